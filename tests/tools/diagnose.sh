@@ -181,14 +181,25 @@ equal 'half of the bandwidth is not slow' "$(findings half --min 0)" '1 exposed-
 # Larger messages reach more bandwidth: with 5,000 bytes i2 is not compared with i1.
 { devices 2 1; collectives 0,1 1000; thunk 1 0 100 200 0; thunk 1 1 100 200 0; thunk 2 0 400 200 0; thunk 2 1 400 200 0; } | sed 's/inst=2 name=i2\(.*\) bytes=1000/inst=2 name=i2\1 bytes=5000/' | stream larger
 equal 'a smaller one is not compared with larger ones' "$(findings larger --min 0)" '1 exposed-communication 400'
-# Three devices, each of which is last in one collective: the two others wait 30 each time, 90 in all for each device.
+# Three devices, each of which is last in one collective: the two others wait 30 each time, 90 in all. Each is exposed for 80 + 80 + 50 = 210:
+# what waiting and communication save together is no more.
 { devices 3 1; collectives 0,1,2 1000; for i in 1 2 3; do for d in 0 1 2; do
 	if [ $((i - 1)) = $d ]; then thunk $i $d $((i * 100 + 30)) 50 0; else thunk $i $d $((i * 100)) 80 0; fi; done; done; } | stream turns
-equal 'no device is late if all are in turn' "$(findings turns --min 0)" '1 exposed-communication 150
+equal 'no device is late if all are in turn' "$(findings turns --min 0)" '1 exposed-communication 120
 2 waiting 90'
 # One of four is early: no device would end earlier if the last, which arrives with the others, were as early.
 { devices 4 1; collectives 0,1,2,3 1000; thunk 1 0 100 100 0; for d in 1 2; do thunk 1 $d 149 51 0; done; thunk 1 3 150 50 0; } | stream early
 equal 'a device that is early is not a finding' "$(findings early --min 0 | grep -v exposed)" '2 late-device 1'
+# Three collectives at a time, in each of which device 0 waits 120 of 200: all of them are no more than the 200 for which it is exposed, and of
+# which it waits for 200 at most. Device 1 is exposed for 80, and waits for none.
+{ devices 2 1; collectives 0,1 1000; for i in 1 2 3; do thunk $i 0 100 200 0; thunk $i 1 220 80 0; done
+	for k in 0 1 2 3; do for d in 0 1; do
+		echo "op name=reduce device=$d start=$((k * 1000 + 100 + d * 120)) dur=$((200 - d * 120)) program=0 execution=$k inst=1 comm=1"
+	done; done; } | stream beside
+equal 'what several collectives wait at a time is no more than what is exposed' "$(findings beside --min 0 | grep -E 'exposed|late|slow')" '2 late-device 200'
+# Two devices come last in turn, by 100 in one collective of each step: each is exposed for 150 + 50, and waits for 100 of the 200.
+{ devices 2 1; collectives 0,1 1000; thunk 1 0 100 150 0; thunk 1 1 200 50 0; thunk 2 0 500 50 0; thunk 2 1 400 150 0; } | stream alternate
+equal 'waiting is contained once in what a device is exposed' "$(findings alternate --min 0)" '1 waiting 200'
 # Three devices wait 2,900 ns of their first step, of 3,200 in three steps, for device 0, whose steps last 300 in all: it cannot save more.
 # Of twelve steps, of 825 ns in the mean, that is 3 * 2,900 and 300.
 { for d in 0 1 2 3; do

@@ -101,6 +101,15 @@ for cause in layout late-host slow-collective straggler blocking; do
 	held $cause "$T/$cause/it's job.nsysx"
 done
 
+# NCCL's communicators of all processes and of groups of them, at work at the same time, without steps: a device has no more to save by waiting
+# less and communicating less than it is exposed.
+ok 'a job is made: NCCL with groups' "$SYNTH" -o "$T/groups" --nccl --schema 3.24.14 --processes 4 --steps 30
+nsysx-extract -q -a "$T"/groups/r?.sqlite | nsysx-align -q | nsysx-overlap -q -b -o "$T/groups.nsysx"
+most=$(nsysx-idle -q --tsv "$T/groups.nsysx" | rows 'at("part") == "comm" && at("group") == "" { s[at("device")] += at("ns") } END { for (d in s) if (s[d] > m) m = s[d]; print m }')
+ok 'NCCL with groups: gains are within what the device is exposed that is exposed most' test "$(nsysx-diagnose -q --tsv --min 0 "$T/groups.nsysx" |
+	rows 'at("finding") ~ /^(exposed-communication|slow-collective|straggler|late-host|late-device|waiting)$/ { s += at("gain") } END { printf "%.0f", s }')" -le "$most"
+equal '... of waiting and of communication' "$(nsysx-diagnose -q --tsv --min 0 "$T/groups.nsysx" | cut -f 2 | grep -c -x -e waiting -e exposed-communication)" 2
+
 # ---- kinds that are not planted: two devices or more on one clock, four executions of 1,000 ns, the last of which is no step that ends
 
 devices() {

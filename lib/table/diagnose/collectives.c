@@ -91,6 +91,12 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 		exposed += (nsx_u128)open;
 		c->waits.p[c->waits.n++] = wait < open ? wait : open;
 		waited += (nsx_u128)(wait < open ? wait : open);
+		struct nsx_look_late *own = late_at(c, of[i].device);
+
+		if (!own)
+			return nomem(c);
+		own->exposed += (nsx_u128)open;
+		own->waited += (nsx_u128)(wait < open ? wait : open);
 	}
 	u->instances++;
 	u->partial += partial || !last;
@@ -102,16 +108,14 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 	u->exposed += exposed - waited;
 	c->records += (int64_t)n;
 	c->waited += waited;
-	c->exposed += exposed;
 	if (waited) {
 		struct nsx_look_late *l = late_at(c, last->device);
 
 		if (!l)
 			return nomem(c);
 		l->last++;
-		l->waited += waited;
-		/* The time by which all would continue earlier: what at least half of them wait. A single early device
-		 * is no loss to the others, and several may be late together. */
+		/* The time by which all devices would continue earlier: at least half of them wait that long. A single
+		 * early device costs the others nothing, and several may be late together. */
 		qsort(c->waits.p, n, sizeof *c->waits.p, by_length);
 		nsx_u128 gain = (nsx_u128)c->waits.p[n / 2] * n;
 
@@ -121,7 +125,7 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 	return NSX_OK;
 }
 
-/* ---- XLA's, which are thunks */
+/* ---- collectives of XLA, which are thunks */
 
 /* The data kept of a device's record: the record, and its unit. */
 struct held { struct nsx_look_record record; uint32_t unit; bool incomplete; };
@@ -179,7 +183,7 @@ take_thunk(struct nsx_look_comm *c, const struct nsx_rec *rec)
 
 /* ---- operations that communicate by themselves */
 
-/* One in no instance: counted in its kind only. */
+/* An operation in no instance: counted in its kind only. */
 static int
 take_lone(struct nsx_look_comm *c, const struct nsx_rec *op)
 {
@@ -279,7 +283,8 @@ by_like(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* ns of an instance of the unit; the minimum of all if devices are missing, for which others wait. */
+/* ns of an instance of the unit; the minimum of all instances if devices are missing, since others may wait for
+ * those. */
 static double
 time_of(const struct nsx_look_unit *u)
 {
@@ -352,6 +357,40 @@ nsx_look_comm_finish(struct nsx_look_comm *c)
 	if (rc == NSX_OK)
 		compare_units(c);
 	return rc;
+}
+
+void
+nsx_look_comm_bound(struct nsx_look_at *a)
+{
+	struct nsx_look_comm *c = &a->comm;
+	/* Instructions may communicate in a stream in which no operation is known to communicate. */
+	bool by_ops = a->ops && a->cells[NSX_PART_COMM];
+	double within = 0;
+
+	c->known = by_ops || !c->no_hidden;
+	c->all = by_ops ? (double)a->cells[NSX_PART_COMM] : 0;
+	c->most_device = NSX_ABSENT;
+	for (size_t i = 0; i < c->late.n; i++) {
+		const struct nsx_look_late *l = &c->late.p[i];
+		const struct nsx_look_device *d = nsx_look_device(a, l->device);
+		const struct idle_window *w = d ? nsx_look_window(a, d) : NULL;
+		double waited = (double)l->waited, exposed = (double)l->exposed, mean;
+
+		if (by_ops)
+			exposed = w ? (double)w->cells[NSX_PART_COMM].ns : 0;
+		else if (!d)
+			exposed = 0;
+		else if (exposed > (double)d->to - (double)d->from)
+			exposed = (double)d->to - (double)d->from;
+		c->all += by_ops ? 0 : exposed;
+		within += waited < exposed ? waited : exposed;
+		mean = d && d->periods ? exposed / (double)d->periods : 0;
+		if (mean > c->most || (mean > 0 && mean >= c->most && l->device < c->most_device)) {
+			c->most = mean;
+			c->most_device = l->device;
+		}
+	}
+	c->share = c->waited && within < (double)c->waited ? within / (double)c->waited : 1;
 }
 
 void

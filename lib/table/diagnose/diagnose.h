@@ -4,13 +4,13 @@
  * first step to that of its last, so that the time between steps is included and activities add up. Then from a spool:
  * idle/ gets every record, the others the records that start within the window of their device:
  *
- *   idle/      parts and causes of the windows      collectives.c  who waited for whom, what is slow beside its like
+ *   idle/      parts and causes of the windows      collectives.c  which device waited for which, slow instances
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
  *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
  *   kernels.c  kernels of devices by name
  *   between.c  whether periods differ only by steps of another class in them
  *
- * rules*.c turn what these came to into findings, which catalogue.c names; screen.c and tables.c print them. */
+ * rules*.c turn the results of these into findings, which catalogue.c names; screen.c and tables.c print them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 #define NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 
@@ -63,14 +63,14 @@ struct nsx_look_device {
 
 /* ---- collectives.c */
 
-/* A device's record of an instance. wait and exposed: ns. */
+/* A device's record of an instance; times in ns. */
 struct nsx_look_record { int64_t device, start, end, hidden; uint32_t clock; };
 
 /* Instances that should have equal durations: an instruction in one group, or NCCL operations of one communicator, kind
  * and size. */
 struct nsx_look_unit {
 	uint32_t name, kind;     /* in nsx_look_at.texts */
-	uint32_t comm;           /* in them, of NCCL's: the communicator */
+	uint32_t comm;           /* in nsx_look_at.texts, for NCCL: the communicator */
 	uint32_t like;           /* units of one number may be compared: same kind and participants */
 	bool     nccl;           /* of a communicator */
 	int64_t  bytes, group;   /* -1: unknown */
@@ -79,14 +79,21 @@ struct nsx_look_unit {
 	nsx_u128 shortest;       /* sum over instances: the shortest of its devices */
 	nsx_u128 shortest_each;  /* the same counted once for each record */
 	nsx_u128 exposed, waited;/* sums over records; exposed: without the waiting time */
-	double   excess;         /* of that: ns above the time at the bandwidth of similar units */
-	bool     told;           /* a finding has that excess */
+	double   excess;         /* the part of it, in ns, above the time at the bandwidth of similar units */
+	bool     reported;           /* the excess is included in a finding */
 	double   busbw, like_busbw;   /* GB/s; 0: unknown */
 };
 
-/* The time that devices waited for one device, exposed, and the time by which they would have continued earlier without
- * it: ns of all. */
-struct nsx_look_late { int64_t device; nsx_u128 waited, gain, most; int64_t last; };   /* most: gain of one instance */
+/* For a device, sums over collectives in ns.
+ *
+ *   wait = min(start of the last device - own start, dur - hidden)      of a record
+ *   gain = sum over instances of n * m      m: the time that at least half of its n devices wait */
+struct nsx_look_late {
+	int64_t  device;
+	nsx_u128 gain, most;     /* of the instances to which it came last; most: the maximum of one */
+	nsx_u128 waited, exposed;/* of its own records; exposed includes waited */
+	int64_t  last;           /* instances to which it came last and others waited */
+};
 
 struct nsx_look_comm {
 	struct nsx_look_at  *at;
@@ -98,7 +105,10 @@ struct nsx_look_comm {
 	NSX_VEC(struct nsx_look_late) late;
 	NSX_VEC(struct nsx_look_record) scratch;
 	NSX_VEC(int64_t)     waits;
-	nsx_u128 waited, exposed;       /* of all records; exposed includes waited */
+	nsx_u128 waited;                /* of all records */
+	double   all, share, most;      /* nsx_look_comm_bound; most: ns per step */
+	int64_t  most_device;           /* NSX_ABSENT: none */
+	bool     known;                 /* that all of `all` is exposed */
 	int64_t  records, together, apart, no_hidden, lone;   /* lone: operations in no known instance */
 };
 
@@ -132,12 +142,12 @@ struct nsx_look_at {
 	struct nsx_roof    roof;
 	struct nsx_intern  texts;
 	struct nsx_map     layout_of;    /* name -> layouts */
-	/* word: in the names of kernels that are called by it; NULL: name is an instruction's */
+	/* word: the word in the names of these kernels; NULL: name is an instruction's */
 	NSX_VEC(struct nsx_look_layout { uint32_t name; const char *word; int64_t count; nsx_u128 time; }) layouts;
 	bool               misnamed;     /* an instruction that computes has a name of those */
 	struct nsx_intern  kernels;      /* names of kernels (nsx_look_kernel) */
 	uint32_t           kernel_recall[NSX_RECALL];
-	NSX_VEC(const char *) moves;     /* by name in kernels: what kernel_moves says of it */
+	NSX_VEC(const char *) moves;     /* by name in kernels: the result of kernel_moves */
 	struct nsx_map     kernel_of;    /* (device, name) -> kernel_times */
 	NSX_VEC(struct nsx_look_kernel { int64_t device; uint32_t name; int64_t count; nsx_u128 ns; }) kernel_times;
 	int64_t            thunks, ops, calls;   /* in windows */
@@ -147,11 +157,12 @@ struct nsx_look_at {
 	bool               any_comm;     /* an instruction communicates */
 	bool               initialises;  /* windows contain executions that nsysx-warmup drops */
 	struct nsx_buf     text, subject;
-	struct nsx_buf     command;      /* of a finding that is being made, where it is put together */
+	struct nsx_buf     command;      /* of the finding that is being made */
 	NSX_VEC(struct nsx_finding) findings;
 	const char        *unseen[NSX_NLOOKS];   /* NULL: it was analysed; else why not, and a remedy */
 	struct nsx_buf     others;       /* the text of unseen for steps of another class */
-	uint32_t           other;        /* in between.names: a class of which steps lie between; NSX_NONE: none */
+	uint32_t           other;        /* in between.names: a class with steps between those examined; NSX_NONE:
+	                                  * none */
 };
 
 /* The device of that number; NULL if it has no window. */
@@ -170,7 +181,7 @@ bool nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start)
 /* Mean of a sum over all windows, per step of a device. */
 static inline double nsx_look_mean(const struct nsx_look_at *a, nsx_u128 sum) { return (double)sum / (double)a->count; }
 
-/* Whether devices have so many steps that a single one is not what each of them costs. */
+/* Whether devices have so many steps that a single one is not typical of the cost of each. */
 static inline bool
 nsx_look_has_several(const struct nsx_look_at *a)
 {
@@ -181,7 +192,7 @@ nsx_look_has_several(const struct nsx_look_at *a)
  * noun, "" for the number alone. */
 void nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *what);
 
-/* Whether devices did anything that is known; without it there is nothing to find. */
+/* Whether any activity of devices is known; otherwise there is nothing to find. */
 static inline bool nsx_look_any_work(const struct nsx_look_at *a)
 {
 	return a->count || a->ops || a->thunks || a->comm.records;
@@ -197,24 +208,30 @@ struct nsx_str nsx_look_str(const struct nsx_look_at *a, uint32_t text);
 /* ---- collectives.c */
 int nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec);
 int nsx_look_comm_finish(struct nsx_look_comm *c);
+/* Sets comm.all, the ns in which devices only communicated, each moment once, and comm.most, the mean per step of the
+ * device of which that is the maximum, most_device. Records of a device may overlap, so the sum of their waits can
+ * exceed its exposed time: comm.share, at most 1, is the factor by which waiting is multiplied for that.
+ *
+ *   share = sum over devices of min(waited, exposed) / sum over devices of waited */
+void nsx_look_comm_bound(struct nsx_look_at *a);
 void nsx_look_comm_free(struct nsx_look_comm *c);
 
 /* ---- layout.c */
 
-/* The regular expression of kernels that are called by `word`, which is a nsx_look_layout's. */
+/* The regular expression for kernels whose names contain `word`, that of a nsx_look_layout. */
 const char *nsx_look_layout_pattern(const char *word);
 bool nsx_look_moves_by_name(struct nsx_str name);
 int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
 
-/* The number of a kernel's name in a->kernels, and of a->moves; NSX_NONE with err filled when out of memory. */
+/* The index of a kernel's name in a->kernels and a->moves; NSX_NONE with err filled when out of memory. */
 uint32_t nsx_look_kernel(struct nsx_look_at *a, struct nsx_str name);
 
 /* ---- kernels.c */
 
 /* An operation of a window. */
 int nsx_look_kernel_take(struct nsx_look_at *a, const struct nsx_rec *op);
-/* To a->text: whether all kernels of the device take longer than those of the median of the others, or which do. What
- * to do about that in *action, which is static; NULL if it is not known. NSX_OK or NSX_ERR. */
+/* To a->text: whether all kernels of the device take longer than those of the median of the other devices, or which
+ * ones do. *action, which is static, is what to do about that; NULL if it is not known. NSX_OK or NSX_ERR. */
 int nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action);
 
 /* ---- between.c */
@@ -245,13 +262,13 @@ void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enu
 /* ---- advice.c */
 
 /* What to do about idle time of a cause that is mostly in ranges of a framework whose meaning is known; NULL: nothing
- * more than its cause tells. Then a->text gets its share of `what`, that time in words. Static. */
+ * more than its cause tells. If there is advice, a->text gets the share of `what`, that time in words. Static. */
 const char *nsx_look_advise(struct nsx_look_at *a, enum nsx_cause cause, const char *what);
 
 /* ---- commands.c */
 
-void nsx_look_put_quoted(struct nsx_buf *to, const char *word);   /* as a word of the shell */
-/* Append the option that names the steps as they were named here, with a space before it; nothing if none did. */
+void nsx_look_put_quoted(struct nsx_buf *to, const char *word);   /* quoted for the shell */
+/* Append the option by which the steps were selected here, with a space before it; nothing if there was none. */
 void nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to);
 /* Append to a->command the name of the stream, with a space before it. */
 void nsx_look_put_file(struct nsx_look_at *a);

@@ -8,7 +8,7 @@
 /* A collective is slow below this share of the bandwidth of similar ones. */
 #define SLOW 0.5
 
-/* What shows the executions of the unit, or the instances of NCCL's. */
+/* The command that shows the executions of the unit, or the instances of NCCL. */
 static const char *
 slow_command(struct nsx_look_at *a, const struct nsx_look_unit *u)
 {
@@ -35,18 +35,30 @@ slow_command(struct nsx_look_at *a, const struct nsx_look_unit *u)
 	return nsx_look_command(a);
 }
 
-/* *told: ns of exposed time that other findings include. */
-static int
-judge_slow(struct nsx_look_at *a, double *told)
+static bool
+is_slow(const struct nsx_look_unit *u)
 {
+	return u->excess > 0 && u->busbw < SLOW * u->like_busbw;
+}
+
+/* *reported: ns of exposed time, of all steps, that these findings include. */
+static int
+judge_slow(struct nsx_look_at *a, double *reported)
+{
+	double sum = 0, room = a->comm.all - a->comm.share * (double)a->comm.waited;
 	int rc = NSX_OK;
 
+	/* Concurrent collectives cannot have more than the exposed time without waiting. */
+	for (size_t i = 0; i < a->comm.units.n; i++)
+		sum += is_slow(&a->comm.units.p[i]) ? a->comm.units.p[i].excess : 0;
 	for (size_t i = 0; i < a->comm.units.n && rc == NSX_OK; i++) {
 		struct nsx_look_unit *u = &a->comm.units.p[i];
 		size_t before = a->findings.n;
 
-		if (u->excess <= 0 || u->busbw >= SLOW * u->like_busbw)
+		if (!is_slow(u))
 			continue;
+		if (sum > room)
+			u->excess *= room > 0 ? room / sum : 0;
 		a->text.len = 0;
 		nsx_buf_str(&a->text, nsx_look_str(a, u->kind));
 		nsx_buf_c(&a->text, " of ");
@@ -63,8 +75,8 @@ judge_slow(struct nsx_look_at *a, double *told)
 			          ", by its quickest, since not all of its devices are in the stream on one clock");
 		rc = nsx_look_find(a, NSX_FIND_SLOW, NSX_NCAUSES, u->excess / (double)a->count, slow_command(a, u));
 		if (a->findings.n > before) {
-			*told += u->excess;
-			u->told = true;
+			*reported += u->excess;
+			u->reported = true;
 		}
 	}
 	return rc;
@@ -72,7 +84,7 @@ judge_slow(struct nsx_look_at *a, double *told)
 
 /* ---- devices that others wait for */
 
-/* The instances that are waited in most, or the devices that make others wait most. */
+/* The command that shows the instances with the longest waits, or the devices for which others wait most. */
 static const char *
 waits_command(struct nsx_look_at *a)
 {
@@ -82,12 +94,12 @@ waits_command(struct nsx_look_at *a)
 	return nsx_look_command(a);
 }
 
-/* Who is waited for: a device, or with `all` the devices of a host. */
+/* The devices for which others wait: one device, or with `all` the devices of a host. */
 struct blamed { int64_t device; uint32_t host; bool all, several; };   /* several: there are other hosts */
 
 enum side { LATE, OTHERS, NEITHER };
 
-/* Neither: other devices may be late for the same reason. */
+/* NEITHER: devices on the same host may be late for the same reason. */
 static enum side
 side_of(const struct blamed *b, const struct nsx_look_device *d)
 {
@@ -96,7 +108,7 @@ side_of(const struct blamed *b, const struct nsx_look_device *d)
 	return b->several && d->host == b->host ? NEITHER : OTHERS;
 }
 
-/* The mean of these devices, for a step of one: ns. */
+/* Sums over a group of devices, in ns, and the number of their steps. */
 struct group { double compute, starved, steps; };
 
 static void
@@ -112,7 +124,7 @@ add_device(const struct nsx_look_at *a, const struct nsx_look_device *d, struct 
 		g->starved += (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
 }
 
-/* The cause of idle time of which these devices have most more than others, per step. */
+/* The cause of idle time for which these devices exceed the others most, per step. */
 static enum nsx_cause
 cause_of(const struct nsx_look_at *a, const struct blamed *b)
 {
@@ -143,7 +155,7 @@ cause_of(const struct nsx_look_at *a, const struct blamed *b)
 	return best;
 }
 
-/* Of the late devices the one with the maximum of the cause, and the place where it occurs. */
+/* Append the cause, and the place where it occurs on the late device that has most of it. */
 static void
 put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 {
@@ -164,22 +176,24 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 		nsx_look_put_reason(a, best, cause, "that");
 }
 
-/* Where one collective on one execution is more than half of the gain: that is no cost of each step. */
+/* Append a remark if one collective in one execution is more than half of the gain, which then is not a cost of each
+ * step. */
 static void
-put_once(struct nsx_look_at *a, double gain, nsx_u128 most)
+put_once(struct nsx_look_at *a, nsx_u128 gain, nsx_u128 most)
 {
-	if (nsx_look_has_several(a) && 2 * (double)most > gain * (double)a->count)
+	if (nsx_look_has_several(a) && most > gain / 2)
 		nsx_buf_c(&a->text, "; more than half of it is one collective of a single step");
 }
 
-/* What a step can become shorter by, where all devices would continue `gain` ns earlier, of all steps of one: none
- * takes less time than the one with the least computation computes. A device that is late because it begins its
- * steps later has little to save in them. Per step. */
+/* The gain per step if all devices continue `gain` ns earlier, in all steps of one: no more than a device communicates
+ * exposed, and no step takes less time than the shortest computation of a device. A device that is late because it
+ * begins its steps later has little to save in them. */
 static double
 saved(const struct nsx_look_at *a, double gain)
 {
 	double least = -1, sum = 0;
 
+	gain *= a->comm.share;
 	for (size_t i = 0; i < a->devices.n; i++) {
 		const struct nsx_look_device *d = &a->devices.p[i];
 		const struct idle_window *w = nsx_look_window(a, d);
@@ -194,14 +208,15 @@ saved(const struct nsx_look_at *a, double gain)
 		room = room < 0 ? 0 : room;
 		sum += gain < room ? gain : room;
 	}
-	return sum / (double)a->count;
+	sum /= (double)a->count;
+	return sum < a->comm.most ? sum : a->comm.most;
 }
 
-/* all_gain: ns, of all steps of all devices. */
+/* Adds a finding about devices that others wait for. sums: those of all of them; *reported: its gain. */
 static int
-blame(struct nsx_look_at *a, const struct blamed *b, double all_gain, int64_t last, nsx_u128 most)
+blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late *sums, double *reported)
 {
-	double gain = saved(a, all_gain / (double)a->devices.n);
+	double all_gain = (double)sums->gain, gain = saved(a, all_gain / (double)a->devices.n);
 	const char *action = NULL;
 	size_t before = a->findings.n;
 	int rc;
@@ -225,7 +240,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, double all_gain, int64_t la
 	}
 	nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
 	nsx_buf_c(&a->text, " comes last to ");
-	nsx_look_put_each(&a->text, last * (int64_t)a->devices.n, a->count, "collective");
+	nsx_look_put_each(&a->text, sums->last * (int64_t)a->devices.n, a->count, "collective");
 	nsx_buf_fmt(&a->text, " a %s, and others wait ", nsx_look_unit(a));
 	nsx_look_put_ns(&a->text, gain);
 	nsx_buf_c(&a->text, " for it");
@@ -246,14 +261,15 @@ blame(struct nsx_look_at *a, const struct blamed *b, double all_gain, int64_t la
 		if (cause != NSX_NCAUSES)
 			put_cause(a, cause, b);
 	}
-	put_once(a, all_gain / (double)a->count, most);
+	put_once(a, sums->gain, sums->most);
+	*reported = gain;
 	rc = nsx_look_find(a, kind, NSX_NCAUSES, gain, waits_command(a));
 	if (action && a->findings.n > before)
 		a->findings.p[before].action = action;
 	return rc;
 }
 
-/* Whether one of n holds a decisive share of the waiting. */
+/* Whether one of n has a decisive share of the waiting. */
 static bool
 is_one(double share, size_t n)
 {
@@ -278,15 +294,14 @@ count_hosts(const struct nsx_look_at *a, uint32_t host, size_t *hosts, size_t *o
 }
 
 static int
-judge_waits(struct nsx_look_at *a)
+judge_waits(struct nsx_look_at *a, double *reported)
 {
 	const struct nsx_look_late *most = NULL;
 	const struct nsx_look_device *d;
-	double all = 0, host_gain = 0;
+	double all = 0;
 	struct blamed b = { NSX_ABSENT, NSX_NONE, false, false };
 	size_t hosts, on_host;
-	int64_t host_last = 0;
-	nsx_u128 host_most = 0;
+	struct nsx_look_late host = { .last = 0 };
 
 	for (size_t i = 0; i < a->comm.late.n; i++) {
 		const struct nsx_look_late *l = &a->comm.late.p[i];
@@ -302,35 +317,36 @@ judge_waits(struct nsx_look_at *a)
 		return NSX_ERR;
 	b.several = hosts > 1;
 	if (is_one((double)most->gain / all, a->devices.n))
-		return blame(a, &b, (double)most->gain, most->last, most->most);
+		return blame(a, &b, most, reported);
 	for (size_t i = 0; i < a->comm.late.n; i++) {
-		const struct nsx_look_device *x = nsx_look_device(a, a->comm.late.p[i].device);
+		const struct nsx_look_late *l = &a->comm.late.p[i];
+		const struct nsx_look_device *x = nsx_look_device(a, l->device);
 
 		if (x && x->host == b.host) {
-			host_gain += (double)a->comm.late.p[i].gain;
-			host_last += a->comm.late.p[i].last;
-			host_most = a->comm.late.p[i].most > host_most ? a->comm.late.p[i].most : host_most;
+			host.gain += l->gain;
+			host.last += l->last;
+			host.most = l->most > host.most ? l->most : host.most;
 		}
 	}
-	b.all = on_host > 1 && is_one(host_gain / all, hosts);
+	b.all = on_host > 1 && is_one((double)host.gain / all, hosts);
 	if (b.all)
-		return blame(a, &b, host_gain, host_last, host_most);
+		return blame(a, &b, &host, reported);
 	a->text.len = 0;
 	nsx_buf_fmt(&a->text,
 	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64
 	            " most, with %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
-	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, saved(a, all / (double)a->devices.n),
-	                     waits_command(a));
+	*reported = saved(a, all / (double)a->devices.n);
+	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, *reported, waits_command(a));
 }
 
 /* ---- the remaining time */
 
-/* What one instruction, or one communicator's operations of a kind, are exposed for, without waiting and without what
- * other findings have. bytes: -1 if unknown, or not the same everywhere. */
+/* The exposed time of one instruction, or of one communicator's operations of a kind, without waiting and without the
+ * time in other findings. bytes: -1 if unknown, or not the same everywhere. */
 struct part { uint32_t name; double ns; int64_t bytes; };
 
-/* Units of one name are a part: an instruction has one for each of its groups. *most: the largest, that of the first
- * unit of equal ones; *n: how many are exposed. NSX_OK or NSX_ERR. */
+/* Units of one name make one part: an instruction has a unit for each of its groups. *most: the largest, among equal
+ * ones that of the first unit; *n: the number of exposed ones. NSX_OK or NSX_ERR. */
 static int
 largest_part(const struct nsx_look_at *a, struct part *most, size_t *n)
 {
@@ -346,7 +362,7 @@ largest_part(const struct nsx_look_at *a, struct part *most, size_t *n)
 			rc = nsx_err_nomem(a->err, NULL);
 			break;
 		}
-		parts.p[k].ns += (double)u->exposed - (u->told ? u->excess : 0);
+		parts.p[k].ns += (double)u->exposed - (u->reported ? u->excess : 0);
 		if (parts.p[k].bytes != u->bytes)
 			parts.p[k].bytes = -1;
 	}
@@ -362,7 +378,7 @@ largest_part(const struct nsx_look_at *a, struct part *most, size_t *n)
 	return rc;
 }
 
-/* What ranks instructions by their exposed time, or where there are none, kinds. */
+/* The command that ranks instructions by their exposed time, or kinds if there are no instructions. */
 static const char *
 exposed_command(struct nsx_look_at *a)
 {
@@ -377,10 +393,15 @@ exposed_command(struct nsx_look_at *a)
 	return nsx_look_command(a);
 }
 
+/* Gain: the mean over devices of exposed time without waiting and slow collectives; together with those of slow
+ * collectives (reported, ns of all steps) and of waiting (ns per step) no more than the exposed time of the device that
+ * has most of it. That is not the mean, which the device that others wait for lowers, because it does not wait. */
 static int
-judge_exposed(struct nsx_look_at *a, double told)
+judge_exposed(struct nsx_look_at *a, double reported, double waiting)
 {
-	nsx_u128 all = a->ops ? a->cells[NSX_PART_COMM] : a->comm.no_hidden ? 0 : a->comm.exposed;
+	double n = (double)a->count, all = a->comm.known ? a->comm.all / n : 0;
+	double waited = a->comm.share * (double)a->comm.waited / n;
+	double gain = all - waited - reported / n, room = a->comm.most - waiting - reported / n;
 	struct part most;
 	size_t parts;
 
@@ -388,20 +409,25 @@ judge_exposed(struct nsx_look_at *a, double told)
 		return NSX_ERR;
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "communication with nothing computing beside it, ");
-	nsx_look_put_ns(&a->text, nsx_look_mean(a, all));
+	nsx_look_put_ns(&a->text, all);
 	if (a->comm.together) {
 		bool all_known = !a->comm.lone && !a->comm.apart;
 
 		nsx_buf_fmt(&a->text, " a %s; of that %s", nsx_look_unit(a), all_known ? "" : "at least ");
-		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->comm.waited));
+		nsx_look_put_ns(&a->text, waited);
 		nsx_buf_c(&a->text, " waiting for the last to come");
 	} else {
 		nsx_buf_fmt(&a->text, " a %s; how much of it is waiting is not known", nsx_look_unit(a));
 	}
-	if (told > 0) {
+	if (reported > 0) {
 		nsx_buf_c(&a->text, ", ");
-		nsx_look_put_ns(&a->text, told / (double)a->count);
+		nsx_look_put_ns(&a->text, reported / (double)a->count);
 		nsx_buf_c(&a->text, " for being slower than similar ones");
+	}
+	if (waiting > 0 && a->comm.most > all) {
+		nsx_buf_fmt(&a->text, "; device %" PRId64 " has the most, ", a->comm.most_device);
+		nsx_look_put_ns(&a->text, a->comm.most);
+		nsx_buf_c(&a->text, ", which the gain of waiting and this one share");
 	}
 	if (most.name != NSX_NONE) {
 		nsx_buf_c(&a->text, "; ");
@@ -416,9 +442,7 @@ judge_exposed(struct nsx_look_at *a, double told)
 		if (parts > 1)
 			nsx_buf_fmt(&a->text, ", the largest of %zu", parts);
 	}
-	return nsx_look_find(a, NSX_FIND_EXPOSED, NSX_NCAUSES,
-	                     nsx_look_mean(a, all) - nsx_look_mean(a, a->comm.waited) - told / (double)a->count,
-	                     exposed_command(a));
+	return nsx_look_find(a, NSX_FIND_EXPOSED, NSX_NCAUSES, gain < room ? gain : room, exposed_command(a));
 }
 
 /* Analyses that were not possible. */
@@ -453,10 +477,15 @@ see(struct nsx_look_at *a)
 int
 nsx_look_judge_comm(struct nsx_look_at *a)
 {
-	double told = 0;
+	double reported = 0, waiting = 0;
+	size_t before;
 
 	see(a);
-	if (judge_slow(a, &told) != NSX_OK || judge_waits(a) != NSX_OK)
+	nsx_look_comm_bound(a);
+	if (judge_slow(a, &reported) != NSX_OK)
 		return NSX_ERR;
-	return judge_exposed(a, told);
+	before = a->findings.n;
+	if (judge_waits(a, &waiting) != NSX_OK)
+		return NSX_ERR;
+	return judge_exposed(a, reported, a->findings.n > before ? waiting : 0);
 }
