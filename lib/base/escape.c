@@ -61,17 +61,30 @@ nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s)
 	}
 }
 
-void
-nsx_one_line(char *s, size_t n)
+/* Bytes that are not UTF-8 stay from `kept` on. */
+static void
+make_line(char *s, size_t n, unsigned kept)
 {
 	for (size_t i = 0, used; i < n; i += used) {
 		size_t len = nsx_utf8_char((struct nsx_str){ s + i, n - i });
 		unsigned char c = (unsigned char)s[i];
 
 		used = len ? len : 1;
-		if (c < 0x20 || c == 0x7f || (!len && c < 0xa0) || nsx_utf8_steers(s + i, len))
+		if (c < 0x20 || c == 0x7f || (!len && c < kept) || nsx_utf8_steers(s + i, len))
 			memset(s + i, '?', used);
 	}
+}
+
+void
+nsx_one_line(char *s, size_t n)
+{
+	make_line(s, n, 0xa0);
+}
+
+void
+nsx_utf8_line(char *s, size_t n)
+{
+	make_line(s, n, 0x100);
 }
 
 /* The number of a character of 2 or 3 bytes. */

@@ -39,9 +39,11 @@ nsx_utf8_steers(const void *character, size_t n)
 	       || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
 }
 
-/* Make n bytes of text one printable line: replace by '?' each byte that nsx_buf_escaped would escape, except
- * backslashes, and each byte from 0xa0 on that is not UTF-8. */
+/* Make n bytes of text one printable line: replace by '?' each byte that nsx_buf_escaped would escape. Backslashes
+ * stay, and in nsx_one_line, for messages, also bytes from 0xa0 on that are not UTF-8, as in the name of a file; text
+ * of nsx_utf8_line is UTF-8. */
 void nsx_one_line(char *s, size_t n);
+void nsx_utf8_line(char *s, size_t n);
 
 NSX_END_C
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/near.h"
 #include "base/table_own.h"
 
@@ -110,6 +111,8 @@ nsx_table_note(struct nsx_table *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
+	/* Names are from profiles, and the end of a long line may have cut a character. */
+	nsx_utf8_line(line, strlen(line));
 	nsx_buf_fmt(&t->notes, "%s\n", line);
 	t->failed |= t->notes.failed;
 }
@@ -123,6 +126,7 @@ nsx_table_title(struct nsx_table *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
+	nsx_utf8_line(line, strlen(line));
 	t->title.len = 0;
 	nsx_buf_c(&t->title, line);
 	t->failed |= t->title.failed;

@@ -164,13 +164,13 @@ i1	450'
 { devices 4 1; echo 'groups groups=2 members=0,1;2,3'; collectives 0,1,2,3 1000 | sed '/ inst=2 /s/groups=1/groups=2/'
 	for d in 0 1 2 3; do thunk 1 $d 100 25 0; thunk 2 $d 300 30 0; done; } | stream meshed
 equal 'the groups of an instruction are added up, and its share is given' "$(rest meshed)" '30 ns of the rest in i2, 1.0 kB, the largest of 2 / i2'
-# In Markdown a cell ends at a bar, also in code; a name neither ends code nor controls a terminal.
+# In Markdown a cell ends at a bar, also in code; a name neither ends code nor controls a terminal, and what is shown is UTF-8.
 cp "$T/slow" "$T/a|b\`c"
 nsysx-diagnose -q --markdown "$T/a|b\`c" | sed -n 's/^| 1 |.*| \(`.*\) |$/\1/p' >"$T/command"
 equal 'a command with bars is one cell of Markdown, unchanged' "$(sed 's/\\|/|/g; s/^`` \(.*\) ``$/\1/' "$T/command")" \
 	"$(nsysx-diagnose -q --tsv "$T/a|b\`c" | awk -F'\t' 'NR == 2 { gsub(/\\\\/, "\\", $6); print $6 }')"
 equal '... without a bar that ends a cell' "$(sed 's/\\|//g' "$T/command" | grep -c '|')" 0
-sed "s/\(i2\|reduce-scatter\)/all\\\\x1b$(printf '\302\233\342\200\256')\\\\nreduce/g" "$T/slow" >"$T/steers"
+sed "s/\(i2\|reduce-scatter\)/all\\\\x1b$(printf '\302\233\342\200\256')\\\\nreduce\\\\xFF/g" "$T/slow" >"$T/steers"
 for form in --table --markdown; do
 	nsysx-diagnose -q --min 0 $form "$T/steers" >"$T/screen"
 	equal "names do not control terminals: $form" "$(grep -c 'look first at all ?' "$T/screen")$(LC_ALL=C tr -d '\n -~' <"$T/screen" | od -An -tx1)" 1

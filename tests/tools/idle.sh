@@ -165,6 +165,8 @@ END_STREAM
 # [10,20) epoch, [20,50) batch, [50,60) epoch; [60,100) launching.
 equal 'a verdict names cause, range path and call' "$(bound v4 2,3,5,6,7)" 'host-bound 90 range epoch 7;batch '
 equal 'the text of a verdict' "$(bound v4 8)" 'device 0 is host-bound: 83.3% of 108 ns is idle time in which the host had not launched the next work; mostly range, 50 ns, 60% of that in epoch 7;batch'
+sed 's/epoch 7/epoch\\xFF/' "$T/v4" >"$T/v4x"
+equal '... is UTF-8 below a table, whatever the names' "$(nsysx-idle -q --table "$T/v4x" | grep -c 'of that in epoch?;batch')" 1
 
 # [10,20) and [50,60) in an instruction of XLA with a name; [20,35) and [35,50) in others: 20 of 50.
 stream v6 <<'END_STREAM'

@@ -46,6 +46,9 @@ main(void)
 	char line[] = "a\tb\xc2\x9b\xe2\x80\xae\x9b\xe9 \xc3\xa9";
 	nsx_one_line(line, sizeof line - 1);
 	is_str(line, "a?b??????\xe9 \xc3\xa9", "a message is one line without control characters");
+	char text[] = "a\tb\xc2\x9b\xe2\x80\xae\x9b\xe9 \xc3\xa9\xe2\x82";
+	nsx_utf8_line(text, sizeof text - 1);
+	is_str(text, "a?b??????? \xc3\xa9??", "a line of text is UTF-8 as well");
 	is_str(TEXT("\xff\xc3"), "\\xFF\\xC3", "bytes that are not UTF-8");
 	is_str(TEXT("\xe2\x82"), "\\xE2\\x82", "a character cut short");
 	is_str(TEXT(""), "", "nothing");

@@ -22,12 +22,12 @@ struct screen { struct nsx_look_at *a; struct nsx_buf *to; bool markdown; size_t
 
 /* ---- text */
 
-/* Names are from profiles: text appended after `from` must not control a terminal. */
+/* Names are from profiles: text appended after `from` must be UTF-8 and not control a terminal. */
 static void
 tame(struct screen *s, size_t from)
 {
 	if (!s->to->failed && s->to->len > from)
-		nsx_one_line(s->to->ptr + from, s->to->len - from);
+		nsx_utf8_line(s->to->ptr + from, s->to->len - from);
 }
 
 /* Text unchanged; in Markdown, characters with a meaning are escaped. */
