@@ -328,4 +328,30 @@ rm "$T"/job/r[0257].sqlite
 nsysx-extract -q "$T"/job/r*.sqlite | nsysx-align -q --drift >"$T/some"
 w=$(worst "$T/job" "$T/some")
 if [ "$w" -le 1000 ]; then pass "a subset of the reports: $w ns"; else fail 'a subset of the reports' "a clock is off by $w ns"; fi
+
+# ---- captures that began hundreds of executions apart
+
+# apart N LATE START0 START1: N executions on each of two devices, intervals of 100 to 120 us; the capture of the second one
+# began LATE executions later, its clock is 0.7 s ahead
+apart() {
+	{	meta '0 1' "${3-},${4-}"
+		awk -v N="$1" -v LATE="$2" 'BEGIN { x = 7; t = 1e8
+			for (i = 0; i < N + LATE; i++) {
+				x = (x * 16807) % 2147483647
+				t += 100000 + x % 20000
+				if (i < N) printf "0 1 %d %.0f\n", i, t
+				if (i >= LATE) printf "1 1 %d %.0f\n", i - LATE, t + 7e8 + x % 300
+			} }' | thunks
+		tail_of
+	} >"$T/apart"
+	nsysx-align "$T/apart" >"$T/apart.out" 2>"$T/apart.err"
+	clocks "$T/apart.out" | awk '{ s[NR] = $1; n = $3 } END { printf "%d %d\n", (s[2] - s[1]) / 1000 + 0.5, n }'
+}
+for late in 40 300 700; do
+	equal "captures that began $late executions apart" "$(apart 1000 $late)" "700000 $((1000 - late))"
+done
+apart 40 10500 1790000000700000000 1790000000000000000 >"$T/x"
+ok 'captures without a common execution: a warning' grep -q 'more than a second' "$T/apart.err"
+apart 40 7 1790000000700000000 1790000000000000000 >"$T/x"
+ok '... not for others' test -z "$(grep 'more than a second' "$T/apart.err")"
 done_testing

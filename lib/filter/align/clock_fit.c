@@ -18,8 +18,9 @@
 
 #include "filter/align/pair.h"
 
-/* Executions; times; ns: misfits below LEAST carry no information, those below NOISE little. */
-enum { MOST_SHIFT = 256, CLEARLY = 4, LEAST = 100, NOISE = 2000 };
+/* Executions; times; ns: misfits below LEAST carry no information, those below NOISE little; intervals by which shifts
+ * beyond MOST_SHIFT are judged, at most and at least. */
+enum { MOST_SHIFT = 256, CLEARLY = 4, LEAST = 100, NOISE = 2000, SAMPLE = 64, FEWEST = 16 };
 
 /* How many times larger a misfit must be than that of n intervals to be clearly worse: the more intervals, the less
  * chance matters. */
@@ -210,14 +211,104 @@ choose_by_start(const struct pairing *p, struct edge *e, double limit, size_t en
 	}
 }
 
+/* The index of the first record of s whose execution is not before `number`. */
+static uint32_t
+first_from(const struct al_obs *o, uint32_t n, int64_t number)
+{
+	uint32_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (o[mid].execution < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The misfit of a few intervals, in the middle of the executions that both have at this shift; INT64_MAX: too few. */
+static int64_t
+misfit_sampled(const struct pairing *p, const struct edge *e, int32_t shift)
+{
+	const struct series *sv = series_of(p, e, true), *su = series_of(p, e, false);
+	const struct al_obs *v = p->j->obs.p + sv->first, *u = p->j->obs.p + su->first;
+	int64_t gaps[SAMPLE], last = 0;
+	int64_t lo = (int64_t)v[0].execution - shift, hi = (int64_t)v[sv->n - 1].execution - shift;
+	size_t n = 0;
+
+	if (lo < u[0].execution)
+		lo = u[0].execution;
+	if (hi > u[su->n - 1].execution)
+		hi = u[su->n - 1].execution;
+	if (hi - lo < FEWEST)
+		return INT64_MAX;
+	lo = hi - lo > SAMPLE ? lo + (hi - lo - SAMPLE) / 2 : lo;
+	struct walk w = { v + first_from(v, sv->n, lo + shift), v + sv->n, u + first_from(u, su->n, lo), u + su->n };
+	for (bool any = false; w.u < w.uend && w.u->execution <= hi && n < SAMPLE; w.u++) {
+		if (!walk_to(&w, (int64_t)w.u->execution + shift, shift))
+			continue;
+		int64_t apart = nsx_sub_sat(w.u->end, w.v->end, NULL), gap = nsx_sub_sat(apart, last, NULL);
+		if (any)
+			gaps[n++] = gap < 0 ? nsx_sub_sat(0, gap, NULL) : gap;
+		any = true;
+		last = apart;
+	}
+	return n < FEWEST ? INT64_MAX : nsx_align_median(gaps, n);
+}
+
+/* The fits of shifts: the best one, its number of intervals, and the misfit of the second best. */
+struct fits { int64_t best, second; int32_t at; size_t n; };
+
+static void
+add_fit(struct fits *f, int32_t shift, int64_t m, size_t n)
+{
+	if (m < f->best)
+		*f = (struct fits){ m, f->best, shift, n };
+	else if (m < f->second)
+		f->second = m;
+}
+
+/* Captures that began more than MOST_SHIFT executions apart: the best two shifts by sampled intervals. */
+static void
+look_far(const struct pairing *p, const struct edge *e, struct fits *f)
+{
+	const struct series *sv = series_of(p, e, true), *su = series_of(p, e, false);
+	const struct al_obs *v = p->j->obs.p + sv->first, *u = p->j->obs.p + su->first;
+	struct { int64_t misfit; int32_t shift; } far[2] = { { INT64_MAX, 0 }, { INT64_MAX, 0 } };
+	int32_t from = v[0].execution - u[su->n - 1].execution, to = v[sv->n - 1].execution - u[0].execution;
+
+	/* Numbers with many gaps are not those of a capture. */
+	if ((int64_t)to - from > 2 * ((int64_t)sv->n + su->n))
+		return;
+	for (int32_t s = from; s <= to; s++) {
+		int64_t m = s < -MOST_SHIFT || s > MOST_SHIFT ? misfit_sampled(p, e, s) : INT64_MAX;
+		if (m >= far[1].misfit)
+			continue;
+		far[1].misfit = m;
+		far[1].shift = s;
+		if (m < far[0].misfit) {
+			far[1] = far[0];
+			far[0].misfit = m;
+			far[0].shift = s;
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		size_t n;
+		int64_t m = far[i].misfit < INT64_MAX ? misfit(p, e, far[i].shift, &n) : INT64_MAX;
+		if (m < INT64_MAX && n >= FEWEST)
+			add_fit(f, far[i].shift, m, n);
+	}
+}
+
 void
 nsx_align_compare(const struct pairing *p, struct edge *e)
 {
-	int64_t best = INT64_MAX, second = INT64_MAX;
+	struct fits f = { INT64_MAX, INT64_MAX, 0, 0 };
 	const struct series *sv = series_of(p, e, true), *su = series_of(p, e, false);
-	size_t fewer = sv->n < su->n ? sv->n : su->n, enough = fewer / 2 > 1 ? fewer / 2 : 1, n, at_best = 0;
+	size_t fewer = sv->n < su->n ? sv->n : su->n, enough = fewer / 2 > 1 ? fewer / 2 : 1, n;
 	int64_t same = misfit(p, e, 0, &e->intervals);
-	int32_t k = widest(p, e), at = 0;
+	int32_t k = widest(p, e);
 
 	/* 0 is preferred if it fits. */
 	if (e->intervals >= enough && same < variation(p, sv) / CLEARLY) {
@@ -226,27 +317,22 @@ nsx_align_compare(const struct pairing *p, struct edge *e)
 	}
 	for (int32_t s = -k; s <= k; s++) {
 		int64_t m = misfit(p, e, s, &n);
-		if (n < enough)
-			continue;
-		if (m < best) {
-			second = best;
-			best = m;
-			at = s;
-			at_best = n;
-		} else if (m < second) {
-			second = m;
-		}
+		if (n >= enough)
+			add_fit(&f, s, m, n);
 	}
-	if (best == INT64_MAX)
+	bool regular = e->intervals >= enough && same <= NOISE;
+	if (!regular && (f.best == INT64_MAX || f.best > NOISE))
+		look_far(p, e, &f);
+	if (f.best == INT64_MAX)
 		return;
-	double base = (double)(best > LEAST ? best : LEAST), limit = base * margin(at_best);
-	bool clear = limit < (double)second, as_good = (double)same <= fmin(limit, 2 * base) ||
+	double base = (double)(f.best > LEAST ? f.best : LEAST), limit = base * margin(f.n);
+	bool clear = limit < (double)f.second, as_good = (double)same <= fmin(limit, 2 * base) ||
 	    (same <= NOISE && !clear);
-	if (at == 0 || (e->intervals >= enough && as_good)) {
-		e->sure = at == 0 && clear && second != INT64_MAX;
+	if (f.at == 0 || (e->intervals >= enough && as_good)) {
+		e->sure = f.at == 0 && clear && f.second != INT64_MAX;
 	} else if (clear) {
-		e->shift = at;
-		misfit(p, e, at, &e->intervals);
+		e->shift = f.at;
+		misfit(p, e, f.at, &e->intervals);
 		e->sure = true;
 	} else {
 		choose_by_start(p, e, limit, enough);

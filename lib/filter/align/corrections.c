@@ -87,6 +87,40 @@ say(const struct al_solving *s, uint32_t components, uint32_t aligned, uint32_t 
 		             "groups of devices share no collectives: each group is aligned only within itself");
 }
 
+/* The start of a clock's session; NSX_ABSENT if unknown. */
+static int64_t
+start_of(const struct al_job *j, uint32_t clock)
+{
+	for (uint32_t i = 0; i < j->devices.n; i++)
+		if (j->devices.p[i].clock == clock)
+			return nsx_align_session_start(j, i);
+	return NSX_ABSENT;
+}
+
+/* Clocks that collectives put more than a second from where the starts of the sessions put them: hosts agree better on
+ * the time than that, so it is more likely that executions of captures without a common one were paired. */
+static void
+doubt(const struct al_solving *s)
+{
+	const struct al_job *j = s->j;
+	const double second = 1e9;
+	int64_t far = 0;
+
+	for (uint32_t c = 0; c < j->nclocks && !j->aligned; c++) {
+		/* The root of a component is its lowest clock. */
+		uint32_t root = c;
+		while (s->parent[root] != root)
+			root = s->parent[root];
+		int64_t own = start_of(j, c), first = start_of(j, root);
+		if (root == c || !s->count[c] || own == NSX_ABSENT || first == NSX_ABSENT)
+			continue;
+		far += fabs(s->x[c] - s->x[root] + (double)nsx_sub_sat(own, first, NULL)) > second;
+	}
+	nsx_diag_add(j->diags, NSX_WARNING, "", far,
+		"clocks that the collectives put more than a second from where the start of their sessions puts them: "
+	             "executions of captures that have none in common may have been paired");
+}
+
 int
 nsx_align_give(struct al_solving *s, struct al_corrections *g)
 {
@@ -113,8 +147,10 @@ nsx_align_give(struct al_solving *s, struct al_corrections *g)
 		                      	s->rate[c] != 0 ? s->ref[c] : 0 } };
 		rc = nsx_align_corrections_add(g, &k, j->err);
 	}
-	if (rc == NSX_OK)
+	if (rc == NSX_OK) {
 		say(s, components, aligned, lone);
+		doubt(s);
+	}
 	free(at);
 	free(number);
 	return rc;
