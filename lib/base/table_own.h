@@ -45,9 +45,7 @@ struct nsx_table {
 	size_t           added;
 };
 
-/* The column of that name; ncols: none. */
-size_t nsx_table_column(const struct nsx_table *t, struct nsx_str name);
-/* The same of a column that a user names, who may take the heading of an aligned table for its name. */
+/* The column of that name, or of that heading in an aligned table, which a user may take for the name; ncols: none. */
 size_t nsx_table_named(const struct nsx_table *t, struct nsx_str name);
 /* NSX_ERR, with err listing the columns of the table. */
 int nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err);

@@ -132,8 +132,9 @@ nsx_table_title(struct nsx_table *t, const char *fmt, ...)
 	t->failed |= t->title.failed;
 }
 
-size_t
-nsx_table_column(const struct nsx_table *t, struct nsx_str name)
+/* The column of that name; ncols: none. */
+static size_t
+column_of(const struct nsx_table *t, struct nsx_str name)
 {
 	size_t col = 0;
 
@@ -145,7 +146,7 @@ nsx_table_column(const struct nsx_table *t, struct nsx_str name)
 size_t
 nsx_table_named(const struct nsx_table *t, struct nsx_str name)
 {
-	size_t col = nsx_table_column(t, name), head = 0;
+	size_t col = column_of(t, name), head = 0;
 
 	if (col < t->ncols)
 		return col;
@@ -164,7 +165,7 @@ next_column(const struct nsx_table *t, const char **names, size_t *col)
 	n = strcspn(*names, " ");
 	if (!n)
 		return false;
-	*col = nsx_table_column(t, (struct nsx_str){ *names, n });
+	*col = column_of(t, (struct nsx_str){ *names, n });
 	assert(*col < t->ncols);
 	*names += n;
 	return true;
@@ -187,7 +188,7 @@ nsx_table_brief(struct nsx_table *t, const char *names)
 void
 nsx_table_head(struct nsx_table *t, const char *name, const char *head)
 {
-	size_t col = t ? nsx_table_column(t, nsx_str_c(name)) : 0;
+	size_t col = t ? column_of(t, nsx_str_c(name)) : 0;
 
 	if (!t)
 		return;
@@ -204,7 +205,7 @@ nsx_table_below(struct nsx_table *t, const char *name)
 {
 	if (!t)
 		return;
-	t->below = nsx_table_column(t, nsx_str_c(name));
+	t->below = column_of(t, nsx_str_c(name));
 	t->sentences = true;
 	assert(t->below < t->ncols && t->cols[t->below].type == NSX_CELL_STRING);
 }
@@ -214,7 +215,7 @@ nsx_table_adds(struct nsx_table *t, const char *name)
 {
 	if (!t)
 		return;
-	t->added = nsx_table_column(t, nsx_str_c(name));
+	t->added = column_of(t, nsx_str_c(name));
 	t->adds = true;
 	assert(t->added < t->ncols && nsx_table_is_int(t->cols[t->added].type));
 }

@@ -35,13 +35,10 @@ struct nsx_fold_options {
 /* "source", "op-name", ...; -1 if there is none of that name. */
 int nsx_fold_by_name(const char *name);
 
-/* Read all of `in` and write `frame;frame NANOSECONDS` lines, sorted bytewise, to out (which the caller commits). For
- * NVTX and KERNEL `in` must be opened with NSX_READ_ORDERED. NSX_OK, or NSX_ERR with err filled. */
-int nsx_fold(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_outfile *out,
-             struct nsx_diags *diags, struct nsx_err *err);
-
-/* The same for n options (at least 1), in one reading: the result of options[i] goes to out[i]. A diag that several of
- * them have is counted once. options->require is that of the first options. */
+/* Read all of `in` once and write for each of n options (at least 1) `frame;frame NANOSECONDS` lines, sorted bytewise:
+ * the result of options[i] goes to out[i], which the caller commits. For NVTX and KERNEL `in` must be opened with
+ * NSX_READ_ORDERED. A diag that several of the options have is counted once. options->require is that of the first
+ * options. NSX_OK, or NSX_ERR with err filled. */
 int nsx_folds(struct nsx_reader *in, const struct nsx_fold_options *options, size_t n, struct nsx_outfile *const *out,
               struct nsx_diags *diags, struct nsx_err *err);
 

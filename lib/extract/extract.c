@@ -48,8 +48,9 @@ report_nothing(const struct ex_profile *p, struct nsx_diags *diags)
 			"GPU operations");
 }
 
-uint64_t
-nsx_extract_bytes(const char *path)
+/* Size of the file at path, 0 if there is none: the amount that progress expects of an export. */
+static uint64_t
+bytes_of(const char *path)
 {
 	struct stat st;
 
@@ -70,7 +71,7 @@ nsx_extract_extract(const struct nsx_extract_input *inputs, int n, const struct 
 		job.profiles[i].input = &inputs[i];
 		job.profiles[i].opts = opts;
 		job.profiles[i].shelf = shelf;
-		job.profiles[i].bytes = nsx_extract_bytes(inputs[i].path);
+		job.profiles[i].bytes = bytes_of(inputs[i].path);
 		job.writing.bytes += job.profiles[i].bytes - ex_load_bytes(&job.profiles[i]);
 	}
 	bool loaded = load_all(job.profiles, n, opts, err) == NSX_OK;
@@ -128,7 +129,7 @@ nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extr
 	int dumps = 0;
 
 	for (int i = 0; i < n; i++) {
-		nsx_progress_expect((int64_t)nsx_extract_bytes(inputs[i].path));
+		nsx_progress_expect((int64_t)bytes_of(inputs[i].path));
 		dumps += inputs[i].dumps != NULL;
 	}
 	/* Within one export no two dumps are the same. */

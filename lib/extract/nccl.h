@@ -23,8 +23,7 @@ enum nccl_kind {
 extern const char *const nsx_nccl_kinds[NCCL_KINDS];
 
 /* Data of its payload; -1: unknown. */
-struct nccl_call { uint64_t comm; int64_t bytes, peer; uint32_t range; uint8_t kind; bool has_comm, wanted, has_payload;
-                   };
+struct nccl_call { uint64_t comm; int64_t bytes, peer; uint32_t range; uint8_t kind; bool has_comm, wanted; };
 
 /* Calls [first, first + n) that are launched together. */
 struct nccl_unit { uint32_t first, n; };

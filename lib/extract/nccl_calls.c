@@ -253,7 +253,6 @@ take_call(struct nccl_call *c, const struct nsx_payload_value *v)
 {
 	const struct nsx_payload_value *size = v[SIZE].there ? &v[SIZE] : &v[OLD_SIZE];
 
-	c->has_payload = true;
 	c->has_comm = v[COMM].there;
 	c->comm = (uint64_t)v[COMM].num;
 	c->bytes = at_least(size, 0);

@@ -275,9 +275,6 @@ ex_load_bytes(const struct ex_profile *p)
 /* The source of diag records. */
 #define EX_TOOL "nsysx-extract"
 
-/* Size of the file at path, 0 if there is none: the amount that progress expects of an export. */
-uint64_t nsx_extract_bytes(const char *path);
-
 /* All exports together, as nsx_extract; dumps are read through shelf, NULL: each separately. */
 int nsx_extract_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
                struct nsx_hlo_shelf *shelf, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);

@@ -294,12 +294,6 @@ nsx_cat_fingerprint(const struct nsx_catalogue *c, uint32_t profile, uint32_t pr
 	return a ? a->fingerprint : (uint32_t)NSX_NONE;
 }
 
-struct nsx_str
-nsx_cat_groups(const struct nsx_catalogue *c, int64_t number)
-{
-	return nsx_cat_str(c, nsx_map_get(&c->groups, (struct nsx_key){ (uint64_t)number, 0 }));
-}
-
 void
 nsx_cat_free(struct nsx_catalogue *c)
 {
@@ -313,7 +307,6 @@ nsx_cat_free(struct nsx_catalogue *c)
 	free(c->insts.p);
 	free(c->locs.p);
 	free(c->stacks.p);
-	nsx_map_free(&c->groups);
 	nsx_map_free(&c->alias_at);
 	nsx_map_free(&c->awaited);
 	nsx_cat_index_free(&c->profile_at);

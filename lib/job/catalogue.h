@@ -34,11 +34,10 @@ enum nsx_cat_keep {
 	NSX_CAT_STACKS   = 2,   /* of those: stacks and their frames */
 	NSX_CAT_LOCS     = 4,   /* further source locations */
 	NSX_CAT_PLACES   = NSX_CAT_OP_NAMES | NSX_CAT_STACKS | NSX_CAT_LOCS,
-	NSX_CAT_GROUPS   = 8,   /* members of replica groups */
-	NSX_CAT_ALIASES  = 16,  /* names of programs in each profile */
-	NSX_CAT_RUNNERS  = 32,  /* how many devices may run a program */
-	NSX_CAT_NAMES    = 64,  /* of instructions: name, scheduling_name */
-	NSX_CAT_COSTS    = 128  /* of instructions: flops, math, vector, mem_bytes */
+	NSX_CAT_ALIASES  = 8,   /* names of programs in each profile */
+	NSX_CAT_RUNNERS  = 16,  /* how many devices may run a program */
+	NSX_CAT_NAMES    = 32,  /* of instructions: name, scheduling_name */
+	NSX_CAT_COSTS    = 64   /* of instructions: flops, math, vector, mem_bytes */
 };
 
 /* Strings are numbers in nsx_catalogue.strings, NSX_NONE if absent; other members are columns of the same name. */
@@ -86,7 +85,7 @@ struct nsx_cat_inst {
 	uint32_t op_name, stack;   /* stack: in stacks, one that has frames */
 	uint32_t locs;        /* further source locations: the first of a list in nsx_catalogue.locs; NSX_NONE ends the
 	                       * list */
-	int64_t  bytes, groups;    /* groups: a number, for nsx_cat_groups */
+	int64_t  bytes, groups;    /* groups: a number, for job/replica_groups.h */
 	int64_t  flops, vector, mem_bytes;
 };
 
@@ -104,7 +103,6 @@ struct nsx_catalogue {
 	NSX_VEC(struct nsx_cat_inst)    insts;
 	NSX_VEC(struct nsx_cat_loc)     locs;
 	NSX_VEC(uint32_t)               stacks;   /* frames, by index of the stack */
-	struct nsx_map    groups;                 /* number -> members */
 	struct nsx_cat_index profile_at, device_at, program_at, stack_at;
 	struct { int64_t number; uint32_t at; bool any; } last_program;   /* the previous lookup: equal ones come in
 	                                                                   * runs */
@@ -187,9 +185,6 @@ uint32_t nsx_cat_runners(const struct nsx_catalogue *c, uint32_t program);
 /* The fingerprint of a program in a profile: of the last alias that has one, NSX_NONE if none does or without
  * NSX_CAT_ALIASES. */
 uint32_t nsx_cat_fingerprint(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);
-
-/* Members of the replica groups of that number, in the form of `groups.members`; empty if unknown. */
-struct nsx_str nsx_cat_groups(const struct nsx_catalogue *c, int64_t number);
 
 /* The string of that number, empty for NSX_NONE. It lives as long as the catalogue. */
 static inline struct nsx_str

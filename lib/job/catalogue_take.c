@@ -123,17 +123,6 @@ take_alias(struct nsx_catalogue *c, const struct nsx_rec *rec)
 }
 
 static bool
-take_groups(struct nsx_catalogue *c, const struct nsx_rec *rec)
-{
-	uint32_t *at;
-
-	if (!(c->keep & NSX_CAT_GROUPS))
-		return true;
-	at = nsx_map_at(&c->groups, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_GROUPS_groups, NSX_ABSENT), 0 });
-	return at && string_of(c, rec, NSX_GROUPS_members, at);
-}
-
-static bool
 take_stack(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
 	int64_t number = nsx_int(rec, NSX_STACK_stack, NSX_ABSENT);
@@ -259,8 +248,6 @@ nsx_cat_need(const struct nsx_catalogue *c, struct nsx_reader *in)
 		nsx_reader_need(in, NSX_LOC, NSX_EVERY);
 	if (c->keep & NSX_CAT_STACKS)
 		nsx_reader_need(in, NSX_STACK, NSX_EVERY);
-	if (c->keep & NSX_CAT_GROUPS)
-		nsx_reader_need(in, NSX_GROUPS, NSX_EVERY);
 }
 
 int
@@ -274,7 +261,6 @@ nsx_cat_take_metadata(struct nsx_catalogue *c, const struct nsx_rec *rec, struct
 	case NSX_CLOCK:   good = take_clock(c, rec); break;
 	case NSX_PROGRAM: good = take_program(c, rec); break;
 	case NSX_ALIAS:   good = take_alias(c, rec); break;
-	case NSX_GROUPS:  good = take_groups(c, rec); break;
 	case NSX_STACK:   good = take_stack(c, rec); break;
 	case NSX_INST:    good = take_inst(c, rec); break;
 	case NSX_LOC:     good = take_loc(c, rec); break;

@@ -317,8 +317,9 @@ by_last_word(struct nsx_str s)
 	return NULL;
 }
 
-const char *
-nsx_comm_by_head(struct nsx_str s)
+/* By the built-in rules, of a kernel with this head; NULL: it computes. */
+static const char *
+by_head(struct nsx_str s)
 {
 	const char *kind = NULL;
 
@@ -346,7 +347,7 @@ nsx_comm_by_kernel(const struct nsx_comm_rules *rules, struct nsx_str demangled,
 	for (size_t i = 0; rules && i < rules->n && !buf->failed; i++)
 		if (!regexec(&rules->rule[i].regex, head.ptr, 0, NULL, 0))
 			return rules->rule[i].kind[0] ? rules->rule[i].kind : NULL;
-	return nsx_comm_by_head(head);
+	return by_head(head);
 }
 
 /* ---- instructions */

@@ -30,10 +30,8 @@ extern const char nsx_comm_kinds[];
  * followed by a NUL; empty when memory ran out (buf->failed). */
 struct nsx_str nsx_kernel_head(struct nsx_str demangled, struct nsx_buf *buf);
 
-/* The kind of collective that a kernel with this head executes, by the built-in rules; NULL: it computes. */
-const char *nsx_comm_by_head(struct nsx_str head);
-
-/* The same for a demangled name, applying the user's rules (NULL: none) first. buf is scratch; check its failed. */
+/* The kind of collective that a kernel of this demangled name executes; NULL: it computes. Applies the user's rules
+ * (NULL: none) first. buf is scratch; check its failed. */
 const char *nsx_comm_by_kernel(const struct nsx_comm_rules *rules, struct nsx_str demangled, struct nsx_buf *buf);
 
 /* The kind of collective of an executed instruction by its name, with '_' read as '-': a kind, optionally `-start`, and

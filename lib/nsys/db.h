@@ -169,14 +169,6 @@ nsx_db_int(sqlite3_value *v, int64_t *out)
 	return true;
 }
 
-/* The same where NULL is allowed: *there is false for NULL. */
-static inline bool
-nsx_db_int_null(sqlite3_value *v, int64_t *out, bool *there)
-{
-	*there = nsx_db_int(v, out);
-	return *there || sqlite3_value_type(v) == SQLITE_NULL;
-}
-
 /* v as text, valid as long as v; ptr is NULL if it is not text. */
 static inline struct nsx_str
 nsx_db_text(sqlite3_value *v)

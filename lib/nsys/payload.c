@@ -92,12 +92,6 @@ nsx_payload_close(struct nsx_trace *t)
 	t->payloads = NULL;
 }
 
-bool
-nsx_payload_any(const struct nsx_trace *t)
-{
-	return t->payloads != NULL;
-}
-
 /* ---- schemas */
 
 static int64_t

@@ -29,9 +29,6 @@ struct nsx_payload_value {
 	int64_t        num;       /* unsigned values of 2^63 and more are negative */
 };
 
-/* Whether the export has payloads at all: if not, nsx_payload_read finds none. */
-bool nsx_payload_any(const struct nsx_trace *t);
-
 /* Read the payloads of the n ranges of these ids (struct nsx_range.id). schema[i] is the index in ask->schemas of the
  * schema of range i's payload (0 if any schema is accepted), -1 if it has no payload, one of another schema, or one
  * that does not fit its schema; values[i * ask->nentries + k] is its entry k. Texts live until nsx_payload_close.

@@ -7,7 +7,7 @@
 #include "nsys/order.h"
 
 /* The result for one thread: its projections with GPU work, and the number of ranges that are kept. */
-struct result { struct nsx_span *spans; uint32_t nspans, first_span, nranges, first_range; bool failed; };
+struct result { struct nsx_span *spans; uint32_t nspans, first_span, nranges; bool failed; };
 
 struct work { struct nsx_loader *l; struct result *of; uint64_t ranges; _Atomic uint64_t ranges_done; };
 

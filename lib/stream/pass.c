@@ -19,7 +19,6 @@ struct nsx_pass {
 	struct nsx_writer *out;
 	struct nsx_err    *err;
 	bool    looked;          /* the records of the current block lack columns; those passed on are noted */
-	bool    read;            /* not used */
 	int64_t first;           /* records of the stream before the block */
 	size_t  kept;            /* noted */
 	size_t  agreed;          /* this many first kinds have equal numbers and columns in both streams */

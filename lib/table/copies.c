@@ -38,7 +38,7 @@ static const char *const rules[NRULES] = { "memcpy-async-pageable", "memcpy-sync
 /* A finding below this fraction of the time of all copies is minor. */
 #define MINOR 1000
 
-struct row { uint32_t name, src, dst; int mode, size; int64_t count, bytes, time, hidden; bool any_bytes; };
+struct row { uint32_t name, src, dst; int mode, size; int64_t count, bytes, time, hidden; };
 
 /* A running copy: hidden time so far, and the end up to which it is known. */
 struct running { uint32_t row; int64_t start, end, cover_to, hidden; };

@@ -80,9 +80,6 @@ struct nsx_cost_shape {
 	bool                first_host;        /* the first element is */
 };
 
-/* Width in bits of a PrimitiveType; 0 if it has no fixed width. */
-int nsx_cost_type_bits(int32_t type);
-
 struct nsx_cost_graph;
 /* The shape at span. NSX_OK, or NSX_ERR with f->err filled: damaged, nested too deep, out of memory. *clashes counts
  * fields of an unexpected wire type, which are skipped. */
@@ -217,7 +214,6 @@ int nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct 
 struct nsx_cost_flops { int64_t flops; enum nsx_hlo_math math; enum nsx_cost_state state; };
 struct nsx_cost_flops nsx_cost_dot(const struct nsx_cost_graph *g, const struct nsx_cost_node *n);
 struct nsx_cost_flops nsx_cost_convolution(struct nsx_cost_graph *g, const struct nsx_cost_node *n);
-struct nsx_cost_flops nsx_cost_attention(const struct nsx_cost_graph *g, const struct nsx_cost_node *n);
 /* Of a custom call, of either kind. */
 struct nsx_cost_flops nsx_cost_custom(struct nsx_cost_graph *g, const struct nsx_cost_node *n);
 

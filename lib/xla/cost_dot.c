@@ -298,8 +298,8 @@ unmasked(int64_t q, int64_t k, int64_t window, bool causal, enum nsx_cost_state 
 	return (int64_t)n;
 }
 
-struct nsx_cost_flops
-nsx_cost_attention(const struct nsx_cost_graph *g, const struct nsx_cost_node *n)
+static struct nsx_cost_flops
+attention_flops(const struct nsx_cost_graph *g, const struct nsx_cost_node *n)
 {
 	const struct nsx_cost_leaf *query = nsx_cost_first(g, nsx_cost_operand(g, n, 0)), *key = nsx_cost_first(g,
 		nsx_cost_operand(g, n, 1));
@@ -335,7 +335,7 @@ nsx_cost_custom(struct nsx_cost_graph *g, const struct nsx_cost_node *n)
 	case NSX_COST_CONV_FORWARD:
 	case NSX_COST_CONV_INPUT:
 	case NSX_COST_CONV_FILTER:  return nsx_cost_convolution(g, n);
-	case NSX_COST_ATTENTION:    return nsx_cost_attention(g, n);
+	case NSX_COST_ATTENTION:    return attention_flops(g, n);
 	default:                    return none(NSX_COST_UNKNOWN);
 	}
 }

@@ -9,8 +9,9 @@ enum { TUPLE = 13, OPAQUE = 14, TOKEN = 17, BUFFER = 34, HOST = 5 };
 /* ShapeProto, LayoutProto */
 enum { S_TYPE = 2, S_DIMENSIONS = 3, S_TUPLE = 4, S_LAYOUT = 5, L_BITS = 7, L_SPACE = 8 };
 
-int
-nsx_cost_type_bits(int32_t type)
+/* Width in bits of a PrimitiveType; 0 if it has no fixed width. */
+static int
+type_bits(int32_t type)
 {
 	static const unsigned char bits[] = {
 		[1] = 8, [2] = 8, [3] = 16, [4] = 32, [5] = 64, [6] = 8, [7] = 16, [8] = 32, [9] = 64, [10] = 16,
@@ -72,7 +73,7 @@ array(struct reading *r, int32_t type, const struct layout *l, uint32_t dims, st
 	out->first_host = out->host = l->space == HOST;
 	if (type == OPAQUE || type == TOKEN)
 		return true;
-	leaf.bits = l->bits > 0 ? l->bits : nsx_cost_type_bits(type);
+	leaf.bits = l->bits > 0 ? l->bits : type_bits(type);
 	if (leaf.bits <= 0)
 		nsx_cost_worse(&out->state, NSX_COST_BAD);
 	for (uint32_t i = 0; i < leaf.ndims; i++) {

@@ -197,7 +197,7 @@ table(const char *from, int number)
 		t = stragglers.table;
 	} else if ((number -= SHOWS) < FOLDS) {
 		const struct nsx_fold_options opts = { .by = (enum nsx_fold_by)number, .cover = { 99, 100 }, .names = (enum nsx_names)(number % 3), .exposed = number % 2 };
-		rc = nsx_fold(in, &opts, out, &diags, &err);
+		rc = nsx_folds(in, &opts, 1, &out, &diags, &err);
 	} else if ((number -= FOLDS) < MEASURES) {
 		const struct nsx_measure_options opts = { .what = (enum nsx_measure_what)number, .module = number ? "jit_f" : NULL, .range = number ? NULL : "f" };
 		rc = nsx_measure(in, &opts, &measure, &diags, &err);

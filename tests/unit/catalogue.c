@@ -213,8 +213,8 @@ devices(void)
 static void
 programs(void)
 {
-	struct nsx_catalogue c = { .keep = NSX_CAT_ALIASES | NSX_CAT_GROUPS };
-	struct nsx_rec p = record(NSX_PROGRAM), a = record(NSX_ALIAS), g = record(NSX_GROUPS);
+	struct nsx_catalogue c = { .keep = NSX_CAT_ALIASES };
+	struct nsx_rec p = record(NSX_PROGRAM), a = record(NSX_ALIAS);
 
 	nsx_set_i(&p, NSX_PROGRAM_program, 1);
 	nsx_set_s(&p, NSX_PROGRAM_name, NSX_STR("jit_f"));
@@ -243,10 +243,6 @@ programs(void)
 	is_int(nsx_cat_fingerprint(&c, 0, 1), NSX_NONE, "and of no other program");
 	is_int(nsx_cat_find_profile(&c, 0), 0, "a profile is found by its number");
 	is_int(nsx_cat_find_profile(&c, 1), NSX_NONE, "one that nobody named is not");
-	nsx_set_i(&g, NSX_GROUPS_groups, 3);
-	nsx_set_s(&g, NSX_GROUPS_members, NSX_STR("0,1;2,3"));
-	take(&c, &g);
-	ok(nsx_str_eq(nsx_cat_groups(&c, 3), NSX_STR("0,1;2,3")) && !nsx_cat_groups(&c, 4).len, "replica groups are found by their number");
 	nsx_cat_free(&c);
 }
 

@@ -134,7 +134,7 @@ good(void)
 	range(sql, 14, NULL, 0, false);
 	range(sql, 15, z.b, 48, false);
 	load(sql);
-	ok(nsx_payload_any(&trace), "an export with schemas has payloads");
+	ok(trace.payloads, "an export with schemas has payloads");
 	ok(nsx_payload_read(&trace, ids, 7, &ask, schema, v, &diags, &err) == NSX_OK, "payloads are read");
 	for (int i = 0; i < 3; i++) {
 		const struct nsx_payload_value *p = &v[i * NENTRIES];
@@ -150,7 +150,7 @@ good(void)
 	is_int(said("ignored: unknown type or offset"), 6, "unreadable payloads are counted");
 	ok(nsx_payload_read(&trace, ids, 1, &ask, schema, v, &diags, &err) == NSX_OK && is(&v[SOURCE], "a text"), "and read again");
 	nsx_payload_close(&trace);
-	ok(!nsx_payload_any(&trace) && nsx_payload_read(&trace, ids, 1, &ask, schema, v, &diags, &err) == NSX_OK && schema[0] == -1, "no payload after closing");
+	ok(!trace.payloads && nsx_payload_read(&trace, ids, 1, &ask, schema, v, &diags, &err) == NSX_OK && schema[0] == -1, "no payload after closing");
 	unload();
 }
 
@@ -228,7 +228,7 @@ without(void)
 	sqlite3_exec(sql, "DROP TABLE NVTX_PAYLOAD_SCHEMAS", NULL, NULL, NULL);
 	range(sql, 10, NULL, 0, false);
 	load(sql);
-	ok(!nsx_payload_any(&trace), "an export without schemas has no payloads");
+	ok(!trace.payloads, "an export without schemas has no payloads");
 	ok(nsx_payload_read(&trace, &id, 1, &ask, &schema, v, &diags, &err) == NSX_OK && schema == -1 && !v[SOURCE].there, "and asking it is no error");
 	unload();
 	sql = make();

@@ -77,10 +77,3 @@ nsx_folds(struct nsx_reader *in, const struct nsx_fold_options *options, size_t 
 	free(all.p);
 	return rc;
 }
-
-int
-nsx_fold(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_outfile *out,
-         struct nsx_diags *diags, struct nsx_err *err)
-{
-	return nsx_folds(in, options, 1, &out, diags, err);
-}

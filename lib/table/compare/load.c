@@ -28,8 +28,9 @@ program_at(struct cmp_side *s, uint32_t index)
 
 /* ---- metadata */
 
-bool
-nsx_compare_keep(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id)
+/* A string of a catalogue as one of cmp.strs; false when out of memory. */
+static bool
+keep_string(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id)
 {
 	*id = string == NSX_NONE ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_cat_str(cat, string));
 	return *id != NSX_NONE || string == NSX_NONE;
@@ -42,7 +43,7 @@ nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_cata
 		uint32_t model;
 		bool had = false;
 
-		if (!nsx_compare_keep(c, cat, cat->devices.p[i].name, &model))
+		if (!keep_string(c, cat, cat->devices.p[i].name, &model))
 			return false;
 		for (size_t k = 0; k < s->models.n; k++)
 			had |= s->models.p[k] == model;
@@ -63,8 +64,8 @@ describe_programs(struct cmp *c, struct cmp_side *s)
 		const struct nsx_cat_program *from = &cat->programs.p[i];
 
 		p->id = from->id;
-		if (!nsx_compare_keep(c, cat, from->name, &p->name) || !nsx_compare_keep(c, cat, from->key, &p->key)
-		    || !nsx_compare_keep(c, cat, from->fingerprint, &p->fingerprint))
+		if (!keep_string(c, cat, from->name, &p->name) || !keep_string(c, cat, from->key, &p->key)
+		    || !keep_string(c, cat, from->fingerprint, &p->fingerprint))
 			return false;
 	}
 	for (size_t i = 0; i < cat->aliases.n; i++) {
@@ -78,7 +79,7 @@ describe_programs(struct cmp *c, struct cmp_side *s)
 		if (!p)
 			return false;
 		to = nsx_str_starts(digest, "d:") ? &p->dumped : &p->run;
-		if (*to == NSX_NONE && !nsx_compare_keep(c, cat, a->digest, to))
+		if (*to == NSX_NONE && !keep_string(c, cat, a->digest, to))
 			return false;
 	}
 	return true;
@@ -98,9 +99,9 @@ describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, con
 	if (from->name == NSX_NONE && nsx_has(thunk, NSX_THUNK_name) &&
 	    (i->name = nsx_intern(&c->strs, nsx_string(thunk, NSX_THUNK_name))) == NSX_NONE)
 		return false;
-	return (from->name == NSX_NONE || nsx_compare_keep(c, cat, from->name, &i->name)) && nsx_compare_keep(c, cat,
+	return (from->name == NSX_NONE || keep_string(c, cat, from->name, &i->name)) && keep_string(c, cat,
 		from->opcode, &i->opcode)
-	       && nsx_compare_keep(c, cat, op_name, &i->op_name) && nsx_compare_keep(c, cat, frames, &i->stack);
+	       && keep_string(c, cat, op_name, &i->op_name) && keep_string(c, cat, frames, &i->stack);
 }
 
 /* ---- executions */

@@ -145,8 +145,6 @@ int nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 
 /* The row's cell of that device, created if it is new; NULL when out of memory. */
 struct cmp_cell *nsx_compare_cell_at(struct cmp_side *s, uint32_t row, uint32_t device);
-/* A string of a catalogue as one of cmp.strs; false when out of memory. */
-bool nsx_compare_keep(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id);
 /* Add the GPU models of a catalogue; false when out of memory. */
 bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat);
 

@@ -96,9 +96,6 @@ int nsx_compile_tally(struct compiling *c);
 /* Name of the row for the time of library loading (opts->loading). */
 #define LOADING_NAME "[non-leaf time in 0th XlaCompile range]"
 
-/* Read a stream, or (csv) the records that c->opts->csv converts CSV to, into c. */
-int nsx_compile_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags);
-
 /* The rows of c->at as a table; NULL with c->err filled. */
 struct nsx_table *nsx_compile_table(struct compiling *c);
 

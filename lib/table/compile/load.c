@@ -171,8 +171,9 @@ load(void *state, const struct nsx_rec *rec)
 	return rc == NSX_OK ? load_span(l, rec) : rc;
 }
 
-int
-nsx_compile_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags)
+/* Read a stream, or (csv) the records that c->opts->csv converts CSV to, into c. */
+static int
+load_all(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags)
 {
 	struct loading l = { .c = c, .in = in };
 
@@ -201,7 +202,7 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 	for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++)
 		c.tables[i].by = opts->by[i];
 	if (rc == NSX_OK)
-		rc = nsx_compile_load(&c, in, csv, &out->diags);
+		rc = load_all(&c, in, csv, &out->diags);
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_WARNING, "", c.orphans,
 			"compile ranges whose parent is not in the stream: their time counts, but for no compilation");

@@ -5,8 +5,8 @@
 #include "table/diagnose/diagnose.h"
 
 /* Append a word, quoted for the shell. */
-void
-nsx_look_put_quoted(struct nsx_buf *to, const char *word)
+static void
+put_quoted(struct nsx_buf *to, const char *word)
 {
 	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")]) {
 		nsx_buf_c(to, word);
@@ -29,7 +29,7 @@ nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to)
 	if (!option)
 		return;
 	nsx_buf_c(to, a->options->step ? " --step " : " --module ");
-	nsx_look_put_quoted(to, option);
+	put_quoted(to, option);
 }
 
 void
@@ -41,7 +41,7 @@ nsx_look_put_file(struct nsx_look_at *a)
 	if (!file || strcmp(file, "-") == 0)
 		nsx_buf_c(&a->command, "STREAM");
 	else
-		nsx_look_put_quoted(&a->command, file);
+		put_quoted(&a->command, file);
 }
 
 void
@@ -105,7 +105,7 @@ nsx_look_put_only(struct nsx_buf *to, const char *column, const struct nsx_str *
 	to->failed |= word.failed;
 	nsx_buf_c(to, " --only ");
 	if (!word.failed)
-		nsx_look_put_quoted(to, word.ptr);
+		put_quoted(to, word.ptr);
 	nsx_buf_free(&word);
 }
 

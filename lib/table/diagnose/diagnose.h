@@ -267,7 +267,6 @@ const char *nsx_look_advise(struct nsx_look_at *a, enum nsx_cause cause, const c
 
 /* ---- commands.c */
 
-void nsx_look_put_quoted(struct nsx_buf *to, const char *word);   /* quoted for the shell */
 /* Append the option by which the steps were selected here, with a space before it; nothing if there was none. */
 void nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to);
 /* Append to a->command the name of the stream, with a space before it. */

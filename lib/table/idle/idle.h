@@ -82,7 +82,6 @@ struct nsx_idle_device {
 	NSX_VEC(uint32_t) open;     /* windows of ranges, by start */
 	NSX_VEC(int64_t) cuts;      /* starts of later steps */
 	int64_t  step;              /* number of the next one */
-	bool     in_step;
 };
 
 /* A step whose window is known before its operations are read: from its start to the start of the next of its class.

@@ -43,7 +43,4 @@ struct nsx_later {
 
 extern const struct nsx_later nsx_late_lockstep, nsx_late_waits;
 
-/* Whether the program of that index is selected. */
-bool nsx_late_wanted(const struct nsx_late *late, uint32_t program);
-
 #endif

@@ -6,8 +6,9 @@
 #include "base/num.h"
 #include "job/missing.h"
 
-bool
-nsx_late_wanted(const struct nsx_late *late, uint32_t program)
+/* Whether the program of that index is selected. */
+static bool
+wanted(const struct nsx_late *late, uint32_t program)
 {
 	const struct nsx_catalogue *cat = &late->comm.cat;
 	const struct nsx_cat_program *p = &cat->programs.p[program];
@@ -67,7 +68,7 @@ take(struct nsx_late *late, const struct nsx_later *how, void *state, const stru
 		program = nsx_top_program(&late->top, rec);
 		if (program == NSX_NONE)
 			return nsx_err_nomem(late->err, NULL);
-		return nsx_late_wanted(late, program) ? how->thunk(state, rec, program, &t) : NSX_OK;
+		return wanted(late, program) ? how->thunk(state, rec, program, &t) : NSX_OK;
 	case NSX_OP:
 		late->nccl += how->communication && nsx_cat_communicates_again(&late->comm.cat, rec);
 		return NSX_OK;
@@ -92,7 +93,7 @@ static int
 check_program(const struct nsx_late *late)
 {
 	for (size_t i = 0; i < late->comm.cat.programs.n; i++)
-		if (nsx_late_wanted(late, (uint32_t)i))
+		if (wanted(late, (uint32_t)i))
 			return NSX_OK;
 	if (!late->options.program)
 		return NSX_OK;
