@@ -82,8 +82,10 @@ int nsx_compare_by_name(const char *name);
  *
  * A row of THUNK, OPCODE, SOURCE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at most
  * `minor` percent of the time of its program there (for KERNEL, of all operations; for RANGE, of the name of ranges
- * with the longest time). A row that consists of communication alone counts as shifted unless executions of its program
- * change in the same direction by more than both floors: its time includes waiting.
+ * with the longest time). It is uneven if at most half of the devices that both sides have changed in the same
+ * direction by more than both floors: it is then these devices that changed. By KERNEL communication is shifted if it
+ * did not change so on the device with its smallest mean. A row that consists of communication alone counts as shifted
+ * unless executions of its program change in the same direction by more than both floors: its time includes waiting.
  *
  * By RANGE, KERNEL, STEP and COLLECTIVE an execution is a range, an operation, a step, a record of a collective on a
  * device; a collective is slower or faster only if the record of the device that waited least changed in the same

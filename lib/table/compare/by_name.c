@@ -151,6 +151,7 @@ take_op(struct names *n, const struct nsx_rec *rec)
 
 	if (row == NSX_NONE || !add(n, row, device, dur))
 		return false;
+	n->s->rows.p[row].computes |= !comm;
 	if (nsx_has(rec, NSX_OP_execution)) {
 		n->s->placed = true;
 		return add_span(n, row, device, dur);

@@ -32,9 +32,8 @@ weight(const struct cmp *c, const struct cmp_result *r)
 	       : (double)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
 }
 
-/* Whether the difference is above both floors, one of which is a share of a time. */
-static bool
-is_above_floors(const struct cmp *c, double diff, double of)
+bool
+nsx_compare_above_floors(const struct cmp *c, double diff, double of)
 {
 	return fabs(diff) > (double)c->options.absolute && fabs(diff) > c->options.percent / 100 * of;
 }
@@ -75,7 +74,22 @@ is_waiting(const struct cmp *c, const struct cmp_result *r)
 			return false;
 		mean[k] = t.mean;
 	}
-	return (mean[1] > mean[0]) != (r->diff > 0) || !is_above_floors(c, mean[1] - mean[0], mean[0]);
+	return (mean[1] > mean[0]) != (r->diff > 0) || !nsx_compare_above_floors(c, mean[1] - mean[0], mean[0]);
+}
+
+/* Whether operations of communication, by kernel, take as long as before on the device where they are shortest: as
+ * their time includes waiting, and that device waits least, only how long others wait for it has changed. */
+static bool
+only_waits(const struct cmp *c, const struct cmp_result *r)
+{
+	double least[2];
+
+	for (int k = 0; k < 2; k++) {
+		least[k] = nsx_compare_least(&c->side[k], r->row[k]);
+		if (c->options.by != NSX_COMPARE_KERNEL || r->row[k]->computes || least[k] <= 0)
+			return false;
+	}
+	return (least[1] > least[0]) != (r->diff > 0) || !nsx_compare_above_floors(c, least[1] - least[0], least[0]);
 }
 
 /* The time of the row's collectives without waiting, on a side; 0: not known. */
@@ -131,12 +145,16 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 	if (!r->has_noise && c->options.sigma > 0 && (c->options.by == NSX_COMPARE_RANGE ||
 	    c->options.by == NSX_COMPARE_KERNEL))
 		return CMP_UNKNOWN;
-	if (!is_above_floors(c, r->diff, of) || (r->has_noise && fabs(r->diff) <= r->noise))
+	if (!nsx_compare_above_floors(c, r->diff, of) || (r->has_noise && fabs(r->diff) <= r->noise))
 		return CMP_SAME;
 	if (is_part_of_program(c, r) && is_minor(c, r))
 		return CMP_MINOR;
 	if (is_part_of_program(c, r) && is_waiting(c, r))
 		return CMP_SHIFTED;
+	if (is_part_of_program(c, r) && only_waits(c, r))
+		return CMP_SHIFTED;
+	if (is_part_of_program(c, r) && nsx_compare_is_uneven(c, r))
+		return CMP_UNEVEN;
 	if (c->options.by == NSX_COMPARE_COLLECTIVE && is_alone(c, r))
 		return CMP_UNKNOWN;
 	/* Records of collectives include waiting: if the transfer takes as long as before, the difference is
@@ -149,7 +167,7 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 	}
 	/* If the step takes as long as before, its part only gained time from another part, or lost time to it. The
 	 * noise of the whole step, which is larger, is not used here, because the part itself has clearly changed. */
-	if ((grown > 0) != (r->diff > 0) || !is_above_floors(c, grown, of))
+	if ((grown > 0) != (r->diff > 0) || !nsx_compare_above_floors(c, grown, of))
 		return CMP_SHIFTED;
 	return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
 }

@@ -229,7 +229,7 @@ struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_r
 double nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
 
 enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_MINOR,
-                   CMP_VERDICTS };
+                   CMP_UNEVEN, CMP_VERDICTS };
 
 /* A row of either side or both. */
 struct cmp_result {
@@ -240,6 +240,14 @@ struct cmp_result {
 	enum cmp_verdict verdict;
 };
 
+/* devices_of.c: whether a row of both sides, which differs, does so on at most half of the devices that both have.
+ * False if it is on a single one, or devices are not known. */
+bool nsx_compare_is_uneven(const struct cmp *c, const struct cmp_result *r);
+/* The smallest mean time of the row on a device, ns; 0 if it is on a single one. */
+double nsx_compare_least(const struct cmp_side *s, const struct cmp_row *r);
+
+/* judge.c: whether the difference is above both floors, one of which is a share of a time. */
+bool nsx_compare_above_floors(const struct cmp *c, double diff, double of);
 /* judge.c: all rows, the largest effect first; whole: of modules instead. The caller frees them. NULL when out of
  * memory. */
 struct cmp_result *nsx_compare_judge(struct cmp *c, bool whole, size_t *n);
@@ -291,7 +299,7 @@ static inline bool
 cmp_shows(const struct cmp *c, const struct cmp_result *r)
 {
 	return !c->options.changed || (r->verdict != CMP_SAME && r->verdict != CMP_UNKNOWN &&
-	                               r->verdict != CMP_MINOR);
+	                               r->verdict != CMP_MINOR && r->verdict != CMP_UNEVEN);
 }
 
 /* "slower", ...: its verdict in a table. */

@@ -67,7 +67,8 @@ static const struct way {
 
 static const char *const verdicts[] = {
 	[CMP_SAME] = "same", [CMP_SLOWER] = "slower", [CMP_FASTER] = "faster", [CMP_NEW] = "new", [CMP_GONE] = "gone",
-	[CMP_UNKNOWN] = "unknown", [CMP_SHIFTED] = "shifted", [CMP_MINOR] = "minor"
+	[CMP_UNKNOWN] = "unknown", [CMP_SHIFTED] = "shifted", [CMP_MINOR] = "minor",
+	[CMP_UNEVEN] = "uneven"
 };
 static const char *const hows[] = {
 	[CMP_NOT] = "", [CMP_FINGERPRINT] = "fingerprint", [CMP_DIGEST] = "digest", [CMP_KEY] = "key",
