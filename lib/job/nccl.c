@@ -328,11 +328,147 @@ best_shift(const struct ends *e)
 	return s.best;
 }
 
-/* Number operations [from, to) of one key, sorted by device and start. ends, room: as long. */
+/* ---- operations that the capture lost */
+
+/* AHEAD: operations by which a place is judged; BETWEEN: numbers between two operations of the reference device. */
+enum { AHEAD = 8, CLEARLY = 4, JITTER = 1000, BETWEEN = 1 << 20 };
+
+/* The median distance of d's operations from i on from those of the reference device, if d's numbers are shifted so;
+ * INT64_MAX: too few. */
+static int64_t
+apart_from(const struct ends *e, int64_t i, int64_t shift)
+{
+	int64_t room[AHEAD], left = e->nd < e->nr - shift ? e->nd - i : e->nr - shift - i;
+	size_t n = 0;
+
+	for (int64_t k = i; k < e->nd && k < i + AHEAD; k++) {
+		if (k + shift < 0 || k + shift >= e->nr)
+			continue;
+		int64_t diff = nsx_sub_sat(e->d[k], e->r[k + shift], NULL);
+		room[n++] = diff < 0 ? nsx_sub_sat(0, diff, NULL) : diff;
+	}
+	return !n || (n < AHEAD / 2 && (int64_t)n < left) ? INT64_MAX : kth(room, n, n / 2);
+}
+
+/* The shift from operation i on: another one where that fits clearly better, because either device has lost operations
+ * since the one before. */
+static int64_t
+shift_from(const struct ends *e, int64_t i, int64_t shift)
+{
+	int64_t own = apart_from(e, i, shift), least = own, best = shift;
+
+	/* If the reference device has lost the partners of the first ones, a later one tells. */
+	for (int64_t k = i; k < e->nd && k < i + AHEAD; k += AHEAD / 2) {
+		int64_t at = before(e->r, e->nr, e->d[k]) - k;
+		for (int64_t s = at - 1; s <= at + 1; s++) {
+			int64_t m = apart_from(e, i, s);
+			if (m < least) {
+				least = m;
+				best = s;
+			}
+		}
+	}
+	return best != shift && least < INT64_MAX / (2 * CLEARLY) && CLEARLY * least + JITTER < own ? best : shift;
+}
+
+/* How far d's operation i ends from the nearest end of the reference device. next: that device's first end that is not
+ * before it. */
+static int64_t
+nearest(const struct ends *e, int64_t i, int64_t next)
+{
+	int64_t near = INT64_MAX;
+
+	if (next > 0)
+		near = nsx_sub_sat(e->d[i], e->r[next - 1], NULL);
+	if (next < e->nr && nsx_sub_sat(e->r[next], e->d[i], NULL) < near)
+		near = nsx_sub_sat(e->r[next], e->d[i], NULL);
+	return near;
+}
+
+/* The median of these distances, of the operations of the device that has fewer. Shifts do not matter to it, so lost
+ * operations hardly do. */
+static int64_t
+usual_distance(const struct ends *e)
+{
+	struct ends of = e->nd <= e->nr ? *e : (struct ends){ e->d, e->r, e->nd, e->nr, e->room };
+
+	for (int64_t i = 0; i < of.nd; i++)
+		of.room[i] = nearest(&of, i, before(of.r, of.nr, of.d[i]));
+	return kth(of.room, (size_t)of.nd, (size_t)of.nd / 2);
+}
+
+/* Whether no operation of the reference device ends near d's operation i: nearer than usual, and than a part of the
+ * distance between d's own operations. */
+static bool
+has_no_partner(const struct ends *e, int64_t i, int64_t next, int64_t usual)
+{
+	int64_t near = nearest(e, i, next), apart = INT64_MAX;
+
+	if (i > 0)
+		apart = nsx_sub_sat(e->d[i], e->d[i - 1], NULL);
+	if (i + 1 < e->nd && nsx_sub_sat(e->d[i + 1], e->d[i], NULL) < apart)
+		apart = nsx_sub_sat(e->d[i + 1], e->d[i], NULL);
+	return near / CLEARLY > usual && near > JITTER && near > apart / CLEARLY;
+}
+
+/* Number the n operations of a device as those of the reference device that end with them, times BETWEEN; those whose
+ * partner that device has lost, by the numbers behind the one before. Returns whether some operation is lost. */
+static bool
+number_device(const struct ends *e, int64_t shift, struct nsx_nccl_op *ops)
+{
+	int64_t last = INT64_MIN, extra = 0, usual = usual_distance(e);
+	bool lost = false;
+
+	for (int64_t i = 0; i < e->nd; i++) {
+		int64_t at = i + shift, diff;
+		if (at >= 0 && at < e->nr)
+			diff = nsx_sub_sat(e->d[i], e->r[at], NULL);
+		else
+			diff = e->d[i] > e->r[0] && e->d[i] < e->r[e->nr - 1] ? INT64_MAX : 0;
+		if (diff < 0)
+			diff = nsx_sub_sat(0, diff, NULL);
+		if (diff > JITTER && diff / CLEARLY > usual / 2) {
+			int64_t other = shift_from(e, i, shift), next = before(e->r, e->nr, e->d[i]);
+			bool alone = other == shift && next < e->nr && has_no_partner(e, i, next, usual);
+			lost |= other != shift || alone;
+			shift = alone ? next - i - 1 : other;
+			/* It stays behind the one before it; the next one may have a partner again. */
+			at = alone && shift + i <= last ? last : i + shift;
+			if (alone && at > last) {
+				last = at;
+				extra = 0;
+			}
+		}
+		extra = at > last ? 0 : extra + 1;
+		last = at > last ? at : last;
+		ops[i].seq = last * BETWEEN + (extra < BETWEEN ? extra : BETWEEN - 1);
+	}
+	return lost;
+}
+
+/* Numbers with gaps to 0, 1, ...; room: as long as ops. */
 static void
+close_gaps(struct nsx_nccl_op *ops, size_t n, int64_t *room)
+{
+	size_t distinct = 0;
+
+	for (size_t i = 0; i < n; i++)
+		room[i] = ops[i].seq;
+	qsort(room, n, sizeof *room, nsx_sort_by_int);
+	for (size_t i = 0; i < n; i++)
+		if (!distinct || room[i] != room[distinct - 1])
+			room[distinct++] = room[i];
+	for (size_t i = 0; i < n; i++)
+		ops[i].seq = before(room, (int64_t)distinct, ops[i].seq);
+}
+
+/* Number operations [from, to) of one key, sorted by device and start. ends, room: as long. Returns whether some
+ * operation is lost. */
+static bool
 number_key(struct nsx_nccl_op *ops, size_t from, size_t to, int64_t *ends, int64_t *room)
 {
 	int64_t least = 0;
+	bool lost = false;
 	size_t nr = 0;
 
 	for (size_t i = from; i < to; i++)
@@ -342,13 +478,16 @@ number_key(struct nsx_nccl_op *ops, size_t from, size_t to, int64_t *ends, int64
 			;
 		struct ends e = { ends, ends + (a - from), (int64_t)nr, (int64_t)(b - a), room };
 		int64_t shift = a == from ? 0 : best_shift(&e);
-		nr = a == from ? b - a : nr;
+		if (a == from)
+			e.nr = (int64_t)(nr = b - a);
 		least = shift < least ? shift : least;
-		for (size_t i = a; i < b; i++)
-			ops[i].seq = (int64_t)(i - a) + shift;
+		lost |= number_device(&e, shift, ops + a);
 	}
-	for (size_t i = from; i < to; i++)
-		ops[i].seq -= least;
+	if (lost)
+		close_gaps(ops + from, to - from, room);
+	for (size_t i = from; !lost && i < to; i++)
+		ops[i].seq = ops[i].seq / BETWEEN - least;
+	return lost;
 }
 
 int
@@ -360,7 +499,7 @@ nsx_nccl_number(struct nsx_nccl_set *s, struct nsx_err *err)
 	for (size_t a = 0, b; good && a < s->ops.n; a = b) {
 		for (b = a + 1; b < s->ops.n && s->ops.p[b].key == s->ops.p[a].key; b++)
 			;
-		number_key(s->ops.p, a, b, ends, room);
+		s->lost += number_key(s->ops.p, a, b, ends, room);
 	}
 	free(ends);
 	free(room);

@@ -57,6 +57,8 @@ struct nsx_nccl_set {
 	NSX_VEC(struct nsx_nccl_device) devices;
 	NSX_VEC(struct nsx_nccl_op)     ops;
 	uint32_t             *rank;         /* of keys by communicator, kind, pair; after nsx_nccl_number */
+	int64_t               lost;         /* keys of which a device lacks operations that another one has between
+	                                     * its own; after nsx_nccl_number */
 	int64_t               loose;        /* operations of a communicator without an instance: a send-recv whose ranks
 	                                     * are unknown */
 };

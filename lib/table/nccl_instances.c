@@ -230,6 +230,9 @@ nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, s
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_INFO, "", without,
 		             "communicating operations whose NCCL communicator is not known: in no instance");
+		nsx_diag_add(diags, NSX_WARNING, "", s.lost,
+		             "kinds of operations of a communicator of which the capture of a device lacks some that "
+		             "others have: those around them are paired by their ends");
 		nsx_diag_add(diags, NSX_INFO, "", s.loose,
 		             "send-recvs between unknown ranks: in no instance");
 		nsx_comm_flag_diags(&comm, diags);

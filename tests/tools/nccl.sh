@@ -139,6 +139,22 @@ for late in 5 100 320; do
 	equal "captures of 640 calls that began $late apart: offset, pairs" "$(paired)" "7000000 $((640 - late)) $((2 * late))"
 	equal "... nothing is uncertain" "$(cat "$T/calls.err")" ''
 done
+
+# lose DEVICE FIRST LAST: the operations of that device with these numbers, from 1, are not in its capture
+lose() {
+	calls_apart 640 5 1000000 200000
+	awk -F'\t' -v OFS='\t' -v D="$1" -v A="$2" -v B="$3" '$1 == "op" && $4 == D && ++n >= A && n <= B { next }
+		$1 == "end" { $2 -= B - A + 1 } { print }' "$T/calls" >"$T/some"
+	nsysx-align -q "$T/some" >"$T/calls.aligned"
+}
+for what in '1 300 300' '0 300 300' '1 200 260' '0 200 350' '1 634 634'; do
+	# shellcheck disable=SC2086
+	lose $what
+	set -- $what
+	gone=$(($3 - $2 + 1))
+	equal "a capture that lacks operations ($what): the others are paired" "$(paired)" "7000000 $((635 - gone)) $((10 + gone))"
+done
+ok '... which a diag tells' sh -c "nsysx-collectives --each --tsv '$T/calls.aligned' 2>&1 >'$T/x' | grep -q 'lacks some'"
 calls_apart 6000 4000 1000000 200000
 equal 'captures that have a third of their calls in common' "$(paired)" '7000000 2000 8000'
 calls_apart 640 5 1000000 0 1790000007000000000 1790000000000000000
