@@ -134,6 +134,22 @@ printf 'id\tname\n1\ta\n1\tb\n1\tc\n1\td\n' >variable.tsv
 printf 'id\tname\tmean\trelstd\tcomm\n1\ta\t100000\t0.5\t0\n1\tb\t103000\t0.5\t0\n1\tc\t120000\t0.5\t0\n1\td\t900000\t0.01\t0\n' >thunk.tsv
 equal 'numbers in the plot of variability do not overlap' \
 	"$(awk -f "$root/lib/report/plots/columns.awk" -f "$root/lib/report/plots/variability.awk" variable.tsv thunk.tsv | awk -F'\t' 'NF == 3 && $1 != "nan" { print $1 ":" $3 }' | paste -sd ' ')" '100:1 103:  120:3 900:4'
+plot_data() { name=$1; shift; LC_ALL=C awk -f "$root/lib/report/plots/columns.awk" -f "$root/lib/report/plots/$name.awk" "$@"; }
+printf 'collective\tbytes\tgroup\tinstances\twait_mean\twait_max\nall-gather\t2000\t4\t1\t3000\t4000\nnccl\t\t\t1\t1000\t1000\n' >waiting.tsv
+equal 'groups of unknown size are not named in the plot of waits' "$(plot_data waits waiting.tsv | cut -f 1)" '"all-gather, 2 kB of 4"
+"nccl"'
+# Peaks of 100 TFLOP/s at 1000 GB/s: the roof is flat from 100 operations a byte on.
+printf 'math\tintensity\ttflops\tpeak\tbandwidth\nbf16\t200\t50\t100\t1000\nbf16\t400\t60\t100\t1000\n' >points.tsv
+equal 'a roof is never above its peak' "$(plot_data roofline points.tsv | sed -n '/: /,$p' | tr '\t' ':' | tail -n +2)" '200:100
+400:100'
+printf 'math\tintensity\ttflops\tpeak\tbandwidth\nbf16\t50\t25\t100\t1000\n' >points.tsv
+equal '... and rises with the bandwidth before it' "$(plot_data roofline points.tsv | sed -n '/: /,$p' | tr '\t' ':' | tail -n +2)" '50:50
+100:100
+1000:100'
+printf 'id\tname\ttrace\tpeak\n1\tx\t0\t5\n' >heap-peak.tsv
+printf 'id\tname\ttrace\tstep\tbytes\n1\tjit_%s_end\t0\t0\t5\n' "$(i=0; while [ $((i += 1)) -le 40 ]; do printf '\303\251'; done)" >heaps.tsv
+equal 'long names in the key of the plot of heaps are shortened, in whole characters' "$(plot_data heap heap-peak.tsv heaps.tsv | sed 1q)" \
+	"\"jit_$(printf '\303\251%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)...$(printf '\303\251%.0s' 1 2 3 4 5 6 7 8)_end\""
 warnings=$(nsysx-view -t diag r/streams/collectives.nsysx | awk -F'\t' 'NR > 1' | wc -l)
 equal 'every diag is on the page' "$(sed -n '/<section id="diags"/,/<\/table>/p' r/index.html | grep -c '^<tr>.*<td')" "$warnings"
 for f in bandwidth waits skew variability lockstep heap; do

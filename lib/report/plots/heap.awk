@@ -6,7 +6,7 @@ file == "heap-peak" {
 }
 {
 	k = $col["id"] OFS $col["trace"]
-	name[k] = plain($col["name"] (1 * $col["trace"] ? ", heap " $col["trace"] : ""))
+	name[k] = key_name($col["name"] (1 * $col["trace"] ? ", heap " $col["trace"] : ""))
 	at[k, $col["step"]] = $col["bytes"]
 	if ($col["step"] > last[k])
 		last[k] = $col["step"] + 0

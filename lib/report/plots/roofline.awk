@@ -20,8 +20,9 @@ END {
 			continue
 		ridge = 1000 * p / bandwidth
 		printf "\n\n\"%s: %.4g TFLOP/s, %.4g GB/s\"\n", (order[i] == "" ? "no math" : order[i]), p, bandwidth
-		print least, least * bandwidth / 1000
-		print ridge, p
+		if (least < ridge)
+			print least, least * bandwidth / 1000
+		print (least < ridge ? ridge : least), p
 		print (most > ridge ? most : ridge * 10), p
 	}
 }

@@ -1,5 +1,5 @@
 # waits.dat: collective and size, mean and longest wait in us, for those with the most waiting in total. The size of the
-# group is named if it differs.
+# group is named if it is known and differs.
 $col["wait_mean"] != "" {
 	group = $col["group"]
 	groups += !(group in seen)
@@ -15,7 +15,7 @@ $col["wait_mean"] != "" {
 	}
 	sum[at] = all
 	label[at] = plain($col["collective"]) ($col["bytes"] != "" ? ", " bytes($col["bytes"]) : "")
-	of[at] = " of " group
+	of[at] = group != "" ? " of " group : ""
 	row[at] = $col["wait_mean"] / 1e3 OFS $col["wait_max"] / 1e3
 }
 END {
