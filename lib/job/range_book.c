@@ -101,23 +101,28 @@ forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 }
 
 void
-nsx_range_book_need(struct nsx_reader *in)
+nsx_range_book_need(struct nsx_reader *in, bool ops_only)
 {
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, profile) | NSX_C(RANGE, range) | NSX_C(RANGE, parent)
 	                               | NSX_C(RANGE, domain) | NSX_C(RANGE, name) | NSX_C(RANGE, start)
-	                               | NSX_C(RANGE, dur) | NSX_C(RANGE, host_start) | NSX_C(RANGE, host_dur));
-	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, range));
+	                               | NSX_C(RANGE, dur));
+	if (!ops_only)
+		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, host_start) | NSX_C(RANGE, host_dur));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, range) | (ops_only ? NSX_C(OP, start) : 0));
 }
 
 int
 nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err)
 {
-	int64_t host = nsx_int(range, NSX_RANGE_host_start, NSX_ABSENT), gpu = nsx_int(range, NSX_RANGE_start,
-		NSX_ABSENT);
-	int64_t host_end = host == NSX_ABSENT ? NSX_ABSENT : nsx_add_sat(host, nsx_int(range, NSX_RANGE_host_dur, 0),
-		NULL);
+	int64_t gpu = nsx_int(range, NSX_RANGE_start, NSX_ABSENT), host = NSX_ABSENT, host_end = NSX_ABSENT;
 	int64_t gpu_end = gpu == NSX_ABSENT ? NSX_ABSENT : nsx_add_sat(gpu, nsx_int(range, NSX_RANGE_dur, 0), NULL);
-	int64_t now = gpu == NSX_ABSENT || (host != NSX_ABSENT && host < gpu) ? host : gpu;
+
+	if (!b->ops_only) {
+		host = nsx_int(range, NSX_RANGE_host_start, NSX_ABSENT);
+		host_end = host == NSX_ABSENT ? NSX_ABSENT
+		           : nsx_add_sat(host, nsx_int(range, NSX_RANGE_host_dur, 0), NULL);
+		b->now = gpu == NSX_ABSENT || (host != NSX_ABSENT && host < gpu) ? host : gpu;
+	}
 	struct nsx_range_entry r = {
 		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
 		    nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
@@ -125,11 +130,12 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 	};
 
 	if (!b->at) {
+		b->now = b->ops_only ? INT64_MIN : b->now;
 		b->limit = FEW;
 		if (!clear(b))
 			return nsx_err_nomem(err, NULL);
 	}
-	if (b->list.n >= b->limit && forget(b, now, err) != NSX_OK)
+	if (b->list.n >= b->limit && forget(b, b->now, err) != NSX_OK)
 		return NSX_ERR;
 	if (b->list.n >= NSX_NONE)
 		return nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);

@@ -27,6 +27,10 @@ struct nsx_range_book {
 	unsigned       bits;    /* of its number of slots */
 	size_t         limit;   /* remove ended ranges when there are this many */
 	struct nsx_buf text, scratch;
+	/* Set by the caller: only operations are looked up, so a range is over when its work on the GPU, which contains
+	 * them all, is. `now`, the time in ns that the stream has reached, is then set by nsx_range_book_reach. */
+	bool           ops_only;
+	int64_t        now;
 	/* NULL, or called once for each range, when all operations launched in it have been added. False: out of
 	 * memory. */
 	bool         (*past)(void *arg, const struct nsx_range_entry *range);
@@ -34,11 +38,18 @@ struct nsx_range_book {
 };
 
 /* Declare to a reader what the book uses of ranges, including their names, and of the operations whose range is looked
- * up in it. */
-void nsx_range_book_need(struct nsx_reader *in);
+ * up in it. ops_only: as in the book. */
+void nsx_range_book_need(struct nsx_reader *in, bool ops_only);
 
 /* Add the range of a record. NSX_OK, or NSX_ERR (out of memory). */
 int nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err);
+
+/* An operation of a book with ops_only was read: the stream has reached its start. */
+static inline void
+nsx_range_book_reach(struct nsx_range_book *b, const struct nsx_rec *op)
+{
+	b->now = nsx_int(op, NSX_OP_start, b->now);
+}
 
 /* The range of that id in the profile, NULL if it has not been read or has ended. Valid until the next one is added. */
 struct nsx_range_entry *nsx_range_book_find(const struct nsx_range_book *b, int64_t profile, int64_t range);

@@ -229,7 +229,7 @@ need(const struct launch *f, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES) | NSX_C(OP, device) | NSX_C(OP, type)
 	                            | NSX_C(OP, name));
 	if (f->options->by_range)
-		nsx_range_book_need(in);
+		nsx_range_book_need(in, false);
 }
 
 static int

@@ -44,6 +44,7 @@ ranges_open(struct nsx_reader *in, const struct nsx_fold_options *options, struc
 	r->options = options;
 	r->kernel = options->by == NSX_FOLD_KERNEL;
 	r->none = UNRESOLVED;
+	r->book.ops_only = true;
 	return r;
 }
 
@@ -123,6 +124,7 @@ take_op(struct ranges *r, const struct nsx_rec *rec)
 	bool comm;
 
 	r->any_op = true;
+	nsx_range_book_reach(&r->book, rec);
 	if (dur < 0) {
 		r->timeless++;
 		return NSX_OK;
@@ -156,7 +158,7 @@ ranges_need(const void *state, struct nsx_reader *in)
 {
 	const struct ranges *r = state;
 
-	nsx_range_book_need(in);
+	nsx_range_book_need(in, true);
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, dur) | NSX_C(OP, hidden)
 	                            | NSX_C(OP, type)
 	                            | (r->kernel || r->options->mark_comm ? NSX_C(OP, name) : 0));

@@ -118,6 +118,7 @@ take_launched(struct names *n, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 
 	n->any_op = true;
+	nsx_range_book_reach(&n->book, rec);
 	if (dur < 0)
 		n->timeless++;
 	if (nsx_has(rec, NSX_OP_range)
@@ -209,7 +210,7 @@ need(const struct names *n)
 	nsx_cat_need(&n->s->top.cat, in);
 	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
 	if (n->c->options.by == NSX_COMPARE_RANGE) {
-		nsx_range_book_need(in);
+		nsx_range_book_need(in, true);
 		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, device));
 		nsx_reader_need(in, NSX_OP, NSX_C(OP, dur));
 	} else
@@ -243,6 +244,7 @@ nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 
 	need(&n);
 	if (range) {
+		n.book.ops_only = true;
 		n.book.past = add_gpu_time;
 		n.book.arg = &n;
 	}

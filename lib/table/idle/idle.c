@@ -345,7 +345,7 @@ nsx_idle_need(const struct idle *f, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, profile)
 	                              | NSX_C(CALL, pid) | NSX_C(CALL, tid) | NSX_C(CALL, class) | NSX_C(CALL, blocking)
 	                              | NSX_C(CALL, call) | NSX_C(CALL, name));
-	nsx_range_book_need(in);
+	nsx_range_book_need(in, false);
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid) | NSX_C(RANGE, device));
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid) | NSX_C(OP,

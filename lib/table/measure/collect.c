@@ -406,7 +406,7 @@ need(const struct nsx_spans *s, struct nsx_reader *in)
 		nsx_reader_need(in, NSX_PROGRAM, NSX_EVERY);
 		nsx_reader_need(in, NSX_OP, NSX_C(OP, program) | NSX_C(OP, execution));
 	} else {
-		nsx_range_book_need(in);
+		nsx_range_book_need(in, false);
 	}
 }
 

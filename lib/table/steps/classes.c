@@ -59,7 +59,7 @@ take_op(struct nsx_step_classes *c, const struct nsx_rec *rec)
 void
 nsx_step_classes_need(struct nsx_reader *in)
 {
-	nsx_range_book_need(in);
+	nsx_range_book_need(in, false);
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, device) | NSX_C(RANGE, pid));
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, device) | NSX_C(OP, start) | NSX_C(OP, dur));
 }

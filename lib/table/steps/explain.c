@@ -383,7 +383,7 @@ nsx_steps_again_need(struct nsx_reader *in)
 	struct idle idle = { .options = &options };
 
 	nsx_idle_need(&idle, in);
-	nsx_range_book_need(in);
+	nsx_range_book_need(in, false);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, collective));
 	nsx_reader_need(in, NSX_INST, NSX_EVERY);
 }

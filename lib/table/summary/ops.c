@@ -127,6 +127,7 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	f->no_compile = options->no_compile;
 	f->names = options->names;
 	f->helpers.keep = !f->kernel && options->helpers;
+	f->book.ops_only = true;
 	f->book.past = add_gpu_time;
 	f->book.arg = f;
 	f->vacant = NSX_NONE;
@@ -146,7 +147,7 @@ ops_need(void *state, struct nsx_reader *in)
 		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, domain) | NSX_C(RANGE, name) | NSX_C(RANGE, start)
 		                               | NSX_C(RANGE, dur) | NSX_C(RANGE, ops) | NSX_C(RANGE, host_dur));
 	if (!f->kernel) {
-		nsx_range_book_need(in);
+		nsx_range_book_need(in, true);
 		nsx_helpers_need(&f->helpers, in);
 		nsx_reader_need(in, NSX_OP, NSX_C(OP, dur));
 	}
@@ -322,6 +323,7 @@ take_launched(struct ops *f, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 
 	f->any_op = true;
+	nsx_range_book_reach(&f->book, rec);
 	f->linked |= nsx_has(rec, NSX_OP_range);
 	if (dur < 0)
 		f->timeless_ops++;
