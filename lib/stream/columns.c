@@ -335,6 +335,29 @@ resolve_strings(const struct decode *d, const struct nsx_values *s, uint64_t *v,
 	}
 }
 
+/* The same for a column that only the needed records have, to values one after the other. */
+static void
+resolve_picked(const struct decode *d, const struct nsx_values *s, uint64_t *v, const uint64_t *key)
+{
+	/* Scratch memory after the used part: overwritten by the next allocation. */
+	int32_t *table = (int32_t *)(void *)(d->pool->p + d->pool->n);
+	const uint32_t *picked = d->c->picked;
+	uint64_t top = s->first;
+	bool to_top = s->base == BASE_LAST_OR_TOP;
+
+	memset(table, 0xff, d->strings * sizeof *table);
+	for (size_t i = 0; i < d->c->npicked; i++) {
+		int32_t *last = &table[key[picked[i]]];
+		uint64_t x = v[i] + (*last < 0 ? top : v[*last]);
+
+		*last = (int32_t)i;
+		v[i] = x;
+		/* Without TOP it remains the first value. */
+		if (to_top && (int64_t)x >= (int64_t)top)
+			top = x + 1;
+	}
+}
+
 /* Convert differences to values for predictions for which is_own is true. */
 static void
 resolve_own(const struct nsx_values *s, uint64_t *v, size_t n)
@@ -482,7 +505,9 @@ read_column(struct decode *d, const struct nsx_values *s)
 	const char *wrong;
 
 	bool partial = s->presence.p != s->presence.end, string = d->k->type[s->column] == 's';
-	bool dense = is_dense(d, s) && is_own(d, s);
+	bool own = is_own(d, s), last = !own && is_last(d, s), own_partial = last && partial;
+	const uint64_t *key = last ? string_key(d, s->key) : NULL;
+	bool dense = (own || key) && is_dense(d, s);
 	if (dense)
 		n = c->npicked;
 	else if (partial)
@@ -495,12 +520,12 @@ read_column(struct decode *d, const struct nsx_values *s)
 		return "doubles in a column of another type";
 
 	uint64_t *v = take(d->pool, d->rows);
-	bool own = is_own(d, s), last = !own && is_last(d, s), own_partial = last && partial;
-	const uint64_t *key = last ? string_key(d, s->key) : NULL;
-	if ((wrong = nsx_values_data(s, key ? v + (d->rows - n) : v, n)))
+	if ((wrong = nsx_values_data(s, key && !dense ? v + (d->rows - n) : v, n)))
 		return wrong;
 	if (own)
 		resolve_own(s, v, n);
+	else if (key && dense)
+		resolve_picked(d, s, v, key);
 	else if (key)
 		resolve_strings(d, s, v, n, key);
 	else if (!own_partial && (wrong = expect(d, s, partial, &e)))
