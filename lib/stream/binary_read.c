@@ -1,31 +1,28 @@
 /* binary_read.c -- reads the binary encoding: docs/format.md, "Binary". A block is decoded whole, then returned record
- * by record. */
+ * by record. Of a file the next block is decoded on another thread in the meantime. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/worker.h"
+#include "stream/binary_block.h"
 #include "stream/codec.h"
-#include "stream/columns.h"
-#include "stream/strings.h"
 
-enum { BATCH = 32 };
+/* A stream of fewer blocks than SHORT is not worth a thread. */
+enum { BATCH = 32, SHORT = 8 };
 
 /* A declared kind. */
 struct kind {
-	struct nsx_heads   heads;
 	struct nsx_met    *met;       /* NULL: declared in this block, its header not reached yet */
-	struct nsx_unread    message;   /* while met is NULL */
-	struct nsx_columns c;         /* of this block */
-	size_t             rows, at;  /* of this block: number of records, and index of the next */
-	bool               filled;
+	struct nsx_unread  message;   /* while met is NULL */
 	bool               skip;      /* its records are not needed */
-	uint64_t           wanted;    /* columns of its header that are needed */
-	int                value;     /* column without which its records are not needed, -1: none (nsx_reader_value) */
+	const struct nsx_block_rows *in;   /* its records of this block */
+	size_t             at;        /* the index of the next of them */
+	bool               filled;
 	size_t             passed;    /* of this block: its records in the runs so far */
-	size_t             told;      /* and how many of c.picked are among them */
-	uint64_t           now;       /* the same for this block: only those in r->look while it is decoded only that
-	                               * far */
-	/* Columns of c that have values, and their slots: the first nstrings are strings. */
+	size_t             told;      /* and how many of in->c.picked are among them */
+	/* Columns that have values, and their slots: the first nstrings are strings. */
 	int                ncols, nstrings;
 	struct way { const uint64_t *from; uint8_t slot, col; bool dense; } way[NSX_MAX_COLS];
 	uint64_t           has;       /* their slots */
@@ -36,23 +33,27 @@ struct kind {
 	uint64_t           is[BATCH];
 };
 
-struct list { uint64_t *p; size_t n, cap; };
-
 struct binary {
 	NSX_VEC(struct kind) kinds;
-	struct list      order_kinds, order_counts;
-	size_t           run;         /* next of these */
+	NSX_VEC(struct nsx_block_kind) declared;   /* the same */
+	struct nsx_block_data data[2], *cur;       /* the block, and the one that is decoded ahead of it */
+	size_t           run;         /* next of cur's runs */
 	size_t           left;        /* records left of the current run */
 	struct kind     *now;         /* its kind */
 	size_t           taken;       /* bytes of the block in the window, consumed when all its records have been
 	                               * returned */
 	struct nsx_unread bytes;      /* the contents of the block */
-	size_t           rows;        /* its records */
 	int64_t          first;       /* records before it */
-	bool             looked;      /* its columns are decoded as far as r->look requires */
 	int64_t          blocks;
-	struct nsx_strings strings;
-	struct nsx_pool  pool;
+	bool             all;         /* all columns of all kinds are needed */
+
+	/* The next block, if it was given to the worker: its bytes are in the window. */
+	struct nsx_worker *worker;
+	enum { AHEAD_UNKNOWN, AHEAD_NEVER, AHEAD_IDLE, AHEAD_BEGUN } ahead;
+	struct nsx_unread  next;
+	size_t             next_taken;
+	const char        *next_wrong;   /* nsx_block_decode's result */
+	struct nsx_err     input;        /* reading it failed, unless empty */
 };
 
 static int
@@ -118,9 +119,11 @@ binary_begin(struct nsx_reader *r)
 	size_t n;
 	int rc;
 
-	r->state = calloc(1, sizeof(struct binary));
-	if (!r->state)
+	struct binary *b = r->state = calloc(1, sizeof *b);
+	if (!b)
 		return nsx_err_nomem(r->err, r->name);
+	b->cur = &b->data[0];
+	b->all = !r->needs;
 	rc = next_message(r, &field, &s, &n);
 	if (rc != NSX_OK)
 		return rc == NSX_EOF ? nsx_reader_cut(r) : rc;
@@ -142,35 +145,17 @@ binary_close(struct nsx_reader *r)
 
 	if (!b)
 		return;
+	nsx_worker_free(b->worker);
 	for (size_t i = 0; i < b->kinds.n; i++)
 		free(b->kinds.p[i].v);
 	free(b->kinds.p);
-	free(b->order_kinds.p);
-	free(b->order_counts.p);
-	nsx_strings_free(&b->strings);
-	free(b->pool.p);
+	free(b->declared.p);
+	for (int i = 0; i < 2; i++)
+		nsx_block_data_free(&b->data[i]);
 	free(b);
 }
 
 /* ---- a block ---- */
-
-/* A packed list, max numbers at most. */
-static int
-read_list(struct nsx_reader *r, const struct nsx_wire_field *f, struct list *to, size_t max)
-{
-	struct nsx_unread s = f->bytes;
-	size_t n = nsx_list_count(s);
-
-	to->n = 0;
-	if (f->wire != WIRE_BYTES || n > max)
-		return damaged(r, "a list");
-	if (!nsx_vec_room(to, n))
-		return nsx_err_nomem(r->err, r->name);
-	if (!nsx_get_numbers(&s, to->p, n))
-		return damaged(r, "a list");
-	to->n = n;
-	return NSX_OK;
-}
 
 /* One Column of a Kind. */
 static bool
@@ -218,129 +203,21 @@ add_kind(struct nsx_reader *r, struct nsx_unread s)
 	struct nsx_head cols[NSX_MAX_COLS];
 	struct nsx_str name;
 	struct kind k = { .message = s };
+	struct nsx_block_kind d = { .look = 0 };
 	size_t n;
 
 	if (!read_kind(s, &name, cols, &n))
 		return damaged(r, "a kind");
 	if (b->kinds.n > NSX_MAX_KINDS)
 		return damaged(r, "too many kinds");
-	k.wanted = nsx_reader_wanted(r, name, cols, n, &k.skip);
-	k.value = nsx_reader_value(r, name, cols, n);
-	k.heads.ncols = (int)n;
+	d.wanted = nsx_reader_wanted(r, name, cols, n, &d.skip);
+	d.value = nsx_reader_value(r, name, cols, n);
+	d.heads.ncols = (int)n;
 	for (size_t i = 0; i < n; i++)
-		k.heads.type[i] = cols[i].type;
-	return nsx_vec_push(&b->kinds, k) ? NSX_OK : nsx_err_nomem(r->err, r->name);
-}
-
-/* The record order, and from it the number of records of each kind. */
-static int
-check_order(struct nsx_reader *r, size_t met)
-{
-	struct binary *b = r->state;
-	size_t rows = 0;
-
-	if (b->order_kinds.n != b->order_counts.n)
-		return damaged(r, "the order");
-	for (size_t i = 0; i < b->order_kinds.n; i++) {
-		uint64_t kind = b->order_kinds.p[i], count = b->order_counts.p[i];
-
-		if (kind > met || kind >= b->kinds.n || (kind < met && count == 0))
-			return damaged(r, "the order");
-		met += kind == met;
-		if (count > NSX_BLOCK_MAX_ROWS - rows)
-			return damaged(r, "too many records");
-		rows += count;
-		b->kinds.p[kind].rows += count;
-	}
-	b->rows = rows;
-	return met == b->kinds.n ? NSX_OK : damaged(r, "a kind without a place");
-}
-
-/* The error in the strings. */
-static int
-bad_strings(struct nsx_reader *r, const char *wrong)
-{
-	return !wrong ? NSX_OK : *wrong ? damaged(r, wrong) : nsx_err_nomem(r->err, r->name);
-}
-
-/* Assemble the strings of the columns to be read. */
-static int
-join_strings(struct nsx_reader *r)
-{
-	struct binary *b = r->state;
-	bool all = !r->needs && !b->looked;
-
-	for (size_t i = 0; i < b->kinds.n && !all; i++) {
-		const struct kind *k = &b->kinds.p[i];
-
-		for (int col = 0; col < k->heads.ncols; col++) {
-			const uint64_t *v = k->c.v[col];
-
-			if (!v || k->heads.type[col] != 's' || !(k->now >> col & 1))
-				continue;
-			if (k->c.picked && !(k->c.dense >> col & 1))
-				for (size_t at = 0; at < k->c.npicked; at++)
-					b->strings.wanted[v[k->c.picked[at]]] = 1;
-			else
-				for (size_t row = 0; row < (k->c.picked ? k->c.npicked : k->rows); row++)
-					b->strings.wanted[v[row]] = 1;
-		}
-	}
-	return bad_strings(r, nsx_strings_join(&b->strings, all, b->looked));
-}
-
-/* The kind of a Records message; NULL if the order has no record of it. */
-static struct kind *
-kind_of(struct binary *b, struct nsx_unread s)
-{
-	struct nsx_wire_field f;
-	uint64_t kind = 0;
-
-	while (nsx_get_field(&s, &f) > 0)
-		if (f.field == RECORDS_KIND && f.wire == WIRE_VARINT)
-			kind = f.number;
-	return kind < b->kinds.n && b->kinds.p[kind].rows ? &b->kinds.p[kind] : NULL;
-}
-
-static int
-read_records(struct nsx_reader *r, struct nsx_unread block)
-{
-	struct binary *b = r->state;
-	struct nsx_unread s = block;
-	struct nsx_wire_field f;
-	size_t need = 0;
-
-	while (nsx_get_field(&s, &f) > 0) {
-		if (f.field != BLOCK_RECORDS)
-			continue;
-		struct kind *k = f.wire == WIRE_BYTES ? kind_of(b, f.bytes) : NULL;
-		size_t n = k ? nsx_columns_need(f.bytes, k->rows) : SIZE_MAX;
-		/* c.n marks a kind whose message has been read. */
-		if (n == SIZE_MAX || k->c.n)
-			return damaged(r, "records");
-		k->c.n = k->rows;
-		need += k->skip ? 0 : n;
-	}
-	if (b->pool.cap < need) {
-		uint64_t *p = realloc(b->pool.p, need * sizeof *p);
-		if (!p)
-			return nsx_err_nomem(r->err, r->name);
-		b->pool.p = p;
-		b->pool.cap = need;
-	}
-	b->pool.n = 0;
-	while (nsx_get_field(&block, &f) > 0) {
-		if (f.field != BLOCK_RECORDS)
-			continue;
-		struct kind *k = kind_of(b, f.bytes);
-		if (k->skip)
-			continue;
-		const struct nsx_rows rows = { &k->heads, k->rows, b->strings.n, k->now, k->value, b->looked };
-		const char *wrong = nsx_columns_decode(&k->c, f.bytes, &rows, &b->pool);
-		if (wrong)
-			return damaged(r, wrong);
-	}
-	return join_strings(r);
+		d.heads.type[i] = cols[i].type;
+	k.skip = d.skip;
+	return nsx_vec_push(&b->declared, d) && nsx_vec_push(&b->kinds, k) ? NSX_OK
+	                                                                   : nsx_err_nomem(r->err, r->name);
 }
 
 /* The columns in r->look of a kind whose header has been read. */
@@ -356,46 +233,53 @@ looked_at(const struct nsx_reader *r, const struct nsx_met *met)
 	return columns;
 }
 
+/* Return the records of b->cur from here on. */
+static void
+begin_records(struct binary *b)
+{
+	b->run = b->left = 0;
+	b->now = NULL;
+	for (size_t i = 0; i < b->kinds.n; i++) {
+		struct kind *k = &b->kinds.p[i];
+
+		k->in = &b->cur->kinds.p[i];
+		k->at = k->ready = k->passed = k->told = 0;
+		k->filled = false;
+	}
+}
+
+/* Fail if decoding has. */
 static int
-read_block(struct nsx_reader *r, struct nsx_unread block)
+decoded(struct nsx_reader *r, const char *wrong)
+{
+	if (!wrong) {
+		begin_records(r->state);
+		return NSX_OK;
+	}
+	return *wrong ? damaged(r, wrong) : nsx_err_nomem(r->err, r->name);
+}
+
+/* looked: only as far as r->look requires, unless the block has headers. */
+static int
+read_block(struct nsx_reader *r, struct nsx_unread block, bool looked)
 {
 	struct binary *b = r->state;
 	struct nsx_unread s = block;
 	struct nsx_wire_field f;
 	size_t met = b->kinds.n;
-	int rc, good = NSX_OK;
+	int rc;
 
-	b->run = b->left = 0;
-	b->now = NULL;
-	b->order_kinds.n = b->order_counts.n = 0;
-	nsx_strings_open(&b->strings, (struct nsx_unread){ s.p, s.p });
-	for (size_t i = 0; i < met; i++) {
-		b->kinds.p[i].rows = b->kinds.p[i].at = b->kinds.p[i].ready = 0;
-		b->kinds.p[i].passed = b->kinds.p[i].told = 0;
-		b->kinds.p[i].filled = false;
-		b->kinds.p[i].c = (struct nsx_columns){ 0 };
-	}
-	while (good == NSX_OK && (rc = nsx_get_field(&s, &f)) != 0) {
-		if (rc < 0)
+	while ((rc = nsx_get_field(&s, &f)) != 0) {
+		if (rc < 0 || (f.field == BLOCK_KIND && f.wire != WIRE_BYTES))
 			return damaged(r, "a field");
-		if ((f.field == BLOCK_KIND || f.field == BLOCK_STRINGS) && f.wire != WIRE_BYTES)
-			return damaged(r, "a field");
-		if (f.field == BLOCK_KIND)
-			good = add_kind(r, f.bytes);
-		else if (f.field == BLOCK_ORDER_KINDS)
-			good = read_list(r, &f, &b->order_kinds, NSX_BLOCK_MAX_ROWS + NSX_MAX_KINDS);
-		else if (f.field == BLOCK_ORDER_COUNTS)
-			good = read_list(r, &f, &b->order_counts, NSX_BLOCK_MAX_ROWS + NSX_MAX_KINDS);
-		else if (f.field == BLOCK_STRINGS)
-			good = bad_strings(r, nsx_strings_open(&b->strings, f.bytes));
+		if (f.field == BLOCK_KIND && add_kind(r, f.bytes) != NSX_OK)
+			return NSX_ERR;
 	}
-	if (good != NSX_OK || check_order(r, met) != NSX_OK)
-		return NSX_ERR;
-	/* A block with headers is decoded whole. */
-	b->looked = b->looked && met == b->kinds.n;
-	for (size_t i = 0; i < b->kinds.n; i++)
-		b->kinds.p[i].now = b->looked ? looked_at(r, b->kinds.p[i].met) : b->kinds.p[i].wanted;
-	return read_records(r, block);
+	looked = looked && met == b->kinds.n;
+	for (size_t i = 0; i < met && looked; i++)
+		b->declared.p[i].look = looked_at(r, b->kinds.p[i].met);
+	return decoded(r, nsx_block_decode(b->cur, block, b->declared.p, b->declared.n, met, looked,
+	                                   b->all && !looked));
 }
 
 /* ---- the records of a block ---- */
@@ -411,7 +295,7 @@ meet(struct nsx_reader *r, struct kind *k)
 	if (!read_kind(k->message, &name, cols, &n))
 		return damaged(r, "a kind");
 	k->met = nsx_reader_declare(r, name, cols, n);
-	if (k->met && k->met->kind->id == NSX_END && k->rows)
+	if (k->met && k->met->kind->id == NSX_END && k->in->n)
 		return damaged(r, "an end record among the others");
 	return k->met ? NSX_OK : NSX_ERR;
 }
@@ -425,11 +309,11 @@ fill(struct kind *k)
 	k->has = 0;
 	for (int strings = 1; strings >= 0; strings--) {
 		for (int i = 0; i < k->met->n; i++) {
-			if (!k->c.v[i] || !(k->now >> i & 1) || (k->heads.type[i] == 's') != strings)
+			if (!k->in->c.v[i] || !(k->in->now >> i & 1) || (k->met->type[i] == 's') != strings)
 				continue;
 			uint8_t slot = k->met->kind->order[i];
 
-			k->way[k->ncols++] = (struct way){ k->c.v[i], slot, (uint8_t)i, k->c.dense >> i & 1 };
+			k->way[k->ncols++] = (struct way){ k->in->c.v[i], slot, (uint8_t)i, k->in->c.dense >> i & 1 };
 			k->has |= 1ULL << slot;
 			k->straight = k->straight && slot == i;
 		}
@@ -441,7 +325,7 @@ fill(struct kind *k)
 static uint64_t
 present(const struct kind *k, size_t at)
 {
-	uint64_t columns = k->c.has[at] | k->c.all, has = 0;
+	uint64_t columns = k->in->c.has[at] | k->in->c.all, has = 0;
 
 	/* Columns that others refer to may be decoded without being needed. */
 	if (k->straight)
@@ -455,9 +339,9 @@ present(const struct kind *k, size_t at)
 static bool
 assemble(struct binary *b, struct kind *k)
 {
-	const struct nsx_str *strings = b->strings.p;
+	const struct nsx_str *strings = b->cur->strings.p;
 	const struct way *w = k->way, *strings_end = w + k->nstrings, *end = w + k->ncols;
-	size_t at = k->at, left = (k->c.picked ? k->c.npicked : k->rows) - at, n = left < BATCH ? left : BATCH;
+	size_t at = k->at, left = (k->in->c.picked ? k->in->c.npicked : k->in->n) - at, n = left < BATCH ? left : BATCH;
 	size_t wide = k->wide;
 
 	if (!k->v) {
@@ -468,7 +352,7 @@ assemble(struct binary *b, struct kind *k)
 			return false;
 	}
 	for (; w < end; w++) {
-		const uint32_t *picked = !k->c.picked || w->dense ? NULL : k->c.picked + at;
+		const uint32_t *picked = !k->in->c.picked || w->dense ? NULL : k->in->c.picked + at;
 		const uint64_t *from = picked ? w->from : w->from + at;
 		union nsx_val *to = k->v + w->slot;
 
@@ -484,7 +368,7 @@ assemble(struct binary *b, struct kind *k)
 				to->i = (int64_t)from[i];
 	}
 	for (size_t i = 0; i < n; i++)
-		k->is[i] = k->c.has ? present(k, k->c.picked ? k->c.picked[at + i] : at + i) : k->has;
+		k->is[i] = k->in->c.has ? present(k, k->in->c.picked ? k->in->c.picked[at + i] : at + i) : k->has;
 	k->ready = at + n;
 	return true;
 }
@@ -512,6 +396,86 @@ at_end(struct nsx_reader *r, struct nsx_unread s)
 	return nsx_err_set(r->err, "%s: something after the end record", r->name);
 }
 
+/* ---- the next block ---- */
+
+static void
+decode_ahead(void *state)
+{
+	struct binary *b = state;
+
+	b->next_wrong = nsx_block_decode(b->cur == b->data ? b->data + 1 : b->data, b->next, b->declared.p,
+	                                 b->declared.n, b->declared.n, false, b->all);
+}
+
+/* Whether a block has headers. */
+static bool
+declares(struct nsx_unread block)
+{
+	struct nsx_wire_field f;
+
+	while (nsx_get_field(&block, &f) > 0)
+		if (f.field == BLOCK_KIND)
+			return true;
+	return false;
+}
+
+/* Whether blocks can be decoded ahead: those of a file are there, and reading one does not delay the records of the one
+ * before. */
+static bool
+can_be_ahead(struct nsx_reader *r)
+{
+	struct binary *b = r->state;
+	struct stat st;
+
+	if (b->ahead == AHEAD_UNKNOWN) {
+		bool file = r->in.fd < 0 || (fstat(r->in.fd, &st) == 0 && S_ISREG(st.st_mode));
+
+		if (file)
+			b->worker = nsx_worker_new(decode_ahead, b);
+		b->ahead = b->worker ? AHEAD_IDLE : AHEAD_NEVER;
+	}
+	return b->ahead == AHEAD_IDLE;
+}
+
+/* The block has been decoded: let the worker decode the one that follows, unless that has headers. Everything else that
+ * may follow, and what is wrong with it, is found again when it is its turn; an error of the input is kept. */
+static void
+begin_ahead(struct nsx_reader *r)
+{
+	struct binary *b = r->state;
+	struct nsx_err frame = { 0 }, *err = r->err;
+	unsigned field;
+
+	if (!r->all || b->blocks < SHORT || r->looks || !can_be_ahead(r) || declares(b->bytes))
+		return;
+	r->in.pos += b->taken;
+	b->taken = 0;
+	r->err = &frame;
+	r->in.err = &b->input;
+	int rc = next_message(r, &field, &b->next, &b->next_taken);
+	r->err = r->in.err = err;
+	if (rc != NSX_OK || field != STREAM_BLOCK || declares(b->next))
+		return;
+	b->ahead = AHEAD_BEGUN;
+	nsx_worker_begin(b->worker);
+}
+
+/* The block that was decoded ahead. */
+static int
+take_ahead(struct nsx_reader *r)
+{
+	struct binary *b = r->state;
+
+	nsx_worker_wait(b->worker);
+	b->ahead = AHEAD_IDLE;
+	b->cur = b->cur == b->data ? b->data + 1 : b->data;
+	b->taken = b->next_taken;
+	b->bytes = b->next;
+	b->blocks++;
+	b->first = r->records;
+	return decoded(r, b->next_wrong);
+}
+
 /* Read the next block; NSX_EOF after the end of the stream. */
 static int
 next_block(struct nsx_reader *r)
@@ -523,9 +487,15 @@ next_block(struct nsx_reader *r)
 
 	r->in.pos += b->taken;
 	b->taken = 0;
-	int rc = next_message(r, &field, &s, &n);
+	if (b->input.msg[0])
+		return nsx_err_set(r->err, "%s", b->input.msg);
+	int rc = b->ahead == AHEAD_BEGUN ? take_ahead(r) : next_message(r, &field, &s, &n);
 	if (rc != NSX_OK)
 		return rc == NSX_EOF ? nsx_reader_cut(r) : rc;
+	if (b->taken) {
+		begin_ahead(r);
+		return NSX_OK;
+	}
 	if (field == STREAM_HEADER)
 		return nsx_err_set(r->err, "%s: two streams one after the other: use nsysx-merge", r->name);
 	if (field == STREAM_END) {
@@ -538,8 +508,10 @@ next_block(struct nsx_reader *r)
 	b->blocks++;
 	b->bytes = s;
 	b->first = r->records;
-	b->looked = r->looks;
-	return read_block(r, s);
+	if (read_block(r, s, r->looks) != NSX_OK)
+		return NSX_ERR;
+	begin_ahead(r);
+	return NSX_OK;
 }
 
 struct nsx_block
@@ -548,9 +520,9 @@ nsx_binary_block(const struct nsx_reader *r)
 	const struct binary *b = r->state;
 
 	return (struct nsx_block){
-		.looked = b->looked, .done = !b->left && b->run == b->order_kinds.n, .rows = b->rows,
-		.first = b->first, .message = { r->in.buf + r->in.pos, b->taken }, .nruns = b->order_kinds.n,
-		.kinds = b->order_kinds.p, .counts = b->order_counts.p
+		.looked = b->cur->looked, .done = !b->left && b->run == b->cur->order_kinds.n, .rows = b->cur->rows,
+		.first = b->first, .message = { r->in.buf + r->in.pos, b->taken }, .nruns = b->cur->order_kinds.n,
+		.kinds = b->cur->order_kinds.p, .counts = b->cur->order_counts.p
 	};
 }
 
@@ -559,8 +531,7 @@ nsx_binary_again(struct nsx_reader *r)
 {
 	struct binary *b = r->state;
 
-	b->looked = false;
-	return read_block(r, b->bytes);
+	return read_block(r, b->bytes, false);
 }
 
 /* The number of needed records among the next n of a kind; the others are counted as read and lacking. */
@@ -569,10 +540,10 @@ needed(struct nsx_reader *r, struct kind *k, size_t n)
 {
 	size_t from = k->told;
 
-	if (!k->c.picked)
+	if (!k->in->c.picked)
 		return n;
 	k->passed += n;
-	while (k->told < k->c.npicked && k->c.picked[k->told] < k->passed)
+	while (k->told < k->in->c.npicked && k->in->c.picked[k->told] < k->passed)
 		k->told++;
 	size_t lacking = n - (k->told - from);
 
@@ -587,12 +558,12 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 	struct binary *b = r->state;
 
 	while (!b->left) {
-		if (b->run < b->order_kinds.n) {
-			struct kind *k = &b->kinds.p[b->order_kinds.p[b->run]];
+		if (b->run < b->cur->order_kinds.n) {
+			struct kind *k = &b->kinds.p[b->cur->order_kinds.p[b->run]];
 
 			if (!k->met && meet(r, k) != NSX_OK)
 				return NSX_ERR;
-			size_t n = (size_t)b->order_counts.p[b->run++];
+			size_t n = (size_t)b->cur->order_counts.p[b->run++];
 			if (k->skip) {
 				r->records += (int64_t)n;
 				continue;

@@ -209,6 +209,7 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 	struct nsx_rec rec;
 	int rc;
 
+	r->all = true;
 	/* For a kind of which only the presence matters, no columns. */
 	if (require && r->needs)
 		nsx_reader_need(r, nsx_kind_find(nsx_str_c(require)), 0);
