@@ -12,12 +12,11 @@ void
 nsx_helpers_need(const struct nsx_helpers *h, struct nsx_reader *in)
 {
 	nsx_reader_need(in, NSX_DEVICE, NSX_EVERY);
-	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, profile) | NSX_C(RANGE, pid) | NSX_C(RANGE, tid)
-	                               | NSX_C(RANGE, parent));
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, device) | NSX_C(OP, tid) | NSX_C(OP, range));
 	if (!h->keep)
 		return;
-	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, host_start) | NSX_C(RANGE, host_dur) | NSX_C(RANGE, unended));
+	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, profile) | NSX_C(RANGE, pid) | NSX_C(RANGE, tid)
+	                               | NSX_C(RANGE, host_start) | NSX_C(RANGE, host_dur) | NSX_C(RANGE, unended));
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, host_start));
 }
 
@@ -25,6 +24,7 @@ bool
 nsx_helpers_device(struct nsx_helpers *h, const struct nsx_rec *rec)
 {
 	struct nsx_device_process d = nsx_device_process_of(rec);
+	h->device_known = false;
 	uint32_t at = nsx_map_number(&h->device_at, (struct nsx_key){ (uint64_t)d.device, 0 });
 
 	if (at == NSX_NONE)
@@ -40,10 +40,11 @@ nsx_helpers_device(struct nsx_helpers *h, const struct nsx_rec *rec)
 static uint32_t
 thread_at(struct nsx_helpers *h, int64_t profile, int64_t pid, int64_t tid)
 {
-	const struct nsx_helper_thread *last = h->threads.n ? &h->threads.p[h->last] : NULL;
+	uint32_t *last = &h->last[((uint64_t)tid ^ (uint64_t)pid ^ (uint64_t)profile) % NSX_HELPER_LAST];
+	const struct nsx_helper_thread *t = h->threads.n ? &h->threads.p[*last] : NULL;
 
-	if (last && last->tid == tid && last->pid == pid && last->profile == profile)
-		return h->last;
+	if (t && t->tid == tid && t->pid == pid && t->profile == profile)
+		return *last;
 	uint32_t at = nsx_thread_number(&h->number, profile, pid, tid);
 
 	if (at == h->threads.n) {
@@ -53,7 +54,7 @@ thread_at(struct nsx_helpers *h, int64_t profile, int64_t pid, int64_t tid)
 		if (!nsx_vec_push(&h->threads, ((struct nsx_helper_thread){ profile, pid, tid, process, 0, 0 })))
 			return NSX_NONE;
 	}
-	h->last = at == NSX_NONE ? 0 : at;
+	*last = at == NSX_NONE ? 0 : at;
 	return at;
 }
 
@@ -82,17 +83,15 @@ nsx_helpers_range(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row
 	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT);
 	uint32_t thread, class, *has;
 
-	if (!nsx_has(rec, NSX_RANGE_tid))
+	class = class_of(h, rec, row);
+	if (class == NSX_NONE)
+		return false;
+	if (!h->keep || !nsx_has(rec, NSX_RANGE_tid))
 		return true;
 	thread = thread_at(h, nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT), nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT),
 	                   nsx_int(rec, NSX_RANGE_tid, NSX_ABSENT));
-	class = class_of(h, rec, row);
-	if (thread == NSX_NONE || class == NSX_NONE)
+	if (thread == NSX_NONE)
 		return false;
-	if (thread < 64 && !nsx_has(rec, NSX_RANGE_parent))
-		h->outer.p[class] |= UINT64_C(1) << thread;
-	if (!h->keep)
-		return true;
 	has = nsx_map_at(&h->has, (struct nsx_key){ thread, class });
 	if (!has)
 		return false;
@@ -104,15 +103,33 @@ nsx_helpers_range(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row
 		start, nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL), thread, row }));
 }
 
+void
+nsx_helpers_outer(struct nsx_helpers *h, uint32_t row, uint32_t thread)
+{
+	if (thread < 64)
+		h->outer.p[h->class_of.p[row]] |= UINT64_C(1) << thread;
+}
+
+/* The place of a device in pids, NSX_NONE if it has none. */
+static uint32_t
+device_at(struct nsx_helpers *h, int64_t device)
+{
+	if (!h->device_known || h->device != device)
+		h->device_place = nsx_map_get(&h->device_at, (struct nsx_key){ (uint64_t)device, 0 });
+	h->device_known = true;
+	h->device = device;
+	return h->device_place;
+}
+
 bool
-nsx_helpers_op(struct nsx_helpers *h, const struct nsx_rec *rec, int64_t dur)
+nsx_helpers_op(struct nsx_helpers *h, const struct nsx_rec *rec, int64_t dur, uint32_t *out)
 {
 	int64_t call = nsx_int(rec, NSX_OP_host_start, NSX_ABSENT);
-	uint32_t device = nsx_map_get(&h->device_at,
-	                              (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_OP_device, NSX_ABSENT), 0 });
+	uint32_t device = device_at(h, nsx_int(rec, NSX_OP_device, NSX_ABSENT));
 	bool in_range = nsx_has(rec, NSX_OP_range);
 	uint32_t thread;
 
+	*out = NSX_NONE;
 	if (!in_range) {
 		h->nalone++;
 		h->alone += (nsx_u128)dur;
@@ -124,6 +141,7 @@ nsx_helpers_op(struct nsx_helpers *h, const struct nsx_rec *rec, int64_t dur)
 	}
 	thread = thread_at(h, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
 	                   device == NSX_NONE ? NSX_ABSENT : h->pids.p[device], nsx_int(rec, NSX_OP_tid, NSX_ABSENT));
+	*out = thread;
 	if (thread == NSX_NONE)
 		return false;
 	h->threads.p[thread].launched += (nsx_u128)dur;

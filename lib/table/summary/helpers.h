@@ -32,6 +32,8 @@ struct nsx_helper_thread {
 struct nsx_helper_range { int64_t start, end; uint32_t thread, row; };
 struct nsx_helper_op { int64_t call, dur; uint32_t thread, device; };
 
+enum { NSX_HELPER_LAST = 16 };
+
 /* {0} is empty. Memory holds the threads and classes; if `keep`, also 24 bytes for each range and each operation. */
 struct nsx_helpers {
 	bool           keep;
@@ -39,7 +41,10 @@ struct nsx_helpers {
 	NSX_VEC(int64_t) pids;
 	struct nsx_threads number;
 	NSX_VEC(struct nsx_helper_thread) threads;   /* by that number */
-	uint32_t       last;                  /* the thread of the previous lookup, if there are threads */
+	uint32_t       last[NSX_HELPER_LAST]; /* the threads of previous lookups, if there are threads */
+	bool           device_known;          /* of the operation before: its device, and the device's place in pids */
+	int64_t        device;
+	uint32_t       device_place;
 	struct nsx_range_book book;           /* for names only */
 	struct nsx_intern classes;            /* DOMAIN:NAME with digits as # */
 	NSX_VEC(uint32_t) class_of;           /* of a row */
@@ -47,8 +52,8 @@ struct nsx_helpers {
 	struct nsx_map uses;                  /* keep: (thread, device) of operations in ranges */
 	NSX_VEC(struct nsx_helper_range) ranges;
 	NSX_VEC(struct nsx_helper_op) ops;
-	NSX_VEC(uint64_t) outer;              /* by class: which of the first 64 threads have such ranges outside of
-	                                       * others */
+	NSX_VEC(uint64_t) outer;              /* by class: which of the first 64 threads launched work in such ranges
+	                                       * that are in no other */
 	nsx_u128       alone, threadless;     /* time of operations in no range; of those whose thread is unknown */
 	int64_t        nalone, no_call;       /* number of operations in no range; of those without a call */
 };
@@ -56,11 +61,14 @@ struct nsx_helpers {
 /* Declare to the reader what the functions below read. */
 void nsx_helpers_need(const struct nsx_helpers *h, struct nsx_reader *in);
 
-/* Add a record of a device; of a range, counted in that row; of an operation that took dur ns. False when out of
- * memory. */
+/* Add a record of a device; of a range, counted in that row; of an operation that took dur ns, whose thread's number is
+ * then in *thread, NSX_NONE if it is not known. False when out of memory. */
 bool nsx_helpers_device(struct nsx_helpers *h, const struct nsx_rec *rec);
 bool nsx_helpers_range(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row);
-bool nsx_helpers_op(struct nsx_helpers *h, const struct nsx_rec *rec, int64_t dur);
+bool nsx_helpers_op(struct nsx_helpers *h, const struct nsx_rec *rec, int64_t dur, uint32_t *thread);
+
+/* That thread launched an operation in a range of that row, which is in no other range. */
+void nsx_helpers_outer(struct nsx_helpers *h, uint32_t row, uint32_t thread);
 
 /* After the last record, with keep: add the time of each row's helpers to helped[row], nrows of them. False when out of
  * memory. */

@@ -63,8 +63,9 @@ struct row {
 	nsx_u128 helper;       /* of those that other threads launched meanwhile */
 };
 
-/* The values that a range adds to its row once it is known whether its operations are in the stream. */
-struct open { int64_t dur, ops, host; uint32_t next; };
+/* The values that a range adds to its row once it is known whether its operations are in the stream. launched: one of
+ * them has been read, and the helpers know the thread of the outermost range around it. */
+struct open { int64_t dur, ops, host; uint32_t next; bool launched; };
 
 /* The share of the time, in percent, from which operations outside of executions are reported. */
 enum { OUTSIDE = 5 };
@@ -312,8 +313,23 @@ take_range(struct ops *f, const struct nsx_rec *rec)
 		f->book.list.n--;
 		return nsx_err_nomem(f->err, NULL);
 	}
-	f->open.p[mark] = (struct open){ dur, ops > 0 ? ops : 0, host > 0 ? host : 0, NSX_NONE };
+	f->open.p[mark] = (struct open){ dur, ops > 0 ? ops : 0, host > 0 ? host : 0, NSX_NONE, false };
 	return NSX_OK;
+}
+
+/* Note the thread of an operation for the outermost of the ranges in which it was launched: all are on that thread. */
+static void
+note_thread(struct ops *f, const struct nsx_rec *rec, uint32_t thread)
+{
+	int64_t profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT), range = nsx_int(rec, NSX_OP_range, NSX_ABSENT);
+	const struct nsx_range_entry *at;
+
+	while ((at = nsx_range_book_find(&f->book, profile, range)) != NULL && !f->open.p[at->mark].launched) {
+		f->open.p[at->mark].launched = true;
+		range = at->parent;
+		if (range == NSX_ABSENT)
+			nsx_helpers_outer(&f->helpers, at->name, thread);
+	}
 }
 
 /* The time that an operation adds to the range in which it was launched. */
@@ -321,6 +337,7 @@ static int
 take_launched(struct ops *f, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
+	uint32_t thread = NSX_NONE;
 
 	f->any_op = true;
 	nsx_range_book_reach(&f->book, rec);
@@ -329,8 +346,10 @@ take_launched(struct ops *f, const struct nsx_rec *rec)
 		f->timeless_ops++;
 	else
 		f->all_ops += (nsx_u128)dur;
-	if (dur >= 0 && !nsx_helpers_op(&f->helpers, rec, dur))
+	if (dur >= 0 && !nsx_helpers_op(&f->helpers, rec, dur, &thread))
 		return nsx_err_nomem(f->err, NULL);
+	if (thread != NSX_NONE && nsx_has(rec, NSX_OP_range))
+		note_thread(f, rec, thread);
 	if (nsx_has(rec, NSX_OP_range)
 	    && !nsx_range_book_launched(&f->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
 	                                nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur < 0 ? 0 : dur))
