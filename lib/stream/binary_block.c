@@ -1,5 +1,5 @@
-/* binary_block.c -- decodes a block of a binary stream: its order, the columns of its kinds, then the strings that these
- * need. */
+/* binary_block.c -- decodes a block of a binary stream: its order, the columns of its kinds, then the strings that
+ * these need. */
 #include "stream/binary_block.h"
 
 #include <stdlib.h>
