@@ -1,10 +1,12 @@
 /* bandwidth.c -- a table of the bandwidth of collectives and of the time that devices waited in them. */
 #include "table/bandwidth.h"
 
+#include <inttypes.h>
+
 #include "table/bandwidth_rows.h"
 
 enum { COLLECTIVE, BYTES, GROUP, INSTANCES, BUSBW_MEAN, BUSBW_STDERR, ALGBW_MEAN, WAIT_MEAN, WAIT_MAX, HIDDEN_SHARE,
-       NCOLS };
+       TOTAL, WAIT, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[COLLECTIVE]   = { "collective", NSX_CELL_STRING },
@@ -17,10 +19,13 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[WAIT_MEAN]    = { "wait_mean", NSX_CELL_MEAN_NS },
 	[WAIT_MAX]     = { "wait_max", NSX_CELL_NS },
 	[HIDDEN_SHARE] = { "hidden_share", NSX_CELL_SHARE },
+	[TOTAL]        = { "total", NSX_CELL_NS },
+	[WAIT]         = { "wait", NSX_CELL_NS },
 };
 
-static void
-put_row(struct nsx_table *t, struct nsx_bandwidth_row *r)
+/* NSX_OK, or NSX_ERR with err filled if a sum exceeds 64 bits. */
+static int
+put_row(struct nsx_table *t, struct nsx_bandwidth_row *r, struct nsx_err *err)
 {
 	struct nsx_bandwidth_mean m = nsx_bandwidth_mean_of(r);
 
@@ -40,9 +45,34 @@ put_row(struct nsx_table *t, struct nsx_bandwidth_row *r)
 	if (r->waits) {
 		nsx_table_double(t, WAIT_MEAN, (double)r->wait / (double)r->waits);
 		nsx_table_int(t, WAIT_MAX, r->wait_max);
+		if (nsx_table_sum(t, WAIT, (nsx_u128)r->wait, err) != NSX_OK)
+			return NSX_ERR;
 	}
 	if (!r->no_hidden && r->dur > 0)
 		nsx_table_double(t, HIDDEN_SHARE, (double)r->hidden / (double)r->dur);
+	return nsx_table_sum(t, TOTAL, (nsx_u128)r->dur, err);
+}
+
+/* The sums of all rows, below them: TSV and JSON hold rows only, each of one kind and size. */
+static void
+put_total(struct nsx_table *t, const struct nsx_bandwidth_sums *s)
+{
+	double dur = 0, wait = 0;
+	int64_t waits = 0;
+
+	for (size_t i = 0; i < s->rows.n; i++) {
+		dur += (double)s->rows.p[i].dur;
+		wait += (double)s->rows.p[i].wait;
+		waits += s->rows.p[i].waits;
+	}
+	if (s->rows.n == 0)
+		return;
+	if (waits)
+		nsx_table_note(t, "[all]: %" PRId64 " instance%s, total %s, wait %s", s->closed, s->closed == 1 ? "" : "s",
+		               nsx_ns_text(dur).s, nsx_ns_text(wait).s);
+	else
+		nsx_table_note(t, "[all]: %" PRId64 " instance%s, total %s", s->closed, s->closed == 1 ? "" : "s",
+		               nsx_ns_text(dur).s);
 }
 
 /* Notes on why cells are absent. */
@@ -67,14 +97,19 @@ nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *
 	if (rc == NSX_OK) {
 		b->table = nsx_table_new(cols, NCOLS);
 		nsx_table_rank(b->table,
-		               "collective bytes group instances busbw_mean wait_mean hidden_share algbw_mean");
+		               "collective bytes group instances total busbw_mean wait hidden_share wait_mean algbw_mean");
+		nsx_table_adds(b->table, "total");
 		if (!b->table)
 			rc = nsx_err_nomem(err, NULL);
 	}
 	for (size_t i = 0; i < s.rows.n && rc == NSX_OK; i++)
-		put_row(b->table, &s.rows.p[i]);
+		rc = put_row(b->table, &s.rows.p[i], err);
 	if (rc == NSX_OK)
+		rc = nsx_table_sort(b->table, "total", err);
+	if (rc == NSX_OK) {
+		put_total(b->table, &s);
 		add_diags(&s, diags);
+	}
 	nsx_bandwidth_sums_free(&s);
 	return rc;
 }

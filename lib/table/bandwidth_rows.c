@@ -17,9 +17,9 @@
 struct execution {
 	uint32_t row, devices, clock;
 	bool     one_clock, incomplete;
-	int64_t  first_start, last_end;
-	int64_t  shortest;              /* full duration */
-	int64_t  shortest_moving;       /* the shortest of those above 0; 0 if there is none */
+	int64_t  first_start, last_start;
+	int64_t  wait;                  /* sum over records: last_start - own start */
+	int64_t  shortest;              /* the shortest duration above 0; 0 if there is none */
 };
 
 /* The number of a record's row; NSX_NONE when out of memory. */
@@ -50,14 +50,22 @@ combine(void *first, const void *record)
 	struct execution *all = first;
 	const struct execution *e = record;
 
-	all->devices++;
 	all->incomplete |= e->incomplete;
 	all->one_clock &= all->clock == e->clock;
 	all->first_start = e->first_start < all->first_start ? e->first_start : all->first_start;
-	all->last_end = e->last_end > all->last_end ? e->last_end : all->last_end;
-	all->shortest = e->shortest < all->shortest ? e->shortest : all->shortest;
-	if (e->shortest_moving > 0 && (all->shortest_moving == 0 || e->shortest_moving < all->shortest_moving))
-		all->shortest_moving = e->shortest_moving;
+	/* If the record is the last to start so far, all others wait that much longer. */
+	if (e->last_start > all->last_start) {
+		__int128 more = (__int128)all->devices * ((__int128)e->last_start - all->last_start);
+
+		more += all->wait;
+		all->wait = more > INT64_MAX ? INT64_MAX : (int64_t)more;
+		all->last_start = e->last_start;
+	} else {
+		all->wait = nsx_add_sat(all->wait, nsx_sub_sat(all->last_start, e->last_start, NULL), NULL);
+	}
+	all->devices++;
+	if (e->shortest > 0 && (all->shortest == 0 || e->shortest < all->shortest))
+		all->shortest = e->shortest;
 }
 
 /* Add an instance to its row. NSX_OK or NSX_ERR. */
@@ -67,26 +75,23 @@ complete(void *state, struct nsx_key key, void *combined, size_t n)
 	struct nsx_bandwidth_sums *s = state;
 	const struct execution *e = combined;
 	struct nsx_bandwidth_row *r = &s->rows.p[e->row];
-	int64_t wait = nsx_sub_sat(nsx_sub_sat(e->last_end, e->first_start, NULL), e->shortest, NULL);
+	int64_t longest = nsx_sub_sat(e->last_start, e->first_start, NULL);
 
 	(void)key;
 	(void)n;
-	/* A clamped end may leave a time below the shortest. */
-	if (wait < 0)
-		wait = 0;
 	r->instances++;
 	s->closed++;
 	s->incomplete += e->incomplete;
-	if (e->shortest_moving > 0 && !nsx_vec_push(&r->shortest, e->shortest_moving))
+	if (e->shortest > 0 && !nsx_vec_push(&r->shortest, e->shortest))
 		return nsx_err_nomem(s->err, NULL);
 	if (!e->one_clock) {
 		s->unknown_wait++;
 	} else if (e->devices == 1 && !(r->has_group && r->group == 1)) {
 		s->alone++;
 	} else {
-		r->wait += wait;
-		if (r->waits++ == 0 || wait > r->wait_max)
-			r->wait_max = wait;
+		r->wait += e->wait;
+		r->waits += e->devices;
+		r->wait_max = longest > r->wait_max ? longest : r->wait_max;
 	}
 	return NSX_OK;
 }
@@ -122,10 +127,8 @@ take_comm(struct nsx_bandwidth_sums *s, const struct nsx_rec *thunk)
 	if (nsx_comm_describe(&s->comm, thunk, &c, s->err) != NSX_OK)
 		return NSX_ERR;
 	struct execution e = { .row = row_of(s, &c), .devices = 1, .clock = nsx_comm_clock(&s->comm, thunk),
-	                       .one_clock = true,
-	                       .incomplete = c.incomplete, .first_start = start, .last_end = nsx_add_sat(start, dur,
-	                       	NULL), .shortest = dur,
-	                       .shortest_moving = dur };
+	                       .one_clock = true, .incomplete = c.incomplete,
+	                       .first_start = start, .last_start = start, .shortest = dur };
 	if (e.row == NSX_NONE || e.clock == NSX_NONE || !nsx_comm_instance(&s->comm, thunk, &c, &key))
 		return nsx_err_nomem(s->err, NULL);
 
@@ -207,8 +210,7 @@ close_ops(struct nsx_bandwidth_sums *s, const struct nsx_nccl_op *ops, size_t n,
 
 	for (size_t i = 0; i < n; i++) {
 		struct execution e = { .devices = 1, .one_clock = true, .first_start = ops[i].start,
-		                       .last_end = nsx_add_sat(ops[i].start, ops[i].dur, NULL),
-		                       .shortest = ops[i].dur, .shortest_moving = ops[i].dur };
+		                       .last_start = ops[i].start, .shortest = ops[i].dur };
 
 		bytes = ops[i].bytes > bytes ? ops[i].bytes : bytes;
 		if (i)

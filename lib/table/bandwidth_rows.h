@@ -18,8 +18,8 @@ struct nsx_bandwidth_row {
 	int64_t  bytes, group;
 	int64_t  instances;
 	NSX_VEC(int64_t) shortest;      /* of each instance with one above 0 */
-	__int128 wait, dur, hidden;     /* sums, ns */
-	int64_t  waits, wait_max;
+	__int128 wait, dur, hidden;     /* sums over records, ns; wait: start of the last device - own start */
+	int64_t  waits, wait_max;       /* waits: records in `wait`, those of instances on one clock */
 	int64_t  no_hidden;             /* records without `hidden` */
 	uint32_t number;                /* the number of the row that `each` receives */
 };

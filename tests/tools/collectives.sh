@@ -114,14 +114,15 @@ equal 'an old header of collectives gets the missing columns' "$(nsysx-collectiv
 # ---- summary ----
 # Two executions of ag on four devices, aligned:
 #   0: starts 0 10 20 30, ends 1030 1030 1030 1030: durations 1030 1020 1010 1000; the last, 1000, is the fastest:
-#      algbw 4, busbw 3; wait = 1030 - 0 - 1000 = 30
-#   1: starts 2000 2000 2000 2000, durations 500 each, one of 520: algbw 8, busbw 6; wait = 520 - 500 = 20
-#   busbw mean 4.5, std (n-1) = sqrt(1.5^2 x 2 / 1) = 2.1213.., standard error = that / sqrt 2 = 1.5; algbw mean 6; wait mean 25, max 30
+#      algbw 4, busbw 3; waits until the last start, at 30: 30 20 10 0
+#   1: starts 2000 2000 2000 2000, durations 500 each, one of 520: algbw 8, busbw 6; no waits, although one ends later
+#   busbw mean 4.5, std (n-1) = sqrt(1.5^2 x 2 / 1) = 2.1213.., standard error = that / sqrt 2 = 1.5; algbw mean 6; wait 60 / 8 = 7.5, max 30
 #   hidden 100 of 4060 + 2020 = 6080
 # One of ar by each of {0,1} and {2,3}: durations 1000 and 500, bandwidths 1 and 2; mean 1.5, error sqrt(0.5)/sqrt 2 = 0.5.
-#   Waits: 0 + 0: starts 3000, 3400: 4000 - 3000 - 600 = 400; 3000, 3000: 0.
+#   Waits: starts 3000, 3400: 400 0; 3000, 3000: 0 0; 400 / 4 = 100.
 #   {0,1}: durations 1000 and 600: the fastest is 600: busbw 1000/600 = 1.6666..; so the mean is (5/3 + 2)/2 = 11/6, error 1/6.
 # hd: two, of one device each, no groups shared: 8 and 4 -> mean 6, error 2.
+# Rows are ordered by the time of all devices: 6080, 3000, 2600.
 { meta; thunks <<'END'; tail_of; } >"$T/sum"
 0 0 1 0 ag 0 1030 100 1
 0 1 1 0 ag 10 1020 0 1
@@ -142,12 +143,15 @@ nsysx-collectives --summary --tsv "$T/sum" >"$T/got"
 # Numbers that no double holds exactly are compared to 12 digits.
 awk -F'\t' -v OFS='\t' 'NR > 1 { for (i = 5; i <= 10; i++) if ($i != "") $i = sprintf("%.12g", $i) } { print }' "$T/got" >"$T/rounded"
 {
-	printf 'collective\tbytes\tgroup\tinstances\tbusbw_mean\tbusbw_stderr\talgbw_mean\twait_mean\twait_max\thidden_share\n'
-	printf 'all-gather\t1000\t4\t2\t4.5\t1.5\t6\t25\t30\t0.0164473684211\n'
-	printf 'all-reduce\t1000\t2\t2\t1.83333333333\t0.166666666667\t1.83333333333\t200\t400\t0\n'
-	printf 'host-to-device\t8000\t1\t2\t6\t2\t6\t0\t0\t0.666666666667\n'
+	printf 'collective\tbytes\tgroup\tinstances\tbusbw_mean\tbusbw_stderr\talgbw_mean\twait_mean\twait_max\thidden_share\ttotal\twait\n'
+	printf 'all-gather\t1000\t4\t2\t4.5\t1.5\t6\t7.5\t30\t0.0164473684211\t6080\t60\n'
+	printf 'host-to-device\t8000\t1\t2\t6\t2\t6\t0\t0\t0.666666666667\t3000\t0\n'
+	printf 'all-reduce\t1000\t2\t2\t1.83333333333\t0.166666666667\t1.83333333333\t100\t400\t0\t2600\t400\n'
 } >"$T/want"
 same 'the summary' "$T/rounded" "$T/want"
+equal 'waiting is the same as in nsysx-stragglers --waits' \
+	"$(nsysx-stragglers -q --waits --tsv "$T/sum" | awk -F'\t' 'NR > 1 { w[$1] += $4; if ($6 > m[$1]) m[$1] = $6 } END { for (k in w) print k, w[k], m[k] }' | sort)" 'all-gather 60 30
+all-reduce 400 400'
 nsysx-collectives "$T/sum" | nsysx-collectives --summary >"$T/again"
 same 'collective records in the input change nothing' "$T/got" "$T/again"
 nsysx-view -bz "$T/sum" | nsysx-collectives --summary -o "$T/again"
@@ -164,10 +168,11 @@ print(len(rows), same)' "$T/json" "$T/got" >"$T/same"
 equal 'JSON has the same rows, keys and values' "$(cat "$T/same")" '3 True'
 nsysx-collectives --summary --table "$T/sum" >"$T/aligned"
 {
-	printf 'collective         bytes  group  instances  busbw_mean  busbw_stderr  algbw_mean  wait_mean  wait_max  hidden_share\n'
-	printf 'all-gather      1.000 kB      4          2  4.500 GB/s    1.500 GB/s  6.000 GB/s   25.00 ns     30 ns          1.6%%\n'
-	printf 'all-reduce      1.000 kB      2          2  1.833 GB/s   0.1667 GB/s  1.833 GB/s   200.0 ns    400 ns          0.0%%\n'
-	printf 'host-to-device  8.000 kB      1          2  6.000 GB/s    2.000 GB/s  6.000 GB/s       0 ns      0 ns         66.7%%\n'
+	printf 'collective         bytes  group  instances  busbw_mean  busbw_stderr  algbw_mean  wait_mean  wait_max  hidden_share     total    wait\n'
+	printf 'all-gather      1.000 kB      4          2  4.500 GB/s    1.500 GB/s  6.000 GB/s   7.500 ns     30 ns          1.6%%  6.080 us   60 ns\n'
+	printf 'host-to-device  8.000 kB      1          2  6.000 GB/s    2.000 GB/s  6.000 GB/s       0 ns      0 ns         66.7%%  3.000 us    0 ns\n'
+	printf 'all-reduce      1.000 kB      2          2  1.833 GB/s   0.1667 GB/s  1.833 GB/s   100.0 ns    400 ns          0.0%%  2.600 us  400 ns\n'
+	printf '[all]: 6 instances, total 11.68 us, wait 460 ns\n'
 	printf 'the stream holds no diags\n'
 } >"$T/want"
 same 'aligned columns with units' "$T/aligned" "$T/want"
@@ -175,7 +180,7 @@ same 'aligned columns with units' "$T/aligned" "$T/want"
 # Clocks that cannot be compared: ag and ar run on both reports or on one; hd and ar need one report's clock only.
 { CLOCKS=''; meta; sed -n '/^#thunk/,$p' "$T/sum"; } >"$T/unaligned"; unset CLOCKS
 nsysx-collectives -q --summary "$T/unaligned" | cut -f 1,8,9 | sed 1d | tr '\n' ' ' >"$T/got"
-equal 'no waits between clocks that are not aligned' "$(cat "$T/got")" 'all-gather		 all-reduce	200	400 host-to-device	0	0 '
+equal 'no waits between clocks that are not aligned' "$(cat "$T/got")" 'all-gather		 host-to-device	0	0 all-reduce	100	400 '
 run nsysx-collectives --summary "$T/unaligned"
 equal 'their number is in a warning' "$(grep -c 'clocks cannot be compared.* (2)$' "$T_private/err")" 1
 { CLOCKS='clock\t0\t0\t0\nclock\t1\t0\t0\nclock\t2\t1\t1\nclock\t3\t1\t1\n'; meta; sed -n '/^#thunk/,$p' "$T/sum"; } >"$T/components"
@@ -204,7 +209,7 @@ equal 'without hidden the share is absent' "$(sed 1d "$T_private/out" | cut -f 1
 1 2 8 0 nodump 900 100 0 1
 END
 run nsysx-collectives --summary -v "$T/alone"
-equal 'with a record of one device the wait is absent' "$(sed 1d "$T_private/out" | cut -f 1,3,4,8,9 | tr '\t\n' ', ')" ',,1,, all-reduce,8,1,, host-to-device,1,1,0,0 '
+equal 'with a record of one device the wait is absent' "$(sed 1d "$T_private/out" | cut -f 1,3,4,8,9 | tr '\t\n' ', ')" 'all-reduce,8,1,, host-to-device,1,1,0,0 ,,1,, '
 equal 'instances of one device and unknown groups are counted' "$(grep -c -e 'recorded on one device only: no wait (2)' -e 'unknown replica groups: taken as of all devices' "$T_private/err")" 2
 equal 'a record of unknown kind has no group' "$(nsysx-collectives -q "$T/alone" | nsysx-view -t collective | awk -F'\t' 'NR > 1 { print $7 "," $13 }' | tr '\n' ' ')" 'wide,8 hd,1 nodump, '
 

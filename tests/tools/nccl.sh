@@ -201,6 +201,9 @@ for n in 3 4; do
 	nsysx-collectives --summary --tsv "$T/ranks" 2>"$T/err" | sed 1d | cut -f 1-4 | tr '\t' ' ' >"$T/got"
 	equal "an instance with $n of 4 devices" "$(cat "$T/got"), $(grep -c 'devices that are not in the stream' "$T/err")" "all-reduce 1000 4 1, $((4 - n))"
 done
+# Starts 100 101 102 103: waits 3 2 1 0.
+equal 'waits are those of --each' "$(nsysx-collectives --summary --tsv "$T/ranks" | sed 1d | cut -f 8,9,12), $(nsysx-collectives --each --tsv "$T/ranks" | awk -F'\t' '
+	NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { s += $c["wait"] } END { print s, NR - 1 }')" '1.5	3	6, 6 4'
 PROFILES=2 ranks 4 >"$T/ranks"
 nsysx-collectives --summary --tsv "$T/ranks" 2>"$T/err" | sed 1d | cut -f 4,8 | tr '\t' ' ' >"$T/got"
 equal 'on different clocks operations count one by one' "$(cat "$T/got")" '4 '

@@ -4,7 +4,7 @@ $col["wait_mean"] != "" {
 	group = $col["group"]
 	groups += !(group in seen)
 	seen[group] = 1
-	all = $col["wait_mean"] * $col["instances"]
+	all = $col["wait"] + 0
 	at = ++n
 	while (at > 1 && sum[at - 1] < all) {
 		sum[at] = sum[at - 1]
