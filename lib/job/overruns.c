@@ -79,6 +79,14 @@ nsx_overruns_take_op(struct nsx_overruns *o, uint64_t device, const struct nsx_r
 }
 
 void
+nsx_overruns_report(const struct nsx_overruns *o, struct nsx_diags *diags, const char *effect)
+{
+	nsx_diag_add(diags, NSX_WARNING, "", o->outlasting,
+	             "operations still run when a later one of their stream has ended, which a GPU does not do, for %s "
+	             "in all: %s", nsx_ns_text((double)o->outlasting_ns).s, effect);
+}
+
+void
 nsx_overruns_free(struct nsx_overruns *o)
 {
 	nsx_map_free(&o->of);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "stream/kinds.h"
@@ -50,6 +51,13 @@ bool nsx_overruns_take(struct nsx_overruns *o, uint64_t device, int64_t stream, 
 /* The same for an `op` record that has a start and an end no earlier than that; device: a number for its device. A
  * record without a stream, or of a graph, is ignored. */
 bool nsx_overruns_take_op(struct nsx_overruns *o, uint64_t device, const struct nsx_rec *op);
+
+/* Add a warning with the number of operations that outlast a later one, and their ns; effect: what is wrong because of
+ * them. */
+void nsx_overruns_report(const struct nsx_overruns *o, struct nsx_diags *diags, const char *effect);
+
+/* The effect where times of operations are added up. */
+#define NSX_OVERRUNS_COUNT "they count whole, how much computes and how much is idle is not sure"
 
 void nsx_overruns_free(struct nsx_overruns *o);
 

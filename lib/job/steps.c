@@ -260,7 +260,7 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 		return true;
 	}
 	if (!nsx_timeline_add(&s->timelines.p[device], nsx_part_of(rec, nsx_cat_communicates(&s->cat, rec)), start,
-	    end))
+	    end) || !nsx_overruns_take_op(&s->overruns, device, rec))
 		return false;
 	if (s->kind == NSX_STEP_MODULE) {
 		if (nsx_has(rec, NSX_OP_program) && (program = nsx_cat_program(&s->cat, rec)) != NSX_NONE) {
@@ -304,7 +304,8 @@ nsx_steps_need(const struct nsx_step_set *s, struct nsx_reader *in)
 	nsx_range_book_need(in, false);
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid) | NSX_C(RANGE, unended));
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
-	                            | NSX_C(OP, type) | NSX_C(OP, execution) | NSX_C(OP, tid) | NSX_C(OP, profile));
+	                            | NSX_C(OP, type) | NSX_C(OP, stream) | NSX_C(OP, graph_node)
+	                            | NSX_C(OP, execution) | NSX_C(OP, tid) | NSX_C(OP, profile));
 }
 
 int
@@ -584,6 +585,7 @@ nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
 void
 nsx_steps_free(struct nsx_step_set *s)
 {
+	nsx_overruns_free(&s->overruns);
 	for (size_t i = 0; i < s->timelines.n; i++)
 		nsx_timeline_free(&s->timelines.p[i]);
 	for (size_t i = 0; i < s->threads.n; i++) {

@@ -18,6 +18,7 @@
 
 #include "base/diag.h"
 #include "base/err.h"
+#include "job/overruns.h"
 #include "base/near.h"
 #include "job/catalogue.h"
 #include "job/step_of.h"
@@ -56,6 +57,7 @@ struct nsx_step_set {
 	struct nsx_intern  names;
 	struct nsx_buf     text;
 	NSX_VEC(struct nsx_timeline) timelines;     /* by device of the catalogue */
+	struct nsx_overruns overruns;               /* of the operations in them */
 	NSX_VEC(struct nsx_step_thread) threads;
 	struct nsx_threads thread_of;
 	NSX_VEC(struct nsx_step) steps;

@@ -357,6 +357,7 @@ make_table(struct copies *f)
 	nsx_table_rank(t, f->options->by_size ? "bucket src dst mode time bytes count gbps hidden name"
 	                                      : "src dst mode time bytes count hidden gbps name");
 	nsx_table_adds(t, "time");
+	nsx_table_head(t, "gbps", "GB/s");
 
 	if (t)
 		nsx_sort_with(f->rows.p, f->rows.n, sizeof *f->rows.p, by_time, f);

@@ -99,6 +99,7 @@ memcpy-async-pageable 1000
 memcpy-async-pageable 1000
 memcpy-async-pageable 999'
 equal 'an aligned table counts those below a thousandth of the time of copies' "$(nsysx-copies -q --findings --table "$T/costs" | sed 1d | grep -c '^mem') $(nsysx-copies -q --findings --table "$T/costs" | grep -F more)" '3 1 more of less than 0.1% of the time of copies each, 0.0999% together: --top 0'
+equal 'people see that the column gbps is of bytes' "$(nsysx-copies -q --table "$T/costs" | head -n 1 | grep -o ' GB/s') $(nsysx-copies -q --tsv "$T/costs" | head -n 1 | grep -o gbps)" ' GB/s gbps'
 equal '... and has all with --top 0' "$(nsysx-copies -q --findings --table --top 0 "$T/costs" | grep -c '^mem')" 4
 
 # ---- incomplete and unusual streams

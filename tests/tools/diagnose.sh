@@ -497,6 +497,11 @@ for other in 7 8; do
 	nsysx-diagnose -q --table "$T/over" | tr -s '\n ' '  ' >"$T/said"
 	equal "an operation that outlasts the next one of its stream, which is on stream $other" "$(grep -o 'not sure: .* they count whole' "$T/said")" \
 		"$([ $other = 8 ] || echo 'not sure: how much computes and how much is idle: 1 operation still ran when a later one of the same stream had ended, which a GPU does not do, for 400 ns of all steps together; they count whole')"
+	for tool in 'nsysx-steps --tsv' 'nsysx-steps --each --tsv' 'nsysx-steps --explain --tsv' 'nsysx-summary --by device --tsv'; do
+		$tool "$T/over" 2>&1 >"$T/x" | grep -o 'operations still run .*' >"$T/said"
+		equal "... $tool" "$(sed 's/ in all: .*//' "$T/said")" "$([ $other = 8 ] ||
+			echo 'operations still run when a later one of their stream has ended, which a GPU does not do, for 400 ns')"
+	done
 done
 # ---- a device that computes longer: its kernels compared with those of the median of the others
 

@@ -468,9 +468,7 @@ nsx_idle_report(struct idle *f)
 	             "operations whose call is not in the export: a gap before one is no-call");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls,
 		"gaps that end with an operation that starts before its call: the clocks of GPU and host disagree");
-	nsx_diag_add(f->diags, NSX_WARNING, "", f->overruns.outlasting,
-	             "operations still run when a later one of their stream has ended, which a GPU does not do, for %s "
-	             "in all: idle time under them is not seen", nsx_ns_text((double)f->overruns.outlasting_ns).s);
+	nsx_overruns_report(&f->overruns, f->diags, "idle time under them is not seen");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->timeless,
 	             "operations without a device, start or duration: ignored");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->threadless, "overheads without a thread: ignored");

@@ -392,6 +392,8 @@ nsx_roof_table(struct nsx_roof *f, struct nsx_table **table)
 	int rc = t ? kinds[by].put(f, t) : nsx_err_nomem(f->err, NULL);
 
 	nsx_table_rank(t, kinds[by].rank);
+	if (by != NSX_ROOFLINE_PROGRAM)
+		nsx_table_head(t, "gbps", "GB/s");
 	if (kinds[by].adds)
 		nsx_table_adds(t, kinds[by].adds);
 	if (rc == NSX_OK && kinds[by].words && f->options->words)

@@ -236,6 +236,9 @@ nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct
 	if (rc == NSX_OK) {
 		*ndiags = s.ndiags;
 		nsx_steps_report_between(&between, &s, options, diags);
+		/* With --explain the idle time of the same operations is examined, which reports them. */
+		if (!options->explain)
+			nsx_overruns_report(&s.overruns, diags, NSX_OVERRUNS_COUNT);
 		rc = make_table(&s, &between, options, again, table, diags, err);
 	}
 	nsx_spool_free(again);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "table/summary/summary.h"
+#include "job/overruns.h"
 #include "job/program_time.h"
 #include "job/catalogue.h"
 #include "job/parts.h"
@@ -61,6 +62,7 @@ struct devices {
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	NSX_VEC(struct work)   works;
 	bool             any_op;
+	struct nsx_overruns overruns;
 	int64_t          timeless, late;   /* operations without a time, or that come after one that starts later */
 };
 
@@ -97,6 +99,7 @@ devices_free(void *state)
 	if (!f)
 		return;
 	nsx_top_free(&f->top);
+	nsx_overruns_free(&f->overruns);
 	nsx_map_free(&f->work_of);
 	free(f->devices.p);
 	free(f->works.p);
@@ -206,7 +209,7 @@ take_op(struct devices *f, const struct nsx_rec *rec)
 	}
 	f->late += m->parts.begun && start < m->parts.at;
 	add_moments(m, nsx_part_of(rec, comm), start, nsx_add_sat(start, dur, NULL));
-	return true;
+	return nsx_overruns_take_op(&f->overruns, device, rec);
 }
 
 static int
@@ -346,6 +349,7 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without start or duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->late,
 		"operations out of order on their device: the time before the latest start seen is ignored");
+	nsx_overruns_report(&f->overruns, diags, NSX_OVERRUNS_COUNT);
 	if (f->devices.n > 1)
 		qsort(f->devices.p, f->devices.n, sizeof *f->devices.p, device_cmp);
 	for (size_t i = 0; (worked || f->any_op) && i < f->devices.n; i++)
