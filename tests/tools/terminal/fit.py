@@ -41,7 +41,7 @@ def number(text):
     return int(text.replace(",", ""))
 
 
-HEADS = {"time": "ns", "of_causes": "ns", "wait_of_mean": "wait_percent", "queue_sum": "queue", "change": "percent"}
+HEADS = {"time": "ns", "of_causes": "ns", "wait_of_mean": "wait_percent", "queue_sum": "queue", "change": "percent", "of_type": "percent", "GB/s": "gbps"}
 SENTENCES = re.compile("--verdict|-t diag ")
 
 
