@@ -68,7 +68,8 @@ put_total(struct nsx_table *t, const struct nsx_bandwidth_sums *s)
 	if (s->rows.n == 0)
 		return;
 	if (waits)
-		nsx_table_note(t, "[all]: %" PRId64 " instance%s, total %s, wait %s", s->closed, s->closed == 1 ? "" : "s",
+		nsx_table_note(t, "[all]: %" PRId64 " instance%s, total %s, wait %s", s->closed, s->closed == 1 ? ""
+		               : "s",
 		               nsx_ns_text(dur).s, nsx_ns_text(wait).s);
 	else
 		nsx_table_note(t, "[all]: %" PRId64 " instance%s, total %s", s->closed, s->closed == 1 ? "" : "s",
@@ -97,7 +98,7 @@ nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *
 	if (rc == NSX_OK) {
 		b->table = nsx_table_new(cols, NCOLS);
 		nsx_table_rank(b->table,
-		               "collective bytes group instances total busbw_mean wait hidden_share wait_mean algbw_mean");
+			"collective bytes group instances total busbw_mean wait hidden_share wait_mean algbw_mean");
 		nsx_table_adds(b->table, "total");
 		if (!b->table)
 			rc = nsx_err_nomem(err, NULL);
