@@ -64,8 +64,8 @@ void nsx_table_rank(struct nsx_table *t, const char *names);
  * the table. The table may be NULL. */
 void nsx_table_head(struct nsx_table *t, const char *name, const char *head);
 
-/* Set the columns that Markdown and a terminal show unless all are requested: those named, separated by spaces;
- * Markdown shows them in that order. The table may be NULL. */
+/* Set the columns that Markdown shows, unless all are requested: those named, separated by spaces, in that order. A
+ * terminal shows those of the highest rank that fit. The table may be NULL. */
 void nsx_table_brief(struct nsx_table *t, const char *names);
 
 /* Declare that the strings of the column of that name are sentences: on a terminal each is written below its row,
@@ -104,7 +104,7 @@ int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t
 struct nsx_table_look {
 	size_t top;     /* the first rows only; 0: all */
 	size_t width;   /* columns of the terminal that an aligned table must fit; 0: no limit */
-	bool   wide;    /* all columns, whatever nsx_table_brief says */
+	bool   wide;    /* Markdown: all columns, also those that nsx_table_brief does not name */
 };
 
 /* Write the part `look` of the table. If rows are not shown, an aligned or Markdown table has a line with their number.

@@ -132,16 +132,6 @@ least_of(size_t share, size_t least, size_t width)
 	return n < width ? n : width;
 }
 
-/* Whether the brief form of the table has the column. */
-static bool
-is_brief(const struct layout *l, size_t col)
-{
-	for (size_t i = 0; i < l->t->brief.n; i++)
-		if (l->t->brief.p[i] == col)
-			return true;
-	return !l->t->brief.n;
-}
-
 static void
 fit(struct layout *l, const size_t *order)
 {
@@ -154,7 +144,7 @@ fit(struct layout *l, const size_t *order)
 
 		if (is_below(l, order[k]))
 			continue;
-		if (!is_brief(l, order[k]) || (!c->has && l->rows)) {
+		if (!c->has && l->rows) {
 			l->left_out++;
 			continue;
 		}

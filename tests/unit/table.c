@@ -484,8 +484,8 @@ heads_and_brief(void)
 	       "| count | name |\n|--:|---|\n| 7 | `a` |\n\n... and 1 more: --top 0\n", "the brief form, in its order");
 	is_str(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ .top = 2, .wide = true }, -1),
 	       "| name | span total | count |\n|---|--:|--:|\n| `a` | 90 ns | 7 |\n|  | 10 ns |  |\n", "or all columns");
-	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 2, .width = 80 }, -1),
-	       "name  count\na         7\n-         -\n... and 1 more column: --wide\n", "a terminal gets the brief form");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 1, .width = 80 }, -1),
+	       "name  span total  count\na          90 ns      7\n... and 1 more (10.0% of span total): --top 0\n", "a terminal has all that fit");
 	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1 }, -1), "name\ttotal\tcount\na\t90\t7\n", "TSV has all");
 	nsx_table_free(t);
 }

@@ -498,7 +498,8 @@ nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, str
                         struct nsx_diags *diags)
 {
 	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(t, "class statistic percent verdict base_p50 new_p50 device base_p99 new_p99");
+	nsx_table_rank(t, "class statistic base new percent verdict device delta noise base_p50 new_p50 base_p99 "
+	                  "new_p99");
 	nsx_table_brief(t, "class device statistic base_p50 new_p50 percent base_p99 new_p99 verdict");
 	nsx_table_head(t, "percent", "change");
 

@@ -514,6 +514,8 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	f->no_work += lacking;
 	*table = f->kernel ? nsx_table_new(kernel_cols, K_NCOLS) : nsx_table_new(range_cols,
 		R_NCOLS - !f->helpers.keep);
+	if (f->kernel)
+		nsx_table_head(*table, "percent", "of_type");
 	nsx_table_rank(*table, f->kernel ? "name type total percent count mean max"
 	               : f->helpers.keep ? "name gpu_time gpu_helper gpu_percent count gpu_mean gpu_self total mean "
 	                                   "max ops host_total"
