@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/spill.h"
 #include "job/diags_of.h"
 #include "base/heap.h"
 #include "base/num.h"
@@ -29,6 +28,7 @@
 #include "job/catalogue.h"
 #include "stream/fields.h"
 #include "stream/order.h"
+#include "stream/pass_defer.h"
 
 /* The union of a device's computing intervals so far: of thunks, or of operations. */
 struct computing {
@@ -38,30 +38,16 @@ struct computing {
 };
 
 /* A communication thunk or operation that has not ended. */
-struct open { int64_t end; uint64_t before, answer; uint32_t of; };   /* before: c(start); of: in overlap.unions */
-
-/* The result for it, in order of the stream. */
-struct answer { uint64_t record; int64_t hidden; };   /* hidden: -1 while open */
+struct open { int64_t end; uint64_t before, ticket; uint32_t of; };   /* before: c(start); of: in overlap.unions */
 
 struct overlap {
-	struct nsx_reader *in;
-	struct nsx_writer *out;
+	struct nsx_defer   *through;      /* from reader to writer */
 	struct nsx_err    *err;
-	struct nsx_hold   *hold;
 	struct nsx_catalogue cat;
 	NSX_VEC(struct computing) unions;   /* by device of the catalogue: of its thunks, of its operations */
 	NSX_VEC(struct open) heap;       /* the earliest end first */
-	NSX_VEC(struct answer) answers;  /* answers.p[0] is number `gone` */
-	uint64_t           gone, used, ready;   /* number of the first result that is kept, that is not used, that is
-	                                         * unknown */
-	uint64_t           read, written;       /* records */
-	NSX_VEC(uint64_t) headers;       /* number of the record before which a kind's header comes */
-	int                declared;
 	uint64_t           thunks, ops, comm;
 };
-
-/* Value of `hidden` of a record that waits for its result; no record is written with it. */
-#define WAITS (-1)
 
 /* ---- intervals ---- */
 
@@ -129,19 +115,9 @@ answer_until(struct overlap *o, int64_t now)
 	while (o->heap.n && o->heap.p[0].end <= now) {
 		struct open c = ends_pop(o, o->heap.p, o->heap.n--);
 
-		o->answers.p[c.answer - o->gone].hidden = (int64_t)(computed_before(&o->unions.p[c.of], c.end) -
-			c.before);
+		nsx_defer_answer(o->through, c.ticket,
+		                (int64_t)(computed_before(&o->unions.p[c.of], c.end) - c.before));
 	}
-	while (o->ready - o->gone < o->answers.n && o->answers.p[o->ready - o->gone].hidden >= 0)
-		o->ready++;
-}
-
-/* Whether the result of rec, which take_work processed, has to wait. */
-static bool
-waits(const struct nsx_rec *rec)
-{
-	return (rec->kind->id == NSX_THUNK && nsx_int(rec, NSX_THUNK_hidden, 0) == WAITS)
-	       || (rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_hidden, 0) == WAITS);
 }
 
 /* Whether an operation that does not communicate computes: copies and memsets hide nothing. */
@@ -153,20 +129,18 @@ computes(const struct nsx_rec *op)
 	return nsx_str_eq(type, NSX_STR("kernel")) || nsx_str_eq(type, NSX_STR("graph"));
 }
 
-/* A thunk or an operation: set its hidden time if that is already known. */
+/* A thunk or an operation. */
 static int
-take_work(struct overlap *o, struct nsx_rec *rec)
+take_work(struct overlap *o, const struct nsx_rec *rec)
 {
 	bool thunk = rec->kind->id == NSX_THUNK, comm = nsx_cat_communicates(&o->cat, rec);
 	int64_t start = nsx_field_int(rec, NSX_ROLE_START, 0), dur = nsx_field_int(rec, NSX_ROLE_DUR, 0);
-	int hidden = thunk ? NSX_THUNK_hidden : NSX_OP_hidden;
+	uint64_t ticket;
 
 	++*(thunk ? &o->thunks : &o->ops);
 	o->comm += comm;
-	if (thunk || comm)
-		nsx_set_i(rec, hidden, 0);
-	else
-		nsx_clear(rec, hidden);
+	if (comm && dur <= 0)
+		return nsx_defer_set(o->through, 0, &ticket);
 	if (dur <= 0 || (!comm && !thunk && !computes(rec)))
 		return NSX_OK;
 	uint32_t of = union_of(o, rec);
@@ -176,95 +150,29 @@ take_work(struct overlap *o, struct nsx_rec *rec)
 		add_interval(&o->unions.p[of], start, dur);
 		return NSX_OK;
 	}
-	struct open c = { nsx_add_sat(start, dur, NULL), computed_before(&o->unions.p[of], start),
-	                  o->gone + o->answers.n, of };
-	if (!nsx_vec_push(&o->answers, ((struct answer){ o->read, -1 })) || !open_push(o, c))
-		return nsx_err_nomem(o->err, NULL);
-	nsx_set_i(rec, hidden, WAITS);
-	return NSX_OK;
+	if (nsx_defer_set(o->through, NSX_ABSENT, &ticket) != NSX_OK)
+		return NSX_ERR;
+	struct open c = { nsx_add_sat(start, dur, NULL), computed_before(&o->unions.p[of], start), ticket, of };
+	return open_push(o, c) ? NSX_OK : nsx_err_nomem(o->err, NULL);
 }
 
 /* ---- records in and out ---- */
-
-/* Write the next record, and before it the headers that came before it. */
-static int
-emit(struct overlap *o, struct nsx_rec *rec)
-{
-	int n;
-	const struct nsx_kind *const *kinds = nsx_reader_kinds(o->in, &n);
-
-	for (; o->declared < n && o->headers.p[o->declared] <= o->written; o->declared++)
-		if (nsx_writer_declare(o->out, kinds[o->declared]) != NSX_OK)
-			return NSX_ERR;
-	if (!rec)
-		return NSX_OK;
-	if (waits(rec))
-		nsx_set_i(rec, nsx_field(rec->kind->id, NSX_ROLE_HIDDEN), o->answers.p[o->used++ - o->gone].hidden);
-	o->written++;
-	return nsx_write(o->out, rec);
-}
-
-/* Write the records that no longer wait. */
-static int
-release(struct overlap *o)
-{
-	bool all = o->ready - o->gone == o->answers.n;
-	uint64_t until = all ? o->read : o->answers.p[o->ready - o->gone].record;
-	struct nsx_rec rec;
-
-	while (o->written < until) {
-		int rc = nsx_hold_pop(o->hold, &rec);
-
-		if (rc != NSX_OK)
-			return rc == NSX_EOF ? nsx_err_set(o->err, "a temporary file holds too few records") : NSX_ERR;
-		if (emit(o, &rec) != NSX_OK)
-			return NSX_ERR;
-	}
-	/* Remove used results once they are more than half. */
-	if (2 * (o->used - o->gone) > o->answers.n) {
-		o->answers.n -= (size_t)(o->used - o->gone);
-		memmove(o->answers.p, o->answers.p + (o->used - o->gone), o->answers.n * sizeof *o->answers.p);
-		o->gone = o->used;
-	}
-	return NSX_OK;
-}
-
-/* Remember the headers that came before the next record. */
-static int
-note_headers(struct overlap *o)
-{
-	int n;
-
-	nsx_reader_kinds(o->in, &n);
-	while (o->headers.n < (size_t)n)
-		if (!nsx_vec_push(&o->headers, o->read))
-			return nsx_err_nomem(o->err, NULL);
-	return NSX_OK;
-}
 
 static int
 take(struct overlap *o, struct nsx_rec *rec)
 {
 	int64_t time;
 
-	if (note_headers(o) != NSX_OK)
-		return NSX_ERR;
 	if (nsx_is_diag_of(rec, "nsysx-overlap"))
 		return NSX_OK;
 	if (o->heap.n && nsx_rec_section(rec) == NSX_SECTION_WORK && nsx_order_time(rec, &time))
 		answer_until(o, time);
 	else if (o->heap.n && nsx_rec_section(rec) == NSX_SECTION_SKEW)
 		answer_until(o, INT64_MAX);
-	if (release(o) != NSX_OK)
-		return NSX_ERR;
 	if (nsx_cat_take(&o->cat, rec, o->err) != NSX_OK
 	    || ((rec->kind->id == NSX_THUNK || rec->kind->id == NSX_OP) && take_work(o, rec) != NSX_OK))
 		return NSX_ERR;
-	o->read++;
-	/* Nothing waits, neither before rec nor with it. */
-	if (o->written == o->read - 1 && !waits(rec))
-		return emit(o, rec);
-	return nsx_hold_push(o->hold, rec);
+	return nsx_defer_on(o->through, rec);
 }
 
 static int
@@ -273,27 +181,42 @@ pass(struct overlap *o)
 	struct nsx_rec rec;
 	int rc;
 
-	while ((rc = nsx_read(o->in, &rec)) == NSX_OK)
+	while ((rc = nsx_defer_read(o->through, &rec)) == NSX_OK)
 		if (take(o, &rec) != NSX_OK)
 			return NSX_ERR;
-	if (rc != NSX_EOF || note_headers(o) != NSX_OK)
+	if (rc != NSX_EOF)
 		return NSX_ERR;
 	answer_until(o, INT64_MAX);
-	if (release(o) != NSX_OK)
-		return NSX_ERR;
-	return emit(o, NULL);
+	return nsx_defer_end(o->through);
+}
+
+/* A pass that sets `hidden`: of all thunks, of operations that communicate. */
+static struct nsx_defer *
+open_pass(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_err *err)
+{
+	static const uint64_t work = NSX_R(DEVICE) | NSX_R(START) | NSX_R(DUR) | NSX_CAT_COMM_ROLES;
+	static const struct nsx_defer_column hidden[] = {
+		{ NSX_THUNK, NSX_THUNK_hidden, 0 }, { NSX_OP, NSX_OP_hidden, NSX_ABSENT }
+	};
+	uint64_t look[NSX_NKINDS + 1] = { [NSX_DIAG] = NSX_C(DIAG, source) };
+
+	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
+		if (nsx_section_of(k) == NSX_SECTION_METADATA)
+			look[k] = NSX_EVERY;
+	look[NSX_THUNK] = nsx_field_slots(NSX_THUNK, work);
+	look[NSX_OP] = nsx_field_slots(NSX_OP, work) | NSX_C(OP, type);
+	return nsx_defer_new(in, out, hidden, sizeof hidden / sizeof *hidden, look, hold_bytes, err);
 }
 
 int
 nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
             struct nsx_err *err)
 {
-	struct overlap o = { .in = in, .out = out, .err = err };
+	struct overlap o = { .err = err };
 	int rc = NSX_ERR;
 
-	o.hold = nsx_hold_new(hold_bytes, err);
-	if (o.hold && nsx_reader_add_column(in, NSX_THUNK, "hidden", 'i') == NSX_OK
-	    && nsx_reader_add_column(in, NSX_OP, "hidden", 'i') == NSX_OK)
+	o.through = open_pass(in, out, hold_bytes, err);
+	if (o.through)
 		rc = pass(&o);
 	if (rc == NSX_OK && !o.thunks && !o.ops)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no thunks");
@@ -301,11 +224,9 @@ nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, st
 		nsx_diag_add(diags, NSX_INFO, "", 1, o.thunks ? "no communication: hidden is 0 throughout"
 		             : "no communication");
 	nsx_cat_comm_diags(&o.cat, "", diags);
-	nsx_hold_free(o.hold);
+	nsx_defer_free(o.through);
 	nsx_cat_free(&o.cat);
 	free(o.unions.p);
 	free(o.heap.p);
-	free(o.answers.p);
-	free(o.headers.p);
 	return rc;
 }

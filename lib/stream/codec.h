@@ -182,6 +182,9 @@ struct nsx_writer {
 	struct nsx_put    *last;
 };
 
+/* Where `in` and `out` are binary: decode the columns of nsx_pass_look only, in blocks to come. */
+void nsx_look(struct nsx_reader *in, const struct nsx_writer *out, const uint64_t columns[NSX_NKINDS + 1]);
+
 /* Copy a block of a binary stream, whose kinds have the same numbers and columns here, to the output. The caller counts
  * the records in it. */
 int nsx_binary_put_block(struct nsx_writer *w, struct nsx_str message);

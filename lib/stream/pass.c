@@ -47,24 +47,30 @@ nsx_pass_free(struct nsx_pass *p)
 }
 
 void
-nsx_pass_look(struct nsx_pass *p, const uint64_t columns[NSX_NKINDS + 1])
+nsx_look(struct nsx_reader *in, const struct nsx_writer *out, const uint64_t columns[NSX_NKINDS + 1])
 {
 	static const enum nsx_role times[] = { NSX_ROLE_START, NSX_ROLE_DUR, NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR };
 
-	if (p->in->dec != &nsx_binary_decoder || p->out->enc != &nsx_binary_encoder)
+	if (in->dec != &nsx_binary_decoder || out->enc != &nsx_binary_encoder)
 		return;
 	for (enum nsx_kind_id k = 0; k <= NSX_NKINDS; k++) {
-		p->in->look[k] = columns[k];
+		in->look[k] = columns[k];
 		if (k == NSX_NKINDS)
 			break;
 		/* The times that the reader uses: those of the GPU, for kinds without these those of the host. */
 		bool host = nsx_field(k, NSX_ROLE_START) < 0;
-		p->in->look[k] |= nsx_order_columns(k);
+		in->look[k] |= nsx_order_columns(k);
 		for (int i = host ? 2 : 0; i < (host ? 4 : 2); i++)
 			if (nsx_field(k, times[i]) >= 0)
-				p->in->look[k] |= 1ULL << nsx_field(k, times[i]);
+				in->look[k] |= 1ULL << nsx_field(k, times[i]);
 	}
-	p->in->looks = true;
+	in->looks = true;
+}
+
+void
+nsx_pass_look(struct nsx_pass *p, const uint64_t columns[NSX_NKINDS + 1])
+{
+	nsx_look(p->in, p->out, columns);
 }
 
 /* ---- a block that was read ---- */
