@@ -150,9 +150,11 @@ run(const char *dir, char **argv)
 	}
 	if (!dir || errno == ENOENT)
 		execvp(name, argv);
-	if (errno == ENOENT)
+	if (errno == ENOENT) {
+		free(path);
 		nsx_cli_misuse(&cli, "\"%s\" is not a tool; nsysx --help lists them%s", name + sizeof prefix - 1,
 		               hint_of(dir, name + sizeof prefix - 1).text);
+	}
 	struct nsx_err err = { "" };
 	nsx_err_set(&err, "%s: %s", path ? path : name, strerror(errno));
 	nsx_cli_die(&cli, err.msg);
