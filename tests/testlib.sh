@@ -4,8 +4,9 @@
 #   fails  CLAIM STATUS TEXT CMD...  CMD exits with STATUS, has TEXT on standard error, prints nothing
 #   ok     CLAIM CMD...              CMD exits 0
 #   says   CLAIM TEXT CMD...         CMD exits 0 with TEXT on standard error
-#   same   CLAIM FILE1 FILE2         two files hold the same bytes
+#   same   CLAIM FILE1 FILE2         two files hold the same bytes, at least one: of two tools that print nothing none is right
 #   equal  CLAIM GOT WANT            two strings are equal
+#   alike  CLAIM GOT WANT            the same where both come from tools: they are not empty either
 #   skip   CLAIM WHY                 a claim that cannot be tried here
 #   skip_all WHY                     none of the file's claims can be tested here
 #   make_job NAME OPTION...          exports of the generator with these options, in $T/NAME
@@ -140,8 +141,10 @@ says() {
 }
 
 same() {
-	if cmp -s "$2" "$3"; then
+	if cmp -s "$2" "$3" && [ -s "$2" ]; then
 		pass "$1"
+	elif [ -e "$2" ] && [ ! -s "$2" ] && [ -e "$3" ] && [ ! -s "$3" ]; then
+		fail "$1" "$2 and $3 are empty"
 	else
 		fail "$1" "$2 and $3 differ"
 		show_diff "$2" "$3"
@@ -153,6 +156,14 @@ equal() {
 		pass "$1"
 	else
 		fail "$1" "got '$(printf %s "$2" | head -c 300 | tr '\n' ' ')', want '$(printf %s "$3" | head -c 300 | tr '\n' ' ')'"
+	fi
+}
+
+alike() {
+	if [ "$2" ] || [ "$3" ]; then
+		equal "$@"
+	else
+		fail "$1" 'both are empty'
 	fi
 }
 

@@ -100,7 +100,7 @@ for awk in gawk mawk busybox; do
 			name=${out##*/}
 			if [ -d "$out" ]; then
 				equal "$awk makes the report that $first makes" "$(diff -r -x .state "$out" "$T/$awk/$name" | head -n 5)" ''
-			else
+			elif [ -s "$out" ] || [ -s "$T/$awk/$name" ]; then   # others write into files only
 				same "$awk prints what $first prints: $name" "$out" "$T/$awk/$name"
 			fi
 		done

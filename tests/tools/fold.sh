@@ -220,12 +220,15 @@ fails 'a full disk is an error' 1 '/dev/full' nsysx-fold -q -o /dev/full fold/st
 
 # ---- several folds in one reading
 every='source op-name opcode module nvtx kernel'
+with=
 for f in fold/step.tsv "$T/calls"; do
 	nsysx-fold -q --by "$(echo $every | tr ' ' ,)" -o "$T/of-%" "$f"
 	for by in $every; do
 		nsysx-fold -q --by "$by" "$f" >"$T/want"
-		same "$by of ${f##*/} is the same in one reading with others" "$T/want" "$T/of-$by"
+		ok "$by of ${f##*/} is the same in one reading with others" cmp "$T/want" "$T/of-$by"
+		[ ! -s "$T/want" ] || with="$with $by"
 	done
 done
+equal '... and each has stacks in one of them' "$with" " $every"
 fails 'several folds require a file each' 2 'want -o FILE with a % in its name' nsysx-fold --by source,nvtx fold/step.tsv
 done_testing

@@ -128,6 +128,9 @@ X
 breaks 'same refuses different files' <<'X'
 same c yes it.sh
 X
+breaks 'same refuses empty files' <<'X'
+same c /dev/null /dev/null
+X
 breaks 'same refuses missing files' <<'X'
 same c none none
 X
@@ -136,6 +139,15 @@ equal c a a
 X
 breaks 'equal refuses different strings' <<'X'
 equal c a b
+X
+passes 'alike accepts equal strings' <<'X'
+alike c a a
+X
+breaks 'alike refuses different strings' <<'X'
+alike c a ''
+X
+breaks 'alike refuses empty strings' <<'X'
+alike c '' ''
 X
 passes 'a test has a directory' <<'X'
 echo "$T" >"$B/where"; ok c test -d "$T"

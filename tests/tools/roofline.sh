@@ -307,8 +307,8 @@ report partly 1 '0 - 5 6' '10 - - 80'
 for r in with without partly; do
 	for tool in align warmup overlap 'view -b' merge; do
 		nsysx-${tool} -q "$T/$r" >"$T/through" 2>/dev/null
-		equal "$tool of a stream $r: instructions" "$(work "$T/through")" "$(work "$T/$r")"
-		equal "$tool of a stream $r: devices" "$(cells "$T/through" device sms clock mem_bandwidth cc)" "$(cells "$T/$r" device sms clock mem_bandwidth cc)"
+		alike "$tool of a stream $r: instructions" "$(work "$T/through")" "$(work "$T/$r")"
+		alike "$tool of a stream $r: devices" "$(cells "$T/through" device sms clock mem_bandwidth cc)" "$(cells "$T/$r" device sms clock mem_bandwidth cc)"
 	done
 done
 equal '(the columns are present)' "$(work "$T/with")$(work "$T/without")$(work "$T/partly")" '1000 bf16 20 500;- - - -;0 - 5 6;'

@@ -92,7 +92,7 @@ equal 'and JSON' "$($t --json --top 2 | python3 -c 'import json, sys; print(len(
 equal '... aligned tables, with a note' "$($t --table --top 2 | sed -n '4p')" "... and $((rows - 2)) more ($($t --tsv | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "total") c = i; next }
 	{ all += $c; if (NR > 3) rest += $c } END { printf "%.1f%%", 100 * rest / all }') of total): --top 0"
 equal '--top 0: all rows' "$($t --tsv --top 0 | cksum)" "$($t --tsv | cksum)"
-equal 'records of a kind: the first rows' "$(nsysx-view -t thunk --top 3 jax.nsysx)" "$(nsysx-view -t thunk jax.nsysx | head -n 4)"
+alike 'records of a kind: the first rows' "$(nsysx-view -t thunk --top 3 jax.nsysx)" "$(nsysx-view -t thunk jax.nsysx | head -n 4)"
 # Other texts fit too. Words and commands are not broken.
 widest() { python3 "$here/narrow.py" "$@"; }
 for width in 20 40 51 80; do
