@@ -1,5 +1,6 @@
 /* binary.c -- the binary encoding where its shortcuts end: numbers of every width, columns that change their ways between
  * blocks, strings that look alike. Each stream reads back, and is the same bytes by way of text. */
+#include "stream/binary.h"
 #include "records.h"
 
 /* Text written by way of the form is the same text, and the form by way of text the same form. */
@@ -125,9 +126,92 @@ turns(void)
 	both_ways("records that have different columns by turns");
 }
 
+/* What a reading of a stream comes to: the records that were read, a hash of them, and the error. */
+struct read { size_t n; uint64_t hash; char error[1024]; };
+
+static int
+count_record(void *state, const struct nsx_rec *rec)
+{
+	struct read *t = state;
+
+	t->n++;
+	t->hash = nsx_hash_u64(t->hash ^ rec->has ^ (uint64_t)rec->kind->nslots << 32);
+	for (int i = 0; i < rec->kind->nslots; i++) {
+		if (!nsx_has(rec, i))
+			continue;
+		if (rec->kind->cols[i].type == 's')
+			for (size_t at = 0; at < rec->v[i].s.len; at++)
+				t->hash = t->hash * 31 + (unsigned char)rec->v[i].s.ptr[at];
+		else
+			t->hash = nsx_hash_u64(t->hash ^ (uint64_t)rec->v[i].i);
+	}
+	return NSX_OK;
+}
+
+/* all: with nsx_read_all, which decodes blocks ahead, otherwise record by record. */
+static struct read
+read_in(struct bytes b, bool all)
+{
+	struct nsx_err err = { "" };
+	struct nsx_reader *r = nsx_reader_mem(b.p, b.n, "test", 0, &err);
+	struct read t = { 0 };
+	struct nsx_rec rec;
+
+	if (all)
+		nsx_read_all(r, NULL, count_record, &t, &err);
+	else
+		while (nsx_read(r, &rec) == NSX_OK)
+			count_record(&t, &rec);
+	memcpy(t.error, err.msg, sizeof t.error);
+	nsx_reader_close(r);
+	return t;
+}
+
+static bool
+same_read(struct bytes b)
+{
+	struct read one = read_in(b, false), ahead = read_in(b, true);
+
+	return one.n == ahead.n && one.hash == ahead.hash && strcmp(one.error, ahead.error) == 0;
+}
+
+/* Blocks that are decoded ahead give the same records, also around one that declares a kind, and the same error after
+ * the same record, wherever the stream is damaged or ends. */
+static void
+ahead(void)
+{
+	const struct nsx_kind *k = make_kind("k", "isf"), *late = make_kind("late", "si");
+	int same = 0, wrong = 0, cut = 0;
+
+	for (int n = 0; n < 20 * NSX_BLOCK_ROWS; n++)
+		random_record(n > 14 * NSX_BLOCK_ROWS && n % 3 == 0 ? late : k, 5);
+
+	struct bytes b = write_kept(1), zip = write_kept(3);
+	ok(read_in(b, true).n == kept.n && same_read(b), "blocks that are decoded ahead");
+	ok(read_in(zip, true).n == kept.n && same_read(zip), "the same, compressed");
+	for (int i = 0; i < 40; i++) {
+		struct bytes damaged = i % 4 ? b : zip;
+		size_t at = damaged.n / 2 + (size_t)(draw() % (damaged.n / 2));
+		char kept_byte = damaged.p[at];
+
+		damaged.p[at] ^= (char)(1 << draw() % 8);
+		same += same_read(damaged);
+		wrong += read_in(damaged, true).error[0] != '\0';
+		damaged.p[at] = kept_byte;
+		damaged.n = at;
+		cut += same_read(damaged) && read_in(damaged, true).error[0] != '\0';
+	}
+	ok(same == 40 && wrong > 0, "damage is found where it is: %d of 40, %d of them with an error", same, wrong);
+	ok(cut == 40, "so is an early end: %d of 40", cut);
+	free(b.p);
+	free(zip.p);
+	forget();
+}
+
 int
 main(void)
 {
+	ahead();
 	widths();
 	changes();
 	alike();
