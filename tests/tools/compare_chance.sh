@@ -127,4 +127,17 @@ for s in $seeds; do
 	[ $? -eq 1 ] && n=$((n + 1))
 done
 equal 'and in all on the same devices' "$n" 8
+
+# ---- recordings of other lengths ----
+# PyTorch's jobs of 30 and of 33 steps: by whole runs the longer one takes a tenth longer.
+for j in '30 1' '33 2'; do
+	"$SYNTH" -q -o "$T/torch.d" --torch --steps="${j% *}" --seed="${j#* }" >"$T/null"
+	nsysx-extract -q -a "$T/torch.d/r0.sqlite" "$T/torch.d/r1.sqlite" | nsysx-overlap -q -o "$T/torch.${j% *}"
+	rm -rf "$T/torch.d"
+done
+for by in device step range kernel collective; do
+	gate "33 steps are no slower than 30, by $by" 0 '' --by $by "$T/torch.30" "$T/torch.33"
+	gate "nor are 30 slower than 33, by $by" 0 '' --by $by "$T/torch.33" "$T/torch.30"
+done
+equal 'and no device is faster' "$(nsysx-compare -q --tsv --by device "$T/torch.33" "$T/torch.30" | columns verdict | sort | uniq -c | tr -s ' \n' ' ')" ' 10 same 2 unknown '
 done_testing
