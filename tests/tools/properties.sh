@@ -158,6 +158,7 @@ for job in three nodes odd mixed torch; do
 	done
 	for tool in 'fold --by source' 'fold --by kernel' 'summary --by thunk' 'summary --by range' 'collectives --summary' 'stragglers' 'compile' \
 		'measure --module jit_train_step'; do
+		[ "$job $tool" != 'torch fold --by source' ] || continue   # it has no source lines
 		nsysx-$tool -q "$T/text" >"$T/want"
 		nsysx-$tool -q "$T/binary" >"$T/got"
 		same "$job: ${tool%% *} of both" "$T/want" "$T/got"
