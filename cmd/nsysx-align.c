@@ -14,7 +14,7 @@ static const struct nsx_opt opts[] = {
 	             "write only clock and skew records and the metadata they refer to"),
 	NSX_OPT_STR(0, "apply", &opt.apply, "FILE", "correct by the clock records of the stream FILE, in one pass"),
 	NSX_OPT_FLAG(0, "drift", &opt.drift, "also fit different rates of clocks (drift)"),
-	NSX_OPT_FLAG(0, "per-device", &opt.per_device, "treat each device of a report as a clock of its own"),
+	NSX_OPT_FLAG(0, "per-device", &opt.per_device, "treat each device of a report as a separate clock"),
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
@@ -27,7 +27,7 @@ static const char *
 operand(int nops, char **ops)
 {
 	if (nops > 1)
-		nsx_cli_misuse(&cli, "one FILE at most; nsysx-merge makes one stream of several");
+		nsx_cli_misuse(&cli, "one FILE at most: join several with nsysx-merge");
 	if (opt.apply && (opt.estimate || opt.drift || opt.per_device))
 		nsx_cli_misuse(&cli,
 		               "--apply estimates nothing: --estimate, --drift and --per-device do not go with it");

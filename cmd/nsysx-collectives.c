@@ -14,7 +14,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "instances", &instances, "print a row for each instance of NCCL's communicators instead"),
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each operation of these instances instead"),
 	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20,
-	            "memory for records that wait, beyond it they go to a file [64]"),
+	            "memory for waiting records; further ones go to a temporary file [64]"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
@@ -51,7 +51,7 @@ check_table_options(void)
 	if (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel)
 		nsx_cli_misuse(&cli, "--binary, --text and --compress do not go with a table");
 	if (require && strcmp(require, "collective") != 0)
-		nsx_cli_misuse(&cli, "--require: this table is made of collective records only");
+		nsx_cli_misuse(&cli, "--require: this table uses collective records only");
 	nsx_tool_table_form(&cli);
 }
 
@@ -63,8 +63,8 @@ print_instances(int nops, char **ops)
 
 	check_table_options();
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
-	t.empty = "no instance of NCCL's communicators: extract with --ops what nsys exported with "
-	          "--include-blobs=true";
+	t.empty =
+	    "no instance of NCCL's communicators: extract with --ops from an export made with --include-blobs=true";
 	int rc = nsx_nccl_instances(t.in, each, &n, &t.diags, &t.err);
 	if (rc == NSX_OK && nsx_tool_input.require && n.instances == 0)
 		rc = nsx_err_set(&t.err, "%s: no collective record", t.in_name);

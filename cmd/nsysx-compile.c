@@ -15,12 +15,12 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "loading", &loading,
 	             "report the loading of libraries in the first compilation of a process separately"),
 	NSX_OPT_FLAG(0, "summary", &summary,
-	             "print text for each compilation instead: what 99 % of it is, by kind of range"),
+	             "print a text for each compilation instead: what takes 99 % of it, by kind of range"),
 	NSX_OPT_FLAG(0, "full", &full, "with --summary: by whole names of ranges"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete; of several, % is what each is by [standard "
-	            "output]"),
+		"write to FILE, which appears when it is complete; % in its name stands for each of several [standard "
+		"output]"),
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
@@ -47,7 +47,7 @@ print_table(int nops, char **ops)
 	}
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
-	t.empty = "no compile records: profile what compiles, with NVTX in the trace";
+	t.empty = "no compile records: profile a run that compiles, with --trace=cuda,nvtx";
 	int rc = nsx_compile(t.in, &how, &result, &t.diags, &t.err);
 	if (rc == NSX_OK && nsx_tool_input.require && !result.records)
 		rc = nsx_err_set(&t.err, "%s: no compile record", t.in_name);
@@ -90,6 +90,6 @@ main(int argc, char **argv)
 	int nops = nsx_cli_parse(&cli, argc, argv);
 
 	if (nsx_tool_input.require && strcmp(nsx_tool_input.require, "compile") != 0)
-		nsx_cli_misuse(&cli, "--require: this table is made of compile records only");
+		nsx_cli_misuse(&cli, "--require: this table uses compile records only");
 	return summary ? print_summary(nops, argv) : print_table(nops, argv);
 }

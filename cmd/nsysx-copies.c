@@ -18,7 +18,7 @@ static const struct nsx_opt opts[] = {
 static const struct nsx_cli cli = { "nsysx-copies",
                                     "[--by size | --findings] "
 	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
-	"Print copies of memory: count, bytes, time, speed, and how much of it other work hides.", opts };
+	"Print memory copies: count, bytes, time, bandwidth and the share that other work hides.", opts };
 
 int
 main(int argc, char **argv)

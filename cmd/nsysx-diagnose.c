@@ -19,7 +19,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "min", &min, "PERCENT", "omit findings with a smaller share of a step [0.5]"),
 	NSX_OPT_FLAG(0, "where", &where, "print the step, and what devices did in it, as a table instead"),
 	NSX_OPT_FLAG(0, "all", &all,
-	             "in one reading, into -o with a % for: findings.tsv, where.tsv, step-each.tsv, summary.md"),
+		"write all tables in one reading: % in -o stands for findings.tsv, where.tsv, step-each.tsv, "
+		"summary.md"),
 	NSX_OPT_INT(0, "gaps", &gaps, "N", 0, 100000000,
 	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle --steps and its --list N print"),
 	NSX_TOOL_TABLE,
@@ -34,7 +35,7 @@ static const struct nsx_cli cli = {
 	"nsysx-diagnose",
 	"[--step REGEX | --module NAME] [--where | --all [--gaps N]] [--tsv | --table | --json | --markdown] "
 	"[--only COLUMN=TEXT] [--top N] [-o FILE] [FILE]",
-	"Print what a job is bound by, the parts of its steps, and possible gains, ranked.", opts
+	"Print what a job is bound by, where its step time goes, and ranked possible gains.", opts
 };
 
 static int

@@ -45,7 +45,7 @@ add_rule(const char *arg, int operands)
 	struct nsx_near_hint hint = nsx_near_hint_among(nsx_comm_kinds, '|', nsx_str_c(kind));
 	if (*hint.text)
 		nsx_cli_warn(&cli,
-		             "--comm: %s is none of the known kinds of collectives and counts as one of its own%s",
+		             "--comm: %s is not a known kind of collective: counted as a new kind%s",
 		             kind,
 		             hint.text);
 	return NULL;
@@ -56,7 +56,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_MAYBE(0, "ranges", &ranges, "gpu|all",
 	              "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
 	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
-	NSX_OPT_FLAG(0, "calls", &opt.calls, "with --ops: also every CUDA call, and time that the host lost"),
+	NSX_OPT_FLAG(0, "calls", &opt.calls, "with --ops: also every CUDA call and overhead of the host"),
 	NSX_OPT_FLAG('a', "all", &all, "the same as --ops --calls --ranges=all"),
 	NSX_OPT_CALL(0, "comm", add_rule, "REGEX=KIND",
 	             "kernels whose name matches communicate, or compute if KIND is empty"),
@@ -70,7 +70,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "host", &opt.host, "write the host's name into profile records"),
 	NSX_OPT_FLAG(0, "strip-paths", &opt.strip_paths, "keep only the last component of source paths"),
 	NSX_OPT_INT('j', "jobs", &jobs, "N", 1, 1024, "threads to use [one for each processor]"),
-	NSX_OPT_FLAG(0, "spool", &opt.spool, "hold one export a thread at a time, the others in temporary files"),
+	NSX_OPT_FLAG(0, "spool", &opt.spool, "hold one export per thread in memory, the others in temporary files"),
 	NSX_TOOL_UNPACK,
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind"),
 	NSX_TOOL_OUTPUT,
@@ -175,9 +175,9 @@ warn_window(void)
 	put_with_unit(&meant, nsx_str_c(colon + 1));
 	nsx_buf_char(&meant, '\0');
 	if (!meant.failed && strcmp(meant.ptr, window) != 0)
-		nsx_cli_warn(&cli, "--time leaves nothing: %s are nanoseconds; %s?", window, meant.ptr);
+		nsx_cli_warn(&cli, "--time selects nothing: %s are nanoseconds; %s?", window, meant.ptr);
 	else
-		nsx_cli_warn(&cli, "--time leaves nothing: no GPU work and no range overlaps %s of a session", window);
+		nsx_cli_warn(&cli, "--time selects nothing: no GPU work and no range overlaps %s of a session", window);
 	nsx_buf_free(&meant);
 }
 

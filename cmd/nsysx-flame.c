@@ -63,7 +63,7 @@ main(int argc, char **argv)
 	struct nsx_tool t = { .cli = &cli, .in_name = nops ? argv[0] : "-" };
 
 	if (nops > 1)
-		nsx_cli_misuse(&cli, "one FILE at most; cat makes one of several");
+		nsx_cli_misuse(&cli, "one FILE at most: join several with cat");
 	if (base && strcmp(base, "-") == 0 && strcmp(t.in_name, "-") == 0)
 		nsx_cli_misuse(&cli, "standard input is FILE or BASE, not both");
 	nsx_tool_progress(&cli, nops, argv);

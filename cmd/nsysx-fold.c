@@ -11,15 +11,15 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICES(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel",
 	                "what the frames are; a file each [source]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "ranges without what frameworks append, as they are, or with digits as # [key]"),
+	               "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
 	NSX_OPT_FLAG(0, "exposed", &exposed,
 	             "by nvtx and kernel: of operations that communicate, only the exposed part"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [0.99]"),
 	NSX_OPT_FLAG(0, "mark-comm", &mark_comm, "end stacks that communicate in a frame [communication]"),
 	NSX_OPT_FLAG(0, "repeats", &repeats, "by source: keep runs of frames that repeat at once"),
 	NSX_OPT_STR('o', "output", &output, "FILE",
-	            "write to FILE, which appears when it is complete; of several, % is what each is by [standard "
-	            "output]"),
+		"write to FILE, which appears when it is complete; % in its name stands for each of several [standard "
+		"output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END

@@ -8,9 +8,9 @@ static bool peak, summary, at_peak, stacks;
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "peak", &peak, "print the peak of each program instead, the largest first"),
 	NSX_OPT_FLAG(0, "summary", &summary,
-	             "print what each program needs of each memory instead: arguments, results, heap"),
+	             "print what each program needs in each memory instead: arguments, results, heap"),
 	NSX_OPT_FLAG(0, "at-peak", &at_peak, "print the buffers that are alive at the peak instead, the largest first"),
-	NSX_OPT_FLAG(0, "stacks", &stacks, "with --at-peak: as source the whole stack, not its innermost frame"),
+	NSX_OPT_FLAG(0, "stacks", &stacks, "with --at-peak: print the whole stack as source, not its innermost frame"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_UNPACK,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
@@ -20,7 +20,8 @@ static const struct nsx_opt opts[] = {
 static const struct nsx_cli cli = { "nsysx-heap",
 	"[--peak | --summary | --at-peak [--stacks]] [--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] "
 	"[--wide] [-o FILE] [DUMP]...",
-	"Print how much heap memory programs need, of their HLO dumps (.hlo.pb, .xz, .zst) or folders of them.", opts };
+	"Print how much heap memory programs need, from their HLO dumps (.hlo.pb, .xz, .zst) or folders of dumps.",
+	opts };
 
 int
 main(int argc, char **argv)

@@ -28,7 +28,7 @@ static const struct nsx_opt opts[] = {
 	             "by device: one window for all devices, from the earliest start to the latest end"),
 	NSX_OPT_FLAG(0, "zeros", &zeros, "also print rows of 0 ns"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "ranges by what frameworks append cut off, as they are, or with digits as # [key]"),
+	               "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
 	            "write to FILE, which appears when it is complete [standard output]"),

@@ -9,7 +9,7 @@ static const char *by = "kernel", *names;
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "kernel|range", "a row per kernel, or per innermost NVTX range [kernel]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "by range: names with what frameworks append cut off, as they are, or with digits as # [key]"),
+	               "by range: names without what frameworks append, in full, or with digits as # [key]"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
 	            "write to FILE, which appears when it is complete [standard output]"),

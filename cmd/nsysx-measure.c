@@ -10,7 +10,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "module", &module, "NAME", "measure the executions of the program of that name or key"),
 	NSX_OPT_STR(0, "range", &range, "NAME", "measure the NVTX ranges of that name or key, or DOMAIN:NAME"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "what NAME may be besides a full name: its key, nothing, or its key with digits as # [key]"),
+	               "what NAME may be besides a full name: a key, nothing else, or a key with digits as # [key]"),
 	NSX_OPT_INT(0, "skip", &skip, "N", 0, INT64_MAX, "skip the executions with lower numbers [0]"),
 	NSX_OPT_FLAG(0, "stats", &stats, "print statistics over the executions instead"),
 	NSX_OPT_FLAG(0, "list", &list, "print every GPU operation instead"),

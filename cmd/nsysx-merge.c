@@ -12,7 +12,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "match", &opt.match, "auto|id|fingerprint",
 	               "how programs of several reports are recognised as one [auto]"),
 	NSX_OPT_FLAG(0, "force", &opt.force,
-		"merge what contradicts itself: one report twice, one device in two reports, aligned and unaligned "
+		"merge contradictory streams: one report twice, one device in two reports, aligned and unaligned "
 		"streams"),
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
@@ -20,7 +20,7 @@ static const struct nsx_opt opts[] = {
 
 static const struct nsx_cli cli = {
 	"nsysx-merge", "[-b] [-z[LEVEL]] [-o FILE] [--match=HOW] [--force] [FILE ...]",
-	"Merge streams into one stream, independent of their order.", opts
+	"Merge streams into one, whatever their order.", opts
 };
 
 static enum nsx_match_by

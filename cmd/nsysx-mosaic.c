@@ -13,7 +13,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "block", &block, "X,Y,Z", "threads of a block"),
 	NSX_OPT_STR(0, "names", &names_path, "FILE", "names of events: lines of id, tab, name"),
 	NSX_OPT_CHOICE(0, "layout", &layout, "auto|entries|traces",
-	               "what a warpgroup's count includes: its header, or events alone"),
+	               "what a warpgroup's count includes: its header, or events only"),
 	NSX_OPT_FLAG(0, "stream", &stream, "write a stream of range records instead"),
 	NSX_TOOL_OUTPUT,
 	NSX_OPT_END

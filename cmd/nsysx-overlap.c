@@ -6,13 +6,14 @@ static int64_t hold_mib = 64;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20,
-	            "memory for records that wait, beyond it they go to a file [64]"),
+	            "memory for waiting records; further ones go to a temporary file [64]"),
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-overlap", "[-b] [-z[LEVEL]] [-o FILE] [FILE]",
-                                    "Set the part of every thunk that is hidden behind computation.", opts };
+                                    "Add to every communicating thunk and operation the time that computation hides.",
+                                    opts };
 
 int
 main(int argc, char **argv)

@@ -14,7 +14,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-pgle", "-d DIR [--complete=DUMPS] [FILE]",
-                                    "Write what instructions cost as profiles that XLA schedules by.", opts };
+                                    "Write the costs of instructions as profiles for XLA's scheduler.", opts };
 
 int
 main(int argc, char **argv)

@@ -79,7 +79,7 @@ main(int argc, char **argv)
 	if (rc != NSX_OK)
 		nsx_cli_warn(&cli, "%s", err.msg);
 	else if (rec.killed)
-		nsx_cli_note(&cli, "nsys ended the program with its collection");
+		nsx_cli_note(&cli, "nsys ended the program at the end of its collection");
 	if (rc == NSX_OK && rec.profiled)
 		nsx_cli_note(&cli, "next: nsysx-extract -x %s/dump %s/report.sqlite", rec.folder, rec.folder);
 	return rec.status;

@@ -8,7 +8,7 @@ usage='usage: nsysx-report [OPTION]... [-x DIR] EXPORT...'
 help() {
 	cat <<END
 $usage
-Build a folder of streams, tables, flame graphs, plots and a page that puts them together.
+Build a folder of streams, tables, flame graphs and plots, and a page that shows them.
 
   -x, --dump=DIR            folder of the HLO dumps of the exports that follow, - for none
       --title=TEXT          the page's title [made of the profiles' names]

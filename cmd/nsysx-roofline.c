@@ -25,7 +25,7 @@ give_bandwidth(const char *arg, int operands)
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "opcode|op-name|program", "what a row stands for [an instruction]"),
 	NSX_OPT_FLAG(0, "points", &points, "print the points of a roofline plot instead"),
-	NSX_OPT_FLAG(0, "peaks", &peaks, "print the peak rates of the devices, and where each is from"),
+	NSX_OPT_FLAG(0, "peaks", &peaks, "print the peak rates of the devices and their sources"),
 	NSX_OPT_CALL(0, "peak", give_peaks, "MATH=TFLOPS",
 	             "peak of f4, f8, s8, f16, bf16, tf32, f64 or f32; several with commas"),
 	NSX_OPT_CALL(0, "bandwidth", give_bandwidth, "GBPS", "bandwidth of device memory in GB/s"),

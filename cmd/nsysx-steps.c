@@ -15,7 +15,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each step"),
 	NSX_OPT_MAYBE(0, "explain", &explain, "P",
 	              "print what made the step at percentile P longer than the median step [99]"),
-	NSX_OPT_FLAG(0, "cut", &cut, "write a stream instead: of each device what begins in its steps but the last"),
+	NSX_OPT_FLAG(0, "cut", &cut, "write a stream instead: what begins in the steps of each device except its last"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),

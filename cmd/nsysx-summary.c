@@ -17,7 +17,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [0.99]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "by range: without what frameworks append, as they are, or with digits as # [key]"),
+	               "by range: names without what frameworks append, in full, or with digits as # [key]"),
 	NSX_OPT_FLAG(0, "helpers", &helpers,
 	             "by range: also the GPU work that threads without such ranges launched meanwhile"),
 	NSX_OPT_FLAG(0, "no-compile", &no_compile, "ignore what runs within compilation, as autotuning does"),
@@ -25,8 +25,8 @@ static const struct nsx_opt opts[] = {
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete; of several, % is what each is by [standard "
-	            "output]"),
+		"write to FILE, which appears when it is complete; % in its name stands for each of several [standard "
+		"output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END

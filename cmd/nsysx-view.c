@@ -16,7 +16,8 @@ static bool schema;
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR('k', "kinds", &keep, "KIND,...", "keep only these kinds"),
 	NSX_OPT_STR('t', "table", &table, "KIND,...",
-	            "print this kind as a plain table with a row of column names; of several, % in -o is the kind"),
+		"print this kind as a plain table with a row of column names; for several, % in -o stands for the "
+		"kind"),
 	NSX_OPT_STR(0, "time", &times, "A:B,...", "with --table: only records that overlap the time from A to B"),
 	NSX_TOOL_ONLY,
 	NSX_TOOL_TOP,
@@ -178,7 +179,7 @@ source_of(enum nsx_kind_id id)
 	case NSX_OVERHEAD:
 		return ": extract with --calls";
 	case NSX_COMMUNICATOR:
-		return ": extract with --ops what nsys exported with --include-blobs=true";
+		return ": extract with --ops from an export made with --include-blobs=true";
 	case NSX_STACK:
 	case NSX_LOC:
 	case NSX_GROUPS:
@@ -188,8 +189,8 @@ source_of(enum nsx_kind_id id)
 	case NSX_MODULE:
 	case NSX_THUNK:
 	case NSX_COMPILE:
-		return ": they come from XLA's ranges in a profile; nsysx-summary --by range and --by kernel do "
-		       "without";
+		return ": they come from XLA's NVTX ranges; nsysx-summary --by range and --by kernel work "
+		       "without them";
 	case NSX_COLLECTIVE:
 		return ": nsysx-collectives makes them";
 	case NSX_CLOCK:
@@ -211,7 +212,7 @@ warn_missing(struct nsx_tool *t, struct nsx_str name, bool some)
 	enum nsx_kind_id id = nsx_kind_find(name);
 
 	if (some) {
-		nsx_cli_warn(&cli, "%s: no record of kind %.*s fulfils --only", t->in_name, (int)name.len, name.ptr);
+		nsx_cli_warn(&cli, "%s: no record of kind %.*s matches --only", t->in_name, (int)name.len, name.ptr);
 		return;
 	}
 	if (id != NSX_NKINDS) {

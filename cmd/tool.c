@@ -77,7 +77,7 @@ nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char *
 {
 	*t = (struct nsx_tool){ .cli = cli };
 	if (nops > 1)
-		nsx_cli_misuse(cli, "one FILE at most; nsysx-merge makes one stream of several");
+		nsx_cli_misuse(cli, "one FILE at most: join several with nsysx-merge");
 	const char *kind = nsx_tool_input.require;
 	if (kind && nsx_kind_find(nsx_str_c(kind)) == NSX_NKINDS) {
 		struct nsx_near near = { .want = nsx_str_c(kind) };
@@ -287,7 +287,7 @@ nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t dia
 	if (nsx_table_only(table, &nsx_tool_rows, &t->err) != NSX_OK)
 		nsx_cli_misuse(t->cli, "--only: %s", t->err.msg);
 	if (rows && nsx_table_rows(table) == 0)
-		nsx_cli_warn(t->cli, "--only: none of %zu rows fulfils it", rows);
+		nsx_cli_warn(t->cli, "--only: none of %zu rows matches", rows);
 	struct nsx_outfile *f = nsx_outfile_open(path, &t->err);
 	enum nsx_table_form form = nsx_tool_table_form(t->cli);
 	int rc = NSX_ERR;

@@ -46,12 +46,12 @@ const char *nsx_tool_only(const char *arg, int operands);
 extern struct nsx_only nsx_tool_rows;
 #define NSX_TOOL_ONLY \
 	NSX_OPT_CALL(0, "only", nsx_tool_only, "COLUMN=TEXT", \
-	             "only rows with that text in COLUMN; COLUMN~REGEX: with what matches; again: both must hold")
+	             "only rows with this text in COLUMN, or a match of REGEX; if repeated, all must match")
 #define NSX_TOOL_TABLE NSX_TOOL_FORMS, NSX_TOOL_ONLY, NSX_TOOL_TOP, NSX_TOOL_WIDE
 /* Row for programs that sort the table by any of its columns. */
 #define NSX_TOOL_SORT \
 	NSX_OPT_STR(0, "sort", &nsx_tool_table.sort, "COLUMN", \
-	            "order rows by COLUMN: numbers the greatest first, text the least [see the manual]")
+	            "sort rows by COLUMN: numbers from the largest, text from A [see the manual]")
 /* Row for programs whose table goes into comments. */
 #define NSX_TOOL_MARKDOWN \
 	NSX_OPT_FLAG(0, "markdown", &nsx_tool_table.markdown, \

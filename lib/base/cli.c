@@ -33,7 +33,7 @@ set_memory(const char *arg, int operands)
 }
 
 static const struct nsx_opt common[] = {
-	NSX_OPT_CALL(0, "max-memory", set_memory, "SIZE", "fail rather than take more memory, e.g. 2G"),
+	NSX_OPT_CALL(0, "max-memory", set_memory, "SIZE", "fail instead of using more memory, e.g. 2G"),
 	NSX_OPT_FLAG('v', "verbose", &verbose, "print more on standard error"),
 	NSX_OPT_FLAG('q', "quiet", &quiet, "print only errors on standard error"),
 	NSX_OPT_FLAG('h', "help", &want_help, "show this help and exit"),

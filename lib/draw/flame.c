@@ -17,7 +17,7 @@ tell(const struct nsx_flame_tree *t, const struct nsx_flame_layout *l, const cha
 	nsx_diag_add(diags, NSX_INFO, name, l->narrow, "frames too narrow to be drawn; --min-width=0 draws all");
 	if (options->base)
 		nsx_diag_add(diags, NSX_INFO, options->base, l->gone,
-		             "stacks that the other file does not have: not drawn");
+		             "stacks that are not in the other file: not drawn");
 }
 
 int

@@ -147,7 +147,8 @@ report(struct naming *n)
 			return false;
 		nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, n->contrary,
 			"kernels whose name and the NVTX range around their launch name different collectives: the "
-			"kernel's counts; the first is '%.*s' in '%.*s'", (int)(op.len < MOST ? op.len : MOST), op.ptr,
+			"kernel's name is used; the first is '%.*s' in '%.*s'", (int)(op.len < MOST ? op.len : MOST),
+			op.ptr,
 			(int)(range.len < MOST ? range.len : MOST), range.ptr);
 	}
 	if (p->opts->ranges == NSX_RANGES_NONE)

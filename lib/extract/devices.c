@@ -188,7 +188,7 @@ nsx_extract_find_devices(struct ex_profile *p)
 				twice++;
 			}
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, twice,
-	             "devices with the name of another one: numbered anew");
+	             "devices with the same name as another: renumbered");
 	for (uint32_t d = 0, local = 0; d < t->ndevices; d++) {
 		/* Sorted by process and CUDA ordinal. */
 		local = d && t->devices[d].process == t->devices[d - 1].process ? local + 1 : 0;

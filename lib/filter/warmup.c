@@ -368,7 +368,7 @@ report(const struct warmup *w, struct nsx_diags *diags)
 {
 	if (w->all_steady)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, w->work
-		             ? "no execution is later than initialisation: everything counts as steady state"
+		             ? "no execution after initialisation: everything counts as steady state"
 		             : "no GPU work: nothing to divide into initialisation and steady state");
 	else if (w->mode == NSX_WARMUP_STEADY)
 		nsx_diag_add(diags, NSX_INFO, "", w->modules, "module executions of initialisation removed");

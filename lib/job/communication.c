@@ -230,7 +230,8 @@ void
 nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 {
 	nsx_diag_add(diags, NSX_WARNING, "", c->cat.ndevices > 1 ? c->no_groups : 0,
-		"communication thunks of unknown replica groups: taken as of all devices; nsysx-extract -x DIR reads "
+		"communication thunks of unknown replica groups: assumed to be of all devices; nsysx-extract -x DIR "
+		"reads "
 		"groups from the HLO dump");
 }
 
@@ -245,5 +246,5 @@ nsx_comm_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 		"HLO dump");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_group,
 		"communication thunks on a device that is in none of the replica groups: no group and no bandwidth");
-	nsx_diag_add(diags, NSX_INFO, "", c->no_dur, "communication thunks of no duration: no bandwidth");
+	nsx_diag_add(diags, NSX_INFO, "", c->no_dur, "communication thunks with a duration of 0: no bandwidth");
 }

@@ -393,7 +393,7 @@ at_end(struct nsx_reader *r, struct nsx_unread s)
 		return rc;
 	if (nsx_binary_magic(r->in.buf + r->in.pos, r->in.end - r->in.pos))
 		return nsx_err_set(r->err, "%s: two streams one after the other: use nsysx-merge", r->name);
-	return nsx_err_set(r->err, "%s: something after the end record", r->name);
+	return nsx_err_set(r->err, "%s: data after the end record", r->name);
 }
 
 /* ---- the next block ---- */

@@ -255,7 +255,8 @@ value(struct nsx_reader *r, const struct nsx_met *m, int i, char **pp, struct ns
 		end = field_end(p, &escape);
 		size_t len = (size_t)(end - p);
 		if (escape && (len = unescape(p, (size_t)(escape - p), len)) == SIZE_MAX)
-			return nsx_reader_fail(r, "%s.%s: a backslash that begins none of \\t \\n \\r \\\\ \\xHH",
+			return nsx_reader_fail(r,
+			                       "%s.%s: a backslash that does not begin any of \\t \\n \\r \\\\ \\xHH",
 			                       m->kind->name,
 			                       m->kind->cols[slot].name);
 		rec->v[slot].s = (struct nsx_str){ p, len };
@@ -337,7 +338,7 @@ at_end(struct nsx_reader *r)
 		return rc;
 	if (begins_stream(line))
 		return nsx_reader_fail(r, "two streams one after the other: use nsysx-merge");
-	return nsx_reader_fail(r, "something after the end record: \"%.*s\"", SHOWN(line));
+	return nsx_reader_fail(r, "data after the end record: \"%.*s\"", SHOWN(line));
 }
 
 static int

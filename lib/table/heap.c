@@ -307,7 +307,7 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 			put_peaks(&j);
 		nsx_diag_add(diags, j.silent == j.dumps ? NSX_WARNING : NSX_INFO, "", j.silent,
 		             options->what == NSX_HEAP_SUMMARY
-		             ? "programs without an assignment of memory in their dump"
+		             ? "programs without a buffer assignment in their dump"
 		                                               : "programs without a heap trace in their dump");
 	} else {
 		nsx_table_free(j.table);

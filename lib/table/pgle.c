@@ -490,10 +490,10 @@ report(const struct pgle *p, struct nsx_diags *diags)
 	             "programs without a fingerprint, which HLO dumps have: extract with -x");
 	nsx_diag_add(diags, NSX_WARNING, "", p->unknown, "executions of instructions that have no record: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", p->early,
-	             "times include executions of initialisation: nsysx-warmup leaves them out");
+	             "times include executions of initialisation: nsysx-warmup removes them");
 	if (!p->thunks)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no thunk records, which XLA's ranges in a profile make: nothing to write a profile of");
+		             "no thunk records, which come from XLA's NVTX ranges: nothing to write a profile of");
 	return NSX_OK;
 }
 

@@ -84,7 +84,7 @@ nsx_wire_any(struct nsx_wire *w)
 			return nsx_err_set(w->f->err, "%s: cut short, or not a dump: byte %" PRIu64 " announces %"
 			                   PRIu64 " bytes, only %" PRIu64 " are there",
 			                   w->f->path, w->pos, len, w->f->size - w->pos - k);
-		return damaged(w, "a field longer than what holds it");
+		return damaged(w, "a field longer than its message");
 	}
 	w->span = (struct nsx_extent){ w->pos + k, len };
 	w->pos += k + len;

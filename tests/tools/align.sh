@@ -250,7 +250,7 @@ fails 'an impossible rate is refused' 1 'want a rate' nsysx-align -o "$T/none" -
 sed '/^clock	2/d; s/^end.*/end	0/' "$T/estimate" >"$T/fewer"
 nsysx-align --apply "$T/fewer" "$T/plain" 2>&1 >"$T/out" | grep -v info >"$T/err"
 equal 'a device that the clock file lacks is not moved' "$(cat "$T/err"):$(clocks "$T/out" | tail -n 1 | tr ' ' -)" \
-	'nsysx-align: warning: devices without a clock in the file applied: not moved:0-0--'
+	'nsysx-align: warning: devices without a clock in the applied file: not corrected:0-0--'
 fails '--apply excludes options of the estimate' 2 'estimates nothing' nsysx-align --apply "$T/estimate" --drift "$T/plain"
 fails 'standard input cannot be read twice' 2 'read only once' nsysx-align --apply -
 head -c 700 "$T/plain" >"$T/cut"

@@ -357,7 +357,7 @@ gate 'unless it is taken' 1 '' --partial --absolute 10 "$T/base" "$T/cut"
 gate 'nor one that is not there' 3 'no-such' "$T/no-such" "$T/base"
 fails 'which is 1 without --gate' 1 'cut short' nsysx-compare "$T/base" "$T/cut"
 ok 'what cannot be compared is a table without --gate' nsysx-compare "$T/base" "$T/empty"
-equal 'which is said' "$(cat "$T_private/err")" 'nsysx-compare: warning: not comparable: NEW has no thunks, which XLA makes: --by step, --by range and --by kernel do without'
+equal 'which is said' "$(cat "$T_private/err")" 'nsysx-compare: warning: not comparable: NEW has no thunks, which come from XLA: --by step, --by range and --by kernel work without them'
 fails 'one stream' 2 'want two streams' nsysx-compare "$T/base"
 fails 'standard input twice' 2 'once' nsysx-compare - -
 fails 'no number' 2 '--sigma: want a number from 0 to 30, got "x"' nsysx-compare --sigma x "$T/base" "$T/new"
@@ -502,7 +502,7 @@ equal 'which are not judged, as the runs may have other lengths' "$(columns verd
 gate 'and a gate reports that' 3 'not comparable: a table by opcode does not tell how many executions its sums are of' "$r1/opcode.tsv" "$r3/opcode.tsv"
 gate 'unless --sigma 0 lets the minimum differences decide' 1 'slower: custom-call: ' --sigma 0 "$r1/opcode.tsv" "$r2/opcode.tsv"
 equal 'of which is said what is not known' "$(nsysx-compare --sigma 0 "$r1/opcode.tsv" "$r2/opcode.tsv" 2>&1 >/dev/null)" \
-	'nsysx-compare: warning: tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths do not compare'
+	'nsysx-compare: warning: tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths cannot be compared'
 gate 'a gate finds it in tables' 1 'nsysx-compare: slower: jit_train_step: cublas-gemm.1: ' "$r1/thunk.tsv" "$r2/thunk.tsv"
 gate 'and nothing in one beside itself' 0 '' "$r1/thunk.tsv" "$r1/thunk.tsv"
 # Two executions each, with equal errors: then Student's t has 2 degrees of freedom, and is sqrt(2) q / sqrt(1 - q^2) at

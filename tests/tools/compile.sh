@@ -164,7 +164,7 @@ same '-o writes the same to a file' "$T/out" "$T/text"
 stream "$T/empty" </dev/null
 run nsysx-compile "$T/empty"
 equal 'no compilation: a table without rows and a diag' "$status:$(cat "$T_private/out" "$T_private/err")" \
-	"0:$(printf 'name\tself\tchild\tpercent\nnsysx-compile: warning: no compile records: profile what compiles, with NVTX in the trace')"
+	"0:$(printf 'name\tself\tchild\tpercent\nnsysx-compile: warning: no compile records: profile a run that compiles, with --trace=cuda,nvtx')"
 fails '--require: no compilation' 1 'no compile record' nsysx-compile --require compile "$T/empty"
 ok '--require: there is a compilation' nsysx-compile --require compile "$T/job"
 head -n 12 "$T/job" >"$T/cut"
@@ -197,7 +197,7 @@ fails '--full without --summary' 2 'goes with --summary' nsysx-compile --full "$
 fails '--by with --summary' 2 'do not go with --summary' nsysx-compile --summary --by pass "$T/job"
 fails '--tsv with --summary' 2 'do not go with --summary' nsysx-compile --summary --tsv "$T/job"
 fails '--loading by process' 2 '--loading goes with' nsysx-compile --loading --by process "$T/job"
-fails '--require of another kind' 2 'of compile records only' nsysx-compile --require thunk "$T/job"
+fails '--require of another kind' 2 'uses compile records only' nsysx-compile --require thunk "$T/job"
 
 # ---- CSV ----
 # quirks.csv: lines before the header, a name with commas and quotes, one with a line break, one that breaks its row, a compilation below a

@@ -122,7 +122,7 @@ shows 'an empty stream' 'no GPU work in the stream' nsysx-diagnose -q --table "$
 equal '... is neither looked at nor found to be worth nothing' "$(nsysx-diagnose -q --table "$T/empty" | grep -cE 'looked at|not known|nothing was found')" 0
 shows '... and how to record it' 'record CUDA (nsys profile --trace=cuda,nvtx)' nsysx-diagnose -q --table "$T/empty"
 equal 'an empty stream: only a header' "$(nsysx-diagnose -q --tsv "$T/empty" | wc -l | tr -d ' ')" 1
-shows 'no findings: a sentence' 'nothing was found that is worth 50% of a step' nsysx-diagnose -q --table --min 50 "$T/job"
+shows 'no findings: a sentence' 'no finding is worth 50% of a step' nsysx-diagnose -q --table --min 50 "$T/job"
 
 # ---- communication: two devices on one clock, four executions of 1,000 ns, the last of them without a next one
 
@@ -224,13 +224,13 @@ late_host() {
 late_host node | stream host
 equal 'a host is late if its devices are in turn' "$(findings host --min 0)" '1 exposed-communication 100
 2 late-host 60'
-equal 'the host is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 3 { print $5 }')" 'host or process node1 comes last to 2 collectives a step, and others wait 60 ns for it'
+equal 'the host is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 3 { print $5 }')" 'host or process node1 arrives last at 2 collectives a step, and others wait 60 ns for it'
 late_host '' | stream nohost
 equal '... or its profile if hosts are unknown' "$(nsysx-diagnose -q --tsv --min 0 "$T/nohost" | awk -F'\t' 'NR == 3 { print $2, $5 }' | cut -c 1-29)" 'late-host host or process r1 '
 grep -v '^clock' "$T/slow" | nsysx-view --partial >"$T/apart"
 shows 'clocks that cannot be compared' 'not known: late hosts and devices: clocks of devices cannot be compared: nsysx-align' nsysx-diagnose -q --table "$T/apart"
 sed 's/\(^thunk.*\t\)60\t1$/\1\t1/' "$T/slow" >"$T/nohidden"
-shows 'without nsysx-overlap' 'what single collectives hide is not known, they count as exposed: nsysx-overlap' nsysx-diagnose -q --table "$T/nohidden"
+shows 'without nsysx-overlap' 'the hidden time of collectives is not known, they count as exposed: nsysx-overlap' nsysx-diagnose -q --table "$T/nohidden"
 
 # NCCL without XLA: communicator a has a slow all-reduce of 100 kB, 100 us, while the others of 60 and 100 kB take 20.
 {
@@ -352,7 +352,7 @@ equal '... if the program was not compiled there' "$(variable "$T/first")" "vari
 awk -F'\t' '$1 == "inst" && !done++ { print "#compile\tprofile:i\tstart:i\tdur:i\tprogram:i\tname:s"; print "compile\t0\t0\t1\t0\tXlaCompile" } $1 == "end" { $0 = $1 FS ($2 + 1) } { print }' "$T/first" |
 	awk '$1 == "#compile" || $1 == "compile" { held = held $0 "\n"; next } $1 == "module" && held != "" { printf "%s", held; held = "" } { print }' >"$T/compiled"
 equal '... if the program was compiled there: its first execution is initialisation' "$(variable "$T/compiled")" \
-	"variability 150 more than half of that is of each device's first two, which nsysx-warmup leaves out"
+	"variability 150 more than half of that is of each device's first two, which nsysx-warmup removes"
 equal '... after nsysx-warmup' "$(nsysx-warmup -q "$T/compiled" | nsysx-diagnose -q --tsv --min 0 | grep -c 'nsysx-warmup')" 0
 
 # Steps of two classes on one thread, the second also with GPU work only: a a b a a b a a. The window of a has 7 steps, 5 of whose periods
@@ -384,7 +384,7 @@ shows 'blocking: the activity of the host after it waited' "100% of the wait in 
 equal '... the subject is the call that waits' "$(nsysx-diagnose -q --tsv "$T/logged" | awk -F'\t' '$2 == "blocking" { print $7 }')" cudaStreamSynchronize
 shows 'without instances of collectives waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 "$T/job"
 shows 'clocks that cannot be compared: waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 --min 0 "$T/apart"
-shows '... with a count' 'a step; of that 25 ns waiting for the last to come' nsysx-diagnose -q --table --top 0 --min 0 "$T/slow"
+shows '... with a count' 'a step; of that 25 ns waiting for the last device' nsysx-diagnose -q --table --top 0 --min 0 "$T/slow"
 # Memory that is pinned in either copy: 2 x 600 and 1 x 1,800 bytes in 60, 60 and 180 ns; 3,000 bytes in 300 ns.
 stream ways <<'END_STREAM'
 device device=0 last=2000
@@ -401,7 +401,7 @@ shows '... one sum in the finding; without a rate, since the copies are small' '
 	sh -c 'nsysx-diagnose -q --table --top 0 --min 0 "$1" | sed "s/ *do first:.*//; s/^ *[$]//"' sh "$T/ways"
 # Pinned copies and copies within a device need no pinning.
 first() { sed "s/pinned\\tdevice/$1/" "$T/ways" | nsysx-diagnose -q --tsv --min 0 | awk -F'\t' '$2 == "copies" { print $8 }' | cut -c 1-$2; }
-equal 'copies of pinned memory' "$(first 'pinned\tdevice' 23)" 'copy beside computation'
+equal 'copies of pinned memory' "$(first 'pinned\tdevice' 22)" 'copy ahead of use, ove'
 equal '... of pageable memory' "$(first 'pageable\tdevice' 23)" 'copy from pinned memory'
 equal '... on the device' "$(first 'device\tdevice' 34)" 'write the data where it is needed,'
 sed 's/h2d\(.*\t\)\(600\|1800\)\t/h2d\1\2000\t/' "$T/ways" >"$T/larger-ways"
@@ -520,13 +520,13 @@ uneven='see why it has more to do in these kernels: uneven batches, experts or p
 { straggling; kernel a 2 0 150; kernel b 2 150 60; } | stream clock
 equal 'all kernels are slower' "$(why clock)" '70; all kernels are slower than on device 0, by 50.0% / see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or another process on it'
 { straggling; kernel a 2 0 100; kernel b 2 150 110; } | stream uneven
-equal '... a few are' "$(why uneven)" "70; 100% of what kernels take longer than on device 0 is in b 70 ns / $uneven"
+equal '... a few are' "$(why uneven)" "70; 100% of the extra kernel time compared with device 0 is in b 70 ns / $uneven"
 { straggling; kernel a 2 0 100; kernel b 2 150 40; kernel b 2 200 40; kernel other 2 240 30; } | stream more_often
-equal '... some run more often, or only there' "$(why more_often)" "70; 100% of what kernels take longer than on device 0 are in b 40 ns, other 30 ns / $uneven"
+equal '... some run more often, or only there' "$(why more_often)" "70; 100% of the extra kernel time compared with device 0 are in b 40 ns, other 30 ns / $uneven"
 straggling >"$T/same"
 { grep -v 'device=2 inst=1' "$T/same"; thunk 1 2 200 150 0 | grep -v execution=1; thunk 1 2 410 80 0 | grep execution=1; kernel a 2 0 100; kernel b 2 150 40 '0 2 3'; kernel b 2 150 250 1; } |
 	sed '/device=[01].*execution=1.*inst=1\|execution=1.*device=[01] inst=1/s/dur=150/dur=290/' | stream once
-equal 'a single step of several: it says so' "$(why once)" "70; 100% of what kernels take longer than on device 0 is in b 70 ns; more than half of it is one collective of a single step / $uneven"
+equal 'a single step of several: it says so' "$(why once)" "70; 100% of the extra kernel time compared with device 0 is in b 70 ns; more than half of it is one collective of a single step / $uneven"
 
 # ---- idle time of a single step, and of each
 

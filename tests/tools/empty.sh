@@ -60,11 +60,11 @@ equal 'an unknown kind: the most similar is suggested' "$(nsysx-view -t thunks h
 "$SYNTH" -q -o "$T/job" || exit 1
 said() { nsysx-extract "$@" job/r0.sqlite 2>&1 >/dev/null | grep -e --time; }
 equal 'an empty result of times without a unit: units are suggested' "$(said --time 10:20)" \
-	'nsysx-extract: warning: --time leaves nothing: 10:20 are nanoseconds; 10s:20s?'
-equal '... with one of two units' "$(said --time 3000:9us)" 'nsysx-extract: warning: --time leaves nothing: 3000:9us are nanoseconds; 3000s:9us?'
-equal '... with an open window' "$(said --time :20)" 'nsysx-extract: warning: --time leaves nothing: :20 are nanoseconds; :20s?'
+	'nsysx-extract: warning: --time selects nothing: 10:20 are nanoseconds; 10s:20s?'
+equal '... with one of two units' "$(said --time 3000:9us)" 'nsysx-extract: warning: --time selects nothing: 3000:9us are nanoseconds; 3000s:9us?'
+equal '... with an open window' "$(said --time :20)" 'nsysx-extract: warning: --time selects nothing: :20 are nanoseconds; :20s?'
 equal '... with units nothing is suggested' "$(said --time 5h:)" \
-	'nsysx-extract: warning: --time leaves nothing: no GPU work and no range overlaps 5h: of a session'
+	'nsysx-extract: warning: --time selects nothing: no GPU work and no range overlaps 5h: of a session'
 equal 'a result that is not empty: no suggestion' "$(said --time 0:9000000000000)" ''
 nsysx-extract -q --time 0:9000000000000 job/r0.sqlite >window
 nsysx-extract -q job/r0.sqlite >whole

@@ -217,12 +217,12 @@ nsysx-steps -q --cut "$T/job" >"$T/cut"
 equal 'its steps are those of the stream, less the last' "$(nsysx-view -t module "$T/cut" | rows '{ print at("device"), at("start") }' | sort | tr '\n' ' ')" '0 0 0 1000 0 2000 1 0 1 1000 1 2000 '
 equal '... and so is what is in them' "$(nsysx-view -t thunk "$T/cut" | rows '{ print at("device"), at("start") }' | sort | tr '\n' ' ')" '0 100 0 1100 0 2100 1 1950 1 2950 1 950 '
 equal '... nothing of another device' "$(nsysx-view -q -t op "$T/cut" | wc -l | tr -d ' ')" 1
-equal 'a diag counts what is left out' "$(nsysx-view -t diag "$T/cut" | tail -n 1 | tr '\t' ' ')" 'info nsysx-steps records outside of the steps left out 5'
+equal 'a diag counts what is left out' "$(nsysx-view -t diag "$T/cut" | tail -n 1 | tr '\t' ' ')" 'info nsysx-steps records outside the steps dropped 5'
 nsysx-view -b "$T/job" | nsysx-steps -q --cut --text >"$T/piped"
 same 'through a pipe, in binary, it is the same' "$T/cut" "$T/piped"
-nsysx-steps -q --cut "$T/cut" | nsysx-view -t diag | grep 'left out' >"$T/file"
+nsysx-steps -q --cut "$T/cut" | nsysx-view -t diag | grep dropped >"$T/file"
 # shellcheck disable=SC2002  # a pipe
-cat "$T/cut" | nsysx-steps -q --cut | nsysx-view -t diag | grep 'left out' >"$T/pipe"
+cat "$T/cut" | nsysx-steps -q --cut | nsysx-view -t diag | grep dropped >"$T/pipe"
 equal 'diags of the input pass' "$(wc -l <"$T/file" | tr -d ' ')" 2
 same '... through a pipe, too' "$T/file" "$T/pipe"
 fails 'a name of steps that does not occur' 1 'no range matches nosuch' nsysx-steps --cut --step nosuch -o "$T/all" "$T/job"
@@ -242,11 +242,11 @@ fails 'a column that is not there' 2 'no column nme: want one of id, program, na
 fails 'no condition' 2 'want COLUMN=TEXT or COLUMN~REGEX' nsysx-summary --only name "$T/roof"
 fails 'no regular expression' 2 '--only' nsysx-summary --only 'name~(' "$T/roof"
 run nsysx-summary --by thunk --tsv --only name=nosuch "$T/roof"
-equal 'no row: it says so' "$(grep -c 'none of 4 rows fulfils it' "$T_private/err")" 1
+equal 'no row: it says so' "$(grep -c 'none of 4 rows matches' "$T_private/err")" 1
 equal 'nsysx-view: of records' "$(nsysx-view -t inst --only name=turn "$T/roof" | rows '{ print at("inst") }')" 2
 equal '... a number, and what is absent' "$(nsysx-view -t inst --only mem_bytes=10 --only comm= "$T/roof" | rows '{ print at("inst") }' | tr '\n' ' ')" '2 3 '
 fails '... a column that they do not have' 2 'inst records have no column nosuch' nsysx-view -t inst --only nosuch=1 "$T/roof"
 fails '... and no stream' 2 '--only goes with --table' nsysx-view --only name=a "$T/roof"
 run nsysx-view -t inst --only name=nosuch "$T/roof"
-equal '... none of them' "$(grep -c 'no record of kind inst fulfils --only' "$T_private/err")" 1
+equal '... none of them' "$(grep -c 'no record of kind inst matches --only' "$T_private/err")" 1
 done_testing

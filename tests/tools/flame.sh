@@ -122,7 +122,7 @@ equal 'red has grown, blue has shrunk' "$(frames "$T/diff.svg" | awk -F'\t' 'NR 
 equal 'tooltips have base and change' "$(frames "$T/diff.svg" | awk -F'\t' '$8 == "up" || $8 == "tenth" || $8 == "new" { print $9 }')" "$(printf '%s\n' \
 	'100 ns (100 ns), 2.38 % | base 0 ns, change +100 ns, new' '100 ns (100 ns), 2.38 % | base 1000 ns, change -900 ns, -90.00 %' '1.500 us (1500 ns), 35.67 % | base 1000 ns, change +500 ns, +50.00 %')"
 equal 'the subtitle has the time of vanished stacks' "$(head_of "$T/diff.svg" | sed -n 2,4p)" "$(printf '%s\n' '4.205 us in 6 stacks' 'base 5.042 us, change -837 ns, -16.60 %' '2 stacks of the base vanished, with 42 ns')"
-equal '... their number is on standard error' "$(cat "$T/err")" "nsysx-flame: info: $T/base: stacks that the other file does not have: not drawn (2)"
+equal '... their number is on standard error' "$(cat "$T/err")" "nsysx-flame: info: $T/base: stacks that are not in the other file: not drawn (2)"
 nsysx-flame --diff "$T/new" "$T/new" >"$T/none.svg"
 equal 'without change there is no colour' "$(frames "$T/none.svg" | cut -f 4 | sort -u)" z0
 
@@ -288,7 +288,7 @@ refuses 'a number alone' '1: want FRAME;FRAME NUMBER' ' 12\n'
 refuses 'a negative number' '3: want a number that is not negative' 'a 1\n\na -1\n'
 refuses 'a number exceeds 64 bits' '1: want FRAME;FRAME NUMBER' 'a 9223372036854775808\n'
 refuses 'a sum exceeds 64 bits' '2: the sum of the numbers exceeds 64 bits' 'a 9223372036854775807\nb 1\n'
-refuses 'a stream' '1: a stream: nsysx-fold makes folded stacks of it' '#nsysx\t2\n'
+refuses 'a stream' '1: a stream, want folded stacks: nsysx-fold writes them' '#nsysx\t2\n'
 printf 'a 1\nb\n' >"$T/bad"
 fails 'an invalid line of the base' 1 "$T/bad:2: want FRAME" nsysx-flame --diff "$T/bad" "$T/small"
 fails 'a file that is not there' 1 "$T/nothing: No such file" nsysx-flame "$T/nothing"

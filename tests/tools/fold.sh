@@ -28,7 +28,7 @@ nsysx-fold -q --by op-name fold/step.tsv >"$T/want"
 same '... other folds ignore the order of stacks' "$T/got" "$T/want"
 grep -v '^stack' fold/step.tsv | nsysx-fold --cover 1 >"$T/got" 2>"$T/err"
 equal 'missing frames are reported' "$(cat "$T/err")" \
-	"nsysx-fold: warning: references to source stacks that the stream has no frames of ($(awk -F'\t' '/^#(inst|loc)/ { for (i = 2; i <= NF; i++) if ($i == "stack:i") at[substr($1, 2)] = i } $1 in at && $at[$1] != "" { n++ } END { print n }' fold/step.tsv))"
+	"nsysx-fold: warning: references to source stacks whose frames are not in the stream ($(awk -F'\t' '/^#(inst|loc)/ { for (i = 2; i <= NF; i++) if ($i == "stack:i") at[substr($1, 2)] = i } $1 in at && $at[$1] != "" { n++ } END { print n }' fold/step.tsv))"
 
 # Every fold, exposed and idle time together: 111 exposed, 395 from first start to last end.
 for by in source op-name opcode module; do

@@ -76,7 +76,7 @@ printf 'hlo_module { name: "jit_f" id: 1 computations { name: "main" id: 1 } }' 
 ok 'a dump without a trace' nsysx-heap "$T/bare"
 equal '... a warning' "$(cat "$T_private/err")" 'nsysx-heap: warning: programs without a heap trace in their dump'
 ok 'a dump without any memory' nsysx-heap --summary "$T/bare"
-equal '... a warning' "$(cat "$T_private/err")" 'nsysx-heap: warning: programs without an assignment of memory in their dump'
+equal '... a warning' "$(cat "$T_private/err")" 'nsysx-heap: warning: programs without a buffer assignment in their dump'
 nsysx-heap --peak "$T/bare" "$T/step" >"$T/out" 2>"$T/err"
 equal 'beside other dumps it is no warning' "$(cat "$T/err")" ''
 head -c 150 "$T/step" >"$T/cut"

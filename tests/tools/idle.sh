@@ -125,7 +125,7 @@ equal 'the verdict' "$(nsysx-idle -q --tsv --latency 10ns --verdict "$T/causes" 
 ok 'the verdict is below the table of a terminal' sh -c 'nsysx-idle -q --table "$T/causes" | grep -q "^device 0 is host-bound: 31.3% of "'
 
 # The table of whole recordings reports compilation, with the ns of that cause; the table of steps does not, nor a table without compilation.
-compiling() { nsysx-idle -q --table "$@" | sed -n 's/^these are whole recordings, in which \(.*\) are .*--steps.*/\1/p'; }
+compiling() { nsysx-idle -q --table "$@" | sed -n 's/^these windows are whole recordings, with \(.*\) of idle time during compilation; --steps.*/\1/p'; }
 alike 'the note gives the time of compilation' "$(compiling "$T/causes")" \
 	"$(nsysx-idle -q --tsv "$T/causes" | awk -F'\t' '$4 == "compile" { ns += $5 } END { if (ns) print ns " ns" }')"
 ok 'a table without compilation has no note' [ -n "$(compiling "$T/causes")" ]

@@ -58,7 +58,7 @@ fails 'a line without a tab' 1 "$T/tabless:1: want an id" one --names "$T/tables
 printf '2\t\\q\n' >"$T/escape"
 fails 'an invalid escape' 1 "$T/escape:1: a backslash" one --names "$T/escape" "$T/one"
 printf '0\tload\n' >"$T/few"
-fails 'an event without a name' 1 'warpgroup 0: event 0: the names have no id 2' one --names "$T/few" "$T/one"
+fails 'an event without a name' 1 'warpgroup 0: event 0: no name has the id 2' one --names "$T/few" "$T/one"
 
 # ---- clocks ----
 # At least 9 cycles between two events: overhead 8. After 109 - 8 comes 20 - 16, which is reported and becomes 102; 127 - 24 and 136 - 32 are later.
@@ -89,7 +89,7 @@ pack 0 0 12 $end 0 0 100 1 200 $end 300 0x80000001 400 2 500 >"$T/odd"
 one --stream "$T/odd" >"$T/stream" 2>"$T/err"
 equal 'ranges that do not nest are closed' "$(nsysx-view -t range "$T/stream" | awk -F'\t' 'NR > 1 { print $2, $10, $11 }' | tr '\n' ';')" \
 	'0 89 178;1 178 89;2 445 0;'
-equal '... with a warning' "$(sort "$T/err" | tr '\n' ';')" 'nsysx-mosaic: warning: ends of ranges that had not begun: ignored (2);nsysx-mosaic: warning: ranges without an end of their own: they end with what holds them, or with the warpgroup'"'"'s last event (2);'
+equal '... with a warning' "$(sort "$T/err" | tr '\n' ';')" 'nsysx-mosaic: warning: ends of ranges that had not begun: ignored (2);nsysx-mosaic: warning: ranges without an end of their own: they end with the range around them, or with the warpgroup'"'"'s last event (2);'
 pack 0 0 0 1 1 1 >"$T/silent"
 ok 'no events' one --stream -o "$T/out" "$T/silent"
 equal '... a diag' "$(nsysx-view -t diag "$T/out" | awk -F'\t' 'NR == 2 { print $1, $3 }')" 'warning no events'
@@ -154,6 +154,6 @@ fails 'a grid of size 0' 2 '--grid' mosaic --grid 0 "$T/traces"
 fails 'two buffers' 2 'one BUFFER' mosaic "$T/traces" "$T/traces"
 fails '--binary without --stream' 2 'go with --stream' mosaic -b "$T/traces"
 fails 'a full disk' 1 '/dev/full' mosaic -o /dev/full "$T/traces"
-fails 'a refusal leaves no output' 1 'have no id' one --names "$T/few" -o "$T/left" "$T/one"
+fails 'a refusal leaves no output' 1 'no name has the id' one --names "$T/few" -o "$T/left" "$T/one"
 ok '... not even an empty one' test ! -e "$T/left"
 done_testing

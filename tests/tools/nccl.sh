@@ -159,7 +159,7 @@ calls_apart 6000 4000 1000000 200000
 equal 'captures that have a third of their calls in common' "$(paired)" '7000000 2000 8000'
 calls_apart 640 5 1000000 0 1790000007000000000 1790000000000000000
 equal 'calls at equal distances: the start of the sessions decides' "$(paired)" '7000000 635 10'
-ok '... with a warning' grep -q 'uncertain.*starts of the sessions tell' "$T/calls.err"
+ok '... with a warning' grep -q "uncertain.*offset of the sessions' starts" "$T/calls.err"
 calls_apart 640 5 1000000 0
 ok 'and a warning where it is unknown' grep -q 'uncertain.*unknown' "$T/calls.err"
 

@@ -63,7 +63,7 @@ fails 'a kind with a wrong letter' 1 'that this version knows; did you mean thun
 fails 'a column with a wrong letter' 2 'wait_share; did you mean total?' nsysx-summary --sort totl "$T/no-records"
 fails 'a file in a folder that does not exist' 1 "$T/no/file: No such file or directory: create its folder first" nsysx-summary -o "$T/no/file" "$T/no-records"
 for tool in fold 'fold --by op-name' roofline stragglers 'pgle -d pgle'; do
-	equal "nsysx-$tool reports where thunks come from" "$(cd "$T" && nsysx-$tool no-records 2>&1 >/dev/null | grep -c "no thunk records.*, which XLA's ranges in a profile make: ")" 1
+	equal "nsysx-$tool reports where thunks come from" "$(cd "$T" && nsysx-$tool no-records 2>&1 >/dev/null | grep -c "no thunk records.*, which come from XLA's NVTX ranges: ")" 1
 done
 equal 'nsysx-perfetto reports that nothing is drawn' "$(nsysx-perfetto "$T/no-records" 2>&1 >"$T/trace" | grep -c 'warning: nothing to draw: the stream has no times of ')" 1
 done_testing

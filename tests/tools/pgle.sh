@@ -133,7 +133,7 @@ fi
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 ok 'a stream without thunks' nsysx-pgle -d "$T/none" "$T/empty"
 equal '... writes no file' "$(ls "$T/none" | wc -l)" 0
-equal '... a warning' "$(cat "$T_private/err")" "nsysx-pgle: warning: no thunk records, which XLA's ranges in a profile make: nothing to write a profile of"
+equal '... a warning' "$(cat "$T_private/err")" "nsysx-pgle: warning: no thunk records, which come from XLA's NVTX ranges: nothing to write a profile of"
 sed '$d' "$T/s" >"$T/cut"
 fails 'a stream that was cut short' 1 'cut short' nsysx-pgle -d "$T/left" "$T/cut"
 ok '... writes nothing' test ! -e "$T/left"

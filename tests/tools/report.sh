@@ -94,7 +94,7 @@ for union in '' 500 440; do
 	printf 'part\tmean\nstep\t1000\ncomm\t60\n' >split/where.tsv
 	{ printf 'device\texposed\n'; [ -z "$union" ] || printf '0\t400\n1\t%d\n' $((union - 400)); } >split/device.tsv
 	awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/split.awk" split/where.tsv split/device.tsv split/collective.tsv | sed 's/<[^>]*>//g' >split/said
-	case $union in '') want='Each counts for itself' ;; 500) want='nothing counts twice' ;; 440) want='count again, by 60 ns' ;; esac
+	case $union in '') want='Each is counted in full' ;; 500) want='nothing counts twice' ;; 440) want='counted more than once, by 60 ns' ;; esac
 	equal "exposed ${union:-unknown} of devices, 500 of collectives: why they differ" "$(grep -c "$want" split/said)" 1
 done
 equal 'the table of idle time names its window' "$(grep -cE 'Within the steps of the summary|Of the whole recording' r/index.html)" 1

@@ -118,7 +118,7 @@ tiny@9: memory-bound in 100% of its time, at 400.0% of the limit; headroom 0 ns 
 rows faster than memory allows (cache): 1; data stayed in caches, or less was moved than modelled
 rows faster than the peak (peak): 2; the clock is above the table's, or --peak is wrong
 rows whose work is not modelled (unmodelled): 1
-HFU counts all operations that ran, rematerialised ones too; MFU cannot be computed from HLO
+HFU counts all operations that ran, including rematerialised ones; MFU cannot be computed from HLO
 the stream holds no diags
 END
 same 'sentences about programs below an aligned table' "$T/want" "$T/got"
@@ -252,7 +252,7 @@ equal '... no instruction has a limit' "$(awk -F'\t' 'NR > 1 { print $19 }' "$T_
 equal '... a warning' "$(sed 's/.*warning: //' "$T_private/err")" 'no instruction has flops, vector or mem_bytes: extract with -x DIR'
 equal '... instructions are counted with -v' "$(nsysx-roofline -v $p "$T/s" 2>&1 >/dev/null | grep -c 'instructions whose work is not modelled: without a limit')" 1
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
-equal 'a stream without records: a warning' "$(warned --by opcode "$T/empty")" "no thunk records, which XLA's ranges in a profile make: no instruction to compare with its limit; nsysx-summary --by kernel does without"
+equal 'a stream without records: a warning' "$(warned --by opcode "$T/empty")" "no thunk records, which come from XLA's NVTX ranges: no instruction to compare with its limit; nsysx-summary --by kernel works without them"
 for by in '' '--by opcode' '--by op-name' '--by program' --points --peaks; do
 	equal "... only a header: ${by:-by instruction}" "$(nsysx-roofline -q --tsv $by "$T/empty" | wc -l)" 1
 	ok '... in sentences' nsysx-roofline -q --table $by "$T/empty"

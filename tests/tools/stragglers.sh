@@ -161,7 +161,7 @@ END
 # If the kind is known from names only, groups are unknown: all devices are assumed to participate.
 sed 's/	all-reduce	1	all-reduce$/		1	all-reduce/' "$T/step.tsv" >"$T/guess"
 for tool in 'stragglers --waits' summary; do
-	equal "nsysx-$tool: assumed groups are reported" "$(nsysx-$tool -o "$T/none" "$T/guess" 2>&1 | grep -c 'unknown replica groups: taken as of all devices.* (6)$') $(
+	equal "nsysx-$tool: assumed groups are reported" "$(nsysx-$tool -o "$T/none" "$T/guess" 2>&1 | grep -c 'unknown replica groups: assumed to be of all devices.* (6)$') $(
 		nsysx-$tool -o "$T/none" "$T/step.tsv" 2>&1 | grep -c 'unknown replica')" '1 0'
 done
 rm -f "$T/none"

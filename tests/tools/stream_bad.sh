@@ -61,13 +61,13 @@ bad 'too many values' ':4: k: want 2 values, got 4' '#k\tx:i\ty:s' 'k\t1\ta\tb\t
 bad 'no integer' ':4: k.x: want an integer of 64 bits, got "1e3"' '#k\tx:i' 'k\t1e3'
 bad 'no number' ':4: k.x: want a number, got "fast"' '#k\tx:f' 'k\tfast'
 bad 'a line with a carriage return' ':4: k.x: want an integer of 64 bits, got "1?"' '#k\tx:i' 'k\t1\r'
-bad 'an unknown escape' ':4: k.x: a backslash that begins none of' '#k\tx:s' 'k\ta\\qb'
-bad 'an escape cut off' ':4: k.x: a backslash that begins none of' '#k\tx:s' 'k\ta\\'
-bad 'half a byte' ':4: k.x: a backslash that begins none of' '#k\tx:s' 'k\t\\x4'
+bad 'an unknown escape' ':4: k.x: a backslash that does not begin any of' '#k\tx:s' 'k\ta\\qb'
+bad 'an escape cut off' ':4: k.x: a backslash that does not begin any of' '#k\tx:s' 'k\ta\\'
+bad 'half a byte' ':4: k.x: a backslash that does not begin any of' '#k\tx:s' 'k\t\\x4'
 
 # The end.
 bad 'no end' ': cut short after 2 records: no end record' '#k\tx:i' 'k\t1' 'k\t2'
-bad 'a record after the end' ':5: something after the end record: "k?1"' '#k\tx:i' 'end\t0' 'k\t1'
+bad 'a record after the end' ':5: data after the end record: "k?1"' '#k\tx:i' 'end\t0' 'k\t1'
 bad 'two streams' ':4: two streams one after the other: use nsysx-merge' 'end\t0' '#nsysx\t2'
 bad 'two first lines' ':3: two streams one after the other: use nsysx-merge' '#nsysx\t2'
 text 'end\t7'
@@ -133,7 +133,7 @@ fails 'two compressed streams' 1 "$T/two: two streams one after the other: use n
 cat "$T/text.zst" "$T/text.zst" >"$T/two"
 fails 'two compressed text streams' 1 "$T/two:10: two streams one after the other: use nsysx-merge" nsysx-view -k none "$T/two"
 { cat "$T/binary"; printf 'x'; } >"$T/more"
-fails 'a byte after a binary stream' 1 "$T/more: something after the end record" nsysx-view -k none "$T/more"
+fails 'a byte after a binary stream' 1 "$T/more: data after the end record" nsysx-view -k none "$T/more"
 { head -c -1 "$T/binary"; printf '\005'; } >"$T/count"
 fails 'the count of a binary stream is checked' 1 "$T/count: 4 records, but its end counts 5" nsysx-view -k none "$T/count"
 

@@ -501,7 +501,7 @@ equal 'operations out of order are reported' "$(nsysx-summary --by device "$T/od
 for share in 6 4; do
 	{ echo "$ops"; echo "op kernel 0 a 0 $((100 - share)) 0 0 0 - -"; echo "op kernel 0 b 100 $share - - 0 - -"; } | stream >"$T/outside"
 	equal "operations outside of executions are reported from 5 % on: $share %" \
-		"$(nsysx-summary -v --by kernel "$T/outside" 2>&1 >"$T/got" | sed -n 's/.*: \([0-9.]*%\) of the time is of operations in no execution.*/\1/p')" \
+		"$(nsysx-summary -v --by kernel "$T/outside" 2>&1 >"$T/got" | sed -n 's/.*: \([0-9.]*%\) of the time is spent in operations outside executions.*/\1/p')" \
 		"$([ $share = 6 ] && echo 6.0%)"
 done
 # Beyond a share of 0.5: the last two of three programs.

@@ -59,7 +59,7 @@ equal 'what later compilations ran is counted' \
 	'info operations launched by compilations after the first steady execution, such as those of autotuning, removed: 9 ns 4'
 for name in short torch; do
 	equal "$name: a stream without steady state: a warning" "$(nsysx-warmup warmup/$name.tsv 2>&1 >/dev/null)" \
-		'nsysx-warmup: warning: no execution is later than initialisation: everything counts as steady state'
+		'nsysx-warmup: warning: no execution after initialisation: everything counts as steady state'
 	equal "$name: ... the stream is unchanged" "$(nsysx-warmup -q --mark warmup/$name.tsv | grep -c '^diag	warning	nsysx-warmup	')" 1
 done
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"

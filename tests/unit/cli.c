@@ -97,7 +97,8 @@ said(const char *line, void (*then)(int operands), int *status)
 static void
 show(int operands)
 {
-	printf("b%d o=%s n=%d t=%" PRId64 " by=%s z=%s x=%s|", opt.binary, opt.output ? opt.output : "-", (int)opt.number, opt.time,
+	printf("b%d o=%s n=%d t=%" PRId64 " by=%s z=%s x=%s|", opt.binary, opt.output ? opt.output : "-",
+	       (int)opt.number, opt.time,
 	       opt.by ? opt.by : "-", opt.compress ? opt.compress : "none", dumps);
 	for (int i = 0; i < operands; i++)
 		printf(" %s", args[i]);
@@ -170,7 +171,7 @@ help_and_version(void)
 	       "                         a choice\n"
 	       "  -z, --zip[=LEVEL]      compress\n"
 	       "  -x, --dump=DIR         a dump\n"
-	       "      --max-memory=SIZE  fail rather than take more memory, e.g. 2G\n"
+	       "      --max-memory=SIZE  fail instead of using more memory, e.g. 2G\n"
 	       "  -v, --verbose          print more on standard error\n"
 	       "  -q, --quiet            print only errors on standard error\n"
 	       "  -h, --help             show this help and exit\n"
@@ -208,7 +209,8 @@ talks(void)
 	is_str(said("-q", talk, &status), "nsysx-test: error: broken\nnsysx-test: it is over\n", "-q leaves errors");
 	is_str(said("-v", talk, &status),
 	       "nsysx-test: warning: careful: 3\nnsysx-test: by the way\nnsysx-test: info: p0: assumed\n"
-	       "nsysx-test: warning: p0: dropped?ranges (7)\nnsysx-test: error: broken\nnsysx-test: it is over\n", "-v adds the rest");
+	       "nsysx-test: warning: p0: dropped?ranges (7)\nnsysx-test: error: broken\nnsysx-test: it is over\n",
+	       "-v adds the rest");
 }
 
 static bool
@@ -223,7 +225,8 @@ static void
 times(void)
 {
 	static const char *const none[] = {
-		"", "-", ".", "ms", "1 ms", "1.5", "1.5ns", "1e3", "0x10", "1.0000000001s", "1m", "1,5ms", "+1", " 1", "1ms ", "1..5s",
+		"", "-", ".", "ms", "1 ms", "1.5", "1.5ns", "1e3", "0x10", "1.0000000001s", "1m", "1,5ms", "+1", " 1",
+		"1ms ", "1..5s",
 		"9223372036854775808", "9223372037s", "2562048h", "99999999999999999999s",
 	};
 	int64_t ns;
@@ -251,11 +254,13 @@ is_size(const char *s, int64_t want)
 static void
 sizes(void)
 {
-	static const char *const none[] = { "", "K", "-1", "1.5G", "1 G", "1g", "1KB", "1P", "9223372036854775808", "9007199254740992K", "8388608T" };
+	static const char *const none[] = { "", "K", "-1", "1.5G", "1 G", "1g", "1KB", "1P", "9223372036854775808",
+	                                    "9007199254740992K", "8388608T" };
 	int64_t bytes;
 
 	ok(is_size("0", 0) && is_size("4096", 4096) && is_size("9223372036854775807", INT64_MAX), "bytes");
-	ok(is_size("1K", 1024) && is_size("3M", 3 << 20) && is_size("2G", INT64_C(2) << 30) && is_size("5T", INT64_C(5) << 40), "powers of 1024");
+	ok(is_size("1K", 1024) && is_size("3M", 3 << 20) && is_size("2G", INT64_C(2) << 30) &&
+	   is_size("5T", INT64_C(5) << 40), "powers of 1024");
 	ok(is_size("8388607T", INT64_C(8388607) << 40), "the largest of them");
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
 		ok(!nsx_size_parse(none[i], &bytes), "'%s' is no size", none[i]);

@@ -315,7 +315,7 @@ refusals(void)
 	if (ok(read_dump(&d, true, &h) == NSX_OK && h.ntraces == 1, "odd buffers are read: '%s'", err.msg))
 		is_str(curve(&h.traces[0]), "0:0 3:3", "a negative size is 0, the first of two of one number counts");
 	is_int(diag("negative size"), 1, "the first error is reported");
-	is_int(diag("number of another"), 1, "so is the second");
+	is_int(diag("same number as another"), 1, "so is the second");
 	is_int(diag("unexpected wire type"), 1, "a buffer that is a number");
 	is_int(diag("allocated"), 1, "events that are odd are counted once, though replayed twice");
 	nsx_heap_free(&h);

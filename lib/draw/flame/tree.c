@@ -100,7 +100,7 @@ take_line(struct parse *p, struct nsx_str line)
 	for (cut = line.len; cut > 0 && line.ptr[cut - 1] != ' '; cut--)
 		;
 	if (p->line == 1 && nsx_str_starts(line, "#nsysx\t"))
-		return wrong(p, "a stream: nsysx-fold makes folded stacks of it");
+		return wrong(p, "a stream, want folded stacks: nsysx-fold writes them");
 	if (cut < 2 || !nsx_get_int((struct nsx_str){ line.ptr + cut, line.len - cut }, &n))
 		return wrong(p, "want FRAME;FRAME NUMBER, a whole number");
 	if (n < 0)

@@ -402,13 +402,13 @@ report(const struct programs *f, struct nsx_diags *diags)
 
 	if (!f->top.any_thunk)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no thunk records, which XLA's ranges in a profile make: no time to fold; --by nvtx and "
-		             "--by kernel do without");
+			"no thunk records, which come from XLA's NVTX ranges: no time to fold; --by nvtx and --by "
+			"kernel work without them");
 	else if (places && !any_place(&f->top.cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "the stream has no source locations: extract with -x DIR");
 	nsx_diag_add(diags, NSX_WARNING, "", f->top.cat.no_stack,
-	             "references to source stacks that the stream has no frames of");
+	             "references to source stacks whose frames are not in the stream");
 	if (f->top.any_thunk && !f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no module records: every program counts; idle time is not known");

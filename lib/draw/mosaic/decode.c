@@ -167,7 +167,7 @@ decode_slot(struct decoding *d, size_t s)
 		}
 		uint32_t name = nsx_map_get(&m->names->index, (struct nsx_key){ tag & ~END, 0 });
 		if (name == NSX_NONE)
-			return nsx_err_set(d->err, "%s: warpgroup %zu: event %zu: the names have no id %u", d->path,
+			return nsx_err_set(d->err, "%s: warpgroup %zu: event %zu: no name has the id %u", d->path,
 			                   s, e, (unsigned)(tag & ~END));
 		if (t <= last) {
 			if (last - t > BACK_MAX)

@@ -88,7 +88,7 @@ add_name(struct nsx_mosaic_names *names, struct nsx_str line, const char *path, 
 		return nsx_err_set(err, "%s:%lld: a second name of id %lld", path, (long long)number, (long long)id);
 	size_t n = unescape(text, out);
 	if (n == SIZE_MAX)
-		return nsx_err_set(err, "%s:%lld: a backslash that begins none of \\t \\n \\r \\\\ \\xHH", path,
+		return nsx_err_set(err, "%s:%lld: a backslash that does not begin any of \\t \\n \\r \\\\ \\xHH", path,
 		                   (long long)number);
 	*at = (uint32_t)names->list.n;
 	names->list.p[names->list.n++] = (struct nsx_str){ out, n };
@@ -260,7 +260,7 @@ nsx_mosaic_npy(struct nsx_str *bytes, const char *path, struct nsx_err *err)
 		return nsx_err_set(err, "%s: a NumPy file in Fortran order, want C order", path);
 	at += len;
 	if (h.numbers * 4 != bytes->len - at)
-		return nsx_err_set(err, "%s: a NumPy file of %llu numbers has %zu bytes of them", path,
+		return nsx_err_set(err, "%s: a NumPy file of %llu numbers has %zu bytes of data", path,
 		                   (unsigned long long)h.numbers,
 		                   bytes->len - at);
 	*bytes = (struct nsx_str){ bytes->ptr + at, bytes->len - at };

@@ -165,9 +165,9 @@ find_fixes(struct applying *a)
 		                r->fix.ref != d->fix.ref);
 		rc = add_fix(a, &d->fix);
 	}
-	nsx_diag_add(a->diags, NSX_WARNING, "", unmoved, "devices without a clock in the file applied: not moved");
+	nsx_diag_add(a->diags, NSX_WARNING, "", unmoved, "devices without a clock in the applied file: not corrected");
 	nsx_diag_add(a->diags, NSX_WARNING, "", parted,
-	             "devices corrected by another offset than their host: host and device times do not compare");
+	             "devices corrected by another offset than their host: host and device times cannot be compared");
 	return rc;
 }
 

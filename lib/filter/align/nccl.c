@@ -387,8 +387,7 @@ nsx_align_use_nccl(struct al_job *j)
 	}
 	nsx_diag_add(j->diags, NSX_WARNING, "", v.told,
 		"clocks whose offset is uncertain: several fit NCCL's operations about equally well, the one nearest "
-		"to "
-	             "what the starts of the sessions tell is used");
+		"to the offset of the sessions' starts is used");
 	nsx_diag_add(j->diags, NSX_WARNING, "", v.guessed,
 		"clocks whose offset is uncertain: several fit NCCL's operations about equally well, and the starts of "
 	             "the sessions are unknown");

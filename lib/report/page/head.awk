@@ -129,7 +129,7 @@ END {
 		print "</ol>" (f > 3 ? "</details>" : "")
 		print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"
 	} else if (n) {
-		print "<h3>Possible gains</h3><p>Nothing was found that is worth half a percent of it.</p>"
+		print "<h3>Possible gains</h3><p>No finding is worth half a percent of it.</p>"
 	}
 	# What makes the numbers above uncertain is never hidden.
 	for (i = 1; i <= unsures; i++)

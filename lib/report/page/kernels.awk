@@ -11,5 +11,5 @@ NR == 1 {
 END {
 	if (count)
 		print "<p class=\"note\">" data(count, "n") (count == 1 ? " GPU operation, of any program or none, " : " GPU operations, of any program or none, ") data(time, "ns") \
-			" in all; some run side by side. What compilation runs, as autotuning does, is left out.</p>"
+			" in all; some run concurrently. Work launched by compilation, such as autotuning, is omitted.</p>"
 }

@@ -167,5 +167,5 @@ END {
 	print "</div>\n<ul class=\"key\"><li><i class=\"compute\"></i>compute</li><li><i class=\"exposed\"></i>exposed communication</li><li><i class=\"hidden\"></i>hidden communication</li><li><i class=\"copy\"></i>copies</li>" legend() "</ul>"
 	if (pick[1] != "recording")
 		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; other devices are drawn over the same time" : "") ".</p>"
-	print "<p class=\"note\">Each device has a lane for what computes, communicates, copies, and for why it was idle. Operations closer than the picture shows are one piece, and gaps too short for it are left out; point at one for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"
+	print "<p class=\"note\">Each device has a lane for computation, communication and copies, and for the causes of idle time. Operations too close to tell apart are drawn as one, and gaps too short to draw are omitted; point at a piece for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"
 }

@@ -32,7 +32,7 @@ plot() {
 	if [ -s "plots/$1.svg" ]; then
 		printf '<figure><figcaption>%s</figcaption><div class="scroll" tabindex="0"><img src="plots/%s.svg" alt="%s" width="600" height="380"></div></figure>\n' "$2" "$1" "$2"
 	elif [ -s "plots/$1.dat" ] && ! [ -s .state/gnuplot ]; then
-		printf '<p class="note">%s: not drawn, gnuplot is not here. Its data: <a href="plots/%s.dat">plots/%s.dat</a></p>\n' "$2" "$1" "$1"
+		printf '<p class="note">%s: not drawn: gnuplot is not installed. Its data: <a href="plots/%s.dat">plots/%s.dat</a></p>\n' "$2" "$1" "$1"
 	fi
 }
 plots() { echo '<div class="plots">'; while [ $# -gt 1 ]; do plot "$1" "$2"; shift 2; done; echo '</div>'; }
@@ -178,7 +178,7 @@ idle() {
 		file == 1 { if ($col["part"] == "step") steps = 1 * $col["ns"]; next }
 		{ all += $col["ns"] }
 		END { if (steps) print "<p class=\"note\">" (all == steps ? "Within the steps of the summary: on each device from the start of its first step to the start of its last." : \
-			"Of the whole recording, with what lies before, between and behind the steps; the summary is of steps alone.") "</p>" }' tables/where.tsv tables/idle.tsv
+			"Of the whole recording, including the time before, between and after the steps; the summary is of steps only.") "</p>" }' tables/where.tsv tables/idle.tsv
 	table idle 'device:device:n,part:part:s,group:group:s,cause:cause:s,ns:time:ns,share:share:share,count:gaps:n,longest:longest:ns,drained:of drained queues:ns' 14 ''
 	if rows gaps; then
 		echo '<h3>The longest gaps</h3>'
@@ -198,7 +198,7 @@ compilation() {
 }
 memory() {
 	if [ -z "$dumps" ] || [ "$dumps" = - ]; then
-		why "$no_dump They hold XLA's plan of its heap; a profile does not."
+		why "$no_dump They contain XLA's heap allocation; a profile does not."
 		return
 	fi
 	[ "${dumps#* }" = "$dumps" ] || printf '<p class="note">Of the first dump; processes of one job have the same programs as a rule.</p>\n'

@@ -47,12 +47,12 @@ function list(class, items, n,   i) {
 	print "</ul>"
 }
 END {
-	rule(compiled > 0, wall ? 100 * compile / wall : 0, 20, "%", "Compilation", "of the time of processes in the capture is compilation: it is no part of steps.", "compilation")
+	rule(compiled > 0, wall ? 100 * compile / wall : 0, 20, "%", "Compilation", "of the time of the captured processes is compilation: it is not part of steps.", "compilation")
 	rule(thunks, time_all ? 100 * (1 - time_known / time_all) : 0, 5, "%", "Names unknown",
-		"of instruction time has no opcode: its HLO dump is missing or another run's, or it is hidden in command buffers.", "diags")
-	rule(active > 0, active ? 100 * unknown / active : 0, 25, "%", "Source unknown", "of active GPU time comes from no known source line. JAX_TRACEBACK_IN_LOCATIONS_LIMIT=-1 and the dump tell more.", "flame")
+		"of instruction time has no opcode: the HLO dump is missing or from another run, or the instructions are in command buffers.", "diags")
+	rule(active > 0, active ? 100 * unknown / active : 0, 25, "%", "Source unknown", "of active GPU time comes from no known source line. Record with JAX_TRACEBACK_IN_LOCATIONS_LIMIT=-1 and an HLO dump.", "flame")
 	rule(residuals, residuals ? root(square / residuals) : 0, 20000, "ns", "Clocks",
-		"is what skews still differ by after alignment (root mean square): times of different devices agree no better.", "clocks")
+		"is the remaining difference of skews after alignment (root mean square): times of different devices cannot be compared more precisely.", "clocks")
 	rule(1, warned + 0, 0, "n", "Warnings", "warnings about the data, below: read them before you believe a number.", "diags")
 	if (bads)
 		list("findings", bad, bads)

@@ -18,8 +18,8 @@ file == "collective.tsv" && v("collective") == "[all]" {
 	twice = v("exposed") - union
 	print "<p class=\"note\">" data(v("count"), "n") (v("count") == 1 ? " operation" : " operations") ", " data(v("total"), "ns") " in all: " \
 		data(v("exposed"), "ns") " exposed, " data(v("hidden"), "ns") " hidden behind computation. " \
-		(!devices ? "Each counts for itself, also where they run side by side." : \
-		twice > 0 ? "Each counts for itself: those that run side by side on a device, exposed, count again, by " data(twice, "ns") "." : \
+		(!devices ? "Each is counted in full, also where several run concurrently." : \
+		twice > 0 ? "Each is counted in full: the exposed time of those that run concurrently on a device is counted more than once, by " data(twice, "ns") "." : \
 		"No two of them are exposed on a device at once, so nothing counts twice.") "</p>"
 	if (known)
 		print "<p class=\"note\">As time of devices, each moment counted once, exposed communication is " \

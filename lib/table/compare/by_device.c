@@ -155,7 +155,7 @@ nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, bool table, struct n
 
 /* ---- what times are divided by */
 
-/* Whether all devices that did something executed programs. */
+/* Whether all devices with GPU work executed programs. */
 static bool
 all_execute(const struct cmp_side *s)
 {
@@ -179,7 +179,7 @@ steps_of(const struct cmp_side *s, size_t device)
 	return NULL;
 }
 
-/* Whether all devices that did something have steps. */
+/* Whether all devices with GPU work have steps. */
 static bool
 all_step(const struct cmp_side *s)
 {
@@ -274,7 +274,7 @@ check_work(struct cmp *c, struct nsx_diags *diags)
 		         unlike);
 	nsx_diag_add(diags, NSX_WARNING, "", 1,
 		"not all devices executed programs or have steps: times are of whole runs, and runs of different "
-		"lengths do not compare");
+		"lengths cannot be compared");
 }
 
 void
@@ -381,7 +381,7 @@ nsx_compare_check_devices(struct cmp *c)
 
 		if (pair != NSX_NONE && b->execs.p[i] != s->execs.p[pair])
 			snprintf(c->unlike, sizeof c->unlike, "%.*s has %" PRId64 " executions in BASE, %" PRId64
-			         " in NEW, and a table may leave out programs: make it with nsysx-summary --by device "
+			         " in NEW, and a table may lack programs: make it with nsysx-summary --by device "
 			         "and the same --cover, or compare streams", (int)name.len, name.ptr, b->execs.p[i],
 			         s->execs.p[pair]);
 	}

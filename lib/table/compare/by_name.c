@@ -265,7 +265,7 @@ nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	nsx_diag_add(diags, NSX_INFO, s->name, s->gpu_time ? n.removed : 0,
 	             "ranges whose operations are not in the stream: ignored");
 	nsx_diag_add(diags, NSX_WARNING, s->name, n.lost,
-	             "operations whose range is not in the stream: in no GPU time");
+	             "operations whose range is not in the stream: not in gpu_time");
 	nsx_diag_add(diags, NSX_WARNING, s->name, n.over_hidden,
 	             "operations whose hidden time exceeds their duration: cut to it");
 	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)

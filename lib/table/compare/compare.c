@@ -82,7 +82,7 @@ static const char *const things[] = {
 	[NSX_COMPARE_THUNK] = "thunks", [NSX_COMPARE_MODULE] = "modules", [NSX_COMPARE_OPCODE] = "thunks",
 	[NSX_COMPARE_SOURCE] = "thunks",
 	[NSX_COMPARE_RANGE] = "ranges with GPU work", [NSX_COMPARE_KERNEL] = "operations", [NSX_COMPARE_STEP] = "steps",
-	[NSX_COMPARE_DEVICE] = "devices that did something", [NSX_COMPARE_COLLECTIVE] = "collectives"
+	[NSX_COMPARE_DEVICE] = "devices with GPU work", [NSX_COMPARE_COLLECTIVE] = "collectives"
 };
 /* Names of one of the things that have a time, singular. */
 static const char *const units[] = {
@@ -98,8 +98,8 @@ static const char *
 instead(enum nsx_compare_by by)
 {
 	return by == NSX_COMPARE_RANGE || by == NSX_COMPARE_KERNEL ? ""
-	       : by == NSX_COMPARE_STEP ? ": --step names them, --by range and --by kernel do without"
-	       : ", which XLA makes: --by step, --by range and --by kernel do without";
+	       : by == NSX_COMPARE_STEP ? ": --step names them, --by range and --by kernel work without them"
+	       : ", which come from XLA: --by step, --by range and --by kernel work without them";
 }
 
 static void
@@ -349,12 +349,14 @@ choose_operations(struct cmp *c, struct nsx_diags *diags)
 		double share = s->time ? 100 * (double)s->outside_time / (double)s->time : 0;
 
 		nsx_compare_use_spans(s);
-		nsx_diag_add(diags, NSX_INFO, s->name, s->outside, "operations in no execution of a program, such as "
-		             "those of autotuning, %.1f%% of the time: ignored", share);
+		nsx_diag_add(diags, NSX_INFO, s->name, s->outside,
+			"operations outside executions of programs, such as those of autotuning, %.1f%% of the time: "
+			"ignored", share);
 	}
 	if (b->outside || n->outside)
-		snprintf(c->note, sizeof c->note, "not compared are operations in no execution of a program, "
-		         "such as those of autotuning: %" PRId64 " of %s, %" PRId64 " of %s", b->outside, b->name,
+		snprintf(c->note, sizeof c->note,
+		         "operations outside executions of programs, such as those of autotuning, are not compared: %"
+		         PRId64 " of %s, %" PRId64 " of %s", b->outside, b->name,
 		         n->outside, n->name);
 }
 
@@ -392,8 +394,8 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 		snprintf(c->unlike, sizeof c->unlike, "a table by opcode does not tell how many executions its sums "
 		         "are of: compare streams, or --sigma 0 if the runs are of equal work");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
-		"tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths do "
-		"not compare");
+		"tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths "
+		"cannot be compared");
 	return NSX_OK;
 }
 

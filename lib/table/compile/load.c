@@ -205,7 +205,8 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 		rc = load_all(&c, in, csv, &out->diags);
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_WARNING, "", c.orphans,
-			"compile ranges whose parent is not in the stream: their time counts, but for no compilation");
+			"compile ranges whose parent is not in the stream: their time is counted, but in no "
+			"compilation");
 		nsx_diag_add(diags, NSX_INFO, "", c.records == 0,
 		             "no compilation: nothing was compiled while the profile was taken");
 		out->records = c.records;

@@ -22,9 +22,9 @@ static const struct { const char *name, *action; } kinds[NSX_NFINDS] = {
 	[NSX_FIND_LAYOUT] = { "layout",
 		"choose the order of dimensions where these tensors are made so that no kernel has to change it" },
 	[NSX_FIND_COPIES] = { "copies",
-		"copy from pinned memory and beside computation, or keep the data on the device" },
+		"copy from pinned memory and overlap copies with computation, or keep the data on the device" },
 	[NSX_FIND_WAITING] = { "waiting",
-		"look for work that is uneven from step to step: batches, experts, noise of hosts" },
+		"look for work that is uneven from step to step: batches, experts, host noise" },
 	[NSX_FIND_EXPOSED] = { "exposed-communication",
 		"overlap it with computation (XLA: latency-hiding scheduler; PyTorch: bucket sizes, prefetch), or send "
 		"fewer bytes" },

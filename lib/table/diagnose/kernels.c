@@ -109,7 +109,7 @@ put_few(struct nsx_look_at *a, const struct longer *of, size_t n, const struct n
 		told += of[few++].ns;
 	if (!few)
 		return;
-	nsx_buf_fmt(&a->text, "; %.0f%% of what kernels take longer than on device %" PRId64 " %s in ",
+	nsx_buf_fmt(&a->text, "; %.0f%% of the extra kernel time compared with device %" PRId64 " %s in ",
 	            100 * told / all, than->number, few > 1 ? "are" : "is");
 	for (size_t i = 0; i < few; i++) {
 		nsx_buf_c(&a->text, i ? ", " : "");

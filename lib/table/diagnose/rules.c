@@ -98,7 +98,7 @@ judge_variability(struct nsx_look_at *a)
 	nsx_look_put_ns(&a->text, (double)p99);
 	nsx_buf_c(&a->text, ", p50 ");
 	nsx_look_put_ns(&a->text, (double)p50);
-	nsx_buf_fmt(&a->text, ", of %zu; the gain is of every step taking p50", n);
+	nsx_buf_fmt(&a->text, ", of %zu; the gain if every step took p50", n);
 	if ((double)p99 < VARIABLE * (double)p50)
 		return NSX_OK;
 	if (nsx_look_between(a, VARIABLE, &explained) != NSX_OK)
@@ -107,7 +107,7 @@ judge_variability(struct nsx_look_at *a)
 		return NSX_OK;
 	if ((double)a->first_steps - (double)a->nfirst * (double)p50 > ((double)a->time - (double)n * (double)p50) / 2)
 		nsx_buf_fmt(&a->text, "; more than half of that is of each device's first two%s",
-		            a->initialises ? ", which nsysx-warmup leaves out" : "");
+		            a->initialises ? ", which nsysx-warmup removes" : "");
 	a->command.len = 0;
 	nsx_buf_c(&a->command, "nsysx-steps --explain");
 	nsx_look_put_steps(a, &a->command);
@@ -130,9 +130,9 @@ see(struct nsx_look_at *a)
 		most = a->devices.p[i].periods > most ? a->devices.p[i].periods : most;
 	if (!a->stepped)
 		a->unseen[NSX_LOOK_STEPS] = a->options->step || a->options->module
-			? "none that is named has a next one, so the whole of each device's time counts as one: names "
-			  "are those of nsysx-summary --by range or --by module, and a group in --step makes classes"
-			: "none found, so the whole of each device's time counts as one: name them with --step or "
+			? "none of those named has a next one, so the whole time of each device counts as one: for "
+			    "names see nsysx-summary --by range or --by module, and a group in --step makes classes"
+			: "none found, so the whole time of each device counts as one: name them with --step or "
 			  "--module";
 	if (!a->ops)
 		a->unseen[NSX_LOOK_IDLE] = a->unseen[NSX_LOOK_COPIES] = a->unseen[NSX_LOOK_LAUNCH] = no_ops;

@@ -239,7 +239,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 		nsx_buf_fmt(&a->text, "device %" PRId64, b->device);
 	}
 	nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
-	nsx_buf_c(&a->text, " comes last to ");
+	nsx_buf_c(&a->text, " arrives last at ");
 	nsx_look_put_each(&a->text, sums->last * (int64_t)a->devices.n, a->count, "collective");
 	nsx_buf_fmt(&a->text, " a %s, and others wait ", nsx_look_unit(a));
 	nsx_look_put_ns(&a->text, gain);
@@ -333,8 +333,9 @@ judge_waits(struct nsx_look_at *a, double *reported)
 		return blame(a, &b, &host, reported);
 	a->text.len = 0;
 	nsx_buf_fmt(&a->text,
-	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64
-	            " most, with %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
+	            "devices wait in collectives for whichever arrives last, not mainly for one of them: device %"
+	            PRId64
+	            " causes most, %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
 	*reported = saved(a, all / (double)a->devices.n);
 	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, *reported, waits_command(a));
 }
@@ -408,14 +409,14 @@ judge_exposed(struct nsx_look_at *a, double reported, double waiting)
 	if (largest_part(a, &most, &parts) != NSX_OK)
 		return NSX_ERR;
 	a->text.len = 0;
-	nsx_buf_c(&a->text, "communication with nothing computing beside it, ");
+	nsx_buf_c(&a->text, "communication that no computation overlaps, ");
 	nsx_look_put_ns(&a->text, all);
 	if (a->comm.together) {
 		bool all_known = !a->comm.lone && !a->comm.apart;
 
 		nsx_buf_fmt(&a->text, " a %s; of that %s", nsx_look_unit(a), all_known ? "" : "at least ");
 		nsx_look_put_ns(&a->text, waited);
-		nsx_buf_c(&a->text, " waiting for the last to come");
+		nsx_buf_c(&a->text, " waiting for the last device");
 	} else {
 		nsx_buf_fmt(&a->text, " a %s; how much of it is waiting is not known", nsx_look_unit(a));
 	}
@@ -470,8 +471,8 @@ see(struct nsx_look_at *a)
 		                                    : "no collective has two devices of the stream: nsysx-merge those "
 		                                      "of all processes";
 	if (c->no_hidden)
-		a->unseen[NSX_LOOK_EXPOSED] = "what single collectives hide is not known, they count as exposed: "
-		                              "nsysx-overlap";
+		a->unseen[NSX_LOOK_EXPOSED] =
+		    "the hidden time of collectives is not known, they count as exposed: nsysx-overlap";
 }
 
 int

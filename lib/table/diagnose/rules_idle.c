@@ -12,7 +12,7 @@ static const char *const causes[NSX_NCAUSES] = {
 	[NSX_CAUSE_GRAPH] = "between nodes of CUDA graphs",
 	[NSX_CAUSE_NO_CALL] = "before work whose launch is not in the export",
 	[NSX_CAUSE_PROFILER] = "while the profiler holds the host",
-	[NSX_CAUSE_QUEUE_FULL] = "while the host waits for a place in another queue",
+	[NSX_CAUSE_QUEUE_FULL] = "while the host waits for space in another queue",
 	[NSX_CAUSE_LOADING] = "while the host loads code",
 	[NSX_CAUSE_SYNC] = "while the host waits in a call",
 	[NSX_CAUSE_LAUNCH] = "while the host is in calls that launch",
@@ -20,10 +20,10 @@ static const char *const causes[NSX_NCAUSES] = {
 	[NSX_CAUSE_API] = "while the host is in other CUDA calls",
 	[NSX_CAUSE_COMPILE] = "while the host compiles",
 	[NSX_CAUSE_RANGE] = "while the host is in its own code, in ranges",
-	[NSX_CAUSE_HOST] = "while the host is in code that nothing is known of",
+	[NSX_CAUSE_HOST] = "while the host runs code outside ranges and CUDA calls",
 	[NSX_CAUSE_LATENCY] = "between launch and start, up to 20 us each",
 	[NSX_CAUSE_DEPENDENCY] = "while launched work waits for an event of another stream",
-	[NSX_CAUSE_UNRESOLVED] = "while launched work waits for what is not known"
+	[NSX_CAUSE_UNRESOLVED] = "while launched work waits for an unknown reason"
 };
 
 /* ---- idle time */
@@ -313,7 +313,7 @@ copies_action(const struct nsx_copies_sum *s)
 	if (of_memory(s, "pageable"))
 		return NULL;
 	if (of_memory(s, "pinned"))
-		return "copy beside computation and ahead of use, or keep the data on the device";
+		return "copy ahead of use, overlapped with computation, or keep the data on the device";
 	if (nsx_str_eq(s->dst, NSX_STR("device")) && (nsx_str_eq(s->src, NSX_STR("device")) || !s->src.len))
 		return "write the data where it is needed, instead of copying or clearing it on the device";
 	return NULL;
@@ -327,7 +327,7 @@ judge_copies(struct nsx_look_at *a, const struct copied *c, bool without_blockin
 	if (without_blocking)
 		gain -= nsx_look_mean(a, c->blocking);
 	a->text.len = 0;
-	nsx_buf_c(&a->text, "copies with nothing computing beside them");
+	nsx_buf_c(&a->text, "copies that no computation overlaps");
 	put_copies(a, &c->most);
 	nsx_buf_str(&a->subject, c->most.name);
 	a->command.len = 0;

@@ -37,13 +37,13 @@ judge_launch(struct nsx_look_at *a)
 	a->text.len = 0;
 	nsx_look_put_each(&a->text, kernels, a->count, "kernel");
 	nsx_buf_fmt(&a->text,
-	            " a %s are waited for longer than they run, no longer than launching takes; most: ",
+	            " a %s keep the GPU waiting for longer than they run, and no longer than launching takes; most: ",
 	            nsx_look_unit(a));
 	nsx_buf_kernel_shortened(&a->text, most.name, NAME);
 	nsx_buf_kernel_shortened(&a->subject, most.name, NAME);
 	nsx_buf_c(&a->text, ", runs ");
 	nsx_look_put_ns(&a->text, (double)most.kernel / (double)most.kernels);
-	nsx_buf_c(&a->text, ", is waited for ");
+	nsx_buf_c(&a->text, ", keeps the GPU waiting ");
 	nsx_look_put_ns(&a->text, (double)most.starved / (double)most.kernels);
 	a->command.len = 0;
 	nsx_look_put_over(a, "nsysx-launch --only verdict=launch-bound");

@@ -226,7 +226,7 @@ put_step(struct screen *s)
 		nsx_look_put_ns(&a->text, a->period);
 		nsx_buf_fmt(&a->text, " in mean of %zu device%s. %s", a->devices.n,
 		            a->devices.n == 1 ? "" : "s", a->options->step || a->options->module
-		            ? "No steps are as --step or --module names them" : "Name steps with --step or --module");
+		            ? "No steps match --step or --module" : "Name steps with --step or --module");
 	}
 	put_lines(s, nsx_buf_view(&a->text), 0);
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
@@ -415,7 +415,7 @@ put_findings(struct screen *s)
 		return;
 	if (!n) {
 		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "nothing was found that is worth %g%% of a %s", a->options->min,
+		nsx_buf_fmt(&a->text, "no finding is worth %g%% of a %s", a->options->min,
 		            a->stepped ? "step" : "device's time");
 		put_lines(s, nsx_buf_view(&a->text), 0);
 		nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");

@@ -592,8 +592,8 @@ note_compiling(struct idle *f, struct nsx_table *t)
 		return;
 	f->full.len = 0;
 	nsx_buf_ns(&f->full, (double)ns);
-	nsx_table_note(t, "these are whole recordings, in which %.*s are idle time of compiling; "
-	               "--steps looks at the steps alone", (int)f->full.len, f->full.ptr);
+	nsx_table_note(t, "these windows are whole recordings, with %.*s of idle time during compilation; "
+	               "--steps analyzes only the steps", (int)f->full.len, f->full.ptr);
 }
 
 /* The verdicts below the table, in the order of its rows. False when out of memory. */

@@ -115,7 +115,7 @@ keep_within(struct idle *f, const struct nsx_step_set *set)
 	free(w.list.p);
 	if (good && w.class == NSX_NONE && w.list.n)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1,
-		             "no device has two steps, so all of each device's time is looked at");
+		             "no device has two steps, so the whole time of each device is analyzed");
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
 

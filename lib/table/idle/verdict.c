@@ -11,8 +11,8 @@
 enum group { COMM, COPY, STARVED, ISSUED, GRAPH, NO_CALL, NGROUPS };
 
 static const struct { const char *verdict, *says; } words[NGROUPS] = {
-	[COMM]    = { "comm-bound", "communication with nothing computing beside it" },
-	[COPY]    = { "copy-bound", "copies with nothing computing beside them" },
+	[COMM]    = { "comm-bound", "communication that no computation overlaps" },
+	[COPY]    = { "copy-bound", "copies that no computation overlaps" },
 	[STARVED] = { "host-bound", "idle time in which the host had not launched the next work" },
 	[ISSUED]  = { "latency-bound", "idle time in which the next work was launched and had not started" },
 	[GRAPH]   = { "graph-bound", "idle time between the nodes of CUDA graphs" },

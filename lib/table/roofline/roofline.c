@@ -88,8 +88,8 @@ report(const struct nsx_roof *f, struct nsx_diags *diags)
 		return;
 	if (!f->thunks)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no thunk records, which XLA's ranges in a profile make: no instruction to compare with "
-		             "its limit; nsysx-summary --by kernel does without");
+		             "no thunk records, which come from XLA's NVTX ranges: no instruction to compare with "
+		             "its limit; nsysx-summary --by kernel works without them");
 	else if (!f->any_cost)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no instruction has flops, vector or mem_bytes: extract with -x DIR");

@@ -86,8 +86,8 @@ nsx_steps_cut(struct nsx_reader *in, const struct nsx_steps_options *options, st
 		rc = (again = nsx_spool_reader(spool)) ? write_kept(&c, again, out, err) : NSX_ERR;
 	if (rc == NSX_OK && c.windows.class == NSX_NONE)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no device has two steps, so nothing is left out");
-	nsx_diag_add(diags, NSX_INFO, "", c.dropped, "records outside of the steps left out");
+		             "no device has two steps, so nothing is dropped");
+	nsx_diag_add(diags, NSX_INFO, "", c.dropped, "records outside the steps dropped");
 	nsx_reader_close(again);
 	nsx_spool_free(spool);
 	nsx_steps_free(&set);

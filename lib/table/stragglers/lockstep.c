@@ -279,7 +279,7 @@ lockstep_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags
 
 	if (!f->begin.late->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no thunk records of computation, which XLA's ranges in a profile make: nothing to "
+		             "no thunk records of computation, which come from XLA's NVTX ranges: nothing to "
 		             "compare; of NCCL's collectives nsysx-collectives --instances --sort skew shows the late "
 		             "rank, of steps nsysx-steps the slow device");
 	nsx_diag_add(diags, n ? NSX_INFO : NSX_WARNING, "", f->alone,

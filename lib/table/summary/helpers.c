@@ -413,7 +413,7 @@ nsx_helpers_report(const struct nsx_helpers *h, nsx_u128 all, struct nsx_table *
 		nsx_table_note(t, OWN_THREAD);
 		nsx_diag_add(diags, NSX_INFO, "", 1, OWN_THREAD);
 	}
-	nsx_diag_add(diags, NSX_WARNING, "", h->no_call, "operations whose CUDA call is not known: in no gpu_helper");
+	nsx_diag_add(diags, NSX_WARNING, "", h->no_call, "operations whose CUDA call is not known: not in gpu_helper");
 	nsx_buf_free(&b);
 	return good;
 }

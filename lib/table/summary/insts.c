@@ -524,8 +524,8 @@ report(const struct insts *f, struct nsx_diags *diags)
 
 	if (!f->top.any_thunk && !f->any_op)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, kinds ? "no thunk and no op records: extract with --ops"
-		             : "no thunk records, which XLA's ranges in a profile make: --by kernel and --by range "
-		               "do without");
+			: "no thunk records, which come from XLA's NVTX ranges: --by kernel and --by range work "
+			    "without them");
 	if (f->top.any_thunk && !f->top.any_module && !kinds)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no module records: every program counts; idle time and shares are not known");

@@ -453,11 +453,11 @@ tell_outside(const struct ops *f, struct nsx_table *t, struct nsx_diags *diags)
 	if (share < OUTSIDE)
 		return;
 	nsx_table_note(t,
-	               "%.1f%% of the time is of operations in no execution of a program, such as those of autotuning",
+		"%.1f%% of the time is spent in operations outside executions of programs, such as those of autotuning",
 	               share);
 	nsx_diag_add(diags, NSX_INFO, "", 1,
-	             "%.1f%% of the time is of operations in no execution of a program, such as "
-	             "those of autotuning", share);
+		"%.1f%% of the time is spent in operations outside executions of programs, such as those of autotuning",
+		share);
 }
 
 /* If the stream has operations of ranges, remove the ranges without operations from all rows, and rows with such ranges
@@ -555,7 +555,7 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_diag_add(diags, f->rows.n ? NSX_INFO : NSX_WARNING, "", unworked,
 		"ranges whose operations are not in the stream: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
-	nsx_diag_add(diags, NSX_WARNING, "", f->lost, "operations whose range is not in the stream: in no GPU time");
+	nsx_diag_add(diags, NSX_WARNING, "", f->lost, "operations whose range is not in the stream: not in gpu_time");
 	if (!f->kernel && !f->linked && f->rows.n) {
 		nsx_diag_add(diags, NSX_INFO, "", 1, "%s: GPU time is not known, ranges are in order of their span%s",
 		             f->any_op ? "no operation was launched in a range" : "no op records",

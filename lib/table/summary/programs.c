@@ -289,8 +289,8 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	free(rows);
 	if (!f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no module records, which XLA's ranges in a profile make: --by kernel and --by range do "
-		             "without");
+			"no module records, which come from XLA's NVTX ranges: --by kernel and --by range work without "
+			"them");
 	nsx_top_diags(&f->top, diags);
 	nsx_comm_flag_diags(&f->comm, diags);
 	nsx_comm_group_diags(&f->comm, diags);
