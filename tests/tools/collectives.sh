@@ -210,7 +210,7 @@ equal 'without hidden the share is absent' "$(awk -F'\t' 'NR > 1 { print (NF >= 
 END
 run nsysx-collectives --summary -v "$T/alone"
 equal 'with a record of one device the wait is absent' "$(sed 1d "$T_private/out" | cut -f 1,3,4,8,9 | tr '\t\n' ', ')" 'all-reduce,8,1,, host-to-device,1,1,0,0 ,,1,, '
-equal 'instances of one device and unknown groups are counted' "$(grep -c -e 'recorded on one device only: no wait (2)' -e 'unknown replica groups: taken as of all devices' "$T_private/err")" 2
+equal 'instances of one device and unknown groups are counted' "$(grep -c -e 'recorded on one device only: no wait (2)' -e 'unknown replica groups: assumed to be of all devices' "$T_private/err")" 2
 equal 'a record of unknown kind has no group' "$(nsysx-collectives -q "$T/alone" | nsysx-view -t collective | awk -F'\t' 'NR > 1 { print $7 "," $13 }' | tr '\n' ' ')" 'wide,8 hd,1 nodump, '
 
 # The pairs of a permutation are one instance: 0 and 1, then 2 and 3, are connected.
