@@ -242,7 +242,7 @@ equal 'an operation that is a whole graph computes' "$(grep -c 'graphs recorded 
 equal '--comm: the first matching rule wins, before built-in ones; the kind follows the last =' \
 	"$(nsysx-extract -q --ops --comm '^mine::sh|=x=my kind' --comm 'mine=other' --comm 'SendRecv$=' "$T/names.sqlite" | columns op start comm collective | sed -n '1,5p' | paste -sd,)" \
 	'1001 1 all-reduce,1002 0 -,1003 0 -,1004 0 -,1005 1 my kind'
-equal '--comm with a misspelled kind: a suggestion' "$(nsysx-extract --ops --comm 'mine=allreduce' "$T/names.sqlite" 2>&1 >/dev/null | grep -c -e '--comm: allreduce is none of the known .*; did you mean all-reduce?')$(nsysx-extract --ops --comm 'mine=all-reduce' --comm 'a=my kind' "$T/names.sqlite" 2>&1 >/dev/null | grep -c -e --comm:)" 10
+equal '--comm with a misspelled kind: a suggestion' "$(nsysx-extract --ops --comm 'mine=allreduce' "$T/names.sqlite" 2>&1 >/dev/null | grep -c -e '--comm: allreduce is not a known kind .*; did you mean all-reduce?')$(nsysx-extract --ops --comm 'mine=all-reduce' --comm 'a=my kind' "$T/names.sqlite" 2>&1 >/dev/null | grep -c -e --comm:)" 10
 fails 'a rule without a kind' 2 'want REGEX=KIND' nsysx-extract --comm nothing "$T/names.sqlite"
 fails 'a rule with an invalid expression' 2 'no extended regular expression' nsysx-extract --comm 'a(=b' "$T/names.sqlite"
 
