@@ -26,6 +26,9 @@ struct phase_slots { int8_t of[NSX_NKINDS]; };
 /* The executions of a device, or of a profile: whether a steady module ran, and the end of the latest module. */
 struct ran { bool any_steady, steady; int64_t end; };
 
+/* The operations of a device that were removed: their latest end, and whether no operation was written since. */
+struct gone { int64_t end; bool pending; };
+
 struct warmup {
 	struct nsx_reader   *in;
 	struct nsx_writer   *out;
@@ -38,6 +41,7 @@ struct warmup {
 	struct nsx_catalogue cat;           /* devices only */
 	struct nsx_map       ran_on;        /* (profile, device) -> ran; device NSX_ABSENT: any of the profile */
 	NSX_VEC(struct ran)  ran;
+	NSX_VEC(struct gone) gone;          /* by index in cat */
 	bool                 decided;       /* waiting records were written, and none waits any more */
 	bool                 all_steady;    /* nothing is steady: then everything counts as steady */
 	bool                 any_steady, any_init;   /* so far, of work on the GPU */
@@ -186,6 +190,47 @@ is_steady(struct warmup *w, const struct nsx_rec *rec)
 
 /* ---- what is written */
 
+static struct gone *
+gone_at(struct warmup *w, const struct nsx_rec *op)
+{
+	uint32_t device = nsx_cat_device(&w->cat, op);
+
+	while (device != NSX_NONE && w->gone.n <= device)
+		if (!nsx_vec_push(&w->gone, ((struct gone){ INT64_MIN, false })))
+			device = NSX_NONE;
+	if (device == NSX_NONE)
+		nsx_err_nomem(w->err, NULL);
+	return device == NSX_NONE ? NULL : &w->gone.p[device];
+}
+
+/* An operation: written, it says where those removed before it on its device ended, so that time without them is not
+ * taken for idle time. One that is removed may say so of earlier ones. */
+static int
+pass_op(struct warmup *w, struct nsx_rec *rec, bool written)
+{
+	struct gone *g = gone_at(w, rec);
+	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), end;
+
+	if (!g)
+		return NSX_ERR;
+	if (!nsx_has(rec, NSX_OP_device) || start == NSX_ABSENT)
+		return written ? nsx_pass_on(w->through, rec) : NSX_OK;
+	if (nsx_has(rec, NSX_OP_removed)) {
+		end = nsx_sub_sat(start, rec->v[NSX_OP_removed].i, NULL);
+		g->end = end > g->end ? end : g->end;
+	}
+	if (!written) {
+		end = nsx_add_sat(start, nsx_int(rec, NSX_OP_dur, 0), NULL);
+		g->end = end > g->end ? end : g->end;
+		g->pending = true;
+		return NSX_OK;
+	}
+	if (!g->pending)
+		return nsx_pass_on(w->through, rec);
+	g->pending = false;
+	return nsx_pass_on_with(w->through, rec, NSX_OP_removed, nsx_sub_sat(start, g->end, NULL));
+}
+
 /* Write the record if its phase is requested. */
 static int
 pass(struct warmup *w, struct nsx_rec *rec, bool steady, struct phase_slots *slots)
@@ -197,7 +242,11 @@ pass(struct warmup *w, struct nsx_rec *rec, bool steady, struct phase_slots *slo
 		w->tuning++;
 		w->tuning_ns = nsx_add_sat(w->tuning_ns, nsx_int(rec, NSX_OP_dur, 0), NULL);
 	}
-	if (w->mode != NSX_WARMUP_MARK && steady != (w->mode == NSX_WARMUP_STEADY))
+	bool written = w->mode == NSX_WARMUP_MARK || steady == (w->mode == NSX_WARMUP_STEADY);
+
+	if (w->mode != NSX_WARMUP_MARK && id == NSX_OP)
+		return pass_op(w, rec, written);
+	if (!written)
 		return NSX_OK;
 	if (w->mode == NSX_WARMUP_MARK && id != NSX_SKEW) {
 		if (slots->of[id] < 0)
@@ -258,7 +307,7 @@ look(struct warmup *w)
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
 		if (nsx_section_of(k) == NSX_SECTION_WORK || nsx_section_of(k) == NSX_SECTION_SKEW)
 			columns[k] = nsx_field_slots(k, any | (is_host(k) ? host : 0));
-	columns[NSX_OP] |= NSX_C(OP, type) | NSX_C(OP, tid) | NSX_C(OP, host_start);
+	columns[NSX_OP] |= NSX_C(OP, type) | NSX_C(OP, tid) | NSX_C(OP, host_start) | NSX_C(OP, removed);
 	nsx_pass_look(w->through, columns);
 }
 
@@ -393,6 +442,8 @@ nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode m
 	for (enum nsx_kind_id k = 0; mode == NSX_WARMUP_MARK && rc == NSX_OK && k < NSX_NKINDS; k++)
 		if (nsx_section_of(k) == NSX_SECTION_WORK)
 			rc = nsx_reader_add_column(in, k, "phase", 's');
+	if (mode != NSX_WARMUP_MARK && rc == NSX_OK)
+		rc = nsx_reader_add_column(in, NSX_OP, "removed", 'i');
 	while (rc == NSX_OK && (rc = nsx_pass_read(w.through, &rec)) == NSX_OK)
 		rc = take(&w, &rec);
 	if (rc == NSX_EOF)
@@ -406,5 +457,6 @@ nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode m
 	nsx_cat_free(&w.cat);
 	nsx_map_free(&w.ran_on);
 	free(w.ran.p);
+	free(w.gone.p);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "stream/binary.h"
 #include "stream/codec.h"
 #include "stream/fields.h"
@@ -13,6 +14,9 @@
 /* Blocks of fewer records are not copied whole after records that wait to be written: otherwise blocks would become
  * smaller with each filter of a pipeline. */
 enum { SMALL = NSX_BLOCK_ROWS / 4 };
+
+/* A value given to a record of the current block. */
+struct given { size_t row; int slot; int64_t value; };
 
 struct nsx_pass {
 	struct nsx_reader *in;
@@ -22,6 +26,7 @@ struct nsx_pass {
 	int64_t first;           /* records of the stream before the block */
 	size_t  kept;            /* noted */
 	size_t  agreed;          /* this many first kinds have equal numbers and columns in both streams */
+	NSX_VEC(struct given) given;
 	uint64_t keep[NSX_BLOCK_MAX_ROWS / 64];
 };
 
@@ -43,6 +48,8 @@ nsx_pass_new(struct nsx_reader *in, struct nsx_writer *out, struct nsx_err *err)
 void
 nsx_pass_free(struct nsx_pass *p)
 {
+	if (p)
+		free(p->given.p);
 	free(p);
 }
 
@@ -124,10 +131,14 @@ pass_some(struct nsx_pass *p, size_t rows)
 
 	if (nsx_binary_again(p->in) != NSX_OK)
 		return NSX_ERR;
-	for (size_t i = 0; i < rows; i++)
-		if (p->in->dec->next(p->in, &rec) != NSX_OK
-		    || (p->keep[i / 64] >> i % 64 & 1 && nsx_write(p->out, &rec) != NSX_OK))
+	for (size_t i = 0, next = 0; i < rows; i++) {
+		if (p->in->dec->next(p->in, &rec) != NSX_OK)
 			return NSX_ERR;
+		for (; next < p->given.n && p->given.p[next].row == i; next++)
+			nsx_set_i(&rec, p->given.p[next].slot, p->given.p[next].value);
+		if (p->keep[i / 64] >> i % 64 & 1 && nsx_write(p->out, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
 	return NSX_OK;
 }
 
@@ -142,7 +153,7 @@ end_block(struct nsx_pass *p, const struct nsx_block *b)
 		return NSX_OK;
 	if (w->failed || nsx_writer_catch_up(w) != NSX_OK)
 		return NSX_ERR;
-	if (p->kept == b->rows && agrees(p, b) && (b->rows >= SMALL || !nsx_binary_waiting(w)))
+	if (p->kept == b->rows && !p->given.n && agrees(p, b) && (b->rows >= SMALL || !nsx_binary_waiting(w)))
 		return pass_whole(p, b);
 	return pass_some(p, b->rows);
 }
@@ -170,6 +181,7 @@ nsx_pass_read(struct nsx_pass *p, struct nsx_rec *rec)
 		p->looked = true;
 		p->first = b.first;
 		p->kept = 0;
+		p->given.n = 0;
 		memset(p->keep, 0, (b.rows + 63) / 64 * sizeof *p->keep);
 	}
 	return NSX_OK;
@@ -185,4 +197,14 @@ nsx_pass_on(struct nsx_pass *p, const struct nsx_rec *rec)
 	p->kept++;
 	p->keep[i / 64] |= 1ULL << i % 64;
 	return NSX_OK;
+}
+
+int
+nsx_pass_on_with(struct nsx_pass *p, struct nsx_rec *rec, int slot, int64_t value)
+{
+	nsx_set_i(rec, slot, value);
+	if (p->looked && !nsx_vec_push(&p->given, ((struct given){ (size_t)(p->in->records - p->first - 1), slot,
+	                                                          value })))
+		return nsx_err_nomem(p->err, NULL);
+	return nsx_pass_on(p, rec);
 }

@@ -48,7 +48,8 @@ struct launch {
 	NSX_VEC(struct counted) counted;
 	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
 	struct nsx_map        counted_in;  /* (index of the call, row): is counted there */
-	NSX_VEC(int64_t)      busy;       /* by device: the latest end so far; NSX_ABSENT before the first */
+	NSX_VEC(int64_t)      busy;       /* by device: the latest end so far, of removed operations too; NSX_ABSENT
+	                                   * before the first */
 	int64_t ndiags, ops, no_call, timeless, beyond;
 	bool    clipped;
 };
@@ -192,19 +193,26 @@ take_op(struct launch *f, const struct nsx_rec *rec)
 		f->timeless++;
 		return NSX_OK;
 	}
+	int64_t *busy = &f->busy.p[device];
+
+	/* What nsysx-warmup removed kept the device busy, or was awaited, until it ended. */
+	if (nsx_has(rec, NSX_OP_removed) && *busy != NSX_ABSENT) {
+		int64_t removed = nsx_sub_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_removed].i, NULL);
+		*busy = removed > *busy ? removed : *busy;
+	}
 	c = nsx_call_book_of(&f->calls, rec, &rc, f->err);
 	if (rc != NSX_OK)
 		return NSX_ERR;
 	if (!c || !nsx_has(rec, NSX_OP_host_start))
 		f->no_call += kernel;
-	else if (kernel && count(f, rec, graph, f->busy.p[device], c) != NSX_OK)
+	else if (kernel && count(f, rec, graph, *busy, c) != NSX_OK)
 		return NSX_ERR;
 	if (c && nsx_call_book_done(&f->calls, c, &gone) && uncount(f, &gone) != NSX_OK)
 		return NSX_ERR;
 	int64_t end = nsx_add_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_dur].i, NULL);
 
-	if (f->busy.p[device] == NSX_ABSENT || end > f->busy.p[device])
-		f->busy.p[device] = end;
+	if (*busy == NSX_ABSENT || end > *busy)
+		*busy = end;
 	return NSX_OK;
 }
 
@@ -227,7 +235,7 @@ need(const struct launch *f, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES) | NSX_C(OP, device) | NSX_C(OP, type)
-	                            | NSX_C(OP, name));
+	                            | NSX_C(OP, name) | NSX_C(OP, removed));
 	if (f->options->by_range)
 		nsx_range_book_need(in, false);
 }

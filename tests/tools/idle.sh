@@ -305,7 +305,7 @@ range range=4 name=step~B host_start=70 host_dur=10 start=90 dur=5 device=0
 call call=4 start=71 dur=1 name=cudaLaunchKernel class=launch ops=1
 op name=k start=90 dur=5 call=4 tid=1 host_start=71 host_dur=1 range=4
 END_STREAM
-# Gaps [40,45) latency; [50,80): step 10 of [50,60) is host, [60,62) ... the call [61,62), then 18 on the way; [85,90) latency.
+# Gaps [40,45) latency; [50,80): step 10 of [50,60) is host, [60,62) ... the call [61,62), then 18 on the way; [85,90) latency. No verdict rests on calls of 1 ns.
 equal 'by step' "$(idle steps --by step --step '^step')" '0 0 20 compute - - 20 1 20 0
 0 0 20 idle issued latency 5 1 5 0
 0 1 45 compute - - 5 1 5 0
@@ -318,8 +318,8 @@ equal 'by step' "$(idle steps --by step --step '^step')" '0 0 20 compute - - 20 
 equal 'steps of classes' "$(idle steps --by step --step '^step (.)' | awk '{ print $1, $2, $3, $4, $5, $8 }' | awk '{ sum[$2 " " $3 " " $4] += $6 } END { for (k in sum) print k, sum[k] }' | sort)" 'A 0 20 60
 B 0 45 45'
 equal '... and their columns' "$(nsysx-idle -q --tsv --by step --step '^step (.)' --verdict "$T/steps" | cut -f 1-5 | tr '\t' ' ')" 'device class step start verdict
-0 A 0 20 latency-bound
-0 B 0 45 latency-bound'
+0 A 0 20 unknown
+0 B 0 45 unknown'
 same 'a pipe gives the same as a file' "$(cat "$T/steps" | nsysx-idle -q --by step --step ^step --tsv >"$T/p"; echo "$T/p")" "$(nsysx-idle -q --by step --step ^step --tsv "$T/steps" >"$T/f"; echo "$T/f")"
 
 # ---- names
@@ -428,4 +428,76 @@ overlapping() {
 }
 equal 'overlapping operations of one stream are reported' "$(overlapping 7 | nsysx-idle --tsv 2>&1 | grep -c 'operations still run')" 1
 equal 'those of unknown streams are not' "$(overlapping '' | nsysx-idle --tsv 2>&1 | grep -c 'operations still run')" 0
+
+# ---- what nsysx-warmup removed is no idle time: work, and the gaps before it
+#
+#   P0 removed  [0,100)                      executions 0 are initialisation, since the stream communicates
+#   P1          [200,300)
+#   Q0 removed  [400,500) and [600,950)      the latter beside P2
+#   P2          [800,900)                    the device was never idle since P1
+#   P3          [1000,1100)                  idle [950,1000): call [960,980), host [950,960), launch [960,980), latency 20
+stream warm <<'END_STREAM'
+device device=0 last=1000
+program program=0 id=1 name=P key=P
+program program=1 id=2 name=Q key=Q
+inst program=0 inst=0 name=ar opcode=all-reduce comm=1 collective=all-reduce
+call call=1 start=0 dur=5 name=cudaLaunchKernel class=launch ops=1
+call call=2 start=150 dur=20 name=cudaLaunchKernel class=launch ops=1
+call call=3 start=380 dur=10 name=cudaLaunchKernel class=launch ops=1
+call call=4 start=590 dur=10 name=cudaLaunchKernel class=launch ops=1
+call call=5 start=720 dur=30 name=cudaLaunchKernel class=launch ops=1
+call call=6 start=960 dur=20 name=cudaLaunchKernel class=launch ops=1
+op name=p start=10 dur=90 program=0 execution=0 call=1 tid=1 host_start=0 host_dur=5
+op name=p start=200 dur=100 program=0 execution=1 call=2 tid=1 host_start=150 host_dur=20
+op name=q start=400 dur=100 program=1 execution=0 call=3 tid=1 host_start=380 host_dur=10
+op name=q start=600 dur=350 program=1 execution=0 call=4 tid=1 host_start=590 host_dur=10 stream=2
+op name=p start=800 dur=100 program=0 execution=2 call=5 tid=1 host_start=720 host_dur=30
+op name=p start=1000 dur=100 program=0 execution=3 call=6 tid=1 host_start=960 host_dur=20
+END_STREAM
+
+nsysx-warmup -q "$T/warm" >"$T/warmed"
+want='0 compute - - 300 3 100 0
+0 removed - - 550 2 500 0
+0 idle launch-starved launch 20 1 20 0
+0 idle launch-starved host 10 1 10 0
+0 idle issued latency 20 1 20 0'
+equal 'the table tells removed work from idle time' "$(idle warmed)" "$want"
+nsysx-view -b "$T/warm" | nsysx-warmup -q -b >"$T/warmed.b"
+equal '... of a binary stream' "$(idle warmed.b)" "$want"
+nsysx-warmup -q "$T/warmed" | grep -v '^diag' >"$T/warmed2"
+grep -v '^diag' "$T/warmed" >"$T/warmed1"
+sed 's/^end.*//' "$T/warmed1" >"$T/x1"; sed 's/^end.*//' "$T/warmed2" >"$T/x2"
+same 'warming twice is warming once' "$T/x1" "$T/x2"
+equal 'shares are of the time without it' "$(nsysx-idle -q --tsv "$T/warmed" | cut -f 2,4,6 | tr '\t' ' ' | sed 1d | awk '{ printf "%s%s%.4f", sep, $1, $NF; sep = " " }')" \
+	'compute0.8571 removed0.0000 idle0.0571 idle0.0286 idle0.0571'
+equal 'so is the verdict' "$(nsysx-idle -q --tsv --verdict "$T/warmed" | sed 1d | cut -f 2,3 | tr '\t' ' ')" 'host-bound 30'
+equal 'no gap of a list is in it' "$(nsysx-idle -q --tsv --list 9 "$T/warmed" | sed 1d | cut -f 2,3 | tr '\t' ' ')" '950 50'
+equal 'nor a stack' "$(nsysx-idle -q --folded "$T/warmed" | awk '{ sum += $NF } END { print sum }')" 50
+equal 'windows of a time have their part of it' "$(idle warmed --by every:100ns | awk '$3 == "removed" { print $2, $6 }' | paste -sd,)" \
+	'300 100,400 100,500 100,600 100,700 100,900 50'
+equal '--cause has no cause removed' "$(nsysx-idle -q --tsv --cause removed "$T/warmed" 2>&1 | grep -c 'is no cause')" 1
+
+# ---- a launch takes hundreds of ns: no verdict rests on gaps before work whose call took 1 ns
+
+# host_dur FIRST: the gaps [100,200), host, with a call of that duration; [300,380), host; [480,630), latency
+short() {
+	stream short <<-END_STREAM
+		device device=0 last=630
+		op name=k start=0 dur=100
+		call call=1 start=199 dur=$1 name=cudaLaunchKernel class=launch ops=1
+		op name=k start=200 dur=100 call=1 tid=1 host_start=199 host_dur=$1
+		call call=2 start=379 dur=2 name=cudaLaunchKernel class=launch ops=1
+		op name=k start=380 dur=100 call=2 tid=1 host_start=379 host_dur=2
+		call call=3 start=400 dur=2 name=cudaLaunchKernel class=launch ops=1
+		op name=k start=630 dur=100 call=3 tid=1 host_start=400 host_dur=2
+	END_STREAM
+	nsysx-idle -q --tsv --verdict "$T/short" | sed 1d | cut -f 2,3,5 | tr '\t' ' '
+}
+equal 'a call of 2 ns counts' "$(short 2)" 'host-bound 180 host'
+equal 'one of 1 ns does not' "$(short 1)" 'latency-bound 150 latency'
+equal '... but in the table' "$(idle short | awk '$4 == "host" { print $5 }')" 178
+equal '... and there is a warning' "$(nsysx-idle --tsv "$T/short" 2>&1 >/dev/null | grep -c 'call took 1 ns or less')" 1
+sed 's/	630	100	/	490	100	/' "$T/short" >"$T/shorter"
+equal 'if most rests on them nothing is known' "$(nsysx-idle -q --tsv --verdict "$T/shorter" | sed 1d | cut -f 2,3,5,8)" \
+	"$(printf 'unknown\t100\t\tdevice 0 is unknown: 16.9%% of 590 ns is idle time before work whose launch took 1 ns or less by the export, which none does')"
 done_testing

@@ -97,4 +97,26 @@ fails 'an unknown --by' 2 '--by' nsysx-launch --by zz "$T/sums"
 fails 'an unknown --names' 2 '--names' nsysx-launch --names=zz "$T/sums"
 fails '--names without --by range' 2 '--names goes with --by range' nsysx-launch --names=full "$T/sums"
 fails 'an unknown option' 2 '--zeros' nsysx-launch --zeros "$T/sums"
+
+# Work that nsysx-warmup removed, [400,500) and [600,950), kept the device from being starved: only [950,980) is.
+stream warm <<'END_STREAM'
+device device=0 last=1000
+program program=0 id=1 name=P key=P
+program program=1 id=2 name=Q key=Q
+inst program=0 inst=0 name=ar opcode=all-reduce comm=1 collective=all-reduce
+call call=1 start=0 dur=5 name=cudaLaunchKernel class=launch ops=1
+call call=2 start=150 dur=20 name=cudaLaunchKernel class=launch ops=1
+call call=3 start=380 dur=10 name=cudaLaunchKernel class=launch ops=1
+call call=4 start=590 dur=10 name=cudaLaunchKernel class=launch ops=1
+call call=5 start=720 dur=30 name=cudaLaunchKernel class=launch ops=1
+call call=6 start=960 dur=20 name=cudaLaunchKernel class=launch ops=1
+op name=p start=10 dur=90 program=0 execution=0 call=1 tid=1 host_start=0 host_dur=5
+op name=p start=200 dur=100 program=0 execution=1 call=2 tid=1 host_start=150 host_dur=20
+op name=q start=400 dur=100 program=1 execution=0 call=3 tid=1 host_start=380 host_dur=10
+op name=q start=600 dur=350 program=1 execution=0 call=4 tid=1 host_start=590 host_dur=10 stream=2
+op name=p start=800 dur=100 program=0 execution=2 call=5 tid=1 host_start=720 host_dur=30
+op name=p start=1000 dur=100 program=0 execution=3 call=6 tid=1 host_start=960 host_dur=20
+END_STREAM
+nsysx-warmup -q "$T/warm" >"$T/warmed"
+equal 'removed work does not starve a device' "$(launch warmed | cut -d ' ' -f 1-3,8)" 'p 3 3 30'
 done_testing

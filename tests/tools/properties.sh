@@ -18,8 +18,12 @@ extract() {
 	# shellcheck disable=SC2046  # no blanks in these names
 	nsysx-extract -q "$@" $(exports "$job")
 }
-# Records that are no metadata, diag or end.
-events() { awk -F'\t' '$1 ~ /^(compile|module|range|thunk|op|collective)$/' "$1"; }
+# Records that are no metadata, diag or end, without the column that nsysx-warmup adds.
+events() {
+	awk -F'\t' -v OFS='\t' '$1 == "#op" { at = 0; for (i = 2; i <= NF; i++) if ($i == "removed:i") at = i }
+		$1 == "op" && at { line = $1; for (i = 2; i <= NF; i++) if (i != at) line = line OFS $i; print line; next }
+		$1 ~ /^(compile|module|range|thunk|op|collective)$/' "$1"
+}
 
 # ---- tables and stacks
 

@@ -3,8 +3,13 @@
 # record; it is unknown to nsysx-warmup.
 . "${0%/*}/../testlib.sh"
 
+# A stream without the column `removed`, which nsysx-warmup adds to operations.
+bare() {
+	awk -F'\t' -v OFS='\t' '$1 == "#op" { at = 0; for (i = 2; i <= NF; i++) if ($i == "removed:i") at = i }
+		$1 == "op" && at { line = $1; for (i = 2; i <= NF; i++) if (i != at) line = line OFS $i; print line; next } { print }' "$1"
+}
 # The records of a stream except the tool's diags and the end, sorted.
-records() { grep -v '^#' "$1" | grep -v -e '^end	' -e '^diag	[a-z]*	nsysx-warmup' | sort; }
+records() { bare "$1" | grep -v '^#' | grep -v -e '^end	' -e '^diag	[a-z]*	nsysx-warmup' | sort; }
 # Those whose phase is not $2.
 without() { records "$1" | grep -v "	$2\$"; }
 # Records whose phase (last field) differs from the expected one (the field before).
@@ -17,6 +22,17 @@ for name in job quiet short torch calm late tuning retuned; do
 	records "$T/steady" >"$T/got"
 	without $in init >"$T/want"
 	same "$name: keeps the steady state, with unknown columns and kinds" "$T/want" "$T/got"
+
+	# Device, start and `removed` of operations, from the phases: of the first one after others were left out, the time since their latest end.
+	awk -F'\t' '$1 == "#op" { for (i = 2; i <= NF; i++) { split($i, part, ":"); at[part[1]] = i } }
+		$1 == "op" && $at["device"] != "" { d = $at["device"]; end = $at["start"] + $at["dur"]
+			if ($at["want"] == "init") { if (!(d in gone) || end > gone[d]) gone[d] = end; open_[d] = 1 }
+			else { print d, $at["start"], (open_[d] ? $at["start"] - gone[d] : "-"); open_[d] = 0 } }' $in >"$T/want"
+	nsysx-view -t op "$T/steady" 2>/dev/null | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		NR > 1 && $at["device"] != "" { print $at["device"], $at["start"], (at["removed"] && $at["removed"] != "" ? $at["removed"] : "-") }' >"$T/got"
+	awk '!($1 in met) { met[$1]; $3 = "-" } { print }' "$T/want" >"$T/want2"
+	awk '!($1 in met) { met[$1]; $3 = "-" } { print }' "$T/got" >"$T/got2"
+	same "$name: operations tell the time since the end of those removed, but the first of a device" "$T/want2" "$T/got2"
 
 	nsysx-warmup -q --init $in >"$T/init"
 	equal "$name: --init runs" $? 0

@@ -85,7 +85,7 @@ count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 		const char *word = d->window == NSX_NONE ? NULL : nsx_idle_verdict_word(&a->idle, d->window);
 		size_t k = 0;
 
-		if (!word || a->idle.windows.p[d->window].length <= 0)
+		if (!word || nsx_idle_length(&a->idle.windows.p[d->window]) <= 0)
 			continue;
 		while (k < nwords && strcmp(words[k].word, word) != 0)
 			k++;
@@ -151,7 +151,7 @@ static void
 put_largest(struct nsx_look_at *a, const struct word *word)
 {
 	const struct idle_window *w = nsx_look_window(a, word->most);
-	double compute = (double)w->cells[NSX_PART_COMPUTE].ns / (double)w->length;
+	double compute = (double)w->cells[NSX_PART_COMPUTE].ns / (double)nsx_idle_length(w);
 	int64_t n = word->most->periods;
 
 	nsx_buf_c(&a->text, compute > word->share ? "computation is the largest part" : "the largest part");

@@ -92,6 +92,10 @@ nsx_look_where(const struct nsx_look_at *a)
 
 		if (!ns)
 			continue;
+		if (c == NSX_CAUSE_REMOVED) {
+			put_sum(a, t, nsx_cause_name(NSX_CAUSE_REMOVED), ns);
+			continue;
+		}
 		put_sum(a, t, nsx_part_name(NSX_PART_IDLE), ns);
 		nsx_table_str(t, W_GROUP, nsx_str_c(nsx_cause_group((enum nsx_cause)c)));
 		nsx_table_str(t, W_CAUSE, nsx_str_c(nsx_cause_name((enum nsx_cause)c)));

@@ -14,7 +14,7 @@ const char *
 nsx_cause_name(enum nsx_cause c)
 {
 	static const char *const names[NSX_NCAUSES] = {
-		"before", "after", "graph", "no-call", "profiler", "queue-full", "loading", "sync", "launch", "alloc",
+		"before", "after", "removed", "graph", "no-call", "profiler", "queue-full", "loading", "sync", "launch", "alloc",
 		"api", "compile", "range", "host",
 		"latency", "dependency", "unresolved"
 	};
@@ -141,6 +141,7 @@ nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op
 	bool second;
 
 	f->segments.n = 0;
+	f->doubtful = false;
 	*drained = false;
 	if (nsx_idle_is_second_node(f, d, op, &second) != NSX_OK)
 		return NSX_ERR;
@@ -148,6 +149,10 @@ nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op
 		return add(f, g0, g1, NSX_CAUSE_GRAPH, op->path, op->name);
 	if (op->call == NSX_ABSENT || op->host_start == NSX_ABSENT)
 		return add(f, g0, g1, NSX_CAUSE_NO_CALL, f->host_paths.root, op->name);
+	if (g0 >= g1)
+		return NSX_OK;
+	f->doubtful = op->doubtful;
+	f->short_calls += op->doubtful;
 	f->late_calls += op->host_start >= g1;
 	m = op->host_end < g1 ? op->host_end : g1;
 	m = m > g0 ? m : g0;

@@ -9,6 +9,9 @@
 #include "table/idle/idle.h"
 #include "job/missing.h"
 
+/* Launches take hundreds of ns; a call of 1 ns is one whose times are not known. */
+enum { SHORTEST_CALL = 1 };
+
 enum { OFTEN = 4096 };   /* records between two removals of data that is no longer needed */
 
 /* ---- host */
@@ -230,6 +233,24 @@ flush_run(struct idle *f, struct nsx_idle_device *d)
 /* For nsx_parts: the current operation, and its device. */
 struct settling { struct idle *f; struct nsx_idle_device *d; const struct idle_op *op; };
 
+/* The start of the gap [*start, end) before the work after it began to be awaited: until then the device ran what was
+ * removed, or waited for it. */
+static int
+take_removed(struct idle *f, struct nsx_idle_device *d, int64_t *start, int64_t end)
+{
+	int64_t from = *start, to = d->removed < end ? d->removed : end;
+	struct idle_segment all = { from, to, f->host_paths.root, NSX_NONE, NSX_CAUSE_REMOVED };
+
+	if (to <= from)
+		return NSX_OK;
+	*start = to;
+	f->segments.n = 0;
+	f->doubtful = false;
+	if (!nsx_vec_push(&f->segments, all))
+		return nsx_err_nomem(f->err, NULL);
+	return nsx_idle_clip(f, d, &from, &to) ? nsx_idle_add_gap(f, d, from, to, false) : NSX_OK;
+}
+
 static int
 settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
@@ -250,9 +271,11 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 	if (part != NSX_PART_IDLE)
 		return NSX_OK;
 	d->run_start = end;
+	if (take_removed(f, d, &start, end) != NSX_OK)
+		return NSX_ERR;
 	if (nsx_idle_explain(f, d, s->op, start, end, &drained) != NSX_OK)
 		return NSX_ERR;
-	if (!nsx_idle_clip_gap(f, d, &start, &end, drained))
+	if (start >= end || !nsx_idle_clip_gap(f, d, &start, &end, drained))
 		return NSX_OK;
 	if (nsx_idle_add_gap(f, d, start, end, drained) != NSX_OK)
 		return NSX_ERR;
@@ -300,7 +323,8 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		                                   NULL) : NSX_ABSENT,
 		.waits = nsx_int(rec, NSX_OP_waits, 0), .pid = f->cat.devices.p[index].pid, .profile = nsx_int(rec,
 			NSX_OP_profile, NSX_ABSENT),
-		.graph_node = nsx_has(rec, NSX_OP_graph_node)
+		.graph_node = nsx_has(rec, NSX_OP_graph_node),
+		.doubtful = has_call && nsx_has(rec, NSX_OP_host_dur) && rec->v[NSX_OP_host_dur].i <= SHORTEST_CALL
 	};
 	f->no_launch += !has_call;
 	if (!nsx_overruns_take_op(&f->overruns, index, rec))
@@ -309,6 +333,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		d->begun = true;
 		d->first = d->busy = d->run_start = d->run_end = start;
 		d->run_part = NSX_PART_IDLE;
+		d->removed = INT64_MIN;
 		nsx_idle_place(f, d);
 		if (f->options->by == NSX_IDLE_GIVEN && nsx_idle_open_given(f, d) != NSX_OK)
 			return NSX_ERR;
@@ -317,6 +342,10 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		op.path = path_of(f, op.profile, nsx_int(rec, NSX_OP_range, NSX_ABSENT));
 		if (op.path == NSX_NONE || !frame_of(f, nsx_string(rec, NSX_OP_name), &op.name))
 			return nsx_err_nomem(f->err, NULL);
+	}
+	if (nsx_has(rec, NSX_OP_removed)) {
+		int64_t removed = nsx_sub_sat(start, rec->v[NSX_OP_removed].i, NULL);
+		d->removed = removed > d->removed ? removed : d->removed;
 	}
 	bool gap = start > d->busy;
 	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) !=
@@ -350,7 +379,7 @@ nsx_idle_need(const struct idle *f, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid) | NSX_C(OP,
 	                            	profile)
-	                            | NSX_C(OP, waits) | NSX_C(OP, graph_node) | (f->frames ? NSX_C(OP, name) : 0));
+	                            | NSX_C(OP, waits) | NSX_C(OP, graph_node) | NSX_C(OP, removed) | (f->frames ? NSX_C(OP, name) : 0));
 }
 
 int
@@ -466,6 +495,9 @@ nsx_idle_report(struct idle *f)
 		rc = nsx_missing_program(&f->cat, f->options->module, false, f->diags, f->err);
 	nsx_diag_add(f->diags, NSX_INFO, "", f->no_launch,
 	             "operations whose call is not in the export: a gap before one is no-call");
+	nsx_diag_add(f->diags, NSX_WARNING, "", f->short_calls,
+	             "gaps that end with an operation whose call took 1 ns or less, which no launch does: no verdict "
+	             "rests on them");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls,
 		"gaps that end with an operation that starts before its call: the clocks of GPU and host disagree");
 	nsx_overruns_report(&f->overruns, f->diags, "idle time under them is not seen");

@@ -21,7 +21,9 @@
 
 /* Causes in the order of rows; edges first. */
 enum nsx_cause {
-	NSX_CAUSE_BEFORE, NSX_CAUSE_AFTER, NSX_CAUSE_GRAPH, NSX_CAUSE_NO_CALL,
+	NSX_CAUSE_BEFORE, NSX_CAUSE_AFTER,
+	NSX_CAUSE_REMOVED,   /* not idle: work that nsysx-warmup removed, and the gaps before it */
+	NSX_CAUSE_GRAPH, NSX_CAUSE_NO_CALL,
 	NSX_CAUSE_PROFILER, NSX_CAUSE_QUEUE_FULL, NSX_CAUSE_LOADING, NSX_CAUSE_SYNC, NSX_CAUSE_LAUNCH, NSX_CAUSE_ALLOC,
 	    NSX_CAUSE_API,
 	NSX_CAUSE_COMPILE, NSX_CAUSE_RANGE, NSX_CAUSE_HOST,
@@ -33,13 +35,14 @@ enum { NSX_IDLE_CELLS = NSX_PART_IDLE + NSX_NCAUSES };
 static inline int nsx_cause_cell(enum nsx_cause c) { return NSX_PART_IDLE + (int)c; }
 
 const char *nsx_cause_name(enum nsx_cause c);
-const char *nsx_cause_group(enum nsx_cause c);   /* "edge", "graph", "no-call", "launch-starved", "issued" */
+const char *nsx_cause_group(enum nsx_cause c);   /* "edge", "removed", "graph", "no-call", "launch-starved", "issued" */
 
 /* A part of a gap with one cause. path: in idle.paths; leaf: name of the call, or of the next operation; NSX_NONE:
  * none. */
 struct idle_segment { int64_t start, end; uint32_t path, leaf; enum nsx_cause cause; };
 
-struct idle_cell { int64_t ns, count, longest, drained; };
+/* doubtful: of ns, before operations whose call cannot have been as short as it is recorded. */
+struct idle_cell { int64_t ns, count, longest, drained, doubtful; };
 
 /* The sums of one window or of several with one key. Rows are sorted by device, `first`, `seq`. */
 struct idle_window {
@@ -65,6 +68,7 @@ struct nsx_idle_device {
 	uint32_t index;             /* in the catalogue */
 	bool     begun;
 	int64_t  first, busy;       /* start of its first operation, largest end so far */
+	int64_t  removed;           /* the latest end of removed operations so far */
 	int64_t  from, to;          /* with options.steps: the time examined */
 	struct nsx_parts parts;
 	enum nsx_part run_part;     /* the current busy run */
@@ -126,18 +130,26 @@ struct idle {
 	NSX_VEC(struct nsx_idle_given) within;      /* with options.steps: the time examined of each device, by
 	                                             * number */
 	NSX_VEC(struct idle_segment) segments;
+	bool               doubtful;       /* they rest on a call that cannot have been as short as it is recorded */
 	struct nsx_host_pieces pieces;
 	int64_t now, since_trim;
 	NSX_VEC(int64_t)   needs;          /* by trim: time from which pieces are needed */
 	struct nsx_map     need_of;        /* (profile, pid) -> needs */
-	int64_t ndiags, calls, host_only, ops, late_calls, timeless, threadless, no_launch, beyond;
+	int64_t ndiags, calls, host_only, ops, late_calls, short_calls, timeless, threadless, no_launch, beyond;
 	struct nsx_overruns overruns;
 	bool    required;
 };
 
 /* The data of an operation that gaps use; absent numbers are NSX_ABSENT. */
 struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile;
-                 bool graph_node; };
+                 bool graph_node, doubtful; };
+
+/* The time of a window without that of removed work: shares are of it. */
+static inline int64_t
+nsx_idle_length(const struct idle_window *w)
+{
+	return w->length - w->cells[nsx_cause_cell(NSX_CAUSE_REMOVED)].ns;
+}
 
 /* ---- idle.c: processes a stream's records one by one, for code that reads it for other purposes too. {0} with
  * options, diags, err set is empty; between nsx_idle_begin and nsx_idle_free. NSX_OK or NSX_ERR. */

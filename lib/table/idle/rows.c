@@ -369,7 +369,7 @@ nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n
 static bool
 shown(const struct idle *f, bool busy, enum nsx_cause cause)
 {
-	if (busy || cause <= NSX_CAUSE_AFTER)
+	if (busy || cause <= NSX_CAUSE_REMOVED)
 		return !nsx_idle_filters(f) || (!busy && f->options->causes >> cause & 1);
 	return !f->options->causes || f->options->causes >> cause & 1;
 }
@@ -400,17 +400,21 @@ nsx_idle_table(struct idle *f)
 			bool busy = c < NSX_PART_IDLE;
 			enum nsx_cause cause = (enum nsx_cause)(busy ? 0 : c - NSX_PART_IDLE);
 
-			if (!shown(f, busy, cause) || (x->ns == 0 && !f->options->zeros))
+			bool removed = !busy && cause == NSX_CAUSE_REMOVED;
+
+			if (!shown(f, busy, cause) || (x->ns == 0 && (!f->options->zeros || removed)))
 				continue;
 			nsx_table_row(t);
 			nsx_idle_put_keys(f, t, w);
-			nsx_table_str(t, k, nsx_str_c(nsx_part_name(busy ? (enum nsx_part)c : NSX_PART_IDLE)));
-			if (!busy) {
+			nsx_table_str(t, k, nsx_str_c(removed ? nsx_cause_name(cause)
+			                                 : nsx_part_name(busy ? (enum nsx_part)c : NSX_PART_IDLE)));
+			if (!busy && !removed) {
 				nsx_table_str(t, k + 1, nsx_str_c(nsx_cause_group(cause)));
 				nsx_table_str(t, k + 2, nsx_str_c(nsx_cause_name(cause)));
 			}
 			nsx_table_int(t, k + 3, x->ns);
-			nsx_table_double(t, k + 4, (double)x->ns / (double)w->length);
+			if (!removed)
+				nsx_table_double(t, k + 4, (double)x->ns / (double)nsx_idle_length(w));
 			nsx_table_int(t, k + 5, x->count);
 			nsx_table_int(t, k + 6, x->longest);
 			nsx_table_int(t, k + 7, x->drained);

@@ -8,7 +8,7 @@
 /* A window that computes for this share of its time is compute-bound: little can be gained elsewhere. */
 #define COMPUTE_BOUND 0.9
 
-enum group { COMM, COPY, STARVED, ISSUED, GRAPH, NO_CALL, NGROUPS };
+enum group { COMM, COPY, STARVED, ISSUED, GRAPH, NO_CALL, DOUBTFUL, NGROUPS };
 
 static const struct { const char *verdict, *says; } words[NGROUPS] = {
 	[COMM]    = { "comm-bound", "communication that no computation overlaps" },
@@ -17,6 +17,7 @@ static const struct { const char *verdict, *says; } words[NGROUPS] = {
 	[ISSUED]  = { "latency-bound", "idle time in which the next work was launched and had not started" },
 	[GRAPH]   = { "graph-bound", "idle time between the nodes of CUDA graphs" },
 	[NO_CALL] = { "unknown", "idle time before work whose launch is not in the export" },
+	[DOUBTFUL] = { "unknown", "idle time before work whose launch took 1 ns or less by the export, which none does" },
 };
 
 /* in: ns of the cause with that path and call. */
@@ -25,7 +26,7 @@ struct verdict { const char *word, *says; int64_t ns, in; int cause; uint32_t pa
 static int
 group_of(enum nsx_cause c)
 {
-	if (c <= NSX_CAUSE_AFTER)
+	if (c <= NSX_CAUSE_REMOVED)
 		return -1;
 	if (c == NSX_CAUSE_GRAPH)
 		return GRAPH;
@@ -53,6 +54,15 @@ nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum nsx_caus
 	return longest;
 }
 
+/* Time of a cause that a verdict may rest on. */
+static int64_t
+sound(const struct idle_window *w, int cause)
+{
+	const struct idle_cell *c = &w->cells[nsx_cause_cell((enum nsx_cause)cause)];
+
+	return c->ns - c->doubtful;
+}
+
 /* Among equal ones the first, in the order of rows. */
 static struct verdict
 judge(const struct idle *f, const struct idle_window *w)
@@ -63,20 +73,21 @@ judge(const struct idle *f, const struct idle_window *w)
 	int best = -1;
 
 	for (int c = 0; c < NSX_NCAUSES; c++)
-		if (group_of((enum nsx_cause)c) >= 0)
-			sum[group_of((enum nsx_cause)c)] += w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
+		if (group_of((enum nsx_cause)c) >= 0) {
+			sum[group_of((enum nsx_cause)c)] += sound(w, c);
+			sum[DOUBTFUL] += w->cells[nsx_cause_cell((enum nsx_cause)c)].doubtful;
+		}
 	for (int g = 0; g < NGROUPS; g++)
 		if (sum[g] > most) {
 			most = sum[g];
 			best = g;
 		}
-	if ((double)compute >= COMPUTE_BOUND * (double)w->length || most <= 0)
+	if ((double)compute >= COMPUTE_BOUND * (double)nsx_idle_length(w) || most <= 0)
 		return v;
 	v = (struct verdict){ words[best].verdict, words[best].says, most, 0, -1, NSX_NONE, NSX_NONE };
 	for (int c = 0; c < NSX_NCAUSES; c++)
 		if (group_of((enum nsx_cause)c) == best
-		    && (v.cause < 0 || w->cells[nsx_cause_cell((enum nsx_cause)c)].ns >
-		        w->cells[nsx_cause_cell((enum nsx_cause)v.cause)].ns))
+		    && (v.cause < 0 || sound(w, c) > sound(w, v.cause)))
 			v.cause = c;
 	if (v.cause >= 0)
 		v.in = nsx_idle_reason(f, w, (enum nsx_cause)v.cause, &v.path, &v.leaf);
@@ -86,11 +97,11 @@ judge(const struct idle *f, const struct idle_window *w)
 static void
 put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, struct nsx_buf *b)
 {
-	int64_t cause = v->cause < 0 ? 0 : w->cells[nsx_cause_cell((enum nsx_cause)v->cause)].ns;
+	int64_t cause = v->cause < 0 ? 0 : sound(w, v->cause);
 
 	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f%% of ", f->cat.devices.p[w->device].number, v->word,
-	            100 * (double)v->ns / (double)w->length);
-	nsx_buf_ns(b, (double)w->length);
+	            100 * (double)v->ns / (double)nsx_idle_length(w));
+	nsx_buf_ns(b, (double)nsx_idle_length(w));
 	nsx_buf_fmt(b, " is %s", v->says);
 	if (v->cause >= 0) {
 		/* The largest of many causes need not be most of their time. */
@@ -124,7 +135,7 @@ nsx_idle_verdict_share(const struct idle *f, uint32_t window)
 {
 	const struct idle_window *w = &f->windows.p[window];
 
-	return w->length > 0 ? (double)judge(f, w).ns / (double)w->length : 0;
+	return nsx_idle_length(w) > 0 ? (double)judge(f, w).ns / (double)nsx_idle_length(w) : 0;
 }
 
 struct nsx_table *
@@ -147,13 +158,13 @@ nsx_idle_verdicts(struct idle *f)
 		const struct idle_window *w = &f->windows.p[order[i]];
 		struct verdict v = judge(f, w);
 
-		if (w->length <= 0)
+		if (nsx_idle_length(w) <= 0)
 			continue;
 		nsx_table_row(t);
 		nsx_idle_put_keys(f, t, w);
 		nsx_table_str(t, k, nsx_str_c(v.word));
 		nsx_table_int(t, k + 1, v.ns);
-		nsx_table_double(t, k + 2, (double)v.ns / (double)w->length);
+		nsx_table_double(t, k + 2, (double)v.ns / (double)nsx_idle_length(w));
 		if (v.cause >= 0)
 			nsx_table_str(t, k + 3, nsx_str_c(nsx_cause_name((enum nsx_cause)v.cause)));
 		f->scratch.len = 0;

@@ -39,7 +39,7 @@ new_window(struct idle *f, const struct nsx_idle_device *d, int64_t start, int64
 
 /* Count ns of one run or gap; they are in one window. */
 static void
-count(struct idle_window *w, int cell, int64_t ns, bool drained)
+count(struct idle_window *w, int cell, int64_t ns, bool drained, bool doubtful)
 {
 	struct idle_cell *c = &w->cells[cell];
 
@@ -47,6 +47,7 @@ count(struct idle_window *w, int cell, int64_t ns, bool drained)
 	c->count += ns > 0;
 	c->longest = max2(c->longest, ns);
 	c->drained += drained ? ns : 0;
+	c->doubtful += doubtful ? ns : 0;
 }
 
 /* Record path and leaf for the verdict. */
@@ -80,7 +81,7 @@ add_clip(struct idle *f, uint32_t window, struct piece *p, int64_t start, int64_
 	if (start >= end)
 		return NSX_OK;
 	if (p->part != NSX_PART_IDLE) {
-		count(w, (int)p->part, end - start, false);
+		count(w, (int)p->part, end - start, false, false);
 		return NSX_OK;
 	}
 	while (p->from < f->segments.n && f->segments.p[p->from].end <= start)
@@ -90,13 +91,13 @@ add_clip(struct idle *f, uint32_t window, struct piece *p, int64_t start, int64_
 		int64_t ns = min2(s->end, end) - max2(s->start, start);
 
 		sum[s->cause] += ns;
-		if (f->reasoned && reason(f, window, s, ns) != NSX_OK)
+		if (f->reasoned && !f->doubtful && reason(f, window, s, ns) != NSX_OK)
 			return NSX_ERR;
 	}
 	w = &f->windows.p[window];
 	for (int c = 0; c < NSX_NCAUSES; c++)
 		if (sum[c])
-			count(w, nsx_cause_cell((enum nsx_cause)c), sum[c], p->drained);
+			count(w, nsx_cause_cell((enum nsx_cause)c), sum[c], p->drained, f->doubtful);
 	return NSX_OK;
 }
 
@@ -511,8 +512,8 @@ nsx_idle_add_gap(struct idle *f, struct nsx_idle_device *d, int64_t start, int64
 static void
 add_edges(struct idle_window *w, const struct nsx_idle_device *d, int64_t start, int64_t end)
 {
-	count(w, nsx_cause_cell(NSX_CAUSE_BEFORE), max2(0, min2(end, d->first) - start), false);
-	count(w, nsx_cause_cell(NSX_CAUSE_AFTER), max2(0, end - max2(start, d->busy)), false);
+	count(w, nsx_cause_cell(NSX_CAUSE_BEFORE), max2(0, min2(end, d->first) - start), false, false);
+	count(w, nsx_cause_cell(NSX_CAUSE_AFTER), max2(0, end - max2(start, d->busy)), false, false);
 	w->length = end - start;
 }
 
