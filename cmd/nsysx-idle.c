@@ -151,6 +151,9 @@ main(int argc, char **argv)
 	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_IDLE_DEVICE && !causes && !drained &&
 	    nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
 	nsx_tool_table_form(&cli);
+	/* What was asked for is printed on a terminal, too, with the row of the others. */
+	if (list >= 0 && nsx_tool_table.top < 0)
+		nsx_tool_table.top = 0;
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	if (folded) {
 		out = nsx_outfile_open(nsx_tool_output.path, &t.err);

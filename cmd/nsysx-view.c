@@ -78,6 +78,18 @@ is_outside(const struct nsx_rec *rec)
 	return true;
 }
 
+/* Records of that kind have no such column. */
+static void
+misuse_column(const struct nsx_kind *k, struct nsx_str column)
+{
+	struct nsx_near near = { .want = column };
+
+	for (int i = 0; i < k->ncols; i++)
+		nsx_near_offer(&near, nsx_str_c(k->cols[i].name));
+	nsx_cli_misuse(&cli, "--only: %s records have no column %.*s%s", k->name, (int)column.len, column.ptr,
+	               nsx_near_hint(&near).text);
+}
+
 /* Whether a record satisfies --only; its values are compared in the form in which a table shows them. */
 static bool
 is_wanted(const struct nsx_rec *rec)
@@ -91,8 +103,7 @@ is_wanted(const struct nsx_rec *rec)
 
 		text.len = 0;
 		if (slot < 0)
-			nsx_cli_misuse(&cli, "--only: %s records have no column %.*s", rec->kind->name,
-			               (int)test->column.len, test->column.ptr);
+			misuse_column(rec->kind, test->column);
 		if (!nsx_has(rec, slot))
 			;
 		else if (rec->kind->cols[slot].type == 's')
@@ -201,9 +212,10 @@ source_of(enum nsx_kind_id id)
 	}
 }
 
-/* For a kind without requested records, report why, or suggest a similar name; some: the kind has other records. */
-static void
-warn_missing(struct nsx_tool *t, struct nsx_str name, bool some)
+/* For a kind without requested records, report why; some: the kind has other records. With --table one that neither
+ * this version nor the stream knows is an error, with the most similar name. */
+static int
+tell_missing(struct nsx_tool *t, struct nsx_str name, bool some)
 {
 	struct nsx_near near = { .want = name };
 	struct nsx_str meant;
@@ -213,23 +225,33 @@ warn_missing(struct nsx_tool *t, struct nsx_str name, bool some)
 
 	if (some) {
 		nsx_cli_warn(&cli, "%s: no record of kind %.*s matches --only", t->in_name, (int)name.len, name.ptr);
-		return;
+		return NSX_OK;
 	}
 	if (id != NSX_NKINDS) {
 		nsx_cli_warn(&cli, "%s: no record of kind %.*s%s", t->in_name, (int)name.len, name.ptr, source_of(id));
-		return;
+		return NSX_OK;
 	}
-	for (int k = 0; k < n; k++)
+	for (int k = 0; k < n; k++) {
+		/* Declared, but without records. */
+		if (nsx_str_eq(name, nsx_str_c(kinds[k]->name))) {
+			nsx_near_free(&near);
+			nsx_cli_warn(&cli, "%s: no record of kind %.*s", t->in_name, (int)name.len, name.ptr);
+			return NSX_OK;
+		}
 		nsx_near_offer(&near, nsx_str_c(kinds[k]->name));
+	}
 	for (int k = 0; k < NSX_NKINDS; k++)
 		nsx_near_offer(&near, nsx_str_c(nsx_kind_builtin((enum nsx_kind_id)k)->name));
 	meant = nsx_near_best(&near);
-	nsx_cli_warn(&cli, "%s: no record of kind %.*s, which this version does not know%s%.*s%s", t->in_name,
-	             (int)name.len, name.ptr,
-	             meant.len ? "; did you mean " : "", (int)meant.len, meant.len ? meant.ptr : "", meant.len ? "?" :
-	             "");
+	nsx_err_set(&t->err, "%s: no record of kind %.*s, which this version does not know%s%.*s%s", t->in_name,
+	            (int)name.len, name.ptr, meant.len ? "; did you mean " : "", (int)meant.len,
+	            meant.len ? meant.ptr : "", meant.len ? "?" : "");
 	t->diags.failed |= near.failed;
 	nsx_near_free(&near);
+	if (table)
+		return NSX_ERR;
+	nsx_cli_warn(&cli, "%s", t->err.msg);
+	return NSX_OK;
 }
 
 /* Write the requested records, of each kind the first `top`; 0: all. */
@@ -261,8 +283,8 @@ copy_wanted(struct nsx_tool *t, size_t top)
 		return NSX_ERR;
 	for (size_t i = 0; i < nwanted; i++)
 		if (wanted[i].records == 0)
-			warn_missing(t, wanted[i].name, wanted[i].some);
-	return NSX_OK;
+			rc = tell_missing(t, wanted[i].name, wanted[i].some) == NSX_OK ? rc : NSX_ERR;
+	return rc == NSX_EOF ? NSX_OK : rc;
 }
 
 /* A table without rows still has a header line. */
@@ -358,9 +380,9 @@ view_on_terminal(int nops, char **ops)
 		good = show_columns(&s, nsx_kind_builtin(id));
 	if (!good)
 		nsx_cli_die(&cli, "out of memory");
-	if (rc == NSX_EOF && wanted[0].records == 0)
-		warn_missing(&t, wanted[0].name, wanted[0].some);
 	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK && wanted[0].records == 0)
+		rc = tell_missing(&t, wanted[0].name, wanted[0].some);
 	if (rc == NSX_OK && s.table)
 		rc = nsx_tool_write_table(&t, s.table, -1);
 	rc = nsx_tool_finish(&t, rc);

@@ -21,6 +21,7 @@ enum nsx_cell {
 	NSX_CELL_NS,        /* integer nanoseconds; 1.234 ms */
 	NSX_CELL_TIME,      /* integer nanoseconds of a point in time; 1.234567890 s */
 	NSX_CELL_BYTES,     /* integer bytes; 1.234 MB, of 1e6 bytes */
+	NSX_CELL_FLOPS,     /* integer operations; 1.234 GFLOP */
 	NSX_CELL_DOUBLE,    /* double */
 	NSX_CELL_MEAN_NS,   /* double, nanoseconds; 1.234 ms */
 	NSX_CELL_GBPS,      /* double, 1e9 bytes a second */

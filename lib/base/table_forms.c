@@ -183,6 +183,7 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, 
 {
 	static const char *const times[] = { "ns", "us", "ms", "s", NULL };
 	static const char *const sizes[] = { "B", "kB", "MB", "GB", "TB", NULL };
+	static const char *const flops[] = { "FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", NULL };
 
 	if (!c.has) {
 		nsx_buf_char(b, '-');
@@ -193,6 +194,7 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, 
 	case NSX_CELL_NS:      put_scaled(b, (double)c.v.i, times, true); break;
 	case NSX_CELL_TIME:    put_time(b, c.v.i); break;
 	case NSX_CELL_BYTES:   put_scaled(b, (double)c.v.i, sizes, true); break;
+	case NSX_CELL_FLOPS:   put_scaled(b, (double)c.v.i, flops, true); break;
 	case NSX_CELL_DOUBLE:  put_double(b, c.v.f); break;
 	case NSX_CELL_MEAN_NS: put_scaled(b, c.v.f, times, false); break;
 	case NSX_CELL_GBPS:    put_speed(b, c.v.f); break;

@@ -12,7 +12,8 @@
 static inline bool
 nsx_table_is_int(enum nsx_cell type)
 {
-	return type == NSX_CELL_INT || type == NSX_CELL_NS || type == NSX_CELL_TIME || type == NSX_CELL_BYTES;
+	return type == NSX_CELL_INT || type == NSX_CELL_NS || type == NSX_CELL_TIME || type == NSX_CELL_BYTES
+	       || type == NSX_CELL_FLOPS;
 }
 
 /* A cell as it is read; s lives as long as the table. */

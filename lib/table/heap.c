@@ -55,7 +55,8 @@ static const struct nsx_table_col at_cols[AT_NCOLS] = {
 	[AT_SOURCE]      = { "source", NSX_CELL_STRING },
 };
 
-/* A trace, kept until all have been read: a line of the table of peaks, or its rows among those of buffers. */
+/* A trace, kept until all have been read: a line of the table of peaks, or its rows in the other tables; with --summary
+ * a program. */
 struct peak { int64_t id, peak, trace, points, color; struct nsx_str name; size_t came, first, rows; };
 
 struct job {
@@ -94,10 +95,11 @@ put_memory(struct nsx_table *t, int col, int64_t color)
 
 /* ---- the forms */
 
-static void
+static int
 put_summary(struct job *j, const struct nsx_heap *h)
 {
 	struct nsx_table *t = j->table;
+	struct peak p = { .id = h->id, .came = j->peaks.n, .first = nsx_table_rows(t), .rows = h->nmemory };
 
 	for (size_t i = 0; i < h->nmemory; i++) {
 		const struct nsx_heap_memory *m = &h->memory[i];
@@ -113,7 +115,9 @@ put_summary(struct job *j, const struct nsx_heap *h)
 		nsx_table_int(t, SUM_HEAP, m->heap);
 		nsx_table_int(t, SUM_PEAK, m->peak);
 		nsx_table_int(t, SUM_FRAGMENTATION, m->temp - m->heap);
+		p.peak = m->peak > p.peak ? m->peak : p.peak;
 	}
+	return nsx_vec_push(&j->peaks, p) ? NSX_OK : nsx_err_nomem(j->err, NULL);
 }
 
 static void
@@ -160,7 +164,8 @@ static int
 keep_peak(struct job *j, const struct nsx_heap *h, size_t trace)
 {
 	const struct nsx_heap_trace *t = &h->traces[trace];
-	size_t rows = j->options->what == NSX_HEAP_AT_PEAK ? t->nlive : 0;
+	size_t rows = j->options->what == NSX_HEAP_AT_PEAK ? t->nlive : j->options->what == NSX_HEAP_CURVE
+	    ? t->npoints : 0;
 	struct peak p = { h->id, t->peak, (int64_t)trace, (int64_t)t->npoints, t->color,
 	                  nsx_arena_str(&j->arena, h->name), j->peaks.n, nsx_table_rows(j->table), rows };
 
@@ -191,9 +196,9 @@ put_peaks(struct job *j)
 	}
 }
 
-/* The rows of buffers, those of the trace with the largest peak first. */
+/* The rows of points, buffers or memories, those of the trace or program with the largest peak first. */
 static int
-sort_live(struct job *j)
+sort_rows(struct job *j)
 {
 	size_t n = 0, *order = malloc((nsx_table_rows(j->table) + 1) * sizeof *order);
 
@@ -230,10 +235,10 @@ add_dump(struct job *j, const char *path)
 	j->dumps++;
 	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h.nmemory == 0 : h.ntraces == 0;
 	if (j->options->what == NSX_HEAP_SUMMARY)
-		put_summary(j, &h);
+		rc = put_summary(j, &h);
 	for (size_t i = 0; rc == NSX_OK && i < h.ntraces; i++)
 		switch (j->options->what) {
-		case NSX_HEAP_CURVE:   put_curve(j, &h, i); break;
+		case NSX_HEAP_CURVE:   rc = keep_peak(j, &h, i); put_curve(j, &h, i); break;
 		case NSX_HEAP_AT_PEAK: rc = keep_peak(j, &h, i); put_live(j, &h, i); break;
 		case NSX_HEAP_PEAK:    rc = keep_peak(j, &h, i); break;
 		case NSX_HEAP_SUMMARY: break;
@@ -292,6 +297,13 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 	int rc = j.table ? NSX_OK : nsx_err_nomem(err, NULL);
 
 	nsx_table_rank(j.table, forms[options->what].rank);
+	/* Two quantities are called peak: people see one name for each. */
+	if (options->what == NSX_HEAP_PEAK) {
+		nsx_table_head(j.table, "peak", "heap_peak");
+	} else if (options->what == NSX_HEAP_SUMMARY) {
+		nsx_table_head(j.table, "heap", "heap_peak");
+		nsx_table_head(j.table, "peak", "whole_peak");
+	}
 	for (int i = 0; i < n; i++)
 		nsx_progress_expect(size_of(paths[i]));
 	for (int i = 0; rc == NSX_OK && i < n; i++) {
@@ -300,8 +312,8 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 	}
 	if (rc == NSX_OK && j.peaks.n > 1)
 		qsort(j.peaks.p, j.peaks.n, sizeof *j.peaks.p, largest_first);
-	if (rc == NSX_OK && options->what == NSX_HEAP_AT_PEAK)
-		rc = sort_live(&j);
+	if (rc == NSX_OK && options->what != NSX_HEAP_PEAK)
+		rc = sort_rows(&j);
 	if (rc == NSX_OK) {
 		if (options->what == NSX_HEAP_PEAK)
 			put_peaks(&j);

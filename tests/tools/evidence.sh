@@ -245,6 +245,7 @@ run nsysx-summary --by thunk --tsv --only name=nosuch "$T/roof"
 equal 'no row: it says so' "$(grep -c 'none of 4 rows matches' "$T_private/err")" 1
 equal 'nsysx-view: of records' "$(nsysx-view -t inst --only name=turn "$T/roof" | rows '{ print at("inst") }')" 2
 equal '... a number, and what is absent' "$(nsysx-view -t inst --only mem_bytes=10 --only comm= "$T/roof" | rows '{ print at("inst") }' | tr '\n' ' ')" '2 3 '
+fails '... with the nearest one' 2 'no column opcod; did you mean opcode?' nsysx-view -t inst --only opcod=1 "$T/roof"
 fails '... a column that they do not have' 2 'inst records have no column nosuch' nsysx-view -t inst --only nosuch=1 "$T/roof"
 fails '... and no stream' 2 '--only goes with --table' nsysx-view --only name=a "$T/roof"
 run nsysx-view -t inst --only name=nosuch "$T/roof"

@@ -31,6 +31,13 @@ cp "$big" "$T/order/module_0002.jit_init.after_optimizations.hlo.pb"
 nsysx-heap -q --at-peak "$T/order" | awk 'NR > 1 { print $1, $3 }' | uniq >"$T/got"
 nsysx-heap -q --peak "$T/order" | awk 'NR > 1 { print $1, $3 }' >"$T/want"
 same '--at-peak of a folder: the program with the largest peak first' "$T/got" "$T/want"
+nsysx-heap -q "$T/order" | awk 'NR > 1 { print $1, $3 }' | uniq >"$T/got"
+same '... so are curves' "$T/got" "$T/want"
+nsysx-heap -q --summary "$T/order" | awk -F'\t' 'NR > 1 { print $10 }' >"$T/got"
+sort -rn "$T/got" >"$T/want"
+same '... and the summary' "$T/got" "$T/want"
+equal 'a heading for the peak of heaps, another for that of the whole' "$(nsysx-heap --peak --table "$step" | head -n 1 | awk '{ print $4 }') $(nsysx-heap --summary --table "$step" | head -n 1 | awk '{ print $9, $10 }')" \
+	'heap_peak heap_peak whole_peak'
 equal '--stacks has all frames' "$(nsysx-heap --at-peak --stacks "$step" | awk -F'\t' '$7 == "dot.1" { print $9; exit }')" \
 	'train.py:10[main];model.py:20[layer]'
 equal '--json has the same rows' "$(nsysx-heap --peak --json "$step" | python3 -c 'import json, sys; print([r["peak"] for r in json.load(sys.stdin)])')" '[8000, 5000]'

@@ -394,4 +394,16 @@ ok '... leaves no trace' test ! -e "$T/out"
 fails '--require: a missing kind' 1 'no op record' nsysx-perfetto --require op -o "$T/out" "$T/lanes"
 fails 'a full disk' 1 '/dev/full' nsysx-perfetto -o /dev/full "$T/s"
 fails 'two streams' 2 'one FILE at most' nsysx-perfetto "$T/s" "$T/s"
+
+# ---- no arrow without both ends: the operations of call 1, and device 1's part of a collective, were removed
+awk -f host/stream.awk >"$T/ends" <<'END_STREAM'
+device device=0 last=100
+call call=1 start=10 dur=5 name=cudaLaunchKernel class=launch ops=1
+call call=2 start=20 dur=5 name=cudaLaunchKernel class=launch ops=1
+op name=k start=50 dur=50 call=2 tid=1 host_start=20 host_dur=5
+END_STREAM
+equal 'a call whose operations were removed begins no arrow' "$(nsysx-perfetto -q --chrome "$T/ends" |
+	python3 -c 'import json, sys
+for e in json.load(sys.stdin)["traceEvents"]:
+    if e["ph"] in "stf": print(e["ph"], round(e["ts"] * 1000))' | sort | tr '\n' ' ')" 'f 50 s 20 '
 done_testing

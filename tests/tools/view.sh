@@ -53,11 +53,12 @@ equal '... without failing' "$status" 0
 run nsysx-view -k op s
 equal 'a known kind without records is reported' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind op: extract with --ops'
 run nsysx-view -t thunks s
-equal 'with --table a similar kind is suggested' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind thunks, which this version does not know; did you mean thunk?'
+equal 'with --table a similar kind is suggested' "$(cat "$T_private/err")" 'nsysx-view: s: no record of kind thunks, which this version does not know; did you mean thunk?'
 run nsysx-view -t zebras s
-equal '... also an unknown one of the stream' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind zebras, which this version does not know; did you mean zebra?'
+equal '... also an unknown one of the stream' "$(cat "$T_private/err")" 'nsysx-view: s: no record of kind zebras, which this version does not know; did you mean zebra?'
+equal '... and it is an error' "$status" 1
 run nsysx-view -t nothing s
-equal '... or none' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind nothing, which this version does not know'
+equal '... or none' "$(cat "$T_private/err")" 'nsysx-view: s: no record of kind nothing, which this version does not know'
 fails '-k requires names' 2 'want names of kinds, got ""' nsysx-view -k '' s
 fails '-k requires names between commas' 2 'want names of kinds' nsysx-view -k 'a,,b' s
 fails '--require' 1 'standard output: no zebra record' sh -c 'nsysx-view -q -k thunk --require zebra s >out'

@@ -11,9 +11,17 @@
  * of a full row is dropped. */
 enum { ROWS = 1 << 14, ROW = 4 };
 
+/* Flows are written when both of their ends are known, since an end may have been removed from the stream. Ends of
+ * launches wait by the low bits of their number; the calls whose operations may come have consecutive numbers. */
+enum { WAITING = 1 << 17 };
+
+/* An end of a flow that was not written. id: of the flow; 0: none. */
+struct flow_end { uint64_t id, track; int64_t time; uint32_t process; bool launched; };
+
 struct chrome {
 	bool     any;                    /* event */
-	uint64_t begun[ROWS][ROW];       /* instances of collectives whose flow has begun; 0: none */
+	struct flow_end begun[ROWS][ROW];       /* the first records of instances of collectives */
+	struct flow_end waiting[2][WAITING];    /* of launches of modules and thunks, and of calls */
 };
 
 static void
@@ -101,28 +109,49 @@ put_args(struct nsx_buf *b, const struct nsx_slice *s)
 }
 
 static int
-put_flow(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, const char *phase, const char *name,
-         uint64_t id,
-         int64_t time)
+put_flow(struct nsx_perfetto *t, const char *phase, const char *name, const struct flow_end *e)
 {
-	begin_event(t, phase, track->process, track->id);
-	nsx_buf_fmt(&t->buf, ",\"cat\":\"%s\",\"name\":\"%s\",\"id\":\"0x%" PRIx64 "\",\"bp\":\"e\"", name, name, id);
-	put_time(&t->buf, ",\"ts\":", time);
+	begin_event(t, phase, e->process, e->track);
+	nsx_buf_fmt(&t->buf, ",\"cat\":\"%s\",\"name\":\"%s\",\"id\":\"0x%" PRIx64 "\",\"bp\":\"e\"", name, name,
+	            e->id);
+	put_time(&t->buf, ",\"ts\":", e->time);
 	return end_event(t);
 }
 
-/* Returns whether the flow of the instance has begun, and marks it as begun. */
-static bool
-begun(struct chrome *c, uint64_t instance)
+/* The launch, or what was launched. */
+static int
+put_launch(struct nsx_perfetto *t, const struct flow_end *e)
 {
-	uint64_t *row = c->begun[instance % ROWS];
+	struct chrome *c = t->state;
+	struct flow_end *other = &c->waiting[e->id >> 62 & 1][e->id % WAITING], first = *other;
 
-	for (int i = 0; i < ROW; i++)
-		if (row[i] == instance)
-			return true;
+	if (first.id != e->id || first.launched == e->launched) {
+		*other = *e;
+		return NSX_OK;
+	}
+	other->id = 0;
+	return put_flow(t, "s", "launch", e->launched ? &first : e) == NSX_OK
+	       && put_flow(t, "f", "launch", e->launched ? e : &first) == NSX_OK ? NSX_OK : NSX_ERR;
+}
+
+/* A record of a collective: the second one writes the first one's end too. */
+static int
+put_instance(struct nsx_perfetto *t, const struct flow_end *e)
+{
+	struct chrome *c = t->state;
+	struct flow_end *row = c->begun[e->id % ROWS];
+
+	for (int i = 0; i < ROW; i++) {
+		if (row[i].id != e->id)
+			continue;
+		if (!row[i].launched && put_flow(t, "s", "collective", &row[i]) != NSX_OK)
+			return NSX_ERR;
+		row[i].launched = true;   /* written */
+		return put_flow(t, "t", "collective", e);
+	}
 	memmove(row + 1, row, (ROW - 1) * sizeof *row);
-	row[0] = instance;
-	return false;
+	row[0] = *e;
+	return NSX_OK;
 }
 
 static int
@@ -136,11 +165,14 @@ chrome_slice(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, con
 	put_args(&t->buf, s);
 	if (end_event(t) != NSX_OK)
 		return NSX_ERR;
-	if (s->launch && put_flow(t, track, s->launched ? "f" : "s", "launch", s->launch, s->start) != NSX_OK)
+	struct flow_end e = { s->launch, track->id, s->start, track->process, s->launched };
+	if (s->launch && put_launch(t, &e) != NSX_OK)
 		return NSX_ERR;
 	if (!s->instance)
 		return NSX_OK;
-	return put_flow(t, track, begun(t->state, s->instance) ? "t" : "s", "collective", s->instance, s->start);
+	e.id = s->instance;
+	e.launched = false;
+	return put_instance(t, &e);
 }
 
 static int

@@ -14,7 +14,8 @@ const char *
 nsx_cause_name(enum nsx_cause c)
 {
 	static const char *const names[NSX_NCAUSES] = {
-		"before", "after", "removed", "graph", "no-call", "profiler", "queue-full", "loading", "sync", "launch", "alloc",
+		"before", "after", "removed", "graph", "no-call", "profiler", "queue-full", "loading", "sync", "launch",
+		"alloc",
 		"api", "compile", "range", "host",
 		"latency", "dependency", "unresolved"
 	};

@@ -379,7 +379,8 @@ nsx_idle_need(const struct idle *f, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid) | NSX_C(OP,
 	                            	profile)
-	                            | NSX_C(OP, waits) | NSX_C(OP, graph_node) | NSX_C(OP, removed) | (f->frames ? NSX_C(OP, name) : 0));
+	                            | NSX_C(OP, waits) | NSX_C(OP, graph_node) | NSX_C(OP, removed) | (f->frames
+	                            	? NSX_C(OP, name) : 0));
 }
 
 int

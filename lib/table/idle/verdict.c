@@ -17,7 +17,8 @@ static const struct { const char *verdict, *says; } words[NGROUPS] = {
 	[ISSUED]  = { "latency-bound", "idle time in which the next work was launched and had not started" },
 	[GRAPH]   = { "graph-bound", "idle time between the nodes of CUDA graphs" },
 	[NO_CALL] = { "unknown", "idle time before work whose launch is not in the export" },
-	[DOUBTFUL] = { "unknown", "idle time before work whose launch took 1 ns or less by the export, which none does" },
+	[DOUBTFUL] = { "unknown", "idle time before work whose launch took 1 ns or less by the export, which none does"
+	               },
 };
 
 /* in: ns of the cause with that path and call. */

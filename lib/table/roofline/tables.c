@@ -70,8 +70,8 @@ static const struct nsx_table_col inst_cols[T_NCOLS] = {
 	[T_MATH] = { "math", NSX_CELL_STRING }, [T_BOUND] = { "bound", NSX_CELL_STRING },
 	[T_COUNT] = { "count", NSX_CELL_INT }, [T_TOTAL] = { "total", NSX_CELL_NS },
 	[T_LIMIT] = { "limit", NSX_CELL_MEAN_NS }, [T_HEADROOM] = { "headroom", NSX_CELL_MEAN_NS },
-	[T_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE }, [T_FLOPS] = { "flops", NSX_CELL_INT },
-	[T_VECTOR] = { "vector", NSX_CELL_INT }, [T_BYTES] = { "bytes", NSX_CELL_BYTES },
+	[T_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE }, [T_FLOPS] = { "flops", NSX_CELL_FLOPS },
+	[T_VECTOR] = { "vector", NSX_CELL_FLOPS }, [T_BYTES] = { "bytes", NSX_CELL_BYTES },
 	[T_INTENSITY] = { "intensity", NSX_CELL_DOUBLE }, [T_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
 	[T_GBPS] = { "gbps", NSX_CELL_GBPS }, [T_PERCENT] = { "percent", NSX_CELL_PERCENT },
 	[T_NOTE] = { "note", NSX_CELL_STRING }, [T_OP_NAME] = { "op_name", NSX_CELL_STRING },
@@ -160,7 +160,7 @@ enum { G_INSTRUCTIONS, G_COUNT, G_TOTAL, G_MODELLED, G_LIMIT, G_HEADROOM, G_EFFI
 #define GROUP_COLS \
 	{ "instructions", NSX_CELL_INT }, { "count", NSX_CELL_INT }, { "total", NSX_CELL_NS }, \
 	{ "modelled", NSX_CELL_NS }, { "limit", NSX_CELL_MEAN_NS }, \
-	{ "headroom", NSX_CELL_MEAN_NS }, { "efficiency", NSX_CELL_SHARE }, { "flops", NSX_CELL_INT }, \
+	{ "headroom", NSX_CELL_MEAN_NS }, { "efficiency", NSX_CELL_SHARE }, { "flops", NSX_CELL_FLOPS }, \
 	{ "bytes", NSX_CELL_BYTES }, \
 	{ "tflops", NSX_CELL_DOUBLE }, { "gbps", NSX_CELL_GBPS }, { "percent", NSX_CELL_PERCENT }
 
@@ -263,7 +263,7 @@ static const struct nsx_table_col program_cols[M_NCOLS] = {
 	[M_VECTOR] = { "vector", NSX_CELL_NS }, [M_MEMORY] = { "memory", NSX_CELL_NS },
 	[M_LIMIT] = { "limit", NSX_CELL_MEAN_NS }, [M_HEADROOM] = { "headroom", NSX_CELL_MEAN_NS },
 	[M_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE }, [M_SHARE] = { "share", NSX_CELL_SHARE },
-	[M_FLOPS] = { "flops", NSX_CELL_INT }, [M_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
+	[M_FLOPS] = { "flops", NSX_CELL_FLOPS }, [M_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
 	[M_HFU] = { "hfu", NSX_CELL_SHARE }
 };
 
@@ -394,6 +394,12 @@ nsx_roof_table(struct nsx_roof *f, struct nsx_table **table)
 	nsx_table_rank(t, kinds[by].rank);
 	if (by != NSX_ROOFLINE_PROGRAM)
 		nsx_table_head(t, "gbps", "GB/s");
+	/* Elsewhere these are of all executions. */
+	if (by == NSX_ROOFLINE_INST) {
+		nsx_table_head(t, "flops", "flops_each");
+		nsx_table_head(t, "vector", "vector_each");
+		nsx_table_head(t, "bytes", "bytes_each");
+	}
 	if (kinds[by].adds)
 		nsx_table_adds(t, kinds[by].adds);
 	if (rc == NSX_OK && kinds[by].words && f->options->words)
