@@ -200,8 +200,12 @@ put_peaks(struct job *j)
 static int
 sort_rows(struct job *j)
 {
-	size_t n = 0, *order = malloc((nsx_table_rows(j->table) + 1) * sizeof *order);
+	size_t n = 0, rows = 0, *order;
 
+	for (size_t i = 0; i < j->peaks.n; i++)
+		rows += j->peaks.p[i].rows;
+	/* Fewer rows: memory ran out while they were added. */
+	order = rows == nsx_table_rows(j->table) ? malloc((rows + 1) * sizeof *order) : NULL;
 	if (!order)
 		return nsx_err_nomem(j->err, NULL);
 	for (size_t i = 0; i < j->peaks.n; i++)

@@ -236,7 +236,7 @@ sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
 		return NSX_OK;
 	*out = compiles(f, rec, NSX_RANGE_profile, NSX_RANGE_range) || compiles(f, rec, NSX_RANGE_profile,
 		NSX_RANGE_parent);
-	if (*out && nsx_has(rec, NSX_RANGE_start)) {
+	if (*out && !f->kernel && nsx_has(rec, NSX_RANGE_start)) {
 		/* Its work is in the stream although it is omitted, so the range around it is treated in the same way
 		 * as without that range. */
 		struct nsx_range_entry *up = nsx_range_book_find(&f->book, nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT),

@@ -1,6 +1,6 @@
 """fit.py WIDTH... -- tables on terminals of these widths. Each line of standard input is a command that prints a table. What it
 prints on a terminal is held to its own TSV: no line is wider than the terminal; columns are some of the TSV's, in order, those with values, and those that
-are not there are counted if there are rows; a sentence of a row is below it; rows are the first 20 of more than 25 (of a stream always), and the others are counted; a name is whole, or its two ends, or parts of it in their order. A line of output for each
+are not there are counted if there are rows; a sentence of a row is below it; rows are the first 20 of more than 25 (of a stream always, with --list never), and the others are counted; a name is whole, or its two ends, or parts of it in their order. A line of output for each
 command and width: "ok" or what is wrong."""
 import fcntl, os, pty, re, struct, subprocess, sys, termios, unicodedata
 
@@ -41,7 +41,8 @@ def number(text):
     return int(text.replace(",", ""))
 
 
-HEADS = {"time": "ns", "of_causes": "ns", "wait_of_mean": "wait_percent", "queue_sum": "queue", "change": "percent", "of_type": "percent", "GB/s": "gbps"}
+HEADS = {"time": "ns", "of_causes": "ns", "wait_of_mean": "wait_percent", "queue_sum": "queue", "change": "percent", "of_type": "percent", "GB/s": "gbps",
+         "flops_each": "flops", "vector_each": "vector", "bytes_each": "bytes", "whole_peak": "peak"}
 SENTENCES = re.compile("--verdict|-t diag ")
 
 
@@ -68,12 +69,15 @@ def trouble(command, width):
     lines, sentences = apart(command, lines)
     # Spans of ranges and changes of means are headed as such, and have the names of other times in TSV.
     header = [name if name in names else HEADS.get(name) or name.removeprefix("span_").removeprefix("mean_") for name in lines[0].split()]
+    # The peak of the trace; where the table has another one too, it is the column `heap`.
+    header = ["heap" if name == "heap_peak" and "heap" in names else "peak" if name == "heap_peak" else name for name in header]
     if "diagnose --where" in command:
         header = ["ns" if name == "total" else name for name in header]
     places = [names.index(name) for name in header if name in names]
     if len(places) != len(header) or places != sorted(places):
         return "columns: " + lines[0]
-    shown = min(20, len(rows)) if len(rows) > 25 or "nsysx-view" in command else len(rows)
+    # As many as were asked for with --list.
+    shown = min(20, len(rows)) if "--list" not in command and len(rows) > 25 or "nsysx-view" in command else len(rows)
     below = " ".join(lines[1 + shown:])
     more = re.search(r"\.\.\. and ([0-9,]+) more(?: \([0-9.]+% of [a-z_]+\))?: *--top 0", re.sub(r"\s+", " ", below))
     if (number(more.group(1)) if more else 0) != len(rows) - shown:
