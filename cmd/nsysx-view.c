@@ -243,14 +243,16 @@ tell_missing(struct nsx_tool *t, struct nsx_str name, bool some)
 	for (int k = 0; k < NSX_NKINDS; k++)
 		nsx_near_offer(&near, nsx_str_c(nsx_kind_builtin((enum nsx_kind_id)k)->name));
 	meant = nsx_near_best(&near);
-	nsx_err_set(&t->err, "%s: no record of kind %.*s, which this version does not know%s%.*s%s", t->in_name,
+	/* The error of what follows a warning is its own. */
+	struct nsx_err warning = { "" }, *err = table ? &t->err : &warning;
+	nsx_err_set(err, "%s: no record of kind %.*s, which this version does not know%s%.*s%s", t->in_name,
 	            (int)name.len, name.ptr, meant.len ? "; did you mean " : "", (int)meant.len,
 	            meant.len ? meant.ptr : "", meant.len ? "?" : "");
 	t->diags.failed |= near.failed;
 	nsx_near_free(&near);
 	if (table)
 		return NSX_ERR;
-	nsx_cli_warn(&cli, "%s", t->err.msg);
+	nsx_cli_warn(&cli, "%s", warning.msg);
 	return NSX_OK;
 }
 

@@ -51,7 +51,6 @@ nsysx-roofline --by program
 nsysx-roofline --points
 nsysx-roofline --peaks
 nsysx-view -t op
-nsysx-view -t thunks
 END
 done
 equal 'an unknown kind: the most similar is suggested' "$(nsysx-view -t thunks host 2>&1 >/dev/null | grep -c 'did you mean thunk?')" 1

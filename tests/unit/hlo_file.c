@@ -263,7 +263,7 @@ test_ids(void)
 	close_computation(&m, &c, 3, false);
 	h = parse(&m);
 	is_int(find(&h, "ar")->bytes, 16, "operands by an id with the computation's");
-	is_int(diag("name of another"), 1, "a duplicate name is reported");
+	is_int(diag("same name as another"), 1, "a duplicate name is reported");
 	is_int(diag("without a name"), 1, "and one that does not come");
 	nsx_hlo_free(&h);
 }

@@ -13,7 +13,7 @@ enum { ROWS = 1 << 14, ROW = 4 };
 
 /* Flows are written when both of their ends are known, since an end may have been removed from the stream. Ends of
  * launches wait by the low bits of their number; the calls whose operations may come have consecutive numbers. */
-enum { WAITING = 1 << 17 };
+enum { WAITING = 1 << 14 };
 
 /* An end of a flow that was not written. id: of the flow; 0: none. */
 struct flow_end { uint64_t id, track; int64_t time; uint32_t process; bool launched; };
