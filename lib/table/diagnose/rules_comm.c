@@ -426,9 +426,9 @@ judge_exposed(struct nsx_look_at *a, double reported, double waiting)
 		nsx_buf_c(&a->text, " for being slower than similar ones");
 	}
 	if (waiting > 0 && a->comm.most > all) {
-		nsx_buf_fmt(&a->text, "; device %" PRId64 " has the most, ", a->comm.most_device);
+		nsx_buf_c(&a->text, "; this gain and that of waiting are together at most ");
 		nsx_look_put_ns(&a->text, a->comm.most);
-		nsx_buf_c(&a->text, ", which the gain of waiting and this one share");
+		nsx_buf_fmt(&a->text, ", the exposed time of device %" PRId64, a->comm.most_device);
 	}
 	if (most.name != NSX_NONE) {
 		nsx_buf_c(&a->text, "; ");
