@@ -7,7 +7,7 @@
 #include "tool.h"
 
 static const char *title, *subtitle, *base, *min_width = "0.0000833", *unit = "ns", *sort = "name";
-static const char *dim = NSX_FLAME_DIM;
+static const char *dim;
 static bool icicle, collapse;
 
 static const struct nsx_opt opts[] = {
@@ -37,7 +37,8 @@ options_given(void)
 
 	if (!nsx_get_double(nsx_str_c(min_width), &o.min_share) || !(o.min_share >= 0 && o.min_share <= 1))
 		nsx_cli_misuse(&cli, "--min-width: want a share from 0 to 1, got \"%s\"", min_width);
-	if (*dim) {
+	o.dims_libraries = !dim;
+	if (dim && *dim) {
 		static regex_t pattern;
 		struct nsx_err err = { "" };
 		const char *why = nsx_pattern_check(dim);
@@ -47,7 +48,6 @@ options_given(void)
 		if (nsx_pattern_compile(dim, REG_NOSUB, &pattern, &err) != NSX_OK)
 			nsx_cli_die(&cli, err.msg);
 		o.dim = &pattern;
-		o.dims_libraries = strcmp(dim, NSX_FLAME_DIM) == 0;
 	}
 	o.unit = strcmp(unit, "count") == 0 ? NSX_FLAME_COUNT : strcmp(unit, "bytes") == 0
 	    ? NSX_FLAME_BYTES : NSX_FLAME_NS;

@@ -12,11 +12,6 @@
 /* The unit of the numbers of the stacks. */
 enum nsx_flame_unit { NSX_FLAME_NS, NSX_FLAME_COUNT, NSX_FLAME_BYTES };
 
-/* Frames of libraries, as an extended regular expression: usually these are dimmed. */
-#define NSX_FLAME_DIM \
-	"(^|/)((site|dist)-packages|lib/python[0-9.]+|absl|flax|haiku|jax|jaxlib|optax|paxml|praxis|torch)/" \
-	".*\\.pyx?:[0-9]"
-
 /* The order of the frames above one frame, from left to right. */
 enum nsx_flame_sort { NSX_FLAME_NAME, NSX_FLAME_SIZE };
 
@@ -31,7 +26,7 @@ struct nsx_flame_options {
 	bool        icicle;          /* the root at the top */
 	bool        collapse;        /* frames of one width on top of each other share a row; a click shows them */
 	const regex_t *dim;          /* frames whose name matches are paler; NULL: none */
-	bool        dims_libraries;  /* dim is NSX_FLAME_DIM, and the picture says so */
+	bool        dims_libraries;  /* frames of libraries are paler, and the picture says so; dim is NULL */
 };
 
 /* Read folded stacks (`frame;frame NUMBER` lines, in any order, compressed with zstd or not) from path, "-" for

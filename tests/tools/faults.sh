@@ -33,12 +33,12 @@ sys.stdout.buffer.write(struct.pack("<11I", 1, 0, 8, 0, 100, 1, 150, 0x80000001,
 printf '0\tload\n1\tmma\n' >names
 mkdir sweep
 
-# sweeps 'CLASS...' [-i FILE | -p FILE] [-m FILE] [-o | -w] COMMAND...
+# sweeps 'CLASS...' [-i FILE | -p FILE] [-m FILE] [-s STRIDE] [-o | -w] COMMAND...
 sweeps() {
 	classes=$1
 	shift
 	how=
-	while case $1 in -i | -p | -m) how="$how $1 $2"; shift 2 ;; -o | -w) how="$how $1"; shift ;; *) false ;; esac; do :; done
+	while case $1 in -i | -p | -m | -s) how="$how $1 $2"; shift 2 ;; -o | -w) how="$how $1"; shift ;; *) false ;; esac; do :; done
 	for class in $classes; do
 		# shellcheck disable=SC2086  # words
 		run "$B/tests/fault/sweep" -d "$dense" -s "$stride" $how "$shim" "$T/sweep" "$class" "$@"
@@ -57,7 +57,7 @@ sweeps "$memory" nsysx-extract -j 2 --ranges --ops job/r0.sqlite job/r1.sqlite
 sweeps "$files alloc" -o nsysx-extract -j 1 --spool -z -b --ranges=all --ops -x job/dump0 job/r0.sqlite -x job/dump1 job/r1.sqlite
 sweeps "$files alloc alloc:on" nsysx-extract -j 1 -x xz/dump0 --autotune xz/r0.sqlite.zst
 sweeps "$memory" -o nsysx-extract -j 1 --all torch/r0.sqlite
-# Not --comm or --dim with an expression of their own: glibc's regcomp frees twice where its own allocations fail.
+# Not --comm or --dim with an expression: glibc's regcomp frees twice where its own allocations fail.
 sweeps "$files alloc alloc:on" -o nsysx-view -b s0.tsv
 sweeps "$files alloc" -o nsysx-view -z s0.tsv
 sweeps "$files alloc" nsysx-view s1.nsysx
@@ -132,7 +132,11 @@ nsysx-extract -q --ops -o nccl.nsx nccl/r.sqlite
 sweeps "alloc alloc:on" -o nsysx-perfetto nccl.nsx
 sweeps "alloc" -o nsysx-perfetto --chrome over.tsv
 sweeps "alloc" -o nsysx-perfetto timeless.tsv
-sweeps "$files alloc" -o nsysx-flame over.folded
+sweeps "$files" -o nsysx-flame over.folded
+# Every allocation: that of frames of libraries is told without glibc's regcomp.
+sweeps "alloc" -s 1 -o nsysx-flame over.folded
+printf '%s 1\n' 'train.py:1[f];jax/_src/api.py:9[x]' 'train.py:1[f];/v/site-packages/flax/module.py:5[call]' >lib.folded
+sweeps "alloc" -s 1 -o nsysx-flame --collapse lib.folded
 sweeps "$files alloc" -o nsysx-mosaic --grid 1 --block 128 --names names mosaic.bin
 sweeps "$files alloc" -o nsysx-mosaic --stream --grid 1 --block 128 --names names mosaic.bin
 

@@ -118,6 +118,65 @@ nsx_flame_kind_of(struct nsx_str s)
 	       : NSX_FLAME_COMPUTE;
 }
 
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The length of the folders of a library that s begins with, with the '/' after them; 0 if it begins with none. */
+static size_t
+library_folder(struct nsx_str s)
+{
+	static const char *const folders[] = {
+		"site-packages", "dist-packages", "lib/python", "absl", "flax", "haiku", "jax", "jaxlib", "optax",
+		"paxml", "praxis", "torch",
+	};
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		size_t n = strlen(folders[i]), end = n;
+
+		if (!nsx_str_starts(s, folders[i]))
+			continue;
+		if (strcmp(folders[i], "lib/python") == 0) {
+			while (end < s.len && (is_digit(s.ptr[end]) || s.ptr[end] == '.'))
+				end++;
+			if (end == n)
+				continue;
+		}
+		if (end < s.len && s.ptr[end] == '/')
+			return end + 1;
+	}
+	return 0;
+}
+
+/* Whether s has .py:LINE or .pyx:LINE in it. */
+static bool
+has_python_line(struct nsx_str s)
+{
+	for (; s.len; s.ptr++, s.len--) {
+		size_t n = nsx_str_starts(s, ".py:") ? 4 : nsx_str_starts(s, ".pyx:") ? 5 : 0;
+
+		if (n && n < s.len && is_digit(s.ptr[n]))
+			return true;
+	}
+	return false;
+}
+
+bool
+nsx_flame_is_library(struct nsx_str s)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		struct nsx_str rest = { s.ptr + i, s.len - i };
+		size_t n = i == 0 || s.ptr[i - 1] == '/' ? library_folder(rest) : 0;
+
+		/* What follows the first such folder contains what follows any other. */
+		if (n)
+			return has_python_line((struct nsx_str){ rest.ptr + n, rest.len - n });
+	}
+	return false;
+}
+
 unsigned
 nsx_flame_shade(struct nsx_str s)
 {

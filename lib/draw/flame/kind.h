@@ -15,6 +15,14 @@ enum { NSX_FLAME_SHADES = 6 };
 /* The kind of a frame by its own name, by the rules of nsysx-flame(1). */
 enum nsx_flame_kind nsx_flame_kind_of(struct nsx_str name);
 
+/* Whether a frame FILE.py:LINE or FILE.pyx:LINE is code of a library: a file below site-packages, dist-packages, the
+ * Python library or a folder of JAX, PyTorch or what is built on them. As an extended regular expression
+ *
+ *     (^|/)((site|dist)-packages|lib/python[0-9.]+|absl|flax|haiku|jax|jaxlib|optax|paxml|praxis|torch)/.*\.pyx?:[0-9]
+ *
+ * without regcomp and regexec, which allocate: where memory runs out glibc's free a block twice, or find no match. */
+bool nsx_flame_is_library(struct nsx_str name);
+
 /* The kind of a frame below another: communication and idle time keep their kind. */
 static inline enum nsx_flame_kind
 nsx_flame_kind_below(enum nsx_flame_kind parent, enum nsx_flame_kind own)

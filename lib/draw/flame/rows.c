@@ -19,6 +19,7 @@
 
 #include <stdlib.h>
 
+#include "draw/flame/kind.h"
 #include "draw/flame/text.h"
 
 /* Names are matched by at most this many of their first characters. */
@@ -27,7 +28,7 @@ enum { MATCHED_BYTES = 4096 };
 enum { UNTRIED, BRIGHT, DIM };
 
 struct dimmer {
-	const regex_t *pattern;
+	const regex_t *pattern;   /* NULL: libraries */
 	unsigned char *of_name;   /* by name; UNTRIED: not matched yet */
 	struct nsx_buf shown;
 };
@@ -42,10 +43,16 @@ is_dim(struct dimmer *d, const struct nsx_flame_tree *t, uint32_t name)
 	d->shown.len = 0;
 	if (s.len > MATCHED_BYTES)
 		s.len = MATCHED_BYTES;
-	nsx_flame_put_shown(&d->shown, s);
-	nsx_buf_char(&d->shown, 0);
-	d->of_name[name] = !d->shown.failed && regexec(d->pattern, d->shown.ptr, 0, NULL, 0) == 0 ? DIM : BRIGHT;
-	return d->of_name[name] == DIM;
+	bool dim;
+	if (d->pattern) {
+		nsx_flame_put_shown(&d->shown, s);
+		nsx_buf_char(&d->shown, 0);
+		dim = !d->shown.failed && regexec(d->pattern, d->shown.ptr, 0, NULL, 0) == 0;
+	} else {
+		dim = nsx_flame_is_library(s);
+	}
+	d->of_name[name] = dim ? DIM : BRIGHT;
+	return dim;
 }
 
 static bool
@@ -119,7 +126,8 @@ nsx_flame_rows(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const
 	uint32_t *row = malloc(((size_t)l->depth + 1) * sizeof *row);   /* the row of the last frame at each depth */
 	uint32_t *often = count_names(l, t);
 	size_t from = 0;
-	bool good = row && often && (!options->dim || dim_frames(l, t, options->dim));
+	bool dims = options->dim || options->dims_libraries;
+	bool good = row && often && (!dims || dim_frames(l, t, options->dim));
 
 	for (size_t i = 0; good && i < l->frames.n; i++) {
 		struct nsx_flame_frame *f = &l->frames.p[i];
