@@ -113,7 +113,7 @@ sweeps "$files alloc" -o nsysx-compile --summary job.tsv
 sweeps "$files alloc" -o nsysx-measure --module train_step over.tsv
 # Names that do not occur: the search for similar names allocates too; the same messages, or status 1.
 sweeps "alloc" -o nsysx-measure --module jit_train_stop over.tsv
-sweeps "alloc" -o nsysx-view -k thnk s0.tsv
+sweeps "alloc" -s 1 -o nsysx-view -k thnk s0.tsv
 sweeps "alloc" -o nsysx-compare --by step --module jit_train_step job.tsv over.tsv
 sweeps "$files alloc alloc:on" -o nsysx-heap --peak job/dump0
 sweeps "$files alloc" nsysx-heap --at-peak xz/dump0
