@@ -9,6 +9,44 @@
 
 static const char no_memory[] = "";
 
+/* One Column of a Kind. */
+static bool
+read_head(struct nsx_unread s, struct nsx_head *h)
+{
+	struct nsx_wire_field f;
+	uint64_t type = 0;
+	int rc;
+
+	*h = (struct nsx_head){ { "", 0 }, 0 };
+	while ((rc = nsx_get_field(&s, &f)) > 0) {
+		if (f.field == COLUMN_NAME && f.wire == WIRE_BYTES)
+			h->name = (struct nsx_str){ (const char *)f.bytes.p, (size_t)(f.bytes.end - f.bytes.p) };
+		else if (f.field == COLUMN_TYPE && f.wire == WIRE_VARINT)
+			type = f.number;
+	}
+	h->type = type < 3 ? "ifs"[type] : '?';
+	return rc == 0;
+}
+
+bool
+nsx_block_read_kind(struct nsx_unread s, struct nsx_str *name, struct nsx_head *cols, size_t *n)
+{
+	struct nsx_wire_field f;
+	int rc;
+
+	*name = (struct nsx_str){ "", 0 };
+	*n = 0;
+	while ((rc = nsx_get_field(&s, &f)) > 0) {
+		if ((f.field == KIND_NAME || f.field == KIND_COLUMN) && f.wire != WIRE_BYTES)
+			return false;
+		if (f.field == KIND_NAME)
+			*name = (struct nsx_str){ (const char *)f.bytes.p, (size_t)(f.bytes.end - f.bytes.p) };
+		else if (f.field == KIND_COLUMN && (*n == NSX_MAX_COLS || !read_head(f.bytes, &cols[(*n)++])))
+			return false;
+	}
+	return rc == 0;
+}
+
 /* A packed list, max numbers at most. */
 static const char *
 read_list(const struct nsx_wire_field *f, struct nsx_list *to, size_t max)

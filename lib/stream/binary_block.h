@@ -3,6 +3,7 @@
 #ifndef NSX_STREAM_BINARY_BLOCK_H
 #define NSX_STREAM_BINARY_BLOCK_H
 
+#include "base/str.h"
 #include "base/vec.h"
 #include "stream/columns.h"
 #include "stream/strings.h"
@@ -35,6 +36,12 @@ struct nsx_block_data {
 	struct nsx_strings strings;
 	struct nsx_pool    pool;
 };
+
+struct nsx_head;   /* stream/codec.h */
+
+/* A Kind message: its name and *n columns, which refer to s; cols has space for NSX_MAX_COLS. False if it is
+ * damaged. */
+bool nsx_block_read_kind(struct nsx_unread s, struct nsx_str *name, struct nsx_head *cols, size_t *n);
 
 /* Decode a block: bytes is its message, which is not used after that. kinds: the n that are declared, those from `met`
  * on by this block, in the order in which their first records come. looked: only as far as `look` requires, with all

@@ -9,8 +9,9 @@
 #include "stream/binary_block.h"
 #include "stream/codec.h"
 
-/* A stream of fewer blocks than SHORT is not worth a thread. */
-enum { BATCH = 32, SHORT = 8 };
+/* Not worth a thread: a stream of fewer blocks than SHORT, and a block of which fewer than LITTLE numbers are decoded,
+ * which takes less time than waking a thread. */
+enum { BATCH = 32, SHORT = 8, LITTLE = 1 << 14 };
 
 /* A declared kind. */
 struct kind {
@@ -157,45 +158,6 @@ binary_close(struct nsx_reader *r)
 
 /* ---- a block ---- */
 
-/* One Column of a Kind. */
-static bool
-read_head(struct nsx_unread s, struct nsx_head *h)
-{
-	struct nsx_wire_field f;
-	uint64_t type = 0;
-	int rc;
-
-	*h = (struct nsx_head){ { "", 0 }, 0 };
-	while ((rc = nsx_get_field(&s, &f)) > 0) {
-		if (f.field == COLUMN_NAME && f.wire == WIRE_BYTES)
-			h->name = (struct nsx_str){ (const char *)f.bytes.p, (size_t)(f.bytes.end - f.bytes.p) };
-		else if (f.field == COLUMN_TYPE && f.wire == WIRE_VARINT)
-			type = f.number;
-	}
-	h->type = type < 3 ? "ifs"[type] : '?';
-	return rc == 0;
-}
-
-/* A Kind message; cols has space for NSX_MAX_COLS. */
-static bool
-read_kind(struct nsx_unread s, struct nsx_str *name, struct nsx_head *cols, size_t *n)
-{
-	struct nsx_wire_field f;
-	int rc;
-
-	*name = (struct nsx_str){ "", 0 };
-	*n = 0;
-	while ((rc = nsx_get_field(&s, &f)) > 0) {
-		if ((f.field == KIND_NAME || f.field == KIND_COLUMN) && f.wire != WIRE_BYTES)
-			return false;
-		if (f.field == KIND_NAME)
-			*name = (struct nsx_str){ (const char *)f.bytes.p, (size_t)(f.bytes.end - f.bytes.p) };
-		else if (f.field == KIND_COLUMN && (*n == NSX_MAX_COLS || !read_head(f.bytes, &cols[(*n)++])))
-			return false;
-	}
-	return rc == 0;
-}
-
 static int
 add_kind(struct nsx_reader *r, struct nsx_unread s)
 {
@@ -206,7 +168,7 @@ add_kind(struct nsx_reader *r, struct nsx_unread s)
 	struct nsx_block_kind d = { .look = 0 };
 	size_t n;
 
-	if (!read_kind(s, &name, cols, &n))
+	if (!nsx_block_read_kind(s, &name, cols, &n))
 		return damaged(r, "a kind");
 	if (b->kinds.n > NSX_MAX_KINDS)
 		return damaged(r, "too many kinds");
@@ -292,7 +254,7 @@ meet(struct nsx_reader *r, struct kind *k)
 	struct nsx_str name;
 	size_t n;
 
-	if (!read_kind(k->message, &name, cols, &n))
+	if (!nsx_block_read_kind(k->message, &name, cols, &n))
 		return damaged(r, "a kind");
 	k->met = nsx_reader_declare(r, name, cols, n);
 	if (k->met && k->met->kind->id == NSX_END && k->in->n)
@@ -446,7 +408,8 @@ begin_ahead(struct nsx_reader *r)
 	struct nsx_err frame = { 0 }, *err = r->err;
 	unsigned field;
 
-	if (!r->all || b->blocks < SHORT || r->looks || !can_be_ahead(r) || declares(b->bytes))
+	if (!r->all || r->looks || b->blocks < SHORT || b->cur->pool.n < LITTLE || !can_be_ahead(r)
+	    || declares(b->bytes))
 		return;
 	r->in.pos += b->taken;
 	b->taken = 0;
