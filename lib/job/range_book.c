@@ -6,7 +6,9 @@
 
 #include "base/num.h"
 
-enum { FEW = 512 };   /* below this number, ended ranges are not searched; the book stays in the cache */
+/* Below FEW ranges, ended ones are not searched; the book stays in the cache. More than MANY never wait for operations at
+ * a time: CUDA queues some thousand launches of a process. */
+enum { FEW = 512, MANY = 1 << 20 };
 
 /* Clocks that are corrected separately may move an operation a little past the end of its range. */
 #define LATE INT64_C(10000000)
@@ -100,6 +102,18 @@ forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 	return NSX_OK;
 }
 
+/* Make space. If the ranges wait for operations that are not in the stream, which would have moved `now`, only those
+ * that do not end before the middle one are kept. */
+static int
+make_room(struct nsx_range_book *b, struct nsx_err *err)
+{
+	int rc = forget(b, b->now, err);
+
+	if (rc != NSX_OK || !b->ops_only || b->list.n < MANY)
+		return rc;
+	return forget(b, nsx_add_sat(b->list.p[b->list.n / 2].end, LATE, NULL), err);
+}
+
 void
 nsx_range_book_need(struct nsx_reader *in, bool ops_only)
 {
@@ -135,7 +149,7 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 		if (!clear(b))
 			return nsx_err_nomem(err, NULL);
 	}
-	if (b->list.n >= b->limit && forget(b, b->now, err) != NSX_OK)
+	if (b->list.n >= b->limit && make_room(b, err) != NSX_OK)
 		return NSX_ERR;
 	if (b->list.n >= NSX_NONE)
 		return nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);

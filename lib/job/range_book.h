@@ -28,7 +28,8 @@ struct nsx_range_book {
 	size_t         limit;   /* remove ended ranges when there are this many */
 	struct nsx_buf text, scratch;
 	/* Set by the caller: only operations are looked up, so a range is over when its work on the GPU, which contains
-	 * them all, is. `now`, the time in ns that the stream has reached, is then set by nsx_range_book_reach. */
+	 * them all, is. `now`, the time in ns that the stream has reached, is then set by nsx_range_book_reach. Of a
+	 * stream without the operations, the latest million ranges or so are kept. */
 	bool           ops_only;
 	int64_t        now;
 	/* NULL, or called once for each range, when all operations launched in it have been added. False: out of

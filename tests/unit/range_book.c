@@ -22,6 +22,23 @@ add(struct nsx_range_book *b, int64_t id, int64_t start, int64_t host_dur, int64
 	return nsx_range_book_add(b, &r, (uint32_t)id, &err);
 }
 
+/* A stream may have ranges with GPU work, but not their operations. */
+static void
+without_operations(void)
+{
+	struct nsx_range_book b = { .ops_only = true };
+	const int64_t n = 6000000;
+	int rc = add(&b, 1, 0, 10, 1, 1000 * n);
+
+	for (int64_t i = 2; i < n && rc == NSX_OK; i++)
+		rc = add(&b, i, 1000 * i, 10, 1000 * i + 1, 500);
+	is_int(rc, NSX_OK, "ranges whose operations never come");
+	ok(b.list.n < 3000000, "do not all use memory");
+	ok(nsx_range_book_find(&b, 0, n - 1) && nsx_range_book_find(&b, 0, n - 500000), "the latest are found");
+	ok(nsx_range_book_find(&b, 0, 1), "and one around them all");
+	nsx_range_book_free(&b);
+}
+
 static void
 name_is(const char *domain, const char *name, enum nsx_names names, const char *want, const char *claim)
 {
@@ -60,6 +77,7 @@ main(void)
 	ok(!nsx_range_book_find(&b, 1, 1), "nor is another report's");
 	ok(b.list.n <= 8192, "past ranges use no memory");
 	nsx_range_book_free(&b);
+	without_operations();
 	name_is(NULL, "a", NSX_NAMES_FULL, "a", "a name");
 	name_is("D", "a", NSX_NAMES_FULL, "D:a", "with its domain");
 	name_is("D", NULL, NSX_NAMES_FULL, "D:[unnamed]", "without a name");

@@ -80,8 +80,8 @@ class_of(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row)
 bool
 nsx_helpers_range(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row)
 {
-	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT);
 	uint32_t thread, class, *has;
+	int64_t start;
 
 	class = class_of(h, rec, row);
 	if (class == NSX_NONE)
@@ -96,6 +96,7 @@ nsx_helpers_range(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row
 	if (!has)
 		return false;
 	*has = 1;
+	start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT);
 	/* Where a range without an end would have ended is not known. */
 	if (start == NSX_ABSENT || nsx_int(rec, NSX_RANGE_unended, 0) == 1)
 		return true;
@@ -124,10 +125,10 @@ device_at(struct nsx_helpers *h, int64_t device)
 bool
 nsx_helpers_op(struct nsx_helpers *h, const struct nsx_rec *rec, int64_t dur, uint32_t *out)
 {
-	int64_t call = nsx_int(rec, NSX_OP_host_start, NSX_ABSENT);
 	uint32_t device = device_at(h, nsx_int(rec, NSX_OP_device, NSX_ABSENT));
 	bool in_range = nsx_has(rec, NSX_OP_range);
 	uint32_t thread;
+	int64_t call;
 
 	*out = NSX_NONE;
 	if (!in_range) {
@@ -155,6 +156,7 @@ nsx_helpers_op(struct nsx_helpers *h, const struct nsx_rec *rec, int64_t dur, ui
 			return false;
 		*use = 1;
 	}
+	call = nsx_int(rec, NSX_OP_host_start, NSX_ABSENT);
 	if (call == NSX_ABSENT) {
 		h->no_call++;
 		return true;
