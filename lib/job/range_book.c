@@ -6,8 +6,8 @@
 
 #include "base/num.h"
 
-/* Below FEW ranges, ended ones are not searched; the book stays in the cache. More than MANY never wait for operations at
- * a time: CUDA queues some thousand launches of a process. */
+/* Below FEW ranges, ended ones are not searched; the book stays in the cache. More than MANY do not wait for operations
+ * at a time: CUDA queues some thousand launches of a process. */
 enum { FEW = 512, MANY = 1 << 20 };
 
 /* Clocks that are corrected separately may move an operation a little past the end of its range. */

@@ -80,6 +80,12 @@ waits '60000 99000' >"$T/c"
 gate 'a device that waits longer has no slower kernel' 0 '' --by kernel "$T/a" "$T/b"
 equal 'its time is shifted' "$(nsysx-compare -q --tsv --by kernel "$T/a" "$T/b" | columns verdict)" shifted
 gate 'if the one that waits least takes longer it is slower' 1 'slower: ncclDevKernel_AllReduce: ' --by kernel "$T/a" "$T/c"
+waits '50000 50000 50000 90000' | sed 's/nccl[A-Za-z_]*\t\([0-9]*\)\t\([0-9]*\)\t1$/gemm\t\1\t\2\t/' >"$T/a"
+waits '50000 50000 50000 180000' | sed 's/nccl[A-Za-z_]*\t\([0-9]*\)\t\([0-9]*\)\t1$/gemm\t\1\t\2\t/' >"$T/b"
+warning='rows slower on half of the devices or fewer: uneven, not slower; --by step and --by device judge devices'
+gate 'a kernel twice as slow on one device is uneven, and a warning tells so' 0 "$warning" --by kernel "$T/a" "$T/b"
+gate 'one twice as fast' 0 '' --by kernel "$T/b" "$T/a"
+ok 'is no reason for a warning' sh -c '! grep -q uneven "$1"' - "$T_private/err"
 
 # ---- equal jobs ----
 SYNTH=$B/tests/synth/nsysx-synth

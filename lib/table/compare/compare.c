@@ -177,13 +177,14 @@ static bool
 add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n,
                 struct nsx_diags *diags)
 {
-	bool names = (c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL) &&
-	    c->options.sigma > 0, good = true;
-	int64_t unknown = 0;
+	bool each = c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL,
+	    names = each && c->options.sigma > 0, good = true;
+	int64_t unknown = 0, uneven = 0;
 	const struct cmp_result *period = NULL;
 
 	for (size_t i = 0; i < n && good; i++) {
 		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise;
+		uneven += r[i].verdict == CMP_UNEVEN && r[i].diff > 0;
 		if (c->options.by == NSX_COMPARE_STEP && nsx_compare_is_class(c, &r[i]))
 			period = &r[i];
 		if (r[i].verdict == CMP_SLOWER && (!period || period == &r[i] || period->verdict != CMP_SLOWER ||
@@ -198,6 +199,10 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 			? "rows with a single execution on one side: the noise is not known, so they are not judged"
 			: "rows with a single execution on one side: the noise is not known, so only --percent and "
 			    "--absolute decide");
+	/* Otherwise programs are judged as a whole too. */
+	nsx_diag_add(diags, NSX_WARNING, "", each ? uneven : 0,
+		"rows slower on half of the devices or fewer: uneven, not slower; --by step and --by device judge "
+		"devices");
 	return good;
 }
 
