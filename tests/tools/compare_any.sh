@@ -97,6 +97,14 @@ equal 'which is the answer' "$(nsysx-compare -q --markdown --by step "$T/base" "
 gate 'not judged by chance: of three steps that scatter, a warning says what is not seen' 0 '% of it: an increase of less is not seen' --by step "$(job few1 steps=3 jitter=30000; echo "$T/few1")" "$(job few2 steps=3 jitter=30000 seed=2; echo "$T/few2")"
 equal 'also in a comment' "$(nsysx-compare -q --markdown --by step "$T/few1" "$T/few2" | grep -c 'noise of the period of train step # is [0-9]*% of it')" 1
 equal 'which many steps do not need' "$(nsysx-compare --by step "$T/base" "$T/again" 2>&1 | grep -c 'is not seen')" 0
+gate 'nor is an increase within its noise passed over in silence' 0 '' --by step "$(job loose1 steps=5 jitter=10000; echo "$T/loose1")" "$(job loose2 steps=5 jitter=10000 seed=2 gap=9000; echo "$T/loose2")"
+equal 'both are told' "$(sed -n 's/.*: train step #: the period grew by \([0-9.]*\)%, less than its noise, \([0-9.]*\)%: same; compare more steps$/\1 \2/p' "$T_private/err")" \
+	"$(nsysx-compare -q --tsv --by step "$T/loose1" "$T/loose2" | columns device,statistic,base,delta,noise,verdict | awk '$1 == "-" && $2 == "period" && $6 == "same" { printf "%.1f %.1f", 100 * $4 / $3, 100 * $5 / $3 }')"
+equal 'not with floors that allow so much' "$(nsysx-compare --by step --percent 15 "$T/loose1" "$T/loose2" 2>&1 | grep -c 'less than its noise')" 0
+equal 'steps are counted over devices, periods are fewer by one each' "$(nsysx-compare -q --table --by step "$T/base" "$T/one" | grep ' has .* steps of '; nsysx-compare -q --tsv --by step "$T/base" "$T/base" | columns device,statistic,base_steps | grep '^- period')" \
+	'BASE has 28 steps of train step # on 2 devices; the last of each has no period
+NEW has 14 steps of train step # on 1 device; the last of each has no period
+- period 26'
 gate 'a floor is one of the period: what is less than so much of it is none' 0 '' --by step --percent 30 "$T/base" "$T/idle"
 nsysx-compare -q --tsv --by step --step '^train' "$T/base" "$T/gemm" >"$T/got"
 nsysx-compare -q --tsv --by step "$T/base" "$T/gemm" | sed 's/^train step #/^train/' >"$T/want"
@@ -288,10 +296,12 @@ gate 'streams without ranges' 3 'NEW has no ranges with GPU work' --partial --by
 # ---- Markdown ----
 nsysx-compare -q --markdown --by step "$T/base" "$T/idle" >"$T/md"
 equal 'the answer comes first' "$(head -n 1 "$T/md")" '**slower** by step: 6 slower, 12 same'
-equal 'then a table, short enough for a comment' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base_p50 | new_p50 | change | base_p99 | new_p99 | verdict |
+equal 'then a table, short enough for a comment' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base | new | change | base_p99 | new_p99 | verdict |
 |---|--:|---|--:|--:|--:|--:|--:|---|'
 equal 'or of all columns' "$(nsysx-compare -q --wide --markdown --by step "$T/base" "$T/idle" | sed -n 3,4p)" '| class | device | statistic | base | new | delta | change | noise | verdict | base_steps | new_steps | base_p50 | new_p50 | base_p99 | new_p99 |
 |---|--:|---|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|'
+equal 'a change is that of the two times beside it' "$(nsysx-compare -q --markdown --by step "$T/few1" "$T/few2" | sed -n 's/ us / /g; s/%//; s/^| `train step #` |[^|]*| `[a-z:]*` | \([0-9.]*\) | \([0-9.]*\) | \(-*[0-9.]*\) |.*/\1 \2 \3/p' |
+	awk '$1 { d = 100 * ($2 - $1) / $1 - $3; n++; bad += d * d > 0.0225 } END { print (n > 5), bad + 0 }')" '1 0'
 equal 'of all rows' "$(grep -c '^| `train step #` |.*| `\(slower\|same\)` |$' "$T/md")" 18
 equal 'the same twice' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/base" | head -n 1)" '**same** by step: 0 slower, 18 same'
 equal 'what is faster' "$(nsysx-compare -q --markdown --by step "$T/idle" "$T/base" | head -n 1)" '**faster** by step: 0 slower, 6 faster, 12 same'

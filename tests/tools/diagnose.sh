@@ -383,6 +383,7 @@ equal 'named together they form one class' "$(nsysx-diagnose -q --table --step '
 shows 'blocking: the activity of the host after it waited' "100% of the wait in cudaStreamSynchronize; 100% of the host's time after it in write_log" nsysx-diagnose -q --table --top 0 "$T/logged"
 equal '... the subject is the call that waits' "$(nsysx-diagnose -q --tsv "$T/logged" | awk -F'\t' '$2 == "blocking" { print $7 }')" cudaStreamSynchronize
 shows 'without instances of collectives waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 "$T/job"
+equal '... nothing is subtracted, so what has most of it is not of a rest' "$(nsysx-diagnose -q --tsv --top 0 "$T/job" | grep -c 'waiting is not known; [0-9.]* [a-z]* of it in ')" 1
 shows 'clocks that cannot be compared: waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 --min 0 "$T/apart"
 shows '... with a count' 'a step; of that 25 ns waiting for the last device' nsysx-diagnose -q --table --top 0 --min 0 "$T/slow"
 # Memory that is pinned in either copy: 2 x 600 and 1 x 1,800 bytes in 60, 60 and 180 ns; 3,000 bytes in 300 ns.

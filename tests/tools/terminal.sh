@@ -70,6 +70,8 @@ equal '20 rows without messages, and the number of others' "$(on "$here" 80 '' "
 header() { on "$here" 80 '' "$1" | sed -n 1p | tr -s ' ' '\n'; }
 equal 'launch keeps the column of its order' "$(header 'nsysx-launch torch.nsysx' | grep -cx starved)" 1
 equal 'steps keep medians, computation and communication' "$(header 'nsysx-steps torch.nsysx' | grep -cx -e period_p50 -e compute_mean -e exposed_mean)" 3
+equal 'and p99, also beside a long name' "$(header "nsysx-steps --step 'ProfilerStep#[0-9]' torch.nsysx" | grep -cx -e period_p50 -e period_p99 -e exposed_mean)" 3
+equal 'what made a step longer keeps both times' "$(header 'nsysx-steps --explain torch.nsysx' | grep -cx -e name -e base -e new -e delta)" 4
 equal 'each step keeps the time between' "$(header 'nsysx-steps --each torch.nsysx' | grep -cx between)" 1
 equal 'kernels keep their type, to which shares refer' "$(header 'nsysx-summary --by kernel torch.nsysx' | grep -cx type)" 1
 equal 'copies keep their mode and how much is hidden' "$(header 'nsysx-copies torch.nsysx' | grep -cx -e mode -e hidden)" 2

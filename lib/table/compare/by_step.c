@@ -237,6 +237,7 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 	uint32_t program = add_class(c, s, set, o->class), all, own;
 	bool several = o[0].device != o[n - 1].device;
 	struct nsx_stat stat[NSTATS];
+	int64_t ndevices = 0;
 
 	if (program == NSX_NONE)
 		return false;
@@ -254,6 +255,7 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 		if (!known || !add_times(s, all, o[i].device, stat))
 			return false;
 		*known = 1;
+		ndevices++;
 		own = several ? add_rows(c, s, program, set->cat.devices.p[o[i].device].number, true)
 		    : (uint32_t)NSX_NONE;
 		if (several && (own == NSX_NONE || !add_times(s, own, o[i].device, stat) || !spread(s, own, &times[i *
@@ -261,6 +263,7 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 			return false;
 	}
 	s->programs.p[program].execs = (int64_t)n;
+	s->programs.p[program].devices = ndevices;
 	s->programs.p[program].time = s->rows.p[all + SPAN].sum;
 	s->time += s->rows.p[all + SPAN].sum;
 	return true;
@@ -456,17 +459,28 @@ is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 	return stat == SPAN ? nsx_compare_time_of(&c->side[side], row - SPAN).n > 0 : stat != PERIOD;
 }
 
-/* A period whose noise is a large share of it hides smaller differences: "same" is then not reliable. */
+/* A period whose noise is a large share of it hides smaller differences: "same" is then not reliable. Nor is it if the
+ * period grew by more than the minimum differences and the noise alone is why it is not slower. */
 static void
 tell_blind(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
 {
-	double share = r->has_noise && r->time[NSX_COMPARE_BASE].mean > 0
-	    ? 100 * r->noise / r->time[NSX_COMPARE_BASE].mean : 0;
+	double mean = r->time[NSX_COMPARE_BASE].mean;
+	double share = r->has_noise && mean > 0 ? 100 * r->noise / mean : 0;
+	bool grew = r->diff <= r->noise && r->diff > c->options.percent / 100 * mean &&
+	            r->diff > (double)c->options.absolute;
 	struct nsx_str class = cmp_str(c, nsx_compare_program_of(c, r)->key);
 	int len = (int)(class.len < 200 ? class.len : 200);
 
-	if (r->verdict != CMP_SAME || share <= BLIND || share <= c->options.percent || !nsx_compare_is_class(c, r))
+	if (r->verdict != CMP_SAME || share <= c->options.percent || !nsx_compare_is_class(c, r) ||
+	    (share <= BLIND && !grew))
 		return;
+	if (share <= BLIND) {
+		nsx_table_note(t, "the period of %.*s grew by %.1f%%, less than its noise, %.1f%%: same; compare more "
+		               "steps", len, class.ptr, 100 * r->diff / mean, share);
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%.*s: the period grew by %.1f%%, less than its noise, %.1f%%: "
+		             "same; compare more steps", len, class.ptr, 100 * r->diff / mean, share);
+		return;
+	}
 	nsx_table_note(t, "the noise of the period of %.*s is %.0f%% of it: an increase of less is not seen; compare "
 	               "more steps", len, class.ptr, share);
 	nsx_diag_add(diags, NSX_WARNING, "", 1, "%.*s: the noise of the period is %.0f%% of it: an increase of less is "
@@ -500,18 +514,20 @@ nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, str
 	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
 	nsx_table_rank(t, "class statistic base new percent verdict device delta noise base_p50 new_p50 base_p99 "
 	                  "new_p99");
-	nsx_table_brief(t, "class device statistic base_p50 new_p50 percent base_p99 new_p99 verdict");
+	nsx_table_brief(t, "class device statistic base new percent base_p99 new_p99 verdict");
 	nsx_table_head(t, "percent", "change");
 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);
 	for (int k = 0; k < 2; k++)
 		for (size_t i = 0; i < c->side[k].programs.n; i++) {
-			struct nsx_str class = cmp_str(c, c->side[k].programs.p[i].key);
+			const struct cmp_program *p = &c->side[k].programs.p[i];
+			struct nsx_str class = cmp_str(c, p->key);
 
-			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s", c->side[k].name,
-			               c->side[k].programs.p[i].execs, (int)(class.len < 200 ? class.len : 200),
-			               class.ptr);
+			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s", c->side[k].name,
+			               p->execs, (int)(class.len < 200 ? class.len : 200), class.ptr, p->devices,
+			               p->devices == 1 ? "" : "s",
+			               p->devices ? "; the last of each has no period" : "");
 		}
 	for (size_t i = 0; i < n; i++) {
 		tell_blind(c, &r[i], t, diags);

@@ -433,7 +433,7 @@ judge_exposed(struct nsx_look_at *a, double reported, double waiting)
 	if (most.name != NSX_NONE) {
 		nsx_buf_c(&a->text, "; ");
 		nsx_look_put_ns(&a->text, most.ns / (double)a->count);
-		nsx_buf_c(&a->text, " of the rest in ");
+		nsx_buf_c(&a->text, a->comm.together || reported > 0 ? " of the rest in " : " of it in ");
 		nsx_buf_str(&a->text, nsx_look_str(a, most.name));
 		nsx_buf_str(&a->subject, nsx_look_str(a, most.name));
 		if (most.bytes >= 0) {

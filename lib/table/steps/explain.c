@@ -333,7 +333,7 @@ make_table(struct explain *e)
 			NSX_CELL_NS }
 	};
 	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
-	nsx_table_rank(t, "kind name delta device step base_step new base class");
+	nsx_table_rank(t, "kind name delta device base new step base_step class");
 
 	sorting = e;
 	if (t && e->rows.n)

@@ -75,7 +75,7 @@ static struct nsx_table *
 class_table(const struct nsx_step_set *s)
 {
 	struct nsx_table *t = nsx_table_new(class_cols, KEYS + NMEASURES * STATISTICS);
-	nsx_table_rank(t, "class device period_p50 compute_mean exposed_mean period_p99 idle_mean count period_max "
+	nsx_table_rank(t, "class device period_p50 period_p99 exposed_mean compute_mean idle_mean count period_max "
 	                  "copy_mean period_p90");
 	int64_t *room = malloc((s->list.n + 1) * sizeof *room);
 

@@ -138,7 +138,8 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
 		rc = keep_longest(s);
 		if (rc == NSX_OK && !s->list.n && s->modules)
 			nsx_diag_add(diags, NSX_WARNING, "", 1,
-				"no program ran twice: name the steps with --step REGEX or --module NAME");
+				"no program ran twice: record more steps, as nsysx-warmup leaves out the first of "
+				"them, or name them with --step REGEX or --module NAME");
 	}
 	nsx_step_classes_free(&classes);
 	nsx_spool_free(f.spool);
