@@ -12,7 +12,7 @@ o = dict(a.split("=", 1) for a in sys.argv[1:])
 steps, seed, gap = int(o.get("steps", 14)), int(o.get("seed", 1)), int(o.get("gap", 0))
 devices, name, jitter = int(o.get("devices", 2)), o.get("name", "train step %d"), int(o.get("jitter", 400))
 slow = {k[5:]: int(v) for k, v in o.items() if k.startswith("slow:")}
-first, hide, lead = int(o.get("first", 0)), int(o.get("hide", 0)), int(o.get("lead", 0))
+first, hide, lead, pause = int(o.get("first", 0)), int(o.get("hide", 0)), int(o.get("lead", 0)), int(o.get("pause", 0))
 rnd = random.Random(seed)
 heads = {"profile": "profile:i name:s", "device": "device:i profile:i pid:i name:s",
          "range": "profile:i range:i parent:i pid:i tid:i device:i name:s start:i dur:i host_start:i host_dur:i ops:i",
@@ -44,7 +44,7 @@ for d in range(devices):
         rng("fwd", made[1][2], made[1][2] + made[1][3], host + 2000, 1000, outer + 1)
         for i, (kind, what, at, dur, comm) in enumerate(made):
             body.append((at, 1, i, ["op", 0, ids[0] * 10 + i, kind, first + d, 7, what, at, dur, outer + (0, 2, 1, 0, 0)[i], 1, host + 20 + i, 5, comm]))
-        t += 120000 + late + gap + rnd.randrange(jitter)
+        t += 120000 + late + gap + rnd.randrange(jitter) + (pause if s == 3 else 0)
 for x in sorted(body, key=lambda x: x[:3]): out.append(x[3])
 for x in out: print(*x, sep="\t")
 print("#end\trecords:i\nend\t%d" % len(out))
@@ -101,6 +101,11 @@ gate 'nor is an increase within its noise passed over in silence' 0 '' --by step
 equal 'both are told' "$(sed -n 's/.*: train step #: the period grew by \([0-9.]*\)%, less than its noise, \([0-9.]*\)%: same; compare more steps$/\1 \2/p' "$T_private/err")" \
 	"$(nsysx-compare -q --tsv --by step "$T/loose1" "$T/loose2" | columns device,statistic,base,delta,noise,verdict | awk '$1 == "-" && $2 == "period" && $6 == "same" { printf "%.1f %.1f", 100 * $4 / $3, 100 * $5 / $3 }')"
 equal 'not with floors that allow so much' "$(nsysx-compare --by step --percent 15 "$T/loose1" "$T/loose2" 2>&1 | grep -c 'less than its noise')" 0
+gate 'one slow step does not change the verdict, but is reported' 0 '' --by step "$T/base" "$(job pause seed=2 pause=30000; echo "$T/pause")"
+equal 'p99 of both' "$(sed -n 's/.*: train step #: p99 of the period grew from \(.*\) to \(.*\), but means are judged.*/\1 \2/p' "$T_private/err")" \
+	"$(nsysx-compare -q --tsv --by step "$T/base" "$T/pause" | columns device,statistic,base_p99,new_p99 | awk '$1 == "-" && $2 == "period" && $4 - $3 > 29000 { printf "%.1f us %.1f us", $3 / 1000, $4 / 1000 }')"
+equal 'other runs of a job have no such step' "$(nsysx-compare --by step "$T/base" "$T/again" 2>&1 | grep -c 'p99 of the period')" 0
+equal 'nor is the slowest of a few steps one' "$(nsysx-compare --by step "$(job short1 steps=4; echo "$T/short1")" "$(job short2 steps=5 seed=2 pause=90000; echo "$T/short2")" 2>&1 | grep -c 'p99 of the period')" 0
 equal 'steps are counted over devices, periods are fewer by one each' "$(nsysx-compare -q --table --by step "$T/base" "$T/one" | grep ' has .* steps of '; nsysx-compare -q --tsv --by step "$T/base" "$T/base" | columns device,statistic,base_steps | grep '^- period')" \
 	'BASE has 28 steps of train step # on 2 devices; the last of each has no period
 NEW has 14 steps of train step # on 1 device; the last of each has no period

@@ -19,6 +19,8 @@
 
 /* Percent of a period above which its noise is reported. */
 #define BLIND 10
+/* Number of steps for a p99 that is compared. */
+#define TAIL 10
 
 enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, CAUSES, SPAN = CAUSES + NSX_NCAUSES, NSTATS };
 static const char *const names[NSTATS] = {
@@ -507,6 +509,38 @@ tell_small(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t,
 	             class.ptr, nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s, limit);
 }
 
+/* A few slow steps hardly change the mean, which is judged, and increase the noise. Of less than TAIL steps p99 is no
+ * more than the one that happened to be the slowest. */
+static void
+tell_tail(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
+{
+	struct nsx_str class = cmp_str(c, nsx_compare_program_of(c, r)->key);
+	int len = (int)(class.len < 200 ? class.len : 200);
+	const struct cmp_spread *spread[2];
+	double grew;
+
+	if (r->verdict != CMP_SAME || !nsx_compare_is_class(c, r) || !r->row[0] || !r->row[1])
+		return;
+	for (int k = 0; k < 2; k++) {
+		size_t at = (size_t)(r->row[k] - c->side[k].rows.p);
+
+		if (at >= c->side[k].spreads.n || c->side[k].spreads.p[at].n < TAIL)
+			return;
+		spread[k] = &c->side[k].spreads.p[at];
+	}
+	grew = (double)spread[NSX_COMPARE_NEW]->p99 - (double)spread[NSX_COMPARE_BASE]->p99;
+	if (grew <= (double)c->options.absolute || grew <= BLIND / 100. * (double)spread[NSX_COMPARE_BASE]->p99 ||
+	    grew <= c->options.percent / 100 * (double)spread[NSX_COMPARE_BASE]->p99)
+		return;
+	nsx_table_note(t, "p99 of the period of %.*s grew from %s to %s, but means are judged; nsysx-steps --explain "
+	               "shows why", len, class.ptr, nsx_ns_text((double)spread[NSX_COMPARE_BASE]->p99).s,
+	               nsx_ns_text((double)spread[NSX_COMPARE_NEW]->p99).s);
+	nsx_diag_add(diags, NSX_WARNING, "", 1, "%.*s: p99 of the period grew from %s to %s, but means are judged; "
+	             "nsysx-steps --explain shows why", len, class.ptr,
+	             nsx_ns_text((double)spread[NSX_COMPARE_BASE]->p99).s,
+	             nsx_ns_text((double)spread[NSX_COMPARE_NEW]->p99).s);
+}
+
 int
 nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
                         struct nsx_diags *diags)
@@ -532,6 +566,7 @@ nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, str
 	for (size_t i = 0; i < n; i++) {
 		tell_blind(c, &r[i], t, diags);
 		tell_small(c, &r[i], t, diags);
+		tell_tail(c, &r[i], t, diags);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (cmp_shows(c, &r[i]) && !(c->options.changed && is_detail_of_one(c, &r[i])))
