@@ -255,16 +255,22 @@ kth(int64_t *v, size_t n, size_t k)
 /* Operations of one key on a reference device and on another, n and m of them, with their ends. */
 struct ends { const int64_t *r, *d; int64_t nr, nd; int64_t *room; };
 
+static int64_t
+distance(int64_t a, int64_t b)
+{
+	int64_t diff = nsx_sub_sat(a, b, NULL);
+
+	return diff < 0 ? nsx_sub_sat(0, diff, NULL) : diff;
+}
+
 /* The distances of the ends if d's numbers are shifted so: written to e->room. Returns the number of pairs. */
 static int64_t
 apart(const struct ends *e, int64_t shift)
 {
 	int64_t from = shift < 0 ? -shift : 0, to = e->nr - shift < e->nd ? e->nr - shift : e->nd;
 
-	for (int64_t i = from; i < to; i++) {
-		int64_t diff = nsx_sub_sat(e->d[i], e->r[i + shift], NULL);
-		e->room[i - from] = diff < 0 ? nsx_sub_sat(0, diff, NULL) : diff;
-	}
+	for (int64_t i = from; i < to; i++)
+		e->room[i - from] = distance(e->d[i], e->r[i + shift]);
 	return to > from ? to - from : 0;
 }
 
@@ -341,26 +347,36 @@ apart_from(const struct ends *e, int64_t i, int64_t shift)
 	int64_t room[AHEAD], left = e->nd < e->nr - shift ? e->nd - i : e->nr - shift - i;
 	size_t n = 0;
 
-	for (int64_t k = i; k < e->nd && k < i + AHEAD; k++) {
-		if (k + shift < 0 || k + shift >= e->nr)
-			continue;
-		int64_t diff = nsx_sub_sat(e->d[k], e->r[k + shift], NULL);
-		room[n++] = diff < 0 ? nsx_sub_sat(0, diff, NULL) : diff;
-	}
+	for (int64_t k = i; k < e->nd && k < i + AHEAD; k++)
+		if (k + shift >= 0 && k + shift < e->nr)
+			room[n++] = distance(e->d[k], e->r[k + shift]);
 	return !n || (n < AHEAD / 2 && (int64_t)n < left) ? INT64_MAX : kth(room, n, n / 2);
 }
 
-/* The shift from operation i on: another one where that fits clearly better, because either device has lost operations
- * since the one before. */
+/* How far d's operation i ends from the nearest end of the reference device. next: that device's first end that is not
+ * before it. *at (which may be NULL): the number of the nearest. */
 static int64_t
-shift_from(const struct ends *e, int64_t i, int64_t shift)
+nearest(const struct ends *e, int64_t i, int64_t next, int64_t *at)
 {
-	int64_t own = apart_from(e, i, shift), least = own, best = shift;
+	int64_t prior = next > 0 ? nsx_sub_sat(e->d[i], e->r[next - 1], NULL) : INT64_MAX,
+	    after = next < e->nr ? nsx_sub_sat(e->r[next], e->d[i], NULL) : INT64_MAX;
+
+	if (at)
+		*at = after < prior ? next : next - 1;
+	return after < prior ? after : prior;
+}
+
+/* The shift from operation i on: another one where that fits clearly better, because either device has lost operations
+ * since the one before. usual: of usual_distance. */
+static int64_t
+shift_from(const struct ends *e, int64_t i, int64_t shift, int64_t usual)
+{
+	int64_t own = apart_from(e, i, shift), least = own, best = shift, at;
 
 	/* If the reference device has lost the partners of the first ones, a later one tells. */
 	for (int64_t k = i; k < e->nd && k < i + AHEAD; k += AHEAD / 2) {
-		int64_t at = before(e->r, e->nr, e->d[k]) - k;
-		for (int64_t s = at - 1; s <= at + 1; s++) {
+		int64_t from = before(e->r, e->nr, e->d[k]) - k;
+		for (int64_t s = from - 1; s <= from + 1; s++) {
 			int64_t m = apart_from(e, i, s);
 			if (m < least) {
 				least = m;
@@ -368,21 +384,16 @@ shift_from(const struct ends *e, int64_t i, int64_t shift)
 			}
 		}
 	}
-	return best != shift && least < INT64_MAX / (2 * CLEARLY) && CLEARLY * least + JITTER < own ? best : shift;
-}
-
-/* How far d's operation i ends from the nearest end of the reference device. next: that device's first end that is not
- * before it. */
-static int64_t
-nearest(const struct ends *e, int64_t i, int64_t next)
-{
-	int64_t near = INT64_MAX;
-
-	if (next > 0)
-		near = nsx_sub_sat(e->d[i], e->r[next - 1], NULL);
-	if (next < e->nr && nsx_sub_sat(e->r[next], e->d[i], NULL) < near)
-		near = nsx_sub_sat(e->r[next], e->d[i], NULL);
-	return near;
+	if (best == shift || least >= INT64_MAX / (2 * CLEARLY) || CLEARLY * least + JITTER >= own)
+		best = shift;
+	/* Where operations soon after it are lost too, the shift of most of them is not that of this one, which has a
+	 * partner if one is as near as usual. */
+	int64_t near = nearest(e, i, before(e->r, e->nr, e->d[i]), &at), off = INT64_MAX;
+	/* Among many that fit, one may just have ended late. */
+	int64_t times = best == shift && own / CLEARLY <= usual / 2 ? CLEARLY * CLEARLY : CLEARLY;
+	if (i + best >= 0 && i + best < e->nr)
+		off = distance(e->d[i], e->r[i + best]);
+	return (near <= JITTER || near / CLEARLY <= usual / 2) && near < off / times - JITTER ? at - i : best;
 }
 
 /* The median of these distances, of the operations of the device that has fewer. Shifts do not matter to it, so lost
@@ -393,7 +404,7 @@ usual_distance(const struct ends *e)
 	struct ends of = e->nd <= e->nr ? *e : (struct ends){ e->d, e->r, e->nd, e->nr, e->room };
 
 	for (int64_t i = 0; i < of.nd; i++)
-		of.room[i] = nearest(&of, i, before(of.r, of.nr, of.d[i]));
+		of.room[i] = nearest(&of, i, before(of.r, of.nr, of.d[i]), NULL);
 	return kth(of.room, (size_t)of.nd, (size_t)of.nd / 2);
 }
 
@@ -402,7 +413,7 @@ usual_distance(const struct ends *e)
 static bool
 has_no_partner(const struct ends *e, int64_t i, int64_t next, int64_t usual)
 {
-	int64_t near = nearest(e, i, next), apart = INT64_MAX;
+	int64_t near = nearest(e, i, next, NULL), apart = INT64_MAX;
 
 	if (i > 0)
 		apart = nsx_sub_sat(e->d[i], e->d[i - 1], NULL);
@@ -422,13 +433,11 @@ number_device(const struct ends *e, int64_t shift, struct nsx_nccl_op *ops)
 	for (int64_t i = 0; i < e->nd; i++) {
 		int64_t at = i + shift, diff;
 		if (at >= 0 && at < e->nr)
-			diff = nsx_sub_sat(e->d[i], e->r[at], NULL);
+			diff = distance(e->d[i], e->r[at]);
 		else
 			diff = e->d[i] > e->r[0] && e->d[i] < e->r[e->nr - 1] ? INT64_MAX : 0;
-		if (diff < 0)
-			diff = nsx_sub_sat(0, diff, NULL);
 		if (diff > JITTER && diff / CLEARLY > usual / 2) {
-			int64_t other = shift_from(e, i, shift), next = before(e->r, e->nr, e->d[i]);
+			int64_t other = shift_from(e, i, shift, usual), next = before(e->r, e->nr, e->d[i]);
 			bool alone = other == shift && next < e->nr && has_no_partner(e, i, next, usual);
 			lost |= other != shift || alone;
 			shift = alone ? next - i - 1 : other;

@@ -155,6 +155,32 @@ for what in '1 300 300' '0 300 300' '1 200 260' '0 200 350' '1 634 634'; do
 	equal "a capture that lacks operations ($what): the others are paired" "$(paired)" "7000000 $((635 - gone)) $((10 + gone))"
 done
 ok '... which a diag tells' sh -c "nsysx-collectives --each --tsv '$T/calls.aligned' 2>&1 >'$T/x' | grep -q 'lacks some'"
+
+# Losses near each other, of one device or of several: LOST lists DEVICE-CALL. An operation's number tells its call.
+scattered() {
+	awk -v OFS='\t' -v lost="$1" 'BEGIN {
+		n = split(lost, l, " ")
+		for (i = 1; i <= n; i++) gone[l[i]] = 1
+		print "#nsysx", 2
+		print "#device", "device:i", "profile:i", "name:s"
+		print "#op", "profile:i", "op:i", "type:s", "device:i", "stream:i", "name:s", "start:i", "dur:i", "comm:i", "comm_id:s", "collective:s", "bytes:i"
+		for (d = 0; d < 4; d++) { print "device", d, 0, "GPU"; k++ }
+		for (c = 0; c < 120; c++) {
+			t += 40000 + c * 7919 % 50000
+			for (d = 0; d < 4; d++)
+				if (!((d "-" c) in gone)) { print "op", 0, 10 * c + d, "kernel", d, 7, "ncclDevKernel_AllReduce", t, 9000 + (c * 31 + d * 57) % 300, 1, "a", "all-reduce", 64; k++ }
+		}
+		print "#end", "records:i"
+		print "end", k
+	}' >"$T/scattered"
+	nsysx-collectives -q --each --tsv "$T/scattered" | cells seq,op | awk '{ c = int($2 / 10) }
+		$1 in call && call[$1] != c { mixed[$1] = 1 }
+		{ call[$1] = c }
+		END { n = 0; for (s in mixed) n++; print n }'
+}
+for lost in '1-67 1-71' '3-57 3-60 0-64' '2-30 2-35 0-37' '2-4' '1-16 1-19 1-22 1-25' '0-50 1-53 0-55 2-58 0-60' '1-112 1-115 1-118'; do
+	equal "operations lost near each other ($lost): no instance has two calls" "$(scattered "$lost")" 0
+done
 calls_apart 6000 4000 1000000 200000
 equal 'captures that have a third of their calls in common' "$(paired)" '7000000 2000 8000'
 calls_apart 640 5 1000000 0 1790000007000000000 1790000000000000000
