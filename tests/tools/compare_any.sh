@@ -106,6 +106,9 @@ equal 'p99 of both' "$(sed -n 's/.*: train step #: p99 of the period grew from \
 	"$(nsysx-compare -q --tsv --by step "$T/base" "$T/pause" | columns device,statistic,base_p99,new_p99 | awk '$1 == "-" && $2 == "period" && $4 - $3 > 29000 { printf "%.1f us %.1f us", $3 / 1000, $4 / 1000 }')"
 equal 'other runs of a job have no such step' "$(nsysx-compare --by step "$T/base" "$T/again" 2>&1 | grep -c 'p99 of the period')" 0
 equal 'nor is the slowest of a few steps one' "$(nsysx-compare --by step "$(job short1 steps=4; echo "$T/short1")" "$(job short2 steps=5 seed=2 pause=90000; echo "$T/short2")" 2>&1 | grep -c 'p99 of the period')" 0
+gate 'steps that are slower in themselves, though a pause hides that of the period' 1 'slower: train step #: span: ' --by step "$(job still1 steps=6 pause=90000; echo "$T/still1")" "$(job still2 steps=6 pause=90000 seed=2 slow:gemm=30; echo "$T/still2")"
+equal 'which the table has of devices too' "$(nsysx-compare -q --tsv --by step "$T/still1" "$T/still2" | columns device,statistic,verdict | grep -e '^- period' -e span | tr '\n' ';')" '- period same;- span slower;0 span slower;1 span slower;'
+equal 'but no line each' "$(grep -c 'slower: .* on device' "$T_private/err")" 0
 equal 'steps are counted over devices, periods are fewer by one each' "$(nsysx-compare -q --table --by step "$T/base" "$T/one" | grep ' has .* steps of '; nsysx-compare -q --tsv --by step "$T/base" "$T/base" | columns device,statistic,base_steps | grep '^- period')" \
 	'BASE has 28 steps of train step # on 2 devices; the last of each has no period
 NEW has 14 steps of train step # on 1 device; the last of each has no period

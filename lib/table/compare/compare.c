@@ -180,16 +180,23 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 	bool each = c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL,
 	    names = each && c->options.sigma > 0, good = true;
 	int64_t unknown = 0, uneven = 0;
-	const struct cmp_result *period = NULL;
+	const struct cmp_result *period = NULL, *told = NULL;
 
 	for (size_t i = 0; i < n && good; i++) {
+		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
+		bool of_device = c->options.by == NSX_COMPARE_STEP && row->detail && row->opcode != NSX_NONE;
+
 		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise;
 		uneven += r[i].verdict == CMP_UNEVEN && r[i].diff > 0;
 		if (c->options.by == NSX_COMPARE_STEP && nsx_compare_is_class(c, &r[i]))
 			period = &r[i];
 		if (r[i].verdict == CMP_SLOWER && (!period || period == &r[i] || period->verdict != CMP_SLOWER ||
-		    nsx_compare_program_of(c, period) != nsx_compare_program_of(c, &r[i])))
+		    nsx_compare_program_of(c, period) != nsx_compare_program_of(c, &r[i])) &&
+		    (!of_device || !told || nsx_compare_program_of(c, told) != nsx_compare_program_of(c, &r[i]))) {
 			good = add_regression(c, out, &r[i]);
+			/* The times of a class precede those of its devices, which are in the table. */
+			told = of_device ? told : &r[i];
+		}
 	}
 	if (c->options.by == NSX_COMPARE_DEVICE)
 		nsx_diag_add(diags, NSX_INFO, "", unknown > 0,
