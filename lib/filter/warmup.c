@@ -26,8 +26,18 @@ struct phase_slots { int8_t of[NSX_NKINDS]; };
 /* The executions of a device, or of a profile: whether a steady module ran, and the end of the latest module. */
 struct ran { bool any_steady, steady; int64_t end; };
 
-/* The operations of a device that were removed: their latest end, and whether no operation was written since. */
-struct gone { int64_t end; bool pending; };
+/* An operation that was removed and has not ended; stream: NSX_ABSENT if it does not matter. */
+struct gone_op { int64_t stream, end; };
+
+/* The operations of a device that were removed. A stream runs its operations one after the other: whatever their
+ * recorded durations, they had ended when the next one of their stream began (job/overruns.h). */
+struct gone {
+	struct gone_op running[32];   /* at the last start, one per stream; of more streams the latest, as if of none */
+	unsigned       n;
+	int64_t        ended;         /* the latest end of the others */
+	int64_t        told;          /* the latest end, as last written */
+	bool           pending;       /* no operation was written since the last one was removed */
+};
 
 struct warmup {
 	struct nsx_reader   *in;
@@ -196,39 +206,88 @@ gone_at(struct warmup *w, const struct nsx_rec *op)
 	uint32_t device = nsx_cat_device(&w->cat, op);
 
 	while (device != NSX_NONE && w->gone.n <= device)
-		if (!nsx_vec_push(&w->gone, ((struct gone){ INT64_MIN, false })))
+		if (!nsx_vec_push(&w->gone, ((struct gone){ .ended = INT64_MIN, .told = INT64_MIN })))
 			device = NSX_NONE;
 	if (device == NSX_NONE)
 		nsx_err_nomem(w->err, NULL);
 	return device == NSX_NONE ? NULL : &w->gone.p[device];
 }
 
+/* Those that have ended by the start of the next operation, because of their duration or because it is of their
+ * stream. */
+static void
+end_gone(struct gone *g, int64_t stream, int64_t start)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < g->n; i++) {
+		struct gone_op *r = &g->running[i];
+
+		if (r->end <= start || (stream != NSX_ABSENT && r->stream == stream)) {
+			int64_t end = r->end < start ? r->end : start;
+
+			g->ended = end > g->ended ? end : g->ended;
+		} else {
+			g->running[kept++] = *r;
+		}
+	}
+	g->n = kept;
+}
+
+static void
+add_gone(struct gone *g, int64_t stream, int64_t end)
+{
+	unsigned i = 0;
+
+	if (g->n >= sizeof g->running / sizeof *g->running - 1)
+		stream = NSX_ABSENT;
+	while (i < g->n && g->running[i].stream != stream)
+		i++;
+	if (i == g->n)
+		g->running[g->n++] = (struct gone_op){ stream, end };
+	else if (end > g->running[i].end)
+		g->running[i].end = end;
+}
+
+static int64_t
+latest_gone(const struct gone *g)
+{
+	int64_t end = g->ended;
+
+	for (unsigned i = 0; i < g->n; i++)
+		end = g->running[i].end > end ? g->running[i].end : end;
+	return end;
+}
+
 /* An operation: written, it says where those removed before it on its device ended, so that time without them is not
- * taken for idle time. One that is removed may say so of earlier ones. */
+ * taken for idle time, and again when it shows that they ended earlier. One that is removed may say so of earlier
+ * ones. */
 static int
 pass_op(struct warmup *w, struct nsx_rec *rec, bool written)
 {
 	struct gone *g = gone_at(w, rec);
-	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), end;
+	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), latest;
+	/* Nodes of a graph run beside each other on one stream. */
+	int64_t stream = nsx_has(rec, NSX_OP_graph_node) ? NSX_ABSENT : nsx_int(rec, NSX_OP_stream, NSX_ABSENT);
 
 	if (!g)
 		return NSX_ERR;
 	if (!nsx_has(rec, NSX_OP_device) || start == NSX_ABSENT)
 		return written ? nsx_pass_on(w->through, rec) : NSX_OK;
-	if (nsx_has(rec, NSX_OP_removed)) {
-		end = nsx_sub_sat(start, rec->v[NSX_OP_removed].i, NULL);
-		g->end = end > g->end ? end : g->end;
-	}
+	end_gone(g, stream, start);
+	if (nsx_has(rec, NSX_OP_removed))
+		add_gone(g, NSX_ABSENT, nsx_sub_sat(start, rec->v[NSX_OP_removed].i, NULL));
 	if (!written) {
-		end = nsx_add_sat(start, nsx_int(rec, NSX_OP_dur, 0), NULL);
-		g->end = end > g->end ? end : g->end;
+		add_gone(g, stream, nsx_add_sat(start, nsx_int(rec, NSX_OP_dur, 0), NULL));
 		g->pending = true;
 		return NSX_OK;
 	}
-	if (!g->pending)
+	latest = latest_gone(g);
+	if (!g->pending && latest >= g->told)
 		return nsx_pass_on(w->through, rec);
 	g->pending = false;
-	return nsx_pass_on_with(w->through, rec, NSX_OP_removed, nsx_sub_sat(start, g->end, NULL));
+	g->told = latest;
+	return nsx_pass_on_with(w->through, rec, NSX_OP_removed, nsx_sub_sat(start, latest, NULL));
 }
 
 /* Write the record if its phase is requested. */
@@ -307,7 +366,8 @@ look(struct warmup *w)
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
 		if (nsx_section_of(k) == NSX_SECTION_WORK || nsx_section_of(k) == NSX_SECTION_SKEW)
 			columns[k] = nsx_field_slots(k, any | (is_host(k) ? host : 0));
-	columns[NSX_OP] |= NSX_C(OP, type) | NSX_C(OP, tid) | NSX_C(OP, host_start) | NSX_C(OP, removed);
+	columns[NSX_OP] |= NSX_C(OP, type) | NSX_C(OP, tid) | NSX_C(OP, host_start) | NSX_C(OP, removed)
+	                   | NSX_C(OP, stream) | NSX_C(OP, graph_node);
 	nsx_pass_look(w->through, columns);
 }
 

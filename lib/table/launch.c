@@ -36,6 +36,10 @@ struct row { uint32_t name; int64_t kernels, calls, queued, api, queue, kernel, 
 /* A row that a call is counted in; a call's are linked from its mark. */
 struct counted { uint32_t row, next; };
 
+/* The latest ends so far, NSX_ABSENT before the first: of operations, and of those that nsysx-warmup removed, as last
+ * told. */
+struct busy { int64_t end, removed; };
+
 struct launch {
 	const struct nsx_launch_options *options;
 	struct nsx_err       *err;
@@ -48,8 +52,7 @@ struct launch {
 	NSX_VEC(struct counted) counted;
 	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
 	struct nsx_map        counted_in;  /* (index of the call, row): is counted there */
-	NSX_VEC(int64_t)      busy;       /* by device: the latest end so far, of removed operations too; NSX_ABSENT
-	                                   * before the first */
+	NSX_VEC(struct busy)  busy;       /* by device */
 	int64_t ndiags, ops, no_call, timeless, beyond;
 	bool    clipped;
 };
@@ -187,32 +190,31 @@ take_op(struct launch *f, const struct nsx_rec *rec)
 	if (device == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
 	while (f->busy.n <= device)
-		if (!nsx_vec_push(&f->busy, NSX_ABSENT))
+		if (!nsx_vec_push(&f->busy, ((struct busy){ NSX_ABSENT, NSX_ABSENT })))
 			return nsx_err_nomem(f->err, NULL);
 	if (!nsx_has(rec, NSX_OP_start) || nsx_int(rec, NSX_OP_dur, -1) < 0) {
 		f->timeless++;
 		return NSX_OK;
 	}
-	int64_t *busy = &f->busy.p[device];
+	struct busy *busy = &f->busy.p[device];
 
 	/* What nsysx-warmup removed kept the device busy, or was awaited, until it ended. */
-	if (nsx_has(rec, NSX_OP_removed) && *busy != NSX_ABSENT) {
-		int64_t removed = nsx_sub_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_removed].i, NULL);
-		*busy = removed > *busy ? removed : *busy;
-	}
+	if (nsx_has(rec, NSX_OP_removed) && busy->end != NSX_ABSENT)
+		busy->removed = nsx_sub_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_removed].i, NULL);
+	int64_t before = busy->removed > busy->end ? busy->removed : busy->end;
 	c = nsx_call_book_of(&f->calls, rec, &rc, f->err);
 	if (rc != NSX_OK)
 		return NSX_ERR;
 	if (!c || !nsx_has(rec, NSX_OP_host_start))
 		f->no_call += kernel;
-	else if (kernel && count(f, rec, graph, *busy, c) != NSX_OK)
+	else if (kernel && count(f, rec, graph, before, c) != NSX_OK)
 		return NSX_ERR;
 	if (c && nsx_call_book_done(&f->calls, c, &gone) && uncount(f, &gone) != NSX_OK)
 		return NSX_ERR;
 	int64_t end = nsx_add_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_dur].i, NULL);
 
-	if (*busy == NSX_ABSENT || end > *busy)
-		*busy = end;
+	if (busy->end == NSX_ABSENT || end > busy->end)
+		busy->end = end;
 	return NSX_OK;
 }
 

@@ -477,6 +477,51 @@ equal 'windows of a time have their part of it' "$(idle warmed --by every:100ns 
 	'300 100,400 100,500 100,600 100,700 100,900 50'
 equal '--cause has no cause removed' "$(nsysx-idle -q --tsv --cause removed "$T/warmed" 2>&1 | grep -c 'is no cause')" 1
 
+# ---- ... up to its end, which is no later than the start of the next operation of its stream, whatever its duration
+#
+#   Q0 removed  [300,900) on stream 2        by its duration: P3 on stream 2 shows that it had ended at 420
+#   Q0 removed  [600,1600) on the stream of P5, which begins at 650
+#   removed     [300,350) [400,420) [600,650)
+#   idle        [450,500) before P4          call [470,480): host 20, launch 10, latency 20
+#   idle        [700,760) before P6          call [730,740): host 30, launch 10, latency 20
+stream warm <<'END_STREAM'
+device device=0 last=1000
+program program=0 id=1 name=P key=P
+program program=1 id=2 name=Q key=Q
+inst program=0 inst=0 name=ar opcode=all-reduce comm=1 collective=all-reduce
+call call=1 start=0 dur=5 name=cudaLaunchKernel class=launch ops=1
+call call=2 start=150 dur=20 name=cudaLaunchKernel class=launch ops=1
+call call=3 start=280 dur=10 name=cudaLaunchKernel class=launch ops=1
+call call=4 start=310 dur=10 name=cudaLaunchKernel class=launch ops=1
+call call=5 start=405 dur=5 name=cudaLaunchKernel class=launch ops=1
+call call=6 start=470 dur=10 name=cudaLaunchKernel class=launch ops=1
+call call=7 start=590 dur=10 name=cudaLaunchKernel class=launch ops=1
+call call=8 start=610 dur=10 name=cudaLaunchKernel class=launch ops=1
+call call=9 start=730 dur=10 name=cudaLaunchKernel class=launch ops=1
+op name=p start=10 dur=90 program=0 execution=0 call=1 tid=1 host_start=0 host_dur=5 stream=1
+op name=p start=200 dur=100 program=0 execution=1 call=2 tid=1 host_start=150 host_dur=20 stream=1
+op name=q start=300 dur=600 program=1 execution=0 call=3 tid=1 host_start=280 host_dur=10 stream=2
+op name=p start=350 dur=50 program=0 execution=2 call=4 tid=1 host_start=310 host_dur=10 stream=1
+op name=p start=420 dur=30 program=0 execution=3 call=5 tid=1 host_start=405 host_dur=5 stream=2
+op name=p start=500 dur=100 program=0 execution=4 call=6 tid=1 host_start=470 host_dur=10 stream=1
+op name=q start=600 dur=1000 program=1 execution=0 call=7 tid=1 host_start=590 host_dur=10 stream=1
+op name=p start=650 dur=50 program=0 execution=5 call=8 tid=1 host_start=610 host_dur=10 stream=1
+op name=p start=760 dur=40 program=0 execution=6 call=9 tid=1 host_start=730 host_dur=10 stream=1
+END_STREAM
+nsysx-warmup -q "$T/warm" >"$T/warmed"
+equal 'an operation that shows that removed ones ended earlier says so' "$(nsysx-view -t op "$T/warmed" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+	$c["start"] > 200 && $c["removed"] != "" { print $c["start"], $c["removed"] }' | paste -sd,)" '350 -550,420 0,650 0'
+want='0 compute - - 370 6 100 0
+0 removed - - 120 3 50 0
+0 idle launch-starved launch 20 2 10 0
+0 idle launch-starved host 50 2 30 0
+0 idle issued latency 40 2 20 0'
+equal '... and time after that is idle time' "$(idle warmed)" "$want"
+nsysx-view -b "$T/warm" | nsysx-warmup -q -b >"$T/warmed.b"
+equal '... of a binary stream' "$(idle warmed.b)" "$want"
+nsysx-warmup -q "$T/warmed" >"$T/warmed2"
+equal '... of a stream warmed twice' "$(idle warmed2)" "$want"
+
 # ---- a launch takes hundreds of ns: no verdict rests on gaps before work whose call took 1 ns
 
 # host_dur FIRST: the gaps [100,200), host, with a call of that duration; [300,380), host; [480,630), latency

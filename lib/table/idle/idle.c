@@ -343,10 +343,9 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		if (op.path == NSX_NONE || !frame_of(f, nsx_string(rec, NSX_OP_name), &op.name))
 			return nsx_err_nomem(f->err, NULL);
 	}
-	if (nsx_has(rec, NSX_OP_removed)) {
-		int64_t removed = nsx_sub_sat(start, rec->v[NSX_OP_removed].i, NULL);
-		d->removed = removed > d->removed ? removed : d->removed;
-	}
+	/* A later operation may say that the removed ones ended earlier. */
+	if (nsx_has(rec, NSX_OP_removed))
+		d->removed = nsx_sub_sat(start, rec->v[NSX_OP_removed].i, NULL);
 	bool gap = start > d->busy;
 	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) !=
 	    NSX_OK)

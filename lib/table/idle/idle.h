@@ -68,7 +68,7 @@ struct nsx_idle_device {
 	uint32_t index;             /* in the catalogue */
 	bool     begun;
 	int64_t  first, busy;       /* start of its first operation, largest end so far */
-	int64_t  removed;           /* the latest end of removed operations so far */
+	int64_t  removed;           /* the latest end of removed operations, as last told */
 	int64_t  from, to;          /* with options.steps: the time examined */
 	struct nsx_parts parts;
 	enum nsx_part run_part;     /* the current busy run */
