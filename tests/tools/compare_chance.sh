@@ -86,6 +86,21 @@ warning='rows slower on half of the devices or fewer: uneven, not slower; --by s
 gate 'a kernel twice as slow on one device is uneven, and a warning tells so' 0 "$warning" --by kernel "$T/a" "$T/b"
 gate 'one twice as fast' 0 '' --by kernel "$T/b" "$T/a"
 ok 'is no reason for a warning' sh -c '! grep -q uneven "$1"' - "$T_private/err"
+# many FIRST DUR: a kernel on 2500 devices, twice on each.
+many() {
+	awk -v OFS='\t' -v first="$1" -v dur="$2" 'BEGIN {
+		print "#nsysx", 2
+		print "#device", "device:i", "profile:i", "name:s"
+		print "#op", "profile:i", "op:i", "type:s", "device:i", "stream:i", "name:s", "start:i", "dur:i"
+		for (d = 0; d < 2500; d++) { print "device", first + d, 0, "GPU"; k++ }
+		for (i = 0; i < 5000; i++) { print "op", 0, i, "kernel", first + i % 2500, 7, "gemm", i * 100000, dur; k++ }
+		print "#end", "records:i"
+		print "end", k
+	}'
+}
+many 0 50000 >"$T/a"
+many 5000 60000 >"$T/b"
+equal 'thousands of devices are matched in order of their numbers, within seconds' "$(timeout 10 nsysx-compare -q --tsv --by kernel "$T/a" "$T/b" | columns verdict)" slower
 
 # ---- equal jobs ----
 SYNTH=$B/tests/synth/nsysx-synth

@@ -290,6 +290,7 @@ side_free(struct cmp_side *s)
 	free(s->stepped.p);
 	free(s->spans.p);
 	free(s->spreads.p);
+	free(s->means);
 	free(s->comms.p);
 	free(s->execs.p);
 	nsx_map_free(&s->row_of);

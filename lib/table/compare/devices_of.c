@@ -9,71 +9,60 @@
  *     one device slow 100 100 100 112     mean 103: above the limit on one device of four, uneven
  *     slower kernel   103 103 104 101     mean 102.75: above the limit on three of four, slower */
 #include <math.h>
+#include <stdlib.h>
 
 #include "table/compare/sides.h"
 
-static int64_t
-number_of(const struct cmp_side *s, const struct cmp_cell *cell)
+static int
+by_number(const void *a, const void *b)
 {
-	return s->top.cat.devices.p[cell->device].number;
+	const struct cmp_mean *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The number of cells of the row that have executions; of those with a number below `below`, unless it is
- * NSX_ABSENT. */
-static int64_t
-count(const struct cmp_side *s, const struct cmp_row *r, int64_t below)
+/* The means of the row's cells that have executions, in order of their devices' numbers: how many they are. */
+static size_t
+sort_means(const struct cmp_side *s, const struct cmp_row *r, struct cmp_mean *to)
 {
-	int64_t n = 0;
+	size_t n = 0;
 
-	for (uint32_t at = r->cells; at != NSX_NONE; at = s->cells.p[at].next)
-		n += s->cells.p[at].stat.n > 0 && (below == NSX_ABSENT || number_of(s, &s->cells.p[at]) < below);
-	return n;
-}
-
-/* The cell on the device of that number, or with that many cells of lower numbers, unless it is negative; NULL:
- * none. */
-static const struct cmp_cell *
-find(const struct cmp_side *s, const struct cmp_row *r, int64_t number, int64_t rank)
-{
 	for (uint32_t at = r->cells; at != NSX_NONE; at = s->cells.p[at].next) {
 		const struct cmp_cell *cell = &s->cells.p[at];
 
-		if (cell->stat.n && (rank < 0 ? number_of(s, cell) == number
-		    : count(s, r, number_of(s, cell)) == rank))
-			return cell;
+		if (cell->stat.n)
+			to[n++] = (struct cmp_mean){ s->top.cat.devices.p[cell->device].number,
+			                             nsx_stat_mean(&cell->stat) };
 	}
-	return NULL;
+	if (n > 1)
+		qsort(to, n, sizeof *to, by_number);
+	return n;
 }
 
 bool
 nsx_compare_is_uneven(const struct cmp *c, const struct cmp_result *r)
 {
 	const struct cmp_side *base = &c->side[NSX_COMPARE_BASE], *new = &c->side[NSX_COMPARE_NEW];
-	const struct cmp_row *was = r->row[NSX_COMPARE_BASE], *is = r->row[NSX_COMPARE_NEW];
-	int64_t matched = 0, changed = 0;
+	const struct cmp_mean *was = base->means, *is = new->means;
+	size_t matched = 0, changed = 0;
 
 	/* Tables do not tell devices apart. */
 	if (base->given.n || new->given.n)
 		return false;
+	size_t nwas = sort_means(base, r->row[NSX_COMPARE_BASE], base->means),
+	    nis = sort_means(new, r->row[NSX_COMPARE_NEW], new->means);
 	/* By number; if no device is on both sides, as of two processes of a job, in order of their numbers. */
-	for (int ranked = 0; ranked < 2 && !matched; ranked++) {
-		if (ranked && count(base, was, NSX_ABSENT) != count(new, is, NSX_ABSENT))
-			break;
-		for (uint32_t at = is->cells; at != NSX_NONE; at = new->cells.p[at].next) {
-			const struct cmp_cell *cell = &new->cells.p[at], *other;
-			int64_t number = number_of(new, cell);
-
-			if (!cell->stat.n)
+	for (int ranked = 0; ranked < 2 && !matched && (!ranked || nwas == nis); ranked++)
+		for (size_t i = 0, k = 0; i < nwas && k < nis;) {
+			if (!ranked && was[i].number != is[k].number) {
+				*(was[i].number < is[k].number ? &i : &k) += 1;
 				continue;
-			other = find(base, was, number, ranked ? count(new, is, number) : -1);
-			if (!other)
-				continue;
-			double mean = nsx_stat_mean(&other->stat), diff = nsx_stat_mean(&cell->stat) - mean;
+			}
+			double mean = was[i++].mean, diff = is[k++].mean - mean;
 
 			matched++;
 			changed += (diff > 0) == (r->diff > 0) && nsx_compare_above_floors(c, diff, mean);
 		}
-	}
 	return matched > 1 && 2 * changed <= matched;
 }
 

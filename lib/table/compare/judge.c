@@ -225,6 +225,22 @@ add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base,
 	                            p->number, r };
 }
 
+/* Space for the means of any row. */
+static bool
+make_space(struct cmp *c)
+{
+	bool good = true;
+
+	for (int k = 0; k < 2; k++) {
+		struct cmp_side *s = &c->side[k];
+
+		if (!s->means)
+			s->means = malloc((s->top.cat.devices.n + 1) * sizeof *s->means);
+		good = good && s->means;
+	}
+	return good;
+}
+
 struct cmp_result *
 nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 {
@@ -233,8 +249,10 @@ nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 	struct cmp_result *r;
 
 	*n = 0;
-	if (!o)
+	if (!o || !make_space(c)) {
+		free(o);
 		return NULL;
+	}
 	for (size_t i = 0; i < s->rows.n; i++)
 		if (cmp_counts(c, &s->rows.p[i]) && (double)s->rows.p[i].sum > c->side[NSX_COMPARE_NEW].most)
 			c->side[NSX_COMPARE_NEW].most = (double)s->rows.p[i].sum;

@@ -79,6 +79,9 @@ struct cmp_comm {
 	double   transfer;   /* mean over instances of the record that waited least, ns; 0: not known */
 };
 
+/* The mean time of a row on a device, ns. */
+struct cmp_mean { int64_t number; double mean; };
+
 struct cmp_side {
 	const char       *name;              /* for messages */
 	struct nsx_reader *in;
@@ -94,6 +97,7 @@ struct cmp_side {
 	struct nsx_map    devices;           /* devices that executed something */
 	nsx_u128          time;              /* of the rows that are compared */
 	double            most;              /* of one of them */
+	struct cmp_mean  *means;             /* space for those of a row while rows are judged */
 	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags, late;
 	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
