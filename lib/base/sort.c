@@ -145,6 +145,24 @@ nsx_sort_starts(struct nsx_sort_start *a, size_t n)
 	return true;
 }
 
+size_t
+nsx_sort_first(const void *elements, size_t n, size_t size, size_t offset, int64_t x)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int64_t value;
+
+		memcpy(&value, (const char *)elements + mid * size + offset, sizeof value);
+		if (value < x)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* qsort passes no context, and qsort_r is not in every C library: the context of a sort is stored here while it
  * runs. */
 struct sorting { nsx_sort_compare *compare; const void *context; };

@@ -1,4 +1,4 @@
-/* sort.h -- sorting by integer keys, and with a context. */
+/* sort.h -- sorting by integer keys, and with a context; searching what is sorted. */
 #ifndef NSX_BASE_SORT_H
 #define NSX_BASE_SORT_H
 
@@ -21,6 +21,10 @@ void nsx_sort_apply(void *elements, size_t size, struct nsx_sort_key *keys, size
  * False when out of memory, the array unchanged. */
 struct nsx_sort_start { int64_t start; uint32_t i, tag; };
 bool nsx_sort_starts(struct nsx_sort_start *a, size_t n);
+
+/* The index of the first of n elements of `size` bytes, sorted by the int64_t at `offset` in each, whose value is x or
+ * more; n: none has one. elements may be NULL if n is 0. */
+size_t nsx_sort_first(const void *elements, size_t n, size_t size, size_t offset, int64_t x);
 
 /* qsort with a context, which is passed to each call of `compare`. n may be 0, and p then NULL. */
 typedef int nsx_sort_compare(const void *a, const void *b, const void *context);

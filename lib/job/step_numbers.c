@@ -28,17 +28,7 @@ one_clock(const struct nsx_cat_device *a, const struct nsx_cat_device *b)
 static size_t
 first_from(const struct nsx_step_of *s, size_t n, int64_t x)
 {
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s[mid].first < x)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return nsx_sort_first(s, n, sizeof *s, offsetof(struct nsx_step_of, first), x);
 }
 
 /* The step that starts nearest to x; of two at the same distance the later one, of those that start together the

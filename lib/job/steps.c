@@ -365,17 +365,8 @@ choose(const struct nsx_step_set *s, const uint32_t *open, size_t n, const struc
 static size_t
 first_from(const struct nsx_step_thread *t, size_t lo, int64_t call)
 {
-	size_t hi = t->ops.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->ops.p[mid].call < call)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lo + nsx_sort_first(t->ops.p + lo, t->ops.n - lo, sizeof *t->ops.p,
+	                           offsetof(struct nsx_step_op, call), call);
 }
 
 /* Assign the operations of a thread without a step of the class to the open steps of its process: `steps` of n, by

@@ -99,52 +99,12 @@ fails '--names without --by range' 2 '--names goes with --by range' nsysx-launch
 fails 'an unknown option' 2 '--zeros' nsysx-launch --zeros "$T/sums"
 
 # Work that nsysx-warmup removed, [400,500) and [600,950), kept the device from being starved: only [950,980) is.
-stream warm <<'END_STREAM'
-device device=0 last=1000
-program program=0 id=1 name=P key=P
-program program=1 id=2 name=Q key=Q
-inst program=0 inst=0 name=ar opcode=all-reduce comm=1 collective=all-reduce
-call call=1 start=0 dur=5 name=cudaLaunchKernel class=launch ops=1
-call call=2 start=150 dur=20 name=cudaLaunchKernel class=launch ops=1
-call call=3 start=380 dur=10 name=cudaLaunchKernel class=launch ops=1
-call call=4 start=590 dur=10 name=cudaLaunchKernel class=launch ops=1
-call call=5 start=720 dur=30 name=cudaLaunchKernel class=launch ops=1
-call call=6 start=960 dur=20 name=cudaLaunchKernel class=launch ops=1
-op name=p start=10 dur=90 program=0 execution=0 call=1 tid=1 host_start=0 host_dur=5
-op name=p start=200 dur=100 program=0 execution=1 call=2 tid=1 host_start=150 host_dur=20
-op name=q start=400 dur=100 program=1 execution=0 call=3 tid=1 host_start=380 host_dur=10
-op name=q start=600 dur=350 program=1 execution=0 call=4 tid=1 host_start=590 host_dur=10 stream=2
-op name=p start=800 dur=100 program=0 execution=2 call=5 tid=1 host_start=720 host_dur=30
-op name=p start=1000 dur=100 program=0 execution=3 call=6 tid=1 host_start=960 host_dur=20
-END_STREAM
+stream warm <host/removed.rows
 nsysx-warmup -q "$T/warm" >"$T/warmed"
 equal 'removed work does not starve a device' "$(launch warmed | cut -d ' ' -f 1-3,8)" 'p 3 3 30'
 
 # ... up to 420 and 650, where operations of the same stream begin, not to 900 and 1600: [450,480) and [700,740) starve.
-stream warm <<'END_STREAM'
-device device=0 last=1000
-program program=0 id=1 name=P key=P
-program program=1 id=2 name=Q key=Q
-inst program=0 inst=0 name=ar opcode=all-reduce comm=1 collective=all-reduce
-call call=1 start=0 dur=5 name=cudaLaunchKernel class=launch ops=1
-call call=2 start=150 dur=20 name=cudaLaunchKernel class=launch ops=1
-call call=3 start=280 dur=10 name=cudaLaunchKernel class=launch ops=1
-call call=4 start=310 dur=10 name=cudaLaunchKernel class=launch ops=1
-call call=5 start=405 dur=5 name=cudaLaunchKernel class=launch ops=1
-call call=6 start=470 dur=10 name=cudaLaunchKernel class=launch ops=1
-call call=7 start=590 dur=10 name=cudaLaunchKernel class=launch ops=1
-call call=8 start=610 dur=10 name=cudaLaunchKernel class=launch ops=1
-call call=9 start=730 dur=10 name=cudaLaunchKernel class=launch ops=1
-op name=p start=10 dur=90 program=0 execution=0 call=1 tid=1 host_start=0 host_dur=5 stream=1
-op name=p start=200 dur=100 program=0 execution=1 call=2 tid=1 host_start=150 host_dur=20 stream=1
-op name=q start=300 dur=600 program=1 execution=0 call=3 tid=1 host_start=280 host_dur=10 stream=2
-op name=p start=350 dur=50 program=0 execution=2 call=4 tid=1 host_start=310 host_dur=10 stream=1
-op name=p start=420 dur=30 program=0 execution=3 call=5 tid=1 host_start=405 host_dur=5 stream=2
-op name=p start=500 dur=100 program=0 execution=4 call=6 tid=1 host_start=470 host_dur=10 stream=1
-op name=q start=600 dur=1000 program=1 execution=0 call=7 tid=1 host_start=590 host_dur=10 stream=1
-op name=p start=650 dur=50 program=0 execution=5 call=8 tid=1 host_start=610 host_dur=10 stream=1
-op name=p start=760 dur=40 program=0 execution=6 call=9 tid=1 host_start=730 host_dur=10 stream=1
-END_STREAM
+stream warm <host/removed_long.rows
 nsysx-warmup -q "$T/warm" >"$T/warmed"
 equal '... no longer than until the next operation of its stream' "$(launch warmed | cut -d ' ' -f 1-3,8)" 'p 6 6 70'
 done_testing

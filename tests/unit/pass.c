@@ -53,15 +53,8 @@ filter(struct bytes b, int form, enum how how, const uint64_t *look, struct nsx_
 		if (is_kept(how, n) && (rc = look ? nsx_pass_on(p, &rec) : nsx_write(w, &rec)) != NSX_OK)
 			break;
 	}
-	if (rc == NSX_EOF)
-		rc = nsx_writer_finish(w);
 	nsx_pass_free(p);
-	nsx_writer_free(w);
-	nsx_reader_close(r);
-	if (rc == NSX_OK)
-		return slurp(fd);
-	close(fd);
-	return (struct bytes){ NULL, 0 };
+	return filtered(r, w, fd, rc);
 }
 
 static void

@@ -152,14 +152,7 @@ plain(struct bytes b, unsigned how, struct nsx_err *err)
 		if (f.kept && (rc = nsx_write(w, &rec)) != NSX_OK)
 			break;
 	}
-	if (rc == NSX_EOF)
-		rc = nsx_writer_finish(w);
-	nsx_writer_free(w);
-	nsx_reader_close(r);
-	if (rc == NSX_OK)
-		return slurp(fd);
-	close(fd);
-	return (struct bytes){ NULL, 0 };
+	return filtered(r, w, fd, rc);
 }
 
 static void

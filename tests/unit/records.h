@@ -147,6 +147,20 @@ slurp(int fd)
 	return (struct bytes){ b.ptr, b.len };
 }
 
+/* End a filter between r and w, which writes to fd, after reading ended with rc: what it wrote, NULL if it failed. */
+__attribute__((unused)) static struct bytes
+filtered(struct nsx_reader *r, struct nsx_writer *w, int fd, int rc)
+{
+	if (rc == NSX_EOF)
+		rc = nsx_writer_finish(w);
+	nsx_writer_free(w);
+	nsx_reader_close(r);
+	if (rc == NSX_OK)
+		return slurp(fd);
+	close(fd);
+	return (struct bytes){ NULL, 0 };
+}
+
 /* All that is kept, as a stream. */
 static struct bytes
 write_kept(int form)

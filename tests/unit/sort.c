@@ -106,6 +106,33 @@ with_context(void)
 	ok(good, "a comparison may sort with a context of its own");
 }
 
+/* The first element from a value on, of any number of elements, some of them equal, beside a linear search. */
+static void
+first(void)
+{
+	struct { uint32_t other; int64_t value; } a[40];
+	int wrong = 0;
+
+	for (size_t n = 0; n <= 40; n++) {
+		int64_t value = INT64_MIN;
+
+		for (size_t i = 0; i < n; i++, value += i == 1 ? INT64_MAX : (int64_t)(next() % 3)) {
+			a[i].other = UINT32_MAX;
+			a[i].value = value;
+		}
+		for (int64_t x = -5; x < 40; x++) {
+			size_t want = 0;
+
+			while (want < n && a[want].value < x)
+				want++;
+			wrong += nsx_sort_first(a, n, sizeof *a, (size_t)((char *)&a->value - (char *)a), x) != want;
+		}
+		wrong += nsx_sort_first(a, n, sizeof *a, (size_t)((char *)&a->value - (char *)a), INT64_MIN) != 0;
+	}
+	is_int(wrong, 0, "the first element from a value on");
+	is_int((int64_t)nsx_sort_first(NULL, 0, 16, 8, 3), 0, "... of none");
+}
+
 int
 main(void)
 {
@@ -132,5 +159,6 @@ main(void)
 	ok(nsx_sort_starts(a, 7) && a[0].i == 6 && sorted(a, 7), "a run of one");
 	ok(nsx_sort_starts(a, 0) && nsx_sort_starts(a, 1), "0 and 1 elements");
 	with_context();
+	first();
 	return done();
 }

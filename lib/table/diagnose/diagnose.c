@@ -1,5 +1,6 @@
 /* diagnose.c -- reads a stream for all data of the findings. Memory: that of the analyses that get its records. */
 #include "table/diagnose/diagnose.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +30,9 @@ nsx_look_str(const struct nsx_look_at *a, uint32_t text)
 const struct nsx_look_device *
 nsx_look_device(const struct nsx_look_at *a, int64_t number)
 {
-	size_t lo = 0, hi = a->devices.n;
+	size_t lo = nsx_sort_first(a->devices.p, a->devices.n, sizeof *a->devices.p,
+	                           offsetof(struct nsx_look_device, number), number);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a->devices.p[mid].number < number)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < a->devices.n && a->devices.p[lo].number == number ? &a->devices.p[lo] : NULL;
 }
 

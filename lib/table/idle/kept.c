@@ -1,5 +1,6 @@
 /* kept.c -- restrictions of the time examined: the steps of each device, and selected causes of gaps. */
 #include "table/idle/idle.h"
+#include "base/sort.h"
 
 /* ---- names */
 
@@ -42,17 +43,7 @@ nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
 size_t
 nsx_idle_given_of(const struct nsx_idle_given *given, size_t n, int64_t device)
 {
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (given[mid].device < device)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return nsx_sort_first(given, n, sizeof *given, offsetof(struct nsx_idle_given, device), device);
 }
 
 void

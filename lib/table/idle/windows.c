@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "table/idle/idle.h"
 
 enum { FEW_MODULES = 64 };   /* below this number, ended modules of a device are not searched */
@@ -395,16 +396,9 @@ int
 nsx_idle_take_steps(struct idle *f, struct nsx_idle_device *d)
 {
 	int64_t device = f->cat.devices.p[d->index].number;
-	size_t lo = 0, hi = f->steps.n;
+	size_t lo = nsx_sort_first(f->steps.p, f->steps.n, sizeof *f->steps.p, offsetof(struct idle_step, device),
+	                           device);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->steps.p[mid].device < device)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (; lo < f->steps.n && f->steps.p[lo].device == device; lo++) {
 		const struct idle_step *s = &f->steps.p[lo];
 

@@ -1,6 +1,7 @@
 /* cut.c -- the stream of the steps alone: for each device the records that begin in its window (job/step_windows.h). */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "job/step_windows.h"
 #include "stream/fields.h"
 #include "stream/order.h"
@@ -16,16 +17,9 @@ struct cut {
 static const struct nsx_step_window *
 window_of(const struct cut *c, int64_t device)
 {
-	size_t lo = 0, hi = c->windows.list.n;
+	size_t lo = nsx_sort_first(c->windows.list.p, c->windows.list.n, sizeof *c->windows.list.p,
+	                           offsetof(struct nsx_step_window, number), device);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->windows.list.p[mid].number < device)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < c->windows.list.n && c->windows.list.p[lo].number == device ? &c->windows.list.p[lo] : NULL;
 }
 
