@@ -358,4 +358,9 @@ equal '... without output' "$(find "$T" -name '*none')" "$T/maths.none"
 fails '--require without such a record' 1 'no op record' nsysx-roofline --require op -o "$T/none" "$T/s"
 fails 'a full disk' 1 '/dev/full' nsysx-roofline -o /dev/full "$T/s"
 
+# Of an instruction one execution is meant, of a program all: the heading tells them apart.
+heads() { nsysx-roofline -q --table --wide "$@" "$T/s" | head -n 1 | tr -s ' ' '\n' | grep -e '^flops' -e '^vector' -e '^bytes' | paste -sd' '; }
+equal 'work of one execution is headed so' "$(heads)" 'flops_each vector_each bytes_each'
+equal 'work of all executions is not' "$(heads --by opcode)" 'flops bytes'
+
 done_testing

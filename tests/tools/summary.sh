@@ -291,6 +291,7 @@ equal '... below the table too' "$(grep -c '^29 ns of GPU work, 15.8%, was launc
 equal '... and that gpu_time is of own threads' "$(grep -c '^gpu_time counts only the work that the thread of a range launched' "$T/got")" 1
 nsysx-summary -v --by range --table "$T/nested" >"$T/got" 2>&1
 equal '... not where threads do not differ' "$(grep -c 'several threads' "$T/got")" 0
+equal 'the share of a kernel is headed as that of its type' "$(nsysx-summary -q --by kernel --table --wide "$T/ops" | head -n 1 | tr -s ' ' '\n' | grep -c -x of_type)" 1
 fails '--helpers goes with ranges' 2 '--helpers goes with --by range' nsysx-summary --by kernel --helpers "$T/ops"
 # Every operation again, added to all ranges around it.
 cat >"$T/walk.awk" <<'END'
