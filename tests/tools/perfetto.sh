@@ -406,4 +406,15 @@ equal 'a call whose operations were removed begins no arrow' "$(nsysx-perfetto -
 	python3 -c 'import json, sys
 for e in json.load(sys.stdin)["traceEvents"]:
     if e["ph"] in "stf": print(e["ph"], round(e["ts"] * 1000))' | sort | tr '\n' ' ')" 'f 50 s 20 '
+# More calls than may wait, then their operations: every call has an arrow with both ends, or is counted.
+awk 'BEGIN { print "device device=0 last=100000"; for (i = 1; i <= 22000; i++) print "call call=" i, "start=" i, "dur=1 name=cudaLaunchKernel class=launch ops=1"
+	for (i = 1; i <= 22000; i++) print "op name=k start=" 30000 + 2 * i, "dur=1 call=" i, "tid=1 host_start=" i, "host_dur=1" }' |
+	awk -f host/stream.awk >"$T/far"
+nsysx-perfetto -v --chrome "$T/far" >"$T/far.json" 2>"$T/far.err"
+apart=$(sed -n 's/.*calls without an arrow.*(\([0-9]*\)).*/\1/p' "$T/far.err")
+equal 'calls too far before their operations are counted' "$((${apart:-0} > 0))" 1
+equal '... and no others have no arrow' "$(python3 -c 'import json, sys
+flows = [e for e in json.load(sys.stdin)["traceEvents"] if e["ph"] in "sf"]
+starts, ends = ({e["id"] for e in flows if e["ph"] == p} for p in "sf")
+print(len(flows) // 2 + int(sys.argv[1]), starts == ends)' "${apart:-0}" <"$T/far.json")" '22000 True'
 done_testing

@@ -126,6 +126,10 @@ put_launch(struct nsx_perfetto *t, const struct flow_end *e)
 	struct flow_end *other = &c->waiting[e->id >> 62 & 1][e->id % WAITING], first = *other;
 
 	if (first.id != e->id || first.launched == e->launched) {
+		/* An operation whose call no longer waits must not end the waiting of another call. */
+		if (first.id && first.id != e->id && !first.launched && e->launched)
+			return NSX_OK;
+		t->apart += first.id != 0 && !first.launched;
 		*other = *e;
 		return NSX_OK;
 	}

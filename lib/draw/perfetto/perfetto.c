@@ -382,6 +382,8 @@ say(const struct job *j, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", j->timeless, "records without a time: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", j->early, "times before the start of the trace: cut");
 	nsx_diag_add(diags, NSX_WARNING, "", j->tracks.crowded, "slices not drawn where more than 64 overlap");
+	nsx_diag_add(diags, NSX_INFO, "", j->trace.apart,
+	             "calls without an arrow: their operations were removed, or came after too many other calls");
 	nsx_diag_add(diags, NSX_WARNING, "", j->tracks.groups.n == 0,
 	             "nothing to draw: the stream has no times of programs, operations, ranges or calls");
 	nsx_diag_add(diags, NSX_INFO, "", j->comm_ops.apart,

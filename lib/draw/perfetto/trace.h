@@ -103,6 +103,7 @@ struct nsx_perfetto {
 	struct nsx_err     *err;
 	struct nsx_buf      buf;     /* bytes not yet written to out */
 	void               *state;   /* owned by the form */
+	int64_t             apart;   /* calls for whose operation a form no longer waits, so they have no arrow */
 };
 
 /* Write buf to the output if it is large; NSX_ERR also if buf ran out of memory. */
