@@ -29,31 +29,43 @@ nsysx-warmup "$T/init.1" 2>&1 >"$T/steady" | grep -q 'everything counts as stead
 equal 'first executions alone have no steady state' $? 0
 equal 'more than 50000 of their records are held' "$(($(nsysx-view -k thunk,op,module "$T/init.1" | wc -l) > 50000))" 1
 
-# Peaks of a command on stdin, as file and as pipe, in KiB, to $T/file.$1 and $T/pipe.$1. It reads $2.
+# Peaks of a command on stdin, as file and as pipe, in KiB, to $T/file.$1 and $T/pipe.$1. It reads $2. A peak that was there stays if it is lower:
+# the kernel counts resident pages in batches, so what one run uses appears as up to half a MiB more or less.
 peaks() {
 	size=$1 input=$2
 	shift 2
-	cat "$input" | "$PEAK" "$T/pipe.$size" "$@" >/dev/null 2>"$T/err.pipe" &
-	"$PEAK" "$T/file.$size" "$@" <"$input" >/dev/null 2>"$T/err.file" || cat "$T/err.file" >&2
+	cat "$input" | "$PEAK" "$T/peak.pipe" "$@" >/dev/null 2>"$T/err.pipe" &
+	"$PEAK" "$T/peak.file" "$@" <"$input" >/dev/null 2>"$T/err.file" || cat "$T/err.file" >&2
 	wait $! || cat "$T/err.pipe" >&2
+	for how in file pipe; do
+		cat "$T/peak.$how" "$T/$how.$size" 2>/dev/null | sort -n | head -n 1 >"$T/lower"
+		mv "$T/lower" "$T/$how.$size"
+	done
 }
 
-# 16 times the records need at most $within tenths of the memory: CLAIM STREAM COMMAND...
+# 16 times the records need at most $within tenths of the memory, the least of up to three runs each: CLAIM STREAM COMMAND...
 within=12
+is_flat() {
+	[ "$(cat "$T/$1.1")" -gt 0 ] && [ $(($(cat "$T/$1.16") * 10)) -le $(($(cat "$T/$1.1") * within)) ]
+}
 flat() {
 	claim=$1 stream=$2
 	shift 2
 	rm -f "$T"/file.* "$T"/pipe.*
-	peaks 1 "$stream.1" "$@"
-	for a; do
-		shift
-		case $a in *.1) a=${a%.1}.16 ;; esac
-		set -- "$@" "$a"
+	for turn in 1 2 3; do
+		for size in 1 16; do
+			for a; do
+				shift
+				case $a in *.1 | *.16) a=${a%.*}.$size ;; esac
+				set -- "$@" "$a"
+			done
+			peaks $size "$stream.$size" "$@"
+		done
+		is_flat file && is_flat pipe && break
 	done
-	peaks 16 "$stream.16" "$@"
 	for how in file pipe; do
 		small_kib=$(cat "$T/$how.1") large_kib=$(cat "$T/$how.16")
-		if [ "${small_kib:-0}" -gt 0 ] && [ $((large_kib * 10)) -le $((small_kib * within)) ]; then
+		if is_flat $how; then
 			pass "$claim, from a $how"
 		else
 			fail "$claim, from a $how" "$small_kib KiB, then $large_kib KiB"
@@ -101,6 +113,7 @@ same '... and are restored' "$T/is" "$T/want"
 parts() { nsysx-view -t thunk "$1" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "comm") c = i; next } $c == 1 { n++ } END { print n }'; }
 one=$(parts "$T/both")
 more=$(((large - small) * one))
+rm -f "$T"/file.* "$T"/pipe.*
 peaks 1 "$T/both.1" nsysx-align -q -b
 peaks 16 "$T/both.16" nsysx-align -q -b
 for how in file pipe; do
