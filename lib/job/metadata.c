@@ -12,6 +12,7 @@ nsx_clock_of(const struct nsx_rec *clock)
 		.ref = nsx_int(clock, NSX_CLOCK_ref, 0),
 		.collectives = nsx_int(clock, NSX_CLOCK_collectives, NSX_ABSENT),
 		.component = nsx_int(clock, NSX_CLOCK_component, NSX_ABSENT),
+		.executions = nsx_string(clock, NSX_CLOCK_executions),
 	};
 }
 
@@ -32,6 +33,7 @@ nsx_clock_set(struct nsx_rec *clock, const struct nsx_clock *c)
 	nsx_set_i(clock, NSX_CLOCK_ref, c->ref);
 	set_known(clock, NSX_CLOCK_collectives, c->collectives);
 	set_known(clock, NSX_CLOCK_component, c->component);
+	nsx_set_s(clock, NSX_CLOCK_executions, c->executions);
 }
 
 struct nsx_program_names

@@ -121,12 +121,85 @@ equal 'collectives without an execution are counted' "$(nsysx-align "$T/unnumber
 	t=$((t + d)); echo "0 1 $e $t"; [ $e -gt 0 ] && echo "1 1 $((e - 1)) $((t + 700000))"; e=$((e + 1)); done | thunks; tail_of; } >"$T/apart"
 nsysx-align -q "$T/apart" >"$T/out"
 equal 'a late capture is paired by its intervals' "$(clocks "$T/out" | tr '\n' ,)" '-350000 0 5 0,350000 0 5 0,'
-equal 'executions keep their numbers' "$(table thunk "$T/out" | sed 1d | cut -f 2,5,8 | tail -n 2 | tr '\t\n' ' ,')" '0 5 3414990,1 4 3414990,'
+equal 'one number is one execution on both devices' "$(table thunk "$T/out" | sed 1d | cut -f 2,5,8 | tail -n 2 | tr '\t\n' ' ,')" '0 5 3414990,1 5 3414990,'
+equal 'the clock has what was added' "$(table clock "$T/out" | cut -f 8 | tr '\n' ,)" 'executions,,step@7:1,'
 equal 'and a warning counts the shifted capture' "$(warnings "$T/out" | cut -d '|' -f 1,4)" 'warning|1'
 # The same with equal intervals: these do not identify the shift, so execution numbers are used unchanged.
 { meta '0 1' ''; for e in 0 1 2 3 4; do echo "0 1 $e $((e * 500000 + 1000))"; echo "1 1 $e $((e * 500000 + 1100))"; done | thunks; tail_of; } >"$T/regular"
 nsysx-align -q "$T/regular" >"$T/out"
 equal 'equal intervals leave execution numbers unchanged' "$(clocks "$T/out" | tr '\n' ,)$(warnings "$T/out")" '-50 0 5 0,50 0 5 0,'
+
+
+# Two programs: of step device 1's capture lacks the first execution, of eval device 0's lacks the first three; add, which no device
+# shares a collective of, keeps its numbers, and so does an operation of no execution.
+two_programs() {
+	meta '0 1' '' | sed 's/^\(program	\)0	7	step$/&\n\11	8	eval;x\n\12	9	add/'
+	printf 'inst\t1\t1\tar\t1\tall-reduce\t4\t\ninst\t2\t0\tadd\t\t\t\t\n#module\tprofile:i\tprogram:i\texecution:i\tdevice:i\tstart:i\tdur:i\n'
+	printf '#thunk\tprofile:i\tdevice:i\tprogram:i\tinst:i\texecution:i\toccurrence:i\tname:s\tstart:i\tdur:i\tcomm:i\n'
+	printf '#op\tprofile:i\tdevice:i\tprogram:i\texecution:i\tname:s\tstart:i\tdur:i\n'
+	t=0 e=0
+	for d in 500000 520000 470000 555000 490000 530000 610000; do
+		t=$((t + d)) f=$((t + 200000 + d / 7))
+		for device in 0 1; do
+			own=$e at=$t
+			[ $device = 1 ] && own=$((e - 1)) at=$((t + 700000))
+			[ $own -ge 0 ] && printf 'module\t%s\t0\t%s\t%s\t%s\t10\n' $device $own $device $((at - 10)) &&
+				printf 'thunk\t%s\t%s\t0\t1\t%s\t0\tar\t%s\t10\t1\nop\t%s\t%s\t0\t%s\tk\t%s\t10\n' $device $device $own $((at - 10)) $device $device $own $((at - 10))
+			own=$e at=$f
+			[ $device = 0 ] && own=$((e - 3)) || at=$((f + 700000))
+			[ $own -ge 0 ] && printf 'thunk\t%s\t%s\t1\t1\t%s\t0\tar\t%s\t10\t1\n' $device $device $own $((at - 10))
+			printf 'thunk\t%s\t%s\t2\t0\t%s\t0\tadd\t%s\t10\t\nop\t%s\t%s\t\t\tk\t%s\t10\n' $device $device $e $((at + 90)) $device $device $((at + 95))
+		done
+		e=$((e + 1))
+	done >"$T/lines"
+	awk -F'\t' '{ print ($1 == "module" ? $6 : $1 == "op" ? $7 : $9) "\t" ($1 == "op" ? 2 : $1 == "thunk") "\t" $0 }' "$T/lines" | sort -s -n -t "$(printf '\t')" -k 1,1 -k 2,2 | cut -f 3-
+	tail_of
+}
+two_programs >"$T/programs"
+nsysx-align -q "$T/programs" >"$T/out"
+# Of each program, execution and kind the latest start less the earliest, and what each device has.
+numbers() { nsysx-view "$1" | awk -F'\t' '
+	/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); at[substr($1, 2), c[1]] = i } next }
+	$1 ~ /^(module|thunk|op)$/ && $at[$1, "execution"] != "" { p = $at[$1, "program"]; k = $1 " " p; n = $at[$1, "execution"]; s = $at[$1, "start"]; d = $at[$1, "device"]
+		if (!((k, d) in lo)) lo[k, d] = n; hi[k, d] = n; keys[k]
+		if ((k, n, 1 - d) in start) { x = s - start[k, n, 1 - d]; if (x < 0) x = -x; if (x > far[k]) far[k] = x } start[k, n, d] = s }
+	END { for (k in keys) printf "%s: %d-%d %d-%d, %d apart\n", k, lo[k, 0], hi[k, 0], lo[k, 1], hi[k, 1], far[k] }' | sort; }
+numbers "$T/out" >"$T/got"
+cat >"$T/want" <<'END'
+module 0: 0-6 1-6, 0 apart
+op 0: 0-6 1-6, 0 apart
+thunk 0: 0-6 1-6, 0 apart
+thunk 1: 3-6 0-6, 0 apart
+thunk 2: 0-6 0-6, 0 apart
+END
+same 'two programs with shifts of their own: each number is one execution, in every kind' "$T/want" "$T/got"
+equal 'the clocks have both shifts' "$(table clock "$T/out" | cut -f 1,8 | sed 1d | tr '\t\n' ' ,')" '0 eval:x@8:3,1 step@7:1,'
+equal 'skews have the numbers of the job' "$(table skew "$T/out" | sed 1d | awk -F'\t' '$2 == 1 { n[$3]++ } END { for (e = 0; e < 9; e++) printf "%d", n[e] }')" 000222200
+
+# The same from streams of one report each, in which programs have other numbers: the clocks say what to add, and they can be merged.
+nsysx-align -q --estimate "$T/programs" >"$T/estimate"
+for p in 0 1; do
+	awk -F'\t' -v OFS='\t' -v p=$p '/^#/ || $1 == "groups" { print; next } $1 ~ /^(profile|device|module|thunk|op)$/ && $2 != p { next }
+		$1 ~ /^(program|inst)$/ { $2 = 9 - $2 } $1 == "module" || $1 == "thunk" || $1 == "op" { i = $1 == "module" ? 3 : 4; if ($i != "") $i = 9 - $i } { print }' "$T/programs" >"$T/part$p"
+	nsysx-align -q --apply "$T/estimate" "$T/part$p" >"$T/aligned$p"
+done
+equal 'clocks applied to a stream of one report, whose programs have other numbers' \
+	"$(numbers "$T/aligned0" | cut -d ' ' -f 1-3 | tr '\n' ,)$(numbers "$T/aligned1" | cut -d ' ' -f 1,2,4 | tr '\n' ' ')" \
+	'module 9: 0-6,op 9: 0-6,thunk 7: 0-6,thunk 8: 3-6,thunk 9: 0-6,module 9: 1-6, op 9: 1-6, thunk 7: 0-6, thunk 8: 0-6, thunk 9: 1-6, '
+
+# A third device whose intervals fit several shifts, none clearly: it keeps its numbers, is not used, and a warning counts it.
+{ meta '0 1 2' ''; { t=0; e=0; for d in 500000 520000 470000 555000 490000 530000; do
+	t=$((t + d)); echo "0 1 $e $t"; [ $e -gt 0 ] && echo "1 1 $((e - 1)) $((t + 700000))"; e=$((e + 1)); done; cat <<'END'; } | thunks; tail_of; } >"$T/lost"
+2 1 0 858000
+2 1 1 1357000
+2 1 2 1904000
+2 1 3 2407000
+2 1 4 2862000
+END
+nsysx-align -q "$T/lost" >"$T/out"
+equal 'executions that cannot be matched keep their numbers, those of others are numbered alike' \
+	"$(table thunk "$T/out" | sed 1d | awk -F'\t' '{ n[$2] = n[$2] $5 } END { print n[0], n[1], n[2] }')" '012345 12345 01234'
+equal 'and a warning says so' "$(warnings "$T/out" | grep -c '|nsysx-align: r2|.*cannot be matched.*keep their numbers|1$')" 1
 
 # ---- aligning twice, and other encodings
 # Metadata of every kind, and kinds and columns of other versions.
@@ -186,7 +259,7 @@ nsysx-align -q --apply "$T/apart.clocks" "$T/hosts" | awk -F'\t' '/^#/ { next } 
 printf 'overhead 280\ncall 285\nrange 410 290\nrange 500 300\nthunk 420 310\nop 420 310\n' >"$T/want"
 same 'host times use the clock of the lowest device of the profile, GPU times that of their device' "$T/want" "$T/got"
 
-for name in plain pairs graph apart rich mute; do
+for name in plain pairs graph apart programs lost rich mute; do
 	for opt in '' --drift --per-device; do
 		nsysx-align -q $opt "$T/$name" >"$T/want"
 		nsysx-align -q $opt --estimate "$T/$name" >"$T/estimate"
@@ -231,7 +304,7 @@ comes_to_rest() {
 	fi
 	same "$1: a third pass changes nothing" "$T/second" "$T/third"
 }
-for name in plain pairs graph apart rich mute even turns halves moved; do
+for name in plain pairs graph apart programs lost rich mute even turns halves moved; do
 	for opt in '' --drift --per-device; do
 		comes_to_rest "$name $opt" "$T/$name" $opt
 	done
@@ -311,6 +384,53 @@ equal 'a shifted profile is aligned as before' \
 	"$(paste "$T/a.thunks" "$T/b.thunks" | awk -F'\t' '$16 - $8 < 15431 || $16 - $8 > 15433' | wc -l) $(wc -l <"$T/a.thunks" | tr -d ' ')" "0 $(grep -c '^thunk' "$T/s")"
 recovered 'drift of 20 ppm' --drift 500 --processes 8 --offset 5000000 --drift 20 --jitter 500 --steps 60
 recovered 'a capture one step late' '' 500 --processes 8 --offset 5000000 --jitter 500 --steps 12 --late 3
+# one_number CLAIM STREAM: executions of one number of programs that communicate overlap on all devices.
+one_number() {
+	nsysx-view "$2" | awk -F'\t' '
+		/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); at[substr($1, 2), c[1]] = i } next }
+		$1 == "inst" && $at["inst", "comm"] == 1 { comm[$at["inst", "program"]] }
+		$1 == "module" && ($at[$1, "program"] in comm) { k = $at[$1, "program"] " " $at[$1, "execution"]; s = $at[$1, "start"]; e = s + $at[$1, "dur"]; n[k]++
+			if (!(k in last) || s > last[k]) last[k] = s; if (!(k in first) || e < first[k]) first[k] = e }
+		END { for (k in n) { many += n[k] > 1; if (last[k] >= first[k]) bad++ } print (many > 2 ? "some" : "none"), bad + 0 }' >"$T/got"
+	equal "$1: executions of one number overlap" "$(cat "$T/got")" 'some 0'
+}
+# later N: the stream's devices 2 and 3 without their first N executions of each program, numbered from 0 as a capture of its own would.
+later() {
+	awk -F'\t' -v OFS='\t' -v n="$1" '
+		/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); at[substr($1, 2), c[1]] = i } }
+		$1 ~ /^(module|thunk|op)$/ && $at[$1, "device"] ~ /^[23]$/ && $at[$1, "execution"] != "" { if ($at[$1, "execution"] < n) next; $at[$1, "execution"] -= n }
+		$1 == "end" { $2 = "" } { print }' | sed 's/^end	$/end	0/'
+}
+for late in 0 1 2; do
+	rm -rf "$T/job"
+	"$SYNTH" -o "$T/job" --processes 3 --devices 2 --offset 5000000 --jitter 500 --steps 12 --late $late
+	nsysx-extract -q --ops "$T"/job/r*.sqlite >"$T/job/s"
+	nsysx-align -q "$T/job/s" >"$T/job/a"
+	one_number "report $late late by one" "$T/job/a"
+	comes_to_rest "report $late late by one, numbers" "$T/job/s"
+done
+rm -rf "$T/job"
+"$SYNTH" -o "$T/job" --processes 3 --devices 2 --offset 5000000 --jitter 500 --steps 12
+nsysx-extract -q "$T"/job/r*.sqlite >"$T/job/whole"
+later 3 <"$T/job/whole" >"$T/job/s"
+nsysx-align -q "$T/job/s" >"$T/job/a"
+one_number 'a report late by three' "$T/job/a"
+comes_to_rest 'a report late by three, numbers' "$T/job/s"
+# Its records have the numbers that they have in the whole stream.
+for f in whole s; do
+	nsysx-align -q "$T/job/$f" | nsysx-view -t thunk | awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["device"], $at["program"], $at["inst"], $at["occurrence"], $at["execution"] }' | sort >"$T/job/$f.numbers"
+done
+nsysx-view -t inst "$T/job/s" | awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["comm"] == 1 { print $at["program"] }' | sort -u >"$T/job/comm"
+equal 'numbers of a late capture are those of the whole one' "$(awk 'FILENAME ~ /comm$/ { comm[$1] } FILENAME ~ /whole/ { all[$0] } FILENAME ~ /s.numbers$/ && FILENAME !~ /whole/ && $2 in comm { n++; bad += !($0 in all) }
+	END { print (n > 100), bad + 0 }' "$T/job/comm" "$T/job/whole.numbers" "$T/job/s.numbers")" '1 0'
+# Merging aligned streams of one report each gives the records of the aligned stream of all.
+nsysx-align -q --estimate "$T/job/s" >"$T/job/estimate"
+for p in 0 1 2; do
+	nsysx-extract -q "$T/job/r$p.sqlite" | if [ $p = 1 ]; then later 3; else cat; fi | nsysx-align -q --apply "$T/job/estimate" | grep -v '^skew' | sed 's/^end	.*/end	0/' >"$T/job/part$p"
+done
+nsysx-merge -q "$T"/job/part[012] | nsysx-view -t thunk >"$T/got"
+nsysx-view -t thunk "$T/job/a" >"$T/want"
+same 'aligned streams of one report each, merged: one number is one execution' "$T/want" "$T/got"
 recovered 'the first capture late, and drift' --drift 1000 --processes 4 --offset 5000000 --jitter 500 --drift 20 --steps 20 --late 0
 recovered 'groups without a dump' '' 1000 --processes 8 --offset 5000000 --jitter 500 --steps 20 --groups 4
 recovered 'sessions with different starts' '' 200 --processes 4 --sessions 1000000000 --offset 5000000 --jitter 500 --steps 20

@@ -117,7 +117,7 @@ static int
 estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
          struct nsx_err *err)
 {
-	struct al_job j = { .err = err, .diags = diags, .opts = opts };
+	struct al_job j = { .err = err, .diags = diags, .opts = opts, .comm.cat.keep = NSX_CAT_ALIASES };
 	struct al_corrections g = { 0 };
 	struct nsx_reader *again = NULL;
 	int rc = read_first(s, &j);
@@ -128,6 +128,8 @@ estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer 
 		rc = j.nccl.ops.n ? nsx_align_use_nccl(&j) : nsx_align_pair(&j);
 	if (rc == NSX_OK)
 		rc = nsx_align_solve(&j, &g);
+	if (rc == NSX_OK)
+		rc = nsx_align_note_executions(&j, &g);
 	if (rc == NSX_OK && !(again = read_again(s)))
 		rc = NSX_ERR;
 	if (rc == NSX_OK)

@@ -37,6 +37,7 @@ struct al_clock {
 	struct nsx_str report;        /* name of its profile; empty if it has none */
 	struct al_fix fix;
 	int64_t       collectives, component;
+	struct nsx_str executions;    /* what is added to numbers of executions (renumber.c) */
 };
 struct al_corrections {
 	struct nsx_arena arena;
@@ -60,6 +61,16 @@ void nsx_align_corrections_free(struct al_corrections *g);
 void nsx_align_clock_set(struct nsx_rec *rec, const struct nsx_catalogue *cat, const struct nsx_cat_device *d,
                          const struct al_fix *f, const struct al_clock *c);
 
+/* ---- numbers of executions (renumber.c) ---- */
+
+/* The two texts of `executions`, one applied after the other, into b, which is emptied first. False when out of
+ * memory. */
+bool nsx_align_executions_add(struct nsx_buf *b, struct nsx_str first, struct nsx_str second);
+
+/* What a text adds to the numbers of a program on a device, by their index in the catalogue, which keeps aliases. */
+int64_t nsx_align_executions_by(struct nsx_str text, const struct nsx_catalogue *cat, uint32_t device,
+                                uint32_t program);
+
 /* ---- data of the first pass (gather.c) ---- */
 
 /* A device, by its index in the catalogue. */
@@ -81,7 +92,7 @@ struct al_collective {
 /* The number of the stack of an instruction of the catalogue, which communicates. */
 struct al_stack { uint32_t inst; int64_t stack; };
 
-/* A device's record of an instance. `execution` is the device's own number; pairing adds a shift. */
+/* A device's record of an instance. `execution` is the device's own number; pairing makes it that of the job. */
 struct al_obs { int64_t end; uint32_t collective, device; int32_t execution, occurrence; };
 
 /* An instance: records first .. first + n - 1 of obs. Instances on the same set of devices are treated alike. */
@@ -136,10 +147,14 @@ struct nsx_str nsx_align_report_name(const struct al_job *j, uint32_t device);
 int nsx_align_write_skews(const struct al_job *j, struct nsx_writer *out);
 void nsx_align_job_free(struct al_job *j);
 
-/* Find equal executions (pair.c): fills shifts, removes obs that cannot be paired. Sorts obs. */
+/* Find equal executions (pair.c): fills shifts, none of them less than 0, and removes obs that cannot be paired.
+ * Executions of the others are then those of the job. Sorts obs. */
 int nsx_align_pair(struct al_job *j);
 enum { AL_UNPAIRED = INT32_MIN };
 int32_t nsx_align_shift(const struct al_job *j, uint32_t program, uint32_t device);
+
+/* Write what pairing found into the clocks of g (renumber.c). NSX_OK or NSX_ERR. */
+int nsx_align_note_executions(const struct al_job *j, struct al_corrections *g);
 
 /* Remove obs, sorted by instance, of collectives that do not involve all devices though it was assumed (screen.c). */
 int nsx_align_screen(struct al_job *j);

@@ -20,16 +20,56 @@ struct applying {
 	const struct nsx_align_opts *opts;
 	struct nsx_diags            *diags;
 	struct nsx_err              *err;
-	struct nsx_catalogue         cat;         /* profiles and devices only */
+	struct nsx_catalogue         cat;         /* profiles, devices; programs where they are renumbered */
 	NSX_VEC(struct moved_device) devices;
 	struct nsx_buf               held;        /* their records, which contain times and wait until all are known */
 	int64_t                      nheld;
 	NSX_VEC(struct moved_report) reports;
+	struct nsx_map               added;       /* (program, device) of the catalogue -> adds */
+	NSX_VEC(int64_t)             adds;        /* what is added to executions */
+	bool                         renumbers;   /* some clock says so */
 	NSX_VEC(struct al_fix)       fixes;       /* the distinct ones, to bound how far records can still move */
 	bool                         settled;     /* all devices are known */
 	bool                         clocked;     /* all clock records have been written */
 	struct al_queue             *queue;
 };
+
+/* ---- numbers of executions ---- */
+
+/* What is added to executions of a program on a device; found once for each. */
+static int
+added(struct applying *a, uint32_t program, uint32_t device, int64_t *by)
+{
+	uint32_t *at = nsx_map_at(&a->added, (struct nsx_key){ program, device });
+
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&a->adds, 0)))
+		return nsx_err_nomem(a->err, NULL);
+	if (*at == NSX_NONE) {
+		*at = (uint32_t)a->adds.n - 1;
+		a->adds.p[*at] = nsx_align_executions_by(a->devices.p[device].clock->executions, &a->cat, device,
+			program);
+	}
+	*by = a->adds.p[*at];
+	return NSX_OK;
+}
+
+static int
+renumber(struct applying *a, struct nsx_rec *rec)
+{
+	int slot = nsx_field(rec->kind->id, NSX_ROLE_EXECUTION);
+	int64_t by = 0;
+
+	if (!a->renumbers || slot < 0 || !nsx_has(rec, slot))
+		return NSX_OK;
+	uint32_t device = nsx_cat_find_device(&a->cat, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT)),
+	    program = nsx_cat_find_program(&a->cat, nsx_field_int(rec, NSX_ROLE_PROGRAM, NSX_ABSENT));
+	if (device == NSX_NONE || program == NSX_NONE || !a->devices.p[device].clock)
+		return NSX_OK;
+	if (added(a, program, device, &by) != NSX_OK)
+		return NSX_ERR;
+	rec->v[slot].i = nsx_add_sat(rec->v[slot].i, by, NULL);
+	return NSX_OK;
+}
 
 /* ---- metadata ---- */
 
@@ -80,6 +120,7 @@ take_metadata(struct applying *a, const struct nsx_rec *rec)
 			return NSX_ERR;
 		if (!nsx_vec_push(&a->devices, moved))
 			return nsx_err_nomem(a->err, NULL);
+		a->renumbers |= moved.clock && moved.clock->executions.len;
 	}
 	return NSX_OK;
 }
@@ -181,13 +222,25 @@ update_clock(struct applying *a, struct nsx_rec *rec)
 	/* A second record of a device, or one that comes late. */
 	if (d && d->written)
 		return NSX_OK;
-	if (d) {
-		struct al_fix was = { had.offset, had.rate, had.ref };
-		struct al_fix f = nsx_align_compose(&was, &d->fix);
-		set_clock(a, rec, d, &f);
-		d->written = true;
+	if (!d)
+		return nsx_write(a->out, rec);
+	struct al_fix was = { had.offset, had.rate, had.ref };
+	struct al_fix f = nsx_align_compose(&was, &d->fix);
+	struct nsx_buf both = { 0 };
+	int rc = NSX_OK;
+
+	set_clock(a, rec, d, &f);
+	d->written = true;
+	if (nsx_align_executions_add(&both, had.executions, d->clock ? d->clock->executions : NSX_STR(""))) {
+		struct nsx_clock now = nsx_clock_of(rec);
+		now.executions = nsx_buf_view(&both);
+		nsx_clock_set(rec, &now);
+		rc = nsx_write(a->out, rec);
+	} else {
+		rc = nsx_err_nomem(a->err, NULL);
 	}
-	return nsx_write(a->out, rec);
+	nsx_buf_free(&both);
+	return rc;
 }
 
 static int
@@ -343,6 +396,11 @@ take(struct applying *a, struct nsx_rec *rec)
 		return NSX_ERR;
 	if (rec->kind->id == NSX_CLOCK)
 		return update_clock(a, rec);
+	if ((rec->kind->id == NSX_PROGRAM || rec->kind->id == NSX_ALIAS) && a->renumbers &&
+	    nsx_cat_take(&a->cat, rec, a->err) != NSX_OK)
+		return NSX_ERR;
+	if (renumber(a, rec) != NSX_OK)
+		return NSX_ERR;
 	if (section == NSX_SECTION_WORK)
 		return take_work(a, rec);
 	if (section == NSX_SECTION_SKEW && flush(a) != NSX_OK)
@@ -407,7 +465,8 @@ int
 nsx_align_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, const struct al_job *job,
          const struct nsx_align_opts *opts, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct applying a = { .in = in, .out = out, .given = g, .job = job, .opts = opts, .diags = diags, .err = err };
+	struct applying a = { .in = in, .out = out, .given = g, .job = job, .opts = opts, .diags = diags, .err = err,
+	                      .cat.keep = NSX_CAT_ALIASES };
 	struct nsx_rec rec;
 	int rc = widen(in);
 
@@ -424,6 +483,8 @@ nsx_align_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_c
 	free(a.devices.p);
 	nsx_buf_free(&a.held);
 	free(a.reports.p);
+	nsx_map_free(&a.added);
+	free(a.adds.p);
 	free(a.fixes.p);
 	return rc;
 }

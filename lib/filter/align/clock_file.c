@@ -49,7 +49,8 @@ nsx_align_corrections_add(struct al_corrections *g, const struct al_clock *c, st
 	if (at && *at != NSX_NONE)
 		return NSX_OK;
 	copy.report = nsx_arena_str(&g->arena, c->report);
-	if (!at || !copy.report.ptr || !nsx_vec_push(&g->clocks, copy))
+	copy.executions = nsx_arena_str(&g->arena, c->executions);
+	if (!at || !copy.report.ptr || !copy.executions.ptr || !nsx_vec_push(&g->clocks, copy))
 		return nsx_err_nomem(err, NULL);
 	*at = (uint32_t)g->clocks.n - 1;
 	return NSX_OK;
@@ -71,7 +72,8 @@ nsx_align_clock_set(struct nsx_rec *rec, const struct nsx_catalogue *cat, const 
 		.device = d->number,
 		.profile = d->profile == NSX_NONE ? NSX_ABSENT : cat->profiles.p[d->profile].number,
 		.offset = f->offset, .rate = f->rate, .ref = f->ref,
-		.collectives = c ? c->collectives : NSX_ABSENT, .component = c ? c->component : NSX_ABSENT
+		.collectives = c ? c->collectives : NSX_ABSENT, .component = c ? c->component : NSX_ABSENT,
+		.executions = c ? c->executions : NSX_STR("")
 	});
 }
 
@@ -113,7 +115,8 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 	struct nsx_clock had = nsx_clock_of(rec);
 	struct al_clock c = { .device = had.device, .fix = { had.offset, had.rate, had.ref },
 	                      .collectives = had.collectives == NSX_ABSENT ? 0 : had.collectives,
-	                      .component = had.component == NSX_ABSENT ? 0 : had.component };
+	                      .component = had.component == NSX_ABSENT ? 0 : had.component,
+	                      .executions = had.executions };
 
 	if (had.device == NSX_ABSENT)
 		return nsx_err_set(l->err, "%s: clock record without a device", nsx_reader_where(l->in));

@@ -77,13 +77,6 @@ find_ranks(const struct al_job *j, struct ranks *r)
 	return r->program && r->inst && r->device;
 }
 
-/* The execution in the device's own numbering, as in its other records. */
-static int32_t
-own_execution(const struct al_job *j, const struct al_obs *o)
-{
-	return o->execution - nsx_align_shift(j, j->collectives.p[o->collective].program, o->device);
-}
-
 static void
 fill(const struct al_job *j, const struct row *r, struct nsx_rec *rec)
 {
@@ -124,7 +117,7 @@ sorted_rows(const struct al_job *j, size_t *n)
 			uint32_t inst = j->collectives.p[o->collective].inst;
 			rows[(*n)++] = (struct row){ rank.program[j->comm.cat.insts.p[inst].program],
 			                             rank.inst[o->collective], rank.device[o->device],
-			                             i, k, own_execution(j, o), o->occurrence };
+			                             i, k, o->execution, o->occurrence };
 		}
 	}
 	free(rank.program);

@@ -183,13 +183,15 @@ find_device(struct series **order, size_t n, uint32_t program, uint32_t device)
 	return lo;
 }
 
-/* The edge from v to u, which share at least one collective of the program. */
+/* Add an edge between devices that share at least one collective of the program. */
 static int
-add_edge(struct pairing *p, struct series **order, uint32_t program, uint32_t v, uint32_t u)
+add_edge(struct pairing *p, struct series **order, struct edge e)
 {
-	struct edge e = { .program = program, .v = v, .u = u, .first = (uint32_t)p->couples.n };
+	uint32_t program = e.program, v = e.v, u = e.u;
 	size_t i = find_device(order, p->series.n, program, v), k = find_device(order, p->series.n, program, u),
 	    end = p->series.n;
+
+	e.first = (uint32_t)p->couples.n;
 	uint32_t most = 0, longest = 0;
 
 	while (i < end && k < end && order[i]->program == program && order[k]->program == program &&
@@ -222,6 +224,7 @@ static int
 grow(struct pairing *p, struct trees *t, struct series **order, uint32_t program, uint32_t root)
 {
 	size_t head = 0, tail = 0;
+	uint32_t tree = (uint32_t)p->edges.n;
 
 	t->queue[tail++] = root;
 	t->seen[root] = program;
@@ -239,9 +242,10 @@ grow(struct pairing *p, struct trees *t, struct series **order, uint32_t program
 				uint32_t u = p->series.p[k].device;
 				if (t->seen[u] == program)
 					continue;
+				struct edge e = { .program = program, .v = v, .u = u, .tree = tree };
 				t->seen[u] = program;
 				t->queue[tail++] = u;
-				if (add_edge(p, order, program, v, u) != NSX_OK)
+				if (add_edge(p, order, e) != NSX_OK)
 					return NSX_ERR;
 			}
 		}
@@ -309,8 +313,8 @@ by_number(const void *x, const void *y)
 }
 
 /* The shift that most devices have, so that the others are those reported as different; of equally many the
- * smallest. */
-static int32_t
+ * smallest. Sorts v. */
+static int64_t
 usual(int64_t *v, size_t n)
 {
 	size_t most = 0;
@@ -325,57 +329,77 @@ usual(int64_t *v, size_t n)
 			at = v[i];
 		}
 	}
-	return (int32_t)at;
+	return at;
 }
 
-/* Edges [from, to) are those of one program: from shifts along edges to shifts by device. */
+/* From shifts along the edges [from, to) of a tree to shifts by device; devices: room for them, the root first. */
 static int
-add_up(struct pairing *p, size_t from, size_t to)
+follow_edges(struct pairing *p, size_t from, size_t to, uint32_t *devices)
 {
 	struct al_job *j = p->j;
 	uint32_t program = p->edges.p[from].program;
-	int64_t *all = malloc((2 * (to - from) + 1) * sizeof *all);
-	size_t n = 0;
-	int rc = all ? NSX_OK : nsx_err_nomem(j->err, NULL);
+	int rc = set_shift(j, program, devices[0] = p->edges.p[from].v, 0);
 
 	for (size_t i = from; i < to && rc == NSX_OK; i++) {
 		const struct edge *e = &p->edges.p[i];
 		int64_t base = nsx_align_shift(j, program, e->v), shift = base + e->shift;
 
-		/* A device to which no edge leads is the root of a tree. */
-		if (i == from || nsx_map_get(&j->shift_of, (struct nsx_key){ program, e->v }) == NSX_NONE) {
-			all[n++] = 0;
-			rc = set_shift(j, program, e->v, 0);
-		}
 		if (e->lost || base == AL_UNPAIRED || shift > INT32_MAX / 4 || shift < -(INT32_MAX / 4))
 			shift = AL_UNPAIRED;
-		else
-			all[n++] = shift;
-		if (rc == NSX_OK)
-			rc = set_shift(j, program, e->u, (int32_t)shift);
+		devices[i - from + 1] = e->u;
+		rc = set_shift(j, program, e->u, (int32_t)shift);
 	}
-	int32_t zero = rc == NSX_OK ? usual(all, n) : 0;
-	for (uint32_t d = 0; d < j->devices.n && rc == NSX_OK; d++) {
-		uint32_t at = nsx_map_get(&j->shift_of, (struct nsx_key){ program, d });
-		struct nsx_str report = nsx_align_report_name(j, d);
-		char name[64];
+	return rc;
+}
 
-		if (at == NSX_NONE)
-			continue;
-		snprintf(name, sizeof name, "%.*s", report.len > 60 ? 60 : (int)report.len, report.ptr);
-		if (j->shifts.p[at] == AL_UNPAIRED) {
-			nsx_diag_add(j->diags, NSX_WARNING, name, 1,
-				"programs not used to align a device: their executions cannot be matched with those of "
-				"other devices");
-			continue;
-		}
-		j->shifts.p[at] -= zero;
-		if (j->shifts.p[at] != 0)
-			nsx_diag_add(j->diags, NSX_WARNING, name, 1,
-				"programs whose executions are numbered differently on a device: matched with the "
-				"others by the intervals between them");
+static int
+by_index(const void *x, const void *y)
+{
+	return (*(const uint32_t *)x > *(const uint32_t *)y) - (*(const uint32_t *)x < *(const uint32_t *)y);
+}
+
+static void
+say_shift(struct al_job *j, uint32_t device, bool paired)
+{
+	struct nsx_str report = nsx_align_report_name(j, device);
+	char name[64];
+
+	snprintf(name, sizeof name, "%.*s", report.len > 60 ? 60 : (int)report.len, report.ptr);
+	nsx_diag_add(j->diags, NSX_WARNING, name, 1, paired
+	             ? "programs whose executions are numbered differently on a device: matched with the others by the "
+	             "intervals between them, and numbered alike"
+	             : "programs not used to align a device: their executions cannot be matched with those of other "
+	             "devices, and keep their numbers");
+}
+
+/* Edges [from, to) are a tree. The device whose capture has the earliest execution keeps its numbers. */
+static int
+add_up(struct pairing *p, size_t from, size_t to)
+{
+	struct al_job *j = p->j;
+	uint32_t program = p->edges.p[from].program;
+	size_t ndevices = to - from + 1, n = 0;
+	int64_t *all = malloc(ndevices * sizeof *all), most = 0;
+	uint32_t *devices = malloc(ndevices * sizeof *devices);
+	int rc = all && devices ? follow_edges(p, from, to, devices) : nsx_err_nomem(j->err, NULL);
+
+	if (rc == NSX_OK) {
+		qsort(devices, ndevices, sizeof *devices, by_index);
+		for (size_t i = 0; i < ndevices; i++)
+			if ((all[n] = nsx_align_shift(j, program, devices[i])) != AL_UNPAIRED)
+				n++;
+		most = usual(all, n);
+	}
+	for (size_t i = 0; i < ndevices && rc == NSX_OK; i++) {
+		int32_t shift = nsx_align_shift(j, program, devices[i]);
+
+		if (shift == AL_UNPAIRED || shift != most)
+			say_shift(j, devices[i], shift != AL_UNPAIRED);
+		if (shift != AL_UNPAIRED)
+			rc = set_shift(j, program, devices[i], shift - (int32_t)all[0]);
 	}
 	free(all);
+	free(devices);
 	return rc;
 }
 
@@ -388,7 +412,7 @@ use_shifts(struct pairing *p)
 	for (size_t i = 0, k; i < p->edges.n; i = k) {
 		bool plain = true;
 
-		for (k = i; k < p->edges.n && p->edges.p[k].program == p->edges.p[i].program; k++)
+		for (k = i; k < p->edges.n && p->edges.p[k].tree == p->edges.p[i].tree; k++)
 			plain = plain && p->edges.p[k].shift == 0 && !p->edges.p[k].lost;
 		if (!plain && add_up(p, i, k) != NSX_OK)
 			return NSX_ERR;

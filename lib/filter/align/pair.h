@@ -14,6 +14,7 @@ struct couple { uint32_t v, u; };
  * plus shift. */
 struct edge {
 	uint32_t program, v, u;
+	uint32_t tree;       /* the index of the first edge of its tree: edges of a tree follow each other */
 	uint32_t first, n;   /* couples; the first has the most executions */
 	int32_t  shift;
 	bool     sure, lost;
