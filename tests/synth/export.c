@@ -5,6 +5,8 @@
 
 #include "xport.h"
 
+enum rows { ROWS_RANGES, ROWS_MARKS, ROWS_CALLS, ROWS_OPS, ROWS_KINDS };
+
 struct ref { int64_t start, end; uint32_t i; bool other; };
 
 int64_t
@@ -35,6 +37,50 @@ bool
 xport_here(const struct xport *x, uint32_t proc)
 {
 	return x->p->proc.p[proc].xport == x->number;
+}
+
+/* ---- rows of the plan by export: one pass for all exports */
+
+struct list { const uint32_t *i; size_t n; };
+static struct { uint32_t *i; size_t *first; } rows[ROWS_KINDS];
+
+static size_t
+rows_of(const struct syn_plan *p, enum rows kind)
+{
+	return kind == ROWS_RANGES ? p->range.n : kind == ROWS_MARKS ? p->mark.n : kind == ROWS_CALLS ? p->call.n : p->op.n;
+}
+
+static uint32_t
+export_of(const struct syn_plan *p, enum rows kind, size_t i)
+{
+	uint32_t proc = kind == ROWS_RANGES ? p->range.p[i].proc : kind == ROWS_MARKS ? p->mark.p[i].proc :
+	                kind == ROWS_CALLS ? p->call.p[i].proc : p->dev.p[p->op.p[i].dev].proc;
+
+	return p->proc.p[proc].xport;
+}
+
+/* Sort the rows of a kind by their export, otherwise in the order of the plan. */
+static void
+distribute(const struct syn_plan *p, enum rows kind)
+{
+	size_t n = rows_of(p, kind);
+
+	rows[kind].i = syn_check(malloc((n + 1) * sizeof *rows[kind].i));
+	rows[kind].first = syn_check(calloc(p->nxports + 2, sizeof *rows[kind].first));
+	for (size_t i = 0; i < n; i++)
+		rows[kind].first[export_of(p, kind, i) + 2]++;
+	for (uint32_t e = 2; e <= p->nxports + 1; e++)
+		rows[kind].first[e] += rows[kind].first[e - 1];
+	for (size_t i = 0; i < n; i++)
+		rows[kind].i[rows[kind].first[export_of(p, kind, i) + 1]++] = (uint32_t)i;
+}
+
+static struct list
+list_of(const struct xport *x, enum rows kind)
+{
+	size_t from = rows[kind].first[x->number];
+
+	return (struct list){ rows[kind].i + from, rows[kind].first[x->number + 1] - from };
 }
 
 static int
@@ -137,17 +183,24 @@ nvtx(struct xport *x)
 {
 	static const char *const cols[] = { "start", "end", "eventType", "rangeId", "category", "text", "textId", "globalTid", "endGlobalTid", "domainId", "color", "jsonText", "binaryData" };
 	struct syn_plan *p = x->p;
-	struct ref *v = syn_check(malloc((p->range.n + p->mark.n + 1) * sizeof *v));
+	struct list ranges = list_of(x, ROWS_RANGES), marks = list_of(x, ROWS_MARKS);
+	struct ref *v = syn_check(malloc((ranges.n + marks.n + 1) * sizeof *v));
 	struct db_table *t;
 	size_t n = 0;
 	int c[13];
 
-	for (uint32_t i = 0; i < p->range.n; i++)
-		if (!p->range.p[i].gone && xport_here(x, p->range.p[i].proc))
-			v[n++] = (struct ref){ p->range.p[i].lstart, p->range.p[i].lend, i, false };
-	for (uint32_t i = 0; i < p->mark.n; i++)
-		if (xport_here(x, p->mark.p[i].proc) && p->mark.p[i].time <= p->proc.p[p->mark.p[i].proc].until)
-			v[n++] = (struct ref){ syn_local(p, p->mark.p[i].proc, p->mark.p[i].time), 0, i, true };
+	for (size_t k = 0; k < ranges.n; k++) {
+		const struct syn_range *r = &p->range.p[ranges.i[k]];
+
+		if (!r->gone)
+			v[n++] = (struct ref){ r->lstart, r->lend, ranges.i[k], false };
+	}
+	for (size_t k = 0; k < marks.n; k++) {
+		const struct syn_mark *m = &p->mark.p[marks.i[k]];
+
+		if (m->time <= p->proc.p[m->proc].until)
+			v[n++] = (struct ref){ syn_local(p, m->proc, m->time), 0, marks.i[k], true };
+	}
 	arrange(x, v, n);
 	if (n) {
 		t = db_table(x->d, "NVTX_EVENTS");
@@ -167,15 +220,17 @@ runtime(struct xport *x)
 {
 	static const char *const cols[] = { "start", "end", "eventClass", "globalTid", "correlationId", "nameId" };
 	struct syn_plan *p = x->p;
-	struct ref *v = syn_check(malloc((2 * p->call.n + 1) * sizeof *v));
+	struct list calls = list_of(x, ROWS_CALLS);
+	struct ref *v = syn_check(malloc((2 * calls.n + 1) * sizeof *v));
 	struct db_table *t;
 	size_t n = 0;
 	int c[6];
 
-	for (uint32_t i = 0; i < p->call.n; i++) {
+	for (size_t j = 0; j < calls.n; j++) {
+		uint32_t i = calls.i[j];
 		const struct syn_call *k = &p->call.p[i];
 
-		if (k->gone || !xport_here(x, k->proc))
+		if (k->gone)
 			continue;
 		v[n++] = (struct ref){ syn_local(p, k->proc, k->start), syn_local(p, k->proc, k->end), i, false };
 		/* The driver's call inside the runtime's, with the same correlation id. */
@@ -256,17 +311,18 @@ operations(struct xport *x, enum syn_op_type type, bool decompress)
 	static const char *const tables[] = { "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE" };
 	static const char *const cols[] = { "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphNodeId" };
 	struct syn_plan *p = x->p;
-	struct ref *v = syn_check(malloc((p->op.n + 1) * sizeof *v));
+	struct list ops = list_of(x, ROWS_OPS);
+	struct ref *v = syn_check(malloc((ops.n + 1) * sizeof *v));
 	struct db_table *t;
 	size_t n = 0;
 	int c[10] = { 0 };
 
-	for (uint32_t i = 0; i < p->op.n; i++) {
-		const struct syn_op *op = &p->op.p[i];
+	for (size_t k = 0; k < ops.n; k++) {
+		const struct syn_op *op = &p->op.p[ops.i[k]];
 		uint32_t proc = p->dev.p[op->dev].proc;
 
-		if (op->type == type && op->decompress == decompress && !op->gone && xport_here(x, proc))
-			v[n++] = (struct ref){ syn_local(p, proc, op->start), syn_local(p, proc, op->end), i, false };
+		if (op->type == type && op->decompress == decompress && !op->gone)
+			v[n++] = (struct ref){ syn_local(p, proc, op->start), syn_local(p, proc, op->end), ops.i[k], false };
 	}
 	arrange(x, v, n);
 	if (n) {
@@ -326,6 +382,8 @@ strings(struct xport *x)
 void
 syn_export(struct syn_plan *p)
 {
+	for (int kind = 0; kind < ROWS_KINDS; kind++)
+		distribute(p, (enum rows)kind);
 	for (uint32_t e = 0; e < p->nxports; e++) {
 		struct xport x = { 0 };
 		char path[4096];
@@ -348,5 +406,9 @@ syn_export(struct syn_plan *p)
 		strings(&x);
 		db_close(x.d);
 		free(x.id);
+	}
+	for (int kind = 0; kind < ROWS_KINDS; kind++) {
+		free(rows[kind].i);
+		free(rows[kind].first);
 	}
 }

@@ -34,7 +34,8 @@ mark(const struct syn_plan *p, const struct syn_thunk *list, size_t n, const uin
 static const char *
 members(struct syn_plan *p, const struct syn_inst *in)
 {
-	const char *text = "";
+	struct nsx_buf text = { 0 };
+	struct nsx_str whole;
 	struct syn_groups g;
 	size_t from = 0;
 
@@ -43,10 +44,12 @@ members(struct syn_plan *p, const struct syn_inst *in)
 	syn_groups(p, in, &g);
 	for (size_t k = 0; k < g.end.n; k++)
 		for (bool first = true; from < g.end.p[k]; from++, first = false)
-			text = syn_fmt(p, "%s%s%d", text, !first ? "," : k ? ";" : "", syn_logical_device(p, g.id.p[from]));
+			nsx_buf_fmt(&text, "%s%d", !first ? "," : k ? ";" : "", syn_logical_device(p, g.id.p[from]));
 	free(g.id.p);
 	free(g.end.p);
-	return text;
+	whole = nsx_arena_str(&p->arena, nsx_buf_view(&text));
+	nsx_buf_free(&text);
+	return syn_check((void *)(uintptr_t)whole.ptr);
 }
 
 void

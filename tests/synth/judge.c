@@ -235,24 +235,32 @@ executions(struct syn_plan *p)
 static void
 edges(const struct syn_plan *p)
 {
+	const struct syn_range **last = syn_check(calloc(p->dev.n, sizeof *last));
+	int64_t *first = syn_check(malloc(p->dev.n * sizeof *first));
+
+	for (uint32_t d = 0; d < p->dev.n; d++)
+		first[d] = INT64_MAX;
+	for (size_t k = 0; k < p->module.n; k++) {
+		const struct syn_module *m = &p->module.p[k];
+
+		if (m->keep && m->start < first[m->dev])
+			first[m->dev] = m->start;
+		if (!p->range.p[m->range].gone)
+			last[m->dev] = &p->range.p[m->range];
+	}
 	for (size_t i = 0; i < p->thunk.n; i++) {
 		const struct syn_thunk *t = &p->thunk.p[i];
 
 		if (p->range.p[t->range].gone || !t->ops || (t->module != SYN_NONE && !p->range.p[p->module.p[t->module].range].gone))
 			continue;
-		for (size_t k = 0; k < p->module.n; k++)
-			if (p->module.p[k].keep && p->module.p[k].dev == t->dev && p->module.p[k].start <= t->start)
-				syn_die("the plan has a stray thunk after a module");
+		if (first[t->dev] <= t->start)
+			syn_die("the plan has a stray thunk after a module");
 	}
-	for (uint32_t d = 0; d < p->dev.n; d++) {
-		const struct syn_range *last = NULL;
-
-		for (size_t k = 0; k < p->module.n; k++)
-			if (p->module.p[k].dev == d && !p->range.p[p->module.p[k].range].gone)
-				last = &p->range.p[p->module.p[k].range];
-		if (p->proc.p[p->dev.p[d].proc].cut && last && !last->open)
+	for (uint32_t d = 0; d < p->dev.n; d++)
+		if (p->proc.p[p->dev.p[d].proc].cut && last[d] && !last[d]->open)
 			syn_die("the plan was cut between modules");
-	}
+	free(first);
+	free(last);
 }
 
 void

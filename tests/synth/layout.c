@@ -1,4 +1,5 @@
 /* layout.c -- properties of a program that only HLO dumps have: computations of instructions, ids, groups, source stacks. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "synth.h"
@@ -132,29 +133,42 @@ syn_logical_device(const struct syn_plan *p, int id)
 	return syn_recent() ? (int)p->dev.n - 1 - id : id;
 }
 
+/* The groups in order of their first devices, the devices of each in ascending order: one pass to size, one to fill. */
+static void
+list_groups(const struct syn_plan *p, const struct syn_inst *in, struct syn_groups *g)
+{
+	int n = (int)p->dev.n, size;
+	size_t *at = syn_check(calloc((size_t)n, sizeof *at)), sum = 0;   /* by group: 1 + the next position */
+
+	for (int id = 0; id < n; id++)
+		syn_add(&g->id, 0);
+	for (int id = 0; id < n; id++) {
+		size_t *to = &at[syn_group(p, in->group, syn_logical_device(p, id), &size)];
+
+		if (!*to) {
+			*to = 1 + sum;
+			sum += (size_t)size;
+			syn_add(&g->end, sum);
+		}
+		g->id.p[(*to)++ - 1] = id;
+	}
+	free(at);
+}
+
 void
 syn_groups(const struct syn_plan *p, const struct syn_inst *in, struct syn_groups *g)
 {
-	int n = (int)p->dev.n, size;
+	int n = (int)p->dev.n;
 
 	*g = (struct syn_groups){ { 0 }, { 0 } };
+	if (in->group != SYN_RING) {
+		list_groups(p, in, g);
+		return;
+	}
 	for (int first = 0; first < n; first++) {
-		int group = syn_group(p, in->group, syn_logical_device(p, first), &size), from = first;
-		bool seen = false;
-
-		if (in->group == SYN_RING) {
-			syn_add(&g->id, first);
-			syn_add(&g->id, (first + 1) % n);
-			syn_add(&g->end, g->id.n);
-			continue;
-		}
-		for (int k = 0; k < first && !seen; k++)
-			seen = syn_group(p, in->group, syn_logical_device(p, k), &size) == group;
-		for (; from < n && !seen; from++)
-			if (syn_group(p, in->group, syn_logical_device(p, from), &size) == group)
-				syn_add(&g->id, from);
-		if (!seen)
-			syn_add(&g->end, g->id.n);
+		syn_add(&g->id, first);
+		syn_add(&g->id, (first + 1) % n);
+		syn_add(&g->end, g->id.n);
 	}
 }
 

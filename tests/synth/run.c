@@ -202,17 +202,23 @@ void
 syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, struct syn_meet *part, int64_t exec)
 {
 	uint32_t n = (uint32_t)p->dev.n, first = p->instances;
+	int64_t *latest = syn_check(malloc(n * sizeof *latest));
+	int size;
 
+	for (uint32_t g = 0; g < n; g++)
+		latest[g] = INT64_MIN;
+	for (uint32_t d = 0; d < n; d++) {
+		int64_t *g = &latest[syn_group(p, in->group, (int)d, &size)];
+
+		*g = max64(*g, p->op.p[op[d]].start);
+	}
 	for (uint32_t d = 0; d < n; d++) {
 		struct syn_dev *dev = &p->dev.p[d];
 		struct syn_op *o = &p->op.p[op[d]];
-		int size, group = syn_group(p, in->group, (int)d, &size), other;
+		int group = syn_group(p, in->group, (int)d, &size);
 		uint32_t instance = first + (uint32_t)group;
-		int64_t last = INT64_MIN, end;
+		int64_t last = latest[group], end;
 
-		for (uint32_t e = 0; e < n; e++)
-			if (syn_group(p, in->group, (int)e, &other) == group)
-				last = max64(last, p->op.p[op[e]].start);
 		/* The time is drawn from the instance, not the device. */
 		end = last + in->cost + in->cost * (int64_t)(nsx_hash_u64(instance ^ (uint64_t)syn_opt.seed << 32) % 41) / 1000;
 		if (exec == 0 && !syn_opt.no_warmup)
@@ -227,6 +233,7 @@ syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, stru
 		if (in->what == SYN_SYNC)
 			dev->compute = end + 600;
 	}
+	free(latest);
 }
 
 static void
