@@ -38,6 +38,7 @@ int64_t dump_put(struct dump *d, struct dump_comp *c, struct dump_inst *i);   /*
 void    dump_meta(struct dump *d, struct dump_inst *i, const struct syn_inst *in);
 int64_t dump_id(const struct dump *d, uint32_t inst);         /* of an instruction of the plan, as this dump writes it */
 
+pb      dump_transfer(const struct syn_inst *in);             /* x26_dump.c: the shape of a copy-start or copy-done from or to the host */
 void    dump_groups(struct dump *d, pb *to, const struct syn_inst *in);     /* the participants of a collective */
 void    syn_write_dump(const char *path, const struct nsx_buf *bytes);
 int64_t dump_reducer(struct dump *d, struct dump_comp *c);

@@ -245,7 +245,7 @@ dump_groups(struct dump *d, pb *to, const struct syn_inst *in)
 	pb_int(to, 26, 3 + (int64_t)in->home);
 	/* Permutations and exchanges count partitions; the others all devices, unless a replica includes all of its
 	 * partitions. */
-	if (in->group != SYN_RING && strcmp(in->collective, "all-to-all") != 0 && in->form != SYN_ALL_PARTITIONS)
+	if (in->group < SYN_RING && strcmp(in->collective, "all-to-all") != 0 && in->form != SYN_ALL_PARTITIONS)
 		pb_int(to, 71, 1);
 }
 
@@ -356,7 +356,7 @@ planned(struct dump *d, struct dump_comp *c, uint32_t n, const int64_t *operands
 		name = syn_fmt(d->p, "%s", in->name + strlen("wrapped_"));
 	i = dump_new(name, syn_dumped(in) ? in->opcode : syn_fmt(d->p, "%.*s", (int)strcspn(name, "."), name));
 	i.id = dump_id(d, n);
-	i.shape = result_shape(d, in);
+	i.shape = in->host ? dump_transfer(in) : result_shape(d, in);
 	dump_meta(d, &i, in);
 	if (syn_dumped(in)) {
 		i.calls[0] = in->calls[0];
@@ -374,7 +374,7 @@ planned(struct dump *d, struct dump_comp *c, uint32_t n, const int64_t *operands
 	}
 	for (int k = 0; in->collective && k < in->nin; k++)
 		syn_add(&i.operands, operands[k]);
-	if (in->what == SYN_DONE)
+	if (in->start != SYN_NONE)
 		syn_add(&i.operands, d->start[in->start]);
 	else if (!in->collective)
 		syn_add(&i.operands, c->param);

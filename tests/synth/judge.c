@@ -102,7 +102,9 @@ by_gpu(const void *a, const void *b)
 static bool
 computes(const struct syn_plan *p, const struct syn_thunk *t)
 {
-	return t->meet.instance == SYN_NONE && p->module.p[t->module].prog != SYN_NONE;
+	uint32_t prog = p->module.p[t->module].prog;
+
+	return t->meet.instance == SYN_NONE && prog != SYN_NONE && !p->prog.p[prog].inst.p[t->inst].host;
 }
 
 /* The part of [t->start, t->end) in which other thunks of the n compute, overlapping ones counted once. The thunks of a

@@ -108,7 +108,7 @@ syn_layout(struct syn_plan *p, uint32_t prog)
 			in->uid = syn_recent() ? pr->home.p[in->home].id << 32 | (int64_t)(i + 1) : 10 + 2 * (int64_t)i;
 		if (!in->collective)
 			continue;
-		if (in->group == SYN_RING)
+		if (in->group >= SYN_RING)
 			in->form = SYN_PAIRS;
 		else if (pr->replicas)
 			in->form = SYN_LIST;
@@ -161,8 +161,16 @@ syn_groups(const struct syn_plan *p, const struct syn_inst *in, struct syn_group
 	int n = (int)p->dev.n;
 
 	*g = (struct syn_groups){ { 0 }, { 0 } };
-	if (in->group != SYN_RING) {
+	if (in->group < SYN_RING) {
 		list_groups(p, in, g);
+		return;
+	}
+	if (in->group > SYN_RING) {
+		for (int d = in->group == SYN_ODD; d + 1 < n; d += 2) {
+			syn_add(&g->id, syn_logical_device(p, d));
+			syn_add(&g->id, syn_logical_device(p, d + 1));
+			syn_add(&g->end, g->id.n);
+		}
 		return;
 	}
 	for (int first = 0; first < n; first++) {

@@ -8,7 +8,7 @@
 #include "db.h"
 #include "x26.h"
 
-struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1, .dumps = "plain", .lists = "good" };
+struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1, .vary_seed = -1, .dumps = "plain", .lists = "good" };
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR   ('o', "output", &syn_opt.dir, "DIR", "write DIR/r0.sqlite, ... and DIR/answers"),
@@ -33,9 +33,28 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_MAYBE (0, "graphs", &syn_opt.graphs, "nodes|whole", "the step runs in CUDA graphs, traced by node or as wholes [nodes]"),
 	NSX_OPT_MAYBE (0, "torch", &syn_opt.torch, "train|vllm|sglang|tensorrt-llm", "ranges as PyTorch writes them, no XLA; steps as training or a server of language models names them [train]"),
 	NSX_OPT_MAYBE (0, "unfinished", &syn_opt.unfinished, "null|stop", "the captures stop inside the last step: its range has no end, or the capture's [both]"),
-	NSX_OPT_STR   (0, "slow", &syn_opt.slow, "NAME:PERCENT,...", "instructions of these names take so much more time"),
+	NSX_OPT_STR   (0, "slow", &syn_opt.slow, "NAME:PERCENT,...", "instructions of these names take so much more time; with --torch kernels of ranges of these names"),
 	NSX_OPT_STR   (0, "plant", &syn_opt.plant, "CAUSE",
 	               "make steps slow by slow-collective, late-host, blocking, straggler or layout"),
+	NSX_OPT_STR   (0, "slow-device", &syn_opt.slow_device, "DEVICE:PERCENT",
+	               "computing kernels of one device take so much longer, those of the others are equal"),
+	NSX_OPT_INT   (0, "racks", &syn_opt.racks, "N", 1, 4096,
+	               "hosts are in N racks and have names: rack0-node000, ..."),
+	NSX_OPT_STR   (0, "late-rack", &syn_opt.late_rack, "RACK:NS",
+	               "with --racks: hosts of that rack begin every step so late"),
+	NSX_OPT_INT   (0, "vary", &syn_opt.vary, "PERCENT", 1, 50,
+	               "computing time of steps drifts, with this standard deviation"),
+	NSX_OPT_INT   (0, "vary-seed", &syn_opt.vary_seed, "N", 0, INT32_MAX, "what the drift of --vary depends on [that of --seed]"),
+	NSX_OPT_STR   (0, "alternate", &syn_opt.alternate, "N:PERCENT",
+	               "computing kernels of every Nth step take so much longer"),
+	NSX_OPT_INT   (0, "evaluate", &syn_opt.evaluate, "N", 2, 1000000,
+	               "every Nth step runs jit_eval_step instead"),
+	NSX_OPT_INT   (0, "checkpoint", &syn_opt.checkpoint, "N", 1, 1000000,
+	               "after every Nth step, devices copy their state to the host, which writes it"),
+	NSX_OPT_FLAG  (0, "offload", &syn_opt.offload,
+	               "each layer is copied to the host's memory, and back for its backward pass"),
+	NSX_OPT_FLAG  (0, "pipeline", &syn_opt.pipeline,
+	               "devices are stages: they send to the next one, and some instructions run on the first or the last only"),
 	NSX_OPT_FLAG  (0, "no-comm", &syn_opt.no_comm, "no communication"),
 	NSX_OPT_FLAG  (0, "no-warmup", &syn_opt.no_warmup, "no compilation, no slow first executions"),
 	NSX_OPT_FLAG  (0, "details", &syn_opt.details, "tell when the capture ended"),
@@ -112,12 +131,34 @@ check(void)
 		nsx_cli_misuse(&cli, "--nccl is a job of its own, of at most 32 devices");
 	if (o->plant && !syn_plant_known(o->plant))
 		nsx_cli_misuse(&cli, "--plant %s: slow-collective, late-host, blocking, straggler or layout", o->plant);
-	if (o->plant && (o->torch || o->nccl || o->xla26 || o->scale || o->gaps || o->graphs || o->no_comm || o->procs < 2))
-		nsx_cli_misuse(&cli, "--plant goes with the job of XLA that communicates");
-	if (o->torch && o->slow)
-		nsx_cli_misuse(&cli, "--slow names instructions of XLA, which the job of --torch does not have");
+	if (o->plant && (o->nccl || o->xla26 || o->scale || o->gaps || o->graphs || o->no_comm || o->procs < 2))
+		nsx_cli_misuse(&cli, "--plant goes with the jobs of XLA and --torch that communicate");
 	if (o->torch && (o->unfinished || o->late >= 0))
 		nsx_cli_misuse(&cli, "--torch has no steps to cut");
+}
+
+/* The options of vary.c, and those of programs that only the plain job of XLA has. */
+static void
+check_varied(void)
+{
+	const struct syn_opts *o = &syn_opt;
+	bool varied = o->slow_device || o->racks || o->late_rack || o->vary || o->alternate || o->evaluate || o->checkpoint
+	              || o->offload || o->pipeline;
+	const char *why;
+
+	if (varied && (o->nccl || o->xla26 || o->scale || o->gaps || o->work))
+		nsx_cli_misuse(&cli, "--slow-device, --racks, --vary, --alternate, --evaluate, --checkpoint, --offload and --pipeline "
+		                      "go with the jobs of XLA and --torch");
+	if (!syn_vary_check(&why))
+		nsx_cli_misuse(&cli, "%s", why);
+	if ((o->offload || o->pipeline) && (o->graphs || o->payloads))
+		nsx_cli_misuse(&cli, "--offload and --pipeline go without --graphs and --payloads");
+	if (o->torch && (o->offload || o->pipeline))
+		nsx_cli_misuse(&cli, "--offload and --pipeline are of the job of XLA");
+	if (syn_in_lockstep() && (o->devices > 1 || (*o->torch && strcmp(o->torch, "train") != 0)))
+		nsx_cli_misuse(&cli, "--torch: only processes of one device that train can run together, as planted causes need");
+	if (o->pipeline && o->procs * o->devices < 2)
+		nsx_cli_misuse(&cli, "--pipeline needs two devices");
 }
 
 static void
@@ -145,6 +186,7 @@ make(struct syn_plan *p)
 	syn_answers(p);
 	if (syn_opt.plant)
 		syn_plant_answer();
+	syn_vary_answers(p);
 	if (syn_opt.nccl) {
 		syn_nccl_answers(p);
 		return;
@@ -166,6 +208,7 @@ main(int argc, char **argv)
 	if (nsx_cli_parse(&cli, argc, argv) > 0)
 		nsx_cli_misuse(&cli, "no files are read");
 	check();
+	check_varied();
 	if (syn_opt.xla26) {
 		syn_opt.titles = "2026";
 		syn_opt.no_warmup = true;

@@ -36,13 +36,16 @@ static void
 machine(struct xport *x)
 {
 	struct syn_plan *p = x->p;
-	static const char *const env[][2] = { { "CpuArchitecture", "x86_64" }, { "Hostname", "node" }, { "OsDescription", "Linux" },
+	static const char *const env[][2] = { { "CpuArchitecture", "x86_64" }, { "Hostname", NULL }, { "OsDescription", "Linux" },
 	                                      { "DeviceEnvironment", "LANG=C;TOKEN=none" }, { "NvDriverVersion", "580.95.05" } };
 	int64_t seen = 0;
+	uint32_t first = 0;
 
+	while (!xport_here(x, first))
+		first++;
 	for (size_t i = 0; i < sizeof env / sizeof *env; i++)
 		db_put(x->d, "TARGET_INFO_SYSTEM_ENV", "globalVid:i devStateName:s name:s nameEnum:i value:s", (int64_t)1 << 48, idle(x, "Local (CLI)"),
-		       env[i][0], (int64_t)(i == 1 ? 619 : 3 + i), idle(x, env[i][1]));
+		       env[i][0], (int64_t)(i == 1 ? 619 : 3 + i), idle(x, env[i][1] ? env[i][1] : syn_host_name(p, first)));
 	if (syn_opt.secret)
 		db_put(x->d, "TARGET_INFO_SYSTEM_ENV", "globalVid:i devStateName:s name:s nameEnum:i value:s", (int64_t)1 << 48, idle(x, "Local (CLI)"),
 		       syn_opt.secret, (int64_t)900, syn_opt.secret);

@@ -117,6 +117,59 @@ done(struct syn_plan *p, struct syn_program *pr, uint32_t start, const char *bas
 	return run(pr, in);
 }
 
+/* The layer's activations go to the host's memory while the next layer computes, and come back for its backward pass. */
+static uint32_t
+transfer(struct syn_plan *p, struct syn_program *pr, int host, uint32_t out, int k)
+{
+	struct syn_inst in = inst(numbered(p, "copy-start", 100 + 2 * k + host), "copy-start", "", SYN_COPY, 150000);
+	uint32_t i;
+
+	in.host = host;
+	in.in[0] = in.out = (struct syn_shape){ BF16, 2, { 4096, 1024 } };
+	in.start = out;
+	i = run(pr, in);
+	if (host == 2)
+		return i;
+	in = inst(numbered(p, "copy-done", 100 + 2 * k + host), "copy-done", "", SYN_DONE, 0);
+	in.host = host;
+	in.in[0] = in.out = (struct syn_shape){ BF16, 2, { 4096, 1024 } };
+	in.start = i;
+	return run(pr, in);
+}
+
+static uint32_t
+transferred(struct syn_plan *p, struct syn_program *pr, uint32_t start, int k)
+{
+	struct syn_inst in = inst(numbered(p, "copy-done", 100 + 2 * k + 2), "copy-done", "", SYN_DONE, 0);
+
+	in.host = 2;
+	in.in[0] = in.out = pr->inst.p[start].out;
+	in.start = start;
+	return run(pr, in);
+}
+
+/* One end of a pipeline's stages: what it sends to the next, and what only the first or the last computes. */
+static void
+stages(struct syn_plan *p, struct syn_program *pr, enum syn_only only)
+{
+	struct syn_inst in = fusion(p, pr, only == SYN_FIRST_STAGE ? "gather_fusion" : "softmax_fusion", 0,
+	                            syn_fmt(p, "%s/%s", STEP, only == SYN_FIRST_STAGE ? "embed/gather" : "head/softmax"), SYN_NONE, 25000);
+	uint32_t start;
+
+	in.only = only;
+	run(pr, in);
+	if (!p->comm)
+		return;
+	for (enum syn_group g = SYN_EVEN; g <= SYN_ODD; g++) {
+		if (g == SYN_ODD && p->dev.n < 3)
+			continue;
+		int k = 50 + 2 * (only == SYN_LAST_STAGE) + (g == SYN_ODD);
+		start = run(pr, collective(numbered(p, "collective-permute-start", k), "collective-permute-start", "collective-permute", "SendRecv",
+		                           SYN_ASYNC, g, (struct syn_shape){ BF16, 2, { 1024, 512 } }, 25000));
+		pr->inst.p[done(p, pr, start, "collective-permute-done", "collective-permute-done", k)].group = g;
+	}
+}
+
 static void
 forward(struct syn_plan *p, struct syn_program *pr, int k, const uint32_t *fr)
 {
@@ -198,14 +251,30 @@ train_step(struct syn_plan *p, struct syn_program *pr)
 	uint32_t fr[3] = { frame(p, "/opt/example/model/layers.py", "norm", 14, 4, net), frame(p, "/opt/example/model/layers.py", "attention", 41, 11, net),
 	                   frame(p, "/opt/example/model[v2]/mlp.py", "mlp.<locals>.gelu/tanh", 77, 11, net) };
 	struct syn_inst in;
-	uint32_t start = SYN_NONE;
+	uint32_t start = SYN_NONE, *out = syn_check(calloc((size_t)syn_opt.layers, sizeof *out));   /* of --offload: the done of each layer */
 
 	pr->spread = true;
-	for (int k = 0; k < syn_opt.layers; k++)
+	if (syn_opt.pipeline)
+		stages(p, pr, SYN_FIRST_STAGE);
+	for (int k = 0; k < syn_opt.layers; k++) {
 		forward(p, pr, k, fr);
+		if (syn_opt.offload) {
+			if (k)
+				out[k - 1] = transferred(p, pr, out[k - 1], k - 1);
+			out[k] = transfer(p, pr, 2, SYN_NONE, k);
+		}
+	}
+	if (syn_opt.offload)
+		out[syn_opt.layers - 1] = transferred(p, pr, out[syn_opt.layers - 1], (int)syn_opt.layers - 1);
+	if (syn_opt.pipeline)
+		stages(p, pr, SYN_LAST_STAGE);
 	run(pr, fusion(p, pr, "loss_fusion", 0, syn_fmt(p, "%s/d\xc3\xa9" "codeur/log_softmax", STEP), step, 22000));
-	for (int k = (int)syn_opt.layers - 1; k >= 0; k--)
+	for (int k = (int)syn_opt.layers - 1; k >= 0; k--) {
+		if (syn_opt.offload)
+			transfer(p, pr, 1, out[k], k);
 		backward(p, pr, k, fr);
+	}
+	free(out);
 	if (p->comm) {
 		in = collective("all-reduce-start", "all-reduce-start", "all-reduce", "AllReduce", SYN_ASYNC, SYN_WORLD,
 		                (struct syn_shape){ BF16, 2, { 512, 1024 } }, 120000);
@@ -231,6 +300,18 @@ train_step(struct syn_plan *p, struct syn_program *pr)
 		in.outside = true;
 		run(pr, in);
 	}
+}
+
+/* What --evaluate runs in place of some steps: the forward pass alone. */
+static void
+eval_step(struct syn_plan *p)
+{
+	struct syn_program *pr = program(p, "jit_eval_step", 57);
+	const uint32_t none[3] = { SYN_NONE, SYN_NONE, SYN_NONE };
+
+	for (int k = 0; k < syn_opt.layers; k++)
+		forward(p, pr, k, none);
+	run(pr, fusion(p, pr, "metric_fusion", 0, "jit(eval_step)/jit(main)/accuracy", SYN_NONE, 12000));
 }
 
 static void
@@ -452,6 +533,8 @@ syn_model(struct syn_plan *p)
 		pr = program(p, "jit_convert_element_type", 21);
 		run(pr, inst("loop_convert_fusion", "fusion", "jit(convert_element_type)/jit(main)/convert_element_type", SYN_COMPUTE, 2200));
 	}
+	if (syn_opt.evaluate)
+		eval_step(p);
 	slow_down(p);
 	for (uint32_t i = 0; i < p->prog.n; i++)
 		finish(p, i);

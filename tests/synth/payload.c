@@ -341,9 +341,10 @@ schema_rows(struct db_table *schemas, struct db_table *entries, int64_t domain, 
 void
 xport_schemas(struct xport *x)
 {
-	int from = syn_opt.nccl ? is_nccl("2.24") ? S_OLD : S_NEW : S_MODULE, to = syn_opt.nccl ? from + SYN_N_SHAPES - 1 : S_NCCL;
+	bool nccl = syn_opt.nccl || x->p->payload.n;
+	int from = nccl ? is_nccl("2.24") ? S_OLD : S_NEW : S_MODULE, to = nccl ? from + SYN_N_SHAPES - 1 : S_NCCL;
 
-	if (!syn_opt.payloads && !syn_opt.nccl)
+	if (!syn_opt.payloads && !nccl)
 		return;
 	struct db_table *schemas = db_table(x->d, "NVTX_PAYLOAD_SCHEMAS"), *entries = db_table(x->d, "NVTX_PAYLOAD_SCHEMA_ENTRIES");
 	for (uint32_t r = 0; r < x->p->proc.n; r++)

@@ -212,6 +212,7 @@ syn_people(struct syn_plan *p)
 	for (int i = 0; i < syn_opt.procs; i++)
 		add_proc(p, i);
 	syn_plant_people(p);
+	syn_vary_people(p);
 }
 
 uint32_t
@@ -294,7 +295,12 @@ syn_group(const struct syn_plan *p, enum syn_group kind, int device, int *size)
 {
 	int world = (int)p->dev.n, n = (int)syn_opt.groups, rows;
 
-	*size = kind == SYN_RING ? 2 : world;
+	*size = kind >= SYN_RING ? 2 : world;
+	if (kind >= SYN_EVEN) {
+		int first = kind == SYN_ODD, pair = (device - first) / 2;
+
+		return device < first || first + 2 * pair + 1 >= world ? -1 : pair;
+	}
 	if (kind == SYN_RING || kind == SYN_WORLD || n <= 0 || n >= world)
 		return 0;
 	if (kind == SYN_BLOCK) {
@@ -306,6 +312,18 @@ syn_group(const struct syn_plan *p, enum syn_group kind, int device, int *size)
 	rows = (world + n - 1) / n;
 	*size = world / rows + (device % rows < world % rows);
 	return device % rows;
+}
+
+bool
+syn_runs(const struct syn_plan *p, const struct syn_inst *in, int device)
+{
+	int size;
+
+	if (in->only == SYN_FIRST_STAGE)
+		return device == 0;
+	if (in->only == SYN_LAST_STAGE)
+		return device == (int)p->dev.n - 1;
+	return in->group < SYN_EVEN || syn_group(p, in->group, device, &size) >= 0;
 }
 
 static int64_t

@@ -11,10 +11,18 @@
 
 enum { LOAD = 2500000, LOG = 900000, SLOWER = 600 };
 
-static bool
-planted(const char *what)
+bool
+syn_planted(const char *what)
 {
 	return syn_opt.plant && strcmp(syn_opt.plant, what) == 0;
+}
+
+bool
+syn_in_lockstep(void)
+{
+	const struct syn_opts *o = &syn_opt;
+
+	return o->torch && (o->plant || o->slow_device || o->racks || o->vary || o->alternate || o->evaluate || o->checkpoint);
 }
 
 bool
@@ -31,6 +39,12 @@ syn_plant_known(const char *what)
 static const char *subject = "";   /* its subject */
 
 void
+syn_plant_subject(const char *what)
+{
+	subject = what;
+}
+
+void
 syn_plant_costs(struct syn_program *pr)
 {
 	struct syn_inst *one = NULL;
@@ -38,14 +52,14 @@ syn_plant_costs(struct syn_program *pr)
 	for (size_t i = 0; i < pr->inst.n; i++) {
 		struct syn_inst *in = &pr->inst.p[i];
 
-		if (planted("layout") && strncmp(in->name, "wrapped_transpose", strlen("wrapped_transpose")) == 0) {
+		if (syn_planted("layout") && strncmp(in->name, "wrapped_transpose", strlen("wrapped_transpose")) == 0) {
 			in->cost *= 26;
 			subject = "wrapped_transpose";
 		}
 		if (in->collective && strcmp(in->collective, "reduce-scatter") == 0 && in->group == SYN_WORLD)
 			one = in;
 	}
-	if (planted("slow-collective") && one) {
+	if (syn_planted("slow-collective") && one) {
 		one->cost *= 10;
 		subject = one->name;
 	}
@@ -54,7 +68,7 @@ syn_plant_costs(struct syn_program *pr)
 void
 syn_plant_people(struct syn_plan *p)
 {
-	if (!planted("straggler"))
+	if (!syn_planted("straggler"))
 		return;
 	p->dev.p[p->dev.n - 1].slow += SLOWER;
 	subject = syn_fmt(p, "device %d", p->dev.p[p->dev.n - 1].global);
@@ -73,7 +87,7 @@ work(struct syn_plan *p, uint32_t dev, const char *range, int64_t ns)
 void
 syn_plant_before(struct syn_plan *p)
 {
-	if (!planted("late-host"))
+	if (!syn_planted("late-host"))
 		return;
 	subject = "load_batch";
 	for (uint32_t d = 0; d < p->dev.n; d++)
@@ -86,10 +100,10 @@ syn_plant_after(struct syn_plan *p, uint32_t dev)
 {
 	struct syn_dev *d = &p->dev.p[dev];
 	struct syn_thread *th = &p->proc.p[d->proc].thread.p[d->thread];
-	struct syn_op op = { .dev = dev, .stream = 13, .type = SYN_MEMCPY, .copy_kind = 2, .bytes = 4,
+	struct syn_op op = { .dev = dev, .stream = syn_opt.torch ? 7 : 13, .type = SYN_MEMCPY, .copy_kind = 2, .bytes = 4,
 	                     .short_name = SYN_NONE };
 
-	if (!planted("blocking"))
+	if (!syn_planted("blocking"))
 		return false;
 	subject = "cudaMemcpy";
 	op.name = syn_name(p, "[CUDA memcpy Device-to-Host]");

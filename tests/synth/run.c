@@ -4,7 +4,7 @@
 
 #include "synth.h"
 
-enum { STREAM_COMPUTE = 13, STREAM_COPY = 14, STREAM_COMM = 20, STREAM_READBACK = 22 };
+enum { STREAM_COMPUTE = 13, STREAM_COPY = 14, STREAM_COMM = 20, STREAM_READBACK = 22, STREAM_OFFLOAD = 23 };
 
 static struct syn_thread *
 thread_of(struct syn_plan *p, const struct syn_dev *d)
@@ -98,7 +98,7 @@ kernel(struct syn_plan *p, uint32_t dev, uint32_t call, const struct syn_inst *i
 	op.stream = STREAM_COMPUTE;
 	op.bytes = -1;
 	op.start = max64(d->compute, p->call.p[call].end + syn_rnd(p, 1200, 2500));
-	d->compute = op.end = op.start + dur;
+	d->compute = op.end = op.start + syn_vary(p, dev, dur);
 	d->compute += 600;
 	return syn_op(p, op);
 }
@@ -108,7 +108,7 @@ static uint32_t
 place(struct syn_plan *p, struct syn_op op, int64_t dur, int64_t not_before)
 {
 	struct syn_dev *d = &p->dev.p[op.dev];
-	const char *what = op.copy_kind == 2 ? "Device-to-Host" : "Device-to-Device";
+	const char *what = op.copy_kind == 1 ? "Host-to-Device" : op.copy_kind == 2 ? "Device-to-Host" : "Device-to-Device";
 
 	op.name = op.type == SYN_MEMSET ? syn_name(p, "[CUDA memset]") : syn_namef(p, "[CUDA memcpy %s]", what);
 	op.short_name = SYN_NONE;
@@ -145,6 +145,14 @@ work(struct syn_plan *p, const struct syn_inst *in, uint32_t dev, uint32_t call,
 	}
 	if (call == SYN_NONE)
 		op.call = syn_call(p, d->proc, d->thread, in->what == SYN_COPY ? "cudaMemcpyAsync_v3020" : "cudaMemsetAsync_v3020", syn_rnd(p, 1800, 3000));
+	if (in->host) {
+		op.type = SYN_MEMCPY;
+		op.stream = STREAM_OFFLOAD;
+		op.copy_kind = (uint8_t)in->host;
+		op.bytes = syn_bytes(p, in, (int)dev);
+		place(p, op, syn_spend(p, d, in->cost, exec), max64(d->copy, d->compute));
+		return;
+	}
 	op.type = in->what == SYN_COPY ? SYN_MEMCPY : SYN_MEMSET;
 	op.copy_kind = in->what == SYN_COPY ? 8 : 0;
 	op.bytes = in->what == SYN_COPY ? 4194304 : 65536;
@@ -208,11 +216,15 @@ syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, stru
 	for (uint32_t g = 0; g < n; g++)
 		latest[g] = INT64_MIN;
 	for (uint32_t d = 0; d < n; d++) {
+		if (op[d] == SYN_NONE)
+			continue;
 		int64_t *g = &latest[syn_group(p, in->group, (int)d, &size)];
 
 		*g = max64(*g, p->op.p[op[d]].start);
 	}
 	for (uint32_t d = 0; d < n; d++) {
+		if (op[d] == SYN_NONE)
+			continue;
 		struct syn_dev *dev = &p->dev.p[d];
 		struct syn_op *o = &p->op.p[op[d]];
 		int group = syn_group(p, in->group, (int)d, &size);
@@ -245,12 +257,13 @@ run_collective(struct syn_plan *p, uint32_t prog, uint32_t i, const uint32_t *mo
 	struct syn_meet *part = syn_check(calloc(n, sizeof *part));
 
 	for (uint32_t d = 0; d < n; d++) {
-		op[d] = join_collective(p, in, i, d, module[d]);
+		op[d] = syn_runs(p, in, (int)d) ? join_collective(p, in, i, d, module[d]) : SYN_NONE;
 		thunk[d] = (uint32_t)p->thunk.n - 1;
 	}
 	syn_meet(p, in, op, part, exec);
 	for (uint32_t d = 0; d < n; d++)
-		p->thunk.p[thunk[d]].meet = part[d];
+		if (op[d] != SYN_NONE)
+			p->thunk.p[thunk[d]].meet = part[d];
 	free(part);
 	free(thunk);
 	free(op);
@@ -349,7 +362,7 @@ wait_done(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint32_t de
 	syn_open_thunk(p, in, i, dev, module);
 	syn_call(p, d->proc, d->thread, "cudaStreamWaitEvent_v3020", 900);
 	syn_close_thunk(p, dev);
-	d->compute = max64(d->compute, d->comm);
+	d->compute = max64(d->compute, in->host ? d->copy : d->comm);
 }
 
 void
@@ -385,6 +398,8 @@ syn_execute(struct syn_plan *p, uint32_t prog)
 		for (uint32_t d = 0; d < n; d++) {
 			struct syn_dev *dev = &p->dev.p[d];
 
+			if (!syn_runs(p, in, (int)d))
+				continue;
 			if (it.act == SYN_OPEN)
 				syn_open_thunk(p, in, it.inst, d, module[d]);
 			else if (it.act == SYN_CLOSE)
@@ -529,14 +544,20 @@ syn_job(struct syn_plan *p)
 	for (int64_t k = 0; k < syn_opt.steps; k++) {
 		if (syn_opt.unfinished && k == syn_opt.steps - 1)
 			syn_settle(p);
+		syn_vary_step(k);
 		syn_plant_before(p);
-		syn_execute(p, step);
 		for (uint32_t d = 0; d < p->dev.n; d++)
+			syn_vary_before(p, d);
+		syn_execute(p, syn_vary_other() ? (uint32_t)p->prog.n - 1 : step);
+		for (uint32_t d = 0; d < p->dev.n; d++) {
 			if (!syn_plant_after(p, d))
 				read_loss(p, d);
+			syn_vary_after(p, d);
+		}
 		if (k % 2 == 1)
 			syn_execute(p, 1);
 	}
+	syn_vary_step(-1);
 	syn_settle(p);
 	windows(p, step);
 }

@@ -16,9 +16,9 @@ enum { SYN_NONE = UINT32_MAX };
 
 /* The command line. */
 struct syn_opts {
-	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant;
-	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, work, nodes, hosts;
-	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid;
+	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate;
+	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, work, nodes, hosts, racks, vary, vary_seed, evaluate, checkpoint;
+	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline;
 };
 extern struct syn_opts syn_opt;
 
@@ -35,7 +35,13 @@ enum syn_what {
 };
 
 /* Which devices take part in a collective. */
-enum syn_group { SYN_WORLD, SYN_BLOCK, SYN_STRIDE, SYN_RING };
+enum syn_group {
+	SYN_WORLD, SYN_BLOCK, SYN_STRIDE,
+	SYN_RING,               /* pairs of a permutation: each device to the next one, the last to the first */
+	SYN_EVEN, SYN_ODD       /* of --pipeline: devices 0 to 1, 2 to 3, ...; 1 to 2, 3 to 4, ... */
+};
+/* Which devices run an instruction. */
+enum syn_only { SYN_ALL_STAGES, SYN_FIRST_STAGE, SYN_LAST_STAGE };
 
 struct syn_shape { int type; int ndim; int64_t dim[3]; };   /* type: PrimitiveType of the HLO protos */
 struct syn_frame { const char *file, *function; int line, column; uint32_t parent; };
@@ -52,7 +58,7 @@ struct syn_inst {
 	int      nin;
 	int64_t  cost;       /* GPU ns per kernel */
 	int      kernels;
-	uint32_t start;      /* SYN_DONE: the instruction waited for */
+	uint32_t start;      /* SYN_DONE: the instruction waited for; a copy from the host: the done of the copy to it */
 	uint32_t frame;      /* innermost source frame, SYN_NONE: none */
 	uint32_t body;       /* called computation, SYN_NONE: none */
 	bool     outside;    /* runs after its module range has ended */
@@ -60,10 +66,11 @@ struct syn_inst {
 	uint32_t title;      /* in plan.names */
 	uint32_t home, calls[2];   /* in program.home: its computation, the one it calls (SYN_NONE: none) */
 	int      form;       /* the form of its groups in the dump: enum syn_form */
+	int      host;       /* of --xla26, --offload: a copy or slice from (1) or to (2) the host's memory */
+	enum syn_only only;  /* of --pipeline */
 	/* of --xla26 */
 	int64_t  same;       /* fusions of one number have equal computations */
 	uint32_t inside;     /* a copy in its computation that has a range, SYN_NONE: none */
-	int      host;       /* a slice from (1) or to (2) the host's memory */
 	bool     pools;      /* its computation calls another */
 };
 
@@ -129,6 +136,7 @@ struct syn_dev {
 	bool     member;          /* of --nccl: the payloads of its communicators are whole */
 	bool     captured;        /* of --nccl: the payload of the call in its graph is whole */
 	int      slow;            /* per mille slower than the fastest */
+	int64_t  percent;         /* of --slow-device: its computing kernels take so much longer */
 };
 
 /* Events. Ranges, calls: host time; operations: GPU time; in true time. */
@@ -258,7 +266,9 @@ void        syn_decompress(struct syn_plan *p, uint32_t dev, uint32_t thread, in
 void        syn_host_fn(struct syn_plan *p, uint32_t dev, uint32_t thread, int stream, int64_t *tail);
 /* A host function that is a node of the graph that `call` launched. */
 void        syn_host_node(struct syn_plan *p, uint32_t dev, uint32_t call, int stream, int64_t node, int64_t *tail);
+/* Number of the device's group, -1 if it is in none, and its size. */
 int         syn_group(const struct syn_plan *p, enum syn_group kind, int device, int *size);
+bool        syn_runs(const struct syn_plan *p, const struct syn_inst *in, int device);   /* that device has the instruction */
 int64_t     syn_bytes(const struct syn_plan *p, const struct syn_inst *in, int device);
 
 /* layout.c: properties of a program that only dumps have. */
@@ -289,12 +299,25 @@ void syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op,
 void syn_domains(struct syn_plan *p);                              /* run.c: names of domains */
 /* plant.c: the additions of --plant. */
 bool syn_plant_known(const char *what);
+bool syn_planted(const char *what);
+void syn_plant_subject(const char *what);                          /* what its finding names */
 void syn_plant_costs(struct syn_program *pr);                      /* to the program of the step */
 void syn_plant_people(struct syn_plan *p);                         /* to devices */
 void syn_plant_before(struct syn_plan *p);                         /* before a step */
 bool syn_plant_after(struct syn_plan *p, uint32_t dev);            /* after a step; whether it read the loss */
 void syn_plant_answer(void);
+/* vary.c: devices, steps and hosts that are not equal. */
+bool        syn_vary_check(const char **why);                      /* whether its options have values that make sense */
+void        syn_vary_people(struct syn_plan *p);
+int64_t     syn_vary(const struct syn_plan *p, uint32_t dev, int64_t ns);   /* time of a computing kernel in this step */
+void        syn_vary_step(int64_t k);                              /* step k begins */
+bool        syn_vary_other(void);                                  /* this step evaluates */
+void        syn_vary_before(struct syn_plan *p, uint32_t dev);     /* a late rack, before a step */
+void        syn_vary_after(struct syn_plan *p, uint32_t dev);      /* a checkpoint, after a step */
+const char *syn_host_name(struct syn_plan *p, uint32_t proc);
+void        syn_vary_answers(struct syn_plan *p);
 void syn_torch(struct syn_plan *p);                                /* torch.c */
+bool syn_in_lockstep(void);                                        /* plant.c: devices of --torch run together, as its collectives require */
 void syn_nccl(struct syn_plan *p);                                 /* nccl.c */
 void syn_nccl_answers(struct syn_plan *p);
 bool syn_payload_spoilt(uint32_t payload);                         /* payload.c: whether that payload (1 + index) is

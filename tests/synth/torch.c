@@ -1,11 +1,22 @@
 /* torch.c -- a job as PyTorch annotates it: inline text in the default domain, deep nesting on two threads, start/end
  * ranges that do not nest, some ended by another thread, and NCCL's domain with registered strings; or steps named as
  * servers of language models name them, after their contents. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "db.h"
 #include "synth.h"
 
-struct torch { struct syn_plan *p; uint32_t proc, dev; int64_t op_id, seq, tokens; };
+struct torch {
+	struct syn_plan *p;
+	uint32_t proc, dev;
+	int64_t  op_id, seq, tokens;
+	uint32_t inside, cross, overlapping;   /* start/end ranges under way */
+	uint32_t joined;                       /* the operation of the last collective */
+};
+
+enum { MESSAGE = 4 << 20, REDUCING = 90000 };
+static const int64_t COMM = INT64_MIN + 0x7c4;
 
 static struct syn_thread *
 thread_of(struct torch *t, uint32_t thread)
@@ -13,7 +24,48 @@ thread_of(struct torch *t, uint32_t thread)
 	return &t->p->proc.p[t->proc].thread.p[thread];
 }
 
-static void
+/* ---- --slow RANGE:PERCENT */
+
+static bool slowed;   /* a range of --slow ran */
+
+/* What --slow adds to kernels launched in the innermost range of the thread. */
+static int64_t
+slower(struct torch *t, uint32_t thread, int64_t ns)
+{
+	const char *range = thread_of(t, thread)->top == SYN_NONE ? "" : syn_str(t->p, t->p->range.p[thread_of(t, thread)->top].name);
+	size_t n = strcspn(range, ",");
+
+	for (const char *s = syn_opt.slow, *end; s; s = *end ? end + 1 : NULL) {
+		const char *colon;
+		char *after = NULL;
+		long percent = 0;
+
+		end = s + strcspn(s, ",");
+		colon = end;
+		while (colon > s && *colon != ':')
+			colon--;
+		if (colon > s)
+			percent = strtol(colon + 1, &after, 10);
+		if (colon == s || after == colon + 1 || after != end)
+			syn_die("--slow %.*s: want NAME:PERCENT", (int)(end - s), s);
+		if ((size_t)(colon - s) != n || strncmp(s, range, n) != 0)
+			continue;
+		slowed = true;
+		ns += ns * percent / 100;
+	}
+	return ns;
+}
+
+/* GPU time of a kernel that computes: in lockstep devices and steps differ. */
+static int64_t
+spend(struct torch *t, uint32_t thread, int64_t ns)
+{
+	if (syn_in_lockstep())
+		ns = syn_vary(t->p, t->dev, ns * (1000 + t->p->dev.p[t->dev].slow) / 1000);
+	return slower(t, thread, ns);
+}
+
+static uint32_t
 op(struct torch *t, uint32_t thread, enum syn_op_type type, int stream, const char *name, int64_t dur)
 {
 	struct syn_plan *p = t->p;
@@ -41,9 +93,10 @@ op(struct torch *t, uint32_t thread, enum syn_op_type type, int stream, const ch
 	/* Communication waits, by an event, for the data that it sends. */
 	if (stream != 7 && o.start < d->compute)
 		o.start = d->compute;
-	o.end = o.start + dur + syn_rnd(p, 0, dur / 4);
+	dur += syn_rnd(p, 0, dur / 4);
+	o.end = o.start + (type == SYN_KERNEL && stream == 7 ? spend(t, thread, dur) : dur);
 	*tail = o.end + 400;
-	syn_op(p, o);
+	return syn_op(p, o);
 }
 
 static uint32_t
@@ -93,10 +146,30 @@ linear(struct torch *t, uint32_t thread, int layer)
 		op(t, thread, SYN_MEMSET, 7, NULL, 900);
 	pop(t, thread);
 	pop(t, thread);
+	if (syn_planted("layout")) {
+		syn_plant_subject("direct_copy_kernel");
+		push(t, thread, "aten::contiguous");
+		op(t, thread, SYN_KERNEL, 7, "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<"
+		                             "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase &)>>(int, T3)", 260000);
+		pop(t, thread);
+	}
 	push(t, thread, "aten::gelu");
 	op(t, thread, SYN_KERNEL, 7, "void at::native::vectorized_elementwise_kernel<(int)8, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase &)::"
 	                             "[lambda(float) (instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)", 12000);
 	pop(t, thread);
+}
+
+/* In lockstep, NCCL's ranges have payloads where exports of this version have them. */
+static void
+payload(struct torch *t, uint32_t range, enum syn_shape_of shape)
+{
+	struct syn_plan *p = t->p;
+	const struct syn_dev *d = &p->dev.p[t->dev];
+
+	if (!syn_in_lockstep() || db_version_of(syn_opt.schema) < 4)
+		return;
+	syn_add(&p->payload, ((struct syn_payload){ (int)shape, COMM, shape == SYN_N_INIT ? 0 : MESSAGE, -1, (int64_t)p->dev.n, t->dev, d->cuda }));
+	p->range.p[range].payload = (uint32_t)p->payload.n;
 }
 
 static void
@@ -104,9 +177,26 @@ all_reduce(struct torch *t, uint32_t thread)
 {
 	syn_push(t->p, t->proc, thread, SYN_NCCL, syn_name(t->p, "ncclGroupStart"), true);
 	syn_pop(t->p, t->proc, thread);
-	syn_push(t->p, t->proc, thread, SYN_NCCL, syn_name(t->p, "ncclAllReduce"), true);
-	op(t, thread, SYN_KERNEL, 24, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)", 90000);
+	payload(t, syn_push(t->p, t->proc, thread, SYN_NCCL, syn_name(t->p, "ncclAllReduce"), true), SYN_N_REDUCE);
+	t->joined = op(t, thread, SYN_KERNEL, 24, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)", REDUCING);
 	syn_pop(t->p, t->proc, thread);
+}
+
+/* The devices' kernels of a collective end together, when the last has begun and the data are there. */
+static void
+meet(struct torch *all, int64_t cost)
+{
+	struct syn_plan *p = all[0].p;
+	int64_t last = 0, end;
+
+	for (uint32_t d = 0; d < p->dev.n; d++)
+		if (p->op.p[all[d].joined].start > last)
+			last = p->op.p[all[d].joined].start;
+	end = last + cost + syn_rnd(p, 0, cost / 20);
+	for (uint32_t d = 0; d < p->dev.n; d++) {
+		p->op.p[all[d].joined].end = end;
+		p->dev.p[d].comm = end + 400;
+	}
 }
 
 static void
@@ -127,42 +217,52 @@ backward(struct torch *t, uint32_t thread, int layer)
 	pop(t, thread);
 }
 
+/* The forward pass, and what is under way when the backward pass begins. */
 static void
-train(struct torch *t, int64_t k, uint32_t *overlapping)
+forward(struct torch *t, int64_t k)
 {
 	struct syn_plan *p = t->p;
-	uint32_t cross, inside;
 
-	syn_push(p, t->proc, 0, SYN_DEFAULT, syn_namef(p, "ProfilerStep#%lld", (long long)k), false);
+	syn_push(p, t->proc, 0, SYN_DEFAULT, syn_namef(p, syn_vary_other() ? "EvaluationStep#%lld" : "ProfilerStep#%lld", (long long)k), false);
 	push(t, 0, "aten::to");
 	op(t, 0, SYN_MEMCPY, 7, NULL, 15000);
 	pop(t, 0);
 	syn_push(p, t->proc, 0, SYN_DEFAULT, syn_name(p, "forward; \xe2\x86\x92 \"loss\", scaled"), false);
 	for (int layer = 0; layer < syn_opt.layers; layer++) {
 		/* Begins inside one iteration's forward pass and ends inside the next one's. */
-		if (layer == syn_opt.layers / 2) {
-			if (*overlapping != SYN_NONE)
-				end_range(t, *overlapping, 0);
-			*overlapping = k + 1 < syn_opt.steps ? start_range(t, 0, "prefetch window") : SYN_NONE;
+		if (layer == syn_opt.layers / 2 && !syn_in_lockstep()) {
+			if (t->overlapping != SYN_NONE)
+				end_range(t, t->overlapping, 0);
+			t->overlapping = k + 1 < syn_opt.steps ? start_range(t, 0, "prefetch window") : SYN_NONE;
 		}
 		syn_push(p, t->proc, 0, SYN_DEFAULT, syn_namef(p, "nn.Module: Block_%d", layer), false);
 		linear(t, 0, layer);
 		pop(t, 0);
 	}
 	pop(t, 0);
-	inside = start_range(t, 0, "loss scaling");
+	t->inside = start_range(t, 0, "loss scaling");
 	push(t, 0, "aten::mul");
 	op(t, 0, SYN_KERNEL, 7, "void at::native::elementwise_kernel<(int)128, (int)2>(at::TensorIteratorBase &)", 3000);
 	pop(t, 0);
-	end_range(t, inside, 0);
-	cross = start_range(t, 0, "handed to autograd");
+	end_range(t, t->inside, 0);
+	t->cross = start_range(t, 0, "handed to autograd");
 	if (thread_of(t, 1)->now < thread_of(t, 0)->now)
 		thread_of(t, 1)->now = thread_of(t, 0)->now + 5000;
-	for (int layer = (int)syn_opt.layers - 1; layer >= 0; layer--) {
-		backward(t, 1, layer);
-		if (layer == syn_opt.layers / 2)
-			end_range(t, cross, 1);
-	}
+}
+
+static void
+backward_layer(struct torch *t, int layer)
+{
+	backward(t, 1, layer);
+	if (layer == syn_opt.layers / 2)
+		end_range(t, t->cross, 1);
+}
+
+static void
+optimize(struct torch *t)
+{
+	struct syn_plan *p = t->p;
+
 	if (thread_of(t, 0)->now < thread_of(t, 1)->now)
 		thread_of(t, 0)->now = thread_of(t, 1)->now + 4000;
 	push(t, 0, "Optimizer.step#AdamW.step");
@@ -179,6 +279,74 @@ train(struct torch *t, int64_t k, uint32_t *overlapping)
 	op(t, 0, SYN_MEMCPY, 7, NULL, 2000);
 	syn_host_fn(p, t->dev, 0, 7, &p->dev.p[t->dev].compute);
 	thread_of(t, 0)->now += syn_rnd(p, 20000, 60000);
+}
+
+static void
+train(struct torch *t, int64_t k)
+{
+	forward(t, k);
+	for (int layer = (int)syn_opt.layers - 1; layer >= 0; layer--)
+		backward_layer(t, layer);
+	optimize(t);
+}
+
+/* ---- devices that run together */
+
+/* Without gradients there is nothing to reduce. */
+static void
+evaluated(struct torch *t)
+{
+	end_range(t, t->cross, 0);
+	pop(t, 0);
+	thread_of(t, 0)->now += syn_rnd(t->p, 20000, 60000);
+}
+
+/* The loss is copied to the host, which waits for it. */
+static void
+read_loss(struct torch *t)
+{
+	struct syn_plan *p = t->p;
+	int64_t *now = &thread_of(t, 0)->now;
+	uint32_t copy, wait;
+
+	push(t, 0, "aten::item");
+	copy = op(t, 0, SYN_MEMCPY, 7, NULL, 1500);
+	p->op.p[copy].copy_kind = 2;
+	p->op.p[copy].bytes = 4;
+	p->op.p[copy].name = p->op.p[copy].short_name = syn_name(p, "[CUDA memcpy Device-to-Host]");
+	wait = syn_call(p, t->proc, 0, "cudaStreamSynchronize_v3020", 1500);
+	if (*now < p->op.p[copy].end + 3000)
+		*now = p->call.p[wait].end = p->op.p[copy].end + 3000;
+	pop(t, 0);
+}
+
+static void
+step_together(struct torch *all, int64_t k)
+{
+	struct syn_plan *p = all[0].p;
+	uint32_t n = (uint32_t)p->dev.n;
+
+	syn_vary_step(k);
+	syn_plant_before(p);
+	for (uint32_t d = 0; d < n; d++) {
+		syn_vary_before(p, d);
+		forward(&all[d], k);
+	}
+	for (int layer = (int)syn_opt.layers - 1; layer >= 0 && !syn_vary_other(); layer--) {
+		for (uint32_t d = 0; d < n; d++)
+			backward_layer(&all[d], layer);
+		if (layer % 2 == 0 && p->comm)
+			meet(all, layer == 0 && syn_planted("slow-collective") ? 10 * REDUCING : REDUCING);
+	}
+	for (uint32_t d = 0; d < n; d++) {
+		if (syn_vary_other())
+			evaluated(&all[d]);
+		else
+			optimize(&all[d]);
+		if (!syn_plant_after(p, d))
+			read_loss(&all[d]);
+		syn_vary_after(p, d);
+	}
 }
 
 /* A step of a server: every fourth one accepts requests (prefill) of 512 tokens each, the others generate a token for
@@ -218,24 +386,56 @@ serve(struct torch *t, int64_t k)
 	thread_of(t, 0)->now += syn_rnd(p, 20000, 60000);
 }
 
+static struct torch
+begin(struct syn_plan *p, uint32_t dev)
+{
+	struct torch t = { p, p->dev.p[dev].proc, dev, 990346 + 1000 * (int64_t)dev, 45328, 0, SYN_NONE, SYN_NONE, SYN_NONE, SYN_NONE };
+
+	/* The second device of a process follows the first on the same threads. */
+	if (p->dev.p[dev].local == 0) {
+		p->proc.p[t.proc].domain_id[SYN_NCCL] = 1;
+		syn_add(&p->mark, ((struct syn_mark){ 1000, t.proc, 0, syn_name(p, "NCCL"), 75, SYN_NCCL, 0 }));
+		syn_add(&p->mark, ((struct syn_mark){ 1200, t.proc, 0, syn_name(p, "io"), 33, SYN_DEFAULT, 1 }));
+		syn_add(&p->mark, ((struct syn_mark){ 1400, t.proc, 0, syn_name(p, "epoch 0"), 34, SYN_DEFAULT, 0 }));
+	}
+	return t;
+}
+
+static void
+together(struct syn_plan *p)
+{
+	struct torch *all = syn_check(calloc(p->dev.n, sizeof *all));
+
+	for (uint32_t d = 0; d < p->dev.n; d++) {
+		all[d] = begin(p, d);
+		if (p->comm) {
+			payload(&all[d], syn_push(p, all[d].proc, 0, SYN_NCCL, syn_name(p, "ncclCommInitRankConfig"), true), SYN_N_INIT);
+			syn_pop(p, all[d].proc, 0);
+		}
+	}
+	if (syn_planted("slow-collective"))
+		syn_plant_subject("all-reduce");
+	for (int64_t k = 0; k < syn_opt.steps; k++)
+		step_together(all, k);
+	syn_vary_step(-1);
+	free(all);
+}
+
 void
 syn_torch(struct syn_plan *p)
 {
-	for (uint32_t d = 0; d < p->dev.n; d++) {
-		struct torch t = { p, p->dev.p[d].proc, d, 990346 + 1000 * (int64_t)d, 45328, 0 };
-		uint32_t overlapping = SYN_NONE;
+	if (syn_in_lockstep())
+		together(p);
+	for (uint32_t d = 0; d < p->dev.n && !syn_in_lockstep(); d++) {
+		struct torch t = begin(p, d);
 
-		/* The second device of a process follows the first on the same threads. */
-		if (p->dev.p[d].local == 0) {
-			p->proc.p[t.proc].domain_id[SYN_NCCL] = 1;
-			syn_add(&p->mark, ((struct syn_mark){ 1000, t.proc, 0, syn_name(p, "NCCL"), 75, SYN_NCCL, 0 }));
-			syn_add(&p->mark, ((struct syn_mark){ 1200, t.proc, 0, syn_name(p, "io"), 33, SYN_DEFAULT, 1 }));
-			syn_add(&p->mark, ((struct syn_mark){ 1400, t.proc, 0, syn_name(p, "epoch 0"), 34, SYN_DEFAULT, 0 }));
-		}
 		for (int64_t k = 0; k < syn_opt.steps; k++)
 			if (*syn_opt.torch && strcmp(syn_opt.torch, "train") != 0)
 				serve(&t, k);
 			else
-				train(&t, k, &overlapping);
+				train(&t, k);
 	}
+	if (syn_opt.slow && !slowed)
+		syn_die("--slow %s: no such range launches a kernel that computes: want one of aten::addmm, aten::matmul, aten::gelu, aten::mm, aten::sum, aten::mul, "
+		        "aten::argmax, Optimizer.step#AdamW.step", syn_opt.slow);
 }

@@ -135,6 +135,14 @@ copy_start(pb to, pb from)
 	return t;
 }
 
+pb
+dump_transfer(const struct syn_inst *in)
+{
+	pb to = shape_of(in->out, in->host == 2);
+
+	return strcmp(in->opcode, "copy-start") == 0 ? copy_start(to, shape_of(in->in[0], in->host == 1)) : to;
+}
+
 static const char *
 target_of(struct dump *d, uint32_t n)
 {
