@@ -117,6 +117,7 @@ emit_programs(struct ex_emit *e)
 		nsx_emit_set_known(r, NSX_ALIAS_id, a->id);
 		nsx_set_s(r, NSX_ALIAS_fingerprint, a->fingerprint);
 		nsx_set_s(r, NSX_ALIAS_digest, a->digest);
+		nsx_set_s(r, NSX_ALIAS_names, a->names);
 		if (nsx_emit_done(e) != NSX_OK)
 			return NSX_ERR;
 	}

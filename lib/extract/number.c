@@ -152,6 +152,13 @@ tidy_aliases(struct ex_job *job)
 	job->aliases.n = n + 1;
 }
 
+/* The set of names, where the digest is theirs. */
+static struct nsx_str
+named(const struct nsx_extract_program *g)
+{
+	return g->digest[0] == 'x' ? g->names : NSX_STR("");
+}
+
 static int
 keep_programs(struct ex_job *job, const struct nsx_match *m)
 {
@@ -169,7 +176,7 @@ keep_programs(struct ex_job *job, const struct nsx_match *m)
 			struct nsx_extract_program *program = &job->profiles[i].programs.p[k];
 			program->number = m->program[at];
 			struct ex_alias a = { job->profiles[i].number, program->number, program->id,
-			                      program->fingerprint, nsx_str_c(program->digest) };
+			                      program->fingerprint, nsx_str_c(program->digest), named(program) };
 			if (!nsx_vec_push(&job->aliases, a))
 				return nsx_err_nomem(job->err, NULL);
 		}
@@ -188,7 +195,7 @@ match_programs(struct ex_job *job)
 		for (size_t k = 0; k < job->profiles[i].programs.n && rc == NSX_OK; k++) {
 			const struct nsx_extract_program *g = &job->profiles[i].programs.p[k];
 			struct nsx_match_alias a = { job->profiles[i].number, g->id, -1, g->name, g->fingerprint,
-			                             nsx_str_c(g->digest) };
+			                             nsx_str_c(g->digest), named(g) };
 			if (!nsx_vec_push(&list, a))
 				rc = nsx_err_nomem(job->err, NULL);
 		}

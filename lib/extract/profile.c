@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "job/match_similar.h"
 #include "job/overruns.h"
 #include "nsys/payload.h"
 
@@ -138,6 +139,11 @@ digest_programs(struct ex_profile *p)
 		for (int k = 0; k < 16; k++)
 			program->digest[2 + k] = hex[h >> (60 - 4 * k) & 15];
 		program->digest[18] = '\0';
+		all.len = 0;
+		nsx_names_put(&all, names + first[i], n);
+		program->names = nsx_arena_str(&p->trace.arena, nsx_buf_view(&all));
+		if (all.failed || !program->names.ptr)
+			goto nomem;
 	}
 	free(names);
 	free(first);

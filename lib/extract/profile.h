@@ -32,6 +32,7 @@ struct nsx_extract_program {
 	bool           executed, dumped;   /* dumped: its dump was read */
 	struct nsx_str fingerprint;  /* of its dump; empty if none */
 	char           digest[20];   /* "x:" and 16 hex digits; "" if never executed */
+	struct nsx_str names;        /* the set of names that "x:" is the hash of (job/match_similar.h) */
 	uint32_t       number;    /* in the job */
 };
 
@@ -248,7 +249,7 @@ struct ex_job_inst {
 };
 
 /* The names of a program in one profile: a row of the stream. */
-struct ex_alias { int64_t profile; uint32_t program; int64_t id; struct nsx_str fingerprint, digest; };
+struct ex_alias { int64_t profile; uint32_t program; int64_t id; struct nsx_str fingerprint, digest, names; };
 
 struct ex_job {
 	struct ex_profile      *profiles;   /* in the order of the stream */

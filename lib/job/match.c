@@ -19,7 +19,9 @@
 #include <string.h>
 
 #include "job/match_key.h"
+#include "job/match_similar.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 /* The kind of label that distinguishes an alias from others of its name. */
@@ -375,6 +377,18 @@ by_id(const void *a, const void *b)
 	return c ? c : cmp_i64(x->cluster, y->cluster);
 }
 
+/* Mark the clusters that are joined with c. */
+static void
+mark(const struct matcher *m, bool *joined, uint32_t c)
+{
+	uint32_t k = c;
+
+	do {
+		joined[k] = true;
+		k = m->next.p[k];
+	} while (k != c);
+}
+
 /* Entries lo .. hi have one id: join clusters that were kept apart because their digests have different marks, one
  * program with one mark to one with the other. */
 static void
@@ -388,7 +402,7 @@ join_marks(struct matcher *m, const struct entry *e, size_t lo, size_t hi, bool 
 			    e[j].cluster))
 				continue;
 			join(m, e[i].cluster, e[j].cluster);
-			joined[e[i].cluster] = joined[e[j].cluster] = true;
+			mark(m, joined, e[i].cluster);
 			break;
 		}
 	}
@@ -442,10 +456,79 @@ join_by_id(struct matcher *m, size_t lo, size_t hi, bool *joined)
 	return true;
 }
 
+/* Of similar: ids and profiles of all sets. */
+struct similar { NSX_VEC(struct nsx_match_set) sets; NSX_VEC(uint32_t) clusters; int64_t *ids; uint32_t *profiles; };
+
+/* The names and profiles of cluster c, which has executed names; its items begin at `at` in by_cluster. */
+static bool
+add_similar(struct matcher *m, struct similar *s, uint32_t c, uint32_t at)
+{
+	struct nsx_match_set set = { .ids = s->ids + at, .profiles = s->profiles + at };
+
+	for (uint32_t i = at; i < m->first.p[c + 1]; i++) {
+		const struct item *it = &m->items[m->by_cluster[i]];
+
+		s->ids[at + set.nids++] = it->id;
+		s->profiles[at + set.nprofiles++] = it->profile;
+		if (!set.names.len)
+			set.names = it->a->names;
+	}
+	qsort(s->ids + at, set.nids, sizeof *s->ids, nsx_sort_by_int);
+	return nsx_vec_push(&s->sets, set) && nsx_vec_push(&s->clusters, c);
+}
+
+/* Items lo .. hi have one name: join clusters of executed names that are nearly equal. */
+static bool
+join_similar(struct matcher *m, struct similar *s, size_t lo, size_t hi)
+{
+	uint32_t first = NSX_NONE, end = 0;
+
+	s->sets.n = s->clusters.n = 0;
+	/* Those of one name and class are numbered without a gap. */
+	for (size_t i = lo; i < hi; i++) {
+		uint32_t c = m->items[i].cluster;
+
+		if (m->items[i].class == BY_RUN) {
+			first = c < first ? c : first;
+			end = c >= end ? c + 1 : end;
+		}
+	}
+	for (uint32_t c = first; c < end; c++)
+		if (!add_similar(m, s, c, m->first.p[c]))
+			return false;
+	if (s->sets.n < 2)
+		return true;
+	if (!nsx_match_similar(s->sets.p, s->sets.n))
+		return false;
+	for (size_t i = 0; i < s->sets.n; i++)
+		join(m, s->clusters.p[i], s->clusters.p[s->sets.p[i].of]);
+	return true;
+}
+
+static bool
+join_all_similar(struct matcher *m)
+{
+	struct similar s = { .ids = malloc((m->n + 1) * sizeof *s.ids),
+	                     .profiles = malloc((m->n + 1) * sizeof *s.profiles) };
+	bool good = s.ids && s.profiles;
+
+	for (size_t lo = 0, hi; lo < m->n && good; lo = hi) {
+		for (hi = lo + 1; hi < m->n && nsx_str_eq(m->items[lo].a->name, m->items[hi].a->name); hi++)
+			;
+		good = join_similar(m, &s, lo, hi);
+	}
+	free(s.sets.p);
+	free(s.clusters.p);
+	free(s.ids);
+	free(s.profiles);
+	return good;
+}
+
 static bool
 join_names(struct matcher *m)
 {
-	bool *joined = calloc(m->parent.n + 1, sizeof *joined), good = joined && index_clusters(m);
+	bool *joined = calloc(m->parent.n + 1, sizeof *joined), good = joined && index_clusters(m)
+	    && join_all_similar(m);
 
 	for (size_t lo = 0, hi; lo < m->n && good; lo = hi) {
 		for (hi = lo + 1; hi < m->n && nsx_str_eq(m->items[lo].a->name, m->items[hi].a->name); hi++)

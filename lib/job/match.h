@@ -29,6 +29,9 @@ struct nsx_match {
  *  - Across profiles those with equal name and digest are one. If a profile has several such, the longest list of ids
  *    of any profile (of several the most frequent, then the lowest) defines the programs; aliases of other profiles are
  *    assigned by equal id, and the rest to the remaining programs in order of id.
+ *  - Programs of one name that were executed under different digests are one if their sets of names are nearly equal,
+ *    and no profile has both (match_similar.h: equal id, and 80 % of the names of both or one holds the other; other
+ *    ids, and 90 % of at least 8).
  *  - Digests with different marks are not compared: then an equal id joins, as it does for aliases without a digest,
  *    unless a profile would have two ids in one program.
  * In mode FINGERPRINT the first rule applies to fingerprints instead of digests.

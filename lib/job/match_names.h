@@ -16,6 +16,7 @@ struct nsx_match_alias {
 	struct nsx_str name;
 	struct nsx_str fingerprint;
 	struct nsx_str digest;       /* "d:..." of a dump, "x:..." of executed names; empty: never executed */
+	struct nsx_str names;        /* with "x:...": the set of names (match_similar.h); empty: unknown */
 };
 
 struct nsx_match_program {

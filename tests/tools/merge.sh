@@ -56,6 +56,31 @@ for how in plain disagree unknown nameless aligned; do
 	merges $how "$T/s/$how"[0-7]
 done
 
+# ---- programs without a dump, of which some processes did not run every instruction
+
+if [ -x "$SYNTH" ] && command -v sqlite3 >/dev/null 2>&1; then
+	for how in '' --disagree; do
+		rm -rf "$T/job"
+		"$SYNTH" -o "$T/job" --processes 4 --dumps none $how
+		nsysx-extract -q "$T"/job/r*.sqlite | nsysx-view -t program | cut -f 1-3,5 >"$T/whole"
+		# Process p lacks one instruction of the model.
+		for p in 1 2 3; do
+			sqlite3 "$T/job/r$p.sqlite" "CREATE TABLE gone AS SELECT DISTINCT ifnull(s.value, e.text) AS t FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId
+				WHERE ifnull(s.value, e.text) LIKE 'Thunk:#name=%Transformer%hlo_op=loop%' ORDER BY t LIMIT 1 OFFSET $p;
+				DELETE FROM NVTX_EVENTS WHERE rowid IN (SELECT e.rowid FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId WHERE ifnull(s.value, e.text) IN (SELECT t FROM gone));
+				DROP TABLE gone"
+		done
+		nsysx-extract -q "$T"/job/r*.sqlite >"$T/all"
+		equal "instructions that some processes did not run${how:+, }$how: programs are the same" \
+			"$(nsysx-view -t alias "$T/all" | sed 1d | cut -f 5 | sort -u | wc -l | awk '{ print ($1 > 4) }') $(nsysx-view -t program "$T/all" | cut -f 1-3 | cksum)" "1 $(cut -f 1-3 "$T/whole" | cksum)"
+		for p in 0 1 2 3; do nsysx-extract -q "$T/job/r$p.sqlite" >"$T/s/lacks$p"; done
+		merges "instructions that some processes did not run${how:+, }$how" "$T"/s/lacks[0-3]
+		same "instructions that some processes did not run${how:+, }$how: merging gives what extracting all gives" "$T/all" "$T/reversed"
+	done
+else
+	skip 'instructions that some processes did not run' 'no generator or no sqlite3 here'
+fi
+
 # ---- numbers of the result
 
 nsysx-merge -q "$T"/s/plain[0-7] >"$T/all"

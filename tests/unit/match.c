@@ -1,5 +1,6 @@
 /* match.c -- programs of several profiles are matched by the rules of job/match.h, for any order of aliases. */
 #include "job/match.h"
+#include "job/match_similar.h"
 
 #include <stdlib.h>
 
@@ -16,12 +17,31 @@ text(const char *s)
 	return nsx_str_c(s && *s ? s : NULL);
 }
 
+/* The letters of "x:abc" are the names executed; "x:1" has none that are known. */
+static struct nsx_str
+names_of(const char *digest)
+{
+	static char all[2 * MANY][300];
+	static int next;
+	struct nsx_str names[26];
+	struct nsx_buf b = { 0 };
+	size_t n = 0;
+	char *to = all[next++ % (2 * MANY)];
+
+	for (const char *p = digest && digest[0] == 'x' ? digest + 2 : ""; *p >= 'a' && n < 26; p++)
+		names[n++] = (struct nsx_str){ p, 1 };
+	nsx_names_put(&b, names, n);
+	snprintf(to, sizeof all[0], "%.*s", (int)b.len, b.len ? b.ptr : "");
+	nsx_buf_free(&b);
+	return text(to);
+}
+
 static void
 convert(const struct alias *from, size_t n, struct nsx_match_alias *to)
 {
 	for (size_t i = 0; i < n; i++)
 		to[i] = (struct nsx_match_alias){
-			from[i].profile, from[i].id, from[i].unit - 1, text(from[i].name), text(from[i].fingerprint), text(from[i].digest)
+			from[i].profile, from[i].id, from[i].unit - 1, text(from[i].name), text(from[i].fingerprint), text(from[i].digest), names_of(from[i].digest)
 		};
 }
 
@@ -102,14 +122,72 @@ rules(void)
 	      { 0, 0, 1, "b", "", "d:1" }, { 0, 0, 1, "a", "", "d:1" }, { 0, 0, 2, "a", "", "d:1" }, { 0, 1, 1, "b", "", "d:1" });
 }
 
+/* Without dumps: sets of executed names. */
+static void
+similar(void)
+{
+	MATCH(NSX_MATCH_AUTO, "f@1:0,1", "one set holds the other, equal id: one program", { 0, 0, 1, "f", "", "x:abcdefghij" }, { 0, 1, 1, "f", "", "x:abc" });
+	MATCH(NSX_MATCH_AUTO, "f@1:0,1", "each lacks one of ten, equal id", { 0, 0, 1, "f", "", "x:abcdefghi" }, { 0, 1, 1, "f", "", "x:bcdefghij" });
+	MATCH(NSX_MATCH_AUTO, "f@x:abcdefgh:0 f@x:abcdefij:1", "six of ten in common: two programs, of one id too",
+	      { 0, 0, 1, "f", "", "x:abcdefgh" }, { 0, 1, 1, "f", "", "x:abcdefij" });
+	MATCH(NSX_MATCH_AUTO, "f@1:0 f@2:1", "other ids: a set that the other holds is another program", { 0, 0, 1, "f", "", "x:abc" }, { 0, 1, 2, "f", "", "x:ab" });
+	MATCH(NSX_MATCH_AUTO, "f@1:0,1", "other ids: one of sixteen names lacks", { 0, 0, 1, "f", "", "x:abcdefghijklmnop" }, { 0, 1, 2, "f", "", "x:abcdefghijklmno" });
+	MATCH(NSX_MATCH_AUTO, "f@1:0,2 f@2:1,3", "two programs of one name, of which one process did not run all",
+	      { 0, 0, 1, "f", "", "x:abc" }, { 0, 0, 2, "f", "", "x:ab" }, { 0, 1, 1, "f", "", "x:bc" }, { 0, 1, 2, "f", "", "x:ab" });
+	MATCH(NSX_MATCH_AUTO, "f@1:0,1,2", "a dump joins both", { 0, 0, 1, "f", "", "x:abcdefghij" }, { 0, 1, 1, "f", "", "x:abcdefgh" }, { 0, 2, 1, "f", "", "d:1" });
+	MATCH(NSX_MATCH_AUTO, "f@1:0 g@1:1", "other names are other programs, whatever they ran", { 0, 0, 1, "f", "", "x:abcdefghij" }, { 0, 1, 1, "g", "", "x:abcdefghij" });
+	MATCH(NSX_MATCH_AUTO, "f@x:1:0 f@x:2:1", "sets that are not known are not compared", { 0, 0, 1, "f", "", "x:1" }, { 0, 1, 1, "f", "", "x:2" });
+	MATCH(NSX_MATCH_ID, "f@1:0 f@2:1", "--match id does not compare them", { 0, 0, 1, "f", "", "x:abcdefghijklmnop" }, { 0, 1, 2, "f", "", "x:abcdefghijklmno" });
+}
+
+/* Sets of n names of which `common` are in both: the share as sampled, in thousandths. */
+static int
+sampled(size_t n, size_t m, size_t common, bool *holds)
+{
+	static char text[8000][12];
+	struct nsx_str a[4000], b[4000];
+	struct nsx_buf x = { 0 }, y = { 0 };
+
+	for (size_t i = 0; i < n + m - common; i++) {
+		struct nsx_str s = { text[i], (size_t)snprintf(text[i], sizeof text[i], "fusion.%zu", i) };
+		if (i < n)
+			a[i] = s;
+		if (i >= n - common)
+			b[i - (n - common)] = s;
+	}
+	nsx_names_put(&x, a, n);
+	nsx_names_put(&y, b, m);
+	double share = nsx_names_share(nsx_buf_view(&x), nsx_buf_view(&y), holds);
+	nsx_buf_free(&x);
+	nsx_buf_free(&y);
+	return (int)(share * 1000 + (share < 0 ? -0.5 : 0.5));
+}
+
+static void
+samples(void)
+{
+	bool holds;
+
+	is_int(sampled(100, 100, 90, &holds), 818, "small sets are compared as a whole");
+	ok(!holds, "and neither holds the other");
+	is_int(sampled(128, 100, 100, &holds), 781, "up to 128 names");
+	ok(holds, "one holds the other");
+	is_int(sampled(3000, 3000, 3000, &holds), 1000, "of large ones a sample: equal sets");
+	int most = sampled(2576, 2570, 2560, &holds), half = sampled(2000, 2000, 1400, &holds);
+	ok(most > 950, "nearly equal ones");
+	ok(half > 300 && half < 750, "a share of 54 %% is not taken for 80");
+	is_int(sampled(3000, 6, 6, &holds), -1000, "six names of three thousand: nothing is concluded");
+	is_int((int)nsx_names_share(text("3:00000001"), text("x"), &holds), -1, "what is no set is not compared");
+}
+
 /* Small domains, so that everything collides. */
 static void
 make(struct alias *a, size_t n)
 {
-	static const char *const names[] = { "f", "g" }, *const digests[] = { "", "d:1", "d:2", "x:1", "x:2" }, *const fps[] = { "", "A", "B" };
+	static const char *const names[] = { "f", "g" }, *const digests[] = { "", "d:1", "d:2", "x:1", "x:abcdefghij", "x:abcdefghi", "x:bcdefghij", "x:abc", "x:abcxyz" }, *const fps[] = { "", "A", "B" };
 
 	for (size_t i = 0; i < n; i++)
-		a[i] = (struct alias){ 0, rand() % 5, rand() % 7 - 1, names[rand() % 2], fps[rand() % 3], digests[rand() % 5] };
+		a[i] = (struct alias){ 0, rand() % 5, rand() % 7 - 1, names[rand() % 2], fps[rand() % 3], digests[rand() % 9] };
 }
 
 static bool
@@ -176,6 +254,8 @@ main(void)
 	static const char *const modes[] = { "auto", "id", "fingerprint" };
 
 	rules();
+	similar();
+	samples();
 	for (int mode = NSX_MATCH_AUTO; mode <= NSX_MATCH_FINGERPRINT; mode++) {
 		const char *wrong = NULL;
 		srand(1);

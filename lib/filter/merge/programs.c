@@ -38,6 +38,7 @@ match(struct mg *m)
 			.name = nsx_string(&program, NSX_PROGRAM_name),
 			.fingerprint = nsx_string(&alias, NSX_ALIAS_fingerprint),
 			.digest = nsx_string(&alias, NSX_ALIAS_digest),
+			.names = nsx_string(&alias, NSX_ALIAS_names),
 		};
 	}
 	rc = nsx_match(a, m->aliases.n, m->opts->match, &m->match, m->err);
