@@ -5,6 +5,7 @@
 
 #include "xport.h"
 
+enum { PINNED = 1, DEVICE = 2 };   /* kinds of memory */
 enum rows { ROWS_RANGES, ROWS_MARKS, ROWS_CALLS, ROWS_OPS, ROWS_KINDS };
 
 struct ref { int64_t start, end; uint32_t i; bool other; };
@@ -301,6 +302,8 @@ write_op(struct xport *x, struct db_table *t, const int *c, const struct ref *v)
 	} else {
 		db_int(t, c[7], op->bytes);
 		db_int(t, c[8], op->copy_kind);
+		db_int(t, c[9], op->pinned && op->copy_kind == 1 ? PINNED : DEVICE);
+		db_int(t, c[10], op->pinned && op->copy_kind == 2 ? PINNED : DEVICE);
 	}
 	db_row(t);
 }
@@ -315,7 +318,7 @@ operations(struct xport *x, enum syn_op_type type, bool decompress)
 	struct ref *v = syn_check(malloc((ops.n + 1) * sizeof *v));
 	struct db_table *t;
 	size_t n = 0;
-	int c[10] = { 0 };
+	int c[11] = { 0 };
 
 	for (size_t k = 0; k < ops.n; k++) {
 		const struct syn_op *op = &p->op.p[ops.i[k]];
@@ -338,7 +341,11 @@ operations(struct xport *x, enum syn_op_type type, bool decompress)
 			c[9] = db_col(t, "mangledName");
 		} else {
 			c[7] = db_col(t, type == SYN_GRAPH ? "graphExecId" : decompress ? "sourceBytes" : "bytes");
-			c[8] = type == SYN_MEMCPY && !decompress ? db_col(t, "copyKind") : 0;
+			if (type == SYN_MEMCPY && !decompress) {
+				c[8] = db_col(t, "copyKind");
+				c[9] = db_col(t, "srcKind");
+				c[10] = db_col(t, "dstKind");
+			}
 		}
 		for (size_t i = 0; i < n; i++)
 			write_op(x, t, c, &v[i]);

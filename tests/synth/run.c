@@ -149,6 +149,7 @@ work(struct syn_plan *p, const struct syn_inst *in, uint32_t dev, uint32_t call,
 		op.type = SYN_MEMCPY;
 		op.stream = STREAM_OFFLOAD;
 		op.copy_kind = (uint8_t)in->host;
+		op.pinned = true;
 		op.bytes = syn_bytes(p, in, (int)dev);
 		place(p, op, syn_spend(p, d, in->cost, exec), max64(d->copy, d->compute));
 		return;

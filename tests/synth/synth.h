@@ -174,6 +174,7 @@ struct syn_op {
 	uint32_t dev, call, name, short_name;
 	int      stream;
 	uint8_t  type, copy_kind;
+	bool     pinned;          /* of a memcpy: the host's memory is pinned, and the export says so */
 	bool     gone, decompress;   /* a memcpy whose data are decompressed on their way */
 	int64_t  node;            /* graphNodeId, 0: none */
 	uint32_t inst;            /* of a graph node: its instruction */

@@ -187,7 +187,7 @@ syn_vary_after(struct syn_plan *p, uint32_t dev)
 	struct syn_dev *d = &p->dev.p[dev];
 	struct syn_thread *th = &p->proc.p[d->proc].thread.p[d->thread];
 	struct syn_op op = { .dev = dev, .stream = syn_opt.torch ? 7 : 13, .type = SYN_MEMCPY, .copy_kind = 2,
-	                     .bytes = CHECKPOINT_BYTES, .short_name = SYN_NONE };
+	                     .bytes = CHECKPOINT_BYTES, .pinned = true, .short_name = SYN_NONE };
 	uint32_t wait;
 
 	if (plan.now < 0 || !plan.step.n || !plan.step.p[plan.now].saved)

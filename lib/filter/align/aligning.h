@@ -77,7 +77,6 @@ int64_t nsx_align_executions_by(struct nsx_str text, const struct nsx_catalogue 
 struct al_device {
 	uint32_t clock;       /* number of its clock, one for each that is corrected separately */
 	bool     profiled;    /* has a module or thunk */
-	bool     worked;      /* has GPU work of any kind */
 };
 
 /* An operation with instances on several devices: an instruction in one of its groups, or a key of NCCL's
@@ -119,9 +118,7 @@ struct al_job {
 	bool                           aligned;    /* the stream has clock records already */
 	int64_t                        unusable;   /* thunks and operations that communicate */
 	struct nsx_nccl_set            nccl;       /* operations of NCCL's, until a collective of XLA's is read */
-	struct nsx_nccl_set            bare;       /* the same, of operations whose communicator is unknown */
 	bool                           by_nccl;    /* obs are of NCCL's operations */
-	bool                           by_order;   /* .. whose communicators are unknown */
 };
 
 /* Read the records of `in` that are used here; if spool is not NULL everything is read and also written to it. */

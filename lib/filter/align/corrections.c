@@ -69,25 +69,16 @@ static void
 say(const struct al_solving *s, uint32_t components, uint32_t aligned, uint32_t lone)
 {
 	struct al_job *j = s->j;
-	uint32_t first = NSX_NONE;
-	bool several = false;
+	uint32_t clocks = 0;
 
-	for (uint32_t i = 0; i < j->devices.n; i++) {
-		const struct al_device *d = &j->devices.p[i];
-
-		/* A stream without operations knows when the last one of a device began. */
-		if (!d->worked && j->comm.cat.devices.p[i].last == NSX_ABSENT)
-			continue;
-		several |= first != NSX_NONE && first != d->clock;
-		first = d->clock;
-	}
-	if (!several)
+	for (uint32_t c = 0; c < j->nclocks; c++)
+		clocks += s->weight[c] > 0;
+	if (clocks < 2)
 		nsx_diag_add(j->diags, NSX_INFO, "", 1, j->devices.n ? "nothing to align: all GPU work is on one clock"
 		             : "nothing to align: no devices");
 	else if (aligned == 0)
 		nsx_diag_add(j->diags, NSX_WARNING, "", 1,
-		             "clocks not compared: no collective is known to involve devices of different clocks; "
-		             "their times cannot be compared");
+		             "nothing to align: no collective involves devices of different clocks");
 	else if (lone)
 		nsx_diag_add(j->diags, NSX_WARNING, "", lone,
 		             "devices share no collective with others and could not be aligned");

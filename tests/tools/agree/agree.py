@@ -1,0 +1,798 @@
+"""One question, one answer: what several tools say of the same thing, for a job of the generator.
+
+agree.py DIR STREAM [OPTION...]: DIR has the job's exports and answers, STREAM is its steady stream, OPTION... are those of
+the generator. For each claim a line: "ok", or "not ok", a tab, the claim, a tab, what differs. A claim of which the job has
+nothing prints no line.
+
+Only claims that held.list names are tried, all with AGREE=all: a claim is named there when it holds for all jobs of agree.sh.
+
+Truth is counted here from the operations of the stream (unions of intervals), or is in the generator's answers.
+"""
+import collections
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+
+PARTS = ("compute", "exposed", "copy", "idle")
+NAMES = {"compute": "compute", "exposed": "comm", "copy": "copy", "idle": "idle"}   # as idle and diagnose call them
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+# ---- tables
+
+class Row(dict):
+    def __missing__(self, column):
+        raise Differs(f"{self.of} has no column {column}")
+
+
+class Differs(Exception):
+    pass
+
+
+def value(text):
+    for convert in (int, float):
+        try:
+            return convert(text)
+        except ValueError:
+            pass
+    return text if text else None
+
+
+def rows_of(text, of):
+    lines = text.split("\n")
+    head = lines[0].lstrip("#").split("\t")
+    rows = []
+    for line in lines[1:]:
+        if line:
+            row = Row(zip(head, map(value, line.split("\t"))))
+            row.of = of
+            rows.append(row)
+    return rows
+
+
+ran = {}
+
+
+def run(command):
+    """What a command prints, its messages, its status."""
+    if command not in ran:
+        p = subprocess.run(["sh", "-c", command], capture_output=True, stdin=subprocess.DEVNULL)
+        ran[command] = p.stdout.decode("utf-8", "surrogateescape"), p.stderr.decode("utf-8", "replace"), p.returncode
+    return ran[command]
+
+
+def table(command, stream):
+    out, err, status = run(f"nsysx-{command} {stream}")
+    if status:
+        raise Differs(f"nsysx-{command}: status {status}: {err.strip()[:160]}")
+    return rows_of(out, "nsysx-" + command)
+
+
+def answers(job, name):
+    path = os.path.join(job.dir, "answers", name + ".tsv")
+    return rows_of(open(path, errors="surrogateescape").read(), path) if os.path.exists(path) else []
+
+
+# ---- intervals
+
+def union(intervals):
+    out = []
+    for a, b in sorted(intervals):
+        if out and a <= out[-1][1]:
+            out[-1][1] = max(out[-1][1], b)
+        elif b > a:
+            out.append([a, b])
+    return out
+
+
+def minus(u, v):
+    out, first = [], 0
+    for a, b in u:
+        while first < len(v) and v[first][1] <= a:
+            first += 1
+        k = first
+        while k < len(v) and v[k][0] < b:
+            if v[k][0] > a:
+                out.append([a, v[k][0]])
+            a = max(a, v[k][1])
+            k += 1
+        if a < b:
+            out.append([a, b])
+    return out
+
+
+def length(u):
+    return sum(b - a for a, b in u)
+
+
+def inside(u, a, b):
+    return [[max(x, a), min(y, b)] for x, y in u if x < b and y > a]
+
+
+def kind_of(op):
+    if op["comm"] == 1:
+        return "comm"
+    return "copy" if op["type"] in ("memcpy", "memset") else "compute"
+
+
+class Device:
+    """What a device does at each moment: the parts of its time, and what warm-up removed."""
+
+    def __init__(self, ops):
+        by = collections.defaultdict(list)
+        removed, busy = [], None
+        for op in ops:
+            end = op["start"] + op["dur"]
+            by[kind_of(op)].append((op["start"], end))
+            # The operation that was removed ended so long before this one, or, below 0, after this one's start.
+            if busy is not None and op["start"] > busy and op["removed"] is not None:
+                removed.append((busy, max(busy, op["start"] - op["removed"])))
+            busy = end if busy is None else max(busy, end)
+        self.ops = ops
+        self.computing = union(by["compute"])
+        comm, copy = union(by["comm"]), union(by["copy"])
+        busy_at = union(i for kind in by.values() for i in kind)
+        self.parts = {"compute": self.computing, "exposed": minus(comm, self.computing),
+                      "copy": minus(minus(copy, self.computing), comm), "removed": minus(union(removed), busy_at)}
+        self.first, self.last = ops[0]["start"], busy
+
+    def within(self, a, b):
+        p = {k: length(inside(u, a, b)) for k, u in self.parts.items()}
+        p["window"] = b - a - p["removed"]
+        p["idle"] = p["window"] - p["compute"] - p["exposed"] - p["copy"]
+        return p
+
+    def whole(self):
+        return self.within(self.first, self.last)
+
+
+class Job:
+    def __init__(self, folder, stream, options):
+        self.dir, self.stream, self.options = folder, stream, options
+        self.how = "--step 'execute_context_(0)?'" if "--torch=vllm" in options else ""
+        self.exact = not any(o.split("=")[0] in ("--offset", "--drift", "--sessions", "--late") for o in options)
+        self.xla = not any(o.startswith(("--torch", "--nccl", "--gaps", "--scale")) for o in options)
+        by = collections.defaultdict(list)
+        for op in table("view -q -t op", stream):
+            by[op["device"]].append(op)
+        self.device = {d: Device(sorted(ops, key=lambda o: o["start"])) for d, ops in by.items()}
+        self.each = table(f"steps -q --each {self.how}", stream)
+        self.kept = self.periods()
+
+    def periods(self):
+        """By class: the periods that count, as (row, start, end): those without a start of another class, on devices that
+        have two of them, otherwise all."""
+        starts = collections.defaultdict(list)
+        for r in self.each:
+            starts[r["device"]].append((r["start"], r["class"]))
+        by = collections.defaultdict(list)
+        for r in self.each:
+            by[r["class"], r["device"]].append(r)
+        kept = collections.defaultdict(list)
+        for (cls, d), rows in sorted(by.items(), key=str):
+            rows.sort(key=lambda r: r["start"])
+            every = [(a, a["start"], b["start"]) for a, b in zip(rows, rows[1:])]
+            pure = [p for p in every if not any(p[1] <= s < p[2] and c != cls for s, c in starts[d])]
+            kept[cls] += pure if len(pure) > 1 else every
+        return kept
+
+    def headline(self):
+        return max(self.kept, key=lambda c: sum(b - a for _, a, b in self.kept[c])) if self.kept else None
+
+
+def rank(values, percent):
+    values = sorted(values)
+    return values[max(0, math.ceil(percent * len(values) / 100) - 1)]
+
+
+class Claim:
+    """Differences, of which the first are quoted."""
+
+    def __init__(self):
+        self.held, self.differ = 0, []
+
+    def __call__(self, what, got, want, within=0):
+        self.held += 1
+        if isinstance(got, (int, float)) and isinstance(want, (int, float)):
+            if abs(got - want) <= max(within, 1e-9 * abs(want)):
+                return
+        elif got == want:
+            return
+        self.differ.append(f"{what}: {got!r}, want {want!r}")
+
+
+claims = []
+
+
+def claim(text):
+    def add(function):
+        claims.append((text, function))
+        return function
+    return add
+
+
+# ---- parts of time
+
+@claim("parts of devices: idle has those of the operations")
+def idle_parts(job, same):
+    got = collections.Counter()
+    for r in table("idle -q", job.stream):
+        got[r["device"], r["part"]] += r["ns"]
+    for d, device in job.device.items():
+        want = device.whole()
+        for part in PARTS:
+            same(f"idle device {d} {NAMES[part]}", got[d, NAMES[part]], want[part])
+
+
+@claim("parts of devices: summary --by device has those of the operations")
+def device_parts(job, same):
+    rows = {r["device"]: r for r in table("summary -q --by device", job.stream)}
+    for d, device in job.device.items():
+        want = device.whole()
+        if d in rows:
+            for part in PARTS + ("window",):
+                same(f"summary --by device, device {d} {part}", rows[d][part], want[part])
+
+
+@claim("parts of devices: summary --totals has their sums")
+def totals(job, same):
+    total = collections.Counter()
+    for device in job.device.values():
+        total.update(device.whole())
+    names = {"wall": "window", "computation": "compute", "exposed communication": "exposed", "copies": "copy"}
+    for r in table("summary -q --totals", job.stream) if job.xla else []:
+        if r["quantity"] in names:
+            same(f"summary --totals {r['quantity']}", r["total"], total[names[r["quantity"]]])
+
+
+@claim("parts of devices: compare --by device has those of the operations")
+def compared_parts(job, same):
+    for r in table(f"compare -q --by device {job.stream}", job.stream):
+        if r["device"] in job.device and r["statistic"] in PARTS + ("window",):
+            want = job.device[r["device"]].whole()[r["statistic"]]
+            same(f"compare --by device, device {r['device']} {r['statistic']}", r["base"], want / (r["base_execs"] or 1), 1e-3)
+
+
+@claim("parts of each step sum to its period: steps --each, the operations")
+def each_step(job, same):
+    for cls, periods in job.kept.items():
+        for r, a, b in periods:
+            want = job.device[r["device"]].within(a, b)
+            where = f"steps --each device {r['device']} step {r['step']}"
+            same(f"{where} period", r["period"], want["window"])
+            for part in PARTS:
+                same(f"{where} {part}", r[part], want[part])
+            same(f"{where} sum of parts", sum(r[p] for p in PARTS), r["period"])
+
+
+@claim("means and percentiles of steps are those of their periods")
+def steps(job, same):
+    for r in table(f"steps -q {job.how}", job.stream):
+        mine = [job.device[r["device"]].within(a, b) for row, a, b in job.kept[r["class"]] if row["device"] == r["device"]]
+        if not mine:
+            continue
+        for part in PARTS + ("period",):
+            v = [p["window" if part == "period" else part] for p in mine]
+            where = f"steps device {r['device']} {part}"
+            same(f"{where}_mean", r[part + "_mean"], sum(v) / len(v), 1e-3)
+            for p in (50, 90, 99):
+                same(f"{where}_p{p}", r[f"{part}_p{p}"], rank(v, p))
+
+
+def kept_parts(job):
+    want = collections.Counter()
+    for r, a, b in job.kept[job.headline()]:
+        want.update(job.device[r["device"]].within(a, b))
+    return want
+
+
+@claim("the step of a job: diagnose --where has its parts, count and percentiles")
+def where_step(job, same):
+    cls = job.headline()
+    if cls is None or not job.kept[cls]:
+        return
+    windows_ = [job.device[r["device"]].within(a, b)["window"] for r, a, b in job.kept[cls]]
+    where = table(f"diagnose -q --where {job.how}", job.stream)
+    same("the whole", where[0]["part"], "step")
+    same("steps", where[0]["count"], len(windows_))
+    same("period", where[0]["ns"], sum(windows_))
+    same("p50", where[0]["p50"], rank(windows_, 50))
+    same("p99", where[0]["p99"], rank(windows_, 99))
+    for part, ns in kept_parts(job).items():
+        if part in NAMES:
+            same(NAMES[part], sum(r["ns"] for r in where if r["part"] == NAMES[part]), ns)
+
+
+def idle_tool(option):
+    def hold(job, same):
+        cls = job.headline()
+        if cls is None or not job.kept[cls]:
+            return
+        got = collections.Counter()
+        for r in table(f"idle -q {option} {job.how}", job.stream):
+            if r.get("class") in (None, cls):
+                got[r["part"]] += r["ns"]
+        for part, ns in kept_parts(job).items():
+            if part in NAMES:
+                same(f"idle {option} {NAMES[part]}", got[NAMES[part]], ns)
+    return hold
+
+
+claim("the step of a job: idle --steps has its parts")(idle_tool("--steps"))
+claim("the step of a job: idle --by step has its parts")(idle_tool("--by step"))
+
+
+@claim("the step of a job: compare --by step has its means, and nothing differs from itself")
+def compared_step(job, same):
+    cls = job.headline()
+    if cls is None or not job.kept[cls]:
+        return
+    want, n = kept_parts(job), len(job.kept[cls])
+    whole = None if len({r["device"] for r, _, _ in job.kept[cls]}) > 1 else job.kept[cls][0][0]["device"]
+    rows = {r["statistic"]: r for r in table(f"compare -q --by step {job.how} {job.stream}", job.stream)
+            if r["device"] == whole and r["class"] == cls}
+    for part in PARTS:
+        if want[part]:
+            same(f"compare --by step {part}", rows.get(part, {}).get("base"), want[part] / n, 1e-3)
+    same("compare --by step period", rows.get("period", {}).get("base"), want["window"] / n, 1e-3)
+    for r in rows.values():
+        same(f"compare with itself {r['statistic']}", r["verdict"], "same")
+
+
+@claim("steps are the executions that the plan has")
+def executions(job, same):
+    planned = answers(job, "modules")
+    cls = str(job.headline()).split("@")[0]
+    if not (job.exact and planned and job.each) or any(o.startswith(("--unfinished", "--xla26")) for o in job.options):
+        return
+    mine = {(r["device"], r["start"]) for r in job.each if str(r["class"]).split("@")[0] == cls}
+    want = {(r["device"], r["start"]) for r in planned if r["name"] == cls and r["steady"] == 1}
+    same("steps --each, device and start", sorted(mine), sorted(want))
+
+
+@claim("idle --by step numbers steps as steps --each does")
+def numbers(job, same):
+    mine = {(r["device"], r["start"]): r["step"] for r in job.each}
+    for r in table(f"idle -q --by step {job.how}", job.stream):
+        same(f"step of device {r['device']} at {r['start']}", r["step"], mine.get((r["device"], r["start"])))
+
+
+@claim("steps --cut: diagnose, idle and steps say of it what they say of the whole")
+def cut(job, same):
+    if job.headline() is None or not job.kept[job.headline()]:
+        return
+    piece = job.stream + ".cut"
+    run(f"nsysx-steps -q --cut {job.how} -b -o {piece} {job.stream}")
+    for tool in (f"diagnose -q --where {job.how}", f"idle -q --steps {job.how}"):
+        sums = []
+        for stream in (job.stream, piece):
+            sums.append(collections.Counter())
+            for r in table(tool, stream):
+                sums[-1][r["part"], r.get("cause")] += r["ns"]
+        for k in sums[0]:
+            same(f"{tool} of the cut, {k}", sums[1][k], sums[0][k])
+    again = piece + ".again"
+    run(f"nsysx-steps -q --cut {job.how} -b -o {again} {piece}")
+    same("a second cut", run(f"nsysx-view -q {again} | grep -v '^#end' | cksum")[0], run(f"nsysx-view -q {piece} | grep -v '^#end' | cksum")[0])
+
+
+@claim("--time leaves whole steps as they are, and what it cuts is no step")
+def windows(job, same):
+    steps = sorted((r for r in job.each if r["device"] == job.each[0]["device"]), key=lambda r: r["start"])
+    if not job.exact or len(steps) < 4:
+        return
+    a, b = (r["start"] + r["span"] // 2 for r in (steps[0], steps[-1]))
+    piece = job.stream + ".time"
+    exports = " ".join(f"-x {job.dir}/dump{e[1:-7]} {job.dir}/{e}" if os.path.isdir(f"{job.dir}/dump{e[1:-7]}") else f"{job.dir}/{e}"
+                       for e in sorted(os.listdir(job.dir), key=lambda e: (len(e), e)) if e.endswith(".sqlite"))
+    run(f"nsysx-extract -q -a -b --time {a}:{b} {exports} | nsysx-align -q -b -o {piece}")
+    whole = {(r["device"], r["start"]): r for r in job.each
+             if min(r["host_start"], r["start"]) >= a and max(r["host_start"] + r["host_dur"], r["start"] + r["span"]) <= b}
+    got = {(r["device"], r["start"]): r for r in table(f"steps -q --each {job.how}", piece)}
+    same("steps --each, device and start", sorted(got), sorted(whole))
+    for k in set(got) & set(whole):
+        for column in ("span", "ops") + (PARTS + ("period",) if got[k]["period"] is not None else ()):
+            same(f"{column} of the step of device {k[0]} at {k[1]}", got[k][column], whole[k][column])
+
+
+@claim("time that warm-up removed is in no share, no window and not called idle")
+def removed(job, same):
+    where = table(f"diagnose -q --where {job.how}", job.stream)
+    if not where:
+        return
+    parts_ = [r for r in where[1:] if r["part"] != "removed"]
+    whole = sum(r["ns"] for r in parts_)
+    same("diagnose --where, sum of parts", whole, where[0]["ns"])
+    for r in parts_:
+        same(f"diagnose --where, share of {r['part']} {r['cause'] or ''}", r["share"], r["ns"] / whole if whole else 0, 1e-9)
+    same("diagnose --table has idle: removed", "idle: removed" in run(f"nsysx-diagnose --table {job.how} {job.stream}")[0], False)
+
+
+# ---- communication
+
+def steady_executions(job):
+    return {(r["program_id"], r["true_execution"] if "true_execution" in r else r["execution"], r["device"])
+            for r in answers(job, "modules") if r["steady"] == 1}
+
+
+def planned_waits(job):
+    """By kind and by program: the waits of whole instances of steady executions; None where the plan does not tell."""
+    records = answers(job, "collectives")
+    # Of collectives in CUDA graphs the answers have those that tools can tell apart, not all.
+    unknown = ("--xla26", "--disagree", "--unfinished", "--graphs")
+    if not (job.xla and job.exact and records) or any(o.startswith(unknown) for o in job.options):
+        return None, None
+    steady = steady_executions(job)
+    participants = collections.Counter(r["instance"] for r in records)
+    records = [r for r in records if (r["program_id"], r["execution"], r["device"]) in steady]
+    there = collections.Counter(r["instance"] for r in records)
+    kinds_, programs_ = collections.Counter(), collections.Counter()
+    for r in records:
+        if there[r["instance"]] == participants[r["instance"]]:
+            kinds_[r["collective"]] += r["wait"]
+            programs_[r["program_id"]] += r["wait"]
+    return kinds_, programs_
+
+
+def wait_tool(tool):
+    def hold(job, same):
+        want, _ = planned_waits(job)
+        if not want:
+            return
+        got = collections.Counter()
+        for r in table(tool, job.stream):
+            got[r["collective"]] += r["wait"] or 0
+        for kind in want:
+            same(f"{tool} {kind}", got[kind], want[kind])
+    return hold
+
+
+claim("waits: collectives --summary has those of the plan")(wait_tool("collectives -q --summary"))
+claim("waits: stragglers --waits has those of the plan")(wait_tool("stragglers -q --waits"))
+
+
+@claim("waits: wait_mean of summary --by module is their sum by execution of a device")
+def module_waits(job, same):
+    _, want = planned_waits(job)
+    for r in table("summary -q --by module", job.stream) if want else []:
+        if r["wait_mean"] is not None and r["execs"]:
+            same(f"{r['name']} wait_mean", r["wait_mean"], want[r["id"]] / r["execs"], 1)
+
+
+@claim("a late capture: no wait that nobody had, executions of one number overlap")
+def late(job, same):
+    if not any(o == "--late" for o in job.options) or not job.xla:
+        return
+    want, records = collections.Counter(), collections.Counter()
+    for r in answers(job, "collectives"):
+        want[r["collective"]] += r["wait"] or 0
+        records[r["collective"]] += 1
+    for tool in ("collectives -q --summary", "stragglers -q --waits"):
+        got = collections.Counter()
+        for r in table(tool, job.stream):
+            got[r["collective"]] += r["wait"] or 0
+        for kind in got:
+            same(f"{tool} {kind}, {got[kind]} ns is at most {want[kind]} + 2 us each",
+                 got[kind] <= want[kind] + 2000 * records[kind], True)
+    programs = {t["program"] for t in table("view -q -t thunk", job.stream) if t["comm"] == 1}
+    spans = collections.defaultdict(list)
+    for m in table("view -q -t module", job.stream):
+        if m["program"] in programs:
+            spans[m["program"], m["execution"]].append((m["start"], m["start"] + m["dur"]))
+    for k, v in spans.items():
+        same(f"execution {k[1]} of program {k[0]} overlaps", max(a for a, _ in v) < min(b for _, b in v), True)
+
+
+@claim("clocks that nothing compared are not one clock")
+def clocks(job, same):
+    if "--torch" not in job.options or not any(o.startswith("--offset") for o in job.options):
+        return
+    out, err, _ = run(f"nsysx-align -b -o {job.stream}.aligned {job.stream}")
+    same("align says that all is on one clock", "all GPU work is on one clock" in err + out, False)
+    for tool, column in (("stragglers -q --waits", "wait"), ("collectives -q --each", "wait")):
+        same(f"{tool}, sum of waits", sum(r[column] or 0 for r in table(tool, job.stream + ".aligned")), 0)
+
+
+@claim("exposed communication: summary --by collective sums its operations less what computes beside them")
+def exposed(job, same):
+    want = collections.Counter()
+    told = {(i["program"], i["inst"]): i["collective"] for i in table("view -q -t inst", job.stream) if i["comm"] == 1}
+    for device in job.device.values():
+        for op in device.ops:
+            if kind_of(op) == "comm":
+                a, b = op["start"], op["start"] + op["dur"]
+                want[told.get((op["program"], op["inst"])) or op["collective"]] += length(minus([[a, b]], inside(device.computing, a, b)))
+    got = {r["collective"]: r["exposed"] for r in table("summary -q --by collective", job.stream) if r["collective"] != "[all]"}
+    for kind in want:
+        same(f"summary --by collective {kind}", got.get(kind), want[kind])
+
+
+@claim("copies between host and device do not communicate: operations, instructions, collectives")
+def host_copies(job, same):
+    for device in job.device.values():
+        for op in device.ops:
+            if op["type"] == "memcpy" and "Host" in op["name"]:
+                same(f"op.comm of {op['name']}", op["comm"] == 1, False)
+    for tool in ("summary -q --by collective", "collectives -q --summary"):
+        for r in table(tool, job.stream):
+            same(f"{tool}, {r['collective']}", "host" in str(r["collective"]), False)
+    for i in table("view -q -t inst", job.stream):
+        if i["name"].startswith("copy-"):
+            same(f"inst.comm of {i['name']}", i["comm"] == 1, False)
+
+
+@claim("copies: nsysx-copies has their time, and the share of it that work hides")
+def hidden_copies(job, same):
+    time, hidden = collections.Counter(), collections.Counter()
+    for device in job.device.values():
+        cover_ = union((o["start"], o["start"] + o["dur"]) for o in device.ops if kind_of(o) != "copy")
+        for op in device.ops:
+            if op["type"] == "memcpy" and op["comm"] != 1:
+                a, b = op["start"], op["start"] + op["dur"]
+                key = op["name"], op["src"], op["dst"]
+                time[key] += op["dur"]
+                hidden[key] += op["dur"] - length(minus([[a, b]], inside(cover_, a, b)))
+    got, times = collections.Counter(), collections.Counter()
+    for r in table("copies -q", job.stream):
+        key = r["name"], r["src"], r["dst"]
+        times[key] += r["time"]
+        got[key] += r["time"] * (r["hidden_share"] or 0)
+    for key in time:
+        same(f"copies {key} time", times[key], time[key])
+        same(f"copies {key} hidden", got[key], hidden[key], 2)
+
+
+@claim("bandwidth of instances is their arithmetic mean, their transfer from last start to last end")
+def bandwidth(job, same):
+    by = collections.defaultdict(list)
+    for r in table("collectives -q --instances", job.stream):
+        by[r["collective"], r["bytes"]].append(r)
+    for r in table("collectives -q --summary", job.stream):
+        rows = by.get((r["collective"], r["bytes"]), [])
+        if rows and len(rows) == r["instances"] and all(x["busbw"] is not None for x in rows):
+            same(f"collectives --summary {r['collective']} {r['bytes']} busbw_mean", r["busbw_mean"],
+                 sum(x["busbw"] for x in rows) / len(rows), 1e-6)
+    for r in table(f"compare -q --by collective {job.stream}", job.stream):
+        rows = by.get((r["collective"], r["bytes"]), [])
+        if rows and r["base_instances"] == len(rows) and all(x["transfer"] is not None for x in rows):
+            same(f"compare --by collective {r['collective']} {r['bytes']} base_transfer", r["base_transfer"],
+                 sum(x["transfer"] for x in rows) / len(rows), 1)
+
+
+# ---- arithmetic
+
+TABLES = ("summary", "summary --by thunk", "summary --by opcode", "summary --by collective", "summary --by device", "summary --totals",
+          "summary --by kernel", "summary --by range", "summary --variable", "steps", "steps --each", "idle", "idle --steps",
+          "diagnose --min 0", "diagnose --where", "launch", "copies", "collectives --summary", "stragglers", "stragglers --waits",
+          "roofline", "roofline --by opcode", "roofline --by program", "compile", "compile --by phase")
+RELATIVE = re.compile("(^|_)(share|efficiency|hfu)$")
+
+
+def all_tables(job):
+    for name in TABLES:
+        tool, _, rest_ = name.partition(" ")
+        out, _, status = run(f"nsysx-{tool} -q {rest_} {job.stream}")
+        if not status and out:
+            yield name, out
+
+
+@claim("no column is a percentage")
+def percentages(job, same):
+    for name, out in all_tables(job):
+        for column in out.split("\n")[0].split("\t"):
+            same(f"{name}, column {column}", "percent" in column, False)
+
+
+@claim("shares are from 0 to 1")
+def shares(job, same):
+    for name, out in all_tables(job):
+        for r in rows_of(out, name):
+            for column, v in r.items():
+                if RELATIVE.search(column) and isinstance(v, (int, float)):
+                    same(f"{name} {column} of {next(iter(r.values()))}: {v}", -1e-9 <= v <= 1 + 1e-9, True)
+
+
+@claim("efficiency is 1 - headroom / modelled time: instructions, opcodes, op names, programs")
+def efficiency(job, same):
+    for by, whole in (("", "total"), ("--by opcode", "modelled"), ("--by op-name", "modelled"), ("--by program", "modelled")):
+        for r in table(f"roofline -q {by}", job.stream):
+            if r["efficiency"] is not None and r[whole]:
+                same(f"roofline {by} {next(iter(r.values()))}", r["efficiency"], 1 - r["headroom"] / r[whole], 1e-9)
+
+
+@claim("measure: median, p90 and p99 are ranks of its rows, and steps has the same span")
+def measured(job, same):
+    cls = job.headline()
+    if not job.xla or cls is None or not job.each:
+        return
+    module = str(cls).split("@")[0]
+    by = collections.defaultdict(list)
+    for r in table(f"measure -q --module {module}", job.stream):
+        for what in ("kernels", "events"):
+            by[r["device"], what].append(r[what])
+    spans = {r["device"]: r for r in table("steps -q", job.stream) if r["class"] == cls}
+    for r in table(f"measure -q --module {module} --stats", job.stream):
+        v = by.get((r["device"], r["measure"]), [])
+        if len(v) != r["count"]:
+            continue
+        for column, p in (("median", 50), ("p90", 90), ("p99", 99)):
+            same(f"measure --stats device {r['device']} {r['measure']} {column}", r[column], rank(v, p))
+        if r["measure"] == "events" and r["device"] in spans and spans[r["device"]]["count"] == r["count"]:
+            same(f"steps span_p50 of device {r['device']}", spans[r["device"]]["span_p50"], r["median"])
+
+
+@claim("diagnose --min omits findings and changes none")
+def least(job, same):
+    every = {(r["finding"], r["subject"]): r for r in table("diagnose -q --min 0", job.stream)}
+    first = next(iter(every), None)
+    for least_ in ("0.5", "2"):
+        rows = table(f"diagnose -q --min {least_}", job.stream)
+        for r in rows:
+            k = r["finding"], r["subject"]
+            same(f"diagnose --min {least_}, {k}", every[k]["gain"] if k in every else None, r["gain"], 1e-6)
+        if rows:
+            same(f"diagnose --min {least_}, first", (rows[0]["finding"], rows[0]["subject"]), first)
+
+
+@claim("commands of findings sum to their gains")
+def commands(job, same):
+    where = table("diagnose -q --where", job.stream)
+    if not where or not where[0]["count"]:
+        return
+    n = where[0]["count"]
+    for r in table("diagnose -q --min 0.01", job.stream):
+        if not re.match("idle:|layout|launch-bound", r["finding"]):
+            continue
+        command = re.sub("--list 20", "--list 1000000", r["command"].replace("STREAM", job.stream))
+        out, err, status = run(command)
+        same(f"status of: {command} ({err.strip()[:80]})", status, 0)
+        if status:
+            continue
+        sums = collections.Counter()
+        for row in rows_of(out, command):
+            for column in ("total", "ns", "drained", "starved", "time"):
+                sums[column] += row.get(column) or 0
+        sums["ns - drained"] = sums["ns"] - sums["drained"]
+        if not any(abs(v / n - r["gain"]) <= 1 for v in sums.values()):
+            same(f"{r['finding']}, sums of its command per step", {k: v / n for k, v in sums.items() if v}, r["gain"])
+        else:
+            same(r["finding"], True, True)
+
+
+@claim("totals are of everything: --cover 1 changes nothing")
+def cover(job, same):
+    for by in ("--by thunk", "--by device", "--totals"):
+        a, b = (run(f"nsysx-summary -q {by} {o} {job.stream}")[0] for o in ("", "--cover 1"))
+        same(f"summary {by}", a, b)
+
+
+@claim("no row of summary is a sum of the others")
+def no_sums(job, same):
+    for by in ("thunk", "collective", "opcode"):
+        rows = table(f"summary -q --by {by}", job.stream)
+        same(f"summary --by {by} has a row of sums", any(next(iter(r.values())) == "[all]" for r in rows), False)
+
+
+@claim("rows left out are counted, and what is shown and the rest are 100 %")
+def rest(job, same):
+    rows = table("summary -q --by thunk --cover 1", job.stream)
+    if len(rows) < 4:
+        return
+    out = run(f"nsysx-summary -q --by thunk --cover 1 --top 2 --table {job.stream}")[0]
+    m = re.search(r"and ([\d,]+) more \(([\d.]+)% of", out)
+    same("there is a rest", bool(m), True)
+    if m:
+        same("rows left out", int(m.group(1).replace(",", "")), len(rows) - 2)
+        same("their share", float(m.group(2)), 100 * sum(r["total"] for r in rows[2:]) / sum(r["total"] for r in rows), 0.06)
+
+
+@claim("JSON has the values of the TSV")
+def forms(job, same):
+    for name in ("idle -q --steps", "diagnose -q --where", "collectives -q --summary"):
+        tsv = table(name, job.stream)
+        out, err, status = run(f"nsysx-{name} --json {job.stream}")
+        if status:
+            continue
+        try:
+            rows = json.loads(out)
+        except ValueError:
+            rows = [json.loads(line) for line in out.split("\n") if line]
+        same(f"{name}, rows", len(rows), len(tsv))
+        for a, b in zip(rows, tsv):
+            for column, v in a.items():
+                if isinstance(v, (int, float)) and not isinstance(v, bool):
+                    same(f"{name} {column}", v, b[column], abs(v) * 1e-9)
+
+
+# ---- what was planted
+
+@claim("a slow device is named with its percentage, and no other")
+def slow_device(job, same):
+    found = table("diagnose -q --min 0", job.stream) if answers(job, "slow_device") else []
+    for r in answers(job, "slow_device"):
+        own = [f["evidence"] for f in found if re.match(rf"device {r['device']}\b", f["evidence"])]
+        named = [float(m) for e in own for m in re.findall(r"(?:slower|longer)\b[^;%]*?([\d.]+)%|([\d.]+)% (?:slower|longer)", e) for m in m if m]
+        if r["percent"]:
+            same(f"device {r['device']}, {r['percent']}% slower: {own}", any(abs(p - r["percent"]) < 0.5 for p in named), True)
+        else:
+            same(f"device {r['device']}, as fast as the others: {own}", named, [])
+
+
+@claim("a late rack is the finding, by the names of its hosts or its devices")
+def late_rack(job, same):
+    racks = [r for r in answers(job, "racks") if r["late"]]
+    if not racks:
+        return
+    first = table("diagnose -q --min 0", job.stream)
+    found = [r for r in first if r["finding"].startswith(("late-", "straggler"))]
+    text = " ".join(str(r["evidence"]) for r in found[:1])
+    low, high = min(r["device"] for r in racks), max(r["device"] for r in racks)
+    hosts = [r["host"] for r in racks]
+    same(f"the first late one: {text[:160]!r}", bool(found) and (all(str(h) in text for h in (hosts[0], hosts[-1]))
+         or bool(re.search(rf"devices? {low}\b.*\b{high}\b", text)) or bool(re.search(rf"the {len(racks)} devices", text))), True)
+
+
+@claim("steps that alternate between programs are kinds, not variability")
+def kinds(job, same):
+    if not any(o == "--evaluate" for o in job.options):
+        return
+    found = [r for r in table("diagnose -q --min 0", job.stream) if r["finding"] == "variability"]
+    same("variability", [r["evidence"][:120] for r in found], [])
+
+
+@claim("one program without dumps as with them")
+def programs(job, same):
+    planned = answers(job, "programs")
+    if not planned or not job.xla:
+        return
+    exports = " ".join(f"{job.dir}/{e}" for e in sorted(os.listdir(job.dir), key=lambda e: (len(e), e)) if e.endswith(".sqlite"))
+    rows = rows_of(run(f"nsysx-extract -q {exports} | nsysx-view -q -t program")[0], "nsysx-view -t program")
+    executed = {r["name"] for r in answers(job, "modules")}
+    if "--disagree" not in job.options:
+        same("programs", sorted(r["name"] for r in rows if r["name"] in executed), sorted(executed))
+
+
+@claim("the verdict of diagnose has the shares of the table below it, and no part is above its whole")
+def screen(job, same):
+    text = " ".join(run(f"nsysx-diagnose --table --min 0 --top 0 {job.how} {job.stream}")[0].split())
+    verdict, below = re.search(r"computation is the largest part[^,]*, ([\d.]+)%", text), re.search(r" compute [\d.]+ \S+ ([\d.]+)%", text)
+    if verdict and below:
+        same("share of computation", float(verdict.group(1)), float(below.group(1)), 0.051)
+    for r in table(f"diagnose -q --min 0 {job.how}", job.stream):
+        whole = re.search(r"([\d.]+) (ns|us|ms|s) a step", r["evidence"])
+        for m in re.finditer(r"([\d.]+) (ns|us|ms|s) of (?:it|that|the rest)\b", r["evidence"]) if whole else []:
+            same(f"{r['finding']}: {m.group(0)} of {whole.group(0)}",
+                 float(m.group(1)) * UNITS[m.group(2)] <= 1.0005 * float(whole.group(1)) * UNITS[whole.group(2)], True)
+
+
+@claim("what was planted is the first finding")
+def planted(job, same):
+    rows = answers(job, "planted")
+    if not rows or "--torch" in job.options and rows[0]["finding"] == "slow-collective":
+        return          # NCCL without programs: no two collectives are known to be equal
+    first = table("diagnose -q", job.stream)[:1]
+    same("finding", first and first[0]["finding"], rows[0]["finding"])
+    same(f"subject in {first and first[0]['evidence'][:200]!r}", bool(first) and str(rows[0]["subject"]) in str(first[0]["evidence"]) + str(first[0]["subject"]), True)
+
+
+def main():
+    job = Job(sys.argv[1], sys.argv[2], sys.argv[3:])
+    held = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "held.list")).read().split("\n")
+    for text, function in claims:
+        if text not in held and os.environ.get("AGREE") != "all":
+            continue
+        same = Claim()
+        try:
+            function(job, same)
+        except Differs as e:
+            same.differ.append(str(e))
+        if same.differ:
+            print(f"not ok\t{text}\t{len(same.differ)} of {same.held}: " + "; ".join(" ".join(d.split())[:260] for d in same.differ[:4]))
+        elif same.held:
+            print(f"ok\t{text}\t")
+
+
+main()
