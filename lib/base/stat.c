@@ -1,4 +1,4 @@
-/* stat.c -- mean and standard deviation of integers, from exact sums. */
+/* stat.c -- mean and standard deviation of integers, from exact sums, and percentiles. */
 #include "base/stat.h"
 
 #include <math.h>
@@ -71,4 +71,18 @@ double
 nsx_stat_std_all(const struct nsx_stat *s)
 {
 	return sqrt(spread(s)) / (double)s->n;
+}
+
+size_t
+nsx_percentile_rank(size_t n, int p)
+{
+	size_t rank = ((size_t)p * n + 99) / 100;
+
+	return (rank ? rank : 1) - 1;
+}
+
+int64_t
+nsx_percentile(const int64_t *sorted, size_t n, int p)
+{
+	return sorted[nsx_percentile_rank(n, p)];
 }

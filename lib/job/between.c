@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "base/stat.h"
 #include "job/reach.h"
 
 void

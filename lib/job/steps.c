@@ -9,20 +9,6 @@
 #include "job/reach.h"
 #include "job/step_numbers.h"
 
-size_t
-nsx_percentile_rank(size_t n, int p)
-{
-	size_t rank = ((size_t)p * n + 99) / 100;
-
-	return (rank ? rank : 1) - 1;
-}
-
-int64_t
-nsx_percentile(const int64_t *sorted, size_t n, int p)
-{
-	return sorted[nsx_percentile_rank(n, p)];
-}
-
 struct nsx_str
 nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range)
 {

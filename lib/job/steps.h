@@ -91,10 +91,4 @@ void nsx_steps_free(struct nsx_step_set *s);
  * its name has a suffix appended by a framework, or is NCCL's. Valid until the next call for the book. */
 struct nsx_str nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range);
 
-/* The p-th percentile of n sorted values, n > 0: the ceil(p n / 100)-th smallest (nearest rank). Of 10 20 30 40 50 the
- * 50th is the 3rd smallest, 30, and the 90th the 5th (4.5 rounded up), 50. */
-int64_t nsx_percentile(const int64_t *sorted, size_t n, int p);
-/* Its index, from 0. */
-size_t nsx_percentile_rank(size_t n, int p);
-
 #endif

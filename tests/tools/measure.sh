@@ -47,20 +47,22 @@ stats=$(nsysx-measure -q --module step@7 --stats "$T/s")
 equal 'statistics of kernels' "$(echo "$stats" | awk -F'\t' '$3 == 0 && $4 == "kernels" { print $5, $6, $7 * $7, $8, $9, $10, $11 }')" '5 37 845 10 30 85 85'
 equal 'statistics of events' "$(echo "$stats" | awk -F'\t' '$3 == 0 && $4 == "events" { print $5, $6, $8, $9 }')" '5 45 10 30'
 equal 'of one execution: no deviation' "$(echo "$stats" | awk -F'\t' '$3 == 1 && $4 == "events" { print $5 "," $6 "," $7 "," $8 }')" '1,70,,70'
-equal 'of an even number: the median is the mean of the two in the middle' "$(nsysx-measure -q --module step@7 --stats --skip 1 "$T/s" | awk -F'\t' '$4 == "kernels" { print $9 }')" 25
+equal 'of an even number: the median is the smaller of the two in the middle' "$(nsysx-measure -q --module step@7 --stats --skip 1 "$T/s" | awk -F'\t' '$4 == "kernels" { print $9 }')" 20
 # 1 .. 100 shuffled: the nearest ranks of 90 and 99 in a hundred.
 {
 	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\nprogram\t0\t7\tstep\n#op\tdevice:i\tstart:i\tdur:i\tprogram:i\texecution:i\n'
 	awk 'BEGIN { for (i = 0; i < 100; i++) print "op\t0\t" i * 1000 "\t" i * 37 % 100 + 1 "\t0\t" i }'
 	printf '#end\trecords:i\nend\t0\n'
 } >"$T/hundred"
-equal 'percentiles are values that occur' "$(nsysx-measure --module step --stats "$T/hundred" | awk -F'\t' 'NR == 2 { print $8, $9, $10, $11 }')" '1 50.5 90 99'
+equal 'percentiles are values that occur' "$(nsysx-measure --module step --stats "$T/hundred" | awk -F'\t' 'NR == 2 { print $8, $9, $10, $11 }')" '1 50 90 99'
+equal 'p99 of a hundred is not the largest' "$(nsysx-measure --module step --stats --table "$T/hundred" | grep -c 'p99 of fewer')" 0
 # Of six the 90th percentile is the ceil(5.4)-th.
 {
 	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\nprogram\t0\t7\tstep\n#op\tdevice:i\tstart:i\tdur:i\tprogram:i\texecution:i\n'
 	awk 'BEGIN { for (i = 0; i < 6; i++) print "op\t0\t" i * 1000 "\t" 6 - i "\t0\t" i }'
 	printf '#end\trecords:i\nend\t0\n'
 } >"$T/six"
+equal '... of fewer it is, which is said' "$(nsysx-measure --module step --stats --table "$T/six" | grep -c '^p99 of fewer than 100 executions is the largest$')" 1
 equal 'the rank of a percentile is rounded up' "$(nsysx-measure --module step --stats "$T/six" | awk -F'\t' 'NR == 2 { print $10, $11 }')" '6 6'
 rows 'id\tname\texecution\tdevice\ttype\tkernel\tstart\tdur\n' >"$T/list"
 rows '7\tstep\t0\t0\tkernel\tgemm\t100\t50\n7\tstep\t0\t0\tmemcpy\tcopy\t120\t10\n7\tstep\t0\t0\tkernel\tgemm\t200\t25\n' >>"$T/list"

@@ -1,5 +1,5 @@
 /* steps.c -- percentiles of steps are nearest ranks: compared with a count of values. */
-#include "job/steps.h"
+#include "base/stat.h"
 
 #include "tap.h"
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stat.h"
 #include "table/compare/sides.h"
 #include "table/idle/idle.h"
 #include "table/steps/explain.h"

@@ -1,6 +1,7 @@
 /* between.c -- whether periods differ only by steps of another class in them (job/between.h). */
 #include <stdlib.h>
 
+#include "base/stat.h"
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stat.h"
 #include "table/diagnose/diagnose.h"
 
 /* p99 of steps against p50. */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/escape.h"
+#include "base/stat.h"
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 

@@ -1,4 +1,5 @@
 /* tables.c -- findings, and where a step goes, as rows. */
+#include "base/stat.h"
 #include "table/diagnose/diagnose.h"
 
 enum { F_RANK, F_FINDING, F_GAIN, F_PERCENT, F_EVIDENCE, F_COMMAND, F_SUBJECT, F_ACTION, F_NCOLS };

@@ -1,9 +1,9 @@
 /* table.c -- executions as tables: one by one, summed up, or the operations of each. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "table/measure/measure.h"
 #include "base/num.h"
+#include "base/stat.h"
 
 enum { X_ID, X_NAME, X_EXECUTION, X_DEVICE, X_KERNELS, X_EVENTS, X_OPS, X_NCOLS };
 enum { S_ID, S_NAME, S_DEVICE, S_MEASURE, S_COUNT, S_MEAN, S_STD, S_MIN, S_MEDIAN, S_P90, S_P99, S_NCOLS };
@@ -27,7 +27,7 @@ static const struct nsx_table_col stats_cols[S_NCOLS] = {
 	[S_MEAN]    = { "mean", NSX_CELL_MEAN_NS },
 	[S_STD]     = { "std", NSX_CELL_MEAN_NS },
 	[S_MIN]     = { "min", NSX_CELL_NS },
-	[S_MEDIAN]  = { "median", NSX_CELL_MEAN_NS },
+	[S_MEDIAN]  = { "median", NSX_CELL_NS },
 	[S_P90]     = { "p90", NSX_CELL_NS },
 	[S_P99]     = { "p99", NSX_CELL_NS },
 };
@@ -102,27 +102,16 @@ by_value(const void *a, const void *b)
 	return compare(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* The nearest-rank percentile: the smallest value that at least that percentage of values do not exceed. */
-static int64_t
-percentile(const int64_t *sorted, size_t n, size_t percent)
-{
-	return sorted[(n * percent + 99) / 100 - 1];
-}
-
 /* A row of n values, which this sorts. */
 static void
 put_stats(struct nsx_table *t, const struct nsx_spans *s, const struct shown *x, const char *measure, int64_t *v,
           size_t n)
 {
-	__int128 sum = 0;
-	double mean, squares = 0;
+	struct nsx_stat stat = { 0 };
 
 	qsort(v, n, sizeof *v, by_value);
 	for (size_t i = 0; i < n; i++)
-		sum += v[i];
-	mean = (double)sum / (double)n;
-	for (size_t i = 0; i < n; i++)
-		squares += ((double)v[i] - mean) * ((double)v[i] - mean);
+		nsx_stat_add(&stat, v[i]);
 	nsx_table_row(t);
 	if (s->options->module)
 		put_int(t, S_ID, x->id);
@@ -130,24 +119,26 @@ put_stats(struct nsx_table *t, const struct nsx_spans *s, const struct shown *x,
 	put_int(t, S_DEVICE, x->device);
 	nsx_table_str(t, S_MEASURE, nsx_str_c(measure));
 	nsx_table_int(t, S_COUNT, (int64_t)n);
-	nsx_table_double(t, S_MEAN, mean);
+	nsx_table_double(t, S_MEAN, nsx_stat_mean(&stat));
 	if (n > 1)
-		nsx_table_double(t, S_STD, sqrt(squares / (double)(n - 1)));
+		nsx_table_double(t, S_STD, nsx_stat_std(&stat));
 	nsx_table_int(t, S_MIN, v[0]);
-	nsx_table_double(t, S_MEDIAN, n % 2 ? (double)v[n / 2] : (double)((__int128)v[n / 2 - 1] + v[n / 2]) / 2);
-	nsx_table_int(t, S_P90, percentile(v, n, 90));
-	nsx_table_int(t, S_P99, percentile(v, n, 99));
+	nsx_table_int(t, S_MEDIAN, nsx_percentile(v, n, 50));
+	nsx_table_int(t, S_P90, nsx_percentile(v, n, 90));
+	nsx_table_int(t, S_P99, nsx_percentile(v, n, 99));
 }
 
 static bool
 put_all_stats(struct nsx_table *t, const struct nsx_spans *s, const struct shown *x, size_t n)
 {
 	int64_t *v = malloc((n + 1) * sizeof *v);
+	bool few = false;
 
 	for (size_t from = 0, to; v && from < n; from = to) {
 		for (to = from + 1; to < n && x[to].id == x[from].id && x[to].device == x[from].device &&
 		     nsx_str_eq(x[to].name, x[from].name); to++)
 			;
+		few |= to - from < 100;
 		for (size_t i = from; i < to; i++)
 			v[i - from] = s->spans.p[x[i].span].kernels;
 		put_stats(t, s, &x[from], "kernels", v, to - from);
@@ -155,6 +146,8 @@ put_all_stats(struct nsx_table *t, const struct nsx_spans *s, const struct shown
 			v[i - from] = nsx_sub_sat(s->spans.p[x[i].span].end, s->spans.p[x[i].span].start, NULL);
 		put_stats(t, s, &x[from], "events", v, to - from);
 	}
+	if (few)
+		nsx_table_note(t, "p99 of fewer than 100 executions is the largest");
 	free(v);
 	return v != NULL;
 }

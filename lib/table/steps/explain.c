@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/stat.h"
 #include "job/reach.h"
 #include "table/idle/idle.h"
 
