@@ -100,7 +100,11 @@ same '... with the same rows' "$T/got" "$T/torch.nsysx"
 one 'SELECT a.id, a.value FROM x AS a, x AS b, x AS c, x AS d, x AS e, x AS f WHERE a.id + b.id + c.id + d.id + e.id + f.id < -1'
 fails 'an empty view that takes too long' 1 'StringIds: the view takes more steps than' timeout 100 nsysx-extract "$T/view/r0.sqlite"
 one 'SELECT a.id, a.value FROM x AS a, x AS b, x AS c, x AS d, x AS e ORDER BY a.value || b.value || c.value || d.value || e.value'
-fails 'a view that sorts too much' 1 'StringIds: the view takes more memory than' timeout 100 nsysx-extract --max-memory 1G "$T/view/r0.sqlite"
+if grep -qa -e __asan_init -e __tsan_init "$B/bin/nsysx-extract"; then
+	skip 'a view that sorts too much' 'a sanitizer takes memory of its own, beyond any limit'
+else
+	fails 'a view that sorts too much' 1 'StringIds: the view takes more memory than' timeout 100 nsysx-extract --max-memory 1G "$T/view/r0.sqlite"
+fi
 
 # Typical views, on an export beyond the minimum limits: the same as plain tables.
 "$SYNTH" -q --scale 60000 -o "$T/large" >/dev/null || exit 1
