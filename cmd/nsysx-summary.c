@@ -15,7 +15,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICES(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel|source",
 	                "what a row is; a table each [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
-	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [0.99]"),
+	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [1]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 	               "by range: names without what frameworks append, in full, or with digits as # [key]"),
 	NSX_OPT_FLAG(0, "helpers", &helpers,
@@ -78,7 +78,7 @@ common(void)
 
 	if (names)
 		nsx_names_parse(names, &o.names);
-	if (!nsx_cover_parse(cover ? cover : "0.99", &o.cover))
+	if (!nsx_cover_parse(cover ? cover : "1", &o.cover))
 		nsx_cli_misuse(&cli, "--cover: want a share above 0, at most 1, got \"%s\"", cover);
 	if (variable && *variable && (!nsx_get_int(nsx_str_c(variable), &o.variable) || o.variable < 1))
 		nsx_cli_misuse(&cli, "--variable: want a number above 0, got \"%s\"", variable);

@@ -77,6 +77,15 @@ void nsx_table_below(struct nsx_table *t, const char *name);
  * are not shown reports their share of it. The table may be NULL. */
 void nsx_table_adds(struct nsx_table *t, const char *name);
 
+/* Declare that the cells of the column of that name are shares of one whole, called `of`, which must outlive the table:
+ * the line about rows that are not shown reports the share of it that is in no row shown. Shares shown and that one add
+ * up to 1, unless rows were removed by nsx_table_only or overlap: it is then what nsx_table_adds says. The table may be
+ * NULL. */
+void nsx_table_shares(struct nsx_table *t, const char *name, const char *of);
+
+/* The table has n more rows, which --cover omitted, and whose share is counted as not shown. The table may be NULL. */
+void nsx_table_uncovered(struct nsx_table *t, size_t n);
+
 /* Sort the rows by the column of that name or heading: numbers in descending order, strings in ascending order, absent
  * values last; equal rows keep their order. NSX_OK, or NSX_ERR if there is no such column; err then lists the columns
  * of the table. */

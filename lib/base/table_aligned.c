@@ -270,8 +270,7 @@ put_below(struct nsx_buf *b, const struct layout *l, int64_t diags)
 {
 	const struct nsx_table *t = l->t;
 
-	if (l->rows < t->nrows + t->beyond)
-		nsx_table_more(b, t, l->rows, ": --top 0\n");
+	nsx_table_more(b, t, l->rows);
 	if (l->left_out && l->rows)
 		nsx_buf_fmt(b, "... and %zu more column%s: --wide\n", l->left_out, l->left_out == 1 ? "" : "s");
 	nsx_buf_str(b, nsx_buf_view(&t->notes));

@@ -204,31 +204,56 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, 
 	}
 }
 
-/* The share of the column's total that belongs to the rows after the first `rows`; all rows must be in the table. */
 static void
-put_rest(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
+put_rest(struct nsx_buf *b, double share, const char *of)
 {
-	double rest = 0, all = 0;
-
-	for (size_t row = 0; row < t->nrows; row++) {
-		struct nsx_table_cell c = nsx_table_cell_of(t, row, t->added);
-		double v = c.has ? (double)c.v.i : 0;
-
-		all += v;
-		rest += row < rows ? 0 : v;
-	}
-	if (!(all > 0) || rest < 0)
-		return;
 	nsx_buf_c(b, " (");
-	put_percent(b, 100 * rest / all, false);
-	nsx_buf_fmt(b, " of %s)", nsx_table_head_of(t, t->added));
+	put_percent(b, 100 * share, false);
+	nsx_buf_fmt(b, " of %s)", of);
+}
+
+/* The sum of a column over the rows from `row` on to `end`. */
+static double
+sum_of(const struct nsx_table *t, size_t col, size_t row, size_t end)
+{
+	double sum = 0;
+
+	for (; row < end; row++) {
+		struct nsx_table_cell c = nsx_table_cell_of(t, row, col);
+
+		sum += !c.has ? 0 : nsx_table_is_int(t->cols[col].type) ? (double)c.v.i : c.v.f;
+	}
+	return sum;
+}
+
+/* What the first `rows` rows leave: of the whole if its shares are known; else of the rows, which must all be in the
+ * table. */
+static void
+put_left(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
+{
+	/* Rounding of the shares. */
+	const double tiny = 1e-9;
+	double shown = t->shares ? sum_of(t, t->share, 0, rows) : 0;
+	double after = t->shares ? sum_of(t, t->share, rows, t->nrows) : 0;
+
+	if (t->shares && shown + after > 0 && shown + after <= 1 + tiny) {
+		put_rest(b, shown < 1 ? 1 - shown : 0, t->whole);
+	} else if (t->adds && !t->uncovered) {
+		double left = sum_of(t, t->added, rows, t->nrows), all = left + sum_of(t, t->added, 0, rows);
+
+		if (all > 0 && left >= 0)
+			put_rest(b, left / all, nsx_table_head_of(t, t->added));
+	}
 }
 
 void
-nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows, const char *rest)
+nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 {
-	char text[32], *end = nsx_put_int(text, (int64_t)(t->nrows + t->beyond - rows));
+	size_t left = t->nrows + t->beyond + t->uncovered - rows;
+	char text[32], *end = nsx_put_int(text, (int64_t)left);
 
+	if (!left)
+		return;
 	nsx_buf_c(b, "... and ");
 	for (char *p = text; p < end; p++) {
 		if (p > text && (end - p) % 3 == 0)
@@ -236,9 +261,9 @@ nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows, const 
 		nsx_buf_char(b, *p);
 	}
 	nsx_buf_c(b, " more");
-	if (t->adds && !t->beyond)
-		put_rest(b, t, rows);
-	nsx_buf_c(b, rest);
+	if (!t->beyond)
+		put_left(b, t, rows);
+	nsx_buf_fmt(b, ":%s%s\n", t->uncovered ? " --cover 1" : "", left > t->uncovered ? " --top 0" : "");
 }
 
 /* ---- Markdown: GitHub's tables, which cannot hold line breaks ---- */
@@ -291,10 +316,9 @@ markdown_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 {
 	const char *p = t->notes.ptr, *end = p + t->notes.len, *line;
 
-	if (rows < t->nrows + t->beyond) {
+	if (rows < t->nrows + t->beyond + t->uncovered)
 		nsx_buf_char(b, '\n');
-		nsx_table_more(b, t, rows, ": --top 0\n");
-	}
+	nsx_table_more(b, t, rows);
 	for (; p && p < end; p = line + 1) {
 		line = memchr(p, '\n', (size_t)(end - p));
 		nsx_buf_c(b, p == t->notes.ptr ? "\n- " : "- ");
@@ -341,6 +365,18 @@ write_form(const struct nsx_table *t, const struct form *f, size_t rows, struct 
 	return rc;
 }
 
+/* Whether a column of the whole table is among those of a part of it: its number there. */
+static bool
+among(const struct nsx_table *less, size_t col, size_t *at)
+{
+	for (size_t k = 0; k < less->ncols; k++)
+		if (less->among[k] == col) {
+			*at = k;
+			return true;
+		}
+	return false;
+}
+
 /* Write the columns of the brief form in Markdown, as a table that has only these. */
 static int
 write_brief(const struct nsx_table *t, size_t rows, struct nsx_outfile *out, struct nsx_err *err)
@@ -357,13 +393,9 @@ write_brief(const struct nsx_table *t, size_t rows, struct nsx_outfile *out, str
 		cols[k] = (struct nsx_table_col){ nsx_table_head_of(t, t->brief.p[k]), t->cols[t->brief.p[k]].type };
 	if (!cols)
 		rc = nsx_err_nomem(err, nsx_outfile_name(out));
-	/* The column that adds up may not be among them. */
-	less.adds = false;
-	for (size_t k = 0; t->adds && k < less.ncols; k++)
-		if (t->brief.p[k] == t->added) {
-			less.adds = true;
-			less.added = k;
-		}
+	/* The columns that add up may not be among them. */
+	less.adds = t->adds && among(&less, t->added, &less.added);
+	less.shares = t->shares && among(&less, t->share, &less.share);
 	if (rc == NSX_OK)
 		rc = write_form(&less, &forms[NSX_TABLE_MARKDOWN], rows, out, err);
 	free(cols);

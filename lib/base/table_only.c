@@ -43,6 +43,11 @@ keep(struct nsx_table *t, const struct nsx_only_test *test, size_t col)
 int
 nsx_table_only(struct nsx_table *t, const struct nsx_only *only, struct nsx_err *err)
 {
+	/* What is not shown is then more than what --top and --cover omit. */
+	if (only->tests.n) {
+		t->shares = false;
+		t->uncovered = 0;
+	}
 	for (size_t i = 0; i < only->tests.n; i++) {
 		size_t col = nsx_table_named(t, only->tests.p[i].column);
 

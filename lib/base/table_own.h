@@ -44,6 +44,10 @@ struct nsx_table {
 	size_t           below;
 	bool             adds;                  /* cells of column `added` add up to a whole */
 	size_t           added;
+	bool             shares;                /* cells of column `share` are shares of `whole` */
+	size_t           share;
+	const char      *whole;
+	size_t           uncovered;             /* rows that --cover omitted */
 };
 
 /* The column of that name, or of that heading in an aligned table, which a user may take for the name; ncols: none. */
@@ -79,9 +83,9 @@ nsx_table_cell_of(const struct nsx_table *t, size_t row, size_t col)
  * the point. */
 void nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, bool digits);
 
-/* Append "... and 2,556 more", the number of rows after the first `rows`; if a column adds up to a total, their share
- * of it, " (3.1% of total)"; then `rest`. */
-void nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows, const char *rest);
+/* Append "... and 2,556 more", the number of rows after the first `rows`; their share if it is known, " (3.1% of
+ * total)"; and the options that show them, ": --top 0", with a line's end. Nothing if there are none. */
+void nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows);
 
 /* Write the bytes of b once there are at least `least`. NSX_OK or NSX_ERR. */
 int nsx_table_flush(struct nsx_buf *b, size_t least, struct nsx_outfile *out, struct nsx_err *err);

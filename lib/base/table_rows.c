@@ -221,6 +221,24 @@ nsx_table_adds(struct nsx_table *t, const char *name)
 }
 
 void
+nsx_table_shares(struct nsx_table *t, const char *name, const char *of)
+{
+	if (!t)
+		return;
+	t->share = column_of(t, nsx_str_c(name));
+	t->shares = true;
+	t->whole = of;
+	assert(t->share < t->ncols && t->cols[t->share].type == NSX_CELL_SHARE);
+}
+
+void
+nsx_table_uncovered(struct nsx_table *t, size_t n)
+{
+	if (t)
+		t->uncovered += n;
+}
+
+void
 nsx_table_beyond(struct nsx_table *t, size_t n)
 {
 	t->beyond += n;

@@ -147,6 +147,16 @@ nsx_top_modules(const struct nsx_top *t)
 	return sum;
 }
 
+nsx_u128
+nsx_top_all_modules(const struct nsx_top *t)
+{
+	nsx_u128 sum = 0;
+
+	for (size_t i = 0; i < t->programs.n; i++)
+		sum += t->programs.p[i].modules;
+	return sum;
+}
+
 static int
 run_cmp(const void *pa, const void *pb)
 {

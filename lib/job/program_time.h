@@ -71,6 +71,9 @@ bool nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags
 nsx_u128 nsx_top_modules(const struct nsx_top *t);
 nsx_u128 nsx_top_span(struct nsx_top *t);
 
+/* Time of the modules of all programs, kept or not. */
+nsx_u128 nsx_top_all_modules(const struct nsx_top *t);
+
 /* Report inconsistent times of modules and thunks, communication that is counted in full because overlap was not
  * computed, and contradictions to the catalogue if that is `cat`. */
 void nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags);

@@ -344,18 +344,18 @@ make_table(struct copies *f)
 		{ "name", NSX_CELL_STRING }, { "src", NSX_CELL_STRING }, { "dst", NSX_CELL_STRING },
 		{ "mode", NSX_CELL_STRING }, { "bucket", NSX_CELL_STRING },
 		{ "count", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, { "time", NSX_CELL_NS },
-		{ "gbps", NSX_CELL_GBPS }, { "hidden", NSX_CELL_SHARE }
+		{ "gbps", NSX_CELL_GBPS }, { "hidden_share", NSX_CELL_SHARE }
 	};
 	static const struct nsx_table_col plain[] = {
 		{ "name", NSX_CELL_STRING }, { "src", NSX_CELL_STRING }, { "dst", NSX_CELL_STRING },
 		{ "mode", NSX_CELL_STRING },
 		{ "count", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, { "time", NSX_CELL_NS },
-		{ "gbps", NSX_CELL_GBPS }, { "hidden", NSX_CELL_SHARE }
+		{ "gbps", NSX_CELL_GBPS }, { "hidden_share", NSX_CELL_SHARE }
 	};
 	int k = f->options->by_size ? C_BUCKET + 1 : C_BUCKET;
 	struct nsx_table *t = f->options->by_size ? nsx_table_new(by_size, k + 5) : nsx_table_new(plain, k + 5);
-	nsx_table_rank(t, f->options->by_size ? "bucket src dst mode time bytes count gbps hidden name"
-	                                      : "src dst mode time bytes count hidden gbps name");
+	nsx_table_rank(t, f->options->by_size ? "bucket src dst mode time bytes count gbps hidden_share name"
+	                                      : "src dst mode time bytes count hidden_share gbps name");
 	nsx_table_adds(t, "time");
 	nsx_table_head(t, "gbps", "GB/s");
 

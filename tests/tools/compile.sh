@@ -51,7 +51,7 @@ XlaCreateGpuExecutable 50 0
 XlaMemoryScheduler 40 0'
 # Work: 100 + 710 + 100 + 40 + 50 of the main thread, 500 + 250 of the others.
 equal 'by module: total is elapsed time, work is time of threads' \
-	"$(nsysx-compile --by module "$T/regions" | sed 1d)" "$(printf '7\tjit_f\tjit_f@7\t1\t1000\t1000\t1000\t1750\t100')"
+	"$(nsysx-compile --by module "$T/regions" | sed 1d)" "$(printf '7\tjit_f\tjit_f@7\t1\t1000\t1000\t1000\t1750\t1')"
 
 # Three ranges share 100 ns: 33 1/3 each, and the remaining nanosecond goes to the first by name.
 thirds() {
@@ -109,7 +109,7 @@ XlaPassPipeline:#name=opt# 250 150
 XlaPass:#name=cse# 150 0'
 equal 'by pass: only XlaPass' "$(sums --by pass "$T/job")" 'XlaPass:#name=dce# 300 0
 XlaPass:#name=cse# 150 0'
-equal 'percentages of passes add up to 100' "$(nsysx-compile --by pass "$T/job" | cut -f 4 | sed 1d | cut -c 1-6 | xargs)" '66.666 33.333'
+equal 'shares of passes add up to 1' "$(nsysx-compile --by pass "$T/job" | cut -f 4 | sed 1d | cut -c 1-6 | xargs)" '0.6666 0.3333'
 equal 'by phase: the label before the keys' "$(sums --by phase "$T/job")" 'XlaCompile 800 1000
 XlaPass 450 0
 XlaEmitLlvmIr 300 0
@@ -164,7 +164,7 @@ same '-o writes the same to a file' "$T/out" "$T/text"
 stream "$T/empty" </dev/null
 run nsysx-compile "$T/empty"
 equal 'no compilation: a table without rows and a diag' "$status:$(cat "$T_private/out" "$T_private/err")" \
-	"0:$(printf 'name\tself\tchild\tpercent\nnsysx-compile: warning: no compile records: profile a run that compiles, with --trace=cuda,nvtx')"
+	"0:$(printf 'name\tself\tchild\tshare\nnsysx-compile: warning: no compile records: profile a run that compiles, with --trace=cuda,nvtx')"
 fails '--require: no compilation' 1 'no compile record' nsysx-compile --require compile "$T/empty"
 ok '--require: there is a compilation' nsysx-compile --require compile "$T/job"
 head -n 12 "$T/job" >"$T/cut"

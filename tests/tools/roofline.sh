@@ -68,37 +68,37 @@ END
 } | stream _ >"$T/s"
 
 cat >"$T/by_inst" <<'END'
-id program name opcode math bound count total limit headroom efficiency flops vector bytes intensity tflops gbps percent note op_name gain
-7 step dot fusion bf16 matrix 4 5000 4000 1000 0.8 1000000 1000 5000 200 0.8 4 72.4637681159 - j/dot 0
-7 step add fusion - memory 2 750 600 150 0.8 0 2000 3000 0.666666666667 0.00533333333333 8 10.8695652174 - j/add 0
-7 step tie fusion bf16 matrix 1 200 100 100 0.5 100000 10000 1000 100 0.5 5 2.89855072464 - j/dot 75
-7 step nil fusion - memory 1 50 0 50 0 0 0 0 - 0 0 0.724637681159 - - 50
-7 step exp fusion - vector 1 400 500 0 1.25 0 50000 1000 50 0.125 2.5 5.79710144928 peak - 0
-9 tiny copy copy - memory 2 200 800 0 4 0 0 4000 0 0 40 2.89855072464 cache - 0
+id program name opcode math bound count total limit headroom efficiency flops vector bytes intensity tflops gbps share note op_name gain
+7 step dot fusion bf16 matrix 4 5000 4000 1000 0.8 1000000 1000 5000 200 0.8 4 0.724637681159 - j/dot 0
+7 step add fusion - memory 2 750 600 150 0.8 0 2000 3000 0.666666666667 0.00533333333333 8 0.108695652174 - j/add 0
+7 step tie fusion bf16 matrix 1 200 100 100 0.5 100000 10000 1000 100 0.5 5 0.0289855072464 - j/dot 75
+7 step nil fusion - memory 1 50 0 50 0 0 0 0 - 0 0 0.00724637681159 - - 50
+7 step exp fusion - vector 1 400 500 0 1 0 50000 1000 50 0.125 2.5 0.0579710144928 peak - 0
+9 tiny copy copy - memory 2 200 800 0 1 0 0 4000 0 0 40 0.0289855072464 cache - 0
 7 step even fusion - vector 1 0 100 0 - 0 10000 1000 10 - - 0 peak - 0
-7 step sort sort - - 1 300 - - - - - - - - - 4.34782608696 unmodelled j/sort -
+7 step sort sort - - 1 300 - - - - - - - - - 0.0434782608696 unmodelled j/sort -
 END
 is 'a row per instruction' $p "$T/s" <"$T/by_inst"
 head -n 4 "$T/by_inst" >"$T/first"
 is '--top cuts' --top 3 $p "$T/s" <"$T/first"
 is 'by opcode and math' --by opcode $p "$T/s" <<'END'
-opcode math instructions count total modelled limit headroom efficiency flops bytes tflops gbps percent
-fusion bf16 2 5 5200 5200 4100 1100 0.788461538462 4100000 21000 0.788461538462 4.03846153846 75.3623188406
-fusion - 4 5 1200 1200 1200 200 1 0 8000 0 6.66666666667 17.3913043478
-sort - 1 1 300 0 0 0 - 0 0 - - 4.34782608696
-copy - 1 2 200 200 800 0 4 0 8000 0 40 2.89855072464
+opcode math instructions count total modelled limit headroom efficiency flops bytes tflops gbps share
+fusion bf16 2 5 5200 5200 4100 1100 0.788461538462 4100000 21000 0.788461538462 4.03846153846 0.753623188406
+fusion - 4 5 1200 1200 1200 200 0.833333333333 0 8000 0 6.66666666667 0.173913043478
+sort - 1 1 300 0 0 0 - 0 0 - - 0.0434782608696
+copy - 1 2 200 200 800 0 1 0 8000 0 40 0.0289855072464
 END
 is 'by op_name' --by op-name $p "$T/s" <<'END'
-op_name instructions count total modelled limit headroom efficiency flops bytes tflops gbps percent
-j/dot 2 5 5200 5200 4100 1100 0.788461538462 4100000 21000 0.788461538462 4.03846153846 75.3623188406
-j/add 1 2 750 750 600 150 0.8 0 6000 0 8 10.8695652174
-- 4 5 650 650 1400 50 2.15384615385 0 10000 0 15.3846153846 9.42028985507
-j/sort 1 1 300 0 0 0 - 0 0 - - 4.34782608696
+op_name instructions count total modelled limit headroom efficiency flops bytes tflops gbps share
+j/dot 2 5 5200 5200 4100 1100 0.788461538462 4100000 21000 0.788461538462 4.03846153846 0.753623188406
+j/add 1 2 750 750 600 150 0.8 0 6000 0 8 0.108695652174
+- 4 5 650 650 1400 50 0.923076923077 0 10000 0 15.3846153846 0.0942028985507
+j/sort 1 1 300 0 0 0 - 0 0 - - 0.0434782608696
 END
 is 'by program' --by program $p "$T/s" <<'END'
 id program key executions time compute modelled matrix vector memory limit headroom efficiency share flops tflops hfu
-7 step step@7 2 10000 6700 6400 5200 400 800 5300 1300 0.828125 0.955223880597 4100000 0.41 0.41
-9 tiny tiny@9 1 1000 200 200 0 0 200 800 0 4 1 0 0 0
+7 step step@7 2 10000 6700 6400 5200 400 800 5300 1300 0.796875 0.955223880597 4100000 0.41 0.41
+9 tiny tiny@9 1 1000 200 200 0 0 200 800 0 1 1 0 0 0
 END
 is 'points' --points $p "$T/s" <<'END'
 id program name opcode math bound intensity tflops gbps peak bandwidth total
@@ -113,8 +113,8 @@ END
 
 nsysx-roofline -q --table $p "$T/s" | sed '1,9d' >"$T/got"
 cat >"$T/want" <<'END'
-step@7: matrix-bound in 81% of its time, at 82.8% of the limit; headroom 650 ns per execution, 650 ns of it in the first 5 rows; HFU 41.0%; 4.5% without a limit: sort
-tiny@9: memory-bound in 100% of its time, at 400.0% of the limit; headroom 0 ns per execution, 0 ns of it in the first 5 rows; HFU 0.0%
+step@7: matrix-bound in 81% of its time, at 79.7% of the limit; headroom 650 ns per execution, 650 ns of it in the first 5 rows; HFU 41.0%; 4.5% without a limit: sort
+tiny@9: memory-bound in 100% of its time, at 100.0% of the limit; headroom 0 ns per execution, 0 ns of it in the first 5 rows; HFU 0.0%
 rows faster than memory allows (cache): 1; data stayed in caches, or less was moved than modelled
 rows faster than the peak (peak): 2; the clock is above the table's, or --peak is wrong
 rows whose work is not modelled (unmodelled): 1

@@ -66,7 +66,7 @@ $t --table >piped
 on "$here" 80 '' "$t --wide --top 0" >shown
 same '--wide and --top 0 print the whole table on a terminal' shown piped
 rows=$($t --tsv | tail -n +2 | wc -l)
-equal '20 rows without messages, and the number of others' "$(on "$here" 80 '' "$t --wide" | grep -c '^[0-9]') $(on "$here" 80 '' "$t" | grep -c "^\.\.\. and $((rows - 20)) more ([0-9.]*% of total): --top 0\$")" '20 1'
+equal '20 rows without messages, and the number of others' "$(on "$here" 80 '' "$t --wide" | grep -c '^[0-9]') $(on "$here" 80 '' "$t" | grep -c "^\.\.\. and $((rows - 20)) more ([0-9.]*% of module time): --top 0\$")" '20 1'
 header() { on "$here" 80 '' "$1" | sed -n 1p | tr -s ' ' '\n'; }
 equal 'launch keeps the column of its order' "$(header 'nsysx-launch torch.nsysx' | grep -cx starved)" 1
 equal 'steps keep medians, computation and communication' "$(header 'nsysx-steps torch.nsysx' | grep -cx -e period_p50 -e compute_mean -e exposed_mean)" 3
@@ -74,7 +74,7 @@ equal 'and p99, also beside a long name' "$(header "nsysx-steps --step 'Profiler
 equal 'what made a step longer keeps both times' "$(header 'nsysx-steps --explain torch.nsysx' | grep -cx -e name -e base -e new -e delta)" 4
 equal 'each step keeps the time between' "$(header 'nsysx-steps --each torch.nsysx' | grep -cx between)" 1
 equal 'kernels keep their type, to which shares refer' "$(header 'nsysx-summary --by kernel torch.nsysx' | grep -cx type)" 1
-equal 'copies keep their mode and how much is hidden' "$(header 'nsysx-copies torch.nsysx' | grep -cx -e mode -e hidden)" 2
+equal 'copies keep their mode and how much is hidden' "$(header 'nsysx-copies torch.nsysx' | grep -cx -e mode -e hidden_share)" 2
 equal 'of size too their count' "$(header 'nsysx-copies --by size torch.nsysx' | grep -cx -e bucket -e mode -e count)" 3
 equal 'findings about copies keep their start' "$(header 'nsysx-copies --findings torch.nsysx' | grep -cx -e device -e start)" 2
 equal 'memory keeps the program' "$(header 'nsysx-heap --summary job/dump0' | grep -cx id) $(header 'nsysx-heap --at-peak job/dump0' | grep -cx id)" '1 1'
@@ -91,8 +91,8 @@ same 'a file gets the whole table, also with a terminal' file piped
 equal 'a pipe gets all rows' "$(COLUMNS=40 $t --table | cmp - piped && echo same)" same
 equal '--top cuts TSV' "$($t --tsv --top 3)" "$($t --tsv | head -n 4)"
 equal 'and JSON' "$($t --json --top 2 | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" 2
-equal '... aligned tables, with a note' "$($t --table --top 2 | sed -n '4p')" "... and $((rows - 2)) more ($($t --tsv | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "total") c = i; next }
-	{ all += $c; if (NR > 3) rest += $c } END { printf "%.1f%%", 100 * rest / all }') of total): --top 0"
+equal '... aligned tables, with a note' "$($t --table --top 2 | sed -n '4p')" "... and $((rows - 2)) more ($($t --tsv | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "share") c = i; next }
+	NR <= 3 { shown += $c } END { printf "%.1f%%", 100 * (1 - shown) }') of module time): --top 0"
 equal '--top 0: all rows' "$($t --tsv --top 0 | cksum)" "$($t --tsv | cksum)"
 alike 'records of a kind: the first rows' "$(nsysx-view -t thunk --top 3 jax.nsysx)" "$(nsysx-view -t thunk jax.nsysx | head -n 4)"
 # Other texts fit too. Words and commands are not broken.
@@ -121,17 +121,20 @@ equal 'in a pipe each message is a line' "$(wc -l <whole)" 2
 fails '--top with a stream' 2 '--top and --wide go with --table' nsysx-view --top 3 jax.nsysx
 fails '--top -1' 2 '--top: want a whole number' nsysx-summary --top=-1 jax.nsysx
 
-# The line about hidden rows has their share of the column that adds up, counted again from TSV.
+# The line about hidden rows has their share of the column that adds up, counted again from TSV; where shares of a whole
+# are known, what is left of it.
 "$SYNTH" -o calls --nccl --schema=3.24.14 && nsysx-extract -q --ops calls/r0.sqlite >calls.nsysx
 while read -r column command; do
 	want=$($command --tsv 2>null | awk -F'\t' -v column="$column" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) c = i; next }
-		{ all += $c; if (NR > 2) rest += $c } END { if (NR > 2) printf "... and %d more (%.1f%% of %s)", NR - 2, 100 * rest / all, column }')
+		{ all += $c; if (NR > 2) rest += $c }
+		END { if (NR > 2) printf "... and %d more (%.1f%% of %s)", NR - 2, 100 * (column == "share" ? 1 - (all - rest) : rest / all), column == "share" ? "module time" : column }')
 	[ "$column" = ns ] && want=$(printf '%s' "$want" | sed 's/of ns)$/of time)/')   # as it is headed
 	equal "the share of hidden rows, of $column: $command" "$($command --table --top 1 2>null | grep -o '^[.][.][.] and .* more (.*)' | tr -d ,)" "$want"
 	[ -n "$want" ] || fail "$command has rows to leave out" '' ''
 done <<'END'
 total nsysx-summary -q --by collective jax.nsysx
-total nsysx-summary -q --by source jax.nsysx
+share nsysx-summary -q --by source jax.nsysx
+share nsysx-summary -q --by thunk jax.nsysx
 transfer nsysx-collectives -q --instances calls.nsysx
 dur nsysx-collectives -q --each calls.nsysx
 ns nsysx-idle -q jax.nsysx

@@ -72,7 +72,7 @@ summary() {
 total() {
 	echo '<details><summary>All executions of all devices</summary>'
 	echo '<p class="note">Sums over all devices, and over all executions of programs, whether or not they are complete steps.</p>'
-	table total 'quantity:quantity:s,total:total:ns,percent:share:%' 20 ''
+	table total 'quantity:quantity:s,total:total:ns,share:share:share' 20 ''
 	echo '</details>'
 }
 step() {
@@ -94,11 +94,11 @@ steps() {
 }
 programs() {
 	echo '<h3>By program</h3>'
-	table module 'name:program:s,id:id:n,execs:executions:n,total:total:ns,percent:share:%,mean:mean:ns,std:deviation:ns,wait_mean:mean wait:ns' 12 ''
+	table module 'name:program:s,id:id:n,execs:executions:n,total:total:ns,share:share:share,mean:mean:ns,std:deviation:ns,wait_mean:mean wait:ns' 12 ''
 	echo '<h3>By kind of operation</h3>'
-	table opcode 'opcode:opcode:s,total:total:ns,percent:share:%' 12 ''
+	table opcode 'opcode:opcode:s,total:total:ns,share:share:share' 12 ''
 	echo '<h3 id="instructions">By instruction</h3>'
-	table thunk 'name:instruction:s,opcode:opcode:s,count:count:n,total:total:ns,percent:share:%,mean:mean:ns,relstd:varies by:share,op_name:operation:s' 15 ''
+	table thunk 'name:instruction:s,opcode:opcode:s,count:count:n,total:total:ns,share:share:share,mean:mean:ns,relstd:varies by:share,op_name:operation:s' 15 ''
 }
 ranges() {
 	table range 'name:range:s,domain:domain:s,count:count:n,total:span of GPU work:ns,mean:mean span:ns,ops:GPU operations:n,host_total:host time:ns' 12 'No NVTX range has GPU work.'
@@ -106,7 +106,7 @@ ranges() {
 kernels() {
 	if [ "$detail" ]; then
 		awk -F'\t' -f "$here/html.awk" -f "$here/kernels.awk" tables/kernel.tsv
-		table kernel 'name:kernel or copy:s,type:type:s,count:count:n,total:total:ns,percent:share:%,mean:mean:ns,min:least:ns,max:greatest:ns' 12 'The profile holds no GPU operations.'
+		table kernel 'name:kernel or copy:s,type:type:s,count:count:n,total:total:ns,share:share:share,mean:mean:ns,min:least:ns,max:greatest:ns' 12 'The profile holds no GPU operations.'
 		rows roofline && echo '<h3 id="roofline">How far from what the hardware can do</h3>'
 		plots roofline 'Instructions below the roofs of memory and of math'
 		table roofline 'name:instruction:s,opcode:opcode:s,math:math:s,bound:bound by:s,count:count:n,total:total:ns,headroom:headroom:ns,tflops:TFLOP/s:x,gbps:GB/s:x' 12 ''
@@ -152,7 +152,7 @@ communication() {
 }
 devices() {
 	echo '<p class="note">Shares are of the span of each device, from its first execution to the end of its last; those of the summary are of the period of a step.</p>'
-	table device 'device:device:s,profile:profile:s,span:span:ns,compute_percent:computing:%,exposed_percent:exposed communication:%,idle_percent:idle:%' 16 ''
+	table device 'device:device:s,profile:profile:s,span:span:ns,compute_share:computing:share,exposed_share:exposed communication:share,idle_share:idle:share' 16 ''
 	echo '<h3>Who is late</h3>'
 	if [ "$devices" -ge 2 ]; then
 		! rows stragglers || echo '<p class="note">The latest device of a program first; below 0 it is early. Whom the others wait for in collectives need not be the latest on average.</p>'
@@ -186,14 +186,14 @@ idle() {
 	fi
 }
 copies() {
-	table copies 'name:copy:s,src:from:s,dst:to:s,mode:mode:s,count:count:n,bytes:bytes:B,time:time:ns,gbps:speed:bw,hidden:hidden:ns' 10 ''
+	table copies 'name:copy:s,src:from:s,dst:to:s,mode:mode:s,count:count:n,bytes:bytes:B,time:time:ns,gbps:speed:bw,hidden_share:hidden:share' 10 ''
 }
 compilation() {
 	table compile-process 'name:process of:s,pid:pid:n,compilations:compilations:n,compile:compiling:ns,wall:in the capture:ns,share:share:share' 8 ''
 	echo '<h3>By phase</h3>'
-	table compile-phase 'name:phase:s,self:self:ns,child:child:ns,percent:share:%' 10 ''
+	table compile-phase 'name:phase:s,self:self:ns,child:child:ns,share:share:share' 10 ''
 	echo '<h3>By program</h3>'
-	table compile-module 'name:program:s,compilations:compilations:n,total:total:ns,max:longest:ns,percent:share:%' 8 ''
+	table compile-module 'name:program:s,compilations:compilations:n,total:total:ns,max:longest:ns,share:share:share' 8 ''
 	printf '<p class="more">Also <a href="tables/compile-pass.tsv">by pass</a>, <a href="tables/compile-range.tsv">by range</a></p>\n'
 }
 memory() {

@@ -13,11 +13,19 @@ function v(name) { return $col[name] }
 file == "where.tsv" && v("part") == "step" { stepped = 1 }
 file == "where.tsv" && v("part") == "comm" { step = v("mean"); known = 1 }
 file == "device.tsv" { devices++; union += v("exposed") }
-file == "collective.tsv" && v("collective") == "[all]" {
+file == "collective.tsv" {
+	count += v("count")
+	total += v("total")
+	exposed += v("exposed")
+	hidden += v("hidden")
+}
+END {
+	if (!count)
+		exit
 	# Both include all programs, so they differ by operations that are exposed on a device at the same time.
-	twice = v("exposed") - union
-	print "<p class=\"note\">" data(v("count"), "n") (v("count") == 1 ? " operation" : " operations") ", " data(v("total"), "ns") " in all: " \
-		data(v("exposed"), "ns") " exposed, " data(v("hidden"), "ns") " hidden behind computation. " \
+	twice = exposed - union
+	print "<p class=\"note\">" data(count, "n") (count == 1 ? " operation" : " operations") ", " data(total, "ns") " in all: " \
+		data(exposed, "ns") " exposed, " data(hidden, "ns") " hidden behind computation. " \
 		(!devices ? "Each is counted in full, also where several run concurrently." : \
 		twice > 0 ? "Each is counted in full: the exposed time of those that run concurrently on a device is counted more than once, by " data(twice, "ns") "." : \
 		"No two of them are exposed on a device at once, so nothing counts twice.") "</p>"

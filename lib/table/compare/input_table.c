@@ -233,11 +233,7 @@ int
 nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, int by, nsx_compare_text_fn *take, void *arg,
                    struct nsx_diags *diags)
 {
-	/* By device, the programs that nsysx-summary includes by default: a small program that ran long before or after
-	 * the others would extend the span, and its executions would count like those of the others. */
-	struct nsx_summary_options options = { .by = (enum nsx_summary_by)by,
-	                                       .cover = by == NSX_SUMMARY_DEVICE ? (struct nsx_cover){ 99, 100 }
-	                                                : (struct nsx_cover){ 1, 1 } };
+	struct nsx_summary_options options = { .by = (enum nsx_summary_by)by, .cover = { 1, 1 } };
 	struct nsx_summary sum;
 	struct nsx_buf text = { 0 };
 

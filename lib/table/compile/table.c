@@ -107,10 +107,10 @@ new_table(struct compiling *c, const struct nsx_table_col *cols, int n)
 static struct nsx_table *
 range_table(struct compiling *c, fine_time total)
 {
-	enum { NAME, SELF, CHILD, PERCENT, NCOLS };
+	enum { NAME, SELF, CHILD, SHARE, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
 		{ "name", NSX_CELL_STRING }, { "self", NSX_CELL_NS }, { "child", NSX_CELL_NS },
-		{ "percent", NSX_CELL_PERCENT }
+		{ "share", NSX_CELL_SHARE }
 	};
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
@@ -122,7 +122,7 @@ range_table(struct compiling *c, fine_time total)
 		nsx_table_str(t, NAME, r->name);
 		nsx_table_int(t, SELF, whole(r->self));
 		nsx_table_int(t, CHILD, nearest(r->child));
-		nsx_table_double(t, PERCENT, 100 * ratio(r->self, total));
+		nsx_table_double(t, SHARE, ratio(r->self, total));
 	}
 	return t;
 }
@@ -130,16 +130,16 @@ range_table(struct compiling *c, fine_time total)
 static struct nsx_table *
 module_table(struct compiling *c, fine_time total)
 {
-	enum { ID, NAME, KEY, COMPILATIONS, TOTAL, MEAN, MAX, WORK, PERCENT, NCOLS };
+	enum { ID, NAME, KEY, COMPILATIONS, TOTAL, MEAN, MAX, WORK, SHARE, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
 		{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING },
 		{ "compilations", NSX_CELL_INT },
 		{ "total", NSX_CELL_NS }, { "mean", NSX_CELL_MEAN_NS }, { "max", NSX_CELL_NS }, { "work", NSX_CELL_NS },
-		{ "percent", NSX_CELL_PERCENT }
+		{ "share", NSX_CELL_SHARE }
 	};
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
-	nsx_table_rank(t, "key total percent compilations mean max work");
+	nsx_table_rank(t, "key total share compilations mean max work");
 	nsx_table_adds(t, "total");
 	for (size_t i = 0; t && i < c->at->rows.n; i++) {
 		const struct compiling_row *r = &c->at->rows.p[i];
@@ -160,7 +160,7 @@ module_table(struct compiling *c, fine_time total)
 			nsx_table_int(t, MAX, whole(r->longest));
 		}
 		nsx_table_int(t, WORK, whole(r->work));
-		nsx_table_double(t, PERCENT, 100 * ratio(r->self, total));
+		nsx_table_double(t, SHARE, ratio(r->self, total));
 	}
 	return t;
 }

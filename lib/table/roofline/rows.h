@@ -42,7 +42,9 @@ struct nsx_roof_sum {
 	nsx_u128 by_bound[NSX_NBOUNDS];
 	nsx_u128 flops, bytes;           /* of the executions of rows with a limit */
 	nsx_u128 known_flops;            /* of all rows whose work is known */
-	double   limit, headroom, at_peak;   /* at_peak: negative if it is unknown for a row */
+	double   limit, headroom;
+	double   reached;                /* total - headroom, summed: the smaller of total and limit of each row */
+	double   at_peak;                /* negative if it is unknown for a row */
 };
 
 /* Modules of programs. */
@@ -69,7 +71,15 @@ void nsx_roof_free(struct nsx_roof *f);
 /* Cells to rows. NSX_OK, or NSX_ERR with err filled. */
 int nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags);
 
-static inline double nsx_roof_efficiency(double limit, nsx_u128 time) { return limit / (double)time; }
+/* 1 - headroom / modelled, 0 to 1, without the digits that this difference loses; s->modelled must be above 0. Not
+ * limit / modelled: that is above 1 for a row faster than its limit, and in a sum such rows would hide the headroom of
+ * others. */
+static inline double
+nsx_roof_efficiency(const struct nsx_roof_sum *s)
+{
+	return s->reached / (double)s->modelled;
+}
+
 /* The operations of an execution: those on matrix units, or if there are none, those on scalar units. */
 static inline int64_t nsx_roof_ops(const struct nsx_roof_row *r) { return r->flops ? r->flops : r->vector; }
 

@@ -26,6 +26,7 @@ nsx_roof_add(struct nsx_roof_sum *s, const struct nsx_roof_row *r)
 	s->bytes += n * (nsx_u128)r->bytes;
 	s->limit += r->limit;
 	s->headroom += r->headroom;
+	s->reached += r->headroom > 0 ? r->limit : (double)r->total;
 }
 
 /* The longest time of modules first, then key, id, number. */

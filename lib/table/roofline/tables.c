@@ -24,10 +24,12 @@ put_ratio(struct nsx_table *t, int col, double a, double b)
 		nsx_table_double(t, col, a / b);
 }
 
-static double
-percent(const struct nsx_roof *f, nsx_u128 time)
+/* Absent if no time is modelled. */
+static void
+put_efficiency(struct nsx_table *t, int col, const struct nsx_roof_sum *s)
 {
-	return 100 * (double)time / (double)f->total;
+	if (s->modelled)
+		nsx_table_double(t, col, nsx_roof_efficiency(s));
 }
 
 static const char *
@@ -61,7 +63,7 @@ static double tflops_of(const struct nsx_roof_row *r) { return (double)nsx_roof_
 
 enum {
 	T_MATH = I_OPCODE + 1, T_BOUND, T_COUNT, T_TOTAL, T_LIMIT, T_HEADROOM, T_EFFICIENCY, T_FLOPS, T_VECTOR, T_BYTES,
-	T_INTENSITY, T_TFLOPS, T_GBPS, T_PERCENT, T_NOTE, T_OP_NAME, T_GAIN, T_NCOLS
+	T_INTENSITY, T_TFLOPS, T_GBPS, T_SHARE, T_NOTE, T_OP_NAME, T_GAIN, T_NCOLS
 };
 
 static const struct nsx_table_col inst_cols[T_NCOLS] = {
@@ -73,7 +75,7 @@ static const struct nsx_table_col inst_cols[T_NCOLS] = {
 	[T_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE }, [T_FLOPS] = { "flops", NSX_CELL_FLOPS },
 	[T_VECTOR] = { "vector", NSX_CELL_FLOPS }, [T_BYTES] = { "bytes", NSX_CELL_BYTES },
 	[T_INTENSITY] = { "intensity", NSX_CELL_DOUBLE }, [T_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
-	[T_GBPS] = { "gbps", NSX_CELL_GBPS }, [T_PERCENT] = { "percent", NSX_CELL_PERCENT },
+	[T_GBPS] = { "gbps", NSX_CELL_GBPS }, [T_SHARE] = { "share", NSX_CELL_SHARE },
 	[T_NOTE] = { "note", NSX_CELL_STRING }, [T_OP_NAME] = { "op_name", NSX_CELL_STRING },
 	[T_GAIN] = { "gain", NSX_CELL_MEAN_NS }
 };
@@ -84,14 +86,16 @@ put_rows(struct nsx_roof *f, struct nsx_table *t)
 	for (size_t i = 0; i < f->rows.n; i++) {
 		const struct nsx_roof_row *r = &f->rows.p[i];
 		double time = (double)r->total;
+		struct nsx_roof_sum s = { 0 };
 
+		nsx_roof_add(&s, r);
 		nsx_table_row(t);
 		put_inst(f, t, r);
 		nsx_table_str(t, T_MATH, nsx_str_c(math_of(r)));
 		nsx_table_int(t, T_COUNT, r->count);
 		if (nsx_table_sum(t, T_TOTAL, r->total, f->err) != NSX_OK)
 			return NSX_ERR;
-		put_ratio(t, T_PERCENT, 100 * time, (double)f->total);
+		put_ratio(t, T_SHARE, time, (double)f->total);
 		nsx_table_str(t, T_NOTE, nsx_str_c(notes[r->note]));
 		nsx_table_str(t, T_OP_NAME, nsx_cat_str(&f->cat, f->cat.insts.p[r->inst].op_name));
 		if (r->limited) {
@@ -99,7 +103,7 @@ put_rows(struct nsx_roof *f, struct nsx_table *t)
 			nsx_table_double(t, T_LIMIT, r->limit);
 			nsx_table_double(t, T_HEADROOM, r->headroom);
 			nsx_table_double(t, T_GAIN, r->gain);
-			put_ratio(t, T_EFFICIENCY, r->limit, time);
+			put_efficiency(t, T_EFFICIENCY, &s);
 		}
 		if (r->modelled) {
 			nsx_table_int(t, T_FLOPS, r->flops);
@@ -155,14 +159,14 @@ put_points(struct nsx_roof *f, struct nsx_table *t)
 
 /* Without math the columns are the same except one; they are placed after `keys` columns. */
 enum { G_INSTRUCTIONS, G_COUNT, G_TOTAL, G_MODELLED, G_LIMIT, G_HEADROOM, G_EFFICIENCY, G_FLOPS, G_BYTES, G_TFLOPS,
-       G_GBPS, G_PERCENT, G_NCOLS };
+       G_GBPS, G_SHARE, G_NCOLS };
 
 #define GROUP_COLS \
 	{ "instructions", NSX_CELL_INT }, { "count", NSX_CELL_INT }, { "total", NSX_CELL_NS }, \
 	{ "modelled", NSX_CELL_NS }, { "limit", NSX_CELL_MEAN_NS }, \
 	{ "headroom", NSX_CELL_MEAN_NS }, { "efficiency", NSX_CELL_SHARE }, { "flops", NSX_CELL_FLOPS }, \
 	{ "bytes", NSX_CELL_BYTES }, \
-	{ "tflops", NSX_CELL_DOUBLE }, { "gbps", NSX_CELL_GBPS }, { "percent", NSX_CELL_PERCENT }
+	{ "tflops", NSX_CELL_DOUBLE }, { "gbps", NSX_CELL_GBPS }, { "share", NSX_CELL_SHARE }
 
 static const struct nsx_table_col opcode_cols[] = { { "opcode", NSX_CELL_STRING }, { "math", NSX_CELL_STRING },
                                                     GROUP_COLS };
@@ -235,13 +239,12 @@ put_groups(struct nsx_roof *f, struct nsx_table *t)
 			rc = NSX_ERR;
 		nsx_table_double(t, k + G_LIMIT, s->limit);
 		nsx_table_double(t, k + G_HEADROOM, s->headroom);
-		put_ratio(t, k + G_EFFICIENCY, s->limit, time);
+		put_efficiency(t, k + G_EFFICIENCY, s);
 		put_work(f, t, k + G_FLOPS, s->flops);
 		put_work(f, t, k + G_BYTES, s->bytes);
 		put_ratio(t, k + G_TFLOPS, (double)s->flops / 1000, time);
 		put_ratio(t, k + G_GBPS, (double)s->bytes, time);
-		if (f->total)
-			nsx_table_double(t, k + G_PERCENT, percent(f, s->total));
+		put_ratio(t, k + G_SHARE, (double)s->total, (double)f->total);
 	}
 	free(g.list.p);
 	nsx_map_free(&g.at);
@@ -296,7 +299,7 @@ put_programs(struct nsx_roof *f, struct nsx_table *t)
 			rc = NSX_ERR;
 		nsx_table_double(t, M_LIMIT, s->limit);
 		nsx_table_double(t, M_HEADROOM, s->headroom);
-		put_ratio(t, M_EFFICIENCY, s->limit, (double)s->modelled);
+		put_efficiency(t, M_EFFICIENCY, s);
 		put_ratio(t, M_SHARE, (double)s->modelled, (double)s->total);
 		put_work(f, t, M_FLOPS, s->known_flops);
 		put_ratio(t, M_TFLOPS, (double)s->known_flops / 1000, time);
@@ -375,11 +378,11 @@ nsx_roof_table(struct nsx_roof *f, struct nsx_table **table)
 		const char *rank, *adds;
 	} kinds[] = {
 		[NSX_ROOFLINE_INST]    = { inst_cols, T_NCOLS, put_rows, true,
-		                           "name total headroom efficiency bound percent program", "total" },
+		                           "name total headroom efficiency bound share program", "total" },
 		[NSX_ROOFLINE_OPCODE]  = { opcode_cols, 2 + G_NCOLS, put_groups, true,
-		                           "opcode math total headroom efficiency percent", "total" },
+		                           "opcode math total headroom efficiency share", "total" },
 		[NSX_ROOFLINE_OP_NAME] = { op_name_cols, 1 + G_NCOLS, put_groups, true,
-		                           "op_name total headroom efficiency percent", "total" },
+		                           "op_name total headroom efficiency share", "total" },
 		[NSX_ROOFLINE_PROGRAM] = { program_cols, M_NCOLS, put_programs, true,
 		                           "key time hfu efficiency share headroom executions", "time" },
 		[NSX_ROOFLINE_POINTS]  = { point_cols, P_NCOLS, put_points, false,

@@ -36,7 +36,7 @@ put_bound(struct nsx_buf *b, const struct nsx_roof_sum *s)
 		nsx_buf_fmt(b, "%s-bound in %.0f%% of", names[most], 100 * share);
 	else
 		nsx_buf_fmt(b, "bound by nothing in most of");
-	nsx_buf_fmt(b, " its time, at %.1f%% of the limit", 100 * nsx_roof_efficiency(s->limit, s->modelled));
+	nsx_buf_fmt(b, " its time, at %.1f%% of the limit", 100 * nsx_roof_efficiency(s));
 }
 
 /* The largest row without a limit. Rows without one are the last, the longest first. */

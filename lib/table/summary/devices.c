@@ -9,8 +9,8 @@
 #include "job/catalogue.h"
 #include "job/parts.h"
 
-enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, COMPUTE_PERCENT, EXPOSED_PERCENT,
-       IDLE_PERCENT, WINDOW, COPY, COPY_HIDDEN, NCOLS };
+enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, COMPUTE_SHARE, EXPOSED_SHARE,
+       IDLE_SHARE, WINDOW, COPY, COPY_HIDDEN, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[DEVICE]          = { "device", NSX_CELL_INT },
@@ -22,9 +22,9 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[EXPOSED]         = { "exposed", NSX_CELL_NS },
 	[HIDDEN]          = { "hidden", NSX_CELL_NS },
 	[IDLE]            = { "idle", NSX_CELL_NS },
-	[COMPUTE_PERCENT] = { "compute_percent", NSX_CELL_PERCENT },
-	[EXPOSED_PERCENT] = { "exposed_percent", NSX_CELL_PERCENT },
-	[IDLE_PERCENT]    = { "idle_percent", NSX_CELL_PERCENT },
+	[COMPUTE_SHARE] = { "compute_share", NSX_CELL_SHARE },
+	[EXPOSED_SHARE] = { "exposed_share", NSX_CELL_SHARE },
+	[IDLE_SHARE]    = { "idle_share", NSX_CELL_SHARE },
 	[WINDOW]          = { "window", NSX_CELL_NS },
 	[COPY]            = { "copy", NSX_CELL_NS },
 	[COPY_HIDDEN]     = { "copy_hidden", NSX_CELL_NS },
@@ -269,10 +269,10 @@ put_moments(struct devices *f, struct nsx_table *t, struct moments *m, bool alon
 		return NSX_OK;
 	nsx_parts_finish(&m->parts, add_part, m);
 	nsx_u128 window = m->of[NSX_PART_COMPUTE] + m->of[NSX_PART_COMM] + m->of[NSX_PART_COPY] + m->of[NSX_PART_IDLE];
-	const struct { int col, percent; nsx_u128 ns; bool always; } cells[] = {
-		{ COMPUTE, COMPUTE_PERCENT, m->of[NSX_PART_COMPUTE], false }, { EXPOSED, EXPOSED_PERCENT,
+	const struct { int col, share; nsx_u128 ns; bool always; } cells[] = {
+		{ COMPUTE, COMPUTE_SHARE, m->of[NSX_PART_COMPUTE], false }, { EXPOSED, EXPOSED_SHARE,
 			m->of[NSX_PART_COMM], false },
-		{ HIDDEN, -1, m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM], false }, { IDLE, IDLE_PERCENT,
+		{ HIDDEN, -1, m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM], false }, { IDLE, IDLE_SHARE,
 			m->of[NSX_PART_IDLE], false },
 		{ WINDOW, -1, window, true }, { COPY, -1, m->of[NSX_PART_COPY], true },
 		{ COPY_HIDDEN, -1, m->whole[NSX_PART_COPY] - m->of[NSX_PART_COPY], true },
@@ -282,8 +282,8 @@ put_moments(struct devices *f, struct nsx_table *t, struct moments *m, bool alon
 			continue;
 		if (nsx_table_sum(t, cells[i].col, cells[i].ns, f->err) != NSX_OK)
 			return NSX_ERR;
-		if (cells[i].percent >= 0 && window)
-			nsx_table_double(t, cells[i].percent, nsx_sum_percent(cells[i].ns, window));
+		if (cells[i].share >= 0 && window)
+			nsx_table_double(t, cells[i].share, nsx_sum_share(cells[i].ns, window));
 	}
 	return NSX_OK;
 }
@@ -315,9 +315,9 @@ put_device(struct devices *f, struct nsx_table *t, struct device *device, bool t
 	if (nsx_table_sum(t, SPAN, span, f->err) != NSX_OK || nsx_table_sum(t, IDLE, idle, f->err) != NSX_OK)
 		return NSX_ERR;
 	if (span) {
-		nsx_table_double(t, COMPUTE_PERCENT, nsx_sum_percent(d->compute, span));
-		nsx_table_double(t, EXPOSED_PERCENT, nsx_sum_percent(d->exposed, span));
-		nsx_table_double(t, IDLE_PERCENT, nsx_sum_percent(idle, span));
+		nsx_table_double(t, COMPUTE_SHARE, nsx_sum_share(d->compute, span));
+		nsx_table_double(t, EXPOSED_SHARE, nsx_sum_share(d->exposed, span));
+		nsx_table_double(t, IDLE_SHARE, nsx_sum_share(idle, span));
 	}
 	return NSX_OK;
 }
@@ -332,7 +332,7 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		if (!nsx_top_expose(&f->top, f->works.p[i].program, f->works.p[i].compute + f->works.p[i].exposed))
 			return nsx_err_nomem(f->err, NULL);
 	*table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(*table, "device span compute_percent exposed_percent idle_percent compute exposed idle "
+	nsx_table_rank(*table, "device span compute_share exposed_share idle_share compute exposed idle "
 	                       "hidden copy execs");
 	if (!*table || !nsx_top_pick(&f->top, f->cover, diags))
 		return nsx_err_nomem(f->err, NULL);

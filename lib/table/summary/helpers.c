@@ -370,7 +370,7 @@ tell_alone(const struct nsx_helpers *h, nsx_u128 all, struct nsx_buf *b, bool ex
 {
 	b->len = 0;
 	put_time(b, h->alone, exact);
-	nsx_buf_fmt(b, " of GPU work, %.1f%%, was launched in no range: ", nsx_sum_percent(h->alone, all));
+	nsx_buf_fmt(b, " of GPU work, %.1f%%, was launched in no range: ", 100 * nsx_sum_share(h->alone, all));
 	return list_threads(h, b, exact);
 }
 

@@ -1,5 +1,6 @@
 /* insts.c -- a row for each instruction, opcode or kind of collective, and sums over the stream. Holds the metadata of
  * instructions and exact sums for each that was executed. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
 /* Deviations above this share of the mean are reported. */
 #define VARIES 0.1
 
-enum { T_ID, T_PROGRAM, T_NAME, T_OPCODE, T_COMM, T_COUNT, T_TOTAL, T_MEAN, T_STD, T_RELSTD, T_PERCENT, T_OP_NAME,
+enum { T_ID, T_PROGRAM, T_NAME, T_OPCODE, T_COMM, T_COUNT, T_TOTAL, T_MEAN, T_STD, T_RELSTD, T_SHARE, T_OP_NAME,
        T_EXPOSED, T_NCOLS };
 
 static const struct nsx_table_col thunk_cols[T_NCOLS] = {
@@ -25,32 +26,32 @@ static const struct nsx_table_col thunk_cols[T_NCOLS] = {
 	[T_MEAN]    = { "mean", NSX_CELL_MEAN_NS },
 	[T_STD]     = { "std", NSX_CELL_MEAN_NS },
 	[T_RELSTD]  = { "relstd", NSX_CELL_SHARE },
-	[T_PERCENT] = { "percent", NSX_CELL_PERCENT },
+	[T_SHARE]   = { "share", NSX_CELL_SHARE },
 	[T_OP_NAME] = { "op_name", NSX_CELL_STRING },
 	[T_EXPOSED] = { "exposed", NSX_CELL_NS },
 };
 
-enum { O_OPCODE, O_TOTAL, O_PERCENT, O_NCOLS };
+enum { O_OPCODE, O_TOTAL, O_SHARE, O_NCOLS };
 
 static const struct nsx_table_col opcode_cols[O_NCOLS] = {
 	[O_OPCODE]  = { "opcode", NSX_CELL_STRING },
 	[O_TOTAL]   = { "total", NSX_CELL_NS },
-	[O_PERCENT] = { "percent", NSX_CELL_PERCENT },
+	[O_SHARE]   = { "share", NSX_CELL_SHARE },
 };
 
-enum { S_SOURCE, S_COUNT, S_TOTAL, S_PERCENT, S_NCOLS };
+enum { S_SOURCE, S_COUNT, S_TOTAL, S_SHARE, S_NCOLS };
 
 static const struct nsx_table_col source_cols[S_NCOLS] = {
 	[S_SOURCE]  = { "source", NSX_CELL_STRING },
 	[S_COUNT]   = { "count", NSX_CELL_INT },
 	[S_TOTAL]   = { "total", NSX_CELL_NS },
-	[S_PERCENT] = { "percent", NSX_CELL_PERCENT },
+	[S_SHARE]   = { "share", NSX_CELL_SHARE },
 };
 
 static const struct nsx_table_col total_cols[O_NCOLS] = {
 	[O_OPCODE]  = { "quantity", NSX_CELL_STRING },
 	[O_TOTAL]   = { "total", NSX_CELL_NS },
-	[O_PERCENT] = { "percent", NSX_CELL_PERCENT },
+	[O_SHARE]   = { "share", NSX_CELL_SHARE },
 };
 
 enum { C_COLLECTIVE, C_COUNT, C_TOTAL, C_EXPOSED, C_HIDDEN, C_HIDDEN_SHARE, C_NCOLS };
@@ -286,7 +287,7 @@ put_inst(struct insts *f, struct nsx_table *t, size_t at, nsx_u128 modules)
 	if (i->exposed.n > 1 && mean > 0)
 		nsx_table_double(t, T_RELSTD, std / mean);
 	if (modules)
-		nsx_table_double(t, T_PERCENT, nsx_sum_percent((nsx_u128)i->exposed.sum, modules));
+		nsx_table_double(t, T_SHARE, nsx_sum_share((nsx_u128)i->exposed.sum, modules));
 	nsx_table_str(t, T_OP_NAME, nsx_cat_str(cat, of->op_name));
 	if (i->comm && !i->no_hidden && nsx_table_sum(t, T_EXPOSED, (nsx_u128)i->exposed.sum, f->err) != NSX_OK)
 		return NSX_ERR;
@@ -297,9 +298,9 @@ static int
 put_insts(struct insts *f, struct nsx_table *t)
 {
 	struct order *rows = malloc((f->insts.n + 1) * sizeof *rows);
-	nsx_u128 modules = nsx_top_modules(&f->top);
+	nsx_u128 modules = nsx_top_all_modules(&f->top);
 	int64_t most = f->options.variable;
-	size_t n = 0;
+	size_t n = 0, beyond = 0;
 	int rc = NSX_OK;
 
 	if (!rows)
@@ -311,7 +312,10 @@ put_insts(struct insts *f, struct nsx_table *t)
 			rows[n++] = (struct order){ (nsx_u128)i->exposed.sum, nsx_stat_mean(&i->exposed),
 			                            f->top.cat.programs.p[f->top.cat.insts.p[k].program].number,
 			                            name_of(f, k), k };
+		else if (!most && i->exposed.n > 0)
+			beyond++;
 	}
+	nsx_table_uncovered(t, beyond);
 	if (n > 1)
 		qsort(rows, n, sizeof *rows, most ? by_mean : by_time);
 	for (size_t k = 0; k < n && (!most || k < (size_t)most) && rc == NSX_OK; k++)
@@ -342,7 +346,33 @@ row_at(struct rows *rows, struct nsx_map *row_of, uint32_t label)
 	return at && *at != NSX_NONE ? &rows->p[*at] : NULL;
 }
 
-/* Rows by opcode, or by kind for communication only, sorted. False when out of memory. */
+/* Add an instruction's executions, unless its program is not kept: then its label may remain without any. */
+static void
+add_row(struct row *r, const struct inst *i, bool kept)
+{
+	if (!kept)
+		return;
+	r->count += i->exposed.n;
+	r->exposed += (nsx_u128)i->exposed.sum;
+	r->hidden += i->hidden;
+}
+
+/* Sort the rows and remove those of programs that are not kept: their number. */
+static size_t
+sort_rows(struct rows *rows)
+{
+	size_t n = 0, all = rows->n;
+
+	for (size_t i = 0; i < all; i++)
+		if (rows->p[i].count)
+			rows->p[n++] = rows->p[i];
+	rows->n = n;
+	if (n > 1)
+		qsort(rows->p, n, sizeof *rows->p, row_cmp);
+	return all - n;
+}
+
+/* Rows by opcode, or by kind for communication only, not sorted. False when out of memory. */
 static bool
 add_up(const struct insts *f, bool kinds, struct rows *rows)
 {
@@ -355,7 +385,7 @@ add_up(const struct insts *f, bool kinds, struct rows *rows)
 		const struct inst *i = op ? &f->op_kinds.p[k - f->insts.n] : &f->insts.p[k];
 		uint32_t label = op ? i->name : kinds ? cat->insts.p[k].collective : cat->insts.p[k].opcode;
 
-		if (kinds ? !i->comm || i->exposed.n == 0 : op || !counts(f, k))
+		if (i->exposed.n == 0 || (kinds ? !i->comm : op))
 			continue;
 		struct row *r = row_at(rows, &row_of, label);
 		good = r != NULL;
@@ -363,13 +393,9 @@ add_up(const struct insts *f, bool kinds, struct rows *rows)
 			break;
 		r->label = label != NSX_NONE ? nsx_cat_str(cat, label) : kinds
 		    ? NSX_STR("[unknown]") : NSX_STR("[no instruction]");
-		r->count += i->exposed.n;
-		r->exposed += (nsx_u128)i->exposed.sum;
-		r->hidden += i->hidden;
+		add_row(r, i, kinds || counts(f, k));
 	}
 	nsx_map_free(&row_of);
-	if (rows->n > 1)
-		qsort(rows->p, rows->n, sizeof *rows->p, row_cmp);
 	return good;
 }
 
@@ -380,7 +406,7 @@ put_sum(struct insts *f, struct nsx_table *t, struct nsx_str name, nsx_u128 ns, 
 	nsx_table_row(t);
 	nsx_table_str(t, O_OPCODE, name);
 	if (of)
-		nsx_table_double(t, O_PERCENT, nsx_sum_percent(ns, of));
+		nsx_table_double(t, O_SHARE, nsx_sum_share(ns, of));
 	return nsx_table_sum(t, O_TOTAL, ns, f->err);
 }
 
@@ -389,7 +415,7 @@ static int
 put_sources(struct insts *f, struct nsx_table *t)
 {
 	struct nsx_catalogue *cat = &f->top.cat;
-	nsx_u128 modules = nsx_top_modules(&f->top);
+	nsx_u128 modules = nsx_top_all_modules(&f->top);
 	struct nsx_map row_of = { 0 };
 	struct rows rows = { 0 };
 	NSX_VEC(uint32_t) labels = { 0 };
@@ -398,29 +424,26 @@ put_sources(struct insts *f, struct nsx_table *t)
 	for (size_t k = 0; k < f->insts.n && good; k++) {
 		uint32_t op_name, frames, label;
 
-		if (!counts(f, k))
+		if (f->insts.p[k].exposed.n == 0)
 			continue;
 		nsx_cat_place(cat, &cat->insts.p[k], &op_name, &frames);
 		label = nsx_cat_intern(cat, nsx_cat_source(nsx_cat_str(cat, frames), nsx_cat_str(cat, op_name)),
 		                       f->err);
 		struct row *r = label == NSX_NONE ? NULL : row_at(&rows, &row_of, label);
 		good = r && (labels.n == rows.n || nsx_vec_push(&labels, label));
-		if (good) {
-			r->count += f->insts.p[k].exposed.n;
-			r->exposed += (nsx_u128)f->insts.p[k].exposed.sum;
-		}
+		if (good)
+			add_row(r, &f->insts.p[k], counts(f, k));
 	}
 	for (size_t i = 0; i < rows.n && good; i++)
-		rows.p[i].label = nsx_cat_str(cat, labels.p[i]);
-	if (good && rows.n > 1)
-		qsort(rows.p, rows.n, sizeof *rows.p, row_cmp);
+		rows.p[i].label = nsx_cat_str(cat, labels.p[i]), rows.p[i].hidden = 0;
+	nsx_table_uncovered(t, sort_rows(&rows));
 	int rc = good ? NSX_OK : nsx_err_nomem(f->err, NULL);
 	for (size_t i = 0; i < rows.n && rc == NSX_OK; i++) {
 		nsx_table_row(t);
 		nsx_table_str(t, S_SOURCE, rows.p[i].label);
 		nsx_table_int(t, S_COUNT, rows.p[i].count);
 		if (modules)
-			nsx_table_double(t, S_PERCENT, nsx_sum_percent(rows.p[i].exposed, modules));
+			nsx_table_double(t, S_SHARE, nsx_sum_share(rows.p[i].exposed, modules));
 		rc = nsx_table_sum(t, S_TOTAL, rows.p[i].exposed, f->err);
 	}
 	nsx_map_free(&row_of);
@@ -432,42 +455,60 @@ put_sources(struct insts *f, struct nsx_table *t)
 static int
 put_opcodes(struct insts *f, struct nsx_table *t)
 {
-	nsx_u128 modules = nsx_top_modules(&f->top), exposed = 0;
+	nsx_u128 modules = nsx_top_modules(&f->top), all = nsx_top_all_modules(&f->top), exposed = 0;
 	struct rows rows = { 0 };
 	int rc = add_up(f, false, &rows) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 
 	/* Hidden time is in no opcode's time, nor does it affect the order. */
 	for (size_t i = 0; i < rows.n; i++)
 		rows.p[i].hidden = 0;
-	if (rows.n > 1)
-		qsort(rows.p, rows.n, sizeof *rows.p, row_cmp);
+	nsx_table_uncovered(t, sort_rows(&rows));
 	for (size_t i = 0; i < rows.n && rc == NSX_OK; i++) {
 		exposed += rows.p[i].exposed;
-		rc = put_sum(f, t, rows.p[i].label, rows.p[i].exposed, modules);
+		rc = put_sum(f, t, rows.p[i].label, rows.p[i].exposed, all);
 	}
 	if (rc == NSX_OK && f->top.any_module && f->top.any_thunk)
 		rc = put_sum(f, t, NSX_STR("[GPU idle during module execution]"), modules > exposed ? modules - exposed
-		             : 0, modules);
+		             : 0, all);
 	free(rows.p);
 	return rc;
+}
+
+/* The sums over all kinds, below the rows. */
+static void
+note_all(const struct insts *f, struct nsx_table *t, const struct row *all)
+{
+	nsx_u128 time = all->exposed + all->hidden;
+	struct nsx_buf b = { 0 };
+
+	nsx_buf_fmt(&b, "[all]: %" PRId64 " record%s, total ", all->count, all->count == 1 ? "" : "s");
+	nsx_buf_ns(&b, (double)time);
+	nsx_buf_c(&b, ", exposed ");
+	nsx_buf_ns(&b, (double)all->exposed);
+	nsx_buf_c(&b, ", hidden ");
+	nsx_buf_ns(&b, (double)all->hidden);
+	if (!f->no_hidden && time)
+		nsx_buf_fmt(&b, " (%.1f%%)", 100 * nsx_sum_share(all->hidden, time));
+	if (!b.failed)
+		nsx_table_note(t, "%.*s", (int)b.len, b.ptr);
+	nsx_buf_free(&b);
 }
 
 static int
 put_collectives(struct insts *f, struct nsx_table *t)
 {
 	struct rows rows = { 0 };
-	struct row all = { .label = NSX_STR("[all]") };
+	struct row all = { .count = 0 };
 	int rc = add_up(f, true, &rows) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 
-	for (size_t i = 0; i < rows.n; i++) {
-		all.count += rows.p[i].count;
-		all.exposed += rows.p[i].exposed;
-		all.hidden += rows.p[i].hidden;
-	}
-	for (size_t i = 0; rows.n > 0 && i <= rows.n && rc == NSX_OK; i++) {
-		const struct row *r = i < rows.n ? &rows.p[i] : &all;
+	sort_rows(&rows);
+	for (size_t i = 0; i < rows.n && rc == NSX_OK; i++) {
+		const struct row *r = &rows.p[i];
 		nsx_u128 time = r->exposed + r->hidden;
 
+		all.count += r->count;
+		all.exposed += r->exposed;
+		all.hidden += r->hidden;
 		nsx_table_row(t);
 		nsx_table_str(t, C_COLLECTIVE, r->label);
 		nsx_table_int(t, C_COUNT, r->count);
@@ -476,8 +517,10 @@ put_collectives(struct insts *f, struct nsx_table *t)
 		    nsx_table_sum(t, C_HIDDEN, r->hidden, f->err) != NSX_OK)
 			rc = NSX_ERR;
 		if (!f->no_hidden && time)
-			nsx_table_double(t, C_HIDDEN_SHARE, (double)r->hidden / (double)time);
+			nsx_table_double(t, C_HIDDEN_SHARE, nsx_sum_share(r->hidden, time));
 	}
+	if (rows.n > 0)
+		note_all(f, t, &all);
 	free(rows.p);
 	return rc;
 }
@@ -556,11 +599,14 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!*table)
 		return nsx_err_nomem(f->err, NULL);
 	if (f->options.by == NSX_SUMMARY_THUNK)
-		nsx_table_rank(*table, f->options.variable ? "name total relstd mean id program count percent"
-		                                           : "name total percent id program count opcode mean op_name");
+		nsx_table_rank(*table, f->options.variable ? "name total relstd mean id program count share"
+		                                           : "name total share id program count opcode mean op_name");
 	if ((f->options.by == NSX_SUMMARY_THUNK && !f->options.variable) || f->options.by == NSX_SUMMARY_OPCODE
 	    || f->options.by == NSX_SUMMARY_SOURCE || f->options.by == NSX_SUMMARY_COLLECTIVE)
 		nsx_table_adds(*table, "total");
+	if (f->top.any_module && !f->options.variable && f->options.by != NSX_SUMMARY_TOTAL
+	    && f->options.by != NSX_SUMMARY_COLLECTIVE)
+		nsx_table_shares(*table, "share", "module time");
 	switch (f->options.by) {
 	case NSX_SUMMARY_THUNK:  rc = put_insts(f, *table); break;
 	case NSX_SUMMARY_OPCODE: rc = put_opcodes(f, *table); break;

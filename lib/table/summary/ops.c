@@ -9,7 +9,7 @@
 #include "job/range_book.h"
 #include "table/summary/helpers.h"
 
-enum { K_TYPE, K_NAME, K_COUNT, K_TOTAL, K_MEAN, K_STD, K_MIN, K_MAX, K_PERCENT, K_NCOLS };
+enum { K_TYPE, K_NAME, K_COUNT, K_TOTAL, K_MEAN, K_STD, K_MIN, K_MAX, K_SHARE, K_NCOLS };
 
 static const struct nsx_table_col kernel_cols[K_NCOLS] = {
 	[K_TYPE]    = { "type", NSX_CELL_STRING },
@@ -20,11 +20,11 @@ static const struct nsx_table_col kernel_cols[K_NCOLS] = {
 	[K_STD]     = { "std", NSX_CELL_MEAN_NS },
 	[K_MIN]     = { "min", NSX_CELL_NS },
 	[K_MAX]     = { "max", NSX_CELL_NS },
-	[K_PERCENT] = { "percent", NSX_CELL_PERCENT },
+	[K_SHARE]   = { "share", NSX_CELL_SHARE },
 };
 
 /* As above as far as they go together. */
-enum { R_DOMAIN, R_OPS = K_PERCENT, R_HOST_TOTAL, R_GPU_TIME, R_GPU_SELF, R_GPU_MEAN, R_GPU_PERCENT, R_GPU_HELPER,
+enum { R_DOMAIN, R_OPS = K_SHARE, R_HOST_TOTAL, R_GPU_TIME, R_GPU_SELF, R_GPU_MEAN, R_GPU_SHARE, R_GPU_HELPER,
        R_NCOLS };
 
 static const struct nsx_table_col range_cols[R_NCOLS] = {
@@ -41,7 +41,7 @@ static const struct nsx_table_col range_cols[R_NCOLS] = {
 	[R_GPU_TIME]   = { "gpu_time", NSX_CELL_NS },
 	[R_GPU_SELF]   = { "gpu_self", NSX_CELL_NS },
 	[R_GPU_MEAN]   = { "gpu_mean", NSX_CELL_MEAN_NS },
-	[R_GPU_PERCENT] = { "gpu_percent", NSX_CELL_PERCENT },
+	[R_GPU_SHARE]  = { "gpu_share", NSX_CELL_SHARE },
 	[R_GPU_HELPER] = { "gpu_helper", NSX_CELL_NS },   /* with --helpers only */
 };
 
@@ -414,7 +414,7 @@ put_range(struct ops *f, struct nsx_table *t, const struct row *r)
 	if (r->sums.dur.n)
 		nsx_table_double(t, R_GPU_MEAN, (double)r->gpu / (double)r->sums.dur.n);
 	if (f->all_ops)
-		nsx_table_double(t, R_GPU_PERCENT, nsx_sum_percent(r->gpu, f->all_ops));
+		nsx_table_double(t, R_GPU_SHARE, nsx_sum_share(r->gpu, f->all_ops));
 	return NSX_OK;
 }
 
@@ -440,7 +440,7 @@ put_row(struct ops *f, struct nsx_table *t, const struct order *o, const nsx_u12
 	if (!f->kernel)
 		return put_range(f, t, o->row);
 	if (of_type[o->row->type])
-		nsx_table_double(t, K_PERCENT, nsx_sum_percent(o->time, of_type[o->row->type]));
+		nsx_table_double(t, K_SHARE, nsx_sum_share(o->time, of_type[o->row->type]));
 	return NSX_OK;
 }
 
@@ -515,11 +515,11 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	*table = f->kernel ? nsx_table_new(kernel_cols, K_NCOLS) : nsx_table_new(range_cols,
 		R_NCOLS - !f->helpers.keep);
 	if (f->kernel)
-		nsx_table_head(*table, "percent", "of_type");
-	nsx_table_rank(*table, f->kernel ? "name type total percent count mean max"
-	               : f->helpers.keep ? "name gpu_time gpu_helper gpu_percent count gpu_mean gpu_self total mean "
+		nsx_table_head(*table, "share", "of_type");
+	nsx_table_rank(*table, f->kernel ? "name type total share count mean max"
+	               : f->helpers.keep ? "name gpu_time gpu_helper gpu_share count gpu_mean gpu_self total mean "
 	                                   "max ops host_total"
-	                                 : "name gpu_time gpu_percent count gpu_mean gpu_self total mean max ops "
+	                                 : "name gpu_time gpu_share count gpu_mean gpu_self total mean max ops "
 	                                   "host_total");
 	nsx_table_adds(*table, f->kernel ? "total" : "gpu_self");
 	/* Next to the GPU time of ranges these columns are their spans, in which the GPU may be idle. */

@@ -11,7 +11,7 @@
 #include "job/program_time.h"
 #include "base/stat.h"
 
-enum { ID, NAME, KEY, EXECS, THUNKS_MEAN, THUNKS_STD, TOTAL, MEAN, STD, PERCENT, WAIT_MEAN, WAIT_STD, WAIT_PERCENT,
+enum { ID, NAME, KEY, EXECS, THUNKS_MEAN, THUNKS_STD, TOTAL, MEAN, STD, SHARE, WAIT_MEAN, WAIT_STD, WAIT_PERCENT,
        WAIT_SHARE, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
@@ -24,7 +24,7 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[TOTAL]        = { "total", NSX_CELL_NS },
 	[MEAN]         = { "mean", NSX_CELL_MEAN_NS },
 	[STD]          = { "std", NSX_CELL_MEAN_NS },
-	[PERCENT]      = { "percent", NSX_CELL_PERCENT },
+	[SHARE]        = { "share", NSX_CELL_SHARE },
 	[WAIT_MEAN]    = { "wait_mean", NSX_CELL_MEAN_NS },
 	[WAIT_STD]     = { "wait_std", NSX_CELL_MEAN_NS },
 	[WAIT_PERCENT] = { "wait_percent", NSX_CELL_PERCENT },
@@ -241,7 +241,7 @@ put_row(struct programs *f, struct nsx_table *t, uint32_t at, nsx_u128 all)
 	if (m->dur.n > 1)
 		nsx_table_double(t, STD, nsx_stat_std(&m->dur));
 	if (all)
-		nsx_table_double(t, PERCENT, nsx_sum_percent(p->modules, all));
+		nsx_table_double(t, SHARE, nsx_sum_share(p->modules, all));
 	if (m->wait.n > 0)
 		nsx_table_double(t, WAIT_MEAN, nsx_stat_mean(&m->wait));
 	if (m->wait.n > 1)
@@ -264,8 +264,9 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	*table = nsx_table_new(cols, NCOLS);
 	/* Of a mean that includes devices which wait less: it may be more than the whole. */
 	nsx_table_head(*table, "wait_percent", "wait_of_mean");
-	nsx_table_rank(*table, "key total percent execs mean wait_share std wait_mean thunks_mean");
+	nsx_table_rank(*table, "key total share execs mean wait_share std wait_mean thunks_mean");
 	nsx_table_adds(*table, "total");
+	nsx_table_shares(*table, "share", "module time");
 	if (!rows || !*table)
 		rc = nsx_err_nomem(f->err, NULL);
 	/* A program with thunks only has no execution for them. */

@@ -27,9 +27,9 @@ nsx_summary_by_name(const char *name)
 }
 
 double
-nsx_sum_percent(nsx_u128 part, nsx_u128 whole)
+nsx_sum_share(nsx_u128 part, nsx_u128 whole)
 {
-	return 100 * (double)part / (double)whole;
+	return (double)part / (double)whole;
 }
 
 /* One of the results that are computed together. */

@@ -20,7 +20,7 @@ struct nsx_summer {
  * and ranges by name. */
 extern const struct nsx_summer nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops;
 
-/* part of whole in percent; whole must be above 0. */
-double nsx_sum_percent(nsx_u128 part, nsx_u128 whole);
+/* part of whole, 1 is the whole, which must be above 0. */
+double nsx_sum_share(nsx_u128 part, nsx_u128 whole);
 
 #endif

@@ -70,7 +70,7 @@ def sums(rows):
     s = dict(count=sum(x["count"] for x in rows), total=sum(x["total"] for x in rows), modelled=sum(x["total"] for x in known),
              limit=sum((x["limit"] for x in known), F(0)), headroom=sum((x["headroom"] for x in known), F(0)))
     if s["modelled"]:
-        s["efficiency"] = s["limit"] / s["modelled"]
+        s["efficiency"] = 1 - s["headroom"] / s["modelled"]
     return s, known
 
 
@@ -100,13 +100,13 @@ def want(records):
         if i["mem_bytes"]:
             row["intensity"] = F(ops, i["mem_bytes"])
         if row["total"]:
-            row["efficiency"] = row["limit"] / row["total"]
+            row["efficiency"] = 1 - row["headroom"] / row["total"]
             row["tflops"], row["gbps"] = F(ops * row["count"], row["total"] * 1000), F(i["mem_bytes"] * row["count"], row["total"])
         row["note"] = "" if row["limit"] <= row["total"] else "cache" if row["bound"] == "memory" else "peak"
     everything = sum(x["total"] for x in rows.values())
     for x in rows.values():
         if everything:
-            x["percent"] = F(100 * x["total"], everything)
+            x["share"] = F(x["total"], everything)
     programs = {}
     for p in {k[0] for k in rows} | {m["program"] for m in records["module"]}:
         mine, modules = [x for k, x in rows.items() if k[0] == p], [m["dur"] for m in records["module"] if m["program"] == p]
@@ -153,7 +153,7 @@ def hold(path, tables):
             print(f"{what}: other rows")
             continue
         for k, r in found[what].items():
-            held = {c: v for c, v in r.items() if c not in ("id", "program", "name", "key", "op_name") and (c != "percent" or what == "inst")}
+            held = {c: v for c, v in r.items() if c not in ("id", "program", "name", "key", "op_name") and (c != "share" or what != "opcode")}
             same(f"{what} {k}", held, {"opcode": k[0], "math": k[1], **wanted[k]} if what == "opcode" else wanted[k])
         if what == "program":
             order = [-int(x["time"]) for x in table(what)]

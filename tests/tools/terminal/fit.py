@@ -41,7 +41,7 @@ def number(text):
     return int(text.replace(",", ""))
 
 
-HEADS = {"time": "ns", "of_causes": "ns", "wait_of_mean": "wait_percent", "queue_sum": "queue", "change": "percent", "of_type": "percent", "GB/s": "gbps",
+HEADS = {"time": "ns", "of_causes": "ns", "wait_of_mean": "wait_percent", "queue_sum": "queue", "change": "percent", "of_type": "share", "GB/s": "gbps",
          "flops_each": "flops", "vector_each": "vector", "bytes_each": "bytes", "whole_peak": "peak"}
 SENTENCES = re.compile("--verdict|-t diag ")
 
@@ -79,7 +79,7 @@ def trouble(command, width):
     # As many as were asked for with --list.
     shown = min(20, len(rows)) if "--list" not in command and len(rows) > 25 or "nsysx-view" in command else len(rows)
     below = " ".join(lines[1 + shown:])
-    more = re.search(r"\.\.\. and ([0-9,]+) more(?: \([0-9.]+% of [a-z_]+\))?: *--top 0", re.sub(r"\s+", " ", below))
+    more = re.search(r"\.\.\. and ([0-9,]+) more(?: \([0-9.]+% of [a-z_ ]+\))?: *--top 0", re.sub(r"\s+", " ", below))
     if (number(more.group(1)) if more else 0) != len(rows) - shown:
         return "%d rows, and: %s" % (len(rows), below)
     more = re.search(r"\.\.\. and ([0-9]+) more columns?: *--wide", re.sub(r"\s+", " ", below))
