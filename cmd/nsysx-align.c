@@ -60,7 +60,7 @@ main(int argc, char **argv)
 		rc = nsx_tool_write_diags(&cli, out, &diags);
 	if (rc != NSX_OK || nsx_writer_finish(out) != NSX_OK)
 		nsx_cli_die(&cli, err.msg);
-	nsx_cli_diags(&cli, &diags);
+	nsx_cli_diags(&cli, &diags, 0);
 	nsx_writer_free(out);
 	nsx_diags_free(&diags);
 	return NSX_EXIT_OK;

@@ -227,7 +227,7 @@ main(int argc, char **argv)
 	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
 	if (rc != NSX_OK || nsx_writer_finish(tool.out) != NSX_OK)
 		nsx_cli_die(&cli, tool.err.msg);
-	nsx_cli_diags(&cli, &tool.diags);
+	nsx_cli_diags(&cli, &tool.diags, 0);
 	if (window && nsx_writer_work(tool.out) == 0)
 		warn_window();
 	nsx_writer_free(tool.out);

@@ -13,7 +13,7 @@ static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "by", &by, "WINDOWS", "device, module, execution, step, range:REGEX or every:TIME [device]"),
 	NSX_OPT_FLAG(0, "steps", &steps,
-	             "only the time of steps: of each device from the start of its first to that of its last"),
+	             "only the time of steps, each from its start to that of the next one on the device"),
 	NSX_OPT_STR(0, "step", &step, "REGEX",
 	            "NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
 	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
@@ -103,10 +103,8 @@ check_steps(const struct nsx_idle_options *o)
 		nsx_cli_misuse(&cli, "--steps goes with --by device, module, execution or every:TIME");
 	if (steps && all)
 		nsx_cli_misuse(&cli, "--all and --steps exclude each other");
-	if (steps && step && module)
+	if (step && module)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	if (o->by == NSX_IDLE_STEP && !step == !module)
-		nsx_cli_misuse(&cli, "--by step: want one of --step REGEX and --module NAME");
 	if (o->by != NSX_IDLE_STEP && !steps && (step || module))
 		nsx_cli_misuse(&cli, "--%s goes with --steps or --by step", step ? "step" : "module");
 	why = step ? nsx_pattern_check(step) : NULL;

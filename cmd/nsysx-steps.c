@@ -6,7 +6,7 @@
 #include "tool.h"
 
 static const char *step, *module, *explain;
-static bool each, cut;
+static bool each, cut, mark;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "step", &step, "REGEX",
@@ -15,7 +15,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each step"),
 	NSX_OPT_MAYBE(0, "explain", &explain, "P",
 	              "print what made the step at percentile P longer than the median step [99]"),
-	NSX_OPT_FLAG(0, "cut", &cut, "write a stream instead: what begins in the steps of each device except its last"),
+	NSX_OPT_FLAG(0, "mark", &mark, "write the stream instead, with a step record for each step"),
+	NSX_OPT_FLAG(0, "cut", &cut, "write a stream instead: what begins in the periods of steps that count, and the steps"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
@@ -23,7 +24,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-steps",
-	"[--step REGEX | --module NAME] [--each | --explain[=P] | --cut [-b] [-z[LEVEL]]] "
+	"[--step REGEX | --module NAME] [--each | --explain[=P] | --mark | --cut [-b] [-z[LEVEL]]] "
 	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Print how long steps take, and how devices spent them.", opts };
 
@@ -34,11 +35,11 @@ write_stream(int nops, char **ops, const struct nsx_steps_options *o)
 
 	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json || nsx_tool_table.top >= 0
 	    || nsx_tool_table.wide || nsx_tool_rows.tests.n)
-		nsx_cli_misuse(&cli, "--cut writes a stream: options of tables do not go with it");
+		nsx_cli_misuse(&cli, "--mark and --cut write a stream: options of tables do not go with them");
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	/* The headers of the second reading are written. */
 	nsx_writer_follow(t.out, NULL);
-	return nsx_tool_finish(&t, nsx_steps_cut(t.in, o, t.out, &t.diags, &t.err));
+	return nsx_tool_finish(&t, nsx_steps_write(t.in, o, cut, t.out, &t.diags, &t.err));
 }
 
 int
@@ -58,16 +59,16 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--explain=%s: want a percentile from 1 to 100", explain);
 	else if (explain)
 		o.explain = (int)percentile;
-	if (each + cut + (explain != NULL) > 1)
-		nsx_cli_misuse(&cli, "--each, --explain and --cut exclude each other");
-	if (!cut && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
+	if (each + mark + cut + (explain != NULL) > 1)
+		nsx_cli_misuse(&cli, "--each, --explain, --mark and --cut exclude each other");
+	if (!cut && !mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
 		nsx_cli_misuse(&cli, "--binary, --text and --compress do not go with a table");
 	if (step && module)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
 	why = step ? nsx_pattern_check(step) : NULL;
 	if (why)
 		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
-	if (cut)
+	if (cut || mark)
 		return write_stream(nops, argv, &o);
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);

@@ -125,6 +125,16 @@ nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const st
 	return nsx_write_diags(out, cli->name, d);
 }
 
+/* Print the diags that are new. */
+static void
+say_diags(struct nsx_tool *t)
+{
+	/* Before other programs see that this one is done. */
+	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
+	nsx_cli_diags(t->cli, &t->diags, t->said);
+	t->said = t->diags.list.n;
+}
+
 int
 nsx_tool_finish(struct nsx_tool *t, int rc)
 {
@@ -141,7 +151,7 @@ nsx_tool_finish(struct nsx_tool *t, int rc)
 		rc = nsx_writer_finish(t->out);
 	if (rc != NSX_OK)
 		nsx_cli_die(t->cli, t->err.msg[0] ? t->err.msg : "out of memory");
-	nsx_cli_diags(t->cli, &t->diags);
+	say_diags(t);
 	nsx_writer_free(t->out);
 	nsx_reader_close(t->in);
 	nsx_diags_free(&t->diags);
@@ -291,6 +301,10 @@ nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t dia
 	struct nsx_outfile *f = nsx_outfile_open(path, &t->err);
 	enum nsx_table_form form = nsx_tool_table_form(t->cli);
 	int rc = NSX_ERR;
+
+	/* Who reads only the first rows of a pipe ends this program while it writes. */
+	if (f && !t->diags.failed)
+		say_diags(t);
 
 	if (f && nsx_table_show(table, form, look_of(form, table), diags, f, &t->err) == NSX_OK)
 		rc = nsx_tool_commit(t, f);

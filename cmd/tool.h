@@ -77,6 +77,7 @@ struct nsx_tool {
 	const char           *in_name;
 	bool                  as_is;      /* no diags of this program */
 	const char           *empty;      /* why a table would have no rows, if no diag says so; or NULL */
+	size_t                said;       /* of the diags, those that are printed */
 };
 
 /* The values of the output options, checked (misuse exits). */

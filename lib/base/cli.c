@@ -155,9 +155,9 @@ nsx_cli_note(const struct nsx_cli *cli, const char *fmt, ...)
 }
 
 void
-nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d)
+nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d, size_t from)
 {
-	for (size_t i = 0; i < d->list.n; i++) {
+	for (size_t i = from; i < d->list.n; i++) {
 		const struct nsx_diag *g = &d->list.p[i];
 		char count[32] = "";
 

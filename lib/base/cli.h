@@ -93,8 +93,8 @@ void nsx_cli_say(const struct nsx_cli *cli, const char *fmt, ...) NSX_PRINTF(2, 
 void nsx_cli_warn(const struct nsx_cli *cli, const char *fmt, ...) NSX_PRINTF(2, 3);
 void nsx_cli_note(const struct nsx_cli *cli, const char *fmt, ...) NSX_PRINTF(2, 3);
 
-/* Print collected diags as warnings, a line each (info only with -v). */
-void nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d);
+/* Print collected diags from number `from` on as warnings, a line each (info only with -v). */
+void nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d, size_t from);
 
 bool nsx_cli_verbose(void);
 bool nsx_cli_quiet(void);

@@ -3,6 +3,20 @@
 
 #include <stdlib.h>
 
+/* The time that was seen: of the capture, whose end may not be recorded, as much as the options select. */
+static void
+set_window(const struct ex_emit *e, const struct ex_profile *p, struct nsx_rec *r)
+{
+	const struct nsx_extract_opts *o = e->job->opts;
+	int64_t to = p->trace.stop == INT64_MIN ? INT64_MAX : p->trace.stop;
+
+	to = o->to < to ? o->to : to;
+	if (o->from != INT64_MIN)
+		nsx_set_i(r, NSX_PROFILE_from, o->from);
+	if (to != INT64_MAX)
+		nsx_set_i(r, NSX_PROFILE_to, to);
+}
+
 static int
 emit_profile(struct ex_emit *e, const struct ex_profile *p)
 {
@@ -15,6 +29,7 @@ emit_profile(struct ex_emit *e, const struct ex_profile *p)
 	nsx_set_s(r, NSX_PROFILE_schema, p->trace.schema);
 	if (p->trace.start_utc != INT64_MIN)
 		nsx_set_i(r, NSX_PROFILE_start_utc, p->trace.start_utc);
+	set_window(e, p, r);
 	return nsx_emit_done(e);
 }
 

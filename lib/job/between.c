@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "base/stat.h"
 #include "job/reach.h"
+#include "job/steps.h"
 
 void
 nsx_between_need(struct nsx_reader *in)
@@ -74,53 +75,37 @@ nsx_between_take(struct nsx_between *b, struct nsx_step_set *s, const struct nsx
 
 	if (!class.len)
 		return NSX_OK;
-	name = nsx_intern(&b->names, class);
+	name = nsx_intern(&s->names, class);
 	good = name != NSX_NONE && nsx_vec_push(&t->open, ((struct nsx_between_range){ to, rec->v[NSX_RANGE_device].i,
 		dur, name }));
 	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
 }
 
 int
-nsx_between_finish(struct nsx_between *b, const struct nsx_step_set *s)
+nsx_between_finish(const struct nsx_between *b, struct nsx_step_set *s)
 {
 	int64_t *spans = malloc((s->list.n + 1) * sizeof *spans);
-	bool good = spans != NULL;
 
-	for (size_t i = 0, n; good && i < s->list.n; i += n) {
-		const struct nsx_step_of *o = &s->list.p[i];
+	if (!spans)
+		return nsx_err_nomem(s->err, NULL);
+	for (size_t i = 0, n; i < s->list.n; i += n) {
+		struct nsx_step_of *o = &s->list.p[i];
 		int64_t device = s->cat.devices.p[o->device].number, span;
 
 		for (n = 0; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device; n++)
 			spans[n] = o[n].last - o[n].first;
 		qsort(spans, n, sizeof *spans, nsx_sort_by_int);
 		span = nsx_percentile(spans, n, 50);
-		for (size_t k = 0; good && k < n; k++) {
-			uint32_t at = o[k].period == NSX_ABSENT ? (uint32_t)NSX_NONE
+		for (size_t k = 0; k < n; k++) {
+			uint32_t at = o[k].next == NSX_ABSENT ? (uint32_t)NSX_NONE
 				: nsx_map_get(&b->longest_of, (struct nsx_key){ o[k].step, (uint64_t)device });
 
-			if (at != NSX_NONE && b->longest.p[at].dur < span - span / 2)
-				at = NSX_NONE;
-			good = nsx_vec_push(&b->other, at == NSX_NONE ? (uint32_t)NSX_NONE : b->longest.p[at].name);
+			if (at != NSX_NONE && b->longest.p[at].dur >= span - span / 2)
+				o[k].other = b->longest.p[at].name;
 		}
 	}
 	free(spans);
-	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
-}
-
-struct nsx_between_count
-nsx_between_count(const struct nsx_between *b, const struct nsx_step_set *s, size_t from, size_t n)
-{
-	struct nsx_between_count count = { 0, 0 };
-
-	for (size_t i = from; i < from + n; i++) {
-		if (s->list.p[i].period == NSX_ABSENT)
-			continue;
-		if (b->other.p[i] == NSX_NONE)
-			count.without++;
-		else
-			count.with++;
-	}
-	return count;
+	return NSX_OK;
 }
 
 void
@@ -131,6 +116,4 @@ nsx_between_free(struct nsx_between *b)
 	for (size_t i = 0; i < b->threads.n; i++)
 		free(b->threads.p[i].open.p);
 	free(b->threads.p);
-	nsx_intern_free(&b->names);
-	free(b->other.p);
 }

@@ -12,9 +12,11 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "job/steps.h"
+#include "stream/reader.h"
 
-/* The longest range between a step and the next one: ns of its work; name: in nsx_between.names. */
+struct nsx_step_set;
+
+/* The longest range between a step and the next one: ns of its work; name: in nsx_step_set.names. */
 struct nsx_between_longest { int64_t dur; uint32_t name; };
 
 /* A range after the thread's last step. */
@@ -27,23 +29,15 @@ struct nsx_between {
 	struct nsx_map    longest_of;                   /* (step, device number) -> longest */
 	NSX_VEC(struct nsx_between_longest) longest;
 	NSX_VEC(struct nsx_between_thread)  threads;    /* as in the steps */
-	struct nsx_intern names;                        /* of classes (nsx_step_class_name) */
-	NSX_VEC(uint32_t) other;                        /* by nsx_step_set.list, after nsx_between_finish: the class in
-	                                                 * the step's period; NSX_NONE: none */
 };
 
 /* Declare to a reader what nsx_between_take uses in addition to nsx_steps_need. */
 void nsx_between_need(struct nsx_reader *in);
 /* Add any record, after nsx_steps_take has added it to s. NSX_OK, or NSX_ERR with s->err filled. */
 int nsx_between_take(struct nsx_between *b, struct nsx_step_set *s, const struct nsx_rec *rec);
-/* After nsx_steps_finish: fills b->other. NSX_OK, or NSX_ERR with s->err filled. */
-int nsx_between_finish(struct nsx_between *b, const struct nsx_step_set *s);
-
-/* For the n steps from list[from] on: the number of periods with a step of another class in them, and the number
- * without. */
-struct nsx_between_count { size_t with, without; };
-struct nsx_between_count nsx_between_count(const struct nsx_between *b, const struct nsx_step_set *s, size_t from,
-                                           size_t n);
+/* After periods are known: sets `other` of the steps in whose periods such a step lies. NSX_OK, or NSX_ERR with s->err
+ * filled. */
+int nsx_between_finish(const struct nsx_between *b, struct nsx_step_set *s);
 
 void nsx_between_free(struct nsx_between *b);
 

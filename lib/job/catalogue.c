@@ -11,7 +11,8 @@ static uint32_t
 new_profile(struct nsx_catalogue *c, int64_t number)
 {
 	uint32_t at = (uint32_t)c->profiles.n;
-	struct nsx_cat_profile new = { number, false, NSX_NONE, NSX_NONE, NSX_NONE, NSX_NONE, NSX_ABSENT, 0 };
+	struct nsx_cat_profile new = { number, false, NSX_NONE, NSX_NONE, NSX_NONE, NSX_NONE, NSX_ABSENT,
+	                               INT64_MIN, INT64_MAX, 0 };
 
 	return nsx_vec_push(&c->profiles, new) && nsx_cat_index_set(&c->profile_at, number, at) ? at
 	       : (uint32_t)NSX_NONE;

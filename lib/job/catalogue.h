@@ -46,6 +46,7 @@ struct nsx_cat_profile {
 	bool     listed;
 	uint32_t name, host, product, schema;
 	int64_t  start_utc;   /* ns since 1970-01-01 UTC */
+	int64_t  from, to;    /* the time that was seen, ns; INT64_MIN, INT64_MAX: no limit is known */
 	uint32_t ndevices;    /* that are listed */
 };
 

@@ -22,6 +22,8 @@ take_profile(struct nsx_catalogue *c, const struct nsx_rec *rec)
 
 	p->listed = true;
 	p->start_utc = nsx_int(rec, NSX_PROFILE_start_utc, NSX_ABSENT);
+	p->from = nsx_int(rec, NSX_PROFILE_from, INT64_MIN);
+	p->to = nsx_int(rec, NSX_PROFILE_to, INT64_MAX);
 	return string_of(c, rec, NSX_PROFILE_name, &p->name) && string_of(c, rec, NSX_PROFILE_host, &p->host)
 	       && string_of(c, rec, NSX_PROFILE_product, &p->product)
 	       && string_of(c, rec, NSX_PROFILE_schema, &p->schema);

@@ -60,10 +60,18 @@ nsx_device_process_of(const struct nsx_rec *device)
 		                            nsx_int(device, NSX_DEVICE_pid, NSX_ABSENT) };
 }
 
-int64_t *
-nsx_device_last_of(struct nsx_rec *device)
+struct nsx_times
+nsx_metadata_times(struct nsx_rec *rec)
 {
-	return nsx_has(device, NSX_DEVICE_last) ? &device->v[NSX_DEVICE_last].i : NULL;
+	static const struct { enum nsx_kind_id kind; int slot; } timed[] = {
+		{ NSX_PROFILE, NSX_PROFILE_from }, { NSX_PROFILE, NSX_PROFILE_to }, { NSX_DEVICE, NSX_DEVICE_last }
+	};
+	struct nsx_times t = { 0, { NULL } };
+
+	for (size_t i = 0; i < sizeof timed / sizeof *timed; i++)
+		if (rec->kind->id == timed[i].kind && nsx_has(rec, timed[i].slot))
+			t.at[t.n++] = &rec->v[timed[i].slot].i;
+	return t;
 }
 
 void

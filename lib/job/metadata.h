@@ -32,8 +32,10 @@ struct nsx_device_process { int64_t device, pid; };
 
 struct nsx_device_process nsx_device_process_of(const struct nsx_rec *device);
 
-/* The position in a `device` record of the last start on the device, ns; NULL if it has none. */
-int64_t *nsx_device_last_of(struct nsx_rec *device);
+/* The positions of the times, ns, in a record of metadata: the window of a `profile`, the last start of a `device`. */
+struct nsx_times { int n; int64_t *at[2]; };
+
+struct nsx_times nsx_metadata_times(struct nsx_rec *rec);
 
 /* Fill empty records: a profile of that number and name, a device of that number in it whose number in the job is
  * unknown. */

@@ -11,10 +11,13 @@ struct nsx_step_of {
 	uint32_t step;             /* in nsx_step_set.steps */
 	int64_t  number;           /* 0, 1, ... of its class in the job, by start (step_numbers.h) */
 	int64_t  first, last;      /* start of its first operation, end of its last */
-	int64_t  period;           /* from its start to the start of the next one; NSX_ABSENT for the last */
+	int64_t  next;             /* start of the next step of the class on the device; NSX_ABSENT for the last */
+	int64_t  period;           /* from first to next, without removed time; NSX_ABSENT for the last */
 	int64_t  ops, helper;      /* number of operations; those launched by other threads */
-	struct nsx_timeline_sums sums;   /* over [first, last): all activity of the device; NSX_ABSENT if it has no
-	                                  * operations */
+	struct nsx_timeline_sums sums;   /* over [first, next): all activity of the device, which adds up to the
+	                                  * period; NSX_ABSENT without a period, or if the device has no operations */
+	uint32_t other;            /* in nsx_step_set.names: the class of another step in the period; NSX_NONE: none */
+	bool     kept;             /* the period counts (step_periods.h) */
 };
 
 #endif

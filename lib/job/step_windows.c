@@ -5,22 +5,30 @@
 
 #include "base/num.h"
 
-/* The class with the largest sum of periods; NSX_NONE: no device has two steps of one class. */
+/* The class whose periods without steps of other classes take the most time, of several the one whose periods do, then
+ * the first by name; NSX_NONE: no device has two steps of one class. */
 static uint32_t
 choose_class(const struct nsx_step_set *s)
 {
 	uint32_t best = NSX_NONE;
-	int64_t most = 0;
+	int64_t most[2] = { 0, 0 };
 
 	/* The list is by class, device, start. */
 	for (size_t i = 0, n; i < s->list.n; i += n) {
-		int64_t sum = 0;
+		int64_t sum[2] = { 0, 0 };
 
-		for (n = 0; i + n < s->list.n && s->list.p[i + n].class == s->list.p[i].class; n++)
-			if (s->list.p[i + n].period != NSX_ABSENT)
-				sum = nsx_add_sat(sum, s->list.p[i + n].period, NULL);
-		if (sum > most) {
-			most = sum;
+		for (n = 0; i + n < s->list.n && s->list.p[i + n].class == s->list.p[i].class; n++) {
+			const struct nsx_step_of *o = &s->list.p[i + n];
+
+			if (o->period == NSX_ABSENT)
+				continue;
+			sum[1] = nsx_add_sat(sum[1], o->period, NULL);
+			if (o->other == NSX_NONE)
+				sum[0] = nsx_add_sat(sum[0], o->period, NULL);
+		}
+		if (sum[0] > most[0] || (sum[0] == most[0] && sum[1] > most[1])) {
+			most[0] = sum[0];
+			most[1] = sum[1];
 			best = s->list.p[i].class;
 		}
 	}
@@ -35,6 +43,26 @@ add(const struct nsx_step_set *s, struct nsx_step_windows *w, struct nsx_step_wi
 	return new.to <= new.from || nsx_vec_push(&w->list, new);
 }
 
+/* The windows of n steps of a device. */
+static bool
+of_device(const struct nsx_step_set *s, struct nsx_step_windows *w, size_t first, size_t n)
+{
+	for (size_t i = first, m; i < first + n; i += m) {
+		const struct nsx_step_of *o = &s->list.p[i];
+		struct nsx_step_window new = { .device = o->device, .from = o->first, .first = i };
+
+		for (m = 0; i + m < first + n && o[m].kept; m++) {
+			new.to = o[m].next;
+			new.removed += o[m].next - o[m].first - o[m].period;
+			new.steps++;
+		}
+		if (m && !add(s, w, new))
+			return false;
+		m += !m;
+	}
+	return true;
+}
+
 static bool
 of_steps(const struct nsx_step_set *s, struct nsx_step_windows *w)
 {
@@ -43,9 +71,7 @@ of_steps(const struct nsx_step_set *s, struct nsx_step_windows *w)
 
 		for (n = 1; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device;)
 			n++;
-		if (o->class == w->class && n > 1
-		    && !add(s, w, (struct nsx_step_window){ o->device, 0, o->first, o[n - 1].first, (int64_t)n - 1,
-		                                            i }))
+		if (o->class == w->class && !of_device(s, w, i, n))
 			return false;
 	}
 	return true;
@@ -57,7 +83,9 @@ of_all(const struct nsx_step_set *s, struct nsx_step_windows *w)
 	for (size_t i = 0; i < s->timelines.n; i++) {
 		const struct nsx_timeline *t = &s->timelines.p[i];
 
-		if (t->start.n && !add(s, w, (struct nsx_step_window){ (uint32_t)i, 0, t->start.p[0], t->end, 1, 0 }))
+		if (t->start.n && !add(s, w, (struct nsx_step_window){
+			(uint32_t)i, 0, t->start.p[0], t->end,
+			nsx_timeline_between(t, t->start.p[0], t->end).removed, 1, 0 }))
 			return false;
 	}
 	return true;
@@ -68,7 +96,9 @@ by_number(const void *a, const void *b)
 {
 	const struct nsx_step_window *x = a, *y = b;
 
-	return (x->number > y->number) - (x->number < y->number);
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
 }
 
 int
@@ -81,4 +111,21 @@ nsx_step_windows(const struct nsx_step_set *s, struct nsx_step_windows *w)
 	if (good && w->list.n > 1)
 		qsort(w->list.p, w->list.n, sizeof *w->list.p, by_number);
 	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
+}
+
+const struct nsx_step_window *
+nsx_step_window_at(const struct nsx_step_windows *w, int64_t device, int64_t time)
+{
+	size_t lo = 0, hi = w->list.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct nsx_step_window *x = &w->list.p[mid];
+
+		if (x->number < device || (x->number == device && x->to <= time))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < w->list.n && w->list.p[lo].number == device && w->list.p[lo].from <= time ? &w->list.p[lo] : NULL;
 }

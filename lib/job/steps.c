@@ -7,7 +7,9 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "job/reach.h"
+#include "job/step_marks.h"
 #include "job/step_numbers.h"
+#include "job/step_periods.h"
 
 struct nsx_str
 nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range)
@@ -54,7 +56,7 @@ step_on(struct nsx_step_set *s, uint32_t step, uint32_t device)
 {
 	uint32_t *at = nsx_map_at(&s->list_of, (struct nsx_key){ step, device });
 	struct nsx_step_of new = { .class = s->steps.p[step].class, .device = device, .step = step, .first = INT64_MAX,
-	                           .last = INT64_MIN, .period = NSX_ABSENT };
+	                           .last = INT64_MIN, .next = NSX_ABSENT, .period = NSX_ABSENT, .other = NSX_NONE };
 
 	if (at && *at == NSX_NONE && s->list.n < NSX_NONE && nsx_vec_push(&s->list, new))
 		*at = (uint32_t)(s->list.n - 1);
@@ -126,6 +128,19 @@ class_of(struct nsx_step_set *s, const struct nsx_rec *rec, uint32_t *class)
 	return *class != NSX_NONE;
 }
 
+/* Whether a record was seen whole, on the host in [start, end], and on the GPU. */
+static bool
+is_seen(const struct nsx_step_set *s, const struct nsx_rec *rec, int64_t start, int64_t end)
+{
+	int64_t profile = nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT);
+	int64_t gpu = nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT);
+
+	if (start != NSX_ABSENT && !nsx_step_is_seen(s, profile, start, end))
+		return false;
+	return gpu == NSX_ABSENT
+	       || nsx_step_is_seen(s, profile, gpu, nsx_add_sat(gpu, nsx_field_int(rec, NSX_ROLE_DUR, 0), NULL));
+}
+
 static bool
 take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 {
@@ -155,7 +170,7 @@ take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 	}
 	t->until = end > t->until ? end : t->until;
 	new = (struct nsx_step){ t->profile, t->pid, nsx_int(rec, NSX_RANGE_range, NSX_ABSENT), start, end, class,
-	                         (uint32_t)(t - s->threads.p) };
+	                         (uint32_t)(t - s->threads.p), !is_seen(s, rec, start, end) };
 	if (s->steps.n >= NSX_NONE || !nsx_vec_push(&s->steps, new) || !nsx_vec_push(&t->steps,
 	    (uint32_t)(s->steps.n - 1)))
 		return false;
@@ -195,7 +210,8 @@ take_module(struct nsx_step_set *s, const struct nsx_rec *rec)
 		NSX_ABSENT);
 	struct nsx_step new = { nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT), NSX_ABSENT, nsx_int(rec, NSX_MODULE_range,
 		NSX_ABSENT), host,
-	                        nsx_add_sat(host, nsx_int(rec, NSX_MODULE_host_dur, 0), NULL), NSX_NONE, NSX_NONE };
+	                        nsx_add_sat(host, nsx_int(rec, NSX_MODULE_host_dur, 0), NULL), NSX_NONE, NSX_NONE,
+	                        false };
 	uint32_t *at;
 
 	s->modules++;
@@ -205,13 +221,18 @@ take_module(struct nsx_step_set *s, const struct nsx_rec *rec)
 		return true;
 	const struct nsx_cat_program *p = &s->cat.programs.p[program];
 
-	if (s->label && !nsx_str_eq(nsx_cat_str(&s->cat, p->name), nsx_str_c(s->label)) &&
-	    !nsx_str_eq(nsx_cat_str(&s->cat, p->key), nsx_str_c(s->label)))
-		return true;
-	new.class = nsx_intern(&s->names, s->label ? nsx_str_c(s->label) : nsx_cat_program_label(&s->cat, program));
+	bool named = !s->label || nsx_str_eq(nsx_cat_str(&s->cat, p->name), nsx_str_c(s->label)) ||
+	             nsx_str_eq(nsx_cat_str(&s->cat, p->key), nsx_str_c(s->label));
+
+	new.class = nsx_intern(&s->names, s->label && named ? nsx_str_c(s->label)
+	                                                    : nsx_cat_program_label(&s->cat, program));
+	new.cut = !is_seen(s, rec, host, new.host_end);
+	if (!named)
+		return new.class != NSX_NONE
+		       && nsx_vec_push(&s->others, ((struct nsx_step_other){ device, new.class, start, dur }));
 	struct nsx_step_of on = {
 		.class = new.class, .device = device, .step = (uint32_t)s->steps.n, .first = start,
-		.last = nsx_add_sat(start, dur, NULL), .period = NSX_ABSENT
+		.last = nsx_add_sat(start, dur, NULL), .next = NSX_ABSENT, .period = NSX_ABSENT, .other = NSX_NONE
 	};
 
 	at = nsx_map_at(&s->list_of, (struct nsx_key){ (uint64_t)device << 32 | program, (uint64_t)execution });
@@ -239,14 +260,16 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 	if (device == NSX_NONE)
 		return false;
 	while (s->timelines.n <= device)
-		if (!nsx_vec_push(&s->timelines, ((struct nsx_timeline){ .end = 0 })))
+		if (!nsx_vec_push(&s->timelines, ((struct nsx_timeline){ .end = 0 })) ||
+		    !nsx_vec_push(&s->removed, NSX_REMOVED_NONE))
 			return false;
 	if (start == NSX_ABSENT || dur < 0 || !nsx_has(rec, NSX_OP_device)) {
 		s->timeless++;
 		return true;
 	}
+	nsx_removed_take(&s->removed.p[device], rec);
 	if (!nsx_timeline_add(&s->timelines.p[device], nsx_part_of(rec, nsx_cat_communicates(&s->cat, rec)), start,
-	    end) || !nsx_overruns_take_op(&s->overruns, device, rec))
+	    end, &s->removed.p[device]) || !nsx_overruns_take_op(&s->overruns, device, rec))
 		return false;
 	if (s->kind == NSX_STEP_MODULE) {
 		if (nsx_has(rec, NSX_OP_program) && (program = nsx_cat_program(&s->cat, rec)) != NSX_NONE) {
@@ -291,7 +314,10 @@ nsx_steps_need(const struct nsx_step_set *s, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid) | NSX_C(RANGE, unended));
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, type) | NSX_C(OP, stream) | NSX_C(OP, graph_node)
-	                            | NSX_C(OP, execution) | NSX_C(OP, tid) | NSX_C(OP, profile));
+	                            | NSX_C(OP, execution) | NSX_C(OP, tid) | NSX_C(OP, profile)
+	                            | NSX_C(OP, removed));
+	nsx_reader_need(in, NSX_STEP, NSX_EVERY);
+	nsx_between_need(in);
 }
 
 int
@@ -306,7 +332,12 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 		return NSX_OK;
 	}
 	switch (rec->kind->id) {
-	case NSX_RANGE:  good = take_range(s, rec); break;
+	case NSX_RANGE:
+		good = take_range(s, rec);
+		if (good && nsx_between_take(&s->between, s, rec) != NSX_OK)
+			return NSX_ERR;
+		break;
+	case NSX_STEP:   good = nsx_step_mark_take(s, rec); break;
 	case NSX_MODULE: good = take_module(s, rec); break;
 	case NSX_OP:     good = take_op(s, rec); break;
 	default:         return nsx_cat_take(&s->cat, rec, s->err);
@@ -481,24 +512,31 @@ by_class(const void *a, const void *b, const void *set)
 	return (x->step > y->step) - (x->step < y->step);
 }
 
-/* The activities of the step's device within its span. The device is idle before its first operation and after its
- * last, which an execution may reach beyond. */
-static struct nsx_timeline_sums
-sums_of(const struct nsx_step_set *s, const struct nsx_step_of *o)
+/* Count the steps without GPU work. False when out of memory. */
+static bool
+count_empty(struct nsx_step_set *s)
 {
-	struct nsx_timeline_sums sums = { { 0 }, NSX_ABSENT };
-	int64_t busy = 0;
+	uint8_t *met = calloc(s->steps.n + 1, 1);
 
-	if (o->device >= s->timelines.n || !s->timelines.p[o->device].parts.begun) {
-		for (int i = 0; i < NSX_NPARTS; i++)
-			sums.part[i] = NSX_ABSENT;
-		return sums;
-	}
-	sums = nsx_timeline_between(&s->timelines.p[o->device], o->first, o->last);
-	for (int i = 0; i < NSX_PART_IDLE; i++)
-		busy += sums.part[i];
-	sums.part[NSX_PART_IDLE] = o->last - o->first - busy;
-	return sums;
+	s->empty = 0;
+	for (size_t i = 0; met && i < s->list.n; i++)
+		met[s->list.p[i].step] = 1;
+	for (size_t i = 0; met && i < s->steps.n; i++)
+		s->empty += !met[i];
+	free(met);
+	return met != NULL;
+}
+
+static int
+finish_found(struct nsx_step_set *s)
+{
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.p[i].ops.n)
+			qsort(s->threads.p[i].ops.p, s->threads.p[i].ops.n, sizeof *s->threads.p[i].ops.p, by_call);
+	if (!helpers(s) || (s->kind != NSX_STEP_MODULE && !count_empty(s)))
+		return nsx_err_nomem(s->err, NULL);
+	nsx_sort_with(s->list.p, s->list.n, sizeof *s->list.p, by_class, s);
+	return nsx_step_periods(s) == NSX_OK ? nsx_step_numbers(s->list.p, s->list.n, &s->cat, s->err) : NSX_ERR;
 }
 
 int
@@ -508,34 +546,26 @@ nsx_steps_finish(struct nsx_step_set *s)
 
 	for (size_t i = 0; i < s->timelines.n; i++)
 		good = good && nsx_timeline_finish(&s->timelines.p[i]);
-	for (size_t i = 0; i < s->threads.n; i++)
-		if (s->threads.p[i].ops.n)
-			qsort(s->threads.p[i].ops.p, s->threads.p[i].ops.n, sizeof *s->threads.p[i].ops.p, by_call);
-	good = good && helpers(s);
 	if (!good)
 		return nsx_err_nomem(s->err, NULL);
-	s->empty = s->kind == NSX_STEP_MODULE ? 0 : (int64_t)s->steps.n;
+	if (!s->marks.n)
+		return finish_found(s);
+	nsx_step_marks_use(s);
 	nsx_sort_with(s->list.p, s->list.n, sizeof *s->list.p, by_class, s);
-	NSX_VEC(uint8_t) met = { 0 };
+	return NSX_OK;
+}
 
-	for (size_t i = 0; i < s->list.n; i++) {
-		struct nsx_step_of *o = &s->list.p[i];
-		bool next = i + 1 < s->list.n && o[1].class == o->class && o[1].device == o->device;
+/* Steps that the recording, or --time, cuts. */
+static void
+report_cut(const struct nsx_step_set *s, struct nsx_diags *diags)
+{
+	for (uint32_t i = 0; i < s->cut.n; i++) {
+		struct nsx_str class = nsx_intern_str(&s->names, i);
 
-		o->period = next ? o[1].first - o->first : NSX_ABSENT;
-		o->sums = sums_of(s, o);
-		while (met.n <= o->step && s->kind != NSX_STEP_MODULE)
-			if (!nsx_vec_push(&met, 0)) {
-				free(met.p);
-				return nsx_err_nomem(s->err, NULL);
-			}
-		if (s->kind != NSX_STEP_MODULE && !met.p[o->step]) {
-			met.p[o->step] = 1;
-			s->empty--;
-		}
+		nsx_diag_add(diags, NSX_WARNING, "", s->cut.p[i], "steps that are not whole, because the recording or "
+		             "--time cuts them, are no steps; class '%.*s'", (int)(class.len < 200 ? class.len : 200),
+		             class.ptr);
 	}
-	free(met.p);
-	return nsx_step_numbers(s->list.p, s->list.n, &s->cat, s->err);
 }
 
 void
@@ -544,6 +574,7 @@ nsx_steps_report_ranges(const struct nsx_step_set *s, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_INFO, "", s->nested, "matches within a step of their thread are ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", s->unended, "steps have no end in the export and are ignored");
 	nsx_diag_add(diags, NSX_INFO, "", s->empty, "steps without GPU work are ignored");
+	report_cut(s, diags);
 }
 
 void
@@ -575,6 +606,12 @@ nsx_steps_free(struct nsx_step_set *s)
 	nsx_intern_free(&s->names);
 	nsx_buf_free(&s->text);
 	free(s->timelines.p);
+	free(s->removed.p);
+	free(s->marks.p);
+	free(s->marked.p);
+	nsx_between_free(&s->between);
+	free(s->others.p);
+	free(s->cut.p);
 	free(s->threads.p);
 	nsx_threads_free(&s->thread_of);
 	free(s->steps.p);

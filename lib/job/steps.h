@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "job/overruns.h"
 #include "base/near.h"
+#include "job/between.h"
 #include "job/catalogue.h"
 #include "job/step_of.h"
 #include "job/threads.h"
@@ -30,7 +31,11 @@
 /* Which records are steps. */
 enum nsx_step_kind { NSX_STEP_PATTERN, NSX_STEP_CLASS, NSX_STEP_MODULE };
 
-struct nsx_step { int64_t profile, pid, range, host_start, host_end; uint32_t class, thread; };
+/* cut: it is not wholly inside the time that was seen. */
+struct nsx_step { int64_t profile, pid, range, host_start, host_end; uint32_t class, thread; bool cut; };
+
+/* Something that may be a step of another class, on a device: ns. */
+struct nsx_step_other { uint32_t device, class; int64_t start, dur; };
 
 /* 32 bytes: the data kept of an operation that a helper thread may have launched. */
 struct nsx_step_op { int64_t call, start, end; uint32_t device; };
@@ -57,12 +62,19 @@ struct nsx_step_set {
 	struct nsx_intern  names;
 	struct nsx_buf     text;
 	NSX_VEC(struct nsx_timeline) timelines;     /* by device of the catalogue */
+	NSX_VEC(struct nsx_removed) removed;        /* by device */
 	struct nsx_overruns overruns;               /* of the operations in them */
 	NSX_VEC(struct nsx_step_thread) threads;
 	struct nsx_threads thread_of;
 	NSX_VEC(struct nsx_step) steps;
 	NSX_VEC(struct nsx_step_of) list;   /* after nsx_steps_finish by class (bytewise), device number, start */
 	struct nsx_map     list_of;         /* (step, device) -> list; of modules (device and program, execution) */
+	NSX_VEC(struct nsx_step_of) marks;  /* of `step` records of these steps (step_marks.h), */
+	NSX_VEC(struct nsx_step) marked;    /* and their steps: they become list and steps */
+	uint32_t           by;              /* how the marked steps were named: 1 + a number in names; 0: found */
+	struct nsx_between between;         /* ranges between steps */
+	NSX_VEC(struct nsx_step_other) others;   /* executions of other programs, or steps of other classes */
+	NSX_VEC(int64_t)   cut;             /* by class: steps that are not wholly inside the time that was seen */
 	struct nsx_map     uses;            /* (thread and class, device) */
 	size_t             nclasses;
 	struct nsx_map     has_class;       /* (thread, class): has steps of it; (NSX_NONE, class): there are steps of
@@ -78,8 +90,15 @@ void nsx_steps_need(const struct nsx_step_set *s, struct nsx_reader *in);
 /* Add any record of the stream. NSX_OK or NSX_ERR. */
 int nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec);
 
-/* After the last record: completes and sorts `list`. NSX_OK or NSX_ERR. */
+/* After the last record: completes and sorts `list`, with its periods (step_periods.h). NSX_OK or NSX_ERR. */
 int nsx_steps_finish(struct nsx_step_set *s);
+
+/* Whether [start, end] was seen whole: it is in the window of the profile (columns from and to), as far as is known. */
+bool nsx_step_is_seen(const struct nsx_step_set *s, int64_t profile, int64_t start, int64_t end);
+/* Count a step of the class that was not. NSX_OK or NSX_ERR. */
+int nsx_step_cut(struct nsx_step_set *s, uint32_t class);
+/* Set period and sums of a step whose first and next are set. */
+void nsx_step_measure(const struct nsx_step_set *s, struct nsx_step_of *o);
 
 /* Report which matching ranges are not steps; nsx_steps_report also reports operations that were not used. */
 void nsx_steps_report_ranges(const struct nsx_step_set *s, struct nsx_diags *diags);

@@ -3,11 +3,15 @@
 
 #include <stdlib.h>
 
-enum { HIDING = NSX_NPARTS, EVERY = 64 };
+enum { HIDING = NSX_NPARTS, GONE, EVERY = 64 };
 
 static void
 add_sum(struct nsx_timeline_sums *s, int what, int64_t ns)
 {
+	if (what == GONE) {
+		s->removed += ns;
+		return;
+	}
 	s->part[what == HIDING ? NSX_PART_COMPUTE : what] += ns;
 	s->hidden += what == HIDING ? ns : 0;
 }
@@ -25,14 +29,28 @@ begin_run(struct nsx_timeline *t, int what, int64_t start)
 	return nsx_vec_push(&t->start, start) && nsx_vec_push(&t->what, (uint8_t)what);
 }
 
+/* A timeline and what is removed before the operation that is being added. */
+struct adding { struct nsx_timeline *t; const struct nsx_removed *removed; };
+
+static bool
+settle_idle(const struct adding *a, int64_t start, int64_t end)
+{
+	int64_t gone = a->removed ? nsx_removed_end(a->removed, start, end) : start;
+
+	return (gone == start || begin_run(a->t, GONE, start)) && (gone == end || begin_run(a->t, NSX_PART_IDLE, gone));
+}
+
 static int
 settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
-	struct nsx_timeline *t = state;
+	struct adding *a = state;
+	struct nsx_timeline *t = a->t;
 	int64_t comm_end = t->parts.end[NSX_PART_COMM];
 	bool good;
 
-	if (part == NSX_PART_COMPUTE && comm_end > start)
+	if (part == NSX_PART_IDLE)
+		good = settle_idle(a, start, end);
+	else if (part == NSX_PART_COMPUTE && comm_end > start)
 		good = begin_run(t, HIDING, start) && (comm_end >= end || begin_run(t, NSX_PART_COMPUTE, comm_end));
 	else
 		good = begin_run(t, (int)part, start);
@@ -41,22 +59,23 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 }
 
 bool
-nsx_timeline_add(struct nsx_timeline *t, enum nsx_part part, int64_t start, int64_t end)
+nsx_timeline_add(struct nsx_timeline *t, enum nsx_part part, int64_t start, int64_t end,
+                 const struct nsx_removed *removed)
 {
-	return nsx_parts_add(&t->parts, part, start, end, settled, t) == NSX_OK;
+	return nsx_parts_add(&t->parts, part, start, end, settled, &(struct adding){ t, removed }) == NSX_OK;
 }
 
 bool
 nsx_timeline_finish(struct nsx_timeline *t)
 {
-	return nsx_parts_finish(&t->parts, settled, t) == NSX_OK;
+	return nsx_parts_finish(&t->parts, settled, &(struct adding){ t, NULL }) == NSX_OK;
 }
 
 /* Sums from the beginning up to `to`. */
 static struct nsx_timeline_sums
 before(const struct nsx_timeline *t, int64_t to)
 {
-	struct nsx_timeline_sums s = { { 0 }, 0 };
+	struct nsx_timeline_sums s = { { 0 }, 0, 0 };
 	size_t lo = 0, hi = t->start.n;
 
 	if (!hi || to <= t->start.p[0])
@@ -83,10 +102,11 @@ nsx_timeline_between(const struct nsx_timeline *t, int64_t from, int64_t to)
 	struct nsx_timeline_sums a = before(t, from), b = before(t, to);
 
 	if (from >= to)
-		return (struct nsx_timeline_sums){ { 0 }, 0 };
+		return (struct nsx_timeline_sums){ { 0 }, 0, 0 };
 	for (int i = 0; i < NSX_NPARTS; i++)
 		b.part[i] -= a.part[i];
 	b.hidden -= a.hidden;
+	b.removed -= a.removed;
 	return b;
 }
 

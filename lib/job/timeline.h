@@ -5,10 +5,11 @@
 
 #include "base/vec.h"
 #include "job/parts.h"
+#include "job/removed.h"
 
-/* ns of a window by activity; they add up to the part of the window that is within the device's own time. hidden: part
- * of compute during which the device also communicated. */
-struct nsx_timeline_sums { int64_t part[NSX_NPARTS], hidden; };
+/* ns of a window by activity; with `removed`, which is no activity (removed.h), they add up to the part of the window
+ * that is within the device's own time. hidden: part of compute during which the device also communicated. */
+struct nsx_timeline_sums { int64_t part[NSX_NPARTS], hidden, removed; };
 
 struct nsx_timeline_mark { struct nsx_timeline_sums before; };
 
@@ -17,14 +18,16 @@ struct nsx_timeline {
 	struct nsx_parts parts;
 	NSX_VEC(int64_t) start;
 	NSX_VEC(uint8_t) what;                      /* enum nsx_part, or one more value: compute that hides
-	                                             * communication */
+	                                             * communication, removed time */
 	NSX_VEC(struct nsx_timeline_mark) marks;    /* sums before every 64th run */
 	struct nsx_timeline_sums sums;              /* of the runs that are complete */
 	int64_t end;
 };
 
-/* Add an operation, in order of start. False when out of memory. */
-bool nsx_timeline_add(struct nsx_timeline *t, enum nsx_part part, int64_t start, int64_t end);
+/* Add an operation, in order of start. removed: of its device, as it is at this operation; NULL: nothing is removed.
+ * False when out of memory. */
+bool nsx_timeline_add(struct nsx_timeline *t, enum nsx_part part, int64_t start, int64_t end,
+                      const struct nsx_removed *removed);
 
 /* After the last operation: add the rest. False when out of memory. */
 bool nsx_timeline_finish(struct nsx_timeline *t);

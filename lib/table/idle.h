@@ -16,24 +16,23 @@ enum nsx_idle_by { NSX_IDLE_DEVICE, NSX_IDLE_MODULE, NSX_IDLE_EXECUTION, NSX_IDL
 
 enum nsx_idle_form { NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, NSX_IDLE_VERDICT };
 
-/* A window of a device, by number: [start, end) in ns. */
-struct nsx_idle_given { int64_t device, start, end; };
+/* A window of a device, by number: [start, end) in ns. Those of one device and key, 0 or more, are added up. */
+struct nsx_idle_given { int64_t device, start, end, key; };
 
 struct nsx_idle_options {
 	enum nsx_idle_by   by;
 	enum nsx_idle_form form;
 	const char   *range;      /* by range: POSIX extended regular expression of DOMAIN:NAME */
-	bool          steps;      /* only time in steps, on each device from the start of its first one to that of
-	                           * its last (job/step_windows.h); by device, module, execution or every */
-	const char   *step;       /* by step: the same for ranges that are steps, where groups make classes; NULL: steps
-	                           * are those of `module`, or with `steps` of the class that covers the GPU's work */
-	const char   *module;     /* by step, and with `steps`: name or key of a program */
+	bool          steps;      /* only time in steps (job/step_windows.h); by device, module, execution or every */
+	const char   *step;       /* by step, and with `steps`: the same for ranges that are steps, where groups make
+	                           * classes; NULL: steps are those of `module` */
+	const char   *module;     /* the same: name or key of a program; NULL, too: steps are found */
 	uint32_t      causes;     /* only these of NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, as
 	                           * nsx_idle_causes_parse has them; 0: all, and busy parts too */
 	bool          drained;    /* only gaps that count as drained, in the same forms */
 	int64_t       every;      /* by every: ns, above 0 */
-	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them, by device; the key of a window is its
-	                                       * index here */
+	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them, by device and start; windows have
+	                                       * their keys */
 	size_t        ngiven;
 	int64_t       latency;    /* ns of a gap after the call returned that count as launch latency;
 	                           * default 20,000 */

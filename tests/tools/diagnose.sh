@@ -356,7 +356,7 @@ equal '... if the program was compiled there: its first execution is initialisat
 equal '... after nsysx-warmup' "$(nsysx-warmup -q "$T/compiled" | nsysx-diagnose -q --tsv --min 0 | grep -c 'nsysx-warmup')" 0
 
 # Steps of two classes on one thread, the second also with GPU work only: a a b a a b a a. The window of a has 7 steps, 5 of whose periods
-# are 1,000 ns and two 2,000.
+# are 1,000 ns and two 2,000, which do not count.
 classes() {
 	echo 'device device=0 last=9000'
 	k=0
@@ -369,8 +369,8 @@ classes() {
 	done
 }
 classes | stream classes
-shows 'steps of another class in some periods are not variability' 'not known: variability: steps of step #, b lie between: name steps with --step' nsysx-diagnose -q --table "$T/classes"
-shows '... p99 of the step is reported with them' 'class step #, a, some periods with a step of step #, b in them' nsysx-diagnose -q --table "$T/classes"
+shows 'periods with a step of another class do not count' 'step: 1.000 us mean, 1.000 us p50, 1.000 us p99' nsysx-diagnose -q --table "$T/classes"
+shows '... which is said' 'class step #, a, without periods that have a step of step #, b in them' nsysx-diagnose -q --table "$T/classes"
 equal '... without a finding' "$(findings classes --min 0 | grep -c variability)" 0
 classes 100 | stream short
 equal 'a short step of another class does not explain variability' "$(findings short --min 0 | grep -c variability)" 1

@@ -71,5 +71,5 @@ same 'small differences are one row of their kind, unless only one is small' "$T
 equal '... and all add up to the difference of periods' "$(awk -F'\t' '{ s += $5 } END { print s }' "$T/got")" 10000
 
 fails 'a percentile above 100 is wrong usage' 2 'nsysx-steps: --explain=101' nsysx-steps --explain=101 "$T/s"
-fails '--each and --explain exclude each other' 2 'nsysx-steps: --each, --explain and --cut exclude each other' nsysx-steps --each --explain "$T/s"
+fails '--each and --explain exclude each other' 2 'nsysx-steps: --each, --explain, --mark and --cut exclude each other' nsysx-steps --each --explain "$T/s"
 done_testing

@@ -255,6 +255,7 @@ equal 'by execution' "$(idle windows --by execution)" '0 [between] - compute - -
 0 m1@1 1 compute - - 10 1 10 0'
 equal 'by step: the last execution has no window' "$(idle windows --by step --module m1)" '0 0 20 compute - - 25 3 10 0
 0 0 20 idle no-call no-call 25 3 10 0'
+equal 'steps are found without an option, with the numbers of nsysx-steps' "$(idle windows --by step)" "$(idle windows --by step --module m1)"
 equal 'the program by its key' "$(idle windows --by step --module m1@1 | wc -l | tr -d ' ')" 2
 # [15,35): [20,30) is busy. [90,110): [90,95) is busy, the device ends there.
 equal 'by range' "$(idle windows --by 'range:^D:phase')" '0 D:phase 1 15 compute - - 10 1 10 0
@@ -413,8 +414,7 @@ printf 'device device=0\nop start=0 dur=1\nop start=2000000000 dur=1\n' | awk -f
 fails 'windows without end' 1 'more than 1000000 windows: take a longer time' nsysx-idle --by every:1us "$T/years"
 fails 'an invalid expression of --by range' 2 '--by range:(' nsysx-idle --by 'range:(' "$T/causes"
 fails 'an invalid expression of --step' 2 '--step (' nsysx-idle --by step --step '(' "$T/causes"
-fails '--by step without --step or --module' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step "$T/causes"
-fails '--step and --module' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step --step x --module y "$T/causes"
+fails '--step and --module' 2 '--step and --module exclude each other' nsysx-idle --by step --step x --module y "$T/causes"
 fails 'steps of a device' 2 '--step goes with --steps or --by step' nsysx-idle --step x "$T/causes"
 fails 'all of modules' 2 '--all goes with --by device' nsysx-idle --all --by module "$T/causes"
 fails 'two forms' 2 'exclude each other' nsysx-idle --folded --verdict "$T/causes"

@@ -192,7 +192,7 @@ talk(int operands)
 	nsx_diag_add(&d, NSX_INFO, "p0", 1, "assumed");
 	nsx_diag_add(&d, NSX_WARNING, "p0", 7, "dropped\nranges");
 	nsx_diag_add(&d, NSX_ERROR, "", 1, "broken");
-	nsx_cli_diags(&cli, &d);
+	nsx_cli_diags(&cli, &d, 0);
 	nsx_diags_free(&d);
 	nsx_cli_die(&cli, "it is over");
 }

@@ -62,7 +62,7 @@ get(const struct nsx_rec *r, const char *column)
 static struct by
 by_page(const struct nsx_rec *r)
 {
-	static const char *const work[] = { "overhead", "call", "module", "range", "thunk", "op", "collective" };
+	static const char *const work[] = { "overhead", "call", "module", "range", "thunk", "op", "collective", "step" };
 	static const char *const metadata[] = { "profile", "device", "communicator", "clock", "program", "alias", "groups", "stack",
 	                                        "inst", "loc" };
 	static const char *const columns[] = { "profile", "device", "pid", "tid", "range" };
@@ -76,7 +76,7 @@ by_page(const struct nsx_rec *r)
 		b.section = 3;
 	if (strcmp(kind, "compile") == 0)
 		return (struct by){ .section = 1, .first = get(r, "profile"), .second = get(r, "start"), .name = { "", 0 } };
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 8; i++) {
 		if (strcmp(kind, work[i]) != 0)
 			continue;
 		b.section = 2;

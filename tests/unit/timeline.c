@@ -30,7 +30,7 @@ one_round(void)
 		enum nsx_part part = (enum nsx_part)draw(NSX_PART_IDLE);
 		int64_t end = start + draw(draw(20) ? 12 : 40);
 
-		good = good && nsx_timeline_add(&t, part, start, end);
+		good = good && nsx_timeline_add(&t, part, start, end, NULL);
 		last = end > last ? end : last;
 		for (int64_t i = start; i < end; i++)
 			on[part][i] = true;
@@ -38,7 +38,7 @@ one_round(void)
 	good = good && nsx_timeline_finish(&t);
 	for (int w = 0; w < WINDOWS && good; w++) {
 		int64_t from = draw(SPAN), to = draw(SPAN);
-		struct nsx_timeline_sums want = { { 0 }, 0 }, got = nsx_timeline_between(&t, from, to);
+		struct nsx_timeline_sums want = { { 0 }, 0, 0 }, got = nsx_timeline_between(&t, from, to);
 
 		for (int64_t i = from > first ? from : first; i < to && i < last; i++) {
 			int part = 0;

@@ -125,9 +125,22 @@ take_metadata(struct applying *a, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* Write the devices' records, their last starts corrected. */
+/* Correct the times of a profile's or a device's record: its window, its last start. */
+static void
+move_metadata(struct applying *a, struct nsx_rec *rec)
+{
+	struct nsx_times times = nsx_metadata_times(rec);
+	const struct al_fix *f;
+
+	f = rec->kind->id == NSX_DEVICE ? &a->devices.p[nsx_cat_device(&a->cat, rec)].fix
+	    : &a->reports.p[nsx_cat_profile(&a->cat, rec)].fix;
+	for (int k = 0; k < times.n; k++)
+		*times.at[k] = nsx_align_fixed(f, *times.at[k]);
+}
+
+/* Write the profiles' and devices' records. */
 static int
-write_devices(struct applying *a)
+write_metadata(struct applying *a)
 {
 	union nsx_val v[NSX_MAX_COLS];
 	struct nsx_rec rec;
@@ -135,9 +148,7 @@ write_devices(struct applying *a)
 
 	for (int64_t i = 0; i < a->nheld; i++) {
 		p = nsx_unpack(p, &rec, v);
-		int64_t *last = nsx_device_last_of(&rec);
-		if (last)
-			*last = nsx_align_fixed(&a->devices.p[nsx_cat_device(&a->cat, &rec)].fix, *last);
+		move_metadata(a, &rec);
 		if (nsx_write(a->out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -344,7 +355,7 @@ settle(struct applying *a, enum nsx_kind_id before)
 {
 	if (!a->settled) {
 		a->settled = true;
-		if (find_fixes(a) != NSX_OK || write_devices(a) != NSX_OK)
+		if (find_fixes(a) != NSX_OK || write_metadata(a) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (before == NSX_CLOCK || a->clocked)
@@ -386,8 +397,6 @@ take(struct applying *a, struct nsx_rec *rec)
 			                   nsx_reader_where(a->in), rec->kind->name);
 		if (take_metadata(a, rec) != NSX_OK)
 			return NSX_ERR;
-		if (rec->kind->id == NSX_PROFILE)
-			return nsx_write(a->out, rec);
 		a->nheld++;
 		nsx_pack(&a->held, rec);
 		return a->held.failed ? nsx_err_nomem(a->err, NULL) : NSX_OK;

@@ -49,6 +49,16 @@ name_of(struct cmp *c, int stat)
 /* Data collected from a stream. causes: of step i of the list [i * NSX_NCAUSES ...]; NULL: unknown. */
 struct loaded { struct nsx_step_set set; int64_t *causes; };
 
+static int
+by_device(const void *a, const void *b)
+{
+	const struct nsx_idle_given *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
 /* Read the stream a second time for the causes of idle time from each start to the next. NSX_OK or NSX_ERR. */
 static int
 read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx_diags *diags)
@@ -64,11 +74,16 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 	for (size_t i = 0; good && i < l->set.list.n; i++) {
 		const struct nsx_step_of *o = &l->set.list.p[i];
 
-		good = o->period == NSX_ABSENT
+		int64_t key = (int64_t)of.n;
+
+		good = !o->kept
 		       || (nsx_vec_push(&of, i)
 		           && nsx_vec_push(&windows, ((struct nsx_idle_given){ l->set.cat.devices.p[o->device].number,
-		           	o->first, nsx_add_sat(o->first, o->period, NULL) })));
+		           	o->first, o->next, key })));
 	}
+	/* Steps are listed by class first. */
+	if (windows.n)
+		qsort(windows.p, windows.n, sizeof *windows.p, by_device);
 	l->causes = calloc(l->set.list.n + 1, NSX_NCAUSES * sizeof *l->causes);
 	if (rc == NSX_OK && (!good || !l->causes))
 		rc = nsx_err_nomem(c->err, NULL);
@@ -82,7 +97,8 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++) {
 		const struct idle_window *w = &idle.windows.p[i];
 
-		for (int k = 0; k < NSX_NCAUSES && w->key >= 0 && (size_t)w->key < of.n; k++)
+		/* Removed time is no part of a period. */
+		for (int k = NSX_CAUSE_REMOVED + 1; k < NSX_NCAUSES && w->key >= 0 && (size_t)w->key < of.n; k++)
 			l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] +=
 			    w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
 	}
@@ -100,18 +116,18 @@ static void
 measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTATS])
 {
 	const struct nsx_step_set *set = &l->set;
-	struct nsx_timeline_sums sums;
 
 	for (int k = 0; k < NSTATS; k++)
 		times[k] = NSX_ABSENT;
 	times[SPAN] = o->last - o->first;
-	times[PERIOD] = o->period;
+	/* A period with a step of another class in it says more than the step. */
+	if (o->kept)
+		times[PERIOD] = o->period;
 	/* From executions alone, without operations, the activities of devices are not known. */
-	if (o->period == NSX_ABSENT || !set->ops || o->device >= set->timelines.n)
+	if (!o->kept || !set->ops || o->sums.hidden == NSX_ABSENT)
 		return;
-	sums = nsx_timeline_between(&set->timelines.p[o->device], o->first, o->first + o->period);
 	for (int k = COMPUTE; k <= IDLE; k++)
-		times[k] = sums.part[parts[k]];
+		times[k] = o->sums.part[parts[k]];
 	for (int k = 0; k < NSX_NCAUSES && l->causes; k++)
 		times[CAUSES + k] = l->causes[(size_t)(o - set->list.p) * NSX_NCAUSES + (size_t)k];
 }
@@ -283,7 +299,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	int rc;
 
 	nsx_steps_again_need(s->in);
-	rc = again ? nsx_steps_collect(s->in, &options, set, NULL, again, &own, c->err) : NSX_ERR;
+	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
 	bool good = true;
 
 	if (rc == NSX_OK && set->calls && set->list.n)

@@ -12,23 +12,24 @@
 #include "table/compare/sides.h"
 #include "table/steps/rows.h"
 
-/* Add a device's steps. False when out of memory. */
+/* Add the steps of a window of a device, which may have several, one after the other. False when out of memory. */
 static bool
 add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_step_window *w)
 {
-	struct cmp_stepped d = { .number = w->number };
+	if ((!s->stepped.n || s->stepped.p[s->stepped.n - 1].number != w->number)
+	    && !nsx_vec_push(&s->stepped, (struct cmp_stepped){ .number = w->number }))
+		return false;
+	struct cmp_stepped *d = &s->stepped.p[s->stepped.n - 1];
 
 	for (size_t i = w->first; i < w->first + (size_t)w->steps; i++) {
 		const struct nsx_step_of *o = &set->list.p[i];
-		struct nsx_timeline_sums sums = nsx_timeline_between(&set->timelines.p[o->device], o->first,
-		                                                     o->first + o->period);
 
-		nsx_stat_add(&d.period, o->period);
+		nsx_stat_add(&d->period, o->period);
 		for (int k = 0; k < NSX_NPARTS; k++)
-			nsx_stat_add(&d.part[k], sums.part[k]);
-		nsx_stat_add(&d.hidden, sums.hidden);
+			nsx_stat_add(&d->part[k], o->sums.part[k]);
+		nsx_stat_add(&d->hidden, o->sums.hidden);
 	}
-	return nsx_vec_push(&s->stepped, d);
+	return true;
 }
 
 static int
@@ -40,7 +41,7 @@ keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set)
 	s->ops = set->ops;
 	/* Without operations the activities of devices are not known. */
 	for (size_t i = 0; good && i < w.list.n && w.class != NSX_NONE && set->ops; i++)
-		good = w.list.p[i].device >= set->timelines.n || add_window(s, set, &w.list.p[i]);
+		good = set->list.p[w.list.p[i].first].sums.hidden == NSX_ABSENT || add_window(s, set, &w.list.p[i]);
 	if (good && s->stepped.n) {
 		struct nsx_str class = nsx_intern_str(&set->names, w.class), name = class;
 
@@ -70,7 +71,7 @@ nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	for (enum nsx_kind_id k = 0; spool && nsx_spool_keeps(spool) && k < NSX_NKINDS; k++)
 		nsx_reader_need(s->in, k, NSX_EVERY);
 	if (spool)
-		rc = nsx_steps_collect(s->in, &options, &set, NULL, spool, &own, c->err);
+		rc = nsx_steps_collect(s->in, &options, &set, spool, &own, c->err);
 	if (rc == NSX_OK)
 		rc = keep_steps(c, s, &set);
 	/* Steps that were not requested are no concern of the user. */

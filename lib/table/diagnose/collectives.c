@@ -380,8 +380,8 @@ nsx_look_comm_bound(struct nsx_look_at *a)
 			exposed = w ? (double)w->cells[NSX_PART_COMM].ns : 0;
 		else if (!d)
 			exposed = 0;
-		else if (exposed > (double)d->to - (double)d->from)
-			exposed = (double)d->to - (double)d->from;
+		else if (exposed > (double)d->time)
+			exposed = (double)d->time;
 		c->all += by_ops ? 0 : exposed;
 		within += waited < exposed ? waited : exposed;
 		mean = d && d->periods ? exposed / (double)d->periods : 0;

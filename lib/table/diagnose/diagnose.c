@@ -7,7 +7,6 @@
 
 #include "job/communicates.h"
 #include "job/reach.h"
-#include "job/step_windows.h"
 #include "stream/spool.h"
 #include "table/steps/rows.h"
 
@@ -39,9 +38,7 @@ nsx_look_device(const struct nsx_look_at *a, int64_t number)
 bool
 nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start)
 {
-	const struct nsx_look_device *d = nsx_look_device(a, device);
-
-	return d && start >= d->from && start < d->to;
+	return nsx_step_window_at(&a->kept, device, start) != NULL;
 }
 
 /* ---- windows */
@@ -82,27 +79,38 @@ add_periods(struct nsx_look_at *a, const struct nsx_step_window *w)
 	return true;
 }
 
+/* Add a window to its device, which is the last one or a new one. */
+static bool
+add_window(struct nsx_look_at *a, const struct nsx_step_window *w)
+{
+	int64_t time = w->to - w->from - w->removed;
+
+	if (!a->devices.n || a->devices.p[a->devices.n - 1].number != w->number) {
+		uint32_t host = host_of(a, &a->steps.cat.devices.p[w->device]);
+		struct nsx_look_device d = { w->number, 0, 0, NSX_NONE, host };
+
+		if (host == NSX_NONE || !nsx_vec_push(&a->devices, d))
+			return false;
+	}
+	a->time += (nsx_u128)time;
+	a->count += w->steps;
+	a->devices.p[a->devices.n - 1].time += time;
+	a->devices.p[a->devices.n - 1].periods += w->steps;
+	return nsx_vec_push(&a->windows, ((struct nsx_idle_given){ w->number, w->from, w->to,
+	                                                           (int64_t)a->devices.n - 1 }))
+	       && (!a->stepped || add_periods(a, w));
+}
+
 static int
 make_windows(struct nsx_look_at *a)
 {
-	struct nsx_step_windows windows = { .class = NSX_NONE };
-	bool good = nsx_step_windows(&a->steps, &windows) == NSX_OK;
+	bool good = nsx_step_windows(&a->steps, &a->kept) == NSX_OK;
 
-	a->class = windows.class;
-	a->other = NSX_NONE;
+	a->class = a->kept.class;
 	a->stepped = a->class != NSX_NONE;
-	for (size_t i = 0; good && i < windows.list.n; i++) {
-		const struct nsx_step_window *w = &windows.list.p[i];
-		uint32_t host = host_of(a, &a->steps.cat.devices.p[w->device]);
-		struct nsx_look_device d = { w->number, w->from, w->to, w->steps, NSX_NONE, host };
-
-		a->time += (nsx_u128)(w->to - w->from);
-		a->count += w->steps;
-		good = host != NSX_NONE && nsx_vec_push(&a->devices, d)
-		       && nsx_vec_push(&a->windows, ((struct nsx_idle_given){ d.number, d.from, d.to }))
-		       && (!a->stepped || add_periods(a, w));
-	}
-	free(windows.list.p);
+	nsx_look_other(a);
+	for (size_t i = 0; good && i < a->kept.list.n; i++)
+		good = add_window(a, &a->kept.list.p[i]);
 	if (good && a->periods.n > 1)
 		qsort(a->periods.p, a->periods.n, sizeof *a->periods.p, by_value);
 	a->period = a->count ? (double)a->time / (double)a->count : 0;
@@ -196,7 +204,7 @@ add_up(struct nsx_look_at *a)
 	for (size_t i = 0; i < a->idle.windows.n; i++) {
 		const struct idle_window *w = &a->idle.windows.p[i];
 
-		if (w->key < 0 || (size_t)w->key >= a->devices.n)
+		if (!w->length || w->key < 0 || (size_t)w->key >= a->devices.n)
 			continue;
 		a->devices.p[w->key].window = (uint32_t)i;
 		for (int c = 0; c < NSX_IDLE_CELLS; c++)
@@ -285,7 +293,7 @@ free_all(struct nsx_look_at *a)
 	free(a->moves.p);
 	nsx_map_free(&a->kernel_of);
 	free(a->kernel_times.p);
-	nsx_between_free(&a->between);
+	free(a->kept.list.p);
 	nsx_overruns_free(&a->overruns);
 	nsx_map_free(&a->compiled);
 	nsx_buf_free(&a->text);
@@ -330,7 +338,8 @@ int
 nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, struct nsx_diagnosis *d,
              struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct nsx_look_at a = { .options = options, .err = err, .diags = diags, .class = NSX_NONE };
+	struct nsx_look_at a = { .options = options, .err = err, .diags = diags, .class = NSX_NONE,
+	                         .kept = { .class = NSX_NONE } };
 	struct nsx_steps_options steps = { .step = options->step, .module = options->module,
 	                                   .require = options->require };
 	struct nsx_spool *spool = nsx_spool_open_all(in, err);
@@ -341,7 +350,7 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
 		if (k != NSX_COLLECTIVE)
 			nsx_reader_need(in, k, NSX_EVERY);
-	rc = spool ? nsx_steps_collect(in, &steps, &a.steps, &a.between, spool, diags, err) : NSX_ERR;
+	rc = spool ? nsx_steps_collect(in, &steps, &a.steps, spool, diags, err) : NSX_ERR;
 
 	*d = (struct nsx_diagnosis){ .table = NULL };
 	if (rc == NSX_OK)

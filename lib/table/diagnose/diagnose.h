@@ -1,25 +1,25 @@
 /* diagnose.h -- declarations shared by the files of nsysx-diagnose; private to this folder.
  *
- * diagnose.c reads the stream twice. First for the steps: on each device they make one window, from the start of its
- * first step to that of its last, so that the time between steps is included and activities add up. Then from a spool:
- * idle/ gets every record, the others the records that start within the window of their device:
+ * diagnose.c reads the stream twice. First for the steps: their periods make the windows of each device, so that the time
+ * between steps is included and activities add up. Then from a spool: idle/ gets every record, the others the records that
+ * start within a window of their device:
  *
  *   idle/      parts and causes of the windows      collectives.c  which device waited for which, slow instances
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
  *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
  *   kernels.c  kernels of devices by name
- *   between.c  whether periods differ only by steps of another class in them
+ *   between.c  steps of another class in periods
  *
  * rules*.c turn the results of these into findings, which catalogue.c names; screen.c and tables.c print them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 #define NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 
 #include "base/num.h"
-#include "job/between.h"
 #include "job/communication.h"
 #include "job/instances.h"
 #include "job/nccl.h"
 #include "job/overruns.h"
+#include "job/step_windows.h"
 #include "job/steps.h"
 #include "table/copies.h"
 #include "table/diagnose.h"
@@ -53,10 +53,10 @@ struct nsx_finding {
 	const char           *action;    /* static; NULL: that of its kind and cause */
 };
 
-/* A device and its window. */
+/* A device and its windows. */
 struct nsx_look_device {
-	int64_t  number, from, to;
-	int64_t  periods;        /* steps in the window; 1 if it is not made of steps */
+	int64_t  number, time;   /* ns of all its windows, without removed time */
+	int64_t  periods;        /* steps in the windows; 1 if they are not made of steps */
 	uint32_t window;         /* in idle.windows; NSX_NONE: none */
 	uint32_t host;           /* devices of one number are on one host, as far as is known */
 };
@@ -114,8 +114,6 @@ struct nsx_look_comm {
 
 /* ---- between.c */
 
-struct nsx_look_periods { int64_t *p; size_t n, cap; };
-
 /* State of the whole diagnosis. */
 struct nsx_look_at {
 	const struct nsx_diagnose_options *options;
@@ -152,7 +150,7 @@ struct nsx_look_at {
 	NSX_VEC(struct nsx_look_kernel { int64_t device; uint32_t name; int64_t count; nsx_u128 ns; }) kernel_times;
 	int64_t            thunks, ops, calls;   /* in windows */
 	struct nsx_overruns overruns;    /* of operations in windows */
-	struct nsx_between between;      /* steps of another class between them */
+	struct nsx_step_windows kept;    /* the windows of all devices */
 	struct nsx_map     compiled;     /* (profile, program): the stream has its compilation */
 	bool               any_comm;     /* an instruction communicates */
 	bool               initialises;  /* windows contain executions that nsysx-warmup drops */
@@ -161,8 +159,9 @@ struct nsx_look_at {
 	NSX_VEC(struct nsx_finding) findings;
 	const char        *unseen[NSX_NLOOKS];   /* NULL: it was analysed; else why not, and a remedy */
 	struct nsx_buf     others;       /* the text of unseen for steps of another class */
-	uint32_t           other;        /* in between.names: a class with steps between those examined; NSX_NONE:
+	uint32_t           other;        /* in steps.names: a class with steps between those examined; NSX_NONE:
 	                                  * none */
+	bool               mixed;        /* periods with such a step count */
 };
 
 /* The device of that number; NULL if it has no window. */
@@ -236,9 +235,11 @@ int nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **act
 
 /* ---- between.c */
 
-/* Whether periods differ only because some contain such steps: p99 of the others is below `variable` times their p50.
- * Then variability is unknown, and a->unseen has the reason. NSX_OK or NSX_ERR. */
-int nsx_look_between(struct nsx_look_at *a, double variable, bool *explained);
+/* Sets other and mixed. */
+void nsx_look_other(struct nsx_look_at *a);
+/* Whether steps of another class are in the periods that count. Then variability is unknown, and a->unseen has the
+ * reason. NSX_OK or NSX_ERR. */
+int nsx_look_between(struct nsx_look_at *a, bool *explained);
 
 /* ---- rules.c, rules_idle.c, rules_work.c, rules_comm.c */
 

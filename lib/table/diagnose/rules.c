@@ -102,7 +102,7 @@ judge_variability(struct nsx_look_at *a)
 	nsx_buf_fmt(&a->text, ", of %zu; the gain if every step took p50", n);
 	if ((double)p99 < VARIABLE * (double)p50)
 		return NSX_OK;
-	if (nsx_look_between(a, VARIABLE, &explained) != NSX_OK)
+	if (nsx_look_between(a, &explained) != NSX_OK)
 		return NSX_ERR;
 	if (explained)
 		return NSX_OK;

@@ -203,7 +203,7 @@ saved(const struct nsx_look_at *a, double gain)
 	}
 	for (size_t i = 0; i < a->devices.n; i++) {
 		const struct nsx_look_device *d = &a->devices.p[i];
-		double room = (double)d->to - (double)d->from - least * (double)d->periods;
+		double room = (double)d->time - least * (double)d->periods;
 
 		room = room < 0 ? 0 : room;
 		sum += gain < room ? gain : room;

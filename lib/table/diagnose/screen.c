@@ -218,8 +218,9 @@ put_step(struct screen *s)
 		            a->devices.n == 1 ? "" : "s");
 		nsx_buf_str(&a->text, nsx_intern_str(&a->steps.names, a->class));
 		if (a->other != NSX_NONE) {
-			nsx_buf_c(&a->text, ", some periods with a step of ");
-			nsx_buf_str(&a->text, nsx_intern_str(&a->between.names, a->other));
+			nsx_buf_c(&a->text, a->mixed ? ", some periods with a step of "
+			                             : ", without periods that have a step of ");
+			nsx_buf_str(&a->text, nsx_intern_str(&a->steps.names, a->other));
 			nsx_buf_c(&a->text, " in them");
 		}
 	} else {
@@ -301,7 +302,7 @@ put_where(struct screen *s)
 	put_share(s, "exposed communication", "", a->cells[NSX_PART_COMM]);
 	put_share(s, "copies", "", a->cells[NSX_PART_COPY]);
 	for (int c = 0; c < NSX_NCAUSES; c++) {
-		nsx_u128 ns = a->cells[nsx_cause_cell((enum nsx_cause)c)];
+		nsx_u128 ns = c == NSX_CAUSE_REMOVED ? 0 : a->cells[nsx_cause_cell((enum nsx_cause)c)];
 
 		if ((double)ns < LITTLE * (double)a->time)
 			rest += ns;

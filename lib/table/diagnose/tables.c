@@ -94,7 +94,10 @@ nsx_look_where(const struct nsx_look_at *a)
 		if (!ns)
 			continue;
 		if (c == NSX_CAUSE_REMOVED) {
-			put_sum(a, t, nsx_cause_name(NSX_CAUSE_REMOVED), ns);
+			/* No part of the window: no mean, no share. */
+			nsx_table_row(t);
+			nsx_table_str(t, W_PART, nsx_str_c(nsx_cause_name(NSX_CAUSE_REMOVED)));
+			nsx_table_int(t, W_NS, ns > INT64_MAX ? INT64_MAX : (int64_t)ns);
 			continue;
 		}
 		put_sum(a, t, nsx_part_name(NSX_PART_IDLE), ns);

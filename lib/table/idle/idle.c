@@ -223,11 +223,13 @@ trim(struct idle *f)
 static int
 flush_run(struct idle *f, struct nsx_idle_device *d)
 {
-	int64_t start = d->run_start, end = d->run_end;
+	int64_t start = d->run_start, from, to;
 
-	d->run_start = end;
-	return start < end && nsx_idle_clip(f, d, &start, &end) ? nsx_idle_add_busy(f, d, d->run_part, start, end)
-	       : NSX_OK;
+	for (; nsx_idle_clip(f, d, start, d->run_end, &from, &to); start = to)
+		if (nsx_idle_add_busy(f, d, d->run_part, from, to) != NSX_OK)
+			return NSX_ERR;
+	d->run_start = d->run_end;
+	return NSX_OK;
 }
 
 /* For nsx_parts: the current operation, and its device. */
@@ -238,17 +240,51 @@ struct settling { struct idle *f; struct nsx_idle_device *d; const struct idle_o
 static int
 take_removed(struct idle *f, struct nsx_idle_device *d, int64_t *start, int64_t end)
 {
-	int64_t from = *start, to = d->removed < end ? d->removed : end;
-	struct idle_segment all = { from, to, f->host_paths.root, NSX_NONE, NSX_CAUSE_REMOVED };
+	int64_t begin = *start, until = nsx_removed_end(&d->removed, begin, end), from, to;
+	struct idle_segment all = { begin, until, f->host_paths.root, NSX_NONE, NSX_CAUSE_REMOVED };
 
-	if (to <= from)
+	if (until <= begin)
 		return NSX_OK;
-	*start = to;
+	*start = until;
 	f->segments.n = 0;
 	f->doubtful = false;
 	if (!nsx_vec_push(&f->segments, all))
 		return nsx_err_nomem(f->err, NULL);
-	return nsx_idle_clip(f, d, &from, &to) ? nsx_idle_add_gap(f, d, from, to, false) : NSX_OK;
+	for (; nsx_idle_clip(f, d, begin, until, &from, &to); begin = to)
+		if (nsx_idle_add_gap(f, d, from, to, false) != NSX_OK)
+			return NSX_ERR;
+	return NSX_OK;
+}
+
+/* A gap, or a part of it, whose segments are clipped to it. */
+static int
+add_part(struct settling *s, int64_t start, int64_t end, bool drained)
+{
+	if (nsx_idle_add_gap(s->f, s->d, start, end, drained) != NSX_OK)
+		return NSX_ERR;
+	if (s->f->options->form == NSX_IDLE_FOLDED)
+		return nsx_idle_fold_segments(s->f, s->d->index);
+	return s->f->listed ? nsx_idle_list_gap(s->f, s->d, s->op, start, end, drained) : NSX_OK;
+}
+
+/* The gap [start, end), which is explained. */
+static int
+add_gap(struct settling *s, int64_t start, int64_t end, bool drained)
+{
+	struct idle *f = s->f;
+	int64_t from, to;
+
+	if (!f->options->steps && !nsx_idle_filters(f))
+		return start < end ? add_part(s, start, end, drained) : NSX_OK;
+	if (!nsx_idle_clip_begin(f))
+		return nsx_err_nomem(f->err, NULL);
+	for (; nsx_idle_clip(f, s->d, start, end, &from, &to); start = to) {
+		if (!nsx_idle_clip_gap(f, from, to, drained))
+			return nsx_err_nomem(f->err, NULL);
+		if (add_part(s, from, to, drained) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
 }
 
 static int
@@ -275,13 +311,7 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 		return NSX_ERR;
 	if (nsx_idle_explain(f, d, s->op, start, end, &drained) != NSX_OK)
 		return NSX_ERR;
-	if (start >= end || !nsx_idle_clip_gap(f, d, &start, &end, drained))
-		return NSX_OK;
-	if (nsx_idle_add_gap(f, d, start, end, drained) != NSX_OK)
-		return NSX_ERR;
-	if (f->options->form == NSX_IDLE_FOLDED)
-		return nsx_idle_fold_segments(f, d->index);
-	return f->listed ? nsx_idle_list_gap(f, d, s->op, start, end, drained) : NSX_OK;
+	return add_gap(s, start, end, drained);
 }
 
 struct nsx_idle_device *
@@ -333,7 +363,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		d->begun = true;
 		d->first = d->busy = d->run_start = d->run_end = start;
 		d->run_part = NSX_PART_IDLE;
-		d->removed = INT64_MIN;
+		d->removed = NSX_REMOVED_NONE;
 		nsx_idle_place(f, d);
 		if (f->options->by == NSX_IDLE_GIVEN && nsx_idle_open_given(f, d) != NSX_OK)
 			return NSX_ERR;
@@ -343,9 +373,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		if (op.path == NSX_NONE || !frame_of(f, nsx_string(rec, NSX_OP_name), &op.name))
 			return nsx_err_nomem(f->err, NULL);
 	}
-	/* A later operation may say that the removed ones ended earlier. */
-	if (nsx_has(rec, NSX_OP_removed))
-		d->removed = nsx_sub_sat(start, rec->v[NSX_OP_removed].i, NULL);
+	nsx_removed_take(&d->removed, rec);
 	bool gap = start > d->busy;
 	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) !=
 	    NSX_OK)
@@ -491,8 +519,6 @@ nsx_idle_report(struct idle *f)
 			"extract with --ranges=all");
 	if (f->ops && !f->windows.n && f->options->by == NSX_IDLE_RANGE)
 		rc = nsx_missing_range(&f->near, f->options->range, false, f->diags, f->err);
-	if (rc == NSX_OK && f->ops && !f->windows.n && f->options->by == NSX_IDLE_STEP && !f->options->step)
-		rc = nsx_missing_program(&f->cat, f->options->module, false, f->diags, f->err);
 	nsx_diag_add(f->diags, NSX_INFO, "", f->no_launch,
 	             "operations whose call is not in the export: a gap before one is no-call");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->short_calls,
@@ -536,7 +562,6 @@ nsx_idle_free(struct idle *f)
 		free(d->launch_list.p);
 		free(d->modules.p);
 		free(d->open.p);
-		free(d->cuts.p);
 	}
 	for (size_t i = 0; i < f->windows.n; i++)
 		nsx_map_free(&f->windows.p[i].reasons);
@@ -565,6 +590,7 @@ nsx_idle_free(struct idle *f)
 	nsx_overruns_free(&f->overruns);
 	free(f->within.p);
 	free(f->segments.p);
+	free(f->whole.p);
 	free(f->pieces.list.p);
 }
 
@@ -593,11 +619,11 @@ read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int6
 	struct nsx_reader *again;
 	int rc;
 
-	if (!o->steps && !(o->by == NSX_IDLE_STEP && o->step)) {
+	if (!o->steps && o->by != NSX_IDLE_STEP) {
 		nsx_idle_need(f, in);
 		return nsx_read_all(in, o->require, nsx_idle_take, f, f->err);
 	}
-	again = o->steps ? nsx_idle_find_within(f, in, ndiags) : nsx_idle_find_steps(f, in, ndiags);
+	again = nsx_idle_find_steps(f, in, ndiags);
 	if (o->steps && o->by == NSX_IDLE_DEVICE) {
 		o->by = NSX_IDLE_GIVEN;
 		o->given = f->within.p;
@@ -635,6 +661,8 @@ note_verdicts(struct idle *f, struct nsx_table *t)
 	uint32_t *order = nsx_idle_window_order(f);
 
 	for (size_t i = 0; order && i < f->windows.n; i++) {
+		if (!f->windows.p[order[i]].length)
+			continue;
 		f->full.len = 0;
 		nsx_idle_verdict_text(f, order[i], &f->full);
 		nsx_table_note(t, "%.*s", (int)f->full.len, f->full.ptr);

@@ -16,6 +16,7 @@
 #include "job/catalogue.h"
 #include "job/parts.h"
 #include "job/range_book.h"
+#include "job/removed.h"
 #include "table/idle.h"
 #include "table/idle/thread.h"
 
@@ -52,7 +53,6 @@ struct idle_window {
 	int64_t  first;             /* its earliest time */
 	int64_t  key;               /* execution, start; NSX_ABSENT: none */
 	uint32_t label, next;       /* strings of the catalogue; NSX_NONE: none */
-	bool     closed;
 	struct idle_cell cells[NSX_IDLE_CELLS];
 	struct nsx_map reasons;     /* (cell, place) -> idle.reasons, for verdicts */
 	uint32_t reason;            /* the first of a list of them; NSX_NONE ends */
@@ -68,8 +68,8 @@ struct nsx_idle_device {
 	uint32_t index;             /* in the catalogue */
 	bool     begun;
 	int64_t  first, busy;       /* start of its first operation, largest end so far */
-	int64_t  removed;           /* the latest end of removed operations, as last told */
-	int64_t  from, to;          /* with options.steps: the time examined */
+	struct nsx_removed removed;
+	size_t   within;            /* with options.steps: of idle.within, the first that has not passed */
 	struct nsx_parts parts;
 	enum nsx_part run_part;     /* the current busy run */
 	int64_t  run_start, run_end;
@@ -84,8 +84,6 @@ struct nsx_idle_device {
 	size_t   modules_open;      /* number left when ended ones were last removed */
 	bool     any_module;
 	NSX_VEC(uint32_t) open;     /* windows of ranges, by start */
-	NSX_VEC(int64_t) cuts;      /* starts of later steps */
-	int64_t  step;              /* number of the next one */
 };
 
 /* A step whose window is known before its operations are read: from its start to the start of the next of its class.
@@ -128,8 +126,9 @@ struct idle {
 	NSX_VEC(struct idle_gap) gaps;
 	struct idle_gaps_sum all_gaps;
 	NSX_VEC(struct nsx_idle_given) within;      /* with options.steps: the time examined of each device, by
-	                                             * number */
+	                                             * number and start */
 	NSX_VEC(struct idle_segment) segments;
+	NSX_VEC(struct idle_segment) whole;         /* segments of a gap that is clipped to several times */
 	bool               doubtful;       /* they rest on a call that cannot have been as short as it is recorded */
 	struct nsx_host_pieces pieces;
 	int64_t now, since_trim;
@@ -201,18 +200,20 @@ nsx_idle_filters(const struct idle *f)
 }
 /* Of n given windows, sorted by device, the first of that device or, if it has none, of a higher one; n: neither. */
 size_t nsx_idle_given_of(const struct nsx_idle_given *given, size_t n, int64_t device);
-/* Find the time examined of a device that has begun. */
+/* Find the times examined of a device that has begun. */
 void nsx_idle_place(const struct idle *f, struct nsx_idle_device *d);
-/* Clip [*start, *end) to the examined time; false: nothing remains. */
-bool nsx_idle_clip(const struct idle *f, const struct nsx_idle_device *d, int64_t *start, int64_t *end);
-/* The same for the segments of the gap, and remove those of other causes. */
-bool nsx_idle_clip_gap(struct idle *f, const struct nsx_idle_device *d, int64_t *start, int64_t *end, bool drained);
+/* Of [start, end) the first part that is examined, into *from and *to: false if none is. Times of a device are passed in
+ * order; the next part begins at *to or later. */
+bool nsx_idle_clip(const struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, int64_t *from,
+                   int64_t *to);
+/* Prepare idle.segments, of a gap, to be clipped; then clip them to [from, to), without those of other causes. */
+bool nsx_idle_clip_begin(struct idle *f);
+bool nsx_idle_clip_gap(struct idle *f, int64_t from, int64_t to, bool drained);
 
-/* ---- steps.c: read all of `in` into a spool, and collect the steps that options name. Returns the reader of the
- * spool, which the caller closes, or NULL on failure; *ndiags: diags in the stream. */
+/* ---- steps.c: read all of `in` into a spool, and collect the steps that options name, or those that are found: into
+ * f->within with options.steps, else into f->steps. Returns the reader of the spool, which the caller closes, or NULL on
+ * failure; *ndiags: diags in the stream. */
 struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
-/* The same, and fill f->within; the class of steps is detected if options name none. */
-struct nsx_reader *nsx_idle_find_within(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
 
 /* ---- rows.c, verdict.c */
 int nsx_idle_fold_segments(struct idle *f, uint32_t device);

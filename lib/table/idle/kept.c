@@ -49,43 +49,51 @@ nsx_idle_given_of(const struct nsx_idle_given *given, size_t n, int64_t device)
 void
 nsx_idle_place(const struct idle *f, struct nsx_idle_device *d)
 {
+	d->within = nsx_idle_given_of(f->within.p, f->within.n, f->cat.devices.p[d->index].number);
+}
+
+bool
+nsx_idle_clip(const struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, int64_t *from, int64_t *to)
+{
+	const struct nsx_idle_given *w = f->within.p;
 	int64_t number = f->cat.devices.p[d->index].number;
 
-	d->from = d->to = 0;
-	size_t i = nsx_idle_given_of(f->within.p, f->within.n, number);
-
-	if (i < f->within.n && f->within.p[i].device == number) {
-		d->from = f->within.p[i].start;
-		d->to = f->within.p[i].end;
-	}
-}
-
-bool
-nsx_idle_clip(const struct idle *f, const struct nsx_idle_device *d, int64_t *start, int64_t *end)
-{
+	*from = start;
+	*to = end;
 	if (!f->options->steps)
-		return true;
-	*start = *start > d->from ? *start : d->from;
-	*end = *end < d->to ? *end : d->to;
-	return *start < *end;
+		return start < end;
+	while (d->within < f->within.n && w[d->within].device == number && w[d->within].end <= start)
+		d->within++;
+	if (d->within == f->within.n || w[d->within].device != number)
+		return false;
+	*from = start > w[d->within].start ? start : w[d->within].start;
+	*to = end < w[d->within].end ? end : w[d->within].end;
+	return *from < *to;
 }
 
 bool
-nsx_idle_clip_gap(struct idle *f, const struct nsx_idle_device *d, int64_t *start, int64_t *end, bool drained)
+nsx_idle_clip_begin(struct idle *f)
+{
+	f->whole.n = 0;
+	for (size_t i = 0; i < f->segments.n; i++)
+		if (!nsx_vec_push(&f->whole, f->segments.p[i]))
+			return false;
+	return true;
+}
+
+bool
+nsx_idle_clip_gap(struct idle *f, int64_t from, int64_t to, bool drained)
 {
 	uint32_t causes = f->options->causes ? f->options->causes : UINT32_MAX;
-	size_t kept = 0;
 
-	if (!nsx_idle_clip(f, d, start, end))
-		return false;
-	if (!f->options->steps && !nsx_idle_filters(f))
-		return true;
-	for (size_t i = 0; i < f->segments.n && (drained || !f->options->drained); i++) {
-		struct idle_segment s = f->segments.p[i];
+	f->segments.n = 0;
+	for (size_t i = 0; i < f->whole.n && (drained || !f->options->drained); i++) {
+		struct idle_segment s = f->whole.p[i];
 
-		if (nsx_idle_clip(f, d, &s.start, &s.end) && causes >> s.cause & 1)
-			f->segments.p[kept++] = s;
+		s.start = s.start > from ? s.start : from;
+		s.end = s.end < to ? s.end : to;
+		if (s.start < s.end && causes >> s.cause & 1 && !nsx_vec_push(&f->segments, s))
+			return false;
 	}
-	f->segments.n = kept;
 	return true;
 }

@@ -167,15 +167,6 @@ nsx_idle_take_module(struct idle *f, const struct nsx_rec *rec)
 	d = nsx_idle_device(f, device);
 	if (!d)
 		return nsx_err_nomem(f->err, NULL);
-	if (f->options->by == NSX_IDLE_STEP) {
-		struct nsx_str module = nsx_str_c(f->options->module);
-		const struct nsx_cat_program *p = &f->cat.programs.p[program];
-
-		if (!f->options->module || (!nsx_str_eq(nsx_cat_str(&f->cat, p->name), module) &&
-		    !nsx_str_eq(nsx_cat_str(&f->cat, p->key), module)))
-			return NSX_OK;
-		return nsx_vec_push(&d->cuts, start) ? NSX_OK : nsx_err_nomem(f->err, NULL);
-	}
 	struct idle_module m = { start, nsx_add_sat(start, dur, NULL), program, nsx_int(rec, NSX_MODULE_execution,
 		NSX_ABSENT) };
 
@@ -211,6 +202,7 @@ join_cells(struct idle *f, uint32_t to, uint32_t from)
 		a->cells[i].count += b->cells[i].count;
 		a->cells[i].longest = max2(a->cells[i].longest, b->cells[i].longest);
 		a->cells[i].drained += b->cells[i].drained;
+		a->cells[i].doubtful += b->cells[i].doubtful;
 	}
 	a->length += b->length;
 	a->first = min2(a->first, b->first);
@@ -340,40 +332,6 @@ add_to_modules(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 	return NSX_OK;
 }
 
-/* ---- steps: from the start of one to the start of the next */
-
-static int
-add_to_steps(struct idle *f, struct nsx_idle_device *d, struct piece *p)
-{
-	size_t cut = 0;
-	int rc = NSX_OK;
-
-	for (int64_t t = p->start; t < p->end && rc == NSX_OK;) {
-		int64_t until = p->end;
-
-		while (cut < d->cuts.n && d->cuts.p[cut] <= t) {
-			if (d->window != NSX_NONE)
-				f->windows.p[d->window].closed = true;
-			d->window = new_window(f, d, d->cuts.p[cut], d->cuts.p[cut], d->step++, NSX_NONE, NSX_NONE);
-			cut++;
-			if (d->window == NSX_NONE)
-				return NSX_ERR;
-		}
-		if (cut < d->cuts.n)
-			until = min2(until, d->cuts.p[cut]);
-		if (d->window != NSX_NONE) {
-			f->windows.p[d->window].end = until;
-			rc = add_clip(f, d->window, p, t, until);
-		}
-		t = until;
-	}
-	if (cut) {
-		memmove(d->cuts.p, d->cuts.p + cut, (d->cuts.n - cut) * sizeof *d->cuts.p);
-		d->cuts.n -= cut;
-	}
-	return rc;
-}
-
 /* ---- ranges */
 
 /* Insert a window that later times may be in, by start. */
@@ -444,7 +402,7 @@ nsx_idle_open_given(struct idle *f, struct nsx_idle_device *d)
 			break;
 		if (open_window(f, d, g->start, g->end, NSX_NONE) != NSX_OK)
 			return NSX_ERR;
-		f->windows.p[f->windows.n - 1].key = (int64_t)i;
+		f->windows.p[f->windows.n - 1].key = g->key;
 	}
 	return NSX_OK;
 }
@@ -483,7 +441,7 @@ add_piece(struct idle *f, struct nsx_idle_device *d, struct piece p)
 	case NSX_IDLE_EVERY:     return add_to_buckets(f, d, &p);
 	case NSX_IDLE_MODULE:
 	case NSX_IDLE_EXECUTION: return add_to_modules(f, d, &p);
-	case NSX_IDLE_STEP:      return f->options->step ? add_to_ranges(f, d, &p) : add_to_steps(f, d, &p);
+	case NSX_IDLE_STEP:
 	case NSX_IDLE_RANGE:
 	case NSX_IDLE_GIVEN:     return add_to_ranges(f, d, &p);
 	}
@@ -509,6 +467,28 @@ add_edges(struct idle_window *w, const struct nsx_idle_device *d, int64_t start,
 	count(w, nsx_cause_cell(NSX_CAUSE_BEFORE), max2(0, min2(end, d->first) - start), false, false);
 	count(w, nsx_cause_cell(NSX_CAUSE_AFTER), max2(0, end - max2(start, d->busy)), false, false);
 	w->length = end - start;
+}
+
+/* Add up the given windows of one device and key. */
+static int
+join_given(struct idle *f)
+{
+	struct nsx_map first = { 0 };
+	int rc = NSX_OK;
+
+	for (uint32_t i = 0; i < f->windows.n && rc == NSX_OK; i++) {
+		const struct idle_window *w = &f->windows.p[i];
+		uint32_t *at = nsx_map_at(&first, (struct nsx_key){ w->device, (uint64_t)w->key });
+
+		if (!at)
+			rc = nsx_err_nomem(f->err, NULL);
+		else if (*at == NSX_NONE)
+			*at = i;
+		else
+			rc = join_cells(f, *at, i);
+	}
+	nsx_map_free(&first);
+	return rc;
 }
 
 int
@@ -549,15 +529,12 @@ nsx_idle_end_windows(struct idle *f)
 			w->length = w->end - w->start;
 			break;
 		case NSX_IDLE_STEP:
-			if (f->options->step)
-				break;
-			if (w->closed)
-				add_edges(w, d, w->start, w->end);
-			break;
 		case NSX_IDLE_MODULE:
 		case NSX_IDLE_EXECUTION:
 			break;
 		}
 	}
-	return none.msg[0] ? nsx_err_nomem(f->err, NULL) : NSX_OK;
+	if (none.msg[0])
+		return nsx_err_nomem(f->err, NULL);
+	return f->options->by == NSX_IDLE_GIVEN ? join_given(f) : NSX_OK;
 }

@@ -53,7 +53,8 @@ take_op(struct nsx_step_classes *c, const struct nsx_rec *rec)
 	if (device == NSX_NONE)
 		return false;
 	return start == NSX_ABSENT || dur < 0
-	       || nsx_timeline_add(&c->timelines.p[device], NSX_PART_COMPUTE, start, nsx_add_sat(start, dur, NULL));
+	       || nsx_timeline_add(&c->timelines.p[device], NSX_PART_COMPUTE, start, nsx_add_sat(start, dur, NULL),
+	                           NULL);
 }
 
 void

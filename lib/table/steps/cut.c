@@ -1,7 +1,9 @@
-/* cut.c -- the stream of the steps alone: for each device the records that begin in its window (job/step_windows.h). */
+/* cut.c -- the stream with its steps as records: all of it, or for each device only what begins in the periods that count
+ * (job/step_windows.h). */
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "job/step_marks.h"
 #include "job/step_windows.h"
 #include "stream/fields.h"
 #include "stream/order.h"
@@ -9,82 +11,175 @@
 #include "table/steps/rows.h"
 
 struct cut {
+	const struct nsx_step_set *set;
 	struct nsx_step_windows windows;
-	struct nsx_pass *through;
-	int64_t          dropped;
+	struct nsx_pass   *through;
+	struct nsx_writer *out;
+	struct nsx_str     by;          /* how steps were named */
+	bool               whole;       /* nothing is dropped */
+	const struct nsx_step_of **order;   /* the steps that are written, in the order of the stream */
+	size_t             n, at;
+	int64_t            dropped;
 };
 
-static const struct nsx_step_window *
-window_of(const struct cut *c, int64_t device)
-{
-	size_t lo = nsx_sort_first(c->windows.list.p, c->windows.list.n, sizeof *c->windows.list.p,
-	                           offsetof(struct nsx_step_window, number), device);
-
-	return lo < c->windows.list.n && c->windows.list.p[lo].number == device ? &c->windows.list.p[lo] : NULL;
-}
-
-/* Work of a device is kept if it starts in the window; records of the host and records without a time are kept; without
+/* Work of a device is kept if it starts in a window; records of the host and records without a time are kept; without
  * steps everything is kept. */
 static bool
 is_kept(const struct cut *c, const struct nsx_rec *rec)
 {
 	enum nsx_kind_id id = rec->kind->id;
-	const struct nsx_step_window *w;
-	int64_t start;
 
-	if (c->windows.class == NSX_NONE || nsx_rec_section(rec) != NSX_SECTION_WORK || id == NSX_RANGE ||
+	if (c->whole || c->windows.class == NSX_NONE || nsx_rec_section(rec) != NSX_SECTION_WORK || id == NSX_RANGE ||
 	    !nsx_field_has(rec, NSX_ROLE_START) || !nsx_field_has(rec, NSX_ROLE_DEVICE))
 		return true;
-	start = nsx_field_int(rec, NSX_ROLE_START, 0);
-	w = window_of(c, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
-	return w && start >= w->from && start < w->to;
+	return nsx_step_window_at(&c->windows, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT),
+	                          nsx_field_int(rec, NSX_ROLE_START, 0)) != NULL;
 }
 
+/* ---- records of steps ---- */
+
 static int
-write_kept(struct cut *c, struct nsx_reader *in, struct nsx_writer *out, struct nsx_err *err)
+by_order(const void *a, const void *b, const void *set)
+{
+	union nsx_val v[2][NSX_STEP_by + 1];
+	struct nsx_rec x = { nsx_kind_builtin(NSX_STEP), 0, v[0] }, y = { nsx_kind_builtin(NSX_STEP), 0, v[1] };
+	const struct nsx_step_of *p = *(const struct nsx_step_of *const *)a, *q = *(const struct nsx_step_of *const *)b;
+	int c;
+
+	nsx_step_mark(set, p, NSX_STR(""), &x);
+	nsx_step_mark(set, q, NSX_STR(""), &y);
+	c = nsx_order_cmp(&x, &y);
+	return c ? c : (p > q) - (p < q);
+}
+
+/* The steps to be written: all of them, or those of the windows. */
+static bool
+list_steps(struct cut *c)
+{
+	c->order = malloc((c->set->list.n + 1) * sizeof *c->order);
+	if (!c->order)
+		return false;
+	for (size_t i = 0; i < c->set->list.n; i++) {
+		const struct nsx_step_of *o = &c->set->list.p[i];
+
+		if (c->whole || (o->kept && o->class == c->windows.class))
+			c->order[c->n++] = o;
+	}
+	nsx_sort_with(c->order, c->n, sizeof *c->order, by_order, c->set);
+	return true;
+}
+
+/* Whether the next step comes before the record; every step comes before what is behind the work. */
+static bool
+comes_before(const struct nsx_rec *step, const struct nsx_rec *rec)
+{
+	struct nsx_order_key a, b;
+
+	if (nsx_rec_section(rec) == NSX_SECTION_ANY)
+		return false;
+	nsx_order_key(step, &a);
+	nsx_order_key(rec, &b);
+	return nsx_order_key_cmp(&a, &b) < 0;
+}
+
+/* Write the steps that come before the record; NULL: all. */
+static int
+write_steps(struct cut *c, const struct nsx_rec *rec)
+{
+	for (; c->at < c->n; c->at++) {
+		union nsx_val v[NSX_STEP_by + 1];
+		struct nsx_rec step = { nsx_kind_builtin(NSX_STEP), 0, v };
+
+		nsx_step_mark(c->set, c->order[c->at], c->by, &step);
+		if (rec && !comes_before(&step, rec))
+			return NSX_OK;
+		if (nsx_write(c->out, &step) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+/* ---- the stream ---- */
+
+static int
+take(struct cut *c, struct nsx_rec *rec)
+{
+	if (rec->kind->id == NSX_STEP)
+		return NSX_OK;
+	if (!is_kept(c, rec)) {
+		c->dropped++;
+		return NSX_OK;
+	}
+	if (write_steps(c, rec) != NSX_OK)
+		return NSX_ERR;
+	return c->through ? nsx_pass_on(c->through, rec) : nsx_write(c->out, rec);
+}
+
+/* Where there are steps records lie between others, so blocks cannot be passed on as they are. */
+static int
+write_all(struct cut *c, struct nsx_reader *in, struct nsx_err *err)
 {
 	struct nsx_rec rec;
-	/* Our diags may follow a header that lacks some of their columns. */
 	int rc = nsx_reader_add_columns(in, NSX_DIAG);
 
-	nsx_writer_follow(out, in);
-	c->through = rc == NSX_OK ? nsx_pass_new(in, out, err) : NULL;
-	rc = c->through ? NSX_OK : NSX_ERR;
-	while (rc == NSX_OK && (rc = nsx_pass_read(c->through, &rec)) == NSX_OK)
-		if (is_kept(c, &rec))
-			rc = nsx_pass_on(c->through, &rec);
-		else
-			c->dropped++;
+	if (rc == NSX_OK)
+		rc = nsx_reader_add_columns(in, NSX_STEP);
+	nsx_writer_follow(c->out, in);
+	if (rc == NSX_OK && !c->n)
+		rc = (c->through = nsx_pass_new(in, c->out, err)) ? NSX_OK : NSX_ERR;
+	while (rc == NSX_OK
+	       && (rc = c->through ? nsx_pass_read(c->through, &rec) : nsx_read(in, &rec)) == NSX_OK)
+		rc = take(c, &rec);
+	if (rc == NSX_EOF)
+		rc = write_steps(c, NULL);
 	nsx_pass_free(c->through);
-	nsx_writer_follow(out, NULL);
-	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+	nsx_writer_follow(c->out, NULL);
+	return rc;
+}
+
+/* How the options name steps. */
+static bool
+put_by(const struct nsx_steps_options *options, const struct nsx_step_set *set, struct nsx_buf *b)
+{
+	nsx_step_by(options->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, options->step ? options->step : options->module,
+	            b);
+	/* Marks that were used say it themselves. */
+	if (!b->len && set->by)
+		nsx_buf_str(b, nsx_intern_str(&set->names, set->by - 1));
+	return !b->failed;
 }
 
 int
-nsx_steps_cut(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_writer *out,
-              struct nsx_diags *diags, struct nsx_err *err)
+nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_options *options, bool cut, struct nsx_writer *out,
+                struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_set set = { .err = err };
-	struct cut c = { .windows = { .class = NSX_NONE } };
+	struct cut c = { .set = &set, .out = out, .whole = !cut, .windows = { .class = NSX_NONE } };
 	struct nsx_spool *spool = nsx_spool_open_all(in, err);
 	struct nsx_reader *again = NULL;
+	struct nsx_buf by = { 0 };
 	int rc = NSX_ERR;
 
 	for (enum nsx_kind_id k = 0; spool && nsx_spool_keeps(spool) && k <= NSX_NKINDS; k++)
 		nsx_reader_need(in, k, NSX_EVERY);
 	if (spool)
-		rc = nsx_steps_collect(in, options, &set, NULL, spool, diags, err);
+		rc = nsx_steps_collect(in, options, &set, spool, diags, err);
 	if (rc == NSX_OK)
 		rc = nsx_step_windows(&set, &c.windows);
+	if (rc == NSX_OK && (!list_steps(&c) || !put_by(options, &set, &by)))
+		rc = nsx_err_nomem(err, NULL);
+	c.by = nsx_buf_view(&by);
 	if (rc == NSX_OK)
-		rc = (again = nsx_spool_reader(spool)) ? write_kept(&c, again, out, err) : NSX_ERR;
-	if (rc == NSX_OK && c.windows.class == NSX_NONE)
+		rc = (again = nsx_spool_reader(spool)) ? write_all(&c, again, err) : NSX_ERR;
+	if (rc == NSX_OK && cut && c.windows.class == NSX_NONE)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no device has two steps, so nothing is dropped");
 	nsx_diag_add(diags, NSX_INFO, "", c.dropped, "records outside the steps dropped");
 	nsx_reader_close(again);
 	nsx_spool_free(spool);
 	nsx_steps_free(&set);
+	nsx_buf_free(&by);
+	free(c.order);
 	free(c.windows.list.p);
 	return rc;
 }

@@ -208,7 +208,7 @@ by_period(const void *a, const void *b)
 }
 
 static bool
-choose(struct explain *e, const struct nsx_between *between, int percentile)
+choose(struct explain *e, int percentile)
 {
 	const struct nsx_step_set *s = e->steps;
 	NSX_VEC(const struct nsx_step_of *) order = { 0 };
@@ -220,10 +220,9 @@ choose(struct explain *e, const struct nsx_between *between, int percentile)
 		order.n = 0;
 		for (n = 0; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device;)
 			n++;
-		bool alone = nsx_between_count(between, s, i, n).without >= 2;
 
 		for (size_t k = 0; good && k < n; k++)
-			if (o[k].period != NSX_ABSENT && (!alone || between->other.p[i + k] == NSX_NONE))
+			if (o[k].kept)
 				good = nsx_vec_push(&order, &o[k]);
 		if (!good || order.n < 2)
 			continue;
@@ -231,13 +230,12 @@ choose(struct explain *e, const struct nsx_between *between, int percentile)
 
 		struct pair p = { order.p[nsx_percentile_rank(order.n, 50)],
 		                  order.p[nsx_percentile_rank(order.n, percentile)] };
-		int64_t device = s->cat.devices.p[o->device].number;
-		int64_t base_end = nsx_add_sat(p.base->first, p.base->period, NULL);
-		int64_t new_end = nsx_add_sat(p.new->first, p.new->period, NULL);
+		int64_t device = s->cat.devices.p[o->device].number, key = (int64_t)e->windows.n;
 
 		good = nsx_vec_push(&e->pairs, p) &&
-		       nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.base->first, base_end })) &&
-		       nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.new->first, new_end }));
+		       nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.base->first, p.base->next, key }))
+		       && nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.new->first, p.new->next,
+		                                                             key + 1 }));
 	}
 	free(order.p);
 	return good;
@@ -367,7 +365,8 @@ count_idle(struct explain *e)
 		const struct idle_window *w = &e->idle.windows.p[i];
 
 		for (int c = 0; c < NSX_NCAUSES; c++) {
-			int64_t ns = w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
+			/* Removed time is no part of a period. */
+			int64_t ns = c == NSX_CAUSE_REMOVED ? 0 : w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
 			uint32_t name = nsx_intern(&e->names, nsx_str_c(nsx_cause_name((enum nsx_cause)c)));
 
 			if (name == NSX_NONE || (ns && !count(e, (uint32_t)w->key, THING_IDLE, name, ns)))
@@ -390,12 +389,12 @@ nsx_steps_again_need(struct nsx_reader *in)
 }
 
 int
-nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, const struct nsx_between *between,
-                  int percentile, struct nsx_table **table, struct nsx_diags *diags, struct nsx_err *err)
+nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int percentile, struct nsx_table **table,
+                  struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct explain e = { .steps = s, .err = err };
 	struct nsx_idle_options options = { .by = NSX_IDLE_GIVEN, .latency = NSX_IDLE_LATENCY };
-	bool good = choose(&e, between, percentile);
+	bool good = choose(&e, percentile);
 	int rc = good ? NSX_OK : nsx_err_nomem(err, NULL);
 
 	options.given = e.windows.p;

@@ -4,7 +4,6 @@
 #define NSX_TABLE_STEPS_EXPLAIN_H
 
 #include "base/table.h"
-#include "job/between.h"
 #include "job/steps.h"
 #include "stream/reader.h"
 
@@ -13,10 +12,9 @@ void nsx_steps_again_need(struct nsx_reader *in);
 
 /* Read the stream whose steps are s a second time. A row for each instruction, range, kernel, collective, copy and idle
  * cause whose time differs between the step of that percentile (of start-to-start periods, by nearest rank) and the
- * median step of the class on the device; if at least two steps have no step of another class in their period, only
- * these are used; the differences of a class and device sum to that of the periods. The caller frees *table. NSX_OK or
- * NSX_ERR. */
-int nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, const struct nsx_between *between,
-                      int percentile, struct nsx_table **table, struct nsx_diags *diags, struct nsx_err *err);
+ * median step of the class on the device, of those whose periods count; the differences of a class and device sum to
+ * that of the periods. The caller frees *table. NSX_OK or NSX_ERR. */
+int nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int percentile, struct nsx_table **table,
+                      struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

@@ -9,7 +9,7 @@
 enum measure { PERIOD, SPAN, BUSY, COMPUTE, EXPOSED, COPY, IDLE, BETWEEN, NMEASURES };
 enum { STATISTICS = 5, KEYS = 3 };
 
-/* The value of a step, NSX_ABSENT if it has none. */
+/* The value of a step, NSX_ABSENT if it has none. Parts are of the period, and add up to it. */
 static int64_t
 value(const struct nsx_step_of *o, enum measure m)
 {
@@ -18,7 +18,7 @@ value(const struct nsx_step_of *o, enum measure m)
 	switch (m) {
 	case PERIOD:  return o->period;
 	case SPAN:    return span;
-	case BUSY:    return idle == NSX_ABSENT ? NSX_ABSENT : span - idle;
+	case BUSY:    return idle == NSX_ABSENT ? NSX_ABSENT : o->period - idle;
 	case COMPUTE: return o->sums.part[NSX_PART_COMPUTE];
 	case EXPOSED: return o->sums.part[NSX_PART_COMM];
 	case COPY:    return o->sums.part[NSX_PART_COPY];
@@ -58,7 +58,7 @@ put_statistics(struct nsx_table *t, int col, const struct nsx_step_of *o, size_t
 	for (size_t i = 0; i < n; i++) {
 		int64_t v = value(&o[i], m);
 
-		if (v != NSX_ABSENT) {
+		if (v != NSX_ABSENT && (m == SPAN || o[i].kept)) {
 			room[k++] = v;
 			nsx_stat_add(&stat, v);
 		}
@@ -159,7 +159,7 @@ each_table(const struct nsx_step_set *s)
 		put_int(t, E_COPY, value(o, COPY));
 		put_int(t, E_IDLE, value(o, IDLE));
 		put_int(t, E_BETWEEN, value(o, BETWEEN));
-		if (o->sums.hidden != NSX_ABSENT) {
+		if (o->device < s->timelines.n && s->timelines.p[o->device].parts.begun) {
 			nsx_table_int(t, E_OPS, o->ops);
 			nsx_table_int(t, E_HELPER, o->helper);
 		}

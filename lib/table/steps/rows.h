@@ -9,21 +9,19 @@
 #include "stream/spool.h"
 #include "table/steps.h"
 
-/* Read all of `in` and collect its steps as the options say, with any *s; diags report unused records. *between, which
- * is empty, gets the steps of another class between them, unless it is NULL. The records that nsx_steps_explain reads
- * are written to `again`, unless it is NULL. NSX_OK or NSX_ERR; free *s and *between in both cases. */
+/* Read all of `in` and collect its steps as the options say, with any *s; diags report unused records. The records that
+ * nsx_steps_explain reads are written to `again`, unless it is NULL. NSX_OK or NSX_ERR; free *s in both cases. */
 int nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
-                      struct nsx_between *between, struct nsx_spool *again,
-                      struct nsx_diags *diags, struct nsx_err *err);
+                      struct nsx_spool *again, struct nsx_diags *diags, struct nsx_err *err);
 
 /* A row for each class and device, or with `each` for each step; NULL when out of memory. */
 struct nsx_table *nsx_steps_table(const struct nsx_step_set *s, bool each);
 
 /* ---- warnings about classes (said.c) */
 
-/* Report periods that contain a step of another class, if other periods of the class on the device do not. */
-void nsx_steps_report_between(const struct nsx_between *b, const struct nsx_step_set *s,
-                              const struct nsx_steps_options *options, struct nsx_diags *diags);
+/* Report periods that contain a step of another class, and whether they count. */
+void nsx_steps_report_between(const struct nsx_step_set *s, const struct nsx_steps_options *options,
+                              struct nsx_diags *diags);
 /* Warn about classes whose steps last clearly longer than the time until the next one starts. */
 void nsx_steps_report_overlapping(const struct nsx_step_set *s, struct nsx_diags *diags);
 /* Report that groups of the expression put each step into a separate class, so that none has a period. NSX_OK or

@@ -10,25 +10,27 @@
 /* ---- steps of another class between */
 
 void
-nsx_steps_report_between(const struct nsx_between *b, const struct nsx_step_set *s,
-                         const struct nsx_steps_options *options, struct nsx_diags *diags)
+nsx_steps_report_between(const struct nsx_step_set *s, const struct nsx_steps_options *options, struct nsx_diags *diags)
 {
-	const char *what = options->explain ? "and are not compared" : "and are longer, but span is without it";
-
 	for (size_t i = 0, n; i < s->list.n; i += n) {
 		const struct nsx_step_of *o = &s->list.p[i];
 		struct nsx_str class = nsx_intern_str(&s->names, o->class), other = { "", 0 };
-		struct nsx_between_count count;
+		int64_t mixed = 0, kept = 0;
 
-		for (n = 0; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device; n++)
-			if (!other.len && b->other.p[i + n] != NSX_NONE)
-				other = nsx_intern_str(&b->names, b->other.p[i + n]);
-		count = nsx_between_count(b, s, i, n);
-		if (count.with && count.without >= (options->explain ? 2 : 1))
-			nsx_diag_add(diags, NSX_WARNING, "", (int64_t)count.with,
-			             "periods of '%.*s' contain a step of '%.*s', too, %s: --step REGEX that matches "
-			             "both makes them one class", (int)class.len, class.ptr, (int)other.len, other.ptr,
-			             what);
+		for (n = 0; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device; n++) {
+			if (o[n].period == NSX_ABSENT || o[n].other == NSX_NONE)
+				continue;
+			other = nsx_intern_str(&s->names, o[n].other);
+			mixed++;
+			kept += o[n].kept;
+		}
+		if (!mixed)
+			continue;
+		nsx_diag_add(diags, kept ? NSX_INFO : NSX_WARNING, "", mixed,
+		             "periods of '%.*s' contain a step of '%.*s', too, %s", (int)class.len, class.ptr,
+		             (int)other.len, other.ptr, kept ? "and count, as fewer than two do not"
+		             : options->explain ? "and are not compared"
+		             : "and do not count: --step REGEX that matches both makes them one class");
 	}
 }
 

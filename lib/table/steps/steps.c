@@ -14,9 +14,8 @@
 #include "table/steps/rows.h"
 #include "job/missing.h"
 
-/* Collects steps, steps of other classes between them unless `between` is NULL, and spools all records if they must be
- * read a second time. */
-struct collecting { struct nsx_step_set *set; struct nsx_between *between; struct nsx_spool *again; };
+/* Collects steps, and spools all records if they must be read a second time. */
+struct collecting { struct nsx_step_set *set; struct nsx_spool *again; };
 
 /* State of the first reading if no class is given: modules are collected while reading, and all records that ranges
  * need are spooled. */
@@ -32,8 +31,6 @@ take_set(void *state, const struct nsx_rec *rec)
 	struct collecting *c = state;
 
 	if (nsx_steps_take(c->set, rec) != NSX_OK)
-		return NSX_ERR;
-	if (c->between && nsx_between_take(c->between, c->set, rec) != NSX_OK)
 		return NSX_ERR;
 	return c->again ? nsx_spool_write(c->again, rec) : NSX_OK;
 }
@@ -55,45 +52,9 @@ take_first(void *state, const struct nsx_rec *rec)
 	return rec->kind->id == NSX_DIAG ? NSX_OK : nsx_spool_write(f->spool, rec);
 }
 
-/* Only the program with the longest time of those executed at least twice remains in the list; the list is empty if
- * there is none. */
-static int
-keep_longest(struct nsx_step_set *s)
-{
-	NSX_VEC(int64_t) time = { 0 };
-	NSX_VEC(uint8_t) often = { 0 };
-	uint32_t best = NSX_NONE;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->list.n; i++) {
-		const struct nsx_step_of *o = &s->list.p[i];
-
-		while (time.n <= o->class)
-			if (!nsx_vec_push(&time, 0) || !nsx_vec_push(&often, 0)) {
-				free(time.p);
-				free(often.p);
-				return nsx_err_nomem(s->err, NULL);
-			}
-		time.p[o->class] = nsx_add_sat(time.p[o->class], o->last - o->first, NULL);
-		often.p[o->class] |= o->number > 0;
-		/* An execution never reduces its program's time, so the longest program so far is either the previous
-		 * best or this one. */
-		if (often.p[o->class] && (best == NSX_NONE || time.p[o->class] > time.p[best]))
-			best = o->class;
-	}
-	for (size_t i = 0; i < s->list.n; i++)
-		if (s->list.p[i].class == best)
-			s->list.p[kept++] = s->list.p[i];
-	s->list.n = kept;
-	free(time.p);
-	free(often.p);
-	return NSX_OK;
-}
-
 /* Read the ranges of the class from the spool. */
 static int
-second_reading(struct nsx_spool *spool, struct nsx_step_set *s, struct nsx_between *between, const char *class,
-               struct nsx_err *err)
+second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *class, struct nsx_err *err)
 {
 	struct nsx_reader *in = nsx_spool_reader(spool);
 	int64_t ndiags = s->ndiags;
@@ -104,9 +65,7 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, struct nsx_betwe
 	nsx_steps_free(s);
 	*s = (struct nsx_step_set){ .kind = NSX_STEP_CLASS, .label = class, .err = err };
 	nsx_steps_need(s, in);
-	if (between)
-		nsx_between_need(in);
-	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, between, NULL }, err);
+	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL }, err);
 	s->ndiags = ndiags;
 	nsx_reader_close(in);
 	return rc;
@@ -114,33 +73,29 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, struct nsx_betwe
 
 static int
 find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
-           struct nsx_between *between, struct nsx_spool *again, char **class,
-           struct nsx_diags *diags, struct nsx_err *err)
+           struct nsx_spool *again, char **class, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_classes classes = { .err = err };
-	struct first f = { { s, NULL, again }, &classes, nsx_spool_open_all(in, err) };
+	struct first f = { { s, again }, &classes, nsx_spool_open_all(in, err) };
 	int rc = f.spool ? NSX_OK : NSX_ERR;
 
 	if (rc == NSX_OK) {
 		nsx_spool_follow(f.spool, in);
 		rc = nsx_read_all(in, options->require, take_first, &f, err);
 	}
-	if (rc == NSX_OK && !s->cat.programs.n) {
+	if (rc == NSX_OK && !s->cat.programs.n && !s->marks.n) {
 		rc = nsx_step_classes_pick(&classes, class, diags);
 		if (rc == NSX_OK && *class)
-			rc = second_reading(f.spool, s, between, *class, err);
+			rc = second_reading(f.spool, s, *class, err);
 		else
 			s->list.n = 0;
 	}
 	if (rc == NSX_OK)
 		rc = nsx_steps_finish(s);
-	if (rc == NSX_OK && s->kind == NSX_STEP_MODULE) {
-		rc = keep_longest(s);
-		if (rc == NSX_OK && !s->list.n && s->modules)
-			nsx_diag_add(diags, NSX_WARNING, "", 1,
-				"no program ran twice: record more steps, as nsysx-warmup leaves out the first of "
-				"them, or name them with --step REGEX or --module NAME");
-	}
+	if (rc == NSX_OK && s->kind == NSX_STEP_MODULE && !s->list.n && s->modules)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"no program ran twice: record more steps, as nsysx-warmup leaves out the first of "
+			"them, or name them with --step REGEX or --module NAME");
 	nsx_step_classes_free(&classes);
 	nsx_spool_free(f.spool);
 	return rc;
@@ -148,8 +103,7 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
 
 int
 nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
-                  struct nsx_between *between, struct nsx_spool *again,
-                  struct nsx_diags *diags, struct nsx_err *err)
+                  struct nsx_spool *again, struct nsx_diags *diags, struct nsx_err *err)
 {
 	char *class = NULL;
 	regex_t pattern;
@@ -164,14 +118,12 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 		s->groups = pattern.re_nsub;
 	}
 	nsx_steps_need(s, in);
-	if (between)
-		nsx_between_need(in);
 	if (!options->step && !options->module)
 		nsx_step_classes_need(in);
 	if (again)
 		nsx_spool_follow(again, in);
 	if (options->step || options->module) {
-		rc = nsx_read_all(in, options->require, take_set, &(struct collecting){ s, between, again }, err);
+		rc = nsx_read_all(in, options->require, take_set, &(struct collecting){ s, again }, err);
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(s);
 		if (rc == NSX_OK && !s->list.n && options->step && s->matched)
@@ -184,10 +136,8 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 		else if (rc == NSX_OK && !s->list.n)
 			rc = nsx_missing_program(&s->cat, options->module, !nsx_reader_records(in), diags, err);
 	} else {
-		rc = find_class(in, options, s, between, again, &class, diags, err);
+		rc = find_class(in, options, s, again, &class, diags, err);
 	}
-	if (rc == NSX_OK && between)
-		rc = nsx_between_finish(between, s);
 	if (rc == NSX_OK) {
 		nsx_steps_report(s, diags);
 		nsx_steps_report_overlapping(s, diags);
@@ -201,10 +151,8 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 }
 
 static int
-make_table(const struct nsx_step_set *s, const struct nsx_between *between, const struct nsx_steps_options *options,
-           struct nsx_spool *again,
-           struct nsx_table **table,
-           struct nsx_diags *diags, struct nsx_err *err)
+make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options, struct nsx_spool *again,
+           struct nsx_table **table, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_reader *in;
 	int rc;
@@ -214,7 +162,7 @@ make_table(const struct nsx_step_set *s, const struct nsx_between *between, cons
 		return *table ? NSX_OK : nsx_err_nomem(err, NULL);
 	}
 	in = nsx_spool_reader(again);
-	rc = in ? nsx_steps_explain(in, s, between, options->explain, table, diags, err) : NSX_ERR;
+	rc = in ? nsx_steps_explain(in, s, options->explain, table, diags, err) : NSX_ERR;
 	nsx_reader_close(in);
 	return rc;
 }
@@ -225,25 +173,23 @@ nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct
           struct nsx_err *err)
 {
 	struct nsx_step_set s = { .err = err };
-	struct nsx_between between = { .threads = { 0 } };
 	struct nsx_spool *again = options->explain ? nsx_spool_open_all(in, err) : NULL;
 	int rc;
 
 	if (again && nsx_spool_keeps(again))
 		nsx_steps_again_need(in);
-	rc = options->explain && !again ? NSX_ERR : nsx_steps_collect(in, options, &s, &between, again, diags, err);
+	rc = options->explain && !again ? NSX_ERR : nsx_steps_collect(in, options, &s, again, diags, err);
 
 	*table = NULL;
 	if (rc == NSX_OK) {
 		*ndiags = s.ndiags;
-		nsx_steps_report_between(&between, &s, options, diags);
+		nsx_steps_report_between(&s, options, diags);
 		/* With --explain the idle time of the same operations is examined, which reports them. */
 		if (!options->explain)
 			nsx_overruns_report(&s.overruns, diags, NSX_OVERRUNS_COUNT);
-		rc = make_table(&s, &between, options, again, table, diags, err);
+		rc = make_table(&s, options, again, table, diags, err);
 	}
 	nsx_spool_free(again);
 	nsx_steps_free(&s);
-	nsx_between_free(&between);
 	return rc;
 }
