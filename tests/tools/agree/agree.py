@@ -175,9 +175,32 @@ class Job:
         for (cls, d), rows in sorted(by.items(), key=str):
             rows.sort(key=lambda r: r["start"])
             every = [(a, a["start"], b["start"]) for a, b in zip(rows, rows[1:])]
-            pure = [p for p in every if not any(p[1] <= s < p[2] and c != cls for s, c in starts[d])]
+            spans = sorted(r["span"] for r in rows)
+            others = [s for s, c in starts[d] if c != cls] + self.others(rows, d, spans[(len(spans) + 1) // 2 - 1])
+            pure = [p for p in every if not any(p[1] <= s < p[2] for s in others)]
             kept[cls] += pure if len(pure) > 1 else every
         return kept
+
+    def others(self, rows, device, median):
+        """Starts of what is no step here and lasts at least half as long: executions of other programs; ranges on the thread
+        of the steps, between two of them, as starts of the step before."""
+        own = {r["start"] for r in rows}
+        if self.xla:
+            return [m["start"] for m in table("view -q -t module", self.stream)
+                    if m["device"] == device and m["start"] not in own and 2 * m["dur"] >= median]
+        ranges = table("view -q -t range", self.stream)
+        of = {r["range"]: r for r in ranges if r["start"] is not None or r["host_start"] is not None}
+        found = []
+        for a, b in zip(rows, rows[1:]):
+            step = of.get(a["range"])
+            for r in ranges if step else ():
+                between = (r["pid"], r["tid"], r["profile"]) == (step["pid"], step["tid"], step["profile"]) and \
+                    r["host_start"] >= a["host_start"] + a["host_dur"] and \
+                    r["host_start"] + r["host_dur"] <= b["host_start"]
+                if between and r["device"] == device and r["dur"] and 2 * r["dur"] >= median \
+                        and not re.match("nccl|.*, seq = ", str(r["name"])):
+                    found.append(a["start"])
+        return found
 
     def headline(self):
         return max(self.kept, key=lambda c: sum(b - a for _, a, b in self.kept[c])) if self.kept else None
