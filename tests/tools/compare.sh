@@ -417,7 +417,8 @@ equal '... or all' "$(md --top 0)" "$rows "
 fails 'the generator does not ignore a name of --slow' 1 'no such instruction: want one of wrapped_convert, ' "$SYNTH" -o "$T/x" --slow nosuch:50
 fails '... not beside one that exists' 1 '--slow nosuch: no such instruction' "$SYNTH" -o "$T/x" --slow cublas-gemm.1:30,nosuch:50
 fails '... with the names of this seed' 1 'cublas-gemm.1001, ' "$SYNTH" -o "$T/x" --seed 2 --slow cublas-gemm:10
-fails '... nor of a job without instructions' 2 '--slow names instructions of XLA' "$SYNTH" -o "$T/x" --torch --slow nosuch:50
+fails '... nor of a job without instructions, which has ranges' 1 'no such range launches a kernel that computes: want one of aten::addmm, ' "$SYNTH" -o "$T/x" --torch --slow nosuch:50
+fails '... nor beside --nccl, which has neither' 2 '--nccl' "$SYNTH" -o "$T/x" --nccl --schema 3.24.14 --slow nosuch:50
 fails '... and wants a number' 1 'want NAME:PERCENT' "$SYNTH" -o "$T/x" --slow cublas-gemm.1:x
 is 'exactly the instructions that were changed differ' base_name,name,verdict --changed "$T/j1" "$T/j2" <<'END'
 - cublas-gemm.1 slower

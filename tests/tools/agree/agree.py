@@ -189,10 +189,10 @@ class Job:
             return [m["start"] for m in table("view -q -t module", self.stream)
                     if m["device"] == device and m["start"] not in own and 2 * m["dur"] >= median]
         ranges = table("view -q -t range", self.stream)
-        of = {r["range"]: r for r in ranges if r["start"] is not None or r["host_start"] is not None}
+        of = {(r["device"], r["range"]): r for r in ranges if r["start"] is not None or r["host_start"] is not None}
         found = []
         for a, b in zip(rows, rows[1:]):
-            step = of.get(a["range"])
+            step = of.get((device, a["range"]))
             for r in ranges if step else ():
                 between = (r["pid"], r["tid"], r["profile"]) == (step["pid"], step["tid"], step["profile"]) and \
                     r["host_start"] >= a["host_start"] + a["host_dur"] and \
