@@ -78,9 +78,9 @@ void nsx_table_below(struct nsx_table *t, const char *name);
 void nsx_table_adds(struct nsx_table *t, const char *name);
 
 /* Declare that the cells of the column of that name are shares of one whole, called `of`, which must outlive the table:
- * the line about rows that are not shown reports the share of it that is in no row shown. Shares shown and that one add
- * up to 1, unless rows were removed by nsx_table_only or overlap: it is then what nsx_table_adds says. The table may be
- * NULL. */
+ * the line about rows that are not shown reports the share of it that is in no row shown, so that it and the shares
+ * shown add up to 1. After nsx_table_only, or where rows overlap so that those shown exceed 1, it reports what
+ * nsx_table_adds declares. The table may be NULL. */
 void nsx_table_shares(struct nsx_table *t, const char *name, const char *of);
 
 /* The table has n more rows, which --cover omitted, and whose share is counted as not shown. The table may be NULL. */

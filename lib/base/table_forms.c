@@ -234,9 +234,9 @@ put_left(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 	/* Rounding of the shares. */
 	const double tiny = 1e-9;
 	double shown = t->shares ? sum_of(t, t->share, 0, rows) : 0;
-	double after = t->shares ? sum_of(t, t->share, rows, t->nrows) : 0;
+	bool known = t->shares && sum_of(t, t->share, 0, t->nrows) > 0;
 
-	if (t->shares && shown + after > 0 && shown + after <= 1 + tiny) {
+	if (known && shown <= 1 + tiny) {
 		put_rest(b, shown < 1 ? 1 - shown : 0, t->whole);
 	} else if (t->adds && !t->uncovered) {
 		double left = sum_of(t, t->added, rows, t->nrows), all = left + sum_of(t, t->added, 0, rows);

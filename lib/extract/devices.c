@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/vec.h"
 
 /* A launcher thread's name, and its process: its globalPid. */
@@ -41,28 +42,61 @@ device_of_thread(const struct nsx_trace *t, const struct nsx_thread *thread)
 	return NSX_NONE;
 }
 
-/* The device names in the export for an ordinal that one process alone has. */
-static void
-by_device_names(struct ex_profile *p)
+/* What is known of a CUDA ordinal: how many processes have it, and its names. */
+struct ordinal { uint32_t sharing, names; struct nsx_device_title title; };
+struct ordinals { struct nsx_map at; NSX_VEC(struct ordinal) v; };
+
+/* NULL when out of memory. */
+static struct ordinal *
+ordinal_at(struct ordinals *o, int64_t number)
 {
-	const struct nsx_trace *t = &p->trace;
+	uint32_t *at = nsx_map_at(&o->at, (struct nsx_key){ (uint64_t)number, 0 });
+
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&o->v, ((struct ordinal){ .title = { -1, -1, -1, -1 } }))))
+		return NULL;
+	if (*at == NSX_NONE)
+		*at = (uint32_t)o->v.n - 1;
+	return &o->v.p[*at];
+}
+
+static bool
+find_ordinals(const struct nsx_trace *t, struct ordinals *o)
+{
+	struct nsx_device_title found;
+	struct ordinal *at;
 
 	for (uint32_t d = 0; d < t->ndevices; d++) {
-		struct nsx_device_title title = { -1, -1, -1, -1 }, found;
-		int sharing = 0, names = 0;
-		for (uint32_t e = 0; e < t->ndevices; e++)
-			sharing += t->devices[e].cuda == t->devices[d].cuda;
-		for (uint32_t n = 0; n < t->ndevice_names; n++) {
-			if ((int64_t)t->device_names[n].key != t->devices[d].cuda ||
-			    !nsx_device_title_parse(t->device_names[n].name, false, &found))
-				continue;
-			if (!names || found.global != title.global)
-				names++;
-			title = found;
-		}
-		if (sharing == 1 && names == 1)
-			name_device(&p->devices[d], &title);
+		if (!(at = ordinal_at(o, t->devices[d].cuda)))
+			return false;
+		at->sharing++;
 	}
+	for (uint32_t n = 0; n < t->ndevice_names; n++) {
+		if (!nsx_device_title_parse(t->device_names[n].name, false, &found))
+			continue;
+		if (!(at = ordinal_at(o, (int64_t)t->device_names[n].key)))
+			return false;
+		at->names += !at->names || found.global != at->title.global;
+		at->title = found;
+	}
+	return true;
+}
+
+/* The device names in the export for an ordinal that one process alone has. False when out of memory. */
+static bool
+by_device_names(struct ex_profile *p)
+{
+	struct ordinals o = { .v = { 0 } };
+	bool good = find_ordinals(&p->trace, &o);
+
+	for (uint32_t d = 0; d < p->trace.ndevices && good; d++) {
+		const struct ordinal *at = ordinal_at(&o, p->trace.devices[d].cuda);
+
+		if (at->sharing == 1 && at->names == 1)
+			name_device(&p->devices[d], &at->title);
+	}
+	nsx_map_free(&o.at);
+	free(o.v.p);
+	return good;
 }
 
 /* The thread of that id; NSX_NONE if it has no ranges. */
@@ -122,6 +156,38 @@ by_launched_work(struct ex_profile *p, const struct launchers *l)
 	}
 }
 
+/* The last of the launchers l[0] .. l[n - 1], by local number, with this one; n: none. */
+static size_t
+last_local(const struct launcher *l, size_t n, int64_t local)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (l[mid].title.local <= local)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > 0 && l[lo - 1].title.local == local ? lo - 1 : n;
+}
+
+/* The first launcher of a process or of a later one. */
+static size_t
+first_of_process(const struct launchers *l, size_t n, uint64_t gpid)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (l->v.p[mid].gpid < gpid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* Devices first .. end - 1 are all devices of a process, by ordinal; l[0] .. l[n - 1] its launchers, by local
  * number. */
 static void
@@ -134,9 +200,9 @@ name_process(struct ex_profile *p, uint32_t first, uint32_t end, const struct la
 	for (uint32_t d = first; d < end; d++) {
 		if (p->devices[d].known)
 			continue;
-		for (size_t i = 0; i < n; i++)
-			if (in_order ? i == d - first : l[i].title.local == p->trace.devices[d].cuda)
-				name_device(&p->devices[d], &l[i].title);
+		size_t i = in_order ? d - first : last_local(l, n, p->trace.devices[d].cuda);
+		if (i < n)
+			name_device(&p->devices[d], &l[i].title);
 	}
 }
 
@@ -152,11 +218,9 @@ by_process(struct ex_profile *p, struct launchers *l)
 			l->v.p[n++] = l->v.p[i];
 	for (uint32_t first = 0, end; first < t->ndevices; first = end) {
 		uint64_t gpid = t->processes[t->devices[first].process].gpid;
-		size_t from = 0, to;
+		size_t from = first_of_process(l, n, gpid), to;
 		for (end = first + 1; end < t->ndevices && t->devices[end].process == t->devices[first].process; end++)
 			;
-		while (from < n && l->v.p[from].gpid != gpid)
-			from++;
 		for (to = from; to < n && l->v.p[to].gpid == gpid; to++)
 			;
 		if (to > from)
@@ -164,12 +228,39 @@ by_process(struct ex_profile *p, struct launchers *l)
 	}
 }
 
+/* Devices that have the number of an earlier one get another. False when out of memory. */
+static bool
+forget_twice(struct ex_profile *p)
+{
+	struct nsx_map seen = { 0 };
+	int64_t twice = 0;
+	bool good = true;
+
+	for (uint32_t d = 0; d < p->trace.ndevices && good; d++) {
+		uint32_t *at;
+
+		if (!p->devices[d].known)
+			continue;
+		at = nsx_map_at(&seen, (struct nsx_key){ (uint64_t)p->devices[d].global, 0 });
+		good = at != NULL;
+		if (good && *at != NSX_NONE) {
+			p->devices[d] = (struct ex_device){ -1, -1, -1, -1, false, true, false };
+			twice++;
+		}
+		if (good)
+			*at = 0;
+	}
+	nsx_map_free(&seen);
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, twice,
+	             "devices with the same name as another: renumbered");
+	return good;
+}
+
 int
 nsx_extract_find_devices(struct ex_profile *p)
 {
 	const struct nsx_trace *t = &p->trace;
 	struct launchers l = { { 0 } };
-	int64_t twice = 0;
 
 	if (!find_launchers(t, &l)) {
 		free(l.v.p);
@@ -177,18 +268,12 @@ nsx_extract_find_devices(struct ex_profile *p)
 	}
 	for (uint32_t d = 0; d < t->ndevices; d++)
 		p->devices[d] = (struct ex_device){ -1, -1, -1, -1, false, true, false };
-	by_device_names(p);
+	bool good = by_device_names(p);
 	by_launched_work(p, &l);
 	by_process(p, &l);
 	free(l.v.p);
-	for (uint32_t d = 0; d < t->ndevices; d++)
-		for (uint32_t e = 0; e < d && p->devices[d].known; e++)
-			if (p->devices[e].known && p->devices[e].global == p->devices[d].global) {
-				p->devices[d] = (struct ex_device){ -1, -1, -1, -1, false, true, false };
-				twice++;
-			}
-	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, twice,
-	             "devices with the same name as another: renumbered");
+	if (!good || !forget_twice(p))
+		return nsx_err_nomem(&p->err, p->input->path);
 	for (uint32_t d = 0, local = 0; d < t->ndevices; d++) {
 		/* Sorted by process and CUDA ordinal. */
 		local = d && t->devices[d].process == t->devices[d - 1].process ? local + 1 : 0;

@@ -62,6 +62,7 @@ struct nsx_cat_device {
 	int64_t  component;   /* of that record: devices with one number share a clock */
 	double   offset, rate;/* of that record: ns at ref, change per ns; 0 if it has none */
 	int64_t  ref;         /* of that record, ns */
+	double   error;       /* of that record, ns; less than 0: unknown */
 };
 
 struct nsx_cat_program {

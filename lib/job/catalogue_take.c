@@ -73,6 +73,7 @@ take_clock(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	d->offset = k.offset;
 	d->rate = k.rate;
 	d->ref = k.ref;
+	d->error = k.error;
 	return true;
 }
 

@@ -12,6 +12,7 @@ nsx_clock_of(const struct nsx_rec *clock)
 		.ref = nsx_int(clock, NSX_CLOCK_ref, 0),
 		.collectives = nsx_int(clock, NSX_CLOCK_collectives, NSX_ABSENT),
 		.component = nsx_int(clock, NSX_CLOCK_component, NSX_ABSENT),
+		.error = nsx_has(clock, NSX_CLOCK_error) ? clock->v[NSX_CLOCK_error].f : -1,
 		.executions = nsx_string(clock, NSX_CLOCK_executions),
 	};
 }
@@ -33,6 +34,8 @@ nsx_clock_set(struct nsx_rec *clock, const struct nsx_clock *c)
 	nsx_set_i(clock, NSX_CLOCK_ref, c->ref);
 	set_known(clock, NSX_CLOCK_collectives, c->collectives);
 	set_known(clock, NSX_CLOCK_component, c->component);
+	if (c->error >= 0)
+		nsx_set_f(clock, NSX_CLOCK_error, c->error);
 	nsx_set_s(clock, NSX_CLOCK_executions, c->executions);
 }
 

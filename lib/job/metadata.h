@@ -11,12 +11,13 @@ struct nsx_clock {
 	double  offset, rate;   /* ns at ref, change per ns */
 	int64_t ref;            /* ns */
 	int64_t collectives, component;
+	double  error;          /* ns; less than 0: unknown */
 	struct nsx_str executions;   /* what was added to numbers of executions; belongs to the record */
 };
 
 struct nsx_clock nsx_clock_of(const struct nsx_rec *clock);
 
-/* Store it in a `clock` record; numbers that are NSX_ABSENT leave the record unchanged. */
+/* Store it in a `clock` record; numbers that are NSX_ABSENT or unknown leave the record unchanged. */
 void nsx_clock_set(struct nsx_rec *clock, const struct nsx_clock *c);
 
 /* A program's names in a `program` record: strings belong to the record. */

@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "base/stat.h"
 
 /* The number of steps of one class and device from list[i] on. */
 static size_t

@@ -104,7 +104,7 @@ equal 'the only device: an info diag, no warning' "$(warnings "$T/out")$(cat "$T
 { meta '0 1' ''; printf '0 0 0 100\n1 0 0 200\n' | thunks; tail_of; } >"$T/mute"
 nsysx-align "$T/mute" >"$T/out" 2>"$T/err"
 equal 'no communication: nothing is moved, with a warning' "$?:$(table thunk "$T/out" | cut -f 8 | sed 1d | tr '\n' ' ')$(cat "$T/err")" \
-	'0:90 190 nsysx-align: warning: nothing to align: no collective involves devices of different clocks'
+	'0:90 190 nsysx-align: warning: clocks not compared: no collective is known to involve devices of different clocks; their times cannot be compared'
 { meta '0 1 2' '' 'groups\t0\t0,1\n' 0; printf '0 1 0 100\n1 1 0 120\n2 0 0 130\n' | thunks; tail_of; } >"$T/left"
 nsysx-align "$T/left" >"$T/out" 2>"$T/err"
 equal 'a device without common collectives keeps its clock' "$(clocks "$T/out" | tr '\n' ,)$(cat "$T/err")" \
@@ -449,6 +449,52 @@ nsysx-extract -q "$T"/job/r*.sqlite | nsysx-align -q --drift >"$T/some"
 w=$(worst "$T/job" "$T/some")
 if [ "$w" -le 1000 ]; then pass "a subset of the reports: $w ns"; else fail 'a subset of the reports' "a clock is off by $w ns"; fi
 
+# ---- PyTorch without NCCL's payloads
+
+# bare CLAIM NS SYNTH-OPTIONS...: NCCL's kernels of one order and kind are paired as with payloads
+bare() {
+	claim=$1 limit=$2
+	shift 2
+	rm -rf "$T/job"
+	"$SYNTH" -o "$T/job" --schema 3.24.14 --nccl=none "$@" || return
+	nsysx-extract -q --ops "$T"/job/r*.sqlite >"$T/job/s"
+	nsysx-align -q "$T/job/s" >"$T/job/a"
+	w=$(worst "$T/job" "$T/job/a")
+	if [ "$w" -le "$limit" ]; then pass "$claim: $w ns"; else fail "$claim" "a clock is off by $w ns, want $limit"; fi
+	equal "$claim: one component" "$(clocks "$T/job/a" | cut -d ' ' -f 4 | sort -u)" 0
+	comes_to_rest "$claim" "$T/job/s"
+}
+bare 'NCCL without payloads' 10 --processes 4 --offset 2000000 --steps 10
+bare 'NCCL without payloads, ends that scatter' 2000 --processes 4 --offset 2000000 --steps 10 --jitter 1000
+bare 'NCCL without payloads, a late capture' 2000 --processes 4 --offset 2000000 --steps 10 --jitter 1000 --late 1
+bare 'NCCL without payloads, sessions with different starts' 2000 --processes 3 --offset 2000000 --sessions 1000000000 --steps 10 --jitter 1000
+# The capture of report 1 lacks three steps: its operations before a time are removed.
+rm -rf "$T/job"
+"$SYNTH" -o "$T/job" --schema 3.24.14 --nccl=none --processes 3 --offset 2000000 --steps 12 --jitter 1000
+nsysx-extract -q --ops "$T"/job/r*.sqlite >"$T/job/s"
+from=$(nsysx-view -t op "$T/job/s" | awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["device"] == 1 && $at["name"] ~ /^nccl/ { s[n++] = $at["start"] } END { print s[int(n / 4)] - 1 }')
+awk -F'\t' -v OFS='\t' -v from="$from" '/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); at[substr($1, 2), c[1]] = i } }
+	$1 == "op" && $at["op", "device"] == 1 && $at["op", "start"] < from { next } $1 == "end" { $2 = 0 } { print }' "$T/job/s" >"$T/job/late"
+nsysx-align -q "$T/job/late" >"$T/job/a"
+w=$(worst "$T/job" "$T/job/a")
+if [ "$w" -le 2000 ]; then pass "NCCL without payloads, a capture late by a quarter: $w ns"; else fail 'NCCL without payloads, a capture late by a quarter' "a clock is off by $w ns"; fi
+
+# Kernels that do not end together: nothing is known of the clocks, and nobody waits.
+rm -rf "$T/job"
+"$SYNTH" -o "$T/job" --torch --processes 2 --steps 10 --offset 2000000
+nsysx-extract -q --ops "$T"/job/r*.sqlite >"$T/job/s"
+nsysx-align "$T/job/s" 2>"$T/err" >"$T/job/a"
+equal 'kernels of unknown communicators that end at different times: clocks are not compared' \
+	"$(clocks "$T/job/a" | tr '\n' ,)$(grep -c 'clocks not compared: NCCL' "$T/err")$(grep -c 'one clock' "$T/err")" '0 0 0 0,0 0 0 1,10'
+equal '... and nobody waits for others' "$(nsysx-stragglers -q --waits "$T/job/a" | sed 1d | wc -l | tr -d ' ')$(nsysx-collectives -q --each "$T/job/a" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "wait") at = i; next } at && $at > 0' | wc -l | tr -d ' ')" 00
+nsysx-extract -q "$T"/job/r*.sqlite >"$T/job/ranges"
+equal '... also in a stream without operations' "$(nsysx-align "$T/job/ranges" 2>&1 >"$T/job/a" | cut -d ';' -f 1)" \
+	'nsysx-align: warning: clocks not compared: no collective is known to involve devices of different clocks'
+sed '/^op.*nccl/d; s/^end.*/end	0/' "$T/job/s" >"$T/job/none"
+equal 'GPU work on two clocks without any collective: the clocks are not compared, and not called one' \
+	"$(nsysx-align "$T/job/none" 2>&1 >"$T/job/a" | cut -d ';' -f 1),$(clocks "$T/job/a" | cut -d ' ' -f 4 | tr '\n' ,)" \
+	'nsysx-align: warning: clocks not compared: no collective is known to involve devices of different clocks,0,1,'
+
 # ---- captures that began hundreds of executions apart
 
 # apart N LATE START0 START1: N executions on each of two devices, intervals of 100 to 120 us; the capture of the second one
@@ -474,4 +520,23 @@ apart 40 10500 1790000000700000000 1790000000000000000 >"$T/x"
 ok 'captures without a common execution: a warning' grep -q 'more than a second' "$T/apart.err"
 apart 40 7 1790000000700000000 1790000000000000000 >"$T/x"
 ok '... not for others' test -z "$(grep 'more than a second' "$T/apart.err")"
+# The error of an offset: where ends of collectives scatter, the true distance of two clocks is within five of them.
+for ns in 0 2000 20000; do
+	rm -rf "$T/job"
+	"$SYNTH" -o "$T/job" --processes 3 --steps 12 --offset 5000000 --jitter $ns
+	nsysx-extract -q -x "$T/job/dump0" "$T/job/r0.sqlite" -x "$T/job/dump1" "$T/job/r1.sqlite" -x "$T/job/dump2" "$T/job/r2.sqlite" |
+		nsysx-align -q >"$T/jittered.$ns"
+	nsysx-view -t clock "$T/jittered.$ns" >"$T/clocks"
+	equal "ends that scatter by $ns ns: the distances of clocks are true within five standard errors" \
+		"$(awk -F'\t' -v ns=$ns 'NR == FNR { if (FNR > 1) is[$1] = $3; next }
+			FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			{ offset[$1] = $at["offset"]; error[$1] = $at["error"]; n++ }
+			END { for (a in offset) for (b in offset) {
+				off = offset[a] - offset[b] - (is[a] - is[b])
+				off = off < 0 ? -off : off
+				if (error[a] < 0.5 || off > 5 * (error[a] + error[b]) + 1 || error[a] > ns / 10 + 0.5) print a, b, off, error[a] }
+				print n }' "$T/job/answers/clocks.tsv" "$T/clocks")" 3
+done
+says 'waits within that error are counted' ' ns, which is within the error of the clocks' nsysx-stragglers -v --waits "$T/jittered.2000"
+equal 'no error with drift' "$(nsysx-align -q --drift --estimate "$T/jittered.2000" | nsysx-view -t clock | cut -f9 | sort -u | tr -d '\n')" error
 done_testing

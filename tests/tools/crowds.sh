@@ -69,4 +69,17 @@ for tool in 'idle --list 5' 'idle --folded' 'idle --verdict' 'idle --by step --m
 	# shellcheck disable=SC2086
 	ok "an empty stream: $tool" nsysx-$tool -q "$T/none"
 done
+
+# An export of many devices, which have no names.
+if [ -x "$SYNTH" ] && command -v sqlite3 >/dev/null 2>&1; then
+	"$SYNTH" -o "$T/job" --torch --processes 1 --steps 2
+	sqlite3 "$T/job/r0.sqlite" "CREATE TABLE many AS SELECT k.*, n.i AS n FROM (SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1) AS k,
+		(WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 60000) SELECT i FROM c) AS n;
+		UPDATE many SET deviceId = n, start = start + n * 1000, end = end + n * 1000;
+		ALTER TABLE many DROP COLUMN n; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM many; DROP TABLE many"
+	ok 'devices of an export' timeout 30 nsysx-extract -q -b -o "$T/out" "$T/job/r0.sqlite"
+	equal 'each has a record' "$(nsysx-view -t device "$T/out" | sed 1d | wc -l | tr -d ' ')" 60001
+else
+	skip 'devices of an export' 'no generator or no sqlite3 here'
+fi
 done_testing

@@ -125,7 +125,7 @@ estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer 
 	if (rc == NSX_OK)
 		rc = nsx_align_assign_clocks(&j);
 	if (rc == NSX_OK)
-		rc = j.nccl.ops.n ? nsx_align_use_nccl(&j) : nsx_align_pair(&j);
+		rc = j.nccl.ops.n || j.bare.ops.n ? nsx_align_use_nccl(&j) : nsx_align_pair(&j);
 	if (rc == NSX_OK)
 		rc = nsx_align_solve(&j, &g);
 	if (rc == NSX_OK)

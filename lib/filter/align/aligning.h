@@ -37,6 +37,7 @@ struct al_clock {
 	struct nsx_str report;        /* name of its profile; empty if it has none */
 	struct al_fix fix;
 	int64_t       collectives, component;
+	double        error;          /* of the offset, ns; less than 0: unknown */
 	struct nsx_str executions;    /* what is added to numbers of executions (renumber.c) */
 };
 struct al_corrections {
@@ -77,6 +78,7 @@ int64_t nsx_align_executions_by(struct nsx_str text, const struct nsx_catalogue 
 struct al_device {
 	uint32_t clock;       /* number of its clock, one for each that is corrected separately */
 	bool     profiled;    /* has a module or thunk */
+	bool     worked;      /* has GPU work of any kind */
 };
 
 /* An operation with instances on several devices: an instruction in one of its groups, or a key of NCCL's
@@ -118,7 +120,9 @@ struct al_job {
 	bool                           aligned;    /* the stream has clock records already */
 	int64_t                        unusable;   /* thunks and operations that communicate */
 	struct nsx_nccl_set            nccl;       /* operations of NCCL's, until a collective of XLA's is read */
+	struct nsx_nccl_set            bare;       /* the same, of operations whose communicator is unknown */
 	bool                           by_nccl;    /* obs are of NCCL's operations */
+	bool                           by_order;   /* .. whose communicators are unknown */
 };
 
 /* Read the records of `in` that are used here; if spool is not NULL everything is read and also written to it. */

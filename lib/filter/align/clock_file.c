@@ -73,7 +73,7 @@ nsx_align_clock_set(struct nsx_rec *rec, const struct nsx_catalogue *cat, const 
 		.profile = d->profile == NSX_NONE ? NSX_ABSENT : cat->profiles.p[d->profile].number,
 		.offset = f->offset, .rate = f->rate, .ref = f->ref,
 		.collectives = c ? c->collectives : NSX_ABSENT, .component = c ? c->component : NSX_ABSENT,
-		.executions = c ? c->executions : NSX_STR("")
+		.error = c ? c->error : -1, .executions = c ? c->executions : NSX_STR("")
 	});
 }
 
@@ -116,7 +116,7 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 	struct al_clock c = { .device = had.device, .fix = { had.offset, had.rate, had.ref },
 	                      .collectives = had.collectives == NSX_ABSENT ? 0 : had.collectives,
 	                      .component = had.component == NSX_ABSENT ? 0 : had.component,
-	                      .executions = had.executions };
+	                      .error = had.error, .executions = had.executions };
 
 	if (had.device == NSX_ABSENT)
 		return nsx_err_set(l->err, "%s: clock record without a device", nsx_reader_where(l->in));

@@ -69,16 +69,25 @@ static void
 say(const struct al_solving *s, uint32_t components, uint32_t aligned, uint32_t lone)
 {
 	struct al_job *j = s->j;
-	uint32_t clocks = 0;
+	uint32_t first = NSX_NONE;
+	bool several = false;
 
-	for (uint32_t c = 0; c < j->nclocks; c++)
-		clocks += s->weight[c] > 0;
-	if (clocks < 2)
+	for (uint32_t i = 0; i < j->devices.n; i++) {
+		const struct al_device *d = &j->devices.p[i];
+
+		/* A stream without operations knows when the last one of a device began. */
+		if (!d->worked && j->comm.cat.devices.p[i].last == NSX_ABSENT)
+			continue;
+		several |= first != NSX_NONE && first != d->clock;
+		first = d->clock;
+	}
+	if (!several)
 		nsx_diag_add(j->diags, NSX_INFO, "", 1, j->devices.n ? "nothing to align: all GPU work is on one clock"
 		             : "nothing to align: no devices");
 	else if (aligned == 0)
 		nsx_diag_add(j->diags, NSX_WARNING, "", 1,
-		             "nothing to align: no collective involves devices of different clocks");
+		             "clocks not compared: no collective is known to involve devices of different clocks; "
+		             "their times cannot be compared");
 	else if (lone)
 		nsx_diag_add(j->diags, NSX_WARNING, "", lone,
 		             "devices share no collective with others and could not be aligned");
@@ -143,8 +152,8 @@ nsx_align_give(struct al_solving *s, struct al_corrections *g)
 		lone += s->count[c] == 0 && d->profiled;
 		struct al_clock k = { .device = j->comm.cat.devices.p[i].number, .report = nsx_align_report_name(j, i),
 		                      .collectives = s->count[c],
-		                      .component = number[root], .fix = { s->x[c] + (double)at[root], s->rate[c],
-		                      	s->rate[c] != 0 ? s->ref[c] : 0 } };
+		                      .component = number[root], .error = j->opts->drift ? -1 : s->error[c],
+		                      .fix = { s->x[c] + (double)at[root], s->rate[c], s->rate[c] != 0 ? s->ref[c] : 0 } };
 		rc = nsx_align_corrections_add(g, &k, j->err);
 	}
 	if (rc == NSX_OK) {

@@ -111,7 +111,7 @@ take_work(struct al_job *j, const struct nsx_rec *rec)
 		j->unusable += nsx_is_comm(&j->comm, rec);
 		return NSX_OK;
 	}
-	j->devices.p[at].profiled = true;
+	j->devices.p[at].profiled = j->devices.p[at].worked = true;
 	return nsx_is_comm(&j->comm, rec) ? take_comm(j, rec, at) : NSX_OK;
 }
 
@@ -127,18 +127,28 @@ take_stack(struct al_job *j, const struct nsx_rec *inst)
 }
 
 static int
+take_op(struct al_job *j, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_cat_find_device(&j->comm.cat, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
+
+	if (at != NSX_NONE)
+		j->devices.p[at].worked = true;
+	return j->obs.n ? NSX_OK : nsx_align_take_op(j, rec);
+}
+
+static int
 take(struct al_job *j, const struct nsx_rec *rec)
 {
 	switch (rec->kind->id) {
 	case NSX_CLOCK: j->aligned = true; return NSX_OK;
 	case NSX_MODULE: case NSX_THUNK: return take_work(j, rec);
-	case NSX_OP: return j->obs.n ? NSX_OK : nsx_align_take_op(j, rec);
+	case NSX_OP: return take_op(j, rec);
 	default: break;
 	}
 	if (nsx_comm_take(&j->comm, rec, j->err) != NSX_OK)
 		return NSX_ERR;
 	while (j->devices.n < j->comm.cat.devices.n)
-		if (!nsx_vec_push(&j->devices, ((struct al_device){ 0, false })))
+		if (!nsx_vec_push(&j->devices, ((struct al_device){ .clock = 0 })))
 			return nsx_err_nomem(j->err, NULL);
 	return rec->kind->id == NSX_INST ? take_stack(j, rec) : NSX_OK;
 }
@@ -154,7 +164,7 @@ need(const struct al_job *j, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_THUNK, nsx_field_slots(NSX_THUNK, NSX_CAT_COMM_ROLES) | NSX_C(THUNK, device)
 	                | NSX_C(THUNK, execution) | NSX_C(THUNK, occurrence) | NSX_C(THUNK, name) | NSX_C(THUNK, start)
 	                | NSX_C(THUNK, dur));
-	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES));
+	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, name));
 }
 
 int
@@ -172,6 +182,8 @@ nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spoo
 		return NSX_ERR;
 	if (j->obs.n)
 		nsx_nccl_free(&j->nccl);
+	if (j->obs.n || j->nccl.ops.n)
+		nsx_nccl_free(&j->bare);
 	nsx_comm_flag_diags(&j->comm, j->diags);
 	nsx_diag_add(j->diags, NSX_WARNING, "", j->unusable,
 	             "communication thunks and operations without a device, execution or occurrence: not used");
@@ -203,6 +215,7 @@ nsx_align_job_free(struct al_job *j)
 {
 	nsx_comm_free(&j->comm);
 	nsx_nccl_free(&j->nccl);
+	nsx_nccl_free(&j->bare);
 	nsx_map_free(&j->collective_of);
 	nsx_map_free(&j->program_number);
 	nsx_map_free(&j->shift_of);

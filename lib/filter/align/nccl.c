@@ -1,4 +1,6 @@
 /* nccl.c -- jobs without XLA's collectives: instances of NCCL's communicators (job/nccl.h) are used like those of XLA.
+ * Without NCCL's payloads the communicators are unknown: kernels of one name are then taken for one communicator, and a
+ * clock is used only if they end together with those of another (end_together).
  *
  * Instances are found by equal ends, so the offsets between clocks are estimated first, by votes. Operations of two
  * clocks that are equal in communicator, kind, bytes and calls may be one instance: each pair of them votes for the
@@ -32,7 +34,9 @@ struct voting {
 	NSX_VEC(int64_t)       diffs;
 	int64_t               *offset;    /* by clock */
 	bool                  *placed;
+	bool                  *apart;     /* clocks that cannot be compared */
 	int64_t                guessed, told;   /* clocks for which several offsets have about as many votes */
+	int64_t                unlike;    /* clocks whose operations do not end with those of others */
 };
 
 /* Whether all devices of an instance end together: in other kinds a device need not wait for all. */
@@ -47,10 +51,34 @@ ends_together(struct nsx_str kind)
 	return false;
 }
 
+/* A kernel of NCCL's whose communicator is unknown, because the export has no payloads. */
+static bool
+is_bare(const struct nsx_rec *op)
+{
+	return !nsx_has(op, NSX_OP_comm_id) && nsx_has(op, NSX_OP_start) && nsx_int(op, NSX_OP_dur, 0) >= 0 &&
+	       nsx_str_starts(nsx_string(op, NSX_OP_name), "nccl");
+}
+
+/* All devices' kernels of one name are taken for one communicator. */
+static int
+take_bare(struct al_job *j, const struct nsx_rec *rec, uint32_t device)
+{
+	union nsx_val v[NSX_MAX_COLS];
+	struct nsx_rec named = { rec->kind, rec->has, v };
+
+	if (j->nccl.ops.n)
+		return NSX_OK;
+	memcpy(v, rec->v, sizeof *v * (size_t)rec->kind->ncols);
+	nsx_set_s(&named, NSX_OP_comm_id, nsx_string(rec, NSX_OP_name));
+	return nsx_nccl_take(&j->bare, &named, device, j->err);
+}
+
 int
 nsx_align_take_op(struct al_job *j, const struct nsx_rec *rec)
 {
-	if (!nsx_nccl_is(rec) || !ends_together(nsx_string(rec, NSX_OP_collective))
+	bool bare = is_bare(rec);
+
+	if (!(bare || nsx_nccl_is(rec)) || !ends_together(nsx_string(rec, NSX_OP_collective))
 	    || !nsx_cat_communicates(&j->comm.cat, rec))
 		return NSX_OK;
 	uint32_t at = nsx_cat_find_device(&j->comm.cat, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
@@ -59,7 +87,7 @@ nsx_align_take_op(struct al_job *j, const struct nsx_rec *rec)
 		return NSX_OK;
 	}
 	/* The index of the device is used as its clock at first. */
-	return nsx_nccl_take(&j->nccl, rec, at, j->err);
+	return bare ? take_bare(j, rec, at) : nsx_nccl_take(&j->nccl, rec, at, j->err);
 }
 
 static uint32_t
@@ -282,6 +310,70 @@ told_apart(const struct voting *v, uint32_t a, uint32_t b)
 	return start[0] == NSX_ABSENT || start[1] == NSX_ABSENT ? NSX_ABSENT : nsx_sub_sat(start[0], start[1], NULL);
 }
 
+/* FEWEST: operations that must end together for clocks to be compared without communicators; NEAR: within so many ns,
+ * and within 1 / PART of the distance between operations. */
+enum { FEWEST = 8, NEAR = 20000, PART = 8 };
+
+/* How many of y's ends that are in the time of x's, and of how many, have one of x's near, if y is ahead by offset. */
+static void
+count_near(const struct voting *v, const struct votes *x, const struct votes *y, int64_t offset, size_t *near,
+           size_t *all)
+{
+	const int64_t *a = v->samples.p + x->first, *b = v->samples.p + y->first;
+	int64_t limit = nsx_sub_sat(a[x->n - 1], a[0], NULL) / x->n / PART;
+
+	limit = limit < 0 || limit > NEAR ? NEAR : limit;
+	for (uint32_t i = 0, k = 0; i < y->n; i++) {
+		int64_t end = nsx_sub_sat(b[i], offset, NULL);
+
+		if (end < nsx_sub_sat(a[0], NEAR, NULL) || end > nsx_add_sat(a[x->n - 1], NEAR, NULL))
+			continue;
+		while (k + 1 < x->n && size_of(nsx_sub_sat(a[k + 1], end, NULL)) <= size_of(nsx_sub_sat(a[k], end,
+		       NULL)))
+			k++;
+		++*all;
+		*near += size_of(nsx_sub_sat(a[k], end, NULL)) <= limit;
+	}
+}
+
+/* Whether operations of clocks a and b end together at this offset: at least three of four in the time that both
+ * captures have. Without communicators nothing else says that they belong together. */
+static bool
+end_together(const struct voting *v, uint32_t a, uint32_t b, int64_t offset)
+{
+	const struct votes *l = v->list.p;
+	size_t near = 0, all = 0, back = 0, others = 0;
+
+	for (size_t i = 0, k; i < v->list.n; i = k) {
+		const struct votes *x = NULL, *y = NULL;
+		for (k = i; k < v->list.n && l[k].like == l[i].like; k++) {
+			x = l[k].clock == a ? &l[k] : x;
+			y = l[k].clock == b ? &l[k] : y;
+		}
+		if (!x || !y)
+			continue;
+		count_near(v, x, y, offset, &near, &all);
+		count_near(v, y, x, nsx_sub_sat(0, offset, NULL), &back, &others);
+	}
+	return near >= FEWEST && near >= all - all / 4 && back >= FEWEST && back >= others - others / 4;
+}
+
+/* Without communicators an offset is used only if it is the only one, or the starts of the sessions tell it. */
+static void
+place_clock(struct voting *v, uint32_t from, uint32_t c)
+{
+	int64_t guessed = v->guessed, told = v->told, offset = elect(v, told_apart(v, from, c));
+
+	if (v->j->by_order && (v->guessed > guessed || !end_together(v, from, c, offset))) {
+		v->guessed = guessed;
+		v->told = told;
+		v->unlike++;
+		v->apart[c] = true;
+	}
+	v->offset[c] = nsx_add_sat(v->offset[from], offset, NULL);
+	v->placed[c] = true;
+}
+
 /* A clock that has its offset and shares a like with clock c, the lowest; NSX_NONE: none. */
 static uint32_t
 neighbour(const struct voting *v, uint32_t c)
@@ -294,7 +386,7 @@ neighbour(const struct voting *v, uint32_t c)
 		bool has = false;
 		for (k = i; k < v->list.n && l[k].like == l[i].like; k++) {
 			has |= l[k].clock == c;
-			if (v->placed[l[k].clock] && lowest == NSX_NONE)
+			if (v->placed[l[k].clock] && !v->apart[l[k].clock] && lowest == NSX_NONE)
 				lowest = l[k].clock;
 		}
 		if (has && lowest < least)
@@ -317,9 +409,8 @@ vote(struct voting *v)
 				continue;
 			if (!differ(v, from, c))
 				return false;
-			v->offset[c] = nsx_add_sat(v->offset[from], elect(v, told_apart(v, from, c)),
-			                           NULL);
-			v->placed[c] = found = true;
+			place_clock(v, from, c);
+			found = true;
 			left--;
 		}
 		for (uint32_t c = 0; c < n && !found; c++)
@@ -344,6 +435,19 @@ move(struct al_job *j, const int64_t *offset, bool back)
 	}
 }
 
+/* Operations of clocks that cannot be compared are in no instance. */
+static void
+drop_apart(const struct voting *v)
+{
+	struct al_job *j = v->j;
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->nccl.ops.n; i++)
+		if (!v->apart[j->devices.p[device_of(j, &j->nccl.ops.p[i])].clock])
+			j->nccl.ops.p[n++] = j->nccl.ops.p[i];
+	j->nccl.ops.n = n;
+}
+
 /* A collective is a key; it has no instruction or program. */
 static bool
 add_obs(struct al_job *j)
@@ -352,7 +456,7 @@ add_obs(struct al_job *j)
 
 	for (uint32_t i = 0; i < s->keys.n; i++)
 		if (!nsx_vec_push(&j->collectives, ((struct al_collective){ .inst = NSX_NONE, .name = NSX_NONE,
-		    .known = true })))
+		    .known = !j->by_order })))
 			return false;
 	for (size_t a = 0, b; a < s->ops.n; a = b) {
 		b = nsx_nccl_instance(s, a);
@@ -372,13 +476,21 @@ nsx_align_use_nccl(struct al_job *j)
 	struct voting v = { .j = j, .offset = calloc(j->nclocks + 1, sizeof *v.offset), .placed = calloc(j->nclocks + 1,
 		sizeof *v.placed) };
 	int rc = NSX_OK;
-	bool good = v.offset && v.placed;
+	bool good;
 
+	v.apart = calloc(j->nclocks + 1, sizeof *v.apart);
+	good = v.offset && v.placed && v.apart;
 	j->by_nccl = true;
+	if (!j->nccl.ops.n) {
+		j->nccl = j->bare;
+		j->bare = (struct nsx_nccl_set){ 0 };
+		j->by_order = true;
+	}
 	for (size_t i = 0; i < j->nccl.devices.n; i++)
 		j->devices.p[j->nccl.devices.p[i].clock].profiled = true;
 	good = good && find_votes(&v) && vote(&v);
 	if (good) {
+		drop_apart(&v);
 		move(j, v.offset, false);
 		rc = nsx_nccl_number(&j->nccl, j->err);
 		move(j, v.offset, true);
@@ -391,6 +503,13 @@ nsx_align_use_nccl(struct al_job *j)
 	nsx_diag_add(j->diags, NSX_WARNING, "", v.guessed,
 		"clocks whose offset is uncertain: several fit NCCL's operations about equally well, and the starts of "
 	             "the sessions are unknown");
+	nsx_diag_add(j->diags, NSX_WARNING, "", v.unlike,
+		"clocks not compared: NCCL's communicators are unknown, and its operations do not clearly end together "
+		"with those of other clocks");
+	nsx_diag_add(j->diags, NSX_INFO, "", j->by_order && j->obs.n,
+		"NCCL's communicators are unknown: operations of one kernel are taken for those of one communicator of "
+		"all devices");
+	free(v.apart);
 	free(v.list.p);
 	free(v.samples.p);
 	free(v.diffs.p);

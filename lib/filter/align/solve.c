@@ -102,6 +102,19 @@ for_each_set(struct al_solving *s, each_set fn)
 	return rc;
 }
 
+/* The standard error of a median of n sorted records: from the distance of their quartiles, as of normally distributed
+ * skews, and at least that of rounding. Less than 0 for few. */
+static double
+error_of(const struct part *p, size_t n, uint32_t ndev)
+{
+	const double per_quartiles = 1.2533 / 1.349, rounding = 0.5;
+
+	if (n < 4)
+		return -1;
+	double apart = ((double)p[n - 1 - n / 4].num - (double)p[n / 4].num) / ndev;
+	return fmax(per_quartiles * apart / sqrt((double)n), rounding);
+}
+
 static int
 medians(struct al_solving *s, uint32_t set, struct part *p, size_t n)
 {
@@ -113,6 +126,9 @@ medians(struct al_solving *s, uint32_t set, struct part *p, size_t n)
 		struct al_skew sk = { .set = set, .clock = p[i].clock, .n = k - i, .ndev = ndev };
 		sk.twice = (al_wide)p[i + (k - i - 1) / 2].num + p[i + (k - i) / 2].num;
 		sk.value = (double)sk.twice / (2.0 * ndev);
+		double error = error_of(p + i, k - i, ndev), *least = &s->error[p[i].clock];
+		if (error >= 0 && (*least < 0 || error < *least))
+			*least = error;
 		s->count[p[i].clock] += al_set_size(&s->sets.p[set]);
 		if (!nsx_vec_push(&s->skews, sk))
 			return nsx_err_nomem(s->j->err, NULL);
@@ -312,16 +328,18 @@ make_room(struct al_solving *s)
 	s->devices = calloc(n, sizeof *s->devices);
 	s->x = calloc(n, sizeof *s->x);
 	s->value = calloc(n, sizeof *s->value);
+	s->error = calloc(n, sizeof *s->error);
 	s->rate = calloc(n, sizeof *s->rate);
 	s->half = calloc(n, sizeof *s->half);
 	s->ref = calloc(n, sizeof *s->ref);
 	s->count = calloc(n, sizeof *s->count);
-	if (!s->parent || !s->weight || !s->enough || !s->devices || !s->x || !s->value || !s->rate || !s->half ||
-	    !s->ref || !s->count)
+	if (!s->parent || !s->weight || !s->enough || !s->devices || !s->x || !s->value || !s->error || !s->rate ||
+	    !s->half || !s->ref || !s->count)
 		return false;
 	for (uint32_t c = 0; c < n; c++) {
 		s->parent[c] = c;
 		s->enough[c] = NSX_NONE;
+		s->error[c] = -1;
 	}
 	for (size_t i = 0; i < s->j->devices.n; i++)
 		s->weight[s->j->devices.p[i].clock] += s->j->devices.p[i].profiled;
@@ -359,6 +377,7 @@ nsx_align_solve(struct al_job *j, struct al_corrections *g)
 	free(s.devices);
 	free(s.x);
 	free(s.value);
+	free(s.error);
 	free(s.rate);
 	free(s.half);
 	free(s.ref);

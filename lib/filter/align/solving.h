@@ -29,6 +29,7 @@ struct al_solving {
 	uint32_t             *devices;     /* by root: profiled devices */
 	double               *x, *rate;    /* by clock */
 	double               *value;       /* by clock: x before it was rounded */
+	double               *error;       /* by clock: standard error of x, ns; less than 0: unknown */
 	double               *half;        /* by root: half of what its collectives span, ns; 0 without drift */
 	int64_t              *ref;
 	int64_t              *count;       /* by clock: collectives */

@@ -12,6 +12,7 @@
 
 #include "table/stragglers/rows.h"
 #include "base/num.h"
+#include "job/clock_error.h"
 
 enum { W_COLLECTIVE, W_DEVICE, W_COUNT, W_WAIT, W_WAIT_MEAN, W_WAIT_MAX, W_LAST, W_CAUSED, W_TRANSFER_MEAN, W_NCOLS };
 
@@ -206,6 +207,12 @@ put_pair(struct waits *f, struct nsx_table *t, const struct order *o)
 	return nsx_table_sum(t, P_WAIT, r->wait, f->begin.late->err);
 }
 
+static bool
+within_error(const struct waits *f, const struct row *r)
+{
+	return r->wait && (double)r->wait <= nsx_clock_error(&f->begin.late->comm.cat) * (double)r->count;
+}
+
 static int
 waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 {
@@ -213,6 +220,7 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	bool pairs = f->begin.late->options.show == NSX_STRAGGLERS_PAIRS;
 	struct order *rows;
 	int rc = NSX_OK;
+	int64_t within = 0;
 
 	rows = malloc((f->rows.n + 1) * sizeof *rows);
 	out->table = pairs ? nsx_table_new(pair_cols, P_NCOLS) : nsx_table_new(wait_cols, W_NCOLS);
@@ -223,6 +231,7 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
 		const struct row *r = &f->rows.p[i];
 
+		within += within_error(f, r);
 		rows[i] = (struct order){ r->kind == NSX_NONE ? NSX_STR("[unknown]")
 		                          : nsx_cat_str(&f->begin.late->comm.cat,
 			r->kind),
@@ -242,6 +251,7 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	else if (f->rows.n == 0)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no collective has two devices of the stream on one clock: no waits");
+	nsx_clock_error_diag(&f->begin.late->comm.cat, within, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", f->apart,
 	             "executions of collectives on devices whose clocks cannot be compared: ignored");
 	nsx_comm_group_diags(&f->begin.late->comm, diags);
