@@ -4,7 +4,7 @@
 #include "table/stragglers.h"
 #include "tool.h"
 
-static bool curve;
+static bool curve, pace;
 static const char *waits, *program;
 
 static const struct nsx_opt opts[] = {
@@ -13,6 +13,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_MAYBE(0, "waits", &waits, "device|pairs",
 		"print who waits in collectives instead: a row per device, or per pair of a device and the one it "
 		"waits for [device]"),
+	NSX_OPT_FLAG(0, "pace", &pace,
+	             "print how much longer each device takes for the same kernels instead: a row per device"),
 	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program with this key, name or id"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
@@ -23,7 +25,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-stragglers",
-	"[--curve | --waits[=device|pairs]] [--program PROGRAM] "
+	"[--curve | --waits[=device|pairs] | --pace] [--program PROGRAM] "
 	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Find the devices that are late, and who waits for them.", opts };
 
@@ -35,9 +37,11 @@ wanted(void)
 
 	if (curve && waits)
 		nsx_cli_misuse(&cli, "--curve and --waits exclude each other");
+	if (pace && (curve || waits || program))
+		nsx_cli_misuse(&cli, "--pace excludes --curve, --waits and --program");
 	if (waits && *waits && strcmp(waits, "device") != 0 && strcmp(waits, "pairs") != 0)
 		nsx_cli_misuse(&cli, "--waits: want device or pairs, got \"%s\"", waits);
-	o.show = waits && strcmp(waits, "pairs") == 0 ? NSX_STRAGGLERS_PAIRS : waits ? NSX_STRAGGLERS_WAITS
+	o.show = pace ? NSX_STRAGGLERS_PACE : waits && strcmp(waits, "pairs") == 0 ? NSX_STRAGGLERS_PAIRS : waits ? NSX_STRAGGLERS_WAITS
 	         : curve ? NSX_STRAGGLERS_CURVE : NSX_STRAGGLERS_DEVICES;
 	nsx_tool_table_form(&cli);
 	return o;

@@ -59,7 +59,7 @@ drop_cut(struct nsx_step_set *s)
 
 /* ---- executions of no named program */
 
-/* Of the programs that ran twice on a device the one with most time, of several the first by name; NSX_NONE: none. */
+/* Of the programs that ran twice on a device, also if the window cut all executions but one, the one with most time, of several the first by name; NSX_NONE: none. */
 static uint32_t
 longest(const struct nsx_step_set *s)
 {
@@ -68,7 +68,7 @@ longest(const struct nsx_step_set *s)
 
 	for (size_t i = 0, n; i < s->list.n; i += n) {
 		int64_t time = 0;
-		bool often = false;
+		bool often = s->list.p[i].class < s->cut.n && s->cut.p[s->list.p[i].class];
 
 		for (n = 0; i + n < s->list.n && s->list.p[i + n].class == s->list.p[i].class; n++) {
 			const struct nsx_step_of *o = &s->list.p[i + n];

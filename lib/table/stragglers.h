@@ -12,7 +12,8 @@ enum nsx_stragglers_show {
 	NSX_STRAGGLERS_CURVE,     /* a row for each program, thunk and edge (start or end), a column for each device */
 	NSX_STRAGGLERS_WAITS,     /* a row for each kind of collective and device: how long it waited, and made others
 	                           * wait */
-	NSX_STRAGGLERS_PAIRS      /* a row for each kind of collective, device and device that it waited for */
+	NSX_STRAGGLERS_PAIRS,     /* a row for each kind of collective, device and device that it waited for */
+	NSX_STRAGGLERS_PACE       /* a row for each device: how much longer it takes for the same kernels */
 };
 
 struct nsx_stragglers_options {

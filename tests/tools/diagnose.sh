@@ -92,7 +92,7 @@ equal 'the table of steps is that of nsysx-idle --steps' "$(nsysx-idle -q --step
 	"$(where_of more | sed 1d)"
 cp "$T/job" "$T/it's a job"
 equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 3
-equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "perce'
+equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "share'
 shows 'the screen reports that gains do not add up' 'each an upper bound taken alone: gains do not add up' nsysx-diagnose -q --table "$T/job"
 shows 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5% computation is the largest part of 3 steps, 58.5%; the next: device 0 is host-bound' nsysx-diagnose -q --table "$T/job"
 shows 'every finding has an action' 'do first: do not wait for the GPU in every step' nsysx-diagnose -q --table "$T/job"
@@ -519,7 +519,7 @@ straggling() {
 why() { nsysx-diagnose -q --tsv --min 0 "$T/$1" | awk -F'\t' '$2 == "straggler" { sub(/.*longer than they do/, "", $5); print $3 $5 " / " $8 }'; }
 uneven='see why it has more to do in these kernels: uneven batches, experts or pipeline stages'
 { straggling; kernel a 2 0 150; kernel b 2 150 60; } | stream clock
-equal 'all kernels are slower' "$(why clock)" '70; all kernels are slower than on device 0, by 50.0% / see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or another process on it'
+equal 'all kernels are slower' "$(why clock)" '70; all kernels are slower than on the median device, by 50.0% / see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or another process on it'
 { straggling; kernel a 2 0 100; kernel b 2 150 110; } | stream uneven
 equal '... a few are' "$(why uneven)" "70; 100% of the extra kernel time compared with device 0 is in b 70 ns / $uneven"
 { straggling; kernel a 2 0 100; kernel b 2 150 40; kernel b 2 200 40; kernel other 2 240 30; } | stream more_often
@@ -549,4 +549,58 @@ pauses '0 1 2' 500 990 | stream pauses
 equal '... one of each device' "$(idle_says pauses)" '132.5 more than half of all is the longest gap of each device, not what each step costs'
 pauses '0 1 2' 900 900 | stream steady
 equal '... the same in each step' "$(idle_says steady)" '100 '
+
+# ---- kinds of steps that take turns: every third one 1,400 ns, or a random third of them
+turns() {
+	echo 'program program=0 id=7 name=step key=step@7'
+	echo 'call call=1 start=90000 dur=10 name=cudaLaunchKernel class=launch'
+	echo 'device device=0 last=99000'
+	k=0 at=0
+	for long in $1; do
+		echo "module program=0 execution=$k device=0 start=$at dur=900 name=step"
+		echo "op name=a device=0 start=$at dur=900"
+		k=$((k + 1)) at=$((at + (long ? 1400 : 1000)))
+	done
+}
+turns '1 0 0 1 0 0 1 0 0 1 0 0 1' | stream thirds
+shows 'every third step is a kind of its own' 'class step@7; every 3rd step is of another kind, 1.400 us p50, the others 1.000 us' nsysx-diagnose -q --table "$T/thirds"
+equal '... and no variability' "$(findings thirds --min 0 | grep -c variability)" 0
+turns '0 1 0 1 0 1 0 1' | stream halves
+shows 'so are steps that alternate' 'class step@7; 2 kinds of it take turns, p50 1.000 us, 1.400 us' nsysx-diagnose -q --table "$T/halves"
+turns '1 0 0 1 0 1 0 0 0 0 1 0 0' | stream random
+equal 'long steps in no order vary' "$(findings random --min 0 | grep -c variability)" 1
+equal '... and are no kind' "$(nsysx-diagnose -q --table "$T/random" | grep -c 'another kind\|take turns')" 0
+
+# ---- CUDA graphs that are recorded as a whole
+{ turns '0 0 0 0' | sed '/op name=a/s/a device/a type=graph device/'; } | stream wholes
+shows 'what is in a whole graph is not known' 'not known: what runs in CUDA graphs that are recorded as a whole, 900 ns of a step, 90.0%: it counts as computation; record with --cuda-graph-trace=node' \
+	nsysx-diagnose -q --table "$T/wholes"
+equal '... where there is one' "$(nsysx-diagnose -q --table "$T/thirds" | grep -c 'recorded as a whole')" 0
+
+if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
+	# made OPTION...: the steady stream of a generated job with its hosts, into $T/made
+	made() {
+		rm -rf "$T/job.d"
+		"$SYNTH" -o "$T/job.d" "$@"
+		set --
+		for r in "$T"/job.d/r*.sqlite; do
+			n=${r##*/r}
+			set -- "$@" -x "$T/job.d/dump${n%.sqlite}" "$r"
+		done
+		nsysx-extract -q -a --host "$@" | nsysx-align -q | nsysx-warmup -q | nsysx-overlap -q >"$T/made"
+	}
+	# of FINDING: its subject and evidence
+	told() { nsysx-diagnose -q --tsv --min 0 "$T/made" | awk -F'\t' -v f="$1" '$2 == f { print $7 ": " $5; exit }'; }
+	made --processes 4 --slow-device 2:10 --steps 8
+	says_slow=$(told straggler)
+	ok 'a slow device is named with what it takes longer' sh -c 'case $1 in "device 2: device 2 "*"by 10."?% | "device 2: device 2 "*"10."?"% longer"* | "device 2: device 2 "*"by 10."*) ;; *) echo "$1"; exit 1 ;; esac' sh "$says_slow"
+	equal '... as its pace' "$(nsysx-steps -q --cut "$T/made" | nsysx-stragglers -q --pace --tsv | awk -F'\t' 'NR == 2 { printf "%d %.1f\n", $1, $4 }')" '2 1.1'
+	made --processes 4 --racks 2 --late-rack 1:300000 --steps 8
+	ok 'a late rack is named by its hosts' sh -c 'case $1 in "the 2 devices of hosts rack1-node002 to rack1-node003, in read_shard: the 2 devices of hosts rack1-node002 to rack1-node003 arrive last at "*) ;; *) echo "$1"; exit 1 ;; esac' \
+		sh "$(told late-host)"
+	made --processes 8 --racks 4 --late-rack 2:300000 --steps 6
+	ok '... of four as well' sh -c 'case $1 in "the 2 devices of hosts rack2-node004 to rack2-node005, in read_shard: "*) ;; *) echo "$1"; exit 1 ;; esac' sh "$(told late-host)"
+else
+	skip 'slow devices, late racks' 'no generator here'
+fi
 done_testing

@@ -32,11 +32,11 @@ held() {
 		ok "$job: $finding: its command runs" sh -c "$command"
 		sh -c "$command" >"$T/shown" 2>/dev/null
 		case $finding in
-		idle:*) equal "$job: $finding: gaps add up" "$(rows '{ s += at("ns") - at("drained") } END { print s }' <"$T/shown")" "$gain" ;;
+		idle:*) equal "$job: $finding: gaps add up" "$(rows '{ s += at("own") } END { print s }' <"$T/shown")" "$gain" ;;
 		blocking)
 			# Gaps, then copies that break a rule: those that the host waits for.
 			sum=$(awk -F'\t' '$1 == "device" || $1 == "rule" { for (i = 1; i <= NF; i++) col[$i] = i; copies = $1 == "rule"; next }
-				!copies { s += $col["ns"] } copies && $1 != "tiny" && !seen[$col["device"], $col["start"]]++ { s += $col["dur"] } END { print s }' "$T/shown")
+				!copies { s += $col["blocked"] } copies && $1 != "tiny" && !seen[$col["device"], $col["start"]]++ { s += $col["dur"] } END { print s }' "$T/shown")
 			ok "$job: blocking: gaps and copies add up to $gain, $sum" about "$sum" "$gain" 0 ;;
 		launch-bound) equal "$job: $finding: adds up" "$(rows '{ s += at("starved") } END { print s }' <"$T/shown")" "$gain" ;;
 		layout) equal "$job: $finding: adds up" "$(rows '{ s += at("total") } END { print s }' <"$T/shown")" "$gain" ;;

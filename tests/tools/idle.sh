@@ -7,8 +7,8 @@ stream() { awk -f host/stream.awk >"$T/$1"; }
 idle() {
 	file=$1
 	shift
-	nsysx-idle -q --tsv "$@" "$T/$file" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "share") no = i; next }
-		{ line = ""; for (i = 1; i <= NF; i++) if (i != no) line = line " " ($i == "" ? "-" : $i); print substr(line, 2) }'
+	nsysx-idle -q --tsv "$@" "$T/$file" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) no[i] = $i == "share" || $i == "blocked"; next }
+		{ line = ""; for (i = 1; i <= NF; i++) if (!no[i]) line = line " " ($i == "" ? "-" : $i); print substr(line, 2) }'
 }
 
 # ---- a gap of each cause: thread 1 launches all; launch latency is up to 10 ns
@@ -97,10 +97,10 @@ device 0;launch-starved;sync;cudaStreamSynchronize 40
 device 0;no-call;k4 50'
 
 # Equal causes are in the order of rows; equal gaps in the order of time.
-equal 'the longest gaps' "$(nsysx-idle -q --tsv --latency 10ns --list 3 "$T/causes" | tr '\t' '|')" 'device|start|dur|cause|ns|tid|prev|next|stack|drained
-0|200|300|loading|45|1|k0|k1||0
-0|600|100|dependency|100|1|k1|k2|k2|0
-0|750|50|unresolved|50|1|k2|k3|k3|0'
+equal 'the longest gaps' "$(nsysx-idle -q --tsv --latency 10ns --list 3 "$T/causes" | tr '\t' '|')" 'device|start|dur|cause|ns|tid|prev|next|stack|drained|blocked|own
+0|200|300|loading|45|1|k0|k1||0|0|45
+0|600|100|dependency|100|1|k1|k2|k2|0|0|100
+0|750|50|unresolved|50|1|k2|k3|k3|0|0|50'
 # --cause: the gaps with most of it, and a row for the others, which add up to the table.
 nsysx-idle -q --tsv --latency 10ns "$T/causes" | awk -F'\t' '$2 == "idle" { print $4, $5 }' >"$T/each"
 while read -r cause ns; do
@@ -202,6 +202,26 @@ equal 'a blocking copy that drained the queue' "$(idle drained --latency 10ns | 
 alike 'drained gaps only' "$(idle drained --latency 10ns --drained | awk '{ s += $5 } END { print s }')" "$(idle drained --latency 10ns | awk '{ s += $8 } END { print s }')"
 equal '... with --list' "$(nsysx-idle -q --tsv --latency 10ns --drained --list 5 "$T/drained" | sed 1d | awk -F'\t' '{ s += $5; d += $10 } END { print s, d }')" \
 	"$(idle drained --latency 10ns | awk '{ s += $8 } END { print s, s }')"
+
+# The host waits for 30 ns, then for requests: no more than 30 ns of the gap are the price of the wait, the rest is the host's own.
+stream served <<'END_STREAM'
+device device=0
+op name=k0 start=0 dur=100
+call call=2 start=80 dur=30 name=cudaStreamSynchronize class=sync blocking=1
+call call=3 start=490 dur=10 name=cudaLaunchKernel class=launch ops=1
+op name=k1 start=500 dur=10 call=3 tid=1 host_start=490 host_dur=10
+END_STREAM
+columns() { awk -F'\t' -v names="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(names, name, ","); next }
+	{ for (i = 1; i <= n; i++) printf "%s%s", $at[name[i]], i < n ? " " : "\n" }'; }
+equal 'a wait that is shorter than the gap after it explains no more than its own length' \
+	"$(nsysx-idle -q --tsv --latency 10ns "$T/served" | columns cause,ns,drained,blocked | grep '^[a-z]')" 'sync 10 10 10
+launch 10 10 0
+host 380 380 20'
+equal '... in a list' "$(nsysx-idle -q --tsv --latency 10ns --drained --list 5 "$T/served" | columns ns,drained,blocked,own)" '400 400 30 370'
+equal '... and in each cause of it' "$(nsysx-idle -q --tsv --latency 10ns --cause host --list 5 "$T/served" | columns ns,drained,blocked,own)" '380 380 20 360'
+equal '... the finding is the wait, the rest its cause' "$(nsysx-diagnose -q --min 0 --tsv "$T/served" | columns finding,gain | grep -v launch-bound | sort)" 'blocking 30
+idle:host 360
+idle:launch 10'
 
 # ---- several streams and devices
 

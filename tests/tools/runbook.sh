@@ -50,7 +50,7 @@ for cause in slow-collective late-host blocking straggler layout; do
 	steps=$(nsysx-diagnose -q --where --tsv "$steady" | awk -F'\t' 'NR == 2 { print $4 }')
 	nsysx-diagnose -q --tsv --min 0 "$steady" | awk -F'\t' -v n="$steps" '$2 ~ /^idle:/ { gsub(/\\\\/, "\\", $6); printf "%s\t%.0f\t%s\n", $2, n * $3, $6 }' >"$T/idle"
 	while IFS=$(printf '\t') read -r finding ns command; do
-		equal "$cause: gaps of $finding add up to its gain" "$(sh -c "$command" 2>/dev/null | awk -F'\t' 'NR > 1 { sum += $5 - $10 } END { print sum }')" "$ns"
+		equal "$cause: gaps of $finding add up to its gain" "$(sh -c "$command" 2>/dev/null | awk -F'\t' 'NR > 1 { sum += $12 } END { print sum }')" "$ns"
 	done <"$T/idle"
 	ok "$cause: some finding is idle time" test -s "$T/idle"
 done

@@ -40,7 +40,7 @@ FNR == 1 {
 function v(name) { return name in col ? $col[name] : "" }
 file == "where" && FNR == 2 { whole = v("part"); steps = v("count"); mean = v("mean"); p50 = v("p50"); p99 = v("p99"); next }
 file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
-file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); percent_of[f] = v("percent"); evidence[f] = v("evidence"); command[f] = v("command"); gsub(/\\\\/, "\\", command[f]); action[f] = v("action"); subject[f] = v("subject") }
+file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); share_of[f] = v("share"); evidence[f] = v("evidence"); command[f] = v("command"); gsub(/\\\\/, "\\", command[f]); action[f] = v("action"); subject[f] = v("subject") }
 file == "record-device" { devices++; model(v("name")) }
 file == "record-profile" { profiles++; if (v("product") != "") said(v("product")); if (day == "" && v("start_utc") != "") day = date(v("start_utc")) }
 function model(x) { if (x != "" && !(x in models)) { models[x] = 1; model_list = model_list (model_list == "" ? "" : ", ") x } }
@@ -124,7 +124,7 @@ END {
 			title = "<b>" esc(words(finding[i])) "</b>"
 			if ((" " sections " ") ~ (" " anchor "[: ]"))
 				title = "<a href=\"#" anchor "\">" title "</a>"
-			print "<li>" title (subject[i] != "" && one(finding[i]) ? " <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<br><span class=\"figure\">" data(gain[i], "say") ", " data(percent_of[i], "%") "</span> of a " (whole == "step" ? "step" : "device's time") (subject[i] != "" && !one(finding[i]) ? "; the largest part: <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
+			print "<li>" title (subject[i] != "" && one(finding[i]) ? " <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<br><span class=\"figure\">" data(gain[i], "say") ", " data(share_of[i], "share") "</span> of a " (whole == "step" ? "step" : "device's time") (subject[i] != "" && !one(finding[i]) ? "; the largest part: <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
 		}
 		print "</ol>" (f > 3 ? "</details>" : "")
 		print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"

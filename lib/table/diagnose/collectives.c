@@ -66,6 +66,55 @@ by_length(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Remember the devices of an instance of n records. */
+static int
+add_group(struct nsx_look_comm *c, const struct nsx_look_record *of, size_t n)
+{
+	c->waits.n = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!nsx_vec_push(&c->waits, of[i].device))
+			return nomem(c);
+	qsort(c->waits.p, n, sizeof *c->waits.p, by_length);
+	uint32_t at = nsx_intern(&c->group_of, (struct nsx_str){ (const char *)c->waits.p, n * sizeof *c->waits.p });
+
+	if (at == NSX_NONE)
+		return nomem(c);
+	if (at < c->groups.n)
+		return NSX_OK;
+	if (!nsx_vec_push(&c->groups, ((struct nsx_look_group){ c->members.n, n })))
+		return nomem(c);
+	for (size_t i = 0; i < n; i++)
+		if (!nsx_vec_push(&c->members, c->waits.p[i]))
+			return nomem(c);
+	return NSX_OK;
+}
+
+/* Blame those of n records that are late for the time that the median one waits: all that wait half of that at most, in
+ * equal parts, since without the last of them the others would be waited for. */
+static int
+add_late(struct nsx_look_comm *c, const struct nsx_look_record *of, size_t n, const struct nsx_look_record *last,
+         int64_t median)
+{
+	nsx_u128 gain = (nsx_u128)median * n, late = 0, part;
+
+	for (size_t i = 0; i < n; i++)
+		late += nsx_sub_sat(last->start, of[i].start, NULL) <= median / 2;
+	part = gain / late;
+	for (size_t i = 0; i < n; i++) {
+		if (nsx_sub_sat(last->start, of[i].start, NULL) > median / 2)
+			continue;
+		struct nsx_look_late *l = late_at(c, of[i].device);
+
+		if (!l)
+			return nomem(c);
+		nsx_u128 own = &of[i] == last ? gain - part * (late - 1) : part;
+
+		l->gain += own;
+		l->most = own > l->most ? own : l->most;
+	}
+	return NSX_OK;
+}
+
 /* Add an instance of n records to its unit. */
 static int
 add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_record *of, size_t n, bool partial)
@@ -77,6 +126,8 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 
 	if (!nsx_look_within(c->at, last ? last->device : of->device, last ? last->start : of->start))
 		return NSX_OK;
+	if (!u->instances && last && n > 1 && add_group(c, of, n) != NSX_OK)
+		return NSX_ERR;
 	c->waits.n = 0;
 	if (!nsx_vec_room(&c->waits, n))
 		return nomem(c);
@@ -85,6 +136,10 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 	for (size_t i = 0; i < n; i++) {
 		int64_t dur = of[i].end - of[i].start, wait = last ? nsx_sub_sat(last->start, of[i].start, NULL) : 0;
 		int64_t open = of[i].hidden < 0 ? dur : of[i].hidden > dur ? 0 : dur - of[i].hidden;
+		int64_t rest = nsx_look_rest(c->at, of[i].device, of[i].start);
+
+		/* What lies behind the periods that are examined is no part of them. */
+		open = rest >= 0 && open > rest ? rest : open;
 
 		c->no_hidden += of[i].hidden < 0;
 		shortest = dur < shortest ? dur : shortest;
@@ -101,7 +156,7 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 	u->instances++;
 	u->partial += partial || !last;
 	u->records += (int64_t)n;
-	u->shortest += (nsx_u128)shortest;
+	u->rates += shortest > 0 && u->bytes > 0 ? (double)u->bytes / (double)shortest : 0;
 	u->shortest_each += (nsx_u128)shortest * n;
 	u->least = shortest < u->least ? shortest : u->least;
 	u->waited += waited;
@@ -115,12 +170,9 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 			return nomem(c);
 		l->last++;
 		/* The time by which all devices would continue earlier: at least half of them wait that long. A single
-		 * early device costs the others nothing, and several may be late together. */
+		 * early device costs the others nothing. */
 		qsort(c->waits.p, n, sizeof *c->waits.p, by_length);
-		nsx_u128 gain = (nsx_u128)c->waits.p[n / 2] * n;
-
-		l->gain += gain;
-		l->most = gain > l->most ? gain : l->most;
+		return c->waits.p[n / 2] ? add_late(c, of, n, last, c->waits.p[n / 2]) : NSX_OK;
 	}
 	return NSX_OK;
 }
@@ -283,21 +335,14 @@ by_like(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* ns of an instance of the unit; the minimum of all instances if devices are missing, since others may wait for
- * those. */
-static double
-time_of(const struct nsx_look_unit *u)
-{
-	return u->partial ? (double)u->least : (double)u->shortest / (double)u->instances;
-}
-
-/* Bytes per ns of a unit; 0: unknown. */
+/* Bytes per ns of a unit, the mean over its instances; of the quickest instance if devices are missing, since others
+ * may wait for those. 0: unknown. */
 static double
 rate_of(const struct nsx_look_unit *u)
 {
-	if (u->like == NSX_NONE || !u->instances || u->bytes <= 0 || time_of(u) <= 0)
+	if (u->like == NSX_NONE || !u->instances || u->bytes <= 0)
 		return 0;
-	return (double)u->bytes / time_of(u);
+	return !u->partial ? u->rates / (double)u->instances : u->least > 0 ? (double)u->bytes / (double)u->least : 0;
 }
 
 static double
@@ -406,4 +451,7 @@ nsx_look_comm_free(struct nsx_look_comm *c)
 	free(c->late.p);
 	free(c->scratch.p);
 	free(c->waits.p);
+	free(c->groups.p);
+	free(c->members.p);
+	nsx_intern_free(&c->group_of);
 }

@@ -41,6 +41,14 @@ nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start)
 	return nsx_step_window_at(&a->kept, device, start) != NULL;
 }
 
+int64_t
+nsx_look_rest(const struct nsx_look_at *a, int64_t device, int64_t start)
+{
+	const struct nsx_step_window *w = nsx_step_window_at(&a->kept, device, start);
+
+	return w ? nsx_sub_sat(w->to, start, NULL) : -1;
+}
+
 /* ---- windows */
 
 static int
@@ -61,6 +69,16 @@ host_of(struct nsx_look_at *a, const struct nsx_cat_device *d)
 	if (!p)
 		return nsx_look_text(a, NSX_STR(""));
 	return nsx_look_text(a, nsx_cat_str(cat, p->host == NSX_NONE ? p->name : p->host));
+}
+
+/* The name of its report. NSX_NONE when out of memory. */
+static uint32_t
+report_of(struct nsx_look_at *a, const struct nsx_cat_device *d)
+{
+	const struct nsx_catalogue *cat = &a->steps.cat;
+
+	return nsx_look_text(a, d->profile == NSX_NONE ? NSX_STR("")
+	                        : nsx_cat_str(cat, cat->profiles.p[d->profile].name));
 }
 
 /* The periods of a window's steps. */
@@ -87,9 +105,10 @@ add_window(struct nsx_look_at *a, const struct nsx_step_window *w)
 
 	if (!a->devices.n || a->devices.p[a->devices.n - 1].number != w->number) {
 		uint32_t host = host_of(a, &a->steps.cat.devices.p[w->device]);
-		struct nsx_look_device d = { w->number, 0, 0, NSX_NONE, host };
+		uint32_t report = report_of(a, &a->steps.cat.devices.p[w->device]);
+		struct nsx_look_device d = { w->number, 0, 0, NSX_NONE, host, report };
 
-		if (host == NSX_NONE || !nsx_vec_push(&a->devices, d))
+		if (host == NSX_NONE || report == NSX_NONE || !nsx_vec_push(&a->devices, d))
 			return false;
 	}
 	a->time += (nsx_u128)time;
@@ -162,6 +181,13 @@ take_work(struct nsx_look_at *a, const struct nsx_rec *rec)
 	if (rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_dur, -1) >= 0 &&
 	    !nsx_overruns_take_op(&a->overruns, (uint64_t)nsx_int(rec, NSX_OP_device, -1), rec))
 		return nsx_err_nomem(a->err, NULL);
+	if (rec->kind->id == NSX_OP && nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("graph"))) {
+		int64_t dur = nsx_int(rec, NSX_OP_dur, 0);
+		int64_t rest = nsx_look_rest(a, nsx_int(rec, NSX_OP_device, NSX_ABSENT), start);
+
+		a->graphs++;
+		a->graph_ns = nsx_add_sat(a->graph_ns, dur < rest ? dur : rest, NULL);
+	}
 	a->thunks += rec->kind->id == NSX_THUNK;
 	if (nsx_copies_take(a->copies, rec) != NSX_OK || nsx_launch_take(a->launch, rec) != NSX_OK)
 		return NSX_ERR;
@@ -210,7 +236,7 @@ add_up(struct nsx_look_at *a)
 		for (int c = 0; c < NSX_IDLE_CELLS; c++)
 			a->cells[c] += (nsx_u128)w->cells[c].ns;
 		for (int c = 0; c < NSX_NCAUSES; c++)
-			a->drained[c] += (nsx_u128)w->cells[nsx_cause_cell((enum nsx_cause)c)].drained;
+			a->blocked[c] += (nsx_u128)w->cells[nsx_cause_cell((enum nsx_cause)c)].blocked;
 	}
 }
 
@@ -293,6 +319,8 @@ free_all(struct nsx_look_at *a)
 	free(a->moves.p);
 	nsx_map_free(&a->kernel_of);
 	free(a->kernel_times.p);
+	free(a->paces.list.p);
+	free(a->slow.p);
 	free(a->kept.list.p);
 	nsx_overruns_free(&a->overruns);
 	nsx_map_free(&a->compiled);
@@ -300,6 +328,7 @@ free_all(struct nsx_look_at *a)
 	nsx_buf_free(&a->subject);
 	nsx_buf_free(&a->command);
 	nsx_buf_free(&a->others);
+	nsx_buf_free(&a->turns);
 	free(a->layouts.p);
 	free(a->devices.p);
 	free(a->windows.p);
@@ -359,6 +388,8 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 		rc = (again = nsx_spool_reader(spool)) ? look(&a, again) : NSX_ERR;
 	nsx_reader_close(again);
 	nsx_spool_free(spool);
+	if (rc == NSX_OK)
+		rc = nsx_look_pace(&a);
 	if (rc == NSX_OK)
 		rc = nsx_look_judge(&a);
 	if (rc == NSX_OK)

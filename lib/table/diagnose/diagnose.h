@@ -19,6 +19,7 @@
 #include "job/instances.h"
 #include "job/nccl.h"
 #include "job/overruns.h"
+#include "job/pace.h"
 #include "job/step_windows.h"
 #include "job/steps.h"
 #include "table/copies.h"
@@ -32,6 +33,9 @@ enum nsx_look {
 	NSX_LOOK_STEPS, NSX_LOOK_IDLE, NSX_LOOK_EXPOSED, NSX_LOOK_SLOW, NSX_LOOK_WAITS, NSX_LOOK_COPIES,
 	NSX_LOOK_LAUNCH, NSX_LOOK_LAYOUT, NSX_LOOK_ROOFLINE, NSX_LOOK_VARIABILITY, NSX_NLOOKS
 };
+
+/* Steps vary if their p99 is this many times their p50. */
+#define NSX_LOOK_VARIABLE 1.1
 
 /* First steps that are slow because the stream was not filtered by nsysx-warmup. */
 enum { NSX_LOOK_FIRST = 2 };
@@ -58,7 +62,8 @@ struct nsx_look_device {
 	int64_t  number, time;   /* ns of all its windows, without removed time */
 	int64_t  periods;        /* steps in the windows; 1 if they are not made of steps */
 	uint32_t window;         /* in idle.windows; NSX_NONE: none */
-	uint32_t host;           /* devices of one number are on one host, as far as is known */
+	uint32_t host;           /* devices of one number are on one host, as far as is known; its name, in texts */
+	uint32_t report;         /* the name of its report, in texts */
 };
 
 /* ---- collectives.c */
@@ -76,21 +81,25 @@ struct nsx_look_unit {
 	int64_t  bytes, group;   /* -1: unknown */
 	int64_t  instances, records, partial;   /* partial: instances some of whose devices are not in the stream */
 	int64_t  least;          /* the minimum of all */
-	nsx_u128 shortest;       /* sum over instances: the shortest of its devices */
-	nsx_u128 shortest_each;  /* the same counted once for each record */
+	double   rates;          /* sum over instances: bytes / the shortest of its devices, bytes/ns */
+	nsx_u128 shortest_each;  /* sum over records: the shortest of their instance */
 	nsx_u128 exposed, waited;/* sums over records; exposed: without the waiting time */
 	double   excess;         /* the part of it, in ns, above the time at the bandwidth of similar units */
 	bool     reported;           /* the excess is included in a finding */
 	double   busbw, like_busbw;   /* GB/s; 0: unknown */
 };
 
+/* Devices that take part in one collective: members[first..first + n) of nsx_look_comm. */
+struct nsx_look_group { size_t first, n; };
+
 /* For a device, sums over collectives in ns.
  *
  *   wait = min(start of the last device - own start, dur - hidden)      of a record
- *   gain = sum over instances of n * m      m: the time that at least half of its n devices wait */
+ *   gain = sum over instances of n * m / l   m: the time that at least half of its n devices wait; l: the number of
+ *                                            devices that wait m / 2 at most, of which it is one */
 struct nsx_look_late {
 	int64_t  device;
-	nsx_u128 gain, most;     /* of the instances to which it came last; most: the maximum of one */
+	nsx_u128 gain, most;     /* of the instances in which it was late; most: the maximum of one */
 	nsx_u128 waited, exposed;/* of its own records; exposed includes waited */
 	int64_t  last;           /* instances to which it came last and others waited */
 };
@@ -105,6 +114,9 @@ struct nsx_look_comm {
 	NSX_VEC(struct nsx_look_late) late;
 	NSX_VEC(struct nsx_look_record) scratch;
 	NSX_VEC(int64_t)     waits;
+	NSX_VEC(struct nsx_look_group) groups;   /* distinct ones with several devices, in order of occurrence */
+	NSX_VEC(int64_t)     members;   /* numbers of devices, sorted in each group */
+	struct nsx_intern    group_of;  /* groups by their members */
 	nsx_u128 waited;                /* of all records */
 	double   all, share, most;      /* nsx_look_comm_bound; most: ns per step */
 	int64_t  most_device;           /* NSX_ABSENT: none */
@@ -132,7 +144,7 @@ struct nsx_look_at {
 	double             period;       /* ns: time / count */
 	struct nsx_idle_options idle_options;
 	struct idle        idle;
-	nsx_u128           cells[NSX_IDLE_CELLS], drained[NSX_NCAUSES];
+	nsx_u128           cells[NSX_IDLE_CELLS], blocked[NSX_NCAUSES];
 	struct nsx_look_comm comm;
 	struct nsx_copies_book *copies;
 	struct nsx_launch_book *launch;
@@ -147,8 +159,11 @@ struct nsx_look_at {
 	uint32_t           kernel_recall[NSX_RECALL];
 	NSX_VEC(const char *) moves;     /* by name in kernels: the result of kernel_moves */
 	struct nsx_map     kernel_of;    /* (device, name) -> kernel_times */
-	NSX_VEC(struct nsx_look_kernel { int64_t device; uint32_t name; int64_t count; nsx_u128 ns; }) kernel_times;
+	NSX_VEC(struct nsx_pace_time) kernel_times;
+	struct nsx_paces   paces;
+	NSX_VEC(double)    slow;         /* by device: how much longer its kernels take, 0.03: 3 %; 0: it is not slow */
 	int64_t            thunks, ops, calls;   /* in windows */
+	int64_t            graphs, graph_ns;     /* operations that are whole CUDA graphs, in windows */
 	struct nsx_overruns overruns;    /* of operations in windows */
 	struct nsx_step_windows kept;    /* the windows of all devices */
 	struct nsx_map     compiled;     /* (profile, program): the stream has its compilation */
@@ -159,6 +174,7 @@ struct nsx_look_at {
 	NSX_VEC(struct nsx_finding) findings;
 	const char        *unseen[NSX_NLOOKS];   /* NULL: it was analysed; else why not, and a remedy */
 	struct nsx_buf     others;       /* the text of unseen for steps of another class */
+	struct nsx_buf     turns;        /* kinds of steps that take turns, for a sentence; empty: there are none */
 	uint32_t           other;        /* in steps.names: a class with steps between those examined; NSX_NONE:
 	                                  * none */
 	bool               mixed;        /* periods with such a step count */
@@ -176,6 +192,9 @@ nsx_look_window(const struct nsx_look_at *a, const struct nsx_look_device *d)
 
 /* Whether a record of a device, by start, is in its window. */
 bool nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start);
+
+/* ns from a time of a device to the end of its window; less than 0: the time is in none. */
+int64_t nsx_look_rest(const struct nsx_look_at *a, int64_t device, int64_t start);
 
 /* Mean of a sum over all windows, per step of a device. */
 static inline double nsx_look_mean(const struct nsx_look_at *a, nsx_u128 sum) { return (double)sum / (double)a->count; }
@@ -215,6 +234,39 @@ int nsx_look_comm_finish(struct nsx_look_comm *c);
 void nsx_look_comm_bound(struct nsx_look_at *a);
 void nsx_look_comm_free(struct nsx_look_comm *c);
 
+/* ---- late_set.c */
+
+/* A set of devices: `has` by index in nsx_look_at.devices. */
+struct nsx_look_set {
+	bool  *has;
+	size_t size;            /* 0: there is none */
+	bool   host;            /* it is a host, several, or a report */
+	bool   plural;          /* its name is */
+	struct nsx_buf name, also;   /* also: another name of the same devices, as a sentence; may be empty */
+};
+
+/* The smallest set of two devices or more, and of at most half of all, that explains why others wait. late: by index in
+ * a->devices, what each is to blame for; all: their sum. The result is to be freed. NSX_OK or NSX_ERR. */
+int nsx_look_late_set(struct nsx_look_at *a, const double *late, double all, struct nsx_look_set *out);
+void nsx_look_set_free(struct nsx_look_set *s);
+
+/* ---- slow.c */
+
+/* Sets a->paces, and which devices are slow. NSX_OK or NSX_ERR. */
+int nsx_look_pace(struct nsx_look_at *a);
+/* Whether the device takes longer than others for the same kernels, by more than chance; *share: by that much, 0.03: 3 %
+ * longer. */
+bool nsx_look_is_slow(const struct nsx_look_at *a, int64_t device, double *share);
+/* What to do about a slow device; static. */
+const char *nsx_look_slow_action(void);
+/* The finding about the slowest, unless `told`, which another finding names. */
+int nsx_look_judge_slow(struct nsx_look_at *a, int64_t told);
+
+/* ---- rules_comm.c */
+
+/* The gain per step if devices that others wait for continued `gain` ns earlier. */
+double nsx_look_saved(const struct nsx_look_at *a, double gain);
+
 /* ---- layout.c */
 
 /* The regular expression for kernels whose names contain `word`, that of a nsx_look_layout. */
@@ -241,6 +293,11 @@ void nsx_look_other(struct nsx_look_at *a);
  * reason. NSX_OK or NSX_ERR. */
 int nsx_look_between(struct nsx_look_at *a, bool *explained);
 
+/* ---- alternate.c */
+
+/* Sets turns. NSX_OK or NSX_ERR. */
+int nsx_look_turns(struct nsx_look_at *a);
+
 /* ---- rules.c, rules_idle.c, rules_work.c, rules_comm.c */
 
 /* Derive findings from the data, ranked. NSX_OK or NSX_ERR. */
@@ -249,7 +306,7 @@ int nsx_look_judge_comm(struct nsx_look_at *a);
 int nsx_look_judge_idle(struct nsx_look_at *a);       /* idle time, copies, calls that block */
 int nsx_look_judge_work(struct nsx_look_at *a);       /* launches, layouts, limits */
 
-/* Add a finding of a->text, which is its evidence, and a->subject, which is cleared, unless its gain is too small. */
+/* Add a finding of a->text, which is its evidence, and a->subject, which is cleared, if it has a gain. */
 int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,
                   const char *command);
 

@@ -11,10 +11,8 @@
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
-/* All are slower if kernels with this share of the time are slower by at least half of the mean; a device below SLOWER
- * times the other is not slower. */
+/* All are slower if kernels with this share of the time are slower by at least half of the mean. */
 #define ALL 0.8
-#define SLOWER 1.01
 /* Only a few are reported by name: those that make up this share, at most TOLD. */
 #define MOST 0.8
 enum { TOLD = 3, NAME = 80 };
@@ -36,7 +34,7 @@ nsx_look_kernel_take(struct nsx_look_at *a, const struct nsx_rec *op)
 	at = nsx_map_number(&a->kernel_of, (struct nsx_key){ (uint64_t)device, name });
 	if (at == NSX_NONE
 	    || (at == a->kernel_times.n
-	        && !nsx_vec_push(&a->kernel_times, ((struct nsx_look_kernel){ .device = device, .name = name }))))
+	        && !nsx_vec_push(&a->kernel_times, ((struct nsx_pace_time){ .device = device, .name = name }))))
 		return nsx_err_nomem(a->err, NULL);
 	a->kernel_times.p[at].count++;
 	a->kernel_times.p[at].ns += (nsx_u128)dur;
@@ -124,7 +122,7 @@ nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action)
 {
 	const struct nsx_look_device *late = nsx_look_device(a, device), *median = NULL;
 	NSX_VEC(struct longer) names = { 0 };
-	double here = 0, there = 0, slower = 0, time = 0;   /* ns of kernels of both, for as many executions */
+	double here = 0, there = 0, slower = 0, time = 0, share;   /* ns of kernels of both, for as many executions */
 	int rc = late ? find_median(a, late, &median) : NSX_OK;
 	bool good = true;
 
@@ -133,7 +131,7 @@ nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action)
 		return rc;
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < a->kernel_times.n && good; i++) {
-			const struct nsx_look_kernel *k = &a->kernel_times.p[i], *m = NULL;
+			const struct nsx_pace_time *k = &a->kernel_times.p[i], *m = NULL;
 			uint32_t at;
 			double as_there;
 
@@ -154,11 +152,9 @@ nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action)
 				slower += (double)k->ns;
 			}
 		}
-	if (there > 0 && here >= SLOWER * there && slower >= ALL * time && names.n > 1) {
-		nsx_buf_fmt(&a->text, "; all kernels are slower than on device %" PRId64 ", by %.1f%%", median->number,
-		            100 * (here / there - 1));
-		*action = "see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or "
-		          "another process on it";
+	if (nsx_look_is_slow(a, device, &share) && slower >= ALL * time && names.n > 1) {
+		nsx_buf_fmt(&a->text, "; all kernels are slower than on the median device, by %.1f%%", 100 * share);
+		*action = nsx_look_slow_action();
 	} else if (names.n) {
 		qsort(names.p, names.n, sizeof *names.p, by_longer);
 		put_few(a, names.p, names.n, median);

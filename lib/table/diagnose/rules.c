@@ -6,8 +6,6 @@
 #include "base/stat.h"
 #include "table/diagnose/diagnose.h"
 
-/* p99 of steps against p50. */
-#define VARIABLE 1.1
 enum { FEW_STEPS = 3 };
 
 static const char *const looks[NSX_NLOOKS] = {
@@ -64,7 +62,7 @@ nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause 
 
 	if (!command)
 		return NSX_ERR;
-	if (gain <= 0 || 100 * gain < a->options->min * a->period) {
+	if (gain <= 0) {
 		a->subject.len = 0;
 		return NSX_OK;
 	}
@@ -100,7 +98,7 @@ judge_variability(struct nsx_look_at *a)
 	nsx_buf_c(&a->text, ", p50 ");
 	nsx_look_put_ns(&a->text, (double)p50);
 	nsx_buf_fmt(&a->text, ", of %zu; the gain if every step took p50", n);
-	if ((double)p99 < VARIABLE * (double)p50)
+	if ((double)p99 < NSX_LOOK_VARIABLE * (double)p50 || a->turns.len)
 		return NSX_OK;
 	if (nsx_look_between(a, &explained) != NSX_OK)
 		return NSX_ERR;
@@ -167,17 +165,31 @@ by_gain(const void *pa, const void *pb)
 	return (a->evidence > b->evidence) - (a->evidence < b->evidence);
 }
 
+/* What is too small to be shown is omitted last: gains of findings depend on other findings. */
+static void
+omit_small(struct nsx_look_at *a)
+{
+	size_t n = 0;
+
+	while (n < a->findings.n && 100 * a->findings.p[n].gain >= a->options->min * a->period)
+		n++;
+	a->findings.n = n;
+}
+
 int
 nsx_look_judge(struct nsx_look_at *a)
 {
 	see(a);
 	if (!a->count)
 		return NSX_OK;
+	if (!a->unseen[NSX_LOOK_VARIABILITY] && nsx_look_turns(a) != NSX_OK)
+		return NSX_ERR;
 	if (nsx_look_judge_comm(a) != NSX_OK || nsx_look_judge_idle(a) != NSX_OK || nsx_look_judge_work(a) != NSX_OK)
 		return NSX_ERR;
 	if (!a->unseen[NSX_LOOK_VARIABILITY] && judge_variability(a) != NSX_OK)
 		return NSX_ERR;
 	if (a->findings.n > 1)
 		qsort(a->findings.p, a->findings.n, sizeof *a->findings.p, by_gain);
+	omit_small(a);
 	return NSX_OK;
 }

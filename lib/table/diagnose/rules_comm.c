@@ -94,16 +94,19 @@ waits_command(struct nsx_look_at *a)
 	return nsx_look_command(a);
 }
 
-/* The devices for which others wait: one device, or with `all` the devices of a host. */
-struct blamed { int64_t device; uint32_t host; bool all, several; };   /* several: there are other hosts */
+/* The devices for which others wait: one device, or a set of them. */
+struct blamed { int64_t device; uint32_t host; const struct nsx_look_set *set; bool several; };   /* several: there are
+                                                                                                   * other hosts */
 
 enum side { LATE, OTHERS, NEITHER };
 
 /* NEITHER: devices on the same host may be late for the same reason. */
 static enum side
-side_of(const struct blamed *b, const struct nsx_look_device *d)
+side_of(const struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_device *d)
 {
-	if (b->all ? d->host == b->host : d->number == b->device)
+	if (b->set)
+		return b->set->has[d - a->devices.p] ? LATE : OTHERS;
+	if (d->number == b->device)
 		return LATE;
 	return b->several && d->host == b->host ? NEITHER : OTHERS;
 }
@@ -137,7 +140,7 @@ cause_of(const struct nsx_look_at *a, const struct blamed *b)
 		for (size_t i = 0; i < a->devices.n; i++) {
 			const struct nsx_look_device *d = &a->devices.p[i];
 			const struct idle_window *w = nsx_look_window(a, d);
-			enum side side = side_of(b, d);
+			enum side side = side_of(a, b, d);
 
 			if (!w || side == NEITHER)
 				continue;
@@ -166,7 +169,7 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 		const struct idle_window *w = nsx_look_window(a, d);
 		int cell = nsx_cause_cell(cause);
 
-		if (!w || side_of(b, d) != LATE)
+		if (!w || side_of(a, b, d) != LATE)
 			continue;
 		if (!best || w->cells[cell].ns > best->cells[cell].ns)
 			best = w;
@@ -188,8 +191,8 @@ put_once(struct nsx_look_at *a, nsx_u128 gain, nsx_u128 most)
 /* The gain per step if all devices continue `gain` ns earlier, in all steps of one: no more than a device communicates
  * exposed, and no step takes less time than the shortest computation of a device. A device that is late because it
  * begins its steps later has little to save in them. */
-static double
-saved(const struct nsx_look_at *a, double gain)
+double
+nsx_look_saved(const struct nsx_look_at *a, double gain)
 {
 	double least = -1, sum = 0;
 
@@ -216,52 +219,55 @@ saved(const struct nsx_look_at *a, double gain)
 static int
 blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late *sums, double *reported)
 {
-	double all_gain = (double)sums->gain, gain = saved(a, all_gain / (double)a->devices.n);
+	double all_gain = (double)sums->gain, gain = nsx_look_saved(a, all_gain / (double)a->devices.n);
 	const char *action = NULL;
 	size_t before = a->findings.n;
 	int rc;
 
 	struct group groups[3] = { { 0 } }, *late = &groups[LATE], *others = &groups[OTHERS];
-	enum nsx_finding_kind kind = b->all ? NSX_FIND_LATE_HOST : NSX_FIND_LATE_DEVICE;
+	bool host = b->set && b->set->host, plural = b->set && b->set->plural;
+	enum nsx_finding_kind kind = host ? NSX_FIND_LATE_HOST : NSX_FIND_LATE_DEVICE;
 	double more = 0, idle = 0;
 
 	for (size_t i = 0; i < a->devices.n; i++)
-		add_device(a, &a->devices.p[i], &groups[side_of(b, &a->devices.p[i])]);
+		add_device(a, &a->devices.p[i], &groups[side_of(a, b, &a->devices.p[i])]);
 	if (late->steps > 0 && others->steps > 0) {
 		more = late->compute / late->steps - others->compute / others->steps;
 		idle = late->starved / late->steps - others->starved / others->steps;
 	}
 	a->text.len = 0;
-	if (b->all) {
-		nsx_buf_c(&a->text, "host or process ");
-		nsx_buf_str(&a->text, nsx_look_str(a, b->host));
-	} else {
+	if (b->set)
+		nsx_buf_str(&a->text, nsx_buf_view(&b->set->name));
+	else
 		nsx_buf_fmt(&a->text, "device %" PRId64, b->device);
-	}
 	nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
-	nsx_buf_c(&a->text, " arrives last at ");
+	nsx_buf_fmt(&a->text, " arrive%s last at ", plural ? "" : "s");
 	nsx_look_put_each(&a->text, sums->last * (int64_t)a->devices.n, a->count, "collective");
 	nsx_buf_fmt(&a->text, " a %s, and others wait ", nsx_look_unit(a));
 	nsx_look_put_ns(&a->text, gain);
-	nsx_buf_c(&a->text, " for it");
+	nsx_buf_c(&a->text, plural ? " for them" : " for it");
 	if (more > gain / 2 && more >= idle) {
-		kind = b->all ? kind : NSX_FIND_STRAGGLER;
-		nsx_buf_c(&a->text, "; it computes ");
+		kind = host ? kind : NSX_FIND_STRAGGLER;
+		nsx_buf_c(&a->text, plural ? "; they compute " : "; it computes ");
 		nsx_look_put_ns(&a->text, more);
-		nsx_buf_c(&a->text, " longer than they do");
-		if (!b->all && nsx_look_put_kernels(a, b->device, &action) != NSX_OK)
+		nsx_buf_c(&a->text, plural ? " longer than the others" : " longer than they do");
+		if (!b->set && nsx_look_put_kernels(a, b->device, &action) != NSX_OK)
 			return NSX_ERR;
 	} else if (idle > gain / 2) {
 		enum nsx_cause cause = cause_of(a, b);
 
 		kind = cause >= NSX_CAUSE_PROFILER && cause <= NSX_CAUSE_HOST ? NSX_FIND_LATE_HOST : kind;
-		nsx_buf_c(&a->text, "; it is idle ");
+		nsx_buf_c(&a->text, plural ? "; they are idle " : "; it is idle ");
 		nsx_look_put_ns(&a->text, idle);
-		nsx_buf_c(&a->text, " longer than they are");
+		nsx_buf_c(&a->text, plural ? " longer than the others" : " longer than they are");
 		if (cause != NSX_NCAUSES)
 			put_cause(a, cause, b);
 	}
 	put_once(a, sums->gain, sums->most);
+	if (b->set && b->set->also.len) {
+		nsx_buf_c(&a->text, "; ");
+		nsx_buf_str(&a->text, nsx_buf_view(&b->set->also));
+	}
 	*reported = gain;
 	rc = nsx_look_find(a, kind, NSX_NCAUSES, gain, waits_command(a));
 	if (action && a->findings.n > before)
@@ -276,33 +282,61 @@ is_one(double share, size_t n)
 	return n > 1 && share >= (1 + 1 / (double)n) / 2;
 }
 
-/* Count hosts, and devices of one of them. */
-static int
-count_hosts(const struct nsx_look_at *a, uint32_t host, size_t *hosts, size_t *on_host)
+/* Whether there are several hosts. */
+static bool
+has_hosts(const struct nsx_look_at *a)
 {
-	struct nsx_map seen = { 0 };
-	bool good = true;
+	for (size_t i = 1; i < a->devices.n; i++)
+		if (a->devices.p[i].host != a->devices.p[0].host)
+			return true;
+	return false;
+}
 
-	*on_host = 0;
-	for (size_t i = 0; i < a->devices.n && good; i++) {
-		*on_host += a->devices.p[i].host == host;
-		good = nsx_map_number(&seen, (struct nsx_key){ a->devices.p[i].host, 0 }) != NSX_NONE;
+/* The sums of a set's devices; late: by index in a->devices, set if it is not NULL. */
+static struct nsx_look_late
+sum_late(const struct nsx_look_at *a, const struct nsx_look_set *set, double *late)
+{
+	struct nsx_look_late sums = { .last = 0 };
+
+	for (size_t i = 0; i < a->comm.late.n; i++) {
+		const struct nsx_look_late *l = &a->comm.late.p[i];
+		const struct nsx_look_device *d = nsx_look_device(a, l->device);
+		size_t at = d ? (size_t)(d - a->devices.p) : 0;
+
+		if (d && late)
+			late[at] = (double)l->gain;
+		if (!d || !set || !set->has[at])
+			continue;
+		sums.gain += l->gain;
+		sums.last += l->last;
+		sums.most = l->most > sums.most ? l->most : sums.most;
 	}
-	*hosts = seen.n;
-	nsx_map_free(&seen);
-	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
+	return sums;
 }
 
 static int
-judge_waits(struct nsx_look_at *a, double *reported)
+put_waiting(struct nsx_look_at *a, const struct nsx_look_late *most, double all, double *reported)
+{
+	a->text.len = 0;
+	nsx_buf_fmt(&a->text,
+	            "devices wait in collectives for whichever arrives last, not mainly for one of them: device %"
+	            PRId64
+	            " causes most, %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
+	*reported = nsx_look_saved(a, all / (double)a->devices.n);
+	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, *reported, waits_command(a));
+}
+
+/* *told: the device of the finding; NSX_ABSENT: it is not about a single one. */
+static int
+judge_waits(struct nsx_look_at *a, double *reported, int64_t *told)
 {
 	const struct nsx_look_late *most = NULL;
 	const struct nsx_look_device *d;
-	double all = 0;
-	struct blamed b = { NSX_ABSENT, NSX_NONE, false, false };
-	size_t hosts, on_host;
-	struct nsx_look_late host = { .last = 0 };
+	double all = 0, *late;
+	struct nsx_look_set set = { 0 };
+	int rc;
 
+	*told = NSX_ABSENT;
 	for (size_t i = 0; i < a->comm.late.n; i++) {
 		const struct nsx_look_late *l = &a->comm.late.p[i];
 
@@ -312,32 +346,32 @@ judge_waits(struct nsx_look_at *a, double *reported)
 	}
 	if (!most || all <= 0 || !(d = nsx_look_device(a, most->device)))
 		return NSX_OK;
-	b = (struct blamed){ most->device, d->host, false, false };
-	if (count_hosts(a, b.host, &hosts, &on_host) != NSX_OK)
-		return NSX_ERR;
-	b.several = hosts > 1;
-	if (is_one((double)most->gain / all, a->devices.n))
-		return blame(a, &b, most, reported);
-	for (size_t i = 0; i < a->comm.late.n; i++) {
-		const struct nsx_look_late *l = &a->comm.late.p[i];
-		const struct nsx_look_device *x = nsx_look_device(a, l->device);
+	struct blamed b = { most->device, d->host, NULL, has_hosts(a) };
 
-		if (x && x->host == b.host) {
-			host.gain += l->gain;
-			host.last += l->last;
-			host.most = l->most > host.most ? l->most : host.most;
-		}
+	if (is_one((double)most->gain / all, a->devices.n)) {
+		size_t before = a->findings.n;
+
+		rc = blame(a, &b, most, reported);
+		if (a->findings.n > before && a->findings.p[before].kind == NSX_FIND_STRAGGLER)
+			*told = most->device;
+		return rc;
 	}
-	b.all = on_host > 1 && is_one((double)host.gain / all, hosts);
-	if (b.all)
-		return blame(a, &b, &host, reported);
-	a->text.len = 0;
-	nsx_buf_fmt(&a->text,
-	            "devices wait in collectives for whichever arrives last, not mainly for one of them: device %"
-	            PRId64
-	            " causes most, %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
-	*reported = saved(a, all / (double)a->devices.n);
-	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, *reported, waits_command(a));
+	late = calloc(a->devices.n, sizeof *late);
+	if (!late)
+		return nsx_err_nomem(a->err, NULL);
+	sum_late(a, NULL, late);
+	rc = nsx_look_late_set(a, late, all, &set);
+	free(late);
+	if (rc == NSX_OK && set.size) {
+		struct nsx_look_late sums = sum_late(a, &set, NULL);
+
+		b.set = &set;
+		rc = blame(a, &b, &sums, reported);
+	} else if (rc == NSX_OK) {
+		rc = put_waiting(a, most, all, reported);
+	}
+	nsx_look_set_free(&set);
+	return rc;
 }
 
 /* ---- the remaining time */
@@ -479,6 +513,7 @@ int
 nsx_look_judge_comm(struct nsx_look_at *a)
 {
 	double reported = 0, waiting = 0;
+	int64_t told;
 	size_t before;
 
 	see(a);
@@ -486,7 +521,8 @@ nsx_look_judge_comm(struct nsx_look_at *a)
 	if (judge_slow(a, &reported) != NSX_OK)
 		return NSX_ERR;
 	before = a->findings.n;
-	if (judge_waits(a, &waiting) != NSX_OK)
+	if (judge_waits(a, &waiting, &told) != NSX_OK)
 		return NSX_ERR;
-	return judge_exposed(a, reported, a->findings.n > before ? waiting : 0);
+	waiting = a->findings.n > before ? waiting : 0;
+	return nsx_look_judge_slow(a, told) == NSX_OK ? judge_exposed(a, reported, waiting) : NSX_ERR;
 }

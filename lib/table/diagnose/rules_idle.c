@@ -131,8 +131,8 @@ put_once(struct nsx_look_at *a, enum nsx_cause cause, int64_t longest)
 {
 	nsx_u128 all = a->cells[nsx_cause_cell(cause)], each = 0;
 
-	/* If less than half is drained, a gap of more than half is not drained. */
-	if (!nsx_look_has_several(a) || 2 * a->drained[cause] >= all)
+	/* If less than half is blocked, a gap of more than half is not. */
+	if (!nsx_look_has_several(a) || 2 * a->blocked[cause] >= all)
 		return;
 	for (size_t i = 0; i < a->devices.n; i++) {
 		const struct idle_window *w = nsx_look_window(a, &a->devices.p[i]);
@@ -175,13 +175,13 @@ judge_idle(struct nsx_look_at *a)
 		}
 		put_once(a, (enum nsx_cause)c, longest);
 		/* The table of where the time goes includes it, so the two numbers differ by it. */
-		if (a->drained[c]) {
+		if (a->blocked[c]) {
 			nsx_buf_c(&a->text, "; without ");
-			nsx_look_put_ns(&a->text, nsx_look_mean(a, a->drained[c]));
+			nsx_look_put_ns(&a->text, nsx_look_mean(a, a->blocked[c]));
 			nsx_buf_c(&a->text, " after waits of the host, which is blocking");
 		}
 		if (find_with(a, NSX_FIND_IDLE, (enum nsx_cause)c,
-		              nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->drained[c]),
+		              nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->blocked[c]),
 		              gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), false), action) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -271,26 +271,26 @@ put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
 static int
 judge_blocking(struct nsx_look_at *a, const struct copied *c)
 {
-	nsx_u128 drained = 0;
+	nsx_u128 idle = 0;
 	int most = 0;
 	double copies = nsx_look_mean(a, c->blocking);
 	const char *action = NULL;
 
 	for (int i = 0; i < NSX_NCAUSES; i++) {
-		drained += a->drained[i];
-		most = a->drained[i] > a->drained[most] ? i : most;
+		idle += a->blocked[i];
+		most = a->blocked[i] > a->blocked[most] ? i : most;
 	}
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "the host waits for the GPU in a call, and the GPU then for the host: idle ");
-	nsx_look_put_ns(&a->text, nsx_look_mean(a, drained));
-	nsx_buf_fmt(&a->text, " a %s", nsx_look_unit(a));
-	if (drained)
-		put_reason(a, a->drained[NSX_CAUSE_SYNC] ? NSX_CAUSE_SYNC : (enum nsx_cause)most,
-		           a->drained[NSX_CAUSE_SYNC] ? "the wait" : nsx_cause_name((enum nsx_cause)most));
-	if (a->drained[NSX_CAUSE_SYNC])
+	nsx_look_put_ns(&a->text, nsx_look_mean(a, idle));
+	nsx_buf_fmt(&a->text, " a %s, no longer than it waited", nsx_look_unit(a));
+	if (idle)
+		put_reason(a, a->blocked[NSX_CAUSE_SYNC] ? NSX_CAUSE_SYNC : (enum nsx_cause)most,
+		           a->blocked[NSX_CAUSE_SYNC] ? "the wait" : nsx_cause_name((enum nsx_cause)most));
+	if (a->blocked[NSX_CAUSE_SYNC])
 		action = nsx_look_advise(a, NSX_CAUSE_SYNC, "all waits");
 	/* The activity of the host after it waited, if that is the largest part. */
-	if (a->drained[NSX_CAUSE_SYNC] && (most == NSX_CAUSE_RANGE || most == NSX_CAUSE_API)) {
+	if (a->blocked[NSX_CAUSE_SYNC] && (most == NSX_CAUSE_RANGE || most == NSX_CAUSE_API)) {
 		size_t subject = a->subject.len;
 
 		put_reason(a, (enum nsx_cause)most, "the host's time after it");
@@ -302,7 +302,7 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 		nsx_buf_c(&a->text, " in copies that the host waits for");
 		put_copies(a, &c->most_blocking);
 	}
-	return find_with(a, NSX_FIND_BLOCKING, NSX_CAUSE_SYNC, drained ? nsx_look_mean(a, drained) + copies : 0,
+	return find_with(a, NSX_FIND_BLOCKING, NSX_CAUSE_SYNC, idle ? nsx_look_mean(a, idle) + copies : 0,
 	                 gaps_command(a, "--drained", "", c->blocking > 0), action);
 }
 

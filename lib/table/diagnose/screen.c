@@ -146,20 +146,33 @@ put_first(struct screen *s)
 	nsx_buf_c(s->to, s->markdown ? "**\n\n" : "\n");
 }
 
-/* The verdict is about time other than computation: if computation is more, it comes first; both with the number of
- * steps. */
+/* The mean over devices of the time that the verdict is about. */
+static double
+share_of(const struct nsx_look_at *a, const struct word *word)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < a->devices.n; i++)
+		if (a->devices.p[i].window != NSX_NONE)
+			sum += (double)nsx_idle_verdict_of(&a->idle, word->most->window, a->devices.p[i].window);
+	return sum / (double)a->time;
+}
+
+/* The verdict is about time other than computation: if computation is more, it comes first, with the share that the
+ * table below has. */
 static void
 put_largest(struct nsx_look_at *a, const struct word *word)
 {
-	const struct idle_window *w = nsx_look_window(a, word->most);
-	double compute = (double)w->cells[NSX_PART_COMPUTE].ns / (double)nsx_idle_length(w);
-	int64_t n = word->most->periods;
+	double compute = (double)a->cells[NSX_PART_COMPUTE] / (double)a->time;
+	double share = share_of(a, word);
 
-	nsx_buf_c(&a->text, compute > word->share ? "computation is the largest part" : "the largest part");
+	nsx_buf_c(&a->text, compute > share ? "computation is the largest part" : "the largest part");
 	if (a->stepped)
-		nsx_buf_fmt(&a->text, " of %" PRId64 " step%s", n, n == 1 ? "" : "s");
-	if (compute > word->share)
+		nsx_buf_fmt(&a->text, " of %" PRId64 " step%s", a->count, a->count == 1 ? "" : "s");
+	if (compute > share)
 		nsx_buf_fmt(&a->text, ", %.1f%%; the next", 100 * compute);
+	if (a->devices.n > 1)
+		nsx_buf_fmt(&a->text, ", %.1f%% in mean", 100 * share);
 	nsx_buf_c(&a->text, ": ");
 }
 
@@ -223,6 +236,7 @@ put_step(struct screen *s)
 			nsx_buf_str(&a->text, nsx_intern_str(&a->steps.names, a->other));
 			nsx_buf_c(&a->text, " in them");
 		}
+		nsx_buf_str(&a->text, nsx_buf_view(&a->turns));
 	} else {
 		nsx_buf_c(&a->text, "no steps are known; the whole time of a device counts as one: ");
 		nsx_look_put_ns(&a->text, a->period);
@@ -491,6 +505,16 @@ put_looked(struct screen *s)
 				nsx_buf_c(s->to, "  \n");
 			put_lines(s, nsx_buf_view(&a->text), 0);
 		}
+	if (a->graphs) {
+		a->text.len = 0;
+		nsx_buf_c(&a->text, "not known: what runs in CUDA graphs that are recorded as a whole, ");
+		nsx_look_put_ns(&a->text, (double)a->graph_ns / (double)a->count);
+		nsx_buf_fmt(&a->text, " of a %s, %.1f%%: it counts as computation; record with --cuda-graph-trace=node",
+		            nsx_look_unit(a), 100 * (double)a->graph_ns / (double)a->time);
+		if (s->markdown)
+			nsx_buf_c(s->to, "  \n");
+		put_lines(s, nsx_buf_view(&a->text), 0);
+	}
 	if (a->overruns.outlasting) {
 		a->text.len = 0;
 		nsx_buf_fmt(&a->text, "not sure: how much computes and how much is idle: %" PRId64 " operation%s still "

@@ -2,13 +2,13 @@
 #include "base/stat.h"
 #include "table/diagnose/diagnose.h"
 
-enum { F_RANK, F_FINDING, F_GAIN, F_PERCENT, F_EVIDENCE, F_COMMAND, F_SUBJECT, F_ACTION, F_NCOLS };
+enum { F_RANK, F_FINDING, F_GAIN, F_SHARE, F_EVIDENCE, F_COMMAND, F_SUBJECT, F_ACTION, F_NCOLS };
 
 static const struct nsx_table_col finding_cols[F_NCOLS] = {
 	[F_RANK]     = { "rank", NSX_CELL_INT },
 	[F_FINDING]  = { "finding", NSX_CELL_STRING },
 	[F_GAIN]     = { "gain", NSX_CELL_MEAN_NS },
-	[F_PERCENT]  = { "percent", NSX_CELL_PERCENT },
+	[F_SHARE]    = { "share", NSX_CELL_SHARE },
 	[F_EVIDENCE] = { "evidence", NSX_CELL_STRING },
 	[F_COMMAND]  = { "command", NSX_CELL_STRING },
 	[F_SUBJECT]  = { "subject", NSX_CELL_STRING },
@@ -30,7 +30,7 @@ nsx_look_findings(const struct nsx_look_at *a)
 		nsx_table_int(t, F_RANK, (int64_t)i + 1);
 		nsx_table_str(t, F_FINDING, nsx_buf_view(&name));
 		nsx_table_double(t, F_GAIN, f->gain);
-		nsx_table_double(t, F_PERCENT, 100 * f->gain / a->period);
+		nsx_table_double(t, F_SHARE, f->gain / a->period);
 		nsx_table_str(t, F_EVIDENCE, nsx_look_str(a, f->evidence));
 		nsx_table_str(t, F_COMMAND, nsx_look_str(a, f->command));
 		if (nsx_look_str(a, f->subject).len)

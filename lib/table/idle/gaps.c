@@ -127,6 +127,9 @@ starved(struct idle *f, const struct idle_op *op, int64_t g0, int64_t m, bool *d
 
 		if (i == 0)
 			*drained = p->blocking && p->call != op->call && m > g0;
+		/* Without the wait the host would have gone on when it began. */
+		if (*drained && p->call == f->pieces.list.p[0].call)
+			f->blocked_to = nsx_add_sat(g0, nsx_sub_sat(end, f->pieces.list.p[0].start, NULL), NULL);
 		if (add(f, start, end, cause_of(p, op->call), p->path, p->call_name) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -143,6 +146,7 @@ nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op
 
 	f->segments.n = 0;
 	f->doubtful = false;
+	f->blocked_to = g0;
 	*drained = false;
 	if (nsx_idle_is_second_node(f, d, op, &second) != NSX_OK)
 		return NSX_ERR;

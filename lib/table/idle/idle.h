@@ -42,8 +42,9 @@ const char *nsx_cause_group(enum nsx_cause c);   /* "edge", "removed", "graph", 
  * none. */
 struct idle_segment { int64_t start, end; uint32_t path, leaf; enum nsx_cause cause; };
 
-/* doubtful: of ns, before operations whose call cannot have been as short as it is recorded. */
-struct idle_cell { int64_t ns, count, longest, drained, doubtful; };
+/* blocked: of drained, what the host's wait explains: no more of a gap than the host spent in the call that waited.
+ * doubtful: of ns, before operations whose call cannot have been as short as it is recorded. */
+struct idle_cell { int64_t ns, count, longest, drained, blocked, doubtful; };
 
 /* The sums of one window or of several with one key. Rows are sorted by device, `first`, `seq`. */
 struct idle_window {
@@ -90,12 +91,15 @@ struct nsx_idle_device {
  * `number`: as in idle_window.key. */
 struct idle_step { int64_t device, start, end, number; uint32_t class; };
 
-/* drained: of ns. */
-struct idle_gap { uint32_t prev, next, path, leaf; int64_t device, start, dur, ns, drained, tid; enum nsx_cause cause;
-                  };
+/* drained, blocked: of ns. */
+struct idle_gap {
+	uint32_t prev, next, path, leaf;
+	int64_t device, start, dur, ns, drained, blocked, tid;
+	enum nsx_cause cause;
+};
 
 /* Gaps of a list, whether they are listed or not. */
-struct idle_gaps_sum { int64_t count, dur, ns, drained; };
+struct idle_gaps_sum { int64_t count, dur, ns, drained, blocked; };
 
 struct idle {
 	const struct nsx_idle_options *options;
@@ -130,6 +134,7 @@ struct idle {
 	NSX_VEC(struct idle_segment) segments;
 	NSX_VEC(struct idle_segment) whole;         /* segments of a gap that is clipped to several times */
 	bool               doubtful;       /* they rest on a call that cannot have been as short as it is recorded */
+	int64_t            blocked_to;     /* the gap that is explained is blocked up to there; its start: not at all */
 	struct nsx_host_pieces pieces;
 	int64_t now, since_trim;
 	NSX_VEC(int64_t)   needs;          /* by trim: time from which pieces are needed */
@@ -167,8 +172,8 @@ struct nsx_idle_device *nsx_idle_device(struct idle *f, uint32_t index);
 /* The thread, created if it is new; NULL when out of memory. */
 struct nsx_host_thread *nsx_idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid);
 
-/* Make the segments of the gap [g0, g1) before op, into idle.segments; *drained whether it counts as drained. NSX_OK or
- * NSX_ERR. */
+/* Make the segments of the gap [g0, g1) before op, into idle.segments; *drained whether it counts as drained, and
+ * idle.blocked_to. NSX_OK or NSX_ERR. */
 int nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1,
                      bool *drained);
 
@@ -225,6 +230,8 @@ struct nsx_table *nsx_idle_verdicts(struct idle *f);
 /* The verdict of a window as text, for a note below a table. */
 void nsx_idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text);
 const char *nsx_idle_verdict_word(const struct idle *f, uint32_t window);   /* "comm-bound", ... */
+/* ns of a window that are what the verdict of the window `like` is about. */
+int64_t nsx_idle_verdict_of(const struct idle *f, uint32_t like, uint32_t window);
 double nsx_idle_verdict_share(const struct idle *f, uint32_t window);       /* of the window: the time of the verdict */
 /* The path and leaf with the maximum of a window's time of a cause, NSX_NONE if unknown, and that time in ns; needs
  * verdicts. */

@@ -162,10 +162,17 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct 
 	if (!nsx_idle_filters(f))
 		g.ns = sum[g.cause];
 	g.drained = drained ? g.ns : 0;
+	for (size_t i = 0; i < f->segments.n && drained; i++) {
+		const struct idle_segment *s = &f->segments.p[i];
+		int64_t to = s->end < f->blocked_to ? s->end : f->blocked_to;
+
+		g.blocked += to > s->start && (nsx_idle_filters(f) || s->cause == g.cause) ? to - s->start : 0;
+	}
 	f->all_gaps.count++;
 	f->all_gaps.dur = nsx_add_sat(f->all_gaps.dur, g.dur, NULL);
 	f->all_gaps.ns = nsx_add_sat(f->all_gaps.ns, g.ns, NULL);
 	f->all_gaps.drained = nsx_add_sat(f->all_gaps.drained, g.drained, NULL);
+	f->all_gaps.blocked = nsx_add_sat(f->all_gaps.blocked, g.blocked, NULL);
 	for (size_t i = 0; i < f->segments.n; i++) {
 		const struct idle_segment *s = &f->segments.p[i];
 
@@ -189,7 +196,7 @@ nsx_idle_sound(const struct idle *f, struct nsx_table *t)
 	return t;
 }
 
-enum { L_DEVICE, L_START, L_DUR, L_CAUSE, L_NS, L_TID, L_PREV, L_NEXT, L_STACK, L_DRAINED, L_NCOLS };
+enum { L_DEVICE, L_START, L_DUR, L_CAUSE, L_NS, L_TID, L_PREV, L_NEXT, L_STACK, L_DRAINED, L_BLOCKED, L_OWN, L_NCOLS };
 
 static const struct nsx_table_col list_cols[L_NCOLS] = {
 	[L_DEVICE] = { "device", NSX_CELL_INT },
@@ -202,6 +209,8 @@ static const struct nsx_table_col list_cols[L_NCOLS] = {
 	[L_NEXT]   = { "next", NSX_CELL_STRING },
 	[L_STACK]  = { "stack", NSX_CELL_STRING },
 	[L_DRAINED] = { "drained", NSX_CELL_NS },
+	[L_BLOCKED] = { "blocked", NSX_CELL_NS },
+	[L_OWN]    = { "own", NSX_CELL_NS },
 };
 
 static struct nsx_str
@@ -221,6 +230,7 @@ put_others(struct idle *f, struct nsx_table *t, size_t listed)
 		rest.dur -= f->gaps.p[i].dur;
 		rest.ns -= f->gaps.p[i].ns;
 		rest.drained -= f->gaps.p[i].drained;
+		rest.blocked -= f->gaps.p[i].blocked;
 	}
 	if (rest.count <= 0)
 		return;
@@ -228,6 +238,8 @@ put_others(struct idle *f, struct nsx_table *t, size_t listed)
 	nsx_table_int(t, L_DUR, rest.dur);
 	nsx_table_int(t, L_NS, rest.ns);
 	nsx_table_int(t, L_DRAINED, rest.drained);
+	nsx_table_int(t, L_BLOCKED, rest.blocked);
+	nsx_table_int(t, L_OWN, rest.ns - rest.blocked);
 	f->scratch.len = 0;
 	nsx_buf_fmt(&f->scratch, "[%lld other gaps]", (long long)rest.count);
 	nsx_table_str(t, L_STACK, nsx_buf_view(&f->scratch));
@@ -260,6 +272,8 @@ nsx_idle_list_table(struct idle *f)
 		nsx_idle_put_frames(f, g->path, g->leaf, &f->scratch);
 		nsx_table_str(t, L_STACK, nsx_buf_view(&f->scratch));
 		nsx_table_int(t, L_DRAINED, g->drained);
+		nsx_table_int(t, L_BLOCKED, g->blocked);
+		nsx_table_int(t, L_OWN, g->ns - g->blocked);
 	}
 	listed = f->gaps.n < (size_t)f->options->list ? f->gaps.n : (size_t)f->options->list;
 	if (t && nsx_idle_filters(f))
@@ -381,7 +395,7 @@ nsx_idle_table(struct idle *f)
 		{ "part", NSX_CELL_STRING }, { "group", NSX_CELL_STRING }, { "cause", NSX_CELL_STRING },
 		{ "ns", NSX_CELL_NS },
 		{ "share", NSX_CELL_SHARE }, { "count", NSX_CELL_INT }, { "longest", NSX_CELL_NS },
-		{ "drained", NSX_CELL_NS }
+		{ "drained", NSX_CELL_NS }, { "blocked", NSX_CELL_NS }
 	};
 	int k = nsx_idle_nkeys(f);
 	uint32_t *order = nsx_idle_window_order(f);
@@ -418,6 +432,7 @@ nsx_idle_table(struct idle *f)
 			nsx_table_int(t, k + 5, x->count);
 			nsx_table_int(t, k + 6, x->longest);
 			nsx_table_int(t, k + 7, x->drained);
+			nsx_table_int(t, k + 8, x->blocked);
 		}
 	}
 	free(order);

@@ -22,7 +22,7 @@ static const struct { const char *verdict, *says; } words[NGROUPS] = {
 };
 
 /* in: ns of the cause with that path and call. */
-struct verdict { const char *word, *says; int64_t ns, in; int cause; uint32_t path, leaf; };
+struct verdict { const char *word, *says; int group; int64_t ns, in; int cause; uint32_t path, leaf; };
 
 static int
 group_of(enum nsx_cause c)
@@ -64,20 +64,28 @@ sound(const struct idle_window *w, int cause)
 	return c->ns - c->doubtful;
 }
 
-/* Among equal ones the first, in the order of rows. */
-static struct verdict
-judge(const struct idle *f, const struct idle_window *w)
+static void
+add_groups(const struct idle_window *w, int64_t sum[NGROUPS])
 {
-	int64_t sum[NGROUPS] = { w->cells[NSX_PART_COMM].ns, w->cells[NSX_PART_COPY].ns }, most = -1;
-	int64_t compute = w->cells[NSX_PART_COMPUTE].ns;
-	struct verdict v = { "compute-bound", "computation", compute, 0, -1, NSX_NONE, NSX_NONE };
-	int best = -1;
-
+	sum[COMM] += w->cells[NSX_PART_COMM].ns;
+	sum[COPY] += w->cells[NSX_PART_COPY].ns;
 	for (int c = 0; c < NSX_NCAUSES; c++)
 		if (group_of((enum nsx_cause)c) >= 0) {
 			sum[group_of((enum nsx_cause)c)] += sound(w, c);
 			sum[DOUBTFUL] += w->cells[nsx_cause_cell((enum nsx_cause)c)].doubtful;
 		}
+}
+
+/* Among equal ones the first, in the order of rows. */
+static struct verdict
+judge(const struct idle *f, const struct idle_window *w)
+{
+	int64_t sum[NGROUPS] = { 0 }, most = -1;
+	int64_t compute = w->cells[NSX_PART_COMPUTE].ns;
+	struct verdict v = { "compute-bound", "computation", -1, compute, 0, -1, NSX_NONE, NSX_NONE };
+	int best = -1;
+
+	add_groups(w, sum);
 	for (int g = 0; g < NGROUPS; g++)
 		if (sum[g] > most) {
 			most = sum[g];
@@ -85,7 +93,7 @@ judge(const struct idle *f, const struct idle_window *w)
 		}
 	if ((double)compute >= COMPUTE_BOUND * (double)nsx_idle_length(w) || most <= 0)
 		return v;
-	v = (struct verdict){ words[best].verdict, words[best].says, most, 0, -1, NSX_NONE, NSX_NONE };
+	v = (struct verdict){ words[best].verdict, words[best].says, best, most, 0, -1, NSX_NONE, NSX_NONE };
 	for (int c = 0; c < NSX_NCAUSES; c++)
 		if (group_of((enum nsx_cause)c) == best
 		    && (v.cause < 0 || sound(w, c) > sound(w, v.cause)))
@@ -137,6 +145,18 @@ nsx_idle_verdict_share(const struct idle *f, uint32_t window)
 	const struct idle_window *w = &f->windows.p[window];
 
 	return nsx_idle_length(w) > 0 ? (double)judge(f, w).ns / (double)nsx_idle_length(w) : 0;
+}
+
+int64_t
+nsx_idle_verdict_of(const struct idle *f, uint32_t like, uint32_t window)
+{
+	struct verdict v = judge(f, &f->windows.p[like]);
+	int64_t sum[NGROUPS] = { 0 };
+
+	if (v.group < 0)
+		return f->windows.p[window].cells[NSX_PART_COMPUTE].ns;
+	add_groups(&f->windows.p[window], sum);
+	return sum[v.group];
 }
 
 struct nsx_table *

@@ -39,16 +39,15 @@ new_window(struct idle *f, const struct nsx_idle_device *d, int64_t start, int64
 }
 
 /* Count ns of one run or gap; they are in one window. */
-static void
-count(struct idle_window *w, int cell, int64_t ns, bool drained, bool doubtful)
+static struct idle_cell *
+count(struct idle_window *w, int cell, int64_t ns)
 {
 	struct idle_cell *c = &w->cells[cell];
 
 	c->ns += ns;
 	c->count += ns > 0;
 	c->longest = max2(c->longest, ns);
-	c->drained += drained ? ns : 0;
-	c->doubtful += doubtful ? ns : 0;
+	return c;
 }
 
 /* Record path and leaf for the verdict. */
@@ -77,28 +76,35 @@ static int
 add_clip(struct idle *f, uint32_t window, struct piece *p, int64_t start, int64_t end)
 {
 	struct idle_window *w = &f->windows.p[window];
-	int64_t sum[NSX_NCAUSES] = { 0 };
+	int64_t sum[NSX_NCAUSES] = { 0 }, blocked[NSX_NCAUSES] = { 0 };
 
 	if (start >= end)
 		return NSX_OK;
 	if (p->part != NSX_PART_IDLE) {
-		count(w, (int)p->part, end - start, false, false);
+		count(w, (int)p->part, end - start);
 		return NSX_OK;
 	}
 	while (p->from < f->segments.n && f->segments.p[p->from].end <= start)
 		p->from++;
 	for (size_t i = p->from; i < f->segments.n && f->segments.p[i].start < end; i++) {
 		const struct idle_segment *s = &f->segments.p[i];
-		int64_t ns = min2(s->end, end) - max2(s->start, start);
+		int64_t from = max2(s->start, start), to = min2(s->end, end), ns = to - from;
 
 		sum[s->cause] += ns;
+		blocked[s->cause] += p->drained ? max2(0, min2(to, f->blocked_to) - from) : 0;
 		if (f->reasoned && !f->doubtful && reason(f, window, s, ns) != NSX_OK)
 			return NSX_ERR;
 	}
 	w = &f->windows.p[window];
-	for (int c = 0; c < NSX_NCAUSES; c++)
-		if (sum[c])
-			count(w, nsx_cause_cell((enum nsx_cause)c), sum[c], p->drained, f->doubtful);
+	for (int c = 0; c < NSX_NCAUSES; c++) {
+		if (!sum[c])
+			continue;
+		struct idle_cell *cell = count(w, nsx_cause_cell((enum nsx_cause)c), sum[c]);
+
+		cell->drained += p->drained ? sum[c] : 0;
+		cell->blocked += blocked[c];
+		cell->doubtful += f->doubtful ? sum[c] : 0;
+	}
 	return NSX_OK;
 }
 
@@ -202,6 +208,7 @@ join_cells(struct idle *f, uint32_t to, uint32_t from)
 		a->cells[i].count += b->cells[i].count;
 		a->cells[i].longest = max2(a->cells[i].longest, b->cells[i].longest);
 		a->cells[i].drained += b->cells[i].drained;
+		a->cells[i].blocked += b->cells[i].blocked;
 		a->cells[i].doubtful += b->cells[i].doubtful;
 	}
 	a->length += b->length;
@@ -464,8 +471,8 @@ nsx_idle_add_gap(struct idle *f, struct nsx_idle_device *d, int64_t start, int64
 static void
 add_edges(struct idle_window *w, const struct nsx_idle_device *d, int64_t start, int64_t end)
 {
-	count(w, nsx_cause_cell(NSX_CAUSE_BEFORE), max2(0, min2(end, d->first) - start), false, false);
-	count(w, nsx_cause_cell(NSX_CAUSE_AFTER), max2(0, end - max2(start, d->busy)), false, false);
+	count(w, nsx_cause_cell(NSX_CAUSE_BEFORE), max2(0, min2(end, d->first) - start));
+	count(w, nsx_cause_cell(NSX_CAUSE_AFTER), max2(0, end - max2(start, d->busy)));
 	w->length = end - start;
 }
 

@@ -7,8 +7,10 @@
 
 #include "table/measure/measure.h"
 #include "base/num.h"
-#include "job/range_book.h"
+#include "base/sort.h"
+#include "job/catalogue.h"
 #include "job/metadata.h"
+#include "job/range_book.h"
 
 /* Marks of ranges: the subject that they are or are inside. */
 enum {
@@ -19,9 +21,19 @@ enum {
 
 /* Of a range in the book, `name` is the subject that it is, NSX_NONE if it is not measured; `mark` the one that its
  * operations are in. */
+/* The measured ranges of a process, by start on the host; latest: the latest end of those so far. */
+struct interval { int64_t start, latest; };
+struct process { NSX_VEC(struct interval) ranges; };
+
 struct collecting {
 	struct nsx_spans   *s;
 	struct nsx_map      programs;   /* program -> subject, for programs that are measured */
+	struct nsx_catalogue cat;       /* profiles, with the time that was seen */
+	struct nsx_map      cut;        /* (program and device, execution): its module was not seen whole */
+	struct nsx_map      process_of; /* (profile, process) -> processes */
+	struct nsx_map      thread_of;  /* (that, thread) -> owns */
+	NSX_VEC(bool)       owns;       /* it has measured ranges */
+	NSX_VEC(struct process) processes;
 	struct nsx_range_book book;
 	struct nsx_buf      scratch;
 	NSX_VEC(struct nsx_range_entry *) chain;
@@ -64,7 +76,7 @@ span_at(struct nsx_spans *s, uint32_t subject, int64_t execution, int64_t device
 	uint32_t at = turn == NSX_NONE ? turn : dense(&s->span_of, turn, (uint64_t)device);
 
 	if (at == s->spans.n && !nsx_vec_push(&s->spans, ((struct nsx_span_of){ subject, execution, device, start,
-	    start, 0, 0 })))
+	    start, 0, 0, false })))
 		return NSX_NONE;
 	return at;
 }
@@ -80,6 +92,28 @@ widen(struct nsx_span_of *sp, int64_t start, int64_t end, int64_t kernels, int64
 	sp->ops += ops;
 }
 
+/* Whether the time was seen of the record's profile. */
+static bool
+is_seen(const struct collecting *c, const struct nsx_rec *rec, int64_t start, int64_t dur)
+{
+	uint32_t at = nsx_cat_find_profile(&c->cat, nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
+	const struct nsx_cat_profile *p = at == NSX_NONE ? NULL : &c->cat.profiles.p[at];
+
+	return !p || (start >= p->from && nsx_add_sat(start, dur, NULL) <= p->to);
+}
+
+/* Whether that holds for what the host did, too. */
+static bool
+is_whole(const struct collecting *c, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT), dur = nsx_field_int(rec, NSX_ROLE_DUR, 0);
+	int64_t host = nsx_field_int(rec, NSX_ROLE_HOST_START, NSX_ABSENT);
+	int64_t host_dur = nsx_field_int(rec, NSX_ROLE_HOST_DUR, 0);
+
+	return (start == NSX_ABSENT || is_seen(c, rec, start, dur))
+	       && (host == NSX_ABSENT || is_seen(c, rec, host, host_dur));
+}
+
 static int
 add_op(struct collecting *c, uint32_t subject, int64_t execution, const struct nsx_rec *rec)
 {
@@ -90,6 +124,7 @@ add_op(struct collecting *c, uint32_t subject, int64_t execution, const struct n
 	if (at == NSX_NONE)
 		return nomem(c);
 	widen(&s->spans.p[at], start, nsx_add_sat(start, dur, NULL), dur, 1);
+	s->spans.p[at].cut |= !is_seen(c, rec, start, dur);
 	if (s->options->what != NSX_MEASURE_LIST)
 		return NSX_OK;
 	struct nsx_span_op op = { at, nsx_intern(&s->names, nsx_string(rec, NSX_OP_type)), nsx_intern(&s->names,
@@ -130,6 +165,27 @@ take_module_op(struct collecting *c, const struct nsx_rec *rec)
 		return NSX_OK;
 	sub = nsx_map_get(&c->programs, (struct nsx_key){ (uint64_t)rec->v[NSX_OP_program].i, 0 });
 	return sub == NSX_NONE ? NSX_OK : add_op(c, sub, rec->v[NSX_OP_execution].i, rec);
+}
+
+static struct nsx_key
+execution_key(uint32_t subject, int64_t device, int64_t execution)
+{
+	return (struct nsx_key){ (uint64_t)subject << 32 | (uint32_t)device, (uint64_t)execution };
+}
+
+static int
+take_module(struct collecting *c, const struct nsx_rec *rec)
+{
+	uint32_t sub = nsx_map_get(&c->programs, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_MODULE_program, -1), 0 }), *at;
+
+	if (sub == NSX_NONE || is_whole(c, rec))
+		return NSX_OK;
+	at = nsx_map_at(&c->cut, execution_key(sub, nsx_int(rec, NSX_MODULE_device, NSX_ABSENT),
+	                                       nsx_int(rec, NSX_MODULE_execution, NSX_ABSENT)));
+	if (!at)
+		return nomem(c);
+	*at = 1;
+	return NSX_OK;
 }
 
 /* ---- ranges */
@@ -179,6 +235,70 @@ offer(struct collecting *c, const struct nsx_rec *rec)
 	return c->scratch.failed || c->book.text.failed ? nomem(c) : NSX_OK;
 }
 
+/* ---- helper threads: those without measured ranges, in a process that has some */
+
+static struct nsx_key
+process_key(const struct nsx_rec *rec, int64_t pid)
+{
+	return (struct nsx_key){ (uint64_t)nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT), (uint64_t)pid };
+}
+
+/* The number of the record's thread; NSX_NONE when out of memory. */
+static uint32_t
+thread_of(struct collecting *c, const struct nsx_rec *rec, int64_t pid)
+{
+	uint32_t process = nsx_map_number(&c->process_of, process_key(rec, pid));
+	int64_t tid = nsx_field_int(rec, NSX_ROLE_TID, NSX_ABSENT);
+
+	return process == NSX_NONE ? NSX_NONE : nsx_map_number(&c->thread_of, (struct nsx_key){ process, (uint64_t)tid });
+}
+
+/* A measured range: its thread is no helper. False when out of memory. */
+static bool
+own(struct collecting *c, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT), latest;
+	int64_t pid = nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT);
+	uint32_t thread = thread_of(c, rec, pid), at = nsx_map_get(&c->process_of, process_key(rec, pid));
+
+	if (thread == NSX_NONE || !nsx_vec_room(&c->owns, c->thread_of.n))
+		return false;
+	while (c->owns.n < c->thread_of.n)
+		c->owns.p[c->owns.n++] = false;
+	c->owns.p[thread] = true;
+	while (c->processes.n <= at)
+		if (!nsx_vec_push(&c->processes, ((struct process){ { 0 } })))
+			return false;
+	if (start == NSX_ABSENT)
+		return true;
+	struct process *p = &c->processes.p[at];
+
+	latest = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL);
+	if (p->ranges.n && p->ranges.p[p->ranges.n - 1].latest > latest)
+		latest = p->ranges.p[p->ranges.n - 1].latest;
+	return nsx_vec_push(&p->ranges, ((struct interval){ start, latest }));
+}
+
+static bool
+is_helper(const struct collecting *c, const struct nsx_rec *op)
+{
+	int64_t at = nsx_int(op, NSX_OP_host_start, NSX_ABSENT), tid = nsx_int(op, NSX_OP_tid, NSX_ABSENT);
+	uint32_t device = nsx_cat_find_device(&c->cat, nsx_int(op, NSX_OP_device, NSX_ABSENT)), process, thread;
+
+	if (at == NSX_ABSENT || device == NSX_NONE)
+		return false;
+	process = nsx_map_get(&c->process_of, process_key(op, c->cat.devices.p[device].pid));
+	if (process >= c->processes.n)
+		return false;
+	thread = nsx_map_get(&c->thread_of, (struct nsx_key){ process, (uint64_t)tid });
+	if (thread < c->owns.n && c->owns.p[thread])
+		return false;
+	const struct process *p = &c->processes.p[process];
+	size_t after = nsx_sort_first(p->ranges.p, p->ranges.n, sizeof *p->ranges.p, offsetof(struct interval, start), at + 1);
+
+	return after && p->ranges.p[after - 1].latest > at;
+}
+
 static int
 take_range(struct collecting *c, const struct nsx_rec *rec)
 {
@@ -197,8 +317,8 @@ take_range(struct collecting *c, const struct nsx_rec *rec)
 	if (matches) {
 		int64_t host_start = nsx_int(rec, NSX_RANGE_host_start, rec->v[NSX_RANGE_start].i);
 		subject = add_subject(c->s, (struct nsx_subject){ .id = nsx_int(rec, NSX_RANGE_range, INT64_MIN),
-			.host_start = host_start }, as);
-		if (subject == NSX_NONE)
+			.host_start = host_start, .cut = !is_whole(c, rec) }, as);
+		if (subject == NSX_NONE || !own(c, rec))
 			return nomem(c);
 	}
 	return nsx_range_book_add(&c->book, rec, subject, c->s->err);
@@ -244,6 +364,7 @@ take_range_op(struct collecting *c, const struct nsx_rec *rec)
 	struct nsx_range_entry *at;
 	uint32_t sub;
 
+	c->s->helper += is_helper(c, rec);
 	if (!nsx_has(rec, NSX_OP_range))
 		return NSX_OK;
 	at = nsx_range_book_find(&c->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT), rec->v[NSX_OP_range].i);
@@ -328,6 +449,39 @@ carry_outward(struct collecting *c)
 	return good ? NSX_OK : nomem(c);
 }
 
+/* Drop the spans of which a part was not seen: they are no executions. NSX_OK or NSX_ERR. */
+static int
+drop_cut(struct collecting *c)
+{
+	struct nsx_spans *s = c->s;
+	uint32_t *to = malloc((s->spans.n + 1) * sizeof *to);
+	size_t kept = 0, ops = 0;
+
+	if (!to)
+		return nomem(c);
+	for (size_t i = 0; i < s->spans.n; i++) {
+		const struct nsx_span_of *x = &s->spans.p[i];
+		bool cut = x->cut || s->subjects.p[x->subject].cut
+		           || nsx_map_get(&c->cut, execution_key(x->subject, x->device, x->execution)) != NSX_NONE;
+
+		s->cut += cut;
+		to[i] = cut ? NSX_NONE : (uint32_t)kept;
+		if (!cut)
+			s->spans.p[kept++] = *x;
+	}
+	for (size_t i = 0; i < s->ops.n; i++) {
+		struct nsx_span_op op = s->ops.p[i];
+
+		op.span = to[op.span];
+		if (op.span != NSX_NONE)
+			s->ops.p[ops++] = op;
+	}
+	s->spans.n = kept;
+	s->ops.n = ops;
+	free(to);
+	return NSX_OK;
+}
+
 /* Executions of ranges: counted by host start, for each device. */
 static int
 by_host_start(const void *a, const void *b)
@@ -377,6 +531,10 @@ take(struct collecting *c, const struct nsx_rec *rec)
 	switch (rec->kind->id) {
 	case NSX_PROGRAM:
 		return s->options->module ? take_program(c, rec) : NSX_OK;
+	case NSX_PROFILE: case NSX_DEVICE:
+		return nsx_cat_take(&c->cat, rec, s->err);
+	case NSX_MODULE:
+		return s->options->module ? take_module(c, rec) : NSX_OK;
 	case NSX_RANGE:
 		return s->options->range ? take_range(c, rec) : NSX_OK;
 	case NSX_DIAG:
@@ -395,18 +553,26 @@ take(struct collecting *c, const struct nsx_rec *rec)
 }
 
 static void
-need(const struct nsx_spans *s, struct nsx_reader *in)
+need(const struct collecting *c, struct nsx_reader *in)
 {
+	const struct nsx_spans *s = c->s;
+
 	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_cat_need(&c->cat, in);
+	if (s->options->module)
+		nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	if (s->options->require)
 		nsx_reader_need(in, nsx_kind_find(nsx_str_c(s->options->require)), 0);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, start) | NSX_C(OP, dur) | NSX_C(OP, device) | NSX_C(OP, type)
-	                            | NSX_C(OP, name));
+	                            | NSX_C(OP, name) | NSX_C(OP, profile));
 	if (s->options->module) {
 		nsx_reader_need(in, NSX_PROGRAM, NSX_EVERY);
 		nsx_reader_need(in, NSX_OP, NSX_C(OP, program) | NSX_C(OP, execution));
 	} else {
 		nsx_range_book_need(in, false);
+		nsx_reader_need(in, NSX_OP, NSX_C(OP, tid) | NSX_C(OP, host_start));
+		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid) | NSX_C(RANGE, host_start)
+		                               | NSX_C(RANGE, host_dur));
 	}
 }
 
@@ -417,7 +583,7 @@ nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 	struct nsx_rec rec;
 	int rc;
 
-	need(s, in);
+	need(&c, in);
 	while ((rc = nsx_read(in, &rec)) == NSX_OK)
 		if (take(&c, &rec) != NSX_OK) {
 			rc = NSX_ERR;
@@ -426,9 +592,19 @@ nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK && s->options->range && s->options->what != NSX_MEASURE_LIST)
 		rc = carry_outward(&c);
+	if (rc == NSX_OK)
+		rc = drop_cut(&c);
 	if (rc == NSX_OK && s->options->range)
 		rc = count_executions(&c);
 	nsx_map_free(&c.programs);
+	nsx_map_free(&c.cut);
+	nsx_map_free(&c.thread_of);
+	free(c.owns.p);
+	nsx_map_free(&c.process_of);
+	for (size_t i = 0; i < c.processes.n; i++)
+		free(c.processes.p[i].ranges.p);
+	free(c.processes.p);
+	nsx_cat_free(&c.cat);
 	nsx_range_book_free(&c.book);
 	nsx_buf_free(&c.scratch);
 	free(c.chain.p);

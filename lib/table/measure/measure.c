@@ -28,6 +28,11 @@ report(const struct nsx_spans *s, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no GPU work in %s %s", what, name);
 	if (s->matching)
 		nsx_diag_add(diags, NSX_WARNING, "", s->no_range, "operations whose range has no record: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", s->cut,
+	             "executions that are not whole, because the recording or --time cuts them: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", s->helper,
+	             "operations that helper threads launched during these ranges are not counted; nsysx-steps --step "
+	             "counts them");
 	nsx_diag_add(diags, NSX_WARNING, "", s->timeless, "operations without a duration: ignored");
 }
 

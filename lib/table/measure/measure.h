@@ -14,10 +14,11 @@ struct nsx_subject {
 	int64_t  host_start;    /* of a range: orders its executions */
 	uint32_t name;
 	uint32_t outer;         /* of a range: the next measured one around it; NSX_NONE: none */
+	bool     cut;           /* of a range: part of it was not seen */
 };
 
 /* One execution of it on one device. */
-struct nsx_span_of { uint32_t subject; int64_t execution, device, start, end, kernels, ops; };
+struct nsx_span_of { uint32_t subject; int64_t execution, device, start, end, kernels, ops; bool cut; };
 
 /* An operation of a span. */
 struct nsx_span_op { uint32_t span, type, name; int64_t start, dur; };
@@ -33,6 +34,8 @@ struct nsx_spans {
 	NSX_VEC(struct nsx_span_op)   ops;                   /* only for lists */
 	int64_t                       met;                   /* number of op records */
 	int64_t                       timeless, no_range;    /* without a duration; whose range is missing */
+	int64_t                       cut;                   /* executions that were not seen whole */
+	int64_t                       helper;                /* operations that helper threads launched meanwhile */
 	int64_t                       candidates, matching;  /* programs or ranges; of that name */
 	struct nsx_near               near;                  /* similar names */
 	bool                          required;              /* a record of the required kind was read */

@@ -41,6 +41,10 @@ struct nsx_later {
 	void (*free)(void *state);        /* its size after the common beginning */
 };
 
+/* NSX_STRAGGLERS_PACE, with the results of nsx_stragglers. */
+int nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
+                        struct nsx_diags *diags, struct nsx_err *err);
+
 extern const struct nsx_later nsx_late_lockstep, nsx_late_waits;
 
 #endif

@@ -112,6 +112,8 @@ int
 nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
                struct nsx_diags *diags, struct nsx_err *err)
 {
+	if (options->show == NSX_STRAGGLERS_PACE)
+		return nsx_stragglers_pace(in, options, s, diags, err);
 	struct nsx_late late = { .err = err, .in = in, .options = *options };
 	bool lockstep = options->show == NSX_STRAGGLERS_DEVICES || options->show == NSX_STRAGGLERS_CURVE;
 	const struct nsx_later *how = lockstep ? &nsx_late_lockstep : &nsx_late_waits;

@@ -299,9 +299,9 @@ def check_idle(name, job, path, steps):
             sums = collections.Counter(m[0] for m in moments)
             worst = max(CAUSES, key=lambda c: sums[c])
             longest.append((-(g1 - g0), device, g0, g1 - g0, worst, sums[worst], n.get("tid"), n["name"]))
-        mine = sorted((s["start"], s["step"]) for s in steps if s["device"] == device)
-        for (a, k), (b, _) in zip(mine, mine[1:]):
-            by_step.append(window_rows(job, device, gaps, own, a, b, (device, k, a)))
+        for s in steps:
+            if s["device"] == device and s["kept"]:
+                by_step.append(window_rows(job, device, gaps, own, s["start"], s["start"] + s["period"], (device, s["step"], s["start"])))
     compare(f"{name}: idle by device", idle_rows(tool(base, path), []), listed(by_device))
     lo, hi = min([o[0] for _, g, o in spans if o[1] > o[0]], default=0), max([o[1] for _, g, o in spans], default=0)
     if all(o[1] > o[0] for _, _, o in spans):
@@ -350,7 +350,7 @@ def check_copies(name, job, path):
         for i, v in enumerate([1, o["bytes"], o["dur"], sum(any(x["start"] <= t < end(x) for x in others) for t in range(o["start"], end(o)))]):
             rows[o["name"], mode][i] += v
     got = rows_of(tool(["nsysx-copies", "-q"], path))
-    compare(f"{name}: copies", got if isinstance(got, str) else {(r["name"], r.get("mode") or ""): [r["count"], r["bytes"], r["time"], round((r.get("hidden") or 0) * r["time"])] for r in got},
+    compare(f"{name}: copies", got if isinstance(got, str) else {(r["name"], r.get("mode") or ""): [r["count"], r["bytes"], r["time"], round((r.get("hidden_share") or 0) * r["time"])] for r in got},
             {k: v for k, v in rows.items()})
 
 
@@ -401,18 +401,43 @@ def steps_of(job):
             got = ops.get((r["range"], d))
             if got:
                 first, last = min(o["start"] for o, _ in got), max(end(o) for o, _ in got)
-                every = [o for o in job["op"] if o["device"] == d]
-                parts = [part_at(every, t) for t in range(first, last)]
-                hidden = sum(any(o["start"] <= t < end(o) and o["comm"] for o in every) and part_at(every, t) == "compute" for t in range(first, last))
-                out.append(dict(device=d, range=r["range"], start=first, span=last - first, ops=len(got), helper=sum(h for _, h in got), hidden=hidden, compute=parts.count("compute"),
-                                exposed=parts.count("comm"), copy=parts.count("copy"), idle=parts.count("idle"), busy=len(parts) - parts.count("idle")))
+                out.append(dict(device=d, range=r["range"], start=first, span=last - first, ops=len(got), helper=sum(h for _, h in got)))
     # Of equal starts the range that came first in the stream.
     place = {r["range"]: (min(r["host_start"], r.get("start", r["host_start"])), -r["host_dur"], i) for i, r in enumerate(job["range"])}
     out.sort(key=lambda s: (s["device"], s["start"], place[s["range"]]))
     number_steps(out)
     for i, s in enumerate(out):
         s["period"] = out[i + 1]["start"] - s["start"] if i + 1 < len(out) and out[i + 1]["device"] == s["device"] else None
+        s.update(dict.fromkeys(("busy", "compute", "exposed", "hidden", "copy", "idle")))
+        if s["period"] is not None:
+            every, times = [o for o in job["op"] if o["device"] == s["device"]], range(s["start"], s["start"] + s["period"])
+            parts = [part_at(every, t) for t in times]
+            s.update(hidden=sum(any(o["start"] <= t < end(o) and o["comm"] for o in every) and part_at(every, t) == "compute" for t in times), compute=parts.count("compute"),
+                     exposed=parts.count("comm"), copy=parts.count("copy"), idle=parts.count("idle"), busy=len(parts) - parts.count("idle"))
+    keep_pure(job, out, outer)
     return out
+
+
+def keep_pure(job, out, outer):
+    """Periods count if no range lies between their step and the next one of its thread whose GPU work lasts half of a median step; if a device
+    has fewer than two of these, all do."""
+    stop = lambda r: r["host_start"] + r["host_dur"]
+    after = {}
+    for thread in {(r["pid"], r["tid"]) for r in outer}:
+        mine = sorted((r for r in outer if (r["pid"], r["tid"]) == thread), key=lambda r: (r["host_start"], -r["host_dur"], r["range"]))
+        after.update({a["range"]: (a, b) for a, b in zip(mine, mine[1:])})
+    for d in {s["device"] for s in out}:
+        mine = [s for s in out if s["device"] == d]
+        spans = sorted(s["span"] for s in mine)
+        median = spans[(len(spans) + 1) // 2 - 1]
+        for s in mine:
+            a, b = after.get(s["range"], (None, None))
+            s["pure"] = a is None or not any(
+                (r["pid"], r["tid"]) == (a["pid"], a["tid"]) and r["host_start"] >= stop(a) and stop(r) <= b["host_start"] and r.get("device") == d
+                and r.get("dur", 0) > 0 and r["dur"] >= median - median // 2 for r in job["range"])
+        pure = [s for s in mine if s["period"] is not None and s["pure"]]
+        for s in mine:
+            s["kept"] = s["period"] is not None and (s["pure"] or len(pure) < 2)
 
 
 def check_steps(name, job, path):
@@ -425,7 +450,7 @@ def check_steps(name, job, path):
     for d in {s["device"] for s in want}:
         row = [sum(s["device"] == d for s in want)]
         for m in ("period", "span", "busy", "exposed", "idle"):
-            v = sorted(s[m] for s in want if s["device"] == d and s[m] is not None)
+            v = sorted(s[m] for s in want if s["device"] == d and s[m] is not None and (s["kept"] or m == "span"))
             # Nearest rank: the ceil(p n / 100)-th smallest.
             row += [v[(p * len(v) + 99) // 100 - 1] if v else None for p in (50, 90, 99, 100)]
         rows[d] = row

@@ -1,0 +1,297 @@
+/* late_set.c -- the smallest set of devices that explains why others wait: a device, the devices of a host, a report or
+ * a replica group, or those of neighbouring hosts or with neighbouring numbers.
+ *
+ *   devices          0 1 2 3 4 5 6 7
+ *   lateness         0 0 9 8 7 9 1 0    hosts a = 0, 1, b = 2 to 5, c = 6, 7: host b has 33 of 34
+ *
+ * A set of s of n devices explains the lateness if it has at least (1 + s/n) / 2 of it: half of what is above the share
+ * that it would have if all were late alike. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "table/diagnose/diagnose.h"
+
+/* In order of preference among sets of one size. */
+enum kind { HOST, REPORT, GROUP, HOSTS, BLOCK };
+
+/* name, last: texts of the set, and of the last host of several. */
+struct set { enum kind kind; uint32_t name, last; size_t size; double late; bool *has; };
+
+struct seeking {
+	struct nsx_look_at *a;
+	const double *late;      /* by device, index in a->devices */
+	double all;
+	size_t n;
+	struct set best;         /* size 0: none */
+	uint32_t also;           /* another name of it; NSX_NONE: none */
+	enum kind also_kind;
+};
+
+static bool
+explains(double late, size_t size, const struct seeking *s)
+{
+	return size > 1 && 2 * size <= s->n && late >= (1 + (double)size / (double)s->n) / 2 * s->all;
+}
+
+static bool
+is_best(const struct seeking *s, const size_t *members, size_t size)
+{
+	for (size_t i = 0; i < size && size == s->best.size; i++)
+		if (!s->best.has[members[i]])
+			return false;
+	return size == s->best.size;
+}
+
+/* Consider the set of these devices, which are distinct. */
+static int
+consider(struct seeking *s, enum kind kind, uint32_t name, uint32_t last, const size_t *members, size_t size)
+{
+	double late = 0;
+
+	for (size_t i = 0; i < size; i++)
+		late += s->late[members[i]];
+	if (!explains(late, size, s))
+		return NSX_OK;
+	if (is_best(s, members, size)) {
+		/* A host mostly has one report. */
+		if (s->also == NSX_NONE && kind == GROUP) {
+			s->also = name;
+			s->also_kind = kind;
+		}
+		return NSX_OK;
+	}
+	/* A run of devices may leave out members of a set by chance. */
+	if (s->best.size && (kind == BLOCK ? 2 * size > s->best.size : size >= s->best.size))
+		return NSX_OK;
+	bool *has = calloc(s->n, sizeof *has);
+
+	if (!has)
+		return nsx_err_nomem(s->a->err, NULL);
+	for (size_t i = 0; i < size; i++)
+		has[members[i]] = true;
+	free(s->best.has);
+	s->best = (struct set){ kind, name, last, size, late, has };
+	s->also = NSX_NONE;
+	return NSX_OK;
+}
+
+/* ---- sets by a number of each device: of its host, or its report */
+
+struct keyed { uint32_t key; size_t device; };
+
+static int
+by_key(const void *pa, const void *pb)
+{
+	const struct keyed *a = pa, *b = pb;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->device > b->device) - (a->device < b->device);
+}
+
+/* members: space for all devices, here and below. */
+static int
+consider_keys(struct seeking *s, enum kind kind, size_t *members)
+{
+	struct keyed *k = malloc(s->n * sizeof *k);
+	int rc = k ? NSX_OK : nsx_err_nomem(s->a->err, NULL);
+
+	for (size_t i = 0; k && i < s->n; i++) {
+		const struct nsx_look_device *d = &s->a->devices.p[i];
+
+		k[i] = (struct keyed){ kind == HOST ? d->host : d->report, i };
+	}
+	if (k)
+		qsort(k, s->n, sizeof *k, by_key);
+	for (size_t i = 0, n; i < s->n && rc == NSX_OK; i += n) {
+		for (n = 0; i + n < s->n && k[i + n].key == k[i].key; n++)
+			members[n] = k[i + n].device;
+		if (nsx_look_str(s->a, k[i].key).len)
+			rc = consider(s, kind, k[i].key, NSX_NONE, members, n);
+	}
+	free(k);
+	return rc;
+}
+
+static int
+consider_groups(struct seeking *s, size_t *members)
+{
+	const struct nsx_look_comm *c = &s->a->comm;
+	int rc = NSX_OK;
+
+	for (uint32_t g = 0; g < c->groups.n && rc == NSX_OK; g++) {
+		const struct nsx_look_group *group = &c->groups.p[g];
+		size_t n = 0;
+
+		for (size_t m = 0; m < group->n && n < s->n; m++) {
+			const struct nsx_look_device *d = nsx_look_device(s->a, c->members.p[group->first + m]);
+
+			if (d)
+				members[n++] = (size_t)(d - s->a->devices.p);
+		}
+		if (n == group->n)
+			rc = consider(s, GROUP, g, NSX_NONE, members, n);
+	}
+	return rc;
+}
+
+/* ---- neighbours */
+
+/* Of n numbers the run with the largest sum of what they are above their mean: *from, *to. */
+static void
+best_run(const double *of, size_t n, double mean, size_t *from, size_t *to)
+{
+	double sum = 0, most = -1;
+	size_t start = 0;
+
+	*from = *to = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (sum <= 0) {
+			sum = 0;
+			start = i;
+		}
+		sum += of[i] - mean;
+		if (sum > most) {
+			most = sum;
+			*from = start;
+			*to = i + 1;
+		}
+	}
+}
+
+static int
+consider_block(struct seeking *s, size_t *members)
+{
+	size_t from, to;
+
+	best_run(s->late, s->n, s->all / (double)s->n, &from, &to);
+	for (size_t i = from; i < to; i++)
+		members[i - from] = i;
+	return consider(s, BLOCK, NSX_NONE, NSX_NONE, members, to - from);
+}
+
+/* Runs of hosts, in the order of their first devices. */
+static int
+consider_hosts(struct seeking *s, size_t *members)
+{
+	const struct nsx_look_at *a = s->a;
+	double *late = calloc(s->n, sizeof *late);
+	uint32_t *at = malloc(s->n * sizeof *at), *hosts = malloc(s->n * sizeof *hosts);
+	struct nsx_map of = { 0 };
+	size_t n = 0, from, to;
+	bool good = late && at && hosts;
+
+	for (size_t i = 0; i < s->n && good; i++) {
+		at[i] = nsx_map_number(&of, (struct nsx_key){ a->devices.p[i].host, 0 });
+		good = at[i] != NSX_NONE;
+		if (!good)
+			break;
+		hosts[at[i]] = a->devices.p[i].host;
+		late[at[i]] += s->late[i];
+	}
+	int rc = good ? NSX_OK : nsx_err_nomem(a->err, NULL);
+
+	if (good && of.n > 2) {
+		best_run(late, of.n, s->all / (double)of.n, &from, &to);
+		for (size_t i = 0; i < s->n; i++)
+			if (at[i] >= from && at[i] < to)
+				members[n++] = i;
+		if (to - from > 1)
+			rc = consider(s, HOSTS, hosts[from], hosts[to - 1], members, n);
+	}
+	nsx_map_free(&of);
+	free(late);
+	free(at);
+	free(hosts);
+	return rc;
+}
+
+/* ---- names */
+
+static void
+put_group(struct nsx_look_at *a, uint32_t g, struct nsx_buf *to)
+{
+	enum { TOLD = 8 };
+	const struct nsx_look_group *group = &a->comm.groups.p[g];
+
+	nsx_buf_c(to, "the replica group of devices ");
+	for (size_t m = 0; m < group->n && m < TOLD; m++)
+		nsx_buf_fmt(to, "%s%" PRId64, m ? ", " : "", a->comm.members.p[group->first + m]);
+	if (group->n > TOLD)
+		nsx_buf_fmt(to, " and %zu more", group->n - TOLD);
+}
+
+static void
+put_name(struct nsx_look_at *a, const struct set *set, struct nsx_buf *to)
+{
+	const struct nsx_look_device *d = a->devices.p;
+	size_t first = 0, last = 0;
+
+	switch (set->kind) {
+	case HOST:
+		nsx_buf_c(to, "host or process ");
+		nsx_buf_str(to, nsx_look_str(a, set->name));
+		break;
+	case REPORT:
+		nsx_buf_c(to, "report ");
+		nsx_buf_str(to, nsx_look_str(a, set->name));
+		break;
+	case GROUP:
+		put_group(a, set->name, to);
+		break;
+	case HOSTS:
+		nsx_buf_fmt(to, "the %zu devices of hosts ", set->size);
+		nsx_buf_str(to, nsx_look_str(a, set->name));
+		nsx_buf_c(to, " to ");
+		nsx_buf_str(to, nsx_look_str(a, set->last));
+		break;
+	case BLOCK:
+		while (!set->has[first])
+			first++;
+		for (size_t i = first; i < a->devices.n; i++)
+			last = set->has[i] ? i : last;
+		nsx_buf_fmt(to, "the %zu devices %" PRId64 " to %" PRId64, set->size, d[first].number, d[last].number);
+		break;
+	}
+}
+
+int
+nsx_look_late_set(struct nsx_look_at *a, const double *late, double all, struct nsx_look_set *out)
+{
+	struct seeking s = { .a = a, .late = late, .all = all, .n = a->devices.n, .also = NSX_NONE };
+	size_t *members = malloc((s.n + 1) * sizeof *members);
+	int rc = members ? NSX_OK : nsx_err_nomem(a->err, NULL);
+
+	*out = (struct nsx_look_set){ 0 };
+	if (rc == NSX_OK)
+		rc = consider_keys(&s, HOST, members);
+	if (rc == NSX_OK)
+		rc = consider_keys(&s, REPORT, members);
+	if (rc == NSX_OK)
+		rc = consider_groups(&s, members);
+	if (rc == NSX_OK)
+		rc = consider_hosts(&s, members);
+	if (rc == NSX_OK)
+		rc = consider_block(&s, members);
+	free(members);
+	out->has = s.best.has;
+	out->size = s.best.size;
+	out->plural = s.best.kind >= HOSTS;
+	out->host = s.best.size && s.best.kind != GROUP && s.best.kind != BLOCK;
+	if (rc != NSX_OK || !s.best.size)
+		return rc;
+	put_name(a, &s.best, &out->name);
+	if (s.also != NSX_NONE) {
+		nsx_buf_c(&out->also, "these devices are also ");
+		put_name(a, &(struct set){ .kind = s.also_kind, .name = s.also }, &out->also);
+	}
+	return out->name.failed || out->also.failed ? nsx_err_nomem(a->err, NULL) : NSX_OK;
+}
+
+void
+nsx_look_set_free(struct nsx_look_set *s)
+{
+	free(s->has);
+	nsx_buf_free(&s->name);
+	nsx_buf_free(&s->also);
+}
