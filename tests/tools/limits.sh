@@ -70,7 +70,7 @@ beyond='records that end beyond 63 bits'
 stream 10 100 $((M - 50)) 100 >"$T/late"
 stream 10 100 $((M - 50)) 50 >"$T/last"
 # A count of 1 is not printed.
-for tool in overlap:5 collectives:5 'collectives --summary:3' warmup:5 'measure --module step:1' stragglers:3 'summary --by device:4'; do
+for tool in overlap:5 collectives:5 'collectives --summary:3' warmup:5 'measure --module step:2' stragglers:3 'summary --by device:4'; do
 	n=" (${tool#*:})" tool=${tool%:*}
 	[ "$n" != ' (1)' ] || n=
 	# shellcheck disable=SC2086
