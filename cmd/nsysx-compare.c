@@ -13,9 +13,9 @@
 enum { NOT_COMPARABLE = 3 };
 
 static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *minor = "0.1", *coverage = "0.5",
-    *folded;
+    *folded, *gate;
 static int64_t absolute = 100;
-static bool changed, gate;
+static bool changed;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row stands for [thunk, or as the tables]"),
@@ -35,7 +35,9 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "coverage", &coverage, "SHARE",
 	            "minimum share of the time of each stream that must be matched [0.5]"),
 	NSX_OPT_FLAG(0, "changed", &changed, "omit rows without a change"),
-	NSX_OPT_FLAG(0, "gate", &gate, "exit 1 if something is slower, 3 if the streams cannot be compared"),
+	NSX_OPT_MAYBE(0, "gate", &gate, "mean|p99",
+	              "exit 1 if something is slower, 3 if the streams cannot be compared; p99: by step, the 99th "
+	              "percentile of periods [mean]"),
 	NSX_OPT_CHOICE(0, "folded", &folded, "base|new",
 	               "print folded stacks of that side instead, names and executions as in NEW"),
 	NSX_TOOL_SORT,
@@ -46,7 +48,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept text streams without their end or headers"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate] [OPTION]... BASE NEW",
+static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate[=mean|p99]] [OPTION]... BASE NEW",
                                     "Compare the GPU time of two streams, or tables of nsysx-summary.", opts };
 
 /* The number given to an option, from `least` to `most` (misuse exits). */
@@ -71,6 +73,11 @@ wanted(int nops, char **ops)
 
 	if (names)
 		nsx_names_parse(names, &o.names);
+	o.tail = gate && strcmp(gate, "p99") == 0;
+	if (gate && *gate && !o.tail && strcmp(gate, "mean") != 0)
+		nsx_cli_misuse(&cli, "--gate: want mean or p99, got \"%s\"", gate);
+	if (o.tail && o.by != NSX_COMPARE_STEP)
+		nsx_cli_misuse(&cli, "--gate=p99: want --by step");
 	o.step = step;
 	o.module = module;
 	if (nops != 2)

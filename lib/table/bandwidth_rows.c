@@ -17,7 +17,7 @@
 struct execution {
 	uint32_t row, devices, clock;
 	bool     one_clock, incomplete;
-	int64_t  first_start, last_start;
+	int64_t  first_start, last_start, last_end;
 	int64_t  wait;                  /* sum over records: last_start - own start */
 	int64_t  shortest;              /* the shortest duration above 0; 0 if there is none */
 };
@@ -64,6 +64,7 @@ combine(void *first, const void *record)
 		all->wait = nsx_add_sat(all->wait, nsx_sub_sat(all->last_start, e->last_start, NULL), NULL);
 	}
 	all->devices++;
+	all->last_end = e->last_end > all->last_end ? e->last_end : all->last_end;
 	if (e->shortest > 0 && (all->shortest == 0 || e->shortest < all->shortest))
 		all->shortest = e->shortest;
 }
@@ -92,6 +93,8 @@ complete(void *state, struct nsx_key key, void *combined, size_t n)
 		r->wait += e->wait;
 		r->waits += e->devices;
 		r->wait_max = longest > r->wait_max ? longest : r->wait_max;
+		r->transfer += nsx_sub_sat(e->last_end, e->last_start, NULL);
+		r->transfers++;
 	}
 	return NSX_OK;
 }
@@ -128,7 +131,7 @@ take_comm(struct nsx_bandwidth_sums *s, const struct nsx_rec *thunk)
 		return NSX_ERR;
 	struct execution e = { .row = row_of(s, &c), .devices = 1, .clock = nsx_comm_clock(&s->comm, thunk),
 	                       .one_clock = true, .incomplete = c.incomplete,
-	                       .first_start = start, .last_start = start, .shortest = dur };
+	                       .first_start = start, .last_start = start, .last_end = nsx_add_sat(start, dur, NULL), .shortest = dur };
 	if (e.row == NSX_NONE || e.clock == NSX_NONE || !nsx_comm_instance(&s->comm, thunk, &c, &key))
 		return nsx_err_nomem(s->err, NULL);
 
@@ -210,7 +213,8 @@ close_ops(struct nsx_bandwidth_sums *s, const struct nsx_nccl_op *ops, size_t n,
 
 	for (size_t i = 0; i < n; i++) {
 		struct execution e = { .devices = 1, .one_clock = true, .first_start = ops[i].start,
-		                       .last_start = ops[i].start, .shortest = ops[i].dur };
+		                       .last_start = ops[i].start,
+		                       .last_end = nsx_add_sat(ops[i].start, ops[i].dur, NULL), .shortest = ops[i].dur };
 
 		bytes = ops[i].bytes > bytes ? ops[i].bytes : bytes;
 		if (i)
@@ -301,6 +305,12 @@ nsx_bandwidth_mean_of(struct nsx_bandwidth_row *r)
 
 double
 nsx_bandwidth_transfer(const struct nsx_bandwidth_row *r)
+{
+	return r->transfers ? (double)r->transfer / (double)r->transfers : 0;
+}
+
+double
+nsx_bandwidth_shortest(const struct nsx_bandwidth_row *r)
 {
 	nsx_u128 sum = 0;
 

@@ -20,6 +20,8 @@ struct nsx_bandwidth_row {
 	NSX_VEC(int64_t) shortest;      /* of each instance with one above 0 */
 	__int128 wait, dur, hidden;     /* sums over records, ns; wait: start of the last device - own start */
 	int64_t  waits, wait_max;       /* waits: records in `wait`, those of instances on one clock */
+	__int128 transfer;              /* sum over these instances, ns, */
+	int64_t  transfers;             /* and their number */
 	int64_t  no_hidden;             /* records without `hidden` */
 	uint32_t number;                /* the number of the row that `each` receives */
 };
@@ -52,8 +54,10 @@ int nsx_bandwidth_collect(struct nsx_reader *in, struct nsx_bandwidth_sums *s, s
                           struct nsx_err *err);
 
 struct nsx_bandwidth_mean nsx_bandwidth_mean_of(struct nsx_bandwidth_row *r);
-/* The mean time of an instance on the device that waited least, ns; 0 if there is none. */
+/* The mean time from the last start to the last end of an instance, ns; 0 if none is on one clock. */
 double nsx_bandwidth_transfer(const struct nsx_bandwidth_row *r);
+/* The mean time of an instance on the device that waited least, ns; 0 if there is none. */
+double nsx_bandwidth_shortest(const struct nsx_bandwidth_row *r);
 void nsx_bandwidth_sums_free(struct nsx_bandwidth_sums *s);
 
 #endif

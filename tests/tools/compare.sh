@@ -62,11 +62,11 @@ END
 run_of old 90 20 | stream >"$T/base"
 run_of young 190 30 | stream >"$T/new"
 # i: 100 and 200; twice: 40 and 50, without any noise; rare: 30 in three executions; effects in NEW's three executions.
-is 'times per execution, what is new and what is gone' name,base_execs,new_execs,base,new,diff,percent,effect,verdict,match --absolute 0 "$T/base" "$T/new" <<'END'
-i 3 3 100 200 100 100 300 slower name
+is 'times per execution, what is new and what is gone' name,base_execs,new_execs,base,new,diff,change,effect,verdict,match --absolute 0 "$T/base" "$T/new" <<'END'
+i 3 3 100 200 100 1 300 slower name
 old 3 - 50 - -50 - -150 gone -
 young - 3 - 50 50 - 150 new -
-twice 3 3 40 50 10 25 30 slower name
+twice 3 3 40 50 10 0.25 30 slower name
 rare 3 3 10 10 0 0 0 same name
 END
 # s is 10 on both sides: sqrt(2/3) * 10 times Student's t of 4 degrees at the two-sided probability of 3 sigma,
@@ -459,8 +459,8 @@ END
 # The columns that both have, for instructions that run once in each execution: all but one, which a table counts three
 # times.
 for by in thunk module; do
-	what=exposed cols=id,program,name,base_execs,new_execs,base,new,diff,percent,effect,verdict,match,opcode
-	[ $by = module ] && what=whole cols=id,name,key,base_execs,new_execs,base,new,diff,percent,effect,verdict
+	what=exposed cols=id,program,name,base_execs,new_execs,base,new,diff,change,effect,verdict,match,opcode
+	[ $by = module ] && what=whole cols=id,name,key,base_execs,new_execs,base,new,diff,change,effect,verdict
 	nsysx-compare -q --tsv --by $by --time $what "$T/j1" "$T/j2" | columns $cols | sort >"$T/want"
 	nsysx-compare -q --tsv "$r1/$by.tsv" "$r2/$by.tsv" | columns $cols | sort >"$T/got"
 	equal "as many rows by $by" "$(wc -l <"$T/got")" "$(wc -l <"$T/want")"

@@ -94,20 +94,23 @@ equal 'nothing else changes' "$(verdicts again)" ''
 gate 'a part that grew of steps that are as long as before is none' 0 '' --by step "$T/base" "$T/moved"
 equal 'its time was that of other parts' "$(verdicts moved)" 'compute shifted;exposed shifted;'
 equal 'which is the answer' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/moved" | head -n 1 | sed 's/:.*//')" '**same** by step'
-gate 'not judged by chance: of three steps that scatter, a warning says what is not seen' 0 '% of it: an increase of less is not seen' --by step "$(job few1 steps=3 jitter=30000; echo "$T/few1")" "$(job few2 steps=3 jitter=30000 seed=2; echo "$T/few2")"
-equal 'also in a comment' "$(nsysx-compare -q --markdown --by step "$T/few1" "$T/few2" | grep -c 'noise of the period of train step # is [0-9]*% of it')" 1
+gate 'of three steps nothing is judged' 3 'not comparable: train step #: 2 steps of BASE tell too little, want 5: record more steps, or several base runs' --by step "$(job two1 steps=3; echo "$T/two1")" "$(job two2 steps=3 seed=2; echo "$T/two2")"
+equal '... the table says so' "$(nsysx-compare -q --tsv --by step "$T/two1" "$T/two2" | columns device,statistic,verdict | grep -e '^- period')" '- period unknown'
+gate '... unless differences are judged alone' 0 '' --by step --sigma 0 "$T/two1" "$T/two1"
+gate 'of steps that scatter, a warning says what is not seen' 0 '% of it: an increase of less is not seen' --by step "$(job few1 steps=12 jitter=90000; echo "$T/few1")" "$T/few1"
+equal 'also in a comment' "$(nsysx-compare -q --markdown --by step "$T/few1" "$T/few1" | grep -c 'noise of the period of train step # is [0-9]*% of it')" 1
 equal 'which many steps do not need' "$(nsysx-compare --by step "$T/base" "$T/again" 2>&1 | grep -c 'is not seen')" 0
-gate 'nor is an increase within its noise passed over in silence' 0 '' --by step "$(job loose1 steps=5 jitter=10000; echo "$T/loose1")" "$(job loose2 steps=5 jitter=10000 seed=2 gap=9000; echo "$T/loose2")"
-equal 'both are told' "$(sed -n 's/.*: train step #: the period grew by \([0-9.]*\)%, less than its noise, \([0-9.]*\)%: same; compare more steps$/\1 \2/p' "$T_private/err")" \
-	"$(nsysx-compare -q --tsv --by step "$T/loose1" "$T/loose2" | columns device,statistic,base,delta,noise,verdict | awk '$1 == "-" && $2 == "period" && $6 == "same" { printf "%.1f %.1f", 100 * $4 / $3, 100 * $5 / $3 }')"
+gate 'nor is an increase within its noise passed over in silence' 0 '' --by step "$(job loose1 steps=12 jitter=90000; echo "$T/loose1")" "$(job loose2 steps=12 jitter=90000 seed=2 gap=9000; echo "$T/loose2")"
+equal 'both are told' "$(sed -n 's/.*: train step #: the period grew by \([0-9.]*\)%, less than its noise, \([0-9.]*\)%: hidden; compare more steps$/\1 \2/p' "$T_private/err")" \
+	"$(nsysx-compare -q --tsv --by step "$T/loose1" "$T/loose2" | columns device,statistic,base,delta,noise,verdict | awk '$1 == "-" && $2 == "period" && $6 == "hidden" { printf "%.1f %.1f", 100 * $4 / $3, 100 * $5 / $3 }')"
 equal 'not with floors that allow so much' "$(nsysx-compare --by step --percent 15 "$T/loose1" "$T/loose2" 2>&1 | grep -c 'less than its noise')" 0
 gate 'one slow step does not change the verdict, but is reported' 0 '' --by step "$T/base" "$(job pause seed=2 pause=30000; echo "$T/pause")"
 equal 'p99 of both' "$(sed -n 's/.*: train step #: p99 of the period grew from \(.*\) to \(.*\), but means are judged.*/\1 \2/p' "$T_private/err")" \
 	"$(nsysx-compare -q --tsv --by step "$T/base" "$T/pause" | columns device,statistic,base_p99,new_p99 | awk '$1 == "-" && $2 == "period" && $4 - $3 > 29000 { printf "%.1f us %.1f us", $3 / 1000, $4 / 1000 }')"
 equal 'other runs of a job have no such step' "$(nsysx-compare --by step "$T/base" "$T/again" 2>&1 | grep -c 'p99 of the period')" 0
 equal 'nor is the slowest of a few steps one' "$(nsysx-compare --by step "$(job short1 steps=4; echo "$T/short1")" "$(job short2 steps=5 seed=2 pause=90000; echo "$T/short2")" 2>&1 | grep -c 'p99 of the period')" 0
-gate 'steps that are slower in themselves, though a pause hides that of the period' 1 'slower: train step #: span: ' --by step "$(job still1 steps=6 pause=90000; echo "$T/still1")" "$(job still2 steps=6 pause=90000 seed=2 slow:gemm=30; echo "$T/still2")"
-equal 'which the table has of devices too' "$(nsysx-compare -q --tsv --by step "$T/still1" "$T/still2" | columns device,statistic,verdict | grep -e '^- period' -e span | tr '\n' ';')" '- period same;- span slower;0 span slower;1 span slower;'
+gate 'steps that are slower, though a pause hides that from the mean' 1 'slower: train step #: period: ' --by step "$(job still1 steps=20 pause=290000; echo "$T/still1")" "$(job still2 steps=20 pause=290000 seed=2 slow:gemm=30; echo "$T/still2")"
+equal 'which the table has of devices too' "$(nsysx-compare -q --tsv --by step "$T/still1" "$T/still2" | columns device,statistic,verdict | grep -e '^- period' -e span | tr '\n' ';')" '- period slower;- span slower;0 span slower;1 span slower;'
 equal 'but no line each' "$(grep -c 'slower: .* on device' "$T_private/err")" 0
 equal 'steps are counted over devices, periods are fewer by one each' "$(nsysx-compare -q --table --by step "$T/base" "$T/one" | grep ' has .* steps of '; nsysx-compare -q --tsv --by step "$T/base" "$T/base" | columns device,statistic,base_steps | grep '^- period')" \
 	'BASE has 28 steps of train step # on 2 devices; the last of each has no period
@@ -121,6 +124,42 @@ gate 'steps that have other names on the other side do not compare' 3 'not compa
 grep -v '^range\|^end' "$T/base" >"$T/bare"
 gate 'nor do streams without steps' 3 'not comparable: NEW has no steps' --partial --by step "$T/base" "$T/bare"
 ok 'which is a table without --gate' nsysx-compare --partial --by step "$T/base" "$T/bare"
+
+# Steps whose times drift: values that depend on each other. 40 of them tell as much as a few, 400 enough.
+drifting() {
+	awk -v OFS='\t' -v n="$1" -v by="$2" -v tail="$3" 'BEGIN {
+		print "#nsysx", 2
+		print "#device", "device:i", "profile:i"
+		print "#program", "program:i", "id:i", "name:s", "key:s"
+		print "#module", "profile:i", "program:i", "execution:i", "device:i", "start:i", "dur:i"
+		print "device", 0, 0
+		print "program", 0, 7, "step", "step@7"
+		for (e = 0; e < n; e++) {
+			# A slow wave of 5 %, or every fortieth step longer.
+			dur = int(1000000 * by * (1 + (tail ? (e % 40 == 3) * tail : 0.05 * sin(e / 12)) + 0.001 * ((e * 7919) % 13)))
+			print "module", 0, 0, e, 0, at + 0, dur - 1000
+			at += dur
+		}
+		print "#end", "records:i"
+		print "end", n + 2
+	}'
+}
+drifting 40 1 0 >"$T/drift40"
+drifting 400 1 0 >"$T/drift400"
+drifting 400 1.2 0 >"$T/drifted400"
+gate 'steps that depend on each other are not judged' 3 'step: 39 steps of BASE that depend on each other tell as much as ' --by step "$T/drift40" "$T/drift40"
+gate 'many of them are' 0 '' --by step "$T/drift400" "$T/drift400"
+gate '... and found where they are 20 % slower' 1 'slower: step: period: ' --by step "$T/drift400" "$T/drifted400"
+equal '... with fewer effective steps' "$(nsysx-compare -q --tsv --by step "$T/drift400" "$T/drift400" | columns statistic,base_steps,base_n_eff | awk '$1 == "period" { print $2, ($3 > 5 && $3 < 100) }')" '399 1'
+drifting 40 1 1 >"$T/tail40"
+drifting 700 1 0.5 >"$T/tail1"
+drifting 700 1 1.5 >"$T/tail2"
+gate 'p99 of few steps is not judged' 3 'step: 39 steps of BASE tell too little of their p99, want 300: ' --gate=p99 --by step "$T/tail40" "$T/tail40"
+gate 'p99 of many is: the same' 0 '' --gate=p99 --by step "$T/tail1" "$T/tail1"
+gate '... and longer' 1 'slower: step: period: p99 2.5' --gate=p99 --by step "$T/tail1" "$T/tail2"
+gate '... not by its mean' 0 '' --by step --percent 5 "$T/tail1" "$T/tail2"
+fails '--gate of another statistic' 2 'want mean or p99' nsysx-compare --gate=p98 --by step "$T/base" "$T/base"
+fails '--gate=p99 of kernels' 2 'want --by step' nsysx-compare --gate=p99 --by kernel "$T/base" "$T/base"
 
 # All numbers are computed again: intervals of each device, cut at each start of a step.
 cat >"$T/again.py" <<'END'
@@ -154,44 +193,65 @@ def side(path):
     return times
 def time(devices):
     n = sum(map(len, devices.values()))
-    error = 0
-    for v in devices.values():
-        m = sum(v) / len(v)
-        error += len(v) / n * math.sqrt(sum((x - m) ** 2 for x in v) / (len(v) - 1) / len(v))
-    return sum(map(sum, devices.values())) / n, error, n / len(devices) - 1
+    return sum(map(sum, devices.values())) / n, [sum(v) / len(v) for v in zip(*devices.values())]
 def tails(t, v):
     f = lambda x: math.cos(x) ** (v - 1)
     def simpson(b, n=400):
         h = b / n
         return h / 3 * (f(0) + f(b) + 4 * sum(f(h * i) for i in range(1, n, 2)) + 2 * sum(f(h * i) for i in range(2, n, 2)))
     return 1 - simpson(math.atan(t / math.sqrt(v))) / simpson(math.pi / 2 - 1e-12)
-def noise(a, b):
-    x, y = a[1] ** 2, b[1] ** 2
-    if x + y == 0: return 0
-    v = (x + y) ** 2 / (x * x / a[2] + y * y / b[2])
-    p, lo, hi = math.erfc(3 / math.sqrt(2)), 0, 1e3
+def effective(x):
+    """Mean, effective number, variance: the autocorrelation time by Geyer's initial monotone positive sequence."""
+    n, m = len(x), sum(x) / len(x)
+    r = [v - m for v in x]
+    c = lambda lag: sum(r[i] * r[i + lag] for i in range(n - lag))
+    if c(0) == 0: return m, n, 0
+    total, least = 0, math.inf
+    for k in range(n // 2):
+        least = min(least, (c(2 * k) + c(2 * k + 1)) / c(0))
+        if least <= 0: break
+        total += least
+    tau = max(1, 2 * total - 1)
+    tau = min(n, 1 + (tau - 1) * (1 + 2 * tau / n))
+    return m, n / tau, c(0) / max(1, n - tau)
+def speaks(a, b):
+    """1, 0 or -1, the noise, and the lesser effective number."""
+    (ma, na, va), (mb, nb, vb) = effective(a), effective(b)
+    x, y = va / na, vb / nb
+    if x + y == 0: return (mb > ma) - (mb < ma), 0, min(na, nb)
+    v = (x + y) ** 2 / (x * x / max(1, na - 1) + y * y / max(1, nb - 1))
+    p, lo, hi = math.erfc(3 / math.sqrt(2)) / 2, 0, 1e3
     for _ in range(40):
         mid = (lo + hi) / 2
         lo, hi = (mid, hi) if tails(mid, v) > p else (lo, mid)
-    return lo * math.sqrt(x + y)
+    z = lo * math.sqrt(x + y)
+    return (mb - ma > z) - (ma - mb > z), z, min(na, nb)
+def ranks(a, b):
+    both = sorted(a + b)
+    return tuple([(both.index(v) + 1 + len(both) - both[::-1].index(v)) / 2 for v in x] for x in (a, b))
+median = lambda x: sorted(x)[-(-len(x) // 2) - 1]
 near = lambda got, want: abs(float(got) - want) <= 1e-5 * abs(want) + 1e-6
 old, now, bad, n = side(f"{top}/base"), side(f"{top}/{new}"), [], 0
 for r in csv.DictReader(open(f"{top}/got"), delimiter="\t"):
     only = lambda s, name: {d: v for d, v in s[name].items() if r["device"] in ("", str(d))}
     a, b, p = time(only(old, r["statistic"])), time(only(now, r["statistic"])), time(only(old, "period"))
-    z, delta = noise(a, b), b[0] - a[0]
-    floor = 0.02 * (a if r["statistic"] in ("period", "span") else p)[0]
-    far = abs(delta) > max(z, floor, 100)
-    want = "slower" if far and delta > 0 else "faster" if far else "same"
-    whole = time(only(now, "period"))[0] - p[0]
+    (by_mean, z, least), (by_rank, _, _) = speaks(a[1], b[1]), speaks(*ranks(a[1], b[1]))
+    delta, middle = b[0] - a[0], median(b[1]) - median(a[1])
     part = r["statistic"] not in ("period", "span")
-    if part and far and not (whole * delta > 0 and abs(whole) > max(floor, 100)): want = "shifted"
+    floor = 0.02 * (p if part else a)[0]
+    every = sorted(x for v in only(old, "period").values() for x in v)
+    low = 0.02 * (median(every) if part else median(a[1]))
+    said = [by_mean if abs(delta) > max(floor, 100) and by_mean * delta > 0 else 0, by_rank if abs(middle) > max(low, 100) and by_rank * middle > 0 else 0]
+    want = "unknown" if least < 5 else "slower" if 1 in said else "faster" if -1 in said else "hidden" if abs(delta) > max(floor, 100) or abs(middle) > max(low, 100) else "same"
+    up = want == "slower"
+    whole = time(only(now, "period"))[0] - p[0]
+    if part and want in ("slower", "faster") and not ((whole > 0) == up and abs(whole) > max(floor, 100)): want = "shifted"
     good = near(r["base"], a[0]) and near(r["new"], b[0]) and near(r["delta"], delta) and near(r["noise"], z) and r["verdict"] == want
     for s, side_of in (("base", old), ("new", now)):
         all_of = sorted(x for v in only(side_of, r["statistic"]).values() for x in v)
         good &= int(r[s + "_steps"]) == len(all_of)
         for p in (50, 99): good &= int(r["%s_p%d" % (s, p)]) == all_of[-(-p * len(all_of) // 100) - 1]
-    good &= near(r["percent"], 100 * delta / a[0]) and r["class"] == "train step #"
+    good &= near(r["change"], delta / a[0]) and r["class"] == "train step #"
     if not good: bad.append((r, a, b, z))
     n += 1
 print(n, *bad[:2])
@@ -213,10 +273,10 @@ equal 'which is said' "$(grep -c 'BASE ran on 2 devices, NEW on 1' "$T/err")" 1
 
 # ---- executions of programs as steps ----
 { printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\tkey:s\n#module\tprofile:i\tprogram:i\texecution:i\tdevice:i\tstart:i\tdur:i\n'
-	printf 'program\t0\t7\tstep\tstep@7\n'; for e in 0 1 2 3 4; do printf 'module\t0\t0\t%d\t0\t%d00\t%d0\n' $e $((e * 10)) $((50 + e % 2)); done; } >"$T/m7"
+	printf 'program\t0\t7\tstep\tstep@7\n'; for e in 0 1 2 3 4 5 6 7 8 9; do printf 'module\t0\t0\t%d\t0\t%d00\t%d0\n' $e $((e * 10)) $((50 + e % 2)); done; } >"$T/m7"
 sed 's/step@7/step@9/; s/	7	/	9	/' "$T/m7" >"$T/m9"
 equal 'of a program that was compiled again, without operations' "$(nsysx-compare -q --partial --tsv --by step "$T/m7" "$T/m9" | columns class,device,statistic,base,new,verdict | tr '\n' ';')" \
-	'step@9 0 period 1000 1000 same;step@9 0 span 504 504 same;'
+	'step@9 0 period 1000 1000 same;step@9 0 span 505 505 same;'
 equal 'what its devices did is said not to be known' "$(nsysx-compare --partial --by step "$T/m7" "$T/m9" 2>&1 >/dev/null | grep -c 'no operations in the stream')" 2
 head -n 5 "$T/m7" >"$T/m1"
 awk -F'\t' -v OFS='\t' '/^module/ && ++n { $6 *= 1.1; print; print "op", 0, n, "kernel", 0, 1, "k", $6, $7 - 5; next } { print }
@@ -224,7 +284,7 @@ awk -F'\t' -v OFS='\t' '/^module/ && ++n { $6 *= 1.1; print; print "op", 0, n, "
 gate 'what one side alone knows of its steps is not what has grown' 1 'slower: step: period: 1.100 us' --partial --absolute 10ns --by step "$T/m7" "$T/m8ops"
 equal 'and not told' "$(grep -c 'of that' "$T_private/err")" 0
 gate 'a single execution is no step' 3 'no steps' --partial --by step "$T/m7" "$T/m1"
-equal 'unless it is named' "$(nsysx-compare -q --partial --tsv --by step --module step "$T/m7" "$T/m1" | columns statistic,noise,verdict | tr '\n' ';')" 'period - gone;span - same;'
+equal 'unless it is named' "$(nsysx-compare -q --partial --tsv --by step --module step "$T/m7" "$T/m1" | columns statistic,noise,verdict | tr '\n' ';')" 'period - gone;span - unknown;'
 
 # ---- synthetic jobs of XLA ----
 made() {
@@ -306,9 +366,9 @@ nsysx-compare -q --markdown --by step "$T/base" "$T/idle" >"$T/md"
 equal 'the answer comes first' "$(head -n 1 "$T/md")" '**slower** by step: 6 slower, 12 same'
 equal 'then a table, short enough for a comment' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base | new | change | base_p99 | new_p99 | verdict |
 |---|--:|---|--:|--:|--:|--:|--:|---|'
-equal 'or of all columns' "$(nsysx-compare -q --wide --markdown --by step "$T/base" "$T/idle" | sed -n 3,4p)" '| class | device | statistic | base | new | delta | change | noise | verdict | base_steps | new_steps | base_p50 | new_p50 | base_p99 | new_p99 |
-|---|--:|---|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|'
-equal 'a change is that of the two times beside it' "$(nsysx-compare -q --markdown --by step "$T/few1" "$T/few2" | sed -n 's/ us / /g; s/%//; s/^| `train step #` |[^|]*| `[a-z:]*` | \([0-9.]*\) | \([0-9.]*\) | \(-*[0-9.]*\) |.*/\1 \2 \3/p' |
+equal 'or of all columns' "$(nsysx-compare -q --wide --markdown --by step "$T/base" "$T/idle" | sed -n 3,4p)" '| class | device | statistic | base | new | delta | change | noise | verdict | base_steps | new_steps | base_p50 | new_p50 | base_p99 | new_p99 | base_n_eff | new_n_eff | witness |
+|---|--:|---|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|---|'
+equal 'a change is that of the two times beside it' "$(nsysx-compare -q --markdown --by step "$T/few1" "$T/few1" | sed -n 's/ us / /g; s/%//; s/^| `train step #` |[^|]*| `[a-z:]*` | \([0-9.]*\) | \([0-9.]*\) | \(-*[0-9.]*\) |.*/\1 \2 \3/p' |
 	awk '$1 { d = 100 * ($2 - $1) / $1 - $3; n++; bad += d * d > 0.0225 } END { print (n > 5), bad + 0 }')" '1 0'
 equal 'of all rows' "$(grep -c '^| `train step #` |.*| `\(slower\|same\)` |$' "$T/md")" 18
 equal 'the same twice' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/base" | head -n 1)" '**same** by step: 0 slower, 18 same'

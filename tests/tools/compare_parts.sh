@@ -88,13 +88,19 @@ gate 'no device is slower than itself' 0 '' --by device "$T/base" "$T/base"
 gate 'one is named that computes slower' 1 'slower: device 1: compute: ' --by device "$T/base" "$T/straggler"
 equal 'and only it computes slower; the other one waits, and what it no longer waits is no gain' "$(nsysx-compare -q --tsv --changed --by device "$T/base" "$T/straggler" |
 	columns device,statistic,verdict | grep 'compute\|exposed' | tr '\n' ';')" '0 exposed slower;1 compute slower;1 exposed shifted;'
-# The sums of nsysx-summary, per execution.
+# The means of nsysx-steps.
+nsysx-steps -q --tsv "$T/base" | columns device,period_mean,compute_mean,exposed_mean,copy_mean,idle_mean | awk '{ split("span compute exposed copy idle", s, " ")
+	for (i = 1; i <= 5; i++) printf "%s %s %.6g\n", $1, s[i], $(i + 1) }' >"$T/want"
+nsysx-compare -q --tsv --by device "$T/base" "$T/slow" | columns device,statistic,base | grep -v hidden | awk '{ printf "%s %s %.6g\n", $1, $2, $3 }' >"$T/got"
+same 'times are those of nsysx-steps' "$T/want" "$T/got"
+# Of tables the sums of nsysx-summary, per execution.
 nsysx-summary -q --tsv --by device "$T/base" >"$T/table"
+nsysx-summary -q --tsv --by device "$T/slow" >"$T/table.slow"
 columns device,execs,span,modules,compute,exposed,copy,idle,hidden,copy_hidden <"$T/table" | awk '{ split("span modules compute exposed copy idle hidden copy_hidden", s, " ")
 	for (i = 1; i <= 8; i++) printf "%s %s %.6g\n", $1, s[i], $(i + 2) / $2 }' >"$T/want"
-nsysx-compare -q --tsv --by device "$T/base" "$T/slow" | columns device,statistic,base | awk '{ printf "%s %s %.6g\n", $1, $2, $3 }' >"$T/got"
-same 'times are those of nsysx-summary, per execution' "$T/want" "$T/got"
-nsysx-compare -q --tsv --by device "$T/base" "$T/slow" >"$T/want"
+nsysx-compare -q --tsv --by device "$T/table" "$T/table.slow" | columns device,statistic,base | awk '{ printf "%s %s %.6g\n", $1, $2, $3 }' >"$T/got"
+same 'times of tables are those of nsysx-summary, per execution' "$T/want" "$T/got"
+nsysx-compare -q --tsv --by device "$T/table" "$T/table.slow" >"$T/want"
 nsysx-compare -q --tsv "$T/table" "$T/slow" >"$T/got"
 same 'a table stands for its stream' "$T/want" "$T/got"
 # A table of other programs has times of other executions: no verdict, on either side.

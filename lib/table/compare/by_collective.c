@@ -70,7 +70,7 @@ name_row(struct cmp *c, struct cmp_row *row, struct cmp_comm *comm, struct nsx_b
 
 	*comm = (struct cmp_comm){ nsx_intern(&c->strs, kind), from->has_bytes ? from->bytes : NSX_ABSENT,
 	                           from->has_group ? from->group : NSX_ABSENT, from->instances, mean.known,
-	                           mean.busbw, nsx_bandwidth_transfer(from) };
+	                           mean.busbw, nsx_bandwidth_transfer(from), nsx_bandwidth_shortest(from) };
 	c->text.len = 0;
 	nsx_buf_str(&c->text, kind);
 	if (from->has_bytes)
@@ -136,7 +136,7 @@ nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags
 
 /* ---- results */
 
-enum { COLLECTIVE, BYTES, BASE_BYTES, GROUP, BASE_COUNT, NEW_COUNT, BASE, NEW, DIFF, PERCENT, NOISE, EFFECT, VERDICT,
+enum { COLLECTIVE, BYTES, BASE_BYTES, GROUP, BASE_COUNT, NEW_COUNT, BASE, NEW, DIFF, CHANGE, NOISE, EFFECT, VERDICT,
        BASE_BUSBW, NEW_BUSBW, BASE_INSTANCES, NEW_INSTANCES, BASE_TRANSFER, NEW_TRANSFER, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
@@ -149,7 +149,7 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[BASE]           = { "base", NSX_CELL_MEAN_NS },
 	[NEW]            = { "new", NSX_CELL_MEAN_NS },
 	[DIFF]           = { "diff", NSX_CELL_MEAN_NS },
-	[PERCENT]        = { "percent", NSX_CELL_PERCENT },
+	[CHANGE]        = { "change", NSX_CELL_SHARE },
 	[NOISE]          = { "noise", NSX_CELL_MEAN_NS },
 	[EFFECT]         = { "effect", NSX_CELL_MEAN_NS },
 	[VERDICT]        = { "verdict", NSX_CELL_STRING },
@@ -188,12 +188,12 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 		if (of[k]->has_busbw)
 			nsx_table_double(t, BASE_BUSBW + k, of[k]->busbw);
 	}
-	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DIFF, PERCENT, NOISE, EFFECT, VERDICT });
+	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DIFF, CHANGE, NOISE, EFFECT, VERDICT });
 }
 
 const struct cmp_way nsx_compare_collective_way = {
 	cols, NCOLS,
-	"collective bytes group base new percent verdict base_transfer new_transfer base_busbw new_busbw diff effect "
+	"collective bytes group base new change verdict base_transfer new_transfer base_busbw new_busbw diff effect "
 	"noise",
 	put
 };

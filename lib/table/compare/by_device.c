@@ -8,6 +8,7 @@
 
 #include "table/compare/sides.h"
 #include "base/input.h"
+#include "base/sort.h"
 #include "table/summary.h"
 
 /* Times of a device. The first one contains the others, which are judged against it. */
@@ -169,14 +170,15 @@ all_execute(const struct cmp_side *s)
 	return any;
 }
 
-/* The steps of the device of that index; NULL: it has none. */
+/* The steps of the device of that index; NULL: it has none. They are in the order of devices' numbers. */
 static const struct cmp_stepped *
 steps_of(const struct cmp_side *s, size_t device)
 {
-	for (size_t i = 0; i < s->stepped.n; i++)
-		if (s->stepped.p[i].number == s->programs.p[device].number)
-			return &s->stepped.p[i];
-	return NULL;
+	int64_t number = s->programs.p[device].number;
+	size_t at = nsx_sort_first(s->stepped.p, s->stepped.n, sizeof *s->stepped.p, offsetof(struct cmp_stepped, number),
+	                           number);
+
+	return at < s->stepped.n && s->stepped.p[at].number == number ? &s->stepped.p[at] : NULL;
 }
 
 /* Whether all devices with GPU work have steps. */
@@ -187,18 +189,6 @@ all_step(const struct cmp_side *s)
 		if (s->programs.p[i].time && !steps_of(s, i))
 			return false;
 	return s->stepped.n > 0;
-}
-
-/* The smallest (or with `most` the largest) number of executions of a device that has any. */
-static int64_t
-executions(const struct cmp_side *s, bool most)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < s->execs.n; i++)
-		if (s->execs.p[i] && (!n || (s->execs.p[i] > n) == most))
-			n = s->execs.p[i];
-	return n;
 }
 
 static void
@@ -215,34 +205,54 @@ per_execution(struct cmp_side *s)
 	}
 }
 
-static const struct nsx_stat *
-stat_of(const struct cmp_stepped *d, int64_t k)
+/* The time in a step that a row is about; -1: none. */
+static int
+time_of(int64_t k)
 {
 	switch (k) {
-	case SPAN:    return &d->period;
-	case COMPUTE: return &d->part[NSX_PART_COMPUTE];
-	case EXPOSED: return &d->part[NSX_PART_COMM];
-	case COPY:    return &d->part[NSX_PART_COPY];
-	case IDLE:    return &d->part[NSX_PART_IDLE];
-	case HIDDEN:  return &d->hidden;
-	default:      return NULL;
+	case SPAN:    return 0;
+	case COMPUTE: return 1 + NSX_PART_COMPUTE;
+	case EXPOSED: return 1 + NSX_PART_COMM;
+	case COPY:    return 1 + NSX_PART_COPY;
+	case IDLE:    return 1 + NSX_PART_IDLE;
+	case HIDDEN:  return CMP_STEP_HIDDEN;
+	default:      return -1;
 	}
 }
 
-static void
+/* Give a row the values of its time in each step. False when out of memory. */
+static bool
+keep_series(struct cmp_side *s, uint32_t row, const struct cmp_stepped *d, int time)
+{
+	size_t n = d->each.n / CMP_STEP_TIMES;
+	double *v = malloc((n + 1) * sizeof *v);
+
+	for (size_t i = 0; i < n && v; i++)
+		v[i] = (double)d->each.p[i * CMP_STEP_TIMES + (size_t)time];
+	bool good = v && nsx_compare_add_series(s, row, v, n);
+
+	free(v);
+	return good;
+}
+
+/* False when out of memory. */
+static bool
 per_step(struct cmp_side *s)
 {
 	s->time = 0;
 	for (size_t i = 0; i < s->rows.n; i++) {
 		struct cmp_row *row = &s->rows.p[i];
 		const struct cmp_stepped *d = steps_of(s, row->program);
-		const struct nsx_stat *stat = d && !row->whole ? stat_of(d, row->number) : NULL;
+		int time = d && !row->whole ? time_of(row->number) : -1;
+		const struct nsx_stat *stat = time >= 0 ? &d->time[time] : NULL;
 		double n = stat ? (double)stat->n : 0;
 
 		s->given.p[i] = (struct cmp_time){ 0 };
 		row->sum = stat ? (nsx_u128)stat->sum : 0;
 		if (!stat)
 			continue;
+		if (!keep_series(s, (uint32_t)i, d, time))
+			return false;
 		s->given.p[i] = (struct cmp_time){ .n = stat->n, .sum = row->sum, .mean = nsx_stat_mean(stat),
 		                                   .known = stat->n > 1, .freedom = n > 2 ? n - 1 : 1,
 		                                   .error = stat->n > 1 ? nsx_stat_std(stat) / sqrt(n) : 0 };
@@ -252,6 +262,7 @@ per_step(struct cmp_side *s)
 			s->time += row->sum;
 		}
 	}
+	return true;
 }
 
 /* Whole runs compare only if they are of the same amount of work, as far as numbers of operations show that. */
@@ -277,24 +288,20 @@ check_work(struct cmp *c, struct nsx_diags *diags)
 		"lengths cannot be compared");
 }
 
-void
+bool
 nsx_compare_choose_basis(struct cmp *c, struct nsx_diags *diags)
 {
 	struct cmp_side *b = &c->side[0], *n = &c->side[1];
 	bool execute = all_execute(b) && all_execute(n) && !c->options.step && !c->options.module,
 	    steps = all_step(b) && all_step(n) && b->class == n->class;
-	/* The time around executions, of which there is one less than executions, is shorter in shorter runs. */
-	bool longer = executions(b, false) != executions(n, false) || executions(b, true) != executions(n, true);
-
-	if (steps && (!execute || longer)) {
+	if (steps) {
 		struct nsx_str class = cmp_str(c, b->class);
 
 		c->basis = CMP_STEP;
 		snprintf(c->note, sizeof c->note, "times are per step of %.*s, from start to start: base_execs and "
 		         "new_execs are numbers of steps", (int)(class.len < 100 ? class.len : 100), class.ptr);
 		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", c->note);
-		per_step(b);
-		per_step(n);
+		return per_step(b) && per_step(n);
 	} else if (execute) {
 		c->basis = CMP_EXECUTION;
 		per_execution(b);
@@ -302,6 +309,7 @@ nsx_compare_choose_basis(struct cmp *c, struct nsx_diags *diags)
 	} else {
 		check_work(c, diags);
 	}
+	return true;
 }
 
 struct numbered { int64_t number; uint32_t index; };
@@ -389,7 +397,7 @@ nsx_compare_check_devices(struct cmp *c)
 
 /* ---- results */
 
-enum { COL_DEVICE, STATISTIC, BASE, NEW, DIFF, PERCENT, NOISE, VERDICT, BASE_SHARE, NEW_SHARE, BASE_EXECS, NEW_EXECS,
+enum { COL_DEVICE, STATISTIC, BASE, NEW, DIFF, CHANGE, NOISE, VERDICT, BASE_SHARE, NEW_SHARE, BASE_EXECS, NEW_EXECS,
        NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
@@ -398,7 +406,7 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[BASE]       = { "base", NSX_CELL_MEAN_NS },
 	[NEW]        = { "new", NSX_CELL_MEAN_NS },
 	[DIFF]       = { "diff", NSX_CELL_MEAN_NS },
-	[PERCENT]    = { "percent", NSX_CELL_PERCENT },
+	[CHANGE]    = { "change", NSX_CELL_SHARE },
 	[NOISE]      = { "noise", NSX_CELL_MEAN_NS },
 	[VERDICT]    = { "verdict", NSX_CELL_STRING },
 	[BASE_SHARE] = { "base_share", NSX_CELL_SHARE },
@@ -430,11 +438,11 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 		if (execs)
 			nsx_table_int(t, BASE_EXECS + k, execs);
 	}
-	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DIFF, PERCENT, NOISE, -1, VERDICT });
+	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DIFF, CHANGE, NOISE, -1, VERDICT });
 }
 
 const struct cmp_way nsx_compare_device_way = {
-	cols, NCOLS, "device statistic base new percent verdict diff base_share new_share", put
+	cols, NCOLS, "device statistic base new change verdict diff base_share new_share", put
 };
 
 static void

@@ -179,6 +179,53 @@ spread(struct cmp_side *s, uint32_t first, const int64_t *times, size_t n)
 	return good;
 }
 
+struct numbered { int64_t number; size_t i; };
+
+static int
+by_number(const void *pa, const void *pb)
+{
+	const struct numbered *a = pa, *b = pb;
+
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return (a->i > b->i) - (a->i < b->i);
+}
+
+/* Give the rows from `first` on the times of n steps in the order of steps: of several devices the mean of each step.
+ * False when out of memory. */
+static bool
+keep_series(struct cmp_side *s, uint32_t first, const struct nsx_step_of *o, const int64_t *times, size_t n)
+{
+	struct numbered *order = malloc(n * sizeof *order);
+	double *v = malloc(n * sizeof *v);
+	bool good = order && v;
+
+	for (size_t i = 0; i < n && good; i++)
+		order[i] = (struct numbered){ o[i].number, i };
+	if (good && n > 1)
+		qsort(order, n, sizeof *order, by_number);
+	for (uint32_t k = 0; k < NSTATS && good; k++) {
+		size_t steps = 0;
+
+		for (size_t i = 0, m; i < n; i = m) {
+			double sum = 0, devices = 0;
+
+			for (m = i; m < n && order[m].number == order[i].number; m++) {
+				int64_t time = times[order[m].i * NSTATS + k];
+
+				sum += time == NSX_ABSENT ? 0 : (double)time;
+				devices += time != NSX_ABSENT;
+			}
+			if (devices > 0)
+				v[steps++] = sum / devices;
+		}
+		good = nsx_compare_add_series(s, first + k, v, steps);
+	}
+	free(order);
+	free(v);
+	return good;
+}
+
 /* Create the rows of a class, one for each time: returns the first; NSX_NONE when out of memory. device: NSX_ABSENT for
  * all of them. */
 static uint32_t
@@ -263,7 +310,7 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 	for (size_t i = 0; i < n; i++)
 		measure(l, &o[i], &times[i * NSTATS]);
 	all = add_rows(c, s, program, several ? NSX_ABSENT : set->cat.devices.p[o->device].number, false);
-	if (all == NSX_NONE || !spread(s, all, times, n))
+	if (all == NSX_NONE || !spread(s, all, times, n) || !keep_series(s, all, o, times, n))
 		return false;
 	for (size_t i = 0, m; i < n; i += m) {
 		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ o[i].device, 0 });
@@ -278,7 +325,7 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 		own = several ? add_rows(c, s, program, set->cat.devices.p[o[i].device].number, true)
 		    : (uint32_t)NSX_NONE;
 		if (several && (own == NSX_NONE || !add_times(s, own, o[i].device, stat) || !spread(s, own, &times[i *
-		    NSTATS], m)))
+		    NSTATS], m) || !keep_series(s, own, &o[i], &times[i * NSTATS], m)))
 			return false;
 	}
 	s->programs.p[program].execs = (int64_t)n;
@@ -417,8 +464,8 @@ nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r)
 	       stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row) == PERIOD;
 }
 
-enum { CLASS, DEVICE, STATISTIC, BASE, NEW, DELTA, PERCENT, NOISE, VERDICT, STEPS, P50 = STEPS + 2, P99 = P50 + 2,
-       NCOLS = P99 + 2 };
+enum { CLASS, DEVICE, STATISTIC, BASE, NEW, DELTA, CHANGE, NOISE, VERDICT, STEPS, P50 = STEPS + 2, P99 = P50 + 2,
+       EFFECTIVE = P99 + 2, WITNESS = EFFECTIVE + 2, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[CLASS]     = { "class", NSX_CELL_STRING },
@@ -427,7 +474,7 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[BASE]      = { "base", NSX_CELL_MEAN_NS },
 	[NEW]       = { "new", NSX_CELL_MEAN_NS },
 	[DELTA]     = { "delta", NSX_CELL_MEAN_NS },
-	[PERCENT]   = { "percent", NSX_CELL_PERCENT },
+	[CHANGE]   = { "change", NSX_CELL_SHARE },
 	[NOISE]     = { "noise", NSX_CELL_MEAN_NS },
 	[VERDICT]   = { "verdict", NSX_CELL_STRING },
 	[STEPS]     = { "base_steps", NSX_CELL_INT },
@@ -436,6 +483,9 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[P50 + 1]   = { "new_p50", NSX_CELL_NS },
 	[P99]       = { "base_p99", NSX_CELL_NS },
 	[P99 + 1]   = { "new_p99", NSX_CELL_NS },
+	[EFFECTIVE] = { "base_n_eff", NSX_CELL_DOUBLE },
+	[EFFECTIVE + 1] = { "new_n_eff", NSX_CELL_DOUBLE },
+	[WITNESS]   = { "witness", NSX_CELL_STRING },
 };
 
 static void
@@ -449,7 +499,15 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 	if (row->number != NSX_ABSENT && (!both || base->number == row->number))
 		nsx_table_int(t, DEVICE, row->number);
 	nsx_table_str(t, STATISTIC, cmp_str(c, row->name));
-	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DELTA, PERCENT, NOISE, -1, VERDICT });
+	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DELTA, CHANGE, NOISE, -1, VERDICT });
+	if (r->sampled) {
+		int want = r->verdict == CMP_SLOWER ? 1 : r->verdict == CMP_FASTER ? -1 : 0;
+		bool means = want && r->witness.means == want, ranks = want && r->witness.ranks == want;
+
+		for (int k = 0; k < 2; k++)
+			nsx_table_double(t, EFFECTIVE + k, r->witness.of[k].n_eff);
+		nsx_table_str(t, WITNESS, nsx_str_c(means && ranks ? "both" : means ? "mean" : ranks ? "ranks" : ""));
+	}
 	for (int k = 0; k < 2; k++)
 		if (r->row[k]) {
 			const struct cmp_side *s = &c->side[k];
@@ -485,21 +543,20 @@ tell_blind(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t,
 {
 	double mean = r->time[NSX_COMPARE_BASE].mean;
 	double share = r->has_noise && mean > 0 ? 100 * r->noise / mean : 0;
-	bool grew = r->diff <= r->noise && r->diff > c->options.percent / 100 * mean &&
-	            r->diff > (double)c->options.absolute;
 	struct nsx_str class = cmp_str(c, nsx_compare_program_of(c, r)->key);
 	int len = (int)(class.len < 200 ? class.len : 200);
 
-	if (r->verdict != CMP_SAME || share <= c->options.percent || !nsx_compare_is_class(c, r) ||
-	    (share <= BLIND && !grew))
+	if (!nsx_compare_is_class(c, r))
 		return;
-	if (share <= BLIND) {
-		nsx_table_note(t, "the period of %.*s grew by %.1f%%, less than its noise, %.1f%%: same; compare more "
-		               "steps", len, class.ptr, 100 * r->diff / mean, share);
+	if (r->verdict == CMP_HIDDEN && r->diff > 0) {
+		nsx_table_note(t, "the period of %.*s grew by %.1f%%, less than its noise, %.1f%%: hidden; compare "
+		               "more steps", len, class.ptr, 100 * r->diff / mean, share);
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "%.*s: the period grew by %.1f%%, less than its noise, %.1f%%: "
-		             "same; compare more steps", len, class.ptr, 100 * r->diff / mean, share);
+		             "hidden; compare more steps", len, class.ptr, 100 * r->diff / mean, share);
 		return;
 	}
+	if (r->verdict != CMP_SAME || share <= c->options.percent || share <= BLIND)
+		return;
 	nsx_table_note(t, "the noise of the period of %.*s is %.0f%% of it: an increase of less is not seen; compare "
 	               "more steps", len, class.ptr, share);
 	nsx_diag_add(diags, NSX_WARNING, "", 1, "%.*s: the noise of the period is %.0f%% of it: an increase of less is "
@@ -563,10 +620,9 @@ nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, str
                         struct nsx_diags *diags)
 {
 	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(t, "class statistic base new percent verdict device delta noise base_p50 new_p50 base_p99 "
-	                  "new_p99");
-	nsx_table_brief(t, "class device statistic base new percent base_p99 new_p99 verdict");
-	nsx_table_head(t, "percent", "change");
+	nsx_table_rank(t, "class statistic base new change verdict device delta noise base_p50 new_p50 base_p99 "
+	                  "new_p99 witness base_n_eff new_n_eff");
+	nsx_table_brief(t, "class device statistic base new change base_p99 new_p99 verdict");
 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);

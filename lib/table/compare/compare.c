@@ -102,6 +102,43 @@ instead(enum nsx_compare_by by)
 	       : ", which come from XLA: --by step, --by range and --by kernel work without them";
 }
 
+/* Whether the verdict of the row decides about the whole: of the period of a class of steps, or of a device's step. */
+static bool
+decides(const struct cmp *c, const struct cmp_result *r)
+{
+	return c->options.by == NSX_COMPARE_STEP ? nsx_compare_is_class(c, r)
+	       : c->options.by == NSX_COMPARE_DEVICE && nsx_compare_row_shown(r)->of == NSX_NONE;
+}
+
+/* Steps that are too few, or depend on each other so much that they tell little: nothing is judged, unless something is
+ * slower all the same. */
+static void
+judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
+{
+	for (size_t i = 0; i < n && out->comparable && !out->regressions.n; i++) {
+		const struct nsx_witness *w = &r[i].witness;
+		int side = w->of[1].n_eff < w->of[0].n_eff;
+
+		if (r[i].verdict != CMP_UNKNOWN || !r[i].sampled || (w->judged && !c->options.tail) || !decides(c, &r[i]))
+			continue;
+		struct nsx_str name = cmp_str(c, nsx_compare_program_of(c, &r[i])->name);
+		size_t steps = nsx_compare_sample(&c->side[side], r[i].row[side]).n;
+		bool depend = w->of[side].n_eff < (double)steps - 0.05;
+		int least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
+
+		if (depend)
+			snprintf(out->why, sizeof out->why, "%.*s: %zu steps of %s that depend on each other tell as much as "
+			         "%.1f%s, want %d: record more steps, or several base runs", (int)(name.len < 80 ? name.len : 80),
+			         name.ptr, steps, sides[side], w->of[side].n_eff, c->options.tail ? " of their p99" : "", least);
+		else
+			snprintf(out->why, sizeof out->why, "%.*s: %zu step%s of %s tell%s too little%s, want %d: record more "
+			         "steps, or several base runs", (int)(name.len < 80 ? name.len : 80), name.ptr, steps,
+			         steps == 1 ? "" : "s", sides[side], steps == 1 ? "s" : "",
+			         c->options.tail ? " of their p99" : "", least);
+		out->comparable = false;
+	}
+}
+
 static void
 judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
 {
@@ -155,15 +192,23 @@ add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_re
 		nsx_buf_c(&text, text.len ? ": " : "");
 		nsx_buf_str(&text, name);
 	}
-	nsx_buf_fmt(&text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->options.by == NSX_COMPARE_DEVICE
-	            ? bases[c->basis] : units[c->options.by], nsx_ns_text(b->mean).s);
-	if (b->mean > 0)
-		nsx_buf_fmt(&text, " (%+.1f%%)", 100 * r->diff / b->mean);
-	if (r->has_noise)
-		nsx_buf_fmt(&text, ", noise %s", nsx_ns_text(r->noise).s);
-	else
-		nsx_buf_c(&text, ", noise not known");
-	if (c->options.by == NSX_COMPARE_STEP)
+	if (c->options.tail && r->sampled) {
+		nsx_buf_fmt(&text, ": p99 %s, was %s", nsx_ns_text(r->tail.p99[1]).s, nsx_ns_text(r->tail.p99[0]).s);
+		if (r->tail.p99[0] > 0)
+			nsx_buf_fmt(&text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
+		nsx_buf_fmt(&text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower).s,
+		            nsx_ns_text(r->tail.upper).s);
+	} else {
+		nsx_buf_fmt(&text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->options.by == NSX_COMPARE_DEVICE
+		            ? bases[c->basis] : units[c->options.by], nsx_ns_text(b->mean).s);
+		if (b->mean > 0)
+			nsx_buf_fmt(&text, " (%+.1f%%)", 100 * r->diff / b->mean);
+		if (r->has_noise)
+			nsx_buf_fmt(&text, ", noise %s", nsx_ns_text(r->noise).s);
+		else
+			nsx_buf_c(&text, ", noise not known");
+	}
+	if (c->options.by == NSX_COMPARE_STEP && !c->options.tail)
 		nsx_compare_tell_growth(c, r, &text);
 	s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
 	nsx_buf_free(&text);
@@ -268,8 +313,10 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
 		rc = folded ? nsx_compare_folded(c, r, n, folded) : print(c, r, n, &out->table, diags);
-	if (rc == NSX_OK)
+	if (rc == NSX_OK) {
 		judge_coverage(c, out, diags);
+		judge_steps(c, out, r, n);
+	}
 	if (rc == NSX_OK && out->table && !put_title(c, out, r, n))
 		rc = nsx_err_nomem(c->err, NULL);
 	free(r);
@@ -287,7 +334,11 @@ side_free(struct cmp_side *s)
 	free(s->cells.p);
 	free(s->models.p);
 	free(s->given.p);
+	for (size_t i = 0; i < s->stepped.n; i++)
+		free(s->stepped.p[i].each.p);
 	free(s->stepped.p);
+	free(s->values.p);
+	free(s->series.p);
 	free(s->spans.p);
 	free(s->spreads.p);
 	free(s->means);
@@ -392,8 +443,8 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 		     : nsx_compare_load_table(c, s, by[k] >= 0, diags)) != NSX_OK)
 			return NSX_ERR;
 	}
-	if (c->options.by == NSX_COMPARE_DEVICE)
-		nsx_compare_choose_basis(c, diags);
+	if (c->options.by == NSX_COMPARE_DEVICE && !nsx_compare_choose_basis(c, diags))
+		return nsx_err_nomem(c->err, NULL);
 	if (c->options.by == NSX_COMPARE_RANGE)
 		choose_time(c, diags);
 	if (c->options.by == NSX_COMPARE_KERNEL)

@@ -24,10 +24,13 @@ add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_
 	for (size_t i = w->first; i < w->first + (size_t)w->steps; i++) {
 		const struct nsx_step_of *o = &set->list.p[i];
 
-		nsx_stat_add(&d->period, o->period);
-		for (int k = 0; k < NSX_NPARTS; k++)
-			nsx_stat_add(&d->part[k], o->sums.part[k]);
-		nsx_stat_add(&d->hidden, o->sums.hidden);
+		for (int k = 0; k < CMP_STEP_TIMES; k++) {
+			int64_t time = k == 0 ? o->period : k == CMP_STEP_HIDDEN ? o->sums.hidden : o->sums.part[k - 1];
+
+			nsx_stat_add(&d->time[k], time);
+			if (!nsx_vec_push(&d->each, time))
+				return false;
+		}
 	}
 	return true;
 }

@@ -92,13 +92,14 @@ only_waits(const struct cmp *c, const struct cmp_result *r)
 	return (least[1] > least[0]) != (r->diff > 0) || !nsx_compare_above_floors(c, least[1] - least[0], least[0]);
 }
 
-/* The time of the row's collectives without waiting, on a side; 0: not known. */
+/* The time of the row's collectives without waiting, on a side: of the record that waited least, as clocks need not be
+ * comparable; 0: not known. */
 static double
 transfer(const struct cmp *c, const struct cmp_result *r, int side)
 {
 	const struct cmp_side *s = &c->side[side];
 
-	return s->comms.n ? s->comms.p[r->row[side] - s->rows.p].transfer : 0;
+	return s->comms.n ? s->comms.p[r->row[side] - s->rows.p].shortest : 0;
 }
 
 /* Whether a stream has only one of the participating devices, so that its waiting time is not known. */
@@ -125,6 +126,64 @@ is_part_of_program(const struct cmp *c, const struct cmp_result *r)
 	       by != NSX_COMPARE_COLLECTIVE;
 }
 
+/* The median of the row that contains the result, on BASE's side; that of the result itself if none does. */
+static double
+median_of_whole(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_side *s = &c->side[NSX_COMPARE_BASE];
+	const struct cmp_row *of = r->row[NSX_COMPARE_BASE]->of == NSX_NONE ? NULL : &s->rows.p[r->row[NSX_COMPARE_BASE]->of];
+	size_t at = of ? (size_t)(of - s->rows.p) : 0;
+
+	/* Percentiles of the times of steps are known by step only: the mean is as good for a minimum difference. */
+	if (!of)
+		return r->witness.median[NSX_COMPARE_BASE];
+	return at < s->spreads.n && s->spreads.p[at].n ? (double)s->spreads.p[at].p50 : nsx_compare_time_of(s, of).mean;
+}
+
+/* Whether both sides have enough values for a 99th percentile. */
+static bool
+has_tail(const struct nsx_witness *w)
+{
+	return w->of[0].n_eff >= NSX_TAIL_LEAST && w->of[1].n_eff >= NSX_TAIL_LEAST;
+}
+
+/* By the 99th percentiles of values of steps. */
+static enum cmp_verdict
+judge_tail(const struct cmp *c, const struct cmp_result *r)
+{
+	double diff = r->tail.p99[1] - r->tail.p99[0];
+
+	if (!has_tail(&r->witness))
+		return CMP_UNKNOWN;
+	if (!nsx_compare_above_floors(c, diff, r->tail.p99[0]))
+		return CMP_SAME;
+	if (diff < 0)
+		return CMP_FASTER;
+	return r->tail.lower > r->tail.upper ? CMP_SLOWER : CMP_HIDDEN;
+}
+
+/* What the witnesses say of values of steps: longer 1, shorter -1, 0 the same, or CMP_HIDDEN or CMP_UNKNOWN. */
+static enum cmp_verdict
+testify(const struct cmp *c, const struct cmp_result *r, double of)
+{
+	const struct nsx_witness *w = &r->witness;
+	double medians = w->median[NSX_COMPARE_NEW] - w->median[NSX_COMPARE_BASE];
+	bool means_differ = nsx_compare_above_floors(c, r->diff, of);
+	bool medians_differ = nsx_compare_above_floors(c, medians, median_of_whole(c, r));
+	int said[2] = { means_differ && (r->diff > 0) == (w->means > 0) ? w->means : 0, medians_differ && (medians > 0) == (w->ranks > 0) ? w->ranks : 0 };
+
+	if (c->options.tail)
+		return judge_tail(c, r);
+	if (!w->judged && c->options.sigma > 0)
+		return CMP_UNKNOWN;
+	/* A longer tail beside shorter steps, or the other way round: longer counts. */
+	if (said[0] > 0 || said[1] > 0)
+		return CMP_SLOWER;
+	if (said[0] < 0 || said[1] < 0)
+		return CMP_FASTER;
+	return means_differ || medians_differ ? CMP_HIDDEN : CMP_SAME;
+}
+
 static enum cmp_verdict
 verdict(const struct cmp *c, const struct cmp_result *r)
 {
@@ -145,6 +204,15 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 	if (!r->has_noise && c->options.sigma > 0 && (c->options.by == NSX_COMPARE_RANGE ||
 	    c->options.by == NSX_COMPARE_KERNEL))
 		return CMP_UNKNOWN;
+	if (r->sampled) {
+		enum cmp_verdict said = testify(c, r, of);
+
+		/* If the step takes as long as before, its part only gained time from another part, or lost it. */
+		if ((said == CMP_SLOWER || said == CMP_FASTER) && r->row[NSX_COMPARE_BASE]->of != NSX_NONE
+		    && ((grown > 0) != (said == CMP_SLOWER) || !nsx_compare_above_floors(c, grown, of)))
+			return CMP_SHIFTED;
+		return said;
+	}
 	if (!nsx_compare_above_floors(c, r->diff, of) || (r->has_noise && fabs(r->diff) <= r->noise))
 		return CMP_SAME;
 	if (is_part_of_program(c, r) && is_minor(c, r))
@@ -172,8 +240,31 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 	return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
 }
 
-/* A result with the time of each side's row, if present. */
-static void
+/* Let the witnesses judge values of steps, if both sides have them. False when out of memory. */
+static bool
+hear(const struct cmp *c, struct cmp_result *r)
+{
+	if (!r->row[0] || !r->row[1])
+		return true;
+	struct nsx_sample b = nsx_compare_sample(&c->side[0], r->row[0]), n = nsx_compare_sample(&c->side[1], r->row[1]);
+
+	if (!b.n || !n.n)
+		return true;
+	r->sampled = true;
+	/* Two witnesses: each at half of the probability. */
+	if (!nsx_witness(b, n, nsx_witness_alpha(c->options.sigma) / 2, &r->witness))
+		return false;
+	double n_eff[2] = { r->witness.of[0].n_eff, r->witness.of[1].n_eff };
+
+	if (c->options.tail && has_tail(&r->witness) && !nsx_tail(b, n, n_eff, &r->tail))
+		return false;
+	r->has_noise = b.n > 1 && n.n > 1;
+	r->noise = r->witness.noise;
+	return true;
+}
+
+/* A result with the time of each side's row, if present. False when out of memory. */
+static bool
 judge(const struct cmp *c, struct cmp_result *r)
 {
 	struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
@@ -182,8 +273,11 @@ judge(const struct cmp *c, struct cmp_result *r)
 	r->has_noise = b->known && n->known;
 	if (r->has_noise)
 		r->noise = nsx_compare_noise(b, n, c->options.sigma);
+	if (!hear(c, r))
+		return false;
 	r->effect = r->diff * weight(c, r);
 	r->verdict = verdict(c, r);
+	return true;
 }
 
 /* The sort key of results: the result's strings, looked up once. */
@@ -206,7 +300,8 @@ order_cmp(const void *pa, const void *pb)
 	return c ? c : (a->program > b->program) - (a->program < b->program);
 }
 
-static void
+/* False when out of memory. */
+static bool
 add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base, const struct cmp_row *new)
 {
 	struct cmp_result r = { .row = { base, new } };
@@ -218,11 +313,13 @@ add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base,
 				r.row[k] = NULL;
 		}
 	if ((!r.row[0] && !r.row[1]) || (nsx_compare_row_shown(&r)->optional && !r.time[0].sum && !r.time[1].sum))
-		return;
-	judge(c, &r);
+		return true;
+	if (!judge(c, &r))
+		return false;
 	const struct cmp_program *p = nsx_compare_program_of(c, &r);
 	o[(*n)++] = (struct order){ r.effect, cmp_str(c, p->key), cmp_str(c, nsx_compare_row_shown(&r)->name),
 	                            p->number, r };
+	return true;
 }
 
 /* Space for the means of any row. */
@@ -256,16 +353,18 @@ nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 	for (size_t i = 0; i < s->rows.n; i++)
 		if (cmp_counts(c, &s->rows.p[i]) && (double)s->rows.p[i].sum > c->side[NSX_COMPARE_NEW].most)
 			c->side[NSX_COMPARE_NEW].most = (double)s->rows.p[i].sum;
-	for (size_t i = 0; i < b->rows.n; i++)
+	bool good = true;
+
+	for (size_t i = 0; i < b->rows.n && good; i++)
 		if (b->rows.p[i].whole == whole)
-			add(c, o, n, &b->rows.p[i], b->rows.p[i].pair == NSX_NONE ? NULL
+			good = add(c, o, n, &b->rows.p[i], b->rows.p[i].pair == NSX_NONE ? NULL
 			    : &s->rows.p[b->rows.p[i].pair]);
-	for (size_t i = 0; i < s->rows.n; i++)
+	for (size_t i = 0; i < s->rows.n && good; i++)
 		if (s->rows.p[i].whole == whole && s->rows.p[i].pair == NSX_NONE)
-			add(c, o, n, NULL, &s->rows.p[i]);
+			good = add(c, o, n, NULL, &s->rows.p[i]);
 	if (*n > 1)
 		qsort(o, *n, sizeof *o, order_cmp);
-	r = malloc((*n + 1) * sizeof *r);
+	r = good ? malloc((*n + 1) * sizeof *r) : NULL;
 	for (size_t i = 0; i < *n && r; i++)
 		r[i] = o[i].result;
 	free(o);

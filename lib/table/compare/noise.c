@@ -63,66 +63,28 @@ nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r)
 	return t;
 }
 
-/* ---- Student's distribution */
-
-/* The continued fraction of the incomplete beta function, by Lentz's method; x below (a + 1) / (a + b + 2). */
-static double
-beta_fraction(double x, double a, double b)
+bool
+nsx_compare_add_series(struct cmp_side *s, uint32_t row, const double *v, size_t n)
 {
-	const double tiny = 1e-300;
-	double c = 1, d = 1 - (a + b) * x / (a + 1), f;
-
-	d = 1 / (fabs(d) < tiny ? tiny : d);
-	f = d;
-	for (int m = 1; m < 500; m++) {
-		for (int odd = 0; odd < 2; odd++) {
-			double k = odd ? -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-			    : m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-
-			d = 1 + k * d;
-			d = 1 / (fabs(d) < tiny ? tiny : d);
-			c = 1 + k / c;
-			c = fabs(c) < tiny ? tiny : c;
-			f *= c * d;
-		}
-		if (fabs(c * d - 1) < 1e-15)
-			break;
-	}
-	return f;
+	while (s->series.n <= row)
+		if (!nsx_vec_push(&s->series, ((struct cmp_series){ 0, 0 })))
+			return false;
+	s->series.p[row] = (struct cmp_series){ s->values.n, n };
+	if (!nsx_vec_room(&s->values, n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		s->values.p[s->values.n++] = v[i];
+	return true;
 }
 
-/* Probability that |t| is above t, with that many degrees of freedom: the incomplete beta function at v / (v + t^2), of
- * v/2 and 1/2. */
-static double
-tails(double t, double v)
+struct nsx_sample
+nsx_compare_sample(const struct cmp_side *s, const struct cmp_row *r)
 {
-	double a = v / 2, b = 0.5, x = v / (v + t * t), y = t * t / (v + t * t);
-	double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y));
+	size_t at = (size_t)(r - s->rows.p);
 
-	if (t <= 0)
-		return 1;
-	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a : 1 - front * beta_fraction(y, b, a) / b;
-}
-
-/* The t with the same probability of being exceeded as sigma deviations of a normal distribution. */
-static double
-quantile(double sigma, double freedom)
-{
-	double p = erfc(sigma / sqrt(2)), low = sigma, high = sigma;
-
-	if (sigma <= 0 || freedom > 1e5)
-		return sigma;
-	while (high < 1e150 && tails(high, freedom) > p)
-		high *= 2;
-	for (int i = 0; i < 200 && high - low > 1e-12 * high; i++) {
-		double middle = low + (high - low) / 2;
-
-		if (tails(middle, freedom) > p)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
+	if (at >= s->series.n || !s->series.p[at].n)
+		return (struct nsx_sample){ NULL, 0 };
+	return (struct nsx_sample){ s->values.p + s->series.p[at].first, s->series.p[at].n };
 }
 
 double
@@ -133,6 +95,7 @@ nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, doubl
 	if (all <= 0)
 		return 0;
 	/* Divided by the sum first: squares of squares may exceed the range of doubles. */
-	return quantile(sigma, 1 / (a / all * (a / all) / base->freedom + b / all * (b / all) / new->freedom)) *
-	       sqrt(all);
+	double freedom = 1 / (a / all * (a / all) / base->freedom + b / all * (b / all) / new->freedom);
+
+	return sigma > 0 ? nsx_student(nsx_witness_alpha(sigma), freedom) * sqrt(all) : 0;
 }

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/stat.h"
+#include "table/compare/witness.h"
 
 /* How two programs, or two rows, were matched; the first that applies. */
 enum cmp_how { CMP_NOT, CMP_FINGERPRINT, CMP_DIGEST, CMP_KEY, CMP_NAME, CMP_PLACE, CMP_OP_NAME };
@@ -64,8 +65,13 @@ struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool kno
 /* The number of steps of a row of steps, and percentiles of their times, ns. */
 struct cmp_spread { int64_t n, p50, p99; };
 
-/* The times of a device's steps, each from its start to the next start, ns. */
-struct cmp_stepped { int64_t number; struct nsx_stat period, part[NSX_NPARTS], hidden; };
+/* Of cmp_side.values: those of a row, in the order of steps; of several devices the mean of the same step. */
+struct cmp_series { size_t first, n; };
+
+/* The times of a device's steps, each from its start to the next start, ns: period, parts, hidden time; in turn of every
+ * step. */
+enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
+struct cmp_stepped { int64_t number; struct nsx_stat time[CMP_STEP_TIMES]; NSX_VEC(int64_t) each; };
 
 /* What times of devices are divided by. */
 enum cmp_basis { CMP_RUN, CMP_EXECUTION, CMP_STEP };
@@ -76,7 +82,8 @@ struct cmp_comm {
 	int64_t  bytes, group, instances;
 	bool     has_busbw;
 	double   busbw;
-	double   transfer;   /* mean over instances of the record that waited least, ns; 0: not known */
+	double   transfer;   /* mean over instances from last start to last end, ns; 0: not known */
+	double   shortest;   /* the same of the record that waited least */
 };
 
 /* The mean time of a row on a device, ns. */
@@ -102,6 +109,8 @@ struct cmp_side {
 	int64_t           diags, late;
 	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
 	bool              summed;            /* it is a table that was computed from a stream */
+	NSX_VEC(double)   values;            /* of steps, row by row: */
+	NSX_VEC(struct cmp_series) series;   /* by index in rows; rows beyond its end have none */
 	NSX_VEC(struct cmp_spread) spreads;  /* of times of steps, by index in rows */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	NSX_VEC(int64_t) execs;              /* of devices, by index in programs: executions of any program */
@@ -169,8 +178,8 @@ int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, bool table, stru
  * match them in order of their numbers. False when out of memory. */
 bool nsx_compare_match_devices(struct cmp *c, struct nsx_diags *diags);
 /* Convert the times of both sides' devices to times per step or per execution, if all devices have them. Otherwise fill
- * c->unlike if the amount of work may differ. */
-void nsx_compare_choose_basis(struct cmp *c, struct nsx_diags *diags);
+ * c->unlike if the amount of work may differ. False when out of memory. */
+bool nsx_compare_choose_basis(struct cmp *c, struct nsx_diags *diags);
 /* Fill c->unlike if a side is a table, which may omit programs, and a matched device has different numbers of
  * executions on the two sides. */
 void nsx_compare_check_devices(struct cmp *c);
@@ -229,11 +238,15 @@ int nsx_compare_pair(struct cmp *c);
 
 /* noise.c: the time of a row; n is 0 if it has none. */
 struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r);
+/* Give the row, which is the last to have any, n values of steps. False when out of memory. */
+bool nsx_compare_add_series(struct cmp_side *s, uint32_t row, const double *v, size_t n);
+/* The values of a row; n is 0 if it has none. */
+struct nsx_sample nsx_compare_sample(const struct cmp_side *s, const struct cmp_row *r);
 /* The largest difference that chance explains; both errors must be known. */
 double nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
 
 enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_MINOR,
-                   CMP_UNEVEN, CMP_VERDICTS };
+                   CMP_UNEVEN, CMP_HIDDEN, CMP_VERDICTS };
 
 /* A row of either side or both. */
 struct cmp_result {
@@ -241,6 +254,9 @@ struct cmp_result {
 	struct cmp_time  time[2];
 	double           diff, noise, effect;
 	bool             has_noise;
+	bool             sampled;       /* the witness judges it: both sides have values of steps */
+	struct nsx_witness witness;
+	struct nsx_tail  tail;          /* with options.tail, if the witness has enough values for it */
 	enum cmp_verdict verdict;
 };
 
@@ -295,7 +311,7 @@ extern const struct cmp_way nsx_compare_device_way, nsx_compare_collective_way;
 
 /* table.c: write the means of both sides, their difference and the verdict into the current row. Columns of a table:
  * the column of NEW follows `base`; noise and effect are -1 if the table has no such column. */
-struct cmp_change { int base, diff, percent, noise, effect, verdict; };
+struct cmp_change { int base, diff, change, noise, effect, verdict; };
 void nsx_compare_put_change(struct nsx_table *t, const struct cmp_result *r, const struct cmp_change *at);
 
 /* Whether the table shows the result. */
@@ -303,7 +319,7 @@ static inline bool
 cmp_shows(const struct cmp *c, const struct cmp_result *r)
 {
 	return !c->options.changed || (r->verdict != CMP_SAME && r->verdict != CMP_UNKNOWN &&
-	                               r->verdict != CMP_MINOR && r->verdict != CMP_UNEVEN);
+	                               r->verdict != CMP_MINOR && r->verdict != CMP_UNEVEN && r->verdict != CMP_HIDDEN);
 }
 
 /* "slower", ...: its verdict in a table. */

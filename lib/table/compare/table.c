@@ -4,11 +4,11 @@
 #include "table/compare/sides.h"
 
 /* The columns that every table has, after its first ones. */
-enum { BASE_EXECS, NEW_EXECS, BASE, NEW, DIFF, PERCENT, NOISE, EFFECT, VERDICT, PROGRAM_MATCH, COMMON };
+enum { BASE_EXECS, NEW_EXECS, BASE, NEW, DIFF, CHANGE, NOISE, EFFECT, VERDICT, PROGRAM_MATCH, COMMON };
 #define COMMON_COLS \
 	{ "base_execs", NSX_CELL_INT }, { "new_execs", NSX_CELL_INT }, { "base", NSX_CELL_MEAN_NS }, \
 	{ "new", NSX_CELL_MEAN_NS }, \
-	{ "diff", NSX_CELL_MEAN_NS }, { "percent", NSX_CELL_PERCENT }, { "noise", NSX_CELL_MEAN_NS }, \
+	{ "diff", NSX_CELL_MEAN_NS }, { "change", NSX_CELL_SHARE }, { "noise", NSX_CELL_MEAN_NS }, \
 	{ "effect", NSX_CELL_MEAN_NS }, \
 	{ "verdict", NSX_CELL_STRING }, { "program_match", NSX_CELL_STRING }
 
@@ -32,7 +32,7 @@ static const struct nsx_table_col opcode_cols[] = {
 #define EACH_COLS \
 	{ "base_count", NSX_CELL_INT }, { "new_count", NSX_CELL_INT }, { "base", NSX_CELL_MEAN_NS }, \
 	{ "new", NSX_CELL_MEAN_NS }, \
-	{ "diff", NSX_CELL_MEAN_NS }, { "percent", NSX_CELL_PERCENT }, { "noise", NSX_CELL_MEAN_NS }, \
+	{ "diff", NSX_CELL_MEAN_NS }, { "change", NSX_CELL_SHARE }, { "noise", NSX_CELL_MEAN_NS }, \
 	{ "effect", NSX_CELL_MEAN_NS }, \
 	{ "verdict", NSX_CELL_STRING }
 static const struct nsx_table_col range_cols[] = { { "name", NSX_CELL_STRING }, EACH_COLS,
@@ -46,8 +46,8 @@ static const struct nsx_table_col module_cols[] = {
 };
 
 #define NCOLS(cols) (int)(sizeof(cols) / sizeof *(cols))
-#define RANK " base new percent verdict diff effect noise"
-#define RANK_OF_ID " id base new percent verdict program diff effect noise"
+#define RANK " base new change verdict diff effect noise"
+#define RANK_OF_ID " id base new change verdict program diff effect noise"
 static const struct way {
 	const char *name;
 	const struct nsx_table_col *cols;
@@ -68,7 +68,7 @@ static const struct way {
 static const char *const verdicts[] = {
 	[CMP_SAME] = "same", [CMP_SLOWER] = "slower", [CMP_FASTER] = "faster", [CMP_NEW] = "new", [CMP_GONE] = "gone",
 	[CMP_UNKNOWN] = "unknown", [CMP_SHIFTED] = "shifted", [CMP_MINOR] = "minor",
-	[CMP_UNEVEN] = "uneven"
+	[CMP_UNEVEN] = "uneven", [CMP_HIDDEN] = "hidden"
 };
 static const char *const hows[] = {
 	[CMP_NOT] = "", [CMP_FINGERPRINT] = "fingerprint", [CMP_DIGEST] = "digest", [CMP_KEY] = "key",
@@ -107,7 +107,7 @@ nsx_compare_put_change(struct nsx_table *t, const struct cmp_result *r, const st
 			nsx_table_double(t, at->base + k, r->time[k].mean);
 	nsx_table_double(t, at->diff, r->diff);
 	if (both && r->time[NSX_COMPARE_BASE].mean > 0)
-		nsx_table_double(t, at->percent, 100 * r->diff / r->time[NSX_COMPARE_BASE].mean);
+		nsx_table_double(t, at->change, r->diff / r->time[NSX_COMPARE_BASE].mean);
 	if (at->noise >= 0 && both && r->has_noise)
 		nsx_table_double(t, at->noise, r->noise);
 	if (at->effect >= 0)
@@ -180,7 +180,7 @@ put_common(struct nsx_table *t, const struct cmp_result *r, int at)
 	for (int k = 0; k < 2; k++)
 		if (r->row[k])
 			nsx_table_int(t, at + BASE_EXECS + k, r->time[k].n);
-	nsx_compare_put_change(t, r, &(struct cmp_change){ at + BASE, at + DIFF, at + PERCENT, at + NOISE, at + EFFECT,
+	nsx_compare_put_change(t, r, &(struct cmp_change){ at + BASE, at + DIFF, at + CHANGE, at + NOISE, at + EFFECT,
 	                                                   at + VERDICT });
 }
 

@@ -362,7 +362,8 @@ def compared_step(job, same):
             same(f"compare --by step {part}", rows.get(part, {}).get("base"), want[part] / n, 1e-3)
     same("compare --by step period", rows.get("period", {}).get("base"), want["window"] / n, 1e-3)
     for r in rows.values():
-        same(f"compare with itself {r['statistic']}", r["verdict"], "same")
+        # Few steps, or steps that depend on each other, tell too little.
+        same(f"compare with itself {r['statistic']}", r["verdict"] in ("same", "unknown"), True)
 
 
 @claim("steps are the executions that the plan has")

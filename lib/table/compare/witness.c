@@ -1,0 +1,301 @@
+/* witness.c -- see witness.h. */
+#include "table/compare/witness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/stat.h"
+
+/* Values that depend on each other over more steps than this count as if they did over so many. */
+enum { LONGEST = 4096 };
+
+/* ---- Student's distribution */
+
+/* The continued fraction of the incomplete beta function, by Lentz's method; x below (a + 1) / (a + b + 2). */
+static double
+beta_fraction(double x, double a, double b)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 1 - (a + b) * x / (a + 1), f;
+
+	d = 1 / (fabs(d) < tiny ? tiny : d);
+	f = d;
+	for (int m = 1; m < 500; m++) {
+		for (int odd = 0; odd < 2; odd++) {
+			double k = odd ? -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+			    : m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+
+			d = 1 + k * d;
+			d = 1 / (fabs(d) < tiny ? tiny : d);
+			c = 1 + k / c;
+			c = fabs(c) < tiny ? tiny : c;
+			f *= c * d;
+		}
+		if (fabs(c * d - 1) < 1e-15)
+			break;
+	}
+	return f;
+}
+
+/* Probability that |t| is above t, with that many degrees of freedom: the incomplete beta function at v / (v + t^2), of
+ * v/2 and 1/2. */
+static double
+tails(double t, double v)
+{
+	double a = v / 2, b = 0.5, x = v / (v + t * t), y = t * t / (v + t * t);
+	double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y));
+
+	if (t <= 0)
+		return 1;
+	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a : 1 - front * beta_fraction(y, b, a) / b;
+}
+
+/* The t of a normal distribution, as the limit of many degrees of freedom. */
+static double
+normal(double p)
+{
+	double low = 0, high = 40;
+
+	for (int i = 0; i < 200; i++) {
+		double middle = low + (high - low) / 2;
+
+		if (erfc(middle / sqrt(2)) / 2 > p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+double
+nsx_student(double p, double freedom)
+{
+	double low = 0, high = 1;
+
+	if (p >= 0.5)
+		return 0;
+	if (freedom > 1e5)
+		return normal(p);
+	while (high < 1e150 && tails(high, freedom) / 2 > p)
+		high *= 2;
+	for (int i = 0; i < 200 && high - low > 1e-12 * high; i++) {
+		double middle = low + (high - low) / 2;
+
+		if (tails(middle, freedom) / 2 > p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+double
+nsx_witness_alpha(double sigma)
+{
+	return sigma > 0 ? erfc(sigma / sqrt(2)) / 2 : 0;
+}
+
+/* ---- values that depend on each other */
+
+/* Sum of products of residuals `lag` apart. */
+static double
+covariance(struct nsx_sample s, double mean, size_t lag)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i + lag < s.n; i++)
+		sum += (s.v[i] - mean) * (s.v[i + lag] - mean);
+	return sum;
+}
+
+static double
+correlation_time(struct nsx_sample s, double mean, double squares)
+{
+	double sum = 0, before = INFINITY;
+
+	for (size_t k = 0; 2 * k + 1 < s.n && 2 * k < LONGEST; k++) {
+		double pair = (covariance(s, mean, 2 * k) + covariance(s, mean, 2 * k + 1)) / squares;
+
+		if (pair <= 0)
+			break;
+		pair = pair < before ? pair : before;
+		before = pair;
+		sum += pair;
+	}
+	return 2 * sum - 1 > 1 ? 2 * sum - 1 : 1;
+}
+
+struct nsx_effective
+nsx_effective_of(struct nsx_sample s)
+{
+	struct nsx_effective e = { 0, 1, 0 };
+	double n = (double)s.n, squares, tau;
+
+	for (size_t i = 0; i < s.n; i++)
+		e.mean += (s.v[i] - e.mean) / (double)(i + 1);
+	squares = covariance(s, e.mean, 0);
+	if (s.n < 2)
+		return e;
+	if (squares <= 0) {
+		e.n_eff = n;
+		return e;
+	}
+	tau = correlation_time(s, e.mean, squares);
+	tau = 1 + (tau - 1) * (1 + 2 * tau / n);
+	tau = tau < n ? tau : n;
+	e.n_eff = n / tau;
+	/* With one effective value no variance is known: that of all values is too small, and nothing is judged. */
+	e.variance = squares / (n - tau > 1 ? n - tau : 1);
+	return e;
+}
+
+/* ---- witnesses */
+
+/* 1 if NEW's mean is larger, -1 if it is smaller, by more than chance; *noise: the largest difference that is chance. */
+static int
+speak(const struct nsx_effective of[2], double alpha, double *noise)
+{
+	double a = of[0].variance / of[0].n_eff, b = of[1].variance / of[1].n_eff, all = a + b;
+	double diff = of[1].mean - of[0].mean, freedom;
+
+	*noise = 0;
+	if (all > 0 && alpha > 0) {
+		double fa = of[0].n_eff > 2 ? of[0].n_eff - 1 : 1, fb = of[1].n_eff > 2 ? of[1].n_eff - 1 : 1;
+
+		/* Divided by the sum first: squares of squares may exceed the range of doubles. */
+		freedom = 1 / (a / all * (a / all) / fa + b / all * (b / all) / fb);
+		*noise = nsx_student(alpha, freedom) * sqrt(all);
+	}
+	return diff > *noise ? 1 : diff < -*noise ? -1 : 0;
+}
+
+struct ranked { double value; size_t side, at; };
+
+static int
+by_value(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	return (a->value > b->value) - (a->value < b->value);
+}
+
+/* The values of both sides as their ranks among all, from 1; equal ones have the mean of theirs. */
+static void
+rank_all(struct ranked *r, size_t n, double *const ranks[2])
+{
+	qsort(r, n, sizeof *r, by_value);
+	for (size_t i = 0, k; i < n; i = k) {
+		for (k = i; k < n && r[k].value <= r[i].value; k++)
+			;
+		for (size_t m = i; m < k; m++)
+			ranks[r[m].side][r[m].at] = ((double)(i + 1) + (double)k) / 2;
+	}
+}
+
+static double
+median_of(const struct ranked *sorted, size_t n, size_t side, size_t own)
+{
+	size_t want = nsx_percentile_rank(own, 50);
+
+	for (size_t i = 0; i < n; i++)
+		if (sorted[i].side == side && want-- == 0)
+			return sorted[i].value;
+	return 0;
+}
+
+bool
+nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w)
+{
+	const struct nsx_sample of[2] = { base, new };
+	size_t n = base.n + new.n, at = 0;
+	struct ranked *r = malloc((n + 1) * sizeof *r);
+	double *space = malloc((n + 1) * sizeof *space), unused;
+
+	*w = (struct nsx_witness){ .judged = false };
+	if (r && space && base.n && new.n) {
+		double *const ranks[2] = { space, space + base.n };
+		struct nsx_effective places[2];
+
+		for (size_t k = 0; k < 2; k++)
+			for (size_t i = 0; i < of[k].n; i++)
+				r[at++] = (struct ranked){ of[k].v[i], k, i };
+		rank_all(r, n, ranks);
+		w->judged = true;
+		for (size_t k = 0; k < 2; k++) {
+			w->of[k] = nsx_effective_of(of[k]);
+			w->median[k] = median_of(r, n, k, of[k].n);
+			places[k] = nsx_effective_of((struct nsx_sample){ ranks[k], of[k].n });
+			w->judged &= w->of[k].n_eff >= NSX_WITNESS_LEAST;
+		}
+		w->means = speak(w->of, alpha, &w->noise);
+		w->ranks = speak(places, alpha, &unused);
+	}
+	bool good = r && space;
+
+	free(r);
+	free(space);
+	return good;
+}
+
+/* ---- tails */
+
+static int
+by_double(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* The probability that of n values k or fewer are below the 99th percentile: 1 less that of few above it. */
+static double
+at_most(double k, double n)
+{
+	double sum = 0;
+
+	for (double above = 0; above < n - k; above++)
+		sum += exp(lgamma(n + 1) - lgamma(above + 1) - lgamma(n - above + 1) + above * log(0.01)
+		           + (n - above) * log(0.99));
+	return 1 - sum;
+}
+
+/* The value below which the share of a sample's values is that of `rank` of n_eff. */
+static double
+value_at(const double *sorted, size_t n, double rank, double n_eff)
+{
+	double at = ceil(rank / n_eff * (double)n) - 1;
+
+	return sorted[at < 0 ? 0 : at < (double)n ? (size_t)at : n - 1];
+}
+
+bool
+nsx_tail(struct nsx_sample base, struct nsx_sample new, const double n_eff[2], struct nsx_tail *t)
+{
+	const struct nsx_sample of[2] = { base, new };
+	const double sure = 0.95;
+	bool good = true;
+
+	for (size_t k = 0; k < 2 && good; k++) {
+		double *sorted = malloc((of[k].n + 1) * sizeof *sorted), n = floor(n_eff[k]), rank;
+
+		good = sorted != NULL;
+		for (size_t i = 0; i < of[k].n && good; i++)
+			sorted[i] = of[k].v[i];
+		if (good) {
+			qsort(sorted, of[k].n, sizeof *sorted, by_double);
+			t->p99[k] = sorted[nsx_percentile_rank(of[k].n, 99)];
+			rank = floor(0.99 * n);
+			if (k == 0) {
+				while (rank < n && at_most(rank - 1, n) < sure)
+					rank++;
+				t->upper = value_at(sorted, of[k].n, rank, n);
+			} else {
+				while (rank > 1 && at_most(rank - 1, n) > 1 - sure)
+					rank--;
+				t->lower = value_at(sorted, of[k].n, rank, n);
+			}
+		}
+		free(sorted);
+	}
+	return good;
+}

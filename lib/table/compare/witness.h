@@ -1,0 +1,63 @@
+/* witness.h -- whether two runs differ, from samples that may depend on each other: a value for each step, in the order
+ * of time. Two tests speak: one of means, which sees a longer tail, and one of ranks, which sees that most steps are
+ * slower where a few very long ones, or two kinds of step, hide it from the mean.
+ *
+ * n values that depend on each other tell as much as n / tau independent ones. tau, the integrated autocorrelation time,
+ * is estimated by the initial monotone positive sequence (Geyer, Practical Markov Chain Monte Carlo, Statistical Science
+ * 7, 1992): 2 (G_0 + G_1 + ...) - 1 with G_k = rho(2k) + rho(2k + 1) while these are positive, none above the one before
+ * it. From n values it comes out too small, so tau' = min(n, 1 + (tau - 1) (1 + 2 tau / n)), n_eff = n / tau', and the
+ * variance is the sum of squares / (n - tau').
+ *
+ * The test of means is Welch's (Biometrika 34, 1947) with n_eff in place of n: se^2 = variance / n_eff on each side, and
+ * Satterthwaite's degrees of freedom from n_eff - 1. That of ranks is the same of the ranks in both runs together, equal
+ * values having the mean of theirs. */
+#ifndef NSX_TABLE_COMPARE_WITNESS_H
+#define NSX_TABLE_COMPARE_WITNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Fewer independent values on a side do not judge. */
+#define NSX_WITNESS_LEAST 5
+
+/* Values in the order of time. */
+struct nsx_sample { const double *v; size_t n; };
+
+/* Those of a sample: mean, effective number, variance of a value. n_eff is at least 1, and at most n. */
+struct nsx_effective { double mean, n_eff, variance; };
+
+/* The result: index 0 is BASE, 1 is NEW. Medians are by nearest rank. */
+struct nsx_witness {
+	struct nsx_effective of[2];
+	double median[2];
+	double noise;      /* of the difference of means; 0 if there is none */
+	int    means, ranks;   /* NEW is longer: 1, shorter: -1, neither: 0 */
+	bool   judged;     /* n_eff is NSX_WITNESS_LEAST or more on both sides */
+};
+
+/* v may not be empty. Takes time proportional to n tau. */
+struct nsx_effective nsx_effective_of(struct nsx_sample s);
+
+/* Compare two samples; alpha: the probability of chance, one-sided, of each witness. With alpha 0 nothing is chance:
+ * every difference has a witness. False when out of memory. */
+bool nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w);
+
+/* Fewer independent values do not judge a 99th percentile: the probability that 300 values are all below it is 0.05. */
+#define NSX_TAIL_LEAST 300
+
+/* The 99th percentiles of two samples, and bounds of those of what they are samples of: BASE's is `upper` at most and
+ * NEW's `lower` at least, each with a probability of 0.95, by order statistics: the values whose ranks are the quantiles
+ * of the binomial distribution of n_eff trials (David and Nagaraja, Order Statistics, 2003, section 7.1). */
+struct nsx_tail { double p99[2], upper, lower; };
+
+/* Both samples have NSX_TAIL_LEAST effective values or more, n_eff. False when out of memory. */
+bool nsx_tail(struct nsx_sample base, struct nsx_sample new, const double n_eff[2], struct nsx_tail *t);
+
+/* The one-sided probability that sigma deviations of a normal distribution stand for; 0 for sigma 0: nothing is
+ * chance. */
+double nsx_witness_alpha(double sigma);
+
+/* The t that is exceeded with the probability p, one-sided, with that many degrees of freedom. */
+double nsx_student(double p, double freedom);
+
+#endif

@@ -1,0 +1,165 @@
+/* witness.c -- effective numbers of series of known dependence, and what witnesses say of runs whose truth is known. */
+#include "table/compare/witness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "tap.h"
+
+enum { MANY = 200000, STEPS = 60, PAIRS = 2000 };
+
+static uint64_t seed = 7;
+
+/* Uniform in (0, 1). */
+static double
+draw(void)
+{
+	seed += 0x9e3779b97f4a7c15ULL;
+	return ((double)(nsx_hash_u64(seed) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double
+gauss(void)
+{
+	return sqrt(-2 * log(draw())) * cos(6.283185307179586 * draw());
+}
+
+/* n values of 100 +- 1, each of which is rho times the one before and something new. */
+static void
+fill(double *v, size_t n, double rho)
+{
+	double x = gauss();
+
+	for (size_t i = 0; i < n; i++) {
+		v[i] = 100 + x;
+		x = rho * x + sqrt(1 - rho * rho) * gauss();
+	}
+}
+
+/* The autocorrelation time of AR(1) is (1 + rho) / (1 - rho). */
+static void
+test_effective(void)
+{
+	static const double rhos[] = { 0, 0.5, 0.8, 0.95 };
+	double *v = malloc(MANY * sizeof *v);
+
+	for (size_t k = 0; v && k < sizeof rhos / sizeof *rhos; k++) {
+		double want = MANY * (1 - rhos[k]) / (1 + rhos[k]);
+
+		fill(v, MANY, rhos[k]);
+		struct nsx_effective e = nsx_effective_of((struct nsx_sample){ v, MANY });
+		bool near = fabs(e.n_eff / want - 1) < 0.15 && fabs(e.mean - 100) < 5 / sqrt(want)
+		            && fabs(e.variance - 1) < 10 / sqrt(want);
+
+		ok(near, "AR(1) of rho %g: %.0f effective values, %.0f by theory; mean %.3f, variance %.3f", rhos[k], e.n_eff,
+		   want, e.mean, e.variance);
+	}
+	free(v);
+	double one = 5, same[] = { 3, 3, 3, 3 }, turns[] = { 1, 2, 1, 2, 1, 2, 1, 2 };
+	ok(nsx_effective_of((struct nsx_sample){ &one, 1 }).n_eff <= 1, "one value is one");
+	ok(nsx_effective_of((struct nsx_sample){ same, 4 }).n_eff >= 4, "equal values do not depend on each other");
+	ok(nsx_effective_of((struct nsx_sample){ turns, 8 }).n_eff >= 8, "nor do values that alternate");
+}
+
+/* How many of PAIRS equal runs have a witness for longer steps. */
+static int
+alarms(double rho, double alpha, int *judged)
+{
+	double a[STEPS], b[STEPS];
+	struct nsx_witness w;
+	int n = 0;
+
+	*judged = 0;
+	for (int i = 0; i < PAIRS; i++) {
+		fill(a, STEPS, rho);
+		fill(b, STEPS, rho);
+		if (!nsx_witness((struct nsx_sample){ a, STEPS }, (struct nsx_sample){ b, STEPS }, alpha, &w))
+			return PAIRS;
+		*judged += w.judged;
+		n += w.judged && (w.means > 0 || w.ranks > 0);
+	}
+	return n;
+}
+
+static void
+test_alarms(void)
+{
+	int judged, n = alarms(0, 0.005, &judged);
+
+	/* Two witnesses, which mostly agree, at 0.005 each: from 0.005 to 0.01 of all. */
+	ok(judged == PAIRS && n >= 4 && n <= 30, "independent values: %d alarms of %d equal pairs", n, judged);
+	n = alarms(0.8, 0.005, &judged);
+	ok(n <= 60, "values that depend on each other: %d alarms of %d equal pairs that are judged", n, judged);
+}
+
+/* Every third step three times as long: the means do not see that all are 5 % longer, the ranks do. */
+static void
+test_kinds(void)
+{
+	double a[STEPS], b[STEPS];
+	struct nsx_witness w;
+
+	for (int i = 0; i < STEPS; i++) {
+		a[i] = (100 + gauss()) * (i % 3 ? 1 : 3);
+		b[i] = 1.05 * (100 + gauss()) * (i % 3 ? 1 : 3);
+	}
+	ok(nsx_witness((struct nsx_sample){ a, STEPS }, (struct nsx_sample){ b, STEPS }, 0.000675, &w) && w.judged
+	   && w.means == 0 && w.ranks == 1 && w.median[1] - w.median[0] > 4 && w.median[1] - w.median[0] < 6,
+	   "two kinds of steps: ranks see what means do not");
+	/* A tail: a tenth of the steps twice as long; the median is as before. */
+	for (int i = 0; i < STEPS; i++) {
+		a[i] = 100 + i % 5;
+		b[i] = i % 5 ? 100 + i % 5 : 200;
+	}
+	ok(nsx_witness((struct nsx_sample){ a, STEPS }, (struct nsx_sample){ b, STEPS }, 0.000675, &w) && w.means == 1,
+	   "a longer tail: means see it");
+	ok(nsx_witness((struct nsx_sample){ a, STEPS }, (struct nsx_sample){ a, STEPS }, 0.000675, &w) && w.means == 0 && w.ranks == 0,
+	   "a run is as long as itself");
+}
+
+static void
+test_student(void)
+{
+	ok(fabs(nsx_student(0.025, 10) - 2.228139) < 1e-5, "t of 0.025 and 10 degrees of freedom");
+	ok(fabs(nsx_student(0.005, 3) - 5.840909) < 1e-5, "t of 0.005 and 3");
+	ok(fabs(nsx_student(0.00135, 1e9) - 3) < 1e-3, "of many degrees of freedom three deviations");
+	ok(fabs(nsx_witness_alpha(3) - 0.0013499) < 1e-7, "which three sigma stand for");
+}
+
+/* How many of 400 equal pairs of 400 values have a longer 99th percentile, at a level of 0.0025 or so; and of those with
+ * a third more in it. */
+static void
+test_tail(void)
+{
+	enum { N = 400 };
+	static double a[N], b[N];
+	double n[2] = { N, N };
+	struct nsx_tail t;
+	int equal = 0, longer = 0, order = 0;
+
+	for (int i = 0; i < 400; i++) {
+		fill(a, N, 0);
+		fill(b, N, 0);
+		order += nsx_tail((struct nsx_sample){ a, N }, (struct nsx_sample){ b, N }, n, &t)
+		         && t.upper >= t.p99[0] && t.lower <= t.p99[1];
+		equal += t.lower > t.upper;
+		for (int k = 0; k < N; k += 20)
+			b[k] *= 1.5;
+		longer += nsx_tail((struct nsx_sample){ a, N }, (struct nsx_sample){ b, N }, n, &t) && t.lower > t.upper;
+	}
+	is_int(order, 400, "bounds are around the percentiles");
+	ok(equal <= 6, "99th percentiles of equal runs: %d of 400 alarm", equal);
+	is_int(longer, 400, "longer ones are found");
+}
+
+int
+main(void)
+{
+	test_effective();
+	test_alarms();
+	test_kinds();
+	test_student();
+	test_tail();
+	return done();
+}
