@@ -166,6 +166,8 @@ compare(struct nsx_tool *t, char **ops, const struct nsx_compare_options *option
 
 	if (new && (out || !folded))
 		rc = nsx_compare(base, new, options, out, c, &t->diags, &t->err);
+	if (rc == NSX_OK)
+		t->unsteady = nsx_reader_unsteady(base) || nsx_reader_unsteady(new);
 	if (rc == NSX_OK && !folded)
 		nsx_tool_sort(&cli, &c->table, 1);
 	if (rc == NSX_OK)

@@ -140,13 +140,26 @@ unset MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS MAKEFILES
 # Report the current step if standard error is a terminal.
 [ -t 2 ] && [ -z "$quiet" ] && NSYSX_TELL=1 || NSYSX_TELL=
 export NSYSX_TELL
+# Two reports in one folder at a time would mix their files: the second waits. The lock is that of the folder, and ends
+# with this script.
+made=
+if command -v flock >/dev/null 2>&1; then
+	[ -d "$output" ] || { mkdir -p "$output" 2>/dev/null && made=1; }
+	if [ -d "$output" ] && exec 9<"$output"; then
+		flock -n 9 || {
+			[ "$quiet" ] || printf '%s: %s: another report is being made there: waiting\n' "$tool" "$output" >&2
+			flock 9
+		}
+	fi
+fi
 # Messages of make itself are dropped; those of the tools show why one failed.
 [ "$quiet" ] && exec 3>/dev/null || exec 3>&1
 status=$(
 	{
-		{ make "$@" 2>&1 >&3 3>&- 4>&-; echo $? >&4; } | while IFS= read -r line; do
+		{ make "$@" 2>&1 >&3 3>&- 4>&- 9<&-; echo $? >&4; } | while IFS= read -r line; do
 			case $line in 'make: '*|make'['[0-9]*']: '*) ;; *) printf '%s\n' "$line" >&2 ;; esac
 		done
 	} 4>&1
 )
+[ -z "$made" ] || [ "$status" = 0 ] || rmdir "$output" 2>/dev/null
 [ "$status" = 0 ] || exit 1

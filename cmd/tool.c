@@ -12,6 +12,7 @@
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "stream/diags.h"
+#include "stream/steady.h"
 #include "base/unpack.h"
 #include "base/width.h"
 
@@ -302,6 +303,12 @@ nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t dia
 	enum nsx_table_form form = nsx_tool_table_form(t->cli);
 	int rc = NSX_ERR;
 
+	bool unsteady = t->unsteady || (t->in && nsx_reader_unsteady(t->in));
+	bool seen = form == NSX_TABLE_ALIGNED || form == NSX_TABLE_MARKDOWN;
+
+	if (unsteady && seen)
+		nsx_table_lead(table, NSX_STEADY_SAYS);
+	nsx_diag_add(&t->diags, NSX_WARNING, "", unsteady && !seen, NSX_STEADY_SAYS);
 	/* Who reads only the first rows of a pipe ends this program while it writes. */
 	if (f && !t->diags.failed)
 		say_diags(t);

@@ -76,6 +76,7 @@ struct nsx_tool {
 	struct nsx_writer    *out;
 	const char           *in_name;
 	bool                  as_is;      /* no diags of this program */
+	bool                  unsteady;   /* a stream that was read apart from `in` has nothing steady */
 	const char           *empty;      /* why a table would have no rows, if no diag says so; or NULL */
 	size_t                said;       /* of the diags, those that are printed */
 };

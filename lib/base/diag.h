@@ -21,6 +21,9 @@ struct nsx_diag {
 	int64_t           count;    /* how many times */
 };
 
+/* The source of diags that repeat what the recorder says: they are not of the tool that writes them. */
+#define NSX_DIAG_OF_NSYS "nsys"
+
 /* Diags in order of first occurrence; {0} is empty. */
 struct nsx_diags { NSX_VEC(struct nsx_diag) list; bool failed; struct nsx_map index; };
 

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/inputs.h"
 #include "base/progress.h"
 #include "base/str.h"
 
@@ -241,6 +242,14 @@ behind_link(const char *path)
 	return at;
 }
 
+/* An output that is an input would replace it. Inputs may be opened later: this is asked again before that happens. */
+static int
+check_input(const struct nsx_outfile *f, const struct stat *st)
+{
+	return nsx_inputs_has(st) ? nsx_err_set(f->err, "%s: is an input, too, and would be lost: choose another name",
+	                                        f->name) : NSX_OK;
+}
+
 static int
 open_path(struct nsx_outfile *f)
 {
@@ -253,6 +262,8 @@ open_path(struct nsx_outfile *f)
 		f->fd = open(f->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 		return f->fd < 0 ? nsx_err_set(f->err, "%s: %s", f->name, strerror(errno)) : NSX_OK;
 	}
+	if (exists && check_input(f, &st) != NSX_OK)
+		return NSX_ERR;
 	/* A rename needs no permission to write the old file; writing it does, so check it as if it were written. */
 	if (exists && access(f->name, W_OK) != 0)
 		return nsx_err_set(f->err, "%s: %s", f->name, strerror(errno));
@@ -327,6 +338,10 @@ nsx_outfile_commit(struct nsx_outfile *f)
 		return nsx_err_set(f->err, "%s: %s", f->name, strerror(errno));
 	if (!f->temp)
 		return NSX_OK;
+	struct stat st;
+
+	if (stat(f->path, &st) == 0 && check_input(f, &st) != NSX_OK)
+		return NSX_ERR;
 	if (rename(f->temp->path, f->path) != 0)
 		return nsx_err_set(f->err, "%s: %s", f->name, strerror(errno));
 	temp_drop(f->temp, true);

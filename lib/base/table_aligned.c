@@ -281,6 +281,23 @@ put_below(struct nsx_buf *b, const struct layout *l, int64_t diags)
 		            diags == 1 ? "" : "s", diags == 1 ? "it" : "them");
 }
 
+static void
+put_lead(struct nsx_buf *b, const struct layout *l)
+{
+	struct nsx_buf line = { 0 };
+
+	if (!l->t->lead.len)
+		return;
+	nsx_buf_str(&line, nsx_buf_view(&l->t->lead));
+	nsx_buf_char(&line, '\n');
+	if (l->width)
+		nsx_buf_folded(b, nsx_buf_view(&line), l->width < LEAST_LINE ? LEAST_LINE : l->width);
+	else
+		nsx_buf_str(b, nsx_buf_view(&line));
+	b->failed |= line.failed;
+	nsx_buf_free(&line);
+}
+
 static int
 write_all(struct layout *l, int64_t diags, struct nsx_outfile *out, struct nsx_err *err)
 {
@@ -288,6 +305,7 @@ write_all(struct layout *l, int64_t diags, struct nsx_outfile *out, struct nsx_e
 	struct nsx_buf b = { 0 }, below = { 0 };
 	int rc = NSX_OK;
 
+	put_lead(&b, l);
 	for (size_t i = 0; i < t->ncols; i++)
 		if (l->cols[i].shown)
 			put_cell(&b, l, i, nsx_str_c(nsx_table_head_of(t, i)), true);

@@ -282,6 +282,11 @@ put_code(struct nsx_buf *b, struct nsx_str s)
 static void
 markdown_begin(struct nsx_buf *b, const struct nsx_table *t)
 {
+	if (t->lead.len) {
+		nsx_buf_c(b, "**");
+		nsx_buf_str(b, nsx_buf_view(&t->lead));
+		nsx_buf_c(b, "**\n\n");
+	}
 	if (t->title.len) {
 		nsx_buf_str(b, nsx_buf_view(&t->title));
 		nsx_buf_c(b, "\n\n");

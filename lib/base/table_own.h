@@ -36,6 +36,7 @@ struct nsx_table {
 	size_t           stride;
 	const size_t    *among;                 /* by column, its index in the stride; NULL: the same index */
 	struct nsx_buf   notes;                 /* lines */
+	struct nsx_buf   lead;
 	struct nsx_buf   title;
 	NSX_VEC(size_t)  ranked;                /* columns that nsx_table_rank named, in its order */
 	const char     **heads;                 /* headings by column, NULL: the name; NULL: names for all */

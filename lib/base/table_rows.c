@@ -34,6 +34,7 @@ nsx_table_free(struct nsx_table *t)
 	free(t->heads);
 	nsx_buf_free(&t->notes);
 	nsx_buf_free(&t->title);
+	nsx_buf_free(&t->lead);
 	free(t);
 }
 
@@ -115,6 +116,16 @@ nsx_table_note(struct nsx_table *t, const char *fmt, ...)
 	nsx_utf8_line(line, strlen(line));
 	nsx_buf_fmt(&t->notes, "%s\n", line);
 	t->failed |= t->notes.failed;
+}
+
+void
+nsx_table_lead(struct nsx_table *t, const char *text)
+{
+	if (!t)
+		return;
+	t->lead.len = 0;
+	nsx_buf_c(&t->lead, text);
+	t->failed |= t->lead.failed;
 }
 
 void

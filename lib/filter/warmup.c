@@ -17,6 +17,7 @@
 #include "stream/order.h"
 #include "stream/pass.h"
 #include "stream/spool.h"
+#include "stream/steady.h"
 
 static const struct nsx_str INIT = { "init", 4 }, STEADY = { "steady", 6 };
 
@@ -55,6 +56,7 @@ struct warmup {
 	bool                 decided;       /* waiting records were written, and none waits any more */
 	bool                 all_steady;    /* nothing is steady: then everything counts as steady */
 	bool                 any_steady, any_init;   /* so far, of work on the GPU */
+	bool                 executed;      /* there is an execution of a program */
 	int64_t              first;         /* start of the first that is steady */
 	struct nsx_spool    *waiting;       /* NULL if nothing waits */
 	bool                 waits_on;      /* the first steady execution is among them */
@@ -423,6 +425,7 @@ sort_out(struct warmup *w, struct nsx_rec *rec)
 	bool steady, ready = false, waited = w->any_steady;
 
 	w->work |= nsx_field_has(rec, NSX_ROLE_START);
+	w->executed |= rec->kind->id == NSX_MODULE;
 	if (!w->decided && id == NSX_SKEW && decide(w) != NSX_OK)
 		return NSX_ERR;
 	if (!w->decided) {
@@ -477,7 +480,8 @@ report(const struct warmup *w, struct nsx_diags *diags)
 {
 	if (w->all_steady)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, w->work
-		             ? "no execution after initialisation: everything counts as steady state"
+		             ? w->executed ? NSX_STEADY_NONE
+		             : "no execution of a program of XLA: everything counts as steady state"
 		             : "no GPU work: nothing to divide into initialisation and steady state");
 	else if (w->mode == NSX_WARMUP_STEADY)
 		nsx_diag_add(diags, NSX_INFO, "", w->modules, "module executions of initialisation removed");

@@ -81,22 +81,23 @@ static const struct nsx_db_col profiler_columns[] = {
 	{ "-", true }
 };
 
-/* CUPTI's types 1 to 8; others, and none, are `other`. */
+/* CUPTI's types 0 to 8, of which 0 and 1 are not known; nor are others, or none. */
 static uint8_t
-class_of(const struct nsx_db_cell *type, enum nsx_overhead_class other)
+class_of(const struct nsx_db_cell *type)
 {
 	static const uint8_t classes[] = {
-		0, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_PROFILER,
+		NSX_OVERHEAD_UNKNOWN, NSX_OVERHEAD_UNKNOWN, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_PROFILER,
 		NSX_OVERHEAD_PROFILER,
 		NSX_OVERHEAD_LOADING, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_QUEUE_FULL
 	};
 
-	return type->type == NSX_DB_INT && type->i >= 1 && type->i <= 8 ? classes[type->i] : (uint8_t)other;
+	return type->type == NSX_DB_INT && type->i >= 0 && type->i <= 8 ? classes[type->i] : NSX_OVERHEAD_UNKNOWN;
 }
 
 static int
-overhead_row(struct nsx_loader *l, const struct nsx_db_cell *v, enum nsx_overhead_class other)
+overhead_row(void *ctx, const struct nsx_db_cell *v)
 {
+	struct nsx_loader *l = ctx;
 	struct nsx_host *h = l->host;
 	struct nsx_raw_overhead o = { .key = NSX_NONE, .o.name = NSX_NONE };
 	int64_t gtid, name, id;
@@ -114,17 +115,13 @@ overhead_row(struct nsx_loader *l, const struct nsx_db_cell *v, enum nsx_overhea
 		return NSX_OK;
 	}
 	o.o.gtid = (uint64_t)gtid;
-	o.o.class = class_of(&v[TYPE], other);
-	h->unknown += o.o.class == NSX_OVERHEAD_UNKNOWN;
+	o.o.class = class_of(&v[TYPE]);
 	if (nsx_cell_int(&v[NAME], &name) && (o.o.name = nsx_ids_at(&l->ids, name)) == NSX_NONE)
 		return NSX_ERR;
 	if (nsx_cell_int(&v[CORRELATION], &id) && (o.key = key_at(h, o.o.gtid & ~(uint64_t)0xFFFFFF, id)) == NSX_NONE)
 		return NSX_ERR;
 	return nsx_vec_push(&h->overheads, o) ? NSX_OK : NSX_ERR;
 }
-
-static int cupti_row(void *ctx, const struct nsx_db_cell *v) { return overhead_row(ctx, v, NSX_OVERHEAD_UNKNOWN); }
-static int profiler_row(void *ctx, const struct nsx_db_cell *v) { return overhead_row(ctx, v, NSX_OVERHEAD_PROFILER); }
 
 static int
 scan(struct nsx_loader *l, const char *table, const struct nsx_db_col *cols, int n,
@@ -149,14 +146,13 @@ nsx_host_keys(struct nsx_loader *l)
 		return NSX_OK;
 	l->t->losses_known = nsx_db_has(&l->db, "CUPTI_ACTIVITY_KIND_OVERHEAD") ||
 	    nsx_db_has(&l->db, "ENUM_CUPTI_OVERHEAD_TYPE");
-	if (scan(l, "CUPTI_ACTIVITY_KIND_OVERHEAD", cupti_columns, NOVERHEAD, cupti_row) != NSX_OK
-	    || scan(l, "PROFILER_OVERHEAD", profiler_columns, NOVERHEAD, profiler_row) != NSX_OK)
+	if (scan(l, "CUPTI_ACTIVITY_KIND_OVERHEAD", cupti_columns, NOVERHEAD, overhead_row) != NSX_OK
+	    || scan(l, "PROFILER_OVERHEAD", profiler_columns, NOVERHEAD, overhead_row) != NSX_OK)
 		return NSX_ERR;
 	nsx_load_diag(l, NSX_WARNING, l->host->bad,
 	              "overheads ignored: a time is missing or not an integer");
 	nsx_load_diag(l, NSX_WARNING, l->host->backward, "overheads ignored: they end before they start");
 	nsx_load_diag(l, NSX_WARNING, l->host->no_thread, "overheads ignored: without a thread");
-	nsx_load_diag(l, NSX_WARNING, l->host->unknown, "overheads of an unknown type: without a class");
 	return NSX_OK;
 }
 
@@ -403,7 +399,9 @@ nsx_host_finish(struct nsx_loader *l)
 		return NSX_ERR;
 	if (!l->opts->calls)
 		return NSX_OK;
-	return place_overheads(l) == NSX_OK ? nsx_host_calls_finish(l) : NSX_ERR;
+	if (place_overheads(l) != NSX_OK || nsx_host_judge_unknown(l) != NSX_OK)
+		return NSX_ERR;
+	return nsx_host_calls_finish(l);
 }
 
 void

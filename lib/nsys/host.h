@@ -54,7 +54,7 @@ struct nsx_host {
 	uint32_t           *launch_ops;    /* by launch: operations */
 	bool               *launch_back;   /* by launch: an operation copies from a device to pageable memory */
 	uint32_t            back_name;     /* name of such copies in trace.names; NSX_NONE: there are none */
-	uint64_t            bad, backward, no_thread, unknown;   /* rows of overheads */
+	uint64_t            bad, backward, no_thread;   /* rows of overheads */
 };
 
 /* Before RUNTIME is read. */
@@ -90,6 +90,8 @@ int nsx_host_calls_join(struct nsx_loader *l, struct nsx_host_part *const *parts
                         const struct nsx_tracks *const *tracks, int n,
                         uint32_t *const *names);
 int nsx_host_calls_finish(struct nsx_loader *l);
+/* In unknown.c: the classes of overheads whose type is not known. NSX_OK or NSX_ERR. */
+int nsx_host_judge_unknown(struct nsx_loader *l);
 /* An operation of the launch, with its name unless it is a kernel. */
 void nsx_host_issued(struct nsx_loader *l, uint32_t launch, const struct nsx_gpu_op *op);
 

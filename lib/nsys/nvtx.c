@@ -45,7 +45,7 @@ struct nsx_nvtx_part {
 
 static const struct nsx_db_col columns[] = {
 	{ "eventType", false }, { "rowid", false }, { "start", false }, { "end", false }, { "globalTid", false },
-	{ "domainId", true }, { "endGlobalTid", true }, { "textId", true }, { "text", true }
+	{ "domainId", true }, { "endGlobalTid", true }, { "textId", true }, { "text", false }
 };
 enum { EVENT_TYPE, ROWID, START, END, GLOBAL_TID, DOMAIN_ID, END_GLOBAL_TID, TEXT_ID, TEXT, NCOLUMNS };
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/inputs.h"
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "base/unpack.h"
@@ -309,6 +310,7 @@ open_file(const char *path, bool *own, struct nsx_err *err)
 		nsx_err_set(err, "%s: %s", path, strerror(errno));
 		goto fail;
 	}
+	nsx_inputs_note(fd);
 	if (S_ISDIR(st.st_mode)) {
 		nsx_err_set(err, "%s: a folder: want an export", path);
 		goto fail;

@@ -127,9 +127,9 @@ $(nsysx_out)/plots/marks.tsv $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_p
 .PHONY: nsysx-report nsysx-report-clean nsysx-force
 
 # A state is rewritten only if its contents have changed, so that checking it causes no rebuild.
-# Time, size and inode show if an older file has replaced a file.
+# Time, size, inode and the time of its last change of any kind show if a file was replaced, or written under its old time.
 nsysx_version = $(eval nsysx_version := $(shell $(nsysx_bin)nsysx-extract --version))$(nsysx_version)
-nsysx_stat := stat -L -c '%n %s %Y %i'
+nsysx_stat := stat -L -c '%n %s %Y %i %z'
 nsysx_state = if [ -e $@ ] && cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
 # The state of a profile: tools, options, file and dump; file and dump must not be newer than the state itself. Their
 # names never become targets, so they may contain any character that a word of make can.

@@ -87,6 +87,7 @@ struct nsx_reader {
 	int64_t           line;          /* text: of the record read last */
 	int64_t           records;
 	int64_t           beyond;        /* number of them whose end does not fit 64 bits */
+	bool              unsteady;      /* one of them says that nothing is steady */
 	int               status;        /* the status that ended it; NSX_OK while it continues */
 	struct nsx_buf    place;
 	struct nsx_arena  arena;         /* kinds and added columns */

@@ -1,6 +1,8 @@
 /* diags.c -- collected diags as records. */
 #include "stream/diags.h"
 
+#include <string.h>
+
 int
 nsx_write_diags(struct nsx_writer *w, const char *tool, const struct nsx_diags *d)
 {
@@ -12,8 +14,10 @@ nsx_write_diags(struct nsx_writer *w, const char *tool, const struct nsx_diags *
 		struct nsx_rec rec = { nsx_kind_builtin(NSX_DIAG), 0, v };
 		struct nsx_buf source = { 0 };
 
-		nsx_buf_c(&source, tool);
-		if (g->source[0])
+		bool own = strcmp(g->source, NSX_DIAG_OF_NSYS) != 0;
+
+		nsx_buf_c(&source, own ? tool : NSX_DIAG_OF_NSYS);
+		if (own && g->source[0])
 			nsx_buf_fmt(&source, ": %s", g->source);
 		nsx_set_s(&rec, NSX_DIAG_severity, nsx_str_c(nsx_severity_name(g->severity)));
 		nsx_set_s(&rec, NSX_DIAG_source, nsx_buf_view(&source));

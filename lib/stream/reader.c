@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "stream/binary.h"
+#include "base/inputs.h"
 #include "base/num.h"
 #include "stream/codec.h"
+#include "stream/steady.h"
 #include "stream/fields.h"
 
 static struct nsx_reader *
@@ -31,6 +33,9 @@ reader_new(int fd, const char *name, unsigned flags, struct nsx_err *err)
 	r->err = err;
 	r->flags = flags;
 	r->in = (struct nsx_input){ .fd = fd, .name = r->name, .err = err };
+	/* Diags are few, and one concerns every reader. */
+	r->asked[NSX_DIAG] = true;
+	r->need[NSX_DIAG] = NSX_C(DIAG, source) | NSX_C(DIAG, text);
 	return r;
 }
 
@@ -63,6 +68,7 @@ nsx_reader_open(const char *path, unsigned flags, struct nsx_err *err)
 		nsx_err_set(err, "%s: %s", std ? "standard input" : path, strerror(errno));
 		return NULL;
 	}
+	nsx_inputs_note(fd);
 	struct nsx_reader *r = reader_new(fd, std ? "standard input" : path, flags, err);
 	if (r)
 		nsx_reader_watch(r);
@@ -73,6 +79,12 @@ void
 nsx_reader_watch(struct nsx_reader *r)
 {
 	nsx_input_watch(&r->in, &r->records);
+}
+
+bool
+nsx_reader_unsteady(const struct nsx_reader *r)
+{
+	return r->unsteady;
 }
 
 struct nsx_input *
@@ -583,6 +595,8 @@ nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
 			break;
 		r->records++;
 		r->beyond += ends_beyond(r, rec);
+		if (rec->kind->id == NSX_DIAG)
+			r->unsteady |= nsx_says_unsteady(rec);
 		if (r->flags & NSX_READ_ORDERED)
 			rc = check_order(r, rec);
 		if (!lacks(r, rec))

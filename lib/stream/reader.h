@@ -73,6 +73,9 @@ int64_t nsx_reader_records(const struct nsx_reader *r);
 /* Number of records read so far whose start + dur does not fit 64 bits: their ends are clamped. */
 int64_t nsx_reader_beyond(const struct nsx_reader *r);
 
+/* Whether a diag read so far says that nothing in the stream is steady (steady.h). */
+bool nsx_reader_unsteady(const struct nsx_reader *r);
+
 void nsx_reader_close(struct nsx_reader *r);   /* NULL allowed */
 
 NSX_END_C

@@ -12,6 +12,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/inputs.h"
 #include "base/outfile.h"
 #include "base/str.h"
 #include "base/unpack.h"
@@ -278,6 +279,7 @@ nsx_dumpfile_open(struct nsx_dumpfile *f, const char *path, struct nsx_err *err)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return refused(f);
+	nsx_inputs_note(fd);
 	char *in = malloc(CHUNK);
 	if (!in) {
 		close(fd);

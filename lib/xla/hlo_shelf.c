@@ -1,5 +1,6 @@
 /* hlo_shelf.c -- dumps with the same bytes are read once. */
 #include "xla/hlo_shelf.h"
+#include "base/inputs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -163,6 +164,7 @@ nsx_hlo_shelf_find(struct nsx_hlo_shelf *s, const char *path)
 
 	if (fd < 0)
 		return NULL;
+	nsx_inputs_note(fd);
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(e = known_file(s, &st)) && hash_file(fd, &c)) {
 		pthread_mutex_lock(&s->lock);
 		e = entry_of(s, &c);

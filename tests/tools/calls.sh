@@ -55,12 +55,15 @@ same 'operations: call, waits, memory' "$T/ops" "$T/want"
 
 columns overhead call start dur class name <"$T/hand.nsx" | sort -k2n >"$T/overheads"
 cat >"$T/want" <<'EOF'
-- 500 100 profiler Flush
+- 500 100 profiler CUDA profiling data flush overhead
+- 1010 40 loading Unknown
+- 4010 10 - Unknown
 19 4100 200 queue-full Command Buffer Full
 19 4200 300 queue-full Command Buffer Full
 19 4400 300 loading Lazy Function Loading
 19 4900 400 loading Lazy Function Loading
 19 4950 10 profiler Flush
+- 6150 5 - Unknown
 - 7000 10 - Flush
 EOF
 same 'overheads' "$T/overheads" "$T/want"
@@ -68,11 +71,30 @@ equal 'ignored rows are counted in diags' "$(columns diag text count <"$T/hand.n
 CUDA calls ignored: without a thread 1
 overheads ignored: they end before they start 1
 overheads ignored: without a thread 1
-overheads of an unknown type: without a class 1
+overheads of an unknown type within the first launch of a kernel: they count as loading its code 1
+overheads of an unknown type: without a class 3
 EOF
 )"
 equal 'device: the start of its last operation' "$(columns device pid last <"$T/hand.nsx")" "$(printf '100 5300\n200 1500')"
 equal 'a range without an end' "$(columns range name unended <"$T/hand.nsx" | sort)" "$(printf 'inner -\nopen 1\nouter -')"
+
+# ---- what nsys warns of, in our own words: its own hold names
+cp "$T/hand.sqlite" "$T/warned.sqlite"
+sqlite3 "$T/warned.sqlite" <<'END'
+CREATE TABLE DIAGNOSTIC_EVENT(timestamp INT, timestampType INT, source INT, severity INT, text TEXT, globalPid INT);
+INSERT INTO DIAGNOSTIC_EVENT VALUES (-1,1,3,2,'Not all NVTX events might have been collected.',1),(-1,1,3,2,'Not all NVTX events might have been collected.',1),
+(-1,1,3,2,'Installed CUDA driver version (13.4) is not supported by this build of SECRET',1),(-1,1,3,2,'7 events of SECRET were dropped.',1),(-1,1,3,3,'No space left for SECRET',1),
+(-1,1,3,1,'Process was launched by the profiler, see SECRET',1),(-1,1,3,4,'SECRET: 3 dropped',1),(-1,1,3,2,'No OpenGL events collected. SECRET',1),(-1,1,3,2,NULL,1),(-1,1,3,'x','lost',1);
+END
+nsysx-extract -q -a "$T/warned.sqlite" >"$T/warned"
+equal 'warnings of nsys that something is missing are diags of it' "$(nsysx-view -t diag "$T/warned" | awk -F'\t' '$2 == "nsys" { print $1, substr($3, 1, 60), $4 }' | sort)" \
+	"$(printf '%s\n' 'warning errors or losses of the recording that nsysx does not know:  2' \
+	'warning not all NVTX events may have been recorded: ranges may be mi 2' 'warning the CUDA driver is not supported by this nsys: operations ma 1')"
+equal '... without what they say of the machine' "$(grep -c SECRET "$T/warned")" 0
+equal '... and on the screen of nsysx-diagnose' "$(nsysx-diagnose -q --table "$T/warned" | grep -c '^nsys warns: ')" 3
+equal '... also through a filter, once' "$(nsysx-overlap -q "$T/warned" | nsysx-view -t diag | awk -F'\t' '$2 == "nsys"' | wc -l)" 3
+sqlite3 "$T/warned.sqlite" 'ALTER TABLE NVTX_EVENTS DROP COLUMN text'
+fails 'ranges without a column for their names' 1 'NVTX_EVENTS: no column text' nsysx-extract -q -a -o "$T/none" "$T/warned.sqlite"
 
 # ---- options
 fails '--calls needs --ops' 2 '--calls needs --ops' nsysx-extract --calls "$T/hand.sqlite"
@@ -139,7 +161,7 @@ equal 'a device whose clock differs from its host has a diag' "$(columns diag te
 # ---- a trace
 nsysx-perfetto -q --chrome "$T/hand.nsx" >"$T/trace"
 equal 'calls are slices' "$(grep -c '"cat":"call"' "$T/trace")" 23
-equal 'overheads are slices' "$(grep -c '"cat":"overhead"' "$T/trace")" 7
+equal 'overheads are slices' "$(grep -c '"cat":"overhead"' "$T/trace")" 10
 equal 'an arrow from each call that issued something to its first operation' "$(grep -c '"ph":"s"' "$T/trace") $(grep -c '"ph":"f"' "$T/trace")" '9 9'
 nsysx-perfetto -q --chrome --no-flows "$T/hand.nsx" >"$T/trace"
 equal 'no arrows with --no-flows' "$(grep -c -e '"ph":"s"' -e '"ph":"f"' "$T/trace")" 0

@@ -563,10 +563,10 @@ turns() {
 	done
 }
 turns '1 0 0 1 0 0 1 0 0 1 0 0 1' | stream thirds
-shows 'every third step is a kind of its own' 'class step@7; every 3rd step is of another kind, 1.400 us p50, the others 1.000 us' nsysx-diagnose -q --table "$T/thirds"
+shows 'every third step is a kind of its own' 'class step@7, every 3rd step is of another kind, 1.400 us p50, the others 1.000 us' nsysx-diagnose -q --table "$T/thirds"
 equal '... and no variability' "$(findings thirds --min 0 | grep -c variability)" 0
 turns '0 1 0 1 0 1 0 1' | stream halves
-shows 'so are steps that alternate' 'class step@7; 2 kinds of it take turns, p50 1.000 us, 1.400 us' nsysx-diagnose -q --table "$T/halves"
+shows 'so are steps that alternate' 'class step@7, 2 kinds of it take turns, p50 1.000 us, 1.400 us' nsysx-diagnose -q --table "$T/halves"
 turns '1 0 0 1 0 1 0 0 0 0 1 0 0' | stream random
 equal 'long steps in no order vary' "$(findings random --min 0 | grep -c variability)" 1
 equal '... and are no kind' "$(nsysx-diagnose -q --table "$T/random" | grep -c 'another kind\|take turns')" 0

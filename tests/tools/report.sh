@@ -427,4 +427,31 @@ equal 'rows show the differences, at both ends' "$(sed -n 's/.*<td class="s[^>]*
 awk -F'\t' -v OFS='\t' 'NR > 1 { $1 = "nsysx-extract: a.2" } { print }' layers/tables/t.tsv >same.tsv
 awk -v spec='name:from:s,total:total:ns' -v limit=5 -v link=tables/t.tsv -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/table.awk" same.tsv >page
 equal 'equal names are complete' "$(grep -c begins page) $(grep -c '<td class="s">nsysx-extract: a.2<' page)" '0 3'
+
+# ---- two reports in one folder
+if command -v flock >/dev/null 2>&1; then
+	rm -rf both
+	nsysx-report -q -o both s/r0.sqlite >"$T/null" 2>&1 &
+	first=$!
+	# Until the first one has its folder.
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -d both/streams ] && break; sleep 0.1; done
+	run nsysx-report -o both s/r1.sqlite
+	wait $first
+	equal 'the second waits, and says so' "$status $(grep -c 'both: another report is being made there: waiting' "$T_private/err")" '0 1'
+	nsysx-report -q -o alone s/r1.sqlite >"$T/null" 2>&1
+	same '... its tables are of its own profile' both/tables/device.tsv alone/tables/device.tsv
+	equal '... and no other' "$(cut -f 2 both/tables/record-profile.tsv | tr '\n' ' ')" 'name r1 '
+else
+	skip 'two reports in one folder' 'no flock'
+fi
+# An export that changed under the same time.
+cp -p s/r0.sqlite changed.sqlite
+nsysx-report -q -o again changed.sqlite >"$T/null" 2>&1
+cp again/tables/record-profile.tsv first.tsv
+cp again/streams/extracted.nsysx first.nsysx
+touch -r changed.sqlite stamp
+cat s/r1.sqlite >changed.sqlite
+touch -r stamp changed.sqlite
+nsysx-report -q -o again changed.sqlite >"$T/null" 2>&1
+ok 'an export that changed under the same time stamp is read again' sh -c '! cmp -s "$1" "$2"' sh first.nsysx again/streams/extracted.nsysx
 done_testing

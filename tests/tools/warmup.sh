@@ -77,9 +77,10 @@ equal 'dropped executions are counted' \
 equal 'what later compilations ran is counted' \
 	"$(nsysx-warmup warmup/tuning.tsv | awk -F'\t' '$1 == "diag" && $3 == "nsysx-warmup" && $4 ~ /autotuning/ { print $2, $4, $5 }')" \
 	'info operations launched by compilations after the first steady execution, such as those of autotuning, removed: 9 ns 4'
-for name in short torch; do
+for name in 'short:no execution after initialisation' 'torch:no execution of a program of XLA'; do
+	why=${name#*:} name=${name%%:*}
 	equal "$name: a stream without steady state: a warning" "$(nsysx-warmup warmup/$name.tsv 2>&1 >/dev/null)" \
-		'nsysx-warmup: warning: no execution after initialisation: everything counts as steady state'
+		"nsysx-warmup: warning: $why: everything counts as steady state"
 	equal "$name: ... the stream is unchanged" "$(nsysx-warmup -q --mark warmup/$name.tsv | grep -c '^diag	warning	nsysx-warmup	')" 1
 done
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
@@ -150,4 +151,37 @@ fi
 
 TMPDIR=/nowhere nsysx-warmup warmup/job.tsv >/dev/null 2>"$T/err"
 equal 'no space for held records is an error' "$?:$(grep -c '^nsysx-warmup: ' "$T/err")" 1:1
+
+# ---- where nothing is steady every screen says so before its first number, and no gain is given
+# Two executions of a program that was compiled and communicates: both are initialisation.
+{
+	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\n#device\tdevice:i\tprofile:i\n#program\tprogram:i\tid:i\tname:s\tkey:s\n'
+	printf '#inst\tprogram:i\tinst:i\tname:s\tcomm:i\tcollective:s\n#compile\tprofile:i\trange:i\tstart:i\tdur:i\tprogram:i\n'
+	printf '#module\tprofile:i\tprogram:i\texecution:i\tdevice:i\tstart:i\tdur:i\thost_start:i\thost_dur:i\n'
+	printf '#thunk\tprofile:i\tprogram:i\texecution:i\tdevice:i\tinst:i\toccurrence:i\tname:s\tstart:i\tdur:i\thidden:i\tcomm:i\n'
+	printf '#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i\tprogram:i\texecution:i\tcomm:i\tcollective:s\n'
+	printf 'profile\t0\tr\ndevice\t0\t0\nprogram\t0\t7\tstep\tstep@7\ninst\t0\t0\tar\t1\tall-reduce\ncompile\t0\t0\t10\t20\t0\n'
+	for e in 0 1; do
+		t=$((e * 100000 + 1000))
+		printf 'module\t0\t0\t%d\t0\t%d\t90000\t%d\t50\nthunk\t0\t0\t%d\t0\t0\t0\tar\t%d\t80000\t0\t1\n' $e $t $((t - 100)) $e $t
+		printf 'op\t0\t%d\tkernel\t0\t7\tncclDevKernel_AllReduce\t%d\t80000\t0\t%d\t1\tall-reduce\n' $e $t $e
+	done
+	printf '#end\trecords:i\nend\t11\n'
+} >"$T/firsts"
+nsysx-warmup -q "$T/firsts" >"$T/unsteady"
+for form in 'diagnose --table' 'diagnose --markdown' 'steps --table' 'idle --table' 'idle --verdict --table' 'summary --table' 'summary --totals --table' 'collectives --summary --table' \
+	"compare --by step --table $T/unsteady" "compare --by thunk --markdown $T/unsteady"; do
+	# shellcheck disable=SC2086
+	nsysx-$form "$T/unsteady" 2>"$T/err" | head -n 1 >"$T/said"
+	equal "nothing is steady: the first line of nsysx-${form%% "$T"*} says so" "$(tr -d '*' <"$T/said" | cut -c 1-80)" 'nothing is steady: the stream has no execution after initialisation, so all numb'
+done
+for form in summary steps 'idle' 'diagnose --where'; do
+	# shellcheck disable=SC2086
+	equal "... nsysx-$form as TSV on standard error" "$(nsysx-$form --tsv "$T/unsteady" 2>&1 >"$T/null" | grep -c 'warning: nothing is steady: ')" 1
+done
+equal '... there are no findings' "$(nsysx-diagnose -q --tsv --min 0 "$T/unsteady" | wc -l)" 1
+equal '... where there were some' "$(nsysx-diagnose -q --tsv --min 0 "$T/firsts" | awk 'END { print (NR > 1) }')" 1
+equal '... and what to record instead is said' "$(nsysx-diagnose --table "$T/unsteady" | grep -c '^no gains: first executions contain what later ones do not have')" 1
+equal 'a stream that was not filtered is not called so' "$(nsysx-summary --table "$T/firsts" 2>&1 | grep -c 'nothing is steady')" 0
+equal 'nor is one with a steady state' "$(nsysx-warmup -q warmup/job.tsv | nsysx-summary --table --by kernel 2>&1 | grep -c 'nothing is steady')" 0
 done_testing

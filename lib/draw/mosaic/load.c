@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "draw/mosaic.h"
+#include "base/inputs.h"
 #include "base/num.h"
 
 enum { CHUNK = 1 << 18 };
@@ -18,6 +19,9 @@ nsx_mosaic_slurp(const char *path, struct nsx_buf *out, struct nsx_err *err)
 	const char *name = standard ? "standard input" : path;
 	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : 1;
+
+	if (fd >= 0)
+		nsx_inputs_note(fd);
 
 	while (got > 0) {
 		if (!nsx_buf_room(out, CHUNK)) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "filter/align/aligning.h"
+#include "base/inputs.h"
 #include "base/progress.h"
 #include "stream/spool.h"
 
@@ -35,6 +36,7 @@ source_open(struct source *s, const char *path)
 	s->fd = std ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0)
 		return nsx_err_set(s->err, "%s: %s", s->name, strerror(errno));
+	nsx_inputs_note(s->fd);
 	s->from = -1;
 	if (fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode))
 		s->from = lseek(s->fd, 0, SEEK_CUR);

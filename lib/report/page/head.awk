@@ -8,7 +8,9 @@ FILENAME ~ /summary.md$/ {
 	gsub(/\*\*/, "", line)
 	gsub(/\\/, "", line)
 	sub(/ +$/, "", line)
-	if (line ~ /^look first at /)
+	if (line ~ /^nothing is steady/)
+		unsteady = 1
+	if (line ~ /^look first at / || line ~ /^nothing is steady/)
 		look = line
 	else if (line == "")
 		parts += verdict != ""
@@ -129,7 +131,7 @@ END {
 		print "</ol>" (f > 3 ? "</details>" : "")
 		print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"
 	} else if (n) {
-		print "<h3>Possible gains</h3><p>No finding is worth half a percent of it.</p>"
+		print "<h3>Possible gains</h3><p>" (unsteady ? "None are known: first executions contain what later ones do not have. Record some steps more." : "No finding is worth half a percent of it.") "</p>"
 	}
 	# What makes the numbers above uncertain is never hidden.
 	for (i = 1; i <= unsures; i++)

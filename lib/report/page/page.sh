@@ -288,7 +288,9 @@ cat <<END
 END
 if [ "$xla" ]; then
 	{
-		[ "${WARMUP:-}" = no ] && printf 'All executions' || printf 'Steady state, first executions left out'
+		if grep -q '^[*][*]nothing is steady' summary.md; then printf 'Nothing is steady, first executions only'
+		elif [ "${WARMUP:-}" = no ]; then printf 'All executions'
+		else printf 'Steady state, first executions left out'; fi
 		if [ "$devices" -ge 2 ]; then [ "${ALIGN:-}" = no ] && printf ', clocks left as they are' || printf ', clocks aligned'; fi
 		[ "$dumps" ] && printf ', with HLO dumps' || printf ', without HLO dumps'
 		printf '.\n'

@@ -2,6 +2,7 @@
 #include "table/diagnose/diagnose.h"
 #include "base/sort.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,10 +199,30 @@ take_work(struct nsx_look_at *a, const struct nsx_rec *rec)
 	return rec->kind->id == NSX_MODULE ? NSX_OK : nsx_look_layout_take(a, rec);
 }
 
+/* What nsys says about the recording. */
+static int
+take_diag(struct nsx_look_at *a, const struct nsx_rec *diag)
+{
+	int64_t count = nsx_int(diag, NSX_DIAG_count, 1);
+
+	if (!nsx_str_eq(nsx_string(diag, NSX_DIAG_source), NSX_STR(NSX_DIAG_OF_NSYS)))
+		return NSX_OK;
+	a->text.len = 0;
+	nsx_buf_str(&a->text, nsx_string(diag, NSX_DIAG_text));
+	if (count > 1)
+		nsx_buf_fmt(&a->text, " (%" PRId64 ")", count);
+	uint32_t text = a->text.failed ? (uint32_t)NSX_NONE : nsx_look_text(a, nsx_buf_view(&a->text));
+
+	return text != NSX_NONE && nsx_vec_push(&a->warnings, text) ? NSX_OK : nsx_err_nomem(a->err, NULL);
+}
+
 static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_look_at *a = state;
+
+	if (rec->kind->id == NSX_DIAG)
+		return take_diag(a, rec);
 
 	if (nsx_idle_take(&a->idle, rec) != NSX_OK || take_setup(a, rec) != NSX_OK)
 		return NSX_ERR;
@@ -334,6 +355,7 @@ free_all(struct nsx_look_at *a)
 	free(a->windows.p);
 	free(a->periods.p);
 	free(a->findings.p);
+	free(a->warnings.p);
 }
 
 static int
@@ -390,6 +412,7 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	nsx_spool_free(spool);
 	if (rc == NSX_OK)
 		rc = nsx_look_pace(&a);
+	a.unsteady = nsx_reader_unsteady(in);
 	if (rc == NSX_OK)
 		rc = nsx_look_judge(&a);
 	if (rc == NSX_OK)

@@ -168,10 +168,12 @@ struct nsx_look_at {
 	struct nsx_step_windows kept;    /* the windows of all devices */
 	struct nsx_map     compiled;     /* (profile, program): the stream has its compilation */
 	bool               any_comm;     /* an instruction communicates */
+	bool               unsteady;     /* nothing in the stream is steady: no gain is known */
 	bool               initialises;  /* windows contain executions that nsysx-warmup drops */
 	struct nsx_buf     text, subject;
 	struct nsx_buf     command;      /* of the finding that is being made */
 	NSX_VEC(struct nsx_finding) findings;
+	NSX_VEC(uint32_t)  warnings;     /* in texts: what nsys says about the recording */
 	const char        *unseen[NSX_NLOOKS];   /* NULL: it was analysed; else why not, and a remedy */
 	struct nsx_buf     others;       /* the text of unseen for steps of another class */
 	struct nsx_buf     turns;        /* kinds of steps that take turns, for a sentence; empty: there are none */

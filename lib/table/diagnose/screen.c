@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/stat.h"
 #include "base/width.h"
+#include "stream/steady.h"
 #include "table/diagnose/diagnose.h"
 
 /* Columns of the screen; minimum of a bar, if there is one; and in addition those of names, of a time, of the rest of a
@@ -119,6 +120,11 @@ put_first(struct screen *s)
 {
 	struct nsx_look_at *a = s->a;
 
+	if (a->unsteady) {
+		nsx_buf_c(s->to, s->markdown ? "**" : "");
+		put_lines(s, NSX_STR(NSX_STEADY_SAYS), 0);
+		nsx_buf_c(s->to, s->markdown ? "**\n\n" : "\n");
+	}
 	if (!a->findings.n)
 		return;
 	const struct nsx_finding *f = &a->findings.p[0];
@@ -429,6 +435,13 @@ put_findings(struct screen *s)
 	n = top && top < n ? top : n;
 	if (!n && !nsx_look_any_work(a))
 		return;
+	if (a->unsteady) {
+		put_lines(s, NSX_STR("no gains: first executions contain what later ones do not have, such as loading "
+		                     "code, autotuning and setting up communication; record some steps more, and "
+		                     "nsysx-warmup leaves out the first"), 0);
+		nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
+		return;
+	}
 	if (!n) {
 		a->text.len = 0;
 		nsx_buf_fmt(&a->text, "no finding is worth %g%% of a %s", a->options->min,
@@ -505,6 +518,14 @@ put_looked(struct screen *s)
 				nsx_buf_c(s->to, "  \n");
 			put_lines(s, nsx_buf_view(&a->text), 0);
 		}
+	for (size_t i = 0; i < a->warnings.n; i++) {
+		a->text.len = 0;
+		nsx_buf_c(&a->text, "nsys warns: ");
+		nsx_buf_str(&a->text, nsx_look_str(a, a->warnings.p[i]));
+		if (s->markdown)
+			nsx_buf_c(s->to, "  \n");
+		put_lines(s, nsx_buf_view(&a->text), 0);
+	}
 	if (a->graphs) {
 		a->text.len = 0;
 		nsx_buf_c(&a->text, "not known: what runs in CUDA graphs that are recorded as a whole, ");

@@ -3,7 +3,8 @@ CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
 INSERT INTO StringIds VALUES (1,'cudaLaunchKernel_v7000'),(2,'cudaGraphLaunch_v10000'),(3,'cuMemcpyHtoDAsync_v2'),(4,'cudaMemcpyAsync_ptsz_v7000'),(5,'cudaMemcpy_v3020'),
 (6,'cudaMemsetAsync_v3020'),(7,'cuCtxSynchronize'),(8,'cudaEventQuery_v3020'),(9,'cudaStreamWaitEvent_v3020'),(10,'cudaMalloc_v3020'),(11,'cuModuleLoadData'),(12,'cudaStreamIsCapturing_v10000'),
 (13,'cudaLaunchHostFunc_v10000'),(14,'cuLaunchKernelEx'),(15,'cudaStreamSynchronize_ptsz_v7000'),(16,'Command Buffer Full'),(17,'Lazy Function Loading'),(18,'kernel'),(19,'Flush'),
-(20,'cuMemFree_v2'),(21,'cuLibraryGetKernel'),(22,'cuGraphLaunch_ptsz'),(23,'cuMemsetD8Async');
+(20,'cuMemFree_v2'),(21,'cuLibraryGetKernel'),(22,'cuGraphLaunch_ptsz'),(23,'cuMemsetD8Async'),
+(24,'CUDA profiling data flush overhead'),(25,'Unknown');
 CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INT, end INT, eventClass INT, globalTid INT, correlationId INT, nameId INT, returnValue INT, callchainId INT);
 -- Process 100: launches with what they launch, then calls of each class. 281474976710656 is 1 << 48, 100 << 24 is 1677721600.
 INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES
@@ -56,7 +57,9 @@ INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES
 (4900,5300,103,281474976710656+1677721600+100,17,17,6),(4950,4960,103,281474976710656+1677721600+100,17,19,3),(7000,7010,103,281474976710656+1677721600+100,98,19,0),
 (7020,7030,103,NULL,1,19,3),(7050,7040,103,281474976710656+1677721600+100,1,19,3);
 CREATE TABLE PROFILER_OVERHEAD(start INT, end INT, globalTid INT, nameId INT, returnValue INT);
-INSERT INTO PROFILER_OVERHEAD VALUES (500,600,281474976710656+1677721600+100,19,0);
+-- The profiler's by its name; in the first launch of the kernel; in a later one; in no launch.
+INSERT INTO PROFILER_OVERHEAD VALUES (500,600,281474976710656+1677721600+100,24,0),(1010,1050,281474976710656+1677721600+100,25,0),
+(4010,4020,281474976710656+1677721600+100,25,1),(6150,6155,281474976710656+1677721600+100,25,1);
 CREATE TABLE NVTX_EVENTS(start INT, end INT, eventType INT, rangeId INT, category INT, color INT, text TEXT, globalTid INT, endGlobalTid INT, textId INT, domainId INT);
 INSERT INTO NVTX_EVENTS VALUES (900,3050,59,NULL,NULL,NULL,'outer',281474976710656+1677721600+100,NULL,NULL,0),(950,1150,59,NULL,NULL,NULL,'inner',281474976710656+1677721600+100,NULL,NULL,0),
 (1390,NULL,59,NULL,NULL,NULL,'open',281474976710656+1677721600+101,NULL,NULL,0);
