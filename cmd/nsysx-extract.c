@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "tool.h"
 
-static bool all;
+static bool all, no_host;
 static const char *ranges, *window, *devices, *processes, *match = "auto";
 static int64_t jobs;
 static struct nsx_extract_opts opt = { .from = INT64_MIN, .to = INT64_MAX };
@@ -68,6 +68,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "device", &devices, "N,...", "keep only these devices of the job"),
 	NSX_OPT_STR(0, "process", &processes, "N,...", "keep only these processes of the job"),
 	NSX_OPT_FLAG(0, "host", &opt.host, "write the host's name into profile records"),
+	NSX_OPT_FLAG(0, "no-host", &no_host, "leave it out, although --host comes before"),
 	NSX_OPT_FLAG(0, "strip-paths", &opt.strip_paths, "keep only the last component of source paths"),
 	NSX_OPT_INT('j', "jobs", &jobs, "N", 1, 1024, "threads to use [one for each processor]"),
 	NSX_OPT_FLAG(0, "spool", &opt.spool, "hold one export per thread in memory, the others in temporary files"),
@@ -204,6 +205,7 @@ main(int argc, char **argv)
 
 	argc = nsx_cli_parse(&cli, argc, argv);
 	parse_options();
+	opt.host &= !no_host;
 	if (!argc)
 		nsx_cli_misuse(&cli, "no export given");
 	check_dumps(argc);

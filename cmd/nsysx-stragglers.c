@@ -41,7 +41,8 @@ wanted(void)
 		nsx_cli_misuse(&cli, "--pace excludes --curve, --waits and --program");
 	if (waits && *waits && strcmp(waits, "device") != 0 && strcmp(waits, "pairs") != 0)
 		nsx_cli_misuse(&cli, "--waits: want device or pairs, got \"%s\"", waits);
-	o.show = pace ? NSX_STRAGGLERS_PACE : waits && strcmp(waits, "pairs") == 0 ? NSX_STRAGGLERS_PAIRS : waits ? NSX_STRAGGLERS_WAITS
+	o.show = pace ? NSX_STRAGGLERS_PACE : waits && strcmp(waits, "pairs") == 0 ? NSX_STRAGGLERS_PAIRS : waits
+	    ? NSX_STRAGGLERS_WAITS
 	         : curve ? NSX_STRAGGLERS_CURVE : NSX_STRAGGLERS_DEVICES;
 	nsx_tool_table_form(&cli);
 	return o;

@@ -53,7 +53,8 @@ int nsx_table_sum(struct nsx_table *t, int col, nsx_u128 ns, struct nsx_err *err
 /* Set the line above a table in Markdown, which is itself Markdown; other forms omit it. The last call counts. */
 void nsx_table_title(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
 
-/* Set a line of plain text above an aligned table or a table in Markdown; other forms omit it. The table may be NULL. */
+/* Set a line of plain text above an aligned table or a table in Markdown; other forms omit it. The table
+ * may be NULL. */
 void nsx_table_lead(struct nsx_table *t, const char *text);
 
 /* Add a line of plain text below the rows of an aligned table or a table in Markdown; other forms omit it. */

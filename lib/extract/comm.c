@@ -1,5 +1,5 @@
 /* comm.c -- recognises communication in an export by names of kernels: operations, and instructions by the kernels that
- * they ran. Each distinct name is classified once. */
+ * they ran; and which thunks only copy. Each distinct name is classified once. */
 #include "extract/profile.h"
 
 #include <stdlib.h>
@@ -47,18 +47,25 @@ judge_names(struct ex_profile *p)
 	return good;
 }
 
-/* Instructions whose kernels all communicate, of the kind of the first. */
+/* Instructions whose kernels all communicate, of the kind of the first; and what thunks consist of. */
 static bool
-judge_instructions(struct ex_profile *p)
+judge_thunks(struct ex_profile *p)
 {
 	bool *computes = calloc(p->insts.n + 1, sizeof *computes);
 
 	for (uint32_t i = 0; computes && i < p->trace.nops; i++) {
-		uint32_t thunk = p->trace.ops[i].type == NSX_OP_KERNEL ? nsx_extract_op_thunk(p, i) : NSX_NONE;
+		enum nsx_op_type type = p->trace.ops[i].type;
+		uint32_t thunk = nsx_extract_op_thunk(p, i);
 		if (thunk == NSX_NONE)
 			continue;
 		uint32_t inst = p->thunks.p[thunk].inst;
 		const char *kind = nsx_extract_op_kind(p, i);
+		if (!kind && (type == NSX_OP_MEMCPY || type == NSX_OP_MEMSET))
+			p->thunks.p[thunk].copies = true;
+		else
+			p->thunks.p[thunk].works = true;
+		if (type != NSX_OP_KERNEL)
+			continue;
 		if (!kind) {
 			computes[inst] = true;
 			p->insts.p[inst].kernels = NULL;
@@ -91,7 +98,7 @@ nsx_extract_find_comm(struct ex_profile *p)
 
 	if (!t->nops)
 		return NSX_OK;
-	if (!judge_names(p) || !judge_instructions(p))
+	if (!judge_names(p) || !judge_thunks(p))
 		return nsx_err_nomem(&p->err, p->input->path);
 	if (p->opts->ops) {
 		report_wholes(p);

@@ -166,8 +166,10 @@ emit_thunk(struct ex_emit *e, const struct ex_profile *p, const struct ex_thunk 
 	nsx_set_i(r, NSX_THUNK_host_start, range->start);
 	nsx_set_i(r, NSX_THUNK_host_dur, nsx_extract_dur(range->start, range->end));
 	nsx_set_i(r, NSX_THUNK_ops, th->ops);
-	nsx_set_i(r, NSX_THUNK_comm, e->job->insts.p[program->first_inst + inst->number].comm);
+	bool comm = e->job->insts.p[program->first_inst + inst->number].comm;
+	nsx_set_i(r, NSX_THUNK_comm, comm);
 	nsx_set_i(r, NSX_THUNK_range, range->id);
+	nsx_set_i(r, NSX_THUNK_copy, th->copies && !th->works && !comm);
 	return nsx_emit_done(e);
 }
 

@@ -71,6 +71,7 @@ struct ex_thunk {
 	uint32_t device;
 	uint32_t ops;             /* CUDA calls that launched its operations */
 	bool     gone;            /* a command buffer whose operations became thunks of instructions */
+	bool     copies, works;   /* it has operations that are copies or sets of memory, not between devices; others */
 };
 
 struct ex_compile {

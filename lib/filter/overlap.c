@@ -12,10 +12,13 @@
  * The first communication ends at 90: c(90) = 70, so 70 - 50 = 20 are hidden and 20 exposed. The second ends at 95:
  * c(95) = 70, so nothing is hidden.
  *
- * Thunks are ordered by start, so when the stream has reached t, everything that began before t is known: c(t) is the
+ * Records are ordered by start, so when the stream has reached t, everything that began before t is known: c(t) is the
  * length of the union of all computing intervals so far, less the part beyond t. Only the last piece of the union can
- * reach beyond t. Operations are compared with a separate union, of kernels and whole graphs, so that work that is
- * recorded both as a thunk and as its operations hides communication once. */
+ * reach beyond t.
+ *
+ * Computation is that of operations (kernels and whole graphs) if the stream has any, of thunks else: spans of thunks
+ * hold gaps between kernels. A thunk's first operation starts with it, so when a thunk has ended it is known whether
+ * there are operations. Copies compute nothing, as operations or as thunks. */
 #include "filter/overlap.h"
 
 #include <stdlib.h>
@@ -37,21 +40,22 @@ struct computing {
 	bool     any;
 };
 
-/* A communication thunk or operation that has not ended. */
-struct open { int64_t end; uint64_t before, ticket; uint32_t of; };   /* before: c(start); of: in overlap.unions */
+/* A communication thunk or operation that has not ended. before: c(start), of thunks and of operations; of: the first
+ * of its device's two in overlap.unions. */
+struct open { int64_t end; uint64_t before[2], ticket; uint32_t of; };
 
 struct overlap {
 	struct nsx_defer   *through;      /* from reader to writer */
 	struct nsx_err    *err;
 	struct nsx_catalogue cat;
-	NSX_VEC(struct computing) unions;   /* by device of the catalogue: of its thunks, of its operations */
+	NSX_VEC(struct computing) unions;   /* two by device of the catalogue: of its thunks, of its operations */
 	NSX_VEC(struct open) heap;       /* the earliest end first */
 	uint64_t           thunks, ops, comm;
 };
 
 /* ---- intervals ---- */
 
-/* The union of the record, created if it is new; NSX_NONE when out of memory. */
+/* The first union of the record's device, created if it is new; NSX_NONE when out of memory. */
 static uint32_t
 union_of(struct overlap *o, const struct nsx_rec *rec)
 {
@@ -59,12 +63,10 @@ union_of(struct overlap *o, const struct nsx_rec *rec)
 
 	if (device == NSX_NONE || device >= NSX_NONE / 2)
 		return NSX_NONE;
-	uint32_t at = 2 * device + (rec->kind->id == NSX_OP);
-
-	while (o->unions.n <= at)
+	while (o->unions.n <= 2 * device + 1)
 		if (!nsx_vec_push(&o->unions, ((struct computing){ 0 })))
 			return NSX_NONE;
-	return at;
+	return 2 * device;
 }
 
 /* c(t), when no interval that began after t is in the union. */
@@ -114,17 +116,20 @@ answer_until(struct overlap *o, int64_t now)
 {
 	while (o->heap.n && o->heap.p[0].end <= now) {
 		struct open c = ends_pop(o, o->heap.p, o->heap.n--);
+		int of = o->ops > 0;
 
 		nsx_defer_answer(o->through, c.ticket,
-		                (int64_t)(computed_before(&o->unions.p[c.of], c.end) - c.before));
+		                (int64_t)(computed_before(&o->unions.p[c.of + of], c.end) - c.before[of]));
 	}
 }
 
-/* Whether an operation that does not communicate computes: copies and memsets hide nothing. */
+/* Whether a thunk or an operation that does not communicate computes: copies and memsets hide nothing. */
 static bool
-computes(const struct nsx_rec *op)
+computes(const struct nsx_rec *rec)
 {
-	struct nsx_str type = nsx_string(op, NSX_OP_type);
+	if (rec->kind->id == NSX_THUNK)
+		return nsx_int(rec, NSX_THUNK_copy, 0) != 1;
+	struct nsx_str type = nsx_string(rec, NSX_OP_type);
 
 	return nsx_str_eq(type, NSX_STR("kernel")) || nsx_str_eq(type, NSX_STR("graph"));
 }
@@ -141,18 +146,19 @@ take_work(struct overlap *o, const struct nsx_rec *rec)
 	o->comm += comm;
 	if (comm && dur <= 0)
 		return nsx_defer_set(o->through, 0, &ticket);
-	if (dur <= 0 || (!comm && !thunk && !computes(rec)))
+	if (dur <= 0 || (!comm && !computes(rec)))
 		return NSX_OK;
 	uint32_t of = union_of(o, rec);
 	if (of == NSX_NONE)
 		return nsx_err_nomem(o->err, NULL);
 	if (!comm) {
-		add_interval(&o->unions.p[of], start, dur);
+		add_interval(&o->unions.p[of + !thunk], start, dur);
 		return NSX_OK;
 	}
 	if (nsx_defer_set(o->through, NSX_ABSENT, &ticket) != NSX_OK)
 		return NSX_ERR;
-	struct open c = { nsx_add_sat(start, dur, NULL), computed_before(&o->unions.p[of], start), ticket, of };
+	struct open c = { nsx_add_sat(start, dur, NULL), { computed_before(&o->unions.p[of], start),
+		computed_before(&o->unions.p[of + 1], start) }, ticket, of };
 	return open_push(o, c) ? NSX_OK : nsx_err_nomem(o->err, NULL);
 }
 
@@ -203,7 +209,7 @@ open_pass(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, stru
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
 		if (nsx_section_of(k) == NSX_SECTION_METADATA)
 			look[k] = NSX_EVERY;
-	look[NSX_THUNK] = nsx_field_slots(NSX_THUNK, work);
+	look[NSX_THUNK] = nsx_field_slots(NSX_THUNK, work) | NSX_C(THUNK, copy);
 	look[NSX_OP] = nsx_field_slots(NSX_OP, work) | NSX_C(OP, type);
 	return nsx_defer_new(in, out, hidden, sizeof hidden / sizeof *hidden, look, hold_bytes, err);
 }

@@ -16,6 +16,7 @@ void
 nsx_clock_error_diag(const struct nsx_catalogue *c, int64_t rows, struct nsx_diags *diags)
 {
 	nsx_diag_add(diags, NSX_INFO, "", rows,
-	             "rows with a mean wait of at most %.0f ns, which is within the error of the clocks: nsysx-view -t clock",
+	             "rows with a mean wait of at most %.0f ns, which is within the error of the clocks: nsysx-view "
+	             "-t clock",
 	             nsx_clock_error(c));
 }

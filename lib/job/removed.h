@@ -1,5 +1,5 @@
-/* removed.h -- the time of a device that nsysx-warmup took away: it ran operations that were removed, or waited for one.
- * It is no part of any window and of no period, and it is not idle time.
+/* removed.h -- the time of a device that nsysx-warmup took away: it ran operations that were removed, or waited for
+ * one. It is no part of any window and of no period, and it is not idle time.
  *
  * `op.removed` of an operation says how long before its start the removed ones ended. A gap before an operation is
  * removed up to that end:

@@ -59,7 +59,8 @@ drop_cut(struct nsx_step_set *s)
 
 /* ---- executions of no named program */
 
-/* Of the programs that ran twice on a device, also if the window cut all executions but one, the one with most time, of several the first by name; NSX_NONE: none. */
+/* Of the programs that ran twice on a device, also if the window cut all executions but one, the one with most time,
+ * of several the first by name; NSX_NONE: none. */
 static uint32_t
 longest(const struct nsx_step_set *s)
 {

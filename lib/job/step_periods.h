@@ -1,10 +1,10 @@
 /* step_periods.h -- the periods of collected steps, and which of them count.
  *
  * A step is wholly inside the time that was seen: its host interval and its work on the device. One that is not is no
- * step; it is counted. The period of a step lasts to the start of the next one of its class on the device, without time
- * that nsysx-warmup removed (removed.h); the last one has none. A period that holds the start of a step of another class
- * is mixed: it says more than the step itself, and does not count where the device has two or more of the class that are
- * not mixed; else all count.
+ * step; it is counted. The period of a step lasts to the start of the next one of its class on the device, without
+ * time that nsysx-warmup removed (removed.h); the last one has none. A period that holds the start of a step of
+ * another class is mixed: it says more than the step itself, and does not count where the device has two or more of
+ * the class that are not mixed; else all count.
  *
  *   train 0   train 1   eval 2   train 3   train 4       periods of 0 and 3 count, that of 1 is mixed, 4 has none
  *
@@ -15,9 +15,9 @@
 
 #include "job/steps.h"
 
-/* Of a set whose list is by class, device and start, and whose timelines are finished: remove what is no step, and, of
- * executions of no named program, all programs but the one with most time of those that ran twice on a device; set next,
- * period, sums, other and kept. NSX_OK, or NSX_ERR with s->err filled. O(n log n). */
+/* Of a set whose list is by class, device and start, and whose timelines are finished: remove what is no step, and,
+ * of executions of no named program, all programs but the one with most time of those that ran twice on a device; set
+ * next, period, sums, other and kept. NSX_OK, or NSX_ERR with s->err filled. O(n log n). */
 int nsx_step_periods(struct nsx_step_set *s);
 
 #endif

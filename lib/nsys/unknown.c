@@ -70,7 +70,8 @@ is_within(const struct nsx_overhead *o, const struct nsx_sort_key *first, size_t
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (first[mid].k[0] < (int64_t)o->gtid || (first[mid].k[0] == (int64_t)o->gtid && first[mid].k[1] <= o->start))
+		if (first[mid].k[0] < (int64_t)o->gtid || (first[mid].k[0] == (int64_t)o->gtid &&
+		    first[mid].k[1] <= o->start))
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -106,7 +107,8 @@ nsx_host_judge_unknown(struct nsx_loader *l)
 	}
 	free(first);
 	nsx_load_diag(l, NSX_INFO, loading,
-	              "overheads of an unknown type within the first launch of a kernel: they count as loading its code");
+	              "overheads of an unknown type within the first launch of a kernel: they count as loading its "
+		              "code");
 	nsx_load_diag(l, NSX_WARNING, unknown, "overheads of an unknown type: without a class");
 	return NSX_OK;
 }

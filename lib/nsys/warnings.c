@@ -11,13 +11,19 @@ enum { WARNING = 2, ERROR = 3 };
 
 /* begins: of the text; says: the diag, NULL: nothing is missing. */
 static const struct { const char *begins, *says; } known[] = {
-	{ "Scheduling information is absent", "Scheduling was not recorded: when threads were off the CPU is not known" },
-	{ "Collection of CPU IP samples", "neither CPU samples nor scheduling were recorded: the collection is disabled" },
-	{ "Unable to configure the collection", "neither CPU samples nor scheduling were recorded: the collection is disabled" },
+	{ "Scheduling information is absent",
+	    "Scheduling was not recorded: when threads were off the CPU is not known" },
+	{ "Collection of CPU IP samples",
+	    "neither CPU samples nor scheduling were recorded: the collection is disabled" },
+	{ "Unable to configure the collection",
+	    "neither CPU samples nor scheduling were recorded: the collection is disabled" },
 	{ "Installed CUDA driver version", "the CUDA driver is not supported by this nsys: operations may be missing" },
-	{ "Not all NVTX events might have been collected", "not all NVTX events may have been recorded: ranges may be missing" },
-	{ "NVTX payload extension is incompatible", "an NVTX client is not compatible with this nsys: its ranges are missing" },
-	{ "CUDA profiling might have not been started", "a process may have no CUDA trace: profiling was not started there" },
+	{ "Not all NVTX events might have been collected",
+	    "not all NVTX events may have been recorded: ranges may be missing" },
+	{ "NVTX payload extension is incompatible",
+	    "an NVTX client is not compatible with this nsys: its ranges are missing" },
+	{ "CUDA profiling might have not been started",
+	    "a process may have no CUDA trace: profiling was not started there" },
 	{ "Unable to collect CPU kernel IP", NULL },
 };
 enum { KNOWN = sizeof known / sizeof *known };
@@ -74,6 +80,7 @@ nsx_warnings_read(struct nsx_loader *l)
 		if (known[i].says)
 			nsx_diag_add(l->diags, NSX_WARNING, NSX_DIAG_OF_NSYS, w.count[i], "%s", known[i].says);
 	nsx_diag_add(l->diags, NSX_WARNING, NSX_DIAG_OF_NSYS, w.unknown,
-	             "errors or losses of the recording that nsysx does not know: see the table DIAGNOSTIC_EVENT of the export");
+	             "errors or losses of the recording that nsysx does not know: see the table DIAGNOSTIC_EVENT of "
+		             "the export");
 	return NSX_OK;
 }

@@ -1,19 +1,22 @@
 # lanes.awk -- a step as lanes: what every device did in the median and in the slowest step. Reads step-each.tsv,
 # record-device.tsv, a list of gaps (nsysx-idle --list) and a table of op records, in that order. Writes a row for each
-# piece: pick step device lane what start dur count name on period; times in ns. A step is the step of one device
-# (column on) and lasts for period: all devices are drawn over that time, whichever step they are in, so that waiting
-# devices are above the late one. start is relative to the beginning of the step. Operations that are closer together
-# than a picture can show are one piece, with the name of the longest; gaps are not joined. A device without pieces has
-# one row, in the lane none: what is `outside` if it did nothing in that time, `limit` if the picture has too many
-# devices. Without steps the op table is read twice, and the whole recording is the only step: on and period are empty.
-# With spans set, the times of the steps are printed instead, from the first two tables.
+# piece: pick step device lane what start dur count name on period length; times in ns. A step is picked on one device
+# (column on), where it lasts for period; every other device is drawn over its own step of that number, or that overlaps
+# it most, so that the pieces of a device sum to the parts of a step, and waiting devices are above the late one. start is
+# relative to the first start of these steps. What is closer together than a picture can show is one piece, with the name
+# of the longest operation: dur is the time in it, length that from its start to its end. `what` of communication is
+# exposed, or hidden beside computation; of copies empty, or hidden beside anything else. Gaps are not joined. A device
+# without pieces has one row, in the lane none: what is `outside` if it did nothing in that time, `limit` if the picture
+# has too many devices. A device without steps is drawn over the picked one, without a number. Without steps the op table
+# is read twice, and the whole recording is the only step: step, on and period are empty. With spans set, the times of
+# the steps are printed instead, from the first two tables.
 BEGIN {
 	FS = OFS = "\t"
 	OFMT = CONVFMT = "%.16g"
 	DEVICES = 16
 	PIECES = 3200
 	if (!spans)
-		print "pick", "step", "device", "lane", "what", "start", "dur", "count", "name", "on", "period"
+		print "pick", "step", "device", "lane", "what", "start", "dur", "count", "name", "on", "period", "length"
 }
 FNR == 1 {
 	file++
@@ -87,57 +90,75 @@ function sort(m,   i, x) {
 		sift(1, i - 1)
 	}
 }
-# Create a window for pick k of device d, and return its number.
-function open_window(k, d) {
+# Create a window for pick k of device d: it is drawn from a to b, its step of that number.
+function open_window(k, d, a, b, number) {
 	total++
 	of[total] = d
+	step_at[total] = number
+	begin[total] = settled[total] = a
+	finish[total] = b
 	window[k, ++windows[k]] = window_of[k, d] = total
-	return total
+	if (windows[k] == 1 || a < zero[k])
+		zero[k] = a
+	if (windows[k] == 1 || b > stop[k])
+		stop[k] = b
 }
-# Pick step i: open windows over its time on its device and on the others that have steps of its class.
-function pick(k, name, i, top,   j) {
+# Pick step i: open windows over it, and on each other device over its step of that number if it overlaps this one, else
+# that which overlaps it most.
+function pick(k, name, i, top,   j, d, m, x, most, best, others) {
 	picked[k] = name
-	step_of[k] = number[i]
-	zero[k] = from[i]
 	on[k] = device[i]
 	length_of[k] = period[i]
 	picks = k
-	over(k, device[i])
-	for (j = 1; j <= n; j++)
-		if (class[j] == top && windows[k] < DEVICES && !((k, device[j]) in window_of))
-			over(k, device[j])
+	open_window(k, device[i], from[i], from[i] + period[i], number[i])
+	for (j = 1; j <= n; j++) {
+		d = device[j]
+		if (class[j] != top || d == device[i])
+			continue
+		x = (from[j] + period[j] < from[i] + period[i] ? from[j] + period[j] : from[i] + period[i]) - (from[j] > from[i] ? from[j] : from[i])
+		if (x <= 0)
+			continue
+		if (number[j] == number[i])
+			x = 1e300
+		if (!(d in most))
+			others[++m] = d
+		if (x > most[d]) {
+			most[d] = x
+			best[d] = j
+		}
+	}
+	for (j = 1; j <= m && windows[k] < DEVICES; j++) {
+		x = best[others[j]]
+		open_window(k, others[j], from[x], from[x] + period[x], number[x])
+	}
+	base[k] = from[i]
 }
-# Open windows for devices with other steps or none.
+# Open windows for devices without such a step.
 function open_rest(k,   i) {
 	for (i = 1; i <= devices && windows[k] < DEVICES; i++)
 		if (!((k, listed[i]) in window_of))
-			over(k, listed[i])
-}
-function over(k, d,   x) {
-	x = open_window(k, d)
-	begin[x] = zero[k]
-	finish[x] = zero[k] + length_of[k]
+			open_window(k, listed[i], base[k], base[k] + length_of[k], "")
 }
 # Without steps, the window is from the first operation's start to the last operation's end, on all devices.
 function widen(d, a, b) {
 	if (!((1, d) in window_of)) {
 		if (windows[1] == DEVICES)
 			return
-		open_window(1, d)
+		open_window(1, d, a, b, "")
 	}
-	if (!began++ || a < zero[1])
+	if (a < zero[1])
 		zero[1] = a
-	if (b > finish_all)
-		finish_all = b
+	if (b > stop[1])
+		stop[1] = b
 }
 function widened(   w) {
 	picked[1] = "recording"
 	picks = 1
-	step_of[1] = ""
-	length_of[1] = finish_all - zero[1]
+	base[1] = zero[1]
+	length_of[1] = stop[1] - zero[1]
 	for (w = 1; w <= windows[1]; w++) {
-		begin[window[1, w]] = zero[1]
-		finish[window[1, w]] = finish_all
+		begin[window[1, w]] = settled[window[1, w]] = zero[1]
+		finish[window[1, w]] = stop[1]
 	}
 	open_rest(1)
 }
@@ -149,9 +170,59 @@ function set_near(   k) {
 			near_of[k] = length_of[k] / 2000
 	}
 }
-# Keep what is in a picked step: lane, start, end, name. It is joined with the previous piece if that is near. Pieces
-# are numbered, and listed by window and lane.
-function keep(lane, what, a, b, d, name,   k, w, q, i, x, y) {
+# Add to the lane of window w what is from a to b: a piece of its own, or part of the one before if that is near. ops
+# operations began since the piece before, the longest of `long` ns and that name; 0: one goes on.
+function extend(w, lane, what, a, b, near, ops, long, name,   q, i) {
+	q = w SUBSEP lane SUBSEP what
+	i = last[q]
+	if (!i || a - hi[i] > near) {
+		i = last[q] = piece[w, ++held[w]] = ++pieces
+		lo[i] = a
+		lane_of[i] = lane
+		kind[i] = what
+		if (!ops)
+			ops = 1
+	}
+	hi[i] = b
+	spent[i] += b - a
+	ops_in[i] += ops
+	if (long > longest[i] || label[i] == "") {
+		longest[i] = long
+		label[i] = name
+	}
+}
+# Add what a lane did from a to b with the operations that began in it.
+function take_lane(w, lane, what, a, b, near,   q) {
+	q = w SUBSEP lane
+	extend(w, lane, what, a, b, near, begun[q], begun[q] ? begun_long[q] : 0, begun[q] ? begun_name[q] : latest_name[q])
+	begun[q] = begun_long[q] = 0
+}
+# The operations of window w that began before t are known: add what its device did until then. The latest ends of those
+# that compute, communicate and copy determine it.
+function settle(w, t, near,   a, b, c, m, y) {
+	for (a = settled[w]; a < t; a = b) {
+		c = ends[w, "compute"]
+		m = ends[w, "comm"]
+		y = ends[w, "copy"]
+		b = t
+		if (c > a && c < b)
+			b = c
+		if (m > a && m < b)
+			b = m
+		if (y > a && y < b)
+			b = y
+		if (c > a)
+			take_lane(w, "compute", "", a, b, near)
+		if (m > a)
+			take_lane(w, "comm", c > a ? "hidden" : "exposed", a, b, near)
+		if (y > a)
+			take_lane(w, "copy", c > a || m > a ? "hidden" : "", a, b, near)
+	}
+	if (t > settled[w])
+		settled[w] = t
+}
+# An operation: in each picture of its device it is cut to the step.
+function work(lane, a, b, d, name,   k, w, q, x, y) {
 	for (k = 1; k <= picks; k++) {
 		if (!((k, d) in window_of))
 			continue
@@ -160,20 +231,29 @@ function keep(lane, what, a, b, d, name,   k, w, q, i, x, y) {
 			continue
 		x = a > begin[w] ? a : begin[w]
 		y = b < finish[w] ? b : finish[w]
+		settle(w, x, near_of[k])
 		q = w SUBSEP lane
-		i = last[q]
-		if (lane == "idle" || !i || x - hi[i] > near_of[k]) {
-			i = last[q] = piece[q, ++held[q]] = ++pieces
-			lo[i] = x
-			hi[i] = y
-			kind[i] = what
-		} else if (y > hi[i])
-			hi[i] = y
-		ops_in[i]++
-		if (y - x > longest[i]) {
-			longest[i] = y - x
-			label[i] = name
+		begun[q]++
+		if (y - x > begun_long[q] || begun[q] == 1) {
+			begun_long[q] = y - x
+			begun_name[q] = name
 		}
+		if (!(q in ends) || y > ends[q]) {
+			ends[q] = y
+			latest_name[q] = name
+		}
+	}
+}
+# A gap: one that is too short to be drawn is left out.
+function gap(cause, a, b, d, name,   k, w, x, y) {
+	for (k = 1; k <= picks; k++) {
+		if (!((k, d) in window_of))
+			continue
+		w = window_of[k, d]
+		x = a > begin[w] ? a : begin[w]
+		y = b < finish[w] ? b : finish[w]
+		if (y - x >= length_of[k] / 4000 && y > x)
+			extend(w, "idle", cause, x, y, -1, 1, y - x, name)
 	}
 }
 file == 2 { listed[++devices] = v("device") }
@@ -187,29 +267,22 @@ file == 4 {
 	if (whole && !again)
 		widen(v("device"), a, b)
 	else
-		keep(v("comm") == 1 ? "comm" : v("type") ~ /^mem/ ? "copy" : "compute", "", a, b, v("device"), v("name"))
+		work(v("comm") == 1 ? "comm" : v("type") ~ /^mem/ ? "copy" : "compute", a, b, v("device"), v("name"))
 }
-# Gaps are read in order of length: sort those of each step by time.
-function put_gaps(   i, w) {
-	for (i = 1; i <= gaps; i++)
-		keep("idle", gap_cause[i], gap_start[i], gap_end[i], gap_device[i], "before " gap_next[i])
-	for (w = 1; w <= total; w++)
-		order(w SUBSEP "idle")
-}
-# Sort the gaps of lane q by start, equal ones in the order of input: a merge sort, since there are thousands of them.
-function order(q,   i, m, size) {
-	m = held[q]
+# Sort the pieces of window w by lane and start, equal ones in the order of input: a merge sort, since there are thousands.
+function order(w,   i, m, size) {
+	m = held[w]
 	for (i = 1; i <= m; i++)
-		by[i] = piece[q, i]
+		by[i] = piece[w, i]
 	for (size = 1; size < m; size *= 2) {
 		for (i = 1; i <= m; i += 2 * size)
 			join(i, i + size, i + 2 * size, m + 1)
 		for (i = 1; i <= m; i++)
 			by[i] = joined[i]
 	}
-	for (i = 1; i <= m; i++)
-		piece[q, i] = by[i]
 }
+function place(i) { return index("compute comm copy idle", lane_of[i]) }
+function before(i, j) { return place(i) != place(j) ? place(i) < place(j) : lo[i] <= lo[j] }
 # Merge by[a..b-1] and by[b..c-1], both sorted and limited to `end`, into joined[a..c-1].
 function join(a, b, c, end,   i, j, n) {
 	if (b > end)
@@ -219,108 +292,43 @@ function join(a, b, c, end,   i, j, n) {
 	i = a
 	j = b
 	for (n = a; n < c; n++)
-		joined[n] = i < b && (j >= c || lo[by[i]] <= lo[by[j]]) ? by[i++] : by[j++]
+		joined[n] = i < b && (j >= c || before(by[i], by[j])) ? by[i++] : by[j++]
 }
-# Print the current piece.
-function flush() {
-	if (p_end > p_start) {
-		drawn[x]++
+# Print the pieces of window w of pick k.
+function put_window(k, w,   i, j) {
+	order(w)
+	for (i = 1; i <= held[w]; i++) {
+		j = by[i]
+		print picked[k], step_at[w], of[w], lane_of[j], kind[j], lo[j] - zero[k], spent[j], ops_in[j], label[j], on[k], (on[k] == "" ? "" : length_of[k]), hi[j] - lo[j]
 		any = 1
-		print picked[k], step_of[k], of[x], p_lane, p_what, p_start - zero[k], p_end - p_start, p_count, p_name, on[k], (on[k] == "" ? "" : length_of[k])
 	}
-	p_end = p_start = 0
-}
-function add(lane, what, a, b, name, ops) {
-	if (p_end > p_start && lane == p_lane && what == p_what && a - p_end <= near) {
-		p_count += ops
-		if (b > p_end)
-			p_end = b
-		if (b - a > p_longest) {
-			p_longest = b - a
-			p_name = name
-		}
-		return
-	}
-	flush()
-	p_lane = lane; p_what = what; p_start = a; p_end = b; p_count = ops; p_name = name; p_longest = b - a
-}
-# Split communication into pieces: hidden where something computes, exposed elsewhere. The union of what computes has u
-# intervals; those before next_union have ended.
-function split_comm(a, b, name, ops,   i) {
-	while (next_union <= u && union_end[next_union] <= a)
-		next_union++
-	for (i = next_union; i <= u && union_start[i] < b; i++) {
-		if (union_start[i] > a)
-			add("comm", "exposed", a, union_start[i], name, ops)
-		add("comm", "hidden", union_start[i] > a ? union_start[i] : a, union_end[i] < b ? union_end[i] : b, name, ops)
-		a = union_end[i]
-	}
-	if (a < b)
-		add("comm", "exposed", a, b, name, ops)
 }
 # Print rows for devices of pick k without pieces, if other devices have some.
 function put_none(k,   i, w) {
 	for (i = 1; i <= devices; i++) {
 		w = (k, listed[i]) in window_of ? window_of[k, listed[i]] : 0
-		if (!drawn[w])
-			print picked[k], step_of[k], listed[i], "none", (w ? "outside" : "limit"), "", "", "", "", on[k], (on[k] == "" ? "" : length_of[k])
+		if (!w || !held[w])
+			print picked[k], (w ? step_at[w] : ""), listed[i], "none", (w ? "outside" : "limit"), "", "", "", "", on[k], (on[k] == "" ? "" : length_of[k]), ""
 	}
 }
 # Print the times of the picked steps in the form of nsysx-view --time.
 function put_spans(   k) {
 	for (k = 1; k <= picks; k++)
-		printf "%s%s:%s", (k > 1 ? "," : ""), zero[k], zero[k] + length_of[k]
+		printf "%s%s:%s", (k > 1 ? "," : ""), zero[k], stop[k]
 }
 END {
 	if (spans) {
 		put_spans()
 		exit
 	}
-	put_gaps()
-	for (k = 1; k <= picks; k++) {
-		for (w = 1; w <= windows[k]; w++) {
-			x = window[k, w]
-			near = near_of[k]
-			u = 0
-			q = x SUBSEP "compute"
-			for (i = 1; i <= held[q]; i++) {
-				j = piece[q, i]
-				a = lo[j]
-				b = hi[j]
-				if (u && a <= union_end[u]) {
-					if (b > union_end[u])
-						union_end[u] = b
-				} else {
-					union_start[++u] = a
-					union_end[u] = b
-				}
-				add("compute", "", a, b, label[j], ops_in[j])
-			}
-			flush()
-			next_union = 1
-			q = x SUBSEP "comm"
-			for (i = 1; i <= held[q]; i++) {
-				j = piece[q, i]
-				split_comm(lo[j], hi[j], label[j], ops_in[j])
-			}
-			flush()
-			q = x SUBSEP "copy"
-			for (i = 1; i <= held[q]; i++) {
-				j = piece[q, i]
-				add("copy", "", lo[j], hi[j], label[j], ops_in[j])
-			}
-			flush()
-			# Gaps are not joined: many that are too short to be seen would become a long one.
-			near = 0
-			q = x SUBSEP "idle"
-			for (i = 1; i <= held[q]; i++) {
-				j = piece[q, i]
-				if (hi[j] - lo[j] >= length_of[k] / 4000)
-					add("idle", kind[j], lo[j], hi[j], label[j], ops_in[j])
-			}
-			flush()
-		}
-	}
+	for (k = 1; k <= picks; k++)
+		for (w = 1; w <= windows[k]; w++)
+			settle(window[k, w], finish[window[k, w]], near_of[k])
+	for (i = 1; i <= gaps; i++)
+		gap(gap_cause[i], gap_start[i], gap_end[i], gap_device[i], "before " gap_next[i])
+	for (k = 1; k <= picks; k++)
+		for (w = 1; w <= windows[k]; w++)
+			put_window(k, window[k, w])
 	for (k = 1; any && k <= picks; k++)
 		put_none(k)
 }

@@ -131,7 +131,8 @@ take_comm(struct nsx_bandwidth_sums *s, const struct nsx_rec *thunk)
 		return NSX_ERR;
 	struct execution e = { .row = row_of(s, &c), .devices = 1, .clock = nsx_comm_clock(&s->comm, thunk),
 	                       .one_clock = true, .incomplete = c.incomplete,
-	                       .first_start = start, .last_start = start, .last_end = nsx_add_sat(start, dur, NULL), .shortest = dur };
+	                       .first_start = start, .last_start = start, .last_end = nsx_add_sat(start, dur, NULL),
+	                       .shortest = dur };
 	if (e.row == NSX_NONE || e.clock == NSX_NONE || !nsx_comm_instance(&s->comm, thunk, &c, &key))
 		return nsx_err_nomem(s->err, NULL);
 
@@ -214,7 +215,8 @@ close_ops(struct nsx_bandwidth_sums *s, const struct nsx_nccl_op *ops, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		struct execution e = { .devices = 1, .one_clock = true, .first_start = ops[i].start,
 		                       .last_start = ops[i].start,
-		                       .last_end = nsx_add_sat(ops[i].start, ops[i].dur, NULL), .shortest = ops[i].dur };
+		                       .last_end = nsx_add_sat(ops[i].start, ops[i].dur, NULL),
+		                       .shortest = ops[i].dur };
 
 		bytes = ops[i].bytes > bytes ? ops[i].bytes : bytes;
 		if (i)

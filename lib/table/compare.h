@@ -81,6 +81,11 @@ int nsx_compare_by_name(const char *name);
  * of freedom (Welch, Biometrika 34, 1947). With a single execution on a side noise is unknown. A row is slower or
  * faster if it differs by more than noise and both floors.
  *
+ * Times of steps (STEP, and DEVICE by step) depend on each other, so their n is that of independent ones, and two tests
+ * judge them, of means and of ranks (compare/witness.h); too few of them to tell are unknown, and the streams not
+ * comparable then. With `tail` the 99th percentile of periods decides instead. Rows of other kinds have the noise
+ * above.
+ *
  * A row of THUNK, OPCODE, SOURCE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at most
  * `minor` percent of the time of its program there (for KERNEL, of all operations; for RANGE, of the name of ranges
  * with the longest time). It is uneven if at most half of the devices that both sides have changed in the same
@@ -95,7 +100,7 @@ int nsx_compare_by_name(const char *name);
  * programs, equally often; else a step if all have steps of one class, with noise; else an execution again or the whole
  * run, without noise; rows of whole runs are unknown, and the streams not comparable, if the numbers of operations
  * differ by more than a hundredth or a side is a table, unless sigma is 0. Tables by OPCODE have no verdicts either,
- * unless sigma is 0. A part of the span of a device is judged like a part of a period (below). The activities of
+ * unless sigma is 0. A part of the time of a device is judged like a part of a period (below). The activities of
  * devices in a step cover the time to the start of the next one, so that compute, exposed, copy and idle add up to the
  * period; `percent` then refers to the period, and a part is slower or faster only if the period changes in the same
  * direction by more than both floors; otherwise it is shifted, which is no regression.

@@ -34,14 +34,6 @@ never_takes_time(struct nsx_str opcode)
 	return false;
 }
 
-/* Whether it takes part in a collective; copies between host and device do not. */
-static bool
-is_collective(const struct nsx_hlo_inst *i)
-{
-	return i->comm && !nsx_str_eq(i->collective, NSX_STR("host-to-device"))
-	       && !nsx_str_eq(i->collective, NSX_STR("device-to-host"));
-}
-
 /* The instruction that an async-start, -update or -done runs; NULL: it is not one, or calls several. */
 static const struct nsx_hlo_inst *
 wrapped_by(const struct nsx_hlo *h, const uint32_t *root, const struct nsx_hlo_inst *i)
@@ -62,7 +54,7 @@ ends_collective(const struct nsx_hlo_inst *i, const struct nsx_hlo_inst *wrapped
 	for (size_t n = 0; n < sizeof names / sizeof *names; n++)
 		if (nsx_str_eq(i->opcode, nsx_str_c(names[n])))
 			return true;
-	return nsx_str_eq(i->opcode, NSX_STR("async-done")) && wrapped && is_collective(wrapped);
+	return nsx_str_eq(i->opcode, NSX_STR("async-done")) && wrapped && wrapped->comm;
 }
 
 bool
@@ -81,7 +73,7 @@ nsx_pgle_ask(const struct nsx_hlo *h, struct nsx_pgle_wants *w)
 		const struct nsx_hlo_inst *wrapped = wrapped_by(h, root, inst);
 		if (!inst->scheduled || never_takes_time(inst->opcode) || ends_collective(inst, wrapped))
 			continue;
-		struct nsx_pgle_want want = { scheduled_name(inst), { "", 0 }, !is_collective(inst) };
+		struct nsx_pgle_want want = { scheduled_name(inst), { "", 0 }, !inst->comm };
 		if (wrapped && nsx_str_eq(inst->opcode, NSX_STR("async-start")))
 			want.wrapped = scheduled_name(wrapped);
 		ok = nsx_vec_push(&w->v, want);

@@ -27,10 +27,10 @@ int nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, st
               struct nsx_diags *diags,
               struct nsx_err *err);
 
-/* The same reading, but `out`, which must not follow `in`, gets the stream with a `step` record for each step, in place of
- * those that it had. cut: only the steps whose periods count, and of other work of a device the records that begin in
- * them (job/step_windows.h). each and explain are not used. Not finished: the caller does that. NSX_OK, or NSX_ERR with
- * err filled. */
+/* The same reading, but `out`, which must not follow `in`, gets the stream with a `step` record for each step, in
+ * place of those that it had. cut: only the steps whose periods count, and of other work of a device the records that
+ * begin in them (job/step_windows.h). each and explain are not used. Not finished: the caller does that. NSX_OK, or
+ * NSX_ERR with err filled. */
 int nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_options *options, bool cut, struct nsx_writer *out,
                     struct nsx_diags *diags, struct nsx_err *err);
 

@@ -77,7 +77,6 @@ struct nsx_cost_shape {
 	enum nsx_cost_state state;
 	bool                tuple;
 	bool                host;              /* part of it is in host memory */
-	bool                first_host;        /* the first element is */
 };
 
 struct nsx_cost_graph;

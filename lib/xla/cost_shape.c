@@ -70,7 +70,7 @@ array(struct reading *r, int32_t type, const struct layout *l, uint32_t dims, st
 	struct nsx_cost_leaf leaf = { .elements = 1, .dims = dims, .ndims = (uint32_t)g->dims.n - dims, .type = type };
 	bool empty = false;
 
-	out->first_host = out->host = l->space == HOST;
+	out->host = l->space == HOST;
 	if (type == OPAQUE || type == TOKEN)
 		return true;
 	leaf.bits = l->bits > 0 ? l->bits : type_bits(type);
@@ -126,10 +126,8 @@ read_shape(struct reading *r, struct nsx_extent span, struct nsx_cost_shape *out
 			rc = read_shape(r, w.span, &part);
 			if (rc != NSX_OK)
 				break;
-			if (!tuple) {
+			if (!tuple)
 				parts.first_bytes = part.state == NSX_COST_OK ? part.bytes : -1;
-				parts.first_host = part.host;
-			}
 			tuple = true;
 			add_part(&parts, &part);
 			break;
@@ -149,7 +147,6 @@ read_shape(struct reading *r, struct nsx_extent span, struct nsx_cost_shape *out
 	if (type == TUPLE || (type == BUFFER && tuple)) {
 		*out = parts;
 		out->host |= layout.space == HOST;
-		out->first_host |= layout.space == HOST && !tuple;
 		out->tuple = type == TUPLE;
 	} else {
 		/* Only tuples have elements of their own. */

@@ -37,7 +37,7 @@ struct nsx_hlo_inst {
 	struct nsx_str name, opcode;
 	struct nsx_str op_name;          /* metadata.op_name; empty if none */
 	struct nsx_str scheduling_name;  /* empty if none or equal to name */
-	struct nsx_str collective;       /* all-reduce, ..., host-to-device; empty unless comm */
+	struct nsx_str collective;       /* all-reduce, ..., recv; empty unless comm */
 	uint32_t       calls, ncalls;    /* comps that it calls: in nsx_hlo.calls */
 	bool           scheduled;        /* the dump's schedule has it, or there is none and it is in no fused
 	                                  * computation */

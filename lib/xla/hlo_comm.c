@@ -1,5 +1,5 @@
-/* hlo_comm.c -- the transfers of an instruction: kind and bytes, from opcodes, sizes, copies between host and
- * device. */
+/* hlo_comm.c -- the transfers between devices of an instruction: kind and bytes, from opcodes and sizes. Copies between
+ * host and device are none. */
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -19,8 +19,6 @@ static const struct nsx_str kind_names[] = {
 	[NSX_HLO_REDUCE]            = { "collective-reduce", 17 },
 	[NSX_HLO_SEND]              = { "send", 4 },
 	[NSX_HLO_RECV]              = { "recv", 4 },
-	[NSX_HLO_TO_DEVICE]         = { "host-to-device", 14 },
-	[NSX_HLO_TO_HOST]           = { "device-to-host", 14 },
 };
 
 struct nsx_str
@@ -41,11 +39,7 @@ static const struct nsx_hlo_opcode opcodes[] = {
 	OPCODE("collective-broadcast", NSX_HLO_COLLECTIVE, NSX_HLO_BROADCAST, false),
 	OPCODE("collective-permute",   NSX_HLO_COLLECTIVE, NSX_HLO_PERMUTE, false),
 	OPCODE("collective-reduce",    NSX_HLO_COLLECTIVE, NSX_HLO_REDUCE, true),
-	OPCODE("copy",                 NSX_HLO_COPY,       NSX_HLO_NO_COMM, false),
-	OPCODE("copy-start",           NSX_HLO_COPY,       NSX_HLO_NO_COMM, false),
 	OPCODE("custom-call",          NSX_HLO_CUSTOM,     NSX_HLO_NO_COMM, true),
-	OPCODE("dynamic-slice",        NSX_HLO_SLICE,      NSX_HLO_NO_COMM, false),
-	OPCODE("dynamic-update-slice", NSX_HLO_UPDATE,     NSX_HLO_NO_COMM, false),
 	OPCODE("fusion",               NSX_HLO_WRAPPER,    NSX_HLO_NO_COMM, true),
 	OPCODE("map",                  NSX_HLO_PLAIN,      NSX_HLO_NO_COMM, true),
 	OPCODE("ragged-all-to-all",    NSX_HLO_COLLECTIVE, NSX_HLO_RAGGED_ALL_TO_ALL, false),
@@ -107,8 +101,8 @@ struct work {
 	NSX_VEC(struct transfer) transfers;
 };
 
-/* Bytes of a shape, -1 if unknown; whether it is in host memory. For a tuple also those of its first element. */
-struct size { int64_t bytes, first; bool host; };
+/* Bytes of a shape, -1 if unknown. For a tuple also those of its first element. */
+struct size { int64_t bytes, first; };
 
 static struct size
 size_by_id(const struct work *k, int64_t id)
@@ -117,9 +111,9 @@ size_by_id(const struct work *k, int64_t id)
 	uint32_t i = nsx_cost_graph_find(g, id);
 
 	if (i == NSX_NONE || !g->nodes.p[i].shaped)
-		return (struct size){ -1, -1, false };
+		return (struct size){ -1, -1 };
 	const struct nsx_cost_shape *s = &g->nodes.p[i].shape;
-	return (struct size){ s->state == NSX_COST_OK ? s->bytes : -1, s->first_bytes, s->first_host };
+	return (struct size){ s->state == NSX_COST_OK ? s->bytes : -1, s->first_bytes };
 }
 
 static int
@@ -133,8 +127,8 @@ read_participants(struct work *k, const struct nsx_hlo_pending *p)
 	if (!m)
 		return NSX_ERR;
 	if (m->is_host_transfer && (t.kind == NSX_HLO_SEND || t.kind == NSX_HLO_RECV))
-		t.kind = t.kind == NSX_HLO_SEND ? NSX_HLO_TO_HOST : NSX_HLO_TO_DEVICE;
-	else if (p->op->cls == NSX_HLO_COLLECTIVE && nsx_hlo_groups(b, t.kind, m, &t.groups, &t.ranks) != NSX_OK)
+		t.kind = NSX_HLO_NO_COMM;
+	else if (nsx_hlo_groups(b, t.kind, m, &t.groups, &t.ranks) != NSX_OK)
 		return NSX_ERR;
 	t.n = m->n_operand_ids;
 	for (size_t i = 0; i < t.n; i++)
@@ -170,9 +164,6 @@ collective(const struct work *k, const struct transfer *t)
 		/* Its operand is a token: the data received is the first element of its result. */
 		c.bytes = own.first;
 		break;
-	case NSX_HLO_TO_DEVICE:
-		c.bytes = own.first;
-		break;
 	case NSX_HLO_RAGGED_ALL_TO_ALL:
 		/* The other operands are the output and offsets; how much of the first is sent depends on the data. */
 		c.bytes = t->n ? size_by_id(k, k->ids.p[t->operands]).bytes : -1;
@@ -187,39 +178,15 @@ collective(const struct work *k, const struct transfer *t)
 	return c;
 }
 
-/* Copies between host and device; other copies are not communication. */
-static struct nsx_hlo_comm
-host_copy(const struct work *k, const struct transfer *t, enum nsx_hlo_class cls)
-{
-	struct nsx_hlo_comm c = NSX_HLO_SILENT;
-	struct size from, to = size_by_id(k, t->id);
-	bool update = cls == NSX_HLO_UPDATE;
-
-	if (t->n < (update ? 2u : 1u))
-		return c;
-	from = size_by_id(k, k->ids.p[t->operands + update]);
-	if (update)
-		to.host |= size_by_id(k, k->ids.p[t->operands]).host;
-	if (from.host != to.host) {
-		c.kind = to.host ? NSX_HLO_TO_HOST : NSX_HLO_TO_DEVICE;
-		c.bytes = update ? from.bytes : to.first;
-	}
-	return c;
-}
-
 void
 nsx_hlo_comm_add(struct nsx_hlo_comm *total, const struct nsx_hlo_comm *part)
 {
-	bool copy = total->kind == NSX_HLO_TO_DEVICE || total->kind == NSX_HLO_TO_HOST, clipped = false;
+	bool clipped = false;
 
 	if (part->kind == NSX_HLO_NO_COMM)
 		return;
 	if (total->kind == NSX_HLO_NO_COMM) {
 		*total = *part;
-	} else if (copy && part->kind < NSX_HLO_TO_DEVICE) {
-		/* A collective has precedence over a copy in the same computation. */
-		*total = *part;
-		total->mixed = true;
 	} else if (part->kind != total->kind) {
 		total->mixed = true;
 	} else {
@@ -241,8 +208,10 @@ nsx_hlo_transfers(struct nsx_hlo_build *b, const struct nsx_hlo_pending *pending
 		rc = read_participants(&k, &pending[i]);
 	for (size_t i = 0; rc == NSX_OK && i < n; i++) {
 		struct transfer *t = &k.transfers.p[i];
-		struct nsx_hlo_comm c = pending[i].op->cls == NSX_HLO_COLLECTIVE ? collective(&k, t)
-		    : host_copy(&k, t, pending[i].op->cls);
+		struct nsx_hlo_comm c = NSX_HLO_SILENT;
+
+		if (t->kind != NSX_HLO_NO_COMM)
+			c = collective(&k, t);
 		b->missed[NSX_HLO_NO_SIZE] += c.kind != NSX_HLO_NO_COMM && c.bytes < 0;
 		if (pending[i].cand != NSX_NONE)
 			b->cands.p[pending[i].cand].comm = c;

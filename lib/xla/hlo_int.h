@@ -8,21 +8,17 @@
 #include "xla/hlo.h"
 #include "xla/wire.h"
 
-/* The kind of a transfer; nsx_hlo_kind_name has the names. */
+/* The kind of a transfer between devices; nsx_hlo_kind_name has the names. */
 enum nsx_hlo_kind {
 	NSX_HLO_NO_COMM,
 	NSX_HLO_ALL_GATHER, NSX_HLO_ALL_REDUCE, NSX_HLO_PERMUTE, NSX_HLO_REDUCE_SCATTER, NSX_HLO_ALL_TO_ALL,
-	NSX_HLO_RAGGED_ALL_TO_ALL, NSX_HLO_BROADCAST, NSX_HLO_REDUCE, NSX_HLO_SEND, NSX_HLO_RECV,
-	NSX_HLO_TO_DEVICE, NSX_HLO_TO_HOST
+	NSX_HLO_RAGGED_ALL_TO_ALL, NSX_HLO_BROADCAST, NSX_HLO_REDUCE, NSX_HLO_SEND, NSX_HLO_RECV
 };
 
 /* The classes of opcodes for reading. */
 enum nsx_hlo_class {
 	NSX_HLO_PLAIN,
 	NSX_HLO_COLLECTIVE,    /* communicates; its kind is set */
-	NSX_HLO_SLICE,         /* these copy between host and device if their operands are there */
-	NSX_HLO_UPDATE,
-	NSX_HLO_COPY,
 	NSX_HLO_CUSTOM,
 	NSX_HLO_WRAPPER,       /* communicates when what it calls does: fusion, async-start */
 	NSX_HLO_FOLLOW         /* calls what the start it waits for calls: async-update, async-done */

@@ -28,7 +28,7 @@ made() {
 	while [ $n -lt $ranks ]; do
 		printf 'job/r%d.sqlite\tjob/dump%d\n' $n $n >>"$T/list"
 		n=$((n + 1))
-		nsysx-extract -q -b -z -x "$T/job/dump$((n - 1))" -o "$T/direct/$n" "$T/job/r$((n - 1)).sqlite" || return 1
+		nsysx-extract -q -b -z --host -x "$T/job/dump$((n - 1))" -o "$T/direct/$n" "$T/job/r$((n - 1)).sqlite" || return 1
 	done
 	nsysx-merge -q -b -z -o "$T/want" $(direct "$(numbers 1 $ranks)") &&
 	nsysx-align -q -b "$T/want" | nsysx-warmup -q -b | nsysx-overlap -q -b -z -o "$T/want.steady" &&

@@ -39,7 +39,7 @@ members(struct syn_plan *p, const struct syn_inst *in)
 	struct syn_groups g;
 	size_t from = 0;
 
-	if (!in->collective || in->host)
+	if (!in->collective)
 		return "";
 	syn_groups(p, in, &g);
 	for (size_t k = 0; k < g.end.n; k++)

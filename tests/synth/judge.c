@@ -14,6 +14,12 @@ widen(int64_t *start, int64_t *end, int64_t n, int64_t s, int64_t e)
 		*end = e;
 }
 
+bool
+syn_works(const struct syn_op *op)
+{
+	return op->type == SYN_KERNEL || op->type == SYN_GRAPH;
+}
+
 /* Give each operation to its module and to the thunks around its call; a call counts once, however many operations it
  * launches. */
 static void
@@ -44,6 +50,7 @@ collect(struct syn_plan *p)
 
 			widen(&t->start, &t->end, t->ops, s, e);
 			t->ops += first;
+			t->works |= syn_works(op);
 		}
 	}
 	free(seen);
@@ -102,12 +109,11 @@ by_gpu(const void *a, const void *b)
 static bool
 computes(const struct syn_plan *p, const struct syn_thunk *t)
 {
-	uint32_t prog = p->module.p[t->module].prog;
-
-	return t->meet.instance == SYN_NONE && prog != SYN_NONE && !p->prog.p[prog].inst.p[t->inst].host;
+	return t->meet.instance == SYN_NONE && p->module.p[t->module].prog != SYN_NONE && t->works;
 }
 
-/* The part of [t->start, t->end) in which other thunks of the n compute, overlapping ones counted once. The thunks of a
+/* The part of [t->start, t->end) in which other thunks of the n compute, overlapping ones counted once; those that only
+ * copy do not compute. The thunks of a
  * device are sorted by start, and v[i] is t; nothing lasts longer than 50 ms, so nothing that starts more than 50 ms
  * before t overlaps it. */
 static int64_t
@@ -188,6 +194,7 @@ split(struct syn_plan *p, bool dump)
 		t.start = syn_local(p, proc, op->start);
 		t.end = syn_local(p, proc, op->end);
 		t.ops = 1;
+		t.works = syn_works(op);
 		if (op->type == SYN_KERNEL) {
 			t.inst = dump && !in->kernel && !in->nccl && syn_dumped(in) ? op->inst : syn_rest(p, pr, pr->buffer, in);
 			t.meet = op->meet;

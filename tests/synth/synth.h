@@ -185,7 +185,7 @@ struct syn_thunk {
 	uint32_t range, module, inst, dev, outer;
 	struct syn_meet meet;
 	/* as the export shows it */
-	bool     inner, keep;
+	bool     inner, keep, works;   /* works: it has operations that are no copies or sets of memory */
 	int64_t  start, end, ops, occurrence, hidden;
 };
 struct syn_module {
@@ -335,6 +335,7 @@ void syn_rests(struct syn_plan *p, struct syn_program *pr, uint32_t buffer, cons
 const char *syn_kernel_kind(const struct syn_inst *in);            /* model.c: the collective of NCCL's kernel, by its name only */
 void syn_answer_thunks(struct syn_plan *p, const char *file, const struct syn_thunk *list, size_t nlist, bool tuner);
 void syn_answer_collectives(struct syn_plan *p);
+bool syn_works(const struct syn_op *op);   /* judge.c: it is no copy or set of memory */
 void syn_number(struct syn_plan *p, struct syn_thunk *list, size_t nlist);   /* judge.c: occurrences, hidden time */
 void syn_answers(struct syn_plan *p);                              /* answers.c */
 void syn_scale(void);                                              /* scale.c */

@@ -247,8 +247,6 @@ slice(struct build *b, const char *name, const char *inside, int host, const cha
 	f->in[0] = f->out = (struct syn_shape){ F32, 2, { 1, bytes / 4 } };
 	s.copy_kind = host ? host : 8;
 	if (host)
-		f->collective = host == 1 ? "host-to-device" : "device-to-host";
-	if (host)
 		f->what = wrapper ? SYN_ASYNC : SYN_SYNC;
 	if (wrapper) {
 		wrap(b, i, wrapper);
@@ -436,7 +434,6 @@ host_copy(struct build *b, const char *name, const char *opcode, int host, int64
 	s.inst = put(b, name, opcode, "");
 	in = &b->pr->inst.p[s.inst];
 	in->host = host;
-	in->collective = host == 1 ? "host-to-device" : "device-to-host";
 	in->what = strcmp(opcode, "copy") == 0 ? SYN_SYNC : SYN_ASYNC;
 	in->in[0] = in->out = (struct syn_shape){ F32, 2, { 1, bytes / 4 } };
 	in->cost = 900 + bytes / 1000;

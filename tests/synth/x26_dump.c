@@ -170,7 +170,7 @@ planned(struct dump *d, struct dump_comp *c, uint32_t n)
 		syn_add(&i.operands, d->start[in->start]);
 		return dump_put(d, c, &i);
 	}
-	if (in->collective && !in->host) {
+	if (in->collective) {
 		pb payload = { 0 };
 
 		dump_groups(d, &i.extra, in);

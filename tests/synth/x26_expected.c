@@ -89,6 +89,7 @@ x26_judge(struct syn_plan *p)
 		if (!u->ops || e > u->end)
 			u->end = e;
 		u->ops++;
+		u->t.works |= syn_works(op);
 	}
 	for (size_t i = 1; i < p->unit.n; i++) {
 		struct syn_unit *u = &p->unit.p[i];
@@ -111,17 +112,12 @@ tell(struct syn_plan *p, const struct sight *v, bool dump, struct count *count)
 	p->split.n = 0;
 	for (size_t i = 1; i < p->unit.n; i++) {
 		const struct syn_unit *u = &p->unit.p[i];
-		uint32_t prog;
 		struct syn_thunk t = u->t;
 
 		if (!t.keep)
 			continue;
-		prog = p->module.p[t.module].prog;
 		if (u->graph && source_of(p, v, u, dump) == LEFT)
 			continue;
-		/* Only a dump shows that a slice is from or to the host. */
-		if (!dump && p->prog.p[prog].inst.p[t.inst].host)
-			t.meet.instance = SYN_NONE;
 		syn_add(&p->split, t);
 	}
 	for (size_t i = 0; i < p->op.n; i++) {
@@ -145,6 +141,7 @@ tell(struct syn_plan *p, const struct sight *v, bool dump, struct count *count)
 			continue;
 		t.inst = syn_rest(p, &p->prog.p[prog], u->buffer, &p->prog.p[prog].inst.p[u->t.inst]);
 		t.ops = 1;
+		t.works = syn_works(op);
 		syn_add(&p->split, t);
 	}
 	syn_number(p, p->split.p, p->split.n);

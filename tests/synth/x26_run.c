@@ -75,7 +75,7 @@ clock_of(struct exec *x, const struct x26_step *s, uint32_t d, int *stream)
 {
 	const struct syn_inst *in = &x->p->prog.p[x->prog].inst.p[s->inst];
 
-	if (in->collective && in->what == SYN_ASYNC) {
+	if ((in->collective || in->host) && in->what == SYN_ASYNC) {
 		*stream = in->host ? STREAM_HOST : STREAM_COMM;
 		return in->host ? &dev(x, d)->copy : &dev(x, d)->comm;
 	}
@@ -167,8 +167,6 @@ leaf(struct exec *x, uint32_t n)
 			                  s->kind == X26_COLLECTIVE ? 0 : syn_spend(x->p, dev(x, d), k ? in->cost / 4 : in->cost, x->number));
 		while (ranges--)
 			syn_close_thunk(x->p, d);
-		if (in->host)
-			part[d] = (struct syn_meet){ x->p->instances++, 0, 1, s->bytes };
 	}
 	if (s->kind == X26_COLLECTIVE)
 		syn_meet(x->p, in, op, part, x->number);

@@ -89,14 +89,14 @@ gate 'one is named that computes slower' 1 'slower: device 1: compute: ' --by de
 equal 'and only it computes slower; the other one waits, and what it no longer waits is no gain' "$(nsysx-compare -q --tsv --changed --by device "$T/base" "$T/straggler" |
 	columns device,statistic,verdict | grep 'compute\|exposed' | tr '\n' ';')" '0 exposed slower;1 compute slower;1 exposed shifted;'
 # The means of nsysx-steps.
-nsysx-steps -q --tsv "$T/base" | columns device,period_mean,compute_mean,exposed_mean,copy_mean,idle_mean | awk '{ split("span compute exposed copy idle", s, " ")
+nsysx-steps -q --tsv "$T/base" | columns device,period_mean,compute_mean,exposed_mean,copy_mean,idle_mean | awk '{ split("period compute exposed copy idle", s, " ")
 	for (i = 1; i <= 5; i++) printf "%s %s %.6g\n", $1, s[i], $(i + 1) }' >"$T/want"
 nsysx-compare -q --tsv --by device "$T/base" "$T/slow" | columns device,statistic,base | grep -v hidden | awk '{ printf "%s %s %.6g\n", $1, $2, $3 }' >"$T/got"
 same 'times are those of nsysx-steps' "$T/want" "$T/got"
 # Of tables the sums of nsysx-summary, per execution.
 nsysx-summary -q --tsv --by device "$T/base" >"$T/table"
 nsysx-summary -q --tsv --by device "$T/slow" >"$T/table.slow"
-columns device,execs,span,modules,compute,exposed,copy,idle,hidden,copy_hidden <"$T/table" | awk '{ split("span modules compute exposed copy idle hidden copy_hidden", s, " ")
+columns device,execs,window,modules,compute,exposed,copy,idle,hidden,copy_hidden <"$T/table" | awk '{ split("window modules compute exposed copy idle hidden copy_hidden", s, " ")
 	for (i = 1; i <= 8; i++) printf "%s %s %.6g\n", $1, s[i], $(i + 2) / $2 }' >"$T/want"
 nsysx-compare -q --tsv --by device "$T/table" "$T/table.slow" | columns device,statistic,base | awk '{ printf "%s %s %.6g\n", $1, $2, $3 }' >"$T/got"
 same 'times of tables are those of nsysx-summary, per execution' "$T/want" "$T/got"
@@ -128,6 +128,6 @@ mkdir "$T/torch"
 nsysx-extract -q --ops "$T/torch/r0.sqlite" >"$T/t"
 gate 'a job without programs is no slower than itself' 0 'times are of whole runs' --by device "$T/t" "$T/t"
 equal 'and its parts add up' "$(nsysx-compare -q --tsv --by device "$T/t" "$T/t" | columns statistic,new | awk '{ t[$1] = $2 }
-	END { print (t["span"] > 0 && t["span"] == t["compute"] + t["exposed"] + t["copy"] + t["idle"]) }')" 1
+	END { print (t["window"] > 0 && t["window"] == t["compute"] + t["exposed"] + t["copy"] + t["idle"]) }')" 1
 fails 'there is no exposed time to choose' 2 'prints exposed time beside the whole already' nsysx-compare --by device --time exposed "$T/t" "$T/t"
 done_testing

@@ -60,7 +60,7 @@ fails 'a choice with a missing letter' 2 '; did you mean module?' nsysx-idle --b
 fails 'an option with a wrong letter' 2 'unknown option --totlas; did you mean --totals?' nsysx-summary --totlas
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/no-records"
 fails 'a kind with a wrong letter' 1 'that this version knows; did you mean thunk?' nsysx-view --require thnk "$T/no-records"
-fails 'a column with a wrong letter' 2 'wait_share; did you mean total?' nsysx-summary --sort totl "$T/no-records"
+fails 'a column with a wrong letter' 2 'spread_std; did you mean total?' nsysx-summary --sort totl "$T/no-records"
 fails 'a file in a folder that does not exist' 1 "$T/no/file: No such file or directory: create its folder first" nsysx-summary -o "$T/no/file" "$T/no-records"
 for tool in fold 'fold --by op-name' roofline stragglers 'pgle -d pgle'; do
 	equal "nsysx-$tool reports where thunks come from" "$(cd "$T" && nsysx-$tool no-records 2>&1 >/dev/null | grep -c "no thunk records.*, which come from XLA's NVTX ranges: ")" 1

@@ -157,6 +157,7 @@ done
 host=$(sqlite3 "$T/middle/r0.sqlite" "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'")
 nsysx-extract -q --host "$T/middle/r0.sqlite" | nsysx-view -t profile >"$T/profile"
 equal '--host names the host' "$(awk -F'\t' 'NR == 2 { print $3 }' "$T/profile")" "$host"
+equal '--no-host leaves it out, in any order' "$(for o in "--host --no-host" "--no-host --host"; do nsysx-extract -q $o "$T/middle/r0.sqlite" | nsysx-view -t profile | awk -F'\t' 'NR == 2 { printf "%s;", $3 }'; done)" ';;'
 ok '... which is a secret otherwise' test "${host#*hush-0-hush}" != "$host"
 nsysx-extract -q --host --ranges=all --ops "$T/middle/r0.sqlite" | grep -v '^profile	' >"$T/rest"
 equal '... only in its profile record' "$(grep -c hush "$T/rest")" 0

@@ -69,6 +69,7 @@ equal 'the gain in the first line has the digits of its card' "$(sed -n 's,^<p c
 	"$(sed -n '/<ol class="findings top">/,/<\/ol>/s,.*figure"><data value="[^"]*">\([^<]*\)<.*,\1,p' r/index.html | head -n 1)"
 equal 'causes of idle time have the same names and colours in the bar and the picture of a step' "$(grep -o '<li><i class="[a-z0-9 ]*"></i>idle: [a-z-]*' r/index.html | sort -u | sed 's/.*: //' | uniq -d)" ''
 equal 'longest gaps start at times that differ' "$(sed -n '/The longest gaps/,/<\/table>/s,^<td class="n"><data value="[0-9]*">\([0-9.]* s\)</data></td>,\1,p' r/index.html | sort | uniq -d)" ''
+equal 'streams have the names of hosts' "$(nsysx-view -t profile r/streams/collectives.nsysx | cut -f 3 | sort -u | tr '\n' ' ')" 'host node '
 equal 'ticks of the picture have one unit and a round distance' "$(awk '/^<svg class="lanes"/ { unit = ""; n = 0 }
 	/class="tick"/ { k = split($0, part, /<text class="tick"[^>]*>/); for (i = 2; i <= k; i++) { sub(/<.*/, "", part[i]); split(part[i], x, " "); if (n++ == 1) step = x[1]
 		if (unit != "" && x[2] != unit || n > 2 && x[1] - was - step > step / 1e6 || step * 1e6 !~ /^[125]0*$/ && n > 1) print part[i]; unit = x[2]; was = x[1] } if (k < 3 || k > 7) print k }' r/index.html)" ''
@@ -104,14 +105,22 @@ equal 'steps equal those of nsysx-steps' "$status $(cat "$T_private/out")" '0 '
 equal 'a step is drawn for every device, the median one and the slowest' "$(awk -F'\t' 'NR > 1 { print $1, $3 }' r/tables/lanes.tsv | sort -u | paste -sd ,)" 'median 0,median 1,slowest 0,slowest 1'
 equal 'the slowest step is that of all devices, and so is the median' "$(awk -F'\t' '$1 != was && NR > 1 { was = $1; print $1, $11 }' r/tables/lanes.tsv | paste -sd ,)" \
 	"$(awk -F'\t' 'NR > 1 && $9 > 0 { print $9 }' r/tables/step-each.tsv | sort -n | awk '{ p[NR] = $1 } END { print "median " p[int((NR + 1) / 2)] ",slowest " p[NR] }')"
-equal 'pieces lie within the time of the step' "$(awk -F'\t' 'NR > 1 { n++ } NR > 1 && ($6 < 0 || $7 <= 0 || $6 + $7 > $11) { print } END { print (n > 0) }' r/tables/lanes.tsv)" 1
-# The same time of every device: its gaps, clipped, except those too short to be drawn.
-equal 'the idle time drawn for a device is that of the period' "$(awk -F'\t' 'FNR == 1 { f++; split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
-	f == 1 { start[$at["device"], $at["step"]] = $at["start"] }
+# Each device is drawn over its own step; its pieces are the parts of that, to the nanosecond, and gaps are clipped, except those
+# too short to be drawn.
+equal 'pieces lie within the step of their device, and sum to its parts' "$(awk -F'\t' 'FNR == 1 { f++; split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
+	f == 1 { k = $at["device"] SUBSEP $at["step"]; start[k] = $at["start"]; period[k] = $at["period"]; compute[k] = $at["compute"]; exposed[k] = $at["exposed"]; copy[k] = $at["copy"] }
 	f == 2 { g++; from[g] = $at["start"]; till[g] = from[g] + $at["dur"]; of[g] = $at["device"] }
-	f == 3 { k = $1 SUBSEP $3; begin[k] = start[$10, $2]; period[k] = $11; device[k] = $3; drawn[k] += $4 == "idle" ? $7 : 0 }
-	END { for (k in drawn) { idle = 0; n++; for (i = 1; i <= g; i++) if (of[i] == device[k]) { a = from[i] > begin[k] ? from[i] : begin[k]; b = till[i] < begin[k] + period[k] ? till[i] : begin[k] + period[k]
-		if (b - a >= period[k] / 4000) idle += b - a }; if (idle != drawn[k]) print k, idle, drawn[k] }; print n }' r/tables/step-each.tsv r/tables/gaps.tsv r/tables/lanes.tsv)" 4
+	f == 3 { k = $1 SUBSEP $3; own[k] = $3 SUBSEP $2; sum[k, $4 == "copy" || $4 == "idle" ? $4 ($4 == "copy" ? $5 : "") : $5 == "" ? $4 : $5] += $7
+		if (!(k in first) || $6 < first[k]) first[k] = $6
+		if ($6 + $12 > end[k]) end[k] = $6 + $12
+		if ($7 <= 0 || $7 > $12 || $6 < 0) print "piece", $0
+		q = k SUBSEP $4 SUBSEP $5; if (q in last && $6 < last[q]) print "overlap", $0; last[q] = $6 + $12; if ($3 == $10) picked[$1] = $11 }
+	END { for (k in own) { o = own[k]; n++; if (end[k] - first[k] > period[o]) print "longer", k
+		if (sum[k, "compute"] + 0 != compute[o] + 0 || sum[k, "exposed"] + 0 != exposed[o] + 0 || sum[k, "copy"] + 0 != copy[o] + 0)
+			print k, sum[k, "compute"], compute[o], sum[k, "exposed"], exposed[o], sum[k, "copy"], copy[o]
+		split(k, d, SUBSEP); limit = picked[d[1]] / 4000; idle = 0
+		for (i = 1; i <= g; i++) if (of[i] == d[2]) { a = from[i] > start[o] ? from[i] : start[o]; b = till[i] < start[o] + period[o] ? till[i] : start[o] + period[o]; if (b - a >= limit) idle += b - a }
+		if (idle != sum[k, "idle"] + 0) print k, "idle", idle, sum[k, "idle"] }; print n }' r/tables/step-each.tsv r/tables/gaps.tsv r/tables/lanes.tsv)" 4
 # Devices that are not drawn: all have operations, device 2 only after the slowest step; a picture holds 16 of 18.
 mkdir -p few/tables && (
 	cd few/tables && printf 'class\tdevice\tstep\tstart\tperiod\nc\t0\t3\t1000\t100\nc\t0\t4\t1100\t\nc\t5\t3\t1000\t90\n' >step-each.tsv && echo device >record-device.tsv &&

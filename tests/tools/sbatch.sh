@@ -25,14 +25,15 @@ NSYSX_PARTIAL=yes sh "$script" --join out >/dev/null 2>&1
 equal 'missing profiles are allowed on request' "$? $(nsysx-view -t diag out/merged.nsysx | grep -c 'nsysx.sbatch	report 2, r1.sqlite, is missing: it has no stream	1$')" '0 1'
 ok 'the remaining profiles' nsysx --rank out 2
 ok 'joins' nsysx --join out
-for n in 0 1; do nsysx-extract -q -x a/dump$n -o d$n a/r$n.sqlite; done
-nsysx-extract -q -o d2 a/r2.sqlite
+for n in 0 1; do nsysx-extract -q --host -x a/dump$n -o d$n a/r$n.sqlite; done
+nsysx-extract -q --host -o d2 a/r2.sqlite
 nsysx-merge -q -b -z -o want d2 d1 d0
 same 'streams equal direct extractions' want out/merged.nsysx
 nsysx-align -q want | nsysx-warmup -q | nsysx-overlap -q -o steady
 nsysx-view out/steady.nsysx >got
 same 'the steady state equals that of a direct extraction' steady got
 nsysx-summary -q --tsv --by module -o module.tsv steady
+equal 'streams have the names of hosts' "$(nsysx-view -t profile out/steady.nsysx | cut -f 3 | sort -u | tr '\n' ' ')" 'host node '
 same 'tables equal those of a direct extraction' module.tsv out/tables/module.tsv
 
 before=$(inode out/streams/1.nsysx)

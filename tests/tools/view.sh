@@ -103,7 +103,7 @@ fails '-t of a cut stream' 1 'cut short' sh -c 'head -n 4 s | nsysx-view -t thun
 # Partial streams.
 grep '^thunk' s >part
 fails 'records alone are not a stream' 1 'not an nsysx stream' nsysx-view part
-printf 'thunk\t1\t2\t3\t0\t4\t0\tmul\t70\t1\t\t60\t2\t1\t0\t9\n' >part
+printf 'thunk\t1\t2\t3\t0\t4\t0\tmul\t70\t1\t\t60\t2\t1\t0\t9\t0\n' >part
 run nsysx-view --partial part
 equal '--partial accepts records of known kinds' "$(cut -f 1,2,9 "$T_private/out" | tail -n 3 | tr '\t\n' ' ,')" 'thunk 1 70,#end records:i,end 1,'
 run nsysx-view --partial /dev/null

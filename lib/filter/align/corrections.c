@@ -153,7 +153,8 @@ nsx_align_give(struct al_solving *s, struct al_corrections *g)
 		struct al_clock k = { .device = j->comm.cat.devices.p[i].number, .report = nsx_align_report_name(j, i),
 		                      .collectives = s->count[c],
 		                      .component = number[root], .error = j->opts->drift ? -1 : s->error[c],
-		                      .fix = { s->x[c] + (double)at[root], s->rate[c], s->rate[c] != 0 ? s->ref[c] : 0 } };
+		                      .fix = { s->x[c] + (double)at[root], s->rate[c], s->rate[c] != 0 ? s->ref[c] : 0
+		                      } };
 		rc = nsx_align_corrections_add(g, &k, j->err);
 	}
 	if (rc == NSX_OK) {

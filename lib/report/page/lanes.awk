@@ -8,13 +8,14 @@ FNR == 1 {
 function v(name) { return $col[name] }
 {
 	k = v("pick")
-	if (!(k in step)) {
+	if (!(k in on)) {
 		pick[++picks] = k
-		step[k] = v("step")
 		on[k] = v("on")
 		period[k] = v("period")
 	}
 	d = v("device")
+	if (d == on[k])
+		step[k] = v("step")
 	if (v("lane") == "none") {
 		# One more than first_of prints: there may be very many.
 		if (absent[k, v("what")]++ <= 16)
@@ -28,10 +29,10 @@ function v(name) { return $col[name] }
 		device[k, i] = d
 		row[k, d] = i
 	}
-	end = v("start") + v("dur")
-	if (period[k] != "")
+	end = v("start") + v("length")
+	if (period[k] > length_of[k])
 		length_of[k] = 1 * period[k]
-	else if (end > length_of[k])
+	if (end > length_of[k])
 		length_of[k] = end
 	i = ++pieces[k]
 	at[k, i] = d
@@ -39,6 +40,7 @@ function v(name) { return $col[name] }
 	what[k, i] = v("what")
 	start[k, i] = v("start")
 	dur[k, i] = v("dur")
+	spread[k, i] = v("length")
 	count[k, i] = v("count")
 	name[k, i] = v("name")
 	if (v("lane") == "idle")
@@ -87,7 +89,7 @@ function cut(x) {
 }
 function told(k, i,   c) {
 	c = count[k, i] > 1 ? count[k, i] " operations, longest " : ""
-	return (lane[k, i] == "idle" ? "idle: " what[k, i] ": " : lane[k, i] == "comm" ? what[k, i] " communication: " : "") c cut(name[k, i]) ", " ns(dur[k, i]) " at " ns(start[k, i])
+	return (lane[k, i] == "idle" ? "idle: " what[k, i] ": " : lane[k, i] == "comm" ? what[k, i] " communication: " : lane[k, i] == "copy" && what[k, i] != "" ? "hidden copies: " : "") c cut(name[k, i]) ", " ns(dur[k, i]) (spread[k, i] > dur[k, i] ? " within " ns(spread[k, i]) : "") " at " ns(start[k, i])
 }
 # The step of at most six ticks over a length: 1, 2 or 5 and zeros.
 function round_step(x,   s) {
@@ -97,7 +99,7 @@ function round_step(x,   s) {
 	return x / s > 5 ? 2 * s : x / s > 3 ? s : s > 1 ? s / 2 : 1
 }
 # All ticks have the unit of the length. Only positions in time are scaled to the width: letters keep their size.
-function draw(k,   i, j, y, x, w, scale, per, high, step_of, unit, name_of) {
+function draw(k,   i, j, y, x, w, filled, scale, per, high, step_of, unit, name_of) {
 	per = HEAD + 4 * (HIGH + 2) + 6
 	high = devices[k] * per + 18
 	scale = WIDE / length_of[k]
@@ -111,8 +113,12 @@ function draw(k,   i, j, y, x, w, scale, per, high, step_of, unit, name_of) {
 		for (j = 1; lanes[j] != lane[k, i]; j++)
 			;
 		x = start[k, i] * scale
-		w = dur[k, i] * scale
-		printf "<rect %s x=\"%.4g\" y=\"%d\" width=\"%.3g\" height=\"%d\"><title>%s</title></rect>\n", fill(k, i), x, (row[k, at[k, i]] - 1) * per + HEAD + (j - 1) * (HIGH + 2), (w < 0.6 ? 0.6 : w), HIGH, esc(told(k, i))
+		w = spread[k, i] * scale
+		# The share of a piece that is work shows: at least a fifth, or it could not be seen.
+		filled = dur[k, i] / spread[k, i]
+		if (lane[k, i] == "copy" && what[k, i] != "")
+			filled *= 0.4
+		printf "<rect %s%s x=\"%.4g\" y=\"%d\" width=\"%.3g\" height=\"%d\"><title>%s</title></rect>\n", fill(k, i), (filled < 0.95 ? sprintf(" opacity=\"%.2g\"", filled < 0.2 ? 0.2 : filled) : ""), x, (row[k, at[k, i]] - 1) * per + HEAD + (j - 1) * (HIGH + 2), (w < 0.6 ? 0.6 : w), HIGH, esc(told(k, i))
 	}
 	print "</svg>"
 	for (i = 1; i <= devices[k]; i++)
@@ -166,6 +172,6 @@ END {
 	}
 	print "</div>\n<ul class=\"key\"><li><i class=\"compute\"></i>compute</li><li><i class=\"exposed\"></i>exposed communication</li><li><i class=\"hidden\"></i>hidden communication</li><li><i class=\"copy\"></i>copies</li>" legend() "</ul>"
 	if (pick[1] != "recording")
-		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; other devices are drawn over the same time" : "") ".</p>"
-	print "<p class=\"note\">Each device has a lane for computation, communication and copies, and for the causes of idle time. Operations too close to tell apart are drawn as one, and gaps too short to draw are omitted; point at a piece for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"
+		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; other devices are drawn over theirs, at the same time" : "") ".</p>"
+	print "<p class=\"note\">Each device has a lane for computation, communication and copies, and for the causes of idle time. Operations too close to tell apart are drawn as one, paler where less of it is work, copies also where other work hides them, and gaps too short to draw are omitted; point at a piece for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"
 }

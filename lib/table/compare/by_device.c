@@ -11,7 +11,8 @@
 #include "base/sort.h"
 #include "table/summary.h"
 
-/* Times of a device. The first one contains the others, which are judged against it. */
+/* Times of a device. The first one contains the others, which are judged against it: the period of its steps, else the
+ * window of its operations, else, where thunks are all that is known, the span of its modules. */
 enum stat { SPAN, MODULES, COMPUTE, EXPOSED, COPY, IDLE, HIDDEN, COPY_HIDDEN, NSTATS };
 
 /* The share of BASE's operations by which runs of equal work may differ: half of the default of --percent. */
@@ -79,7 +80,7 @@ add_times(struct parse *p, const int64_t v[NFIELDS])
 		                       .untold = k == HIDDEN || k == COPY_HIDDEN };
 		struct cmp_time t = { .n = v[k] == NSX_ABSENT ? 0 : 1 };
 
-		row.name = row.stem = nsx_intern(&p->c->strs, nsx_str_c(fields[k]));
+		row.name = row.stem = nsx_intern(&p->c->strs, nsx_str_c(fields[k == SPAN && s->windows ? WINDOW : k]));
 		row.sum = t.n ? (nsx_u128)v[k] : 0;
 		t.sum = row.sum;
 		t.mean = (double)t.sum;
@@ -112,9 +113,11 @@ take_row(void *arg, const struct nsx_str *cell)
 			                   "got \"%.*s\"", p->cells.name, p->cells.line, fields[i],
 			                   (int)(cell[i].len < 80 ? cell[i].len : 80), cell[i].ptr);
 	}
-	/* Without modules, the span of operations. */
-	if (v[SPAN] == NSX_ABSENT)
+	/* Activities are of the window where there are operations. */
+	if (v[WINDOW] != NSX_ABSENT) {
 		v[SPAN] = v[WINDOW];
+		p->s->windows = true;
+	}
 	return add_times(p, v) ? NSX_OK : nsx_err_nomem(p->c->err, p->cells.name);
 }
 
@@ -175,7 +178,8 @@ static const struct cmp_stepped *
 steps_of(const struct cmp_side *s, size_t device)
 {
 	int64_t number = s->programs.p[device].number;
-	size_t at = nsx_sort_first(s->stepped.p, s->stepped.n, sizeof *s->stepped.p, offsetof(struct cmp_stepped, number),
+	size_t at = nsx_sort_first(s->stepped.p, s->stepped.n, sizeof *s->stepped.p,
+	                           offsetof(struct cmp_stepped, number),
 	                           number);
 
 	return at < s->stepped.n && s->stepped.p[at].number == number ? &s->stepped.p[at] : NULL;
@@ -237,8 +241,12 @@ keep_series(struct cmp_side *s, uint32_t row, const struct cmp_stepped *d, int t
 
 /* False when out of memory. */
 static bool
-per_step(struct cmp_side *s)
+per_step(struct cmp *c, struct cmp_side *s)
 {
+	uint32_t period = nsx_intern(&c->strs, NSX_STR("period"));
+
+	if (period == NSX_NONE)
+		return false;
 	s->time = 0;
 	for (size_t i = 0; i < s->rows.n; i++) {
 		struct cmp_row *row = &s->rows.p[i];
@@ -247,6 +255,8 @@ per_step(struct cmp_side *s)
 		const struct nsx_stat *stat = time >= 0 ? &d->time[time] : NULL;
 		double n = stat ? (double)stat->n : 0;
 
+		if (!row->whole && row->number == SPAN)
+			row->name = row->stem = period;
 		s->given.p[i] = (struct cmp_time){ 0 };
 		row->sum = stat ? (nsx_u128)stat->sum : 0;
 		if (!stat)
@@ -273,7 +283,7 @@ check_work(struct cmp *c, struct nsx_diags *diags)
 	const char *unlike = "no steps that both runs have are known: name them with --step, or --sigma 0 if the runs "
 	    "are of equal work";
 
-	if (!c->side[0].time || !c->side[1].time)
+	if (!c->side[0].time || !c->side[1].time || c->unlike[0])
 		return;
 	if (c->options.step || c->options.module)
 		snprintf(c->unlike, sizeof c->unlike, "not all devices have steps of one class on both sides");
@@ -294,6 +304,9 @@ nsx_compare_choose_basis(struct cmp *c, struct nsx_diags *diags)
 	struct cmp_side *b = &c->side[0], *n = &c->side[1];
 	bool execute = all_execute(b) && all_execute(n) && !c->options.step && !c->options.module,
 	    steps = all_step(b) && all_step(n) && b->class == n->class;
+	if (b->time && n->time && b->windows != n->windows)
+		snprintf(c->unlike, sizeof c->unlike, "%s has times of operations, the other side of thunks: extract "
+		         "both with --ops", b->windows ? "BASE" : "NEW");
 	if (steps) {
 		struct nsx_str class = cmp_str(c, b->class);
 
@@ -301,7 +314,7 @@ nsx_compare_choose_basis(struct cmp *c, struct nsx_diags *diags)
 		snprintf(c->note, sizeof c->note, "times are per step of %.*s, from start to start: base_execs and "
 		         "new_execs are numbers of steps", (int)(class.len < 100 ? class.len : 100), class.ptr);
 		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", c->note);
-		return per_step(b) && per_step(n);
+		return per_step(c, b) && per_step(c, n);
 	} else if (execute) {
 		c->basis = CMP_EXECUTION;
 		per_execution(b);

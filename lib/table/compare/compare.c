@@ -119,7 +119,8 @@ judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 		const struct nsx_witness *w = &r[i].witness;
 		int side = w->of[1].n_eff < w->of[0].n_eff;
 
-		if (r[i].verdict != CMP_UNKNOWN || !r[i].sampled || (w->judged && !c->options.tail) || !decides(c, &r[i]))
+		if (r[i].verdict != CMP_UNKNOWN || !r[i].sampled || (w->judged && !c->options.tail) ||
+		    !decides(c, &r[i]))
 			continue;
 		struct nsx_str name = cmp_str(c, nsx_compare_program_of(c, &r[i])->name);
 		size_t steps = nsx_compare_sample(&c->side[side], r[i].row[side]).n;
@@ -127,11 +128,14 @@ judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 		int least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
 
 		if (depend)
-			snprintf(out->why, sizeof out->why, "%.*s: %zu steps of %s that depend on each other tell as much as "
-			         "%.1f%s, want %d: record more steps, or several base runs", (int)(name.len < 80 ? name.len : 80),
-			         name.ptr, steps, sides[side], w->of[side].n_eff, c->options.tail ? " of their p99" : "", least);
+			snprintf(out->why, sizeof out->why,
+			         "%.*s: %zu steps of %s that depend on each other tell as much as %.1f%s, want %d: "
+			         "record more steps, or several base runs", (int)(name.len < 80 ? name.len : 80),
+			         name.ptr, steps, sides[side], w->of[side].n_eff,
+			         c->options.tail ? " of their p99" : "", least);
 		else
-			snprintf(out->why, sizeof out->why, "%.*s: %zu step%s of %s tell%s too little%s, want %d: record more "
+			snprintf(out->why, sizeof out->why,
+			         "%.*s: %zu step%s of %s tell%s too little%s, want %d: record more "
 			         "steps, or several base runs", (int)(name.len < 80 ? name.len : 80), name.ptr, steps,
 			         steps == 1 ? "" : "s", sides[side], steps == 1 ? "s" : "",
 			         c->options.tail ? " of their p99" : "", least);

@@ -131,7 +131,8 @@ static double
 median_of_whole(const struct cmp *c, const struct cmp_result *r)
 {
 	const struct cmp_side *s = &c->side[NSX_COMPARE_BASE];
-	const struct cmp_row *of = r->row[NSX_COMPARE_BASE]->of == NSX_NONE ? NULL : &s->rows.p[r->row[NSX_COMPARE_BASE]->of];
+	const struct cmp_row *of = r->row[NSX_COMPARE_BASE]->of == NSX_NONE ? NULL
+	    : &s->rows.p[r->row[NSX_COMPARE_BASE]->of];
 	size_t at = of ? (size_t)(of - s->rows.p) : 0;
 
 	/* Percentiles of the times of steps are known by step only: the mean is as good for a minimum difference. */
@@ -170,7 +171,8 @@ testify(const struct cmp *c, const struct cmp_result *r, double of)
 	double medians = w->median[NSX_COMPARE_NEW] - w->median[NSX_COMPARE_BASE];
 	bool means_differ = nsx_compare_above_floors(c, r->diff, of);
 	bool medians_differ = nsx_compare_above_floors(c, medians, median_of_whole(c, r));
-	int said[2] = { means_differ && (r->diff > 0) == (w->means > 0) ? w->means : 0, medians_differ && (medians > 0) == (w->ranks > 0) ? w->ranks : 0 };
+	int said[2] = { means_differ && (r->diff > 0) == (w->means > 0) ? w->means : 0,
+	                medians_differ && (medians > 0) == (w->ranks > 0) ? w->ranks : 0 };
 
 	if (c->options.tail)
 		return judge_tail(c, r);
@@ -246,7 +248,8 @@ hear(const struct cmp *c, struct cmp_result *r)
 {
 	if (!r->row[0] || !r->row[1])
 		return true;
-	struct nsx_sample b = nsx_compare_sample(&c->side[0], r->row[0]), n = nsx_compare_sample(&c->side[1], r->row[1]);
+	struct nsx_sample b = nsx_compare_sample(&c->side[0], r->row[0]),
+	                  n = nsx_compare_sample(&c->side[1], r->row[1]);
 
 	if (!b.n || !n.n)
 		return true;

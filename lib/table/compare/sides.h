@@ -68,8 +68,8 @@ struct cmp_spread { int64_t n, p50, p99; };
 /* Of cmp_side.values: those of a row, in the order of steps; of several devices the mean of the same step. */
 struct cmp_series { size_t first, n; };
 
-/* The times of a device's steps, each from its start to the next start, ns: period, parts, hidden time; in turn of every
- * step. */
+/* The times of a device's steps, each from its start to the next start, ns: period, parts, hidden time; in turn of
+ * every step. */
 enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
 struct cmp_stepped { int64_t number; struct nsx_stat time[CMP_STEP_TIMES]; NSX_VEC(int64_t) each; };
 
@@ -116,6 +116,7 @@ struct cmp_side {
 	NSX_VEC(int64_t) execs;              /* of devices, by index in programs: executions of any program */
 	NSX_VEC(struct cmp_stepped) stepped; /* devices with steps; empty: steps are not known */
 	uint32_t          class;             /* the name of these steps, if there are any */
+	bool              windows;           /* times of devices are of the windows of their operations */
 	int64_t           ops;               /* of a stream by device: number of operations */
 	NSX_VEC(struct nsx_stat) spans;      /* by index in cells: spans of ranges; times of the operations in
 	                                      * executions */

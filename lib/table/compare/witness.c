@@ -151,7 +151,8 @@ nsx_effective_of(struct nsx_sample s)
 
 /* ---- witnesses */
 
-/* 1 if NEW's mean is larger, -1 if it is smaller, by more than chance; *noise: the largest difference that is chance. */
+/* 1 if NEW's mean is larger, -1 if it is smaller, by more than chance; *noise: the largest difference that is
+ * chance. */
 static int
 speak(const struct nsx_effective of[2], double alpha, double *noise)
 {

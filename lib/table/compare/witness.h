@@ -1,16 +1,16 @@
-/* witness.h -- whether two runs differ, from samples that may depend on each other: a value for each step, in the order
- * of time. Two tests speak: one of means, which sees a longer tail, and one of ranks, which sees that most steps are
- * slower where a few very long ones, or two kinds of step, hide it from the mean.
+/* witness.h -- whether two runs differ, from samples that may depend on each other: a value for each step, in the
+ * order of time. Two tests speak: one of means, which sees a longer tail, and one of ranks, which sees that most
+ * steps are slower where a few very long ones, or two kinds of step, hide it from the mean.
  *
- * n values that depend on each other tell as much as n / tau independent ones. tau, the integrated autocorrelation time,
- * is estimated by the initial monotone positive sequence (Geyer, Practical Markov Chain Monte Carlo, Statistical Science
- * 7, 1992): 2 (G_0 + G_1 + ...) - 1 with G_k = rho(2k) + rho(2k + 1) while these are positive, none above the one before
- * it. From n values it comes out too small, so tau' = min(n, 1 + (tau - 1) (1 + 2 tau / n)), n_eff = n / tau', and the
- * variance is the sum of squares / (n - tau').
+ * n values that depend on each other tell as much as n / tau independent ones. tau, the integrated autocorrelation
+ * time, is estimated by the initial monotone positive sequence (Geyer, Practical Markov Chain Monte Carlo,
+ * Statistical Science 7, 1992): 2 (G_0 + G_1 + ...) - 1 with G_k = rho(2k) + rho(2k + 1) while these are positive,
+ * none above the one before it. From n values it comes out too small, so tau' = min(n, 1 + (tau - 1) (1 + 2 tau /
+ * n)), n_eff = n / tau', and the variance is the sum of squares / (n - tau').
  *
- * The test of means is Welch's (Biometrika 34, 1947) with n_eff in place of n: se^2 = variance / n_eff on each side, and
- * Satterthwaite's degrees of freedom from n_eff - 1. That of ranks is the same of the ranks in both runs together, equal
- * values having the mean of theirs. */
+ * The test of means is Welch's (Biometrika 34, 1947) with n_eff in place of n: se^2 = variance / n_eff on each side,
+ * and Satterthwaite's degrees of freedom from n_eff - 1. That of ranks is the same of the ranks in both runs
+ * together, equal values having the mean of theirs. */
 #ifndef NSX_TABLE_COMPARE_WITNESS_H
 #define NSX_TABLE_COMPARE_WITNESS_H
 
@@ -46,8 +46,8 @@ bool nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, st
 #define NSX_TAIL_LEAST 300
 
 /* The 99th percentiles of two samples, and bounds of those of what they are samples of: BASE's is `upper` at most and
- * NEW's `lower` at least, each with a probability of 0.95, by order statistics: the values whose ranks are the quantiles
- * of the binomial distribution of n_eff trials (David and Nagaraja, Order Statistics, 2003, section 7.1). */
+ * NEW's `lower` at least, each with a probability of 0.95, by order statistics: the values whose ranks are the
+ * quantiles of the binomial distribution of n_eff trials (David and Nagaraja, Order Statistics, 2003, section 7.1). */
 struct nsx_tail { double p99[2], upper, lower; };
 
 /* Both samples have NSX_TAIL_LEAST effective values or more, n_eff. False when out of memory. */

@@ -1,8 +1,8 @@
 /* diagnose.h -- declarations shared by the files of nsysx-diagnose; private to this folder.
  *
- * diagnose.c reads the stream twice. First for the steps: their periods make the windows of each device, so that the time
- * between steps is included and activities add up. Then from a spool: idle/ gets every record, the others the records that
- * start within a window of their device:
+ * diagnose.c reads the stream twice. First for the steps: their periods make the windows of each device, so that the
+ * time between steps is included and activities add up. Then from a spool: idle/ gets every record, the others the
+ * records that start within a window of their device:
  *
  *   idle/      parts and causes of the windows      collectives.c  which device waited for which, slow instances
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
@@ -256,8 +256,8 @@ void nsx_look_set_free(struct nsx_look_set *s);
 
 /* Sets a->paces, and which devices are slow. NSX_OK or NSX_ERR. */
 int nsx_look_pace(struct nsx_look_at *a);
-/* Whether the device takes longer than others for the same kernels, by more than chance; *share: by that much, 0.03: 3 %
- * longer. */
+/* Whether the device takes longer than others for the same kernels, by more than chance; *share: by that much, 0.03:
+ * 3 % longer. */
 bool nsx_look_is_slow(const struct nsx_look_at *a, int64_t device, double *share);
 /* What to do about a slow device; static. */
 const char *nsx_look_slow_action(void);

@@ -110,7 +110,8 @@ nsx_look_is_slow(const struct nsx_look_at *a, int64_t device, double *share)
 const char *
 nsx_look_slow_action(void)
 {
-	return "see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or another process "
+	return "see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or another "
+		       "process "
 	       "on it";
 }
 

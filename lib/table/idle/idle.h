@@ -207,8 +207,8 @@ nsx_idle_filters(const struct idle *f)
 size_t nsx_idle_given_of(const struct nsx_idle_given *given, size_t n, int64_t device);
 /* Find the times examined of a device that has begun. */
 void nsx_idle_place(const struct idle *f, struct nsx_idle_device *d);
-/* Of [start, end) the first part that is examined, into *from and *to: false if none is. Times of a device are passed in
- * order; the next part begins at *to or later. */
+/* Of [start, end) the first part that is examined, into *from and *to: false if none is. Times of a device are passed
+ * in order; the next part begins at *to or later. */
 bool nsx_idle_clip(const struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, int64_t *from,
                    int64_t *to);
 /* Prepare idle.segments, of a gap, to be clipped; then clip them to [from, to), without those of other causes. */
@@ -216,8 +216,8 @@ bool nsx_idle_clip_begin(struct idle *f);
 bool nsx_idle_clip_gap(struct idle *f, int64_t from, int64_t to, bool drained);
 
 /* ---- steps.c: read all of `in` into a spool, and collect the steps that options name, or those that are found: into
- * f->within with options.steps, else into f->steps. Returns the reader of the spool, which the caller closes, or NULL on
- * failure; *ndiags: diags in the stream. */
+ * f->within with options.steps, else into f->steps. Returns the reader of the spool, which the caller closes, or NULL
+ * on failure; *ndiags: diags in the stream. */
 struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
 
 /* ---- rows.c, verdict.c */

@@ -1,6 +1,6 @@
-/* steps.c -- the steps whose time is examined, or which are windows. The start of one on a device is known only after the
- * last operation launched in it has been read, so the stream is read twice: first for the steps, into a spool, then from
- * the spool for the activities of the time between them. */
+/* steps.c -- the steps whose time is examined, or which are windows. The start of one on a device is known only after
+ * the last operation launched in it has been read, so the stream is read twice: first for the steps, into a spool,
+ * then from the spool for the activities of the time between them. */
 #include <stdlib.h>
 
 #include "job/step_windows.h"

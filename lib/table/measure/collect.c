@@ -176,7 +176,8 @@ execution_key(uint32_t subject, int64_t device, int64_t execution)
 static int
 take_module(struct collecting *c, const struct nsx_rec *rec)
 {
-	uint32_t sub = nsx_map_get(&c->programs, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_MODULE_program, -1), 0 }), *at;
+	uint32_t sub = nsx_map_get(&c->programs, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_MODULE_program, -1), 0 });
+	uint32_t *at;
 
 	if (sub == NSX_NONE || is_whole(c, rec))
 		return NSX_OK;
@@ -250,7 +251,8 @@ thread_of(struct collecting *c, const struct nsx_rec *rec, int64_t pid)
 	uint32_t process = nsx_map_number(&c->process_of, process_key(rec, pid));
 	int64_t tid = nsx_field_int(rec, NSX_ROLE_TID, NSX_ABSENT);
 
-	return process == NSX_NONE ? NSX_NONE : nsx_map_number(&c->thread_of, (struct nsx_key){ process, (uint64_t)tid });
+	return process == NSX_NONE ? NSX_NONE
+	    : nsx_map_number(&c->thread_of, (struct nsx_key){ process, (uint64_t)tid });
 }
 
 /* A measured range: its thread is no helper. False when out of memory. */
@@ -294,7 +296,8 @@ is_helper(const struct collecting *c, const struct nsx_rec *op)
 	if (thread < c->owns.n && c->owns.p[thread])
 		return false;
 	const struct process *p = &c->processes.p[process];
-	size_t after = nsx_sort_first(p->ranges.p, p->ranges.n, sizeof *p->ranges.p, offsetof(struct interval, start), at + 1);
+	size_t after = nsx_sort_first(p->ranges.p, p->ranges.n, sizeof *p->ranges.p,
+	                              offsetof(struct interval, start), at + 1);
 
 	return after && p->ranges.p[after - 1].latest > at;
 }

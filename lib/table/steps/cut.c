@@ -1,5 +1,5 @@
-/* cut.c -- the stream with its steps as records: all of it, or for each device only what begins in the periods that count
- * (job/step_windows.h). */
+/* cut.c -- the stream with its steps as records: all of it, or for each device only what begins in the periods that
+ * count (job/step_windows.h). */
 #include <stdlib.h>
 
 #include "base/sort.h"

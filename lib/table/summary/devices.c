@@ -1,13 +1,12 @@
-/* devices.c -- a row for each device: its activities between the first start and the last end of a top program's
- * module, by its thunks; and those of its operations from the first to the last, which are the only ones if there are
- * no modules. Constant memory per device. */
+/* devices.c -- a row for each device: its activities, from its first operation to its last, by its operations; without
+ * operations by the thunks of top programs, between the first start and the last end of a module. Constant memory per
+ * device. */
 #include <stdlib.h>
 
+#include "table/summary/moments.h"
 #include "table/summary/summary.h"
-#include "job/overruns.h"
 #include "job/program_time.h"
 #include "job/catalogue.h"
-#include "job/parts.h"
 
 enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, COMPUTE_SHARE, EXPOSED_SHARE,
        IDLE_SHARE, WINDOW, COPY, COPY_HIDDEN, NCOLS };
@@ -34,24 +33,15 @@ static const struct nsx_table_col cols[NCOLS] = {
 struct work {
 	uint32_t program, device;   /* in the catalogue */
 	int64_t  first, last, execs;
-	nsx_u128 modules, compute, exposed, hidden;
-};
-
-/* The times of a device's operations: activities that add up to the window, and the unions of communication and of
- * copies, hidden or not. */
-struct moments {
-	struct nsx_parts parts;
-	nsx_u128 of[NSX_NPARTS];
-	nsx_u128 whole[NSX_NPARTS];   /* of NSX_PART_COMM and NSX_PART_COPY alone */
-	int64_t  end[NSX_NPARTS];     /* of those unions so far */
+	nsx_u128 modules, compute, exposed, hidden, copy;
 };
 
 struct device {
 	bool           met;            /* it has a record, or something ran on it, so it has a row */
 	int64_t        number;
 	uint32_t       profile;        /* in the catalogue; NSX_NONE if unknown */
+	uint32_t       at;             /* in the catalogue */
 	struct work    all;
-	struct moments moments;
 };
 
 struct devices {
@@ -61,9 +51,7 @@ struct devices {
 	struct nsx_map   work_of;      /* (program, device) -> works */
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	NSX_VEC(struct work)   works;
-	bool             any_op;
-	struct nsx_overruns overruns;
-	int64_t          timeless, late;   /* operations without a time, or that come after one that starts later */
+	struct nsx_all_moments moments;
 };
 
 static void *
@@ -99,7 +87,7 @@ devices_free(void *state)
 	if (!f)
 		return;
 	nsx_top_free(&f->top);
-	nsx_overruns_free(&f->overruns);
+	nsx_moments_free(&f->moments);
 	nsx_map_free(&f->work_of);
 	free(f->devices.p);
 	free(f->works.p);
@@ -119,7 +107,7 @@ device_at(struct devices *f, const struct nsx_rec *rec)
 		return at;
 	struct device *d = &f->devices.p[at];
 
-	*d = (struct device){ .met = true, .number = f->top.cat.devices.p[at].number };
+	*d = (struct device){ .met = true, .at = at, .number = f->top.cat.devices.p[at].number };
 	d->profile = nsx_cat_find_profile(&f->top.cat, nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
 	return at;
 }
@@ -162,54 +150,19 @@ take_thunk(struct devices *f, const struct nsx_rec *rec)
 	struct work *w = work_at(f, nsx_top_program(&f->top, rec), device);
 
 	if (w && nsx_top_thunk(&f->top, rec, comm, &dur, &hidden)) {
-		*(comm ? &w->exposed : &w->compute) += (nsx_u128)(dur - hidden);
+		*(comm ? &w->exposed : nsx_int(rec, NSX_THUNK_copy, 0) == 1 ? &w->copy : &w->compute) +=
+			(nsx_u128)(dur - hidden);
 		w->hidden += (nsx_u128)hidden;
 	}
 	return w != NULL;
-}
-
-static int
-add_part(void *state, enum nsx_part part, int64_t start, int64_t end)
-{
-	struct moments *m = state;
-
-	m->of[part] += (uint64_t)end - (uint64_t)start;
-	return NSX_OK;
-}
-
-static void
-add_moments(struct moments *m, enum nsx_part part, int64_t start, int64_t end)
-{
-	int64_t from = m->parts.begun && m->end[part] > start ? m->end[part] : start;
-
-	if (!m->parts.begun)
-		for (int i = 0; i < NSX_NPARTS; i++)
-			m->end[i] = start;
-	if (end > from) {
-		m->whole[part] += (uint64_t)end - (uint64_t)from;
-		m->end[part] = end;
-	}
-	nsx_parts_add(&m->parts, part, start, end, add_part, m);
 }
 
 static bool
 take_op(struct devices *f, const struct nsx_rec *rec)
 {
 	uint32_t device = device_at(f, rec);
-	int64_t start = nsx_int(rec, NSX_OP_start, 0), dur = nsx_int(rec, NSX_OP_dur, -1);
-	bool comm = nsx_cat_communicates(&f->top.cat, rec);
 
-	f->any_op = true;
-	if (device == NSX_NONE)
-		return false;
-	struct moments *m = &f->devices.p[device].moments;
-	if (dur < 0 || !nsx_has(rec, NSX_OP_start)) {
-		f->timeless++;
-		return true;
-	}
-	f->late += m->parts.begun && start < m->parts.at;
-	add_moments(m, nsx_part_of(rec, comm), start, nsx_add_sat(start, dur, NULL));
-	return nsx_overruns_take_op(&f->overruns, device, rec);
+	return device != NSX_NONE && nsx_moments_take(&f->moments, &f->top.cat, device, rec);
 }
 
 static int
@@ -250,6 +203,7 @@ add_up(struct devices *f)
 		d->compute += w->compute;
 		d->exposed += w->exposed;
 		d->hidden += w->hidden;
+		d->copy += w->copy;
 	}
 }
 
@@ -261,65 +215,75 @@ device_cmp(const void *pa, const void *pb)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* From its operations: the whole row if there are no modules, else additional columns. */
+/* Cells of sums and of their shares of `whole`, where it is known. */
+struct cell { int col, share; nsx_u128 ns; };
+
 static int
-put_moments(struct devices *f, struct nsx_table *t, struct moments *m, bool alone)
+put_cells(struct devices *f, struct nsx_table *t, const struct cell *cells, size_t n, nsx_u128 whole)
 {
-	if (!m->parts.begun)
-		return NSX_OK;
-	nsx_parts_finish(&m->parts, add_part, m);
-	nsx_u128 window = m->of[NSX_PART_COMPUTE] + m->of[NSX_PART_COMM] + m->of[NSX_PART_COPY] + m->of[NSX_PART_IDLE];
-	const struct { int col, share; nsx_u128 ns; bool always; } cells[] = {
-		{ COMPUTE, COMPUTE_SHARE, m->of[NSX_PART_COMPUTE], false }, { EXPOSED, EXPOSED_SHARE,
-			m->of[NSX_PART_COMM], false },
-		{ HIDDEN, -1, m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM], false }, { IDLE, IDLE_SHARE,
-			m->of[NSX_PART_IDLE], false },
-		{ WINDOW, -1, window, true }, { COPY, -1, m->of[NSX_PART_COPY], true },
-		{ COPY_HIDDEN, -1, m->whole[NSX_PART_COPY] - m->of[NSX_PART_COPY], true },
-	};
-	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-		if (!alone && !cells[i].always)
-			continue;
+	for (size_t i = 0; i < n; i++) {
 		if (nsx_table_sum(t, cells[i].col, cells[i].ns, f->err) != NSX_OK)
 			return NSX_ERR;
-		if (cells[i].share >= 0 && window)
-			nsx_table_double(t, cells[i].share, nsx_sum_share(cells[i].ns, window));
+		if (cells[i].share >= 0 && whole)
+			nsx_table_double(t, cells[i].share, nsx_sum_share(cells[i].ns, whole));
 	}
 	return NSX_OK;
 }
 
 static int
-put_device(struct devices *f, struct nsx_table *t, struct device *device, bool thunks)
+put_moments(struct devices *f, struct nsx_table *t, const struct nsx_moments *m)
+{
+	nsx_u128 window = nsx_moments_window(m);
+	const struct cell cells[] = {
+		{ COMPUTE, COMPUTE_SHARE, m->of[NSX_PART_COMPUTE] },
+		{ EXPOSED, EXPOSED_SHARE, m->of[NSX_PART_COMM] },
+		{ HIDDEN, -1, m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM] },
+		{ IDLE, IDLE_SHARE, m->of[NSX_PART_IDLE] },
+		{ WINDOW, -1, window },
+		{ COPY, -1, m->of[NSX_PART_COPY] },
+		{ COPY_HIDDEN, -1, m->whole[NSX_PART_COPY] - m->of[NSX_PART_COPY] },
+	};
+
+	return put_cells(f, t, cells, sizeof cells / sizeof *cells, window);
+}
+
+/* What is known without operations: thunks, whose time includes gaps between their kernels. */
+static int
+put_thunks(struct devices *f, struct nsx_table *t, const struct work *d, nsx_u128 span)
+{
+	nsx_u128 busy = d->compute + d->exposed + d->copy;
+	const struct cell cells[] = {
+		{ COMPUTE, COMPUTE_SHARE, d->compute },
+		{ EXPOSED, EXPOSED_SHARE, d->exposed },
+		{ HIDDEN, -1, d->hidden },
+		{ COPY, -1, d->copy },
+		{ IDLE, IDLE_SHARE, span > busy ? span - busy : 0 },
+	};
+
+	return put_cells(f, t, cells, sizeof cells / sizeof *cells - !d->execs, span);
+}
+
+static int
+put_device(struct devices *f, struct nsx_table *t, const struct device *device, bool worked)
 {
 	const struct work *d = &device->all;
-	nsx_u128 span = d->execs ? (uint64_t)d->last - (uint64_t)d->first : 0, busy = d->compute + d->exposed;
-	nsx_u128 idle = span > busy ? span - busy : 0;
+	const struct nsx_moments *m = device->at < f->moments.devices.n ? &f->moments.devices.p[device->at] : NULL;
+	nsx_u128 span = d->execs ? (uint64_t)d->last - (uint64_t)d->first : 0;
 
 	nsx_table_row(t);
 	if (device->number != NSX_ABSENT)
 		nsx_table_int(t, DEVICE, device->number);
 	nsx_table_str(t, PROFILE, device->profile == NSX_NONE ? NSX_STR("") : nsx_cat_str(&f->top.cat,
 		f->top.cat.profiles.p[device->profile].name));
-	if (put_moments(f, t, &device->moments, !thunks) != NSX_OK)
+	if (f->moments.any && m && m->parts.begun && put_moments(f, t, m) != NSX_OK)
 		return NSX_ERR;
-	if (!thunks)
+	if (!worked)
 		return NSX_OK;
 	nsx_table_int(t, EXECS, d->execs);
 	if (nsx_table_sum(t, MODULES, d->modules, f->err) != NSX_OK ||
-	    nsx_table_sum(t, COMPUTE, d->compute, f->err) != NSX_OK ||
-	    nsx_table_sum(t, EXPOSED, d->exposed, f->err) != NSX_OK ||
-	    nsx_table_sum(t, HIDDEN, d->hidden, f->err) != NSX_OK)
+	    (d->execs && nsx_table_sum(t, SPAN, span, f->err) != NSX_OK))
 		return NSX_ERR;
-	if (!d->execs)
-		return NSX_OK;
-	if (nsx_table_sum(t, SPAN, span, f->err) != NSX_OK || nsx_table_sum(t, IDLE, idle, f->err) != NSX_OK)
-		return NSX_ERR;
-	if (span) {
-		nsx_table_double(t, COMPUTE_SHARE, nsx_sum_share(d->compute, span));
-		nsx_table_double(t, EXPOSED_SHARE, nsx_sum_share(d->exposed, span));
-		nsx_table_double(t, IDLE_SHARE, nsx_sum_share(idle, span));
-	}
-	return NSX_OK;
+	return f->moments.any ? NSX_OK : put_thunks(f, t, d, span);
 }
 
 static int
@@ -337,22 +301,21 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!*table || !nsx_top_pick(&f->top, f->cover, diags))
 		return nsx_err_nomem(f->err, NULL);
 	add_up(f);
-	if (!worked && !f->any_op)
+	nsx_moments_finish(&f->moments);
+	if (!worked && !f->moments.any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module and no op records: extract with --ops");
 	else if (!worked)
 		nsx_diag_add(diags, NSX_INFO, "", 1,
 			"no module records: only operations are summed, from the first to the last of each device");
-	else if (!f->top.any_module)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no module records: every program counts; idle time and shares are not known");
+	else if (!f->moments.any)
+		nsx_sum_thunk_view(&f->top, diags);
+	/* Operations are counted without `hidden`. */
+	f->top.any_comm &= !f->moments.any;
 	nsx_top_diags(&f->top, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without start or duration: ignored");
-	nsx_diag_add(diags, NSX_WARNING, "", f->late,
-		"operations out of order on their device: the time before the latest start seen is ignored");
-	nsx_overruns_report(&f->overruns, diags, NSX_OVERRUNS_COUNT);
+	nsx_moments_diags(&f->moments, diags);
 	if (f->devices.n > 1)
 		qsort(f->devices.p, f->devices.n, sizeof *f->devices.p, device_cmp);
-	for (size_t i = 0; (worked || f->any_op) && i < f->devices.n; i++)
+	for (size_t i = 0; (worked || f->moments.any) && i < f->devices.n; i++)
 		if (f->devices.p[i].met && put_device(f, *table, &f->devices.p[i], worked) != NSX_OK)
 			return NSX_ERR;
 	return NSX_OK;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "table/summary/moments.h"
 #include "table/summary/summary.h"
 #include "job/program_time.h"
 #include "base/stat.h"
@@ -69,6 +70,7 @@ static const struct nsx_table_col collective_cols[C_NCOLS] = {
 struct inst {
 	struct nsx_stat exposed;
 	nsx_u128 hidden;
+	nsx_u128 copies;   /* of exposed: thunks that only copy */
 	uint32_t name;   /* of its first thunk, in the catalogue's strings, where no record names it; NSX_NONE:
 	                  * absent */
 	bool     comm;
@@ -86,6 +88,7 @@ struct insts {
 	NSX_VEC(struct inst) insts;      /* by index of the catalogue, up to the last one that ran */
 	struct nsx_map  op_kind_of;      /* kind of collective, in the catalogue's strings -> op_kinds */
 	NSX_VEC(struct inst) op_kinds;   /* operations; `name` is the kind */
+	struct nsx_all_moments moments;  /* with NSX_SUMMARY_TOTAL */
 	bool            any_op;
 	int64_t         timeless_ops;
 	bool            no_hidden; /* some communication has no `hidden` */
@@ -115,7 +118,7 @@ insts_need(void *state, struct nsx_reader *in)
 	nsx_cat_need(&f->top.cat, in);
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
-	if (f->options.by == NSX_SUMMARY_COLLECTIVE)
+	if (f->options.by == NSX_SUMMARY_COLLECTIVE || f->options.by == NSX_SUMMARY_TOTAL)
 		nsx_reader_need(in, NSX_OP, NSX_EVERY);
 }
 
@@ -128,6 +131,7 @@ insts_free(void *state)
 		return;
 	nsx_top_free(&f->top);
 	nsx_map_free(&f->op_kind_of);
+	nsx_moments_free(&f->moments);
 	free(f->op_kinds.p);
 	free(f->insts.p);
 	free(f);
@@ -158,6 +162,8 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 	f->no_hidden |= i->no_hidden;
 	nsx_stat_add(&i->exposed, dur - hidden);
 	i->hidden += (nsx_u128)hidden;
+	if (!comm && nsx_int(rec, NSX_THUNK_copy, 0) == 1)
+		i->copies += (nsx_u128)(dur - hidden);
 	return true;
 }
 
@@ -208,7 +214,12 @@ insts_take(void *state, const struct nsx_rec *rec)
 	switch (rec->kind->id) {
 	case NSX_MODULE: good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
 	case NSX_THUNK:  good = take_thunk(f, rec); break;
-	case NSX_OP:     good = f->options.by != NSX_SUMMARY_COLLECTIVE || take_op(f, rec); break;
+	case NSX_OP:
+		if (f->options.by == NSX_SUMMARY_COLLECTIVE)
+			good = take_op(f, rec);
+		else if (f->options.by == NSX_SUMMARY_TOTAL)
+			good = nsx_moments_take(&f->moments, &f->top.cat, nsx_cat_device(&f->top.cat, rec), rec);
+		break;
 	default: break;
 	}
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
@@ -227,6 +238,26 @@ name_of(const struct insts *f, size_t at)
 	const struct nsx_cat_inst *i = &f->top.cat.insts.p[at];
 
 	return nsx_cat_str(&f->top.cat, i->name != NSX_NONE ? i->name : f->insts.p[at].name);
+}
+
+static nsx_u128
+all_thunks(const struct insts *f)
+{
+	nsx_u128 sum = 0;
+
+	for (size_t k = 0; k < f->insts.n; k++)
+		sum += (nsx_u128)f->insts.p[k].exposed.sum;
+	return sum;
+}
+
+/* What shares are of: the time of all modules, or if thunks run side by side for longer than that, theirs; 0 without
+ * modules. */
+static nsx_u128
+whole(const struct insts *f)
+{
+	nsx_u128 modules = nsx_top_all_modules(&f->top), thunks = all_thunks(f);
+
+	return modules && thunks > modules ? thunks : modules;
 }
 
 /* ---- instructions ---- */
@@ -265,7 +296,7 @@ varies(const struct inst *i)
 }
 
 static int
-put_inst(struct insts *f, struct nsx_table *t, size_t at, nsx_u128 modules)
+put_inst(struct insts *f, struct nsx_table *t, size_t at, nsx_u128 all)
 {
 	const struct nsx_catalogue *cat = &f->top.cat;
 	const struct nsx_cat_inst *of = &cat->insts.p[at];
@@ -286,8 +317,8 @@ put_inst(struct insts *f, struct nsx_table *t, size_t at, nsx_u128 modules)
 		nsx_table_double(t, T_STD, std);
 	if (i->exposed.n > 1 && mean > 0)
 		nsx_table_double(t, T_RELSTD, std / mean);
-	if (modules)
-		nsx_table_double(t, T_SHARE, nsx_sum_share((nsx_u128)i->exposed.sum, modules));
+	if (all)
+		nsx_table_double(t, T_SHARE, nsx_sum_share((nsx_u128)i->exposed.sum, all));
 	nsx_table_str(t, T_OP_NAME, nsx_cat_str(cat, of->op_name));
 	if (i->comm && !i->no_hidden && nsx_table_sum(t, T_EXPOSED, (nsx_u128)i->exposed.sum, f->err) != NSX_OK)
 		return NSX_ERR;
@@ -298,7 +329,7 @@ static int
 put_insts(struct insts *f, struct nsx_table *t)
 {
 	struct order *rows = malloc((f->insts.n + 1) * sizeof *rows);
-	nsx_u128 modules = nsx_top_all_modules(&f->top);
+	nsx_u128 all = whole(f);
 	int64_t most = f->options.variable;
 	size_t n = 0, beyond = 0;
 	int rc = NSX_OK;
@@ -319,7 +350,7 @@ put_insts(struct insts *f, struct nsx_table *t)
 	if (n > 1)
 		qsort(rows, n, sizeof *rows, most ? by_mean : by_time);
 	for (size_t k = 0; k < n && (!most || k < (size_t)most) && rc == NSX_OK; k++)
-		rc = put_inst(f, t, rows[k].inst, modules);
+		rc = put_inst(f, t, rows[k].inst, all);
 	free(rows);
 	return rc;
 }
@@ -415,7 +446,7 @@ static int
 put_sources(struct insts *f, struct nsx_table *t)
 {
 	struct nsx_catalogue *cat = &f->top.cat;
-	nsx_u128 modules = nsx_top_all_modules(&f->top);
+	nsx_u128 all = whole(f);
 	struct nsx_map row_of = { 0 };
 	struct rows rows = { 0 };
 	NSX_VEC(uint32_t) labels = { 0 };
@@ -442,8 +473,8 @@ put_sources(struct insts *f, struct nsx_table *t)
 		nsx_table_row(t);
 		nsx_table_str(t, S_SOURCE, rows.p[i].label);
 		nsx_table_int(t, S_COUNT, rows.p[i].count);
-		if (modules)
-			nsx_table_double(t, S_SHARE, nsx_sum_share(rows.p[i].exposed, modules));
+		if (all)
+			nsx_table_double(t, S_SHARE, nsx_sum_share(rows.p[i].exposed, all));
 		rc = nsx_table_sum(t, S_TOTAL, rows.p[i].exposed, f->err);
 	}
 	nsx_map_free(&row_of);
@@ -455,7 +486,7 @@ put_sources(struct insts *f, struct nsx_table *t)
 static int
 put_opcodes(struct insts *f, struct nsx_table *t)
 {
-	nsx_u128 modules = nsx_top_modules(&f->top), all = nsx_top_all_modules(&f->top), exposed = 0;
+	nsx_u128 modules = nsx_top_modules(&f->top), all = whole(f), exposed = 0;
 	struct rows rows = { 0 };
 	int rc = add_up(f, false, &rows) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 
@@ -525,11 +556,53 @@ put_collectives(struct insts *f, struct nsx_table *t)
 	return rc;
 }
 
+struct total { const char *name; bool known; nsx_u128 ns; };
+
+static int
+put_total_rows(struct insts *f, struct nsx_table *t, const struct total *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].known && put_sum(f, t, nsx_str_c(rows[i].name), rows[i].ns, rows[0].ns) != NSX_OK)
+			return NSX_ERR;
+	return NSX_OK;
+}
+
+/* Of the operations of all devices: each moment of a device once. */
+static int
+put_moments(struct insts *f, struct nsx_table *t)
+{
+	nsx_u128 wall = 0, of[NSX_NPARTS] = { 0 }, hidden = 0;
+
+	nsx_moments_finish(&f->moments);
+	for (size_t i = 0; i < f->moments.devices.n; i++) {
+		const struct nsx_moments *m = &f->moments.devices.p[i];
+
+		wall += nsx_moments_window(m);
+		for (int p = 0; p < NSX_NPARTS; p++)
+			of[p] += m->of[p];
+		hidden += m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM];
+	}
+	const struct total rows[] = {
+		{ "wall",                  true, wall },
+		{ "modules",               f->top.any_module, nsx_top_modules(&f->top) },
+		{ "computation",           true, of[NSX_PART_COMPUTE] },
+		{ "exposed communication", true, of[NSX_PART_COMM] },
+		{ "hidden communication",  true, hidden },
+		{ "copies",                true, of[NSX_PART_COPY] },
+		{ "idle",                  true, of[NSX_PART_IDLE] },
+	};
+	return put_total_rows(f, t, rows, sizeof rows / sizeof *rows);
+}
+
+/* Of thunks and modules, in a stream without operations. */
 static int
 put_totals(struct insts *f, struct nsx_table *t)
 {
-	nsx_u128 compute = 0, exposed = 0, hidden = 0, modules = nsx_top_modules(&f->top), wall = nsx_top_span(&f->top);
+	nsx_u128 compute = 0, exposed = 0, hidden = 0, copies = 0, modules = nsx_top_modules(&f->top),
+	    wall = nsx_top_span(&f->top);
 
+	if (f->moments.any)
+		return put_moments(f, t);
 	if (!f->top.any_thunk && !f->top.any_module)
 		return NSX_OK;
 	for (size_t k = 0; k < f->insts.n; k++) {
@@ -537,44 +610,49 @@ put_totals(struct insts *f, struct nsx_table *t)
 
 		if (!counts(f, k))
 			continue;
-		*(i->comm ? &exposed : &compute) += (nsx_u128)i->exposed.sum;
+		*(i->comm ? &exposed : &compute) += (nsx_u128)i->exposed.sum - i->copies;
+		copies += i->copies;
 		hidden += i->hidden;
 	}
-	nsx_u128 thunks = compute + exposed;
-	const struct { const char *name; bool known; nsx_u128 ns; } rows[] = {
+	nsx_u128 thunks = compute + exposed + copies;
+	const struct total rows[] = {
 		{ "wall",                            f->top.any_module, wall },
 		{ "modules",                         f->top.any_module, modules },
 		{ "thunks",                          f->top.any_thunk,  thunks },
 		{ "computation",                     f->top.any_thunk,  compute },
 		{ "exposed communication",           f->top.any_thunk,  exposed },
 		{ "hidden communication",            f->top.any_thunk,  hidden },
+		{ "copies",                          f->top.any_thunk,  copies },
 		{ "idle during module executions",   f->top.any_module && f->top.any_thunk, modules > thunks ? modules -
 		  thunks : 0 },
 		{ "idle between module executions",  f->top.any_module, wall > modules ? wall - modules : 0 },
 	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (rows[i].known && put_sum(f, t, nsx_str_c(rows[i].name), rows[i].ns, wall) != NSX_OK)
-			return NSX_ERR;
-	return NSX_OK;
+	return put_total_rows(f, t, rows, sizeof rows / sizeof *rows);
 }
 
 /* ---- */
 
 static void
-report(const struct insts *f, struct nsx_diags *diags)
+report(struct insts *f, struct nsx_diags *diags)
 {
 	bool kinds = f->options.by == NSX_SUMMARY_COLLECTIVE;
 
-	if (!f->top.any_thunk && !f->any_op)
+	if (!f->top.any_thunk && !f->any_op && !f->moments.any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, kinds ? "no thunk and no op records: extract with --ops"
 			: "no thunk records, which come from XLA's NVTX ranges: --by kernel and --by range work "
 			    "without them");
-	if (f->top.any_thunk && !f->top.any_module && !kinds)
+	if (f->options.by == NSX_SUMMARY_TOTAL) {
+		if (f->top.any_thunk && !f->moments.any)
+			nsx_sum_thunk_view(&f->top, diags);
+	} else if (f->top.any_thunk && !f->top.any_module && !kinds)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no module records: every program counts; idle time and shares are not known");
 	if (kinds && (f->top.any_thunk || f->any_op) && !f->top.any_comm)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
+	nsx_moments_diags(&f->moments, diags);
+	/* These are counted without `hidden`. */
+	f->top.any_comm &= !f->moments.any;
 	nsx_top_diags(&f->top, diags);
 }
 
@@ -606,7 +684,8 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		nsx_table_adds(*table, "total");
 	if (f->top.any_module && !f->options.variable && f->options.by != NSX_SUMMARY_TOTAL
 	    && f->options.by != NSX_SUMMARY_COLLECTIVE)
-		nsx_table_shares(*table, "share", "module time");
+		nsx_table_shares(*table, "share", whole(f) > nsx_top_all_modules(&f->top) ? "the sum of the rows"
+		                 : "module time");
 	switch (f->options.by) {
 	case NSX_SUMMARY_THUNK:  rc = put_insts(f, *table); break;
 	case NSX_SUMMARY_OPCODE: rc = put_opcodes(f, *table); break;

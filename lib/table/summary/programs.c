@@ -1,8 +1,10 @@
-/* programs.c -- a row for each program: the time of its modules, and how long devices waited for each other in it.
+/* programs.c -- a row for each program: the time of its modules, and of the communication in an execution how long a
+ * device waited for others, and how far exposed times differ between devices.
  *
- * The time that devices waited in one execution of a communicating instruction is known when all of them have recorded
- * it: the longest exposed time minus the shortest, among the devices of a group. Groups that run it concurrently also
- * wait concurrently, so the longest of their waits is used. */
+ * Both are known of an instance of a collective when all its devices have recorded it. The wait of a device is the last
+ * start of the instance minus its own (as in collectives and stragglers); of an execution the sum over its instances.
+ * The spread is the longest exposed time minus the shortest; groups that run an instruction side by side count once,
+ * with the largest. */
 #include <stdlib.h>
 
 #include "job/communication.h"
@@ -11,8 +13,8 @@
 #include "job/program_time.h"
 #include "base/stat.h"
 
-enum { ID, NAME, KEY, EXECS, THUNKS_MEAN, THUNKS_STD, TOTAL, MEAN, STD, SHARE, WAIT_MEAN, WAIT_STD, WAIT_PERCENT,
-       WAIT_SHARE, NCOLS };
+enum { ID, NAME, KEY, EXECS, THUNKS_MEAN, THUNKS_STD, TOTAL, MEAN, STD, SHARE, WAIT_MEAN, WAIT_STD, WAIT_SHARE,
+       SPREAD_MEAN, SPREAD_STD, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[ID]           = { "id", NSX_CELL_INT },
@@ -27,58 +29,85 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[SHARE]        = { "share", NSX_CELL_SHARE },
 	[WAIT_MEAN]    = { "wait_mean", NSX_CELL_MEAN_NS },
 	[WAIT_STD]     = { "wait_std", NSX_CELL_MEAN_NS },
-	[WAIT_PERCENT] = { "wait_percent", NSX_CELL_PERCENT },
 	[WAIT_SHARE]   = { "wait_share", NSX_CELL_SHARE },
+	[SPREAD_MEAN]  = { "spread_mean", NSX_CELL_MEAN_NS },
+	[SPREAD_STD]   = { "spread_std", NSX_CELL_MEAN_NS },
 };
 
-struct module { struct nsx_stat dur, thunks, wait, longest; };   /* by index of the program in the catalogue */
+/* By index of the program in the catalogue. apart: instances on clocks that cannot be compared. */
+struct module { struct nsx_stat dur, thunks, wait, spread; int64_t apart; };
 
-/* One execution of a program, on all devices; the time of the slowest device. */
-struct execution { uint32_t program; bool communicates; int64_t wait, longest; };
+/* One execution of a program, on all devices. */
+struct execution { uint32_t program; bool communicates; int64_t spread; };
 
-/* A device's record of a collective. */
-struct waited { int64_t group, exposed; };   /* exposed: ns that were not hidden */
+/* One execution of a program on one device; a module record: ran. */
+struct run { uint32_t execution; bool ran; int64_t wait; };
+
+/* One execution of a collective by all groups: the largest spread so far of a group. */
+struct thing { uint32_t execution; int64_t spread; };
+
+/* A device's record of a collective. exposed: ns that were not hidden; thing, run: indices. */
+struct waited { int64_t start, exposed; uint32_t clock, thing, run; };
 
 struct programs {
 	struct nsx_err *err;
 	struct nsx_top  top;
 	struct nsx_comm comm;
-	struct nsx_instances instances;   /* keys: number of (execution, inst), occurrence */
+	struct nsx_instances instances;   /* keys: nsx_comm_instance */
 	NSX_VEC(struct module) modules;
 	NSX_VEC(struct execution) executions;
+	NSX_VEC(struct run) runs;
+	NSX_VEC(struct thing) things;
 	struct nsx_map  execution_of;  /* (program, execution) -> executions */
-	struct nsx_map  thing_of;      /* (executions, inst) -> a dense number */
-	NSX_VEC(uint32_t) things;      /* executions by that number */
+	struct nsx_map  run_of;        /* (executions, device) -> runs */
+	struct nsx_map  thing_of;      /* (executions and inst, occurrence) -> things */
 	int64_t         partial;
 };
 
-static int
-group_cmp(const void *pa, const void *pb)
+/* The module of a program; NULL when out of memory. */
+static struct module *
+module_at(struct programs *f, uint32_t program)
 {
-	const struct waited *a = pa, *b = pb;
-
-	return (a->group > b->group) - (a->group < b->group);
+	while (program != NSX_NONE && f->modules.n <= program)
+		if (!nsx_vec_push(&f->modules, ((struct module){ .apart = 0 })))
+			return NULL;
+	return program == NSX_NONE ? NULL : &f->modules.p[program];
 }
 
 static int
 complete(void *state, struct nsx_key key, void *records, size_t n)
 {
 	struct programs *f = state;
-	struct waited *of = records;
-	struct execution *e = &f->executions.p[f->things.p[key.a]];
-	int64_t longest = 0;
+	const struct waited *of = records;
+	struct thing *thing = &f->things.p[of->thing];
+	struct execution *e = &f->executions.p[thing->execution];
+	int64_t least = of->exposed, most = least, last = of->start;
+	bool apart = false;
 
-	qsort(of, n, sizeof *of, group_cmp);
-	for (size_t i = 0; i < n;) {
-		int64_t group = of[i].group, least = of[i].exposed, most = least;
-
-		for (; i < n && of[i].group == group; i++) {
-			least = of[i].exposed < least ? of[i].exposed : least;
-			most = of[i].exposed > most ? of[i].exposed : most;
-		}
-		longest = most - least > longest ? most - least : longest;
+	(void)key;
+	for (size_t i = 1; i < n; i++) {
+		least = of[i].exposed < least ? of[i].exposed : least;
+		most = of[i].exposed > most ? of[i].exposed : most;
+		last = of[i].start > last ? of[i].start : last;
+		apart |= of[i].clock != of->clock;
 	}
-	e->wait = nsx_add_sat(e->wait, longest, NULL);
+	if (most - least > thing->spread) {
+		e->spread = nsx_add_sat(e->spread, most - least - thing->spread, NULL);
+		thing->spread = most - least;
+	}
+	if (apart) {
+		struct module *m = module_at(f, e->program);
+
+		if (!m)
+			return nsx_err_nomem(f->err, NULL);
+		m->apart++;
+		return NSX_OK;
+	}
+	for (size_t i = 0; i < n; i++) {
+		int64_t *wait = &f->runs.p[of[i].run].wait;
+
+		*wait = nsx_add_sat(*wait, nsx_sub_sat(last, of[i].start, NULL), NULL);
+	}
 	return NSX_OK;
 }
 
@@ -120,9 +149,11 @@ programs_free(void *state)
 	nsx_comm_free(&f->comm);
 	nsx_instances_free(&f->instances);
 	nsx_map_free(&f->execution_of);
+	nsx_map_free(&f->run_of);
 	nsx_map_free(&f->thing_of);
 	free(f->modules.p);
 	free(f->executions.p);
+	free(f->runs.p);
 	free(f->things.p);
 	free(f);
 }
@@ -138,46 +169,49 @@ execution_at(struct programs *f, uint32_t program, int64_t number)
 	return at ? *at : NSX_NONE;
 }
 
+/* The number of that execution on the record's device; NSX_NONE when out of memory. */
+static uint32_t
+run_at(struct programs *f, uint32_t execution, const struct nsx_rec *rec)
+{
+	uint32_t device = nsx_cat_device(&f->comm.cat, rec), *at;
+
+	if (execution == NSX_NONE || device == NSX_NONE)
+		return NSX_NONE;
+	at = nsx_map_at(&f->run_of, (struct nsx_key){ execution, device });
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->runs, ((struct run){ .execution = execution })))
+		*at = (uint32_t)(f->runs.n - 1);
+	return at ? *at : NSX_NONE;
+}
+
 static int
 take_module(struct programs *f, const struct nsx_rec *rec)
 {
 	uint32_t program = nsx_top_module(&f->top, rec);
+	struct module *m = module_at(f, program);
 
-	while (program != NSX_NONE && f->modules.n <= program)
-		if (!nsx_vec_push(&f->modules, ((struct module){ .dur = { 0 } })))
-			program = NSX_NONE;
-	if (program == NSX_NONE)
+	if (!m)
 		return nsx_err_nomem(f->err, NULL);
 	/* A module without start or duration is not an execution: it was counted by nsx_top. */
 	if (!nsx_has(rec, NSX_MODULE_start) || nsx_int(rec, NSX_MODULE_dur, -1) < 0)
 		return NSX_OK;
-	int64_t dur = rec->v[NSX_MODULE_dur].i;
-	uint32_t at = execution_at(f, program, nsx_int(rec, NSX_MODULE_execution, -1));
-	if (at == NSX_NONE)
+	uint32_t run = run_at(f, execution_at(f, program, nsx_int(rec, NSX_MODULE_execution, -1)), rec);
+	if (run == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
-	if (dur > f->executions.p[at].longest)
-		f->executions.p[at].longest = dur;
-	nsx_stat_add(&f->modules.p[program].dur, dur);
+	f->runs.p[run].ran = true;
+	nsx_stat_add(&m->dur, rec->v[NSX_MODULE_dur].i);
 	if (nsx_has(rec, NSX_MODULE_thunks))
-		nsx_stat_add(&f->modules.p[program].thunks, rec->v[NSX_MODULE_thunks].i);
+		nsx_stat_add(&m->thunks, rec->v[NSX_MODULE_thunks].i);
 	return NSX_OK;
 }
 
 /* The number of the instruction's execution; NSX_NONE when out of memory. */
 static uint32_t
-thing_at(struct programs *f, const struct nsx_rec *thunk, uint32_t inst)
+thing_at(struct programs *f, uint32_t execution, const struct nsx_rec *thunk, uint32_t inst)
 {
-	uint32_t program = nsx_top_program(&f->top, thunk);
-	uint32_t execution, *at;
+	struct nsx_key key = { (uint64_t)execution << 32 | inst, (uint64_t)nsx_int(thunk, NSX_THUNK_occurrence, -1) };
+	uint32_t *at = nsx_map_at(&f->thing_of, key);
 
-	if (program == NSX_NONE)
-		return NSX_NONE;
-	execution = execution_at(f, program, nsx_int(thunk, NSX_THUNK_execution, -1));
-	if (execution == NSX_NONE)
-		return NSX_NONE;
-	f->executions.p[execution].communicates = true;
-	at = nsx_map_at(&f->thing_of, (struct nsx_key){ execution, inst });
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->things, execution))
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->things, ((struct thing){ .execution = execution })))
 		*at = (uint32_t)(f->things.n - 1);
 	return at ? *at : NSX_NONE;
 }
@@ -187,21 +221,26 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 {
 	bool comm = nsx_is_comm(&f->comm, rec);
 	struct nsx_comm_record r;
+	struct nsx_key key;
+	struct waited w = { .start = nsx_int(rec, NSX_THUNK_start, 0) };
 	int64_t dur, hidden;
-	uint32_t thing;
 
 	if (!nsx_top_thunk(&f->top, rec, comm, &dur, &hidden) || !comm)
 		return NSX_OK;
 	if (nsx_comm_describe(&f->comm, rec, &r, f->err) != NSX_OK)
 		return NSX_ERR;
 	f->partial += r.incomplete;
-	thing = thing_at(f, rec, r.inst);
-	if (thing == NSX_NONE)
+	uint32_t program = nsx_top_program(&f->top, rec), execution = program == NSX_NONE ? NSX_NONE
+	    : execution_at(f, program, nsx_int(rec, NSX_THUNK_execution, -1));
+	w.exposed = dur - hidden;
+	w.run = run_at(f, execution, rec);
+	w.thing = execution == NSX_NONE ? NSX_NONE : thing_at(f, execution, rec, r.inst);
+	w.clock = nsx_comm_clock(&f->comm, rec);
+	if (w.run == NSX_NONE || w.thing == NSX_NONE || w.clock == NSX_NONE ||
+	    !nsx_comm_instance(&f->comm, rec, &r, &key))
 		return nsx_err_nomem(f->err, NULL);
-	struct nsx_key key = { thing, (uint64_t)nsx_int(rec, NSX_THUNK_occurrence, -1) };
-	struct waited w = { r.group_at, dur - hidden };
-	return nsx_instances_add(&f->instances, key, &w, nsx_cat_runners(&f->comm.cat,
-		f->comm.cat.insts.p[r.inst].program), f->err);
+	f->executions.p[execution].communicates = true;
+	return nsx_instances_add(&f->instances, key, &w, r.participants, f->err);
 }
 
 static int
@@ -242,15 +281,35 @@ put_row(struct programs *f, struct nsx_table *t, uint32_t at, nsx_u128 all)
 		nsx_table_double(t, STD, nsx_stat_std(&m->dur));
 	if (all)
 		nsx_table_double(t, SHARE, nsx_sum_share(p->modules, all));
-	if (m->wait.n > 0)
+	if (m->wait.n > 0 && !m->apart)
 		nsx_table_double(t, WAIT_MEAN, nsx_stat_mean(&m->wait));
-	if (m->wait.n > 1)
+	if (m->wait.n > 1 && !m->apart)
 		nsx_table_double(t, WAIT_STD, nsx_stat_std(&m->wait));
-	if (m->wait.n > 0 && p->modules)
-		nsx_table_double(t, WAIT_PERCENT, 100 * nsx_stat_mean(&m->wait) / nsx_stat_mean(&m->dur));
-	if (m->longest.n > 0 && m->longest.sum > 0)
-		nsx_table_double(t, WAIT_SHARE, nsx_stat_mean(&m->wait) / nsx_stat_mean(&m->longest));
+	if (m->wait.n > 0 && !m->apart && p->modules)
+		nsx_table_double(t, WAIT_SHARE, nsx_stat_mean(&m->wait) / nsx_stat_mean(&m->dur));
+	if (m->spread.n > 0)
+		nsx_table_double(t, SPREAD_MEAN, nsx_stat_mean(&m->spread));
+	if (m->spread.n > 1)
+		nsx_table_double(t, SPREAD_STD, nsx_stat_std(&m->spread));
 	return NSX_OK;
+}
+
+/* The waits and spreads of executions, by program. One with thunks only has no execution for them. */
+static void
+add_up(struct programs *f)
+{
+	for (size_t i = 0; i < f->executions.n; i++) {
+		const struct execution *e = &f->executions.p[i];
+
+		if (e->program < f->modules.n && e->communicates)
+			nsx_stat_add(&f->modules.p[e->program].spread, e->spread);
+	}
+	for (size_t i = 0; i < f->runs.n; i++) {
+		const struct execution *e = &f->executions.p[f->runs.p[i].execution];
+
+		if (f->runs.p[i].ran && e->communicates)
+			nsx_stat_add(&f->modules.p[e->program].wait, f->runs.p[i].wait);
+	}
 }
 
 static int
@@ -262,19 +321,13 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	int rc = nsx_instances_finish(&f->instances, f->err);
 
 	*table = nsx_table_new(cols, NCOLS);
-	/* Of a mean that includes devices which wait less: it may be more than the whole. */
-	nsx_table_head(*table, "wait_percent", "wait_of_mean");
-	nsx_table_rank(*table, "key total share execs mean wait_share std wait_mean thunks_mean");
+	nsx_table_rank(*table, "key total share execs mean wait_share std wait_mean spread_mean thunks_mean");
 	nsx_table_adds(*table, "total");
 	nsx_table_shares(*table, "share", "module time");
 	if (!rows || !*table)
 		rc = nsx_err_nomem(f->err, NULL);
-	/* A program with thunks only has no execution for them. */
-	for (size_t i = 0; i < f->executions.n && rc == NSX_OK; i++)
-		if (f->executions.p[i].program < f->modules.n && f->executions.p[i].communicates) {
-			nsx_stat_add(&f->modules.p[f->executions.p[i].program].wait, f->executions.p[i].wait);
-			nsx_stat_add(&f->modules.p[f->executions.p[i].program].longest, f->executions.p[i].longest);
-		}
+	if (rc == NSX_OK)
+		add_up(f);
 	for (size_t i = 0; i < f->modules.n && rc == NSX_OK; i++) {
 		const struct nsx_cat_program *p = &f->comm.cat.programs.p[i];
 
@@ -295,6 +348,10 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_top_diags(&f->top, diags);
 	nsx_comm_flag_diags(&f->comm, diags);
 	nsx_comm_group_diags(&f->comm, diags);
+	for (size_t i = 0; i < f->modules.n; i++)
+		nsx_diag_add(diags, NSX_INFO, "", f->modules.p[i].apart,
+			"executions of collectives on devices whose clocks cannot be compared: their programs' "
+			"waits are not known; run nsysx-align");
 	nsx_diag_add(diags, NSX_WARNING, "", f->partial,
 		"thunks of collectives whose group has devices that are not in the stream: waits for those are not "
 		"known");

@@ -26,6 +26,17 @@ nsx_summary_by_name(const char *name)
 	return -1;
 }
 
+void
+nsx_sum_thunk_view(const struct nsx_top *top, struct nsx_diags *diags)
+{
+	if (!top->any_module)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no module records: every program counts; idle time and shares are not known");
+	nsx_diag_add(diags, NSX_INFO, "", 1,
+		"no op records: times are those of thunks, which hold the gaps between their kernels; nsysx-extract "
+		"--ops has the operations");
+}
+
 double
 nsx_sum_share(nsx_u128 part, nsx_u128 whole)
 {

@@ -54,11 +54,12 @@ insts = {(i["program"], i["inst"]): i for i in S["inst"]}
 programs = {p["program"]: p for p in S["program"]}
 exposed = lambda t: t["dur"] - t["hidden"]
 
-# ---- hidden time: the length of the union of what the device computed in the meantime
+# ---- hidden time: the length of the union of what the device computed in the meantime, by operations if there are any
 computing = collections.defaultdict(list)
-for t in thunks:
-    if not t.get("comm"):
-        computing[t["device"]].append((t["start"], t["start"] + t["dur"]))
+part = lambda o: "exposed" if o.get("comm") else "copy" if o["type"] in ("memcpy", "memset") else "compute"
+for t in [o for o in ops if part(o) == "compute"] if ops else [t for t in thunks if not t.get("comm") and not t.get("copy")]:
+    computing[t["device"]].append((t["start"], t["start"] + t["dur"]))
+claim("thunks that only copy", [(t["name"], t["start"]) for t in thunks if t.get("copy") and t.get("comm")], [])
 wrong = []
 for t in thunks:
     length = 0
@@ -90,17 +91,28 @@ columns = {c for r in by_device for c in r}
 if modules or thunks:
     claim("a device's span", get("span"), {d: b - a for d, (a, b) in want.items()})
     claim("a device's modules", get("modules"), zero(whole(modules)))
-    claim("a device's computation", get("compute"), zero(whole(t for t in thunks if not t.get("comm"))))
-    claim("a device's exposed and hidden communication are the whole of it",
-          {r["device"]: r["exposed"] + r["hidden"] for r in by_device}, zero(whole(comm)))
-    claim("a device's exposed communication", get("exposed"), zero(sums(comm, lambda t: t["device"], exposed)))
-else:
-    # Without modules it is what operations do, moment by moment.
-    span = lambda d: [o for o in ops if o["device"] == d]
-    claim("a device's window", {d: w for d, w in get("window").items() if w is not None},
-          {d: max(o["start"] + o["dur"] for o in span(d)) - min(o["start"] for o in span(d)) for d in {o["device"] for o in ops}})
-    claim("what a device does adds up to its window", [r for r in by_device if r["window"] is not None
-          and r["compute"] + r["exposed"] + r["copy"] + r["idle"] != r["window"]], [])
+
+
+def activities(mine):
+    """ns of a device by what it does, each moment once, the first of compute, exposed, copy that applies; and its window."""
+    edges = sorted({e for o in mine for e in (o["start"], o["start"] + o["dur"])})
+    moves = collections.defaultdict(collections.Counter)
+    for o in mine:
+        moves[o["start"]][part(o)] += 1
+        moves[o["start"] + o["dur"]][part(o)] -= 1
+    out, now = collections.Counter(), collections.Counter()
+    for a, b in zip(edges, edges[1:]):
+        now.update(moves[a])
+        out[next((p for p in ("compute", "exposed", "copy") if now[p] > 0), "idle")] += b - a
+        out["hidden"] += b - a if now["compute"] > 0 and now["exposed"] > 0 else 0
+        out["copy_hidden"] += b - a if now["copy"] > 0 and (now["compute"] > 0 or now["exposed"] > 0) else 0
+        out["window"] += b - a
+    return out
+
+
+doing = {d: activities([o for o in ops if o["device"] == d]) for d in {o["device"] for o in ops}}
+for column in "compute", "exposed", "copy", "idle", "hidden", "copy_hidden", "window":
+    claim(f"a device's {column}", {d: v for d, v in get(column).items() if v is not None}, {d: v[column] for d, v in doing.items()})
 
 # ---- one total, wherever it is asked for
 active = sum(map(exposed, thunks))
@@ -119,10 +131,10 @@ claim("summary by opcode: thunks", sum(r["total"] for r in table("opcode") if no
 claim("summary by module: total", sum(r["total"] for r in table("module")), module_time)
 claim("summary by module: executions", sum(r["execs"] for r in table("module")), len(modules))
 total = {r["quantity"]: r["total"] for r in table("total")}
-claim("summary by total: thunks", total.get("thunks", 0), active)
 claim("summary by total: modules", total.get("modules", 0), module_time)
-claim("summary by total: wall", total.get("wall", 0), wall)
-claim("summary by total: the parts of thunk time", total.get("computation", 0) + total.get("exposed communication", 0), active)
+for row, column in ("wall", "window"), ("computation", "compute"), ("exposed communication", "exposed"), ("copies", "copy"), ("idle", "idle"), \
+                   ("hidden communication", "hidden"):
+    claim(f"summary by total: {row}", total.get(row, 0), sum(v[column] for v in doing.values()))
 
 # ---- by opcode and by thunk
 opcode = lambda t: insts[t["program"], t["inst"]].get("opcode", "[no instruction]")
