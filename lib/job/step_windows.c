@@ -51,7 +51,7 @@ of_device(const struct nsx_step_set *s, struct nsx_step_windows *w, size_t first
 		const struct nsx_step_of *o = &s->list.p[i];
 		struct nsx_step_window new = { .device = o->device, .from = o->first, .first = i };
 
-		for (m = 0; i + m < first + n && o[m].kept; m++) {
+		for (m = 0; i + m < first + n && o[m].kept && (!m || o[m].first == new.to); m++) {
 			new.to = o[m].next;
 			new.removed += o[m].next - o[m].first - o[m].period;
 			new.steps++;
@@ -114,7 +114,7 @@ nsx_step_windows(const struct nsx_step_set *s, struct nsx_step_windows *w)
 }
 
 const struct nsx_step_window *
-nsx_step_window_at(const struct nsx_step_windows *w, int64_t device, int64_t time)
+nsx_step_window_over(const struct nsx_step_windows *w, int64_t device, int64_t start, int64_t end)
 {
 	size_t lo = 0, hi = w->list.n;
 
@@ -122,10 +122,18 @@ nsx_step_window_at(const struct nsx_step_windows *w, int64_t device, int64_t tim
 		size_t mid = lo + (hi - lo) / 2;
 		const struct nsx_step_window *x = &w->list.p[mid];
 
-		if (x->number < device || (x->number == device && x->to <= time))
+		if (x->number < device || (x->number == device && x->to <= start))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < w->list.n && w->list.p[lo].number == device && w->list.p[lo].from <= time ? &w->list.p[lo] : NULL;
+	if (lo == w->list.n || w->list.p[lo].number != device)
+		return NULL;
+	return w->list.p[lo].from <= start || w->list.p[lo].from < end ? &w->list.p[lo] : NULL;
+}
+
+const struct nsx_step_window *
+nsx_step_window_at(const struct nsx_step_windows *w, int64_t device, int64_t time)
+{
+	return nsx_step_window_over(w, device, time, time);
 }

@@ -34,5 +34,8 @@ int nsx_step_windows(const struct nsx_step_set *s, struct nsx_step_windows *w);
 
 /* The window of the device that contains the time; NULL: none. */
 const struct nsx_step_window *nsx_step_window_at(const struct nsx_step_windows *w, int64_t device, int64_t time);
+/* The first window of the device of which [start, end) takes a part, or that contains start; NULL: none. */
+const struct nsx_step_window *nsx_step_window_over(const struct nsx_step_windows *w, int64_t device, int64_t start,
+                                                   int64_t end);
 
 #endif

@@ -150,6 +150,8 @@ nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op
 	*drained = false;
 	if (nsx_idle_is_second_node(f, d, op, &second) != NSX_OK)
 		return NSX_ERR;
+	if (nsx_idle_is_cut(f, d, g0, g1))
+		return add(f, g0, g1, NSX_CAUSE_AFTER, f->host_paths.root, NSX_NONE);
 	if (second)
 		return add(f, g0, g1, NSX_CAUSE_GRAPH, op->path, op->name);
 	if (op->call == NSX_ABSENT || op->host_start == NSX_ABSENT)

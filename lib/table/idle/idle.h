@@ -70,7 +70,7 @@ struct nsx_idle_device {
 	bool     begun;
 	int64_t  first, busy;       /* start of its first operation, largest end so far */
 	struct nsx_removed removed;
-	size_t   within;            /* with options.steps: of idle.within, the first that has not passed */
+	size_t   within;            /* of the windows that are examined, the first that has not passed */
 	struct nsx_parts parts;
 	enum nsx_part run_part;     /* the current busy run */
 	int64_t  run_start, run_end;
@@ -207,6 +207,10 @@ nsx_idle_filters(const struct idle *f)
 size_t nsx_idle_given_of(const struct nsx_idle_given *given, size_t n, int64_t device);
 /* Find the times examined of a device that has begun. */
 void nsx_idle_place(const struct idle *f, struct nsx_idle_device *d);
+/* Whether a window that is examined ends within the gap [start, end), which begins in it: an operation begins where a
+ * window ends, so the stream lacks what ended the wait, as after nsysx-steps --cut. Gaps of a device are passed in
+ * order. */
+bool nsx_idle_is_cut(const struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end);
 /* Of [start, end) the first part that is examined, into *from and *to: false if none is. Times of a device are passed
  * in order; the next part begins at *to or later. */
 bool nsx_idle_clip(const struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, int64_t *from,

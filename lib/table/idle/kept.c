@@ -46,28 +46,58 @@ nsx_idle_given_of(const struct nsx_idle_given *given, size_t n, int64_t device)
 	return nsx_sort_first(given, n, sizeof *given, offsetof(struct nsx_idle_given, device), device);
 }
 
+/* The windows that are examined of any device. */
+static const struct nsx_idle_given *
+examined(const struct idle *f, size_t *n)
+{
+	*n = f->options->steps ? f->within.n : f->options->by == NSX_IDLE_GIVEN ? f->options->ngiven : 0;
+	return f->options->steps ? f->within.p : f->options->given;
+}
+
 void
 nsx_idle_place(const struct idle *f, struct nsx_idle_device *d)
 {
-	d->within = nsx_idle_given_of(f->within.p, f->within.n, f->cat.devices.p[d->index].number);
+	size_t n;
+	const struct nsx_idle_given *w = examined(f, &n);
+
+	d->within = n ? nsx_idle_given_of(w, n, f->cat.devices.p[d->index].number) : 0;
+}
+
+/* The first window of the device that ends after `at`, which never decreases; NULL if there is none. */
+static const struct nsx_idle_given *
+window_at(const struct idle *f, struct nsx_idle_device *d, int64_t at)
+{
+	size_t n;
+	const struct nsx_idle_given *w = examined(f, &n);
+	int64_t number = f->cat.devices.p[d->index].number;
+
+	while (d->within < n && w[d->within].device == number && w[d->within].end <= at)
+		d->within++;
+	return d->within < n && w[d->within].device == number ? &w[d->within] : NULL;
+}
+
+bool
+nsx_idle_is_cut(const struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end)
+{
+	const struct nsx_idle_given *w = window_at(f, d, start);
+
+	return w && w->start <= start && w->end < end;
 }
 
 bool
 nsx_idle_clip(const struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, int64_t *from, int64_t *to)
 {
-	const struct nsx_idle_given *w = f->within.p;
-	int64_t number = f->cat.devices.p[d->index].number;
+	const struct nsx_idle_given *w;
 
 	*from = start;
 	*to = end;
 	if (!f->options->steps)
 		return start < end;
-	while (d->within < f->within.n && w[d->within].device == number && w[d->within].end <= start)
-		d->within++;
-	if (d->within == f->within.n || w[d->within].device != number)
+	w = window_at(f, d, start);
+	if (!w)
 		return false;
-	*from = start > w[d->within].start ? start : w[d->within].start;
-	*to = end < w[d->within].end ? end : w[d->within].end;
+	*from = start > w->start ? start : w->start;
+	*to = end < w->end ? end : w->end;
 	return *from < *to;
 }
 

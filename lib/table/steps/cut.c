@@ -1,7 +1,8 @@
-/* cut.c -- the stream with its steps as records: all of it, or for each device only what begins in the periods that
- * count (job/step_windows.h). */
+/* cut.c -- the stream with its steps as records: all of it, or for each device only what begins in or runs into the
+ * periods that count (job/step_windows.h). */
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/sort.h"
 #include "job/step_marks.h"
 #include "job/step_windows.h"
@@ -22,18 +23,21 @@ struct cut {
 	int64_t            dropped;
 };
 
-/* Work of a device is kept if it starts in a window; records of the host and records without a time are kept; without
- * steps everything is kept. */
+/* Work of a device is kept if it starts in a window, operations also if they run into one, as where steps overlap: that
+ * time is not idle. Records of the host and records without a time are kept; without steps everything is kept. */
 static bool
 is_kept(const struct cut *c, const struct nsx_rec *rec)
 {
 	enum nsx_kind_id id = rec->kind->id;
+	int64_t start, end;
 
 	if (c->whole || c->windows.class == NSX_NONE || nsx_rec_section(rec) != NSX_SECTION_WORK || id == NSX_RANGE ||
 	    !nsx_field_has(rec, NSX_ROLE_START) || !nsx_field_has(rec, NSX_ROLE_DEVICE))
 		return true;
-	return nsx_step_window_at(&c->windows, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT),
-	                          nsx_field_int(rec, NSX_ROLE_START, 0)) != NULL;
+	start = end = nsx_field_int(rec, NSX_ROLE_START, 0);
+	if (id == NSX_OP)
+		end = nsx_add_sat(start, nsx_int(rec, NSX_OP_dur, 0), NULL);
+	return nsx_step_window_over(&c->windows, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT), start, end) != NULL;
 }
 
 /* ---- records of steps ---- */

@@ -406,11 +406,16 @@ def cut(job, same):
             sums.append(collections.Counter())
             for r in table(tool, stream):
                 sums[-1][r["part"], r.get("cause")] += r["ns"]
-        for k in sums[0]:
-            same(f"{tool} of the cut, {k}", sums[1][k], sums[0][k])
+        for part in {k[0] for k in sums[0] + sums[1]}:
+            whole, mine = ({k[1]: v for k, v in s.items() if k[0] == part} for s in sums)
+            same(f"{tool} of the cut, {part}", sum(mine.values()), sum(whole.values()))
+            # What ended the wait after the last operation of a window is cut away, and with it the cause.
+            for cause in set(mine) - {"after"}:
+                if mine[cause] > whole.get(cause, 0):
+                    same(f"{tool} of the cut, {part}, no more of {cause}", mine[cause], whole.get(cause, 0))
     again = piece + ".again"
     run(f"nsysx-steps -q --cut {job.how} -b -o {again} {piece}")
-    same("a second cut", run(f"nsysx-view -q {again} | grep -v '^#end' | cksum")[0], run(f"nsysx-view -q {piece} | grep -v '^#end' | cksum")[0])
+    same("a second cut", run(f"nsysx-view -q {again} | grep -v '^end\|^diag' | cksum")[0], run(f"nsysx-view -q {piece} | grep -v '^end\|^diag' | cksum")[0])
 
 
 @claim("--time leaves whole steps as they are, and what it cuts is no step")
