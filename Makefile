@@ -162,7 +162,7 @@ demo:
 bench: all $(SYNTH) $(BENCH)
 	@B=$B T='$T' SCALE='$(SCALE)' sh tests/bench/run.sh
 bench-doc: bench
-	@B=$B sh tests/bench/table.sh docs/performance.md && sh tests/bench/table.sh README.md
+	@B=$B sh tests/bench/table.sh docs/performance.md && sh tests/bench/table.sh docs/tour.md
 
 # The tools and what belongs to them, and what programs of one's own are built with. DESTDIR is put before every path.
 install: install-tools install-dev

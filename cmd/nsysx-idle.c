@@ -7,7 +7,7 @@
 #include "tool.h"
 
 static const char *by = "device", *names, *step, *module, *causes;
-static bool folded, verdict, all, zeros, steps, drained;
+static bool folded, verdict, all, zeros, steps, drained, mark;
 static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
 static const struct nsx_opt opts[] = {
@@ -22,6 +22,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "verdict", &verdict, "print what each window is bound by instead"),
 	NSX_OPT_INT(0, "list", &list, "N", 0, 100000000, "print the N longest gaps instead"),
 	NSX_OPT_FLAG(0, "folded", &folded, "write folded stacks of idle time instead, for nsysx-flame"),
+	NSX_OPT_FLAG(0, "mark", &mark, "write the stream instead, with an idle record for each piece of idle time"),
 	NSX_OPT_TIME(0, "latency", &latency, "TIME",
 	             "a launch may take this long to begin after its call returned [20us]"),
 	NSX_OPT_FLAG(0, "all", &all,
@@ -30,14 +31,14 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 	               "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
+	NSX_TOOL_OUTPUT,
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-idle",
-	"[--by WINDOWS] [--steps] [--cause NAME,...] [--verdict | --list N | --folded] "
+	"[--by WINDOWS] [--steps] [--cause NAME,...] "
+	"[--verdict | --list N | --folded | --mark [-b] [-z[LEVEL]]] "
 	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
 	"Print why GPUs were not computing: the parts of their time and the causes of idle time.", opts };
 
@@ -112,6 +113,22 @@ check_steps(const struct nsx_idle_options *o)
 		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 }
 
+/* The stream with marks. */
+static int
+write_stream(int nops, char **ops, const struct nsx_idle_options *o)
+{
+	struct nsx_tool t;
+
+	if (strcmp(by, "device") != 0 || steps || step || module || causes || drained || all || zeros || names)
+		nsx_cli_misuse(&cli, "--mark marks all idle time: of the other options only --latency goes with it");
+	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json || nsx_tool_rows.tests.n)
+		nsx_cli_misuse(&cli, "--mark writes a stream: --tsv, --table, --json and --only do not go with it");
+	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	/* The headers of the second reading are written. */
+	nsx_writer_follow(t.out, NULL);
+	return nsx_tool_finish(&t, nsx_idle_write(t.in, o, t.out, &t.diags, &t.err));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -130,12 +147,16 @@ main(int argc, char **argv)
 
 	parse_by(&o);
 	o.causes = parse_causes();
-	if (folded + verdict + (list >= 0) > 1)
-		nsx_cli_misuse(&cli, "--verdict, --list and --folded exclude each other");
+	if (folded + verdict + mark + (list >= 0) > 1)
+		nsx_cli_misuse(&cli, "--verdict, --list, --folded and --mark exclude each other");
+	if (!mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
+		nsx_cli_misuse(&cli, "--binary, --text and --compress go with --mark");
 	if (all && o.by != NSX_IDLE_DEVICE)
 		nsx_cli_misuse(&cli, "--all goes with --by device");
 	if (latency < 0)
 		nsx_cli_misuse(&cli, "--latency: want 0 or more");
+	if (mark)
+		return write_stream(nops, argv, &o);
 	check_steps(&o);
 	if (verdict && (causes || drained))
 		nsx_cli_misuse(&cli, "--%s does not go with --verdict", causes ? "cause" : "drained");

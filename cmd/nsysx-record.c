@@ -81,6 +81,6 @@ main(int argc, char **argv)
 	else if (rec.killed)
 		nsx_cli_note(&cli, "nsys ended the program at the end of its collection");
 	if (rc == NSX_OK && rec.profiled)
-		nsx_cli_note(&cli, "next: nsysx-extract -x %s/dump %s/report.sqlite", rec.folder, rec.folder);
+		nsx_cli_note(&cli, "next: nsysx-prepare -o job.nsysx %s", rec.folder);
 	return rec.status;
 }

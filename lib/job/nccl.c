@@ -73,7 +73,13 @@ nsx_nccl_group(const struct nsx_nccl_comms *c, const struct nsx_rec *op, bool *i
 		*inferred = at != NSX_NONE && !c->list.p[at].ranks;
 	if (at == NSX_NONE)
 		return group > 0 ? group : 0;
-	return c->list.p[at].ranks ? c->list.p[at].ranks : c->list.p[at].devices;
+	return nsx_nccl_comm_size(c, at);
+}
+
+int64_t
+nsx_nccl_comm_size(const struct nsx_nccl_comms *c, uint32_t comm)
+{
+	return c->list.p[comm].ranks ? c->list.p[comm].ranks : c->list.p[comm].devices;
 }
 
 void

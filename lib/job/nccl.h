@@ -40,15 +40,17 @@ int nsx_nccl_comms_take(struct nsx_nccl_comms *c, const struct nsx_rec *rec, str
 /* Ranks in an operation's communicator: from the operation, else from a record of the communicator, else the number of
  * devices that ran operations of it so far; 0: unknown. *inferred (may be NULL): the last of these was used. */
 int64_t nsx_nccl_group(const struct nsx_nccl_comms *c, const struct nsx_rec *op, bool *inferred);
+/* The ranks of the communicator with that number in `ids`, inferred if they must be. */
+int64_t nsx_nccl_comm_size(const struct nsx_nccl_comms *c, uint32_t comm);
 void nsx_nccl_comms_free(struct nsx_nccl_comms *c);
 
-/* An operation of an instance; -1: unknown. */
-struct nsx_nccl_op { int64_t start, dur, bytes, calls, group, hidden, op, seq; uint32_t key, device; };
+/* An operation of an instance; -1: unknown. record: the caller's. */
+struct nsx_nccl_op { int64_t start, dur, bytes, calls, group, hidden, op, seq; uint64_t record; uint32_t key, device; };
 
 struct nsx_nccl_key { uint32_t comm, kind, pair; };   /* in nsx_nccl_set.texts */
 struct nsx_nccl_device { int64_t number; uint32_t clock; };
 
-/* {0} is empty. 72 bytes for each operation. */
+/* {0} is empty. 80 bytes for each operation. */
 struct nsx_nccl_set {
 	struct nsx_nccl_comms comms;
 	struct nsx_intern     texts;

@@ -174,9 +174,10 @@ endif
 endif
 # The same rule makes nsysx_asks, the list of what the stream can answer. Much needs executions of programs, or
 # communication.
-$(nsysx_last): $(nsysx_out)/streams/extracted.nsysx $(nsysx_out)/.state/flags $(nsysx_here)/job.sh
+$(nsysx_last): $(nsysx_out)/streams/extracted.nsysx $(nsysx_out)/.state/flags
 	$(call nsysx_tell,comparing clocks$(nsysx_comma) leaving out first executions$(nsysx_comma) measuring communication)
-	$(nsysx_at)$(nsysx_begin) ALIGN_FLAGS=$(call nsysx_quoted,$(ALIGN_FLAGS)) sh $(nsysx_here)/job.sh $(nsysx_out) '$(ALIGN)' '$(WARMUP)' $(call nsysx_quoted,$(nsysx_bin))
+	$(nsysx_tool)prepare --can=$(nsysx_asks) --logs=$(nsysx_out)/logs/streams $(if $(filter no,$(ALIGN)),--no-align) $(if $(filter no,$(WARMUP)),--no-warmup) \
+		$(if $(nsysx_detail),,--no-detail) --align-flags=$(call nsysx_quoted,$(ALIGN_FLAGS)) -o $@ $< >/dev/null
 
 # Tables.
 # $(call nsysx_can,WORD): whether the stream can answer WORD. A table that it cannot answer is an empty file.

@@ -37,6 +37,8 @@ enum nsx_role {
 	NSX_ROLE_CALLS,        /* number of NCCL calls executed */
 	NSX_ROLE_GROUP,        /* devices in the group */
 	NSX_ROLE_PAIR,         /* ranks of a send-recv */
+	NSX_ROLE_INSTANCE,     /* number of the instance of a collective in the stream */
+	NSX_ROLE_WAIT,         /* ns from START to the last start of the instance */
 	NSX_ROLE_BYTES,
 	NSX_ROLE_STREAM,       /* CUDA stream */
 	NSX_ROLE_OPS,          /* number of GPU operations or calls that belong to it */

@@ -10,11 +10,12 @@
 #include "base/table.h"
 #include "job/names.h"
 #include "stream/reader.h"
+#include "stream/writer.h"
 
 enum nsx_idle_by { NSX_IDLE_DEVICE, NSX_IDLE_MODULE, NSX_IDLE_EXECUTION, NSX_IDLE_STEP, NSX_IDLE_RANGE, NSX_IDLE_EVERY,
                    NSX_IDLE_GIVEN };
 
-enum nsx_idle_form { NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, NSX_IDLE_VERDICT };
+enum nsx_idle_form { NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, NSX_IDLE_VERDICT, NSX_IDLE_MARK };
 
 /* A window of a device, by number: [start, end) in ns. Those of one device and key, 0 or more, are added up. */
 struct nsx_idle_given { int64_t device, start, end, key; };
@@ -59,5 +60,12 @@ const char *nsx_idle_cause_known(size_t i);
 int nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
              struct nsx_table **table, int64_t *ndiags,
              struct nsx_diags *diags, struct nsx_err *err);
+
+/* `out`, which must not follow `in`, gets all of `in` with an `idle` record for each piece of idle time of one cause, in
+ * place of those that it had; of the options only latency and require are used. `in` is read twice, from a spool if it
+ * is a pipe; 80 bytes of memory for each record. Not finished: the caller does that. NSX_OK, or NSX_ERR with err
+ * filled. */
+int nsx_idle_write(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_writer *out,
+                   struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

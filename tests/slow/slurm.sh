@@ -31,7 +31,7 @@ made() {
 		nsysx-extract -q -b -z --host -x "$T/job/dump$((n - 1))" -o "$T/direct/$n" "$T/job/r$((n - 1)).sqlite" || return 1
 	done
 	nsysx-merge -q -b -z -o "$T/want" $(direct "$(numbers 1 $ranks)") &&
-	nsysx-align -q -b "$T/want" | nsysx-warmup -q -b | nsysx-overlap -q -b -z -o "$T/want.steady" &&
+	nsysx-align -q -b "$T/want" | nsysx-warmup -q -b | nsysx-overlap -q -b | nsysx-collectives -q -b | nsysx-steps -q -b --mark -z -o "$T/want.steady" &&
 	ln -s "$B"/bin/* "$NSYSX_BIN/" && rm "$NSYSX_BIN/nsysx-extract" "$NSYSX_BIN/nsysx-merge" &&
 	${CC:-gcc} -std=c11 -shared -fPIC -o "$T/hold.so" slurm/hold.c -ldl || return 1
 	# Held too before the tool begins, and behind it, before its report is marked as done.

@@ -30,7 +30,7 @@ tools=$PATH
 PATH=$T/stand-in:$tools nsysx-synth -o "$T/samples" && rm -rf "$T/samples/answers"
 ok 'a job of hours is extracted' nsysx-extract -o "$T/samples/s.nsysx" -x "$T/samples/dump0" "$T/samples/r0.sqlite" -x "$T/samples/dump1" "$T/samples/r1.sqlite"
 mkdir "$T/pages" "$T/files"
-for page in docs/cookbook.md docs/guide.md README.md; do
+for page in docs/cookbook.md docs/guide.md docs/tour.md; do
 	mkdir "$T/pages/${page##*/}"
 	commands "$root/$page" "$T/pages/${page##*/}" "$T/files"
 done
@@ -60,7 +60,7 @@ record_all() {
 	mkdir -p "$T/$awk" "$T/work"
 	cp "$T/files"/* "$T/work"
 	# One folder for all pages: some commands read what the cookbook makes.
-	for page in cookbook.md guide.md README.md; do
+	for page in cookbook.md guide.md tour.md; do
 		for command in "$T/pages/$page"/*.sh; do
 			[ "$page" = cookbook.md ] || grep -qw awk "$command" || continue
 			cd "$T/work" && record "${command%.sh}" "$T/$awk/$page.$(basename "$command" .sh)"

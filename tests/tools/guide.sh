@@ -23,24 +23,26 @@ XLA_FLAGS=
 unset JAX_TRACEBACK_IN_LOCATIONS_LIMIT
 
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
+mkdir "$T/tour"
 page README.md readme
-[ "${UPDATE-}" != 1 ] || cp "$T/readme/source.svg" "$root/docs/source.svg"
-same 'the picture of the README equals the output of its command' "$T/readme/source.svg" "$root/docs/source.svg"
+page docs/tour.md tour
+[ "${UPDATE-}" != 1 ] || cp "$T/tour/source.svg" "$root/docs/source.svg"
+same 'the picture of the tour equals the output of its command' "$T/tour/source.svg" "$root/docs/source.svg"
 page docs/guide.md guide
 
 # Tools and files that the pages name exist.
 for tool in "$B"/bin/nsysx*; do
 	tool=$(basename "$tool")
-	ok "the README lists $tool" grep -q "^| \`$tool\` |" "$root/README.md"
+	ok "the tour lists $tool" grep -q "^| \`$tool\` |" "$root/docs/tour.md"
 	case $tool in
 	nsysx) ;;
 	*) ok "the guide shows $tool" grep -q "$tool " "$root/docs/guide.md" ;;
 	esac
 done
-equal 'no page names a tool that does not exist' "$(grep -oh 'nsysx-[a-z][a-z]*' "$root/README.md" "$root/docs/guide.md" "$root/docs/cookbook.md" | sort -u | while read -r tool; do
+equal 'no page names a tool that does not exist' "$(grep -oh 'nsysx-[a-z][a-z]*' "$root/README.md" "$root/docs/tour.md" "$root/docs/guide.md" "$root/docs/cookbook.md" | sort -u | while read -r tool; do
 	[ -x "$B/bin/$tool" ] || [ "$tool" = nsysx-synth ] || echo "$tool"
 done)" ''
-for page in README.md docs/guide.md docs/cookbook.md; do
+for page in README.md docs/tour.md docs/guide.md docs/cookbook.md; do
 	equal "files that $page links to exist" "$(sed '/^```/,/^```/d' "$root/$page" | grep -o '](\([^)#]*\))' | sed 's/^](//; s/)$//' | while read -r file; do
 		case $file in http*) continue ;; esac
 		[ -e "$root/$(dirname "$page")/$file" ] || echo "$file"

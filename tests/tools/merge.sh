@@ -147,7 +147,7 @@ for p in 2 5; do
 done >"$T/want"
 same '... and counted' "$T/err" "$T/want"
 equal '... in the stream' "$(awk -F'\t' '$1 == "diag" && $3 ~ /^nsysx-merge/ { print $3, $5 }' "$T/all" | tr '\n' ,)" \
-	'nsysx-merge: r2 256,nsysx-merge: r2 32,nsysx-merge: r5 256,nsysx-merge: r5 32,'
+	'nsysx-merge 448,nsysx-merge: r2 256,nsysx-merge: r2 32,nsysx-merge: r5 256,nsysx-merge: r5 32,'
 records() { grep -v -e '^diag' -e '^end' "$1"; }
 nsysx-overlap -q "$T/all" | nsysx-collectives -q >"$T/after" && records "$T/after" >"$T/got"
 nsysx-merge -q "$T"/s/plain[0-7] | nsysx-overlap -q | nsysx-collectives -q >"$T/after" && records "$T/after" >"$T/want"

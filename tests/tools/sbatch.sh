@@ -29,7 +29,7 @@ for n in 0 1; do nsysx-extract -q --host -x a/dump$n -o d$n a/r$n.sqlite; done
 nsysx-extract -q --host -o d2 a/r2.sqlite
 nsysx-merge -q -b -z -o want d2 d1 d0
 same 'streams equal direct extractions' want out/merged.nsysx
-nsysx-align -q want | nsysx-warmup -q | nsysx-overlap -q -o steady
+nsysx-align -q want | nsysx-warmup -q | nsysx-overlap -q | nsysx-collectives -q | nsysx-steps -q --mark -o steady
 nsysx-view out/steady.nsysx >got
 same 'the steady state equals that of a direct extraction' steady got
 nsysx-summary -q --tsv --by module -o module.tsv steady

@@ -13,7 +13,7 @@ equal 'a letter means one thing in every tool' "$(cut -d' ' -f1 "$T/letters" | u
 
 for tool in "$B"/bin/nsysx*; do
 	tool=$(basename "$tool")
-	ok "README.md names $tool" grep -qF "\`$tool\`" "$root/README.md"
+	ok "docs/tour.md names $tool" grep -qF "\`$tool\`" "$root/docs/tour.md"
 done
 cat "$root"/docs/man/*.[1-8] | awk '$1 == ".Xr" || ($1 == ".Pq" && $2 == "see" && $3 == "Xr") { if ($1 == ".Pq") { $2 = $4; $3 = $5 } if ($2 ~ /^nsysx/) print $2 "." $3 }' |
 	sort -u >"$T/pages"

@@ -62,7 +62,7 @@ get(const struct nsx_rec *r, const char *column)
 static struct by
 by_page(const struct nsx_rec *r)
 {
-	static const char *const work[] = { "overhead", "call", "module", "range", "thunk", "op", "collective", "step" };
+	static const char *const work[] = { "overhead", "call", "module", "range", "thunk", "op", "collective", "step", "idle" };
 	static const char *const metadata[] = { "profile", "device", "communicator", "clock", "program", "alias", "groups", "stack",
 	                                        "inst", "loc" };
 	static const char *const columns[] = { "profile", "device", "pid", "tid", "range" };
@@ -76,7 +76,7 @@ by_page(const struct nsx_rec *r)
 		b.section = 3;
 	if (strcmp(kind, "compile") == 0)
 		return (struct by){ .section = 1, .first = get(r, "profile"), .second = get(r, "start"), .name = { "", 0 } };
-	for (int i = 0; i < 8; i++) {
+	for (int i = 0; i < 9; i++) {
 		if (strcmp(kind, work[i]) != 0)
 			continue;
 		b.section = 2;
@@ -95,7 +95,7 @@ by_page(const struct nsx_rec *r)
 		for (int c = 0; c < 5; c++)
 			b.numbers[c] = get(r, columns[c]);
 		b.name = nsx_string(r, nsx_kind_slot(r->kind, NSX_STR("name")) >= 0 ? nsx_kind_slot(r->kind, NSX_STR("name")) : 63);
-		b.last = get(r, i == 5 || i == 6 ? "op" : "call");
+		b.last = get(r, i == 5 || i == 6 || i == 8 ? "op" : "call");
 	}
 	return b;
 }

@@ -7,6 +7,7 @@
 #include "stream/pack.h"
 #include "stream/spool.h"
 #include "job/metadata.h"
+#include "job/stale_marks.h"
 
 /* The corrections of a device and of a report's own clock, by their index in the catalogue. */
 struct moved_device { const struct al_clock *clock; struct al_fix fix; bool written; };
@@ -32,6 +33,7 @@ struct applying {
 	bool                         settled;     /* all devices are known */
 	bool                         clocked;     /* all clock records have been written */
 	struct al_queue             *queue;
+	struct nsx_stale_marks       marks;
 };
 
 /* ---- numbers of executions ---- */
@@ -408,6 +410,9 @@ take(struct applying *a, struct nsx_rec *rec)
 	if ((rec->kind->id == NSX_PROGRAM || rec->kind->id == NSX_ALIAS) && a->renumbers &&
 	    nsx_cat_take(&a->cat, rec, a->err) != NSX_OK)
 		return NSX_ERR;
+	/* Without a change marks hold. */
+	if ((a->fixes.n > 1 || a->renumbers) && nsx_stale_mark(&a->marks, rec))
+		return NSX_OK;
 	if (renumber(a, rec) != NSX_OK)
 		return NSX_ERR;
 	if (section == NSX_SECTION_WORK)
@@ -487,6 +492,7 @@ nsx_align_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_c
 	if (rc == NSX_OK && (rc = settle(&a, NSX_NKINDS)) == NSX_OK && (rc = flush(&a)) == NSX_OK)
 		rc = write_skews(g, job, out);
 	nsx_writer_follow(out, NULL);
+	nsx_stale_marks_diags(&a.marks, diags, "clocks changed");
 	nsx_align_queue_free(a.queue);
 	nsx_cat_free(&a.cat);
 	free(a.devices.p);

@@ -14,6 +14,7 @@
 #include "stream/fields.h"
 #include "stream/order.h"
 #include "stream/reader.h"
+#include "job/stale_marks.h"
 
 /* Numbers of a stream to those of the merged stream; dense if the stream's are small, as is usual. */
 struct mg_remap { uint32_t *dense; size_t n; struct nsx_map sparse; };
@@ -123,6 +124,7 @@ struct mg {
 	NSX_VEC(struct mg_inst)    insts;
 	NSX_VEC(struct mg_held)    unknown;     /* metadata of unknown kinds */
 	NSX_VEC(uint32_t)          unknown_source;
+	struct nsx_stale_marks     marks;       /* that several streams cannot have together */
 	NSX_VEC(struct mg_diag)    diags;
 	struct nsx_map     use_of;              /* (profile, program) -> use */
 	struct nsx_map     inst_of;             /* (program of the merged stream, name) -> inst */
@@ -209,7 +211,8 @@ int nsx_merge_write_diags(struct mg *m);
 /* Find the devices with thunks whose `comm` changes; after nsx_merge_programs. */
 int nsx_merge_stale_find(struct mg *m);
 
-/* Remove `hidden` from a thunk of such a device; true if rec is a collective of one and must be dropped. */
+/* Remove `hidden` from a thunk of such a device, and marks where several streams are merged; true if rec is a
+ * collective of such a device, or a mark, and must be dropped. */
 bool nsx_merge_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec);
 int nsx_merge_stale_say(struct mg *m);
 

@@ -1,4 +1,5 @@
-/* stale.c -- results that depend on a thunk's `comm` that the merge changes. nsysx-overlap and nsysx-collectives used
+/* stale.c -- results that the merge makes wrong: marks of steps, waits and idle time, which are of one stream's devices,
+ * and those that depend on a thunk's `comm` that the merge changes. nsysx-overlap and nsysx-collectives used
  * the data of one report; if another report has better data on what communicates, `hidden` of all thunks of that device
  * and its collective records are no longer valid. */
 #include "filter/merge/merging.h"
@@ -10,11 +11,21 @@ static const char hidden_gone[] =
 static const char collectives_gone[] =
     "another report corrects what communicates on a device: its collective records are removed; run nsysx-collectives "
     "again";
+static const char steps_gone[] =
+    "several streams are merged: marks of steps and of idle time are removed; run nsysx-steps --mark and nsysx-idle "
+    "--mark again";
+static const char waits_gone[] =
+    "several streams are merged: instances and waits of collectives are removed; run nsysx-collectives again";
 
 bool
 nsx_merge_stale_counts(struct nsx_str text)
 {
-	return nsx_str_eq(text, nsx_str_c(hidden_gone)) || nsx_str_eq(text, nsx_str_c(collectives_gone));
+	static const char *const counts[] = { hidden_gone, collectives_gone, steps_gone, waits_gone };
+
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		if (nsx_str_eq(text, nsx_str_c(counts[i])))
+			return true;
+	return false;
 }
 
 /* The `stale` entry of a record's device, or of the stream for a record without one; NULL if the device is not
@@ -63,6 +74,8 @@ nsx_merge_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 	bool collective = rec->kind->id == NSX_COLLECTIVE;
 	struct mg_stale *stale;
 
+	if (m->n > 1 && nsx_stale_mark(&m->marks, rec))
+		return true;
 	if (!s->suspect || (!collective && rec->kind->id != NSX_THUNK))
 		return false;
 	stale = stale_of(m, s, rec, collective ? NSX_COLLECTIVE_device : NSX_THUNK_device);
@@ -93,5 +106,7 @@ nsx_merge_stale_say(struct mg *m)
 	for (size_t i = 0; i < m->n; i++)
 		if (say(m, NSX_STR(""), &m->sources[i].stale) != NSX_OK)
 			return NSX_ERR;
-	return NSX_OK;
+	if (nsx_merge_diag_count(m, NSX_INFO, NSX_STR(""), m->marks.records, steps_gone) != NSX_OK)
+		return NSX_ERR;
+	return nsx_merge_diag_count(m, NSX_INFO, NSX_STR(""), m->marks.waits, waits_gone);
 }

@@ -264,6 +264,8 @@ add_part(struct settling *s, int64_t start, int64_t end, bool drained)
 		return NSX_ERR;
 	if (s->f->options->form == NSX_IDLE_FOLDED)
 		return nsx_idle_fold_segments(s->f, s->d->index);
+	if (s->f->marks)
+		return nsx_idle_mark_gap(s->f, s->d, s->op, drained);
 	return s->f->listed ? nsx_idle_list_gap(s->f, s->d, s->op, start, end, drained) : NSX_OK;
 }
 
@@ -353,6 +355,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		                                   NULL) : NSX_ABSENT,
 		.waits = nsx_int(rec, NSX_OP_waits, 0), .pid = f->cat.devices.p[index].pid, .profile = nsx_int(rec,
 			NSX_OP_profile, NSX_ABSENT),
+		.op = nsx_int(rec, NSX_OP_op, NSX_ABSENT), .range = nsx_int(rec, NSX_OP_range, NSX_ABSENT),
 		.graph_node = nsx_has(rec, NSX_OP_graph_node),
 		.doubtful = has_call && nsx_has(rec, NSX_OP_host_dur) && rec->v[NSX_OP_host_dur].i <= SHORTEST_CALL
 	};
@@ -406,7 +409,7 @@ nsx_idle_need(const struct idle *f, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid) | NSX_C(OP,
 	                            	profile)
-	                            | NSX_C(OP, waits) | NSX_C(OP, graph_node) | NSX_C(OP, removed) | (f->frames
+	                            | (f->marks ? NSX_C(OP, op) | NSX_C(OP, range) : 0) | NSX_C(OP, waits) | NSX_C(OP, graph_node) | NSX_C(OP, removed) | (f->frames
 	                            	? NSX_C(OP, name) : 0));
 }
 

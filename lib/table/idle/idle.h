@@ -131,6 +131,7 @@ struct idle {
 	struct idle_gaps_sum all_gaps;
 	NSX_VEC(struct nsx_idle_given) within;      /* with options.steps: the time examined of each device, by
 	                                             * number and start */
+	struct idle_marks *marks;                   /* NSX_IDLE_MARK: what is found */
 	NSX_VEC(struct idle_segment) segments;
 	NSX_VEC(struct idle_segment) whole;         /* segments of a gap that is clipped to several times */
 	bool               doubtful;       /* they rest on a call that cannot have been as short as it is recorded */
@@ -145,7 +146,7 @@ struct idle {
 };
 
 /* The data of an operation that gaps use; absent numbers are NSX_ABSENT. */
-struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile;
+struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile, op, range;
                  bool graph_node, doubtful; };
 
 /* The time of a window without that of removed work: shares are of it. */
@@ -218,6 +219,11 @@ bool nsx_idle_clip(const struct idle *f, struct nsx_idle_device *d, int64_t star
 /* Prepare idle.segments, of a gap, to be clipped; then clip them to [from, to), without those of other causes. */
 bool nsx_idle_clip_begin(struct idle *f);
 bool nsx_idle_clip_gap(struct idle *f, int64_t from, int64_t to, bool drained);
+
+/* ---- mark.c */
+
+/* Keep idle.segments, of a gap before op (NULL: not known), as marks. */
+int nsx_idle_mark_gap(struct idle *f, const struct nsx_idle_device *d, const struct idle_op *op, bool drained);
 
 /* ---- steps.c: read all of `in` into a spool, and collect the steps that options name, or those that are found: into
  * f->within with options.steps, else into f->steps. Returns the reader of the spool, which the caller closes, or NULL

@@ -8,18 +8,16 @@
 #include "job/step_windows.h"
 #include "stream/fields.h"
 #include "stream/order.h"
-#include "stream/pass.h"
+#include "stream/interleave.h"
 #include "table/steps/rows.h"
 
 struct cut {
 	const struct nsx_step_set *set;
 	struct nsx_step_windows windows;
-	struct nsx_pass   *through;
-	struct nsx_writer *out;
 	struct nsx_str     by;          /* how steps were named */
 	bool               whole;       /* nothing is dropped */
 	const struct nsx_step_of **order;   /* the steps that are written, in the order of the stream */
-	size_t             n, at;
+	size_t             n;
 	int64_t            dropped;
 };
 
@@ -73,73 +71,25 @@ list_steps(struct cut *c)
 	return true;
 }
 
-/* Whether the next step comes before the record; every step comes before what is behind the work. */
-static bool
-comes_before(const struct nsx_rec *step, const struct nsx_rec *rec)
+static void
+fill(void *state, size_t i, struct nsx_rec *rec)
 {
-	struct nsx_order_key a, b;
+	const struct cut *c = state;
 
-	if (nsx_rec_section(rec) == NSX_SECTION_ANY)
-		return false;
-	nsx_order_key(step, &a);
-	nsx_order_key(rec, &b);
-	return nsx_order_key_cmp(&a, &b) < 0;
+	nsx_step_mark(c->set, c->order[i], c->by, rec);
 }
 
-/* Write the steps that come before the record; NULL: all. */
-static int
-write_steps(struct cut *c, const struct nsx_rec *rec)
+static bool
+keep(void *state, const struct nsx_rec *rec)
 {
-	for (; c->at < c->n; c->at++) {
-		union nsx_val v[NSX_STEP_by + 1];
-		struct nsx_rec step = { nsx_kind_builtin(NSX_STEP), 0, v };
+	struct cut *c = state;
+	bool kept = is_kept(c, rec);
 
-		nsx_step_mark(c->set, c->order[c->at], c->by, &step);
-		if (rec && !comes_before(&step, rec))
-			return NSX_OK;
-		if (nsx_write(c->out, &step) != NSX_OK)
-			return NSX_ERR;
-	}
-	return NSX_OK;
+	c->dropped += !kept;
+	return kept;
 }
 
 /* ---- the stream ---- */
-
-static int
-take(struct cut *c, struct nsx_rec *rec)
-{
-	if (rec->kind->id == NSX_STEP)
-		return NSX_OK;
-	if (!is_kept(c, rec)) {
-		c->dropped++;
-		return NSX_OK;
-	}
-	if (write_steps(c, rec) != NSX_OK)
-		return NSX_ERR;
-	return c->through ? nsx_pass_on(c->through, rec) : nsx_write(c->out, rec);
-}
-
-/* Where there are steps records lie between others, so blocks cannot be passed on as they are. */
-static int
-write_all(struct cut *c, struct nsx_reader *in, struct nsx_err *err)
-{
-	struct nsx_rec rec;
-	int rc = nsx_reader_add_columns(in, NSX_DIAG);
-
-	if (rc == NSX_OK)
-		rc = nsx_reader_add_columns(in, NSX_STEP);
-	nsx_writer_follow(c->out, in);
-	if (rc == NSX_OK && !c->n)
-		rc = (c->through = nsx_pass_new(in, c->out, err)) ? NSX_OK : NSX_ERR;
-	while (rc == NSX_OK
-	       && (rc = c->through ? nsx_pass_read(c->through, &rec) : nsx_read(in, &rec)) == NSX_OK)
-		rc = take(c, &rec);
-	if (rc == NSX_EOF)
-		rc = write_steps(c, NULL);
-	nsx_pass_free(c->through);
-	nsx_writer_follow(c->out, NULL);
-	return rc;
-}
 
 /* How the options name steps. */
 static bool
@@ -158,7 +108,7 @@ nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_options *options, 
                 struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_set set = { .err = err };
-	struct cut c = { .set = &set, .out = out, .whole = !cut, .windows = { .class = NSX_NONE } };
+	struct cut c = { .set = &set, .whole = !cut, .windows = { .class = NSX_NONE } };
 	struct nsx_spool *spool = nsx_spool_open_all(in, err);
 	struct nsx_reader *again = NULL;
 	struct nsx_buf by = { 0 };
@@ -173,8 +123,10 @@ nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_options *options, 
 	if (rc == NSX_OK && (!list_steps(&c) || !put_by(options, &set, &by)))
 		rc = nsx_err_nomem(err, NULL);
 	c.by = nsx_buf_view(&by);
+	struct nsx_interleave steps = { NSX_STEP, c.n, fill, keep, &c };
 	if (rc == NSX_OK)
-		rc = (again = nsx_spool_reader(spool)) ? write_all(&c, again, err) : NSX_ERR;
+		rc = (again = nsx_spool_reader(spool)) ? nsx_interleave(again, out, &steps, err) : NSX_ERR;
+	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK && cut && c.windows.class == NSX_NONE)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no device has two steps, so nothing is dropped");

@@ -163,6 +163,13 @@ class Job:
         self.time = {}
         self.kept = self.periods()
 
+    def marked(self):
+        """The stream with marks of collectives and of idle time."""
+        path = self.stream + ".marked"
+        if not os.path.exists(path):
+            run(f"nsysx-collectives -q -b {self.stream} | nsysx-idle -q -b --mark -o {path}")
+        return path
+
     def periods(self):
         """By class: the periods that count, as (row, start, end): those without a start of another class, on devices that
         have two of them, otherwise all."""
@@ -500,6 +507,52 @@ def module_waits(job, same):
     for r in table("summary -q --by module", job.stream) if want else []:
         if r["wait_mean"] is not None and r["execs"]:
             same(f"{r['name']} wait_mean", r["wait_mean"], want[r["id"]] / r["execs"], 1)
+
+
+@claim("waits: the marks of collectives are the plan's, and what --summary and --waits add up")
+def marked_waits(job, same):
+    records = table("view -q -t collective", job.marked())
+    want, _ = planned_waits(job)
+    got, of = collections.Counter(), collections.defaultdict(list)
+    for r in records:
+        got[r["collective"]] += r["wait"] or 0
+        if r["instance"] is not None:
+            of[r["instance"]].append(r)
+    for kind in want or {}:
+        same(f"collective.wait of {kind}", got[kind], want[kind])
+    summed = collections.Counter()
+    for r in table("collectives -q --summary", job.stream):
+        summed[r["collective"]] += r["wait"] or 0
+    for kind in set(got) | set(summed):
+        same(f"collective.wait of {kind}, --summary", summed[kind], got[kind])
+    # Numbers count instances from 0 in the order of the stream; in one, all but the last to start wait for it.
+    same("numbers of instances", list(of), list(range(len(of))))
+    for n, members in of.items():
+        devices = [r["device"] for r in members]
+        same(f"instance {n}: devices", len(set(devices)), len(devices))
+        if members[0]["wait"] is not None:
+            same(f"instance {n}: start and wait", len({r["start"] + r["wait"] for r in members}), 1)
+            same(f"instance {n}: late", [r["wait"] for r in members if r["late"] == 1], [0])
+            same(f"instance {n}: group", members[0]["group"] in (None, 1) or len(members) > 1, True)
+
+
+@claim("idle time: its marks add up to the table by cause, and are where nothing runs")
+def marked_idle(job, same):
+    marks = table("view -q -t idle", job.marked())
+    sums, rows = collections.Counter(), collections.Counter()
+    for r in marks:
+        sums[r["device"], r["cause"]] += r["dur"]
+    for r in table("idle -q", job.stream):
+        if r["part"] == "idle" and r["cause"] != "removed":
+            rows[r["device"], r["cause"]] += r["ns"]
+    same("idle.dur by device and cause", sums, rows)
+    of = collections.defaultdict(list)
+    for r in marks:
+        of[r["device"]].append((r["start"], r["start"] + r["dur"]))
+    for d, pieces in of.items():
+        same(f"pieces of device {d} share no time", length(union(pieces)), sum(b - a for a, b in pieces))
+        busy = union((o["start"], o["start"] + o["dur"]) for o in job.device[d].ops)
+        same(f"device {d} runs nothing in them", length(minus(union(pieces), busy)), length(union(pieces)))
 
 
 @claim("a late capture: no wait that nobody had, executions of one number overlap")

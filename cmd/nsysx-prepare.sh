@@ -1,0 +1,309 @@
+#!/bin/sh
+# nsysx-prepare -- from reports to the stream that every question can be put to: extraction and the filters that apply, as one
+# pipeline.
+set -u
+unset CDPATH NSYSX_FORMAT
+tool=nsysx-prepare
+
+usage='usage: nsysx-prepare [OPTION]... -o FILE [-x DIR] REPORT...'
+help() {
+	cat <<END
+$usage
+Extract reports, compare their clocks, leave out first executions, and mark what communication hides, waits, steps and idle time.
+
+  -x, --dump=DIR            folder of the HLO dumps of the reports that follow, - for none
+  -o, --output=FILE         the stream to write [standard output]
+  -n, --dry-run             print the pipeline, and run nothing but what decides it
+      --step=REGEX          NVTX ranges whose DOMAIN:NAME matches are the steps
+      --module=NAME         executions of the program of that name or key are the steps
+      --no-align            leave the clocks of the reports as they are
+      --no-warmup           keep the first executions
+      --no-detail           leave out NVTX ranges, GPU operations and CUDA calls, and so idle time and steps of ranges
+      --no-host             leave out the names of hosts, by which late ones are named
+      --extract-flags=TEXT  further options of nsysx-extract, as the shell reads them
+      --align-flags=TEXT    further options of nsysx-align, likewise
+      --logs=DIR            write what each tool says into DIR/TOOL.log instead of standard error
+      --can=FILE            write what the stream can answer, a word on each line: xla, compile, comm, devices
+  -j, --jobs=N              threads of the extraction [one for each processor]
+  -z, --compress            compress the stream with zstd
+  -q, --quiet               print only errors
+  -h, --help                show this help and exit
+  -V, --version             show the version and exit
+END
+}
+die() { printf '%s: %s\n' "$tool" "$1" >&2; exit 1; }
+misuse() { printf '%s: %s\n%s\n' "$tool" "$1" "$usage" >&2; exit 2; }
+
+# The tools are next to the real file of this script.
+self=$0
+case $self in */*) ;; *) self=$(command -v -- "$self") ;; esac
+self=$(readlink -f -- "$self") || die "$0: cannot be found"
+bin=${self%/*}/
+[ -x "${bin}nsysx-extract" ] || bin=
+
+# A word as the shell reads it.
+quoted() {
+	case $1 in
+	''|*[!A-Za-z0-9_./,:=@%+-]*) printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")" ;;
+	*) printf '%s' "$1" ;;
+	esac
+}
+
+output='' dry='' step='' module='' align=1 warmup=1 detail=-a host=--host flags='' align_flags='' can='' logs='' jobs='' zip='' quiet=
+# operands: of nsysx-extract, quoted; streams: those that are streams already, quoted. dump: of the reports that follow.
+operands='' streams='' nreports=0 nstreams=0 dump='' waiting='' given=''
+meant='want -x DIR REPORT, such as -x dump0 r0.sqlite -x dump1 r1.sqlite'
+add_report() {
+	[ "$dump" = "$given" ] || operands="$operands -x $(quoted "${dump:--}")"
+	given=$dump nreports=$((nreports + 1))
+	operands="$operands $(quoted "$1")"
+}
+operand() {
+	file=$1
+	case $file in -?*) file=./$file ;; esac
+	waiting=
+	if [ -d "$file" ]; then
+		# What nsysx-record leaves.
+		report=
+		for f in "$file/report.sqlite" "$file/report.sqlite.zst" "$file/report.sqlite.xz" "$file/report.nsys-rep"; do
+			[ -e "$f" ] && report=$f && break
+		done
+		[ "$report" ] || die "$1: want a report, or a folder of nsysx-record, with report.sqlite or report.nsys-rep in it"
+		before=$dump
+		[ "$dump" ] || ! [ -d "$file/dump" ] || dump=$file/dump
+		add_report "$report"
+		dump=$before
+		return
+	fi
+	[ -e "$file" ] || die "$1: No such file or directory"
+	[ -r "$file" ] || die "$1: want a file that can be read"
+	case $file in
+	*.nsysx|*.nsysx.zst) streams="$streams $(quoted "$file")" nstreams=$((nstreams + 1)) ;;
+	*) add_report "$file" ;;
+	esac
+}
+while [ $# -gt 0 ]; do
+	arg=$1 value='' has=
+	shift
+	case $arg in
+	--) break ;;
+	--*=*) value=${arg#*=} arg=${arg%%=*} has=1 ;;
+	-[xjo]?*) value=${arg#-?} arg=${arg%"$value"} has=1 ;;
+	-[nzqhV]?*) set -- "-${arg#-?}" "$@"; arg=${arg%"${arg#-?}"} ;;
+	esac
+	case $arg in
+	-x|--dump|-o|--output|--step|--module|--extract-flags|--align-flags|--can|--logs|-j|--jobs)
+		if [ -z "$has" ]; then
+			[ $# -gt 0 ] || misuse "$arg: want a value"
+			value=$1
+			shift
+		fi ;;
+	--*) [ -z "$has" ] || misuse "$arg takes no value" ;;
+	esac
+	case $arg in
+	-x|--dump)
+		[ "$value" ] || misuse '-x: want a folder, or - for none'
+		[ -z "$waiting" ] || misuse "-x $waiting: -x $value replaces it before any report: $meant"
+		[ "$value" = - ] || [ -d "$value" ] || die "$value: want a folder of dumps"
+		waiting=$value dump=$value
+		[ "$value" != - ] || dump= ;;
+	-o|--output) output=$value ;;
+	-n|--dry-run) dry=1 ;;
+	--step) step=$value ;;
+	--module) module=$value ;;
+	--no-align) align= ;;
+	--no-warmup) warmup= ;;
+	--no-detail) detail= ;;
+	--no-host) host= ;;
+	--extract-flags) flags=$value ;;
+	--align-flags) align_flags=$value ;;
+	--can) can=$value ;;
+	--logs) logs=$value ;;
+	-j|--jobs) jobs=$value ;;
+	-z|--compress) zip=-z ;;
+	-q|--quiet) quiet=-q ;;
+	-h|--help) help; exit 0 ;;
+	-V|--version) version=$("${bin}nsysx-extract" --version) || die "nsysx-extract: cannot be run"; printf '%s %s\n' "$tool" "${version##* }"; exit 0 ;;
+	-?*) misuse "unknown option $arg" ;;
+	*) operand "$arg" ;;
+	esac
+done
+for arg; do operand "$arg"; done
+[ "$nreports" -gt 0 ] || [ "$nstreams" -gt 0 ] || misuse 'which REPORT?'
+[ "$nreports" -eq 0 ] || [ "$nstreams" -eq 0 ] || misuse 'reports and streams (.nsysx) cannot be mixed: extract the reports first'
+[ -z "$waiting" ] || misuse "-x $waiting: no report follows it: $meant"
+[ -z "$step" ] || [ -z "$module" ] || misuse '--step and --module exclude each other'
+case $jobs in *[!0-9]*|0) misuse "--jobs: want a number from 1, got \"$jobs\"" ;; esac
+[ "$output" ] || [ "$dry" ] || ! [ -t 1 ] || misuse 'want -o FILE: a stream does not go to a terminal'
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/nsysx-prepare.XXXXXX") || die 'cannot make a temporary folder'
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+[ -t 2 ] && [ -z "$quiet" ] && line=1 || line=
+# One line that shows what goes on.
+tell() { [ -z "$line" ] || printf '\r\033[K%s: %s' "$tool" "$1" >&2; }
+clear() { [ -z "$line" ] || printf '\r\033[K' >&2; }
+
+[ -z "$logs" ] || [ -d "$logs" ] || die "$logs: want a folder"
+# Of an earlier call.
+[ -z "$logs" ] || for s in align warmup overlap collectives steps idle view; do rm -f "$logs/$s.log"; done
+
+# ---- the stream of the reports
+
+extract="nsysx-extract -b${detail:+ $detail}${host:+ $host}${jobs:+ -j $jobs}${flags:+ $flags}"
+# Run the command that makes the stream. On a terminal it shows its progress there; else what it says is kept: of what ends
+# badly only the error is shown.
+make_stream() {
+	if [ "$line" ]; then
+		clear
+		eval "$1" || exit 1
+		return
+	fi
+	eval "{ $1; } 2>\"\$work/log-first\"" && return
+	errors_of first
+	exit 1
+}
+errors_of() { grep -v '^nsysx-[a-z]*: \(warning\|info\): ' "$work/log-$1" >&2; }
+: >"$work/log-first"
+if [ "$nstreams" = 1 ]; then
+	eval "from=${streams# }"
+elif [ "$nstreams" -gt 1 ]; then
+	from=$work/extracted.nsysx
+	make_stream "\"\${bin}nsysx-merge\" $quiet -b -o \"\$from\" $streams"
+elif [ "$dry" ]; then
+	# What decides is in smaller extractions, too.
+	from=$work/extracted.nsysx
+	tell "reading $nreports reports"
+	eval "\"\${bin}nsysx-extract\" -q -b -o \"\$from\" $flags $operands" || exit 1
+	"${bin}nsysx-view" -q -t module -o "$work/xla" "$from" || exit 1
+	[ -n "$(sed -n 2p "$work/xla")" ] || eval "\"\${bin}nsysx-extract\" -q -b --ops -o \"\$from\" $flags $operands" || exit 1
+else
+	from=$work/extracted.nsysx
+	make_stream "\"\${bin}\"$extract $quiet -o \"\$from\" $operands"
+fi
+
+# ---- what applies
+
+# Whether the temporary table $1 has at least $2 rows.
+held() { [ -e "$work/$1.tsv" ] && [ "$(head -n $(($2 + 1)) "$work/$1.tsv" | wc -l)" -gt "$2" ]; }
+# The number of its rows.
+rows() { [ -e "$work/$1.tsv" ] && echo $(($(wc -l <"$work/$1.tsv") - 1)) || echo 0; }
+tell 'reading what there is'
+"${bin}nsysx-view" -q -t module,compile,device,profile -o "$work/%.tsv" "$from" || exit 1
+xla='' comm='' devices=
+held module 1 && xla=1 comm=1
+held device 2 && devices=1
+if ! [ "$xla" ]; then
+	"${bin}nsysx-collectives" -q --tsv --summary -o "$work/comm.tsv" "$from" || exit 1
+	held comm 1 && comm=1
+fi
+if [ "$can" ]; then
+	{
+		[ "$xla" ] && echo xla
+		[ "$comm" ] && echo comm
+		[ "$devices" ] && echo devices
+		held compile 1 && echo compile
+		:
+	} >"$work/can" && cat "$work/can" >"$can" || exit 1
+fi
+
+# stages: names of the tools; each has its command in cmd_NAME and a reason in why_NAME. Tools that do not apply have a reason only.
+stages=
+stage() { stages="$stages $1"; eval "cmd_$1=\$2 why_$1=\$3"; }
+leave() { left="${left:-}$(printf '  without nsysx-%s: %s' "$1" "$2")$newline"; }
+newline='
+' left=
+if [ -z "$align" ]; then
+	leave align '--no-align'
+elif ! [ "$devices" ]; then
+	leave align 'one device'
+elif [ "$xla" ] || { [ "$comm" ] && held profile 2; }; then
+	stage align "nsysx-align -b${align_flags:+ $align_flags}" "$(rows device) devices, of reports: $(rows profile)"
+elif [ "$comm" ]; then
+	leave align 'one report, so its devices are on one clock'
+else
+	leave align 'no communication by which clocks could be compared'
+fi
+if [ -z "$warmup" ]; then
+	leave warmup '--no-warmup'
+elif [ "$xla" ]; then
+	stage warmup 'nsysx-warmup -b' 'there are programs of XLA'
+else
+	leave warmup 'no program of XLA'
+fi
+if [ "$comm" ]; then
+	stage overlap 'nsysx-overlap -b' 'there is communication'
+	stage collectives 'nsysx-collectives -b' 'the same'
+else
+	leave overlap 'no communication'
+fi
+if ! held device 1; then
+	leave steps 'no GPU work'
+elif [ "$detail" ] || [ "$xla" ]; then
+	stage steps "nsysx-steps -b --mark${step:+ --step $(quoted "$step")}${module:+ --module $(quoted "$module")}" 'steps, named or found'
+else
+	leave steps 'neither operations nor programs'
+fi
+if ! held device 1; then
+	leave idle 'no GPU work'
+elif [ "$detail" ]; then
+	stage idle 'nsysx-idle -b --mark' 'operations and calls'
+else
+	leave idle '--no-detail'
+fi
+set -- $stages
+[ $# -gt 0 ] || stage view 'nsysx-view -b' 'nothing else applies'
+for last in $stages; do :; done
+eval "cmd_$last=\"\$cmd_$last\${zip:+ \$zip}\${output:+ -o \$(quoted \"\$output\")}\""
+
+# ---- the pipeline, and what it says
+
+pipeline() {
+	if [ "$nreports" -gt 0 ]; then
+		printf '%s%s' "$extract" "$operands"
+	elif [ "$nstreams" -gt 1 ]; then
+		printf 'nsysx-merge -b%s' "$streams"
+	else
+		printf 'nsysx-view -b%s' "$streams"
+	fi
+	for s in $stages; do eval "printf ' | %s' \"\$cmd_$s\""; done
+	echo
+}
+if [ "$dry" ]; then
+	clear
+	pipeline
+	exit 0
+fi
+set -- $stages
+tell "$(printf '%s, ' "$@" | sed 's/, $//')"
+# A tool that fails passes on a stream without its end, which the next one refuses: the first that fails says why.
+run='cat -- "$from"' first=1
+for s in $stages; do
+	eval "cmd=\$cmd_$s"
+	if [ "$first" ]; then
+		run="{ \"\${bin}\"$cmd $quiet -- \"\$from\" 2>\"\$work/log-$s\" || echo \$? >\"\$work/failed-$s\"; }" first=
+	else
+		run="$run | { \"\${bin}\"$cmd $quiet 2>\"\$work/log-$s\" || echo \$? >\"\$work/failed-$s\"; }"
+	fi
+done
+eval "$run"
+clear
+failed=
+for s in $stages; do
+	[ -e "$work/failed-$s" ] || continue
+	failed=1
+	# 141: ended by the pipe, as a tool behind it failed.
+	[ "$(cat "$work/failed-$s")" = 141 ] || { errors_of "$s"; break; }
+done
+[ -z "$failed" ] || exit 1
+if [ "$logs" ]; then
+	for s in $stages; do cp "$work/log-$s" "$logs/$s.log" || exit 1; done
+else
+	for s in first $stages; do cat "$work/log-$s" >&2; done
+fi
+[ "$quiet" ] && exit 0
+[ "$output" ] || exec >&2
+pipeline
+for s in $stages; do eval "printf '  %-18s %s\n' \"nsysx-$s\" \"\$why_$s\""; done
+printf '%s' "$left"
+[ -z "$output" ] || printf 'next: nsysx-diagnose %s\n' "$(quoted "$output")"

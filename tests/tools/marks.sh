@@ -1,0 +1,65 @@
+#!/bin/sh
+# Marks in the stream: instances and waits of collectives (nsysx-collectives), steps (nsysx-steps --mark), idle time (nsysx-idle
+# --mark). What they say is held by agree.sh; here: that they go through every encoding and tool, replace marks that come in, and are
+# removed where they would be wrong.
+. "${0%/*}/../testlib.sh"
+
+mark() { nsysx-collectives -q -b "$1" | nsysx-steps -q -b --mark | nsysx-idle -q -b --mark; }
+records() { nsysx-view -q "$1" | grep -v '^#*end\|^#*diag' ; }
+kinds() { nsysx-view -q "$1" | awk -F'\t' '$1 == "step" || $1 == "idle" { n[$1]++ } $1 == "collective" && $21 != "" { n[$1]++ } END { print n["collective"] + 0, n["step"] + 0, n["idle"] + 0 }'; }
+
+for options in '--processes 2 --devices 2 --steps 6' '--torch --processes 2 --steps 8' '--nccl --schema 3.24.14 --processes 3 --steps 5' '--graphs --processes 2'; do
+	rm -rf "$T/job"
+	# shellcheck disable=SC2086 # options are words
+	make_job job $options
+	set --
+	for export in "$T"/job/r*.sqlite; do
+		dump=${export##*/} dump=$T/job/dump$(echo "${dump%.sqlite}" | tr -d r)
+		[ -d "$dump" ] && set -- "$@" -x "$dump"
+		set -- "$@" "$export"
+	done
+	nsysx-extract -q -a -b "$@" | nsysx-align -q -b | nsysx-overlap -q -b -o "$T/s"
+	mark "$T/s" >"$T/m"
+	mark "$T/m" >"$T/mm"
+	records "$T/m" >"$T/m.text"
+	records "$T/mm" >"$T/mm.text"
+	same "$options: marks that come in are replaced by the same" "$T/m.text" "$T/mm.text"
+	nsysx-view -q "$T/m" >"$T/text"
+	nsysx-view -q -b "$T/text" >"$T/back"
+	nsysx-view -q "$T/back" >"$T/text2"
+	same "$options: text and binary have the same marks" "$T/text" "$T/text2"
+	nsysx-view -q "$T/s" | nsysx-collectives -q | nsysx-steps -q --mark | nsysx-idle -q --mark | grep -v '^#*end\|^#*diag' >"$T/piped"
+	nsysx-view -q "$T/m" | grep -v '^#*end\|^#*diag' >"$T/want"
+	same "$options: marks of text are those of binary" "$T/piped" "$T/want"
+	nsysx-merge -q -b -o "$T/one" "$T/m"
+	equal "$options: a merge of one stream keeps marks" "$(kinds "$T/one")" "$(kinds "$T/m")"
+	nsysx-align -q -b -o "$T/still" "$T/m"
+	equal "$options: an alignment that changes nothing keeps marks" "$(kinds "$T/still")" "$(kinds "$T/m")"
+	for table in 'steps' 'steps --each' 'idle --steps' 'idle' 'diagnose --where' 'summary --by module' 'collectives --summary' 'stragglers --waits'; do
+		# shellcheck disable=SC2086 # words
+		run sh -c "nsysx-$table -q --tsv $T/s >$T/without; nsysx-$table -q --tsv $T/m >$T/with"
+		same "$options: nsysx-$table says the same with marks" "$T/with" "$T/without"
+	done
+done
+
+# Two processes, each marked alone: together their waits are others, and the numbers of instances would mean two things.
+make_job two --processes 2 --steps 4 --offset 2000000
+for p in 0 1; do
+	nsysx-extract -q -a -b -x "$T/two/dump$p" "$T/two/r$p.sqlite" | nsysx-overlap -q -b >"$T/p$p"
+	mark "$T/p$p" >"$T/m$p"
+done
+says 'a merge of several streams says that it removes marks' 'marks of steps and of idle time are removed' \
+	nsysx-merge -v -b -o "$T/merged" "$T/m0" "$T/m1"
+equal 'and does' "$(kinds "$T/merged")" '0 0 0'
+nsysx-merge -q -b -o "$T/plain" "$T/p0" "$T/p1"
+mark "$T/merged" >"$T/a"
+mark "$T/plain" >"$T/b"
+records "$T/a" >"$T/a.text"
+records "$T/b" >"$T/b.text"
+same 'marks that are made again are those of streams never marked' "$T/a.text" "$T/b.text"
+says 'so does an alignment that moves times' 'instances and waits of collectives are removed' nsysx-align -v -b -o "$T/moved" "$T/b"
+equal 'of all kinds' "$(kinds "$T/moved")" '0 0 0'
+
+fails 'marks go with no option of the tables' 2 '--mark marks all idle time' nsysx-idle --mark --by module "$T/b"
+fails '--require holds for marks, too' 1 'no module record' sh -c "nsysx-view -q -k profile,device,op,call $T/b | nsysx-idle -q --mark --require module -o $T/none"
+done_testing

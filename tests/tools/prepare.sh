@@ -1,0 +1,92 @@
+#!/bin/sh
+# nsysx-prepare: its stream is that of the pipeline which it prints, for every kind of job; and what it refuses.
+. "${0%/*}/../testlib.sh"
+cd "$T" || exit 1
+mkdir tmp
+TMPDIR=$T/tmp
+export TMPDIR
+records() { nsysx-view -q "$1" | grep -v '^#*end\|^#*diag'; }
+# Options of a job and the tools that apply to it: the printed pipeline names them, and makes the same stream.
+try() {
+	rm -rf job
+	# shellcheck disable=SC2086 # options are words
+	make_job job $1
+	set -- "$1" "$2"
+	for export in job/r*.sqlite; do
+		dump=${export##*/} dump=job/dump$(echo "${dump%.sqlite}" | tr -d r)
+		[ -d "$dump" ] && set -- "$@" -x "$dump"
+		set -- "$@" "$export"
+	done
+	options=$1 tools=$2
+	shift 2
+	run nsysx-prepare -o made "$@"
+	equal "$options: it ends well" "$status" 0
+	head -n 1 "$T_private/out" >printed
+	equal "$options: what applies is run" "$(grep -o 'nsysx-[a-z]*' printed | sed 's/nsysx-//' | tr '\n' ' ')" "extract $tools "
+	equal "$options: and nothing else" "$(sed -n 's/^  without nsysx-\([a-z]*\): .*/\1/p' "$T_private/out" | while read -r t; do case " $tools " in *" $t "*) echo "$t" ;; esac; done)" ''
+	equal "$options: what comes next is said" "$(tail -n 1 "$T_private/out")" 'next: nsysx-diagnose made'
+	run nsysx-prepare -n -o made "$@"
+	head -n 1 "$T_private/out" >dry
+	same "$options: -n prints the same" dry printed
+	records made >want
+	rm made
+	run sh printed
+	records made >got
+	same "$options: what it prints makes the same stream" got want
+	equal "$options: no temporary file stays" "$(ls tmp)" ''
+}
+try '--processes 2 --devices 2 --steps 5' 'align warmup overlap collectives steps idle'
+try '--processes 1 --steps 5' 'warmup overlap collectives steps idle'
+try '--torch --processes 2 --steps 8' 'align overlap collectives steps idle'
+try '--torch --processes 1 --steps 8' 'steps idle'
+try '--torch=vllm --processes 2 --steps 12' 'align overlap collectives steps idle'
+try '--nccl --schema 3.24.14 --processes 3 --steps 4' 'align overlap collectives steps idle'
+try '--no-comm --processes 2 --steps 4' 'align warmup overlap collectives steps idle'
+
+# What nsysx-record leaves.
+make_job two --processes 2 --steps 4
+for p in 0 1; do mkdir -p "rec/$p" && cp "two/r$p.sqlite" "rec/$p/report.sqlite" && cp -r "two/dump$p" "rec/$p/dump"; done
+ok 'folders of nsysx-record are taken, with their dumps' nsysx-prepare -q -o folders rec/0 rec/1
+nsysx-prepare -q -o files -x rec/0/dump rec/0/report.sqlite -x rec/1/dump rec/1/report.sqlite
+same 'as their files are' folders files
+nsysx-extract -q -a -b -o 0.nsysx -x two/dump0 two/r0.sqlite
+nsysx-extract -q -a -b -z -o 1.nsysx -x two/dump1 two/r1.sqlite
+nsysx-prepare -q -o streams 0.nsysx 1.nsysx
+nsysx-prepare -q --no-host -o exports -x two/dump0 two/r0.sqlite -x two/dump1 two/r1.sqlite
+records streams >a
+records exports >b
+same 'streams that were extracted before make the same' a b
+nsysx-prepare -q -z 0.nsysx 1.nsysx >piped
+records piped >b
+same 'without -o the stream goes to standard output' a b
+equal 'hosts are named, unless it is told not to' "$(nsysx-view -t profile files | cut -f 3 | tr '\n' ' '; nsysx-view -t profile exports | cut -f 3 | tr '\n' ' ')" 'host node node host   '
+mkdir logs
+nsysx-prepare -q --no-align --no-warmup --module jit_train_step --can can --logs logs -o bare 0.nsysx 1.nsysx
+equal 'tools can be left out' "$(nsysx-view bare | grep -c '^clock') $(ls logs | tr '\n' ' ')" '0 collectives.log idle.log overlap.log steps.log '
+equal 'steps can be named' "$(nsysx-view -t step bare | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { print $c["by"] }' | sort -u)" 'module jit_train_step'
+equal 'what the stream can answer' "$(tr '\n' ' ' <can)" 'xla comm devices compile '
+equal 'small streams have no operations' "$(nsysx-prepare -q --no-detail 0.nsysx | nsysx-view | awk -F'\t' '$1 == "idle"' | wc -l | tr -d ' ')" 0
+
+# What is refused: one line, and nothing is written.
+refused() {
+	claim=$1 text=$2
+	shift 2
+	rm -f none
+	run nsysx-prepare -o none "$@"
+	equal "$claim" "$status $(grep -c . "$T_private/err") $(grep -c -- "$text" "$T_private/err") $([ -e none ] && echo written)" '1 1 1 '
+}
+echo text >text
+refused 'a file that is no report' 'not an SQLite file' text
+refused 'a report that is not there' 'nowhere: No such file' nowhere
+refused 'a folder without a report' 'want a report, or a folder of nsysx-record' logs
+refused 'a dump that is not there' 'nodump: want a folder' -x nodump two/r0.sqlite
+head -c 3000 0.nsysx >cut.nsysx
+refused 'a stream that is cut short' 'cut.nsysx' cut.nsysx
+refused 'a tool that fails says why, and those behind it do not' 'no program of that name' --module nothing two/r0.sqlite
+refused 'an output that cannot be written' 'nodir' -o nodir/x two/r0.sqlite
+for wrong in '' '-x two/dump0' '--step a --module b 0.nsysx' '0.nsysx two/r0.sqlite' '--jobs 0 0.nsysx' '--what 0.nsysx'; do
+	# shellcheck disable=SC2086 # words
+	run nsysx-prepare -o none $wrong
+	equal "wrong usage: $wrong" "$status $(grep -c usage: "$T_private/err")" '2 1'
+done
+done_testing
