@@ -111,6 +111,17 @@ nsx_comm_clock(struct nsx_comm *c, const struct nsx_rec *rec)
 	return c->clocks.p[at] = clock_number(c, d->aligned, d->aligned ? component : profile);
 }
 
+bool
+nsx_comm_one_clock(const struct nsx_comm *c)
+{
+	const struct nsx_cat_device *d = c->cat.devices.p;
+
+	for (size_t i = 1; i < c->cat.devices.n; i++)
+		if (d[i].aligned != d->aligned || (d->aligned ? d[i].component != d->component : d[i].profile != d->profile))
+			return false;
+	return c->cat.devices.n > 0;
+}
+
 /* ---- records ---- */
 
 bool

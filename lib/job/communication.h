@@ -60,6 +60,9 @@ int nsx_comm_take(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err 
  * record uses the clock of the record's profile. NSX_NONE when out of memory. */
 uint32_t nsx_comm_clock(struct nsx_comm *c, const struct nsx_rec *rec);
 
+/* Whether all devices of the metadata are on one clock. False if there are none. */
+bool nsx_comm_one_clock(const struct nsx_comm *c);
+
 /* Whether rec is a thunk that communicates; call once per record (nsx_cat_communicates). */
 bool nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec);
 

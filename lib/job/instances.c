@@ -88,8 +88,14 @@ nsx_instances_add(struct nsx_instances *m, struct nsx_key key, const void *recor
 		memcpy(records_of(m, s), record, m->size);
 	else
 		m->combine(records_of(m, s), record);
-	if (++s->n != participants)
-		return NSX_OK;
+	return ++s->n == participants ? nsx_instances_close(m, key, err) : NSX_OK;
+}
+
+int
+nsx_instances_close(struct nsx_instances *m, struct nsx_key key, struct nsx_err *err)
+{
+	struct nsx_instance_slot *s = &m->slots.p[nsx_map_get(&m->at, key)];
+
 	nsx_map_del(&m->at, key);
 	if (!nsx_vec_push(&m->unused, (uint32_t)(s - m->slots.p)))
 		return nsx_err_nomem(err, NULL);

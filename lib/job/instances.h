@@ -47,6 +47,10 @@ struct nsx_instances {
 int nsx_instances_add(struct nsx_instances *m, struct nsx_key key, const void *record, size_t participants,
                       struct nsx_err *err);
 
+/* Call `complete` for the instance of that key, of which some record was added and which is still held: no further
+ * record will come. NSX_OK, NSX_ERR with err filled, or what `complete` returned. */
+int nsx_instances_close(struct nsx_instances *m, struct nsx_key key, struct nsx_err *err);
+
 /* Call `complete` for the instances that are still held, in order of their first records. Nothing may be added after
  * that. */
 int nsx_instances_finish(struct nsx_instances *m, struct nsx_err *err);

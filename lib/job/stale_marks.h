@@ -1,4 +1,4 @@
-/* stale_marks.h -- marks of a stream (steps, instances of collectives and their waits, causes of idle time) that no
+/* stale_marks.h -- marks of a stream (steps, collectives with their waits, idle time) that no
  * longer hold, because clocks, or the devices that they are about, have changed: they are removed, and their filters
  * make them again. */
 #ifndef NSX_JOB_STALE_MARKS_H
@@ -10,8 +10,8 @@
 /* {0} is empty. */
 struct nsx_stale_marks { int64_t records, waits; };
 
-/* Remove what marks there are in rec: true if it is a mark and nothing else, which is then dropped. */
-bool nsx_stale_mark(struct nsx_stale_marks *s, struct nsx_rec *rec);
+/* Whether a record is a mark, which is then dropped. */
+bool nsx_stale_mark(struct nsx_stale_marks *s, const struct nsx_rec *rec);
 
 /* Report what was removed; `why` is the beginning of the sentence, such as "clocks changed". */
 void nsx_stale_marks_diags(const struct nsx_stale_marks *s, struct nsx_diags *diags, const char *why);

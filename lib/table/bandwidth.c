@@ -81,12 +81,12 @@ put_total(struct nsx_table *t, const struct nsx_bandwidth_sums *s)
 static void
 add_diags(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
 {
-	double error = nsx_clock_error(&s->comm.cat);
+	double error = nsx_clock_error(&s->reading.comm->cat);
 	int64_t within = 0;
 
 	for (size_t i = 0; i < s->rows.n; i++)
 		within += s->rows.p[i].wait && (double)s->rows.p[i].wait <= error * (double)s->rows.p[i].waits;
-	nsx_clock_error_diag(&s->comm.cat, within, diags);
+	nsx_clock_error_diag(&s->reading.comm->cat, within, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", s->unknown_wait,
 		"instances of collectives on devices whose clocks cannot be compared: no wait; nsysx-align puts them "
 		"on one clock");

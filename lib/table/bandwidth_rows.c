@@ -1,35 +1,22 @@
 /* bandwidth_rows.c -- the durations and bandwidths of collectives of each kind, message size and group size.
  *
- * An instance is one execution of a collective by one group. It is held from its first record until every device of the
- * group that is in the stream has a record, or to the end of the stream; then only its shortest duration is kept. These
- * are sorted before doubles are added: the sums do not depend on the order of instances. */
+ * Of each instance (job/collective_instances.h) only its shortest duration is kept. These are sorted before doubles are
+ * added: the sums do not depend on the order of instances. */
 #include "table/bandwidth_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "job/diags_of.h"
-
-/* Operations that communicate by themselves are included: instances of NCCL's communicators in the same way as those of
- * XLA, all of them held in memory (job/nccl.h); other operations one by one. */
-
-/* One execution of a collective by one group: the records of its devices so far, combined. */
-struct execution {
-	uint32_t row, devices, clock;
-	bool     one_clock, incomplete;
-	int64_t  first_start, last_start, last_end;
-	int64_t  wait;                  /* sum over records: last_start - own start */
-	int64_t  shortest;              /* the shortest duration above 0; 0 if there is none */
-};
 
 /* The number of a record's row; NSX_NONE when out of memory. */
 static uint32_t
-row_of(struct nsx_bandwidth_sums *s, const struct nsx_comm_record *r)
+row_of(struct nsx_bandwidth_sums *s, uint32_t kind, int64_t bytes, int64_t group)
 {
-	struct nsx_bandwidth_row fresh = { .has_bytes = r->has_bytes, .has_group = r->has_group,
-	                                   .bytes = r->has_bytes ? r->bytes : 0,
-	                                   .group = r->has_group ? r->group : 0 };
-	struct nsx_key by_size = { (uint64_t)r->kind << 1 | fresh.has_bytes, (uint64_t)fresh.bytes };
+	struct nsx_bandwidth_row fresh = { .has_bytes = bytes >= 0, .has_group = group > 0,
+	                                   .bytes = bytes >= 0 ? bytes : 0, .group = group > 0 ? group : 0 };
+	struct nsx_key by_size = { (uint64_t)kind << 1 | fresh.has_bytes, (uint64_t)fresh.bytes };
 	uint32_t size = nsx_map_number(&s->of_size, by_size), row = size;
 	struct nsx_key by_group = { (uint64_t)size << 1 | fresh.has_group, (uint64_t)fresh.group };
 
@@ -37,218 +24,79 @@ row_of(struct nsx_bandwidth_sums *s, const struct nsx_comm_record *r)
 		row = nsx_map_number(&s->of_group, by_group);
 	if (row != NSX_NONE && row == s->rows.n) {
 		fresh.number = row;
-		fresh.name = nsx_cat_str(&s->comm.cat, r->kind);
+		if (kind != NSX_NONE)
+			fresh.name = nsx_cat_str(&s->reading.comm->cat, kind);
 		if (!nsx_vec_push(&s->rows, fresh))
 			return NSX_NONE;
 	}
 	return row;
 }
 
+/* The wait and transfer of an instance, if they are known. */
 static void
-combine(void *first, const void *record)
+add_wait(struct nsx_bandwidth_sums *s, struct nsx_bandwidth_row *r, const struct nsx_collective *of, size_t n)
 {
-	struct execution *all = first;
-	const struct execution *e = record;
+	int64_t last = nsx_add_sat(of->start, of->wait, NULL), end = INT64_MIN;
 
-	all->incomplete |= e->incomplete;
-	all->one_clock &= all->clock == e->clock;
-	all->first_start = e->first_start < all->first_start ? e->first_start : all->first_start;
-	/* If the record is the last to start so far, all others wait that much longer. */
-	if (e->last_start > all->last_start) {
-		__int128 more = (__int128)all->devices * ((__int128)e->last_start - all->last_start);
-
-		more += all->wait;
-		all->wait = more > INT64_MAX ? INT64_MAX : (int64_t)more;
-		all->last_start = e->last_start;
-	} else {
-		all->wait = nsx_add_sat(all->wait, nsx_sub_sat(all->last_start, e->last_start, NULL), NULL);
+	if (of->wait == NSX_ABSENT) {
+		s->unknown_wait += n > 1 || of->apart;
+		s->alone += !of->single && n == 1 && of->group != 1;
+		return;
 	}
-	all->devices++;
-	all->last_end = e->last_end > all->last_end ? e->last_end : all->last_end;
-	if (e->shortest > 0 && (all->shortest == 0 || e->shortest < all->shortest))
-		all->shortest = e->shortest;
+	for (size_t i = 0; i < n; i++) {
+		int64_t own = nsx_add_sat(of[i].start, of[i].dur, NULL);
+
+		end = own > end ? own : end;
+		r->wait += of[i].wait;
+		r->waits++;
+		r->wait_max = of[i].wait > r->wait_max ? of[i].wait : r->wait_max;
+	}
+	r->transfer += nsx_sub_sat(end, last, NULL);
+	r->transfers++;
 }
 
-/* Add an instance to its row. NSX_OK or NSX_ERR. */
+/* Add an instance to its row. */
 static int
-complete(void *state, struct nsx_key key, void *combined, size_t n)
+add_instance(void *state, struct nsx_collective *of, size_t n)
 {
 	struct nsx_bandwidth_sums *s = state;
-	const struct execution *e = combined;
-	struct nsx_bandwidth_row *r = &s->rows.p[e->row];
-	int64_t longest = nsx_sub_sat(e->last_start, e->first_start, NULL);
+	int64_t bytes = -1, group = -1, shortest = 0;
 
-	(void)key;
-	(void)n;
+	/* It is counted by the reading. */
+	if (of->dur < 0)
+		return NSX_OK;
+	for (size_t i = 0; i < n; i++) {
+		bytes = of[i].bytes > bytes ? of[i].bytes : bytes;
+		group = of[i].group > group ? of[i].group : group;
+		if (of[i].dur > 0 && (shortest == 0 || of[i].dur < shortest))
+			shortest = of[i].dur;
+	}
+	uint32_t row = row_of(s, of->kind, bytes, group);
+	if (row == NSX_NONE)
+		return nsx_err_nomem(s->err, NULL);
+	struct nsx_bandwidth_row *r = &s->rows.p[row];
 	r->instances++;
 	s->closed++;
-	s->incomplete += e->incomplete;
-	if (e->shortest > 0 && !nsx_vec_push(&r->shortest, e->shortest))
+	s->lone_ops += of->single && !of->apart;
+	s->incomplete += !of->single && (int64_t)n < group;
+	if (shortest && !nsx_vec_push(&r->shortest, shortest))
 		return nsx_err_nomem(s->err, NULL);
-	if (!e->one_clock) {
-		s->unknown_wait++;
-	} else if (e->devices == 1 && !(r->has_group && r->group == 1)) {
-		s->alone++;
-	} else {
-		r->wait += e->wait;
-		r->waits += e->devices;
-		r->wait_max = longest > r->wait_max ? longest : r->wait_max;
-		r->transfer += nsx_sub_sat(e->last_end, e->last_start, NULL);
-		r->transfers++;
+	add_wait(s, r, of, n);
+	for (size_t i = 0; i < n; i++) {
+		bool there = of[i].hidden != NSX_ABSENT;
+		int64_t hidden = there ? of[i].hidden : 0;
+
+		s->over_hidden += hidden < 0 || hidden > of[i].dur;
+		hidden = hidden < 0 ? 0 : hidden > of[i].dur ? of[i].dur : hidden;
+		r->dur += of[i].dur;
+		r->hidden += hidden;
+		r->no_hidden += !there;
+		s->no_hidden += !there;
+		s->any_hidden |= there;
+		if (s->each && !s->each(s->arg, row, of[i].at, of[i].dur, hidden))
+			return nsx_err_nomem(s->err, NULL);
 	}
 	return NSX_OK;
-}
-
-/* A record of that row; false when out of memory. */
-static bool
-add_record(struct nsx_bandwidth_sums *s, uint32_t row, uint32_t device, int64_t dur, bool there, int64_t hidden)
-{
-	struct nsx_bandwidth_row *r = &s->rows.p[row];
-
-	hidden = there ? hidden : 0;
-	s->over_hidden += hidden < 0 || hidden > dur;
-	hidden = hidden < 0 ? 0 : hidden > dur ? dur : hidden;
-	r->dur += dur;
-	r->hidden += hidden;
-	r->no_hidden += !there;
-	s->no_hidden += !there;
-	s->any_hidden |= there;
-	return !s->each || s->each(s->arg, row, device, dur, hidden);
-}
-
-static int
-take_comm(struct nsx_bandwidth_sums *s, const struct nsx_rec *thunk)
-{
-	int64_t start = nsx_int(thunk, NSX_THUNK_start, 0), dur = nsx_int(thunk, NSX_THUNK_dur, 0);
-	struct nsx_comm_record c;
-	struct nsx_key key;
-
-	if (dur < 0) {
-		s->negative++;
-		return NSX_OK;
-	}
-	if (nsx_comm_describe(&s->comm, thunk, &c, s->err) != NSX_OK)
-		return NSX_ERR;
-	struct execution e = { .row = row_of(s, &c), .devices = 1, .clock = nsx_comm_clock(&s->comm, thunk),
-	                       .one_clock = true, .incomplete = c.incomplete,
-	                       .first_start = start, .last_start = start, .last_end = nsx_add_sat(start, dur, NULL),
-	                       .shortest = dur };
-	if (e.row == NSX_NONE || e.clock == NSX_NONE || !nsx_comm_instance(&s->comm, thunk, &c, &key))
-		return nsx_err_nomem(s->err, NULL);
-
-	if (!add_record(s, e.row, nsx_cat_device(&s->comm.cat, thunk), dur, nsx_has(thunk, NSX_THUNK_hidden),
-	                nsx_int(thunk, NSX_THUNK_hidden, 0)))
-		return nsx_err_nomem(s->err, NULL);
-	return nsx_instances_add(&s->instances, key, &e, c.participants, s->err);
-}
-
-/* ---- operations ---- */
-
-/* The number of the row of operations of that kind, size and group; NSX_NONE with err filled when out of memory. */
-static uint32_t
-row_of_op(struct nsx_bandwidth_sums *s, struct nsx_str kind, int64_t bytes, int64_t group)
-{
-	struct nsx_comm_record r = { .kind = nsx_cat_intern(&s->comm.cat, kind, s->err), .has_bytes = bytes >= 0,
-	                             .bytes = bytes,
-	                             .has_group = group > 0, .group = group };
-	uint32_t row;
-
-	if (kind.len && r.kind == NSX_NONE)
-		return NSX_NONE;
-	row = row_of(s, &r);
-	if (row == NSX_NONE)
-		nsx_err_nomem(s->err, NULL);
-	return row;
-}
-
-/* An operation that is in no instance, or whose devices' clocks cannot be compared: it is counted alone. */
-static int
-close_op(struct nsx_bandwidth_sums *s, const struct nsx_nccl_op *o, uint32_t device, struct nsx_str kind)
-{
-	uint32_t row = row_of_op(s, kind, o->bytes, o->group);
-
-	if (row == NSX_NONE)
-		return NSX_ERR;
-	struct nsx_bandwidth_row *r = &s->rows.p[row];
-	r->instances++;
-	s->closed++;
-	if (!add_record(s, row, device, o->dur, o->hidden >= 0, o->hidden))
-		return nsx_err_nomem(s->err, NULL);
-	return o->dur <= 0 || nsx_vec_push(&r->shortest, o->dur) ? NSX_OK : nsx_err_nomem(s->err, NULL);
-}
-
-static int
-take_op(struct nsx_bandwidth_sums *s, const struct nsx_rec *op)
-{
-	struct nsx_nccl_op o = { .dur = nsx_int(op, NSX_OP_dur, 0), .bytes = nsx_int(op, NSX_OP_bytes, -1),
-	                         .group = nsx_int(op, NSX_OP_group, -1),
-	                         .hidden = nsx_int(op, NSX_OP_hidden, -1) };
-	uint32_t clock;
-
-	if (o.dur < 0) {
-		s->negative++;
-		return NSX_OK;
-	}
-	if (nsx_nccl_is(op)) {
-		clock = nsx_comm_clock(&s->comm, op);
-		return clock == NSX_NONE ? nsx_err_nomem(s->err, NULL) : nsx_nccl_take(&s->nccl, op, clock, s->err);
-	}
-	s->lone_ops++;
-	/* A copy's bytes are those that it moves, and it has two ends. */
-	return close_op(s, &o, nsx_cat_device(&s->comm.cat, op), nsx_string(op, NSX_OP_collective));
-}
-
-/* The device in the catalogue of an operation that is in the set. */
-static uint32_t
-device_of(const struct nsx_bandwidth_sums *s, const struct nsx_nccl_op *o)
-{
-	return nsx_cat_find_device(&s->comm.cat, s->nccl.devices.p[o->device].number);
-}
-
-/* n operations of one instance on clocks that can be compared. */
-static int
-close_ops(struct nsx_bandwidth_sums *s, const struct nsx_nccl_op *ops, size_t n, struct nsx_str kind)
-{
-	struct execution all = { 0 };
-	int64_t bytes = -1;
-
-	for (size_t i = 0; i < n; i++) {
-		struct execution e = { .devices = 1, .one_clock = true, .first_start = ops[i].start,
-		                       .last_start = ops[i].start,
-		                       .last_end = nsx_add_sat(ops[i].start, ops[i].dur, NULL),
-		                       .shortest = ops[i].dur };
-
-		bytes = ops[i].bytes > bytes ? ops[i].bytes : bytes;
-		if (i)
-			combine(&all, &e);
-		else
-			all = e;
-	}
-	all.row = row_of_op(s, kind, bytes, ops[0].group);
-	all.incomplete = (int64_t)n < ops[0].group;
-	if (all.row == NSX_NONE)
-		return NSX_ERR;
-	for (size_t i = 0; i < n; i++)
-		if (!add_record(s, all.row, device_of(s, &ops[i]), ops[i].dur, ops[i].hidden >= 0, ops[i].hidden))
-			return nsx_err_nomem(s->err, NULL);
-	return complete(s, (struct nsx_key){ 0, 0 }, &all, 1);
-}
-
-static int
-close_nccl(struct nsx_bandwidth_sums *s)
-{
-	struct nsx_nccl_set *n = &s->nccl;
-	bool apart = nsx_nccl_apart(n);
-	int rc = nsx_nccl_number(n, s->err);
-
-	for (size_t a = 0, b; a < n->ops.n && rc == NSX_OK; a = b) {
-		struct nsx_str kind = nsx_intern_str(&n->texts, n->keys.p[n->ops.p[a].key].kind);
-		b = apart ? a + 1 : nsx_nccl_instance(n, a);
-		rc = apart ? close_op(s, &n->ops.p[a], device_of(s, &n->ops.p[a]), kind) : close_ops(s, &n->ops.p[a],
-			b - a, kind);
-		s->unknown_wait += apart;
-	}
-	return rc;
 }
 
 /* ---- the rows ---- */
@@ -324,13 +172,11 @@ nsx_bandwidth_shortest(const struct nsx_bandwidth_row *r)
 static void
 add_diags(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
 {
-	nsx_comm_diags(&s->comm, diags);
 	nsx_diag_add(diags, NSX_INFO, "", s->lone_ops,
 		"communicating operations count as an instance each: their counterparts on other devices are not "
 		"known");
-	nsx_comm_flag_diags(&s->comm, diags);
-	nsx_comm_group_diags(&s->comm, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", s->negative, "communication that ends before it starts: ignored");
+	nsx_comm_group_diags(s->reading.comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", s->reading.pairing.backwards, "communication that ends before it starts: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", s->incomplete,
 	             "instances of collectives with devices that are not in the stream: the known devices are used");
 	nsx_diag_add(diags, NSX_WARNING, "", s->over_hidden,
@@ -343,28 +189,19 @@ nsx_bandwidth_sums_free(struct nsx_bandwidth_sums *s)
 	for (size_t i = 0; i < s->rows.n; i++)
 		free(s->rows.p[i].shortest.p);
 	free(s->rows.p);
-	nsx_instances_free(&s->instances);
 	nsx_map_free(&s->of_size);
 	nsx_map_free(&s->of_group);
-	nsx_nccl_free(&s->nccl);
-	nsx_comm_free(&s->comm);
+	nsx_collective_reading_free(&s->reading);
 }
 
 static int
-take(void *state, const struct nsx_rec *rec)
+take_other(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_bandwidth_sums *s = state;
 
-	if (rec->kind->id == NSX_DIAG) {
-		s->ndiags++;
-		s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
-	}
-	if (nsx_comm_take(&s->comm, rec, s->err) != NSX_OK ||
-	    nsx_nccl_comms_take(&s->nccl.comms, rec, s->err) != NSX_OK)
-		return NSX_ERR;
-	if (nsx_is_comm(&s->comm, rec) && take_comm(s, rec) != NSX_OK)
-		return NSX_ERR;
-	return nsx_is_comm_op(&s->comm, rec) ? take_op(s, rec) : NSX_OK;
+	s->ndiags += rec->kind->id == NSX_DIAG;
+	s->warm |= rec->kind->id == NSX_DIAG && nsx_is_diag_of(rec, "nsysx-warmup");
+	return NSX_OK;
 }
 
 int
@@ -372,15 +209,9 @@ nsx_bandwidth_collect(struct nsx_reader *in, struct nsx_bandwidth_sums *s, struc
                       struct nsx_err *err)
 {
 	s->err = err;
-	s->instances = (struct nsx_instances){ .size = sizeof(struct execution), .complete = complete,
-	                                       .combine = combine, .state = s };
-	nsx_comm_need(&s->comm, in);
-	nsx_nccl_need(in);
-	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
-	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
-	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES));
-	if (nsx_read_all(in, NULL, take, s, err) != NSX_OK || nsx_instances_finish(&s->instances, err) != NSX_OK ||
-	    close_nccl(s) != NSX_OK)
+	s->reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other,
+	                                              .state = s };
+	if (nsx_collective_instances(in, &s->reading, diags, err) != NSX_OK)
 		return NSX_ERR;
 	if (s->rows.n > 1)
 		qsort(s->rows.p, s->rows.n, sizeof *s->rows.p, compare_rows);

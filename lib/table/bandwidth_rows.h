@@ -6,10 +6,7 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/num.h"
-#include "job/communication.h"
-#include "job/instances.h"
-#include "job/nccl.h"
-#include "stream/reader.h"
+#include "job/collective_instances.h"
 
 /* Collectives of one kind and size. */
 struct nsx_bandwidth_row {
@@ -35,14 +32,12 @@ struct nsx_bandwidth_sums {
 	nsx_bandwidth_each *each;
 	void              *arg;
 	struct nsx_err    *err;
-	struct nsx_comm    comm;
+	struct nsx_collective_reading reading;
 	struct nsx_map     of_size, of_group;   /* two-step keys: see row_of */
-	struct nsx_instances instances;
 	NSX_VEC(struct nsx_bandwidth_row) rows; /* by kind, bytes and group */
-	struct nsx_nccl_set nccl;
 	int64_t            ndiags;              /* diag records in the stream */
 	bool               warm, any_hidden;    /* it went through nsysx-warmup; a record has `hidden` */
-	int64_t            lone_ops, closed, incomplete, unknown_wait, alone, no_hidden, over_hidden, negative;
+	int64_t            lone_ops, closed, incomplete, unknown_wait, alone, no_hidden, over_hidden;
 };
 
 /* Mean bandwidths over the instances of a row, GB/s of 1e9 bytes. */

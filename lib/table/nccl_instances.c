@@ -1,8 +1,12 @@
 /* nccl_instances.c -- see nccl_instances.h. */
 #include "table/nccl_instances.h"
 
+#include <stdlib.h>
+
 #include "base/num.h"
-#include "job/nccl.h"
+#include "base/sort.h"
+#include "base/vec.h"
+#include "job/collective_instances.h"
 
 enum { I_COMM, I_COLLECTIVE, I_PAIR, I_SEQ, I_GROUP, I_RANKS, I_BYTES, I_CALLS, I_ALGBW, I_BUSBW, I_SKEW, I_STRAGGLER,
        I_TRANSFER, I_COLS };
@@ -42,170 +46,228 @@ static const struct nsx_table_col each_cols[E_COLS] = {
 	[E_OP]         = { "op", NSX_CELL_INT },
 };
 
-/* The results for an instance. */
-struct whole {
-	int64_t group, bytes, calls, first, last, end;   /* first and last start; -1: group, bytes, calls unknown */
-	size_t  fastest, late;                           /* of its operations: the shortest with a bandwidth, the last
-	                                                  * to start */
-	bool    has_fastest, one_late;
+/* What is kept of a record (struct nsx_collective). */
+struct member { int64_t wait, start, dur, hidden, bytes, group, calls, op, device; };
+
+/* n of them, from `first` on; strings of the catalogue. */
+struct instance { size_t first; uint32_t n, comm_id, kind, pair; };
+
+/* All instances, which are sorted before the first row. */
+struct collected {
+	struct nsx_collective_reading reading;
+	NSX_VEC(struct member) records;
+	NSX_VEC(struct instance) instances;
+	struct nsx_err *err;
+	bool    apart;       /* some instance is on clocks that cannot be compared */
+	int64_t diags, without;
 };
 
 static struct nsx_str
-text(const struct nsx_nccl_set *s, uint32_t n)
+text(const struct collected *c, uint32_t id)
 {
-	return nsx_intern_str(&s->texts, n);
+	return id == NSX_NONE ? NSX_STR("") : nsx_cat_str(&c->reading.comm->cat, id);
+}
+
+static int
+by_device(const void *a, const void *b)
+{
+	const struct nsx_collective *x = a, *y = b;
+
+	return (x->device > y->device) - (x->device < y->device);
+}
+
+static int
+add_instance(void *state, struct nsx_collective *of, size_t n)
+{
+	struct collected *c = state;
+
+	if (of->comm_id == NSX_NONE) {
+		c->without += !of->thunk;
+		return NSX_OK;
+	}
+	if (of->single) {
+		c->apart |= of->apart;
+		return NSX_OK;
+	}
+	if (!nsx_vec_room(&c->instances, 1) || !nsx_vec_room(&c->records, n))
+		return nsx_err_nomem(c->err, NULL);
+	c->instances.p[c->instances.n++] = (struct instance){ c->records.n, (uint32_t)n, of->comm_id, of->kind, of->pair };
+	qsort(of, n, sizeof *of, by_device);
+	for (size_t i = 0; i < n; i++)
+		c->records.p[c->records.n++] = (struct member){ of[i].wait, of[i].start, of[i].dur, of[i].hidden, of[i].bytes,
+		                                                of[i].group, of[i].calls, of[i].op, of[i].device };
+	return NSX_OK;
+}
+
+static int
+count_diag(void *state, const struct nsx_rec *rec)
+{
+	struct collected *c = state;
+
+	c->diags += rec->kind->id == NSX_DIAG;
+	return NSX_OK;
+}
+
+/* Whether two instances are of one communicator, kind and pair of ranks. */
+static int
+key_cmp(const struct collected *c, const struct instance *a, const struct instance *b)
+{
+	int order = a->comm_id == b->comm_id ? 0 : nsx_str_cmp(text(c, a->comm_id), text(c, b->comm_id));
+
+	if (!order && a->kind != b->kind)
+		order = nsx_str_cmp(text(c, a->kind), text(c, b->kind));
+	if (!order && a->pair != b->pair)
+		order = nsx_str_cmp(text(c, a->pair), text(c, b->pair));
+	return order;
+}
+
+static int
+by_key(const void *a, const void *b, const void *collected)
+{
+	const struct collected *c = collected;
+	const struct instance *x = a, *y = b;
+	int order = key_cmp(c, x, y);
+
+	/* Those of a key are complete in their order, but for ties. */
+	return order ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+/* The results for an instance. */
+struct whole {
+	int64_t group, bytes, calls, skew, transfer;   /* ABSENT: group, bytes, calls unknown */
+	const struct member *fastest, *late;   /* the shortest with a bandwidth; the last to start, if one is */
+};
+
+static int64_t
+larger(int64_t a, int64_t b)
+{
+	return a == NSX_ABSENT || (b != NSX_ABSENT && b > a) ? b : a;
 }
 
 static bool
-has_bandwidth(const struct nsx_nccl_op *o)
+has_bandwidth(const struct member *o)
 {
 	return o->group > 0 && o->bytes >= 0 && o->dur > 0;
 }
 
-static struct whole
-sum_up(const struct nsx_nccl_set *s, size_t from, size_t to)
+/* algbw, and busbw in the next column. */
+static void
+put_bandwidth(struct nsx_table *t, struct nsx_str kind, const struct member *o, int col)
 {
-	const struct nsx_nccl_op *o = s->ops.p;
-	struct whole w = { .group = -1, .bytes = -1, .calls = -1, .first = o[from].start, .last = o[from].start,
-	                   .end = INT64_MIN, .late = from, .one_late = true };
+	double algbw, busbw;
 
-	for (size_t i = from; i < to; i++) {
-		int64_t end = nsx_add_sat(o[i].start, o[i].dur, NULL);
-		w.group = o[i].group > w.group ? o[i].group : w.group;
-		w.bytes = o[i].bytes > w.bytes ? o[i].bytes : w.bytes;
-		w.calls = o[i].calls > w.calls ? o[i].calls : w.calls;
-		w.end = end > w.end ? end : w.end;
-		w.first = o[i].start < w.first ? o[i].start : w.first;
-		if (i > from && o[i].start >= w.last) {
-			w.one_late = o[i].start > w.last;
-			w.last = o[i].start;
-			w.late = i;
-		}
-		if (has_bandwidth(&o[i]) && (!w.has_fastest || o[i].dur < o[w.fastest].dur)) {
-			w.fastest = i;
-			w.has_fastest = true;
-		}
+	nsx_comm_bandwidth(kind, o->bytes, o->group, o->dur, &algbw, &busbw);
+	nsx_table_double(t, col, algbw);
+	nsx_table_double(t, col + 1, busbw);
+}
+
+static struct whole
+sum_up(const struct member *of, size_t n)
+{
+	struct whole w = { NSX_ABSENT, NSX_ABSENT, NSX_ABSENT, 0, 0, NULL, NULL };
+	int64_t first = of->start, last = of->start, end = INT64_MIN;
+	size_t lasts = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t own = nsx_add_sat(of[i].start, of[i].dur, NULL);
+
+		w.group = larger(w.group, of[i].group);
+		w.bytes = larger(w.bytes, of[i].bytes);
+		w.calls = larger(w.calls, of[i].calls);
+		end = own > end ? own : end;
+		first = of[i].start < first ? of[i].start : first;
+		last = of[i].start > last ? of[i].start : last;
+		if (has_bandwidth(&of[i]) && (!w.fastest || of[i].dur < w.fastest->dur))
+			w.fastest = &of[i];
 	}
+	for (size_t i = 0; i < n; i++) {
+		lasts += of[i].start == last;
+		w.late = of[i].start == last ? &of[i] : w.late;
+	}
+	w.late = lasts == 1 ? w.late : NULL;
+	w.skew = nsx_sub_sat(last, first, NULL);
+	w.transfer = nsx_sub_sat(end, last, NULL);
 	return w;
 }
 
 static void
 put_known(struct nsx_table *t, int col, int64_t v)
 {
-	if (v >= 0)
+	if (v != NSX_ABSENT)
 		nsx_table_int(t, col, v);
 }
 
-/* algbw, and busbw in the next column. */
 static void
-put_bandwidth(struct nsx_table *t, const struct nsx_nccl_set *s, const struct nsx_nccl_op *o, int col)
+put_key(struct nsx_table *t, const struct collected *c, const struct instance *o, int64_t seq)
 {
-	double algbw, busbw;
-
-	nsx_comm_bandwidth(text(s, s->keys.p[o->key].kind), o->bytes, o->group, o->dur, &algbw, &busbw);
-	nsx_table_double(t, col, algbw);
-	nsx_table_double(t, col + 1, busbw);
+	nsx_table_row(t);
+	nsx_table_str(t, I_COMM, text(c, o->comm_id));
+	nsx_table_str(t, I_COLLECTIVE, text(c, o->kind));
+	nsx_table_str(t, I_PAIR, text(c, o->pair));
+	nsx_table_int(t, I_SEQ, seq);
 }
 
 static void
-put_instance(struct nsx_table *t, const struct nsx_nccl_set *s, size_t from, size_t to)
+put_instance(struct nsx_table *t, const struct collected *c, const struct instance *x, int64_t seq)
 {
-	const struct nsx_nccl_op *o = &s->ops.p[from];
-	const struct nsx_nccl_key *k = &s->keys.p[o->key];
-	struct whole w = sum_up(s, from, to);
+	struct whole w = sum_up(&c->records.p[x->first], x->n);
 
-	nsx_table_row(t);
-	nsx_table_str(t, I_COMM, text(s, k->comm));
-	nsx_table_str(t, I_COLLECTIVE, text(s, k->kind));
-	nsx_table_str(t, I_PAIR, text(s, k->pair));
-	nsx_table_int(t, I_SEQ, o->seq);
+	put_key(t, c, x, seq);
 	put_known(t, I_GROUP, w.group);
-	nsx_table_int(t, I_RANKS, (int64_t)(to - from));
+	nsx_table_int(t, I_RANKS, (int64_t)x->n);
 	put_known(t, I_BYTES, w.bytes);
 	put_known(t, I_CALLS, w.calls);
-	if (w.has_fastest)
-		put_bandwidth(t, s, &s->ops.p[w.fastest], I_ALGBW);
-	if (to - from > 1) {
-		nsx_table_int(t, I_SKEW, nsx_sub_sat(w.last, w.first, NULL));
-		if (w.one_late)
-			nsx_table_int(t, I_STRAGGLER, s->devices.p[s->ops.p[w.late].device].number);
+	if (w.fastest)
+		put_bandwidth(t, text(c, x->kind), w.fastest, I_ALGBW);
+	if (x->n > 1) {
+		nsx_table_int(t, I_SKEW, w.skew);
+		if (w.late)
+			nsx_table_int(t, I_STRAGGLER, w.late->device);
 	}
-	nsx_table_int(t, I_TRANSFER, nsx_sub_sat(w.end, w.last, NULL));
+	nsx_table_int(t, I_TRANSFER, w.transfer);
 }
 
 static void
-put_each(struct nsx_table *t, const struct nsx_nccl_set *s, size_t from, size_t to)
+put_each(struct nsx_table *t, const struct collected *c, const struct instance *x, int64_t seq)
 {
-	struct whole w = sum_up(s, from, to);
+	for (size_t i = 0; i < x->n; i++) {
+		const struct member *o = &c->records.p[x->first + i];
 
-	for (size_t i = from; i < to; i++) {
-		const struct nsx_nccl_op *o = &s->ops.p[i];
-		const struct nsx_nccl_key *k = &s->keys.p[o->key];
-		nsx_table_row(t);
-		nsx_table_str(t, E_COMM, text(s, k->comm));
-		nsx_table_str(t, E_COLLECTIVE, text(s, k->kind));
-		nsx_table_str(t, E_PAIR, text(s, k->pair));
-		nsx_table_int(t, E_SEQ, o->seq);
-		nsx_table_int(t, E_DEVICE, s->devices.p[o->device].number);
+		put_key(t, c, x, seq);
+		nsx_table_int(t, E_DEVICE, o->device);
 		nsx_table_int(t, E_START, o->start);
 		nsx_table_int(t, E_DUR, o->dur);
 		put_known(t, E_BYTES, o->bytes);
 		put_known(t, E_GROUP, o->group);
 		put_known(t, E_CALLS, o->calls);
 		if (has_bandwidth(o))
-			put_bandwidth(t, s, o, E_ALGBW);
-		if (to - from > 1)
-			nsx_table_int(t, E_WAIT, nsx_sub_sat(w.last, o->start, NULL));
+			put_bandwidth(t, text(c, x->kind), o, E_ALGBW);
+		if (x->n > 1)
+			put_known(t, E_WAIT, o->wait);
 		put_known(t, E_HIDDEN, o->hidden);
 		put_known(t, E_OP, o->op);
 	}
 }
 
 static int
-read_all(struct nsx_reader *in, struct nsx_nccl_set *s, struct nsx_comm *comm, struct nsx_nccl_table *t,
-         int64_t *without, struct nsx_err *err)
+make(struct collected *c, bool each, struct nsx_nccl_table *t)
 {
-	struct nsx_rec rec;
-	int rc;
+	int64_t seq = 0;
 
-	nsx_comm_need(comm, in);
-	nsx_nccl_need(in);
-	nsx_reader_need(in, NSX_DIAG, 0);
-	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES));
-	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
-		t->diags += rec.kind->id == NSX_DIAG;
-		if (nsx_comm_take(comm, &rec, err) != NSX_OK)
-			return NSX_ERR;
-		bool op = rec.kind->id == NSX_OP;
-		uint32_t clock = 0;
-		if (rec.kind->id != NSX_COMMUNICATOR && !(op && nsx_cat_communicates(&comm->cat, &rec)))
-			continue;
-		if (op && !nsx_has(&rec, NSX_OP_comm_id)) {
-			*without += !nsx_cat_inst_communicates(&comm->cat, &rec);
-			continue;
-		}
-		if (op && (clock = nsx_comm_clock(comm, &rec)) == NSX_NONE)
-			return nsx_err_nomem(err, NULL);
-		if (nsx_nccl_take(s, &rec, clock, err) != NSX_OK)
-			return NSX_ERR;
-	}
-	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
-}
-
-static int
-make(const struct nsx_nccl_set *s, bool each, struct nsx_nccl_table *t, struct nsx_err *err)
-{
 	t->table = nsx_table_new(each ? each_cols : instance_cols, each ? E_COLS : I_COLS);
 	nsx_table_rank(t->table, each ? "collective device dur bytes busbw wait hidden start seq group"
 	                              : "collective bytes group busbw skew straggler ranks transfer seq");
 	nsx_table_adds(t->table, each ? "dur" : "transfer");
 	if (!t->table)
-		return nsx_err_nomem(err, NULL);
-	for (size_t i = 0, k; i < s->ops.n; i = k) {
-		k = nsx_nccl_instance(s, i);
-		t->instances++;
-		(each ? put_each : put_instance)(t->table, s, i, k);
+		return nsx_err_nomem(c->err, NULL);
+	nsx_sort_with(c->instances.p, c->instances.n, sizeof *c->instances.p, by_key, c);
+	for (size_t i = 0; i < c->instances.n; i++) {
+		const struct instance *x = &c->instances.p[i];
+
+		seq = i && key_cmp(c, x - 1, x) == 0 ? seq + 1 : 0;
+		(each ? put_each : put_instance)(t->table, c, x, seq);
 	}
+	t->instances = (int64_t)c->instances.n;
 	return NSX_OK;
 }
 
@@ -213,31 +275,24 @@ int
 nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, struct nsx_diags *diags,
                    struct nsx_err *err)
 {
-	struct nsx_nccl_set s = { 0 };
-	struct nsx_comm comm = { 0 };
-	int64_t without = 0;
+	struct collected c = { .err = err };
+	int rc;
 
 	*t = (struct nsx_nccl_table){ 0 };
-	int rc = read_all(in, &s, &comm, t, &without, err);
-	if (rc == NSX_OK && nsx_nccl_apart(&s))
+	c.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = count_diag, .state = &c };
+	rc = nsx_collective_instances(in, &c.reading, diags, err);
+	t->diags = c.diags;
+	if (rc == NSX_OK && c.apart)
 		rc = nsx_err_set(err,
 			"devices of one NCCL communicator are on clocks that cannot be compared: put them on one with "
 			"nsysx-align");
 	if (rc == NSX_OK)
-		rc = nsx_nccl_number(&s, err);
+		rc = make(&c, each, t);
 	if (rc == NSX_OK)
-		rc = make(&s, each, t, err);
-	if (rc == NSX_OK) {
-		nsx_diag_add(diags, NSX_INFO, "", without,
+		nsx_diag_add(diags, NSX_INFO, "", c.without,
 		             "communicating operations whose NCCL communicator is not known: in no instance");
-		nsx_diag_add(diags, NSX_WARNING, "", s.lost,
-		             "kinds of operations of a communicator of which the capture of a device lacks some that "
-		             "others have: those around them are paired by their ends");
-		nsx_diag_add(diags, NSX_INFO, "", s.loose,
-		             "send-recvs between unknown ranks: in no instance");
-		nsx_comm_flag_diags(&comm, diags);
-	}
-	nsx_nccl_free(&s);
-	nsx_comm_free(&comm);
+	nsx_collective_reading_free(&c.reading);
+	free(c.records.p);
+	free(c.instances.p);
 	return rc;
 }

@@ -57,7 +57,7 @@ mark "$T/plain" >"$T/b"
 records "$T/a" >"$T/a.text"
 records "$T/b" >"$T/b.text"
 same 'marks that are made again are those of streams never marked' "$T/a.text" "$T/b.text"
-says 'so does an alignment that moves times' 'instances and waits of collectives are removed' nsysx-align -v -b -o "$T/moved" "$T/b"
+says 'so does an alignment that moves times' 'records of collectives, with their waits, are removed' nsysx-align -v -b -o "$T/moved" "$T/b"
 equal 'of all kinds' "$(kinds "$T/moved")" '0 0 0'
 
 fails 'marks go with no option of the tables' 2 '--mark marks all idle time' nsysx-idle --mark --by module "$T/b"

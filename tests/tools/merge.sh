@@ -137,17 +137,16 @@ awk -F'\t' '/^#(thunk|collective)/ { for (i = 2; i <= NF; i++) { split($i, c, ":
 	END { for (d in n) print d, gone[d], n[d], c[d] + 0 }' "$T/all" | sort -n >"$T/got"
 for p in 0 1 2 3 4 5 6 7; do
 	for d in $((2 * p)) $((2 * p + 1)); do
-		case $p in 2 | 5) echo "$d 128 128 0" ;; *) echo "$d 0 128 32" ;; esac
+		case $p in 2 | 5) echo "$d 128 128 0" ;; *) echo "$d 0 128 0" ;; esac
 	done
 done >"$T/want"
-same 'hidden and collectives of a device whose thunks get another comm are removed, those of others stay' "$T/got" "$T/want"
+same 'hidden of a device whose thunks get another comm is removed, that of others stays; collectives are, whose waits would be wrong' "$T/got" "$T/want"
 for p in 2 5; do
 	echo "nsysx-merge: warning: r$p: another report corrects what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again (256)"
-	echo "nsysx-merge: warning: r$p: another report corrects what communicates on a device: its collective records are removed; run nsysx-collectives again (32)"
 done >"$T/want"
 same '... and counted' "$T/err" "$T/want"
 equal '... in the stream' "$(awk -F'\t' '$1 == "diag" && $3 ~ /^nsysx-merge/ { print $3, $5 }' "$T/all" | tr '\n' ,)" \
-	'nsysx-merge 448,nsysx-merge: r2 256,nsysx-merge: r2 32,nsysx-merge: r5 256,nsysx-merge: r5 32,'
+	'nsysx-merge 448,nsysx-merge: r2 256,nsysx-merge: r5 256,'
 records() { grep -v -e '^diag' -e '^end' "$1"; }
 nsysx-overlap -q "$T/all" | nsysx-collectives -q >"$T/after" && records "$T/after" >"$T/got"
 nsysx-merge -q "$T"/s/plain[0-7] | nsysx-overlap -q | nsysx-collectives -q >"$T/after" && records "$T/after" >"$T/want"

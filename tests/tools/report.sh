@@ -331,7 +331,9 @@ equal 'communication is split by kind' "$(awk -F'\t' 'NR > 1 { n += $2; t += $3;
 	"$(sed -n '/id="communication"/,/<\/section>/s/.*note">\(.*\)hidden behind.*/\1/p' r3/index.html | grep -o 'value="[0-9]*"' | tr -dc '0-9\n' | paste -sd ' ')"
 nsysx-extract -q -a t/r0.sqlite t/r1.sqlite | nsysx-overlap -q | nsysx-summary -q --by collective --tsv -o want.tsv
 same '... equal to nsysx-summary --by collective' want.tsv r3/tables/collective.tsv
-equal 'clocks that nothing compares are not on one' "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { print $c["component"] }' r3/tables/record-clock.tsv | sort -u | wc -l | tr -d ' ')" 2
+# Both clocks are true in this job, whose kernels of NCCL end within 20 us of each other.
+equal 'clocks are compared by kernels of NCCL, and found to agree' "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+	{ print $c["component"], ($c["offset"] < 0 ? -$c["offset"] : $c["offset"]) < 20000 }' r3/tables/record-clock.tsv | sort -u | tr '\n' ,)" '0 1,'
 "$SYNTH" -q -o n --nccl --schema=3.24.14 --offset=300000 >/dev/null
 ok 'NCCL with payloads' nsysx-report -q -o rn n/r0.sqlite n/r1.sqlite
 sound rn 'its page is sound'

@@ -280,7 +280,7 @@ for option in --tsv --curve --waits --waits=pairs; do
 done
 printf '#nsysx\t2\n#op\tdevice:i\tcomm:i\tstart:i\tdur:i\tname:s\nop\t0\t1\t5\t9\tncclKernel\n#end\trecords:i\nend\t1\n' >"$T/torch"
 for option in --waits --waits=pairs; do
-	says "$option of kernels that communicate: a warning with the command" 'nsysx-collectives --instances --sort skew' nsysx-stragglers $option "$T/torch"
+	says "$option of kernels that communicate: a warning with what would tell" 'nsys export --include-blobs=true' nsysx-stragglers $option "$T/torch"
 done
 for option in --table --curve; do
 	says "$option of them: the same" 'nsysx-collectives --instances --sort skew' nsysx-stragglers $option "$T/torch"

@@ -35,7 +35,7 @@ struct nsx_merge_use {
 };
 
 /* Whether a thunk of a device gets another `comm`, and what that invalidates (stale.c). */
-struct mg_stale { bool is; int64_t hidden, collectives; };
+struct mg_stale { bool is; int64_t hidden; };
 
 struct mg_source {
 	const char        *name;

@@ -8,19 +8,16 @@
 
 static const char hidden_gone[] =
     "another report corrects what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again";
-static const char collectives_gone[] =
-    "another report corrects what communicates on a device: its collective records are removed; run nsysx-collectives "
-    "again";
 static const char steps_gone[] =
     "several streams are merged: marks of steps and of idle time are removed; run nsysx-steps --mark and nsysx-idle "
     "--mark again";
 static const char waits_gone[] =
-    "several streams are merged: instances and waits of collectives are removed; run nsysx-collectives again";
+    "several streams are merged: records of collectives, with their waits, are removed; run nsysx-collectives again";
 
 bool
 nsx_merge_stale_counts(struct nsx_str text)
 {
-	static const char *const counts[] = { hidden_gone, collectives_gone, steps_gone, waits_gone };
+	static const char *const counts[] = { hidden_gone, steps_gone, waits_gone };
 
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		if (nsx_str_eq(text, nsx_str_c(counts[i])))
@@ -71,30 +68,24 @@ nsx_merge_stale_find(struct mg *m)
 bool
 nsx_merge_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 {
-	bool collective = rec->kind->id == NSX_COLLECTIVE;
 	struct mg_stale *stale;
 
 	if (m->n > 1 && nsx_stale_mark(&m->marks, rec))
 		return true;
-	if (!s->suspect || (!collective && rec->kind->id != NSX_THUNK))
+	if (!s->suspect || rec->kind->id != NSX_THUNK)
 		return false;
-	stale = stale_of(m, s, rec, collective ? NSX_COLLECTIVE_device : NSX_THUNK_device);
-	if (!stale || !stale->is)
-		return false;
-	if (!collective && nsx_has(rec, NSX_THUNK_hidden)) {
+	stale = stale_of(m, s, rec, NSX_THUNK_device);
+	if (stale && stale->is && nsx_has(rec, NSX_THUNK_hidden)) {
 		rec->has &= ~((uint64_t)1 << NSX_THUNK_hidden);
 		stale->hidden++;
 	}
-	stale->collectives += collective;
-	return collective;
+	return false;
 }
 
 static int
 say(struct mg *m, struct nsx_str report, const struct mg_stale *s)
 {
-	if (nsx_merge_diag_count(m, NSX_WARNING, report, s->hidden, hidden_gone) != NSX_OK)
-		return NSX_ERR;
-	return nsx_merge_diag_count(m, NSX_WARNING, report, s->collectives, collectives_gone);
+	return nsx_merge_diag_count(m, NSX_WARNING, report, s->hidden, hidden_gone);
 }
 
 int

@@ -105,7 +105,7 @@ finish(struct loaded *l)
 	}
 	s->programs.p[0].time = s->time;
 	s->programs.p[0].execs = 1;
-	return nsx_compare_take_models(l->c, s, &l->sums.comm.cat);
+	return nsx_compare_take_models(l->c, s, &l->sums.reading.comm->cat);
 }
 
 int

@@ -8,7 +8,7 @@
  *   device 1   110..150   hidden 35   waits 20 for device 2, of which 15 are exposed: it is exposed for 15 in all
  *   device 2   130..151               the last; takes 21, the shortest, from which the bandwidth is computed
  *
- * Holds instances until all devices of the group have recorded them, and a sum for each unit: an instruction in one of
+ * A sum is held for each unit of instances (job/collective_pairing.h): an instruction in one of
  * its groups, or the operations of one NCCL communicator, kind and size. */
 #include <stdlib.h>
 
@@ -177,130 +177,80 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 	return NSX_OK;
 }
 
-/* ---- collectives of XLA, which are thunks */
+/* ---- the unit of an instance */
 
-/* The data kept of a device's record: the record, and its unit. */
-struct held { struct nsx_look_record record; uint32_t unit; bool incomplete; };
-
-static int
-complete(void *state, struct nsx_key key, void *records, size_t n)
+/* Of thunks: their instruction, in one of its groups. */
+static uint32_t
+unit_of_thunks(struct nsx_look_comm *c, const struct nsx_collective *of)
 {
-	struct nsx_look_comm *c = state;
-	const struct held *held = records;
-	bool partial = false;
+	const struct nsx_catalogue *cat = &c->pairing.comm.cat;
+	const struct nsx_cat_inst *inst = &cat->insts.p[nsx_comm_collective_inst(of->collective)];
+	struct nsx_look_unit fresh = { .bytes = of->bytes < 0 ? -1 : of->bytes, .group = of->group < 0 ? -1 : of->group };
 
-	(void)key;
-	c->scratch.n = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (!nsx_vec_push(&c->scratch, held[i].record))
-			return nomem(c);
-		partial |= held[i].incomplete;
-	}
-	return add_instance(c, held->unit, c->scratch.p, n, partial);
-}
-
-static int
-take_thunk(struct nsx_look_comm *c, const struct nsx_rec *rec)
-{
-	int64_t start = nsx_int(rec, NSX_THUNK_start, NSX_ABSENT), dur = nsx_int(rec, NSX_THUNK_dur, -1);
-	struct nsx_look_unit fresh = { .bytes = -1, .group = -1, .like = NSX_NONE };
-	struct held held = { .unit = NSX_NONE };
-	struct nsx_comm_record r;
-	struct nsx_key key;
-
-	if (!nsx_is_comm(&c->comm, rec) || start == NSX_ABSENT || dur < 0)
-		return NSX_OK;
-	if (nsx_comm_describe(&c->comm, rec, &r, c->at->err) != NSX_OK)
-		return NSX_ERR;
-	if (!nsx_comm_instance(&c->comm, rec, &r, &key))
-		return nomem(c);
-	const struct nsx_cat_inst *inst = &c->comm.cat.insts.p[r.inst];
-
-	held.record = (struct nsx_look_record){ nsx_int(rec, NSX_THUNK_device, NSX_ABSENT), start,
-	                                        nsx_add_sat(start, dur, NULL),
-	                                        nsx_int(rec, NSX_THUNK_hidden, -1), nsx_comm_clock(&c->comm, rec) };
-	held.incomplete = r.incomplete;
-	fresh.name = nsx_look_text(c->at, nsx_cat_str(&c->comm.cat, inst->name));
-	fresh.kind = nsx_look_text(c->at, nsx_cat_str(&c->comm.cat, r.kind));
-	fresh.bytes = r.has_bytes ? r.bytes : -1;
-	fresh.group = r.has_group ? r.group : -1;
+	fresh.name = nsx_look_text(c->at, nsx_cat_str(cat, inst->name));
+	fresh.kind = nsx_look_text(c->at, nsx_cat_str(cat, of->kind));
 	fresh.like = nsx_map_number(&c->like_of, (struct nsx_key){ (uint64_t)fresh.kind << 1, (uint64_t)inst->groups });
-	if (fresh.name == NSX_NONE || fresh.kind == NSX_NONE || fresh.like == NSX_NONE || held.record.clock == NSX_NONE)
-		return nomem(c);
-	held.unit = unit_at(c, (struct nsx_key){ nsx_comm_collective(&r), 0 }, fresh);
-	if (held.unit == NSX_NONE)
-		return nomem(c);
-	return nsx_instances_add(&c->instances, key, &held, r.participants, c->at->err);
+	return fresh.name == NSX_NONE || fresh.kind == NSX_NONE || fresh.like == NSX_NONE
+	       ? (uint32_t)NSX_NONE : unit_at(c, (struct nsx_key){ of->collective, 0 }, fresh);
 }
 
-/* ---- operations that communicate by themselves */
-
-/* An operation in no instance: counted in its kind only. */
-static int
-take_lone(struct nsx_look_comm *c, const struct nsx_rec *op)
+/* Of operations of an NCCL communicator: it, their kind and size, and the pair of ranks. */
+static uint32_t
+unit_of_nccl(struct nsx_look_comm *c, const struct nsx_collective *of, size_t n)
 {
-	int64_t start = nsx_int(op, NSX_OP_start, NSX_ABSENT), dur = nsx_int(op, NSX_OP_dur, -1);
-	struct nsx_look_record r = { nsx_int(op, NSX_OP_device, NSX_ABSENT), start, nsx_add_sat(start, dur, NULL),
-	                             nsx_int(op, NSX_OP_hidden, -1), 0 };
-	struct nsx_look_unit fresh = { .bytes = -1, .group = -1, .like = NSX_NONE };
-	uint32_t unit;
+	const struct nsx_catalogue *cat = &c->pairing.comm.cat;
+	struct nsx_look_unit fresh = { .bytes = -1, .group = -1, .nccl = true };
+	struct nsx_key key = { (uint64_t)of->comm_id << 32 | of->kind, (uint64_t)1 << 63 | of->pair };
+	uint32_t number = nsx_map_number(&c->like_of, key);
 
-	if (start == NSX_ABSENT || dur < 0)
-		return NSX_OK;
-	c->lone++;
-	fresh.name = fresh.kind = nsx_look_text(c->at, nsx_string(op, NSX_OP_collective));
-	unit = fresh.kind == NSX_NONE ? (uint32_t)NSX_NONE : unit_at(c, (struct nsx_key){ fresh.kind, 1 }, fresh);
-	return unit == NSX_NONE ? nomem(c) : add_instance(c, unit, &r, 1, true);
-}
-
-static int
-take_op(struct nsx_look_comm *c, const struct nsx_rec *op)
-{
-	uint32_t clock;
-
-	if (!nsx_is_comm_op(&c->comm, op))
-		return NSX_OK;
-	if (!nsx_nccl_is(op))
-		return take_lone(c, op);
-	clock = nsx_comm_clock(&c->comm, op);
-	return clock == NSX_NONE ? nomem(c) : nsx_nccl_take(&c->nccl, op, clock, c->at->err);
-}
-
-/* The operations [a, b) are an instance. */
-static int
-close_nccl(struct nsx_look_comm *c, size_t a, size_t b)
-{
-	const struct nsx_nccl_op *o = &c->nccl.ops.p[a];
-	const struct nsx_nccl_key *k = &c->nccl.keys.p[o->key];
-	struct nsx_look_unit fresh = { .bytes = -1, .group = -1, .like = NSX_NONE, .nccl = true };
-	struct nsx_str kind = nsx_intern_str(&c->nccl.texts, k->kind);
-	uint32_t unit = NSX_NONE;
-
-	c->scratch.n = 0;
-	for (size_t i = a; i < b; i++) {
-		const struct nsx_nccl_op *x = &c->nccl.ops.p[i];
-		const struct nsx_nccl_device *d = &c->nccl.devices.p[x->device];
-
-		if (!nsx_vec_push(&c->scratch, ((struct nsx_look_record){ d->number, x->start,
-		                                                          nsx_add_sat(x->start, x->dur, NULL),
-		                                                          x->hidden, d->clock })))
-			return nomem(c);
-		fresh.bytes = x->bytes > fresh.bytes ? x->bytes : fresh.bytes;
-		fresh.group = x->group > fresh.group ? x->group : fresh.group;
+	for (size_t i = 0; i < n; i++) {
+		fresh.bytes = of[i].bytes > fresh.bytes ? of[i].bytes : fresh.bytes;
+		fresh.group = of[i].group > fresh.group ? of[i].group : fresh.group;
 	}
 	c->at->text.len = 0;
-	nsx_buf_str(&c->at->text, kind);
+	nsx_buf_str(&c->at->text, nsx_cat_str(cat, of->kind));
 	nsx_buf_c(&c->at->text, " of communicator ");
-	nsx_buf_str(&c->at->text, nsx_intern_str(&c->nccl.texts, k->comm));
+	nsx_buf_str(&c->at->text, nsx_cat_str(cat, of->comm_id));
 	fresh.name = nsx_look_text(c->at, nsx_buf_view(&c->at->text));
-	fresh.kind = nsx_look_text(c->at, kind);
-	fresh.comm = nsx_look_text(c->at, nsx_intern_str(&c->nccl.texts, k->comm));
-	fresh.like = nsx_map_number(&c->like_of, (struct nsx_key){ (uint64_t)fresh.kind << 1 | 1, k->comm });
-	if (fresh.name != NSX_NONE && fresh.kind != NSX_NONE && fresh.comm != NSX_NONE && fresh.like != NSX_NONE)
-		unit = unit_at(c, (struct nsx_key){ (uint64_t)o->key << 8 | 2, (uint64_t)fresh.bytes }, fresh);
-	if (unit == NSX_NONE)
+	fresh.kind = nsx_look_text(c->at, nsx_cat_str(cat, of->kind));
+	fresh.comm = nsx_look_text(c->at, nsx_cat_str(cat, of->comm_id));
+	fresh.like = nsx_map_number(&c->like_of, (struct nsx_key){ (uint64_t)fresh.kind << 1 | 1, of->comm_id });
+	return number == NSX_NONE || fresh.name == NSX_NONE || fresh.kind == NSX_NONE || fresh.comm == NSX_NONE
+	       || fresh.like == NSX_NONE
+	       ? (uint32_t)NSX_NONE : unit_at(c, (struct nsx_key){ (uint64_t)number << 8 | 2, (uint64_t)fresh.bytes }, fresh);
+}
+
+/* Of an operation in no instance: its kind only. */
+static uint32_t
+unit_of_lone(struct nsx_look_comm *c, const struct nsx_collective *of)
+{
+	struct nsx_look_unit fresh = { .bytes = -1, .group = -1, .like = NSX_NONE };
+
+	fresh.name = fresh.kind = nsx_look_text(c->at, of->kind == NSX_NONE ? NSX_STR("")
+	                                        : nsx_cat_str(&c->pairing.comm.cat, of->kind));
+	return fresh.kind == NSX_NONE ? (uint32_t)NSX_NONE : unit_at(c, (struct nsx_key){ fresh.kind, 1 }, fresh);
+}
+
+static int
+take_instance(void *state, struct nsx_collective *of, size_t n)
+{
+	struct nsx_look_comm *c = state;
+	bool lone = of->single && !of->apart, partial = lone;
+	uint32_t unit = of->thunk ? unit_of_thunks(c, of) : lone ? unit_of_lone(c, of) : unit_of_nccl(c, of, n);
+
+	c->scratch.n = 0;
+	if (unit == NSX_NONE || !nsx_vec_room(&c->scratch, n))
 		return nomem(c);
-	return add_instance(c, unit, c->scratch.p, c->scratch.n, (int64_t)(b - a) < fresh.group);
+	c->lone += lone;
+	/* Its clock cannot be compared with those of the others. */
+	c->apart += of->apart;
+	for (size_t i = 0; i < n; i++) {
+		partial |= of[i].incomplete || (!of[i].thunk && (int64_t)n < of[i].group);
+		c->scratch.p[c->scratch.n++] = (struct nsx_look_record){
+			of[i].device, of[i].start, nsx_add_sat(of[i].start, of[i].dur, NULL),
+			of[i].hidden == NSX_ABSENT ? -1 : of[i].hidden, of[i].clock };
+	}
+	return add_instance(c, unit, c->scratch.p, n, partial);
 }
 
 /* ---- all collectives */
@@ -308,17 +258,28 @@ close_nccl(struct nsx_look_comm *c, size_t a, size_t b)
 int
 nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec)
 {
-	if (!c->instances.complete)
-		c->instances = (struct nsx_instances){ .size = sizeof(struct held), .complete = complete, .state = c };
-	switch (rec->kind->id) {
-	case NSX_THUNK: return take_thunk(c, rec);
-	case NSX_OP:    return take_op(c, rec);
-	case NSX_COMMUNICATOR:
-		if (nsx_nccl_take(&c->nccl, rec, 0, c->at->err) != NSX_OK)
-			return NSX_ERR;
-		return nsx_comm_take(&c->comm, rec, c->at->err);
-	default:        return nsx_comm_take(&c->comm, rec, c->at->err);
+	struct nsx_comm_record r;
+	struct nsx_pairable x;
+	int rc;
+
+	if (!c->pairing.instance) {
+		c->pairing.instance = take_instance;
+		c->pairing.state = c;
+		c->pairing.err = c->at->err;
+		nsx_pairing_begin(&c->pairing);
 	}
+	rc = nsx_pairing_take(&c->pairing, rec);
+	if (rc != NSX_OK || !nsx_pairing_is(&c->pairing, rec) || nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT) == NSX_ABSENT
+	    || nsx_field_int(rec, NSX_ROLE_DUR, -1) < 0)
+		return rc;
+	if (rec->kind->id == NSX_OP) {
+		rc = nsx_pairing_op(&c->pairing, rec, &x);
+	} else {
+		rc = nsx_comm_describe(&c->pairing.comm, rec, &r, c->at->err);
+		if (rc == NSX_OK)
+			rc = nsx_pairing_thunk(&c->pairing, rec, &r, &x);
+	}
+	return rc == NSX_OK ? nsx_pairing_add(&c->pairing, &x, c->came++) : NSX_ERR;
 }
 
 /* ---- comparison of similar units */
@@ -391,14 +352,8 @@ compare_units(struct nsx_look_comm *c)
 int
 nsx_look_comm_finish(struct nsx_look_comm *c)
 {
-	int rc = nsx_instances_finish(&c->instances, c->at->err);
+	int rc = c->pairing.instance ? nsx_pairing_finish(&c->pairing) : NSX_OK;
 
-	if (rc == NSX_OK)
-		rc = nsx_nccl_number(&c->nccl, c->at->err);
-	for (size_t i = 0, k; rc == NSX_OK && i < c->nccl.ops.n; i = k) {
-		k = nsx_nccl_instance(&c->nccl, i);
-		rc = close_nccl(c, i, k);
-	}
 	if (rc == NSX_OK)
 		compare_units(c);
 	return rc;
@@ -441,9 +396,7 @@ nsx_look_comm_bound(struct nsx_look_at *a)
 void
 nsx_look_comm_free(struct nsx_look_comm *c)
 {
-	nsx_comm_free(&c->comm);
-	nsx_instances_free(&c->instances);
-	nsx_nccl_free(&c->nccl);
+	nsx_pairing_free(&c->pairing);
 	nsx_map_free(&c->unit_of);
 	nsx_map_free(&c->like_of);
 	nsx_map_free(&c->late_of);

@@ -295,7 +295,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	a->idle.diags = &idle;
 	a->roof.options = &a->roof_options;
 	a->roof.cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
-	a->comm.comm.cat.keep = a->idle.cat.keep = NSX_CAT_NAMES;
+	a->comm.pairing.comm.cat.keep = a->idle.cat.keep = NSX_CAT_NAMES;
 	a->idle.err = a->roof.err = a->err;
 	a->comm.at = a;
 	a->copies = nsx_copies_open(a->err);

@@ -16,7 +16,7 @@
 
 #include "base/num.h"
 #include "job/communication.h"
-#include "job/instances.h"
+#include "job/collective_pairing.h"
 #include "job/nccl.h"
 #include "job/overruns.h"
 #include "job/pace.h"
@@ -106,9 +106,8 @@ struct nsx_look_late {
 
 struct nsx_look_comm {
 	struct nsx_look_at  *at;
-	struct nsx_comm      comm;
-	struct nsx_instances instances;
-	struct nsx_nccl_set  nccl;
+	struct nsx_pairing   pairing;
+	uint64_t             came;      /* records of collectives */
 	struct nsx_map       unit_of, like_of, late_of;
 	NSX_VEC(struct nsx_look_unit) units;
 	NSX_VEC(struct nsx_look_late) late;

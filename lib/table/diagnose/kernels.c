@@ -24,7 +24,7 @@ nsx_look_kernel_take(struct nsx_look_at *a, const struct nsx_rec *op)
 	uint32_t name, at;
 
 	if (a->devices.n < 2 || dur <= 0 || !nsx_str_eq(nsx_string(op, NSX_OP_type), NSX_STR("kernel"))
-	    || nsx_cat_communicates(&a->comm.comm.cat, op))
+	    || nsx_cat_communicates(&a->comm.pairing.comm.cat, op))
 		return NSX_OK;
 	name = nsx_look_kernel(a, nsx_string(op, NSX_OP_name));
 	if (name == NSX_NONE)

@@ -116,7 +116,7 @@ add_kernel(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t
 int
 nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec)
 {
-	struct nsx_catalogue *cat = &a->comm.comm.cat;
+	struct nsx_catalogue *cat = &a->comm.pairing.comm.cat;
 	int64_t dur = nsx_field_int(rec, NSX_ROLE_DUR, 0);
 
 	if (dur <= 0 || nsx_cat_communicates(cat, rec))

@@ -89,7 +89,7 @@ static const char *
 waits_command(struct nsx_look_at *a)
 {
 	a->command.len = 0;
-	nsx_look_put_over(a, a->comm.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
+	nsx_look_put_over(a, a->comm.pairing.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
 	                     : "nsysx-stragglers --waits --sort caused");
 	return nsx_look_command(a);
 }

@@ -287,5 +287,5 @@ lockstep_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags
 	return rc;
 }
 
-const struct nsx_later nsx_late_lockstep = { sizeof(struct lockstep), false, complete, take_module, take_thunk,
+const struct nsx_later nsx_late_lockstep = { sizeof(struct lockstep), complete, take_module, take_thunk,
                                              lockstep_finish, lockstep_free };

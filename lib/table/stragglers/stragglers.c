@@ -6,21 +6,19 @@
 #include "base/num.h"
 #include "job/missing.h"
 
-/* Whether the program of that index is selected. */
-static bool
-wanted(const struct nsx_late *late, uint32_t program)
+bool
+nsx_late_wanted(const struct nsx_catalogue *cat, const struct nsx_top *top, const char *name, uint32_t program)
 {
-	const struct nsx_catalogue *cat = &late->comm.cat;
 	const struct nsx_cat_program *p = &cat->programs.p[program];
-	struct nsx_str want = nsx_str_c(late->options.program);
+	struct nsx_str want = nsx_str_c(name);
 	int64_t id;
 
-	if (!late->options.program)
+	if (!name)
 		return true;
 	if (p->id != NSX_ABSENT && nsx_get_int(want, &id) && id == p->id)
 		return true;
 	return want.len && (nsx_str_eq(want, nsx_cat_str(cat, p->key)) ||
-	                    nsx_str_eq(want, nsx_cat_str(cat, nsx_top_name(&late->top, program))));
+	                    nsx_str_eq(want, nsx_cat_str(cat, nsx_top_name(top, program))));
 }
 
 /* Set *clock to the clock of a record's device. NSX_OK, or NSX_ERR when out of memory or if a second report has a clock
@@ -62,16 +60,14 @@ take(struct nsx_late *late, const struct nsx_later *how, void *state, const stru
 		t.end = nsx_add_sat(t.start, rec->v[NSX_THUNK_dur].i, NULL);
 		if (find_clock(late, rec, &t.clock) != NSX_OK)
 			return NSX_ERR;
-		if (nsx_is_comm(&late->comm, rec) != how->communication)
+		if (nsx_is_comm(&late->comm, rec))
 			return NSX_OK;
 		late->any = true;
 		program = nsx_top_program(&late->top, rec);
 		if (program == NSX_NONE)
 			return nsx_err_nomem(late->err, NULL);
-		return wanted(late, program) ? how->thunk(state, rec, program, &t) : NSX_OK;
-	case NSX_OP:
-		late->nccl += how->communication && nsx_cat_communicates_again(&late->comm.cat, rec);
-		return NSX_OK;
+		return nsx_late_wanted(&late->comm.cat, &late->top, late->options.program, program)
+		       ? how->thunk(state, rec, program, &t) : NSX_OK;
 	default:
 		return nsx_comm_take(&late->comm, rec, late->err);
 	}
@@ -88,22 +84,22 @@ take_counted(void *state, const struct nsx_rec *rec)
 	return take(c->late, c->how, c->state, rec);
 }
 
-/* Whether the requested program exists. */
-static int
-check_program(const struct nsx_late *late)
+int
+nsx_late_check_program(const struct nsx_catalogue *cat, const struct nsx_top *top, const char *want,
+                       struct nsx_err *err)
 {
-	for (size_t i = 0; i < late->comm.cat.programs.n; i++)
-		if (wanted(late, (uint32_t)i))
+	for (size_t i = 0; i < cat->programs.n; i++)
+		if (nsx_late_wanted(cat, top, want, (uint32_t)i))
 			return NSX_OK;
-	if (!late->options.program)
+	if (!want)
 		return NSX_OK;
 	struct nsx_buf meant = { 0 };
-	nsx_missing_put_program(&late->comm.cat, late->options.program, &meant);
+	nsx_missing_put_program(cat, want, &meant);
 	if (meant.failed)
-		nsx_err_nomem(late->err, NULL);
+		nsx_err_nomem(err, NULL);
 	else
-		nsx_err_set(late->err, "no program with the key, name or id %s%.*s", late->options.program,
-		            (int)meant.len, meant.len ? meant.ptr : "");
+		nsx_err_set(err, "no program with the key, name or id %s%.*s", want, (int)meant.len,
+		            meant.len ? meant.ptr : "");
 	nsx_buf_free(&meant);
 	return NSX_ERR;
 }
@@ -114,9 +110,10 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 {
 	if (options->show == NSX_STRAGGLERS_PACE)
 		return nsx_stragglers_pace(in, options, s, diags, err);
+	if (options->show == NSX_STRAGGLERS_WAITS || options->show == NSX_STRAGGLERS_PAIRS)
+		return nsx_stragglers_waits(in, options, s, diags, err);
 	struct nsx_late late = { .err = err, .in = in, .options = *options };
-	bool lockstep = options->show == NSX_STRAGGLERS_DEVICES || options->show == NSX_STRAGGLERS_CURVE;
-	const struct nsx_later *how = lockstep ? &nsx_late_lockstep : &nsx_late_waits;
+	const struct nsx_later *how = &nsx_late_lockstep;
 	struct nsx_late_state *state = calloc(1, how->size);
 	struct counted c = { &late, how, state, 0 };
 	int rc = state ? NSX_OK : nsx_err_nomem(err, NULL);
@@ -127,8 +124,6 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
-	if (how->communication)
-		nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES));
 	late.top.given = &late.comm.cat;
 	if (state) {
 		state->late = &late;
@@ -139,7 +134,7 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 		rc = nsx_read_all(in, options->require, take_counted, &c, err);
 	s->diags = c.diags;
 	if (rc == NSX_OK)
-		rc = check_program(&late);
+		rc = nsx_late_check_program(&late.comm.cat, &late.top, late.options.program, err);
 	if (rc == NSX_OK)
 		rc = nsx_instances_finish(&state->instances, err);
 	if (rc == NSX_OK)

@@ -1,18 +1,17 @@
-/* waits.c -- which devices waited in collectives, and for which.
+/* waits.c -- which devices waited in collectives, and for which: sums over instances (job/collective_instances.h).
  *
  * In one instance of a collective, an execution of it by a group, a device waits from its own start to the start of the
  * last device, for which it waits; from there to the last end is transfer:
  *
  *   device 0   100..150    waits 30 for device 2
  *   device 1   110..150    waits 20 for device 2
- *   device 2   130..151    made others wait 50; transfer of all three: 21
- *
- * Holds instances until all devices of the group have recorded them, and a sum for each row. */
+ *   device 2   130..151    made others wait 50; transfer of all three: 21 */
 #include <stdlib.h>
 
 #include "table/stragglers/rows.h"
 #include "base/num.h"
 #include "job/clock_error.h"
+#include "job/collective_instances.h"
 
 enum { W_COLLECTIVE, W_DEVICE, W_COUNT, W_WAIT, W_WAIT_MEAN, W_WAIT_MAX, W_LAST, W_CAUSED, W_TRANSFER_MEAN, W_NCOLS };
 
@@ -49,24 +48,26 @@ struct row {
 };
 
 struct waits {
-	struct nsx_late_state begin;
+	struct nsx_err  *err;
+	const struct nsx_stragglers_options *options;
+	struct nsx_collective_reading reading;
+	struct nsx_top   top;              /* on the catalogue of the reading */
 	struct nsx_map   device_of, row_of;
 	NSX_VEC(struct row) rows;
-	bool             any;
-	int64_t          apart, incomplete;
+	int64_t          diags, instances, apart, incomplete, alone;
 };
 
 static int
 nomem(struct waits *f)
 {
-	return nsx_err_nomem(f->begin.late->err, NULL);
+	return nsx_err_nomem(f->err, NULL);
 }
 
 /* The row of a kind, a device and, for pairs, the device that it waited for; NULL when out of memory. */
 static struct row *
 row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
 {
-	bool pairs = f->begin.late->options.show == NSX_STRAGGLERS_PAIRS;
+	bool pairs = f->options->show == NSX_STRAGGLERS_PAIRS;
 	uint32_t d = nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)device, 0 });
 	uint32_t c = pairs ? nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)cause, 0 }) : 0;
 	uint32_t at = d == NSX_NONE || c == NSX_NONE ? NSX_NONE : nsx_map_number(&f->row_of,
@@ -79,41 +80,47 @@ row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
 }
 
 static int
-complete(void *state, struct nsx_key key, void *records, size_t n)
+add_instance(void *state, struct nsx_collective *of, size_t n)
 {
 	struct waits *f = state;
-	const struct nsx_late_record *of = records, *last = of;
-	int64_t end = of->end;
+	const struct nsx_collective *late = of;
+	bool pairs = f->options->show == NSX_STRAGGLERS_PAIRS;
+	int64_t last = nsx_add_sat(of->start, of->wait, NULL), end = INT64_MIN;
 	nsx_u128 caused = 0;
-	bool pairs = f->begin.late->options.show == NSX_STRAGGLERS_PAIRS;
-	uint32_t kind = f->begin.late->comm.cat.insts.p[nsx_comm_collective_inst(key.a)].collective;
 
-	for (size_t i = 1; i < n; i++) {
-		if (of[i].clock != of->clock) {
-			f->apart++;
-			return NSX_OK;
-		}
-		if (of[i].start > last->start || (of[i].start == last->start && of[i].device < last->device))
-			last = &of[i];
-		end = of[i].end > end ? of[i].end : end;
+	f->alone += of->single;
+	if (of->single || (f->options->program && (of->program == NSX_NONE || !nsx_late_wanted(&f->reading.comm->cat,
+	    &f->top, f->options->program, of->program))))
+		return NSX_OK;
+	f->instances++;
+	f->incomplete += (int64_t)n < of->group ? (int64_t)n : 0;
+	if (n < 2 || of->wait == NSX_ABSENT) {
+		f->apart += n > 1;
+		return NSX_OK;
 	}
-	for (size_t i = 0; i < n && n > 1; i++) {
-		nsx_u128 wait = (uint64_t)last->start - (uint64_t)of[i].start;
-		int64_t shown = wait > INT64_MAX ? INT64_MAX : (int64_t)wait;
+	for (size_t i = 0; i < n; i++) {
+		int64_t own = nsx_add_sat(of[i].start, of[i].dur, NULL);
 
-		if (pairs && &of[i] == last)
+		late = of[i].late ? &of[i] : late;
+		end = own > end ? own : end;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (pairs && &of[i] == late)
 			continue;
-		struct row *r = row_at(f, kind, of[i].device, last->device);
+		/* A wait that long was cut to the largest number. */
+		if (of[i].wait == INT64_MAX)
+			return nsx_err_overflow(f->err, NULL);
+		struct row *r = row_at(f, of->kind, of[i].device, late->device);
 		if (!r)
 			return nomem(f);
 		r->count++;
-		r->wait += wait;
-		r->wait_max = shown > r->wait_max ? shown : r->wait_max;
-		r->transfer += (uint64_t)end - (uint64_t)last->start;
-		caused += wait;
+		r->wait += (nsx_u128)of[i].wait;
+		r->wait_max = of[i].wait > r->wait_max ? of[i].wait : r->wait_max;
+		r->transfer += (nsx_u128)nsx_sub_sat(end, last, NULL);
+		caused += (nsx_u128)of[i].wait;
 	}
-	if (n > 1 && !pairs) {
-		struct row *r = row_at(f, kind, last->device, 0);
+	if (!pairs) {
+		struct row *r = row_at(f, of->kind, late->device, 0);
 
 		if (!r)
 			return nomem(f);
@@ -123,32 +130,16 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 	return NSX_OK;
 }
 
-static void
-waits_free(void *state)
-{
-	struct waits *f = state;
-
-	nsx_map_free(&f->device_of);
-	nsx_map_free(&f->row_of);
-	free(f->rows.p);
-}
-
 static int
-take_thunk(void *state, const struct nsx_rec *rec, uint32_t program, const struct nsx_late_record *times)
+take_other(void *state, const struct nsx_rec *rec)
 {
 	struct waits *f = state;
-	struct nsx_late *late = f->begin.late;
-	struct nsx_comm_record r;
-	struct nsx_key key;
 
-	(void)program;
-	f->any = true;
-	if (nsx_comm_describe(&late->comm, rec, &r, late->err) != NSX_OK)
-		return NSX_ERR;
-	f->incomplete += r.incomplete;
-	if (!nsx_comm_instance(&late->comm, rec, &r, &key))
+	f->diags += rec->kind->id == NSX_DIAG;
+	f->top.given = &f->reading.comm->cat;
+	if (rec->kind->id == NSX_MODULE && nsx_top_module(&f->top, rec) == NSX_NONE)
 		return nomem(f);
-	return nsx_instances_add(&f->begin.instances, key, times, r.participants, late->err);
+	return NSX_OK;
 }
 
 /* ---- the table ---- */
@@ -185,9 +176,9 @@ put_wait(struct waits *f, struct nsx_table *t, const struct order *o)
 	nsx_table_int(t, W_WAIT_MAX, r->wait_max);
 	nsx_table_int(t, W_LAST, r->last);
 	nsx_table_double(t, W_TRANSFER_MEAN, (double)r->transfer / (double)r->count);
-	if (nsx_table_sum(t, W_WAIT, r->wait, f->begin.late->err) != NSX_OK)
+	if (nsx_table_sum(t, W_WAIT, r->wait, f->err) != NSX_OK)
 		return NSX_ERR;
-	return nsx_table_sum(t, W_CAUSED, r->caused, f->begin.late->err);
+	return nsx_table_sum(t, W_CAUSED, r->caused, f->err);
 }
 
 static int
@@ -204,25 +195,22 @@ put_pair(struct waits *f, struct nsx_table *t, const struct order *o)
 	nsx_table_int(t, P_COUNT, r->count);
 	nsx_table_double(t, P_WAIT_MEAN, (double)r->wait / (double)r->count);
 	nsx_table_int(t, P_WAIT_MAX, r->wait_max);
-	return nsx_table_sum(t, P_WAIT, r->wait, f->begin.late->err);
+	return nsx_table_sum(t, P_WAIT, r->wait, f->err);
 }
 
 static bool
 within_error(const struct waits *f, const struct row *r)
 {
-	return r->wait && (double)r->wait <= nsx_clock_error(&f->begin.late->comm.cat) * (double)r->count;
+	return r->wait && (double)r->wait <= nsx_clock_error(&f->reading.comm->cat) * (double)r->count;
 }
 
 static int
-waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
+make(struct waits *f, struct nsx_stragglers *out)
 {
-	struct waits *f = state;
-	bool pairs = f->begin.late->options.show == NSX_STRAGGLERS_PAIRS;
-	struct order *rows;
+	bool pairs = f->options->show == NSX_STRAGGLERS_PAIRS;
+	struct order *rows = malloc((f->rows.n + 1) * sizeof *rows);
 	int rc = NSX_OK;
-	int64_t within = 0;
 
-	rows = malloc((f->rows.n + 1) * sizeof *rows);
 	out->table = pairs ? nsx_table_new(pair_cols, P_NCOLS) : nsx_table_new(wait_cols, W_NCOLS);
 	nsx_table_rank(out->table, pairs ? "collective device waited_for wait count"
 	                                  : "collective device wait caused last count");
@@ -231,10 +219,8 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
 		const struct row *r = &f->rows.p[i];
 
-		within += within_error(f, r);
 		rows[i] = (struct order){ r->kind == NSX_NONE ? NSX_STR("[unknown]")
-		                          : nsx_cat_str(&f->begin.late->comm.cat,
-			r->kind),
+		                          : nsx_cat_str(&f->reading.comm->cat, r->kind),
 		                          pairs ? r->wait : r->caused, r };
 	}
 	if (rc == NSX_OK && f->rows.n > 1)
@@ -242,24 +228,62 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++)
 		rc = pairs ? put_pair(f, out->table, &rows[i]) : put_wait(f, out->table, &rows[i]);
 	free(rows);
-	if (!f->any && f->begin.late->nccl)
-		nsx_diag_add(diags, NSX_WARNING, "", f->begin.late->nccl,
-		             "kernels communicate, but none belongs to a collective of an XLA program, which waits "
-		             "need: nsysx-collectives --instances --sort skew shows which rank NCCL's others wait for");
-	else if (!f->any)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
-	else if (f->rows.n == 0)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no collective has two devices of the stream on one clock: no waits");
-	nsx_clock_error_diag(&f->begin.late->comm.cat, within, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", f->apart,
-	             "executions of collectives on devices whose clocks cannot be compared: ignored");
-	nsx_comm_group_diags(&f->begin.late->comm, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", f->incomplete,
-		"thunks of collectives whose group has devices that are not in the stream: waits for those are not "
-		"known");
 	return rc;
 }
 
-const struct nsx_later nsx_late_waits = { sizeof(struct waits), true, complete, NULL, take_thunk, waits_finish,
-                                          waits_free };
+static void
+add_diags(const struct waits *f, struct nsx_diags *diags)
+{
+	int64_t within = 0;
+
+	for (size_t i = 0; i < f->rows.n; i++)
+		within += within_error(f, &f->rows.p[i]);
+	if (!f->instances && !f->alone)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
+	else if (!f->instances)
+		nsx_diag_add(diags, NSX_WARNING, "", f->alone,
+		             "operations communicate, but those of other devices that belong to them are not known: NCCL's "
+		             "payloads say it (nsys export --include-blobs=true)");
+	else if (f->instances && !f->rows.n)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no collective has two devices of the stream on one clock: no waits");
+	nsx_clock_error_diag(&f->reading.comm->cat, within, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", f->apart,
+	             "executions of collectives on devices whose clocks cannot be compared: ignored");
+	nsx_comm_group_diags(f->reading.comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", f->incomplete,
+		"records of collectives whose group has devices that are not in the stream: waits for those are not "
+		"known");
+}
+
+int
+nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
+                     struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct waits f = { .err = err, .options = options };
+	int rc;
+
+	*s = (struct nsx_stragglers){ 0 };
+	f.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other, .state = &f,
+	                                             .require = options->require };
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	rc = nsx_collective_instances(in, &f.reading, diags, err);
+	s->diags = f.diags;
+	if (rc == NSX_OK && f.instances && f.reading.comm->own_clocks > 1)
+		rc = nsx_err_set(err, "%s: work of several reports whose clocks are not aligned: run nsysx-align first",
+		                 nsx_reader_where(in));
+	if (rc == NSX_OK)
+		rc = nsx_late_check_program(&f.reading.comm->cat, &f.top, options->program, err);
+	if (rc == NSX_OK)
+		rc = make(&f, s);
+	if (rc == NSX_OK)
+		add_diags(&f, diags);
+	if (rc != NSX_OK)
+		nsx_stragglers_free(s);
+	nsx_collective_reading_free(&f.reading);
+	nsx_top_free(&f.top);
+	nsx_map_free(&f.device_of);
+	nsx_map_free(&f.row_of);
+	free(f.rows.p);
+	return rc;
+}

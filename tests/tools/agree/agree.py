@@ -525,6 +525,12 @@ def marked_waits(job, same):
         summed[r["collective"]] += r["wait"] or 0
     for kind in set(got) | set(summed):
         same(f"collective.wait of {kind}, --summary", summed[kind], got[kind])
+    waited = collections.Counter()
+    for r in table("stragglers -q --waits", job.stream):
+        waited[r["collective"]] += r["wait"] or 0
+    # There an instance of one device is none.
+    for kind in waited:
+        same(f"collective.wait of {kind}, stragglers --waits", waited[kind], got[kind])
     # Numbers count instances from 0 in the order of the stream; in one, all but the last to start wait for it.
     same("numbers of instances", list(of), list(range(len(of))))
     for n, members in of.items():

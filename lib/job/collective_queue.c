@@ -1,5 +1,5 @@
-/* queue.c -- see queue.h. */
-#include "filter/collectives/queue.h"
+/* collective_queue.c -- see collective_queue.h. */
+#include "job/collective_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,9 @@
 #include "job/communication.h"
 
 int
-nsx_marks_begin(struct mark_queue *q, struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes,
-                struct nsx_err *err)
+nsx_marks_begin(struct mark_queue *q, nsx_mark_put *put, void *state, size_t hold_bytes, struct nsx_err *err)
 {
-	nsx_writer_follow(out, NULL);
-	*q = (struct mark_queue){ .in = in, .out = out, .err = err, .hold = nsx_hold_new(hold_bytes, err) };
+	*q = (struct mark_queue){ .put = put, .state = state, .err = err, .hold = nsx_hold_new(hold_bytes, err) };
 	return q->hold ? NSX_OK : NSX_ERR;
 }
 
@@ -20,7 +18,6 @@ nsx_marks_free(struct mark_queue *q)
 {
 	nsx_hold_free(q->hold);
 	free(q->marks.p);
-	free(q->headers.p);
 }
 
 static bool
@@ -29,47 +26,11 @@ is_empty(const struct mark_queue *q)
 	return q->head == q->gone + q->marks.n;
 }
 
-/* A record came: remember the headers before it. */
-static int
-count(struct mark_queue *q)
-{
-	int n;
-
-	nsx_reader_kinds(q->in, &n);
-	while (q->headers.n < (size_t)n)
-		if (!nsx_vec_push(&q->headers, q->came))
-			return nsx_err_nomem(q->err, NULL);
-	q->came++;
-	return NSX_OK;
-}
-
-/* Write a record, after the headers that came before it. */
-static int
-put(struct mark_queue *q, const struct nsx_rec *rec)
-{
-	int n;
-	const struct nsx_kind *const *kinds = nsx_reader_kinds(q->in, &n);
-
-	for (; (size_t)q->declared < q->headers.n && q->headers.p[q->declared] <= q->left; q->declared++)
-		if (nsx_writer_declare(q->out, kinds[q->declared]) != NSX_OK)
-			return NSX_ERR;
-	q->left++;
-	return rec ? nsx_write(q->out, rec) : NSX_OK;
-}
-
 int
-nsx_marks_end(struct mark_queue *q)
+nsx_marks_pass(struct mark_queue *q, struct nsx_rec *rec)
 {
-	return count(q) == NSX_OK ? put(q, NULL) : NSX_ERR;
-}
-
-int
-nsx_marks_pass(struct mark_queue *q, const struct nsx_rec *rec)
-{
-	if (count(q) != NSX_OK)
-		return NSX_ERR;
 	if (is_empty(q))
-		return put(q, rec);
+		return q->put(q->state, rec);
 	q->behind++;
 	return nsx_hold_push(q->hold, rec);
 }
@@ -81,7 +42,6 @@ nsx_marks_push(struct mark_queue *q, const struct nsx_rec *rec, uint64_t *number
 	                  .group = NSX_ABSENT };
 
 	*number = q->gone + q->marks.n;
-	q->came++;
 	q->behind = 0;
 	if (!nsx_vec_push(&q->marks, m))
 		return nsx_err_nomem(q->err, NULL);
@@ -94,14 +54,14 @@ nsx_marks_of(struct mark_queue *q, uint64_t number)
 	return &q->marks.p[number - q->gone];
 }
 
-/* Write n records without marks. */
+/* Pass on n records without marks. */
 static int
-write_plain(struct mark_queue *q, uint64_t n)
+pass_plain(struct mark_queue *q, uint64_t n)
 {
 	struct nsx_rec rec;
 
 	while (n--)
-		if (nsx_hold_pop(q->hold, &rec) != NSX_OK || put(q, &rec) != NSX_OK)
+		if (nsx_hold_pop(q->hold, &rec) != NSX_OK || q->put(q->state, &rec) != NSX_OK)
 			return NSX_ERR;
 	return NSX_OK;
 }
@@ -124,7 +84,7 @@ set_group(struct nsx_rec *rec, int64_t group)
 }
 
 static int
-write_marked(struct mark_queue *q, struct mark *m)
+pass_marked(struct mark_queue *q, struct mark *m)
 {
 	struct nsx_rec rec;
 
@@ -142,7 +102,7 @@ write_marked(struct mark_queue *q, struct mark *m)
 		nsx_set_i(&rec, NSX_COLLECTIVE_late, m->late);
 	}
 	set_group(&rec, m->group);
-	return put(q, &rec);
+	return q->put(q->state, &rec);
 }
 
 int
@@ -152,21 +112,21 @@ nsx_marks_drain(struct mark_queue *q)
 		struct mark *m = nsx_marks_of(q, q->head);
 
 		/* Records before the first that waits wait for nothing. */
-		if (write_plain(q, m->ahead) != NSX_OK)
+		if (pass_plain(q, m->ahead) != NSX_OK)
 			return NSX_ERR;
 		m->ahead = 0;
 		if (!m->known)
 			break;
-		if (write_marked(q, m) != NSX_OK)
+		if (pass_marked(q, m) != NSX_OK)
 			return NSX_ERR;
 		q->head++;
 	}
 	if (is_empty(q)) {
-		if (write_plain(q, q->behind) != NSX_OK)
+		if (pass_plain(q, q->behind) != NSX_OK)
 			return NSX_ERR;
 		q->behind = 0;
 	}
-	/* Moved when half of them are written: each is moved once on average. */
+	/* Moved when half of them are gone: each is moved once on average. */
 	if (q->head - q->gone > q->marks.n / 2) {
 		size_t used = (size_t)(q->head - q->gone);
 

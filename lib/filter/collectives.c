@@ -1,0 +1,95 @@
+/* collectives.c -- a stream with records of its collectives (job/collective_marks.h). Headers of the input stay where they
+ * are among its records, although these wait. */
+#include "filter/collectives.h"
+
+#include <stdlib.h>
+
+#include "job/collective_marks.h"
+#include "job/diags_of.h"
+
+struct adding {
+	struct nsx_reader *in;
+	struct nsx_writer *out;
+	struct nsx_err    *err;
+	uint64_t           came, left;   /* records of the input that are passed on, and that are written */
+	NSX_VEC(uint64_t)  headers;      /* of each kind of the input: `came` when its header did */
+	int                declared;
+};
+
+/* Write the headers that came before the next record. */
+static int
+declare(struct adding *a)
+{
+	int n;
+	const struct nsx_kind *const *kinds = nsx_reader_kinds(a->in, &n);
+
+	for (; (size_t)a->declared < a->headers.n && a->headers.p[a->declared] <= a->left; a->declared++)
+		if (nsx_writer_declare(a->out, kinds[a->declared]) != NSX_OK)
+			return NSX_ERR;
+	return NSX_OK;
+}
+
+static int
+put(void *state, struct nsx_rec *rec)
+{
+	struct adding *a = state;
+
+	/* Collective records are no input: the headers before the next record of it come behind them. */
+	if (rec->kind->id != NSX_COLLECTIVE) {
+		if (declare(a) != NSX_OK)
+			return NSX_ERR;
+		a->left++;
+	}
+	return nsx_write(a->out, rec);
+}
+
+/* Remember the headers that came before this record. */
+static int
+note_headers(struct adding *a)
+{
+	int n;
+
+	nsx_reader_kinds(a->in, &n);
+	while (a->headers.n < (size_t)n)
+		if (!nsx_vec_push(&a->headers, a->came))
+			return nsx_err_nomem(a->err, NULL);
+	return NSX_OK;
+}
+
+static int
+pass(struct adding *a, struct nsx_collective_marks *marks)
+{
+	struct nsx_rec rec;
+	int rc;
+
+	while ((rc = nsx_read(a->in, &rec)) == NSX_OK) {
+		if (rec.kind->id == NSX_COLLECTIVE || nsx_is_diag_of(&rec, "nsysx-collectives"))
+			continue;
+		if (note_headers(a) != NSX_OK)
+			return NSX_ERR;
+		a->came++;
+		if (nsx_collective_marks_take(marks, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	if (rc != NSX_EOF || nsx_collective_marks_finish(marks) != NSX_OK || note_headers(a) != NSX_OK)
+		return NSX_ERR;
+	return declare(a);
+}
+
+int
+nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
+                struct nsx_err *err)
+{
+	struct adding a = { .in = in, .out = out, .err = err };
+	struct nsx_collective_marks *marks = nsx_collective_marks_new(put, &a, hold_bytes, err);
+	int rc = marks ? nsx_reader_add_columns(in, NSX_COLLECTIVE) : NSX_ERR;
+
+	nsx_writer_follow(out, NULL);
+	if (rc == NSX_OK)
+		rc = pass(&a, marks);
+	if (rc == NSX_OK)
+		nsx_collective_marks_diags(marks, diags);
+	nsx_collective_marks_free(marks);
+	free(a.headers.p);
+	return rc;
+}
