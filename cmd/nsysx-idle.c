@@ -7,7 +7,7 @@
 #include "tool.h"
 
 static const char *by = "device", *names, *step, *module, *causes;
-static bool folded, verdict, all, zeros, steps, drained, mark;
+static bool folded, verdict, all, zeros, steps, drained, mark, known;
 static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
 static const struct nsx_opt opts[] = {
@@ -23,6 +23,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_INT(0, "list", &list, "N", 0, 100000000, "print the N longest gaps instead"),
 	NSX_OPT_FLAG(0, "folded", &folded, "write folded stacks of idle time instead, for nsysx-flame"),
 	NSX_OPT_FLAG(0, "mark", &mark, "write the stream instead, with an idle record for each piece of idle time"),
+	NSX_OPT_FLAG(0, "known", &known, "print the causes that are known, read nothing"),
 	NSX_OPT_TIME(0, "latency", &latency, "TIME",
 	             "a launch may take this long to begin after its call returned [20us]"),
 	NSX_OPT_FLAG(0, "all", &all,
@@ -129,6 +130,23 @@ write_stream(int nops, char **ops, const struct nsx_idle_options *o)
 	return nsx_tool_finish(&t, nsx_idle_write(t.in, o, t.out, &t.diags, &t.err));
 }
 
+/* The table of causes. */
+static int
+print_known(int nops)
+{
+	struct nsx_tool t = { .cli = &cli, .in_name = "" };
+	struct nsx_table *table;
+	int rc;
+
+	if (nops)
+		nsx_cli_misuse(&cli, "--known reads no stream");
+	table = nsx_idle_known();
+	rc = table ? nsx_tool_write_table(&t, table, 0) : nsx_err_nomem(&t.err, NULL);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(table);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -145,6 +163,8 @@ main(int argc, char **argv)
 	int64_t ndiags = 0;
 	int rc = NSX_OK;
 
+	if (known)
+		return print_known(nops);
 	parse_by(&o);
 	o.causes = parse_causes();
 	if (folded + verdict + mark + (list >= 0) > 1)

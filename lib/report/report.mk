@@ -300,5 +300,5 @@ $(nsysx_out)/single.html: $(nsysx_out)/index.html $(nsysx_here)/page/single.sh
 	$(nsysx_at)sh $(nsysx_here)/page/single.sh $(nsysx_out) >$@.new && mv -f $@.new $@
 $(nsysx_out)/index.html: $(nsysx_traces) $(nsysx_tables) $(nsysx_flames) $(nsysx_plots) $(nsysx_out)/.state/page $(nsysx_out)/.state/flags $(wildcard $(nsysx_here)/page/*)
 	$(nsysx_at)rm -f $(nsysx_gone)
-	$(nsysx_at)TITLE=$(call nsysx_quoted,$(TITLE)) ALIGN=$(ALIGN) WARMUP=$(WARMUP) DETAIL=$(DETAIL) DUMPS=$(call nsysx_quoted,$(nsysx_given)) \
+	$(nsysx_at)NSYSX_CAUSES=$$($(nsysx_bin)nsysx-idle --known) && export NSYSX_CAUSES && TITLE=$(call nsysx_quoted,$(TITLE)) ALIGN=$(ALIGN) WARMUP=$(WARMUP) DETAIL=$(DETAIL) DUMPS=$(call nsysx_quoted,$(nsysx_given)) \
 		sh $(nsysx_here)/page/page.sh $(nsysx_out) >$@.new && mv -f $@.new $@

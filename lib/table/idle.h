@@ -54,6 +54,10 @@ int nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *ba
 /* The i-th name of a cause or a group; NULL after the last. */
 const char *nsx_idle_cause_known(size_t i);
 
+/* A table of the causes, with their groups, how pictures draw them, and what they mean; the caller frees it. NULL when out
+ * of memory. */
+struct nsx_table *nsx_idle_known(void);
+
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). NSX_IDLE_FOLDED writes stacks to out, and *table
  * stays NULL; the other forms make *table, which the caller frees; *ndiags is the number of diags of the stream.
  * NSX_OK, or NSX_ERR with err filled and nothing to free. */

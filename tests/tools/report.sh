@@ -1,6 +1,9 @@
 #!/bin/sh
 # nsysx-report and lib/report/report.mk against nsysx-report(1): contents of a report, reproducibility, and which files are rebuilt.
 . "${0%/*}/../testlib.sh"
+# What page.sh is given by report.mk.
+NSYSX_CAUSES=$(nsysx-idle --known)
+export NSYSX_CAUSES
 
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
 command -v make >/dev/null 2>&1 || skip_all 'there is no make'
@@ -133,7 +136,7 @@ equal 'devices that are not in the picture of a step have a row with the reason'
 	"$(awk -F'\t' '$1 == "slowest" && $4 == "none" { print $3, $5 }' few/tables/lanes.tsv | paste -sd ,)" '2 outside,16 limit,17 limit'
 equal '... and a sentence on the page' "$(sed -n '/lanes-slowest" tab/,/lanes-median" tab/s/^<p class="note">\(.*\)<\/p>$/\1/p' few/page | paste -sd '|')" \
 	'Nothing of device 2 lies within this time.|For want of room 2 devices are not drawn: 16, 17.'
-causes=$(awk '/split\(CAUSES/ { next } /CAUSES = / { gsub(/.*= "|"$/, ""); print }' "$root/lib/report/page/lanes.awk")
+causes=$(nsysx-idle --known | awk -F'\t' 'NR > 1 && $4 > 0 { print $1 }' | paste -sd ' ')
 echo 'END { n = split(drawn, c, " "); for (i = 1; i <= n; i++) print tinted(c[i]) }' >each.awk
 equal 'every cause of idle time has its own tint or stripes' "$(awk -v drawn="$causes" -f "$root/lib/report/page/html.awk" -f each.awk /dev/null | sort | uniq -d)" ''
 equal '... and all causes of nsysx-idle(1) are there' "$(printf '%s\n' $causes | sort | paste -sd ' ')" \

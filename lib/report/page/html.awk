@@ -41,17 +41,17 @@ function shown(x, form) {
 # Idle time has one tint for each of: waits of the host (sync), what the host did instead of launching (late), what
 # launching waited for (starved), work that had been launched (idle). Causes of one tint differ in their stripes
 # (page.css), which can be seen without colours too.
-BEGIN {
-	causes("sync", "sync")
-	causes("late", "host range compile")
-	causes("starved", "launch api alloc loading queue-full profiler")
-	causes("idle", "latency dependency unresolved graph no-call before after")
-}
-function causes(tint, list,   n, i, cause) {
-	n = split(list, cause, " ")
-	for (i = 1; i <= n; i++) {
-		tint_of[cause[i]] = tint
-		stripes_of[cause[i]] = i
+BEGIN { take_causes(ENVIRON["NSYSX_CAUSES"]) }
+# The table of nsysx-idle --known: CAUSES in its order.
+function take_causes(table,   n, i, line, c) {
+	n = split(table, line, "\n")
+	for (i = 2; i <= n; i++) {
+		split(line[i], c, "\t")
+		if (!c[4])
+			continue
+		CAUSES = CAUSES c[1] " "
+		tint_of[c[1]] = c[3]
+		stripes_of[c[1]] = c[4]
 	}
 }
 function tint(cause) { return cause in tint_of ? tint_of[cause] : "starved" }

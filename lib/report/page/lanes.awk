@@ -52,7 +52,6 @@ BEGIN {
 	HEAD = 15
 	split("compute comm copy idle", lanes, " ")
 	# In the order of nsysx-idle.
-	CAUSES = "before after graph no-call profiler queue-full loading sync launch alloc api compile range host latency dependency unresolved"
 }
 # The fill of a piece: by its class, or a gradient for stripes.
 function fill(k, i,   cause) {

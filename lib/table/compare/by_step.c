@@ -98,9 +98,10 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 		const struct idle_window *w = &idle.windows.p[i];
 
 		/* Removed time is no part of a period. */
-		for (int k = NSX_CAUSE_REMOVED + 1; k < NSX_NCAUSES && w->key >= 0 && (size_t)w->key < of.n; k++)
-			l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] +=
-			    w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
+		for (int k = 0; k < NSX_NCAUSES && w->key >= 0 && (size_t)w->key < of.n; k++)
+			if (nsx_causes[k].group != NSX_CAUSES_REMOVED)
+				l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] +=
+				    w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
 	}
 	if (rc == NSX_OK)
 		rc = nsx_idle_report(&idle);

@@ -37,29 +37,6 @@ static const struct { const char *name, *action; } kinds[NSX_NFINDS] = {
 		"see what takes longer in the slow steps: computing, communication, or a host that is late" },
 };
 
-static const char *const idle[NSX_NCAUSES] = {
-	[NSX_CAUSE_GRAPH] = "look at the graph on a timeline (nsysx-perfetto): which nodes wait for which",
-	[NSX_CAUSE_NO_CALL] = "record again from before the first step, so that launches are in the profile",
-	[NSX_CAUSE_PROFILER] = "leave it: profiling causes it, and runs without a profiler do not have it",
-	[NSX_CAUSE_QUEUE_FULL] =
-	"look at a timeline (nsysx-perfetto) for the stream whose queue is full while others are "
-		"empty",
-	[NSX_CAUSE_LOADING] =
-	"load code before the first step: CUDA_MODULE_LOADING=EAGER, or a step that is not counted",
-	[NSX_CAUSE_SYNC] = "launch the next work before the host waits, or do not wait",
-	[NSX_CAUSE_LAUNCH] = "launch fewer and longer kernels: larger batches, fusion, CUDA graphs",
-	[NSX_CAUSE_ALLOC] = "allocate once, or from a pool (cudaMallocAsync, the framework's allocator)",
-	[NSX_CAUSE_API] = "take the calls before the longest gaps out of the step",
-	[NSX_CAUSE_COMPILE] = "find what is compiled again, such as shapes that change from step to step",
-	[NSX_CAUSE_RANGE] =
-	"move what the host does in these ranges to another thread, or behind the launch of the next "
-		"work",
-	[NSX_CAUSE_HOST] = "annotate the host's code with NVTX ranges and record again, to see what it does",
-	[NSX_CAUSE_LATENCY] = "run fewer and longer kernels one after the other: fusion, CUDA graphs",
-	[NSX_CAUSE_DEPENDENCY] = "look at a timeline (nsysx-perfetto) for the stream whose event is awaited",
-	[NSX_CAUSE_UNRESOLVED] = "look at a timeline (nsysx-perfetto) for what else runs before this work starts",
-};
-
 void
 nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to)
 {
@@ -73,7 +50,7 @@ nsx_look_action(const struct nsx_finding *f)
 {
 	if (f->action)
 		return f->action;
-	return f->kind == NSX_FIND_IDLE ? idle[f->cause] : kinds[f->kind].action;
+	return f->kind == NSX_FIND_IDLE ? nsx_causes[f->cause].action : kinds[f->kind].action;
 }
 
 bool

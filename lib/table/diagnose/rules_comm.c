@@ -123,8 +123,8 @@ add_device(const struct nsx_look_at *a, const struct nsx_look_device *d, struct 
 		return;
 	g->steps += (double)d->periods;
 	g->compute += (double)w->cells[NSX_PART_COMPUTE].ns;
-	for (int c = NSX_CAUSE_GRAPH; c < NSX_NCAUSES; c++)
-		g->starved += (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
+	for (int c = 0; c < NSX_NCAUSES; c++)
+		g->starved += !nsx_cause_is_gap((enum nsx_cause)c) ? 0 : (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
 }
 
 /* The cause of idle time for which these devices exceed the others most, per step. */
@@ -134,9 +134,11 @@ cause_of(const struct nsx_look_at *a, const struct blamed *b)
 	double most = 0;
 	enum nsx_cause best = NSX_NCAUSES;
 
-	for (int c = NSX_CAUSE_GRAPH; c < NSX_NCAUSES; c++) {
+	for (int c = 0; c < NSX_NCAUSES; c++) {
 		double sum[2] = { 0, 0 }, steps[2] = { 0, 0 }, more;
 
+		if (!nsx_cause_is_gap((enum nsx_cause)c))
+			continue;
 		for (size_t i = 0; i < a->devices.n; i++) {
 			const struct nsx_look_device *d = &a->devices.p[i];
 			const struct idle_window *w = nsx_look_window(a, d);
@@ -256,7 +258,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 	} else if (idle > gain / 2) {
 		enum nsx_cause cause = cause_of(a, b);
 
-		kind = cause >= NSX_CAUSE_PROFILER && cause <= NSX_CAUSE_HOST ? NSX_FIND_LATE_HOST : kind;
+		kind = cause != NSX_NCAUSES && nsx_causes[cause].group == NSX_CAUSES_STARVED ? NSX_FIND_LATE_HOST : kind;
 		nsx_buf_c(&a->text, plural ? "; they are idle " : "; it is idle ");
 		nsx_look_put_ns(&a->text, idle);
 		nsx_buf_c(&a->text, plural ? " longer than the others" : " longer than they are");

@@ -8,24 +8,6 @@
 /* Bytes of a copy from which its rate is a property of the link: shorter ones are dominated by latency. */
 enum { TELLING = 1 << 16 };
 
-static const char *const causes[NSX_NCAUSES] = {
-	[NSX_CAUSE_GRAPH] = "between nodes of CUDA graphs",
-	[NSX_CAUSE_NO_CALL] = "before work whose launch is not in the export",
-	[NSX_CAUSE_PROFILER] = "while the profiler holds the host",
-	[NSX_CAUSE_QUEUE_FULL] = "while the host waits for space in another queue",
-	[NSX_CAUSE_LOADING] = "while the host loads code",
-	[NSX_CAUSE_SYNC] = "while the host waits in a call",
-	[NSX_CAUSE_LAUNCH] = "while the host is in calls that launch",
-	[NSX_CAUSE_ALLOC] = "while the host allocates or frees memory",
-	[NSX_CAUSE_API] = "while the host is in other CUDA calls",
-	[NSX_CAUSE_COMPILE] = "while the host compiles",
-	[NSX_CAUSE_RANGE] = "while the host is in its own code, in ranges",
-	[NSX_CAUSE_HOST] = "while the host runs code outside ranges and CUDA calls",
-	[NSX_CAUSE_LATENCY] = "between launch and start, up to 20 us each",
-	[NSX_CAUSE_DEPENDENCY] = "while launched work waits for an event of another stream",
-	[NSX_CAUSE_UNRESOLVED] = "while launched work waits for an unknown reason"
-};
-
 /* ---- idle time */
 
 /* The window with the maximum of a cause; among equal ones, that of the lowest device. NULL: none has any. */
@@ -149,16 +131,16 @@ put_once(struct nsx_look_at *a, enum nsx_cause cause, int64_t longest)
 static int
 judge_idle(struct nsx_look_at *a)
 {
-	for (int c = NSX_CAUSE_GRAPH; c < NSX_NCAUSES; c++) {
+	for (int c = 0; c < NSX_NCAUSES; c++) {
 		const struct nsx_look_device *d = NULL;
 		const struct idle_window *w = most_of(a, (enum nsx_cause)c, &d);
 		const struct idle_cell *cell = w ? &w->cells[nsx_cause_cell((enum nsx_cause)c)] : NULL;
 		int64_t longest;
 
-		if (!cell)
+		if (!cell || !nsx_cause_is_gap((enum nsx_cause)c))
 			continue;
 		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "idle %s: %son device %" PRId64 " in ", causes[c],
+		nsx_buf_fmt(&a->text, "idle %s: %son device %" PRId64 " in ", nsx_causes[c].says,
 		            a->devices.n > 1 ? "most " : "", d->number);
 		nsx_look_put_each(&a->text, cell->count, d->periods, "gap");
 		nsx_buf_c(&a->text, a->stepped ? " a step, the longest " : ", the longest ");

@@ -10,29 +10,6 @@
 /* Launches of graphs that are remembered per device, from their first node on: far more than run concurrently. */
 enum { LAUNCHES = 1 << 13 };
 
-const char *
-nsx_cause_name(enum nsx_cause c)
-{
-	static const char *const names[NSX_NCAUSES] = {
-		"before", "after", "removed", "graph", "no-call", "profiler", "queue-full", "loading", "sync", "launch",
-		"alloc",
-		"api", "compile", "range", "host",
-		"latency", "dependency", "unresolved"
-	};
-
-	return names[c];
-}
-
-const char *
-nsx_cause_group(enum nsx_cause c)
-{
-	if (c <= NSX_CAUSE_AFTER)
-		return "edge";
-	if (c <= NSX_CAUSE_NO_CALL)
-		return nsx_cause_name(c);
-	return c <= NSX_CAUSE_HOST ? "launch-starved" : "issued";
-}
-
 int
 nsx_idle_is_second_node(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, bool *second)
 {

@@ -17,26 +17,16 @@
 #include "job/parts.h"
 #include "job/range_book.h"
 #include "job/removed.h"
+#include "job/causes.h"
 #include "table/idle.h"
 #include "table/idle/thread.h"
 
-/* Causes in the order of rows; edges first. */
-enum nsx_cause {
-	NSX_CAUSE_BEFORE, NSX_CAUSE_AFTER,
-	NSX_CAUSE_REMOVED,   /* not idle: work that nsysx-warmup removed, and the gaps before it */
-	NSX_CAUSE_GRAPH, NSX_CAUSE_NO_CALL,
-	NSX_CAUSE_PROFILER, NSX_CAUSE_QUEUE_FULL, NSX_CAUSE_LOADING, NSX_CAUSE_SYNC, NSX_CAUSE_LAUNCH, NSX_CAUSE_ALLOC,
-	    NSX_CAUSE_API,
-	NSX_CAUSE_COMPILE, NSX_CAUSE_RANGE, NSX_CAUSE_HOST,
-	NSX_CAUSE_LATENCY, NSX_CAUSE_DEPENDENCY, NSX_CAUSE_UNRESOLVED,
-	NSX_NCAUSES
-};
 /* A row of a window: busy activities, then causes. */
 enum { NSX_IDLE_CELLS = NSX_PART_IDLE + NSX_NCAUSES };
 static inline int nsx_cause_cell(enum nsx_cause c) { return NSX_PART_IDLE + (int)c; }
 
-const char *nsx_cause_name(enum nsx_cause c);
-const char *nsx_cause_group(enum nsx_cause c);   /* "edge", "removed", "graph", "no-call", "launch-starved", "issued" */
+/* The name of its group. */
+static inline const char *nsx_cause_group(enum nsx_cause c) { return nsx_cause_group_name(nsx_causes[c].group); }
 
 /* A part of a gap with one cause. path: in idle.paths; leaf: name of the call, or of the next operation; NSX_NONE:
  * none. */

@@ -8,13 +8,12 @@
 const char *
 nsx_idle_cause_known(size_t i)
 {
-	static const char *const groups[] = { "edge", "launch-starved", "issued" };
+	static const enum nsx_cause_group groups[] = { NSX_CAUSES_EDGE, NSX_CAUSES_STARVED, NSX_CAUSES_ISSUED };
 
-	i += i >= NSX_CAUSE_REMOVED;   /* it is none */
-	if (i < NSX_NCAUSES)
-		return nsx_cause_name((enum nsx_cause)i);
-	i -= NSX_NCAUSES;
-	return i < sizeof groups / sizeof *groups ? groups[i] : NULL;
+	for (int c = 0; c < NSX_NCAUSES; c++)
+		if (nsx_causes[c].group != NSX_CAUSES_REMOVED && i-- == 0)
+			return nsx_causes[c].name;
+	return i < sizeof groups / sizeof *groups ? nsx_cause_group_name(groups[i]) : NULL;
 }
 
 int
@@ -27,7 +26,7 @@ nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
 			end++;
 		*bad = (struct nsx_str){ list, (size_t)(end - list) };
 		for (int c = 0; c < NSX_NCAUSES; c++)
-			if (c != NSX_CAUSE_REMOVED && (nsx_str_eq(*bad, nsx_str_c(nsx_cause_name((enum nsx_cause)c)))
+			if (nsx_causes[c].group != NSX_CAUSES_REMOVED && (nsx_str_eq(*bad, nsx_str_c(nsx_cause_name((enum nsx_cause)c)))
 			    || nsx_str_eq(*bad, nsx_str_c(nsx_cause_group((enum nsx_cause)c)))))
 				found |= UINT32_C(1) << c;
 		if (!found)
@@ -36,6 +35,31 @@ nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
 		if (!*end)
 			return NSX_OK;
 	}
+}
+
+struct nsx_table *
+nsx_idle_known(void)
+{
+	enum { CAUSE, GROUP, TINT, STRIPES, MEANING, NCOLS };
+	static const struct nsx_table_col cols[NCOLS] = {
+		[CAUSE] = { "cause", NSX_CELL_STRING }, [GROUP] = { "group", NSX_CELL_STRING },
+		[TINT] = { "tint", NSX_CELL_STRING }, [STRIPES] = { "stripes", NSX_CELL_INT },
+		[MEANING] = { "meaning", NSX_CELL_STRING }
+	};
+	struct nsx_table *t = nsx_table_new(cols, NCOLS);
+
+	nsx_table_rank(t, "cause group meaning");
+	for (int c = 0; c < NSX_NCAUSES && t; c++) {
+		const struct nsx_cause_known *k = &nsx_causes[c];
+
+		nsx_table_row(t);
+		nsx_table_str(t, CAUSE, nsx_str_c(k->name));
+		nsx_table_str(t, GROUP, nsx_str_c(nsx_cause_group_name(k->group)));
+		nsx_table_str(t, TINT, nsx_str_c(k->tint));
+		nsx_table_int(t, STRIPES, k->stripes);
+		nsx_table_str(t, MEANING, nsx_str_c(k->says ? k->says : ""));
+	}
+	return t;
 }
 
 /* ---- times */

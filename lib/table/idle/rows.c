@@ -154,7 +154,9 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct 
 	for (size_t i = 0; i < f->segments.n; i++)
 		sum[f->segments.p[i].cause] += f->segments.p[i].end - f->segments.p[i].start;
 	g.cause = NSX_CAUSE_GRAPH;
-	for (int c = NSX_CAUSE_GRAPH; c < NSX_NCAUSES; c++) {
+	for (int c = 0; c < NSX_NCAUSES; c++) {
+		if (!nsx_cause_is_gap((enum nsx_cause)c))
+			continue;
 		if (sum[c] > sum[g.cause])
 			g.cause = (enum nsx_cause)c;
 		g.ns += nsx_idle_filters(f) ? sum[c] : 0;
@@ -383,7 +385,7 @@ nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n
 static bool
 shown(const struct idle *f, bool busy, enum nsx_cause cause)
 {
-	if (busy || cause <= NSX_CAUSE_REMOVED)
+	if (busy || !nsx_cause_is_gap(cause))
 		return !nsx_idle_filters(f) || (!busy && f->options->causes >> cause & 1);
 	return !f->options->causes || f->options->causes >> cause & 1;
 }

@@ -27,13 +27,12 @@ struct verdict { const char *word, *says; int group; int64_t ns, in; int cause; 
 static int
 group_of(enum nsx_cause c)
 {
-	if (c <= NSX_CAUSE_REMOVED)
-		return -1;
-	if (c == NSX_CAUSE_GRAPH)
-		return GRAPH;
-	if (c == NSX_CAUSE_NO_CALL)
-		return NO_CALL;
-	return c <= NSX_CAUSE_HOST ? STARVED : ISSUED;
+	static const int of[NSX_NCAUSE_GROUPS] = {
+		[NSX_CAUSES_EDGE] = -1, [NSX_CAUSES_REMOVED] = -1, [NSX_CAUSES_GRAPH] = GRAPH,
+		[NSX_CAUSES_NO_CALL] = NO_CALL, [NSX_CAUSES_STARVED] = STARVED, [NSX_CAUSES_ISSUED] = ISSUED
+	};
+
+	return of[nsx_causes[c].group];
 }
 
 int64_t

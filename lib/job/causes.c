@@ -1,0 +1,28 @@
+/* causes.c -- see causes.h. */
+#include "job/causes.h"
+
+#include <stddef.h>
+
+const struct nsx_cause_known nsx_causes[NSX_NCAUSES] = {
+#define CAUSE(id, name, group, tint, stripes, says, action) \
+	[NSX_CAUSE_##id] = { name, NSX_CAUSES_##group, tint, stripes, says, action },
+#include "job/causes.def"
+#undef CAUSE
+};
+
+const char *
+nsx_cause_name(enum nsx_cause c)
+{
+	return nsx_causes[c].name;
+}
+
+const char *
+nsx_cause_group_name(enum nsx_cause_group g)
+{
+	static const char *const names[NSX_NCAUSE_GROUPS] = {
+		[NSX_CAUSES_EDGE] = "edge", [NSX_CAUSES_REMOVED] = "removed", [NSX_CAUSES_GRAPH] = "graph",
+		[NSX_CAUSES_NO_CALL] = "no-call", [NSX_CAUSES_STARVED] = "launch-starved", [NSX_CAUSES_ISSUED] = "issued"
+	};
+
+	return names[g];
+}

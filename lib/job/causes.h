@@ -1,0 +1,39 @@
+/* causes.h -- the causes of idle time (causes.def), and the groups that they form. */
+#ifndef NSX_JOB_CAUSES_H
+#define NSX_JOB_CAUSES_H
+
+#include <stdbool.h>
+
+enum nsx_cause {
+#define CAUSE(id, name, group, tint, stripes, says, action) NSX_CAUSE_##id,
+#include "job/causes.def"
+#undef CAUSE
+	NSX_NCAUSES
+};
+
+/* EDGE: outside the device's own time. REMOVED: no idle time. STARVED: the host had not launched. ISSUED: it had. */
+enum nsx_cause_group { NSX_CAUSES_EDGE, NSX_CAUSES_REMOVED, NSX_CAUSES_GRAPH, NSX_CAUSES_NO_CALL, NSX_CAUSES_STARVED,
+                       NSX_CAUSES_ISSUED, NSX_NCAUSE_GROUPS };
+
+struct nsx_cause_known {
+	const char *name;
+	enum nsx_cause_group group;
+	const char *tint;       /* of pictures: the colour, */
+	int         stripes;    /* and the pattern, 1 being plain */
+	const char *says;       /* a sentence of findings, */
+	const char *action;     /* and what to do first; NULL: it is in none */
+};
+
+extern const struct nsx_cause_known nsx_causes[NSX_NCAUSES];
+
+const char *nsx_cause_name(enum nsx_cause c);
+const char *nsx_cause_group_name(enum nsx_cause_group g);   /* "edge", "removed", "graph", "no-call", "launch-starved",
+                                                             * "issued" */
+/* Whether it is the cause of time between two operations. */
+static inline bool
+nsx_cause_is_gap(enum nsx_cause c)
+{
+	return nsx_causes[c].group != NSX_CAUSES_EDGE && nsx_causes[c].group != NSX_CAUSES_REMOVED;
+}
+
+#endif
