@@ -1,4 +1,5 @@
 /* steps.c -- collect the steps of a job from a stream. */
+#include "job/frameworks.h"
 #include "job/steps.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range)
 {
 	struct nsx_str name = nsx_string(range, NSX_RANGE_name);
 
-	if (!name.len || nsx_name_key(name).len != name.len || nsx_str_starts(name, "nccl"))
+	if (!name.len || nsx_name_key(name).len != name.len || nsx_framework_is(NSX_FRAMEWORK_NO_STEP, name))
 		return (struct nsx_str){ "", 0 };
 	return nsx_range_book_name(book, range, NSX_NAMES_DIGITS);
 }

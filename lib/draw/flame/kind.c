@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "draw/fold.h"
+#include "job/frameworks.h"
 
 static char
 lower(char c)
@@ -128,23 +129,15 @@ is_digit(char c)
 static size_t
 library_folder(struct nsx_str s)
 {
-	static const char *const folders[] = {
-		"site-packages", "dist-packages", "lib/python", "absl", "flax", "haiku", "jax", "jaxlib", "optax",
-		"paxml", "praxis", "torch",
-	};
+	for (size_t i = 0, n; (n = nsx_framework_next(NSX_FRAMEWORK_LIBRARY, s, &i)) > 0; i++)
+		if (n < s.len && s.ptr[n] == '/')
+			return n + 1;
+	for (size_t i = 0, n; (n = nsx_framework_next(NSX_FRAMEWORK_VERSIONED, s, &i)) > 0; i++) {
+		size_t end = n;
 
-	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-		size_t n = strlen(folders[i]), end = n;
-
-		if (!nsx_str_starts(s, folders[i]))
-			continue;
-		if (strcmp(folders[i], "lib/python") == 0) {
-			while (end < s.len && (is_digit(s.ptr[end]) || s.ptr[end] == '.'))
-				end++;
-			if (end == n)
-				continue;
-		}
-		if (end < s.len && s.ptr[end] == '/')
+		while (end < s.len && (is_digit(s.ptr[end]) || s.ptr[end] == '.'))
+			end++;
+		if (end > n && end < s.len && s.ptr[end] == '/')
 			return end + 1;
 	}
 	return 0;

@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "base/pattern.h"
+#include "job/frameworks.h"
 #include "job/reach.h"
 #include "table/idle/idle.h"
 #include "job/missing.h"
@@ -99,7 +100,7 @@ take_overhead(struct idle *f, const struct nsx_rec *rec)
 static bool
 compiles(struct nsx_str name)
 {
-	return nsx_str_starts(name, "Xla") && !nsx_str_starts(name, "XlaModule:");
+	return nsx_framework_is(NSX_FRAMEWORK_COMPILE, name) && !nsx_framework_is(NSX_FRAMEWORK_NO_COMPILE, name);
 }
 
 static int

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "job/frameworks.h"
 #include "job/reach.h"
 #include "table/steps/rows.h"
 
@@ -95,21 +96,14 @@ by_class(const void *a, const void *b)
 
 struct class { uint32_t name; int64_t busy; size_t instances; bool repeats; };
 
-/* Whether the class is a framework's name for steps: PyTorch's profiler, vLLM, SGLang, TensorRT-LLM. */
+/* Whether the class is a framework's name for steps, after its domain if it has one. */
 static bool
 is_known(struct nsx_str class)
 {
-	static const char *const names[] = { "ProfilerStep#", "execute_context_", "execute_new_", "step[DECODE ",
-	                                     "step[EXTEND ", "step[MIXED ", "[Executor] _forward_step " };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		for (size_t at = 0; at < class.len; at++) {
-			struct nsx_str rest = { class.ptr + at, class.len - at };
-
-			/* After its domain, if it has one. */
-			if ((at == 0 || class.ptr[at - 1] == ':') && nsx_str_starts(rest, names[i]))
-				return true;
-		}
+	for (size_t at = 0; at < class.len; at++)
+		if ((at == 0 || class.ptr[at - 1] == ':')
+		    && nsx_framework_is(NSX_FRAMEWORK_STEP, (struct nsx_str){ class.ptr + at, class.len - at }))
+			return true;
 	return false;
 }
 

@@ -1,0 +1,25 @@
+/* frameworks.h -- names that frameworks give (frameworks.def). */
+#ifndef NSX_JOB_FRAMEWORKS_H
+#define NSX_JOB_FRAMEWORKS_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+enum nsx_framework_use { NSX_FRAMEWORK_STEP, NSX_FRAMEWORK_NO_STEP, NSX_FRAMEWORK_COMPILE, NSX_FRAMEWORK_NO_COMPILE,
+                         NSX_FRAMEWORK_LIBRARY, NSX_FRAMEWORK_VERSIONED };
+
+/* The length of a text of that use that s begins with: of the first from number *i on, which is set to its number; 0 if
+ * there is none. */
+size_t nsx_framework_next(enum nsx_framework_use use, struct nsx_str s, size_t *i);
+
+/* Whether s begins with a text of that use. */
+static inline bool
+nsx_framework_is(enum nsx_framework_use use, struct nsx_str s)
+{
+	size_t i = 0;
+
+	return nsx_framework_next(use, s, &i) > 0;
+}
+
+#endif
