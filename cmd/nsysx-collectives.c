@@ -35,7 +35,7 @@ add_records(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--sort goes with --summary, --instances and --each");
 	if (nsx_tool_rows.tests.n)
 		nsx_cli_misuse(&cli, "--only goes with --summary, --instances and --each");
-	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json)
+	if (nsx_tool_forms())
 		nsx_cli_misuse(&cli, "--tsv, --table and --json go with --summary, --instances and --each");
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	return nsx_tool_finish(&t, nsx_collectives(t.in, t.out, (size_t)hold_mib << 20, &t.diags, &t.err));

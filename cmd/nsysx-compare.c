@@ -105,8 +105,7 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
 	if (step && nsx_pattern_check(step))
 		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_pattern_check(step));
-	if (folded && (changed || nsx_tool_table.sort || nsx_tool_table.tsv || nsx_tool_table.aligned ||
-	    nsx_tool_table.json ||
+	if (folded && (changed || nsx_tool_table.sort || nsx_tool_forms() ||
 	    nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--folded prints no table");
 	o.sigma = number("sigma", sigma, 0, 30);

@@ -68,7 +68,7 @@ print_summary(int nops, char **ops)
 
 	if (by || loading)
 		nsx_cli_misuse(&cli, "--by and --loading do not go with --summary");
-	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json)
+	if (nsx_tool_forms())
 		nsx_cli_misuse(&cli, "--tsv, --table and --json do not go with --summary");
 	if (nsx_tool_table.top >= 0)
 		nsx_cli_misuse(&cli, "--top does not go with --summary");

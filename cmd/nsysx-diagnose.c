@@ -87,7 +87,7 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 	if (min && (!nsx_get_double(nsx_str_c(min), &o.min) || !(o.min >= 0 && o.min <= 100)))
 		nsx_cli_misuse(&cli, "--min %s: want a number from 0 to 100", min);
-	if (all && (where || nsx_tool_table.aligned || nsx_tool_table.json || nsx_tool_table.markdown))
+	if (all && (where || nsx_tool_forms() > nsx_tool_table.tsv || nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--all goes with neither --where nor another form");
 	if (all)
 		to = nsx_tool_parts(&cli, gaps ? "findings.tsv,where.tsv,step-each.tsv,summary.md,idle.tsv,gaps.tsv"
@@ -102,7 +102,8 @@ main(int argc, char **argv)
 		o.form = form == NSX_TABLE_ALIGNED ? NSX_DIAGNOSE_SCREEN : NSX_DIAGNOSE_MARKDOWN;
 	if (o.form == NSX_DIAGNOSE_SCREEN && nsx_tool_to_terminal())
 		o.width = nsx_terminal_width(STDOUT_FILENO);
-	if (nsx_tool_rows.tests.n && (all || (!where && form != NSX_TABLE_TSV && form != NSX_TABLE_JSON)))
+	if (nsx_tool_rows.tests.n && (all || (!where && form != NSX_TABLE_TSV && form != NSX_TABLE_JSON && form != NSX_TABLE_CSV
+	    && form != NSX_TABLE_OPENMETRICS)))
 		nsx_cli_misuse(&cli, "--only goes with one table: --tsv, --json or --where");
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	int rc = nsx_diagnose(t.in, &o, &d, &t.diags, &t.err);

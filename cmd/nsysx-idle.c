@@ -122,7 +122,7 @@ write_stream(int nops, char **ops, const struct nsx_idle_options *o)
 
 	if (strcmp(by, "device") != 0 || steps || step || module || causes || drained || all || zeros || names)
 		nsx_cli_misuse(&cli, "--mark marks all idle time: of the other options only --latency goes with it");
-	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json || nsx_tool_rows.tests.n)
+	if (nsx_tool_forms() || nsx_tool_rows.tests.n)
 		nsx_cli_misuse(&cli, "--mark writes a stream: --tsv, --table, --json and --only do not go with it");
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	/* The headers of the second reading are written. */
@@ -185,7 +185,7 @@ main(int argc, char **argv)
 		               ? "folded" : "list");
 	if (names)
 		nsx_names_parse(names, &o.names);
-	if (folded && (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json))
+	if (folded && nsx_tool_forms())
 		nsx_cli_misuse(&cli, "--folded writes stacks: --tsv, --table and --json do not go with it");
 	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_IDLE_DEVICE && !causes && !drained &&
 	    nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;

@@ -34,7 +34,7 @@ write_stream(int nops, char **ops, const struct nsx_steps_options *o)
 {
 	struct nsx_tool t;
 
-	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json || nsx_tool_table.top >= 0
+	if (nsx_tool_forms() || nsx_tool_table.top >= 0
 	    || nsx_tool_table.wide || nsx_tool_rows.tests.n)
 		nsx_cli_misuse(&cli, "--mark and --cut write a stream: options of tables do not go with them");
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);

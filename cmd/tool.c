@@ -168,13 +168,23 @@ nsx_tool_only(const char *arg, int operands)
 	return nsx_only_add(&nsx_tool_rows, arg);
 }
 
+int
+nsx_tool_forms(void)
+{
+	const struct nsx_tool_table *t = &nsx_tool_table;
+
+	return t->tsv + t->aligned + t->json + t->csv + t->metrics;
+}
+
 enum nsx_table_form
 nsx_tool_table_form(const struct nsx_cli *cli)
 {
-	if (nsx_tool_table.markdown && nsx_tool_table.tsv + nsx_tool_table.aligned + nsx_tool_table.json)
+	if (nsx_tool_table.markdown && nsx_tool_forms())
 		nsx_cli_misuse(cli, "--markdown and --tsv, --table or --json exclude each other");
-	if (nsx_tool_table.tsv + nsx_tool_table.aligned + nsx_tool_table.json > 1)
-		nsx_cli_misuse(cli, "--tsv, --table and --json exclude each other");
+	if (nsx_tool_forms() > 1)
+		nsx_cli_misuse(cli, "--tsv, --table and --json exclude each other, and so do --csv and --openmetrics");
+	if (nsx_tool_table.csv || nsx_tool_table.metrics)
+		return nsx_tool_table.csv ? NSX_TABLE_CSV : NSX_TABLE_OPENMETRICS;
 	if (nsx_tool_table.markdown)
 		return NSX_TABLE_MARKDOWN;
 	if (nsx_tool_table.json)
@@ -313,6 +323,7 @@ nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t dia
 	if (f && !t->diags.failed)
 		say_diags(t);
 
+	nsx_table_metric(table, t->cli->name);
 	if (f && nsx_table_show(table, form, look_of(form, table), diags, f, &t->err) == NSX_OK)
 		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);

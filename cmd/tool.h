@@ -27,15 +27,19 @@ extern struct nsx_tool_input { bool partial; const char *require; } nsx_tool_inp
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"), \
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind")
 
-/* Rows of an option table: --tsv, --table, --json, --top, --wide for programs that print a table; they have their own
+/* Number of forms that were asked for. */
+int nsx_tool_forms(void);
+/* Rows of an option table: --tsv, --table, --json, --csv, --openmetrics, --top, --wide for programs that print a table; they have their own
  * -o or that of NSX_TOOL_OUTPUT. Programs whose --top has another meaning use the other options and store it in the
  * same variable, which is -1 without that option. */
-extern struct nsx_tool_table { bool tsv, aligned, json, markdown, wide; int64_t top; const char *sort; } nsx_tool_table;
+extern struct nsx_tool_table { bool tsv, aligned, json, csv, metrics, markdown, wide; int64_t top; const char *sort; } nsx_tool_table;
 #define NSX_TOOL_FORMS \
 	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
 	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, \
 	             "print aligned columns with units [if a terminal reads it]"), \
-	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact")
+	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact"), \
+	NSX_OPT_FLAG(0, "csv", &nsx_tool_table.csv, "print comma-separated values, as TSV is exact"), \
+	NSX_OPT_FLAG(0, "openmetrics", &nsx_tool_table.metrics, "print metrics for Prometheus, in base units")
 #define NSX_TOOL_TOP \
 	NSX_OPT_INT(0, "top", &nsx_tool_table.top, "N", 0, INT64_MAX, \
 	            "the first N rows only, 0: all [20 on a terminal, else all]")

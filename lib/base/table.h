@@ -32,7 +32,8 @@ enum nsx_cell {
 
 struct nsx_table_col { const char *name; enum nsx_cell type; };
 
-enum nsx_table_form { NSX_TABLE_ALIGNED, NSX_TABLE_TSV, NSX_TABLE_JSON, NSX_TABLE_MARKDOWN };
+enum nsx_table_form { NSX_TABLE_ALIGNED, NSX_TABLE_TSV, NSX_TABLE_JSON, NSX_TABLE_MARKDOWN, NSX_TABLE_CSV,
+                      NSX_TABLE_OPENMETRICS };
 
 struct nsx_table;
 
@@ -113,6 +114,9 @@ void nsx_table_permute(struct nsx_table *t, const size_t *order);
  * for lack of memory, out has its own. */
 int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
                     struct nsx_err *err);
+
+/* The name of the program, which metrics begin with; it must outlive the table. */
+void nsx_table_metric(struct nsx_table *t, const char *name);
 
 /* The part of a table that is shown. */
 struct nsx_table_look {

@@ -1,5 +1,5 @@
 /* table_forms.c -- writes a table: human-readable cells, TSV, JSON and Markdown; table_aligned.c has the aligned
- * form. */
+ * form, table_metrics.c CSV and OpenMetrics. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -55,11 +55,26 @@ tsv_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
 }
 
 static void
-tsv_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
+no_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 {
 	(void)b;
 	(void)t;
 	(void)rows;
+}
+
+static void
+no_begin(struct nsx_buf *b, const struct nsx_table *t)
+{
+	(void)b;
+	(void)t;
+}
+
+static void
+no_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
+{
+	(void)b;
+	(void)t;
+	(void)row;
 }
 
 /* ---- JSON ---- */
@@ -333,9 +348,11 @@ markdown_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 }
 
 static const struct form forms[] = {
-	[NSX_TABLE_TSV]      = { tsv_begin, tsv_row, tsv_end },
+	[NSX_TABLE_TSV]      = { tsv_begin, tsv_row, no_end },
 	[NSX_TABLE_JSON]     = { json_begin, json_row, json_end },
 	[NSX_TABLE_MARKDOWN] = { markdown_begin, markdown_row, markdown_end },
+	[NSX_TABLE_CSV]      = { nsx_table_csv_begin, nsx_table_csv_row, no_end },
+	[NSX_TABLE_OPENMETRICS] = { no_begin, no_row, nsx_table_metrics },
 };
 
 int
@@ -427,6 +444,12 @@ nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t dia
                 struct nsx_err *err)
 {
 	return nsx_table_show(t, form, (struct nsx_table_look){ .wide = true }, diags, out, err);
+}
+
+void
+nsx_table_metric(struct nsx_table *t, const char *name)
+{
+	t->metric = name;
 }
 
 void

@@ -49,12 +49,18 @@ struct nsx_table {
 	size_t           share;
 	const char      *whole;
 	size_t           uncovered;             /* rows that --cover omitted */
+	const char      *metric;                /* the beginning of names of metrics; NULL: nsysx */
 };
 
 /* The column of that name, or of that heading in an aligned table, which a user may take for the name; ncols: none. */
 size_t nsx_table_named(const struct nsx_table *t, struct nsx_str name);
 /* NSX_ERR, with err listing the columns of the table. */
 int nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err);
+
+/* table_metrics.c: the parts of these forms; metrics are by column, so all of them at the end. */
+void nsx_table_csv_begin(struct nsx_buf *b, const struct nsx_table *t);
+void nsx_table_csv_row(struct nsx_buf *b, const struct nsx_table *t, size_t row);
+void nsx_table_metrics(struct nsx_buf *b, const struct nsx_table *t, size_t rows);
 
 /* The heading of a column in human-readable forms. */
 static inline const char *
