@@ -45,6 +45,7 @@ nsx_idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid)
 		return at == NSX_NONE ? NULL : &f->threads.p[at];
 	if (nsx_host_thread_init(&t, profile, pid, tid, &f->host_paths, f->err) != NSX_OK)
 		return NULL;
+	t.keeps_ranges = f->marks != NULL;
 	if (!nsx_vec_push(&f->threads, t)) {
 		nsx_host_thread_free(&t);
 		return NULL;
@@ -55,7 +56,7 @@ nsx_idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid)
 static int
 add(struct idle *f, int64_t start, int64_t end, enum nsx_cause cause, uint32_t path, uint32_t leaf)
 {
-	struct idle_segment s = { start, end, path, leaf, cause };
+	struct idle_segment s = { start, end, NSX_ABSENT, NSX_ABSENT, path, leaf, cause };
 
 	return start >= end || nsx_vec_push(&f->segments, s) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
@@ -109,6 +110,10 @@ starved(struct idle *f, const struct idle_op *op, int64_t g0, int64_t m, bool *d
 			f->blocked_to = nsx_add_sat(g0, nsx_sub_sat(end, f->pieces.list.p[0].start, NULL), NULL);
 		if (add(f, start, end, cause_of(p, op->call), p->path, p->call_name) != NSX_OK)
 			return NSX_ERR;
+		if (start < end) {
+			f->segments.p[f->segments.n - 1].call = p->call;
+			f->segments.p[f->segments.n - 1].range = p->range;
+		}
 	}
 	return NSX_OK;
 }

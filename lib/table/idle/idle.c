@@ -242,7 +242,7 @@ static int
 take_removed(struct idle *f, struct nsx_idle_device *d, int64_t *start, int64_t end)
 {
 	int64_t begin = *start, until = nsx_removed_end(&d->removed, begin, end), from, to;
-	struct idle_segment all = { begin, until, f->host_paths.root, NSX_NONE, NSX_CAUSE_REMOVED };
+	struct idle_segment all = { begin, until, NSX_ABSENT, NSX_ABSENT, f->host_paths.root, NSX_NONE, NSX_CAUSE_REMOVED };
 
 	if (until <= begin)
 		return NSX_OK;

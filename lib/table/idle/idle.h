@@ -29,8 +29,8 @@ static inline int nsx_cause_cell(enum nsx_cause c) { return NSX_PART_IDLE + (int
 static inline const char *nsx_cause_group(enum nsx_cause c) { return nsx_cause_group_name(nsx_causes[c].group); }
 
 /* A part of a gap with one cause. path: in idle.paths; leaf: name of the call, or of the next operation; NSX_NONE:
- * none. */
-struct idle_segment { int64_t start, end; uint32_t path, leaf; enum nsx_cause cause; };
+ * none. call, range: ids of those that the host was in; NSX_ABSENT: none. */
+struct idle_segment { int64_t start, end, call, range; uint32_t path, leaf; enum nsx_cause cause; };
 
 /* blocked: of drained, what the host's wait explains: no more of a gap than the host spent in the call that waited.
  * doubtful: of ns, before operations whose call cannot have been as short as it is recorded. */

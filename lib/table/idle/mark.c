@@ -25,15 +25,16 @@ nsx_idle_mark_gap(struct idle *f, const struct nsx_idle_device *d, const struct 
 {
 	for (size_t i = 0; i < f->segments.n; i++) {
 		const struct idle_segment *s = &f->segments.p[i];
-		struct piece p = { s->start, s->end, NSX_ABSENT, NSX_ABSENT, NSX_ABSENT, NSX_ABSENT, NSX_ABSENT,
+		struct piece p = { s->start, s->end, NSX_ABSENT, NSX_ABSENT, s->call, NSX_ABSENT, s->range,
 		                   d->index, (uint8_t)s->cause, drained, f->doubtful };
+		bool host = nsx_causes[s->cause].group == NSX_CAUSES_STARVED && f->calls;
 
 		if (op) {
 			p.profile = op->profile;
 			p.op = op->op;
-			p.call = op->call;
 			p.tid = op->tid;
-			p.range = op->range;
+			p.call = host ? s->call : op->call;
+			p.range = host ? s->range : op->range;
 		}
 		if (!nsx_vec_push(&f->marks->pieces, p))
 			return nsx_err_nomem(f->err, NULL);

@@ -22,6 +22,7 @@ enum nsx_host_state {
 struct nsx_host_piece {
 	int64_t  start;
 	int64_t  call;       /* the innermost call's id; NSX_ABSENT: none */
+	int64_t  range;      /* that of the innermost range, if the thread keeps them; NSX_ABSENT: none */
 	uint32_t path;       /* of the ranges around it */
 	uint32_t call_name;  /* NSX_NONE: no call, or names are not kept */
 	uint8_t  state;      /* enum nsx_host_state */
@@ -31,6 +32,7 @@ struct nsx_host_piece {
 /* Pieces in memory are list.p[head..]; older ones are in a file if there are many. */
 struct nsx_host_thread {
 	int64_t profile, pid, tid;
+	bool    keeps_ranges;            /* pieces end where another range is the innermost, whatever its name */
 	int64_t settled;                 /* pieces are final up to here */
 	struct nsx_open_intervals calls, overheads, ranges;
 	NSX_VEC(struct nsx_open_interval) coming;   /* ranges whose host start is still to come: a heap by start */

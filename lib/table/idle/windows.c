@@ -215,7 +215,8 @@ join_cells(struct idle *f, uint32_t to, uint32_t from)
 	a->first = min2(a->first, b->first);
 	for (uint32_t i = b->reason; i != NSX_NONE; i = f->reasons.p[i].next) {
 		const struct idle_reason *r = &f->reasons.p[i];
-		struct idle_segment s = { 0, 0, r->path, r->leaf, (enum nsx_cause)((int)r->cell - NSX_PART_IDLE) };
+		struct idle_segment s = { .path = r->path, .leaf = r->leaf,
+		                          .cause = (enum nsx_cause)((int)r->cell - NSX_PART_IDLE) };
 
 		if (reason(f, to, &s, r->ns) != NSX_OK)
 			return NSX_ERR;

@@ -561,6 +561,23 @@ def marked_idle(job, same):
         same(f"device {d} runs nothing in them", length(minus(union(pieces), busy)), length(union(pieces)))
 
 
+@claim("idle time: the host was in the call and the range that its marks name")
+def marked_host(job, same):
+    marks = [r for r in table("view -q -t idle", job.marked()) if r["cause"] in ("sync", "launch", "alloc", "api", "range", "compile")]
+    calls = {(r["profile"], r["call"]): r for r in table("view -q -t call", job.stream)} if marks else {}
+    ranges = {(r["profile"], r["range"]): r for r in table("view -q -t range", job.stream)} if marks else {}
+    for r in marks:
+        if r["cause"] in ("range", "compile"):
+            x = ranges.get((r["profile"], r["range"]))
+            a, d = (x["host_start"], x["host_dur"]) if x else (0, 0)
+        else:
+            x = calls.get((r["profile"], r["call"]))
+            a, d = (x["start"], x["dur"]) if x else (0, 0)
+        same(f"{r['cause']} at {r['start']} of device {r['device']} lies in it", x is not None and a <= r["start"] and r["start"] + r["dur"] <= a + d, True)
+        if x:
+            same(f"{r['cause']} at {r['start']}: its thread", x["tid"], r["tid"])
+
+
 @claim("a late capture: no wait that nobody had, executions of one number overlap")
 def late(job, same):
     if not any(o == "--late" for o in job.options) or not job.xla:
