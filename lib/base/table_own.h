@@ -49,6 +49,7 @@ struct nsx_table {
 	size_t           share;
 	const char      *whole;
 	size_t           uncovered;             /* rows that --cover omitted */
+	struct nsx_table_col *own;              /* cols, if they are a copy */
 	const char      *metric;                /* the beginning of names of metrics; NULL: nsysx */
 };
 

@@ -21,11 +21,27 @@ nsx_table_new(const struct nsx_table_col *cols, int ncols)
 	return t;
 }
 
+struct nsx_table *
+nsx_table_new_copy(const struct nsx_table_col *cols, int ncols)
+{
+	struct nsx_table_col *own = malloc(((size_t)ncols + 1) * sizeof *own);
+	struct nsx_table *t = own ? nsx_table_new(own, ncols) : NULL;
+
+	if (!t) {
+		free(own);
+		return NULL;
+	}
+	memcpy(own, cols, (size_t)ncols * sizeof *own);
+	t->own = own;
+	return t;
+}
+
 void
 nsx_table_free(struct nsx_table *t)
 {
 	if (!t)
 		return;
+	free(t->own);
 	nsx_intern_free(&t->texts);
 	free(t->values.p);
 	free(t->has.p);

@@ -13,25 +13,32 @@
 #include "job/reach.h"
 #include "job/starved.h"
 #include "table/idle.h"
+#include "table/sums.h"
 
-enum { C_NAME, C_KERNELS, C_CALLS, C_QUEUED, C_API, C_QUEUE, C_KERNEL, C_STARVED, C_STALLED, C_LOADING, C_VERDICT,
-       C_NCOLS };
-
-static const struct nsx_table_col cols[C_NCOLS] = {
-	[C_NAME]    = { "name", NSX_CELL_STRING },
-	[C_KERNELS] = { "kernels", NSX_CELL_INT },
-	[C_CALLS]   = { "calls", NSX_CELL_INT },
-	[C_QUEUED]  = { "queued", NSX_CELL_INT },
-	[C_API]     = { "api", NSX_CELL_NS },
-	[C_QUEUE]   = { "queue", NSX_CELL_NS },
-	[C_KERNEL]  = { "kernel", NSX_CELL_NS },
-	[C_STARVED] = { "starved", NSX_CELL_NS },
-	[C_STALLED] = { "stalled", NSX_CELL_NS },
-	[C_LOADING] = { "loading", NSX_CELL_NS },
-	[C_VERDICT] = { "verdict", NSX_CELL_STRING },
+struct row {
+	uint32_t name, none;          /* the key */
+	int64_t  kernels, calls, queued, api, queue, kernel, starved, stalled, loading;
 };
 
-struct row { uint32_t name; int64_t kernels, calls, queued, api, queue, kernel, starved, stalled, loading; };
+static const char *verdict_of(const void *row);
+#define AT(member) offsetof(struct row, member), 0, NULL
+static const struct nsx_sum_col cols[] = {
+	{ "name",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
+	{ "kernels", NSX_CELL_INT,    NSX_SUM_INT,  AT(kernels) },
+	{ "calls",   NSX_CELL_INT,    NSX_SUM_INT,  AT(calls) },
+	{ "queued",  NSX_CELL_INT,    NSX_SUM_INT,  AT(queued) },
+	{ "api",     NSX_CELL_NS,     NSX_SUM_INT,  AT(api) },
+	{ "queue",   NSX_CELL_NS,     NSX_SUM_INT,  AT(queue) },
+	{ "kernel",  NSX_CELL_NS,     NSX_SUM_INT,  AT(kernel) },
+	{ "starved", NSX_CELL_NS,     NSX_SUM_INT,  AT(starved) },
+	{ "stalled", NSX_CELL_NS,     NSX_SUM_INT,  AT(stalled) },
+	{ "loading", NSX_CELL_NS,     NSX_SUM_INT,  AT(loading) },
+	{ "verdict", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, verdict_of },
+};
+static const struct nsx_sum_def def = {
+	sizeof(struct row), sizeof(uint64_t), cols, sizeof cols / sizeof *cols, "-starved -kernel name",
+	"name verdict starved kernel queue", "starved"
+};
 
 /* A row that a call is counted in; a call's are linked from its mark. */
 struct counted { uint32_t row, next; };
@@ -46,8 +53,7 @@ struct launch {
 	struct nsx_catalogue  cat;
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;
-	struct nsx_map        row_of;     /* name -> rows */
-	NSX_VEC(struct row)   rows;
+	struct nsx_sums       sums;       /* of struct row */
 	struct nsx_call_book  calls;
 	NSX_VEC(struct counted) counted;
 	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
@@ -90,15 +96,10 @@ first_in_row(struct launch *f, struct nsx_call_entry *c, uint32_t row, bool *fai
 
 /* ---- operations */
 
-/* The row of that name; NSX_NONE when out of memory. */
-static uint32_t
-row_at(struct launch *f, uint32_t name)
+static struct row *
+row(const struct launch *f, uint32_t number)
 {
-	uint32_t *at = nsx_map_at(&f->row_of, (struct nsx_key){ name, 0 });
-
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->rows, ((struct row){ .name = name })))
-		*at = (uint32_t)(f->rows.n - 1);
-	return at ? *at : NSX_NONE;
+	return nsx_sums_at(&f->sums, number);
 }
 
 static uint32_t
@@ -125,11 +126,12 @@ count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, str
 {
 	int64_t start = rec->v[NSX_OP_start].i, dur = rec->v[NSX_OP_dur].i, host_dur = nsx_int(rec, NSX_OP_host_dur, 0);
 	int64_t call_end = nsx_add_sat(rec->v[NSX_OP_host_start].i, host_dur, NULL);
-	uint32_t name = name_of(f, rec, graph), at = name == NSX_NONE ? (uint32_t)NSX_NONE : row_at(f, name);
+	uint32_t name = name_of(f, rec, graph), at = name == NSX_NONE ? name
+	    : nsx_sums_number(&f->sums, &(uint32_t[2]){ name, 0 });
 	bool failed = at == NSX_NONE;
 
 	if (!failed) {
-		struct row *r = &f->rows.p[at];
+		struct row *r = row(f, at);
 
 		if (first_in_row(f, c, at, &failed)) {
 			r->calls++;
@@ -171,8 +173,8 @@ take_call(struct launch *f, const struct nsx_rec *rec)
 	if (!c.early)
 		return NSX_OK;
 	for (uint32_t i = c.mark; i != NSX_NONE; i = f->counted.p[i].next) {
-		add(f, &f->rows.p[f->counted.p[i].row].stalled, c.stalled);
-		add(f, &f->rows.p[f->counted.p[i].row].loading, c.loading);
+		add(f, &row(f, f->counted.p[i].row)->stalled, c.stalled);
+		add(f, &row(f, f->counted.p[i].row)->loading, c.loading);
 	}
 	return c.left ? NSX_OK : uncount(f, &c);
 }
@@ -262,29 +264,13 @@ take(void *state, const struct nsx_rec *rec)
 
 /* ---- the table: sorted by starved time, then kernel time, the longest first, then name */
 
-static int
-by_starved(const void *a, const void *b, const void *names)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->starved != y->starved)
-		return x->starved > y->starved ? -1 : 1;
-	if (x->kernel != y->kernel)
-		return x->kernel > y->kernel ? -1 : 1;
-	return nsx_str_cmp(nsx_intern_str(names, x->name), nsx_intern_str(names, y->name));
-}
-
-static void
-sort_rows(struct launch *f)
-{
-	nsx_sort_with(f->rows.p, f->rows.n, sizeof *f->rows.p, by_starved, &f->names);
-}
-
 /* Devices wait longer for these kernels than they run them. If a wait is no longer than a launch takes, the device
  * waits for the launch; if it is longer, the host did something else. */
 static const char *
-verdict_of(const struct row *r)
+verdict_of(const void *row)
 {
+	const struct row *r = row;
+
 	if (r->starved <= r->kernel)
 		return "";
 	return (double)r->starved <= (double)NSX_IDLE_LATENCY * (double)r->kernels ? "launch-bound" : "late";
@@ -296,32 +282,25 @@ is_bound(const struct row *r)
 	return strcmp(verdict_of(r), "launch-bound") == 0;
 }
 
+static struct nsx_str
+name_text(const void *names, uint32_t id)
+{
+	return nsx_intern_str(names, id);
+}
+
+static void
+begin(struct launch *f)
+{
+	f->sums = (struct nsx_sums){ .def = &def, .text = name_text, .state = &f->names };
+}
+
 static struct nsx_table *
 make_table(struct launch *f)
 {
-	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
-	nsx_table_rank(t, "name verdict starved kernel queue");
+	struct nsx_table *t = nsx_sums_table(&f->sums, f->err);
+
 	/* Launches wait concurrently: the sum may exceed the length of the profile. */
 	nsx_table_head(t, "queue", "queue_sum");
-	nsx_table_adds(t, "starved");
-
-	sort_rows(f);
-	for (size_t i = 0; t && i < f->rows.n; i++) {
-		const struct row *r = &f->rows.p[i];
-
-		nsx_table_row(t);
-		nsx_table_str(t, C_NAME, nsx_intern_str(&f->names, r->name));
-		nsx_table_int(t, C_KERNELS, r->kernels);
-		nsx_table_int(t, C_CALLS, r->calls);
-		nsx_table_int(t, C_QUEUED, r->queued);
-		nsx_table_int(t, C_API, r->api);
-		nsx_table_int(t, C_QUEUE, r->queue);
-		nsx_table_int(t, C_KERNEL, r->kernel);
-		nsx_table_int(t, C_STARVED, r->starved);
-		nsx_table_int(t, C_STALLED, r->stalled);
-		nsx_table_int(t, C_LOADING, r->loading);
-		nsx_table_str(t, C_VERDICT, nsx_str_c(verdict_of(r)));
-	}
 	return t;
 }
 
@@ -345,10 +324,9 @@ free_all(struct launch *f)
 	nsx_cat_free(&f->cat);
 	nsx_range_book_free(&f->ranges);
 	nsx_intern_free(&f->names);
-	nsx_map_free(&f->row_of);
 	nsx_map_free(&f->counted_in);
 	nsx_call_book_free(&f->calls);
-	free(f->rows.p);
+	nsx_sums_free(&f->sums);
 	free(f->counted.p);
 	free(f->uncounted.p);
 	free(f->busy.p);
@@ -366,6 +344,7 @@ nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, stru
 {
 	struct launch f = { .options = options, .err = err };
 
+	begin(&f);
 	need(&f, in);
 	int rc = check_sums(&f, nsx_read_all(in, options->require, take, &f, err));
 
@@ -395,6 +374,7 @@ nsx_launch_open(struct nsx_err *err)
 	}
 	b->f.err = err;
 	b->f.options = &b->options;
+	begin(&b->f);
 	return b;
 }
 
@@ -407,14 +387,14 @@ nsx_launch_take(struct nsx_launch_book *b, const struct nsx_rec *rec)
 int
 nsx_launch_finish(struct nsx_launch_book *b)
 {
-	sort_rows(&b->f);
+	nsx_sums_sort(&b->f.sums);
 	return check_sums(&b->f, NSX_OK);
 }
 
 bool
 nsx_launch_sum(const struct nsx_launch_book *b, size_t i, struct nsx_launch_sum *sum)
 {
-	const struct row *r = i < b->f.rows.n ? &b->f.rows.p[i] : NULL;
+	const struct row *r = i < nsx_sums_count(&b->f.sums) ? row(&b->f, (uint32_t)i) : NULL;
 
 	if (r)
 		*sum = (struct nsx_launch_sum){ nsx_intern_str(&b->f.names, r->name), r->kernels, r->kernel, r->starved,

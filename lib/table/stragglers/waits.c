@@ -6,45 +6,52 @@
  *   device 0   100..150    waits 30 for device 2
  *   device 1   110..150    waits 20 for device 2
  *   device 2   130..151    made others wait 50; transfer of all three: 21 */
-#include <stdlib.h>
+#include <stddef.h>
 
 #include "table/stragglers/rows.h"
 #include "base/num.h"
 #include "job/clock_error.h"
 #include "job/collective_instances.h"
-
-enum { W_COLLECTIVE, W_DEVICE, W_COUNT, W_WAIT, W_WAIT_MEAN, W_WAIT_MAX, W_LAST, W_CAUSED, W_TRANSFER_MEAN, W_NCOLS };
-
-static const struct nsx_table_col wait_cols[W_NCOLS] = {
-	[W_COLLECTIVE]    = { "collective", NSX_CELL_STRING },
-	[W_DEVICE]        = { "device", NSX_CELL_INT },
-	[W_COUNT]         = { "count", NSX_CELL_INT },
-	[W_WAIT]          = { "wait", NSX_CELL_NS },
-	[W_WAIT_MEAN]     = { "wait_mean", NSX_CELL_MEAN_NS },
-	[W_WAIT_MAX]      = { "wait_max", NSX_CELL_NS },
-	[W_LAST]          = { "last", NSX_CELL_INT },
-	[W_CAUSED]        = { "caused", NSX_CELL_NS },
-	[W_TRANSFER_MEAN] = { "transfer_mean", NSX_CELL_MEAN_NS },
-};
-
-enum { P_COLLECTIVE, P_DEVICE, P_WAITED_FOR, P_COUNT, P_WAIT, P_WAIT_MEAN, P_WAIT_MAX, P_NCOLS };
-
-static const struct nsx_table_col pair_cols[P_NCOLS] = {
-	[P_COLLECTIVE] = { "collective", NSX_CELL_STRING },
-	[P_DEVICE]     = { "device", NSX_CELL_INT },
-	[P_WAITED_FOR] = { "waited_for", NSX_CELL_INT },
-	[P_COUNT]      = { "count", NSX_CELL_INT },
-	[P_WAIT]       = { "wait", NSX_CELL_NS },
-	[P_WAIT_MEAN]  = { "wait_mean", NSX_CELL_MEAN_NS },
-	[P_WAIT_MAX]   = { "wait_max", NSX_CELL_NS },
-};
+#include "table/sums.h"
 
 /* The times of a device in collectives of a kind, or those with one other device. */
+struct key { int64_t device, cause; uint32_t kind, none; };
 struct row {
-	uint32_t kind;             /* a string of the catalogue; NSX_NONE: unknown */
-	int64_t  device, cause;
-	int64_t  count, last, wait_max;
-	nsx_u128 wait, caused, transfer;
+	struct key key;
+	int64_t    count, last, wait_max;
+	nsx_u128   wait, caused, transfer;
+};
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+#define BY_COUNT(member) offsetof(struct row, member), offsetof(struct row, count), NULL
+
+static const struct nsx_sum_col wait_cols[] = {
+	{ "collective",    NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(key.kind) },
+	{ "device",        NSX_CELL_INT,     NSX_SUM_INT,   AT(key.device) },
+	{ "count",         NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
+	{ "wait",          NSX_CELL_NS,      NSX_SUM_TOTAL, AT(wait) },
+	{ "wait_mean",     NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_COUNT(wait) },
+	{ "wait_max",      NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
+	{ "last",          NSX_CELL_INT,     NSX_SUM_INT,   AT(last) },
+	{ "caused",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(caused) },
+	{ "transfer_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_COUNT(transfer) },
+};
+static const struct nsx_sum_col pair_cols[] = {
+	{ "collective",    NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(key.kind) },
+	{ "device",        NSX_CELL_INT,     NSX_SUM_INT,   AT(key.device) },
+	{ "waited_for",    NSX_CELL_INT,     NSX_SUM_INT,   AT(key.cause) },
+	{ "count",         NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
+	{ "wait",          NSX_CELL_NS,      NSX_SUM_TOTAL, AT(wait) },
+	{ "wait_mean",     NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_COUNT(wait) },
+	{ "wait_max",      NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
+};
+/* By kind, then the device that made others wait longest, or the pair in which one waited longest. */
+static const struct nsx_sum_def waits_of_devices = {
+	sizeof(struct row), sizeof(struct key), wait_cols, sizeof wait_cols / sizeof *wait_cols,
+	"collective -caused device", "collective device wait caused last count", NULL
+}, waits_of_pairs = {
+	sizeof(struct row), sizeof(struct key), pair_cols, sizeof pair_cols / sizeof *pair_cols,
+	"collective -wait device waited_for", "collective device waited_for wait count", NULL
 };
 
 struct waits {
@@ -52,8 +59,7 @@ struct waits {
 	const struct nsx_stragglers_options *options;
 	struct nsx_collective_reading reading;
 	struct nsx_top   top;              /* on the catalogue of the reading */
-	struct nsx_map   device_of, row_of;
-	NSX_VEC(struct row) rows;
+	struct nsx_sums  sums;
 	int64_t          diags, instances, apart, incomplete, alone;
 };
 
@@ -63,20 +69,21 @@ nomem(struct waits *f)
 	return nsx_err_nomem(f->err, NULL);
 }
 
+static struct nsx_str
+kind_of(const void *state, uint32_t id)
+{
+	const struct waits *f = state;
+
+	return id == NSX_NONE ? NSX_STR("[unknown]") : nsx_cat_str(&f->reading.comm->cat, id);
+}
+
 /* The row of a kind, a device and, for pairs, the device that it waited for; NULL when out of memory. */
 static struct row *
 row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
 {
-	bool pairs = f->options->show == NSX_STRAGGLERS_PAIRS;
-	uint32_t d = nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)device, 0 });
-	uint32_t c = pairs ? nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)cause, 0 }) : 0;
-	uint32_t at = d == NSX_NONE || c == NSX_NONE ? NSX_NONE : nsx_map_number(&f->row_of,
-		(struct nsx_key){ (uint64_t)kind << 32 | d, c });
-	struct row fresh = { .kind = kind, .device = device, .cause = cause };
+	struct key key = { device, f->options->show == NSX_STRAGGLERS_PAIRS ? cause : 0, kind, 0 };
 
-	if (at == NSX_NONE || (at == f->rows.n && !nsx_vec_push(&f->rows, fresh)))
-		return NULL;
-	return &f->rows.p[at];
+	return nsx_sums_row(&f->sums, &key);
 }
 
 static int
@@ -142,93 +149,10 @@ take_other(void *state, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* ---- the table ---- */
-
-/* The order of rows: by kind, then the device that made others wait longest (in pairs: that waited longest) first. */
-struct order { struct nsx_str kind; nsx_u128 time; const struct row *row; };
-
-static int
-order_cmp(const void *pa, const void *pb)
-{
-	const struct order *a = pa, *b = pb;
-	int c = nsx_str_cmp(a->kind, b->kind);
-
-	if (c != 0)
-		return c;
-	if (a->time != b->time)
-		return a->time > b->time ? -1 : 1;
-	if (a->row->device != b->row->device)
-		return a->row->device < b->row->device ? -1 : 1;
-	return (a->row->cause > b->row->cause) - (a->row->cause < b->row->cause);
-}
-
-static int
-put_wait(struct waits *f, struct nsx_table *t, const struct order *o)
-{
-	const struct row *r = o->row;
-
-	nsx_table_row(t);
-	nsx_table_str(t, W_COLLECTIVE, o->kind);
-	if (r->device != NSX_ABSENT)
-		nsx_table_int(t, W_DEVICE, r->device);
-	nsx_table_int(t, W_COUNT, r->count);
-	nsx_table_double(t, W_WAIT_MEAN, (double)r->wait / (double)r->count);
-	nsx_table_int(t, W_WAIT_MAX, r->wait_max);
-	nsx_table_int(t, W_LAST, r->last);
-	nsx_table_double(t, W_TRANSFER_MEAN, (double)r->transfer / (double)r->count);
-	if (nsx_table_sum(t, W_WAIT, r->wait, f->err) != NSX_OK)
-		return NSX_ERR;
-	return nsx_table_sum(t, W_CAUSED, r->caused, f->err);
-}
-
-static int
-put_pair(struct waits *f, struct nsx_table *t, const struct order *o)
-{
-	const struct row *r = o->row;
-
-	nsx_table_row(t);
-	nsx_table_str(t, P_COLLECTIVE, o->kind);
-	if (r->device != NSX_ABSENT)
-		nsx_table_int(t, P_DEVICE, r->device);
-	if (r->cause != NSX_ABSENT)
-		nsx_table_int(t, P_WAITED_FOR, r->cause);
-	nsx_table_int(t, P_COUNT, r->count);
-	nsx_table_double(t, P_WAIT_MEAN, (double)r->wait / (double)r->count);
-	nsx_table_int(t, P_WAIT_MAX, r->wait_max);
-	return nsx_table_sum(t, P_WAIT, r->wait, f->err);
-}
-
 static bool
 within_error(const struct waits *f, const struct row *r)
 {
 	return r->wait && (double)r->wait <= nsx_clock_error(&f->reading.comm->cat) * (double)r->count;
-}
-
-static int
-make(struct waits *f, struct nsx_stragglers *out)
-{
-	bool pairs = f->options->show == NSX_STRAGGLERS_PAIRS;
-	struct order *rows = malloc((f->rows.n + 1) * sizeof *rows);
-	int rc = NSX_OK;
-
-	out->table = pairs ? nsx_table_new(pair_cols, P_NCOLS) : nsx_table_new(wait_cols, W_NCOLS);
-	nsx_table_rank(out->table, pairs ? "collective device waited_for wait count"
-	                                  : "collective device wait caused last count");
-	if (!rows || !out->table)
-		rc = nomem(f);
-	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
-		const struct row *r = &f->rows.p[i];
-
-		rows[i] = (struct order){ r->kind == NSX_NONE ? NSX_STR("[unknown]")
-		                          : nsx_cat_str(&f->reading.comm->cat, r->kind),
-		                          pairs ? r->wait : r->caused, r };
-	}
-	if (rc == NSX_OK && f->rows.n > 1)
-		qsort(rows, f->rows.n, sizeof *rows, order_cmp);
-	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++)
-		rc = pairs ? put_pair(f, out->table, &rows[i]) : put_wait(f, out->table, &rows[i]);
-	free(rows);
-	return rc;
 }
 
 static void
@@ -236,15 +160,15 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 {
 	int64_t within = 0;
 
-	for (size_t i = 0; i < f->rows.n; i++)
-		within += within_error(f, &f->rows.p[i]);
+	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
+		within += within_error(f, nsx_sums_at(&f->sums, i));
 	if (!f->instances && !f->alone)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
 	else if (!f->instances)
 		nsx_diag_add(diags, NSX_WARNING, "", f->alone,
 		             "operations communicate, but those of other devices that belong to them are not known: NCCL's "
 		             "payloads say it (nsys export --include-blobs=true)");
-	else if (f->instances && !f->rows.n)
+	else if (!nsx_sums_count(&f->sums))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no collective has two devices of the stream on one clock: no waits");
 	nsx_clock_error_diag(&f->reading.comm->cat, within, diags);
@@ -264,6 +188,8 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	int rc;
 
 	*s = (struct nsx_stragglers){ 0 };
+	f.sums = (struct nsx_sums){ .def = options->show == NSX_STRAGGLERS_PAIRS ? &waits_of_pairs : &waits_of_devices,
+	                            .text = kind_of, .state = &f };
 	f.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other, .state = &f,
 	                                             .require = options->require };
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
@@ -275,15 +201,13 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	if (rc == NSX_OK)
 		rc = nsx_late_check_program(&f.reading.comm->cat, &f.top, options->program, err);
 	if (rc == NSX_OK)
-		rc = make(&f, s);
+		rc = (s->table = nsx_sums_table(&f.sums, err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		add_diags(&f, diags);
 	if (rc != NSX_OK)
 		nsx_stragglers_free(s);
 	nsx_collective_reading_free(&f.reading);
 	nsx_top_free(&f.top);
-	nsx_map_free(&f.device_of);
-	nsx_map_free(&f.row_of);
-	free(f.rows.p);
+	nsx_sums_free(&f.sums);
 	return rc;
 }

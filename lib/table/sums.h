@@ -1,0 +1,75 @@
+/* sums.h -- tables that are sums by key, as definitions: a row is a struct that begins with its key, and each column says
+ * what of the struct it shows.
+ *
+ *   struct row { int64_t device; int64_t count; nsx_u128 wait; };
+ *   static const struct nsx_sum_col cols[] = {
+ *       { "device", NSX_CELL_INT, NSX_SUM_INT,   offsetof(struct row, device) },
+ *       { "wait",   NSX_CELL_NS,  NSX_SUM_TOTAL, offsetof(struct row, wait) } };
+ *   static const struct nsx_sum_def def = { .size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols, .ncols = 2,
+ *                                           .order = "-wait device" };
+ *
+ *   ((struct row *)nsx_sums_row(&sums, &device))->wait += ns;      for each record
+ *   table = nsx_sums_table(&sums, err);                            at the end: the longest wait first */
+#ifndef NSX_TABLE_SUMS_H
+#define NSX_TABLE_SUMS_H
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/table.h"
+#include "base/vec.h"
+
+enum nsx_sum_as {
+	NSX_SUM_TEXT,    /* a uint32_t, of which nsx_sums.text has the text */
+	NSX_SUM_INT,     /* an int64_t; NSX_ABSENT: no cell */
+	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused */
+	NSX_SUM_MEAN,    /* the nsx_u128 at `at` divided by the int64_t at `per`; no cell if that is 0 */
+	NSX_SUM_SAID     /* what `say` says of the row; "" is no cell */
+};
+
+struct nsx_sum_col {
+	const char     *name;
+	enum nsx_cell   type;
+	enum nsx_sum_as as;
+	size_t          at, per;                     /* offsets in the row */
+	const char   *(*say)(const void *row);
+};
+
+enum { NSX_SUM_COLS = 32 };
+
+struct nsx_sum_def {
+	size_t size, key;                /* bytes of a row, and of the key that it begins with, which has no padding */
+	const struct nsx_sum_col *cols;
+	int         ncols;               /* NSX_SUM_COLS at most */
+	const char *order;               /* names of columns, the first deciding; with - the largest first */
+	const char *rank, *adds;         /* nsx_table_rank, nsx_table_adds; NULL: none */
+};
+
+/* {0} with def set, and text if there are columns of it, is empty. */
+struct nsx_sums {
+	const struct nsx_sum_def *def;
+	struct nsx_str  (*text)(const void *state, uint32_t id);
+	const void       *state;         /* for text */
+	struct nsx_intern keys;
+	NSX_VEC(unsigned char) rows;     /* by number of the key */
+};
+
+/* The number of the row of that key, from 0 in order of first use; a new one is all 0 but for its key. NSX_NONE when out
+ * of memory. */
+uint32_t nsx_sums_number(struct nsx_sums *s, const void *key);
+/* That row itself, valid until the next new one; NULL when out of memory. */
+void *nsx_sums_row(struct nsx_sums *s, const void *key);
+
+size_t nsx_sums_count(const struct nsx_sums *s);
+/* The row of that number; after sorting the one at that place. */
+void *nsx_sums_at(const struct nsx_sums *s, size_t i);
+
+/* Sort the rows. None may be added afterwards. */
+void nsx_sums_sort(struct nsx_sums *s);
+
+/* Sort the rows and make the table, which the caller frees. NULL with err filled when out of memory, or
+ * if a total exceeds 63 bits. No row may be added afterwards. */
+struct nsx_table *nsx_sums_table(struct nsx_sums *s, struct nsx_err *err);
+
+void nsx_sums_free(struct nsx_sums *s);
+
+#endif
