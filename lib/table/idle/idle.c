@@ -356,7 +356,8 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		                                   NULL) : NSX_ABSENT,
 		.waits = nsx_int(rec, NSX_OP_waits, 0), .pid = f->cat.devices.p[index].pid, .profile = nsx_int(rec,
 			NSX_OP_profile, NSX_ABSENT),
-		.op = nsx_int(rec, NSX_OP_op, NSX_ABSENT), .range = nsx_int(rec, NSX_OP_range, NSX_ABSENT),
+		.op = f->marks ? nsx_int(rec, NSX_OP_op, NSX_ABSENT) : NSX_ABSENT,
+		.range = f->marks ? nsx_int(rec, NSX_OP_range, NSX_ABSENT) : NSX_ABSENT,
 		.graph_node = nsx_has(rec, NSX_OP_graph_node),
 		.doubtful = has_call && nsx_has(rec, NSX_OP_host_dur) && rec->v[NSX_OP_host_dur].i <= SHORTEST_CALL
 	};

@@ -243,7 +243,7 @@ uint32_t *nsx_idle_window_order(const struct idle *f);
 struct nsx_table *nsx_idle_sound(const struct idle *f, struct nsx_table *t);
 void nsx_idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w);
 int nsx_idle_nkeys(const struct idle *f);   /* columns of keys, device among them */
-/* A table with the window's keys before these columns, 8 at most; NULL when out of memory. One at a time. */
+/* A table with the window's keys before these columns, 16 at most; NULL when out of memory. */
 struct nsx_table *nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n);
 
 /* A path's or a leaf's text; empty for none. */

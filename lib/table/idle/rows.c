@@ -1,4 +1,5 @@
 /* rows.c -- windows, gaps and stacks in their printed form. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -364,18 +365,22 @@ nsx_idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window 
 	}
 }
 
+/* Columns of keys, and of the rest. */
+enum { MOST_KEYS = 4, MOST_COLS = 16 };
+
 struct nsx_table *
 nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n)
 {
-	static struct nsx_table_col cols[4 + 8];   /* a table's columns must outlive it */
+	struct nsx_table_col cols[MOST_KEYS + MOST_COLS];
 	int k = nsx_idle_nkeys(f);
 	struct nsx_table *t;
 
+	assert(k <= MOST_KEYS && n <= MOST_COLS);
 	cols[0] = (struct nsx_table_col){ "device", NSX_CELL_INT };
 	cols[1] = (struct nsx_table_col){ "class", NSX_CELL_STRING };
 	memcpy(cols + 1 + f->classed, keys[f->options->by].cols, (size_t)keys[f->options->by].n * sizeof *cols);
 	memcpy(cols + k, rest, (size_t)n * sizeof *cols);
-	t = nsx_table_new(cols, k + n);
+	t = nsx_table_new_copy(cols, k + n);
 	for (int i = 0; i < k; i++)
 		nsx_table_rank(t, cols[i].name);
 	return t;
