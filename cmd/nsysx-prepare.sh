@@ -213,7 +213,9 @@ stage() { stages="$stages $1"; eval "cmd_$1=\$2 why_$1=\$3"; }
 leave() { left="${left:-}$(printf '  without nsysx-%s: %s' "$1" "$2")$newline"; }
 newline='
 ' left=
-if [ -z "$align" ]; then
+if ! held device 1; then
+	leave align 'no GPU work'
+elif [ -z "$align" ]; then
 	leave align '--no-align'
 elif ! [ "$devices" ]; then
 	leave align 'one device'
@@ -232,8 +234,8 @@ else
 	leave warmup 'no program of XLA'
 fi
 if [ "$comm" ]; then
-	stage overlap 'nsysx-overlap -b' 'there is communication'
-	stage collectives 'nsysx-collectives -b' 'the same'
+	stage overlap 'nsysx-overlap -b' 'there is communication: what of it is hidden'
+	stage collectives 'nsysx-collectives -b' 'there is communication: its instances, and who waits'
 else
 	leave overlap 'no communication'
 fi

@@ -18,6 +18,7 @@
 #include "job/call_book.h"
 #include "job/catalogue.h"
 #include "job/reach.h"
+#include "table/sums.h"
 
 enum mode { MODE_NONE, MODE_SYNC, MODE_ASYNC };
 static const char *const modes[] = { "", "sync", "async" };
@@ -38,7 +39,44 @@ static const char *const rules[NRULES] = { "memcpy-async-pageable", "memcpy-sync
 /* A finding below this fraction of the time of all copies is minor. */
 #define MINOR 1000
 
-struct row { uint32_t name, src, dst; int mode, size; int64_t count, bytes, time, hidden; };
+struct key { uint32_t name, src, dst, none; int64_t mode, size; };
+struct row { struct key key; int64_t count, bytes, time, hidden; };
+
+static const char *
+mode_text(const void *row)
+{
+	return modes[((const struct row *)row)->key.mode];
+}
+
+static const char *
+bucket_text(const void *row)
+{
+	return sizes[((const struct row *)row)->key.size].name;
+}
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+#define BY_TIME(member) offsetof(struct row, member), offsetof(struct row, time), NULL
+#define KINDS \
+	{ "name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.name) }, { "src", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.src) }, \
+	{ "dst", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.dst) }, { "mode", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, mode_text }
+#define SUMS \
+	{ "count", NSX_CELL_INT, NSX_SUM_INT, AT(count) }, { "bytes", NSX_CELL_BYTES, NSX_SUM_INT, AT(bytes) }, \
+	{ "time", NSX_CELL_NS, NSX_SUM_INT, AT(time) }, { "gbps", NSX_CELL_GBPS, NSX_SUM_RATIO, BY_TIME(bytes) }, \
+	{ "hidden_share", NSX_CELL_SHARE, NSX_SUM_RATIO, BY_TIME(hidden) }, \
+	{ "by_mode", NSX_CELL_INT, NSX_SUM_INT, AT(key.mode) }, { "by_size", NSX_CELL_INT, NSX_SUM_INT, AT(key.size) }
+
+static const struct nsx_sum_col plain[] = { KINDS, SUMS };
+static const struct nsx_sum_col by_size[] = {
+	KINDS, { "bucket", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, bucket_text }, SUMS
+};
+/* The longest time first; sizes of one kind together, the smallest first. */
+static const struct nsx_sum_def kinds = {
+	sizeof(struct row), sizeof(struct key), plain, 9, "-time name src dst by_mode",
+	"src dst mode time bytes count hidden_share gbps name", "time", 2
+}, kinds_by_size = {
+	sizeof(struct row), sizeof(struct key), by_size, 10, "name src dst by_mode by_size",
+	"bucket src dst mode time bytes count gbps hidden_share name", "time", 2
+};
 
 /* A running copy: hidden time so far, and the end up to which it is known. */
 struct running { uint32_t row; int64_t start, end, cover_to, hidden; };
@@ -59,13 +97,18 @@ struct copies {
 	struct nsx_catalogue cat;
 	struct nsx_call_book calls;
 	struct nsx_intern    strings;
-	NSX_VEC(struct row)  rows;
-	struct nsx_map       row_of;     /* (name and src, dst and mode and size) -> rows */
+	struct nsx_sums      sums;       /* of struct row */
 	NSX_VEC(struct device) devices;  /* by index of the catalogue */
 	NSX_VEC(struct finding) findings;
 	int64_t ndiags, ops, timeless, beyond, early;   /* early: copies that came before their calls */
 	bool    clipped;
 };
+
+static struct row *
+row(const struct copies *f, uint32_t number)
+{
+	return nsx_sums_at(&f->sums, number);
+}
 
 /* ---- hidden time */
 
@@ -108,13 +151,13 @@ book(struct copies *f, struct device *d, int64_t now)
 		if (r->end > now)
 			d->running.p[kept++] = *r;
 		else
-			f->rows.p[r->row].hidden = nsx_add_sat(f->rows.p[r->row].hidden, r->hidden, &f->clipped);
+			row(f, r->row)->hidden = nsx_add_sat(row(f, r->row)->hidden, r->hidden, &f->clipped);
 	}
 	d->running.n = kept;
 	while (d->endings.n && d->endings.p[0].end <= now) {
 		struct ending e = endings_pop(NULL, d->endings.p, d->endings.n--);
 
-		f->rows.p[e.row].hidden = nsx_add_sat(f->rows.p[e.row].hidden, covered_until(d, e.end) - e.covered,
+		row(f, e.row)->hidden = nsx_add_sat(row(f, e.row)->hidden, covered_until(d, e.end) - e.covered,
 		                                      &f->clipped);
 	}
 }
@@ -140,18 +183,6 @@ size_of(int64_t bytes)
 	while (i < NSIZES - 1 && bytes > sizes[i].up_to)
 		i++;
 	return i;
-}
-
-static uint32_t
-row_at(struct copies *f, struct row new)
-{
-	struct nsx_key key = { (uint64_t)new.name << 32 | new.src, (uint64_t)new.dst << 16 | (uint64_t)new.mode << 8 |
-	                       (uint64_t)new.size };
-	uint32_t *at = nsx_map_at(&f->row_of, key);
-
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->rows, new))
-		*at = (uint32_t)(f->rows.n - 1);
-	return at ? *at : NSX_NONE;
 }
 
 /* The best-practice rule that the copy breaks; NRULES: none. cudaMemcpy* and cuMemcpy* alike, names in any case. */
@@ -185,7 +216,7 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struc
 	    bytes = nsx_int(op, NSX_OP_bytes, 0);
 	struct nsx_call_entry *call = NULL, gone;
 	struct nsx_str api = { "", 0 };
-	struct row new = { .size = f->options->by_size ? size_of(bytes) : 0 };
+	struct key new = { .size = f->options->by_size ? size_of(bytes) : 0 };
 	uint32_t api_id, at;
 	int rc = NSX_OK;
 
@@ -201,10 +232,10 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struc
 	new.src = nsx_intern(&f->strings, nsx_string(op, NSX_OP_src));
 	new.dst = nsx_intern(&f->strings, nsx_string(op, NSX_OP_dst));
 	api_id = nsx_intern(&f->strings, api);
-	at = row_at(f, new);
+	at = nsx_sums_number(&f->sums, &new);
 	if (new.name == NSX_NONE || new.src == NSX_NONE || new.dst == NSX_NONE || api_id == NSX_NONE || at == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
-	struct row *r = &f->rows.p[at];
+	struct row *r = row(f, at);
 
 	r->count++;
 	r->bytes = nsx_add_sat(r->bytes, bytes, &f->clipped);
@@ -313,72 +344,25 @@ take(void *state, const struct nsx_rec *rec)
 
 /* ---- tables */
 
-static int
-by_string(const struct copies *f, uint32_t a, uint32_t b)
+static struct nsx_str
+text_of(const void *strings, uint32_t id)
 {
-	return nsx_str_cmp(nsx_intern_str(&f->strings, a), nsx_intern_str(&f->strings, b));
+	return nsx_intern_str(strings, id);
 }
 
-/* The longest time first; sizes of one kind together, the smallest first. */
-static int
-by_time(const void *a, const void *b, const void *copies)
+static void
+begin(struct copies *f)
 {
-	const struct copies *f = copies;
-	const struct row *x = a, *y = b;
-	int c;
-
-	if (x->time != y->time && !f->options->by_size)
-		return x->time > y->time ? -1 : 1;
-	if ((c = by_string(f, x->name, y->name)) || (c = by_string(f, x->src, y->src)) ||
-	    (c = by_string(f, x->dst, y->dst)))
-		return c;
-	return x->mode != y->mode ? x->mode - y->mode : x->size - y->size;
+	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds, .text = text_of,
+	                             .state = &f->strings };
 }
-
-enum { C_NAME, C_SRC, C_DST, C_MODE, C_BUCKET };
 
 static struct nsx_table *
 make_table(struct copies *f)
 {
-	static const struct nsx_table_col by_size[] = {
-		{ "name", NSX_CELL_STRING }, { "src", NSX_CELL_STRING }, { "dst", NSX_CELL_STRING },
-		{ "mode", NSX_CELL_STRING }, { "bucket", NSX_CELL_STRING },
-		{ "count", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, { "time", NSX_CELL_NS },
-		{ "gbps", NSX_CELL_GBPS }, { "hidden_share", NSX_CELL_SHARE }
-	};
-	static const struct nsx_table_col plain[] = {
-		{ "name", NSX_CELL_STRING }, { "src", NSX_CELL_STRING }, { "dst", NSX_CELL_STRING },
-		{ "mode", NSX_CELL_STRING },
-		{ "count", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, { "time", NSX_CELL_NS },
-		{ "gbps", NSX_CELL_GBPS }, { "hidden_share", NSX_CELL_SHARE }
-	};
-	int k = f->options->by_size ? C_BUCKET + 1 : C_BUCKET;
-	struct nsx_table *t = f->options->by_size ? nsx_table_new(by_size, k + 5) : nsx_table_new(plain, k + 5);
-	nsx_table_rank(t, f->options->by_size ? "bucket src dst mode time bytes count gbps hidden_share name"
-	                                      : "src dst mode time bytes count hidden_share gbps name");
-	nsx_table_adds(t, "time");
+	struct nsx_table *t = nsx_sums_table(&f->sums, f->err);
+
 	nsx_table_head(t, "gbps", "GB/s");
-
-	if (t)
-		nsx_sort_with(f->rows.p, f->rows.n, sizeof *f->rows.p, by_time, f);
-	for (size_t i = 0; t && i < f->rows.n; i++) {
-		const struct row *r = &f->rows.p[i];
-
-		nsx_table_row(t);
-		nsx_table_str(t, C_NAME, nsx_intern_str(&f->strings, r->name));
-		nsx_table_str(t, C_SRC, nsx_intern_str(&f->strings, r->src));
-		nsx_table_str(t, C_DST, nsx_intern_str(&f->strings, r->dst));
-		nsx_table_str(t, C_MODE, nsx_str_c(modes[r->mode]));
-		if (f->options->by_size)
-			nsx_table_str(t, C_BUCKET, nsx_str_c(sizes[r->size].name));
-		nsx_table_int(t, k, r->count);
-		nsx_table_int(t, k + 1, r->bytes);
-		nsx_table_int(t, k + 2, r->time);
-		if (r->time) {
-			nsx_table_double(t, k + 3, (double)r->bytes / (double)r->time);
-			nsx_table_double(t, k + 4, (double)r->hidden / (double)r->time);
-		}
-	}
 	return t;
 }
 
@@ -408,8 +392,8 @@ findings_shown(struct copies *f, struct nsx_table *t)
 	int64_t total = 0, rest = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < f->rows.n; i++)
-		total = nsx_add_sat(total, f->rows.p[i].time, &f->clipped);
+	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
+		total = nsx_add_sat(total, row(f, (uint32_t)i)->time, &f->clipped);
 	while (n < f->findings.n && (n == 0 || f->findings.p[n].dur > (total - 1) / MINOR))
 		n++;
 	if (f->options->minor || n == f->findings.n)
@@ -464,8 +448,7 @@ free_all(struct copies *f)
 	nsx_cat_free(&f->cat);
 	nsx_call_book_free(&f->calls);
 	nsx_intern_free(&f->strings);
-	free(f->rows.p);
-	nsx_map_free(&f->row_of);
+	nsx_sums_free(&f->sums);
 	for (size_t i = 0; i < f->devices.n; i++) {
 		free(f->devices.p[i].running.p);
 		free(f->devices.p[i].endings.p);
@@ -491,6 +474,7 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
 {
 	struct copies f = { .options = options, .err = err };
 
+	begin(&f);
 	need(&f, in);
 	int rc = finish(&f, nsx_read_all(in, options->require, take, &f, err));
 
@@ -531,6 +515,7 @@ nsx_copies_open(struct nsx_err *err)
 	}
 	b->f.err = err;
 	b->f.options = &b->options;
+	begin(&b->f);
 	return b;
 }
 
@@ -545,21 +530,20 @@ nsx_copies_finish(struct nsx_copies_book *b)
 {
 	int rc = finish(&b->f, NSX_OK);
 
-	nsx_sort_with(b->f.rows.p, b->f.rows.n, sizeof *b->f.rows.p, by_time, &b->f);
+	nsx_sums_sort(&b->f.sums);
 	return rc;
 }
 
 bool
 nsx_copies_sum(const struct nsx_copies_book *b, size_t i, struct nsx_copies_sum *sum)
 {
-	const struct row *r = i < b->f.rows.n ? &b->f.rows.p[i] : NULL;
+	const struct row *r = i < nsx_sums_count(&b->f.sums) ? row(&b->f, (uint32_t)i) : NULL;
 
 	if (!r)
 		return false;
 	*sum = (struct nsx_copies_sum){
-		nsx_intern_str(&b->f.strings, r->name), nsx_intern_str(&b->f.strings, r->src),
-			nsx_intern_str(&b->f.strings, r->dst),
-		r->mode == MODE_SYNC, r->count, r->bytes, r->time, r->hidden
+		nsx_intern_str(&b->f.strings, r->key.name), nsx_intern_str(&b->f.strings, r->key.src),
+		nsx_intern_str(&b->f.strings, r->key.dst), r->key.mode == MODE_SYNC, r->count, r->bytes, r->time, r->hidden
 	};
 	return true;
 }

@@ -37,7 +37,7 @@ static const struct nsx_sum_col cols[] = {
 };
 static const struct nsx_sum_def def = {
 	sizeof(struct row), sizeof(uint64_t), cols, sizeof cols / sizeof *cols, "-starved -kernel name",
-	"name verdict starved kernel queue", "starved"
+	"name verdict starved kernel queue", "starved", 0
 };
 
 /* A row that a call is counted in; a call's are linked from its mark. */

@@ -75,12 +75,13 @@ text_at(const struct nsx_sums *s, const void *row, size_t at)
 	return s->text(s->state, id);
 }
 
+/* A mean or a ratio. */
 static double
-mean_at(const void *row, const struct nsx_sum_col *c)
+quotient_at(const void *row, const struct nsx_sum_col *c)
 {
-	int64_t n = int_at(row, c->per);
+	double n = (double)int_at(row, c->per);
 
-	return n ? (double)total_at(row, c->at) / (double)n : 0;
+	return n == 0 ? 0 : (c->as == NSX_SUM_MEAN ? (double)total_at(row, c->at) : (double)int_at(row, c->at)) / n;
 }
 
 static int
@@ -95,9 +96,9 @@ put(const struct nsx_sums *s, struct nsx_table *t, int col, const void *row, str
 		if (int_at(row, c->at) != NSX_ABSENT)
 			nsx_table_int(t, col, int_at(row, c->at));
 		break;
-	case NSX_SUM_MEAN:
+	case NSX_SUM_MEAN: case NSX_SUM_RATIO:
 		if (int_at(row, c->per))
-			nsx_table_double(t, col, mean_at(row, c));
+			nsx_table_double(t, col, quotient_at(row, c));
 		break;
 	case NSX_SUM_TOTAL:
 		return nsx_table_sum(t, col, total_at(row, c->at), err);
@@ -124,7 +125,7 @@ read_order(struct order *o, const struct nsx_sum_def *def)
 
 		p += down;
 		len = strcspn(p, " ");
-		for (int i = 0; i < def->ncols; i++)
+		for (int i = 0; i < def->ncols + def->unshown; i++)
 			if (strlen(def->cols[i].name) == len && memcmp(def->cols[i].name, p, len) == 0) {
 				o->by[o->n] = &def->cols[i];
 				o->down[o->n++] = down;
@@ -142,7 +143,8 @@ cell_cmp(const struct nsx_sums *s, const struct nsx_sum_col *c, const void *x, c
 	case NSX_SUM_TEXT: return nsx_str_cmp(text_at(s, x, c->at), text_at(s, y, c->at));
 	case NSX_SUM_SAID: return strcmp(c->say(x), c->say(y));
 	case NSX_SUM_INT:  return (int_at(x, c->at) > int_at(y, c->at)) - (int_at(x, c->at) < int_at(y, c->at));
-	case NSX_SUM_MEAN: return (mean_at(x, c) > mean_at(y, c)) - (mean_at(x, c) < mean_at(y, c));
+	case NSX_SUM_MEAN: case NSX_SUM_RATIO:
+		return (quotient_at(x, c) > quotient_at(y, c)) - (quotient_at(x, c) < quotient_at(y, c));
 	case NSX_SUM_TOTAL: break;
 	}
 	return (total_at(x, c->at) > total_at(y, c->at)) - (total_at(x, c->at) < total_at(y, c->at));

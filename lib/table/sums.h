@@ -23,6 +23,7 @@ enum nsx_sum_as {
 	NSX_SUM_INT,     /* an int64_t; NSX_ABSENT: no cell */
 	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused */
 	NSX_SUM_MEAN,    /* the nsx_u128 at `at` divided by the int64_t at `per`; no cell if that is 0 */
+	NSX_SUM_RATIO,   /* the int64_t at `at` divided by that at `per`; no cell if that is 0 */
 	NSX_SUM_SAID     /* what `say` says of the row; "" is no cell */
 };
 
@@ -42,6 +43,7 @@ struct nsx_sum_def {
 	int         ncols;               /* NSX_SUM_COLS at most */
 	const char *order;               /* names of columns, the first deciding; with - the largest first */
 	const char *rank, *adds;         /* nsx_table_rank, nsx_table_adds; NULL: none */
+	int         unshown;             /* further columns behind these, for `order` only */
 };
 
 /* {0} with def set, and text if there are columns of it, is empty. */

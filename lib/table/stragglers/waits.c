@@ -48,10 +48,10 @@ static const struct nsx_sum_col pair_cols[] = {
 /* By kind, then the device that made others wait longest, or the pair in which one waited longest. */
 static const struct nsx_sum_def waits_of_devices = {
 	sizeof(struct row), sizeof(struct key), wait_cols, sizeof wait_cols / sizeof *wait_cols,
-	"collective -caused device", "collective device wait caused last count", NULL
+	"collective -caused device", "collective device wait caused last count", NULL, 0
 }, waits_of_pairs = {
 	sizeof(struct row), sizeof(struct key), pair_cols, sizeof pair_cols / sizeof *pair_cols,
-	"collective -wait device waited_for", "collective device waited_for wait count", NULL
+	"collective -wait device waited_for", "collective device waited_for wait count", NULL, 0
 };
 
 struct waits {
