@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 /* ---- sets as text */
@@ -181,14 +182,6 @@ fit(const struct nsx_match_set *s, const struct program *p, const struct nsx_mat
 	return share >= 0.9 && names_of(set) >= NSX_NAMES_FEW && names_of(&s[p->set]) >= NSX_NAMES_FEW ? share : -1;
 }
 
-static int
-by_id(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Add the ids and profiles of a set. */
 static bool
 extend(struct program *p, const struct nsx_match_set *s)
@@ -202,7 +195,7 @@ extend(struct program *p, const struct nsx_match_set *s)
 		if (!nsx_vec_push(&p->profiles, s->profiles[i]))
 			return false;
 	if (p->ids.n)
-		qsort(p->ids.p, p->ids.n, sizeof *p->ids.p, by_id);
+		qsort(p->ids.p, p->ids.n, sizeof *p->ids.p, nsx_sort_by_int);
 	for (size_t i = 0; i < p->ids.n; i++)
 		if (!n || p->ids.p[n - 1] != p->ids.p[i])
 			p->ids.p[n++] = p->ids.p[i];

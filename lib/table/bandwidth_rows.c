@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "job/diags_of.h"
 
 /* The number of a record's row; NSX_NONE when out of memory. */
@@ -102,14 +103,6 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 /* ---- the rows ---- */
 
 static int
-compare_int(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int
 compare_rows(const void *a, const void *b)
 {
 	const struct nsx_bandwidth_row *x = a, *y = b;
@@ -118,10 +111,10 @@ compare_rows(const void *a, const void *b)
 	if (c == 0)
 		c = x->has_bytes - y->has_bytes;
 	if (c == 0)
-		c = compare_int(&x->bytes, &y->bytes);
+		c = nsx_sort_by_int(&x->bytes, &y->bytes);
 	if (c == 0)
 		c = x->has_group - y->has_group;
-	return c ? c : compare_int(&x->group, &y->group);
+	return c ? c : nsx_sort_by_int(&x->group, &y->group);
 }
 
 /* Mean, and standard error of the mean, over the instances of a row. */
@@ -134,7 +127,7 @@ nsx_bandwidth_mean_of(struct nsx_bandwidth_row *r)
 
 	if (!r->has_bytes || !r->has_group || n == 0)
 		return m;
-	qsort(r->shortest.p, n, sizeof *r->shortest.p, compare_int);
+	qsort(r->shortest.p, n, sizeof *r->shortest.p, nsx_sort_by_int);
 	for (size_t i = 0; i < n; i++) {
 		nsx_comm_bandwidth(r->name, r->bytes, r->group, r->shortest.p[i], &alg, &bus);
 		alg_sum += alg;

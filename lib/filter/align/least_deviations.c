@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "filter/align/aligning.h"
 
 enum { ROUNDS = 60, LINE_ROUNDS = 60 };
@@ -23,18 +24,10 @@ nsx_align_round_div(al_wide a, al_wide b)
 	return q > INT64_MAX ? INT64_MAX : q < INT64_MIN ? INT64_MIN : (int64_t)q;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int64_t
 nsx_align_median(int64_t *v, size_t n)
 {
-	qsort(v, n, sizeof *v, by_value);
+	qsort(v, n, sizeof *v, nsx_sort_by_int);
 	int64_t lo = v[(n - 1) / 2], hi = v[n / 2];
 	/* hi - lo may not fit. */
 	return lo + (int64_t)(((uint64_t)hi - (uint64_t)lo) / 2);

@@ -12,6 +12,7 @@
  * its groups, or the operations of one NCCL communicator, kind and size. */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "table/diagnose/diagnose.h"
 
 /* The number of a unit, created from `fresh` if it is new; NSX_NONE when out of memory. */
@@ -58,14 +59,6 @@ late_at(struct nsx_look_comm *c, int64_t device)
 	return &c->late.p[at];
 }
 
-static int
-by_length(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Remember the devices of an instance of n records. */
 static int
 add_group(struct nsx_look_comm *c, const struct nsx_look_record *of, size_t n)
@@ -74,7 +67,7 @@ add_group(struct nsx_look_comm *c, const struct nsx_look_record *of, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (!nsx_vec_push(&c->waits, of[i].device))
 			return nomem(c);
-	qsort(c->waits.p, n, sizeof *c->waits.p, by_length);
+	qsort(c->waits.p, n, sizeof *c->waits.p, nsx_sort_by_int);
 	uint32_t at = nsx_intern(&c->group_of, (struct nsx_str){ (const char *)c->waits.p, n * sizeof *c->waits.p });
 
 	if (at == NSX_NONE)
@@ -171,7 +164,7 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 		l->last++;
 		/* The time by which all devices would continue earlier: at least half of them wait that long. A single
 		 * early device costs the others nothing. */
-		qsort(c->waits.p, n, sizeof *c->waits.p, by_length);
+		qsort(c->waits.p, n, sizeof *c->waits.p, nsx_sort_by_int);
 		return c->waits.p[n / 2] ? add_late(c, of, n, last, c->waits.p[n / 2]) : NSX_OK;
 	}
 	return NSX_OK;

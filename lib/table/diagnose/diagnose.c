@@ -52,14 +52,6 @@ nsx_look_rest(const struct nsx_look_at *a, int64_t device, int64_t start)
 
 /* ---- windows */
 
-static int
-by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The host of the device: its name, else its profile. NSX_NONE when out of memory. */
 static uint32_t
 host_of(struct nsx_look_at *a, const struct nsx_cat_device *d)
@@ -132,7 +124,7 @@ make_windows(struct nsx_look_at *a)
 	for (size_t i = 0; good && i < a->kept.list.n; i++)
 		good = add_window(a, &a->kept.list.p[i]);
 	if (good && a->periods.n > 1)
-		qsort(a->periods.p, a->periods.n, sizeof *a->periods.p, by_value);
+		qsort(a->periods.p, a->periods.n, sizeof *a->periods.p, nsx_sort_by_int);
 	a->period = a->count ? (double)a->time / (double)a->count : 0;
 	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }

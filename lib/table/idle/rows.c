@@ -110,15 +110,13 @@ nsx_idle_fold_segments(struct idle *f, uint32_t device)
 
 /* ---- the longest gaps */
 
-static bool sort_by_ns;   /* for qsort, which takes no context; one list is made at a time */
-
 /* The longest first; if only some causes are kept, those with the most time of these causes. */
 static int
-by_length(const void *a, const void *b)
+by_length(const void *a, const void *b, const void *idle)
 {
 	const struct idle_gap *x = a, *y = b;
 
-	if (sort_by_ns && x->ns != y->ns)
+	if (nsx_idle_filters(idle) && x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
 	if (x->dur != y->dur)
 		return x->dur > y->dur ? -1 : 1;
@@ -130,9 +128,7 @@ by_length(const void *a, const void *b)
 static void
 sort_gaps(struct idle *f)
 {
-	sort_by_ns = nsx_idle_filters(f);
-	if (f->gaps.n > 1)
-		qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);
+	nsx_sort_with(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length, f);
 }
 
 int

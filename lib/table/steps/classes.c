@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "job/frameworks.h"
 #include "job/reach.h"
 #include "table/steps/rows.h"
@@ -123,10 +124,8 @@ covered(const struct nsx_timeline *t, const struct nsx_step_span *s, size_t n)
 	return sum;
 }
 
-static const struct nsx_step_classes *sorting;
-
 static int
-by_busy(const void *a, const void *b)
+by_busy(const void *a, const void *b, const void *names)
 {
 	const struct class *x = a, *y = b;
 
@@ -134,7 +133,7 @@ by_busy(const void *a, const void *b)
 		return x->busy > y->busy ? -1 : 1;
 	if (x->instances != y->instances)
 		return x->instances < y->instances ? -1 : 1;
-	return nsx_str_cmp(nsx_intern_str(&sorting->names, x->name), nsx_intern_str(&sorting->names, y->name));
+	return nsx_str_cmp(nsx_intern_str(names, x->name), nsx_intern_str(names, y->name));
 }
 
 /* The index of the class of steps among n classes, sorted by work, the most first; n: none. */
@@ -210,9 +209,7 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 		if (s->device < c->timelines.n)
 			k->busy = nsx_add_sat(k->busy, covered(&c->timelines.p[s->device], s, n), NULL);
 	}
-	sorting = c;
-	if (good && classes.n)
-		qsort(classes.p, classes.n, sizeof *classes.p, by_busy);
+	nsx_sort_with(classes.p, classes.n, sizeof *classes.p, by_busy, &c->names);
 	size_t taken = good ? choose(c, classes.p, classes.n, all) : classes.n;
 	if (taken < classes.n) {
 		*name = nsx_str_dup(nsx_intern_str(&c->names, classes.p[taken].name));

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "base/stat.h"
 #include "job/reach.h"
 #include "table/idle/idle.h"
@@ -300,10 +301,8 @@ fold(struct explain *e)
 	return good;
 }
 
-static const struct explain *sorting;   /* for qsort, which takes no context */
-
 static int
-by_difference(const void *a, const void *b)
+by_difference(const void *a, const void *b, const void *names)
 {
 	const struct row *x = a, *y = b;
 	int64_t dx = x->ns[1] - x->ns[0], dy = y->ns[1] - y->ns[0];
@@ -315,7 +314,7 @@ by_difference(const void *a, const void *b)
 		return mx > my ? -1 : 1;
 	if (x->thing != y->thing)
 		return x->thing < y->thing ? -1 : 1;
-	return nsx_str_cmp(nsx_intern_str(&sorting->names, x->name), nsx_intern_str(&sorting->names, y->name));
+	return nsx_str_cmp(nsx_intern_str(names, x->name), nsx_intern_str(names, y->name));
 }
 
 enum { C_CLASS, C_DEVICE, C_BASE_STEP, C_STEP, C_KIND, C_NAME, C_BASE, C_NEW, C_DELTA, C_NCOLS };
@@ -334,9 +333,8 @@ make_table(struct explain *e)
 	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
 	nsx_table_rank(t, "kind name delta device base new step base_step class");
 
-	sorting = e;
-	if (t && e->rows.n)
-		qsort(e->rows.p, e->rows.n, sizeof *e->rows.p, by_difference);
+	if (t)
+		nsx_sort_with(e->rows.p, e->rows.n, sizeof *e->rows.p, by_difference, &e->names);
 	for (size_t i = 0; t && i < e->rows.n; i++) {
 		const struct row *r = &e->rows.p[i];
 		const struct pair *p = &e->pairs.p[r->pair];

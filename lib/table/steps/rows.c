@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/stat.h"
+#include "base/sort.h"
 
 /* The columns of each step. */
 enum measure { PERIOD, SPAN, BUSY, COMPUTE, EXPOSED, COPY, IDLE, BETWEEN, NMEASURES };
@@ -27,14 +28,6 @@ value(const struct nsx_step_of *o, enum measure m)
 	case NMEASURES: break;
 	}
 	return NSX_ABSENT;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 #define FIVE(what) \
@@ -65,7 +58,7 @@ put_statistics(struct nsx_table *t, int col, const struct nsx_step_of *o, size_t
 	}
 	if (!k)
 		return;
-	qsort(room, k, sizeof *room, by_value);
+	qsort(room, k, sizeof *room, nsx_sort_by_int);
 	nsx_table_double(t, col, nsx_stat_mean(&stat));
 	for (int i = 0; i < STATISTICS - 1; i++)
 		nsx_table_int(t, col + 1 + i, nsx_percentile(room, k, percentiles[i]));
