@@ -102,7 +102,8 @@ main(int argc, char **argv)
 		o.form = form == NSX_TABLE_ALIGNED ? NSX_DIAGNOSE_SCREEN : NSX_DIAGNOSE_MARKDOWN;
 	if (o.form == NSX_DIAGNOSE_SCREEN && nsx_tool_to_terminal())
 		o.width = nsx_terminal_width(STDOUT_FILENO);
-	if (nsx_tool_rows.tests.n && (all || (!where && form != NSX_TABLE_TSV && form != NSX_TABLE_JSON && form != NSX_TABLE_CSV
+	if (nsx_tool_rows.tests.n && (all || (!where && form != NSX_TABLE_TSV && form != NSX_TABLE_JSON
+	    && form != NSX_TABLE_CSV
 	    && form != NSX_TABLE_OPENMETRICS)))
 		nsx_cli_misuse(&cli, "--only goes with one table: --tsv, --json or --where");
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);

@@ -29,10 +29,14 @@ extern struct nsx_tool_input { bool partial; const char *require; } nsx_tool_inp
 
 /* Number of forms that were asked for. */
 int nsx_tool_forms(void);
-/* Rows of an option table: --tsv, --table, --json, --csv, --openmetrics, --top, --wide for programs that print a table; they have their own
- * -o or that of NSX_TOOL_OUTPUT. Programs whose --top has another meaning use the other options and store it in the
- * same variable, which is -1 without that option. */
-extern struct nsx_tool_table { bool tsv, aligned, json, csv, metrics, markdown, wide; int64_t top; const char *sort; } nsx_tool_table;
+/* Rows of an option table: --tsv, --table, --json, --csv, --openmetrics, --top, --wide for programs that print a
+ * table; they have their own -o or that of NSX_TOOL_OUTPUT. Programs whose --top has another meaning use the other
+ * options and store it in the same variable, which is -1 without that option. */
+extern struct nsx_tool_table {
+	bool        tsv, aligned, json, csv, metrics, markdown, wide;
+	int64_t     top;
+	const char *sort;
+} nsx_tool_table;
 #define NSX_TOOL_FORMS \
 	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
 	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, \

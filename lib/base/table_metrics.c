@@ -1,5 +1,6 @@
 /* table_metrics.c -- a table as CSV (RFC 4180), and as metrics of OpenMetrics, for collectors such as node_exporter's
- * textfile: a gauge for each column of values, in base units, with labels from the columns that say what a row is of. */
+ * textfile: a gauge for each column of values, in base units, with labels from the columns that say what a row is
+ * of. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

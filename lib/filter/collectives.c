@@ -1,5 +1,5 @@
-/* collectives.c -- a stream with records of its collectives (job/collective_marks.h). Headers of the input stay where they
- * are among its records, although these wait. */
+/* collectives.c -- a stream with records of its collectives (job/collective_marks.h). Headers of the input stay where
+ * they are among its records, although these wait. */
 #include "filter/collectives.h"
 
 #include <stdlib.h>

@@ -21,7 +21,8 @@ nsx_cause_group_name(enum nsx_cause_group g)
 {
 	static const char *const names[NSX_NCAUSE_GROUPS] = {
 		[NSX_CAUSES_EDGE] = "edge", [NSX_CAUSES_REMOVED] = "removed", [NSX_CAUSES_GRAPH] = "graph",
-		[NSX_CAUSES_NO_CALL] = "no-call", [NSX_CAUSES_STARVED] = "launch-starved", [NSX_CAUSES_ISSUED] = "issued"
+		[NSX_CAUSES_NO_CALL] = "no-call", [NSX_CAUSES_STARVED] = "launch-starved",
+		    [NSX_CAUSES_ISSUED] = "issued"
 	};
 
 	return names[g];

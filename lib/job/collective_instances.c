@@ -1,6 +1,6 @@
-/* collective_instances.c -- see collective_instances.h. Of a stream with marks: a record with a wait tells when the last of
- * its instance starts; records come by start, so the instance is complete when one starts later. Others wait for the end,
- * unless all devices are on one clock: then such a record is alone. */
+/* collective_instances.c -- see collective_instances.h. Of a stream with marks: a record with a wait tells when the
+ * last of its instance starts; records come by start, so the instance is complete when one starts later. Others wait
+ * for the end, unless all devices are on one clock: then such a record is alone. */
 #include "job/collective_instances.h"
 
 #include <stdlib.h>
@@ -90,7 +90,8 @@ take_marked(struct nsx_collective_marked *m, const struct nsx_rec *rec)
 	    || !intern(m, nsx_string(rec, NSX_COLLECTIVE_pair), &c.pair))
 		return nsx_err_nomem(m->err, NULL);
 	c.apart = c.single && c.comm_id != NSX_NONE
-	          && (c.pair != NSX_NONE || !nsx_str_eq(nsx_string(rec, NSX_COLLECTIVE_collective), NSX_STR("send-recv")));
+	          && (c.pair != NSX_NONE || !nsx_str_eq(nsx_string(rec, NSX_COLLECTIVE_collective),
+	          NSX_STR("send-recv")));
 	if (close_until(m, c.start) != NSX_OK)
 		return NSX_ERR;
 	if (c.single || (c.wait == NSX_ABSENT && nsx_comm_one_clock(m->r->comm)))
@@ -98,7 +99,8 @@ take_marked(struct nsx_collective_marked *m, const struct nsx_rec *rec)
 	if (c.wait != NSX_ABSENT && nsx_map_get(&m->instances.at, key) == NSX_NONE) {
 		if (!nsx_vec_room(&m->open, 1))
 			return nsx_err_nomem(m->err, NULL);
-		open_push(NULL, m->open.p, m->open.n++, ((struct open){ nsx_add_sat(c.start, c.wait, NULL), instance }));
+		open_push(NULL, m->open.p, m->open.n++, ((struct open){ nsx_add_sat(c.start, c.wait, NULL),
+		    instance }));
 	}
 	return nsx_instances_add(&m->instances, key, &c, 0, m->err);
 }
@@ -206,7 +208,8 @@ nsx_collective_instances(struct nsx_reader *in, struct nsx_collective_reading *r
 	m->r = r;
 	m->err = err;
 	m->first = NSX_ABSENT;
-	m->instances = (struct nsx_instances){ .size = sizeof(struct nsx_collective), .complete = complete, .state = m };
+	m->instances = (struct nsx_instances){ .size = sizeof(struct nsx_collective), .complete = complete,
+	    .state = m };
 	nsx_pairing_need(&r->pairing, in);
 	nsx_reader_need(in, NSX_COLLECTIVE, NSX_EVERY);
 	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));

@@ -1,5 +1,5 @@
-/* collective_instances.h -- a stream's collectives, instance by instance: what every table of them sums up. The stream's
- * own records if it has marks, otherwise paired here (job/collective_pairing.h). */
+/* collective_instances.h -- a stream's collectives, instance by instance: what every table of them sums up. The
+ * stream's own records if it has marks, otherwise paired here (job/collective_pairing.h). */
 #ifndef NSX_JOB_COLLECTIVE_INSTANCES_H
 #define NSX_JOB_COLLECTIVE_INSTANCES_H
 

@@ -1,8 +1,8 @@
-/* collective_marks.c -- communication thunks, and communicating operations outside such thunks, as `collective` records,
- * with size, group, bandwidth, instance and wait. The collective records of one start wait until all other records of
- * that start have passed: memory holds only those that start at the same time. Then they wait for the last record of
- * their instance (collective_queue.h): those of NCCL's communicators for the end of the stream, because only all of a
- * communicator's operations tell which belong together (job/nccl.h). */
+/* collective_marks.c -- communication thunks, and communicating operations outside such thunks, as `collective`
+ * records, with size, group, bandwidth, instance and wait. The collective records of one start wait until all other
+ * records of that start have passed: memory holds only those that start at the same time. Then they wait for the last
+ * record of their instance (collective_queue.h): those of NCCL's communicators for the end of the stream, because
+ * only all of a communicator's operations tell which belong together (job/nccl.h). */
 #include "job/collective_marks.h"
 
 #include <stdlib.h>

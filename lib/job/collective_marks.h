@@ -14,7 +14,8 @@ struct nsx_collective_marks;
 struct nsx_collective_marks *nsx_collective_marks_new(nsx_mark_put *put, void *state, size_t hold_bytes,
                                                       struct nsx_err *err);
 
-/* Any record of the stream, in order; existing collective records are dropped. NSX_OK, NSX_ERR, or what put returned. */
+/* Any record of the stream, in order; existing collective records are dropped. NSX_OK, NSX_ERR, or what put
+ * returned. */
 int nsx_collective_marks_take(struct nsx_collective_marks *c, struct nsx_rec *rec);
 
 /* After the last record. NSX_OK, NSX_ERR, or what put returned. */

@@ -58,7 +58,8 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 void
 nsx_pairing_begin(struct nsx_pairing *p)
 {
-	p->instances = (struct nsx_instances){ .size = sizeof(struct nsx_collective), .complete = complete, .state = p };
+	p->instances = (struct nsx_instances){ .size = sizeof(struct nsx_collective), .complete = complete,
+	    .state = p };
 }
 
 void
@@ -91,11 +92,13 @@ nsx_pairing_thunk(struct nsx_pairing *p, const struct nsx_rec *thunk, const stru
                   struct nsx_pairable *x)
 {
 	struct nsx_collective c = {
-		.wait = NSX_ABSENT, .start = nsx_int(thunk, NSX_THUNK_start, 0), .dur = nsx_int(thunk, NSX_THUNK_dur, 0),
+		.wait = NSX_ABSENT, .start = nsx_int(thunk, NSX_THUNK_start, 0),
+		.dur = nsx_int(thunk, NSX_THUNK_dur, 0),
 		.hidden = nsx_int(thunk, NSX_THUNK_hidden, NSX_ABSENT), .bytes = r->has_bytes ? r->bytes : NSX_ABSENT,
 		.group = r->has_group ? r->group : NSX_ABSENT, .calls = NSX_ABSENT, .op = NSX_ABSENT,
 		.device = nsx_int(thunk, NSX_THUNK_device, NSX_ABSENT),
-		.at = nsx_cat_device(&p->comm.cat, thunk), .clock = nsx_comm_clock(&p->comm, thunk), .program = nsx_cat_program(&p->comm.cat, thunk), .kind = r->kind,
+		.at = nsx_cat_device(&p->comm.cat, thunk), .clock = nsx_comm_clock(&p->comm, thunk),
+		    .program = nsx_cat_program(&p->comm.cat, thunk), .kind = r->kind,
 		.comm_id = NSX_NONE, .pair = NSX_NONE, .thunk = true,
 		.incomplete = r->incomplete, .collective = nsx_comm_collective(r)
 	};
@@ -184,7 +187,8 @@ add_member(struct nsx_pairing *p, const struct nsx_nccl_op *o, uint32_t kind, ui
 {
 	const struct nsx_nccl_device *d = &p->nccl.devices.p[o->device];
 	struct nsx_collective c = {
-		.wait = NSX_ABSENT, .start = o->start, .dur = o->dur, .hidden = known(o->hidden), .bytes = known(o->bytes),
+		.wait = NSX_ABSENT, .start = o->start, .dur = o->dur, .hidden = known(o->hidden),
+		    .bytes = known(o->bytes),
 		.group = o->group > 0 ? o->group : NSX_ABSENT, .calls = known(o->calls), .op = known(o->op),
 		.device = d->number, .ticket = o->record, .at = nsx_cat_find_device(&p->comm.cat, d->number),
 		.clock = d->clock, .program = NSX_NONE, .kind = kind, .comm_id = comm_id, .pair = pair

@@ -1,8 +1,8 @@
 /* collective_pairing.h -- which records of collectives are one execution by one group of devices: the one home of that.
  *
- * Of thunks those of one instruction, execution, occurrence and group (job/communication.h); of operations without such an
- * instruction those of one NCCL communicator, kind, pair of ranks and number (job/nccl.h), known at the end only. An
- * operation whose counterparts are not known is in none. */
+ * Of thunks those of one instruction, execution, occurrence and group (job/communication.h); of operations without
+ * such an instruction those of one NCCL communicator, kind, pair of ranks and number (job/nccl.h), known at the end
+ * only. An operation whose counterparts are not known is in none. */
 #ifndef NSX_JOB_COLLECTIVE_PAIRING_H
 #define NSX_JOB_COLLECTIVE_PAIRING_H
 
@@ -12,8 +12,8 @@
 
 /* A device's record of a collective. NSX_ABSENT: not known. */
 struct nsx_collective {
-	int64_t  wait;                       /* to the last start of the instance, ns; ABSENT: cannot be compared, or there
-	                                      * is nobody to compare with */
+	int64_t  wait;                       /* to the last start of the instance, ns; ABSENT: cannot be
+	                                      * compared, or there is nobody to compare with */
 	int64_t  start, dur, hidden;         /* ns; start and dur are known */
 	int64_t  bytes, group, calls, op, device;
 	uint64_t ticket;                     /* what the caller gave it */

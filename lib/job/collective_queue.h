@@ -1,6 +1,6 @@
-/* collective_queue.h -- collective records whose marks (instance, wait, late) are not known before the last record of their
- * instance has come, and the records of the stream behind them: a queue, passed on from its front as marks become
- * known.
+/* collective_queue.h -- collective records whose marks (instance, wait, late) are not known before the last record of
+ * their instance has come, and the records of the stream behind them: a queue, passed on from its front as marks
+ * become known.
  *
  *   thunk  C1?  thunk  C2?  op        C1 and C2 are one instance: with its last record, C2, both are known, and all is
  *                                     passed on; records that nothing waits before are so at once */

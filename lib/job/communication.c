@@ -117,7 +117,8 @@ nsx_comm_one_clock(const struct nsx_comm *c)
 	const struct nsx_cat_device *d = c->cat.devices.p;
 
 	for (size_t i = 1; i < c->cat.devices.n; i++)
-		if (d[i].aligned != d->aligned || (d->aligned ? d[i].component != d->component : d[i].profile != d->profile))
+		if (d[i].aligned != d->aligned || (d->aligned ? d[i].component != d->component
+		    : d[i].profile != d->profile))
 			return false;
 	return c->cat.devices.n > 0;
 }

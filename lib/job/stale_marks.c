@@ -19,5 +19,6 @@ nsx_stale_marks_diags(const struct nsx_stale_marks *s, struct nsx_diags *diags, 
 	             "%s: marks of steps and of idle time are removed; nsysx-steps --mark and nsysx-idle --mark make "
 	             "them again", why);
 	nsx_diag_add(diags, NSX_INFO, "", s->waits,
-	             "%s: records of collectives, with their waits, are removed; nsysx-collectives makes them again", why);
+	             "%s: records of collectives, with their waits, are removed; nsysx-collectives makes them "
+	             "again", why);
 }

@@ -169,7 +169,8 @@ add_diags(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
 		"communicating operations count as an instance each: their counterparts on other devices are not "
 		"known");
 	nsx_comm_group_diags(s->reading.comm, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", s->reading.pairing.backwards, "communication that ends before it starts: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", s->reading.pairing.backwards,
+	    "communication that ends before it starts: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", s->incomplete,
 	             "instances of collectives with devices that are not in the stream: the known devices are used");
 	nsx_diag_add(diags, NSX_WARNING, "", s->over_hidden,

@@ -57,8 +57,9 @@ bucket_text(const void *row)
 #define AT(member) offsetof(struct row, member), 0, NULL
 #define BY_TIME(member) offsetof(struct row, member), offsetof(struct row, time), NULL
 #define KINDS \
-	{ "name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.name) }, { "src", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.src) }, \
-	{ "dst", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.dst) }, { "mode", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, mode_text }
+	{ "name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.name) }, \
+	{ "src", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.src) }, { "dst", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.dst) }, \
+	{ "mode", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, mode_text }
 #define SUMS \
 	{ "count", NSX_CELL_INT, NSX_SUM_INT, AT(count) }, { "bytes", NSX_CELL_BYTES, NSX_SUM_INT, AT(bytes) }, \
 	{ "time", NSX_CELL_NS, NSX_SUM_INT, AT(time) }, { "gbps", NSX_CELL_GBPS, NSX_SUM_RATIO, BY_TIME(bytes) }, \
@@ -543,7 +544,8 @@ nsx_copies_sum(const struct nsx_copies_book *b, size_t i, struct nsx_copies_sum 
 		return false;
 	*sum = (struct nsx_copies_sum){
 		nsx_intern_str(&b->f.strings, r->key.name), nsx_intern_str(&b->f.strings, r->key.src),
-		nsx_intern_str(&b->f.strings, r->key.dst), r->key.mode == MODE_SYNC, r->count, r->bytes, r->time, r->hidden
+		nsx_intern_str(&b->f.strings, r->key.dst), r->key.mode == MODE_SYNC, r->count, r->bytes, r->time,
+		r->hidden
 	};
 	return true;
 }

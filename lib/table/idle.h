@@ -54,8 +54,8 @@ int nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *ba
 /* The i-th name of a cause or a group; NULL after the last. */
 const char *nsx_idle_cause_known(size_t i);
 
-/* A table of the causes, with their groups, how pictures draw them, and what they mean; the caller frees it. NULL when out
- * of memory. */
+/* A table of the causes, with their groups, how pictures draw them, and what they mean; the caller frees it. NULL
+ * when out of memory. */
 struct nsx_table *nsx_idle_known(void);
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). NSX_IDLE_FOLDED writes stacks to out, and *table
@@ -65,10 +65,10 @@ int nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, stru
              struct nsx_table **table, int64_t *ndiags,
              struct nsx_diags *diags, struct nsx_err *err);
 
-/* `out`, which must not follow `in`, gets all of `in` with an `idle` record for each piece of idle time of one cause, in
- * place of those that it had; of the options only latency and require are used. `in` is read twice, from a spool if it
- * is a pipe; 80 bytes of memory for each record. Not finished: the caller does that. NSX_OK, or NSX_ERR with err
- * filled. */
+/* `out`, which must not follow `in`, gets all of `in` with an `idle` record for each piece of idle time of one cause,
+ * in place of those that it had; of the options only latency and require are used. `in` is read twice, from a spool
+ * if it is a pipe; 80 bytes of memory for each record. Not finished: the caller does that. NSX_OK, or NSX_ERR with
+ * err filled. */
 int nsx_idle_write(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_writer *out,
                    struct nsx_diags *diags, struct nsx_err *err);
 

@@ -91,10 +91,12 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 	}
 	if (!nsx_vec_room(&c->instances, 1) || !nsx_vec_room(&c->records, n))
 		return nsx_err_nomem(c->err, NULL);
-	c->instances.p[c->instances.n++] = (struct instance){ c->records.n, (uint32_t)n, of->comm_id, of->kind, of->pair };
+	c->instances.p[c->instances.n++] = (struct instance){ c->records.n, (uint32_t)n, of->comm_id, of->kind,
+	    of->pair };
 	qsort(of, n, sizeof *of, by_device);
 	for (size_t i = 0; i < n; i++)
-		c->records.p[c->records.n++] = (struct member){ of[i].wait, of[i].start, of[i].dur, of[i].hidden, of[i].bytes,
+		c->records.p[c->records.n++] = (struct member){ of[i].wait, of[i].start, of[i].dur, of[i].hidden,
+		    of[i].bytes,
 		                                                of[i].group, of[i].calls, of[i].op, of[i].device };
 	return NSX_OK;
 }

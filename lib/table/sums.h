@@ -1,11 +1,12 @@
-/* sums.h -- tables that are sums by key, as definitions: a row is a struct that begins with its key, and each column says
- * what of the struct it shows.
+/* sums.h -- tables that are sums by key, as definitions: a row is a struct that begins with its key, and each column
+ * says what of the struct it shows.
  *
  *   struct row { int64_t device; int64_t count; nsx_u128 wait; };
  *   static const struct nsx_sum_col cols[] = {
  *       { "device", NSX_CELL_INT, NSX_SUM_INT,   offsetof(struct row, device) },
  *       { "wait",   NSX_CELL_NS,  NSX_SUM_TOTAL, offsetof(struct row, wait) } };
- *   static const struct nsx_sum_def def = { .size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols, .ncols = 2,
+ *   static const struct nsx_sum_def def = { .size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols,
+ *                                           .ncols = 2,
  *                                           .order = "-wait device" };
  *
  *   ((struct row *)nsx_sums_row(&sums, &device))->wait += ns;      for each record
@@ -55,8 +56,8 @@ struct nsx_sums {
 	NSX_VEC(unsigned char) rows;     /* by number of the key */
 };
 
-/* The number of the row of that key, from 0 in order of first use; a new one is all 0 but for its key. NSX_NONE when out
- * of memory. */
+/* The number of the row of that key, from 0 in order of first use; a new one is all 0 but for its key. NSX_NONE when
+ * out of memory. */
 uint32_t nsx_sums_number(struct nsx_sums *s, const void *key);
 /* That row itself, valid until the next new one; NULL when out of memory. */
 void *nsx_sums_row(struct nsx_sums *s, const void *key);

@@ -1,7 +1,7 @@
-/* stale.c -- results that the merge makes wrong: marks of steps, waits and idle time, which are of one stream's devices,
- * and those that depend on a thunk's `comm` that the merge changes. nsysx-overlap and nsysx-collectives used
- * the data of one report; if another report has better data on what communicates, `hidden` of all thunks of that device
- * and its collective records are no longer valid. */
+/* stale.c -- results that the merge makes wrong: marks of steps, waits and idle time, which are of one stream's
+ * devices, and those that depend on a thunk's `comm` that the merge changes. nsysx-overlap and nsysx-collectives used
+ * the data of one report; if another report has better data on what communicates, `hidden` of all thunks of that
+ * device and its collective records are no longer valid. */
 #include "filter/merge/merging.h"
 
 #include <string.h>

@@ -178,7 +178,8 @@ unit_of_thunks(struct nsx_look_comm *c, const struct nsx_collective *of)
 {
 	const struct nsx_catalogue *cat = &c->pairing.comm.cat;
 	const struct nsx_cat_inst *inst = &cat->insts.p[nsx_comm_collective_inst(of->collective)];
-	struct nsx_look_unit fresh = { .bytes = of->bytes < 0 ? -1 : of->bytes, .group = of->group < 0 ? -1 : of->group };
+	struct nsx_look_unit fresh = { .bytes = of->bytes < 0 ? -1 : of->bytes, .group = of->group < 0 ? -1
+	    : of->group };
 
 	fresh.name = nsx_look_text(c->at, nsx_cat_str(cat, inst->name));
 	fresh.kind = nsx_look_text(c->at, nsx_cat_str(cat, of->kind));
@@ -210,7 +211,8 @@ unit_of_nccl(struct nsx_look_comm *c, const struct nsx_collective *of, size_t n)
 	fresh.like = nsx_map_number(&c->like_of, (struct nsx_key){ (uint64_t)fresh.kind << 1 | 1, of->comm_id });
 	return number == NSX_NONE || fresh.name == NSX_NONE || fresh.kind == NSX_NONE || fresh.comm == NSX_NONE
 	       || fresh.like == NSX_NONE
-	       ? (uint32_t)NSX_NONE : unit_at(c, (struct nsx_key){ (uint64_t)number << 8 | 2, (uint64_t)fresh.bytes }, fresh);
+	       ? (uint32_t)NSX_NONE : unit_at(c, (struct nsx_key){ (uint64_t)number << 8 | 2,
+	       (uint64_t)fresh.bytes }, fresh);
 }
 
 /* Of an operation in no instance: its kind only. */
@@ -262,7 +264,8 @@ nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec)
 		nsx_pairing_begin(&c->pairing);
 	}
 	rc = nsx_pairing_take(&c->pairing, rec);
-	if (rc != NSX_OK || !nsx_pairing_is(&c->pairing, rec) || nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT) == NSX_ABSENT
+	if (rc != NSX_OK || !nsx_pairing_is(&c->pairing, rec) || nsx_field_int(rec, NSX_ROLE_START,
+	    NSX_ABSENT) == NSX_ABSENT
 	    || nsx_field_int(rec, NSX_ROLE_DUR, -1) < 0)
 		return rc;
 	if (rec->kind->id == NSX_OP) {

@@ -124,7 +124,8 @@ add_device(const struct nsx_look_at *a, const struct nsx_look_device *d, struct 
 	g->steps += (double)d->periods;
 	g->compute += (double)w->cells[NSX_PART_COMPUTE].ns;
 	for (int c = 0; c < NSX_NCAUSES; c++)
-		g->starved += !nsx_cause_is_gap((enum nsx_cause)c) ? 0 : (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
+		g->starved += !nsx_cause_is_gap((enum nsx_cause)c) ? 0
+		    : (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
 }
 
 /* The cause of idle time for which these devices exceed the others most, per step. */
@@ -258,7 +259,8 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 	} else if (idle > gain / 2) {
 		enum nsx_cause cause = cause_of(a, b);
 
-		kind = cause != NSX_NCAUSES && nsx_causes[cause].group == NSX_CAUSES_STARVED ? NSX_FIND_LATE_HOST : kind;
+		kind = cause != NSX_NCAUSES && nsx_causes[cause].group == NSX_CAUSES_STARVED ? NSX_FIND_LATE_HOST
+		    : kind;
 		nsx_buf_c(&a->text, plural ? "; they are idle " : "; it is idle ");
 		nsx_look_put_ns(&a->text, idle);
 		nsx_buf_c(&a->text, plural ? " longer than the others" : " longer than they are");

@@ -242,7 +242,8 @@ static int
 take_removed(struct idle *f, struct nsx_idle_device *d, int64_t *start, int64_t end)
 {
 	int64_t begin = *start, until = nsx_removed_end(&d->removed, begin, end), from, to;
-	struct idle_segment all = { begin, until, NSX_ABSENT, NSX_ABSENT, f->host_paths.root, NSX_NONE, NSX_CAUSE_REMOVED };
+	struct idle_segment all = { begin, until, NSX_ABSENT, NSX_ABSENT, f->host_paths.root, NSX_NONE,
+	    NSX_CAUSE_REMOVED };
 
 	if (until <= begin)
 		return NSX_OK;
@@ -411,7 +412,8 @@ nsx_idle_need(const struct idle *f, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid) | NSX_C(OP,
 	                            	profile)
-	                            | (f->marks ? NSX_C(OP, op) | NSX_C(OP, range) : 0) | NSX_C(OP, waits) | NSX_C(OP, graph_node) | NSX_C(OP, removed) | (f->frames
+	                            | (f->marks ? NSX_C(OP, op) | NSX_C(OP, range) : 0) | NSX_C(OP, waits)
+	                            | NSX_C(OP, graph_node) | NSX_C(OP, removed) | (f->frames
 	                            	? NSX_C(OP, name) : 0));
 }
 

@@ -136,7 +136,8 @@ struct idle {
 };
 
 /* The data of an operation that gaps use; absent numbers are NSX_ABSENT. */
-struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile, op, range;
+struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile, op,
+                 range;
                  bool graph_node, doubtful; };
 
 /* The time of a window without that of removed work: shares are of it. */

@@ -26,7 +26,8 @@ nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
 			end++;
 		*bad = (struct nsx_str){ list, (size_t)(end - list) };
 		for (int c = 0; c < NSX_NCAUSES; c++)
-			if (nsx_causes[c].group != NSX_CAUSES_REMOVED && (nsx_str_eq(*bad, nsx_str_c(nsx_cause_name((enum nsx_cause)c)))
+			if (nsx_causes[c].group != NSX_CAUSES_REMOVED && (nsx_str_eq(*bad,
+			    nsx_str_c(nsx_cause_name((enum nsx_cause)c)))
 			    || nsx_str_eq(*bad, nsx_str_c(nsx_cause_group((enum nsx_cause)c)))))
 				found |= UINT32_C(1) << c;
 		if (!found)

@@ -32,7 +32,8 @@ int
 nsx_host_thread_init(struct nsx_host_thread *t, int64_t profile, int64_t pid, int64_t tid,
                      const struct nsx_host_paths *paths, struct nsx_err *err)
 {
-	struct nsx_host_piece first = { INT64_MIN, NSX_ABSENT, NSX_ABSENT, paths->root, NSX_NONE, NSX_HOST_UNKNOWN, false };
+	struct nsx_host_piece first = { INT64_MIN, NSX_ABSENT, NSX_ABSENT, paths->root, NSX_NONE, NSX_HOST_UNKNOWN,
+	    false };
 
 	*t = (struct nsx_host_thread){ .profile = profile, .pid = pid, .tid = tid, .settled = INT64_MIN, .fd = -1 };
 	return nsx_vec_push(&t->list, first) ? NSX_OK : nsx_err_nomem(err, NULL);
@@ -132,7 +133,8 @@ note(struct nsx_host_thread *t, int64_t at, const struct nsx_host_paths *paths, 
 {
 	const struct nsx_open_interval *call = nsx_open_innermost(&t->calls), *range = nsx_open_innermost(&t->ranges);
 	struct nsx_host_piece p = { at > t->settled ? at : t->settled, NSX_ABSENT,
-	                            range && t->keeps_ranges ? range->id : NSX_ABSENT, range ? range->path : paths->root,
+	                            range && t->keeps_ranges ? range->id : NSX_ABSENT, range ? range->path
+	                            : paths->root,
 	                            NSX_NONE, NSX_HOST_UNKNOWN, false };
 
 	if (call) {

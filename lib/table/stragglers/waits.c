@@ -166,8 +166,8 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
 	else if (!f->instances)
 		nsx_diag_add(diags, NSX_WARNING, "", f->alone,
-		             "operations communicate, but those of other devices that belong to them are not known: NCCL's "
-		             "payloads say it (nsys export --include-blobs=true)");
+		             "operations communicate, but those of other devices that belong to them are not known: "
+		             "NCCL's payloads say it (nsys export --include-blobs=true)");
 	else if (!nsx_sums_count(&f->sums))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no collective has two devices of the stream on one clock: no waits");
