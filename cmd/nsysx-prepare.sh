@@ -19,6 +19,7 @@ Extract reports, compare their clocks, leave out first executions, and mark what
       --no-align            leave the clocks of the reports as they are
       --no-warmup           keep the first executions
       --no-detail           leave out NVTX ranges, GPU operations and CUDA calls, and so idle time and steps of ranges
+      --no-marks            leave out the records of steps and of idle time
       --no-host             leave out the names of hosts, by which late ones are named
       --extract-flags=TEXT  further options of nsysx-extract, as the shell reads them
       --align-flags=TEXT    further options of nsysx-align, likewise
@@ -49,7 +50,7 @@ quoted() {
 	esac
 }
 
-output='' dry='' step='' module='' align=1 warmup=1 detail=-a host=--host flags='' align_flags='' can='' logs='' jobs='' zip='' quiet=
+output='' dry='' step='' module='' align=1 warmup=1 detail=-a marks=1 host=--host flags='' align_flags='' can='' logs='' jobs='' zip='' quiet=
 # operands: of nsysx-extract, quoted; streams: those that are streams already, quoted. dump: of the reports that follow.
 operands='' streams='' nreports=0 nstreams=0 dump='' waiting='' given=''
 meant='want -x DIR REPORT, such as -x dump0 r0.sqlite -x dump1 r1.sqlite'
@@ -114,6 +115,7 @@ while [ $# -gt 0 ]; do
 	--no-align) align= ;;
 	--no-warmup) warmup= ;;
 	--no-detail) detail= ;;
+	--no-marks) marks= ;;
 	--no-host) host= ;;
 	--extract-flags) flags=$value ;;
 	--align-flags) align_flags=$value ;;
@@ -239,14 +241,18 @@ if [ "$comm" ]; then
 else
 	leave overlap 'no communication'
 fi
-if ! held device 1; then
+if [ -z "$marks" ]; then
+	leave steps '--no-marks'
+elif ! held device 1; then
 	leave steps 'no GPU work'
 elif [ "$detail" ] || [ "$xla" ]; then
 	stage steps "nsysx-steps -b --mark${step:+ --step $(quoted "$step")}${module:+ --module $(quoted "$module")}" 'steps, named or found'
 else
 	leave steps 'neither operations nor programs'
 fi
-if ! held device 1; then
+if [ -z "$marks" ]; then
+	leave idle '--no-marks'
+elif ! held device 1; then
 	leave idle 'no GPU work'
 elif [ "$detail" ]; then
 	stage idle 'nsysx-idle -b --mark' 'operations and calls'

@@ -177,7 +177,7 @@ endif
 $(nsysx_last): $(nsysx_out)/streams/extracted.nsysx $(nsysx_out)/.state/flags
 	$(call nsysx_tell,comparing clocks$(nsysx_comma) leaving out first executions$(nsysx_comma) measuring communication)
 	$(nsysx_tool)prepare --can=$(nsysx_asks) --logs=$(nsysx_out)/logs/streams $(if $(filter no,$(ALIGN)),--no-align) $(if $(filter no,$(WARMUP)),--no-warmup) \
-		$(if $(nsysx_detail),,--no-detail) --align-flags=$(call nsysx_quoted,$(ALIGN_FLAGS)) -o $@ $< >/dev/null
+		$(if $(nsysx_detail),,--no-detail) --no-marks --align-flags=$(call nsysx_quoted,$(ALIGN_FLAGS)) -o $@ $< >/dev/null
 
 # Tables.
 # $(call nsysx_can,WORD): whether the stream can answer WORD. A table that it cannot answer is an empty file.

@@ -63,6 +63,7 @@ equal 'hosts are named, unless it is told not to' "$(nsysx-view -t profile files
 mkdir logs
 nsysx-prepare -q --no-align --no-warmup --module jit_train_step --can can --logs logs -o bare 0.nsysx 1.nsysx
 equal 'tools can be left out' "$(nsysx-view bare | grep -c '^clock') $(ls logs | tr '\n' ' ')" '0 collectives.log idle.log overlap.log steps.log '
+equal 'marks can be left out' "$(nsysx-prepare -q --no-marks 0.nsysx 1.nsysx | nsysx-view | awk -F'\t' '$1 == "step" || $1 == "idle" { n++ } $1 == "collective" && $22 != "" { w = 1 } END { print n + 0, w }')" '0 1'
 equal 'steps can be named' "$(nsysx-view -t step bare | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { print $c["by"] }' | sort -u)" 'module jit_train_step'
 equal 'what the stream can answer' "$(tr '\n' ' ' <can)" 'xla comm devices compile '
 equal 'small streams have no operations' "$(nsysx-prepare -q --no-detail 0.nsysx | nsysx-view | awk -F'\t' '$1 == "idle"' | wc -l | tr -d ' ')" 0
