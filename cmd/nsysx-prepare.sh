@@ -162,10 +162,11 @@ make_stream() {
 		return
 	fi
 	eval "{ $1; } 2>\"\$work/log-first\"" && return
-	errors_of first
+	errors_of first "the first tool ended with status $?"
 	exit 1
 }
-errors_of() { grep -v '^nsysx-[a-z]*: \(warning\|info\): ' "$work/log-$1" >&2; }
+# What the tool of log $1 said but warnings; $2 if that is nothing, as where it was killed.
+errors_of() { grep -v '^nsysx-[a-z]*: \(warning\|info\): ' "$work/log-$1" >&2 || printf '%s: %s\n' "$tool" "$2" >&2; }
 : >"$work/log-first"
 if [ "$nstreams" = 1 ]; then
 	eval "from=${streams# }"
@@ -301,7 +302,7 @@ for s in $stages; do
 	[ -e "$work/failed-$s" ] || continue
 	failed=1
 	# 141: ended by the pipe, as a tool behind it failed.
-	[ "$(cat "$work/failed-$s")" = 141 ] || { errors_of "$s"; break; }
+	[ "$(cat "$work/failed-$s")" = 141 ] || { errors_of "$s" "nsysx-$s ended with status $(cat "$work/failed-$s")"; break; }
 done
 [ -z "$failed" ] || exit 1
 if [ "$logs" ]; then

@@ -19,8 +19,8 @@ struct form {
 	void (*end)(struct nsx_buf *b, const struct nsx_table *t, size_t rows);
 };
 
-static void
-put_number(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c)
+void
+nsx_table_number(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c)
 {
 	char text[NSX_DOUBLE_CHARS], *end;
 
@@ -49,7 +49,7 @@ tsv_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
 		if (c.has && t->cols[i].type == NSX_CELL_STRING)
 			nsx_buf_escaped(b, c.v.s);
 		else if (c.has)
-			put_number(b, t->cols[i].type, c);
+			nsx_table_number(b, t->cols[i].type, c);
 	}
 	nsx_buf_char(b, '\n');
 }
@@ -103,7 +103,7 @@ json_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
 		else if (type == NSX_CELL_STRING)
 			nsx_buf_json(b, c.v.s);
 		else
-			put_number(b, type, c);
+			nsx_table_number(b, type, c);
 	}
 	nsx_buf_char(b, '}');
 }
@@ -205,7 +205,7 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, 
 		return;
 	}
 	switch (type) {
-	case NSX_CELL_INT:     put_number(b, type, c); break;
+	case NSX_CELL_INT:     nsx_table_number(b, type, c); break;
 	case NSX_CELL_NS:      put_scaled(b, (double)c.v.i, times, true); break;
 	case NSX_CELL_TIME:    put_time(b, c.v.i); break;
 	case NSX_CELL_BYTES:   put_scaled(b, (double)c.v.i, sizes, true); break;

@@ -9,15 +9,6 @@
 #include "base/num.h"
 #include "base/table_own.h"
 
-static void
-put_value(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c)
-{
-	char text[NSX_DOUBLE_CHARS], *end;
-
-	end = nsx_table_is_int(type) ? nsx_put_int(text, c.v.i) : nsx_put_double(text, c.v.f);
-	nsx_buf_add(b, text, (size_t)(end - text));
-}
-
 /* ---- CSV ---- */
 
 static void
@@ -60,7 +51,7 @@ nsx_table_csv_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
 		if (c.has && t->cols[i].type == NSX_CELL_STRING)
 			put_field(b, c.v.s);
 		else if (c.has)
-			put_value(b, t->cols[i].type, c);
+			nsx_table_number(b, t->cols[i].type, c);
 	}
 	nsx_buf_c(b, "\r\n");
 }
@@ -89,7 +80,7 @@ put_label(struct nsx_buf *b, const char *name, enum nsx_cell type, struct nsx_ta
 	nsx_buf_c(b, name);
 	nsx_buf_c(b, "=\"");
 	if (type != NSX_CELL_STRING)
-		put_value(b, type, c);
+		nsx_table_number(b, type, c);
 	for (size_t i = 0; type == NSX_CELL_STRING && i < c.v.s.len; i++) {
 		char x = c.v.s.ptr[i];
 
@@ -170,7 +161,7 @@ put_base(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c)
 	case NSX_CELL_PERCENT: scaled.v.f = c.v.f / 100; break;
 	case NSX_CELL_SHARE: case NSX_CELL_DOUBLE: scaled.v.f = c.v.f; break;
 	default:
-		put_value(b, type, c);
+		nsx_table_number(b, type, c);
 		return;
 	}
 	if (isnan(scaled.v.f))
@@ -178,7 +169,7 @@ put_base(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c)
 	else if (isinf(scaled.v.f))
 		nsx_buf_c(b, scaled.v.f < 0 ? "-Inf" : "+Inf");
 	else
-		put_value(b, NSX_CELL_DOUBLE, scaled);
+		nsx_table_number(b, NSX_CELL_DOUBLE, scaled);
 }
 
 void

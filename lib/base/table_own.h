@@ -58,6 +58,9 @@ size_t nsx_table_named(const struct nsx_table *t, struct nsx_str name);
 /* NSX_ERR, with err listing the columns of the table. */
 int nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err);
 
+/* table_forms.c: append a number as TSV has it, with every digit. */
+void nsx_table_number(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c);
+
 /* table_metrics.c: the parts of these forms; metrics are by column, so all of them at the end. */
 void nsx_table_csv_begin(struct nsx_buf *b, const struct nsx_table *t);
 void nsx_table_csv_row(struct nsx_buf *b, const struct nsx_table *t, size_t row);

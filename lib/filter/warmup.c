@@ -13,6 +13,7 @@
 #include "job/catalogue.h"
 #include "job/communicates.h"
 #include "job/compiling.h"
+#include "job/stale_marks.h"
 #include "stream/fields.h"
 #include "stream/order.h"
 #include "stream/pass.h"
@@ -47,6 +48,8 @@ struct warmup {
 	struct nsx_err      *err;
 	enum nsx_warmup_mode mode;
 	bool                 comm;          /* an instruction communicates */
+	bool                 programs;      /* the stream has programs, of which first executions may be removed */
+	struct nsx_stale_marks marks;
 	struct nsx_map       compiled;      /* (profile, program) */
 	struct nsx_compiling compiling;
 	struct nsx_catalogue cat;           /* devices only */
@@ -451,12 +454,18 @@ take(struct warmup *w, struct nsx_rec *rec)
 {
 	enum nsx_section section = nsx_rec_section(rec);
 
+	/* They were found with the executions that are removed; that any are is known too late. */
+	if (w->mode != NSX_WARMUP_MARK && w->programs && nsx_stale_mark_of_time(&w->marks, rec))
+		return NSX_OK;
 	if (section == NSX_SECTION_WORK || section == NSX_SECTION_SKEW)
 		return sort_out(w, rec);
 	switch (rec->kind->id) {
 	case NSX_DEVICE:
 		if (nsx_cat_take(&w->cat, rec, w->err) != NSX_OK)
 			return NSX_ERR;
+		break;
+	case NSX_PROGRAM:
+		w->programs = true;
 		break;
 	case NSX_INST:
 		w->comm |= nsx_comm_says(rec);
@@ -514,6 +523,7 @@ nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode m
 		rc = w.decided ? NSX_OK : decide(&w);
 	if (rc == NSX_OK)
 		report(&w, diags);
+	nsx_stale_marks_diags(&w.marks, diags, "executions are removed");
 	nsx_pass_free(w.through);
 	nsx_spool_free(w.waiting);
 	nsx_map_free(&w.compiled);

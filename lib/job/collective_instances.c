@@ -89,7 +89,8 @@ take_marked(struct nsx_collective_marked *m, const struct nsx_rec *rec)
 	    || !intern(m, nsx_string(rec, NSX_COLLECTIVE_comm_id), &c.comm_id)
 	    || !intern(m, nsx_string(rec, NSX_COLLECTIVE_pair), &c.pair))
 		return nsx_err_nomem(m->err, NULL);
-	c.apart = c.single && c.comm_id != NSX_NONE
+	m->r->pairing.backwards += c.dur < 0;
+	c.apart = c.single && c.dur >= 0 && c.comm_id != NSX_NONE
 	          && (c.pair != NSX_NONE || !nsx_str_eq(nsx_string(rec, NSX_COLLECTIVE_collective),
 	          NSX_STR("send-recv")));
 	if (close_until(m, c.start) != NSX_OK)

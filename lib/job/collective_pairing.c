@@ -167,7 +167,7 @@ nsx_pairing_add(struct nsx_pairing *p, struct nsx_pairable *x, uint64_t ticket)
 	case NSX_PAIR_ALONE:
 		break;
 	}
-	if (x->c.thunk || x->c.comm_id == NSX_NONE)
+	if (x->c.thunk || x->c.dur < 0 || x->c.comm_id == NSX_NONE)
 		return give_alone(p, &x->c);
 	p->nccl.loose++;
 	return nsx_vec_push(&p->loose, x->c) ? NSX_OK : nsx_err_nomem(p->err, NULL);

@@ -2,14 +2,19 @@
 #include "job/stale_marks.h"
 
 bool
+nsx_stale_mark_of_time(struct nsx_stale_marks *s, const struct nsx_rec *rec)
+{
+	bool stale = rec->kind->id == NSX_STEP || rec->kind->id == NSX_IDLE;
+
+	s->records += stale;
+	return stale;
+}
+
+bool
 nsx_stale_mark(struct nsx_stale_marks *s, const struct nsx_rec *rec)
 {
-	if (rec->kind->id == NSX_STEP || rec->kind->id == NSX_IDLE) {
-		s->records++;
-		return true;
-	}
 	s->waits += rec->kind->id == NSX_COLLECTIVE;
-	return rec->kind->id == NSX_COLLECTIVE;
+	return rec->kind->id == NSX_COLLECTIVE || nsx_stale_mark_of_time(s, rec);
 }
 
 void

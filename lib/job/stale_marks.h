@@ -13,6 +13,9 @@ struct nsx_stale_marks { int64_t records, waits; };
 /* Whether a record is a mark, which is then dropped. */
 bool nsx_stale_mark(struct nsx_stale_marks *s, const struct nsx_rec *rec);
 
+/* The same of steps and idle time only: waits hold where whole executions are removed. */
+bool nsx_stale_mark_of_time(struct nsx_stale_marks *s, const struct nsx_rec *rec);
+
 /* Report what was removed; `why` is the beginning of the sentence, such as "clocks changed". */
 void nsx_stale_marks_diags(const struct nsx_stale_marks *s, struct nsx_diags *diags, const char *why);
 

@@ -418,6 +418,9 @@ make_findings(struct copies *f)
 		[F_API] = { "api", NSX_CELL_STRING }
 	};
 	struct nsx_table *t = nsx_table_new(cols, F_NCOLS);
+
+	if (!t)
+		nsx_err_nomem(f->err, NULL);
 	nsx_table_rank(t, "rule start device dur bytes src api dst");
 
 	if (t && f->findings.n)
@@ -495,7 +498,7 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
 		nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "operations without a start or duration: ignored");
 		*ndiags = f.ndiags;
 		*table = options->findings ? make_findings(&f) : make_table(&f);
-		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
+		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	free_all(&f);
 	return rc;

@@ -353,7 +353,7 @@ nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, stru
 		report(&f, diags);
 		*ndiags = f.ndiags;
 		*table = make_table(&f);
-		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
+		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	free_all(&f);
 	return rc;

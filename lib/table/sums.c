@@ -1,6 +1,7 @@
 /* sums.c -- see sums.h. */
 #include "table/sums.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +116,7 @@ struct order {
 	size_t                    n;
 };
 
-/* What the definition names: columns that it does not have are a mistake of the program. */
+/* The columns that the definition names. */
 static void
 read_order(struct order *o, const struct nsx_sum_def *def)
 {
@@ -123,14 +124,17 @@ read_order(struct order *o, const struct nsx_sum_def *def)
 		bool down = *p == '-';
 		size_t len;
 
+		int i;
+
 		p += down;
 		len = strcspn(p, " ");
-		for (int i = 0; i < def->ncols + def->unshown; i++)
+		for (i = 0; i < def->ncols + def->unshown; i++)
 			if (strlen(def->cols[i].name) == len && memcmp(def->cols[i].name, p, len) == 0) {
 				o->by[o->n] = &def->cols[i];
 				o->down[o->n++] = down;
 				break;
 			}
+		assert(i < def->ncols + def->unshown);
 		p += len;
 		p += *p == ' ';
 	}
@@ -184,6 +188,7 @@ nsx_sums_table(struct nsx_sums *s, struct nsx_err *err)
 	struct nsx_table *t;
 	int rc = NSX_OK;
 
+	assert(def->ncols <= NSX_SUM_COLS);
 	for (int i = 0; i < def->ncols; i++)
 		cols[i] = (struct nsx_table_col){ def->cols[i].name, def->cols[i].type };
 	t = nsx_table_new_copy(cols, def->ncols);

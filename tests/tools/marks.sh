@@ -60,6 +60,19 @@ same 'marks that are made again are those of streams never marked' "$T/a.text" "
 says 'so does an alignment that moves times' 'records of collectives, with their waits, are removed' nsysx-align -v -b -o "$T/moved" "$T/b"
 equal 'of all kinds' "$(kinds "$T/moved")" '0 0 0'
 
+# Marks that were made with first executions are wrong without them: steps of before would be counted.
+make_job first --processes 2 --steps 5
+nsysx-extract -q -a -b -x "$T/first/dump0" "$T/first/r0.sqlite" -x "$T/first/dump1" "$T/first/r1.sqlite" | nsysx-align -q -b | nsysx-overlap -q -b >"$T/raw"
+mark "$T/raw" >"$T/early"
+says 'warm-up says that it removes marks' 'marks of steps and of idle time are removed' nsysx-warmup -v -b -o "$T/steady" "$T/early"
+nsysx-warmup -q -b -o "$T/plain" "$T/raw"
+for table in 'steps --each' 'idle --steps' 'diagnose --where'; do
+	# shellcheck disable=SC2086 # words
+	run sh -c "nsysx-$table -q --tsv $T/plain >$T/without; nsysx-$table -q --tsv $T/steady >$T/with"
+	same "after warm-up nsysx-$table says the same of a stream that was marked before" "$T/with" "$T/without"
+done
+equal 'waits stay' "$(kinds "$T/steady" | cut -d ' ' -f 2,3) $([ "$(kinds "$T/steady" | cut -d ' ' -f 1)" -gt 0 ] && echo waits)" '0 0 waits'
+
 fails 'marks go with no option of the tables' 2 '--mark marks all idle time' nsysx-idle --mark --by module "$T/b"
 fails '--require holds for marks, too' 1 'no module record' sh -c "nsysx-view -q -k profile,device,op,call $T/b | nsysx-idle -q --mark --require module -o $T/none"
 done_testing
