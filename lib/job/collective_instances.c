@@ -229,6 +229,12 @@ nsx_collective_instances(struct nsx_reader *in, struct nsx_collective_reading *r
 	return rc;
 }
 
+bool
+nsx_collective_by_time(const struct nsx_collective_reading *r)
+{
+	return r->marked->used;
+}
+
 void
 nsx_collective_reading_free(struct nsx_collective_reading *r)
 {

@@ -25,6 +25,10 @@ struct nsx_collective_reading {
 int nsx_collective_instances(struct nsx_reader *in, struct nsx_collective_reading *r, struct nsx_diags *diags,
                              struct nsx_err *err);
 
+/* Whether instances come by their last start, as a stream's marks do; otherwise those of communicators come by
+ * communicator, kind, pair of ranks and number. In calls of `instance`. */
+bool nsx_collective_by_time(const struct nsx_collective_reading *r);
+
 void nsx_collective_reading_free(struct nsx_collective_reading *r);
 
 #endif

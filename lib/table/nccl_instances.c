@@ -52,12 +52,17 @@ struct member { int64_t wait, start, dur, hidden, bytes, group, calls, op, devic
 /* n of them, from `first` on; strings of the catalogue. */
 struct instance { size_t first; uint32_t n, comm_id, kind, pair; };
 
-/* All instances, which are sorted before the first row. */
+/* Instances: all of them if they come by time, and are sorted before the first row; otherwise the last one, whose row is
+ * made at once. */
 struct collected {
 	struct nsx_collective_reading reading;
 	NSX_VEC(struct member) records;
 	NSX_VEC(struct instance) instances;
 	struct nsx_err *err;
+	struct nsx_nccl_table *out;
+	bool    each;
+	int64_t seq;         /* of the last row */
+	struct instance last;/* whose row that was */
 	bool    apart;       /* some instance is on clocks that cannot be compared */
 	int64_t diags, without;
 };
@@ -74,31 +79,6 @@ by_device(const void *a, const void *b)
 	const struct nsx_collective *x = a, *y = b;
 
 	return (x->device > y->device) - (x->device < y->device);
-}
-
-static int
-add_instance(void *state, struct nsx_collective *of, size_t n)
-{
-	struct collected *c = state;
-
-	if (of->comm_id == NSX_NONE) {
-		c->without += !of->thunk;
-		return NSX_OK;
-	}
-	if (of->single) {
-		c->apart |= of->apart;
-		return NSX_OK;
-	}
-	if (!nsx_vec_room(&c->instances, 1) || !nsx_vec_room(&c->records, n))
-		return nsx_err_nomem(c->err, NULL);
-	c->instances.p[c->instances.n++] = (struct instance){ c->records.n, (uint32_t)n, of->comm_id, of->kind,
-	    of->pair };
-	qsort(of, n, sizeof *of, by_device);
-	for (size_t i = 0; i < n; i++)
-		c->records.p[c->records.n++] = (struct member){ of[i].wait, of[i].start, of[i].dur, of[i].hidden,
-		    of[i].bytes,
-		                                                of[i].group, of[i].calls, of[i].op, of[i].device };
-	return NSX_OK;
 }
 
 static int
@@ -251,36 +231,70 @@ put_each(struct nsx_table *t, const struct collected *c, const struct instance *
 	}
 }
 
-static int
-make(struct collected *c, bool each, struct nsx_nccl_table *t)
+/* The next row: instances of one key are numbered from 0. */
+static void
+put_row(struct collected *c, const struct instance *x)
 {
-	int64_t seq = 0;
+	bool same = c->out->instances && key_cmp(c, &c->last, x) == 0;
 
-	t->table = nsx_table_new(each ? each_cols : instance_cols, each ? E_COLS : I_COLS);
-	nsx_table_rank(t->table, each ? "collective device dur bytes busbw wait hidden start seq group"
-	                              : "collective bytes group busbw skew straggler ranks transfer seq");
-	nsx_table_adds(t->table, each ? "dur" : "transfer");
-	if (!t->table)
-		return nsx_err_nomem(c->err, NULL);
-	nsx_sort_with(c->instances.p, c->instances.n, sizeof *c->instances.p, by_key, c);
-	for (size_t i = 0; i < c->instances.n; i++) {
-		const struct instance *x = &c->instances.p[i];
+	c->seq = same ? c->seq + 1 : 0;
+	c->last = *x;
+	c->out->instances++;
+	(c->each ? put_each : put_instance)(c->out->table, c, x, c->seq);
+}
 
-		seq = i && key_cmp(c, x - 1, x) == 0 ? seq + 1 : 0;
-		(each ? put_each : put_instance)(t->table, c, x, seq);
+static int
+add_instance(void *state, struct nsx_collective *of, size_t n)
+{
+	struct collected *c = state;
+
+	if (of->comm_id == NSX_NONE) {
+		c->without += !of->thunk;
+		return NSX_OK;
 	}
-	t->instances = (int64_t)c->instances.n;
+	if (of->single) {
+		c->apart |= of->apart;
+		return NSX_OK;
+	}
+	if (!nsx_vec_room(&c->instances, 1) || !nsx_vec_room(&c->records, n))
+		return nsx_err_nomem(c->err, NULL);
+	c->instances.p[c->instances.n++] = (struct instance){ c->records.n, (uint32_t)n, of->comm_id, of->kind,
+	    of->pair };
+	qsort(of, n, sizeof *of, by_device);
+	for (size_t i = 0; i < n; i++)
+		c->records.p[c->records.n++] = (struct member){ of[i].wait, of[i].start, of[i].dur, of[i].hidden,
+		    of[i].bytes,
+		                                                of[i].group, of[i].calls, of[i].op, of[i].device };
+	if (!nsx_collective_by_time(&c->reading)) {
+		put_row(c, &c->instances.p[0]);
+		c->records.n = c->instances.n = 0;
+	}
 	return NSX_OK;
+}
+
+/* Make the table, without rows. */
+static int
+begin(struct collected *c)
+{
+	struct nsx_table *t = nsx_table_new(c->each ? each_cols : instance_cols, c->each ? E_COLS : I_COLS);
+
+	nsx_table_rank(t, c->each ? "collective device dur bytes busbw wait hidden start seq group"
+	                          : "collective bytes group busbw skew straggler ranks transfer seq");
+	nsx_table_adds(t, c->each ? "dur" : "transfer");
+	c->out->table = t;
+	return t ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
 int
 nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, struct nsx_diags *diags,
                    struct nsx_err *err)
 {
-	struct collected c = { .err = err };
+	struct collected c = { .err = err, .out = t, .each = each };
 	int rc;
 
 	*t = (struct nsx_nccl_table){ 0 };
+	if (begin(&c) != NSX_OK)
+		return NSX_ERR;
 	c.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = count_diag, .state = &c };
 	rc = nsx_collective_instances(in, &c.reading, diags, err);
 	t->diags = c.diags;
@@ -289,10 +303,16 @@ nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, s
 			"devices of one NCCL communicator are on clocks that cannot be compared: put them on one with "
 			"nsysx-align");
 	if (rc == NSX_OK)
-		rc = make(&c, each, t);
-	if (rc == NSX_OK)
+		nsx_sort_with(c.instances.p, c.instances.n, sizeof *c.instances.p, by_key, &c);
+	for (size_t i = 0; i < c.instances.n && rc == NSX_OK; i++)
+		put_row(&c, &c.instances.p[i]);
+	if (rc != NSX_OK) {
+		nsx_table_free(t->table);
+		t->table = NULL;
+	} else {
 		nsx_diag_add(diags, NSX_INFO, "", c.without,
 		             "communicating operations whose NCCL communicator is not known: in no instance");
+	}
 	nsx_collective_reading_free(&c.reading);
 	free(c.records.p);
 	free(c.instances.p);

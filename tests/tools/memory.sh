@@ -151,7 +151,7 @@ each() { # CLAIM FILE LIMIT: bytes
 	held=$((($(cat "$T/$2.18000") - $(cat "$T/$2.6000")) * 1024 / ops))
 	equal "$1: at most $3 bytes" "$([ $held -gt 0 ] && [ $held -le $3 ] && echo yes || echo $held)" yes
 }
-each 'collectives --instances, for each operation' instances 340
-each 'collectives --each, for each operation' each 360
+each 'collectives --instances, for each operation' instances 260
+each 'collectives --each, for each operation' each 290
 each 'extract --ops, for each operation with its ranges and calls' extract 440
 done_testing
