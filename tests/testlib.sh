@@ -10,6 +10,7 @@
 #   skip   CLAIM WHY                 a claim that cannot be tried here
 #   skip_all WHY                     none of the file's claims can be tested here
 #   make_job NAME OPTION...          exports of the generator with these options, in $T/NAME
+#   with_exports NAME CMD...         CMD with all exports of $T/NAME as operands, each with its dump if it has one
 #   done_testing                     last line of every test file
 #
 # For claims of another shape: run CMD... leaves $status, $T_private/out and $T_private/err; then pass CLAIM or
@@ -171,6 +172,18 @@ make_job() {
 	job=$1
 	shift
 	"$SYNTH" -o "$T/$job" "$@" || exit 1
+}
+
+# Run CMD with the exports of job $1, and -x DUMP before those that have one.
+with_exports() {
+	exports_dir=$T/$1
+	shift
+	for export in "$exports_dir"/r*.sqlite; do
+		export_dump=${export##*/} export_dump=$exports_dir/dump$(echo "${export_dump%.sqlite}" | tr -d r)
+		[ -d "$export_dump" ] && set -- "$@" -x "$export_dump"
+		set -- "$@" "$export"
+	done
+	"$@"
 }
 
 skip() {

@@ -67,8 +67,8 @@ int nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, stru
 
 /* `out`, which must not follow `in`, gets all of `in` with an `idle` record for each piece of idle time of one cause,
  * in place of those that it had; of the options only latency and require are used. `in` is read twice, from a spool
- * if it is a pipe; up to 130 bytes of memory for each record. Not finished: the caller does that. NSX_OK, or NSX_ERR with
- * err filled. */
+ * if it is a pipe; up to 130 bytes of memory for each record. Not finished: the caller does that. NSX_OK, or NSX_ERR
+ * with err filled. */
 int nsx_idle_write(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_writer *out,
                    struct nsx_diags *diags, struct nsx_err *err);
 

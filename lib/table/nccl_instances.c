@@ -52,8 +52,8 @@ struct member { int64_t wait, start, dur, hidden, bytes, group, calls, op, devic
 /* n of them, from `first` on; strings of the catalogue. */
 struct instance { size_t first; uint32_t n, comm_id, kind, pair; };
 
-/* Instances: all of them if they come by time, and are sorted before the first row; otherwise the last one, whose row is
- * made at once. */
+/* Instances: all of them if they come by time, and are sorted before the first row; otherwise the last one, whose row
+ * is made at once. */
 struct collected {
 	struct nsx_collective_reading reading;
 	NSX_VEC(struct member) records;

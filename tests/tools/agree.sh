@@ -8,13 +8,7 @@ command -v python3 >/dev/null 2>&1 || skip_all 'there is no python3'
 prepare() {
 	rm -rf "$T/job"
 	make_job job "$@"
-	set --
-	for export in "$T"/job/r*.sqlite; do
-		dump=${export##*/} dump=$T/job/dump$(echo "${dump%.sqlite}" | tr -d r)
-		[ -d "$dump" ] && set -- "$@" -x "$dump"
-		set -- "$@" "$export"
-	done
-	nsysx-extract -q -a -b "$@" | nsysx-align -q -b | nsysx-warmup -q -b | nsysx-overlap -q -b -o "$T/job/s"
+	with_exports job nsysx-extract -q -a -b | nsysx-align -q -b | nsysx-warmup -q -b | nsysx-overlap -q -b -o "$T/job/s"
 }
 
 while read -r options; do

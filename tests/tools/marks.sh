@@ -12,13 +12,7 @@ for options in '--processes 2 --devices 2 --steps 6' '--torch --processes 2 --st
 	rm -rf "$T/job"
 	# shellcheck disable=SC2086 # options are words
 	make_job job $options
-	set --
-	for export in "$T"/job/r*.sqlite; do
-		dump=${export##*/} dump=$T/job/dump$(echo "${dump%.sqlite}" | tr -d r)
-		[ -d "$dump" ] && set -- "$@" -x "$dump"
-		set -- "$@" "$export"
-	done
-	nsysx-extract -q -a -b "$@" | nsysx-align -q -b | nsysx-overlap -q -b -o "$T/s"
+	with_exports job nsysx-extract -q -a -b | nsysx-align -q -b | nsysx-overlap -q -b -o "$T/s"
 	mark "$T/s" >"$T/m"
 	mark "$T/m" >"$T/mm"
 	records "$T/m" >"$T/m.text"

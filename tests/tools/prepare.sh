@@ -11,21 +11,14 @@ try() {
 	rm -rf job
 	# shellcheck disable=SC2086 # options are words
 	make_job job $1
-	set -- "$1" "$2"
-	for export in job/r*.sqlite; do
-		dump=${export##*/} dump=job/dump$(echo "${dump%.sqlite}" | tr -d r)
-		[ -d "$dump" ] && set -- "$@" -x "$dump"
-		set -- "$@" "$export"
-	done
 	options=$1 tools=$2
-	shift 2
-	run nsysx-prepare -o made "$@"
+	with_exports job run nsysx-prepare -o made
 	equal "$options: it ends well" "$status" 0
 	head -n 1 "$T_private/out" >printed
 	equal "$options: what applies is run" "$(grep -o 'nsysx-[a-z]*' printed | sed 's/nsysx-//' | tr '\n' ' ')" "extract $tools "
 	equal "$options: and nothing else" "$(sed -n 's/^  without nsysx-\([a-z]*\): .*/\1/p' "$T_private/out" | while read -r t; do case " $tools " in *" $t "*) echo "$t" ;; esac; done)" ''
 	equal "$options: what comes next is said" "$(tail -n 1 "$T_private/out")" 'next: nsysx-diagnose made'
-	run nsysx-prepare -n -o made "$@"
+	with_exports job run nsysx-prepare -n -o made
 	head -n 1 "$T_private/out" >dry
 	same "$options: -n prints the same" dry printed
 	records made >want

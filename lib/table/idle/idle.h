@@ -173,6 +173,18 @@ int nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idl
  * memory. */
 int nsx_idle_is_second_node(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, bool *second);
 
+/* ---- host.c: NSX_OK or NSX_ERR */
+
+int nsx_idle_take_call(struct idle *f, const struct nsx_rec *rec);
+int nsx_idle_take_overhead(struct idle *f, const struct nsx_rec *rec);
+/* With a pattern, the range may open a window, too. */
+int nsx_idle_take_range(struct idle *f, const struct nsx_rec *rec);
+/* The number of a frame's text if frames are requested; false when out of memory. */
+bool nsx_idle_frame(struct idle *f, struct nsx_str text, uint32_t *id);
+/* The path of the range of an operation, and of those around it; the root if it is unknown. NSX_NONE when out of
+ * memory. */
+uint32_t nsx_idle_path(struct idle *f, int64_t profile, int64_t range);
+
 /* ---- windows.c: all times of a device are passed in order and once */
 
 int nsx_idle_add_busy(struct idle *f, struct nsx_idle_device *d, enum nsx_part part, int64_t start, int64_t end);
