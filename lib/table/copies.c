@@ -14,7 +14,6 @@
 
 #include "base/heap.h"
 #include "base/num.h"
-#include "base/sort.h"
 #include "job/call_book.h"
 #include "job/catalogue.h"
 #include "job/reach.h"
@@ -56,27 +55,30 @@ bucket_text(const void *row)
 
 #define AT(member) offsetof(struct row, member), 0, NULL
 #define BY_TIME(member) offsetof(struct row, member), offsetof(struct row, time), NULL
-#define KINDS \
-	{ "name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.name) }, \
-	{ "src", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.src) }, { "dst", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.dst) }, \
-	{ "mode", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, mode_text }
-#define SUMS \
-	{ "count", NSX_CELL_INT, NSX_SUM_INT, AT(count) }, { "bytes", NSX_CELL_BYTES, NSX_SUM_INT, AT(bytes) }, \
-	{ "time", NSX_CELL_NS, NSX_SUM_INT, AT(time) }, { "gbps", NSX_CELL_GBPS, NSX_SUM_RATIO, BY_TIME(bytes) }, \
-	{ "hidden_share", NSX_CELL_SHARE, NSX_SUM_RATIO, BY_TIME(hidden) }, \
-	{ "by_mode", NSX_CELL_INT, NSX_SUM_INT, AT(key.mode) }, { "by_size", NSX_CELL_INT, NSX_SUM_INT, AT(key.size) }
-
-static const struct nsx_sum_col plain[] = { KINDS, SUMS };
-static const struct nsx_sum_col by_size[] = {
-	KINDS, { "bucket", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, bucket_text }, SUMS
+static const struct nsx_sum_col cols[] = {
+	{ "name",         NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.name) },
+	{ "src",          NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.src) },
+	{ "dst",          NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.dst) },
+	{ "mode",         NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, mode_text },
+	{ "bucket",       NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, bucket_text },
+	{ "count",        NSX_CELL_INT,    NSX_SUM_INT,   AT(count) },
+	{ "bytes",        NSX_CELL_BYTES,  NSX_SUM_INT,   AT(bytes) },
+	{ "time",         NSX_CELL_NS,     NSX_SUM_INT,   AT(time) },
+	{ "gbps",         NSX_CELL_GBPS,   NSX_SUM_RATIO, BY_TIME(bytes) },
+	{ "hidden_share", NSX_CELL_SHARE,  NSX_SUM_RATIO, BY_TIME(hidden) },
+	{ "by_mode",      NSX_CELL_INT,    NSX_SUM_INT,   AT(key.mode) },
+	{ "by_size",      NSX_CELL_INT,    NSX_SUM_INT,   AT(key.size) },
 };
 /* The longest time first; sizes of one kind together, the smallest first. */
 static const struct nsx_sum_def kinds = {
-	sizeof(struct row), sizeof(struct key), plain, 9, "-time name src dst by_mode",
-	"src dst mode time bytes count hidden_share gbps name", "time", 2
+	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "name src dst mode count bytes time gbps hidden_share", .order = "-time name src dst by_mode",
+	.rank = "src dst mode time bytes count hidden_share gbps name", .adds = "time"
 }, kinds_by_size = {
-	sizeof(struct row), sizeof(struct key), by_size, 10, "name src dst by_mode by_size",
-	"bucket src dst mode time bytes count gbps hidden_share name", "time", 2
+	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "name src dst mode bucket count bytes time gbps hidden_share",
+	.order = "name src dst by_mode by_size",
+	.rank = "bucket src dst mode time bytes count gbps hidden_share name", .adds = "time"
 };
 
 /* A running copy: hidden time so far, and the end up to which it is known. */
@@ -90,7 +92,33 @@ struct ending { int64_t end, covered; uint32_t row; };
 struct device { int64_t cover_end, covered_ns; bool covered; NSX_VEC(struct running) running;
                 NSX_VEC(struct ending) endings; };
 
-struct finding { enum rule rule; int64_t pid, device, start, dur, bytes; uint32_t src, dst, api; };
+/* A copy that breaks a rule. */
+struct finding { int64_t rule, pid, device, start, dur, bytes; uint32_t src, dst, api; };
+
+static const char *
+rule_text(const void *finding)
+{
+	return rules[((const struct finding *)finding)->rule];
+}
+
+#define OF(member) offsetof(struct finding, member), 0, NULL
+static const struct nsx_sum_col finding_cols[] = {
+	{ "rule",    NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, rule_text },
+	{ "pid",     NSX_CELL_INT,    NSX_SUM_INT,  OF(pid) },
+	{ "device",  NSX_CELL_INT,    NSX_SUM_INT,  OF(device) },
+	{ "start",   NSX_CELL_TIME,   NSX_SUM_INT,  OF(start) },
+	{ "dur",     NSX_CELL_NS,     NSX_SUM_INT,  OF(dur) },
+	{ "bytes",   NSX_CELL_BYTES,  NSX_SUM_INT,  OF(bytes) },
+	{ "src",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(src) },
+	{ "dst",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(dst) },
+	{ "api",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(api) },
+	{ "by_rule", NSX_CELL_INT,    NSX_SUM_INT,  OF(rule) },
+};
+static const struct nsx_sum_def of_findings = {
+	.size = sizeof(struct finding), .cols = finding_cols, .ncols = sizeof finding_cols / sizeof *finding_cols,
+	.shown = "rule pid device start dur bytes src dst api", .order = "-dur by_rule device start",
+	.rank = "rule start device dur bytes src api dst"
+};
 
 struct copies {
 	const struct nsx_copies_options *options;
@@ -100,7 +128,7 @@ struct copies {
 	struct nsx_intern    strings;
 	struct nsx_sums      sums;       /* of struct row */
 	NSX_VEC(struct device) devices;  /* by index of the catalogue */
-	NSX_VEC(struct finding) findings;
+	struct nsx_sums      findings;   /* of struct finding */
 	int64_t ndiags, ops, timeless, beyond, early;   /* early: copies that came before their calls */
 	bool    clipped;
 };
@@ -109,6 +137,12 @@ static struct row *
 row(const struct copies *f, uint32_t number)
 {
 	return nsx_sums_at(&f->sums, number);
+}
+
+static const struct finding *
+finding(const struct copies *f, size_t i)
+{
+	return nsx_sums_at(&f->findings, i);
 }
 
 /* ---- hidden time */
@@ -249,11 +283,12 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struc
 	if (!comm)
 		endings_push(NULL, d->endings.p, d->endings.n++, (struct ending){ end, covered_until(d, start), at });
 	enum rule rule = f->options->findings ? broken_rule(op, set, (enum mode)new.mode, api) : NRULES;
-	struct finding found = { rule, f->cat.devices.p[device].pid, f->cat.devices.p[device].number, start, dur,
-	                         nsx_int(op, NSX_OP_bytes, NSX_ABSENT),
-	                         new.src, new.dst, api_id };
+	struct finding *found = rule == NRULES ? NULL : nsx_sums_add(&f->findings);
 
-	if (rule != NRULES && !nsx_vec_push(&f->findings, found))
+	if (found)
+		*found = (struct finding){ rule, f->cat.devices.p[device].pid, f->cat.devices.p[device].number, start,
+		                           dur, nsx_int(op, NSX_OP_bytes, NSX_ABSENT), new.src, new.dst, api_id };
+	else if (rule != NRULES)
 		return nsx_err_nomem(f->err, NULL);
 	if (call)
 		nsx_call_book_done(&f->calls, call, &gone);
@@ -356,6 +391,7 @@ begin(struct copies *f)
 {
 	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds, .text = text_of,
 	                             .state = &f->strings };
+	f->findings = (struct nsx_sums){ .def = &of_findings, .text = text_of, .state = &f->strings };
 }
 
 static struct nsx_table *
@@ -367,82 +403,36 @@ make_table(struct copies *f)
 	return t;
 }
 
-/* The longest first. */
-static int
-findings_by_time(const void *a, const void *b)
-{
-	const struct finding *x = a, *y = b;
-
-	if (x->dur != y->dur)
-		return x->dur > y->dur ? -1 : 1;
-	if (x->rule != y->rule)
-		return x->rule < y->rule ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-enum { F_RULE, F_PID, F_DEVICE, F_START, F_DUR, F_BYTES, F_SRC, F_DST, F_API, F_NCOLS };
-
 /* The number of findings, in sorted order, that the table has: the first one, and those that take at least a thousandth
  * of the time of copies. A note has the number of the others and their share of that time, because many together may
  * cost much. */
 static size_t
 findings_shown(struct copies *f, struct nsx_table *t)
 {
+	size_t all = nsx_sums_count(&f->findings), n = 0;
 	int64_t total = 0, rest = 0;
-	size_t n = 0;
 
 	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
 		total = nsx_add_sat(total, row(f, (uint32_t)i)->time, &f->clipped);
-	while (n < f->findings.n && (n == 0 || f->findings.p[n].dur > (total - 1) / MINOR))
+	while (n < all && (n == 0 || finding(f, n)->dur > (total - 1) / MINOR))
 		n++;
-	if (f->options->minor || n == f->findings.n)
-		return f->findings.n;
-	for (size_t i = n; i < f->findings.n; i++)
-		rest = nsx_add_sat(rest, f->findings.p[i].dur, &f->clipped);
-	nsx_table_note(t, "%zu more of less than 0.1%% of the time of copies each, %.3g%% together: --top 0",
-	               f->findings.n - n, 100.0 * (double)rest / (double)total);
+	if (f->options->minor || n == all)
+		return all;
+	for (size_t i = n; i < all; i++)
+		rest = nsx_add_sat(rest, finding(f, i)->dur, &f->clipped);
+	nsx_table_note(t, "%zu more of less than 0.1%% of the time of copies each, %.3g%% together: --top 0", all - n,
+	               100.0 * (double)rest / (double)total);
 	return n;
 }
 
 static struct nsx_table *
 make_findings(struct copies *f)
 {
-	static const struct nsx_table_col cols[F_NCOLS] = {
-		[F_RULE] = { "rule", NSX_CELL_STRING }, [F_PID] = { "pid", NSX_CELL_INT }, [F_DEVICE] = { "device",
-			NSX_CELL_INT },
-		[F_START] = { "start", NSX_CELL_TIME }, [F_DUR] = { "dur", NSX_CELL_NS }, [F_BYTES] = { "bytes",
-			NSX_CELL_BYTES },
-		[F_SRC] = { "src", NSX_CELL_STRING }, [F_DST] = { "dst", NSX_CELL_STRING },
-		[F_API] = { "api", NSX_CELL_STRING }
-	};
-	struct nsx_table *t = nsx_table_new(cols, F_NCOLS);
+	struct nsx_table *t = nsx_sums_begin(&f->findings, f->err);
 
-	if (!t)
-		nsx_err_nomem(f->err, NULL);
-	nsx_table_rank(t, "rule start device dur bytes src api dst");
-
-	if (t && f->findings.n)
-		qsort(f->findings.p, f->findings.n, sizeof *f->findings.p, findings_by_time);
-	size_t n = t ? findings_shown(f, t) : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct finding *x = &f->findings.p[i];
-
-		nsx_table_row(t);
-		nsx_table_str(t, F_RULE, nsx_str_c(rules[x->rule]));
-		if (x->pid != NSX_ABSENT)
-			nsx_table_int(t, F_PID, x->pid);
-		nsx_table_int(t, F_DEVICE, x->device);
-		nsx_table_int(t, F_START, x->start);
-		nsx_table_int(t, F_DUR, x->dur);
-		if (x->bytes != NSX_ABSENT)
-			nsx_table_int(t, F_BYTES, x->bytes);
-		nsx_table_str(t, F_SRC, nsx_intern_str(&f->strings, x->src));
-		nsx_table_str(t, F_DST, nsx_intern_str(&f->strings, x->dst));
-		nsx_table_str(t, F_API, nsx_intern_str(&f->strings, x->api));
-	}
+	nsx_sums_sort(&f->findings);
+	for (size_t i = 0, n = t ? findings_shown(f, t) : 0; i < n; i++)
+		nsx_sums_put(&f->findings, t, finding(f, i), f->err);
 	return t;
 }
 
@@ -458,7 +448,7 @@ free_all(struct copies *f)
 		free(f->devices.p[i].endings.p);
 	}
 	free(f->devices.p);
-	free(f->findings.p);
+	nsx_sums_free(&f->findings);
 }
 
 /* Called after the last record, whose status is rc. */

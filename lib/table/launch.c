@@ -36,8 +36,8 @@ static const struct nsx_sum_col cols[] = {
 	{ "verdict", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, verdict_of },
 };
 static const struct nsx_sum_def def = {
-	sizeof(struct row), sizeof(uint64_t), cols, sizeof cols / sizeof *cols, "-starved -kernel name",
-	"name verdict starved kernel queue", "starved", 0
+	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.order = "-starved -kernel name", .rank = "name verdict starved kernel queue", .adds = "starved"
 };
 
 /* A row that a call is counted in; a call's are linked from its mark. */

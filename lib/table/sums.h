@@ -22,29 +22,33 @@
 enum nsx_sum_as {
 	NSX_SUM_TEXT,    /* a uint32_t, of which nsx_sums.text has the text */
 	NSX_SUM_INT,     /* an int64_t; NSX_ABSENT: no cell */
-	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused */
+	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused; no cell if the int64_t at `per` is 0 */
 	NSX_SUM_MEAN,    /* the nsx_u128 at `at` divided by the int64_t at `per`; no cell if that is 0 */
 	NSX_SUM_RATIO,   /* the int64_t at `at` divided by that at `per`; no cell if that is 0 */
-	NSX_SUM_SAID     /* what `say` says of the row; "" is no cell */
+	NSX_SUM_SAID,    /* what `say` says of the row; "" is no cell */
+	NSX_SUM_STR,     /* a struct nsx_str; "" is no cell */
+	NSX_SUM_REAL     /* a double; NaN: no cell, and in order below all others */
 };
 
 struct nsx_sum_col {
 	const char     *name;
 	enum nsx_cell   type;
 	enum nsx_sum_as as;
-	size_t          at, per;                     /* offsets in the row */
+	size_t          at, per;                     /* offsets in the row; per 0: none */
 	const char   *(*say)(const void *row);
 };
 
-enum { NSX_SUM_COLS = 32 };
+enum { NSX_SUM_COLS = 32 };   /* columns of a table */
 
 struct nsx_sum_def {
 	size_t size, key;                /* bytes of a row, and of the key that it begins with, which has no padding */
 	const struct nsx_sum_col *cols;
-	int         ncols;               /* NSX_SUM_COLS at most */
+	int         ncols;
 	const char *order;               /* names of columns, the first deciding; with - the largest first */
 	const char *rank, *adds;         /* nsx_table_rank, nsx_table_adds; NULL: none */
 	int         unshown;             /* further columns behind these, for `order` only */
+	const char *shown;               /* names of the columns that the table has, in its order; NULL: all ncols. So
+	                                  * several tables of one kind of row need one list of columns */
 };
 
 /* {0} with def set, and text if there are columns of it, is empty. */
@@ -54,6 +58,7 @@ struct nsx_sums {
 	const void       *state;         /* for text */
 	struct nsx_intern keys;
 	NSX_VEC(unsigned char) rows;     /* by number of the key */
+	int               cells, show[NSX_SUM_COLS];   /* own: the columns of the table, from nsx_sums_begin on */
 };
 
 /* The number of the row of that key, from 0 in order of first use; a new one is all 0 but for its key. NSX_NONE when
@@ -61,6 +66,9 @@ struct nsx_sums {
 uint32_t nsx_sums_number(struct nsx_sums *s, const void *key);
 /* That row itself, valid until the next new one; NULL when out of memory. */
 void *nsx_sums_row(struct nsx_sums *s, const void *key);
+
+/* A row of a list, in which keys do not count: a new one of 0, valid until the next; NULL when out of memory. */
+void *nsx_sums_add(struct nsx_sums *s);
 
 size_t nsx_sums_count(const struct nsx_sums *s);
 /* The row of that number; after sorting the one at that place. */
@@ -72,6 +80,11 @@ void nsx_sums_sort(struct nsx_sums *s);
 /* Sort the rows and make the table, which the caller frees. NULL with err filled when out of memory, or
  * if a total exceeds 63 bits. No row may be added afterwards. */
 struct nsx_table *nsx_sums_table(struct nsx_sums *s, struct nsx_err *err);
+
+/* The same in steps, for rows that are not kept, or are made in their order: an empty table, which the caller frees (NULL
+ * with err filled when out of memory); and one row more of it (NSX_OK, or NSX_ERR with err filled). */
+struct nsx_table *nsx_sums_begin(struct nsx_sums *s, struct nsx_err *err);
+int nsx_sums_put(const struct nsx_sums *s, struct nsx_table *t, const void *row, struct nsx_err *err);
 
 void nsx_sums_free(struct nsx_sums *s);
 
