@@ -35,7 +35,8 @@ static const struct nsx_sum_col cols[] = {
 static const struct nsx_sum_def def = {
 	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
 	.cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-total collective bytes group",
-	.rank = "collective bytes group instances total busbw_mean wait hidden_share wait_mean algbw_mean", .adds = "total"
+	.rank = "collective bytes group instances total busbw_mean wait hidden_share wait_mean algbw_mean",
+	.adds = "total"
 };
 
 /* ---- an instance */

@@ -229,17 +229,22 @@ nsx_sums_begin(struct nsx_sums *s, struct nsx_err *err)
 {
 	const struct nsx_sum_def *def = s->def;
 	const char *names = def->shown;
-	struct nsx_table_col cols[NSX_SUM_COLS];
-	struct nsx_table *t;
+	struct nsx_table_col *cols = malloc((NSX_SUM_COLS + (size_t)s->nmore) * sizeof *cols);
+	struct nsx_table *t = NULL;
 	bool down;
 
 	s->cells = 0;
-	for (int i = 0; def->shown ? (i = next_column(def, &names, &down)) >= 0 : i < def->ncols; i++) {
+	for (int i = 0; cols && (def->shown ? (i = next_column(def, &names, &down)) >= 0 : i < def->ncols); i++) {
 		assert(s->cells < NSX_SUM_COLS);
 		cols[s->cells] = (struct nsx_table_col){ def->cols[i].name, def->cols[i].type };
 		s->show[s->cells++] = i;
 	}
-	t = nsx_table_new_copy(cols, s->cells);
+	if (cols) {
+		for (int i = 0; i < s->nmore; i++)
+			cols[s->cells + i] = s->more[i];
+		t = nsx_table_new_copy(cols, s->cells + s->nmore);
+	}
+	free(cols);
 	if (!t) {
 		nsx_err_nomem(err, NULL);
 		return NULL;

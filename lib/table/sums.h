@@ -59,6 +59,8 @@ struct nsx_sums {
 	struct nsx_intern keys;
 	NSX_VEC(unsigned char) rows;     /* by number of the key */
 	int               cells, show[NSX_SUM_COLS];   /* own: the columns of the table, from nsx_sums_begin on */
+	const struct nsx_table_col *more;   /* nmore columns behind those: their cells are the caller's, after */
+	int               nmore;            /* nsx_sums_put; only their names must outlive the table */
 };
 
 /* The number of the row of that key, from 0 in order of first use; a new one is all 0 but for its key. NSX_NONE when
@@ -81,8 +83,8 @@ void nsx_sums_sort(struct nsx_sums *s);
  * if a total exceeds 63 bits. No row may be added afterwards. */
 struct nsx_table *nsx_sums_table(struct nsx_sums *s, struct nsx_err *err);
 
-/* The same in steps, for rows that are not kept, or are made in their order: an empty table, which the caller frees (NULL
- * with err filled when out of memory); and one row more of it (NSX_OK, or NSX_ERR with err filled). */
+/* The same in steps, for rows that are not kept, or are made in their order: an empty table, which the caller frees
+ * (NULL with err filled when out of memory); and one row more of it (NSX_OK, or NSX_ERR with err filled). */
 struct nsx_table *nsx_sums_begin(struct nsx_sums *s, struct nsx_err *err);
 int nsx_sums_put(const struct nsx_sums *s, struct nsx_table *t, const void *row, struct nsx_err *err);
 

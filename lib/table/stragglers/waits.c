@@ -178,7 +178,6 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	struct waits f = { .err = err, .options = options };
 	int rc;
 
-	*s = (struct nsx_stragglers){ 0 };
 	f.sums = (struct nsx_sums){ .def = options->show == NSX_STRAGGLERS_PAIRS ? &waits_of_pairs : &waits_of_devices,
 	                            .text = kind_of, .state = &f };
 	f.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other, .state = &f,
@@ -187,16 +186,13 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	rc = nsx_collective_instances(in, &f.reading, diags, err);
 	s->diags = f.diags;
 	if (rc == NSX_OK && f.instances && f.reading.comm->own_clocks > 1)
-		rc = nsx_err_set(err, "%s: work of several reports whose clocks are not aligned: run nsysx-align first",
-		                 nsx_reader_where(in));
+		rc = nsx_late_not_aligned(in, err);
 	if (rc == NSX_OK)
 		rc = nsx_late_check_program(&f.reading.comm->cat, &f.top, options->program, err);
 	if (rc == NSX_OK)
 		rc = (s->table = nsx_sums_table(&f.sums, err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		add_diags(&f, diags);
-	if (rc != NSX_OK)
-		nsx_stragglers_free(s);
 	nsx_collective_reading_free(&f.reading);
 	nsx_top_free(&f.top);
 	nsx_sums_free(&f.sums);
