@@ -88,7 +88,7 @@ by_device(const void *a, const void *b)
 {
 	const struct nsx_collective *x = a, *y = b;
 
-	return nsx_sort_by_int(&x->device, &y->device);
+	return nsx_int_cmp(x->device, y->device);
 }
 
 static int
@@ -121,7 +121,7 @@ by_key(const void *a, const void *b, const void *collected)
 	int order = key_cmp(c, x, y);
 
 	/* Those of a key are complete in their order, but for ties. */
-	return order ? order : (x->first > y->first) - (x->first < y->first);
+	return order ? order : nsx_int_cmp((int64_t)x->first, (int64_t)y->first);
 }
 
 static int64_t

@@ -184,7 +184,7 @@ cell_cmp(const struct nsx_sums *s, const struct nsx_sum_col *c, const void *x, c
 	case NSX_SUM_TEXT: return nsx_str_cmp(text_at(s, x, c->at), text_at(s, y, c->at));
 	case NSX_SUM_STR:  return nsx_str_cmp(str_at(x, c->at), str_at(y, c->at));
 	case NSX_SUM_SAID: return strcmp(c->say(x), c->say(y));
-	case NSX_SUM_INT:  return (int_at(x, c->at) > int_at(y, c->at)) - (int_at(x, c->at) < int_at(y, c->at));
+	case NSX_SUM_INT:  return nsx_int_cmp(int_at(x, c->at), int_at(y, c->at));
 	case NSX_SUM_MEAN: case NSX_SUM_RATIO:
 		return (quotient_at(x, c) > quotient_at(y, c)) - (quotient_at(x, c) < quotient_at(y, c));
 	case NSX_SUM_REAL:

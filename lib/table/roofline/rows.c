@@ -99,7 +99,7 @@ by_inst(const void *a, const void *b, const void *catalogue)
 
 	if (x->inst != y->inst)
 		return x->inst < y->inst ? -1 : 1;
-	return nsx_sort_by_int(&cat->devices.p[x->device].number, &cat->devices.p[y->device].number);
+	return nsx_int_cmp(cat->devices.p[x->device].number, cat->devices.p[y->device].number);
 }
 
 static int
@@ -117,14 +117,14 @@ by_headroom(const void *a, const void *b, const void *catalogue)
 		return x->headroom > y->headroom ? -1 : 1;
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
-	if ((c = nsx_sort_by_int(&p->id, &q->id)) != 0)
+	if ((c = nsx_int_cmp(p->id, q->id)) != 0)
 		return c;
 	if ((c = nsx_str_cmp(nsx_cat_str(cat, p->name), nsx_cat_str(cat, q->name))) != 0)
 		return c;
 	if ((c = nsx_str_cmp(nsx_cat_str(cat, i->name), nsx_cat_str(cat, j->name))) != 0)
 		return c;
-	c = nsx_sort_by_int(&p->number, &q->number);
-	return c ? c : nsx_sort_by_int(&i->number, &j->number);
+	c = nsx_int_cmp(p->number, q->number);
+	return c ? c : nsx_int_cmp(i->number, j->number);
 }
 
 /* ---- */

@@ -176,7 +176,7 @@ record_cmp(const void *pa, const void *pb)
 
 	if (a->clock != b->clock)
 		return a->clock < b->clock ? -1 : 1;
-	return nsx_sort_by_int(&a->device, &b->device);
+	return nsx_int_cmp(a->device, b->device);
 }
 
 static int

@@ -77,8 +77,8 @@ order_cmp(const void *pa, const void *pb)
 	if (a->time != b->time)
 		return a->time > b->time ? -1 : 1;
 	if (c == 0)
-		c = nsx_sort_by_int(&a->program, &b->program);
-	return c ? c : nsx_sort_by_int(&a->device, &b->device);
+		c = nsx_int_cmp(a->program, b->program);
+	return c ? c : nsx_int_cmp(a->device, b->device);
 }
 
 /* By bias_sum; with two devices these are equal: then the later one comes first. */
@@ -92,7 +92,7 @@ rank_cmp(const void *pa, const void *pb)
 		return a->worst_sum > b->worst_sum ? -1 : 1;
 	if (x != y)
 		return x > y ? -1 : 1;
-	return nsx_sort_by_int(&a->device, &b->device);
+	return nsx_int_cmp(a->device, b->device);
 }
 
 /* Number the peers that have members in the order of rows. */
