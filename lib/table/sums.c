@@ -26,12 +26,32 @@ append(struct nsx_sums *s, const void *key, size_t n)
 	return true;
 }
 
+/* Keys of up to 16 bytes are found as numbers, which is faster. */
+static bool
+is_short(const struct nsx_sums *s)
+{
+	return s->def->key <= sizeof(struct nsx_key);
+}
+
+static struct nsx_key
+short_key(const struct nsx_sums *s, const void *key)
+{
+	struct nsx_key k = { 0, 0 };
+
+	if (s->def->key == sizeof k.a)
+		memcpy(&k, key, sizeof k.a);
+	else
+		memcpy(&k, key, s->def->key);
+	return k;
+}
+
 uint32_t
 nsx_sums_number(struct nsx_sums *s, const void *key)
 {
-	uint32_t at = nsx_intern(&s->keys, (struct nsx_str){ key, s->def->key });
+	uint32_t at = is_short(s) ? nsx_map_number(&s->shorts, short_key(s, key))
+	                          : nsx_intern(&s->keys, (struct nsx_str){ key, s->def->key });
 
-	return at != NSX_NONE && at == nsx_sums_count(s) && !append(s, key, s->def->key) ? NSX_NONE : at;
+	return at != NSX_NONE && at * s->def->size == s->rows.n && !append(s, key, s->def->key) ? NSX_NONE : at;
 }
 
 void *
@@ -40,6 +60,13 @@ nsx_sums_row(struct nsx_sums *s, const void *key)
 	uint32_t at = nsx_sums_number(s, key);
 
 	return at == NSX_NONE ? NULL : nsx_sums_at(s, at);
+}
+
+uint32_t
+nsx_sums_find(const struct nsx_sums *s, const void *key)
+{
+	return is_short(s) ? nsx_map_get(&s->shorts, short_key(s, key))
+	                   : nsx_intern_find(&s->keys, (struct nsx_str){ key, s->def->key });
 }
 
 void *
@@ -285,5 +312,6 @@ void
 nsx_sums_free(struct nsx_sums *s)
 {
 	nsx_intern_free(&s->keys);
+	nsx_map_free(&s->shorts);
 	free(s->rows.p);
 }

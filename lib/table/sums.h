@@ -61,6 +61,7 @@ struct nsx_sums {
 	int               cells, show[NSX_SUM_COLS];   /* own: the columns of the table, from nsx_sums_begin on */
 	const struct nsx_table_col *more;   /* nmore columns behind those: their cells are the caller's, after */
 	int               nmore;            /* nsx_sums_put; only their names must outlive the table */
+	struct nsx_map    shorts;           /* in place of `keys` if they have 16 bytes at most */
 };
 
 /* The number of the row of that key, from 0 in order of first use; a new one is all 0 but for its key. NSX_NONE when
@@ -68,6 +69,9 @@ struct nsx_sums {
 uint32_t nsx_sums_number(struct nsx_sums *s, const void *key);
 /* That row itself, valid until the next new one; NULL when out of memory. */
 void *nsx_sums_row(struct nsx_sums *s, const void *key);
+
+/* The number of the row of that key; NSX_NONE: there is none. */
+uint32_t nsx_sums_find(const struct nsx_sums *s, const void *key);
 
 /* A row of a list, in which keys do not count: a new one of 0, valid until the next; NULL when out of memory. */
 void *nsx_sums_add(struct nsx_sums *s);
