@@ -58,10 +58,13 @@ struct nsx_sums {
 	const void       *state;         /* for text */
 	struct nsx_intern keys;
 	NSX_VEC(unsigned char) rows;     /* by number of the key */
-	int               cells, show[NSX_SUM_COLS];   /* own: the columns of the table, from nsx_sums_begin on */
-	const struct nsx_table_col *more;   /* nmore columns behind those: their cells are the caller's, after */
-	int               nmore;            /* nsx_sums_put; only their names must outlive the table */
-	struct nsx_map    shorts;           /* in place of `keys` if they have 16 bytes at most */
+	/* Columns behind those of the definition, whose cells the caller fills in after nsx_sums_put, from column
+	 * `cells` on; only their names must outlive the table. */
+	const struct nsx_table_col *more;
+	int               nmore;
+	/* Own: */
+	struct nsx_map    shorts;        /* in place of `keys` if they have 16 bytes at most */
+	int               cells, show[NSX_SUM_COLS];   /* the columns of the table, from nsx_sums_begin on */
 };
 
 /* The number of the row of that key, from 0 in order of first use; a new one is all 0 but for its key. NSX_NONE when
@@ -73,7 +76,7 @@ void *nsx_sums_row(struct nsx_sums *s, const void *key);
 /* The number of the row of that key; NSX_NONE: there is none. */
 uint32_t nsx_sums_find(const struct nsx_sums *s, const void *key);
 
-/* A row of a list, in which keys do not count: a new one of 0, valid until the next; NULL when out of memory. */
+/* For rows of a list, without keys: a new row, all 0, valid until the next; NULL when out of memory. */
 void *nsx_sums_add(struct nsx_sums *s);
 
 size_t nsx_sums_count(const struct nsx_sums *s);
@@ -87,8 +90,8 @@ void nsx_sums_sort(struct nsx_sums *s);
  * if a total exceeds 63 bits. No row may be added afterwards. */
 struct nsx_table *nsx_sums_table(struct nsx_sums *s, struct nsx_err *err);
 
-/* The same in steps, for rows that are not kept, or are made in their order: an empty table, which the caller frees
- * (NULL with err filled when out of memory); and one row more of it (NSX_OK, or NSX_ERR with err filled). */
+/* The same in steps, for rows that are not kept or come in their order: the empty table, which the caller frees, NULL
+ * with err filled when out of memory; and a row behind its last, NSX_OK, or NSX_ERR with err filled. */
 struct nsx_table *nsx_sums_begin(struct nsx_sums *s, struct nsx_err *err);
 int nsx_sums_put(const struct nsx_sums *s, struct nsx_table *t, const void *row, struct nsx_err *err);
 
