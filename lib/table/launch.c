@@ -275,6 +275,8 @@ report(const struct nsx_launch_book *f, struct nsx_diags *diags)
 	nsx_op_reading_diags(&f->in, diags);
 }
 
+/* ---- the book */
+
 static struct nsx_launch_book *
 open_book(const struct nsx_launch_options *options, struct nsx_err *err)
 {
@@ -329,6 +331,8 @@ nsx_launch_free(struct nsx_launch_book *f)
 	free(f->busy.p);
 	free(f);
 }
+
+/* ---- the whole stream */
 
 int
 nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
