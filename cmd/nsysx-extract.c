@@ -73,7 +73,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_INT('j', "jobs", &jobs, "N", 1, 1024, "threads to use [one for each processor]"),
 	NSX_OPT_FLAG(0, "spool", &opt.spool, "hold one export per thread in memory, the others in temporary files"),
 	NSX_TOOL_UNPACK,
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind"),
+	NSX_TOOL_REQUIRE,
 	NSX_TOOL_OUTPUT,
 	NSX_OPT_END
 };

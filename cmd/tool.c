@@ -10,6 +10,7 @@
 #include "base/near.h"
 #include "base/num.h"
 #include "base/outfile.h"
+#include "base/pattern.h"
 #include "base/progress.h"
 #include "stream/diags.h"
 #include "stream/steady.h"
@@ -21,6 +22,7 @@ enum { ROWS = 20, WHOLE = 25 };   /* rows shown of a table on a terminal or in a
 
 struct nsx_tool_output nsx_tool_output;
 struct nsx_tool_input nsx_tool_input;
+struct nsx_tool_steps nsx_tool_steps;
 struct nsx_tool_table nsx_tool_table = { .top = -1 };
 
 bool
@@ -157,6 +159,24 @@ nsx_tool_finish(struct nsx_tool *t, int rc)
 	nsx_reader_close(t->in);
 	nsx_diags_free(&t->diags);
 	return NSX_EXIT_OK;
+}
+
+void
+nsx_tool_check_steps(const struct nsx_cli *cli, const char *step, const char *module)
+{
+	const char *why = step ? nsx_pattern_check(step) : NULL;
+
+	if (step && module)
+		nsx_cli_misuse(cli, "--step and --module exclude each other");
+	if (why)
+		nsx_cli_misuse(cli, "--step %s: %s", step, why);
+}
+
+void
+nsx_tool_no_stream(const struct nsx_cli *cli)
+{
+	if (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel)
+		nsx_cli_misuse(cli, "--binary, --text and --compress do not go with a table");
 }
 
 struct nsx_only nsx_tool_rows;
@@ -327,5 +347,25 @@ nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t dia
 	if (f && nsx_table_show(table, form, look_of(form, table), diags, f, &t->err) == NSX_OK)
 		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);
+	return rc;
+}
+
+int
+nsx_tool_print(const struct nsx_cli *cli, int nops, char **ops, unsigned flags, nsx_tool_make *make,
+               const void *options)
+{
+	struct nsx_table *table = NULL;
+	struct nsx_tool t;
+	int64_t diags = 0;
+
+	nsx_tool_table_form(cli);
+	nsx_tool_open_in(&t, cli, nops, ops, flags);
+	int rc = make(&t, options, &table, &diags);
+	if (rc == NSX_OK)
+		nsx_tool_sort(cli, &table, 1);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table(&t, table, diags);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(table);
 	return rc;
 }
