@@ -65,8 +65,10 @@ int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_diagnose_options o = { .step = nsx_tool_steps.step, .module = nsx_tool_steps.module, .min = NSX_DIAGNOSE_MIN,
-	                                  .file = nops ? argv[0] : NULL, .require = nsx_tool_input.require };
+	struct nsx_diagnose_options o = {
+		.step = nsx_tool_steps.step, .module = nsx_tool_steps.module, .min = NSX_DIAGNOSE_MIN,
+		.file = nops ? argv[0] : NULL, .require = nsx_tool_input.require
+	};
 	enum nsx_table_form form = nsx_tool_table_form(&cli);
 	struct nsx_tool_part *to = NULL;
 	size_t nto = 0;

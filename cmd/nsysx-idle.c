@@ -147,7 +147,8 @@ main(int argc, char **argv)
 	struct nsx_idle_options o = {
 		.form = folded ? NSX_IDLE_FOLDED : verdict ? NSX_IDLE_VERDICT : list >=
 		0 ? NSX_IDLE_LIST : NSX_IDLE_TABLE, .list = list, .latency = latency,
-		.all = all, .zeros = zeros, .steps = steps, .step = nsx_tool_steps.step, .module = nsx_tool_steps.module, .drained = drained,
+		.all = all, .zeros = zeros, .steps = steps, .drained = drained,
+		.step = nsx_tool_steps.step, .module = nsx_tool_steps.module,
 		.require = nsx_tool_input.require
 	};
 	struct nsx_outfile *out = NULL;

@@ -59,12 +59,16 @@ extern struct nsx_tool_table {
 	int64_t     top;
 	const char *sort;
 } nsx_tool_table;
+#define NSX_TOOL_TSV \
+	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]")
+#define NSX_TOOL_JSON_CSV \
+	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact"), \
+	NSX_OPT_FLAG(0, "csv", &nsx_tool_table.csv, "print comma-separated values, as TSV is exact")
 #define NSX_TOOL_FORMS \
-	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
+	NSX_TOOL_TSV, \
 	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, \
 	             "print aligned columns with units [if a terminal reads it]"), \
-	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact"), \
-	NSX_OPT_FLAG(0, "csv", &nsx_tool_table.csv, "print comma-separated values, as TSV is exact"), \
+	NSX_TOOL_JSON_CSV, \
 	NSX_OPT_FLAG(0, "openmetrics", &nsx_tool_table.metrics, "print metrics for Prometheus, in base units")
 #define NSX_TOOL_TOP \
 	NSX_OPT_INT(0, "top", &nsx_tool_table.top, "N", 0, INT64_MAX, \

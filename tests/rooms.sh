@@ -41,6 +41,17 @@ absent() {
 	those_with '#[ 	]*define[ 	]+ABSENT' '^$' | sed 's/^/absent /'
 }
 
+# A column with the number of a thing is a key, NSX_CELL_ID, and no value; the same name is the same in every table.
+keys() {
+	files lib | xargs awk '
+	FNR == 1 { before = told = 0 }
+	!told && (before " " $0) ~ /"(device|profile|process|program|id|execution|step|range|op|call|seq|rank|group|waited_for|straggler|local|partition|point|base_step|stripes)",[ \t]*NSX_CELL_INT/ {
+		print "key", FILENAME
+		told = 1
+	}
+	{ before = $0 }' /dev/null
+}
+
 # Parents or children of an element by index are a heap.
 heap() {
 	those_with '(2 \* [a-z]+ \+ [12]|[a-z]+ \* 2 \+ [12])\)? <|\[\([a-z]+ - 1\) / 2\].*;.*= \([a-z]+ - 1\) / 2' '^lib/base/heap\.h$' | sed 's/^/heap /'
@@ -191,7 +202,7 @@ if [ "$long" ]; then
 	long
 	exit 0
 fi
-for check in metadata communicates absent heap order arrows circles twice exports long; do
+for check in metadata communicates absent keys heap order arrows circles twice exports long; do
 	$check
 done | sort >"$T/found"
 except=tests/rooms.except

@@ -12,7 +12,7 @@ enum { COLLECTIVE, BYTES, GROUP, INSTANCES, BUSBW_MEAN, BUSBW_STDERR, ALGBW_MEAN
 static const struct nsx_table_col cols[NCOLS] = {
 	[COLLECTIVE]   = { "collective", NSX_CELL_STRING },
 	[BYTES]        = { "bytes", NSX_CELL_BYTES },
-	[GROUP]        = { "group", NSX_CELL_INT },
+	[GROUP]        = { "group", NSX_CELL_ID },
 	[INSTANCES]    = { "instances", NSX_CELL_INT },
 	[BUSBW_MEAN]   = { "busbw_mean", NSX_CELL_GBPS },
 	[BUSBW_STDERR] = { "busbw_stderr", NSX_CELL_GBPS },

@@ -410,10 +410,10 @@ static struct nsx_table *
 make_findings(struct copies *f)
 {
 	static const struct nsx_table_col cols[F_NCOLS] = {
-		[F_RULE] = { "rule", NSX_CELL_STRING }, [F_PID] = { "pid", NSX_CELL_INT }, [F_DEVICE] = { "device",
-			NSX_CELL_INT },
-		[F_START] = { "start", NSX_CELL_TIME }, [F_DUR] = { "dur", NSX_CELL_NS }, [F_BYTES] = { "bytes",
-			NSX_CELL_BYTES },
+		[F_RULE] = { "rule", NSX_CELL_STRING }, [F_PID] = { "pid", NSX_CELL_INT },
+		[F_DEVICE] = { "device", NSX_CELL_ID },
+		[F_START] = { "start", NSX_CELL_TIME }, [F_DUR] = { "dur", NSX_CELL_NS },
+		[F_BYTES] = { "bytes", NSX_CELL_BYTES },
 		[F_SRC] = { "src", NSX_CELL_STRING }, [F_DST] = { "dst", NSX_CELL_STRING },
 		[F_API] = { "api", NSX_CELL_STRING }
 	};

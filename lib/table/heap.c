@@ -23,18 +23,18 @@ enum {
 enum { AT_BUFFER = 3, AT_SIZE, AT_SHARE, AT_INSTRUCTION, AT_OP_NAME, AT_SOURCE, AT_NCOLS };
 
 static const struct nsx_table_col curve_cols[CURVE_NCOLS] = {
-	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
-	[CURVE_STEP]  = { "step", NSX_CELL_INT },
+	{ "id", NSX_CELL_ID }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
+	[CURVE_STEP]  = { "step", NSX_CELL_ID },
 	[CURVE_BYTES] = { "bytes", NSX_CELL_BYTES },
 };
 static const struct nsx_table_col peak_cols[PEAK_NCOLS] = {
-	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
+	{ "id", NSX_CELL_ID }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
 	[PEAK_PEAK]   = { "peak", NSX_CELL_BYTES },
 	[PEAK_POINTS] = { "points", NSX_CELL_INT },
 	[PEAK_MEMORY] = { "memory", NSX_CELL_STRING },
 };
 static const struct nsx_table_col sum_cols[SUM_NCOLS] = {
-	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING },
+	{ "id", NSX_CELL_ID }, { "name", NSX_CELL_STRING },
 	[SUM_MEMORY]        = { "memory", NSX_CELL_STRING },
 	[SUM_ARGUMENTS]     = { "arguments", NSX_CELL_BYTES },
 	[SUM_OUTPUTS]       = { "outputs", NSX_CELL_BYTES },
@@ -46,7 +46,7 @@ static const struct nsx_table_col sum_cols[SUM_NCOLS] = {
 	[SUM_FRAGMENTATION] = { "fragmentation", NSX_CELL_BYTES },
 };
 static const struct nsx_table_col at_cols[AT_NCOLS] = {
-	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
+	{ "id", NSX_CELL_ID }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
 	[AT_BUFFER]      = { "buffer", NSX_CELL_INT },
 	[AT_SIZE]        = { "size", NSX_CELL_BYTES },
 	[AT_SHARE]       = { "share", NSX_CELL_SHARE },

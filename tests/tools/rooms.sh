@@ -44,6 +44,8 @@ for file in stream/fields.c extract/emit.c filter/merge/run.c job/communicates.c
 done
 says "" lib/table/heap.c 'NSX_OP_comm_id NSX_ROLE_COMM_ID NSX_OP_collective NSX_INST'
 says "absent lib/table/heap.c" lib/table/heap.c '#define ABSENT INT64_MIN'
+says "key lib/table/heap.c" lib/table/heap.c '{ "device", NSX_CELL_INT }, { "count", NSX_CELL_INT }'
+says "" lib/table/heap.c '{ "device", NSX_CELL_ID }, { "devices", NSX_CELL_INT }'
 says "heap lib/draw/a.c" lib/draw/a.c '\twhile ((c = 2 * at + 1) < n)'
 says "heap lib/draw/a.c" lib/draw/a.c '\tfor (; n && less(x, h[(n - 1) / 2]); n = (n - 1) / 2)'
 says "order lib/filter/align/a.c" lib/filter/align/a.c 'cmp(const struct nsx_rec *a, const struct nsx_rec *b)'

@@ -67,7 +67,7 @@ enum {
 };
 
 static const struct nsx_table_col inst_cols[T_NCOLS] = {
-	[I_ID] = { "id", NSX_CELL_INT }, [I_PROGRAM] = { "program", NSX_CELL_STRING },
+	[I_ID] = { "id", NSX_CELL_ID }, [I_PROGRAM] = { "program", NSX_CELL_STRING },
 	[I_NAME] = { "name", NSX_CELL_STRING }, [I_OPCODE] = { "opcode", NSX_CELL_STRING },
 	[T_MATH] = { "math", NSX_CELL_STRING }, [T_BOUND] = { "bound", NSX_CELL_STRING },
 	[T_COUNT] = { "count", NSX_CELL_INT }, [T_TOTAL] = { "total", NSX_CELL_NS },
@@ -122,7 +122,7 @@ put_rows(struct nsx_roof *f, struct nsx_table *t)
 enum { P_MATH = I_OPCODE + 1, P_BOUND, P_INTENSITY, P_TFLOPS, P_GBPS, P_PEAK, P_BANDWIDTH, P_TOTAL, P_NCOLS };
 
 static const struct nsx_table_col point_cols[P_NCOLS] = {
-	[I_ID] = { "id", NSX_CELL_INT }, [I_PROGRAM] = { "program", NSX_CELL_STRING },
+	[I_ID] = { "id", NSX_CELL_ID }, [I_PROGRAM] = { "program", NSX_CELL_STRING },
 	[I_NAME] = { "name", NSX_CELL_STRING }, [I_OPCODE] = { "opcode", NSX_CELL_STRING },
 	[P_MATH] = { "math", NSX_CELL_STRING }, [P_BOUND] = { "bound", NSX_CELL_STRING },
 	[P_INTENSITY] = { "intensity", NSX_CELL_DOUBLE }, [P_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
@@ -259,7 +259,7 @@ enum {
 };
 
 static const struct nsx_table_col program_cols[M_NCOLS] = {
-	[M_ID] = { "id", NSX_CELL_INT }, [M_PROGRAM] = { "program", NSX_CELL_STRING },
+	[M_ID] = { "id", NSX_CELL_ID }, [M_PROGRAM] = { "program", NSX_CELL_STRING },
 	[M_KEY] = { "key", NSX_CELL_STRING }, [M_EXECUTIONS] = { "executions", NSX_CELL_INT },
 	[M_TIME] = { "time", NSX_CELL_NS }, [M_COMPUTE] = { "compute", NSX_CELL_NS },
 	[M_MODELLED] = { "modelled", NSX_CELL_NS }, [M_MATRIX] = { "matrix", NSX_CELL_NS },
@@ -315,7 +315,7 @@ put_programs(struct nsx_roof *f, struct nsx_table *t)
 enum { D_DEVICE, D_NAME, D_MATH, D_TFLOPS, D_RIDGE, D_GBPS, D_PEAK_FROM, D_BANDWIDTH_FROM, D_NCOLS };
 
 static const struct nsx_table_col peak_cols[D_NCOLS] = {
-	[D_DEVICE] = { "device", NSX_CELL_INT }, [D_NAME] = { "name", NSX_CELL_STRING },
+	[D_DEVICE] = { "device", NSX_CELL_ID }, [D_NAME] = { "name", NSX_CELL_STRING },
 	[D_MATH] = { "math", NSX_CELL_STRING }, [D_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
 	[D_RIDGE] = { "ridge", NSX_CELL_DOUBLE }, [D_GBPS] = { "gbps", NSX_CELL_GBPS },
 	[D_PEAK_FROM] = { "peak_from", NSX_CELL_STRING }, [D_BANDWIDTH_FROM] = { "bandwidth_from", NSX_CELL_STRING }

@@ -9,20 +9,20 @@ enum { D_PROGRAM, D_ID, D_DEVICE, D_EXECUTIONS, D_BIAS_MEAN, D_BIAS_MAX, D_BIAS_
 
 static const struct nsx_table_col device_cols[D_NCOLS] = {
 	[D_PROGRAM]    = { "program", NSX_CELL_STRING },
-	[D_ID]         = { "id", NSX_CELL_INT },
-	[D_DEVICE]     = { "device", NSX_CELL_INT },
+	[D_ID]         = { "id", NSX_CELL_ID },
+	[D_DEVICE]     = { "device", NSX_CELL_ID },
 	[D_EXECUTIONS] = { "executions", NSX_CELL_INT },
 	[D_BIAS_MEAN]  = { "bias_mean", NSX_CELL_MEAN_NS },
 	[D_BIAS_MAX]   = { "bias_max", NSX_CELL_MEAN_NS },
 	[D_BIAS_SUM]   = { "bias_sum", NSX_CELL_MEAN_NS },
-	[D_RANK]       = { "rank", NSX_CELL_INT },
+	[D_RANK]       = { "rank", NSX_CELL_ID },
 };
 
 enum { C_PROGRAM, C_ID, C_NAME, C_OCCURRENCE, C_EDGE, C_TIME, C_MIN, C_MAX, C_STD, C_NCOLS };
 
 static const struct nsx_table_col curve_cols[C_NCOLS] = {
 	[C_PROGRAM]    = { "program", NSX_CELL_STRING },
-	[C_ID]         = { "id", NSX_CELL_INT },
+	[C_ID]         = { "id", NSX_CELL_ID },
 	[C_NAME]       = { "name", NSX_CELL_STRING },
 	[C_OCCURRENCE] = { "occurrence", NSX_CELL_INT },
 	[C_EDGE]       = { "edge", NSX_CELL_STRING },

@@ -8,7 +8,7 @@
 enum { DEVICE, KERNELS, TIME, PACE, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
-	[DEVICE]  = { "device", NSX_CELL_INT },
+	[DEVICE]  = { "device", NSX_CELL_ID },
 	[KERNELS] = { "kernels", NSX_CELL_INT },
 	[TIME]    = { "time", NSX_CELL_NS },
 	[PACE]    = { "pace", NSX_CELL_DOUBLE },
