@@ -87,6 +87,27 @@ arrows() {
 	}' /dev/null
 }
 
+# inside FOLDER HEADER: a file of FOLDER includes a header in a folder of another table, filter or picture, such as table/idle/idle.h. What others use of
+# it is in the header beside the folder: table/idle.h. That header and its source may include what is inside.
+insides() {
+	files lib cmd | xargs awk '
+	/^#include "/ {
+		split($0, quoted, "\"")
+		header = quoted[2]
+		sub(/^lib\//, "", header)
+		if (split(header, part, "/") < 3)
+			next
+		inside = header
+		sub(/\/[^\/]*$/, "", inside)
+		room = FILENAME
+		sub(/^lib\//, "", room)
+		if (index(room, inside "/") == 1 || room == inside ".c" || room == inside ".h")
+			next
+		sub(/\/[^\/]*$/, "", room)
+		print "inside", room, header
+	}' /dev/null | sort -u
+}
+
 # circle FILE FILE...: files, a source with its header, each of which includes the next by some way.
 circles() {
 	files lib | xargs awk '
@@ -202,7 +223,7 @@ if [ "$long" ]; then
 	long
 	exit 0
 fi
-for check in metadata communicates absent keys heap order arrows circles twice exports long; do
+for check in metadata communicates absent keys heap order arrows insides circles twice exports long; do
 	$check
 done | sort >"$T/found"
 except=tests/rooms.except
