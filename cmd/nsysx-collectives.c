@@ -23,7 +23,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-collectives",
 	"[-b] [-z[LEVEL]] [--summary | --instances | --each] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Add records of collectives with their bandwidths, or sum them up.", opts };
 
 static int

@@ -24,7 +24,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-compile",
                                     "[--by WHAT | --summary [--full]] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print where compilation time goes.", opts };
 
 static int

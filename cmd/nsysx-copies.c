@@ -15,7 +15,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-copies",
                                     "[--by size | --findings] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
 	"Print memory copies: count, bytes, time, bandwidth and the share that other work hides.", opts };
 
 static int

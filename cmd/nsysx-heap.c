@@ -17,8 +17,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-heap",
-	"[--peak | --summary | --at-peak [--stacks]] [--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] "
-	"[--wide] [-o FILE] [DUMP]...",
+	"[--peak | --summary | --at-peak [--stacks]] " NSX_TOOL_TABLE_USAGE "[DUMP]...",
 	"Print how much heap memory programs need, from their HLO dumps (.hlo.pb, .xz, .zst) or folders of dumps.",
 	opts };
 

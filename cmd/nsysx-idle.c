@@ -37,7 +37,7 @@ static const struct nsx_opt opts[] = {
 static const struct nsx_cli cli = { "nsysx-idle",
 	"[--by WINDOWS] [--steps] [--cause NAME,...] "
 	"[--verdict | --list N | --folded | --mark [-b] [-z[LEVEL]]] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
 	"Print why GPUs were not computing: the parts of their time and the causes of idle time.", opts };
 
 /* The value of --by. */

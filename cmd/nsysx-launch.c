@@ -17,7 +17,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = {
 	"nsysx-launch",
-	"[--by kernel|range] [--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	"[--by kernel|range] " NSX_TOOL_TABLE_USAGE "[FILE]",
 	"Print the calls, launch time and queue time of kernels, and how long GPUs waited for them.", opts };
 
 static int

@@ -21,8 +21,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-measure",
 	"--module NAME | --range NAME [--names FORM] [--skip N] [--stats | --list] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o "
-	"FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print the GPU time of each execution of a program or a range.", opts };
 
 static int

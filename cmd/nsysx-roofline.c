@@ -37,7 +37,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-roofline",
 	"[--by WHAT | --points | --peaks] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print how far each instruction is from what the hardware can do.", opts };
 
 /* The values of the options, checked (misuse exits). */

@@ -22,7 +22,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-steps",
 	"[--step REGEX | --module NAME] [--each | --explain[=P] | --mark | --cut [-b] [-z[LEVEL]]] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print how long steps take, and how devices spent them.", opts };
 
 static int

@@ -24,7 +24,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-stragglers",
 	"[--curve | --waits[=device|pairs] | --pace] [--program PROGRAM] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Find the devices that are late, and who waits for them.", opts };
 
 /* The values of the options, checked (misuse exits). */

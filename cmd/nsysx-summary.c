@@ -30,8 +30,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-summary",
 	"[--by WHAT] [--names FORM] [--helpers] [--cover SHARE] [--no-compile] [--variable[=N]] [--sort COLUMN] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o "
-	"FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print a table of where GPU time goes.", opts };
 
 /* Whether one of the parts is by one of the ways in the set, a bit for each way. */

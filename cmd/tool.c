@@ -103,10 +103,21 @@ nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char *
 }
 
 void
+nsx_tool_open_out(struct nsx_tool *t)
+{
+	struct nsx_out out = nsx_tool_out(t->cli);
+
+	t->out = nsx_writer_open(&out, &t->err);
+	if (!t->out)
+		nsx_cli_die(t->cli, t->err.msg);
+	if (nsx_tool_input.require)
+		nsx_writer_require(t->out, nsx_tool_input.require);
+}
+
+void
 nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags)
 {
-	struct nsx_out out = nsx_tool_out(cli);
-
+	nsx_tool_out(cli);
 	nsx_tool_open_in(t, cli, nops, ops, flags & ~(unsigned)NSX_TOOL_AS_IS);
 	t->as_is = flags & NSX_TOOL_AS_IS;
 	/* Our diags may follow in a stream whose header lacks some of the columns. */
@@ -114,18 +125,8 @@ nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **op
 	for (int i = 0; i < diag->ncols && !(flags & NSX_TOOL_AS_IS); i++)
 		if (nsx_reader_add_column(t->in, NSX_DIAG, diag->cols[i].name, diag->cols[i].type) != NSX_OK)
 			nsx_cli_die(cli, t->err.msg);
-	t->out = nsx_writer_open(&out, &t->err);
-	if (!t->out)
-		nsx_cli_die(cli, t->err.msg);
+	nsx_tool_open_out(t);
 	nsx_writer_follow(t->out, t->in);
-	if (nsx_tool_input.require)
-		nsx_writer_require(t->out, nsx_tool_input.require);
-}
-
-int
-nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const struct nsx_diags *d)
-{
-	return nsx_write_diags(out, cli->name, d);
 }
 
 /* Print the diags that are new. */
@@ -148,8 +149,8 @@ nsx_tool_finish(struct nsx_tool *t, int rc)
 		rc = nsx_err_nomem(&t->err, NULL);
 	/* Before other programs see that this one is done. */
 	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
-	if (rc == NSX_OK && t->out)
-		rc = nsx_tool_write_diags(t->cli, t->out, &t->diags);
+	if (rc == NSX_OK && t->out && !t->told)
+		rc = nsx_write_diags(t->out, t->cli->name, &t->diags);
 	if (rc == NSX_OK && t->out)
 		rc = nsx_writer_finish(t->out);
 	if (rc != NSX_OK)

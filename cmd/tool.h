@@ -81,6 +81,8 @@ extern struct nsx_only nsx_tool_rows;
 #define NSX_TOOL_ONLY \
 	NSX_OPT_CALL(0, "only", nsx_tool_only, "COLUMN=TEXT", \
 	             "only rows with this text in COLUMN, or a match of REGEX; if repeated, all must match")
+/* What these, and -o FILE, are in a synopsis. */
+#define NSX_TOOL_TABLE_USAGE "[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] "
 #define NSX_TOOL_TABLE NSX_TOOL_FORMS, NSX_TOOL_ONLY, NSX_TOOL_TOP, NSX_TOOL_WIDE
 /* Row for programs that sort the table by any of its columns. */
 #define NSX_TOOL_SORT \
@@ -110,6 +112,7 @@ struct nsx_tool {
 	struct nsx_writer    *out;
 	const char           *in_name;
 	bool                  as_is;      /* no diags of this program */
+	bool                  told;       /* the work wrote the diags as records */
 	bool                  unsteady;   /* a stream that was read apart from `in` has nothing steady */
 	const char           *empty;      /* why a table would have no rows, if no diag says so; or NULL */
 	size_t                said;       /* of the diags, those that are printed */
@@ -137,6 +140,9 @@ enum { NSX_TOOL_AS_IS = 1 << 8 };
 /* Open the reader of the one operand (or standard input) and the writer, which follows it. Exits on failure
  * or misuse. flags: enum nsx_read_flags; --partial is added. */
 void nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags);
+
+/* Only the writer, for programs that open their inputs themselves; t->cli is set. */
+void nsx_tool_open_out(struct nsx_tool *t);
 
 /* Only the reader: for programs whose output is not a stream. */
 void nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags);
@@ -174,8 +180,5 @@ void nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n);
  * terminal, by its width. diags: number of diags of the stream. NSX_OK, or NSX_ERR with t->err filled. */
 int nsx_tool_write_table(struct nsx_tool *t, struct nsx_table *table, int64_t diags);
 int nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t diags, const char *path);
-
-/* Write the collected diags as records, source prefixed with the program's name. */
-int nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const struct nsx_diags *d);
 
 #endif
