@@ -4,7 +4,7 @@
 #include "draw/fold.h"
 #include "tool.h"
 
-static const char *output, *by = "source", *names, *cover = "0.99";
+static const char *by = "source", *names, *cover = "0.99";
 static bool exposed, mark_comm, repeats;
 
 static const struct nsx_opt opts[] = {
@@ -17,11 +17,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [0.99]"),
 	NSX_OPT_FLAG(0, "mark-comm", &mark_comm, "end stacks that communicate in a frame [communication]"),
 	NSX_OPT_FLAG(0, "repeats", &repeats, "by source: keep runs of frames that repeat at once"),
-	NSX_OPT_STR('o', "output", &output, "FILE",
-		"write to FILE, which appears when it is complete; % in its name stands for each of several [standard "
-		"output]"),
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_FILES,
+	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-fold",
@@ -79,7 +76,7 @@ main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	size_t n;
-	struct nsx_tool_part *parts = nsx_tool_parts(&cli, by, output, &n);
+	struct nsx_tool_part *parts = nsx_tool_parts(&cli, by, nsx_tool_output.path, &n);
 	struct nsx_fold_options *options = calloc(n, sizeof *options);
 	struct nsx_tool t;
 

@@ -6,7 +6,7 @@
 #include "table/idle.h"
 #include "tool.h"
 
-static const char *by = "device", *names, *step, *module, *causes;
+static const char *by = "device", *names, *causes;
 static bool folded, verdict, all, zeros, steps, drained, mark, known;
 static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
@@ -14,9 +14,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "by", &by, "WINDOWS", "device, module, execution, step, range:REGEX or every:TIME [device]"),
 	NSX_OPT_FLAG(0, "steps", &steps,
 	             "only the time of steps, each from its start to that of the next one on the device"),
-	NSX_OPT_STR(0, "step", &step, "REGEX",
-	            "NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
-	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
+	NSX_TOOL_STEPS,
 	NSX_OPT_STR(0, "cause", &causes, "NAME,...", "only idle time of these causes or groups of causes"),
 	NSX_OPT_FLAG(0, "drained", &drained, "only gaps before which the host had waited for the GPU"),
 	NSX_OPT_FLAG(0, "verdict", &verdict, "print what each window is bound by instead"),
@@ -33,14 +31,13 @@ static const struct nsx_opt opts[] = {
 	               "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-idle",
 	"[--by WINDOWS] [--steps] [--cause NAME,...] "
 	"[--verdict | --list N | --folded | --mark [-b] [-z[LEVEL]]] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
 	"Print why GPUs were not computing: the parts of their time and the causes of idle time.", opts };
 
 /* The value of --by. */
@@ -99,19 +96,15 @@ parse_causes(void)
 static void
 check_steps(const struct nsx_idle_options *o)
 {
-	const char *why;
+	const char *step = o->step, *module = o->module;
 
 	if (steps && (o->by == NSX_IDLE_STEP || o->by == NSX_IDLE_RANGE))
 		nsx_cli_misuse(&cli, "--steps goes with --by device, module, execution or every:TIME");
 	if (steps && all)
 		nsx_cli_misuse(&cli, "--all and --steps exclude each other");
-	if (step && module)
-		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	if (o->by != NSX_IDLE_STEP && !steps && (step || module))
+	if (o->by != NSX_IDLE_STEP && !steps && !step != !module)
 		nsx_cli_misuse(&cli, "--%s goes with --steps or --by step", step ? "step" : "module");
-	why = step ? nsx_pattern_check(step) : NULL;
-	if (why)
-		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
+	nsx_tool_check_steps(&cli, step, module);
 }
 
 /* The stream with marks. */
@@ -120,7 +113,7 @@ write_stream(int nops, char **ops, const struct nsx_idle_options *o)
 {
 	struct nsx_tool t;
 
-	if (strcmp(by, "device") != 0 || steps || step || module || causes || drained || all || zeros || names)
+	if (strcmp(by, "device") != 0 || steps || o->step || o->module || causes || drained || all || zeros || names)
 		nsx_cli_misuse(&cli, "--mark marks all idle time: of the other options only --latency goes with it");
 	if (nsx_tool_forms() || nsx_tool_rows.tests.n)
 		nsx_cli_misuse(&cli, "--mark writes a stream: --tsv, --table, --json and --only do not go with it");
@@ -154,7 +147,8 @@ main(int argc, char **argv)
 	struct nsx_idle_options o = {
 		.form = folded ? NSX_IDLE_FOLDED : verdict ? NSX_IDLE_VERDICT : list >=
 		0 ? NSX_IDLE_LIST : NSX_IDLE_TABLE, .list = list, .latency = latency,
-		.all = all, .zeros = zeros, .steps = steps, .step = step, .module = module, .drained = drained,
+		.all = all, .zeros = zeros, .steps = steps, .drained = drained,
+		.step = nsx_tool_steps.step, .module = nsx_tool_steps.module,
 		.require = nsx_tool_input.require
 	};
 	struct nsx_outfile *out = NULL;

@@ -21,7 +21,7 @@
 static const struct nsx_sum_col cols[] = {
 	{ "collective",   NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(kind) },
 	{ "bytes",        NSX_CELL_BYTES,   NSX_SUM_INT,   AT(bytes) },
-	{ "group",        NSX_CELL_INT,     NSX_SUM_INT,   AT(group) },
+	{ "group",        NSX_CELL_ID,     NSX_SUM_INT,   AT(group) },
 	{ "instances",    NSX_CELL_INT,     NSX_SUM_INT,   AT(instances) },
 	{ "busbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.busbw) },
 	{ "busbw_stderr", NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.stderr_busbw) },

@@ -103,7 +103,7 @@ rule_text(const void *finding)
 static const struct nsx_sum_col finding_cols[] = {
 	{ "rule",    NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, rule_text },
 	{ "pid",     NSX_CELL_INT,    NSX_SUM_INT,  OF(pid) },
-	{ "device",  NSX_CELL_INT,    NSX_SUM_INT,  OF(device) },
+	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,  OF(device) },
 	{ "start",   NSX_CELL_TIME,   NSX_SUM_INT,  OF(start) },
 	{ "dur",     NSX_CELL_NS,     NSX_SUM_INT,  OF(dur) },
 	{ "bytes",   NSX_CELL_BYTES,  NSX_SUM_INT,  OF(bytes) },

@@ -28,10 +28,10 @@ struct row {
 #define AT(member) offsetof(struct row, member), 0, NULL
 
 static const struct nsx_sum_col cols[] = {
-	{ "id",            NSX_CELL_INT,    NSX_SUM_INT,  AT(id) },
+	{ "id",            NSX_CELL_ID,    NSX_SUM_INT,  AT(id) },
 	{ "name",          NSX_CELL_STRING, NSX_SUM_STR,  AT(name) },
 	{ "trace",         NSX_CELL_INT,    NSX_SUM_INT,  AT(trace) },
-	{ "step",          NSX_CELL_INT,    NSX_SUM_INT,  AT(step) },
+	{ "step",          NSX_CELL_ID,    NSX_SUM_INT,  AT(step) },
 	{ "bytes",         NSX_CELL_BYTES,  NSX_SUM_INT,  AT(bytes) },
 	{ "memory",        NSX_CELL_STRING, NSX_SUM_STR,  AT(memory) },
 	{ "arguments",     NSX_CELL_BYTES,  NSX_SUM_INT,  AT(arguments) },

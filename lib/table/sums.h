@@ -3,7 +3,7 @@
  *
  *   struct row { int64_t device; int64_t count; nsx_u128 wait; };
  *   static const struct nsx_sum_col cols[] = {
- *       { "device", NSX_CELL_INT, NSX_SUM_INT,   offsetof(struct row, device) },
+ *       { "device", NSX_CELL_ID, NSX_SUM_INT,   offsetof(struct row, device) },
  *       { "wait",   NSX_CELL_NS,  NSX_SUM_TOTAL, offsetof(struct row, wait) } };
  *   static const struct nsx_sum_def def = { .size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols,
  *                                           .ncols = 2,

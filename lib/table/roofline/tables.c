@@ -25,8 +25,8 @@ static const struct line blank = {
 static const struct nsx_sum_col cols[] = {
 	/* The first is an instruction's, the other `vector` a program's, which has its columns from the second on. */
 	{ "vector",         NSX_CELL_FLOPS,   NSX_SUM_INT,   AT(vector) },
-	{ "id",             NSX_CELL_INT,     NSX_SUM_INT,   AT(id) },
-	{ "device",         NSX_CELL_INT,     NSX_SUM_INT,   AT(device) },
+	{ "id",             NSX_CELL_ID,     NSX_SUM_INT,   AT(id) },
+	{ "device",         NSX_CELL_ID,     NSX_SUM_INT,   AT(device) },
 	{ "program",        NSX_CELL_STRING,  NSX_SUM_STR,   AT(program) },
 	{ "key",            NSX_CELL_STRING,  NSX_SUM_STR,   AT(key) },
 	{ "name",           NSX_CELL_STRING,  NSX_SUM_STR,   AT(name) },
@@ -61,7 +61,7 @@ static const struct nsx_sum_col cols[] = {
 	{ "gain",           NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(gain) },
 	{ "peak_from",      NSX_CELL_STRING,  NSX_SUM_STR,   AT(peak_from) },
 	{ "bandwidth_from", NSX_CELL_STRING,  NSX_SUM_STR,   AT(bandwidth_from) },
-	{ "seq",            NSX_CELL_INT,     NSX_SUM_INT,   AT(seq) },
+	{ "seq",            NSX_CELL_ID,     NSX_SUM_INT,   AT(seq) },
 };
 
 #define COLS .size = sizeof(struct line), .cols = cols, .ncols = sizeof cols / sizeof *cols

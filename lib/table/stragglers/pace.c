@@ -11,7 +11,7 @@
 #define AT(member) offsetof(struct nsx_pace, member), 0, NULL
 
 static const struct nsx_sum_col cols[] = {
-	{ "device",  NSX_CELL_INT,    NSX_SUM_INT,   AT(device) },
+	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,   AT(device) },
 	{ "kernels", NSX_CELL_INT,    NSX_SUM_INT,   AT(kernels) },
 	{ "time",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(ns) },
 	{ "pace",    NSX_CELL_DOUBLE, NSX_SUM_REAL,  AT(pace) },

@@ -27,8 +27,8 @@ struct row {
 
 static const struct nsx_sum_col cols[] = {
 	{ "collective",    NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(key.kind) },
-	{ "device",        NSX_CELL_INT,     NSX_SUM_INT,   AT(key.device) },
-	{ "waited_for",    NSX_CELL_INT,     NSX_SUM_INT,   AT(key.cause) },
+	{ "device",        NSX_CELL_ID,     NSX_SUM_INT,   AT(key.device) },
+	{ "waited_for",    NSX_CELL_ID,     NSX_SUM_INT,   AT(key.cause) },
 	{ "count",         NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
 	{ "wait",          NSX_CELL_NS,      NSX_SUM_TOTAL, AT(wait) },
 	{ "wait_mean",     NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_COUNT(wait) },
