@@ -4,14 +4,15 @@
 #include "base/near.h"
 #include "base/pattern.h"
 #include "table/idle.h"
+#include "table/idle_host.h"
 #include "tool.h"
 
-static const char *by = "device", *names, *step, *module, *causes;
-static bool folded, verdict, all, zeros, steps, drained, mark, known;
+static const char *by = "device", *names, *step, *module, *causes, *lines;
+static bool folded, verdict, all, zeros, steps, drained, mark, known, functions;
 static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_STR(0, "by", &by, "WINDOWS", "device, module, execution, step, range:REGEX or every:TIME [device]"),
+	NSX_OPT_STR(0, "by", &by, "WINDOWS", "device, module, execution, step, range:REGEX, every:TIME or host [device]"),
 	NSX_OPT_FLAG(0, "steps", &steps,
 	             "only the time of steps, each from its start to that of the next one on the device"),
 	NSX_OPT_STR(0, "step", &step, "REGEX",
@@ -19,6 +20,9 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
 	NSX_OPT_STR(0, "cause", &causes, "NAME,...", "only idle time of these causes or groups of causes"),
 	NSX_OPT_FLAG(0, "drained", &drained, "only gaps before which the host had waited for the GPU"),
+	NSX_OPT_MAYBE(0, "lines", &lines, "leaf",
+	              "by host: also by the line of Python, the program's own or the innermost (leaf)"),
+	NSX_OPT_FLAG(0, "functions", &functions, "by host: native functions in the running time instead"),
 	NSX_OPT_FLAG(0, "verdict", &verdict, "print what each window is bound by instead"),
 	NSX_OPT_INT(0, "list", &list, "N", 0, 100000000, "print the N longest gaps instead"),
 	NSX_OPT_FLAG(0, "folded", &folded, "write folded stacks of idle time instead, for nsysx-flame"),
@@ -130,6 +134,37 @@ write_stream(int nops, char **ops, const struct nsx_idle_options *o)
 	return nsx_tool_finish(&t, nsx_idle_write(t.in, o, t.out, &t.diags, &t.err));
 }
 
+/* What the host did while it had not launched. */
+static int
+print_host(int nops, char **ops, uint32_t mask)
+{
+	struct nsx_idle_host_options o = {
+		.rows = functions ? NSX_IDLE_HOST_FUNCTIONS : lines ? NSX_IDLE_HOST_LINES : NSX_IDLE_HOST_STATES,
+		.leaf = lines && *lines, .causes = mask, .require = nsx_tool_input.require
+	};
+	struct nsx_table *table = NULL;
+	int64_t ndiags = 0;
+	struct nsx_tool t;
+	int rc;
+
+	if (lines && functions)
+		nsx_cli_misuse(&cli, "--lines and --functions exclude each other");
+	if (lines && *lines && strcmp(lines, "leaf") != 0)
+		nsx_cli_misuse(&cli, "--lines: want leaf or nothing, got \"%s\"", lines);
+	if (steps || step || module || drained || all || zeros || verdict || folded || mark || list >= 0)
+		nsx_cli_misuse(&cli, "--by host: of the other options --cause, --lines, --functions and --names go with it");
+	if (names)
+		nsx_names_parse(names, &o.names);
+	nsx_tool_table_form(&cli);
+	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	rc = nsx_idle_host(t.in, &o, &table, &ndiags, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table_to(&t, table, ndiags, nsx_tool_output.path);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(table);
+	return rc;
+}
+
 /* The table of causes. */
 static int
 print_known(int nops)
@@ -165,8 +200,12 @@ main(int argc, char **argv)
 
 	if (known)
 		return print_known(nops);
-	parse_by(&o);
 	o.causes = parse_causes();
+	if (strcmp(by, "host") == 0)
+		return print_host(nops, argv, o.causes);
+	if (lines || functions)
+		nsx_cli_misuse(&cli, "--%s goes with --by host", lines ? "lines" : "functions");
+	parse_by(&o);
 	if (folded + verdict + mark + (list >= 0) > 1)
 		nsx_cli_misuse(&cli, "--verdict, --list, --folded and --mark exclude each other");
 	if (!mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))

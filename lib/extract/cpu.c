@@ -202,36 +202,31 @@ nsx_extract_number_cpu(struct ex_job *job)
 	return NSX_OK;
 }
 
+/* By pid and tid; the one with data first. */
 static int
 by_thread(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a & UINT64_C(0xFFFFFFFFFFFF), y = *(const uint64_t *)b & UINT64_C(0xFFFFFFFFFFFF);
+	const struct nsx_extract_thread *s = a, *t = b;
+	uint64_t x = s->gtid & UINT64_C(0xFFFFFFFFFFFF), y = t->gtid & UINT64_C(0xFFFFFFFFFFFF);
 
-	return (x > y) - (x < y);
+	return x != y ? (x > y) - (x < y) : (t->data != NULL) - (s->data != NULL);
 }
 
-uint64_t *
+struct nsx_extract_thread *
 nsx_extract_cpu_threads(const struct ex_profile *p, size_t *n)
 {
 	const struct nsx_cpu *c = p->trace.cpu;
-	NSX_VEC(uint64_t) list = { 0 };
-	bool *seen = calloc((c ? c->threads.n : 0) + 1, sizeof *seen), good = seen && nsx_vec_room(&list, 1);
+	NSX_VEC(struct nsx_extract_thread) list = { 0 };
+	bool good = nsx_vec_room(&list, c->threads.n + 1);
 	uint64_t by = 0;
 
-	for (uint32_t kind = NSX_OS; good && c && kind <= NSX_SAMPLE; kind++)
-		for (size_t i = 0; i < count_of(c, kind) && good; i++) {
-			uint32_t thread = common_of(c, kind, (uint32_t)i).thread;
-
-			if (!is_kept(p, kind, (uint32_t)i))
-				continue;
-			if (!seen[thread])
-				good = nsx_vec_push(&list, c->threads.p[thread].gtid);
-			seen[thread] = true;
-			/* One holder of the GIL follows another seldom. */
-			if (good && kind == NSX_GIL && c->gils.p[i].by && c->gils.p[i].by != by)
-				good = nsx_vec_push(&list, by = c->gils.p[i].by);
-		}
-	free(seen);
+	for (size_t i = 0; i < c->threads.n && good; i++)
+		if (nsx_extract_process_kept(p, c->threads.p[i].process))
+			list.p[list.n++] = (struct nsx_extract_thread){ c->threads.p[i].gtid, &c->threads.p[i] };
+	for (size_t i = 0; i < c->gils.n && good; i++)
+		/* One holder of the GIL follows another seldom. */
+		if (c->gils.p[i].by && c->gils.p[i].by != by && is_kept(p, NSX_GIL, (uint32_t)i))
+			good = nsx_vec_push(&list, ((struct nsx_extract_thread){ by = c->gils.p[i].by, NULL }));
 	if (!good) {
 		free(list.p);
 		return NULL;
@@ -239,7 +234,7 @@ nsx_extract_cpu_threads(const struct ex_profile *p, size_t *n)
 	qsort(list.p, list.n, sizeof *list.p, by_thread);
 	*n = 0;
 	for (size_t i = 0; i < list.n; i++)
-		if (!i || list.p[i] != list.p[i - 1])
+		if (!i || list.p[i].gtid != list.p[i - 1].gtid)
 			list.p[(*n)++] = list.p[i];
 	return list.p;
 }

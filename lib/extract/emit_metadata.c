@@ -108,16 +108,20 @@ static int
 emit_threads(struct ex_emit *e, const struct ex_profile *p)
 {
 	size_t n;
-	uint64_t *list = nsx_extract_cpu_threads(p, &n);
+	struct nsx_extract_thread *list = nsx_extract_cpu_threads(p, &n);
 	int rc = list ? NSX_OK : nsx_err_nomem(&e->err, p->input->path);
 
 	for (size_t i = 0; rc == NSX_OK && i < n; i++) {
 		struct nsx_rec *r = nsx_emit_begin(e, NSX_THREAD);
 
 		nsx_set_i(r, NSX_THREAD_profile, p->number);
-		nsx_set_i(r, NSX_THREAD_pid, (int64_t)(list[i] >> 24 & 0xFFFFFF));
-		nsx_set_i(r, NSX_THREAD_tid, nsx_extract_tid(list[i]));
-		nsx_set_s(r, NSX_THREAD_name, thread_name(&p->trace, list[i]));
+		nsx_set_i(r, NSX_THREAD_pid, (int64_t)(list[i].gtid >> 24 & 0xFFFFFF));
+		nsx_set_i(r, NSX_THREAD_tid, nsx_extract_tid(list[i].gtid));
+		nsx_set_s(r, NSX_THREAD_name, thread_name(&p->trace, list[i].gtid));
+		if (list[i].data && list[i].data->scheduled)
+			nsx_set_i(r, NSX_THREAD_scheduled, 1);
+		if (list[i].data && list[i].data->python)
+			nsx_set_i(r, NSX_THREAD_python, list[i].data->python);
 		rc = nsx_emit_done(e);
 	}
 	free(list);

@@ -327,9 +327,10 @@ struct nsx_str nsx_extract_cpu_name(const struct ex_profile *p, const struct nsx
 void nsx_extract_set_cpu(const struct ex_profile *p, const struct nsx_sort_start *e, struct nsx_rec *r);
 /* Number the stacks of records that are kept, after those of instructions. NSX_OK or NSX_ERR. */
 int nsx_extract_number_cpu(struct ex_job *job);
-/* The threads that kept records are of or name, sorted by pid and tid: their globalTids, *n of them, which the caller
+/* The threads whose records are kept, or that these name (data: NULL), by pid and tid; *n of them, which the caller
  * frees. NULL when out of memory. */
-uint64_t *nsx_extract_cpu_threads(const struct ex_profile *p, size_t *n);
+struct nsx_extract_thread { uint64_t gtid; const struct nsx_cpu_thread *data; };
+struct nsx_extract_thread *nsx_extract_cpu_threads(const struct ex_profile *p, size_t *n);
 
 /* The thread id of the operating system, from that of the export. */
 int64_t nsx_extract_tid(uint64_t gtid);

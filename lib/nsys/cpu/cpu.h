@@ -9,8 +9,9 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-/* A thread whose records are kept. launches: it makes CUDA calls. */
-struct nsx_cpu_thread { uint64_t gtid; uint32_t process; bool launches; };
+/* A thread whose records are kept. launches: it makes CUDA calls; scheduled: it has scheduling events; python: number
+ * of its Python samples. */
+struct nsx_cpu_thread { uint64_t gtid; uint32_t process; bool launches, scheduled; int64_t python; };
 
 /* A call of the OS library: ns, rowid. name: in trace.names, NSX_NONE: not recorded; stack: in nsx_cpu.stacks,
  * NSX_NONE: none. */

@@ -82,6 +82,7 @@ nsx_cpu_offs(struct nsx_cpu_reading *r)
 	e = r->events.p;
 	for (size_t i = 0; i < r->events.n && good; i++) {
 		bool first = !i || e[i].thread != e[i - 1].thread;
+		r->c->threads.p[e[i].thread].scheduled = true;
 		bool last = i + 1 == r->events.n || e[i + 1].thread != e[i].thread;
 
 		if (first) {

@@ -114,6 +114,7 @@ answer(struct stays *s, uint32_t thread, size_t first, size_t end)
 		};
 		if (!nsx_vec_push(&s->r->c->samples, sample))
 			return false;
+		s->r->c->threads.p[thread].python++;
 		done = sample.end;
 	}
 	return true;

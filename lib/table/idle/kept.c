@@ -19,23 +19,7 @@ nsx_idle_cause_known(size_t i)
 int
 nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
 {
-	for (const char *end; ; list = end + 1) {
-		uint32_t found = 0;
-
-		for (end = list; *end && *end != ',';)
-			end++;
-		*bad = (struct nsx_str){ list, (size_t)(end - list) };
-		for (int c = 0; c < NSX_NCAUSES; c++)
-			if (nsx_causes[c].group != NSX_CAUSES_REMOVED && (nsx_str_eq(*bad,
-			    nsx_str_c(nsx_cause_name((enum nsx_cause)c)))
-			    || nsx_str_eq(*bad, nsx_str_c(nsx_cause_group((enum nsx_cause)c)))))
-				found |= UINT32_C(1) << c;
-		if (!found)
-			return NSX_ERR;
-		*causes |= found;
-		if (!*end)
-			return NSX_OK;
-	}
+	return nsx_causes_parse(list, causes, bad);
 }
 
 struct nsx_table *
