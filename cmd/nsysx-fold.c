@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "draw/fold.h"
+#include "filter/idle_marked.h"
 #include "job/causes.h"
+#include "table/idle.h"
 #include "tool.h"
 
 static const char *output, *by = "source", *names, *cover = "0.99", *during, *threads;
@@ -91,6 +93,8 @@ fold(struct nsx_tool *t, const struct nsx_tool_part *parts, size_t n, const stru
 	struct nsx_outfile **out = calloc(n, sizeof *out);
 	int rc = out ? NSX_OK : nsx_err_nomem(&t->err, NULL);
 
+	if (rc == NSX_OK && during)
+		rc = nsx_idle_marked(&t->in, NSX_IDLE_LATENCY, nsx_tool_input.require, &t->diags, &t->err);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
 		out[i] = nsx_outfile_open(parts[i].path, &t->err);
 		rc = out[i] ? NSX_OK : NSX_ERR;

@@ -4,6 +4,7 @@
 #include "base/near.h"
 #include "base/pattern.h"
 #include "filter/idle.h"
+#include "filter/idle_marked.h"
 #include "table/idle.h"
 #include "table/idle_host.h"
 #include "tool.h"
@@ -158,7 +159,9 @@ print_host(int nops, char **ops, uint32_t mask)
 		nsx_names_parse(names, &o.names);
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
-	rc = nsx_idle_host(t.in, &o, &table, &ndiags, &t.diags, &t.err);
+	rc = nsx_idle_marked(&t.in, latency, o.require, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = nsx_idle_host(t.in, &o, &table, &ndiags, &t.diags, &t.err);
 	if (rc == NSX_OK)
 		rc = nsx_tool_write_table_to(&t, table, ndiags, nsx_tool_output.path);
 	rc = nsx_tool_finish(&t, rc);
