@@ -221,6 +221,7 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	h.doing.piece = piece;
 	h.doing.state = &h;
 	h.doing.err = err;
+	nsx_doing_begin(&h.doing);
 	nsx_doing_need(&h.doing, in);
 	nsx_reader_need(in, NSX_DIAG, 0);
 	if (rc == NSX_OK)

@@ -46,6 +46,7 @@ host_open(struct nsx_reader *in, const struct nsx_fold_options *options, struct 
 	h->doing.piece = piece;
 	h->doing.state = h;
 	h->doing.err = err;
+	nsx_doing_begin(&h->doing);
 	return h;
 }
 

@@ -32,9 +32,7 @@ nsx_doing_text(const struct nsx_doing *d, uint32_t text)
 struct nsx_str
 nsx_doing_frames(const struct nsx_doing *d, int64_t stack)
 {
-	uint32_t at = stack == NSX_ABSENT ? NSX_NONE : nsx_map_get(&d->stack_at, (struct nsx_key){ (uint64_t)stack, 0 });
-
-	return at == NSX_NONE ? NSX_STR("") : nsx_intern_str(&d->frames, at);
+	return nsx_cat_frames(&d->cat, stack);
 }
 
 /* ---- metadata and records of threads */
@@ -81,21 +79,6 @@ take_thread(struct nsx_doing *d, const struct nsx_rec *rec)
 	t->scheduled = nsx_int(rec, NSX_THREAD_scheduled, 0) == 1;
 	t->python = nsx_int(rec, NSX_THREAD_python, 0) > 0;
 	return good ? NSX_OK : nomem(d);
-}
-
-static int
-take_stack(struct nsx_doing *d, const struct nsx_rec *rec)
-{
-	uint32_t *at, frames;
-
-	if (!nsx_has(rec, NSX_STACK_stack))
-		return NSX_OK;
-	frames = nsx_intern(&d->frames, nsx_string(rec, NSX_STACK_frames));
-	at = nsx_map_at(&d->stack_at, (struct nsx_key){ (uint64_t)rec->v[NSX_STACK_stack].i, 0 });
-	if (frames == NSX_NONE || !at)
-		return nomem(d);
-	*at = frames;
-	return NSX_OK;
 }
 
 /* The name of the thread that has the GIL, as people read it. */
@@ -443,12 +426,17 @@ reach(struct nsx_doing *d, int64_t time)
 /* ---- reading */
 
 void
+nsx_doing_begin(struct nsx_doing *d)
+{
+	d->cat.keep = NSX_CAT_NAMES | NSX_CAT_STACKS;
+}
+
+void
 nsx_doing_need(const struct nsx_doing *d, struct nsx_reader *in)
 {
 	nsx_cat_need(&d->cat, in);
 	nsx_range_book_need(in, false);
 	nsx_reader_need(in, NSX_THREAD, NSX_EVERY);
-	nsx_reader_need(in, NSX_STACK, NSX_EVERY);
 	nsx_reader_need(in, NSX_CALL, NSX_C(CALL, profile) | NSX_C(CALL, call) | NSX_C(CALL, pid) | NSX_C(CALL, tid)
 	                              | NSX_C(CALL, start) | NSX_C(CALL, dur) | NSX_C(CALL, name));
 	nsx_reader_need(in, NSX_OS, NSX_EVERY);
@@ -467,7 +455,6 @@ nsx_doing_take(struct nsx_doing *d, const struct nsx_rec *rec)
 		return NSX_ERR;
 	switch (rec->kind->id) {
 	case NSX_THREAD: return take_thread(d, rec);
-	case NSX_STACK:  return take_stack(d, rec);
 	case NSX_RANGE:  return take_range(d, rec);
 	case NSX_CALL: case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return take_host(d, rec);
 	case NSX_IDLE:   return take_mark(d, rec);
@@ -502,8 +489,6 @@ nsx_doing_free(struct nsx_doing *d)
 	free(d->marks.p);
 	free(d->gaps.p);
 	nsx_threads_free(&d->thread_of);
-	nsx_map_free(&d->stack_at);
-	nsx_intern_free(&d->frames);
 	nsx_intern_free(&d->texts);
 	nsx_stacks_free(&d->paths);
 	nsx_range_book_free(&d->ranges);

@@ -81,12 +81,10 @@ struct nsx_doing {
 	nsx_doing_fn       *piece;
 	void               *state;
 	struct nsx_err     *err;
-	struct nsx_catalogue cat;
+	struct nsx_catalogue cat;       /* with keep NSX_CAT_NAMES | NSX_CAT_STACKS: set by nsx_doing_begin */
 	struct nsx_range_book ranges;
 	struct nsx_stacks   paths;      /* of ranges: nodes, no time */
 	struct nsx_intern   texts;
-	struct nsx_intern   frames;     /* texts of stacks, by number in stack_at */
-	struct nsx_map      stack_at;   /* number of the stack in the stream -> frames */
 	struct nsx_threads  thread_of;
 	NSX_VEC(struct nsx_doing_thread) threads;
 	NSX_VEC(struct nsx_doing_mark) marks;        /* from head on, by start */
@@ -99,7 +97,8 @@ struct nsx_doing {
 	int64_t             since;      /* records since what is past was forgotten */
 };
 
-/* Declare to a reader what is used. */
+/* Before the first record; then declare to a reader what is used. */
+void nsx_doing_begin(struct nsx_doing *d);
 void nsx_doing_need(const struct nsx_doing *d, struct nsx_reader *in);
 /* Add any record of the stream; pieces of earlier marks are passed on. NSX_OK or NSX_ERR. */
 int nsx_doing_take(struct nsx_doing *d, const struct nsx_rec *rec);
