@@ -61,8 +61,8 @@ for arg in --trace=cuda,nvtx,osrt,python-gil --sample=process-tree --cpuctxsw=pr
 done
 equal '... and the option itself stays here' "$(said --cpu)" no
 rm -f saw
-ok "... but for what the user sets" nsysx-record --cpu --python-sampling=false -s none -o cpu2 -- "$T/program"
-equal '... which is passed' "$(said --python-sampling=false)$(said --python-sampling=true)$(said --sample=process-tree)$(said --trace=cuda,nvtx,osrt,python-gil)" yesnonoyes
+ok "... but for what the user sets" nsysx-record --cpu --python-sampling=false --sample=none -o cpu2 -- "$T/program"
+equal '... which is passed' "$(said --python-sampling=false)$(said --python-sampling=true)$(said --sample=process-tree)$(said --sample=none)$(said --trace=cuda,nvtx,osrt,python-gil)" yesnonoyesyes
 
 rm -f saw
 ok 'options of nsys are passed' nsysx-record -t nvtx --sample=process-tree --cuda-graph-trace=graph -o own --nvtx-domain-include=TSL -- "$T/program"
