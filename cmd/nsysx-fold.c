@@ -16,8 +16,8 @@ static const struct nsx_opt opts[] = {
 	                "what the frames are; a file each [source]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 	               "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
-	NSX_OPT_STR(0, "while", &during, "idle[:CAUSE,...]",
-	            "by host: only while devices were idle because a thread had not launched"),
+	NSX_OPT_STR(0, "while", &during, "WHEN",
+	            "by host: idle, or idle:CAUSE,...: only while devices were idle as a thread had not launched"),
 	NSX_OPT_CHOICE(0, "threads", &threads, "launching|all", "by host: threads that make CUDA calls, or all [launching]"),
 	NSX_OPT_FLAG(0, "exposed", &exposed,
 	             "by nvtx and kernel: of operations that communicate, only the exposed part"),
@@ -32,7 +32,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-fold",
-	"[--by WHAT] [--names FORM] [--while idle[:CAUSE,...]] [--exposed] [--mark-comm] [--cover SHARE] [--repeats] [-o FILE] [FILE]",
+	"[--by WHAT] [--names FORM] [--while WHEN] [--exposed] [--mark-comm] [--cover SHARE] [--repeats] [-o FILE] [FILE]",
                                     "Print GPU time as folded stacks.", opts };
 
 /* The value of --while. */

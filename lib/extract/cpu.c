@@ -217,16 +217,21 @@ nsx_extract_cpu_threads(const struct ex_profile *p, size_t *n)
 {
 	const struct nsx_cpu *c = p->trace.cpu;
 	NSX_VEC(struct nsx_extract_thread) list = { 0 };
-	bool good = nsx_vec_room(&list, c->threads.n + 1);
+	bool *seen = calloc(c->threads.n + 1, sizeof *seen), good = seen && nsx_vec_room(&list, c->threads.n + 1);
 	uint64_t by = 0;
 
+	for (uint32_t kind = NSX_OS; good && kind <= NSX_SAMPLE; kind++)
+		for (size_t i = 0; i < count_of(c, kind); i++)
+			seen[common_of(c, kind, (uint32_t)i).thread] = true;
+
 	for (size_t i = 0; i < c->threads.n && good; i++)
-		if (nsx_extract_process_kept(p, c->threads.p[i].process))
+		if ((seen[i] || c->threads.p[i].scheduled) && nsx_extract_process_kept(p, c->threads.p[i].process))
 			list.p[list.n++] = (struct nsx_extract_thread){ c->threads.p[i].gtid, &c->threads.p[i] };
 	for (size_t i = 0; i < c->gils.n && good; i++)
 		/* One holder of the GIL follows another seldom. */
 		if (c->gils.p[i].by && c->gils.p[i].by != by && is_kept(p, NSX_GIL, (uint32_t)i))
 			good = nsx_vec_push(&list, ((struct nsx_extract_thread){ by = c->gils.p[i].by, NULL }));
+	free(seen);
 	if (!good) {
 		free(list.p);
 		return NULL;

@@ -81,7 +81,7 @@ int
 nsx_cpu_read_chains(struct nsx_cpu_reading *r, const char *table)
 {
 	static const struct nsx_db_col columns[NCOLUMNS] = {
-		{ "id", false }, { "symbol", true }, { "module", true }, { "unresolved", true }, { "stackDepth", false }
+		{ "id", true }, { "symbol", true }, { "module", true }, { "unresolved", true }, { "stackDepth", true }
 	};
 	struct nsx_db_scan s = { table, columns, NCOLUMNS, .ctx = r, .cells = row };
 

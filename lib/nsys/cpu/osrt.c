@@ -50,7 +50,7 @@ int
 nsx_cpu_read_os(struct nsx_cpu_reading *r)
 {
 	static const struct nsx_db_col columns[NCOLUMNS] = {
-		{ "rowid", false }, { "start", false }, { "end", false }, { "eventClass", false }, { "globalTid", true },
+		{ "rowid", true }, { "start", true }, { "end", true }, { "eventClass", true }, { "globalTid", true },
 		{ "nameId", true }, { "callchainId", true }
 	};
 	struct nsx_db_scan s = { "OSRT_API", columns, NCOLUMNS, .ctx = r, .cells = row };

@@ -35,7 +35,7 @@ int
 nsx_cpu_read_samples(struct nsx_cpu_reading *r)
 {
 	static const struct nsx_db_col columns[NCOLUMNS] = {
-		{ "id", false }, { "start", false }, { "globalTid", true }, { "cpuCycles", true }
+		{ "id", true }, { "start", true }, { "globalTid", true }, { "cpuCycles", true }
 	};
 	struct nsx_db_scan s = { "COMPOSITE_EVENTS", columns, NCOLUMNS, .ctx = r, .cells = row };
 

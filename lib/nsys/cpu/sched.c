@@ -42,7 +42,7 @@ int
 nsx_cpu_read_sched(struct nsx_cpu_reading *r)
 {
 	static const struct nsx_db_col columns[NCOLUMNS] = {
-		{ "start", false }, { "isSchedIn", false }, { "globalTid", true }, { "threadState", true }
+		{ "start", true }, { "isSchedIn", true }, { "globalTid", true }, { "threadState", true }
 	};
 	struct nsx_db_scan s = { "SCHED_EVENTS", columns, NCOLUMNS, .ctx = r, .cells = row };
 
