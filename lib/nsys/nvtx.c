@@ -545,8 +545,10 @@ nsx_nvtx_join(struct nsx_loader *l)
 		const struct nsx_nvtx_part *p = &l->nvtx_parts[i];
 
 		good = !p->out_of_memory;
-		for (size_t k = 0; k < p->gil.n && good; k++)
-			good = nsx_vec_push(&l->cpu->gil, p->gil.p[k]);
+		for (size_t k = 0; k < p->gil.n && good; k++) {
+			nsx_cpu_thread_at(l->cpu, p->gil.p[k].gtid, &good);
+			good = good && nsx_vec_push(&l->cpu->gil, p->gil.p[k]);
+		}
 	}
 	nsx_nvtx_free(l);
 	return good ? NSX_OK : nsx_load_nomem(l);

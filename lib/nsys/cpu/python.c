@@ -128,7 +128,11 @@ nsx_cpu_read_python(struct nsx_cpu_reading *r)
 
 		if (nsx_map_get(&r->python_domains, domain_key(row->domain, row->gtid)) == NSX_NONE)
 			continue;
-		if (!nsx_vec_push(&r->marks, mark) || !nsx_vec_push(&ids, row->id))
+		bool good;
+
+		/* One of the Python threads is the main one. */
+		nsx_cpu_thread_at(r, nsx_cpu_main_thread(row->gtid), &good);
+		if (!good || !nsx_vec_push(&r->marks, mark) || !nsx_vec_push(&ids, row->id))
 			rc = nsx_load_nomem(r->l);
 	}
 	if (rc == NSX_OK && ids.n)

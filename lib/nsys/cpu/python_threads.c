@@ -41,12 +41,6 @@ by_thread(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static uint64_t
-main_thread(uint64_t gtid)
-{
-	return nsx_cpu_process(gtid) | (gtid >> 24 & 0xFFFFFF);
-}
-
 /* Threads of the GIL's ranges of a process that are neither main nor a sampler. */
 static bool
 find_candidates(struct telling *t, uint64_t gtid)
@@ -66,7 +60,7 @@ find_candidates(struct telling *t, uint64_t gtid)
 			c.nholds += t->ranges.p[end].holds;
 		c.waits = i + c.nholds;
 		c.nwaits = end - c.waits;
-		if (c.gtid != main_thread(gtid) && c.gtid != gtid && !nsx_vec_push(&t->candidates, c))
+		if (c.gtid != nsx_cpu_main_thread(gtid) && c.gtid != gtid && !nsx_vec_push(&t->candidates, c))
 			return false;
 	}
 	return true;
@@ -127,7 +121,7 @@ tell_main(struct telling *t)
 			if (!s)
 				return NSX_ERR;
 			if (!s->bootstrap && s->stack != NSX_NONE) {
-				tell(t, c, main_thread(t->r->marks.p[i].by));
+				tell(t, c, nsx_cpu_main_thread(t->r->marks.p[i].by));
 				return NSX_OK;
 			}
 		}

@@ -115,4 +115,7 @@ struct nsx_gil_ranges nsx_gil_of(const struct nsx_cpu_reading *r, uint64_t gtid)
 /* The process of a thread. */
 static inline uint64_t nsx_cpu_process(uint64_t gtid) { return gtid & ~(uint64_t)0xFFFFFF; }
 
+/* Its main thread. */
+static inline uint64_t nsx_cpu_main_thread(uint64_t gtid) { return nsx_cpu_process(gtid) | (gtid >> 24 & 0xFFFFFF); }
+
 #endif
