@@ -141,7 +141,7 @@ static int
 print_host(int nops, char **ops, uint32_t mask)
 {
 	struct nsx_idle_host_options o = {
-		.rows = functions ? NSX_IDLE_HOST_FUNCTIONS : lines ? NSX_IDLE_HOST_LINES : NSX_IDLE_HOST_STATES,
+		.list = list, .rows = list >= 0 ? NSX_IDLE_HOST_LIST : functions ? NSX_IDLE_HOST_FUNCTIONS : lines ? NSX_IDLE_HOST_LINES : NSX_IDLE_HOST_STATES,
 		.leaf = lines && *lines, .causes = mask, .require = nsx_tool_input.require
 	};
 	struct nsx_table *table = NULL;
@@ -149,12 +149,13 @@ print_host(int nops, char **ops, uint32_t mask)
 	struct nsx_tool t;
 	int rc;
 
-	if (lines && functions)
-		nsx_cli_misuse(&cli, "--lines and --functions exclude each other");
+	if ((lines && functions) || (list >= 0 && functions))
+		nsx_cli_misuse(&cli, "--functions excludes --lines and --list");
 	if (lines && *lines && strcmp(lines, "leaf") != 0)
 		nsx_cli_misuse(&cli, "--lines: want leaf or nothing, got \"%s\"", lines);
-	if (steps || step || module || drained || all || zeros || verdict || folded || mark || list >= 0)
-		nsx_cli_misuse(&cli, "--by host: of the other options --cause, --lines, --functions and --names go with it");
+	if (steps || step || module || drained || all || zeros || verdict || folded || mark)
+		nsx_cli_misuse(&cli, "--by host: of the other options --cause, --lines, --functions, --list and --names go "
+		               "with it");
 	if (names)
 		nsx_names_parse(names, &o.names);
 	nsx_tool_table_form(&cli);

@@ -29,6 +29,7 @@ late 5
 nsysx-idle -q --tsv --by host "$T/s" >"$T/states"
 nsysx-idle -q --tsv --by host --lines "$T/s" >"$T/lines"
 nsysx-idle -q --tsv "$T/s" | awk -F'\t' '$3 == "launch-starved" { print $4 "\t" $5 }' | LC_ALL=C sort >"$T/want"
+cp "$T/want" "$T/want.starved"
 for by in states lines; do
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { ns[$(at["cause"])] += $(at["ns"]) } END { for (c in ns) printf "%s\t%.0f\n", c, ns[c] }' "$T/$by" | LC_ALL=C sort >"$T/got"
 	same "$by of a cause add up to it" "$T/want" "$T/got"
@@ -45,6 +46,11 @@ equal '--cause selects' "$(cut -f2 "$T/got" | sort -u | tr '\n' ' ')" 'cause lau
 nsysx-idle -q --tsv --by host --lines=leaf "$T/s" >"$T/got"
 equal 'the innermost line may be a library'\''s' "$(grep -c '/usr/lib/python3.11/queue.py:171\[get\]' "$T/got" | awk '{ print ($1 > 0) }')" 1
 equal '... and the time is the same' "$(awk -F'\t' 'NR > 1 { n += $6 } END { printf "%.0f\n", n }' "$T/got")" "$(awk -F'\t' 'NR > 1 { n += $6 } END { printf "%.0f\n", n }' "$T/lines")"
+
+nsysx-idle -q --tsv --by host --list 100000 "$T/s" >"$T/got"
+equal 'the gaps of a list add up, too' "$(column 3 "$T/got")" "$(awk -F'\t' '{ n += $2 } END { printf "%.0f\n", n }' "$T/want.starved")"
+equal '... and are all gaps' "$(tail -n +2 "$T/got" | wc -l | tr -d ' ')" 120
+equal '... the longest first' "$(nsysx-idle -q --tsv --by host --list 7 "$T/s" | tail -n +2 | cut -f3 | tr '\n' ' ')" "$(tail -n +2 "$T/got" | cut -f3 | sort -rn | head -n 7 | tr '\n' ' ')"
 
 # Marks in the stream, text and binary, merged, give the same.
 nsysx-idle -q --mark "$T/s" >"$T/m"

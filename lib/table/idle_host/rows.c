@@ -1,10 +1,11 @@
-/* idle_host.c -- see idle_host.h. Holds a row for each key. */
+/* rows.c -- see idle_host.h; list.c has the gaps. Holds a row for each key. */
 #include "table/idle_host.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "job/doing/places.h"
+#include "table/idle_host/list.h"
 #include "table/sums.h"
 
 struct key { int64_t device; uint32_t cause, state, what, line; };
@@ -51,6 +52,7 @@ static const struct nsx_sum_col function_cols[] = {
 static const struct nsx_sum_def defs[] = {
 	[NSX_IDLE_HOST_STATES] = DEF(state_cols, "-ns device cause state what", "ns state what cause share off"),
 	[NSX_IDLE_HOST_LINES] = DEF(line_cols, "-ns device cause state what line", "ns line what state samples share"),
+	[NSX_IDLE_HOST_LIST] = DEF(state_cols, "device", NULL),   /* without rows */
 	[NSX_IDLE_HOST_FUNCTIONS] = DEF(function_cols, "-ns device state function", "ns function samples state share"),
 };
 
@@ -58,7 +60,8 @@ struct host {
 	const struct nsx_idle_host_options *options;
 	struct nsx_err    *err;
 	struct nsx_doing   doing;
-	struct nsx_doing_places  places;    /* FUNCTIONS */
+	struct nsx_doing_places places;    /* FUNCTIONS */
+	struct nsx_host_list list;         /* LIST */
 	struct nsx_sums    sums;
 	struct nsx_intern  texts;     /* of what and line; number 0 is empty */
 	NSX_VEC(int64_t)        starved;  /* by device, ns */
@@ -104,13 +107,18 @@ grow(struct host *h, uint32_t device)
 	return true;
 }
 
+/* The number of the piece's line in texts; NSX_NONE when out of memory. */
+static uint32_t
+line_of(struct host *h, const struct nsx_doing_piece *p)
+{
+	return nsx_intern(&h->texts, nsx_doing_line(nsx_doing_frames(&h->doing, p->stack), h->options->leaf));
+}
+
 static int
 add_row(struct host *h, const struct nsx_doing_piece *p)
 {
-	bool lines = h->options->rows == NSX_IDLE_HOST_LINES;
-	struct nsx_str line = lines ? nsx_doing_line(nsx_doing_frames(&h->doing, p->stack), h->options->leaf) : NSX_STR("");
 	struct key key = { h->doing.cat.devices.p[p->device].number, p->cause, p->state,
-	                   nsx_intern(&h->texts, nsx_doing_text(&h->doing, p->what)), nsx_intern(&h->texts, line) };
+	                   nsx_intern(&h->texts, nsx_doing_text(&h->doing, p->what)), h->options->rows == NSX_IDLE_HOST_LINES ? line_of(h, p) : 0 };
 	uint32_t at = key.what == NSX_NONE || key.line == NSX_NONE ? NSX_NONE : nsx_sums_number(&h->sums, &key);
 	struct row *row;
 
@@ -140,6 +148,11 @@ piece(void *state, const struct nsx_doing_piece *p)
 	h->ns[p->state] += p->end - p->start;
 	if (p->state == NSX_DOING_GIL && nsx_str_eq(nsx_doing_text(&h->doing, p->what), NSX_STR("[profiler]")))
 		h->profiler += p->end - p->start;
+	if (h->options->rows == NSX_IDLE_HOST_LIST) {
+		uint32_t line = line_of(h, p);
+
+		return line != NSX_NONE && nsx_host_list_add(&h->list, p, line) ? NSX_OK : nsx_err_nomem(h->err, NULL);
+	}
 	if (h->options->rows != NSX_IDLE_HOST_FUNCTIONS)
 		return add_row(h, p);
 	if (p->state != NSX_DOING_RUNNING && p->state != NSX_DOING_UNKNOWN)
@@ -215,6 +228,7 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	int rc = nsx_intern(&h.texts, NSX_STR("")) == 0 ? NSX_OK : nsx_err_nomem(err, NULL);
 
 	*table = NULL;
+	h.list.want = (size_t)options->list;
 	h.sums = (struct nsx_sums){ .def = &defs[options->rows], .text = text, .state = &h.texts };
 	h.doing.names = options->names;
 	h.doing.causes = options->causes;
@@ -234,12 +248,15 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 		set_wholes(&h);
 		*ndiags = h.ndiags;
 		report(&h, diags);
-		rc = (*table = nsx_sums_table(&h.sums, err)) ? NSX_OK : NSX_ERR;
+		*table = options->rows == NSX_IDLE_HOST_LIST ? nsx_host_list_table(&h.list, &h.doing, &h.texts)
+		                                             : nsx_sums_table(&h.sums, err);
+		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	if (rc == NSX_OK) {
 		nsx_table_head(*table, "ns", "time");
 		add_note(&h, *table);
 	}
+	nsx_host_list_free(&h.list);
 	nsx_doing_places_free(&h.places);
 	nsx_doing_free(&h.doing);
 	nsx_sums_free(&h.sums);
