@@ -384,6 +384,35 @@ forget(struct nsx_doing *d, int64_t time)
 	}
 }
 
+int
+nsx_doing_stretch(struct nsx_doing *d, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to)
+{
+	uint32_t at = nsx_cat_find_device(&d->cat, device);
+	struct nsx_doing_thread *t;
+
+	if (at == NSX_NONE || !s->next || s->part != NSX_PART_IDLE)
+		return NSX_OK;
+	t = thread_at(d, s->next->profile, s->next->pid, s->next->tid);
+	if (!t)
+		return nomem(d);
+	d->ngaps++;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct nsx_idle_piece *p = &s->pieces[i];
+		struct nsx_doing_mark m = { .start = p->start > from ? p->start : from, .end = p->end < to ? p->end : to,
+		                            .gap = d->ngaps, .device = at, .cause = p->cause,
+		                            .thread = (uint32_t)(t - d->threads.p) };
+
+		if (nsx_causes[p->cause].group != NSX_CAUSES_STARVED || m.start >= m.end)
+			continue;
+		m.path = path_of(d, s->next->profile, p->range);
+		if (m.path == NSX_NONE)
+			return nomem(d);
+		if (cut(d, &m) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
 /* With `whole`: pass on what threads did before `time`. */
 static int
 cut_threads(struct nsx_doing *d, int64_t time)
@@ -416,6 +445,8 @@ reach(struct nsx_doing *d, int64_t time)
 		if (d->whole && cut_threads(d, time) != NSX_OK)
 			return NSX_ERR;
 		int64_t first = d->head < d->marks.n ? d->marks.p[d->head].start : time;
+
+		first = d->needed && d->needed < first ? d->needed : first;
 
 		forget(d, first < time ? first : time);
 		d->since = 0;

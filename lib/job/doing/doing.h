@@ -12,6 +12,8 @@
  *
  * With `whole`, all time between the first and the last record of each thread is cut instead, whatever devices did.
  *
+ * A program that finds idle time itself (job/idle) passes the stretches of that instead of marks, with nsx_doing_stretch.
+ *
  * One pass: every record begins before the times for which it speaks, so that a mark is cut when the stream has reached
  * its end. Memory holds marks and what their threads did until then, and the texts of stacks. */
 #ifndef NSX_JOB_DOING_DOING_H
@@ -20,6 +22,7 @@
 #include "base/err.h"
 #include "job/catalogue.h"
 #include "job/causes.h"
+#include "job/idle/idle.h"
 #include "job/names.h"
 #include "job/range_book.h"
 #include "job/stacks.h"
@@ -94,6 +97,8 @@ struct nsx_doing {
 	int64_t             samples;    /* number of Python samples so far */
 	int64_t             marked;     /* number of idle marks */
 	int64_t             host;       /* records of host threads */
+	int64_t             needed;     /* if stretches are passed: no time before this will be asked for, set by the caller
+	                                 * from time to time */
 	int64_t             since;      /* records since what is past was forgotten */
 };
 
@@ -102,6 +107,9 @@ void nsx_doing_begin(struct nsx_doing *d);
 void nsx_doing_need(const struct nsx_doing *d, struct nsx_reader *in);
 /* Add any record of the stream; pieces of earlier marks are passed on. NSX_OK or NSX_ERR. */
 int nsx_doing_take(struct nsx_doing *d, const struct nsx_rec *rec);
+/* Pieces of the part of a stretch from `from` to `to`, of the finder's device of that number; the records up to its end,
+ * those of the operation behind it apart, were passed on before. NSX_OK or NSX_ERR. */
+int nsx_doing_stretch(struct nsx_doing *d, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to);
 /* After the last record. */
 int nsx_doing_finish(struct nsx_doing *d);
 void nsx_doing_free(struct nsx_doing *d);
