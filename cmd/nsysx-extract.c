@@ -11,8 +11,8 @@
 #include "base/vec.h"
 #include "tool.h"
 
-static bool all, no_host;
-static const char *ranges, *window, *devices, *processes, *match = "auto";
+static bool all, no_host, no_cpu;
+static const char *cpu, *ranges, *window, *devices, *processes, *match = "auto";
 static int64_t jobs;
 static struct nsx_extract_opts opt = { .from = INT64_MIN, .to = INT64_MAX };
 
@@ -56,7 +56,11 @@ static const struct nsx_opt opts[] = {
 	              "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
 	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
 	NSX_OPT_FLAG(0, "calls", &opt.calls, "with --ops: also every CUDA call and overhead of the host"),
-	NSX_OPT_FLAG('a', "all", &all, "the same as --ops --calls --ranges=all"),
+	NSX_OPT_MAYBE(0, "cpu", &cpu, "all",
+	              "with --calls: also what threads that make CUDA calls did besides, or every thread (all)"),
+	NSX_OPT_FLAG(0, "no-cpu", &no_cpu, "leave that out, although -a or --cpu comes before"),
+	NSX_OPT_TIME(0, "os-min", &opt.os_min, "TIME", "with --cpu: leave out shorter calls of the OS library [0]"),
+	NSX_OPT_FLAG('a', "all", &all, "the same as --ops --calls --ranges=all --cpu"),
 	NSX_OPT_CALL(0, "comm", add_rule, "REGEX=KIND",
 	             "kernels whose name matches communicate, or compute if KIND is empty"),
 	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what runs within their compilation"),
@@ -136,11 +140,20 @@ parse_options(void)
 		opt.ranges = strcmp(ranges, "all") == 0 ? NSX_RANGES_ALL : NSX_RANGES_GPU;
 	}
 	if (all) {
-		opt.ops = opt.calls = true;
+		opt.ops = opt.calls = opt.cpu = true;
 		opt.ranges = NSX_RANGES_ALL;
 	}
+	if (cpu) {
+		if (*cpu && strcmp(cpu, "all") != 0)
+			nsx_cli_misuse(&cli, "--cpu: want all or nothing, got \"%s\"", cpu);
+		opt.cpu = true;
+		opt.cpu_all = strcmp(cpu, "all") == 0;
+	}
+	opt.cpu &= !no_cpu;
 	if (opt.calls && !opt.ops)
 		nsx_cli_misuse(&cli, "--calls needs --ops");
+	if (opt.cpu && !opt.calls)
+		nsx_cli_misuse(&cli, "--cpu needs --ops --calls");
 	opt.match = strcmp(match, "id") == 0 ? NSX_MATCH_ID : strcmp(match, "fingerprint") == 0
 	    ? NSX_MATCH_FINGERPRINT : NSX_MATCH_AUTO;
 	if (window)

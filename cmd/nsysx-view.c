@@ -248,6 +248,12 @@ source_of(enum nsx_kind_id id)
 	case NSX_CALL:
 	case NSX_OVERHEAD:
 		return ": extract with --calls";
+	case NSX_THREAD:
+	case NSX_OS:
+	case NSX_OFF:
+	case NSX_GIL:
+	case NSX_SAMPLE:
+		return ": extract with --cpu from a report of nsysx-record --cpu";
 	case NSX_COMMUNICATOR:
 		return ": extract with --ops from an export made with --include-blobs=true";
 	case NSX_STACK:

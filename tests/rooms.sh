@@ -95,7 +95,7 @@ insides() {
 		split($0, quoted, "\"")
 		header = quoted[2]
 		sub(/^lib\//, "", header)
-		if (split(header, part, "/") < 3)
+		if (header !~ /^(table|filter|draw)\// || split(header, part, "/") < 3)
 			next
 		inside = header
 		sub(/\/[^\/]*$/, "", inside)

@@ -379,7 +379,9 @@ number_insts(struct ex_job *job)
 	qsort(refs, n, sizeof *refs, compare_insts);
 	int rc = number_refs(job, refs, n);
 	free(refs);
-	return rc == NSX_OK ? number_places(job) : rc;
+	if (rc == NSX_OK)
+		rc = number_places(job);
+	return rc == NSX_OK ? nsx_extract_number_cpu(job) : rc;
 }
 
 int

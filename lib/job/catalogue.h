@@ -204,4 +204,8 @@ struct nsx_str nsx_cat_program_label(const struct nsx_catalogue *c, uint32_t pro
 
 void nsx_cat_free(struct nsx_catalogue *c);
 
+/* The frames of the stack of that number, outermost first, separated by ';'; empty if there is none. With
+ * NSX_CAT_STACKS. */
+struct nsx_str nsx_cat_frames(const struct nsx_catalogue *c, int64_t stack);
+
 #endif

@@ -143,6 +143,14 @@ take_stack(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	return at < NSX_NONE && nsx_vec_push(&c->stacks, frames) && nsx_cat_index_set(&c->stack_at, number, at);
 }
 
+struct nsx_str
+nsx_cat_frames(const struct nsx_catalogue *c, int64_t stack)
+{
+	uint32_t at = stack == NSX_ABSENT ? NSX_NONE : nsx_cat_index_find(&c->stack_at, stack);
+
+	return at == NSX_NONE ? NSX_STR("") : nsx_cat_str(c, c->stacks.p[at]);
+}
+
 bool
 nsx_cat_is_late_stack(const struct nsx_catalogue *c, const struct nsx_rec *rec)
 {

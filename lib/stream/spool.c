@@ -123,6 +123,12 @@ nsx_spool_follow(struct nsx_spool *s, const struct nsx_reader *in)
 		nsx_writer_follow(s->out, in);
 }
 
+struct nsx_writer *
+nsx_spool_writer(struct nsx_spool *s)
+{
+	return s->out;
+}
+
 int
 nsx_spool_write(struct nsx_spool *s, const struct nsx_rec *rec)
 {

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	FOLDS = NSX_FOLD_KERNEL + 1, SUMMARIES = NSX_SUMMARY_KERNEL + 1, SHOWS = NSX_STRAGGLERS_PAIRS + 1, MEASURES = NSX_MEASURE_LIST + 1,
-	DIAGNOSES = NSX_DIAGNOSE_MARKDOWN + 1, IDLES = 4 * NSX_IDLE_GIVEN,
+	DIAGNOSES = NSX_DIAGNOSE_MARKDOWN + 1, IDLES = 4 * NSX_WINDOWS_GIVEN,
 #define ONE(NAME, ...) + 1
 	LISTED = 0 FUZZ_LISTED(ONE),
 	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + DIAGNOSES + IDLES + LISTED + 1
@@ -197,7 +197,7 @@ table(const char *from, int number)
 			nsx_diagnosis_free(&diagnosis);
 	} else if ((number -= DIAGNOSES) < IDLES) {
 		const struct nsx_idle_options opts = {
-			.by = (enum nsx_idle_by)(number % NSX_IDLE_GIVEN), .form = (enum nsx_idle_form)(number / NSX_IDLE_GIVEN), .range = "f",
+			.by = (enum nsx_windows_by)(number % NSX_WINDOWS_GIVEN), .form = (enum nsx_idle_form)(number / NSX_WINDOWS_GIVEN), .range = "f",
 			.module = "jit_f", .every = 1 << 30, .latency = NSX_IDLE_LATENCY, .list = 3, .zeros = number % 2
 		};
 		int64_t ndiags;
