@@ -73,11 +73,13 @@ add(struct nsx_idle_finder *f, const struct nsx_stretch *s)
 static int
 flush_run(struct nsx_idle_finder *f, struct nsx_idle_device *d)
 {
-	struct nsx_stretch run = { .device = (uint32_t)(d - f->devices.p), .part = d->run_part, .start = d->run_start,
-	                           .end = d->run_end, .prev = NSX_NONE };
+	int64_t start = d->run_start;
 
 	d->run_start = d->run_end;
-	return run.start < run.end ? add(f, &run) : NSX_OK;
+	if (start >= d->run_end)
+		return NSX_OK;
+	return add(f, &(struct nsx_stretch){ .device = d->index, .part = d->run_part, .start = start,
+	                                     .end = d->run_end, .prev = NSX_NONE });
 }
 
 /* For nsx_parts: the current operation, and its device. */
@@ -89,13 +91,15 @@ static int
 take_removed(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx_stretch *gap)
 {
 	int64_t until = nsx_removed_end(&d->removed, gap->start, gap->end);
+
+	if (until <= gap->start)
+		return NSX_OK;
+
 	struct nsx_idle_piece all = { gap->start, until, NSX_ABSENT, NSX_ABSENT, f->host_paths.root, NSX_NONE,
 	                              NSX_CAUSE_REMOVED };
 	struct nsx_stretch removed = { .device = gap->device, .part = NSX_PART_IDLE, .start = gap->start, .end = until,
 	                               .pieces = &all, .n = 1, .blocked_to = gap->start, .prev = gap->prev };
 
-	if (until <= gap->start)
-		return NSX_OK;
 	gap->start = until;
 	return add(f, &removed);
 }
@@ -105,8 +109,6 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
 	struct settling *s = state;
 	struct nsx_idle_device *d = s->d;
-	struct nsx_stretch gap = { .device = (uint32_t)(d - s->f->devices.p), .part = part, .start = start, .end = end,
-	                           .next = s->op, .prev = d->prev };
 
 	if (part == d->run_part && start == d->run_end && part != NSX_PART_IDLE) {
 		d->run_end = end;
@@ -119,6 +121,10 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 	d->run_end = end;
 	if (part != NSX_PART_IDLE)
 		return NSX_OK;
+
+	struct nsx_stretch gap = { .device = d->index, .part = part, .start = start, .end = end, .next = s->op,
+	                           .prev = d->prev };
+
 	if (take_removed(s->f, d, &gap) != NSX_OK || nsx_idle_explain(s->f, d, &gap) != NSX_OK)
 		return NSX_ERR;
 	return gap.start < gap.end ? add(s->f, &gap) : NSX_OK;
@@ -128,9 +134,12 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 static struct nsx_idle_device *
 device_at(struct nsx_idle_finder *f, uint32_t index)
 {
-	while (index != NSX_NONE && f->devices.n <= index)
-		if (!nsx_vec_push(&f->devices, ((struct nsx_idle_device){ .prev = NSX_NONE })))
+	while (index != NSX_NONE && f->devices.n <= index) {
+		struct nsx_idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE };
+
+		if (!nsx_vec_push(&f->devices, new))
 			return NULL;
+	}
 	return index == NSX_NONE ? NULL : &f->devices.p[index];
 }
 
@@ -138,8 +147,8 @@ device_at(struct nsx_idle_finder *f, uint32_t index)
 static int
 begin(struct nsx_idle_finder *f, struct nsx_idle_device *d, int64_t start)
 {
-	struct nsx_stretch none = { .device = (uint32_t)(d - f->devices.p), .part = NSX_PART_IDLE, .start = start,
-	                            .end = start, .blocked_to = start, .prev = NSX_NONE };
+	struct nsx_stretch none = { .device = d->index, .part = NSX_PART_IDLE, .start = start, .end = start,
+	                            .blocked_to = start, .prev = NSX_NONE };
 
 	d->begun = true;
 	d->busy = d->run_start = d->run_end = start;

@@ -6,6 +6,7 @@
 
 /* A device's state. */
 struct nsx_idle_device {
+	uint32_t index;             /* in the catalogue */
 	bool     begun;
 	int64_t  busy;              /* largest end so far */
 	struct nsx_removed removed;

@@ -73,7 +73,6 @@ add_part(void *state, uint32_t window, int64_t start, int64_t end)
 	struct idle *f = a->f;
 	const struct nsx_stretch *s = a->s;
 	struct idle_window *w = sums_of(f, window);
-	int64_t sum[NSX_NCAUSES] = { 0 }, blocked[NSX_NCAUSES] = { 0 };
 
 	if (!w)
 		return nsx_err_nomem(f->err, NULL);
@@ -81,6 +80,9 @@ add_part(void *state, uint32_t window, int64_t start, int64_t end)
 		count(w, (int)s->part, end - start);
 		return NSX_OK;
 	}
+
+	int64_t sum[NSX_NCAUSES] = { 0 }, blocked[NSX_NCAUSES] = { 0 };
+
 	a->from = start < a->at ? 0 : a->from;
 	a->at = start;
 	while (a->from < s->n && s->pieces[a->from].end <= start)
@@ -138,6 +140,18 @@ join(void *state, uint32_t to, uint32_t from)
 	return NSX_OK;
 }
 
+/* A stretch, or the part of one that is examined. */
+static int
+add_clipped(struct idle *f, const struct nsx_stretch *s)
+{
+	if (nsx_windows_each(&f->times, s->device, s->start, s->end, add_part, &(struct adding){ f, s, INT64_MIN, 0 })
+	    != NSX_OK)
+		return NSX_ERR;
+	if (s->next && f->options->form == NSX_IDLE_FOLDED && nsx_idle_fold_gap(f, s) != NSX_OK)
+		return NSX_ERR;
+	return s->next && f->listed ? nsx_idle_list_gap(f, s) : NSX_OK;
+}
+
 /* A stretch of a device's time. */
 static int
 add(void *state, const struct nsx_stretch *s)
@@ -147,17 +161,14 @@ add(void *state, const struct nsx_stretch *s)
 
 	if (nsx_windows_seen(&f->times, s->device, s->start, s->end) != NSX_OK)
 		return NSX_ERR;
+	if (!f->options->steps && !nsx_idle_filters(f))
+		return s->start < s->end ? add_clipped(f, s) : NSX_OK;
 	for (; nsx_idle_clip(f, s->device, start, s->end, &from, &to); start = to) {
-		struct nsx_stretch part = *s;
+		struct nsx_stretch part;
 
-		if (s->next && !nsx_idle_clip_gap(f, s, from, to, &part))
+		if (!nsx_idle_clip_gap(f, s, from, to, &part))
 			return nsx_err_nomem(f->err, NULL);
-		if (nsx_windows_each(&f->times, s->device, from, to, add_part,
-		    &(struct adding){ f, &part, INT64_MIN, 0 }) != NSX_OK)
-			return NSX_ERR;
-		if (s->next && f->options->form == NSX_IDLE_FOLDED && nsx_idle_fold_gap(f, &part) != NSX_OK)
-			return NSX_ERR;
-		if (s->next && f->listed && nsx_idle_list_gap(f, &part) != NSX_OK)
+		if (add_clipped(f, &part) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
