@@ -125,7 +125,8 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 	struct nsx_stretch gap = { .device = d->index, .part = part, .start = start, .end = end, .next = s->op,
 	                           .prev = d->prev };
 
-	if (take_removed(s->f, d, &gap) != NSX_OK || nsx_idle_explain(s->f, d, &gap) != NSX_OK)
+	if (take_removed(s->f, d, &gap) != NSX_OK
+	    || (s->f->marked ? nsx_idle_recall(s->f, d, &gap) : nsx_idle_explain(s->f, d, &gap)) != NSX_OK)
 		return NSX_ERR;
 	return gap.start < gap.end ? add(s->f, &gap) : NSX_OK;
 }
@@ -203,7 +204,7 @@ take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	    NSX_OK)
 		return NSX_ERR;
 	/* Nodes that end no gap are recorded too. */
-	if (!gap && nsx_idle_is_second_node(f, d, &op, &second) != NSX_OK)
+	if (!gap && !f->marked && nsx_idle_is_second_node(f, d, &op, &second) != NSX_OK)
 		return NSX_ERR;
 	if (op.end > d->busy) {
 		d->busy = op.end;
@@ -218,17 +219,23 @@ take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 void
 nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
-	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
-	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, profile)
-	                              | NSX_C(CALL, pid) | NSX_C(CALL, tid) | NSX_C(CALL, class) | NSX_C(CALL, blocking)
-	                              | NSX_C(CALL, call) | NSX_C(CALL, name));
-	nsx_range_book_need(in, false);
-	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid));
+	if (f->marked)
+		nsx_idle_marks_need(in);
+	else
+		nsx_idle_host_need(in);
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid)
 	                            | NSX_C(OP, profile) | NSX_C(OP, waits) | NSX_C(OP, graph_node)
 	                            | NSX_C(OP, removed) | (f->ids ? NSX_C(OP, op) | NSX_C(OP, range) : 0)
 	                            | (f->frames ? NSX_C(OP, name) : 0));
+}
+
+static int
+take_mark(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+{
+	struct nsx_idle_device *d = device_at(f, nsx_cat_device(f->cat, rec));
+
+	return d ? nsx_idle_take_mark(f, d, rec) : nsx_err_nomem(f->err, NULL);
 }
 
 int
@@ -244,6 +251,7 @@ nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	case NSX_CALL:     rc = nsx_idle_take_call(f, rec); break;
 	case NSX_OVERHEAD: rc = nsx_idle_take_overhead(f, rec); break;
 	case NSX_RANGE:    rc = nsx_idle_take_range(f, rec); break;
+	case NSX_IDLE:     rc = f->marked ? take_mark(f, rec) : NSX_OK; break;
 	case NSX_OP:
 		f->now = nsx_int(rec, NSX_OP_start, f->now);
 		rc = take_op(f, rec);
@@ -373,6 +381,7 @@ nsx_idle_finder_free(struct nsx_idle_finder *f)
 	for (size_t i = 0; i < f->devices.n; i++) {
 		nsx_map_free(&f->devices.p[i].launches);
 		free(f->devices.p[i].launch_list.p);
+		free(f->devices.p[i].marks.p);
 	}
 	free(f->threads.p);
 	nsx_threads_free(&f->thread_of);

@@ -2,6 +2,7 @@
 #include "base/num.h"
 #include "job/frameworks.h"
 #include "job/idle/own.h"
+#include "job/reach.h"
 
 static struct nsx_host_thread *
 thread_at(struct nsx_idle_finder *f, const struct nsx_rec *rec)
@@ -42,10 +43,21 @@ state_of_call(const struct nsx_rec *rec)
 	return NSX_HOST_API_CALL;
 }
 
+void
+nsx_idle_host_need(struct nsx_reader *in)
+{
+	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
+	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, profile)
+	                              | NSX_C(CALL, pid) | NSX_C(CALL, tid) | NSX_C(CALL, class) | NSX_C(CALL, blocking)
+	                              | NSX_C(CALL, call) | NSX_C(CALL, name));
+	nsx_range_book_need(in, false);
+	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid));
+}
+
 int
 nsx_idle_take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
-	struct nsx_host_thread *t = thread_at(f, rec);
+	struct nsx_host_thread *t;
 	int64_t start = nsx_int(rec, NSX_CALL_start, NSX_ABSENT);
 	struct nsx_open_interval i = {
 		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_CALL_dur, 0), NULL),
@@ -54,6 +66,9 @@ nsx_idle_take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	};
 
 	f->calls++;
+	if (f->marked)
+		return NSX_OK;
+	t = thread_at(f, rec);
 	if (!t || !nsx_idle_frame(f, nsx_string(rec, NSX_CALL_name), &i.name))
 		return nsx_err_nomem(f->err, NULL);
 	return start == NSX_ABSENT ? NSX_OK : nsx_host_call(t, i, &f->host_paths, f->err);
@@ -78,6 +93,8 @@ nsx_idle_take_overhead(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		f->threadless++;
 		return NSX_OK;
 	}
+	if (f->marked)
+		return NSX_OK;
 	t = thread_at(f, rec);
 	return t ? nsx_host_overhead(t, i, &f->host_paths, f->err) : nsx_err_nomem(f->err, NULL);
 }
@@ -100,6 +117,8 @@ nsx_idle_take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	struct nsx_host_thread *t;
 
 	f->host_only += !nsx_has(rec, NSX_RANGE_start);
+	if (f->marked)
+		return NSX_OK;
 	if (f->frames && (!nsx_idle_frame(f, nsx_range_book_name(&f->ranges, rec, f->names), &i.name) ||
 	    nsx_range_book_add(&f->ranges, rec, i.name, f->err) != NSX_OK))
 		return nsx_err_nomem(f->err, NULL);
