@@ -217,12 +217,8 @@ take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 /* ---- the whole stream */
 
 void
-nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
+nsx_idle_op_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
-	if (f->marked)
-		nsx_idle_marks_need(in);
-	else
-		nsx_idle_host_need(in);
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid)
 	                            | NSX_C(OP, profile) | NSX_C(OP, waits) | NSX_C(OP, graph_node)
@@ -238,6 +234,18 @@ take_mark(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	return d ? nsx_idle_take_mark(f, d, rec) : nsx_err_nomem(f->err, NULL);
 }
 
+void
+nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
+{
+	nsx_idle_op_need(f, in);
+	if (f->marked) {
+		nsx_idle_mark_need(in);
+		nsx_idle_count_need(in);
+	} else {
+		nsx_idle_host_need(in);
+	}
+}
+
 int
 nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
@@ -248,10 +256,15 @@ nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		return NSX_OK;
 	}
 	switch (rec->kind->id) {
-	case NSX_CALL:     rc = nsx_idle_take_call(f, rec); break;
-	case NSX_OVERHEAD: rc = nsx_idle_take_overhead(f, rec); break;
-	case NSX_RANGE:    rc = nsx_idle_take_range(f, rec); break;
-	case NSX_IDLE:     rc = f->marked ? take_mark(f, rec) : NSX_OK; break;
+	case NSX_CALL: case NSX_OVERHEAD: case NSX_RANGE:
+		if (f->marked)
+			nsx_idle_count_host(f, rec);
+		else
+			rc = nsx_idle_take_host(f, rec);
+		break;
+	case NSX_IDLE:
+		rc = f->marked ? take_mark(f, rec) : NSX_OK;
+		break;
 	case NSX_OP:
 		f->now = nsx_int(rec, NSX_OP_start, f->now);
 		rc = take_op(f, rec);

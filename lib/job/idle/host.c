@@ -54,10 +54,10 @@ nsx_idle_host_need(struct nsx_reader *in)
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid));
 }
 
-int
-nsx_idle_take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+static int
+take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
-	struct nsx_host_thread *t;
+	struct nsx_host_thread *t = thread_at(f, rec);
 	int64_t start = nsx_int(rec, NSX_CALL_start, NSX_ABSENT);
 	struct nsx_open_interval i = {
 		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_CALL_dur, 0), NULL),
@@ -66,16 +66,13 @@ nsx_idle_take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	};
 
 	f->calls++;
-	if (f->marked)
-		return NSX_OK;
-	t = thread_at(f, rec);
 	if (!t || !nsx_idle_frame(f, nsx_string(rec, NSX_CALL_name), &i.name))
 		return nsx_err_nomem(f->err, NULL);
 	return start == NSX_ABSENT ? NSX_OK : nsx_host_call(t, i, &f->host_paths, f->err);
 }
 
-int
-nsx_idle_take_overhead(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+static int
+take_overhead(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
 	struct nsx_str class = nsx_string(rec, NSX_OVERHEAD_class);
 	int64_t start = nsx_int(rec, NSX_OVERHEAD_start, NSX_ABSENT);
@@ -93,8 +90,6 @@ nsx_idle_take_overhead(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		f->threadless++;
 		return NSX_OK;
 	}
-	if (f->marked)
-		return NSX_OK;
 	t = thread_at(f, rec);
 	return t ? nsx_host_overhead(t, i, &f->host_paths, f->err) : nsx_err_nomem(f->err, NULL);
 }
@@ -105,8 +100,8 @@ compiles(struct nsx_str name)
 	return nsx_framework_is(NSX_FRAMEWORK_COMPILE, name) && !nsx_framework_is(NSX_FRAMEWORK_NO_COMPILE, name);
 }
 
-int
-nsx_idle_take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+static int
+take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT);
 	struct nsx_open_interval i = {
@@ -117,8 +112,6 @@ nsx_idle_take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	struct nsx_host_thread *t;
 
 	f->host_only += !nsx_has(rec, NSX_RANGE_start);
-	if (f->marked)
-		return NSX_OK;
 	if (f->frames && (!nsx_idle_frame(f, nsx_range_book_name(&f->ranges, rec, f->names), &i.name) ||
 	    nsx_range_book_add(&f->ranges, rec, i.name, f->err) != NSX_OK))
 		return nsx_err_nomem(f->err, NULL);
@@ -126,6 +119,13 @@ nsx_idle_take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		return NSX_OK;
 	t = thread_at(f, rec);
 	return t ? nsx_host_range(t, i, f->err) : nsx_err_nomem(f->err, NULL);
+}
+
+int
+nsx_idle_take_host(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+{
+	return rec->kind->id == NSX_CALL ? take_call(f, rec) : rec->kind->id == NSX_OVERHEAD ? take_overhead(f, rec)
+	     : take_range(f, rec);
 }
 
 uint32_t

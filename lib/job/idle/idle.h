@@ -100,7 +100,7 @@ int nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags);
 void nsx_idle_finder_free(struct nsx_idle_finder *f);
 
 /* Whether `in`, of which nothing has been or is read, is a file that can be read again and has marks of idle time that
- * fit its first gap. */
+ * fit its first gap, which is near its beginning. */
 bool nsx_idle_is_marked(const struct nsx_reader *in);
 
 #endif

@@ -5,6 +5,7 @@
  *   ->  the gap [10,30), whose pieces must fill it */
 #include "base/num.h"
 #include "job/idle/own.h"
+#include "job/reach.h"
 #include "stream/spool.h"
 
 static enum nsx_cause
@@ -18,14 +19,27 @@ cause_named(struct nsx_str name)
 }
 
 void
-nsx_idle_marks_need(struct nsx_reader *in)
+nsx_idle_mark_need(struct nsx_reader *in)
 {
 	nsx_reader_need(in, NSX_IDLE, NSX_C(IDLE, device) | NSX_C(IDLE, start) | NSX_C(IDLE, dur) | NSX_C(IDLE, cause)
 	                              | NSX_C(IDLE, drained) | NSX_C(IDLE, doubtful) | NSX_C(IDLE, blocked));
-	/* For what is reported about them. */
-	nsx_reader_need(in, NSX_CALL, 0);
-	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, start));
-	nsx_reader_need(in, NSX_OVERHEAD, NSX_C(OVERHEAD, start) | NSX_C(OVERHEAD, class) | NSX_C(OVERHEAD, tid));
+}
+
+void
+nsx_idle_count_need(struct nsx_reader *in)
+{
+	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
+	nsx_reader_need(in, NSX_RANGE, nsx_field_slots(NSX_RANGE, NSX_REACH_ROLES));
+	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
+}
+
+void
+nsx_idle_count_host(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+{
+	f->calls += rec->kind->id == NSX_CALL;
+	f->host_only += rec->kind->id == NSX_RANGE && !nsx_has(rec, NSX_RANGE_start);
+	f->threadless += rec->kind->id == NSX_OVERHEAD && nsx_has(rec, NSX_OVERHEAD_class)
+	                 && !nsx_has(rec, NSX_OVERHEAD_tid);
 }
 
 int
@@ -107,6 +121,9 @@ nsx_idle_recall(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx
 	return NSX_OK;
 }
 
+/* Operations and devices among which a gap is expected. */
+enum { ENOUGH = 10000 };
+
 static int
 is_gap(void *found, const struct nsx_stretch *s)
 {
@@ -129,9 +146,11 @@ nsx_idle_is_marked(const struct nsx_reader *in)
 
 	if (again) {
 		nsx_cat_need(&cat, again);
-		nsx_idle_finder_need(&f, again);
+		nsx_idle_op_need(&f, again);
+		nsx_idle_mark_need(again);
 		nsx_idle_finder_begin(&f);
-		while (nsx_read(again, &rec) == NSX_OK && nsx_idle_finder_take(&f, &rec) == NSX_OK)
+		for (int n = 0; n < ENOUGH && nsx_read(again, &rec) == NSX_OK
+		     && nsx_idle_finder_take(&f, &rec) == NSX_OK; n++)
 			;
 	}
 	nsx_reader_close(again);
