@@ -11,7 +11,7 @@
 
 /* A piece of idle time; numbers are NSX_ABSENT where they are not known. */
 struct piece {
-	int64_t  start, end, profile, op, call, tid, range;
+	int64_t  start, end, blocked, profile, op, call, tid, range;
 	uint32_t device;        /* in the catalogue */
 	uint8_t  cause;
 	bool     drained, doubtful;
@@ -35,9 +35,10 @@ add(void *state, const struct nsx_stretch *s)
 	for (size_t i = 0; s->next && i < s->n; i++) {
 		const struct nsx_idle_piece *x = &s->pieces[i];
 		bool host = nsx_causes[x->cause].group == NSX_CAUSES_STARVED && m->finder.calls;
-		struct piece p = { x->start, x->end, s->next->profile, s->next->op, host ? x->call : s->next->call,
-		                   s->next->tid, host ? x->range : s->next->range, s->device, (uint8_t)x->cause,
-		                   s->drained, s->doubtful };
+		int64_t to = s->blocked_to < x->end ? s->blocked_to : x->end;
+		struct piece p = { x->start, x->end, to > x->start ? to - x->start : 0, s->next->profile, s->next->op,
+		                   host ? x->call : s->next->call, s->next->tid, host ? x->range : s->next->range,
+		                   s->device, (uint8_t)x->cause, s->drained, s->doubtful };
 
 		if (!nsx_vec_push(&m->pieces, p))
 			return nsx_err_nomem(m->finder.err, NULL);
@@ -67,6 +68,8 @@ make(const struct marks *m, const struct piece *p, struct nsx_rec *rec)
 	set(rec, NSX_IDLE_range, p->range);
 	if (p->doubtful)
 		nsx_set_i(rec, NSX_IDLE_doubtful, 1);
+	if (p->drained)
+		nsx_set_i(rec, NSX_IDLE_blocked, p->blocked);
 }
 
 static void
@@ -81,7 +84,7 @@ static int
 by_order(const void *a, const void *b, const void *marks)
 {
 	const struct piece *p = a, *q = b;
-	union nsx_val v[2][NSX_IDLE_doubtful + 1];
+	union nsx_val v[2][NSX_IDLE_blocked + 1];
 	struct nsx_rec x = { nsx_kind_builtin(NSX_IDLE), 0, v[0] }, y = { nsx_kind_builtin(NSX_IDLE), 0, v[1] };
 
 	if (p->start != q->start)

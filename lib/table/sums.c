@@ -87,6 +87,20 @@ nsx_sums_at(const struct nsx_sums *s, size_t i)
 	return s->rows.p + i * s->def->size;
 }
 
+void
+nsx_sums_keep(struct nsx_sums *s, bool (*keep)(void *state, const void *row), void *state)
+{
+	size_t kept = 0, size = s->def->size;
+
+	for (size_t i = 0; i < s->rows.n; i += size)
+		if (keep(state, s->rows.p + i)) {
+			if (kept != i)
+				memcpy(s->rows.p + kept, s->rows.p + i, size);
+			kept += size;
+		}
+	s->rows.n = kept;
+}
+
 /* ---- cells ---- */
 
 static int64_t

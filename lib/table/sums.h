@@ -83,6 +83,9 @@ size_t nsx_sums_count(const struct nsx_sums *s);
 /* The row of that number; after sorting the one at that place. */
 void *nsx_sums_at(const struct nsx_sums *s, size_t i);
 
+/* Remove the rows that `keep` does not want; the others keep their order. None may be added afterwards. */
+void nsx_sums_keep(struct nsx_sums *s, bool (*keep)(void *state, const void *row), void *state);
+
 /* Sort the rows. None may be added afterwards. */
 void nsx_sums_sort(struct nsx_sums *s);
 

@@ -73,11 +73,13 @@ add(struct nsx_idle_finder *f, const struct nsx_stretch *s)
 static int
 flush_run(struct nsx_idle_finder *f, struct nsx_idle_device *d)
 {
-	struct nsx_stretch run = { .device = (uint32_t)(d - f->devices.p), .part = d->run_part, .start = d->run_start,
-	                           .end = d->run_end, .prev = NSX_NONE };
+	int64_t start = d->run_start;
 
 	d->run_start = d->run_end;
-	return run.start < run.end ? add(f, &run) : NSX_OK;
+	if (start >= d->run_end)
+		return NSX_OK;
+	return add(f, &(struct nsx_stretch){ .device = d->index, .part = d->run_part, .start = start,
+	                                     .end = d->run_end, .prev = NSX_NONE });
 }
 
 /* For nsx_parts: the current operation, and its device. */
@@ -89,13 +91,15 @@ static int
 take_removed(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx_stretch *gap)
 {
 	int64_t until = nsx_removed_end(&d->removed, gap->start, gap->end);
+
+	if (until <= gap->start)
+		return NSX_OK;
+
 	struct nsx_idle_piece all = { gap->start, until, NSX_ABSENT, NSX_ABSENT, f->host_paths.root, NSX_NONE,
 	                              NSX_CAUSE_REMOVED };
 	struct nsx_stretch removed = { .device = gap->device, .part = NSX_PART_IDLE, .start = gap->start, .end = until,
 	                               .pieces = &all, .n = 1, .blocked_to = gap->start, .prev = gap->prev };
 
-	if (until <= gap->start)
-		return NSX_OK;
 	gap->start = until;
 	return add(f, &removed);
 }
@@ -105,8 +109,6 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
 	struct settling *s = state;
 	struct nsx_idle_device *d = s->d;
-	struct nsx_stretch gap = { .device = (uint32_t)(d - s->f->devices.p), .part = part, .start = start, .end = end,
-	                           .next = s->op, .prev = d->prev };
 
 	if (part == d->run_part && start == d->run_end && part != NSX_PART_IDLE) {
 		d->run_end = end;
@@ -119,7 +121,12 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 	d->run_end = end;
 	if (part != NSX_PART_IDLE)
 		return NSX_OK;
-	if (take_removed(s->f, d, &gap) != NSX_OK || nsx_idle_explain(s->f, d, &gap) != NSX_OK)
+
+	struct nsx_stretch gap = { .device = d->index, .part = part, .start = start, .end = end, .next = s->op,
+	                           .prev = d->prev };
+
+	if (take_removed(s->f, d, &gap) != NSX_OK
+	    || (s->f->marked ? nsx_idle_recall(s->f, d, &gap) : nsx_idle_explain(s->f, d, &gap)) != NSX_OK)
 		return NSX_ERR;
 	return gap.start < gap.end ? add(s->f, &gap) : NSX_OK;
 }
@@ -128,9 +135,12 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 static struct nsx_idle_device *
 device_at(struct nsx_idle_finder *f, uint32_t index)
 {
-	while (index != NSX_NONE && f->devices.n <= index)
-		if (!nsx_vec_push(&f->devices, ((struct nsx_idle_device){ .prev = NSX_NONE })))
+	while (index != NSX_NONE && f->devices.n <= index) {
+		struct nsx_idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE };
+
+		if (!nsx_vec_push(&f->devices, new))
 			return NULL;
+	}
 	return index == NSX_NONE ? NULL : &f->devices.p[index];
 }
 
@@ -138,8 +148,8 @@ device_at(struct nsx_idle_finder *f, uint32_t index)
 static int
 begin(struct nsx_idle_finder *f, struct nsx_idle_device *d, int64_t start)
 {
-	struct nsx_stretch none = { .device = (uint32_t)(d - f->devices.p), .part = NSX_PART_IDLE, .start = start,
-	                            .end = start, .blocked_to = start, .prev = NSX_NONE };
+	struct nsx_stretch none = { .device = d->index, .part = NSX_PART_IDLE, .start = start, .end = start,
+	                            .blocked_to = start, .prev = NSX_NONE };
 
 	d->begun = true;
 	d->busy = d->run_start = d->run_end = start;
@@ -194,7 +204,7 @@ take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	    NSX_OK)
 		return NSX_ERR;
 	/* Nodes that end no gap are recorded too. */
-	if (!gap && nsx_idle_is_second_node(f, d, &op, &second) != NSX_OK)
+	if (!gap && !f->marked && nsx_idle_is_second_node(f, d, &op, &second) != NSX_OK)
 		return NSX_ERR;
 	if (op.end > d->busy) {
 		d->busy = op.end;
@@ -207,19 +217,33 @@ take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 /* ---- the whole stream */
 
 void
-nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
+nsx_idle_op_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
-	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
-	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, profile)
-	                              | NSX_C(CALL, pid) | NSX_C(CALL, tid) | NSX_C(CALL, class) | NSX_C(CALL, blocking)
-	                              | NSX_C(CALL, call) | NSX_C(CALL, name));
-	nsx_range_book_need(in, false);
-	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid));
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid)
 	                            | NSX_C(OP, profile) | NSX_C(OP, waits) | NSX_C(OP, graph_node)
 	                            | NSX_C(OP, removed) | (f->ids ? NSX_C(OP, op) | NSX_C(OP, range) : 0)
 	                            | (f->frames ? NSX_C(OP, name) : 0));
+}
+
+static int
+take_mark(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+{
+	struct nsx_idle_device *d = device_at(f, nsx_cat_device(f->cat, rec));
+
+	return d ? nsx_idle_take_mark(f, d, rec) : nsx_err_nomem(f->err, NULL);
+}
+
+void
+nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
+{
+	nsx_idle_op_need(f, in);
+	if (f->marked) {
+		nsx_idle_mark_need(in);
+		nsx_idle_count_need(in);
+	} else {
+		nsx_idle_host_need(in);
+	}
 }
 
 int
@@ -232,9 +256,15 @@ nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		return NSX_OK;
 	}
 	switch (rec->kind->id) {
-	case NSX_CALL:     rc = nsx_idle_take_call(f, rec); break;
-	case NSX_OVERHEAD: rc = nsx_idle_take_overhead(f, rec); break;
-	case NSX_RANGE:    rc = nsx_idle_take_range(f, rec); break;
+	case NSX_CALL: case NSX_OVERHEAD: case NSX_RANGE:
+		if (f->marked)
+			nsx_idle_count_host(f, rec);
+		else
+			rc = nsx_idle_take_host(f, rec);
+		break;
+	case NSX_IDLE:
+		rc = f->marked ? take_mark(f, rec) : NSX_OK;
+		break;
 	case NSX_OP:
 		f->now = nsx_int(rec, NSX_OP_start, f->now);
 		rc = take_op(f, rec);
@@ -364,6 +394,7 @@ nsx_idle_finder_free(struct nsx_idle_finder *f)
 	for (size_t i = 0; i < f->devices.n; i++) {
 		nsx_map_free(&f->devices.p[i].launches);
 		free(f->devices.p[i].launch_list.p);
+		free(f->devices.p[i].marks.p);
 	}
 	free(f->threads.p);
 	nsx_threads_free(&f->thread_of);

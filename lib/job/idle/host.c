@@ -2,6 +2,7 @@
 #include "base/num.h"
 #include "job/frameworks.h"
 #include "job/idle/own.h"
+#include "job/reach.h"
 
 static struct nsx_host_thread *
 thread_at(struct nsx_idle_finder *f, const struct nsx_rec *rec)
@@ -42,8 +43,19 @@ state_of_call(const struct nsx_rec *rec)
 	return NSX_HOST_API_CALL;
 }
 
-int
-nsx_idle_take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+void
+nsx_idle_host_need(struct nsx_reader *in)
+{
+	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
+	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, profile)
+	                              | NSX_C(CALL, pid) | NSX_C(CALL, tid) | NSX_C(CALL, class) | NSX_C(CALL, blocking)
+	                              | NSX_C(CALL, call) | NSX_C(CALL, name));
+	nsx_range_book_need(in, false);
+	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid));
+}
+
+static int
+take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
 	struct nsx_host_thread *t = thread_at(f, rec);
 	int64_t start = nsx_int(rec, NSX_CALL_start, NSX_ABSENT);
@@ -59,8 +71,8 @@ nsx_idle_take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	return start == NSX_ABSENT ? NSX_OK : nsx_host_call(t, i, &f->host_paths, f->err);
 }
 
-int
-nsx_idle_take_overhead(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+static int
+take_overhead(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
 	struct nsx_str class = nsx_string(rec, NSX_OVERHEAD_class);
 	int64_t start = nsx_int(rec, NSX_OVERHEAD_start, NSX_ABSENT);
@@ -88,8 +100,8 @@ compiles(struct nsx_str name)
 	return nsx_framework_is(NSX_FRAMEWORK_COMPILE, name) && !nsx_framework_is(NSX_FRAMEWORK_NO_COMPILE, name);
 }
 
-int
-nsx_idle_take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+static int
+take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT);
 	struct nsx_open_interval i = {
@@ -107,6 +119,13 @@ nsx_idle_take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		return NSX_OK;
 	t = thread_at(f, rec);
 	return t ? nsx_host_range(t, i, f->err) : nsx_err_nomem(f->err, NULL);
+}
+
+int
+nsx_idle_take_host(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+{
+	return rec->kind->id == NSX_CALL ? take_call(f, rec) : rec->kind->id == NSX_OVERHEAD ? take_overhead(f, rec)
+	     : take_range(f, rec);
 }
 
 uint32_t

@@ -55,7 +55,7 @@ typedef int nsx_stretch_fn(void *state, const struct nsx_stretch *s);
 
 struct nsx_idle_device;
 
-/* {0} with the first members set, up to `latency`, is empty. */
+/* {0} with the first members set, up to `marked`, is empty. */
 struct nsx_idle_finder {
 	struct nsx_err   *err;
 	struct nsx_catalogue *cat;       /* gets the records of metadata; the caller's, as its needs are */
@@ -70,6 +70,8 @@ struct nsx_idle_finder {
 	bool              ids;           /* numbers of ranges and operations */
 	enum nsx_names    names;
 	int64_t           latency;       /* ns after the call returned that count as launch latency */
+	bool              marked;        /* pieces are read back from records of kind `idle`, without frames or ids:
+	                                  * what the host did is not looked at */
 
 	NSX_VEC(struct nsx_host_thread) threads;
 	struct nsx_threads thread_of;    /* numbers in threads */
@@ -82,6 +84,7 @@ struct nsx_idle_finder {
 	NSX_VEC(int64_t)  needs;         /* by trim: time from which activities of threads are needed */
 	struct nsx_map    need_of;       /* (profile, pid) -> needs */
 	struct nsx_overruns overruns;
+	bool misfit;                     /* marked: a gap lacks marks, or they do not fit it: an error */
 	int64_t calls, host_only, ops, late_calls, short_calls, timeless, threadless, no_launch, beyond;
 };
 
@@ -95,5 +98,9 @@ int nsx_idle_finder_finish(struct nsx_idle_finder *f);      /* after the last re
 /* What of the data was missing or odd. */
 int nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags);
 void nsx_idle_finder_free(struct nsx_idle_finder *f);
+
+/* Whether `in`, of which nothing has been or is read, is a file that can be read again and has marks of idle time that
+ * fit its first gap, which is near its beginning. */
+bool nsx_idle_is_marked(const struct nsx_reader *in);
 
 #endif

@@ -4,8 +4,12 @@
 
 #include "job/idle/idle.h"
 
+/* A mark that is read back; blocked: ns from its start. */
+struct nsx_idle_mark { struct nsx_idle_piece piece; int64_t blocked; bool drained, doubtful; };
+
 /* A device's state. */
 struct nsx_idle_device {
+	uint32_t index;             /* in the catalogue */
 	bool     begun;
 	int64_t  busy;              /* largest end so far */
 	struct nsx_removed removed;
@@ -16,7 +20,12 @@ struct nsx_idle_device {
 	struct nsx_map launches;    /* graph launches of which a node has been read: call -> order */
 	NSX_VEC(int64_t) launch_list;
 	size_t   launch_head;
+	NSX_VEC(struct nsx_idle_mark) marks;    /* read back: of the current gap, and of what begins where it ends */
 };
+
+/* ---- find.c */
+
+void nsx_idle_op_need(const struct nsx_idle_finder *f, struct nsx_reader *in);
 
 /* ---- gaps.c */
 
@@ -31,15 +40,25 @@ int nsx_idle_explain(struct nsx_idle_finder *f, struct nsx_idle_device *d, struc
 int nsx_idle_is_second_node(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_idle_op *op,
                             bool *second);
 
-/* ---- host.c: NSX_OK or NSX_ERR */
+/* ---- host.c */
 
-int nsx_idle_take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec);
-int nsx_idle_take_overhead(struct nsx_idle_finder *f, const struct nsx_rec *rec);
-int nsx_idle_take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec);
+void nsx_idle_host_need(struct nsx_reader *in);
+/* A call, an overhead or a range. NSX_OK or NSX_ERR. */
+int nsx_idle_take_host(struct nsx_idle_finder *f, const struct nsx_rec *rec);
 /* The number of a frame's text if frames are requested; false when out of memory. */
 bool nsx_idle_frame(struct nsx_idle_finder *f, struct nsx_str text, uint32_t *id);
 /* The path of the range of an operation, and of those around it; the root if it is unknown. NSX_NONE when out of
  * memory. */
 uint32_t nsx_idle_path(struct nsx_idle_finder *f, int64_t profile, int64_t range);
+
+/* ---- marks.c: NSX_OK or NSX_ERR */
+
+void nsx_idle_mark_need(struct nsx_reader *in);
+void nsx_idle_count_need(struct nsx_reader *in);
+/* A call, an overhead or a range: it is only counted, for what is reported. */
+void nsx_idle_count_host(struct nsx_idle_finder *f, const struct nsx_rec *rec);
+int nsx_idle_take_mark(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_rec *rec);
+/* Fill s with the marks of the gap, as nsx_idle_explain does with what it finds. */
+int nsx_idle_recall(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx_stretch *s);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "stream/spool.h"
 #include "table/idle/idle.h"
 
 /* ---- sums */
@@ -73,7 +74,6 @@ add_part(void *state, uint32_t window, int64_t start, int64_t end)
 	struct idle *f = a->f;
 	const struct nsx_stretch *s = a->s;
 	struct idle_window *w = sums_of(f, window);
-	int64_t sum[NSX_NCAUSES] = { 0 }, blocked[NSX_NCAUSES] = { 0 };
 
 	if (!w)
 		return nsx_err_nomem(f->err, NULL);
@@ -81,6 +81,9 @@ add_part(void *state, uint32_t window, int64_t start, int64_t end)
 		count(w, (int)s->part, end - start);
 		return NSX_OK;
 	}
+
+	int64_t sum[NSX_NCAUSES] = { 0 }, blocked[NSX_NCAUSES] = { 0 };
+
 	a->from = start < a->at ? 0 : a->from;
 	a->at = start;
 	while (a->from < s->n && s->pieces[a->from].end <= start)
@@ -138,6 +141,18 @@ join(void *state, uint32_t to, uint32_t from)
 	return NSX_OK;
 }
 
+/* A stretch, or the part of one that is examined. */
+static int
+add_clipped(struct idle *f, const struct nsx_stretch *s)
+{
+	if (nsx_windows_each(&f->times, s->device, s->start, s->end, add_part, &(struct adding){ f, s, INT64_MIN, 0 })
+	    != NSX_OK)
+		return NSX_ERR;
+	if (s->next && f->options->form == NSX_IDLE_FOLDED && nsx_idle_fold_gap(f, s) != NSX_OK)
+		return NSX_ERR;
+	return s->next && f->listed ? nsx_idle_list_gap(f, s) : NSX_OK;
+}
+
 /* A stretch of a device's time. */
 static int
 add(void *state, const struct nsx_stretch *s)
@@ -147,17 +162,14 @@ add(void *state, const struct nsx_stretch *s)
 
 	if (nsx_windows_seen(&f->times, s->device, s->start, s->end) != NSX_OK)
 		return NSX_ERR;
+	if (!f->options->steps && !nsx_idle_filters(f))
+		return s->start < s->end ? add_clipped(f, s) : NSX_OK;
 	for (; nsx_idle_clip(f, s->device, start, s->end, &from, &to); start = to) {
-		struct nsx_stretch part = *s;
+		struct nsx_stretch part;
 
-		if (s->next && !nsx_idle_clip_gap(f, s, from, to, &part))
+		if (!nsx_idle_clip_gap(f, s, from, to, &part))
 			return nsx_err_nomem(f->err, NULL);
-		if (nsx_windows_each(&f->times, s->device, from, to, add_part,
-		    &(struct adding){ f, &part, INT64_MIN, 0 }) != NSX_OK)
-			return NSX_ERR;
-		if (s->next && f->options->form == NSX_IDLE_FOLDED && nsx_idle_fold_gap(f, &part) != NSX_OK)
-			return NSX_ERR;
-		if (s->next && f->listed && nsx_idle_list_gap(f, &part) != NSX_OK)
+		if (add_clipped(f, &part) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
@@ -256,26 +268,65 @@ nsx_idle_free(struct idle *f)
 	free(f->pieces.p);
 }
 
-/* Read all of `in`, twice if steps have to be known first. *ndiags: the diags of a first reading. */
+/* Read a stream, with the windows that a first reading found. */
+static int
+read_one(struct idle *f, struct nsx_reader *in, const char *require)
+{
+	bool given = f->options->steps || f->options->by == NSX_WINDOWS_STEP;
+
+	if (given) {
+		f->times.given = f->options->steps ? f->within.p : f->steps.p;
+		f->times.ngiven = f->options->steps ? f->within.n : f->steps.n;
+	}
+	nsx_idle_need(f, in);
+	return nsx_read_all(in, given ? NULL : require, nsx_idle_take, f, f->err);
+}
+
+/* Some of the marks do not fit: forget all but the windows, and read the file again without marks. */
+static int
+read_again(struct idle *f, struct nsx_reader *in, struct nsx_spool *spool)
+{
+	struct idle next = { .options = f->options, .err = f->err, .diags = f->diags, .steps = f->steps,
+	                     .within = f->within, .classes = f->classes, .classed = f->classed };
+	struct nsx_reader *again;
+	struct nsx_rec rec;
+	int rc = NSX_OK;
+
+	memset(&f->steps, 0, sizeof f->steps);
+	memset(&f->within, 0, sizeof f->within);
+	memset(&f->classes, 0, sizeof f->classes);
+	nsx_idle_free(f);
+	*f = next;
+	/* Those who opened the stream ask what all of it was like. */
+	while (rc == NSX_OK)
+		rc = nsx_read(in, &rec);
+	again = rc == NSX_EOF && nsx_idle_begin(f) == NSX_OK ? nsx_spool_reader_of(spool, NSX_READ_ORDERED) : NULL;
+	rc = again ? read_one(f, again, f->options->require) : NSX_ERR;
+	nsx_reader_close(again);
+	return rc;
+}
+
+/* Read all of `in`, twice if steps have to be known first. *ndiags: the diags of a first reading. Marks of idle time
+ * are used where there are, unless they lack what is asked for: they have no stacks, and one latency. */
 static int
 read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int64_t *ndiags)
 {
-	struct nsx_reader *again;
-	int rc;
+	bool marked = !f->finder.frames && o->latency == NSX_IDLE_LATENCY && nsx_idle_is_marked(in);
+	struct nsx_spool *spool = marked ? nsx_spool_open_all(in, f->err) : NULL;
+	struct nsx_reader *again = NULL;
+	int rc = marked && !spool ? NSX_ERR : NSX_OK;
 
-	if (!o->steps && o->by != NSX_WINDOWS_STEP) {
-		nsx_idle_need(f, in);
-		return nsx_read_all(in, o->require, nsx_idle_take, f, f->err);
-	}
-	again = nsx_idle_find_steps(f, in, ndiags);
+	f->finder.marked = marked;
+	if (rc == NSX_OK && (o->steps || o->by == NSX_WINDOWS_STEP))
+		rc = (again = nsx_idle_find_steps(f, in, ndiags)) ? NSX_OK : NSX_ERR;
 	if (o->steps && o->by == NSX_WINDOWS_DEVICE)
 		f->times.by = o->by = NSX_WINDOWS_GIVEN;
-	f->times.given = o->steps ? f->within.p : f->steps.p;
-	f->times.ngiven = o->steps ? f->within.n : f->steps.n;
-	if (again)
-		nsx_idle_need(f, again);
-	rc = again ? nsx_read_all(again, NULL, nsx_idle_take, f, f->err) : NSX_ERR;
+	if (rc == NSX_OK)
+		rc = read_one(f, again ? again : in, o->require);
+	if (rc != NSX_OK && f->finder.misfit)
+		rc = read_again(f, in, spool);
 	nsx_reader_close(again);
+	nsx_spool_free(spool);
 	return rc;
 }
 

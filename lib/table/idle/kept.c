@@ -96,7 +96,8 @@ nsx_idle_clip_gap(struct idle *f, const struct nsx_stretch *gap, int64_t from, i
 	*part = *gap;
 	part->start = from;
 	part->end = to;
-	if (!f->options->steps && !nsx_idle_filters(f))
+	/* Removed time is of no cause that is kept or not. */
+	if (!gap->next)
 		return true;
 	f->pieces.n = 0;
 	for (size_t i = 0; i < gap->n && (gap->drained || !f->options->drained); i++) {
