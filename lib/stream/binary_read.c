@@ -28,6 +28,7 @@ struct kind {
 	struct way { const uint64_t *from; uint8_t slot, col; bool dense; } way[NSX_MAX_COLS];
 	uint64_t           has;       /* their slots */
 	bool               straight;  /* column i goes to slot i */
+	int                start, dur;   /* nsx_reader_times, of a kind that was met */
 	/* Records up to `ready` are assembled in v, `wide` apart, with their presence bits in is. */
 	size_t             ready, wide;
 	union nsx_val     *v;
@@ -257,6 +258,8 @@ meet(struct nsx_reader *r, struct kind *k)
 	if (!nsx_block_read_kind(k->message, &name, cols, &n))
 		return damaged(r, "a kind");
 	k->met = nsx_reader_declare(r, name, cols, n);
+	if (k->met)
+		nsx_reader_times(k->met->kind, &k->start, &k->dur);
 	if (k->met && k->met->kind->id == NSX_END && k->in->n)
 		return damaged(r, "an end record among the others");
 	return k->met ? NSX_OK : NSX_ERR;
@@ -515,6 +518,23 @@ needed(struct nsx_reader *r, struct kind *k, size_t n)
 	return n - lacking;
 }
 
+/* The next of the block's runs, whose records are of kind k: those that are not needed are passed over. */
+static void
+begin_run(struct nsx_reader *r, struct kind *k)
+{
+	struct binary *b = r->state;
+	size_t n = (size_t)b->cur->order_counts.p[b->run++];
+
+	if (k->skip) {
+		r->records += (int64_t)n;
+		return;
+	}
+	if (!k->filled)
+		fill(k);
+	b->now = k;
+	b->left = needed(r, k, n);
+}
+
 static int
 binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 {
@@ -526,15 +546,7 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 
 			if (!k->met && meet(r, k) != NSX_OK)
 				return NSX_ERR;
-			size_t n = (size_t)b->cur->order_counts.p[b->run++];
-			if (k->skip) {
-				r->records += (int64_t)n;
-				continue;
-			}
-			if (!k->filled)
-				fill(k);
-			b->now = k;
-			b->left = needed(r, k, n);
+			begin_run(r, k);
 			continue;
 		}
 		int rc = next_block(r);
@@ -552,20 +564,53 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-size_t
-nsx_binary_take(struct nsx_reader *r, union nsx_val **v, size_t *wide, const uint64_t **has)
+/* Pass on the next n records, which are of kind k and assembled. */
+static int
+take_assembled(struct nsx_reader *r, struct kind *k, size_t n, struct nsx_rec *rec, nsx_take_fn *take, void *state)
+{
+	size_t i = n ? k->at - (k->ready - 1) / BATCH * BATCH : 0, wide = k->wide;
+	const uint64_t *has = k->is + i;
+	int start = k->start, dur = k->dur;
+	uint64_t timed = start >= 0 ? 1ULL << start | 1ULL << dur : 0;
+	int64_t end;
+
+	k->at += n;
+	rec->kind = k->met->kind;
+	rec->v = k->v + i * wide;
+	for (; n > 0; n--, rec->v += wide) {
+		rec->has = *has++;
+		r->records++;
+		if (timed && (rec->has & timed) == timed)
+			r->beyond += __builtin_add_overflow(rec->v[start].i, rec->v[dur].i, &end);
+		if (take(state, rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+int
+nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *state)
 {
 	struct binary *b = r->state;
-	struct kind *k = b->now;
-	size_t n = k->ready - k->at < b->left ? k->ready - k->at : b->left;
-	size_t i = n ? k->at - (k->ready - 1) / BATCH * BATCH : 0;
 
-	*wide = k->wide;
-	*v = k->v + i * k->wide;
-	*has = k->is + i;
-	k->at += n;
-	b->left -= n;
-	return n;
+	for (;;) {
+		struct kind *k = b->now;
+
+		while (b->left) {
+			if (k->at == k->ready && !assemble(b, k))
+				return nsx_err_nomem(r->err, r->name);
+			size_t n = k->ready - k->at < b->left ? k->ready - k->at : b->left;
+			b->left -= n;
+			if (take_assembled(r, k, n, rec, take, state) != NSX_OK)
+				return NSX_ERR;
+		}
+		if (b->run == b->cur->order_kinds.n)
+			return NSX_OK;
+		k = &b->kinds.p[b->cur->order_kinds.p[b->run]];
+		if (!k->met || k->met->kind->id == NSX_DIAG)
+			return NSX_OK;
+		begin_run(r, k);
+	}
 }
 
 const struct nsx_decoder nsx_binary_decoder = { binary_begin, binary_next, binary_where, binary_close };

@@ -68,9 +68,9 @@ struct nsx_block {
 };
 struct nsx_block nsx_binary_block(const struct nsx_reader *r);
 
-/* Read the records that follow the last one, are of its kind and are assembled: returns how many. The values of the
- * first are at *v, those of the next `wide` further on; (*has)[i] are the slots of record i. */
-size_t nsx_binary_take(struct nsx_reader *r, union nsx_val **v, size_t *wide, const uint64_t **has);
+/* Pass the records of the block that follow the last one, which is in rec, to take, up to those of a kind that was not
+ * declared before, or to diags. NSX_OK or NSX_ERR. */
+int nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *state);
 
 /* Decode that block whole, whatever columns were decoded before: the decoder's next returns its records again. */
 int nsx_binary_again(struct nsx_reader *r);
@@ -128,6 +128,9 @@ uint64_t nsx_reader_wanted(const struct nsx_reader *r, struct nsx_str name, cons
 int nsx_reader_value(const struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols, size_t ncols);
 /* The kind of that name, NULL if its header has not been read. */
 struct nsx_met *nsx_reader_met(struct nsx_reader *r, struct nsx_str name);
+/* The slots of start and duration that determine the ends of records of kind k; -1: it has none, or they are not
+ * needed. */
+void nsx_reader_times(const struct nsx_kind *k, int *start, int *dur);
 /* Fails with "PLACE: ...". */
 int nsx_reader_fail(struct nsx_reader *r, const char *fmt, ...) NSX_PRINTF(2, 3);
 /* Fails with the message that FILE is truncated after N records. */
