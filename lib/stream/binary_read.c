@@ -45,6 +45,7 @@ struct binary {
 	size_t           taken;       /* bytes of the block in the window, consumed when all its records have been
 	                               * returned */
 	struct nsx_unread bytes;      /* the contents of the block */
+	size_t           met;         /* kinds that were declared before it */
 	int64_t          first;       /* records before it */
 	int64_t          blocks;
 	bool             all;         /* all columns of all kinds are needed */
@@ -202,7 +203,7 @@ begin_records(struct binary *b)
 {
 	b->run = b->left = 0;
 	b->now = NULL;
-	for (size_t i = 0; i < b->kinds.n; i++) {
+	for (size_t i = 0; i < b->cur->kinds.n; i++) {
 		struct kind *k = &b->kinds.p[i];
 
 		k->in = &b->cur->kinds.p[i];
@@ -238,6 +239,7 @@ read_block(struct nsx_reader *r, struct nsx_unread block, bool looked)
 		if (f.field == BLOCK_KIND && add_kind(r, f.bytes) != NSX_OK)
 			return NSX_ERR;
 	}
+	b->met = met;
 	looked = looked && met == b->kinds.n;
 	for (size_t i = 0; i < met && looked; i++)
 		b->declared.p[i].look = looked_at(r, b->kinds.p[i].met);
@@ -487,7 +489,9 @@ nsx_binary_block(const struct nsx_reader *r)
 
 	return (struct nsx_block){
 		.looked = b->cur->looked, .done = !b->left && b->run == b->cur->order_kinds.n, .rows = b->cur->rows,
-		.first = b->first, .message = { r->in.buf + r->in.pos, b->taken }, .nruns = b->cur->order_kinds.n,
+		.first = b->first, .message = { r->in.buf + r->in.pos, b->taken },
+		.contents = { (const char *)b->bytes.p, (size_t)(b->bytes.end - b->bytes.p) },
+		.met = b->met, .declared = b->kinds.n, .nruns = b->cur->order_kinds.n,
 		.kinds = b->cur->order_kinds.p, .counts = b->cur->order_counts.p
 	};
 }
@@ -498,6 +502,16 @@ nsx_binary_again(struct nsx_reader *r)
 	struct binary *b = r->state;
 
 	return read_block(r, b->bytes, false);
+}
+
+int
+nsx_binary_replay(struct nsx_reader *r, struct nsx_str contents, size_t met, size_t declared)
+{
+	struct binary *b = r->state;
+	const unsigned char *p = (const unsigned char *)contents.ptr;
+	struct nsx_unread s = { p, p + contents.len };
+
+	return decoded(r, nsx_block_decode(b->cur, s, b->declared.p, declared, met, false, b->all));
 }
 
 /* The number of needed records among the next n of a kind; the others are counted as read and lacking. */

@@ -55,14 +55,15 @@ struct nsx_decoder {
 };
 extern const struct nsx_decoder nsx_text_decoder, nsx_binary_decoder;
 
-/* The block that a binary stream is being read from. message: its bytes in the stream, with tag and length; valid in
- * the window until the next block is read. */
+/* The block that a binary stream is being read from. message: its bytes in the stream, with tag and length, contents:
+ * without these; valid in the window until the next block is read. */
 struct nsx_block {
 	bool    looked;       /* decoded only as far as r->look requires */
 	bool    done;         /* all of its records were returned */
 	size_t  rows;
 	int64_t first;        /* records of the stream before it */
-	struct nsx_str message;
+	struct nsx_str message, contents;
+	size_t  met, declared;   /* kinds before it, and with those that it declares */
 	size_t  nruns;        /* of its order: */
 	const uint64_t *kinds, *counts;
 };
@@ -74,6 +75,9 @@ int nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take
 
 /* Decode that block whole, whatever columns were decoded before: the decoder's next returns its records again. */
 int nsx_binary_again(struct nsx_reader *r);
+
+/* After the end: the decoder's next returns the records of a block again, whose contents were kept. */
+int nsx_binary_replay(struct nsx_reader *r, struct nsx_str contents, size_t met, size_t declared);
 
 struct nsx_added { enum nsx_kind_id kind; const char *name; char type; };
 
@@ -186,7 +190,7 @@ struct nsx_writer {
 	struct nsx_put    *last;
 };
 
-/* Where `in` and `out` are binary: decode the columns of nsx_pass_look only, in blocks to come. */
+/* Where `in` and `out` (NULL: any) are binary: decode the columns of nsx_pass_look only, in blocks to come. */
 void nsx_look(struct nsx_reader *in, const struct nsx_writer *out, const uint64_t columns[NSX_NKINDS + 1]);
 
 /* Copy a block of a binary stream, whose kinds have the same numbers and columns here, to the output. The caller counts
