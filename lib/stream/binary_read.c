@@ -585,6 +585,7 @@ take_assembled(struct nsx_reader *r, struct kind *k, size_t n, struct nsx_rec *r
 	size_t i = n ? k->at - (k->ready - 1) / BATCH * BATCH : 0, wide = k->wide;
 	const uint64_t *has = k->is + i;
 	int start = k->start, dur = k->dur;
+	bool ordered = r->flags & NSX_READ_ORDERED;
 	uint64_t timed = start >= 0 ? 1ULL << start | 1ULL << dur : 0;
 	int64_t end;
 
@@ -596,6 +597,8 @@ take_assembled(struct nsx_reader *r, struct kind *k, size_t n, struct nsx_rec *r
 		r->records++;
 		if (timed && (rec->has & timed) == timed)
 			r->beyond += __builtin_add_overflow(rec->v[start].i, rec->v[dur].i, &end);
+		if (ordered && nsx_reader_check_order(r, rec) != NSX_OK)
+			return NSX_ERR;
 		if (take(state, rec) != NSX_OK)
 			return NSX_ERR;
 	}

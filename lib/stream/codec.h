@@ -109,9 +109,8 @@ struct nsx_reader {
 	uint64_t          look[NSX_NKINDS + 1];   /* slots, for blocks to come */
 	union nsx_val     v[NSX_MAX_COLS];
 
-	/* The slots of time and duration in records of the kind read last; -1: it has none, or they are not needed. */
-	const struct nsx_kind *timed;
-	int               start, dur;
+	/* nsx_reader_times of the kinds read last, by id. */
+	struct nsx_kind_times { const struct nsx_kind *of; int start, dur; } times[NSX_NKINDS + 1];
 
 	/* NSX_READ_ORDERED: the last record that has a position in the order. */
 	const struct nsx_kind *last_kind;
@@ -135,6 +134,8 @@ struct nsx_met *nsx_reader_met(struct nsx_reader *r, struct nsx_str name);
 /* The slots of start and duration that determine the ends of records of kind k; -1: it has none, or they are not
  * needed. */
 void nsx_reader_times(const struct nsx_kind *k, int *start, int *dur);
+/* With NSX_READ_ORDERED, for each record: NSX_OK, or NSX_ERR if it does not come after the one before. */
+int nsx_reader_check_order(struct nsx_reader *r, const struct nsx_rec *rec);
 /* Fails with "PLACE: ...". */
 int nsx_reader_fail(struct nsx_reader *r, const char *fmt, ...) NSX_PRINTF(2, 3);
 /* Fails with the message that FILE is truncated after N records. */

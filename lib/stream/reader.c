@@ -182,10 +182,11 @@ ends_beyond(struct nsx_reader *r, const struct nsx_rec *rec)
 {
 	int64_t end;
 
-	if (rec->kind != r->timed)
-		nsx_reader_times(r->timed = rec->kind, &r->start, &r->dur);
-	return r->start >= 0 && rec->has >> r->start & rec->has >> r->dur & 1
-	       && __builtin_add_overflow(rec->v[r->start].i, rec->v[r->dur].i, &end);
+	struct nsx_kind_times *t = &r->times[rec->kind->id];
+	if (rec->kind != t->of)
+		nsx_reader_times(t->of = rec->kind, &t->start, &t->dur);
+	return t->start >= 0 && rec->has >> t->start & rec->has >> t->dur & 1
+	       && __builtin_add_overflow(rec->v[t->start].i, rec->v[t->dur].i, &end);
 }
 
 int
@@ -204,9 +205,7 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 			require = NULL;
 		if (take(state, &rec) != NSX_OK)
 			return NSX_ERR;
-		/* Order is checked for each record. */
-		if (r->dec == &nsx_binary_decoder && !(r->flags & NSX_READ_ORDERED)
-		    && nsx_binary_rest(r, &rec, take, state) != NSX_OK)
+		if (r->dec == &nsx_binary_decoder && nsx_binary_rest(r, &rec, take, state) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (rc == NSX_EOF && require && !r->lacking[nsx_kind_find(nsx_str_c(require))])
@@ -527,8 +526,8 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order
 }
 
 /* docs/format.md, "Order", except for ties: no program depends on those. */
-static int
-check_order(struct nsx_reader *r, const struct nsx_rec *rec)
+int
+nsx_reader_check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 {
 	struct nsx_order_key key;
 
@@ -572,7 +571,7 @@ nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
 		if (rec->kind->id == NSX_DIAG)
 			r->unsteady |= nsx_says_unsteady(rec);
 		if (r->flags & NSX_READ_ORDERED)
-			rc = check_order(r, rec);
+			rc = nsx_reader_check_order(r, rec);
 		if (!lacks(r, rec))
 			break;
 		r->lacking[rec->kind->id]++;
