@@ -8,6 +8,7 @@
 #include "base/outfile.h"
 #include "base/vec.h"
 #include "stream/fields.h"
+#include "stream/pass.h"
 #include "tool.h"
 
 static const char *keep, *table, *times;
@@ -164,15 +165,21 @@ find(const struct nsx_kind *k)
 	return NULL;
 }
 
+/* Blocks of binary streams are checked, and copied unchanged. */
 static int
 copy_all(struct nsx_tool *t)
 {
+	static const uint64_t none[NSX_NKINDS + 1];
+	struct nsx_pass *pass = nsx_pass_new(t->in, t->out, &t->err);
 	struct nsx_rec rec;
-	int rc;
+	int rc = pass ? nsx_pass_read(pass, &rec) : NSX_ERR;
 
-	while ((rc = nsx_read(t->in, &rec)) == NSX_OK)
-		if (nsx_write(t->out, &rec) != NSX_OK)
-			return NSX_ERR;
+	/* The encoding of the input is known with its first record. */
+	if (rc == NSX_OK)
+		nsx_pass_look(pass, none);
+	while (rc == NSX_OK && (rc = nsx_pass_on(pass, &rec)) == NSX_OK)
+		rc = nsx_pass_read(pass, &rec);
+	nsx_pass_free(pass);
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
@@ -418,8 +425,10 @@ view_stream(int nops, char **ops)
 	if (!keep)
 		return nsx_tool_finish(&t, copy_all(&t));
 	nsx_writer_follow(t.out, NULL);
-	for (size_t i = 0; i < nwanted; i++)
+	for (size_t i = 0; i < nwanted; i++) {
 		wanted[i].out = t.out;
+		nsx_reader_need(t.in, nsx_kind_find(wanted[i].name), NSX_EVERY);
+	}
 	return nsx_tool_finish(&t, copy_wanted(&t, 0));
 }
 

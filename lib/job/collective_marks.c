@@ -2,7 +2,8 @@
  * records, with size, group, bandwidth, instance and wait. The collective records of one start wait until all other
  * records of that start have passed: memory holds only those that start at the same time. Then they wait for the last
  * record of their instance (collective_queue.h): those of NCCL's communicators for the end of the stream, because
- * only all of a communicator's operations tell which belong together (job/nccl.h). */
+ * only all of a communicator's operations tell which belong together (job/nccl.h), and the rest of the stream with
+ * them. */
 #include "job/collective_marks.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct nsx_collective_marks {
 	struct nsx_arena   arena;   /* strings of pending records */
 	NSX_VEC(struct pending) pending;
 	int64_t            start;   /* of the pending records */
+	bool               wait;    /* the queue has one of a communicator of NCCL, which waits for the end */
 };
 
 /* Mark the records of an instance, by their numbers in the queue. */
@@ -75,6 +77,7 @@ flush(struct nsx_collective_marks *c)
 		if (nsx_marks_push(&c->queue, &rec, &number) != NSX_OK
 		    || nsx_pairing_add(&c->pairing, &p->pairable, number) != NSX_OK)
 			return NSX_ERR;
+		c->wait |= p->pairable.what == NSX_PAIR_NCCL;
 	}
 	c->pending.n = 0;
 	nsx_arena_reset(&c->arena);
@@ -184,17 +187,36 @@ is_after(const struct nsx_rec *rec, int64_t start)
 }
 
 int
-nsx_collective_marks_take(struct nsx_collective_marks *c, struct nsx_rec *rec)
+nsx_collective_marks_take(struct nsx_collective_marks *c, struct nsx_rec *rec, bool again)
 {
 	if (rec->kind->id == NSX_COLLECTIVE)
 		return NSX_OK;
 	if (c->pending.n && is_after(rec, c->start) && flush(c) != NSX_OK)
 		return NSX_ERR;
-	if (nsx_pairing_take(&c->pairing, rec) != NSX_OK || nsx_marks_pass(&c->queue, rec) != NSX_OK)
+	if (nsx_pairing_take(&c->pairing, rec) != NSX_OK || nsx_marks_pass(&c->queue, rec, again) != NSX_OK)
 		return NSX_ERR;
 	if (!nsx_pairing_is(&c->pairing, rec))
 		return NSX_OK;
 	return rec->kind->id == NSX_THUNK ? meet_comm(c, rec) : meet_op(c, rec);
+}
+
+bool
+nsx_collective_marks_wait(const struct nsx_collective_marks *c)
+{
+	return c->wait;
+}
+
+void
+nsx_collective_marks_look(uint64_t columns[NSX_NKINDS + 1])
+{
+	columns[NSX_NKINDS] = 0;
+	for (int k = 0; k < NSX_NKINDS; k++)
+		columns[k] = nsx_section_of((enum nsx_kind_id)k) == NSX_SECTION_WORK ? 0 : NSX_EVERY;
+	columns[NSX_THUNK] = NSX_EVERY;
+	columns[NSX_OP] = nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES)
+	                  | NSX_C(OP, profile) | NSX_C(OP, device) | NSX_C(OP, name) | NSX_C(OP, start) | NSX_C(OP, dur)
+	                  | NSX_C(OP, hidden) | NSX_C(OP, collective) | NSX_C(OP, bytes) | NSX_C(OP, op)
+	                  | NSX_C(OP, comm_id) | NSX_C(OP, calls) | NSX_C(OP, pair) | NSX_C(OP, group);
 }
 
 int
@@ -210,7 +232,7 @@ nsx_collective_marks_diags(const struct nsx_collective_marks *c, struct nsx_diag
 }
 
 struct nsx_collective_marks *
-nsx_collective_marks_new(nsx_mark_put *put, void *state, size_t hold_bytes, struct nsx_err *err)
+nsx_collective_marks_new(nsx_mark_put *put, nsx_mark_put *again, void *state, size_t hold_bytes, struct nsx_err *err)
 {
 	struct nsx_collective_marks *c = calloc(1, sizeof *c);
 
@@ -221,7 +243,7 @@ nsx_collective_marks_new(nsx_mark_put *put, void *state, size_t hold_bytes, stru
 	c->err = err;
 	c->pairing = (struct nsx_pairing){ .instance = mark, .state = c, .err = err };
 	nsx_pairing_begin(&c->pairing);
-	if (nsx_marks_begin(&c->queue, put, state, hold_bytes, err) == NSX_OK)
+	if (nsx_marks_begin(&c->queue, put, again, state, hold_bytes, err) == NSX_OK)
 		return c;
 	nsx_collective_marks_free(c);
 	return NULL;

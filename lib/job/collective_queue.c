@@ -7,9 +7,11 @@
 #include "job/communication.h"
 
 int
-nsx_marks_begin(struct mark_queue *q, nsx_mark_put *put, void *state, size_t hold_bytes, struct nsx_err *err)
+nsx_marks_begin(struct mark_queue *q, nsx_mark_put *put, nsx_mark_put *again, void *state, size_t hold_bytes,
+                struct nsx_err *err)
 {
-	*q = (struct mark_queue){ .put = put, .state = state, .err = err, .hold = nsx_hold_new(hold_bytes, err) };
+	*q = (struct mark_queue){ .put = put, .again = again, .state = state, .err = err,
+		.hold = nsx_hold_new(hold_bytes, err) };
 	return q->hold ? NSX_OK : NSX_ERR;
 }
 
@@ -27,11 +29,14 @@ is_empty(const struct mark_queue *q)
 }
 
 int
-nsx_marks_pass(struct mark_queue *q, struct nsx_rec *rec)
+nsx_marks_pass(struct mark_queue *q, struct nsx_rec *rec, bool again)
 {
 	if (is_empty(q))
 		return q->put(q->state, rec);
 	q->behind++;
+	if (again)
+		return NSX_OK;
+	q->plain++;
 	return nsx_hold_push(q->hold, rec);
 }
 
@@ -60,9 +65,12 @@ pass_plain(struct mark_queue *q, uint64_t n)
 {
 	struct nsx_rec rec;
 
-	while (n--)
-		if (nsx_hold_pop(q->hold, &rec) != NSX_OK || q->put(q->state, &rec) != NSX_OK)
+	while (n--) {
+		if ((q->plain ? nsx_hold_pop(q->hold, &rec) : q->again(q->state, &rec)) != NSX_OK
+		    || q->put(q->state, &rec) != NSX_OK)
 			return NSX_ERR;
+		q->plain -= q->plain > 0;
+	}
 	return NSX_OK;
 }
 

@@ -18,10 +18,30 @@ char_len(struct nsx_str s)
 	return n ? n : 1;
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+#define HIGH EACH(0x80)
+
+/* Whether one of 8 bytes is below n, at most 0x80. */
+static inline uint64_t
+any_below(uint64_t bytes, unsigned n)
+{
+	return (bytes - EACH(n)) & ~bytes & HIGH;
+}
+
 static bool
 needs_cleaning(struct nsx_str s)
 {
-	for (size_t i = 0; i < s.len; i++) {
+	size_t i = 0;
+	uint64_t b;
+
+	/* Nearly all texts are long and clean: 8 bytes at a time. */
+	for (; s.len - i >= 8; i += 8) {
+		memcpy(&b, s.ptr + i, 8);
+		if (any_below(b, 0x20) | any_below(b ^ EACH(';'), 1) | any_below(b ^ EACH(0x7f), 1)
+		    | any_below(b ^ EACH(0xc2), 1) | any_below(b ^ EACH(0xd8), 1) | any_below(b ^ EACH(0xe2), 1))
+			return true;
+	}
+	for (; i < s.len; i++) {
 		unsigned char c = (unsigned char)s.ptr[i];
 
 		/* Characters that begin with one of these bytes may control a terminal. */
