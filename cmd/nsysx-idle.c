@@ -3,6 +3,7 @@
 
 #include "base/near.h"
 #include "base/pattern.h"
+#include "filter/idle.h"
 #include "table/idle.h"
 #include "tool.h"
 
@@ -47,9 +48,9 @@ static const struct nsx_cli cli = { "nsysx-idle",
 static void
 parse_by(struct nsx_idle_options *o)
 {
-	static const struct { const char *name; enum nsx_idle_by by; } plain[] = {
-		{ "device", NSX_IDLE_DEVICE }, { "module", NSX_IDLE_MODULE }, { "execution", NSX_IDLE_EXECUTION },
-		{ "step", NSX_IDLE_STEP }
+	static const struct { const char *name; enum nsx_windows_by by; } plain[] = {
+		{ "device", NSX_WINDOWS_DEVICE }, { "module", NSX_WINDOWS_MODULE },
+		{ "execution", NSX_WINDOWS_EXECUTION }, { "step", NSX_WINDOWS_STEP }
 	};
 	const char *why;
 
@@ -59,13 +60,13 @@ parse_by(struct nsx_idle_options *o)
 			return;
 		}
 	if (strncmp(by, "range:", 6) == 0) {
-		o->by = NSX_IDLE_RANGE;
+		o->by = NSX_WINDOWS_RANGE;
 		o->range = by + 6;
 		why = nsx_pattern_check(o->range);
 		if (why)
 			nsx_cli_misuse(&cli, "--by %s: %s", by, why);
 	} else if (strncmp(by, "every:", 6) == 0) {
-		o->by = NSX_IDLE_EVERY;
+		o->by = NSX_WINDOWS_EVERY;
 		if (!nsx_time_parse(by + 6, &o->every) || o->every <= 0)
 			nsx_cli_misuse(&cli, "--by %s: want a time above 0, e.g. every:100ms", by);
 	} else {
@@ -101,13 +102,13 @@ check_steps(const struct nsx_idle_options *o)
 {
 	const char *why;
 
-	if (steps && (o->by == NSX_IDLE_STEP || o->by == NSX_IDLE_RANGE))
+	if (steps && (o->by == NSX_WINDOWS_STEP || o->by == NSX_WINDOWS_RANGE))
 		nsx_cli_misuse(&cli, "--steps goes with --by device, module, execution or every:TIME");
 	if (steps && all)
 		nsx_cli_misuse(&cli, "--all and --steps exclude each other");
 	if (step && module)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	if (o->by != NSX_IDLE_STEP && !steps && (step || module))
+	if (o->by != NSX_WINDOWS_STEP && !steps && (step || module))
 		nsx_cli_misuse(&cli, "--%s goes with --steps or --by step", step ? "step" : "module");
 	why = step ? nsx_pattern_check(step) : NULL;
 	if (why)
@@ -127,7 +128,7 @@ write_stream(int nops, char **ops, const struct nsx_idle_options *o)
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	/* The headers of the second reading are written. */
 	nsx_writer_follow(t.out, NULL);
-	return nsx_tool_finish(&t, nsx_idle_write(t.in, o, t.out, &t.diags, &t.err));
+	return nsx_tool_finish(&t, nsx_idle_mark(t.in, o->latency, o->require, t.out, &t.diags, &t.err));
 }
 
 /* The table of causes. */
@@ -171,7 +172,7 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--verdict, --list, --folded and --mark exclude each other");
 	if (!mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
 		nsx_cli_misuse(&cli, "--binary, --text and --compress go with --mark");
-	if (all && o.by != NSX_IDLE_DEVICE)
+	if (all && o.by != NSX_WINDOWS_DEVICE)
 		nsx_cli_misuse(&cli, "--all goes with --by device");
 	if (latency < 0)
 		nsx_cli_misuse(&cli, "--latency: want 0 or more");
@@ -180,14 +181,14 @@ main(int argc, char **argv)
 	check_steps(&o);
 	if (verdict && (causes || drained))
 		nsx_cli_misuse(&cli, "--%s does not go with --verdict", causes ? "cause" : "drained");
-	if ((folded || list >= 0) && o.by != NSX_IDLE_DEVICE)
+	if ((folded || list >= 0) && o.by != NSX_WINDOWS_DEVICE)
 		nsx_cli_misuse(&cli, "--%s is of each device: --by does not go with it, but --steps does", folded
 		               ? "folded" : "list");
 	if (names)
 		nsx_names_parse(names, &o.names);
 	if (folded && nsx_tool_forms())
 		nsx_cli_misuse(&cli, "--folded writes stacks: --tsv, --table and --json do not go with it");
-	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_IDLE_DEVICE && !causes && !drained &&
+	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_WINDOWS_DEVICE && !causes && !drained &&
 	    nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
 	nsx_tool_table_form(&cli);
 	/* What was asked for is printed on a terminal, too, with the row of the others. */

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	FOLDS = NSX_FOLD_KERNEL + 1, SUMMARIES = NSX_SUMMARY_KERNEL + 1, SHOWS = NSX_STRAGGLERS_PAIRS + 1, MEASURES = NSX_MEASURE_LIST + 1,
-	ROOFLINES = NSX_ROOFLINE_PEAKS + 1, DIAGNOSES = NSX_DIAGNOSE_MARKDOWN + 1, IDLES = 4 * NSX_IDLE_GIVEN, LAUNCHES = 2, COPIES = 3, STEPS = 5,
+	ROOFLINES = NSX_ROOFLINE_PEAKS + 1, DIAGNOSES = NSX_DIAGNOSE_MARKDOWN + 1, IDLES = 4 * NSX_WINDOWS_GIVEN, LAUNCHES = 2, COPIES = 3, STEPS = 5,
 	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + ROOFLINES + DIAGNOSES + IDLES + LAUNCHES + COPIES + STEPS + 1
 };
 
@@ -152,7 +152,7 @@ host_table(struct nsx_reader *in, int number, struct nsx_outfile *out, struct ns
 
 	if (number < IDLES) {
 		const struct nsx_idle_options opts = {
-			.by = (enum nsx_idle_by)(number % NSX_IDLE_GIVEN), .form = (enum nsx_idle_form)(number / NSX_IDLE_GIVEN), .range = "f",
+			.by = (enum nsx_windows_by)(number % NSX_WINDOWS_GIVEN), .form = (enum nsx_idle_form)(number / NSX_WINDOWS_GIVEN), .range = "f",
 			.module = "jit_f", .every = 1 << 30, .latency = NSX_IDLE_LATENCY, .list = 3, .zeros = number % 2
 		};
 		return nsx_idle(in, &opts, out, t, &ndiags, diags, err);

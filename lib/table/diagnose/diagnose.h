@@ -134,7 +134,7 @@ struct nsx_look_at {
 	bool               stepped;      /* windows are of steps */
 	uint32_t           class;        /* in steps.names; NSX_NONE: none */
 	NSX_VEC(struct nsx_look_device) devices;   /* by number */
-	NSX_VEC(struct nsx_idle_given)  windows;
+	NSX_VEC(struct nsx_window_given)  windows;
 	NSX_VEC(int64_t)   periods;      /* of all devices, sorted */
 	nsx_u128           time;         /* ns of all windows */
 	int64_t            count;        /* steps of all windows */

@@ -11,13 +11,13 @@
 static int
 by_start(const void *a, const void *b)
 {
-	const struct idle_step *x = a, *y = b;
+	const struct nsx_window_given *x = a, *y = b;
 
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return (x->key > y->key) - (x->key < y->key);
 }
 
 /* A window for each step whose period counts. */
@@ -27,12 +27,13 @@ keep_steps(struct idle *f, const struct nsx_step_set *set)
 	f->classed = set->list.n && (set->groups || set->list.p[0].class != set->list.p[set->list.n - 1].class);
 	for (size_t i = 0; i < set->list.n; i++) {
 		const struct nsx_step_of *o = &set->list.p[i];
-		struct idle_step s = { set->cat.devices.p[o->device].number, o->first, o->next, o->number, NSX_NONE };
+		struct nsx_window_given s = { set->cat.devices.p[o->device].number, o->first, o->next, o->number,
+		                              NSX_NONE };
 
 		if (!o->kept)
 			continue;
-		s.class = nsx_intern(&f->classes, nsx_intern_str(&set->names, o->class));
-		if (s.class == NSX_NONE || !nsx_vec_push(&f->steps, s))
+		s.label = nsx_intern(&f->classes, nsx_intern_str(&set->names, o->class));
+		if (s.label == NSX_NONE || !nsx_vec_push(&f->steps, s))
 			return nsx_err_nomem(f->err, NULL);
 	}
 	if (f->steps.n)
@@ -52,8 +53,8 @@ keep_within(struct idle *f, const struct nsx_step_set *set)
 	bool good = nsx_step_windows(set, &w) == NSX_OK;
 
 	for (size_t i = 0; good && i < w.list.n; i++)
-		good = nsx_vec_push(&f->within, ((struct nsx_idle_given){ w.list.p[i].number, w.list.p[i].from,
-		                                                         w.list.p[i].to, 0 }));
+		good = nsx_vec_push(&f->within, ((struct nsx_window_given){ w.list.p[i].number, w.list.p[i].from,
+		                                                           w.list.p[i].to, 0, NSX_NONE }));
 	free(w.list.p);
 	if (good && w.class == NSX_NONE && w.list.n)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1,

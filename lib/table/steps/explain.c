@@ -44,7 +44,7 @@ struct explain {
 	struct nsx_range_book book;
 	struct nsx_intern     names;
 	NSX_VEC(struct pair)  pairs;
-	NSX_VEC(struct nsx_idle_given) windows;   /* base and new of pair 0, 1, ... */
+	NSX_VEC(struct nsx_window_given) windows;   /* base and new of pair 0, 1, ... */
 	NSX_VEC(struct running) devices;          /* by index of idle.cat */
 	NSX_VEC(struct row)   rows;
 	struct nsx_map        row_of;             /* (pair, thing and name) */
@@ -69,7 +69,7 @@ static bool
 count_run(struct explain *e, const struct running *d, int part, int64_t start, int64_t end)
 {
 	for (size_t i = 0; i < d->windows.n; i++) {
-		const struct nsx_idle_given *w = &e->windows.p[d->windows.p[i]];
+		const struct nsx_window_given *w = &e->windows.p[d->windows.p[i]];
 		int64_t a = start > w->start ? start : w->start, b = end < w->end ? end : w->end;
 
 		if (a < b && !count(e, d->windows.p[i], d->thing[part], d->name[part], b - a))
@@ -234,9 +234,10 @@ choose(struct explain *e, int percentile)
 		int64_t device = s->cat.devices.p[o->device].number, key = (int64_t)e->windows.n;
 
 		good = nsx_vec_push(&e->pairs, p) &&
-		       nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.base->first, p.base->next, key }))
-		       && nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.new->first, p.new->next,
-		                                                             key + 1 }));
+		       nsx_vec_push(&e->windows, ((struct nsx_window_given){ device, p.base->first, p.base->next, key,
+		                                                               NSX_NONE }))
+		       && nsx_vec_push(&e->windows, ((struct nsx_window_given){ device, p.new->first, p.new->next,
+		                                                             key + 1, NSX_NONE }));
 	}
 	free(order.p);
 	return good;
@@ -377,7 +378,7 @@ count_idle(struct explain *e)
 void
 nsx_steps_again_need(struct nsx_reader *in)
 {
-	struct nsx_idle_options options = { .by = NSX_IDLE_GIVEN };
+	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN };
 	struct idle idle = { .options = &options };
 
 	nsx_idle_need(&idle, in);
@@ -391,7 +392,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
                   struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct explain e = { .steps = s, .err = err };
-	struct nsx_idle_options options = { .by = NSX_IDLE_GIVEN, .latency = NSX_IDLE_LATENCY };
+	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY };
 	bool good = choose(&e, percentile);
 	int rc = good ? NSX_OK : nsx_err_nomem(err, NULL);
 
@@ -408,7 +409,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	if (rc == NSX_OK && (!count_idle(&e) || !fold(&e)))
 		rc = nsx_err_nomem(err, NULL);
 	/* These were already reported for the steps. */
-	e.idle.timeless = e.idle.beyond = 0;
+	e.idle.finder.timeless = e.idle.finder.beyond = 0;
 	if (rc == NSX_OK)
 		rc = nsx_idle_report(&e.idle);
 	if (rc == NSX_OK) {

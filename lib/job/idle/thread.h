@@ -1,12 +1,12 @@
-/* thread.h -- the activity of a host thread at each time, as far as it may be queried: private to nsysx-idle.
+/* thread.h -- the activity of a host thread at each time, as far as it may be queried: private to this folder.
  *
  * A thread's calls, overheads and ranges come in order of start; from them *pieces* are made, periods of one activity.
  * A piece lasts until the next begins; before its first record a thread is in unknown host code.
  *
  *     call sync [10,40), range "load" [0,60)   ->   load from 0, sync (in load) from 10,
  *                                                          load from 40, host from 60 */
-#ifndef NSX_TABLE_IDLE_THREAD_H
-#define NSX_TABLE_IDLE_THREAD_H
+#ifndef NSX_JOB_IDLE_THREAD_H
+#define NSX_JOB_IDLE_THREAD_H
 
 #include "base/err.h"
 #include "base/map.h"

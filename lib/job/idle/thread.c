@@ -1,5 +1,5 @@
 /* thread.c -- the activity of a host thread at each time. */
-#include "table/idle/thread.h"
+#include "job/idle/thread.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,10 @@
 /* host.c -- what host threads did: calls, overheads and ranges of the stream, to the threads that thread.h keeps. */
 #include "base/num.h"
-#include "base/pattern.h"
 #include "job/frameworks.h"
-#include "table/idle/idle.h"
+#include "job/idle/own.h"
 
 static struct nsx_host_thread *
-thread_at(struct idle *f, const struct nsx_rec *rec)
+thread_at(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
 	int64_t profile = nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT), pid = nsx_field_int(rec, NSX_ROLE_PID,
 		NSX_ABSENT);
@@ -15,12 +14,12 @@ thread_at(struct idle *f, const struct nsx_rec *rec)
 }
 
 bool
-nsx_idle_frame(struct idle *f, struct nsx_str text, uint32_t *id)
+nsx_idle_frame(struct nsx_idle_finder *f, struct nsx_str text, uint32_t *id)
 {
 	*id = NSX_NONE;
 	if (!f->frames || !text.len)
 		return true;
-	*id = nsx_stacks_frame(&f->paths, text);
+	*id = nsx_stacks_frame(f->paths, text);
 	return *id != NSX_NONE;
 }
 
@@ -44,7 +43,7 @@ state_of_call(const struct nsx_rec *rec)
 }
 
 int
-nsx_idle_take_call(struct idle *f, const struct nsx_rec *rec)
+nsx_idle_take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
 	struct nsx_host_thread *t = thread_at(f, rec);
 	int64_t start = nsx_int(rec, NSX_CALL_start, NSX_ABSENT);
@@ -61,7 +60,7 @@ nsx_idle_take_call(struct idle *f, const struct nsx_rec *rec)
 }
 
 int
-nsx_idle_take_overhead(struct idle *f, const struct nsx_rec *rec)
+nsx_idle_take_overhead(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
 	struct nsx_str class = nsx_string(rec, NSX_OVERHEAD_class);
 	int64_t start = nsx_int(rec, NSX_OVERHEAD_start, NSX_ABSENT);
@@ -90,7 +89,7 @@ compiles(struct nsx_str name)
 }
 
 int
-nsx_idle_take_range(struct idle *f, const struct nsx_rec *rec)
+nsx_idle_take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT);
 	struct nsx_open_interval i = {
@@ -101,26 +100,7 @@ nsx_idle_take_range(struct idle *f, const struct nsx_rec *rec)
 	struct nsx_host_thread *t;
 
 	f->host_only += !nsx_has(rec, NSX_RANGE_start);
-	if (f->has_pattern) {
-		struct nsx_str full = nsx_range_book_name(&f->ranges, rec, NSX_NAMES_FULL);
-
-		f->match.len = 0;
-		nsx_buf_str(&f->match, full);
-		nsx_buf_char(&f->match, '\0');
-		if (f->match.failed)
-			return nsx_err_nomem(f->err, NULL);
-		int matched = regexec(&f->pattern, f->match.ptr, 0, NULL, 0);
-
-		if (matched == 0 && nsx_idle_take_window(f, rec, nsx_range_book_name(&f->ranges, rec,
-		    f->options->names)) != NSX_OK)
-			return NSX_ERR;
-		if (matched != 0 && !f->windows.n)
-			nsx_near_offer(&f->near, full);
-		/* Matching needs memory; glibc reports a lack of memory as no match. */
-		if (matched != 0 && matched != REG_NOMATCH)
-			return nsx_err_nomem(f->err, NULL);
-	}
-	if (f->frames && (!nsx_idle_frame(f, nsx_range_book_name(&f->ranges, rec, f->options->names), &i.name) ||
+	if (f->frames && (!nsx_idle_frame(f, nsx_range_book_name(&f->ranges, rec, f->names), &i.name) ||
 	    nsx_range_book_add(&f->ranges, rec, i.name, f->err) != NSX_OK))
 		return nsx_err_nomem(f->err, NULL);
 	if (start == NSX_ABSENT)
@@ -130,7 +110,7 @@ nsx_idle_take_range(struct idle *f, const struct nsx_rec *rec)
 }
 
 uint32_t
-nsx_idle_path(struct idle *f, int64_t profile, int64_t range)
+nsx_idle_path(struct nsx_idle_finder *f, int64_t profile, int64_t range)
 {
 	struct nsx_range_entry *chain[512], *r;
 	uint32_t node = f->host_paths.root;
@@ -149,7 +129,7 @@ nsx_idle_path(struct idle *f, int64_t profile, int64_t range)
 	while (n && node != NSX_NONE) {
 		r = chain[--n];
 		if (r->name != NSX_NONE)
-			node = nsx_stacks_child(&f->paths, node, r->name);
+			node = nsx_stacks_child(f->paths, node, r->name);
 		r->mark = node;
 	}
 	return node;
