@@ -2,7 +2,7 @@
 #ifndef NSX_JOB_STEP_OF_H
 #define NSX_JOB_STEP_OF_H
 
-#include "job/timeline.h"
+#include "job/activity.h"
 
 /* A step on a device. */
 struct nsx_step_of {

@@ -9,7 +9,7 @@
  *   thread 2                     call [50,52) -> in it, a helper's                  call [150,151) -> in the second
  *
  * Of several steps that are open then, those whose own threads use the operation's device come first, and of these the
- * one that started last. Memory holds the steps, the runs of each device (timeline.h), and 32 bytes for each operation
+ * one that started last. Memory holds the steps, the runs of each device (activity.h), and 32 bytes for each operation
  * of a thread that may be a helper. */
 #ifndef NSX_JOB_STEPS_H
 #define NSX_JOB_STEPS_H
@@ -26,7 +26,6 @@
 #include "job/threads.h"
 #include "job/names.h"
 #include "job/range_book.h"
-#include "job/timeline.h"
 
 /* Which records are steps. */
 enum nsx_step_kind { NSX_STEP_PATTERN, NSX_STEP_CLASS, NSX_STEP_MODULE };

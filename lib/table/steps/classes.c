@@ -112,14 +112,14 @@ is_known(struct nsx_str class)
 static int64_t
 covered(const struct nsx_timeline *t, const struct nsx_step_span *s, size_t n)
 {
+	struct nsx_union seen = { 0 };
 	int64_t sum = 0;
 
-	for (size_t i = 0; i < n;) {
-		int64_t start = s[i].start, end = s[i].end;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t fresh = nsx_union_add(&seen, s[i].start, s[i].end);
 
-		for (; i < n && s[i].start <= end; i++)
-			end = s[i].end > end ? s[i].end : end;
-		sum += nsx_timeline_between(t, start, end).part[NSX_PART_COMPUTE];
+		if (fresh)
+			sum += nsx_timeline_between(t, (int64_t)((uint64_t)s[i].end - fresh), s[i].end).part[NSX_PART_COMPUTE];
 	}
 	return sum;
 }

@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "base/sort.h"
@@ -27,12 +28,12 @@ struct pair { const struct nsx_step_of *base, *new; };
 
 struct row { uint32_t pair, name; enum thing thing; int64_t ns[2]; };
 
-/* The running operations of a device: for each busy activity the latest end, and the thing of that operation. */
+/* Kind and name of what an operation is: the thing of job/activity.h is the number of one. */
+struct named { enum thing thing; uint32_t name; };
+
+/* A device. */
 struct running {
-	bool    begun;
-	int64_t at, end[NSX_PART_IDLE];
-	uint32_t name[NSX_PART_IDLE];
-	enum thing thing[NSX_PART_IDLE];
+	struct nsx_parts parts;
 	NSX_VEC(uint32_t) windows;   /* 2 * pair + (1 for the slow step), of the device */
 	bool    placed;
 };
@@ -46,6 +47,7 @@ struct explain {
 	NSX_VEC(struct pair)  pairs;
 	NSX_VEC(struct nsx_window_given) windows;   /* base and new of pair 0, 1, ... */
 	NSX_VEC(struct running) devices;          /* by index of idle.cat */
+	struct nsx_intern     named;              /* of struct named */
 	NSX_VEC(struct row)   rows;
 	struct nsx_map        row_of;             /* (pair, thing and name) */
 };
@@ -65,34 +67,26 @@ count(struct explain *e, uint32_t window, enum thing thing, uint32_t name, int64
 	return true;
 }
 
-static bool
-count_run(struct explain *e, const struct running *d, int part, int64_t start, int64_t end)
+struct counting { struct explain *e; const struct running *d; };
+
+static int
+count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
+	struct explain *e = ((struct counting *)state)->e;
+	const struct running *d = ((struct counting *)state)->d;
+	struct named n;
+
+	if (part == NSX_PART_IDLE)
+		return NSX_OK;
+	memcpy(&n, nsx_intern_str(&e->named, d->parts.thing[part]).ptr, sizeof n);
 	for (size_t i = 0; i < d->windows.n; i++) {
 		const struct nsx_window_given *w = &e->windows.p[d->windows.p[i]];
 		int64_t a = start > w->start ? start : w->start, b = end < w->end ? end : w->end;
 
-		if (a < b && !count(e, d->windows.p[i], d->thing[part], d->name[part], b - a))
-			return false;
+		if (a < b && !count(e, d->windows.p[i], n.thing, n.name, b - a))
+			return NSX_ERR;
 	}
-	return true;
-}
-
-/* Add the activity of the device up to `to`. */
-static bool
-settle(struct explain *e, struct running *d, int64_t to)
-{
-	for (int part = 0; part < NSX_PART_IDLE && d->at < to; part++) {
-		int64_t end = d->end[part] < to ? d->end[part] : to;
-
-		if (end > d->at) {
-			if (!count_run(e, d, part, d->at, end))
-				return false;
-			d->at = end;
-		}
-	}
-	d->at = to > d->at ? to : d->at;
-	return true;
+	return NSX_OK;
 }
 
 /* ---- operations */
@@ -151,32 +145,21 @@ take_op(struct explain *e, const struct nsx_rec *op)
 	int64_t start = nsx_int(op, NSX_OP_start, NSX_ABSENT), dur = nsx_int(op, NSX_OP_dur, -1),
 	    end = nsx_add_sat(start, dur, NULL);
 	struct running *d = device_of(e, op);
+	struct named n = { 0 };
 	enum nsx_part part;
-	uint32_t name;
 
 	if (!d)
 		return false;
 	if (start == NSX_ABSENT || dur < 0 || !nsx_has(op, NSX_OP_device))
 		return true;
 	part = nsx_part_of(op, nsx_cat_communicates(&e->idle.cat, op));
-	enum thing thing = thing_of(e, op, part, &name);
+	n.thing = thing_of(e, op, part, &n.name);
 
-	if (name == NSX_NONE)
-		return false;
-	if (!d->begun) {
-		d->begun = true;
-		d->at = start;
-		for (int i = 0; i < NSX_PART_IDLE; i++)
-			d->end[i] = start;
-	}
-	if (!settle(e, d, start))
-		return false;
-	if (end > d->end[part]) {
-		d->end[part] = end;
-		d->name[part] = name;
-		d->thing[part] = thing;
-	}
-	return true;
+	uint32_t number = n.name == NSX_NONE ? (uint32_t)NSX_NONE
+	                                     : nsx_intern(&e->named, (struct nsx_str){ (const char *)&n, sizeof n });
+
+	return number != NSX_NONE && nsx_parts_add_thing(&d->parts, part, number, start, end, count_run,
+	                                                 &(struct counting){ e, d }) == NSX_OK;
 }
 
 static int
@@ -404,7 +387,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	    (rc = nsx_read_all(in, NULL, take, &e, err)) == NSX_OK)
 		rc = nsx_idle_finish(&e.idle);
 	for (size_t i = 0; rc == NSX_OK && i < e.devices.n; i++)
-		if (!settle(&e, &e.devices.p[i], INT64_MAX))
+		if (nsx_parts_finish(&e.devices.p[i].parts, count_run, &(struct counting){ &e, &e.devices.p[i] }) != NSX_OK)
 			rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK && (!count_idle(&e) || !fold(&e)))
 		rc = nsx_err_nomem(err, NULL);
@@ -422,6 +405,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	nsx_idle_free(&e.idle);
 	nsx_range_book_free(&e.book);
 	nsx_intern_free(&e.names);
+	nsx_intern_free(&e.named);
 	free(e.pairs.p);
 	free(e.windows.p);
 	for (size_t i = 0; i < e.devices.n; i++)
