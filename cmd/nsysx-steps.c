@@ -1,7 +1,7 @@
 /* nsysx-steps -- how long steps take, and the activities of devices in each. */
 #include "base/pattern.h"
 #include "base/num.h"
-#include "table/idle.h"
+#include "filter/steps.h"
 #include "table/steps.h"
 #include "tool.h"
 
@@ -47,19 +47,19 @@ int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_steps_options o = { .step = step, .module = module, .each = each,
-	                               .require = nsx_tool_input.require };
+	struct nsx_steps_options o = { .step = step, .module = module, .require = nsx_tool_input.require };
+	struct nsx_steps_form form = { .each = each };
 	struct nsx_table *table = NULL;
 	struct nsx_tool t;
 	const char *why;
 	int64_t ndiags = 0, percentile;
 
 	if (explain && !*explain)
-		o.explain = 99;
+		form.explain = 99;
 	else if (explain && (!nsx_get_int(nsx_str_c(explain), &percentile) || percentile < 1 || percentile > 100))
 		nsx_cli_misuse(&cli, "--explain=%s: want a percentile from 1 to 100", explain);
 	else if (explain)
-		o.explain = (int)percentile;
+		form.explain = (int)percentile;
 	if (each + mark + cut + (explain != NULL) > 1)
 		nsx_cli_misuse(&cli, "--each, --explain, --mark and --cut exclude each other");
 	if (!cut && !mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
@@ -73,7 +73,7 @@ main(int argc, char **argv)
 		return write_stream(nops, argv, &o);
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
-	int rc = nsx_steps(t.in, &o, &table, &ndiags, &t.diags, &t.err);
+	int rc = nsx_steps(t.in, &o, &form, &table, &ndiags, &t.diags, &t.err);
 	if (rc == NSX_OK)
 		rc = nsx_tool_write_table(&t, table, ndiags);
 	rc = nsx_tool_finish(&t, rc);

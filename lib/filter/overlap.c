@@ -40,7 +40,8 @@ struct overlap {
 	struct nsx_defer   *through;      /* from reader to writer */
 	struct nsx_err    *err;
 	struct nsx_catalogue cat;
-	NSX_VEC(struct nsx_union) unions;   /* two by device of the catalogue: what its thunks compute, its operations */
+	NSX_VEC(struct nsx_union) unions;   /* two by device of the catalogue: of what its thunks compute, its
+	                                     * operations */
 	NSX_VEC(struct open) heap;       /* the earliest end first */
 	uint64_t           thunks, ops, comm;
 };

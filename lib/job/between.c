@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "base/stat.h"
 #include "job/reach.h"
-#include "job/steps.h"
+#include "job/steps/class.h"
 
 void
 nsx_between_need(struct nsx_reader *in)

@@ -10,26 +10,8 @@
 #ifndef NSX_JOB_BETWEEN_H
 #define NSX_JOB_BETWEEN_H
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "job/steps/set.h"
 #include "stream/reader.h"
-
-struct nsx_step_set;
-
-/* The longest range between a step and the next one: ns of its work; name: in nsx_step_set.names. */
-struct nsx_between_longest { int64_t dur; uint32_t name; };
-
-/* A range after the thread's last step. */
-struct nsx_between_range { int64_t to, device, dur; uint32_t name; };
-
-struct nsx_between_thread { size_t nsteps; NSX_VEC(struct nsx_between_range) open; };
-
-/* {0} is empty. */
-struct nsx_between {
-	struct nsx_map    longest_of;                   /* (step, device number) -> longest */
-	NSX_VEC(struct nsx_between_longest) longest;
-	NSX_VEC(struct nsx_between_thread)  threads;    /* as in the steps */
-};
 
 /* Declare to a reader what nsx_between_take uses in addition to nsx_steps_need. */
 void nsx_between_need(struct nsx_reader *in);

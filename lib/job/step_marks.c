@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "job/step_periods.h"
 
 void
 nsx_step_by(enum nsx_step_kind kind, const char *label, struct nsx_buf *b)

@@ -3,7 +3,7 @@
 #ifndef NSX_JOB_STEP_MARKS_H
 #define NSX_JOB_STEP_MARKS_H
 
-#include "job/steps.h"
+#include "job/steps/set.h"
 
 /* How the steps of a set were named, the text of `step.by`: "step REGEX" or "module NAME" with the label; empty: they
  * were found. Appends to b. */

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "base/stat.h"
+#include "job/between.h"
 
 /* The number of steps of one class and device from list[i] on. */
 static size_t

@@ -13,11 +13,18 @@
 #ifndef NSX_JOB_STEP_PERIODS_H
 #define NSX_JOB_STEP_PERIODS_H
 
-#include "job/steps.h"
+#include "job/steps/set.h"
 
 /* Of a set whose list is by class, device and start, and whose timelines are finished: remove what is no step, and,
  * of executions of no named program, all programs but the one with most time of those that ran twice on a device; set
  * next, period, sums, other and kept. NSX_OK, or NSX_ERR with s->err filled. O(n log n). */
 int nsx_step_periods(struct nsx_step_set *s);
+
+/* Whether [start, end] was seen whole: it is in the window of the profile (columns from and to), as far as is known. */
+bool nsx_step_is_seen(const struct nsx_step_set *s, int64_t profile, int64_t start, int64_t end);
+/* Count a step of the class that was not. NSX_OK or NSX_ERR. */
+int nsx_step_cut(struct nsx_step_set *s, uint32_t class);
+/* Set period and sums of a step whose first and next are set. */
+void nsx_step_measure(const struct nsx_step_set *s, struct nsx_step_of *o);
 
 #endif

@@ -9,7 +9,7 @@
 #ifndef NSX_JOB_STEP_WINDOWS_H
 #define NSX_JOB_STEP_WINDOWS_H
 
-#include "job/steps.h"
+#include "job/steps/set.h"
 
 /* Of a device: [from, to) in ns, from < to; of consecutive steps whose periods count. */
 struct nsx_step_window {

@@ -1,26 +1,16 @@
 /* steps.c -- collect the steps of a job from a stream. */
-#include "job/frameworks.h"
 #include "job/steps.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "job/between.h"
 #include "job/reach.h"
 #include "job/step_marks.h"
 #include "job/step_numbers.h"
 #include "job/step_periods.h"
-
-struct nsx_str
-nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range)
-{
-	struct nsx_str name = nsx_string(range, NSX_RANGE_name);
-
-	if (!name.len || nsx_name_key(name).len != name.len || nsx_framework_is(NSX_FRAMEWORK_NO_STEP, name))
-		return (struct nsx_str){ "", 0 };
-	return nsx_range_book_name(book, range, NSX_NAMES_DIGITS);
-}
+#include "job/steps/class.h"
 
 /* ---- threads */
 
@@ -80,55 +70,6 @@ add_op(struct nsx_step_set *s, uint32_t step, uint32_t device, int64_t start, in
 
 /* ---- ranges */
 
-/* The class of a range that matches, in names; NSX_NONE: it does not match. False when out of memory. */
-static bool
-class_of(struct nsx_step_set *s, const struct nsx_rec *rec, uint32_t *class)
-{
-	regmatch_t m[10];
-	struct nsx_str full;
-
-	*class = NSX_NONE;
-	if (s->kind == NSX_STEP_CLASS) {
-		struct nsx_str name = nsx_step_class_name(&s->book, rec);
-
-		if (!nsx_str_eq(name, nsx_str_c(s->label)))
-			return true;
-		*class = nsx_intern(&s->names, name);
-		return *class != NSX_NONE;
-	}
-	full = nsx_range_book_name(&s->book, rec, NSX_NAMES_FULL);
-	s->text.len = 0;
-	nsx_buf_str(&s->text, full);
-	nsx_buf_char(&s->text, '\0');
-	if (s->text.failed)
-		return false;
-	int matched = regexec(s->pattern, s->text.ptr, s->groups ? 10 : 0, m, 0);
-
-	/* Matching allocates memory too; glibc reports a failure of that as no match. */
-	if (matched != 0) {
-		s->near.want = nsx_str_c(s->label);
-		if (!s->matched)
-			nsx_near_offer(&s->near, full);
-		return matched == REG_NOMATCH;
-	}
-	s->matched = true;
-	if (!s->groups) {
-		*class = nsx_intern(&s->names, nsx_str_c(s->label));
-		return *class != NSX_NONE;
-	}
-	size_t from = s->text.len;
-
-	for (size_t g = 1; g <= s->groups && g < 10; g++) {
-		if (g > 1)
-			nsx_buf_char(&s->text, ',');
-		if (m[g].rm_so >= 0 && nsx_buf_room(&s->text, (size_t)(m[g].rm_eo - m[g].rm_so)))
-			nsx_buf_add(&s->text, s->text.ptr + m[g].rm_so, (size_t)(m[g].rm_eo - m[g].rm_so));
-	}
-	*class = s->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&s->names, (struct nsx_str){ s->text.ptr + from,
-		s->text.len - from });
-	return *class != NSX_NONE;
-}
-
 /* Whether a record was seen whole, on the host in [start, end], and on the GPU. */
 static bool
 is_seen(const struct nsx_step_set *s, const struct nsx_rec *rec, int64_t start, int64_t end)
@@ -153,7 +94,7 @@ take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 
 	if (s->kind == NSX_STEP_MODULE || start == NSX_ABSENT)
 		return true;
-	if (!class_of(s, rec, &class))
+	if (!nsx_step_class_of(s, rec, &class))
 		return false;
 	if (class == NSX_NONE)
 		return true;

@@ -387,7 +387,8 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	    (rc = nsx_read_all(in, NULL, take, &e, err)) == NSX_OK)
 		rc = nsx_idle_finish(&e.idle);
 	for (size_t i = 0; rc == NSX_OK && i < e.devices.n; i++)
-		if (nsx_parts_finish(&e.devices.p[i].parts, count_run, &(struct counting){ &e, &e.devices.p[i] }) != NSX_OK)
+		if (nsx_parts_finish(&e.devices.p[i].parts, count_run,
+		                     &(struct counting){ &e, &e.devices.p[i] }) != NSX_OK)
 			rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK && (!count_idle(&e) || !fold(&e)))
 		rc = nsx_err_nomem(err, NULL);

@@ -1,18 +1,13 @@
-/* classes.c -- detects the class of steps if none is given: the class of ranges whose GPU spans contain the largest
- * share of all busy time, at least half of it, with at least three instances on some device. Classes with a framework's
- * name for steps come before others that satisfy this, since a range that spans two steps, such as that of a loader
- * that works ahead, may contain more. Among equal ones the class with fewer instances comes first, then by name.
- *
- *     busy time 100:  class step_#  5 instances, spans contain 98     class forward  5 instances, spans contain 60
- *                     class init    1 instance, contains 2            -> step_#; init has too few instances */
+/* detect.c -- see detect.h. */
+#include "job/steps/detect.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/sort.h"
 #include "job/frameworks.h"
 #include "job/reach.h"
-#include "table/steps/rows.h"
+#include "job/steps/class.h"
 
 enum { STEPS = 3, BEST = 5, CLOSE = 90 };   /* CLOSE: percent of the share of the chosen class */
 
@@ -119,7 +114,8 @@ covered(const struct nsx_timeline *t, const struct nsx_step_span *s, size_t n)
 		uint64_t fresh = nsx_union_add(&seen, s[i].start, s[i].end);
 
 		if (fresh)
-			sum += nsx_timeline_between(t, (int64_t)((uint64_t)s[i].end - fresh), s[i].end).part[NSX_PART_COMPUTE];
+			sum += nsx_timeline_between(t, (int64_t)((uint64_t)s[i].end - fresh),
+			                            s[i].end).part[NSX_PART_COMPUTE];
 	}
 	return sum;
 }

@@ -1,5 +1,6 @@
-/* cut.c -- the stream with its steps as records: all of it, or for each device only what begins in or runs into the
- * periods that count (job/step_windows.h). */
+/* steps.c -- see steps.h. */
+#include "filter/steps.h"
+
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -9,7 +10,6 @@
 #include "stream/fields.h"
 #include "stream/order.h"
 #include "stream/interleave.h"
-#include "table/steps/rows.h"
 
 struct cut {
 	const struct nsx_step_set *set;

@@ -1,8 +1,9 @@
-/* said.c -- warnings about classes of steps whose periods are compared. */
+/* warn.c -- see warn.h. */
+#include "job/steps/warn.h"
+
 #include <string.h>
 
 #include "base/num.h"
-#include "table/steps/rows.h"
 
 /* Steps overlap if the sum of their spans exceeds that of their periods by this factor. */
 #define OVERLAPPING 1.25
@@ -10,7 +11,7 @@
 /* ---- steps of another class between */
 
 void
-nsx_steps_report_between(const struct nsx_step_set *s, const struct nsx_steps_options *options, struct nsx_diags *diags)
+nsx_steps_report_between(const struct nsx_step_set *s, bool compared, struct nsx_diags *diags)
 {
 	for (size_t i = 0, n; i < s->list.n; i += n) {
 		const struct nsx_step_of *o = &s->list.p[i];
@@ -29,7 +30,7 @@ nsx_steps_report_between(const struct nsx_step_set *s, const struct nsx_steps_op
 		nsx_diag_add(diags, kept ? NSX_INFO : NSX_WARNING, "", mixed,
 		             "periods of '%.*s' contain a step of '%.*s', too, %s", (int)class.len, class.ptr,
 		             (int)other.len, other.ptr, kept ? "and count, as fewer than two do not"
-		             : options->explain ? "and are not compared"
+		             : compared ? "and are not compared"
 		             : "and do not count: --step REGEX that matches both makes them one class");
 	}
 }
