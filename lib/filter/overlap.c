@@ -34,7 +34,7 @@
 
 /* A communication thunk or operation that has not ended. before: c(start), of thunks and of operations; of: the first
  * of its device's two in overlap.unions. */
-struct open { int64_t end; uint64_t before[2], ticket; uint32_t of; };
+struct open_comm { int64_t end; uint64_t before[2], ticket; uint32_t of; };
 
 struct overlap {
 	struct nsx_defer   *through;      /* from reader to writer */
@@ -42,7 +42,7 @@ struct overlap {
 	struct nsx_catalogue cat;
 	NSX_VEC(struct nsx_union) unions;   /* two by device of the catalogue: of what its thunks compute, its
 	                                     * operations */
-	NSX_VEC(struct open) heap;       /* the earliest end first */
+	NSX_VEC(struct open_comm) heap;       /* the earliest end first */
 	uint64_t           thunks, ops, comm;
 };
 
@@ -63,16 +63,16 @@ union_of(struct overlap *o, const struct nsx_rec *rec)
 /* ---- open communication ---- */
 
 static bool
-ends_before(const struct overlap *o, const struct open *a, const struct open *b)
+ends_before(const struct overlap *o, const struct open_comm *a, const struct open_comm *b)
 {
 	(void)o;
 	return a->end < b->end;
 }
 
-NSX_HEAP(ends, struct open, const struct overlap *, ends_before)
+NSX_HEAP(ends, struct open_comm, const struct overlap *, ends_before)
 
 static bool
-open_push(struct overlap *o, struct open c)
+open_push(struct overlap *o, struct open_comm c)
 {
 	if (!nsx_vec_room(&o->heap, 1))
 		return false;
@@ -85,7 +85,7 @@ static void
 answer_until(struct overlap *o, int64_t now)
 {
 	while (o->heap.n && o->heap.p[0].end <= now) {
-		struct open c = ends_pop(o, o->heap.p, o->heap.n--);
+		struct open_comm c = ends_pop(o, o->heap.p, o->heap.n--);
 		int of = o->ops > 0;
 
 		nsx_defer_answer(o->through, c.ticket,
@@ -128,7 +128,7 @@ take_work(struct overlap *o, const struct nsx_rec *rec)
 	}
 	if (nsx_defer_set(o->through, NSX_ABSENT, &ticket) != NSX_OK)
 		return NSX_ERR;
-	struct open c = { end, { nsx_union_before(&o->unions.p[of], start),
+	struct open_comm c = { end, { nsx_union_before(&o->unions.p[of], start),
 	                         nsx_union_before(&o->unions.p[of + 1], start) }, ticket, of };
 	return open_push(o, c) ? NSX_OK : nsx_err_nomem(o->err, NULL);
 }

@@ -36,7 +36,7 @@ nsx_parts_end(const struct nsx_parts *p)
 
 /* Report the runs from p->at to `to`, given the operations that have started. */
 static int
-settle(struct nsx_parts *p, int64_t to, nsx_part_fn *settled, void *state)
+report(struct nsx_parts *p, int64_t to, nsx_part_fn *run, void *state)
 {
 	int rc = NSX_OK;
 
@@ -44,7 +44,7 @@ settle(struct nsx_parts *p, int64_t to, nsx_part_fn *settled, void *state)
 		int64_t end = i < NSX_PART_IDLE && p->of[i].end < to ? p->of[i].end : to;
 
 		if (end > p->at) {
-			rc = settled(state, (enum nsx_part)i, p->at, end);
+			rc = run(state, (enum nsx_part)i, p->at, end);
 			p->at = end;
 		}
 	}
@@ -53,14 +53,14 @@ settle(struct nsx_parts *p, int64_t to, nsx_part_fn *settled, void *state)
 
 int
 nsx_parts_add_thing(struct nsx_parts *p, enum nsx_part part, uint32_t thing, int64_t start, int64_t end,
-                    nsx_part_fn *settled, void *state)
+                    nsx_part_fn *run, void *state)
 {
 	if (!p->begun) {
 		*p = (struct nsx_parts){ .begun = true, .first = start, .at = start };
 		for (int i = 0; i < NSX_PART_IDLE; i++)
 			nsx_union_add(&p->of[i], start, start);
 	} else {
-		int rc = settle(p, start, settled, state);
+		int rc = report(p, start, run, state);
 
 		if (rc != NSX_OK)
 			return rc;
@@ -72,15 +72,15 @@ nsx_parts_add_thing(struct nsx_parts *p, enum nsx_part part, uint32_t thing, int
 }
 
 int
-nsx_parts_add(struct nsx_parts *p, enum nsx_part part, int64_t start, int64_t end, nsx_part_fn *settled, void *state)
+nsx_parts_add(struct nsx_parts *p, enum nsx_part part, int64_t start, int64_t end, nsx_part_fn *run, void *state)
 {
-	return nsx_parts_add_thing(p, part, 0, start, end, settled, state);
+	return nsx_parts_add_thing(p, part, 0, start, end, run, state);
 }
 
 int
-nsx_parts_finish(struct nsx_parts *p, nsx_part_fn *settled, void *state)
+nsx_parts_finish(struct nsx_parts *p, nsx_part_fn *run, void *state)
 {
-	return p->begun ? settle(p, nsx_parts_end(p), settled, state) : NSX_OK;
+	return p->begun ? report(p, nsx_parts_end(p), run, state) : NSX_OK;
 }
 
 int64_t
@@ -120,10 +120,10 @@ begin_run(struct nsx_timeline *t, int what, int64_t start)
 }
 
 /* A timeline and what is removed before the operation that is being added. */
-struct adding { struct nsx_timeline *t; const struct nsx_removed *removed; };
+struct timeline_adding { struct nsx_timeline *t; const struct nsx_removed *removed; };
 
 static bool
-settle_idle(const struct adding *a, int64_t start, int64_t end)
+begin_idle(const struct timeline_adding *a, int64_t start, int64_t end)
 {
 	int64_t gone = a->removed ? nsx_removed_end(a->removed, start, end) : start;
 
@@ -133,13 +133,13 @@ settle_idle(const struct adding *a, int64_t start, int64_t end)
 static int
 keep_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
-	struct adding *a = state;
+	struct timeline_adding *a = state;
 	struct nsx_timeline *t = a->t;
 	int64_t hidden = part == NSX_PART_COMPUTE ? nsx_parts_hidden_end(&t->parts, start, end) : start;
 	bool good;
 
 	if (part == NSX_PART_IDLE)
-		good = settle_idle(a, start, end);
+		good = begin_idle(a, start, end);
 	else
 		good = (hidden == start || begin_run(t, HIDING, start))
 		       && (hidden == end || begin_run(t, (int)part, hidden));
@@ -151,13 +151,13 @@ bool
 nsx_timeline_add(struct nsx_timeline *t, enum nsx_part part, int64_t start, int64_t end,
                  const struct nsx_removed *removed)
 {
-	return nsx_parts_add(&t->parts, part, start, end, keep_run, &(struct adding){ t, removed }) == NSX_OK;
+	return nsx_parts_add(&t->parts, part, start, end, keep_run, &(struct timeline_adding){ t, removed }) == NSX_OK;
 }
 
 bool
 nsx_timeline_finish(struct nsx_timeline *t)
 {
-	return nsx_parts_finish(&t->parts, keep_run, &(struct adding){ t, NULL }) == NSX_OK;
+	return nsx_parts_finish(&t->parts, keep_run, &(struct timeline_adding){ t, NULL }) == NSX_OK;
 }
 
 /* Sums from the beginning up to `to`. */

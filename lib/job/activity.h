@@ -82,21 +82,21 @@ typedef int nsx_part_fn(void *state, enum nsx_part part, int64_t start, int64_t 
 
 /* Report the time before the operation [start, end) and add the operation. Operations come in order of start; one that
  * begins before the reported time counts from its end. An end before the start counts as the start. A run that
- * continues past the start of an operation is reported in one piece, or in several that touch. NSX_OK, or what
- * `settled` returned. */
-int nsx_parts_add(struct nsx_parts *p, enum nsx_part part, int64_t start, int64_t end, nsx_part_fn *settled,
+ * continues past the start of an operation is reported in one piece, or in several that touch. NSX_OK, or what `run`
+ * returned. */
+int nsx_parts_add(struct nsx_parts *p, enum nsx_part part, int64_t start, int64_t end, nsx_part_fn *run,
                   void *state);
 /* The same, of the thing of that number. */
 int nsx_parts_add_thing(struct nsx_parts *p, enum nsx_part part, uint32_t thing, int64_t start, int64_t end,
-                        nsx_part_fn *settled, void *state);
+                        nsx_part_fn *run, void *state);
 
 /* Report the rest, up to the latest end; idle time never follows it. */
-int nsx_parts_finish(struct nsx_parts *p, nsx_part_fn *settled, void *state);
+int nsx_parts_finish(struct nsx_parts *p, nsx_part_fn *run, void *state);
 
 /* The latest end so far of any operation; INT64_MIN before the first. */
 int64_t nsx_parts_end(const struct nsx_parts *p);
 
-/* For `settled`, of a computing run [start, end): until when it hides communication, from its start on. */
+/* For `run`, of a computing run [start, end): until when it hides communication, from its start on. */
 int64_t nsx_parts_hidden_end(const struct nsx_parts *p, int64_t start, int64_t end);
 
 /* ---- all of a device's time ---- */

@@ -17,7 +17,7 @@ nsx_between_need(struct nsx_reader *in)
 
 /* The thread has a next step, which starts at `start`: what lies before it is between steps `step` and that one. */
 static bool
-settle(struct nsx_between *b, struct nsx_between_thread *t, uint32_t step, int64_t start)
+end_period(struct nsx_between *b, struct nsx_between_thread *t, uint32_t step, int64_t start)
 {
 	for (size_t i = 0; i < t->open.n; i++) {
 		const struct nsx_between_range *r = &t->open.p[i];
@@ -63,7 +63,7 @@ nsx_between_take(struct nsx_between *b, struct nsx_step_set *s, const struct nsx
 	of = &s->threads.p[thread];
 	if (t->nsteps < of->steps.n) {
 		t->nsteps = of->steps.n;
-		good = t->nsteps < 2 || settle(b, t, of->steps.p[t->nsteps - 2],
+		good = t->nsteps < 2 || end_period(b, t, of->steps.p[t->nsteps - 2],
 		                               s->steps.p[of->steps.p[t->nsteps - 1]].host_start);
 		t->open.n = 0;
 		return good ? NSX_OK : nsx_err_nomem(s->err, NULL);

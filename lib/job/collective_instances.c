@@ -10,13 +10,13 @@
 #include "stream/order.h"
 
 /* An instance of which records may still come, until they start later than `last`. */
-struct open { int64_t last, instance; };
+struct open_instance { int64_t last, instance; };
 
 /* Of a stream with marks; and instances that were paired before it is known whether it has them, n members each. */
 struct nsx_collective_marked {
 	struct nsx_collective_reading *r;
 	struct nsx_instances instances;
-	NSX_VEC(struct open) open;       /* a heap */
+	NSX_VEC(struct open_instance) open;       /* a heap */
 	uint64_t             came;
 	bool                 used;       /* the stream has marks */
 	bool                 decided;    /* whether it has is known */
@@ -27,13 +27,13 @@ struct nsx_collective_marked {
 };
 
 static bool
-ends_before(const void *none, const struct open *a, const struct open *b)
+ends_before(const void *none, const struct open_instance *a, const struct open_instance *b)
 {
 	(void)none;
 	return a->last < b->last || (a->last == b->last && a->instance < b->instance);
 }
 
-NSX_HEAP(open, struct open, const void *, ends_before)
+NSX_HEAP(open, struct open_instance, const void *, ends_before)
 
 static int
 complete(void *state, struct nsx_key key, void *records, size_t n)
@@ -49,7 +49,7 @@ static int
 close_until(struct nsx_collective_marked *m, int64_t now)
 {
 	while (m->open.n && m->open.p[0].last < now) {
-		struct open o = open_pop(NULL, m->open.p, m->open.n--);
+		struct open_instance o = open_pop(NULL, m->open.p, m->open.n--);
 
 		if (nsx_instances_close(&m->instances, (struct nsx_key){ (uint64_t)o.instance, 0 }, m->err) != NSX_OK)
 			return NSX_ERR;
@@ -100,7 +100,7 @@ take_marked(struct nsx_collective_marked *m, const struct nsx_rec *rec)
 	if (c.wait != NSX_ABSENT && nsx_map_get(&m->instances.at, key) == NSX_NONE) {
 		if (!nsx_vec_room(&m->open, 1))
 			return nsx_err_nomem(m->err, NULL);
-		open_push(NULL, m->open.p, m->open.n++, ((struct open){ nsx_add_sat(c.start, c.wait, NULL),
+		open_push(NULL, m->open.p, m->open.n++, ((struct open_instance){ nsx_add_sat(c.start, c.wait, NULL),
 		    instance }));
 	}
 	return nsx_instances_add(&m->instances, key, &c, 0, m->err);

@@ -27,7 +27,7 @@
 /* The kind of label that distinguishes an alias from others of its name. */
 enum class { BY_DUMP, BY_RUN, BY_FINGERPRINT, BY_ID, BY_NAME };
 
-struct item {
+struct alias_item {
 	const struct nsx_match_alias *a;
 	int64_t        id;        /* -1: none */
 	enum class     class;
@@ -38,17 +38,17 @@ struct item {
 };
 
 /* An id that some alias of a cluster has. */
-struct entry { int64_t id; uint32_t cluster; enum class class; };
+struct cluster_id { int64_t id; uint32_t cluster; enum class class; };
 
 /* One profile's aliases of one name and label: items first .. first + n. */
-struct run { const struct item *items; size_t first, n; };
+struct profile_aliases { const struct alias_item *items; size_t first, n; };
 
 struct matcher {
-	struct item     *items;     /* one per (name, profile, id) */
-	size_t           n;
-	struct item     *twins;     /* further aliases of the same (name, profile, id); cluster is the item's number */
-	size_t           ntwins;
-	uint32_t         nprofiles;
+	struct alias_item *items;   /* one per (name, profile, id) */
+	size_t            n;
+	struct alias_item *twins;   /* further aliases of the same (name, profile, id); cluster is the item's number */
+	size_t            ntwins;
+	uint32_t          nprofiles;
 	NSX_VEC(uint32_t) parent;   /* of clusters: union-find */
 	NSX_VEC(uint32_t) next;     /* ring of the clusters joined with this one */
 	NSX_VEC(uint32_t) first;    /* of a cluster: its first item in order of (cluster, profile) */
@@ -58,7 +58,7 @@ struct matcher {
 };
 
 static int
-cmp_identity(const struct item *x, const struct item *y)
+cmp_identity(const struct alias_item *x, const struct alias_item *y)
 {
 	int c = nsx_str_cmp(x->a->name, y->a->name);
 
@@ -71,7 +71,7 @@ cmp_identity(const struct item *x, const struct item *y)
 static int
 by_identity(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct alias_item *x = a, *y = b;
 	int c = cmp_identity(x, y);
 
 	if (c == 0)
@@ -86,7 +86,7 @@ by_identity(const void *a, const void *b)
 }
 
 static int
-cmp_label(const struct item *x, const struct item *y)
+cmp_label(const struct alias_item *x, const struct alias_item *y)
 {
 	int c = nsx_str_cmp(x->a->name, y->a->name);
 
@@ -102,7 +102,7 @@ cmp_label(const struct item *x, const struct item *y)
 static int
 by_label(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct alias_item *x = a, *y = b;
 	int c = cmp_label(x, y);
 
 	if (c == 0)
@@ -119,7 +119,7 @@ by_profile(const void *a, const void *b)
 }
 
 static void
-classify(struct item *it, enum nsx_match_by mode)
+classify(struct alias_item *it, enum nsx_match_by mode)
 {
 	const struct nsx_match_alias *a = it->a;
 
@@ -152,11 +152,12 @@ prepare(struct matcher *m, const struct nsx_match_alias *a, size_t n, enum nsx_m
 		order[i] = &a[i];
 	qsort(order, n, sizeof *order, by_profile);
 	for (size_t i = 0; i < n; i++) {
-		struct item *it = &m->items[i];
+		struct alias_item *it = &m->items[i];
 
 		if (i == 0 || order[i - 1]->profile != order[i]->profile)
 			m->nprofiles++;
-		*it = (struct item){ .a = order[i], .alias = (uint32_t)(order[i] - a), .profile = m->nprofiles - 1 };
+		*it = (struct alias_item){ .a = order[i], .alias = (uint32_t)(order[i] - a),
+		                            .profile = m->nprofiles - 1 };
 		classify(it, mode);
 	}
 	free(order);
@@ -184,7 +185,7 @@ new_cluster(struct matcher *m)
 static int
 by_ids(const void *a, const void *b)
 {
-	const struct run *x = a, *y = b;
+	const struct profile_aliases *x = a, *y = b;
 
 	if (x->n != y->n)
 		return x->n > y->n ? -1 : 1;
@@ -197,7 +198,7 @@ by_ids(const void *a, const void *b)
 }
 
 static bool
-same_ids(const struct run *x, const struct run *y)
+same_ids(const struct profile_aliases *x, const struct profile_aliases *y)
 {
 	if (x->n != y->n)
 		return false;
@@ -209,7 +210,7 @@ same_ids(const struct run *x, const struct run *y)
 
 /* The profile whose ids define the programs: index into runs, which are sorted. */
 static size_t
-most_frequent(const struct run *runs, size_t n)
+most_frequent(const struct profile_aliases *runs, size_t n)
 {
 	size_t best = 0, best_count = 0;
 
@@ -227,9 +228,10 @@ most_frequent(const struct run *runs, size_t n)
 /* Assign clusters to the items of one profile: base + the position of the id in ref, or one of the remaining
  * clusters. */
 static void
-take_slots(struct matcher *m, const struct run *run, const struct item *ref, size_t nref, uint32_t base)
+take_slots(struct matcher *m, const struct profile_aliases *run, const struct alias_item *ref, size_t nref,
+           uint32_t base)
 {
-	struct item *it = &m->items[run->first];
+	struct alias_item *it = &m->items[run->first];
 	size_t i, k;
 
 	memset(m->taken.p, 0, nref);
@@ -254,18 +256,18 @@ take_slots(struct matcher *m, const struct run *run, const struct item *ref, siz
 static bool
 cluster_label(struct matcher *m, size_t lo, size_t hi)
 {
-	NSX_VEC(struct run) runs = { 0 };
+	NSX_VEC(struct profile_aliases) runs = { 0 };
 	uint32_t base = (uint32_t)m->parent.n;
 	bool good = true;
 
 	for (size_t i = lo, j; i < hi && good; i = j) {
 		for (j = i + 1; j < hi && m->items[j].profile == m->items[i].profile; j++)
 			;
-		good = nsx_vec_push(&runs, ((struct run){ m->items, i, j - i }));
+		good = nsx_vec_push(&runs, ((struct profile_aliases){ m->items, i, j - i }));
 	}
 	if (good) {
 		qsort(runs.p, runs.n, sizeof *runs.p, by_ids);
-		struct run ref = runs.p[most_frequent(runs.p, runs.n)];
+		struct profile_aliases ref = runs.p[most_frequent(runs.p, runs.n)];
 		for (size_t i = 0; i < ref.n && good; i++)
 			good = new_cluster(m);
 		good = good && nsx_vec_room(&m->taken, ref.n);
@@ -363,7 +365,7 @@ share_profile(struct matcher *m, uint32_t a, uint32_t b)
 static int
 by_id(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct cluster_id *x = a, *y = b;
 	int c = nsx_int_cmp(x->id, y->id);
 
 	if (c == 0)
@@ -386,7 +388,7 @@ mark(const struct matcher *m, bool *joined, uint32_t c)
 /* Entries lo .. hi have one id: join clusters that were kept apart because their digests have different marks, one
  * program with one mark to one with the other. */
 static void
-join_marks(struct matcher *m, const struct entry *e, size_t lo, size_t hi, bool *joined)
+join_marks(struct matcher *m, const struct cluster_id *e, size_t lo, size_t hi, bool *joined)
 {
 	for (size_t i = lo; i < hi && e[i].class == BY_DUMP; i++) {
 		if (joined[e[i].cluster])
@@ -405,7 +407,7 @@ join_marks(struct matcher *m, const struct entry *e, size_t lo, size_t hi, bool 
 /* The same for aliases that were only compiled: they are joined to the first program that was executed under that
  * id. */
 static void
-join_compiled(struct matcher *m, const struct entry *e, size_t lo, size_t hi)
+join_compiled(struct matcher *m, const struct cluster_id *e, size_t lo, size_t hi)
 {
 	for (size_t j = lo; j < hi; j++) {
 		if (e[j].class != BY_ID)
@@ -423,12 +425,13 @@ join_compiled(struct matcher *m, const struct entry *e, size_t lo, size_t hi)
 static bool
 join_by_id(struct matcher *m, size_t lo, size_t hi, bool *joined)
 {
-	NSX_VEC(struct entry) e = { 0 };
+	NSX_VEC(struct cluster_id) e = { 0 };
 	size_t n = 0;
 
 	for (size_t i = lo; i < hi; i++)
 		if (m->items[i].class != BY_NAME
-		    && !nsx_vec_push(&e, ((struct entry){ m->items[i].id, m->items[i].cluster, m->items[i].class }))) {
+		    && !nsx_vec_push(&e, ((struct cluster_id){ m->items[i].id, m->items[i].cluster,
+		                                               m->items[i].class }))) {
 			free(e.p);
 			return false;
 		}
@@ -460,7 +463,7 @@ add_similar(struct matcher *m, struct similar *s, uint32_t c, uint32_t at)
 	struct nsx_match_set set = { .ids = s->ids + at, .profiles = s->profiles + at };
 
 	for (uint32_t i = at; i < m->first.p[c + 1]; i++) {
-		const struct item *it = &m->items[m->by_cluster[i]];
+		const struct alias_item *it = &m->items[m->by_cluster[i]];
 
 		s->ids[at + set.nids++] = it->id;
 		s->profiles[at + set.nprofiles++] = it->profile;
@@ -536,7 +539,7 @@ join_names(struct matcher *m)
 static int
 by_unit(const void *a, const void *b)
 {
-	const struct item *x = *(const struct item *const *)a, *y = *(const struct item *const *)b;
+	const struct alias_item *x = *(const struct alias_item *const *)a, *y = *(const struct alias_item *const *)b;
 	int c = nsx_int_cmp(x->profile, y->profile);
 
 	if (c == 0)
@@ -549,7 +552,7 @@ by_unit(const void *a, const void *b)
 static bool
 join_units(struct matcher *m)
 {
-	struct item **order = malloc((m->n + 1) * sizeof *order);
+	struct alias_item **order = malloc((m->n + 1) * sizeof *order);
 
 	if (!order)
 		return false;
@@ -557,7 +560,7 @@ join_units(struct matcher *m)
 		order[i] = &m->items[i];
 	qsort(order, m->n, sizeof *order, by_unit);
 	for (size_t i = 1; i < m->n; i++) {
-		const struct item *x = order[i - 1], *y = order[i];
+		const struct alias_item *x = order[i - 1], *y = order[i];
 		if (x->a->unit >= 0 && x->a->unit == y->a->unit && x->profile == y->profile &&
 		    nsx_str_eq(x->a->name, y->a->name))
 			join(m, x->cluster, y->cluster);
@@ -569,7 +572,7 @@ join_units(struct matcher *m)
 static int
 by_first(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct alias_item *x = a, *y = b;
 	int c = nsx_int_cmp(x->profile, y->profile);
 
 	return c ? c : nsx_int_cmp(x->id, y->id) ? nsx_int_cmp(x->id, y->id) : nsx_str_cmp(x->a->name, y->a->name);

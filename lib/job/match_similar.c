@@ -51,10 +51,10 @@ nsx_names_put(struct nsx_buf *b, struct nsx_str *names, size_t n)
 }
 
 /* A set as it is compared; whole: every hash is there. */
-struct set { uint32_t hash[NSX_NAMES_KEPT]; size_t n; int64_t names; bool whole; };
+struct name_set { uint32_t hash[NSX_NAMES_KEPT]; size_t n; int64_t names; bool whole; };
 
 static bool
-read_set(struct nsx_str text, struct set *s)
+read_set(struct nsx_str text, struct name_set *s)
 {
 	const char *colon = text.len ? memchr(text.ptr, ':', text.len) : NULL;
 
@@ -81,7 +81,7 @@ read_set(struct nsx_str text, struct set *s)
 
 /* The number of hashes up to the bound. */
 static size_t
-upto(const struct set *s, uint32_t bound)
+upto(const struct name_set *s, uint32_t bound)
 {
 	size_t n = 0;
 
@@ -93,7 +93,7 @@ upto(const struct set *s, uint32_t bound)
 double
 nsx_names_share(struct nsx_str x, struct nsx_str y, bool *holds)
 {
-	struct set a, b;
+	struct name_set a, b;
 	uint32_t bound = UINT32_MAX;
 	size_t common = 0;
 
@@ -124,16 +124,16 @@ nsx_names_share(struct nsx_str x, struct nsx_str y, bool *holds)
 /* ---- programs */
 
 /* A program: its representative, its ids and profiles, ascending. */
-struct program {
+struct similar_program {
 	uint32_t set;
 	NSX_VEC(int64_t)  ids;
 	NSX_VEC(uint32_t) profiles;
 };
 
-struct programs { NSX_VEC(struct program) list; };
+struct similar_programs { NSX_VEC(struct similar_program) list; };
 
 static bool
-shares_id(const struct program *p, const struct nsx_match_set *s)
+shares_id(const struct similar_program *p, const struct nsx_match_set *s)
 {
 	for (size_t i = 0, k = 0; i < p->ids.n && k < s->nids;) {
 		if (p->ids.p[i] == s->ids[k])
@@ -147,7 +147,7 @@ shares_id(const struct program *p, const struct nsx_match_set *s)
 }
 
 static bool
-shares_profile(const struct program *p, const struct nsx_match_set *s)
+shares_profile(const struct similar_program *p, const struct nsx_match_set *s)
 {
 	for (size_t i = 0, k = 0; i < p->profiles.n && k < s->nprofiles;) {
 		if (p->profiles.p[i] == s->profiles[k])
@@ -163,14 +163,14 @@ shares_profile(const struct program *p, const struct nsx_match_set *s)
 static int64_t
 names_of(const struct nsx_match_set *s)
 {
-	struct set set;
+	struct name_set set;
 
 	return read_set(s->names, &set) ? set.names : 0;
 }
 
 /* How well the set fits the program: below 0 not at all; an equal id counts more than any share. */
 static double
-fit(const struct nsx_match_set *s, const struct program *p, const struct nsx_match_set *set)
+fit(const struct nsx_match_set *s, const struct similar_program *p, const struct nsx_match_set *set)
 {
 	bool holds, same = shares_id(p, set);
 	double share = shares_profile(p, set) ? -1 : nsx_names_share(s[p->set].names, set->names, &holds);
@@ -184,7 +184,7 @@ fit(const struct nsx_match_set *s, const struct program *p, const struct nsx_mat
 
 /* Add the ids and profiles of a set. */
 static bool
-extend(struct program *p, const struct nsx_match_set *s)
+extend(struct similar_program *p, const struct nsx_match_set *s)
 {
 	size_t n = 0;
 
@@ -207,9 +207,9 @@ extend(struct program *p, const struct nsx_match_set *s)
 
 /* Give set i its program, a new one if none fits. */
 static bool
-place(struct programs *all, struct nsx_match_set *s, uint32_t i)
+place(struct similar_programs *all, struct nsx_match_set *s, uint32_t i)
 {
-	struct program *best = NULL;
+	struct similar_program *best = NULL;
 	double most = -1;
 
 	for (size_t k = 0; k < all->list.n; k++) {
@@ -220,7 +220,7 @@ place(struct programs *all, struct nsx_match_set *s, uint32_t i)
 		}
 	}
 	if (!best) {
-		if (!nsx_vec_push(&all->list, ((struct program){ .set = i })))
+		if (!nsx_vec_push(&all->list, ((struct similar_program){ .set = i })))
 			return false;
 		best = &all->list.p[all->list.n - 1];
 	}
@@ -228,12 +228,12 @@ place(struct programs *all, struct nsx_match_set *s, uint32_t i)
 	return extend(best, &s[i]);
 }
 
-struct place { int64_t names; struct nsx_str text; uint32_t i; };
+struct set_size { int64_t names; struct nsx_str text; uint32_t i; };
 
 static int
 by_size(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct set_size *x = a, *y = b;
 
 	if (x->names != y->names)
 		return x->names > y->names ? -1 : 1;
@@ -244,12 +244,12 @@ by_size(const void *a, const void *b)
 bool
 nsx_match_similar(struct nsx_match_set *s, size_t n)
 {
-	struct place *order = malloc((n + 1) * sizeof *order);
-	struct programs all = { 0 };
+	struct set_size *order = malloc((n + 1) * sizeof *order);
+	struct similar_programs all = { 0 };
 	bool good = order != NULL;
 
 	for (uint32_t i = 0; i < n && good; i++)
-		order[i] = (struct place){ names_of(&s[i]), s[i].names, i };
+		order[i] = (struct set_size){ names_of(&s[i]), s[i].names, i };
 	if (good)
 		qsort(order, n, sizeof *order, by_size);
 	for (size_t i = 0; i < n && good; i++)

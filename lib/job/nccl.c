@@ -172,12 +172,12 @@ nsx_nccl_apart(const struct nsx_nccl_set *s)
 
 /* ---- numbering */
 
-struct ranked { const struct nsx_nccl_set *s; uint32_t key; };
+struct keyed_set { const struct nsx_nccl_set *s; uint32_t key; };
 
 static int
 by_key(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct keyed_set *x = a, *y = b;
 	const struct nsx_nccl_key *p = &x->s->keys.p[x->key], *q = &y->s->keys.p[y->key];
 	int c = nsx_str_cmp(nsx_intern_str(&x->s->texts, p->comm), nsx_intern_str(&x->s->texts, q->comm));
 
@@ -189,11 +189,11 @@ by_key(const void *a, const void *b)
 static bool
 rank_keys(struct nsx_nccl_set *s)
 {
-	struct ranked *list = malloc((s->keys.n + 1) * sizeof *list);
+	struct keyed_set *list = malloc((s->keys.n + 1) * sizeof *list);
 
 	s->rank = malloc((s->keys.n + 1) * sizeof *s->rank);
 	for (uint32_t i = 0; list && i < s->keys.n; i++)
-		list[i] = (struct ranked){ s, i };
+		list[i] = (struct keyed_set){ s, i };
 	if (list && s->keys.n > 1)
 		qsort(list, s->keys.n, sizeof *list, by_key);
 	for (uint32_t i = 0; list && s->rank && i < s->keys.n; i++)

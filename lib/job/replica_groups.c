@@ -14,10 +14,10 @@ is_listed(const struct nsx_catalogue *c, int64_t device)
 }
 
 /* The devices of one groups record, joined into components: parent links, a root is its own parent. */
-struct joining { NSX_VEC(uint32_t) parent; NSX_VEC(int64_t) device; };
+struct components { NSX_VEC(uint32_t) parent; NSX_VEC(int64_t) device; };
 
 static uint32_t
-root_of(struct joining *j, uint32_t i)
+root_of(struct components *j, uint32_t i)
 {
 	while (j->parent.p[i] != i)
 		i = j->parent.p[i] = j->parent.p[j->parent.p[i]];
@@ -26,7 +26,7 @@ root_of(struct joining *j, uint32_t i)
 
 /* The index in j of the device of this set, added if it is new; NSX_NONE when out of memory. */
 static uint32_t
-member_at(struct nsx_replica_groups *r, struct joining *j, uint32_t set, int64_t device)
+member_at(struct nsx_replica_groups *r, struct components *j, uint32_t set, int64_t device)
 {
 	uint32_t *at = nsx_map_at(&r->member_of, (struct nsx_key){ set, (uint64_t)device });
 	uint32_t n = (uint32_t)j->parent.n;
@@ -38,7 +38,7 @@ member_at(struct nsx_replica_groups *r, struct joining *j, uint32_t set, int64_t
 
 /* `0,1;2,3`: NSX_OK, NSX_EOF if it is of another form, NSX_ERR when out of memory. */
 static int
-join_members(struct nsx_replica_groups *r, struct joining *j, uint32_t set, struct nsx_str s)
+join_members(struct nsx_replica_groups *r, struct components *j, uint32_t set, struct nsx_str s)
 {
 	uint32_t before = NSX_NONE;   /* in the same group */
 
@@ -64,7 +64,7 @@ join_members(struct nsx_replica_groups *r, struct joining *j, uint32_t set, stru
 
 /* Number the components and store the number of each member. */
 static int
-number_components(struct nsx_replica_groups *r, const struct nsx_catalogue *c, struct joining *j, uint32_t set)
+number_components(struct nsx_replica_groups *r, const struct nsx_catalogue *c, struct components *j, uint32_t set)
 {
 	uint32_t base = (uint32_t)r->groups.n, *number = malloc((j->parent.n + 1) * sizeof *number);
 
@@ -98,7 +98,7 @@ nsx_replica_groups_take(struct nsx_replica_groups *r, const struct nsx_catalogue
 {
 	int64_t number = nsx_int(rec, NSX_GROUPS_groups, NSX_ABSENT);
 	uint32_t *at = nsx_map_at(&r->set_of, (struct nsx_key){ (uint64_t)number, 0 });
-	struct joining j = { 0 };
+	struct components j = { 0 };
 	int rc = at ? NSX_OK : NSX_ERR;
 
 	if (at && *at == NSX_NONE) {

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 
 /* Steps [at, at + n) of one device and class. */
-struct run { size_t at, n; int64_t shift; bool shared; };
+struct device_steps { size_t at, n; int64_t shift; bool shared; };
 
 static uint64_t
 distance(int64_t a, int64_t b)
@@ -73,16 +73,16 @@ find_shift(const struct nsx_step_of *ref, size_t m, const struct nsx_step_of *ow
 
 /* Number the steps of the n runs of a class. */
 static void
-number(struct nsx_step_of *list, const struct nsx_catalogue *cat, struct run *runs, size_t n, int64_t *room)
+number(struct nsx_step_of *list, const struct nsx_catalogue *cat, struct device_steps *runs, size_t n, int64_t *room)
 {
-	const struct run *ref = &runs[0];
+	const struct device_steps *ref = &runs[0];
 	int64_t least = 0;
 
 	for (size_t i = 1; i < n; i++)
 		if (runs[i].n > ref->n)
 			ref = &runs[i];
 	for (size_t i = 0; i < n; i++) {
-		struct run *r = &runs[i];
+		struct device_steps *r = &runs[i];
 
 		r->shared = r == ref || (one_clock(&cat->devices.p[list[r->at].device],
 		                                   &cat->devices.p[list[ref->at].device])
@@ -98,12 +98,12 @@ number(struct nsx_step_of *list, const struct nsx_catalogue *cat, struct run *ru
 int
 nsx_step_numbers(struct nsx_step_of *list, size_t n, const struct nsx_catalogue *cat, struct nsx_err *err)
 {
-	NSX_VEC(struct run) runs = { 0 };
+	NSX_VEC(struct device_steps) runs = { 0 };
 	int64_t *room = malloc((n + 1) * sizeof *room);
 	bool good = room != NULL;
 
 	for (size_t i = 0; good && i < n;) {
-		struct run r = { .at = i };
+		struct device_steps r = { .at = i };
 
 		if (i && list[i].class != list[i - 1].class) {
 			number(list, cat, runs.p, runs.n, room);

@@ -81,13 +81,13 @@ static const struct nsx_sum_def kinds = {
 };
 
 /* A running copy that hides others, but not itself: what hides it. */
-struct running { uint32_t row; int64_t end; struct nsx_union hidden; };
+struct running_copy { uint32_t row; int64_t end; struct nsx_union hidden; };
 
 /* A copy that does not hide others: how long others ran before it began. */
-struct ending { int64_t end; uint64_t before; uint32_t row; };
+struct ending_copy { int64_t end; uint64_t before; uint32_t row; };
 
 /* busy: of what hides copies. endings: a heap by end. */
-struct device { struct nsx_union busy; NSX_VEC(struct running) running; NSX_VEC(struct ending) endings; };
+struct device { struct nsx_union busy; NSX_VEC(struct running_copy) running; NSX_VEC(struct ending_copy) endings; };
 
 /* A copy that breaks a rule. */
 struct finding { int64_t rule, pid, device, start, dur, bytes; uint32_t src, dst, api; };
@@ -144,12 +144,12 @@ finding(const struct nsx_copies_book *f, size_t i)
 /* ---- hidden time */
 
 static bool
-ends_before(const void *unused, const struct ending *a, const struct ending *b)
+ends_before(const void *unused, const struct ending_copy *a, const struct ending_copy *b)
 {
 	(void)unused;
 	return a->end < b->end;
 }
-NSX_HEAP(endings, struct ending, const void *, ends_before)
+NSX_HEAP(endings, struct ending_copy, const void *, ends_before)
 
 static void
 hide(struct nsx_copies_book *f, uint32_t at, uint64_t ns)
@@ -164,7 +164,7 @@ book(struct nsx_copies_book *f, struct device *d, int64_t now)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < d->running.n; i++) {
-		const struct running *r = &d->running.p[i];
+		const struct running_copy *r = &d->running.p[i];
 
 		if (r->end > now)
 			d->running.p[kept++] = *r;
@@ -173,7 +173,7 @@ book(struct nsx_copies_book *f, struct device *d, int64_t now)
 	}
 	d->running.n = kept;
 	while (d->endings.n && d->endings.p[0].end <= now) {
-		struct ending e = endings_pop(NULL, d->endings.p, d->endings.n--);
+		struct ending_copy e = endings_pop(NULL, d->endings.p, d->endings.n--);
 
 		hide(f, e.row, nsx_union_before(&d->busy, e.end) - e.before);
 	}
@@ -258,7 +258,7 @@ take_copy(struct nsx_copies_book *f, const struct nsx_rec *op, const struct nsx_
 	r->count++;
 	r->bytes = nsx_add_sat(r->bytes, bytes, &f->clipped);
 	r->time = nsx_add_sat(r->time, t->dur, &f->clipped);
-	struct running run = { at, end, { 0 } };
+	struct running_copy run = { at, end, { 0 } };
 
 	if (d->busy.any)
 		nsx_union_add(&run.hidden, start, d->busy.end < end ? d->busy.end : end);
@@ -266,7 +266,7 @@ take_copy(struct nsx_copies_book *f, const struct nsx_rec *op, const struct nsx_
 		return nsx_err_nomem(f->err, NULL);
 	if (!comm)
 		endings_push(NULL, d->endings.p, d->endings.n++,
-		             (struct ending){ end, nsx_union_before(&d->busy, start), at });
+		             (struct ending_copy){ end, nsx_union_before(&d->busy, start), at });
 	enum rule rule = f->options.findings ? broken_rule(op, set, (enum mode)new.mode, api) : NRULES;
 	struct finding *found = rule == NRULES ? NULL : nsx_sums_add(&f->findings);
 
@@ -301,7 +301,7 @@ take_op(struct nsx_copies_book *f, const struct nsx_rec *rec, const struct nsx_r
 	if (copy && !comm)
 		return NSX_OK;
 	for (size_t i = 0; i < others; i++) {
-		struct running *r = &d->running.p[i];
+		struct running_copy *r = &d->running.p[i];
 
 		nsx_union_add(&r->hidden, start, end < r->end ? end : r->end);
 	}

@@ -33,10 +33,10 @@ struct time { struct key key; int64_t ns[2]; };
 static const struct nsx_sum_def times = { .size = sizeof(struct time), .key = sizeof(struct key) };
 
 /* Kind and name of what an operation is: the thing of job/activity.h is the number of one. */
-struct named { enum thing thing; uint32_t name; };
+struct named_thing { enum thing thing; uint32_t name; };
 
 /* A device. */
-struct running {
+struct explained_device {
 	struct nsx_parts parts;
 	NSX_VEC(uint32_t) windows;   /* 2 * pair + (1 for the slow step), of the device */
 	bool    placed;
@@ -50,8 +50,8 @@ struct explain {
 	struct nsx_intern     names;
 	NSX_VEC(struct pair)  pairs;
 	NSX_VEC(struct nsx_window_given) windows;   /* base and new of pair 0, 1, ... */
-	NSX_VEC(struct running) devices;          /* by index of idle.cat */
-	struct nsx_intern     named;              /* of struct named */
+	NSX_VEC(struct explained_device) devices;          /* by index of idle.cat */
+	struct nsx_intern     named;              /* of struct named_thing */
 	struct nsx_sums       times;              /* of struct time */
 };
 
@@ -67,14 +67,14 @@ count(struct explain *e, uint32_t window, enum thing thing, uint32_t name, int64
 	return t != NULL;
 }
 
-struct counting { struct explain *e; const struct running *d; };
+struct counting { struct explain *e; const struct explained_device *d; };
 
 static int
 count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
 	struct explain *e = ((struct counting *)state)->e;
-	const struct running *d = ((struct counting *)state)->d;
-	struct named n;
+	const struct explained_device *d = ((struct counting *)state)->d;
+	struct named_thing n;
 
 	if (part == NSX_PART_IDLE)
 		return NSX_OK;
@@ -119,14 +119,14 @@ thing_of(struct explain *e, const struct nsx_rec *op, enum nsx_part part, uint32
 }
 
 /* The device's state with its windows; NULL when out of memory. */
-static struct running *
+static struct explained_device *
 device_of(struct explain *e, const struct nsx_rec *op)
 {
 	uint32_t at = nsx_cat_device(&e->idle.cat, op);
-	struct running *d;
+	struct explained_device *d;
 
 	while (at != NSX_NONE && e->devices.n <= at)
-		if (!nsx_vec_push(&e->devices, ((struct running){ 0 })))
+		if (!nsx_vec_push(&e->devices, ((struct explained_device){ 0 })))
 			return NULL;
 	if (at == NSX_NONE)
 		return NULL;
@@ -144,8 +144,8 @@ take_op(struct explain *e, const struct nsx_rec *op)
 {
 	int64_t start = nsx_int(op, NSX_OP_start, NSX_ABSENT), dur = nsx_int(op, NSX_OP_dur, -1),
 	    end = nsx_add_sat(start, dur, NULL);
-	struct running *d = device_of(e, op);
-	struct named n = { 0 };
+	struct explained_device *d = device_of(e, op);
+	struct named_thing n = { 0 };
 	enum nsx_part part;
 
 	if (!d)
