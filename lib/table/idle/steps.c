@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "job/step_windows.h"
-#include "stream/spool.h"
+#include "job/steps/find.h"
 #include "table/idle/idle.h"
-#include "table/steps/rows.h"
 
 static int
 by_start(const void *a, const void *b)
