@@ -5,8 +5,8 @@
 
 #include "base/num.h"
 #include "base/sort.h"
-#include "job/step_marks.h"
-#include "job/step_windows.h"
+#include "job/steps/marks.h"
+#include "job/steps/windows.h"
 #include "stream/fields.h"
 #include "stream/order.h"
 #include "stream/interleave.h"

@@ -1,5 +1,5 @@
 /* steps.h -- the stream with its steps as records: all of it, or for each device only what begins in or runs into the
- * periods that count (job/step_windows.h). */
+ * periods that count (job/steps/windows.h). */
 #ifndef NSX_FILTER_STEPS_H
 #define NSX_FILTER_STEPS_H
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/communicates.h"
+#include "job/comm/communicates.h"
 
 static struct nsx_rec
 rec_of(const struct mg_held *h)

@@ -3,7 +3,7 @@
 #ifndef NSX_JOB_STEPS_FIND_H
 #define NSX_JOB_STEPS_FIND_H
 
-#include "job/steps.h"
+#include "job/steps/steps.h"
 #include "stream/spool.h"
 
 /* Which steps are meant. */

@@ -12,7 +12,7 @@
 #include "job/names.h"
 #include "job/overruns.h"
 #include "job/range_book.h"
-#include "job/step_of.h"
+#include "job/steps/step_of.h"
 #include "job/threads.h"
 
 /* Which records are steps. */
@@ -71,7 +71,7 @@ struct nsx_step_set {
 	NSX_VEC(struct nsx_step) steps;
 	NSX_VEC(struct nsx_step_of) list;   /* after nsx_steps_finish by class (bytewise), device number, start */
 	struct nsx_map     list_of;         /* (step, device) -> list; of modules (device and program, execution) */
-	NSX_VEC(struct nsx_step_of) marks;  /* of `step` records of these steps (step_marks.h), */
+	NSX_VEC(struct nsx_step_of) marks;  /* of `step` records of these steps (marks.h), */
 	NSX_VEC(struct nsx_step) marked;    /* and their steps: they become list and steps */
 	uint32_t           by;              /* how the marked steps were named: 1 + a number in names; 0: found */
 	struct nsx_between between;         /* ranges between steps */

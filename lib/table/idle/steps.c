@@ -3,7 +3,7 @@
  * then from the spool for the activities of the time between them. */
 #include <stdlib.h>
 
-#include "job/step_windows.h"
+#include "job/steps/windows.h"
 #include "job/steps/find.h"
 #include "table/idle/idle.h"
 
