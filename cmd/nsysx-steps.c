@@ -32,6 +32,7 @@ static const struct nsx_cli cli = { "nsysx-steps",
 static int
 write_stream(int nops, char **ops, const struct nsx_steps_options *o)
 {
+	const struct nsx_steps_wanted wanted = { .step = o->step, .module = o->module, .require = o->require };
 	struct nsx_tool t;
 
 	if (nsx_tool_forms() || nsx_tool_table.top >= 0
@@ -40,26 +41,26 @@ write_stream(int nops, char **ops, const struct nsx_steps_options *o)
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	/* The headers of the second reading are written. */
 	nsx_writer_follow(t.out, NULL);
-	return nsx_tool_finish(&t, nsx_steps_write(t.in, o, cut, t.out, &t.diags, &t.err));
+	return nsx_tool_finish(&t, nsx_steps_write(t.in, &wanted, cut, t.out, &t.diags, &t.err));
 }
 
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_steps_options o = { .step = step, .module = module, .require = nsx_tool_input.require };
-	struct nsx_steps_form form = { .each = each };
+	struct nsx_steps_options o = { .step = step, .module = module, .require = nsx_tool_input.require,
+	                               .each = each };
 	struct nsx_table *table = NULL;
 	struct nsx_tool t;
 	const char *why;
 	int64_t ndiags = 0, percentile;
 
 	if (explain && !*explain)
-		form.explain = 99;
+		o.explain = 99;
 	else if (explain && (!nsx_get_int(nsx_str_c(explain), &percentile) || percentile < 1 || percentile > 100))
 		nsx_cli_misuse(&cli, "--explain=%s: want a percentile from 1 to 100", explain);
 	else if (explain)
-		form.explain = (int)percentile;
+		o.explain = (int)percentile;
 	if (each + mark + cut + (explain != NULL) > 1)
 		nsx_cli_misuse(&cli, "--each, --explain, --mark and --cut exclude each other");
 	if (!cut && !mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
@@ -73,7 +74,7 @@ main(int argc, char **argv)
 		return write_stream(nops, argv, &o);
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
-	int rc = nsx_steps(t.in, &o, &form, &table, &ndiags, &t.diags, &t.err);
+	int rc = nsx_steps(t.in, &o, &table, &ndiags, &t.diags, &t.err);
 	if (rc == NSX_OK)
 		rc = nsx_tool_write_table(&t, table, ndiags);
 	rc = nsx_tool_finish(&t, rc);

@@ -7,7 +7,7 @@
 #include "job/comm/marks.h"
 #include "job/diags_of.h"
 
-struct marking {
+struct adding {
 	struct nsx_reader *in;
 	struct nsx_writer *out;
 	struct nsx_err    *err;
@@ -18,7 +18,7 @@ struct marking {
 
 /* Write the headers that came before the next record. */
 static int
-declare(struct marking *a)
+declare(struct adding *a)
 {
 	int n;
 	const struct nsx_kind *const *kinds = nsx_reader_kinds(a->in, &n);
@@ -32,7 +32,7 @@ declare(struct marking *a)
 static int
 put(void *state, struct nsx_rec *rec)
 {
-	struct marking *a = state;
+	struct adding *a = state;
 
 	/* Collective records are no input: the headers before the next record of it come behind them. */
 	if (rec->kind->id != NSX_COLLECTIVE) {
@@ -45,7 +45,7 @@ put(void *state, struct nsx_rec *rec)
 
 /* Remember the headers that came before this record. */
 static int
-note_headers(struct marking *a)
+note_headers(struct adding *a)
 {
 	int n;
 
@@ -57,7 +57,7 @@ note_headers(struct marking *a)
 }
 
 static int
-pass(struct marking *a, struct nsx_collective_marks *marks)
+pass(struct adding *a, struct nsx_collective_marks *marks)
 {
 	struct nsx_rec rec;
 	int rc;
@@ -80,7 +80,7 @@ int
 nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
                 struct nsx_err *err)
 {
-	struct marking a = { .in = in, .out = out, .err = err };
+	struct adding a = { .in = in, .out = out, .err = err };
 	struct nsx_collective_marks *marks = nsx_collective_marks_new(put, &a, hold_bytes, err);
 	int rc = marks ? nsx_reader_add_columns(in, NSX_COLLECTIVE) : NSX_ERR;
 

@@ -91,11 +91,11 @@ keep(void *state, const struct nsx_rec *rec)
 
 /* ---- the stream ---- */
 
-/* How the options name steps. */
+/* How steps were named. */
 static bool
-put_by(const struct nsx_steps_options *options, const struct nsx_step_set *set, struct nsx_buf *b)
+put_by(const struct nsx_steps_wanted *wanted, const struct nsx_step_set *set, struct nsx_buf *b)
 {
-	nsx_step_by(options->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, options->step ? options->step : options->module,
+	nsx_step_by(wanted->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, wanted->step ? wanted->step : wanted->module,
 	            b);
 	/* Marks that were used say it themselves. */
 	if (!b->len && set->by)
@@ -104,7 +104,7 @@ put_by(const struct nsx_steps_options *options, const struct nsx_step_set *set, 
 }
 
 int
-nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_options *options, bool cut, struct nsx_writer *out,
+nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, bool cut, struct nsx_writer *out,
                 struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_set set = { .err = err };
@@ -117,10 +117,10 @@ nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_options *options, 
 	for (enum nsx_kind_id k = 0; spool && nsx_spool_keeps(spool) && k <= NSX_NKINDS; k++)
 		nsx_reader_need(in, k, NSX_EVERY);
 	if (spool)
-		rc = nsx_steps_collect(in, options, &set, spool, diags, err);
+		rc = nsx_steps_find(in, wanted, &set, spool, diags, err);
 	if (rc == NSX_OK)
 		rc = nsx_step_windows(&set, &c.windows);
-	if (rc == NSX_OK && (!list_steps(&c) || !put_by(options, &set, &by)))
+	if (rc == NSX_OK && (!list_steps(&c) || !put_by(wanted, &set, &by)))
 		rc = nsx_err_nomem(err, NULL);
 	c.by = nsx_buf_view(&by);
 	struct nsx_interleave steps = { NSX_STEP, c.n, fill, keep, &c };

@@ -10,7 +10,7 @@
  * with a `step` record for each step, in place of those that it had. cut: only the steps whose periods count, and of
  * other work of a device the records that begin in them. Not finished: the caller does that. NSX_OK, or NSX_ERR with
  * err filled. */
-int nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_options *options, bool cut, struct nsx_writer *out,
+int nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, bool cut, struct nsx_writer *out,
                     struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

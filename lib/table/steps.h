@@ -6,15 +6,15 @@
 #include "base/table.h"
 #include "job/steps/find.h"
 
-/* What is printed of them. */
-struct nsx_steps_form {
-	bool each;      /* a row for each step instead of for each class and device */
-	int  explain;   /* above 0: the step of that percentile compared with the median one instead */
+struct nsx_steps_options {
+	const char *step, *module, *require;   /* as in struct nsx_steps_wanted */
+	bool        each;      /* a row for each step instead of for each class and device */
+	int         explain;   /* above 0: the step of that percentile compared with the median one instead */
 };
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). The caller frees *table; *ndiags is the number of
  * diags of the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, const struct nsx_steps_form *form,
-              struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
+int nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_table **table, int64_t *ndiags,
+              struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

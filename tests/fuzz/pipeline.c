@@ -166,9 +166,9 @@ host_table(struct nsx_reader *in, int number, struct nsx_outfile *out, struct ns
 		return nsx_copies(in, &opts, t, &ndiags, diags, err);
 	}
 	number -= COPIES;
-	const struct nsx_steps_options opts = { .step = number == 1 ? "f" : number == 2 ? "(.*)" : NULL, .module = number == 3 ? "jit_f" : NULL };
-	const struct nsx_steps_form form = { .each = number == 1, .explain = number >= 3 ? 99 : 0 };
-	return nsx_steps(in, &opts, &form, t, &ndiags, diags, err);
+	const struct nsx_steps_options opts = { .step = number == 1 ? "f" : number == 2 ? "(.*)" : NULL, .module = number == 3 ? "jit_f" : NULL,
+	                                        .each = number == 1, .explain = number >= 3 ? 99 : 0 };
+	return nsx_steps(in, &opts, t, &ndiags, diags, err);
 }
 
 /* Make and print one of the tables. */

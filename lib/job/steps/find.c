@@ -66,7 +66,7 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 }
 
 static int
-find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
+find_class(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s,
            struct nsx_spool *again, char **class, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_classes classes = { .err = err };
@@ -75,7 +75,7 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
 
 	if (rc == NSX_OK) {
 		nsx_spool_follow(f.spool, in);
-		rc = nsx_read_all(in, options->require, take_first, &f, err);
+		rc = nsx_read_all(in, wanted->require, take_first, &f, err);
 	}
 	if (rc == NSX_OK && !s->cat.programs.n && !s->marks.n) {
 		rc = nsx_step_classes_pick(&classes, class, diags);
@@ -96,47 +96,47 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
 }
 
 int
-nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
-                  struct nsx_spool *again, struct nsx_diags *diags, struct nsx_err *err)
+nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s,
+               struct nsx_spool *again, struct nsx_diags *diags, struct nsx_err *err)
 {
 	char *class = NULL;
 	regex_t pattern;
 	int rc = NSX_OK;
 
-	*s = (struct nsx_step_set){ .kind = options->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = options->step
-	                            ? options->step : options->module, .err = err };
-	if (options->step) {
-		if (nsx_pattern_compile(options->step, 0, &pattern, err) != NSX_OK)
+	*s = (struct nsx_step_set){ .kind = wanted->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = wanted->step
+	                            ? wanted->step : wanted->module, .err = err };
+	if (wanted->step) {
+		if (nsx_pattern_compile(wanted->step, 0, &pattern, err) != NSX_OK)
 			return NSX_ERR;
 		s->pattern = &pattern;
 		s->groups = pattern.re_nsub;
 	}
 	nsx_steps_need(s, in);
-	if (!options->step && !options->module)
+	if (!wanted->step && !wanted->module)
 		nsx_step_classes_need(in);
 	if (again)
 		nsx_spool_follow(again, in);
-	if (options->step || options->module) {
-		rc = nsx_read_all(in, options->require, take_set, &(struct collecting){ s, again }, err);
+	if (wanted->step || wanted->module) {
+		rc = nsx_read_all(in, wanted->require, take_set, &(struct collecting){ s, again }, err);
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(s);
-		if (rc == NSX_OK && !s->list.n && options->step && s->matched)
+		if (rc == NSX_OK && !s->list.n && wanted->step && s->matched)
 			nsx_diag_add(diags, NSX_WARNING, "", 1, "no range that matches %s is a step: none has GPU work "
-			             "of a known device", options->step);
-		else if (rc == NSX_OK && !s->list.n && options->step)
-			rc = nsx_missing_range(&s->near, options->step, !nsx_reader_records(in), diags, err);
-		else if (rc == NSX_OK && s->list.n && options->step)
-			rc = nsx_steps_single(s, options->step, diags);
+			             "of a known device", wanted->step);
+		else if (rc == NSX_OK && !s->list.n && wanted->step)
+			rc = nsx_missing_range(&s->near, wanted->step, !nsx_reader_records(in), diags, err);
+		else if (rc == NSX_OK && s->list.n && wanted->step)
+			rc = nsx_steps_single(s, wanted->step, diags);
 		else if (rc == NSX_OK && !s->list.n)
-			rc = nsx_missing_program(&s->cat, options->module, !nsx_reader_records(in), diags, err);
+			rc = nsx_missing_program(&s->cat, wanted->module, !nsx_reader_records(in), diags, err);
 	} else {
-		rc = find_class(in, options, s, again, &class, diags, err);
+		rc = find_class(in, wanted, s, again, &class, diags, err);
 	}
 	if (rc == NSX_OK) {
 		nsx_steps_report(s, diags);
 		nsx_steps_report_overlapping(s, diags);
 	}
-	if (options->step)
+	if (wanted->step)
 		regfree(&pattern);
 	s->pattern = NULL;
 	s->label = NULL;

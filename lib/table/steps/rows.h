@@ -4,8 +4,19 @@
 
 #include "base/table.h"
 #include "job/steps/find.h"
+#include "table/steps.h"
 
 /* A row for each class and device, or with `each` for each step; NULL when out of memory. */
 struct nsx_table *nsx_steps_table(const struct nsx_step_set *s, bool each);
+
+/* nsx_steps_find for the options of a table. */
+static inline int
+nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
+                  struct nsx_spool *again, struct nsx_diags *diags, struct nsx_err *err)
+{
+	const struct nsx_steps_wanted wanted = { options->step, options->module, options->require };
+
+	return nsx_steps_find(in, &wanted, s, again, diags, err);
+}
 
 #endif
