@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/stat.h"
@@ -32,9 +31,6 @@ struct key { uint32_t pair, thing, name, none; };
 struct time { struct key key; int64_t ns[2]; };
 static const struct nsx_sum_def times = { .size = sizeof(struct time), .key = sizeof(struct key) };
 
-/* Kind and name of what an operation is: the thing of job/activity.h is the number of one. */
-struct named_thing { enum thing thing; uint32_t name; };
-
 /* A device. */
 struct explained_device {
 	struct nsx_parts parts;
@@ -51,7 +47,6 @@ struct explain {
 	NSX_VEC(struct pair)  pairs;
 	NSX_VEC(struct nsx_window_given) windows;   /* base and new of pair 0, 1, ... */
 	NSX_VEC(struct explained_device) devices;          /* by index of idle.cat */
-	struct nsx_intern     named;              /* of struct named_thing */
 	struct nsx_sums       times;              /* of struct time */
 };
 
@@ -74,16 +69,16 @@ count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
 	struct explain *e = ((struct counting *)state)->e;
 	const struct explained_device *d = ((struct counting *)state)->d;
-	struct named_thing n;
 
 	if (part == NSX_PART_IDLE)
 		return NSX_OK;
-	memcpy(&n, nsx_intern_str(&e->named, d->parts.thing[part]).ptr, sizeof n);
+	uint32_t thing = d->parts.thing[part];
+
 	for (size_t i = 0; i < d->windows.n; i++) {
 		const struct nsx_window_given *w = &e->windows.p[d->windows.p[i]];
 		int64_t a = start > w->start ? start : w->start, b = end < w->end ? end : w->end;
 
-		if (a < b && !count(e, d->windows.p[i], n.thing, n.name, b - a))
+		if (a < b && !count(e, d->windows.p[i], (enum thing)(thing % NTHINGS), thing / NTHINGS, b - a))
 			return NSX_ERR;
 	}
 	return NSX_OK;
@@ -145,21 +140,20 @@ take_op(struct explain *e, const struct nsx_rec *op)
 	int64_t start = nsx_int(op, NSX_OP_start, NSX_ABSENT), dur = nsx_int(op, NSX_OP_dur, -1),
 	    end = nsx_add_sat(start, dur, NULL);
 	struct explained_device *d = device_of(e, op);
-	struct named_thing n = { 0 };
 	enum nsx_part part;
+	enum thing thing;
+	uint32_t name;
 
 	if (!d)
 		return false;
 	if (start == NSX_ABSENT || dur < 0 || !nsx_has(op, NSX_OP_device))
 		return true;
 	part = nsx_part_of(op, nsx_cat_communicates(&e->idle.cat, op));
-	n.thing = thing_of(e, op, part, &n.name);
-
-	uint32_t number = n.name == NSX_NONE ? (uint32_t)NSX_NONE
-	                                     : nsx_intern(&e->named, (struct nsx_str){ (const char *)&n, sizeof n });
-
-	return number != NSX_NONE && nsx_parts_add_thing(&d->parts, part, number, start, end, count_run,
-	                                                 &(struct counting){ e, d }) == NSX_OK;
+	thing = thing_of(e, op, part, &name);
+	/* One number of both, for the sweep. */
+	return name < NSX_NONE / NTHINGS
+	       && nsx_parts_add_thing(&d->parts, part, name * NTHINGS + thing, start, end, count_run,
+	                              &(struct counting){ e, d }) == NSX_OK;
 }
 
 static int
@@ -409,7 +403,6 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	nsx_idle_free(&e.idle);
 	nsx_range_book_free(&e.book);
 	nsx_intern_free(&e.names);
-	nsx_intern_free(&e.named);
 	free(e.pairs.p);
 	free(e.windows.p);
 	for (size_t i = 0; i < e.devices.n; i++)
