@@ -72,12 +72,6 @@ nsx_parts_add_thing(struct nsx_parts *p, enum nsx_part part, uint32_t thing, int
 }
 
 int
-nsx_parts_add(struct nsx_parts *p, enum nsx_part part, int64_t start, int64_t end, nsx_part_fn *run, void *state)
-{
-	return nsx_parts_add_thing(p, part, 0, start, end, run, state);
-}
-
-int
 nsx_parts_finish(struct nsx_parts *p, nsx_part_fn *run, void *state)
 {
 	return p->begun ? report(p, nsx_parts_end(p), run, state) : NSX_OK;

@@ -80,15 +80,18 @@ struct nsx_parts {
  * a status that stops nsx_parts_add. Of a run that is not idle, p->thing[part] is what runs. */
 typedef int nsx_part_fn(void *state, enum nsx_part part, int64_t start, int64_t end);
 
-/* Report the time before the operation [start, end) and add the operation. Operations come in order of start; one that
- * begins before the reported time counts from its end. An end before the start counts as the start. A run that
- * continues past the start of an operation is reported in one piece, or in several that touch. NSX_OK, or what `run`
- * returned. */
-int nsx_parts_add(struct nsx_parts *p, enum nsx_part part, int64_t start, int64_t end, nsx_part_fn *run,
-                  void *state);
-/* The same, of the thing of that number. */
+/* Report the time before the operation [start, end) and add the operation, the thing of that number. Operations come in
+ * order of start; one that begins before the reported time counts from its end. An end before the start counts as the
+ * start. A run that continues past the start of an operation is reported in one piece, or in several that touch.
+ * NSX_OK, or what `run` returned. */
 int nsx_parts_add_thing(struct nsx_parts *p, enum nsx_part part, uint32_t thing, int64_t start, int64_t end,
                         nsx_part_fn *run, void *state);
+/* The same where nobody asks for the thing. */
+static inline int
+nsx_parts_add(struct nsx_parts *p, enum nsx_part part, int64_t start, int64_t end, nsx_part_fn *run, void *state)
+{
+	return nsx_parts_add_thing(p, part, 0, start, end, run, state);
+}
 
 /* Report the rest, up to the latest end; idle time never follows it. */
 int nsx_parts_finish(struct nsx_parts *p, nsx_part_fn *run, void *state);
