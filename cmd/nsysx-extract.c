@@ -5,7 +5,7 @@
 
 #include "extract/extract.h"
 #include "filter/merge.h"
-#include "job/comm_names.h"
+#include "job/comm/names.h"
 #include "base/near.h"
 #include "base/num.h"
 #include "base/vec.h"

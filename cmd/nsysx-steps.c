@@ -1,6 +1,6 @@
 /* nsysx-steps -- how long steps take, and the activities of devices in each. */
 #include "base/num.h"
-#include "table/idle.h"
+#include "filter/steps.h"
 #include "table/steps.h"
 #include "tool.h"
 
@@ -28,6 +28,7 @@ static const struct nsx_cli cli = { "nsysx-steps",
 static int
 write_stream(int nops, char **ops, const struct nsx_steps_options *o)
 {
+	const struct nsx_steps_wanted wanted = { .step = o->step, .module = o->module, .require = o->require };
 	struct nsx_tool t;
 
 	if (nsx_tool_forms() || nsx_tool_table.top >= 0
@@ -36,7 +37,7 @@ write_stream(int nops, char **ops, const struct nsx_steps_options *o)
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	/* The headers of the second reading are written. */
 	nsx_writer_follow(t.out, NULL);
-	return nsx_tool_finish(&t, nsx_steps_write(t.in, o, cut, t.out, &t.diags, &t.err));
+	return nsx_tool_finish(&t, nsx_steps_write(t.in, &wanted, cut, t.out, &t.diags, &t.err));
 }
 
 static int

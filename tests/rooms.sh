@@ -32,7 +32,7 @@ metadata() {
 
 # Whether something communicates is read off its column in one place of lib/job, beside who writes the column; all others ask the catalogue.
 communicates() {
-	those_with 'NSX_((INST|THUNK|OP)_comm|ROLE_COMM)([^_A-Za-z0-9]|$)' '^lib/(stream|extract|filter/merge)/|^lib/job/communicates\.' |
+	those_with 'NSX_((INST|THUNK|OP)_comm|ROLE_COMM)([^_A-Za-z0-9]|$)' '^lib/(stream|extract|filter/merge)/|^lib/job/comm/communicates\.' |
 		sed 's/^/communicates /'
 }
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/comm_names.h"
-#include "job/match.h"
-#include "job/communicates.h"
+#include "job/comm/names.h"
+#include "job/match/match.h"
+#include "job/comm/communicates.h"
 
 /* ---- profiles */
 

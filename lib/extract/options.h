@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job/comm_names.h"
-#include "job/match.h"
+#include "job/comm/names.h"
+#include "job/match/match.h"
 #include "base/diag.h"
 #include "base/err.h"
 #include "stream/writer.h"

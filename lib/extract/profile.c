@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "job/match_similar.h"
+#include "job/match/similar.h"
 #include "job/overruns.h"
 #include "nsys/payload.h"
 

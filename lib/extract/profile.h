@@ -32,7 +32,7 @@ struct nsx_extract_program {
 	bool           executed, dumped;   /* dumped: its dump was read */
 	struct nsx_str fingerprint;  /* of its dump; empty if none */
 	char           digest[20];   /* "x:" and 16 hex digits; "" if never executed */
-	struct nsx_str names;        /* the set of names that "x:" is the hash of (job/match_similar.h) */
+	struct nsx_str names;        /* the set of names that "x:" is the hash of (job/match/similar.h) */
 	uint32_t       number;    /* in the job */
 };
 
@@ -151,7 +151,7 @@ struct ex_profile {
 	bool               again;        /* dumps have just added to misnamed: the profile must be loaded again */
 	const char       **kernel_kind;  /* by name of the trace: the kind of collective of kernels with that name;
 	                                  * NULL: none. NULL without operations */
-	uint8_t           *op_named;     /* by operation: the number of the kind that a range names (comm_names.h);
+	uint8_t           *op_named;     /* by operation: the number of the kind that a range names (job/comm/names.h);
 	                                  * NULL: not searched */
 	struct ex_nccl    *nccl;         /* NULL: not searched */
 	uint32_t          *cpu_stacks;   /* by stack of trace.cpu: its number in the job, NSX_NONE: no record has it;

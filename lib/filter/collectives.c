@@ -1,10 +1,10 @@
-/* collectives.c -- a stream with records of its collectives (job/collective_marks.h). Headers of the input stay where
+/* collectives.c -- a stream with records of its collectives (job/comm/marks.h). Headers of the input stay where
  * they are among its records, although these wait. */
 #include "filter/collectives.h"
 
 #include <stdlib.h>
 
-#include "job/collective_marks.h"
+#include "job/comm/marks.h"
 #include "job/diags_of.h"
 #include "stream/backlog.h"
 

@@ -87,7 +87,7 @@ struct nsx_cat_inst {
 	uint32_t op_name, stack;   /* stack: in stacks, one that has frames */
 	uint32_t locs;        /* further source locations: the first of a list in nsx_catalogue.locs; NSX_NONE ends the
 	                       * list */
-	int64_t  bytes, groups;    /* groups: a number, for job/replica_groups.h */
+	int64_t  bytes, groups;    /* groups: a number, for job/comm/replica_groups.h */
 	int64_t  flops, vector, mem_bytes;
 };
 

@@ -1,6 +1,6 @@
 /* catalogue_take.c -- records of metadata into the catalogue. */
 #include "job/catalogue.h"
-#include "job/communicates.h"
+#include "job/comm/communicates.h"
 #include "job/metadata.h"
 
 /* Functions of a string's number: false when out of memory. */

@@ -160,12 +160,12 @@ nsx_stacks_free(struct nsx_stacks *s)
  * all stacks below it begin with "a;", and no frame contains a ';': it is sufficient to sort, for each parent, the
  * frames of stacks that end there ("a") together with those of stacks that continue ("a;"). */
 
-struct item { uint32_t parent, node; struct nsx_str frame; bool more; };
+struct ordered_stack { uint32_t parent, node; struct nsx_str frame; bool more; };
 
 static int
 item_cmp(const void *pa, const void *pb)
 {
-	const struct item *a = pa, *b = pb;
+	const struct ordered_stack *a = pa, *b = pb;
 	size_t n = a->frame.len < b->frame.len ? a->frame.len : b->frame.len;
 	int c;
 
@@ -181,15 +181,15 @@ item_cmp(const void *pa, const void *pb)
 }
 
 /* A line to print: floor + fraction nanoseconds. */
-struct line { uint32_t node; nsx_u128 floor; struct nsx_fraction part; };
+struct printed_line { uint32_t node; nsx_u128 floor; struct nsx_fraction part; };
 
 struct printing {
 	const struct nsx_stacks *s;
 	struct nsx_err   *err;
 	struct nsx_arena  arena;           /* digits */
-	struct line      *of;              /* by node */
+	struct printed_line      *of;              /* by node */
 	size_t           *first;           /* items of a parent are first[parent] .. first[parent + 1] */
-	struct item      *items;
+	struct ordered_stack      *items;
 	size_t            nitems;
 	NSX_VEC(uint32_t) order;           /* nodes with time, bytewise */
 };
@@ -210,7 +210,8 @@ make_items(struct printing *p)
 	for (size_t i = 1; i < n; i++)
 		inner[s->nodes.p[i].parent] = true;
 	for (size_t i = 1; i < n; i++) {
-		struct item it = { s->nodes.p[i].parent, (uint32_t)i, s->frames.strs[s->nodes.p[i].frame], false };
+		struct ordered_stack it = { s->nodes.p[i].parent, (uint32_t)i, s->frames.strs[s->nodes.p[i].frame],
+		                            false };
 
 		if (p->of[i].floor || p->of[i].part.limbs)
 			p->items[p->nitems++] = it;
@@ -242,7 +243,7 @@ make_order(struct printing *p)
 			end.n--;
 			continue;
 		}
-		const struct item *it = &p->items[at.p[at.n - 1]++];
+		const struct ordered_stack *it = &p->items[at.p[at.n - 1]++];
 		if (!it->more)
 			good = nsx_vec_push(&p->order, it->node);
 		else
@@ -258,7 +259,7 @@ make_order(struct printing *p)
 static bool
 add_share(struct printing *p, const struct nsx_stacks_share *share)
 {
-	struct line *l = &p->of[share->node];
+	struct printed_line *l = &p->of[share->node];
 	uint32_t rest = (uint32_t)(share->sum % share->n);
 	bool carry = false;
 
@@ -289,7 +290,7 @@ make_lines(struct printing *p)
 	if (!p->of)
 		return false;
 	for (size_t i = 0; i < s->nodes.n; i++)
-		p->of[i] = (struct line){ .node = (uint32_t)i, .floor = s->nodes.p[i].time };
+		p->of[i] = (struct printed_line){ .node = (uint32_t)i, .floor = s->nodes.p[i].time };
 	if (s->shares.n)
 		qsort(s->shares.p, s->shares.n, sizeof *s->shares.p, share_cmp);
 	for (size_t i = 0; i < s->shares.n; i++)
@@ -298,12 +299,12 @@ make_lines(struct printing *p)
 	return true;
 }
 
-struct part { const struct nsx_fraction *value; size_t rank; uint32_t *scratch; };
+struct remainder { const struct nsx_fraction *value; size_t rank; uint32_t *scratch; };
 
 static int
 largest_first(const void *pa, const void *pb)
 {
-	const struct part *a = pa, *b = pb;
+	const struct remainder *a = pa, *b = pb;
 	int c = nsx_fraction_cmp(b->value, a->value, a->scratch);
 
 	return c ? c : (a->rank > b->rank) - (a->rank < b->rank);
@@ -312,16 +313,16 @@ largest_first(const void *pa, const void *pb)
 static bool
 give_rest(struct printing *p)
 {
-	struct part *parts = malloc((p->order.n + 1) * sizeof *parts);
+	struct remainder *parts = malloc((p->order.n + 1) * sizeof *parts);
 	size_t n = 0, digits = 1;
 	nsx_u128 rest = p->s->total;
 
 	for (size_t i = 0; parts && i < p->order.n; i++) {
-		const struct line *l = &p->of[p->order.p[i]];
+		const struct printed_line *l = &p->of[p->order.p[i]];
 
 		rest -= l->floor;
 		if (l->part.limbs)
-			parts[n++] = (struct part){ &l->part, i, NULL };
+			parts[n++] = (struct remainder){ &l->part, i, NULL };
 		if (l->part.limbs > digits)
 			digits = l->part.limbs;
 	}
@@ -370,7 +371,7 @@ put_lines(struct printing *p, struct nsx_outfile *out)
 	int rc = NSX_OK;
 
 	for (size_t i = 0; i < p->order.n && rc == NSX_OK; i++) {
-		const struct line *l = &p->of[p->order.p[i]];
+		const struct printed_line *l = &p->of[p->order.p[i]];
 		char digits[NSX_INT_CHARS];
 
 		if (!l->floor)

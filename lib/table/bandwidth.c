@@ -1,7 +1,7 @@
 /* bandwidth.c -- the durations and bandwidths of collectives of each kind, message size and group size, and the time
  * that devices waited in them.
  *
- * Of each instance (job/collective_instances.h) only its shortest duration is kept. These are sorted before doubles are
+ * Of each instance (job/comm/reading.h) only its shortest duration is kept. These are sorted before doubles are
  * added: the sums do not depend on the order of instances. */
 #include "table/bandwidth.h"
 

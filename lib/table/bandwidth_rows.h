@@ -6,7 +6,7 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/num.h"
-#include "job/collective_instances.h"
+#include "job/comm/reading.h"
 #include "table/sums.h"
 
 /* Mean bandwidths over the instances of a row, GB/s of 1e9 bytes; NaN: not known. */

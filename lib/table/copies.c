@@ -2,9 +2,9 @@
  * flight.
  *
  * A copy is hidden by the union of the kernels, graphs and communicating operations of its device, except itself.
- * Operations come in order of start, so at any time the time up to the latest end so far is covered: the hidden time of
- * a copy is the covered time until its end less that until its start. For a copy that itself hides others, because it
- * communicates, each other operation adds the part of it beyond the end up to which its hidden time is known.
+ * Operations come in order of start, so the hidden time of a copy is the length of that union before its end less that
+ * before its start (job/activity.h). A copy that itself hides others, because it communicates, has a union of its own,
+ * of the parts of the others that are within it.
  *
  *   kernel [0,4)  copy [2,9)  kernel [3,5)  kernel [7,12)   ->   hidden [2,4), then [4,5), then [7,9): 5 of 7 ns */
 #include "table/copies.h"
@@ -14,6 +14,7 @@
 
 #include "base/heap.h"
 #include "base/num.h"
+#include "job/activity.h"
 #include "job/op_reading.h"
 #include "table/sums.h"
 
@@ -79,16 +80,14 @@ static const struct nsx_sum_def kinds = {
 	.rank = "bucket src dst mode time bytes count gbps hidden_share name", .adds = "time"
 };
 
-/* A running copy: hidden time so far, and the end up to which it is known. */
-struct running { uint32_t row; int64_t start, end, cover_to, hidden; };
+/* A running copy that hides others, but not itself: what hides it. */
+struct running_copy { uint32_t row; int64_t end; struct nsx_union hidden; };
 
-/* A copy that does not hide others: the covered time when it began. */
-struct ending { int64_t end, covered; uint32_t row; };
+/* A copy that does not hide others: how long others ran before it began. */
+struct ending_copy { int64_t end; uint64_t before; uint32_t row; };
 
-/* covered_ns: length of the union. running: copies that communicate, which hide others but not themselves. endings: all
- * others, a heap by end. */
-struct device { int64_t cover_end, covered_ns; bool covered; NSX_VEC(struct running) running;
-                NSX_VEC(struct ending) endings; };
+/* busy: of what hides copies. endings: a heap by end. */
+struct device { struct nsx_union busy; NSX_VEC(struct running_copy) running; NSX_VEC(struct ending_copy) endings; };
 
 /* A copy that breaks a rule. */
 struct finding { int64_t rule, pid, device, start, dur, bytes; uint32_t src, dst, api; };
@@ -144,31 +143,18 @@ finding(const struct nsx_copies_book *f, size_t i)
 
 /* ---- hidden time */
 
-static void
-cover(struct running *r, int64_t start, int64_t end)
-{
-	int64_t from = start > r->cover_to ? start : r->cover_to, to = end < r->end ? end : r->end;
-
-	if (to > from)
-		r->hidden += to - from;
-	if (end > r->cover_to)
-		r->cover_to = end;
-}
-
 static bool
-ends_before(const void *unused, const struct ending *a, const struct ending *b)
+ends_before(const void *unused, const struct ending_copy *a, const struct ending_copy *b)
 {
 	(void)unused;
 	return a->end < b->end;
 }
-NSX_HEAP(endings, struct ending, const void *, ends_before)
+NSX_HEAP(endings, struct ending_copy, const void *, ends_before)
 
-/* Covered time until t, when all that started before t has been read. Operations that extend beyond t cover the time up
- * to the latest end. */
-static int64_t
-covered_until(const struct device *d, int64_t t)
+static void
+hide(struct nsx_copies_book *f, uint32_t at, uint64_t ns)
 {
-	return d->covered_ns - (d->covered && d->cover_end > t ? d->cover_end - t : 0);
+	row(f, at)->hidden = nsx_add_sat(row(f, at)->hidden, (int64_t)ns, &f->clipped);
 }
 
 /* Finish the copies that ended before `now`. */
@@ -178,19 +164,18 @@ book(struct nsx_copies_book *f, struct device *d, int64_t now)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < d->running.n; i++) {
-		const struct running *r = &d->running.p[i];
+		const struct running_copy *r = &d->running.p[i];
 
 		if (r->end > now)
 			d->running.p[kept++] = *r;
 		else
-			row(f, r->row)->hidden = nsx_add_sat(row(f, r->row)->hidden, r->hidden, &f->clipped);
+			hide(f, r->row, r->hidden.length);
 	}
 	d->running.n = kept;
 	while (d->endings.n && d->endings.p[0].end <= now) {
-		struct ending e = endings_pop(NULL, d->endings.p, d->endings.n--);
+		struct ending_copy e = endings_pop(NULL, d->endings.p, d->endings.n--);
 
-		row(f, e.row)->hidden = nsx_add_sat(row(f, e.row)->hidden, covered_until(d, e.end) - e.covered,
-		                                      &f->clipped);
+		hide(f, e.row, nsx_union_before(&d->busy, e.end) - e.before);
 	}
 }
 
@@ -273,13 +258,15 @@ take_copy(struct nsx_copies_book *f, const struct nsx_rec *op, const struct nsx_
 	r->count++;
 	r->bytes = nsx_add_sat(r->bytes, bytes, &f->clipped);
 	r->time = nsx_add_sat(r->time, t->dur, &f->clipped);
-	struct running run = { at, start, end, d->covered && d->cover_end > start ? d->cover_end : start, 0 };
+	struct running_copy run = { at, end, { 0 } };
 
-	run.hidden = (run.cover_to < end ? run.cover_to : end) - start;
+	if (d->busy.any)
+		nsx_union_add(&run.hidden, start, d->busy.end < end ? d->busy.end : end);
 	if (comm ? !nsx_vec_push(&d->running, run) : !nsx_vec_room(&d->endings, 1))
 		return nsx_err_nomem(f->err, NULL);
 	if (!comm)
-		endings_push(NULL, d->endings.p, d->endings.n++, (struct ending){ end, covered_until(d, start), at });
+		endings_push(NULL, d->endings.p, d->endings.n++,
+		             (struct ending_copy){ end, nsx_union_before(&d->busy, start), at });
 	enum rule rule = f->options.findings ? broken_rule(op, set, (enum mode)new.mode, api) : NRULES;
 	struct finding *found = rule == NRULES ? NULL : nsx_sums_add(&f->findings);
 
@@ -313,15 +300,12 @@ take_op(struct nsx_copies_book *f, const struct nsx_rec *rec, const struct nsx_r
 		return NSX_ERR;
 	if (copy && !comm)
 		return NSX_OK;
-	for (size_t i = 0; i < others; i++)
-		cover(&d->running.p[i], start, end);
-	int64_t from = d->covered && d->cover_end > start ? d->cover_end : start;
+	for (size_t i = 0; i < others; i++) {
+		struct running_copy *r = &d->running.p[i];
 
-	if (end > from)
-		d->covered_ns += end - from;
-	if (!d->covered || end > d->cover_end)
-		d->cover_end = end;
-	d->covered = true;
+		nsx_union_add(&r->hidden, start, end < r->end ? end : r->end);
+	}
+	nsx_union_add(&d->busy, start, end);
 	return NSX_OK;
 }
 

@@ -16,7 +16,7 @@ struct nsx_idle_options {
 	enum nsx_windows_by by;
 	enum nsx_idle_form form;
 	const char   *range;      /* by range: POSIX extended regular expression of DOMAIN:NAME */
-	bool          steps;      /* only time in steps (job/step_windows.h); by device, module, execution or every */
+	bool          steps;      /* only time in steps (job/steps/windows.h); by device, module, execution or every */
 	const char   *step;       /* by step, and with `steps`: the same for ranges that are steps, where groups make
 	                           * classes; NULL: steps are those of `module` */
 	const char   *module;     /* the same: name or key of a program; NULL, too: steps are found */

@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "base/vec.h"
-#include "job/collective_instances.h"
+#include "job/comm/reading.h"
 #include "table/sums.h"
 
 /* A row: of an instance, or of a device's record of one; NSX_ABSENT and NaN: not known. */

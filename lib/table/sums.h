@@ -38,7 +38,7 @@ struct nsx_sum_col {
 	const char   *(*say)(const void *row);
 };
 
-enum { NSX_SUM_COLS = 32 };   /* columns of a table */
+enum { NSX_SUM_COLS = 48 };   /* columns of a table */
 
 struct nsx_sum_def {
 	size_t size, key;                /* bytes of a row, and of the key that it begins with, which has no padding */

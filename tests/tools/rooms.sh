@@ -8,7 +8,7 @@ rooms=$tests_dir/rooms.sh
 plant() {
 	tree=$T/tree
 	rm -rf "$tree"
-	for room in base stream nsys xla job extract filter/merge filter/align table draw; do
+	for room in base stream nsys xla job/comm extract filter/merge filter/align table draw; do
 		mkdir -p "$tree/lib/$room"
 	done
 	mkdir -p "$tree/cmd" "$tree/tests" "$tree/build"
@@ -37,9 +37,9 @@ says "metadata lib/filter/align/a.c" lib/filter/align/a.c 'NSX_GROUPS_members'
 says "" lib/filter/merge/a.c 'NSX_INST_name NSX_CLOCK_ref'
 says "" lib/table/heap.c 'NSX_INST NSX_THUNK_name NSX_DEVICE'
 says "communicates lib/table/heap.c" lib/table/heap.c 'if (nsx_int(rec, NSX_OP_comm, 0) == 1)'
-says "communicates lib/job/nccl.c" lib/job/nccl.c 'nsx_field_int(rec, NSX_ROLE_COMM, 0)'
+says "communicates lib/job/comm/nccl.c" lib/job/comm/nccl.c 'nsx_field_int(rec, NSX_ROLE_COMM, 0)'
 says "communicates lib/filter/warmup.c" lib/filter/warmup.c 'w->comm |= nsx_has(rec, NSX_THUNK_comm)'
-for file in stream/fields.c extract/emit.c filter/merge/run.c job/communicates.c job/communicates.h; do
+for file in stream/fields.c extract/emit.c filter/merge/run.c job/comm/communicates.c job/comm/communicates.h; do
 	says "" lib/$file 'NSX_OP_comm NSX_ROLE_COMM NSX_THUNK_comm'
 done
 says "" lib/table/heap.c 'NSX_OP_comm_id NSX_ROLE_COMM_ID NSX_OP_collective NSX_INST'

@@ -1,5 +1,5 @@
 /* comm_names.c -- communication by names: every rule for kernels with names that it must not match, the user's rules, instructions. */
-#include "job/comm_names.h"
+#include "job/comm/names.h"
 #include "job/frameworks.h"
 
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #ifndef NSX_DRAW_PERFETTO_TRACE_H
 #define NSX_DRAW_PERFETTO_TRACE_H
 
-#include "job/communication.h"
-#include "job/nccl.h"
+#include "job/comm/communication.h"
+#include "job/comm/nccl.h"
 #include "draw/perfetto.h"
 #include "base/map.h"
 #include "base/vec.h"

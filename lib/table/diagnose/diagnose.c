@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/communicates.h"
+#include "job/comm/communicates.h"
 #include "job/reach.h"
 #include "stream/spool.h"
 #include "table/steps/rows.h"

@@ -15,13 +15,13 @@
 #define NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 
 #include "base/num.h"
-#include "job/communication.h"
-#include "job/collective_pairing.h"
-#include "job/nccl.h"
+#include "job/comm/communication.h"
+#include "job/comm/pairing.h"
+#include "job/comm/nccl.h"
 #include "job/overruns.h"
 #include "job/pace.h"
-#include "job/step_windows.h"
-#include "job/steps.h"
+#include "job/steps/windows.h"
+#include "job/steps/steps.h"
 #include "table/copies.h"
 #include "table/diagnose.h"
 #include "table/idle/idle.h"

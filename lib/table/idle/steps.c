@@ -3,10 +3,9 @@
  * then from the spool for the activities of the time between them. */
 #include <stdlib.h>
 
-#include "job/step_windows.h"
-#include "stream/spool.h"
+#include "job/steps/windows.h"
+#include "job/steps/find.h"
 #include "table/idle/idle.h"
-#include "table/steps/rows.h"
 
 static int
 by_start(const void *a, const void *b)
@@ -65,8 +64,8 @@ keep_within(struct idle *f, const struct nsx_step_set *set)
 struct nsx_reader *
 nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 {
-	struct nsx_steps_options options = { .step = f->options->step, .module = f->options->module,
-	                                     .require = f->options->require };
+	struct nsx_steps_wanted wanted = { .step = f->options->step, .module = f->options->module,
+	                                   .require = f->options->require };
 	struct nsx_spool *spool = nsx_spool_open_all(in, f->err);
 	struct nsx_step_set set = { .err = f->err };
 	struct nsx_reader *again = NULL;
@@ -75,7 +74,7 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 	if (spool && nsx_spool_keeps(spool))
 		nsx_idle_need(f, in);
 	if (spool)
-		rc = nsx_steps_collect(in, &options, &set, spool, f->diags, f->err);
+		rc = nsx_steps_find(in, &wanted, &set, spool, f->diags, f->err);
 	if (rc == NSX_OK)
 		rc = f->options->steps ? keep_within(f, &set) : keep_steps(f, &set);
 	*ndiags = set.ndiags;

@@ -4,7 +4,7 @@
 #define NSX_TABLE_STRAGGLERS_LOCKSTEP_H
 
 #include "base/stat.h"
-#include "job/communication.h"
+#include "job/comm/communication.h"
 #include "job/instances.h"
 #include "table/stragglers/rows.h"
 

@@ -1,4 +1,4 @@
-/* waits.c -- which devices waited in collectives, and for which: sums over instances (job/collective_instances.h).
+/* waits.c -- which devices waited in collectives, and for which: sums over instances (job/comm/reading.h).
  *
  * In one instance of a collective, an execution of it by a group, a device waits from its own start to the start of the
  * last device, for which it waits; from there to the last end is transfer:
@@ -11,7 +11,7 @@
 #include "table/stragglers/rows.h"
 #include "base/num.h"
 #include "job/clock_error.h"
-#include "job/collective_instances.h"
+#include "job/comm/reading.h"
 #include "table/sums.h"
 
 /* The times of a device in collectives of a kind, or those with one other device. */

@@ -580,7 +580,7 @@ put_moments(struct insts *f, struct nsx_table *t)
 		wall += nsx_moments_window(m);
 		for (int p = 0; p < NSX_NPARTS; p++)
 			of[p] += m->of[p];
-		hidden += m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM];
+		hidden += m->parts.of[NSX_PART_COMM].length - m->of[NSX_PART_COMM];
 	}
 	const struct total rows[] = {
 		{ "wall",                  true, wall },

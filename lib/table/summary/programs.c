@@ -7,7 +7,7 @@
  * with the largest. */
 #include <stdlib.h>
 
-#include "job/communication.h"
+#include "job/comm/communication.h"
 #include "job/instances.h"
 #include "table/summary/summary.h"
 #include "job/program_time.h"
