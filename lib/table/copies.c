@@ -16,8 +16,8 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "job/call_book.h"
-#include "job/catalogue.h"
 #include "job/reach.h"
+#include "table/analysis.h"
 #include "table/sums.h"
 
 enum mode { MODE_NONE, MODE_SYNC, MODE_ASYNC };
@@ -95,13 +95,13 @@ struct finding { enum rule rule; int64_t pid, device, start, dur, bytes; uint32_
 struct copies {
 	const struct nsx_copies_options *options;
 	struct nsx_err      *err;
-	struct nsx_catalogue cat;
+	const struct nsx_catalogue *cat;
 	struct nsx_call_book calls;
 	struct nsx_intern    strings;
 	struct nsx_sums      sums;       /* of struct row */
 	NSX_VEC(struct device) devices;  /* by index of the catalogue */
 	NSX_VEC(struct finding) findings;
-	int64_t ndiags, ops, timeless, beyond, early;   /* early: copies that came before their calls */
+	int64_t ops, timeless, beyond, early;   /* early: copies that came before their calls */
 	bool    clipped;
 };
 
@@ -249,7 +249,7 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struc
 	if (!comm)
 		endings_push(NULL, d->endings.p, d->endings.n++, (struct ending){ end, covered_until(d, start), at });
 	enum rule rule = f->options->findings ? broken_rule(op, set, (enum mode)new.mode, api) : NRULES;
-	struct finding found = { rule, f->cat.devices.p[device].pid, f->cat.devices.p[device].number, start, dur,
+	struct finding found = { rule, f->cat->devices.p[device].pid, f->cat->devices.p[device].number, start, dur,
 	                         nsx_int(op, NSX_OP_bytes, NSX_ABSENT),
 	                         new.src, new.dst, api_id };
 
@@ -261,31 +261,29 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struc
 }
 
 static int
-take_op(struct copies *f, const struct nsx_rec *rec)
+take_op(struct copies *f, const struct nsx_event *e)
 {
-	uint32_t device = nsx_cat_device(&f->cat, rec);
+	const struct nsx_rec *rec = e->rec;
 	struct nsx_str type = nsx_string(rec, NSX_OP_type);
 	bool set = nsx_str_eq(type, NSX_STR("memset")), copy = set || nsx_str_eq(type, NSX_STR("memcpy")),
-	    comm = nsx_cat_communicates(&f->cat, rec);
+	    comm = e->communicates;
 	struct device *d;
 
 	f->ops++;
-	if (device == NSX_NONE)
-		return nsx_err_nomem(f->err, NULL);
-	while (f->devices.n <= device)
+	while (f->devices.n <= e->device)
 		if (!nsx_vec_push(&f->devices, ((struct device){ 0 })))
 			return nsx_err_nomem(f->err, NULL);
-	if (!nsx_has(rec, NSX_OP_start) || nsx_int(rec, NSX_OP_dur, -1) < 0) {
+	if (e->end == NSX_ABSENT) {
 		f->timeless++;
 		return NSX_OK;
 	}
-	d = &f->devices.p[device];
-	int64_t start = rec->v[NSX_OP_start].i, end = nsx_add_sat(start, rec->v[NSX_OP_dur].i, NULL);
+	d = &f->devices.p[e->device];
+	int64_t start = e->start, end = e->end;
 	size_t others;
 
 	book(f, d, start);
 	others = d->running.n;
-	if (copy && take_copy(f, rec, set, comm, d, device) != NSX_OK)
+	if (copy && take_copy(f, rec, set, comm, d, e->device) != NSX_OK)
 		return NSX_ERR;
 	if (copy && !comm)
 		return NSX_OK;
@@ -302,24 +300,23 @@ take_op(struct copies *f, const struct nsx_rec *rec)
 }
 
 static void
-need(const struct copies *f, struct nsx_reader *in)
+need(void *state, struct nsx_reader *in)
 {
-	nsx_cat_need(&f->cat, in);
+	(void)state;
 	nsx_call_book_need(in);
-	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_event_need(in, NSX_OP);
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, class));
-	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
-	                            | NSX_C(OP, type) | NSX_C(OP, name) | NSX_C(OP, bytes) | NSX_C(OP, src)
-	                            | NSX_C(OP, dst) | NSX_C(OP, graph_node));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, bytes) | NSX_C(OP, src) | NSX_C(OP, dst)
+	                            | NSX_C(OP, graph_node));
 }
 
 static int
-take(void *state, const struct nsx_rec *rec)
+take(void *state, const struct nsx_event *e)
 {
 	struct copies *f = state;
+	const struct nsx_rec *rec = e->rec;
 
-	f->ndiags += rec->kind->id == NSX_DIAG;
-	if (!nsx_in_reach(rec)) {
+	if (!e->reaches) {
 		f->beyond++;
 		return NSX_OK;
 	}
@@ -338,8 +335,8 @@ take(void *state, const struct nsx_rec *rec)
 		f->early += c.early;
 		return NSX_OK;
 	}
-	case NSX_OP: return take_op(f, rec);
-	default:     return nsx_cat_take(&f->cat, rec, f->err);
+	case NSX_OP: return take_op(f, e);
+	default:     return NSX_OK;
 	}
 }
 
@@ -351,11 +348,17 @@ text_of(const void *strings, uint32_t id)
 	return nsx_intern_str(strings, id);
 }
 
-static void
-begin(struct copies *f)
+static int
+begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
+	struct copies *f = state;
+
+	f->options = options;
+	f->err = at->err;
+	f->cat = at->cat;
 	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds, .text = text_of,
 	                             .state = &f->strings };
+	return NSX_OK;
 }
 
 static struct nsx_table *
@@ -446,10 +449,37 @@ make_findings(struct copies *f)
 	return t;
 }
 
-static void
-free_all(struct copies *f)
+static int
+finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
-	nsx_cat_free(&f->cat);
+	struct copies *f = state;
+
+	if (f->clipped)
+		return nsx_err_set(f->err, "the sum of times or bytes exceeds 64 bits");
+	for (size_t i = 0; i < f->devices.n; i++)
+		book(f, &f->devices.p[i], INT64_MAX);
+	if (!table) {
+		nsx_sums_sort(&f->sums);
+		return NSX_OK;
+	}
+	if (!f->ops)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
+	else if (!f->calls.records)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"no CUDA calls in the stream, so the calls of copies are not known: extract with --calls");
+	nsx_diag_add(diags, NSX_WARNING, "", f->early,
+		"copies that start before their call: the call is not used; the clocks of GPU and host disagree");
+	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
+	*table = f->options->findings ? make_findings(f) : make_table(f);
+	return *table ? NSX_OK : NSX_ERR;
+}
+
+static void
+free_all(void *state)
+{
+	struct copies *f = state;
+
 	nsx_call_book_free(&f->calls);
 	nsx_intern_free(&f->strings);
 	nsx_sums_free(&f->sums);
@@ -461,102 +491,29 @@ free_all(struct copies *f)
 	free(f->findings.p);
 }
 
-/* Called after the last record, whose status is rc. */
-static int
-finish(struct copies *f, int rc)
-{
-	if (rc == NSX_OK && f->clipped)
-		rc = nsx_err_set(f->err, "the sum of times or bytes exceeds 64 bits");
-	for (size_t i = 0; rc == NSX_OK && i < f->devices.n; i++)
-		book(f, &f->devices.p[i], INT64_MAX);
-	return rc;
-}
+const struct nsx_analysis nsx_copies_analysis = {
+	sizeof(struct copies), NSX_K(CALL) | NSX_K(OP), true, begin, need, take, finish, free_all
+};
 
 int
 nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table, int64_t *ndiags,
            struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct copies f = { .options = options, .err = err };
-
-	begin(&f);
-	need(&f, in);
-	int rc = finish(&f, nsx_read_all(in, options->require, take, &f, err));
-
-	*table = NULL;
-	if (rc == NSX_OK) {
-		if (!f.ops)
-			nsx_diag_add(diags, NSX_WARNING, "", 1,
-			             "no operations in the stream: extract with --ops --calls");
-		else if (!f.calls.records)
-			nsx_diag_add(diags, NSX_WARNING, "", 1,
-				"no CUDA calls in the stream, so the calls of copies are not known: extract with "
-				"--calls");
-		nsx_diag_add(diags, NSX_WARNING, "", f.early,
-			"copies that start before their call: the call is not used; the clocks of GPU and host "
-			"disagree");
-		nsx_diag_add(diags, NSX_WARNING, "", f.beyond, NSX_BEYOND_REACH);
-		nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "operations without a start or duration: ignored");
-		*ndiags = f.ndiags;
-		*table = options->findings ? make_findings(&f) : make_table(&f);
-		rc = *table ? NSX_OK : NSX_ERR;
-	}
-	free_all(&f);
-	return rc;
-}
-
-/* ---- the sums only */
-
-struct nsx_copies_book { struct copies f; struct nsx_copies_options options; };
-
-struct nsx_copies_book *
-nsx_copies_open(struct nsx_err *err)
-{
-	struct nsx_copies_book *b = calloc(1, sizeof *b);
-
-	if (!b) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	b->f.err = err;
-	b->f.options = &b->options;
-	begin(&b->f);
-	return b;
-}
-
-int
-nsx_copies_take(struct nsx_copies_book *b, const struct nsx_rec *rec)
-{
-	return take(&b->f, rec);
-}
-
-int
-nsx_copies_finish(struct nsx_copies_book *b)
-{
-	int rc = finish(&b->f, NSX_OK);
-
-	nsx_sums_sort(&b->f.sums);
-	return rc;
+	return nsx_analyse_one(&nsx_copies_analysis, options, in, options->require, table, ndiags, diags, err);
 }
 
 bool
-nsx_copies_sum(const struct nsx_copies_book *b, size_t i, struct nsx_copies_sum *sum)
+nsx_copies_sum(const void *state, size_t i, struct nsx_copies_sum *sum)
 {
-	const struct row *r = i < nsx_sums_count(&b->f.sums) ? row(&b->f, (uint32_t)i) : NULL;
+	const struct copies *f = state;
+	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
 
 	if (!r)
 		return false;
 	*sum = (struct nsx_copies_sum){
-		nsx_intern_str(&b->f.strings, r->key.name), nsx_intern_str(&b->f.strings, r->key.src),
-		nsx_intern_str(&b->f.strings, r->key.dst), r->key.mode == MODE_SYNC, r->count, r->bytes, r->time,
+		nsx_intern_str(&f->strings, r->key.name), nsx_intern_str(&f->strings, r->key.src),
+		nsx_intern_str(&f->strings, r->key.dst), r->key.mode == MODE_SYNC, r->count, r->bytes, r->time,
 		r->hidden
 	};
 	return true;
-}
-
-void
-nsx_copies_free(struct nsx_copies_book *b)
-{
-	if (b)
-		free_all(&b->f);
-	free(b);
 }

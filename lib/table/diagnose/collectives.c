@@ -250,30 +250,32 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 
 /* ---- all collectives */
 
+void
+nsx_look_comm_begin(struct nsx_look_comm *c, struct nsx_look_at *a)
+{
+	c->at = a;
+	c->pairing.comm.cat.keep = NSX_CAT_NAMES;
+	c->pairing.instance = take_instance;
+	c->pairing.state = c;
+	c->pairing.err = a->err;
+	nsx_pairing_begin(&c->pairing);
+}
+
 int
-nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec)
+nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_event *e)
 {
 	struct nsx_comm_record r;
 	struct nsx_pairable x;
-	int rc;
+	int rc = nsx_pairing_take(&c->pairing, e->rec);
 
-	if (!c->pairing.instance) {
-		c->pairing.instance = take_instance;
-		c->pairing.state = c;
-		c->pairing.err = c->at->err;
-		nsx_pairing_begin(&c->pairing);
-	}
-	rc = nsx_pairing_take(&c->pairing, rec);
-	if (rc != NSX_OK || !nsx_pairing_is(&c->pairing, rec) || nsx_field_int(rec, NSX_ROLE_START,
-	    NSX_ABSENT) == NSX_ABSENT
-	    || nsx_field_int(rec, NSX_ROLE_DUR, -1) < 0)
+	if (rc != NSX_OK || !nsx_pairing_is(&c->pairing, e->rec) || e->end == NSX_ABSENT)
 		return rc;
-	if (rec->kind->id == NSX_OP) {
-		rc = nsx_pairing_op(&c->pairing, rec, &x);
+	if (e->rec->kind->id == NSX_OP) {
+		rc = nsx_pairing_op(&c->pairing, e->rec, &x);
 	} else {
-		rc = nsx_comm_describe(&c->pairing.comm, rec, &r, c->at->err);
+		rc = nsx_comm_describe(&c->pairing.comm, e->rec, &r, c->at->err);
 		if (rc == NSX_OK)
-			rc = nsx_pairing_thunk(&c->pairing, rec, &r, &x);
+			rc = nsx_pairing_thunk(&c->pairing, e->rec, &r, &x);
 	}
 	return rc == NSX_OK ? nsx_pairing_add(&c->pairing, &x, c->came++) : NSX_ERR;
 }
@@ -348,7 +350,7 @@ compare_units(struct nsx_look_comm *c)
 int
 nsx_look_comm_finish(struct nsx_look_comm *c)
 {
-	int rc = c->pairing.instance ? nsx_pairing_finish(&c->pairing) : NSX_OK;
+	int rc = nsx_pairing_finish(&c->pairing);
 
 	if (rc == NSX_OK)
 		compare_units(c);

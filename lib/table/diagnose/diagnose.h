@@ -1,14 +1,13 @@
 /* diagnose.h -- declarations shared by the files of nsysx-diagnose; private to this folder.
  *
  * diagnose.c reads the stream twice. First for the steps: their periods make the windows of each device, so that the
- * time between steps is included and activities add up. Then from a spool: idle/ gets every record, the others the
- * records that start within a window of their device:
+ * time between steps is included and activities add up. Then once for the analyses (table/analysis.h), most of which
+ * get only the records that start within a window of their device:
  *
  *   idle/      parts and causes of the windows      collectives.c  which device waited for which, slow instances
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
- *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
- *   kernels.c  kernels of devices by name
- *   between.c  steps of another class in periods
+ *   launch.c   kernels that wait for their launch   kernels.c      kernels of devices by name
+ *   roofline/  instructions far from their limit    diagnose.c     counts, diags, initialisation
  *
  * rules*.c turn the results of these into findings, which catalogue.c names; screen.c and tables.c print them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
@@ -22,6 +21,7 @@
 #include "job/pace.h"
 #include "job/step_windows.h"
 #include "job/steps.h"
+#include "table/analysis.h"
 #include "table/copies.h"
 #include "table/diagnose.h"
 #include "table/idle/idle.h"
@@ -125,6 +125,12 @@ struct nsx_look_comm {
 
 /* ---- between.c */
 
+/* The analyses of the second reading, in the order in which they get a record. */
+enum nsx_look_run {
+	NSX_RUN_IDLE, NSX_RUN_COUNTS, NSX_RUN_COMM, NSX_RUN_COPIES, NSX_RUN_LAUNCH, NSX_RUN_ROOF, NSX_RUN_NAMES,
+	NSX_NRUNS
+};
+
 /* State of the whole diagnosis. */
 struct nsx_look_at {
 	const struct nsx_diagnose_options *options;
@@ -142,13 +148,14 @@ struct nsx_look_at {
 	int64_t            nfirst;
 	double             period;       /* ns: time / count */
 	struct nsx_idle_options idle_options;
-	struct idle        idle;
+	struct nsx_look_at *self;        /* for the analyses that add to it */
+	struct nsx_analyses reading;     /* of: */
+	struct nsx_analysis_run runs[NSX_NRUNS];
+	struct idle       *idle;         /* the states of some of them */
+	const void        *copies, *launch;
+	struct nsx_roof   *roof;
 	nsx_u128           cells[NSX_IDLE_CELLS], blocked[NSX_NCAUSES];
 	struct nsx_look_comm comm;
-	struct nsx_copies_book *copies;
-	struct nsx_launch_book *launch;
-	struct nsx_roofline_options roof_options;
-	struct nsx_roof    roof;
 	struct nsx_intern  texts;
 	struct nsx_map     layout_of;    /* name -> layouts */
 	/* word: the word in the names of these kernels; NULL: name is an instruction's */
@@ -188,7 +195,7 @@ const struct nsx_look_device *nsx_look_device(const struct nsx_look_at *a, int64
 static inline const struct idle_window *
 nsx_look_window(const struct nsx_look_at *a, const struct nsx_look_device *d)
 {
-	return d->window == NSX_NONE ? NULL : &a->idle.windows.p[d->window];
+	return d->window == NSX_NONE ? NULL : &a->idle->windows.p[d->window];
 }
 
 /* Whether a record of a device, by start, is in its window. */
@@ -225,7 +232,9 @@ uint32_t nsx_look_text(struct nsx_look_at *a, struct nsx_str s);
 struct nsx_str nsx_look_str(const struct nsx_look_at *a, uint32_t text);
 
 /* ---- collectives.c */
-int nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec);
+void nsx_look_comm_begin(struct nsx_look_comm *c, struct nsx_look_at *a);
+/* A thunk, an operation or metadata. */
+int nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_event *e);
 int nsx_look_comm_finish(struct nsx_look_comm *c);
 /* Sets comm.all, the ns in which devices only communicated, each moment once, and comm.most, the mean per step of the
  * device of which that is the maximum, most_device. Records of a device may overlap, so the sum of their waits can
@@ -273,15 +282,13 @@ double nsx_look_saved(const struct nsx_look_at *a, double gain);
 /* The regular expression for kernels whose names contain `word`, that of a nsx_look_layout. */
 const char *nsx_look_layout_pattern(const char *word);
 bool nsx_look_moves_by_name(struct nsx_str name);
-int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
-
-/* The index of a kernel's name in a->kernels and a->moves; NSX_NONE with err filled when out of memory. */
-uint32_t nsx_look_kernel(struct nsx_look_at *a, struct nsx_str name);
+/* A thunk or an operation of a window: to the layouts, and to the times of kernels. */
+int nsx_look_names_take(struct nsx_look_at *a, const struct nsx_event *e);
 
 /* ---- kernels.c */
 
-/* An operation of a window. */
-int nsx_look_kernel_take(struct nsx_look_at *a, const struct nsx_rec *op);
+/* A kernel of a window: `name` is a number in a->kernels. */
+int nsx_look_add_kernel(struct nsx_look_at *a, int64_t device, uint32_t name, int64_t dur);
 /* To a->text: whether all kernels of the device take longer than those of the median of the other devices, or which
  * ones do. *action, which is static, is what to do about that; NULL if it is not known. NSX_OK or NSX_ERR. */
 int nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action);
