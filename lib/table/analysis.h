@@ -1,8 +1,8 @@
 /* analysis.h -- one reading of a stream for any number of analyses.
  *
  * An analysis is a state that takes records, and a table at the end. The runner reads the stream once, keeps the
- * catalogue of its metadata, finds for each record once what several of them would look up (struct nsx_event), and gives
- * it to those that take records of its kind. The smallest one counts the operations of each device:
+ * catalogue of its metadata, finds for each record once what several of them would look up (struct nsx_event), and
+ * gives it to those that take records of its kind. The smallest one counts the operations of each device:
  *
  *   struct counts { struct nsx_err *err; struct nsx_sums sums; };
  *

@@ -478,10 +478,11 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	struct nsx_reader *again = NULL;
 	int rc;
 
-	/* The second reading uses nearly all spooled records. */
+	/* The second reading uses nearly all records, which are spooled unless the stream can be read again. */
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
-		if (k != NSX_COLLECTIVE)
+		if (spool && nsx_spool_keeps(spool) && k != NSX_COLLECTIVE)
 			nsx_reader_need(in, k, NSX_EVERY);
+	nsx_reader_need(in, NSX_DIAG, NSX_EVERY);
 	rc = spool ? nsx_steps_collect(in, &steps, &a.steps, spool, diags, err) : NSX_ERR;
 
 	*d = (struct nsx_diagnosis){ .table = NULL };

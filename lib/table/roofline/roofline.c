@@ -144,7 +144,8 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_roofline_analysis = {
-	sizeof(struct nsx_roof), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), false, begin, need, take, finish, free_all
+	sizeof(struct nsx_roof), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), false,
+	begin, need, take, finish, free_all
 };
 
 int
