@@ -72,10 +72,9 @@ begin(struct nsx_analyses *a)
 	for (size_t i = 0; i < a->n; i++) {
 		struct nsx_analysis_run *r = &a->runs[i];
 
-		r->state = calloc(1, r->is->size);
-		if (!r->state)
+		if (r->is->size && !(r->state = calloc(1, r->is->size)))
 			return nsx_err_nomem(a->err, NULL);
-		if (r->is->begin(r->state, r->options, &at) != NSX_OK)
+		if (r->is->begin && r->is->begin(r->state, r->options, &at) != NSX_OK)
 			return NSX_ERR;
 		a->shared |= r->is->shared || r->steps;
 	}
@@ -91,7 +90,7 @@ finish(struct nsx_analyses *a, struct nsx_diags *diags)
 		struct nsx_analysis_run *r = &a->runs[i];
 		struct nsx_diags own = { .failed = false };
 
-		rc = r->is->finish(r->state, r->sums ? NULL : &r->table, &own);
+		rc = r->is->finish ? r->is->finish(r->state, r->sums ? NULL : &r->table, &own) : NSX_OK;
 		if (rc == NSX_OK && !r->sums)
 			nsx_diags_cover(diags, &own);
 		nsx_diags_free(&own);
@@ -120,9 +119,10 @@ nsx_analyses_free(struct nsx_analyses *a)
 	for (size_t i = 0; i < a->n; i++) {
 		struct nsx_analysis_run *r = &a->runs[i];
 
-		if (r->state)
+		if (r->state && r->is->free)
 			r->is->free(r->state);
-		free(r->state);
+		if (r->is->size)
+			free(r->state);
 		nsx_table_free(r->table);
 		r->state = NULL;
 		r->table = NULL;

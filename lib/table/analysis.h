@@ -71,20 +71,20 @@ struct nsx_event {
 /* What an analysis gets of its reading; all of it outlives the state. It may add to cat->keep in `begin`. */
 struct nsx_analysis_at { struct nsx_err *err; struct nsx_catalogue *cat; };
 
-/* Functions return NSX_OK, or NSX_ERR with at->err filled. */
+/* Functions return NSX_OK, or NSX_ERR with at->err filled; begin, finish and free may be NULL. */
 struct nsx_analysis {
-	size_t   size;     /* bytes of a state */
+	size_t   size;     /* bytes of a state; 0: it is the caller's, for one that adds to what the caller has */
 	uint64_t kinds;    /* that `take` gets, NSX_K(...); 0: all that the reading meets */
 	bool     shared;   /* events are filled; the catalogue has all metadata up to the record */
-	/* The state is all 0. options: the caller's, which outlive it. */
+	/* A state of `size` is all 0. options: the caller's, which outlive it. */
 	int  (*begin)(void *state, const void *options, const struct nsx_analysis_at *at);
-	/* Declare to the reader, which lives until `finish` returns, the kinds and columns that are read; of events and
-	 * metadata with nsx_event_need and nsx_cat_need. */
+	/* Declare to the reader, which lives until `finish` returns, the kinds and columns that are read; those of
+	 * events with nsx_event_need. */
 	void (*need)(void *state, struct nsx_reader *in);
 	/* Records in the order of the stream. */
 	int  (*take)(void *state, const struct nsx_event *e);
-	/* After the last record. table: NULL if only the sums in the state are wanted; then diags have no reader,
-	 * either. Else *table is NULL, and is made unless there is none to make; the runner frees it. */
+	/* After the last record. table: NULL if only the sums in the state are wanted; then nobody reads diags, either.
+	 * Else *table is NULL, and is made unless there is none to make. */
 	int  (*finish)(void *state, struct nsx_table **table, struct nsx_diags *diags);
 	void (*free)(void *state);   /* after `begin`, whatever that returned */
 };
@@ -96,7 +96,7 @@ struct nsx_analysis_run {
 	bool              steps;   /* of the windows only: other modules, thunks and operations do not come, nor do
 	                            * records that are beyond reach */
 	bool              sums;    /* no table, no diags: the caller reads the state */
-	void             *state;   /* set by nsx_analyse; NULL: it did not begin */
+	void             *state;   /* set by nsx_analyse, or with size 0 by the caller */
 	struct nsx_table *table;   /* set by nsx_analyse; who takes it leaves NULL */
 };
 

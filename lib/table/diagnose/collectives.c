@@ -250,25 +250,38 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 
 /* ---- all collectives */
 
-void
-nsx_look_comm_begin(struct nsx_look_comm *c, struct nsx_look_at *a)
+static int
+begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
-	c->at = a;
+	struct nsx_look_comm *c = state;
+
+	(void)options;
 	c->pairing.comm.cat.keep = NSX_CAT_NAMES;
 	c->pairing.instance = take_instance;
 	c->pairing.state = c;
-	c->pairing.err = a->err;
+	c->pairing.err = at->err;
 	nsx_pairing_begin(&c->pairing);
+	return NSX_OK;
 }
 
-int
-nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_event *e)
+static void
+need(void *state, struct nsx_reader *in)
 {
+	const struct nsx_look_comm *c = state;
+
+	nsx_pairing_need(&c->pairing, in);
+	nsx_event_need(in, NSX_OP);
+}
+
+static int
+take(void *state, const struct nsx_event *e)
+{
+	struct nsx_look_comm *c = state;
 	struct nsx_comm_record r;
 	struct nsx_pairable x;
-	int rc = nsx_pairing_take(&c->pairing, e->rec);
+	int rc = e->reaches ? nsx_pairing_take(&c->pairing, e->rec) : NSX_OK;
 
-	if (rc != NSX_OK || !nsx_pairing_is(&c->pairing, e->rec) || e->end == NSX_ABSENT)
+	if (!e->reaches || rc != NSX_OK || !nsx_pairing_is(&c->pairing, e->rec) || e->end == NSX_ABSENT)
 		return rc;
 	if (e->rec->kind->id == NSX_OP) {
 		rc = nsx_pairing_op(&c->pairing, e->rec, &x);
@@ -347,16 +360,6 @@ compare_units(struct nsx_look_comm *c)
 	}
 }
 
-int
-nsx_look_comm_finish(struct nsx_look_comm *c)
-{
-	int rc = nsx_pairing_finish(&c->pairing);
-
-	if (rc == NSX_OK)
-		compare_units(c);
-	return rc;
-}
-
 void
 nsx_look_comm_bound(struct nsx_look_at *a)
 {
@@ -391,9 +394,24 @@ nsx_look_comm_bound(struct nsx_look_at *a)
 	c->share = c->waited && within < (double)c->waited ? within / (double)c->waited : 1;
 }
 
-void
-nsx_look_comm_free(struct nsx_look_comm *c)
+static int
+finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
+	struct nsx_look_comm *c = state;
+
+	(void)table;
+	(void)diags;
+	if (nsx_pairing_finish(&c->pairing) != NSX_OK)
+		return NSX_ERR;
+	compare_units(c);
+	return NSX_OK;
+}
+
+static void
+free_all(void *state)
+{
+	struct nsx_look_comm *c = state;
+
 	nsx_pairing_free(&c->pairing);
 	nsx_map_free(&c->unit_of);
 	nsx_map_free(&c->like_of);
@@ -406,3 +424,7 @@ nsx_look_comm_free(struct nsx_look_comm *c)
 	free(c->members.p);
 	nsx_intern_free(&c->group_of);
 }
+
+const struct nsx_analysis nsx_look_collectives = {
+	0, NSX_K_METADATA | NSX_K(OP) | NSX_K(THUNK), true, begin, need, take, finish, free_all
+};

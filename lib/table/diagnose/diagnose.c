@@ -129,30 +129,7 @@ make_windows(struct nsx_look_at *a)
 	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
-/* ---- the second reading: the analyses that the diagnosis adds to those of other tables, each with a pointer to it */
-
-static int
-begin(void *state, const void *options, const struct nsx_analysis_at *at)
-{
-	*(struct nsx_look_at **)state = *(struct nsx_look_at *const *)options;
-	at->cat->keep |= NSX_CAT_NAMES;
-	return NSX_OK;
-}
-
-static int
-finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
-{
-	(void)state;
-	(void)table;
-	(void)diags;
-	return NSX_OK;
-}
-
-static void
-leave(void *state)
-{
-	(void)state;
-}
+/* ---- the second reading: counts, diags, initialisation */
 
 /* Whether nsysx-warmup classifies this execution as initialisation: see docs/man/nsysx-warmup.1. */
 static bool
@@ -233,7 +210,7 @@ count_op(struct nsx_look_at *a, const struct nsx_event *e)
 static int
 take_counts(void *state, const struct nsx_event *e)
 {
-	struct nsx_look_at *a = *(struct nsx_look_at **)state;
+	struct nsx_look_at *a = state;
 
 	switch (e->rec->kind->id) {
 	case NSX_DIAG: return take_diag(a, e->rec);
@@ -251,61 +228,12 @@ take_counts(void *state, const struct nsx_event *e)
 }
 
 static const struct nsx_analysis counts = {
-	sizeof(struct nsx_look_at *), NSX_K(DIAG) | NSX_K(CALL) | NSX_K(OP) | NSX_K(THUNK) | NSX_K(MODULE)
-	| NSX_K(INST) | NSX_K(COMPILE), true, begin, need_counts, take_counts, finish, leave
+	0, NSX_K(DIAG) | NSX_K(CALL) | NSX_K(OP) | NSX_K(THUNK) | NSX_K(MODULE) | NSX_K(INST) | NSX_K(COMPILE), true,
+	NULL, need_counts, take_counts, NULL, NULL
 };
 
-static void
-need_names(void *state, struct nsx_reader *in)
-{
-	(void)state;
-	nsx_event_need(in, NSX_THUNK);
-	nsx_event_need(in, NSX_OP);
-	nsx_reader_need(in, NSX_THUNK, NSX_C(THUNK, name));
-	nsx_reader_need(in, NSX_OP, NSX_C(OP, name));
-}
+/* ---- and idle/ on the windows */
 
-static int
-take_names(void *state, const struct nsx_event *e)
-{
-	return nsx_look_names_take(*(struct nsx_look_at **)state, e);
-}
-
-static const struct nsx_analysis names = {
-	sizeof(struct nsx_look_at *), NSX_K(OP) | NSX_K(THUNK), true, begin, need_names, take_names, finish, leave
-};
-
-static void
-need_comm(void *state, struct nsx_reader *in)
-{
-	const struct nsx_look_at *a = *(struct nsx_look_at **)state;
-
-	nsx_pairing_need(&a->comm.pairing, in);
-	nsx_event_need(in, NSX_OP);
-}
-
-static int
-take_comm(void *state, const struct nsx_event *e)
-{
-	struct nsx_look_at *a = *(struct nsx_look_at **)state;
-
-	return e->reaches ? nsx_look_comm_take(&a->comm, e) : NSX_OK;
-}
-
-static int
-finish_comm(void *state, struct nsx_table **table, struct nsx_diags *diags)
-{
-	(void)table;
-	(void)diags;
-	return nsx_look_comm_finish(&(*(struct nsx_look_at **)state)->comm);
-}
-
-static const struct nsx_analysis comm = {
-	sizeof(struct nsx_look_at *), NSX_K_METADATA | NSX_K(OP) | NSX_K(THUNK), true,
-	begin, need_comm, take_comm, finish_comm, leave
-};
-
-/* Causes of idle time in the windows. */
 static int
 begin_idle(void *state, const void *options, const struct nsx_analysis_at *at)
 {
@@ -375,36 +303,33 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	static const struct nsx_copies_options copies = { .minor = false };
 	static const struct nsx_launch_options launch = { .by_range = false };
 	static const struct nsx_roofline_options roof = { .require = NULL };
-	const struct nsx_idle_options idle_options = {
+	const struct nsx_analysis_run runs[NSX_NRUNS] = {
+		[NSX_RUN_IDLE] = { .is = &idle, .options = &a->idle_options },
+		/* Rules report themselves what they miss of these. */
+		[NSX_RUN_COUNTS] = { .is = &counts, .state = a, .sums = true },
+		[NSX_RUN_COMM] = { .is = &nsx_look_collectives, .state = &a->comm, .sums = true },
+		[NSX_RUN_COPIES] = { .is = &nsx_copies_analysis, .options = &copies, .steps = true, .sums = true },
+		[NSX_RUN_LAUNCH] = { .is = &nsx_launch_analysis, .options = &launch, .steps = true, .sums = true },
+		[NSX_RUN_ROOF] = { .is = &nsx_roofline_analysis, .options = &roof, .steps = true, .sums = true },
+		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true }
+	};
+
+	a->idle_options = (struct nsx_idle_options){
 		.by = NSX_IDLE_GIVEN, .form = NSX_IDLE_VERDICT, .latency = NSX_IDLE_LATENCY, .given = a->windows.p,
 		.ngiven = a->windows.n, .gaps = a->options->gaps > 0, .list = a->options->gaps,
 		.steps = a->options->gaps > 0
 	};
-	struct nsx_analysis_run *runs = a->runs;
-
-	a->idle_options = idle_options;
-	a->self = a;
-	nsx_look_comm_begin(&a->comm, a);
-	/* Rules report themselves what they miss; of a stream that is read twice only idle/ has more to say. */
-	runs[NSX_RUN_IDLE] = (struct nsx_analysis_run){ .is = &idle, .options = &a->idle_options };
-	runs[NSX_RUN_COUNTS] = (struct nsx_analysis_run){ .is = &counts, .options = &a->self, .sums = true };
-	runs[NSX_RUN_COMM] = (struct nsx_analysis_run){ .is = &comm, .options = &a->self, .sums = true };
-	runs[NSX_RUN_COPIES] = (struct nsx_analysis_run){ .is = &nsx_copies_analysis, .options = &copies,
-	                                                  .steps = true, .sums = true };
-	runs[NSX_RUN_LAUNCH] = (struct nsx_analysis_run){ .is = &nsx_launch_analysis, .options = &launch,
-	                                                  .steps = true, .sums = true };
-	runs[NSX_RUN_ROOF] = (struct nsx_analysis_run){ .is = &nsx_roofline_analysis, .options = &roof,
-	                                                .steps = true, .sums = true };
-	runs[NSX_RUN_NAMES] = (struct nsx_analysis_run){ .is = &names, .options = &a->self, .steps = true,
-	                                                 .sums = true };
-	a->reading = (struct nsx_analyses){ .runs = runs, .n = NSX_NRUNS, .windows = &a->kept };
+	a->comm.at = a;
+	memcpy(a->runs, runs, sizeof runs);
+	a->reading = (struct nsx_analyses){ .runs = a->runs, .n = NSX_NRUNS, .windows = &a->kept,
+	                                    .cat.keep = NSX_CAT_NAMES };
 	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK)
 		return NSX_ERR;
-	a->idle = runs[NSX_RUN_IDLE].state;
+	a->idle = a->runs[NSX_RUN_IDLE].state;
 	a->idle->diags = a->diags;
-	a->copies = runs[NSX_RUN_COPIES].state;
-	a->launch = runs[NSX_RUN_LAUNCH].state;
-	a->roof = runs[NSX_RUN_ROOF].state;
+	a->copies = a->runs[NSX_RUN_COPIES].state;
+	a->launch = a->runs[NSX_RUN_LAUNCH].state;
+	a->roof = a->runs[NSX_RUN_ROOF].state;
 	add_up(a);
 	return NSX_OK;
 }
@@ -414,7 +339,6 @@ free_all(struct nsx_look_at *a)
 {
 	nsx_steps_free(&a->steps);
 	nsx_analyses_free(&a->reading);
-	nsx_look_comm_free(&a->comm);
 	nsx_intern_free(&a->texts);
 	nsx_map_free(&a->layout_of);
 	nsx_intern_free(&a->kernels);

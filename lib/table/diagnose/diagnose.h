@@ -40,11 +40,12 @@ enum nsx_look {
 /* First steps that are slow because the stream was not filtered by nsysx-warmup. */
 enum { NSX_LOOK_FIRST = 2 };
 
-/* Kinds of findings; of equal gains the first comes first: causes before their effects. */
+/* Kinds of findings; their order means nothing. */
 enum nsx_finding_kind {
-	NSX_FIND_SLOW, NSX_FIND_LATE_HOST, NSX_FIND_STRAGGLER, NSX_FIND_LATE_DEVICE, NSX_FIND_BLOCKING,
-	NSX_FIND_LAUNCH_BOUND, NSX_FIND_LAYOUT, NSX_FIND_COPIES, NSX_FIND_WAITING, NSX_FIND_EXPOSED, NSX_FIND_IDLE,
-	NSX_FIND_ROOFLINE, NSX_FIND_VARIABILITY, NSX_NFINDS
+#define FINDING(id, name, rank, subject, action) NSX_FIND_##id,
+#include "table/diagnose/findings.def"
+#undef FINDING
+	NSX_NFINDS
 };
 
 /* gain: ns of a step. Texts are in nsx_look_at.texts; subject: for example a device, may be empty. cause: of
@@ -148,7 +149,6 @@ struct nsx_look_at {
 	int64_t            nfirst;
 	double             period;       /* ns: time / count */
 	struct nsx_idle_options idle_options;
-	struct nsx_look_at *self;        /* for the analyses that add to it */
 	struct nsx_analyses reading;     /* of: */
 	struct nsx_analysis_run runs[NSX_NRUNS];
 	struct idle       *idle;         /* the states of some of them */
@@ -232,17 +232,14 @@ uint32_t nsx_look_text(struct nsx_look_at *a, struct nsx_str s);
 struct nsx_str nsx_look_str(const struct nsx_look_at *a, uint32_t text);
 
 /* ---- collectives.c */
-void nsx_look_comm_begin(struct nsx_look_comm *c, struct nsx_look_at *a);
-/* A thunk, an operation or metadata. */
-int nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_event *e);
-int nsx_look_comm_finish(struct nsx_look_comm *c);
+/* Its state is a struct nsx_look_comm with `at` set. */
+extern const struct nsx_analysis nsx_look_collectives;
 /* Sets comm.all, the ns in which devices only communicated, each moment once, and comm.most, the mean per step of the
  * device of which that is the maximum, most_device. Records of a device may overlap, so the sum of their waits can
  * exceed its exposed time: comm.share, at most 1, is the factor by which waiting is multiplied for that.
  *
  *   share = sum over devices of min(waited, exposed) / sum over devices of waited */
 void nsx_look_comm_bound(struct nsx_look_at *a);
-void nsx_look_comm_free(struct nsx_look_comm *c);
 
 /* ---- late_set.c */
 
@@ -282,8 +279,8 @@ double nsx_look_saved(const struct nsx_look_at *a, double gain);
 /* The regular expression for kernels whose names contain `word`, that of a nsx_look_layout. */
 const char *nsx_look_layout_pattern(const char *word);
 bool nsx_look_moves_by_name(struct nsx_str name);
-/* A thunk or an operation of a window: to the layouts, and to the times of kernels. */
-int nsx_look_names_take(struct nsx_look_at *a, const struct nsx_event *e);
+/* Thunks and operations of windows, to the layouts and to the times of kernels. Its state is a struct nsx_look_at. */
+extern const struct nsx_analysis nsx_look_names;
 
 /* ---- kernels.c */
 
@@ -347,6 +344,7 @@ const char *nsx_look_command(struct nsx_look_at *a);
 /* ---- catalogue.c */
 void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
 const char *nsx_look_action(const struct nsx_finding *f);   /* what to do first; static */
+int nsx_look_rank(const struct nsx_finding *f);             /* of equal gains the lowest comes first */
 /* Whether the gain belongs to the subject alone, a device or a call; else the subject is the largest of several. */
 bool nsx_look_is_one(const struct nsx_finding *f);
 

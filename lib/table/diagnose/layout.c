@@ -131,9 +131,20 @@ take_thunk(struct nsx_look_at *a, const struct nsx_rec *rec, int64_t dur)
 	return moves ? add(a, name.len ? name : nsx_string(rec, NSX_THUNK_name), NULL, dur) : NSX_OK;
 }
 
-int
-nsx_look_names_take(struct nsx_look_at *a, const struct nsx_event *e)
+static void
+need(void *state, struct nsx_reader *in)
 {
+	(void)state;
+	nsx_event_need(in, NSX_THUNK);
+	nsx_event_need(in, NSX_OP);
+	nsx_reader_need(in, NSX_THUNK, NSX_C(THUNK, name));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name));
+}
+
+static int
+take(void *state, const struct nsx_event *e)
+{
+	struct nsx_look_at *a = state;
 	const struct nsx_rec *rec = e->rec;
 	int64_t dur = e->end == NSX_ABSENT ? 0 : e->end - e->start;
 	/* Operations of an instruction belong to a thunk. */
@@ -152,3 +163,5 @@ nsx_look_names_take(struct nsx_look_at *a, const struct nsx_event *e)
 		return NSX_ERR;
 	return alone && a->moves.p[n] ? add_kernel(a, name, a->moves.p[n], dur) : NSX_OK;
 }
+
+const struct nsx_analysis nsx_look_names = { 0, NSX_K(OP) | NSX_K(THUNK), true, NULL, need, take, NULL, NULL };

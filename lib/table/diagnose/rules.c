@@ -159,7 +159,7 @@ by_gain(const void *pa, const void *pb)
 	if (a->gain != b->gain)
 		return a->gain > b->gain ? -1 : 1;
 	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
+		return nsx_look_rank(a) < nsx_look_rank(b) ? -1 : 1;
 	if (a->cause != b->cause)
 		return a->cause < b->cause ? -1 : 1;
 	return (a->evidence > b->evidence) - (a->evidence < b->evidence);
