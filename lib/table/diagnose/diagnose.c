@@ -356,6 +356,7 @@ free_all(struct nsx_look_at *a)
 	nsx_buf_free(&a->others);
 	nsx_buf_free(&a->turns);
 	free(a->layouts.p);
+	free(a->insts.p);
 	free(a->devices.p);
 	free(a->windows.p);
 	free(a->periods.p);

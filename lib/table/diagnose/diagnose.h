@@ -160,6 +160,7 @@ struct nsx_look_at {
 	struct nsx_map     layout_of;    /* name -> layouts */
 	/* word: the word in the names of these kernels; NULL: name is an instruction's */
 	NSX_VEC(struct nsx_look_layout { uint32_t name; const char *word; int64_t count; nsx_u128 time; }) layouts;
+	NSX_VEC(uint8_t)   insts;        /* by index of the catalogue: what layout.c found */
 	bool               misnamed;     /* an instruction that computes has a name of those */
 	struct nsx_intern  kernels;      /* names of kernels (nsx_look_kernel) */
 	uint32_t           kernel_recall[NSX_RECALL];

@@ -111,24 +111,37 @@ add_kernel(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t
 	return a->text.failed ? nsx_err_nomem(a->err, NULL) : add(a, nsx_buf_view(&a->text), word, dur);
 }
 
-/* An instruction. */
-static int
-take_thunk(struct nsx_look_at *a, const struct nsx_rec *rec, int64_t dur)
+/* Whether an instruction, whose own name is `name`, only moves data. */
+static bool
+inst_moves(struct nsx_look_at *a, const struct nsx_rec *rec, struct nsx_str opcode, struct nsx_str name)
 {
-	struct nsx_catalogue *cat = &a->reading.cat;
-	uint32_t i = nsx_cat_inst(cat, rec);
-
-	if (i == NSX_NONE)
-		return nsx_err_nomem(a->err, NULL);
-	struct nsx_str opcode = nsx_cat_str(cat, cat->insts.p[i].opcode);
-	struct nsx_str name = nsx_cat_str(cat, cat->insts.p[i].name);
 	bool moves = nsx_str_eq(opcode, NSX_STR("copy")) || nsx_str_eq(opcode, NSX_STR("transpose"));
 
 	if (!moves && (!opcode.len || nsx_str_eq(opcode, NSX_STR("fusion"))))
 		moves = nsx_look_moves_by_name(name.len ? name : nsx_string(rec, NSX_THUNK_name));
 	if (!moves && nsx_look_moves_by_name(name))
 		a->misnamed = true;
-	return moves ? add(a, name.len ? name : nsx_string(rec, NSX_THUNK_name), NULL, dur) : NSX_OK;
+	return moves;
+}
+
+static int
+take_thunk(struct nsx_look_at *a, const struct nsx_rec *rec, int64_t dur)
+{
+	enum { UNKNOWN, STAYS, MOVES };
+	struct nsx_catalogue *cat = &a->reading.cat;
+	uint32_t i = nsx_cat_inst(cat, rec);
+
+	if (i == NSX_NONE)
+		return nsx_err_nomem(a->err, NULL);
+	struct nsx_str name = nsx_cat_str(cat, cat->insts.p[i].name);
+
+	while (a->insts.n <= i)
+		if (!nsx_vec_push(&a->insts, UNKNOWN))
+			return nsx_err_nomem(a->err, NULL);
+	/* Without a name of its own each record has one. */
+	if (a->insts.p[i] == UNKNOWN || !name.len)
+		a->insts.p[i] = inst_moves(a, rec, nsx_cat_str(cat, cat->insts.p[i].opcode), name) ? MOVES : STAYS;
+	return a->insts.p[i] == MOVES ? add(a, name.len ? name : nsx_string(rec, NSX_THUNK_name), NULL, dur) : NSX_OK;
 }
 
 static void
