@@ -21,7 +21,7 @@ find(struct nsx_analyses *a, struct nsx_event *e)
 	const struct nsx_rec *rec = e->rec;
 	enum nsx_kind_id kind = rec->kind->id;
 
-	e->reaches = nsx_in_reach(rec);
+	e->reaches = !(a->shared & UINT64_C(1) << kind) || nsx_in_reach(rec);
 	if (kind != NSX_OP && kind != NSX_THUNK && kind != NSX_MODULE)
 		return nsx_cat_take(&a->cat, rec, a->err);
 	e->device = nsx_cat_device(&a->cat, rec);
@@ -76,7 +76,8 @@ begin(struct nsx_analyses *a)
 			return nsx_err_nomem(a->err, NULL);
 		if (r->is->begin && r->is->begin(r->state, r->options, &at) != NSX_OK)
 			return NSX_ERR;
-		a->shared |= r->is->shared || r->steps;
+		if (r->is->shared || r->steps)
+			a->shared |= r->is->kinds ? r->is->kinds : ~UINT64_C(0);
 	}
 	return NSX_OK;
 }

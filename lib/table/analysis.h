@@ -78,8 +78,8 @@ struct nsx_analysis {
 	bool     shared;   /* events are filled; the catalogue has all metadata up to the record */
 	/* A state of `size` is all 0. options: the caller's, which outlive it. */
 	int  (*begin)(void *state, const void *options, const struct nsx_analysis_at *at);
-	/* Declare to the reader, which lives until `finish` returns, the kinds and columns that are read; those of
-	 * events with nsx_event_need. */
+	/* Declare to the reader, which lives until `finish` returns, the kinds and columns that are read; if it is
+	 * `shared`, each kind but metadata and diags with nsx_event_need. */
 	void (*need)(void *state, struct nsx_reader *in);
 	/* Records in the order of the stream. */
 	int  (*take)(void *state, const struct nsx_event *e);
@@ -108,7 +108,7 @@ struct nsx_analyses {
 	struct nsx_catalogue cat;                 /* of all analyses that are shared */
 	int64_t              ndiags;              /* diags in the stream */
 	/* Own. */
-	bool                 shared;
+	uint64_t             shared;              /* kinds of those that are */
 	struct nsx_err      *err;
 };
 

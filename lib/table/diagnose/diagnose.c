@@ -183,7 +183,8 @@ need_counts(void *state, struct nsx_reader *in)
 {
 	(void)state;
 	nsx_reader_need(in, NSX_DIAG, NSX_EVERY);
-	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
+	nsx_event_need(in, NSX_CALL);
+	nsx_event_need(in, NSX_COMPILE);
 	nsx_reader_need(in, NSX_COMPILE, NSX_C(COMPILE, profile) | NSX_C(COMPILE, program));
 	nsx_event_need(in, NSX_MODULE);
 	nsx_reader_need(in, NSX_MODULE, NSX_C(MODULE, profile) | NSX_C(MODULE, program) | NSX_C(MODULE, execution));
