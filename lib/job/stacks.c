@@ -54,8 +54,13 @@ needs_cleaning(struct nsx_str s)
 uint32_t
 nsx_stacks_frame(struct nsx_stacks *s, struct nsx_str text)
 {
+	/* What is a frame already is clean. */
+	uint32_t known = nsx_intern_recalled(&s->frames, s->recall, text);
+
+	if (known != NSX_NONE)
+		return known;
 	if (!needs_cleaning(text))
-		return nsx_intern(&s->frames, text.len ? text : NSX_STR(""));
+		return nsx_intern_recall(&s->frames, s->recall, text.len ? text : NSX_STR(""));
 	s->clean.len = 0;
 	nsx_buf_str(&s->clean, text);
 	if (s->clean.failed)

@@ -15,7 +15,9 @@
 #include "base/heap.h"
 #include "base/num.h"
 #include "job/activity.h"
-#include "job/op_reading.h"
+#include "job/call_book.h"
+#include "job/reach.h"
+#include "table/analysis.h"
 #include "table/sums.h"
 
 enum mode { MODE_NONE, MODE_SYNC, MODE_ASYNC };
@@ -117,26 +119,27 @@ static const struct nsx_sum_def of_findings = {
 	.rank = "rule start device dur bytes src api dst"
 };
 
-struct nsx_copies_book {
-	struct nsx_copies_options options;
+struct copies {
+	const struct nsx_copies_options *options;
 	struct nsx_err      *err;
-	struct nsx_op_reading in;
+	const struct nsx_catalogue *cat;
+	struct nsx_call_book calls;
 	struct nsx_intern    strings;
 	struct nsx_sums      sums;       /* of struct row */
 	NSX_VEC(struct device) devices;  /* by index of the catalogue */
 	struct nsx_sums      findings;   /* of struct finding */
-	int64_t early;                   /* copies that came before their calls */
+	int64_t ops, timeless, beyond, early;   /* early: copies that came before their calls */
 	bool    clipped;
 };
 
 static struct row *
-row(const struct nsx_copies_book *f, uint32_t number)
+row(const struct copies *f, uint32_t number)
 {
 	return nsx_sums_at(&f->sums, number);
 }
 
 static const struct finding *
-finding(const struct nsx_copies_book *f, size_t i)
+finding(const struct copies *f, size_t i)
 {
 	return nsx_sums_at(&f->findings, i);
 }
@@ -152,14 +155,14 @@ ends_before(const void *unused, const struct ending_copy *a, const struct ending
 NSX_HEAP(endings, struct ending_copy, const void *, ends_before)
 
 static void
-hide(struct nsx_copies_book *f, uint32_t at, uint64_t ns)
+hide(struct copies *f, uint32_t at, uint64_t ns)
 {
 	row(f, at)->hidden = nsx_add_sat(row(f, at)->hidden, (int64_t)ns, &f->clipped);
 }
 
 /* Finish the copies that ended before `now`. */
 static void
-book(struct nsx_copies_book *f, struct device *d, int64_t now)
+book(struct copies *f, struct device *d, int64_t now)
 {
 	size_t kept = 0;
 
@@ -227,24 +230,24 @@ broken_rule(const struct nsx_rec *op, bool set, enum mode mode, struct nsx_str a
 }
 
 static int
-take_copy(struct nsx_copies_book *f, const struct nsx_rec *op, const struct nsx_read_op *t, bool set, bool comm,
-          struct device *d)
+take_copy(struct copies *f, const struct nsx_event *e, bool set, struct device *d)
 {
-	int64_t start = t->start, end = t->end, bytes = nsx_int(op, NSX_OP_bytes, 0);
-	const struct nsx_cat_device *device = &f->in.cat.devices.p[t->device];
+	const struct nsx_rec *op = e->rec;
+	int64_t start = e->start, end = e->end, bytes = nsx_int(op, NSX_OP_bytes, 0);
+	const struct nsx_cat_device *device = &f->cat->devices.p[e->device];
 	struct nsx_call_entry *call = NULL, gone;
 	struct nsx_str api = { "", 0 };
-	struct key new = { .size = f->options.by_size ? size_of(bytes) : 0 };
+	struct key new = { .size = f->options->by_size ? size_of(bytes) : 0 };
 	uint32_t api_id, at;
 	int rc = NSX_OK;
 
 	/* Only some operations of a graph launch are copies, so its call would never be complete. */
 	if (!nsx_has(op, NSX_OP_graph_node))
-		call = nsx_call_book_of(&f->in.calls, op, &rc, f->err);
+		call = nsx_call_book_of(&f->calls, op, &rc, f->err);
 	if (rc != NSX_OK)
 		return NSX_ERR;
 	if (call && call->name != NSX_NONE)
-		api = nsx_intern_str(&f->in.calls.names, call->name);
+		api = nsx_intern_str(&f->calls.names, call->name);
 	new.mode = mode_of(op, api);
 	new.name = nsx_intern(&f->strings, nsx_string(op, NSX_OP_name));
 	new.src = nsx_intern(&f->strings, nsx_string(op, NSX_OP_src));
@@ -257,48 +260,52 @@ take_copy(struct nsx_copies_book *f, const struct nsx_rec *op, const struct nsx_
 
 	r->count++;
 	r->bytes = nsx_add_sat(r->bytes, bytes, &f->clipped);
-	r->time = nsx_add_sat(r->time, t->dur, &f->clipped);
+	r->time = nsx_add_sat(r->time, end - start, &f->clipped);
 	struct running_copy run = { at, end, { 0 } };
 
 	if (d->busy.any)
 		nsx_union_add(&run.hidden, start, d->busy.end < end ? d->busy.end : end);
-	if (comm ? !nsx_vec_push(&d->running, run) : !nsx_vec_room(&d->endings, 1))
+	if (e->communicates ? !nsx_vec_push(&d->running, run) : !nsx_vec_room(&d->endings, 1))
 		return nsx_err_nomem(f->err, NULL);
-	if (!comm)
+	if (!e->communicates)
 		endings_push(NULL, d->endings.p, d->endings.n++,
 		             (struct ending_copy){ end, nsx_union_before(&d->busy, start), at });
-	enum rule rule = f->options.findings ? broken_rule(op, set, (enum mode)new.mode, api) : NRULES;
+	enum rule rule = f->options->findings ? broken_rule(op, set, (enum mode)new.mode, api) : NRULES;
 	struct finding *found = rule == NRULES ? NULL : nsx_sums_add(&f->findings);
 
 	if (found)
-		*found = (struct finding){ rule, device->pid, device->number, start, t->dur,
+		*found = (struct finding){ rule, device->pid, device->number, start, end - start,
 		                           nsx_int(op, NSX_OP_bytes, NSX_ABSENT), new.src, new.dst, api_id };
 	else if (rule != NRULES)
 		return nsx_err_nomem(f->err, NULL);
 	if (call)
-		nsx_call_book_done(&f->in.calls, call, &gone);
+		nsx_call_book_done(&f->calls, call, &gone);
 	return NSX_OK;
 }
 
 static int
-take_op(struct nsx_copies_book *f, const struct nsx_rec *rec, const struct nsx_read_op *t)
+take_op(struct copies *f, const struct nsx_event *e)
 {
-	struct nsx_str type = nsx_string(rec, NSX_OP_type);
-	bool set = nsx_str_eq(type, NSX_STR("memset")), copy = set || nsx_str_eq(type, NSX_STR("memcpy")),
-	    comm = nsx_cat_communicates(&f->in.cat, rec);
-	int64_t start = t->start, end = t->end;
+	struct nsx_str type = nsx_string(e->rec, NSX_OP_type);
+	bool set = nsx_str_eq(type, NSX_STR("memset")), copy = set || nsx_str_eq(type, NSX_STR("memcpy"));
+	int64_t start = e->start, end = e->end;
 	struct device *d;
 	size_t others;
 
-	while (f->devices.n <= t->device)
+	f->ops++;
+	if (end == NSX_ABSENT) {
+		f->timeless++;
+		return NSX_OK;
+	}
+	while (f->devices.n <= e->device)
 		if (!nsx_vec_push(&f->devices, ((struct device){ 0 })))
 			return nsx_err_nomem(f->err, NULL);
-	d = &f->devices.p[t->device];
+	d = &f->devices.p[e->device];
 	book(f, d, start);
 	others = d->running.n;
-	if (copy && take_copy(f, rec, t, set, comm, d) != NSX_OK)
+	if (copy && take_copy(f, e, set, d) != NSX_OK)
 		return NSX_ERR;
-	if (copy && !comm)
+	if (copy && !e->communicates)
 		return NSX_OK;
 	for (size_t i = 0; i < others; i++) {
 		struct running_copy *r = &d->running.p[i];
@@ -311,38 +318,46 @@ take_op(struct nsx_copies_book *f, const struct nsx_rec *rec, const struct nsx_r
 
 /* Only the calls of copies and sets are looked up. */
 static int
-take_call(struct nsx_copies_book *f, const struct nsx_rec *rec)
+take_call(struct copies *f, const struct nsx_rec *rec)
 {
 	struct nsx_str class = nsx_string(rec, NSX_CALL_class);
 	struct nsx_call_entry c;
 
 	if (nsx_str_eq(class, NSX_STR("launch")) || nsx_str_eq(class, NSX_STR("graph-launch"))) {
-		f->in.calls.records++;
+		f->calls.records++;
 		return NSX_OK;
 	}
-	if (nsx_call_book_add(&f->in.calls, rec, &c, f->err) != NSX_OK)
+	if (nsx_call_book_add(&f->calls, rec, &c, f->err) != NSX_OK)
 		return NSX_ERR;
 	f->early += c.early;
 	return NSX_OK;
 }
 
-int
-nsx_copies_take(struct nsx_copies_book *f, const struct nsx_rec *rec)
+static void
+need(void *state, struct nsx_reader *in)
 {
-	struct nsx_read_op op;
-
-	switch (nsx_op_reading_take(&f->in, rec, &op)) {
-	case NSX_CALL: return take_call(f, rec);
-	case NSX_OP:   return take_op(f, rec, &op);
-	case -1:       return NSX_ERR;
-	default:       return NSX_OK;
-	}
+	(void)state;
+	nsx_call_book_need(in);
+	nsx_event_need(in, NSX_OP);
+	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, class));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, bytes) | NSX_C(OP, src) | NSX_C(OP, dst)
+	                            | NSX_C(OP, graph_node));
 }
 
 static int
-take(void *state, const struct nsx_rec *rec)
+take(void *state, const struct nsx_event *e)
 {
-	return nsx_copies_take(state, rec);
+	struct copies *f = state;
+
+	if (!e->reaches) {
+		f->beyond++;
+		return NSX_OK;
+	}
+	switch (e->rec->kind->id) {
+	case NSX_CALL: return take_call(f, e->rec);
+	case NSX_OP:   return take_op(f, e);
+	default:       return NSX_OK;
+	}
 }
 
 /* ---- tables */
@@ -357,7 +372,7 @@ text_of(const void *strings, uint32_t id)
  * of the time of copies. A note has the number of the others and their share of that time, because many together may
  * cost much. */
 static size_t
-findings_shown(struct nsx_copies_book *f, struct nsx_table *t)
+findings_shown(struct copies *f, struct nsx_table *t)
 {
 	size_t all = nsx_sums_count(&f->findings), n = 0;
 	int64_t total = 0, rest = 0;
@@ -366,7 +381,7 @@ findings_shown(struct nsx_copies_book *f, struct nsx_table *t)
 		total = nsx_add_sat(total, row(f, (uint32_t)i)->time, &f->clipped);
 	while (n < all && (n == 0 || finding(f, n)->dur > (total - 1) / MINOR))
 		n++;
-	if (f->options.minor || n == all)
+	if (f->options->minor || n == all)
 		return all;
 	for (size_t i = n; i < all; i++)
 		rest = nsx_add_sat(rest, finding(f, i)->dur, &f->clipped);
@@ -376,7 +391,7 @@ findings_shown(struct nsx_copies_book *f, struct nsx_table *t)
 }
 
 static struct nsx_table *
-make_findings(struct nsx_copies_book *f)
+make_findings(struct copies *f)
 {
 	struct nsx_table *t = nsx_sums_begin(&f->findings, f->err);
 
@@ -386,45 +401,87 @@ make_findings(struct nsx_copies_book *f)
 	return t;
 }
 
-/* ---- the book */
+/* ---- the analysis */
 
-static struct nsx_copies_book *
-open_book(const struct nsx_copies_options *options, struct nsx_err *err)
+static int
+begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
-	struct nsx_copies_book *f = calloc(1, sizeof *f);
+	struct copies *f = state;
 
-	if (!f) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	f->options = *options;
-	f->err = f->in.err = err;
-	f->sums = (struct nsx_sums){ .def = options->by_size ? &kinds_by_size : &kinds, .text = text_of,
+	f->options = options;
+	f->err = at->err;
+	f->cat = at->cat;
+	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds, .text = text_of,
 	                             .state = &f->strings };
 	f->findings = (struct nsx_sums){ .def = &of_findings, .text = text_of, .state = &f->strings };
-	return f;
+	return NSX_OK;
 }
 
-struct nsx_copies_book *
-nsx_copies_open(struct nsx_err *err)
+static void
+report(const struct copies *f, struct nsx_diags *diags)
 {
-	return open_book(&(struct nsx_copies_options){ 0 }, err);
+	if (!f->ops)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
+	else if (!f->calls.records)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"no CUDA calls in the stream, so the calls of copies are not known: extract with --calls");
+	nsx_diag_add(diags, NSX_WARNING, "", f->early,
+		"copies that start before their call: the call is not used; the clocks of GPU and host disagree");
+	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 }
 
-int
-nsx_copies_finish(struct nsx_copies_book *f)
+static int
+finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
+	struct copies *f = state;
+
 	if (f->clipped)
 		return nsx_err_set(f->err, "the sum of times or bytes exceeds 64 bits");
 	for (size_t i = 0; i < f->devices.n; i++)
 		book(f, &f->devices.p[i], INT64_MAX);
-	nsx_sums_sort(&f->sums);
-	return NSX_OK;
+	if (!table) {
+		nsx_sums_sort(&f->sums);
+		return NSX_OK;
+	}
+	report(f, diags);
+	*table = f->options->findings ? make_findings(f) : nsx_sums_table(&f->sums, f->err);
+	if (!f->options->findings)
+		nsx_table_head(*table, "gbps", "GB/s");
+	return *table ? NSX_OK : NSX_ERR;
+}
+
+static void
+free_all(void *state)
+{
+	struct copies *f = state;
+
+	nsx_call_book_free(&f->calls);
+	nsx_intern_free(&f->strings);
+	nsx_sums_free(&f->sums);
+	for (size_t i = 0; i < f->devices.n; i++) {
+		free(f->devices.p[i].running.p);
+		free(f->devices.p[i].endings.p);
+	}
+	free(f->devices.p);
+	nsx_sums_free(&f->findings);
+}
+
+const struct nsx_analysis nsx_copies_analysis = {
+	sizeof(struct copies), NSX_K(CALL) | NSX_K(OP), true, begin, need, take, finish, free_all
+};
+
+int
+nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table, int64_t *ndiags,
+           struct nsx_diags *diags, struct nsx_err *err)
+{
+	return nsx_analyse_one(&nsx_copies_analysis, options, in, options->require, table, ndiags, diags, err);
 }
 
 bool
-nsx_copies_sum(const struct nsx_copies_book *f, size_t i, struct nsx_copies_sum *sum)
+nsx_copies_sum(const void *state, size_t i, struct nsx_copies_sum *sum)
 {
+	const struct copies *f = state;
 	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
 
 	if (!r)
@@ -435,74 +492,4 @@ nsx_copies_sum(const struct nsx_copies_book *f, size_t i, struct nsx_copies_sum 
 		r->hidden
 	};
 	return true;
-}
-
-void
-nsx_copies_free(struct nsx_copies_book *f)
-{
-	if (!f)
-		return;
-	nsx_op_reading_free(&f->in);
-	nsx_intern_free(&f->strings);
-	nsx_sums_free(&f->sums);
-	for (size_t i = 0; i < f->devices.n; i++) {
-		free(f->devices.p[i].running.p);
-		free(f->devices.p[i].endings.p);
-	}
-	free(f->devices.p);
-	nsx_sums_free(&f->findings);
-	free(f);
-}
-
-/* ---- the whole stream */
-
-static void
-need(const struct nsx_copies_book *f, struct nsx_reader *in)
-{
-	nsx_op_reading_need(&f->in, in);
-	nsx_reader_need(in, NSX_CALL, NSX_C(CALL, class));
-	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, bytes) | NSX_C(OP, src)
-	                            | NSX_C(OP, dst) | NSX_C(OP, graph_node));
-}
-
-static void
-report(const struct nsx_copies_book *f, struct nsx_diags *diags)
-{
-	if (!f->in.ops)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no operations in the stream: extract with --ops --calls");
-	else if (!f->in.calls.records)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-			"no CUDA calls in the stream, so the calls of copies are not known: extract with "
-			"--calls");
-	nsx_diag_add(diags, NSX_WARNING, "", f->early,
-		"copies that start before their call: the call is not used; the clocks of GPU and host "
-		"disagree");
-	nsx_op_reading_diags(&f->in, diags);
-}
-
-int
-nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table, int64_t *ndiags,
-           struct nsx_diags *diags, struct nsx_err *err)
-{
-	struct nsx_copies_book *f = open_book(options, err);
-	int rc = f ? NSX_OK : NSX_ERR;
-
-	*table = NULL;
-	if (rc == NSX_OK) {
-		need(f, in);
-		rc = nsx_read_all(in, options->require, take, f, err);
-	}
-	if (rc == NSX_OK)
-		rc = nsx_copies_finish(f);
-	if (rc == NSX_OK) {
-		report(f, diags);
-		*ndiags = f->in.diags;
-		*table = options->findings ? make_findings(f) : nsx_sums_table(&f->sums, err);
-		if (!options->findings)
-			nsx_table_head(*table, "gbps", "GB/s");
-		rc = *table ? NSX_OK : NSX_ERR;
-	}
-	nsx_copies_free(f);
-	return rc;
 }

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "job/op_reading.h"
+#include "job/call_book.h"
 #include "job/range_book.h"
+#include "job/reach.h"
 #include "job/starved.h"
+#include "table/analysis.h"
 #include "table/idle.h"
 #include "table/sums.h"
 
@@ -44,18 +46,18 @@ struct counted { uint32_t row, next; };
  * told. */
 struct busy { int64_t end, removed; };
 
-struct nsx_launch_book {
-	struct nsx_launch_options options;
+struct launch {
+	const struct nsx_launch_options *options;
 	struct nsx_err       *err;
-	struct nsx_op_reading in;
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;
 	struct nsx_sums       sums;       /* of struct row */
+	struct nsx_call_book  calls;
 	NSX_VEC(struct counted) counted;
 	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
 	struct nsx_map        counted_in;  /* (index of the call, row): is counted there */
 	NSX_VEC(struct busy)  busy;       /* by device */
-	int64_t no_call;
+	int64_t ops, no_call, timeless, beyond;
 	bool    clipped;
 };
 
@@ -67,7 +69,7 @@ counted_key(const struct nsx_call_entry *c, uint32_t row)
 
 /* Whether the call is counted in the row for the first time; *failed when out of memory. */
 static bool
-first_in_row(struct nsx_launch_book *f, struct nsx_call_entry *c, uint32_t row, bool *failed)
+first_in_row(struct launch *f, struct nsx_call_entry *c, uint32_t row, bool *failed)
 {
 	uint32_t at, *in = nsx_map_at(&f->counted_in, counted_key(c, row));
 
@@ -93,17 +95,17 @@ first_in_row(struct nsx_launch_book *f, struct nsx_call_entry *c, uint32_t row, 
 /* ---- operations */
 
 static struct row *
-row(const struct nsx_launch_book *f, uint32_t number)
+row(const struct launch *f, uint32_t number)
 {
 	return nsx_sums_at(&f->sums, number);
 }
 
 static uint32_t
-name_of(struct nsx_launch_book *f, const struct nsx_rec *rec, bool graph)
+name_of(struct launch *f, const struct nsx_rec *rec, bool graph)
 {
 	const struct nsx_range_entry *r;
 
-	if (!f->options.by_range)
+	if (!f->options->by_range)
 		return nsx_intern(&f->names, graph ? NSX_STR("[CUDA graph]") : nsx_string(rec, NSX_OP_name));
 	r = nsx_has(rec, NSX_OP_range) ? nsx_range_book_find(&f->ranges, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
 	                                                     rec->v[NSX_OP_range].i) : NULL;
@@ -112,16 +114,16 @@ name_of(struct nsx_launch_book *f, const struct nsx_rec *rec, bool graph)
 
 /* Sums that exceed 64 bits are refused at the end. */
 static void
-add(struct nsx_launch_book *f, int64_t *sum, int64_t ns)
+add(struct launch *f, int64_t *sum, int64_t ns)
 {
 	*sum = nsx_add_sat(*sum, ns, &f->clipped);
 }
 
 static int
-count(struct nsx_launch_book *f, const struct nsx_rec *rec, const struct nsx_read_op *op, bool graph, int64_t busy,
-      struct nsx_call_entry *c)
+count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, struct nsx_call_entry *c)
 {
-	int64_t host_dur = nsx_int(rec, NSX_OP_host_dur, 0), call_end = rec->v[NSX_OP_host_start].i + host_dur;
+	int64_t start = rec->v[NSX_OP_start].i, dur = rec->v[NSX_OP_dur].i, host_dur = nsx_int(rec, NSX_OP_host_dur, 0);
+	int64_t call_end = nsx_add_sat(rec->v[NSX_OP_host_start].i, host_dur, NULL);
 	uint32_t name = name_of(f, rec, graph), at = name == NSX_NONE ? name
 	    : nsx_sums_number(&f->sums, &(uint32_t[2]){ name, 0 });
 	bool failed = at == NSX_NONE;
@@ -136,20 +138,20 @@ count(struct nsx_launch_book *f, const struct nsx_rec *rec, const struct nsx_rea
 			add(f, &r->loading, c->loading);
 		}
 		r->kernels++;
-		add(f, &r->kernel, op->dur);
-		if (op->start >= call_end) {
+		add(f, &r->kernel, dur);
+		if (start >= call_end) {
 			r->queued++;
-			add(f, &r->queue, op->start - call_end);
+			add(f, &r->queue, start - call_end);
 		}
 		if (busy != NSX_ABSENT)
-			add(f, &r->starved, nsx_starved(busy, op->start, call_end));
+			add(f, &r->starved, nsx_starved(busy, start, call_end));
 	}
 	return failed ? nsx_err_nomem(f->err, NULL) : NSX_OK;
 }
 
 /* The call is removed, with the rows in which it counts. */
 static int
-uncount(struct nsx_launch_book *f, const struct nsx_call_entry *gone)
+uncount(struct launch *f, const struct nsx_call_entry *gone)
 {
 	for (uint32_t i = gone->mark; i != NSX_NONE; i = f->counted.p[i].next) {
 		nsx_map_del(&f->counted_in, counted_key(gone, f->counted.p[i].row));
@@ -160,11 +162,11 @@ uncount(struct nsx_launch_book *f, const struct nsx_call_entry *gone)
 }
 
 static int
-take_call(struct nsx_launch_book *f, const struct nsx_rec *rec)
+take_call(struct launch *f, const struct nsx_rec *rec)
 {
 	struct nsx_call_entry c;
 
-	if (nsx_call_book_add(&f->in.calls, rec, &c, f->err) != NSX_OK)
+	if (nsx_call_book_add(&f->calls, rec, &c, f->err) != NSX_OK)
 		return NSX_ERR;
 	if (!c.early)
 		return NSX_OK;
@@ -176,64 +178,82 @@ take_call(struct nsx_launch_book *f, const struct nsx_rec *rec)
 }
 
 static int
-take_op(struct nsx_launch_book *f, const struct nsx_rec *rec, const struct nsx_read_op *op)
+take_op(struct launch *f, const struct nsx_event *e)
 {
+	const struct nsx_rec *rec = e->rec;
+	uint32_t device = e->device;
 	struct nsx_str type = nsx_string(rec, NSX_OP_type);
 	bool graph = nsx_str_eq(type, NSX_STR("graph")), kernel = graph || nsx_str_eq(type, NSX_STR("kernel"));
 	struct nsx_call_entry *c, gone;
-	struct busy *busy;
 	int rc;
 
-	while (f->busy.n <= op->device)
+	f->ops++;
+	while (f->busy.n <= device)
 		if (!nsx_vec_push(&f->busy, ((struct busy){ NSX_ABSENT, NSX_ABSENT })))
 			return nsx_err_nomem(f->err, NULL);
-	busy = &f->busy.p[op->device];
+	if (e->end == NSX_ABSENT) {
+		f->timeless++;
+		return NSX_OK;
+	}
+	struct busy *busy = &f->busy.p[device];
+
 	/* What nsysx-warmup removed kept the device busy, or was awaited, until it ended. */
 	if (nsx_has(rec, NSX_OP_removed) && busy->end != NSX_ABSENT)
-		busy->removed = nsx_sub_sat(op->start, rec->v[NSX_OP_removed].i, NULL);
+		busy->removed = nsx_sub_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_removed].i, NULL);
 	int64_t before = busy->removed > busy->end ? busy->removed : busy->end;
-	c = nsx_call_book_of(&f->in.calls, rec, &rc, f->err);
+	c = nsx_call_book_of(&f->calls, rec, &rc, f->err);
 	if (rc != NSX_OK)
 		return NSX_ERR;
 	if (!c || !nsx_has(rec, NSX_OP_host_start))
 		f->no_call += kernel;
-	else if (kernel && count(f, rec, op, graph, before, c) != NSX_OK)
+	else if (kernel && count(f, rec, graph, before, c) != NSX_OK)
 		return NSX_ERR;
-	if (c && nsx_call_book_done(&f->in.calls, c, &gone) && uncount(f, &gone) != NSX_OK)
+	if (c && nsx_call_book_done(&f->calls, c, &gone) && uncount(f, &gone) != NSX_OK)
 		return NSX_ERR;
-	busy->end = op->end > busy->end ? op->end : busy->end;
+	if (busy->end == NSX_ABSENT || e->end > busy->end)
+		busy->end = e->end;
 	return NSX_OK;
 }
 
 static int
-take_range(struct nsx_launch_book *f, const struct nsx_rec *rec)
+take_range(struct launch *f, const struct nsx_rec *rec)
 {
 	uint32_t name;
 
-	if (!f->options.by_range || !nsx_has(rec, NSX_RANGE_start))
+	if (!f->options->by_range || !nsx_has(rec, NSX_RANGE_start))
 		return NSX_OK;
-	name = nsx_intern(&f->names, nsx_range_book_name(&f->ranges, rec, f->options.names));
+	name = nsx_intern(&f->names, nsx_range_book_name(&f->ranges, rec, f->options->names));
 	return name == NSX_NONE ? nsx_err_nomem(f->err, NULL) : nsx_range_book_add(&f->ranges, rec, name, f->err);
 }
 
-int
-nsx_launch_take(struct nsx_launch_book *f, const struct nsx_rec *rec)
+static void
+need(void *state, struct nsx_reader *in)
 {
-	struct nsx_read_op op;
+	const struct launch *f = state;
 
-	switch (nsx_op_reading_take(&f->in, rec, &op)) {
-	case NSX_CALL:  return take_call(f, rec);
-	case NSX_RANGE: return take_range(f, rec);
-	case NSX_OP:    return take_op(f, rec, &op);
-	case -1:        return NSX_ERR;
-	default:        return NSX_OK;
-	}
+	nsx_call_book_need(in);
+	nsx_event_need(in, NSX_OP);
+	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, removed));
+	if (f->options->by_range)
+		nsx_range_book_need(in, false);
 }
 
 static int
-take(void *state, const struct nsx_rec *rec)
+take(void *state, const struct nsx_event *e)
 {
-	return nsx_launch_take(state, rec);
+	struct launch *f = state;
+
+	if (!e->reaches) {
+		f->beyond++;
+		return NSX_OK;
+	}
+	switch (e->rec->kind->id) {
+	case NSX_CALL:  return take_call(f, e->rec);
+	case NSX_RANGE: return take_range(f, e->rec);
+	case NSX_OP:    return take_op(f, e);
+	default:        return NSX_OK;
+	}
 }
 
 /* ---- the table: sorted by starved time, then kernel time, the longest first, then name */
@@ -262,103 +282,91 @@ name_text(const void *names, uint32_t id)
 	return nsx_intern_str(names, id);
 }
 
-static void
-report(const struct nsx_launch_book *f, struct nsx_diags *diags)
+static int
+begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
-	if (!f->in.ops)
+	struct launch *f = state;
+
+	f->options = options;
+	f->err = at->err;
+	f->sums = (struct nsx_sums){ .def = &def, .text = name_text, .state = &f->names };
+	return NSX_OK;
+}
+
+static struct nsx_table *
+make_table(struct launch *f)
+{
+	struct nsx_table *t = nsx_sums_table(&f->sums, f->err);
+
+	/* Launches wait concurrently: the sum may exceed the length of the profile. */
+	nsx_table_head(t, "queue", "queue_sum");
+	return t;
+}
+
+static void
+report(const struct launch *f, struct nsx_diags *diags)
+{
+	if (!f->ops)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no operations in the stream: extract with --ops --calls (by range: --ranges=all, too)");
-	else if (!f->in.calls.records)
+	else if (!f->calls.records)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"no CUDA calls in the stream, stalled and loading time are not known: extract with --calls");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the export: not counted");
-	nsx_op_reading_diags(&f->in, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 }
 
-/* ---- the book */
-
-static struct nsx_launch_book *
-open_book(const struct nsx_launch_options *options, struct nsx_err *err)
+static int
+finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
-	struct nsx_launch_book *f = calloc(1, sizeof *f);
+	struct launch *f = state;
 
-	if (!f) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
+	if (f->clipped)
+		return nsx_err_overflow(f->err, NULL);
+	if (!table) {
+		nsx_sums_sort(&f->sums);
+		return NSX_OK;
 	}
-	f->options = *options;
-	f->err = f->in.err = err;
-	f->sums = (struct nsx_sums){ .def = &def, .text = name_text, .state = &f->names };
-	return f;
+	report(f, diags);
+	*table = make_table(f);
+	return *table ? NSX_OK : NSX_ERR;
 }
 
-struct nsx_launch_book *
-nsx_launch_open(struct nsx_err *err)
+static void
+free_all(void *state)
 {
-	return open_book(&(struct nsx_launch_options){ 0 }, err);
+	struct launch *f = state;
+
+	nsx_range_book_free(&f->ranges);
+	nsx_intern_free(&f->names);
+	nsx_map_free(&f->counted_in);
+	nsx_call_book_free(&f->calls);
+	nsx_sums_free(&f->sums);
+	free(f->counted.p);
+	free(f->uncounted.p);
+	free(f->busy.p);
 }
+
+const struct nsx_analysis nsx_launch_analysis = {
+	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP), true, begin, need, take, finish, free_all
+};
 
 int
-nsx_launch_finish(struct nsx_launch_book *f)
+nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
+           struct nsx_diags *diags, struct nsx_err *err)
 {
-	nsx_sums_sort(&f->sums);
-	return f->clipped ? nsx_err_overflow(f->err, NULL) : NSX_OK;
+	return nsx_analyse_one(&nsx_launch_analysis, options, in, options->require, table, ndiags, diags, err);
 }
 
 bool
-nsx_launch_sum(const struct nsx_launch_book *f, size_t i, struct nsx_launch_sum *sum)
+nsx_launch_sum(const void *state, size_t i, struct nsx_launch_sum *sum)
 {
+	const struct launch *f = state;
 	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
 
 	if (r)
 		*sum = (struct nsx_launch_sum){ nsx_intern_str(&f->names, r->name), r->kernels, r->kernel, r->starved,
 		                                is_bound(r) };
 	return r != NULL;
-}
-
-void
-nsx_launch_free(struct nsx_launch_book *f)
-{
-	if (!f)
-		return;
-	nsx_op_reading_free(&f->in);
-	nsx_range_book_free(&f->ranges);
-	nsx_intern_free(&f->names);
-	nsx_map_free(&f->counted_in);
-	nsx_sums_free(&f->sums);
-	free(f->counted.p);
-	free(f->uncounted.p);
-	free(f->busy.p);
-	free(f);
-}
-
-/* ---- the whole stream */
-
-int
-nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
-           struct nsx_diags *diags, struct nsx_err *err)
-{
-	struct nsx_launch_book *f = open_book(options, err);
-	int rc = f ? NSX_OK : NSX_ERR;
-
-	*table = NULL;
-	if (rc == NSX_OK) {
-		nsx_op_reading_need(&f->in, in);
-		nsx_reader_need(in, NSX_OP, NSX_C(OP, removed));
-		if (options->by_range)
-			nsx_range_book_need(in, false);
-		rc = nsx_read_all(in, options->require, take, f, err);
-	}
-	if (rc == NSX_OK)
-		rc = nsx_launch_finish(f);
-	if (rc == NSX_OK) {
-		report(f, diags);
-		*ndiags = f->in.diags;
-		*table = nsx_sums_table(&f->sums, err);
-		/* Launches wait concurrently: the sum may exceed the length of the profile. */
-		nsx_table_head(*table, "queue", "queue_sum");
-		rc = *table ? NSX_OK : NSX_ERR;
-	}
-	nsx_launch_free(f);
-	return rc;
 }

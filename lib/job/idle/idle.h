@@ -17,7 +17,7 @@
 #include "job/causes.h"
 #include "job/idle/thread.h"
 #include "job/overruns.h"
-#include "job/parts.h"
+#include "job/activity.h"
 #include "job/range_book.h"
 #include "job/removed.h"
 #include "job/stacks.h"

@@ -62,7 +62,13 @@ struct nsx_cpu_reading {
 	NSX_VEC(struct nsx_mark_row)    rows;
 	NSX_VEC(struct nsx_gil_range)   gil;          /* by process, then start */
 	NSX_VEC(struct nsx_python_mark) marks;        /* by process, category, time */
-	NSX_VEC(struct nsx_event { int64_t start; uint32_t thread; uint8_t state; bool in; }) events;   /* scheduling */
+	NSX_VEC(struct nsx_sched_event {
+		int64_t start;
+		uint32_t thread;
+		uint8_t state;
+		bool in;
+	})
+	events;                           /* scheduling */
 	int64_t            period;        /* of Python sampling, ns */
 	struct nsx_buf     text;
 	uint64_t no_thread, bad, backward, disordered, unknown_states, broken, short_calls, untold, unreadable;

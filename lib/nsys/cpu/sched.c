@@ -16,7 +16,7 @@ static int
 row(void *ctx, const struct nsx_db_cell *v)
 {
 	struct nsx_cpu_reading *r = ctx;
-	struct nsx_event e = { 0 };
+	struct nsx_sched_event e = { 0 };
 	int64_t in, gtid, state;
 	bool good;
 
@@ -66,7 +66,7 @@ sort_events(struct nsx_cpu_reading *r)
 }
 
 static bool
-add(struct nsx_cpu_reading *r, const struct nsx_event *from, int64_t start, int64_t end, bool unended)
+add(struct nsx_cpu_reading *r, const struct nsx_sched_event *from, int64_t start, int64_t end, bool unended)
 {
 	struct nsx_off off = { start, end, from->thread, unended || !from->in ? from->state : 0, unended };
 
@@ -76,7 +76,7 @@ add(struct nsx_cpu_reading *r, const struct nsx_event *from, int64_t start, int6
 int
 nsx_cpu_offs(struct nsx_cpu_reading *r)
 {
-	const struct nsx_event *e = r->events.p, *out = NULL;
+	const struct nsx_sched_event *e = r->events.p, *out = NULL;
 	bool good = sort_events(r);
 
 	e = r->events.p;

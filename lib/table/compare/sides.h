@@ -3,7 +3,7 @@
 #define NSX_TABLE_COMPARE_SIDES_H
 
 #include "table/compare.h"
-#include "job/parts.h"
+#include "job/activity.h"
 #include "job/program_time.h"
 #include "base/map.h"
 #include "base/num.h"

@@ -63,7 +63,7 @@ is_call(struct nsx_str call, const char *list)
 static int
 rule_of(const struct nsx_look_at *a, const struct idle_reason *r, enum nsx_cause cause, bool small)
 {
-	const struct idle *f = &a->idle;
+	const struct idle *f = a->idle;
 
 	for (int i = 0; i < RULES; i++) {
 		const struct advice *x = &rules[i];
@@ -90,8 +90,8 @@ nsx_look_advise(struct nsx_look_at *a, enum nsx_cause cause, const char *what)
 	}
 	for (size_t i = 0; i < a->devices.n; i++) {
 		const struct idle_window *w = nsx_look_window(a, &a->devices.p[i]);
-		for (uint32_t k = w ? w->reason : NSX_NONE; k != NSX_NONE; k = a->idle.reasons.p[k].next) {
-			const struct idle_reason *r = &a->idle.reasons.p[k];
+		for (uint32_t k = w ? w->reason : NSX_NONE; k != NSX_NONE; k = a->idle->reasons.p[k].next) {
+			const struct idle_reason *r = &a->idle->reasons.p[k];
 			if ((int)r->cell == nsx_cause_cell(cause))
 				ns[rule_of(a, r, cause, all <= (nsx_u128)gaps * SMALL_GAP)] += (nsx_u128)r->ns;
 		}

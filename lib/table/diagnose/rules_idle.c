@@ -33,16 +33,16 @@ nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx
 	uint32_t path, leaf;
 	int64_t ns;
 
-	ns = nsx_idle_reason(&a->idle, w, cause, &path, &leaf);
+	ns = nsx_idle_reason(a->idle, w, cause, &path, &leaf);
 	if ((double)ns < MUCH * (double)w->cells[nsx_cause_cell(cause)].ns)
 		return;
 	if (path == NSX_NONE || (path == NSX_STACKS_ROOT && leaf == NSX_NONE))
 		return;
 	nsx_buf_fmt(&a->text, "; %.0f%% of %s in ", 100 * (double)ns / (double)w->cells[nsx_cause_cell(cause)].ns,
 	            what);
-	nsx_idle_put_place(&a->idle, path, leaf, &a->text);
+	nsx_idle_put_place(a->idle, path, leaf, &a->text);
 	nsx_buf_c(&a->subject, a->subject.len ? ", in " : "");
-	nsx_idle_put_place(&a->idle, path, leaf, &a->subject);
+	nsx_idle_put_place(a->idle, path, leaf, &a->subject);
 }
 
 /* The same for the window with the maximum of the cause. */

@@ -54,18 +54,15 @@ struct devices {
 	struct nsx_all_moments moments;
 };
 
-static void *
-devices_open(const struct nsx_summary_options *options, struct nsx_err *err)
+static int
+devices_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
-	struct devices *f = calloc(1, sizeof *f);
+	const struct nsx_summary_options *options = given;
+	struct devices *f = state;
 
-	if (!f) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	f->err = err;
+	f->err = at->err;
 	f->cover = options->cover;
-	return f;
+	return NSX_OK;
 }
 
 static void
@@ -84,14 +81,11 @@ devices_free(void *state)
 {
 	struct devices *f = state;
 
-	if (!f)
-		return;
 	nsx_top_free(&f->top);
 	nsx_moments_free(&f->moments);
 	nsx_map_free(&f->work_of);
 	free(f->devices.p);
 	free(f->works.p);
-	free(f);
 }
 
 /* The index in `devices` of the device that rec refers to; NSX_NONE when out of memory. */
@@ -166,9 +160,10 @@ take_op(struct devices *f, const struct nsx_rec *rec)
 }
 
 static int
-devices_take(void *state, const struct nsx_rec *rec)
+devices_take(void *state, const struct nsx_event *e)
 {
 	struct devices *f = state;
+	const struct nsx_rec *rec = e->rec;
 	bool good = true;
 
 	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
@@ -321,4 +316,6 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return NSX_OK;
 }
 
-const struct nsx_summer nsx_sum_devices = { devices_open, devices_need, devices_take, devices_finish, devices_free };
+const struct nsx_analysis nsx_sum_devices = {
+	sizeof(struct devices), 0, false, devices_begin, devices_need, devices_take, devices_finish, devices_free
+};

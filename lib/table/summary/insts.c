@@ -94,20 +94,17 @@ struct insts {
 	bool            no_hidden; /* some communication has no `hidden` */
 };
 
-static void *
-insts_open(const struct nsx_summary_options *options, struct nsx_err *err)
+static int
+insts_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
-	struct insts *f = calloc(1, sizeof *f);
+	const struct nsx_summary_options *options = given;
+	struct insts *f = state;
 
-	if (!f) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	f->err = err;
+	f->err = at->err;
 	f->options = *options;
 	f->top.cat.keep = options->by == NSX_SUMMARY_THUNK ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES
 	    : options->by == NSX_SUMMARY_SOURCE ? NSX_CAT_NAMES | NSX_CAT_PLACES : NSX_CAT_NAMES;
-	return f;
+	return NSX_OK;
 }
 
 static void
@@ -127,14 +124,11 @@ insts_free(void *state)
 {
 	struct insts *f = state;
 
-	if (!f)
-		return;
 	nsx_top_free(&f->top);
 	nsx_map_free(&f->op_kind_of);
 	nsx_moments_free(&f->moments);
 	free(f->op_kinds.p);
 	free(f->insts.p);
-	free(f);
 }
 
 static bool
@@ -204,9 +198,10 @@ take_op(struct insts *f, const struct nsx_rec *rec)
 }
 
 static int
-insts_take(void *state, const struct nsx_rec *rec)
+insts_take(void *state, const struct nsx_event *e)
 {
 	struct insts *f = state;
+	const struct nsx_rec *rec = e->rec;
 	bool good = true;
 
 	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
@@ -697,4 +692,6 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return rc;
 }
 
-const struct nsx_summer nsx_sum_insts = { insts_open, insts_need, insts_take, insts_finish, insts_free };
+const struct nsx_analysis nsx_sum_insts = {
+	sizeof(struct insts), 0, false, insts_begin, insts_need, insts_take, insts_finish, insts_free
+};

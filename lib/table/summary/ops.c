@@ -114,17 +114,15 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	return true;
 }
 
-static void *
-ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
+static int
+ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
-	struct ops *f = calloc(1, sizeof *f);
+	const struct nsx_summary_options *options = given;
+	struct ops *f = state;
 
-	if (!f || nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE) {
-		free(f);
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	f->err = err;
+	if (nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE)
+		return nsx_err_nomem(at->err, NULL);
+	f->err = at->err;
 	f->kernel = options->by == NSX_SUMMARY_KERNEL;
 	f->no_compile = options->no_compile;
 	f->names = options->names;
@@ -134,7 +132,7 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	f->book.arg = f;
 	f->vacant = NSX_NONE;
 	f->compiling_last = INT64_MIN;
-	return f;
+	return NSX_OK;
 }
 
 static void
@@ -166,8 +164,6 @@ ops_free(void *state)
 {
 	struct ops *f = state;
 
-	if (!f)
-		return;
 	nsx_intern_free(&f->strs);
 	nsx_buf_free(&f->scratch);
 	nsx_map_free(&f->row_of);
@@ -177,7 +173,6 @@ ops_free(void *state)
 	free(f->rows.p);
 	free(f->open.p);
 	free(f->last.p);
-	free(f);
 }
 
 /* The row of that type or domain, and name; NULL when out of memory. */
@@ -363,9 +358,10 @@ take_launched(struct ops *f, const struct nsx_rec *rec)
 }
 
 static int
-ops_take(void *state, const struct nsx_rec *rec)
+ops_take(void *state, const struct nsx_event *e)
 {
 	struct ops *f = state;
+	const struct nsx_rec *rec = e->rec;
 	bool out = false;
 
 	if (f->no_compile && sort_out(f, rec, &out) != NSX_OK)
@@ -575,4 +571,6 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return rc;
 }
 
-const struct nsx_summer nsx_sum_ops = { ops_open, ops_need, ops_take, ops_finish, ops_free };
+const struct nsx_analysis nsx_sum_ops = {
+	sizeof(struct ops), 0, false, ops_begin, ops_need, ops_take, ops_finish, ops_free
+};

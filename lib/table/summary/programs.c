@@ -111,21 +111,17 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 	return NSX_OK;
 }
 
-static void *
-programs_open(const struct nsx_summary_options *options, struct nsx_err *err)
+static int
+programs_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
-	struct programs *f = calloc(1, sizeof *f);
+	struct programs *f = state;
 
-	(void)options;
-	if (!f) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	f->err = err;
+	(void)given;
+	f->err = at->err;
 	f->comm.cat.keep = NSX_CAT_RUNNERS;
 	f->top.given = &f->comm.cat;
 	f->instances = (struct nsx_instances){ .size = sizeof(struct waited), .complete = complete, .state = f };
-	return f;
+	return NSX_OK;
 }
 
 static void
@@ -143,8 +139,6 @@ programs_free(void *state)
 {
 	struct programs *f = state;
 
-	if (!f)
-		return;
 	nsx_top_free(&f->top);
 	nsx_comm_free(&f->comm);
 	nsx_instances_free(&f->instances);
@@ -155,7 +149,6 @@ programs_free(void *state)
 	free(f->executions.p);
 	free(f->runs.p);
 	free(f->things.p);
-	free(f);
 }
 
 /* The number of that execution of the program; NSX_NONE when out of memory. */
@@ -244,9 +237,10 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 }
 
 static int
-programs_take(void *state, const struct nsx_rec *rec)
+programs_take(void *state, const struct nsx_event *e)
 {
 	struct programs *f = state;
+	const struct nsx_rec *rec = e->rec;
 
 	switch (rec->kind->id) {
 	case NSX_MODULE: return take_module(f, rec);
@@ -358,6 +352,6 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return rc;
 }
 
-const struct nsx_summer nsx_sum_programs = {
-	programs_open, programs_need, programs_take, programs_finish, programs_free
+const struct nsx_analysis nsx_sum_programs = {
+	sizeof(struct programs), 0, false, programs_begin, programs_need, programs_take, programs_finish, programs_free
 };
