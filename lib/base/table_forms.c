@@ -451,12 +451,3 @@ nsx_table_metric(struct nsx_table *t, const char *name)
 {
 	t->metric = name;
 }
-
-void
-nsx_table_tsv(const struct nsx_table *t, struct nsx_buf *b)
-{
-	tsv_begin(b, t);
-	for (size_t row = 0; row < t->nrows; row++)
-		tsv_row(b, t, row);
-	b->failed |= t->failed;
-}

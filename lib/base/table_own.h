@@ -16,12 +16,6 @@ nsx_table_is_int(enum nsx_cell type)
 	       || type == NSX_CELL_FLOPS;
 }
 
-/* A cell as it is read; s lives as long as the table. */
-struct nsx_table_cell {
-	bool has;
-	union { int64_t i; double f; struct nsx_str s; } v;
-};
-
 /* A cell as it is kept: tables may have millions. */
 union nsx_table_value { int64_t i; double f; uint32_t text; /* in nsx_table.texts */ };
 
@@ -53,8 +47,6 @@ struct nsx_table {
 	const char      *metric;                /* the beginning of names of metrics; NULL: nsysx */
 };
 
-/* The column of that name, or of that heading in an aligned table, which a user may take for the name; ncols: none. */
-size_t nsx_table_named(const struct nsx_table *t, struct nsx_str name);
 /* NSX_ERR, with err listing the columns of the table. */
 int nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "job/step_windows.h"
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 #include "table/steps/rows.h"
 
 /* Add the steps of a window of a device, which may have several, one after the other. False when out of memory. */

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 
 static int
 by_number(const void *a, const void *b)

@@ -9,7 +9,7 @@
  * The difference of 10 exceeds the noise. */
 #include <math.h>
 
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 
 /* Deviation for devices with one execution: the pooled deviation between executions of the others; -1 if none has more
  * than one. */
@@ -32,7 +32,7 @@ pooled(const struct cmp_side *s, const struct cmp_row *r)
 struct cmp_time
 nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r)
 {
-	const struct cmp_program *p = &s->programs.p[r->program];
+	const struct cmp_group *p = &s->groups.p[r->group];
 	bool own = r->whole || s->each;
 	struct cmp_time t = { .n = own ? 0 : p->execs, .sum = r->sum };
 	int64_t devices = own ? 0 : p->devices;

@@ -1,4 +1,4 @@
-/* by_step.c -- compares streams by steps: time from start to start, activities of devices in that time, and the lengths
+/* steps.c -- compares streams by steps: time from start to start, activities of devices in that time, and the lengths
  * of the steps themselves.
  *
  * The activities of a device cover the time up to the start of its next step, so that idle time between steps is
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/stat.h"
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 #include "table/idle/idle.h"
 #include "table/steps/explain.h"
 #include "table/steps/rows.h"
@@ -230,24 +230,20 @@ keep_series(struct cmp_side *s, uint32_t first, const struct nsx_step_of *o, con
 /* Create the rows of a class, one for each time: returns the first; NSX_NONE when out of memory. device: NSX_ABSENT for
  * all of them. */
 static uint32_t
-add_rows(struct cmp *c, struct cmp_side *s, uint32_t program, int64_t device, bool detail)
+add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool detail)
 {
 	uint32_t first = (uint32_t)s->rows.n;
 
 	for (int k = 0; k < NSTATS; k++) {
-		struct cmp_row row = { .program = program, .number = device, .opcode = NSX_NONE, .op_name = NSX_NONE,
-		                       .stack = NSX_NONE, .detail = detail || k != SPAN,
-		                       .optional = k >= CAUSES && k < SPAN };
+		struct cmp_row row = cmp_row_in(group);
 		uint32_t at;
 
 		row.name = row.stem = name_of(c, k);
-		/* The key by which rows of a device are matched with the other side. */
-		c->text.len = 0;
-		nsx_buf_fmt(&c->text, "%" PRId64, device);
-		if (detail)
-			row.opcode = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
-		at = row.name == NSX_NONE || (detail && row.opcode == NSX_NONE) ? (uint32_t)NSX_NONE
-		    : nsx_compare_row_add(s, row);
+		row.number = device;
+		row.device = detail ? device : NSX_ABSENT;
+		row.detail = detail || k != SPAN;
+		row.optional = k >= CAUSES && k < SPAN;
+		at = row.name == NSX_NONE ? (uint32_t)NSX_NONE : nsx_compare_row_add(s, row);
 		if (at == NSX_NONE)
 			return NSX_NONE;
 		if (k != PERIOD && k != SPAN)
@@ -272,27 +268,21 @@ add_times(struct cmp_side *s, uint32_t first, uint32_t device, const struct nsx_
 	return true;
 }
 
-/* The class as a program: executions have the key NAME@ID, of which only NAME is the same after recompilation. */
+/* The class as a group: executions have the key NAME@ID, of which only NAME is the same after recompilation. */
 static uint32_t
 add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uint32_t class)
 {
 	struct nsx_str key = nsx_intern_str(&set->names, class), name = key;
-	struct cmp_program p = { .number = (int64_t)s->programs.n, .id = NSX_ABSENT, .fingerprint = NSX_NONE,
-	                         .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE };
+	struct cmp_group g = { .number = (int64_t)s->groups.n };
 
 	for (size_t i = key.len; set->kind == NSX_STEP_MODULE && i-- > 1;)
 		if (key.ptr[i] == '@') {
 			name.len = i;
 			break;
 		}
-	p.key = nsx_intern(&c->strs, key);
-	p.name = nsx_intern(&c->strs, name);
-	p.whole = nsx_compare_row_add(s, (struct cmp_row){
-		.program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
-		.opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE
-	});
-	return p.key != NSX_NONE && p.name != NSX_NONE && p.whole != NSX_NONE && nsx_vec_push(&s->programs, p)
-	       ? (uint32_t)(s->programs.n - 1) : (uint32_t)NSX_NONE;
+	g.key = nsx_intern(&c->strs, key);
+	g.name = nsx_intern(&c->strs, name);
+	return g.key != NSX_NONE && g.name != NSX_NONE ? nsx_compare_group_add(s, g) : (uint32_t)NSX_NONE;
 }
 
 /* Add n steps of a class, sorted by device and start; there is space for their times. */
@@ -329,9 +319,9 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 		    NSTATS], m) || !keep_series(s, own, &o[i], &times[i * NSTATS], m)))
 			return false;
 	}
-	s->programs.p[program].execs = (int64_t)n;
-	s->programs.p[program].devices = ndevices;
-	s->programs.p[program].time = s->rows.p[all + SPAN].sum;
+	s->groups.p[program].execs = (int64_t)n;
+	s->groups.p[program].devices = ndevices;
+	s->groups.p[program].time = s->rows.p[all + SPAN].sum;
 	s->time += s->rows.p[all + SPAN].sum;
 	return true;
 }
@@ -385,22 +375,16 @@ stat_of(const struct cmp *c, int side, const struct cmp_row *row)
 	return nsx_str_eq(cmp_str(c, row->name), nsx_str_c(names[SPAN])) ? SPAN : PERIOD;
 }
 
-static void
-order_key(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o)
+void
+nsx_compare_order_of_step(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o)
 {
-	const struct cmp_program *p = nsx_compare_program_of(c, r);
+	const struct cmp_group *p = nsx_compare_group_of(c, r);
 	const struct cmp_row *row = nsx_compare_row_shown(r);
 
 	o->class = cmp_str(c, p->key);
 	o->at[0] = p->number;
-	o->at[1] = row->opcode == NSX_NONE ? NSX_ABSENT : row->number;
+	o->at[1] = row->device;
 	o->at[2] = stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row);
-}
-
-bool
-nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n)
-{
-	return nsx_compare_order(c, r, n, order_key);
 }
 
 static double
@@ -452,8 +436,8 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 		work |= most < IDLE;
 	}
 	if (work)
-		nsx_buf_fmt(text, ", see --by %s", nsx_compare_program_of(c, r)->name ==
-		            nsx_compare_program_of(c, r)->key ? "kernel" : "thunk");
+		nsx_buf_fmt(text, ", see --by %s", nsx_compare_group_of(c, r)->name ==
+		            nsx_compare_group_of(c, r)->key ? "kernel" : "thunk");
 }
 
 bool
@@ -461,78 +445,23 @@ nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r)
 {
 	const struct cmp_row *row = nsx_compare_row_shown(r);
 
-	return row->opcode == NSX_NONE &&
+	return row->device == NSX_ABSENT &&
 	       stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row) == PERIOD;
-}
-
-enum { CLASS, DEVICE, STATISTIC, BASE, NEW, DELTA, CHANGE, NOISE, VERDICT, STEPS, P50 = STEPS + 2, P99 = P50 + 2,
-       EFFECTIVE = P99 + 2, WITNESS = EFFECTIVE + 2, NCOLS };
-
-static const struct nsx_table_col cols[NCOLS] = {
-	[CLASS]     = { "class", NSX_CELL_STRING },
-	[DEVICE]    = { "device", NSX_CELL_INT },
-	[STATISTIC] = { "statistic", NSX_CELL_STRING },
-	[BASE]      = { "base", NSX_CELL_MEAN_NS },
-	[NEW]       = { "new", NSX_CELL_MEAN_NS },
-	[DELTA]     = { "delta", NSX_CELL_MEAN_NS },
-	[CHANGE]   = { "change", NSX_CELL_SHARE },
-	[NOISE]     = { "noise", NSX_CELL_MEAN_NS },
-	[VERDICT]   = { "verdict", NSX_CELL_STRING },
-	[STEPS]     = { "base_steps", NSX_CELL_INT },
-	[STEPS + 1] = { "new_steps", NSX_CELL_INT },
-	[P50]       = { "base_p50", NSX_CELL_NS },
-	[P50 + 1]   = { "new_p50", NSX_CELL_NS },
-	[P99]       = { "base_p99", NSX_CELL_NS },
-	[P99 + 1]   = { "new_p99", NSX_CELL_NS },
-	[EFFECTIVE] = { "base_n_eff", NSX_CELL_DOUBLE },
-	[EFFECTIVE + 1] = { "new_n_eff", NSX_CELL_DOUBLE },
-	[WITNESS]   = { "witness", NSX_CELL_STRING },
-};
-
-static void
-put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
-{
-	const struct cmp_row *row = nsx_compare_row_shown(r), *base = r->row[NSX_COMPARE_BASE];
-	bool both = base && r->row[NSX_COMPARE_NEW];
-
-	nsx_table_row(t);
-	nsx_table_str(t, CLASS, cmp_str(c, nsx_compare_program_of(c, r)->key));
-	if (row->number != NSX_ABSENT && (!both || base->number == row->number))
-		nsx_table_int(t, DEVICE, row->number);
-	nsx_table_str(t, STATISTIC, cmp_str(c, row->name));
-	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DELTA, CHANGE, NOISE, -1, VERDICT });
-	if (r->sampled) {
-		int want = r->verdict == CMP_SLOWER ? 1 : r->verdict == CMP_FASTER ? -1 : 0;
-		bool means = want && r->witness.means == want, ranks = want && r->witness.ranks == want;
-
-		for (int k = 0; k < 2; k++)
-			nsx_table_double(t, EFFECTIVE + k, r->witness.of[k].n_eff);
-		nsx_table_str(t, WITNESS, nsx_str_c(means && ranks ? "both" : means ? "mean" : ranks ? "ranks" : ""));
-	}
-	for (int k = 0; k < 2; k++)
-		if (r->row[k]) {
-			const struct cmp_side *s = &c->side[k];
-			const struct cmp_spread *spread = &s->spreads.p[r->row[k] - s->rows.p];
-
-			nsx_table_int(t, STEPS + k, spread->n);
-			nsx_table_int(t, P50 + k, spread->p50);
-			nsx_table_int(t, P99 + k, spread->p99);
-		}
 }
 
 /* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this:
  * the period (of all devices, if the whole class is on one side), or the span if there is no period. */
-static bool
-is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
+bool
+nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 {
 	const struct cmp_row *row = nsx_compare_row_shown(r);
 	int side = r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE;
 	enum stat stat = stat_of(c, side, row);
-	bool alone = nsx_compare_program_of(c, r)->pair == NSX_NONE;
+	bool alone = nsx_compare_group_of(c, r)->pair == NSX_NONE;
 
 	if (r->row[0] && r->row[1])
 		return false;
-	if (alone && row->opcode != NSX_NONE)
+	if (alone && row->device != NSX_ABSENT)
 		return true;
 	return stat == SPAN ? nsx_compare_time_of(&c->side[side], row - SPAN).n > 0 : stat != PERIOD;
 }
@@ -544,7 +473,7 @@ tell_blind(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t,
 {
 	double mean = r->time[NSX_COMPARE_BASE].mean;
 	double share = r->has_noise && mean > 0 ? 100 * r->noise / mean : 0;
-	struct nsx_str class = cmp_str(c, nsx_compare_program_of(c, r)->key);
+	struct nsx_str class = cmp_str(c, nsx_compare_group_of(c, r)->key);
 	int len = (int)(class.len < 200 ? class.len : 200);
 
 	if (!nsx_compare_is_class(c, r))
@@ -569,7 +498,7 @@ tell_blind(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t,
 static void
 tell_small(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
 {
-	struct nsx_str class = cmp_str(c, nsx_compare_program_of(c, r)->key);
+	struct nsx_str class = cmp_str(c, nsx_compare_group_of(c, r)->key);
 	int len = (int)(class.len < 200 ? class.len : 200);
 	const char *limit = r->diff > (double)c->options.absolute ? "--percent" : "--absolute";
 
@@ -589,7 +518,7 @@ tell_small(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t,
 static void
 tell_tail(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
 {
-	struct nsx_str class = cmp_str(c, nsx_compare_program_of(c, r)->key);
+	struct nsx_str class = cmp_str(c, nsx_compare_group_of(c, r)->key);
 	int len = (int)(class.len < 200 ? class.len : 200);
 	const struct cmp_spread *spread[2];
 	double grew;
@@ -616,34 +545,23 @@ tell_tail(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, 
 	             nsx_ns_text((double)spread[NSX_COMPARE_NEW]->p99).s);
 }
 
-int
-nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
-                        struct nsx_diags *diags)
+void
+nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *t,
+                       struct nsx_diags *diags)
 {
-	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(t, "class statistic base new change verdict device delta noise base_p50 new_p50 base_p99 "
-	                  "new_p99 witness base_n_eff new_n_eff");
-	nsx_table_brief(t, "class device statistic base new change base_p99 new_p99 verdict");
-
-	if (!t)
-		return nsx_err_nomem(c->err, NULL);
 	for (int k = 0; k < 2; k++)
-		for (size_t i = 0; i < c->side[k].programs.n; i++) {
-			const struct cmp_program *p = &c->side[k].programs.p[i];
-			struct nsx_str class = cmp_str(c, p->key);
+		for (size_t i = 0; i < c->side[k].groups.n; i++) {
+			const struct cmp_group *g = &c->side[k].groups.p[i];
+			struct nsx_str class = cmp_str(c, g->key);
 
 			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s", c->side[k].name,
-			               p->execs, (int)(class.len < 200 ? class.len : 200), class.ptr, p->devices,
-			               p->devices == 1 ? "" : "s",
-			               p->devices ? "; the last of each has no period" : "");
+			               g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr, g->devices,
+			               g->devices == 1 ? "" : "s",
+			               g->devices ? "; the last of each has no period" : "");
 		}
 	for (size_t i = 0; i < n; i++) {
 		tell_blind(c, &r[i], t, diags);
 		tell_small(c, &r[i], t, diags);
 		tell_tail(c, &r[i], t, diags);
 	}
-	for (size_t i = 0; i < n; i++)
-		if (cmp_shows(c, &r[i]) && !(c->options.changed && is_detail_of_one(c, &r[i])))
-			put(c, t, &r[i]);
-	return NSX_OK;
 }
