@@ -300,7 +300,6 @@ side_free(struct cmp_side *s)
 	free(s->values.p);
 	free(s->series.p);
 	free(s->spans.p);
-	free(s->spreads.p);
 	free(s->means);
 	free(s->comms.p);
 	free(s->execs.p);

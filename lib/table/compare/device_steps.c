@@ -27,7 +27,6 @@ add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_
 		for (int k = 0; k < CMP_STEP_TIMES; k++) {
 			int64_t time = k == 0 ? o->period : k == CMP_STEP_HIDDEN ? o->sums.hidden : o->sums.part[k - 1];
 
-			nsx_stat_add(&d->time[k], time);
 			if (!nsx_vec_push(&d->each, time))
 				return false;
 		}

@@ -2,7 +2,7 @@
  * that is summed up to one. Times are those of the whole run, or, if both sides have them, per execution of a program
  * on the device, as single values, so noise is not known; or per step (device_steps.c). */
 #include <inttypes.h>
-#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -152,17 +152,21 @@ time_of(int64_t k)
 	}
 }
 
-/* Give a row the values of its time in each step. False when out of memory. */
+/* Give a row its time in each step of the device. False when out of memory. */
 static bool
-keep_series(struct cmp_side *s, uint32_t row, const struct cmp_stepped *d, int time)
+give_steps(struct cmp_side *s, uint32_t row, const struct cmp_stepped *d, int time)
 {
 	size_t n = d->each.n / CMP_STEP_TIMES;
+	int64_t *times = malloc((n + 1) * sizeof *times);
 	double *v = malloc((n + 1) * sizeof *v);
+	bool good = times && v;
 
-	for (size_t i = 0; i < n && v; i++)
-		v[i] = (double)d->each.p[i * CMP_STEP_TIMES + (size_t)time];
-	bool good = v && nsx_compare_add_series(s, row, v, n);
-
+	for (size_t i = 0; i < n && good; i++) {
+		times[i] = d->each.p[i * CMP_STEP_TIMES + (size_t)time];
+		v[i] = (double)times[i];
+	}
+	good = good && nsx_compare_give(s, row, times, n, (struct nsx_sample){ v, n });
+	free(times);
 	free(v);
 	return good;
 }
@@ -180,23 +184,17 @@ per_step(struct cmp *c, struct cmp_side *s)
 		struct cmp_row *row = &s->rows.p[i];
 		const struct cmp_stepped *d = steps_of(s, row->group);
 		int time = d && !row->whole ? time_of(row->number) : -1;
-		const struct nsx_stat *stat = time >= 0 ? &d->time[time] : NULL;
-		double n = stat ? (double)stat->n : 0;
+		bool longest = !row->whole && row->number == CMP_SPAN;
 
-		if (!row->whole && row->number == CMP_SPAN)
+		if (longest)
 			row->name = row->stem = period;
 		s->given.p[i] = (struct cmp_time){ 0 };
-		row->sum = stat ? (nsx_u128)stat->sum : 0;
-		if (!stat)
-			continue;
-		if (!keep_series(s, (uint32_t)i, d, time))
+		row->sum = 0;
+		if (time >= 0 && !give_steps(s, (uint32_t)i, d, time))
 			return false;
-		s->given.p[i] = (struct cmp_time){ .n = stat->n, .sum = row->sum, .mean = nsx_stat_mean(stat),
-		                                   .known = stat->n > 1, .freedom = n > 2 ? n - 1 : 1,
-		                                   .error = stat->n > 1 ? nsx_stat_std(stat) / sqrt(n) : 0 };
-		if (row->number == CMP_SPAN) {
+		if (time >= 0 && longest) {
 			s->groups.p[row->group].time = row->sum;
-			s->execs.p[row->group] = stat->n;
+			s->execs.p[row->group] = s->given.p[i].n;
 			s->time += row->sum;
 		}
 	}
@@ -253,42 +251,28 @@ choose_basis(struct cmp *c, struct nsx_diags *diags)
 	return true;
 }
 
-struct numbered { int64_t number; uint32_t index; };
-
-static int
-numbered_cmp(const void *pa, const void *pb)
-{
-	const struct numbered *a = pa, *b = pb;
-
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return (a->index > b->index) - (a->index < b->index);
-}
-
 /* The side's devices by number. NULL when out of memory. */
-static struct numbered *
+static struct nsx_sort_key *
 by_number(const struct cmp_side *s)
 {
-	struct numbered *list = malloc((s->groups.n + 1) * sizeof *list);
+	struct nsx_sort_key *list = malloc((s->groups.n + 1) * sizeof *list);
 
 	for (size_t i = 0; i < s->groups.n && list; i++)
-		list[i] = (struct numbered){ s->groups.p[i].number, (uint32_t)i };
-	if (list && s->groups.n > 1)
-		qsort(list, s->groups.n, sizeof *list, numbered_cmp);
+		list[i] = (struct nsx_sort_key){ { s->groups.p[i].number, 0, 0 }, (uint32_t)i };
+	if (list)
+		nsx_sort_keys(list, s->groups.n);
 	return list;
 }
 
 /* Whether the two lists, of nb and nn devices, have a number in common. */
 static bool
-in_common(const struct numbered *b, size_t nb, const struct numbered *n, size_t nn)
+in_common(const struct nsx_sort_key *b, size_t nb, const struct nsx_sort_key *n, size_t nn)
 {
-	for (size_t i = 0, k = 0; i < nb && k < nn;) {
-		if (b[i].number == n[k].number)
+	for (size_t i = 0; i < nb; i++) {
+		size_t k = nsx_sort_first(n, nn, sizeof *n, offsetof(struct nsx_sort_key, k), b[i].k[0]);
+
+		if (k < nn && n[k].k[0] == b[i].k[0])
 			return true;
-		if (b[i].number < n[k].number)
-			i++;
-		else
-			k++;
 	}
 	return false;
 }
@@ -297,16 +281,16 @@ static bool
 match_devices(struct cmp *c, struct nsx_diags *diags)
 {
 	struct cmp_side *base = &c->side[0], *new = &c->side[1];
-	struct numbered *b = by_number(base), *n = by_number(new);
+	struct nsx_sort_key *b = by_number(base), *n = by_number(new);
 	size_t nb = base->groups.n, nn = new->groups.n;
 
 	if (b && n && nb && nn && !in_common(b, nb, n, nn)) {
 		for (size_t i = 0; i < nb && nb == nn; i++) {
-			struct cmp_group *pb = &base->groups.p[b[i].index],
-			    *pn = &new->groups.p[n[i].index];
+			struct cmp_group *pb = &base->groups.p[b[i].i],
+			    *pn = &new->groups.p[n[i].i];
 
-			pb->pair = n[i].index;
-			pn->pair = b[i].index;
+			pb->pair = n[i].i;
+			pn->pair = b[i].i;
 			pb->how = pn->how = CMP_PLACE;
 		}
 		nsx_diag_add(diags, NSX_WARNING, "", 1, nb == nn

@@ -72,10 +72,13 @@ struct cmp_cell {
 };
 
 /* The time of a row per execution on a device: mean and its standard error with degrees of freedom, ns. */
-struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool known; };
-
-/* The number of steps of a row of steps, and percentiles of their times, ns. */
-struct cmp_spread { int64_t n, p50, p99; };
+struct cmp_time {
+	int64_t  n;
+	nsx_u128 sum;
+	double   mean, error, freedom;
+	bool     known;      /* the error is; of samples, which the witness judges, it is not */
+	int64_t  p50, p99;   /* of samples */
+};
 
 /* Of cmp_side.values: those of a row, in the order of steps; of several devices the mean of the same step. */
 struct cmp_series { size_t first, n; };
@@ -83,7 +86,7 @@ struct cmp_series { size_t first, n; };
 /* The times of a device's steps, each from its start to the next start, ns: period, parts, hidden time; in turn of
  * every step. */
 enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
-struct cmp_stepped { int64_t number; struct nsx_stat time[CMP_STEP_TIMES]; NSX_VEC(int64_t) each; };
+struct cmp_stepped { int64_t number; NSX_VEC(int64_t) each; };
 
 /* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
 struct cmp_comm {
@@ -117,11 +120,10 @@ struct cmp_side {
 	struct cmp_mean  *means;             /* space for those of a row while rows are judged */
 	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags, late;
-	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
+	NSX_VEC(struct cmp_time) given;      /* by index in rows, of tables and samples; n is 0 if it has none */
 	bool              summed;            /* it is a table that was computed from a stream */
 	NSX_VEC(double)   values;            /* of steps, row by row: */
 	NSX_VEC(struct cmp_series) series;   /* by index in rows; rows beyond its end have none */
-	NSX_VEC(struct cmp_spread) spreads;  /* of times of steps, by index in rows */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	NSX_VEC(int64_t) execs;              /* of devices, by index in groups: executions of any program */
 	NSX_VEC(struct cmp_stepped) stepped; /* devices with steps; empty: steps are not known */
@@ -169,8 +171,8 @@ bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx
 /* names.c: read all of the side's stream, by ranges or operations. NSX_OK or NSX_ERR. */
 int nsx_compare_read_ranges(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 int nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
-/* Both sides are read. Ranges are compared by GPU time if both have it, unless spans were requested; operations, if both
- * know executions of programs, only inside of them. True. */
+/* Both sides are read. Ranges are compared by GPU time if both have it, unless spans were requested; operations, if
+ * both know executions of programs, only inside of them. True. */
 bool nsx_compare_settle_ranges(struct cmp *c, struct nsx_diags *diags);
 bool nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags);
 
@@ -242,8 +244,9 @@ int nsx_compare_pair(struct cmp *c);
 
 /* noise.c: the time of a row; n is 0 if it has none. */
 struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r);
-/* Give the row, which is the last to have any, n values of steps. False when out of memory. */
-bool nsx_compare_add_series(struct cmp_side *s, uint32_t row, const double *v, size_t n);
+/* Give the row the times of n steps, which are sorted, and a sample of a value for each step in order of time: of several
+ * devices the mean of their times. False when out of memory. */
+bool nsx_compare_give(struct cmp_side *s, uint32_t row, int64_t *times, size_t n, struct nsx_sample sample);
 /* The values of a row; n is 0 if it has none. */
 struct nsx_sample nsx_compare_sample(const struct cmp_side *s, const struct cmp_row *r);
 /* The largest difference that chance explains; both errors must be known. */
@@ -290,7 +293,8 @@ void nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, siz
 /* Whether the result is the period of a class of steps, over all devices; the first of its class in order. If it is
  * slower, its line lists the parts that grew, and its parts and devices need no lines of their own. */
 bool nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r);
-/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this. */
+/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports
+ * this. */
 bool nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r);
 
 /* What a column shows: of the row that is shown, or of both rows; the later ones of the row of one side. */
@@ -322,9 +326,10 @@ struct cmp_way {
 	const struct cmp_col *cols;
 	int         ncols;
 	const char *rank, *brief;        /* nsx_table_rank, nsx_table_brief */
-	int  (*read)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);     /* a stream */
-	int  (*sum_up)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);   /* one to be compared with a table */
-	bool (*settle)(struct cmp *c, struct nsx_diags *diags);   /* both sides are read; false: out of memory */
+	int  (*read)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);   /* a stream */
+	int  (*sum_up)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+	                                 /* one that is compared with a table */
+	bool (*settle)(struct cmp *c, struct nsx_diags *diags);   /* both sides are read; false: no memory */
 	void (*check)(struct cmp *c);                             /* groups and rows are matched */
 	void (*order)(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
 	                                 /* NULL: the largest effect first */

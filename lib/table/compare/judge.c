@@ -130,12 +130,12 @@ median_of_whole(const struct cmp *c, const struct cmp_result *r)
 	const struct cmp_side *s = &c->side[NSX_COMPARE_BASE];
 	const struct cmp_row *of = r->row[NSX_COMPARE_BASE]->of == NSX_NONE ? NULL
 	    : &s->rows.p[r->row[NSX_COMPARE_BASE]->of];
-	size_t at = of ? (size_t)(of - s->rows.p) : 0;
-
-	/* Percentiles of the times of steps are known by step only: the mean is as good for a minimum difference. */
 	if (!of)
 		return r->witness.median[NSX_COMPARE_BASE];
-	return at < s->spreads.n && s->spreads.p[at].n ? (double)s->spreads.p[at].p50 : nsx_compare_time_of(s, of).mean;
+	struct cmp_time t = nsx_compare_time_of(s, of);
+
+	/* Of a device the mean is as good for a minimum difference. */
+	return c->way->devices ? t.mean : (double)t.p50;
 }
 
 /* Whether both sides have enough values for a 99th percentile. */

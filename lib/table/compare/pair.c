@@ -125,7 +125,8 @@ pair_programs(struct cmp *c, struct loners *l)
 		for (int k = 0; k < 2; k++)
 			for (size_t i = 0; i < c->side[k].groups.n; i++) {
 				const struct cmp_group *p = &c->side[k].groups.p[i];
-				int64_t number = by_id && c->side[k].programs.n ? c->side[k].programs.p[i].id : p->number;
+				bool known = by_id && c->side[k].programs.n;
+				int64_t number = known ? c->side[k].programs.p[i].id : p->number;
 				struct loner new = { { 0 }, by_id ? 0 : p->time, number,
 				                     cmp_str(c, p->key), k, (uint32_t)i };
 

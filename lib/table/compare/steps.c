@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/stat.h"
+#include "base/sort.h"
 #include "table/compare/join.h"
 #include "table/idle/idle.h"
 #include "table/steps/explain.h"
@@ -133,96 +133,41 @@ measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTAT
 		times[CAUSES + k] = l->causes[(size_t)(o - set->list.p) * NSX_NCAUSES + (size_t)k];
 }
 
-/* Add the times of n steps, those of one step together. */
-static void
-add_up(const int64_t *times, size_t n, struct nsx_stat stat[NSTATS])
-{
-	memset(stat, 0, NSTATS * sizeof *stat);
-	for (size_t i = 0; i < n * NSTATS; i++)
-		if (times[i] != NSX_ABSENT)
-			nsx_stat_add(&stat[i % NSTATS], times[i]);
-}
-
-static int
-time_cmp(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
-/* Set the number and the percentiles of the times of n steps, for the rows from `first` on. False when out of
- * memory. */
+/* Give the rows from `first` on the times of n steps. False when out of memory. */
 static bool
-spread(struct cmp_side *s, uint32_t first, const int64_t *times, size_t n)
+give_steps(struct cmp_side *s, uint32_t first, const struct nsx_step_of *o, const int64_t *times, size_t n)
 {
-	int64_t *sorted = malloc(n * sizeof *sorted);
-
-	while (s->spreads.n < s->rows.n)
-		if (!nsx_vec_push(&s->spreads, (struct cmp_spread){ .n = 0 })) {
-			free(sorted);
-			return false;
-		}
-	for (uint32_t k = 0; k < NSTATS && sorted; k++) {
-		size_t m = 0;
-
-		for (size_t i = 0; i < n; i++)
-			if (times[i * NSTATS + k] != NSX_ABSENT)
-				sorted[m++] = times[i * NSTATS + k];
-		if (m > 1)
-			qsort(sorted, m, sizeof *sorted, time_cmp);
-		if (m)
-			s->spreads.p[first + k] = (struct cmp_spread){ (int64_t)m, nsx_percentile(sorted, m, 50),
-			                                               nsx_percentile(sorted, m, 99) };
-	}
-	bool good = sorted != NULL;
-	free(sorted);
-	return good;
-}
-
-struct numbered { int64_t number; size_t i; };
-
-static int
-by_number(const void *pa, const void *pb)
-{
-	const struct numbered *a = pa, *b = pb;
-
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return (a->i > b->i) - (a->i < b->i);
-}
-
-/* Give the rows from `first` on the times of n steps in the order of steps: of several devices the mean of each step.
- * False when out of memory. */
-static bool
-keep_series(struct cmp_side *s, uint32_t first, const struct nsx_step_of *o, const int64_t *times, size_t n)
-{
-	struct numbered *order = malloc(n * sizeof *order);
+	struct nsx_sort_key *order = malloc(n * sizeof *order);
+	int64_t *all = malloc(n * sizeof *all);
 	double *v = malloc(n * sizeof *v);
-	bool good = order && v;
+	bool good = order && all && v;
 
 	for (size_t i = 0; i < n && good; i++)
-		order[i] = (struct numbered){ o[i].number, i };
-	if (good && n > 1)
-		qsort(order, n, sizeof *order, by_number);
+		order[i] = (struct nsx_sort_key){ { o[i].number, 0, 0 }, (uint32_t)i };
+	if (good)
+		nsx_sort_keys(order, n);
 	for (uint32_t k = 0; k < NSTATS && good; k++) {
-		size_t steps = 0;
+		size_t m = 0, steps = 0;
 
-		for (size_t i = 0, m; i < n; i = m) {
-			double sum = 0, devices = 0;
+		for (size_t i = 0, next; i < n; i = next) {
+			size_t from = m;
+			double sum = 0;
 
-			for (m = i; m < n && order[m].number == order[i].number; m++) {
-				int64_t time = times[order[m].i * NSTATS + k];
+			for (next = i; next < n && order[next].k[0] == order[i].k[0]; next++) {
+				int64_t time = times[order[next].i * NSTATS + k];
 
-				sum += time == NSX_ABSENT ? 0 : (double)time;
-				devices += time != NSX_ABSENT;
+				if (time == NSX_ABSENT)
+					continue;
+				all[m++] = time;
+				sum += (double)time;
 			}
-			if (devices > 0)
-				v[steps++] = sum / devices;
+			if (m > from)
+				v[steps++] = sum / (double)(m - from);
 		}
-		good = nsx_compare_add_series(s, first + k, v, steps);
+		good = nsx_compare_give(s, first + k, all, m, (struct nsx_sample){ v, steps });
 	}
 	free(order);
+	free(all);
 	free(v);
 	return good;
 }
@@ -252,22 +197,6 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool
 	return first;
 }
 
-static bool
-add_times(struct cmp_side *s, uint32_t first, uint32_t device, const struct nsx_stat stat[NSTATS])
-{
-	for (uint32_t k = 0; k < NSTATS; k++) {
-		struct cmp_cell *cell = stat[k].n ? nsx_compare_cell_at(s, first + k, device) : NULL;
-
-		if (!stat[k].n)
-			continue;
-		if (!cell)
-			return false;
-		cell->stat = stat[k];
-		s->rows.p[first + k].sum += (nsx_u128)stat[k].sum;
-	}
-	return true;
-}
-
 /* The class as a group: executions have the key NAME@ID, of which only NAME is the same after recompilation. */
 static uint32_t
 add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uint32_t class)
@@ -293,7 +222,6 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 	const struct nsx_step_set *set = &l->set;
 	uint32_t program = add_class(c, s, set, o->class), all, own;
 	bool several = o[0].device != o[n - 1].device;
-	struct nsx_stat stat[NSTATS];
 	int64_t ndevices = 0;
 
 	if (program == NSX_NONE)
@@ -301,22 +229,20 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 	for (size_t i = 0; i < n; i++)
 		measure(l, &o[i], &times[i * NSTATS]);
 	all = add_rows(c, s, program, several ? NSX_ABSENT : set->cat.devices.p[o->device].number, false);
-	if (all == NSX_NONE || !spread(s, all, times, n) || !keep_series(s, all, o, times, n))
+	if (all == NSX_NONE || !give_steps(s, all, o, times, n))
 		return false;
 	for (size_t i = 0, m; i < n; i += m) {
 		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ o[i].device, 0 });
 
 		for (m = 1; i + m < n && o[i + m].device == o[i].device;)
 			m++;
-		add_up(&times[i * NSTATS], m, stat);
-		if (!known || !add_times(s, all, o[i].device, stat))
+		if (!known)
 			return false;
 		*known = 1;
 		ndevices++;
 		own = several ? add_rows(c, s, program, set->cat.devices.p[o[i].device].number, true)
 		    : (uint32_t)NSX_NONE;
-		if (several && (own == NSX_NONE || !add_times(s, own, o[i].device, stat) || !spread(s, own, &times[i *
-		    NSTATS], m) || !keep_series(s, own, &o[i], &times[i * NSTATS], m)))
+		if (several && (own == NSX_NONE || !give_steps(s, own, &o[i], &times[i * NSTATS], m)))
 			return false;
 	}
 	s->groups.p[program].execs = (int64_t)n;
@@ -520,29 +446,22 @@ tell_tail(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, 
 {
 	struct nsx_str class = cmp_str(c, nsx_compare_group_of(c, r)->key);
 	int len = (int)(class.len < 200 ? class.len : 200);
-	const struct cmp_spread *spread[2];
-	double grew;
+	double was = (double)r->time[NSX_COMPARE_BASE].p99, is = (double)r->time[NSX_COMPARE_NEW].p99, grew = is - was;
 
 	if (r->verdict != CMP_SAME || !nsx_compare_is_class(c, r) || !r->row[0] || !r->row[1])
 		return;
-	for (int k = 0; k < 2; k++) {
-		size_t at = (size_t)(r->row[k] - c->side[k].rows.p);
-
-		if (at >= c->side[k].spreads.n || c->side[k].spreads.p[at].n < TAIL)
-			return;
-		spread[k] = &c->side[k].spreads.p[at];
-	}
-	grew = (double)spread[NSX_COMPARE_NEW]->p99 - (double)spread[NSX_COMPARE_BASE]->p99;
-	if (grew <= (double)c->options.absolute || grew <= BLIND / 100. * (double)spread[NSX_COMPARE_BASE]->p99 ||
-	    grew <= c->options.percent / 100 * (double)spread[NSX_COMPARE_BASE]->p99)
+	if (r->time[0].n < TAIL || r->time[1].n < TAIL)
+		return;
+	if (grew <= (double)c->options.absolute || grew <= BLIND / 100. * was ||
+	    grew <= c->options.percent / 100 * was)
 		return;
 	nsx_table_note(t, "p99 of the period of %.*s grew from %s to %s, but means are judged; nsysx-steps --explain "
-	               "shows why", len, class.ptr, nsx_ns_text((double)spread[NSX_COMPARE_BASE]->p99).s,
-	               nsx_ns_text((double)spread[NSX_COMPARE_NEW]->p99).s);
+	               "shows why", len, class.ptr, nsx_ns_text(was).s,
+	               nsx_ns_text(is).s);
 	nsx_diag_add(diags, NSX_WARNING, "", 1, "%.*s: p99 of the period grew from %s to %s, but means are judged; "
 	             "nsysx-steps --explain shows why", len, class.ptr,
-	             nsx_ns_text((double)spread[NSX_COMPARE_BASE]->p99).s,
-	             nsx_ns_text((double)spread[NSX_COMPARE_NEW]->p99).s);
+	             nsx_ns_text(was).s,
+	             nsx_ns_text(is).s);
 }
 
 void

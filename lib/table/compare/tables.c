@@ -1,5 +1,5 @@
-/* tables.c -- a side that is a table of nsysx-summary by thunk, module, opcode or device: a file, or one that is made of
- * a stream; of both the same rows, with their means and deviations. */
+/* tables.c -- a side that is a table of nsysx-summary by thunk, module, opcode or device: a file, or one that is made
+ * of a stream; of both the same rows, with their means and deviations. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

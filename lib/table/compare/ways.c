@@ -1,11 +1,12 @@
-/* ways.c -- what can be compared: each way's words, columns, and how its rows are read, ordered and judged; and the table
- * of results, which is made from these definitions alone. */
+/* ways.c -- what can be compared: each way's words, columns, and how its rows are read, ordered and judged; and the
+ * table of results, which is made from these definitions alone. */
 #include <stdlib.h>
 
 #include "table/compare/join.h"
 
 /* Of both sides. */
-#define SIDES(base, new, type, show) { { base, type }, show, NSX_COMPARE_BASE }, { { new, type }, show, NSX_COMPARE_NEW }
+#define SIDES(base, new, type, show) \
+	{ { base, type }, show, NSX_COMPARE_BASE }, { { new, type }, show, NSX_COMPARE_NEW }
 #define OF(name, type, show) { { name, type }, show, -1 }
 #define CHANGE_COLS(diff) \
 	SIDES("base", "new", NSX_CELL_MEAN_NS, CMP_COL_MEAN), OF(diff, NSX_CELL_MEAN_NS, CMP_COL_DIFF), \
@@ -252,9 +253,9 @@ put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col 
 	case CMP_COL_MEAN:  nsx_table_double(t, at, time->mean); break;
 	case CMP_COL_COUNT: nsx_table_int(t, at, time->n); break;
 	case CMP_COL_SPAN:  nsx_table_double(t, at, span_of(s, row, time->n)); break;
-	case CMP_COL_STEPS: nsx_table_int(t, at, s->spreads.p[i].n); break;
-	case CMP_COL_P50:   nsx_table_int(t, at, s->spreads.p[i].p50); break;
-	case CMP_COL_P99:   nsx_table_int(t, at, s->spreads.p[i].p99); break;
+	case CMP_COL_STEPS: nsx_table_int(t, at, time->n); break;
+	case CMP_COL_P50:   nsx_table_int(t, at, time->p50); break;
+	case CMP_COL_P99:   nsx_table_int(t, at, time->p99); break;
 	case CMP_COL_N_EFF:
 		if (r->sampled)
 			nsx_table_double(t, at, r->witness.of[col->side].n_eff);
