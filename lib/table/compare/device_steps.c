@@ -34,6 +34,19 @@ add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_
 	return true;
 }
 
+struct nsx_str
+nsx_compare_class_name(const struct nsx_step_set *set, uint32_t class)
+{
+	struct nsx_str name = nsx_intern_str(&set->names, class);
+
+	for (size_t i = name.len; set->kind == NSX_STEP_MODULE && i-- > 1;)
+		if (name.ptr[i] == '@') {
+			name.len = i;
+			break;
+		}
+	return name;
+}
+
 static int
 keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set)
 {
@@ -45,15 +58,7 @@ keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set)
 	for (size_t i = 0; good && i < w.list.n && w.class != NSX_NONE && set->ops; i++)
 		good = set->list.p[w.list.p[i].first].sums.hidden == NSX_ABSENT || add_window(s, set, &w.list.p[i]);
 	if (good && s->stepped.n) {
-		struct nsx_str class = nsx_intern_str(&set->names, w.class), name = class;
-
-		/* Executions have the key NAME@ID, of which only NAME is the same after recompilation. */
-		for (size_t i = class.len; set->kind == NSX_STEP_MODULE && i-- > 1;)
-			if (class.ptr[i] == '@') {
-				name.len = i;
-				break;
-			}
-		s->class = nsx_intern(&c->strs, name);
+		s->class = nsx_intern(&c->strs, nsx_compare_class_name(set, w.class));
 		good = s->class != NSX_NONE;
 	}
 	free(w.list.p);

@@ -10,6 +10,7 @@
 #include "base/stat.h"
 #include "table/compare/witness.h"
 
+struct nsx_step_set;
 struct cmp_value;
 struct cmp_result;
 struct cmp_order;
@@ -195,6 +196,9 @@ void nsx_compare_order_of_device(const struct cmp *c, const struct cmp_result *r
 /* Whether the result is the time of a device that contains the others. */
 bool nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r);
 
+/* device_steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
+ * recompilation. */
+struct nsx_str nsx_compare_class_name(const struct nsx_step_set *set, uint32_t class);
 /* device_steps.c: read the stream of the side for the steps of its devices: a reader that reads it once more, which the
  * caller closes; NULL on failure. */
 struct nsx_reader *nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
@@ -244,8 +248,8 @@ int nsx_compare_pair(struct cmp *c);
 
 /* noise.c: the time of a row; n is 0 if it has none. */
 struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r);
-/* Give the row the times of n steps, which are sorted, and a sample of a value for each step in order of time: of several
- * devices the mean of their times. False when out of memory. */
+/* Give the row the times of n steps, which are sorted, and a sample of a value for each step in order of time: of
+ * several devices the mean of their times. False when out of memory. */
 bool nsx_compare_give(struct cmp_side *s, uint32_t row, int64_t *times, size_t n, struct nsx_sample sample);
 /* The values of a row; n is 0 if it has none. */
 struct nsx_sample nsx_compare_sample(const struct cmp_side *s, const struct cmp_row *r);
@@ -275,7 +279,7 @@ double nsx_compare_least(const struct cmp_side *s, const struct cmp_row *r);
 
 /* judge.c: whether the difference is above both floors, one of which is a share of a time. */
 bool nsx_compare_above_floors(const struct cmp *c, double diff, double of);
-/* judge.c: all rows, the largest effect first; whole: of modules instead. The caller frees them. NULL when out of
+/* judge.c: all rows, in the order of the way; whole: of modules instead. The caller frees them. NULL when out of
  * memory. */
 struct cmp_result *nsx_compare_judge(struct cmp *c, bool whole, size_t *n);
 /* The names of a result: its group and name in NEW, or in BASE only. */
@@ -308,10 +312,13 @@ enum cmp_show {
 };
 struct cmp_col { struct nsx_table_col is; enum cmp_show show; int side; };
 
-/* ways.c: sorts results by class, then by the numbers in `at`. */
+/* A result in the order of results: by class, then by the numbers in `at`, where a way sets these; then the largest
+ * effect first. Its strings are looked up once. */
 struct cmp_order {
 	struct nsx_str    class;
 	int64_t           at[3];
+	struct nsx_str    key, name;
+	int64_t           number;
 	struct cmp_result result;
 };
 
@@ -358,8 +365,6 @@ cmp_counts(const struct cmp *c, const struct cmp_row *r)
 
 /* ways.c: the way of that name. */
 const struct cmp_way *nsx_compare_way(enum nsx_compare_by by);
-/* Sort results as the way has them. False when out of memory. */
-bool nsx_compare_order(const struct cmp *c, struct cmp_result *r, size_t n);
 
 /* Whether the table shows the result. */
 static inline bool

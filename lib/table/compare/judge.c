@@ -279,29 +279,29 @@ judge(const struct cmp *c, struct cmp_result *r)
 	return true;
 }
 
-/* The sort key of results: the result's strings, looked up once. */
-struct order { double effect; struct nsx_str key, name; int64_t program; struct cmp_result result; };
-
 static int
 order_cmp(const void *pa, const void *pb)
 {
-	const struct order *a = pa, *b = pb;
-	double x = fabs(a->effect), y = fabs(b->effect);
-	int c;
+	const struct cmp_order *a = pa, *b = pb;
+	double x = fabs(a->result.effect), y = fabs(b->result.effect);
+	int c = nsx_str_cmp(a->class, b->class);
 
-	if (x > y || x < y)
-		return x > y ? -1 : 1;
-	c = nsx_str_cmp(a->key, b->key);
+	for (int i = 0; i < 3 && c == 0; i++)
+		c = (a->at[i] > b->at[i]) - (a->at[i] < b->at[i]);
+	if (c == 0)
+		c = (x < y) - (x > y);
+	if (c == 0)
+		c = nsx_str_cmp(a->key, b->key);
 	if (c == 0)
 		c = nsx_str_cmp(a->name, b->name);
 	if (c == 0)
 		c = (int)a->result.verdict - (int)b->result.verdict;
-	return c ? c : (a->program > b->program) - (a->program < b->program);
+	return c ? c : (a->number > b->number) - (a->number < b->number);
 }
 
 /* False when out of memory. */
 static bool
-add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base, const struct cmp_row *new)
+add(const struct cmp *c, struct cmp_order *o, size_t *n, const struct cmp_row *base, const struct cmp_row *new)
 {
 	struct cmp_result r = { .row = { base, new } };
 
@@ -316,8 +316,11 @@ add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base,
 	if (!judge(c, &r))
 		return false;
 	const struct cmp_group *p = nsx_compare_group_of(c, &r);
-	o[(*n)++] = (struct order){ r.effect, cmp_str(c, p->key), cmp_str(c, nsx_compare_row_shown(&r)->name),
-	                            p->number, r };
+	o += (*n)++;
+	*o = (struct cmp_order){ .key = cmp_str(c, p->key), .name = cmp_str(c, nsx_compare_row_shown(&r)->name),
+	                         .number = p->number, .result = r };
+	if (c->way->order)
+		c->way->order(c, &r, o);
 	return true;
 }
 
@@ -341,7 +344,7 @@ struct cmp_result *
 nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 {
 	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *s = &c->side[NSX_COMPARE_NEW];
-	struct order *o = malloc((b->rows.n + s->rows.n + 1) * sizeof *o);
+	struct cmp_order *o = malloc((b->rows.n + s->rows.n + 1) * sizeof *o);
 	struct cmp_result *r;
 
 	*n = 0;

@@ -9,6 +9,8 @@
  *
  * If the stream has CUDA calls it is read a second time, and idle time is also split by cause, as in nsysx-idle. */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,20 +199,14 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool
 	return first;
 }
 
-/* The class as a group: executions have the key NAME@ID, of which only NAME is the same after recompilation. */
+/* The class as a group. */
 static uint32_t
 add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uint32_t class)
 {
-	struct nsx_str key = nsx_intern_str(&set->names, class), name = key;
 	struct cmp_group g = { .number = (int64_t)s->groups.n };
 
-	for (size_t i = key.len; set->kind == NSX_STEP_MODULE && i-- > 1;)
-		if (key.ptr[i] == '@') {
-			name.len = i;
-			break;
-		}
-	g.key = nsx_intern(&c->strs, key);
-	g.name = nsx_intern(&c->strs, name);
+	g.key = nsx_intern(&c->strs, nsx_intern_str(&set->names, class));
+	g.name = nsx_intern(&c->strs, nsx_compare_class_name(set, class));
 	return g.key != NSX_NONE && g.name != NSX_NONE ? nsx_compare_group_add(s, g) : (uint32_t)NSX_NONE;
 }
 
@@ -392,76 +388,54 @@ nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 	return stat == SPAN ? nsx_compare_time_of(&c->side[side], row - SPAN).n > 0 : stat != PERIOD;
 }
 
-/* A period whose noise is a large share of it hides smaller differences: "same" is then not reliable. Nor is it if the
- * period grew by more than the minimum differences and the noise alone is why it is not slower. */
+/* Say of `what`, of the class of a result, a sentence below the table and a warning. */
+struct told { const struct cmp *c; const struct cmp_result *r; struct nsx_table *t; struct nsx_diags *diags; };
+static void say(const struct told *to, const char *what, const char *fmt, ...) NSX_PRINTF(3, 4);
 static void
-tell_blind(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
+say(const struct told *to, const char *what, const char *fmt, ...)
 {
-	double mean = r->time[NSX_COMPARE_BASE].mean;
-	double share = r->has_noise && mean > 0 ? 100 * r->noise / mean : 0;
-	struct nsx_str class = cmp_str(c, nsx_compare_group_of(c, r)->key);
+	struct nsx_str class = cmp_str(to->c, nsx_compare_group_of(to->c, to->r)->key);
 	int len = (int)(class.len < 200 ? class.len : 200);
+	char text[256];
+	va_list args;
 
-	if (!nsx_compare_is_class(c, r))
-		return;
-	if (r->verdict == CMP_HIDDEN && r->diff > 0) {
-		nsx_table_note(t, "the period of %.*s grew by %.1f%%, less than its noise, %.1f%%: hidden; compare "
-		               "more steps", len, class.ptr, 100 * r->diff / mean, share);
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "%.*s: the period grew by %.1f%%, less than its noise, %.1f%%: "
-		             "hidden; compare more steps", len, class.ptr, 100 * r->diff / mean, share);
-		return;
-	}
-	if (r->verdict != CMP_SAME || share <= c->options.percent || share <= BLIND)
-		return;
-	nsx_table_note(t, "the noise of the period of %.*s is %.0f%% of it: an increase of less is not seen; compare "
-	               "more steps", len, class.ptr, share);
-	nsx_diag_add(diags, NSX_WARNING, "", 1, "%.*s: the noise of the period is %.0f%% of it: an increase of less is "
-	             "not seen; compare more steps", len, class.ptr, share);
+	va_start(args, fmt);
+	vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	nsx_table_note(to->t, "%s of %.*s %s", what, len, class.ptr, text);
+	nsx_diag_add(to->diags, NSX_WARNING, "", 1, "%.*s: %s %s", len, class.ptr, what, text);
 }
 
-/* A period that has clearly grown, but by less than the limits: "same" then only means that such differences were not
- * requested. */
+/* What verdicts do not say of a period. A noise that is a large share of it hides smaller differences: "same" is then
+ * not reliable. Nor is it if the period grew by more than the minimum differences and the noise alone is why it is not
+ * slower. If it has clearly grown, but by less than the limits, "same" only means that such differences were not
+ * requested. A few slow steps hardly change the mean, which is judged, and increase the noise; of less than TAIL steps
+ * p99 is no more than the one that happened to be the slowest. */
 static void
-tell_small(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
+tell_period(const struct told *to)
 {
-	struct nsx_str class = cmp_str(c, nsx_compare_group_of(c, r)->key);
-	int len = (int)(class.len < 200 ? class.len : 200);
-	const char *limit = r->diff > (double)c->options.absolute ? "--percent" : "--absolute";
+	const struct cmp_result *r = to->r;
+	const struct nsx_compare_options *o = &to->c->options;
+	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
+	double share = r->has_noise && b->mean > 0 ? 100 * r->noise / b->mean : 0;
+	double grew = (double)n->p99 - (double)b->p99;
 
-	if (r->verdict != CMP_SAME || !r->has_noise || r->diff <= r->noise || !nsx_compare_is_class(c, r) ||
-	    r->diff <= c->options.minor / 100 * r->time[NSX_COMPARE_BASE].mean)
+	if (r->verdict == CMP_HIDDEN && r->diff > 0)
+		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more steps",
+		    100 * r->diff / b->mean, share);
+	if (r->verdict != CMP_SAME)
 		return;
-	nsx_table_note(t, "the period of %.*s grew by %s, more than its noise of %s, but no more than %s allows: same",
-	               len,
-	               class.ptr, nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s, limit);
-	nsx_diag_add(diags, NSX_WARNING, "", 1,
-	             "%.*s: the period grew by %s, more than its noise of %s, but no more than %s allows: same", len,
-	             class.ptr, nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s, limit);
-}
-
-/* A few slow steps hardly change the mean, which is judged, and increase the noise. Of less than TAIL steps p99 is no
- * more than the one that happened to be the slowest. */
-static void
-tell_tail(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
-{
-	struct nsx_str class = cmp_str(c, nsx_compare_group_of(c, r)->key);
-	int len = (int)(class.len < 200 ? class.len : 200);
-	double was = (double)r->time[NSX_COMPARE_BASE].p99, is = (double)r->time[NSX_COMPARE_NEW].p99, grew = is - was;
-
-	if (r->verdict != CMP_SAME || !nsx_compare_is_class(c, r) || !r->row[0] || !r->row[1])
-		return;
-	if (r->time[0].n < TAIL || r->time[1].n < TAIL)
-		return;
-	if (grew <= (double)c->options.absolute || grew <= BLIND / 100. * was ||
-	    grew <= c->options.percent / 100 * was)
-		return;
-	nsx_table_note(t, "p99 of the period of %.*s grew from %s to %s, but means are judged; nsysx-steps --explain "
-	               "shows why", len, class.ptr, nsx_ns_text(was).s,
-	               nsx_ns_text(is).s);
-	nsx_diag_add(diags, NSX_WARNING, "", 1, "%.*s: p99 of the period grew from %s to %s, but means are judged; "
-	             "nsysx-steps --explain shows why", len, class.ptr,
-	             nsx_ns_text(was).s,
-	             nsx_ns_text(is).s);
+	if (share > o->percent && share > BLIND)
+		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more "
+		    "steps", share);
+	if (r->has_noise && r->diff > r->noise && r->diff > o->minor / 100 * b->mean)
+		say(to, "the period", "grew by %s, more than its noise of %s, but no more than %s allows: same",
+		    nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s,
+		    r->diff > (double)o->absolute ? "--percent" : "--absolute");
+	if (b->n >= TAIL && n->n >= TAIL && grew > (double)o->absolute && grew > BLIND / 100. * (double)b->p99 &&
+	    grew > o->percent / 100 * (double)b->p99)
+		say(to, "p99 of the period", "grew from %s to %s, but means are judged; nsysx-steps --explain shows "
+		    "why", nsx_ns_text((double)b->p99).s, nsx_ns_text((double)n->p99).s);
 }
 
 void
@@ -478,9 +452,7 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 			               g->devices == 1 ? "" : "s",
 			               g->devices ? "; the last of each has no period" : "");
 		}
-	for (size_t i = 0; i < n; i++) {
-		tell_blind(c, &r[i], t, diags);
-		tell_small(c, &r[i], t, diags);
-		tell_tail(c, &r[i], t, diags);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (nsx_compare_is_class(c, &r[i]))
+			tell_period(&(struct told){ c, &r[i], t, diags });
 }

@@ -1,7 +1,5 @@
 /* ways.c -- what can be compared: each way's words, columns, and how its rows are read, ordered and judged; and the
  * table of results, which is made from these definitions alone. */
-#include <stdlib.h>
-
 #include "table/compare/join.h"
 
 /* Of both sides. */
@@ -148,39 +146,6 @@ nsx_compare_by_name(const char *name)
 		if (nsx_str_eq(nsx_str_c(name), nsx_str_c(ways[i].name)))
 			return i;
 	return -1;
-}
-
-/* ---- order */
-
-static int
-order_cmp(const void *pa, const void *pb)
-{
-	const struct cmp_order *a = pa, *b = pb;
-	int c = nsx_str_cmp(a->class, b->class);
-
-	for (int i = 0; i < 3 && c == 0; i++)
-		c = (a->at[i] > b->at[i]) - (a->at[i] < b->at[i]);
-	return c;
-}
-
-bool
-nsx_compare_order(const struct cmp *c, struct cmp_result *r, size_t n)
-{
-	struct cmp_order *o;
-
-	if (!c->way->order)
-		return true;
-	o = malloc((n + 1) * sizeof *o);
-	for (size_t i = 0; o && i < n; i++) {
-		o[i] = (struct cmp_order){ .result = r[i] };
-		c->way->order(c, &r[i], &o[i]);
-	}
-	if (o && n > 1)
-		qsort(o, n, sizeof *o, order_cmp);
-	for (size_t i = 0; o && i < n; i++)
-		r[i] = o[i].result;
-	free(o);
-	return o != NULL;
 }
 
 /* ---- the table */
