@@ -18,6 +18,7 @@ NSX_BEGIN_C
 /* The type of a column: it determines how TSV and JSON write a value, and its human-readable form. */
 enum nsx_cell {
 	NSX_CELL_INT,       /* integer */
+	NSX_CELL_ID,        /* integer, the number of a thing such as a device: not a value but a key, as strings are */
 	NSX_CELL_NS,        /* integer nanoseconds; 1.234 ms */
 	NSX_CELL_TIME,      /* integer nanoseconds of a point in time; 1.234567890 s */
 	NSX_CELL_BYTES,     /* integer bytes; 1.234 MB, of 1e6 bytes */
@@ -108,7 +109,8 @@ void nsx_table_beyond(struct nsx_table *t, size_t n);
 size_t nsx_table_rows(const struct nsx_table *t);   /* number of rows that were added */
 bool nsx_table_failed(const struct nsx_table *t);   /* memory ran out: rows or cells are missing */
 
-/* A cell as it is read: an integer, a double or a string, as its column's type has it; s lives as long as the table. */
+/* A cell as it is read: an integer, a double or a string, as its column's type has it; s lives as long as
+ * the table, or the row. */
 struct nsx_table_cell {
 	bool has;
 	union { int64_t i; double f; struct nsx_str s; } v;
@@ -147,6 +149,9 @@ struct nsx_table_look {
  * lines below the rows. No line is wider than the terminal, if that has at least 8 columns. */
 int nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags,
                    struct nsx_outfile *out, struct nsx_err *err);
+
+/* Append the whole table as TSV to b, whose `failed` is set if memory runs out. */
+void nsx_table_tsv(const struct nsx_table *t, struct nsx_buf *b);
 
 NSX_END_C
 

@@ -258,6 +258,13 @@ emit_overhead(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 	return nsx_emit_done(e);
 }
 
+static int
+emit_cpu(struct ex_emit *e, const struct ex_profile *p, const struct nsx_sort_start *ev)
+{
+	nsx_extract_set_cpu(p, ev, nsx_emit_begin(e, (enum nsx_kind_id)ev->tag));
+	return nsx_emit_done(e);
+}
+
 /* A profile's events, and the current one. */
 struct cursor { struct ex_events events; const struct nsx_sort_start *next; };
 
@@ -276,6 +283,7 @@ emit_event(struct ex_emit *e, const struct ex_profile *p, const struct nsx_sort_
 	switch (ev->tag) {
 	case NSX_CALL:   return emit_call(e, p, ev->i);
 	case NSX_OVERHEAD: return emit_overhead(e, p, ev->i);
+	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return emit_cpu(e, p, ev);
 	case NSX_MODULE: return emit_module(e, p, &p->modules.p[ev->i]);
 	case NSX_RANGE:  return emit_range(e, p, ev->i);
 	case NSX_THUNK:  return emit_thunk(e, p, &p->thunks.p[ev->i]);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/comm_names.h"
-#include "job/match.h"
-#include "job/communicates.h"
+#include "job/comm/names.h"
+#include "job/match/match.h"
+#include "job/comm/communicates.h"
 
 /* ---- profiles */
 
@@ -379,7 +379,9 @@ number_insts(struct ex_job *job)
 	qsort(refs, n, sizeof *refs, compare_insts);
 	int rc = number_refs(job, refs, n);
 	free(refs);
-	return rc == NSX_OK ? number_places(job) : rc;
+	if (rc == NSX_OK)
+		rc = number_places(job);
+	return rc == NSX_OK ? nsx_extract_number_cpu(job) : rc;
 }
 
 int

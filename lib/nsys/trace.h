@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "nsys/cpu/cpu.h"
 
 enum nsx_op_type { NSX_OP_KERNEL, NSX_OP_MEMCPY, NSX_OP_MEMSET, NSX_OP_GRAPH, NSX_OP_TYPES };
 
@@ -145,6 +146,7 @@ struct nsx_trace {
 	struct nsx_call_loss   *losses;       uint32_t nlosses;
 	bool                    losses_known;               /* the export records overheads, if there were any */
 	struct nsx_overhead    *overheads;    uint32_t noverheads;
+	struct nsx_cpu         *cpu;                        /* NULL: not requested */
 	struct nsx_named   *device_names; uint32_t ndevice_names;   /* NVTX names of CUDA devices; key: CUDA ordinal */
 	struct nsx_named   *thread_names; uint32_t nthread_names;   /* key: globalTid */
 	struct nsx_intern   names;        /* of ranges and operations */
@@ -166,6 +168,9 @@ struct nsx_trace_opts {
 	const char *ops_if;     /* keep them also if a string of the export begins with this; NULL: no */
 	bool        issues;     /* with ops: record which call issued each operation, and what it waits for */
 	bool        calls;      /* keep every CUDA call, and overheads; needs issues */
+	bool        cpu;        /* keep what threads that make CUDA calls did besides; needs calls */
+	bool        cpu_all;    /* with cpu: every thread */
+	int64_t     os_min;     /* with cpu: ignore calls of the OS library that are shorter, ns */
 	bool        captures;   /* read where nodes of CUDA graphs were created */
 	bool        host;       /* read the host name */
 	int         jobs;       /* threads to use; 0: as many as there are processors */

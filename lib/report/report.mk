@@ -277,9 +277,9 @@ $(nsysx_out)/plots/skew.dat: $(nsysx_out)/tables/residual.tsv
 $(nsysx_out)/plots/variability.dat: $(nsysx_out)/tables/variable.tsv $(nsysx_out)/tables/thunk.tsv
 $(nsysx_out)/plots/lockstep.dat: $(nsysx_out)/tables/module.tsv $(nsysx_out)/tables/curve.tsv $(nsysx_out)/plots/marks.tsv
 $(nsysx_out)/plots/heap.dat: $(nsysx_out)/tables/heap-peak.tsv $(nsysx_out)/tables/heap.tsv
-$(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(nsysx_plot)/marks.awk
-	$(nsysx_at)if ! $(call nsysx_can,xla); then printf 'program\tname\ttime\n' >$@; exit; fi; unset NSYSX_FORMAT; \
-	LC_ALL=C $(nsysx_bin)nsysx-view -q --text -k program,module,collective -o $@.text $< && LC_ALL=C awk -f $(nsysx_plot)/marks.awk $@.text >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.text; exit $$s
+$(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(call nsysx_table,record-program record-collective) $(nsysx_plot)/marks.awk
+	$(nsysx_at)if ! $(call nsysx_can,xla); then printf 'program\tname\ttime\n' >$@; exit; fi; unset NSYSX_FORMAT; LC_ALL=C; export LC_ALL; \
+	$(nsysx_bin)nsysx-view -q -t module -o $@.modules $< && awk -v modules=$@.modules -f $(nsysx_plot)/marks.awk $(call nsysx_table,record-program record-collective) >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.modules; exit $$s
 $(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk $(nsysx_here)/root.awk
 	$(nsysx_at)if ! [ -s $(firstword $(filter $(nsysx_out)/%,$^)) ]; then : >$@; exit; fi; LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $(nsysx_here)/root.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
 # Draw the plots whose data are new; all of them if the scripts that draw them are new.

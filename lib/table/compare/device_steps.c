@@ -8,7 +8,7 @@
  * The whole runs took 1200 and 1300, divided by their steps 400 and 325. */
 #include <stdlib.h>
 
-#include "job/step_windows.h"
+#include "job/steps/windows.h"
 #include "table/compare/join.h"
 #include "table/steps/rows.h"
 

@@ -54,7 +54,7 @@ struct loaded { struct nsx_step_set set; int64_t *causes; };
 static int
 by_device(const void *a, const void *b)
 {
-	const struct nsx_idle_given *x = a, *y = b;
+	const struct nsx_window_given *x = a, *y = b;
 
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
@@ -65,9 +65,9 @@ by_device(const void *a, const void *b)
 static int
 read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx_diags *diags)
 {
-	struct nsx_idle_options options = { .by = NSX_IDLE_GIVEN, .latency = NSX_IDLE_LATENCY };
+	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY };
 	struct idle idle = { .options = &options, .diags = diags, .err = c->err };
-	NSX_VEC(struct nsx_idle_given) windows = { 0 };
+	NSX_VEC(struct nsx_window_given) windows = { 0 };
 	NSX_VEC(size_t) of = { 0 };
 	struct nsx_reader *in = nsx_spool_reader(again);
 	bool good = true;
@@ -80,8 +80,8 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 
 		good = !o->kept
 		       || (nsx_vec_push(&of, i)
-		           && nsx_vec_push(&windows, ((struct nsx_idle_given){ l->set.cat.devices.p[o->device].number,
-		           	o->first, o->next, key })));
+		           && nsx_vec_push(&windows, ((struct nsx_window_given){ l->set.cat.devices.p[o->device].number,
+		           	o->first, o->next, key, NSX_NONE })));
 	}
 	/* Steps are listed by class first. */
 	if (windows.n)

@@ -12,7 +12,7 @@
 #define JUDGED_COLS \
 	CHANGE_COLS("diff"), OF("effect", NSX_CELL_MEAN_NS, CMP_COL_EFFECT), \
 	OF("verdict", NSX_CELL_STRING, CMP_COL_VERDICT)
-#define PROGRAM_COLS OF("id", NSX_CELL_INT, CMP_COL_ID), OF("program", NSX_CELL_STRING, CMP_COL_PROGRAM)
+#define PROGRAM_COLS OF("id", NSX_CELL_ID, CMP_COL_ID), OF("program", NSX_CELL_STRING, CMP_COL_PROGRAM)
 #define NAME_COLS(name, base) \
 	OF(name, NSX_CELL_STRING, CMP_COL_NAME), OF(base, NSX_CELL_STRING, CMP_COL_BASE_NAME)
 #define EXECS_COLS \
@@ -32,7 +32,7 @@ static const struct cmp_col opcode_cols[] = {
 	PROGRAM_COLS, OF("opcode", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS
 };
 static const struct cmp_col module_cols[] = {
-	OF("id", NSX_CELL_INT, CMP_COL_ID), OF("name", NSX_CELL_STRING, CMP_COL_PROGRAM),
+	OF("id", NSX_CELL_ID, CMP_COL_ID), OF("name", NSX_CELL_STRING, CMP_COL_PROGRAM),
 	NAME_COLS("key", "base_key"), EXECS_COLS
 };
 static const struct cmp_col range_cols[] = {
@@ -43,7 +43,7 @@ static const struct cmp_col kernel_cols[] = {
 	OF("type", NSX_CELL_STRING, CMP_COL_TYPE), OF("name", NSX_CELL_STRING, CMP_COL_NAME), COUNT_COLS
 };
 static const struct cmp_col step_cols[] = {
-	OF("class", NSX_CELL_STRING, CMP_COL_KEY), OF("device", NSX_CELL_INT, CMP_COL_DEVICE),
+	OF("class", NSX_CELL_STRING, CMP_COL_KEY), OF("device", NSX_CELL_ID, CMP_COL_DEVICE),
 	OF("statistic", NSX_CELL_STRING, CMP_COL_NAME), CHANGE_COLS("delta"),
 	OF("verdict", NSX_CELL_STRING, CMP_COL_VERDICT),
 	SIDES("base_steps", "new_steps", NSX_CELL_INT, CMP_COL_STEPS),
@@ -52,14 +52,14 @@ static const struct cmp_col step_cols[] = {
 	OF("witness", NSX_CELL_STRING, CMP_COL_WITNESS)
 };
 static const struct cmp_col device_cols[] = {
-	OF("device", NSX_CELL_INT, CMP_COL_NUMBER), OF("statistic", NSX_CELL_STRING, CMP_COL_NAME),
+	OF("device", NSX_CELL_ID, CMP_COL_NUMBER), OF("statistic", NSX_CELL_STRING, CMP_COL_NAME),
 	CHANGE_COLS("diff"), OF("verdict", NSX_CELL_STRING, CMP_COL_VERDICT),
 	SIDES("base_share", "new_share", NSX_CELL_SHARE, CMP_COL_SHARE),
 	SIDES("base_execs", "new_execs", NSX_CELL_INT, CMP_COL_EXECS)
 };
 static const struct cmp_col collective_cols[] = {
 	OF("collective", NSX_CELL_STRING, CMP_COL_KIND), OF("bytes", NSX_CELL_BYTES, CMP_COL_BYTES),
-	OF("base_bytes", NSX_CELL_BYTES, CMP_COL_BASE_BYTES), OF("group", NSX_CELL_INT, CMP_COL_MEMBERS), COUNT_COLS,
+	OF("base_bytes", NSX_CELL_BYTES, CMP_COL_BASE_BYTES), OF("group", NSX_CELL_ID, CMP_COL_MEMBERS), COUNT_COLS,
 	SIDES("base_busbw", "new_busbw", NSX_CELL_GBPS, CMP_COL_BUSBW),
 	SIDES("base_instances", "new_instances", NSX_CELL_INT, CMP_COL_INSTANCES),
 	SIDES("base_transfer", "new_transfer", NSX_CELL_MEAN_NS, CMP_COL_TRANSFER)

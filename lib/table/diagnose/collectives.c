@@ -8,7 +8,7 @@
  *   device 1   110..150   hidden 35   waits 20 for device 2, of which 15 are exposed: it is exposed for 15 in all
  *   device 2   130..151               the last; takes 21, the shortest, from which the bandwidth is computed
  *
- * A sum is held for each unit of instances (job/collective_pairing.h): an instruction in one of
+ * A sum is held for each unit of instances (job/comm/pairing.h): an instruction in one of
  * its groups, or the operations of one NCCL communicator, kind and size. */
 #include <stdlib.h>
 

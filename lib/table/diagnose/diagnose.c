@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/communicates.h"
+#include "job/comm/communicates.h"
 #include "job/reach.h"
 #include "stream/spool.h"
 #include "table/steps/rows.h"
@@ -108,8 +108,8 @@ add_window(struct nsx_look_at *a, const struct nsx_step_window *w)
 	a->count += w->steps;
 	a->devices.p[a->devices.n - 1].time += time;
 	a->devices.p[a->devices.n - 1].periods += w->steps;
-	return nsx_vec_push(&a->windows, ((struct nsx_idle_given){ w->number, w->from, w->to,
-	                                                           (int64_t)a->devices.n - 1 }))
+	return nsx_vec_push(&a->windows, ((struct nsx_window_given){ w->number, w->from, w->to,
+	                                                           (int64_t)a->devices.n - 1, NSX_NONE }))
 	       && (!a->stepped || add_periods(a, w));
 }
 
@@ -278,7 +278,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	struct nsx_diags idle = { .failed = false };
 	int rc;
 
-	a->idle_options = (struct nsx_idle_options){ .by = NSX_IDLE_GIVEN, .form = NSX_IDLE_VERDICT,
+	a->idle_options = (struct nsx_idle_options){ .by = NSX_WINDOWS_GIVEN, .form = NSX_IDLE_VERDICT,
 	                                             .latency = NSX_IDLE_LATENCY,
 	                                             .given = a->windows.p, .ngiven = a->windows.n,
 	                                             .gaps = a->options->gaps > 0, .list = a->options->gaps,

@@ -15,13 +15,13 @@
 #define NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 
 #include "base/num.h"
-#include "job/communication.h"
-#include "job/collective_pairing.h"
-#include "job/nccl.h"
+#include "job/comm/communication.h"
+#include "job/comm/pairing.h"
+#include "job/comm/nccl.h"
 #include "job/overruns.h"
 #include "job/pace.h"
-#include "job/step_windows.h"
-#include "job/steps.h"
+#include "job/steps/windows.h"
+#include "job/steps/steps.h"
 #include "table/copies.h"
 #include "table/diagnose.h"
 #include "table/idle/idle.h"
@@ -134,7 +134,7 @@ struct nsx_look_at {
 	bool               stepped;      /* windows are of steps */
 	uint32_t           class;        /* in steps.names; NSX_NONE: none */
 	NSX_VEC(struct nsx_look_device) devices;   /* by number */
-	NSX_VEC(struct nsx_idle_given)  windows;
+	NSX_VEC(struct nsx_window_given)  windows;
 	NSX_VEC(int64_t)   periods;      /* of all devices, sorted */
 	nsx_u128           time;         /* ns of all windows */
 	int64_t            count;        /* steps of all windows */

@@ -12,7 +12,7 @@ enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, CO
        IDLE_SHARE, WINDOW, COPY, COPY_HIDDEN, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
-	[DEVICE]          = { "device", NSX_CELL_INT },
+	[DEVICE]          = { "device", NSX_CELL_ID },
 	[PROFILE]         = { "profile", NSX_CELL_STRING },
 	[EXECS]           = { "execs", NSX_CELL_INT },
 	[SPAN]            = { "span", NSX_CELL_NS },
@@ -237,11 +237,11 @@ put_moments(struct devices *f, struct nsx_table *t, const struct nsx_moments *m)
 	const struct cell cells[] = {
 		{ COMPUTE, COMPUTE_SHARE, m->of[NSX_PART_COMPUTE] },
 		{ EXPOSED, EXPOSED_SHARE, m->of[NSX_PART_COMM] },
-		{ HIDDEN, -1, m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM] },
+		{ HIDDEN, -1, m->parts.of[NSX_PART_COMM].length - m->of[NSX_PART_COMM] },
 		{ IDLE, IDLE_SHARE, m->of[NSX_PART_IDLE] },
 		{ WINDOW, -1, window },
 		{ COPY, -1, m->of[NSX_PART_COPY] },
-		{ COPY_HIDDEN, -1, m->whole[NSX_PART_COPY] - m->of[NSX_PART_COPY] },
+		{ COPY_HIDDEN, -1, m->parts.of[NSX_PART_COPY].length - m->of[NSX_PART_COPY] },
 	};
 
 	return put_cells(f, t, cells, sizeof cells / sizeof *cells, window);

@@ -17,7 +17,7 @@ enum { T_ID, T_PROGRAM, T_NAME, T_OPCODE, T_COMM, T_COUNT, T_TOTAL, T_MEAN, T_ST
        T_EXPOSED, T_NCOLS };
 
 static const struct nsx_table_col thunk_cols[T_NCOLS] = {
-	[T_ID]      = { "id", NSX_CELL_INT },
+	[T_ID]      = { "id", NSX_CELL_ID },
 	[T_PROGRAM] = { "program", NSX_CELL_STRING },
 	[T_NAME]    = { "name", NSX_CELL_STRING },
 	[T_OPCODE]  = { "opcode", NSX_CELL_STRING },
@@ -580,7 +580,7 @@ put_moments(struct insts *f, struct nsx_table *t)
 		wall += nsx_moments_window(m);
 		for (int p = 0; p < NSX_NPARTS; p++)
 			of[p] += m->of[p];
-		hidden += m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM];
+		hidden += m->parts.of[NSX_PART_COMM].length - m->of[NSX_PART_COMM];
 	}
 	const struct total rows[] = {
 		{ "wall",                  true, wall },

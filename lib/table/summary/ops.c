@@ -79,6 +79,7 @@ struct ops {
 	bool            placed;    /* KERNEL: operations are known to be in executions of programs, */
 	nsx_u128        outside;   /* and the time of those in none */
 	struct nsx_map  compiling; /* (profile, range) of compilation and ranges in it; with no_compile only */
+	int64_t         compiling_last;   /* the largest of these numbers of ranges */
 	struct nsx_intern strs;   /* 0 is the empty string */
 	uint32_t        recall[NSX_RECALL];
 	struct nsx_map  row_of;
@@ -132,6 +133,7 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	f->book.past = add_gpu_time;
 	f->book.arg = f;
 	f->vacant = NSX_NONE;
+	f->compiling_last = INT64_MIN;
 	return f;
 }
 
@@ -205,7 +207,8 @@ row_at(struct ops *f, struct nsx_str type, struct nsx_str name)
 static bool
 compiles(const struct ops *f, const struct nsx_rec *rec, int profile, int range)
 {
-	return nsx_has(rec, range)
+	/* Programs compile first: most records are of later ranges. */
+	return nsx_has(rec, range) && nsx_int(rec, range, -1) <= f->compiling_last
 	       && nsx_map_get(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1),
 	                                                       (uint64_t)nsx_int(rec, range, -1) }) != NSX_NONE;
 }
@@ -219,6 +222,8 @@ note_compiling(struct ops *f, const struct nsx_rec *rec, int profile, int range)
 	if (!at)
 		return nsx_err_nomem(f->err, NULL);
 	*at = 0;
+	if (nsx_int(rec, range, -1) > f->compiling_last)
+		f->compiling_last = nsx_int(rec, range, -1);
 	return NSX_OK;
 }
 
