@@ -107,6 +107,20 @@ int nsx_table_only(struct nsx_table *t, const struct nsx_only *only, struct nsx_
 void nsx_table_beyond(struct nsx_table *t, size_t n);
 
 size_t nsx_table_rows(const struct nsx_table *t);   /* number of rows that were added */
+bool nsx_table_failed(const struct nsx_table *t);   /* memory ran out: rows or cells are missing */
+
+/* A cell as it is read: an integer, a double or a string, as its column's type has it; s lives as long as
+ * the table, or the row. */
+struct nsx_table_cell {
+	bool has;
+	union { int64_t i; double f; struct nsx_str s; } v;
+};
+
+/* The column of that name, or of that heading in an aligned table, which a user may take for the name; the number of
+ * columns if there is none. */
+size_t nsx_table_named(const struct nsx_table *t, struct nsx_str name);
+/* The cell of that row and column, which the table has. */
+struct nsx_table_cell nsx_table_get(const struct nsx_table *t, size_t row, size_t col);
 
 /* Reorder the rows: row order[i] becomes row i; `order` is a permutation. */
 void nsx_table_permute(struct nsx_table *t, const size_t *order);

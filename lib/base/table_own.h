@@ -39,8 +39,6 @@ struct nsx_table {
 	const char      *metric;                /* the beginning of names of metrics; NULL: nsysx */
 };
 
-/* The column of that name, or of that heading in an aligned table, which a user may take for the name; ncols: none. */
-size_t nsx_table_named(const struct nsx_table *t, struct nsx_str name);
 /* NSX_ERR, with err listing the columns of the table. */
 int nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err);
 

@@ -16,12 +16,6 @@ nsx_table_is_int(enum nsx_cell type)
 	        | 1U << NSX_CELL_FLOPS) >> type & 1;
 }
 
-/* A cell as it is read; s lives as long as the row. */
-struct nsx_table_cell {
-	bool has;
-	union { int64_t i; double f; struct nsx_str s; } v;
-};
-
 /* How a form begins, writes a row and ends. If memory runs out, `failed` of the buffer is set. */
 struct nsx_row_form {
 	void (*begin)(struct nsx_buf *b, const struct nsx_table_col *cols, size_t ncols);

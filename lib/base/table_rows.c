@@ -277,6 +277,18 @@ nsx_table_rows(const struct nsx_table *t)
 	return t->nrows;
 }
 
+bool
+nsx_table_failed(const struct nsx_table *t)
+{
+	return t->failed;
+}
+
+struct nsx_table_cell
+nsx_table_get(const struct nsx_table *t, size_t row, size_t col)
+{
+	return nsx_table_cell_of(t, row, col);
+}
+
 void
 nsx_table_permute(struct nsx_table *t, const size_t *order)
 {

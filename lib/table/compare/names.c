@@ -1,8 +1,9 @@
-/* by_name.c -- one side's stream by NVTX ranges or by GPU operations: the times of all with the same name, by device.
+/* names.c -- one side's stream by NVTX ranges or by GPU operations: the times of all with the same name, by device.
  * The time of a range is that of the operations launched in it, or, without operations, the span of its GPU work. */
 #include <inttypes.h>
+#include <stdio.h>
 
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 #include "job/catalogue.h"
 #include "job/diags_of.h"
 #include "job/range_book.h"
@@ -13,30 +14,18 @@ struct names {
 	struct nsx_range_book book;      /* for names only */
 	struct nsx_buf        scratch;
 	int64_t               timeless, no_work, over_hidden, lost, removed;
-	bool                  any_op;
+	bool                  ranges;    /* not operations */
 };
-
-bool
-nsx_compare_begin_each(struct cmp_side *s)
-{
-	struct cmp_program p = { .id = NSX_ABSENT, .name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE,
-	                         .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE };
-
-	s->each = true;
-	p.whole = nsx_compare_row_add(s, (struct cmp_row){ .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
-	                                                   .opcode = NSX_NONE, .op_name = NSX_NONE,
-	                                                   .stack = NSX_NONE });
-	return p.whole != NSX_NONE && nsx_vec_push(&s->programs, p);
-}
 
 /* The row of that type (an operation's; empty: of ranges) and name; NSX_NONE when out of memory. */
 static uint32_t
 row_at(struct names *n, struct nsx_str type, struct nsx_str name)
 {
 	struct cmp_side *s = n->s;
-	struct cmp_row row = { .number = -1, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
+	struct cmp_row row = cmp_row_in(0);
 	uint32_t *at;
 
+	row.number = -1;
 	row.name = row.stem = nsx_intern(&n->c->strs, name);
 	row.opcode = nsx_intern(&n->c->strs, type);
 	if (row.name == NSX_NONE || row.opcode == NSX_NONE)
@@ -117,7 +106,6 @@ take_launched(struct names *n, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 
-	n->any_op = true;
 	nsx_range_book_reach(&n->book, rec);
 	if (dur < 0)
 		n->timeless++;
@@ -172,11 +160,11 @@ take(void *state, const struct nsx_rec *rec)
 		n->s->diags++;
 		n->s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
 	}
-	if (rec->kind->id == NSX_RANGE && n->c->options.by == NSX_COMPARE_RANGE)
+	if (rec->kind->id == NSX_RANGE && n->ranges)
 		good = take_range(n, rec);
-	else if (rec->kind->id == NSX_OP && n->c->options.by == NSX_COMPARE_RANGE)
+	else if (rec->kind->id == NSX_OP && n->ranges)
 		take_launched(n, rec);
-	else if (rec->kind->id == NSX_OP && n->c->options.by == NSX_COMPARE_KERNEL)
+	else if (rec->kind->id == NSX_OP)
 		good = take_op(n, rec);
 	else
 		return nsx_cat_take(&n->s->top.cat, rec, n->c->err);
@@ -186,7 +174,7 @@ take(void *state, const struct nsx_rec *rec)
 static bool
 finish(struct cmp *c, struct cmp_side *s)
 {
-	struct cmp_program *p = &s->programs.p[0];
+	struct cmp_group *p = &s->groups.p[0];
 
 	for (size_t i = 0; i < s->rows.n; i++)
 		s->time += s->rows.p[i].sum;
@@ -209,7 +197,7 @@ need(const struct names *n)
 
 	nsx_cat_need(&n->s->top.cat, in);
 	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
-	if (n->c->options.by == NSX_COMPARE_RANGE) {
+	if (n->ranges) {
 		nsx_range_book_need(in, true);
 		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, device));
 		nsx_reader_need(in, NSX_OP, NSX_C(OP, dur));
@@ -219,8 +207,9 @@ need(const struct names *n)
 		                            | NSX_C(OP, execution));
 }
 
-void
-nsx_compare_use_spans(struct cmp_side *s)
+/* Ranges, already read, are compared by their spans; operations, only those in executions. */
+static void
+use_spans(struct cmp_side *s)
 {
 	s->time = 0;
 	for (size_t i = 0; i < s->rows.n; i++)
@@ -232,15 +221,14 @@ nsx_compare_use_spans(struct cmp_side *s)
 		s->rows.p[s->cells.p[i].row].sum += (nsx_u128)s->spans.p[i].sum;
 		s->time += (nsx_u128)s->spans.p[i].sum;
 	}
-	s->programs.p[0].time = s->time;
+	s->groups.p[0].time = s->time;
 	s->gpu_time = false;
 }
 
-int
-nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+static int
+read_names(struct cmp *c, struct cmp_side *s, bool range, struct nsx_diags *diags)
 {
-	struct names n = { .c = c, .s = s };
-	bool range = c->options.by == NSX_COMPARE_RANGE;
+	struct names n = { .c = c, .s = s, .ranges = range };
 
 	need(&n);
 	if (range) {
@@ -256,7 +244,7 @@ nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 		rc = nsx_err_nomem(c->err, NULL);
 	s->gpu_time = range && s->time > 0;
 	if (rc == NSX_OK && range && !s->gpu_time)
-		nsx_compare_use_spans(s);
+		use_spans(s);
 	if (rc == NSX_OK && !s->time)
 		nsx_diag_add(diags, NSX_WARNING, s->name, 1, range ? "no ranges with GPU work: extract with --ranges"
 		             : "no op records: extract with --ops");
@@ -274,4 +262,61 @@ nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	nsx_range_book_free(&n.book);
 	nsx_buf_free(&n.scratch);
 	return rc;
+}
+
+int
+nsx_compare_read_ranges(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	return read_names(c, s, true, diags);
+}
+
+int
+nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	return read_names(c, s, false, diags);
+}
+
+/* ---- both sides */
+
+/* Ranges are compared by GPU time if both sides have it, unless spans were requested. */
+bool
+nsx_compare_settle_ranges(struct cmp *c, struct nsx_diags *diags)
+{
+	bool known = c->side[0].gpu_time && c->side[1].gpu_time;
+
+	for (int k = 0; k < 2 && !c->options.span; k++)
+		if (!c->side[k].gpu_time && c->side[k].time)
+			nsx_diag_add(diags, c->side[!k].gpu_time ? NSX_WARNING : NSX_INFO, c->side[k].name, 1,
+			             "no operations in its ranges: ranges are compared by their span: extract with "
+			             "--ops for GPU time");
+	for (int k = 0; k < 2 && (c->options.span || !known); k++)
+		if (c->side[k].gpu_time)
+			use_spans(&c->side[k]);
+	return true;
+}
+
+/* If both sides know executions of programs, only operations inside of them are compared: those that autotuning ran
+ * during compilation, with settings that were then discarded, are outside. */
+bool
+nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags)
+{
+	const struct cmp_side *b = &c->side[0], *n = &c->side[1];
+
+	if (!b->placed || !n->placed)
+		return true;
+	for (int k = 0; k < 2; k++) {
+		struct cmp_side *s = &c->side[k];
+		double share = s->time ? 100 * (double)s->outside_time / (double)s->time : 0;
+
+		use_spans(s);
+		nsx_diag_add(diags, NSX_INFO, s->name, s->outside,
+			"operations outside executions of programs, such as those of autotuning, %.1f%% of the time: "
+			"ignored", share);
+	}
+	if (b->outside || n->outside)
+		snprintf(c->note, sizeof c->note,
+		         "operations outside executions of programs, such as those of autotuning, are not compared: %"
+		         PRId64 " of %s, %" PRId64 " of %s", b->outside, b->name,
+		         n->outside, n->name);
+	return true;
 }

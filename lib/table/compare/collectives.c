@@ -1,4 +1,4 @@
-/* by_collective.c -- one side's stream by kind of collective, message size and group size: the durations of devices'
+/* collectives.c -- one side's stream by kind of collective, message size and group size: the durations of devices'
  * records, and the bandwidth of instances. A row's time includes the time that its devices wait for each other; its
  * bandwidth, which is that of the device that waited least, does not.
  *
@@ -6,7 +6,7 @@
  * power of two above the size, if both sides have equal numbers of them. */
 #include <inttypes.h>
 
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 #include "table/bandwidth_rows.h"
 
 struct loaded {
@@ -21,8 +21,7 @@ static bool
 take(void *arg, uint32_t number, uint32_t device, int64_t dur, int64_t hidden)
 {
 	struct loaded *l = arg;
-	struct cmp_row none = { .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE,
-	                        .stack = NSX_NONE };
+	struct cmp_row none = cmp_row_in(0);
 	int64_t ns = l->c->options.exposed ? dur - hidden : dur;
 	struct cmp_side *s = l->s;
 
@@ -103,8 +102,8 @@ finish(struct loaded *l)
 		if (row < s->rows.n && !name_row(l->c, &s->rows.p[row], &s->comms.p[row], &l->sums.rows.p[i]))
 			return false;
 	}
-	s->programs.p[0].time = s->time;
-	s->programs.p[0].execs = 1;
+	s->groups.p[0].time = s->time;
+	s->groups.p[0].execs = 1;
 	return nsx_compare_take_models(l->c, s, &l->sums.reading.comm->cat);
 }
 
@@ -133,67 +132,3 @@ nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags
 	nsx_bandwidth_sums_free(&l.sums);
 	return rc;
 }
-
-/* ---- results */
-
-enum { COLLECTIVE, BYTES, BASE_BYTES, GROUP, BASE_COUNT, NEW_COUNT, BASE, NEW, DIFF, CHANGE, NOISE, EFFECT, VERDICT,
-       BASE_BUSBW, NEW_BUSBW, BASE_INSTANCES, NEW_INSTANCES, BASE_TRANSFER, NEW_TRANSFER, NCOLS };
-
-static const struct nsx_table_col cols[NCOLS] = {
-	[COLLECTIVE]     = { "collective", NSX_CELL_STRING },
-	[BYTES]          = { "bytes", NSX_CELL_BYTES },
-	[BASE_BYTES]     = { "base_bytes", NSX_CELL_BYTES },
-	[GROUP]          = { "group", NSX_CELL_ID },
-	[BASE_COUNT]     = { "base_count", NSX_CELL_INT },
-	[NEW_COUNT]      = { "new_count", NSX_CELL_INT },
-	[BASE]           = { "base", NSX_CELL_MEAN_NS },
-	[NEW]            = { "new", NSX_CELL_MEAN_NS },
-	[DIFF]           = { "diff", NSX_CELL_MEAN_NS },
-	[CHANGE]        = { "change", NSX_CELL_SHARE },
-	[NOISE]          = { "noise", NSX_CELL_MEAN_NS },
-	[EFFECT]         = { "effect", NSX_CELL_MEAN_NS },
-	[VERDICT]        = { "verdict", NSX_CELL_STRING },
-	[BASE_BUSBW]     = { "base_busbw", NSX_CELL_GBPS },
-	[NEW_BUSBW]      = { "new_busbw", NSX_CELL_GBPS },
-	[BASE_INSTANCES] = { "base_instances", NSX_CELL_INT },
-	[NEW_INSTANCES]  = { "new_instances", NSX_CELL_INT },
-	[BASE_TRANSFER]  = { "base_transfer", NSX_CELL_MEAN_NS },
-	[NEW_TRANSFER]   = { "new_transfer", NSX_CELL_MEAN_NS },
-};
-
-static void
-put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
-{
-	const struct cmp_comm *of[2], *shown;
-	bool both = r->row[0] && r->row[1];
-
-	for (int k = 0; k < 2; k++)
-		of[k] = r->row[k] ? &c->side[k].comms.p[r->row[k] - c->side[k].rows.p] : NULL;
-	shown = of[NSX_COMPARE_NEW] ? of[NSX_COMPARE_NEW] : of[NSX_COMPARE_BASE];
-	nsx_table_row(t);
-	nsx_table_str(t, COLLECTIVE, cmp_str(c, shown->kind));
-	if (shown->bytes != NSX_ABSENT)
-		nsx_table_int(t, BYTES, shown->bytes);
-	if (both && of[0]->bytes != of[1]->bytes && of[0]->bytes != NSX_ABSENT)
-		nsx_table_int(t, BASE_BYTES, of[0]->bytes);
-	if (shown->group != NSX_ABSENT)
-		nsx_table_int(t, GROUP, shown->group);
-	for (int k = 0; k < 2; k++) {
-		if (!of[k])
-			continue;
-		nsx_table_int(t, BASE_COUNT + k, r->time[k].n);
-		nsx_table_int(t, BASE_INSTANCES + k, of[k]->instances);
-		if (of[k]->transfer > 0)
-			nsx_table_double(t, BASE_TRANSFER + k, of[k]->transfer);
-		if (of[k]->has_busbw)
-			nsx_table_double(t, BASE_BUSBW + k, of[k]->busbw);
-	}
-	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DIFF, CHANGE, NOISE, EFFECT, VERDICT });
-}
-
-const struct cmp_way nsx_compare_collective_way = {
-	cols, NCOLS,
-	"collective bytes group base new change verdict base_transfer new_transfer base_busbw new_busbw diff effect "
-	"noise",
-	put
-};

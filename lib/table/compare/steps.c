@@ -1,0 +1,458 @@
+/* steps.c -- compares streams by steps: time from start to start, activities of devices in that time, and the lengths
+ * of the steps themselves.
+ *
+ * The activities of a device cover the time up to the start of its next step, so that idle time between steps is
+ * included, and they add up:
+ *
+ *   step 0 [0,80)   step 1 [100,170)   kernels [0,50) [60,80) [100,170)
+ *   ->  period 100 = compute 70 + idle 30;  span 80 of step 0, 70 of step 1
+ *
+ * If the stream has CUDA calls it is read a second time, and idle time is also split by cause, as in nsysx-idle. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "table/compare/join.h"
+#include "table/idle/idle.h"
+#include "table/steps/explain.h"
+#include "table/steps/rows.h"
+
+/* Percent of a period above which its noise is reported. */
+#define BLIND 10
+/* Number of steps for a p99 that is compared. */
+#define TAIL 10
+
+enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, CAUSES, SPAN = CAUSES + NSX_NCAUSES, NSTATS };
+static const char *const names[NSTATS] = {
+	[PERIOD] = "period", [COMPUTE] = "compute", [EXPOSED] = "exposed", [COPY] = "copy", [IDLE] = "idle",
+	[SPAN] = "span"
+};
+static const enum nsx_part parts[] = {
+	[COMPUTE] = NSX_PART_COMPUTE, [EXPOSED] = NSX_PART_COMM, [COPY] = NSX_PART_COPY, [IDLE] = NSX_PART_IDLE
+};
+
+/* The name of a time in cmp.strs; NSX_NONE when out of memory. */
+static uint32_t
+name_of(struct cmp *c, int stat)
+{
+	c->text.len = 0;
+	if (stat >= CAUSES && stat < SPAN)
+		nsx_buf_fmt(&c->text, "idle:%s", nsx_cause_name((enum nsx_cause)(stat - CAUSES)));
+	else
+		nsx_buf_c(&c->text, names[stat]);
+	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+}
+
+/* ---- one side */
+
+/* Data collected from a stream. causes: of step i of the list [i * NSX_NCAUSES ...]; NULL: unknown. */
+struct loaded { struct nsx_step_set set; int64_t *causes; };
+
+static int
+by_device(const void *a, const void *b)
+{
+	const struct nsx_window_given *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Read the stream a second time for the causes of idle time from each start to the next. NSX_OK or NSX_ERR. */
+static int
+read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx_diags *diags)
+{
+	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY };
+	struct idle idle = { .options = &options, .diags = diags, .err = c->err };
+	NSX_VEC(struct nsx_window_given) windows = { 0 };
+	NSX_VEC(size_t) of = { 0 };
+	struct nsx_reader *in = nsx_spool_reader(again);
+	bool good = true;
+	int rc = in ? NSX_OK : NSX_ERR;
+
+	for (size_t i = 0; good && i < l->set.list.n; i++) {
+		const struct nsx_step_of *o = &l->set.list.p[i];
+
+		int64_t key = (int64_t)of.n;
+
+		good = !o->kept
+		       || (nsx_vec_push(&of, i)
+		           && nsx_vec_push(&windows, ((struct nsx_window_given){ l->set.cat.devices.p[o->device].number,
+		           	o->first, o->next, key, NSX_NONE })));
+	}
+	/* Steps are listed by class first. */
+	if (windows.n)
+		qsort(windows.p, windows.n, sizeof *windows.p, by_device);
+	l->causes = calloc(l->set.list.n + 1, NSX_NCAUSES * sizeof *l->causes);
+	if (rc == NSX_OK && (!good || !l->causes))
+		rc = nsx_err_nomem(c->err, NULL);
+	options.given = windows.p;
+	options.ngiven = windows.n;
+	if (in)
+		nsx_idle_need(&idle, in);
+	if (rc == NSX_OK && (rc = nsx_idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, nsx_idle_take, &idle,
+	    c->err)) == NSX_OK)
+		rc = nsx_idle_finish(&idle);
+	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++) {
+		const struct idle_window *w = &idle.windows.p[i];
+
+		/* Removed time is no part of a period. */
+		for (int k = 0; k < NSX_NCAUSES && w->key >= 0 && (size_t)w->key < of.n; k++)
+			if (nsx_causes[k].group != NSX_CAUSES_REMOVED)
+				l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] +=
+				    w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
+	}
+	if (rc == NSX_OK)
+		rc = nsx_idle_report(&idle);
+	nsx_idle_free(&idle);
+	nsx_reader_close(in);
+	free(windows.p);
+	free(of.p);
+	return rc;
+}
+
+/* The times of a step; NSX_ABSENT: not known. */
+static void
+measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTATS])
+{
+	const struct nsx_step_set *set = &l->set;
+
+	for (int k = 0; k < NSTATS; k++)
+		times[k] = NSX_ABSENT;
+	times[SPAN] = o->last - o->first;
+	/* A period with a step of another class in it says more than the step. */
+	if (o->kept)
+		times[PERIOD] = o->period;
+	/* From executions alone, without operations, the activities of devices are not known. */
+	if (!o->kept || !set->ops || o->sums.hidden == NSX_ABSENT)
+		return;
+	for (int k = COMPUTE; k <= IDLE; k++)
+		times[k] = o->sums.part[parts[k]];
+	for (int k = 0; k < NSX_NCAUSES && l->causes; k++)
+		times[CAUSES + k] = l->causes[(size_t)(o - set->list.p) * NSX_NCAUSES + (size_t)k];
+}
+
+/* Give the rows from `first` on the times of n steps. False when out of memory. */
+static bool
+give_steps(struct cmp_side *s, uint32_t first, const struct nsx_step_of *o, const int64_t *times, size_t n)
+{
+	struct nsx_sort_key *order = malloc(n * sizeof *order);
+	int64_t *all = malloc(n * sizeof *all);
+	double *v = malloc(n * sizeof *v);
+	bool good = order && all && v;
+
+	for (size_t i = 0; i < n && good; i++)
+		order[i] = (struct nsx_sort_key){ { o[i].number, 0, 0 }, (uint32_t)i };
+	if (good)
+		nsx_sort_keys(order, n);
+	for (uint32_t k = 0; k < NSTATS && good; k++) {
+		size_t m = 0, steps = 0;
+
+		for (size_t i = 0, next; i < n; i = next) {
+			size_t from = m;
+			double sum = 0;
+
+			for (next = i; next < n && order[next].k[0] == order[i].k[0]; next++) {
+				int64_t time = times[order[next].i * NSTATS + k];
+
+				if (time == NSX_ABSENT)
+					continue;
+				all[m++] = time;
+				sum += (double)time;
+			}
+			if (m > from)
+				v[steps++] = sum / (double)(m - from);
+		}
+		good = nsx_compare_give(s, first + k, all, m, (struct nsx_sample){ v, steps });
+	}
+	free(order);
+	free(all);
+	free(v);
+	return good;
+}
+
+/* Create the rows of a class, one for each time: returns the first; NSX_NONE when out of memory. device: NSX_ABSENT for
+ * all of them. */
+static uint32_t
+add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool detail)
+{
+	uint32_t first = (uint32_t)s->rows.n;
+
+	for (int k = 0; k < NSTATS; k++) {
+		struct cmp_row row = cmp_row_in(group);
+		uint32_t at;
+
+		row.name = row.stem = name_of(c, k);
+		row.number = device;
+		row.device = detail ? device : NSX_ABSENT;
+		row.detail = detail || k != SPAN;
+		row.optional = k >= CAUSES && k < SPAN;
+		at = row.name == NSX_NONE ? (uint32_t)NSX_NONE : nsx_compare_row_add(s, row);
+		if (at == NSX_NONE)
+			return NSX_NONE;
+		if (k != PERIOD && k != SPAN)
+			s->rows.p[at].of = first;
+	}
+	return first;
+}
+
+/* The class as a group. */
+static uint32_t
+add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uint32_t class)
+{
+	struct cmp_group g = { .number = (int64_t)s->groups.n };
+
+	g.key = nsx_intern(&c->strs, nsx_intern_str(&set->names, class));
+	g.name = nsx_intern(&c->strs, nsx_compare_class_name(set, class));
+	return g.key != NSX_NONE && g.name != NSX_NONE ? nsx_compare_group_add(s, g) : (uint32_t)NSX_NONE;
+}
+
+/* Add n steps of a class, sorted by device and start; there is space for their times. */
+static bool
+take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const struct nsx_step_of *o, size_t n,
+           int64_t *times)
+{
+	const struct nsx_step_set *set = &l->set;
+	uint32_t program = add_class(c, s, set, o->class), all, own;
+	bool several = o[0].device != o[n - 1].device;
+	int64_t ndevices = 0;
+
+	if (program == NSX_NONE)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		measure(l, &o[i], &times[i * NSTATS]);
+	all = add_rows(c, s, program, several ? NSX_ABSENT : set->cat.devices.p[o->device].number, false);
+	if (all == NSX_NONE || !give_steps(s, all, o, times, n))
+		return false;
+	for (size_t i = 0, m; i < n; i += m) {
+		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ o[i].device, 0 });
+
+		for (m = 1; i + m < n && o[i + m].device == o[i].device;)
+			m++;
+		if (!known)
+			return false;
+		*known = 1;
+		ndevices++;
+		own = several ? add_rows(c, s, program, set->cat.devices.p[o[i].device].number, true)
+		    : (uint32_t)NSX_NONE;
+		if (several && (own == NSX_NONE || !give_steps(s, own, &o[i], &times[i * NSTATS], m)))
+			return false;
+	}
+	s->groups.p[program].execs = (int64_t)n;
+	s->groups.p[program].devices = ndevices;
+	s->groups.p[program].time = s->rows.p[all + SPAN].sum;
+	s->time += s->rows.p[all + SPAN].sum;
+	return true;
+}
+
+int
+nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct nsx_steps_options options = { .step = c->options.step, .module = c->options.module };
+	struct loaded l = { .set = { .err = c->err } };
+	struct nsx_step_set *set = &l.set;
+	struct nsx_spool *again = nsx_spool_open(c->err);
+	struct nsx_diags own = { .failed = false };
+	int rc;
+
+	nsx_steps_again_need(s->in);
+	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
+	bool good = true;
+
+	if (rc == NSX_OK && set->calls && set->list.n)
+		rc = read_causes(c, &l, again, &own);
+	s->each = true;
+	s->diags = set->ndiags;
+	for (size_t i = 0, n; rc == NSX_OK && good && i < set->list.n; i += n) {
+		for (n = 1; i + n < set->list.n && set->list.p[i + n].class == set->list.p[i].class;)
+			n++;
+		int64_t *times = calloc(n, NSTATS * sizeof *times);
+
+		good = times && take_class(c, s, &l, &set->list.p[i], n, times);
+		free(times);
+	}
+	if (rc == NSX_OK && (!good || !nsx_compare_take_models(c, s, &set->cat)))
+		rc = nsx_err_nomem(c->err, NULL);
+	nsx_compare_pass_diags(s, &own, diags);
+	nsx_steps_free(set);
+	nsx_spool_free(again);
+	free(l.causes);
+	return rc;
+}
+
+/* ---- results */
+
+static enum stat
+stat_of(const struct cmp *c, int side, const struct cmp_row *row)
+{
+	/* Rows of a class and device follow each other, and the first one is the period; a row without a reference is
+	 * the period itself, or the span of a single step. */
+	const struct cmp_row *first = row->of == NSX_NONE ? NULL : &c->side[side].rows.p[row->of];
+
+	if (first)
+		return (enum stat)(row - first);
+	return nsx_str_eq(cmp_str(c, row->name), nsx_str_c(names[SPAN])) ? SPAN : PERIOD;
+}
+
+void
+nsx_compare_order_of_step(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o)
+{
+	const struct cmp_group *p = nsx_compare_group_of(c, r);
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+
+	o->class = cmp_str(c, p->key);
+	o->at[0] = p->number;
+	o->at[1] = row->device;
+	o->at[2] = stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row);
+}
+
+static double
+mean_of(const struct cmp *c, int side, const struct cmp_row *row, bool *known)
+{
+	struct cmp_time t = nsx_compare_time_of(&c->side[side], row);
+
+	*known &= t.n > 0;
+	return t.mean;
+}
+
+void
+nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
+{
+	double grown[SPAN] = { 0 };
+	const char *before = "; of that";
+	bool causes = false, work = false;
+
+	if (!r->row[0] || !r->row[1] || stat_of(c, NSX_COMPARE_BASE, r->row[0]) != PERIOD)
+		return;
+	/* Rows of one class and device follow each other. */
+	for (int k = COMPUTE; k < SPAN; k++) {
+		bool known = true;
+		double was = mean_of(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE] + k, &known);
+
+		/* A side without operations has no parts: those of the other side are no growth. */
+		grown[k] = mean_of(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW] + k, &known) - was;
+		if (!known)
+			grown[k] = 0;
+		causes |= k >= CAUSES && r->row[0][k].sum && r->row[1][k].sum;
+	}
+	/* Idle time by cause, if both sides have causes. */
+	for (int k = IDLE; k < SPAN; k++)
+		grown[k] = causes == (k == IDLE) ? 0 : grown[k];
+	for (int told = 0; told < SPAN; told++) {
+		int most = PERIOD;
+
+		for (int k = COMPUTE; k < SPAN; k++)
+			if (grown[k] > grown[most])
+				most = k;
+		if (grown[most] <= r->diff / 100 || grown[most] <= 0)
+			break;
+		struct nsx_str name = cmp_str(c, r->row[0][most].name);
+
+		nsx_buf_fmt(text, "%s %.*s +%s", before, (int)name.len, name.ptr,
+		            nsx_ns_text(grown[most]).s);
+		grown[most] = 0;
+		before = ",";
+		work |= most < IDLE;
+	}
+	if (work)
+		nsx_buf_fmt(text, ", see --by %s", nsx_compare_group_of(c, r)->name ==
+		            nsx_compare_group_of(c, r)->key ? "kernel" : "thunk");
+}
+
+bool
+nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+
+	return row->device == NSX_ABSENT &&
+	       stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row) == PERIOD;
+}
+
+/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this:
+ * the period (of all devices, if the whole class is on one side), or the span if there is no period. */
+bool
+nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+	int side = r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE;
+	enum stat stat = stat_of(c, side, row);
+	bool alone = nsx_compare_group_of(c, r)->pair == NSX_NONE;
+
+	if (r->row[0] && r->row[1])
+		return false;
+	if (alone && row->device != NSX_ABSENT)
+		return true;
+	return stat == SPAN ? nsx_compare_time_of(&c->side[side], row - SPAN).n > 0 : stat != PERIOD;
+}
+
+/* Say of `what`, of the class of a result, a sentence below the table and a warning. */
+struct told { const struct cmp *c; const struct cmp_result *r; struct nsx_table *t; struct nsx_diags *diags; };
+static void say(const struct told *to, const char *what, const char *fmt, ...) NSX_PRINTF(3, 4);
+static void
+say(const struct told *to, const char *what, const char *fmt, ...)
+{
+	struct nsx_str class = cmp_str(to->c, nsx_compare_group_of(to->c, to->r)->key);
+	int len = (int)(class.len < 200 ? class.len : 200);
+	char text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	nsx_table_note(to->t, "%s of %.*s %s", what, len, class.ptr, text);
+	nsx_diag_add(to->diags, NSX_WARNING, "", 1, "%.*s: %s %s", len, class.ptr, what, text);
+}
+
+/* What verdicts do not say of a period. A noise that is a large share of it hides smaller differences: "same" is then
+ * not reliable. Nor is it if the period grew by more than the minimum differences and the noise alone is why it is not
+ * slower. If it has clearly grown, but by less than the limits, "same" only means that such differences were not
+ * requested. A few slow steps hardly change the mean, which is judged, and increase the noise; of less than TAIL steps
+ * p99 is no more than the one that happened to be the slowest. */
+static void
+tell_period(const struct told *to)
+{
+	const struct cmp_result *r = to->r;
+	const struct nsx_compare_options *o = &to->c->options;
+	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
+	double share = r->has_noise && b->mean > 0 ? 100 * r->noise / b->mean : 0;
+	double grew = (double)n->p99 - (double)b->p99;
+
+	if (r->verdict == CMP_HIDDEN && r->diff > 0)
+		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more steps",
+		    100 * r->diff / b->mean, share);
+	if (r->verdict != CMP_SAME)
+		return;
+	if (share > o->percent && share > BLIND)
+		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more "
+		    "steps", share);
+	if (r->has_noise && r->diff > r->noise && r->diff > o->minor / 100 * b->mean)
+		say(to, "the period", "grew by %s, more than its noise of %s, but no more than %s allows: same",
+		    nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s,
+		    r->diff > (double)o->absolute ? "--percent" : "--absolute");
+	if (b->n >= TAIL && n->n >= TAIL && grew > (double)o->absolute && grew > BLIND / 100. * (double)b->p99 &&
+	    grew > o->percent / 100 * (double)b->p99)
+		say(to, "p99 of the period", "grew from %s to %s, but means are judged; nsysx-steps --explain shows "
+		    "why", nsx_ns_text((double)b->p99).s, nsx_ns_text((double)n->p99).s);
+}
+
+void
+nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *t,
+                       struct nsx_diags *diags)
+{
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < c->side[k].groups.n; i++) {
+			const struct cmp_group *g = &c->side[k].groups.p[i];
+			struct nsx_str class = cmp_str(c, g->key);
+
+			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s", c->side[k].name,
+			               g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr, g->devices,
+			               g->devices == 1 ? "" : "s",
+			               g->devices ? "; the last of each has no period" : "");
+		}
+	for (size_t i = 0; i < n; i++)
+		if (nsx_compare_is_class(c, &r[i]))
+			tell_period(&(struct told){ c, &r[i], t, diags });
+}
