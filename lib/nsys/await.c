@@ -373,9 +373,11 @@ await_own(struct walk *w)
 {
 	const struct nsx_trace *t = w->a->l->t;
 	NSX_VEC(struct nsx_sort_key) ends = { 0 };
-	bool good = true;
+	bool good = true, stalls = false;
 
-	for (uint32_t i = 0; i < t->nops && good; i++)
+	for (uint32_t i = 0; i < t->nlosses && !stalls; i++)
+		stalls = t->losses[i].stalled > STALLED;
+	for (uint32_t i = 0; i < t->nops && good && stalls; i++)
 		good = nsx_vec_push(&ends, ((struct nsx_sort_key){ { t->ops[i].device, t->ops[i].end, 0 }, i }));
 	nsx_sort_keys(ends.p, good ? ends.n : 0);
 	for (uint32_t i = 0; i < t->nops && good; i++) {
@@ -449,8 +451,11 @@ find(struct walk *w)
 	for (uint32_t d = 0; d < t->ndevices; d++)
 		if (!nsx_vec_push(&w->a->first_stream, NSX_NONE))
 			return false;
-	if (!add_ops(w) || !add_calls(w) || !add_syncs(w) || !take_steps(w) || !nsx_await_learn(w->a) ||
-	    !await_waits(w, &t->after) || !await_own(w))
+	/* Without rows on waits, nothing comes of the walk. */
+	if (w->a->l->host->syncs.n && (!add_ops(w) || !add_calls(w) || !add_syncs(w) || !take_steps(w) ||
+	    !nsx_await_learn(w->a) || !await_waits(w, &t->after)))
+		return false;
+	if (!await_own(w))
 		return false;
 	t->waited.p = w->waited.p;
 	t->waited.n = w->waited.n;
