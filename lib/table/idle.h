@@ -10,6 +10,8 @@
 #include "stream/reader.h"
 #include "table/windows.h"
 
+struct nsx_stretch;   /* job/idle/idle.h */
+
 enum nsx_idle_form { NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, NSX_IDLE_VERDICT };
 
 struct nsx_idle_options {
@@ -35,6 +37,10 @@ struct nsx_idle_options {
 	bool          notes;      /* a table by device ends with its verdicts in words */
 	enum nsx_names names;
 	const char   *require;    /* fail unless the stream has a record of this kind; NULL: none */
+	/* Called for the part [from, to) of each gap that is in a window; device: its number. NULL: it is not. NSX_OK,
+	 * or NSX_ERR with the analysis' err filled. */
+	int         (*heard)(void *hearer, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to);
+	void         *hearer;
 };
 
 #define NSX_IDLE_LATENCY INT64_C(20000)

@@ -35,6 +35,30 @@ for by in states lines; do
 	same "$by of a cause add up to it" "$T/want" "$T/got"
 done
 equal 'shares are of all launch-starved time' "$(awk -F'\t' 'NR > 1 { s += $6 } END { printf "%.6f\n", s }' "$T/states")" 1.000000
+
+# The diagnosis names what the host did most in a cause, and of that the line with most time of which 5 samples tell.
+nsysx-diagnose -q --tsv "$T/s" >"$T/diagnosis" 2>"$T/errors"
+for cause in host range; do
+	awk -F'\t' -v cause="$cause" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$(at["cause"]) != cause || $(at["what"]) == "[profiler]" || $(at["state"]) == "unknown" { next }
+		{ of[$(at["state"]) "\t" $(at["what"])] += $(at["ns"]); rows++; row[rows] = $0 }
+		END {
+			for (k in of) if (of[k] > of[top] || top == "") top = k
+			for (i = 1; i <= rows; i++) {
+				split(row[i], f, "\t")
+				if (f[at["state"]] "\t" f[at["what"]] == top && f[at["samples"]] >= 5 && f[at["ns"]] > ns) {
+					ns = f[at["ns"]]; line = f[at["line"]]; samples = f[at["samples"]]
+				}
+			}
+			sub(/.*\//, "", line); sub(/\]$/, "", line); split(line, part, "[")
+			print part[2] " (" part[1] "): " samples " samples"
+		}' "$T/lines" >"$T/named"
+	awk -F'\t' -v cause="idle:$cause" '$0 ~ cause' "$T/diagnosis" |
+		sed 's/.*the host there: .* in \([^ ]* ([^)]*)\): .*, \([0-9]* samples\).*/\1: \2/' >"$T/says"
+	same "idle:$cause names the line" "$T/named" "$T/says"
+done
+
 nsysx-fold -q --by host --while idle "$T/s" >"$T/stacks"
 equal 'stacks add up to it' "$(awk '{ n += $NF } END { printf "%.0f\n", n }' "$T/stacks")" "$(awk -F'\t' '{ n += $2 } END { printf "%.0f\n", n }' "$T/want")"
 equal '... with what was read where' "$(grep -c ';/app/train.py:99\[<module>\];/app/train.py:[0-9]*\[[a-z_]*\].*;\[os\] read [0-9]*$' "$T/stacks")" "$(awk -F'\t' '$4 == "read" { print $2, $5 }' "$T/lines" | LC_ALL=C sort -u | wc -l | tr -d ' ')"
@@ -87,6 +111,17 @@ equal '... and counts them' "$(nsysx-view -q -t diag "$T/got" | awk -F'\t' '/sho
 fails '--cpu needs calls' 2 '--cpu needs --ops --calls' nsysx-extract --cpu "$T/late/r0.sqlite"
 nsysx-idle --by host "$T/bare" >"$T/got" 2>"$T/err"
 equal 'a stream without host records says so' "$(grep -c 'nsysx-record --cpu' "$T/err")" 1
+
+late 6
+nsysx-diagnose -q --tsv "$T/s" >"$T/got"
+n=$(grep -c 'the host there: .*(train.py:[0-9]*)' "$T/got")
+rm -rf "$T/few"
+make_job few --late-host 4 --seed 6
+nsysx-extract -q -a "$T/few/r0.sqlite" -o "$T/few/s"
+nsysx-idle -q --tsv --by host --lines "$T/few/s" | awk -F'\t' 'NR > 1 && $11 >= 5' >"$T/enough"
+equal 'with few gaps no line has 5 samples' "$(wc -l <"$T/enough" | tr -d ' ')" 0
+equal '... and the diagnosis names none' "$n $(nsysx-diagnose -q --tsv "$T/few/s" | grep -c 'the host there: .*(train.py:[0-9]*)')" '2 0'
+equal '... but what the host did' "$(nsysx-diagnose -q --tsv "$T/few/s" | awk '/the host there: / { n++ } END { print (n > 0) }')" 1
 
 fails '--lines goes with --by host' 2 '--lines goes with --by host' nsysx-idle --lines "$T/s"
 fails '--while goes with --by host' 2 '--while goes with --by host' nsysx-fold --while idle "$T/s"

@@ -305,6 +305,8 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	static const struct nsx_launch_options launch = { .by_range = false };
 	static const struct nsx_roofline_options roof = { .require = NULL };
 	const struct nsx_analysis_run runs[NSX_NRUNS] = {
+		/* Before idle/, which asks it. */
+		[NSX_RUN_HOST] = { .is = &nsx_look_host, .state = &a->host, .sums = true },
 		[NSX_RUN_IDLE] = { .is = &idle, .options = &a->idle_options },
 		/* Rules report themselves what they miss of these. */
 		[NSX_RUN_COUNTS] = { .is = &counts, .state = a, .sums = true },
@@ -318,7 +320,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	a->idle_options = (struct nsx_idle_options){
 		.by = NSX_WINDOWS_GIVEN, .form = NSX_IDLE_VERDICT, .latency = NSX_IDLE_LATENCY, .given = a->windows.p,
 		.ngiven = a->windows.n, .gaps = a->options->gaps > 0, .list = a->options->gaps,
-		.steps = a->options->gaps > 0
+		.steps = a->options->gaps > 0, .heard = nsx_look_heard, .hearer = &a->host
 	};
 	a->comm.at = a;
 	memcpy(a->runs, runs, sizeof runs);

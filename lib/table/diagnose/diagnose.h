@@ -21,10 +21,12 @@
 #include "job/pace.h"
 #include "job/steps/windows.h"
 #include "job/steps/steps.h"
+#include "job/doing/doing.h"
 #include "table/analysis.h"
 #include "table/copies.h"
 #include "table/diagnose.h"
 #include "table/idle/idle.h"
+#include "table/sums.h"
 #include "table/launch.h"
 #include "table/roofline/rows.h"
 
@@ -128,11 +130,28 @@ struct nsx_look_comm {
 
 /* The analyses of the second reading, in the order in which they get a record. */
 enum nsx_look_run {
-	NSX_RUN_IDLE, NSX_RUN_COUNTS, NSX_RUN_COMM, NSX_RUN_COPIES, NSX_RUN_LAUNCH, NSX_RUN_ROOF, NSX_RUN_NAMES,
+	NSX_RUN_HOST,
+	NSX_RUN_IDLE,
+	NSX_RUN_COUNTS,
+	NSX_RUN_COMM,
+	NSX_RUN_COPIES,
+	NSX_RUN_LAUNCH,
+	NSX_RUN_ROOF,
+	NSX_RUN_NAMES,
 	NSX_NRUNS
 };
 
 /* State of the whole diagnosis. */
+/* host.c: what the host did while devices were idle. */
+struct nsx_look_host {
+	struct nsx_doing   doing;
+	struct nsx_intern  texts;        /* of calls and lines; number 0 is empty */
+	struct nsx_sums    did;
+	struct nsx_map     counted;      /* (row, sample) */
+	NSX_VEC(int64_t)   until;        /* by device: end of its latest stretch */
+	bool               known;        /* the stream has host threads */
+};
+
 struct nsx_look_at {
 	const struct nsx_diagnose_options *options;
 	struct nsx_err    *err;
@@ -156,6 +175,7 @@ struct nsx_look_at {
 	struct nsx_roof   *roof;
 	nsx_u128           cells[NSX_IDLE_CELLS], blocked[NSX_NCAUSES];
 	struct nsx_look_comm comm;
+	struct nsx_look_host host;
 	struct nsx_intern  texts;
 	struct nsx_map     layout_of;    /* name -> layouts */
 	/* word: the word in the names of these kernels; NULL: name is an instruction's */
@@ -328,6 +348,14 @@ void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enu
 /* What to do about idle time of a cause that is mostly in ranges of a framework whose meaning is known; NULL: nothing
  * more than its cause tells. If there is advice, a->text gets the share of `what`, that time in words. Static. */
 const char *nsx_look_advise(struct nsx_look_at *a, enum nsx_cause cause, const char *what);
+
+/* ---- host.c: what the host did */
+extern const struct nsx_analysis nsx_look_host;   /* of a struct nsx_look_host */
+/* For idle/: a gap, or its part in a window (nsx_idle_options.heard). */
+int nsx_look_heard(void *host, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to);
+/* Append to a->text what the device's host did in its idle time of the cause, and in which line, if that is known. What
+ * to do about that, NULL: nothing in particular. */
+const char *nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause);
 
 /* ---- commands.c */
 

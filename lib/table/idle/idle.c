@@ -84,6 +84,9 @@ add_part(void *state, uint32_t window, int64_t start, int64_t end)
 
 	int64_t sum[NSX_NCAUSES] = { 0 }, blocked[NSX_NCAUSES] = { 0 };
 
+	if (s->next && f->options->heard
+	    && f->options->heard(f->options->hearer, s, f->cat.devices.p[s->device].number, start, end) != NSX_OK)
+		return NSX_ERR;
 	a->from = start < a->at ? 0 : a->from;
 	a->at = start;
 	while (a->from < s->n && s->pieces[a->from].end <= start)
