@@ -85,6 +85,10 @@ void nsx_table_below(struct nsx_table *t, const char *name);
  * are not shown reports their share of it. The table may be NULL. */
 void nsx_table_adds(struct nsx_table *t, const char *name);
 
+/* Declare that cells of the column of that name are estimates from so many samples as the column `of` has: people's
+ * forms write "~" before those from fewer than `least`. */
+void nsx_table_rough(struct nsx_table *t, const char *name, const char *of, int64_t least);
+
 /* Declare that the cells of the column of that name are shares of one whole, called `of`, which must outlive the table:
  * the line about rows that are not shown reports the share of it that is in no row shown, so that it and the shares
  * shown add up to 1. After nsx_table_only, or where rows overlap so that those shown exceed 1, it reports what

@@ -116,6 +116,16 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, 
 	}
 }
 
+void
+nsx_table_doubt(struct nsx_buf *b, const struct nsx_table *t, size_t row, size_t col)
+{
+	if (!t->rough || col != t->guess)
+		return;
+	struct nsx_table_cell samples = nsx_table_cell_of(t, row, t->samples);
+	if (samples.has && samples.v.i < t->enough)
+		nsx_buf_char(b, '~');
+}
+
 static void
 put_rest(struct nsx_buf *b, double share, const char *of)
 {
@@ -220,8 +230,10 @@ markdown_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
 		nsx_buf_c(b, "| ");
 		if (c.has && t->cols[i].type == NSX_CELL_STRING)
 			put_code(b, c.v.s);
-		else if (c.has)
+		else if (c.has) {
+			nsx_table_doubt(b, t, row, i);
 			nsx_table_human(b, t->cols[i].type, c, false);
+		}
 		nsx_buf_char(b, ' ');
 	}
 	nsx_buf_c(b, "|\n");
@@ -347,6 +359,7 @@ write_brief(const struct nsx_table *t, size_t rows, struct nsx_outfile *out, str
 	/* The columns that add up may not be among them. */
 	less.adds = t->adds && among(&less, t->added, &less.added);
 	less.shares = t->shares && among(&less, t->share, &less.share);
+	less.rough = t->rough && among(&less, t->guess, &less.guess) && among(&less, t->samples, &less.samples);
 	if (rc == NSX_OK)
 		rc = write_markdown(&less, rows, out, err);
 	free(cols);

@@ -34,6 +34,9 @@ struct nsx_table {
 	bool             shares;                /* cells of column `share` are shares of `whole` */
 	size_t           share;
 	const char      *whole;
+	bool rough; /* cells of column `guess` come from as many samples as column `samples` has */
+	size_t           guess, samples;
+	int64_t          enough;                /* samples */
 	size_t           uncovered;             /* rows that --cover omitted */
 	struct nsx_table_col *own;              /* cols, if they are a copy */
 	const char      *metric;                /* the beginning of names of metrics; NULL: nsysx */
@@ -68,6 +71,9 @@ nsx_table_cell_of(const struct nsx_table *t, size_t row, size_t col)
 		c.v.f = t->values.p[at].f;
 	return c;
 }
+
+/* Append "~" if the cell is a rough estimate. */
+void nsx_table_doubt(struct nsx_buf *b, const struct nsx_table *t, size_t row, size_t col);
 
 /* Append a cell in its human-readable form, "-" if it is absent; digits: shares have three digits instead of one after
  * the point. */

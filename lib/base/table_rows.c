@@ -248,6 +248,18 @@ nsx_table_adds(struct nsx_table *t, const char *name)
 }
 
 void
+nsx_table_rough(struct nsx_table *t, const char *name, const char *of, int64_t least)
+{
+	if (!t)
+		return;
+	t->guess = column_of(t, nsx_str_c(name));
+	t->samples = column_of(t, nsx_str_c(of));
+	t->enough = least;
+	t->rough = true;
+	assert(t->guess < t->ncols && t->samples < t->ncols && nsx_table_is_int(t->cols[t->samples].type));
+}
+
+void
 nsx_table_shares(struct nsx_table *t, const char *name, const char *of)
 {
 	if (!t)

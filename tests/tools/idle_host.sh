@@ -36,6 +36,10 @@ for by in states lines; do
 done
 equal 'shares are of all launch-starved time' "$(awk -F'\t' 'NR > 1 { s += $6 } END { printf "%.6f\n", s }' "$T/states")" 1.000000
 
+# People see which times are guesses: those of lines with fewer than 5 samples.
+nsysx-idle -q --table --by host --lines "$T/s" | awk '/^ *[0-9]/ { print ($0 ~ / ~[0-9]/) == ($NF < 5) }' | sort -u >"$T/says"
+equal '~ is before times of fewer than 5 samples' "$(cat "$T/says")" 1
+
 # The diagnosis names what the host did most in a cause, and of that the line with most time of which 5 samples tell.
 nsysx-diagnose -q --tsv "$T/s" >"$T/diagnosis" 2>"$T/errors"
 for cause in host range; do
