@@ -1,0 +1,49 @@
+/* sweep.c -- the times of events with given lags, and the period that they make. */
+#include <math.h>
+
+#include "base/num.h"
+#include "table/whatif/graph.h"
+
+void
+wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times)
+{
+	for (size_t i = 0; i < g->nevents; i++) {
+		uint32_t e = g->order[i], k = g->first[e], end = g->first[e + 1];
+		int64_t t = k == end ? g->times[e] : INT64_MIN;
+
+		for (; k < end; k++) {
+			int64_t x = times[g->edges.p[k].from] + lags[k];
+
+			t = x > t ? x : t;
+		}
+		times[e] = t;
+	}
+}
+
+double
+wi_period(const struct wi_graph *g, const int64_t *times)
+{
+	double sum = 0;
+	size_t devices = 0;
+
+	for (size_t i = 0, n; i < g->steps.n; i += n) {
+		const struct wi_step *s = &g->steps.p[i];
+		int64_t ns = 0;
+
+		for (n = 0; i + n < g->steps.n && s[n].device == s->device; n++)
+			ns += times[wi_start(s[n].next)] - times[wi_start(s[n].first)] - s[n].removed;
+		sum += (double)ns / (double)n;
+		devices++;
+	}
+	return devices ? sum / (double)devices : 0;
+}
+
+void
+wi_model(const struct wi_graph *g, int64_t *lags)
+{
+	for (size_t k = 0; k < g->edges.n; k++) {
+		int class = g->edges.p[k].class;
+
+		lags[k] = wi_latency(class) ? g->nominal.p[k] + g->residual[class] : g->lags.p[k];
+	}
+}

@@ -1,0 +1,99 @@
+/* whatif.c -- see whatif.h. The stream is read twice: for its steps, and for the events of its operations and calls. */
+#include "table/whatif.h"
+
+#include <stdlib.h>
+
+#include "job/reach.h"
+#include "stream/spool.h"
+#include "table/steps/rows.h"
+#include "table/whatif/tables.h"
+
+static void
+report(const struct wi_graph *g, struct nsx_diags *diags)
+{
+	if (!g->ops.n)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
+	else if (!g->calls.n)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no CUDA calls in the stream, the host's work is not known: extract with --calls");
+	nsx_diag_add(diags, NSX_WARNING, "", g->beyond, NSX_BEYOND_REACH);
+	nsx_diag_add(diags, NSX_WARNING, "", g->timeless, "operations without a start or duration: ignored");
+	nsx_diag_add(diags, NSX_INFO, "", g->early,
+	             "operations that start before their call: their launch is not known to hold them up");
+	nsx_diag_add(diags, NSX_INFO, "", g->programmatic,
+	             "operations that start before the end of the one before them in their stream");
+	nsx_diag_add(diags, NSX_INFO, "", g->contradicted,
+	             "awaited operations that end after the start of what awaited them: not awaited");
+	nsx_diag_add(diags, NSX_INFO, "", g->alone,
+	             "collectives of which the stream has one device only: their waiting is part of them");
+	nsx_diag_add(diags, NSX_WARNING, "", g->apart, "records of collectives on clocks that cannot be compared: no "
+	             "waiting for each other is known; nsysx-align puts them on one clock");
+	nsx_diag_add(diags, NSX_INFO, "", g->unrelated,
+	             "launches that returned before what should have made room for them in the launch queue");
+	nsx_diag_add(diags, NSX_WARNING, "", g->cyclic, "events that would have to wait for themselves");
+}
+
+/* The second reading. */
+static int
+load(struct wi_graph *g, struct nsx_reader *in, const struct nsx_step_set *s)
+{
+	int rc;
+
+	if (!in)
+		return NSX_ERR;
+	wi_need(g, in);
+	rc = nsx_read_all(in, NULL, wi_take, g, g->err);
+	nsx_reader_close(in);
+	if (rc == NSX_OK)
+		rc = wi_loaded(g);
+	if (rc == NSX_OK)
+		rc = wi_find_steps(g, s);
+	if (rc == NSX_OK)
+		rc = wi_learn(g);
+	if (rc == NSX_OK)
+		rc = wi_learn_queue(g);
+	return rc == NSX_OK ? wi_make_edges(g) : rc;
+}
+
+static int
+make(struct wi_graph *g, const struct nsx_whatif_options *o, struct nsx_table **table, struct nsx_diags *diags)
+{
+	wi_path path = { 0 };
+	int rc;
+
+	if (o->form == NSX_WHATIF_SLACK || o->form == NSX_WHATIF_SLACKS)
+		return wi_slack(g, o->form == NSX_WHATIF_SLACKS, table);
+	rc = wi_find_path(g, &path);
+	if (rc == NSX_OK)
+		rc = o->form == NSX_WHATIF_FORECAST ? wi_forecast(g, &path, o, table, diags)
+		     : wi_critical(g, &path, o->form, table);
+	free(path.p);
+	return rc;
+}
+
+int
+nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, struct nsx_table **table, int64_t *ndiags,
+           struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_step_set s = { .err = err };
+	struct wi_graph g = { .err = err };
+	struct nsx_spool *again = nsx_spool_open_all(in, err);
+	int rc = again ? NSX_OK : NSX_ERR;
+
+	*table = NULL;
+	if (again && nsx_spool_keeps(again))
+		wi_need(&g, in);
+	if (rc == NSX_OK)
+		rc = nsx_steps_collect(in, &options->steps, &s, again, diags, err);
+	if (rc == NSX_OK)
+		rc = load(&g, nsx_spool_reader(again), &s);
+	if (rc == NSX_OK) {
+		*ndiags = s.ndiags;
+		report(&g, diags);
+		rc = make(&g, options, table, diags);
+	}
+	nsx_spool_free(again);
+	nsx_steps_free(&s);
+	wi_free(&g);
+	return rc;
+}
