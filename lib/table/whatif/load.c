@@ -386,6 +386,24 @@ op_at(const struct wi_graph *g, uint32_t device, int64_t start)
 	return NSX_NONE;
 }
 
+/* The last step of a device has no period, unless the next one began before the recording ended: its start suffices. */
+static struct nsx_step_of
+with_next(const struct nsx_step_set *s, struct nsx_step_of o)
+{
+	for (size_t i = 0; i < s->dropped.n && o.next == NSX_ABSENT; i++) {
+		const struct nsx_step_of *d = &s->dropped.p[i];
+		const struct nsx_step *x = &s->steps.p[d->step];
+
+		if (d->class == o.class && d->device == o.device && d->first > o.first
+		    && nsx_step_is_seen(s, x->profile, x->host_start, d->first)) {
+			o.next = d->first;
+			nsx_step_measure(s, &o);
+			o.kept = true;
+		}
+	}
+	return o;
+}
+
 int
 wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s)
 {
@@ -397,12 +415,13 @@ wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s)
 			n++;
 		/* What happened before the first one is not known. */
 		for (size_t k = n >= 4; k < n; k++) {
-			struct wi_step x = { o[k].number, o[k].sums.removed, device, NSX_NONE, NSX_NONE };
+			struct nsx_step_of of = with_next(s, o[k]);
+			struct wi_step x = { of.number, of.sums.removed, device, NSX_NONE, NSX_NONE };
 
-			if (!o[k].kept || device == NSX_NONE)
+			if (!of.kept || device == NSX_NONE)
 				continue;
-			x.first = op_at(g, device, o[k].first);
-			x.next = op_at(g, device, o[k].next);
+			x.first = op_at(g, device, of.first);
+			x.next = op_at(g, device, of.next);
 			if (x.first != NSX_NONE && x.next != NSX_NONE && !nsx_vec_push(&g->steps, x))
 				return nsx_err_nomem(g->err, NULL);
 		}
