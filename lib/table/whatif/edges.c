@@ -106,9 +106,10 @@ make_enter(struct wi_graph *g, size_t i)
 
 	if (b && c->start < b->end)
 		return add(g, wi_enter(g, c->before), WI_CALL, c->start - b->start);
-	if (b && !add(g, wi_leave(g, c->before), WI_GAP, c->start - b->end))
+	if (b && !add(g, wi_leave(g, c->before), WI_GAP, c->from == NSX_NONE ? c->start - b->end
+	                                                 : min2(WI_HANDED, c->start - b->end)))
 		return false;
-	return true;
+	return c->from == NSX_NONE || add(g, wi_leave(g, c->from), WI_GAP, c->start - g->calls.p[c->from].end);
 }
 
 /* Whether a call waits for the operations that it is said to have waited for; one that was stalled waits for room in

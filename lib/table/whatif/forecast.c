@@ -47,7 +47,7 @@ add_row(struct forecast *f, char *text, double predicted)
 }
 
 static int
-add_change(struct forecast *f, const char *text, bool must_name)
+add_change(struct forecast *f, const char *text)
 {
 	struct wi_change c;
 	const char *why = wi_change_parse(text, &c);
@@ -57,8 +57,8 @@ add_change(struct forecast *f, const char *text, bool must_name)
 		return nsx_err_set(f->g->err, "%s: %s", text, why);
 	if (wi_change_lags(f->g, &c, f->g->lags.p, f->lags, &named) != NSX_OK)
 		return NSX_ERR;
-	if (!named && must_name && f->g->ops.n)
-		return nsx_err_set(f->g->err, "%s names nothing in the stream", text);
+	if (!named)
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing", text);
 	return add_row(f, nsx_str_dup(c.text), replay(f));
 }
 
@@ -135,7 +135,7 @@ add_usual(struct forecast *f)
 
 	for (size_t i = 0; i < sizeof usual / sizeof *usual && rc == NSX_OK; i++)
 		if (strcmp(usual[i], "profiler=0") != 0 || f->g->overheads.n)
-			rc = add_change(f, usual[i], false);
+			rc = add_change(f, usual[i]);
 	if (rc == NSX_OK)
 		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_gain);
 	return rc;
@@ -205,7 +205,7 @@ wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif_opt
 	if (rc == NSX_OK)
 		f.rows.p[0].first = true;
 	for (size_t i = 0; i < o->nchanges && rc == NSX_OK; i++)
-		rc = add_change(&f, o->changes[i], true);
+		rc = add_change(&f, o->changes[i]);
 	if (rc == NSX_OK && !o->nchanges)
 		rc = add_usual(&f);
 	if (rc == NSX_OK) {

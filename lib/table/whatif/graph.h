@@ -29,6 +29,7 @@ enum wi_class { WI_DUR, WI_RDV, WI_LAUNCH, WI_STREAM, WI_WAIT, WI_GAP, WI_CALL, 
 enum {
 	WI_RETURN   = 2000,     /* ns from the end of an operation to the return of the call that waits for it */
 	WI_ASLEEP   = 3000,     /* ns of work of a call that waited */
+	WI_HANDED   = 5000,     /* ns of work of a thread that waited for another one */
 	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
 	WI_LONG_CALL = 50000
 };
@@ -141,6 +142,9 @@ int wi_learn_queue(struct wi_graph *g);
 int64_t wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own);
 /* What is usual for calls of that class; NULL: there are none. */
 const struct wi_usual *wi_usual_of(const wi_usuals *u, uint32_t class);
+
+/* ---- handover.c: which calls wait for a call of another thread */
+int wi_find_handovers(struct wi_graph *g);
 
 /* ---- edges.c: make the edges, the order of events, and the lags. */
 int wi_make_edges(struct wi_graph *g);

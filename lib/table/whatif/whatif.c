@@ -52,6 +52,8 @@ load(struct wi_graph *g, struct nsx_reader *in, const struct nsx_step_set *s)
 		rc = wi_learn(g);
 	if (rc == NSX_OK)
 		rc = wi_learn_queue(g);
+	if (rc == NSX_OK)
+		rc = wi_find_handovers(g);
 	return rc == NSX_OK ? wi_make_edges(g) : rc;
 }
 
