@@ -47,11 +47,29 @@ add_stream(struct wi_graph *g, const struct wi_op *o, uint32_t before)
 	return add(g, wi_start(before), WI_STREAM, o->start - b->start);
 }
 
+/* After a launch of a graph, after all nodes that no other one follows. */
+static bool
+add_item(struct wi_graph *g, const struct wi_op *o, const struct wi_item *x)
+{
+	for (uint32_t k = 0; k < x->n; k++) {
+		uint32_t node = g->nodes.p[x->first + k];
+
+		if (!g->ops.p[node].followed && !add_stream(g, o, node))
+			return false;
+	}
+	return true;
+}
+
 static bool
 make_start(struct wi_graph *g, size_t i)
 {
 	const struct wi_op *o = &g->ops.p[i];
 
+	for (uint32_t k = 0; k < o->npreds; k++)
+		if (!add_stream(g, o, g->refs.p[o->preds + k]))
+			return false;
+	if (o->npreds)
+		return true;
 	if (o->call != NSX_NONE) {
 		int64_t lag = o->start - g->calls.p[o->call].start;
 
@@ -61,6 +79,8 @@ make_start(struct wi_graph *g, size_t i)
 			return false;
 	}
 	if (o->before != NSX_NONE && !add_stream(g, o, o->before))
+		return false;
+	if (o->before_item != NSX_NONE && !add_item(g, o, &g->items.p[o->before_item]))
 		return false;
 	return add_awaited(g, o);
 }

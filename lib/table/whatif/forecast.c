@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/whatif/contention.h"
 #include "table/whatif/tables.h"
 
 /* Shares above which there are no forecasts, or only lower bounds. */
@@ -16,6 +17,7 @@ struct forecast {
 	const wi_path *path;
 	struct nsx_diags *diags;
 	double   period, model, unexplained;
+	struct wi_contention contention;
 	int64_t *lags, *times;
 	NSX_VEC(struct row) rows;
 };
@@ -35,12 +37,20 @@ replay(struct forecast *f)
 	return wi_period(f->g, f->times);
 }
 
+/* Add the row of the lags that are set, with contention where some was found. */
 static int
-add_row(struct forecast *f, char *text, double predicted)
+add_row(struct forecast *f, char *text, bool first)
 {
-	double saved = f->period - predicted;
+	double plain = replay(f), saved = f->period - plain;
+	struct row r = { text, plain, saved, saved, first };
 
-	if (text && nsx_vec_push(&f->rows, ((struct row){ text, predicted, saved, saved, false })))
+	if (f->contention.k > 0 && !first) {
+		wi_contention_sweep(&f->contention, f->lags, f->times);
+		r.predicted = wi_period(f->g, f->times);
+		r.low = fmin(saved, f->period - r.predicted);
+		r.high = fmax(saved, f->period - r.predicted);
+	}
+	if (text && nsx_vec_push(&f->rows, r))
 		return NSX_OK;
 	free(text);
 	return nsx_err_nomem(f->g->err, NULL);
@@ -59,7 +69,7 @@ add_change(struct forecast *f, const char *text)
 		return NSX_ERR;
 	if (!named)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing", text);
-	return add_row(f, nsx_str_dup(c.text), replay(f));
+	return add_row(f, nsx_str_dup(c.text), false);
 }
 
 /* ---- what is tried if nothing is asked for */
@@ -108,7 +118,7 @@ add_names(struct forecast *f)
 			break;
 		ns[best] = 0;
 		wi_change_name(g, (uint32_t)best, 2, g->lags.p, f->lags);
-		rc = add_row(f, faster_text(nsx_intern_str(&g->names, (uint32_t)best)), replay(f));
+		rc = add_row(f, faster_text(nsx_intern_str(&g->names, (uint32_t)best)), false);
 	}
 	free(ns);
 	return rc;
@@ -198,12 +208,14 @@ wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif_opt
 	if (rc == NSX_OK) {
 		f.period = wi_period(g, g->times);
 		f.unexplained = wi_unexplained(path);
+		rc = wi_contention_begin(&f.contention, g);
+	}
+	if (rc == NSX_OK) {
 		wi_model(g, f.lags);
-		f.model = replay(&f);
-		rc = add_row(&f, nsx_str_dup(NSX_STR("none")), f.model);
+		rc = add_row(&f, nsx_str_dup(NSX_STR("none")), true);
 	}
 	if (rc == NSX_OK)
-		f.rows.p[0].first = true;
+		f.model = f.rows.p[0].predicted;
 	for (size_t i = 0; i < o->nchanges && rc == NSX_OK; i++)
 		rc = add_change(&f, o->changes[i]);
 	if (rc == NSX_OK && !o->nchanges)
@@ -218,5 +230,6 @@ wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif_opt
 	free(f.rows.p);
 	free(f.lags);
 	free(f.times);
+	wi_contention_free(&f.contention);
 	return rc;
 }

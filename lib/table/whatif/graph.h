@@ -44,11 +44,15 @@ struct wi_op {
 	uint32_t name;                   /* in wi_graph.names: of its instruction where it has one */
 	uint32_t kind;                   /* of a collective, in wi_graph.names */
 	uint32_t call;                   /* in calls */
-	uint32_t before;                 /* the operation before it in its stream */
+	uint32_t before;                 /* the operation before it in its stream, or, below, the graph launch */
+	uint32_t before_item;            /* in items */
+	uint32_t item;                   /* in items: the graph launch that it is a node of */
+	uint32_t preds, npreds;          /* in refs: nodes of its graph that it follows */
 	uint32_t instance;               /* in instances: of two members or more */
 	uint32_t after, nafter;          /* in wi_graph.refs: operations whose ends it awaited */
-	int32_t  item;                   /* of a graph launch: in wi_graph.items; -1: none */
-	bool     comm, copy, node;       /* node: of a CUDA graph, traced by node */
+	int64_t  node;                   /* of a CUDA graph that was traced by node; NSX_ABSENT: of none */
+	bool     comm, copy;
+	bool     followed;               /* a node that another one follows */
 };
 
 struct wi_call {
@@ -74,6 +78,9 @@ struct wi_step { int64_t number, removed; uint32_t device, first, next; };
 /* An operation's members: in wi_graph.members. */
 struct wi_instance { uint32_t first, n; };
 
+/* A launch of a CUDA graph, of which n nodes are known: operations, in wi_graph.nodes, by number of the node. */
+struct wi_item { int64_t start, end; uint32_t first, n, stream; };
+
 struct wi_overhead { int64_t start, end; uint32_t thread; };
 
 /* How long calls of a class usually take: the median of n of them, ns. */
@@ -93,6 +100,8 @@ struct wi_graph {
 	NSX_VEC(uint32_t)           refs;        /* their indices */
 	NSX_VEC(uint32_t)           members;
 	NSX_VEC(struct wi_instance) instances;
+	NSX_VEC(uint32_t)           nodes;
+	NSX_VEC(struct wi_item)     items;
 	NSX_VEC(struct wi_overhead) overheads;   /* of the profiler */
 	NSX_VEC(struct wi_step)     steps;       /* by device, then time */
 	/* The graph. */
@@ -132,6 +141,17 @@ int wi_loaded(struct wi_graph *g);
 /* Find the operations of steps. */
 int wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s);
 void wi_free(struct wi_graph *g);
+
+/* The latest end of what is before an operation in its stream; NSX_ABSENT: nothing. */
+static inline int64_t
+wi_end_before(const struct wi_graph *g, const struct wi_op *o)
+{
+	return o->before != NSX_NONE ? g->ops.p[o->before].end
+	       : o->before_item != NSX_NONE ? g->items.p[o->before_item].end : NSX_ABSENT;
+}
+
+/* ---- items.c: launches of graphs, and which of their nodes follow which */
+int wi_find_items(struct wi_graph *g);
 
 /* ---- learn.c: latencies */
 int wi_learn(struct wi_graph *g);

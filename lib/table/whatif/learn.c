@@ -47,15 +47,16 @@ wi_learn(struct wi_graph *g)
 
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		const struct wi_op *o = &g->ops.p[i];
-		const struct wi_op *before = o->before == NSX_NONE ? NULL : &g->ops.p[o->before];
 		const struct wi_call *call = o->call == NSX_NONE ? NULL : &g->calls.p[o->call];
-		int64_t end = awaited_end(g, o);
+		int64_t end = awaited_end(g, o), before = wi_end_before(g, o);
 
-		if (call && !o->nafter && o->start >= call->start && (!before || before->end <= call->start - IDLE_BEFORE))
+		if (o->npreds)
+			continue;
+		if (call && !o->nafter && o->start >= call->start && (before == NSX_ABSENT || before <= call->start - IDLE_BEFORE))
 			good &= nsx_vec_push(&launch, o->start - call->start);
-		if (call && before && o->start >= before->end && call->end <= o->start - RETURNED_BEFORE)
-			good &= nsx_vec_push(&stream, o->start - before->end);
-		if (end != INT64_MIN && end <= o->start && (!before || end > before->end) && o->start - end < WI_LONG)
+		if (call && before != NSX_ABSENT && o->start >= before && call->end <= o->start - RETURNED_BEFORE)
+			good &= nsx_vec_push(&stream, o->start - before);
+		if (end != INT64_MIN && end <= o->start && (before == NSX_ABSENT || end > before) && o->start - end < WI_LONG)
 			good &= nsx_vec_push(&wait, o->start - end);
 	}
 	g->latency[WI_LAUNCH] = low_of(&launch, LAUNCH);

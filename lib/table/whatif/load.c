@@ -115,8 +115,8 @@ take_op(struct wi_graph *g, const struct nsx_rec *rec)
 		.start = nsx_int(rec, NSX_OP_start, 0), .number = nsx_int(rec, NSX_OP_op, NSX_ABSENT),
 		.bytes = NSX_ABSENT, .group = NSX_ABSENT, .profile = nsx_cat_profile(cat, rec),
 		.device = nsx_cat_device(cat, rec), .kind = NSX_NONE, .call = NSX_NONE, .before = NSX_NONE,
-		.instance = NSX_NONE, .item = -1, .copy = nsx_str_starts(type, "mem"),
-		.node = nsx_has(rec, NSX_OP_graph_node)
+		.before_item = NSX_NONE, .item = NSX_NONE, .instance = NSX_NONE, .copy = nsx_str_starts(type, "mem"),
+		.node = nsx_int(rec, NSX_OP_graph_node, NSX_ABSENT)
 	};
 	size_t at = g->ops.n;
 	struct nsx_pairable x;
@@ -318,36 +318,60 @@ resolve_all(struct wi_graph *g)
 	return true;
 }
 
-/* What came before in the stream, or on the thread. */
+/* What came before on the thread. */
 static bool
-link_before(struct wi_graph *g)
+link_calls(struct wi_graph *g)
 {
-	struct nsx_sort_key *keys = malloc((g->ops.n + 1) * sizeof *keys);
 	size_t nthreads = g->threads.thread_of.n;
 	uint32_t *last = malloc((nthreads + 1) * sizeof *last);
 
-	if (!keys || !last) {
-		free(keys);
-		free(last);
+	if (!last)
 		return false;
-	}
-	for (size_t i = 0; i < g->ops.n; i++) {
-		const struct wi_op *o = &g->ops.p[i];
-
-		keys[i] = (struct nsx_sort_key){ { o->stream, o->start, o->end }, (uint32_t)i };
-	}
-	nsx_sort_keys(keys, g->ops.n);
-	for (size_t i = 1; i < g->ops.n; i++)
-		if (keys[i].k[0] == keys[i - 1].k[0])
-			g->ops.p[keys[i].i].before = keys[i - 1].i;
 	for (size_t i = 0; i < nthreads; i++)
 		last[i] = NSX_NONE;
 	for (size_t i = 0; i < g->calls.n; i++) {
 		g->calls.p[i].before = last[g->calls.p[i].thread];
 		last[g->calls.p[i].thread] = (uint32_t)i;
 	}
-	free(keys);
 	free(last);
+	return true;
+}
+
+/* What came before in the stream: an operation, or a launch of a graph, whose nodes are one. */
+static bool
+link_ops(struct wi_graph *g)
+{
+	struct nsx_sort_key *keys = malloc((g->ops.n + g->items.n + 1) * sizeof *keys);
+	size_t n = 0, nops = g->ops.n;
+
+	if (!keys)
+		return false;
+	for (size_t i = 0; i < nops; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+
+		if (o->item == NSX_NONE)
+			keys[n++] = (struct nsx_sort_key){ { o->stream, o->start, o->end }, (uint32_t)i };
+	}
+	for (size_t i = 0; i < g->items.n; i++) {
+		const struct wi_item *x = &g->items.p[i];
+
+		keys[n++] = (struct nsx_sort_key){ { x->stream, x->start, x->end }, (uint32_t)(nops + i) };
+	}
+	nsx_sort_keys(keys, n);
+	for (size_t i = 1; i < n; i++) {
+		uint32_t at = keys[i].i, before = keys[i - 1].i;
+		const struct wi_item *x = at < nops ? NULL : &g->items.p[at - nops];
+
+		for (uint32_t k = 0; k < (x ? x->n : 1) && keys[i].k[0] == keys[i - 1].k[0]; k++) {
+			struct wi_op *o = &g->ops.p[x ? g->nodes.p[x->first + k] : at];
+
+			if (o->npreds)
+				continue;
+			o->before = before < nops ? before : NSX_NONE;
+			o->before_item = before < nops ? NSX_NONE : before - (uint32_t)nops;
+		}
+	}
+	free(keys);
 	return true;
 }
 
@@ -368,8 +392,9 @@ wi_loaded(struct wi_graph *g)
 		qsort(g->overheads.p, g->overheads.n, sizeof *g->overheads.p, by_thread);
 	if (g->pairing.instance && nsx_pairing_finish(&g->pairing) != NSX_OK)
 		return NSX_ERR;
-	return keep_threads(g) && map_numbers(g) && resolve_all(g) && link_before(g) ? NSX_OK : nsx_err_nomem(g->err,
-		NULL);
+	if (!keep_threads(g) || !map_numbers(g) || !resolve_all(g) || !link_calls(g))
+		return nsx_err_nomem(g->err, NULL);
+	return wi_find_items(g) == NSX_OK && link_ops(g) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 /* ---- steps */
@@ -445,6 +470,8 @@ wi_free(struct wi_graph *g)
 	free(g->refs.p);
 	free(g->members.p);
 	free(g->instances.p);
+	free(g->nodes.p);
+	free(g->items.p);
 	free(g->overheads.p);
 	free(g->steps.p);
 	free(g->usual.p);

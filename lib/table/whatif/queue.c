@@ -86,12 +86,22 @@ list_issued(const struct wi_graph *g, issues *list, uint32_t *position)
 		nsx_sort_keys(keys, g->ops.n);
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		const struct wi_op *o = &g->ops.p[keys[i].i];
-		const struct issued *last = i && list->p[i - 1].device == o->device ? &list->p[i - 1] : NULL;
+		const struct issued *last = list->n && list->p[list->n - 1].device == o->device
+		                            ? &list->p[list->n - 1] : NULL;
 		int64_t reach = last ? last->reach : INT64_MIN;
 
+		/* Nodes of a graph are given at once. */
+		if (last && o->item != NSX_NONE && last->call == o->call) {
+			struct issued *x = &list->p[list->n - 1];
+
+			x->op = o->end > x->end ? keys[i].i : x->op;
+			x->end = o->end > x->end ? o->end : x->end;
+			position[keys[i].i] = (uint32_t)(list->n - 1);
+			continue;
+		}
 		reach = !o->comm && o->end > reach ? o->end : reach;
 		list->p[list->n++] = (struct issued){ o->end, reach, keys[i].i, o->call, o->device };
-		position[keys[i].i] = (uint32_t)i;
+		position[keys[i].i] = (uint32_t)(list->n - 1);
 	}
 	free(keys);
 	return good;

@@ -1,0 +1,25 @@
+/* contention.h -- how much longer kernels take beside communication, and forecasts that heed it. */
+#ifndef NSX_TABLE_WHATIF_CONTENTION_H
+#define NSX_TABLE_WHATIF_CONTENTION_H
+
+#include "table/whatif/graph.h"
+
+struct wi_contention {
+	const struct wi_graph *g;
+	double    k;                 /* a kernel that is beside transfers all the time takes 1 + k times as long; 0: none
+	                              * was found */
+	double   *shares;            /* of each operation: the part of it beside transfers, as measured */
+	struct transfer *transfers;  /* by device and start */
+	size_t    ntransfers, ndevices, *first;   /* first: of ndevices + 1, in transfers */
+	int64_t  *lags;
+};
+
+/* Measure it. NSX_OK or NSX_ERR; free c in both cases. */
+int wi_contention_begin(struct wi_contention *c, const struct wi_graph *g);
+
+/* From the times that wi_sweep has with these lags to those that heed it. */
+void wi_contention_sweep(struct wi_contention *c, const int64_t *lags, int64_t *times);
+
+void wi_contention_free(struct wi_contention *c);
+
+#endif
