@@ -3,7 +3,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/pattern.h"
 #include "table/compare.h"
 #include "table/idle.h"
 #include "base/num.h"
@@ -43,8 +42,7 @@ static const struct nsx_opt opts[] = {
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
+	NSX_TOOL_FILE,
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept text streams without their end or headers"),
 	NSX_OPT_END
 };
@@ -101,10 +99,7 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--names: want --by range or kernel");
 	if ((step || module) && o.by != NSX_COMPARE_STEP && o.by != NSX_COMPARE_DEVICE)
 		nsx_cli_misuse(&cli, "--%s: want --by step or device", step ? "step" : "module");
-	if (step && module)
-		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	if (step && nsx_pattern_check(step))
-		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_pattern_check(step));
+	nsx_tool_check_steps(&cli, step, module);
 	if (folded && (changed || nsx_tool_table.sort || nsx_tool_forms() ||
 	    nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--folded prints no table");

@@ -8,7 +8,6 @@
 #include "job/comm_names.h"
 #include "base/near.h"
 #include "base/num.h"
-#include "base/progress.h"
 #include "base/vec.h"
 #include "tool.h"
 
@@ -77,7 +76,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_INT('j', "jobs", &jobs, "N", 1, 1024, "threads to use [one for each processor]"),
 	NSX_OPT_FLAG(0, "spool", &opt.spool, "hold one export per thread in memory, the others in temporary files"),
 	NSX_TOOL_UNPACK,
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind"),
+	NSX_TOOL_REQUIRE,
 	NSX_TOOL_OUTPUT,
 	NSX_OPT_END
 };
@@ -214,7 +213,7 @@ check_dumps(int nexports)
 int
 main(int argc, char **argv)
 {
-	struct nsx_tool tool = { .cli = &cli };
+	struct nsx_tool tool = { .cli = &cli, .told = true };
 
 	argc = nsx_cli_parse(&cli, argc, argv);
 	parse_options();
@@ -222,7 +221,6 @@ main(int argc, char **argv)
 	if (!argc)
 		nsx_cli_misuse(&cli, "no export given");
 	check_dumps(argc);
-	struct nsx_out out = nsx_tool_out(&cli);
 	struct nsx_extract_input *inputs = calloc((size_t)argc, sizeof *inputs);
 	if (!inputs)
 		nsx_cli_die(&cli, "out of memory");
@@ -232,25 +230,17 @@ main(int argc, char **argv)
 			if (dumps.p[d].from <= i)
 				inputs[i].dumps = dumps.p[d].dir;
 	}
-	tool.out = nsx_writer_open(&out, &tool.err);
-	if (!tool.out)
-		nsx_cli_die(&cli, tool.err.msg);
-	if (nsx_tool_input.require)
-		nsx_writer_require(tool.out, nsx_tool_input.require);
+	nsx_tool_open_out(&tool);
 	nsx_tool_progress(&cli, argc, argv);
 	int rc = nsx_extract(inputs, argc, &opt, tool.out, &tool.diags, &tool.err);
-	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
-	if (rc != NSX_OK || nsx_writer_finish(tool.out) != NSX_OK)
-		nsx_cli_die(&cli, tool.err.msg);
-	nsx_cli_diags(&cli, &tool.diags, 0);
-	if (window && nsx_writer_work(tool.out) == 0)
+	bool empty = nsx_writer_work(tool.out) == 0;
+	rc = nsx_tool_finish(&tool, rc);
+	if (window && empty)
 		warn_window();
-	nsx_writer_free(tool.out);
-	nsx_diags_free(&tool.diags);
 	free(inputs);
 	free(dumps.p);
 	nsx_comm_rules_free(&opt.comm);
 	free((int64_t *)opt.devices);
 	free((int64_t *)opt.processes);
-	return NSX_EXIT_OK;
+	return rc;
 }

@@ -8,32 +8,31 @@
 #include "table/idle.h"
 #include "tool.h"
 
-static const char *output, *by = "source", *names, *cover = "0.99", *during, *threads;
+static const char *by = "source", *names, *cover = "0.99", *during, *threads;
 static bool exposed, mark_comm, repeats;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICES(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel|host",
-	                "what the frames are; a file each [source]"),
+			"what the frames are; a file each [source]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
+		       "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
 	NSX_OPT_STR(0, "while", &during, "WHEN",
-	            "by host: idle, or idle:CAUSE,...: only while devices were idle as a thread had not launched"),
-	NSX_OPT_CHOICE(0, "threads", &threads, "launching|all", "by host: threads that make CUDA calls, or all [launching]"),
+		    "by host: idle, or idle:CAUSE,...: only while devices were idle as a thread had not launched"),
+	NSX_OPT_CHOICE(0, "threads", &threads, "launching|all",
+		       "by host: threads that make CUDA calls, or all [launching]"),
 	NSX_OPT_FLAG(0, "exposed", &exposed,
-	             "by nvtx and kernel: of operations that communicate, only the exposed part"),
+		     "by nvtx and kernel: of operations that communicate, only the exposed part"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [0.99]"),
 	NSX_OPT_FLAG(0, "mark-comm", &mark_comm, "end stacks that communicate in a frame [communication]"),
 	NSX_OPT_FLAG(0, "repeats", &repeats, "by source: keep runs of frames that repeat at once"),
-	NSX_OPT_STR('o', "output", &output, "FILE",
-		"write to FILE, which appears when it is complete; % in its name stands for each of several [standard "
-		"output]"),
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_FILES,
+	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-fold",
-	"[--by WHAT] [--names FORM] [--while WHEN] [--exposed] [--mark-comm] [--cover SHARE] [--repeats] [-o FILE] [FILE]",
-                                    "Print GPU time as folded stacks.", opts };
+				    "[--by WHAT] [--names FORM] [--while WHEN] [--exposed] [--mark-comm] [--cover "
+				    "SHARE] [--repeats] [-o FILE] [FILE]",
+				    "Print GPU time as folded stacks.", opts };
 
 /* The value of --while. */
 static uint32_t
@@ -47,7 +46,8 @@ parse_while(void)
 	if (strncmp(during, "idle:", 5) != 0)
 		nsx_cli_misuse(&cli, "--while: want idle or idle:CAUSE,..., got \"%s\"", during);
 	if (nsx_causes_parse(during + 5, &mask, &bad) != NSX_OK)
-		nsx_cli_misuse(&cli, "--while %s: %.*s is no cause: nsysx-idle --known lists them", during, (int)bad.len, bad.ptr);
+		nsx_cli_misuse(&cli, "--while %s: %.*s is no cause: nsysx-idle --known lists them", during,
+			       (int)bad.len, bad.ptr);
 	return mask;
 }
 
@@ -114,7 +114,7 @@ main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	size_t n;
-	struct nsx_tool_part *parts = nsx_tool_parts(&cli, by, output, &n);
+	struct nsx_tool_part *parts = nsx_tool_parts(&cli, by, nsx_tool_output.path, &n);
 	struct nsx_fold_options *options = calloc(n, sizeof *options);
 	struct nsx_tool t;
 

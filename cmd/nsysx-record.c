@@ -44,8 +44,8 @@ split(int argc, char **argv)
 	for (int i = 1; i < end; i++) {
 		bool value = takes(argv[i], "--output") || takes(argv[i], "--condition") || strncmp(argv[i], "-o", 2) ==
 		    0;
-		static const char *const flags[] = { "--cpu", "--force", "-h", "--help", "-V", "--version", "-v", "--verbose",
-		                                     "-q", "--quiet" };
+		static const char *const flags[] = { "--cpu",     "--force", "-h",        "--help", "-V",
+						     "--version", "-v",      "--verbose", "-q",     "--quiet" };
 		bool ours = value;
 		for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
 			ours |= strcmp(argv[i], flags[k]) == 0;

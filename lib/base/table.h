@@ -18,6 +18,7 @@ NSX_BEGIN_C
 /* The type of a column: it determines how TSV and JSON write a value, and its human-readable form. */
 enum nsx_cell {
 	NSX_CELL_INT,       /* integer */
+	NSX_CELL_ID,        /* integer, the number of a thing such as a device: not a value but a key, as strings are */
 	NSX_CELL_NS,        /* integer nanoseconds; 1.234 ms */
 	NSX_CELL_TIME,      /* integer nanoseconds of a point in time; 1.234567890 s */
 	NSX_CELL_BYTES,     /* integer bytes; 1.234 MB, of 1e6 bytes */

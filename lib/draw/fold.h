@@ -29,10 +29,10 @@ struct nsx_fold_options {
 	                             * found exposed */
 	bool             mark_comm; /* stacks of communication end in a frame NSX_FOLD_COMM; NVTX: those of copies in a
 	                             * frame with the name of the copy */
-	bool             idle;      /* HOST: only while devices were idle because the thread had not launched; their idle
-	                             * time must be marked */
+	bool idle; /* HOST: only while devices were idle because the thread had not launched; their idle
+		    * time must be marked */
 	uint32_t         causes;    /* HOST: bits of these causes only; 0: all */
-	bool             threads;   /* HOST, not idle: every thread of the stream, not only those that make CUDA calls */
+	bool threads; /* HOST, not idle: every thread of the stream, not only those that make CUDA calls */
 	bool             repeats;   /* SOURCE: keep repeated runs of frames, which repeats.c describes */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };

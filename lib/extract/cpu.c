@@ -1,5 +1,5 @@
-/* cpu.c -- what host threads did, in the stream: OS calls, time off the CPU, waits for the GIL, samples, and the threads
- * and stacks that these records refer to. */
+/* cpu.c -- what host threads did, in the stream: OS calls, time off the CPU, waits for the GIL, samples, and the
+ * threads and stacks that these records refer to. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,8 +165,9 @@ nsx_extract_set_cpu(const struct ex_profile *p, const struct nsx_sort_start *e, 
 static uint32_t
 stack_of(const struct ex_profile *p, uint32_t kind, uint32_t i)
 {
-	uint32_t stack = kind == NSX_OS ? p->trace.cpu->os.p[i].stack : kind == NSX_SAMPLE ? p->trace.cpu->samples.p[i].stack
-	    : NSX_NONE;
+	uint32_t stack = kind == NSX_OS       ? p->trace.cpu->os.p[i].stack
+			 : kind == NSX_SAMPLE ? p->trace.cpu->samples.p[i].stack
+					      : NSX_NONE;
 
 	return stack != NSX_NONE && is_kept(p, kind, i) ? stack : NSX_NONE;
 }

@@ -235,6 +235,19 @@ nsx_collective_by_time(const struct nsx_collective_reading *r)
 	return r->marked->used;
 }
 
+int64_t
+nsx_collective_end(const struct nsx_collective *of, size_t n)
+{
+	int64_t end = INT64_MIN;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t own = nsx_add_sat(of[i].start, of[i].dur, NULL);
+
+		end = own > end ? own : end;
+	}
+	return end;
+}
+
 void
 nsx_collective_reading_free(struct nsx_collective_reading *r)
 {

@@ -29,6 +29,9 @@ int nsx_collective_instances(struct nsx_reader *in, struct nsx_collective_readin
  * communicator, kind, pair of ranks and number. In calls of `instance`. */
 bool nsx_collective_by_time(const struct nsx_collective_reading *r);
 
+/* The last end of the records of an instance. */
+int64_t nsx_collective_end(const struct nsx_collective *of, size_t n);
+
 void nsx_collective_reading_free(struct nsx_collective_reading *r);
 
 #endif

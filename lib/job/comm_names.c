@@ -1,6 +1,7 @@
 /* comm_names.c -- recognises communication by names: of GPU kernels, of executed instructions, of ranges, and by the
  * user's rules. */
 #include "job/comm_names.h"
+#include "job/frameworks.h"
 
 #include <regex.h>
 #include <stdbool.h>
@@ -124,23 +125,35 @@ is_boundary(struct nsx_str s, size_t at)
 	return at == 0 || at >= s.len || !is_word(s.ptr[at - 1]) || !is_word(s.ptr[at]);
 }
 
-/* Skip any words at the start of s that are in the list, which ends with NULL and has longer words before their
- * prefixes; returns whether there was one. */
-static bool
-skip_any(struct nsx_str *s, const char *const *list)
-{
-	for (; *list; list++)
-		if (nsx_str_starts(*s, *list)) {
-			*s = from(*s, strlen(*list));
-			return true;
-		}
-	return false;
-}
-
 static bool
 skip(struct nsx_str *s, const char *text)
 {
-	return skip_any(s, (const char *const[]){ text, NULL });
+	if (!nsx_str_starts(*s, text))
+		return false;
+	*s = from(*s, strlen(text));
+	return true;
+}
+
+/* Skip a text of that use at the start of s; returns whether there was one. */
+static bool
+skip_use(struct nsx_str *s, enum nsx_framework_use use)
+{
+	size_t i = 0, n = nsx_framework_next(use, *s, &i);
+
+	*s = from(*s, n);
+	return n > 0;
+}
+
+/* Whether s begins with a text of that use, and of which kind. */
+static bool
+starts_kind(struct nsx_str s, enum nsx_framework_use use, const char **kind)
+{
+	size_t i = 0;
+
+	if (!nsx_framework_next(use, s, &i))
+		return false;
+	*kind = nsx_framework_at(use, &i)->kind;
+	return true;
 }
 
 /* Whether `at`, a rule for the rest of a string, matches at a word boundary anywhere in s. It matches nothing that
@@ -156,16 +169,18 @@ anywhere(struct nsx_str s, char first, bool (*at)(struct nsx_str, const char **)
 	return false;
 }
 
-struct spelled { const char *spelling, *kind; };
-
+/* The same at any word of s. */
 static bool
-starts_kind(struct nsx_str s, const struct spelled *k, const char **kind)
+has_kind(struct nsx_str s, enum nsx_framework_use use, const char **kind)
 {
-	for (; k->spelling; k++)
-		if (nsx_str_starts(s, k->spelling)) {
-			*kind = k->kind;
-			return true;
-		}
+	const struct nsx_framework_name *name;
+
+	for (size_t k = 0; (name = nsx_framework_at(use, &k)); k++)
+		for (size_t i = 0; i < s.len; i++)
+			if (is_boundary(s, i) && nsx_str_starts(from(s, i), name->text.ptr)) {
+				*kind = name->kind;
+				return true;
+			}
 	return false;
 }
 
@@ -194,25 +209,13 @@ is_inductor(struct nsx_str s)
 static bool
 is_nccl_symmetric(struct nsx_str s, const char **kind)
 {
-	static const struct spelled kinds[] = { { "AllReduce_", "all-reduce" }, { "AllGather_", "all-gather" },
-	                                        { "ReduceScatter_", "reduce-scatter" }, { NULL, NULL } };
-
-	return skip_any(&s, (const char *const[]){ "ncclSymkDevKernel_", "ncclSymDevKernel_", NULL }) &&
-	       starts_kind(s, kinds, kind);
+	return skip_use(&s, NSX_FRAMEWORK_NCCL_SYMMETRIC) && starts_kind(s, NSX_FRAMEWORK_NCCL_SYMMETRIC_KIND, kind);
 }
 
-/* An all-gather of unequal sizes is called AllGatherV. */
 static bool
 is_nccl_kind(struct nsx_str s, const char **kind)
 {
-	static const struct spelled kinds[] = {
-		{ "AllReduce_", "all-reduce" }, { "AllGather_", "all-gather" }, { "AllGatherV_", "all-gather" },
-		{ "ReduceScatter_", "reduce-scatter" },
-		{ "Broadcast_", "broadcast" }, { "Reduce_", "reduce" }, { NULL, NULL }
-	};
-
-	return skip_any(&s, (const char *const[]){ "ncclDevKernel_", "ncclKernel_", NULL }) &&
-	       starts_kind(s, kinds, kind);
+	return skip_use(&s, NSX_FRAMEWORK_NCCL) && starts_kind(s, NSX_FRAMEWORK_NCCL_KIND, kind);
 }
 
 static bool
@@ -247,36 +250,19 @@ has_nvshmem(struct nsx_str s)
 	return false;
 }
 
-/* Exchanges between experts: those of DeepEP, whose short names are ambiguous, and of TensorRT-LLM. */
+/* Exchanges between experts by DeepEP, whose short names are ambiguous. */
 static bool
-is_expert_exchange(struct nsx_str s, const char **kind)
+is_deep_ep(struct nsx_str s, const char **kind)
 {
 	size_t n = 0;
 
 	*kind = "all-to-all";
-	if (skip_any(&s, (const char *const[]){ "moeA2A", "moe_a2a_", "moeAllToAll", NULL }))
-		return true;
 	if (!skip(&s, "deep_ep::"))
 		return false;
 	while (n < s.len && is_lower_word(s.ptr[n]))
 		n++;
 	s = from(s, n);
-	return n && skip(&s, "::") && skip_any(&s, (const char *const[]){ "dispatch", "combine", "notify_dispatch",
-		"cached_notify", "barrier", NULL });
-}
-
-static bool
-is_cross_device(struct nsx_str s, const char **kind)
-{
-	*kind = "all-reduce";
-	return nsx_str_starts(s, "cross_device_reduce_");
-}
-
-static bool
-is_userbuffers(struct nsx_str s, const char **kind)
-{
-	*kind = NCCL_KIND;
-	return nsx_str_starts(s, "userbuffers_");
+	return n && skip(&s, "::") && skip_use(&s, NSX_FRAMEWORK_DEEP_EP);
 }
 
 /* Whether s begins with the pattern, ignoring case; '?' in it is an optional '_'. */
@@ -301,19 +287,15 @@ starts_loosely(struct nsx_str s, const char *pattern)
 static const char *
 by_last_word(struct nsx_str s)
 {
-	static const struct spelled kinds[] = {
-		{ "all?reduce", "all-reduce" }, { "one?shot?reduce", "all-reduce" }, { "two?shot?reduce", "all-reduce"
-			},
-		{ "all?gather", "all-gather" }, { "reduce?scatter", "reduce-scatter" }, { "all?to?all", "all-to-all" }
-	};
+	const struct nsx_framework_name *name;
 	size_t first = s.len;
 
 	while (first && is_word(s.ptr[first - 1]))
 		first--;
-	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+	for (size_t k = 0; (name = nsx_framework_at(NSX_FRAMEWORK_WORD, &k)); k++)
 		for (size_t i = first; i < s.len; i++)
-			if (lower(s.ptr[i]) == kinds[k].spelling[0] && starts_loosely(from(s, i), kinds[k].spelling))
-				return kinds[k].kind;
+			if (lower(s.ptr[i]) == name->text.ptr[0] && starts_loosely(from(s, i), name->text.ptr))
+				return name->kind;
 	return NULL;
 }
 
@@ -330,13 +312,12 @@ by_head(struct nsx_str s)
 		return kind;
 	if (has_nvshmem(s))
 		return "nvshmem";
-	if (anywhere(s, 'm', is_expert_exchange, &kind) || anywhere(s, 'd', is_expert_exchange, &kind) ||
-	    anywhere(s, 'c', is_cross_device, &kind))
+	if (anywhere(s, 'd', is_deep_ep, &kind) || has_kind(s, NSX_FRAMEWORK_KERNEL, &kind))
 		return kind;
 	const char *word = by_last_word(s);
 	if (word)
 		return word;
-	return anywhere(s, 'u', is_userbuffers, &kind) ? kind : NULL;
+	return has_kind(s, NSX_FRAMEWORK_LAST_KERNEL, &kind) ? kind : NULL;
 }
 
 const char *
@@ -368,46 +349,36 @@ skip_dashed(struct nsx_str *s, const char *text)
 const char *
 nsx_comm_by_instruction(struct nsx_str name)
 {
-	/* Longer names first: ragged-all-to-all is not all-to-all. */
-	static const char *const kinds[] = { "ragged-all-to-all", "all-gather", "all-reduce", "all-to-all",
-	                                     "collective-broadcast",
-		"collective-permute", "collective-reduce", "reduce-scatter", "send", "recv" };
+	const struct nsx_framework_name *kind;
 
-	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+	for (size_t k = 0; (kind = nsx_framework_at(NSX_FRAMEWORK_INSTRUCTION, &k)); k++) {
 		struct nsx_str rest = name;
-		if (!skip_dashed(&rest, kinds[k]))
+		if (!skip_dashed(&rest, kind->text.ptr))
 			continue;
 		skip_dashed(&rest, "-start");
 		/* The rest of an instruction's name must be a number; `all-reduce-scatter-fusion`, `all-gather-done`
 		 * are other instructions. */
 		if (rest.len == 0 || rest.ptr[0] == '.')
-			return kinds[k];
+			return kind->text.ptr;
 	}
 	return NULL;
 }
 
 /* ---- ranges */
 
-/* Longer spellings first. */
-static const struct { const char *text, *kind; } stems[] = {
-	{ "all_to_all", "all-to-all" }, { "alltoall", "all-to-all" }, { "all_reduce", "all-reduce" },
-	{ "allreduce", "all-reduce" }, { "all_gather", "all-gather" }, { "allgather", "all-gather" },
-	{ "reduce_scatter", "reduce-scatter" }, { "broadcast", "broadcast" }, { "reduce", "reduce" },
-	{ "gather", "gather" }, { "scatter", "scatter" }, { "send", P2P_KIND }, { "recv", P2P_KIND },
-	{ "coalesced", NULL }, { "barrier", NULL }
-};
-enum { STEMS = sizeof stems / sizeof *stems };
-
 int
 nsx_comm_by_range(struct nsx_str name)
 {
-	if (!skip_any(&name, (const char *const[]){ "nccl:", "c10d::", "_c10d_functional::", NULL }))
+	const struct nsx_framework_name *stem;
+	int number = NSX_COMM_FIRST;
+
+	if (!skip_use(&name, NSX_FRAMEWORK_RANGE_OF))
 		return NSX_COMM_NO_RANGE;
 	skip(&name, "_");
-	for (int i = 0; i < STEMS; i++) {
+	for (size_t i = 0; (stem = nsx_framework_at(NSX_FRAMEWORK_RANGE, &i)); i++, number++) {
 		struct nsx_str rest = name;
-		if (skip(&rest, stems[i].text) && (!rest.len || rest.ptr[0] == '_' || !is_word(rest.ptr[0])))
-			return stems[i].kind ? NSX_COMM_FIRST + i : NSX_COMM_KERNEL;
+		if (skip(&rest, stem->text.ptr) && (!rest.len || rest.ptr[0] == '_' || !is_word(rest.ptr[0])))
+			return stem->kind ? number : NSX_COMM_KERNEL;
 	}
 	return NSX_COMM_NO_RANGE;
 }
@@ -415,7 +386,13 @@ nsx_comm_by_range(struct nsx_str name)
 const char *
 nsx_comm_range_kind(int number)
 {
-	return number >= NSX_COMM_FIRST && number < NSX_COMM_FIRST + STEMS ? stems[number - NSX_COMM_FIRST].kind : NULL;
+	const struct nsx_framework_name *stem;
+	int at = NSX_COMM_FIRST;
+
+	for (size_t i = 0; (stem = nsx_framework_at(NSX_FRAMEWORK_RANGE, &i)); i++)
+		if (at++ == number)
+			return stem->kind;
+	return NULL;
 }
 
 bool
@@ -437,8 +414,10 @@ nsx_comm_can_run(const char *kernel, const char *kind)
 bool
 nsx_comm_is_range_kind(const char *kind)
 {
-	for (int i = 0; i < STEMS; i++)
-		if (stems[i].kind && strcmp(stems[i].kind, kind) == 0)
+	const struct nsx_framework_name *stem;
+
+	for (size_t i = 0; (stem = nsx_framework_at(NSX_FRAMEWORK_RANGE, &i)); i++)
+		if (stem->kind && strcmp(stem->kind, kind) == 0)
 			return true;
 	return false;
 }

@@ -58,19 +58,13 @@ struct matcher {
 };
 
 static int
-cmp_i64(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int
 cmp_identity(const struct item *x, const struct item *y)
 {
 	int c = nsx_str_cmp(x->a->name, y->a->name);
 
 	if (c == 0)
-		c = cmp_i64(x->profile, y->profile);
-	return c ? c : cmp_i64(x->id, y->id);
+		c = nsx_int_cmp(x->profile, y->profile);
+	return c ? c : nsx_int_cmp(x->id, y->id);
 }
 
 /* The alias with most information about an identity comes first. */
@@ -88,7 +82,7 @@ by_identity(const void *a, const void *b)
 		c = nsx_str_cmp(x->a->fingerprint, y->a->fingerprint);
 	if (c == 0)
 		c = nsx_str_cmp(x->a->digest, y->a->digest);
-	return c ? c : cmp_i64(x->alias, y->alias);
+	return c ? c : nsx_int_cmp(x->alias, y->alias);
 }
 
 static int
@@ -101,7 +95,7 @@ cmp_label(const struct item *x, const struct item *y)
 	if (c == 0)
 		c = nsx_str_cmp(x->label, y->label);
 	if (c == 0 && x->class == BY_ID)
-		c = cmp_i64(x->id, y->id);
+		c = nsx_int_cmp(x->id, y->id);
 	return c;
 }
 
@@ -112,8 +106,8 @@ by_label(const void *a, const void *b)
 	int c = cmp_label(x, y);
 
 	if (c == 0)
-		c = cmp_i64(x->profile, y->profile);
-	return c ? c : cmp_i64(x->id, y->id);
+		c = nsx_int_cmp(x->profile, y->profile);
+	return c ? c : nsx_int_cmp(x->id, y->id);
 }
 
 static int
@@ -121,7 +115,7 @@ by_profile(const void *a, const void *b)
 {
 	const struct nsx_match_alias *const *x = a, *const *y = b;
 
-	return cmp_i64((*x)->profile, (*y)->profile);
+	return nsx_int_cmp((*x)->profile, (*y)->profile);
 }
 
 static void
@@ -195,11 +189,11 @@ by_ids(const void *a, const void *b)
 	if (x->n != y->n)
 		return x->n > y->n ? -1 : 1;
 	for (size_t i = 0; i < x->n; i++) {
-		int c = cmp_i64(x->items[x->first + i].id, y->items[y->first + i].id);
+		int c = nsx_int_cmp(x->items[x->first + i].id, y->items[y->first + i].id);
 		if (c)
 			return c;
 	}
-	return cmp_i64((int64_t)x->first, (int64_t)y->first);
+	return nsx_int_cmp((int64_t)x->first, (int64_t)y->first);
 }
 
 static bool
@@ -370,11 +364,11 @@ static int
 by_id(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int c = cmp_i64(x->id, y->id);
+	int c = nsx_int_cmp(x->id, y->id);
 
 	if (c == 0)
 		c = (int)x->class - (int)y->class;
-	return c ? c : cmp_i64(x->cluster, y->cluster);
+	return c ? c : nsx_int_cmp(x->cluster, y->cluster);
 }
 
 /* Mark the clusters that are joined with c. */
@@ -543,13 +537,13 @@ static int
 by_unit(const void *a, const void *b)
 {
 	const struct item *x = *(const struct item *const *)a, *y = *(const struct item *const *)b;
-	int c = cmp_i64(x->profile, y->profile);
+	int c = nsx_int_cmp(x->profile, y->profile);
 
 	if (c == 0)
-		c = cmp_i64(x->a->unit, y->a->unit);
+		c = nsx_int_cmp(x->a->unit, y->a->unit);
 	if (c == 0)
 		c = nsx_str_cmp(x->a->name, y->a->name);
-	return c ? c : cmp_i64(x->cluster, y->cluster);
+	return c ? c : nsx_int_cmp(x->cluster, y->cluster);
 }
 
 static bool
@@ -576,9 +570,9 @@ static int
 by_first(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
-	int c = cmp_i64(x->profile, y->profile);
+	int c = nsx_int_cmp(x->profile, y->profile);
 
-	return c ? c : cmp_i64(x->id, y->id) ? cmp_i64(x->id, y->id) : nsx_str_cmp(x->a->name, y->a->name);
+	return c ? c : nsx_int_cmp(x->id, y->id) ? nsx_int_cmp(x->id, y->id) : nsx_str_cmp(x->a->name, y->a->name);
 }
 
 /* Clusters to programs: drafts in order of the first alias, keys, the final order, the program of each alias. */

@@ -5,12 +5,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
-
-static int
-cmp_i64(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
+#include "base/sort.h"
 
 void
 nsx_match_see(struct nsx_match_draft *d, const struct nsx_match_alias *a, int64_t id)
@@ -108,12 +103,12 @@ by_program(const void *a, const void *b)
 	int c = (x->p.id < 0) - (y->p.id < 0);
 
 	if (c == 0)
-		c = cmp_i64(x->p.id, y->p.id);
+		c = nsx_int_cmp(x->p.id, y->p.id);
 	if (c == 0)
 		c = nsx_str_cmp(x->p.name, y->p.name);
 	if (c == 0)
 		c = nsx_str_cmp(x->p.key, y->p.key);
-	return c ? c : cmp_i64(x->order, y->order);
+	return c ? c : nsx_int_cmp(x->order, y->order);
 }
 
 /* Equal keys are neighbours now: their ids and names are equal too. */

@@ -232,8 +232,8 @@ collect_domains(struct nsx_loader *l, struct domains *d)
 			const struct domain_row *row = &p->domains.p[k];
 			struct nsx_str name = nsx_intern_str(&p->domain_names, row->name);
 
-			if (l->cpu && nsx_str_eq(name, NSX_STR(NSX_PYTHON_DOMAIN)) && !nsx_cpu_python_domain(l->cpu, row->domain,
-			    row->pid))
+			if (l->cpu && nsx_str_eq(name, NSX_STR(NSX_PYTHON_DOMAIN)) &&
+			    !nsx_cpu_python_domain(l->cpu, row->domain, row->pid))
 				return false;
 			uint32_t *at = nsx_map_at(&d->map, (struct nsx_key){ (uint64_t)row->domain, row->pid });
 

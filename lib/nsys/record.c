@@ -265,7 +265,8 @@ profile(struct nsx_record *r, struct nsx_err *err)
 	for (size_t i = 0; i < sizeof defaults / sizeof *defaults && good; i++) {
 		const char *set = r->cpu ? defaults[i].cpu : defaults[i].plain;
 
-		good = !set || given(r, defaults[i].option, defaults[i].letter) || nsx_vec_push(&argv, (char *)(uintptr_t)set);
+		good = !set || given(r, defaults[i].option, defaults[i].letter) ||
+		       nsx_vec_push(&argv, (char *)(uintptr_t)set);
 	}
 	for (int i = 0; i < r->nnsys; i++)
 		good = good && nsx_vec_push(&argv, r->nsys[i]);

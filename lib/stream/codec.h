@@ -151,7 +151,7 @@ struct nsx_put {
 	uint64_t      mask;         /* slots that have a column */
 	unsigned      matches;      /* incremented when `from` changes */
 	uint8_t       from[NSX_MAX_COLS];
-	void         *state;        /* owned and freed by the encoder */
+	void         *state;        /* the encoder's, which frees it unless the arena has it */
 };
 
 struct nsx_encoder {
@@ -171,6 +171,7 @@ struct nsx_writer {
 	struct nsx_buf     buf;          /* bytes not yet written to out */
 	const struct nsx_encoder *enc;
 	void              *state;        /* owned by the encoder */
+	const struct nsx_row_form *form; /* of a table */
 	int64_t            records;
 	bool               failed;         /* or finished */
 	const struct nsx_reader *follow;

@@ -30,7 +30,8 @@ bool nsx_spool_keeps(const struct nsx_spool *s);
 /* Keep the headers of in at the same positions among the records, as nsx_writer_follow does. in must outlive
  * nsx_spool_reader. */
 void nsx_spool_follow(struct nsx_spool *s, const struct nsx_reader *in);
-/* What stores its records, for code that writes streams; NULL if nothing is stored. The spool finishes and closes it. */
+/* What stores its records, for code that writes streams; NULL if nothing is stored. The spool finishes and closes it.
+ */
 struct nsx_writer *nsx_spool_writer(struct nsx_spool *s);
 int nsx_spool_write(struct nsx_spool *s, const struct nsx_rec *rec);
 int64_t nsx_spool_records(const struct nsx_spool *s);

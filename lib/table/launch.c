@@ -6,11 +6,8 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "base/sort.h"
-#include "job/call_book.h"
-#include "job/catalogue.h"
+#include "job/op_reading.h"
 #include "job/range_book.h"
-#include "job/reach.h"
 #include "job/starved.h"
 #include "table/idle.h"
 #include "table/sums.h"
@@ -36,8 +33,8 @@ static const struct nsx_sum_col cols[] = {
 	{ "verdict", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, verdict_of },
 };
 static const struct nsx_sum_def def = {
-	sizeof(struct row), sizeof(uint64_t), cols, sizeof cols / sizeof *cols, "-starved -kernel name",
-	"name verdict starved kernel queue", "starved", 0
+	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.order = "-starved -kernel name", .rank = "name verdict starved kernel queue", .adds = "starved"
 };
 
 /* A row that a call is counted in; a call's are linked from its mark. */
@@ -47,19 +44,18 @@ struct counted { uint32_t row, next; };
  * told. */
 struct busy { int64_t end, removed; };
 
-struct launch {
-	const struct nsx_launch_options *options;
+struct nsx_launch_book {
+	struct nsx_launch_options options;
 	struct nsx_err       *err;
-	struct nsx_catalogue  cat;
+	struct nsx_op_reading in;
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;
 	struct nsx_sums       sums;       /* of struct row */
-	struct nsx_call_book  calls;
 	NSX_VEC(struct counted) counted;
 	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
 	struct nsx_map        counted_in;  /* (index of the call, row): is counted there */
 	NSX_VEC(struct busy)  busy;       /* by device */
-	int64_t ndiags, ops, no_call, timeless, beyond;
+	int64_t no_call;
 	bool    clipped;
 };
 
@@ -71,7 +67,7 @@ counted_key(const struct nsx_call_entry *c, uint32_t row)
 
 /* Whether the call is counted in the row for the first time; *failed when out of memory. */
 static bool
-first_in_row(struct launch *f, struct nsx_call_entry *c, uint32_t row, bool *failed)
+first_in_row(struct nsx_launch_book *f, struct nsx_call_entry *c, uint32_t row, bool *failed)
 {
 	uint32_t at, *in = nsx_map_at(&f->counted_in, counted_key(c, row));
 
@@ -97,17 +93,17 @@ first_in_row(struct launch *f, struct nsx_call_entry *c, uint32_t row, bool *fai
 /* ---- operations */
 
 static struct row *
-row(const struct launch *f, uint32_t number)
+row(const struct nsx_launch_book *f, uint32_t number)
 {
 	return nsx_sums_at(&f->sums, number);
 }
 
 static uint32_t
-name_of(struct launch *f, const struct nsx_rec *rec, bool graph)
+name_of(struct nsx_launch_book *f, const struct nsx_rec *rec, bool graph)
 {
 	const struct nsx_range_entry *r;
 
-	if (!f->options->by_range)
+	if (!f->options.by_range)
 		return nsx_intern(&f->names, graph ? NSX_STR("[CUDA graph]") : nsx_string(rec, NSX_OP_name));
 	r = nsx_has(rec, NSX_OP_range) ? nsx_range_book_find(&f->ranges, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
 	                                                     rec->v[NSX_OP_range].i) : NULL;
@@ -116,16 +112,16 @@ name_of(struct launch *f, const struct nsx_rec *rec, bool graph)
 
 /* Sums that exceed 64 bits are refused at the end. */
 static void
-add(struct launch *f, int64_t *sum, int64_t ns)
+add(struct nsx_launch_book *f, int64_t *sum, int64_t ns)
 {
 	*sum = nsx_add_sat(*sum, ns, &f->clipped);
 }
 
 static int
-count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, struct nsx_call_entry *c)
+count(struct nsx_launch_book *f, const struct nsx_rec *rec, const struct nsx_read_op *op, bool graph, int64_t busy,
+      struct nsx_call_entry *c)
 {
-	int64_t start = rec->v[NSX_OP_start].i, dur = rec->v[NSX_OP_dur].i, host_dur = nsx_int(rec, NSX_OP_host_dur, 0);
-	int64_t call_end = nsx_add_sat(rec->v[NSX_OP_host_start].i, host_dur, NULL);
+	int64_t host_dur = nsx_int(rec, NSX_OP_host_dur, 0), call_end = rec->v[NSX_OP_host_start].i + host_dur;
 	uint32_t name = name_of(f, rec, graph), at = name == NSX_NONE ? name
 	    : nsx_sums_number(&f->sums, &(uint32_t[2]){ name, 0 });
 	bool failed = at == NSX_NONE;
@@ -140,20 +136,20 @@ count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, str
 			add(f, &r->loading, c->loading);
 		}
 		r->kernels++;
-		add(f, &r->kernel, dur);
-		if (start >= call_end) {
+		add(f, &r->kernel, op->dur);
+		if (op->start >= call_end) {
 			r->queued++;
-			add(f, &r->queue, start - call_end);
+			add(f, &r->queue, op->start - call_end);
 		}
 		if (busy != NSX_ABSENT)
-			add(f, &r->starved, nsx_starved(busy, start, call_end));
+			add(f, &r->starved, nsx_starved(busy, op->start, call_end));
 	}
 	return failed ? nsx_err_nomem(f->err, NULL) : NSX_OK;
 }
 
 /* The call is removed, with the rows in which it counts. */
 static int
-uncount(struct launch *f, const struct nsx_call_entry *gone)
+uncount(struct nsx_launch_book *f, const struct nsx_call_entry *gone)
 {
 	for (uint32_t i = gone->mark; i != NSX_NONE; i = f->counted.p[i].next) {
 		nsx_map_del(&f->counted_in, counted_key(gone, f->counted.p[i].row));
@@ -164,11 +160,11 @@ uncount(struct launch *f, const struct nsx_call_entry *gone)
 }
 
 static int
-take_call(struct launch *f, const struct nsx_rec *rec)
+take_call(struct nsx_launch_book *f, const struct nsx_rec *rec)
 {
 	struct nsx_call_entry c;
 
-	if (nsx_call_book_add(&f->calls, rec, &c, f->err) != NSX_OK)
+	if (nsx_call_book_add(&f->in.calls, rec, &c, f->err) != NSX_OK)
 		return NSX_ERR;
 	if (!c.early)
 		return NSX_OK;
@@ -180,86 +176,64 @@ take_call(struct launch *f, const struct nsx_rec *rec)
 }
 
 static int
-take_op(struct launch *f, const struct nsx_rec *rec)
+take_op(struct nsx_launch_book *f, const struct nsx_rec *rec, const struct nsx_read_op *op)
 {
-	uint32_t device = nsx_cat_device(&f->cat, rec);
 	struct nsx_str type = nsx_string(rec, NSX_OP_type);
 	bool graph = nsx_str_eq(type, NSX_STR("graph")), kernel = graph || nsx_str_eq(type, NSX_STR("kernel"));
 	struct nsx_call_entry *c, gone;
+	struct busy *busy;
 	int rc;
 
-	f->ops++;
-	if (device == NSX_NONE)
-		return nsx_err_nomem(f->err, NULL);
-	while (f->busy.n <= device)
+	while (f->busy.n <= op->device)
 		if (!nsx_vec_push(&f->busy, ((struct busy){ NSX_ABSENT, NSX_ABSENT })))
 			return nsx_err_nomem(f->err, NULL);
-	if (!nsx_has(rec, NSX_OP_start) || nsx_int(rec, NSX_OP_dur, -1) < 0) {
-		f->timeless++;
-		return NSX_OK;
-	}
-	struct busy *busy = &f->busy.p[device];
-
+	busy = &f->busy.p[op->device];
 	/* What nsysx-warmup removed kept the device busy, or was awaited, until it ended. */
 	if (nsx_has(rec, NSX_OP_removed) && busy->end != NSX_ABSENT)
-		busy->removed = nsx_sub_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_removed].i, NULL);
+		busy->removed = nsx_sub_sat(op->start, rec->v[NSX_OP_removed].i, NULL);
 	int64_t before = busy->removed > busy->end ? busy->removed : busy->end;
-	c = nsx_call_book_of(&f->calls, rec, &rc, f->err);
+	c = nsx_call_book_of(&f->in.calls, rec, &rc, f->err);
 	if (rc != NSX_OK)
 		return NSX_ERR;
 	if (!c || !nsx_has(rec, NSX_OP_host_start))
 		f->no_call += kernel;
-	else if (kernel && count(f, rec, graph, before, c) != NSX_OK)
+	else if (kernel && count(f, rec, op, graph, before, c) != NSX_OK)
 		return NSX_ERR;
-	if (c && nsx_call_book_done(&f->calls, c, &gone) && uncount(f, &gone) != NSX_OK)
+	if (c && nsx_call_book_done(&f->in.calls, c, &gone) && uncount(f, &gone) != NSX_OK)
 		return NSX_ERR;
-	int64_t end = nsx_add_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_dur].i, NULL);
-
-	if (busy->end == NSX_ABSENT || end > busy->end)
-		busy->end = end;
+	busy->end = op->end > busy->end ? op->end : busy->end;
 	return NSX_OK;
 }
 
 static int
-take_range(struct launch *f, const struct nsx_rec *rec)
+take_range(struct nsx_launch_book *f, const struct nsx_rec *rec)
 {
 	uint32_t name;
 
-	if (!f->options->by_range || !nsx_has(rec, NSX_RANGE_start))
+	if (!f->options.by_range || !nsx_has(rec, NSX_RANGE_start))
 		return NSX_OK;
-	name = nsx_intern(&f->names, nsx_range_book_name(&f->ranges, rec, f->options->names));
+	name = nsx_intern(&f->names, nsx_range_book_name(&f->ranges, rec, f->options.names));
 	return name == NSX_NONE ? nsx_err_nomem(f->err, NULL) : nsx_range_book_add(&f->ranges, rec, name, f->err);
 }
 
-static void
-need(const struct launch *f, struct nsx_reader *in)
+int
+nsx_launch_take(struct nsx_launch_book *f, const struct nsx_rec *rec)
 {
-	nsx_cat_need(&f->cat, in);
-	nsx_call_book_need(in);
-	nsx_reader_need(in, NSX_DIAG, 0);
-	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
-	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES) | NSX_C(OP, device) | NSX_C(OP, type)
-	                            | NSX_C(OP, name) | NSX_C(OP, removed));
-	if (f->options->by_range)
-		nsx_range_book_need(in, false);
+	struct nsx_read_op op;
+
+	switch (nsx_op_reading_take(&f->in, rec, &op)) {
+	case NSX_CALL:  return take_call(f, rec);
+	case NSX_RANGE: return take_range(f, rec);
+	case NSX_OP:    return take_op(f, rec, &op);
+	case -1:        return NSX_ERR;
+	default:        return NSX_OK;
+	}
 }
 
 static int
 take(void *state, const struct nsx_rec *rec)
 {
-	struct launch *f = state;
-
-	f->ndiags += rec->kind->id == NSX_DIAG;
-	if (!nsx_in_reach(rec)) {
-		f->beyond++;
-		return NSX_OK;
-	}
-	switch (rec->kind->id) {
-	case NSX_CALL:  return take_call(f, rec);
-	case NSX_RANGE: return take_range(f, rec);
-	case NSX_OP:    return take_op(f, rec);
-	default:        return nsx_cat_take(&f->cat, rec, f->err);
-	}
+	return nsx_launch_take(state, rec);
 }
 
 /* ---- the table: sorted by starved time, then kernel time, the longest first, then name */
@@ -289,123 +263,102 @@ name_text(const void *names, uint32_t id)
 }
 
 static void
-begin(struct launch *f)
+report(const struct nsx_launch_book *f, struct nsx_diags *diags)
 {
-	f->sums = (struct nsx_sums){ .def = &def, .text = name_text, .state = &f->names };
-}
-
-static struct nsx_table *
-make_table(struct launch *f)
-{
-	struct nsx_table *t = nsx_sums_table(&f->sums, f->err);
-
-	/* Launches wait concurrently: the sum may exceed the length of the profile. */
-	nsx_table_head(t, "queue", "queue_sum");
-	return t;
-}
-
-static void
-report(const struct launch *f, struct nsx_diags *diags)
-{
-	if (!f->ops)
+	if (!f->in.ops)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no operations in the stream: extract with --ops --calls (by range: --ranges=all, too)");
-	else if (!f->calls.records)
+	else if (!f->in.calls.records)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"no CUDA calls in the stream, stalled and loading time are not known: extract with --calls");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the export: not counted");
-	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
+	nsx_op_reading_diags(&f->in, diags);
 }
 
-static void
-free_all(struct launch *f)
+/* ---- the book */
+
+static struct nsx_launch_book *
+open_book(const struct nsx_launch_options *options, struct nsx_err *err)
 {
-	nsx_cat_free(&f->cat);
-	nsx_range_book_free(&f->ranges);
-	nsx_intern_free(&f->names);
-	nsx_map_free(&f->counted_in);
-	nsx_call_book_free(&f->calls);
-	nsx_sums_free(&f->sums);
-	free(f->counted.p);
-	free(f->uncounted.p);
-	free(f->busy.p);
-}
+	struct nsx_launch_book *f = calloc(1, sizeof *f);
 
-static int
-check_sums(const struct launch *f, int rc)
-{
-	return rc == NSX_OK && f->clipped ? nsx_err_overflow(f->err, NULL) : rc;
-}
-
-int
-nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
-           struct nsx_diags *diags, struct nsx_err *err)
-{
-	struct launch f = { .options = options, .err = err };
-
-	begin(&f);
-	need(&f, in);
-	int rc = check_sums(&f, nsx_read_all(in, options->require, take, &f, err));
-
-	*table = NULL;
-	if (rc == NSX_OK) {
-		report(&f, diags);
-		*ndiags = f.ndiags;
-		*table = make_table(&f);
-		rc = *table ? NSX_OK : NSX_ERR;
+	if (!f) {
+		nsx_err_nomem(err, NULL);
+		return NULL;
 	}
-	free_all(&f);
-	return rc;
+	f->options = *options;
+	f->err = f->in.err = err;
+	f->sums = (struct nsx_sums){ .def = &def, .text = name_text, .state = &f->names };
+	return f;
 }
-
-/* ---- the sums only */
-
-struct nsx_launch_book { struct launch f; struct nsx_launch_options options; };
 
 struct nsx_launch_book *
 nsx_launch_open(struct nsx_err *err)
 {
-	struct nsx_launch_book *b = calloc(1, sizeof *b);
-
-	if (!b) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	b->f.err = err;
-	b->f.options = &b->options;
-	begin(&b->f);
-	return b;
+	return open_book(&(struct nsx_launch_options){ 0 }, err);
 }
 
 int
-nsx_launch_take(struct nsx_launch_book *b, const struct nsx_rec *rec)
+nsx_launch_finish(struct nsx_launch_book *f)
 {
-	return take(&b->f, rec);
-}
-
-int
-nsx_launch_finish(struct nsx_launch_book *b)
-{
-	nsx_sums_sort(&b->f.sums);
-	return check_sums(&b->f, NSX_OK);
+	nsx_sums_sort(&f->sums);
+	return f->clipped ? nsx_err_overflow(f->err, NULL) : NSX_OK;
 }
 
 bool
-nsx_launch_sum(const struct nsx_launch_book *b, size_t i, struct nsx_launch_sum *sum)
+nsx_launch_sum(const struct nsx_launch_book *f, size_t i, struct nsx_launch_sum *sum)
 {
-	const struct row *r = i < nsx_sums_count(&b->f.sums) ? row(&b->f, (uint32_t)i) : NULL;
+	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
 
 	if (r)
-		*sum = (struct nsx_launch_sum){ nsx_intern_str(&b->f.names, r->name), r->kernels, r->kernel, r->starved,
+		*sum = (struct nsx_launch_sum){ nsx_intern_str(&f->names, r->name), r->kernels, r->kernel, r->starved,
 		                                is_bound(r) };
 	return r != NULL;
 }
 
 void
-nsx_launch_free(struct nsx_launch_book *b)
+nsx_launch_free(struct nsx_launch_book *f)
 {
-	if (b)
-		free_all(&b->f);
-	free(b);
+	if (!f)
+		return;
+	nsx_op_reading_free(&f->in);
+	nsx_range_book_free(&f->ranges);
+	nsx_intern_free(&f->names);
+	nsx_map_free(&f->counted_in);
+	nsx_sums_free(&f->sums);
+	free(f->counted.p);
+	free(f->uncounted.p);
+	free(f->busy.p);
+	free(f);
+}
+
+/* ---- the whole stream */
+
+int
+nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
+           struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_launch_book *f = open_book(options, err);
+	int rc = f ? NSX_OK : NSX_ERR;
+
+	*table = NULL;
+	if (rc == NSX_OK) {
+		nsx_op_reading_need(&f->in, in);
+		nsx_reader_need(in, NSX_OP, NSX_C(OP, removed));
+		if (options->by_range)
+			nsx_range_book_need(in, false);
+		rc = nsx_read_all(in, options->require, take, f, err);
+	}
+	if (rc == NSX_OK)
+		rc = nsx_launch_finish(f);
+	if (rc == NSX_OK) {
+		report(f, diags);
+		*ndiags = f->in.diags;
+		*table = nsx_sums_table(&f->sums, err);
+		/* Launches wait concurrently: the sum may exceed the length of the profile. */
+		nsx_table_head(*table, "queue", "queue_sum");
+		rc = *table ? NSX_OK : NSX_ERR;
+	}
+	nsx_launch_free(f);
+	return rc;
 }

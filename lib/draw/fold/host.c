@@ -1,7 +1,8 @@
 /* host.c -- what host threads did, as folded stacks: while devices were idle because a thread had not launched
  *
  *     device 0;range;step 3;load;data.py:12[main];data.py:80[load_batch];[os] read
- *     device 0;range;step 3;model.py:9[main];python3.11[dict_lookup]                       a native sample, in running time
+ *     device 0;range;step 3;model.py:9[main];python3.11[dict_lookup]                       a native sample, in running
+ * time
  *
  * or of all of a thread's time, with `thread NAME TID` in place of device and cause. */
 #include <stdlib.h>
@@ -156,8 +157,9 @@ host_finish(void *state, struct nsx_diags *diags)
 	if (nsx_doing_finish(&h->doing) != NSX_OK || nsx_doing_places_each(&h->places, &h->doing, part, h) != NSX_OK)
 		return NSX_ERR;
 	if (!h->doing.host)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "nothing is known of what host threads did beside CUDA: record with "
-		             "nsysx-record --cpu, and extract with --cpu or -a");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			     "nothing is known of what host threads did beside CUDA: record with "
+			     "nsysx-record --cpu, and extract with --cpu or -a");
 	return NSX_OK;
 }
 

@@ -318,7 +318,8 @@ take_host(struct job *j, const struct nsx_rec *rec)
 		category = NSX_CAT_GIL;
 		name = NSX_STR("waits for the GIL");
 	} else if (rec->kind->id == NSX_SAMPLE) {
-		role = nsx_str_eq(nsx_string(rec, NSX_SAMPLE_lang), NSX_STR("python")) ? NSX_TRACK_PYTHON : NSX_TRACK_NATIVE;
+		role = nsx_str_eq(nsx_string(rec, NSX_SAMPLE_lang), NSX_STR("python")) ? NSX_TRACK_PYTHON
+										       : NSX_TRACK_NATIVE;
 		category = NSX_CAT_SAMPLE;
 		name = role == NSX_TRACK_PYTHON ? nsx_doing_line(frames, false) : nsx_doing_leaf(frames);
 	}

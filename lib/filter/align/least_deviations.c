@@ -35,21 +35,13 @@ nsx_align_median(int64_t *v, size_t n)
 
 /* ---- a line ---- */
 
-static int
-by_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Median absolute deviation from the line. */
 static double
 spread(const double *t, const double *s, size_t n, double a, double b, double *work)
 {
 	for (size_t i = 0; i < n; i++)
 		work[i] = fabs(s[i] - a - b * t[i]);
-	qsort(work, n, sizeof *work, by_double);
+	qsort(work, n, sizeof *work, nsx_sort_by_double);
 	return work[n / 2];
 }
 
@@ -85,7 +77,7 @@ nsx_align_line(const double *t, const double *s, size_t n, double *a, double *b,
 		room[i] = s[i];
 		longest = fmax(longest, fabs(t[i]));
 	}
-	qsort(room, n, sizeof *room, by_double);
+	qsort(room, n, sizeof *room, nsx_sort_by_double);
 	*a = room[n / 2];
 	*b = 0;
 	eps = spread(t, s, n, *a, *b, room);

@@ -132,8 +132,8 @@ take_host(struct nsx_doing *d, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_field_int(rec, NSX_ROLE_HOST_START, NSX_ABSENT), end;
 	struct nsx_doing_thread *t = thread_of(d, rec);
-	struct nsx_track_value v = { NSX_NONE, NSX_ABSENT, 0 };
-	struct nsx_track *to;
+	struct nsx_doing_value v = { NSX_NONE, NSX_ABSENT, 0 };
+	struct nsx_doing_track *to;
 	bool good = true;
 
 	if (!t)
@@ -217,7 +217,7 @@ take_range(struct nsx_doing *d, const struct nsx_rec *rec)
 	if (!t)
 		return nomem(d);
 	extend(t, start, end);
-	return nsx_track_add(&t->in, start, end, (struct nsx_track_value){ path, 1, nsx_int(rec, NSX_RANGE_range, 0) })
+	return nsx_track_add(&t->in, start, end, (struct nsx_doing_value){ path, 1, nsx_int(rec, NSX_RANGE_range, 0) })
 	       ? NSX_OK : nomem(d);
 }
 
@@ -285,10 +285,10 @@ take_mark(struct nsx_doing *d, const struct nsx_rec *rec)
 }
 
 /* The value of a track at a time, and in *to, if it is earlier, the next change. */
-static struct nsx_track_value
-value_at(const struct nsx_track *t, int64_t time, int64_t *to)
+static struct nsx_doing_value
+value_at(const struct nsx_doing_track *t, int64_t time, int64_t *to)
 {
-	static const struct nsx_track_value none = { NSX_NONE, NSX_ABSENT, NSX_ABSENT };
+	static const struct nsx_doing_value none = { NSX_NONE, NSX_ABSENT, NSX_ABSENT };
 	size_t at = nsx_track_at(t, time), next = at == SIZE_MAX ? t->head : at + 1;
 
 	if (next < t->list.n && t->list.p[next].start < *to)
@@ -300,10 +300,10 @@ value_at(const struct nsx_track *t, int64_t time, int64_t *to)
 static void
 judge(const struct nsx_doing_thread *t, struct nsx_doing_piece *p)
 {
-	struct nsx_track_value call = value_at(&t->calls, p->start, &p->end), os = value_at(&t->os, p->start, &p->end);
-	struct nsx_track_value off = value_at(&t->offs, p->start, &p->end);
-	struct nsx_track_value gil = value_at(&t->gils, p->start, &p->end);
-	struct nsx_track_value sample = value_at(&t->samples, p->start, &p->end);
+	struct nsx_doing_value call = value_at(&t->calls, p->start, &p->end), os = value_at(&t->os, p->start, &p->end);
+	struct nsx_doing_value off = value_at(&t->offs, p->start, &p->end);
+	struct nsx_doing_value gil = value_at(&t->gils, p->start, &p->end);
+	struct nsx_doing_value sample = value_at(&t->samples, p->start, &p->end);
 	bool wants = gil.ref != NSX_ABSENT, in_call = call.id != NSX_ABSENT;
 
 	p->what = NSX_NONE;
@@ -333,7 +333,7 @@ static int
 cut(struct nsx_doing *d, const struct nsx_doing_mark *m)
 {
 	struct nsx_doing_thread *t = &d->threads.p[m->thread];
-	struct nsx_track *const tracks[] = { &t->calls, &t->os, &t->offs, &t->gils, &t->samples, &t->in };
+	struct nsx_doing_track *const tracks[] = { &t->calls, &t->os, &t->offs, &t->gils, &t->samples, &t->in };
 	size_t n = t->native_head;
 	int rc = NSX_OK;
 
@@ -345,7 +345,7 @@ cut(struct nsx_doing *d, const struct nsx_doing_mark *m)
 		                             .cause = m->cause, .path = m->path, .gap = m->gap };
 
 		if (d->whole) {
-			struct nsx_track_value in = value_at(&t->in, p.start, &p.end);
+			struct nsx_doing_value in = value_at(&t->in, p.start, &p.end);
 
 			p.path = in.id == NSX_ABSENT ? NSX_STACKS_ROOT : in.what;
 		}
@@ -369,7 +369,7 @@ forget(struct nsx_doing *d, int64_t time)
 {
 	for (size_t i = 0; i < d->threads.n; i++) {
 		struct nsx_doing_thread *t = &d->threads.p[i];
-		struct nsx_track *const tracks[] = { &t->calls, &t->os, &t->offs, &t->gils, &t->samples, &t->in };
+		struct nsx_doing_track *const tracks[] = { &t->calls, &t->os, &t->offs, &t->gils, &t->samples, &t->in };
 
 		for (size_t k = 0; k < sizeof tracks / sizeof *tracks; k++)
 			nsx_track_forget(tracks[k], time);
@@ -398,9 +398,12 @@ nsx_doing_stretch(struct nsx_doing *d, const struct nsx_stretch *s, int64_t devi
 	d->ngaps++;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct nsx_idle_piece *p = &s->pieces[i];
-		struct nsx_doing_mark m = { .start = p->start > from ? p->start : from, .end = p->end < to ? p->end : to,
-		                            .gap = d->ngaps, .device = at, .cause = p->cause,
-		                            .thread = (uint32_t)(t - d->threads.p) };
+		struct nsx_doing_mark m = { .start = p->start > from ? p->start : from,
+					    .end = p->end < to ? p->end : to,
+					    .gap = d->ngaps,
+					    .device = at,
+					    .cause = p->cause,
+					    .thread = (uint32_t)(t - d->threads.p) };
 
 		if (nsx_causes[p->cause].group != NSX_CAUSES_STARVED || m.start >= m.end)
 			continue;

@@ -12,7 +12,8 @@
  *
  * With `whole`, all time between the first and the last record of each thread is cut instead, whatever devices did.
  *
- * A program that finds idle time itself (job/idle) passes the stretches of that instead of marks, with nsx_doing_stretch.
+ * A program that finds idle time itself (job/idle) passes the stretches of that instead of marks, with
+ * nsx_doing_stretch.
  *
  * One pass: every record begins before the times for which it speaks, so that a mark is cut when the stream has reached
  * its end. Memory holds marks and what their threads did until then, and the texts of stacks. */
@@ -68,7 +69,7 @@ struct nsx_doing_thread {
 	int64_t  first, last;       /* start of its first record and latest end, but for time off the CPU; NSX_ABSENT:
 	                             * none */
 	int64_t  done;              /* whole: pieces were passed on up to there */
-	struct nsx_track calls, os, offs, gils, samples, in;   /* in: ranges, only if whole; their paths */
+	struct nsx_doing_track calls, os, offs, gils, samples, in;   /* in: ranges, only if whole; their paths */
 	NSX_VEC(struct nsx_doing_native) native;
 	size_t   native_head;
 };
@@ -97,8 +98,8 @@ struct nsx_doing {
 	int64_t             samples;    /* number of Python samples so far */
 	int64_t             marked;     /* number of idle marks */
 	int64_t             host;       /* records of host threads */
-	int64_t             needed;     /* if stretches are passed: no time before this will be asked for, set by the caller
-	                                 * from time to time */
+	int64_t needed; /* if stretches are passed: no time before this will be asked for, set by the caller
+			 * from time to time */
 	int64_t             since;      /* records since what is past was forgotten */
 };
 
@@ -107,8 +108,8 @@ void nsx_doing_begin(struct nsx_doing *d);
 void nsx_doing_need(const struct nsx_doing *d, struct nsx_reader *in);
 /* Add any record of the stream; pieces of earlier marks are passed on. NSX_OK or NSX_ERR. */
 int nsx_doing_take(struct nsx_doing *d, const struct nsx_rec *rec);
-/* Pieces of the part of a stretch from `from` to `to`, of the finder's device of that number; the records up to its end,
- * those of the operation behind it apart, were passed on before. NSX_OK or NSX_ERR. */
+/* Pieces of the part of a stretch from `from` to `to`, of the finder's device of that number; the records up to its
+ * end, those of the operation behind it apart, were passed on before. NSX_OK or NSX_ERR. */
 int nsx_doing_stretch(struct nsx_doing *d, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to);
 /* After the last record. */
 int nsx_doing_finish(struct nsx_doing *d);

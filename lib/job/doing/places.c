@@ -34,7 +34,8 @@ bool
 nsx_doing_places_add(struct nsx_doing_places *p, const struct nsx_doing_piece *x)
 {
 	struct key k = { x->stack, x->device, x->thread, x->path, x->cause, x->state, x->what, x->free, 0 };
-	struct nsx_doing_place place = { x->device, x->thread, x->path, x->cause, x->state, x->what, x->free, x->stack, 0, NSX_NONE };
+	struct nsx_doing_place place = { x->device, x->thread, x->path,  x->cause, x->state,
+					 x->what,   x->free,   x->stack, 0,        NSX_NONE };
 	uint32_t at = nsx_intern(&p->keys, (struct nsx_str){ (const char *)&k, sizeof k });
 	bool good = at != NSX_NONE && (at < p->list.n || nsx_vec_push(&p->list, place));
 

@@ -37,8 +37,10 @@ bool nsx_doing_places_add(struct nsx_doing_places *p, const struct nsx_doing_pie
 
 /* The parts of all places: of each a native stack with its time and its number of samples, or NSX_ABSENT with the whole
  * time and 0. NSX_OK, NSX_ERR with d->err filled, or what `part` returned. */
-typedef int nsx_doing_part_fn(void *state, const struct nsx_doing_place *place, int64_t native, nsx_u128 ns, int64_t samples);
-int nsx_doing_places_each(const struct nsx_doing_places *p, const struct nsx_doing *d, nsx_doing_part_fn *part, void *state);
+typedef int nsx_doing_part_fn(void *state, const struct nsx_doing_place *place, int64_t native, nsx_u128 ns,
+			      int64_t samples);
+int nsx_doing_places_each(const struct nsx_doing_places *p, const struct nsx_doing *d, nsx_doing_part_fn *part,
+			  void *state);
 
 void nsx_doing_places_free(struct nsx_doing_places *p);
 

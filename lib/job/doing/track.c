@@ -11,14 +11,14 @@
 enum { MOST_OPEN = 4096 };
 
 static bool
-same(const struct nsx_track_value *a, const struct nsx_track_value *b)
+same(const struct nsx_doing_value *a, const struct nsx_doing_value *b)
 {
 	return a->what == b->what && a->ref == b->ref && a->id == b->id;
 }
 
 /* The value from `at` on. */
 static bool
-note(struct nsx_track *t, int64_t at)
+note(struct nsx_doing_track *t, int64_t at)
 {
 	const struct nsx_open_interval *in = nsx_open_innermost(&t->open);
 	struct nsx_change c = { at, { NSX_NONE, NSX_ABSENT, NSX_ABSENT } };
@@ -34,7 +34,7 @@ note(struct nsx_track *t, int64_t at)
 }
 
 static bool
-close_until(struct nsx_track *t, int64_t at)
+close_until(struct nsx_doing_track *t, int64_t at)
 {
 	for (size_t i = 0; i < t->open.list.n; i++)
 		if (t->open.list.p[i].end <= at && !nsx_vec_push(&t->unused, t->open.list.p[i].what))
@@ -44,7 +44,7 @@ close_until(struct nsx_track *t, int64_t at)
 }
 
 bool
-nsx_track_settle(struct nsx_track *t, int64_t to)
+nsx_track_settle(struct nsx_doing_track *t, int64_t to)
 {
 	for (int64_t at; (at = nsx_open_next_end(&t->open)) <= to && at != INT64_MAX;)
 		if (!close_until(t, at) || !note(t, at))
@@ -54,7 +54,7 @@ nsx_track_settle(struct nsx_track *t, int64_t to)
 }
 
 bool
-nsx_track_add(struct nsx_track *t, int64_t start, int64_t end, struct nsx_track_value value)
+nsx_track_add(struct nsx_doing_track *t, int64_t start, int64_t end, struct nsx_doing_value value)
 {
 	struct nsx_open_interval i = { .start = start, .end = end, .id = value.id };
 	size_t at;
@@ -79,7 +79,7 @@ nsx_track_add(struct nsx_track *t, int64_t start, int64_t end, struct nsx_track_
 }
 
 size_t
-nsx_track_at(const struct nsx_track *t, int64_t time)
+nsx_track_at(const struct nsx_doing_track *t, int64_t time)
 {
 	size_t lo = t->head, hi = t->list.n;
 
@@ -96,7 +96,7 @@ nsx_track_at(const struct nsx_track *t, int64_t time)
 }
 
 void
-nsx_track_forget(struct nsx_track *t, int64_t time)
+nsx_track_forget(struct nsx_doing_track *t, int64_t time)
 {
 	while (t->head + 1 < t->list.n && t->list.p[t->head + 1].start <= time)
 		t->head++;
@@ -108,7 +108,7 @@ nsx_track_forget(struct nsx_track *t, int64_t time)
 }
 
 void
-nsx_track_free(struct nsx_track *t)
+nsx_track_free(struct nsx_doing_track *t)
 {
 	free(t->open.list.p);
 	free(t->values.p);

@@ -188,7 +188,8 @@ interpreter_waits(const struct nsx_cpu_reading *r, const struct nsx_frame *f, si
 		module = f[i].where;
 		if (nsx_str_starts(name, "PyThread_acquire_lock"))
 			return false;
-		if (nsx_str_starts(name, "_PyEval_") || nsx_str_starts(name, "PyEval_") || nsx_str_starts(name, "PyGILState_"))
+		if (nsx_str_starts(name, "_PyEval_") || nsx_str_starts(name, "PyEval_") ||
+		    nsx_str_starts(name, "PyGILState_"))
 			return true;
 	}
 	return false;

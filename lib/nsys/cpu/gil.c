@@ -206,7 +206,10 @@ cut(struct gil *g, uint32_t thread, uint64_t gtid, int64_t start, int64_t end, i
 			by = taker;
 			to = taken < to ? taken : to;
 		}
-		good = add(g, thread, start, to, by, !by ? NSX_GIL_FREE : by == g->sampler ? NSX_GIL_SAMPLER : NSX_GIL_THREAD);
+		good = add(g, thread, start, to, by,
+			   !by                ? NSX_GIL_FREE
+			   : by == g->sampler ? NSX_GIL_SAMPLER
+					      : NSX_GIL_THREAD);
 		start = to;
 		while (i < g->holders.n && i + 1 < g->holders.n && g->holders.p[i + 1].start <= start)
 			i++;

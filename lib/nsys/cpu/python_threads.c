@@ -1,12 +1,13 @@
-/* python_threads.c -- which thread of the system a Python thread (a category of marks) is. One whose stacks do not begin
- * in the threading module is the main thread. Another is the thread that held the GIL whenever its stack changed, and
- * waited for the GIL whenever a sample found it wanting that:
+/* python_threads.c -- which thread of the system a Python thread (a category of marks) is. One whose stacks do not
+ * begin in the threading module is the main thread. Another is the thread that held the GIL whenever its stack changed,
+ * and waited for the GIL whenever a sample found it wanting that:
  *
  *   samples of the category    A        B        B (wants the GIL)
  *   thread 7 holds                [  ]
  *   thread 7 waits                             [   ]         2 of 2: score 1
  *
- *   score = (changes while it held the GIL + wanting samples in its waits) / (times it held it or changed + wanting ones)
+ *   score = (changes while it held the GIL + wanting samples in its waits) / (times it held it or changed + wanting
+ * ones)
  *
  * The best pair of all first, if its score is 0.1 at least, and 1.5 times that of the next thread for the category. */
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *   OSRT_API, OSRT_CALLCHAINS                calls of the OS library with their stacks                  osrt.c
  *   COMPOSITE_EVENTS, SAMPLING_CALLCHAINS    native samples                                             samples.c
  *   ranges of the domain GIL Trace           who has the GIL (nvtx.c) -> waits for it                   gil.c
- *   marks of the domain Python Backtrace     Python samples, python.c: which thread they are of,        python_threads.c
- *                                            and the time that each answers for                         stays.c
+ *   marks of the domain Python Backtrace     Python samples, python.c: which thread they are of, python_threads.c and
+ * the time that each answers for                         stays.c
  *
  * Strings are numbers of loader.ids until names are read; a stack is then a *shape*, its frames by such numbers, and
  * each distinct one becomes a text once (frames.c). Functions that return int return NSX_OK, or NSX_ERR with loader.err
@@ -65,7 +65,7 @@ struct nsx_cpu_reading {
 	NSX_VEC(struct nsx_event { int64_t start; uint32_t thread; uint8_t state; bool in; }) events;   /* scheduling */
 	int64_t            period;        /* of Python sampling, ns */
 	struct nsx_buf     text;
-	uint64_t           no_thread, bad, backward, disordered, unknown_states, broken, short_calls, untold, unreadable;
+	uint64_t no_thread, bad, backward, disordered, unknown_states, broken, short_calls, untold, unreadable;
 };
 
 /* The number of a kept thread; NSX_NONE: it is not kept. With opts.cpu_all each is; false in *good when out of

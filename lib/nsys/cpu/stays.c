@@ -1,7 +1,7 @@
-/* stays.c -- the time for which a Python sample answers. While a thread does not hold the GIL, or is in a call of the OS
- * library, it cannot come to another place in Python: that is a *stay*. A moment of a stay belongs to the next sample
- * in the stay, or else to the last one in it; any other moment, and any of a stay without samples, to the next sample if
- * that is at most LIMIT periods of sampling later.
+/* stays.c -- the time for which a Python sample answers. While a thread does not hold the GIL, or is in a call of the
+ * OS library, it cannot come to another place in Python: that is a *stay*. A moment of a stay belongs to the next
+ * sample in the stay, or else to the last one in it; any other moment, and any of a stay without samples, to the next
+ * sample if that is at most LIMIT periods of sampling later.
  *
  *   GIL        held [0 ... 40)   not held [40 ............ 100)   held [100 ...
  *   samples           20                60          80                   110

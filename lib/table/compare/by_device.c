@@ -414,7 +414,7 @@ enum { COL_DEVICE, STATISTIC, BASE, NEW, DIFF, CHANGE, NOISE, VERDICT, BASE_SHAR
        NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
-	[COL_DEVICE] = { "device", NSX_CELL_INT },
+	[COL_DEVICE] = { "device", NSX_CELL_ID },
 	[STATISTIC]  = { "statistic", NSX_CELL_STRING },
 	[BASE]       = { "base", NSX_CELL_MEAN_NS },
 	[NEW]        = { "new", NSX_CELL_MEAN_NS },

@@ -470,7 +470,7 @@ enum { CLASS, DEVICE, STATISTIC, BASE, NEW, DELTA, CHANGE, NOISE, VERDICT, STEPS
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[CLASS]     = { "class", NSX_CELL_STRING },
-	[DEVICE]    = { "device", NSX_CELL_INT },
+	[DEVICE]    = { "device", NSX_CELL_ID },
 	[STATISTIC] = { "statistic", NSX_CELL_STRING },
 	[BASE]      = { "base", NSX_CELL_MEAN_NS },
 	[NEW]       = { "new", NSX_CELL_MEAN_NS },

@@ -16,17 +16,17 @@ enum { BASE_EXECS, NEW_EXECS, BASE, NEW, DIFF, CHANGE, NOISE, EFFECT, VERDICT, P
 enum { ID, PROGRAM, NAME, BASE_NAME };
 
 static const struct nsx_table_col thunk_cols[] = {
-	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "name", NSX_CELL_STRING },
+	{ "id", NSX_CELL_ID }, { "program", NSX_CELL_STRING }, { "name", NSX_CELL_STRING },
 	{ "base_name", NSX_CELL_STRING },
 	COMMON_COLS, { "match", NSX_CELL_STRING }, { "opcode", NSX_CELL_STRING }, { "op_name", NSX_CELL_STRING }
 };
 static const struct nsx_table_col source_cols[] = {
-	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "source", NSX_CELL_STRING },
+	{ "id", NSX_CELL_ID }, { "program", NSX_CELL_STRING }, { "source", NSX_CELL_STRING },
 	{ "base_source", NSX_CELL_STRING },
 	COMMON_COLS, { "match", NSX_CELL_STRING }
 };
 static const struct nsx_table_col opcode_cols[] = {
-	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "opcode", NSX_CELL_STRING }, COMMON_COLS
+	{ "id", NSX_CELL_ID }, { "program", NSX_CELL_STRING }, { "opcode", NSX_CELL_STRING }, COMMON_COLS
 };
 /* For rows that are counted one by one: the columns of COMMON except the last. */
 #define EACH_COLS \
@@ -41,7 +41,7 @@ static const struct nsx_table_col range_cols[] = { { "name", NSX_CELL_STRING }, 
 static const struct nsx_table_col kernel_cols[] = { { "type", NSX_CELL_STRING }, { "name", NSX_CELL_STRING },
                                                     EACH_COLS };
 static const struct nsx_table_col module_cols[] = {
-	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING },
+	{ "id", NSX_CELL_ID }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING },
 	{ "base_key", NSX_CELL_STRING }, COMMON_COLS
 };
 

@@ -132,7 +132,7 @@ module_table(struct compiling *c, fine_time total)
 {
 	enum { ID, NAME, KEY, COMPILATIONS, TOTAL, MEAN, MAX, WORK, SHARE, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
-		{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING },
+		{ "id", NSX_CELL_ID }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING },
 		{ "compilations", NSX_CELL_INT },
 		{ "total", NSX_CELL_NS }, { "mean", NSX_CELL_MEAN_NS }, { "max", NSX_CELL_NS }, { "work", NSX_CELL_NS },
 		{ "share", NSX_CELL_SHARE }
@@ -187,7 +187,7 @@ process_table(struct compiling *c)
 {
 	enum { PROFILE, NAME, PID, COMPILATIONS, COMPILE, WALL, SHARE, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
-		{ "profile", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "pid", NSX_CELL_INT },
+		{ "profile", NSX_CELL_ID }, { "name", NSX_CELL_STRING }, { "pid", NSX_CELL_INT },
 		{ "compilations", NSX_CELL_INT },
 		{ "compile", NSX_CELL_NS }, { "wall", NSX_CELL_NS }, { "share", NSX_CELL_SHARE }
 	};

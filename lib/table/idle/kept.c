@@ -27,7 +27,7 @@ nsx_idle_known(void)
 	enum { CAUSE, GROUP, TINT, STRIPES, MEANING, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
 		[CAUSE] = { "cause", NSX_CELL_STRING }, [GROUP] = { "group", NSX_CELL_STRING },
-		[TINT] = { "tint", NSX_CELL_STRING }, [STRIPES] = { "stripes", NSX_CELL_INT },
+		[TINT] = { "tint", NSX_CELL_STRING }, [STRIPES] = { "stripes", NSX_CELL_ID },
 		[MEANING] = { "meaning", NSX_CELL_STRING }
 	};
 	struct nsx_table *t = nsx_table_new(cols, NCOLS);

@@ -198,7 +198,7 @@ nsx_idle_sound(const struct idle *f, struct nsx_table *t)
 enum { L_DEVICE, L_START, L_DUR, L_CAUSE, L_NS, L_TID, L_PREV, L_NEXT, L_STACK, L_DRAINED, L_BLOCKED, L_OWN, L_NCOLS };
 
 static const struct nsx_table_col list_cols[L_NCOLS] = {
-	[L_DEVICE] = { "device", NSX_CELL_INT },
+	[L_DEVICE] = { "device", NSX_CELL_ID },
 	[L_START]  = { "start", NSX_CELL_TIME },
 	[L_DUR]    = { "dur", NSX_CELL_NS },
 	[L_CAUSE]  = { "cause", NSX_CELL_STRING },
@@ -315,8 +315,8 @@ nsx_idle_window_order(const struct idle *f)
 static const struct { int n; struct nsx_table_col cols[2]; } keys[] = {
 	[NSX_WINDOWS_DEVICE]    = { 0, { { NULL, NSX_CELL_INT } } },
 	[NSX_WINDOWS_MODULE]    = { 2, { { "module", NSX_CELL_STRING }, { "next", NSX_CELL_STRING } } },
-	[NSX_WINDOWS_EXECUTION] = { 2, { { "module", NSX_CELL_STRING }, { "execution", NSX_CELL_INT } } },
-	[NSX_WINDOWS_STEP]      = { 2, { { "step", NSX_CELL_INT }, { "start", NSX_CELL_TIME } } },
+	[NSX_WINDOWS_EXECUTION] = { 2, { { "module", NSX_CELL_STRING }, { "execution", NSX_CELL_ID } } },
+	[NSX_WINDOWS_STEP]      = { 2, { { "step", NSX_CELL_ID }, { "start", NSX_CELL_TIME } } },
 	[NSX_WINDOWS_RANGE]     = { 2, { { "name", NSX_CELL_STRING }, { "start", NSX_CELL_TIME } } },
 	[NSX_WINDOWS_EVERY]     = { 1, { { "start", NSX_CELL_TIME } } },
 	[NSX_WINDOWS_GIVEN]     = { 0, { { NULL, NSX_CELL_INT } } },
@@ -374,7 +374,7 @@ nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n
 	struct nsx_table *t;
 
 	assert(k <= MOST_KEYS && n <= MOST_COLS);
-	cols[0] = (struct nsx_table_col){ "device", NSX_CELL_INT };
+	cols[0] = (struct nsx_table_col){ "device", NSX_CELL_ID };
 	cols[1] = (struct nsx_table_col){ "class", NSX_CELL_STRING };
 	memcpy(cols + 1 + f->classed, keys[f->options->by].cols, (size_t)keys[f->options->by].n * sizeof *cols);
 	memcpy(cols + k, rest, (size_t)n * sizeof *cols);

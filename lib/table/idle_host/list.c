@@ -59,8 +59,9 @@ nsx_host_list_add(struct nsx_host_list *l, const struct nsx_doing_piece *p, uint
 	if (o->gap.gap != p->gap) {
 		if (!end_gap(l, o))
 			return false;
-		o->gap = (struct nsx_host_gap){ .start = p->start, .gap = p->gap, .device = p->device, .thread = p->thread,
-		                                .cause = p->cause };
+		o->gap = (struct nsx_host_gap){
+			.start = p->start, .gap = p->gap, .device = p->device, .thread = p->thread, .cause = p->cause
+		};
 	}
 	o->gap.ns += p->end - p->start;
 	while (i < o->parts.n && !(o->parts.p[i].state == p->state && o->parts.p[i].what == p->what &&
@@ -75,9 +76,11 @@ nsx_host_list_add(struct nsx_host_list *l, const struct nsx_doing_piece *p, uint
 enum { DEVICE, START, NS, CAUSE, STATE, WHAT, LINE, PART, TID, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
-	[DEVICE] = { "device", NSX_CELL_INT }, [START] = { "start", NSX_CELL_TIME }, [NS] = { "ns", NSX_CELL_NS },
-	[CAUSE] = { "cause", NSX_CELL_STRING }, [STATE] = { "state", NSX_CELL_STRING }, [WHAT] = { "what", NSX_CELL_STRING },
-	[LINE] = { "line", NSX_CELL_STRING }, [PART] = { "part", NSX_CELL_NS }, [TID] = { "tid", NSX_CELL_INT }
+	[DEVICE] = { "device", NSX_CELL_ID },   [START] = { "start", NSX_CELL_TIME },
+	[NS] = { "ns", NSX_CELL_NS },           [CAUSE] = { "cause", NSX_CELL_STRING },
+	[STATE] = { "state", NSX_CELL_STRING }, [WHAT] = { "what", NSX_CELL_STRING },
+	[LINE] = { "line", NSX_CELL_STRING },   [PART] = { "part", NSX_CELL_NS },
+	[TID] = { "tid", NSX_CELL_INT }
 };
 
 struct nsx_table *

@@ -16,12 +16,20 @@ struct row {
 	int64_t    gap, in_gap;                        /* the latest gap, and the time in it */
 };
 
-static const char *cause_name(const void *row) { return nsx_cause_name((enum nsx_cause)((const struct row *)row)->key.cause); }
-static const char *state_name(const void *row) { return nsx_doing_name((enum nsx_doing_state)((const struct row *)row)->key.state); }
+static const char *
+cause_name(const void *row)
+{
+	return nsx_cause_name((enum nsx_cause)((const struct row *)row)->key.cause);
+}
+static const char *
+state_name(const void *row)
+{
+	return nsx_doing_name((enum nsx_doing_state)((const struct row *)row)->key.state);
+}
 
 #define AT(member) offsetof(struct row, member), 0, NULL
 #define STATE_COLS \
-	{ "device",  NSX_CELL_INT,    NSX_SUM_INT,   AT(key.device) }, \
+	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) }, \
 	{ "cause",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, cause_name }, \
 	{ "state",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, state_name }, \
 	{ "what",    NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.what) }
@@ -40,15 +48,17 @@ static const struct nsx_sum_col line_cols[] = {
 	{ "samples", NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
 };
 static const struct nsx_sum_col function_cols[] = {
-	{ "device",   NSX_CELL_INT,    NSX_SUM_INT,   AT(key.device) },
+	{ "device",   NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) },
 	{ "state",    NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, state_name },
 	{ "function", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.what) },
 	{ "ns",       NSX_CELL_NS,     NSX_SUM_INT,   AT(ns) },
 	{ "share",    NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct row, ns), offsetof(struct row, whole), NULL },
 	{ "samples",  NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
 };
-#define DEF(cols, order, rank) { sizeof(struct row), sizeof(struct key), cols, sizeof cols / sizeof *cols, order, rank, \
-                                 "ns", 0 }
+#define DEF(cols, order, rank)                                                                                         \
+	{                                                                                                              \
+		sizeof(struct row), sizeof(struct key), cols, sizeof cols / sizeof *cols, order, rank, "ns", 0         \
+	}
 static const struct nsx_sum_def defs[] = {
 	[NSX_IDLE_HOST_STATES] = DEF(state_cols, "-ns device cause state what", "ns state what cause share off"),
 	[NSX_IDLE_HOST_LINES] = DEF(line_cols, "-ns device cause state what line", "ns line what state samples share"),
@@ -118,7 +128,8 @@ static int
 add_row(struct host *h, const struct nsx_doing_piece *p)
 {
 	struct key key = { h->doing.cat.devices.p[p->device].number, p->cause, p->state,
-	                   nsx_intern(&h->texts, nsx_doing_text(&h->doing, p->what)), h->options->rows == NSX_IDLE_HOST_LINES ? line_of(h, p) : 0 };
+			   nsx_intern(&h->texts, nsx_doing_text(&h->doing, p->what)),
+			   h->options->rows == NSX_IDLE_HOST_LINES ? line_of(h, p) : 0 };
 	uint32_t at = key.what == NSX_NONE || key.line == NSX_NONE ? NSX_NONE : nsx_sums_number(&h->sums, &key);
 	struct row *row;
 
@@ -204,10 +215,12 @@ add_note(const struct host *h, struct nsx_table *t)
 	for (int s = 0; s < NSX_DOING_STATES; s++)
 		all += h->ns[s];
 	if (all && (h->ns[NSX_DOING_GIL] || h->ns[NSX_DOING_OFF]))
-		nsx_table_note(t, "%.1f %% of the time in which the host had not launched is waiting for the GIL, %.1f %% because of "
-		               "Python sampling itself; %.1f %% is off the CPU outside any traced call",
-		               100. * (double)h->ns[NSX_DOING_GIL] / (double)all, 100. * (double)h->profiler / (double)all,
-		               100. * (double)h->ns[NSX_DOING_OFF] / (double)all);
+		nsx_table_note(
+		    t,
+		    "%.1f %% of the time in which the host had not launched is waiting for the GIL, %.1f %% because of "
+		    "Python sampling itself; %.1f %% is off the CPU outside any traced call",
+		    100. * (double)h->ns[NSX_DOING_GIL] / (double)all, 100. * (double)h->profiler / (double)all,
+		    100. * (double)h->ns[NSX_DOING_OFF] / (double)all);
 }
 
 static void
@@ -216,8 +229,9 @@ report(const struct host *h, struct nsx_diags *diags)
 	if (!h->doing.marked)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no idle time: the stream has no operations");
 	else if (!h->doing.host)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "nothing is known of what host threads did beside CUDA: record with "
-		             "nsysx-record --cpu, and extract with --cpu or -a");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			     "nothing is known of what host threads did beside CUDA: record with "
+			     "nsysx-record --cpu, and extract with --cpu or -a");
 }
 
 int

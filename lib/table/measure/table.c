@@ -10,18 +10,18 @@ enum { S_ID, S_NAME, S_DEVICE, S_MEASURE, S_COUNT, S_MEAN, S_STD, S_MIN, S_MEDIA
 enum { L_ID, L_NAME, L_EXECUTION, L_DEVICE, L_TYPE, L_KERNEL, L_START, L_DUR, L_NCOLS };
 
 static const struct nsx_table_col execution_cols[X_NCOLS] = {
-	[X_ID]        = { "id", NSX_CELL_INT },
+	[X_ID]        = { "id", NSX_CELL_ID },
 	[X_NAME]      = { "name", NSX_CELL_STRING },
-	[X_EXECUTION] = { "execution", NSX_CELL_INT },
-	[X_DEVICE]    = { "device", NSX_CELL_INT },
+	[X_EXECUTION] = { "execution", NSX_CELL_ID },
+	[X_DEVICE]    = { "device", NSX_CELL_ID },
 	[X_KERNELS]   = { "kernels", NSX_CELL_NS },
 	[X_EVENTS]    = { "events", NSX_CELL_NS },
 	[X_OPS]       = { "ops", NSX_CELL_INT },
 };
 static const struct nsx_table_col stats_cols[S_NCOLS] = {
-	[S_ID]      = { "id", NSX_CELL_INT },
+	[S_ID]      = { "id", NSX_CELL_ID },
 	[S_NAME]    = { "name", NSX_CELL_STRING },
-	[S_DEVICE]  = { "device", NSX_CELL_INT },
+	[S_DEVICE]  = { "device", NSX_CELL_ID },
 	[S_MEASURE] = { "measure", NSX_CELL_STRING },
 	[S_COUNT]   = { "count", NSX_CELL_INT },
 	[S_MEAN]    = { "mean", NSX_CELL_MEAN_NS },
@@ -32,10 +32,10 @@ static const struct nsx_table_col stats_cols[S_NCOLS] = {
 	[S_P99]     = { "p99", NSX_CELL_NS },
 };
 static const struct nsx_table_col list_cols[L_NCOLS] = {
-	[L_ID]        = { "id", NSX_CELL_INT },
+	[L_ID]        = { "id", NSX_CELL_ID },
 	[L_NAME]      = { "name", NSX_CELL_STRING },
-	[L_EXECUTION] = { "execution", NSX_CELL_INT },
-	[L_DEVICE]    = { "device", NSX_CELL_INT },
+	[L_EXECUTION] = { "execution", NSX_CELL_ID },
+	[L_DEVICE]    = { "device", NSX_CELL_ID },
 	[L_TYPE]      = { "type", NSX_CELL_STRING },
 	[L_KERNEL]    = { "kernel", NSX_CELL_STRING },
 	[L_START]     = { "start", NSX_CELL_TIME },

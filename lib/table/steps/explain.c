@@ -324,9 +324,9 @@ static struct nsx_table *
 make_table(struct explain *e)
 {
 	static const struct nsx_table_col cols[C_NCOLS] = {
-		[C_CLASS] = { "class", NSX_CELL_STRING }, [C_DEVICE] = { "device", NSX_CELL_INT },
-		[C_BASE_STEP] = { "base_step", NSX_CELL_INT },
-		[C_STEP] = { "step", NSX_CELL_INT }, [C_KIND] = { "kind", NSX_CELL_STRING },
+		[C_CLASS] = { "class", NSX_CELL_STRING }, [C_DEVICE] = { "device", NSX_CELL_ID },
+		[C_BASE_STEP] = { "base_step", NSX_CELL_ID },
+		[C_STEP] = { "step", NSX_CELL_ID }, [C_KIND] = { "kind", NSX_CELL_STRING },
 		[C_NAME] = { "name", NSX_CELL_STRING },
 		[C_BASE] = { "base", NSX_CELL_NS }, [C_NEW] = { "new", NSX_CELL_NS }, [C_DELTA] = { "delta",
 			NSX_CELL_NS }

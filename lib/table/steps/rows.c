@@ -35,7 +35,7 @@ value(const struct nsx_step_of *o, enum measure m)
 	{ what "_p99", NSX_CELL_NS }, { what "_max", NSX_CELL_NS }
 
 static const struct nsx_table_col class_cols[KEYS + NMEASURES * STATISTICS] = {
-	{ "class", NSX_CELL_STRING }, { "device", NSX_CELL_INT }, { "count", NSX_CELL_INT },
+	{ "class", NSX_CELL_STRING }, { "device", NSX_CELL_ID }, { "count", NSX_CELL_INT },
 	FIVE("period"), FIVE("span"), FIVE("busy"), FIVE("compute"), FIVE("exposed"), FIVE("copy"), FIVE("idle"),
 	    FIVE("between")
 };
@@ -98,9 +98,9 @@ enum { E_CLASS, E_DEVICE, E_STEP, E_RANGE, E_HOST_START, E_HOST_DUR, E_START, E_
 
 static const struct nsx_table_col each_cols[E_NCOLS] = {
 	[E_CLASS]      = { "class", NSX_CELL_STRING },
-	[E_DEVICE]     = { "device", NSX_CELL_INT },
-	[E_STEP]       = { "step", NSX_CELL_INT },
-	[E_RANGE]      = { "range", NSX_CELL_INT },
+	[E_DEVICE]     = { "device", NSX_CELL_ID },
+	[E_STEP]       = { "step", NSX_CELL_ID },
+	[E_RANGE]      = { "range", NSX_CELL_ID },
 	[E_HOST_START] = { "host_start", NSX_CELL_TIME },
 	[E_HOST_DUR]   = { "host_dur", NSX_CELL_NS },
 	[E_START]      = { "start", NSX_CELL_TIME },

@@ -12,7 +12,7 @@ enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, CO
        IDLE_SHARE, WINDOW, COPY, COPY_HIDDEN, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
-	[DEVICE]          = { "device", NSX_CELL_INT },
+	[DEVICE]          = { "device", NSX_CELL_ID },
 	[PROFILE]         = { "profile", NSX_CELL_STRING },
 	[EXECS]           = { "execs", NSX_CELL_INT },
 	[SPAN]            = { "span", NSX_CELL_NS },

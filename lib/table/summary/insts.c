@@ -17,7 +17,7 @@ enum { T_ID, T_PROGRAM, T_NAME, T_OPCODE, T_COMM, T_COUNT, T_TOTAL, T_MEAN, T_ST
        T_EXPOSED, T_NCOLS };
 
 static const struct nsx_table_col thunk_cols[T_NCOLS] = {
-	[T_ID]      = { "id", NSX_CELL_INT },
+	[T_ID]      = { "id", NSX_CELL_ID },
 	[T_PROGRAM] = { "program", NSX_CELL_STRING },
 	[T_NAME]    = { "name", NSX_CELL_STRING },
 	[T_OPCODE]  = { "opcode", NSX_CELL_STRING },

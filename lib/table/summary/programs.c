@@ -17,7 +17,7 @@ enum { ID, NAME, KEY, EXECS, THUNKS_MEAN, THUNKS_STD, TOTAL, MEAN, STD, SHARE, W
        SPREAD_MEAN, SPREAD_STD, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
-	[ID]           = { "id", NSX_CELL_INT },
+	[ID]           = { "id", NSX_CELL_ID },
 	[NAME]         = { "name", NSX_CELL_STRING },
 	[KEY]          = { "key", NSX_CELL_STRING },
 	[EXECS]        = { "execs", NSX_CELL_INT },

@@ -1,0 +1,177 @@
+/* sums.c -- tables by definition, compared with the description in lib/table/sums.h. */
+#include "table/sums.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "stream/kinds.h"
+#include "tap.h"
+
+struct row {
+	int64_t  device;                 /* the key */
+	int64_t  count, times;
+	nsx_u128 sum;
+	double   real;
+	struct nsx_str str;
+	uint32_t text;
+};
+
+static const char *
+size_of(const void *row)
+{
+	return ((const struct row *)row)->count > 2 ? "many" : "";
+}
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+#define BY(member, of) offsetof(struct row, member), offsetof(struct row, of), NULL
+static const struct nsx_sum_col cols[] = {
+	{ "device", NSX_CELL_INT,     NSX_SUM_INT,   AT(device) },
+	{ "count",  NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
+	{ "sum",    NSX_CELL_NS,      NSX_SUM_TOTAL, AT(sum) },
+	{ "if",     NSX_CELL_NS,      NSX_SUM_TOTAL, BY(sum, times) },
+	{ "mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY(sum, count) },
+	{ "ratio",  NSX_CELL_SHARE,   NSX_SUM_RATIO, BY(count, times) },
+	{ "said",   NSX_CELL_STRING,  NSX_SUM_SAID,  0, 0, size_of },
+	{ "str",    NSX_CELL_STRING,  NSX_SUM_STR,   AT(str) },
+	{ "text",   NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(text) },
+	{ "real",   NSX_CELL_DOUBLE,  NSX_SUM_REAL,  AT(real) },
+};
+#define ROWS .size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols
+
+static struct nsx_str
+text_of(const void *texts, uint32_t id)
+{
+	return nsx_str_c(((const char *const *)texts)[id]);
+}
+static const char *const texts[] = { "zero", "one" };
+
+/* The table as TSV, which ends it; "" if there is none. */
+static const char *
+tsv(struct nsx_table *t)
+{
+	static char text[4096];
+	struct nsx_buf b = { 0 };
+
+	if (t)
+		nsx_table_tsv(t, &b);
+	snprintf(text, sizeof text, "%.*s", (int)b.len, b.len ? b.ptr : "");
+	nsx_buf_free(&b);
+	nsx_table_free(t);
+	return text;
+}
+
+static void
+add(struct nsx_sums *s, int64_t device, int64_t count, nsx_u128 sum)
+{
+	struct row *r = nsx_sums_row(s, &device);
+
+	r->count += count;
+	r->sum += sum;
+	r->real = NAN;
+}
+
+static void
+test_cells(void)
+{
+	static const struct nsx_sum_def def = { ROWS, .order = "device" };
+	struct nsx_sums s = { .def = &def, .text = text_of, .state = texts };
+	struct nsx_err err = { "" };
+
+	add(&s, 7, 1, 10);
+	add(&s, NSX_ABSENT, 3, 9);
+	add(&s, 7, 3, 20);
+	is_int((int64_t)nsx_sums_count(&s), 2, "a key is a row");
+	struct row *r = nsx_sums_row(&s, &(int64_t){ 7 });
+	r->times = 2;
+	r->real = 0.5;
+	r->str = NSX_STR("here");
+	r->text = 1;
+	is_str(tsv(nsx_sums_table(&s, &err)), "device\tcount\tsum\tif\tmean\tratio\tsaid\tstr\ttext\treal\n"
+	       "\t3\t9\t\t3\t\tmany\t\tzero\t\n7\t4\t30\t30\t7.5\t2\tmany\there\tone\t0.5\n",
+	       "a cell for each way to show a member; none where it is absent");
+	nsx_sums_free(&s);
+}
+
+static void
+test_find(void)
+{
+	static const struct nsx_sum_def def = { ROWS }, wide = { .size = 40, .key = 24 };
+	struct nsx_sums s = { .def = &def }, w = { .def = &wide };
+	int64_t key[3] = { 1, 2, 3 };
+
+	add(&s, 5, 1, 1);
+	add(&s, 6, 1, 1);
+	is_int(nsx_sums_find(&s, &(int64_t){ 6 }), 1, "a row is found by a short key");
+	is_int(nsx_sums_find(&s, &(int64_t){ 8 }), NSX_NONE, "... and not made");
+	is_int((int64_t)nsx_sums_count(&s), 2, "... nor counted");
+	nsx_sums_row(&w, key);
+	key[2] = 4;
+	is_int(nsx_sums_number(&w, key), 1, "long keys differ in their last bytes");
+	is_int(nsx_sums_find(&w, key), 1, "... and are found");
+	key[2] = 5;
+	is_int(nsx_sums_find(&w, key), NSX_NONE, "... or not");
+	nsx_sums_free(&s);
+	nsx_sums_free(&w);
+}
+
+static void
+test_order(void)
+{
+	static const struct nsx_sum_def def = { ROWS, .shown = "real device", .order = "-real device" };
+	static const double reals[] = { 1, NAN, 3, -1, 3, NAN };
+	struct nsx_sums s = { .def = &def };
+	struct nsx_err err = { "" };
+
+	for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+		struct row *r = nsx_sums_add(&s);
+
+		r->device = 9 - (int64_t)i;
+		r->real = reals[i];
+	}
+	is_str(tsv(nsx_sums_table(&s, &err)), "real\tdevice\n3\t5\n3\t7\n1\t9\n-1\t6\n\t4\n\t8\n",
+	       "a list by its order, columns by name, no number below all");
+	nsx_sums_free(&s);
+}
+
+static void
+test_steps(void)
+{
+	static const struct nsx_sum_def def = { ROWS, .shown = "count device" };
+	const struct nsx_table_col more[] = { { "more", NSX_CELL_INT } };
+	struct nsx_sums s = { .def = &def, .more = more, .nmore = 1 };
+	struct nsx_err err = { "" };
+	struct nsx_table *t = nsx_sums_begin(&s, &err);
+
+	nsx_sums_put(&s, t, &(struct row){ .device = 2, .count = 1 }, &err);
+	nsx_table_int(t, s.cells, 5);
+	nsx_sums_put(&s, t, &(struct row){ .device = 1, .count = 1 }, &err);
+	is_str(tsv(t), "count\tdevice\tmore\n1\t2\t5\n1\t1\t\n", "rows as they come, and columns of the caller");
+	nsx_sums_free(&s);
+}
+
+static void
+test_overflow(void)
+{
+	static const struct nsx_sum_def def = { ROWS, .shown = "device sum" };
+	struct nsx_sums s = { .def = &def };
+	struct nsx_err err = { "" };
+
+	add(&s, 1, 1, INT64_MAX);
+	is_str(tsv(nsx_sums_table(&s, &err)), "device\tsum\n1\t9223372036854775807\n", "a sum of 2^63 - 1 is exact");
+	add(&s, 1, 1, 1);
+	is_str(tsv(nsx_sums_table(&s, &err)), "", "a sum of 2^63 is refused");
+	is_str(err.msg, "the sum of times exceeds 64 bits", "... with the reason");
+	nsx_sums_free(&s);
+}
+
+int
+main(void)
+{
+	test_cells();
+	test_find();
+	test_order();
+	test_steps();
+	test_overflow();
+	return done();
+}
