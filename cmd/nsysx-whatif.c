@@ -2,11 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pattern.h"
 #include "table/whatif.h"
 #include "tool.h"
 
-static const char *step, *module, *critical;
+static const char *critical;
 static bool each, slack;
 static NSX_VEC(const char *) changes;
 
@@ -18,23 +17,20 @@ add_change(const char *arg, int operands)
 }
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_STR(0, "step", &step, "REGEX", "NVTX ranges whose DOMAIN:NAME matches are the steps"),
-	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
+	NSX_TOOL_STEPS,
 	NSX_OPT_CALL(0, "what", add_change, "CHANGE", "forecast this change; may be repeated [the usual ones]"),
 	NSX_OPT_MAYBE(0, "critical", &critical, "BY",
 	              "print the critical path instead, by part, device, op or edge [part]"),
 	NSX_OPT_FLAG(0, "slack", &slack, "print how much longer operations could take instead"),
 	NSX_OPT_FLAG(0, "each", &each, "with --critical each edge, with --slack each operation"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_FILE,
+	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-whatif",
 	"[--step REGEX | --module NAME] [--what CHANGE ... | --critical[=BY] | --slack] [--each] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Forecast how long a step would be if something changed.", opts };
 
 static enum nsx_whatif_form
@@ -56,33 +52,28 @@ form(void)
 	return NSX_WHATIF_PART;
 }
 
+static int
+make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
+{
+	t->empty = "no step has a period: name steps with --step or --module";
+	return nsx_whatif(t->in, options, table, diags, &t->diags, &t->err);
+}
+
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_whatif_options o = { .steps = { .step = step, .module = module, .require = nsx_tool_input.require },
+	struct nsx_whatif_options o = { .steps = { .step = nsx_tool_steps.step, .module = nsx_tool_steps.module,
+	                                           .require = nsx_tool_input.require },
 	                                .form = form(), .changes = changes.p, .nchanges = changes.n };
-	struct nsx_table *table = NULL;
-	struct nsx_tool t;
-	const char *why = step ? nsx_pattern_check(step) : NULL;
-	int64_t ndiags = 0;
+	int rc;
 
-	if (step && module)
-		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	if (why)
-		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 	if ((critical != NULL) + slack + (changes.n > 0) > 1)
 		nsx_cli_misuse(&cli, "--what, --critical and --slack exclude each other");
 	if (each && !critical && !slack)
 		nsx_cli_misuse(&cli, "--each goes with --critical or --slack");
-	nsx_tool_table_form(&cli);
-	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
-	t.empty = "no steps: name them with --step or --module";
-	int rc = nsx_whatif(t.in, &o, &table, &ndiags, &t.diags, &t.err);
-	if (rc == NSX_OK)
-		rc = nsx_tool_write_table(&t, table, ndiags);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(table);
+	nsx_tool_check_steps(&cli, o.steps.step, o.steps.module);
+	rc = nsx_tool_print(&cli, nops, argv, NSX_READ_ORDERED, make, &o);
 	free(changes.p);
 	return rc;
 }

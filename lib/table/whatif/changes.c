@@ -48,8 +48,8 @@ wi_change_parse(const char *text, struct wi_change *c)
 		return "it needs a name: faster:ERE=K, bandwidth:KIND=GBPS";
 	}
 	if (words[i].zero)
-		return text[word] == '=' && strcmp(text + word, "=0") == 0 ? NULL : "only 0 is possible: sync=0, gaps=0, "
-		       "profiler=0";
+		return text[word] == '=' && strcmp(text + word, "=0") == 0 ? NULL
+		       : "only 0 is possible: sync=0, gaps=0, profiler=0";
 	if (!words[i].has_k)
 		return text[word] ? "it takes no number" : NULL;
 	if (!equals)
@@ -110,7 +110,8 @@ faster(const struct wi_graph *g, const struct wi_change *c, const int64_t *base,
 	unsigned char *matches = calloc(g->names.n + 1, 1);
 	struct nsx_buf text = { 0 };
 	regex_t re;
-	int rc = pattern && matches ? nsx_pattern_compile(pattern, REG_NOSUB, &re, g->err) : nsx_err_nomem(g->err, NULL);
+	int rc = pattern && matches ? nsx_pattern_compile(pattern, REG_NOSUB, &re, g->err)
+	         : nsx_err_nomem(g->err, NULL);
 
 	for (size_t i = 0; i < g->ops.n && rc == NSX_OK; i++) {
 		const struct wi_op *o = &g->ops.p[i];
@@ -229,7 +230,8 @@ no_profiler(const struct wi_graph *g, int64_t *lags)
 
 			if (k == g->first[e + 1] || (g->edges.p[k].class != WI_GAP && g->edges.p[k].class != WI_CALL))
 				continue;
-			ns = profiled(g->overheads.p, g->overheads.n, c->thread, g->times[g->edges.p[k].from], g->times[e]);
+			ns = profiled(g->overheads.p, g->overheads.n, c->thread, g->times[g->edges.p[k].from],
+			              g->times[e]);
 			lags[k] = lags[k] > ns ? lags[k] - ns : lags[k] < 0 ? lags[k] : 0;
 		}
 	}
@@ -244,7 +246,8 @@ step_of(const struct wi_graph *g, const struct wi_op *o)
 	for (size_t i = 0; i < g->steps.n; i++) {
 		const struct wi_step *s = &g->steps.p[i];
 
-		if (s->device == o->device && o->start >= g->ops.p[s->first].start && o->start < g->ops.p[s->next].start)
+		if (s->device == o->device && o->start >= g->ops.p[s->first].start
+		    && o->start < g->ops.p[s->next].start)
 			return s->number;
 	}
 	return NSX_ABSENT;

@@ -97,8 +97,9 @@ share(const struct wi_contention *c, size_t op, const int64_t *times)
 	int64_t start = times[wi_start(op)], end = times[wi_end(op)];
 	uint32_t device = c->g->ops.p[op].device;
 
-	return end > start ? (double)(time_before(c, device, end) - time_before(c, device, start)) / (double)(end - start)
-	       : 0;
+	if (end <= start)
+		return 0;
+	return (double)(time_before(c, device, end) - time_before(c, device, start)) / (double)(end - start);
 }
 
 static bool

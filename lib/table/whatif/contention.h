@@ -6,8 +6,8 @@
 
 struct wi_contention {
 	const struct wi_graph *g;
-	double    k;                 /* a kernel that is beside transfers all the time takes 1 + k times as long; 0: none
-	                              * was found */
+	double    k;                 /* a kernel that is always beside transfers takes 1 + k times as long; 0: that
+	                              * was not found */
 	double   *shares;            /* of each operation: the part of it beside transfers, as measured */
 	struct transfer *transfers;  /* by device and start */
 	size_t    ntransfers, ndevices, *first;   /* first: of ndevices + 1, in transfers */

@@ -121,7 +121,8 @@ by_op(const struct wi_graph *g, const wi_path *path)
 
 	for (size_t i = 0; i < path->n && good; i++) {
 		const struct wi_hop *h = &path->p[i];
-		const struct wi_op *o = h->edge != NSX_NONE && wi_is_op(g, h->event) ? &g->ops.p[wi_op_of(h->event)] : NULL;
+		const struct wi_op *o = h->edge != NSX_NONE && wi_is_op(g, h->event) ? &g->ops.p[wi_op_of(h->event)]
+		                        : NULL;
 		struct op_row *r;
 
 		all += h->ns;

@@ -159,9 +159,9 @@ say_doubts(const struct forecast *f, bool refuse)
 	double off = f->period > 0 ? fabs(f->model / f->period - 1) : 0;
 
 	if (refuse)
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no forecasts: %.1f %% of the critical path is not explained, "
-			"and with constant latencies the period is off by %.1f %%; extract with --ops --calls, and let "
-			"nsysx-warmup remove what is not steady", 100 * f->unexplained, 100 * off);
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no forecasts: %.1f %% of the critical path is not "
+			"explained, and with constant latencies the period is off by %.1f %%; extract with --ops "
+			"--calls, and let nsysx-warmup remove what is not steady", 100 * f->unexplained, 100 * off);
 	else if (f->unexplained > doubtful || off > doubtful_model)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%.1f %% of the critical path is not explained, and with "
 			"constant latencies the period is off by %.1f %%: gains are lower bounds",

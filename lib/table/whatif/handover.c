@@ -65,7 +65,8 @@ list_calls(struct search *s)
 		s->first[t] = s->first[t + 1];
 	s->first[n] = (uint32_t)g->calls.n;
 	for (size_t t = 0; t < n; t++)
-		keys[t] = (struct nsx_sort_key){ { s->process[t], (int64_t)s->first[t] - s->first[t + 1], 0 }, (uint32_t)t };
+		keys[t] = (struct nsx_sort_key){ { s->process[t], (int64_t)s->first[t] - s->first[t + 1], 0 },
+		                                 (uint32_t)t };
 	nsx_sort_keys(keys, n);
 	for (size_t i = 0; i < n; i++) {
 		s->threads[i] = keys[i].i;

@@ -7,9 +7,9 @@
 #include "table/whatif/graph.h"
 
 enum {
-	IDLE_BEFORE = 2000,      /* ns between the end of what was before and the launch of an operation that met an idle
+	IDLE_BEFORE = 2000,      /* ns from the end of what was before to the launch of an operation that met an idle
 	                          * stream */
-	RETURNED_BEFORE = 20000, /* ns between the return of its launch and the start of one that was launched in time */
+	RETURNED_BEFORE = 20000, /* ns from the return of its launch to the start of one that was launched in time */
 	LAUNCH = 4200, STREAM = 900   /* ns: of jobs of which nothing could be measured */
 };
 
@@ -52,11 +52,13 @@ wi_learn(struct wi_graph *g)
 
 		if (o->npreds)
 			continue;
-		if (call && !o->nafter && o->start >= call->start && (before == NSX_ABSENT || before <= call->start - IDLE_BEFORE))
+		if (call && !o->nafter && o->start >= call->start
+		    && (before == NSX_ABSENT || before <= call->start - IDLE_BEFORE))
 			good &= nsx_vec_push(&launch, o->start - call->start);
 		if (call && before != NSX_ABSENT && o->start >= before && call->end <= o->start - RETURNED_BEFORE)
 			good &= nsx_vec_push(&stream, o->start - before);
-		if (end != INT64_MIN && end <= o->start && (before == NSX_ABSENT || end > before) && o->start - end < WI_LONG)
+		if (end != INT64_MIN && end <= o->start && (before == NSX_ABSENT || end > before)
+		    && o->start - end < WI_LONG)
 			good &= nsx_vec_push(&wait, o->start - end);
 	}
 	g->latency[WI_LAUNCH] = low_of(&launch, LAUNCH);

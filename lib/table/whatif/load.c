@@ -87,8 +87,8 @@ pair_inst(struct wi_graph *g, const struct nsx_rec *op, struct wi_op *o, size_t 
 	uint32_t inst = nsx_cat_inst(&g->pairing.comm.cat, op), *count;
 	int64_t execution = nsx_int(op, NSX_OP_execution, -1);
 
-	count = inst == NSX_NONE ? NULL : nsx_map_at(&g->occurrences, (struct nsx_key){ (uint64_t)o->device << 32 | inst,
-	                                             (uint64_t)execution });
+	count = inst == NSX_NONE ? NULL
+	        : nsx_map_at(&g->occurrences, (struct nsx_key){ (uint64_t)o->device << 32 | inst, (uint64_t)execution });
 	if (!count)
 		return nsx_err_nomem(g->err, NULL);
 	*count = *count == NSX_NONE ? 0 : *count + 1;

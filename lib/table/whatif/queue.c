@@ -63,7 +63,8 @@ set_usual(const struct wi_graph *g, bool launches, wi_usuals *u)
 	for (size_t i = 0, k; i < n && good; i = k) {
 		for (k = i; k < n && keys[k].k[0] == keys[i].k[0];)
 			k++;
-		good = nsx_vec_push(u, ((struct wi_usual){ (uint32_t)keys[i].k[0], k - i, keys[i + (k - i) / 2].k[1] }));
+		good = nsx_vec_push(u, ((struct wi_usual){ (uint32_t)keys[i].k[0], k - i,
+		                                           keys[i + (k - i) / 2].k[1] }));
 	}
 	free(keys);
 	return good;

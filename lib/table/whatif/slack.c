@@ -95,11 +95,11 @@ by_step(const struct wi_graph *g, const int64_t *late)
 		int64_t key[2] = { g->pairing.comm.cat.devices.p[s->device].number, s->number }, begin
 			= g->ops.p[s->first].start, end = g->ops.p[s->next].start;
 		struct row *r = nsx_sums_row(&sums, key);
+		size_t i = nsx_sort_first(g->ops.p, g->ops.n, sizeof *g->ops.p, offsetof(struct wi_op, start), begin);
 
 		good = r != NULL;
 		slacks.n = 0;
-		for (size_t i = nsx_sort_first(g->ops.p, g->ops.n, sizeof *g->ops.p, offsetof(struct wi_op, start), begin);
-		     i < g->ops.n && g->ops.p[i].start < end && good; i++)
+		for (; i < g->ops.n && g->ops.p[i].start < end && good; i++)
 			if (g->ops.p[i].device == s->device && late[wi_end(i)] != NEVER)
 				good = nsx_vec_push(&slacks, late[wi_end(i)] - g->ops.p[i].end);
 		if (!good || !slacks.n)
