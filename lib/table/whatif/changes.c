@@ -25,7 +25,7 @@ static const struct { const char *name; enum wi_what what; bool has_name, must_n
 /* ---- the text of a change */
 
 const char *
-wi_change_parse(const char *text, struct wi_change *c)
+nsx_wi_change_parse(const char *text, struct wi_change *c)
 {
 	size_t word = strcspn(text, ":="), len = strlen(text), n = sizeof words / sizeof *words, i = 0;
 	const char *equals = strrchr(text, '='), *why;
@@ -71,7 +71,7 @@ nsx_whatif_check(const char *text)
 {
 	struct wi_change c;
 
-	return wi_change_parse(text, &c);
+	return nsx_wi_change_parse(text, &c);
 }
 
 /* ---- lags */
@@ -94,7 +94,7 @@ shrink_op(const struct wi_graph *g, size_t op, double k, const int64_t *base, in
 }
 
 void
-wi_change_name(const struct wi_graph *g, uint32_t name, double k, const int64_t *base, int64_t *lags)
+nsx_wi_change_name(const struct wi_graph *g, uint32_t name, double k, const int64_t *base, int64_t *lags)
 {
 	memcpy(lags, base, g->edges.n * sizeof *lags);
 	for (size_t i = 0; i < g->ops.n; i++)
@@ -308,7 +308,7 @@ even(const struct wi_graph *g, int64_t *lags)
 }
 
 int
-wi_change_lags(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags, bool *named)
+nsx_wi_change_lags(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags, bool *named)
 {
 	memcpy(lags, base, g->edges.n * sizeof *lags);
 	*named = true;

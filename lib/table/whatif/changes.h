@@ -19,14 +19,14 @@ struct wi_change {
 };
 
 /* Read a change. NULL, or what is wrong with it. */
-const char *wi_change_parse(const char *text, struct wi_change *c);
+const char *nsx_wi_change_parse(const char *text, struct wi_change *c);
 
 /* The lags of the graph after the change, beginning from base. *named: whether it names something in the stream. NSX_OK
  * or NSX_ERR. */
-int wi_change_lags(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags,
+int nsx_wi_change_lags(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags,
                    bool *named);
 
 /* The change faster:NAME=2 of one name: an operation of a graph takes 1/k of its time. */
-void wi_change_name(const struct wi_graph *g, uint32_t name, double k, const int64_t *base, int64_t *lags);
+void nsx_wi_change_name(const struct wi_graph *g, uint32_t name, double k, const int64_t *base, int64_t *lags);
 
 #endif

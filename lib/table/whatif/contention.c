@@ -194,7 +194,7 @@ measure(struct wi_contention *c)
 }
 
 int
-wi_contention_begin(struct wi_contention *c, const struct wi_graph *g)
+nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g)
 {
 	size_t ncomm = 0;
 
@@ -212,7 +212,7 @@ wi_contention_begin(struct wi_contention *c, const struct wi_graph *g)
 }
 
 void
-wi_contention_sweep(struct wi_contention *c, const int64_t *lags, int64_t *times)
+nsx_wi_contention_sweep(struct wi_contention *c, const int64_t *lags, int64_t *times)
 {
 	const struct wi_graph *g = c->g;
 
@@ -226,12 +226,12 @@ wi_contention_sweep(struct wi_contention *c, const int64_t *lags, int64_t *times
 				c->lags[k] = llround((double)lags[k] * (1 + c->k * share(c, i, times))
 				                     / (1 + c->k * c->shares[i]));
 		}
-		wi_sweep(g, c->lags, times);
+		nsx_wi_sweep(g, c->lags, times);
 	}
 }
 
 void
-wi_contention_free(struct wi_contention *c)
+nsx_wi_contention_free(struct wi_contention *c)
 {
 	free(c->transfers);
 	free(c->first);

@@ -15,11 +15,11 @@ struct wi_contention {
 };
 
 /* Measure it. NSX_OK or NSX_ERR; free c in both cases. */
-int wi_contention_begin(struct wi_contention *c, const struct wi_graph *g);
+int nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g);
 
-/* From the times that wi_sweep has with these lags to those that heed it. */
-void wi_contention_sweep(struct wi_contention *c, const int64_t *lags, int64_t *times);
+/* From the times that nsx_wi_sweep has with these lags to those that heed it. */
+void nsx_wi_contention_sweep(struct wi_contention *c, const int64_t *lags, int64_t *times);
 
-void wi_contention_free(struct wi_contention *c);
+void nsx_wi_contention_free(struct wi_contention *c);
 
 #endif

@@ -16,17 +16,17 @@ struct row { int64_t step, device, which; int64_t ns, period; };
 static const char *
 say_part(const void *row)
 {
-	return wi_part_names[((const struct row *)row)->which];
+	return nsx_wi_part_names[((const struct row *)row)->which];
 }
 
 #define INT(name, type, member) { name, type, NSX_SUM_INT, offsetof(struct row, member), 0, NULL }
 #define SHARE { "share", NSX_CELL_SHARE, NSX_SUM_RATIO, offsetof(struct row, ns), offsetof(struct row, period), NULL }
 static const struct nsx_sum_col part_cols[] = {
-	INT("step", NSX_CELL_INT, step), INT("device", NSX_CELL_INT, device),
+	INT("step", NSX_CELL_ID, step), INT("device", NSX_CELL_ID, device),
 	{ "part", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, say_part }, INT("ns", NSX_CELL_NS, ns), SHARE
 };
 static const struct nsx_sum_col device_cols[] = {
-	INT("step", NSX_CELL_INT, step), INT("device", NSX_CELL_INT, device), INT("on", NSX_CELL_INT, which),
+	INT("step", NSX_CELL_ID, step), INT("device", NSX_CELL_ID, device), INT("on", NSX_CELL_ID, which),
 	INT("ns", NSX_CELL_NS, ns), SHARE
 };
 #undef INT
@@ -74,7 +74,7 @@ name_text(const void *names, uint32_t id)
 #define INT(name, type, member) { name, type, NSX_SUM_INT, offsetof(struct op_row, member), 0, NULL }
 static const struct nsx_sum_col op_cols[] = {
 	{ "name", NSX_CELL_STRING, NSX_SUM_TEXT, offsetof(struct op_row, name), 0, NULL },
-	INT("device", NSX_CELL_INT, number), INT("count", NSX_CELL_INT, count), INT("ns", NSX_CELL_NS, ns),
+	INT("device", NSX_CELL_ID, number), INT("count", NSX_CELL_INT, count), INT("ns", NSX_CELL_NS, ns),
 	{ "share", NSX_CELL_SHARE, NSX_SUM_RATIO, offsetof(struct op_row, ns), offsetof(struct op_row, all), NULL },
 	INT("gain", NSX_CELL_NS, gain)
 };
@@ -87,7 +87,7 @@ static bool
 set_gains(const struct wi_graph *g, struct nsx_sums *sums)
 {
 	int64_t *lags = malloc((g->edges.n + 1) * sizeof *lags), *times = malloc((g->nevents + 1) * sizeof *times);
-	double period = wi_period(g, g->times);
+	double period = nsx_wi_period(g, g->times);
 	bool good = lags && times;
 
 	for (size_t i = 0; i < nsx_sums_count(sums) && good; i++) {
@@ -102,8 +102,8 @@ set_gains(const struct wi_graph *g, struct nsx_sums *sums)
 			if (g->ops.p[o].name == r->name && g->ops.p[o].device == r->device)
 				for (uint32_t k = g->first[wi_end(o)]; k < g->first[wi_end(o) + 1]; k++)
 					lags[k] = 0;
-		wi_sweep(g, lags, times);
-		r->gain = (int64_t)(period - wi_period(g, times) + 0.5);
+		nsx_wi_sweep(g, lags, times);
+		r->gain = (int64_t)(period - nsx_wi_period(g, times) + 0.5);
 	}
 	free(lags);
 	free(times);
@@ -151,9 +151,9 @@ by_op(const struct wi_graph *g, const wi_path *path)
 
 enum { STEP, DEVICE, START, DUR, CLASS, PART, OP, CALL, ON };
 static const struct nsx_table_col edge_cols[] = {
-	{ "step", NSX_CELL_INT }, { "device", NSX_CELL_INT }, { "start", NSX_CELL_TIME }, { "dur", NSX_CELL_NS },
-	{ "class", NSX_CELL_STRING }, { "part", NSX_CELL_STRING }, { "op", NSX_CELL_INT }, { "call", NSX_CELL_INT },
-	{ "on", NSX_CELL_INT }
+	{ "step", NSX_CELL_ID }, { "device", NSX_CELL_ID }, { "start", NSX_CELL_TIME }, { "dur", NSX_CELL_NS },
+	{ "class", NSX_CELL_STRING }, { "part", NSX_CELL_STRING }, { "op", NSX_CELL_ID }, { "call", NSX_CELL_ID },
+	{ "on", NSX_CELL_ID }
 };
 
 static void
@@ -169,8 +169,8 @@ put_edge(const struct wi_graph *g, const struct wi_hop *h, struct nsx_table *t)
 	nsx_table_int(t, START, h->start);
 	nsx_table_int(t, DUR, h->ns);
 	if (h->edge != NSX_NONE)
-		nsx_table_str(t, CLASS, nsx_str_c(wi_class_names[g->edges.p[h->edge].class]));
-	nsx_table_str(t, PART, nsx_str_c(wi_part_names[h->part]));
+		nsx_table_str(t, CLASS, nsx_str_c(nsx_wi_class_names[g->edges.p[h->edge].class]));
+	nsx_table_str(t, PART, nsx_str_c(nsx_wi_part_names[h->part]));
 	if (number != NSX_ABSENT)
 		nsx_table_int(t, op ? OP : CALL, number);
 	nsx_table_int(t, ON, device_number(g, h->on));
@@ -194,7 +194,7 @@ each_edge(const struct wi_graph *g, const wi_path *path)
 }
 
 int
-wi_critical(const struct wi_graph *g, const wi_path *path, enum nsx_whatif_form form, struct nsx_table **table)
+nsx_wi_critical(const struct wi_graph *g, const wi_path *path, enum nsx_whatif_form form, struct nsx_table **table)
 {
 	*table = form == NSX_WHATIF_OP ? by_op(g, path) : form == NSX_WHATIF_EDGES ? each_edge(g, path)
 	         : by_step(g, path, form == NSX_WHATIF_PART);

@@ -151,7 +151,7 @@ make_leave(struct wi_graph *g, size_t i)
 		slept |= g->ops.p[g->refs.p[c->waited + k]].end > c->start;
 	own = slept ? min2(own, WI_ASLEEP) : own;
 	if (c->queue != NSX_NONE)
-		own = wi_queue_work(g, c, own);
+		own = nsx_wi_queue_work(g, c, own);
 	if (!add(g, wi_enter(g, i), WI_CALL, own))
 		return false;
 	for (uint32_t k = 0; k < c->nwaited && waits(g, c); k++) {
@@ -291,11 +291,13 @@ drop_broken(struct wi_graph *g)
 }
 
 int
-wi_make_edges(struct wi_graph *g)
+nsx_wi_make_edges(struct wi_graph *g)
 {
 	bool good;
 
 	g->nevents = 2 * (g->ops.n + g->calls.n);
+	if (g->nevents > UINT32_MAX / 16)
+		return nsx_err_set(g->err, "more than %u operations and calls", UINT32_MAX / 32);
 	g->first = malloc((g->nevents + 1) * sizeof *g->first);
 	g->order = malloc((g->nevents + 1) * sizeof *g->order);
 	g->times = malloc((g->nevents + 1) * sizeof *g->times);

@@ -33,8 +33,8 @@ static const struct nsx_table_col cols[] = {
 static double
 replay(struct forecast *f)
 {
-	wi_sweep(f->g, f->lags, f->times);
-	return wi_period(f->g, f->times);
+	nsx_wi_sweep(f->g, f->lags, f->times);
+	return nsx_wi_period(f->g, f->times);
 }
 
 /* Add the row of the lags that are set, with contention where some was found. */
@@ -45,8 +45,8 @@ add_row(struct forecast *f, char *text, bool first)
 	struct row r = { text, plain, saved, saved, first };
 
 	if (f->contention.k > 0 && !first) {
-		wi_contention_sweep(&f->contention, f->lags, f->times);
-		r.predicted = wi_period(f->g, f->times);
+		nsx_wi_contention_sweep(&f->contention, f->lags, f->times);
+		r.predicted = nsx_wi_period(f->g, f->times);
 		r.low = fmin(saved, f->period - r.predicted);
 		r.high = fmax(saved, f->period - r.predicted);
 	}
@@ -60,12 +60,12 @@ static int
 add_change(struct forecast *f, const char *text)
 {
 	struct wi_change c;
-	const char *why = wi_change_parse(text, &c);
+	const char *why = nsx_wi_change_parse(text, &c);
 	bool named;
 
 	if (why)
 		return nsx_err_set(f->g->err, "%s: %s", text, why);
-	if (wi_change_lags(f->g, &c, f->g->lags.p, f->lags, &named) != NSX_OK)
+	if (nsx_wi_change_lags(f->g, &c, f->g->lags.p, f->lags, &named) != NSX_OK)
 		return NSX_ERR;
 	if (!named)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing", text);
@@ -117,7 +117,7 @@ add_names(struct forecast *f)
 		if (!g->names.n || ns[best] <= 0)
 			break;
 		ns[best] = 0;
-		wi_change_name(g, (uint32_t)best, 2, g->lags.p, f->lags);
+		nsx_wi_change_name(g, (uint32_t)best, 2, g->lags.p, f->lags);
 		rc = add_row(f, faster_text(nsx_intern_str(&g->names, (uint32_t)best)), false);
 	}
 	free(ns);
@@ -195,8 +195,8 @@ make_table(const struct forecast *f)
 }
 
 int
-wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif_options *o, struct nsx_table **table,
-            struct nsx_diags *diags)
+nsx_wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif_options *o,
+                struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct forecast f = { .g = g, .path = path, .diags = diags };
 	int rc = NSX_OK;
@@ -206,12 +206,12 @@ wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif_opt
 	if (!f.lags || !f.times)
 		rc = nsx_err_nomem(g->err, NULL);
 	if (rc == NSX_OK) {
-		f.period = wi_period(g, g->times);
-		f.unexplained = wi_unexplained(path);
-		rc = wi_contention_begin(&f.contention, g);
+		f.period = nsx_wi_period(g, g->times);
+		f.unexplained = nsx_wi_unexplained(path);
+		rc = nsx_wi_contention_begin(&f.contention, g);
 	}
 	if (rc == NSX_OK) {
-		wi_model(g, f.lags);
+		nsx_wi_model(g, f.lags);
 		rc = add_row(&f, nsx_str_dup(NSX_STR("none")), true);
 	}
 	if (rc == NSX_OK)
@@ -230,6 +230,6 @@ wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif_opt
 	free(f.rows.p);
 	free(f.lags);
 	free(f.times);
-	wi_contention_free(&f.contention);
+	nsx_wi_contention_free(&f.contention);
 	return rc;
 }

@@ -2,8 +2,8 @@
  *
  * Start and end of an operation and of a call of the host are events. Each has edges from other events; its time is
  * the largest of (time of the source + lag) over its edges, or, without edges, the time that was measured. With the
- * lags that are made from what happened (wi_lags) every event has the time that was measured, to the nanosecond; with
- * other lags the same graph gives other times (wi_sweep).
+ * lags that are made from what happened (nsx_wi_make_edges) every event has the time that was measured, to the
+ * nanosecond; with other lags the same graph gives other times (nsx_wi_sweep).
  *
  *   call A ---call---> B ---gap---> A ---call---> B        a thread of the host
  *     |                               |
@@ -134,13 +134,13 @@ wi_latency(int class)
 }
 
 /* ---- load.c: the records of a stream. NSX_OK or NSX_ERR, here and below. */
-void wi_need(struct wi_graph *g, struct nsx_reader *in);
-int wi_take(void *graph, const struct nsx_rec *rec);
+void nsx_wi_need(struct wi_graph *g, struct nsx_reader *in);
+int nsx_wi_take(void *graph, const struct nsx_rec *rec);
 /* After the last record: resolve what records refer to. */
-int wi_loaded(struct wi_graph *g);
+int nsx_wi_loaded(struct wi_graph *g);
 /* Find the operations of steps. */
-int wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s);
-void wi_free(struct wi_graph *g);
+int nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s);
+void nsx_wi_free(struct wi_graph *g);
 
 /* The latest end of what is before an operation in its stream; NSX_ABSENT: nothing. */
 static inline int64_t
@@ -151,32 +151,30 @@ wi_end_before(const struct wi_graph *g, const struct wi_op *o)
 }
 
 /* ---- items.c: launches of graphs, and which of their nodes follow which */
-int wi_find_items(struct wi_graph *g);
+int nsx_wi_find_items(struct wi_graph *g);
 
 /* ---- learn.c: latencies */
-int wi_learn(struct wi_graph *g);
+int nsx_wi_learn(struct wi_graph *g);
 
 /* ---- queue.c: the depth of the launch queue, and for which operation each launch waited */
-int wi_learn_queue(struct wi_graph *g);
+int nsx_wi_learn_queue(struct wi_graph *g);
 /* The work of a call that may have waited for room, of which `own` is not spent waiting for operations. */
-int64_t wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own);
+int64_t nsx_wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own);
 /* What is usual for calls of that class; NULL: there are none. */
-const struct wi_usual *wi_usual_of(const wi_usuals *u, uint32_t class);
+const struct wi_usual *nsx_wi_usual_of(const wi_usuals *u, uint32_t class);
 
 /* ---- handover.c: which calls wait for a call of another thread */
-int wi_find_handovers(struct wi_graph *g);
+int nsx_wi_find_handovers(struct wi_graph *g);
 
 /* ---- edges.c: make the edges, the order of events, and the lags. */
-int wi_make_edges(struct wi_graph *g);
+int nsx_wi_make_edges(struct wi_graph *g);
 
 /* ---- sweep.c */
 /* The times of all events with these lags of edges. */
-void wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times);
+void nsx_wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times);
 /* The period with these times: the mean over devices of the mean over steps. 0: no steps. */
-double wi_period(const struct wi_graph *g, const int64_t *times);
+double nsx_wi_period(const struct wi_graph *g, const int64_t *times);
 /* Lags of the model alone: latencies are one constant of their class. */
-void wi_model(const struct wi_graph *g, int64_t *lags);
-
-void wi_report(const struct wi_graph *g, struct nsx_diags *diags);
+void nsx_wi_model(const struct wi_graph *g, int64_t *lags);
 
 #endif

@@ -233,7 +233,7 @@ decide(struct search *s, size_t from, size_t to)
 }
 
 int
-wi_find_handovers(struct wi_graph *g)
+nsx_wi_find_handovers(struct wi_graph *g)
 {
 	struct search s = { .g = g, .nthreads = g->threads.thread_of.n };
 	bool good = list_calls(&s) && find_samples(&s);

@@ -221,7 +221,7 @@ sort_alike(struct wi_graph *g, struct nsx_sort_key *keys)
 }
 
 int
-wi_find_items(struct wi_graph *g)
+nsx_wi_find_items(struct wi_graph *g)
 {
 	struct nsx_sort_key *keys;
 	uint32_t *items;

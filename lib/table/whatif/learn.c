@@ -40,7 +40,7 @@ awaited_end(const struct wi_graph *g, const struct wi_op *o)
 }
 
 int
-wi_learn(struct wi_graph *g)
+nsx_wi_learn(struct wi_graph *g)
 {
 	samples launch = { 0 }, stream = { 0 }, wait = { 0 };
 	bool good = true;
@@ -55,7 +55,9 @@ wi_learn(struct wi_graph *g)
 		if (call && !o->nafter && o->start >= call->start
 		    && (before == NSX_ABSENT || before <= call->start - IDLE_BEFORE))
 			good &= nsx_vec_push(&launch, o->start - call->start);
-		if (call && before != NSX_ABSENT && o->start >= before && call->end <= o->start - RETURNED_BEFORE)
+		/* One that awaited something later was not held up by its stream. */
+		if (call && before != NSX_ABSENT && o->start >= before && end <= before
+		    && call->end <= o->start - RETURNED_BEFORE)
 			good &= nsx_vec_push(&stream, o->start - before);
 		if (end != INT64_MIN && end <= o->start && (before == NSX_ABSENT || end > before)
 		    && o->start - end < WI_LONG)

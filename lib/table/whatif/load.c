@@ -10,7 +10,7 @@
 /* ---- reading */
 
 void
-wi_need(struct wi_graph *g, struct nsx_reader *in)
+nsx_wi_need(struct wi_graph *g, struct nsx_reader *in)
 {
 	g->pairing.comm.cat.keep = NSX_CAT_NAMES;
 	nsx_comm_need(&g->pairing.comm, in);
@@ -87,8 +87,9 @@ pair_inst(struct wi_graph *g, const struct nsx_rec *op, struct wi_op *o, size_t 
 	uint32_t inst = nsx_cat_inst(&g->pairing.comm.cat, op), *count;
 	int64_t execution = nsx_int(op, NSX_OP_execution, -1);
 
-	count = inst == NSX_NONE ? NULL
-	        : nsx_map_at(&g->occurrences, (struct nsx_key){ (uint64_t)o->device << 32 | inst, (uint64_t)execution });
+	count = inst == NSX_NONE ? NULL : nsx_map_at(&g->occurrences,
+	                                             (struct nsx_key){ (uint64_t)o->device << 32 | inst,
+	                                                               (uint64_t)execution });
 	if (!count)
 		return nsx_err_nomem(g->err, NULL);
 	*count = *count == NSX_NONE ? 0 : *count + 1;
@@ -194,7 +195,7 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 }
 
 int
-wi_take(void *graph, const struct nsx_rec *rec)
+nsx_wi_take(void *graph, const struct nsx_rec *rec)
 {
 	struct wi_graph *g = graph;
 
@@ -386,7 +387,7 @@ by_thread(const void *a, const void *b)
 }
 
 int
-wi_loaded(struct wi_graph *g)
+nsx_wi_loaded(struct wi_graph *g)
 {
 	if (g->overheads.n)
 		qsort(g->overheads.p, g->overheads.n, sizeof *g->overheads.p, by_thread);
@@ -394,7 +395,7 @@ wi_loaded(struct wi_graph *g)
 		return NSX_ERR;
 	if (!keep_threads(g) || !map_numbers(g) || !resolve_all(g) || !link_calls(g))
 		return nsx_err_nomem(g->err, NULL);
-	return wi_find_items(g) == NSX_OK && link_ops(g) ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	return nsx_wi_find_items(g) == NSX_OK && link_ops(g) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 /* ---- steps */
@@ -430,7 +431,7 @@ with_next(const struct nsx_step_set *s, struct nsx_step_of o)
 }
 
 int
-wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s)
+nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s)
 {
 	for (size_t i = 0, n; i < s->list.n; i += n) {
 		const struct nsx_step_of *o = &s->list.p[i];
@@ -455,7 +456,7 @@ wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s)
 }
 
 void
-wi_free(struct wi_graph *g)
+nsx_wi_free(struct wi_graph *g)
 {
 	nsx_pairing_free(&g->pairing);
 	nsx_intern_free(&g->names);

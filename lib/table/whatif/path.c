@@ -3,12 +3,12 @@
 
 enum { TIMES_USUAL = 10 };   /* a call that takes that many times as long as is usual is not explained */
 
-const char *const wi_part_names[WI_NPARTS] = { "compute", "comm", "copy", "gap", "host", "api", "unexplained" };
-const char *const wi_class_names[WI_NCLASSES] = { "dur", "rdv", "launch", "stream", "wait", "gap", "call", "sync",
+const char *const nsx_wi_part_names[WI_NPARTS] = { "compute", "comm", "copy", "gap", "host", "api", "unexplained" };
+const char *const nsx_wi_class_names[WI_NCLASSES] = { "dur", "rdv", "launch", "stream", "wait", "gap", "call", "sync",
                                                   "queue" };
 
 uint32_t
-wi_binding(const struct wi_graph *g, uint32_t event)
+nsx_wi_binding(const struct wi_graph *g, uint32_t event)
 {
 	for (uint32_t k = g->first[event]; k < g->first[event + 1]; k++)
 		if (g->edges.p[k].binds)
@@ -20,7 +20,7 @@ wi_binding(const struct wi_graph *g, uint32_t event)
 static bool
 is_odd(const struct wi_graph *g, const struct wi_call *c, int64_t ns)
 {
-	const struct wi_usual *u = wi_usual_of(&g->usual, c->class);
+	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, c->class);
 
 	if (ns <= WI_LONG_CALL)
 		return false;
@@ -91,7 +91,7 @@ walk(const struct wi_graph *g, wi_path *path, const struct wi_step *steps, size_
 	int64_t begin = g->times[wi_start(steps->first)];
 
 	while (g->times[e] > begin) {
-		uint32_t k = wi_binding(g, e);
+		uint32_t k = nsx_wi_binding(g, e);
 		struct wi_hop hop = { .event = e, .edge = k, .on = steps->device };
 
 		if (k == NSX_NONE) {
@@ -111,7 +111,7 @@ walk(const struct wi_graph *g, wi_path *path, const struct wi_step *steps, size_
 }
 
 int
-wi_find_path(const struct wi_graph *g, wi_path *path)
+nsx_wi_find_path(const struct wi_graph *g, wi_path *path)
 {
 	for (size_t i = 0, n; i < g->steps.n; i += n) {
 		for (n = 1; i + n < g->steps.n && g->steps.p[i + n].device == g->steps.p[i].device;)
@@ -123,7 +123,7 @@ wi_find_path(const struct wi_graph *g, wi_path *path)
 }
 
 double
-wi_unexplained(const wi_path *path)
+nsx_wi_unexplained(const wi_path *path)
 {
 	double all = 0, part = 0;
 

@@ -7,8 +7,8 @@
 #include "table/whatif/graph.h"
 
 enum wi_part { WI_COMPUTE, WI_COMM, WI_COPY, WI_GAP_PART, WI_HOST_PART, WI_API_PART, WI_UNEXPLAINED, WI_NPARTS };
-extern const char *const wi_part_names[WI_NPARTS];
-extern const char *const wi_class_names[WI_NCLASSES];
+extern const char *const nsx_wi_part_names[WI_NPARTS];
+extern const char *const nsx_wi_class_names[WI_NCLASSES];
 
 /* A part of an edge in one step of the device whose path it is. */
 struct wi_hop {
@@ -21,12 +21,12 @@ struct wi_hop {
 typedef NSX_VEC(struct wi_hop) wi_path;
 
 /* All paths, device by device, backwards in time. NSX_OK or NSX_ERR. */
-int wi_find_path(const struct wi_graph *g, wi_path *path);
+int nsx_wi_find_path(const struct wi_graph *g, wi_path *path);
 
 /* The edge of an event that binds; NSX_NONE: it has none. */
-uint32_t wi_binding(const struct wi_graph *g, uint32_t event);
+uint32_t nsx_wi_binding(const struct wi_graph *g, uint32_t event);
 
 /* The share of the path that is not explained. */
-double wi_unexplained(const wi_path *path);
+double nsx_wi_unexplained(const wi_path *path);
 
 #endif

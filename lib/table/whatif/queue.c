@@ -21,7 +21,7 @@ struct issued { int64_t end, reach; uint32_t op, call, device; };   /* reach: la
 typedef NSX_VEC(struct issued) issues;
 
 const struct wi_usual *
-wi_usual_of(const wi_usuals *u, uint32_t class)
+nsx_wi_usual_of(const wi_usuals *u, uint32_t class)
 {
 	for (size_t i = 0; i < u->n; i++)
 		if (u->p[i].class == class)
@@ -30,7 +30,7 @@ wi_usual_of(const wi_usuals *u, uint32_t class)
 }
 
 int64_t
-wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own)
+nsx_wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own)
 {
 	const struct wi_usual *u;
 	int64_t usual;
@@ -39,7 +39,7 @@ wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own)
 		return c->stalled == NSX_ABSENT || c->stalled <= 0 ? own : own > c->stalled ? own - c->stalled : 0;
 	if (g->ops.p[c->queue].end <= c->start)
 		return own;
-	u = wi_usual_of(&g->unqueued, c->class);
+	u = nsx_wi_usual_of(&g->unqueued, c->class);
 	usual = u && u->n >= USUAL ? u->ns : WI_ASLEEP;
 	return own < usual ? own : usual;
 }
@@ -224,7 +224,7 @@ set_queues(struct wi_graph *g, const issues *list, const size_t *begin)
 }
 
 int
-wi_learn_queue(struct wi_graph *g)
+nsx_wi_learn_queue(struct wi_graph *g)
 {
 	issues list = { 0 };
 	uint32_t *position = malloc((g->ops.n + 1) * sizeof *position);

@@ -38,7 +38,7 @@ latest(const struct wi_graph *g, int64_t *late)
 
 enum { PROFILE, OP, DEVICE, NAME, SLACK };
 static const struct nsx_table_col each_cols[] = {
-	{ "profile", NSX_CELL_INT }, { "op", NSX_CELL_INT }, { "device", NSX_CELL_INT }, { "name", NSX_CELL_STRING },
+	{ "profile", NSX_CELL_ID }, { "op", NSX_CELL_ID }, { "device", NSX_CELL_ID }, { "name", NSX_CELL_STRING },
 	{ "slack", NSX_CELL_NS }
 };
 
@@ -74,7 +74,7 @@ each_op(const struct wi_graph *g, const int64_t *late)
 struct row { int64_t device, step, ops, critical, p10, p50, p90; };
 #define COL(name, type) { #name, type, NSX_SUM_INT, offsetof(struct row, name), 0, NULL }
 static const struct nsx_sum_col cols[] = {
-	COL(device, NSX_CELL_INT), COL(step, NSX_CELL_INT), COL(ops, NSX_CELL_INT), COL(critical, NSX_CELL_INT),
+	COL(device, NSX_CELL_ID), COL(step, NSX_CELL_ID), COL(ops, NSX_CELL_INT), COL(critical, NSX_CELL_INT),
 	COL(p10, NSX_CELL_NS), COL(p50, NSX_CELL_NS), COL(p90, NSX_CELL_NS)
 };
 #undef COL
@@ -120,7 +120,7 @@ by_step(const struct wi_graph *g, const int64_t *late)
 }
 
 int
-wi_slack(const struct wi_graph *g, bool each, struct nsx_table **table)
+nsx_wi_slack(const struct wi_graph *g, bool each, struct nsx_table **table)
 {
 	int64_t *late = malloc((g->nevents + 1) * sizeof *late);
 

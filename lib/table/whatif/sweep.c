@@ -5,7 +5,7 @@
 #include "table/whatif/graph.h"
 
 void
-wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times)
+nsx_wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times)
 {
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i], k = g->first[e], end = g->first[e + 1];
@@ -21,7 +21,7 @@ wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times)
 }
 
 double
-wi_period(const struct wi_graph *g, const int64_t *times)
+nsx_wi_period(const struct wi_graph *g, const int64_t *times)
 {
 	double sum = 0;
 	size_t devices = 0;
@@ -39,7 +39,7 @@ wi_period(const struct wi_graph *g, const int64_t *times)
 }
 
 void
-wi_model(const struct wi_graph *g, int64_t *lags)
+nsx_wi_model(const struct wi_graph *g, int64_t *lags)
 {
 	for (size_t k = 0; k < g->edges.n; k++) {
 		int class = g->edges.p[k].class;

@@ -41,20 +41,20 @@ load(struct wi_graph *g, struct nsx_reader *in, const struct nsx_step_set *s)
 
 	if (!in)
 		return NSX_ERR;
-	wi_need(g, in);
-	rc = nsx_read_all(in, NULL, wi_take, g, g->err);
+	nsx_wi_need(g, in);
+	rc = nsx_read_all(in, NULL, nsx_wi_take, g, g->err);
 	nsx_reader_close(in);
 	if (rc == NSX_OK)
-		rc = wi_loaded(g);
+		rc = nsx_wi_loaded(g);
 	if (rc == NSX_OK)
-		rc = wi_find_steps(g, s);
+		rc = nsx_wi_find_steps(g, s);
 	if (rc == NSX_OK)
-		rc = wi_learn(g);
+		rc = nsx_wi_learn(g);
 	if (rc == NSX_OK)
-		rc = wi_learn_queue(g);
+		rc = nsx_wi_learn_queue(g);
 	if (rc == NSX_OK)
-		rc = wi_find_handovers(g);
-	return rc == NSX_OK ? wi_make_edges(g) : rc;
+		rc = nsx_wi_find_handovers(g);
+	return rc == NSX_OK ? nsx_wi_make_edges(g) : rc;
 }
 
 static int
@@ -64,11 +64,11 @@ make(struct wi_graph *g, const struct nsx_whatif_options *o, struct nsx_table **
 	int rc;
 
 	if (o->form == NSX_WHATIF_SLACK || o->form == NSX_WHATIF_SLACKS)
-		return wi_slack(g, o->form == NSX_WHATIF_SLACKS, table);
-	rc = wi_find_path(g, &path);
+		return nsx_wi_slack(g, o->form == NSX_WHATIF_SLACKS, table);
+	rc = nsx_wi_find_path(g, &path);
 	if (rc == NSX_OK)
-		rc = o->form == NSX_WHATIF_FORECAST ? wi_forecast(g, &path, o, table, diags)
-		     : wi_critical(g, &path, o->form, table);
+		rc = o->form == NSX_WHATIF_FORECAST ? nsx_wi_forecast(g, &path, o, table, diags)
+		     : nsx_wi_critical(g, &path, o->form, table);
 	free(path.p);
 	return rc;
 }
@@ -84,7 +84,7 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
 
 	*table = NULL;
 	if (again && nsx_spool_keeps(again))
-		wi_need(&g, in);
+		nsx_wi_need(&g, in);
 	if (rc == NSX_OK)
 		rc = nsx_steps_collect(in, &options->steps, &s, again, diags, err);
 	if (rc == NSX_OK)
@@ -96,6 +96,6 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
 	}
 	nsx_spool_free(again);
 	nsx_steps_free(&s);
-	wi_free(&g);
+	nsx_wi_free(&g);
 	return rc;
 }
