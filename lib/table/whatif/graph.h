@@ -116,7 +116,7 @@ struct wi_graph {
 	int64_t   residual[WI_NCLASSES];         /* medians */
 	int64_t   depth;                         /* of the launch queue; 0: not known */
 	wi_usuals usual, unqueued;               /* calls by class: all, launches that never waited for room */
-	int64_t   ndiags, beyond, timeless, early, programmatic, contradicted, alone, apart, cyclic, unrelated;
+	int64_t   timeless, early, programmatic, contradicted, alone, apart, cyclic, unrelated;
 	bool      stalls;                        /* the stream says how long calls were stalled */
 };
 

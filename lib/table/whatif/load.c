@@ -15,7 +15,6 @@ nsx_wi_need(struct wi_graph *g, struct nsx_reader *in)
 	g->pairing.comm.cat.keep = NSX_CAT_NAMES;
 	nsx_comm_need(&g->pairing.comm, in);
 	nsx_nccl_need(in);
-	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, profile)
 	                | NSX_C(CALL, call) | NSX_C(CALL, pid) | NSX_C(CALL, tid) | NSX_C(CALL, name)
 	                | NSX_C(CALL, class) | NSX_C(CALL, ops) | NSX_C(CALL, blocking) | NSX_C(CALL, stalled)
@@ -205,11 +204,9 @@ nsx_wi_take(void *graph, const struct nsx_rec *rec)
 		g->pairing.err = g->err;
 		nsx_pairing_begin(&g->pairing);
 	}
-	g->ndiags += rec->kind->id == NSX_DIAG;
-	if (!nsx_in_reach(rec)) {
-		g->beyond++;
+	/* The search for steps counts what is beyond. */
+	if (!nsx_in_reach(rec))
 		return NSX_OK;
-	}
 	if (nsx_pairing_take(&g->pairing, rec) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "job/reach.h"
 #include "stream/spool.h"
 #include "table/steps/rows.h"
 #include "table/whatif/tables.h"
@@ -16,7 +15,6 @@ report(const struct wi_graph *g, struct nsx_diags *diags)
 	else if (!g->calls.n)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no CUDA calls in the stream, the host's work is not known: extract with --calls");
-	nsx_diag_add(diags, NSX_WARNING, "", g->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", g->timeless, "operations without a start or duration: ignored");
 	nsx_diag_add(diags, NSX_INFO, "", g->early,
 	             "operations that start before their call: their launch is not known to hold them up");
