@@ -145,6 +145,45 @@ awk 'BEGIN {
 }' | stream threads
 equal 'a thread waits for another one' "$(forecast threads host=2 api=inf)" '80000 45000 70000'
 
+# A graph traced by node: n2 and n3 follow n1, n4 both. n2 takes 20 us; n3 10, and 30 in every other launch, so that n4 follows now the one, now the other.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	t = 0
+	for (i = 0; i < 6; i++) {
+		n3 = i % 2 ? 30000 : 10000
+		n4 = 16900 + (n3 > 20000 ? n3 : 20000) + 900
+		who = " call=" 2 * i " tid=1 host_start=" t " host_dur=5000 range=" i
+		print "range range=" i " host_start=" t " host_dur=" n4 + 8900 " start=" t + 6000 " dur=" n4 - 1000 " name=step"
+		print "call call=" 2 * i " start=" t " dur=5000 name=cudaGraphLaunch class=graph-launch ops=4"
+		print "op op=" 4 * i " stream=7 name=n1 graph_node=1 start=" t + 6000 " dur=10000" who
+		print "op op=" 4 * i + 1 " stream=7 name=n2 graph_node=2 start=" t + 16900 " dur=20000" who
+		print "op op=" 4 * i + 2 " stream=8 name=n3 graph_node=3 start=" t + 16900 " dur=" n3 who
+		print "op op=" 4 * i + 3 " stream=7 name=n4 graph_node=4 start=" t + n4 " dur=5000" who
+		print "call call=" 2 * i + 1 " start=" t + 6000 " dur=" n4 + 1000 " name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" 4 * i + 3
+		t += n4 + 9000
+	}
+}' | stream graph
+equal 'nodes of graphs follow each other' "$(forecast graph faster:n3=inf faster:n2=inf faster:n4=inf faster:n1=2)" '51800 46800 46800 46800 46800'
+
+# The first kernel takes 12 us beside communication, the second 10 without; it waits for the communication, which takes 20.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	for (i = 0; i < 5; i++) {
+		t = i * 40900
+		who = " tid=1 range=" i " host_dur=1000 host_start="
+		print "range range=" i " host_start=" t " host_dur=40000 start=" t + 6000 " dur=30900 name=step"
+		print "call call=" 4 * i " start=" t " dur=1000 name=cudaLaunchKernel class=launch ops=1"
+		print "call call=" 4 * i + 1 " start=" t + 1000 " dur=1000 name=cudaLaunchKernel class=launch ops=1"
+		print "call call=" 4 * i + 2 " start=" t + 2000 " dur=1000 name=cudaLaunchKernel class=launch ops=1"
+		print "op op=" 3 * i " stream=8 name=ncclDevKernel_AllReduce start=" t + 6000 " dur=20000 call=" 4 * i who t " comm=1 collective=all-reduce comm_id=1 group=1"
+		print "op op=" 3 * i + 1 " stream=7 name=k start=" t + 6000 " dur=12000 call=" 4 * i + 1 who t + 1000
+		print "op op=" 3 * i + 2 " stream=7 name=k start=" t + 26900 " dur=10000 call=" 4 * i + 2 who t + 2000 " after=" 3 * i
+		print "call call=" 4 * i + 3 " start=" t + 4000 " dur=34900 name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" 3 * i + 2
+	}
+}' | stream beside
+equal 'kernels are faster without communication beside them' "$(shows --what transfer=inf "$T/beside" | awk 'NR == 2 { print $3, $4, $5, $6, $7 }')" \
+	'40900 30900 10000 8000 10000'
+
 # The same in binary, from a pipe, and of a device alone.
 for file in launches waits both queue; do
 	nsysx-whatif -q --step '^step' "$T/$file" >"$T/want"
