@@ -63,6 +63,14 @@ equal '... by edge, in order of time' "$(shows --critical --each "$T/waits" | cu
 58000 2000 gap host  2
 60000 6000 launch gap 1 '
 equal '... by operation' "$(shows --critical=op "$T/waits")" 'k 0 2 100000 0.8333333333333334 49000'
+# The kernel is an instruction that moves 20 MB at 1000 GB/s: 20 us.
+{
+	waits 1 | sed '/^op/s/$/ program=1 inst=1 execution=0/; /^device/s/$/ mem_bandwidth=1000000000000/'
+	echo 'program program=1 name=step'
+	echo 'inst program=1 inst=1 name=copy.1 opcode=copy flops=0 vector=0 mem_bytes=20000000'
+	for i in 0 1 2; do echo "thunk program=1 inst=1 execution=$i occurrence=0 device=0 name=copy.1 start=$((60000 * i + 6000)) dur=50000"; done
+} | stream limit
+equal 'at the limit of the hardware' "$(forecast limit limit limit:copy limit:gemm faster:copy.1=2)" '60000 30000 30000 60000 35000'
 waits '' | stream unknown
 equal 'no forecast where nobody knows what was waited for' "$(forecast unknown faster:k=2)" '60000 -'
 equal '... which the table says' "$(shows --what=host=1 "$T/unknown" | awk '$NF > 0.8 { print $1 }' | paste -sd' ' -)" 'none host=1'

@@ -11,6 +11,7 @@
 
 static const struct { const char *name; enum wi_what what; bool has_name, must_name, has_k, zero; } words[] = {
 	{ "faster",    WI_FASTER,      true,  true,  true,  false },
+	{ "limit",     WI_LIMIT,       true,  false, false, false },
 	{ "transfer",  WI_TRANSFER,    true,  false, true,  false },
 	{ "bandwidth", WI_BANDWIDTH,   true,  true,  true,  false },
 	{ "nowait",    WI_NOWAIT,      false, false, false, false },
@@ -34,8 +35,8 @@ nsx_wi_change_parse(const char *text, struct wi_change *c)
 	while (i < n && (strlen(words[i].name) != word || strncmp(words[i].name, text, word) != 0))
 		i++;
 	if (i == n)
-		return "no such change: want faster:ERE=K, transfer[:KIND]=K, bandwidth:KIND=GBPS, nowait, even, "
-		       "host=K, api=K, sync=0, gaps=0 or profiler=0";
+		return "no such change: want faster:ERE=K, limit[:ERE], transfer[:KIND]=K, bandwidth:KIND=GBPS, "
+		       "nowait, even, host=K, api=K, sync=0, gaps=0 or profiler=0";
 	*c = (struct wi_change){ .what = words[i].what, .text = nsx_str_c(text), .k = 1 };
 	if (text[word] == ':') {
 		if (!words[i].has_name)
@@ -50,15 +51,17 @@ nsx_wi_change_parse(const char *text, struct wi_change *c)
 	if (words[i].zero)
 		return text[word] == '=' && strcmp(text + word, "=0") == 0 ? NULL
 		       : "only 0 is possible: sync=0, gaps=0, profiler=0";
-	if (!words[i].has_k)
-		return text[word] ? "it takes no number" : NULL;
-	if (!equals)
+	if (!words[i].has_k && text[word] == '=')
+		return "it takes no number";
+	if (words[i].has_k && !equals)
 		return "it needs a number: K times as fast";
-	if (strcmp(equals, "=inf") == 0)
+	if (words[i].has_k && strcmp(equals, "=inf") == 0)
 		c->k = INFINITY;
-	else if (!nsx_get_double(nsx_str_c(equals + 1), &c->k) || !(c->k > 0) || isinf(c->k))
+	else if (words[i].has_k && !nsx_get_double(nsx_str_c(equals + 1), &c->k))
 		return "want a number above 0, or inf";
-	if (c->what != WI_FASTER)
+	else if (!(c->k > 0) || (isinf(c->k) && strcmp(equals, "=inf") != 0))
+		return "want a number above 0, or inf";
+	if (!c->name.len || (c->what != WI_FASTER && c->what != WI_LIMIT))
 		return NULL;
 	pattern = nsx_str_dup(c->name);
 	why = pattern ? nsx_pattern_check(pattern) : "out of memory";
@@ -102,11 +105,21 @@ nsx_wi_change_name(const struct wi_graph *g, uint32_t name, double k, const int6
 			shrink_op(g, i, k, base, lags);
 }
 
+/* How many times as fast an operation becomes; 1: it stays as it is. */
+static double
+speed_of(const struct wi_graph *g, const struct wi_change *c, const struct wi_op *o)
+{
+	if (c->what == WI_FASTER)
+		return c->k;
+	return o->inst < g->limits.n && g->limits.p[o->inst] < 1 ? 1 / g->limits.p[o->inst] : 1;
+}
+
+/* Operations whose name matches, where all do if there is no name. */
 static int
 faster(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags, bool *named)
 {
 	enum { UNKNOWN, YES, NO };
-	char *pattern = nsx_str_dup(c->name);
+	char *pattern = nsx_str_dup(c->name.len ? c->name : NSX_STR("^"));
 	unsigned char *matches = calloc(g->names.n + 1, 1);
 	struct nsx_buf text = { 0 };
 	regex_t re;
@@ -116,7 +129,7 @@ faster(const struct wi_graph *g, const struct wi_change *c, const int64_t *base,
 	for (size_t i = 0; i < g->ops.n && rc == NSX_OK; i++) {
 		const struct wi_op *o = &g->ops.p[i];
 
-		if (o->comm)
+		if (o->comm || speed_of(g, c, o) == 1)
 			continue;
 		if (matches[o->name] == UNKNOWN) {
 			text.len = 0;
@@ -130,7 +143,7 @@ faster(const struct wi_graph *g, const struct wi_change *c, const int64_t *base,
 			matches[o->name] = regexec(&re, text.ptr, 0, NULL, 0) == 0 ? YES : NO;
 		}
 		if (matches[o->name] == YES) {
-			shrink_op(g, i, c->k, base, lags);
+			shrink_op(g, i, speed_of(g, c, o), base, lags);
 			*named = true;
 		}
 	}
@@ -313,7 +326,7 @@ nsx_wi_change_lags(const struct wi_graph *g, const struct wi_change *c, const in
 	memcpy(lags, base, g->edges.n * sizeof *lags);
 	*named = true;
 	switch (c->what) {
-	case WI_FASTER:
+	case WI_FASTER: case WI_LIMIT:
 		*named = false;
 		return faster(g, c, base, lags, named);
 	case WI_TRANSFER: case WI_BANDWIDTH:

@@ -143,6 +143,11 @@ add_usual(struct forecast *f)
 	                                     "profiler=0" };
 	int rc = add_names(f);
 
+	for (size_t i = 0; i < f->g->limits.n && rc == NSX_OK; i++)
+		if (f->g->limits.p[i] < 1) {
+			rc = add_change(f, "limit");
+			break;
+		}
 	for (size_t i = 0; i < sizeof usual / sizeof *usual && rc == NSX_OK; i++)
 		if (strcmp(usual[i], "profiler=0") != 0 || f->g->overheads.n)
 			rc = add_change(f, usual[i]);

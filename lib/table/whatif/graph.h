@@ -43,6 +43,7 @@ struct wi_op {
 	uint32_t stream;                 /* dense number of (device, stream) */
 	uint32_t name;                   /* in wi_graph.names: of its instruction where it has one */
 	uint32_t kind;                   /* of a collective, in wi_graph.names */
+	uint32_t inst;                   /* in the catalogue */
 	uint32_t call;                   /* in calls */
 	uint32_t before;                 /* the operation before it in its stream, or, below, the graph launch */
 	uint32_t before_item;            /* in items */
@@ -104,6 +105,8 @@ struct wi_graph {
 	NSX_VEC(struct wi_item)     items;
 	NSX_VEC(struct wi_overhead) overheads;   /* of the profiler */
 	NSX_VEC(struct wi_step)     steps;       /* by device, then time */
+	NSX_VEC(double)             limits;      /* of instructions, as far as it goes: the share of their time that
+	                                          * they need at the limit of the device; 1: not known */
 	/* The graph. */
 	NSX_VEC(struct wi_edge)     edges;       /* of an event one after the other */
 	NSX_VEC(int64_t)            lags;        /* of edges: every event has its measured time */
@@ -149,6 +152,10 @@ wi_end_before(const struct wi_graph *g, const struct wi_op *o)
 	return o->before != NSX_NONE ? g->ops.p[o->before].end
 	       : o->before_item != NSX_NONE ? g->items.p[o->before_item].end : NSX_ABSENT;
 }
+
+/* ---- limits.c: the limits of instructions, as the rows of nsysx-roofline have them */
+struct nsx_roof;
+int nsx_wi_limits(struct wi_graph *g, const struct nsx_roof *roof);
 
 /* ---- items.c: launches of graphs, and which of their nodes follow which */
 int nsx_wi_find_items(struct wi_graph *g);

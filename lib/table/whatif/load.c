@@ -114,9 +114,9 @@ take_op(struct wi_graph *g, const struct nsx_rec *rec)
 	struct wi_op o = {
 		.start = nsx_int(rec, NSX_OP_start, 0), .number = nsx_int(rec, NSX_OP_op, NSX_ABSENT),
 		.bytes = NSX_ABSENT, .group = NSX_ABSENT, .profile = nsx_cat_profile(cat, rec),
-		.device = nsx_cat_device(cat, rec), .kind = NSX_NONE, .call = NSX_NONE, .before = NSX_NONE,
-		.before_item = NSX_NONE, .item = NSX_NONE, .instance = NSX_NONE, .copy = nsx_str_starts(type, "mem"),
-		.node = nsx_int(rec, NSX_OP_graph_node, NSX_ABSENT)
+		.device = nsx_cat_device(cat, rec), .kind = NSX_NONE, .inst = NSX_NONE, .call = NSX_NONE,
+		.before = NSX_NONE, .before_item = NSX_NONE, .item = NSX_NONE, .instance = NSX_NONE,
+		.copy = nsx_str_starts(type, "mem"), .node = nsx_int(rec, NSX_OP_graph_node, NSX_ABSENT)
 	};
 	size_t at = g->ops.n;
 	struct nsx_pairable x;
@@ -131,6 +131,7 @@ take_op(struct wi_graph *g, const struct nsx_rec *rec)
 
 		if (inst == NSX_NONE)
 			return nsx_err_nomem(g->err, NULL);
+		o.inst = inst;
 		of_inst = nsx_cat_str(cat, cat->insts.p[inst].name);
 		name = of_inst.len ? of_inst : name;
 	}
@@ -472,6 +473,7 @@ nsx_wi_free(struct wi_graph *g)
 	free(g->items.p);
 	free(g->overheads.p);
 	free(g->steps.p);
+	free(g->limits.p);
 	free(g->usual.p);
 	free(g->unqueued.p);
 	free(g->edges.p);

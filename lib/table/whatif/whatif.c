@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "stream/spool.h"
+#include "table/roofline/rows.h"
 #include "table/steps/rows.h"
 #include "table/whatif/tables.h"
 
@@ -31,17 +32,53 @@ report(const struct wi_graph *g, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", g->cyclic, "events that would have to wait for themselves");
 }
 
-/* The second reading. */
-static int
-load(struct wi_graph *g, struct nsx_reader *in, const struct nsx_step_set *s)
+/* The second reading. roof: NULL if limits of instructions are not in question. */
+struct second { struct wi_graph *g; struct nsx_roof *roof; };
+
+static void
+need(const struct second *x, struct nsx_reader *in)
 {
+	nsx_wi_need(x->g, in);
+	if (!x->roof)
+		return;
+	nsx_cat_need(&x->roof->cat, in);
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct second *x = state;
+
+	if (x->roof && nsx_roof_take(x->roof, rec) != NSX_OK)
+		return NSX_ERR;
+	return nsx_wi_take(x->g, rec);
+}
+
+static int
+find_limits(const struct second *x)
+{
+	struct nsx_diags quiet = { 0 };
+	int rc = nsx_roof_rows(x->roof, &quiet);
+
+	nsx_diags_free(&quiet);
+	return rc == NSX_OK ? nsx_wi_limits(x->g, x->roof) : rc;
+}
+
+static int
+load(struct second *x, struct nsx_reader *in, const struct nsx_step_set *s)
+{
+	struct wi_graph *g = x->g;
 	int rc;
 
 	if (!in)
 		return NSX_ERR;
-	nsx_wi_need(g, in);
-	rc = nsx_read_all(in, NULL, nsx_wi_take, g, g->err);
+	need(x, in);
+	rc = nsx_read_all(in, NULL, take, x, g->err);
 	nsx_reader_close(in);
+	if (rc == NSX_OK && x->roof)
+		rc = find_limits(x);
 	if (rc == NSX_OK)
 		rc = nsx_wi_loaded(g);
 	if (rc == NSX_OK)
@@ -71,22 +108,37 @@ make(struct wi_graph *g, const struct nsx_whatif_options *o, struct nsx_table **
 	return rc;
 }
 
+/* Whether limits of instructions are in question. */
+static bool
+asks_limits(const struct nsx_whatif_options *o)
+{
+	struct wi_change c;
+
+	for (size_t i = 0; i < o->nchanges; i++)
+		if (!nsx_wi_change_parse(o->changes[i], &c) && c.what == WI_LIMIT)
+			return true;
+	return o->form == NSX_WHATIF_FORECAST && !o->nchanges;
+}
+
 int
 nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, struct nsx_table **table, int64_t *ndiags,
            struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_set s = { .err = err };
 	struct wi_graph g = { .err = err };
+	struct nsx_roofline_options peaks = { 0 };
+	struct nsx_roof roof = { .options = &peaks, .err = err, .cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS };
+	struct second second = { &g, asks_limits(options) ? &roof : NULL };
 	struct nsx_spool *again = nsx_spool_open_all(in, err);
 	int rc = again ? NSX_OK : NSX_ERR;
 
 	*table = NULL;
 	if (again && nsx_spool_keeps(again))
-		nsx_wi_need(&g, in);
+		need(&second, in);
 	if (rc == NSX_OK)
 		rc = nsx_steps_collect(in, &options->steps, &s, again, diags, err);
 	if (rc == NSX_OK)
-		rc = load(&g, nsx_spool_reader(again), &s);
+		rc = load(&second, nsx_spool_reader(again), &s);
 	if (rc == NSX_OK) {
 		*ndiags = s.ndiags;
 		report(&g, diags);
@@ -94,6 +146,7 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
 	}
 	nsx_spool_free(again);
 	nsx_steps_free(&s);
+	nsx_roof_free(&roof);
 	nsx_wi_free(&g);
 	return rc;
 }

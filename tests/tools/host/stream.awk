@@ -20,7 +20,7 @@ BEGIN {
 	columns("module", "profile:i program:i execution:i device:i start:i dur:i name:s")
 	columns("range", "profile:i range:i parent:i pid:i tid:i device:i domain:s name:s start:i dur:i host_start:i host_dur:i unended:i")
 	columns("thunk", "profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i hidden:i comm:i")
-	columns("op", "profile:i type:s device:i stream:i name:s start:i dur:i range:i bytes:i graph_node:i program:i execution:i call:i tid:i host_start:i host_dur:i waits:i src:s dst:s comm:i collective:s comm_id:s group:i hidden:i op:i after:s")
+	columns("op", "profile:i type:s device:i stream:i name:s start:i dur:i range:i bytes:i graph_node:i program:i execution:i call:i tid:i host_start:i host_dur:i waits:i src:s dst:s comm:i collective:s comm_id:s group:i hidden:i op:i inst:i after:s")
 	print "#nsysx\t2"
 	for (i = 1; i <= nkinds; i++) print "#" kinds[i] head[kinds[i]]
 	for (i = 1; i <= nkinds; i++) rank[kinds[i]] = i
