@@ -252,18 +252,24 @@ no_profiler(const struct wi_graph *g, int64_t *lags)
 
 /* ---- even: operations take the mean of their devices */
 
-/* The step of the device that an operation starts in; NSX_ABSENT: none. */
+/* The step of the device that an operation starts in; NSX_ABSENT: none. runs: of each device the first of its steps;
+ * NSX_NONE: it has none. */
 static int64_t
-step_of(const struct wi_graph *g, const struct wi_op *o)
+step_of(const struct wi_graph *g, const uint32_t *runs, const struct wi_op *o)
 {
-	for (size_t i = 0; i < g->steps.n; i++) {
-		const struct wi_step *s = &g->steps.p[i];
+	const struct wi_step *s = runs[o->device] == NSX_NONE ? NULL : &g->steps.p[runs[o->device]];
+	size_t lo = 0, hi = s ? wi_run(g, runs[o->device]) : 0;
 
-		if (s->device == o->device && o->start >= g->ops.p[s->first].start
-		    && o->start < g->ops.p[s->next].start)
-			return s->number;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (g->ops.p[s[mid].next].start <= o->start)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	return NSX_ABSENT;
+	return s && lo < wi_run(g, runs[o->device]) && o->start >= g->ops.p[s[lo].first].start ? s[lo].number
+	       : NSX_ABSENT;
 }
 
 /* The same step, name and count. */
@@ -288,11 +294,19 @@ even(const struct wi_graph *g, int64_t *lags)
 {
 	NSX_VEC(struct same) list = { 0 };
 	struct nsx_map counts = { 0 };
-	bool good = true;
+	size_t ndevices = g->pairing.comm.cat.devices.n;
+	uint32_t *runs = malloc((ndevices + 1) * sizeof *runs);
+	bool good = runs != NULL;
 
+	for (size_t i = 0; i < ndevices && good; i++)
+		runs[i] = NSX_NONE;
+	for (size_t i = g->steps.n; i-- > 0 && good;)
+		if (!i || g->steps.p[i - 1].device != g->steps.p[i].device
+		    || g->steps.p[i - 1].class != g->steps.p[i].class)
+			runs[g->steps.p[i].device] = (uint32_t)i;
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		const struct wi_op *o = &g->ops.p[i];
-		int64_t step = o->comm ? NSX_ABSENT : step_of(g, o);
+		int64_t step = o->comm ? NSX_ABSENT : step_of(g, runs, o);
 		uint32_t *count;
 
 		if (step == NSX_ABSENT)
@@ -316,6 +330,7 @@ even(const struct wi_graph *g, int64_t *lags)
 			lags[g->first[wi_end(list.p[x].op)]] = llround((double)sum / (double)(k - i));
 	}
 	free(list.p);
+	free(runs);
 	nsx_map_free(&counts);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
@@ -353,7 +368,8 @@ nsx_wi_change_lags(const struct wi_graph *g, const struct wi_change *c, const in
 		break;
 	case WI_NO_GAPS:
 		for (size_t i = 0; i < g->edges.n; i++)
-			if ((g->edges.p[i].class == WI_STREAM || g->edges.p[i].class == WI_WAIT) && lags[i] > 0)
+			if ((g->edges.p[i].class == WI_STREAM || g->edges.p[i].class == WI_WAIT)
+			    && wi_is_end(g->edges.p[i].from) && lags[i] > 0)
 				lags[i] = 0;
 		break;
 	case WI_NO_PROFILER:

@@ -183,9 +183,10 @@ each_edge(const struct wi_graph *g, const wi_path *path)
 	struct nsx_table *t = nsx_table_new(edge_cols, sizeof edge_cols / sizeof *edge_cols);
 
 	for (size_t i = 0, n; t && i < path->n; i += n) {
-		uint32_t device = g->steps.p[path->p[i].step].device;
+		const struct wi_step *s = &g->steps.p[path->p[i].step];
 
-		for (n = 1; i + n < path->n && g->steps.p[path->p[i + n].step].device == device;)
+		for (n = 1; i + n < path->n && g->steps.p[path->p[i + n].step].device == s->device
+		     && g->steps.p[path->p[i + n].step].class == s->class;)
 			n++;
 		for (size_t k = n; k-- > 0;)
 			put_edge(g, &path->p[i + k], t);

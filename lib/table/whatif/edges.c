@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+
 #include "table/whatif/graph.h"
 
 /* An edge to the event being made, from one at time t. */
@@ -157,7 +158,8 @@ make_leave(struct wi_graph *g, size_t i)
 	for (uint32_t k = 0; k < c->nwaited && waits(g, c); k++) {
 		uint32_t op = g->refs.p[c->waited + k];
 
-		if (!add(g, wi_end(op), WI_SYNC, min2(WI_RETURN, c->end - g->ops.p[op].end)))
+		/* A call that does not block waits for room, also where the depth of the queue is not known. */
+		if (!add(g, wi_end(op), c->blocking ? WI_SYNC : WI_QUEUE, min2(WI_RETURN, c->end - g->ops.p[op].end)))
 			return false;
 	}
 	return c->queue == NSX_NONE
@@ -179,58 +181,68 @@ measured(struct wi_graph *g)
 	}
 }
 
-/* Put the events into an order in which sources come first, near that of time; an edge of a cycle is broken: it is
- * turned into one from nothing. */
+enum { NEW, OPEN, DONE };
+struct ordering {
+	struct wi_graph *g;
+	unsigned char   *state;          /* of events */
+	NSX_VEC(struct { uint32_t event, edge; }) stack;   /* events whose sources are being visited */
+	size_t           n;              /* events in order so far */
+};
+
+static bool
+open_event(struct ordering *o, uint32_t event)
+{
+	if (o->state[event] != NEW)
+		return true;
+	if (!nsx_vec_room(&o->stack, 1))
+		return false;
+	o->state[event] = OPEN;
+	o->stack.p[o->stack.n].event = event;
+	o->stack.p[o->stack.n++].edge = o->g->first[event];
+	return true;
+}
+
+/* Put an event behind all its sources. An edge of a cycle is broken: it is turned into one from nothing. */
+static bool
+visit(struct ordering *o, uint32_t event)
+{
+	struct wi_graph *g = o->g;
+
+	if (!open_event(o, event))
+		return false;
+	while (o->stack.n) {
+		uint32_t e = o->stack.p[o->stack.n - 1].event, k = o->stack.p[o->stack.n - 1].edge++;
+
+		if (k == g->first[e + 1]) {
+			o->state[e] = DONE;
+			g->order[o->n++] = e;
+			o->stack.n--;
+		} else if (o->state[g->edges.p[k].from] == OPEN) {
+			g->cyclic++;
+			g->edges.p[k].from = NSX_NONE;
+		} else if (!open_event(o, g->edges.p[k].from)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Put the events into an order in which sources come first, near that of time. */
 static bool
 put_in_order(struct wi_graph *g)
 {
-	enum { NEW, OPEN, DONE };
-	struct nsx_sort_start *by = malloc((g->nevents + 1) * sizeof *by);
-	unsigned char *state = calloc(g->nevents + 1, 1);
-	NSX_VEC(struct { uint32_t event, edge; }) stack = { 0 };
-	size_t n = 0;
-	bool good = by && state;
+	struct ordering o = { .g = g, .state = calloc(g->nevents + 1, 1) };
+	size_t i = 0, k = 0;
+	bool good = o.state != NULL;
 
-	for (size_t i = 0; good && i < g->nevents; i++)
-		by[i] = (struct nsx_sort_start){ g->times[i], (uint32_t)i, 0 };
-	good = good && nsx_sort_starts(by, g->nevents);
-	for (size_t i = 0; good && i < g->nevents; i++) {
-		if (state[by[i].i] != NEW)
-			continue;
-		good = nsx_vec_room(&stack, 1);
-		if (!good)
-			break;
-		stack.p[0].event = by[i].i;
-		stack.p[0].edge = g->first[by[i].i];
-		stack.n = 1;
-		state[by[i].i] = OPEN;
-		while (stack.n && good) {
-			uint32_t e = stack.p[stack.n - 1].event, k = stack.p[stack.n - 1].edge++;
+	while (good && (i < g->ops.n || k < g->calls.n)) {
+		bool call = i == g->ops.n || (k < g->calls.n && g->calls.p[k].start <= g->ops.p[i].start);
+		uint32_t e = call ? wi_enter(g, k++) : wi_start(i++);
 
-			if (k == g->first[e + 1]) {
-				state[e] = DONE;
-				g->order[n++] = e;
-				stack.n--;
-				continue;
-			}
-			uint32_t from = g->edges.p[k].from;
-
-			if (state[from] == OPEN) {
-				g->cyclic++;
-				g->edges.p[k].from = NSX_NONE;
-			} else if (state[from] == NEW) {
-				good = nsx_vec_room(&stack, 1);
-				if (good) {
-					state[from] = OPEN;
-					stack.p[stack.n].event = from;
-					stack.p[stack.n++].edge = g->first[from];
-				}
-			}
-		}
+		good = visit(&o, e) && visit(&o, e + 1);
 	}
-	free(by);
-	free(state);
-	free(stack.p);
+	free(o.state);
+	free(o.stack.p);
 	return good;
 }
 

@@ -194,8 +194,14 @@ make_table(const struct forecast *f)
 		nsx_table_double(t, LOW, r->low);
 		nsx_table_double(t, HIGH, r->high);
 	}
-	if (t && f->rows.n)
+	if (t && f->rows.n && f->g->steps.n) {
 		say_doubts(f, refuse);
+		nsx_table_note(t, "none: with the same latencies everywhere, which shows how well the graph explains "
+		               "the run");
+	}
+	if (t && f->contention.k > 0 && f->g->steps.n)
+		nsx_table_note(t, "kernels take %.0f %% longer beside communication, which forecasts heed",
+		               100 * f->contention.k);
 	return t;
 }
 

@@ -74,7 +74,7 @@ struct wi_call {
 struct wi_edge { uint32_t from; uint8_t class; bool binds, own; };   /* own: of a collective, from its own start */
 
 /* A period that counts: from the start of one operation to that of another. */
-struct wi_step { int64_t number, removed; uint32_t device, first, next; };
+struct wi_step { int64_t number, removed; uint32_t class, device, first, next; };
 
 /* An operation's members: in wi_graph.members. */
 struct wi_instance { uint32_t first, n; };
@@ -104,7 +104,7 @@ struct wi_graph {
 	NSX_VEC(uint32_t)           nodes;
 	NSX_VEC(struct wi_item)     items;
 	NSX_VEC(struct wi_overhead) overheads;   /* of the profiler */
-	NSX_VEC(struct wi_step)     steps;       /* by device, then time */
+	NSX_VEC(struct wi_step)     steps;       /* by class, device, then time */
 	NSX_VEC(double)             limits;      /* of instructions, as far as it goes: the share of their time that
 	                                          * they need at the limit of the device; 1: not known */
 	/* The graph. */
@@ -128,12 +128,26 @@ static inline uint32_t wi_end(size_t op) { return (uint32_t)(2 * op + 1); }
 static inline uint32_t wi_enter(const struct wi_graph *g, size_t call) { return (uint32_t)(2 * (g->ops.n + call)); }
 static inline uint32_t wi_leave(const struct wi_graph *g, size_t call) { return (uint32_t)(2 * (g->ops.n + call) + 1); }
 static inline bool wi_is_op(const struct wi_graph *g, uint32_t event) { return event < 2 * g->ops.n; }
+/* Of an operation. */
+static inline bool wi_is_end(uint32_t event) { return event & 1; }
 static inline size_t wi_op_of(uint32_t event) { return event / 2; }
 static inline size_t wi_call_of(const struct wi_graph *g, uint32_t event) { return event / 2 - g->ops.n; }
 static inline bool
 wi_latency(int class)
 {
 	return class == WI_LAUNCH || class == WI_STREAM || class == WI_WAIT || class == WI_SYNC || class == WI_QUEUE;
+}
+
+/* The number of steps of one class and device from step i on. */
+static inline size_t
+wi_run(const struct wi_graph *g, size_t i)
+{
+	size_t n = 1;
+
+	while (i + n < g->steps.n && g->steps.p[i + n].device == g->steps.p[i].device
+	       && g->steps.p[i + n].class == g->steps.p[i].class)
+		n++;
+	return n;
 }
 
 /* ---- load.c: the records of a stream. NSX_OK or NSX_ERR, here and below. */

@@ -440,7 +440,7 @@ nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s)
 		/* What happened before the first one is not known. */
 		for (size_t k = n >= 4; k < n; k++) {
 			struct nsx_step_of of = with_next(s, o[k]);
-			struct wi_step x = { of.number, of.sums.removed, device, NSX_NONE, NSX_NONE };
+			struct wi_step x = { of.number, of.sums.removed, of.class, device, NSX_NONE, NSX_NONE };
 
 			if (!of.kept || device == NSX_NONE)
 				continue;

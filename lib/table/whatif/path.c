@@ -114,8 +114,7 @@ int
 nsx_wi_find_path(const struct wi_graph *g, wi_path *path)
 {
 	for (size_t i = 0, n; i < g->steps.n; i += n) {
-		for (n = 1; i + n < g->steps.n && g->steps.p[i + n].device == g->steps.p[i].device;)
-			n++;
+		n = wi_run(g, i);
 		if (!walk(g, path, &g->steps.p[i], n))
 			return nsx_err_nomem(g->err, NULL);
 	}

@@ -16,12 +16,11 @@ latest(const struct wi_graph *g, int64_t *late)
 {
 	for (size_t i = 0; i < g->nevents; i++)
 		late[i] = NEVER;
-	for (size_t i = 0; i < g->steps.n; i++)
-		if (i + 1 == g->steps.n || g->steps.p[i + 1].device != g->steps.p[i].device) {
-			uint32_t e = wi_start(g->steps.p[i].next);
+	for (size_t i = 0; i < g->steps.n; i += wi_run(g, i)) {
+		uint32_t e = wi_start(g->steps.p[i + wi_run(g, i) - 1].next);
 
-			late[e] = g->times[e];
-		}
+		late[e] = g->times[e];
+	}
 	for (size_t i = g->nevents; i-- > 0;) {
 		uint32_t e = g->order[i];
 

@@ -30,8 +30,9 @@ nsx_wi_period(const struct wi_graph *g, const int64_t *times)
 		const struct wi_step *s = &g->steps.p[i];
 		int64_t ns = 0;
 
-		for (n = 0; i + n < g->steps.n && s[n].device == s->device; n++)
-			ns += times[wi_start(s[n].next)] - times[wi_start(s[n].first)] - s[n].removed;
+		n = wi_run(g, i);
+		for (size_t k = 0; k < n; k++)
+			ns += times[wi_start(s[k].next)] - times[wi_start(s[k].first)] - s[k].removed;
 		sum += (double)ns / (double)n;
 		devices++;
 	}
