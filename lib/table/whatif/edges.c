@@ -333,8 +333,6 @@ nsx_wi_make_edges(struct wi_graph *g)
 	good = good && put_in_order(g);
 	if (good)
 		drop_broken(g);
-	for (size_t k = 0; k < g->lags.n && good; k++)
-		good = nsx_vec_push(&g->nominal, g->lags.p[k]);
 	good = good && set_residuals(g);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

@@ -110,7 +110,6 @@ struct wi_graph {
 	/* The graph. */
 	NSX_VEC(struct wi_edge)     edges;       /* of an event one after the other */
 	NSX_VEC(int64_t)            lags;        /* of edges: every event has its measured time */
-	NSX_VEC(int64_t)            nominal;     /* of edges: without what is left of the slack */
 	size_t    nevents;
 	uint32_t *first;                         /* of nevents + 1: the first edge */
 	uint32_t *order;                         /* of events: sources first */
@@ -195,7 +194,8 @@ int nsx_wi_make_edges(struct wi_graph *g);
 void nsx_wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times);
 /* The period with these times: the mean over devices of the mean over steps. 0: no steps. */
 double nsx_wi_period(const struct wi_graph *g, const int64_t *times);
-/* Lags of the model alone: latencies are one constant of their class. */
+/* Lags of the model alone: latencies are one constant of their class, with the median of what edges of the class that
+ * bind have more. */
 void nsx_wi_model(const struct wi_graph *g, int64_t *lags);
 
 #endif

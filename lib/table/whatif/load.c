@@ -314,6 +314,9 @@ resolve_all(struct wi_graph *g)
 	free(g->numbers.p);
 	g->numbers.p = NULL;
 	g->numbers.n = g->numbers.cap = 0;
+	nsx_map_free(&g->op_of);
+	nsx_map_free(&g->call_of);
+	g->op_of = g->call_of = (struct nsx_map){ 0 };
 	return true;
 }
 
@@ -478,7 +481,6 @@ nsx_wi_free(struct wi_graph *g)
 	free(g->unqueued.p);
 	free(g->edges.p);
 	free(g->lags.p);
-	free(g->nominal.p);
 	free(g->first);
 	free(g->order);
 	free(g->times);

@@ -39,12 +39,24 @@ nsx_wi_period(const struct wi_graph *g, const int64_t *times)
 	return devices ? sum / (double)devices : 0;
 }
 
+/* The lag of an edge that is a latency, without what it has more because it binds. */
+static int64_t
+nominal(const struct wi_graph *g, const struct wi_edge *x, int64_t ns)
+{
+	int64_t most = x->class == WI_SYNC ? WI_RETURN : x->class == WI_QUEUE ? (g->depth ? 0 : WI_RETURN)
+	               : x->class == WI_STREAM && !wi_is_end(x->from) ? ns : g->latency[x->class];
+
+	return ns < most ? ns : most;
+}
+
 void
 nsx_wi_model(const struct wi_graph *g, int64_t *lags)
 {
-	for (size_t k = 0; k < g->edges.n; k++) {
-		int class = g->edges.p[k].class;
+	for (uint32_t e = 0; e < g->nevents; e++)
+		for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
+			const struct wi_edge *x = &g->edges.p[k];
 
-		lags[k] = wi_latency(class) ? g->nominal.p[k] + g->residual[class] : g->lags.p[k];
-	}
+			lags[k] = wi_latency(x->class) ? nominal(g, x, g->times[e] - g->times[x->from])
+			          + g->residual[x->class] : g->lags.p[k];
+		}
 }
