@@ -53,6 +53,7 @@ struct wi_op {
 	uint32_t after, nafter;          /* in wi_graph.refs: operations whose ends it awaited */
 	int64_t  node;                   /* of a CUDA graph that was traced by node; NSX_ABSENT: of none */
 	bool     comm, copy;
+	bool     guessed;                /* a collective whose communicator is not known */
 	bool     followed;               /* a node that another one follows */
 };
 
@@ -118,7 +119,7 @@ struct wi_graph {
 	int64_t   residual[WI_NCLASSES];         /* medians */
 	int64_t   depth;                         /* of the launch queue; 0: not known */
 	wi_usuals usual, unqueued;               /* calls by class: all, launches that never waited for room */
-	int64_t   timeless, early, programmatic, contradicted, alone, apart, cyclic, unrelated;
+	int64_t   timeless, early, programmatic, contradicted, alone, apart, guessed, cyclic, unrelated;
 	bool      stalls;                        /* the stream says how long calls were stalled */
 };
 

@@ -137,6 +137,7 @@ take_op(struct wi_graph *g, const struct nsx_rec *rec)
 	}
 	o.stream = nsx_map_number(&g->streams, (struct nsx_key){ o.device, (uint64_t)nsx_int(rec, NSX_OP_stream, 0) });
 	o.comm = nsx_cat_communicates(cat, rec);
+	o.guessed = nsx_str_eq(nsx_string(rec, NSX_OP_comm_id), NSX_STR("unknown"));
 	if (!intern(g, name, &o.name) || o.profile == NSX_NONE || o.device == NSX_NONE || o.stream == NSX_NONE)
 		return nsx_err_nomem(g->err, NULL);
 	if (take_numbers(g, nsx_string(rec, NSX_OP_after), &o.after, &o.nafter) != NSX_OK)
@@ -194,9 +195,26 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 	return !x.n || nsx_vec_push(&g->instances, x) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
+/* Whether it is a collective that ends for all devices at once, and its communicator is not known: it may be one of all
+ * devices of the stream, which is judged when all have come. */
+static bool
+may_be_of_all(struct wi_graph *g, const struct nsx_rec *op)
+{
+	static const char *const kinds[] = { "all-reduce", "all-gather", "reduce-scatter", "all-to-all" };
+	bool together = false;
+
+	if (nsx_has(op, NSX_OP_comm_id) || !nsx_has(op, NSX_OP_collective)
+	    || nsx_cat_inst_communicates(&g->pairing.comm.cat, op))
+		return false;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		together |= nsx_str_eq(nsx_string(op, NSX_OP_collective), nsx_str_c(kinds[i]));
+	return together && nsx_comm_one_clock(&g->pairing.comm);
+}
+
 int
 nsx_wi_take(void *graph, const struct nsx_rec *rec)
 {
+	struct nsx_rec of_all;
 	struct wi_graph *g = graph;
 
 	if (!g->pairing.instance) {
@@ -208,6 +226,11 @@ nsx_wi_take(void *graph, const struct nsx_rec *rec)
 	/* The search for steps counts what is beyond. */
 	if (!nsx_in_reach(rec))
 		return NSX_OK;
+	if (rec->kind->id == NSX_OP && may_be_of_all(g, rec)) {
+		of_all = *rec;
+		nsx_set_s(&of_all, NSX_OP_comm_id, NSX_STR("unknown"));
+		rec = &of_all;
+	}
 	if (nsx_pairing_take(&g->pairing, rec) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {
@@ -377,6 +400,54 @@ link_ops(struct wi_graph *g)
 	return true;
 }
 
+/* Whether the records of an instance are of one collective: all overlap, and end together. */
+static bool
+end_together(const struct wi_graph *g, const struct wi_instance *x)
+{
+	enum { TOGETHER = 50000 };   /* ns */
+	int64_t first = INT64_MAX, last = INT64_MIN, start = INT64_MIN;
+
+	for (uint32_t k = 0; k < x->n; k++) {
+		const struct wi_op *o = &g->ops.p[g->members.p[x->first + k]];
+
+		first = o->end < first ? o->end : first;
+		last = o->end > last ? o->end : last;
+		start = o->start > start ? o->start : start;
+	}
+	return start < first && last - first <= TOGETHER;
+}
+
+/* Collectives of one kind whose communicator is not known are of all devices if nine in ten end together; else which
+ * devices waited for each other is not known. */
+static bool
+judge_guesses(struct wi_graph *g)
+{
+	struct { size_t n, good; } *kinds = calloc(g->names.n + 1, sizeof *kinds);
+
+	if (!kinds)
+		return false;
+	for (size_t i = 0; i < g->instances.n; i++) {
+		const struct wi_instance *x = &g->instances.p[i];
+		const struct wi_op *o = &g->ops.p[g->members.p[x->first]];
+
+		if (o->guessed && o->kind != NSX_NONE) {
+			kinds[o->kind].n++;
+			kinds[o->kind].good += end_together(g, x);
+		}
+	}
+	for (size_t i = 0; i < g->ops.n; i++) {
+		struct wi_op *o = &g->ops.p[i];
+
+		if (!o->guessed || o->instance == NSX_NONE || o->kind == NSX_NONE)
+			continue;
+		if (10 * kinds[o->kind].good < 9 * kinds[o->kind].n || !end_together(g, &g->instances.p[o->instance]))
+			o->instance = NSX_NONE;
+		g->guessed++;
+	}
+	free(kinds);
+	return true;
+}
+
 static int
 by_thread(const void *a, const void *b)
 {
@@ -394,7 +465,7 @@ nsx_wi_loaded(struct wi_graph *g)
 		qsort(g->overheads.p, g->overheads.n, sizeof *g->overheads.p, by_thread);
 	if (g->pairing.instance && nsx_pairing_finish(&g->pairing) != NSX_OK)
 		return NSX_ERR;
-	if (!keep_threads(g) || !map_numbers(g) || !resolve_all(g) || !link_calls(g))
+	if (!judge_guesses(g) || !keep_threads(g) || !map_numbers(g) || !resolve_all(g) || !link_calls(g))
 		return nsx_err_nomem(g->err, NULL);
 	return nsx_wi_find_items(g) == NSX_OK && link_ops(g) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
