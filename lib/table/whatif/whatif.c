@@ -27,8 +27,8 @@ report(const struct wi_graph *g, struct nsx_diags *diags)
 	             "collectives of which the stream has one device only: their waiting is part of them");
 	nsx_diag_add(diags, NSX_WARNING, "", g->apart, "records of collectives on clocks that cannot be compared: no "
 	             "waiting for each other is known; nsysx-align puts them on one clock");
-	nsx_diag_add(diags, NSX_INFO, "", g->guessed, "operations of collectives whose communicator is not known: of all "
-	             "devices of the stream where they end together");
+	nsx_diag_add(diags, NSX_INFO, "", g->guessed, "operations of collectives whose communicator is not known: of "
+	             "all devices of the stream where they end together");
 	nsx_diag_add(diags, NSX_INFO, "", g->unrelated,
 	             "launches that returned before what should have made room for them in the launch queue");
 	nsx_diag_add(diags, NSX_WARNING, "", g->cyclic, "events that would have to wait for themselves");
