@@ -241,13 +241,19 @@ emit_op(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 		nsx_set_i(r, NSX_OP_inst, p->insts.p[p->thunks.p[thunk].inst].number);
 	nsx_extract_set_op_host(p, i, r);
 	set_comm(e, p, i, thunk, r);
+	if (!nsx_emit_after(e, p, i, r))
+		return nsx_err_nomem(&e->err, p->input->path);
 	return nsx_emit_done(e);
 }
 
 static int
 emit_call(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 {
-	nsx_extract_set_call(p, i, nsx_emit_begin(e, NSX_CALL));
+	struct nsx_rec *r = nsx_emit_begin(e, NSX_CALL);
+
+	nsx_extract_set_call(p, i, r);
+	if (!nsx_emit_waited(e, p, i, r))
+		return nsx_err_nomem(&e->err, p->input->path);
 	return nsx_emit_done(e);
 }
 

@@ -454,6 +454,8 @@ nsx_trace_free(struct nsx_trace *t)
 	free(t->ops);
 	free(t->issues);
 	free(t->op_waits);
+	free(t->after.p);
+	free(t->waited.p);
 	free(t->host_threads);
 	free(t->calls);
 	free(t->call_names);
