@@ -307,6 +307,8 @@ nsx_extract_load(struct ex_profile *p, int jobs)
 		p->rc = nsx_extract_name_comm(p);
 	if (p->rc == NSX_OK)
 		p->rc = nsx_extract_find_nccl(p);
+	if (p->rc == NSX_OK)
+		p->rc = nsx_extract_await_starts(p);
 	nsx_payload_close(&p->trace);
 }
 
