@@ -121,8 +121,15 @@ equal '... by step, but for the end of the last one' "$(shows --slack "$T/both")
 1 1 2 2 0 0 0'
 sed 's/\tall-reduce\t1\t2\t/\tall-reduce\t\t\t/' "$T/both" >"$T/whose"
 equal 'a communicator that is not known: of all devices, where collectives end together' "$(forecast whose transfer=inf faster:x=2 nowait)" '70900 60900 45900 55900'
-awk -F'\t' -v OFS='\t' '$1 == "op" && $4 == 0 && $6 ~ /^nccl/ { $8 = 1000 } 1' "$T/whose" >"$T/apart"
+# Ten times slower, and device 0 ends its all-reduce 1 us after device 1 began, 99 us before that ends.
+awk -F'\t' -v OFS='\t' '
+$1 == "call" { $6 *= 10; $7 *= 10 }
+$1 == "range" { $10 *= 10; $11 *= 10; $12 *= 10; $13 *= 10 }
+$1 == "op" { $7 *= 10; $8 *= 10; $16 *= 10; $17 *= 10; if ($4 == 0 && $6 ~ /^nccl/) $8 = 301000 }
+1' "$T/whose" >"$T/apart"
 equal '... of none, where they do not' "$(shows --critical=device "$T/apart" | awk '$1 == 0 && $2 == 0 { print $3 }')" 0
+sed 's/\tall-reduce\t\t\t/\tall-reduce\t1\t2\t/' "$T/apart" >"$T/known"
+equal '... but for one that is known' "$(shows --critical=device "$T/known" | awk '$1 == 0 && $2 == 0 { print $3 }' | sort | paste -sd' ' -)" '0 1'
 says 'a change that names nothing' 'transfer:all-gather=2 names nothing in the stream' nsysx-whatif --step '^step' --what transfer:all-gather=2 "$T/both"
 
 # A queue of 4: launch k returns when operation k - 4 ends. Operations take 10 us and follow each other after 0.9; launches take 1 us themselves.
