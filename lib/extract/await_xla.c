@@ -9,8 +9,8 @@
  *   issued:   fusion.1   all-gather-start.2   fusion.3   (all-gather-done.2)   fusion.4
  *   ->        all-gather-start.2 awaits fusion.1; fusion.4 awaits all-gather-start.2
  *
- * The start of a done is the one of its name, X-start.N, else the oldest one of its kind X that is not done yet, both of
- * the same execution of the program. */
+ * The start of a done is the one of its name, X-start.N, else the oldest one of its kind X that is not done yet, both
+ * of the same execution of the program. */
 #include "extract/profile.h"
 
 #include <stdlib.h>
@@ -29,6 +29,7 @@ struct awaiting {
 	struct ex_profile *p;
 	int64_t  *main;                       /* by device: its main stream; meaningful where `counts` */
 	bool     *counts;                     /* by device: the rules hold for it */
+	uint8_t  *comm;                       /* by instruction: enum ex_comm */
 	NSX_VEC(struct nsx_sort_key) order;   /* by device, host time: dones before operations */
 	NSX_VEC(struct open) open;            /* of the device, oldest first */
 	NSX_VEC(uint32_t) done;               /* operations that the next one of the main stream awaits */
@@ -38,14 +39,12 @@ struct awaiting {
 enum { DONE, OPERATION };   /* k[2] of order */
 
 static bool
-communicates(const struct ex_profile *p, uint32_t op)
+communicates(const struct awaiting *a, uint32_t op)
 {
-	uint32_t thunk = nsx_extract_op_thunk(p, op), info;
+	uint32_t thunk = nsx_extract_op_thunk(a->p, op);
+	uint8_t comm = thunk == NSX_NONE ? EX_COMM_BY_OP : a->comm[a->p->thunks.p[thunk].inst];
 
-	if (nsx_extract_op_kind(p, op))
-		return true;
-	info = thunk == NSX_NONE ? NSX_NONE : p->insts.p[p->thunks.p[thunk].inst].info;
-	return info != NSX_NONE && p->infos.p[info].comm;
+	return comm == EX_COMM_BY_OP ? nsx_extract_op_kind(a->p, op) != NULL : comm == EX_COMM_YES;
 }
 
 /* ---- devices */
@@ -90,7 +89,7 @@ find_main(struct awaiting *a)
 		const struct nsx_gpu_op *op = &p->trace.ops[i];
 		uint32_t n;
 
-		if (!a->counts[op->device] || communicates(p, i))
+		if (!a->counts[op->device] || communicates(a, i))
 			continue;
 		n = nsx_map_number(&at, (struct nsx_key){ op->device, (uint64_t)op->stream });
 		good = n != NSX_NONE && (n < streams.n ||
@@ -141,7 +140,8 @@ list(struct awaiting *a)
 		const struct nsx_gpu_op *op = &t->ops[i];
 
 		if (a->counts[op->device] && op->call_start != INT64_MIN)
-			good = nsx_vec_push(&a->order, ((struct nsx_sort_key){ { op->device, op->call_start, OPERATION }, i }));
+			good = nsx_vec_push(&a->order,
+					    ((struct nsx_sort_key){ { op->device, op->call_start, OPERATION }, i }));
 	}
 	for (uint32_t r = 0; r < t->nranges && good; r++) {
 		uint32_t module = p->module_at[r], device;
@@ -154,7 +154,8 @@ list(struct awaiting *a)
 			continue;
 		title = nsx_extract_title(p, r);
 		if (title && title->kind == NSX_TITLE_THUNK && done_kind(title->hlo_op).len)
-			good = nsx_vec_push(&a->order, ((struct nsx_sort_key){ { device, t->ranges[r].start, DONE }, r }));
+			good =
+			    nsx_vec_push(&a->order, ((struct nsx_sort_key){ { device, t->ranges[r].start, DONE }, r }));
 		good = good && p->rc == NSX_OK;
 	}
 	nsx_sort_keys(a->order.p, good ? a->order.n : 0);
@@ -265,7 +266,7 @@ sweep(struct awaiting *a)
 		if (k->k[2] == DONE) {
 			good = take_done(a, k->i);
 		} else if (t->ops[k->i].stream != a->main[k->k[0]]) {
-			good = !communicates(a->p, k->i) || take_start(a, k->i, main);
+			good = !communicates(a, k->i) || take_start(a, k->i, main);
 		} else {
 			for (size_t n = 0; n < a->done.n && good; n++)
 				good = await(a, k->i, a->done.p[n]);
@@ -281,18 +282,22 @@ nsx_extract_await_starts(struct ex_profile *p)
 {
 	size_t n = p->trace.ndevices + (size_t)1;
 	struct awaiting a = { .p = p };
-	bool good = true;
+	bool good;
 
 	if (!p->opts->calls || !p->modules.n || !p->trace.nops)
 		return NSX_OK;
 	a.main = calloc(n, sizeof *a.main);
 	a.counts = calloc(n, sizeof *a.counts);
-	good = a.main && a.counts && choose_devices(&a) && find_main(&a) && list(&a) && sweep(&a);
+	a.comm = malloc(p->insts.n + 1);
+	for (uint32_t i = 0; a.comm && i < p->insts.n; i++)
+		a.comm[i] = (uint8_t)nsx_extract_inst_comm(p, i);
+	good = a.main && a.counts && a.comm && choose_devices(&a) && find_main(&a) && list(&a) && sweep(&a);
 	nsx_awaits_sort(&p->trace.after);
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, (int64_t)a.contradicted,
 	             "operations that began before what they seem to have awaited: not taken for that");
 	free(a.main);
 	free(a.counts);
+	free(a.comm);
 	free(a.order.p);
 	free(a.open.p);
 	free(a.done.p);

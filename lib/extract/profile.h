@@ -229,6 +229,9 @@ uint32_t nsx_extract_range_around(const struct nsx_trace *t, uint64_t gtid, int6
 int nsx_extract_find_nccl(struct ex_profile *p);
 const struct ex_carried *nsx_extract_op_carried(const struct ex_profile *p, uint32_t i);   /* NULL: none */
 void nsx_extract_nccl_free(struct ex_profile *p);
+/* Whether an instruction's operations communicate, by the data of its profile alone. */
+enum ex_comm { EX_COMM_NO, EX_COMM_YES, EX_COMM_BY_OP };   /* by nsx_extract_op_kind of each */
+enum ex_comm nsx_extract_inst_comm(const struct ex_profile *p, uint32_t inst);
 /* What operations of XLA awaited where no calls record events, added to trace.after: NSX_OK, or NSX_ERR with p->err
  * filled. After nsx_extract_find_comm. */
 int nsx_extract_await_starts(struct ex_profile *p);

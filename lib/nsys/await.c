@@ -209,7 +209,8 @@ add_ops(struct walk *w)
 		const struct nsx_gpu_op *op = &t->ops[early.p[i].i];
 		uint32_t s = stream_at(w->a, op->device, op->stream);
 
-		good = s != NSX_NONE && nsx_vec_push(&w->a->streams.p[s].issued, ((struct nsx_issued){ 0, early.p[i].i }));
+		good =
+		    s != NSX_NONE && nsx_vec_push(&w->a->streams.p[s].issued, ((struct nsx_issued){ 0, early.p[i].i }));
 	}
 	free(early.p);
 	return good;
@@ -265,10 +266,17 @@ wait_of(const struct walk *w, uint32_t at, uint32_t sync)
 {
 	const struct nsx_awaiting *a = w->a;
 
-	return (struct nsx_wait){ .at = at, .sync = sync, .stream = NSX_NONE, .device = a->l->host->syncs.p[sync].device,
-	                          .of = NSX_NONE, .name = NSX_NONE, .before = INT64_MIN,
-	                          .records = (uint32_t)a->records.n, .first_record = w->first_record,
-	                          .record = NSX_NONE, .from = NSX_NONE };
+	return (struct nsx_wait){ .at = at,
+				  .sync = sync,
+				  .stream = NSX_NONE,
+				  .device = a->l->host->syncs.p[sync].device,
+				  .of = NSX_NONE,
+				  .name = NSX_NONE,
+				  .before = INT64_MIN,
+				  .records = (uint32_t)a->records.n,
+				  .first_record = w->first_record,
+				  .record = NSX_NONE,
+				  .from = NSX_NONE };
 }
 
 static bool
@@ -365,9 +373,11 @@ await_own(struct walk *w)
 {
 	const struct nsx_trace *t = w->a->l->t;
 	NSX_VEC(struct nsx_sort_key) ends = { 0 };
-	bool good = true;
+	bool good = true, stalls = false;
 
-	for (uint32_t i = 0; i < t->nops && good; i++)
+	for (uint32_t i = 0; i < t->nlosses && !stalls; i++)
+		stalls = t->losses[i].stalled > STALLED;
+	for (uint32_t i = 0; i < t->nops && good && stalls; i++)
 		good = nsx_vec_push(&ends, ((struct nsx_sort_key){ { t->ops[i].device, t->ops[i].end, 0 }, i }));
 	nsx_sort_keys(ends.p, good ? ends.n : 0);
 	for (uint32_t i = 0; i < t->nops && good; i++) {
@@ -417,7 +427,8 @@ await_waits(struct walk *w, struct nsx_awaits *after)
 			continue;
 		}
 		/* A stream does not wait for itself. */
-		op = x->from == x->stream ? NSX_NONE : nsx_await_last(&a->streams.p[x->from], a->records.p[x->record].at);
+		op = x->from == x->stream ? NSX_NONE
+					  : nsx_await_last(&a->streams.p[x->from], a->records.p[x->record].at);
 		if (op == NSX_NONE)
 			continue;
 		if (x->stream == NSX_NONE) {
@@ -440,8 +451,11 @@ find(struct walk *w)
 	for (uint32_t d = 0; d < t->ndevices; d++)
 		if (!nsx_vec_push(&w->a->first_stream, NSX_NONE))
 			return false;
-	if (!add_ops(w) || !add_calls(w) || !add_syncs(w) || !take_steps(w) || !nsx_await_learn(w->a) ||
-	    !await_waits(w, &t->after) || !await_own(w))
+	/* Without rows on waits, nothing comes of the walk. */
+	if (w->a->l->host->syncs.n && (!add_ops(w) || !add_calls(w) || !add_syncs(w) || !take_steps(w) ||
+	    !nsx_await_learn(w->a) || !await_waits(w, &t->after)))
+		return false;
+	if (!await_own(w))
 		return false;
 	t->waited.p = w->waited.p;
 	t->waited.n = w->waited.n;
@@ -460,7 +474,8 @@ nsx_host_awaits(struct nsx_loader *l)
 	bool good = find(&w);
 
 	nsx_load_diag(l, NSX_INFO, a.unresolved, "waits for events of which it is not known what they were for");
-	nsx_load_diag(l, NSX_INFO, a.contradicted, "operations that began before what they seem to have awaited: not taken for that");
+	nsx_load_diag(l, NSX_INFO, a.contradicted,
+		      "operations that began before what they seem to have awaited: not taken for that");
 	for (size_t i = 0; i < a.streams.n; i++) {
 		free(a.streams.p[i].issued.p);
 		free(a.streams.p[i].pending.p);

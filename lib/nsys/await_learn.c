@@ -7,10 +7,10 @@
  *   neither                                    both are learned: how many records back, on the stream in which the
  *                                              recording thread had issued last
  *
- * What is learned is one answer for each site of the program: the stream that waits, the name of what waits, and the name
- * and stream of what the recording thread had issued last. Over all waits of a site an answer is refuted by one wait that
- * went on before what it stands for ended, and bound by each that went on just when that ended, although nothing else
- * held it. The answer that is bound most often, of those never refuted, is taken. */
+ * What is learned is one answer for each site of the program: the stream that waits, the name of what waits, and the
+ * name and stream of what the recording thread had issued last. Over all waits of a site an answer is refuted by one
+ * wait that went on before what it stands for ended, and bound by each that went on just when that ended, although
+ * nothing else held it. The answer that is bound most often, of those never refuted, is taken. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +72,8 @@ use_rows(struct learning *x)
 
 	for (size_t i = 0; i < h->events.n && good; i++) {
 		const struct nsx_issue *issue = &h->key_calls.p[h->events.p[i].key].call;
-		uint32_t call = issue->start <= issue->end ? nsx_host_call_of(x->a->l->t, issue) : NSX_NONE, record, *at;
+		uint32_t call = issue->start <= issue->end ? nsx_host_call_of(x->a->l->t, issue) : NSX_NONE, record,
+			 *at;
 		uint64_t process = issue->gtid & ~(uint64_t)0xFFFFFF;
 
 		record = call == NSX_NONE ? NSX_NONE : nsx_map_get(&x->a->record_of, (struct nsx_key){ call, 0 });
@@ -125,8 +126,8 @@ use_rows(struct learning *x)
 	return good;
 }
 
-/* The record of waits that have an eventSyncId, which counts the calls of the process that record from an unknown number
- * on: the largest that fits all. */
+/* The record of waits that have an eventSyncId, which counts the calls of the process that record from an unknown
+ * number on: the largest that fits all. */
 static bool
 use_ids(struct learning *x)
 {
@@ -165,7 +166,8 @@ use_ids(struct learning *x)
 static bool
 weigh(struct learning *x, uint32_t site, const struct nsx_wait *w, int64_t value, int64_t end)
 {
-	int64_t diff = nsx_sub_sat(w->until, end, NULL), own = nsx_add_sat(w->before, w->before == INT64_MIN ? 0 : OWN, NULL);
+	int64_t diff = nsx_sub_sat(w->until, end, NULL),
+		own = nsx_add_sat(w->before, w->before == INT64_MIN ? 0 : OWN, NULL);
 	int64_t other = w->stream == NSX_NONE ? w->issue : nsx_add_sat(w->issue, CALL, NULL);
 	uint32_t *at = nsx_map_at(&x->answer_of, (struct nsx_key){ site, (uint64_t)value });
 	struct answer *s;
@@ -199,8 +201,8 @@ site_of(struct learning *x, const struct nsx_wait *w)
 	return at != NSX_NONE && (at < x->first.n || nsx_vec_push(&x->first, NSX_NONE)) ? at : NSX_NONE;
 }
 
-/* The best answer of a site: the most often bound of those that are not refuted; of equal ones `usual`, then the one that
- * ended closest. NULL: none. */
+/* The best answer of a site: the most often bound of those that are not refuted; of equal ones `usual`, then the one
+ * that ended closest. NULL: none. */
 static const struct answer *
 best_of(const struct learning *x, uint32_t site, int64_t usual)
 {

@@ -180,7 +180,7 @@ struct nsx_trace_opts {
 	bool        ops;        /* keep GPU operations */
 	const char *ops_if;     /* keep them also if a string of the export begins with this; NULL: no */
 	bool        issues;     /* with ops: record which call issued each operation, and what it waits for */
-	bool        calls;      /* keep every CUDA call, overheads, and what operations and calls awaited; needs issues */
+	bool calls; /* keep every CUDA call, overheads, and what operations and calls awaited; needs issues */
 	bool        cpu;        /* keep what threads that make CUDA calls did besides; needs calls */
 	bool        cpu_all;    /* with cpu: every thread */
 	int64_t     os_min;     /* with cpu: ignore calls of the OS library that are shorter, ns */
