@@ -10,7 +10,8 @@ enum {
 	GAP = 50000,          /* ns: of a thread that may wait, */
 	SILENT = 50000,       /* and after the call that it may have waited for */
 	SOON = 100000,        /* ns */
-	FEW = 2
+	FEW = 2,
+	OTHERS = 16           /* threads of a process, those with most calls, that others may wait for */
 };
 static const double often = 0.7, waits = -0.5, unsure = -0.8;
 
@@ -129,7 +130,7 @@ find_samples(struct search *s)
 
 				if (c->before == NSX_NONE || c->start - g->calls.p[c->before].end < GAP)
 					continue;
-				for (size_t y = i; y < i + n; y++)
+				for (size_t y = i; y < i + n && y < i + OTHERS; y++)
 					if (y != x && s->first[s->threads[y]] < s->first[s->threads[y] + 1]
 					    && !add_sample(s, s->list[k], s->threads[y]))
 						return false;

@@ -27,7 +27,7 @@ static uint32_t
 main_stream(const struct wi_graph *g, const struct wi_item *x)
 {
 	enum { STREAMS = 32 };
-	struct { uint32_t stream, n; } count[STREAMS];
+	struct { uint32_t stream, n; } count[STREAMS] = { { 0, 0 } };
 	size_t n = 0, best = 0;
 
 	for (uint32_t i = 0; i < x->n; i++) {
