@@ -50,6 +50,21 @@ device_of(const struct nsx_trace *t, uint32_t process, int64_t cuda)
 	       : (uint32_t)NSX_NONE;
 }
 
+/* The device of a synchronization. Some exports name device 0 whatever device it is of: that of the process, if it has
+ * one only. */
+static uint32_t
+synced_device(const struct nsx_trace *t, uint32_t process, int64_t cuda)
+{
+	uint32_t device = device_of(t, process, cuda), found = NSX_NONE, n = 0;
+
+	for (uint32_t d = 0; d < t->ndevices && device == NSX_NONE; d++)
+		if (t->devices[d].process == process) {
+			found = d;
+			n++;
+		}
+	return n == 1 ? found : device;
+}
+
 static int
 sync_row(void *ctx, const struct nsx_db_cell *v)
 {
@@ -61,11 +76,11 @@ sync_row(void *ctx, const struct nsx_db_cell *v)
 	    !nsx_cell_int(&v[3], &gpid))
 		return NSX_OK;
 	uint32_t process = nsx_gpid_find(l, (uint64_t)gpid), device = process == NSX_NONE ? NSX_NONE
-	    : device_of(l->t, process, cuda);
+	    : synced_device(l->t, process, cuda);
 	if (device == NSX_NONE)
 		return NSX_OK;
 	uint32_t key = key_at(l->host, (uint64_t)gpid, id);
-	struct nsx_sync s = { stream, -1, -1, device, key };
+	struct nsx_sync s = { stream, -1, -1, device, key, l->t->devices[device].cuda != cuda };
 
 	if (!nsx_cell_int(&v[4], &s.event))
 		s.event = -1;
@@ -363,7 +378,7 @@ count_waits(struct nsx_loader *l)
 	for (size_t i = 0; good && i < h->syncs.n && i < NSX_NONE; i++) {
 		const struct nsx_sync *s = &h->syncs.p[i];
 		const struct nsx_key_call *k = &h->key_calls.p[s->key];
-		if (k->call.start <= k->call.end && k->name != NSX_NONE && t->call_names[k->name].wait)
+		if (k->call.start <= k->call.end && k->name != NSX_NONE && t->call_names[k->name].wait && !s->inferred)
 			waits[n++] = (struct nsx_sort_key){ { s->device, s->stream, k->call.start }, (uint32_t)i };
 	}
 	if (good && n) {

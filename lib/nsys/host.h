@@ -16,8 +16,9 @@
 /* The call of a key: the one that started first; if several did, the one of the lowest row. */
 struct nsx_key_call { struct nsx_issue call; uint32_t name; /* in names.list */ };
 
-/* A row of SYNCHRONIZATION. event: as CUDA numbers it; id: eventSyncId, -1: none. */
-struct nsx_sync { int64_t stream, event, id; uint32_t device, key; };
+/* A row of SYNCHRONIZATION. event: as CUDA numbers it; id: eventSyncId, -1: none. inferred: its device is not the one
+ * that the row names. */
+struct nsx_sync { int64_t stream, event, id; uint32_t device, key; bool inferred; };
 /* A row of CUDA_EVENT: an event was recorded in a stream. */
 struct nsx_event_row { int64_t stream, event, id; uint32_t key; };
 

@@ -53,6 +53,8 @@ drop_cut(struct nsx_step_set *s)
 			s->list.p[kept++] = *o;
 		else if (nsx_step_cut(s, o->class) != NSX_OK)
 			return NSX_ERR;
+		else if (!nsx_vec_push(&s->dropped, *o))
+			return nsx_err_nomem(s->err, NULL);
 	}
 	s->list.n = kept;
 	return NSX_OK;

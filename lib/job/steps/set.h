@@ -76,7 +76,8 @@ struct nsx_step_set {
 	uint32_t           by;              /* how the marked steps were named: 1 + a number in names; 0: found */
 	struct nsx_between between;         /* ranges between steps */
 	NSX_VEC(struct nsx_step_other) others;   /* executions of other programs, or steps of other classes */
-	NSX_VEC(int64_t)   cut;             /* by class: steps that are not wholly inside the time that was seen */
+	NSX_VEC(int64_t)   cut;             /* by class: steps that are not wholly inside the time that was seen, */
+	NSX_VEC(struct nsx_step_of) dropped;     /* and what devices have of those that are known, as in list */
 	struct nsx_map     uses;            /* (thread and class, device) */
 	size_t             nclasses;
 	struct nsx_map     has_class;       /* (thread, class): has steps of it; (NSX_NONE, class): there are steps of

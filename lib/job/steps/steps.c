@@ -554,6 +554,7 @@ nsx_steps_free(struct nsx_step_set *s)
 	nsx_between_free(&s->between);
 	free(s->others.p);
 	free(s->cut.p);
+	free(s->dropped.p);
 	free(s->threads.p);
 	nsx_threads_free(&s->thread_of);
 	free(s->steps.p);
