@@ -46,7 +46,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept text streams without their end or headers"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate[=mean|p99]] [OPTION]... BASE NEW",
+static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate[=mean|p99]] [OPTION]... BASE... NEW",
                                     "Compare the GPU time of two streams, or tables of nsysx-summary.", opts };
 
 /* The number given to an option, from `least` to `most` (misuse exits). */
@@ -64,7 +64,8 @@ number(const char *option, const char *s, double least, double most)
 static struct nsx_compare_options
 wanted(int nops, char **ops)
 {
-	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by) : NSX_COMPARE_THUNK,
+	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by)
+	                                 : nops > 2 ? NSX_COMPARE_STEP : NSX_COMPARE_THUNK,
 	                                 .any = !by,
 	                                 .exposed = what && strcmp(what, "exposed") == 0, .whole = what && strcmp(what,
 	                                 	"whole") == 0, .changed = changed };
@@ -78,10 +79,16 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--gate=p99: want --by step");
 	o.step = step;
 	o.module = module;
-	if (nops != 2)
-		nsx_cli_misuse(&cli, "want two streams or tables, BASE and NEW");
-	if (strcmp(ops[0], "-") == 0 && strcmp(ops[1], "-") == 0)
+	int standard = 0;
+
+	if (nops < 2)
+		nsx_cli_misuse(&cli, "want two streams or tables or more, BASE... and NEW");
+	for (int i = 0; i < nops; i++)
+		standard += strcmp(ops[i], "-") == 0;
+	if (standard > 1)
 		nsx_cli_misuse(&cli, "standard input can be read only once");
+	if (nops > 2 && o.by != NSX_COMPARE_STEP)
+		nsx_cli_misuse(&cli, "several base runs: want --by step");
 	if (absolute < 0)
 		nsx_cli_misuse(&cli, "--absolute: want a time that is not negative");
 	if (o.exposed && (o.by == NSX_COMPARE_MODULE || o.by == NSX_COMPARE_RANGE))
@@ -150,25 +157,30 @@ open_side(struct nsx_tool *t, const char *op)
 	return r;
 }
 
-/* Read both and write the result: NSX_OK or NSX_ERR. */
+/* Read all and write the result: NSX_OK or NSX_ERR. */
 static int
-compare(struct nsx_tool *t, char **ops, const struct nsx_compare_options *options, struct nsx_compare *c)
+compare(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_options *options, struct nsx_compare *c)
 {
-	struct nsx_reader *base = open_side(t, ops[0]), *new = base ? open_side(t, ops[1]) : NULL;
-	struct nsx_outfile *out = new && folded ? nsx_outfile_open(nsx_tool_output.path, &t->err) : NULL;
-	int rc = NSX_ERR;
+	struct nsx_reader **runs = calloc((size_t)nops, sizeof *runs);
+	struct nsx_outfile *out = NULL;
+	int rc = runs ? NSX_OK : nsx_err_nomem(&t->err, NULL);
 
-	if (new && (out || !folded))
-		rc = nsx_compare(base, new, options, out, c, &t->diags, &t->err);
+	for (int i = 0; i < nops && rc == NSX_OK; i++)
+		rc = (runs[i] = open_side(t, ops[i])) ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK && folded)
+		rc = (out = nsx_outfile_open(nsx_tool_output.path, &t->err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
-		t->unsteady = nsx_reader_unsteady(base) || nsx_reader_unsteady(new);
+		rc = nsx_compare(runs, (size_t)nops, options, out, c, &t->diags, &t->err);
+	for (int i = 0; i < nops && rc == NSX_OK; i++)
+		t->unsteady |= nsx_reader_unsteady(runs[i]);
 	if (rc == NSX_OK && !folded)
 		nsx_tool_sort(&cli, &c->table, 1);
 	if (rc == NSX_OK)
 		rc = folded ? nsx_tool_commit(t, out) : nsx_tool_write_table(t, c->table, -1);
 	nsx_outfile_free(out);
-	nsx_reader_close(base);
-	nsx_reader_close(new);
+	for (int i = 0; i < nops && runs; i++)
+		nsx_reader_close(runs[i]);
+	free(runs);
 	return rc;
 }
 
@@ -192,7 +204,7 @@ main(int argc, char **argv)
 	struct nsx_compare_options options = wanted(nops, argv);
 	struct nsx_tool t = { .cli = &cli };
 	struct nsx_compare c = { 0 };
-	int rc = compare(&t, argv, &options, &c);
+	int rc = compare(&t, nops, argv, &options, &c);
 
 	if (rc != NSX_OK && gate)
 		nsx_cli_exit(&cli, NOT_COMPARABLE, t.err.msg);

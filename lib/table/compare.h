@@ -67,10 +67,11 @@ struct nsx_compare {
 const char *nsx_compare_name(enum nsx_compare_by by);
 int nsx_compare_by_name(const char *name);
 
-/* Read both streams whole (opened with NSX_READ_ORDERED, not read from yet). Either may be a table of nsx_summary by
- * thunk, module, opcode or device as TSV instead; a stream compared with one is first summed up in the same way. With
- * tables time is exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is
- * that of n executions on unknown devices; there are no folded stacks.
+/* Read the streams whole (opened with NSX_READ_ORDERED, not read from yet): the last one is NEW, the one before it
+ * BASE, or by STEP several, two or more, are base runs. Either side may be a table of nsx_summary by thunk, module,
+ * opcode or device as TSV instead; a stream compared with one is first summed up in the same way. With tables time is
+ * exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is that of n
+ * executions on unknown devices; there are no folded stacks.
  *
  * The time of a row is its sum over an execution of its program on one device, averaged over executions and devices.
  * Its noise is the largest difference that chance explains: with s the standard deviation between the n executions of a
@@ -84,6 +85,12 @@ int nsx_compare_by_name(const char *name);
  * Times of steps (STEP, and DEVICE by step) depend on each other, so their n is that of independent ones, and two tests
  * judge them, of means and of ranks (compare/witness.h); too few of them to tell are unknown, and the streams not
  * comparable then. With `tail` the 99th percentile of periods decides instead. Rows of other kinds have the noise
+ * above.
+ *
+ * With k base runs a value of BASE is the mean of theirs, and noise is that between runs, for k of 3 or more
+ *     noise = t * s * sqrt(1 + 1 / k)
+ * with s the standard deviation of the runs' means and Student's t for k - 1 degrees of freedom; the same of medians is
+ * the second witness, and of 99th percentiles the one of tails. Of two it is the larger one of this and of the noise
  * above.
  *
  * A row of THUNK, OPCODE, SOURCE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at most
@@ -109,7 +116,7 @@ int nsx_compare_by_name(const char *name);
  * side options->fold are written to it, in which matched rows have the same name, and times are scaled to the number of
  * executions of NEW. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; free c in both cases. Holds about
  * 200 bytes for each row and device; tables, and 300 bytes a row. */
-int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options,
+int nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compare_options *options,
                 struct nsx_outfile *folded,
                 struct nsx_compare *c, struct nsx_diags *diags, struct nsx_err *err);
 

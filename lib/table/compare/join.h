@@ -102,6 +102,10 @@ struct cmp_comm {
 /* The mean time of a row on a device, ns. */
 struct cmp_mean { int64_t number; double mean; };
 
+/* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile; n is 0
+ * if the run does not have it. */
+struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
+
 struct cmp_side {
 	const char       *name;              /* for messages */
 	struct nsx_reader *in;
@@ -125,6 +129,8 @@ struct cmp_side {
 	bool              summed;            /* it is a table that was computed from a stream */
 	NSX_VEC(double)   values;            /* of steps, row by row: */
 	NSX_VEC(struct cmp_series) series;   /* by index in rows; rows beyond its end have none */
+	size_t            nruns;             /* several runs as one side: their number; 0: it is one */
+	NSX_VEC(struct cmp_run) runs;        /* of row i [i * nruns ...] */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	NSX_VEC(int64_t) execs;              /* of devices, by index in groups: executions of any program */
 	NSX_VEC(struct cmp_stepped) stepped; /* devices with steps; empty: steps are not known */
@@ -177,6 +183,25 @@ int nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_di
 bool nsx_compare_settle_ranges(struct cmp *c, struct nsx_diags *diags);
 bool nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags);
 
+/* runs.c: begin a side of several base runs, of n: that is the first one. False when out of memory. */
+bool nsx_compare_begin_runs(struct cmp_side *s, size_t n);
+/* c->side[1], the base run of that index, is read: match it with c->side[0], and add it there. NSX_OK or NSX_ERR. */
+int nsx_compare_add_run(struct cmp *c, size_t run);
+/* All base runs are read: a row of theirs has the means over the runs. False when out of memory. */
+bool nsx_compare_end_runs(struct cmp_side *s);
+/* The row of BASE in its runs that have it, and of NEW. */
+struct cmp_between {
+	size_t runs, least;           /* that have it, and the number of values of one, at least */
+	double lowest, highest;       /* of their means */
+	double deviation;             /* of their means; 0 of one run */
+};
+/* Fewer values of a run do not tell its 99th percentile, between runs: it would be the largest of them. */
+#define NSX_TAIL_OF_RUN 100
+struct cmp_between nsx_compare_between(const struct cmp_side *s, const struct cmp_row *r);
+struct cmp_result;
+/* Let the noise between base runs judge, where at least two of them have the row. False when out of memory. */
+bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);
+
 /* steps.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
@@ -228,8 +253,8 @@ struct cmp_value { bool has; int64_t i; double f; uint32_t s; };
  * where thunks are all that is known, the span of its modules. */
 enum cmp_device_col { CMP_SPAN, CMP_MODULES, CMP_COMPUTE, CMP_EXPOSED, CMP_COPY, CMP_IDLE, CMP_HIDDEN_TIME,
                       CMP_COPY_HIDDEN, CMP_DEVICE_TIMES, CMP_DEVICE = CMP_DEVICE_TIMES, CMP_EXECS, CMP_WINDOW };
-/* Whether the side is a table and not a stream, and by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
-int nsx_compare_is_table(struct cmp_side *s, int *by);
+/* Whether the input is a table and not a stream, and by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
+int nsx_compare_is_table(struct nsx_reader *in, int *by);
 /* Read the side, a table. NSX_OK or NSX_ERR. */
 int nsx_compare_read_table(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* Read the side, a stream, as the table that nsx_summary makes of it. NSX_OK or NSX_ERR. */
@@ -267,7 +292,9 @@ struct cmp_result {
 	bool             has_noise;
 	bool             sampled;       /* the witness judges it: both sides have values of steps */
 	struct nsx_witness witness;
-	struct nsx_tail  tail;          /* with options.tail, if the witness has enough values for it */
+	struct nsx_tail  tail;          /* with options.tail, */
+	bool             has_tail;      /* if there are enough values for it */
+	size_t runs; /* of BASE that have the row, between which the noise is; 0: it is within runs */
 	enum cmp_verdict verdict;
 };
 
@@ -308,7 +335,8 @@ enum cmp_show {
 	CMP_COL_KIND, CMP_COL_BYTES, CMP_COL_BASE_BYTES, CMP_COL_MEMBERS,                  /* of its collectives */
 	CMP_COL_DIFF, CMP_COL_CHANGE, CMP_COL_NOISE, CMP_COL_EFFECT, CMP_COL_VERDICT, CMP_COL_WITNESS,
 	CMP_COL_MEAN, CMP_COL_COUNT, CMP_COL_SPAN, CMP_COL_STEPS, CMP_COL_P50, CMP_COL_P99, CMP_COL_N_EFF,
-	CMP_COL_SHARE, CMP_COL_EXECS, CMP_COL_INSTANCES, CMP_COL_TRANSFER, CMP_COL_BUSBW
+	CMP_COL_SHARE, CMP_COL_EXECS, CMP_COL_INSTANCES, CMP_COL_TRANSFER, CMP_COL_BUSBW,
+	CMP_COL_RUNS, CMP_COL_DEVIATION, CMP_COL_LOWEST, CMP_COL_HIGHEST                   /* of several base runs */
 };
 struct cmp_col { struct nsx_table_col is; enum cmp_show show; int side; };
 
@@ -354,6 +382,7 @@ struct cmp_way {
 	bool waits;                      /* communication contains waiting, which no group's time shows */
 	bool within;                     /* a row that is part of another is judged with it */
 	bool devices;                    /* groups are devices */
+	bool runs;                       /* BASE may be several runs */
 };
 
 /* Whether rows of this kind are compared (rows of modules always exist). */

@@ -419,15 +419,16 @@ tell_period(const struct told *to)
 	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
 	double share = r->has_noise && b->mean > 0 ? 100 * r->noise / b->mean : 0;
 	double grew = (double)n->p99 - (double)b->p99;
+	const char *more = r->runs ? "base runs" : "steps";
 
 	if (r->verdict == CMP_HIDDEN && r->diff > 0)
-		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more steps",
-		    100 * r->diff / b->mean, share);
+		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more %s",
+		    100 * r->diff / b->mean, share, more);
 	if (r->verdict != CMP_SAME)
 		return;
 	if (share > o->percent && share > BLIND)
-		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more "
-		    "steps", share);
+		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more %s",
+		    share, more);
 	if (r->has_noise && r->diff > r->noise && r->diff > o->minor / 100 * b->mean)
 		say(to, "the period", "grew by %s, more than its noise of %s, but no more than %s allows: same",
 		    nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s,
@@ -447,10 +448,14 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 			const struct cmp_group *g = &c->side[k].groups.p[i];
 			struct nsx_str class = cmp_str(c, g->key);
 
-			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s", c->side[k].name,
-			               g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr, g->devices,
-			               g->devices == 1 ? "" : "s",
-			               g->devices ? "; the last of each has no period" : "");
+			char runs[40] = "";
+
+			if (c->side[k].nruns)
+				snprintf(runs, sizeof runs, " in %zu runs", c->side[k].nruns);
+			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s%s",
+				       c->side[k].name, g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr,
+				       g->devices, g->devices == 1 ? "" : "s", runs,
+				       g->devices ? "; the last of each has no period" : "");
 		}
 	for (size_t i = 0; i < n; i++)
 		if (nsx_compare_is_class(c, &r[i]))

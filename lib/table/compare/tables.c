@@ -99,13 +99,13 @@ find_columns(struct parse *p, struct nsx_str *text)
 }
 
 int
-nsx_compare_is_table(struct cmp_side *s, int *by)
+nsx_compare_is_table(struct nsx_reader *in, int *by)
 {
 	struct nsx_str window, text;
-	struct parse p = { .s = s };
+	struct parse p = { .s = NULL };
 
 	*by = -1;
-	if (nsx_input_peek(nsx_reader_input(s->in), HEADER_MAX, &window) == NSX_ERR)
+	if (nsx_input_peek(nsx_reader_input(in), HEADER_MAX, &window) == NSX_ERR)
 		return NSX_ERR;
 	/* A stream begins with '#', the name of a kind, or bytes that occur in no name. */
 	if (!nsx_str_starts(window, "id\t") && !nsx_str_starts(window, "opcode\t") &&

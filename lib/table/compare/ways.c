@@ -65,6 +65,12 @@ static const struct cmp_col collective_cols[] = {
 	SIDES("base_transfer", "new_transfer", NSX_CELL_MEAN_NS, CMP_COL_TRANSFER)
 };
 
+/* Beside these, of several base runs. */
+static const struct cmp_col run_cols[] = {
+	OF("base_runs", NSX_CELL_INT, CMP_COL_RUNS), OF("base_std", NSX_CELL_MEAN_NS, CMP_COL_DEVIATION),
+	OF("base_min", NSX_CELL_MEAN_NS, CMP_COL_LOWEST), OF("base_max", NSX_CELL_MEAN_NS, CMP_COL_HIGHEST)
+};
+
 #define COLS(of) .cols = of, .ncols = (int)(sizeof(of) / sizeof *(of))
 #define RANK " base new change verdict diff effect noise"
 #define RANK_OF_ID " id base new change verdict program diff effect noise"
@@ -108,7 +114,7 @@ static const struct cmp_way ways[] = {
 		.brief = "class device statistic base new change base_p99 new_p99 verdict",
 		.read = nsx_compare_read_steps, .order = nsx_compare_order_of_step, .decides = nsx_compare_is_class,
 		.hides = nsx_compare_is_detail_of_one, .tell = nsx_compare_tell_steps,
-		.tell_growth = nsx_compare_tell_growth, .within = true
+		.tell_growth = nsx_compare_tell_growth, .within = true, .runs = true
 	},
 	[NSX_COMPARE_DEVICE] = {
 		.name = "device", .things = "devices with GPU work", .unit = "run", .instead = FROM_XLA,
@@ -125,7 +131,7 @@ static const struct cmp_way ways[] = {
 		.read = nsx_compare_read_collectives
 	},
 };
-enum { NWAYS = sizeof ways / sizeof *ways, MOST_COLS = 24 };
+enum { NWAYS = sizeof ways / sizeof *ways, NRUN_COLS = sizeof run_cols / sizeof *run_cols, MOST_COLS = 24 };
 
 const struct cmp_way *
 nsx_compare_way(enum nsx_compare_by by)
@@ -201,7 +207,7 @@ witness_of(const struct cmp_result *r)
 	int want = r->verdict == CMP_SLOWER ? 1 : r->verdict == CMP_FASTER ? -1 : 0;
 	bool means = want && r->witness.means == want, ranks = want && r->witness.ranks == want;
 
-	return means && ranks ? "both" : means ? "mean" : ranks ? "ranks" : "";
+	return means && ranks ? "both" : means ? "mean" : !ranks ? "" : r->runs ? "median" : "ranks";
 }
 
 /* A cell about the row of one side, which has it. */
@@ -222,7 +228,7 @@ put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col 
 	case CMP_COL_P50:   nsx_table_int(t, at, time->p50); break;
 	case CMP_COL_P99:   nsx_table_int(t, at, time->p99); break;
 	case CMP_COL_N_EFF:
-		if (r->sampled)
+		if (r->sampled && r->witness.of[col->side].n_eff > 0)
 			nsx_table_double(t, at, r->witness.of[col->side].n_eff);
 		break;
 	case CMP_COL_SHARE:
@@ -243,6 +249,19 @@ put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col 
 	}
 }
 
+/* A cell about the runs of BASE. */
+static void
+put_runs(struct nsx_table *t, int at, const struct cmp_col *col, struct cmp_between b)
+{
+	if (col->show == CMP_COL_RUNS)
+		nsx_table_int(t, at, (int64_t)b.runs);
+	else if (b.runs)
+		nsx_table_double(t, at,
+				 col->show == CMP_COL_LOWEST    ? b.lowest
+				 : col->show == CMP_COL_HIGHEST ? b.highest
+								: b.deviation);
+}
+
 /* A cell about both rows, or the one that is shown. */
 static void
 put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col, const struct cmp_result *r)
@@ -255,6 +274,11 @@ put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col,
 	    *was = base && comm ? &c->side[NSX_COMPARE_BASE].comms.p[base - c->side[NSX_COMPARE_BASE].rows.p] : NULL;
 	bool both = base && r->row[NSX_COMPARE_NEW];
 
+	if (col->show >= CMP_COL_RUNS) {
+		if (base)
+			put_runs(t, at, col, nsx_compare_between(&c->side[NSX_COMPARE_BASE], base));
+		return;
+	}
 	switch (col->show) {
 	case CMP_COL_ID:      put_int(t, at, s->programs.p[row->group].id); break;
 	case CMP_COL_PROGRAM: nsx_table_str(t, at, cmp_str(c, g->name)); break;
@@ -297,15 +321,22 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
                   struct nsx_diags *diags)
 {
 	const struct cmp_way *w = c->way;
+	const struct cmp_col *show[MOST_COLS];
 	struct nsx_table_col cols[MOST_COLS];
+	bool runs = c->side[NSX_COMPARE_BASE].nruns;
+	int ncols = 0;
 
-	for (int i = 0; i < w->ncols; i++)
-		cols[i] = w->cols[i].is;
-	struct nsx_table *t = *table = nsx_table_new_copy(cols, w->ncols);
+	for (; ncols < w->ncols + (runs ? NRUN_COLS : 0); ncols++) {
+		show[ncols] = ncols < w->ncols ? &w->cols[ncols] : &run_cols[ncols - w->ncols];
+		cols[ncols] = show[ncols]->is;
+	}
+	struct nsx_table *t = *table = nsx_table_new_copy(cols, ncols);
 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);
 	nsx_table_rank(t, w->rank);
+	if (runs)
+		nsx_table_rank(t, "base_min base_max base_runs base_std");
 	if (w->brief)
 		nsx_table_brief(t, w->brief);
 	if (w->tell)
@@ -314,8 +345,8 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 		if (!cmp_shows(c, &r[i]) || (c->options.changed && w->hides && w->hides(c, &r[i])))
 			continue;
 		nsx_table_row(t);
-		for (int k = 0; k < w->ncols; k++)
-			put(c, t, k, &w->cols[k], &r[i]);
+		for (int k = 0; k < ncols; k++)
+			put(c, t, k, show[k], &r[i]);
 	}
 	return NSX_OK;
 }
