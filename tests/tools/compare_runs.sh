@@ -120,4 +120,52 @@ tails ts 203 0.1
 gate 'p99 is judged between runs, from 100 steps on' 1 'slower: step: period: p99 290.0 us, was 200.0 us (+45.0%), noise 16.' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/tn"
 gate 'of equal ones it is the same' 0 '' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/ts"
 gate 'fewer steps do not tell' 3 'not comparable: step: NEW has 20 steps, a base run 20, want 100 for their p99: record more steps' --gate=p99 --by step "$T/a" "$T/b" "$T/c" "$T/d"
+
+# ---- kept tables ----
+for r in a b c d; do
+	nsysx-steps -q --tsv --each "$T/$r" >"$T/$r.tsv"
+done
+gate 'tables of steps are as good as streams' 1 'slower: step: period: 105.0 us per step, was 100.0 us (+5.0%)' "$T/a.tsv" "$T/d.tsv"
+gate 'which --by step may confirm' 1 'slower: step: period: ' --by step "$T/a.tsv" "$T/d.tsv"
+gate 'several are base runs, mixed with streams' 1 'between 3 base runs' "$T/a.tsv" "$T/b" "$T/c.tsv" "$T/d"
+equal 'in any place' "$(nsysx-compare -q --tsv "$T/a" "$T/b.tsv" "$T/c" "$T/d.tsv")" "$(nsysx-compare -q --tsv --by step "$T/a" "$T/b" "$T/c" "$T/d")"
+(head -n 1 "$T/d.tsv"; sed 1d "$T/d.tsv" | sort -r) >"$T/sorted.tsv"
+equal 'the order of the rows does not matter' "$(nsysx-compare -q --tsv "$T/a.tsv" "$T/sorted.tsv")" "$(nsysx-compare -q --tsv "$T/a.tsv" "$T/d.tsv")"
+awk -F'\t' -v OFS='\t' '{ print $9, $1, $2, $3, $8, $11, $12, $14, $15 }' "$T/d.tsv" | awk -F'\t' -v OFS='\t' '{ print $2, $3, $4, $1, $5, $6, $7, $8, $9 }' >"$T/cut.tsv"
+equal 'columns that are not read may be missing' "$(nsysx-compare -q --tsv "$T/a.tsv" "$T/cut.tsv")" "$(nsysx-compare -q --tsv "$T/a.tsv" "$T/d.tsv")"
+nsysx-steps -q --tsv "$T/a" >"$T/classes.tsv"
+gate 'a table by class has no times of steps' 3 'classes.tsv: a table of steps: want a row for each, as of nsysx-steps --each' "$T/classes.tsv" "$T/d"
+gate 'a table by step is not one by module' 3 'a.tsv: a table by step: want one by module' --by module "$T/a.tsv" "$T/d"
+head -c 600 "$T/a.tsv" >"$T/short.tsv"
+gate 'a table that is cut short is refused' 3 'short.tsv: cut short: the last line has no end' "$T/short.tsv" "$T/d"
+sed '3s/\t100000\t/\t-5\t/; 3s/\t99000\t/\t-5\t/; 3s/\t101000\t/\t-5\t/' "$T/a.tsv" >"$T/bad.tsv"
+gate 'a time that is none is refused with its line' 3 'bad.tsv:3: period: want a whole number that is not negative, got "-5"' "$T/bad.tsv" "$T/d"
+
+SYNTH=$B/tests/synth/nsysx-synth
+if [ -x "$SYNTH" ]; then
+	# Jobs with operations on two devices, calls, and steps of another class between.
+	n=0
+	for args in '--torch --steps=12' '--torch --steps=12 --seed=2' '--steps=12 --evaluate=3' '--steps=12 --evaluate=3 --seed=2'; do
+		n=$((n + 1))
+		# shellcheck disable=SC2086
+		"$SYNTH" -q -o "$T/j" $args >"$T/null" || fail "the job $args" 'nsysx-synth failed' "$args"
+		case $args in
+		*torch*) nsysx-extract -q -a -o "$T/j$n" "$T/j/r0.sqlite" "$T/j/r1.sqlite" ;;
+		*) nsysx-extract -q -a -o "$T/j$n" -x "$T/j/dump0" "$T/j/r0.sqlite" -x "$T/j/dump1" "$T/j/r1.sqlite" ;;
+		esac
+		rm -rf "$T/j"
+		nsysx-steps -q --tsv --each "$T/j$n" >"$T/j$n.tsv"
+	done
+	for pair in '1 2' '3 4'; do
+		a=$T/j${pair% *} b=$T/j${pair#* }
+		nsysx-compare -q --tsv --by step "$a" "$b" | grep -v "	idle:" >"$T/streams"
+		ok 'two jobs have rows to compare' test "$(wc -l <"$T/streams")" -gt 12
+		for sides in "$a.tsv $b.tsv" "$a $b.tsv" "$a.tsv $b"; do
+			# shellcheck disable=SC2086
+			equal "rows of tables are those of streams, but for causes: $(echo "$sides" | sed "s|$T/||g")" "$(nsysx-compare -q --tsv --by step $sides)" "$(cat "$T/streams")"
+		done
+	done
+else
+	skip 'tables of jobs' 'there is no nsysx-synth'
+fi
 done_testing

@@ -328,6 +328,7 @@ side_free(struct cmp_side *s)
 	free(s->values.p);
 	free(s->series.p);
 	free(s->runs.p);
+	free(s->steps.p);
 	free(s->spans.p);
 	free(s->means);
 	free(s->comms.p);
