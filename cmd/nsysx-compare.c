@@ -1,4 +1,5 @@
 /* nsysx-compare -- what became slower, faster, new or gone between two streams, or tables of them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,33 +13,36 @@
 enum { NOT_COMPARABLE = 3 };
 
 static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *minor = "0.1", *coverage = "0.5",
-    *folded, *gate;
+    *folded, *gate, *junit;
 static int64_t absolute = 100;
-static bool changed;
+static bool changed, github;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row stands for [thunk, or as the tables]"),
 	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed|span",
-	               "whole, or without communication that computation hides; of ranges GPU time or span [whole]"),
+		       "whole, or without communication that computation hides; of ranges GPU time or span [whole]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
+		       "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
 	NSX_OPT_STR(0, "step", &step, "REGEX",
-	            "by step or device: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
+		    "by step or device: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
 	NSX_OPT_STR(0, "module", &module, "NAME",
-	            "by step or device: executions of the program of that name or key are the steps"),
+		    "by step or device: executions of the program of that name or key are the steps"),
 	NSX_OPT_STR(0, "sigma", &sigma, "K",
-	            "differences are noise below this confidence, in deviations of a normal distribution [3]"),
+		    "differences are noise below this confidence, in deviations of a normal distribution [3]"),
 	NSX_OPT_STR(0, "percent", &percent, "P", "ignore differences of up to P percent of BASE [2]"),
 	NSX_OPT_TIME(0, "absolute", &absolute, "TIME", "ignore differences of up to TIME per execution [100ns]"),
 	NSX_OPT_STR(0, "minor", &minor, "P", "differences of up to P percent of the program's time are minor [0.1]"),
 	NSX_OPT_STR(0, "coverage", &coverage, "SHARE",
-	            "minimum share of the time of each stream that must be matched [0.5]"),
+		    "minimum share of the time of each stream that must be matched [0.5]"),
 	NSX_OPT_FLAG(0, "changed", &changed, "omit rows without a change"),
 	NSX_OPT_MAYBE(0, "gate", &gate, "mean|p99",
-	              "exit 1 if something is slower, 3 if the streams cannot be compared; p99: by step, the 99th "
-	              "percentile of periods [mean]"),
+		      "exit 1 if something is slower, 3 if the streams cannot be compared; p99: by step, the 99th "
+		      "percentile of periods [mean]"),
+	NSX_OPT_STR(0, "junit", &junit, "FILE", "also write a test for each row to FILE, as XML for CI servers"),
+	NSX_OPT_FLAG(0, "github", &github,
+		     "also print what is slower, and warnings, as annotations of GitHub's actions"),
 	NSX_OPT_CHOICE(0, "folded", &folded, "base|new",
-	               "print folded stacks of that side instead, names and executions as in NEW"),
+		       "print folded stacks of that side instead, names and executions as in NEW"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
@@ -77,6 +81,7 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--gate: want mean or p99, got \"%s\"", gate);
 	if (o.tail && o.by != NSX_COMPARE_STEP)
 		nsx_cli_misuse(&cli, "--gate=p99: want --by step");
+	o.junit = junit;
 	o.step = step;
 	o.module = module;
 	int standard = 0;
@@ -110,6 +115,8 @@ wanted(int nops, char **ops)
 	if (folded && (changed || nsx_tool_table.sort || nsx_tool_forms() ||
 	    nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--folded prints no table");
+	if (junit && (!*junit || strcmp(junit, "-") == 0))
+		nsx_cli_misuse(&cli, "--junit: want a file");
 	o.sigma = number("sigma", sigma, 0, 30);
 	o.percent = number("percent", percent, 0, 1e6);
 	o.minor = number("minor", minor, 0, 100);
@@ -157,6 +164,32 @@ open_side(struct nsx_tool *t, const char *op)
 	return r;
 }
 
+/* Print a line that GitHub shows beside the run; it reads both outputs. */
+static void
+annotate(const char *level, const char *about, const char *text)
+{
+	fprintf(stderr, "::%s title=nsysx-compare::%s%s", level, about, *about ? ": " : "");
+	for (; *text; text++)
+		if (*text == '%' || *text == '\r' || *text == '\n')
+			fprintf(stderr, "%%%02X", (unsigned)*text);
+		else
+			fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
+	fputc('\n', stderr);
+}
+
+/* Write XML to the file of --junit: NSX_OK or NSX_ERR. */
+static int
+write_junit(const struct nsx_buf *b, struct nsx_err *err)
+{
+	struct nsx_outfile *out = b->failed ? NULL : nsx_outfile_open(junit, err);
+	int rc = out ? nsx_outfile_write(out, b->ptr, b->len) : b->failed ? nsx_err_nomem(err, junit) : NSX_ERR;
+
+	if (rc == NSX_OK)
+		rc = nsx_outfile_commit(out);
+	nsx_outfile_free(out);
+	return rc;
+}
+
 /* Read all and write the result: NSX_OK or NSX_ERR. */
 static int
 compare(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_options *options, struct nsx_compare *c)
@@ -177,11 +210,45 @@ compare(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_optio
 		nsx_tool_sort(&cli, &c->table, 1);
 	if (rc == NSX_OK)
 		rc = folded ? nsx_tool_commit(t, out) : nsx_tool_write_table(t, c->table, -1);
+	if (rc == NSX_OK && junit)
+		rc = write_junit(&c->junit, &t->err);
 	nsx_outfile_free(out);
 	for (int i = 0; i < nops && runs; i++)
 		nsx_reader_close(runs[i]);
 	free(runs);
 	return rc;
+}
+
+/* The runs could not be read: the file of --junit tells why, and is not that of an earlier run. */
+static void
+tell_failure(const char *why)
+{
+	struct nsx_buf b = { 0 };
+	struct nsx_err err = { "" };
+
+	if (github)
+		annotate("error", "", why);
+	if (junit) {
+		nsx_compare_junit_error(&b, why);
+		if (write_junit(&b, &err) != NSX_OK)
+			nsx_cli_warn(&cli, "%s", err.msg);
+	}
+	nsx_buf_free(&b);
+}
+
+/* What GitHub shows; nothing fails without --gate. */
+static void
+annotate_all(const struct nsx_tool *t, const struct nsx_compare *c)
+{
+	const char *level = gate ? "error" : "warning";
+
+	for (size_t i = 0; i < t->diags.list.n && !nsx_cli_quiet(); i++)
+		if (t->diags.list.p[i].severity == NSX_WARNING)
+			annotate("warning", t->diags.list.p[i].source, t->diags.list.p[i].text);
+	if (!c->comparable)
+		annotate(level, "not comparable", c->why);
+	for (size_t i = 0; i < c->regressions.n && (c->comparable || !gate); i++)
+		annotate(level, "slower", c->regressions.p[i]);
 }
 
 /* The exit status with --gate. */
@@ -206,6 +273,10 @@ main(int argc, char **argv)
 	struct nsx_compare c = { 0 };
 	int rc = compare(&t, nops, argv, &options, &c);
 
+	if (rc != NSX_OK)
+		tell_failure(t.err.msg);
+	else if (github)
+		annotate_all(&t, &c);
 	if (rc != NSX_OK && gate)
 		nsx_cli_exit(&cli, NOT_COMPARABLE, t.err.msg);
 	rc = nsx_tool_finish(&t, rc);

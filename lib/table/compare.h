@@ -40,6 +40,7 @@ struct nsx_compare_options {
 	bool    exposed;      /* communication counts without what is hidden; not for MODULE, RANGE, STEP and DEVICE */
 	bool    span;         /* RANGE: by the spans of their GPU work, not the time of what was launched in them */
 	bool    changed;      /* only rows that differ */
+	bool    junit;        /* the results as JUnit's XML, too */
 	bool    tail;         /* STEP: steps are judged by the 99th percentile of their periods */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to
 	                       * 30 */
@@ -58,6 +59,7 @@ struct nsx_compare {
 	bool              comparable;
 	char              why[256];      /* the reason if not */
 	NSX_VEC(char *)   regressions;   /* rows, and programs as a whole, that are slower: a sentence each */
+	struct nsx_buf    junit;         /* XML: a test for each row, or an error if the streams are not comparable */
 };
 
 /* The names that nsx_compare_by_name accepts, in the form of a choice in an option's help. */
@@ -121,5 +123,8 @@ int nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_c
                 struct nsx_compare *c, struct nsx_diags *diags, struct nsx_err *err);
 
 void nsx_compare_free(struct nsx_compare *c);
+
+/* Append the XML of streams that cannot be compared: a test with an error. */
+void nsx_compare_junit_error(struct nsx_buf *b, const char *why);
 
 #endif

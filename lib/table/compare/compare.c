@@ -170,44 +170,51 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 
 /* ---- regressions */
 
-static bool
-add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+void
+nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
 {
 	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
 	const struct cmp_row *row = nsx_compare_row_shown(r);
 	struct nsx_str program = cmp_str(c, nsx_compare_group_of(c, r)->name), name = cmp_str(c, row->name);
+
+	nsx_buf_str(text, program);
+	if (row->device != NSX_ABSENT)
+		nsx_buf_fmt(text, " on device %" PRId64, row->device);
+	if (name.len) {
+		nsx_buf_c(text, text->len ? ": " : "");
+		nsx_buf_str(text, name);
+	}
+	if (c->options.tail && r->sampled) {
+		nsx_buf_fmt(text, ": p99 %s, was %s", nsx_ns_text(r->tail.p99[1]).s, nsx_ns_text(r->tail.p99[0]).s);
+		if (r->tail.p99[0] > 0)
+			nsx_buf_fmt(text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
+		if (r->runs)
+			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->tail.upper - r->tail.p99[0]).s);
+		else
+			nsx_buf_fmt(text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower).s,
+			            nsx_ns_text(r->tail.upper).s);
+	} else {
+		nsx_buf_fmt(text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->unit, nsx_ns_text(b->mean).s);
+		if (b->mean > 0)
+			nsx_buf_fmt(text, " (%+.1f%%)", 100 * r->diff / b->mean);
+		if (r->has_noise)
+			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->noise).s);
+		else
+			nsx_buf_c(text, ", noise not known");
+	}
+	if (r->runs)
+		nsx_buf_fmt(text, " between %zu base runs", r->runs);
+	if (c->way->tell_growth && !c->options.tail)
+		c->way->tell_growth(c, r, text);
+}
+
+static bool
+add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+{
 	struct nsx_buf text = { 0 };
 	char *s;
 
-	nsx_buf_str(&text, program);
-	if (row->device != NSX_ABSENT)
-		nsx_buf_fmt(&text, " on device %" PRId64, row->device);
-	if (name.len) {
-		nsx_buf_c(&text, text.len ? ": " : "");
-		nsx_buf_str(&text, name);
-	}
-	if (c->options.tail && r->sampled) {
-		nsx_buf_fmt(&text, ": p99 %s, was %s", nsx_ns_text(r->tail.p99[1]).s, nsx_ns_text(r->tail.p99[0]).s);
-		if (r->tail.p99[0] > 0)
-			nsx_buf_fmt(&text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
-		if (r->runs)
-			nsx_buf_fmt(&text, ", noise %s", nsx_ns_text(r->tail.upper - r->tail.p99[0]).s);
-		else
-			nsx_buf_fmt(&text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower).s,
-			            nsx_ns_text(r->tail.upper).s);
-	} else {
-		nsx_buf_fmt(&text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->unit, nsx_ns_text(b->mean).s);
-		if (b->mean > 0)
-			nsx_buf_fmt(&text, " (%+.1f%%)", 100 * r->diff / b->mean);
-		if (r->has_noise)
-			nsx_buf_fmt(&text, ", noise %s", nsx_ns_text(r->noise).s);
-		else
-			nsx_buf_c(&text, ", noise not known");
-	}
-	if (r->runs)
-		nsx_buf_fmt(&text, " between %zu base runs", r->runs);
-	if (c->way->tell_growth && !c->options.tail)
-		c->way->tell_growth(c, r, &text);
+	nsx_compare_sentence(c, r, &text);
 	s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
 	nsx_buf_free(&text);
 	if (s && nsx_vec_push(&out->regressions, s))
@@ -304,6 +311,10 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		judge_coverage(c, out, diags);
 		judge_steps(c, out, r, n);
 	}
+	if (rc == NSX_OK && c->options.junit)
+		nsx_compare_junit(c, out, whole, nwhole, r, n);
+	if (rc == NSX_OK && out->junit.failed)
+		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK && out->table && !put_title(c, out, r, n))
 		rc = nsx_err_nomem(c->err, NULL);
 	free(r);
@@ -485,6 +496,7 @@ void
 nsx_compare_free(struct nsx_compare *c)
 {
 	nsx_table_free(c->table);
+	nsx_buf_free(&c->junit);
 	for (size_t i = 0; i < c->regressions.n; i++)
 		free(c->regressions.p[i]);
 	free(c->regressions.p);

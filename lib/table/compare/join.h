@@ -418,6 +418,13 @@ cmp_shows(const struct cmp *c, const struct cmp_result *r)
 /* "slower", ...: its verdict in a table. */
 const char *nsx_compare_verdict_name(enum cmp_verdict v);
 
+/* compare.c: append the sentence about a slower row. */
+void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
+
+/* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
+void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,
+                       const struct cmp_result *r, size_t n);
+
 /* ways.c, folded.c: the results. NSX_OK or NSX_ERR. */
 int nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
                       struct nsx_diags *diags);
