@@ -15,7 +15,7 @@ enum { NOT_COMPARABLE = 3 };
 static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *minor = "0.1", *coverage = "0.5",
     *folded, *gate, *junit;
 static int64_t absolute = 100;
-static bool changed, github;
+static bool changed, github, history;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row stands for [thunk, or as the tables]"),
@@ -41,6 +41,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "junit", &junit, "FILE", "also write a test for each row to FILE, as XML for CI servers"),
 	NSX_OPT_FLAG(0, "github", &github,
 		     "also print what is slower, and warnings, as annotations of GitHub's actions"),
+	NSX_OPT_FLAG(0, "history", &history,
+	             "print what steps take in each of many runs instead, a row for each, as CSV"),
 	NSX_OPT_CHOICE(0, "folded", &folded, "base|new",
 		       "print folded stacks of that side instead, names and executions as in NEW"),
 	NSX_TOOL_SORT,
@@ -69,7 +71,7 @@ static struct nsx_compare_options
 wanted(int nops, char **ops)
 {
 	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by)
-	                                 : nops > 2 ? NSX_COMPARE_STEP : NSX_COMPARE_THUNK,
+	                                 : nops > 2 || history ? NSX_COMPARE_STEP : NSX_COMPARE_THUNK,
 	                                 .any = !by,
 	                                 .exposed = what && strcmp(what, "exposed") == 0, .whole = what && strcmp(what,
 	                                 	"whole") == 0, .changed = changed };
@@ -86,7 +88,14 @@ wanted(int nops, char **ops)
 	o.module = module;
 	int standard = 0;
 
-	if (nops < 2)
+	if (history && (gate || junit || github || changed || folded))
+		nsx_cli_misuse(&cli, "--history compares nothing: drop --%s", gate ? "gate" : junit ? "junit"
+		               : github ? "github" : changed ? "changed" : "folded");
+	if (history && nops < 1)
+		nsx_cli_misuse(&cli, "want streams or tables of steps");
+	if (history && by && o.by != NSX_COMPARE_STEP)
+		nsx_cli_misuse(&cli, "--history: want --by step");
+	if (nops < 2 && !history)
 		nsx_cli_misuse(&cli, "want two streams or tables or more, BASE... and NEW");
 	for (int i = 0; i < nops; i++)
 		standard += strcmp(ops[i], "-") == 0;
@@ -153,15 +162,58 @@ path_of(struct nsx_tool *t, const char *op)
 	return b.ptr;
 }
 
+static unsigned
+flags_of(void)
+{
+	return NSX_READ_ORDERED | (nsx_tool_input.partial ? NSX_READ_PARTIAL : 0);
+}
+
 static struct nsx_reader *
 open_side(struct nsx_tool *t, const char *op)
 {
-	unsigned flags = NSX_READ_ORDERED | (nsx_tool_input.partial ? NSX_READ_PARTIAL : 0);
 	char *path = path_of(t, op);
-	struct nsx_reader *r = path ? nsx_reader_open(path, flags, &t->err) : NULL;
+	struct nsx_reader *r = path ? nsx_reader_open(path, flags_of(), &t->err) : NULL;
 
 	free(path);
 	return r;
+}
+
+/* When a run was, if its stream does not tell: by the name of the file, else by its last change. */
+static int64_t
+time_of(const char *op)
+{
+	int64_t time = nsx_compare_date_in(op);
+	struct stat st;
+
+	if (time == NSX_ABSENT && strcmp(op, "-") != 0 && stat(op, &st) == 0)
+		time = (int64_t)st.st_mtime * 1000000000;
+	return time;
+}
+
+/* Read the runs and write their history: NSX_OK or NSX_ERR. */
+static int
+tell_history(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_options *options)
+{
+	struct nsx_compare_run *runs = calloc((size_t)nops, sizeof *runs);
+	struct nsx_history h = { .table = NULL };
+	int rc = runs ? NSX_OK : nsx_err_nomem(&t->err, NULL);
+
+	for (int i = 0; i < nops && rc == NSX_OK; i++) {
+		runs[i] = (struct nsx_compare_run){ path_of(t, ops[i]), ops[i], time_of(ops[i]) };
+		rc = runs[i].path ? NSX_OK : NSX_ERR;
+	}
+	if (rc == NSX_OK)
+		rc = nsx_compare_history(runs, (size_t)nops, flags_of(), options, &h, &t->diags, &t->err);
+	if (rc == NSX_OK) {
+		nsx_tool_table.csv |= !nsx_tool_forms() && !nsx_tool_table.markdown;
+		nsx_tool_sort(&cli, &h.table, 1);
+		rc = nsx_tool_write_table(t, h.table, -1);
+	}
+	for (int i = 0; i < nops && runs; i++)
+		free(runs[i].path);
+	free(runs);
+	nsx_history_free(&h);
+	return rc;
 }
 
 /* Print a line that GitHub shows beside the run; it reads both outputs. */
@@ -271,6 +323,9 @@ main(int argc, char **argv)
 	struct nsx_compare_options options = wanted(nops, argv);
 	struct nsx_tool t = { .cli = &cli };
 	struct nsx_compare c = { 0 };
+
+	if (history)
+		return nsx_tool_finish(&t, tell_history(&t, nops, argv, &options));
 	int rc = compare(&t, nops, argv, &options, &c);
 
 	if (rc != NSX_OK)

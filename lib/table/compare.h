@@ -124,6 +124,27 @@ int nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_c
 
 void nsx_compare_free(struct nsx_compare *c);
 
+/* ---- a history of runs */
+
+/* A run: where it is, its name in the table, and when it was, ns since 1970 UTC, if its stream does not tell;
+ * NSX_ABSENT: not known. */
+struct nsx_compare_run { char *path; const char *name; int64_t time; };
+
+/* The table: a row for each run that has steps, in the order of time, and a column CLASS:STATISTIC for each statistic
+ * of the steps of a class, ns; and the names of these columns. */
+struct nsx_history { struct nsx_table *table; NSX_VEC(char *) names; };
+
+/* Read the runs, each a stream or a table by step, one after the other; flags: enum nsx_read_flags. NSX_OK, or NSX_ERR
+ * with err filled; free the history in both cases. Holds one run at a time, and 24 bytes for each value. */
+int nsx_compare_history(const struct nsx_compare_run *runs, size_t n, unsigned flags,
+			const struct nsx_compare_options *options, struct nsx_history *out, struct nsx_diags *diags,
+			struct nsx_err *err);
+void nsx_history_free(struct nsx_history *h);
+
+/* The first date in the name of a file, as 2026-11-27 or 20261127, and the time of day behind it, if there is one, as
+ * T02:30:00, _0230 or -02-30: ns since 1970, in UTC; NSX_ABSENT if there is none. */
+int64_t nsx_compare_date_in(const char *path);
+
 /* Append the XML of streams that cannot be compared: a test with an error. */
 void nsx_compare_junit_error(struct nsx_buf *b, const char *why);
 

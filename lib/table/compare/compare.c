@@ -322,8 +322,8 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 	return rc;
 }
 
-static void
-side_free(struct cmp_side *s)
+void
+nsx_compare_side_free(struct cmp_side *s)
 {
 	nsx_top_free(&s->top);
 	free(s->groups.p);
@@ -404,7 +404,7 @@ read_runs(struct cmp *c, const struct inputs *of, struct nsx_diags *diags)
 		else if (rc == NSX_OK && !nsx_compare_begin_runs(s, of->n - 1))
 			rc = nsx_err_nomem(c->err, NULL);
 		if (i)
-			side_free(s);
+			nsx_compare_side_free(s);
 	}
 	*new = (struct cmp_side){ .name = sides[NSX_COMPARE_NEW], .in = of->in[of->n - 1] };
 	base->name = sides[NSX_COMPARE_BASE];
@@ -485,8 +485,8 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 		report_devices(&c, diags);
 		report_filters(&c, diags);
 	}
-	side_free(&c.side[0]);
-	side_free(&c.side[1]);
+	nsx_compare_side_free(&c.side[0]);
+	nsx_compare_side_free(&c.side[1]);
 	nsx_intern_free(&c.strs);
 	nsx_buf_free(&c.text);
 	return rc;

@@ -132,6 +132,7 @@ struct cmp_side {
 	struct cmp_mean  *means;             /* space for those of a row while rows are judged */
 	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags, late;
+	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
 	NSX_VEC(struct cmp_time) given;      /* by index in rows, of tables and samples; n is 0 if it has none */
 	bool              summed;            /* it is a table that was computed from a stream */
 	NSX_VEC(double)   values;            /* of steps, row by row: */
@@ -255,6 +256,10 @@ cmp_row_in(uint32_t group)
 	return (struct cmp_row){ .group = group, .name = NSX_NONE, .stem = NSX_NONE, .device = NSX_ABSENT,
 	                         .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
 }
+/* compare.c: free what the side holds. */
+void nsx_compare_side_free(struct cmp_side *s);
+/* history.c: when the first session of a stream started, ns since 1970; NSX_ABSENT: not known. */
+int64_t nsx_compare_start_of(const struct nsx_catalogue *cat);
 /* compare.c: report the diags of reading that side. Frees own. */
 void nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct nsx_diags *diags);
 

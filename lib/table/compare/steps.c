@@ -273,6 +273,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 		rc = read_causes(c, &l, again, &own);
 	s->each = true;
 	s->diags = set->ndiags;
+	s->start = nsx_compare_start_of(&set->cat);
 	for (size_t i = 0, n; rc == NSX_OK && good && i < set->list.n; i += n) {
 		for (n = 1; i + n < set->list.n && set->list.p[i + n].class == set->list.p[i].class;)
 			n++;
