@@ -77,6 +77,25 @@ coverage(const struct cmp *c, const struct cmp_side *s)
 	return s->time ? (double)matched / (double)s->time : 0;
 }
 
+/* A run that is too short beside those of BASE, or one of these, if they are judged by their tails. */
+static void
+tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+{
+	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
+	int len = (int)(name.len < 80 ? name.len : 80);
+	size_t steps = nsx_compare_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
+	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE]).least;
+
+	if (!r->witness.judged)
+		snprintf(out->why, sizeof out->why,
+			 "%.*s: NEW has %zu step%s, each base run %zu or more: record as many", len, name.ptr, steps,
+			 steps == 1 ? "" : "s", least);
+	else
+		snprintf(out->why, sizeof out->why, "%.*s: NEW has %zu steps, a base run %zu, want %d for their p99: "
+		         "record more steps", len, name.ptr, steps, least, NSX_TAIL_OF_RUN);
+	out->comparable = false;
+}
+
 /* Steps that are too few, or depend on each other so much that they tell little: nothing is judged, unless something is
  * slower all the same. */
 static void
@@ -89,6 +108,10 @@ judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 		if (r[i].verdict != CMP_UNKNOWN || !r[i].sampled || (w->judged && !c->options.tail) ||
 		    !c->way->decides || !c->way->decides(c, &r[i]))
 			continue;
+		if (r[i].runs) {
+			tell_short(c, out, &r[i]);
+			continue;
+		}
 		struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, &r[i])->name);
 		size_t steps = nsx_compare_sample(&c->side[side], r[i].row[side]).n;
 		bool depend = w->of[side].n_eff < (double)steps - 0.05;
@@ -147,39 +170,51 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 
 /* ---- regressions */
 
-static bool
-add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+void
+nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
 {
 	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
 	const struct cmp_row *row = nsx_compare_row_shown(r);
 	struct nsx_str program = cmp_str(c, nsx_compare_group_of(c, r)->name), name = cmp_str(c, row->name);
+
+	nsx_buf_str(text, program);
+	if (row->device != NSX_ABSENT)
+		nsx_buf_fmt(text, " on device %" PRId64, row->device);
+	if (name.len) {
+		nsx_buf_c(text, text->len ? ": " : "");
+		nsx_buf_str(text, name);
+	}
+	if (c->options.tail && r->sampled) {
+		nsx_buf_fmt(text, ": p99 %s, was %s", nsx_ns_text(r->tail.p99[1]).s, nsx_ns_text(r->tail.p99[0]).s);
+		if (r->tail.p99[0] > 0)
+			nsx_buf_fmt(text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
+		if (r->runs)
+			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->tail.upper - r->tail.p99[0]).s);
+		else
+			nsx_buf_fmt(text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower).s,
+			            nsx_ns_text(r->tail.upper).s);
+	} else {
+		nsx_buf_fmt(text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->unit, nsx_ns_text(b->mean).s);
+		if (b->mean > 0)
+			nsx_buf_fmt(text, " (%+.1f%%)", 100 * r->diff / b->mean);
+		if (r->has_noise)
+			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->noise).s);
+		else
+			nsx_buf_c(text, ", noise not known");
+	}
+	if (r->runs)
+		nsx_buf_fmt(text, " between %zu base runs", r->runs);
+	if (c->way->tell_growth && !c->options.tail)
+		c->way->tell_growth(c, r, text);
+}
+
+static bool
+add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+{
 	struct nsx_buf text = { 0 };
 	char *s;
 
-	nsx_buf_str(&text, program);
-	if (row->device != NSX_ABSENT)
-		nsx_buf_fmt(&text, " on device %" PRId64, row->device);
-	if (name.len) {
-		nsx_buf_c(&text, text.len ? ": " : "");
-		nsx_buf_str(&text, name);
-	}
-	if (c->options.tail && r->sampled) {
-		nsx_buf_fmt(&text, ": p99 %s, was %s", nsx_ns_text(r->tail.p99[1]).s, nsx_ns_text(r->tail.p99[0]).s);
-		if (r->tail.p99[0] > 0)
-			nsx_buf_fmt(&text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
-		nsx_buf_fmt(&text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower).s,
-		            nsx_ns_text(r->tail.upper).s);
-	} else {
-		nsx_buf_fmt(&text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->unit, nsx_ns_text(b->mean).s);
-		if (b->mean > 0)
-			nsx_buf_fmt(&text, " (%+.1f%%)", 100 * r->diff / b->mean);
-		if (r->has_noise)
-			nsx_buf_fmt(&text, ", noise %s", nsx_ns_text(r->noise).s);
-		else
-			nsx_buf_c(&text, ", noise not known");
-	}
-	if (c->way->tell_growth && !c->options.tail)
-		c->way->tell_growth(c, r, &text);
+	nsx_compare_sentence(c, r, &text);
 	s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
 	nsx_buf_free(&text);
 	if (s && nsx_vec_push(&out->regressions, s))
@@ -276,6 +311,10 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		judge_coverage(c, out, diags);
 		judge_steps(c, out, r, n);
 	}
+	if (rc == NSX_OK && c->options.junit)
+		nsx_compare_junit(c, out, whole, nwhole, r, n);
+	if (rc == NSX_OK && out->junit.failed)
+		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK && out->table && !put_title(c, out, r, n))
 		rc = nsx_err_nomem(c->err, NULL);
 	free(r);
@@ -283,8 +322,8 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 	return rc;
 }
 
-static void
-side_free(struct cmp_side *s)
+void
+nsx_compare_side_free(struct cmp_side *s)
 {
 	nsx_top_free(&s->top);
 	free(s->groups.p);
@@ -299,6 +338,8 @@ side_free(struct cmp_side *s)
 	free(s->stepped.p);
 	free(s->values.p);
 	free(s->series.p);
+	free(s->runs.p);
+	free(s->steps.p);
 	free(s->spans.p);
 	free(s->means);
 	free(s->comms.p);
@@ -308,45 +349,90 @@ side_free(struct cmp_side *s)
 	nsx_map_free(&s->devices);
 }
 
-/* If a side is a table, both are compared as tables: by what the table is by; requests that tables cannot satisfy are
+/* What is compared, the last one being NEW, and by what each is a table; -1: it is a stream. */
+struct inputs { struct nsx_reader *const *in; size_t n; int *by; };
+
+/* If a side is a table, all are compared as tables: by what the table is by; requests that tables cannot satisfy are
  * reported. */
 static int
-choose(struct cmp *c, const int by[2], bool folded)
+choose(struct cmp *c, const struct inputs *of, bool folded)
 {
-	int side = by[NSX_COMPARE_BASE] >= 0 ? NSX_COMPARE_BASE : NSX_COMPARE_NEW;
+	size_t table = 0;
 
+	while (of->by[table] < 0)
+		table++;
 	if (c->options.any)
-		c->options.by = (enum nsx_compare_by)by[side];
-	for (int k = 0; k < 2; k++)
-		if (by[k] >= 0 && by[k] != (int)c->options.by)
-			return nsx_err_set(c->err, "%s: a table by %s: want one by %s",
-			                   nsx_reader_input(c->side[k].in)->name,
-			                   nsx_compare_name((enum nsx_compare_by)by[k]),
-			                   nsx_compare_name(c->options.by));
+		c->options.by = (enum nsx_compare_by)of->by[table];
+	for (size_t k = 0; k < of->n; k++)
+		if (of->by[k] >= 0 && of->by[k] != (int)c->options.by)
+			return nsx_err_set(
+			    c->err, "%s: a table by %s: want one by %s", nsx_reader_input(of->in[k])->name,
+			    nsx_compare_name((enum nsx_compare_by)of->by[k]), nsx_compare_name(c->options.by));
 	if (folded)
 		return nsx_err_set(c->err, "%s: a table: want streams for folded stacks",
-		                   nsx_reader_input(c->side[side].in)->name);
+		                   nsx_reader_input(of->in[table])->name);
 	return NSX_OK;
 }
 
 static int
-load(struct cmp *c, bool folded, struct nsx_diags *diags)
+read_side(struct cmp *c, struct cmp_side *s, int by, struct nsx_diags *diags)
 {
-	int by[2];
+	return (by >= 0 ? nsx_compare_read_table : c->tables ? c->way->sum_up : c->way->read)(c, s, diags);
+}
 
-	for (int k = 0; k < 2; k++)
-		if (nsx_compare_is_table(&c->side[k], &by[k]) != NSX_OK)
+/* Read the base runs as one side; NEW's is where each is before it is added. NSX_OK or NSX_ERR. */
+static int
+read_runs(struct cmp *c, const struct inputs *of, struct nsx_diags *diags)
+{
+	struct cmp_side *base = &c->side[NSX_COMPARE_BASE], *new = &c->side[NSX_COMPARE_NEW];
+	int rc = NSX_OK;
+
+	for (size_t i = 0; rc == NSX_OK && i + 1 < of->n; i++) {
+		struct cmp_side *s = i ? new : base;
+		char name[32];
+
+		snprintf(name, sizeof name, "%s %zu", sides[NSX_COMPARE_BASE], i + 1);
+		*s = (struct cmp_side){ .name = name, .in = of->in[i] };
+		rc = read_side(c, s, of->by[i], diags);
+		nsx_diag_add(diags, NSX_WARNING, name, rc == NSX_OK && !s->time,
+			     "no %s: it is not one of the base runs", c->way->things);
+		nsx_diag_add(diags, NSX_WARNING, name, i && rc == NSX_OK && s->warm != base->warm,
+		             "%s nsysx-warmup, as the first base run did%s", s->warm ? "passed" : "did not pass",
+		             s->warm ? " not" : "");
+		if (rc == NSX_OK && i)
+			rc = nsx_compare_add_run(c, i);
+		else if (rc == NSX_OK && !nsx_compare_begin_runs(s, of->n - 1))
+			rc = nsx_err_nomem(c->err, NULL);
+		if (i)
+			nsx_compare_side_free(s);
+	}
+	*new = (struct cmp_side){ .name = sides[NSX_COMPARE_NEW], .in = of->in[of->n - 1] };
+	base->name = sides[NSX_COMPARE_BASE];
+	return rc != NSX_OK || nsx_compare_end_runs(base) ? rc : nsx_err_nomem(c->err, NULL);
+}
+
+static int
+load(struct cmp *c, const struct inputs *of, bool folded, struct nsx_diags *diags)
+{
+	int rc;
+
+	for (size_t k = 0; k < of->n; k++) {
+		if (nsx_compare_is_table(of->in[k], &of->by[k]) != NSX_OK)
 			return NSX_ERR;
-	c->tables = by[0] >= 0 || by[1] >= 0;
-	if (c->tables && choose(c, by, folded) != NSX_OK)
+		c->tables |= of->by[k] >= 0;
+	}
+	if (c->tables && choose(c, of, folded) != NSX_OK)
 		return NSX_ERR;
 	c->way = nsx_compare_way(c->options.by);
 	c->unit = c->way->unit;
-	for (int k = 0; k < 2; k++)
-		if ((by[k] >= 0 ? nsx_compare_read_table : c->tables ? c->way->sum_up : c->way->read)(c, &c->side[k],
-		    diags) != NSX_OK)
-			return NSX_ERR;
-	return c->way->settle && !c->way->settle(c, diags) ? nsx_err_nomem(c->err, NULL) : NSX_OK;
+	if (of->n > 2 && !c->way->runs)
+		return nsx_err_set(c->err, "several base runs by %s: want --by step", c->way->name);
+	rc = of->n > 2 ? read_runs(c, of, diags) : read_side(c, &c->side[NSX_COMPARE_BASE], of->by[0], diags);
+	if (rc == NSX_OK)
+		rc = read_side(c, &c->side[NSX_COMPARE_NEW], of->by[of->n - 1], diags);
+	if (rc == NSX_OK && c->way->settle && !c->way->settle(c, diags))
+		rc = nsx_err_nomem(c->err, NULL);
+	return rc;
 }
 
 /* A table may lack the programs with the least time (nsysx-summary --cover): the programs of a stream compared with it
@@ -372,16 +458,18 @@ leave_out(struct cmp *c, struct nsx_diags *diags)
 }
 
 int
-nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options,
+nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compare_options *options,
             struct nsx_outfile *folded,
             struct nsx_compare *out, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct cmp c = { .err = err, .options = *options, .side = { { .name = sides[0], .in = base },
-		{ .name = sides[1], .in = new } } };
+	struct cmp c = { .err = err, .options = *options, .side = { { .name = sides[0], .in = runs[0] },
+		{ .name = sides[1], .in = runs[nruns - 1] } } };
+	struct inputs of = { runs, nruns, malloc(nruns * sizeof *of.by) };
 	int rc;
 
 	*out = (struct nsx_compare){ 0 };
-	rc = load(&c, folded, diags);
+	rc = of.by ? load(&c, &of, folded, diags) : nsx_err_nomem(err, NULL);
+	free(of.by);
 	if (rc == NSX_OK)
 		rc = nsx_compare_pair(&c);
 	if (rc == NSX_OK)
@@ -390,12 +478,15 @@ nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_co
 		c.way->check(&c);
 	if (rc == NSX_OK)
 		rc = answer(&c, folded, out, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", rc == NSX_OK && c.side[NSX_COMPARE_BASE].nruns == 2,
+	             "two base runs hardly tell how runs differ, so that only much slower is not noise: give three or "
+	             "more");
 	if (rc == NSX_OK && !c.tables) {
 		report_devices(&c, diags);
 		report_filters(&c, diags);
 	}
-	side_free(&c.side[0]);
-	side_free(&c.side[1]);
+	nsx_compare_side_free(&c.side[0]);
+	nsx_compare_side_free(&c.side[1]);
 	nsx_intern_free(&c.strs);
 	nsx_buf_free(&c.text);
 	return rc;
@@ -405,6 +496,7 @@ void
 nsx_compare_free(struct nsx_compare *c)
 {
 	nsx_table_free(c->table);
+	nsx_buf_free(&c->junit);
 	for (size_t i = 0; i < c->regressions.n; i++)
 		free(c->regressions.p[i]);
 	free(c->regressions.p);

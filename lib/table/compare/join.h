@@ -89,6 +89,13 @@ struct cmp_series { size_t first, n; };
 enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
 struct cmp_stepped { int64_t number; NSX_VEC(int64_t) each; };
 
+/* The columns of a table of nsysx-steps --each: times, and these. */
+enum cmp_each_col { CMP_EACH_PERIOD, CMP_EACH_COMPUTE, CMP_EACH_EXPOSED, CMP_EACH_COPY, CMP_EACH_IDLE, CMP_EACH_SPAN,
+                    CMP_EACH_TIMES, CMP_EACH_CLASS = CMP_EACH_TIMES, CMP_EACH_DEVICE, CMP_EACH_NUMBER,
+                    CMP_EACH_KEPT };
+/* A row of it. */
+struct cmp_each { uint32_t class; int64_t device, number, of[CMP_EACH_TIMES]; };
+
 /* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
 struct cmp_comm {
 	uint32_t kind;
@@ -101,6 +108,10 @@ struct cmp_comm {
 
 /* The mean time of a row on a device, ns. */
 struct cmp_mean { int64_t number; double mean; };
+
+/* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile; n is 0
+ * if the run does not have it. */
+struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
 
 struct cmp_side {
 	const char       *name;              /* for messages */
@@ -121,13 +132,17 @@ struct cmp_side {
 	struct cmp_mean  *means;             /* space for those of a row while rows are judged */
 	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags, late;
+	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
 	NSX_VEC(struct cmp_time) given;      /* by index in rows, of tables and samples; n is 0 if it has none */
 	bool              summed;            /* it is a table that was computed from a stream */
 	NSX_VEC(double)   values;            /* of steps, row by row: */
 	NSX_VEC(struct cmp_series) series;   /* by index in rows; rows beyond its end have none */
+	size_t            nruns;             /* several runs as one side: their number; 0: it is one */
+	NSX_VEC(struct cmp_run) runs;        /* of row i [i * nruns ...] */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	NSX_VEC(int64_t) execs;              /* of devices, by index in groups: executions of any program */
 	NSX_VEC(struct cmp_stepped) stepped; /* devices with steps; empty: steps are not known */
+	NSX_VEC(struct cmp_each) steps;      /* of a table by step */
 	uint32_t          class;             /* the name of these steps, if there are any */
 	bool              windows;           /* times of devices are of the windows of their operations */
 	int64_t           ops;               /* of a stream by device: number of operations */
@@ -177,8 +192,31 @@ int nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_di
 bool nsx_compare_settle_ranges(struct cmp *c, struct nsx_diags *diags);
 bool nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags);
 
+/* runs.c: begin a side of several base runs, of n: that is the first one. False when out of memory. */
+bool nsx_compare_begin_runs(struct cmp_side *s, size_t n);
+/* c->side[1], the base run of that index, is read: match it with c->side[0], and add it there. NSX_OK or NSX_ERR. */
+int nsx_compare_add_run(struct cmp *c, size_t run);
+/* All base runs are read: a row of theirs has the means over the runs. False when out of memory. */
+bool nsx_compare_end_runs(struct cmp_side *s);
+/* The row of BASE in its runs that have it, and of NEW. */
+struct cmp_between {
+	size_t runs, least;           /* that have it, and the number of values of one, at least */
+	double lowest, highest;       /* of their means */
+	double deviation;             /* of their means; 0 of one run */
+};
+/* Fewer values of a run do not tell its 99th percentile, between runs: it would be the largest of them. */
+#define NSX_TAIL_OF_RUN 100
+struct cmp_between nsx_compare_between(const struct cmp_side *s, const struct cmp_row *r);
+struct cmp_result;
+/* Let the noise between base runs judge, where at least two of them have the row. False when out of memory. */
+bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);
+
 /* steps.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+
+/* Add a row of a table of steps; all have been added: make them rows of the side. False when out of memory. */
+bool nsx_compare_take_step(struct cmp_side *s, const struct cmp_value *v);
+bool nsx_compare_end_steps(struct cmp *c, struct cmp_side *s);
 
 /* devices.c: sum up the stream of the side by devices, and read it by their steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
@@ -218,6 +256,10 @@ cmp_row_in(uint32_t group)
 	return (struct cmp_row){ .group = group, .name = NSX_NONE, .stem = NSX_NONE, .device = NSX_ABSENT,
 	                         .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
 }
+/* compare.c: free what the side holds. */
+void nsx_compare_side_free(struct cmp_side *s);
+/* history.c: when the first session of a stream started, ns since 1970; NSX_ABSENT: not known. */
+int64_t nsx_compare_start_of(const struct nsx_catalogue *cat);
 /* compare.c: report the diags of reading that side. Frees own. */
 void nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct nsx_diags *diags);
 
@@ -228,8 +270,8 @@ struct cmp_value { bool has; int64_t i; double f; uint32_t s; };
  * where thunks are all that is known, the span of its modules. */
 enum cmp_device_col { CMP_SPAN, CMP_MODULES, CMP_COMPUTE, CMP_EXPOSED, CMP_COPY, CMP_IDLE, CMP_HIDDEN_TIME,
                       CMP_COPY_HIDDEN, CMP_DEVICE_TIMES, CMP_DEVICE = CMP_DEVICE_TIMES, CMP_EXECS, CMP_WINDOW };
-/* Whether the side is a table and not a stream, and by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
-int nsx_compare_is_table(struct cmp_side *s, int *by);
+/* Whether the input is a table and not a stream, and by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
+int nsx_compare_is_table(struct nsx_reader *in, int *by);
 /* Read the side, a table. NSX_OK or NSX_ERR. */
 int nsx_compare_read_table(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* Read the side, a stream, as the table that nsx_summary makes of it. NSX_OK or NSX_ERR. */
@@ -267,7 +309,9 @@ struct cmp_result {
 	bool             has_noise;
 	bool             sampled;       /* the witness judges it: both sides have values of steps */
 	struct nsx_witness witness;
-	struct nsx_tail  tail;          /* with options.tail, if the witness has enough values for it */
+	struct nsx_tail  tail;          /* with options.tail, */
+	bool             has_tail;      /* if there are enough values for it */
+	size_t runs; /* of BASE that have the row, between which the noise is; 0: it is within runs */
 	enum cmp_verdict verdict;
 };
 
@@ -308,7 +352,8 @@ enum cmp_show {
 	CMP_COL_KIND, CMP_COL_BYTES, CMP_COL_BASE_BYTES, CMP_COL_MEMBERS,                  /* of its collectives */
 	CMP_COL_DIFF, CMP_COL_CHANGE, CMP_COL_NOISE, CMP_COL_EFFECT, CMP_COL_VERDICT, CMP_COL_WITNESS,
 	CMP_COL_MEAN, CMP_COL_COUNT, CMP_COL_SPAN, CMP_COL_STEPS, CMP_COL_P50, CMP_COL_P99, CMP_COL_N_EFF,
-	CMP_COL_SHARE, CMP_COL_EXECS, CMP_COL_INSTANCES, CMP_COL_TRANSFER, CMP_COL_BUSBW
+	CMP_COL_SHARE, CMP_COL_EXECS, CMP_COL_INSTANCES, CMP_COL_TRANSFER, CMP_COL_BUSBW,
+	CMP_COL_RUNS, CMP_COL_DEVIATION, CMP_COL_LOWEST, CMP_COL_HIGHEST                   /* of several base runs */
 };
 struct cmp_col { struct nsx_table_col is; enum cmp_show show; int side; };
 
@@ -354,6 +399,7 @@ struct cmp_way {
 	bool waits;                      /* communication contains waiting, which no group's time shows */
 	bool within;                     /* a row that is part of another is judged with it */
 	bool devices;                    /* groups are devices */
+	bool runs;                       /* BASE may be several runs */
 };
 
 /* Whether rows of this kind are compared (rows of modules always exist). */
@@ -376,6 +422,13 @@ cmp_shows(const struct cmp *c, const struct cmp_result *r)
 
 /* "slower", ...: its verdict in a table. */
 const char *nsx_compare_verdict_name(enum cmp_verdict v);
+
+/* compare.c: append the sentence about a slower row. */
+void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
+
+/* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
+void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,
+                       const struct cmp_result *r, size_t n);
 
 /* ways.c, folded.c: the results. NSX_OK or NSX_ERR. */
 int nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,

@@ -151,7 +151,7 @@ judge_tail(const struct cmp *c, const struct cmp_result *r)
 {
 	double diff = r->tail.p99[1] - r->tail.p99[0];
 
-	if (!has_tail(&r->witness))
+	if (!r->has_tail)
 		return CMP_UNKNOWN;
 	if (!nsx_compare_above_floors(c, diff, r->tail.p99[0]))
 		return CMP_SAME;
@@ -248,18 +248,19 @@ hear(const struct cmp *c, struct cmp_result *r)
 	                  n = nsx_compare_sample(&c->side[1], r->row[1]);
 
 	if (!b.n || !n.n)
-		return true;
+		return nsx_compare_hear_runs(c, r);
 	r->sampled = true;
 	/* Two witnesses: each at half of the probability. */
 	if (!nsx_witness(b, n, nsx_witness_alpha(c->options.sigma) / 2, &r->witness))
 		return false;
 	double n_eff[2] = { r->witness.of[0].n_eff, r->witness.of[1].n_eff };
 
-	if (c->options.tail && has_tail(&r->witness) && !nsx_tail(b, n, n_eff, &r->tail))
+	r->has_tail = has_tail(&r->witness);
+	if (c->options.tail && r->has_tail && !nsx_tail(b, n, n_eff, &r->tail))
 		return false;
 	r->has_noise = b.n > 1 && n.n > 1;
 	r->noise = r->witness.noise;
-	return true;
+	return nsx_compare_hear_runs(c, r);
 }
 
 /* A result with the time of each side's row, if present. False when out of memory. */

@@ -114,7 +114,9 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 	return rc;
 }
 
-/* The times of a step; NSX_ABSENT: not known. */
+/* A step on a device; times that are not known are NSX_ABSENT. */
+struct timed { int64_t device, number, times[NSTATS]; };
+
 static void
 measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTATS])
 {
@@ -137,7 +139,7 @@ measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTAT
 
 /* Give the rows from `first` on the times of n steps. False when out of memory. */
 static bool
-give_steps(struct cmp_side *s, uint32_t first, const struct nsx_step_of *o, const int64_t *times, size_t n)
+give_steps(struct cmp_side *s, uint32_t first, const struct timed *o, size_t n)
 {
 	struct nsx_sort_key *order = malloc(n * sizeof *order);
 	int64_t *all = malloc(n * sizeof *all);
@@ -156,7 +158,7 @@ give_steps(struct cmp_side *s, uint32_t first, const struct nsx_step_of *o, cons
 			double sum = 0;
 
 			for (next = i; next < n && order[next].k[0] == order[i].k[0]; next++) {
-				int64_t time = times[order[next].i * NSTATS + k];
+				int64_t time = o[order[next].i].times[k];
 
 				if (time == NSX_ABSENT)
 					continue;
@@ -199,36 +201,22 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool
 	return first;
 }
 
-/* The class as a group. */
-static uint32_t
-add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uint32_t class)
-{
-	struct cmp_group g = { .number = (int64_t)s->groups.n };
-
-	g.key = nsx_intern(&c->strs, nsx_intern_str(&set->names, class));
-	g.name = nsx_intern(&c->strs, nsx_compare_class_name(set, class));
-	return g.key != NSX_NONE && g.name != NSX_NONE ? nsx_compare_group_add(s, g) : (uint32_t)NSX_NONE;
-}
-
-/* Add n steps of a class, sorted by device and start; there is space for their times. */
+/* Add n steps of a class, sorted by device. key: the whole name. False when out of memory. */
 static bool
-take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const struct nsx_step_of *o, size_t n,
-           int64_t *times)
+take_class(struct cmp *c, struct cmp_side *s, struct nsx_str key, struct nsx_str name, const struct timed *o, size_t n)
 {
-	const struct nsx_step_set *set = &l->set;
-	uint32_t program = add_class(c, s, set, o->class), all, own;
+	struct cmp_group g = { .number = (int64_t)s->groups.n, .key = nsx_intern(&c->strs, key),
+	                       .name = nsx_intern(&c->strs, name) };
 	bool several = o[0].device != o[n - 1].device;
 	int64_t ndevices = 0;
+	uint32_t class, all, own;
 
-	if (program == NSX_NONE)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		measure(l, &o[i], &times[i * NSTATS]);
-	all = add_rows(c, s, program, several ? NSX_ABSENT : set->cat.devices.p[o->device].number, false);
-	if (all == NSX_NONE || !give_steps(s, all, o, times, n))
+	class = g.key == NSX_NONE || g.name == NSX_NONE ? (uint32_t)NSX_NONE : nsx_compare_group_add(s, g);
+	all = class == NSX_NONE ? class : add_rows(c, s, class, several ? NSX_ABSENT : o->device, false);
+	if (all == NSX_NONE || !give_steps(s, all, o, n))
 		return false;
 	for (size_t i = 0, m; i < n; i += m) {
-		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ o[i].device, 0 });
+		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ (uint64_t)o[i].device, 0 });
 
 		for (m = 1; i + m < n && o[i + m].device == o[i].device;)
 			m++;
@@ -236,16 +224,34 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 			return false;
 		*known = 1;
 		ndevices++;
-		own = several ? add_rows(c, s, program, set->cat.devices.p[o[i].device].number, true)
-		    : (uint32_t)NSX_NONE;
-		if (several && (own == NSX_NONE || !give_steps(s, own, &o[i], &times[i * NSTATS], m)))
+		own = several ? add_rows(c, s, class, o[i].device, true) : (uint32_t)NSX_NONE;
+		if (several && (own == NSX_NONE || !give_steps(s, own, &o[i], m)))
 			return false;
 	}
-	s->groups.p[program].execs = (int64_t)n;
-	s->groups.p[program].devices = ndevices;
-	s->groups.p[program].time = s->rows.p[all + SPAN].sum;
+	s->groups.p[class].execs = (int64_t)n;
+	s->groups.p[class].devices = ndevices;
+	s->groups.p[class].time = s->rows.p[all + SPAN].sum;
 	s->time += s->rows.p[all + SPAN].sum;
 	return true;
+}
+
+/* Add the n steps of a class, from that one of the list on. */
+static bool
+take_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l, size_t first, size_t n)
+{
+	const struct nsx_step_of *o = &l->set.list.p[first];
+	struct timed *t = malloc(n * sizeof *t);
+
+	for (size_t i = 0; i < n && t; i++) {
+		t[i].device = l->set.cat.devices.p[o[i].device].number;
+		t[i].number = o[i].number;
+		measure(l, &o[i], t[i].times);
+	}
+	bool good = t && take_class(c, s, nsx_intern_str(&l->set.names, o->class),
+	                            nsx_compare_class_name(&l->set, o->class), t, n);
+
+	free(t);
+	return good;
 }
 
 int
@@ -262,17 +268,16 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
 	bool good = true;
 
-	if (rc == NSX_OK && set->calls && set->list.n)
+	/* Tables do not have causes. */
+	if (rc == NSX_OK && set->calls && set->list.n && !c->tables)
 		rc = read_causes(c, &l, again, &own);
 	s->each = true;
 	s->diags = set->ndiags;
+	s->start = nsx_compare_start_of(&set->cat);
 	for (size_t i = 0, n; rc == NSX_OK && good && i < set->list.n; i += n) {
 		for (n = 1; i + n < set->list.n && set->list.p[i + n].class == set->list.p[i].class;)
 			n++;
-		int64_t *times = calloc(n, NSTATS * sizeof *times);
-
-		good = times && take_class(c, s, &l, &set->list.p[i], n, times);
-		free(times);
+		good = take_steps(c, s, &l, i, n);
 	}
 	if (rc == NSX_OK && (!good || !nsx_compare_take_models(c, s, &set->cat)))
 		rc = nsx_err_nomem(c->err, NULL);
@@ -281,6 +286,76 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	nsx_spool_free(again);
 	free(l.causes);
 	return rc;
+}
+
+/* ---- a table of nsysx-steps --each */
+
+bool
+nsx_compare_take_step(struct cmp_side *s, const struct cmp_value *v)
+{
+	bool kept = v[CMP_EACH_PERIOD].has && (!v[CMP_EACH_KEPT].has || v[CMP_EACH_KEPT].i);
+	struct cmp_each e = { .class = v[CMP_EACH_CLASS].s, .device = v[CMP_EACH_DEVICE].has ? v[CMP_EACH_DEVICE].i
+		: NSX_ABSENT, .number = v[CMP_EACH_NUMBER].i };
+
+	for (int k = 0; k < CMP_EACH_TIMES; k++)
+		e.of[k] = v[k].has && (kept || k == CMP_EACH_SPAN) ? v[k].i : NSX_ABSENT;
+	return nsx_vec_push(&s->steps, e);
+}
+
+static int
+by_class(const void *pa, const void *pb)
+{
+	const struct cmp_each *a = pa, *b = pb;
+
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Executions of a program have the key NAME@ID. */
+static struct nsx_str
+without_id(struct nsx_str key)
+{
+	struct nsx_str name = key;
+
+	while (name.len > 1 && name.ptr[name.len - 1] >= '0' && name.ptr[name.len - 1] <= '9')
+		name.len--;
+	if (name.len == key.len || name.len < 2 || name.ptr[name.len - 1] != '@')
+		return key;
+	name.len--;
+	return name;
+}
+
+bool
+nsx_compare_end_steps(struct cmp *c, struct cmp_side *s)
+{
+	static const enum stat stats[CMP_EACH_TIMES] = {
+		[CMP_EACH_PERIOD] = PERIOD, [CMP_EACH_COMPUTE] = COMPUTE, [CMP_EACH_EXPOSED] = EXPOSED,
+		[CMP_EACH_COPY] = COPY, [CMP_EACH_IDLE] = IDLE, [CMP_EACH_SPAN] = SPAN
+	};
+	struct timed *t = malloc((s->steps.n + 1) * sizeof *t);
+	bool good = t != NULL;
+
+	if (s->steps.n > 1)
+		qsort(s->steps.p, s->steps.n, sizeof *s->steps.p, by_class);
+	for (size_t i = 0, n; i < s->steps.n && good; i += n) {
+		const struct cmp_each *e = &s->steps.p[i];
+		struct nsx_str class = cmp_str(c, e->class);
+
+		for (n = 0; i + n < s->steps.n && e[n].class == e->class; n++) {
+			t[n] = (struct timed){ .device = e[n].device, .number = e[n].number };
+			for (int k = 0; k < NSTATS; k++)
+				t[n].times[k] = NSX_ABSENT;
+			for (int k = 0; k < CMP_EACH_TIMES; k++)
+				t[n].times[stats[k]] = e[n].of[k];
+		}
+		good = take_class(c, s, class, without_id(class), t, n);
+	}
+	free(t);
+	s->each = true;
+	return good;
 }
 
 /* ---- results */
@@ -419,15 +494,16 @@ tell_period(const struct told *to)
 	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
 	double share = r->has_noise && b->mean > 0 ? 100 * r->noise / b->mean : 0;
 	double grew = (double)n->p99 - (double)b->p99;
+	const char *more = r->runs ? "base runs" : "steps";
 
 	if (r->verdict == CMP_HIDDEN && r->diff > 0)
-		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more steps",
-		    100 * r->diff / b->mean, share);
+		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more %s",
+		    100 * r->diff / b->mean, share, more);
 	if (r->verdict != CMP_SAME)
 		return;
 	if (share > o->percent && share > BLIND)
-		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more "
-		    "steps", share);
+		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more %s",
+		    share, more);
 	if (r->has_noise && r->diff > r->noise && r->diff > o->minor / 100 * b->mean)
 		say(to, "the period", "grew by %s, more than its noise of %s, but no more than %s allows: same",
 		    nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s,
@@ -447,10 +523,14 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 			const struct cmp_group *g = &c->side[k].groups.p[i];
 			struct nsx_str class = cmp_str(c, g->key);
 
-			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s", c->side[k].name,
-			               g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr, g->devices,
-			               g->devices == 1 ? "" : "s",
-			               g->devices ? "; the last of each has no period" : "");
+			char runs[40] = "";
+
+			if (c->side[k].nruns)
+				snprintf(runs, sizeof runs, " in %zu runs", c->side[k].nruns);
+			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s%s",
+				       c->side[k].name, g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr,
+				       g->devices, g->devices == 1 ? "" : "s", runs,
+				       g->devices ? "; the last of each has no period" : "");
 		}
 	for (size_t i = 0; i < n; i++)
 		if (nsx_compare_is_class(c, &r[i]))

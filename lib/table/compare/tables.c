@@ -1,5 +1,5 @@
 /* tables.c -- a side that is a table of nsysx-summary by thunk, module, opcode or device: a file, or one that is made
- * of a stream; of both the same rows, with their means and deviations. */
+ * of a stream; of both the same rows, with their means and deviations. Or a table of steps, with the times of each. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +21,7 @@ struct parse;
 /* A table: the columns that are read, which show what its rows are, and who takes a row. No name: no such column. */
 static bool take_row(struct parse *p, const struct cmp_value *v);
 static bool take_device(struct parse *p, const struct cmp_value *v);
+static bool take_step(struct parse *p, const struct cmp_value *v);
 static const struct form {
 	int by, summary;
 	bool (*take)(struct parse *p, const struct cmp_value *v);    /* false: out of memory */
@@ -40,6 +41,12 @@ static const struct form {
 	{ NSX_COMPARE_MODULE, NSX_SUMMARY_MODULE, take_row,
 	  { [ID] = { "id", WHOLE }, [COUNT] = { "execs", POSITIVE }, [TOTAL] = { "total", TIME },
 	    [DEVIATION] = { "std", STD }, [PROGRAM] = { "name", TEXT }, [KEY] = { "key", TEXT } } },
+	{ NSX_COMPARE_STEP, -1, take_step,
+	  { [CMP_EACH_CLASS] = { "class", TEXT }, [CMP_EACH_DEVICE] = { "device", WHOLE },
+	    [CMP_EACH_NUMBER] = { "step", WHOLE }, [CMP_EACH_KEPT] = { "kept", CHOICE },
+	    [CMP_EACH_PERIOD] = { "period", MAYBE_TIME }, [CMP_EACH_COMPUTE] = { "compute", MAYBE_TIME },
+	    [CMP_EACH_EXPOSED] = { "exposed", MAYBE_TIME }, [CMP_EACH_COPY] = { "copy", MAYBE_TIME },
+	    [CMP_EACH_IDLE] = { "idle", MAYBE_TIME }, [CMP_EACH_SPAN] = { "span", TIME } } },
 	{ NSX_COMPARE_OPCODE, NSX_SUMMARY_OPCODE, take_row,
 	  { [TOTAL] = { "total", TIME }, [OPCODE] = { "opcode", TEXT } } },
 };
@@ -99,17 +106,17 @@ find_columns(struct parse *p, struct nsx_str *text)
 }
 
 int
-nsx_compare_is_table(struct cmp_side *s, int *by)
+nsx_compare_is_table(struct nsx_reader *in, int *by)
 {
 	struct nsx_str window, text;
-	struct parse p = { .s = s };
+	struct parse p = { .s = NULL };
 
 	*by = -1;
-	if (nsx_input_peek(nsx_reader_input(s->in), HEADER_MAX, &window) == NSX_ERR)
+	if (nsx_input_peek(nsx_reader_input(in), HEADER_MAX, &window) == NSX_ERR)
 		return NSX_ERR;
 	/* A stream begins with '#', the name of a kind, or bytes that occur in no name. */
 	if (!nsx_str_starts(window, "id\t") && !nsx_str_starts(window, "opcode\t") &&
-	    !nsx_str_starts(window, "device\t"))
+	    !nsx_str_starts(window, "device\t") && !nsx_str_starts(window, "class\t"))
 		return NSX_OK;
 	for (int i = 0; i < NFORMS && *by < 0; i++) {
 		p.form = &forms[i];
@@ -117,6 +124,9 @@ nsx_compare_is_table(struct cmp_side *s, int *by)
 		if (find_columns(&p, &text))
 			*by = forms[i].by;
 	}
+	if (*by < 0 && nsx_str_starts(window, "class\t"))
+		return nsx_err_set(nsx_reader_input(in)->err, "%s: a table of steps: want a row for each, as of "
+		                   "nsysx-steps --each", nsx_reader_input(in)->name);
 	return NSX_OK;
 }
 
@@ -304,6 +314,12 @@ take_device(struct parse *p, const struct cmp_value *v)
 	return nsx_compare_take_device(p->c, p->s, v);
 }
 
+static bool
+take_step(struct parse *p, const struct cmp_value *v)
+{
+	return nsx_compare_take_step(p->s, v);
+}
+
 /* ---- the whole side */
 
 /* All rows of a table of nsx_summary. */
@@ -353,7 +369,7 @@ static int
 end(struct parse *p, int rc)
 {
 	struct cmp_side *s = p->s;
-	bool good = true;
+	bool good = !s->steps.n || rc != NSX_OK || nsx_compare_end_steps(p->c, s);
 
 	while (good && s->given.n < s->rows.n + 1)
 		good = nsx_vec_push(&s->given, ((struct cmp_time){ 0 }));

@@ -65,67 +65,124 @@ static const struct cmp_col collective_cols[] = {
 	SIDES("base_transfer", "new_transfer", NSX_CELL_MEAN_NS, CMP_COL_TRANSFER)
 };
 
+/* Beside these, of several base runs. */
+static const struct cmp_col run_cols[] = {
+	OF("base_runs", NSX_CELL_INT, CMP_COL_RUNS), OF("base_std", NSX_CELL_MEAN_NS, CMP_COL_DEVIATION),
+	OF("base_min", NSX_CELL_MEAN_NS, CMP_COL_LOWEST), OF("base_max", NSX_CELL_MEAN_NS, CMP_COL_HIGHEST)
+};
+
 #define COLS(of) .cols = of, .ncols = (int)(sizeof(of) / sizeof *(of))
 #define RANK " base new change verdict diff effect noise"
 #define RANK_OF_ID " id base new change verdict program diff effect noise"
 #define FROM_XLA ", which come from XLA: --by step, --by range and --by kernel work without them"
 
 static const struct cmp_way ways[] = {
-	[NSX_COMPARE_THUNK] = {
-		.name = "thunk", .things = "thunks", .unit = "execution", .instead = FROM_XLA, COLS(thunk_cols),
-		.rank = "name" RANK_OF_ID, .read = nsx_compare_read, .sum_up = nsx_compare_sum_up,
-		.settle = nsx_compare_settle_tables, .label = CMP_LABEL_NONE, .parts = true
-	},
-	[NSX_COMPARE_MODULE] = {
-		.name = "module", .things = "modules", .unit = "execution", .instead = FROM_XLA, COLS(module_cols),
-		.rank = "key" RANK, .read = nsx_compare_read, .sum_up = nsx_compare_sum_up,
-		.settle = nsx_compare_settle_tables, .whole = true
-	},
-	[NSX_COMPARE_OPCODE] = {
-		.name = "opcode", .things = "thunks", .unit = "execution", .instead = FROM_XLA, COLS(opcode_cols),
-		.rank = "opcode" RANK_OF_ID, .read = nsx_compare_read, .sum_up = nsx_compare_sum_up,
-		.settle = nsx_compare_settle_tables, .label = CMP_LABEL_OPCODE, .parts = true
-	},
-	[NSX_COMPARE_SOURCE] = {
-		.name = "source", .things = "thunks", .unit = "execution", .instead = FROM_XLA, COLS(source_cols),
-		.rank = "source program" RANK, .read = nsx_compare_read, .label = CMP_LABEL_SOURCE, .parts = true
-	},
-	[NSX_COMPARE_RANGE] = {
-		.name = "range", .things = "ranges with GPU work", .unit = "range", .instead = "", COLS(range_cols),
-		.rank = "name" RANK, .read = nsx_compare_read_ranges, .settle = nsx_compare_settle_ranges,
-		.parts = true, .each = true, .nested = true
-	},
-	[NSX_COMPARE_KERNEL] = {
-		.name = "kernel", .things = "operations", .unit = "operation", .instead = "", COLS(kernel_cols),
-		.rank = "name" RANK, .read = nsx_compare_read_operations, .settle = nsx_compare_settle_operations,
-		.parts = true, .each = true, .waits = true
-	},
-	[NSX_COMPARE_STEP] = {
-		.name = "step", .things = "steps", .unit = "step",
-		.instead = ": --step names them, --by range and --by kernel work without them", COLS(step_cols),
-		.rank = "class statistic base new change verdict device delta noise base_p50 new_p50 base_p99 "
-		        "new_p99 witness base_n_eff new_n_eff",
-		.brief = "class device statistic base new change base_p99 new_p99 verdict",
-		.read = nsx_compare_read_steps, .order = nsx_compare_order_of_step, .decides = nsx_compare_is_class,
-		.hides = nsx_compare_is_detail_of_one, .tell = nsx_compare_tell_steps,
-		.tell_growth = nsx_compare_tell_growth, .within = true
-	},
-	[NSX_COMPARE_DEVICE] = {
-		.name = "device", .things = "devices with GPU work", .unit = "run", .instead = FROM_XLA,
-		COLS(device_cols), .rank = "device statistic base new change verdict diff base_share new_share",
-		.read = nsx_compare_read_devices, .sum_up = nsx_compare_read_devices,
-		.settle = nsx_compare_settle_devices, .check = nsx_compare_check_devices,
-		.order = nsx_compare_order_of_device, .decides = nsx_compare_is_span, .within = true, .devices = true
-	},
-	[NSX_COMPARE_COLLECTIVE] = {
-		.name = "collective", .things = "collectives", .unit = "record", .instead = FROM_XLA,
-		COLS(collective_cols),
-		.rank = "collective bytes group base new change verdict base_transfer new_transfer base_busbw "
-		        "new_busbw diff effect noise",
-		.read = nsx_compare_read_collectives
-	},
+	[NSX_COMPARE_THUNK] = { .name = "thunk",
+				.things = "thunks",
+				.unit = "execution",
+				.instead = FROM_XLA,
+				COLS(thunk_cols),
+				.rank = "name" RANK_OF_ID,
+				.read = nsx_compare_read,
+				.sum_up = nsx_compare_sum_up,
+				.settle = nsx_compare_settle_tables,
+				.label = CMP_LABEL_NONE,
+				.parts = true },
+	[NSX_COMPARE_MODULE] = { .name = "module",
+				 .things = "modules",
+				 .unit = "execution",
+				 .instead = FROM_XLA,
+				 COLS(module_cols),
+				 .rank = "key" RANK,
+				 .read = nsx_compare_read,
+				 .sum_up = nsx_compare_sum_up,
+				 .settle = nsx_compare_settle_tables,
+				 .whole = true },
+	[NSX_COMPARE_OPCODE] = { .name = "opcode",
+				 .things = "thunks",
+				 .unit = "execution",
+				 .instead = FROM_XLA,
+				 COLS(opcode_cols),
+				 .rank = "opcode" RANK_OF_ID,
+				 .read = nsx_compare_read,
+				 .sum_up = nsx_compare_sum_up,
+				 .settle = nsx_compare_settle_tables,
+				 .label = CMP_LABEL_OPCODE,
+				 .parts = true },
+	[NSX_COMPARE_SOURCE] = { .name = "source",
+				 .things = "thunks",
+				 .unit = "execution",
+				 .instead = FROM_XLA,
+				 COLS(source_cols),
+				 .rank = "source program" RANK,
+				 .read = nsx_compare_read,
+				 .label = CMP_LABEL_SOURCE,
+				 .parts = true },
+	[NSX_COMPARE_RANGE] = { .name = "range",
+				.things = "ranges with GPU work",
+				.unit = "range",
+				.instead = "",
+				COLS(range_cols),
+				.rank = "name" RANK,
+				.read = nsx_compare_read_ranges,
+				.settle = nsx_compare_settle_ranges,
+				.parts = true,
+				.each = true,
+				.nested = true },
+	[NSX_COMPARE_KERNEL] = { .name = "kernel",
+				 .things = "operations",
+				 .unit = "operation",
+				 .instead = "",
+				 COLS(kernel_cols),
+				 .rank = "name" RANK,
+				 .read = nsx_compare_read_operations,
+				 .settle = nsx_compare_settle_operations,
+				 .parts = true,
+				 .each = true,
+				 .waits = true },
+	[NSX_COMPARE_STEP] = { .name = "step",
+			       .things = "steps",
+			       .unit = "step",
+			       .instead = ": --step names them, --by range and --by kernel work without them",
+			       COLS(step_cols),
+			       .rank = "class statistic base new change verdict device delta noise base_p50 new_p50 "
+				       "base_p99 "
+				       "new_p99 witness base_n_eff new_n_eff",
+			       .brief = "class device statistic base new change base_p99 new_p99 verdict",
+			       .read = nsx_compare_read_steps,
+			       .sum_up = nsx_compare_read_steps,
+			       .order = nsx_compare_order_of_step,
+			       .decides = nsx_compare_is_class,
+			       .hides = nsx_compare_is_detail_of_one,
+			       .tell = nsx_compare_tell_steps,
+			       .tell_growth = nsx_compare_tell_growth,
+			       .within = true,
+			       .runs = true },
+	[NSX_COMPARE_DEVICE] = { .name = "device",
+				 .things = "devices with GPU work",
+				 .unit = "run",
+				 .instead = FROM_XLA,
+				 COLS(device_cols),
+				 .rank = "device statistic base new change verdict diff base_share new_share",
+				 .read = nsx_compare_read_devices,
+				 .sum_up = nsx_compare_read_devices,
+				 .settle = nsx_compare_settle_devices,
+				 .check = nsx_compare_check_devices,
+				 .order = nsx_compare_order_of_device,
+				 .decides = nsx_compare_is_span,
+				 .within = true,
+				 .devices = true },
+	[NSX_COMPARE_COLLECTIVE] = { .name = "collective",
+				     .things = "collectives",
+				     .unit = "record",
+				     .instead = FROM_XLA,
+				     COLS(collective_cols),
+				     .rank = "collective bytes group base new change verdict base_transfer "
+					     "new_transfer base_busbw "
+					     "new_busbw diff effect noise",
+				     .read = nsx_compare_read_collectives },
 };
-enum { NWAYS = sizeof ways / sizeof *ways, MOST_COLS = 24 };
+enum { NWAYS = sizeof ways / sizeof *ways, NRUN_COLS = sizeof run_cols / sizeof *run_cols, MOST_COLS = 24 };
 
 const struct cmp_way *
 nsx_compare_way(enum nsx_compare_by by)
@@ -201,7 +258,7 @@ witness_of(const struct cmp_result *r)
 	int want = r->verdict == CMP_SLOWER ? 1 : r->verdict == CMP_FASTER ? -1 : 0;
 	bool means = want && r->witness.means == want, ranks = want && r->witness.ranks == want;
 
-	return means && ranks ? "both" : means ? "mean" : ranks ? "ranks" : "";
+	return means && ranks ? "both" : means ? "mean" : !ranks ? "" : r->runs ? "median" : "ranks";
 }
 
 /* A cell about the row of one side, which has it. */
@@ -222,7 +279,7 @@ put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col 
 	case CMP_COL_P50:   nsx_table_int(t, at, time->p50); break;
 	case CMP_COL_P99:   nsx_table_int(t, at, time->p99); break;
 	case CMP_COL_N_EFF:
-		if (r->sampled)
+		if (r->sampled && r->witness.of[col->side].n_eff > 0)
 			nsx_table_double(t, at, r->witness.of[col->side].n_eff);
 		break;
 	case CMP_COL_SHARE:
@@ -243,6 +300,19 @@ put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col 
 	}
 }
 
+/* A cell about the runs of BASE. */
+static void
+put_runs(struct nsx_table *t, int at, const struct cmp_col *col, struct cmp_between b)
+{
+	if (col->show == CMP_COL_RUNS)
+		nsx_table_int(t, at, (int64_t)b.runs);
+	else if (b.runs)
+		nsx_table_double(t, at,
+				 col->show == CMP_COL_LOWEST    ? b.lowest
+				 : col->show == CMP_COL_HIGHEST ? b.highest
+								: b.deviation);
+}
+
 /* A cell about both rows, or the one that is shown. */
 static void
 put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col, const struct cmp_result *r)
@@ -255,6 +325,11 @@ put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col,
 	    *was = base && comm ? &c->side[NSX_COMPARE_BASE].comms.p[base - c->side[NSX_COMPARE_BASE].rows.p] : NULL;
 	bool both = base && r->row[NSX_COMPARE_NEW];
 
+	if (col->show >= CMP_COL_RUNS) {
+		if (base)
+			put_runs(t, at, col, nsx_compare_between(&c->side[NSX_COMPARE_BASE], base));
+		return;
+	}
 	switch (col->show) {
 	case CMP_COL_ID:      put_int(t, at, s->programs.p[row->group].id); break;
 	case CMP_COL_PROGRAM: nsx_table_str(t, at, cmp_str(c, g->name)); break;
@@ -297,15 +372,22 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
                   struct nsx_diags *diags)
 {
 	const struct cmp_way *w = c->way;
+	const struct cmp_col *show[MOST_COLS];
 	struct nsx_table_col cols[MOST_COLS];
+	bool runs = c->side[NSX_COMPARE_BASE].nruns;
+	int ncols = 0;
 
-	for (int i = 0; i < w->ncols; i++)
-		cols[i] = w->cols[i].is;
-	struct nsx_table *t = *table = nsx_table_new_copy(cols, w->ncols);
+	for (; ncols < w->ncols + (runs ? NRUN_COLS : 0); ncols++) {
+		show[ncols] = ncols < w->ncols ? &w->cols[ncols] : &run_cols[ncols - w->ncols];
+		cols[ncols] = show[ncols]->is;
+	}
+	struct nsx_table *t = *table = nsx_table_new_copy(cols, ncols);
 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);
 	nsx_table_rank(t, w->rank);
+	if (runs)
+		nsx_table_rank(t, "base_min base_max base_runs base_std");
 	if (w->brief)
 		nsx_table_brief(t, w->brief);
 	if (w->tell)
@@ -314,8 +396,8 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 		if (!cmp_shows(c, &r[i]) || (c->options.changed && w->hides && w->hides(c, &r[i])))
 			continue;
 		nsx_table_row(t);
-		for (int k = 0; k < w->ncols; k++)
-			put(c, t, k, &w->cols[k], &r[i]);
+		for (int k = 0; k < ncols; k++)
+			put(c, t, k, show[k], &r[i]);
 	}
 	return NSX_OK;
 }

@@ -106,7 +106,7 @@ put_classes(const struct nsx_step_set *s, const struct nsx_sums *sums, struct ns
 
 struct step_row {
 	struct nsx_str class;
-	int64_t device, step, range, host_start, host_dur, start, of[NMEASURES], hidden, ops, helper;
+	int64_t device, step, range, host_start, host_dur, start, of[NMEASURES], hidden, ops, helper, kept;
 };
 
 #define OF_STEP(member) offsetof(struct step_row, member), 0, NULL
@@ -129,6 +129,7 @@ static const struct nsx_sum_col step_cols[] = {
 	{ "between",    NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[BETWEEN]) },
 	{ "ops",        NSX_CELL_INT,    NSX_SUM_INT, OF_STEP(ops) },
 	{ "helper",     NSX_CELL_INT,    NSX_SUM_INT, OF_STEP(helper) },
+	{ "kept",       NSX_CELL_INT,    NSX_SUM_INT, OF_STEP(kept) },
 };
 static const struct nsx_sum_def steps = {
 	.size = sizeof(struct step_row), .cols = step_cols, .ncols = sizeof step_cols / sizeof *step_cols,
@@ -149,7 +150,7 @@ put_steps(const struct nsx_step_set *s, const struct nsx_sums *sums, struct nsx_
 			.step = o->number, .range = x->range, .host_start = x->host_start,
 			.host_dur = x->host_start == NSX_ABSENT ? NSX_ABSENT : x->host_end - x->host_start,
 			.start = o->first, .hidden = o->sums.hidden, .ops = worked ? o->ops : NSX_ABSENT,
-			.helper = worked ? o->helper : NSX_ABSENT
+			.helper = worked ? o->helper : NSX_ABSENT, .kept = o->kept
 		};
 
 		measure(o, r.of);
