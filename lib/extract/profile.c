@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "job/match_similar.h"
 #include "job/overruns.h"
+#include "nsys/export.h"
 #include "nsys/payload.h"
 
 static bool

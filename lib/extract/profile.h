@@ -11,7 +11,7 @@
 #include "base/progress.h"
 #include "base/sort.h"
 #include "base/vec.h"
-#include "nsys/trace.h"
+#include "source/trace.h"
 #include "stream/order.h"
 #include "xla/hlo_shelf.h"
 #include "xla/title.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "nsys/call_name.h"
+#include "source/call_name.h"
 #include "nsys/cuda.h"
-#include "nsys/order.h"
+#include "source/order.h"
 
 /* The key's number, new or old; NSX_NONE when out of memory. */
 static uint32_t

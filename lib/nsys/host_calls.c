@@ -7,7 +7,8 @@
 
 #include "base/par.h"
 #include "base/sort.h"
-#include "nsys/order.h"
+#include "source/around.h"
+#include "source/order.h"
 
 /* ---- joining */
 

@@ -10,6 +10,7 @@
 #include "base/par.h"
 #include "nsys/cpu/reading.h"
 #include "nsys/cuda.h"
+#include "nsys/export.h"
 #include "nsys/host.h"
 #include "nsys/payload.h"
 
@@ -409,63 +410,4 @@ nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_t
 	if (rc != NSX_OK)
 		nsx_trace_free(t);
 	return rc;
-}
-
-const struct nsx_thread *
-nsx_trace_thread(const struct nsx_trace *t, uint32_t range)
-{
-	uint32_t lo = 0, hi = t->nthreads;
-
-	/* The last thread that starts at or before it. */
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->threads[mid].first <= range)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &t->threads[lo];
-}
-
-const struct nsx_calling_thread *
-nsx_trace_caller(const struct nsx_trace *t, uint32_t call)
-{
-	uint32_t lo = 0, hi = t->nhost_threads;
-
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->host_threads[mid].first <= call)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &t->host_threads[lo];
-}
-
-void
-nsx_trace_free(struct nsx_trace *t)
-{
-	nsx_payload_close(t);
-	free(t->processes);
-	free(t->threads);
-	free(t->devices);
-	free(t->ranges);
-	free(t->spans);
-	free(t->ops);
-	free(t->issues);
-	free(t->op_waits);
-	free(t->host_threads);
-	free(t->calls);
-	free(t->call_names);
-	free(t->losses);
-	free(t->overheads);
-	nsx_cpu_free(t->cpu);
-	free(t->device_names);
-	free(t->thread_names);
-	free(t->captures);
-	nsx_intern_free(&t->names);
-	nsx_part_texts_free(t->texts, t->ntexts);
-	nsx_intern_free(&t->domains);
-	nsx_arena_free(&t->arena);
-	*t = (struct nsx_trace){ 0 };
 }

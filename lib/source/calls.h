@@ -1,8 +1,8 @@
-/* calls.h -- the CUDA calls of one thread, ready for projection; private to lib/nsys. */
-#ifndef NSX_NSYS_CALLS_H
-#define NSX_NSYS_CALLS_H
+/* calls.h -- the CUDA calls of one thread, ready for projection. */
+#ifndef NSX_SOURCE_CALLS_H
+#define NSX_SOURCE_CALLS_H
 
-#include "nsys/project.h"
+#include "source/project.h"
 
 /* The GPU work that one correlation id of one process launched. */
 struct nsx_launch {

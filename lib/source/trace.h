@@ -1,7 +1,7 @@
-/* trace.h -- one Nsight Systems export in memory: NVTX ranges, GPU operations, and the ranges' projection onto the GPU.
- * Interprets the tables of the export; does not depend on XLA. */
-#ifndef NSX_NSYS_TRACE_H
-#define NSX_NSYS_TRACE_H
+/* trace.h -- one profile in memory, of any source: ranges, GPU operations, CUDA calls, and the ranges' projection onto
+ * the GPU. A reader of a source fills it, and extraction knows nothing else of a source; does not depend on XLA. */
+#ifndef NSX_SOURCE_TRACE_H
+#define NSX_SOURCE_TRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "nsys/cpu/cpu.h"
+#include "source/cpu.h"
 
 enum nsx_op_type { NSX_OP_KERNEL, NSX_OP_MEMCPY, NSX_OP_MEMSET, NSX_OP_GRAPH, NSX_OP_TYPES };
 
@@ -154,7 +154,8 @@ struct nsx_trace {
 	struct nsx_intern   domains;      /* number 0 is "" */
 	struct nsx_capture *captures;  uint32_t ncaptures;   /* only if requested; the first row of each (process,
 	                                                      * node), in that order */
-	struct nsx_payloads *payloads;    /* for payload.h; NULL: the export has none */
+	struct nsx_payloads *payloads;    /* for nsys/payload.h; NULL: the export has none */
+	void               (*payloads_close)(struct nsx_trace *t);   /* frees them; set with them */
 	struct nsx_arena    arena;
 };
 
@@ -178,13 +179,6 @@ struct nsx_trace_opts {
 	uint64_t    bytes;      /* number of bytes, of those that progress expects (base/progress.h), that loading
 	                         * represents */
 };
-
-/* Load an export: SQLite (.sqlite, any name), zstd-compressed (recognised by its first bytes), or an .nsys-rep through
- * `nsys export` where nsys is on PATH. Nothing of the input is changed; temporary files are unlinked before use. What
- * was dropped or assumed is counted in diags (source: the export's name). NSX_OK, or NSX_ERR with err filled and *t as
- * after nsx_trace_free. */
-int nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
-                   struct nsx_diags *diags, struct nsx_err *err);
 
 /* The process of a thread, in the form of nsx_process.gpid. */
 static inline uint64_t nsx_capture_process(uint64_t gtid) { return gtid & ~(uint64_t)0xFFFFFF; }

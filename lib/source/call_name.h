@@ -1,9 +1,9 @@
-/* call_name.h -- properties of a CUDA call that follow from its name; private to lib/nsys. */
-#ifndef NSX_NSYS_CALL_NAME_H
-#define NSX_NSYS_CALL_NAME_H
+/* call_name.h -- properties of a CUDA call that follow from its name. */
+#ifndef NSX_SOURCE_CALL_NAME_H
+#define NSX_SOURCE_CALL_NAME_H
 
 #include "base/str.h"
-#include "nsys/trace.h"
+#include "source/trace.h"
 
 /* The name without the version that Nsight Systems appends to calls of the runtime API (`_v` and four or five digits),
  * as in the reports of Nsight Systems; part of s, empty if s is only that suffix. */

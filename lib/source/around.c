@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nsys/host.h"
-#include "nsys/project.h"
-#include "nsys/range_stack.h"
+#include "source/around.h"
+#include "source/project.h"
+#include "source/range_stack.h"
 
 /* 1: range i is open now, or contains no call; 0: it does not nest; NSX_ERR: out of memory. */
 static int

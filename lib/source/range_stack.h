@@ -1,13 +1,13 @@
 /* range_stack.h -- the ranges of a thread that are open in a sweep by start, while they nest: ends decrease towards the
  * top, so the ranges that contain a call are the part from the bottom to the innermost range that ends late enough.
- * Private to lib/nsys. */
-#ifndef NSX_NSYS_RANGE_STACK_H
-#define NSX_NSYS_RANGE_STACK_H
+ * For readers of sources. */
+#ifndef NSX_SOURCE_RANGE_STACK_H
+#define NSX_SOURCE_RANGE_STACK_H
 
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "nsys/trace.h"
+#include "source/trace.h"
 
 /* Indices into r; empty if all but r is {0}. Free p. */
 struct nsx_range_stack { const struct nsx_range *r; uint32_t *p, depth, cap; };

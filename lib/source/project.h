@@ -1,9 +1,9 @@
 /* project.h -- the sweep that finds the parents of ranges and projects ranges onto the GPU. It works on arrays only. */
-#ifndef NSX_NSYS_PROJECT_H
-#define NSX_NSYS_PROJECT_H
+#ifndef NSX_SOURCE_PROJECT_H
+#define NSX_SOURCE_PROJECT_H
 
 #include "base/err.h"
-#include "nsys/projection.h"
+#include "source/projection.h"
 
 /* Fill `parent` of the n ranges of one thread (sorted by start, longer first, id) with indices counted from `base` and
  * set `range` of each call (sorted by start, longer first). With spans, which are empty, `gpu` of a range in which

@@ -1,9 +1,9 @@
 /* projection.h -- calls and the spans that they are folded into, for the two ways of projecting. */
-#ifndef NSX_NSYS_PROJECTION_H
-#define NSX_NSYS_PROJECTION_H
+#ifndef NSX_SOURCE_PROJECTION_H
+#define NSX_SOURCE_PROJECTION_H
 
 #include "base/vec.h"
-#include "nsys/trace.h"
+#include "source/trace.h"
 
 /* A CUDA call that launched GPU work: its host interval and the combined interval of its operations. */
 struct nsx_call {

@@ -1,5 +1,5 @@
 /* call_name.c -- see call_name.h. */
-#include "nsys/call_name.h"
+#include "source/call_name.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* cpu.h -- what the threads of a process did beside CUDA, as nsys recorded it: calls of the OS library, time off the
  * CPU, waits for Python's global interpreter lock (GIL), and samples of stacks. */
-#ifndef NSX_NSYS_CPU_CPU_H
-#define NSX_NSYS_CPU_CPU_H
+#ifndef NSX_SOURCE_CPU_H
+#define NSX_SOURCE_CPU_H
 
 #include <stdbool.h>
 #include <stdint.h>

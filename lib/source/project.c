@@ -22,9 +22,9 @@
  * spans each neighbouring pair: a range around k of them is around the k - 1 pairs, so it counts k - (k - 1) = 1. */
 #include <stdlib.h>
 
-#include "nsys/project.h"
-#include "nsys/project_any.h"
-#include "nsys/range_stack.h"
+#include "source/project.h"
+#include "source/project_any.h"
+#include "source/range_stack.h"
 
 struct sweep {
 	struct nsx_range *r;

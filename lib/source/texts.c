@@ -6,8 +6,9 @@
  *     04               0a      8b b9 3c
  *
  * A text with 07 keeps these digits, since 7 would be written back as "7". */
-#include "nsys/texts.h"
+#include "source/texts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -190,4 +191,29 @@ nsx_texts_free(struct nsx_texts *t)
 {
 	nsx_intern_free(&t->templates);
 	nsx_buf_free(&t->codes);
+}
+
+const struct nsx_part_texts *
+nsx_part_texts_at(const struct nsx_part_texts *list, int n, uint32_t code, const struct nsx_part_texts *last)
+{
+	int lo = 0, hi = n;
+
+	if (last && code >= last->first && code - last->first < last->texts.codes.len)
+		return last;
+	while (hi - lo > 1) {
+		int mid = lo + (hi - lo) / 2;
+		if (list[mid].first <= code)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &list[lo];
+}
+
+void
+nsx_part_texts_free(struct nsx_part_texts *list, int n)
+{
+	for (int i = 0; i < n; i++)
+		nsx_texts_free(&list[i].texts);
+	free(list);
 }

@@ -1,10 +1,10 @@
 /* launches.c -- see launches.h. */
-#include "nsys/launches.h"
+#include "source/launches.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "nsys/pile.h"
+#include "source/pile.h"
 
 bool
 nsx_launches_room(struct nsx_launches *l, size_t n)

@@ -1,8 +1,8 @@
-/* pile.h -- memory for millions of rows; private to lib/nsys. A pile is an array that only grows, in blocks that are
+/* pile.h -- memory for millions of rows. A pile is an array that only grows, in blocks that are
  * freed one by one as it is read. Appending never moves existing elements, and copying a pile to an array does not need
  * the memory twice. */
-#ifndef NSX_NSYS_PILE_H
-#define NSX_NSYS_PILE_H
+#ifndef NSX_SOURCE_PILE_H
+#define NSX_SOURCE_PILE_H
 
 #include <stddef.h>
 

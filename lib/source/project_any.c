@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nsys/order.h"
-#include "nsys/project_any.h"
+#include "source/order.h"
+#include "source/project_any.h"
 
 /* The sum over a prefix of the tree of calls. */
 struct node { int64_t start, end; int32_t weight; uint32_t dev_min, dev_max; };

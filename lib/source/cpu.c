@@ -1,5 +1,5 @@
 /* cpu.c -- see cpu.h. */
-#include "nsys/cpu/cpu.h"
+#include "source/cpu.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * them. Large pages save most of the time in which the system provides memory, a considerable share of the total for a
  * big export. */
 #define _DEFAULT_SOURCE   /* MAP_ANONYMOUS, madvise */
-#include "nsys/pile.h"
+#include "source/pile.h"
 
 #include <stdint.h>
 #include <stdlib.h>

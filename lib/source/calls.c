@@ -1,11 +1,11 @@
 /* calls.c -- see calls.h; project.c explains why this is sufficient. */
-#include "nsys/calls.h"
+#include "source/calls.h"
 
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "nsys/order.h"
-#include "nsys/pile.h"
+#include "source/order.h"
+#include "source/pile.h"
 
 /* Sort key: earlier first, at one start the longer first. ~ instead of minus, because -INT64_MIN overflows. */
 static struct nsx_pair_key

@@ -1,12 +1,12 @@
-/* launches.h -- (process, correlation id) to launch; private to lib/nsys. Correlation ids increase with each call and
+/* launches.h -- (process, correlation id) to launch. Correlation ids increase with each call and
  * rows are in about that order, so neighbouring ids are stored side by side: millions of look-ups, most of them for
  * calls that launched nothing, then find their slots in the processor's cache. */
-#ifndef NSX_NSYS_LAUNCHES_H
-#define NSX_NSYS_LAUNCHES_H
+#ifndef NSX_SOURCE_LAUNCHES_H
+#define NSX_SOURCE_LAUNCHES_H
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "nsys/calls.h"
+#include "source/calls.h"
 
 struct nsx_launch_slot { int64_t id; uint32_t process, launch; /* NSX_NONE: free */ };
 

@@ -1,6 +1,6 @@
-/* order.h -- stable sorting of nearly sorted data: time-stamped rows; private to lib/nsys. */
-#ifndef NSX_NSYS_ORDER_H
-#define NSX_NSYS_ORDER_H
+/* order.h -- stable sorting of nearly sorted data: time-stamped rows. */
+#ifndef NSX_SOURCE_ORDER_H
+#define NSX_SOURCE_ORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* order.c -- natural merge sort: finds sorted runs and merges neighbouring ones until one is left. */
-#include "nsys/order.h"
+#include "source/order.h"
 
 #include <stdlib.h>
 #include <string.h>
