@@ -392,7 +392,7 @@ nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_t
 	struct nsx_loader l = { .opts = &own, .t = t, .diags = diags, .err = err ? err : &unheard,
 	                        .work.bytes = opts->bytes };
 
-	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN };
+	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN, .rank = -1, .waits_known = true };
 	if (nsx_db_open(&l.db, path, opts->sqlite_alone, l.err) != NSX_OK)
 		return NSX_ERR;
 	/* Rows in memory, with the data joined to them, take two to four times the size of the file. */

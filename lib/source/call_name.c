@@ -37,7 +37,7 @@ ends(struct nsx_str s, const char *with)
 	return s.len > n && memcmp(s.ptr + s.len - n, with, n) == 0;
 }
 
-/* The part after `cu` or `cuda`, without version and default-stream suffixes; empty if it is not a CUDA call. */
+/* The part after `cu`, `cuda` or `hip`, without version and default-stream suffixes; empty if it is not a CUDA call. */
 static struct nsx_str
 stem(struct nsx_str s)
 {
@@ -49,7 +49,7 @@ stem(struct nsx_str s)
 			n = 5;
 		s.len -= n;
 	} while (n);
-	n = nsx_str_starts(s, "cuda") ? 4 : nsx_str_starts(s, "cu") ? 2 : s.len;
+	n = nsx_str_starts(s, "cuda") ? 4 : nsx_str_starts(s, "cu") ? 2 : nsx_str_starts(s, "hip") ? 3 : s.len;
 	return (struct nsx_str){ s.ptr + n, s.len - n };
 }
 
@@ -71,6 +71,9 @@ nsx_call_class_of(struct nsx_str s)
 	static const struct { const char *pattern; enum nsx_call_class class; } table[] = {
 		{ "GraphLaunch*", NSX_CALL_GRAPH_LAUNCH }, { "LaunchHostFunc*", NSX_CALL_OTHER },
 		{ "Launch*", NSX_CALL_LAUNCH },
+		/* HIP's */
+		{ "ModuleLaunch*", NSX_CALL_LAUNCH }, { "ExtModuleLaunch*", NSX_CALL_LAUNCH },
+		{ "ExtLaunch*", NSX_CALL_LAUNCH },
 		{ "Memcpy*", NSX_CALL_COPY }, { "Memset*", NSX_CALL_SET },
 		{ "DeviceSynchronize", NSX_CALL_SYNC }, { "StreamSynchronize", NSX_CALL_SYNC }, { "EventSynchronize",
 			NSX_CALL_SYNC },

@@ -1,4 +1,4 @@
-/* call_name.h -- properties of a CUDA call that follow from its name. */
+/* call_name.h -- properties of a CUDA or HIP call that follow from its name. */
 #ifndef NSX_SOURCE_CALL_NAME_H
 #define NSX_SOURCE_CALL_NAME_H
 

@@ -56,3 +56,36 @@ nsx_thread_pack(struct nsx_range *r, uint32_t *n, struct nsx_calls *calls)
 	free(now);
 	return true;
 }
+
+static inline bool
+calls_in_order(const struct nsx_host_call *x, const struct nsx_host_call *y)
+{
+	return x->start < y->start || (x->start == y->start &&
+	                               (x->end > y->end || (x->end == y->end && x->id < y->id)));
+}
+
+NSX_SETTLE(settle_calls, struct nsx_host_call, calls_in_order)
+
+bool
+nsx_thread_sort_calls(struct nsx_host_call *c, uint32_t n)
+{
+	if (settle_calls(c, n))
+		return true;
+	struct nsx_pair_key *k = malloc(n * sizeof *k);
+	if (!k)
+		return false;
+	/* First by id: calls that were moved are at any position. */
+	for (uint32_t i = 0; i < n; i++)
+		k[i] = (struct nsx_pair_key){ c[i].id, 0, i };
+	bool good = nsx_order_keys(k, n);
+	if (good) {
+		nsx_order_apply(c, sizeof *c, k, n);
+		for (uint32_t i = 0; i < n; i++)
+			k[i] = (struct nsx_pair_key){ c[i].start, ~c[i].end, i };
+		good = nsx_order_keys(k, n);
+	}
+	if (good)
+		nsx_order_apply(c, sizeof *c, k, n);
+	free(k);
+	return good;
+}

@@ -1,4 +1,4 @@
-/* thread.h -- the ranges of one thread, before and after their projection. */
+/* thread.h -- the ranges of one thread, before and after their projection, and its calls. */
 #ifndef NSX_SOURCE_THREAD_H
 #define NSX_SOURCE_THREAD_H
 
@@ -11,5 +11,8 @@ bool nsx_thread_sort(struct nsx_range *r, uint32_t n);
  * a kept one may be removed, so each parent becomes the nearest kept range. A range that contains a call is kept.
  * Parents and the ranges of calls count from r. False when out of memory. */
 bool nsx_thread_pack(struct nsx_range *r, uint32_t *n, struct nsx_calls *calls);
+
+/* Sort n calls by start, the longer first, then by id. False when out of memory. */
+bool nsx_thread_sort_calls(struct nsx_host_call *c, uint32_t n);
 
 #endif

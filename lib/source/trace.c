@@ -49,6 +49,10 @@ nsx_trace_free(struct nsx_trace *t)
 	free(t->ops);
 	free(t->issues);
 	free(t->op_waits);
+	free(t->op_ids);
+	free(t->comms);
+	free(t->op_comm);
+	free(t->places);
 	free(t->host_threads);
 	free(t->calls);
 	free(t->call_names);

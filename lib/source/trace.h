@@ -20,7 +20,13 @@ enum nsx_range_flags {
 	NSX_RANGE_NO_DOMAIN  = 4    /* its domain's name is not in the export (domain is then 0) */
 };
 
-/* An NVTX range on its thread. */
+/* What a range is, where the source tells. */
+enum nsx_range_kind {
+	NSX_RANGE_ANY, NSX_RANGE_OP /* a framework's operator */, NSX_RANGE_ANNOTATION /* the user's */,
+	NSX_RANGE_PYTHON /* a Python function */, NSX_RANGE_RUNTIME /* the framework's own work */, NSX_RANGE_KINDS
+};
+
+/* A range on its thread: of NVTX, or what another source has like it. */
 struct nsx_range {
 	int64_t  start, end;    /* host ns; end >= start */
 	int64_t  id;            /* rowid in the export, what Nsight Systems calls RangeId */
@@ -28,7 +34,7 @@ struct nsx_range {
 	uint32_t parent;        /* index of the tightest range of the thread around it, NSX_NONE: none */
 	uint32_t gpu;           /* index in trace.spans, NSX_NONE: no GPU work was launched in it */
 	uint16_t domain;        /* in trace.domains; 0 is the default domain, "" */
-	uint16_t flags;
+	uint8_t  flags, kind;   /* enum nsx_range_flags, enum nsx_range_kind */
 };
 
 /* GPU work launched in a range: first start to last end. */
@@ -94,12 +100,14 @@ struct nsx_calling_thread { uint64_t gtid; uint32_t process, tid, first, n; /* i
 struct nsx_call_loss { uint32_t call; int64_t stalled, loading; };
 
 enum nsx_overhead_class { NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_QUEUE_FULL, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_UNKNOWN };
+/* The globalTid of an overhead whose thread is not recorded. */
+#define NSX_NO_GTID UINT64_MAX
 /* An overhead of a thread: time that it lost. */
 struct nsx_overhead {
 	int64_t  start, end;    /* host ns; end >= start */
 	int64_t  call;          /* rowid of the call that it is in */
-	uint64_t gtid;          /* the thread; the low 24 bits are its id */
-	uint32_t process;
+	uint64_t gtid;          /* the thread; the low 24 bits are its id; NSX_NO_GTID: not recorded */
+	uint32_t process;       /* NSX_NONE: not recorded */
 	uint32_t name;          /* in trace.names; NSX_NONE: not recorded */
 	uint8_t  class;         /* enum nsx_overhead_class */
 	bool     has_call;
@@ -116,6 +124,18 @@ struct nsx_device {
 	int64_t  sms, clock, bandwidth, cc;      /* multiprocessors, Hz, bytes/s, 10 * major + minor; -1: not
 	                                          * recorded */
 };
+
+/* The communication that an operation executes, where the source says so. */
+struct nsx_op_comm {
+	const char *kind;       /* kind of collective, a constant; NULL: by the kernel's name */
+	uint64_t comm_id;       /* of the communicator */
+	int64_t  bytes, calls;  /* -1: not known */
+	int64_t  group;         /* participants; 0: not known */
+	int64_t  low, high;     /* ranks of a transfer between two; -1: not known */
+	bool     has_comm;      /* the communicator is known */
+};
+/* The rank of the trace's only device in a communicator of `ranks`. */
+struct nsx_comm_place { uint64_t comm_id; int64_t rank, ranks; };
 struct nsx_named   { uint64_t key; struct nsx_str name; };
 /* A node of a CUDA graph as it was made, at host time `start`; original: the node that it was cloned from, -1: none. */
 struct nsx_capture { uint64_t gtid; int64_t node, original, start; };
@@ -139,6 +159,13 @@ struct nsx_trace {
 	struct nsx_issue   *issues;                         /* of the operations' launches */
 	uint32_t           *op_waits;                       /* by operation: event waits issued to its stream since the
 	                                                     * previous operation; NULL: no waits */
+	bool                waits_known;                    /* the source records waits, if there were any */
+	int64_t            *op_ids;                         /* by operation: its id in the source; NULL: its index */
+	struct nsx_op_comm *comms;     uint32_t ncomms;
+	uint32_t           *op_comm;                        /* by operation: in comms, NSX_NONE: none; NULL: the source
+	                                                     * has no such data */
+	struct nsx_comm_place *places; uint32_t nplaces;    /* sorted by communicator; only with one device */
+	int64_t             rank;                           /* the process's number in the job, -1: not recorded */
 	struct nsx_calling_thread *host_threads; uint32_t nhost_threads;   /* these and the following members: empty
 	                                                                    * unless opts.calls */
 	struct nsx_host_call   *calls;        uint32_t ncalls;
@@ -174,6 +201,8 @@ struct nsx_trace_opts {
 	int64_t     os_min;     /* with cpu: ignore calls of the OS library that are shorter, ns */
 	bool        captures;   /* read where nodes of CUDA graphs were created */
 	bool        host;       /* read the host name */
+	bool        python;     /* keep Python functions as ranges, where the source has them among its ranges */
+	bool        strip_paths;   /* of these, only the last component of source paths */
 	int         jobs;       /* threads to use; 0: as many as there are processors */
 	bool        sqlite_alone;   /* SQLite reads all tables, and nothing is checked: for tests */
 	uint64_t    bytes;      /* number of bytes, of those that progress expects (base/progress.h), that loading
