@@ -8,7 +8,6 @@
 #include "base/num.h"
 #include "job/match_similar.h"
 #include "job/overruns.h"
-#include "nsys/export.h"
 #include "nsys/payload.h"
 
 static bool
@@ -241,11 +240,12 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 		/* Communication may be known by kernel names only, and command buffers are analysed by operations. */
 		.ops = ops || p->opts->ops || p->input->dumps, .issues = p->opts->ops, .calls = p->opts->calls,
 		.cpu = p->opts->cpu, .cpu_all = p->opts->cpu_all, .os_min = p->opts->os_min,
-		.ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
+		.ops_if = "Thunk:#", .host = p->opts->host, .python = p->opts->python,
+		.strip_paths = p->opts->strip_paths, .jobs = jobs,
 		.sqlite_alone = p->opts->sqlite_alone, .bytes = bytes
 	};
 
-	if (nsx_trace_load(p->input->path, &opts, &p->trace, &p->diags, &p->err) != NSX_OK)
+	if (nsx_extract_read(p->input->path, &opts, &p->trace, &p->diags, &p->err) != NSX_OK)
 		return NSX_ERR;
 	report_clamped(p);
 	if (report_overruns(p) != NSX_OK)

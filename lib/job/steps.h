@@ -107,7 +107,8 @@ void nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags);
 void nsx_steps_free(struct nsx_step_set *s);
 
 /* The class of a range, for detecting classes of steps: DOMAIN:NAME with digits as '#'; empty if it cannot be a step:
- * its name has a suffix appended by a framework, or is NCCL's. Valid until the next call for the book. */
+ * it is an operator or a Python function, or its name has a suffix appended by a framework, or is NCCL's. Valid until
+ * the next call for the book. The reader needs the range's kind. */
 struct nsx_str nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range);
 
 #endif
