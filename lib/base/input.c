@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "base/progress.h"
+#include "base/worker.h"
 
 enum { CHUNK = 256 << 10, ZSTD_WINDOW_LOG = 27 };
 
@@ -23,6 +24,14 @@ struct nsx_unzip {
 	size_t     pos, end;
 	bool       open;        /* within a frame or member */
 	uint64_t   out;         /* bytes decompressed */
+
+	/* With a thread beside: it fills `ahead` from an input of its own, `from`, while the caller uses the window. */
+	struct nsx_worker *worker;
+	char              *ahead;
+	size_t             nahead;
+	int                rc;      /* NSX_EOF, NSX_ERR: nothing follows `ahead` */
+	struct nsx_input   from;
+	struct nsx_err     err;
 };
 
 void
@@ -202,14 +211,13 @@ gunzip(struct nsx_input *in, char *p, size_t n, size_t *out)
 	return NSX_OK;
 }
 
-/* Decompress into the free part of the window, which is n bytes. */
+/* Decompress up to n bytes, at least one, to p: how many, in *out. NSX_EOF: there are no more. */
 static int
-unzip(struct nsx_input *in, size_t n)
+unzip_to(struct nsx_input *in, char *p, size_t n, size_t *out)
 {
 	struct nsx_unzip *u = in->unzip;
-	size_t out = 0;
 
-	while (out == 0) {
+	for (*out = 0; *out == 0;) {
 		if (u->pos == u->end && !in->dry) {
 			ssize_t got = fetch(in, u->buf, CHUNK);
 
@@ -221,11 +229,58 @@ unzip(struct nsx_input *in, size_t n)
 		}
 		if (u->pos == u->end && !u->open)
 			return NSX_EOF;
-		if ((u->ctx ? unzstd : gunzip)(in, in->buf + in->end, n, &out) != NSX_OK)
+		if ((u->ctx ? unzstd : gunzip)(in, p, n, out) != NSX_OK)
 			return NSX_ERR;
 	}
-	u->out += out;
-	in->end += out;
+	u->out += *out;
+	return NSX_OK;
+}
+
+static void
+unzip_ahead(void *ctx)
+{
+	struct nsx_unzip *u = ctx;
+	size_t out;
+
+	for (u->nahead = 0; u->rc == NSX_OK && u->nahead < CHUNK; u->nahead += out)
+		u->rc = unzip_to(&u->from, u->ahead + u->nahead, CHUNK - u->nahead, &out);
+}
+
+/* Without memory or a second processor the caller's thread decompresses. */
+static void
+begin_ahead(struct nsx_input *in)
+{
+	struct nsx_unzip *u = in->unzip;
+
+	if (!(u->ahead = malloc(CHUNK)) || !(u->worker = nsx_worker_new(unzip_ahead, u)))
+		return;
+	u->from = *in;
+	u->from.err = &u->err;
+	nsx_worker_begin(u->worker);
+}
+
+/* Decompress into the free part of the window, which is n bytes. */
+static int
+unzip(struct nsx_input *in, size_t n)
+{
+	struct nsx_unzip *u = in->unzip;
+	size_t out;
+	int rc;
+
+	if (!u->worker) {
+		rc = unzip_to(in, in->buf + in->end, n, &out);
+		in->end += rc == NSX_OK ? out : 0;
+		return rc;
+	}
+	nsx_worker_wait(u->worker);
+	if (!u->nahead)
+		return u->rc == NSX_ERR ? nsx_err_set(in->err, "%s", u->err.msg) : u->rc;
+	assert(u->nahead <= n);
+	memcpy(in->buf + in->end, u->ahead, u->nahead);
+	in->end += u->nahead;
+	u->nahead = 0;
+	if (u->rc == NSX_OK)
+		nsx_worker_begin(u->worker);
 	return NSX_OK;
 }
 
@@ -275,6 +330,8 @@ begin(struct nsx_input *in)
 	memcpy(in->unzip->buf, in->buf, in->end);
 	in->unzip->end = in->end;
 	in->end = 0;
+	if (gzip && in->beside)
+		begin_ahead(in);
 	return unzip(in, in->cap - NSX_SLACK);
 }
 
@@ -330,6 +387,8 @@ nsx_input_close(struct nsx_input *in)
 	if (in->watched)
 		tell(in, 0);
 	if (in->unzip) {
+		nsx_worker_free(in->unzip->worker);
+		free(in->unzip->ahead);
 		if (in->unzip->ctx)
 			ZSTD_freeDCtx(in->unzip->ctx);
 		else

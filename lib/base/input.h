@@ -25,7 +25,8 @@ struct nsx_input {
 	int             fd;        /* -1: memory; closed with the input */
 	const char     *mem;
 	size_t          mem_left;
-	bool            gzip;      /* decompress gzip too: set before the first read */
+	bool            gzip;      /* decompress gzip too: set before the first read, as the next one */
+	bool            beside;    /* decompress gzip in a thread beside the caller's, where there are processors */
 	bool            begun, dry;
 	struct nsx_unzip *unzip;   /* NULL if the input is not compressed */
 	enum { NSX_UNWATCHED, NSX_SIZED, NSX_UNSIZED } watched;   /* base/progress.h */

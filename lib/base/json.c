@@ -29,19 +29,46 @@ bad(struct nsx_json *j)
 	return NSX_JSON_BAD;
 }
 
+/* A word in which the top bit of the first byte that is a quote or a backslash is set, and no bit before it. */
+static inline uint64_t
+stops(uint64_t w)
+{
+	const uint64_t ones = 0x0101010101010101ULL, tops = ones << 7;
+	uint64_t quote = w ^ '"' * ones, backslash = w ^ '\\' * ones;
+
+	return ((quote - ones) & ~quote & tops) | ((backslash - ones) & ~backslash & tops);
+}
+
+/* The first quote or backslash from p on, eight bytes at a time; end: there is none. */
+static inline const char *
+skip_plain(const char *p, const char *end)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	for (; end - p >= 8; p += 8) {
+		uint64_t w, stop;
+
+		memcpy(&w, p, 8);
+		if ((stop = stops(w)) != 0)
+			return p + __builtin_ctzll(stop) / 8;
+	}
+#endif
+	while (p < end && *p != '"' && *p != '\\')
+		p++;
+	return p;
+}
+
 /* The bytes between the quotes; the first quote is at pos. */
 static bool
 string(struct nsx_json *j, struct nsx_str *out)
 {
-	size_t from = ++j->pos;
+	const char *from = j->text.ptr + j->pos + 1, *end = j->text.ptr + j->text.len, *p = skip_plain(from, end);
 
-	for (; j->pos < j->text.len && j->text.ptr[j->pos] != '"'; j->pos++)
-		if (j->text.ptr[j->pos] == '\\')
-			j->pos++;
-	if (j->pos >= j->text.len)
+	while (p < end && *p == '\\')
+		p = end - p < 2 ? end : skip_plain(p + 2, end);
+	j->pos = (size_t)(p - j->text.ptr) + 1;
+	if (p == end)
 		return false;
-	*out = (struct nsx_str){ j->text.ptr + from, j->pos - from };
-	j->pos++;
+	*out = (struct nsx_str){ from, (size_t)(p - from) };
 	return true;
 }
 

@@ -167,7 +167,7 @@ nsx_kineto_load(int fd, const char *path, const struct nsx_trace_opts *opts, str
 		return nsx_err_nomem(err, path);
 	}
 	r->err = err ? err : &unheard;
-	r->in = (struct nsx_input){ .fd = fd, .gzip = true, .name = path, .err = r->err };
+	r->in = (struct nsx_input){ .fd = fd, .gzip = true, .beside = opts->jobs != 1, .name = path, .err = r->err };
 	r->path = path;
 	r->opts = opts;
 	r->t = t;
