@@ -93,7 +93,7 @@ again(struct nsx_kineto *r, enum nsx_kineto_parse said, size_t len, bool *comple
 	if (said == NSX_PARSED)
 		return NSX_EOF;
 	if (said == NSX_NOT_JSON)
-		return not_json(r, len, "a value, ',', ':' or a bracket");
+		return not_json(r, len, "a value, ',', ':' or a bracket, none more than 64 deep");
 	if (*complete)
 		return cut(r, where);
 	if (r->in.end - r->in.pos >= VALUE_MAX)
@@ -112,8 +112,11 @@ value(struct nsx_kineto *r, struct nsx_str *text)
 	size_t len;
 	int rc;
 
-	while ((rc = again(r, nsx_kineto_value(window(r), complete, &len), len, &complete, "inside a value")) == NSX_OK)
-		;
+	do {
+		enum nsx_kineto_parse said = nsx_kineto_value(window(r), complete, &len);
+
+		rc = again(r, said, len, &complete, "inside a value");
+	} while (rc == NSX_OK);
 	*text = (struct nsx_str){ window(r).ptr, rc == NSX_EOF ? len : 0 };
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
@@ -126,9 +129,11 @@ event(struct nsx_kineto *r)
 	size_t len;
 	int rc;
 
-	while ((rc = again(r, nsx_kineto_event(window(r), complete, &e, &len), len, &complete,
-	                   "inside an event")) == NSX_OK)
-		;
+	do {
+		enum nsx_kineto_parse said = nsx_kineto_event(window(r), complete, &e, &len);
+
+		rc = again(r, said, len, &complete, "inside an event");
+	} while (rc == NSX_OK);
 	if (rc != NSX_EOF || (e.object && nsx_kineto_row(r, &e) != NSX_OK))
 		return NSX_ERR;
 	r->at++;
