@@ -82,7 +82,8 @@ struct nsx_idle_finder {
 	NSX_VEC(int64_t)  needs;         /* by trim: time from which activities of threads are needed */
 	struct nsx_map    need_of;       /* (profile, pid) -> needs */
 	struct nsx_overruns overruns;
-	int64_t calls, host_only, ops, late_calls, short_calls, timeless, threadless, no_launch, beyond;
+	int64_t calls, host_only, ops, late_calls, short_calls, timeless, threadless, no_launch, beyond,
+	        waits_unknown;
 };
 
 /* Before the first record; f stays where it is. */
