@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/unpack.h"
 #include "kineto/reading.h"
 #include "source/source.h"
 
@@ -31,8 +32,13 @@ take(struct nsx_kineto *r, size_t n)
 static int
 more(struct nsx_kineto *r)
 {
+	/* As for exports in zstd. */
+	const uint64_t unpacked_max = UINT64_C(64) << 30;
 	int rc = nsx_input_more(&r->in);
 
+	if (rc == NSX_OK && r->in.unzip && nsx_unpack_check(r->path, r->taken + (r->in.end - r->in.pos), unpacked_max,
+	    r->err) != NSX_OK)
+		return NSX_ERR;
 	if (rc == NSX_OK && r->size > 0) {
 		off_t at = lseek(r->in.fd, 0, SEEK_CUR);
 		if (at > 0)
