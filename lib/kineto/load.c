@@ -76,7 +76,7 @@ report_events(const struct nsx_kineto *r, const char *who, struct nsx_diags *d)
 {
 	nsx_diag_add(d, NSX_WARNING, who, r->bad_times,
 	             "events ignored: a time is missing, not a number, or negative");
-	nsx_diag_add(d, NSX_WARNING, who, r->no_thread, "events ignored: without a process or thread");
+	nsx_diag_add(d, NSX_WARNING, who, r->no_thread, "events ignored: without a process, thread or device");
 	nsx_diag_add(d, NSX_WARNING, who, r->apart, "events ignored: begin and end are apart (ph B and E)");
 	nsx_diag_add(d, NSX_INFO, who, r->python, "Python functions ignored: --python keeps them as ranges");
 	for (size_t i = 0; i < r->ignored.cats.n; i++) {

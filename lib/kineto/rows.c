@@ -123,11 +123,12 @@ static bool
 times_of(struct nsx_kineto *r, const struct nsx_kineto_event *e, int64_t *start, int64_t *end)
 {
 	enum { EXACT = 15 };   /* digits of a double */
+	const int64_t farthest = INT64_C(1) << 62;   /* so that differences of times fit */
 	int whole, part, of_dur, part_of_dur;
 	int64_t dur;
 
 	if (!nsx_kineto_ns(e->ts, start, &whole, &part) || !nsx_kineto_ns(e->dur, &dur, &of_dur, &part_of_dur) ||
-	    dur < 0 || __builtin_add_overflow(*start, dur, end)) {
+	    dur < 0 || __builtin_add_overflow(*start, dur, end) || *start < -farthest || *end > farthest) {
 		r->bad_times++;
 		return false;
 	}
@@ -157,6 +158,11 @@ put_op(struct nsx_kineto *r, const struct nsx_kineto_event *e, enum what what, i
 	                           .stream = number_or(e->args[KA_STREAM], number_or(e->tid, 0)) };
 	struct nsx_str name = plain(r, e->name);
 	int64_t node = number_or(e->args[KA_NODE], 0);
+
+	if (device < 0) {
+		r->no_thread++;
+		return NSX_OK;
+	}
 
 	if (node > 0)
 		op.graph_node = node;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "source/around.h"
 #include "source/call_name.h"
 #include "source/order.h"
@@ -405,40 +406,34 @@ make_processes(struct building *x)
 	return true;
 }
 
-static int
-by_process(const void *p, const void *q)
-{
-	const struct nsx_device *a = p, *b = q;
-
-	return a->process != b->process ? (a->process > b->process) - (a->process < b->process) : by_cuda(a, b);
-}
-
 /* Devices by process: where several processes have devices, numbers change. */
 static bool
 sort_devices(struct building *x)
 {
 	struct nsx_trace *t = x->t;
+	struct nsx_sort_key *k = malloc(((size_t)t->ndevices + 1) * sizeof *k);
 	uint32_t *now = malloc(((size_t)t->ndevices + 1) * sizeof *now);
-	bool same = true;
+	bool good = k && now, same = true;
 
-	if (!now)
-		return false;
-	for (uint32_t i = 0; i < t->ndevices; i++) {
-		now[i] = 0;
-		for (uint32_t k = 0; k < t->ndevices; k++)
-			now[i] += by_process(&t->devices[k], &t->devices[i]) < 0;
-		same &= now[i] == i;
+	for (uint32_t i = 0; good && i < t->ndevices; i++)
+		k[i] = (struct nsx_sort_key){ { t->devices[i].process, t->devices[i].cuda, 0 }, i };
+	if (good)
+		nsx_sort_keys(k, t->ndevices);
+	for (uint32_t i = 0; good && i < t->ndevices; i++) {
+		now[k[i].i] = i;
+		same &= k[i].i == i;
 	}
-	if (!same) {
-		qsort(t->devices, t->ndevices, sizeof *t->devices, by_process);
+	if (good && !same) {
+		nsx_sort_apply(t->devices, sizeof *t->devices, k, t->ndevices);
 		for (uint32_t i = 0; i < t->nops; i++)
 			t->ops[i].device = now[t->ops[i].device];
 		for (uint32_t i = 0; i < t->nspans; i++)
 			if (t->spans[i].device != NSX_NONE)
 				t->spans[i].device = now[t->spans[i].device];
 	}
+	free(k);
 	free(now);
-	return true;
+	return good;
 }
 
 /* ---- all */
