@@ -9,7 +9,6 @@
 #include "extract/profile.h"
 #include "kineto/kineto.h"
 #include "nsys/export.h"
-#include "source/source.h"
 
 /* The reader for the regular file at fd; others are for that of exports, which says why it cannot read them. */
 static enum nsx_source
@@ -32,9 +31,10 @@ source_of(int fd)
 }
 
 int
-nsx_extract_read(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, struct nsx_diags *diags,
-                 struct nsx_err *err)
+nsx_extract_read(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, enum nsx_source *source,
+                 struct nsx_diags *diags, struct nsx_err *err)
 {
+	*source = NSX_SOURCE_KINETO;
 	/* A trace is read once, from front to back: it may come through a pipe. */
 	if (strcmp(path, "-") == 0) {
 		int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -51,5 +51,6 @@ nsx_extract_read(const char *path, const struct nsx_trace_opts *opts, struct nsx
 	}
 	if (fd >= 0)
 		close(fd);
+	*source = NSX_SOURCE_NSYS;
 	return nsx_trace_load(path, opts, t, diags, err);
 }

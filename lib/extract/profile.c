@@ -245,8 +245,12 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 		.sqlite_alone = p->opts->sqlite_alone, .bytes = bytes
 	};
 
-	if (nsx_extract_read(p->input->path, &opts, &p->trace, &p->diags, &p->err) != NSX_OK)
+	enum nsx_source source;
+
+	if (nsx_extract_read(p->input->path, &opts, &p->trace, &source, &p->diags, &p->err) != NSX_OK)
 		return NSX_ERR;
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, p->input->dumps && source == NSX_SOURCE_KINETO,
+	             "HLO dumps ignored: a trace of PyTorch's profiler has no programs of XLA");
 	report_clamped(p);
 	if (report_overruns(p) != NSX_OK)
 		return NSX_ERR;

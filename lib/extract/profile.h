@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/sort.h"
 #include "base/vec.h"
+#include "source/source.h"
 #include "source/trace.h"
 #include "stream/order.h"
 #include "xla/hlo_shelf.h"
@@ -184,8 +185,9 @@ struct nsx_str nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s);
 bool nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h,
                           const struct nsx_hlo_inst *from);
 
-/* Read a profile of any source, "-" is a trace through a pipe: as nsx_trace_load and nsx_kineto_load. */
-int nsx_extract_read(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
+/* Read a profile of any source, which is then in *source; "-" is a trace through a pipe. As nsx_trace_load and
+ * nsx_kineto_load. */
+int nsx_extract_read(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, enum nsx_source *source,
                      struct nsx_diags *diags, struct nsx_err *err);
 
 /* Load the export and fill all of *p except numbers. Errors go to p->rc and p->err. */

@@ -138,6 +138,9 @@ deep=$(printf '%0100d' 0 | tr 0 '[')
 printf '{"traceEvents": [%s' "$deep" >"$T/deep"
 fails 'nested too deep' 1 "$T/deep: byte 81: not JSON" nsysx-extract "$T/deep"
 
+mkdir "$T/dump"
+says 'dumps are ignored' 'HLO dumps ignored' nsysx-extract -o "$T/none" -x "$T/dump" "$T/hand.json"
+
 # ---- times
 
 one() { printf '[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":%s,"dur":%s},{"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":0,"dur":0}]' "$1" "$2" >"$T/one"
