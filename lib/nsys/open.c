@@ -10,13 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/input.h"
 #include "base/inputs.h"
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "base/unpack.h"
 #include "nsys/db.h"
 #include "nsys/tree.h"
-#include "base/input.h"
+#include "source/name.h"
+#include "source/source.h"
 
 enum { HEADER = 100 };
 /* Decompressed size; the largest known exports have a few GB. */
@@ -35,15 +37,10 @@ ends(struct nsx_str s, const char *end)
 static struct nsx_str
 export_name(const char *path)
 {
-	static const char *const endings[] = { ".sqlite.zst", ".sqlite", ".nsys-rep" };
+	static const char *const endings[] = { ".sqlite.zst", ".sqlite", ".nsys-rep", NULL };
 	const char *slash = strrchr(path, '/');
-	struct nsx_str s = nsx_str_c(slash && slash[1] ? slash + 1 : path);
+	struct nsx_str s = nsx_source_name(path, endings);
 
-	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		if (ends(s, endings[i])) {
-			s.len -= strlen(endings[i]);
-			break;
-		}
 	/* nsysx-record creates a folder for each process, with the same file names in all of them. */
 	if (slash && slash > path && nsx_str_eq(s, NSX_STR("report"))) {
 		const char *folder = slash;
@@ -82,17 +79,6 @@ is_zstd(const unsigned char *p, ssize_t n)
 {
 	return n >= 4 && (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0 || ((p[0] & 0xf0) == 0x50 &&
 		memcmp(p + 1, "\x2a\x4d\x18", 3) == 0));
-}
-
-/* Why these first bytes are not those of an SQLite file. */
-static int
-not_sqlite(const char *path, const unsigned char *p, ssize_t n, struct nsx_err *err)
-{
-	if (n == 0)
-		return nsx_err_set(err, "%s: empty: not an Nsight Systems export", path);
-	if ((n >= 7 && memcmp(p, "#nsysx\t", 7) == 0) || (n >= 9 && memcmp(p + 2, "\x0a\x05nsysx", 7) == 0))
-		return nsx_err_set(err, "%s: is already an nsysx stream: give it to the next tool", path);
-	return nsx_err_set(err, "%s: not an SQLite file: want an export made by `nsys export --type=sqlite`", path);
 }
 
 static uint32_t
@@ -259,7 +245,7 @@ unpack(const char *path, int fd, struct nsx_err *err)
 
 	if (rc != NSX_ERR &&
 	    (in.end - in.pos < HEADER || memcmp(in.buf + in.pos, sqlite_magic, sizeof sqlite_magic) != 0))
-		rc = not_sqlite(path, (const unsigned char *)in.buf + in.pos, (ssize_t)(in.end - in.pos), err);
+		rc = nsx_source_refuse(path, (struct nsx_str){ in.buf + in.pos, in.end - in.pos }, err);
 	if (rc == NSX_OK) {
 		out = nsx_tmpfile(err);
 		rc = out < 0 ? NSX_ERR : NSX_OK;
@@ -336,7 +322,7 @@ open_file(const char *path, bool *own, struct nsx_err *err)
 		close(fd);
 		fd = nsx_rep_open(path, err);
 	} else {
-		not_sqlite(path, h, n, err);
+		nsx_source_refuse(path, (struct nsx_str){ (const char *)h, (size_t)n }, err);
 		goto fail;
 	}
 	if (fd < 0)

@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "job/reach.h"
+#include "job/steps/periods.h"
 #include "table/whatif/graph.h"
 
 /* ---- reading */
