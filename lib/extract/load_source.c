@@ -10,24 +10,29 @@
 #include "kineto/kineto.h"
 #include "nsys/export.h"
 
-/* The reader for the regular file at fd; others are for that of exports, which says why it cannot read them. */
-static enum nsx_source
-source_of(int fd)
+/* The reader for the regular file at fd; others are for that of exports, which says why it cannot read them. NSX_OK, or
+ * NSX_ERR with err filled. */
+static int
+find_source(const char *path, int fd, enum nsx_source *source, struct nsx_err *err)
 {
 	char first[NSX_SOURCE_BYTES];
 	struct stat st;
 	size_t n = 0;
 	ssize_t got;
 
+	*source = NSX_SOURCE_NSYS;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return NSX_SOURCE_NSYS;
+		return NSX_OK;
 	while (n < sizeof first) {
 		got = pread(fd, first + n, sizeof first - n, (off_t)n);
-		if (got == 0 || (got < 0 && errno != EINTR))
+		if (got < 0 && errno != EINTR)
+			return nsx_err_set(err, "%s: %s", path, strerror(errno));
+		if (got == 0)
 			break;
 		n += got > 0 ? (size_t)got : 0;
 	}
-	return nsx_source_of((struct nsx_str){ first, n });
+	*source = nsx_source_of((struct nsx_str){ first, n });
+	return NSX_OK;
 }
 
 int
@@ -45,12 +50,18 @@ nsx_extract_read(const char *path, const struct nsx_trace_opts *opts, struct nsx
 	}
 	/* Non-blocking: opening a FIFO must not wait for a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && source_of(fd) == NSX_SOURCE_KINETO) {
+	if (fd < 0)
+		return nsx_err_set(err, "%s: %s", path, strerror(errno));
+	if (find_source(path, fd, source, err) != NSX_OK) {
+		close(fd);
+		return NSX_ERR;
+	}
+	if (*source == NSX_SOURCE_KINETO) {
 		nsx_inputs_note(fd);
 		return nsx_kineto_load(fd, path, opts, t, diags, err);
 	}
-	if (fd >= 0)
-		close(fd);
-	*source = NSX_SOURCE_NSYS;
-	return nsx_trace_load(path, opts, t, diags, err);
+	/* The same file, although another may have its name by now. */
+	struct nsx_trace_opts opened = *opts;
+	opened.fd = fd;
+	return nsx_trace_load(path, &opened, t, diags, err);
 }

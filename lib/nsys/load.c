@@ -393,7 +393,7 @@ nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_t
 	                        .work.bytes = opts->bytes };
 
 	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN, .rank = -1, .waits_known = true };
-	if (nsx_db_open(&l.db, path, opts->sqlite_alone, l.err) != NSX_OK)
+	if (nsx_db_open(&l.db, path, opts->fd ? opts->fd : -1, opts->sqlite_alone, l.err) != NSX_OK)
 		return NSX_ERR;
 	/* Rows in memory, with the data joined to them, take two to four times the size of the file. */
 	nsx_memory_expect(4 * (uint64_t)l.db.npages * l.db.page);

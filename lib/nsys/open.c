@@ -282,16 +282,17 @@ unpack(const char *path, int fd, struct nsx_err *err)
 
 /* ---- opening */
 
-/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. *own: it is the file at path
- * itself. */
+/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. fd: the file at path, -1: it is
+ * to be opened. *own: the descriptor is of that file itself. */
 static int
-open_file(const char *path, bool *own, struct nsx_err *err)
+open_file(const char *path, int fd, bool *own, struct nsx_err *err)
 {
 	unsigned char h[HEADER];
 	struct stat st;
-	/* Non-blocking: a FIFO must be refused, not wait for a writer. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
+	/* Non-blocking: a FIFO must be refused, not wait for a writer. */
+	if (fd < 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		nsx_err_set(err, "%s: %s", path, strerror(errno));
 		goto fail;
@@ -358,11 +359,11 @@ read_header(struct nsx_db *db, struct nsx_err *err)
 }
 
 int
-nsx_db_open(struct nsx_db *db, const char *path, bool alone, struct nsx_err *err)
+nsx_db_open(struct nsx_db *db, const char *path, int fd, bool alone, struct nsx_err *err)
 {
 	*db = (struct nsx_db){ .path = path, .name = export_name(path), .fd = -1, .checked = !alone };
 	pthread_mutex_init(&db->lock, NULL);
-	db->fd = open_file(path, &db->stamp.logs, err);
+	db->fd = open_file(path, fd, &db->stamp.logs, err);
 	if (db->fd >= 0 && take_stamp(path, db->fd, &db->stamp, err) == NSX_OK) {
 		if (read_header(db, err) == NSX_OK && nsx_db_list(db, err) == NSX_OK)
 			return NSX_OK;

@@ -217,6 +217,7 @@ struct nsx_trace_opts {
 	bool        python;     /* keep Python functions as ranges, where the source has them among its ranges */
 	bool        strip_paths;   /* of these, only the last component of source paths */
 	int         jobs;       /* threads to use; 0: as many as there are processors */
+	int         fd;         /* the export, opened for reading, which loading closes; 0: it opens the file itself */
 	bool        sqlite_alone;   /* SQLite reads all tables, and nothing is checked: for tests */
 	uint64_t    bytes;      /* number of bytes, of those that progress expects (base/progress.h), that loading
 	                         * represents */
