@@ -5,11 +5,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/input.h"
 #include "base/inputs.h"
 #include "extract/profile.h"
 #include "kineto/kineto.h"
 #include "nsys/export.h"
 #include "source/source.h"
+#include "xplane/xplane.h"
+
+/* What the gzip file at fd has in it. */
+static enum nsx_source
+zipped(int fd)
+{
+	struct nsx_err unheard = { "" };
+	struct nsx_input in = { .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .gzip = true, .name = "", .err = &unheard };
+	struct nsx_str first = { "", 0 };
+	enum nsx_source is = NSX_SOURCE_KINETO;
+
+	if (in.fd < 0)
+		return is;
+	if (nsx_input_peek(&in, NSX_SOURCE_BYTES, &first) != NSX_ERR && nsx_source_of(first) == NSX_SOURCE_XSPACE)
+		is = NSX_SOURCE_XSPACE;
+	nsx_input_close(&in);
+	lseek(fd, 0, SEEK_SET);
+	return is;
+}
 
 /* The reader for the regular file at fd; others are for that of exports, which says why it cannot read them. */
 static enum nsx_source
@@ -28,7 +48,8 @@ source_of(int fd)
 			break;
 		n += got > 0 ? (size_t)got : 0;
 	}
-	return nsx_source_of((struct nsx_str){ first, n });
+	enum nsx_source is = nsx_source_of((struct nsx_str){ first, n });
+	return is == NSX_SOURCE_GZIP ? zipped(fd) : is;
 }
 
 int
@@ -45,9 +66,11 @@ nsx_extract_read(const char *path, const struct nsx_trace_opts *opts, struct nsx
 	}
 	/* Non-blocking: opening a FIFO must not wait for a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && source_of(fd) == NSX_SOURCE_KINETO) {
+	enum nsx_source is = fd >= 0 ? source_of(fd) : NSX_SOURCE_NONE;
+	if (is == NSX_SOURCE_KINETO || is == NSX_SOURCE_XSPACE) {
 		nsx_inputs_note(fd);
-		return nsx_kineto_load(fd, path, opts, t, diags, err);
+		return is == NSX_SOURCE_KINETO ? nsx_kineto_load(fd, path, opts, t, diags, err)
+		    : nsx_xplane_load(fd, path, opts, t, diags, err);
 	}
 	if (fd >= 0)
 		close(fd);
