@@ -67,11 +67,11 @@ arrows() {
 	BEGIN {
 		may["base"] = " "
 		may["stream"] = may["source"] = may["xla"] = " base "
-		may["nsys"] = may["kineto"] = " source base "
+		may["nsys"] = may["kineto"] = may["xplane"] = " source base "
 		may["job"] = " stream base "
 		may["filter"] = " job stream base "
 		may["table"] = may["draw"] = " xla job stream base "
-		may["extract"] = " nsys kineto source xla job stream base "
+		may["extract"] = " nsys kineto xplane source xla job stream base "
 		may["cmd"] = " extract filter table draw nsys xla job stream base "
 	}
 	/^#include "[a-z]+\// {

@@ -5,10 +5,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/input.h"
 #include "base/inputs.h"
 #include "extract/profile.h"
 #include "kineto/kineto.h"
 #include "nsys/export.h"
+#include "source/source.h"
+#include "xplane/xplane.h"
+
+/* What the gzip file at fd has in it. */
+static enum nsx_source
+zipped(int fd)
+{
+	struct nsx_err unheard = { "" };
+	struct nsx_input in = { .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .gzip = true, .name = "", .err = &unheard };
+	struct nsx_str first = { "", 0 };
+	enum nsx_source is = NSX_SOURCE_KINETO;
+
+	if (in.fd < 0)
+		return is;
+	if (nsx_input_peek(&in, NSX_SOURCE_BYTES, &first) != NSX_ERR && nsx_source_of(first) == NSX_SOURCE_XSPACE)
+		is = NSX_SOURCE_XSPACE;
+	nsx_input_close(&in);
+	lseek(fd, 0, SEEK_SET);
+	return is;
+}
 
 /* The reader for the regular file at fd; others are for that of exports, which says why it cannot read them. NSX_OK, or
  * NSX_ERR with err filled. */
@@ -32,6 +53,8 @@ find_source(const char *path, int fd, enum nsx_source *source, struct nsx_err *e
 		n += got > 0 ? (size_t)got : 0;
 	}
 	*source = nsx_source_of((struct nsx_str){ first, n });
+	if (*source == NSX_SOURCE_GZIP)
+		*source = zipped(fd);
 	return NSX_OK;
 }
 
@@ -56,9 +79,10 @@ nsx_extract_read(const char *path, const struct nsx_trace_opts *opts, struct nsx
 		close(fd);
 		return NSX_ERR;
 	}
-	if (*source == NSX_SOURCE_KINETO) {
+	if (*source == NSX_SOURCE_KINETO || *source == NSX_SOURCE_XSPACE) {
 		nsx_inputs_note(fd);
-		return nsx_kineto_load(fd, path, opts, t, diags, err);
+		return *source == NSX_SOURCE_KINETO ? nsx_kineto_load(fd, path, opts, t, diags, err)
+		    : nsx_xplane_load(fd, path, opts, t, diags, err);
 	}
 	/* The same file, although another may have its name by now. */
 	struct nsx_trace_opts opened = *opts;

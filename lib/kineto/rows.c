@@ -216,10 +216,11 @@ put_host(struct nsx_kineto *r, const struct nsx_kineto_event *e, enum what what,
 	if (!intern(r, name, &number))
 		return nomem(r);
 	if (what == CALL) {
-		struct nsx_build_call c = { start, end, r->at, correlation_of(e), gtid, number };
+		struct nsx_build_call c = { .start = start, .end = end, .id = r->at, .correlation = correlation_of(e),
+		                            .gtid = gtid, .name = number };
 		return nsx_build_call(&r->build, &c) ? NSX_OK : nomem(r);
 	}
-	struct nsx_build_range range = { start, end, r->at, gtid, number,
+	struct nsx_build_range range = { .start = start, .end = end, .id = r->at, .gtid = gtid, .name = number, .kind =
 		what == OP ? NSX_RANGE_OP : what == PYTHON ? NSX_RANGE_PYTHON : NSX_RANGE_ANNOTATION };
 	return nsx_build_range(&r->build, &range) ? NSX_OK : nomem(r);
 }

@@ -15,9 +15,16 @@
 /* The correlation id of a row that has none. */
 #define NSX_NO_CORRELATION INT64_MIN
 
-/* Rows as a reader gives them: ns on the source's clock, end >= start; ids of the source; names in trace.names. */
-struct nsx_build_range { int64_t start, end, id; uint64_t gtid; uint32_t name; uint8_t kind; };
-struct nsx_build_call  { int64_t start, end, id, correlation; uint64_t gtid; uint32_t name; };
+/* Rows as a reader gives them: ns on the source's clock, end >= start; ids of the source; names in trace.names, domains
+ * in trace.domains. */
+struct nsx_build_range { int64_t start, end, id; uint64_t gtid; uint32_t name; uint8_t kind; uint16_t domain; };
+struct nsx_build_call  {
+	int64_t  start, end, id, correlation;
+	uint64_t gtid;
+	uint32_t name;
+	bool     silent;   /* it launches and is no record: where a source has none */
+	bool     apart;    /* what it launches belongs to no range, although it is in some */
+};
 struct nsx_build_op {
 	int64_t  start, end, id, correlation;
 	int64_t  bytes, graph_node, stream;   /* as in nsx_gpu_op */

@@ -94,6 +94,7 @@ find_issues(struct building *x)
 		if (!first && nsx_capture_process(is->gtid) != nsx_capture_process(c->gtid))
 			x->info[at].split = true;
 		x->launches.list.p[at].ncalls = 1;
+		x->info[at].silent = c->silent;
 		if (first || new.start < is->start || (new.start == is->start && new.id < is->id))
 			*is = new;
 	}
@@ -160,7 +161,7 @@ make_callers(struct building *x)
 		good = good && at != NSX_NONE && (at < list.n || nsx_vec_push(&list, new));
 		if (!good)
 			break;
-		list.p[at].n++;
+		list.p[at].n += !c->silent;
 	}
 	x->caller_at = malloc((list.n + 1) * sizeof *x->caller_at);
 	t->host_threads = malloc((list.n + 1) * sizeof *t->host_threads);
@@ -191,7 +192,7 @@ place_calls(struct building *x)
 
 	for (uint32_t i = 0; good && i < t->nhost_threads; i++)
 		at[i] = t->host_threads[i].first;
-	t->ncalls = good ? (uint32_t)x->b->calls.n : 0;
+	t->ncalls = 0;
 	for (; good && x->b->calls.first; nsx_pile_drop(&x->b->calls)) {
 		const struct nsx_build_call *c = (const void *)x->b->calls.first->data,
 		    *end = c + x->b->calls.first->n;
@@ -199,15 +200,18 @@ place_calls(struct building *x)
 			uint32_t launch = launch_of(x, c), name = call_name(x, c->name), thread =
 			    x->caller_at[nsx_map_get(&x->caller_of, (struct nsx_key){ c->gtid, 0 })];
 			good = name != NSX_NONE;
+			if (launch != NSX_NONE && good) {
+				struct nsx_raw_call raw = { c->start - x->origin, c->end - x->origin, launch, thread };
+				x->info[launch].class = x->call_names.p[name].class;
+				good = c->apart || nsx_vec_push(&x->raw, raw);
+			}
+			if (c->silent)
+				continue;
+			t->ncalls++;
 			/* `ops` holds the launch until all operations are counted. */
 			t->calls[at[thread]++] = (struct nsx_host_call){ .start = c->start - x->origin,
 				.end = c->end - x->origin, .id = c->id, .name = name, .range = NSX_NONE,
 				.ops = launch };
-			if (launch != NSX_NONE && good) {
-				struct nsx_raw_call raw = { c->start - x->origin, c->end - x->origin, launch, thread };
-				x->info[launch].class = x->call_names.p[name].class;
-				good = nsx_vec_push(&x->raw, raw);
-			}
 		}
 	}
 	free(at);
@@ -243,12 +247,13 @@ place_ops(struct building *x)
 		for (; o < end; o++, i++) {
 			uint32_t launch = o->correlation == NSX_NO_CORRELATION ? (uint32_t)NSX_NONE
 			    : nsx_launch_find(&x->launches, 0, o->correlation);
-			bool known = launch != NSX_NONE && x->launches.list.p[launch].ncalls;
+			bool known = launch != NSX_NONE && x->launches.list.p[launch].ncalls,
+			    recorded = known && !x->info[launch].silent;
 			t->ops[i] = (struct nsx_gpu_op){ .start = o->start - x->origin, .end = o->end - x->origin,
 				.bytes = o->bytes, .graph_node = o->graph_node, .stream = o->stream,
 				.device = x->device_at[o->device], .name = o->name, .type = o->type, .peer = o->peer,
-				.src = o->src, .dst = o->dst, .launch = known ? launch : NSX_NONE,
-				.call_start = known ? x->t->issues[launch].start : INT64_MIN,
+				.src = o->src, .dst = o->dst, .launch = recorded ? launch : NSX_NONE,
+				.call_start = recorded ? x->t->issues[launch].start : INT64_MIN,
 				.range = known ? x->info[launch].range : NSX_NONE };
 			ids[i] = o->id;
 			comm[i] = o->comm;

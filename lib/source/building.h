@@ -5,9 +5,9 @@
 #include "source/build.h"
 #include "source/launches.h"
 
-/* Of a launch: operations, whether one copies to pageable memory, whether calls of several processes have its id, nodes
- * numbered so far, the class of its call, the range around that. */
-struct launch_info { uint32_t ops, nodes, range; uint8_t class; bool back, split; };
+/* Of a launch: operations, whether one copies to pageable memory, whether calls of several processes have its id,
+ * whether its call is no record, nodes numbered so far, the class of its call, the range around that. */
+struct launch_info { uint32_t ops, nodes, range; uint8_t class; bool back, split, silent; };
 
 struct building {
 	struct nsx_build   *b;

@@ -59,9 +59,16 @@ place_ranges(struct building *x)
 	for (; good && rows->first; nsx_pile_drop(rows)) {
 		const struct nsx_build_range *r = (const void *)rows->first->data, *end = r + rows->first->n;
 		for (; r < end; r++)
-			t->ranges[at[nsx_map_get(&of, (struct nsx_key){ r->gtid, 0 })]++] = (struct nsx_range){
-				.start = r->start - x->origin, .end = r->end - x->origin, .id = r->id, .name = r->name,
-				.parent = NSX_NONE, .gpu = NSX_NONE, .kind = r->kind, .flags = NSX_RANGE_PUSHPOP };
+			t->ranges[at[nsx_map_get(&of, (struct nsx_key){ r->gtid, 0 })]++] =
+			    (struct nsx_range){ .start = r->start - x->origin,
+						.end = r->end - x->origin,
+						.id = r->id,
+						.name = r->name,
+						.domain = r->domain,
+						.parent = NSX_NONE,
+						.gpu = NSX_NONE,
+						.kind = r->kind,
+						.flags = NSX_RANGE_PUSHPOP };
 	}
 	nsx_map_free(&of);
 	free(list.p);

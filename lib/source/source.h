@@ -5,11 +5,12 @@
 #include "base/err.h"
 #include "base/str.h"
 
-enum nsx_source { NSX_SOURCE_NSYS, NSX_SOURCE_KINETO, NSX_SOURCE_NONE };
+enum nsx_source { NSX_SOURCE_NSYS, NSX_SOURCE_KINETO, NSX_SOURCE_XSPACE, NSX_SOURCE_GZIP, NSX_SOURCE_NONE };
 
 enum { NSX_SOURCE_BYTES = 4096 };   /* as many first bytes of a file, or all, decide */
 
-/* Of a file that begins with these bytes: NSYS is SQLite or zstd, KINETO is JSON, plain or gzip. */
+/* Of a file that begins with these bytes: NSYS is SQLite or zstd, KINETO is JSON, XSPACE protobuf; of GZIP what is in
+ * it decides. */
 enum nsx_source nsx_source_of(struct nsx_str first);
 
 /* Why a file that begins so cannot be read: NSX_ERR. */

@@ -86,6 +86,7 @@ nsx_trace_free(struct nsx_trace *t)
 {
 	if (t->payloads)
 		t->payloads_close(t);
+	free(t->programs);
 	free(t->processes);
 	free(t->threads);
 	free(t->devices);

@@ -143,6 +143,8 @@ struct nsx_op_comm {
 };
 /* The rank of the trace's only device in a communicator of `ranks`. */
 struct nsx_comm_place { uint64_t comm_id; int64_t rank, ranks; };
+/* A program whose HLO the source has, as a serialised HloProto. */
+struct nsx_program_bytes { int64_t id; struct nsx_str name, bytes; };
 struct nsx_named   { uint64_t key; struct nsx_str name; };
 /* A node of a CUDA graph as it was made, at host time `start`; original: the node that it was cloned from, -1: none. */
 struct nsx_capture { uint64_t gtid; int64_t node, original, start; };
@@ -189,6 +191,7 @@ struct nsx_trace {
 	struct nsx_cpu         *cpu;                        /* NULL: not requested */
 	struct nsx_named   *device_names; uint32_t ndevice_names;   /* NVTX names of CUDA devices; key: CUDA ordinal */
 	struct nsx_named   *thread_names; uint32_t nthread_names;   /* key: globalTid */
+	struct nsx_program_bytes *programs; uint32_t nprograms;
 	struct nsx_intern   names;        /* of ranges and operations */
 	struct nsx_part_texts *texts;  int ntexts;          /* text codes of names */
 	struct nsx_intern   domains;      /* number 0 is "" */
