@@ -58,7 +58,7 @@ take_call(struct wi_graph *g, const struct nsx_rec *rec)
 		.start = nsx_int(rec, NSX_CALL_start, 0), .number = nsx_int(rec, NSX_CALL_call, NSX_ABSENT),
 		.stalled = nsx_int(rec, NSX_CALL_stalled, NSX_ABSENT), .profile = nsx_cat_profile(&g->pairing.comm.cat,
 		rec), .blocking = nsx_int(rec, NSX_CALL_blocking, 0) == 1, .before = NSX_NONE, .op = NSX_NONE,
-		.queue = NSX_NONE, .from = NSX_NONE
+		.queue = NSX_NONE, .from = NSX_NONE, .beside = NSX_NONE
 	};
 	int64_t dur = nsx_int(rec, NSX_CALL_dur, 0);
 
@@ -343,23 +343,106 @@ resolve_all(struct wi_graph *g)
 	return true;
 }
 
-/* What came before on the thread. */
+/* The first operation of the device that starts then. */
+static uint32_t
+op_at(const struct wi_graph *g, uint32_t device, int64_t start)
+{
+	size_t i = nsx_sort_first(g->ops.p, g->ops.n, sizeof *g->ops.p, offsetof(struct wi_op, start), start);
+
+	for (; i < g->ops.n && g->ops.p[i].start == start; i++)
+		if (g->ops.p[i].device == device)
+			return (uint32_t)i;
+	return NSX_NONE;
+}
+
+/* When an operation was issued, as far as is known. */
+static int64_t
+issued(const struct wi_graph *g, const struct wi_op *o)
+{
+	return o->call == NSX_NONE ? o->start : g->calls.p[o->call].start;
+}
+
+/* When the first step of each device, and of each process, was launched; INT64_MIN: it has none. */
+static void
+find_begins(const struct wi_graph *g, const struct nsx_step_set *s, int64_t *devices, int64_t *processes)
+{
+	for (size_t i = 0; i < s->list.n; i++) {
+		const struct nsx_step_of *x = &s->list.p[i];
+		uint32_t device = nsx_cat_find_device(&g->pairing.comm.cat, s->cat.devices.p[x->device].number), at;
+		const struct wi_op *o;
+		int64_t t;
+
+		at = device == NSX_NONE ? NSX_NONE : op_at(g, device, x->first);
+		if (at == NSX_NONE)
+			continue;
+		o = &g->ops.p[at];
+		t = issued(g, o);
+		if (devices[device] == INT64_MIN || t < devices[device])
+			devices[device] = t;
+		if (o->call != NSX_NONE) {
+			int64_t *p = &processes[g->calls.p[o->call].process];
+
+			*p = *p == INT64_MIN || t < *p ? t : *p;
+		}
+	}
+}
+
+/* Leave out what was launched, or called, before that: it would hold events where they were measured. */
+static bool
+cut_begin(struct wi_graph *g, const struct nsx_step_set *s)
+{
+	size_t ndevices = g->pairing.comm.cat.devices.n, nprocesses = g->threads.process_of.n, kept = 0;
+	int64_t *devices = malloc((ndevices + 1) * sizeof *devices);
+	int64_t *processes = malloc((nprocesses + 1) * sizeof *processes);
+	uint32_t *to = malloc((g->calls.n + 1) * sizeof *to);
+	bool good = devices && processes && to;
+
+	for (size_t i = 0; i < ndevices && good; i++)
+		devices[i] = INT64_MIN;
+	for (size_t i = 0; i < nprocesses && good; i++)
+		processes[i] = INT64_MIN;
+	if (good)
+		find_begins(g, s, devices, processes);
+	for (size_t i = 0; i < g->ops.n && good; i++)
+		g->ops.p[i].cut = issued(g, &g->ops.p[i]) < devices[g->ops.p[i].device];
+	for (size_t i = 0; i < g->calls.n && good; i++) {
+		to[i] = g->calls.p[i].start < processes[g->calls.p[i].process] ? NSX_NONE : (uint32_t)kept;
+		if (to[i] != NSX_NONE)
+			g->calls.p[kept++] = g->calls.p[i];
+	}
+	for (size_t i = 0; i < g->ops.n && good; i++)
+		if (g->ops.p[i].call != NSX_NONE)
+			g->ops.p[i].call = to[g->ops.p[i].call];
+	if (good)
+		g->calls.n = kept;
+	free(devices);
+	free(processes);
+	free(to);
+	return good;
+}
+
+/* What came before on the thread; of its first call, in the process. */
 static bool
 link_calls(struct wi_graph *g)
 {
-	size_t nthreads = g->threads.thread_of.n;
-	uint32_t *last = malloc((nthreads + 1) * sizeof *last);
+	size_t nthreads = g->threads.thread_of.n, nprocesses = g->threads.process_of.n;
+	uint32_t *last = malloc((nthreads + 1) * sizeof *last), *of_process = malloc((nprocesses + 1) * sizeof *last);
+	bool good = last && of_process;
 
-	if (!last)
-		return false;
-	for (size_t i = 0; i < nthreads; i++)
+	for (size_t i = 0; i < nthreads && good; i++)
 		last[i] = NSX_NONE;
-	for (size_t i = 0; i < g->calls.n; i++) {
-		g->calls.p[i].before = last[g->calls.p[i].thread];
-		last[g->calls.p[i].thread] = (uint32_t)i;
+	for (size_t i = 0; i < nprocesses && good; i++)
+		of_process[i] = NSX_NONE;
+	for (size_t i = 0; i < g->calls.n && good; i++) {
+		struct wi_call *c = &g->calls.p[i];
+
+		c->before = last[c->thread];
+		c->beside = c->before == NSX_NONE ? of_process[c->process] : NSX_NONE;
+		last[c->thread] = of_process[c->process] = (uint32_t)i;
 	}
 	free(last);
-	return true;
+	free(of_process);
+	return good;
 }
 
 /* What came before in the stream: an operation, or a launch of a graph, whose nodes are one. */
@@ -374,13 +457,14 @@ link_ops(struct wi_graph *g)
 	for (size_t i = 0; i < nops; i++) {
 		const struct wi_op *o = &g->ops.p[i];
 
-		if (o->item == NSX_NONE)
+		if (o->item == NSX_NONE && !o->cut)
 			keys[n++] = (struct nsx_sort_key){ { o->stream, o->start, o->end }, (uint32_t)i };
 	}
 	for (size_t i = 0; i < g->items.n; i++) {
 		const struct wi_item *x = &g->items.p[i];
 
-		keys[n++] = (struct nsx_sort_key){ { x->stream, x->start, x->end }, (uint32_t)(nops + i) };
+		if (!g->ops.p[g->nodes.p[x->first]].cut)
+			keys[n++] = (struct nsx_sort_key){ { x->stream, x->start, x->end }, (uint32_t)(nops + i) };
 	}
 	nsx_sort_keys(keys, n);
 	for (size_t i = 1; i < n; i++) {
@@ -459,30 +543,19 @@ by_thread(const void *a, const void *b)
 }
 
 int
-nsx_wi_loaded(struct wi_graph *g)
+nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s)
 {
 	if (g->overheads.n)
 		qsort(g->overheads.p, g->overheads.n, sizeof *g->overheads.p, by_thread);
 	if (g->pairing.instance && nsx_pairing_finish(&g->pairing) != NSX_OK)
 		return NSX_ERR;
-	if (!judge_guesses(g) || !keep_threads(g) || !map_numbers(g) || !resolve_all(g) || !link_calls(g))
+	if (!judge_guesses(g) || !keep_threads(g) || !map_numbers(g) || !resolve_all(g) || !cut_begin(g, s)
+	    || !link_calls(g))
 		return nsx_err_nomem(g->err, NULL);
 	return nsx_wi_find_items(g) == NSX_OK && link_ops(g) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 /* ---- steps */
-
-/* The first operation of the device that starts then. */
-static uint32_t
-op_at(const struct wi_graph *g, uint32_t device, int64_t start)
-{
-	size_t i = nsx_sort_first(g->ops.p, g->ops.n, sizeof *g->ops.p, offsetof(struct wi_op, start), start);
-
-	for (; i < g->ops.n && g->ops.p[i].start == start; i++)
-		if (g->ops.p[i].device == device)
-			return (uint32_t)i;
-	return NSX_NONE;
-}
 
 /* The last step of a device has no period, unless the next one began before the recording ended: its start suffices. */
 static struct nsx_step_of

@@ -82,7 +82,7 @@ load(struct second *x, struct nsx_reader *in, const struct nsx_step_set *s)
 	if (rc == NSX_OK && x->roof)
 		rc = find_limits(x);
 	if (rc == NSX_OK)
-		rc = nsx_wi_loaded(g);
+		rc = nsx_wi_loaded(g, s);
 	if (rc == NSX_OK)
 		rc = nsx_wi_find_steps(g, s);
 	if (rc == NSX_OK)
