@@ -155,11 +155,13 @@ wi_run(const struct wi_graph *g, size_t i)
 /* ---- load.c: the records of a stream. NSX_OK or NSX_ERR, here and below. */
 void nsx_wi_need(struct wi_graph *g, struct nsx_reader *in);
 int nsx_wi_take(void *graph, const struct nsx_rec *rec);
+void nsx_wi_free(struct wi_graph *g);
+
+/* ---- link.c */
 /* After the last record: resolve what records refer to, and leave out what was launched before the first step. */
 int nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s);
 /* Find the operations of steps. */
 int nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s);
-void nsx_wi_free(struct wi_graph *g);
 
 /* The latest end of what is before an operation in its stream; NSX_ABSENT: nothing. */
 static inline int64_t
