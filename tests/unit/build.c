@@ -42,11 +42,13 @@ make(struct rows *x)
 	x->nops = 1 + rnd(OPS - 1);
 	for (uint32_t i = 0; i < x->nranges; i++) {
 		int64_t start = 1000 + rnd(30), end = start + rnd(20);
-		x->ranges[i] = (struct nsx_build_range){ start, end, 100 + i, thread(), 0, NSX_RANGE_OP };
+		x->ranges[i] = (struct nsx_build_range){ .start = start, .end = end, .id = 100 + i, .gtid = thread(),
+		                                         .kind = NSX_RANGE_OP };
 	}
 	for (uint32_t i = 0; i < x->ncalls; i++) {
 		int64_t start = 1000 + rnd(40), id = rnd(IDS) ? (int64_t)rnd(IDS) : NSX_NO_CORRELATION;
-		x->calls[i] = (struct nsx_build_call){ start, start + rnd(6), 200 + i, id, thread(), 1 };
+		x->calls[i] = (struct nsx_build_call){ .start = start, .end = start + rnd(6), .id = 200 + i,
+		                                       .correlation = id, .gtid = thread(), .name = 1 };
 	}
 	for (uint32_t i = 0; i < x->nops; i++) {
 		int64_t start = 1050 + rnd(50), id = rnd(9) ? (int64_t)rnd(IDS) : NSX_NO_CORRELATION;

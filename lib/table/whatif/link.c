@@ -2,6 +2,7 @@
  * Leaves out what was launched before the first step. */
 #include <stdlib.h>
 
+#include "job/steps/periods.h"
 #include "base/sort.h"
 #include "table/whatif/graph.h"
 
