@@ -102,7 +102,7 @@ equal 'a class that some base runs have' "$(period "$T/other" "$T/a" "$T/b" "$T/
 step@7 slower 3'
 
 # The rest of the contract.
-fails 'other ways have one base run' 2 'several base runs: want --by step' nsysx-compare --by module "$T/a" "$T/b" "$T/c"
+fails 'other ways have one base run' 2 'several base runs: want --by step or device' nsysx-compare --by module "$T/a" "$T/b" "$T/c"
 fails 'one stream is too few' 2 'want two streams or tables or more, BASE... and NEW' nsysx-compare "$T/a"
 fails 'standard input is read once' 2 'standard input can be read only once' nsysx-compare - "$T/a" -
 equal 'one of several may be standard input' "$(nsysx-compare -q --tsv --by step "$T/a" - "$T/c" "$T/d" <"$T/b")" "$(nsysx-compare -q --tsv --by step "$T/a" "$T/b" "$T/c" "$T/d")"
@@ -165,6 +165,28 @@ if [ -x "$SYNTH" ]; then
 			equal "rows of tables are those of streams, but for causes: $(echo "$sides" | sed "s|$T/||g")" "$(nsysx-compare -q --tsv --by step $sides)" "$(cat "$T/streams")"
 		done
 	done
+
+	# By device: five runs of a job, and one of which a kernel takes five times as long.
+	for seed in 1 2 3 4 5 6 7; do
+		# Instructions are numbered from a thousand times the seed before.
+		"$SYNTH" -q -o "$T/j" --steps=14 --seed=$seed $(test $seed -lt 7 || echo --slow=cublas-gemm.6000:400) >"$T/null"
+		nsysx-extract -q --ops -x "$T/j/dump0" "$T/j/r0.sqlite" -x "$T/j/dump1" "$T/j/r1.sqlite" | nsysx-warmup -q -o "$T/s$seed"
+		rm -rf "$T/j"
+	done
+	runs="$T/s1 $T/s2 $T/s3 $T/s4 $T/s5"
+	# shellcheck disable=SC2086
+	{
+		gate 'equal jobs by device are the same' 0 '' --by device $runs "$T/s6"
+		gate 'a slower one is found on each device' 1 'slower: device 0: period' --by device $runs "$T/s7"
+		gate '... on the other' 1 'slower: device 1: period' --by device $runs "$T/s7"
+		for r in $runs "$T/s6"; do
+			nsysx-compare -q --tsv --by device "$r" "$T/s7" | columns device,statistic,base
+		done | awk '{ k = $1 " " $2; if (!(k in sum)) order[++n] = k; if (++seen[k] < 7) sum[k] += $3 } END { for (i = 1; i <= n; i++) printf "%s %.3f\n", order[i], sum[order[i]] / 6 }' >"$T/means"
+		equal 'a base value is the mean of those of the runs' "$(nsysx-compare -q --tsv --by device $runs "$T/s6" "$T/s7" | columns device,statistic,base | awk '{ printf "%s %s %.3f\n", $1, $2, $3 }')" "$(cat "$T/means")"
+		gate 'by step, too' 1 'slower: jit_train_step: period' --by step $runs "$T/s7"
+		nsysx-summary -q --tsv --by device "$T/s1" >"$T/device.tsv"
+		gate 'a table by device has no steps' 3 'BASE 2: several base runs by device: want steps on all devices; by step other runs can be compared' --by device "$T/s1" "$T/device.tsv" "$T/s2"
+	}
 else
 	skip 'tables of jobs' 'there is no nsysx-synth'
 fi
