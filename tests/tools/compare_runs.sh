@@ -120,6 +120,20 @@ tails ts 203 0.1
 gate 'p99 is judged between runs, from 100 steps on' 1 'slower: step: period: p99 290.0 us, was 200.0 us (+45.0%), noise 16.' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/tn"
 gate 'of equal ones it is the same' 0 '' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/ts"
 gate 'fewer steps do not tell' 3 'not comparable: step: NEW has 20 steps, a base run 20, want 100 for their p99: record more steps' --gate=p99 --by step "$T/a" "$T/b" "$T/c" "$T/d"
+# A part of the period by its tail: exposed communication of some steps, whose idle time is as before.
+parts() {
+	awk -v OFS='\t' -v long="$2" 'BEGIN {
+		print "class", "device", "step", "span", "period", "compute", "exposed", "copy", "idle", "kept"
+		for (i = 0; i < 120; i++) { e = i % 40 == 7 ? long : 20000 + i % 2; print "t", 0, i, 70000 + e, 80000 + e, 70000, e, 0, 10000, 1 }
+	}' >"$T/$1.tsv"
+}
+parts p1 50000
+parts p2 50200
+parts p3 50100
+parts pn 150000
+statistics() { nsysx-compare -q --tsv --gate=p99 "$T/p1.tsv" "$T/p2.tsv" "$T/p3.tsv" "$1" 2>"$T/said" | columns statistic,verdict | tr '\n' ' '; }
+equal 'every statistic is judged by its p99' "$(statistics "$T/pn.tsv")" 'period slower compute same exposed slower copy same idle same span slower '
+equal '... and equal ones are the same' "$(statistics "$T/p3.tsv")" 'period same compute same exposed same copy same idle same span same '
 
 # ---- kept tables ----
 for r in a b c d; do
