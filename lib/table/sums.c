@@ -2,11 +2,13 @@
 #include "table/sums.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "base/stat.h"
 #include "stream/kinds.h"
 
 enum { ORDERED = 8 };   /* columns that decide about the order */
@@ -85,24 +87,72 @@ quotient_at(const void *row, const struct nsx_sum_col *c)
 	return n == 0 ? 0 : (c->as == NSX_SUM_MEAN ? (double)total_at(row, c->at) : (double)int_at(row, c->at)) / n;
 }
 
+static double
+share_at(const struct nsx_sums *s, const void *row, const struct nsx_sum_col *c)
+{
+	nsx_u128 whole = c->per ? total_at(row, c->per) : s->whole, part = total_at(row, c->at);
+
+	return whole && part != NSX_SUM_NONE ? (double)part / (double)whole : NAN;
+}
+
+static double
+deviation_at(const void *row, const struct nsx_sum_col *c)
+{
+	const struct nsx_stat *of = (const void *)((const unsigned char *)row + c->at);
+
+	if (of->n < 2 || (c->as == NSX_SUM_RELSTD && of->sum <= 0))
+		return NAN;
+	return c->as == NSX_SUM_STD ? nsx_stat_std(of) : nsx_stat_std(of) / nsx_stat_mean(of);
+}
+
+/* The value of a column of doubles; NAN: no cell. */
+static double
+double_at(const struct nsx_sums *s, const void *row, const struct nsx_sum_col *c)
+{
+	double v;
+
+	switch (c->as) {
+	case NSX_SUM_SHARE: return share_at(s, row, c);
+	case NSX_SUM_STD: case NSX_SUM_RELSTD: return deviation_at(row, c);
+	case NSX_SUM_MEAN: case NSX_SUM_RATIO: return int_at(row, c->per) ? quotient_at(row, c) : NAN;
+	default: break;
+	}
+	memcpy(&v, (const unsigned char *)row + c->at, sizeof v);
+	return v;
+}
+
+/* The value of a column of integers; NSX_ABSENT: no cell. */
+static int64_t
+integer_at(const void *row, const struct nsx_sum_col *c)
+{
+	const struct nsx_stat *of = (const void *)((const unsigned char *)row + c->at);
+
+	if (c->as == NSX_SUM_INT)
+		return int_at(row, c->at);
+	return of->n == 0 ? NSX_ABSENT : c->as == NSX_SUM_MIN ? of->min : of->max;
+}
+
 static int
 put(const struct nsx_sums *s, struct nsx_table *t, int col, const void *row, struct nsx_err *err)
 {
 	const struct nsx_sum_col *c = &s->def->cols[col];
+	double value;
 
 	switch (c->as) {
 	case NSX_SUM_TEXT: nsx_table_str(t, col, text_at(s, row, c->at)); break;
 	case NSX_SUM_SAID: nsx_table_str(t, col, nsx_str_c(c->say(row))); break;
-	case NSX_SUM_INT:
-		if (int_at(row, c->at) != NSX_ABSENT)
-			nsx_table_int(t, col, int_at(row, c->at));
-		break;
-	case NSX_SUM_MEAN: case NSX_SUM_RATIO:
-		if (int_at(row, c->per))
-			nsx_table_double(t, col, quotient_at(row, c));
+	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX:
+		if (integer_at(row, c) != NSX_ABSENT)
+			nsx_table_int(t, col, integer_at(row, c));
 		break;
 	case NSX_SUM_TOTAL:
-		return nsx_table_sum(t, col, total_at(row, c->at), err);
+		if (total_at(row, c->at) != NSX_SUM_NONE)
+			return nsx_table_sum(t, col, total_at(row, c->at), err);
+		break;
+	default:
+		value = double_at(s, row, c);
+		if (!isnan(value))
+			nsx_table_double(t, col, value);
 	}
 	return NSX_OK;
 }
@@ -143,15 +193,20 @@ read_order(struct order *o, const struct nsx_sum_def *def)
 static int
 cell_cmp(const struct nsx_sums *s, const struct nsx_sum_col *c, const void *x, const void *y)
 {
+	double a, b;
+
 	switch (c->as) {
 	case NSX_SUM_TEXT: return nsx_str_cmp(text_at(s, x, c->at), text_at(s, y, c->at));
 	case NSX_SUM_SAID: return strcmp(c->say(x), c->say(y));
-	case NSX_SUM_INT:  return (int_at(x, c->at) > int_at(y, c->at)) - (int_at(x, c->at) < int_at(y, c->at));
-	case NSX_SUM_MEAN: case NSX_SUM_RATIO:
-		return (quotient_at(x, c) > quotient_at(y, c)) - (quotient_at(x, c) < quotient_at(y, c));
-	case NSX_SUM_TOTAL: break;
+	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX:
+		return (integer_at(x, c) > integer_at(y, c)) - (integer_at(x, c) < integer_at(y, c));
+	case NSX_SUM_TOTAL:
+		return (total_at(x, c->at) > total_at(y, c->at)) - (total_at(x, c->at) < total_at(y, c->at));
+	case NSX_SUM_MEAN: case NSX_SUM_RATIO: a = quotient_at(x, c), b = quotient_at(y, c); break;
+	default: a = double_at(s, x, c), b = double_at(s, y, c);
 	}
-	return (total_at(x, c->at) > total_at(y, c->at)) - (total_at(x, c->at) < total_at(y, c->at));
+	/* What is not known is less than anything known. */
+	return isnan(a) || isnan(b) ? isnan(b) - isnan(a) : (a > b) - (a < b);
 }
 
 static int
@@ -168,14 +223,38 @@ row_cmp(const void *a, const void *b, const void *order)
 	return 0;
 }
 
+size_t
+nsx_sums_keep(struct nsx_sums *s, bool (*keep)(const void *row))
+{
+	size_t n = 0, all = nsx_sums_count(s);
+
+	for (size_t i = 0; i < all; i++) {
+		if (!keep(nsx_sums_at(s, i)))
+			continue;
+		if (n < i)
+			memcpy(nsx_sums_at(s, n), nsx_sums_at(s, i), s->def->size);
+		n++;
+	}
+	s->rows.n = n * s->def->size;
+	return all - n;
+}
+
 void
 nsx_sums_sort(struct nsx_sums *s)
 {
 	struct order order = { .s = s };
 
 	read_order(&order, s->def);
-	if (nsx_sums_count(s) > 1)
+	if (order.n && nsx_sums_count(s) > 1)
 		nsx_sort_with(s->rows.p, nsx_sums_count(s), s->def->size, row_cmp, &order);
+}
+
+void
+nsx_sums_cut(struct nsx_sums *s, size_t n)
+{
+	nsx_sums_sort(s);
+	if (n < nsx_sums_count(s))
+		s->rows.n = n * s->def->size;
 }
 
 /* ---- the table ---- */

@@ -22,11 +22,20 @@
 enum nsx_sum_as {
 	NSX_SUM_TEXT,    /* a uint32_t, of which nsx_sums.text has the text */
 	NSX_SUM_INT,     /* an int64_t; NSX_ABSENT: no cell */
-	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused */
+	NSX_SUM_TOTAL,   /* an nsx_u128; NSX_SUM_NONE: no cell; beyond 63 bits the table is refused */
 	NSX_SUM_MEAN,    /* the nsx_u128 at `at` divided by the int64_t at `per`; no cell if that is 0 */
 	NSX_SUM_RATIO,   /* the int64_t at `at` divided by that at `per`; no cell if that is 0 */
-	NSX_SUM_SAID     /* what `say` says of the row; "" is no cell */
+	NSX_SUM_SAID,    /* what `say` says of the row; "" is no cell */
+	NSX_SUM_DOUBLE,  /* a double; NAN: no cell */
+	NSX_SUM_SHARE,   /* the nsx_u128 at `at` as a share of that at `per`, where per is 0 of nsx_sums.whole; no cell
+	                  * if that is 0, or `at` is NSX_SUM_NONE */
+	/* Of a struct nsx_stat; no cell if it has no values, for the last two if it has only one. Its number, sum and
+	 * mean are cells as above: INT of its n, TOTAL of its sum, MEAN of its sum per n. */
+	NSX_SUM_MIN, NSX_SUM_MAX, NSX_SUM_STD,
+	NSX_SUM_RELSTD   /* the deviation as a share of the mean, which is above 0 */
 };
+
+#define NSX_SUM_NONE (~(nsx_u128)0)
 
 struct nsx_sum_col {
 	const char     *name;
@@ -42,7 +51,8 @@ struct nsx_sum_def {
 	size_t size, key;                /* bytes of a row, and of the key that it begins with, which has no padding */
 	const struct nsx_sum_col *cols;
 	int         ncols;               /* NSX_SUM_COLS at most */
-	const char *order;               /* names of columns, the first deciding; with - the largest first */
+	const char *order;               /* names of columns, the first deciding; with - the largest first; NULL: that
+	                                  * of first use */
 	const char *rank, *adds;         /* nsx_table_rank, nsx_table_adds; NULL: none */
 	int         unshown;             /* further columns behind these, for `order` only */
 };
@@ -54,6 +64,7 @@ struct nsx_sums {
 	const void       *state;         /* for text */
 	struct nsx_intern keys;
 	NSX_VEC(unsigned char) rows;     /* by number of the key */
+	nsx_u128          whole;         /* for NSX_SUM_SHARE; 0: not known */
 };
 
 /* The number of the row of that key, from 0 in order of first use; a new one is all 0 but for its key. NSX_NONE when
@@ -66,8 +77,14 @@ size_t nsx_sums_count(const struct nsx_sums *s);
 /* The row of that number; after sorting the one at that place. */
 void *nsx_sums_at(const struct nsx_sums *s, size_t i);
 
+/* Remove the rows that `keep` does not want: their number. None may be added afterwards. */
+size_t nsx_sums_keep(struct nsx_sums *s, bool (*keep)(const void *row));
+
 /* Sort the rows. None may be added afterwards. */
 void nsx_sums_sort(struct nsx_sums *s);
+
+/* Sort the rows and keep the first n. None may be added afterwards. */
+void nsx_sums_cut(struct nsx_sums *s, size_t n);
 
 /* Sort the rows and make the table, which the caller frees. NULL with err filled when out of memory, or
  * if a total exceeds 63 bits. No row may be added afterwards. */
