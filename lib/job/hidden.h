@@ -6,8 +6,8 @@
 
 #include "stream/kinds.h"
 
-/* That part of dur ns, 0 <= dur, for the `hidden` that was recorded: none if it is negative (or NSX_ABSENT, unknown), at
- * most all. *over is counted up when the record contradicts itself: `hidden` is known and neither. */
+/* That part of dur ns, 0 <= dur, for the `hidden` that was recorded: none if it is negative (or NSX_ABSENT, unknown),
+ * at most all. *over is counted up if it is known and was cut. */
 static inline int64_t
 nsx_hidden_of(int64_t dur, int64_t hidden, int64_t *over)
 {

@@ -3,30 +3,22 @@
 
 #include <stdlib.h>
 
+/* What runs beside a part began no later than it, so it hides from the start of the part to its own end. */
 static int
 add_part(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
 	struct nsx_moments *m = state;
 
+	for (int p = part + 1; p < NSX_PART_IDLE; p++) {
+		int64_t to = m->parts.end[p] < end ? m->parts.end[p] : end;
+
+		if (to > start)
+			m->hidden[p] += (uint64_t)to - (uint64_t)start;
+	}
 	if (part == NSX_PART_IDLE)
 		start = nsx_removed_end(&m->removed, start, end);
 	m->of[part] += (uint64_t)end - (uint64_t)start;
 	return NSX_OK;
-}
-
-static void
-add(struct nsx_moments *m, enum nsx_part part, int64_t start, int64_t end)
-{
-	int64_t from = m->parts.begun && m->end[part] > start ? m->end[part] : start;
-
-	if (!m->parts.begun)
-		for (int i = 0; i < NSX_NPARTS; i++)
-			m->end[i] = start;
-	if (end > from) {
-		m->whole[part] += (uint64_t)end - (uint64_t)from;
-		m->end[part] = end;
-	}
-	nsx_parts_add(&m->parts, part, start, end, add_part, m);
 }
 
 bool
@@ -49,7 +41,7 @@ nsx_moments_take(struct nsx_all_moments *a, struct nsx_catalogue *cat, uint32_t 
 
 	a->late += m->parts.begun && start < m->parts.at;
 	nsx_removed_take(&m->removed, op);
-	add(m, nsx_part_of(op, comm), start, nsx_add_sat(start, dur, NULL));
+	nsx_parts_add(&m->parts, nsx_part_of(op, comm), start, nsx_add_sat(start, dur, NULL), add_part, m);
 	return nsx_overruns_take_op(&a->overruns, device, op);
 }
 

@@ -12,13 +12,11 @@
 #include "job/parts.h"
 #include "job/removed.h"
 
-/* Of a device, ns. whole: the unions of communication (NSX_PART_COMM) and of copies (NSX_PART_COPY), hidden or not. */
+/* Of a device, ns. hidden: communication (NSX_PART_COMM) during computation, copies (NSX_PART_COPY) during either. */
 struct nsx_moments {
 	struct nsx_parts   parts;
 	struct nsx_removed removed;
-	nsx_u128 of[NSX_NPARTS];
-	nsx_u128 whole[NSX_NPARTS];
-	int64_t  end[NSX_NPARTS];     /* of those unions so far */
+	nsx_u128 of[NSX_NPARTS], hidden[NSX_NPARTS];
 };
 
 /* {0} has no operations. */
