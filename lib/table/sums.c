@@ -43,12 +43,6 @@ nsx_sums_count(const struct nsx_sums *s)
 	return s->rows.n / s->def->size;
 }
 
-void *
-nsx_sums_at(const struct nsx_sums *s, size_t i)
-{
-	return s->rows.p + i * s->def->size;
-}
-
 /* ---- cells ---- */
 
 static int64_t

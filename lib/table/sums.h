@@ -75,7 +75,11 @@ void *nsx_sums_row(struct nsx_sums *s, const void *key);
 
 size_t nsx_sums_count(const struct nsx_sums *s);
 /* The row of that number; after sorting the one at that place. */
-void *nsx_sums_at(const struct nsx_sums *s, size_t i);
+static inline void *
+nsx_sums_at(const struct nsx_sums *s, size_t i)
+{
+	return s->rows.p + i * s->def->size;
+}
 
 /* Remove the rows that `keep` does not want: their number. None may be added afterwards. */
 size_t nsx_sums_keep(struct nsx_sums *s, bool (*keep)(const void *row));
