@@ -91,6 +91,12 @@ $(UNIT) $(BENCH) $(DAMAGE): %: %.o $B/libnsysx.a
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $B/tests/fuzz/%-replay: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $B/libnsysx.a
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$B/tests/fuzz/pipeline.o: $B/tests/fuzz/listed.h
+# The tables of tests/tools.list that have options like each other.
+$B/tests/fuzz/listed.h: tests/tools.list
+	@mkdir -p $(@D)
+	awk -F'\t' '$$1 == "fuzz" { if (!had[$$3]++) print "#include \"table/" $$3 ".h\""; all = all " \\\n\tX(" $$3 ", " ($$2 == "-" ? "0" : $$2) ")" } \
+		END { print "#define FUZZ_LISTED(X)" all }' $< >$@
 # Without the flags of sanitizers, which have allocators of their own.
 $B/tests/fault/shim.so: tests/fault/shim.c tests/fault/fault.h | $B/.ready
 	@mkdir -p $(@D)

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "filter/align.h"
-#include "base/progress.h"
 #include "tool.h"
 
 enum { HOLD_BYTES = 64 << 20 };
@@ -39,29 +38,12 @@ operand(int nops, char **ops)
 int
 main(int argc, char **argv)
 {
-	struct nsx_err err = { "" };
-	struct nsx_diags diags = { 0 };
+	struct nsx_tool t = { .cli = &cli };
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	const char *path = operand(nops, argv);
-	struct nsx_out to = nsx_tool_out(&cli);
 
 	opt.read_flags = nsx_tool_input.partial ? NSX_READ_PARTIAL : 0;
-	struct nsx_writer *out = nsx_writer_open(&to, &err);
-	if (!out)
-		nsx_cli_die(&cli, err.msg);
-	if (nsx_tool_input.require)
-		nsx_writer_require(out, nsx_tool_input.require);
+	nsx_tool_open_out(&t);
 	nsx_tool_progress(&cli, nops, argv);
-	int rc = nsx_align(path, &opt, out, &diags, &err);
-	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
-	if (rc == NSX_OK && diags.failed)
-		rc = nsx_err_nomem(&err, NULL);
-	if (rc == NSX_OK)
-		rc = nsx_tool_write_diags(&cli, out, &diags);
-	if (rc != NSX_OK || nsx_writer_finish(out) != NSX_OK)
-		nsx_cli_die(&cli, err.msg);
-	nsx_cli_diags(&cli, &diags, 0);
-	nsx_writer_free(out);
-	nsx_diags_free(&diags);
-	return NSX_EXIT_OK;
+	return nsx_tool_finish(&t, nsx_align(path, &opt, t.out, &t.diags, &t.err));
 }

@@ -23,7 +23,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-collectives",
 	"[-b] [-z[LEVEL]] [--summary | --instances | --each] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Add records of collectives with their bandwidths, or sum them up.", opts };
 
 static int
@@ -41,61 +41,34 @@ add_records(int nops, char **ops)
 	return nsx_tool_finish(&t, nsx_collectives(t.in, t.out, (size_t)hold_mib << 20, &t.diags, &t.err));
 }
 
-static void
-check_table_options(void)
-{
-	const char *require = nsx_tool_input.require;
-
-	if (summary + instances + each > 1)
-		nsx_cli_misuse(&cli, "--summary, --instances and --each exclude each other");
-	if (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel)
-		nsx_cli_misuse(&cli, "--binary, --text and --compress do not go with a table");
-	if (require && strcmp(require, "collective") != 0)
-		nsx_cli_misuse(&cli, "--require: this table uses collective records only");
-	nsx_tool_table_form(&cli);
-}
-
 static int
-print_instances(int nops, char **ops)
+make_instances(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
 {
-	struct nsx_tool t;
-	struct nsx_nccl_table n;
+	struct nsx_nccl_table n = { 0 };
 
-	check_table_options();
-	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
-	t.empty =
+	(void)options;
+	t->empty =
 	    "no instance of NCCL's communicators: extract with --ops from an export made with --include-blobs=true";
-	int rc = nsx_nccl_instances(t.in, each, &n, &t.diags, &t.err);
+	int rc = nsx_nccl_instances(t->in, each, &n, &t->diags, &t->err);
+	*table = n.table;
+	*diags = n.diags;
 	if (rc == NSX_OK && nsx_tool_input.require && n.instances == 0)
-		rc = nsx_err_set(&t.err, "%s: no collective record", t.in_name);
-	if (rc == NSX_OK)
-		nsx_tool_sort(&cli, &n.table, 1);
-	if (rc == NSX_OK)
-		rc = nsx_tool_write_table(&t, n.table, n.diags);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(n.table);
+		rc = nsx_err_set(&t->err, "%s: no collective record", t->in_name);
 	return rc;
 }
 
 static int
-print_summary(int nops, char **ops)
+make_summary(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
 {
-	struct nsx_tool t;
-	struct nsx_bandwidth b;
-	const char *require = nsx_tool_input.require;
+	struct nsx_bandwidth b = { 0 };
 
-	check_table_options();
-	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
-	t.empty = "no collective: neither thunks nor operations (extract with --ops) communicate";
-	int rc = nsx_bandwidth(t.in, &b, &t.diags, &t.err);
-	if (rc == NSX_OK && require && b.instances == 0)
-		rc = nsx_err_set(&t.err, "%s: no collective record", t.in_name);
-	if (rc == NSX_OK)
-		nsx_tool_sort(&cli, &b.table, 1);
-	if (rc == NSX_OK)
-		rc = nsx_tool_write_table(&t, b.table, b.diags);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(b.table);
+	(void)options;
+	t->empty = "no collective: neither thunks nor operations (extract with --ops) communicate";
+	int rc = nsx_bandwidth(t->in, &b, &t->diags, &t->err);
+	*table = b.table;
+	*diags = b.diags;
+	if (rc == NSX_OK && nsx_tool_input.require && b.instances == 0)
+		rc = nsx_err_set(&t->err, "%s: no collective record", t->in_name);
 	return rc;
 }
 
@@ -103,8 +76,14 @@ int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
+	const char *require = nsx_tool_input.require;
 
-	if (instances || each)
-		return print_instances(nops, argv);
-	return summary ? print_summary(nops, argv) : add_records(nops, argv);
+	if (!summary && !instances && !each)
+		return add_records(nops, argv);
+	if (summary + instances + each > 1)
+		nsx_cli_misuse(&cli, "--summary, --instances and --each exclude each other");
+	nsx_tool_no_stream(&cli);
+	if (require && strcmp(require, "collective") != 0)
+		nsx_cli_misuse(&cli, "--require: this table uses collective records only");
+	return nsx_tool_print(&cli, nops, argv, NSX_READ_ORDERED, summary ? make_summary : make_instances, NULL);
 }

@@ -1,9 +1,9 @@
 /* nsysx-compare -- what became slower, faster, new or gone between two streams, or tables of them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/pattern.h"
 #include "table/compare.h"
 #include "table/idle.h"
 #include "base/num.h"
@@ -13,42 +13,46 @@
 enum { NOT_COMPARABLE = 3 };
 
 static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *minor = "0.1", *coverage = "0.5",
-    *folded, *gate;
+    *folded, *gate, *junit;
 static int64_t absolute = 100;
-static bool changed;
+static bool changed, github, history;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row stands for [thunk, or as the tables]"),
 	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed|span",
-	               "whole, or without communication that computation hides; of ranges GPU time or span [whole]"),
+		       "whole, or without communication that computation hides; of ranges GPU time or span [whole]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
+		       "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
 	NSX_OPT_STR(0, "step", &step, "REGEX",
-	            "by step or device: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
+		    "by step or device: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
 	NSX_OPT_STR(0, "module", &module, "NAME",
-	            "by step or device: executions of the program of that name or key are the steps"),
+		    "by step or device: executions of the program of that name or key are the steps"),
 	NSX_OPT_STR(0, "sigma", &sigma, "K",
-	            "differences are noise below this confidence, in deviations of a normal distribution [3]"),
+		    "differences are noise below this confidence, in deviations of a normal distribution [3]"),
 	NSX_OPT_STR(0, "percent", &percent, "P", "ignore differences of up to P percent of BASE [2]"),
 	NSX_OPT_TIME(0, "absolute", &absolute, "TIME", "ignore differences of up to TIME per execution [100ns]"),
 	NSX_OPT_STR(0, "minor", &minor, "P", "differences of up to P percent of the program's time are minor [0.1]"),
 	NSX_OPT_STR(0, "coverage", &coverage, "SHARE",
-	            "minimum share of the time of each stream that must be matched [0.5]"),
+		    "minimum share of the time of each stream that must be matched [0.5]"),
 	NSX_OPT_FLAG(0, "changed", &changed, "omit rows without a change"),
 	NSX_OPT_MAYBE(0, "gate", &gate, "mean|p99",
-	              "exit 1 if something is slower, 3 if the streams cannot be compared; p99: by step, the 99th "
-	              "percentile of periods [mean]"),
+		      "exit 1 if something is slower, 3 if the streams cannot be compared; p99: by step, the 99th "
+		      "percentile of periods [mean]"),
+	NSX_OPT_STR(0, "junit", &junit, "FILE", "also write a test for each row to FILE, as XML for CI servers"),
+	NSX_OPT_FLAG(0, "github", &github,
+		     "also print what is slower, and warnings, as annotations of GitHub's actions"),
+	NSX_OPT_FLAG(0, "history", &history,
+	             "print what steps take in each of many runs instead, a row for each, as CSV"),
 	NSX_OPT_CHOICE(0, "folded", &folded, "base|new",
-	               "print folded stacks of that side instead, names and executions as in NEW"),
+		       "print folded stacks of that side instead, names and executions as in NEW"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
+	NSX_TOOL_FILE,
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept text streams without their end or headers"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate[=mean|p99]] [OPTION]... BASE NEW",
+static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate[=mean|p99]] [OPTION]... BASE... NEW",
                                     "Compare the GPU time of two streams, or tables of nsysx-summary.", opts };
 
 /* The number given to an option, from `least` to `most` (misuse exits). */
@@ -66,7 +70,8 @@ number(const char *option, const char *s, double least, double most)
 static struct nsx_compare_options
 wanted(int nops, char **ops)
 {
-	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by) : NSX_COMPARE_THUNK,
+	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by)
+	                                 : nops > 2 || history ? NSX_COMPARE_STEP : NSX_COMPARE_THUNK,
 	                                 .any = !by,
 	                                 .exposed = what && strcmp(what, "exposed") == 0, .whole = what && strcmp(what,
 	                                 	"whole") == 0, .changed = changed };
@@ -78,12 +83,26 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--gate: want mean or p99, got \"%s\"", gate);
 	if (o.tail && o.by != NSX_COMPARE_STEP)
 		nsx_cli_misuse(&cli, "--gate=p99: want --by step");
+	o.junit = junit;
 	o.step = step;
 	o.module = module;
-	if (nops != 2)
-		nsx_cli_misuse(&cli, "want two streams or tables, BASE and NEW");
-	if (strcmp(ops[0], "-") == 0 && strcmp(ops[1], "-") == 0)
+	int standard = 0;
+
+	if (history && (gate || junit || github || changed || folded))
+		nsx_cli_misuse(&cli, "--history compares nothing: drop --%s", gate ? "gate" : junit ? "junit"
+		               : github ? "github" : changed ? "changed" : "folded");
+	if (history && nops < 1)
+		nsx_cli_misuse(&cli, "want streams or tables of steps");
+	if (history && by && o.by != NSX_COMPARE_STEP)
+		nsx_cli_misuse(&cli, "--history: want --by step");
+	if (nops < 2 && !history)
+		nsx_cli_misuse(&cli, "want two streams or tables or more, BASE... and NEW");
+	for (int i = 0; i < nops; i++)
+		standard += strcmp(ops[i], "-") == 0;
+	if (standard > 1)
 		nsx_cli_misuse(&cli, "standard input can be read only once");
+	if (nops > 2 && o.by != NSX_COMPARE_STEP)
+		nsx_cli_misuse(&cli, "several base runs: want --by step");
 	if (absolute < 0)
 		nsx_cli_misuse(&cli, "--absolute: want a time that is not negative");
 	if (o.exposed && (o.by == NSX_COMPARE_MODULE || o.by == NSX_COMPARE_RANGE))
@@ -101,13 +120,12 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--names: want --by range or kernel");
 	if ((step || module) && o.by != NSX_COMPARE_STEP && o.by != NSX_COMPARE_DEVICE)
 		nsx_cli_misuse(&cli, "--%s: want --by step or device", step ? "step" : "module");
-	if (step && module)
-		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	if (step && nsx_pattern_check(step))
-		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_pattern_check(step));
+	nsx_tool_check_steps(&cli, step, module);
 	if (folded && (changed || nsx_tool_table.sort || nsx_tool_forms() ||
 	    nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--folded prints no table");
+	if (junit && (!*junit || strcmp(junit, "-") == 0))
+		nsx_cli_misuse(&cli, "--junit: want a file");
 	o.sigma = number("sigma", sigma, 0, 30);
 	o.percent = number("percent", percent, 0, 1e6);
 	o.minor = number("minor", minor, 0, 100);
@@ -144,37 +162,145 @@ path_of(struct nsx_tool *t, const char *op)
 	return b.ptr;
 }
 
+static unsigned
+flags_of(void)
+{
+	return NSX_READ_ORDERED | (nsx_tool_input.partial ? NSX_READ_PARTIAL : 0);
+}
+
 static struct nsx_reader *
 open_side(struct nsx_tool *t, const char *op)
 {
-	unsigned flags = NSX_READ_ORDERED | (nsx_tool_input.partial ? NSX_READ_PARTIAL : 0);
 	char *path = path_of(t, op);
-	struct nsx_reader *r = path ? nsx_reader_open(path, flags, &t->err) : NULL;
+	struct nsx_reader *r = path ? nsx_reader_open(path, flags_of(), &t->err) : NULL;
 
 	free(path);
 	return r;
 }
 
-/* Read both and write the result: NSX_OK or NSX_ERR. */
-static int
-compare(struct nsx_tool *t, char **ops, const struct nsx_compare_options *options, struct nsx_compare *c)
+/* When a run was, if its stream does not tell: by the name of the file, else by its last change. */
+static int64_t
+time_of(const char *op)
 {
-	struct nsx_reader *base = open_side(t, ops[0]), *new = base ? open_side(t, ops[1]) : NULL;
-	struct nsx_outfile *out = new && folded ? nsx_outfile_open(nsx_tool_output.path, &t->err) : NULL;
-	int rc = NSX_ERR;
+	int64_t time = nsx_compare_date_in(op);
+	struct stat st;
 
-	if (new && (out || !folded))
-		rc = nsx_compare(base, new, options, out, c, &t->diags, &t->err);
+	if (time == NSX_ABSENT && strcmp(op, "-") != 0 && stat(op, &st) == 0)
+		time = (int64_t)st.st_mtime * 1000000000;
+	return time;
+}
+
+/* Read the runs and write their history: NSX_OK or NSX_ERR. */
+static int
+tell_history(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_options *options)
+{
+	struct nsx_compare_run *runs = calloc((size_t)nops, sizeof *runs);
+	struct nsx_history h = { .table = NULL };
+	int rc = runs ? NSX_OK : nsx_err_nomem(&t->err, NULL);
+
+	for (int i = 0; i < nops && rc == NSX_OK; i++) {
+		runs[i] = (struct nsx_compare_run){ path_of(t, ops[i]), ops[i], time_of(ops[i]) };
+		rc = runs[i].path ? NSX_OK : NSX_ERR;
+	}
 	if (rc == NSX_OK)
-		t->unsteady = nsx_reader_unsteady(base) || nsx_reader_unsteady(new);
+		rc = nsx_compare_history(runs, (size_t)nops, flags_of(), options, &h, &t->diags, &t->err);
+	if (rc == NSX_OK) {
+		nsx_tool_table.csv |= !nsx_tool_forms() && !nsx_tool_table.markdown;
+		nsx_tool_sort(&cli, &h.table, 1);
+		rc = nsx_tool_write_table(t, h.table, -1);
+	}
+	for (int i = 0; i < nops && runs; i++)
+		free(runs[i].path);
+	free(runs);
+	nsx_history_free(&h);
+	return rc;
+}
+
+/* Print a line that GitHub shows beside the run; it reads both outputs. */
+static void
+annotate(const char *level, const char *about, const char *text)
+{
+	fprintf(stderr, "::%s title=nsysx-compare::%s%s", level, about, *about ? ": " : "");
+	for (; *text; text++)
+		if (*text == '%' || *text == '\r' || *text == '\n')
+			fprintf(stderr, "%%%02X", (unsigned)*text);
+		else
+			fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
+	fputc('\n', stderr);
+}
+
+/* Write XML to the file of --junit: NSX_OK or NSX_ERR. */
+static int
+write_junit(const struct nsx_buf *b, struct nsx_err *err)
+{
+	struct nsx_outfile *out = b->failed ? NULL : nsx_outfile_open(junit, err);
+	int rc = out ? nsx_outfile_write(out, b->ptr, b->len) : b->failed ? nsx_err_nomem(err, junit) : NSX_ERR;
+
+	if (rc == NSX_OK)
+		rc = nsx_outfile_commit(out);
+	nsx_outfile_free(out);
+	return rc;
+}
+
+/* Read all and write the result: NSX_OK or NSX_ERR. */
+static int
+compare(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_options *options, struct nsx_compare *c)
+{
+	struct nsx_reader **runs = calloc((size_t)nops, sizeof *runs);
+	struct nsx_outfile *out = NULL;
+	int rc = runs ? NSX_OK : nsx_err_nomem(&t->err, NULL);
+
+	for (int i = 0; i < nops && rc == NSX_OK; i++)
+		rc = (runs[i] = open_side(t, ops[i])) ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK && folded)
+		rc = (out = nsx_outfile_open(nsx_tool_output.path, &t->err)) ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK)
+		rc = nsx_compare(runs, (size_t)nops, options, out, c, &t->diags, &t->err);
+	for (int i = 0; i < nops && rc == NSX_OK; i++)
+		t->unsteady |= nsx_reader_unsteady(runs[i]);
 	if (rc == NSX_OK && !folded)
 		nsx_tool_sort(&cli, &c->table, 1);
 	if (rc == NSX_OK)
 		rc = folded ? nsx_tool_commit(t, out) : nsx_tool_write_table(t, c->table, -1);
+	if (rc == NSX_OK && junit)
+		rc = write_junit(&c->junit, &t->err);
 	nsx_outfile_free(out);
-	nsx_reader_close(base);
-	nsx_reader_close(new);
+	for (int i = 0; i < nops && runs; i++)
+		nsx_reader_close(runs[i]);
+	free(runs);
 	return rc;
+}
+
+/* The runs could not be read: the file of --junit tells why, and is not that of an earlier run. */
+static void
+tell_failure(const char *why)
+{
+	struct nsx_buf b = { 0 };
+	struct nsx_err err = { "" };
+
+	if (github)
+		annotate("error", "", why);
+	if (junit) {
+		nsx_compare_junit_error(&b, why);
+		if (write_junit(&b, &err) != NSX_OK)
+			nsx_cli_warn(&cli, "%s", err.msg);
+	}
+	nsx_buf_free(&b);
+}
+
+/* What GitHub shows; nothing fails without --gate. */
+static void
+annotate_all(const struct nsx_tool *t, const struct nsx_compare *c)
+{
+	const char *level = gate ? "error" : "warning";
+
+	for (size_t i = 0; i < t->diags.list.n && !nsx_cli_quiet(); i++)
+		if (t->diags.list.p[i].severity == NSX_WARNING)
+			annotate("warning", t->diags.list.p[i].source, t->diags.list.p[i].text);
+	if (!c->comparable)
+		annotate(level, "not comparable", c->why);
+	for (size_t i = 0; i < c->regressions.n && (c->comparable || !gate); i++)
+		annotate(level, "slower", c->regressions.p[i]);
 }
 
 /* The exit status with --gate. */
@@ -197,8 +323,15 @@ main(int argc, char **argv)
 	struct nsx_compare_options options = wanted(nops, argv);
 	struct nsx_tool t = { .cli = &cli };
 	struct nsx_compare c = { 0 };
-	int rc = compare(&t, argv, &options, &c);
 
+	if (history)
+		return nsx_tool_finish(&t, tell_history(&t, nops, argv, &options));
+	int rc = compare(&t, nops, argv, &options, &c);
+
+	if (rc != NSX_OK)
+		tell_failure(t.err.msg);
+	else if (github)
+		annotate_all(&t, &c);
 	if (rc != NSX_OK && gate)
 		nsx_cli_exit(&cli, NOT_COMPARABLE, t.err.msg);
 	rc = nsx_tool_finish(&t, rc);

@@ -18,15 +18,13 @@ static const struct nsx_opt opts[] = {
 	             "print a text for each compilation instead: what takes 99 % of it, by kind of range"),
 	NSX_OPT_FLAG(0, "full", &full, "with --summary: by whole names of ranges"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-		"write to FILE, which appears when it is complete; % in its name stands for each of several [standard "
-		"output]"),
+	NSX_TOOL_FILES,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-compile",
                                     "[--by WHAT | --summary [--full]] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print where compilation time goes.", opts };
 
 static int

@@ -1,21 +1,18 @@
 /* nsysx-diagnose -- what limits a job, what its steps consist of, and possible gains, ranked. */
 #include <unistd.h>
 
-#include "base/pattern.h"
 #include "base/num.h"
 #include "base/width.h"
 #include "table/diagnose.h"
 #include "table/idle.h"
 #include "tool.h"
 
-static const char *step, *module, *min;
+static const char *min;
 static bool where, all;
 static int64_t gaps;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_STR(0, "step", &step, "REGEX",
-	            "NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
-	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
+	NSX_TOOL_STEPS,
 	NSX_OPT_STR(0, "min", &min, "PERCENT", "omit findings with a smaller share of a step [0.5]"),
 	NSX_OPT_FLAG(0, "where", &where, "print the step, and what devices did in it, as a table instead"),
 	NSX_OPT_FLAG(0, "all", &all,
@@ -25,10 +22,8 @@ static const struct nsx_opt opts[] = {
 	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle --steps and its --list N print"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_FILE,
+	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = {
@@ -70,21 +65,18 @@ int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_diagnose_options o = { .step = step, .module = module, .min = NSX_DIAGNOSE_MIN,
-	                                  .file = nops ? argv[0] : NULL, .require = nsx_tool_input.require };
+	struct nsx_diagnose_options o = {
+		.step = nsx_tool_steps.step, .module = nsx_tool_steps.module, .min = NSX_DIAGNOSE_MIN,
+		.file = nops ? argv[0] : NULL, .require = nsx_tool_input.require
+	};
 	enum nsx_table_form form = nsx_tool_table_form(&cli);
 	struct nsx_tool_part *to = NULL;
 	size_t nto = 0;
 	struct nsx_diagnosis d;
 	struct nsx_tool t;
-	const char *why;
 
 	o.top = nsx_tool_table.top >= 0 ? nsx_tool_table.top : NSX_DIAGNOSE_TOP;
-	if (step && module)
-		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	why = step ? nsx_pattern_check(step) : NULL;
-	if (why)
-		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
+	nsx_tool_check_steps(&cli, o.step, o.module);
 	if (min && (!nsx_get_double(nsx_str_c(min), &o.min) || !(o.min >= 0 && o.min <= 100)))
 		nsx_cli_misuse(&cli, "--min %s: want a number from 0 to 100", min);
 	if (all && (where || nsx_tool_forms() > nsx_tool_table.tsv || nsx_tool_table.markdown))

@@ -5,15 +5,14 @@
 
 #include "extract/extract.h"
 #include "filter/merge.h"
-#include "job/comm_names.h"
+#include "job/comm/names.h"
 #include "base/near.h"
 #include "base/num.h"
-#include "base/progress.h"
 #include "base/vec.h"
 #include "tool.h"
 
-static bool all, no_host;
-static const char *ranges, *window, *devices, *processes, *match = "auto";
+static bool all, no_host, no_cpu;
+static const char *cpu, *ranges, *window, *devices, *processes, *match = "auto";
 static int64_t jobs;
 static struct nsx_extract_opts opt = { .from = INT64_MIN, .to = INT64_MAX };
 
@@ -57,7 +56,11 @@ static const struct nsx_opt opts[] = {
 	              "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
 	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
 	NSX_OPT_FLAG(0, "calls", &opt.calls, "with --ops: also every CUDA call and overhead of the host"),
-	NSX_OPT_FLAG('a', "all", &all, "the same as --ops --calls --ranges=all"),
+	NSX_OPT_MAYBE(0, "cpu", &cpu, "all",
+	              "with --calls: also what threads that make CUDA calls did besides, or every thread (all)"),
+	NSX_OPT_FLAG(0, "no-cpu", &no_cpu, "leave that out, although -a or --cpu comes before"),
+	NSX_OPT_TIME(0, "os-min", &opt.os_min, "TIME", "with --cpu: leave out shorter calls of the OS library [0]"),
+	NSX_OPT_FLAG('a', "all", &all, "the same as --ops --calls --ranges=all --cpu"),
 	NSX_OPT_CALL(0, "comm", add_rule, "REGEX=KIND",
 	             "kernels whose name matches communicate, or compute if KIND is empty"),
 	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what runs within their compilation"),
@@ -73,7 +76,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_INT('j', "jobs", &jobs, "N", 1, 1024, "threads to use [one for each processor]"),
 	NSX_OPT_FLAG(0, "spool", &opt.spool, "hold one export per thread in memory, the others in temporary files"),
 	NSX_TOOL_UNPACK,
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind"),
+	NSX_TOOL_REQUIRE,
 	NSX_TOOL_OUTPUT,
 	NSX_OPT_END
 };
@@ -137,11 +140,20 @@ parse_options(void)
 		opt.ranges = strcmp(ranges, "all") == 0 ? NSX_RANGES_ALL : NSX_RANGES_GPU;
 	}
 	if (all) {
-		opt.ops = opt.calls = true;
+		opt.ops = opt.calls = opt.cpu = true;
 		opt.ranges = NSX_RANGES_ALL;
 	}
+	if (cpu) {
+		if (*cpu && strcmp(cpu, "all") != 0)
+			nsx_cli_misuse(&cli, "--cpu: want all or nothing, got \"%s\"", cpu);
+		opt.cpu = true;
+		opt.cpu_all = strcmp(cpu, "all") == 0;
+	}
+	opt.cpu &= !no_cpu;
 	if (opt.calls && !opt.ops)
 		nsx_cli_misuse(&cli, "--calls needs --ops");
+	if (opt.cpu && !opt.calls)
+		nsx_cli_misuse(&cli, "--cpu needs --ops --calls");
 	opt.match = strcmp(match, "id") == 0 ? NSX_MATCH_ID : strcmp(match, "fingerprint") == 0
 	    ? NSX_MATCH_FINGERPRINT : NSX_MATCH_AUTO;
 	if (window)
@@ -201,7 +213,7 @@ check_dumps(int nexports)
 int
 main(int argc, char **argv)
 {
-	struct nsx_tool tool = { .cli = &cli };
+	struct nsx_tool tool = { .cli = &cli, .told = true };
 
 	argc = nsx_cli_parse(&cli, argc, argv);
 	parse_options();
@@ -209,7 +221,6 @@ main(int argc, char **argv)
 	if (!argc)
 		nsx_cli_misuse(&cli, "no export given");
 	check_dumps(argc);
-	struct nsx_out out = nsx_tool_out(&cli);
 	struct nsx_extract_input *inputs = calloc((size_t)argc, sizeof *inputs);
 	if (!inputs)
 		nsx_cli_die(&cli, "out of memory");
@@ -219,25 +230,17 @@ main(int argc, char **argv)
 			if (dumps.p[d].from <= i)
 				inputs[i].dumps = dumps.p[d].dir;
 	}
-	tool.out = nsx_writer_open(&out, &tool.err);
-	if (!tool.out)
-		nsx_cli_die(&cli, tool.err.msg);
-	if (nsx_tool_input.require)
-		nsx_writer_require(tool.out, nsx_tool_input.require);
+	nsx_tool_open_out(&tool);
 	nsx_tool_progress(&cli, argc, argv);
 	int rc = nsx_extract(inputs, argc, &opt, tool.out, &tool.diags, &tool.err);
-	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
-	if (rc != NSX_OK || nsx_writer_finish(tool.out) != NSX_OK)
-		nsx_cli_die(&cli, tool.err.msg);
-	nsx_cli_diags(&cli, &tool.diags, 0);
-	if (window && nsx_writer_work(tool.out) == 0)
+	bool empty = nsx_writer_work(tool.out) == 0;
+	rc = nsx_tool_finish(&tool, rc);
+	if (window && empty)
 		warn_window();
-	nsx_writer_free(tool.out);
-	nsx_diags_free(&tool.diags);
 	free(inputs);
 	free(dumps.p);
 	nsx_comm_rules_free(&opt.comm);
 	free((int64_t *)opt.devices);
 	free((int64_t *)opt.processes);
-	return NSX_EXIT_OK;
+	return rc;
 }

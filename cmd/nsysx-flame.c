@@ -21,8 +21,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "subtitle", &subtitle, "TEXT", "a line below the title"),
 	NSX_OPT_STR(0, "title", &title, "TEXT", "the picture's title [Flame graph]"),
 	NSX_OPT_CHOICE(0, "unit", &unit, "ns|count|bytes", "what the numbers are [ns]"),
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
+	NSX_TOOL_FILE,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-flame",

@@ -13,13 +13,11 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "stacks", &stacks, "with --at-peak: print the whole stack as source, not its innermost frame"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_UNPACK,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
+	NSX_TOOL_FILE,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-heap",
-	"[--peak | --summary | --at-peak [--stacks]] [--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] "
-	"[--wide] [-o FILE] [DUMP]...",
+	"[--peak | --summary | --at-peak [--stacks]] " NSX_TOOL_TABLE_USAGE "[DUMP]...",
 	"Print how much heap memory programs need, from their HLO dumps (.hlo.pb, .xz, .zst) or folders of dumps.",
 	opts };
 

@@ -3,53 +3,57 @@
 
 #include "base/near.h"
 #include "base/pattern.h"
+#include "filter/idle.h"
+#include "filter/idle_marked.h"
 #include "table/idle.h"
+#include "table/idle_host.h"
 #include "tool.h"
 
-static const char *by = "device", *names, *step, *module, *causes;
-static bool folded, verdict, all, zeros, steps, drained, mark, known;
+static const char *by = "device", *names, *causes, *lines;
+static bool folded, verdict, all, zeros, steps, drained, mark, known, functions;
 static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_STR(0, "by", &by, "WINDOWS", "device, module, execution, step, range:REGEX or every:TIME [device]"),
+	NSX_OPT_STR(0, "by", &by, "WINDOWS",
+		    "device, module, execution, step, range:REGEX, every:TIME or host [device]"),
 	NSX_OPT_FLAG(0, "steps", &steps,
-	             "only the time of steps, each from its start to that of the next one on the device"),
-	NSX_OPT_STR(0, "step", &step, "REGEX",
-	            "NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
-	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
+		     "only the time of steps, each from its start to that of the next one on the device"),
+	NSX_TOOL_STEPS,
 	NSX_OPT_STR(0, "cause", &causes, "NAME,...", "only idle time of these causes or groups of causes"),
 	NSX_OPT_FLAG(0, "drained", &drained, "only gaps before which the host had waited for the GPU"),
+	NSX_OPT_MAYBE(0, "lines", &lines, "leaf",
+		      "by host: also by the line of Python, the program's own or the innermost (leaf)"),
+	NSX_OPT_FLAG(0, "functions", &functions, "by host: native functions in the running time instead"),
 	NSX_OPT_FLAG(0, "verdict", &verdict, "print what each window is bound by instead"),
 	NSX_OPT_INT(0, "list", &list, "N", 0, 100000000, "print the N longest gaps instead"),
 	NSX_OPT_FLAG(0, "folded", &folded, "write folded stacks of idle time instead, for nsysx-flame"),
 	NSX_OPT_FLAG(0, "mark", &mark, "write the stream instead, with an idle record for each piece of idle time"),
 	NSX_OPT_FLAG(0, "known", &known, "print the causes that are known, read nothing"),
 	NSX_OPT_TIME(0, "latency", &latency, "TIME",
-	             "a launch may take this long to begin after its call returned [20us]"),
+		     "a launch may take this long to begin after its call returned [20us]"),
 	NSX_OPT_FLAG(0, "all", &all,
-	             "by device: one window for all devices, from the earliest start to the latest end"),
+		     "by device: one window for all devices, from the earliest start to the latest end"),
 	NSX_OPT_FLAG(0, "zeros", &zeros, "also print rows of 0 ns"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
+		       "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-idle",
 	"[--by WINDOWS] [--steps] [--cause NAME,...] "
 	"[--verdict | --list N | --folded | --mark [-b] [-z[LEVEL]]] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
 	"Print why GPUs were not computing: the parts of their time and the causes of idle time.", opts };
 
 /* The value of --by. */
 static void
 parse_by(struct nsx_idle_options *o)
 {
-	static const struct { const char *name; enum nsx_idle_by by; } plain[] = {
-		{ "device", NSX_IDLE_DEVICE }, { "module", NSX_IDLE_MODULE }, { "execution", NSX_IDLE_EXECUTION },
-		{ "step", NSX_IDLE_STEP }
+	static const struct { const char *name; enum nsx_windows_by by; } plain[] = {
+		{ "device", NSX_WINDOWS_DEVICE }, { "module", NSX_WINDOWS_MODULE },
+		{ "execution", NSX_WINDOWS_EXECUTION }, { "step", NSX_WINDOWS_STEP }
 	};
 	const char *why;
 
@@ -59,13 +63,13 @@ parse_by(struct nsx_idle_options *o)
 			return;
 		}
 	if (strncmp(by, "range:", 6) == 0) {
-		o->by = NSX_IDLE_RANGE;
+		o->by = NSX_WINDOWS_RANGE;
 		o->range = by + 6;
 		why = nsx_pattern_check(o->range);
 		if (why)
 			nsx_cli_misuse(&cli, "--by %s: %s", by, why);
 	} else if (strncmp(by, "every:", 6) == 0) {
-		o->by = NSX_IDLE_EVERY;
+		o->by = NSX_WINDOWS_EVERY;
 		if (!nsx_time_parse(by + 6, &o->every) || o->every <= 0)
 			nsx_cli_misuse(&cli, "--by %s: want a time above 0, e.g. every:100ms", by);
 	} else {
@@ -99,19 +103,15 @@ parse_causes(void)
 static void
 check_steps(const struct nsx_idle_options *o)
 {
-	const char *why;
+	const char *step = o->step, *module = o->module;
 
-	if (steps && (o->by == NSX_IDLE_STEP || o->by == NSX_IDLE_RANGE))
+	if (steps && (o->by == NSX_WINDOWS_STEP || o->by == NSX_WINDOWS_RANGE))
 		nsx_cli_misuse(&cli, "--steps goes with --by device, module, execution or every:TIME");
 	if (steps && all)
 		nsx_cli_misuse(&cli, "--all and --steps exclude each other");
-	if (step && module)
-		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	if (o->by != NSX_IDLE_STEP && !steps && (step || module))
+	if (o->by != NSX_WINDOWS_STEP && !steps && !step != !module)
 		nsx_cli_misuse(&cli, "--%s goes with --steps or --by step", step ? "step" : "module");
-	why = step ? nsx_pattern_check(step) : NULL;
-	if (why)
-		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
+	nsx_tool_check_steps(&cli, step, module);
 }
 
 /* The stream with marks. */
@@ -120,14 +120,54 @@ write_stream(int nops, char **ops, const struct nsx_idle_options *o)
 {
 	struct nsx_tool t;
 
-	if (strcmp(by, "device") != 0 || steps || step || module || causes || drained || all || zeros || names)
+	if (strcmp(by, "device") != 0 || steps || o->step || o->module || causes || drained || all || zeros || names)
 		nsx_cli_misuse(&cli, "--mark marks all idle time: of the other options only --latency goes with it");
 	if (nsx_tool_forms() || nsx_tool_rows.tests.n)
 		nsx_cli_misuse(&cli, "--mark writes a stream: --tsv, --table, --json and --only do not go with it");
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	/* The headers of the second reading are written. */
 	nsx_writer_follow(t.out, NULL);
-	return nsx_tool_finish(&t, nsx_idle_write(t.in, o, t.out, &t.diags, &t.err));
+	return nsx_tool_finish(&t, nsx_idle_mark(t.in, o->latency, o->require, t.out, &t.diags, &t.err));
+}
+
+/* What the host did while it had not launched. */
+static int
+print_host(int nops, char **ops, uint32_t mask)
+{
+	struct nsx_idle_host_options o = { .list = list,
+					   .rows = list >= 0   ? NSX_IDLE_HOST_LIST
+						   : functions ? NSX_IDLE_HOST_FUNCTIONS
+						   : lines     ? NSX_IDLE_HOST_LINES
+							       : NSX_IDLE_HOST_STATES,
+					   .leaf = lines && *lines,
+					   .causes = mask,
+					   .require = nsx_tool_input.require };
+	struct nsx_table *table = NULL;
+	int64_t ndiags = 0;
+	struct nsx_tool t;
+	int rc;
+
+	if ((lines && functions) || (list >= 0 && functions))
+		nsx_cli_misuse(&cli, "--functions excludes --lines and --list");
+	if (lines && *lines && strcmp(lines, "leaf") != 0)
+		nsx_cli_misuse(&cli, "--lines: want leaf or nothing, got \"%s\"", lines);
+	if (steps || nsx_tool_steps.step || nsx_tool_steps.module || drained || all || zeros || verdict || folded ||
+	    mark)
+		nsx_cli_misuse(&cli,
+			       "--by host: of the other options --cause, --lines, --functions, --list and --names go "
+			       "with it");
+	if (names)
+		nsx_names_parse(names, &o.names);
+	nsx_tool_table_form(&cli);
+	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	rc = nsx_idle_marked(&t.in, latency, o.require, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = nsx_idle_host(t.in, &o, &table, &ndiags, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table_to(&t, table, ndiags, nsx_tool_output.path);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(table);
+	return rc;
 }
 
 /* The table of causes. */
@@ -154,7 +194,8 @@ main(int argc, char **argv)
 	struct nsx_idle_options o = {
 		.form = folded ? NSX_IDLE_FOLDED : verdict ? NSX_IDLE_VERDICT : list >=
 		0 ? NSX_IDLE_LIST : NSX_IDLE_TABLE, .list = list, .latency = latency,
-		.all = all, .zeros = zeros, .steps = steps, .step = step, .module = module, .drained = drained,
+		.all = all, .zeros = zeros, .steps = steps, .drained = drained,
+		.step = nsx_tool_steps.step, .module = nsx_tool_steps.module,
 		.require = nsx_tool_input.require
 	};
 	struct nsx_outfile *out = NULL;
@@ -165,13 +206,17 @@ main(int argc, char **argv)
 
 	if (known)
 		return print_known(nops);
-	parse_by(&o);
 	o.causes = parse_causes();
+	if (strcmp(by, "host") == 0)
+		return print_host(nops, argv, o.causes);
+	if (lines || functions)
+		nsx_cli_misuse(&cli, "--%s goes with --by host", lines ? "lines" : "functions");
+	parse_by(&o);
 	if (folded + verdict + mark + (list >= 0) > 1)
 		nsx_cli_misuse(&cli, "--verdict, --list, --folded and --mark exclude each other");
 	if (!mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
 		nsx_cli_misuse(&cli, "--binary, --text and --compress go with --mark");
-	if (all && o.by != NSX_IDLE_DEVICE)
+	if (all && o.by != NSX_WINDOWS_DEVICE)
 		nsx_cli_misuse(&cli, "--all goes with --by device");
 	if (latency < 0)
 		nsx_cli_misuse(&cli, "--latency: want 0 or more");
@@ -180,14 +225,14 @@ main(int argc, char **argv)
 	check_steps(&o);
 	if (verdict && (causes || drained))
 		nsx_cli_misuse(&cli, "--%s does not go with --verdict", causes ? "cause" : "drained");
-	if ((folded || list >= 0) && o.by != NSX_IDLE_DEVICE)
+	if ((folded || list >= 0) && o.by != NSX_WINDOWS_DEVICE)
 		nsx_cli_misuse(&cli, "--%s is of each device: --by does not go with it, but --steps does", folded
 		               ? "folded" : "list");
 	if (names)
 		nsx_names_parse(names, &o.names);
 	if (folded && nsx_tool_forms())
 		nsx_cli_misuse(&cli, "--folded writes stacks: --tsv, --table and --json do not go with it");
-	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_IDLE_DEVICE && !causes && !drained &&
+	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_WINDOWS_DEVICE && !causes && !drained &&
 	    nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
 	nsx_tool_table_form(&cli);
 	/* What was asked for is printed on a terminal, too, with the row of the others. */

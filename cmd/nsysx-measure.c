@@ -15,17 +15,25 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "stats", &stats, "print statistics over the executions instead"),
 	NSX_OPT_FLAG(0, "list", &list, "print every GPU operation instead"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_FILE,
+	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-measure",
 	"--module NAME | --range NAME [--names FORM] [--skip N] [--stats | --list] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o "
-	"FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print the GPU time of each execution of a program or a range.", opts };
+
+static int
+make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
+{
+	struct nsx_measure m = { 0 };
+	int rc = nsx_measure(t->in, options, &m, &t->diags, &t->err);
+
+	*table = m.table;
+	*diags = m.diags;
+	return rc;
+}
 
 int
 main(int argc, char **argv)
@@ -35,8 +43,6 @@ main(int argc, char **argv)
 		.what = stats ? NSX_MEASURE_STATS : list ? NSX_MEASURE_LIST : NSX_MEASURE_EXECUTIONS,
 		.module = module, .range = range, .skip = skip, .require = nsx_tool_input.require,
 	};
-	struct nsx_measure m;
-	struct nsx_tool t;
 
 	if (!module == !range)
 		nsx_cli_misuse(&cli, "want one of --module and --range");
@@ -46,12 +52,5 @@ main(int argc, char **argv)
 		nsx_names_parse(names, &options.names);
 	if (stats && list)
 		nsx_cli_misuse(&cli, "--stats and --list exclude each other");
-	nsx_tool_table_form(&cli);
-	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
-	int rc = nsx_measure(t.in, &options, &m, &t.diags, &t.err);
-	if (rc == NSX_OK)
-		rc = nsx_tool_write_table(&t, m.table, m.diags);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(m.table);
-	return rc;
+	return nsx_tool_print(&cli, nops, argv, NSX_READ_ORDERED, make, &options);
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "filter/merge.h"
-#include "base/progress.h"
 #include "tool.h"
 
 static struct { bool force; const char *match; } opt = { .match = "auto" };
@@ -46,28 +45,15 @@ int
 main(int argc, char **argv)
 {
 	static const char *const standard_input[] = { "-" };
-	struct nsx_err err = { "" };
-	struct nsx_diags diags = { 0 };
+	struct nsx_tool t = { .cli = &cli, .told = true };
 
 	argc = nsx_cli_parse(&cli, argc, argv);
 	check_operands(argc, argv);
-	struct nsx_out to = nsx_tool_out(&cli);
 	struct nsx_merge_opts how = {
 		.match = match_mode(), .force = opt.force, .read_flags = nsx_tool_input.partial ? NSX_READ_PARTIAL : 0
 	};
-	struct nsx_writer *out = nsx_writer_open(&to, &err);
-	if (!out)
-		nsx_cli_die(&cli, err.msg);
-	if (nsx_tool_input.require)
-		nsx_writer_require(out, nsx_tool_input.require);
 	const char *const *paths = argc ? (const char *const *)argv : standard_input;
+	nsx_tool_open_out(&t);
 	nsx_tool_progress(&cli, argc, argv);
-	int rc = nsx_merge(paths, argc ? (size_t)argc : 1, &how, out, &diags, &err);
-	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
-	if (rc != NSX_OK || nsx_writer_finish(out) != NSX_OK)
-		nsx_cli_die(&cli, err.msg);
-	nsx_cli_diags(&cli, &diags, 0);
-	nsx_writer_free(out);
-	nsx_diags_free(&diags);
-	return NSX_EXIT_OK;
+	return nsx_tool_finish(&t, nsx_merge(paths, argc ? (size_t)argc : 1, &how, t.out, &t.diags, &t.err));
 }

@@ -68,12 +68,9 @@ write_trace(struct nsx_tool *t, const struct nsx_mosaic *m)
 static int
 write_stream(struct nsx_tool *t, const struct nsx_mosaic *m)
 {
-	struct nsx_out out = nsx_tool_out(&cli);
-
-	t->out = nsx_writer_open(&out, &t->err);
-	return t->out ? nsx_mosaic_stream(m, strcmp(t->in_name, "-") == 0 ? NSX_STR("mosaic") : stem(t->in_name),
-	                                  t->out, &t->diags, &t->err)
-	              : NSX_ERR;
+	nsx_tool_open_out(t);
+	return nsx_mosaic_stream(m, strcmp(t->in_name, "-") == 0 ? NSX_STR("mosaic") : stem(t->in_name), t->out,
+	                         &t->diags, &t->err);
 }
 
 int

@@ -27,10 +27,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "chrome", &chrome, "write JSON, as Chrome's viewer reads it [Perfetto's protocol buffers]"),
 	NSX_OPT_FLAG(0, "no-flows", &no_flows,
 	             "draw no arrows from launches to GPU work and between the devices of a collective"),
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_FILE,
+	NSX_TOOL_STREAM,
 	NSX_TOOL_UNPACK,
 	NSX_OPT_END
 };

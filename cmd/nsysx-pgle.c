@@ -10,7 +10,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR('d', "dir", &dir, "DIR", "write FINGERPRINT.pbtxt files into DIR, which is created if needed"),
 	NSX_OPT_STR(0, "complete", &complete, "DUMPS",
 		"add costs of instructions that XLA asks for but that never ran, from the HLO dumps in folder DUMPS"),
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
+	NSX_TOOL_PARTIAL,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-pgle", "-d DIR [--complete=DUMPS] [FILE]",

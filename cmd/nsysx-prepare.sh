@@ -24,7 +24,7 @@ Extract reports, compare their clocks, leave out first executions, and mark what
       --extract-flags=TEXT  further options of nsysx-extract, as the shell reads them
       --align-flags=TEXT    further options of nsysx-align, likewise
       --logs=DIR            write what each tool says into DIR/TOOL.log instead of standard error
-      --can=FILE            write what the stream can answer, a word on each line: xla, compile, comm, devices
+      --can=FILE            write what the stream can answer, a word on each line: xla, compile, comm, devices, host
   -j, --jobs=N              threads of the extraction [one for each processor]
   -z, --compress            compress the stream with zstd
   -q, --quiet               print only errors
@@ -192,7 +192,7 @@ held() { [ -e "$work/$1.tsv" ] && [ "$(head -n $(($2 + 1)) "$work/$1.tsv" | wc -
 # The number of its rows.
 rows() { [ -e "$work/$1.tsv" ] && echo $(($(wc -l <"$work/$1.tsv") - 1)) || echo 0; }
 tell 'reading what there is'
-"${bin}nsysx-view" -q -t module,compile,device,profile -o "$work/%.tsv" "$from" || exit 1
+"${bin}nsysx-view" -q -t module,compile,device,profile,thread -o "$work/%.tsv" "$from" || exit 1
 xla='' comm='' devices=
 held module 1 && xla=1 comm=1
 held device 2 && devices=1
@@ -206,6 +206,7 @@ if [ "$can" ]; then
 		[ "$comm" ] && echo comm
 		[ "$devices" ] && echo devices
 		held compile 1 && echo compile
+		held thread 1 && echo host
 		:
 	} >"$work/can" && cat "$work/can" >"$can" || exit 1
 fi

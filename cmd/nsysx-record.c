@@ -13,11 +13,13 @@ static const struct nsx_opt opts[] = {
 	            "folder for report.nsys-rep, report.sqlite and dump; %q{VAR}, %h and %p are expanded"),
 	NSX_OPT_STR(0, "condition", &rec.condition, "EXPR",
 	            "profile only where this shell expression is true; elsewhere only run the program"),
+	NSX_OPT_FLAG(0, "cpu", &rec.cpu,
+	             "also what host threads do: OS calls, scheduling, samples of Python and the CPU, the GIL"),
 	NSX_OPT_FLAG(0, "force", &rec.force, "overwrite a report that is already in the folder"),
 	NSX_OPT_END
 };
 
-static const struct nsx_cli cli = { "nsysx-record", "[NSYS-OPTION]... -o DIR -- PROGRAM [ARG]...",
+static const struct nsx_cli cli = { "nsysx-record", "[NSYS-OPTION]... [--cpu] -o DIR -- PROGRAM [ARG]...",
 	"Run a program under `nsys profile` with what nsysx needs: NVTX and CUDA, nodes of CUDA graphs, HLO dumps, "
 	"deep source locations.", opts };
 
@@ -42,8 +44,8 @@ split(int argc, char **argv)
 	for (int i = 1; i < end; i++) {
 		bool value = takes(argv[i], "--output") || takes(argv[i], "--condition") || strncmp(argv[i], "-o", 2) ==
 		    0;
-		static const char *const flags[] = { "--force", "-h", "--help", "-V", "--version", "-v", "--verbose",
-		                                     "-q", "--quiet" };
+		static const char *const flags[] = { "--cpu",     "--force", "-h",        "--help", "-V",
+						     "--version", "-v",      "--verbose", "-q",     "--quiet" };
 		bool ours = value;
 		for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
 			ours |= strcmp(argv[i], flags[k]) == 0;

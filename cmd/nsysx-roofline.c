@@ -31,15 +31,13 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CALL(0, "bandwidth", give_bandwidth, "GBPS", "bandwidth of device memory in GB/s"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_FILE,
+	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-roofline",
 	"[--by WHAT | --points | --peaks] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print how far each instruction is from what the hardware can do.", opts };
 
 /* The values of the options, checked (misuse exits). */
@@ -59,23 +57,18 @@ wanted(void)
 	return o;
 }
 
+static int
+make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
+{
+	t->empty = peaks ? "no device record says which GPU it is" : "no instruction has known work";
+	return nsx_roofline(t->in, options, table, diags, &t->diags, &t->err);
+}
+
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	struct nsx_roofline_options o = wanted();
-	struct nsx_table *table = NULL;
-	struct nsx_tool t;
-	int64_t ndiags = 0;
 
-	nsx_tool_open_in(&t, &cli, nops, argv, 0);
-	t.empty = peaks ? "no device record says which GPU it is" : "no instruction has known work";
-	int rc = nsx_roofline(t.in, &o, &table, &ndiags, &t.diags, &t.err);
-	if (rc == NSX_OK)
-		nsx_tool_sort(&cli, &table, 1);
-	if (rc == NSX_OK)
-		rc = nsx_tool_write_table(&t, table, ndiags);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(table);
-	return rc;
+	return nsx_tool_print(&cli, nops, argv, 0, make, &o);
 }

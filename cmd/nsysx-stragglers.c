@@ -18,15 +18,13 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program with this key, name or id"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_FILE,
+	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-stragglers",
 	"[--curve | --waits[=device|pairs] | --pace] [--program PROGRAM] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Find the devices that are late, and who waits for them.", opts };
 
 /* The values of the options, checked (misuse exits). */

@@ -24,17 +24,13 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_MAYBE(0, "variable", &variable, "N", "the N slowest computations whose duration varies [10]"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-		"write to FILE, which appears when it is complete; % in its name stands for each of several [standard "
-		"output]"),
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
-	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_TOOL_FILES,
+	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-summary",
 	"[--by WHAT] [--names FORM] [--helpers] [--cover SHARE] [--no-compile] [--variable[=N]] [--sort COLUMN] "
-	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o "
-	"FILE] [FILE]",
+	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print a table of where GPU time goes.", opts };
 
 /* Whether one of the parts is by one of the ways in the set, a bit for each way. */

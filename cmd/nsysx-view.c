@@ -1,4 +1,4 @@
-/* nsysx-view -- a stream in the other encoding, some of its kinds, or one kind as a plain table. */
+/* nsysx-view -- a stream in the other encoding, some of its kinds, or one kind as a table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "base/outfile.h"
 #include "base/vec.h"
 #include "stream/fields.h"
+#include "stream/pass.h"
 #include "tool.h"
 
 static const char *keep, *table, *times;
@@ -19,6 +20,10 @@ static const struct nsx_opt opts[] = {
 		"print this kind as a plain table with a row of column names; for several, % in -o stands for the "
 		"kind"),
 	NSX_OPT_STR(0, "time", &times, "A:B,...", "with --table: only records that overlap the time from A to B"),
+	NSX_TOOL_TSV,
+	NSX_OPT_FLAG(0, "aligned", &nsx_tool_table.aligned,
+	             "print aligned columns, integers in full [if a terminal reads it]"),
+	NSX_TOOL_JSON_CSV,
 	NSX_TOOL_ONLY,
 	NSX_TOOL_TOP,
 	NSX_TOOL_WIDE,
@@ -28,15 +33,25 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-view",
-	"[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--time A:B] [--only COLUMN=TEXT] [--top N] [--wide]] "
-                                    "[-o FILE] [FILE]",
+	"[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--tsv | --aligned | --json | --csv] [--time A:B] "
+	"[--only COLUMN=TEXT] [--top N] [--wide]] [-o FILE] [FILE]",
                                     "Convert a stream between text and binary, select kinds, print some as tables.",
                                     opts };
 
-/* The requested kinds, and how many of the requested records each had; some: it had any. */
-struct wanted { struct nsx_str name; int64_t records; struct nsx_writer *out; bool some; };
+/* The requested kinds, and how many of the requested records each had; some: it had any. Records are written to `out`,
+ * or kept in `shown` where columns are to be aligned. */
+struct wanted {
+	struct nsx_str     name;
+	int64_t            records;
+	bool               some;
+	struct nsx_writer *out;
+	struct nsx_table  *shown;                 /* NULL until columns are known */
+	struct nsx_table_col cols[NSX_MAX_COLS];
+	int                ncols;
+};
 static struct wanted *wanted;
 static size_t nwanted;
+static struct nsx_arena names;    /* of columns that are shown */
 
 /* The requested times, in ns. */
 struct span { int64_t from, to; };
@@ -134,7 +149,7 @@ want(const char *list)
 		if (!more)
 			nsx_cli_die(&cli, "out of memory");
 		wanted = more;
-		wanted[nwanted++] = (struct wanted){ { p, len }, 0, NULL, false };
+		wanted[nwanted++] = (struct wanted){ .name = { p, len } };
 		p += len;
 		if (!*p)
 			return;
@@ -150,16 +165,68 @@ find(const struct nsx_kind *k)
 	return NULL;
 }
 
+/* Blocks of binary streams are checked, and copied unchanged. */
 static int
 copy_all(struct nsx_tool *t)
 {
+	static const uint64_t none[NSX_NKINDS + 1];
+	struct nsx_pass *pass = nsx_pass_new(t->in, t->out, &t->err);
 	struct nsx_rec rec;
-	int rc;
+	int rc = pass ? nsx_pass_read(pass, &rec) : NSX_ERR;
 
-	while ((rc = nsx_read(t->in, &rec)) == NSX_OK)
-		if (nsx_write(t->out, &rec) != NSX_OK)
-			return NSX_ERR;
+	/* The encoding of the input is known with its first record. */
+	if (rc == NSX_OK)
+		nsx_pass_look(pass, none);
+	while (rc == NSX_OK && (rc = nsx_pass_on(pass, &rec)) == NSX_OK)
+		rc = nsx_pass_read(pass, &rec);
+	nsx_pass_free(pass);
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
+/* The columns in the order of the header of k; numbers have no units. False when out of memory. */
+static bool
+show_columns(struct wanted *to, const struct nsx_kind *k)
+{
+	for (int i = 0; i < k->ncols; i++) {
+		const struct nsx_col *c = &k->cols[k->order[i]];
+
+		to->cols[i].name = nsx_arena_str(&names, nsx_str_c(c->name)).ptr;
+		to->cols[i].type = c->type == 's' ? NSX_CELL_STRING : c->type == 'f' ? NSX_CELL_DOUBLE : NSX_CELL_INT;
+		if (!to->cols[i].name)
+			return false;
+	}
+	to->ncols = k->ncols;
+	to->shown = nsx_table_new_copy(to->cols, to->ncols);
+	if (strcmp(k->name, "diag") == 0 && nsx_kind_slot(k, NSX_STR("text")) >= 0)
+		nsx_table_below(to->shown, "text");
+	return to->shown != NULL;
+}
+
+static void
+show_record(struct wanted *to, const struct nsx_rec *rec)
+{
+	nsx_table_row(to->shown);
+	for (int i = 0; i < to->ncols; i++) {
+		int slot = nsx_kind_slot(rec->kind, nsx_str_c(to->cols[i].name));
+
+		if (slot < 0 || !nsx_has(rec, slot))
+			continue;
+		if (to->cols[i].type == NSX_CELL_STRING)
+			nsx_table_str(to->shown, i, rec->v[slot].s);
+		else if (to->cols[i].type == NSX_CELL_DOUBLE)
+			nsx_table_double(to->shown, i, rec->v[slot].f);
+		else
+			nsx_table_int(to->shown, i, rec->v[slot].i);
+	}
+}
+
+/* A kind's header comes before its records, and once. */
+static int
+declare(struct nsx_tool *t, struct wanted *to, const struct nsx_kind *k)
+{
+	if (to->out)
+		return nsx_writer_declare(to->out, k);
+	return to->shown || show_columns(to, k) ? NSX_OK : nsx_err_nomem(&t->err, NULL);
 }
 
 /* Write the headers of requested kinds that were read since the last call. */
@@ -168,11 +235,10 @@ declare_wanted(struct nsx_tool *t, int *seen)
 {
 	int n;
 	const struct nsx_kind *const *kinds = nsx_reader_kinds(t->in, &n);
-	const struct wanted *to;
+	struct wanted *to;
 
 	for (; *seen < n; ++*seen)
-		if ((to = find(kinds[*seen])) && kinds[*seen]->id != NSX_END
-		    && nsx_writer_declare(to->out, kinds[*seen]) != NSX_OK)
+		if ((to = find(kinds[*seen])) && kinds[*seen]->id != NSX_END && declare(t, to, kinds[*seen]) != NSX_OK)
 			return NSX_ERR;
 	return NSX_OK;
 }
@@ -189,6 +255,12 @@ source_of(enum nsx_kind_id id)
 	case NSX_CALL:
 	case NSX_OVERHEAD:
 		return ": extract with --calls";
+	case NSX_THREAD:
+	case NSX_OS:
+	case NSX_OFF:
+	case NSX_GIL:
+	case NSX_SAMPLE:
+		return ": extract with --cpu from a report of nsysx-record --cpu";
 	case NSX_COMMUNICATOR:
 		return ": extract with --ops from an export made with --include-blobs=true";
 	case NSX_STACK:
@@ -276,10 +348,14 @@ copy_wanted(struct nsx_tool *t, size_t top)
 		if (!is_wanted(&rec))
 			continue;
 		to->records++;
-		if (top && (size_t)to->records > top)
-			continue;
-		if (nsx_write(to->out, &rec) != NSX_OK)
+		if (top && (size_t)to->records > top) {
+			if (to->shown)
+				nsx_table_beyond(to->shown, 1);
+		} else if (to->shown) {
+			show_record(to, &rec);
+		} else if (nsx_write(to->out, &rec) != NSX_OK) {
 			return NSX_ERR;
+		}
 	}
 	if (rc == NSX_ERR || declare_wanted(t, &seen) != NSX_OK)
 		return NSX_ERR;
@@ -289,112 +365,25 @@ copy_wanted(struct nsx_tool *t, size_t top)
 	return rc == NSX_EOF ? NSX_OK : rc;
 }
 
-/* A table without rows still has a header line. */
+/* The end of one table: one without rows still has a header line. */
 static int
-end_tables(void)
+end_table(struct nsx_tool *t, struct wanted *to, const char *path)
 {
-	for (size_t i = 0; i < nwanted; i++) {
-		enum nsx_kind_id id = nsx_kind_find(wanted[i].name);
+	enum nsx_kind_id id = nsx_kind_find(to->name);
+	const char *require = nsx_tool_input.require;
 
-		if (id != NSX_NKINDS && nsx_writer_declare(wanted[i].out, nsx_kind_builtin(id)) != NSX_OK)
-			return NSX_ERR;
-		if (nsx_writer_finish(wanted[i].out) != NSX_OK)
-			return NSX_ERR;
-	}
-	return NSX_OK;
-}
-
-/* The records of one kind for a terminal. */
-struct shown {
-	size_t                 top;      /* rows; 0: all */
-	struct nsx_table_col   cols[NSX_MAX_COLS];
-	int                    ncols;
-	struct nsx_arena       names;
-	struct nsx_table      *table;    /* NULL until columns are known */
-};
-
-/* The columns in the order of the header of k, all of one type: numbers are shown unchanged. */
-static bool
-show_columns(struct shown *s, const struct nsx_kind *k)
-{
-	for (int i = 0; i < k->ncols; i++) {
-		const struct nsx_col *c = &k->cols[k->order[i]];
-
-		s->cols[i].name = nsx_arena_str(&s->names, nsx_str_c(c->name)).ptr;
-		s->cols[i].type = c->type == 's' ? NSX_CELL_STRING : c->type == 'f' ? NSX_CELL_DOUBLE : NSX_CELL_INT;
-		if (!s->cols[i].name)
-			return false;
-	}
-	s->ncols = k->ncols;
-	s->table = nsx_table_new(s->cols, s->ncols);
-	if (strcmp(k->name, "diag") == 0 && nsx_kind_slot(k, NSX_STR("text")) >= 0)
-		nsx_table_below(s->table, "text");
-	return s->table != NULL;
-}
-
-static void
-show_record(struct shown *s, const struct nsx_rec *rec)
-{
-	nsx_table_row(s->table);
-	for (int i = 0; i < s->ncols; i++) {
-		/* A later header may have the columns in other positions. */
-		int slot = nsx_kind_slot(rec->kind, nsx_str_c(s->cols[i].name));
-		char type = s->cols[i].type == NSX_CELL_STRING ? 's' : s->cols[i].type == NSX_CELL_DOUBLE ? 'f' : 'i';
-
-		if (slot < 0 || !nsx_has(rec, slot) || rec->kind->cols[slot].type != type)
-			continue;
-		if (type == 's')
-			nsx_table_str(s->table, i, rec->v[slot].s);
-		else if (type == 'f')
-			nsx_table_double(s->table, i, rec->v[slot].f);
-		else
-			nsx_table_int(s->table, i, rec->v[slot].i);
-	}
+	if (id != NSX_NKINDS && declare(t, to, nsx_kind_builtin(id)) != NSX_OK)
+		return NSX_ERR;
+	if (to->out)
+		return nsx_writer_finish(to->out);
+	if (require && (!to->records || !nsx_str_eq(to->name, nsx_str_c(require))))
+		return nsx_err_set(&t->err, "%s: no %s record", strcmp(path, "-") == 0 ? "standard output" : path,
+		                   require);
+	return to->shown ? nsx_tool_write_table_to(t, to->shown, -1, path) : NSX_OK;
 }
 
 static int
-view_on_terminal(int nops, char **ops)
-{
-	struct shown s = { .top = nsx_tool_top(NSX_TABLE_ALIGNED) };
-	enum nsx_kind_id id = nsx_kind_find(wanted[0].name);
-	struct nsx_tool t;
-	struct nsx_rec rec;
-	bool good = true;
-	int rc = NSX_EOF;
-
-	nsx_tool_open_in(&t, &cli, nops, ops, 0);
-	t.as_is = true;
-	while (good && (rc = nsx_read(t.in, &rec)) == NSX_OK) {
-		if (!find(rec.kind) || is_outside(&rec))
-			continue;
-		wanted[0].some = true;
-		if (!is_wanted(&rec))
-			continue;
-		wanted[0].records++;
-		good = s.table || show_columns(&s, rec.kind);
-		if (good && s.top && nsx_table_rows(s.table) == s.top)
-			nsx_table_beyond(s.table, 1);
-		else if (good)
-			show_record(&s, &rec);
-	}
-	/* A table without rows still has a header line. */
-	if (good && !s.table && id != NSX_NKINDS)
-		good = show_columns(&s, nsx_kind_builtin(id));
-	if (!good)
-		nsx_cli_die(&cli, "out of memory");
-	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
-	if (rc == NSX_OK && wanted[0].records == 0)
-		rc = tell_missing(&t, wanted[0].name, wanted[0].some);
-	if (rc == NSX_OK && s.table)
-		rc = nsx_tool_write_table(&t, s.table, -1);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(s.table);
-	nsx_arena_free(&s.names);
-	return rc;
-}
-
-static int
-view_tables(int nops, char **ops)
+view_tables(int nops, char **ops, enum nsx_table_form form)
 {
 	struct nsx_tool t;
 	struct nsx_out out = nsx_tool_out(&cli);
@@ -404,18 +393,25 @@ view_tables(int nops, char **ops)
 	nsx_tool_open_in(&t, &cli, nops, ops, 0);
 	t.as_is = true;
 	for (size_t i = 0; i < nwanted; i++) {
+		nsx_reader_need(t.in, nsx_kind_find(wanted[i].name), NSX_EVERY);
+		if (form == NSX_TABLE_ALIGNED)
+			continue;
 		out.path = parts[i].path;
-		wanted[i].out = nsx_writer_open_table(&out, &t.err);
+		wanted[i].out = nsx_writer_open_table(&out, form, &t.err);
 		if (!wanted[i].out)
 			nsx_cli_die(&cli, t.err.msg);
 		if (nsx_tool_input.require)
 			nsx_writer_require(wanted[i].out, nsx_tool_input.require);
-		nsx_reader_need(t.in, nsx_kind_find(wanted[i].name), NSX_EVERY);
 	}
-	int rc = copy_wanted(&t, nsx_tool_top(NSX_TABLE_TSV));
-	rc = nsx_tool_finish(&t, rc == NSX_OK ? end_tables() : rc);
-	for (size_t i = 0; i < nwanted; i++)
+	int rc = copy_wanted(&t, nsx_tool_top(form));
+	for (size_t i = 0; i < nwanted && rc == NSX_OK; i++)
+		rc = end_table(&t, &wanted[i], parts[i].path);
+	rc = nsx_tool_finish(&t, rc);
+	for (size_t i = 0; i < nwanted; i++) {
 		nsx_writer_free(wanted[i].out);
+		nsx_table_free(wanted[i].shown);
+	}
+	nsx_arena_free(&names);
 	nsx_tool_parts_free(parts, n);
 	return rc;
 }
@@ -429,8 +425,10 @@ view_stream(int nops, char **ops)
 	if (!keep)
 		return nsx_tool_finish(&t, copy_all(&t));
 	nsx_writer_follow(t.out, NULL);
-	for (size_t i = 0; i < nwanted; i++)
+	for (size_t i = 0; i < nwanted; i++) {
 		wanted[i].out = t.out;
+		nsx_reader_need(t.in, nsx_kind_find(wanted[i].name), NSX_EVERY);
+	}
 	return nsx_tool_finish(&t, copy_wanted(&t, 0));
 }
 
@@ -463,6 +461,21 @@ view_schema(int nops)
 	return NSX_EXIT_OK;
 }
 
+/* The form of tables, checked (misuse exits). */
+static enum nsx_table_form
+form_of(void)
+{
+	bool compressed = nsx_tool_output.zlevel;
+
+	if (nsx_tool_forms() > 1)
+		nsx_cli_misuse(&cli, "--tsv, --aligned, --json and --csv exclude each other");
+	if (nsx_tool_table.aligned && compressed)
+		nsx_cli_misuse(&cli, "--aligned is not compressed");
+	if (nsx_tool_forms() == 0 && (nwanted > 1 || nsx_tool_input.require || compressed))
+		return NSX_TABLE_TSV;
+	return nsx_tool_table_form(&cli);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -474,6 +487,8 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--table is text");
 	if (!table && (nsx_tool_table.top >= 0 || nsx_tool_table.wide))
 		nsx_cli_misuse(&cli, "--top and --wide go with --table");
+	if (!table && nsx_tool_forms())
+		nsx_cli_misuse(&cli, "--tsv, --aligned, --json and --csv go with --table");
 	if (!table && nsx_tool_rows.tests.n)
 		nsx_cli_misuse(&cli, "--only goes with --table");
 	if (!table && times)
@@ -484,10 +499,8 @@ main(int argc, char **argv)
 		want(keep ? keep : table);
 	if (schema)
 		rc = view_schema(nops);
-	else if (table && nwanted == 1 && nsx_tool_to_terminal() && !nsx_tool_input.require && !nsx_tool_output.zlevel)
-		rc = view_on_terminal(nops, argv);
 	else if (table)
-		rc = view_tables(nops, argv);
+		rc = view_tables(nops, argv, form_of());
 	else
 		rc = view_stream(nops, argv);
 	free(wanted);

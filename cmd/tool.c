@@ -10,6 +10,7 @@
 #include "base/near.h"
 #include "base/num.h"
 #include "base/outfile.h"
+#include "base/pattern.h"
 #include "base/progress.h"
 #include "stream/diags.h"
 #include "stream/steady.h"
@@ -21,6 +22,7 @@ enum { ROWS = 20, WHOLE = 25 };   /* rows shown of a table on a terminal or in a
 
 struct nsx_tool_output nsx_tool_output;
 struct nsx_tool_input nsx_tool_input;
+struct nsx_tool_steps nsx_tool_steps;
 struct nsx_tool_table nsx_tool_table = { .top = -1 };
 
 bool
@@ -101,10 +103,21 @@ nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char *
 }
 
 void
+nsx_tool_open_out(struct nsx_tool *t)
+{
+	struct nsx_out out = nsx_tool_out(t->cli);
+
+	t->out = nsx_writer_open(&out, &t->err);
+	if (!t->out)
+		nsx_cli_die(t->cli, t->err.msg);
+	if (nsx_tool_input.require)
+		nsx_writer_require(t->out, nsx_tool_input.require);
+}
+
+void
 nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags)
 {
-	struct nsx_out out = nsx_tool_out(cli);
-
+	nsx_tool_out(cli);
 	nsx_tool_open_in(t, cli, nops, ops, flags & ~(unsigned)NSX_TOOL_AS_IS);
 	t->as_is = flags & NSX_TOOL_AS_IS;
 	/* Our diags may follow in a stream whose header lacks some of the columns. */
@@ -112,18 +125,8 @@ nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **op
 	for (int i = 0; i < diag->ncols && !(flags & NSX_TOOL_AS_IS); i++)
 		if (nsx_reader_add_column(t->in, NSX_DIAG, diag->cols[i].name, diag->cols[i].type) != NSX_OK)
 			nsx_cli_die(cli, t->err.msg);
-	t->out = nsx_writer_open(&out, &t->err);
-	if (!t->out)
-		nsx_cli_die(cli, t->err.msg);
+	nsx_tool_open_out(t);
 	nsx_writer_follow(t->out, t->in);
-	if (nsx_tool_input.require)
-		nsx_writer_require(t->out, nsx_tool_input.require);
-}
-
-int
-nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const struct nsx_diags *d)
-{
-	return nsx_write_diags(out, cli->name, d);
 }
 
 /* Print the diags that are new. */
@@ -146,8 +149,8 @@ nsx_tool_finish(struct nsx_tool *t, int rc)
 		rc = nsx_err_nomem(&t->err, NULL);
 	/* Before other programs see that this one is done. */
 	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
-	if (rc == NSX_OK && t->out)
-		rc = nsx_tool_write_diags(t->cli, t->out, &t->diags);
+	if (rc == NSX_OK && t->out && !t->told)
+		rc = nsx_write_diags(t->out, t->cli->name, &t->diags);
 	if (rc == NSX_OK && t->out)
 		rc = nsx_writer_finish(t->out);
 	if (rc != NSX_OK)
@@ -157,6 +160,24 @@ nsx_tool_finish(struct nsx_tool *t, int rc)
 	nsx_reader_close(t->in);
 	nsx_diags_free(&t->diags);
 	return NSX_EXIT_OK;
+}
+
+void
+nsx_tool_check_steps(const struct nsx_cli *cli, const char *step, const char *module)
+{
+	const char *why = step ? nsx_pattern_check(step) : NULL;
+
+	if (step && module)
+		nsx_cli_misuse(cli, "--step and --module exclude each other");
+	if (why)
+		nsx_cli_misuse(cli, "--step %s: %s", step, why);
+}
+
+void
+nsx_tool_no_stream(const struct nsx_cli *cli)
+{
+	if (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel)
+		nsx_cli_misuse(cli, "--binary, --text and --compress do not go with a table");
 }
 
 struct nsx_only nsx_tool_rows;
@@ -327,5 +348,25 @@ nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t dia
 	if (f && nsx_table_show(table, form, look_of(form, table), diags, f, &t->err) == NSX_OK)
 		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);
+	return rc;
+}
+
+int
+nsx_tool_print(const struct nsx_cli *cli, int nops, char **ops, unsigned flags, nsx_tool_make *make,
+               const void *options)
+{
+	struct nsx_table *table = NULL;
+	struct nsx_tool t;
+	int64_t diags = 0;
+
+	nsx_tool_table_form(cli);
+	nsx_tool_open_in(&t, cli, nops, ops, flags);
+	int rc = make(&t, options, &table, &diags);
+	if (rc == NSX_OK)
+		nsx_tool_sort(cli, &table, 1);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table(&t, table, diags);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(table);
 	return rc;
 }

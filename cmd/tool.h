@@ -13,19 +13,41 @@
 /* Variables for the options of NSX_TOOL_OUTPUT. */
 extern struct nsx_tool_output { const char *path; bool binary; bool text; const char *zlevel; } nsx_tool_output;
 
+/* Row of an option table: -o for programs that write one file, or several. */
+#define NSX_TOOL_FILE \
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", \
+	            "write to FILE, which appears when it is complete [standard output]")
+#define NSX_TOOL_FILES \
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", \
+	            "write to FILE, which appears when it is complete; % in its name stands for each of several " \
+	            "[standard output]")
 /* Rows of an option table: -o, -b, --text and -z for programs that write a stream. */
 #define NSX_TOOL_OUTPUT \
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", \
-	            "write to FILE, which appears when it is complete [standard output]"), \
+	NSX_TOOL_FILE, \
 	NSX_OPT_FLAG('b', "binary", &nsx_tool_output.binary, "write the binary encoding [text; NSYSX_FORMAT=binary]"), \
 	NSX_OPT_FLAG(0, "text", &nsx_tool_output.text, "write text, overriding NSYSX_FORMAT"), \
 	NSX_OPT_MAYBE('z', "compress", &nsx_tool_output.zlevel, "LEVEL", "compress with zstd [level 3]")
 
-/* Row of an option table: --partial, --require. */
+/* Rows of an option table: --partial, and --require of a stream that is written, or of the one that is read. */
 extern struct nsx_tool_input { bool partial; const char *require; } nsx_tool_input;
-#define NSX_TOOL_INPUT \
-	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"), \
+#define NSX_TOOL_PARTIAL \
+	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers")
+#define NSX_TOOL_REQUIRE \
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind")
+#define NSX_TOOL_INPUT NSX_TOOL_PARTIAL, NSX_TOOL_REQUIRE
+#define NSX_TOOL_STREAM \
+	NSX_TOOL_PARTIAL, \
+	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind")
+
+/* Rows of an option table: --step and --module, which say what the steps are. */
+extern struct nsx_tool_steps { const char *step, *module; } nsx_tool_steps;
+#define NSX_TOOL_STEPS \
+	NSX_OPT_STR(0, "step", &nsx_tool_steps.step, "REGEX", \
+	            "NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"), \
+	NSX_OPT_STR(0, "module", &nsx_tool_steps.module, "NAME", \
+	            "executions of the program of that name or key are the steps")
+/* Check the values of --step and --module (misuse exits). */
+void nsx_tool_check_steps(const struct nsx_cli *cli, const char *step, const char *module);
 
 /* Number of forms that were asked for. */
 int nsx_tool_forms(void);
@@ -37,12 +59,16 @@ extern struct nsx_tool_table {
 	int64_t     top;
 	const char *sort;
 } nsx_tool_table;
+#define NSX_TOOL_TSV \
+	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]")
+#define NSX_TOOL_JSON_CSV \
+	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact"), \
+	NSX_OPT_FLAG(0, "csv", &nsx_tool_table.csv, "print comma-separated values, as TSV is exact")
 #define NSX_TOOL_FORMS \
-	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
+	NSX_TOOL_TSV, \
 	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, \
 	             "print aligned columns with units [if a terminal reads it]"), \
-	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact"), \
-	NSX_OPT_FLAG(0, "csv", &nsx_tool_table.csv, "print comma-separated values, as TSV is exact"), \
+	NSX_TOOL_JSON_CSV, \
 	NSX_OPT_FLAG(0, "openmetrics", &nsx_tool_table.metrics, "print metrics for Prometheus, in base units")
 #define NSX_TOOL_TOP \
 	NSX_OPT_INT(0, "top", &nsx_tool_table.top, "N", 0, INT64_MAX, \
@@ -55,6 +81,8 @@ extern struct nsx_only nsx_tool_rows;
 #define NSX_TOOL_ONLY \
 	NSX_OPT_CALL(0, "only", nsx_tool_only, "COLUMN=TEXT", \
 	             "only rows with this text in COLUMN, or a match of REGEX; if repeated, all must match")
+/* What these, and -o FILE, are in a synopsis. */
+#define NSX_TOOL_TABLE_USAGE "[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] "
 #define NSX_TOOL_TABLE NSX_TOOL_FORMS, NSX_TOOL_ONLY, NSX_TOOL_TOP, NSX_TOOL_WIDE
 /* Row for programs that sort the table by any of its columns. */
 #define NSX_TOOL_SORT \
@@ -84,10 +112,24 @@ struct nsx_tool {
 	struct nsx_writer    *out;
 	const char           *in_name;
 	bool                  as_is;      /* no diags of this program */
+	bool                  told;       /* the work wrote the diags as records */
 	bool                  unsteady;   /* a stream that was read apart from `in` has nothing steady */
 	const char           *empty;      /* why a table would have no rows, if no diag says so; or NULL */
 	size_t                said;       /* of the diags, those that are printed */
 };
+
+/* What a program prints: its table of t->in, which the caller frees, and the number of diags of the stream. It may set
+ * t->empty. options: its own. NSX_OK, or NSX_ERR with t->err filled and nothing to free. */
+typedef int nsx_tool_make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags);
+
+/* A program that prints a table of a stream: opens the one operand (or standard input), makes the table, sorts it as
+ * NSX_TOOL_SORT requests, writes it and ends. Returns the exit status; exits on failure or misuse. flags: enum
+ * nsx_read_flags. */
+int nsx_tool_print(const struct nsx_cli *cli, int nops, char **ops, unsigned flags, nsx_tool_make *make,
+                   const void *options);
+
+/* Misuse if one of -b, --text and -z was given, which do not go with a table. */
+void nsx_tool_no_stream(const struct nsx_cli *cli);
 
 /* The values of the output options, checked (misuse exits). */
 struct nsx_out nsx_tool_out(const struct nsx_cli *cli);
@@ -98,6 +140,9 @@ enum { NSX_TOOL_AS_IS = 1 << 8 };
 /* Open the reader of the one operand (or standard input) and the writer, which follows it. Exits on failure
  * or misuse. flags: enum nsx_read_flags; --partial is added. */
 void nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags);
+
+/* Only the writer, for programs that open their inputs themselves; t->cli is set. */
+void nsx_tool_open_out(struct nsx_tool *t);
 
 /* Only the reader: for programs whose output is not a stream. */
 void nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags);
@@ -135,8 +180,5 @@ void nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n);
  * terminal, by its width. diags: number of diags of the stream. NSX_OK, or NSX_ERR with t->err filled. */
 int nsx_tool_write_table(struct nsx_tool *t, struct nsx_table *table, int64_t diags);
 int nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t diags, const char *path);
-
-/* Write the collected diags as records, source prefixed with the program's name. */
-int nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const struct nsx_diags *d);
 
 #endif

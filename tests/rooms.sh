@@ -32,13 +32,24 @@ metadata() {
 
 # Whether something communicates is read off its column in one place of lib/job, beside who writes the column; all others ask the catalogue.
 communicates() {
-	those_with 'NSX_((INST|THUNK|OP)_comm|ROLE_COMM)([^_A-Za-z0-9]|$)' '^lib/(stream|extract|filter/merge)/|^lib/job/communicates\.' |
+	those_with 'NSX_((INST|THUNK|OP)_comm|ROLE_COMM)([^_A-Za-z0-9]|$)' '^lib/(stream|extract|filter/merge)/|^lib/job/comm/communicates\.' |
 		sed 's/^/communicates /'
 }
 
 # A number that is absent is NSX_ABSENT, here and everywhere.
 absent() {
 	those_with '#[ 	]*define[ 	]+ABSENT' '^$' | sed 's/^/absent /'
+}
+
+# A column with the number of a thing is a key, NSX_CELL_ID, and no value; the same name is the same in every table.
+keys() {
+	files lib | xargs awk '
+	FNR == 1 { before = told = 0 }
+	!told && (before " " $0) ~ /"(device|profile|process|program|id|execution|step|range|op|call|seq|rank|group|waited_for|straggler|local|partition|point|base_step|stripes)",[ \t]*NSX_CELL_INT/ {
+		print "key", FILENAME
+		told = 1
+	}
+	{ before = $0 }' /dev/null
 }
 
 # Parents or children of an element by index are a heap.
@@ -74,6 +85,27 @@ arrows() {
 		if (to != room && to != "protos" && index(may[room], " " to " ") == 0)
 			print "arrow", FILENAME, header
 	}' /dev/null
+}
+
+# inside FOLDER HEADER: a file of FOLDER includes a header in a folder of another table, filter or picture, such as table/idle/idle.h. What others use of
+# it is in the header beside the folder: table/idle.h. That header and its source may include what is inside.
+insides() {
+	files lib cmd | xargs awk '
+	/^#include "/ {
+		split($0, quoted, "\"")
+		header = quoted[2]
+		sub(/^lib\//, "", header)
+		if (header !~ /^(table|filter|draw)\// || split(header, part, "/") < 3)
+			next
+		inside = header
+		sub(/\/[^\/]*$/, "", inside)
+		room = FILENAME
+		sub(/^lib\//, "", room)
+		if (index(room, inside "/") == 1 || room == inside ".c" || room == inside ".h")
+			next
+		sub(/\/[^\/]*$/, "", room)
+		print "inside", room, header
+	}' /dev/null | sort -u
 }
 
 # circle FILE FILE...: files, a source with its header, each of which includes the next by some way.
@@ -191,7 +223,7 @@ if [ "$long" ]; then
 	long
 	exit 0
 fi
-for check in metadata communicates absent heap order arrows circles twice exports long; do
+for check in metadata communicates absent keys heap order arrows insides circles twice exports long; do
 	$check
 done | sort >"$T/found"
 except=tests/rooms.except

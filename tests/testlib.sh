@@ -11,6 +11,7 @@
 #   skip_all WHY                     none of the file's claims can be tested here
 #   make_job NAME OPTION...          exports of the generator with these options, in $T/NAME
 #   with_exports NAME CMD...         CMD with all exports of $T/NAME as operands, each with its dump if it has one
+#   listed TEST                      the lines of tests/tools.list for a test: HOW<tab>COMMAND
 #   done_testing                     last line of every test file
 #
 # For claims of another shape: run CMD... leaves $status, $T_private/out and $T_private/err; then pass CLAIM or
@@ -166,6 +167,10 @@ alike() {
 	else
 		fail "$1" 'both are empty'
 	fi
+}
+
+listed() {
+	sed -n "s/^$1	//p" "$tests_dir/tools.list"
 }
 
 make_job() {

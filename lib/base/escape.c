@@ -1,7 +1,11 @@
 /* escape.c -- strings as text that holds no control character and no byte that is not UTF-8. */
 #include "base/escape.h"
 
+#include <stdint.h>
 #include <string.h>
+
+#define ONES  0x0101010101010101ULL
+#define HIGHS 0x8080808080808080ULL
 
 size_t
 nsx_utf8_char(struct nsx_str s)
@@ -39,26 +43,72 @@ letter(unsigned char c)
 	return c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\\' ? '\\' : '\0';
 }
 
+/* Copy s to out: false if it needs escapes (or has any byte from 0x7f on). */
+static bool
+copy_plain(char *out, struct nsx_str s)
+{
+	uint64_t odd = 0, w;
+	size_t i = 0;
+
+	/* Any byte below 0x20, from 0x7f on, or a backslash? A false positive only costs time. */
+	for (; s.len - i >= 8; i += 8) {
+		memcpy(&w, s.ptr + i, sizeof w);
+		memcpy(out + i, &w, sizeof w);
+		uint64_t slash = w ^ ONES * '\\';
+		odd |= (w - ONES * 0x20) | (w + ONES) | w | (slash - ONES);
+	}
+	for (; i < s.len; i++) {
+		unsigned char c = (unsigned char)(out[i] = s.ptr[i]);
+
+		odd |= c < 0x20 || c >= 0x7f || c == '\\' ? HIGHS : 0;
+	}
+	return !(odd & HIGHS);
+}
+
+/* Write s with its escapes to out, which has space for four bytes per byte; returns the end. */
+static char *
+put_escaped(char *out, struct nsx_str s)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	while (s.len) {
+		unsigned char c = (unsigned char)*s.ptr;
+		size_t n = nsx_utf8_char(s), used = n + !n;
+
+		if (letter(c)) {
+			*out++ = '\\';
+			*out++ = letter(c);
+		} else if (n == 0 || c < 0x20 || c == 0x7f || (n > 1 && nsx_utf8_steers(s.ptr, n))) {
+			for (size_t i = 0; i < used; i++) {
+				c = (unsigned char)s.ptr[i];
+				*out++ = '\\';
+				*out++ = 'x';
+				*out++ = digits[c >> 4];
+				*out++ = digits[c & 15];
+			}
+		} else {
+			memcpy(out, s.ptr, n);
+			out += n;
+		}
+		s.ptr += used;
+		s.len -= used;
+	}
+	return out;
+}
+
 void
 nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s)
 {
-	while (s.len) {
-		unsigned char c = (unsigned char)*s.ptr;
-		size_t n = nsx_utf8_char(s);
-
-		if (letter(c))
-			nsx_buf_fmt(b, "\\%c", letter(c));
-		else if (n == 0 || c < 0x20 || c == 0x7f)
-			nsx_buf_fmt(b, "\\x%02X", c);
-		else if (nsx_utf8_steers(s.ptr, n))
-			for (size_t i = 0; i < n; i++)
-				nsx_buf_fmt(b, "\\x%02X", (unsigned char)s.ptr[i]);
-		else
-			nsx_buf_add(b, s.ptr, n);
-		n += !n;
-		s.ptr += n;
-		s.len -= n;
+	if (s.len == 0 || !nsx_buf_room(b, s.len))
+		return;
+	if (copy_plain(b->ptr + b->len, s)) {
+		b->len += s.len;
+		return;
 	}
+	if (s.len > SIZE_MAX / 8)
+		b->failed = true;
+	if (nsx_buf_room(b, s.len * 4))
+		b->len = (size_t)(put_escaped(b->ptr + b->len, s) - b->ptr);
 }
 
 /* Bytes that are not UTF-8 stay from `kept` on. */

@@ -219,8 +219,9 @@ nsx_intern_hashed(struct nsx_intern *t, struct nsx_str s, uint64_t h)
 	return (uint32_t)t->n++;
 }
 
-uint32_t
-nsx_intern_recall(struct nsx_intern *t, uint32_t *recall, struct nsx_str s)
+/* The place in `recall` of a string, by a few of its bytes. */
+static uint32_t
+recall_at(struct nsx_str s)
 {
 	uint64_t first = 0, last = 0;
 
@@ -231,7 +232,21 @@ nsx_intern_recall(struct nsx_intern *t, uint32_t *recall, struct nsx_str s)
 		first = (unsigned char)s.ptr[0];
 		last = (uint64_t)(unsigned char)s.ptr[s.len / 2] << 8 | (unsigned char)s.ptr[s.len - 1];
 	}
-	uint32_t *at = &recall[(first + (last << 21 | last >> 43) + s.len) * 0x9e3779b97f4a7c15ULL >> 54];
+	return (uint32_t)((first + (last << 21 | last >> 43) + s.len) * 0x9e3779b97f4a7c15ULL >> 54);
+}
+
+uint32_t
+nsx_intern_recalled(const struct nsx_intern *t, const uint32_t *recall, struct nsx_str s)
+{
+	uint32_t n = recall[recall_at(s)];
+
+	return n < t->n && nsx_str_eq(t->strs[n], s) ? n : (uint32_t)NSX_NONE;
+}
+
+uint32_t
+nsx_intern_recall(struct nsx_intern *t, uint32_t *recall, struct nsx_str s)
+{
+	uint32_t *at = &recall[recall_at(s)];
 
 	if (*at < t->n && nsx_str_eq(t->strs[*at], s))
 		return *at;

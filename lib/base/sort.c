@@ -19,7 +19,13 @@ compare_keys(const void *a, const void *b)
 int
 nsx_sort_by_int(const void *a, const void *b)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return nsx_int_cmp(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+int
+nsx_sort_by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }

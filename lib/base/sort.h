@@ -6,8 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* For qsort and bsearch of int64_t: by value. */
+/* As of strcmp: by value. */
+static inline int nsx_int_cmp(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+/* For qsort and bsearch of int64_t, and of double: by value. */
 int nsx_sort_by_int(const void *a, const void *b);
+int nsx_sort_by_double(const void *a, const void *b);
 
 /* Sort by k[0], then k[1], k[2], then i: a total order when the i differ. */
 struct nsx_sort_key { int64_t k[3]; uint32_t i; };

@@ -49,12 +49,10 @@ nsx_str_dup(struct nsx_str s)
 }
 
 bool
-nsx_buf_room(struct nsx_buf *b, size_t more)
+nsx_buf_grow(struct nsx_buf *b, size_t more)
 {
 	if (b->failed)
 		return false;
-	if (b->cap - b->len >= more)
-		return true;
 	if (more > SIZE_MAX / 2 - b->len) {
 		b->failed = true;
 		return false;

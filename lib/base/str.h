@@ -26,7 +26,13 @@ char *nsx_str_dup(struct nsx_str s);
  * set, and later calls do nothing: check it once, before the bytes are used. */
 struct nsx_buf { char *ptr; size_t len, cap; bool failed; };
 
-bool nsx_buf_room(struct nsx_buf *b, size_t more);       /* false when out of memory */
+bool nsx_buf_grow(struct nsx_buf *b, size_t more);       /* for nsx_buf_room */
+/* Space for that many more bytes; false when out of memory. */
+static inline bool
+nsx_buf_room(struct nsx_buf *b, size_t more)
+{
+	return (!b->failed && b->cap - b->len >= more) || nsx_buf_grow(b, more);
+}
 void nsx_buf_add(struct nsx_buf *b, const void *p, size_t n);
 void nsx_buf_char(struct nsx_buf *b, char c);
 void nsx_buf_str(struct nsx_buf *b, struct nsx_str s);

@@ -18,6 +18,7 @@ NSX_BEGIN_C
 /* The type of a column: it determines how TSV and JSON write a value, and its human-readable form. */
 enum nsx_cell {
 	NSX_CELL_INT,       /* integer */
+	NSX_CELL_ID,        /* integer, the number of a thing such as a device: not a value but a key, as strings are */
 	NSX_CELL_NS,        /* integer nanoseconds; 1.234 ms */
 	NSX_CELL_TIME,      /* integer nanoseconds of a point in time; 1.234567890 s */
 	NSX_CELL_BYTES,     /* integer bytes; 1.234 MB, of 1e6 bytes */
@@ -84,6 +85,10 @@ void nsx_table_below(struct nsx_table *t, const char *name);
  * are not shown reports their share of it. The table may be NULL. */
 void nsx_table_adds(struct nsx_table *t, const char *name);
 
+/* Declare that cells of the column of that name are estimates from so many samples as the column `of` has: people's
+ * forms write "~" before those from fewer than `least`. */
+void nsx_table_rough(struct nsx_table *t, const char *name, const char *of, int64_t least);
+
 /* Declare that the cells of the column of that name are shares of one whole, called `of`, which must outlive the table:
  * the line about rows that are not shown reports the share of it that is in no row shown, so that it and the shares
  * shown add up to 1. After nsx_table_only, or where rows overlap so that those shown exceed 1, it reports what
@@ -106,6 +111,20 @@ int nsx_table_only(struct nsx_table *t, const struct nsx_only *only, struct nsx_
 void nsx_table_beyond(struct nsx_table *t, size_t n);
 
 size_t nsx_table_rows(const struct nsx_table *t);   /* number of rows that were added */
+bool nsx_table_failed(const struct nsx_table *t);   /* memory ran out: rows or cells are missing */
+
+/* A cell as it is read: an integer, a double or a string, as its column's type has it; s lives as long as
+ * the table, or the row. */
+struct nsx_table_cell {
+	bool has;
+	union { int64_t i; double f; struct nsx_str s; } v;
+};
+
+/* The column of that name, or of that heading in an aligned table, which a user may take for the name; the number of
+ * columns if there is none. */
+size_t nsx_table_named(const struct nsx_table *t, struct nsx_str name);
+/* The cell of that row and column, which the table has. */
+struct nsx_table_cell nsx_table_get(const struct nsx_table *t, size_t row, size_t col);
 
 /* Reorder the rows: row order[i] becomes row i; `order` is a permutation. */
 void nsx_table_permute(struct nsx_table *t, const size_t *order);

@@ -53,6 +53,7 @@ static struct nsx_str
 cell_text(struct layout *l, size_t row, size_t col)
 {
 	l->cell.len = 0;
+	nsx_table_doubt(&l->cell, l->t, row, col);
 	nsx_table_human(&l->cell, l->t->cols[col].type, nsx_table_cell_of(l->t, row, col), l->width > 0);
 	return nsx_buf_view(&l->cell);
 }

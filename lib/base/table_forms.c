@@ -1,5 +1,5 @@
-/* table_forms.c -- writes a table: human-readable cells, TSV, JSON and Markdown; table_aligned.c has the aligned
- * form, table_metrics.c CSV and OpenMetrics. */
+/* table_forms.c -- writes a table: human-readable cells, and Markdown; table_row.c has TSV, JSON and CSV,
+ * table_aligned.c the aligned form, table_metrics.c OpenMetrics. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,109 +11,6 @@
 #include "base/table_own.h"
 
 enum { FULL = 64 << 10 };
-
-/* How a form begins, writes cells and ends. */
-struct form {
-	void (*begin)(struct nsx_buf *b, const struct nsx_table *t);
-	void (*row)(struct nsx_buf *b, const struct nsx_table *t, size_t row);
-	void (*end)(struct nsx_buf *b, const struct nsx_table *t, size_t rows);
-};
-
-void
-nsx_table_number(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c)
-{
-	char text[NSX_DOUBLE_CHARS], *end;
-
-	end = nsx_table_is_int(type) ? nsx_put_int(text, c.v.i) : nsx_put_double(text, c.v.f);
-	nsx_buf_add(b, text, (size_t)(end - text));
-}
-
-/* ---- TSV ---- */
-
-static void
-tsv_begin(struct nsx_buf *b, const struct nsx_table *t)
-{
-	for (size_t i = 0; i < t->ncols; i++)
-		nsx_buf_fmt(b, "%s%s", i ? "\t" : "", t->cols[i].name);
-	nsx_buf_char(b, '\n');
-}
-
-static void
-tsv_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
-{
-	for (size_t i = 0; i < t->ncols; i++) {
-		struct nsx_table_cell c = nsx_table_cell_of(t, row, i);
-
-		if (i)
-			nsx_buf_char(b, '\t');
-		if (c.has && t->cols[i].type == NSX_CELL_STRING)
-			nsx_buf_escaped(b, c.v.s);
-		else if (c.has)
-			nsx_table_number(b, t->cols[i].type, c);
-	}
-	nsx_buf_char(b, '\n');
-}
-
-static void
-no_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
-{
-	(void)b;
-	(void)t;
-	(void)rows;
-}
-
-static void
-no_begin(struct nsx_buf *b, const struct nsx_table *t)
-{
-	(void)b;
-	(void)t;
-}
-
-static void
-no_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
-{
-	(void)b;
-	(void)t;
-	(void)row;
-}
-
-/* ---- JSON ---- */
-
-static void
-json_begin(struct nsx_buf *b, const struct nsx_table *t)
-{
-	(void)t;
-	nsx_buf_char(b, '[');
-}
-
-static void
-json_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
-{
-	nsx_buf_c(b, row ? ",\n{" : "\n{");
-	for (size_t i = 0; i < t->ncols; i++) {
-		struct nsx_table_cell c = nsx_table_cell_of(t, row, i);
-		enum nsx_cell type = t->cols[i].type;
-
-		if (i)
-			nsx_buf_c(b, ", ");
-		nsx_buf_json(b, nsx_str_c(t->cols[i].name));
-		nsx_buf_c(b, ": ");
-		if (!c.has || (type != NSX_CELL_STRING && !nsx_table_is_int(type) && !isfinite(c.v.f)))
-			nsx_buf_c(b, "null");
-		else if (type == NSX_CELL_STRING)
-			nsx_buf_json(b, c.v.s);
-		else
-			nsx_table_number(b, type, c);
-	}
-	nsx_buf_char(b, '}');
-}
-
-static void
-json_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
-{
-	(void)t;
-	nsx_buf_c(b, rows ? "\n]\n" : "]\n");
-}
 
 /* ---- human-readable cells ---- */
 
@@ -205,7 +102,7 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, 
 		return;
 	}
 	switch (type) {
-	case NSX_CELL_INT:     nsx_table_number(b, type, c); break;
+	case NSX_CELL_INT: case NSX_CELL_ID: nsx_table_number(b, type, c); break;
 	case NSX_CELL_NS:      put_scaled(b, (double)c.v.i, times, true); break;
 	case NSX_CELL_TIME:    put_time(b, c.v.i); break;
 	case NSX_CELL_BYTES:   put_scaled(b, (double)c.v.i, sizes, true); break;
@@ -217,6 +114,16 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, 
 	case NSX_CELL_PERCENT: put_percent(b, c.v.f, digits); break;
 	case NSX_CELL_STRING:  nsx_buf_escaped(b, c.v.s); break;
 	}
+}
+
+void
+nsx_table_doubt(struct nsx_buf *b, const struct nsx_table *t, size_t row, size_t col)
+{
+	if (!t->rough || col != t->guess)
+		return;
+	struct nsx_table_cell samples = nsx_table_cell_of(t, row, t->samples);
+	if (samples.has && samples.v.i < t->enough)
+		nsx_buf_char(b, '~');
 }
 
 static void
@@ -323,8 +230,10 @@ markdown_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
 		nsx_buf_c(b, "| ");
 		if (c.has && t->cols[i].type == NSX_CELL_STRING)
 			put_code(b, c.v.s);
-		else if (c.has)
+		else if (c.has) {
+			nsx_table_doubt(b, t, row, i);
 			nsx_table_human(b, t->cols[i].type, c, false);
+		}
 		nsx_buf_char(b, ' ');
 	}
 	nsx_buf_c(b, "|\n");
@@ -347,14 +256,6 @@ markdown_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 	}
 }
 
-static const struct form forms[] = {
-	[NSX_TABLE_TSV]      = { tsv_begin, tsv_row, no_end },
-	[NSX_TABLE_JSON]     = { json_begin, json_row, json_end },
-	[NSX_TABLE_MARKDOWN] = { markdown_begin, markdown_row, markdown_end },
-	[NSX_TABLE_CSV]      = { nsx_table_csv_begin, nsx_table_csv_row, no_end },
-	[NSX_TABLE_OPENMETRICS] = { no_begin, no_row, nsx_table_metrics },
-};
-
 int
 nsx_table_flush(struct nsx_buf *b, size_t least, struct nsx_outfile *out, struct nsx_err *err)
 {
@@ -370,17 +271,57 @@ nsx_table_flush(struct nsx_buf *b, size_t least, struct nsx_outfile *out, struct
 }
 
 static int
-write_form(const struct nsx_table *t, const struct form *f, size_t rows, struct nsx_outfile *out, struct nsx_err *err)
+write_markdown(const struct nsx_table *t, size_t rows, struct nsx_outfile *out, struct nsx_err *err)
 {
 	struct nsx_buf b = { 0 };
 	int rc = NSX_OK;
 
-	f->begin(&b, t);
+	markdown_begin(&b, t);
 	for (size_t row = 0; row < rows && rc == NSX_OK; row++) {
-		f->row(&b, t, row);
+		markdown_row(&b, t, row);
 		rc = nsx_table_flush(&b, FULL, out, err);
 	}
-	f->end(&b, t, rows);
+	markdown_end(&b, t, rows);
+	if (rc == NSX_OK)
+		rc = nsx_table_flush(&b, 1, out, err);
+	nsx_buf_free(&b);
+	return rc;
+}
+
+/* Append the first `rows` rows in a form; out: written there once there is enough, NULL: all is appended. NSX_OK or
+ * NSX_ERR; b->failed is set if memory runs out. */
+static int
+put_rows(struct nsx_buf *b, const struct nsx_table *t, const struct nsx_row_form *f, size_t rows,
+         struct nsx_outfile *out, struct nsx_err *err)
+{
+	struct nsx_table_cell *cells = calloc(t->ncols + 1, sizeof *cells);
+	int rc = NSX_OK;
+
+	b->failed |= !cells;
+	f->begin(b, t->cols, t->ncols);
+	for (size_t row = 0; row < rows && cells && rc == NSX_OK; row++) {
+		for (size_t i = 0; i < t->ncols; i++)
+			cells[i] = nsx_table_cell_of(t, row, i);
+		f->row(b, t->cols, t->ncols, cells, row);
+		if (out)
+			rc = nsx_table_flush(b, FULL, out, err);
+	}
+	f->end(b, rows);
+	free(cells);
+	return rc;
+}
+
+static int
+write_rows(const struct nsx_table *t, enum nsx_table_form form, size_t rows, struct nsx_outfile *out,
+           struct nsx_err *err)
+{
+	struct nsx_buf b = { 0 };
+	int rc = NSX_OK;
+
+	if (form == NSX_TABLE_OPENMETRICS)
+		nsx_table_metrics(&b, t, rows);
+	else
+		rc = put_rows(&b, t, nsx_row_form(form), rows, out, err);
 	if (rc == NSX_OK)
 		rc = nsx_table_flush(&b, 1, out, err);
 	nsx_buf_free(&b);
@@ -418,8 +359,9 @@ write_brief(const struct nsx_table *t, size_t rows, struct nsx_outfile *out, str
 	/* The columns that add up may not be among them. */
 	less.adds = t->adds && among(&less, t->added, &less.added);
 	less.shares = t->shares && among(&less, t->share, &less.share);
+	less.rough = t->rough && among(&less, t->guess, &less.guess) && among(&less, t->samples, &less.samples);
 	if (rc == NSX_OK)
-		rc = write_form(&less, &forms[NSX_TABLE_MARKDOWN], rows, out, err);
+		rc = write_markdown(&less, rows, out, err);
 	free(cols);
 	return rc;
 }
@@ -434,9 +376,9 @@ nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_t
 		return nsx_err_nomem(err, nsx_outfile_name(out));
 	if (form == NSX_TABLE_ALIGNED)
 		return nsx_table_aligned(t, rows, look.width, diags, out, err);
-	if (form == NSX_TABLE_MARKDOWN && t->brief.n && !look.wide)
-		return write_brief(t, rows, out, err);
-	return write_form(t, &forms[form], rows, out, err);
+	if (form == NSX_TABLE_MARKDOWN)
+		return t->brief.n && !look.wide ? write_brief(t, rows, out, err) : write_markdown(t, rows, out, err);
+	return write_rows(t, form, rows, out, err);
 }
 
 int
@@ -455,8 +397,6 @@ nsx_table_metric(struct nsx_table *t, const char *name)
 void
 nsx_table_tsv(const struct nsx_table *t, struct nsx_buf *b)
 {
-	tsv_begin(b, t);
-	for (size_t row = 0; row < t->nrows; row++)
-		tsv_row(b, t, row);
+	put_rows(b, t, nsx_row_form(NSX_TABLE_TSV), t->nrows, NULL, NULL);
 	b->failed |= t->failed;
 }

@@ -1,6 +1,5 @@
-/* table_metrics.c -- a table as CSV (RFC 4180), and as metrics of OpenMetrics, for collectors such as node_exporter's
- * textfile: a gauge for each column of values, in base units, with labels from the columns that say what a row is
- * of. */
+/* table_metrics.c -- a table as metrics of OpenMetrics, for collectors such as node_exporter's textfile: a gauge for
+ * each column of values, in base units, with labels from the columns that say what a row is of. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,67 +8,11 @@
 #include "base/num.h"
 #include "base/table_own.h"
 
-/* ---- CSV ---- */
-
-static void
-put_field(struct nsx_buf *b, struct nsx_str s)
-{
-	bool quoted = false;
-
-	for (size_t i = 0; i < s.len; i++)
-		quoted |= s.ptr[i] == ',' || s.ptr[i] == '"' || s.ptr[i] == '\n' || s.ptr[i] == '\r';
-	if (!quoted) {
-		nsx_buf_str(b, s);
-		return;
-	}
-	nsx_buf_char(b, '"');
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.ptr[i] == '"')
-			nsx_buf_char(b, '"');
-		nsx_buf_char(b, s.ptr[i]);
-	}
-	nsx_buf_char(b, '"');
-}
-
-void
-nsx_table_csv_begin(struct nsx_buf *b, const struct nsx_table *t)
-{
-	for (size_t i = 0; i < t->ncols; i++) {
-		nsx_buf_c(b, i ? "," : "");
-		put_field(b, nsx_str_c(t->cols[i].name));
-	}
-	nsx_buf_c(b, "\r\n");
-}
-
-void
-nsx_table_csv_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
-{
-	for (size_t i = 0; i < t->ncols; i++) {
-		struct nsx_table_cell c = nsx_table_cell_of(t, row, i);
-
-		nsx_buf_c(b, i ? "," : "");
-		if (c.has && t->cols[i].type == NSX_CELL_STRING)
-			put_field(b, c.v.s);
-		else if (c.has)
-			nsx_table_number(b, t->cols[i].type, c);
-	}
-	nsx_buf_c(b, "\r\n");
-}
-
-/* ---- OpenMetrics ---- */
-
-/* Whether the cells of a column say what the row is of, and are no values: texts, and numbers of things. */
+/* Whether the cells of a column say what the row is of, and are no values. */
 static bool
 is_label(const struct nsx_table_col *col)
 {
-	static const char *const things[] = { "device", "profile", "process", "program", "id", "execution", "step",
-	                                      "range", "op", "call", "seq", "rank", "group", "waited_for", "straggler",
-	                                      "local", "partition", "point", "base_step", "stripes" };
-
-	for (size_t i = 0; i < sizeof things / sizeof *things && col->type == NSX_CELL_INT; i++)
-		if (strcmp(col->name, things[i]) == 0)
-			return true;
-	return col->type == NSX_CELL_STRING;
+	return col->type == NSX_CELL_ID || col->type == NSX_CELL_STRING;
 }
 
 /* A label's value: backslash, quotation mark and line feed are escaped. */
@@ -126,7 +69,7 @@ unit_of(const struct nsx_table_col *col)
 	case NSX_CELL_FLOPS: unit = "_flops"; break;
 	case NSX_CELL_GBPS:  unit = "_bytes_per_second"; break;
 	case NSX_CELL_SHARE: case NSX_CELL_PERCENT: unit = "_ratio"; break;
-	case NSX_CELL_INT: case NSX_CELL_DOUBLE: case NSX_CELL_STRING: break;
+	case NSX_CELL_INT: case NSX_CELL_ID: case NSX_CELL_DOUBLE: case NSX_CELL_STRING: break;
 	}
 	m = strlen(unit);
 	return m && n + 1 >= m && strcmp(col->name + n + 1 - m, unit + 1) == 0 ? "" : unit;

@@ -5,22 +5,8 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "base/table.h"
+#include "base/table_row.h"
 #include "base/vec.h"
-
-/* Whether a cell of this type is an integer. */
-static inline bool
-nsx_table_is_int(enum nsx_cell type)
-{
-	return type == NSX_CELL_INT || type == NSX_CELL_NS || type == NSX_CELL_TIME || type == NSX_CELL_BYTES
-	       || type == NSX_CELL_FLOPS;
-}
-
-/* A cell as it is read; s lives as long as the table. */
-struct nsx_table_cell {
-	bool has;
-	union { int64_t i; double f; struct nsx_str s; } v;
-};
 
 /* A cell as it is kept: tables may have millions. */
 union nsx_table_value { int64_t i; double f; uint32_t text; /* in nsx_table.texts */ };
@@ -48,22 +34,18 @@ struct nsx_table {
 	bool             shares;                /* cells of column `share` are shares of `whole` */
 	size_t           share;
 	const char      *whole;
+	bool rough; /* cells of column `guess` come from as many samples as column `samples` has */
+	size_t           guess, samples;
+	int64_t          enough;                /* samples */
 	size_t           uncovered;             /* rows that --cover omitted */
 	struct nsx_table_col *own;              /* cols, if they are a copy */
 	const char      *metric;                /* the beginning of names of metrics; NULL: nsysx */
 };
 
-/* The column of that name, or of that heading in an aligned table, which a user may take for the name; ncols: none. */
-size_t nsx_table_named(const struct nsx_table *t, struct nsx_str name);
 /* NSX_ERR, with err listing the columns of the table. */
 int nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err);
 
-/* table_forms.c: append a number as TSV has it, with every digit. */
-void nsx_table_number(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c);
-
-/* table_metrics.c: the parts of these forms; metrics are by column, so all of them at the end. */
-void nsx_table_csv_begin(struct nsx_buf *b, const struct nsx_table *t);
-void nsx_table_csv_row(struct nsx_buf *b, const struct nsx_table *t, size_t row);
+/* table_metrics.c: the first `rows` rows as OpenMetrics, which is by column. */
 void nsx_table_metrics(struct nsx_buf *b, const struct nsx_table *t, size_t rows);
 
 /* The heading of a column in human-readable forms. */
@@ -89,6 +71,9 @@ nsx_table_cell_of(const struct nsx_table *t, size_t row, size_t col)
 		c.v.f = t->values.p[at].f;
 	return c;
 }
+
+/* Append "~" if the cell is a rough estimate. */
+void nsx_table_doubt(struct nsx_buf *b, const struct nsx_table *t, size_t row, size_t col);
 
 /* Append a cell in its human-readable form, "-" if it is absent; digits: shares have three digits instead of one after
  * the point. */

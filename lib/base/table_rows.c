@@ -248,6 +248,18 @@ nsx_table_adds(struct nsx_table *t, const char *name)
 }
 
 void
+nsx_table_rough(struct nsx_table *t, const char *name, const char *of, int64_t least)
+{
+	if (!t)
+		return;
+	t->guess = column_of(t, nsx_str_c(name));
+	t->samples = column_of(t, nsx_str_c(of));
+	t->enough = least;
+	t->rough = true;
+	assert(t->guess < t->ncols && t->samples < t->ncols && nsx_table_is_int(t->cols[t->samples].type));
+}
+
+void
 nsx_table_shares(struct nsx_table *t, const char *name, const char *of)
 {
 	if (!t)
@@ -275,6 +287,18 @@ size_t
 nsx_table_rows(const struct nsx_table *t)
 {
 	return t->nrows;
+}
+
+bool
+nsx_table_failed(const struct nsx_table *t)
+{
+	return t->failed;
+}
+
+struct nsx_table_cell
+nsx_table_get(const struct nsx_table *t, size_t row, size_t col)
+{
+	return nsx_table_cell_of(t, row, col);
 }
 
 void

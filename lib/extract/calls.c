@@ -1,6 +1,6 @@
 /* calls.c -- the host in the stream: calls by host start, merged from the threads, and the contents of their
  * records. */
-#include "extract/profile.h"
+#include "extract/emit.h"
 
 #include <stdlib.h>
 
@@ -133,6 +133,37 @@ nsx_extract_host_name(const struct ex_profile *p, const struct nsx_sort_start *e
 }
 
 /* ---- records */
+
+/* The operations that it awaited, as text that the outbox keeps; false when out of memory. */
+static bool
+set_awaits(struct ex_emit *e, const struct nsx_awaits *a, uint32_t of, struct nsx_rec *r, int slot)
+{
+	size_t n;
+	const struct nsx_await *p = nsx_awaits_of(a, of, &n);
+	struct nsx_str text;
+
+	if (!n)
+		return true;
+	e->name.len = 0;
+	for (size_t i = 0; i < n; i++)
+		nsx_buf_fmt(&e->name, i ? ",%lu" : "%lu", (unsigned long)p[i].op);
+	text = e->name.failed ? (struct nsx_str){ NULL, 0 } : nsx_extract_outbox_keep(e->out, nsx_buf_view(&e->name));
+	if (text.ptr)
+		nsx_set_s(r, slot, text);
+	return text.ptr != NULL;
+}
+
+bool
+nsx_emit_after(struct ex_emit *e, const struct ex_profile *p, uint32_t op, struct nsx_rec *r)
+{
+	return set_awaits(e, &p->trace.after, op, r, NSX_OP_after);
+}
+
+bool
+nsx_emit_waited(struct ex_emit *e, const struct ex_profile *p, uint32_t call, struct nsx_rec *r)
+{
+	return set_awaits(e, &p->trace.waited, call, r, NSX_CALL_waited);
+}
 
 static const struct nsx_call_loss *
 loss_of(const struct nsx_trace *t, uint32_t call)

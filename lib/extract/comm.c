@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "job/comm_names.h"
+#include "job/comm/names.h"
 
 uint32_t
 nsx_extract_op_thunk(const struct ex_profile *p, uint32_t i)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "extract/profile.h"
-#include "job/comm_names.h"
+#include "job/comm/names.h"
 
 struct naming {
 	struct ex_profile *p;

@@ -241,13 +241,19 @@ emit_op(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 		nsx_set_i(r, NSX_OP_inst, p->insts.p[p->thunks.p[thunk].inst].number);
 	nsx_extract_set_op_host(p, i, r);
 	set_comm(e, p, i, thunk, r);
+	if (!nsx_emit_after(e, p, i, r))
+		return nsx_err_nomem(&e->err, p->input->path);
 	return nsx_emit_done(e);
 }
 
 static int
 emit_call(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 {
-	nsx_extract_set_call(p, i, nsx_emit_begin(e, NSX_CALL));
+	struct nsx_rec *r = nsx_emit_begin(e, NSX_CALL);
+
+	nsx_extract_set_call(p, i, r);
+	if (!nsx_emit_waited(e, p, i, r))
+		return nsx_err_nomem(&e->err, p->input->path);
 	return nsx_emit_done(e);
 }
 
@@ -255,6 +261,13 @@ static int
 emit_overhead(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 {
 	nsx_extract_set_overhead(p, i, nsx_emit_begin(e, NSX_OVERHEAD));
+	return nsx_emit_done(e);
+}
+
+static int
+emit_cpu(struct ex_emit *e, const struct ex_profile *p, const struct nsx_sort_start *ev)
+{
+	nsx_extract_set_cpu(p, ev, nsx_emit_begin(e, (enum nsx_kind_id)ev->tag));
 	return nsx_emit_done(e);
 }
 
@@ -276,6 +289,7 @@ emit_event(struct ex_emit *e, const struct ex_profile *p, const struct nsx_sort_
 	switch (ev->tag) {
 	case NSX_CALL:   return emit_call(e, p, ev->i);
 	case NSX_OVERHEAD: return emit_overhead(e, p, ev->i);
+	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return emit_cpu(e, p, ev);
 	case NSX_MODULE: return emit_module(e, p, &p->modules.p[ev->i]);
 	case NSX_RANGE:  return emit_range(e, p, ev->i);
 	case NSX_THUNK:  return emit_thunk(e, p, &p->thunks.p[ev->i]);

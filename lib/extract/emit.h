@@ -36,6 +36,10 @@ nsx_emit_set_known(struct nsx_rec *r, int slot, int64_t v)
 		nsx_set_i(r, slot, v);
 }
 
+/* calls.c: what the operation, the call awaited, into its record. False when out of memory. */
+bool nsx_emit_after(struct ex_emit *e, const struct ex_profile *p, uint32_t op, struct nsx_rec *r);
+bool nsx_emit_waited(struct ex_emit *e, const struct ex_profile *p, uint32_t call, struct nsx_rec *r);
+
 /* Write all metadata, in the order of the stream (emit_metadata.c). NSX_OK, or NSX_ERR with e->err filled where it was
  * not the writer that failed. */
 int nsx_emit_metadata(struct ex_emit *e);

@@ -87,6 +87,47 @@ emit_devices(struct ex_emit *e)
 	return rc;
 }
 
+/* The last name that the export has for the thread; empty: none. */
+static struct nsx_str
+thread_name(const struct nsx_trace *t, uint64_t gtid)
+{
+	size_t lo = 0, hi = t->nthread_names;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->thread_names[mid].key <= gtid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && t->thread_names[lo - 1].key == gtid ? t->thread_names[lo - 1].name : NSX_STR("");
+}
+
+static int
+emit_threads(struct ex_emit *e, const struct ex_profile *p)
+{
+	size_t n;
+	struct nsx_extract_thread *list = nsx_extract_cpu_threads(p, &n);
+	int rc = list ? NSX_OK : nsx_err_nomem(&e->err, p->input->path);
+
+	for (size_t i = 0; rc == NSX_OK && i < n; i++) {
+		struct nsx_rec *r = nsx_emit_begin(e, NSX_THREAD);
+
+		nsx_set_i(r, NSX_THREAD_profile, p->number);
+		nsx_set_i(r, NSX_THREAD_pid, (int64_t)(list[i].gtid >> 24 & 0xFFFFFF));
+		nsx_set_i(r, NSX_THREAD_tid, nsx_extract_tid(list[i].gtid));
+		nsx_set_s(r, NSX_THREAD_name, thread_name(&p->trace, list[i].gtid));
+		if (list[i].data && list[i].data->scheduled)
+			nsx_set_i(r, NSX_THREAD_scheduled, 1);
+		if (list[i].data && list[i].data->python)
+			nsx_set_i(r, NSX_THREAD_python, list[i].data->python);
+		rc = nsx_emit_done(e);
+	}
+	free(list);
+	return rc;
+}
+
 /* places must be valid until the outbox is closed: it holds the names. */
 static int
 emit_communicators(struct ex_emit *e)
@@ -232,7 +273,12 @@ nsx_emit_metadata(struct ex_emit *e)
 	for (int i = 0; i < e->job->n; i++)
 		if (emit_profile(e, &e->job->profiles[i]) != NSX_OK)
 			return NSX_ERR;
-	if (emit_devices(e) != NSX_OK || emit_communicators(e) != NSX_OK || emit_programs(e) != NSX_OK)
+	if (emit_devices(e) != NSX_OK)
+		return NSX_ERR;
+	for (int i = 0; i < e->job->n; i++)
+		if (e->job->profiles[i].trace.cpu && emit_threads(e, &e->job->profiles[i]) != NSX_OK)
+			return NSX_ERR;
+	if (emit_communicators(e) != NSX_OK || emit_programs(e) != NSX_OK)
 		return NSX_ERR;
 	return emit_places(e) == NSX_OK && emit_insts(e) == NSX_OK ? emit_locs(e) : NSX_ERR;
 }

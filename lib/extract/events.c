@@ -44,6 +44,8 @@ dur_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 	case NSX_CALL:
 	case NSX_OVERHEAD:
 		return nsx_extract_host_dur(p, e);
+	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE:
+		return nsx_extract_cpu_dur(p, e);
 	default:
 		return nsx_extract_dur(t->ops[e->i].start, t->ops[e->i].end);
 	}
@@ -109,6 +111,7 @@ number_of(const void *of, enum nsx_role role)
 	case NSX_RANGE:    return range_number(p, i, role);
 	case NSX_CALL:
 	case NSX_OVERHEAD: return nsx_extract_host_number(p, x->e, role);
+	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return nsx_extract_cpu_number(p, x->e, role);
 	case NSX_MODULE:
 		device = p->modules.p[i].device;
 		range = p->modules.p[i].range;
@@ -137,6 +140,7 @@ name_of(const void *of)
 	case NSX_THUNK:    return nsx_intern_str(&p->inst_names, p->insts.p[p->thunks.p[i].inst].name);
 	case NSX_CALL:
 	case NSX_OVERHEAD: return nsx_extract_host_name(p, x->e);
+	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return nsx_extract_cpu_name(p, x->e);
 	default:           return nsx_extract_text(&p->trace, p->trace.ops[i].name);
 	}
 }
@@ -253,7 +257,7 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 	for (uint32_t i = 0; i < t->noverheads; i++)
 		if (nsx_extract_overhead_kept(p, i))
 			out[n++] = (struct nsx_sort_start){ t->overheads[i].start, i, NSX_OVERHEAD };
-	return n;
+	return nsx_extract_cpu_collect(p, out, n);
 }
 
 /* The number of ranges whose GPU work starts before they do. */
@@ -271,7 +275,7 @@ bool
 nsx_extract_events_open(struct ex_events *e, const struct ex_profile *p)
 {
 	size_t most = p->modules.n + p->thunks.n + count_ahead(p) + (p->opts->ops ? p->trace.nops : 0) +
-	    p->trace.noverheads;
+	    p->trace.noverheads + nsx_extract_cpu_most(p);
 
 	*e = (struct ex_events){ .p = p, .list = malloc((most + 1) * sizeof *e->list) };
 	if (!e->list)

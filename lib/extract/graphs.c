@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/comm_names.h"
+#include "job/comm/names.h"
 #include "base/num.h"
 
 /* ---- functions that the sources share */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/comm_names.h"
-#include "job/match.h"
-#include "job/communicates.h"
+#include "job/comm/names.h"
+#include "job/match/match.h"
+#include "job/comm/communicates.h"
 
 /* ---- profiles */
 
@@ -236,14 +236,42 @@ same_work(const struct nsx_hlo_cost *x, const struct nsx_hlo_cost *y)
 
 /* If no dump says whether an instruction communicates, its name decides, else the kernels that it ran; if a dump does
  * not contain it, the kernels only. */
-static void
-judge(const struct inst_ref *r, struct ex_job_inst *inst)
+static const char *
+judge(const struct ex_profile *p, const struct nsx_extract_inst *inst)
 {
-	const struct nsx_extract_inst *own = &r->p->insts.p[r->i];
-	const char *kind = r->p->programs.p[own->program].dumped ? NULL : nsx_comm_by_instruction(r->name);
+	const char *kind = p->programs.p[inst->program].dumped ? NULL
+	    : nsx_comm_by_instruction(nsx_intern_str(&p->inst_names, inst->name));
 
-	if (!kind)
-		kind = own->kernels;
+	return kind ? kind : inst->kernels;
+}
+
+/* Whether the profile's own data say that it communicates. */
+static bool
+inst_communicates(const struct ex_profile *p, const struct nsx_extract_inst *inst, const struct ex_info *info)
+{
+	/* An opcode from NVTX payloads does not describe the inside of a fusion. */
+	if (info && info->opcode.len && (info->comm || p->programs.p[inst->program].dumped))
+		return info->comm;
+	return judge(p, inst) != NULL;
+}
+
+enum ex_comm
+nsx_extract_inst_comm(const struct ex_profile *p, uint32_t i)
+{
+	const struct nsx_extract_inst *inst = &p->insts.p[i];
+	const struct ex_info *info = inst->info == NSX_NONE ? NULL : &p->infos.p[inst->info];
+	bool comm = inst_communicates(p, inst, info);
+
+	if (!nsx_comm_settles(comm, info ? info->opcode : NSX_STR("")))
+		return EX_COMM_BY_OP;
+	return comm ? EX_COMM_YES : EX_COMM_NO;
+}
+
+static void
+set_judged(const struct inst_ref *r, struct ex_job_inst *inst)
+{
+	const char *kind = judge(r->p, &r->p->insts.p[r->i]);
+
 	inst->comm = kind != NULL;
 	inst->collective = nsx_str_c(kind);
 }
@@ -259,7 +287,7 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 
 	if (!info || !info->opcode.len) {
 		if (!inst->p) {
-			judge(r, inst);
+			set_judged(r, inst);
 			inst->info = info;
 			inst->p = r->p;
 		}
@@ -272,7 +300,7 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 		inst->collective = info->collective;
 		/* An opcode from NVTX payloads does not describe the inside of a fusion. */
 		if (!info->comm && !r->p->programs.p[own->program].dumped)
-			judge(r, inst);
+			set_judged(r, inst);
 	} else if (inst->info->comm != info->comm || inst->info->bytes != info->bytes || !nsx_str_eq(inst->info->opcode,
 		info->opcode) ||
 	           !same_work(&inst->info->cost, &info->cost))
@@ -379,7 +407,9 @@ number_insts(struct ex_job *job)
 	qsort(refs, n, sizeof *refs, compare_insts);
 	int rc = number_refs(job, refs, n);
 	free(refs);
-	return rc == NSX_OK ? number_places(job) : rc;
+	if (rc == NSX_OK)
+		rc = number_places(job);
+	return rc == NSX_OK ? nsx_extract_number_cpu(job) : rc;
 }
 
 int

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job/comm_names.h"
-#include "job/match.h"
+#include "job/comm/names.h"
+#include "job/match/match.h"
 #include "base/diag.h"
 #include "base/err.h"
 #include "stream/writer.h"
@@ -26,6 +26,9 @@ struct nsx_extract_opts {
 	enum nsx_extract_ranges ranges;      /* range records: none, those with GPU work, every one */
 	bool                    ops;         /* op records */
 	bool                    calls;       /* call and overhead records; needs ops */
+	bool                    cpu;         /* thread, os, off, gil and sample records; needs calls */
+	bool                    cpu_all;     /* with cpu: of every thread, not only of those that make CUDA calls */
+	int64_t                 os_min;      /* with cpu: ignore calls of the OS library that are shorter, ns */
 	bool                    autotune;    /* keep autotuner runs, and the contents of their compile ranges */
 	bool                    host;        /* name the host in profile records */
 	bool                    strip_paths; /* keep only the last component of source paths */

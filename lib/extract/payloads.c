@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "job/comm_names.h"
+#include "job/comm/names.h"
 #include "nsys/payload.h"
 #include "xla/hlotext.h"
 #include "xla/places.h"

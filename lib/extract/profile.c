@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "job/match_similar.h"
+#include "job/match/similar.h"
 #include "job/overruns.h"
 #include "nsys/payload.h"
 
@@ -239,6 +239,7 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 		.busy = p->opts->ranges != NSX_RANGES_ALL,
 		/* Communication may be known by kernel names only, and command buffers are analysed by operations. */
 		.ops = ops || p->opts->ops || p->input->dumps, .issues = p->opts->ops, .calls = p->opts->calls,
+		.cpu = p->opts->cpu, .cpu_all = p->opts->cpu_all, .os_min = p->opts->os_min,
 		.ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
 		.sqlite_alone = p->opts->sqlite_alone, .bytes = bytes
 	};
@@ -306,6 +307,8 @@ nsx_extract_load(struct ex_profile *p, int jobs)
 		p->rc = nsx_extract_name_comm(p);
 	if (p->rc == NSX_OK)
 		p->rc = nsx_extract_find_nccl(p);
+	if (p->rc == NSX_OK)
+		p->rc = nsx_extract_await_starts(p);
 	nsx_payload_close(&p->trace);
 }
 
@@ -328,6 +331,7 @@ nsx_extract_free(struct ex_profile *p)
 	free(p->modules.p);
 	free(p->thunks.p);
 	free(p->compiles.p);
+	free(p->cpu_stacks);
 	free(p->thunk_at);
 	free(p->module_at);
 	free(p->op_thunk);

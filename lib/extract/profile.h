@@ -32,7 +32,7 @@ struct nsx_extract_program {
 	bool           executed, dumped;   /* dumped: its dump was read */
 	struct nsx_str fingerprint;  /* of its dump; empty if none */
 	char           digest[20];   /* "x:" and 16 hex digits; "" if never executed */
-	struct nsx_str names;        /* the set of names that "x:" is the hash of (job/match_similar.h) */
+	struct nsx_str names;        /* the set of names that "x:" is the hash of (job/match/similar.h) */
 	uint32_t       number;    /* in the job */
 };
 
@@ -151,9 +151,11 @@ struct ex_profile {
 	bool               again;        /* dumps have just added to misnamed: the profile must be loaded again */
 	const char       **kernel_kind;  /* by name of the trace: the kind of collective of kernels with that name;
 	                                  * NULL: none. NULL without operations */
-	uint8_t           *op_named;     /* by operation: the number of the kind that a range names (comm_names.h);
+	uint8_t           *op_named;     /* by operation: the number of the kind that a range names (job/comm/names.h);
 	                                  * NULL: not searched */
 	struct ex_nccl    *nccl;         /* NULL: not searched */
+	uint32_t          *cpu_stacks;   /* by stack of trace.cpu: its number in the job, NSX_NONE: no record has it;
+	                                  * NULL without records of host threads */
 	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it,
 	                                  * NSX_NONE; NULL: nowhere */
 };
@@ -227,6 +229,12 @@ uint32_t nsx_extract_range_around(const struct nsx_trace *t, uint64_t gtid, int6
 int nsx_extract_find_nccl(struct ex_profile *p);
 const struct ex_carried *nsx_extract_op_carried(const struct ex_profile *p, uint32_t i);   /* NULL: none */
 void nsx_extract_nccl_free(struct ex_profile *p);
+/* Whether an instruction's operations communicate, by the data of its profile alone. */
+enum ex_comm { EX_COMM_NO, EX_COMM_YES, EX_COMM_BY_OP };   /* by nsx_extract_op_kind of each */
+enum ex_comm nsx_extract_inst_comm(const struct ex_profile *p, uint32_t inst);
+/* What operations of XLA awaited where no calls record events, added to trace.after: NSX_OK, or NSX_ERR with p->err
+ * filled. After nsx_extract_find_comm. */
+int nsx_extract_await_starts(struct ex_profile *p);
 /* The thunk that operation i belongs to; NSX_NONE: none. */
 uint32_t nsx_extract_op_thunk(const struct ex_profile *p, uint32_t i);
 /* Occurrences count per instruction and module execution by GPU start. */
@@ -313,6 +321,22 @@ void nsx_extract_calls_close(struct ex_calls *c);
 
 /* Whether the options keep the overhead. */
 bool nsx_extract_overhead_kept(const struct ex_profile *p, uint32_t overhead);
+
+/* cpu.c: what host threads did, as events: their number at most; those that the options keep, from out[n] on, the new
+ * n. Their kinds are those with nsx_extract_is_cpu. */
+size_t nsx_extract_cpu_most(const struct ex_profile *p);
+size_t nsx_extract_cpu_collect(const struct ex_profile *p, struct nsx_sort_start *out, size_t n);
+static inline bool nsx_extract_is_cpu(uint32_t kind) { return kind >= NSX_OS && kind <= NSX_SAMPLE; }
+int64_t nsx_extract_cpu_dur(const struct ex_profile *p, const struct nsx_sort_start *e);
+int64_t nsx_extract_cpu_number(const struct ex_profile *p, const struct nsx_sort_start *e, enum nsx_role role);
+struct nsx_str nsx_extract_cpu_name(const struct ex_profile *p, const struct nsx_sort_start *e);
+void nsx_extract_set_cpu(const struct ex_profile *p, const struct nsx_sort_start *e, struct nsx_rec *r);
+/* Number the stacks of records that are kept, after those of instructions. NSX_OK or NSX_ERR. */
+int nsx_extract_number_cpu(struct ex_job *job);
+/* The threads whose records are kept, or that these name (data: NULL), by pid and tid; *n of them, which the caller
+ * frees. NULL when out of memory. */
+struct nsx_extract_thread { uint64_t gtid; const struct nsx_cpu_thread *data; };
+struct nsx_extract_thread *nsx_extract_cpu_threads(const struct ex_profile *p, size_t *n);
 
 /* The thread id of the operating system, from that of the export. */
 int64_t nsx_extract_tid(uint64_t gtid);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "job/match.h"
+#include "job/match/match.h"
 #include "base/diag.h"
 #include "base/err.h"
 #include "stream/writer.h"

@@ -1,7 +1,7 @@
 /* overlap.c -- the time of each communication that is hidden behind computation, in one pass.
  *
- * Let c(t) be the time before t in which a device computed. The hidden time of a communication thunk is
- * c(end) - c(start):
+ * Let c(t) be the time before t in which a device computed (job/activity.h: nsx_union_before). The hidden time of a
+ * communication thunk is c(end) - c(start):
  *
  *   computation      0.. 40
  *   computation     30.. 60    the union of computation is now 0..60
@@ -12,9 +12,7 @@
  * The first communication ends at 90: c(90) = 70, so 70 - 50 = 20 are hidden and 20 exposed. The second ends at 95:
  * c(95) = 70, so nothing is hidden.
  *
- * Records are ordered by start, so when the stream has reached t, everything that began before t is known: c(t) is the
- * length of the union of all computing intervals so far, less the part beyond t. Only the last piece of the union can
- * reach beyond t.
+ * Records are ordered by start, so when the stream has reached t, everything that began before t is known.
  *
  * Computation is that of operations (kernels and whole graphs) if the stream has any, of thunks else: spans of thunks
  * hold gaps between kernels. A thunk's first operation starts with it, so when a thunk has ended it is known whether
@@ -24,36 +22,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/diags_of.h"
 #include "base/heap.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "job/activity.h"
 #include "job/catalogue.h"
+#include "job/diags_of.h"
 #include "stream/fields.h"
 #include "stream/order.h"
 #include "stream/pass_defer.h"
 
-/* The union of a device's computing intervals so far: of thunks, or of operations. */
-struct computing {
-	uint64_t length;   /* modulo 2^64: only differences count, and those fit */
-	int64_t  end;      /* of its last piece */
-	bool     any;
-};
-
 /* A communication thunk or operation that has not ended. before: c(start), of thunks and of operations; of: the first
  * of its device's two in overlap.unions. */
-struct open { int64_t end; uint64_t before[2], ticket; uint32_t of; };
+struct open_comm { int64_t end; uint64_t before[2], ticket; uint32_t of; };
 
 struct overlap {
 	struct nsx_defer   *through;      /* from reader to writer */
 	struct nsx_err    *err;
 	struct nsx_catalogue cat;
-	NSX_VEC(struct computing) unions;   /* two by device of the catalogue: of its thunks, of its operations */
-	NSX_VEC(struct open) heap;       /* the earliest end first */
+	NSX_VEC(struct nsx_union) unions;   /* two by device of the catalogue: of what its thunks compute, its
+	                                     * operations */
+	NSX_VEC(struct open_comm) heap;       /* the earliest end first */
 	uint64_t           thunks, ops, comm;
 };
-
-/* ---- intervals ---- */
 
 /* The first union of the record's device, created if it is new; NSX_NONE when out of memory. */
 static uint32_t
@@ -64,45 +55,24 @@ union_of(struct overlap *o, const struct nsx_rec *rec)
 	if (device == NSX_NONE || device >= NSX_NONE / 2)
 		return NSX_NONE;
 	while (o->unions.n <= 2 * device + 1)
-		if (!nsx_vec_push(&o->unions, ((struct computing){ 0 })))
+		if (!nsx_vec_push(&o->unions, ((struct nsx_union){ 0 })))
 			return NSX_NONE;
 	return 2 * device;
-}
-
-/* c(t), when no interval that began after t is in the union. */
-static uint64_t
-computed_before(const struct computing *d, int64_t t)
-{
-	return d->any && d->end > t ? d->length - ((uint64_t)d->end - (uint64_t)t) : d->length;
-}
-
-static void
-add_interval(struct computing *d, int64_t start, int64_t dur)
-{
-	int64_t end = nsx_add_sat(start, dur, NULL);
-
-	if (dur <= 0 || (d->any && end <= d->end))
-		return;
-	if (d->any && d->end > start)
-		start = d->end;
-	d->length += (uint64_t)end - (uint64_t)start;
-	d->end = end;
-	d->any = true;
 }
 
 /* ---- open communication ---- */
 
 static bool
-ends_before(const struct overlap *o, const struct open *a, const struct open *b)
+ends_before(const struct overlap *o, const struct open_comm *a, const struct open_comm *b)
 {
 	(void)o;
 	return a->end < b->end;
 }
 
-NSX_HEAP(ends, struct open, const struct overlap *, ends_before)
+NSX_HEAP(ends, struct open_comm, const struct overlap *, ends_before)
 
 static bool
-open_push(struct overlap *o, struct open c)
+open_push(struct overlap *o, struct open_comm c)
 {
 	if (!nsx_vec_room(&o->heap, 1))
 		return false;
@@ -115,11 +85,11 @@ static void
 answer_until(struct overlap *o, int64_t now)
 {
 	while (o->heap.n && o->heap.p[0].end <= now) {
-		struct open c = ends_pop(o, o->heap.p, o->heap.n--);
+		struct open_comm c = ends_pop(o, o->heap.p, o->heap.n--);
 		int of = o->ops > 0;
 
 		nsx_defer_answer(o->through, c.ticket,
-		                (int64_t)(computed_before(&o->unions.p[c.of + of], c.end) - c.before[of]));
+		                (int64_t)(nsx_union_before(&o->unions.p[c.of + of], c.end) - c.before[of]));
 	}
 }
 
@@ -139,7 +109,8 @@ static int
 take_work(struct overlap *o, const struct nsx_rec *rec)
 {
 	bool thunk = rec->kind->id == NSX_THUNK, comm = nsx_cat_communicates(&o->cat, rec);
-	int64_t start = nsx_field_int(rec, NSX_ROLE_START, 0), dur = nsx_field_int(rec, NSX_ROLE_DUR, 0);
+	int64_t start = nsx_field_int(rec, NSX_ROLE_START, 0), dur = nsx_field_int(rec, NSX_ROLE_DUR, 0),
+	    end = nsx_add_sat(start, dur, NULL);
 	uint64_t ticket;
 
 	++*(thunk ? &o->thunks : &o->ops);
@@ -152,13 +123,13 @@ take_work(struct overlap *o, const struct nsx_rec *rec)
 	if (of == NSX_NONE)
 		return nsx_err_nomem(o->err, NULL);
 	if (!comm) {
-		add_interval(&o->unions.p[of + !thunk], start, dur);
+		nsx_union_add(&o->unions.p[of + !thunk], start, end);
 		return NSX_OK;
 	}
 	if (nsx_defer_set(o->through, NSX_ABSENT, &ticket) != NSX_OK)
 		return NSX_ERR;
-	struct open c = { nsx_add_sat(start, dur, NULL), { computed_before(&o->unions.p[of], start),
-		computed_before(&o->unions.p[of + 1], start) }, ticket, of };
+	struct open_comm c = { end, { nsx_union_before(&o->unions.p[of], start),
+	                         nsx_union_before(&o->unions.p[of + 1], start) }, ticket, of };
 	return open_push(o, c) ? NSX_OK : nsx_err_nomem(o->err, NULL);
 }
 

@@ -11,7 +11,7 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "job/catalogue.h"
-#include "job/communicates.h"
+#include "job/comm/communicates.h"
 #include "job/compiling.h"
 #include "job/stale_marks.h"
 #include "stream/fields.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "job/communicates.h"
+#include "job/comm/communicates.h"
 
 /* ---- entries, created when they are new */
 

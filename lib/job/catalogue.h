@@ -87,7 +87,7 @@ struct nsx_cat_inst {
 	uint32_t op_name, stack;   /* stack: in stacks, one that has frames */
 	uint32_t locs;        /* further source locations: the first of a list in nsx_catalogue.locs; NSX_NONE ends the
 	                       * list */
-	int64_t  bytes, groups;    /* groups: a number, for job/replica_groups.h */
+	int64_t  bytes, groups;    /* groups: a number, for job/comm/replica_groups.h */
 	int64_t  flops, vector, mem_bytes;
 };
 
@@ -203,5 +203,9 @@ uint32_t nsx_cat_intern(struct nsx_catalogue *c, struct nsx_str s, struct nsx_er
 struct nsx_str nsx_cat_program_label(const struct nsx_catalogue *c, uint32_t program);
 
 void nsx_cat_free(struct nsx_catalogue *c);
+
+/* The frames of the stack of that number, outermost first, separated by ';'; empty if there is none. With
+ * NSX_CAT_STACKS. */
+struct nsx_str nsx_cat_frames(const struct nsx_catalogue *c, int64_t stack);
 
 #endif

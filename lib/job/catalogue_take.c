@@ -1,6 +1,6 @@
 /* catalogue_take.c -- records of metadata into the catalogue. */
 #include "job/catalogue.h"
-#include "job/communicates.h"
+#include "job/comm/communicates.h"
 #include "job/metadata.h"
 
 /* Functions of a string's number: false when out of memory. */
@@ -141,6 +141,14 @@ take_stack(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	}
 	at = (uint32_t)c->stacks.n;
 	return at < NSX_NONE && nsx_vec_push(&c->stacks, frames) && nsx_cat_index_set(&c->stack_at, number, at);
+}
+
+struct nsx_str
+nsx_cat_frames(const struct nsx_catalogue *c, int64_t stack)
+{
+	uint32_t at = stack == NSX_ABSENT ? NSX_NONE : nsx_cat_index_find(&c->stack_at, stack);
+
+	return at == NSX_NONE ? NSX_STR("") : nsx_cat_str(c, c->stacks.p[at]);
 }
 
 bool

@@ -27,3 +27,26 @@ nsx_cause_group_name(enum nsx_cause_group g)
 
 	return names[g];
 }
+
+int
+nsx_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
+{
+	for (const char *end; ; list = end + 1) {
+		uint32_t found = 0;
+
+		for (end = list; *end && *end != ',';)
+			end++;
+		*bad = (struct nsx_str){ list, (size_t)(end - list) };
+		for (int c = 0; c < NSX_NCAUSES; c++)
+			if (nsx_causes[c].group != NSX_CAUSES_REMOVED && (nsx_str_eq(*bad,
+			    nsx_str_c(nsx_cause_name((enum nsx_cause)c)))
+			    || nsx_str_eq(*bad, nsx_str_c(nsx_cause_group_name(nsx_causes[c].group)))))
+				found |= UINT32_C(1) << c;
+		if (!found)
+			return NSX_ERR;
+		*causes |= found;
+		if (!*end)
+			return NSX_OK;
+	}
+}
+

@@ -3,6 +3,10 @@
 #define NSX_JOB_CAUSES_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
 
 enum nsx_cause {
 #define CAUSE(id, name, group, tint, stripes, says, action) NSX_CAUSE_##id,
@@ -35,5 +39,9 @@ nsx_cause_is_gap(enum nsx_cause c)
 {
 	return nsx_causes[c].group != NSX_CAUSES_EDGE && nsx_causes[c].group != NSX_CAUSES_REMOVED;
 }
+
+/* Add the causes in a list to *causes, as bits of enum nsx_cause: names of causes or of groups of causes, separated by
+ * commas. NSX_OK, or NSX_ERR: *bad is a name in it that is none. */
+int nsx_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad);
 
 #endif

@@ -15,7 +15,7 @@ by_name(const void *pa, const void *pb)
 
 	if (a->name != b->name)
 		return a->name < b->name ? -1 : 1;
-	return (a->device > b->device) - (a->device < b->device);
+	return nsx_int_cmp(a->device, b->device);
 }
 
 static int
@@ -23,7 +23,7 @@ by_number(const void *pa, const void *pb)
 {
 	const struct nsx_pace *a = pa, *b = pb;
 
-	return (a->device > b->device) - (a->device < b->device);
+	return nsx_int_cmp(a->device, b->device);
 }
 
 static bool
@@ -51,14 +51,6 @@ run_of(const struct nsx_pace_time *times, size_t n, size_t i)
 	while (k < n && times[k].name == times[i].name)
 		k++;
 	return k - i;
-}
-
-static int
-by_value(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
 }
 
 /* One pass over the names: each device's sums, and what the median devices take. all: by device, the number of kernels
@@ -99,7 +91,7 @@ pass(const struct passing *p, struct nsx_pace *of)
 			of[d].ns += run[d].ns;
 			of[d].pace += p->scratch[d];
 		}
-		qsort(p->scratch, k, sizeof *p->scratch, by_value);
+		qsort(p->scratch, k, sizeof *p->scratch, nsx_sort_by_double);
 		medians += p->scratch[(k - 1) / 2];
 	}
 	for (size_t d = 0; d < p->devices; d++)

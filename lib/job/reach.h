@@ -7,7 +7,11 @@
 
 #include "stream/fields.h"
 
-/* 73 years in ns: a clock that counts from 1970 is within it, and the ends of two records are less than 2^63 apart. */
+/* 73 years in ns: a clock that counts from 1970 is within it. Where a record's starts and durations are at most 2^61 in
+ * size, its ends are at most 2^62: neither they nor the difference of an end and a start of any two records, of at most
+ * 2^62 + 2^61, need saturating additions, and nor does that of two ends if the durations are not negative, since an end
+ * is then -2^61 or more. A sum over records, and a number that is of no role below, may exceed 64 bits all the same; so
+ * may the end of a record without a start, if that is replaced by NSX_ABSENT. */
 #define NSX_REACH (INT64_C(1) << 61)
 
 #define NSX_BEYOND_REACH "records with times beyond 73 years: ignored"

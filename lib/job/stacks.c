@@ -18,10 +18,30 @@ char_len(struct nsx_str s)
 	return n ? n : 1;
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+#define HIGH EACH(0x80)
+
+/* Whether one of 8 bytes is below n, at most 0x80. */
+static inline uint64_t
+any_below(uint64_t bytes, unsigned n)
+{
+	return (bytes - EACH(n)) & ~bytes & HIGH;
+}
+
 static bool
 needs_cleaning(struct nsx_str s)
 {
-	for (size_t i = 0; i < s.len; i++) {
+	size_t i = 0;
+	uint64_t b;
+
+	/* Nearly all texts are long and clean: 8 bytes at a time. */
+	for (; s.len - i >= 8; i += 8) {
+		memcpy(&b, s.ptr + i, 8);
+		if (any_below(b, 0x20) | any_below(b ^ EACH(';'), 1) | any_below(b ^ EACH(0x7f), 1)
+		    | any_below(b ^ EACH(0xc2), 1) | any_below(b ^ EACH(0xd8), 1) | any_below(b ^ EACH(0xe2), 1))
+			return true;
+	}
+	for (; i < s.len; i++) {
 		unsigned char c = (unsigned char)s.ptr[i];
 
 		/* Characters that begin with one of these bytes may control a terminal. */
@@ -34,8 +54,13 @@ needs_cleaning(struct nsx_str s)
 uint32_t
 nsx_stacks_frame(struct nsx_stacks *s, struct nsx_str text)
 {
+	/* What is a frame already is clean. */
+	uint32_t known = nsx_intern_recalled(&s->frames, s->recall, text);
+
+	if (known != NSX_NONE)
+		return known;
 	if (!needs_cleaning(text))
-		return nsx_intern(&s->frames, text.len ? text : NSX_STR(""));
+		return nsx_intern_recall(&s->frames, s->recall, text.len ? text : NSX_STR(""));
 	s->clean.len = 0;
 	nsx_buf_str(&s->clean, text);
 	if (s->clean.failed)
@@ -140,12 +165,12 @@ nsx_stacks_free(struct nsx_stacks *s)
  * all stacks below it begin with "a;", and no frame contains a ';': it is sufficient to sort, for each parent, the
  * frames of stacks that end there ("a") together with those of stacks that continue ("a;"). */
 
-struct item { uint32_t parent, node; struct nsx_str frame; bool more; };
+struct ordered_stack { uint32_t parent, node; struct nsx_str frame; bool more; };
 
 static int
 item_cmp(const void *pa, const void *pb)
 {
-	const struct item *a = pa, *b = pb;
+	const struct ordered_stack *a = pa, *b = pb;
 	size_t n = a->frame.len < b->frame.len ? a->frame.len : b->frame.len;
 	int c;
 
@@ -161,15 +186,15 @@ item_cmp(const void *pa, const void *pb)
 }
 
 /* A line to print: floor + fraction nanoseconds. */
-struct line { uint32_t node; nsx_u128 floor; struct nsx_fraction part; };
+struct printed_line { uint32_t node; nsx_u128 floor; struct nsx_fraction part; };
 
 struct printing {
 	const struct nsx_stacks *s;
 	struct nsx_err   *err;
 	struct nsx_arena  arena;           /* digits */
-	struct line      *of;              /* by node */
+	struct printed_line      *of;              /* by node */
 	size_t           *first;           /* items of a parent are first[parent] .. first[parent + 1] */
-	struct item      *items;
+	struct ordered_stack      *items;
 	size_t            nitems;
 	NSX_VEC(uint32_t) order;           /* nodes with time, bytewise */
 };
@@ -190,7 +215,8 @@ make_items(struct printing *p)
 	for (size_t i = 1; i < n; i++)
 		inner[s->nodes.p[i].parent] = true;
 	for (size_t i = 1; i < n; i++) {
-		struct item it = { s->nodes.p[i].parent, (uint32_t)i, s->frames.strs[s->nodes.p[i].frame], false };
+		struct ordered_stack it = { s->nodes.p[i].parent, (uint32_t)i, s->frames.strs[s->nodes.p[i].frame],
+		                            false };
 
 		if (p->of[i].floor || p->of[i].part.limbs)
 			p->items[p->nitems++] = it;
@@ -222,7 +248,7 @@ make_order(struct printing *p)
 			end.n--;
 			continue;
 		}
-		const struct item *it = &p->items[at.p[at.n - 1]++];
+		const struct ordered_stack *it = &p->items[at.p[at.n - 1]++];
 		if (!it->more)
 			good = nsx_vec_push(&p->order, it->node);
 		else
@@ -238,7 +264,7 @@ make_order(struct printing *p)
 static bool
 add_share(struct printing *p, const struct nsx_stacks_share *share)
 {
-	struct line *l = &p->of[share->node];
+	struct printed_line *l = &p->of[share->node];
 	uint32_t rest = (uint32_t)(share->sum % share->n);
 	bool carry = false;
 
@@ -269,7 +295,7 @@ make_lines(struct printing *p)
 	if (!p->of)
 		return false;
 	for (size_t i = 0; i < s->nodes.n; i++)
-		p->of[i] = (struct line){ .node = (uint32_t)i, .floor = s->nodes.p[i].time };
+		p->of[i] = (struct printed_line){ .node = (uint32_t)i, .floor = s->nodes.p[i].time };
 	if (s->shares.n)
 		qsort(s->shares.p, s->shares.n, sizeof *s->shares.p, share_cmp);
 	for (size_t i = 0; i < s->shares.n; i++)
@@ -278,12 +304,12 @@ make_lines(struct printing *p)
 	return true;
 }
 
-struct part { const struct nsx_fraction *value; size_t rank; uint32_t *scratch; };
+struct remainder { const struct nsx_fraction *value; size_t rank; uint32_t *scratch; };
 
 static int
 largest_first(const void *pa, const void *pb)
 {
-	const struct part *a = pa, *b = pb;
+	const struct remainder *a = pa, *b = pb;
 	int c = nsx_fraction_cmp(b->value, a->value, a->scratch);
 
 	return c ? c : (a->rank > b->rank) - (a->rank < b->rank);
@@ -292,16 +318,16 @@ largest_first(const void *pa, const void *pb)
 static bool
 give_rest(struct printing *p)
 {
-	struct part *parts = malloc((p->order.n + 1) * sizeof *parts);
+	struct remainder *parts = malloc((p->order.n + 1) * sizeof *parts);
 	size_t n = 0, digits = 1;
 	nsx_u128 rest = p->s->total;
 
 	for (size_t i = 0; parts && i < p->order.n; i++) {
-		const struct line *l = &p->of[p->order.p[i]];
+		const struct printed_line *l = &p->of[p->order.p[i]];
 
 		rest -= l->floor;
 		if (l->part.limbs)
-			parts[n++] = (struct part){ &l->part, i, NULL };
+			parts[n++] = (struct remainder){ &l->part, i, NULL };
 		if (l->part.limbs > digits)
 			digits = l->part.limbs;
 	}
@@ -350,7 +376,7 @@ put_lines(struct printing *p, struct nsx_outfile *out)
 	int rc = NSX_OK;
 
 	for (size_t i = 0; i < p->order.n && rc == NSX_OK; i++) {
-		const struct line *l = &p->of[p->order.p[i]];
+		const struct printed_line *l = &p->of[p->order.p[i]];
 		char digits[NSX_INT_CHARS];
 
 		if (!l->floor)

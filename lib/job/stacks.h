@@ -15,6 +15,7 @@ struct nsx_stacks_node { uint32_t parent, frame; nsx_u128 time; };
 /* {0} is empty. A stack is a node, its frames the path there from the root; equal stacks are one node. */
 struct nsx_stacks {
 	struct nsx_intern frames;
+	uint32_t          recall[NSX_RECALL];    /* for frames, most of which occur very often */
 	NSX_VEC(struct nsx_stacks_node) nodes;
 	struct nsx_map    children;              /* (parent, frame) -> node */
 	NSX_VEC(struct nsx_stacks_share) shares; /* n > 1 */

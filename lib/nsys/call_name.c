@@ -110,6 +110,23 @@ nsx_call_is_async(struct nsx_str s)
 	return false;
 }
 
+enum nsx_call_role
+nsx_call_role_of(struct nsx_str s)
+{
+	static const struct { const char *pattern; enum nsx_call_role role; } table[] = {
+		{ "EventRecord*", NSX_CALL_RECORDS }, { "StreamWaitEvent", NSX_CALL_WAITS_EVENT },
+		{ "StreamSynchronize", NSX_CALL_SYNCS_STREAM }, { "EventSynchronize", NSX_CALL_SYNCS_EVENT },
+		{ "DeviceSynchronize", NSX_CALL_SYNCS_DEVICE }, { "CtxSynchronize", NSX_CALL_SYNCS_DEVICE },
+		{ "ThreadSynchronize", NSX_CALL_SYNCS_DEVICE },
+	};
+	struct nsx_str name = stem(s);
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (matches(name, table[i].pattern))
+			return table[i].role;
+	return NSX_CALL_PLAIN;
+}
+
 bool
 nsx_call_is_wait(struct nsx_str s)
 {

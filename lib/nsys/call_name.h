@@ -15,6 +15,9 @@ enum nsx_call_class nsx_call_class_of(struct nsx_str s);
 /* Whether the name contains "async", in any case. */
 bool nsx_call_is_async(struct nsx_str s);
 
+/* What it has to do with events and waiting. */
+enum nsx_call_role nsx_call_role_of(struct nsx_str s);
+
 /* Whether such a call makes a stream wait for an event. */
 bool nsx_call_is_wait(struct nsx_str s);
 

@@ -136,6 +136,11 @@ int nsx_db_is_rowid(struct nsx_db *db, const char *table, const char *column, bo
 int nsx_db_lookup(struct nsx_db *db, const char *query, const char *table, const int64_t *keys, size_t n,
                   int (*found)(void *ctx, size_t i, sqlite3_value *v), void *ctx, struct nsx_err *err);
 
+/* Pass the column of the rows of these n rowids to found, with the index of the rowid; nothing if the table has no such
+ * column. Names are words of our own. NSX_OK or NSX_ERR, as nsx_db_lookup. */
+int nsx_db_column(struct nsx_db *db, const char *table, const char *column, const int64_t *ids, size_t n,
+                  int (*found)(void *ctx, size_t i, sqlite3_value *v), void *ctx, struct nsx_err *err);
+
 static inline bool
 nsx_cell_int(const struct nsx_db_cell *v, int64_t *out)
 {

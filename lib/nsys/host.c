@@ -29,7 +29,8 @@ key_at(struct nsx_host *h, uint64_t gpid, int64_t id)
 /* ---- SYNCHRONIZATION */
 
 static const struct nsx_db_col sync_columns[] = {
-	{ "deviceId", true }, { "streamId", true }, { "correlationId", true }, { "globalPid", true }
+	{ "deviceId", true }, { "streamId", true }, { "correlationId", true }, { "globalPid", true },
+	{ "eventId", true }, { "eventSyncId", true }
 };
 
 static uint32_t
@@ -49,6 +50,21 @@ device_of(const struct nsx_trace *t, uint32_t process, int64_t cuda)
 	       : (uint32_t)NSX_NONE;
 }
 
+/* The device of a synchronization. Some exports name device 0 whatever device it is of: that of the process, if it has
+ * one only. */
+static uint32_t
+synced_device(const struct nsx_trace *t, uint32_t process, int64_t cuda)
+{
+	uint32_t device = device_of(t, process, cuda), found = NSX_NONE, n = 0;
+
+	for (uint32_t d = 0; d < t->ndevices && device == NSX_NONE; d++)
+		if (t->devices[d].process == process) {
+			found = d;
+			n++;
+		}
+	return n == 1 ? found : device;
+}
+
 static int
 sync_row(void *ctx, const struct nsx_db_cell *v)
 {
@@ -60,12 +76,42 @@ sync_row(void *ctx, const struct nsx_db_cell *v)
 	    !nsx_cell_int(&v[3], &gpid))
 		return NSX_OK;
 	uint32_t process = nsx_gpid_find(l, (uint64_t)gpid), device = process == NSX_NONE ? NSX_NONE
-	    : device_of(l->t, process, cuda);
+	    : synced_device(l->t, process, cuda);
 	if (device == NSX_NONE)
 		return NSX_OK;
 	uint32_t key = key_at(l->host, (uint64_t)gpid, id);
-	return key != NSX_NONE && nsx_vec_push(&l->host->syncs, ((struct nsx_sync){ stream, device, key })) ? NSX_OK
-	       : NSX_ERR;
+	struct nsx_sync s = { stream, -1, -1, device, key, l->t->devices[device].cuda != cuda };
+
+	if (!nsx_cell_int(&v[4], &s.event))
+		s.event = -1;
+	/* All bits set stand for none. */
+	if (!nsx_cell_int(&v[5], &s.id) || s.id == UINT32_MAX)
+		s.id = -1;
+	return key != NSX_NONE && nsx_vec_push(&l->host->syncs, s) ? NSX_OK : NSX_ERR;
+}
+
+/* ---- CUDA_EVENT */
+
+static const struct nsx_db_col event_columns[] = {
+	{ "streamId", true }, { "correlationId", true }, { "globalPid", true }, { "eventId", true },
+	{ "eventSyncId", true }
+};
+
+static int
+event_row(void *ctx, const struct nsx_db_cell *v)
+{
+	struct nsx_loader *l = ctx;
+	struct nsx_event_row e = { .id = -1, .event = -1 };
+	int64_t id, gpid;
+
+	if (!nsx_cell_int(&v[0], &e.stream) || !nsx_cell_int(&v[1], &id) || !nsx_cell_int(&v[2], &gpid))
+		return NSX_OK;
+	if (!nsx_cell_int(&v[3], &e.event))
+		e.event = -1;
+	if (!nsx_cell_int(&v[4], &e.id) || e.id == UINT32_MAX)
+		e.id = -1;
+	e.key = key_at(l->host, (uint64_t)gpid, id);
+	return e.key != NSX_NONE && nsx_vec_push(&l->host->events, e) ? NSX_OK : NSX_ERR;
 }
 
 /* ---- overheads */
@@ -141,10 +187,12 @@ nsx_host_keys(struct nsx_loader *l)
 	l->host = calloc(1, sizeof *l->host);
 	if (!l->host)
 		return nsx_load_nomem(l);
-	if (scan(l, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", sync_columns, 4, sync_row) != NSX_OK)
+	if (scan(l, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", sync_columns, 6, sync_row) != NSX_OK)
 		return NSX_ERR;
 	if (!l->opts->calls)
 		return NSX_OK;
+	if (scan(l, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", event_columns, 5, event_row) != NSX_OK)
+		return NSX_ERR;
 	l->t->losses_known = nsx_db_has(&l->db, "CUPTI_ACTIVITY_KIND_OVERHEAD") ||
 	    nsx_db_has(&l->db, "ENUM_CUPTI_OVERHEAD_TYPE");
 	if (scan(l, "CUPTI_ACTIVITY_KIND_OVERHEAD", cupti_columns, NOVERHEAD, overhead_row) != NSX_OK
@@ -276,6 +324,7 @@ name_calls(struct nsx_loader *l)
 		n->class = (uint8_t)nsx_call_class_of(s);
 		n->async = nsx_call_is_async(s);
 		n->wait = nsx_call_is_wait(s);
+		n->role = (uint8_t)nsx_call_role_of(s);
 		if ((n->name = nsx_intern(&t->names, nsx_call_name_bare(s))) == NSX_NONE)
 			return nsx_load_nomem(l);
 	}
@@ -329,7 +378,7 @@ count_waits(struct nsx_loader *l)
 	for (size_t i = 0; good && i < h->syncs.n && i < NSX_NONE; i++) {
 		const struct nsx_sync *s = &h->syncs.p[i];
 		const struct nsx_key_call *k = &h->key_calls.p[s->key];
-		if (k->call.start <= k->call.end && k->name != NSX_NONE && t->call_names[k->name].wait)
+		if (k->call.start <= k->call.end && k->name != NSX_NONE && t->call_names[k->name].wait && !s->inferred)
 			waits[n++] = (struct nsx_sort_key){ { s->device, s->stream, k->call.start }, (uint32_t)i };
 	}
 	if (good && n) {
@@ -402,7 +451,7 @@ nsx_host_finish(struct nsx_loader *l)
 		return NSX_OK;
 	if (place_overheads(l) != NSX_OK || nsx_host_judge_unknown(l) != NSX_OK)
 		return NSX_ERR;
-	return nsx_host_calls_finish(l);
+	return nsx_host_calls_finish(l) == NSX_OK ? nsx_host_awaits(l) : NSX_ERR;
 }
 
 void
@@ -416,6 +465,7 @@ nsx_host_free(struct nsx_loader *l)
 	nsx_launches_free(&h->keys);
 	free(h->key_calls.p);
 	free(h->syncs.p);
+	free(h->events.p);
 	free(h->overheads.p);
 	nsx_ids_free(&h->names);
 	free(h->name_ids);

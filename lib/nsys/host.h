@@ -16,8 +16,11 @@
 /* The call of a key: the one that started first; if several did, the one of the lowest row. */
 struct nsx_key_call { struct nsx_issue call; uint32_t name; /* in names.list */ };
 
-/* A row of SYNCHRONIZATION. */
-struct nsx_sync { int64_t stream; uint32_t device, key; };
+/* A row of SYNCHRONIZATION. event: as CUDA numbers it; id: eventSyncId, -1: none. inferred: its device is not the one
+ * that the row names. */
+struct nsx_sync { int64_t stream, event, id; uint32_t device, key; bool inferred; };
+/* A row of CUDA_EVENT: an event was recorded in a stream. */
+struct nsx_event_row { int64_t stream, event, id; uint32_t key; };
 
 /* An overhead as read, its name by string id in loader.ids. */
 struct nsx_raw_overhead { struct nsx_overhead o; uint32_t key; };
@@ -48,6 +51,7 @@ struct nsx_host {
 	struct nsx_launches keys;
 	NSX_VEC(struct nsx_key_call) key_calls;
 	NSX_VEC(struct nsx_sync) syncs;
+	NSX_VEC(struct nsx_event_row) events;
 	NSX_VEC(struct nsx_raw_overhead) overheads;
 	struct nsx_ids      names;         /* string ids of calls' names */
 	uint32_t           *name_ids;      /* of those, the numbers in loader.ids */
@@ -98,5 +102,11 @@ void nsx_host_issued(struct nsx_loader *l, uint32_t launch, const struct nsx_gpu
 /* In around.c. Fill `range` of the n calls (sorted by start, longer first) with the innermost of the ranges of a
  * thread, which are r[first] up to first + nranges of all, sorted and with parents. False when out of memory. */
 bool nsx_around(struct nsx_range *r, uint32_t first, uint32_t nranges, struct nsx_host_call *calls, uint32_t n);
+
+/* The index of the call of that row; NSX_NONE if it was dropped. */
+uint32_t nsx_host_call_of(const struct nsx_trace *t, const struct nsx_issue *issue);
+
+/* In await.c: which operations each operation and call awaited. After calls and operations are finished. */
+int nsx_host_awaits(struct nsx_loader *l);
 
 #endif

@@ -245,9 +245,9 @@ loss_of(const struct piece *p, size_t n)
 	return loss;
 }
 
-/* The call of that row; NSX_NONE if it was dropped. Calls are sorted by thread and start. */
-static uint32_t
-call_of(const struct nsx_trace *t, const struct nsx_issue *issue)
+/* Calls are sorted by thread and start. */
+uint32_t
+nsx_host_call_of(const struct nsx_trace *t, const struct nsx_issue *issue)
 {
 	uint32_t thread = thread_at(t, issue->gtid);
 
@@ -284,7 +284,7 @@ count_losses(struct nsx_loader *l)
 		if (o->key == NSX_NONE || (o->o.class != NSX_OVERHEAD_QUEUE_FULL && o->o.class != NSX_OVERHEAD_LOADING))
 			continue;
 		const struct nsx_issue *issue = &h->key_calls.p[o->key].call;
-		uint32_t call = issue->start <= issue->end ? call_of(t, issue) : (uint32_t)NSX_NONE;
+		uint32_t call = issue->start <= issue->end ? nsx_host_call_of(t, issue) : (uint32_t)NSX_NONE;
 		if (call == NSX_NONE)
 			continue;
 		int64_t start = o->o.start > issue->start ? o->o.start : issue->start, end = o->o.end < issue->end

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/par.h"
+#include "nsys/cpu/reading.h"
 #include "nsys/cuda.h"
 #include "nsys/host.h"
 #include "nsys/payload.h"
@@ -227,7 +228,8 @@ static int
 join_processes(struct nsx_loader *l)
 {
 	struct nsx_trace *t = l->t;
-	size_t n = 0, all = (size_t)t->nthreads + l->gpids.n + t->nhost_threads + t->noverheads;
+	size_t n = 0, all = (size_t)t->nthreads + l->gpids.n + t->nhost_threads + t->noverheads +
+	    (l->cpu ? l->cpu->c->threads.n : 0);
 	uint64_t *gpids = malloc((all + 1) * sizeof *gpids);
 
 	t->processes = calloc(all + 1, sizeof *t->processes);
@@ -243,6 +245,8 @@ join_processes(struct nsx_loader *l)
 		gpids[n++] = t->host_threads[i].gtid & ~(uint64_t)0xFFFFFF;
 	for (uint32_t i = 0; i < t->noverheads; i++)
 		gpids[n++] = t->overheads[i].gtid & ~(uint64_t)0xFFFFFF;
+	for (size_t i = 0; l->cpu && i < l->cpu->c->threads.n; i++)
+		gpids[n++] = l->cpu->c->threads.p[i].gtid & ~(uint64_t)0xFFFFFF;
 	qsort(gpids, n, sizeof *gpids, by_value);
 	for (size_t i = 0; i < n; i++)
 		if (!i || gpids[i] != gpids[i - 1])
@@ -257,6 +261,8 @@ join_processes(struct nsx_loader *l)
 		t->host_threads[i].process = process_of(t, t->host_threads[i].gtid & ~(uint64_t)0xFFFFFF);
 	for (uint32_t i = 0; i < t->noverheads; i++)
 		t->overheads[i].process = process_of(t, t->overheads[i].gtid & ~(uint64_t)0xFFFFFF);
+	for (size_t i = 0; l->cpu && i < l->cpu->c->threads.n; i++)
+		l->cpu->c->threads.p[i].process = process_of(t, l->cpu->c->threads.p[i].gtid & ~(uint64_t)0xFFFFFF);
 	return NSX_OK;
 }
 
@@ -320,6 +326,10 @@ want_ops(struct nsx_loader *l, struct nsx_trace_opts *opts)
 static int
 load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 {
+	if (opts->cpu && (!(l->cpu = calloc(1, sizeof *l->cpu)) || !(l->cpu->c = calloc(1, sizeof *l->cpu->c))))
+		return nsx_load_nomem(l);
+	if (l->cpu)
+		l->cpu->l = l;
 	if (check_tables(l) != NSX_OK
 	    || want_ops(l, opts) != NSX_OK
 	    || read_ops_and_ranges(l) != NSX_OK
@@ -327,6 +337,7 @@ load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 	    || read_calls(l) != NSX_OK
 	    || nsx_nvtx_threads(l) != NSX_OK
 	    || nsx_runtime_join(l) != NSX_OK
+	    || nsx_cpu_read(l) != NSX_OK
 	    || nsx_nvtx_ids(l) != NSX_OK
 	    || nsx_names_read(l) != NSX_OK
 	    || nsx_nvtx_join(l) != NSX_OK
@@ -337,6 +348,7 @@ load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 	    || join_processes(l) != NSX_OK
 	    || nsx_info_read(l) != NSX_OK || nsx_warnings_read(l) != NSX_OK
 	    || nsx_host_functions_read(l) != NSX_OK
+	    || nsx_cpu_finish(l) != NSX_OK
 	    || nsx_captures_read(l) != NSX_OK
 	    || nsx_payload_keep(l) != NSX_OK)
 		return NSX_ERR;
@@ -350,6 +362,7 @@ loader_free(struct nsx_loader *l)
 	nsx_ops_free(l);
 	nsx_runtime_free(l);
 	nsx_host_free(l);
+	nsx_cpu_reading_free(l);
 	if (l->launches)
 		nsx_launches_free(l->launches);
 	free(l->launches);
@@ -441,11 +454,14 @@ nsx_trace_free(struct nsx_trace *t)
 	free(t->ops);
 	free(t->issues);
 	free(t->op_waits);
+	free(t->after.p);
+	free(t->waited.p);
 	free(t->host_threads);
 	free(t->calls);
 	free(t->call_names);
 	free(t->losses);
 	free(t->overheads);
+	nsx_cpu_free(t->cpu);
 	free(t->device_names);
 	free(t->thread_names);
 	free(t->captures);

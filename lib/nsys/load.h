@@ -35,7 +35,7 @@ struct nsx_track {
 	uint32_t n;         /* its rows in the part */
 	uint32_t thread;    /* meaning depends on the user */
 	uint16_t domain_no, flags;
-	bool     drop;
+	bool     drop, gil;   /* its ranges are not kept; they are of the GIL */
 };
 
 enum { NSX_TRACK_CACHE = 256 };
@@ -68,6 +68,7 @@ struct nsx_nvtx_part;
 struct nsx_op_part;
 struct nsx_call_part;
 struct nsx_host;
+struct nsx_cpu_reading;
 
 struct nsx_loader {
 	struct nsx_db                db;
@@ -91,6 +92,7 @@ struct nsx_loader {
 	uint64_t                    *call_first;    /* nthreads + 2 places in it */
 	struct nsx_last_call        *last_calls;    /* of each launch; only if operations are wanted */
 	struct nsx_host             *host;          /* the same */
+	struct nsx_cpu_reading      *cpu;           /* only if the host's threads are wanted (cpu/reading.h) */
 	pthread_mutex_t              last_lock;
 
 	struct nsx_ids               ids;           /* of strings that are used */

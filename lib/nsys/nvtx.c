@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/par.h"
+#include "nsys/cpu/reading.h"
 #include "nsys/load.h"
 #include "nsys/order.h"
 
 enum event_type {
 	PUSHPOP = 59, STARTEND = 60, NVTXT_PUSHPOP = 70, NVTXT_STARTEND = 71,   /* ranges; NVTXT is imported text */
-	DOMAIN_CREATE = 75
+	MARK = 34, DOMAIN_CREATE = 75
 };
 
 /* In a part the top bits of a name say what its number refers to. */
@@ -31,8 +32,10 @@ struct nsx_nvtx_part {
 	struct nsx_tracks  tracks;
 	struct nsx_intern  domain_names;
 	NSX_VEC(struct domain_row) domains;
+	NSX_VEC(struct nsx_mark_row) marks;          /* only if the host's threads are read */
+	NSX_VEC(struct nsx_gil_range) gil;
 	int64_t            latest;      /* of all starts and ends */
-	bool               any, any_end;
+	bool               any, any_end, out_of_memory;
 	uint64_t           bad, backward, elsewhere, unfinished;
 
 	struct nsx_loader *l;           /* for joining */
@@ -72,6 +75,20 @@ domain_row(struct nsx_nvtx_part *p, const struct nsx_db_cell *v)
 	d.pid = pid_bits((uint64_t)gtid);
 	d.name = nsx_intern(&p->domain_names, name);
 	return d.name != NSX_NONE && nsx_vec_push(&p->domains, d) ? NSX_OK : NSX_ERR;
+}
+
+/* A mark may be a Python sample. */
+static int
+mark_row(struct nsx_nvtx_part *p, const struct nsx_db_cell *v)
+{
+	struct nsx_mark_row m;
+	int64_t gtid;
+
+	if (!p->l->cpu || !nsx_cell_int(&v[DOMAIN_ID], &m.domain) || !nsx_cell_int(&v[ROWID], &m.id) ||
+	    !nsx_cell_int(&v[START], &m.start) || !nsx_cell_int(&v[GLOBAL_TID], &gtid))
+		return NSX_OK;
+	m.gtid = (uint64_t)gtid;
+	return nsx_vec_push(&p->marks, m) ? NSX_OK : NSX_ERR;
 }
 
 /* Both a string id and a text: the text is used if the id is not found. */
@@ -125,6 +142,8 @@ read_row(void *ctx, const struct nsx_db_cell *v)
 	}
 	if (type == DOMAIN_CREATE)
 		return domain_row(p, v);
+	if (type == MARK)
+		return mark_row(p, v);
 	if (type == PUSHPOP || type == NVTXT_PUSHPOP)
 		r.flags = NSX_RANGE_PUSHPOP;
 	else if (type != STARTEND && type != NVTXT_STARTEND)
@@ -212,6 +231,10 @@ collect_domains(struct nsx_loader *l, struct domains *d)
 		for (size_t k = 0; k < p->domains.n; k++) {
 			const struct domain_row *row = &p->domains.p[k];
 			struct nsx_str name = nsx_intern_str(&p->domain_names, row->name);
+
+			if (l->cpu && nsx_str_eq(name, NSX_STR(NSX_PYTHON_DOMAIN)) &&
+			    !nsx_cpu_python_domain(l->cpu, row->domain, row->pid))
+				return false;
 			uint32_t *at = nsx_map_at(&d->map, (struct nsx_key){ (uint64_t)row->domain, row->pid });
 
 			if (!at)
@@ -245,6 +268,12 @@ resolve_domain(struct nsx_loader *l, const struct domains *d, struct nsx_track *
 
 	if (at == NSX_NONE) {
 		tr->flags = tr->domain ? NSX_RANGE_NO_DOMAIN : 0;
+		return true;
+	}
+	/* What nsys writes about Python are no ranges of the program. */
+	tr->gil = nsx_str_eq(d->names.p[at], NSX_STR(NSX_GIL_DOMAIN));
+	if (tr->gil || nsx_str_eq(d->names.p[at], NSX_STR(NSX_PYTHON_DOMAIN))) {
+		tr->drop = true;
 		return true;
 	}
 	if (l->opts->domains && !is_among(d->names.p[at], l->opts->domains)) {
@@ -363,6 +392,9 @@ nsx_nvtx_threads(struct nsx_loader *l)
 	uint64_t bad = 0, backward = 0, elsewhere = 0, unfinished = 0, crowded = 0, nameless = 0;
 	bool any_end = false, good = nsx_intern(&l->t->domains, nsx_str_c("")) == 0 && collect_domains(l, &d);
 
+	for (int i = 0; i < l->nnvtx_parts && good && l->cpu; i++)
+		for (size_t k = 0; k < l->nvtx_parts[i].marks.n && good; k++)
+			good = nsx_vec_push(&l->cpu->rows, l->nvtx_parts[i].marks.p[k]);
 	for (int i = 0; i < l->nnvtx_parts; i++) {
 		const struct nsx_nvtx_part *p = &l->nvtx_parts[i];
 		bad += p->bad;
@@ -445,6 +477,29 @@ joined_name(const struct nsx_nvtx_part *p, uint32_t name)
 	}
 }
 
+/* Keep a range of the GIL. False when out of memory. */
+static bool
+keep_gil(struct nsx_nvtx_part *p, const struct nsx_range *r, uint64_t gtid, int64_t latest)
+{
+	struct nsx_gil_range g = { r->start, r->flags & NSX_RANGE_UNFINISHED ? latest : r->end, gtid, false };
+	struct nsx_str name = { NULL, 0 };
+	struct nsx_buf text = { 0 };
+
+	if (r->name != NSX_NONE && r->name >> NAME_BITS == NAME_TEXT) {
+		nsx_texts_get(p->texts, r->name & NAME_MAX, &text);
+		name = nsx_buf_view(&text);
+	} else if (r->name != NSX_NONE) {
+		uint32_t id = joined_name(p, r->name);
+
+		name = id == NSX_NONE || id & NSX_NAME_TEXT ? name : nsx_intern_str(&p->l->t->names, id);
+	}
+	g.holds = nsx_str_starts(name, "Holding");
+	bool good = !text.failed && (!(g.holds || nsx_str_starts(name, "Waiting")) || nsx_vec_push(&p->gil, g));
+
+	nsx_buf_free(&text);
+	return good;
+}
+
 struct joining { struct nsx_loader *l; int64_t latest; };
 
 static void
@@ -457,6 +512,8 @@ join_part(void *ctx, int i)
 		const struct nsx_range *r = (const void *)p->ranges.first->data, *end = r + p->ranges.first->n;
 		for (; r < end; r++) {
 			const struct nsx_track *tr = &p->tracks.list.p[r->parent];
+			if (tr->gil && j->l->cpu && !p->out_of_memory)
+				p->out_of_memory = !keep_gil(p, r, tr->gtid, j->latest);
 			if (tr->drop)
 				continue;
 			struct nsx_range *out = &j->l->t->ranges[p->threads.p[tr->thread].next++];
@@ -483,8 +540,18 @@ nsx_nvtx_join(struct nsx_loader *l)
 	if (!l->t->ranges)
 		return nsx_load_nomem(l);
 	nsx_par_run(l->nnvtx_parts, l->opts->jobs, join_part, &j);
+	bool good = true;
+	for (int i = 0; i < l->nnvtx_parts && l->cpu && good; i++) {
+		const struct nsx_nvtx_part *p = &l->nvtx_parts[i];
+
+		good = !p->out_of_memory;
+		for (size_t k = 0; k < p->gil.n && good; k++) {
+			nsx_cpu_thread_at(l->cpu, p->gil.p[k].gtid, &good);
+			good = good && nsx_vec_push(&l->cpu->gil, p->gil.p[k]);
+		}
+	}
 	nsx_nvtx_free(l);
-	return NSX_OK;
+	return good ? NSX_OK : nsx_load_nomem(l);
 }
 
 void
@@ -499,6 +566,8 @@ nsx_nvtx_free(struct nsx_loader *l)
 		nsx_tracks_free(&p->tracks);
 		nsx_intern_free(&p->domain_names);
 		free(p->domains.p);
+		free(p->marks.p);
+		free(p->gil.p);
 		free(p->threads.p);
 		free(p->ids_at);
 	}

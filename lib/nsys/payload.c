@@ -1,8 +1,5 @@
 /* payload.c -- payloads of NVTX ranges from NVTX_EVENTS.binaryData, by the schemas in NVTX_PAYLOAD_SCHEMAS and
- * NVTX_PAYLOAD_SCHEMA_ENTRIES. Every offset, size and id in them is checked before it is used.
- *
- *     0       4       8             16            24              32
- *     | domain|       | schema      | bytes       |               | payload ...      little-endian */
+ * NVTX_PAYLOAD_SCHEMA_ENTRIES; blob.h has the bytes. Every offset, size and id in them is checked before it is used. */
 #include "nsys/payload.h"
 
 #include <errno.h>
@@ -10,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nsys/blob.h"
 #include "nsys/load.h"
 #include "base/num.h"
 
-enum { HEADER = 32, AT_SCHEMA = 8, AT_SIZE = 16, ENTRIES_MAX = 256 };
+enum { ENTRIES_MAX = 256 };
 /* Types of entries as NVTX numbers them, where they are not plain numbers. */
 enum { TYPE_STRING_HANDLE = 80 };
 /* Flags of entries that are no plain value: pointers, offsets, arrays, deep copies. */
@@ -273,44 +271,16 @@ struct reading {
 	int64_t                       malformed, unknown, torn, unreadable, lost;
 };
 
-static uint64_t
-little(const unsigned char *p, int64_t n)
-{
-	uint64_t v = 0;
-
-	while (n-- > 0)
-		v = v << 8 | p[n];
-	return v;
-}
-
-/* s if it is not hexadecimal, else the decoded bytes, in buf. The header of a binary payload never consists of
- * hexadecimal digits only. */
-static struct nsx_str
-unhex(struct nsx_str s, struct nsx_buf *buf)
-{
-	size_t from = nsx_str_starts(s, "0x") || nsx_str_starts(s, "\\x") ? 2 : 0;
-
-	if ((s.len - from) % 2 || s.len - from < 2 * HEADER)
-		return s;
-	for (size_t i = from; i < s.len; i++)
-		if (nsx_hex(s.ptr[i]) < 0)
-			return s;
-	buf->len = 0;
-	for (size_t i = from; i < s.len; i += 2)
-		nsx_buf_char(buf, (char)(nsx_hex(s.ptr[i]) << 4 | nsx_hex(s.ptr[i + 1])));
-	return nsx_buf_view(buf);
-}
-
 /* The schema that a header refers to; NULL if there is none. Ids have 64 bits, of which a schema's row may have the
  * lower half only. */
 static const struct schema *
 schema_of(const struct nsx_payloads *p, const unsigned char *header)
 {
-	uint32_t domain = (uint32_t)little(header, 4);
-	uint32_t at = nsx_map_get(&p->schema_of, schema_key(little(header + AT_SCHEMA, 8), domain));
+	uint32_t domain = (uint32_t)nsx_blob_number(header, 4);
+	uint32_t at = nsx_map_get(&p->schema_of, schema_key(nsx_blob_number(header + NSX_BLOB_SCHEMA, 8), domain));
 
 	if (at == NSX_NONE)
-		at = nsx_map_get(&p->schema_of, schema_key(little(header + AT_SCHEMA, 4), domain));
+		at = nsx_map_get(&p->schema_of, schema_key(nsx_blob_number(header + NSX_BLOB_SCHEMA, 4), domain));
 	return at == NSX_NONE ? NULL : &p->schemas.p[at];
 }
 
@@ -347,7 +317,7 @@ read_value(struct reading *r, const struct entry *e, bool text, const unsigned c
 		r->unreadable++;
 		return true;
 	}
-	uint64_t bits = little(payload + e->offset, w);
+	uint64_t bits = nsx_blob_number(payload + e->offset, w);
 	bool is_signed = e->type == 1 || (e->type <= 17 && e->type % 2 == 1);
 	if (is_signed && w < 8 && bits >> (8 * w - 1))
 		bits |= UINT64_MAX << (8 * w);
@@ -367,25 +337,18 @@ static int
 blob_found(void *ctx, size_t i, sqlite3_value *v)
 {
 	struct reading *r = ctx;
-	int type = sqlite3_value_type(v);
+	struct nsx_blob b = nsx_blob_of(v, &r->bytes);
 
-	if (type == SQLITE_NULL)
+	if (sqlite3_value_type(v) == SQLITE_NULL)
 		return NSX_OK;
-	if (type != SQLITE_TEXT && type != SQLITE_BLOB) {
-		r->malformed++;
-		return NSX_OK;
-	}
-	const char *at = sqlite3_value_blob(v);
-	struct nsx_str s = unhex((struct nsx_str){ at, at ? (size_t)sqlite3_value_bytes(v) : 0 }, &r->bytes);
 	if (r->bytes.failed)
 		return NSX_ERR;
-	const unsigned char *blob = (const unsigned char *)s.ptr;
-	if (s.len < HEADER || little(blob + AT_SIZE, 8) > s.len - HEADER) {
+	if (!b.payload) {
 		r->malformed++;
 		return NSX_OK;
 	}
-	const struct schema *schema = schema_of(r->p, blob);
-	int64_t size = (int64_t)little(blob + AT_SIZE, 8);
+	const struct schema *schema = schema_of(r->p, b.header);
+	int64_t size = (int64_t)b.size;
 	if (!schema) {
 		r->unknown++;
 		return NSX_OK;
@@ -407,7 +370,7 @@ blob_found(void *ctx, size_t i, sqlite3_value *v)
 	for (int k = 0; k < r->ask->nentries; k++) {
 		size_t value = i * (size_t)r->ask->nentries + (size_t)k;
 		const struct entry *e = entry_of(r->p, schema, r->ask->entries[k].name);
-		if (e && !read_value(r, e, r->ask->entries[k].text, blob + HEADER, size, &r->values[value],
+		if (e && !read_value(r, e, r->ask->entries[k].text, b.payload, size, &r->values[value],
 		    &r->string_at[value]))
 			return NSX_ERR;
 	}
@@ -465,69 +428,17 @@ read_texts(struct reading *r, struct nsx_err *err)
 /* ---- all payloads */
 
 static int
-column_found(void *ctx, size_t i, sqlite3_value *v)
-{
-	(void)i;
-	*(bool *)ctx = sqlite3_value_type(v) != SQLITE_NULL;
-	return NSX_OK;
-}
-
-/* The requested rows, by rowid, and the read that requests them. */
-struct wanted { struct reading *r; struct nsx_map place; };
-
-static int
-blob_row(void *ctx, sqlite3_value **v)
-{
-	struct wanted *w = ctx;
-	uint32_t at = nsx_map_get(&w->place, (struct nsx_key){ (uint64_t)sqlite3_value_int64(v[0]), 0 });
-
-	return at == NSX_NONE ? NSX_OK : blob_found(w->r, at, v[1]);
-}
-
-/* For rows without a rowid: all of them are read. */
-static int
-find_blobs(struct reading *r, const int64_t *ids, size_t n, struct nsx_err *err)
-{
-	static const struct nsx_db_col columns[] = { { .name = "rowid" }, { .name = "binaryData" } };
-	struct wanted w = { .r = r };
-	struct nsx_db_scan all = { "NVTX_EVENTS", columns, 2, .row = blob_row, .ctx = &w };
-	int rc = NSX_OK;
-
-	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
-		uint32_t *at = nsx_map_at(&w.place, (struct nsx_key){ (uint64_t)ids[i], 0 });
-		if (at)
-			*at = (uint32_t)i;
-		else
-			rc = nsx_err_nomem(err, r->p->path);
-	}
-	if (rc == NSX_OK)
-		rc = nsx_db_run(&r->p->db, &all, err);
-	nsx_map_free(&w.place);
-	return rc;
-}
-
-static int
 read_all(struct reading *r, const int64_t *ids, size_t n, struct nsx_err *err)
 {
-	static const int64_t one = 1;
 	struct nsx_payloads *p = r->p;
 	size_t nvalues = n * (size_t)r->ask->nentries;
-	bool column = false, numbered;
 
-	if ((!p->db.tables.n && nsx_db_list(&p->db, err) != NSX_OK) ||
-	    nsx_db_lookup(&p->db,
-	                  "SELECT 1 FROM pragma_table_info('NVTX_EVENTS') WHERE name = 'binaryData' AND pk = 0 AND ?",
-	                  "NVTX_EVENTS", &one, 1, column_found, &column, err) != NSX_OK)
-		return NSX_ERR;
-	if (!column)
-		return NSX_OK;
 	r->string_at = malloc((nvalues + 1) * sizeof *r->string_at);
 	if (!r->string_at)
 		return nsx_err_nomem(err, p->path);
 	memset(r->string_at, 0xff, (nvalues + 1) * sizeof *r->string_at);
-	if (read_schemas(p, err) != NSX_OK || nsx_db_numbered(&p->db, "NVTX_EVENTS", &numbered, err) != NSX_OK ||
-	    (numbered ? nsx_db_lookup(&p->db, "SELECT binaryData FROM NVTX_EVENTS WHERE rowid = ?", "NVTX_EVENTS", ids,
-	                              n, blob_found, r, err) : find_blobs(r, ids, n, err)) != NSX_OK)
+	if ((!p->db.tables.n && nsx_db_list(&p->db, err) != NSX_OK) || read_schemas(p, err) != NSX_OK ||
+	    nsx_db_column(&p->db, "NVTX_EVENTS", "binaryData", ids, n, blob_found, r, err) != NSX_OK)
 		return NSX_ERR;
 	r->texts = malloc((r->strings.list.n + 1) * sizeof *r->texts);
 	if (!r->texts)

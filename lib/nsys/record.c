@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,17 @@ given(const struct nsx_record *r, const char *name, const char *letter)
 	return false;
 }
 
+/* What nsys is asked for unless the user asks for something else; NULL: nothing. A stack with every sample, since one
+ * without is an address. */
+static const struct { const char *option, *letter, *plain, *cpu; } defaults[] = {
+	{ "--trace", "-t", "--trace=cuda,nvtx", "--trace=cuda,nvtx,osrt,python-gil" },
+	{ "--sample", "-s", "--sample=none", "--sample=process-tree" },
+	{ "--cpuctxsw", NULL, "--cpuctxsw=none", "--cpuctxsw=process-tree" },
+	{ "--samples-per-backtrace", NULL, NULL, "--samples-per-backtrace=1" },
+	{ "--python-sampling", NULL, NULL, "--python-sampling=true" },
+	{ "--cuda-graph-trace", NULL, "--cuda-graph-trace=node", "--cuda-graph-trace=node" },
+};
+
 static int
 profile(struct nsx_record *r, struct nsx_err *err)
 {
@@ -250,10 +262,12 @@ profile(struct nsx_record *r, struct nsx_err *err)
 	    nsx_vec_push(&argv, output);
 
 	good = good && (!r->force || nsx_vec_push(&argv, "--force-overwrite=true"));
-	good = good && (given(r, "--trace", "-t") || nsx_vec_push(&argv, "--trace=cuda,nvtx"));
-	good = good && (given(r, "--sample", "-s") || nsx_vec_push(&argv, "--sample=none"));
-	good = good && (given(r, "--cpuctxsw", NULL) || nsx_vec_push(&argv, "--cpuctxsw=none"));
-	good = good && (given(r, "--cuda-graph-trace", NULL) || nsx_vec_push(&argv, "--cuda-graph-trace=node"));
+	for (size_t i = 0; i < sizeof defaults / sizeof *defaults && good; i++) {
+		const char *set = r->cpu ? defaults[i].cpu : defaults[i].plain;
+
+		good = !set || given(r, defaults[i].option, defaults[i].letter) ||
+		       nsx_vec_push(&argv, (char *)(uintptr_t)set);
+	}
 	for (int i = 0; i < r->nnsys; i++)
 		good = good && nsx_vec_push(&argv, r->nsys[i]);
 	for (char **p = r->program; *p; p++)

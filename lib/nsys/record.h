@@ -12,6 +12,7 @@ struct nsx_record {
 	                            * host name, %p by our process id */
 	const char *condition;     /* shell expression: if it is false the program runs without nsys; NULL: always
 	                            * profile */
+	bool cpu; /* also what host threads do: OS calls, scheduling, samples of Python and the CPU, GIL */
 	bool        force;         /* write into a folder that holds a report already */
 	char      **nsys;          /* further options of nsys profile */
 	int         nnsys;

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "nsys/cpu/cpu.h"
 
 enum nsx_op_type { NSX_OP_KERNEL, NSX_OP_MEMCPY, NSX_OP_MEMSET, NSX_OP_GRAPH, NSX_OP_TYPES };
 
@@ -71,10 +72,17 @@ enum nsx_call_class {
 	NSX_CALL_MODULE, NSX_CALL_CLASSES
 };
 
+/* What a call has to do with events and waiting. */
+enum nsx_call_role {
+	NSX_CALL_PLAIN, NSX_CALL_RECORDS, NSX_CALL_WAITS_EVENT, NSX_CALL_SYNCS_STREAM, NSX_CALL_SYNCS_EVENT,
+	NSX_CALL_SYNCS_DEVICE
+};
+
 /* Properties common to the CUDA calls of one name. */
 struct nsx_call_name {
 	uint32_t name;          /* in trace.names, without version; NSX_NONE: not recorded */
 	uint8_t  class;         /* enum nsx_call_class */
+	uint8_t  role;          /* enum nsx_call_role */
 	bool     async, wait;   /* it has "async" in its name; it makes a stream wait for an event */
 };
 
@@ -119,6 +127,10 @@ struct nsx_named   { uint64_t key; struct nsx_str name; };
 /* A node of a CUDA graph as it was made, at host time `start`; original: the node that it was cloned from, -1: none. */
 struct nsx_capture { uint64_t gtid; int64_t node, original, start; };
 
+/* Pairs by `of`, an operation or a call, then by what it awaited, an operation. */
+struct nsx_await { uint32_t of, op; };
+struct nsx_awaits { struct nsx_await *p; size_t n, cap; };
+
 /* Everything is owned by the trace. Ranges are grouped by thread (threads by gtid) and, in a thread, sorted by (start,
  * longer first, id): the ranges inside a range follow it. Ops are sorted by (start, end, table, id). Devices by
  * (process, cuda). Calls are grouped by thread (threads by gtid) and sorted like ranges; losses are by call, overheads
@@ -138,6 +150,8 @@ struct nsx_trace {
 	struct nsx_issue   *issues;                         /* of the operations' launches */
 	uint32_t           *op_waits;                       /* by operation: event waits issued to its stream since the
 	                                                     * previous operation; NULL: no waits */
+	struct nsx_awaits   after, waited;                  /* which operations each operation of another stream, and
+	                                                     * each call, awaited; only with opts.calls */
 	struct nsx_calling_thread *host_threads; uint32_t nhost_threads;   /* these and the following members: empty
 	                                                                    * unless opts.calls */
 	struct nsx_host_call   *calls;        uint32_t ncalls;
@@ -145,6 +159,7 @@ struct nsx_trace {
 	struct nsx_call_loss   *losses;       uint32_t nlosses;
 	bool                    losses_known;               /* the export records overheads, if there were any */
 	struct nsx_overhead    *overheads;    uint32_t noverheads;
+	struct nsx_cpu         *cpu;                        /* NULL: not requested */
 	struct nsx_named   *device_names; uint32_t ndevice_names;   /* NVTX names of CUDA devices; key: CUDA ordinal */
 	struct nsx_named   *thread_names; uint32_t nthread_names;   /* key: globalTid */
 	struct nsx_intern   names;        /* of ranges and operations */
@@ -165,7 +180,10 @@ struct nsx_trace_opts {
 	bool        ops;        /* keep GPU operations */
 	const char *ops_if;     /* keep them also if a string of the export begins with this; NULL: no */
 	bool        issues;     /* with ops: record which call issued each operation, and what it waits for */
-	bool        calls;      /* keep every CUDA call, and overheads; needs issues */
+	bool calls; /* keep every CUDA call, overheads, and what operations and calls awaited; needs issues */
+	bool        cpu;        /* keep what threads that make CUDA calls did besides; needs calls */
+	bool        cpu_all;    /* with cpu: every thread */
+	int64_t     os_min;     /* with cpu: ignore calls of the OS library that are shorter, ns */
 	bool        captures;   /* read where nodes of CUDA graphs were created */
 	bool        host;       /* read the host name */
 	int         jobs;       /* threads to use; 0: as many as there are processors */
@@ -180,6 +198,11 @@ struct nsx_trace_opts {
  * after nsx_trace_free. */
 int nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
                    struct nsx_diags *diags, struct nsx_err *err);
+
+/* Sort the pairs, without those that are there twice. */
+void nsx_awaits_sort(struct nsx_awaits *a);
+/* The first pair of it, and in *n their number. */
+const struct nsx_await *nsx_awaits_of(const struct nsx_awaits *a, uint32_t of, size_t *n);
 
 /* The process of a thread, in the form of nsx_process.gpid. */
 static inline uint64_t nsx_capture_process(uint64_t gtid) { return gtid & ~(uint64_t)0xFFFFFF; }

@@ -75,13 +75,15 @@ nsysx_idles := $(if $(nsysx_detail),$(call nsysx_table,idle gaps))
 nsysx_diagnosed := $(nsysx_out)/summary.md $(call nsysx_table,findings where step-each) $(nsysx_idles)
 nsysx_late := stragglers curve waits pairs
 nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,copies lanes)) $(call nsysx_table,roofline points)
-nsysx_tables := $(nsysx_diagnosed) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
+nsysx_host := $(if $(nsysx_detail),$(call nsysx_table,host))
+nsysx_tables := $(nsysx_diagnosed) $(nsysx_host) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
 	$(call nsysx_table,variable bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
 nsysx_traces := $(if $(filter yes,$(TRACE)),$(nsysx_out)/job.pftrace)
 nsysx_program_folds := source op-name module
 nsysx_range_folds := $(if $(nsysx_detail),nvtx kernel)
 nsysx_folded := $(patsubst %,$(nsysx_out)/flame/%.folded,$(nsysx_program_folds) $(nsysx_range_folds))
-nsysx_flames := $(nsysx_folded:.folded=.svg)
+nsysx_host_fold := $(if $(nsysx_detail),$(nsysx_out)/flame/host.folded)
+nsysx_flames := $(nsysx_folded:.folded=.svg) $(nsysx_host_fold:.folded=.svg)
 nsysx_drawn := bandwidth waits skew variability lockstep heap steps percentiles roofline
 nsysx_plots := $(nsysx_out)/.state/drawn
 nsysx_folders := $(patsubst %,$(nsysx_out)/%,.state streams tables flame plots logs/streams logs/tables logs/flame)
@@ -122,7 +124,7 @@ nsysx-force:
 $(nsysx_folders):
 	@mkdir -p $@
 $(nsysx_profiles:%=$(nsysx_out)/.state/profile-%) $(patsubst %,$(nsysx_out)/.state/%,flags page gnuplot dump): | $(nsysx_out)/.state
-$(nsysx_streams) $(nsysx_out)/streams/extracted.nsysx $(nsysx_last) $(nsysx_tables) $(nsysx_traces) $(nsysx_folded) $(nsysx_flames): | $(nsysx_folders)
+$(nsysx_streams) $(nsysx_out)/streams/extracted.nsysx $(nsysx_last) $(nsysx_tables) $(nsysx_traces) $(nsysx_folded) $(nsysx_host_fold) $(nsysx_flames): | $(nsysx_folders)
 $(nsysx_out)/plots/marks.tsv $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_plots) $(nsysx_out)/index.html: | $(nsysx_folders)
 .PHONY: nsysx-report nsysx-report-clean nsysx-force
 
@@ -252,12 +254,18 @@ $(nsysx_out)/tables/heap-peak.tsv:
 $(nsysx_out)/tables/heap-at-peak.tsv:
 	$(call nsysx_heap,--at-peak)
 
+# What the host did while devices were idle, where it was recorded.
+$(nsysx_out)/tables/host.tsv: $(nsysx_last)
+	$(call nsysx_ask,host)idle --tsv --by host --lines -o $@ $< $(nsysx_said)
+$(nsysx_out)/flame/host.folded: $(nsysx_last)
+	$(call nsysx_ask,host)fold --by host --while idle -o $@ $< $(nsysx_said)
 # Flame graphs.
 nsysx_name_source := GPU time by source line
 nsysx_name_op-name := GPU time by operation
 nsysx_name_module := GPU time by program and instruction
 nsysx_name_nvtx := GPU operations by NVTX range
 nsysx_name_kernel := GPU operations by NVTX range and kernel
+nsysx_name_host := What the host did while the GPU had nothing to do
 $(nsysx_folded): private nsysx_as := flame/folded
 $(nsysx_folded:.folded=%folded): $(nsysx_last)
 	$(call nsysx_tell,drawing)
@@ -277,9 +285,9 @@ $(nsysx_out)/plots/skew.dat: $(nsysx_out)/tables/residual.tsv
 $(nsysx_out)/plots/variability.dat: $(nsysx_out)/tables/variable.tsv $(nsysx_out)/tables/thunk.tsv
 $(nsysx_out)/plots/lockstep.dat: $(nsysx_out)/tables/module.tsv $(nsysx_out)/tables/curve.tsv $(nsysx_out)/plots/marks.tsv
 $(nsysx_out)/plots/heap.dat: $(nsysx_out)/tables/heap-peak.tsv $(nsysx_out)/tables/heap.tsv
-$(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(nsysx_plot)/marks.awk
-	$(nsysx_at)if ! $(call nsysx_can,xla); then printf 'program\tname\ttime\n' >$@; exit; fi; unset NSYSX_FORMAT; \
-	LC_ALL=C $(nsysx_bin)nsysx-view -q --text -k program,module,collective -o $@.text $< && LC_ALL=C awk -f $(nsysx_plot)/marks.awk $@.text >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.text; exit $$s
+$(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(call nsysx_table,record-program record-collective) $(nsysx_plot)/marks.awk
+	$(nsysx_at)if ! $(call nsysx_can,xla); then printf 'program\tname\ttime\n' >$@; exit; fi; unset NSYSX_FORMAT; LC_ALL=C; export LC_ALL; \
+	$(nsysx_bin)nsysx-view -q -t module -o $@.modules $< && awk -v modules=$@.modules -f $(nsysx_plot)/marks.awk $(call nsysx_table,record-program record-collective) >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.modules; exit $$s
 $(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk $(nsysx_here)/root.awk
 	$(nsysx_at)if ! [ -s $(firstword $(filter $(nsysx_out)/%,$^)) ]; then : >$@; exit; fi; LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $(nsysx_here)/root.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
 # Draw the plots whose data are new; all of them if the scripts that draw them are new.
@@ -289,8 +297,8 @@ $(nsysx_plots): $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_drawn:%=$(nsys
 
 # Files that a call with other options makes, and this one does not, are removed with their messages before the page lists the files.
 # Nothing else is removed: other files in these folders belong to the user.
-nsysx_optional := $(call nsysx_table,range kernel idle gaps copies lanes) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg)
-nsysx_gone := $(filter-out $(nsysx_tables) $(nsysx_flames) $(nsysx_folded),$(nsysx_optional))
+nsysx_optional := $(call nsysx_table,range kernel idle gaps copies lanes host) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg host.folded host.svg)
+nsysx_gone := $(filter-out $(nsysx_tables) $(nsysx_flames) $(nsysx_folded) $(nsysx_host_fold),$(nsysx_optional))
 nsysx_gone += $(if $(nsysx_traces),,$(nsysx_out)/job.pftrace) $(if $(filter yes,$(SINGLE)),,$(nsysx_out)/single.html)
 nsysx_gone += $(patsubst $(nsysx_out)/%,$(nsysx_out)/logs/%.log,$(basename $(nsysx_gone)))
 $(nsysx_out)/job.pftrace: $(nsysx_last)

@@ -28,6 +28,7 @@ struct kind {
 	struct way { const uint64_t *from; uint8_t slot, col; bool dense; } way[NSX_MAX_COLS];
 	uint64_t           has;       /* their slots */
 	bool               straight;  /* column i goes to slot i */
+	int                start, dur;   /* nsx_reader_times, of a kind that was met */
 	/* Records up to `ready` are assembled in v, `wide` apart, with their presence bits in is. */
 	size_t             ready, wide;
 	union nsx_val     *v;
@@ -44,6 +45,7 @@ struct binary {
 	size_t           taken;       /* bytes of the block in the window, consumed when all its records have been
 	                               * returned */
 	struct nsx_unread bytes;      /* the contents of the block */
+	size_t           met;         /* kinds that were declared before it */
 	int64_t          first;       /* records before it */
 	int64_t          blocks;
 	bool             all;         /* all columns of all kinds are needed */
@@ -201,7 +203,7 @@ begin_records(struct binary *b)
 {
 	b->run = b->left = 0;
 	b->now = NULL;
-	for (size_t i = 0; i < b->kinds.n; i++) {
+	for (size_t i = 0; i < b->cur->kinds.n; i++) {
 		struct kind *k = &b->kinds.p[i];
 
 		k->in = &b->cur->kinds.p[i];
@@ -237,6 +239,7 @@ read_block(struct nsx_reader *r, struct nsx_unread block, bool looked)
 		if (f.field == BLOCK_KIND && add_kind(r, f.bytes) != NSX_OK)
 			return NSX_ERR;
 	}
+	b->met = met;
 	looked = looked && met == b->kinds.n;
 	for (size_t i = 0; i < met && looked; i++)
 		b->declared.p[i].look = looked_at(r, b->kinds.p[i].met);
@@ -257,6 +260,8 @@ meet(struct nsx_reader *r, struct kind *k)
 	if (!nsx_block_read_kind(k->message, &name, cols, &n))
 		return damaged(r, "a kind");
 	k->met = nsx_reader_declare(r, name, cols, n);
+	if (k->met)
+		nsx_reader_times(k->met->kind, &k->start, &k->dur);
 	if (k->met && k->met->kind->id == NSX_END && k->in->n)
 		return damaged(r, "an end record among the others");
 	return k->met ? NSX_OK : NSX_ERR;
@@ -484,7 +489,9 @@ nsx_binary_block(const struct nsx_reader *r)
 
 	return (struct nsx_block){
 		.looked = b->cur->looked, .done = !b->left && b->run == b->cur->order_kinds.n, .rows = b->cur->rows,
-		.first = b->first, .message = { r->in.buf + r->in.pos, b->taken }, .nruns = b->cur->order_kinds.n,
+		.first = b->first, .message = { r->in.buf + r->in.pos, b->taken },
+		.contents = { (const char *)b->bytes.p, (size_t)(b->bytes.end - b->bytes.p) },
+		.met = b->met, .declared = b->kinds.n, .nruns = b->cur->order_kinds.n,
 		.kinds = b->cur->order_kinds.p, .counts = b->cur->order_counts.p
 	};
 }
@@ -495,6 +502,16 @@ nsx_binary_again(struct nsx_reader *r)
 	struct binary *b = r->state;
 
 	return read_block(r, b->bytes, false);
+}
+
+int
+nsx_binary_replay(struct nsx_reader *r, struct nsx_str contents, size_t met, size_t declared)
+{
+	struct binary *b = r->state;
+	const unsigned char *p = (const unsigned char *)contents.ptr;
+	struct nsx_unread s = { p, p + contents.len };
+
+	return decoded(r, nsx_block_decode(b->cur, s, b->declared.p, declared, met, false, b->all));
 }
 
 /* The number of needed records among the next n of a kind; the others are counted as read and lacking. */
@@ -515,6 +532,23 @@ needed(struct nsx_reader *r, struct kind *k, size_t n)
 	return n - lacking;
 }
 
+/* The next of the block's runs, whose records are of kind k: those that are not needed are passed over. */
+static void
+begin_run(struct nsx_reader *r, struct kind *k)
+{
+	struct binary *b = r->state;
+	size_t n = (size_t)b->cur->order_counts.p[b->run++];
+
+	if (k->skip) {
+		r->records += (int64_t)n;
+		return;
+	}
+	if (!k->filled)
+		fill(k);
+	b->now = k;
+	b->left = needed(r, k, n);
+}
+
 static int
 binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 {
@@ -526,15 +560,7 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 
 			if (!k->met && meet(r, k) != NSX_OK)
 				return NSX_ERR;
-			size_t n = (size_t)b->cur->order_counts.p[b->run++];
-			if (k->skip) {
-				r->records += (int64_t)n;
-				continue;
-			}
-			if (!k->filled)
-				fill(k);
-			b->now = k;
-			b->left = needed(r, k, n);
+			begin_run(r, k);
 			continue;
 		}
 		int rc = next_block(r);
@@ -552,20 +578,56 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-size_t
-nsx_binary_take(struct nsx_reader *r, union nsx_val **v, size_t *wide, const uint64_t **has)
+/* Pass on the next n records, which are of kind k and assembled. */
+static int
+take_assembled(struct nsx_reader *r, struct kind *k, size_t n, struct nsx_rec *rec, nsx_take_fn *take, void *state)
+{
+	size_t i = n ? k->at - (k->ready - 1) / BATCH * BATCH : 0, wide = k->wide;
+	const uint64_t *has = k->is + i;
+	int start = k->start, dur = k->dur;
+	bool ordered = r->flags & NSX_READ_ORDERED;
+	uint64_t timed = start >= 0 ? 1ULL << start | 1ULL << dur : 0;
+	int64_t end;
+
+	k->at += n;
+	rec->kind = k->met->kind;
+	rec->v = k->v + i * wide;
+	for (; n > 0; n--, rec->v += wide) {
+		rec->has = *has++;
+		r->records++;
+		if (timed && (rec->has & timed) == timed)
+			r->beyond += __builtin_add_overflow(rec->v[start].i, rec->v[dur].i, &end);
+		if (ordered && nsx_reader_check_order(r, rec) != NSX_OK)
+			return NSX_ERR;
+		if (take(state, rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+int
+nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *state)
 {
 	struct binary *b = r->state;
-	struct kind *k = b->now;
-	size_t n = k->ready - k->at < b->left ? k->ready - k->at : b->left;
-	size_t i = n ? k->at - (k->ready - 1) / BATCH * BATCH : 0;
 
-	*wide = k->wide;
-	*v = k->v + i * k->wide;
-	*has = k->is + i;
-	k->at += n;
-	b->left -= n;
-	return n;
+	for (;;) {
+		struct kind *k = b->now;
+
+		while (b->left) {
+			if (k->at == k->ready && !assemble(b, k))
+				return nsx_err_nomem(r->err, r->name);
+			size_t n = k->ready - k->at < b->left ? k->ready - k->at : b->left;
+			b->left -= n;
+			if (take_assembled(r, k, n, rec, take, state) != NSX_OK)
+				return NSX_ERR;
+		}
+		if (b->run == b->cur->order_kinds.n)
+			return NSX_OK;
+		k = &b->kinds.p[b->cur->order_kinds.p[b->run]];
+		if (!k->met || k->met->kind->id == NSX_DIAG)
+			return NSX_OK;
+		begin_run(r, k);
+	}
 }
 
 const struct nsx_decoder nsx_binary_decoder = { binary_begin, binary_next, binary_where, binary_close };

@@ -55,25 +55,29 @@ struct nsx_decoder {
 };
 extern const struct nsx_decoder nsx_text_decoder, nsx_binary_decoder;
 
-/* The block that a binary stream is being read from. message: its bytes in the stream, with tag and length; valid in
- * the window until the next block is read. */
+/* The block that a binary stream is being read from. message: its bytes in the stream, with tag and length, contents:
+ * without these; valid in the window until the next block is read. */
 struct nsx_block {
 	bool    looked;       /* decoded only as far as r->look requires */
 	bool    done;         /* all of its records were returned */
 	size_t  rows;
 	int64_t first;        /* records of the stream before it */
-	struct nsx_str message;
+	struct nsx_str message, contents;
+	size_t  met, declared;   /* kinds before it, and with those that it declares */
 	size_t  nruns;        /* of its order: */
 	const uint64_t *kinds, *counts;
 };
 struct nsx_block nsx_binary_block(const struct nsx_reader *r);
 
-/* Read the records that follow the last one, are of its kind and are assembled: returns how many. The values of the
- * first are at *v, those of the next `wide` further on; (*has)[i] are the slots of record i. */
-size_t nsx_binary_take(struct nsx_reader *r, union nsx_val **v, size_t *wide, const uint64_t **has);
+/* Pass the records of the block that follow the last one, which is in rec, to take, up to those of a kind that was not
+ * declared before, or to diags. NSX_OK or NSX_ERR. */
+int nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *state);
 
 /* Decode that block whole, whatever columns were decoded before: the decoder's next returns its records again. */
 int nsx_binary_again(struct nsx_reader *r);
+
+/* After the end: the decoder's next returns the records of a block again, whose contents were kept. */
+int nsx_binary_replay(struct nsx_reader *r, struct nsx_str contents, size_t met, size_t declared);
 
 struct nsx_added { enum nsx_kind_id kind; const char *name; char type; };
 
@@ -105,9 +109,8 @@ struct nsx_reader {
 	uint64_t          look[NSX_NKINDS + 1];   /* slots, for blocks to come */
 	union nsx_val     v[NSX_MAX_COLS];
 
-	/* The slots of time and duration in records of the kind read last; -1: it has none, or they are not needed. */
-	const struct nsx_kind *timed;
-	int               start, dur;
+	/* nsx_reader_times of the kinds read last, by id. */
+	struct nsx_kind_times { const struct nsx_kind *of; int start, dur; } times[NSX_NKINDS + 1];
 
 	/* NSX_READ_ORDERED: the last record that has a position in the order. */
 	const struct nsx_kind *last_kind;
@@ -128,6 +131,11 @@ uint64_t nsx_reader_wanted(const struct nsx_reader *r, struct nsx_str name, cons
 int nsx_reader_value(const struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols, size_t ncols);
 /* The kind of that name, NULL if its header has not been read. */
 struct nsx_met *nsx_reader_met(struct nsx_reader *r, struct nsx_str name);
+/* The slots of start and duration that determine the ends of records of kind k; -1: it has none, or they are not
+ * needed. */
+void nsx_reader_times(const struct nsx_kind *k, int *start, int *dur);
+/* With NSX_READ_ORDERED, for each record: NSX_OK, or NSX_ERR if it does not come after the one before. */
+int nsx_reader_check_order(struct nsx_reader *r, const struct nsx_rec *rec);
 /* Fails with "PLACE: ...". */
 int nsx_reader_fail(struct nsx_reader *r, const char *fmt, ...) NSX_PRINTF(2, 3);
 /* Fails with the message that FILE is truncated after N records. */
@@ -151,7 +159,7 @@ struct nsx_put {
 	uint64_t      mask;         /* slots that have a column */
 	unsigned      matches;      /* incremented when `from` changes */
 	uint8_t       from[NSX_MAX_COLS];
-	void         *state;        /* owned and freed by the encoder */
+	void         *state;        /* the encoder's, which frees it unless the arena has it */
 };
 
 struct nsx_encoder {
@@ -171,6 +179,7 @@ struct nsx_writer {
 	struct nsx_buf     buf;          /* bytes not yet written to out */
 	const struct nsx_encoder *enc;
 	void              *state;        /* owned by the encoder */
+	const struct nsx_row_form *form; /* of a table */
 	int64_t            records;
 	bool               failed;         /* or finished */
 	const struct nsx_reader *follow;
@@ -183,7 +192,7 @@ struct nsx_writer {
 	struct nsx_put    *last;
 };
 
-/* Where `in` and `out` are binary: decode the columns of nsx_pass_look only, in blocks to come. */
+/* Where `in` and `out` (NULL: any) are binary: decode the columns of nsx_pass_look only, in blocks to come. */
 void nsx_look(struct nsx_reader *in, const struct nsx_writer *out, const uint64_t columns[NSX_NKINDS + 1]);
 
 /* Copy a block of a binary stream, whose kinds have the same numbers and columns here, to the output. The caller counts

@@ -19,6 +19,7 @@ enum nsx_role {
 	NSX_ROLE_DUR,          /* ns, its duration */
 	NSX_ROLE_HOST_START,   /* ns, when the host began, by the clock of its process */
 	NSX_ROLE_HOST_DUR,     /* ns, its duration */
+	NSX_ROLE_HOST_AT,      /* ns, a moment by the same clock */
 	NSX_ROLE_HIDDEN,       /* ns, part of DUR in which the device computed */
 	NSX_ROLE_PID,
 	NSX_ROLE_TID,

@@ -58,7 +58,7 @@ nsx_look(struct nsx_reader *in, const struct nsx_writer *out, const uint64_t col
 {
 	static const enum nsx_role times[] = { NSX_ROLE_START, NSX_ROLE_DUR, NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR };
 
-	if (in->dec != &nsx_binary_decoder || out->enc != &nsx_binary_encoder)
+	if (in->dec != &nsx_binary_decoder || (out && out->enc != &nsx_binary_encoder))
 		return;
 	for (enum nsx_kind_id k = 0; k <= NSX_NKINDS; k++) {
 		in->look[k] = columns[k];

@@ -163,21 +163,17 @@ nsx_reader_beyond(const struct nsx_reader *r)
 	return r->beyond;
 }
 
-/* The slots of time and duration in records of kind k. */
-static void
-find_times(struct nsx_reader *r, const struct nsx_kind *k)
+void
+nsx_reader_times(const struct nsx_kind *k, int *start, int *dur)
 {
-	enum nsx_role start = NSX_ROLE_START, dur = NSX_ROLE_DUR;
-
 	/* A kind without GPU times uses those of the host. */
-	if (nsx_field(k->id, start) < 0)
-		start = NSX_ROLE_HOST_START, dur = NSX_ROLE_HOST_DUR;
-	r->timed = k;
-	r->start = nsx_field(k->id, start);
-	r->dur = nsx_field(k->id, dur);
+	bool host = nsx_field(k->id, NSX_ROLE_START) < 0;
+
+	*start = nsx_field(k->id, host ? NSX_ROLE_HOST_START : NSX_ROLE_START);
+	*dur = nsx_field(k->id, host ? NSX_ROLE_HOST_DUR : NSX_ROLE_DUR);
 	/* Columns that are not needed do not matter. */
-	if (r->start < 0 || r->dur < 0 || (k->unasked >> r->start | k->unasked >> r->dur) & 1)
-		r->start = r->dur = -1;
+	if (*start < 0 || *dur < 0 || (k->unasked >> *start | k->unasked >> *dur) & 1)
+		*start = *dur = -1;
 }
 
 /* Whether the end of rec does not fit a time. */
@@ -186,32 +182,11 @@ ends_beyond(struct nsx_reader *r, const struct nsx_rec *rec)
 {
 	int64_t end;
 
-	if (rec->kind != r->timed)
-		find_times(r, rec->kind);
-	return r->start >= 0 && rec->has >> r->start & rec->has >> r->dur & 1
-	       && __builtin_add_overflow(rec->v[r->start].i, rec->v[r->dur].i, &end);
-}
-
-/* Pass on the records that follow rec, are of its kind and are assembled. */
-static int
-take_batch(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *state)
-{
-	const uint64_t *has;
-	size_t wide, n = nsx_binary_take(r, &rec->v, &wide, &has);
-	/* All records are of rec's kind, whose columns of times were found when rec's end was examined. */
-	int start = r->start, dur = r->dur;
-	uint64_t timed = start >= 0 ? 1ULL << start | 1ULL << dur : 0;
-	int64_t end;
-
-	for (; n > 0; n--, rec->v += wide) {
-		rec->has = *has++;
-		r->records++;
-		if (timed && (rec->has & timed) == timed)
-			r->beyond += __builtin_add_overflow(rec->v[start].i, rec->v[dur].i, &end);
-		if (take(state, rec) != NSX_OK)
-			return NSX_ERR;
-	}
-	return NSX_OK;
+	struct nsx_kind_times *t = &r->times[rec->kind->id];
+	if (rec->kind != t->of)
+		nsx_reader_times(t->of = rec->kind, &t->start, &t->dur);
+	return t->start >= 0 && rec->has >> t->start & rec->has >> t->dur & 1
+	       && __builtin_add_overflow(rec->v[t->start].i, rec->v[t->dur].i, &end);
 }
 
 int
@@ -230,9 +205,7 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 			require = NULL;
 		if (take(state, &rec) != NSX_OK)
 			return NSX_ERR;
-		/* Order is checked for each record. */
-		if (r->dec == &nsx_binary_decoder && !(r->flags & NSX_READ_ORDERED)
-		    && take_batch(r, &rec, take, state) != NSX_OK)
+		if (r->dec == &nsx_binary_decoder && nsx_binary_rest(r, &rec, take, state) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (rc == NSX_EOF && require && !r->lacking[nsx_kind_find(nsx_str_c(require))])
@@ -553,8 +526,8 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order
 }
 
 /* docs/format.md, "Order", except for ties: no program depends on those. */
-static int
-check_order(struct nsx_reader *r, const struct nsx_rec *rec)
+int
+nsx_reader_check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 {
 	struct nsx_order_key key;
 
@@ -598,7 +571,7 @@ nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
 		if (rec->kind->id == NSX_DIAG)
 			r->unsteady |= nsx_says_unsteady(rec);
 		if (r->flags & NSX_READ_ORDERED)
-			rc = check_order(r, rec);
+			rc = nsx_reader_check_order(r, rec);
 		if (!lacks(r, rec))
 			break;
 		r->lacking[rec->kind->id]++;

@@ -18,6 +18,7 @@ struct nsx_spool {
 	int                fd;   /* -1 once a reader has it */
 	struct nsx_writer *out;  /* NULL: fd is the stream itself, or its bytes */
 	char              *name;
+	unsigned           flags;     /* of the reader, that of a file read again has too */
 	int64_t            records;
 };
 
@@ -42,6 +43,16 @@ open_again(const char *name, int fd)
 	return again;
 }
 
+bool
+nsx_spool_again(const struct nsx_reader *in)
+{
+	int fd = open_again(in->name, in->in.fd);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 struct nsx_spool *
 nsx_spool_open_all(const struct nsx_reader *in, struct nsx_err *err)
 {
@@ -61,6 +72,7 @@ nsx_spool_open_all(const struct nsx_reader *in, struct nsx_err *err)
 	}
 	s->err = err;
 	s->fd = fd;
+	s->flags = in->flags & NSX_READ_PARTIAL;
 	return s;
 }
 
@@ -123,6 +135,12 @@ nsx_spool_follow(struct nsx_spool *s, const struct nsx_reader *in)
 		nsx_writer_follow(s->out, in);
 }
 
+struct nsx_writer *
+nsx_spool_writer(struct nsx_spool *s)
+{
+	return s->out;
+}
+
 int
 nsx_spool_write(struct nsx_spool *s, const struct nsx_rec *rec)
 {
@@ -154,7 +172,7 @@ nsx_spool_reader_of(struct nsx_spool *s, unsigned flags)
 		return NULL;
 	}
 	s->fd = -1;
-	return nsx_reader_fd(fd, s->out ? spool_name : s->name, flags, s->err);
+	return nsx_reader_fd(fd, s->out ? spool_name : s->name, flags | s->flags, s->err);
 }
 
 void

@@ -18,6 +18,8 @@ struct nsx_spool *nsx_spool_open(struct nsx_err *err);
  * above. */
 struct nsx_spool *nsx_spool_open_all(const struct nsx_reader *in, struct nsx_err *err);
 
+/* Whether `in` is a file that can be read again, so that nsx_spool_open_all stores nothing. */
+bool nsx_spool_again(const struct nsx_reader *in);
 /* A spool for all of `in`, from which nothing has been read, that stores the bytes of the input as they are read: the
  * caller writes no records to it, and the second pass can use records and columns that the first one does not request.
  * NSX_OK with the spool in *s, or with NULL in *s if the input is not an uncompressed binary stream: then its records
@@ -30,6 +32,9 @@ bool nsx_spool_keeps(const struct nsx_spool *s);
 /* Keep the headers of in at the same positions among the records, as nsx_writer_follow does. in must outlive
  * nsx_spool_reader. */
 void nsx_spool_follow(struct nsx_spool *s, const struct nsx_reader *in);
+/* What stores its records, for code that writes streams; NULL if nothing is stored. The spool finishes and closes it.
+ */
+struct nsx_writer *nsx_spool_writer(struct nsx_spool *s);
 int nsx_spool_write(struct nsx_spool *s, const struct nsx_rec *rec);
 int64_t nsx_spool_records(const struct nsx_spool *s);
 

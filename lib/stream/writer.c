@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/outfile.h"
+#include "base/table_row.h"
 #include "stream/codec.h"
 
 static struct nsx_writer *
@@ -57,9 +58,13 @@ nsx_writer_open(const struct nsx_out *out, struct nsx_err *err)
 }
 
 struct nsx_writer *
-nsx_writer_open_table(const struct nsx_out *out, struct nsx_err *err)
+nsx_writer_open_table(const struct nsx_out *out, enum nsx_table_form form, struct nsx_err *err)
 {
-	return open_file(out, &nsx_table_encoder, err);
+	struct nsx_writer *w = open_file(out, &nsx_table_encoder, err);
+
+	if (w)
+		w->form = nsx_row_form(form);
+	return w;
 }
 
 struct nsx_writer *

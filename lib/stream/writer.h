@@ -3,6 +3,7 @@
 #define NSX_STREAM_WRITER_H
 
 #include "base/err.h"
+#include "base/table.h"
 #include "stream/kinds.h"
 #include "stream/reader.h"
 
@@ -23,9 +24,9 @@ struct nsx_writer *nsx_writer_open(const struct nsx_out *out, struct nsx_err *er
 /* The same to an open file descriptor, which the caller closes; name is for messages. */
 struct nsx_writer *nsx_writer_fd(int fd, const char *name, bool binary, int zlevel, struct nsx_err *err);
 
-/* Open out for a plain table instead: one row of column names, then the records of one kind, values as in text, without
- * kinds and `end`; the columns are those of nsx_writer_declare or the first record. out->binary is ignored. */
-struct nsx_writer *nsx_writer_open_table(const struct nsx_out *out, struct nsx_err *err);
+/* Open out for a table instead, in TSV, JSON or CSV: the records of one kind, a row each, without kinds and `end`; the
+ * columns are those of nsx_writer_declare or the first record. out->binary is ignored. */
+struct nsx_writer *nsx_writer_open_table(const struct nsx_out *out, enum nsx_table_form form, struct nsx_err *err);
 
 /* Write the headers of in at the same positions among the records as in `in`: every header that in has read is written
  * before the record that follows it. Call after both are open; in must outlive nsx_writer_finish. NULL: follow none. */

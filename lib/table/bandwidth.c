@@ -1,85 +1,263 @@
-/* bandwidth.c -- a table of the bandwidth of collectives and of the time that devices waited in them. */
+/* bandwidth.c -- the durations and bandwidths of collectives of each kind, message size and group size, and the time
+ * that devices waited in them.
+ *
+ * Of each instance (job/comm/reading.h) only its shortest duration is kept. These are sorted before doubles are
+ * added: the sums do not depend on the order of instances. */
 #include "table/bandwidth.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 
+#include "base/num.h"
+#include "base/sort.h"
 #include "job/clock_error.h"
+#include "job/diags_of.h"
 #include "table/bandwidth_rows.h"
 
-enum { COLLECTIVE, BYTES, GROUP, INSTANCES, BUSBW_MEAN, BUSBW_STDERR, ALGBW_MEAN, WAIT_MEAN, WAIT_MAX, HIDDEN_SHARE,
-       TOTAL, WAIT, NCOLS };
+#define AT(member) offsetof(struct nsx_bandwidth_row, member), 0, NULL
+#define BY_WAITS(member) offsetof(struct nsx_bandwidth_row, member), offsetof(struct nsx_bandwidth_row, waits), NULL
 
-static const struct nsx_table_col cols[NCOLS] = {
-	[COLLECTIVE]   = { "collective", NSX_CELL_STRING },
-	[BYTES]        = { "bytes", NSX_CELL_BYTES },
-	[GROUP]        = { "group", NSX_CELL_INT },
-	[INSTANCES]    = { "instances", NSX_CELL_INT },
-	[BUSBW_MEAN]   = { "busbw_mean", NSX_CELL_GBPS },
-	[BUSBW_STDERR] = { "busbw_stderr", NSX_CELL_GBPS },
-	[ALGBW_MEAN]   = { "algbw_mean", NSX_CELL_GBPS },
-	[WAIT_MEAN]    = { "wait_mean", NSX_CELL_MEAN_NS },
-	[WAIT_MAX]     = { "wait_max", NSX_CELL_NS },
-	[HIDDEN_SHARE] = { "hidden_share", NSX_CELL_SHARE },
-	[TOTAL]        = { "total", NSX_CELL_NS },
-	[WAIT]         = { "wait", NSX_CELL_NS },
+static const struct nsx_sum_col cols[] = {
+	{ "collective",   NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(kind) },
+	{ "bytes",        NSX_CELL_BYTES,   NSX_SUM_INT,   AT(bytes) },
+	{ "group",        NSX_CELL_ID,     NSX_SUM_INT,   AT(group) },
+	{ "instances",    NSX_CELL_INT,     NSX_SUM_INT,   AT(instances) },
+	{ "busbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.busbw) },
+	{ "busbw_stderr", NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.stderr_busbw) },
+	{ "algbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.algbw) },
+	{ "wait_mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_WAITS(wait) },
+	{ "wait_max",     NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
+	{ "hidden_share", NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(hidden_share) },
+	{ "total",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(dur) },
+	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, BY_WAITS(wait) },
+};
+static const struct nsx_sum_def def = {
+	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
+	.cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-total collective bytes group",
+	.rank = "collective bytes group instances total busbw_mean wait hidden_share wait_mean algbw_mean",
+	.adds = "total"
 };
 
-/* NSX_OK, or NSX_ERR with err filled if a sum exceeds 64 bits. */
-static int
-put_row(struct nsx_table *t, struct nsx_bandwidth_row *r, struct nsx_err *err)
-{
-	struct nsx_bandwidth_mean m = nsx_bandwidth_mean_of(r);
+/* ---- an instance */
 
-	nsx_table_row(t);
-	nsx_table_str(t, COLLECTIVE, r->name);
-	if (r->has_bytes)
-		nsx_table_int(t, BYTES, r->bytes);
-	if (r->has_group)
-		nsx_table_int(t, GROUP, r->group);
-	nsx_table_int(t, INSTANCES, r->instances);
-	if (m.known) {
-		nsx_table_double(t, BUSBW_MEAN, m.busbw);
-		nsx_table_double(t, ALGBW_MEAN, m.algbw);
+/* The wait and transfer of an instance, if they are known. */
+static void
+add_wait(struct nsx_bandwidth_sums *s, struct nsx_bandwidth_row *r, const struct nsx_collective *of, size_t n)
+{
+	int64_t last = nsx_add_sat(of->start, of->wait, NULL);
+
+	if (of->wait == NSX_ABSENT) {
+		s->unknown_wait += n > 1 || of->apart;
+		s->alone += !of->single && n == 1 && of->group != 1;
+		return;
 	}
-	if (m.has_stderr)
-		nsx_table_double(t, BUSBW_STDERR, m.stderr_busbw);
-	if (r->waits) {
-		nsx_table_double(t, WAIT_MEAN, (double)r->wait / (double)r->waits);
-		nsx_table_int(t, WAIT_MAX, r->wait_max);
-		if (nsx_table_sum(t, WAIT, (nsx_u128)r->wait, err) != NSX_OK)
-			return NSX_ERR;
+	for (size_t i = 0; i < n; i++) {
+		r->wait += (nsx_u128)of[i].wait;
+		r->wait_max = of[i].wait > r->wait_max ? of[i].wait : r->wait_max;
+		r->waits++;
 	}
-	if (!r->no_hidden && r->dur > 0)
-		nsx_table_double(t, HIDDEN_SHARE, (double)r->hidden / (double)r->dur);
-	return nsx_table_sum(t, TOTAL, (nsx_u128)r->dur, err);
+	r->transfer += nsx_sub_sat(nsx_collective_end(of, n), last, NULL);
+	r->transfers++;
 }
+
+/* Add an instance to its row. */
+static int
+add_instance(void *state, struct nsx_collective *of, size_t n)
+{
+	struct nsx_bandwidth_sums *s = state;
+	struct nsx_bandwidth_row key = { .bytes = NSX_ABSENT, .group = NSX_ABSENT, .kind = of->kind }, *r;
+	int64_t shortest = 0;
+
+	/* It is counted by the reading. */
+	if (of->dur < 0)
+		return NSX_OK;
+	for (size_t i = 0; i < n; i++) {
+		key.bytes = of[i].bytes >= 0 && of[i].bytes > key.bytes ? of[i].bytes : key.bytes;
+		key.group = of[i].group > 0 && of[i].group > key.group ? of[i].group : key.group;
+		if (of[i].dur > 0 && (shortest == 0 || of[i].dur < shortest))
+			shortest = of[i].dur;
+	}
+	uint32_t row = nsx_sums_number(&s->sums, &key);
+	if (row == NSX_NONE)
+		return nsx_err_nomem(s->err, NULL);
+	r = nsx_sums_at(&s->sums, row);
+	r->number = row;
+	r->instances++;
+	s->closed++;
+	s->lone_ops += of->single && !of->apart;
+	s->incomplete += !of->single && (int64_t)n < key.group;
+	if (shortest && !nsx_vec_push(&r->shortest, shortest))
+		return nsx_err_nomem(s->err, NULL);
+	add_wait(s, r, of, n);
+	for (size_t i = 0; i < n; i++) {
+		bool there = of[i].hidden != NSX_ABSENT;
+		int64_t hidden = there ? of[i].hidden : 0;
+
+		s->over_hidden += hidden < 0 || hidden > of[i].dur;
+		hidden = hidden < 0 ? 0 : hidden > of[i].dur ? of[i].dur : hidden;
+		r->dur += (nsx_u128)of[i].dur;
+		r->hidden += (nsx_u128)hidden;
+		r->no_hidden += !there;
+		s->no_hidden += !there;
+		s->any_hidden |= there;
+		if (s->each && !s->each(s->arg, row, of[i].at, of[i].dur, hidden))
+			return nsx_err_nomem(s->err, NULL);
+	}
+	return NSX_OK;
+}
+
+/* ---- the rows */
+
+/* Mean, and standard error of the mean, over the instances of a row. */
+static struct nsx_bandwidth_mean
+mean_of(struct nsx_bandwidth_row *r)
+{
+	double bus_sum = 0, alg_sum = 0, squares = 0, alg, bus;
+	struct nsx_bandwidth_mean m = { .busbw = NAN, .stderr_busbw = NAN, .algbw = NAN };
+	size_t n = r->shortest.n;
+
+	if (!r->has_bytes || !r->has_group || n == 0)
+		return m;
+	qsort(r->shortest.p, n, sizeof *r->shortest.p, nsx_sort_by_int);
+	for (size_t i = 0; i < n; i++) {
+		nsx_comm_bandwidth(r->name, r->bytes, r->group, r->shortest.p[i], &alg, &bus);
+		alg_sum += alg;
+		bus_sum += bus;
+	}
+	m.known = true;
+	m.busbw = bus_sum / (double)n;
+	m.algbw = alg_sum / (double)n;
+	for (size_t i = 0; i < n; i++) {
+		nsx_comm_bandwidth(r->name, r->bytes, r->group, r->shortest.p[i], &alg, &bus);
+		squares += (bus - m.busbw) * (bus - m.busbw);
+	}
+	if (n > 1)
+		m.stderr_busbw = sqrt(squares / (double)(n - 1)) / sqrt((double)n);
+	return m;
+}
+
+struct nsx_bandwidth_mean
+nsx_bandwidth_mean_of(struct nsx_bandwidth_row *r)
+{
+	return r->mean;
+}
+
+double
+nsx_bandwidth_transfer(const struct nsx_bandwidth_row *r)
+{
+	return r->transfers ? (double)r->transfer / (double)r->transfers : 0;
+}
+
+double
+nsx_bandwidth_shortest(const struct nsx_bandwidth_row *r)
+{
+	nsx_u128 sum = 0;
+
+	for (size_t i = 0; i < r->shortest.n; i++)
+		sum += (nsx_u128)r->shortest.p[i];
+	return r->shortest.n ? (double)sum / (double)r->shortest.n : 0;
+}
+
+static struct nsx_str
+kind_of(const void *state, uint32_t id)
+{
+	const struct nsx_bandwidth_sums *s = state;
+
+	return id == NSX_NONE ? NSX_STR("") : nsx_cat_str(&s->reading.comm->cat, id);
+}
+
+/* All instances were added. */
+static void
+finish(struct nsx_bandwidth_sums *s)
+{
+	s->rows.p = (struct nsx_bandwidth_row *)(void *)s->sums.rows.p;
+	s->rows.n = nsx_sums_count(&s->sums);
+	for (size_t i = 0; i < s->rows.n; i++) {
+		struct nsx_bandwidth_row *r = &s->rows.p[i];
+
+		r->name = kind_of(s, r->kind);
+		r->has_bytes = r->bytes != NSX_ABSENT;
+		r->has_group = r->group != NSX_ABSENT;
+		r->mean = mean_of(r);
+		r->hidden_share = !r->no_hidden && r->dur ? (double)r->hidden / (double)r->dur : NAN;
+		r->wait_max = r->waits ? r->wait_max : NSX_ABSENT;
+	}
+	nsx_sums_sort(&s->sums);
+}
+
+static void
+add_diags(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
+{
+	nsx_diag_add(diags, NSX_INFO, "", s->lone_ops,
+		"communicating operations count as an instance each: their counterparts on other devices are not "
+		"known");
+	nsx_comm_group_diags(s->reading.comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", s->reading.pairing.backwards,
+	    "communication that ends before it starts: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", s->incomplete,
+	             "instances of collectives with devices that are not in the stream: the known devices are used");
+	nsx_diag_add(diags, NSX_WARNING, "", s->over_hidden,
+		"communication thunks and operations whose hidden time exceeds their duration: cut to it");
+}
+
+void
+nsx_bandwidth_sums_free(struct nsx_bandwidth_sums *s)
+{
+	for (size_t i = 0; s->sums.def && i < nsx_sums_count(&s->sums); i++)
+		free(((struct nsx_bandwidth_row *)nsx_sums_at(&s->sums, i))->shortest.p);
+	nsx_sums_free(&s->sums);
+	nsx_collective_reading_free(&s->reading);
+}
+
+static int
+take_other(void *state, const struct nsx_rec *rec)
+{
+	struct nsx_bandwidth_sums *s = state;
+
+	s->ndiags += rec->kind->id == NSX_DIAG;
+	s->warm |= rec->kind->id == NSX_DIAG && nsx_is_diag_of(rec, "nsysx-warmup");
+	return NSX_OK;
+}
+
+int
+nsx_bandwidth_collect(struct nsx_reader *in, struct nsx_bandwidth_sums *s, struct nsx_diags *diags,
+                      struct nsx_err *err)
+{
+	s->err = err;
+	s->sums = (struct nsx_sums){ .def = &def, .text = kind_of, .state = s };
+	s->reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other,
+	                                              .state = s };
+	if (nsx_collective_instances(in, &s->reading, diags, err) != NSX_OK)
+		return NSX_ERR;
+	finish(s);
+	add_diags(s, diags);
+	return NSX_OK;
+}
+
+/* ---- the table */
 
 /* The sums of all rows, below them: TSV and JSON hold rows only, each of one kind and size. */
 static void
 put_total(struct nsx_table *t, const struct nsx_bandwidth_sums *s)
 {
-	double dur = 0, wait = 0;
+	nsx_u128 dur = 0, wait = 0;
 	int64_t waits = 0;
 
 	for (size_t i = 0; i < s->rows.n; i++) {
-		dur += (double)s->rows.p[i].dur;
-		wait += (double)s->rows.p[i].wait;
+		dur += s->rows.p[i].dur;
+		wait += s->rows.p[i].wait;
 		waits += s->rows.p[i].waits;
 	}
-	if (s->rows.n == 0)
-		return;
-	if (waits)
-		nsx_table_note(t, "[all]: %" PRId64 " instance%s, total %s, wait %s", s->closed, s->closed == 1 ? ""
-		               : "s",
-		               nsx_ns_text(dur).s, nsx_ns_text(wait).s);
-	else
-		nsx_table_note(t, "[all]: %" PRId64 " instance%s, total %s", s->closed, s->closed == 1 ? "" : "s",
-		               nsx_ns_text(dur).s);
+	if (s->rows.n)
+		nsx_table_note(t, "[all]: %" PRId64 " instance%s, total %s%s%s", s->closed, s->closed == 1 ? "" : "s",
+		               nsx_ns_text((double)dur).s, waits ? ", wait " : "",
+		               waits ? nsx_ns_text((double)wait).s : "");
 }
 
 /* Notes on why cells are absent. */
 static void
-add_diags(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
+say_absent(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
 {
 	double error = nsx_clock_error(&s->reading.comm->cat);
 	int64_t within = 0;
@@ -102,21 +280,11 @@ nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *
 	int rc = nsx_bandwidth_collect(in, &s, diags, err);
 
 	*b = (struct nsx_bandwidth){ .instances = s.closed, .diags = s.ndiags };
-	if (rc == NSX_OK) {
-		b->table = nsx_table_new(cols, NCOLS);
-		nsx_table_rank(b->table,
-			"collective bytes group instances total busbw_mean wait hidden_share wait_mean algbw_mean");
-		nsx_table_adds(b->table, "total");
-		if (!b->table)
-			rc = nsx_err_nomem(err, NULL);
-	}
-	for (size_t i = 0; i < s.rows.n && rc == NSX_OK; i++)
-		rc = put_row(b->table, &s.rows.p[i], err);
 	if (rc == NSX_OK)
-		rc = nsx_table_sort(b->table, "total", err);
+		rc = (b->table = nsx_sums_table(&s.sums, err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK) {
 		put_total(b->table, &s);
-		add_diags(&s, diags);
+		say_absent(&s, diags);
 	}
 	nsx_bandwidth_sums_free(&s);
 	return rc;

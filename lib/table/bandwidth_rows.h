@@ -6,21 +6,28 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/num.h"
-#include "job/collective_instances.h"
+#include "job/comm/reading.h"
+#include "table/sums.h"
 
-/* Collectives of one kind and size. */
+/* Mean bandwidths over the instances of a row, GB/s of 1e9 bytes; NaN: not known. */
+struct nsx_bandwidth_mean { bool known; double busbw, stderr_busbw, algbw; };
+
+/* Collectives of one kind and size; those behind `number` are set at the end. */
 struct nsx_bandwidth_row {
-	struct nsx_str name;            /* kind of collective, in the catalogue; empty if unknown */
-	bool     has_bytes, has_group;
-	int64_t  bytes, group;
+	int64_t  bytes, group;          /* the key, NSX_ABSENT: not known; */
+	uint32_t kind, none;            /* kind: in the catalogue, NSX_NONE: not known */
 	int64_t  instances;
 	NSX_VEC(int64_t) shortest;      /* of each instance with one above 0 */
-	__int128 wait, dur, hidden;     /* sums over records, ns; wait: start of the last device - own start */
+	nsx_u128 wait, dur, hidden;     /* sums over records, ns; wait: start of the last device - own start */
 	int64_t  waits, wait_max;       /* waits: records in `wait`, those of instances on one clock */
 	__int128 transfer;              /* sum over these instances, ns, */
 	int64_t  transfers;             /* and their number */
 	int64_t  no_hidden;             /* records without `hidden` */
 	uint32_t number;                /* the number of the row that `each` receives */
+	bool     has_bytes, has_group;
+	struct nsx_str name;            /* of the kind; empty if unknown */
+	struct nsx_bandwidth_mean mean;
+	double   hidden_share;          /* NaN: not known */
 };
 
 /* A device's record of a collective: the numbers of its row and of the device in the catalogue (NSX_NONE: not known),
@@ -33,15 +40,12 @@ struct nsx_bandwidth_sums {
 	void              *arg;
 	struct nsx_err    *err;
 	struct nsx_collective_reading reading;
-	struct nsx_map     of_size, of_group;   /* two-step keys: see row_of */
-	NSX_VEC(struct nsx_bandwidth_row) rows; /* by kind, bytes and group */
+	struct nsx_sums    sums;                /* of struct nsx_bandwidth_row */
+	struct { struct nsx_bandwidth_row *p; size_t n; } rows;   /* at the end: those, the longest time first */
 	int64_t            ndiags;              /* diag records in the stream */
 	bool               warm, any_hidden;    /* it went through nsysx-warmup; a record has `hidden` */
 	int64_t            lone_ops, closed, incomplete, unknown_wait, alone, no_hidden, over_hidden;
 };
-
-/* Mean bandwidths over the instances of a row, GB/s of 1e9 bytes. */
-struct nsx_bandwidth_mean { bool known, has_stderr; double busbw, stderr_busbw, algbw; };
 
 /* Read all of `in` (open, not read from yet; metadata before thunks) and sum up its communication. The rows do not
  * depend on the order of thunks. NSX_OK, or NSX_ERR with err filled; s is to be freed in both cases. */

@@ -40,6 +40,7 @@ struct nsx_compare_options {
 	bool    exposed;      /* communication counts without what is hidden; not for MODULE, RANGE, STEP and DEVICE */
 	bool    span;         /* RANGE: by the spans of their GPU work, not the time of what was launched in them */
 	bool    changed;      /* only rows that differ */
+	bool    junit;        /* the results as JUnit's XML, too */
 	bool    tail;         /* STEP: steps are judged by the 99th percentile of their periods */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to
 	                       * 30 */
@@ -58,6 +59,7 @@ struct nsx_compare {
 	bool              comparable;
 	char              why[256];      /* the reason if not */
 	NSX_VEC(char *)   regressions;   /* rows, and programs as a whole, that are slower: a sentence each */
+	struct nsx_buf    junit;         /* XML: a test for each row, or an error if the streams are not comparable */
 };
 
 /* The names that nsx_compare_by_name accepts, in the form of a choice in an option's help. */
@@ -67,10 +69,11 @@ struct nsx_compare {
 const char *nsx_compare_name(enum nsx_compare_by by);
 int nsx_compare_by_name(const char *name);
 
-/* Read both streams whole (opened with NSX_READ_ORDERED, not read from yet). Either may be a table of nsx_summary by
- * thunk, module, opcode or device as TSV instead; a stream compared with one is first summed up in the same way. With
- * tables time is exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is
- * that of n executions on unknown devices; there are no folded stacks.
+/* Read the streams whole (opened with NSX_READ_ORDERED, not read from yet): the last one is NEW, the one before it
+ * BASE, or by STEP several, two or more, are base runs. Either side may be a table of nsx_summary by thunk, module,
+ * opcode or device as TSV instead; a stream compared with one is first summed up in the same way. With tables time is
+ * exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is that of n
+ * executions on unknown devices; there are no folded stacks.
  *
  * The time of a row is its sum over an execution of its program on one device, averaged over executions and devices.
  * Its noise is the largest difference that chance explains: with s the standard deviation between the n executions of a
@@ -84,6 +87,12 @@ int nsx_compare_by_name(const char *name);
  * Times of steps (STEP, and DEVICE by step) depend on each other, so their n is that of independent ones, and two tests
  * judge them, of means and of ranks (compare/witness.h); too few of them to tell are unknown, and the streams not
  * comparable then. With `tail` the 99th percentile of periods decides instead. Rows of other kinds have the noise
+ * above.
+ *
+ * With k base runs a value of BASE is the mean of theirs, and noise is that between runs, for k of 3 or more
+ *     noise = t * s * sqrt(1 + 1 / k)
+ * with s the standard deviation of the runs' means and Student's t for k - 1 degrees of freedom; the same of medians is
+ * the second witness, and of 99th percentiles the one of tails. Of two it is the larger one of this and of the noise
  * above.
  *
  * A row of THUNK, OPCODE, SOURCE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at most
@@ -109,10 +118,34 @@ int nsx_compare_by_name(const char *name);
  * side options->fold are written to it, in which matched rows have the same name, and times are scaled to the number of
  * executions of NEW. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; free c in both cases. Holds about
  * 200 bytes for each row and device; tables, and 300 bytes a row. */
-int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options,
+int nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compare_options *options,
                 struct nsx_outfile *folded,
                 struct nsx_compare *c, struct nsx_diags *diags, struct nsx_err *err);
 
 void nsx_compare_free(struct nsx_compare *c);
+
+/* ---- a history of runs */
+
+/* A run: where it is, its name in the table, and when it was, ns since 1970 UTC, if its stream does not tell;
+ * NSX_ABSENT: not known. */
+struct nsx_compare_run { char *path; const char *name; int64_t time; };
+
+/* The table: a row for each run that has steps, in the order of time, and a column CLASS:STATISTIC for each statistic
+ * of the steps of a class, ns; and the names of these columns. */
+struct nsx_history { struct nsx_table *table; NSX_VEC(char *) names; };
+
+/* Read the runs, each a stream or a table by step, one after the other; flags: enum nsx_read_flags. NSX_OK, or NSX_ERR
+ * with err filled; free the history in both cases. Holds one run at a time, and 24 bytes for each value. */
+int nsx_compare_history(const struct nsx_compare_run *runs, size_t n, unsigned flags,
+			const struct nsx_compare_options *options, struct nsx_history *out, struct nsx_diags *diags,
+			struct nsx_err *err);
+void nsx_history_free(struct nsx_history *h);
+
+/* The first date in the name of a file, as 2026-11-27 or 20261127, and the time of day behind it, if there is one, as
+ * T02:30:00, _0230 or -02-30: ns since 1970, in UTC; NSX_ABSENT if there is none. */
+int64_t nsx_compare_date_in(const char *path);
+
+/* Append the XML of streams that cannot be compared: a test with an error. */
+void nsx_compare_junit_error(struct nsx_buf *b, const char *why);
 
 #endif

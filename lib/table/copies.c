@@ -2,9 +2,9 @@
  * flight.
  *
  * A copy is hidden by the union of the kernels, graphs and communicating operations of its device, except itself.
- * Operations come in order of start, so at any time the time up to the latest end so far is covered: the hidden time of
- * a copy is the covered time until its end less that until its start. For a copy that itself hides others, because it
- * communicates, each other operation adds the part of it beyond the end up to which its hidden time is known.
+ * Operations come in order of start, so the hidden time of a copy is the length of that union before its end less that
+ * before its start (job/activity.h). A copy that itself hides others, because it communicates, has a union of its own,
+ * of the parts of the others that are within it.
  *
  *   kernel [0,4)  copy [2,9)  kernel [3,5)  kernel [7,12)   ->   hidden [2,4), then [4,5), then [7,9): 5 of 7 ns */
 #include "table/copies.h"
@@ -14,10 +14,10 @@
 
 #include "base/heap.h"
 #include "base/num.h"
-#include "base/sort.h"
+#include "job/activity.h"
 #include "job/call_book.h"
-#include "job/catalogue.h"
 #include "job/reach.h"
+#include "table/analysis.h"
 #include "table/sums.h"
 
 enum mode { MODE_NONE, MODE_SYNC, MODE_ASYNC };
@@ -56,52 +56,79 @@ bucket_text(const void *row)
 
 #define AT(member) offsetof(struct row, member), 0, NULL
 #define BY_TIME(member) offsetof(struct row, member), offsetof(struct row, time), NULL
-#define KINDS \
-	{ "name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.name) }, \
-	{ "src", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.src) }, { "dst", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.dst) }, \
-	{ "mode", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, mode_text }
-#define SUMS \
-	{ "count", NSX_CELL_INT, NSX_SUM_INT, AT(count) }, { "bytes", NSX_CELL_BYTES, NSX_SUM_INT, AT(bytes) }, \
-	{ "time", NSX_CELL_NS, NSX_SUM_INT, AT(time) }, { "gbps", NSX_CELL_GBPS, NSX_SUM_RATIO, BY_TIME(bytes) }, \
-	{ "hidden_share", NSX_CELL_SHARE, NSX_SUM_RATIO, BY_TIME(hidden) }, \
-	{ "by_mode", NSX_CELL_INT, NSX_SUM_INT, AT(key.mode) }, { "by_size", NSX_CELL_INT, NSX_SUM_INT, AT(key.size) }
-
-static const struct nsx_sum_col plain[] = { KINDS, SUMS };
-static const struct nsx_sum_col by_size[] = {
-	KINDS, { "bucket", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, bucket_text }, SUMS
+static const struct nsx_sum_col cols[] = {
+	{ "name",         NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.name) },
+	{ "src",          NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.src) },
+	{ "dst",          NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.dst) },
+	{ "mode",         NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, mode_text },
+	{ "bucket",       NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, bucket_text },
+	{ "count",        NSX_CELL_INT,    NSX_SUM_INT,   AT(count) },
+	{ "bytes",        NSX_CELL_BYTES,  NSX_SUM_INT,   AT(bytes) },
+	{ "time",         NSX_CELL_NS,     NSX_SUM_INT,   AT(time) },
+	{ "gbps",         NSX_CELL_GBPS,   NSX_SUM_RATIO, BY_TIME(bytes) },
+	{ "hidden_share", NSX_CELL_SHARE,  NSX_SUM_RATIO, BY_TIME(hidden) },
+	{ "by_mode",      NSX_CELL_INT,    NSX_SUM_INT,   AT(key.mode) },
+	{ "by_size",      NSX_CELL_INT,    NSX_SUM_INT,   AT(key.size) },
 };
 /* The longest time first; sizes of one kind together, the smallest first. */
 static const struct nsx_sum_def kinds = {
-	sizeof(struct row), sizeof(struct key), plain, 9, "-time name src dst by_mode",
-	"src dst mode time bytes count hidden_share gbps name", "time", 2
+	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "name src dst mode count bytes time gbps hidden_share", .order = "-time name src dst by_mode",
+	.rank = "src dst mode time bytes count hidden_share gbps name", .adds = "time"
 }, kinds_by_size = {
-	sizeof(struct row), sizeof(struct key), by_size, 10, "name src dst by_mode by_size",
-	"bucket src dst mode time bytes count gbps hidden_share name", "time", 2
+	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "name src dst mode bucket count bytes time gbps hidden_share",
+	.order = "name src dst by_mode by_size",
+	.rank = "bucket src dst mode time bytes count gbps hidden_share name", .adds = "time"
 };
 
-/* A running copy: hidden time so far, and the end up to which it is known. */
-struct running { uint32_t row; int64_t start, end, cover_to, hidden; };
+/* A running copy that hides others, but not itself: what hides it. */
+struct running_copy { uint32_t row; int64_t end; struct nsx_union hidden; };
 
-/* A copy that does not hide others: the covered time when it began. */
-struct ending { int64_t end, covered; uint32_t row; };
+/* A copy that does not hide others: how long others ran before it began. */
+struct ending_copy { int64_t end; uint64_t before; uint32_t row; };
 
-/* covered_ns: length of the union. running: copies that communicate, which hide others but not themselves. endings: all
- * others, a heap by end. */
-struct device { int64_t cover_end, covered_ns; bool covered; NSX_VEC(struct running) running;
-                NSX_VEC(struct ending) endings; };
+/* busy: of what hides copies. endings: a heap by end. */
+struct device { struct nsx_union busy; NSX_VEC(struct running_copy) running; NSX_VEC(struct ending_copy) endings; };
 
-struct finding { enum rule rule; int64_t pid, device, start, dur, bytes; uint32_t src, dst, api; };
+/* A copy that breaks a rule. */
+struct finding { int64_t rule, pid, device, start, dur, bytes; uint32_t src, dst, api; };
+
+static const char *
+rule_text(const void *finding)
+{
+	return rules[((const struct finding *)finding)->rule];
+}
+
+#define OF(member) offsetof(struct finding, member), 0, NULL
+static const struct nsx_sum_col finding_cols[] = {
+	{ "rule",    NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, rule_text },
+	{ "pid",     NSX_CELL_INT,    NSX_SUM_INT,  OF(pid) },
+	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,  OF(device) },
+	{ "start",   NSX_CELL_TIME,   NSX_SUM_INT,  OF(start) },
+	{ "dur",     NSX_CELL_NS,     NSX_SUM_INT,  OF(dur) },
+	{ "bytes",   NSX_CELL_BYTES,  NSX_SUM_INT,  OF(bytes) },
+	{ "src",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(src) },
+	{ "dst",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(dst) },
+	{ "api",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(api) },
+	{ "by_rule", NSX_CELL_INT,    NSX_SUM_INT,  OF(rule) },
+};
+static const struct nsx_sum_def of_findings = {
+	.size = sizeof(struct finding), .cols = finding_cols, .ncols = sizeof finding_cols / sizeof *finding_cols,
+	.shown = "rule pid device start dur bytes src dst api", .order = "-dur by_rule device start",
+	.rank = "rule start device dur bytes src api dst"
+};
 
 struct copies {
 	const struct nsx_copies_options *options;
 	struct nsx_err      *err;
-	struct nsx_catalogue cat;
+	const struct nsx_catalogue *cat;
 	struct nsx_call_book calls;
 	struct nsx_intern    strings;
 	struct nsx_sums      sums;       /* of struct row */
 	NSX_VEC(struct device) devices;  /* by index of the catalogue */
-	NSX_VEC(struct finding) findings;
-	int64_t ndiags, ops, timeless, beyond, early;   /* early: copies that came before their calls */
+	struct nsx_sums      findings;   /* of struct finding */
+	int64_t ops, timeless, beyond, early;   /* early: copies that came before their calls */
 	bool    clipped;
 };
 
@@ -111,33 +138,26 @@ row(const struct copies *f, uint32_t number)
 	return nsx_sums_at(&f->sums, number);
 }
 
-/* ---- hidden time */
-
-static void
-cover(struct running *r, int64_t start, int64_t end)
+static const struct finding *
+finding(const struct copies *f, size_t i)
 {
-	int64_t from = start > r->cover_to ? start : r->cover_to, to = end < r->end ? end : r->end;
-
-	if (to > from)
-		r->hidden += to - from;
-	if (end > r->cover_to)
-		r->cover_to = end;
+	return nsx_sums_at(&f->findings, i);
 }
 
+/* ---- hidden time */
+
 static bool
-ends_before(const void *unused, const struct ending *a, const struct ending *b)
+ends_before(const void *unused, const struct ending_copy *a, const struct ending_copy *b)
 {
 	(void)unused;
 	return a->end < b->end;
 }
-NSX_HEAP(endings, struct ending, const void *, ends_before)
+NSX_HEAP(endings, struct ending_copy, const void *, ends_before)
 
-/* Covered time until t, when all that started before t has been read. Operations that extend beyond t cover the time up
- * to the latest end. */
-static int64_t
-covered_until(const struct device *d, int64_t t)
+static void
+hide(struct copies *f, uint32_t at, uint64_t ns)
 {
-	return d->covered_ns - (d->covered && d->cover_end > t ? d->cover_end - t : 0);
+	row(f, at)->hidden = nsx_add_sat(row(f, at)->hidden, (int64_t)ns, &f->clipped);
 }
 
 /* Finish the copies that ended before `now`. */
@@ -147,19 +167,18 @@ book(struct copies *f, struct device *d, int64_t now)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < d->running.n; i++) {
-		const struct running *r = &d->running.p[i];
+		const struct running_copy *r = &d->running.p[i];
 
 		if (r->end > now)
 			d->running.p[kept++] = *r;
 		else
-			row(f, r->row)->hidden = nsx_add_sat(row(f, r->row)->hidden, r->hidden, &f->clipped);
+			hide(f, r->row, r->hidden.length);
 	}
 	d->running.n = kept;
 	while (d->endings.n && d->endings.p[0].end <= now) {
-		struct ending e = endings_pop(NULL, d->endings.p, d->endings.n--);
+		struct ending_copy e = endings_pop(NULL, d->endings.p, d->endings.n--);
 
-		row(f, e.row)->hidden = nsx_add_sat(row(f, e.row)->hidden, covered_until(d, e.end) - e.covered,
-		                                      &f->clipped);
+		hide(f, e.row, nsx_union_before(&d->busy, e.end) - e.before);
 	}
 }
 
@@ -211,10 +230,11 @@ broken_rule(const struct nsx_rec *op, bool set, enum mode mode, struct nsx_str a
 }
 
 static int
-take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struct device *d, uint32_t device)
+take_copy(struct copies *f, const struct nsx_event *e, bool set, struct device *d)
 {
-	int64_t start = op->v[NSX_OP_start].i, dur = op->v[NSX_OP_dur].i, end = nsx_add_sat(start, dur, NULL),
-	    bytes = nsx_int(op, NSX_OP_bytes, 0);
+	const struct nsx_rec *op = e->rec;
+	int64_t start = e->start, end = e->end, bytes = nsx_int(op, NSX_OP_bytes, 0);
+	const struct nsx_cat_device *device = &f->cat->devices.p[e->device];
 	struct nsx_call_entry *call = NULL, gone;
 	struct nsx_str api = { "", 0 };
 	struct key new = { .size = f->options->by_size ? size_of(bytes) : 0 };
@@ -240,20 +260,23 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struc
 
 	r->count++;
 	r->bytes = nsx_add_sat(r->bytes, bytes, &f->clipped);
-	r->time = nsx_add_sat(r->time, dur, &f->clipped);
-	struct running run = { at, start, end, d->covered && d->cover_end > start ? d->cover_end : start, 0 };
+	r->time = nsx_add_sat(r->time, end - start, &f->clipped);
+	struct running_copy run = { at, end, { 0 } };
 
-	run.hidden = (run.cover_to < end ? run.cover_to : end) - start;
-	if (comm ? !nsx_vec_push(&d->running, run) : !nsx_vec_room(&d->endings, 1))
+	if (d->busy.any)
+		nsx_union_add(&run.hidden, start, d->busy.end < end ? d->busy.end : end);
+	if (e->communicates ? !nsx_vec_push(&d->running, run) : !nsx_vec_room(&d->endings, 1))
 		return nsx_err_nomem(f->err, NULL);
-	if (!comm)
-		endings_push(NULL, d->endings.p, d->endings.n++, (struct ending){ end, covered_until(d, start), at });
+	if (!e->communicates)
+		endings_push(NULL, d->endings.p, d->endings.n++,
+		             (struct ending_copy){ end, nsx_union_before(&d->busy, start), at });
 	enum rule rule = f->options->findings ? broken_rule(op, set, (enum mode)new.mode, api) : NRULES;
-	struct finding found = { rule, f->cat.devices.p[device].pid, f->cat.devices.p[device].number, start, dur,
-	                         nsx_int(op, NSX_OP_bytes, NSX_ABSENT),
-	                         new.src, new.dst, api_id };
+	struct finding *found = rule == NRULES ? NULL : nsx_sums_add(&f->findings);
 
-	if (rule != NRULES && !nsx_vec_push(&f->findings, found))
+	if (found)
+		*found = (struct finding){ rule, device->pid, device->number, start, end - start,
+		                           nsx_int(op, NSX_OP_bytes, NSX_ABSENT), new.src, new.dst, api_id };
+	else if (rule != NRULES)
 		return nsx_err_nomem(f->err, NULL);
 	if (call)
 		nsx_call_book_done(&f->calls, call, &gone);
@@ -261,85 +284,79 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struc
 }
 
 static int
-take_op(struct copies *f, const struct nsx_rec *rec)
+take_op(struct copies *f, const struct nsx_event *e)
 {
-	uint32_t device = nsx_cat_device(&f->cat, rec);
-	struct nsx_str type = nsx_string(rec, NSX_OP_type);
-	bool set = nsx_str_eq(type, NSX_STR("memset")), copy = set || nsx_str_eq(type, NSX_STR("memcpy")),
-	    comm = nsx_cat_communicates(&f->cat, rec);
+	struct nsx_str type = nsx_string(e->rec, NSX_OP_type);
+	bool set = nsx_str_eq(type, NSX_STR("memset")), copy = set || nsx_str_eq(type, NSX_STR("memcpy"));
+	int64_t start = e->start, end = e->end;
 	struct device *d;
+	size_t others;
 
 	f->ops++;
-	if (device == NSX_NONE)
-		return nsx_err_nomem(f->err, NULL);
-	while (f->devices.n <= device)
-		if (!nsx_vec_push(&f->devices, ((struct device){ 0 })))
-			return nsx_err_nomem(f->err, NULL);
-	if (!nsx_has(rec, NSX_OP_start) || nsx_int(rec, NSX_OP_dur, -1) < 0) {
+	if (end == NSX_ABSENT) {
 		f->timeless++;
 		return NSX_OK;
 	}
-	d = &f->devices.p[device];
-	int64_t start = rec->v[NSX_OP_start].i, end = nsx_add_sat(start, rec->v[NSX_OP_dur].i, NULL);
-	size_t others;
-
+	while (f->devices.n <= e->device)
+		if (!nsx_vec_push(&f->devices, ((struct device){ 0 })))
+			return nsx_err_nomem(f->err, NULL);
+	d = &f->devices.p[e->device];
 	book(f, d, start);
 	others = d->running.n;
-	if (copy && take_copy(f, rec, set, comm, d, device) != NSX_OK)
+	if (copy && take_copy(f, e, set, d) != NSX_OK)
 		return NSX_ERR;
-	if (copy && !comm)
+	if (copy && !e->communicates)
 		return NSX_OK;
-	for (size_t i = 0; i < others; i++)
-		cover(&d->running.p[i], start, end);
-	int64_t from = d->covered && d->cover_end > start ? d->cover_end : start;
+	for (size_t i = 0; i < others; i++) {
+		struct running_copy *r = &d->running.p[i];
 
-	if (end > from)
-		d->covered_ns += end - from;
-	if (!d->covered || end > d->cover_end)
-		d->cover_end = end;
-	d->covered = true;
+		nsx_union_add(&r->hidden, start, end < r->end ? end : r->end);
+	}
+	nsx_union_add(&d->busy, start, end);
+	return NSX_OK;
+}
+
+/* Only the calls of copies and sets are looked up. */
+static int
+take_call(struct copies *f, const struct nsx_rec *rec)
+{
+	struct nsx_str class = nsx_string(rec, NSX_CALL_class);
+	struct nsx_call_entry c;
+
+	if (nsx_str_eq(class, NSX_STR("launch")) || nsx_str_eq(class, NSX_STR("graph-launch"))) {
+		f->calls.records++;
+		return NSX_OK;
+	}
+	if (nsx_call_book_add(&f->calls, rec, &c, f->err) != NSX_OK)
+		return NSX_ERR;
+	f->early += c.early;
 	return NSX_OK;
 }
 
 static void
-need(const struct copies *f, struct nsx_reader *in)
+need(void *state, struct nsx_reader *in)
 {
-	nsx_cat_need(&f->cat, in);
+	(void)state;
 	nsx_call_book_need(in);
-	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_event_need(in, NSX_OP);
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, class));
-	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
-	                            | NSX_C(OP, type) | NSX_C(OP, name) | NSX_C(OP, bytes) | NSX_C(OP, src)
-	                            | NSX_C(OP, dst) | NSX_C(OP, graph_node));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, bytes) | NSX_C(OP, src) | NSX_C(OP, dst)
+	                            | NSX_C(OP, graph_node));
 }
 
 static int
-take(void *state, const struct nsx_rec *rec)
+take(void *state, const struct nsx_event *e)
 {
 	struct copies *f = state;
 
-	f->ndiags += rec->kind->id == NSX_DIAG;
-	if (!nsx_in_reach(rec)) {
+	if (!e->reaches) {
 		f->beyond++;
 		return NSX_OK;
 	}
-	switch (rec->kind->id) {
-	case NSX_CALL: {
-		/* Only the calls of copies and sets are looked up. */
-		struct nsx_str class = nsx_string(rec, NSX_CALL_class);
-		struct nsx_call_entry c;
-
-		if (nsx_str_eq(class, NSX_STR("launch")) || nsx_str_eq(class, NSX_STR("graph-launch"))) {
-			f->calls.records++;
-			return NSX_OK;
-		}
-		if (nsx_call_book_add(&f->calls, rec, &c, f->err) != NSX_OK)
-			return NSX_ERR;
-		f->early += c.early;
-		return NSX_OK;
-	}
-	case NSX_OP: return take_op(f, rec);
-	default:     return nsx_cat_take(&f->cat, rec, f->err);
+	switch (e->rec->kind->id) {
+	case NSX_CALL: return take_call(f, e->rec);
+	case NSX_OP:   return take_op(f, e);
+	default:       return NSX_OK;
 	}
 }
 
@@ -351,105 +368,94 @@ text_of(const void *strings, uint32_t id)
 	return nsx_intern_str(strings, id);
 }
 
-static void
-begin(struct copies *f)
-{
-	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds, .text = text_of,
-	                             .state = &f->strings };
-}
-
-static struct nsx_table *
-make_table(struct copies *f)
-{
-	struct nsx_table *t = nsx_sums_table(&f->sums, f->err);
-
-	nsx_table_head(t, "gbps", "GB/s");
-	return t;
-}
-
-/* The longest first. */
-static int
-findings_by_time(const void *a, const void *b)
-{
-	const struct finding *x = a, *y = b;
-
-	if (x->dur != y->dur)
-		return x->dur > y->dur ? -1 : 1;
-	if (x->rule != y->rule)
-		return x->rule < y->rule ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-enum { F_RULE, F_PID, F_DEVICE, F_START, F_DUR, F_BYTES, F_SRC, F_DST, F_API, F_NCOLS };
-
 /* The number of findings, in sorted order, that the table has: the first one, and those that take at least a thousandth
  * of the time of copies. A note has the number of the others and their share of that time, because many together may
  * cost much. */
 static size_t
 findings_shown(struct copies *f, struct nsx_table *t)
 {
+	size_t all = nsx_sums_count(&f->findings), n = 0;
 	int64_t total = 0, rest = 0;
-	size_t n = 0;
 
 	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
 		total = nsx_add_sat(total, row(f, (uint32_t)i)->time, &f->clipped);
-	while (n < f->findings.n && (n == 0 || f->findings.p[n].dur > (total - 1) / MINOR))
+	while (n < all && (n == 0 || finding(f, n)->dur > (total - 1) / MINOR))
 		n++;
-	if (f->options->minor || n == f->findings.n)
-		return f->findings.n;
-	for (size_t i = n; i < f->findings.n; i++)
-		rest = nsx_add_sat(rest, f->findings.p[i].dur, &f->clipped);
-	nsx_table_note(t, "%zu more of less than 0.1%% of the time of copies each, %.3g%% together: --top 0",
-	               f->findings.n - n, 100.0 * (double)rest / (double)total);
+	if (f->options->minor || n == all)
+		return all;
+	for (size_t i = n; i < all; i++)
+		rest = nsx_add_sat(rest, finding(f, i)->dur, &f->clipped);
+	nsx_table_note(t, "%zu more of less than 0.1%% of the time of copies each, %.3g%% together: --top 0", all - n,
+	               100.0 * (double)rest / (double)total);
 	return n;
 }
 
 static struct nsx_table *
 make_findings(struct copies *f)
 {
-	static const struct nsx_table_col cols[F_NCOLS] = {
-		[F_RULE] = { "rule", NSX_CELL_STRING }, [F_PID] = { "pid", NSX_CELL_INT }, [F_DEVICE] = { "device",
-			NSX_CELL_INT },
-		[F_START] = { "start", NSX_CELL_TIME }, [F_DUR] = { "dur", NSX_CELL_NS }, [F_BYTES] = { "bytes",
-			NSX_CELL_BYTES },
-		[F_SRC] = { "src", NSX_CELL_STRING }, [F_DST] = { "dst", NSX_CELL_STRING },
-		[F_API] = { "api", NSX_CELL_STRING }
-	};
-	struct nsx_table *t = nsx_table_new(cols, F_NCOLS);
+	struct nsx_table *t = nsx_sums_begin(&f->findings, f->err);
 
-	if (!t)
-		nsx_err_nomem(f->err, NULL);
-	nsx_table_rank(t, "rule start device dur bytes src api dst");
-
-	if (t && f->findings.n)
-		qsort(f->findings.p, f->findings.n, sizeof *f->findings.p, findings_by_time);
-	size_t n = t ? findings_shown(f, t) : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct finding *x = &f->findings.p[i];
-
-		nsx_table_row(t);
-		nsx_table_str(t, F_RULE, nsx_str_c(rules[x->rule]));
-		if (x->pid != NSX_ABSENT)
-			nsx_table_int(t, F_PID, x->pid);
-		nsx_table_int(t, F_DEVICE, x->device);
-		nsx_table_int(t, F_START, x->start);
-		nsx_table_int(t, F_DUR, x->dur);
-		if (x->bytes != NSX_ABSENT)
-			nsx_table_int(t, F_BYTES, x->bytes);
-		nsx_table_str(t, F_SRC, nsx_intern_str(&f->strings, x->src));
-		nsx_table_str(t, F_DST, nsx_intern_str(&f->strings, x->dst));
-		nsx_table_str(t, F_API, nsx_intern_str(&f->strings, x->api));
-	}
+	nsx_sums_sort(&f->findings);
+	for (size_t i = 0, n = t ? findings_shown(f, t) : 0; i < n; i++)
+		nsx_sums_put(&f->findings, t, finding(f, i), f->err);
 	return t;
 }
 
-static void
-free_all(struct copies *f)
+/* ---- the analysis */
+
+static int
+begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
-	nsx_cat_free(&f->cat);
+	struct copies *f = state;
+
+	f->options = options;
+	f->err = at->err;
+	f->cat = at->cat;
+	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds, .text = text_of,
+	                             .state = &f->strings };
+	f->findings = (struct nsx_sums){ .def = &of_findings, .text = text_of, .state = &f->strings };
+	return NSX_OK;
+}
+
+static void
+report(const struct copies *f, struct nsx_diags *diags)
+{
+	if (!f->ops)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
+	else if (!f->calls.records)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"no CUDA calls in the stream, so the calls of copies are not known: extract with --calls");
+	nsx_diag_add(diags, NSX_WARNING, "", f->early,
+		"copies that start before their call: the call is not used; the clocks of GPU and host disagree");
+	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
+}
+
+static int
+finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
+{
+	struct copies *f = state;
+
+	if (f->clipped)
+		return nsx_err_set(f->err, "the sum of times or bytes exceeds 64 bits");
+	for (size_t i = 0; i < f->devices.n; i++)
+		book(f, &f->devices.p[i], INT64_MAX);
+	if (!table) {
+		nsx_sums_sort(&f->sums);
+		return NSX_OK;
+	}
+	report(f, diags);
+	*table = f->options->findings ? make_findings(f) : nsx_sums_table(&f->sums, f->err);
+	if (!f->options->findings)
+		nsx_table_head(*table, "gbps", "GB/s");
+	return *table ? NSX_OK : NSX_ERR;
+}
+
+static void
+free_all(void *state)
+{
+	struct copies *f = state;
+
 	nsx_call_book_free(&f->calls);
 	nsx_intern_free(&f->strings);
 	nsx_sums_free(&f->sums);
@@ -458,105 +464,32 @@ free_all(struct copies *f)
 		free(f->devices.p[i].endings.p);
 	}
 	free(f->devices.p);
-	free(f->findings.p);
+	nsx_sums_free(&f->findings);
 }
 
-/* Called after the last record, whose status is rc. */
-static int
-finish(struct copies *f, int rc)
-{
-	if (rc == NSX_OK && f->clipped)
-		rc = nsx_err_set(f->err, "the sum of times or bytes exceeds 64 bits");
-	for (size_t i = 0; rc == NSX_OK && i < f->devices.n; i++)
-		book(f, &f->devices.p[i], INT64_MAX);
-	return rc;
-}
+const struct nsx_analysis nsx_copies_analysis = {
+	sizeof(struct copies), NSX_K(CALL) | NSX_K(OP), true, begin, need, take, finish, free_all
+};
 
 int
 nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table, int64_t *ndiags,
            struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct copies f = { .options = options, .err = err };
-
-	begin(&f);
-	need(&f, in);
-	int rc = finish(&f, nsx_read_all(in, options->require, take, &f, err));
-
-	*table = NULL;
-	if (rc == NSX_OK) {
-		if (!f.ops)
-			nsx_diag_add(diags, NSX_WARNING, "", 1,
-			             "no operations in the stream: extract with --ops --calls");
-		else if (!f.calls.records)
-			nsx_diag_add(diags, NSX_WARNING, "", 1,
-				"no CUDA calls in the stream, so the calls of copies are not known: extract with "
-				"--calls");
-		nsx_diag_add(diags, NSX_WARNING, "", f.early,
-			"copies that start before their call: the call is not used; the clocks of GPU and host "
-			"disagree");
-		nsx_diag_add(diags, NSX_WARNING, "", f.beyond, NSX_BEYOND_REACH);
-		nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "operations without a start or duration: ignored");
-		*ndiags = f.ndiags;
-		*table = options->findings ? make_findings(&f) : make_table(&f);
-		rc = *table ? NSX_OK : NSX_ERR;
-	}
-	free_all(&f);
-	return rc;
-}
-
-/* ---- the sums only */
-
-struct nsx_copies_book { struct copies f; struct nsx_copies_options options; };
-
-struct nsx_copies_book *
-nsx_copies_open(struct nsx_err *err)
-{
-	struct nsx_copies_book *b = calloc(1, sizeof *b);
-
-	if (!b) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	b->f.err = err;
-	b->f.options = &b->options;
-	begin(&b->f);
-	return b;
-}
-
-int
-nsx_copies_take(struct nsx_copies_book *b, const struct nsx_rec *rec)
-{
-	return take(&b->f, rec);
-}
-
-int
-nsx_copies_finish(struct nsx_copies_book *b)
-{
-	int rc = finish(&b->f, NSX_OK);
-
-	nsx_sums_sort(&b->f.sums);
-	return rc;
+	return nsx_analyse_one(&nsx_copies_analysis, options, in, options->require, table, ndiags, diags, err);
 }
 
 bool
-nsx_copies_sum(const struct nsx_copies_book *b, size_t i, struct nsx_copies_sum *sum)
+nsx_copies_sum(const void *state, size_t i, struct nsx_copies_sum *sum)
 {
-	const struct row *r = i < nsx_sums_count(&b->f.sums) ? row(&b->f, (uint32_t)i) : NULL;
+	const struct copies *f = state;
+	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
 
 	if (!r)
 		return false;
 	*sum = (struct nsx_copies_sum){
-		nsx_intern_str(&b->f.strings, r->key.name), nsx_intern_str(&b->f.strings, r->key.src),
-		nsx_intern_str(&b->f.strings, r->key.dst), r->key.mode == MODE_SYNC, r->count, r->bytes, r->time,
+		nsx_intern_str(&f->strings, r->key.name), nsx_intern_str(&f->strings, r->key.src),
+		nsx_intern_str(&f->strings, r->key.dst), r->key.mode == MODE_SYNC, r->count, r->bytes, r->time,
 		r->hidden
 	};
 	return true;
-}
-
-void
-nsx_copies_free(struct nsx_copies_book *b)
-{
-	if (b)
-		free_all(&b->f);
-	free(b);
 }

@@ -26,21 +26,17 @@ int nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, 
                int64_t *ndiags, struct nsx_diags *diags,
                struct nsx_err *err);
 
-/* ---- the sums only, for code that reads a stream for other purposes too */
+/* ---- in a reading with other analyses */
 
 /* Copies of a kind, between the same kinds of memory, called in one way. time, hidden: ns; hidden: the part behind
  * other work. */
 struct nsx_copies_sum { struct nsx_str name, src, dst; bool sync; int64_t count, bytes, time, hidden; };
 
-struct nsx_copies_book;
+/* An analysis (table/analysis.h) with nsx_copies_options. */
+extern const struct nsx_analysis nsx_copies_analysis;
 
-/* NULL when out of memory, with err filled; err must outlive the book. */
-struct nsx_copies_book *nsx_copies_open(struct nsx_err *err);
-/* any record, in the order of the stream; NSX_OK or NSX_ERR */
-int nsx_copies_take(struct nsx_copies_book *b, const struct nsx_rec *rec);
-int nsx_copies_finish(struct nsx_copies_book *b);                            /* after the last */
-/* The i-th of them, the longest time first; false after the last. Strings live as long as the book. */
-bool nsx_copies_sum(const struct nsx_copies_book *b, size_t i, struct nsx_copies_sum *sum);
-void nsx_copies_free(struct nsx_copies_book *b);   /* NULL allowed */
+/* The i-th of the sums in its state, after `finish`, the longest time first; false after the last. Strings live as long
+ * as the state. */
+bool nsx_copies_sum(const void *state, size_t i, struct nsx_copies_sum *sum);
 
 #endif

@@ -3,94 +3,110 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/progress.h"
-#include "base/vec.h"
+#include "table/sums.h"
 #include "xla/heap.h"
 
-enum { ID, NAME, TRACE };   /* columns of every form */
-enum { CURVE_STEP = 3, CURVE_BYTES, CURVE_NCOLS };
-enum { PEAK_PEAK = 3, PEAK_POINTS, PEAK_MEMORY, PEAK_NCOLS };
-enum {
-	SUM_MEMORY = 2, SUM_ARGUMENTS, SUM_OUTPUTS, SUM_ALIASED, SUM_CONSTANTS, SUM_TEMP, SUM_HEAP, SUM_PEAK,
-	    SUM_FRAGMENTATION,
-	SUM_NCOLS
-};
-enum { AT_BUFFER = 3, AT_SIZE, AT_SHARE, AT_INSTRUCTION, AT_OP_NAME, AT_SOURCE, AT_NCOLS };
-
-static const struct nsx_table_col curve_cols[CURVE_NCOLS] = {
-	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
-	[CURVE_STEP]  = { "step", NSX_CELL_INT },
-	[CURVE_BYTES] = { "bytes", NSX_CELL_BYTES },
-};
-static const struct nsx_table_col peak_cols[PEAK_NCOLS] = {
-	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
-	[PEAK_PEAK]   = { "peak", NSX_CELL_BYTES },
-	[PEAK_POINTS] = { "points", NSX_CELL_INT },
-	[PEAK_MEMORY] = { "memory", NSX_CELL_STRING },
-};
-static const struct nsx_table_col sum_cols[SUM_NCOLS] = {
-	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING },
-	[SUM_MEMORY]        = { "memory", NSX_CELL_STRING },
-	[SUM_ARGUMENTS]     = { "arguments", NSX_CELL_BYTES },
-	[SUM_OUTPUTS]       = { "outputs", NSX_CELL_BYTES },
-	[SUM_ALIASED]       = { "aliased", NSX_CELL_BYTES },
-	[SUM_CONSTANTS]     = { "constants", NSX_CELL_BYTES },
-	[SUM_TEMP]          = { "temp", NSX_CELL_BYTES },
-	[SUM_HEAP]          = { "heap", NSX_CELL_BYTES },
-	[SUM_PEAK]          = { "peak", NSX_CELL_BYTES },
-	[SUM_FRAGMENTATION] = { "fragmentation", NSX_CELL_BYTES },
-};
-static const struct nsx_table_col at_cols[AT_NCOLS] = {
-	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
-	[AT_BUFFER]      = { "buffer", NSX_CELL_INT },
-	[AT_SIZE]        = { "size", NSX_CELL_BYTES },
-	[AT_SHARE]       = { "share", NSX_CELL_SHARE },
-	[AT_INSTRUCTION] = { "instruction", NSX_CELL_STRING },
-	[AT_OP_NAME]     = { "op_name", NSX_CELL_STRING },
-	[AT_SOURCE]      = { "source", NSX_CELL_STRING },
+/* A row of any of the tables. A trace, or with --summary a program, is one that is kept until all have been read: a row
+ * of the table of peaks, or the place of its rows in the others. */
+struct row {
+	struct nsx_str name, memory, instruction, op_name, source;
+	int64_t id, trace, step, bytes, peak, points, buffer, size;
+	int64_t arguments, outputs, aliased, constants, temp, heap, fragmentation;
+	double  share;
+	int64_t came;
+	size_t  first, rows;
 };
 
-/* A trace, kept until all have been read: a line of the table of peaks, or its rows in the other tables; with --summary
- * a program. */
-struct peak { int64_t id, peak, trace, points, color; struct nsx_str name; size_t came, first, rows; };
+#define AT(member) offsetof(struct row, member), 0, NULL
+
+static const struct nsx_sum_col cols[] = {
+	{ "id",            NSX_CELL_ID,    NSX_SUM_INT,  AT(id) },
+	{ "name",          NSX_CELL_STRING, NSX_SUM_STR,  AT(name) },
+	{ "trace",         NSX_CELL_INT,    NSX_SUM_INT,  AT(trace) },
+	{ "step",          NSX_CELL_ID,    NSX_SUM_INT,  AT(step) },
+	{ "bytes",         NSX_CELL_BYTES,  NSX_SUM_INT,  AT(bytes) },
+	{ "memory",        NSX_CELL_STRING, NSX_SUM_STR,  AT(memory) },
+	{ "arguments",     NSX_CELL_BYTES,  NSX_SUM_INT,  AT(arguments) },
+	{ "outputs",       NSX_CELL_BYTES,  NSX_SUM_INT,  AT(outputs) },
+	{ "aliased",       NSX_CELL_BYTES,  NSX_SUM_INT,  AT(aliased) },
+	{ "constants",     NSX_CELL_BYTES,  NSX_SUM_INT,  AT(constants) },
+	{ "temp",          NSX_CELL_BYTES,  NSX_SUM_INT,  AT(temp) },
+	{ "heap",          NSX_CELL_BYTES,  NSX_SUM_INT,  AT(heap) },
+	{ "peak",          NSX_CELL_BYTES,  NSX_SUM_INT,  AT(peak) },
+	{ "points",        NSX_CELL_INT,    NSX_SUM_INT,  AT(points) },
+	{ "fragmentation", NSX_CELL_BYTES,  NSX_SUM_INT,  AT(fragmentation) },
+	{ "buffer",        NSX_CELL_INT,    NSX_SUM_INT,  AT(buffer) },
+	{ "size",          NSX_CELL_BYTES,  NSX_SUM_INT,  AT(size) },
+	{ "share",         NSX_CELL_SHARE,  NSX_SUM_REAL, AT(share) },
+	{ "instruction",   NSX_CELL_STRING, NSX_SUM_STR,  AT(instruction) },
+	{ "op_name",       NSX_CELL_STRING, NSX_SUM_STR,  AT(op_name) },
+	{ "source",        NSX_CELL_STRING, NSX_SUM_STR,  AT(source) },
+	{ "by_came",       NSX_CELL_INT,    NSX_SUM_INT,  AT(came) },
+};
+
+/* The order is that of the rows which are kept. */
+#define ROWS .size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-peak by_came"
+
+static const struct nsx_sum_def defs[] = {
+	[NSX_HEAP_CURVE]   = { ROWS, .shown = "id name trace step bytes", .rank = "name step bytes" },
+	[NSX_HEAP_PEAK]    = { ROWS, .shown = "id name trace peak points memory", .rank = "name peak memory" },
+	[NSX_HEAP_SUMMARY] = { ROWS, .shown = "id name memory arguments outputs aliased constants temp heap peak "
+	                              "fragmentation",
+	                       .rank = "name memory peak heap id arguments outputs temp" },
+	[NSX_HEAP_AT_PEAK] = { ROWS, .shown = "id name trace buffer size share instruction op_name source",
+	                       .rank = "instruction size share id op_name source" },
+};
 
 struct job {
 	const struct nsx_heap_options *options;
 	struct nsx_table *table;
 	struct nsx_diags *diags;
 	struct nsx_err   *err;
-	struct nsx_arena  arena;             /* names of peaks */
-	NSX_VEC(struct peak) peaks;
+	struct nsx_arena  arena;             /* strings of rows that are kept */
+	struct nsx_sums   kept;              /* of struct row */
 	int64_t           dumps, silent;     /* dumps read; those without a trace, or with --summary without memory */
 };
 
 static void
-start_row(struct nsx_table *t, int64_t id, struct nsx_str name, int64_t trace)
+put(struct job *j, const struct row *r)
 {
-	nsx_table_row(t);
-	nsx_table_int(t, ID, id);
-	nsx_table_str(t, NAME, name);
-	nsx_table_int(t, TRACE, trace);
+	/* No column is a total. */
+	nsx_sums_put(&j->kept, j->table, r, j->err);
 }
 
-/* The name of the memory of a colour; one without a name as layouts write it. */
-static void
-put_memory(struct nsx_table *t, int col, int64_t color)
+/* Keep a row; NSX_OK or NSX_ERR. */
+static int
+keep(struct job *j, struct row r)
+{
+	struct row *kept = nsx_sums_add(&j->kept);
+
+	r.name = nsx_arena_str(&j->arena, r.name);
+	if (!kept || !r.name.ptr)
+		return nsx_err_nomem(j->err, NULL);
+	r.came = (int64_t)nsx_sums_count(&j->kept);
+	*kept = r;
+	return NSX_OK;
+}
+
+/* The name of the memory of a colour, or as layouts write one without a name. */
+static struct nsx_str
+memory_of(struct job *j, int64_t color)
 {
 	static const char *const names[] = { "device", "collective", "temp", NULL, NULL, "host" };
 	char text[32];
 
-	if (color >= 0 && color < (int64_t)(sizeof names / sizeof *names) && names[color]) {
-		nsx_table_str(t, col, nsx_str_c(names[color]));
-		return;
-	}
+	if (color >= 0 && color < (int64_t)(sizeof names / sizeof *names) && names[color])
+		return nsx_str_c(names[color]);
 	snprintf(text, sizeof text, "S(%" PRId64 ")", color);
-	nsx_table_str(t, col, nsx_str_c(text));
+	return nsx_arena_str(&j->arena, nsx_str_c(text));
 }
 
 /* ---- the forms */
@@ -98,38 +114,21 @@ put_memory(struct nsx_table *t, int col, int64_t color)
 static int
 put_summary(struct job *j, const struct nsx_heap *h)
 {
-	struct nsx_table *t = j->table;
-	struct peak p = { .id = h->id, .came = j->peaks.n, .first = nsx_table_rows(t), .rows = h->nmemory };
+	struct row all = { .id = h->id, .name = h->name, .first = nsx_table_rows(j->table), .rows = h->nmemory };
 
 	for (size_t i = 0; i < h->nmemory; i++) {
 		const struct nsx_heap_memory *m = &h->memory[i];
-		nsx_table_row(t);
-		nsx_table_int(t, ID, h->id);
-		nsx_table_str(t, NAME, h->name);
-		put_memory(t, SUM_MEMORY, m->color);
-		nsx_table_int(t, SUM_ARGUMENTS, m->arguments);
-		nsx_table_int(t, SUM_OUTPUTS, m->outputs);
-		nsx_table_int(t, SUM_ALIASED, m->aliased);
-		nsx_table_int(t, SUM_CONSTANTS, m->constants);
-		nsx_table_int(t, SUM_TEMP, m->temp);
-		nsx_table_int(t, SUM_HEAP, m->heap);
-		nsx_table_int(t, SUM_PEAK, m->peak);
-		nsx_table_int(t, SUM_FRAGMENTATION, m->temp - m->heap);
-		p.peak = m->peak > p.peak ? m->peak : p.peak;
-	}
-	return nsx_vec_push(&j->peaks, p) ? NSX_OK : nsx_err_nomem(j->err, NULL);
-}
+		struct row r = { .id = h->id, .name = h->name, .memory = memory_of(j, m->color),
+		                 .arguments = m->arguments, .outputs = m->outputs, .aliased = m->aliased,
+		                 .constants = m->constants, .temp = m->temp, .heap = m->heap, .peak = m->peak,
+		                 .fragmentation = m->temp - m->heap };
 
-static void
-put_curve(struct job *j, const struct nsx_heap *h, size_t trace)
-{
-	const struct nsx_heap_trace *t = &h->traces[trace];
-
-	for (size_t i = 0; i < t->npoints; i++) {
-		start_row(j->table, h->id, h->name, (int64_t)trace);
-		nsx_table_int(j->table, CURVE_STEP, t->points[i].step);
-		nsx_table_int(j->table, CURVE_BYTES, t->points[i].bytes);
+		if (!r.memory.ptr)
+			return nsx_err_nomem(j->err, NULL);
+		put(j, &r);
+		all.peak = m->peak > all.peak ? m->peak : all.peak;
 	}
+	return keep(j, all);
 }
 
 static struct nsx_str
@@ -142,58 +141,34 @@ innermost(struct nsx_str stack)
 	return (struct nsx_str){ stack.ptr + n, stack.len - n };
 }
 
-static void
-put_live(struct job *j, const struct nsx_heap *h, size_t trace)
-{
-	const struct nsx_heap_trace *t = &h->traces[trace];
-
-	for (size_t i = 0; i < t->nlive; i++) {
-		const struct nsx_heap_live *l = &t->live[i];
-		start_row(j->table, h->id, h->name, (int64_t)trace);
-		nsx_table_int(j->table, AT_BUFFER, l->buffer);
-		nsx_table_int(j->table, AT_SIZE, l->size);
-		if (t->peak)
-			nsx_table_double(j->table, AT_SHARE, (double)l->size / (double)t->peak);
-		nsx_table_str(j->table, AT_INSTRUCTION, l->instruction);
-		nsx_table_str(j->table, AT_OP_NAME, l->op_name);
-		nsx_table_str(j->table, AT_SOURCE, j->options->stacks ? l->stack : innermost(l->stack));
-	}
-}
-
+/* The rows of a trace: changes, buffers that are live at the peak, or none. */
 static int
-keep_peak(struct job *j, const struct nsx_heap *h, size_t trace)
+put_trace(struct job *j, const struct nsx_heap *h, size_t trace)
 {
+	enum nsx_heap_what what = j->options->what;
 	const struct nsx_heap_trace *t = &h->traces[trace];
-	size_t rows = j->options->what == NSX_HEAP_AT_PEAK ? t->nlive : j->options->what == NSX_HEAP_CURVE
-	    ? t->npoints : 0;
-	struct peak p = { h->id, t->peak, (int64_t)trace, (int64_t)t->npoints, t->color,
-	                  nsx_arena_str(&j->arena, h->name), j->peaks.n, nsx_table_rows(j->table), rows };
+	struct row all = { .id = h->id, .name = h->name, .trace = (int64_t)trace, .peak = t->peak,
+	                   .points = (int64_t)t->npoints, .first = nsx_table_rows(j->table) }, r = all;
 
-	if (!p.name.ptr || !nsx_vec_push(&j->peaks, p))
-		return nsx_err_nomem(j->err, NULL);
-	return NSX_OK;
-}
+	all.rows = what == NSX_HEAP_CURVE ? t->npoints : what == NSX_HEAP_AT_PEAK ? t->nlive : 0;
+	for (size_t i = 0; i < all.rows; i++) {
+		if (what == NSX_HEAP_CURVE) {
+			r.step = t->points[i].step;
+			r.bytes = t->points[i].bytes;
+		} else {
+			const struct nsx_heap_live *l = &t->live[i];
 
-static int
-largest_first(const void *a, const void *b)
-{
-	const struct peak *x = a, *y = b;
-
-	if (x->peak != y->peak)
-		return x->peak > y->peak ? -1 : 1;
-	return x->came < y->came ? -1 : 1;
-}
-
-static void
-put_peaks(struct job *j)
-{
-	for (size_t i = 0; i < j->peaks.n; i++) {
-		const struct peak *p = &j->peaks.p[i];
-		start_row(j->table, p->id, p->name, p->trace);
-		nsx_table_int(j->table, PEAK_PEAK, p->peak);
-		nsx_table_int(j->table, PEAK_POINTS, p->points);
-		put_memory(j->table, PEAK_MEMORY, p->color);
+			r.buffer = l->buffer;
+			r.size = l->size;
+			r.share = t->peak ? (double)l->size / (double)t->peak : NAN;
+			r.instruction = l->instruction;
+			r.op_name = l->op_name;
+			r.source = j->options->stacks ? l->stack : innermost(l->stack);
+		}
+		put(j, &r);
 	}
+	all.memory = what == NSX_HEAP_PEAK ? memory_of(j, t->color) : NSX_STR("");
+	return all.memory.ptr ? keep(j, all) : nsx_err_nomem(j->err, NULL);
 }
 
 /* The rows of points, buffers or memories, those of the trace or program with the largest peak first. */
@@ -201,16 +176,19 @@ static int
 sort_rows(struct job *j)
 {
 	size_t n = 0, rows = 0, *order;
+	const struct row *r;
 
-	for (size_t i = 0; i < j->peaks.n; i++)
-		rows += j->peaks.p[i].rows;
+	for (size_t i = 0; i < nsx_sums_count(&j->kept); i++)
+		rows += (r = nsx_sums_at(&j->kept, i))->rows;
 	/* Fewer rows: memory ran out while they were added. */
 	order = rows == nsx_table_rows(j->table) ? malloc((rows + 1) * sizeof *order) : NULL;
 	if (!order)
 		return nsx_err_nomem(j->err, NULL);
-	for (size_t i = 0; i < j->peaks.n; i++)
-		for (size_t k = 0; k < j->peaks.p[i].rows; k++)
-			order[n++] = j->peaks.p[i].first + k;
+	for (size_t i = 0; i < nsx_sums_count(&j->kept); i++) {
+		r = nsx_sums_at(&j->kept, i);
+		for (size_t k = 0; k < r->rows; k++)
+			order[n++] = r->first + k;
+	}
 	nsx_table_permute(j->table, order);
 	free(order);
 	return NSX_OK;
@@ -240,13 +218,9 @@ add_dump(struct job *j, const char *path)
 	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h.nmemory == 0 : h.ntraces == 0;
 	if (j->options->what == NSX_HEAP_SUMMARY)
 		rc = put_summary(j, &h);
-	for (size_t i = 0; rc == NSX_OK && i < h.ntraces; i++)
-		switch (j->options->what) {
-		case NSX_HEAP_CURVE:   rc = keep_peak(j, &h, i); put_curve(j, &h, i); break;
-		case NSX_HEAP_AT_PEAK: rc = keep_peak(j, &h, i); put_live(j, &h, i); break;
-		case NSX_HEAP_PEAK:    rc = keep_peak(j, &h, i); break;
-		case NSX_HEAP_SUMMARY: break;
-		}
+	else
+		for (size_t i = 0; rc == NSX_OK && i < h.ntraces; i++)
+			rc = put_trace(j, &h, i);
 	nsx_heap_free(&h);
 	return rc;
 }
@@ -290,17 +264,9 @@ struct nsx_table *
 nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options, struct nsx_diags *diags,
                struct nsx_err *err)
 {
-	static const struct { const struct nsx_table_col *cols; int n; const char *rank; } forms[] = {
-		[NSX_HEAP_CURVE]   = { curve_cols, CURVE_NCOLS, "name step bytes" },
-		[NSX_HEAP_PEAK]    = { peak_cols, PEAK_NCOLS, "name peak memory" },
-		[NSX_HEAP_SUMMARY] = { sum_cols, SUM_NCOLS, "name memory peak heap id arguments outputs temp" },
-		[NSX_HEAP_AT_PEAK] = { at_cols, AT_NCOLS, "instruction size share id op_name source" },
-	};
-	struct job j = { .options = options, .diags = diags, .err = err,
-	                 .table = nsx_table_new(forms[options->what].cols, forms[options->what].n) };
-	int rc = j.table ? NSX_OK : nsx_err_nomem(err, NULL);
+	struct job j = { .options = options, .diags = diags, .err = err, .kept = { .def = &defs[options->what] } };
+	int rc = (j.table = nsx_sums_begin(&j.kept, err)) ? NSX_OK : NSX_ERR;
 
-	nsx_table_rank(j.table, forms[options->what].rank);
 	/* Two quantities are called peak: people see one name for each. */
 	if (options->what == NSX_HEAP_PEAK) {
 		nsx_table_head(j.table, "peak", "heap_peak");
@@ -314,22 +280,20 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 		rc = add_path(&j, paths[i]);
 		nsx_progress_done((uint64_t)size_of(paths[i]));
 	}
-	if (rc == NSX_OK && j.peaks.n > 1)
-		qsort(j.peaks.p, j.peaks.n, sizeof *j.peaks.p, largest_first);
+	nsx_sums_sort(&j.kept);
 	if (rc == NSX_OK && options->what != NSX_HEAP_PEAK)
 		rc = sort_rows(&j);
 	if (rc == NSX_OK) {
-		if (options->what == NSX_HEAP_PEAK)
-			put_peaks(&j);
+		for (size_t i = 0; options->what == NSX_HEAP_PEAK && i < nsx_sums_count(&j.kept); i++)
+			put(&j, nsx_sums_at(&j.kept, i));
 		nsx_diag_add(diags, j.silent == j.dumps ? NSX_WARNING : NSX_INFO, "", j.silent,
-		             options->what == NSX_HEAP_SUMMARY
-		             ? "programs without a buffer assignment in their dump"
-		                                               : "programs without a heap trace in their dump");
+		             options->what == NSX_HEAP_SUMMARY ? "programs without a buffer assignment in their dump"
+		             : "programs without a heap trace in their dump");
 	} else {
 		nsx_table_free(j.table);
 		j.table = NULL;
 	}
-	free(j.peaks.p);
+	nsx_sums_free(&j.kept);
 	nsx_arena_free(&j.arena);
 	return j.table;
 }

@@ -3,28 +3,22 @@
 #ifndef NSX_TABLE_IDLE_H
 #define NSX_TABLE_IDLE_H
 
-
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/outfile.h"
 #include "base/table.h"
-#include "job/names.h"
 #include "stream/reader.h"
-#include "stream/writer.h"
+#include "table/windows.h"
 
-enum nsx_idle_by { NSX_IDLE_DEVICE, NSX_IDLE_MODULE, NSX_IDLE_EXECUTION, NSX_IDLE_STEP, NSX_IDLE_RANGE, NSX_IDLE_EVERY,
-                   NSX_IDLE_GIVEN };
+struct nsx_stretch;   /* job/idle/idle.h */
 
-enum nsx_idle_form { NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, NSX_IDLE_VERDICT, NSX_IDLE_MARK };
-
-/* A window of a device, by number: [start, end) in ns. Those of one device and key, 0 or more, are added up. */
-struct nsx_idle_given { int64_t device, start, end, key; };
+enum nsx_idle_form { NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, NSX_IDLE_VERDICT };
 
 struct nsx_idle_options {
-	enum nsx_idle_by   by;
+	enum nsx_windows_by by;
 	enum nsx_idle_form form;
 	const char   *range;      /* by range: POSIX extended regular expression of DOMAIN:NAME */
-	bool          steps;      /* only time in steps (job/step_windows.h); by device, module, execution or every */
+	bool          steps;      /* only time in steps (job/steps/windows.h); by device, module, execution or every */
 	const char   *step;       /* by step, and with `steps`: the same for ranges that are steps, where groups make
 	                           * classes; NULL: steps are those of `module` */
 	const char   *module;     /* the same: name or key of a program; NULL, too: steps are found */
@@ -32,18 +26,21 @@ struct nsx_idle_options {
 	                           * nsx_idle_causes_parse has them; 0: all, and busy parts too */
 	bool          drained;    /* only gaps that count as drained, in the same forms */
 	int64_t       every;      /* by every: ns, above 0 */
-	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them, by device and start; windows have
-	                                       * their keys */
+	const struct nsx_window_given *given;   /* NSX_WINDOWS_GIVEN: ngiven of them, by device and start */
 	size_t        ngiven;
 	int64_t       latency;    /* ns of a gap after the call returned that count as launch latency;
 	                           * default 20,000 */
 	int64_t       list;       /* rows of NSX_IDLE_LIST */
-	bool          gaps;       /* NSX_IDLE_GIVEN: gaps are kept for a list, too */
+	bool          gaps;       /* NSX_WINDOWS_GIVEN: gaps are kept for a list, too */
 	bool          all;        /* by device: one window for all devices, from the first start to the last end */
 	bool          zeros;      /* rows of 0 ns, too */
 	bool          notes;      /* a table by device ends with its verdicts in words */
 	enum nsx_names names;
 	const char   *require;    /* fail unless the stream has a record of this kind; NULL: none */
+	/* Called for the part [from, to) of each gap that is in a window; device: its number. NULL: it is not. NSX_OK,
+	 * or NSX_ERR with the analysis' err filled. */
+	int         (*heard)(void *hearer, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to);
+	void         *hearer;
 };
 
 #define NSX_IDLE_LATENCY INT64_C(20000)
@@ -64,12 +61,5 @@ struct nsx_table *nsx_idle_known(void);
 int nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
              struct nsx_table **table, int64_t *ndiags,
              struct nsx_diags *diags, struct nsx_err *err);
-
-/* `out`, which must not follow `in`, gets all of `in` with an `idle` record for each piece of idle time of one cause,
- * in place of those that it had; of the options only latency and require are used. `in` is read twice, from a spool
- * if it is a pipe; up to 130 bytes of memory for each record. Not finished: the caller does that. NSX_OK, or NSX_ERR
- * with err filled. */
-int nsx_idle_write(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_writer *out,
-                   struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

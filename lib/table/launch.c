@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "base/sort.h"
 #include "job/call_book.h"
-#include "job/catalogue.h"
 #include "job/range_book.h"
 #include "job/reach.h"
 #include "job/starved.h"
+#include "table/analysis.h"
 #include "table/idle.h"
 #include "table/sums.h"
 
@@ -36,8 +35,8 @@ static const struct nsx_sum_col cols[] = {
 	{ "verdict", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, verdict_of },
 };
 static const struct nsx_sum_def def = {
-	sizeof(struct row), sizeof(uint64_t), cols, sizeof cols / sizeof *cols, "-starved -kernel name",
-	"name verdict starved kernel queue", "starved", 0
+	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.order = "-starved -kernel name", .rank = "name verdict starved kernel queue", .adds = "starved"
 };
 
 /* A row that a call is counted in; a call's are linked from its mark. */
@@ -50,7 +49,6 @@ struct busy { int64_t end, removed; };
 struct launch {
 	const struct nsx_launch_options *options;
 	struct nsx_err       *err;
-	struct nsx_catalogue  cat;
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;
 	struct nsx_sums       sums;       /* of struct row */
@@ -59,7 +57,7 @@ struct launch {
 	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
 	struct nsx_map        counted_in;  /* (index of the call, row): is counted there */
 	NSX_VEC(struct busy)  busy;       /* by device */
-	int64_t ndiags, ops, no_call, timeless, beyond;
+	int64_t ops, no_call, timeless, beyond;
 	bool    clipped;
 };
 
@@ -180,21 +178,20 @@ take_call(struct launch *f, const struct nsx_rec *rec)
 }
 
 static int
-take_op(struct launch *f, const struct nsx_rec *rec)
+take_op(struct launch *f, const struct nsx_event *e)
 {
-	uint32_t device = nsx_cat_device(&f->cat, rec);
+	const struct nsx_rec *rec = e->rec;
+	uint32_t device = e->device;
 	struct nsx_str type = nsx_string(rec, NSX_OP_type);
 	bool graph = nsx_str_eq(type, NSX_STR("graph")), kernel = graph || nsx_str_eq(type, NSX_STR("kernel"));
 	struct nsx_call_entry *c, gone;
 	int rc;
 
 	f->ops++;
-	if (device == NSX_NONE)
-		return nsx_err_nomem(f->err, NULL);
 	while (f->busy.n <= device)
 		if (!nsx_vec_push(&f->busy, ((struct busy){ NSX_ABSENT, NSX_ABSENT })))
 			return nsx_err_nomem(f->err, NULL);
-	if (!nsx_has(rec, NSX_OP_start) || nsx_int(rec, NSX_OP_dur, -1) < 0) {
+	if (e->end == NSX_ABSENT) {
 		f->timeless++;
 		return NSX_OK;
 	}
@@ -213,10 +210,8 @@ take_op(struct launch *f, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (c && nsx_call_book_done(&f->calls, c, &gone) && uncount(f, &gone) != NSX_OK)
 		return NSX_ERR;
-	int64_t end = nsx_add_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_dur].i, NULL);
-
-	if (busy->end == NSX_ABSENT || end > busy->end)
-		busy->end = end;
+	if (busy->end == NSX_ABSENT || e->end > busy->end)
+		busy->end = e->end;
 	return NSX_OK;
 }
 
@@ -232,33 +227,32 @@ take_range(struct launch *f, const struct nsx_rec *rec)
 }
 
 static void
-need(const struct launch *f, struct nsx_reader *in)
+need(void *state, struct nsx_reader *in)
 {
-	nsx_cat_need(&f->cat, in);
+	const struct launch *f = state;
+
 	nsx_call_book_need(in);
-	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_event_need(in, NSX_OP);
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
-	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES) | NSX_C(OP, device) | NSX_C(OP, type)
-	                            | NSX_C(OP, name) | NSX_C(OP, removed));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, removed));
 	if (f->options->by_range)
 		nsx_range_book_need(in, false);
 }
 
 static int
-take(void *state, const struct nsx_rec *rec)
+take(void *state, const struct nsx_event *e)
 {
 	struct launch *f = state;
 
-	f->ndiags += rec->kind->id == NSX_DIAG;
-	if (!nsx_in_reach(rec)) {
+	if (!e->reaches) {
 		f->beyond++;
 		return NSX_OK;
 	}
-	switch (rec->kind->id) {
-	case NSX_CALL:  return take_call(f, rec);
-	case NSX_RANGE: return take_range(f, rec);
-	case NSX_OP:    return take_op(f, rec);
-	default:        return nsx_cat_take(&f->cat, rec, f->err);
+	switch (e->rec->kind->id) {
+	case NSX_CALL:  return take_call(f, e->rec);
+	case NSX_RANGE: return take_range(f, e->rec);
+	case NSX_OP:    return take_op(f, e);
+	default:        return NSX_OK;
 	}
 }
 
@@ -288,10 +282,15 @@ name_text(const void *names, uint32_t id)
 	return nsx_intern_str(names, id);
 }
 
-static void
-begin(struct launch *f)
+static int
+begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
+	struct launch *f = state;
+
+	f->options = options;
+	f->err = at->err;
 	f->sums = (struct nsx_sums){ .def = &def, .text = name_text, .state = &f->names };
+	return NSX_OK;
 }
 
 static struct nsx_table *
@@ -318,10 +317,27 @@ report(const struct launch *f, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 }
 
-static void
-free_all(struct launch *f)
+static int
+finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
-	nsx_cat_free(&f->cat);
+	struct launch *f = state;
+
+	if (f->clipped)
+		return nsx_err_overflow(f->err, NULL);
+	if (!table) {
+		nsx_sums_sort(&f->sums);
+		return NSX_OK;
+	}
+	report(f, diags);
+	*table = make_table(f);
+	return *table ? NSX_OK : NSX_ERR;
+}
+
+static void
+free_all(void *state)
+{
+	struct launch *f = state;
+
 	nsx_range_book_free(&f->ranges);
 	nsx_intern_free(&f->names);
 	nsx_map_free(&f->counted_in);
@@ -332,80 +348,25 @@ free_all(struct launch *f)
 	free(f->busy.p);
 }
 
-static int
-check_sums(const struct launch *f, int rc)
-{
-	return rc == NSX_OK && f->clipped ? nsx_err_overflow(f->err, NULL) : rc;
-}
+const struct nsx_analysis nsx_launch_analysis = {
+	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP), true, begin, need, take, finish, free_all
+};
 
 int
 nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
            struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct launch f = { .options = options, .err = err };
-
-	begin(&f);
-	need(&f, in);
-	int rc = check_sums(&f, nsx_read_all(in, options->require, take, &f, err));
-
-	*table = NULL;
-	if (rc == NSX_OK) {
-		report(&f, diags);
-		*ndiags = f.ndiags;
-		*table = make_table(&f);
-		rc = *table ? NSX_OK : NSX_ERR;
-	}
-	free_all(&f);
-	return rc;
-}
-
-/* ---- the sums only */
-
-struct nsx_launch_book { struct launch f; struct nsx_launch_options options; };
-
-struct nsx_launch_book *
-nsx_launch_open(struct nsx_err *err)
-{
-	struct nsx_launch_book *b = calloc(1, sizeof *b);
-
-	if (!b) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	b->f.err = err;
-	b->f.options = &b->options;
-	begin(&b->f);
-	return b;
-}
-
-int
-nsx_launch_take(struct nsx_launch_book *b, const struct nsx_rec *rec)
-{
-	return take(&b->f, rec);
-}
-
-int
-nsx_launch_finish(struct nsx_launch_book *b)
-{
-	nsx_sums_sort(&b->f.sums);
-	return check_sums(&b->f, NSX_OK);
+	return nsx_analyse_one(&nsx_launch_analysis, options, in, options->require, table, ndiags, diags, err);
 }
 
 bool
-nsx_launch_sum(const struct nsx_launch_book *b, size_t i, struct nsx_launch_sum *sum)
+nsx_launch_sum(const void *state, size_t i, struct nsx_launch_sum *sum)
 {
-	const struct row *r = i < nsx_sums_count(&b->f.sums) ? row(&b->f, (uint32_t)i) : NULL;
+	const struct launch *f = state;
+	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
 
 	if (r)
-		*sum = (struct nsx_launch_sum){ nsx_intern_str(&b->f.names, r->name), r->kernels, r->kernel, r->starved,
+		*sum = (struct nsx_launch_sum){ nsx_intern_str(&f->names, r->name), r->kernels, r->kernel, r->starved,
 		                                is_bound(r) };
 	return r != NULL;
-}
-
-void
-nsx_launch_free(struct nsx_launch_book *b)
-{
-	if (b)
-		free_all(&b->f);
-	free(b);
 }

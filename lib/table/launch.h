@@ -24,20 +24,16 @@ int nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, 
                int64_t *ndiags, struct nsx_diags *diags,
                struct nsx_err *err);
 
-/* ---- the sums only, by kernel, for code that reads a stream for other purposes too */
+/* ---- in a reading with other analyses */
 
 /* kernel, starved: ns; bound: the verdict is launch-bound. */
 struct nsx_launch_sum { struct nsx_str name; int64_t kernels, kernel, starved; bool bound; };
 
-struct nsx_launch_book;
+/* An analysis (table/analysis.h) with nsx_launch_options. */
+extern const struct nsx_analysis nsx_launch_analysis;
 
-/* NULL when out of memory, with err filled; err must outlive the book. */
-struct nsx_launch_book *nsx_launch_open(struct nsx_err *err);
-/* any record, in the order of the stream; NSX_OK or NSX_ERR */
-int nsx_launch_take(struct nsx_launch_book *b, const struct nsx_rec *rec);
-int nsx_launch_finish(struct nsx_launch_book *b);                            /* after the last */
-/* The i-th of them, in order of rows; false after the last. The name lives as long as the book. */
-bool nsx_launch_sum(const struct nsx_launch_book *b, size_t i, struct nsx_launch_sum *sum);
-void nsx_launch_free(struct nsx_launch_book *b);   /* NULL allowed */
+/* The i-th of the sums in its state, after `finish`, in order of rows; false after the last. The name lives as long as
+ * the state. */
+bool nsx_launch_sum(const void *state, size_t i, struct nsx_launch_sum *sum);
 
 #endif

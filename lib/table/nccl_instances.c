@@ -1,49 +1,56 @@
 /* nccl_instances.c -- see nccl_instances.h. */
 #include "table/nccl_instances.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/num.h"
 #include "base/sort.h"
 #include "base/vec.h"
-#include "job/collective_instances.h"
+#include "job/comm/reading.h"
+#include "table/sums.h"
 
-enum { I_COMM, I_COLLECTIVE, I_PAIR, I_SEQ, I_GROUP, I_RANKS, I_BYTES, I_CALLS, I_ALGBW, I_BUSBW, I_SKEW, I_STRAGGLER,
-       I_TRANSFER, I_COLS };
-static const struct nsx_table_col instance_cols[I_COLS] = {
-	[I_COMM]       = { "comm_id", NSX_CELL_STRING },
-	[I_COLLECTIVE] = { "collective", NSX_CELL_STRING },
-	[I_PAIR]       = { "pair", NSX_CELL_STRING },
-	[I_SEQ]        = { "seq", NSX_CELL_INT },
-	[I_GROUP]      = { "group", NSX_CELL_INT },
-	[I_RANKS]      = { "ranks", NSX_CELL_INT },
-	[I_BYTES]      = { "bytes", NSX_CELL_BYTES },
-	[I_CALLS]      = { "calls", NSX_CELL_INT },
-	[I_ALGBW]      = { "algbw", NSX_CELL_GBPS },
-	[I_BUSBW]      = { "busbw", NSX_CELL_GBPS },
-	[I_SKEW]       = { "skew", NSX_CELL_NS },
-	[I_STRAGGLER]  = { "straggler", NSX_CELL_INT },
-	[I_TRANSFER]   = { "transfer", NSX_CELL_NS },
+/* A row: of an instance, or of a device's record of one; NSX_ABSENT and NaN: not known. */
+struct row {
+	uint32_t comm_id, kind, pair;                 /* strings of the catalogue */
+	int64_t  seq, group, bytes, calls;
+	double   algbw, busbw;
+	int64_t  ranks, skew, straggler, transfer;    /* of an instance */
+	int64_t  device, start, dur, wait, hidden, op;
 };
 
-enum { E_COMM, E_COLLECTIVE, E_PAIR, E_SEQ, E_DEVICE, E_START, E_DUR, E_BYTES, E_GROUP, E_CALLS, E_ALGBW, E_BUSBW,
-       E_WAIT, E_HIDDEN, E_OP, E_COLS };
-static const struct nsx_table_col each_cols[E_COLS] = {
-	[E_COMM]       = { "comm_id", NSX_CELL_STRING },
-	[E_COLLECTIVE] = { "collective", NSX_CELL_STRING },
-	[E_PAIR]       = { "pair", NSX_CELL_STRING },
-	[E_SEQ]        = { "seq", NSX_CELL_INT },
-	[E_DEVICE]     = { "device", NSX_CELL_INT },
-	[E_START]      = { "start", NSX_CELL_TIME },
-	[E_DUR]        = { "dur", NSX_CELL_NS },
-	[E_BYTES]      = { "bytes", NSX_CELL_BYTES },
-	[E_GROUP]      = { "group", NSX_CELL_INT },
-	[E_CALLS]      = { "calls", NSX_CELL_INT },
-	[E_ALGBW]      = { "algbw", NSX_CELL_GBPS },
-	[E_BUSBW]      = { "busbw", NSX_CELL_GBPS },
-	[E_WAIT]       = { "wait", NSX_CELL_NS },
-	[E_HIDDEN]     = { "hidden", NSX_CELL_NS },
-	[E_OP]         = { "op", NSX_CELL_INT },
+#define AT(member) offsetof(struct row, member), 0, NULL
+
+static const struct nsx_sum_col cols[] = {
+	{ "comm_id",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(comm_id) },
+	{ "collective", NSX_CELL_STRING, NSX_SUM_TEXT, AT(kind) },
+	{ "pair",       NSX_CELL_STRING, NSX_SUM_TEXT, AT(pair) },
+	{ "seq",        NSX_CELL_ID,    NSX_SUM_INT,  AT(seq) },
+	{ "group",      NSX_CELL_ID,    NSX_SUM_INT,  AT(group) },
+	{ "bytes",      NSX_CELL_BYTES,  NSX_SUM_INT,  AT(bytes) },
+	{ "calls",      NSX_CELL_INT,    NSX_SUM_INT,  AT(calls) },
+	{ "algbw",      NSX_CELL_GBPS,   NSX_SUM_REAL, AT(algbw) },
+	{ "busbw",      NSX_CELL_GBPS,   NSX_SUM_REAL, AT(busbw) },
+	{ "ranks",      NSX_CELL_INT,    NSX_SUM_INT,  AT(ranks) },
+	{ "skew",       NSX_CELL_NS,     NSX_SUM_INT,  AT(skew) },
+	{ "straggler",  NSX_CELL_ID,    NSX_SUM_INT,  AT(straggler) },
+	{ "transfer",   NSX_CELL_NS,     NSX_SUM_INT,  AT(transfer) },
+	{ "device",     NSX_CELL_ID,    NSX_SUM_INT,  AT(device) },
+	{ "start",      NSX_CELL_TIME,   NSX_SUM_INT,  AT(start) },
+	{ "dur",        NSX_CELL_NS,     NSX_SUM_INT,  AT(dur) },
+	{ "wait",       NSX_CELL_NS,     NSX_SUM_INT,  AT(wait) },
+	{ "hidden",     NSX_CELL_NS,     NSX_SUM_INT,  AT(hidden) },
+	{ "op",         NSX_CELL_ID,    NSX_SUM_INT,  AT(op) },
+};
+static const struct nsx_sum_def of_instances = {
+	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "comm_id collective pair seq group ranks bytes calls algbw busbw skew straggler transfer",
+	.rank = "collective bytes group busbw skew straggler ranks transfer seq", .adds = "transfer"
+}, of_each = {
+	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "comm_id collective pair seq device start dur bytes group calls algbw busbw wait hidden op",
+	.rank = "collective device dur bytes busbw wait hidden start seq group", .adds = "dur"
 };
 
 /* What is kept of a record (struct nsx_collective). */
@@ -58,6 +65,7 @@ struct collected {
 	struct nsx_collective_reading reading;
 	NSX_VEC(struct member) records;
 	NSX_VEC(struct instance) instances;
+	struct nsx_sums sums;   /* of struct row: not kept */
 	struct nsx_err *err;
 	struct nsx_nccl_table *out;
 	bool    each;
@@ -68,8 +76,10 @@ struct collected {
 };
 
 static struct nsx_str
-text(const struct collected *c, uint32_t id)
+text(const void *collected, uint32_t id)
 {
+	const struct collected *c = collected;
+
 	return id == NSX_NONE ? NSX_STR("") : nsx_cat_str(&c->reading.comm->cat, id);
 }
 
@@ -78,7 +88,7 @@ by_device(const void *a, const void *b)
 {
 	const struct nsx_collective *x = a, *y = b;
 
-	return (x->device > y->device) - (x->device < y->device);
+	return nsx_int_cmp(x->device, y->device);
 }
 
 static int
@@ -111,14 +121,8 @@ by_key(const void *a, const void *b, const void *collected)
 	int order = key_cmp(c, x, y);
 
 	/* Those of a key are complete in their order, but for ties. */
-	return order ? order : (x->first > y->first) - (x->first < y->first);
+	return order ? order : nsx_int_cmp((int64_t)x->first, (int64_t)y->first);
 }
-
-/* The results for an instance. */
-struct whole {
-	int64_t group, bytes, calls, skew, transfer;   /* ABSENT: group, bytes, calls unknown */
-	const struct member *fastest, *late;   /* the shortest with a bandwidth; the last to start, if one is */
-};
 
 static int64_t
 larger(int64_t a, int64_t b)
@@ -132,107 +136,72 @@ has_bandwidth(const struct member *o)
 	return o->group > 0 && o->bytes >= 0 && o->dur > 0;
 }
 
-/* algbw, and busbw in the next column. */
 static void
-put_bandwidth(struct nsx_table *t, struct nsx_str kind, const struct member *o, int col)
+set_bandwidth(const struct collected *c, struct row *r, const struct member *o)
 {
-	double algbw, busbw;
-
-	nsx_comm_bandwidth(kind, o->bytes, o->group, o->dur, &algbw, &busbw);
-	nsx_table_double(t, col, algbw);
-	nsx_table_double(t, col + 1, busbw);
+	if (has_bandwidth(o))
+		nsx_comm_bandwidth(text(c, r->kind), o->bytes, o->group, o->dur, &r->algbw, &r->busbw);
 }
 
-static struct whole
-sum_up(const struct member *of, size_t n)
+/* Of an instance: the bandwidth is that of the shortest record; the straggler the last to start, if one is. */
+static int
+put_instance(const struct collected *c, struct row r, const struct member *of, size_t n)
 {
-	struct whole w = { NSX_ABSENT, NSX_ABSENT, NSX_ABSENT, 0, 0, NULL, NULL };
 	int64_t first = of->start, last = of->start, end = INT64_MIN;
+	const struct member *fastest = of;
 	size_t lasts = 0;
 
+	r.group = r.bytes = r.calls = r.straggler = NSX_ABSENT;
 	for (size_t i = 0; i < n; i++) {
 		int64_t own = nsx_add_sat(of[i].start, of[i].dur, NULL);
 
-		w.group = larger(w.group, of[i].group);
-		w.bytes = larger(w.bytes, of[i].bytes);
-		w.calls = larger(w.calls, of[i].calls);
+		r.group = larger(r.group, of[i].group);
+		r.bytes = larger(r.bytes, of[i].bytes);
+		r.calls = larger(r.calls, of[i].calls);
 		end = own > end ? own : end;
 		first = of[i].start < first ? of[i].start : first;
 		last = of[i].start > last ? of[i].start : last;
-		if (has_bandwidth(&of[i]) && (!w.fastest || of[i].dur < w.fastest->dur))
-			w.fastest = &of[i];
+		if (has_bandwidth(&of[i]) && (!has_bandwidth(fastest) || of[i].dur < fastest->dur))
+			fastest = &of[i];
 	}
 	for (size_t i = 0; i < n; i++) {
 		lasts += of[i].start == last;
-		w.late = of[i].start == last ? &of[i] : w.late;
+		r.straggler = of[i].start == last ? of[i].device : r.straggler;
 	}
-	w.late = lasts == 1 ? w.late : NULL;
-	w.skew = nsx_sub_sat(last, first, NULL);
-	w.transfer = nsx_sub_sat(end, last, NULL);
-	return w;
+	set_bandwidth(c, &r, fastest);
+	r.ranks = (int64_t)n;
+	r.skew = n > 1 ? nsx_sub_sat(last, first, NULL) : NSX_ABSENT;
+	r.straggler = n > 1 && lasts == 1 ? r.straggler : NSX_ABSENT;
+	r.transfer = nsx_sub_sat(end, last, NULL);
+	return nsx_sums_put(&c->sums, c->out->table, &r, c->err);
 }
 
-static void
-put_known(struct nsx_table *t, int col, int64_t v)
+static int
+put_each(const struct collected *c, struct row r, const struct member *of, size_t n)
 {
-	if (v != NSX_ABSENT)
-		nsx_table_int(t, col, v);
-}
+	int rc = NSX_OK;
 
-static void
-put_key(struct nsx_table *t, const struct collected *c, const struct instance *o, int64_t seq)
-{
-	nsx_table_row(t);
-	nsx_table_str(t, I_COMM, text(c, o->comm_id));
-	nsx_table_str(t, I_COLLECTIVE, text(c, o->kind));
-	nsx_table_str(t, I_PAIR, text(c, o->pair));
-	nsx_table_int(t, I_SEQ, seq);
-}
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		const struct member *o = &of[i];
 
-static void
-put_instance(struct nsx_table *t, const struct collected *c, const struct instance *x, int64_t seq)
-{
-	struct whole w = sum_up(&c->records.p[x->first], x->n);
-
-	put_key(t, c, x, seq);
-	put_known(t, I_GROUP, w.group);
-	nsx_table_int(t, I_RANKS, (int64_t)x->n);
-	put_known(t, I_BYTES, w.bytes);
-	put_known(t, I_CALLS, w.calls);
-	if (w.fastest)
-		put_bandwidth(t, text(c, x->kind), w.fastest, I_ALGBW);
-	if (x->n > 1) {
-		nsx_table_int(t, I_SKEW, w.skew);
-		if (w.late)
-			nsx_table_int(t, I_STRAGGLER, w.late->device);
+		r.algbw = r.busbw = NAN;
+		r.device = o->device;
+		r.start = o->start;
+		r.dur = o->dur;
+		r.bytes = o->bytes;
+		r.group = o->group;
+		r.calls = o->calls;
+		r.wait = n > 1 ? o->wait : NSX_ABSENT;
+		r.hidden = o->hidden;
+		r.op = o->op;
+		set_bandwidth(c, &r, o);
+		rc = nsx_sums_put(&c->sums, c->out->table, &r, c->err);
 	}
-	nsx_table_int(t, I_TRANSFER, w.transfer);
-}
-
-static void
-put_each(struct nsx_table *t, const struct collected *c, const struct instance *x, int64_t seq)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		const struct member *o = &c->records.p[x->first + i];
-
-		put_key(t, c, x, seq);
-		nsx_table_int(t, E_DEVICE, o->device);
-		nsx_table_int(t, E_START, o->start);
-		nsx_table_int(t, E_DUR, o->dur);
-		put_known(t, E_BYTES, o->bytes);
-		put_known(t, E_GROUP, o->group);
-		put_known(t, E_CALLS, o->calls);
-		if (has_bandwidth(o))
-			put_bandwidth(t, text(c, x->kind), o, E_ALGBW);
-		if (x->n > 1)
-			put_known(t, E_WAIT, o->wait);
-		put_known(t, E_HIDDEN, o->hidden);
-		put_known(t, E_OP, o->op);
-	}
+	return rc;
 }
 
 /* The next row: instances of one key are numbered from 0. */
-static void
+static int
 put_row(struct collected *c, const struct instance *x)
 {
 	bool same = c->out->instances && key_cmp(c, &c->last, x) == 0;
@@ -240,7 +209,8 @@ put_row(struct collected *c, const struct instance *x)
 	c->seq = same ? c->seq + 1 : 0;
 	c->last = *x;
 	c->out->instances++;
-	(c->each ? put_each : put_instance)(c->out->table, c, x, c->seq);
+	return (c->each ? put_each : put_instance)(c, (struct row){ .comm_id = x->comm_id, .kind = x->kind,
+	    .pair = x->pair, .seq = c->seq, .algbw = NAN, .busbw = NAN }, &c->records.p[x->first], x->n);
 }
 
 static int
@@ -263,26 +233,12 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 	qsort(of, n, sizeof *of, by_device);
 	for (size_t i = 0; i < n; i++)
 		c->records.p[c->records.n++] = (struct member){ of[i].wait, of[i].start, of[i].dur, of[i].hidden,
-		    of[i].bytes,
-		                                                of[i].group, of[i].calls, of[i].op, of[i].device };
+		    of[i].bytes, of[i].group, of[i].calls, of[i].op, of[i].device };
 	if (!nsx_collective_by_time(&c->reading)) {
-		put_row(c, &c->instances.p[0]);
 		c->records.n = c->instances.n = 0;
+		return put_row(c, &c->instances.p[0]);
 	}
 	return NSX_OK;
-}
-
-/* Make the table, without rows. */
-static int
-begin(struct collected *c)
-{
-	struct nsx_table *t = nsx_table_new(c->each ? each_cols : instance_cols, c->each ? E_COLS : I_COLS);
-
-	nsx_table_rank(t, c->each ? "collective device dur bytes busbw wait hidden start seq group"
-	                          : "collective bytes group busbw skew straggler ranks transfer seq");
-	nsx_table_adds(t, c->each ? "dur" : "transfer");
-	c->out->table = t;
-	return t ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
 int
@@ -293,7 +249,9 @@ nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, s
 	int rc;
 
 	*t = (struct nsx_nccl_table){ 0 };
-	if (begin(&c) != NSX_OK)
+	c.sums = (struct nsx_sums){ .def = each ? &of_each : &of_instances, .text = text, .state = &c };
+	t->table = nsx_sums_begin(&c.sums, err);
+	if (!t->table)
 		return NSX_ERR;
 	c.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = count_diag, .state = &c };
 	rc = nsx_collective_instances(in, &c.reading, diags, err);
@@ -305,7 +263,7 @@ nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, s
 	if (rc == NSX_OK)
 		nsx_sort_with(c.instances.p, c.instances.n, sizeof *c.instances.p, by_key, &c);
 	for (size_t i = 0; i < c.instances.n && rc == NSX_OK; i++)
-		put_row(&c, &c.instances.p[i]);
+		rc = put_row(&c, &c.instances.p[i]);
 	if (rc != NSX_OK) {
 		nsx_table_free(t->table);
 		t->table = NULL;

@@ -15,8 +15,8 @@ struct nsx_nccl_table {
 };
 
 /* Read all of `in` (open with NSX_READ_ORDERED, not read from yet) and make the table, of operations if `each`. Holds
- * what job/nccl.h does. Devices of one communicator on clocks that cannot be compared are an error. Fills t; NSX_OK, or
- * NSX_ERR with err filled and nothing to free. */
+ * what job/comm/nccl.h does. Devices of one communicator on clocks that cannot be compared are an error. Fills t;
+ * NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, struct nsx_diags *diags,
                        struct nsx_err *err);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include "base/outfile.h"
 #include "base/vec.h"
 #include "job/catalogue.h"
+#include "table/sums.h"
 
 /* Strings are numbers in the catalogue's, NSX_NONE: none. Data of programs and instructions are indexed by the
  * catalogue's index. */
@@ -20,14 +22,27 @@ struct program {
 	bool ran;
 };
 struct inst { bool ran, timed; };
-/* The current execution of a profile: the program, NSX_NONE if none, and the data for both. */
-struct now { uint32_t program, fingerprint; bool compiled; };
-struct cost { uint32_t fingerprint, name; bool comm, timed; int64_t least, most; };   /* timed: least and most are */
+/* The current execution of a profile: the program, NSX_NONE if none, and the data for both; file: NSX_NONE until its
+ * first use. */
+struct now { uint32_t program, fingerprint, file; bool compiled; };
+/* By fingerprint and name. timed: 1 if least and most are known. */
+struct cost { uint32_t fingerprint, name; int64_t timed, least, most; bool comm; };
+/* By fingerprint. */
 struct file {
-	uint32_t fingerprint, key;   /* key: of its first program */
-	bool     completed;
+	uint32_t fingerprint, key;   /* key: of its first program; known: it is */
+	bool     known, completed;
 	int64_t  in_buffers;         /* ns assigned to command buffers */
 };
+
+static const struct nsx_sum_col cost_cols[] = {
+	{ "fingerprint", NSX_CELL_STRING, NSX_SUM_TEXT, offsetof(struct cost, fingerprint), 0, NULL },
+	{ "name",        NSX_CELL_STRING, NSX_SUM_TEXT, offsetof(struct cost, name), 0, NULL },
+	{ "timed",       NSX_CELL_INT,    NSX_SUM_INT,  offsetof(struct cost, timed), 0, NULL },
+};
+static const struct nsx_sum_def of_costs = {
+	.size = sizeof(struct cost), .key = 2 * sizeof(uint32_t), .cols = cost_cols, .ncols = 3,
+	.order = "-timed fingerprint name"
+}, of_files = { .size = sizeof(struct file), .key = sizeof(uint32_t) };
 
 struct pgle {
 	struct nsx_err        *err;
@@ -35,10 +50,7 @@ struct pgle {
 	NSX_VEC(struct program) programs;
 	NSX_VEC(struct inst)   insts;
 	NSX_VEC(struct now)    now;           /* by index of the profile in the catalogue */
-	NSX_VEC(struct cost)   costs;
-	NSX_VEC(struct file)   files;
-	struct nsx_map         cost_of;       /* (fingerprint, name) */
-	struct nsx_map         file_of;       /* fingerprint */
+	struct nsx_sums        costs, files;  /* of struct cost, struct file */
 	struct nsx_map         compiled;      /* (profile, program) */
 	int64_t                thunks, early, unknown;
 };
@@ -53,6 +65,12 @@ static struct nsx_str
 string(const struct pgle *p, uint32_t id)
 {
 	return nsx_cat_str(&p->cat, id);
+}
+
+static struct nsx_str
+text_of(const void *cat, uint32_t id)
+{
+	return nsx_cat_str(cat, id);
 }
 
 static struct nsx_key
@@ -124,50 +142,42 @@ label_of(const struct pgle *p, uint32_t program)
 
 /* ---- executions */
 
-static int
-file_of(struct pgle *p, uint32_t fingerprint, uint32_t key, struct file **f)
+/* The file of a program that is executed now; NULL when out of memory. */
+static struct file *
+file_of(struct pgle *p, struct now *now)
 {
-	uint32_t *at = nsx_map_at(&p->file_of, key_of(fingerprint, 0));
+	struct file *f;
 
-	if (!at)
-		return nomem(p);
-	if (*at == NSX_NONE) {
-		if (!nsx_vec_push(&p->files, ((struct file){ fingerprint, key, false, 0 })))
-			return nomem(p);
-		*at = (uint32_t)(p->files.n - 1);
-	}
-	*f = &p->files.p[*at];
-	return NSX_OK;
+	if (now->file == NSX_NONE)
+		now->file = nsx_sums_number(&p->files, &now->fingerprint);
+	if (now->file == NSX_NONE)
+		return NULL;
+	f = nsx_sums_at(&p->files, now->file);
+	f->key = f->known ? f->key : label_of(p, now->program);
+	f->known = true;
+	return f;
 }
 
 /* dur -1: it ran, with unknown duration. */
 static int
 add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t dur)
 {
-	uint32_t *at = nsx_map_at(&p->cost_of, key_of(fingerprint, name));
+	struct cost *c = nsx_sums_row(&p->costs, &(uint32_t[2]){ fingerprint, name });
 
-	if (!at)
+	if (!c)
 		return nomem(p);
-	if (*at == NSX_NONE) {
-		if (!nsx_vec_push(&p->costs, ((struct cost){ fingerprint, name, comm, false, INT64_MAX, 0 })))
-			return nomem(p);
-		*at = (uint32_t)(p->costs.n - 1);
-	}
-	struct cost *c = &p->costs.p[*at];
 	c->comm |= comm;
 	if (dur < 0)
 		return NSX_OK;
-	c->timed = true;
-	if (dur < c->least)
-		c->least = dur;
-	if (dur > c->most)
-		c->most = dur;
+	c->least = !c->timed || dur < c->least ? dur : c->least;
+	c->most = dur > c->most ? dur : c->most;
+	c->timed = 1;
 	return NSX_OK;
 }
 
 /* Whether the profile compiles the program, and its fingerprint there, or else in any profile with a dump of it; NULL
  * when out of memory. */
-static const struct now *
+static struct now *
 now_of(struct pgle *p, uint32_t profile, uint32_t program)
 {
 	while (p->now.n <= profile)
@@ -176,8 +186,8 @@ now_of(struct pgle *p, uint32_t profile, uint32_t program)
 	struct now *now = &p->now.p[profile];
 
 	if (now->program != program) {
-		*now = (struct now){ program, nsx_cat_fingerprint(&p->cat, profile, program), nsx_map_get(&p->compiled,
-			key_of(profile, program)) != NSX_NONE };
+		*now = (struct now){ program, nsx_cat_fingerprint(&p->cat, profile, program), NSX_NONE,
+		                     nsx_map_get(&p->compiled, key_of(profile, program)) != NSX_NONE };
 		if (now->fingerprint == NSX_NONE)
 			now->fingerprint = p->cat.programs.p[program].fingerprint;
 	}
@@ -199,7 +209,7 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 	}
 	const struct nsx_cat_inst *i = &p->cat.insts.p[at];
 	struct program *g = &p->programs.p[i->program];
-	const struct now *now = now_of(p, profile, i->program);
+	struct now *now = now_of(p, profile, i->program);
 
 	if (!now)
 		return nomem(p);
@@ -209,9 +219,9 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 	p->insts.p[at].timed |= dur >= 0;
 	if (fingerprint == NSX_NONE || name == NSX_NONE)
 		return NSX_OK;
-	struct file *f = NULL;
-	if (file_of(p, fingerprint, label_of(p, i->program), &f) != NSX_OK)
-		return NSX_ERR;
+	struct file *f = file_of(p, now);
+	if (!f)
+		return nomem(p);
 	if (!g->has_opcodes || i->opcode != NSX_NONE)
 		return add_cost(p, fingerprint, name, i->comm, dur);
 	if (dur > 0 && nsx_str_starts(string(p, name), "command_buffer"))
@@ -221,14 +231,13 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 
 /* ---- instructions that did not run */
 
-/* The cost of a name in the profile; NULL: none. */
-static const struct cost *
+/* The number of the cost of a name in the profile; NSX_NONE: none. */
+static uint32_t
 cost_of(const struct pgle *p, uint32_t fingerprint, struct nsx_str name)
 {
 	uint32_t n = nsx_intern_find(&p->cat.strings, name);
-	uint32_t at = n == NSX_NONE ? n : nsx_map_get(&p->cost_of, key_of(fingerprint, n));
 
-	return at == NSX_NONE ? NULL : &p->costs.p[at];
+	return n == NSX_NONE ? n : nsx_sums_find(&p->costs, &(uint32_t[2]){ fingerprint, n });
 }
 
 static int64_t
@@ -243,16 +252,17 @@ complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct ns
 {
 	struct nsx_pgle_wants w = { { 0 } };
 	int64_t idle = 0, starts = 0;
-	size_t ran = p->costs.n;
+	size_t ran = nsx_sums_count(&p->costs);
 	int rc = nsx_pgle_ask(h, &w) ? NSX_OK : nomem(p);
 
 	for (size_t i = 0; rc == NSX_OK && i < w.v.n; i++) {
 		const struct nsx_pgle_want *want = &w.v.p[i];
-		const struct cost *wrapped = want->wrapped.len ? cost_of(p, f->fingerprint, want->wrapped) : NULL;
-		uint32_t name;
+		uint32_t at = want->wrapped.len ? cost_of(p, f->fingerprint, want->wrapped) : NSX_NONE, name;
 		/* Costs are copied only from those that existed before. */
-		bool runs = wrapped && (size_t)(wrapped - p->costs.p) < ran;
-		if (cost_of(p, f->fingerprint, want->name) || (!runs && !want->idle) || (runs && !wrapped->timed))
+		bool runs = at < ran;
+		const struct cost *wrapped = runs ? nsx_sums_at(&p->costs, at) : NULL;
+		if (cost_of(p, f->fingerprint, want->name) != NSX_NONE || (!runs && !want->idle)
+		    || (runs && !wrapped->timed))
 			continue;
 		int64_t ns = runs ? value(wrapped) : 0;
 		name = nsx_cat_intern(&p->cat, want->name, p->err);
@@ -278,10 +288,11 @@ complete_by(struct pgle *p, const char *path, struct nsx_diags *diags)
 	int rc = nsx_hlo_read(path, &h, &others, p->err);
 	uint32_t n = rc == NSX_OK && h.fingerprint.len ? nsx_intern_find(&p->cat.strings, h.fingerprint)
 	    : (uint32_t)NSX_NONE;
-	uint32_t at = n == NSX_NONE ? n : nsx_map_get(&p->file_of, key_of(n, 0));
+	uint32_t at = n == NSX_NONE ? n : nsx_sums_find(&p->files, &n);
+	struct file *f = at == NSX_NONE ? NULL : nsx_sums_at(&p->files, at);
 
-	if (at != NSX_NONE && !p->files.p[at].in_buffers)
-		rc = complete_file(p, &p->files.p[at], &h, diags);
+	if (f && !f->in_buffers)
+		rc = complete_file(p, f, &h, diags);
 	/* Diags of reading instructions concern communication. */
 	nsx_diags_free(&others);
 	nsx_hlo_free(&h);
@@ -300,8 +311,8 @@ complete_all(struct pgle *p, const char *dumps, struct nsx_diags *diags)
 	while (rc == NSX_OK && (path = nsx_dump_dir_next(d, &next)))
 		rc = complete_by(p, path, diags);
 	nsx_dump_dir_free(d);
-	for (size_t i = 0; rc == NSX_OK && i < p->files.n; i++) {
-		const struct file *f = &p->files.p[i];
+	for (size_t i = 0; rc == NSX_OK && i < nsx_sums_count(&p->files); i++) {
+		const struct file *f = nsx_sums_at(&p->files, i);
 		if (f->in_buffers)
 			nsx_diag_add(diags, NSX_WARNING, string(p, f->key == NSX_NONE ? f->fingerprint : f->key).ptr, 1,
 			             "not completed: %" PRId64
@@ -315,18 +326,6 @@ complete_all(struct pgle *p, const char *dumps, struct nsx_diags *diags)
 }
 
 /* ---- files */
-
-/* A cost as a line of a file. */
-struct line { struct nsx_str fingerprint, name; int64_t ns; };
-
-static int
-by_file_and_name(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-	int c = nsx_str_cmp(x->fingerprint, y->fingerprint);
-
-	return c ? c : nsx_str_cmp(x->name, y->name);
-}
 
 /* s in quotes in protobuf's text format. */
 static void
@@ -358,22 +357,23 @@ is_file_name(struct nsx_str s)
 	return s.len > 0 && s.len <= 200;
 }
 
-/* The file of n lines, all of one fingerprint. */
+/* The file of n costs, all of one fingerprint. */
 static int
-write_file(struct pgle *p, const char *dir, const struct line *l, size_t n)
+write_file(struct pgle *p, const char *dir, const struct cost *c, size_t n)
 {
+	struct nsx_str fingerprint = string(p, c->fingerprint);
 	struct nsx_buf path = { 0 }, text = { 0 };
 	struct nsx_outfile *f = NULL;
 	char us[NSX_DOUBLE_CHARS];
 	int rc = NSX_ERR;
 
-	nsx_buf_fmt(&path, "%s/%.*s.pbtxt", dir, (int)l->fingerprint.len, l->fingerprint.ptr);
+	nsx_buf_fmt(&path, "%s/%.*s.pbtxt", dir, (int)fingerprint.len, fingerprint.ptr);
 	nsx_buf_char(&path, '\0');
 	for (size_t i = 0; i < n; i++) {
 		nsx_buf_c(&text, "costs { name: ");
-		put_quoted(&text, l[i].name);
+		put_quoted(&text, string(p, c[i].name));
 		nsx_buf_c(&text, " cost_us: ");
-		nsx_buf_add(&text, us, (size_t)(nsx_put_thousandths(us, l[i].ns) - us));
+		nsx_buf_add(&text, us, (size_t)(nsx_put_thousandths(us, value(&c[i])) - us));
 		nsx_buf_c(&text, " }\n");
 	}
 	if (path.failed || text.failed)
@@ -388,23 +388,6 @@ write_file(struct pgle *p, const char *dir, const struct line *l, size_t n)
 	return rc;
 }
 
-/* All *n costs, sorted by file, then name; NULL when out of memory. */
-static struct line *
-lines(const struct pgle *p, size_t *n)
-{
-	struct line *l = malloc((p->costs.n + 1) * sizeof *l);
-
-	*n = 0;
-	for (size_t i = 0; l && i < p->costs.n; i++) {
-		const struct cost *c = &p->costs.p[i];
-		if (c->timed)
-			l[(*n)++] = (struct line){ string(p, c->fingerprint), string(p, c->name), value(c) };
-	}
-	if (l)
-		qsort(l, *n, sizeof *l, by_file_and_name);
-	return l;
-}
-
 static int
 write_files(struct pgle *p, const char *dir, int64_t *files, struct nsx_diags *diags)
 {
@@ -413,21 +396,21 @@ write_files(struct pgle *p, const char *dir, int64_t *files, struct nsx_diags *d
 	*files = 0;
 	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
 		return nsx_err_set(p->err, "%s: %s", dir, strerror(errno));
-	size_t n;
-	struct line *l = lines(p, &n);
-	if (!l)
-		return nomem(p);
+	nsx_sums_sort(&p->costs);
+	const struct cost *c = nsx_sums_at(&p->costs, 0);
+	size_t n = 0;
+	while (n < nsx_sums_count(&p->costs) && c[n].timed)
+		n++;
 	for (size_t from = 0, to; rc == NSX_OK && from < n; from = to) {
-		for (to = from + 1; to < n && nsx_str_eq(l[to].fingerprint, l[from].fingerprint); to++)
+		for (to = from + 1; to < n && c[to].fingerprint == c[from].fingerprint; to++)
 			;
-		if (!is_file_name(l[from].fingerprint)) {
+		if (!is_file_name(string(p, c[from].fingerprint))) {
 			nsx_diag_add(diags, NSX_WARNING, "", 1, "fingerprints that cannot be file names: ignored");
 			continue;
 		}
-		rc = write_file(p, dir, &l[from], to - from);
+		rc = write_file(p, dir, &c[from], to - from);
 		*files += rc == NSX_OK;
 	}
-	free(l);
 	return rc;
 }
 
@@ -519,8 +502,10 @@ int
 nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *files, struct nsx_diags *diags,
          struct nsx_err *err)
 {
-	struct pgle p = { .err = err, .cat = { .keep = NSX_CAT_NAMES | NSX_CAT_ALIASES } };
+	struct pgle p = { .err = err, .cat = { .keep = NSX_CAT_NAMES | NSX_CAT_ALIASES },
+	                  .costs = { .def = &of_costs, .text = text_of }, .files = { .def = &of_files } };
 
+	p.costs.state = &p.cat;
 	nsx_cat_need(&p.cat, in);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
 	nsx_reader_need(in, NSX_COMPILE, NSX_EVERY);
@@ -536,10 +521,8 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *
 	free(p.programs.p);
 	free(p.insts.p);
 	free(p.now.p);
-	free(p.costs.p);
-	free(p.files.p);
-	nsx_map_free(&p.cost_of);
-	nsx_map_free(&p.file_of);
+	nsx_sums_free(&p.costs);
+	nsx_sums_free(&p.files);
 	nsx_map_free(&p.compiled);
 	return rc;
 }

@@ -3,7 +3,7 @@
  *
  *   struct row { int64_t device; int64_t count; nsx_u128 wait; };
  *   static const struct nsx_sum_col cols[] = {
- *       { "device", NSX_CELL_INT, NSX_SUM_INT,   offsetof(struct row, device) },
+ *       { "device", NSX_CELL_ID, NSX_SUM_INT,   offsetof(struct row, device) },
  *       { "wait",   NSX_CELL_NS,  NSX_SUM_TOTAL, offsetof(struct row, wait) } };
  *   static const struct nsx_sum_def def = { .size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols,
  *                                           .ncols = 2,
@@ -22,11 +22,13 @@
 enum nsx_sum_as {
 	NSX_SUM_TEXT,    /* a uint32_t, of which nsx_sums.text has the text */
 	NSX_SUM_INT,     /* an int64_t; NSX_ABSENT: no cell */
-	NSX_SUM_TOTAL,   /* an nsx_u128; NSX_SUM_NONE: no cell; beyond 63 bits the table is refused */
+	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused; no cell if it is NSX_SUM_NONE, or the
+	                  * int64_t at `per` is 0 */
 	NSX_SUM_MEAN,    /* the nsx_u128 at `at` divided by the int64_t at `per`; no cell if that is 0 */
 	NSX_SUM_RATIO,   /* the int64_t at `at` divided by that at `per`; no cell if that is 0 */
 	NSX_SUM_SAID,    /* what `say` says of the row; "" is no cell */
-	NSX_SUM_DOUBLE,  /* a double; NAN: no cell */
+	NSX_SUM_STR,     /* a struct nsx_str; "" is no cell */
+	NSX_SUM_REAL,    /* a double; NaN: no cell */
 	NSX_SUM_SHARE,   /* the nsx_u128 at `at` as a share of that at `per`, where per is 0 of nsx_sums.whole; no cell
 	                  * if that is 0, or `at` is NSX_SUM_NONE */
 	/* Of a struct nsx_stat; no cell if it has no values, for the last two if it has only one. Its number, sum and
@@ -41,20 +43,22 @@ struct nsx_sum_col {
 	const char     *name;
 	enum nsx_cell   type;
 	enum nsx_sum_as as;
-	size_t          at, per;                     /* offsets in the row */
+	size_t          at, per;                     /* offsets in the row; per 0: none */
 	const char   *(*say)(const void *row);
 };
 
-enum { NSX_SUM_COLS = 32 };
+enum { NSX_SUM_COLS = 48 };   /* columns of a table */
 
 struct nsx_sum_def {
 	size_t size, key;                /* bytes of a row, and of the key that it begins with, which has no padding */
 	const struct nsx_sum_col *cols;
-	int         ncols;               /* NSX_SUM_COLS at most */
-	const char *order;               /* names of columns, the first deciding; with - the largest first; NULL: that
-	                                  * of first use */
+	int         ncols;
+	const char *order;               /* names of columns, the first deciding; with - the largest first. A number
+	                                  * that has no cell is below all others. NULL: that of first use */
 	const char *rank, *adds;         /* nsx_table_rank, nsx_table_adds; NULL: none */
-	int         unshown;             /* further columns behind these, for `order` only */
+	const char *shown;               /* names of the columns that the table has, in its order; NULL: all ncols. So
+	                                  * several tables of one kind of row need one list of columns, and `order`
+	                                  * may name some that are in none */
 };
 
 /* {0} with def set, and text if there are columns of it, is empty. */
@@ -65,6 +69,13 @@ struct nsx_sums {
 	struct nsx_intern keys;
 	NSX_VEC(unsigned char) rows;     /* by number of the key */
 	nsx_u128          whole;         /* for NSX_SUM_SHARE; 0: not known */
+	/* Columns behind those of the definition, whose cells the caller fills in after nsx_sums_put, from column
+	 * `cells` on; only their names must outlive the table. */
+	const struct nsx_table_col *more;
+	int               nmore;
+	/* Own: */
+	struct nsx_map    shorts;        /* in place of `keys` if they have 16 bytes at most */
+	int               cells, show[NSX_SUM_COLS];   /* the columns of the table, from nsx_sums_begin on */
 };
 
 /* The number of the row of that key, from 0 in order of first use; a new one is all 0 but for its key. NSX_NONE when
@@ -72,6 +83,12 @@ struct nsx_sums {
 uint32_t nsx_sums_number(struct nsx_sums *s, const void *key);
 /* That row itself, valid until the next new one; NULL when out of memory. */
 void *nsx_sums_row(struct nsx_sums *s, const void *key);
+
+/* The number of the row of that key; NSX_NONE: there is none. */
+uint32_t nsx_sums_find(const struct nsx_sums *s, const void *key);
+
+/* For rows of a list, without keys: a new row, all 0, valid until the next; NULL when out of memory. */
+void *nsx_sums_add(struct nsx_sums *s);
 
 size_t nsx_sums_count(const struct nsx_sums *s);
 /* The row of that number; after sorting the one at that place. */
@@ -81,8 +98,9 @@ nsx_sums_at(const struct nsx_sums *s, size_t i)
 	return s->rows.p + i * s->def->size;
 }
 
-/* Remove the rows that `keep` does not want: their number. None may be added afterwards. */
-size_t nsx_sums_keep(struct nsx_sums *s, bool (*keep)(const void *row));
+/* Remove the rows that `keep` does not want: their number. The others keep their order. None may be added
+ * afterwards. */
+size_t nsx_sums_keep(struct nsx_sums *s, bool (*keep)(void *state, const void *row), void *state);
 
 /* Sort the rows. None may be added afterwards. */
 void nsx_sums_sort(struct nsx_sums *s);
@@ -93,6 +111,11 @@ void nsx_sums_cut(struct nsx_sums *s, size_t n);
 /* Sort the rows and make the table, which the caller frees. NULL with err filled when out of memory, or
  * if a total exceeds 63 bits. No row may be added afterwards. */
 struct nsx_table *nsx_sums_table(struct nsx_sums *s, struct nsx_err *err);
+
+/* The same in steps, for rows that are not kept or come in their order: the empty table, which the caller frees, NULL
+ * with err filled when out of memory; and a row behind its last, NSX_OK, or NSX_ERR with err filled. */
+struct nsx_table *nsx_sums_begin(struct nsx_sums *s, struct nsx_err *err);
+int nsx_sums_put(const struct nsx_sums *s, struct nsx_table *t, const void *row, struct nsx_err *err);
 
 void nsx_sums_free(struct nsx_sums *s);
 

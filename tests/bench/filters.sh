@@ -1,21 +1,20 @@
 # filters.sh -- each filter over one stream, in text and in binary, beside cat of that stream. Rates are by CPU time: a filter has
 # one thread, and what it waits for is not its own.
 
-# filters_of STREAM FORM [NAME COMMAND]...: commands that read $work/STREAM.FORM, @ in them.
+# filters_of STREAM FORM: the commands of tests/tools.list for a stream, which read $work/STREAM.FORM.
 filters_of() {
 	stream=$1 form=$2 file=$work/$1.$2
-	shift 2
 	n=$(records "$file")
 	size=$(bytes "$file")
 	# @ becomes the file, + the options that write its form.
 	plus=
 	[ "$form" = text ] || plus=-b
-	count=$#
-	while [ "$count" -gt 0 ]; do
-		set -- "$@" "$1" "$(printf '%s' "$2" | sed "s,@,$file,g; s,+,$plus,g; s,nsysx-,$bin/nsysx-,g")"
-		shift 2
-		count=$((count - 2))
-	done
+	set --
+	while IFS=$tab read -r name command; do
+		set -- "$@" "$name" "$bin/nsysx-$(printf '%s' "$command" | sed "s,@,$file,g; s,+,$plus,g; s,\\\$work,$work,g; s,\\\$form,$form,g")"
+	done <<END
+$(sed -n "s/^bench	$stream //p" tests/tools.list)
+END
 	turns cat "cat $file" "$@"
 	while IFS=$tab read -r name numbers; do
 		printf '%s\n' "$numbers" | awk -F'\t' -v n="$n" -v size="$size" -v head="$stream$tab$form$tab$name" \
@@ -39,22 +38,7 @@ for form in text binary; do
 	"$bin/nsysx-extract" -q -a $o "$export" -o "$work/host.$form"
 	mkdir -p "$work/pgle"
 
-	filters_of job $form view 'nsysx-view -q + @' 'view to text' 'nsysx-view -q --text @' 'view to binary' 'nsysx-view -q -b @' \
-		'view to binary -z' 'nsysx-view -q -bz @' 'view -k module' 'nsysx-view -q -k module + @' \
-		align 'nsysx-align -q + @' warmup 'nsysx-warmup -q + @' overlap 'nsysx-overlap -q + @' \
-		collectives 'nsysx-collectives -q + @' merge "nsysx-merge -q + $work/r0.$form $work/r1.$form" \
-		compile 'nsysx-compile -q @' pgle "nsysx-pgle -q -d $work/pgle @"
-	filters_of steady $form fold 'nsysx-fold -q @' 'fold --by opcode' 'nsysx-fold -q --by opcode @' \
-		summary 'nsysx-summary -q @' 'summary --by thunk' 'nsysx-summary -q --by thunk @' \
-		roofline 'nsysx-roofline -q @' 'roofline --by program' 'nsysx-roofline -q --by program @' \
-		'collectives --summary' 'nsysx-collectives -q --summary @' stragglers 'nsysx-stragglers -q @'
-	filters_of ranges $form view 'nsysx-view -q + @' measure "nsysx-measure -q --range 'ProfilerStep#0' @" \
-		'summary --by range' 'nsysx-summary -q --by range @' 'summary --by kernel' 'nsysx-summary -q --by kernel @' \
-		'fold --by nvtx' 'nsysx-fold -q --by nvtx @'
-	filters_of host $form idle 'nsysx-idle -q @' 'idle --verdict' 'nsysx-idle -q --verdict @' 'idle --folded' 'nsysx-idle -q --folded @' \
-		'idle --by step' "nsysx-idle -q --by step --step 'ProfilerStep#' @" launch 'nsysx-launch -q @' \
-		'launch --by range' 'nsysx-launch -q --by range @' copies 'nsysx-copies -q @' steps "nsysx-steps -q --step 'ProfilerStep#' @" \
-		'steps, looked for' 'nsysx-steps -q @' diagnose 'nsysx-diagnose -q @'
+	for stream in job steady ranges host; do filters_of $stream $form; done
 	rm -rf "$work/job.$form" "$work/r0.$form" "$work/r1.$form" "$work/steady.$form" "$work/ranges.$form" "$work/host.$form" "$work/pgle"
 done
 

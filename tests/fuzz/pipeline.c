@@ -1,20 +1,17 @@
 /* pipeline.c -- fuzz what follows extraction: any bytes as a stream through merge, warmup, align, overlap and collectives, then into every
  * table and fold. The output of each is accepted by the next; a refusal has a message. */
 #include "bytes.h"
+#include "tests/fuzz/listed.h"
 
 #include "filter/align.h"
 #include "table/bandwidth.h"
-#include "table/copies.h"
 #include "filter/collectives.h"
 #include "draw/fold.h"
 #include "table/idle.h"
-#include "table/launch.h"
 #include "table/measure.h"
 #include "filter/merge.h"
 #include "filter/overlap.h"
 #include "table/diagnose.h"
-#include "table/roofline.h"
-#include "table/steps.h"
 #include "table/stragglers.h"
 #include "table/summary.h"
 #include "filter/warmup.h"
@@ -23,8 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	FOLDS = NSX_FOLD_KERNEL + 1, SUMMARIES = NSX_SUMMARY_KERNEL + 1, SHOWS = NSX_STRAGGLERS_PAIRS + 1, MEASURES = NSX_MEASURE_LIST + 1,
-	ROOFLINES = NSX_ROOFLINE_PEAKS + 1, DIAGNOSES = NSX_DIAGNOSE_MARKDOWN + 1, IDLES = 4 * NSX_IDLE_GIVEN, LAUNCHES = 2, COPIES = 3, STEPS = 5,
-	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + ROOFLINES + DIAGNOSES + IDLES + LAUNCHES + COPIES + STEPS + 1
+	DIAGNOSES = NSX_DIAGNOSE_MARKDOWN + 1, IDLES = 4 * NSX_WINDOWS_GIVEN,
+#define ONE(NAME, ...) + 1
+	LISTED = 0 FUZZ_LISTED(ONE),
+	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + DIAGNOSES + IDLES + LISTED + 1
 };
 
 /* Outputs of filters: in binary they copy blocks without decoding them. */
@@ -144,31 +143,18 @@ collectives(const char *from, struct fuzz_file *to)
 	return end(&s, nsx_collectives(s.in, s.out, 4096, &s.diags, &s.err));
 }
 
-/* Make one of the tables of a device's time and the host's. */
+/* Make one of the tables that tests/tools.list has. */
 static int
-host_table(struct nsx_reader *in, int number, struct nsx_outfile *out, struct nsx_table **t, struct nsx_diags *diags, struct nsx_err *err)
+listed(struct nsx_reader *in, int number, struct nsx_table **t, struct nsx_diags *diags, struct nsx_err *err)
 {
 	int64_t ndiags;
 
-	if (number < IDLES) {
-		const struct nsx_idle_options opts = {
-			.by = (enum nsx_idle_by)(number % NSX_IDLE_GIVEN), .form = (enum nsx_idle_form)(number / NSX_IDLE_GIVEN), .range = "f",
-			.module = "jit_f", .every = 1 << 30, .latency = NSX_IDLE_LATENCY, .list = 3, .zeros = number % 2
-		};
-		return nsx_idle(in, &opts, out, t, &ndiags, diags, err);
+#define TABLE(NAME, ...) if (number-- == 0) { \
+		const struct nsx_##NAME##_options opts = { __VA_ARGS__ }; \
+		return nsx_##NAME(in, &opts, t, &ndiags, diags, err); \
 	}
-	if ((number -= IDLES) < LAUNCHES) {
-		const struct nsx_launch_options opts = { .by_range = number };
-		return nsx_launch(in, &opts, t, &ndiags, diags, err);
-	}
-	if ((number -= LAUNCHES) < COPIES) {
-		const struct nsx_copies_options opts = { .by_size = number == 1, .findings = number == 2 };
-		return nsx_copies(in, &opts, t, &ndiags, diags, err);
-	}
-	number -= COPIES;
-	const struct nsx_steps_options opts = { .step = number == 1 ? "f" : number == 2 ? "(.*)" : NULL, .module = number == 3 ? "jit_f" : NULL,
-	                                        .each = number == 1, .explain = number >= 3 ? 99 : 0 };
-	return nsx_steps(in, &opts, t, &ndiags, diags, err);
+	FUZZ_LISTED(TABLE)
+	return NSX_ERR;
 }
 
 /* Make and print one of the tables. */
@@ -202,21 +188,23 @@ table(const char *from, int number)
 		const struct nsx_measure_options opts = { .what = (enum nsx_measure_what)number, .module = number ? "jit_f" : NULL, .range = number ? NULL : "f" };
 		rc = nsx_measure(in, &opts, &measure, &diags, &err);
 		t = measure.table;
-	} else if ((number -= MEASURES) < ROOFLINES) {
-		struct nsx_roofline_options opts = { .by = (enum nsx_roofline_by)number, .words = true, .given.bandwidth = 1000 };
-		int64_t ndiags;
-
-		opts.given.peak[NSX_MATH_BF16] = opts.given.peak[NSX_MATH_F32] = 1;
-		rc = nsx_roofline(in, &opts, &t, &ndiags, &diags, &err);
-	} else if ((number -= ROOFLINES) < DIAGNOSES) {
+	} else if ((number -= MEASURES) < DIAGNOSES) {
 		const struct nsx_diagnose_options opts = { .form = (enum nsx_diagnose_form)number, .min = 0, .step = number == 1 ? "f" : NULL };
 		struct nsx_diagnosis diagnosis;
 
 		rc = nsx_diagnose(in, &opts, &diagnosis, &diags, &err);
 		if (rc == NSX_OK)
 			nsx_diagnosis_free(&diagnosis);
-	} else if ((number -= DIAGNOSES) < IDLES + LAUNCHES + COPIES + STEPS) {
-		rc = host_table(in, number, out, &t, &diags, &err);
+	} else if ((number -= DIAGNOSES) < IDLES) {
+		const struct nsx_idle_options opts = {
+			.by = (enum nsx_windows_by)(number % NSX_WINDOWS_GIVEN), .form = (enum nsx_idle_form)(number / NSX_WINDOWS_GIVEN), .range = "f",
+			.module = "jit_f", .every = 1 << 30, .latency = NSX_IDLE_LATENCY, .list = 3, .zeros = number % 2
+		};
+		int64_t ndiags;
+
+		rc = nsx_idle(in, &opts, out, &t, &ndiags, &diags, &err);
+	} else if ((number -= IDLES) < LISTED) {
+		rc = listed(in, number, &t, &diags, &err);
 	} else {
 		rc = nsx_bandwidth(in, &bandwidth, &diags, &err);
 		t = bandwidth.table;

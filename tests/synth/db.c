@@ -304,7 +304,8 @@ flush(struct db_table *t)
 {
 	struct db *d = t->db;
 
-	for (size_t i = t->rows.n; d->shuffle && i > 1; i--) {
+	/* The frames of a stack lie together in all exports. */
+	for (size_t i = t->rows.n; d->shuffle && !strstr(t->spec->name, "CALLCHAINS") && i > 1; i--) {
 		size_t k = chance(d, i);
 		struct row swap = t->rows.p[k];
 
@@ -320,7 +321,9 @@ flush(struct db_table *t)
 			else
 				db_int(t, r->cell[c].col, r->cell[c].num);
 		/* A primary key is the rowid itself. */
-		if (strstr(t->spec->cols, "!*"))
+		const char *key = strstr(t->spec->cols, "!*");
+
+		if (key && key < t->spec->cols + strcspn(t->spec->cols, " "))
 			db_rowid(t, r->cell[0].num);
 		else
 			db_row(t);

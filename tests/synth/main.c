@@ -61,6 +61,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG  (0, "outside", &syn_opt.outside, "a collective runs outside its module's range"),
 	NSX_OPT_STR   (0, "secret", &syn_opt.secret, "TEXT", "put TEXT wherever tools have no need to look"),
 	NSX_OPT_INT   (0, "scale", &syn_opt.scale, "N", 1, 64000000, "one export of N ranges instead, answers are sums"),
+	NSX_OPT_INT   (0, "late-host", &syn_opt.late_gaps, "N", 1, 100000, "one export of a Python program that is late N times, in known states and lines, instead"),
 	NSX_OPT_INT   (0, "gaps", &syn_opt.gaps, "N", 1, 100000, "one export of a device that is idle N times for known causes instead"),
 	NSX_OPT_INT   (0, "work", &syn_opt.work, "N", 1, 100000, "one export of N instructions whose FLOPs and bytes are known instead, and its dump"),
 	NSX_OPT_FLAG  (0, "ties", &syn_opt.ties, "with --scale: threads and kernels start at equal times"),
@@ -221,6 +222,8 @@ main(int argc, char **argv)
 	folder(syn_fmt(&p, "%s/answers", syn_opt.dir));
 	if (syn_opt.scale)
 		syn_scale();
+	else if (syn_opt.late_gaps)
+		syn_late();
 	else if (syn_opt.gaps)
 		syn_gaps();
 	else if (syn_opt.work)

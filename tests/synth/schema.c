@@ -64,6 +64,9 @@ const struct db_spec db_specs[] = {
 	  "start:I! end:I eventType:I! rangeId:I category:I color:I text:T globalTid:I endGlobalTid:I textId:I domainId:I uint64Value:I int64Value:I "
 	  "doubleValue:R uint32Value:I int32Value:I floatValue:R jsonTextId:I jsonText:T binaryData:T@4 eventId:I!*@6" },
 	{ "ThreadNames", 0, LAST, "nameId:I! priority:I globalTid:I" },
+	{ "SCHED_EVENTS", 0, LAST, "start:I! cpu:I! isSchedIn:I! globalTid:I threadState:I@4 threadBlock:I@4" },
+	{ "COMPOSITE_EVENTS", 0, LAST, "id:I!* start:I! cpu:I threadState:I globalTid:I cpuCycles:I!" },
+	{ "SAMPLING_CALLCHAINS", 0, LAST, "id:I! symbol:I! module:I! kernelMode:I thumbCode:I unresolved:I specialEntry:I originalIP:I unwindMethod:I stackDepth:I!" },
 	{ "OSRT_API", 0, LAST, "start:I! end:I! eventClass:I! globalTid:I nameId:I! returnValue:I! nestingLevel:I callchainId:I!" },
 	{ "MPI_P2P_EVENTS", 0, LAST, "start:I! end:I! globalTid:I textId:I commHandle:I tag:I remoteRank:I size:I requestHandle:I" },
 	{ "GPU_METRICS", 0, LAST, "rawTimestamp:I timestamp:I typeId:I! metricId:I! value:I!" },

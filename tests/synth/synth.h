@@ -17,7 +17,7 @@ enum { SYN_NONE = UINT32_MAX };
 /* The command line. */
 struct syn_opts {
 	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate;
-	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, work, nodes, hosts, racks, vary, vary_seed, evaluate, checkpoint;
+	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, evaluate, checkpoint;
 	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline;
 };
 extern struct syn_opts syn_opt;
@@ -340,6 +340,7 @@ void syn_number(struct syn_plan *p, struct syn_thunk *list, size_t nlist);   /* 
 void syn_answers(struct syn_plan *p);                              /* answers.c */
 void syn_scale(void);                                              /* scale.c */
 void syn_gaps(void);                                               /* gaps.c */
+void syn_late(void);                                               /* late.c */
 void syn_work(void);                                               /* work_run.c */
 void syn_dumps(struct syn_plan *p);                                /* dump.c: DIR/dumpN */
 void syn_answer_insts(struct syn_plan *p);                         /* folds.c */

@@ -9,48 +9,14 @@ cd "$T" || exit 1
 
 # Each command with a stream that gives its table no rows.
 for stream in empty host; do
-	while read -r command; do
-		run sh -c "$command $stream"
+	while read -r _ command; do
+		run sh -c "nsysx-$command $stream"
 		rows=$(tail -n +2 "$T_private/out" | wc -l)
-		equal "$command, $stream: a table without rows, and the reason" \
+		equal "nsysx-$command, $stream: a table without rows, and the reason" \
 			"$status:$rows:$(grep -c '^nsysx-[a-z]*: warning: ' "$T_private/err" | sed 's/[1-9][0-9]*/some/')" 0:0:some
-		equal "$command, $stream: -q suppresses the reason" "$(sh -c "$command -q $stream" 2>&1 >/dev/null)" ''
-	done <<'END'
-nsysx-summary
-nsysx-summary --by thunk
-nsysx-summary --by opcode
-nsysx-summary --by collective
-nsysx-summary --by device
-nsysx-summary --by total
-nsysx-summary --by kernel
-nsysx-summary --variable
-nsysx-steps
-nsysx-steps --each
-nsysx-steps --explain
-nsysx-idle
-nsysx-idle --by module
-nsysx-idle --verdict
-nsysx-idle --list 5
-nsysx-launch
-nsysx-launch --by range
-nsysx-copies
-nsysx-copies --findings
-nsysx-stragglers
-nsysx-stragglers --curve
-nsysx-stragglers --waits
-nsysx-compile
-nsysx-compile --by pass
-nsysx-compile --by module
-nsysx-measure --range nothing
-nsysx-measure --module nothing
-nsysx-collectives --summary
-nsysx-collectives --instances
-nsysx-collectives --each
-nsysx-roofline
-nsysx-roofline --by program
-nsysx-roofline --points
-nsysx-roofline --peaks
-nsysx-view -t op
+		equal "nsysx-$command, $stream: -q suppresses the reason" "$(sh -c "nsysx-$command -q $stream" 2>&1 >/dev/null)" ''
+	done <<END
+$(listed empty)
 END
 done
 equal 'an unknown kind: the most similar is suggested' "$(nsysx-view -t thunks host 2>&1 >/dev/null | grep -c 'did you mean thunk?')" 1

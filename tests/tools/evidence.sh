@@ -206,7 +206,7 @@ for late in 0 5000; do
 	held "NCCL, device 1 later by $late" "$T/nccl"
 done
 
-for finding in $(sed -n 's/.*\[NSX_FIND_[A-Z]*_*[A-Z]*\] = { "\([a-z-]*\)".*/\1/p' "$tests_dir/../lib/table/diagnose/catalogue.c"); do
+for finding in $(sed -n 's/^FINDING([A-Z_]*, "\([a-z-]*\)".*/\1/p' "$tests_dir/../lib/table/diagnose/findings.def"); do
 	ok "$finding is among them" grep -q "^$finding\(:\|\$\)" "$T/seen"
 done
 

@@ -5,37 +5,14 @@ command -v python3 >/dev/null 2>&1 || skip_all 'there is no python3'
 
 make_job job --processes 2 --steps 5
 nsysx-extract -q -a -b -x "$T/job/dump0" "$T/job/r0.sqlite" -x "$T/job/dump1" "$T/job/r1.sqlite" | nsysx-align -q -b | nsysx-overlap -q -b -o "$T/s"
-while read -r table; do
+while read -r _ table; do
 	for form in tsv csv openmetrics; do
 		# shellcheck disable=SC2086 # words
 		nsysx-$table -q --$form "$T/s" >"$T/$form" || fail "nsysx-$table --$form" 'it ends with a status above 0'
 	done
 	equal "nsysx-$table: CSV and metrics say what TSV says" "$(python3 forms.py "$T/tsv" "$T/csv" "$T/openmetrics")" ''
-done <<'END'
-summary --by module
-summary --by thunk --cover 1
-summary --by kernel
-summary --by range
-summary --by device
-summary --by collective
-steps
-steps --each
-idle
-idle --list 20
-idle --by module
-diagnose
-diagnose --where
-collectives --summary
-collectives --instances
-collectives --each
-stragglers
-stragglers --waits
-stragglers --waits=pairs
-launch
-copies
-compile
-measure --module jit_train_step
-roofline
+done <<END
+$(listed forms)
 END
 # Names with what CSV and labels must escape.
 printf '#nsysx\t2\n#device\tdevice:i\ndevice\t0\n#op\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\nop\tkernel\t0\ta,"b"\\\\c\\nd\t1\t5\nop\tkernel\t0\t\\t;{x="y"}\t9\t7\n#end\trecords:i\nend\t3\n' >"$T/s"

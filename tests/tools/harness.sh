@@ -238,4 +238,21 @@ equal 'a failure of make check-slow counts' "$(ci '5 passed, 0 failed, 1 skipped
 equal 'a build that fails is a failure' "$(ci 'cc: no\n' 2 '3 passed, 0 failed, 0 skipped\n' 0)" '1 3 passed, 1 failed, 0 skipped'
 equal 'no output is a failure' "$(ci '' 0 '3 passed, 0 failed, 0 skipped\n' 0)" '1 3 passed, 1 failed, 0 skipped'
 equal 'an unexplained status is a failure' "$(ci '5 passed, 0 failed, 0 skipped\n' 2 '3 passed, 0 failed, 0 skipped\n' 0)" '1 8 passed, 1 failed, 0 skipped'
+
+# tests/tools.list has every tool. Those that print a table of a stream are tried in each form, and without records.
+tried() {
+	for test in "$@"; do
+		listed "$test" | cut -f 2 | cut -d ' ' -f 1
+	done | sort -u | grep -qx "$tool"
+}
+for tool in "$B"/bin/nsysx-*; do
+	tool=${tool##*/nsysx-}
+	case $tool in
+	prepare | record | report | heap | compare) continue ;;   # scripts, and readers of other inputs
+	esac
+	equal "tools.list: faults of $tool" "$(tried faults && echo yes)" yes
+	"nsysx-$tool" --help | grep -q -e --openmetrics || continue
+	equal "tools.list: forms of $tool" "$(tried forms && echo yes)" yes
+	equal "tools.list: $tool without records" "$(tried empty crowds && echo yes)" yes
+done
 done_testing

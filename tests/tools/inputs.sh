@@ -23,7 +23,7 @@ dump=$(find "$T/job/dump0" -name '*after_optimizations.hlo.pb*' | head -n 1)
 if [ "$dump" ]; then
 	fails 'nsysx-extract -o a file of the dump' 1 'is an input, too' nsysx-extract -q -x "$T/job/dump0" -o "$dump" "$T/r.sqlite"
 fi
-for tool in align collectives compile copies diagnose fold idle launch 'measure --module jit_train_step' overlap perfetto roofline steps stragglers summary 'view' warmup 'steps --cut' 'compare'; do
+for tool in align collectives compile copies diagnose fold idle launch 'measure --module jit_train_step' overlap perfetto roofline steps stragglers summary 'view' warmup whatif 'steps --cut' 'compare'; do
 	case $tool in
 	view) continue ;;   # it has no -o
 	compare) more=$T/s ;;

@@ -3,6 +3,7 @@
 # --mark). What they say is held by agree.sh; here: that they go through every encoding and tool, replace marks that come in, and are
 # removed where they would be wrong.
 . "${0%/*}/../testlib.sh"
+. "${0%/*}/../comparelib.sh"
 
 mark() { nsysx-collectives -q -b "$1" | nsysx-steps -q -b --mark | nsysx-idle -q -b --mark; }
 records() { nsysx-view -q "$1" | grep -v '^#*end\|^#*diag' ; }
@@ -29,7 +30,9 @@ for options in '--processes 2 --devices 2 --steps 6' '--torch --processes 2 --st
 	equal "$options: a merge of one stream keeps marks" "$(kinds "$T/one")" "$(kinds "$T/m")"
 	nsysx-align -q -b -o "$T/still" "$T/m"
 	equal "$options: an alignment that changes nothing keeps marks" "$(kinds "$T/still")" "$(kinds "$T/m")"
-	for table in 'steps' 'steps --each' 'idle --steps' 'idle' 'diagnose --where' 'summary --by module' 'collectives --summary' 'stragglers --waits'; do
+	for table in 'steps' 'steps --each' 'idle --steps' 'idle' 'idle --by step' 'idle --by module' 'idle --by execution' 'idle --by every:1ms' \
+		'idle --by range:.' 'idle --all --zeros' 'idle --cause launch-starved' 'idle --drained --steps' 'idle --latency 1us' 'idle --list 9' \
+		'idle --verdict' 'diagnose --where' 'summary --by module' 'collectives --summary' 'stragglers --waits'; do
 		# shellcheck disable=SC2086 # words
 		run sh -c "nsysx-$table -q --tsv $T/s >$T/without; nsysx-$table -q --tsv $T/m >$T/with"
 		same "$options: nsysx-$table says the same with marks" "$T/with" "$T/without"
@@ -66,6 +69,48 @@ for table in 'steps --each' 'idle --steps' 'diagnose --where'; do
 	same "after warm-up nsysx-$table says the same of a stream that was marked before" "$T/with" "$T/without"
 done
 equal 'waits stay' "$(kinds "$T/steady" | cut -d ' ' -f 2,3) $([ "$(kinds "$T/steady" | cut -d ' ' -f 1)" -gt 0 ] && echo waits)" '0 0 waits'
+
+# Tables of idle time are sums of the marks: of others they say others. Where marks do not fit the operations, they are not used.
+make_job host --torch --processes 2 --steps 8 --plant blocking
+with_exports host nsysx-extract -q -a -b | nsysx-align -q -b >"$T/s"
+mark "$T/s" >"$T/b"
+nsysx-view -q "$T/b" >"$T/b.txt"
+causes() { nsysx-idle -q --tsv "$@" | columns cause,ns | awk '$1 != "-" { n[$1] += $2 } END { for (c in n) print c, n[c] }' | sort; }
+idle() { awk -F'\t' -v OFS='\t' "$2" "$T/b.txt" >"$T/$1.txt"; }
+idle other '$1 == "idle" && $6 == "launch" { $6 = "alloc" } { print }'
+causes "$T/b" >"$T/truth"
+awk '$1 == "launch" || $1 == "alloc" { n += $2; next } { print } END { if (n) print "alloc", n }' "$T/truth" | sort >"$T/want"
+causes "$T/other.txt" >"$T/got"
+same 'a table is the sum of the marks' "$T/got" "$T/want"
+ok 'which have launches here' grep -q '^launch ' "$T/truth"
+causes --by every:1ms "$T/other.txt" >"$T/got"
+same 'by time, too' "$T/got" "$T/want"
+causes --steps "$T/b" | awk '$1 == "launch" || $1 == "alloc" { n += $2; next } { print } END { if (n) print "alloc", n }' | sort >"$T/want"
+causes --steps "$T/other.txt" >"$T/got"
+same 'and of steps' "$T/got" "$T/want"
+nsysx-idle -q --tsv "$T/b" >"$T/table"
+idle gone '$1 == "idle" && ++n == 20 { next } { print }'
+nsysx-idle -q --tsv "$T/gone.txt" >"$T/got"
+same 'without one of them it is made without them' "$T/got" "$T/table"
+idle moved '$1 == "idle" && ++n == 20 && $5 > 1 { $5-- } { print }'
+nsysx-idle -q --tsv "$T/moved.txt" >"$T/got"
+same 'and where one does not fill its gap' "$T/got" "$T/table"
+idle old '$1 == "#idle" || $1 == "idle" { NF-- } { print }'
+nsysx-idle -q --tsv "$T/old.txt" >"$T/got"
+same 'and where they do not say how much of a gap is blocked' "$T/got" "$T/table"
+nsysx-idle -q --tsv - <"$T/other.txt" >"$T/redirected"
+nsysx-view -q "$T/other.txt" | nsysx-idle -q --tsv >"$T/got"
+same 'a pipe is not read twice: its marks are not used' "$T/got" "$T/table"
+idle blocked '$1 == "idle" && $7 == 1 { d += $5; n += $13 } END { print d, n, (n > 0 && n < d) }'
+equal 'marks add up to what is drained and blocked' "$(tr "\t" " " <"$T/blocked.txt")" \
+	"$(columns drained,blocked <"$T/table" | awk 'NR > 1 { d += $1; b += $2 } END { print d, b, 1 }')"
+nsysx-steps -q --cut --text -o "$T/cut.m" "$T/b"
+nsysx-view -q "$T/cut.m" | awk -F'\t' '$1 != "idle" && $1 != "#idle"' >"$T/cut.u"
+for table in idle 'idle --steps' 'idle --by step'; do
+	# shellcheck disable=SC2086 # words
+	run sh -c "nsysx-$table -q --tsv $T/cut.u >$T/without; nsysx-$table -q --tsv $T/cut.m >$T/with"
+	same "of steps that were cut out nsysx-$table says the same with marks" "$T/with" "$T/without"
+done
 
 fails 'marks go with no option of the tables' 2 '--mark marks all idle time' nsysx-idle --mark --by module "$T/b"
 fails '--require holds for marks, too' 1 'no module record' sh -c "nsysx-view -q -k profile,device,op,call $T/b | nsysx-idle -q --mark --require module -o $T/none"

@@ -73,30 +73,17 @@ flat() {
 	done
 }
 
-flat 'overlap is flat' "$T/both" nsysx-overlap -q -b
-flat 'warmup is flat' "$T/both" nsysx-warmup -q -b
-flat 'warmup is flat while nothing is steady' "$T/init" nsysx-warmup -q -b
-flat 'collectives is flat' "$T/both" nsysx-collectives -q -b
-flat 'fold has flat memory' "$T/both" nsysx-fold -q
-flat 'fold by NVTX range is flat' "$T/both" nsysx-fold -q --by nvtx
-flat 'a trace is flat' "$T/both" nsysx-perfetto -q
-flat 'one in JSON is flat' "$T/both" nsysx-perfetto -q --chrome
 flat 'merge is flat' "$T/r0" nsysx-merge -q -b - "$T/r1.1"
-
-# ---- the host's side ----
-
 awk -v steps=50 -f host/steps.awk | awk -f host/stream.awk >"$T/steps"
 "$REPEAT" 20 <"$T/steps" >"$T/host.1"
 "$REPEAT" 320 <"$T/steps" >"$T/host.16"
 equal 'the small host stream has over 150000 records' "$(($(nsysx-view "$T/host.1" | sed -n '$s/^end	//p') > 150000))" 1
-within=11
-flat 'idle is flat' "$T/host" nsysx-idle -q
-flat 'idle is flat with verdicts' "$T/host" nsysx-idle -q --verdict
-flat 'idle in stacks is flat' "$T/host" nsysx-idle -q --folded
-flat 'a list of gaps is flat' "$T/host" nsysx-idle -q --list 20
-flat 'launch is flat' "$T/host" nsysx-launch -q
-flat 'launch by range is flat' "$T/host" nsysx-launch -q --by range
-flat 'copies is flat' "$T/host" nsysx-copies -q
+while read -r stream within command; do
+	# shellcheck disable=SC2086  # words
+	flat "$command is flat, of $stream" "$T/$stream" nsysx-$command
+done <<END
+$(listed memory)
+END
 
 # ---- extraction ----
 # 15 of 16 ranges have a unique name: 60 bytes per range are less than such names alone would take.

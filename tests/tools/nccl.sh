@@ -241,6 +241,22 @@ ranks 4 | sed 's/all-reduce/send-recv/' >"$T/ranks"
 equal 'send-recvs of unknown ranks are in no instance' \
 	"$(nsysx-collectives --instances -v "$T/ranks" 2>&1 | grep -c -e 'send-recvs between unknown ranks: in no instance (4)$' -e '^send-recv')" 1
 
+# ---- what waits for the end of a stream: blocks of a binary one, records of a text
+
+"$SYNTH" -o "$T/long" --schema 3.24.14 --nccl --steps 400 --layers 8 || exit 1
+nsysx-extract -q -a -b -o "$T/long.b" "$T/long"/r*.sqlite && nsysx-view -q --text -o "$T/long.t" "$T/long.b" || exit 1
+ok 'the stream has many blocks' test "$(wc -l <"$T/long.t")" -gt 40000
+nsysx-collectives -q "$T/long.t" >"$T/said.t"
+nsysx-collectives -q "$T/long.b" >"$T/said"
+same 'records of a binary stream are those of a text' "$T/said.t" "$T/said"
+nsysx-collectives -q --hold 0 "$T/long.b" >"$T/said"
+same '... and with all that waits on disk' "$T/said.t" "$T/said"
+nsysx-collectives -q -b "$T/long.b" | nsysx-collectives -q >"$T/said"
+same '... and of a stream that has collectives already' "$T/said.t" "$T/said"
+nsysx-view -q -k profile,device,communicator,range,call,op,overhead "$T/said.t" | sed '/^#end/,$d' >"$T/rest"
+nsysx-view -q -k profile,device,communicator,range,call,op,overhead "$T/long.t" | sed '/^#end/,$d' >"$T/want"
+same '... and nothing else of it changes' "$T/want" "$T/rest"
+
 # ---- usage
 
 fails 'two tables' 2 'exclude each other' nsysx-collectives --each --instances "$T/one.nsx"

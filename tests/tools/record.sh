@@ -55,6 +55,16 @@ ok '... except with --force' nsysx-record --force -o out -- "$T/program"
 equal '... which nsys gets too' "$(said --force-overwrite=true)" yes
 
 rm -f saw
+ok '--cpu asks for what host threads do' nsysx-record --cpu -o cpu -- "$T/program"
+for arg in --trace=cuda,nvtx,osrt,python-gil --sample=process-tree --cpuctxsw=process-tree --samples-per-backtrace=1 --python-sampling=true --cuda-graph-trace=node; do
+	equal "--cpu: nsys is given $arg" "$(said "$arg")" yes
+done
+equal '... and the option itself stays here' "$(said --cpu)" no
+rm -f saw
+ok "... but for what the user sets" nsysx-record --cpu --python-sampling=false --sample=none -o cpu2 -- "$T/program"
+equal '... which is passed' "$(said --python-sampling=false)$(said --python-sampling=true)$(said --sample=process-tree)$(said --sample=none)$(said --trace=cuda,nvtx,osrt,python-gil)" yesnonoyesyes
+
+rm -f saw
 ok 'options of nsys are passed' nsysx-record -t nvtx --sample=process-tree --cuda-graph-trace=graph -o own --nvtx-domain-include=TSL -- "$T/program"
 equal '... unchanged' "$(said -t)$(said nvtx)$(said --sample=process-tree)$(said --cuda-graph-trace=graph)$(said --nvtx-domain-include=TSL)" yesyesyesyesyes
 equal '... replacing defaults' "$(said --trace=cuda,nvtx)$(said --sample=none)$(said --cuda-graph-trace=node)" nonono

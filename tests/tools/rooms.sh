@@ -8,7 +8,7 @@ rooms=$tests_dir/rooms.sh
 plant() {
 	tree=$T/tree
 	rm -rf "$tree"
-	for room in base stream nsys xla job extract filter/merge filter/align table draw; do
+	for room in base stream nsys xla job/comm extract filter/merge filter/align table draw; do
 		mkdir -p "$tree/lib/$room"
 	done
 	mkdir -p "$tree/cmd" "$tree/tests" "$tree/build"
@@ -37,13 +37,15 @@ says "metadata lib/filter/align/a.c" lib/filter/align/a.c 'NSX_GROUPS_members'
 says "" lib/filter/merge/a.c 'NSX_INST_name NSX_CLOCK_ref'
 says "" lib/table/heap.c 'NSX_INST NSX_THUNK_name NSX_DEVICE'
 says "communicates lib/table/heap.c" lib/table/heap.c 'if (nsx_int(rec, NSX_OP_comm, 0) == 1)'
-says "communicates lib/job/nccl.c" lib/job/nccl.c 'nsx_field_int(rec, NSX_ROLE_COMM, 0)'
+says "communicates lib/job/comm/nccl.c" lib/job/comm/nccl.c 'nsx_field_int(rec, NSX_ROLE_COMM, 0)'
 says "communicates lib/filter/warmup.c" lib/filter/warmup.c 'w->comm |= nsx_has(rec, NSX_THUNK_comm)'
-for file in stream/fields.c extract/emit.c filter/merge/run.c job/communicates.c job/communicates.h; do
+for file in stream/fields.c extract/emit.c filter/merge/run.c job/comm/communicates.c job/comm/communicates.h; do
 	says "" lib/$file 'NSX_OP_comm NSX_ROLE_COMM NSX_THUNK_comm'
 done
 says "" lib/table/heap.c 'NSX_OP_comm_id NSX_ROLE_COMM_ID NSX_OP_collective NSX_INST'
 says "absent lib/table/heap.c" lib/table/heap.c '#define ABSENT INT64_MIN'
+says "key lib/table/heap.c" lib/table/heap.c '{ "device", NSX_CELL_INT }, { "count", NSX_CELL_INT }'
+says "" lib/table/heap.c '{ "device", NSX_CELL_ID }, { "devices", NSX_CELL_INT }'
 says "heap lib/draw/a.c" lib/draw/a.c '\twhile ((c = 2 * at + 1) < n)'
 says "heap lib/draw/a.c" lib/draw/a.c '\tfor (; n && less(x, h[(n - 1) / 2]); n = (n - 1) / 2)'
 says "order lib/filter/align/a.c" lib/filter/align/a.c 'cmp(const struct nsx_rec *a, const struct nsx_rec *b)'
@@ -54,6 +56,14 @@ done
 for arrow in stream:base nsys:base xla:base job:stream filter:job table:job table:xla draw:xla extract:nsys extract:xla extract:job; do
 	says "" "lib/${arrow%:*}/a.c" "#include \"${arrow#*:}/b.h\""
 done
+says "inside filter/merge filter/align/fit.h" lib/filter/merge/a.c '#include "filter/align/fit.h"'
+says "inside filter filter/align/fit.h" lib/filter/merge.c '#include "filter/align/fit.h"'
+says "arrow lib/table/heap.c draw/flame/svg.h
+inside table draw/flame/svg.h" lib/table/heap.c '#include "draw/flame/svg.h"'
+says "inside cmd filter/merge/load.h" cmd/tool.c '#include "filter/merge/load.h"'
+says "" lib/filter/merge.c '#include "filter/merge/load.h"'
+says "" lib/filter/merge/a.c '#include "filter/merge/load.h"'
+says "" lib/table/heap.c '#include "table/steps.h"'
 says "twice constant NSX_ONE" lib/table/heap.c 'enum {\n\tOTHER = F(1, 2),\n\tNSX_ONE   /* , NSX_TWO */\n};'
 says "twice tag nsx_hlo" lib/draw/a.c 'struct nsx_hlo { int y; };'
 says "" lib/draw/a.c 'struct row { int y; };\nenum { OTHER };'

@@ -56,7 +56,7 @@ for cause in slow-collective late-host blocking straggler layout; do
 done
 
 # The page describes every finding and verdict.
-for finding in $(sed -n 's/.*\[NSX_FIND_[A-Z]*_*[A-Z]*\] = { "\([a-z-]*\)".*/\1/p' "$root/lib/table/diagnose/catalogue.c"); do
+for finding in $(sed -n 's/^FINDING([A-Z_]*, "\([a-z-]*\)".*/\1/p' "$root/lib/table/diagnose/findings.def"); do
 	ok "the page describes $finding" grep -q -e "^### .*$finding" "$root/docs/diagnose.md"
 	ok "the manual page describes $finding" grep -q -e "^\.It Li .*$finding" "$root/docs/man/nsysx-diagnose.1"
 done

@@ -41,10 +41,28 @@ op name=k start=210 dur=5 call=8 tid=1 host_start=201 host_dur=3 range=4
 range range=5 host_start=270 host_dur=5 name=step~4~train
 range range=6 host_start=280 host_dur=60 unended=1 name=step~5~train
 END_STREAM
-columns=device,step,range,host_start,host_dur,start,span,period,busy,compute,exposed,hidden,copy,idle,between,ops,helper
-equal 'each step' "$(cells job $columns --step '^step' --each)" '0 0 1 0 100 20 80 130 81 61 10 15 10 49 50 5 1
-0 1 3 140 60 150 20 60 20 20 0 0 0 40 40 1 0
-0 2 4 200 60 210 5 - - - - - - - - 1 0'
+stream mixed <<'END_STREAM'
+device device=0
+range range=1 host_start=0 host_dur=50 start=10 dur=5 device=0 name=step~1~train
+op name=k start=10 dur=5 tid=1 host_start=1 host_dur=3 range=1
+range range=2 host_start=100 host_dur=50 start=110 dur=5 device=0 name=step~2~train
+op name=k start=110 dur=5 tid=1 host_start=101 host_dur=3 range=2
+range range=3 host_start=200 host_dur=50 start=210 dur=5 device=0 name=step~3~train
+op name=k start=210 dur=5 tid=1 host_start=201 host_dur=3 range=3
+range range=4 host_start=300 host_dur=50 start=310 dur=5 device=0 name=step~4~eval
+op name=k start=310 dur=5 tid=1 host_start=301 host_dur=3 range=4
+range range=5 host_start=400 host_dur=50 start=410 dur=5 device=0 name=step~5~train
+op name=k start=410 dur=5 tid=1 host_start=401 host_dur=3 range=5
+END_STREAM
+columns=device,step,range,host_start,host_dur,start,span,period,busy,compute,exposed,hidden,copy,idle,between,ops,helper,kept
+equal 'each step' "$(cells job $columns --step '^step' --each)" '0 0 1 0 100 20 80 130 81 61 10 15 10 49 50 5 1 1
+0 1 3 140 60 150 20 60 20 20 0 0 0 40 40 1 0 1
+0 2 4 200 60 210 5 - - - - - - - - 1 0 0'
+equal 'a period with a step of another class in it does not count, if two others do' "$(cells mixed class,step,period,kept --step '^step [0-9] (train|eval)' --each)" 'eval 0 - 0
+train 0 100 1
+train 1 100 1
+train 2 200 0
+train 3 - 0'
 equal 'groups make classes' "$(cells job class,step,start,period,helper --step '^step [0-9] (train|eval)' --each)" 'eval 0 210 - 0
 train 0 20 130 1
 train 1 150 - 0'

@@ -31,6 +31,7 @@ tables() {
 	for what in kernel range; do echo "nsysx-launch --by $what $1"; done
 	for what in '' '--by size' --findings; do echo "nsysx-copies $what $1"; done
 	for what in '' --curve --waits --waits=pairs; do echo "nsysx-stragglers $what $1"; done
+	for what in '' --critical --critical=op --critical=edge --slack '--slack --each'; do echo "nsysx-whatif $what $1"; done
 	for by in range pass phase module process; do echo "nsysx-compile --by $by $1"; done
 	for what in --summary --instances --each; do echo "nsysx-collectives $what $1"; done
 	for what in '' '--by opcode' '--by op-name' '--by program' --points --peaks; do echo "nsysx-roofline $what $1"; done

@@ -100,6 +100,43 @@ NSYSX_FORMAT=binary nsysx-view -t zebra s >out
 same "NSYSX_FORMAT does not apply to tables" out want
 fails '-t of a cut stream' 1 'cut short' sh -c 'head -n 4 s | nsysx-view -t thunk >out'
 
+# Other forms have the same cells.
+printf '#nsysx\t2\n#thunk\tname:s\tstart:i\tbusbw:f\nthunk\ta,"b"\\n\\tc\t7\t0.5\nthunk\t\t-8\t\nthunk\td\t9\tnan\n#range\tname:s\n#end\trecords:i\nend\t3\n' >cells
+nsysx-view -t thunk --json cells >out
+equal '--json' "$(cat out)" '[
+{"name": "a,\"b\"\n\tc", "start": 7, "busbw": 0.5},
+{"name": null, "start": -8, "busbw": null},
+{"name": "d", "start": 9, "busbw": null}
+]'
+printf 'name,start,busbw\r\n"a,""b""\n\tc",7,0.5\r\n,-8,\r\nd,9,nan\r\n' >want
+nsysx-view -t thunk --csv cells >out
+same '--csv' out want
+nsysx-view -t thunk --aligned cells >out
+equal '--aligned: texts to the left, numbers to the right' "$(cat out)" 'name        start   busbw
+a,"b"\n\tc      7  0.5000
+-              -8       -
+d               9     nan'
+nsysx-view -t thunk --tsv cells >out
+nsysx-view -t thunk cells >want
+same '--tsv is what a pipe gets' out want
+equal 'a kind without records: --json' "$(nsysx-view -q -t range --json cells | tr -d '\n')" '[]'
+equal '... and --csv' "$(nsysx-view -q -t range --csv cells)" "$(printf 'name\r')"
+equal '--top cuts them' "$(nsysx-view -t thunk --json --top 1 cells | grep -c '^{') $(nsysx-view -t thunk --csv --top 2 cells | tail -n 1 | tr -d '\r') $(nsysx-view -t thunk --aligned --top 1 cells | tail -n 1)" '1 ,-8, ... and 2 more: --top 0'
+for form in json csv aligned; do
+	ok "--$form of several kinds" nsysx-view -q -t thunk,range --$form -o '%.form' cells
+	nsysx-view -q -t thunk --$form cells >want
+	same '... a file each' thunk.form want
+	fails "--$form and --require" 1 'out.form: no module record' nsysx-view -t thunk --$form --require module -o out.form cells
+	ok '... a record that is there' nsysx-view -t thunk --$form --require thunk -o out.form cells
+	fails "--$form of a cut stream" 1 'cut short' sh -c "head -n 4 cells | nsysx-view -t thunk --$form >half"
+done
+nsysx-view -t thunk --json -z cells | zstd -dc >out
+nsysx-view -t thunk --json cells >want
+same '--json, compressed' out want
+fails '--aligned is not compressed' 2 'is not compressed' nsysx-view -t thunk --aligned -z cells
+fails 'one form' 2 'exclude each other' nsysx-view -t thunk --json --csv cells
+fails 'forms are those of a table' 2 'go with --table' nsysx-view --json cells
+
 # Partial streams.
 grep '^thunk' s >part
 fails 'records alone are not a stream' 1 'not an nsysx stream' nsysx-view part
@@ -120,7 +157,7 @@ fails 'unknown kinds require a header' 1 'record of kind zebra before its header
 run nsysx-view --schema
 equal 'the schema is a table' "$(awk -F'\t' 'NF != 5 || (NR > 1 && ($5 == "" || $3 !~ /^[ifs]?$/))' "$T_private/out")" ''
 equal '... of kinds and their columns' "$(awk -F'\t' '$2 == "" && NR > 1 { k = k " " $1 } $1 == "skew" && $2 { c = c " " $2 ":" $3 } END { print k ";" c }' "$T_private/out")" \
-	' profile device communicator clock program alias groups stack inst loc compile overhead call module range thunk op collective step idle skew diag end; device:i program:i execution:i inst:i occurrence:i name:s skew:f'
+	' profile device thread communicator clock program alias groups stack inst loc compile overhead call os off gil sample module range thunk op collective step idle skew diag end; device:i program:i execution:i inst:i occurrence:i name:s skew:f'
 equal 'times are nanoseconds' "$(awk -F'\t' '$2 ~ /start$|dur$|^hidden$|^start_utc$/ && $4 != "ns"' "$T_private/out")" ''
 fails '--schema takes no file' 2 '--schema reads no FILE' nsysx-view --schema s
 # Controls for terminals are in no output: U+009B, U+202E, U+2066 and U+200F in the name of a kernel and of a file.

@@ -1,5 +1,6 @@
 /* comm_names.c -- communication by names: every rule for kernels with names that it must not match, the user's rules, instructions. */
-#include "job/comm_names.h"
+#include "job/comm/names.h"
+#include "job/frameworks.h"
 
 #include <stdlib.h>
 
@@ -142,9 +143,27 @@ ranges(void)
 	ok(!nsx_comm_can_run("all-reduce", "all-to-all") && !nsx_comm_can_run("send-recv", "all-reduce") && !nsx_comm_can_run("nvshmem", "reduce"), "and those that do not");
 }
 
+/* Lines of a use that come after those of a later one would not be found. */
+static void
+uses(void)
+{
+	static const enum nsx_framework_use of[] = {
+#define NAME(use, text, whose) NSX_FRAMEWORK_##use,
+#define COMM(use, text, kind, whose) NSX_FRAMEWORK_##use,
+#define ADVICE(causes, range, also, calls, small, stepped, name, action)
+#include "job/frameworks.def"
+	};
+
+	for (size_t i = 1; i < sizeof of / sizeof *of; i++)
+		if (of[i] < of[i - 1])
+			ok(false, "line %zu of frameworks.def is in the order of uses", i);
+	ok(of[0] == NSX_FRAMEWORK_STEP, "lines of frameworks.def are in the order of uses");
+}
+
 int
 main(void)
 {
+	uses();
 	ranges();
 	heads();
 	kernels();

@@ -1,5 +1,5 @@
 /* communication.c -- instances, clocks and bandwidths of collectives, on small hand-written jobs. */
-#include "job/communication.h"
+#include "job/comm/communication.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* match.c -- programs of several profiles are matched by the rules of job/match.h, for any order of aliases. */
-#include "job/match.h"
-#include "job/match_similar.h"
+/* match.c -- programs of several profiles are matched by the rules of job/match/match.h, for any order of aliases. */
+#include "job/match/match.h"
+#include "job/match/similar.h"
 
 #include <stdlib.h>
 
@@ -92,7 +92,7 @@ rules(void)
 	      { 0, 0, 1, "f", "A", "x:1" }, { 0, 0, 2, "f", "B", "x:1" }, { 0, 1, 6, "f", "B", "x:1" }, { 0, 1, 5, "f", "A", "x:1" });
 	MATCH(NSX_MATCH_AUTO, "f@A:0,3 f@2:1,2", "or the k-th of those left",
 	      { 0, 0, 1, "f", "A", "x:1" }, { 0, 0, 2, "f", "", "x:1" }, { 0, 1, 2, "f", "", "x:1" }, { 0, 1, 9, "f", "A", "x:1" });
-	MATCH(NSX_MATCH_AUTO, "f@A:0,3 f@2:1,2,4", "the worked example of lib/job/match.c",
+	MATCH(NSX_MATCH_AUTO, "f@A:0,3 f@2:1,2,4", "the worked example of lib/job/match/match.c",
 	      { 0, 0, 1, "f", "A", "x:1" }, { 0, 0, 2, "f", "", "x:1" }, { 0, 1, 2, "f", "", "x:1" }, { 0, 1, 9, "f", "A", "x:1" },
 	      { 0, 2, 2, "f", "", "" });
 	MATCH(NSX_MATCH_AUTO, "f@1:0,2,4 f@9:1,3", "the longest list of ids rules",

@@ -1,6 +1,6 @@
 /* step_numbers.c -- steps of devices get the number of the reference's step that starts nearest, also where steps start
  * together, and for a hundred thousand devices in a moment. */
-#include "job/step_numbers.h"
+#include "job/steps/numbers.h"
 
 #include <stdlib.h>
 

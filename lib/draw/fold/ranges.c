@@ -6,7 +6,7 @@
 
 #include "draw/fold/fold.h"
 #include "job/catalogue.h"
-#include "job/parts.h"
+#include "job/activity.h"
 #include "job/range_book.h"
 
 enum {

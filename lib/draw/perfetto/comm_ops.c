@@ -1,5 +1,5 @@
 /* comm_ops.c -- operations that communicate and are in no thunk that does, such as those of NCCL in a job without XLA.
- * Their instances are known only after all have been read (job/nccl.h), so they are kept until then. */
+ * Their instances are known only after all have been read (job/comm/nccl.h), so they are kept until then. */
 #include <stdlib.h>
 
 #include "draw/perfetto/trace.h"

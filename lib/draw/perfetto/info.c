@@ -62,6 +62,12 @@ nsx_info_source(const struct nsx_info *info, uint32_t stack)
 	return (struct nsx_str){ frames.ptr + n, frames.len - n };
 }
 
+struct nsx_str
+nsx_info_frames(const struct nsx_info *info, const struct nsx_rec *rec)
+{
+	return nsx_cat_frames(&info->comm.cat, nsx_field_int(rec, NSX_ROLE_STACK, NSX_ABSENT));
+}
+
 /* ---- names of processes ---- */
 
 /* " of NAME" if there are several reports. */

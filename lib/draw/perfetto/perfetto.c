@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "draw/perfetto/trace.h"
+#include "job/doing/doing.h"
 #include "base/num.h"
 #include "stream/order.h"
 
@@ -11,7 +12,8 @@ enum { FLUSH = 1 << 18 };
 const char *const nsx_category_names[NSX_NCATEGORIES] = {
 	[NSX_CAT_MODULE] = "module", [NSX_CAT_COMPUTATION] = "computation", [NSX_CAT_COMMUNICATION] = "communication",
 	[NSX_CAT_OP] = "op", [NSX_CAT_RANGE] = "range", [NSX_CAT_LAUNCH] = "launch", [NSX_CAT_COMPILE] = "compile",
-	[NSX_CAT_CALL] = "call", [NSX_CAT_OVERHEAD] = "overhead",
+	[NSX_CAT_CALL] = "call", [NSX_CAT_OVERHEAD] = "overhead", [NSX_CAT_OS] = "os", [NSX_CAT_OFF] = "off",
+	[NSX_CAT_GIL] = "gil", [NSX_CAT_SAMPLE] = "sample",
 };
 const char *const nsx_arg_names[NSX_NARGS] = {
 	[NSX_ARG_PROGRAM] = "program", [NSX_ARG_EXECUTION] = "execution", [NSX_ARG_OCCURRENCE] = "occurrence",
@@ -296,6 +298,38 @@ take_overhead(struct job *j, const struct nsx_rec *rec)
 	           nsx_int(rec, NSX_OVERHEAD_tid, -1), &s);
 }
 
+/* What a thread did beside CUDA, each sort on a track of its own. */
+static int
+take_host(struct job *j, const struct nsx_rec *rec)
+{
+	int64_t profile = nsx_field_int(rec, NSX_ROLE_PROFILE, -1), tid = nsx_field_int(rec, NSX_ROLE_TID, -1);
+	struct nsx_str frames = nsx_info_frames(&j->info, rec);
+	enum nsx_track_role role = NSX_TRACK_OS;
+	struct nsx_str name = nsx_field_str(rec, NSX_ROLE_NAME);
+	enum nsx_category category = NSX_CAT_OS;
+	struct nsx_slice s;
+
+	if (rec->kind->id == NSX_OFF) {
+		role = NSX_TRACK_OFF;
+		category = NSX_CAT_OFF;
+		name = NSX_STR("off the CPU");
+	} else if (rec->kind->id == NSX_GIL) {
+		role = NSX_TRACK_OFF;
+		category = NSX_CAT_GIL;
+		name = NSX_STR("waits for the GIL");
+	} else if (rec->kind->id == NSX_SAMPLE) {
+		role = nsx_str_eq(nsx_string(rec, NSX_SAMPLE_lang), NSX_STR("python")) ? NSX_TRACK_PYTHON
+										       : NSX_TRACK_NATIVE;
+		category = NSX_CAT_SAMPLE;
+		name = role == NSX_TRACK_PYTHON ? nsx_doing_line(frames, false) : nsx_doing_leaf(frames);
+	}
+	if (!begin(j, &s, category, name, rec, nsx_field(rec->kind->id, NSX_ROLE_HOST_START),
+	    nsx_field(rec->kind->id, NSX_ROLE_HOST_DUR)))
+		return NSX_OK;
+	say_str(&s, NSX_ARG_SOURCE, frames);
+	return add(j, process_of(j, true, profile, rec, nsx_field(rec->kind->id, NSX_ROLE_PID)), role, tid, &s);
+}
+
 /* An operation that is a slice from start to end of its CUDA stream is communication too. */
 static int
 take_comm_op(struct job *j, const struct nsx_rec *rec, uint32_t process, const struct nsx_slice *of)
@@ -364,6 +398,7 @@ take(void *state, const struct nsx_rec *rec)
 	case NSX_CALL:    return take_call(j, rec);
 	case NSX_OVERHEAD: return take_overhead(j, rec);
 	case NSX_COMPILE: return take_compile(j, rec);
+	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return take_host(j, rec);
 	default: break;
 	}
 	if (nsx_rec_section(rec) != NSX_SECTION_METADATA)

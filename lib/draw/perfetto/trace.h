@@ -9,8 +9,8 @@
 #ifndef NSX_DRAW_PERFETTO_TRACE_H
 #define NSX_DRAW_PERFETTO_TRACE_H
 
-#include "job/communication.h"
-#include "job/nccl.h"
+#include "job/comm/communication.h"
+#include "job/comm/nccl.h"
 #include "draw/perfetto.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -21,7 +21,7 @@
 enum nsx_category {
 	NSX_CAT_MODULE, NSX_CAT_COMPUTATION, NSX_CAT_COMMUNICATION, NSX_CAT_OP, NSX_CAT_RANGE, NSX_CAT_LAUNCH,
 	    NSX_CAT_COMPILE,
-	NSX_CAT_CALL, NSX_CAT_OVERHEAD,
+	NSX_CAT_CALL, NSX_CAT_OVERHEAD, NSX_CAT_OS, NSX_CAT_OFF, NSX_CAT_GIL, NSX_CAT_SAMPLE,
 	NSX_NCATEGORIES
 };
 extern const char *const nsx_category_names[NSX_NCATEGORIES];
@@ -115,7 +115,8 @@ int nsx_trace_flush(struct nsx_perfetto *t, bool all);
 enum nsx_track_role {
 	NSX_TRACK_LAUNCHES, NSX_TRACK_RANGES, NSX_TRACK_MODULES, NSX_TRACK_COMPUTATION, NSX_TRACK_COMMUNICATION,
 	    NSX_TRACK_HEAP, NSX_TRACK_STREAM,
-	NSX_TRACK_THREAD, NSX_TRACK_IDLE_THREAD, NSX_TRACK_COMPILE,
+	NSX_TRACK_THREAD, NSX_TRACK_PYTHON, NSX_TRACK_OS, NSX_TRACK_OFF, NSX_TRACK_NATIVE, NSX_TRACK_IDLE_THREAD,
+	NSX_TRACK_COMPILE,
 	NSX_NTRACKS
 };
 
@@ -181,6 +182,9 @@ struct nsx_str nsx_info_program(struct nsx_info *info, const struct nsx_rec *rec
 
 /* The frame of a source stack that is innermost; empty for NSX_NONE. */
 struct nsx_str nsx_info_source(const struct nsx_info *info, uint32_t stack);
+
+/* All frames of the stack that a record of a host thread refers to; empty if it has none. */
+struct nsx_str nsx_info_frames(const struct nsx_info *info, const struct nsx_rec *rec);
 
 /* "GPU 3 (host process 0)"; "host, pid 4242". */
 struct nsx_info_name { const struct nsx_info *info; int64_t profile, number; };

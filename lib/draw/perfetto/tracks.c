@@ -24,6 +24,10 @@ static const struct { const char *name; bool numbered, nests; const char *more; 
 	[NSX_TRACK_HEAP]          = { "heap ", false, false, "" },
 	[NSX_TRACK_STREAM]        = { "stream ", true, false, "" },
 	[NSX_TRACK_THREAD]        = { "thread ", true, true, "" },
+	[NSX_TRACK_PYTHON]        = { "thread ", true, true, ", Python" },
+	[NSX_TRACK_OS]            = { "thread ", true, true, ", OS calls" },
+	[NSX_TRACK_OFF]           = { "thread ", true, true, ", off the CPU and the GIL" },
+	[NSX_TRACK_NATIVE]        = { "thread ", true, true, ", native samples" },
 	[NSX_TRACK_IDLE_THREAD]   = { "thread ", true, true, ", no GPU work" },
 	[NSX_TRACK_COMPILE]       = { "thread ", true, true, ", compilation" },
 };

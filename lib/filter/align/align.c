@@ -14,7 +14,7 @@
 #include "stream/spool.h"
 
 /* An input that can be read twice: a regular file from its current position, anything else through a spool. */
-struct source {
+struct rereadable {
 	const char       *name;
 	int               fd;
 	off_t             from;      /* -1: not a regular file */
@@ -26,7 +26,7 @@ struct source {
 };
 
 static int
-source_open(struct source *s, const char *path)
+source_open(struct rereadable *s, const char *path)
 {
 	bool std = !path || strcmp(path, "-") == 0;
 	struct stat st;
@@ -47,7 +47,7 @@ source_open(struct source *s, const char *path)
 
 /* A reader of all of it; NULL on failure. */
 static struct nsx_reader *
-source_reader(struct source *s)
+source_reader(struct rereadable *s)
 {
 	int fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
 
@@ -63,7 +63,7 @@ source_reader(struct source *s)
 
 /* The first pass, over all of the input. */
 static int
-read_first(struct source *s, struct al_job *j)
+read_first(struct rereadable *s, struct al_job *j)
 {
 	s->first = source_reader(s);
 	if (!s->first)
@@ -83,7 +83,7 @@ read_first(struct source *s, struct al_job *j)
 }
 
 static struct nsx_reader *
-read_again(struct source *s)
+read_again(struct rereadable *s)
 {
 	struct nsx_reader *again;
 
@@ -107,7 +107,7 @@ read_again(struct source *s)
 }
 
 static void
-source_close(struct source *s)
+source_close(struct rereadable *s)
 {
 	nsx_spool_free(s->spool);
 	nsx_reader_close(s->first);
@@ -116,7 +116,7 @@ source_close(struct source *s)
 }
 
 static int
-estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
+estimate(struct rereadable *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
          struct nsx_err *err)
 {
 	struct al_job j = { .err = err, .diags = diags, .opts = opts, .comm.cat.keep = NSX_CAT_ALIASES };
@@ -144,7 +144,7 @@ estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer 
 }
 
 static int
-apply(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
+apply(struct rereadable *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
       struct nsx_err *err)
 {
 	struct al_corrections g = { 0 };
@@ -164,7 +164,7 @@ int
 nsx_align(const char *path, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
           struct nsx_err *err)
 {
-	struct source s = { .fd = -1, .flags = opts->read_flags | NSX_READ_ORDERED, .err = err };
+	struct rereadable s = { .fd = -1, .flags = opts->read_flags | NSX_READ_ORDERED, .err = err };
 	int rc = source_open(&s, path);
 
 	if (rc == NSX_OK)

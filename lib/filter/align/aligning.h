@@ -4,8 +4,8 @@
 #define NSX_FILTER_ALIGN_ALIGNING_H
 
 #include "filter/align.h"
-#include "job/communication.h"
-#include "job/nccl.h"
+#include "job/comm/communication.h"
+#include "job/comm/nccl.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -82,7 +82,7 @@ struct al_device {
 };
 
 /* An operation with instances on several devices: an instruction in one of its groups, or a key of NCCL's
- * (job/nccl.h). */
+ * (job/comm/nccl.h). */
 struct al_collective {
 	uint32_t inst;        /* in the catalogue; NSX_NONE of NCCL's */
 	uint32_t program;     /* programs are numbered in order of their first collectives; 0 of NCCL's */

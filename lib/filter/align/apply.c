@@ -307,6 +307,7 @@ move_times(struct applying *a, struct nsx_rec *rec)
 {
 	move(rec, NSX_ROLE_START, fix_of(a, rec, true));
 	move(rec, NSX_ROLE_HOST_START, fix_of(a, rec, false));
+	move(rec, NSX_ROLE_HOST_AT, fix_of(a, rec, false));
 }
 
 /* No record at t or later can be moved before this. */

@@ -89,7 +89,7 @@ nsx_align_corrections_free(struct al_corrections *g)
 
 /* ---- from a file ---- */
 
-struct loading {
+struct clock_reading {
 	struct al_corrections *g;
 	struct nsx_reader     *in;
 	struct nsx_diags      *diags;
@@ -99,7 +99,7 @@ struct loading {
 
 /* The profile's name in a clock record, or its device; empty if it has neither. */
 static struct nsx_str
-report_of(const struct loading *l, const struct nsx_rec *clock, int64_t device)
+report_of(const struct clock_reading *l, const struct nsx_rec *clock, int64_t device)
 {
 	uint32_t at = nsx_cat_find_device(&l->cat, device), profile = at == NSX_NONE ? NSX_NONE
 	    : l->cat.devices.p[at].profile;
@@ -110,7 +110,7 @@ report_of(const struct loading *l, const struct nsx_rec *clock, int64_t device)
 }
 
 static int
-load_clock(struct loading *l, const struct nsx_rec *rec)
+load_clock(struct clock_reading *l, const struct nsx_rec *rec)
 {
 	struct nsx_clock had = nsx_clock_of(rec);
 	struct al_clock c = { .device = had.device, .fix = { had.offset, had.rate, had.ref },
@@ -148,7 +148,7 @@ nsx_align_own(struct nsx_str *source)
 
 /* The diags of the estimate also apply to the result made with it. */
 static int
-load_diag(struct loading *l, const struct nsx_rec *rec)
+load_diag(struct clock_reading *l, const struct nsx_rec *rec)
 {
 	struct nsx_str source = nsx_string(rec, NSX_DIAG_source), severity = nsx_string(rec, NSX_DIAG_severity);
 	struct nsx_str text = nsx_string(rec, NSX_DIAG_text);
@@ -167,7 +167,7 @@ load_diag(struct loading *l, const struct nsx_rec *rec)
 }
 
 static int
-load_record(struct loading *l, const struct nsx_rec *rec)
+load_record(struct clock_reading *l, const struct nsx_rec *rec)
 {
 	switch (rec->kind->id) {
 	case NSX_PROFILE: case NSX_DEVICE: return nsx_cat_take(&l->cat, rec, l->err);
@@ -185,7 +185,7 @@ load_record(struct loading *l, const struct nsx_rec *rec)
 int
 nsx_align_corrections_load(struct al_corrections *g, const char *path, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct loading l = { .g = g, .diags = diags, .err = err };
+	struct clock_reading l = { .g = g, .diags = diags, .err = err };
 	struct nsx_rec rec;
 	int rc = NSX_ERR;
 

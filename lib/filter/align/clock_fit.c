@@ -40,11 +40,11 @@ series_of(const struct pairing *p, const struct edge *e, bool v)
 }
 
 /* The position of a couple while iterating over executions. */
-struct walk { const struct al_obs *v, *vend, *u, *uend; };
+struct couple_at { const struct al_obs *v, *vend, *u, *uend; };
 
 /* Move to v's execution `number`, u's `number` - shift; false if one of them lacks it. */
 static bool
-walk_to(struct walk *w, int64_t number, int32_t shift)
+walk_to(struct couple_at *w, int64_t number, int32_t shift)
 {
 	while (w->v < w->vend && w->v->execution < number)
 		w->v++;
@@ -56,7 +56,7 @@ walk_to(struct walk *w, int64_t number, int32_t shift)
 
 /* The median over couples of u's end - v's end in v's execution `number`, which removes the jitter of single ends. */
 static int64_t
-apart_in(struct walk *w, uint32_t n, int64_t number, int32_t shift)
+apart_in(struct couple_at *w, uint32_t n, int64_t number, int32_t shift)
 {
 	int64_t d[MOST_COUPLES];
 	size_t k = 0;
@@ -78,7 +78,7 @@ apart_in(struct walk *w, uint32_t n, int64_t number, int32_t shift)
 static size_t
 match(const struct pairing *p, const struct edge *e, int32_t shift, int64_t *d, int64_t *gaps)
 {
-	struct walk w[MOST_COUPLES], base;
+	struct couple_at w[MOST_COUPLES], base;
 	size_t n = 0;
 	int64_t last = 0;
 
@@ -87,7 +87,7 @@ match(const struct pairing *p, const struct edge *e, int32_t shift, int64_t *d, 
 		    *su = &p->series.p[p->couples.p[e->first + i].u];
 		const struct al_obs *v = p->j->obs.p + sv->first, *u = p->j->obs.p + su->first;
 
-		w[i] = (struct walk){ v, v + sv->n, u, u + su->n };
+		w[i] = (struct couple_at){ v, v + sv->n, u, u + su->n };
 	}
 	for (base = w[0]; base.u < base.uend; base.u++) {
 		int64_t number = (int64_t)base.u->execution + shift, apart = 0;
@@ -244,7 +244,8 @@ misfit_sampled(const struct pairing *p, const struct edge *e, int32_t shift)
 	if (hi - lo < FEWEST)
 		return INT64_MAX;
 	lo = hi - lo > SAMPLE ? lo + (hi - lo - SAMPLE) / 2 : lo;
-	struct walk w = { v + first_from(v, sv->n, lo + shift), v + sv->n, u + first_from(u, su->n, lo), u + su->n };
+	struct couple_at w = { v + first_from(v, sv->n, lo + shift), v + sv->n, u + first_from(u, su->n, lo),
+	                       u + su->n };
 	for (bool any = false; w.u < w.uend && w.u->execution <= hi && n < SAMPLE; w.u++) {
 		if (!walk_to(&w, (int64_t)w.u->execution + shift, shift))
 			continue;

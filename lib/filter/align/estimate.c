@@ -11,7 +11,7 @@
 
 /* A device's record of an instance that was used. There may be many, so numbers of 64 bits are replaced by their
  * ranks. */
-struct row { uint32_t program, inst, device, instance, obs; int32_t execution, occurrence; };
+struct used_record { uint32_t program, inst, device, instance, obs; int32_t execution, occurrence; };
 
 /* Ranks in order of their numbers: of programs and devices by index in the catalogue; of the instructions of
  * collectives, by collective. */
@@ -20,7 +20,7 @@ struct ranks { uint32_t *program, *inst, *device; };
 static int
 by_row(const void *x, const void *y)
 {
-	const struct row *a = x, *b = y;
+	const struct used_record *a = x, *b = y;
 
 	if (a->program != b->program)
 		return a->program < b->program ? -1 : 1;
@@ -78,7 +78,7 @@ find_ranks(const struct al_job *j, struct ranks *r)
 }
 
 static void
-fill(const struct al_job *j, const struct row *r, struct nsx_rec *rec)
+fill(const struct al_job *j, const struct used_record *r, struct nsx_rec *rec)
 {
 	const struct al_obs *o = &j->obs.p[r->obs];
 	const struct al_collective *c = &j->collectives.p[o->collective];
@@ -97,11 +97,11 @@ fill(const struct al_job *j, const struct row *r, struct nsx_rec *rec)
 }
 
 /* The records of the instances used, sorted; NULL when out of memory. */
-static struct row *
+static struct used_record *
 sorted_rows(const struct al_job *j, size_t *n)
 {
 	struct ranks rank = { 0 };
-	struct row *rows = NULL;
+	struct used_record *rows = NULL;
 
 	*n = 0;
 	for (size_t i = 0; i < j->instances.n; i++)
@@ -115,7 +115,7 @@ sorted_rows(const struct al_job *j, size_t *n)
 		for (uint32_t k = in->first; k < in->first + in->n; k++) {
 			const struct al_obs *o = &j->obs.p[k];
 			uint32_t inst = j->collectives.p[o->collective].inst;
-			rows[(*n)++] = (struct row){ rank.program[j->comm.cat.insts.p[inst].program],
+			rows[(*n)++] = (struct used_record){ rank.program[j->comm.cat.insts.p[inst].program],
 			                             rank.inst[o->collective], rank.device[o->device],
 			                             i, k, o->execution, o->occurrence };
 		}
@@ -137,7 +137,7 @@ nsx_align_write_skews(const struct al_job *j, struct nsx_writer *out)
 
 	if (j->by_nccl)
 		return NSX_OK;
-	struct row *rows = sorted_rows(j, &n);
+	struct used_record *rows = sorted_rows(j, &n);
 	int rc = rows ? NSX_OK : nsx_err_nomem(j->err, NULL);
 
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
@@ -152,7 +152,7 @@ nsx_align_write_skews(const struct al_job *j, struct nsx_writer *out)
 
 /* Metadata that skews refer to: programs and instructions by index in the catalogue, groups and stacks by number, in
  * maps. */
-struct wanted { bool *programs, *insts; struct nsx_map groups, stacks; };
+struct skew_metadata { bool *programs, *insts; struct nsx_map groups, stacks; };
 
 static bool
 want(struct nsx_map *m, int64_t number)
@@ -171,7 +171,7 @@ wants(const struct nsx_map *m, int64_t number)
 }
 
 static bool
-find_wanted(const struct al_job *j, struct wanted *w)
+find_wanted(const struct al_job *j, struct skew_metadata *w)
 {
 	const struct nsx_catalogue *cat = &j->comm.cat;
 	bool good;
@@ -193,7 +193,7 @@ find_wanted(const struct al_job *j, struct wanted *w)
 
 /* All records of metadata were read in the first pass. */
 static bool
-is_wanted(const struct wanted *w, struct nsx_catalogue *cat, const struct nsx_rec *rec)
+is_wanted(const struct skew_metadata *w, struct nsx_catalogue *cat, const struct nsx_rec *rec)
 {
 	switch (rec->kind->id) {
 	case NSX_PROFILE: case NSX_DEVICE: return true;
@@ -226,7 +226,7 @@ int
 nsx_align_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g,
                          struct al_job *job, struct nsx_err *err)
 {
-	struct wanted w = { 0 };
+	struct skew_metadata w = { 0 };
 	struct nsx_rec rec;
 	bool clocks = false;
 	int rc = find_wanted(job, &w) ? NSX_OK : nsx_err_nomem(err, NULL);

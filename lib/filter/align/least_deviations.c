@@ -35,21 +35,13 @@ nsx_align_median(int64_t *v, size_t n)
 
 /* ---- a line ---- */
 
-static int
-by_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Median absolute deviation from the line. */
 static double
 spread(const double *t, const double *s, size_t n, double a, double b, double *work)
 {
 	for (size_t i = 0; i < n; i++)
 		work[i] = fabs(s[i] - a - b * t[i]);
-	qsort(work, n, sizeof *work, by_double);
+	qsort(work, n, sizeof *work, nsx_sort_by_double);
 	return work[n / 2];
 }
 
@@ -85,7 +77,7 @@ nsx_align_line(const double *t, const double *s, size_t n, double *a, double *b,
 		room[i] = s[i];
 		longest = fmax(longest, fabs(t[i]));
 	}
-	qsort(room, n, sizeof *room, by_double);
+	qsort(room, n, sizeof *room, nsx_sort_by_double);
 	*a = room[n / 2];
 	*b = 0;
 	eps = spread(t, s, n, *a, *b, room);
@@ -107,11 +99,11 @@ nsx_align_line(const double *t, const double *s, size_t n, double *a, double *b,
 /* ---- stars ---- */
 
 /* The equations of one round: the sum over entries of k * (x[node] - mean of its star) is set to that of y. */
-struct round { const struct al_star_data *d; uint32_t nodes, stars; double *k, *sum, *mean, *diag; };
+struct equations { const struct al_star_data *d; uint32_t nodes, stars; double *k, *sum, *mean, *diag; };
 
 /* The weighted mean over each star of v[i] (by entry) or, if v is NULL, of x[node[i]]. */
 static void
-star_means(const struct round *r, const double *v, const double *x)
+star_means(const struct equations *r, const double *v, const double *x)
 {
 	memset(r->mean, 0, r->stars * sizeof *r->mean);
 	for (size_t i = 0; i < r->d->n; i++)
@@ -122,7 +114,7 @@ star_means(const struct round *r, const double *v, const double *x)
 }
 
 static void
-multiply(const struct round *r, const double *v, const double *x, double *out)
+multiply(const struct equations *r, const double *v, const double *x, double *out)
 {
 	star_means(r, v, x);
 	memset(out, 0, r->nodes * sizeof *out);
@@ -154,7 +146,7 @@ length(const double *d, const double *v, uint32_t n)
 /* Conjugate gradients, each node scaled by its own weight. Adding a constant to all x of a component changes no
  * equation: components of rounding errors in that direction are removed. vec: space for 4 vectors. */
 static void
-conjugate(const struct round *r, double *x, double *vec)
+conjugate(const struct equations *r, double *x, double *vec)
 {
 	uint32_t n = r->nodes;
 	double *res = vec, *z = vec + n, *p = vec + 2 * (size_t)n, *ap = vec + 3 * (size_t)n, rz, whole = 0;
@@ -185,7 +177,7 @@ conjugate(const struct round *r, double *x, double *vec)
 
 /* New weights from the deviations of x; returns the largest deviation. In the first round all weights are w. */
 static double
-weigh(const struct round *r, const double *x, double eps)
+weigh(const struct equations *r, const double *x, double eps)
 {
 	const struct al_star_data *d = r->d;
 	double worst = 0;
@@ -217,7 +209,8 @@ nsx_align_stars(const struct al_star_data *d, uint32_t nodes, uint32_t stars, do
 
 	if (!room)
 		return false;
-	struct round r = { d, nodes, stars, room, room + d->n, room + d->n + stars, room + d->n + 2 * (size_t)stars };
+	struct equations r = { d, nodes, stars, room, room + d->n, room + d->n + stars,
+	                       room + d->n + 2 * (size_t)stars };
 	for (int k = 0; k < ROUNDS && (k == 0 || eps > LEAST); k++) {
 		double worst = weigh(&r, x, eps);
 		conjugate(&r, x, r.diag + nodes);

@@ -1,6 +1,6 @@
-/* nccl.c -- jobs without XLA's collectives: instances of NCCL's communicators (job/nccl.h) are used like those of XLA.
- * Without NCCL's payloads the communicators are unknown: kernels of one name are then taken for one communicator, and a
- * clock is used only if they end together with those of another (end_together).
+/* nccl.c -- jobs without XLA's collectives: instances of NCCL's communicators (job/comm/nccl.h) are used like those of
+ * XLA. Without NCCL's payloads the communicators are unknown: kernels of one name are then taken for one communicator,
+ * and a clock is used only if they end together with those of another (end_together).
  *
  * Instances are found by equal ends, so the offsets between clocks are estimated first, by votes. Operations of two
  * clocks that are equal in communicator, kind, bytes and calls may be one instance: each pair of them votes for the

@@ -14,20 +14,20 @@
 enum { LEAST_BYTES = 1 << 18 };
 
 /* The first part of the sort key; the rest is in the record. */
-struct entry { struct nsx_order_key key; size_t at; };
+struct queue_key { struct nsx_order_key key; size_t at; };
 
 /* A sorted temporary file and its current record; reader is NULL after the last. */
-struct run { struct nsx_spool *spool; struct nsx_reader *reader; struct nsx_rec rec; struct entry head; };
+struct queue_run { struct nsx_spool *spool; struct nsx_reader *reader; struct nsx_rec rec; struct queue_key head; };
 
 struct al_queue {
 	struct nsx_err    *err;
 	struct nsx_writer *out;
 	size_t             limit, full;     /* bytes: maximum that may remain, and amount at which to sort */
 	struct nsx_buf     mem, spare;
-	NSX_VEC(struct entry) entries;
-	NSX_VEC(struct entry) room;         /* for sorting */
+	NSX_VEC(struct queue_key) entries;
+	NSX_VEC(struct queue_key) room;     /* for sorting */
 	size_t             sorted;          /* number of entries that are sorted, from the first */
-	NSX_VEC(struct run) runs;           /* oldest first */
+	NSX_VEC(struct queue_run) runs;     /* oldest first */
 	union nsx_val      v[NSX_MAX_COLS], w[NSX_MAX_COLS];
 };
 
@@ -48,11 +48,11 @@ nsx_align_queue_new(size_t limit, struct nsx_writer *out, struct nsx_err *err)
 }
 
 static void
-run_close(struct run *r)
+run_close(struct queue_run *r)
 {
 	nsx_reader_close(r->reader);
 	nsx_spool_free(r->spool);
-	*r = (struct run){ 0 };
+	*r = (struct queue_run){ 0 };
 }
 
 void
@@ -72,17 +72,17 @@ nsx_align_queue_free(struct al_queue *q)
 
 /* ---- the order ---- */
 
-static struct entry
+static struct queue_key
 entry_of(const struct nsx_rec *rec, size_t where)
 {
-	struct entry e = { .at = where };
+	struct queue_key e = { .at = where };
 
 	nsx_order_key(rec, &e.key);
 	return e;
 }
 
 static int
-compare(struct al_queue *q, const struct entry *a, const struct entry *b)
+compare(struct al_queue *q, const struct queue_key *a, const struct queue_key *b)
 {
 	int c = nsx_order_key_cmp(&a->key, &b->key);
 	struct nsx_rec x, y;
@@ -96,9 +96,9 @@ compare(struct al_queue *q, const struct entry *a, const struct entry *b)
 
 /* Merge the sorted e[0, m) and e[m, n); of equal ones the first stay first. */
 static void
-merge(struct al_queue *q, struct entry *e, size_t m, size_t n)
+merge(struct al_queue *q, struct queue_key *e, size_t m, size_t n)
 {
-	struct entry *room = q->room.p;
+	struct queue_key *room = q->room.p;
 	size_t a = 0, b = m;
 
 	/* Entries before all of the second part stay in place. */
@@ -114,13 +114,13 @@ merge(struct al_queue *q, struct entry *e, size_t m, size_t n)
 }
 
 static void
-sort(struct al_queue *q, struct entry *e, size_t n)
+sort(struct al_queue *q, struct queue_key *e, size_t n)
 {
 	if (n < 2)
 		return;
 	if (n <= 8) {
 		for (size_t i = 1; i < n; i++) {
-			struct entry x = e[i];
+			struct queue_key x = e[i];
 			size_t k = i;
 			for (; k > 0 && compare(q, &e[k - 1], &x) > 0; k--)
 				e[k] = e[k - 1];
@@ -163,7 +163,7 @@ nsx_align_queue_add(struct al_queue *q, const struct nsx_rec *rec, bool *full)
 
 /* Read the next record of the run. */
 static int
-run_next(struct run *r)
+run_next(struct queue_run *r)
 {
 	int rc = nsx_read(r->reader, &r->rec);
 
@@ -175,13 +175,13 @@ run_next(struct run *r)
 }
 
 /* The run whose record comes first; NULL if none has one. Of equal ones the oldest. */
-static struct run *
+static struct queue_run *
 first_run(struct al_queue *q)
 {
-	struct run *first = NULL;
+	struct queue_run *first = NULL;
 
 	for (size_t i = 0; i < q->runs.n; i++) {
-		struct run *r = &q->runs.p[i];
+		struct queue_run *r = &q->runs.p[i];
 		int c = first && r->reader ? nsx_order_key_cmp(&r->head.key, &first->head.key) : -1;
 
 		if (r->reader && (c < 0 || (c == 0 && nsx_order_cmp_tied(&r->rec, &first->rec) < 0)))
@@ -192,12 +192,12 @@ first_run(struct al_queue *q)
 
 /* Write run r's records up to and including those that are not after entry e (NULL: all before bound). */
 static int
-write_runs(struct al_queue *q, const struct entry *e, int64_t bound)
+write_runs(struct al_queue *q, const struct queue_key *e, int64_t bound)
 {
 	struct nsx_rec rec;
 
 	for (;;) {
-		struct run *r = first_run(q);
+		struct queue_run *r = first_run(q);
 		if (!r || (r->head.key.first >= bound && bound != INT64_MAX))
 			return NSX_OK;
 		int c = e ? nsx_order_key_cmp(&r->head.key, &e->key) : -1;
@@ -216,7 +216,7 @@ write_runs(struct al_queue *q, const struct entry *e, int64_t bound)
 static int
 spill(struct al_queue *q, size_t first)
 {
-	struct run r = { .spool = nsx_spool_open(q->err) };
+	struct queue_run r = { .spool = nsx_spool_open(q->err) };
 	struct nsx_rec rec;
 	int rc = r.spool ? NSX_OK : NSX_ERR;
 
@@ -246,7 +246,7 @@ compact(struct al_queue *q, size_t first)
 
 	q->spare.len = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct entry e = q->entries.p[first + i];
+		struct queue_key e = q->entries.p[first + i];
 		const char *from = q->mem.ptr + e.at, *end = nsx_unpack(from, &rec, q->v);
 
 		e.at = q->spare.len;

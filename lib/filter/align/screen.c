@@ -10,12 +10,12 @@
 
 enum { WORSE = 4, FEW = 4, NOISE = 100 };   /* times; collectives; ns that scatter anyway */
 
-struct part { uint32_t device; int64_t skew; };
+struct device_skew { uint32_t device; int64_t skew; };
 
 static int
 by_device(const void *x, const void *y)
 {
-	const struct part *a = x, *b = y;
+	const struct device_skew *a = x, *b = y;
 
 	if (a->device != b->device)
 		return a->device < b->device ? -1 : 1;
@@ -24,7 +24,7 @@ by_device(const void *x, const void *y)
 
 /* The records of one instruction: skews from the mean of their collective. Returns the number of collectives. */
 static size_t
-skews(const struct al_obs *o, size_t n, struct part *p)
+skews(const struct al_obs *o, size_t n, struct device_skew *p)
 {
 	size_t instances = 0;
 
@@ -34,8 +34,8 @@ skews(const struct al_obs *o, size_t n, struct part *p)
 		for (k = i; k < n && o[k].execution == o[i].execution && o[k].occurrence == o[i].occurrence; k++)
 			sum += o[k].end;
 		for (size_t m = i; m < k; m++)
-			p[m] = (struct part){ o[m].device, nsx_align_round_div((al_wide)o[m].end * (al_wide)(k - i) -
-				sum, (al_wide)(k - i)) };
+			p[m] = (struct device_skew){ o[m].device, nsx_align_round_div(
+				(al_wide)o[m].end * (al_wide)(k - i) - sum, (al_wide)(k - i)) };
 		instances++;
 	}
 	return instances;
@@ -43,7 +43,7 @@ skews(const struct al_obs *o, size_t n, struct part *p)
 
 /* The median deviation of skews from their device's median. */
 static int64_t
-scatter(struct part *p, size_t n, int64_t *room)
+scatter(struct device_skew *p, size_t n, int64_t *room)
 {
 	qsort(p, n, sizeof *p, by_device);
 	for (size_t i = 0, k; i < n; i = k) {
@@ -62,7 +62,7 @@ static int
 measure(struct al_job *j, int64_t *of, int64_t *least)
 {
 	const struct al_obs *o = j->obs.p;
-	struct part *p = malloc((j->obs.n + 1) * sizeof *p);
+	struct device_skew *p = malloc((j->obs.n + 1) * sizeof *p);
 	int64_t *room = malloc((j->obs.n + 1) * sizeof *room);
 	int rc = p && room ? NSX_OK : nsx_err_nomem(j->err, NULL);
 

@@ -49,12 +49,12 @@ find_nums(struct al_solving *s)
 }
 
 /* A record, for sorting: by clock, then skew. */
-struct part { uint32_t clock, obs; int64_t num; };
+struct clock_skew { uint32_t clock, obs; int64_t num; };
 
 static int
 by_skew(const void *x, const void *y)
 {
-	const struct part *a = x, *b = y;
+	const struct clock_skew *a = x, *b = y;
 
 	if (a->clock != b->clock)
 		return a->clock < b->clock ? -1 : 1;
@@ -73,14 +73,14 @@ by_set(const void *x, const void *y)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-typedef int (*each_set)(struct al_solving *s, uint32_t set, struct part *p, size_t n);
+typedef int (*each_set)(struct al_solving *s, uint32_t set, struct clock_skew *p, size_t n);
 
 /* Call fn for every set used, with its records by clock and skew. */
 static int
 for_each_set(struct al_solving *s, each_set fn)
 {
 	struct al_job *j = s->j;
-	NSX_VEC(struct part) parts = { 0 };
+	NSX_VEC(struct clock_skew) parts = { 0 };
 	int rc = NSX_OK;
 
 	for (size_t i = 0, k; i < j->instances.n && rc == NSX_OK; i = k) {
@@ -90,7 +90,7 @@ for_each_set(struct al_solving *s, each_set fn)
 			if (!nsx_vec_room(&parts, in->n))
 				rc = nsx_err_nomem(j->err, NULL);
 			for (uint32_t o = in->first; rc == NSX_OK && o < in->first + in->n; o++)
-				parts.p[parts.n++] = (struct part){ j->devices.p[j->obs.p[o].device].clock, o,
+				parts.p[parts.n++] = (struct clock_skew){ j->devices.p[j->obs.p[o].device].clock, o,
 					j->num[o] };
 		}
 		if (rc == NSX_OK) {
@@ -105,7 +105,7 @@ for_each_set(struct al_solving *s, each_set fn)
 /* The standard error of a median of n sorted records: from the distance of their quartiles, as of normally distributed
  * skews, and at least that of rounding. Less than 0 for few. */
 static double
-error_of(const struct part *p, size_t n, uint32_t ndev)
+error_of(const struct clock_skew *p, size_t n, uint32_t ndev)
 {
 	const double per_quartiles = 1.2533 / 1.349, rounding = 0.5;
 
@@ -116,7 +116,7 @@ error_of(const struct part *p, size_t n, uint32_t ndev)
 }
 
 static int
-medians(struct al_solving *s, uint32_t set, struct part *p, size_t n)
+medians(struct al_solving *s, uint32_t set, struct clock_skew *p, size_t n)
 {
 	uint32_t ndev = s->sets.p[set].ndev;
 
@@ -211,7 +211,7 @@ solve_offsets(struct al_solving *s)
 
 /* The skew of every clock of the set as a line over its time. */
 static int
-lines(struct al_solving *s, uint32_t set, struct part *p, size_t n)
+lines(struct al_solving *s, uint32_t set, struct clock_skew *p, size_t n)
 {
 	const struct al_job *j = s->j;
 	double ndev = s->sets.p[set].ndev, *t = malloc((4 * n + 1) * sizeof *t), a, b;

@@ -91,6 +91,27 @@ emit_devices(struct mg *m)
 	return rc;
 }
 
+/* By profile, in the order of each. */
+static int
+emit_threads(struct mg *m)
+{
+	struct place *order = places(m, m->threads.n);
+	union nsx_val v[NSX_MAX_COLS];
+	int rc = order ? NSX_OK : NSX_ERR;
+
+	for (size_t i = 0; i < m->threads.n && order; i++)
+		order[i] = (struct place){ m->profiles.p[m->thread_profile.p[i]].number, 0, 0, i };
+	if (order)
+		qsort(order, m->threads.n, sizeof *order, by_place);
+	for (size_t i = 0; i < m->threads.n && rc == NSX_OK; i++) {
+		struct nsx_rec rec = copy(&m->threads.p[order[i].i], v);
+		nsx_set_i(&rec, NSX_THREAD_profile, order[i].a);
+		rc = put(m, &rec);
+	}
+	free(order);
+	return rc;
+}
+
 /* A record of a communicator with the numbers of the merged stream. */
 struct member { struct mg_held rec; int64_t profile, device; };
 
@@ -307,6 +328,30 @@ number_places(const struct mg *m, const struct place *order, struct numbering *s
 	}
 }
 
+/* Records of host threads may refer to any stack of their streams; those come after the stacks of instructions, by
+ * profile. The numbers are kept. NSX_OK or NSX_ERR. */
+static int
+number_host_stacks(struct mg *m, struct numbering *stacks)
+{
+	struct place *order = places(m, m->profiles.n);
+
+	for (size_t i = 0; i < m->profiles.n && order; i++)
+		order[i] = (struct place){ m->profiles.p[i].number, 0, 0, i };
+	if (order)
+		qsort(order, m->profiles.n, sizeof *order, by_place);
+	for (size_t i = 0; i < m->profiles.n && order; i++) {
+		const struct mg_source *s = &m->sources[m->profiles.p[order[i].i].source];
+
+		for (size_t k = 0; k < s->stacks.n && s->threads; k++)
+			use(stacks, s->stacks.p[k]);
+	}
+	m->stack_number = malloc((m->places.n + 1) * sizeof *m->stack_number);
+	if (order && m->stack_number)
+		memcpy(m->stack_number, stacks->number, m->places.n * sizeof *m->stack_number);
+	free(order);
+	return order && m->stack_number ? NSX_OK : nsx_err_nomem(m->err, NULL);
+}
+
 /* A record without values, of a kind whose header is in some stream. */
 static int
 blank(struct mg *m, enum nsx_kind_id id, union nsx_val *v, struct nsx_rec *rec)
@@ -410,8 +455,10 @@ emit_insts(struct mg *m)
 			order[i] = (struct place){ m->insts.p[i].program, m->insts.p[i].number, 0, i };
 		qsort(order, m->insts.n, sizeof *order, by_place);
 		number_places(m, order, &stacks, &groups);
-		rc = emit_places(m, NSX_GROUPS, NSX_GROUPS_groups, NSX_GROUPS_members, &groups);
+		rc = number_host_stacks(m, &stacks);
 	}
+	if (rc == NSX_OK)
+		rc = emit_places(m, NSX_GROUPS, NSX_GROUPS_groups, NSX_GROUPS_members, &groups);
 	if (rc == NSX_OK)
 		rc = emit_places(m, NSX_STACK, NSX_STACK_stack, NSX_STACK_frames, &stacks);
 	for (size_t i = 0; i < m->insts.n && rc == NSX_OK; i++)
@@ -432,6 +479,8 @@ nsx_merge_write_metadata(struct mg *m)
 
 	if (rc == NSX_OK)
 		rc = emit_devices(m);
+	if (rc == NSX_OK)
+		rc = emit_threads(m);
 	if (rc == NSX_OK)
 		rc = emit_communicators(m);
 	if (rc == NSX_OK)

@@ -256,12 +256,12 @@ nsx_merge_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str ab
 	return rc;
 }
 
-struct shown { struct nsx_str source, text, severity; const struct mg_diag *d; };
+struct diag_text { struct nsx_str source, text, severity; const struct mg_diag *d; };
 
 static int
 by_text(const void *a, const void *b)
 {
-	const struct shown *x = a, *y = b;
+	const struct diag_text *x = a, *y = b;
 	int c = nsx_str_cmp(x->source, y->source);
 
 	if (c == 0)
@@ -272,13 +272,13 @@ by_text(const void *a, const void *b)
 int
 nsx_merge_write_diags(struct mg *m)
 {
-	struct shown *order = malloc((m->diags.n + 1) * sizeof *order);
+	struct diag_text *order = malloc((m->diags.n + 1) * sizeof *order);
 	int rc = order ? NSX_OK : nsx_err_nomem(m->err, NULL);
 	union nsx_val v[NSX_MAX_COLS];
 
 	for (size_t i = 0; i < m->diags.n && rc == NSX_OK; i++) {
 		const struct mg_diag *d = &m->diags.p[i];
-		order[i] = (struct shown){ nsx_merge_text(m, d->source), nsx_merge_text(m, d->text),
+		order[i] = (struct diag_text){ nsx_merge_text(m, d->source), nsx_merge_text(m, d->text),
 		                           nsx_merge_text(m, d->severity), d };
 	}
 	if (rc == NSX_OK)

@@ -11,7 +11,7 @@ struct loading {
 	struct mg        *m;
 	struct mg_source *s;
 	uint32_t          source;
-	struct mg_remap   stacks, groups;     /* -> m->places */
+	struct mg_remap   groups;             /* -> m->places */
 	struct nsx_map    inst_at;            /* (program, inst) -> rows */
 	NSX_VEC(struct mg_row) rows;
 	NSX_VEC(struct mg_have) haves;        /* the same numbers */
@@ -192,6 +192,19 @@ load_communicator(struct loading *l, const struct nsx_rec *rec)
 }
 
 static int
+load_thread(struct loading *l, const struct nsx_rec *rec)
+{
+	struct mg_held h;
+	uint32_t profile;
+
+	if (refer(l, &l->s->profile_of, rec, NSX_THREAD_profile, &profile) != NSX_OK)
+		return NSX_ERR;
+	l->s->threads = true;
+	return nsx_merge_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->threads, h) &&
+	       nsx_vec_push(&l->m->thread_profile, profile) ? NSX_OK : nomem(l);
+}
+
+static int
 load_program(struct loading *l, const struct nsx_rec *rec)
 {
 	struct mg_program p = { .source = l->source, .id = nsx_int(rec, NSX_PROGRAM_id, -1), .uses = NSX_NONE };
@@ -223,7 +236,9 @@ load_place(struct loading *l, struct mg_remap *r, const struct nsx_rec *rec, int
 	if (p.text == NSX_NONE || p.extras == NSX_NONE)
 		return nomem(l);
 	to = nsx_intern(&l->m->places, (struct nsx_str){ (const char *)&p, sizeof p });
-	return to == NSX_NONE ? nomem(l) : enter(l, r, rec, slot, to);
+	if (to == NSX_NONE || (rec->kind->id == NSX_STACK && !nsx_vec_push(&l->s->stacks, to)))
+		return nomem(l);
+	return enter(l, r, rec, slot, to);
 }
 
 static int
@@ -266,7 +281,7 @@ load_inst(struct loading *l, const struct nsx_rec *rec)
 	    string_of(l, rec, NSX_INST_scheduling_name, &row.scheduling_name) != NSX_OK ||
 	    string_of(l, rec, NSX_INST_math, &row.math) != NSX_OK ||
 	    place_of(l, &l->groups, rec, NSX_INST_groups, &row.groups) != NSX_OK ||
-	    place_of(l, &l->stacks, rec, NSX_INST_stack, &row.stack) != NSX_OK)
+	    place_of(l, &l->s->stack_of, rec, NSX_INST_stack, &row.stack) != NSX_OK)
 		return NSX_ERR;
 	row.extras = nsx_merge_extras(l->m, rec);
 	have.inst = rec->v[NSX_INST_inst].i;
@@ -289,7 +304,7 @@ load_loc(struct loading *l, const struct nsx_rec *rec)
 	if (want(l, rec, NSX_LOC_inst) != NSX_OK ||
 	    refer(l, &l->s->program_of, rec, NSX_LOC_program, &program) != NSX_OK ||
 	    string_of(l, rec, NSX_LOC_op_name, &loc.loc.op_name) != NSX_OK ||
-	    place_of(l, &l->stacks, rec, NSX_LOC_stack, &loc.loc.stack) != NSX_OK)
+	    place_of(l, &l->s->stack_of, rec, NSX_LOC_stack, &loc.loc.stack) != NSX_OK)
 		return NSX_ERR;
 	loc.loc.extras = nsx_merge_extras(l->m, rec);
 	loc.row = nsx_map_get(&l->inst_at, inst_key(program, rec->v[NSX_LOC_inst].i));
@@ -308,12 +323,13 @@ load_record(struct loading *l, const struct nsx_rec *rec)
 	switch (rec->kind->id) {
 	case NSX_PROFILE: return load_profile(l, rec);
 	case NSX_DEVICE:  return load_device(l, rec);
+	case NSX_THREAD:  return load_thread(l, rec);
 	case NSX_COMMUNICATOR: return load_communicator(l, rec);
 	case NSX_CLOCK:   return load_clock(l, rec);
 	case NSX_PROGRAM: return load_program(l, rec);
 	case NSX_ALIAS:   return load_alias(l, rec);
 	case NSX_GROUPS:  return load_place(l, &l->groups, rec, NSX_GROUPS_groups, NSX_GROUPS_members);
-	case NSX_STACK:   return load_place(l, &l->stacks, rec, NSX_STACK_stack, NSX_STACK_frames);
+	case NSX_STACK:   return load_place(l, &l->s->stack_of, rec, NSX_STACK_stack, NSX_STACK_frames);
 	case NSX_INST:    return load_inst(l, rec);
 	case NSX_LOC:     return load_loc(l, rec);
 	case NSX_DIAG:    return nsx_merge_diag_record(l->m, rec);
@@ -406,7 +422,6 @@ nsx_merge_load(struct mg *m, uint32_t source)
 		rc = finish_insts(&l);
 	if (rc == NSX_OK)
 		rc = claim(&l, first_program, first_profile);
-	nsx_merge_remap_free(&l.stacks);
 	nsx_merge_remap_free(&l.groups);
 	nsx_map_free(&l.inst_at);
 	free(l.rows.p);

@@ -55,6 +55,9 @@ stop(struct mg *m)
 	free(m->clocks.p);
 	free(m->clock_source.p);
 	free(m->communicators.p);
+	free(m->threads.p);
+	free(m->thread_profile.p);
+	free(m->stack_number);
 	free(m->communicator_source.p);
 	free(m->programs.p);
 	free(m->aliases.p);

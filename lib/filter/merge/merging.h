@@ -57,6 +57,9 @@ struct mg_source {
 	bool     disordered;         /* renumbering changes the order of its profiles or devices */
 	size_t   in_order;           /* number of records after the head that are in the merged order */
 	struct mg_remap profile_of, device_of, program_of;   /* -> index in mg.profiles, .devices, .programs */
+	bool     threads;            /* it has thread records: records of host threads may refer to its stacks, */
+	struct mg_remap stack_of;    /* -> mg.places */
+	NSX_VEC(uint32_t) stacks;    /* those, in the order of the stream */
 	struct { int64_t profile, program; uint32_t use; } last;   /* the use looked up last */
 	const struct nsx_kind *plain[NSX_NKINDS];   /* its kinds that have every column in the slot of ours */
 };
@@ -117,6 +120,9 @@ struct mg {
 	NSX_VEC(uint32_t)          clock_source;
 	NSX_VEC(struct mg_held)    communicators;
 	NSX_VEC(uint32_t)          communicator_source;
+	NSX_VEC(struct mg_held)    threads;
+	NSX_VEC(uint32_t)          thread_profile;    /* index in profiles */
+	uint32_t                  *stack_number;      /* of mg.places, in the merged stream */
 	NSX_VEC(struct mg_program) programs;
 	NSX_VEC(struct mg_alias)   aliases;
 	NSX_VEC(struct mg_have)    haves;

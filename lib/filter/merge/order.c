@@ -6,11 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-cmp_i64(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
+#include "base/sort.h"
 
 static int64_t
 held_int(const struct mg_held *h, int slot)
@@ -32,15 +28,15 @@ by_identity(const void *a, const void *b)
 	static const int numbers[] = { NSX_DEVICE_process, NSX_DEVICE_local, NSX_DEVICE_cuda, NSX_DEVICE_partition,
 	                               NSX_DEVICE_pid };
 	const struct mg_device *x = *(const struct mg_device *const *)a, *y = *(const struct mg_device *const *)b;
-	int c = cmp_i64(x->profile, y->profile);
+	int c = nsx_int_cmp(x->profile, y->profile);
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers && c == 0; i++)
-		c = cmp_i64(held_int(&x->rec, numbers[i]), held_int(&y->rec, numbers[i]));
+		c = nsx_int_cmp(held_int(&x->rec, numbers[i]), held_int(&y->rec, numbers[i]));
 	if (c == 0)
 		c = nsx_str_cmp(held_str(&x->rec, NSX_DEVICE_uuid), held_str(&y->rec, NSX_DEVICE_uuid));
 	if (c == 0)
 		c = nsx_str_cmp(held_str(&x->rec, NSX_DEVICE_name), held_str(&y->rec, NSX_DEVICE_name));
-	return c ? c : cmp_i64(x->rec.v[NSX_DEVICE_device].i, y->rec.v[NSX_DEVICE_device].i);
+	return c ? c : nsx_int_cmp(x->rec.v[NSX_DEVICE_device].i, y->rec.v[NSX_DEVICE_device].i);
 }
 
 /* Numbers of devices are not compared: they may change from merge to merge. */
@@ -82,7 +78,7 @@ cmp_same(const struct mg_profile *x, const struct mg_profile *y)
 	int c = nsx_str_cmp(x->name, y->name);
 
 	if (c == 0)
-		c = cmp_i64(x->start_utc, y->start_utc);
+		c = nsx_int_cmp(x->start_utc, y->start_utc);
 	return c ? c : nsx_str_cmp(x->digest, y->digest);
 }
 
@@ -96,8 +92,8 @@ by_base(const void *a, const void *b)
 	for (size_t i = 0; i < sizeof rest / sizeof *rest && c == 0; i++)
 		c = nsx_str_cmp(held_str(&x->rec, rest[i]), held_str(&y->rec, rest[i]));
 	if (c == 0)
-		c = cmp_i64(x->source, y->source);
-	return c ? c : cmp_i64(x->rec.v[NSX_PROFILE_profile].i, y->rec.v[NSX_PROFILE_profile].i);
+		c = nsx_int_cmp(x->source, y->source);
+	return c ? c : nsx_int_cmp(x->rec.v[NSX_PROFILE_profile].i, y->rec.v[NSX_PROFILE_profile].i);
 }
 
 static int
@@ -129,7 +125,7 @@ by_claim(const void *a, const void *b)
 
 	if (x->known != y->known)
 		return x->known ? -1 : 1;
-	return cmp_i64(x->number, y->number);
+	return nsx_int_cmp(x->number, y->number);
 }
 
 /* Of the profiles that have the same number for a device the first keeps it; the numbers of the others become
@@ -170,9 +166,9 @@ static int
 by_lowest(const void *a, const void *b)
 {
 	const struct mg_profile *x = *(const struct mg_profile *const *)a, *y = *(const struct mg_profile *const *)b;
-	int c = cmp_i64(x->lowest, y->lowest);
+	int c = nsx_int_cmp(x->lowest, y->lowest);
 
-	return c ? c : cmp_i64(x->base, y->base);
+	return c ? c : nsx_int_cmp(x->base, y->base);
 }
 
 /* ---- devices without a number in any profile */
@@ -191,11 +187,11 @@ by_place(const void *a, const void *b)
 	static const int numbers[] = { NSX_DEVICE_process, NSX_DEVICE_local, NSX_DEVICE_cuda, NSX_DEVICE_partition,
 	                               NSX_DEVICE_pid };
 	const struct nameless *x = a, *y = b;
-	int c = cmp_i64(x->profile, y->profile);
+	int c = nsx_int_cmp(x->profile, y->profile);
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers && c == 0; i++)
-		c = cmp_i64(held_int(&x->d->rec, numbers[i]), held_int(&y->d->rec, numbers[i]));
-	return c ? c : cmp_i64(x->d->rec.v[NSX_DEVICE_device].i, y->d->rec.v[NSX_DEVICE_device].i);
+		c = nsx_int_cmp(held_int(&x->d->rec, numbers[i]), held_int(&y->d->rec, numbers[i]));
+	return c ? c : nsx_int_cmp(x->d->rec.v[NSX_DEVICE_device].i, y->d->rec.v[NSX_DEVICE_device].i);
 }
 
 static int
@@ -277,18 +273,18 @@ static int
 by_old_number(const void *a, const void *b)
 {
 	const struct mg_profile *x = *(const struct mg_profile *const *)a, *y = *(const struct mg_profile *const *)b;
-	int c = cmp_i64(x->source, y->source);
+	int c = nsx_int_cmp(x->source, y->source);
 
-	return c ? c : cmp_i64(x->rec.v[NSX_PROFILE_profile].i, y->rec.v[NSX_PROFILE_profile].i);
+	return c ? c : nsx_int_cmp(x->rec.v[NSX_PROFILE_profile].i, y->rec.v[NSX_PROFILE_profile].i);
 }
 
 static int
 by_old_device(const void *a, const void *b)
 {
 	const struct mg_device *x = *(const struct mg_device *const *)a, *y = *(const struct mg_device *const *)b;
-	int c = cmp_i64(x->source, y->source);
+	int c = nsx_int_cmp(x->source, y->source);
 
-	return c ? c : cmp_i64(x->rec.v[NSX_DEVICE_device].i, y->rec.v[NSX_DEVICE_device].i);
+	return c ? c : nsx_int_cmp(x->rec.v[NSX_DEVICE_device].i, y->rec.v[NSX_DEVICE_device].i);
 }
 
 /* Streams in which the order of profiles or devices changes. */

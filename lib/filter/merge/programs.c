@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/communicates.h"
+#include "job/comm/communicates.h"
 
 static struct nsx_rec
 rec_of(const struct mg_held *h)
@@ -195,12 +195,12 @@ suspect(struct mg *m)
 	}
 }
 
-struct named { uint32_t program, at; struct nsx_str name; };
+struct program_name { uint32_t program, at; struct nsx_str name; };
 
 static int
 by_name(const void *a, const void *b)
 {
-	const struct named *x = a, *y = b;
+	const struct program_name *x = a, *y = b;
 
 	if (x->program != y->program)
 		return x->program < y->program ? -1 : 1;
@@ -210,13 +210,14 @@ by_name(const void *a, const void *b)
 static int
 number_insts(struct mg *m)
 {
-	struct named *order = malloc((m->insts.n + 1) * sizeof *order);
+	struct program_name *order = malloc((m->insts.n + 1) * sizeof *order);
 	int64_t next = 0;
 
 	if (!order)
 		return nsx_err_nomem(m->err, NULL);
 	for (size_t i = 0; i < m->insts.n; i++)
-		order[i] = (struct named){ m->insts.p[i].program, (uint32_t)i, nsx_merge_text(m, m->insts.p[i].name) };
+		order[i] = (struct program_name){ m->insts.p[i].program, (uint32_t)i,
+		                                  nsx_merge_text(m, m->insts.p[i].name) };
 	qsort(order, m->insts.n, sizeof *order, by_name);
 	for (size_t i = 0; i < m->insts.n; i++) {
 		struct mg_row row = row_of(m, m->insts.p[i].row);

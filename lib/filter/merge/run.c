@@ -59,6 +59,7 @@ rewrite(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 	const struct refs cols = { nsx_field(id, NSX_ROLE_PROFILE), nsx_field(id, NSX_ROLE_PROGRAM),
 	                           nsx_field(id, NSX_ROLE_DEVICE),
 	                           nsx_field(id, NSX_ROLE_INST) }, *r = &cols;
+	int stack = nsx_field(id, NSX_ROLE_STACK);
 	uint32_t to;
 
 	/* The program first: it is looked up by the stream's own profile. */
@@ -75,6 +76,13 @@ rewrite(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 		if (to == NSX_NONE)
 			return nsx_merge_no_record(m, s, rec, r->device);
 		rec->v[r->device].i = m->devices.p[to].number;
+	}
+	if (stack >= 0 && nsx_has(rec, stack)) {
+		to = nsx_merge_remap_get(&s->stack_of, rec->v[stack].i);
+		/* A stack of instructions alone is not written if no thread is. */
+		if (to == NSX_NONE || m->stack_number[to] == NSX_NONE)
+			return nsx_merge_no_record(m, s, rec, stack);
+		rec->v[stack].i = m->stack_number[to];
 	}
 	return NSX_OK;
 }

@@ -262,6 +262,8 @@ nsx_merge_source_free(struct mg_source *s)
 	nsx_merge_remap_free(&s->profile_of);
 	nsx_merge_remap_free(&s->device_of);
 	nsx_merge_remap_free(&s->program_of);
+	nsx_merge_remap_free(&s->stack_of);
+	free(s->stacks.p);
 	*s = (struct mg_source){ 0 };
 }
 

@@ -180,6 +180,16 @@ idle() {
 		END { if (steps) print "<p class=\"note\">" (all == steps ? "Within the steps of the summary: on each device from the start of its first step to the start of its last." : \
 			"Of the whole recording, including the time before, between and after the steps; the summary is of steps only.") "</p>" }' tables/where.tsv tables/idle.tsv
 	table idle 'device:device:n,part:part:s,group:group:s,cause:cause:s,ns:time:ns,share:share:share,count:gaps:n,longest:longest:ns,drained:of drained queues:ns' 14 ''
+	if rows host; then
+		echo '<h3 id="host">What the host did meanwhile</h3>'
+		echo '<p class="note">The thread that should have launched, in the launch-starved time above. Lines are estimates from samples: the relative error is about one over the square root of their number.</p>'
+		table host 'device:device:n,cause:cause:s,state:state:s,what:what:s,line:line of Python:s,ns:time:ns,share:share:share,off:off the CPU:ns,count:gaps:n,longest:longest:ns,samples:samples:n' 12 ''
+		if [ -s flame/host.svg ]; then
+			height=$(sed -n '/^<svg /{s/.* height="\([0-9]*\)".*/\1/p;q;}' flame/host.svg)
+			printf '<iframe class="flame" src="flame/host.svg" title="Flame graph of the host while the GPU was idle" style="--picture:%dpx" loading="lazy"></iframe>\n' "${height:-600}"
+			echo '<p class="more">In a window of its own: <a href="flame/host.svg">flame graph</a> (<a href="flame/host.folded">stacks</a>)</p>'
+		fi
+	fi
 	if rows gaps; then
 		echo '<h3>The longest gaps</h3>'
 		table gaps 'device:device:n,start:start:at,dur:length:ns,cause:cause:s,prev:after:s,next:before:s,stack:stack:path' 8 ''

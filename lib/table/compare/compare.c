@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 
 static const char *const sides[] = { [NSX_COMPARE_BASE] = "BASE", [NSX_COMPARE_NEW] = "NEW" };
 
@@ -30,7 +30,7 @@ report_devices(const struct cmp *c, struct nsx_diags *diags)
 	if (b->devices.n && n->devices.n && b->devices.n != n->devices.n)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "BASE ran on %zu devices, NEW on %zu%s", b->devices.n, n->devices.n,
-		             c->options.by == NSX_COMPARE_DEVICE ? "" : ": times are means over devices");
+		             c->way->devices ? "" : ": times are means over devices");
 	for (int k = 0; k < 2; k++)
 		for (size_t i = 0; i < c->side[k].models.n && c->side[!k].models.n; i++) {
 			struct nsx_str model = cmp_str(c, c->side[k].models.p[i]);
@@ -77,37 +77,23 @@ coverage(const struct cmp *c, const struct cmp_side *s)
 	return s->time ? (double)matched / (double)s->time : 0;
 }
 
-/* Names of the compared rows, plural. */
-static const char *const things[] = {
-	[NSX_COMPARE_THUNK] = "thunks", [NSX_COMPARE_MODULE] = "modules", [NSX_COMPARE_OPCODE] = "thunks",
-	[NSX_COMPARE_SOURCE] = "thunks",
-	[NSX_COMPARE_RANGE] = "ranges with GPU work", [NSX_COMPARE_KERNEL] = "operations", [NSX_COMPARE_STEP] = "steps",
-	[NSX_COMPARE_DEVICE] = "devices with GPU work", [NSX_COMPARE_COLLECTIVE] = "collectives"
-};
-/* Names of one of the things that have a time, singular. */
-static const char *const units[] = {
-	[NSX_COMPARE_THUNK] = "execution", [NSX_COMPARE_MODULE] = "execution", [NSX_COMPARE_OPCODE] = "execution",
-	[NSX_COMPARE_SOURCE] = "execution",
-	[NSX_COMPARE_RANGE] = "range", [NSX_COMPARE_KERNEL] = "operation", [NSX_COMPARE_STEP] = "step",
-	[NSX_COMPARE_COLLECTIVE] = "record"
-};
-static const char *const bases[] = { [CMP_RUN] = "run", [CMP_EXECUTION] = "execution", [CMP_STEP] = "step" };
-
-/* Only XLA has programs and instructions. */
-static const char *
-instead(enum nsx_compare_by by)
+/* A run that is too short beside those of BASE, or one of these, if they are judged by their tails. */
+static void
+tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
-	return by == NSX_COMPARE_RANGE || by == NSX_COMPARE_KERNEL ? ""
-	       : by == NSX_COMPARE_STEP ? ": --step names them, --by range and --by kernel work without them"
-	       : ", which come from XLA: --by step, --by range and --by kernel work without them";
-}
+	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
+	int len = (int)(name.len < 80 ? name.len : 80);
+	size_t steps = nsx_compare_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
+	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE]).least;
 
-/* Whether the verdict of the row decides about the whole: of the period of a class of steps, or of a device's step. */
-static bool
-decides(const struct cmp *c, const struct cmp_result *r)
-{
-	return c->options.by == NSX_COMPARE_STEP ? nsx_compare_is_class(c, r)
-	       : c->options.by == NSX_COMPARE_DEVICE && nsx_compare_row_shown(r)->of == NSX_NONE;
+	if (!r->witness.judged)
+		snprintf(out->why, sizeof out->why,
+			 "%.*s: NEW has %zu step%s, each base run %zu or more: record as many", len, name.ptr, steps,
+			 steps == 1 ? "" : "s", least);
+	else
+		snprintf(out->why, sizeof out->why, "%.*s: NEW has %zu steps, a base run %zu, want %d for their p99: "
+		         "record more steps", len, name.ptr, steps, least, NSX_TAIL_OF_RUN);
+	out->comparable = false;
 }
 
 /* Steps that are too few, or depend on each other so much that they tell little: nothing is judged, unless something is
@@ -120,9 +106,13 @@ judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 		int side = w->of[1].n_eff < w->of[0].n_eff;
 
 		if (r[i].verdict != CMP_UNKNOWN || !r[i].sampled || (w->judged && !c->options.tail) ||
-		    !decides(c, &r[i]))
+		    !c->way->decides || !c->way->decides(c, &r[i]))
 			continue;
-		struct nsx_str name = cmp_str(c, nsx_compare_program_of(c, &r[i])->name);
+		if (r[i].runs) {
+			tell_short(c, out, &r[i]);
+			continue;
+		}
+		struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, &r[i])->name);
 		size_t steps = nsx_compare_sample(&c->side[side], r[i].row[side]).n;
 		bool depend = w->of[side].n_eff < (double)steps - 0.05;
 		int least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
@@ -153,8 +143,8 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 	/* If one side is empty, nothing of the other is matched: that is not a separate reason. */
 	for (int k = 0; k < 2 && out->comparable; k++)
 		if (!c->side[k].time) {
-			snprintf(out->why, sizeof out->why, "%s has no %s%s", c->side[k].name, things[c->options.by],
-			         instead(c->options.by));
+			snprintf(out->why, sizeof out->why, "%s has no %s%s", c->side[k].name, c->way->things,
+			         c->way->instead);
 			out->comparable = false;
 		}
 	for (int k = 0; k < 2; k++) {
@@ -180,40 +170,51 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 
 /* ---- regressions */
 
-static bool
-add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+void
+nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
 {
 	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
 	const struct cmp_row *row = nsx_compare_row_shown(r);
-	struct nsx_str program = cmp_str(c, nsx_compare_program_of(c, r)->name), name = cmp_str(c, row->name);
+	struct nsx_str program = cmp_str(c, nsx_compare_group_of(c, r)->name), name = cmp_str(c, row->name);
+
+	nsx_buf_str(text, program);
+	if (row->device != NSX_ABSENT)
+		nsx_buf_fmt(text, " on device %" PRId64, row->device);
+	if (name.len) {
+		nsx_buf_c(text, text->len ? ": " : "");
+		nsx_buf_str(text, name);
+	}
+	if (c->options.tail && r->sampled) {
+		nsx_buf_fmt(text, ": p99 %s, was %s", nsx_ns_text(r->tail.p99[1]).s, nsx_ns_text(r->tail.p99[0]).s);
+		if (r->tail.p99[0] > 0)
+			nsx_buf_fmt(text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
+		if (r->runs)
+			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->tail.upper - r->tail.p99[0]).s);
+		else
+			nsx_buf_fmt(text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower).s,
+			            nsx_ns_text(r->tail.upper).s);
+	} else {
+		nsx_buf_fmt(text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->unit, nsx_ns_text(b->mean).s);
+		if (b->mean > 0)
+			nsx_buf_fmt(text, " (%+.1f%%)", 100 * r->diff / b->mean);
+		if (r->has_noise)
+			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->noise).s);
+		else
+			nsx_buf_c(text, ", noise not known");
+	}
+	if (r->runs)
+		nsx_buf_fmt(text, " between %zu base runs", r->runs);
+	if (c->way->tell_growth && !c->options.tail)
+		c->way->tell_growth(c, r, text);
+}
+
+static bool
+add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+{
 	struct nsx_buf text = { 0 };
 	char *s;
 
-	nsx_buf_str(&text, program);
-	if (c->options.by == NSX_COMPARE_STEP && row->detail && row->opcode != NSX_NONE)
-		nsx_buf_fmt(&text, " on device %" PRId64, row->number);
-	if (name.len) {
-		nsx_buf_c(&text, text.len ? ": " : "");
-		nsx_buf_str(&text, name);
-	}
-	if (c->options.tail && r->sampled) {
-		nsx_buf_fmt(&text, ": p99 %s, was %s", nsx_ns_text(r->tail.p99[1]).s, nsx_ns_text(r->tail.p99[0]).s);
-		if (r->tail.p99[0] > 0)
-			nsx_buf_fmt(&text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
-		nsx_buf_fmt(&text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower).s,
-		            nsx_ns_text(r->tail.upper).s);
-	} else {
-		nsx_buf_fmt(&text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->options.by == NSX_COMPARE_DEVICE
-		            ? bases[c->basis] : units[c->options.by], nsx_ns_text(b->mean).s);
-		if (b->mean > 0)
-			nsx_buf_fmt(&text, " (%+.1f%%)", 100 * r->diff / b->mean);
-		if (r->has_noise)
-			nsx_buf_fmt(&text, ", noise %s", nsx_ns_text(r->noise).s);
-		else
-			nsx_buf_c(&text, ", noise not known");
-	}
-	if (c->options.by == NSX_COMPARE_STEP && !c->options.tail)
-		nsx_compare_tell_growth(c, r, &text);
+	nsx_compare_sentence(c, r, &text);
 	s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
 	nsx_buf_free(&text);
 	if (s && nsx_vec_push(&out->regressions, s))
@@ -226,31 +227,30 @@ static bool
 add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n,
                 struct nsx_diags *diags)
 {
-	bool each = c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL,
-	    names = each && c->options.sigma > 0, good = true;
+	bool each = c->way->each, names = each && c->options.sigma > 0, good = true;
 	int64_t unknown = 0, uneven = 0;
 	const struct cmp_result *period = NULL, *told = NULL;
 
 	for (size_t i = 0; i < n && good; i++) {
 		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
-		bool of_device = c->options.by == NSX_COMPARE_STEP && row->detail && row->opcode != NSX_NONE;
+		bool of_device = row->device != NSX_ABSENT;
 
 		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise;
 		uneven += r[i].verdict == CMP_UNEVEN && r[i].diff > 0;
-		if (c->options.by == NSX_COMPARE_STEP && nsx_compare_is_class(c, &r[i]))
+		if (c->way->tell_growth && c->way->decides(c, &r[i]))
 			period = &r[i];
 		if (r[i].verdict == CMP_SLOWER && (!period || period == &r[i] || period->verdict != CMP_SLOWER ||
-		    nsx_compare_program_of(c, period) != nsx_compare_program_of(c, &r[i])) &&
-		    (!of_device || !told || nsx_compare_program_of(c, told) != nsx_compare_program_of(c, &r[i]))) {
+		    nsx_compare_group_of(c, period) != nsx_compare_group_of(c, &r[i])) &&
+		    (!of_device || !told || nsx_compare_group_of(c, told) != nsx_compare_group_of(c, &r[i]))) {
 			good = add_regression(c, out, &r[i]);
 			/* The times of a class precede those of its devices, which are in the table. */
 			told = of_device ? told : &r[i];
 		}
 	}
-	if (c->options.by == NSX_COMPARE_DEVICE)
+	if (c->way->devices)
 		nsx_diag_add(diags, NSX_INFO, "", unknown > 0,
 			"the noise of a device's times is not known: --percent and --absolute decide");
-	else if (!c->tables || c->options.by != NSX_COMPARE_OPCODE)
+	else if (!c->tables || c->way->label != CMP_LABEL_OPCODE)
 		nsx_diag_add(diags, NSX_WARNING, "", unknown, names
 			? "rows with a single execution on one side: the noise is not known, so they are not judged"
 			: "rows with a single execution on one side: the noise is not known, so only --percent and "
@@ -294,33 +294,27 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 }
 
 static int
-print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table, struct nsx_diags *diags)
-{
-	return c->options.by == NSX_COMPARE_STEP ? nsx_compare_print_steps(c, r, n, table, diags)
-	    : nsx_compare_print(c, r, n, table);
-}
-
-static int
 answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struct nsx_diags *diags)
 {
-	bool modules = c->options.by == NSX_COMPARE_MODULE, steps = c->options.by == NSX_COMPARE_STEP,
-	    devices = c->options.by == NSX_COMPARE_DEVICE;
 	size_t n, nwhole = 0;
-	struct cmp_result *r = nsx_compare_judge(c, modules, &n), *whole = modules ? NULL : nsx_compare_judge(c, true,
-		&nwhole);
+	struct cmp_result *r = nsx_compare_judge(c, c->way->whole, &n),
+	                  *whole = c->way->whole ? NULL : nsx_compare_judge(c, true, &nwhole);
 	int rc = NSX_OK;
 
 	/* Programs as a whole come first: they are the total of all rows. */
-	if (!r || (!modules && !whole) || (steps && !nsx_compare_order_steps(c, r, n)) ||
-	    (devices && !nsx_compare_order_devices(c, r, n)) || !add_regressions(c, out,
-	    whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
+	if (!r || (!c->way->whole && !whole) ||
+	    !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
-		rc = folded ? nsx_compare_folded(c, r, n, folded) : print(c, r, n, &out->table, diags);
+		rc = folded ? nsx_compare_folded(c, r, n, folded) : nsx_compare_print(c, r, n, &out->table, diags);
 	if (rc == NSX_OK) {
 		judge_coverage(c, out, diags);
 		judge_steps(c, out, r, n);
 	}
+	if (rc == NSX_OK && c->options.junit)
+		nsx_compare_junit(c, out, whole, nwhole, r, n);
+	if (rc == NSX_OK && out->junit.failed)
+		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK && out->table && !put_title(c, out, r, n))
 		rc = nsx_err_nomem(c->err, NULL);
 	free(r);
@@ -328,10 +322,11 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 	return rc;
 }
 
-static void
-side_free(struct cmp_side *s)
+void
+nsx_compare_side_free(struct cmp_side *s)
 {
 	nsx_top_free(&s->top);
+	free(s->groups.p);
 	free(s->programs.p);
 	free(s->row_of_inst.p);
 	free(s->rows.p);
@@ -343,8 +338,9 @@ side_free(struct cmp_side *s)
 	free(s->stepped.p);
 	free(s->values.p);
 	free(s->series.p);
+	free(s->runs.p);
+	free(s->steps.p);
 	free(s->spans.p);
-	free(s->spreads.p);
 	free(s->means);
 	free(s->comms.p);
 	free(s->execs.p);
@@ -353,118 +349,90 @@ side_free(struct cmp_side *s)
 	nsx_map_free(&s->devices);
 }
 
-/* If a side is a table, both are compared as tables: by what the table is by; requests that tables cannot satisfy are
+/* What is compared, the last one being NEW, and by what each is a table; -1: it is a stream. */
+struct inputs { struct nsx_reader *const *in; size_t n; int *by; };
+
+/* If a side is a table, all are compared as tables: by what the table is by; requests that tables cannot satisfy are
  * reported. */
 static int
-choose(struct cmp *c, const int by[2], bool folded)
+choose(struct cmp *c, const struct inputs *of, bool folded)
 {
-	int side = by[NSX_COMPARE_BASE] >= 0 ? NSX_COMPARE_BASE : NSX_COMPARE_NEW;
+	size_t table = 0;
 
+	while (of->by[table] < 0)
+		table++;
 	if (c->options.any)
-		c->options.by = (enum nsx_compare_by)by[side];
-	for (int k = 0; k < 2; k++)
-		if (by[k] >= 0 && by[k] != (int)c->options.by)
-			return nsx_err_set(c->err, "%s: a table by %s: want one by %s",
-			                   nsx_reader_input(c->side[k].in)->name,
-			                   nsx_compare_name((enum nsx_compare_by)by[k]),
-			                   nsx_compare_name(c->options.by));
+		c->options.by = (enum nsx_compare_by)of->by[table];
+	for (size_t k = 0; k < of->n; k++)
+		if (of->by[k] >= 0 && of->by[k] != (int)c->options.by)
+			return nsx_err_set(
+			    c->err, "%s: a table by %s: want one by %s", nsx_reader_input(of->in[k])->name,
+			    nsx_compare_name((enum nsx_compare_by)of->by[k]), nsx_compare_name(c->options.by));
 	if (folded)
 		return nsx_err_set(c->err, "%s: a table: want streams for folded stacks",
-		                   nsx_reader_input(c->side[side].in)->name);
+		                   nsx_reader_input(of->in[table])->name);
 	return NSX_OK;
 }
 
 static int
-load_stream(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+read_side(struct cmp *c, struct cmp_side *s, int by, struct nsx_diags *diags)
 {
-	switch (c->options.by) {
-	case NSX_COMPARE_RANGE:
-	case NSX_COMPARE_KERNEL: return nsx_compare_read_names(c, s, diags);
-	case NSX_COMPARE_STEP:   return nsx_compare_read_steps(c, s, diags);
-	case NSX_COMPARE_DEVICE: return nsx_compare_read_devices(c, s, false, diags);
-	case NSX_COMPARE_COLLECTIVE: return nsx_compare_read_collectives(c, s, diags);
-	default:                 return nsx_compare_read(c, s, diags);
-	}
+	return (by >= 0 ? nsx_compare_read_table : c->tables ? c->way->sum_up : c->way->read)(c, s, diags);
 }
 
-/* Ranges are compared by GPU time if both sides have it, unless spans were requested. */
-static void
-choose_time(struct cmp *c, struct nsx_diags *diags)
+/* Read the base runs as one side; NEW's is where each is before it is added. NSX_OK or NSX_ERR. */
+static int
+read_runs(struct cmp *c, const struct inputs *of, struct nsx_diags *diags)
 {
-	bool known = c->side[0].gpu_time && c->side[1].gpu_time;
+	struct cmp_side *base = &c->side[NSX_COMPARE_BASE], *new = &c->side[NSX_COMPARE_NEW];
+	int rc = NSX_OK;
 
-	for (int k = 0; k < 2 && !c->options.span; k++)
-		if (!c->side[k].gpu_time && c->side[k].time)
-			nsx_diag_add(diags, c->side[!k].gpu_time ? NSX_WARNING : NSX_INFO, c->side[k].name, 1,
-			             "no operations in its ranges: ranges are compared by their span: extract with "
-			             "--ops for GPU time");
-	for (int k = 0; k < 2 && (c->options.span || !known); k++)
-		if (c->side[k].gpu_time)
-			nsx_compare_use_spans(&c->side[k]);
-}
+	for (size_t i = 0; rc == NSX_OK && i + 1 < of->n; i++) {
+		struct cmp_side *s = i ? new : base;
+		char name[32];
 
-/* If both sides know executions of programs, only operations inside of them are compared: those that autotuning ran
- * during compilation, with settings that were then discarded, are outside. */
-static void
-choose_operations(struct cmp *c, struct nsx_diags *diags)
-{
-	const struct cmp_side *b = &c->side[0], *n = &c->side[1];
-
-	if (!b->placed || !n->placed)
-		return;
-	for (int k = 0; k < 2; k++) {
-		struct cmp_side *s = &c->side[k];
-		double share = s->time ? 100 * (double)s->outside_time / (double)s->time : 0;
-
-		nsx_compare_use_spans(s);
-		nsx_diag_add(diags, NSX_INFO, s->name, s->outside,
-			"operations outside executions of programs, such as those of autotuning, %.1f%% of the time: "
-			"ignored", share);
+		snprintf(name, sizeof name, "%s %zu", sides[NSX_COMPARE_BASE], i + 1);
+		*s = (struct cmp_side){ .name = name, .in = of->in[i] };
+		rc = read_side(c, s, of->by[i], diags);
+		nsx_diag_add(diags, NSX_WARNING, name, rc == NSX_OK && !s->time,
+			     "no %s: it is not one of the base runs", c->way->things);
+		nsx_diag_add(diags, NSX_WARNING, name, i && rc == NSX_OK && s->warm != base->warm,
+		             "%s nsysx-warmup, as the first base run did%s", s->warm ? "passed" : "did not pass",
+		             s->warm ? " not" : "");
+		if (rc == NSX_OK && i)
+			rc = nsx_compare_add_run(c, i);
+		else if (rc == NSX_OK && !nsx_compare_begin_runs(s, of->n - 1))
+			rc = nsx_err_nomem(c->err, NULL);
+		if (i)
+			nsx_compare_side_free(s);
 	}
-	if (b->outside || n->outside)
-		snprintf(c->note, sizeof c->note,
-		         "operations outside executions of programs, such as those of autotuning, are not compared: %"
-		         PRId64 " of %s, %" PRId64 " of %s", b->outside, b->name,
-		         n->outside, n->name);
+	*new = (struct cmp_side){ .name = sides[NSX_COMPARE_NEW], .in = of->in[of->n - 1] };
+	base->name = sides[NSX_COMPARE_BASE];
+	return rc != NSX_OK || nsx_compare_end_runs(base) ? rc : nsx_err_nomem(c->err, NULL);
 }
 
 static int
-load(struct cmp *c, bool folded, struct nsx_diags *diags)
+load(struct cmp *c, const struct inputs *of, bool folded, struct nsx_diags *diags)
 {
-	int by[2];
+	int rc;
 
-	for (int k = 0; k < 2; k++)
-		if (nsx_compare_is_table(&c->side[k], &by[k]) != NSX_OK)
+	for (size_t k = 0; k < of->n; k++) {
+		if (nsx_compare_is_table(of->in[k], &of->by[k]) != NSX_OK)
 			return NSX_ERR;
-	c->tables = by[0] >= 0 || by[1] >= 0;
-	if (c->tables && choose(c, by, folded) != NSX_OK)
+		c->tables |= of->by[k] >= 0;
+	}
+	if (c->tables && choose(c, of, folded) != NSX_OK)
 		return NSX_ERR;
-	for (int k = 0; k < 2; k++) {
-		struct cmp_side *s = &c->side[k];
-
-		if ((!c->tables ? load_stream(c, s, diags) : c->options.by == NSX_COMPARE_DEVICE
-		     ? nsx_compare_read_devices(c, s, by[k] >= 0, diags)
-		     : nsx_compare_load_table(c, s, by[k] >= 0, diags)) != NSX_OK)
-			return NSX_ERR;
-	}
-	if (c->options.by == NSX_COMPARE_DEVICE && !nsx_compare_choose_basis(c, diags))
-		return nsx_err_nomem(c->err, NULL);
-	if (c->options.by == NSX_COMPARE_RANGE)
-		choose_time(c, diags);
-	if (c->options.by == NSX_COMPARE_KERNEL)
-		choose_operations(c, diags);
-	nsx_diag_add(diags, NSX_INFO, "", c->tables && c->options.by != NSX_COMPARE_DEVICE,
-		"one side is a table: fingerprints, digests, devices, source lines and hidden time are not known");
-	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE &&
-	             c->options.by != NSX_COMPARE_DEVICE,
-	             "tables have exposed time: --time whole does not apply");
-	if (c->tables && c->options.by == NSX_COMPARE_OPCODE && c->options.sigma > 0)
-		snprintf(c->unlike, sizeof c->unlike, "a table by opcode does not tell how many executions its sums "
-		         "are of: compare streams, or --sigma 0 if the runs are of equal work");
-	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
-		"tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths "
-		"cannot be compared");
-	return NSX_OK;
+	c->way = nsx_compare_way(c->options.by);
+	c->unit = c->way->unit;
+	if (of->n > 2 && !c->way->runs)
+		return nsx_err_set(c->err, "several base runs by %s: want --by step", c->way->name);
+	rc = of->n > 2 ? read_runs(c, of, diags) : read_side(c, &c->side[NSX_COMPARE_BASE], of->by[0], diags);
+	if (rc == NSX_OK)
+		rc = read_side(c, &c->side[NSX_COMPARE_NEW], of->by[of->n - 1], diags);
+	if (rc == NSX_OK && c->way->settle && !c->way->settle(c, diags))
+		rc = nsx_err_nomem(c->err, NULL);
+	return rc;
 }
 
 /* A table may lack the programs with the least time (nsysx-summary --cover): the programs of a stream compared with it
@@ -476,10 +444,10 @@ leave_out(struct cmp *c, struct nsx_diags *diags)
 		struct cmp_side *s = &c->side[k];
 		int64_t alone = 0;
 
-		for (size_t i = 0; i < s->programs.n && s->summed; i++)
-			alone += s->programs.p[i].pair == NSX_NONE;
+		for (size_t i = 0; i < s->groups.n && s->summed; i++)
+			alone += s->groups.p[i].pair == NSX_NONE;
 		for (size_t i = 0; i < s->rows.n && s->summed; i++)
-			if (s->programs.p[s->rows.p[i].program].pair == NSX_NONE) {
+			if (s->groups.p[s->rows.p[i].group].pair == NSX_NONE) {
 				s->time -= s->rows.p[i].sum;
 				s->rows.p[i].sum = 0;
 				s->given.p[i] = (struct cmp_time){ 0 };
@@ -490,32 +458,35 @@ leave_out(struct cmp *c, struct nsx_diags *diags)
 }
 
 int
-nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options,
+nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compare_options *options,
             struct nsx_outfile *folded,
             struct nsx_compare *out, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct cmp c = { .err = err, .options = *options, .side = { { .name = sides[0], .in = base },
-		{ .name = sides[1], .in = new } } };
+	struct cmp c = { .err = err, .options = *options, .side = { { .name = sides[0], .in = runs[0] },
+		{ .name = sides[1], .in = runs[nruns - 1] } } };
+	struct inputs of = { runs, nruns, malloc(nruns * sizeof *of.by) };
 	int rc;
 
 	*out = (struct nsx_compare){ 0 };
-	rc = load(&c, folded, diags);
-	if (rc == NSX_OK && c.options.by == NSX_COMPARE_DEVICE && !nsx_compare_match_devices(&c, diags))
-		rc = nsx_err_nomem(err, NULL);
+	rc = of.by ? load(&c, &of, folded, diags) : nsx_err_nomem(err, NULL);
+	free(of.by);
 	if (rc == NSX_OK)
 		rc = nsx_compare_pair(&c);
 	if (rc == NSX_OK)
 		leave_out(&c, diags);
-	if (rc == NSX_OK && c.options.by == NSX_COMPARE_DEVICE)
-		nsx_compare_check_devices(&c);
+	if (rc == NSX_OK && c.way->check)
+		c.way->check(&c);
 	if (rc == NSX_OK)
 		rc = answer(&c, folded, out, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", rc == NSX_OK && c.side[NSX_COMPARE_BASE].nruns == 2,
+	             "two base runs hardly tell how runs differ, so that only much slower is not noise: give three or "
+	             "more");
 	if (rc == NSX_OK && !c.tables) {
 		report_devices(&c, diags);
 		report_filters(&c, diags);
 	}
-	side_free(&c.side[0]);
-	side_free(&c.side[1]);
+	nsx_compare_side_free(&c.side[0]);
+	nsx_compare_side_free(&c.side[1]);
 	nsx_intern_free(&c.strs);
 	nsx_buf_free(&c.text);
 	return rc;
@@ -525,6 +496,7 @@ void
 nsx_compare_free(struct nsx_compare *c)
 {
 	nsx_table_free(c->table);
+	nsx_buf_free(&c->junit);
 	for (size_t i = 0; i < c->regressions.n; i++)
 		free(c->regressions.p[i]);
 	free(c->regressions.p);

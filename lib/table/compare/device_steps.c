@@ -8,8 +8,8 @@
  * The whole runs took 1200 and 1300, divided by their steps 400 and 325. */
 #include <stdlib.h>
 
-#include "job/step_windows.h"
-#include "table/compare/sides.h"
+#include "job/steps/windows.h"
+#include "table/compare/join.h"
 #include "table/steps/rows.h"
 
 /* Add the steps of a window of a device, which may have several, one after the other. False when out of memory. */
@@ -27,12 +27,24 @@ add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_
 		for (int k = 0; k < CMP_STEP_TIMES; k++) {
 			int64_t time = k == 0 ? o->period : k == CMP_STEP_HIDDEN ? o->sums.hidden : o->sums.part[k - 1];
 
-			nsx_stat_add(&d->time[k], time);
 			if (!nsx_vec_push(&d->each, time))
 				return false;
 		}
 	}
 	return true;
+}
+
+struct nsx_str
+nsx_compare_class_name(const struct nsx_step_set *set, uint32_t class)
+{
+	struct nsx_str name = nsx_intern_str(&set->names, class);
+
+	for (size_t i = name.len; set->kind == NSX_STEP_MODULE && i-- > 1;)
+		if (name.ptr[i] == '@') {
+			name.len = i;
+			break;
+		}
+	return name;
 }
 
 static int
@@ -46,15 +58,7 @@ keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set)
 	for (size_t i = 0; good && i < w.list.n && w.class != NSX_NONE && set->ops; i++)
 		good = set->list.p[w.list.p[i].first].sums.hidden == NSX_ABSENT || add_window(s, set, &w.list.p[i]);
 	if (good && s->stepped.n) {
-		struct nsx_str class = nsx_intern_str(&set->names, w.class), name = class;
-
-		/* Executions have the key NAME@ID, of which only NAME is the same after recompilation. */
-		for (size_t i = class.len; set->kind == NSX_STEP_MODULE && i-- > 1;)
-			if (class.ptr[i] == '@') {
-				name.len = i;
-				break;
-			}
-		s->class = nsx_intern(&c->strs, name);
+		s->class = nsx_intern(&c->strs, nsx_compare_class_name(set, w.class));
 		good = s->class != NSX_NONE;
 	}
 	free(w.list.p);

@@ -11,15 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "table/compare/sides.h"
-
-static int
-by_number(const void *a, const void *b)
-{
-	const struct cmp_mean *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
+#include "base/sort.h"
+#include "table/compare/join.h"
 
 /* The means of the row's cells that have executions, in order of their devices' numbers: how many they are. */
 static size_t
@@ -35,7 +28,7 @@ sort_means(const struct cmp_side *s, const struct cmp_row *r, struct cmp_mean *t
 			                             nsx_stat_mean(&cell->stat) };
 	}
 	if (n > 1)
-		qsort(to, n, sizeof *to, by_number);
+		qsort(to, n, sizeof *to, nsx_sort_by_int);
 	return n;
 }
 

@@ -1,5 +1,5 @@
 /* folded.c -- one side as folded stacks that can be compared with the other's. */
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 #include "job/stacks.h"
 
 /* The row's time in as many executions as NEW has of its program; for a row or program on one side only, its own time.
@@ -8,13 +8,13 @@ static nsx_u128
 scaled(const struct cmp *c, const struct cmp_result *r, int side)
 {
 	const struct cmp_time *t = &r->time[side];
-	const struct cmp_program *p = &c->side[side].programs.p[r->row[side]->program];
+	const struct cmp_group *p = &c->side[side].groups.p[r->row[side]->group];
 	nsx_u128 execs = (nsx_u128)t->n, to = execs;
 
 	if (side == NSX_COMPARE_BASE && r->row[NSX_COMPARE_NEW])
 		to = (nsx_u128)r->time[NSX_COMPARE_NEW].n;
 	else if (side == NSX_COMPARE_BASE && p->pair != NSX_NONE)
-		to = (nsx_u128)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
+		to = (nsx_u128)c->side[NSX_COMPARE_NEW].groups.p[p->pair].execs;
 	/* Computed in two parts: the product may exceed 128 bits. */
 	return t->sum / execs * to + (t->sum % execs * to + execs / 2) / execs;
 }
@@ -28,7 +28,7 @@ nsx_compare_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct n
 
 	for (size_t i = 0; i < n && good; i++) {
 		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
-		const struct cmp_program *p = nsx_compare_program_of(c, &r[i]);
+		const struct cmp_group *p = nsx_compare_group_of(c, &r[i]);
 		uint32_t node = NSX_STACKS_ROOT;
 
 		if (!r[i].row[side])
@@ -36,7 +36,7 @@ nsx_compare_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct n
 		/* For a program that is on both sides and an instruction that is only in BASE, NEW's name of the
 		 * program too. */
 		if (!r[i].row[NSX_COMPARE_NEW] && p->pair != NSX_NONE)
-			p = &c->side[NSX_COMPARE_NEW].programs.p[p->pair];
+			p = &c->side[NSX_COMPARE_NEW].groups.p[p->pair];
 		node = nsx_stacks_push(&stacks, node, p->name == NSX_NONE ? NSX_STR("[Unknown]") : cmp_str(c, p->name));
 		if (row->stack != NSX_NONE)
 			node = nsx_stacks_path(&stacks, node, cmp_str(c, row->stack), ';');

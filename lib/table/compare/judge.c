@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 
 const struct cmp_row *
 nsx_compare_row_shown(const struct cmp_result *r)
@@ -10,26 +10,26 @@ nsx_compare_row_shown(const struct cmp_result *r)
 	return r->row[NSX_COMPARE_NEW] ? r->row[NSX_COMPARE_NEW] : r->row[NSX_COMPARE_BASE];
 }
 
-const struct cmp_program *
-nsx_compare_program_of(const struct cmp *c, const struct cmp_result *r)
+const struct cmp_group *
+nsx_compare_group_of(const struct cmp *c, const struct cmp_result *r)
 {
 	return &c->side[r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW
-	                : NSX_COMPARE_BASE].programs.p[nsx_compare_row_shown(r)->program];
+	                : NSX_COMPARE_BASE].groups.p[nsx_compare_row_shown(r)->group];
 }
 
 /* The number of executions for the effect of a difference: those of NEW; for a program that is gone, those of BASE. */
 static double
 weight(const struct cmp *c, const struct cmp_result *r)
 {
-	const struct cmp_program *p;
+	const struct cmp_group *p;
 
 	if (r->row[NSX_COMPARE_NEW])
 		return (double)r->time[NSX_COMPARE_NEW].n;
-	p = &c->side[NSX_COMPARE_BASE].programs.p[r->row[NSX_COMPARE_BASE]->program];
+	p = &c->side[NSX_COMPARE_BASE].groups.p[r->row[NSX_COMPARE_BASE]->group];
 	if (c->side[NSX_COMPARE_BASE].each)
 		return (double)r->time[NSX_COMPARE_BASE].n;
 	return p->pair == NSX_NONE ? (double)r->time[NSX_COMPARE_BASE].n
-	       : (double)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
+	       : (double)c->side[NSX_COMPARE_NEW].groups.p[p->pair].execs;
 }
 
 bool
@@ -51,7 +51,7 @@ static bool
 is_minor(const struct cmp *c, const struct cmp_result *r)
 {
 	const struct cmp_side *s = &c->side[NSX_COMPARE_NEW];
-	double of = c->options.by == NSX_COMPARE_RANGE ? s->most : (double)nsx_compare_program_of(c, r)->time;
+	double of = c->way->nested ? s->most : (double)nsx_compare_group_of(c, r)->time;
 
 	return fabs(r->effect) <= c->options.minor / 100 * of;
 }
@@ -69,7 +69,7 @@ is_waiting(const struct cmp *c, const struct cmp_result *r)
 
 		if (r->row[k]->computes || s->given.n)
 			return false;
-		t = nsx_compare_time_of(s, &s->rows.p[s->programs.p[r->row[k]->program].whole]);
+		t = nsx_compare_time_of(s, &s->rows.p[s->groups.p[r->row[k]->group].whole]);
 		if (!t.n)
 			return false;
 		mean[k] = t.mean;
@@ -86,7 +86,7 @@ only_waits(const struct cmp *c, const struct cmp_result *r)
 
 	for (int k = 0; k < 2; k++) {
 		least[k] = nsx_compare_least(&c->side[k], r->row[k]);
-		if (c->options.by != NSX_COMPARE_KERNEL || r->row[k]->computes || least[k] <= 0)
+		if (!c->way->waits || r->row[k]->computes || least[k] <= 0)
 			return false;
 	}
 	return (least[1] > least[0]) != (r->diff > 0) || !nsx_compare_above_floors(c, least[1] - least[0], least[0]);
@@ -120,10 +120,7 @@ is_alone(const struct cmp *c, const struct cmp_result *r)
 static bool
 is_part_of_program(const struct cmp *c, const struct cmp_result *r)
 {
-	enum nsx_compare_by by = c->options.by;
-
-	return !nsx_compare_row_shown(r)->whole && by != NSX_COMPARE_STEP && by != NSX_COMPARE_DEVICE &&
-	       by != NSX_COMPARE_COLLECTIVE;
+	return c->way->parts && !nsx_compare_row_shown(r)->whole;
 }
 
 /* The median of the row that contains the result, on BASE's side; that of the result itself if none does. */
@@ -133,12 +130,12 @@ median_of_whole(const struct cmp *c, const struct cmp_result *r)
 	const struct cmp_side *s = &c->side[NSX_COMPARE_BASE];
 	const struct cmp_row *of = r->row[NSX_COMPARE_BASE]->of == NSX_NONE ? NULL
 	    : &s->rows.p[r->row[NSX_COMPARE_BASE]->of];
-	size_t at = of ? (size_t)(of - s->rows.p) : 0;
-
-	/* Percentiles of the times of steps are known by step only: the mean is as good for a minimum difference. */
 	if (!of)
 		return r->witness.median[NSX_COMPARE_BASE];
-	return at < s->spreads.n && s->spreads.p[at].n ? (double)s->spreads.p[at].p50 : nsx_compare_time_of(s, of).mean;
+	struct cmp_time t = nsx_compare_time_of(s, of);
+
+	/* Of a device the mean is as good for a minimum difference. */
+	return c->way->devices ? t.mean : (double)t.p50;
 }
 
 /* Whether both sides have enough values for a 99th percentile. */
@@ -154,7 +151,7 @@ judge_tail(const struct cmp *c, const struct cmp_result *r)
 {
 	double diff = r->tail.p99[1] - r->tail.p99[0];
 
-	if (!has_tail(&r->witness))
+	if (!r->has_tail)
 		return CMP_UNKNOWN;
 	if (!nsx_compare_above_floors(c, diff, r->tail.p99[0]))
 		return CMP_SAME;
@@ -199,12 +196,11 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		return CMP_UNKNOWN;
 	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE) {
 		of = whole_of(c, r, NSX_COMPARE_BASE);
-		if (c->options.by == NSX_COMPARE_STEP || c->options.by == NSX_COMPARE_DEVICE)
+		if (c->way->within)
 			grown = whole_of(c, r, NSX_COMPARE_NEW) - of;
 	}
 	/* Many things that occur once in a profile, such as kernels of autotuning, differ between any two runs. */
-	if (!r->has_noise && c->options.sigma > 0 && (c->options.by == NSX_COMPARE_RANGE ||
-	    c->options.by == NSX_COMPARE_KERNEL))
+	if (!r->has_noise && c->options.sigma > 0 && c->way->each)
 		return CMP_UNKNOWN;
 	if (r->sampled) {
 		enum cmp_verdict said = testify(c, r, of);
@@ -225,11 +221,11 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		return CMP_SHIFTED;
 	if (is_part_of_program(c, r) && nsx_compare_is_uneven(c, r))
 		return CMP_UNEVEN;
-	if (c->options.by == NSX_COMPARE_COLLECTIVE && is_alone(c, r))
+	if (is_alone(c, r))
 		return CMP_UNKNOWN;
 	/* Records of collectives include waiting: if the transfer takes as long as before, the difference is
 	 * waiting. */
-	if (c->options.by == NSX_COMPARE_COLLECTIVE) {
+	if (c->side[NSX_COMPARE_BASE].comms.n) {
 		double was = transfer(c, r, NSX_COMPARE_BASE), is = transfer(c, r, NSX_COMPARE_NEW);
 
 		of = was > 0 && is > 0 ? was : of;
@@ -252,18 +248,19 @@ hear(const struct cmp *c, struct cmp_result *r)
 	                  n = nsx_compare_sample(&c->side[1], r->row[1]);
 
 	if (!b.n || !n.n)
-		return true;
+		return nsx_compare_hear_runs(c, r);
 	r->sampled = true;
 	/* Two witnesses: each at half of the probability. */
 	if (!nsx_witness(b, n, nsx_witness_alpha(c->options.sigma) / 2, &r->witness))
 		return false;
 	double n_eff[2] = { r->witness.of[0].n_eff, r->witness.of[1].n_eff };
 
-	if (c->options.tail && has_tail(&r->witness) && !nsx_tail(b, n, n_eff, &r->tail))
+	r->has_tail = has_tail(&r->witness);
+	if (c->options.tail && r->has_tail && !nsx_tail(b, n, n_eff, &r->tail))
 		return false;
 	r->has_noise = b.n > 1 && n.n > 1;
 	r->noise = r->witness.noise;
-	return true;
+	return nsx_compare_hear_runs(c, r);
 }
 
 /* A result with the time of each side's row, if present. False when out of memory. */
@@ -283,29 +280,29 @@ judge(const struct cmp *c, struct cmp_result *r)
 	return true;
 }
 
-/* The sort key of results: the result's strings, looked up once. */
-struct order { double effect; struct nsx_str key, name; int64_t program; struct cmp_result result; };
-
 static int
 order_cmp(const void *pa, const void *pb)
 {
-	const struct order *a = pa, *b = pb;
-	double x = fabs(a->effect), y = fabs(b->effect);
-	int c;
+	const struct cmp_order *a = pa, *b = pb;
+	double x = fabs(a->result.effect), y = fabs(b->result.effect);
+	int c = nsx_str_cmp(a->class, b->class);
 
-	if (x > y || x < y)
-		return x > y ? -1 : 1;
-	c = nsx_str_cmp(a->key, b->key);
+	for (int i = 0; i < 3 && c == 0; i++)
+		c = (a->at[i] > b->at[i]) - (a->at[i] < b->at[i]);
+	if (c == 0)
+		c = (x < y) - (x > y);
+	if (c == 0)
+		c = nsx_str_cmp(a->key, b->key);
 	if (c == 0)
 		c = nsx_str_cmp(a->name, b->name);
 	if (c == 0)
 		c = (int)a->result.verdict - (int)b->result.verdict;
-	return c ? c : (a->program > b->program) - (a->program < b->program);
+	return c ? c : (a->number > b->number) - (a->number < b->number);
 }
 
 /* False when out of memory. */
 static bool
-add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base, const struct cmp_row *new)
+add(const struct cmp *c, struct cmp_order *o, size_t *n, const struct cmp_row *base, const struct cmp_row *new)
 {
 	struct cmp_result r = { .row = { base, new } };
 
@@ -319,9 +316,12 @@ add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base,
 		return true;
 	if (!judge(c, &r))
 		return false;
-	const struct cmp_program *p = nsx_compare_program_of(c, &r);
-	o[(*n)++] = (struct order){ r.effect, cmp_str(c, p->key), cmp_str(c, nsx_compare_row_shown(&r)->name),
-	                            p->number, r };
+	const struct cmp_group *p = nsx_compare_group_of(c, &r);
+	o += (*n)++;
+	*o = (struct cmp_order){ .key = cmp_str(c, p->key), .name = cmp_str(c, nsx_compare_row_shown(&r)->name),
+	                         .number = p->number, .result = r };
+	if (c->way->order)
+		c->way->order(c, &r, o);
 	return true;
 }
 
@@ -345,7 +345,7 @@ struct cmp_result *
 nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 {
 	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *s = &c->side[NSX_COMPARE_NEW];
-	struct order *o = malloc((b->rows.n + s->rows.n + 1) * sizeof *o);
+	struct cmp_order *o = malloc((b->rows.n + s->rows.n + 1) * sizeof *o);
 	struct cmp_result *r;
 
 	*n = 0;

@@ -1,7 +1,7 @@
 /* label.c -- the row in which an instruction counts, and the data by which rows are matched with the other side. */
 #include <string.h>
 
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 
 uint32_t
 nsx_compare_row_add(struct cmp_side *s, struct cmp_row row)
@@ -10,6 +10,24 @@ nsx_compare_row_add(struct cmp_side *s, struct cmp_row row)
 	if (s->rows.n >= NSX_NONE - 1 || !nsx_vec_push(&s->rows, row))
 		return NSX_NONE;
 	return (uint32_t)(s->rows.n - 1);
+}
+
+uint32_t
+nsx_compare_group_add(struct cmp_side *s, struct cmp_group g)
+{
+	struct cmp_row whole = cmp_row_in((uint32_t)s->groups.n);
+
+	whole.whole = true;
+	g.pair = NSX_NONE;
+	g.whole = nsx_compare_row_add(s, whole);
+	return g.whole != NSX_NONE && nsx_vec_push(&s->groups, g) ? (uint32_t)(s->groups.n - 1) : (uint32_t)NSX_NONE;
+}
+
+bool
+nsx_compare_begin_each(struct cmp_side *s)
+{
+	s->each = true;
+	return nsx_compare_group_add(s, (struct cmp_group){ .name = NSX_NONE, .key = NSX_NONE }) != NSX_NONE;
 }
 
 /* s without the digits at its end, whose value is *number; -1 if it has none, or too many. */
@@ -79,7 +97,7 @@ stem_of_line(struct cmp *c, struct cmp_row *row)
 static struct nsx_str
 label_of(const struct cmp *c, const struct cmp_inst *i)
 {
-	if (c->options.by == NSX_COMPARE_OPCODE)
+	if (c->way->label == CMP_LABEL_OPCODE)
 		return i->opcode == NSX_NONE ? NSX_STR("[no instruction]") : cmp_str(c, i->opcode);
 	return nsx_cat_source(cmp_str(c, i->stack), cmp_str(c, i->op_name));
 }
@@ -89,14 +107,15 @@ static uint32_t
 shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 {
 	uint32_t label = nsx_intern(&c->strs, label_of(c, i));
-	uint32_t *at = label == NSX_NONE ? NULL : nsx_map_at(&s->row_of, (struct nsx_key){ i->program, label });
-	struct cmp_row row = { .program = i->program, .name = label, .stem = label, .number = -1, .opcode = NSX_NONE,
-	                       .op_name = NSX_NONE, .stack = NSX_NONE };
+	uint32_t *at = label == NSX_NONE ? NULL : nsx_map_at(&s->row_of, (struct nsx_key){ i->group, label });
+	struct cmp_row row = cmp_row_in(i->group);
 
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		if (c->options.by == NSX_COMPARE_SOURCE && i->stack != NSX_NONE && !stem_of_line(c, &row))
+		row.name = row.stem = label;
+		row.number = -1;
+		if (c->way->label == CMP_LABEL_SOURCE && i->stack != NSX_NONE && !stem_of_line(c, &row))
 			return NSX_NONE;
 		*at = nsx_compare_row_add(s, row);
 	}
@@ -106,10 +125,14 @@ shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 uint32_t
 nsx_compare_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 {
-	struct cmp_row row = { .program = i->program, .name = i->name, .opcode = i->opcode, .op_name = i->op_name,
-	                       .stack = i->stack };
+	struct cmp_row row = cmp_row_in(i->group);
 
-	if (c->options.by != NSX_COMPARE_THUNK)
+	row.name = i->name;
+	row.opcode = i->opcode;
+	row.op_name = i->op_name;
+	row.stack = i->stack;
+
+	if (c->way->label != CMP_LABEL_NONE)
 		return shared_row(c, s, i);
 	return stem_of_name(c, &row) ? nsx_compare_row_add(s, row) : NSX_NONE;
 }

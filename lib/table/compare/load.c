@@ -1,29 +1,23 @@
 /* load.c -- one side's stream by its programs: metadata, and sums of executions by row and device. */
 #include <string.h>
 
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 #include "job/diags_of.h"
 #include "job/catalogue.h"
 
 /* The program of that index in the catalogue; NULL when out of memory. */
-static struct cmp_program *
+static struct cmp_group *
 program_at(struct cmp_side *s, uint32_t index)
 {
-	while (index != NSX_NONE && s->programs.n <= index) {
-		struct cmp_program p = {
-			.number = s->top.cat.programs.p[s->programs.n].number, .id = NSX_ABSENT,
-			.name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE,
-			.pair = NSX_NONE
-		};
+	while (index != NSX_NONE && s->groups.n <= index) {
+		struct cmp_group g = { .number = s->top.cat.programs.p[s->groups.n].number, .name = NSX_NONE,
+		                       .key = NSX_NONE };
+		struct cmp_program p = { NSX_ABSENT, NSX_NONE, NSX_NONE, NSX_NONE };
 
-		p.whole = nsx_compare_row_add(s, (struct cmp_row){
-			.program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
-			.opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE
-		});
-		if (p.whole == NSX_NONE || !nsx_vec_push(&s->programs, p))
+		if (nsx_compare_group_add(s, g) == NSX_NONE || !nsx_vec_push(&s->programs, p))
 			return NULL;
 	}
-	return index == NSX_NONE ? NULL : &s->programs.p[index];
+	return index == NSX_NONE ? NULL : &s->groups.p[index];
 }
 
 /* ---- metadata */
@@ -59,25 +53,26 @@ describe_programs(struct cmp *c, struct cmp_side *s)
 {
 	const struct nsx_catalogue *cat = &s->top.cat;
 
-	for (size_t i = 0; i < s->programs.n; i++) {
-		struct cmp_program *p = &s->programs.p[i];
+	for (size_t i = 0; i < s->groups.n; i++) {
+		struct cmp_group *g = &s->groups.p[i];
 		const struct nsx_cat_program *from = &cat->programs.p[i];
 
-		p->id = from->id;
-		if (!keep_string(c, cat, from->name, &p->name) || !keep_string(c, cat, from->key, &p->key)
-		    || !keep_string(c, cat, from->fingerprint, &p->fingerprint))
+		s->programs.p[i].id = from->id;
+		if (!keep_string(c, cat, from->name, &g->name) || !keep_string(c, cat, from->key, &g->key)
+		    || !keep_string(c, cat, from->fingerprint, &s->programs.p[i].fingerprint))
 			return false;
 	}
 	for (size_t i = 0; i < cat->aliases.n; i++) {
 		const struct nsx_cat_alias *a = &cat->aliases.p[i];
 		struct nsx_str digest = nsx_cat_str(cat, a->digest);
-		struct cmp_program *p = digest.len ? program_at(s, a->program) : NULL;
+		struct cmp_program *p;
 		uint32_t *to;
 
 		if (!digest.len)
 			continue;
-		if (!p)
+		if (!program_at(s, a->program))
 			return false;
+		p = &s->programs.p[a->program];
 		to = nsx_str_starts(digest, "d:") ? &p->dumped : &p->run;
 		if (*to == NSX_NONE && !keep_string(c, cat, a->digest, to))
 			return false;
@@ -124,7 +119,7 @@ nsx_compare_cell_at(struct cmp_side *s, uint32_t row, uint32_t device)
 static bool
 take_module(struct cmp_side *s, const struct nsx_rec *rec)
 {
-	struct cmp_program *p = program_at(s, nsx_top_module(&s->top, rec));
+	struct cmp_group *p = program_at(s, nsx_top_module(&s->top, rec));
 	uint32_t device = nsx_cat_device(&s->top.cat, rec);
 	int64_t dur = nsx_int(rec, NSX_MODULE_dur, -1);
 	struct cmp_cell *cell;
@@ -179,7 +174,7 @@ add_time(struct cmp_side *s, struct cmp_cell *cell, int64_t execution, int64_t n
 static uint32_t
 row_at(struct cmp *c, struct cmp_side *s, uint32_t inst, const struct nsx_rec *thunk)
 {
-	struct cmp_program *p;
+	struct cmp_group *p;
 	struct cmp_inst i;
 
 	while (s->row_of_inst.n <= inst)
@@ -189,7 +184,7 @@ row_at(struct cmp *c, struct cmp_side *s, uint32_t inst, const struct nsx_rec *t
 		p = program_at(s, nsx_top_program(&s->top, thunk));
 		if (!p || !describe_inst(c, &s->top.cat, inst, thunk, &i))
 			return NSX_NONE;
-		i.program = (uint32_t)(p - s->programs.p);
+		i.group = (uint32_t)(p - s->groups.p);
 		s->row_of_inst.p[inst] = nsx_compare_row_of(c, s, &i);
 	}
 	return s->row_of_inst.p[inst];
@@ -206,7 +201,7 @@ take_thunk(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 	if (inst == NSX_NONE || device == NSX_NONE)
 		return false;
 	if (!nsx_top_thunk(&s->top, rec, communicates, &dur, &hidden) ||
-	    c->options.by == NSX_COMPARE_MODULE)
+	    c->way->whole)
 		return true;
 	row = row_at(c, s, inst, rec);
 	cell = row == NSX_NONE ? NULL : nsx_compare_cell_at(s, row, device);
@@ -230,7 +225,7 @@ count_executions(struct cmp_side *s)
 
 		close_open(cell, &cell->open[1]);
 		close_open(cell, &cell->open[0]);
-		whole = nsx_compare_cell_at(s, s->programs.p[s->rows.p[cell->row].program].whole, cell->device);
+		whole = nsx_compare_cell_at(s, s->groups.p[s->rows.p[cell->row].group].whole, cell->device);
 		if (!whole)
 			return false;
 		cell = &s->cells.p[i];
@@ -249,7 +244,7 @@ finish(struct cmp *c, struct cmp_side *s)
 	for (size_t i = 0; i < s->cells.n; i++) {
 		struct cmp_cell *cell = &s->cells.p[i];
 		struct cmp_row *r = &s->rows.p[cell->row];
-		struct cmp_program *p = &s->programs.p[r->program];
+		struct cmp_group *p = &s->groups.p[r->group];
 
 		if (r->whole) {
 			uint32_t *at = nsx_map_at(&s->devices, (struct nsx_key){ cell->device, 0 });
@@ -272,7 +267,7 @@ finish(struct cmp *c, struct cmp_side *s)
 
 		if (!cmp_counts(c, r))
 			continue;
-		s->programs.p[r->program].time += r->sum;
+		s->groups.p[r->group].time += r->sum;
 		s->time += r->sum;
 	}
 	return true;

@@ -8,8 +8,10 @@
  *
  * The difference of 10 exceeds the noise. */
 #include <math.h>
+#include <stdlib.h>
 
-#include "table/compare/sides.h"
+#include "base/sort.h"
+#include "table/compare/join.h"
 
 /* Deviation for devices with one execution: the pooled deviation between executions of the others; -1 if none has more
  * than one. */
@@ -32,7 +34,7 @@ pooled(const struct cmp_side *s, const struct cmp_row *r)
 struct cmp_time
 nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r)
 {
-	const struct cmp_program *p = &s->programs.p[r->program];
+	const struct cmp_group *p = &s->groups.p[r->group];
 	bool own = r->whole || s->each;
 	struct cmp_time t = { .n = own ? 0 : p->execs, .sum = r->sum };
 	int64_t devices = own ? 0 : p->devices;
@@ -64,16 +66,32 @@ nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r)
 }
 
 bool
-nsx_compare_add_series(struct cmp_side *s, uint32_t row, const double *v, size_t n)
+nsx_compare_give(struct cmp_side *s, uint32_t row, int64_t *times, size_t n, struct nsx_sample sample)
 {
-	while (s->series.n <= row)
+	struct cmp_time t = { .n = (int64_t)n };
+
+	while (s->given.n < s->rows.n)
+		if (!nsx_vec_push(&s->given, ((struct cmp_time){ 0 })))
+			return false;
+	while (s->series.n < s->rows.n)
 		if (!nsx_vec_push(&s->series, ((struct cmp_series){ 0, 0 })))
 			return false;
-	s->series.p[row] = (struct cmp_series){ s->values.n, n };
-	if (!nsx_vec_room(&s->values, n))
+	if (!nsx_vec_room(&s->values, sample.n))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		s->values.p[s->values.n++] = v[i];
+		t.sum += (nsx_u128)times[i];
+	if (n > 1)
+		qsort(times, n, sizeof *times, nsx_sort_by_int);
+	if (n) {
+		t.mean = (double)t.sum / (double)n;
+		t.p50 = nsx_percentile(times, n, 50);
+		t.p99 = nsx_percentile(times, n, 99);
+	}
+	s->given.p[row] = t;
+	s->rows.p[row].sum = t.sum;
+	s->series.p[row] = (struct cmp_series){ s->values.n, sample.n };
+	for (size_t i = 0; i < sample.n; i++)
+		s->values.p[s->values.n++] = sample.v[i];
 	return true;
 }
 

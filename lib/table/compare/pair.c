@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/compare/sides.h"
+#include "table/compare/join.h"
 
 /* An unmatched element: equal keys form a group; in it time, number and name give the order. */
 struct loner {
-	uint32_t key[5];
+	uint32_t key[7];
 	nsx_u128 time;        /* the longest first; 0 for all if time is not part of the order */
 	int64_t  number;
 	struct nsx_str name;
@@ -71,8 +71,8 @@ pair_groups(struct cmp *c, struct loners *l, bool rest, enum cmp_how how, void (
 static void
 join_programs(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how)
 {
-	struct cmp_program *b = &c->side[NSX_COMPARE_BASE].programs.p[base],
-	    *n = &c->side[NSX_COMPARE_NEW].programs.p[new];
+	struct cmp_group *b = &c->side[NSX_COMPARE_BASE].groups.p[base],
+	    *n = &c->side[NSX_COMPARE_NEW].groups.p[new];
 
 	b->pair = new;
 	n->pair = base;
@@ -89,9 +89,12 @@ static const enum cmp_how signs[NSIGNS] = {
 /* Fill the key by which a program is grouped; false if it lacks the data. Programs without a name have one common name;
  * the id, which is part of other keys, is a criterion of its own. */
 static bool
-sign_of(const struct cmp *c, const struct cmp_program *p, enum sign sign, struct loner *l)
+sign_of(const struct cmp *c, const struct cmp_side *s, size_t i, enum sign sign, struct loner *l)
 {
-	const uint32_t of[NSIGNS] = { [FINGERPRINT] = p->fingerprint, [DUMPED] = p->dumped, [RUN] = p->run,
+	static const struct cmp_program none = { NSX_ABSENT, NSX_NONE, NSX_NONE, NSX_NONE };
+	const struct cmp_program *is = s->programs.n ? &s->programs.p[i] : &none;
+	const struct cmp_group *p = &s->groups.p[i];
+	const uint32_t of[NSIGNS] = { [FINGERPRINT] = is->fingerprint, [DUMPED] = is->dumped, [RUN] = is->run,
 	                              [KEY] = p->key };
 	bool named = cmp_str(c, p->name).len > 0;
 
@@ -99,9 +102,9 @@ sign_of(const struct cmp *c, const struct cmp_program *p, enum sign sign, struct
 	if (sign == NAME)
 		return true;
 	if (sign == ID) {
-		l->key[1] = (uint32_t)((uint64_t)p->id >> 32);
-		l->key[2] = (uint32_t)p->id;
-		return !named && p->id != NSX_ABSENT;
+		l->key[1] = (uint32_t)((uint64_t)is->id >> 32);
+		l->key[2] = (uint32_t)is->id;
+		return !named && is->id != NSX_ABSENT;
 	}
 	l->key[1] = of[sign];
 	return of[sign] != NSX_NONE;
@@ -120,12 +123,14 @@ pair_programs(struct cmp *c, struct loners *l)
 			continue;
 		l->all.n = 0;
 		for (int k = 0; k < 2; k++)
-			for (size_t i = 0; i < c->side[k].programs.n; i++) {
-				const struct cmp_program *p = &c->side[k].programs.p[i];
-				struct loner new = { { 0 }, by_id ? 0 : p->time, by_id ? p->id : p->number,
+			for (size_t i = 0; i < c->side[k].groups.n; i++) {
+				const struct cmp_group *p = &c->side[k].groups.p[i];
+				bool known = by_id && c->side[k].programs.n;
+				int64_t number = known ? c->side[k].programs.p[i].id : p->number;
+				struct loner new = { { 0 }, by_id ? 0 : p->time, number,
 				                     cmp_str(c, p->key), k, (uint32_t)i };
 
-				if (p->pair == NSX_NONE && p->execs > 0 && sign_of(c, p, sign, &new) &&
+				if (p->pair == NSX_NONE && p->execs > 0 && sign_of(c, &c->side[k], i, sign, &new) &&
 				    !nsx_vec_push(&l->all, new))
 					return false;
 			}
@@ -170,11 +175,13 @@ gather_rows(struct cmp *c, struct loners *l, const struct pass *p)
 	for (int k = 0; k < 2; k++)
 		for (size_t i = 0; i < c->side[k].rows.n; i++) {
 			const struct cmp_row *r = &c->side[k].rows.p[i];
-			const struct cmp_program *of = &c->side[k].programs.p[r->program];
+			const struct cmp_group *of = &c->side[k].groups.p[r->group];
 			struct loner new = {
-				{ k == NSX_COMPARE_BASE ? r->program : of->pair,
+				{ k == NSX_COMPARE_BASE ? r->group : of->pair,
 				  p->name ? r->name : p->stem ? r->stem : 0, p->opcode ? r->opcode : 0,
-				  p->op_name ? r->op_name : 0, p->stack ? r->stack : 0 },
+				  p->op_name ? r->op_name : 0, p->stack ? r->stack : 0,
+				  p->opcode ? (uint32_t)((uint64_t)r->device >> 32) : 0,
+				  p->opcode ? (uint32_t)r->device : 0 },
 				0, r->number, cmp_str(c, r->name), k, (uint32_t)i
 			};
 
@@ -189,11 +196,11 @@ gather_rows(struct cmp *c, struct loners *l, const struct pass *p)
 static void
 pair_whole(struct cmp *c)
 {
-	for (size_t i = 0; i < c->side[NSX_COMPARE_BASE].programs.n; i++) {
-		const struct cmp_program *p = &c->side[NSX_COMPARE_BASE].programs.p[i];
+	for (size_t i = 0; i < c->side[NSX_COMPARE_BASE].groups.n; i++) {
+		const struct cmp_group *p = &c->side[NSX_COMPARE_BASE].groups.p[i];
 
 		if (p->pair != NSX_NONE)
-			join_rows(c, p->whole, c->side[NSX_COMPARE_NEW].programs.p[p->pair].whole, p->how);
+			join_rows(c, p->whole, c->side[NSX_COMPARE_NEW].groups.p[p->pair].whole, p->how);
 	}
 }
 

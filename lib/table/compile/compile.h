@@ -8,6 +8,7 @@
 #include "table/compile.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "job/activity.h"
 
 /* Nanoseconds with 64 fractional bits; FINE_NS is one nanosecond. */
 typedef __int128 fine_time;
@@ -60,8 +61,8 @@ struct nsx_compile_profile {
 	bool           compiles;
 };
 
-/* A process of a profile. busy: ns in which a compilation of it runs. */
-struct compile_process { size_t profile; int64_t pid, compilations; int64_t from, until; fine_time busy; bool loaded; };
+/* A process of a profile. busy: the time in which a compilation of it runs. */
+struct compile_process { size_t profile; int64_t pid, compilations; struct nsx_union busy; bool loaded; };
 
 struct compiling {
 	const struct nsx_compile_opts *opts;

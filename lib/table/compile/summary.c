@@ -60,24 +60,22 @@ fail_large(struct summary *s)
 
 /* ---- numbers in the form of the summary ---- */
 
-static bool
-is_whole(struct nsx_str s)
+/* Append the text of a number, with ".0" if it would read as an integer. */
+static void
+put_number(struct nsx_buf *b, const char *text, size_t n)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if (s.ptr[i] == '.' || s.ptr[i] == 'e' || s.ptr[i] == 'n')
-			return false;
-	return true;
+	nsx_buf_add(b, text, n);
+	if (strcspn(text, ".en") >= n)
+		nsx_buf_c(b, ".0");
 }
 
 void
 nsx_compile_put_seconds(struct nsx_buf *b, double v)
 {
-	char text[NSX_DOUBLE_CHARS];
-	struct nsx_str s = { text, (size_t)(nsx_put_double(text, v) - text) };
+	char text[NSX_DOUBLE_CHARS + 1], *end = nsx_put_double(text, v);
 
-	nsx_buf_str(b, s);
-	if (is_whole(s))
-		nsx_buf_c(b, ".0");
+	*end = '\0';
+	put_number(b, text, (size_t)(end - text));
 }
 
 void
@@ -85,26 +83,19 @@ nsx_compile_put_four(struct nsx_buf *b, double v)
 {
 	char text[32], *e;
 
+	/* %.4g writes 1234 where this form is 1.234e+03. */
 	snprintf(text, sizeof text, "%.3e", v);
-	e = strchr(text, 'e');
-	int exponent = e ? atoi(e + 1) : 0;
-	if (e && exponent >= -4 && exponent < 3) {
-		snprintf(text, sizeof text, "%.*f", 3 - exponent, v);
-		/* One digit remains after the point. */
-		char *end = text + strlen(text);
-		while (end[-1] == '0' && end[-2] != '.')
-			*--end = '\0';
-		nsx_buf_c(b, text);
-	} else if (e) {
-		char *end = e;
-		while (end[-1] == '0')
-			end--;
-		if (end[-1] == '.')
-			end--;
-		nsx_buf_add(b, text, (size_t)(end - text));
+	e = strstr(text, "e+03");
+	if (e) {
+		size_t n = (size_t)(e - text);
+
+		while (text[n - 1] == '0')
+			n--;
+		nsx_buf_add(b, text, n - (text[n - 1] == '.'));
 		nsx_buf_c(b, e);
 	} else {
-		nsx_buf_c(b, text);
+		snprintf(text, sizeof text, "%.4g", v);
+		put_number(b, text, strlen(text));
 	}
 }
 

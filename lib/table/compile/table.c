@@ -132,7 +132,7 @@ module_table(struct compiling *c, fine_time total)
 {
 	enum { ID, NAME, KEY, COMPILATIONS, TOTAL, MEAN, MAX, WORK, SHARE, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
-		{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING },
+		{ "id", NSX_CELL_ID }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING },
 		{ "compilations", NSX_CELL_INT },
 		{ "total", NSX_CELL_NS }, { "mean", NSX_CELL_MEAN_NS }, { "max", NSX_CELL_NS }, { "work", NSX_CELL_NS },
 		{ "share", NSX_CELL_SHARE }
@@ -170,8 +170,8 @@ by_busy(const void *a, const void *b)
 {
 	const struct compile_process *x = a, *y = b;
 
-	if (x->busy != y->busy)
-		return x->busy < y->busy ? 1 : -1;
+	if (x->busy.length != y->busy.length)
+		return x->busy.length < y->busy.length ? 1 : -1;
 	/* Profiles of one stream come in order of number. */
 	return x->profile != y->profile ? x->profile < y->profile ? -1 : 1 : (x->pid > y->pid) - (x->pid < y->pid);
 }
@@ -187,7 +187,7 @@ process_table(struct compiling *c)
 {
 	enum { PROFILE, NAME, PID, COMPILATIONS, COMPILE, WALL, SHARE, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
-		{ "profile", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "pid", NSX_CELL_INT },
+		{ "profile", NSX_CELL_ID }, { "name", NSX_CELL_STRING }, { "pid", NSX_CELL_INT },
 		{ "compilations", NSX_CELL_INT },
 		{ "compile", NSX_CELL_NS }, { "wall", NSX_CELL_NS }, { "share", NSX_CELL_SHARE }
 	};
@@ -205,10 +205,10 @@ process_table(struct compiling *c)
 		if (p->pid >= 0)
 			nsx_table_int(t, PID, p->pid);
 		nsx_table_int(t, COMPILATIONS, p->compilations);
-		nsx_table_int(t, COMPILE, whole(p->busy));
+		nsx_table_int(t, COMPILE, (int64_t)p->busy.length);
 		nsx_table_int(t, WALL, wall_of(of));
 		if (wall_of(of))
-			nsx_table_double(t, SHARE, ratio(p->busy, wall_of(of) * FINE_NS));
+			nsx_table_double(t, SHARE, ratio(p->busy.length * FINE_NS, wall_of(of) * FINE_NS));
 	}
 	/* Profiles that compile nothing. */
 	for (size_t i = 0; t && i < c->profiles.n; i++) {
@@ -235,7 +235,7 @@ note_share(struct compiling *c, struct nsx_table *t)
 	double busy = 0, wall = 0;
 
 	for (size_t i = 0; i < c->processes.n; i++) {
-		busy += (double)whole(c->processes.p[i].busy);
+		busy += (double)c->processes.p[i].busy.length;
 		wall += (double)wall_of(&c->profiles.p[c->processes.p[i].profile]);
 	}
 	if (wall > 0)

@@ -79,7 +79,7 @@ process_of(struct compiling *c, const struct compile_range *r)
 	for (size_t i = c->processes.n; i-- > 0 && c->processes.p[i].profile == c->profile;)
 		if (c->processes.p[i].pid == r->pid)
 			return &c->processes.p[i];
-	struct compile_process fresh = { .profile = c->profile, .pid = r->pid, .from = r->start, .until = r->start };
+	struct compile_process fresh = { .profile = c->profile, .pid = r->pid };
 
 	if (!nsx_vec_push(&c->processes, fresh)) {
 		nsx_err_nomem(c->err, c->where);
@@ -97,24 +97,8 @@ open_compilation(struct compiling *c, const struct compile_range *r)
 	if (!p)
 		return NSX_ERR;
 	p->compilations += !r->orphan;
-	if (r->start > p->until) {
-		p->busy += (p->until - p->from) * FINE_NS;
-		p->from = p->until = r->start;
-	}
-	if (r->start + r->dur > p->until)
-		p->until = r->start + r->dur;
+	nsx_union_add(&p->busy, r->start, r->start + r->dur);
 	return NSX_OK;
-}
-
-static void
-close_processes(struct compiling *c)
-{
-	for (size_t i = c->processes.n; i-- > 0 && c->processes.p[i].profile == c->profile;) {
-		struct compile_process *p = &c->processes.p[i];
-
-		p->busy += (p->until - p->from) * FINE_NS;
-		p->from = p->until;
-	}
 }
 
 /* ---- rows ---- */
@@ -210,8 +194,6 @@ nsx_compile_tally(struct compiling *c)
 		}
 		c->orphans += r->orphan;
 	}
-	if (rc == NSX_OK)
-		close_processes(c);
 	if (n)
 		c->profiles.p[c->profile].compiles = true;
 	c->records += (int64_t)n;

@@ -21,39 +21,14 @@ static const struct advice {
 	bool        small, stepped;
 	const char *name, *action;
 } rules[] = {
-	{ SYNC, "aten::item", NULL, NULL, false, false, NULL,
-	  "keep the value on the device (a tensor in place of item(), float() or an if), or read it every n steps" },
-	{ SYNC, "aten::_local_scalar_dense", NULL, NULL, false, false, NULL,
-	  "keep the value on the device (a tensor in place of item(), float() or an if), or read it every n steps" },
-	{ SYNC, "aten::is_nonzero", NULL, NULL, false, false, NULL,
-	  "keep the condition on the device (torch.where) in place of an if, or test it every n steps" },
-	{ SYNC, "aten::nonzero", NULL, NULL, false, false, NULL,
-	  "the host waits for the size of the result: use torch.where, a mask, or torch.nonzero_static" },
-	{ SYNC, "aten::masked_select", NULL, NULL, false, false, NULL,
-	  "the host waits for the size of the result: use torch.where, or multiply by the mask" },
-	{ SYNC, "aten::_unique2", NULL, NULL, false, false, NULL,
-	  "the host waits for the size of the result: move unique() out of the step" },
-	{ SYNC, "aten::copy_", NULL, NULL, false, false, NULL,
-	  "copy with non_blocking=True, to the device from pinned memory (pin_memory=True), from it when the value is "
-	  "needed" },
-	{ SYNC, "aten::to", NULL, NULL, false, false, NULL,
-	  "copy with non_blocking=True, to the device from pinned memory (pin_memory=True), from it when the value is "
-	  "needed" },
-	{ HOSTS, "enumerate(DataLoader)#_SingleProcess*", NULL, NULL, false, false, "the DataLoader",
-	  "load in other processes: num_workers above 0 in the DataLoader, and pin_memory=True" },
-	{ HOSTS, "enumerate(DataLoader)#*", NULL, NULL, false, false, "the DataLoader",
-	  "the input pipeline is too slow: raise num_workers and prefetch_factor of the DataLoader, pin_memory=True, "
-	  "or do less for each sample" },
-	{ LAUNCH | RANGE, "Optimizer.step#*", "aten::_fused_*", NULL, false, false, NULL, NULL },
-	{ LAUNCH | RANGE, "Optimizer.step#*", "aten::_foreach_*", NULL, true, false, "Optimizer.step",
-	  "the optimizer launches many small kernels: fused=True, or a CUDA graph of the step (capturable=True)" },
-	{ LAUNCH | RANGE, "Optimizer.step#*", NULL, NULL, true, false, "Optimizer.step",
-	  "the optimizer launches many small kernels: foreach=True or fused=True" },
-	{ ALLOC, "aten::*", NULL, "cudaMalloc|cudaFree", false, true, "PyTorch's allocator",
-	  "the allocator asks for memory in steps: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, fewer sizes, no "
-	  "empty_cache() in the loop" },
-	{ RANGE, "aten::*", NULL, NULL, true, false, "operators of PyTorch",
-	  "the host needs longer for an operator than the GPU: torch.compile, CUDA graphs, larger batches" },
+#define NAME(use, text, whose)
+#define COMM(use, text, kind, whose)
+#define ADVICE(causes, range, also, calls, small, stepped, name, action) \
+	{ causes, range, also, calls, small, stepped, name, action },
+#include "job/frameworks.def"
+#undef NAME
+#undef COMM
+#undef ADVICE
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
@@ -88,7 +63,7 @@ is_call(struct nsx_str call, const char *list)
 static int
 rule_of(const struct nsx_look_at *a, const struct idle_reason *r, enum nsx_cause cause, bool small)
 {
-	const struct idle *f = &a->idle;
+	const struct idle *f = a->idle;
 
 	for (int i = 0; i < RULES; i++) {
 		const struct advice *x = &rules[i];
@@ -115,8 +90,8 @@ nsx_look_advise(struct nsx_look_at *a, enum nsx_cause cause, const char *what)
 	}
 	for (size_t i = 0; i < a->devices.n; i++) {
 		const struct idle_window *w = nsx_look_window(a, &a->devices.p[i]);
-		for (uint32_t k = w ? w->reason : NSX_NONE; k != NSX_NONE; k = a->idle.reasons.p[k].next) {
-			const struct idle_reason *r = &a->idle.reasons.p[k];
+		for (uint32_t k = w ? w->reason : NSX_NONE; k != NSX_NONE; k = a->idle->reasons.p[k].next) {
+			const struct idle_reason *r = &a->idle->reasons.p[k];
 			if ((int)r->cell == nsx_cause_cell(cause))
 				ns[rule_of(a, r, cause, all <= (nsx_u128)gaps * SMALL_GAP)] += (nsx_u128)r->ns;
 		}

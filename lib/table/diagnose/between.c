@@ -1,4 +1,4 @@
-/* between.c -- steps of another class between those examined (job/step_periods.h). */
+/* between.c -- steps of another class between those examined (job/steps/periods.h). */
 #include <stdlib.h>
 
 #include "base/stat.h"

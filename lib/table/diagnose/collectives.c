@@ -8,7 +8,7 @@
  *   device 1   110..150   hidden 35   waits 20 for device 2, of which 15 are exposed: it is exposed for 15 in all
  *   device 2   130..151               the last; takes 21, the shortest, from which the bandwidth is computed
  *
- * A sum is held for each unit of instances (job/collective_pairing.h): an instruction in one of
+ * A sum is held for each unit of instances (job/comm/pairing.h): an instruction in one of
  * its groups, or the operations of one NCCL communicator, kind and size. */
 #include <stdlib.h>
 
@@ -250,30 +250,45 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 
 /* ---- all collectives */
 
-int
-nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec)
+static int
+begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
+	struct nsx_look_comm *c = state;
+
+	(void)options;
+	c->pairing.comm.cat.keep = NSX_CAT_NAMES;
+	c->pairing.instance = take_instance;
+	c->pairing.state = c;
+	c->pairing.err = at->err;
+	nsx_pairing_begin(&c->pairing);
+	return NSX_OK;
+}
+
+static void
+need(void *state, struct nsx_reader *in)
+{
+	const struct nsx_look_comm *c = state;
+
+	nsx_pairing_need(&c->pairing, in);
+	nsx_event_need(in, NSX_OP);
+}
+
+static int
+take(void *state, const struct nsx_event *e)
+{
+	struct nsx_look_comm *c = state;
 	struct nsx_comm_record r;
 	struct nsx_pairable x;
-	int rc;
+	int rc = e->reaches ? nsx_pairing_take(&c->pairing, e->rec) : NSX_OK;
 
-	if (!c->pairing.instance) {
-		c->pairing.instance = take_instance;
-		c->pairing.state = c;
-		c->pairing.err = c->at->err;
-		nsx_pairing_begin(&c->pairing);
-	}
-	rc = nsx_pairing_take(&c->pairing, rec);
-	if (rc != NSX_OK || !nsx_pairing_is(&c->pairing, rec) || nsx_field_int(rec, NSX_ROLE_START,
-	    NSX_ABSENT) == NSX_ABSENT
-	    || nsx_field_int(rec, NSX_ROLE_DUR, -1) < 0)
+	if (!e->reaches || rc != NSX_OK || !nsx_pairing_is(&c->pairing, e->rec) || e->end == NSX_ABSENT)
 		return rc;
-	if (rec->kind->id == NSX_OP) {
-		rc = nsx_pairing_op(&c->pairing, rec, &x);
+	if (e->rec->kind->id == NSX_OP) {
+		rc = nsx_pairing_op(&c->pairing, e->rec, &x);
 	} else {
-		rc = nsx_comm_describe(&c->pairing.comm, rec, &r, c->at->err);
+		rc = nsx_comm_describe(&c->pairing.comm, e->rec, &r, c->at->err);
 		if (rc == NSX_OK)
-			rc = nsx_pairing_thunk(&c->pairing, rec, &r, &x);
+			rc = nsx_pairing_thunk(&c->pairing, e->rec, &r, &x);
 	}
 	return rc == NSX_OK ? nsx_pairing_add(&c->pairing, &x, c->came++) : NSX_ERR;
 }
@@ -345,16 +360,6 @@ compare_units(struct nsx_look_comm *c)
 	}
 }
 
-int
-nsx_look_comm_finish(struct nsx_look_comm *c)
-{
-	int rc = c->pairing.instance ? nsx_pairing_finish(&c->pairing) : NSX_OK;
-
-	if (rc == NSX_OK)
-		compare_units(c);
-	return rc;
-}
-
 void
 nsx_look_comm_bound(struct nsx_look_at *a)
 {
@@ -389,9 +394,24 @@ nsx_look_comm_bound(struct nsx_look_at *a)
 	c->share = c->waited && within < (double)c->waited ? within / (double)c->waited : 1;
 }
 
-void
-nsx_look_comm_free(struct nsx_look_comm *c)
+static int
+finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
+	struct nsx_look_comm *c = state;
+
+	(void)table;
+	(void)diags;
+	if (nsx_pairing_finish(&c->pairing) != NSX_OK)
+		return NSX_ERR;
+	compare_units(c);
+	return NSX_OK;
+}
+
+static void
+free_all(void *state)
+{
+	struct nsx_look_comm *c = state;
+
 	nsx_pairing_free(&c->pairing);
 	nsx_map_free(&c->unit_of);
 	nsx_map_free(&c->like_of);
@@ -404,3 +424,7 @@ nsx_look_comm_free(struct nsx_look_comm *c)
 	free(c->members.p);
 	nsx_intern_free(&c->group_of);
 }
+
+const struct nsx_analysis nsx_look_collectives = {
+	0, NSX_K_METADATA | NSX_K(OP) | NSX_K(THUNK), true, begin, need, take, finish, free_all
+};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/communicates.h"
+#include "job/comm/communicates.h"
 #include "job/reach.h"
 #include "stream/spool.h"
 #include "table/steps/rows.h"
@@ -108,8 +108,8 @@ add_window(struct nsx_look_at *a, const struct nsx_step_window *w)
 	a->count += w->steps;
 	a->devices.p[a->devices.n - 1].time += time;
 	a->devices.p[a->devices.n - 1].periods += w->steps;
-	return nsx_vec_push(&a->windows, ((struct nsx_idle_given){ w->number, w->from, w->to,
-	                                                           (int64_t)a->devices.n - 1 }))
+	return nsx_vec_push(&a->windows, ((struct nsx_window_given){ w->number, w->from, w->to,
+	                                                           (int64_t)a->devices.n - 1, NSX_NONE }))
 	       && (!a->stepped || add_periods(a, w));
 }
 
@@ -129,7 +129,7 @@ make_windows(struct nsx_look_at *a)
 	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
-/* ---- the second reading */
+/* ---- the second reading: counts, diags, initialisation */
 
 /* Whether nsysx-warmup classifies this execution as initialisation: see docs/man/nsysx-warmup.1. */
 static bool
@@ -161,36 +161,6 @@ take_setup(struct nsx_look_at *a, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-static int
-take_work(struct nsx_look_at *a, const struct nsx_rec *rec)
-{
-	int64_t start = nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT);
-
-	if (start == NSX_ABSENT || !nsx_look_within(a, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT), start))
-		return NSX_OK;
-	if (rec->kind->id == NSX_MODULE && initialises(a, rec))
-		a->initialises = true;
-	a->ops += rec->kind->id == NSX_OP;
-	if (rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_dur, -1) >= 0 &&
-	    !nsx_overruns_take_op(&a->overruns, (uint64_t)nsx_int(rec, NSX_OP_device, -1), rec))
-		return nsx_err_nomem(a->err, NULL);
-	if (rec->kind->id == NSX_OP && nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("graph"))) {
-		int64_t dur = nsx_int(rec, NSX_OP_dur, 0);
-		int64_t rest = nsx_look_rest(a, nsx_int(rec, NSX_OP_device, NSX_ABSENT), start);
-
-		a->graphs++;
-		a->graph_ns = nsx_add_sat(a->graph_ns, dur < rest ? dur : rest, NULL);
-	}
-	a->thunks += rec->kind->id == NSX_THUNK;
-	if (nsx_copies_take(a->copies, rec) != NSX_OK || nsx_launch_take(a->launch, rec) != NSX_OK)
-		return NSX_ERR;
-	if (nsx_roof_take(&a->roof, rec) != NSX_OK)
-		return NSX_ERR;
-	if (rec->kind->id == NSX_OP && nsx_look_kernel_take(a, rec) != NSX_OK)
-		return NSX_ERR;
-	return rec->kind->id == NSX_MODULE ? NSX_OK : nsx_look_layout_take(a, rec);
-}
-
 /* What nsys says about the recording. */
 static int
 take_diag(struct nsx_look_at *a, const struct nsx_rec *diag)
@@ -208,40 +178,115 @@ take_diag(struct nsx_look_at *a, const struct nsx_rec *diag)
 	return text != NSX_NONE && nsx_vec_push(&a->warnings, text) ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
+static void
+need_counts(void *state, struct nsx_reader *in)
+{
+	(void)state;
+	nsx_reader_need(in, NSX_DIAG, NSX_EVERY);
+	nsx_event_need(in, NSX_CALL);
+	nsx_event_need(in, NSX_COMPILE);
+	nsx_reader_need(in, NSX_COMPILE, NSX_C(COMPILE, profile) | NSX_C(COMPILE, program));
+	nsx_event_need(in, NSX_MODULE);
+	nsx_reader_need(in, NSX_MODULE, NSX_C(MODULE, profile) | NSX_C(MODULE, program) | NSX_C(MODULE, execution));
+	nsx_event_need(in, NSX_THUNK);
+	nsx_event_need(in, NSX_OP);
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, stream) | NSX_C(OP, graph_node) | NSX_C(OP, op));
+}
+
 static int
-take(void *state, const struct nsx_rec *rec)
+count_op(struct nsx_look_at *a, const struct nsx_event *e)
+{
+	a->ops++;
+	if (e->end != NSX_ABSENT && !nsx_overruns_take_op(&a->overruns, (uint64_t)e->number, e->rec))
+		return nsx_err_nomem(a->err, NULL);
+	if (nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("graph"))) {
+		int64_t dur = nsx_int(e->rec, NSX_OP_dur, 0), rest = e->window->to - e->start;
+
+		a->graphs++;
+		a->graph_ns = nsx_add_sat(a->graph_ns, dur < rest ? dur : rest, NULL);
+	}
+	return NSX_OK;
+}
+
+static int
+take_counts(void *state, const struct nsx_event *e)
 {
 	struct nsx_look_at *a = state;
 
-	if (rec->kind->id == NSX_DIAG)
-		return take_diag(a, rec);
-
-	if (nsx_idle_take(&a->idle, rec) != NSX_OK || take_setup(a, rec) != NSX_OK)
-		return NSX_ERR;
-	if (!nsx_in_reach(rec))
+	switch (e->rec->kind->id) {
+	case NSX_DIAG: return take_diag(a, e->rec);
+	case NSX_CALL: a->calls += e->reaches; return NSX_OK;
+	case NSX_OP:   return e->window ? count_op(a, e) : NSX_OK;
+	case NSX_THUNK:
+		a->thunks += e->window != NULL;
 		return NSX_OK;
-	/* Instances of collectives are assigned to windows when they are complete. */
-	if (nsx_look_comm_take(&a->comm, rec) != NSX_OK)
-		return NSX_ERR;
-	switch (rec->kind->id) {
-	case NSX_MODULE: case NSX_THUNK: case NSX_OP:
-		return take_work(a, rec);
-	case NSX_CALL:
-		a->calls++;
-		break;
+	case NSX_MODULE:
+		a->initialises |= e->window && initialises(a, e->rec);
+		return NSX_OK;
 	default:
-		break;
+		return take_setup(a, e->rec);
 	}
-	if (nsx_copies_take(a->copies, rec) != NSX_OK || nsx_launch_take(a->launch, rec) != NSX_OK)
-		return NSX_ERR;
-	return nsx_roof_take(&a->roof, rec);
 }
+
+static const struct nsx_analysis counts = {
+	0, NSX_K(DIAG) | NSX_K(CALL) | NSX_K(OP) | NSX_K(THUNK) | NSX_K(MODULE) | NSX_K(INST) | NSX_K(COMPILE), true,
+	NULL, need_counts, take_counts, NULL, NULL
+};
+
+/* ---- and idle/ on the windows */
+
+static int
+begin_idle(void *state, const void *options, const struct nsx_analysis_at *at)
+{
+	struct idle *f = state;
+	const struct nsx_idle_options *o = options;
+
+	f->options = o;
+	f->err = at->err;
+	f->cat.keep = NSX_CAT_NAMES;
+	for (size_t i = 0; i < o->ngiven; i++)
+		if (!nsx_vec_push(&f->within, o->given[i]))
+			return nsx_err_nomem(at->err, NULL);
+	return nsx_idle_begin(f);
+}
+
+static void
+need_idle(void *state, struct nsx_reader *in)
+{
+	nsx_idle_need(state, in);
+}
+
+static int
+take_idle(void *state, const struct nsx_event *e)
+{
+	return nsx_idle_take(state, e->rec);
+}
+
+static int
+finish_idle(void *state, struct nsx_table **table, struct nsx_diags *diags)
+{
+	struct idle *f = state;
+
+	(void)table;
+	f->diags = diags;
+	return nsx_idle_finish(f) == NSX_OK ? nsx_idle_report(f) : NSX_ERR;
+}
+
+static void
+free_idle(void *state)
+{
+	nsx_idle_free(state);
+}
+
+static const struct nsx_analysis idle = {
+	sizeof(struct idle), 0, false, begin_idle, need_idle, take_idle, finish_idle, free_idle
+};
 
 static void
 add_up(struct nsx_look_at *a)
 {
-	for (size_t i = 0; i < a->idle.windows.n; i++) {
-		const struct idle_window *w = &a->idle.windows.p[i];
+	for (size_t i = 0; i < a->idle->windows.n; i++) {
+		const struct idle_window *w = &a->idle->windows.p[i];
 
 		if (!w->length || w->key < 0 || (size_t)w->key >= a->devices.n)
 			continue;
@@ -253,79 +298,50 @@ add_up(struct nsx_look_at *a)
 	}
 }
 
-/* Diags of the second reading, unless the first reported them. */
-static void
-say(struct nsx_diags *diags, const struct nsx_diags *more)
-{
-	size_t n = diags->list.n;
-
-	for (size_t i = 0; i < more->list.n; i++) {
-		const struct nsx_diag *d = &more->list.p[i];
-		bool known = false;
-
-		for (size_t k = 0; k < n && !known; k++)
-			known = strcmp(diags->list.p[k].text, d->text) == 0;
-		if (!known)
-			nsx_diag_add(diags, d->severity, d->source, d->count, "%s", d->text);
-	}
-	diags->failed |= more->failed;
-}
-
 static int
 look(struct nsx_look_at *a, struct nsx_reader *in)
 {
-	struct nsx_diags quiet = { .failed = false };   /* rules report the ones that they need themselves */
-	struct nsx_diags idle = { .failed = false };
-	int rc;
+	static const struct nsx_copies_options copies = { .minor = false };
+	static const struct nsx_launch_options launch = { .by_range = false };
+	static const struct nsx_roofline_options roof = { .require = NULL };
+	const struct nsx_analysis_run runs[NSX_NRUNS] = {
+		/* Before idle/, which asks it. */
+		[NSX_RUN_HOST] = { .is = &nsx_look_host, .state = &a->host, .sums = true },
+		[NSX_RUN_IDLE] = { .is = &idle, .options = &a->idle_options },
+		/* Rules report themselves what they miss of these. */
+		[NSX_RUN_COUNTS] = { .is = &counts, .state = a, .sums = true },
+		[NSX_RUN_COMM] = { .is = &nsx_look_collectives, .state = &a->comm, .sums = true },
+		[NSX_RUN_COPIES] = { .is = &nsx_copies_analysis, .options = &copies, .steps = true, .sums = true },
+		[NSX_RUN_LAUNCH] = { .is = &nsx_launch_analysis, .options = &launch, .steps = true, .sums = true },
+		[NSX_RUN_ROOF] = { .is = &nsx_roofline_analysis, .options = &roof, .steps = true, .sums = true },
+		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true }
+	};
 
-	a->idle_options = (struct nsx_idle_options){ .by = NSX_IDLE_GIVEN, .form = NSX_IDLE_VERDICT,
-	                                             .latency = NSX_IDLE_LATENCY,
-	                                             .given = a->windows.p, .ngiven = a->windows.n,
-	                                             .gaps = a->options->gaps > 0, .list = a->options->gaps,
-	                                             .steps = a->options->gaps > 0 };
-	a->idle.options = &a->idle_options;
-	a->idle.diags = &idle;
-	a->roof.options = &a->roof_options;
-	a->roof.cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
-	a->comm.pairing.comm.cat.keep = a->idle.cat.keep = NSX_CAT_NAMES;
-	a->idle.err = a->roof.err = a->err;
+	a->idle_options = (struct nsx_idle_options){
+		.by = NSX_WINDOWS_GIVEN, .form = NSX_IDLE_VERDICT, .latency = NSX_IDLE_LATENCY, .given = a->windows.p,
+		.ngiven = a->windows.n, .gaps = a->options->gaps > 0, .list = a->options->gaps,
+		.steps = a->options->gaps > 0, .heard = nsx_look_heard, .hearer = &a->host
+	};
 	a->comm.at = a;
-	a->copies = nsx_copies_open(a->err);
-	a->launch = nsx_launch_open(a->err);
-	rc = a->copies && a->launch ? nsx_idle_begin(&a->idle) : NSX_ERR;
-	for (size_t i = 0; i < a->windows.n && rc == NSX_OK; i++)
-		rc = nsx_vec_push(&a->idle.within, a->windows.p[i]) ? NSX_OK : nsx_err_nomem(a->err, NULL);
-	if (rc == NSX_OK)
-		rc = nsx_read_all(in, NULL, take, a, a->err);
-	if (rc == NSX_OK)
-		rc = nsx_idle_finish(&a->idle);
-	if (rc == NSX_OK)
-		rc = nsx_look_comm_finish(&a->comm);
-	if (rc == NSX_OK)
-		rc = nsx_copies_finish(a->copies);
-	if (rc == NSX_OK)
-		rc = nsx_launch_finish(a->launch);
-	if (rc == NSX_OK)
-		rc = nsx_roof_rows(&a->roof, &quiet);
-	if (rc == NSX_OK && (rc = nsx_idle_report(&a->idle)) == NSX_OK)
-		say(a->diags, &idle);
-	a->idle.diags = a->diags;
-	nsx_diags_free(&idle);
-	nsx_diags_free(&quiet);
-	if (rc == NSX_OK)
-		add_up(a);
-	return rc;
+	memcpy(a->runs, runs, sizeof runs);
+	a->reading = (struct nsx_analyses){ .runs = a->runs, .n = NSX_NRUNS, .windows = &a->kept,
+	                                    .cat.keep = NSX_CAT_NAMES };
+	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK)
+		return NSX_ERR;
+	a->idle = a->runs[NSX_RUN_IDLE].state;
+	a->idle->diags = a->diags;
+	a->copies = a->runs[NSX_RUN_COPIES].state;
+	a->launch = a->runs[NSX_RUN_LAUNCH].state;
+	a->roof = a->runs[NSX_RUN_ROOF].state;
+	add_up(a);
+	return NSX_OK;
 }
 
 static void
 free_all(struct nsx_look_at *a)
 {
 	nsx_steps_free(&a->steps);
-	nsx_idle_free(&a->idle);
-	nsx_look_comm_free(&a->comm);
-	nsx_copies_free(a->copies);
-	nsx_launch_free(a->launch);
-	nsx_roof_free(&a->roof);
+	nsx_analyses_free(&a->reading);
 	nsx_intern_free(&a->texts);
 	nsx_map_free(&a->layout_of);
 	nsx_intern_free(&a->kernels);
@@ -343,6 +359,7 @@ free_all(struct nsx_look_at *a)
 	nsx_buf_free(&a->others);
 	nsx_buf_free(&a->turns);
 	free(a->layouts.p);
+	free(a->insts.p);
 	free(a->devices.p);
 	free(a->windows.p);
 	free(a->periods.p);
@@ -360,8 +377,8 @@ print(struct nsx_look_at *a, struct nsx_diagnosis *d)
 		if (!d->table || !d->where || !d->steps)
 			return nsx_err_nomem(a->err, NULL);
 		if (a->options->gaps > 0) {
-			d->idle = nsx_idle_sound(&a->idle, nsx_idle_table(&a->idle));
-			d->gaps = nsx_idle_list_table(&a->idle);
+			d->idle = nsx_idle_sound(a->idle, nsx_idle_table(a->idle));
+			d->gaps = nsx_idle_list_table(a->idle);
 			if (!d->idle || !d->gaps)
 				return nsx_err_nomem(a->err, NULL);
 		}
@@ -389,10 +406,11 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	struct nsx_reader *again = NULL;
 	int rc;
 
-	/* The second reading uses nearly all spooled records. */
+	/* The second reading uses nearly all records, which are spooled unless the stream can be read again. */
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
-		if (k != NSX_COLLECTIVE)
+		if (spool && nsx_spool_keeps(spool) && k != NSX_COLLECTIVE)
 			nsx_reader_need(in, k, NSX_EVERY);
+	nsx_reader_need(in, NSX_DIAG, NSX_EVERY);
 	rc = spool ? nsx_steps_collect(in, &steps, &a.steps, spool, diags, err) : NSX_ERR;
 
 	*d = (struct nsx_diagnosis){ .table = NULL };

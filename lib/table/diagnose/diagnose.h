@@ -1,30 +1,32 @@
 /* diagnose.h -- declarations shared by the files of nsysx-diagnose; private to this folder.
  *
  * diagnose.c reads the stream twice. First for the steps: their periods make the windows of each device, so that the
- * time between steps is included and activities add up. Then from a spool: idle/ gets every record, the others the
- * records that start within a window of their device:
+ * time between steps is included and activities add up. Then once for the analyses (table/analysis.h), most of which
+ * get only the records that start within a window of their device:
  *
  *   idle/      parts and causes of the windows      collectives.c  which device waited for which, slow instances
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
- *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
- *   kernels.c  kernels of devices by name
- *   between.c  steps of another class in periods
+ *   launch.c   kernels that wait for their launch   kernels.c      kernels of devices by name
+ *   roofline/  instructions far from their limit    diagnose.c     counts, diags, initialisation
  *
  * rules*.c turn the results of these into findings, which catalogue.c names; screen.c and tables.c print them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 #define NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 
 #include "base/num.h"
-#include "job/communication.h"
-#include "job/collective_pairing.h"
-#include "job/nccl.h"
+#include "job/comm/communication.h"
+#include "job/comm/pairing.h"
+#include "job/comm/nccl.h"
 #include "job/overruns.h"
 #include "job/pace.h"
-#include "job/step_windows.h"
-#include "job/steps.h"
+#include "job/steps/windows.h"
+#include "job/steps/steps.h"
+#include "job/doing/doing.h"
+#include "table/analysis.h"
 #include "table/copies.h"
 #include "table/diagnose.h"
 #include "table/idle/idle.h"
+#include "table/sums.h"
 #include "table/launch.h"
 #include "table/roofline/rows.h"
 
@@ -40,11 +42,12 @@ enum nsx_look {
 /* First steps that are slow because the stream was not filtered by nsysx-warmup. */
 enum { NSX_LOOK_FIRST = 2 };
 
-/* Kinds of findings; of equal gains the first comes first: causes before their effects. */
+/* Kinds of findings; their order means nothing. */
 enum nsx_finding_kind {
-	NSX_FIND_SLOW, NSX_FIND_LATE_HOST, NSX_FIND_STRAGGLER, NSX_FIND_LATE_DEVICE, NSX_FIND_BLOCKING,
-	NSX_FIND_LAUNCH_BOUND, NSX_FIND_LAYOUT, NSX_FIND_COPIES, NSX_FIND_WAITING, NSX_FIND_EXPOSED, NSX_FIND_IDLE,
-	NSX_FIND_ROOFLINE, NSX_FIND_VARIABILITY, NSX_NFINDS
+#define FINDING(id, name, rank, subject, action) NSX_FIND_##id,
+#include "table/diagnose/findings.def"
+#undef FINDING
+	NSX_NFINDS
 };
 
 /* gain: ns of a step. Texts are in nsx_look_at.texts; subject: for example a device, may be empty. cause: of
@@ -125,7 +128,30 @@ struct nsx_look_comm {
 
 /* ---- between.c */
 
+/* The analyses of the second reading, in the order in which they get a record. */
+enum nsx_look_run {
+	NSX_RUN_HOST,
+	NSX_RUN_IDLE,
+	NSX_RUN_COUNTS,
+	NSX_RUN_COMM,
+	NSX_RUN_COPIES,
+	NSX_RUN_LAUNCH,
+	NSX_RUN_ROOF,
+	NSX_RUN_NAMES,
+	NSX_NRUNS
+};
+
 /* State of the whole diagnosis. */
+/* host.c: what the host did while devices were idle. */
+struct nsx_look_host {
+	struct nsx_doing   doing;
+	struct nsx_intern  texts;        /* of calls and lines; number 0 is empty */
+	struct nsx_sums    did;
+	struct nsx_map     counted;      /* (row, sample) */
+	NSX_VEC(int64_t)   until;        /* by device: end of its latest stretch */
+	bool               known;        /* the stream has host threads */
+};
+
 struct nsx_look_at {
 	const struct nsx_diagnose_options *options;
 	struct nsx_err    *err;
@@ -134,7 +160,7 @@ struct nsx_look_at {
 	bool               stepped;      /* windows are of steps */
 	uint32_t           class;        /* in steps.names; NSX_NONE: none */
 	NSX_VEC(struct nsx_look_device) devices;   /* by number */
-	NSX_VEC(struct nsx_idle_given)  windows;
+	NSX_VEC(struct nsx_window_given)  windows;
 	NSX_VEC(int64_t)   periods;      /* of all devices, sorted */
 	nsx_u128           time;         /* ns of all windows */
 	int64_t            count;        /* steps of all windows */
@@ -142,17 +168,19 @@ struct nsx_look_at {
 	int64_t            nfirst;
 	double             period;       /* ns: time / count */
 	struct nsx_idle_options idle_options;
-	struct idle        idle;
+	struct nsx_analyses reading;     /* of: */
+	struct nsx_analysis_run runs[NSX_NRUNS];
+	struct idle       *idle;         /* the states of some of them */
+	const void        *copies, *launch;
+	struct nsx_roof   *roof;
 	nsx_u128           cells[NSX_IDLE_CELLS], blocked[NSX_NCAUSES];
 	struct nsx_look_comm comm;
-	struct nsx_copies_book *copies;
-	struct nsx_launch_book *launch;
-	struct nsx_roofline_options roof_options;
-	struct nsx_roof    roof;
+	struct nsx_look_host host;
 	struct nsx_intern  texts;
 	struct nsx_map     layout_of;    /* name -> layouts */
 	/* word: the word in the names of these kernels; NULL: name is an instruction's */
 	NSX_VEC(struct nsx_look_layout { uint32_t name; const char *word; int64_t count; nsx_u128 time; }) layouts;
+	NSX_VEC(uint8_t)   insts;        /* by index of the catalogue: what layout.c found */
 	bool               misnamed;     /* an instruction that computes has a name of those */
 	struct nsx_intern  kernels;      /* names of kernels (nsx_look_kernel) */
 	uint32_t           kernel_recall[NSX_RECALL];
@@ -188,7 +216,7 @@ const struct nsx_look_device *nsx_look_device(const struct nsx_look_at *a, int64
 static inline const struct idle_window *
 nsx_look_window(const struct nsx_look_at *a, const struct nsx_look_device *d)
 {
-	return d->window == NSX_NONE ? NULL : &a->idle.windows.p[d->window];
+	return d->window == NSX_NONE ? NULL : &a->idle->windows.p[d->window];
 }
 
 /* Whether a record of a device, by start, is in its window. */
@@ -225,15 +253,14 @@ uint32_t nsx_look_text(struct nsx_look_at *a, struct nsx_str s);
 struct nsx_str nsx_look_str(const struct nsx_look_at *a, uint32_t text);
 
 /* ---- collectives.c */
-int nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec);
-int nsx_look_comm_finish(struct nsx_look_comm *c);
+/* Its state is a struct nsx_look_comm with `at` set. */
+extern const struct nsx_analysis nsx_look_collectives;
 /* Sets comm.all, the ns in which devices only communicated, each moment once, and comm.most, the mean per step of the
  * device of which that is the maximum, most_device. Records of a device may overlap, so the sum of their waits can
  * exceed its exposed time: comm.share, at most 1, is the factor by which waiting is multiplied for that.
  *
  *   share = sum over devices of min(waited, exposed) / sum over devices of waited */
 void nsx_look_comm_bound(struct nsx_look_at *a);
-void nsx_look_comm_free(struct nsx_look_comm *c);
 
 /* ---- late_set.c */
 
@@ -273,15 +300,13 @@ double nsx_look_saved(const struct nsx_look_at *a, double gain);
 /* The regular expression for kernels whose names contain `word`, that of a nsx_look_layout. */
 const char *nsx_look_layout_pattern(const char *word);
 bool nsx_look_moves_by_name(struct nsx_str name);
-int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
-
-/* The index of a kernel's name in a->kernels and a->moves; NSX_NONE with err filled when out of memory. */
-uint32_t nsx_look_kernel(struct nsx_look_at *a, struct nsx_str name);
+/* Thunks and operations of windows, to the layouts and to the times of kernels. Its state is a struct nsx_look_at. */
+extern const struct nsx_analysis nsx_look_names;
 
 /* ---- kernels.c */
 
-/* An operation of a window. */
-int nsx_look_kernel_take(struct nsx_look_at *a, const struct nsx_rec *op);
+/* A kernel of a window: `name` is a number in a->kernels. */
+int nsx_look_add_kernel(struct nsx_look_at *a, int64_t device, uint32_t name, int64_t dur);
 /* To a->text: whether all kernels of the device take longer than those of the median of the other devices, or which
  * ones do. *action, which is static, is what to do about that; NULL if it is not known. NSX_OK or NSX_ERR. */
 int nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action);
@@ -324,6 +349,14 @@ void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enu
  * more than its cause tells. If there is advice, a->text gets the share of `what`, that time in words. Static. */
 const char *nsx_look_advise(struct nsx_look_at *a, enum nsx_cause cause, const char *what);
 
+/* ---- host.c: what the host did */
+extern const struct nsx_analysis nsx_look_host;   /* of a struct nsx_look_host */
+/* For idle/: a gap, or its part in a window (nsx_idle_options.heard). */
+int nsx_look_heard(void *host, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to);
+/* Append to a->text what the device's host did in its idle time of the cause, and in which line, if that is known. What
+ * to do about that, NULL: nothing in particular. */
+const char *nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause);
+
 /* ---- commands.c */
 
 /* Append the option by which the steps were selected here, with a space before it; nothing if there was none. */
@@ -340,6 +373,7 @@ const char *nsx_look_command(struct nsx_look_at *a);
 /* ---- catalogue.c */
 void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
 const char *nsx_look_action(const struct nsx_finding *f);   /* what to do first; static */
+int nsx_look_rank(const struct nsx_finding *f);             /* of equal gains the lowest comes first */
 /* Whether the gain belongs to the subject alone, a device or a call; else the subject is the largest of several. */
 bool nsx_look_is_one(const struct nsx_finding *f);
 

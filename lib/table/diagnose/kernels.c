@@ -18,20 +18,10 @@
 enum { TOLD = 3, NAME = 80 };
 
 int
-nsx_look_kernel_take(struct nsx_look_at *a, const struct nsx_rec *op)
+nsx_look_add_kernel(struct nsx_look_at *a, int64_t device, uint32_t name, int64_t dur)
 {
-	int64_t dur = nsx_int(op, NSX_OP_dur, 0);
-	uint32_t name, at;
+	uint32_t at = nsx_map_number(&a->kernel_of, (struct nsx_key){ (uint64_t)device, name });
 
-	if (a->devices.n < 2 || dur <= 0 || !nsx_str_eq(nsx_string(op, NSX_OP_type), NSX_STR("kernel"))
-	    || nsx_cat_communicates(&a->comm.pairing.comm.cat, op))
-		return NSX_OK;
-	name = nsx_look_kernel(a, nsx_string(op, NSX_OP_name));
-	if (name == NSX_NONE)
-		return NSX_ERR;
-	int64_t device = nsx_int(op, NSX_OP_device, NSX_ABSENT);
-
-	at = nsx_map_number(&a->kernel_of, (struct nsx_key){ (uint64_t)device, name });
 	if (at == NSX_NONE
 	    || (at == a->kernel_times.n
 	        && !nsx_vec_push(&a->kernel_times, ((struct nsx_pace_time){ .device = device, .name = name }))))

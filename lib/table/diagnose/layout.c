@@ -74,8 +74,9 @@ nsx_look_layout_pattern(const char *word)
 	return strcmp(word, "direct_copy_kernel") == 0 ? "nocast.*direct_copy_kernel" : word;
 }
 
-uint32_t
-nsx_look_kernel(struct nsx_look_at *a, struct nsx_str name)
+/* The index of a kernel's name in a->kernels and a->moves; NSX_NONE with err filled when out of memory. */
+static uint32_t
+kernel_at(struct nsx_look_at *a, struct nsx_str name)
 {
 	uint32_t n = nsx_intern_recall(&a->kernels, a->kernel_recall, name);
 
@@ -90,17 +91,14 @@ nsx_look_kernel(struct nsx_look_at *a, struct nsx_str name)
 static int
 add(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t dur)
 {
-	uint32_t text = nsx_look_text(a, name), *at = NULL;
+	uint32_t text = nsx_look_text(a, name), at = text == NSX_NONE ? text : nsx_map_number(&a->layout_of,
+		(struct nsx_key){ text, 0 });
+	struct nsx_look_layout fresh = { .name = text, .word = word };
 
-	if (text != NSX_NONE)
-		at = nsx_map_at(&a->layout_of, (struct nsx_key){ text, 0 });
-	if (at && *at == NSX_NONE && nsx_vec_push(&a->layouts,
-	    ((struct nsx_look_layout){ .name = text, .word = word })))
-		*at = (uint32_t)(a->layouts.n - 1);
-	if (!at || *at == NSX_NONE)
+	if (at == NSX_NONE || (at == a->layouts.n && !nsx_vec_push(&a->layouts, fresh)))
 		return nsx_err_nomem(a->err, NULL);
-	a->layouts.p[*at].count++;
-	a->layouts.p[*at].time += (nsx_u128)dur;
+	a->layouts.p[at].count++;
+	a->layouts.p[at].time += (nsx_u128)dur;
 	return NSX_OK;
 }
 
@@ -113,37 +111,70 @@ add_kernel(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t
 	return a->text.failed ? nsx_err_nomem(a->err, NULL) : add(a, nsx_buf_view(&a->text), word, dur);
 }
 
-int
-nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec)
+/* Whether an instruction, whose own name is `name`, only moves data. */
+static bool
+inst_moves(struct nsx_look_at *a, const struct nsx_rec *rec, struct nsx_str opcode, struct nsx_str name)
 {
-	struct nsx_catalogue *cat = &a->comm.pairing.comm.cat;
-	int64_t dur = nsx_field_int(rec, NSX_ROLE_DUR, 0);
+	bool moves = nsx_str_eq(opcode, NSX_STR("copy")) || nsx_str_eq(opcode, NSX_STR("transpose"));
 
-	if (dur <= 0 || nsx_cat_communicates(cat, rec))
-		return NSX_OK;
-	if (rec->kind->id == NSX_THUNK) {
-		uint32_t i = nsx_cat_inst(cat, rec);
-
-		if (i == NSX_NONE)
-			return nsx_err_nomem(a->err, NULL);
-		struct nsx_str opcode = nsx_cat_str(cat, cat->insts.p[i].opcode);
-		struct nsx_str name = nsx_cat_str(cat, cat->insts.p[i].name);
-		bool moves = nsx_str_eq(opcode, NSX_STR("copy")) || nsx_str_eq(opcode, NSX_STR("transpose"));
-
-		if (!moves && (!opcode.len || nsx_str_eq(opcode, NSX_STR("fusion"))))
-			moves = nsx_look_moves_by_name(name.len ? name : nsx_string(rec, NSX_THUNK_name));
-		if (!moves && nsx_look_moves_by_name(name))
-			a->misnamed = true;
-		return moves ? add(a, name.len ? name : nsx_string(rec, NSX_THUNK_name), NULL, dur) : NSX_OK;
-	}
-	/* Operations of an instruction belong to a thunk. */
-	if (nsx_has(rec, NSX_OP_inst) || !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("kernel")))
-		return NSX_OK;
-	uint32_t n = nsx_look_kernel(a, nsx_string(rec, NSX_OP_name));
-
-	if (n == NSX_NONE)
-		return NSX_ERR;
-	const char *word = a->moves.p[n];
-
-	return word ? add_kernel(a, nsx_string(rec, NSX_OP_name), word, dur) : NSX_OK;
+	if (!moves && (!opcode.len || nsx_str_eq(opcode, NSX_STR("fusion"))))
+		moves = nsx_look_moves_by_name(name.len ? name : nsx_string(rec, NSX_THUNK_name));
+	if (!moves && nsx_look_moves_by_name(name))
+		a->misnamed = true;
+	return moves;
 }
+
+static int
+take_thunk(struct nsx_look_at *a, const struct nsx_rec *rec, int64_t dur)
+{
+	enum { UNKNOWN, STAYS, MOVES };
+	struct nsx_catalogue *cat = &a->reading.cat;
+	uint32_t i = nsx_cat_inst(cat, rec);
+
+	if (i == NSX_NONE)
+		return nsx_err_nomem(a->err, NULL);
+	struct nsx_str name = nsx_cat_str(cat, cat->insts.p[i].name);
+
+	while (a->insts.n <= i)
+		if (!nsx_vec_push(&a->insts, UNKNOWN))
+			return nsx_err_nomem(a->err, NULL);
+	/* Without a name of its own each record has one. */
+	if (a->insts.p[i] == UNKNOWN || !name.len)
+		a->insts.p[i] = inst_moves(a, rec, nsx_cat_str(cat, cat->insts.p[i].opcode), name) ? MOVES : STAYS;
+	return a->insts.p[i] == MOVES ? add(a, name.len ? name : nsx_string(rec, NSX_THUNK_name), NULL, dur) : NSX_OK;
+}
+
+static void
+need(void *state, struct nsx_reader *in)
+{
+	(void)state;
+	nsx_event_need(in, NSX_THUNK);
+	nsx_event_need(in, NSX_OP);
+	nsx_reader_need(in, NSX_THUNK, NSX_C(THUNK, name));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name));
+}
+
+static int
+take(void *state, const struct nsx_event *e)
+{
+	struct nsx_look_at *a = state;
+	const struct nsx_rec *rec = e->rec;
+	int64_t dur = e->end == NSX_ABSENT ? 0 : e->end - e->start;
+	/* Operations of an instruction belong to a thunk. */
+	bool several = a->devices.n > 1, alone = !nsx_has(rec, NSX_OP_inst);
+
+	if (dur <= 0 || e->communicates)
+		return NSX_OK;
+	if (rec->kind->id == NSX_THUNK)
+		return take_thunk(a, rec, dur);
+	if ((!several && !alone) || !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("kernel")))
+		return NSX_OK;
+	struct nsx_str name = nsx_string(rec, NSX_OP_name);
+	uint32_t n = kernel_at(a, name);
+
+	if (n == NSX_NONE || (several && nsx_look_add_kernel(a, e->number, n, dur) != NSX_OK))
+		return NSX_ERR;
+	return alone && a->moves.p[n] ? add_kernel(a, name, a->moves.p[n], dur) : NSX_OK;
+}
+
+const struct nsx_analysis nsx_look_names = { 0, NSX_K(OP) | NSX_K(THUNK), true, NULL, need, take, NULL, NULL };

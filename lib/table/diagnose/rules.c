@@ -123,8 +123,8 @@ see(struct nsx_look_at *a)
 	bool limited = false;
 	int64_t most = 0;
 
-	for (size_t i = 0; i < a->roof.rows.n; i++)
-		limited |= a->roof.rows.p[i].limited;
+	for (size_t i = 0; i < a->roof->rows.n; i++)
+		limited |= a->roof->rows.p[i].limited;
 	for (size_t i = 0; i < a->devices.n; i++)
 		most = a->devices.p[i].periods > most ? a->devices.p[i].periods : most;
 	if (!a->stepped)
@@ -143,7 +143,7 @@ see(struct nsx_look_at *a)
 		a->unseen[NSX_LOOK_LAYOUT] = no_ops;
 	if (!a->thunks)
 		a->unseen[NSX_LOOK_ROOFLINE] = "no instructions of XLA";
-	else if (!a->roof.any_cost)
+	else if (!a->roof->any_cost)
 		a->unseen[NSX_LOOK_ROOFLINE] = "no costs of instructions: extract with -x DUMP";
 	else if (!limited)
 		a->unseen[NSX_LOOK_ROOFLINE] = "peaks of the GPU are not known: see nsysx-roofline --peak";
@@ -159,7 +159,7 @@ by_gain(const void *pa, const void *pb)
 	if (a->gain != b->gain)
 		return a->gain > b->gain ? -1 : 1;
 	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
+		return nsx_look_rank(a) < nsx_look_rank(b) ? -1 : 1;
 	if (a->cause != b->cause)
 		return a->cause < b->cause ? -1 : 1;
 	return (a->evidence > b->evidence) - (a->evidence < b->evidence);

@@ -33,16 +33,16 @@ nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx
 	uint32_t path, leaf;
 	int64_t ns;
 
-	ns = nsx_idle_reason(&a->idle, w, cause, &path, &leaf);
+	ns = nsx_idle_reason(a->idle, w, cause, &path, &leaf);
 	if ((double)ns < MUCH * (double)w->cells[nsx_cause_cell(cause)].ns)
 		return;
 	if (path == NSX_NONE || (path == NSX_STACKS_ROOT && leaf == NSX_NONE))
 		return;
 	nsx_buf_fmt(&a->text, "; %.0f%% of %s in ", 100 * (double)ns / (double)w->cells[nsx_cause_cell(cause)].ns,
 	            what);
-	nsx_idle_put_place(&a->idle, path, leaf, &a->text);
+	nsx_idle_put_place(a->idle, path, leaf, &a->text);
 	nsx_buf_c(&a->subject, a->subject.len ? ", in " : "");
-	nsx_idle_put_place(&a->idle, path, leaf, &a->subject);
+	nsx_idle_put_place(a->idle, path, leaf, &a->subject);
 }
 
 /* The same for the window with the maximum of the cause. */
@@ -146,7 +146,8 @@ judge_idle(struct nsx_look_at *a)
 		nsx_buf_c(&a->text, a->stepped ? " a step, the longest " : ", the longest ");
 		nsx_look_put_ns(&a->text, (double)cell->longest);
 		put_reason(a, (enum nsx_cause)c, "that");
-		const char *action = nsx_look_advise(a, (enum nsx_cause)c, "all");
+		const char *action = nsx_look_advise(a, (enum nsx_cause)c, "all"),
+		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c);
 		if (!a->subject.len)
 			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
@@ -163,8 +164,9 @@ judge_idle(struct nsx_look_at *a)
 			nsx_buf_c(&a->text, " after waits of the host, which is blocking");
 		}
 		if (find_with(a, NSX_FIND_IDLE, (enum nsx_cause)c,
-		              nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->blocked[c]),
-		              gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), false), action) != NSX_OK)
+			      nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->blocked[c]),
+			      gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), false),
+			      did ? did : action) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;

@@ -162,9 +162,9 @@ judge_roofline(struct nsx_look_at *a)
 	double gain = 0, time = 0;
 	int64_t n = 0;
 
-	for (size_t i = 0; i < a->roof.rows.n; i++) {
-		const struct nsx_roof_row *r = &a->roof.rows.p[i];
-		struct nsx_str name = nsx_cat_str(&a->roof.cat, a->roof.cat.insts.p[r->inst].name);
+	for (size_t i = 0; i < a->roof->rows.n; i++) {
+		const struct nsx_roof_row *r = &a->roof->rows.p[i];
+		struct nsx_str name = nsx_cat_str(&a->roof->cat, a->roof->cat.insts.p[r->inst].name);
 		uint32_t text = nsx_intern_find(&a->texts, name);
 		double won = r->gain;
 

@@ -84,10 +84,10 @@ count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 
 	for (size_t i = 0; i < a->devices.n && a->ops; i++) {
 		const struct nsx_look_device *d = &a->devices.p[i];
-		const char *word = d->window == NSX_NONE ? NULL : nsx_idle_verdict_word(&a->idle, d->window);
+		const char *word = d->window == NSX_NONE ? NULL : nsx_idle_verdict_word(a->idle, d->window);
 		size_t k = 0;
 
-		if (!word || nsx_idle_length(&a->idle.windows.p[d->window]) <= 0)
+		if (!word || nsx_idle_length(&a->idle->windows.p[d->window]) <= 0)
 			continue;
 		while (k < nwords && strcmp(words[k].word, word) != 0)
 			k++;
@@ -95,7 +95,7 @@ count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 			words[nwords++] = (struct word){ word, 0, d, -1 };
 		if (k == nwords)
 			continue;
-		double share = nsx_idle_verdict_share(&a->idle, d->window);
+		double share = nsx_idle_verdict_share(a->idle, d->window);
 
 		words[k].n++;
 		if (share > words[k].share) {
@@ -160,7 +160,7 @@ share_of(const struct nsx_look_at *a, const struct word *word)
 
 	for (size_t i = 0; i < a->devices.n; i++)
 		if (a->devices.p[i].window != NSX_NONE)
-			sum += (double)nsx_idle_verdict_of(&a->idle, word->most->window, a->devices.p[i].window);
+			sum += (double)nsx_idle_verdict_of(a->idle, word->most->window, a->devices.p[i].window);
 	return sum / (double)a->time;
 }
 
@@ -194,7 +194,7 @@ put_verdict(struct screen *s)
 	a->text.len = 0;
 	if (n) {
 		put_largest(a, &words[0]);
-		nsx_idle_verdict_text(&a->idle, words[0].most->window, &a->text);
+		nsx_idle_verdict_text(a->idle, words[0].most->window, &a->text);
 	} else
 		nsx_buf_c(&a->text, a->count
 		          ? "what devices did is not known: no operations in the stream, extract with -a"

@@ -5,7 +5,7 @@
 enum { F_RANK, F_FINDING, F_GAIN, F_SHARE, F_EVIDENCE, F_COMMAND, F_SUBJECT, F_ACTION, F_NCOLS };
 
 static const struct nsx_table_col finding_cols[F_NCOLS] = {
-	[F_RANK]     = { "rank", NSX_CELL_INT },
+	[F_RANK]     = { "rank", NSX_CELL_ID },
 	[F_FINDING]  = { "finding", NSX_CELL_STRING },
 	[F_GAIN]     = { "gain", NSX_CELL_MEAN_NS },
 	[F_SHARE]    = { "share", NSX_CELL_SHARE },

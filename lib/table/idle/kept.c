@@ -1,6 +1,5 @@
 /* kept.c -- restrictions of the time examined: the steps of each device, and selected causes of gaps. */
 #include "table/idle/idle.h"
-#include "base/sort.h"
 
 /* ---- names */
 
@@ -19,23 +18,7 @@ nsx_idle_cause_known(size_t i)
 int
 nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
 {
-	for (const char *end; ; list = end + 1) {
-		uint32_t found = 0;
-
-		for (end = list; *end && *end != ',';)
-			end++;
-		*bad = (struct nsx_str){ list, (size_t)(end - list) };
-		for (int c = 0; c < NSX_NCAUSES; c++)
-			if (nsx_causes[c].group != NSX_CAUSES_REMOVED && (nsx_str_eq(*bad,
-			    nsx_str_c(nsx_cause_name((enum nsx_cause)c)))
-			    || nsx_str_eq(*bad, nsx_str_c(nsx_cause_group((enum nsx_cause)c)))))
-				found |= UINT32_C(1) << c;
-		if (!found)
-			return NSX_ERR;
-		*causes |= found;
-		if (!*end)
-			return NSX_OK;
-	}
+	return nsx_causes_parse(list, causes, bad);
 }
 
 struct nsx_table *
@@ -44,7 +27,7 @@ nsx_idle_known(void)
 	enum { CAUSE, GROUP, TINT, STRIPES, MEANING, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
 		[CAUSE] = { "cause", NSX_CELL_STRING }, [GROUP] = { "group", NSX_CELL_STRING },
-		[TINT] = { "tint", NSX_CELL_STRING }, [STRIPES] = { "stripes", NSX_CELL_INT },
+		[TINT] = { "tint", NSX_CELL_STRING }, [STRIPES] = { "stripes", NSX_CELL_ID },
 		[MEANING] = { "meaning", NSX_CELL_STRING }
 	};
 	struct nsx_table *t = nsx_table_new(cols, NCOLS);
@@ -65,60 +48,39 @@ nsx_idle_known(void)
 
 /* ---- times */
 
-size_t
-nsx_idle_given_of(const struct nsx_idle_given *given, size_t n, int64_t device)
+/* The first window of the device that is examined and ends after `at`, which never decreases; NULL if there is none. */
+static const struct nsx_window_given *
+window_at(struct idle *f, uint32_t device, int64_t at)
 {
-	return nsx_sort_first(given, n, sizeof *given, offsetof(struct nsx_idle_given, device), device);
-}
+	const struct nsx_idle_options *o = f->options;
 
-/* The windows that are examined of any device. */
-static const struct nsx_idle_given *
-examined(const struct idle *f, size_t *n)
-{
-	*n = f->options->steps ? f->within.n : f->options->by == NSX_IDLE_GIVEN ? f->options->ngiven : 0;
-	return f->options->steps ? f->within.p : f->options->given;
-}
-
-void
-nsx_idle_place(const struct idle *f, struct nsx_idle_device *d)
-{
-	size_t n;
-	const struct nsx_idle_given *w = examined(f, &n);
-
-	d->within = n ? nsx_idle_given_of(w, n, f->cat.devices.p[d->index].number) : 0;
-}
-
-/* The first window of the device that ends after `at`, which never decreases; NULL if there is none. */
-static const struct nsx_idle_given *
-window_at(const struct idle *f, struct nsx_idle_device *d, int64_t at)
-{
-	size_t n;
-	const struct nsx_idle_given *w = examined(f, &n);
-	int64_t number = f->cat.devices.p[d->index].number;
-
-	while (d->within < n && w[d->within].device == number && w[d->within].end <= at)
-		d->within++;
-	return d->within < n && w[d->within].device == number ? &w[d->within] : NULL;
+	while (f->within_at.n <= device)
+		if (!nsx_vec_push(&f->within_at, 0))
+			return NULL;
+	return nsx_window_given_at(o->steps ? f->within.p : o->given, o->steps ? f->within.n : o->ngiven,
+	                           f->cat.devices.p[device].number, at, &f->within_at.p[device]);
 }
 
 bool
-nsx_idle_is_cut(const struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end)
+nsx_idle_is_cut(void *idle, uint32_t device, int64_t start, int64_t end)
 {
-	const struct nsx_idle_given *w = window_at(f, d, start);
+	struct idle *f = idle;
+	const struct nsx_window_given *w = f->options->steps || f->options->by == NSX_WINDOWS_GIVEN
+	    ? window_at(f, device, start) : NULL;
 
 	return w && w->start <= start && w->end < end;
 }
 
 bool
-nsx_idle_clip(const struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, int64_t *from, int64_t *to)
+nsx_idle_clip(struct idle *f, uint32_t device, int64_t start, int64_t end, int64_t *from, int64_t *to)
 {
-	const struct nsx_idle_given *w;
+	const struct nsx_window_given *w;
 
 	*from = start;
 	*to = end;
-	if (!f->options->steps)
+	if (!f->options->steps || start >= end)
 		return start < end;
-	w = window_at(f, d, start);
+	w = window_at(f, device, start);
 	if (!w)
 		return false;
 	*from = start > w->start ? start : w->start;
@@ -127,28 +89,26 @@ nsx_idle_clip(const struct idle *f, struct nsx_idle_device *d, int64_t start, in
 }
 
 bool
-nsx_idle_clip_begin(struct idle *f)
-{
-	f->whole.n = 0;
-	for (size_t i = 0; i < f->segments.n; i++)
-		if (!nsx_vec_push(&f->whole, f->segments.p[i]))
-			return false;
-	return true;
-}
-
-bool
-nsx_idle_clip_gap(struct idle *f, int64_t from, int64_t to, bool drained)
+nsx_idle_clip_gap(struct idle *f, const struct nsx_stretch *gap, int64_t from, int64_t to, struct nsx_stretch *part)
 {
 	uint32_t causes = f->options->causes ? f->options->causes : UINT32_MAX;
 
-	f->segments.n = 0;
-	for (size_t i = 0; i < f->whole.n && (drained || !f->options->drained); i++) {
-		struct idle_segment s = f->whole.p[i];
+	*part = *gap;
+	part->start = from;
+	part->end = to;
+	/* Removed time is of no cause that is kept or not. */
+	if (!gap->next)
+		return true;
+	f->pieces.n = 0;
+	for (size_t i = 0; i < gap->n && (gap->drained || !f->options->drained); i++) {
+		struct nsx_idle_piece p = gap->pieces[i];
 
-		s.start = s.start > from ? s.start : from;
-		s.end = s.end < to ? s.end : to;
-		if (s.start < s.end && causes >> s.cause & 1 && !nsx_vec_push(&f->segments, s))
+		p.start = p.start > from ? p.start : from;
+		p.end = p.end < to ? p.end : to;
+		if (p.start < p.end && causes >> p.cause & 1 && !nsx_vec_push(&f->pieces, p))
 			return false;
 	}
+	part->pieces = f->pieces.p;
+	part->n = f->pieces.n;
 	return true;
 }

@@ -66,7 +66,7 @@ nsx_idle_put_place(const struct idle *f, uint32_t path, uint32_t leaf, struct ns
 
 /* The stack `device D;GROUP;CAUSE;frames`, NSX_NONE when out of memory. */
 static uint32_t
-stack_of(struct idle *f, int64_t device, const struct idle_segment *s)
+stack_of(struct idle *f, int64_t device, const struct nsx_idle_piece *s)
 {
 	struct nsx_str cause = nsx_str_c(nsx_cause_name(s->cause)), group = nsx_str_c(nsx_cause_group(s->cause));
 	uint32_t node, chain = s->path;
@@ -93,15 +93,16 @@ stack_of(struct idle *f, int64_t device, const struct idle_segment *s)
 }
 
 int
-nsx_idle_fold_segments(struct idle *f, uint32_t device)
+nsx_idle_fold_gap(struct idle *f, const struct nsx_stretch *gap)
 {
-	for (size_t i = 0; i < f->segments.n; i++) {
-		const struct idle_segment *s = &f->segments.p[i];
-		uint32_t *at = nsx_map_at(&f->folded_of, (struct nsx_key){ (uint64_t)device << 8 | (uint64_t)s->cause,
-			(uint64_t)s->path << 32 | s->leaf });
+	for (size_t i = 0; i < gap->n; i++) {
+		const struct nsx_idle_piece *s = &gap->pieces[i];
+		struct nsx_key key = { (uint64_t)gap->device << 8 | (uint64_t)s->cause,
+		                       (uint64_t)s->path << 32 | s->leaf };
+		uint32_t *at = nsx_map_at(&f->folded_of, key);
 
 		if (at && *at == NSX_NONE)
-			*at = stack_of(f, f->cat.devices.p[device].number, s);
+			*at = stack_of(f, f->cat.devices.p[gap->device].number, s);
 		if (!at || *at == NSX_NONE || !nsx_stacks_add(&f->folded, *at, (nsx_u128)(s->end - s->start)))
 			return nsx_err_nomem(f->err, NULL);
 	}
@@ -132,24 +133,23 @@ sort_gaps(struct idle *f)
 }
 
 int
-nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct idle_op *op, int64_t start, int64_t end,
-                  bool drained)
+nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 {
-	struct idle_gap g = { .device = f->cat.devices.p[d->index].number, .prev = d->prev, .next = op->name,
-	                      .start = start, .dur = end - start, .tid = op->tid,
-	                      .path = NSX_NONE, .leaf = NSX_NONE };
+	struct idle_gap g = { .device = f->cat.devices.p[gap->device].number, .prev = gap->prev,
+	                      .next = gap->next->name, .start = gap->start, .dur = gap->end - gap->start,
+	                      .tid = gap->next->tid, .path = NSX_NONE, .leaf = NSX_NONE };
 	int64_t sum[NSX_NCAUSES] = { 0 }, longest = -1;
 	size_t want = (size_t)f->options->list;
 
-	if (f->segments.n == 0)
+	if (gap->n == 0)
 		return NSX_OK;
 	/* The gap ranks after those already kept. */
 	if (f->gaps.n >= 2 * want + 64) {
 		sort_gaps(f);
 		f->gaps.n = want;
 	}
-	for (size_t i = 0; i < f->segments.n; i++)
-		sum[f->segments.p[i].cause] += f->segments.p[i].end - f->segments.p[i].start;
+	for (size_t i = 0; i < gap->n; i++)
+		sum[gap->pieces[i].cause] += gap->pieces[i].end - gap->pieces[i].start;
 	g.cause = NSX_CAUSE_GRAPH;
 	for (int c = 0; c < NSX_NCAUSES; c++) {
 		if (!nsx_cause_is_gap((enum nsx_cause)c))
@@ -160,10 +160,10 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct 
 	}
 	if (!nsx_idle_filters(f))
 		g.ns = sum[g.cause];
-	g.drained = drained ? g.ns : 0;
-	for (size_t i = 0; i < f->segments.n && drained; i++) {
-		const struct idle_segment *s = &f->segments.p[i];
-		int64_t to = s->end < f->blocked_to ? s->end : f->blocked_to;
+	g.drained = gap->drained ? g.ns : 0;
+	for (size_t i = 0; i < gap->n && gap->drained; i++) {
+		const struct nsx_idle_piece *s = &gap->pieces[i];
+		int64_t to = s->end < gap->blocked_to ? s->end : gap->blocked_to;
 
 		g.blocked += to > s->start && (nsx_idle_filters(f) || s->cause == g.cause) ? to - s->start : 0;
 	}
@@ -172,8 +172,8 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct 
 	f->all_gaps.ns = nsx_add_sat(f->all_gaps.ns, g.ns, NULL);
 	f->all_gaps.drained = nsx_add_sat(f->all_gaps.drained, g.drained, NULL);
 	f->all_gaps.blocked = nsx_add_sat(f->all_gaps.blocked, g.blocked, NULL);
-	for (size_t i = 0; i < f->segments.n; i++) {
-		const struct idle_segment *s = &f->segments.p[i];
+	for (size_t i = 0; i < gap->n; i++) {
+		const struct nsx_idle_piece *s = &gap->pieces[i];
 
 		/* A gap that is drained begins with the call that waited. */
 		if (f->options->drained ? i == 0 : s->cause == g.cause && s->end - s->start > longest) {
@@ -198,7 +198,7 @@ nsx_idle_sound(const struct idle *f, struct nsx_table *t)
 enum { L_DEVICE, L_START, L_DUR, L_CAUSE, L_NS, L_TID, L_PREV, L_NEXT, L_STACK, L_DRAINED, L_BLOCKED, L_OWN, L_NCOLS };
 
 static const struct nsx_table_col list_cols[L_NCOLS] = {
-	[L_DEVICE] = { "device", NSX_CELL_INT },
+	[L_DEVICE] = { "device", NSX_CELL_ID },
 	[L_START]  = { "start", NSX_CELL_TIME },
 	[L_DUR]    = { "dur", NSX_CELL_NS },
 	[L_CAUSE]  = { "cause", NSX_CELL_STRING },
@@ -287,7 +287,7 @@ by_time(const void *a, const void *b, const void *idle)
 {
 	const struct idle *f = idle;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	const struct idle_window *x = &f->windows.p[i], *y = &f->windows.p[j];
+	const struct nsx_window *x = &f->times.list.p[i], *y = &f->times.list.p[j];
 	int64_t dx = f->cat.devices.p[x->device].number, dy = f->cat.devices.p[y->device].number;
 
 	if (dx != dy)
@@ -313,13 +313,13 @@ nsx_idle_window_order(const struct idle *f)
 
 /* Columns of the window's keys by --by. */
 static const struct { int n; struct nsx_table_col cols[2]; } keys[] = {
-	[NSX_IDLE_DEVICE]    = { 0, { { NULL, NSX_CELL_INT } } },
-	[NSX_IDLE_MODULE]    = { 2, { { "module", NSX_CELL_STRING }, { "next", NSX_CELL_STRING } } },
-	[NSX_IDLE_EXECUTION] = { 2, { { "module", NSX_CELL_STRING }, { "execution", NSX_CELL_INT } } },
-	[NSX_IDLE_STEP]      = { 2, { { "step", NSX_CELL_INT }, { "start", NSX_CELL_TIME } } },
-	[NSX_IDLE_RANGE]     = { 2, { { "name", NSX_CELL_STRING }, { "start", NSX_CELL_TIME } } },
-	[NSX_IDLE_EVERY]     = { 1, { { "start", NSX_CELL_TIME } } },
-	[NSX_IDLE_GIVEN]     = { 0, { { NULL, NSX_CELL_INT } } },
+	[NSX_WINDOWS_DEVICE]    = { 0, { { NULL, NSX_CELL_INT } } },
+	[NSX_WINDOWS_MODULE]    = { 2, { { "module", NSX_CELL_STRING }, { "next", NSX_CELL_STRING } } },
+	[NSX_WINDOWS_EXECUTION] = { 2, { { "module", NSX_CELL_STRING }, { "execution", NSX_CELL_ID } } },
+	[NSX_WINDOWS_STEP]      = { 2, { { "step", NSX_CELL_ID }, { "start", NSX_CELL_TIME } } },
+	[NSX_WINDOWS_RANGE]     = { 2, { { "name", NSX_CELL_STRING }, { "start", NSX_CELL_TIME } } },
+	[NSX_WINDOWS_EVERY]     = { 1, { { "start", NSX_CELL_TIME } } },
+	[NSX_WINDOWS_GIVEN]     = { 0, { { NULL, NSX_CELL_INT } } },
 };
 
 int
@@ -329,33 +329,35 @@ nsx_idle_nkeys(const struct idle *f)
 }
 
 void
-nsx_idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w)
+nsx_idle_put_keys(struct idle *f, struct nsx_table *t, uint32_t window)
 {
+	const struct nsx_window *w = &f->times.list.p[window];
+
 	nsx_table_int(t, 0, f->cat.devices.p[w->device].number);
 	switch (f->options->by) {
-	case NSX_IDLE_DEVICE:
-	case NSX_IDLE_GIVEN:
+	case NSX_WINDOWS_DEVICE:
+	case NSX_WINDOWS_GIVEN:
 		break;
-	case NSX_IDLE_MODULE:
+	case NSX_WINDOWS_MODULE:
 		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));
 		nsx_table_str(t, 2, nsx_cat_str(&f->cat, w->next));
 		break;
-	case NSX_IDLE_EXECUTION:
+	case NSX_WINDOWS_EXECUTION:
 		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));
 		if (w->key != NSX_ABSENT)
 			nsx_table_int(t, 2, w->key);
 		break;
-	case NSX_IDLE_STEP:
+	case NSX_WINDOWS_STEP:
 		if (f->classed)
 			nsx_table_str(t, 1, nsx_intern_str(&f->classes, w->label));
 		nsx_table_int(t, 1 + f->classed, w->key);
 		nsx_table_int(t, 2 + f->classed, w->start);
 		break;
-	case NSX_IDLE_RANGE:
+	case NSX_WINDOWS_RANGE:
 		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));
 		nsx_table_int(t, 2, w->key);
 		break;
-	case NSX_IDLE_EVERY:
+	case NSX_WINDOWS_EVERY:
 		nsx_table_int(t, 1, w->key);
 		break;
 	}
@@ -372,7 +374,7 @@ nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n
 	struct nsx_table *t;
 
 	assert(k <= MOST_KEYS && n <= MOST_COLS);
-	cols[0] = (struct nsx_table_col){ "device", NSX_CELL_INT };
+	cols[0] = (struct nsx_table_col){ "device", NSX_CELL_ID };
 	cols[1] = (struct nsx_table_col){ "class", NSX_CELL_STRING };
 	memcpy(cols + 1 + f->classed, keys[f->options->by].cols, (size_t)keys[f->options->by].n * sizeof *cols);
 	memcpy(cols + k, rest, (size_t)n * sizeof *cols);
@@ -422,7 +424,7 @@ nsx_idle_table(struct idle *f)
 			if (!shown(f, busy, cause) || (x->ns == 0 && (!f->options->zeros || removed)))
 				continue;
 			nsx_table_row(t);
-			nsx_idle_put_keys(f, t, w);
+			nsx_idle_put_keys(f, t, order[i]);
 			nsx_table_str(t, k, nsx_str_c(removed ? nsx_cause_name(cause)
 			                                 : nsx_part_name(busy ? (enum nsx_part)c : NSX_PART_IDLE)));
 			if (!busy && !removed) {

@@ -3,21 +3,20 @@
  * then from the spool for the activities of the time between them. */
 #include <stdlib.h>
 
-#include "job/step_windows.h"
-#include "stream/spool.h"
+#include "job/steps/windows.h"
+#include "job/steps/find.h"
 #include "table/idle/idle.h"
-#include "table/steps/rows.h"
 
 static int
 by_start(const void *a, const void *b)
 {
-	const struct idle_step *x = a, *y = b;
+	const struct nsx_window_given *x = a, *y = b;
 
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return (x->key > y->key) - (x->key < y->key);
 }
 
 /* A window for each step whose period counts. */
@@ -27,12 +26,13 @@ keep_steps(struct idle *f, const struct nsx_step_set *set)
 	f->classed = set->list.n && (set->groups || set->list.p[0].class != set->list.p[set->list.n - 1].class);
 	for (size_t i = 0; i < set->list.n; i++) {
 		const struct nsx_step_of *o = &set->list.p[i];
-		struct idle_step s = { set->cat.devices.p[o->device].number, o->first, o->next, o->number, NSX_NONE };
+		struct nsx_window_given s = { set->cat.devices.p[o->device].number, o->first, o->next, o->number,
+		                              NSX_NONE };
 
 		if (!o->kept)
 			continue;
-		s.class = nsx_intern(&f->classes, nsx_intern_str(&set->names, o->class));
-		if (s.class == NSX_NONE || !nsx_vec_push(&f->steps, s))
+		s.label = nsx_intern(&f->classes, nsx_intern_str(&set->names, o->class));
+		if (s.label == NSX_NONE || !nsx_vec_push(&f->steps, s))
 			return nsx_err_nomem(f->err, NULL);
 	}
 	if (f->steps.n)
@@ -52,8 +52,8 @@ keep_within(struct idle *f, const struct nsx_step_set *set)
 	bool good = nsx_step_windows(set, &w) == NSX_OK;
 
 	for (size_t i = 0; good && i < w.list.n; i++)
-		good = nsx_vec_push(&f->within, ((struct nsx_idle_given){ w.list.p[i].number, w.list.p[i].from,
-		                                                         w.list.p[i].to, 0 }));
+		good = nsx_vec_push(&f->within, ((struct nsx_window_given){ w.list.p[i].number, w.list.p[i].from,
+		                                                           w.list.p[i].to, 0, NSX_NONE }));
 	free(w.list.p);
 	if (good && w.class == NSX_NONE && w.list.n)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1,
@@ -64,8 +64,8 @@ keep_within(struct idle *f, const struct nsx_step_set *set)
 struct nsx_reader *
 nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 {
-	struct nsx_steps_options options = { .step = f->options->step, .module = f->options->module,
-	                                     .require = f->options->require };
+	struct nsx_steps_wanted wanted = { .step = f->options->step, .module = f->options->module,
+	                                   .require = f->options->require };
 	struct nsx_spool *spool = nsx_spool_open_all(in, f->err);
 	struct nsx_step_set set = { .err = f->err };
 	struct nsx_reader *again = NULL;
@@ -74,7 +74,7 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 	if (spool && nsx_spool_keeps(spool))
 		nsx_idle_need(f, in);
 	if (spool)
-		rc = nsx_steps_collect(in, &options, &set, spool, f->diags, f->err);
+		rc = nsx_steps_find(in, &wanted, &set, spool, f->diags, f->err);
 	if (rc == NSX_OK)
 		rc = f->options->steps ? keep_within(f, &set) : keep_steps(f, &set);
 	*ndiags = set.ndiags;

@@ -181,7 +181,7 @@ nsx_idle_verdicts(struct idle *f)
 		if (nsx_idle_length(w) <= 0)
 			continue;
 		nsx_table_row(t);
-		nsx_idle_put_keys(f, t, w);
+		nsx_idle_put_keys(f, t, order[i]);
 		nsx_table_str(t, k, nsx_str_c(v.word));
 		nsx_table_int(t, k + 1, v.ns);
 		nsx_table_double(t, k + 2, (double)v.ns / (double)nsx_idle_length(w));

@@ -57,37 +57,28 @@ add_subject(struct nsx_spans *s, struct nsx_subject sub, struct nsx_str name)
 
 /* ---- operations into spans */
 
-static uint32_t
-dense(struct nsx_map *m, uint64_t a, uint64_t b)
-{
-	uint32_t *at = nsx_map_at(m, (struct nsx_key){ a, b });
-
-	if (at && *at == NSX_NONE)
-		*at = (uint32_t)m->n - 1;
-	return at ? *at : (uint32_t)NSX_NONE;
-}
-
-/* The span of the subject's execution on the device, which begins at `start` if it is new; NSX_NONE when out of
- * memory. */
-static uint32_t
+/* The span of the subject's execution on the device, which begins at `start` if it is new; NULL when out of memory. */
+static struct nsx_span_sum *
 span_at(struct nsx_spans *s, uint32_t subject, int64_t execution, int64_t device, int64_t start)
 {
-	uint32_t turn = dense(&s->executions, subject, (uint64_t)execution);
-	uint32_t at = turn == NSX_NONE ? turn : dense(&s->span_of, turn, (uint64_t)device);
+	struct nsx_span_key key = { subject, execution, device };
+	uint32_t number = nsx_sums_number(&s->rows, &key);
+	struct nsx_span_sum *sp = number == NSX_NONE ? NULL : nsx_sums_at(&s->rows, number);
 
-	if (at == s->spans.n && !nsx_vec_push(&s->spans, ((struct nsx_span_of){ subject, execution, device, start,
-	    start, 0, 0, false })))
-		return NSX_NONE;
-	return at;
+	if (sp && !sp->ops) {
+		sp->id = s->subjects.p[subject].id;
+		sp->name = s->subjects.p[subject].name;
+		sp->number = number;
+		sp->start = sp->end = start;
+	}
+	return sp;
 }
 
 static void
-widen(struct nsx_span_of *sp, int64_t start, int64_t end, int64_t kernels, int64_t ops)
+widen(struct nsx_span_sum *sp, int64_t start, int64_t end, int64_t kernels, int64_t ops)
 {
-	if (start < sp->start)
-		sp->start = start;
-	if (end > sp->end)
-		sp->end = end;
+	sp->start = start < sp->start ? start : sp->start;
+	sp->end = end > sp->end ? end : sp->end;
 	sp->kernels = nsx_add_sat(sp->kernels, kernels, NULL);
 	sp->ops += ops;
 }
@@ -119,16 +110,18 @@ add_op(struct collecting *c, uint32_t subject, int64_t execution, const struct n
 {
 	struct nsx_spans *s = c->s;
 	int64_t start = nsx_int(rec, NSX_OP_start, 0), dur = rec->v[NSX_OP_dur].i;
-	uint32_t at = span_at(s, subject, execution, nsx_int(rec, NSX_OP_device, INT64_MIN), start);
+	struct nsx_span_sum *sp = span_at(s, subject, execution, nsx_int(rec, NSX_OP_device, NSX_ABSENT), start);
 
-	if (at == NSX_NONE)
+	if (!sp)
 		return nomem(c);
-	widen(&s->spans.p[at], start, nsx_add_sat(start, dur, NULL), dur, 1);
-	s->spans.p[at].cut |= !is_seen(c, rec, start, dur);
+	widen(sp, start, nsx_add_sat(start, dur, NULL), dur, 1);
+	sp->cut |= !is_seen(c, rec, start, dur);
 	if (s->options->what != NSX_MEASURE_LIST)
 		return NSX_OK;
-	struct nsx_span_op op = { at, nsx_intern(&s->names, nsx_string(rec, NSX_OP_type)), nsx_intern(&s->names,
-		nsx_string(rec, NSX_OP_name)), start, dur };
+
+	struct nsx_span_op op = { sp->number, start, dur, nsx_intern(&s->names, nsx_string(rec, NSX_OP_type)),
+	                          nsx_intern(&s->names, nsx_string(rec, NSX_OP_name)) };
+
 	return op.type != NSX_NONE && op.name != NSX_NONE && nsx_vec_push(&s->ops, op) ? NSX_OK : nomem(c);
 }
 
@@ -426,24 +419,26 @@ carry_outward(struct collecting *c)
 
 	for (size_t i = 0; good && i < count; i++)
 		head[i] = NSX_NONE;
-	for (size_t i = 0; good && i < s->spans.n; i++) {
-		good = nsx_vec_push(&next, head[s->spans.p[i].subject]);
-		head[s->spans.p[i].subject] = (uint32_t)i;
+	for (uint32_t i = 0; good && i < nsx_sums_count(&s->rows); i++) {
+		const struct nsx_span_sum *sp = nsx_sums_at(&s->rows, i);
+
+		good = nsx_vec_push(&next, head[sp->key.subject]);
+		head[sp->key.subject] = i;
 	}
 	for (size_t i = 0; good && i < count; i++) {
 		uint32_t outer = s->subjects.p[order[i]].outer;
 
 		for (uint32_t k = head[order[i]]; good && outer != NSX_NONE && k != NSX_NONE; k = next.p[k]) {
-			struct nsx_span_of from = s->spans.p[k];
-			uint32_t at = span_at(s, outer, 0, from.device, from.start);
+			struct nsx_span_sum from = *(const struct nsx_span_sum *)nsx_sums_at(&s->rows, k);
+			struct nsx_span_sum *sp = span_at(s, outer, 0, from.key.device, from.start);
 
-			if (at == next.n) {
+			if (sp && (size_t)sp->number == next.n) {
 				good = nsx_vec_push(&next, head[outer]);
-				head[outer] = at;
+				head[outer] = (uint32_t)sp->number;
 			}
-			good = good && at != NSX_NONE;
+			good = good && sp;
 			if (good)
-				widen(&s->spans.p[at], from.start, from.end, from.kernels, from.ops);
+				widen(sp, from.start, from.end, from.kernels, from.ops);
 		}
 	}
 	free(order);
@@ -452,73 +447,63 @@ carry_outward(struct collecting *c)
 	return good ? NSX_OK : nomem(c);
 }
 
-/* Drop the spans of which a part was not seen: they are no executions. NSX_OK or NSX_ERR. */
-static int
-drop_cut(struct collecting *c)
+/* Whether all of a span was seen: else it is no execution. */
+static bool
+seen_whole(void *collecting, const void *row)
 {
-	struct nsx_spans *s = c->s;
-	uint32_t *to = malloc((s->spans.n + 1) * sizeof *to);
-	size_t kept = 0, ops = 0;
+	const struct collecting *c = collecting;
+	const struct nsx_span_sum *sp = row;
+	bool cut = sp->cut || c->s->subjects.p[sp->key.subject].cut || nsx_map_get(&c->cut, execution_key(
+		(uint32_t)sp->key.subject, sp->key.device, sp->key.execution)) != NSX_NONE;
 
-	if (!to)
-		return nomem(c);
-	for (size_t i = 0; i < s->spans.n; i++) {
-		const struct nsx_span_of *x = &s->spans.p[i];
-		bool cut = x->cut || s->subjects.p[x->subject].cut
-		           || nsx_map_get(&c->cut, execution_key(x->subject, x->device, x->execution)) != NSX_NONE;
-
-		s->cut += cut;
-		to[i] = cut ? NSX_NONE : (uint32_t)kept;
-		if (!cut)
-			s->spans.p[kept++] = *x;
-	}
-	for (size_t i = 0; i < s->ops.n; i++) {
-		struct nsx_span_op op = s->ops.p[i];
-
-		op.span = to[op.span];
-		if (op.span != NSX_NONE)
-			s->ops.p[ops++] = op;
-	}
-	s->spans.n = kept;
-	s->ops.n = ops;
-	free(to);
-	return NSX_OK;
+	c->s->cut += cut;
+	return !cut;
 }
 
 /* Executions of ranges: counted by host start, for each device. */
 static int
-by_host_start(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	for (int i = 0; i < 3; i++)
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	return x[3] < y[3] ? -1 : 1;
-}
-
-static int
 count_executions(struct collecting *c)
 {
 	struct nsx_spans *s = c->s;
-	int64_t (*keys)[4] = malloc((s->spans.n + 1) * sizeof *keys), execution = 0;
+	size_t n = nsx_sums_count(&s->rows);
+	struct nsx_sort_key *keys = malloc((n + 1) * sizeof *keys);
+	int64_t execution = 0;
 
 	if (!keys)
 		return nomem(c);
-	for (size_t i = 0; i < s->spans.n; i++) {
-		const struct nsx_span_of *sp = &s->spans.p[i];
-		const struct nsx_subject *sub = &s->subjects.p[sp->subject];
-		keys[i][0] = sp->device;
-		keys[i][1] = sub->host_start;
-		keys[i][2] = sub->id;
-		keys[i][3] = (int64_t)i;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct nsx_span_sum *sp = nsx_sums_at(&s->rows, i);
+
+		keys[i] = (struct nsx_sort_key){ { sp->key.device, s->subjects.p[sp->key.subject].host_start, sp->id },
+		                                 i };
 	}
-	qsort(keys, s->spans.n, sizeof *keys, by_host_start);
-	for (size_t i = 0; i < s->spans.n; i++) {
-		execution = i && keys[i][0] == keys[i - 1][0] ? execution + 1 : 0;
-		s->spans.p[keys[i][3]].execution = execution;
+	nsx_sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++) {
+		execution = i && keys[i].k[0] == keys[i - 1].k[0] ? execution + 1 : 0;
+		((struct nsx_span_sum *)nsx_sums_at(&s->rows, keys[i].i))->key.execution = execution;
 	}
 	free(keys);
+	return NSX_OK;
+}
+
+/* The executions that the tables show, complete. */
+static int
+finish(struct collecting *c)
+{
+	struct nsx_spans *s = c->s;
+	const struct nsx_measure_options *o = s->options;
+
+	if (o->range && o->what != NSX_MEASURE_LIST && carry_outward(c) != NSX_OK)
+		return NSX_ERR;
+	nsx_sums_keep(&s->rows, seen_whole, c);
+	s->whole = nsx_sums_count(&s->rows);
+	if (o->range && count_executions(c) != NSX_OK)
+		return NSX_ERR;
+	for (size_t i = 0; i < s->whole; i++) {
+		struct nsx_span_sum *sp = nsx_sums_at(&s->rows, i);
+
+		sp->events = nsx_sub_sat(sp->end, sp->start, NULL);
+	}
 	return NSX_OK;
 }
 
@@ -579,6 +564,12 @@ need(const struct collecting *c, struct nsx_reader *in)
 	}
 }
 
+static struct nsx_str
+name_of(const void *names, uint32_t id)
+{
+	return nsx_intern_str(names, id);
+}
+
 int
 nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 {
@@ -586,19 +577,14 @@ nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 	struct nsx_rec rec;
 	int rc;
 
+	s->rows = (struct nsx_sums){ .def = &nsx_span_rows[!s->options->module], .text = name_of, .state = &s->names };
 	need(&c, in);
 	while ((rc = nsx_read(in, &rec)) == NSX_OK)
 		if (take(&c, &rec) != NSX_OK) {
 			rc = NSX_ERR;
 			break;
 		}
-	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
-	if (rc == NSX_OK && s->options->range && s->options->what != NSX_MEASURE_LIST)
-		rc = carry_outward(&c);
-	if (rc == NSX_OK)
-		rc = drop_cut(&c);
-	if (rc == NSX_OK && s->options->range)
-		rc = count_executions(&c);
+	rc = rc == NSX_EOF ? finish(&c) : NSX_ERR;
 	nsx_map_free(&c.programs);
 	nsx_map_free(&c.cut);
 	nsx_map_free(&c.thread_of);
@@ -619,9 +605,7 @@ nsx_spans_free(struct nsx_spans *s)
 {
 	nsx_intern_free(&s->names);
 	free(s->subjects.p);
-	free(s->spans.p);
-	nsx_map_free(&s->executions);
-	nsx_map_free(&s->span_of);
+	nsx_sums_free(&s->rows);
 	free(s->ops.p);
 	nsx_near_free(&s->near);
 }

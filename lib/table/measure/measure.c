@@ -24,7 +24,7 @@ report(const struct nsx_spans *s, struct nsx_diags *diags)
 	else if (!s->matching)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no %s of the name %s: nsysx-summary --by %s lists those with GPU work", what, name, what);
-	else if (!s->spans.n)
+	else if (!s->whole)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no GPU work in %s %s", what, name);
 	if (s->matching)
 		nsx_diag_add(diags, NSX_WARNING, "", s->no_range, "operations whose range has no record: ignored");
@@ -49,7 +49,7 @@ nsx_measure(struct nsx_reader *in, const struct nsx_measure_options *options, st
 	if (rc == NSX_OK && options->require && !s.required)
 		rc = nsx_err_set(err, "no %s record", options->require);
 	if (rc == NSX_OK && !(m->table = nsx_spans_table(&s)))
-		rc = nsx_err_nomem(err, NULL);
+		rc = NSX_ERR;
 	if (rc == NSX_OK)
 		report(&s, diags);
 	nsx_spans_free(&s);

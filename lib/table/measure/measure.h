@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/near.h"
 #include "base/vec.h"
+#include "table/sums.h"
 
 /* A measured subject: a program, or one instance of a range. Numbers of names are in nsx_spans.names. */
 struct nsx_subject {
@@ -17,20 +18,25 @@ struct nsx_subject {
 	bool     cut;           /* of a range: part of it was not seen */
 };
 
-/* One execution of it on one device. */
-struct nsx_span_of { uint32_t subject; int64_t execution, device, start, end, kernels, ops; bool cut; };
+/* One execution of it on one device: a row of nsx_spans.rows. Executions of ranges are counted when all are known. */
+struct nsx_span_key { int64_t subject, execution, device; };
+struct nsx_span_sum {
+	struct nsx_span_key key;
+	int64_t  id, number, start, end, events, kernels, ops;
+	uint32_t name;
+	bool     cut;
+};
 
-/* An operation of a span. */
-struct nsx_span_op { uint32_t span, type, name; int64_t start, dur; };
+/* An operation of the span of that number. */
+struct nsx_span_op { int64_t span, start, dur; uint32_t type, name; };
 
 struct nsx_spans {
 	const struct nsx_measure_options *options;
 	struct nsx_err               *err;
 	struct nsx_intern             names;
 	NSX_VEC(struct nsx_subject)   subjects;
-	NSX_VEC(struct nsx_span_of)   spans;
-	struct nsx_map                executions, span_of;   /* (subject, execution) -> dense; (that, device) ->
-	                                                      * spans */
+	struct nsx_sums               rows;
+	size_t                        whole;                 /* number of executions that were seen whole */
 	NSX_VEC(struct nsx_span_op)   ops;                   /* only for lists */
 	int64_t                       met;                   /* number of op records */
 	int64_t                       timeless, no_range;    /* without a duration; whose range is missing */
@@ -41,6 +47,9 @@ struct nsx_spans {
 	bool                          required;              /* a record of the required kind was read */
 	int64_t                       diags;
 };
+
+/* Of programs, of ranges. */
+extern const struct nsx_sum_def nsx_span_rows[2];
 
 /* Collect all of `in`. NSX_OK or NSX_ERR. */
 int nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in);

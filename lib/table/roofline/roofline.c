@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "table/analysis.h"
 #include "table/roofline/rows.h"
 
 static int
@@ -53,28 +54,17 @@ take_module(struct nsx_roof *f, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-int
-nsx_roof_take(void *state, const struct nsx_rec *rec)
+static int
+take(void *state, const struct nsx_event *e)
 {
 	struct nsx_roof *f = state;
+	const struct nsx_rec *rec = e->rec;
 
-	f->ndiags += rec->kind->id == NSX_DIAG;
 	switch (rec->kind->id) {
 	case NSX_THUNK:  return take_thunk(f, rec);
 	case NSX_MODULE: return take_module(f, rec);
 	default:         return nsx_cat_take(&f->cat, rec, f->err);
 	}
-}
-
-void
-nsx_roof_free(struct nsx_roof *f)
-{
-	nsx_cat_free(&f->cat);
-	nsx_map_free(&f->cell_of);
-	free(f->cells.p);
-	free(f->programs.p);
-	free(f->peaks.p);
-	free(f->rows.p);
 }
 
 static void
@@ -106,31 +96,62 @@ report(const struct nsx_roof *f, struct nsx_diags *diags)
 	             "sums of operations or bytes beyond 64 bits: ignored");
 }
 
+static int
+begin(void *state, const void *options, const struct nsx_analysis_at *at)
+{
+	struct nsx_roof *f = state;
+
+	f->options = options;
+	f->err = at->err;
+	f->cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
+	if (f->options->by == NSX_ROOFLINE_INST || f->options->by == NSX_ROOFLINE_OP_NAME)
+		f->cat.keep |= NSX_CAT_PLACES;
+	return NSX_OK;
+}
+
+static void
+need(void *state, struct nsx_reader *in)
+{
+	const struct nsx_roof *f = state;
+
+	nsx_cat_need(&f->cat, in);
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+}
+
+static int
+finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
+{
+	struct nsx_roof *f = state;
+
+	if (nsx_roof_rows(f, diags) != NSX_OK || (table && nsx_roof_table(f, table) != NSX_OK))
+		return NSX_ERR;
+	report(f, diags);
+	return NSX_OK;
+}
+
+static void
+free_all(void *state)
+{
+	struct nsx_roof *f = state;
+
+	nsx_cat_free(&f->cat);
+	nsx_map_free(&f->cell_of);
+	free(f->cells.p);
+	free(f->programs.p);
+	free(f->peaks.p);
+	free(f->rows.p);
+}
+
+const struct nsx_analysis nsx_roofline_analysis = {
+	sizeof(struct nsx_roof), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), false,
+	begin, need, take, finish, free_all
+};
+
 int
 nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table **table,
              int64_t *ndiags,
              struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct nsx_roof f = { .options = options, .err = err };
-	int rc;
-
-	*table = NULL;
-	f.cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
-	if (options->by == NSX_ROOFLINE_INST || options->by == NSX_ROOFLINE_OP_NAME)
-		f.cat.keep |= NSX_CAT_PLACES;
-	nsx_cat_need(&f.cat, in);
-	nsx_reader_need(in, NSX_DIAG, 0);
-	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
-	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
-	rc = nsx_read_all(in, options->require, nsx_roof_take, &f, err);
-	if (rc == NSX_OK)
-		rc = nsx_roof_rows(&f, diags);
-	if (rc == NSX_OK)
-		rc = nsx_roof_table(&f, table);
-	if (rc == NSX_OK) {
-		report(&f, diags);
-		*ndiags = f.ndiags;
-	}
-	nsx_roof_free(&f);
-	return rc;
+	return nsx_analyse_one(&nsx_roofline_analysis, options, in, options->require, table, ndiags, diags, err);
 }

@@ -96,9 +96,10 @@ by_inst(const void *a, const void *b, const void *catalogue)
 {
 	const struct nsx_catalogue *cat = catalogue;
 	const struct nsx_roof_cell *x = a, *y = b;
-	int64_t dx = cat->devices.p[x->device].number, dy = cat->devices.p[y->device].number;
 
-	return x->inst != y->inst ? (x->inst > y->inst) - (x->inst < y->inst) : (dx > dy) - (dx < dy);
+	if (x->inst != y->inst)
+		return x->inst < y->inst ? -1 : 1;
+	return nsx_int_cmp(cat->devices.p[x->device].number, cat->devices.p[y->device].number);
 }
 
 static int
@@ -116,15 +117,14 @@ by_headroom(const void *a, const void *b, const void *catalogue)
 		return x->headroom > y->headroom ? -1 : 1;
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
-	if (p->id != q->id)
-		return p->id < q->id ? -1 : 1;
+	if ((c = nsx_int_cmp(p->id, q->id)) != 0)
+		return c;
 	if ((c = nsx_str_cmp(nsx_cat_str(cat, p->name), nsx_cat_str(cat, q->name))) != 0)
 		return c;
 	if ((c = nsx_str_cmp(nsx_cat_str(cat, i->name), nsx_cat_str(cat, j->name))) != 0)
 		return c;
-	if (p->number != q->number)
-		return p->number < q->number ? -1 : 1;
-	return (i->number > j->number) - (i->number < j->number);
+	c = nsx_int_cmp(p->number, q->number);
+	return c ? c : nsx_int_cmp(i->number, j->number);
 }
 
 /* ---- */

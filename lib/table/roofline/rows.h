@@ -61,12 +61,11 @@ struct nsx_roof {
 	NSX_VEC(struct nsx_roof_row)     rows;       /* after nsx_roof_rows: in the order of the table by instruction */
 	nsx_u128 total;                              /* ns: of all rows */
 	bool     any_cost;                           /* an instruction has work */
-	int64_t  ndiags, thunks, modules, timeless_thunks, timeless_modules, odd_costs, too_large;
+	int64_t  thunks, modules, timeless_thunks, timeless_modules, odd_costs, too_large;
 };
 
-/* Add any record; {0} with options and err set is empty. NSX_OK or NSX_ERR. */
-int nsx_roof_take(void *f, const struct nsx_rec *rec);
-void nsx_roof_free(struct nsx_roof *f);
+/* An analysis (table/analysis.h) with nsx_roofline_options; its state is a struct nsx_roof. */
+extern const struct nsx_analysis nsx_roofline_analysis;
 
 /* Cells to rows. NSX_OK, or NSX_ERR with err filled. */
 int nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags);

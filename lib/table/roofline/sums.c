@@ -42,7 +42,8 @@ by_time(const void *a, const void *b, const void *catalogue)
 		return x->ran.time > y->ran.time ? -1 : 1;
 	if ((c = nsx_str_cmp(nsx_cat_str(cat, p->key), nsx_cat_str(cat, q->key))) != 0)
 		return c;
-	return p->id != q->id ? (p->id > q->id) - (p->id < q->id) : (p->number > q->number) - (p->number < q->number);
+	c = nsx_int_cmp(p->id, q->id);
+	return c ? c : nsx_int_cmp(p->number, q->number);
 }
 
 int

@@ -10,13 +10,14 @@
 #include "table/steps/explain.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "base/sort.h"
 #include "base/stat.h"
 #include "job/reach.h"
 #include "table/idle/idle.h"
+#include "table/sums.h"
 
 /* The kind of thing to which time is assigned. */
 enum thing { THING_INSTRUCTION, THING_RANGE, THING_KERNEL, THING_COLLECTIVE, THING_COPY, THING_IDLE, NTHINGS };
@@ -25,14 +26,14 @@ static const char *const things[NTHINGS] = { "instruction", "range", "kernel", "
 /* A class on a device: its two steps, and their windows. */
 struct pair { const struct nsx_step_of *base, *new; };
 
-struct row { uint32_t pair, name; enum thing thing; int64_t ns[2]; };
+/* The time of a thing in the two steps of a pair. */
+struct key { uint32_t pair, thing, name, none; };
+struct time { struct key key; int64_t ns[2]; };
+static const struct nsx_sum_def times = { .size = sizeof(struct time), .key = sizeof(struct key) };
 
-/* The running operations of a device: for each busy activity the latest end, and the thing of that operation. */
-struct running {
-	bool    begun;
-	int64_t at, end[NSX_PART_IDLE];
-	uint32_t name[NSX_PART_IDLE];
-	enum thing thing[NSX_PART_IDLE];
+/* A device. */
+struct explained_device {
+	struct nsx_parts parts;
 	NSX_VEC(uint32_t) windows;   /* 2 * pair + (1 for the slow step), of the device */
 	bool    placed;
 };
@@ -44,10 +45,9 @@ struct explain {
 	struct nsx_range_book book;
 	struct nsx_intern     names;
 	NSX_VEC(struct pair)  pairs;
-	NSX_VEC(struct nsx_idle_given) windows;   /* base and new of pair 0, 1, ... */
-	NSX_VEC(struct running) devices;          /* by index of idle.cat */
-	NSX_VEC(struct row)   rows;
-	struct nsx_map        row_of;             /* (pair, thing and name) */
+	NSX_VEC(struct nsx_window_given) windows;   /* base and new of pair 0, 1, ... */
+	NSX_VEC(struct explained_device) devices;          /* by index of idle.cat */
+	struct nsx_sums       times;              /* of struct time */
 };
 
 /* ---- sums */
@@ -55,44 +55,33 @@ struct explain {
 static bool
 count(struct explain *e, uint32_t window, enum thing thing, uint32_t name, int64_t ns)
 {
-	uint32_t *at = nsx_map_at(&e->row_of, (struct nsx_key){ window / 2, (uint64_t)thing << 32 | name });
+	struct time *t = nsx_sums_row(&e->times, &(struct key){ .pair = window / 2, .thing = thing, .name = name });
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&e->rows, ((struct row){ window / 2, name, thing, { 0, 0 } })))
-		*at = (uint32_t)(e->rows.n - 1);
-	if (!at || *at == NSX_NONE)
-		return false;
-	e->rows.p[*at].ns[window % 2] += ns;
-	return true;
+	if (t)
+		t->ns[window % 2] += ns;
+	return t != NULL;
 }
 
-static bool
-count_run(struct explain *e, const struct running *d, int part, int64_t start, int64_t end)
+struct counting { struct explain *e; const struct explained_device *d; };
+
+static int
+count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
+	struct explain *e = ((struct counting *)state)->e;
+	const struct explained_device *d = ((struct counting *)state)->d;
+
+	if (part == NSX_PART_IDLE)
+		return NSX_OK;
+	uint32_t thing = d->parts.thing[part];
+
 	for (size_t i = 0; i < d->windows.n; i++) {
-		const struct nsx_idle_given *w = &e->windows.p[d->windows.p[i]];
+		const struct nsx_window_given *w = &e->windows.p[d->windows.p[i]];
 		int64_t a = start > w->start ? start : w->start, b = end < w->end ? end : w->end;
 
-		if (a < b && !count(e, d->windows.p[i], d->thing[part], d->name[part], b - a))
-			return false;
+		if (a < b && !count(e, d->windows.p[i], (enum thing)(thing % NTHINGS), thing / NTHINGS, b - a))
+			return NSX_ERR;
 	}
-	return true;
-}
-
-/* Add the activity of the device up to `to`. */
-static bool
-settle(struct explain *e, struct running *d, int64_t to)
-{
-	for (int part = 0; part < NSX_PART_IDLE && d->at < to; part++) {
-		int64_t end = d->end[part] < to ? d->end[part] : to;
-
-		if (end > d->at) {
-			if (!count_run(e, d, part, d->at, end))
-				return false;
-			d->at = end;
-		}
-	}
-	d->at = to > d->at ? to : d->at;
-	return true;
+	return NSX_OK;
 }
 
 /* ---- operations */
@@ -125,14 +114,14 @@ thing_of(struct explain *e, const struct nsx_rec *op, enum nsx_part part, uint32
 }
 
 /* The device's state with its windows; NULL when out of memory. */
-static struct running *
+static struct explained_device *
 device_of(struct explain *e, const struct nsx_rec *op)
 {
 	uint32_t at = nsx_cat_device(&e->idle.cat, op);
-	struct running *d;
+	struct explained_device *d;
 
 	while (at != NSX_NONE && e->devices.n <= at)
-		if (!nsx_vec_push(&e->devices, ((struct running){ 0 })))
+		if (!nsx_vec_push(&e->devices, ((struct explained_device){ 0 })))
 			return NULL;
 	if (at == NSX_NONE)
 		return NULL;
@@ -150,8 +139,9 @@ take_op(struct explain *e, const struct nsx_rec *op)
 {
 	int64_t start = nsx_int(op, NSX_OP_start, NSX_ABSENT), dur = nsx_int(op, NSX_OP_dur, -1),
 	    end = nsx_add_sat(start, dur, NULL);
-	struct running *d = device_of(e, op);
+	struct explained_device *d = device_of(e, op);
 	enum nsx_part part;
+	enum thing thing;
 	uint32_t name;
 
 	if (!d)
@@ -159,24 +149,11 @@ take_op(struct explain *e, const struct nsx_rec *op)
 	if (start == NSX_ABSENT || dur < 0 || !nsx_has(op, NSX_OP_device))
 		return true;
 	part = nsx_part_of(op, nsx_cat_communicates(&e->idle.cat, op));
-	enum thing thing = thing_of(e, op, part, &name);
-
-	if (name == NSX_NONE)
-		return false;
-	if (!d->begun) {
-		d->begun = true;
-		d->at = start;
-		for (int i = 0; i < NSX_PART_IDLE; i++)
-			d->end[i] = start;
-	}
-	if (!settle(e, d, start))
-		return false;
-	if (end > d->end[part]) {
-		d->end[part] = end;
-		d->name[part] = name;
-		d->thing[part] = thing;
-	}
-	return true;
+	thing = thing_of(e, op, part, &name);
+	/* One number of both, for the sweep. */
+	return name < NSX_NONE / NTHINGS
+	       && nsx_parts_add_thing(&d->parts, part, name * NTHINGS + thing, start, end, count_run,
+	                              &(struct counting){ e, d }) == NSX_OK;
 }
 
 static int
@@ -234,9 +211,10 @@ choose(struct explain *e, int percentile)
 		int64_t device = s->cat.devices.p[o->device].number, key = (int64_t)e->windows.n;
 
 		good = nsx_vec_push(&e->pairs, p) &&
-		       nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.base->first, p.base->next, key }))
-		       && nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.new->first, p.new->next,
-		                                                             key + 1 }));
+		       nsx_vec_push(&e->windows, ((struct nsx_window_given){ device, p.base->first, p.base->next, key,
+		                                                               NSX_NONE }))
+		       && nsx_vec_push(&e->windows, ((struct nsx_window_given){ device, p.new->first, p.new->next,
+		                                                             key + 1, NSX_NONE }));
 	}
 	free(order.p);
 	return good;
@@ -244,115 +222,117 @@ choose(struct explain *e, int percentile)
 
 /* ---- rows */
 
+struct row {
+	struct nsx_str class;
+	int64_t  device, base_step, step, base, new, delta, by_pair, by_size, by_kind;
+	uint32_t name;
+};
+
+static const char *
+kind_text(const void *row)
+{
+	return things[((const struct row *)row)->by_kind];
+}
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+static const struct nsx_sum_col cols[] = {
+	{ "class",     NSX_CELL_STRING, NSX_SUM_STR,  AT(class) },
+	{ "device",    NSX_CELL_ID,    NSX_SUM_INT,  AT(device) },
+	{ "base_step", NSX_CELL_ID,    NSX_SUM_INT,  AT(base_step) },
+	{ "step",      NSX_CELL_ID,    NSX_SUM_INT,  AT(step) },
+	{ "kind",      NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, kind_text },
+	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
+	{ "base",      NSX_CELL_NS,     NSX_SUM_INT,  AT(base) },
+	{ "new",       NSX_CELL_NS,     NSX_SUM_INT,  AT(new) },
+	{ "delta",     NSX_CELL_NS,     NSX_SUM_INT,  AT(delta) },
+	{ "by_pair",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_pair) },
+	{ "by_size",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_size) },
+	{ "by_kind",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_kind) },
+};
+/* Of each pair what differs most first. */
+static const struct nsx_sum_def differences = {
+	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "class device base_step step kind name base new delta", .order = "by_pair -by_size by_kind name",
+	.rank = "kind name delta device base new step base_step class"
+};
+
+static struct nsx_str
+text_of(const void *names, uint32_t id)
+{
+	return nsx_intern_str(names, id);
+}
+
+static int64_t
+difference(const int64_t ns[2])
+{
+	return ns[1] > ns[0] ? ns[1] - ns[0] : ns[0] - ns[1];
+}
+
+/* A row for what differs. */
+static bool
+add_row(const struct explain *e, struct nsx_sums *rows, struct key key, const int64_t ns[2])
+{
+	const struct pair *p = &e->pairs.p[key.pair];
+	struct row *r = difference(ns) ? nsx_sums_add(rows) : NULL;
+
+	if (r)
+		*r = (struct row){ nsx_intern_str(&e->steps->names, p->base->class), e->windows.p[2 * key.pair].device,
+		                   p->base->number, p->new->number, ns[0], ns[1], ns[1] - ns[0], key.pair,
+		                   difference(ns), key.thing, key.name };
+	return r || !difference(ns);
+}
+
 /* Things below 1/SMALL of all that differs between two steps are one row of their kind. */
 enum { SMALL = 100 };
 
-static int64_t
-difference(const struct row *r)
-{
-	return r->ns[1] > r->ns[0] ? r->ns[1] - r->ns[0] : r->ns[0] - r->ns[1];
-}
+/* The small times of a kind in a pair. */
+struct others { int64_t ns[2], count; };
 
-/* Replace two or more small rows of a pair and kind by one, which is their sum, so that a difference spread over
- * hundreds of instructions is one row, and other causes are not listed below hundreds of rows. Idle causes are few:
- * they remain. */
+/* Make the rows. Two or more small ones of a pair and kind are one, which is their sum, so that a difference spread
+ * over hundreds of instructions is one row, and other causes are not listed below hundreds of rows. Idle causes are
+ * few: they remain. */
 static bool
-fold(struct explain *e)
+make_rows(struct explain *e, struct nsx_sums *rows)
 {
-	struct others { int64_t ns[2], count; } *others = calloc(e->pairs.n * NTHINGS + 1, sizeof *others);
+	struct others *others = calloc(e->pairs.n * NTHINGS + 1, sizeof *others);
 	nsx_u128 *all = calloc(e->pairs.n + 1, sizeof *all);
+	size_t n = nsx_sums_count(&e->times);
 	bool good = others && all;
-	size_t kept = 0;
 
-	for (size_t i = 0; good && i < e->rows.n; i++)
-		all[e->rows.p[i].pair] += (nsx_u128)difference(&e->rows.p[i]);
+	for (size_t i = 0; good && i < n; i++) {
+		const struct time *t = nsx_sums_at(&e->times, i);
+
+		all[t->key.pair] += (nsx_u128)difference(t->ns);
+	}
 	for (int pass = 0; good && pass < 2; pass++)
-		for (size_t i = 0, n = e->rows.n; i < n; i++) {
-			const struct row r = e->rows.p[i];
-			struct others *o = &others[(size_t)r.pair * NTHINGS + r.thing];
-			bool small = r.thing != THING_IDLE && difference(&r)
-			             && (nsx_u128)difference(&r) * SMALL < all[r.pair];
+		for (size_t i = 0; good && i < n; i++) {
+			const struct time *t = nsx_sums_at(&e->times, i);
+			struct others *o = &others[(size_t)t->key.pair * NTHINGS + t->key.thing];
+			bool small = t->key.thing != THING_IDLE && difference(t->ns)
+			             && (nsx_u128)difference(t->ns) * SMALL < all[t->key.pair];
 
 			if (pass == 0 && small) {
-				o->ns[0] += r.ns[0];
-				o->ns[1] += r.ns[1];
+				o->ns[0] += t->ns[0];
+				o->ns[1] += t->ns[1];
 				o->count++;
 			} else if (pass == 1 && !(small && o->count > 1)) {
-				e->rows.p[kept++] = r;
+				good = add_row(e, rows, t->key, t->ns);
 			}
 		}
-	if (good)
-		e->rows.n = kept;
 	for (size_t i = 0; good && i < e->pairs.n * NTHINGS; i++) {
+		struct key key = { .pair = (uint32_t)(i / NTHINGS), .thing = i % NTHINGS };
 		struct nsx_buf name = { 0 };
-		struct row r = { (uint32_t)(i / NTHINGS), NSX_NONE, (enum thing)(i % NTHINGS),
-		                 { others[i].ns[0], others[i].ns[1] } };
 
 		if (others[i].count < 2)
 			continue;
 		nsx_buf_fmt(&name, "[%" PRId64 " others]", others[i].count);
-		r.name = name.failed ? (uint32_t)NSX_NONE
-		                     : nsx_intern(&e->names, (struct nsx_str){ name.ptr, name.len });
+		key.name = name.failed ? (uint32_t)NSX_NONE : nsx_intern(&e->names, nsx_buf_view(&name));
 		nsx_buf_free(&name);
-		good = r.name != NSX_NONE && nsx_vec_push(&e->rows, r);
+		good = key.name != NSX_NONE && add_row(e, rows, key, others[i].ns);
 	}
 	free(others);
 	free(all);
 	return good;
-}
-
-static int
-by_difference(const void *a, const void *b, const void *names)
-{
-	const struct row *x = a, *y = b;
-	int64_t dx = x->ns[1] - x->ns[0], dy = y->ns[1] - y->ns[0];
-	int64_t mx = dx < 0 ? -dx : dx, my = dy < 0 ? -dy : dy;
-
-	if (x->pair != y->pair)
-		return x->pair < y->pair ? -1 : 1;
-	if (mx != my)
-		return mx > my ? -1 : 1;
-	if (x->thing != y->thing)
-		return x->thing < y->thing ? -1 : 1;
-	return nsx_str_cmp(nsx_intern_str(names, x->name), nsx_intern_str(names, y->name));
-}
-
-enum { C_CLASS, C_DEVICE, C_BASE_STEP, C_STEP, C_KIND, C_NAME, C_BASE, C_NEW, C_DELTA, C_NCOLS };
-
-static struct nsx_table *
-make_table(struct explain *e)
-{
-	static const struct nsx_table_col cols[C_NCOLS] = {
-		[C_CLASS] = { "class", NSX_CELL_STRING }, [C_DEVICE] = { "device", NSX_CELL_INT },
-		[C_BASE_STEP] = { "base_step", NSX_CELL_INT },
-		[C_STEP] = { "step", NSX_CELL_INT }, [C_KIND] = { "kind", NSX_CELL_STRING },
-		[C_NAME] = { "name", NSX_CELL_STRING },
-		[C_BASE] = { "base", NSX_CELL_NS }, [C_NEW] = { "new", NSX_CELL_NS }, [C_DELTA] = { "delta",
-			NSX_CELL_NS }
-	};
-	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
-	nsx_table_rank(t, "kind name delta device base new step base_step class");
-
-	if (t)
-		nsx_sort_with(e->rows.p, e->rows.n, sizeof *e->rows.p, by_difference, &e->names);
-	for (size_t i = 0; t && i < e->rows.n; i++) {
-		const struct row *r = &e->rows.p[i];
-		const struct pair *p = &e->pairs.p[r->pair];
-
-		if (r->ns[0] == r->ns[1])
-			continue;
-		nsx_table_row(t);
-		nsx_table_str(t, C_CLASS, nsx_intern_str(&e->steps->names, p->base->class));
-		nsx_table_int(t, C_DEVICE, e->windows.p[2 * r->pair].device);
-		nsx_table_int(t, C_BASE_STEP, p->base->number);
-		nsx_table_int(t, C_STEP, p->new->number);
-		nsx_table_str(t, C_KIND, nsx_str_c(things[r->thing]));
-		nsx_table_str(t, C_NAME, nsx_intern_str(&e->names, r->name));
-		nsx_table_int(t, C_BASE, r->ns[0]);
-		nsx_table_int(t, C_NEW, r->ns[1]);
-		nsx_table_int(t, C_DELTA, r->ns[1] - r->ns[0]);
-	}
-	return t;
 }
 
 /* Idle time of the windows by cause, as in nsysx-idle. */
@@ -377,7 +357,7 @@ count_idle(struct explain *e)
 void
 nsx_steps_again_need(struct nsx_reader *in)
 {
-	struct nsx_idle_options options = { .by = NSX_IDLE_GIVEN };
+	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN };
 	struct idle idle = { .options = &options };
 
 	nsx_idle_need(&idle, in);
@@ -390,8 +370,9 @@ int
 nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int percentile, struct nsx_table **table,
                   struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct explain e = { .steps = s, .err = err };
-	struct nsx_idle_options options = { .by = NSX_IDLE_GIVEN, .latency = NSX_IDLE_LATENCY };
+	struct explain e = { .steps = s, .err = err, .times.def = &times };
+	struct nsx_sums rows = { .def = &differences, .text = text_of, .state = &e.names };
+	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY };
 	bool good = choose(&e, percentile);
 	int rc = good ? NSX_OK : nsx_err_nomem(err, NULL);
 
@@ -403,20 +384,21 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	    (rc = nsx_read_all(in, NULL, take, &e, err)) == NSX_OK)
 		rc = nsx_idle_finish(&e.idle);
 	for (size_t i = 0; rc == NSX_OK && i < e.devices.n; i++)
-		if (!settle(&e, &e.devices.p[i], INT64_MAX))
+		if (nsx_parts_finish(&e.devices.p[i].parts, count_run,
+		                     &(struct counting){ &e, &e.devices.p[i] }) != NSX_OK)
 			rc = nsx_err_nomem(err, NULL);
-	if (rc == NSX_OK && (!count_idle(&e) || !fold(&e)))
+	if (rc == NSX_OK && (!count_idle(&e) || !make_rows(&e, &rows)))
 		rc = nsx_err_nomem(err, NULL);
 	/* These were already reported for the steps. */
-	e.idle.timeless = e.idle.beyond = 0;
+	e.idle.finder.timeless = e.idle.finder.beyond = 0;
 	if (rc == NSX_OK)
 		rc = nsx_idle_report(&e.idle);
 	if (rc == NSX_OK) {
 		if (!e.pairs.n)
 			nsx_diag_add(diags, NSX_WARNING, "", 1,
 			             "no class has two steps with a next one: nothing to explain");
-		*table = make_table(&e);
-		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
+		*table = nsx_sums_table(&rows, err);
+		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	nsx_idle_free(&e.idle);
 	nsx_range_book_free(&e.book);
@@ -426,7 +408,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	for (size_t i = 0; i < e.devices.n; i++)
 		free(e.devices.p[i].windows.p);
 	free(e.devices.p);
-	free(e.rows.p);
-	nsx_map_free(&e.row_of);
+	nsx_sums_free(&e.times);
+	nsx_sums_free(&rows);
 	return rc;
 }

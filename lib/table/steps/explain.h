@@ -4,7 +4,7 @@
 #define NSX_TABLE_STEPS_EXPLAIN_H
 
 #include "base/table.h"
-#include "job/steps.h"
+#include "job/steps/steps.h"
 #include "stream/reader.h"
 
 /* Declare the columns of a stream that nsx_steps_explain or an analysis of idle time reads in a second reading. */

@@ -1,167 +1,172 @@
-/* rows.c -- the two tables of nsysx-steps. */
+/* rows.c -- the two tables of nsysx-steps, as definitions. */
 #include "table/steps/rows.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "base/stat.h"
 #include "base/sort.h"
+#include "base/stat.h"
+#include "table/sums.h"
 
-/* The columns of each step. */
+/* What is measured of a step, ns. */
 enum measure { PERIOD, SPAN, BUSY, COMPUTE, EXPOSED, COPY, IDLE, BETWEEN, NMEASURES };
-enum { STATISTICS = 5, KEYS = 3 };
 
-/* The value of a step, NSX_ABSENT if it has none. Parts are of the period, and add up to it. */
-static int64_t
-value(const struct nsx_step_of *o, enum measure m)
+/* Set what a step has of each, NSX_ABSENT for none. Parts are of the period, and add up to it. */
+static void
+measure(const struct nsx_step_of *o, int64_t of[NMEASURES])
 {
 	int64_t span = o->last - o->first, idle = o->sums.part[NSX_PART_IDLE];
 
-	switch (m) {
-	case PERIOD:  return o->period;
-	case SPAN:    return span;
-	case BUSY:    return idle == NSX_ABSENT ? NSX_ABSENT : o->period - idle;
-	case COMPUTE: return o->sums.part[NSX_PART_COMPUTE];
-	case EXPOSED: return o->sums.part[NSX_PART_COMM];
-	case COPY:    return o->sums.part[NSX_PART_COPY];
-	case IDLE:    return idle;
-	case BETWEEN: return o->period == NSX_ABSENT ? NSX_ABSENT : o->period - span;
-	case NMEASURES: break;
-	}
-	return NSX_ABSENT;
+	of[PERIOD] = o->period;
+	of[SPAN] = span;
+	of[BUSY] = idle == NSX_ABSENT ? NSX_ABSENT : o->period - idle;
+	of[COMPUTE] = o->sums.part[NSX_PART_COMPUTE];
+	of[EXPOSED] = o->sums.part[NSX_PART_COMM];
+	of[COPY] = o->sums.part[NSX_PART_COPY];
+	of[IDLE] = idle;
+	of[BETWEEN] = o->period == NSX_ABSENT ? NSX_ABSENT : o->period - span;
 }
 
-#define FIVE(what) \
-	{ what "_mean", NSX_CELL_MEAN_NS }, { what "_p50", NSX_CELL_NS }, { what "_p90", NSX_CELL_NS }, \
-	{ what "_p99", NSX_CELL_NS }, { what "_max", NSX_CELL_NS }
+/* ---- a row for each class and device ---- */
 
-static const struct nsx_table_col class_cols[KEYS + NMEASURES * STATISTICS] = {
-	{ "class", NSX_CELL_STRING }, { "device", NSX_CELL_INT }, { "count", NSX_CELL_INT },
-	FIVE("period"), FIVE("span"), FIVE("busy"), FIVE("compute"), FIVE("exposed"), FIVE("copy"), FIVE("idle"),
-	    FIVE("between")
+/* Of a measure over the steps that have it; none has: NaN, NSX_ABSENT. */
+struct statistics { double mean; int64_t p50, p90, p99, max; };
+
+struct class_row { struct nsx_str class; int64_t device, count; struct statistics of[NMEASURES]; };
+
+#define OF_CLASS(member) offsetof(struct class_row, member), 0, NULL
+#define FIVE(name, m) \
+	{ name "_mean", NSX_CELL_MEAN_NS, NSX_SUM_REAL, OF_CLASS(of[m].mean) }, \
+	{ name "_p50",  NSX_CELL_NS,      NSX_SUM_INT,  OF_CLASS(of[m].p50) }, \
+	{ name "_p90",  NSX_CELL_NS,      NSX_SUM_INT,  OF_CLASS(of[m].p90) }, \
+	{ name "_p99",  NSX_CELL_NS,      NSX_SUM_INT,  OF_CLASS(of[m].p99) }, \
+	{ name "_max",  NSX_CELL_NS,      NSX_SUM_INT,  OF_CLASS(of[m].max) }
+
+static const struct nsx_sum_col class_cols[] = {
+	{ "class",  NSX_CELL_STRING, NSX_SUM_STR, OF_CLASS(class) },
+	{ "device", NSX_CELL_ID,    NSX_SUM_INT, OF_CLASS(device) },
+	{ "count",  NSX_CELL_INT,    NSX_SUM_INT, OF_CLASS(count) },
+	FIVE("period", PERIOD), FIVE("span", SPAN), FIVE("busy", BUSY), FIVE("compute", COMPUTE),
+	FIVE("exposed", EXPOSED), FIVE("copy", COPY), FIVE("idle", IDLE), FIVE("between", BETWEEN),
+};
+static const struct nsx_sum_def classes = {
+	.size = sizeof(struct class_row), .cols = class_cols, .ncols = sizeof class_cols / sizeof *class_cols,
+	.rank = "class device period_p50 period_p99 exposed_mean compute_mean idle_mean count period_max copy_mean "
+	        "period_p90"
 };
 
-/* The statistics of n steps, one measure; room for n values. */
-static void
-put_statistics(struct nsx_table *t, int col, const struct nsx_step_of *o, size_t n, enum measure m, int64_t *room)
+/* Of n steps: of spans all count, of the rest those whose period does. room: for n values. */
+static struct statistics
+statistics(const struct nsx_step_of *o, size_t n, enum measure m, int64_t *room)
 {
-	static const int percentiles[] = { 50, 90, 99, 100 };
-	size_t k = 0;
 	struct nsx_stat stat = { 0 };
+	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		int64_t v = value(&o[i], m);
+		int64_t of[NMEASURES];
 
-		if (v != NSX_ABSENT && (m == SPAN || o[i].kept)) {
-			room[k++] = v;
-			nsx_stat_add(&stat, v);
-		}
+		measure(&o[i], of);
+		if (of[m] == NSX_ABSENT || (m != SPAN && !o[i].kept))
+			continue;
+		room[k++] = of[m];
+		nsx_stat_add(&stat, of[m]);
 	}
 	if (!k)
-		return;
+		return (struct statistics){ NAN, NSX_ABSENT, NSX_ABSENT, NSX_ABSENT, NSX_ABSENT };
 	qsort(room, k, sizeof *room, nsx_sort_by_int);
-	nsx_table_double(t, col, nsx_stat_mean(&stat));
-	for (int i = 0; i < STATISTICS - 1; i++)
-		nsx_table_int(t, col + 1 + i, nsx_percentile(room, k, percentiles[i]));
+	return (struct statistics){ nsx_stat_mean(&stat), nsx_percentile(room, k, 50), nsx_percentile(room, k, 90),
+	                            nsx_percentile(room, k, 99), nsx_percentile(room, k, 100) };
 }
 
-static struct nsx_table *
-class_table(const struct nsx_step_set *s)
+/* The list is in the order of the table. */
+static int
+put_classes(const struct nsx_step_set *s, const struct nsx_sums *sums, struct nsx_table *t)
 {
-	struct nsx_table *t = nsx_table_new(class_cols, KEYS + NMEASURES * STATISTICS);
-	nsx_table_rank(t, "class device period_p50 period_p99 exposed_mean compute_mean idle_mean count period_max "
-	                  "copy_mean period_p90");
 	int64_t *room = malloc((s->list.n + 1) * sizeof *room);
+	int rc = room ? NSX_OK : NSX_ERR;
 
-	for (size_t i = 0, n; t && room && i < s->list.n; i += n) {
+	for (size_t i = 0, n; rc == NSX_OK && i < s->list.n; i += n) {
 		const struct nsx_step_of *o = &s->list.p[i];
+		struct class_row r = { .class = nsx_intern_str(&s->names, o->class),
+		                       .device = s->cat.devices.p[o->device].number };
 
 		for (n = 1; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device;)
 			n++;
-		nsx_table_row(t);
-		nsx_table_str(t, 0, nsx_intern_str(&s->names, o->class));
-		nsx_table_int(t, 1, s->cat.devices.p[o->device].number);
-		nsx_table_int(t, 2, (int64_t)n);
+		r.count = (int64_t)n;
 		for (int m = 0; m < NMEASURES; m++)
-			put_statistics(t, KEYS + m * STATISTICS, o, n, (enum measure)m, room);
-	}
-	if (t && !room) {
-		nsx_table_free(t);
-		t = NULL;
+			r.of[m] = statistics(o, n, (enum measure)m, room);
+		rc = nsx_sums_put(sums, t, &r, s->err);
 	}
 	free(room);
-	return t;
+	return rc;
 }
 
-enum { E_CLASS, E_DEVICE, E_STEP, E_RANGE, E_HOST_START, E_HOST_DUR, E_START, E_SPAN, E_PERIOD, E_BUSY, E_COMPUTE,
-       E_EXPOSED, E_HIDDEN, E_COPY, E_IDLE,
-       E_BETWEEN, E_OPS, E_HELPER, E_NCOLS };
+/* ---- a row for each step ---- */
 
-static const struct nsx_table_col each_cols[E_NCOLS] = {
-	[E_CLASS]      = { "class", NSX_CELL_STRING },
-	[E_DEVICE]     = { "device", NSX_CELL_INT },
-	[E_STEP]       = { "step", NSX_CELL_INT },
-	[E_RANGE]      = { "range", NSX_CELL_INT },
-	[E_HOST_START] = { "host_start", NSX_CELL_TIME },
-	[E_HOST_DUR]   = { "host_dur", NSX_CELL_NS },
-	[E_START]      = { "start", NSX_CELL_TIME },
-	[E_SPAN]       = { "span", NSX_CELL_NS },
-	[E_PERIOD]     = { "period", NSX_CELL_NS },
-	[E_BUSY]       = { "busy", NSX_CELL_NS },
-	[E_COMPUTE]    = { "compute", NSX_CELL_NS },
-	[E_EXPOSED]    = { "exposed", NSX_CELL_NS },
-	[E_HIDDEN]     = { "hidden", NSX_CELL_NS },
-	[E_COPY]       = { "copy", NSX_CELL_NS },
-	[E_IDLE]       = { "idle", NSX_CELL_NS },
-	[E_BETWEEN]    = { "between", NSX_CELL_NS },
-	[E_OPS]        = { "ops", NSX_CELL_INT },
-	[E_HELPER]     = { "helper", NSX_CELL_INT },
+struct step_row {
+	struct nsx_str class;
+	int64_t device, step, range, host_start, host_dur, start, of[NMEASURES], hidden, ops, helper, kept;
 };
 
-static void
-put_int(struct nsx_table *t, int col, int64_t v)
-{
-	if (v != NSX_ABSENT)
-		nsx_table_int(t, col, v);
-}
+#define OF_STEP(member) offsetof(struct step_row, member), 0, NULL
+static const struct nsx_sum_col step_cols[] = {
+	{ "class",      NSX_CELL_STRING, NSX_SUM_STR, OF_STEP(class) },
+	{ "device",     NSX_CELL_ID,    NSX_SUM_INT, OF_STEP(device) },
+	{ "step",       NSX_CELL_ID,    NSX_SUM_INT, OF_STEP(step) },
+	{ "range",      NSX_CELL_ID,    NSX_SUM_INT, OF_STEP(range) },
+	{ "host_start", NSX_CELL_TIME,   NSX_SUM_INT, OF_STEP(host_start) },
+	{ "host_dur",   NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(host_dur) },
+	{ "start",      NSX_CELL_TIME,   NSX_SUM_INT, OF_STEP(start) },
+	{ "span",       NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[SPAN]) },
+	{ "period",     NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[PERIOD]) },
+	{ "busy",       NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[BUSY]) },
+	{ "compute",    NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[COMPUTE]) },
+	{ "exposed",    NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[EXPOSED]) },
+	{ "hidden",     NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(hidden) },
+	{ "copy",       NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[COPY]) },
+	{ "idle",       NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[IDLE]) },
+	{ "between",    NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[BETWEEN]) },
+	{ "ops",        NSX_CELL_INT,    NSX_SUM_INT, OF_STEP(ops) },
+	{ "helper",     NSX_CELL_INT,    NSX_SUM_INT, OF_STEP(helper) },
+	{ "kept",       NSX_CELL_INT,    NSX_SUM_INT, OF_STEP(kept) },
+};
+static const struct nsx_sum_def steps = {
+	.size = sizeof(struct step_row), .cols = step_cols, .ncols = sizeof step_cols / sizeof *step_cols,
+	.rank = "class device step period between compute exposed idle copy span start"
+};
 
-static struct nsx_table *
-each_table(const struct nsx_step_set *s)
+static int
+put_steps(const struct nsx_step_set *s, const struct nsx_sums *sums, struct nsx_table *t)
 {
-	struct nsx_table *t = nsx_table_new(each_cols, E_NCOLS);
-	nsx_table_rank(t, "class device step period between compute exposed idle copy span start");
+	int rc = NSX_OK;
 
-	for (size_t i = 0; t && i < s->list.n; i++) {
+	for (size_t i = 0; rc == NSX_OK && i < s->list.n; i++) {
 		const struct nsx_step_of *o = &s->list.p[i];
 		const struct nsx_step *x = &s->steps.p[o->step];
+		bool worked = o->device < s->timelines.n && s->timelines.p[o->device].parts.begun;
+		struct step_row r = {
+			.class = nsx_intern_str(&s->names, o->class), .device = s->cat.devices.p[o->device].number,
+			.step = o->number, .range = x->range, .host_start = x->host_start,
+			.host_dur = x->host_start == NSX_ABSENT ? NSX_ABSENT : x->host_end - x->host_start,
+			.start = o->first, .hidden = o->sums.hidden, .ops = worked ? o->ops : NSX_ABSENT,
+			.helper = worked ? o->helper : NSX_ABSENT, .kept = o->kept
+		};
 
-		nsx_table_row(t);
-		nsx_table_str(t, E_CLASS, nsx_intern_str(&s->names, o->class));
-		nsx_table_int(t, E_DEVICE, s->cat.devices.p[o->device].number);
-		nsx_table_int(t, E_STEP, o->number);
-		put_int(t, E_RANGE, x->range);
-		put_int(t, E_HOST_START, x->host_start);
-		if (x->host_start != NSX_ABSENT)
-			nsx_table_int(t, E_HOST_DUR, x->host_end - x->host_start);
-		nsx_table_int(t, E_START, o->first);
-		nsx_table_int(t, E_SPAN, value(o, SPAN));
-		put_int(t, E_PERIOD, o->period);
-		put_int(t, E_BUSY, value(o, BUSY));
-		put_int(t, E_COMPUTE, value(o, COMPUTE));
-		put_int(t, E_EXPOSED, value(o, EXPOSED));
-		put_int(t, E_HIDDEN, o->sums.hidden);
-		put_int(t, E_COPY, value(o, COPY));
-		put_int(t, E_IDLE, value(o, IDLE));
-		put_int(t, E_BETWEEN, value(o, BETWEEN));
-		if (o->device < s->timelines.n && s->timelines.p[o->device].parts.begun) {
-			nsx_table_int(t, E_OPS, o->ops);
-			nsx_table_int(t, E_HELPER, o->helper);
-		}
+		measure(o, r.of);
+		rc = nsx_sums_put(sums, t, &r, s->err);
 	}
-	return t;
+	return rc;
 }
 
 struct nsx_table *
 nsx_steps_table(const struct nsx_step_set *s, bool each)
 {
-	return each ? each_table(s) : class_table(s);
+	struct nsx_sums sums = { .def = each ? &steps : &classes };
+	struct nsx_table *t = nsx_sums_begin(&sums, s->err);
+
+	if (t && (each ? put_steps : put_classes)(s, &sums, t) == NSX_OK)
+		return t;
+	nsx_table_free(t);
+	return NULL;
 }

@@ -16,12 +16,13 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "table/stragglers/lockstep.h"
 
 static int
 nomem(struct lockstep *f)
 {
-	return nsx_err_nomem(f->begin.late->err, NULL);
+	return nsx_err_nomem(f->err, NULL);
 }
 
 /* num / den in 1024ths, rounded to the nearest. */
@@ -91,7 +92,7 @@ biases_at(struct lockstep *f, const struct lag_peers *u, uint32_t occurrence)
 {
 	uint32_t peers = (uint32_t)(u - f->peers.p), at = nsx_map_number(&f->biases_of, (struct nsx_key){ peers,
 		occurrence });
-	bool curve = f->begin.late->options.show == NSX_STRAGGLERS_CURVE;
+	bool curve = f->options->show == NSX_STRAGGLERS_CURVE;
 
 	if (at == NSX_NONE
 	    || (at == f->biases.n && !nsx_vec_push(&f->biases,
@@ -109,7 +110,7 @@ biases_at(struct lockstep *f, const struct lag_peers *u, uint32_t occurrence)
 
 /* One edge of an occurrence that n devices of one clock executed. */
 static void
-add_edge(struct lag_biases *s, struct lag_peers *u, int edge, const struct nsx_late_record *of, size_t n,
+add_edge(struct lag_biases *s, struct lag_peers *u, int edge, const struct lag_record *of, size_t n,
          const uint32_t *members,
          const struct lag_starts *from)
 {
@@ -139,7 +140,7 @@ add_edge(struct lag_biases *s, struct lag_peers *u, int edge, const struct nsx_l
 
 /* The records of n devices of one clock for an occurrence. */
 static int
-add_records(struct lockstep *f, uint32_t occurrence, int64_t execution, const struct nsx_late_record *of, size_t n)
+add_records(struct lockstep *f, uint32_t occurrence, int64_t execution, const struct lag_record *of, size_t n)
 {
 	struct lag_peers *u = peers_at(f, f->occurrences.p[occurrence].program, of->clock);
 	const struct lag_starts *from = u ? starts_at(f, u, execution) : NULL;
@@ -171,18 +172,18 @@ add_records(struct lockstep *f, uint32_t occurrence, int64_t execution, const st
 static int
 record_cmp(const void *pa, const void *pb)
 {
-	const struct nsx_late_record *a = pa, *b = pb;
+	const struct lag_record *a = pa, *b = pb;
 
 	if (a->clock != b->clock)
 		return a->clock < b->clock ? -1 : 1;
-	return (a->device > b->device) - (a->device < b->device);
+	return nsx_int_cmp(a->device, b->device);
 }
 
 static int
 complete(void *state, struct nsx_key key, void *records, size_t n)
 {
 	struct lockstep *f = state;
-	struct nsx_late_record *of = records;
+	struct lag_record *of = records;
 
 	qsort(of, n, sizeof *of, record_cmp);
 	for (size_t i = 0, k; i < n; i = k) {
@@ -196,11 +197,105 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 	return NSX_OK;
 }
 
-static void
-lockstep_free(void *state)
+/* ---- the stream */
+
+/* Set *clock to the clock of a record's device. NSX_OK, or NSX_ERR when out of memory or if a second report has a clock
+ * of its own. */
+static int
+find_clock(struct lockstep *f, const struct nsx_rec *rec, uint32_t *clock)
+{
+	*clock = nsx_comm_clock(&f->comm, rec);
+	if (*clock == NSX_NONE)
+		return nomem(f);
+	return f->comm.own_clocks > 1 ? nsx_late_not_aligned(f->in, f->err) : NSX_OK;
+}
+
+static int
+take_module(struct lockstep *f, const struct nsx_rec *rec)
+{
+	uint32_t program = nsx_top_module(&f->top, rec), clock;
+
+	if (program == NSX_NONE)
+		return nomem(f);
+	if (find_clock(f, rec, &clock) != NSX_OK)
+		return NSX_ERR;
+	struct lag_peers *u = peers_at(f, program, clock);
+	struct lag_starts *o = u ? starts_at(f, u, nsx_int(rec, NSX_MODULE_execution, -1)) : NULL;
+
+	if (!o)
+		return nomem(f);
+	if (nsx_has(rec, NSX_MODULE_start)) {
+		o->sum += rec->v[NSX_MODULE_start].i;
+		o->n++;
+	}
+	return NSX_OK;
+}
+
+/* The occurrence of a thunk in the program of that index; NSX_NONE when out of memory. */
+static uint32_t
+occurrence_of(struct lockstep *f, const struct nsx_rec *thunk, uint32_t program)
+{
+	struct lag_occurrence o = { program, nsx_cat_inst(&f->comm.cat, thunk), NSX_NONE,
+	                        nsx_int(thunk, NSX_THUNK_occurrence, -1) };
+	uint32_t at = o.inst == NSX_NONE ? o.inst : nsx_map_number(&f->occurrence_of, (struct nsx_key){ o.inst,
+		(uint64_t)o.number });
+
+	if (at != NSX_NONE && at == f->occurrences.n) {
+		o.name = nsx_intern(&f->names, nsx_string(thunk, NSX_THUNK_name));
+		if (o.name == NSX_NONE || !nsx_vec_push(&f->occurrences, o))
+			return NSX_NONE;
+	}
+	return at;
+}
+
+static int
+take_thunk(struct lockstep *f, const struct nsx_rec *rec)
+{
+	struct lag_record t = { .device = nsx_int(rec, NSX_THUNK_device, NSX_ABSENT) };
+	uint32_t program, at;
+
+	if (!nsx_has(rec, NSX_THUNK_start) || nsx_int(rec, NSX_THUNK_dur, -1) < 0) {
+		f->timeless++;
+		return NSX_OK;
+	}
+	t.start = rec->v[NSX_THUNK_start].i;
+	t.end = nsx_add_sat(t.start, rec->v[NSX_THUNK_dur].i, NULL);
+	if (find_clock(f, rec, &t.clock) != NSX_OK)
+		return NSX_ERR;
+	if (nsx_is_comm(&f->comm, rec))
+		return NSX_OK;
+	f->any = true;
+	program = nsx_top_program(&f->top, rec);
+	if (program == NSX_NONE)
+		return nomem(f);
+	if (!nsx_late_wanted(&f->comm.cat, &f->top, f->options->program, program))
+		return NSX_OK;
+	at = occurrence_of(f, rec, program);
+	if (at == NSX_NONE)
+		return nomem(f);
+	struct nsx_key key = { at, (uint64_t)nsx_int(rec, NSX_THUNK_execution, -1) };
+
+	return nsx_instances_add(&f->instances, key, &t,
+	                         nsx_cat_runners(&f->comm.cat,
+	                                         f->comm.cat.insts.p[f->occurrences.p[at].inst].program), f->err);
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
 {
 	struct lockstep *f = state;
 
+	f->diags += rec->kind->id == NSX_DIAG;
+	switch (rec->kind->id) {
+	case NSX_MODULE: return take_module(f, rec);
+	case NSX_THUNK:  return take_thunk(f, rec);
+	default:         return nsx_comm_take(&f->comm, rec, f->err);
+	}
+}
+
+static void
+lockstep_free(struct lockstep *f)
+{
 	for (size_t i = 0; i < f->peers.n; i++)
 		free(f->peers.p[i].members.p);
 	for (size_t i = 0; i < f->biases.n; i++) {
@@ -219,73 +314,50 @@ lockstep_free(void *state)
 	free(f->starts.p);
 	free(f->occurrences.p);
 	free(f->biases.p);
+	nsx_instances_free(&f->instances);
+	nsx_comm_free(&f->comm);
+	nsx_top_free(&f->top);
 }
 
-static int
-take_module(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t clock)
+static void
+add_diags(const struct lockstep *f, size_t peers, struct nsx_diags *diags)
 {
-	struct lockstep *f = state;
-	struct lag_peers *u = peers_at(f, program, clock);
-	struct lag_starts *o = u ? starts_at(f, u, nsx_int(rec, NSX_MODULE_execution, -1)) : NULL;
-
-	if (!o)
-		return nomem(f);
-	if (nsx_has(rec, NSX_MODULE_start)) {
-		o->sum += rec->v[NSX_MODULE_start].i;
-		o->n++;
-	}
-	return NSX_OK;
-}
-
-/* The occurrence of a thunk in the program of that index; NSX_NONE when out of memory. */
-static uint32_t
-occurrence_of(struct lockstep *f, const struct nsx_rec *thunk, uint32_t program)
-{
-	struct lag_occurrence o = { program, nsx_cat_inst(&f->begin.late->comm.cat, thunk), NSX_NONE,
-	                        nsx_int(thunk, NSX_THUNK_occurrence, -1) };
-	uint32_t at = o.inst == NSX_NONE ? o.inst : nsx_map_number(&f->occurrence_of, (struct nsx_key){ o.inst,
-		(uint64_t)o.number });
-
-	if (at != NSX_NONE && at == f->occurrences.n) {
-		o.name = nsx_intern(&f->names, nsx_string(thunk, NSX_THUNK_name));
-		if (o.name == NSX_NONE || !nsx_vec_push(&f->occurrences, o))
-			return NSX_NONE;
-	}
-	return at;
-}
-
-static int
-take_thunk(void *state, const struct nsx_rec *rec, uint32_t program, const struct nsx_late_record *times)
-{
-	struct lockstep *f = state;
-	struct nsx_late *late = f->begin.late;
-	const struct nsx_catalogue *cat = &late->comm.cat;
-	uint32_t at = occurrence_of(f, rec, program);
-
-	if (at == NSX_NONE)
-		return nomem(f);
-	struct nsx_key key = { at, (uint64_t)nsx_int(rec, NSX_THUNK_execution, -1) };
-
-	return nsx_instances_add(&f->begin.instances, key, times,
-	                         nsx_cat_runners(cat, cat->insts.p[f->occurrences.p[at].inst].program), late->err);
-}
-
-static int
-lockstep_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
-{
-	struct lockstep *f = state;
-	size_t n = 0;
-	int rc = nsx_lockstep_table(f, out, &n);
-
-	if (!f->begin.late->any)
+	if (!f->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no thunk records of computation, which come from XLA's NVTX ranges: nothing to "
 		             "compare; of NCCL's collectives nsysx-collectives --instances --sort skew shows the late "
 		             "rank, of steps nsysx-steps the slow device");
-	nsx_diag_add(diags, n ? NSX_INFO : NSX_WARNING, "", f->alone,
+	nsx_diag_add(diags, peers ? NSX_INFO : NSX_WARNING, "", f->alone,
 	             "executions of thunks on one device only: nothing to compare them with");
-	return rc;
 }
 
-const struct nsx_later nsx_late_lockstep = { sizeof(struct lockstep), complete, take_module, take_thunk,
-                                             lockstep_finish, lockstep_free };
+int
+nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
+                        struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct lockstep f = { .err = err, .in = in, .options = options };
+	size_t peers = 0;
+	int rc;
+
+	f.comm.cat.keep = NSX_CAT_RUNNERS;
+	f.top.given = &f.comm.cat;
+	f.instances = (struct nsx_instances){ .size = sizeof(struct lag_record), .complete = complete, .state = &f };
+	nsx_comm_need(&f.comm, in);
+	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+	rc = nsx_read_all(in, options->require, take, &f, err);
+	s->diags = f.diags;
+	if (rc == NSX_OK)
+		rc = nsx_late_check_program(&f.comm.cat, &f.top, options->program, err);
+	if (rc == NSX_OK)
+		rc = nsx_instances_finish(&f.instances, err);
+	if (rc == NSX_OK)
+		rc = nsx_lockstep_table(&f, s, &peers);
+	if (rc == NSX_OK)
+		add_diags(&f, peers, diags);
+	nsx_comm_flag_diags(&f.comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "thunks without start or duration: ignored");
+	lockstep_free(&f);
+	return rc;
+}

@@ -1,17 +1,25 @@
 /* pace.c -- a row for each device: how much longer it takes for the same kernels (job/pace.h). Holds a sum for each
  * device and name of a kernel. */
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/pace.h"
 #include "table/stragglers/rows.h"
+#include "table/sums.h"
 
-enum { DEVICE, KERNELS, TIME, PACE, NCOLS };
+#define AT(member) offsetof(struct nsx_pace, member), 0, NULL
 
-static const struct nsx_table_col cols[NCOLS] = {
-	[DEVICE]  = { "device", NSX_CELL_INT },
-	[KERNELS] = { "kernels", NSX_CELL_INT },
-	[TIME]    = { "time", NSX_CELL_NS },
-	[PACE]    = { "pace", NSX_CELL_DOUBLE },
+static const struct nsx_sum_col cols[] = {
+	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,   AT(device) },
+	{ "kernels", NSX_CELL_INT,    NSX_SUM_INT,   AT(kernels) },
+	{ "time",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(ns) },
+	{ "pace",    NSX_CELL_DOUBLE, NSX_SUM_REAL,  AT(pace) },
+};
+/* The slowest first. */
+static const struct nsx_sum_def def = {
+	.size = sizeof(struct nsx_pace), .cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-pace device",
+	.rank = "device pace time kernels"
 };
 
 struct pacing {
@@ -62,42 +70,23 @@ take(void *state, const struct nsx_rec *rec)
 	return rec->kind->id == NSX_OP ? take_op(p, rec) : nsx_cat_take(&p->cat, rec, p->err);
 }
 
-struct order { double pace; const struct nsx_pace *of; };
-
-/* The slowest first. */
-static int
-by_pace(const void *pa, const void *pb)
+static struct nsx_table *
+make_table(const struct pacing *p, const struct nsx_paces *paces)
 {
-	const struct order *a = pa, *b = pb;
+	struct nsx_sums sums = { .def = &def };
+	struct nsx_table *t = NULL;
+	size_t i = 0;
 
-	if (a->pace < b->pace || a->pace > b->pace)
-		return a->pace > b->pace ? -1 : 1;
-	return (a->of->device > b->of->device) - (a->of->device < b->of->device);
-}
-
-static int
-fill(struct pacing *p, const struct nsx_paces *paces, struct nsx_table *t)
-{
-	struct order *rows = malloc((paces->list.n + 1) * sizeof *rows);
-	int rc = rows && t ? NSX_OK : nomem(p);
-
-	for (size_t i = 0; i < paces->list.n && rc == NSX_OK; i++)
-		rows[i] = (struct order){ paces->list.p[i].pace, &paces->list.p[i] };
-	if (rc == NSX_OK && paces->list.n > 1)
-		qsort(rows, paces->list.n, sizeof *rows, by_pace);
-	for (size_t i = 0; i < paces->list.n && rc == NSX_OK; i++) {
-		const struct nsx_pace *of = rows[i].of;
-
-		nsx_table_row(t);
-		if (of->device != NSX_ABSENT)
-			nsx_table_int(t, DEVICE, of->device);
-		nsx_table_int(t, KERNELS, of->kernels);
-		rc = nsx_table_sum(t, TIME, of->ns, p->err);
-		if (of->pace > 0)
-			nsx_table_double(t, PACE, of->pace);
+	for (struct nsx_pace *r; i < paces->list.n && (r = nsx_sums_add(&sums)) != NULL; i++) {
+		*r = paces->list.p[i];
+		r->pace = r->pace > 0 ? r->pace : NAN;
 	}
-	free(rows);
-	return rc;
+	if (i == paces->list.n)
+		t = nsx_sums_table(&sums, p->err);
+	else
+		nsx_err_nomem(p->err, NULL);
+	nsx_sums_free(&sums);
+	return t;
 }
 
 static void
@@ -119,7 +108,6 @@ nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *
 	struct pacing p = { .err = err };
 	struct nsx_paces paces = { 0 };
 
-	*s = (struct nsx_stragglers){ 0 };
 	nsx_cat_need(&p.cat, in);
 	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_need(in, NSX_OP, NSX_EVERY);
@@ -129,13 +117,9 @@ nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *
 	if (rc == NSX_OK)
 		rc = nsx_paces_of(p.times.p, p.times.n, &paces, err);
 	if (rc == NSX_OK) {
-		s->table = nsx_table_new(cols, NCOLS);
-		nsx_table_rank(s->table, "device pace time kernels");
-		rc = fill(&p, &paces, s->table);
+		rc = (s->table = make_table(&p, &paces)) ? NSX_OK : NSX_ERR;
 		say(&p, &paces, diags);
 	}
-	if (rc != NSX_OK)
-		nsx_stragglers_free(s);
 	free(paces.list.p);
 	free(p.times.p);
 	nsx_map_free(&p.of);

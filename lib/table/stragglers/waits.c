@@ -1,4 +1,4 @@
-/* waits.c -- which devices waited in collectives, and for which: sums over instances (job/collective_instances.h).
+/* waits.c -- which devices waited in collectives, and for which: sums over instances (job/comm/reading.h).
  *
  * In one instance of a collective, an execution of it by a group, a device waits from its own start to the start of the
  * last device, for which it waits; from there to the last end is transfer:
@@ -11,7 +11,7 @@
 #include "table/stragglers/rows.h"
 #include "base/num.h"
 #include "job/clock_error.h"
-#include "job/collective_instances.h"
+#include "job/comm/reading.h"
 #include "table/sums.h"
 
 /* The times of a device in collectives of a kind, or those with one other device. */
@@ -25,9 +25,10 @@ struct row {
 #define AT(member) offsetof(struct row, member), 0, NULL
 #define BY_COUNT(member) offsetof(struct row, member), offsetof(struct row, count), NULL
 
-static const struct nsx_sum_col wait_cols[] = {
+static const struct nsx_sum_col cols[] = {
 	{ "collective",    NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(key.kind) },
-	{ "device",        NSX_CELL_INT,     NSX_SUM_INT,   AT(key.device) },
+	{ "device",        NSX_CELL_ID,     NSX_SUM_INT,   AT(key.device) },
+	{ "waited_for",    NSX_CELL_ID,     NSX_SUM_INT,   AT(key.cause) },
 	{ "count",         NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
 	{ "wait",          NSX_CELL_NS,      NSX_SUM_TOTAL, AT(wait) },
 	{ "wait_mean",     NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_COUNT(wait) },
@@ -36,22 +37,15 @@ static const struct nsx_sum_col wait_cols[] = {
 	{ "caused",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(caused) },
 	{ "transfer_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_COUNT(transfer) },
 };
-static const struct nsx_sum_col pair_cols[] = {
-	{ "collective",    NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(key.kind) },
-	{ "device",        NSX_CELL_INT,     NSX_SUM_INT,   AT(key.device) },
-	{ "waited_for",    NSX_CELL_INT,     NSX_SUM_INT,   AT(key.cause) },
-	{ "count",         NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
-	{ "wait",          NSX_CELL_NS,      NSX_SUM_TOTAL, AT(wait) },
-	{ "wait_mean",     NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_COUNT(wait) },
-	{ "wait_max",      NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
-};
 /* By kind, then the device that made others wait longest, or the pair in which one waited longest. */
 static const struct nsx_sum_def waits_of_devices = {
-	sizeof(struct row), sizeof(struct key), wait_cols, sizeof wait_cols / sizeof *wait_cols,
-	"collective -caused device", "collective device wait caused last count", NULL, 0
+	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "collective device count wait wait_mean wait_max last caused transfer_mean",
+	.order = "collective -caused device", .rank = "collective device wait caused last count"
 }, waits_of_pairs = {
-	sizeof(struct row), sizeof(struct key), pair_cols, sizeof pair_cols / sizeof *pair_cols,
-	"collective -wait device waited_for", "collective device waited_for wait count", NULL, 0
+	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "collective device waited_for count wait wait_mean wait_max",
+	.order = "collective -wait device waited_for", .rank = "collective device waited_for wait count"
 };
 
 struct waits {
@@ -92,7 +86,7 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 	struct waits *f = state;
 	const struct nsx_collective *late = of;
 	bool pairs = f->options->show == NSX_STRAGGLERS_PAIRS;
-	int64_t last = nsx_add_sat(of->start, of->wait, NULL), end = INT64_MIN;
+	int64_t transfer;
 	nsx_u128 caused = 0;
 
 	f->alone += of->single;
@@ -105,12 +99,9 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 		f->apart += n > 1;
 		return NSX_OK;
 	}
-	for (size_t i = 0; i < n; i++) {
-		int64_t own = nsx_add_sat(of[i].start, of[i].dur, NULL);
-
+	transfer = nsx_sub_sat(nsx_collective_end(of, n), nsx_add_sat(of->start, of->wait, NULL), NULL);
+	for (size_t i = 0; i < n; i++)
 		late = of[i].late ? &of[i] : late;
-		end = own > end ? own : end;
-	}
 	for (size_t i = 0; i < n; i++) {
 		if (pairs && &of[i] == late)
 			continue;
@@ -123,7 +114,7 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 		r->count++;
 		r->wait += (nsx_u128)of[i].wait;
 		r->wait_max = of[i].wait > r->wait_max ? of[i].wait : r->wait_max;
-		r->transfer += (nsx_u128)nsx_sub_sat(end, last, NULL);
+		r->transfer += (nsx_u128)transfer;
 		caused += (nsx_u128)of[i].wait;
 	}
 	if (!pairs) {
@@ -187,7 +178,6 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	struct waits f = { .err = err, .options = options };
 	int rc;
 
-	*s = (struct nsx_stragglers){ 0 };
 	f.sums = (struct nsx_sums){ .def = options->show == NSX_STRAGGLERS_PAIRS ? &waits_of_pairs : &waits_of_devices,
 	                            .text = kind_of, .state = &f };
 	f.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other, .state = &f,
@@ -196,16 +186,13 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	rc = nsx_collective_instances(in, &f.reading, diags, err);
 	s->diags = f.diags;
 	if (rc == NSX_OK && f.instances && f.reading.comm->own_clocks > 1)
-		rc = nsx_err_set(err, "%s: work of several reports whose clocks are not aligned: run nsysx-align first",
-		                 nsx_reader_where(in));
+		rc = nsx_late_not_aligned(in, err);
 	if (rc == NSX_OK)
 		rc = nsx_late_check_program(&f.reading.comm->cat, &f.top, options->program, err);
 	if (rc == NSX_OK)
 		rc = (s->table = nsx_sums_table(&f.sums, err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		add_diags(&f, diags);
-	if (rc != NSX_OK)
-		nsx_stragglers_free(s);
 	nsx_collective_reading_free(&f.reading);
 	nsx_top_free(&f.top);
 	nsx_sums_free(&f.sums);

@@ -38,7 +38,7 @@ struct row {
 	  NULL }
 
 static const struct nsx_sum_col cols[] = {
-	{ "device",  NSX_CELL_INT,    NSX_SUM_INT,  AT(device) },
+	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,  AT(device) },
 	{ "profile", NSX_CELL_STRING, NSX_SUM_TEXT, AT(profile) },
 	{ "execs",   NSX_CELL_INT,    NSX_SUM_INT,  AT(execs) },
 	TIME(span), TIME(modules), TIME(compute), TIME(exposed), TIME(hidden), TIME(idle),
@@ -46,8 +46,9 @@ static const struct nsx_sum_col cols[] = {
 	TIME(window), TIME(copy), TIME(copy_hidden)
 };
 static const struct nsx_sum_def def = {
-	sizeof(struct row), sizeof(int64_t), cols, sizeof cols / sizeof *cols, "device",
-	"device span compute_share exposed_share idle_share compute exposed idle hidden copy execs", NULL, 0
+	.size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.order = "device",
+	.rank = "device span compute_share exposed_share idle_share compute exposed idle hidden copy execs"
 };
 
 struct devices {
@@ -60,19 +61,16 @@ struct devices {
 	struct nsx_all_moments moments;
 };
 
-static void *
-devices_open(const struct nsx_summary_options *options, struct nsx_err *err)
+static int
+devices_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
-	struct devices *f = calloc(1, sizeof *f);
+	const struct nsx_summary_options *options = given;
+	struct devices *f = state;
 
-	if (!f) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	f->err = err;
+	f->err = at->err;
 	f->cover = options->cover;
 	f->works.def = &works;
-	return f;
+	return NSX_OK;
 }
 
 static void
@@ -91,14 +89,11 @@ devices_free(void *state)
 {
 	struct devices *f = state;
 
-	if (!f)
-		return;
 	nsx_top_free(&f->top);
 	nsx_moments_free(&f->moments);
 	nsx_sums_free(&f->works);
 	nsx_sums_free(&f->rows);
 	free(f->devices.p);
-	free(f);
 }
 
 /* The index in `devices` of the device that rec refers to; NSX_NONE when out of memory. */
@@ -168,9 +163,10 @@ take_op(struct devices *f, const struct nsx_rec *rec)
 }
 
 static int
-devices_take(void *state, const struct nsx_rec *rec)
+devices_take(void *state, const struct nsx_event *e)
 {
 	struct devices *f = state;
+	const struct nsx_rec *rec = e->rec;
 	bool good = true;
 
 	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
@@ -216,8 +212,8 @@ set_moments(struct row *r, const struct nsx_moments *m)
 	r->exposed = m->of[NSX_PART_COMM];
 	r->copy = m->of[NSX_PART_COPY];
 	r->idle = m->of[NSX_PART_IDLE];
-	r->hidden = m->hidden[NSX_PART_COMM];
-	r->copy_hidden = m->hidden[NSX_PART_COPY];
+	r->hidden = m->parts.of[NSX_PART_COMM].length - m->of[NSX_PART_COMM];
+	r->copy_hidden = m->parts.of[NSX_PART_COPY].length - m->of[NSX_PART_COPY];
 	r->window = r->whole = nsx_moments_window(m);
 }
 
@@ -301,4 +297,6 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return *table ? NSX_OK : NSX_ERR;
 }
 
-const struct nsx_summer nsx_sum_devices = { devices_open, devices_need, devices_take, devices_finish, devices_free };
+const struct nsx_analysis nsx_sum_devices = {
+	sizeof(struct devices), 0, false, devices_begin, devices_need, devices_take, devices_finish, devices_free
+};

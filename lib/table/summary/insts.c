@@ -32,10 +32,9 @@ struct thunk {
 };
 
 #define AT(type, member) offsetof(struct type, member), 0, NULL
-#define LAST { "last", NSX_CELL_INT, NSX_SUM_INT, AT(row, key.last) }
 
 static const struct nsx_sum_col thunk_cols[] = {
-	{ "id",      NSX_CELL_INT,     NSX_SUM_INT,    AT(thunk, id) },
+	{ "id",      NSX_CELL_ID,     NSX_SUM_INT,    AT(thunk, id) },
 	{ "program", NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, program_name) },
 	{ "name",    NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, name) },
 	{ "opcode",  NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, opcode) },
@@ -54,7 +53,8 @@ static const struct nsx_sum_col thunk_cols[] = {
 static const struct nsx_sum_col opcode_cols[] = {
 	{ "opcode", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
 	{ "total",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
-	{ "share",  NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) }, LAST
+	{ "share",  NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
+	{ "last",   NSX_CELL_INT,    NSX_SUM_INT,   AT(row, key.last) },
 };
 static const struct nsx_sum_col source_cols[] = {
 	{ "source", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
@@ -77,21 +77,25 @@ static const struct nsx_sum_col collective_cols[] = {
 	  NULL },
 };
 
-#define THUNKS sizeof(struct thunk), sizeof(uint64_t), thunk_cols, sizeof thunk_cols / sizeof *thunk_cols - 1
-#define ROWS(cols) sizeof(struct row), sizeof((struct row *)0)->key, cols, sizeof cols / sizeof *cols
+#define COLS(list) .cols = list, .ncols = sizeof list / sizeof *list
+#define THUNKS \
+	.size = sizeof(struct thunk), .key = sizeof(uint64_t), COLS(thunk_cols), \
+	.shown = "id program name opcode comm count total mean std relstd share op_name exposed"
+#define ROWS(list) .size = sizeof(struct row), .key = sizeof((struct row *)0)->key, COLS(list)
 
 static const struct nsx_sum_def instructions = {
-	THUNKS, "-total number name", "name total share id program count opcode mean op_name", "total", 1
+	THUNKS, .order = "-total number name", .rank = "name total share id program count opcode mean op_name",
+	.adds = "total"
 }, variable = {
-	THUNKS, "-mean number name", "name total relstd mean id program count share", NULL, 1
+	THUNKS, .order = "-mean number name", .rank = "name total relstd mean id program count share"
 }, opcodes = {
-	ROWS(opcode_cols) - 1, "last -total opcode", NULL, "total", 1
+	ROWS(opcode_cols), .shown = "opcode total share", .order = "last -total opcode", .adds = "total"
 }, sources = {
-	ROWS(source_cols), "-total source", NULL, "total", 0
+	ROWS(source_cols), .order = "-total source", .adds = "total"
 }, totals = {
-	ROWS(total_cols), NULL, NULL, NULL, 0
+	ROWS(total_cols)
 }, collectives = {
-	ROWS(collective_cols), "-total collective", NULL, "total", 0
+	ROWS(collective_cols), .order = "-total collective", .adds = "total"
 };
 
 /* The time of an instruction, or of the operations of one kind of collective. */
@@ -119,20 +123,17 @@ struct insts {
 	struct nsx_sums sums;      /* at the end: the rows */
 };
 
-static void *
-insts_open(const struct nsx_summary_options *options, struct nsx_err *err)
+static int
+insts_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
-	struct insts *f = calloc(1, sizeof *f);
+	const struct nsx_summary_options *options = given;
+	struct insts *f = state;
 
-	if (!f) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	f->err = err;
+	f->err = at->err;
 	f->options = *options;
 	f->top.cat.keep = options->by == NSX_SUMMARY_THUNK ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES
 	    : options->by == NSX_SUMMARY_SOURCE ? NSX_CAT_NAMES | NSX_CAT_PLACES : NSX_CAT_NAMES;
-	return f;
+	return NSX_OK;
 }
 
 static void
@@ -152,15 +153,12 @@ insts_free(void *state)
 {
 	struct insts *f = state;
 
-	if (!f)
-		return;
 	nsx_top_free(&f->top);
 	nsx_map_free(&f->op_kind_of);
 	nsx_moments_free(&f->moments);
 	nsx_sums_free(&f->sums);
 	free(f->op_kinds.p);
 	free(f->insts.p);
-	free(f);
 }
 
 static bool
@@ -227,9 +225,10 @@ take_op(struct insts *f, const struct nsx_rec *rec)
 }
 
 static int
-insts_take(void *state, const struct nsx_rec *rec)
+insts_take(void *state, const struct nsx_event *e)
 {
 	struct insts *f = state;
+	const struct nsx_rec *rec = e->rec;
 	bool good = true;
 
 	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
@@ -392,10 +391,11 @@ add_labels(struct insts *f)
 }
 
 static bool
-is_shown(const void *row)
+is_shown(void *state, const void *row)
 {
 	const struct row *r = row;
 
+	(void)state;
 	return r->count > 0 || r->key.last;
 }
 
@@ -467,7 +467,7 @@ add_moments(struct insts *f)
 		wall += nsx_moments_window(m);
 		for (int p = 0; p < NSX_NPARTS; p++)
 			of[p] += m->of[p];
-		hidden += m->hidden[NSX_PART_COMM];
+		hidden += m->parts.of[NSX_PART_COMM].length - m->of[NSX_PART_COMM];
 	}
 	const struct total rows[] = {
 		{ "wall",                  true, wall },
@@ -571,7 +571,7 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	case NSX_SUMMARY_TOTAL: good = f->moments.any ? add_moments(f) : add_totals(f); break;
 	default:
 		good = add_labels(f) && (f->options.by != NSX_SUMMARY_OPCODE || add_idle(f));
-		beyond = nsx_sums_keep(&f->sums, is_shown);
+		beyond = nsx_sums_keep(&f->sums, is_shown, NULL);
 	}
 	*table = good ? nsx_sums_table(&f->sums, f->err) : NULL;
 	nsx_table_uncovered(*table, beyond);
@@ -584,4 +584,6 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return good ? *table ? NSX_OK : NSX_ERR : nsx_err_nomem(f->err, NULL);
 }
 
-const struct nsx_summer nsx_sum_insts = { insts_open, insts_need, insts_take, insts_finish, insts_free };
+const struct nsx_analysis nsx_sum_insts = {
+	sizeof(struct insts), 0, false, insts_begin, insts_need, insts_take, insts_finish, insts_free
+};

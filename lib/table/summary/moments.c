@@ -3,18 +3,11 @@
 
 #include <stdlib.h>
 
-/* What runs beside a part began no later than it, so it hides from the start of the part to its own end. */
 static int
 add_part(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
 	struct nsx_moments *m = state;
 
-	for (int p = part + 1; p < NSX_PART_IDLE; p++) {
-		int64_t to = m->parts.end[p] < end ? m->parts.end[p] : end;
-
-		if (to > start)
-			m->hidden[p] += (uint64_t)to - (uint64_t)start;
-	}
 	if (part == NSX_PART_IDLE)
 		start = nsx_removed_end(&m->removed, start, end);
 	m->of[part] += (uint64_t)end - (uint64_t)start;

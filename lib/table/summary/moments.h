@@ -1,5 +1,5 @@
-/* summary/moments.h -- the time of each device by its operations: activities (job/parts.h) that add up to its window,
- * and how much of communication and of copies is hidden. What nsysx-warmup removed is in none of them. Constant
+/* summary/moments.h -- the time of each device by its operations: activities (job/activity.h) that add up to its
+ * window, and how much of communication and of copies is hidden. What nsysx-warmup removed is in none of them. Constant
  * memory per device. Private to lib/table/summary. */
 #ifndef NSX_TABLE_SUMMARY_MOMENTS_H
 #define NSX_TABLE_SUMMARY_MOMENTS_H
@@ -9,14 +9,14 @@
 #include "base/vec.h"
 #include "job/catalogue.h"
 #include "job/overruns.h"
-#include "job/parts.h"
+#include "job/activity.h"
 #include "job/removed.h"
 
-/* Of a device, ns. hidden: communication (NSX_PART_COMM) during computation, copies (NSX_PART_COPY) during either. */
+/* Of a device, ns. parts.of[].length has the unions of communication and of copies, hidden or not. */
 struct nsx_moments {
 	struct nsx_parts   parts;
 	struct nsx_removed removed;
-	nsx_u128 of[NSX_NPARTS], hidden[NSX_NPARTS];
+	nsx_u128 of[NSX_NPARTS];
 };
 
 /* {0} has no operations. */

@@ -54,18 +54,21 @@ static const struct nsx_sum_col range_cols[] = {
 	{ "gpu_helper", NSX_CELL_NS,      NSX_SUM_TOTAL, AT(helper) },
 	{ "gpu_all",    NSX_CELL_NS,      NSX_SUM_TOTAL, AT(gpu_all) },
 };
-#define ROWS(cols) sizeof(struct row), sizeof(uint64_t), cols, sizeof cols / sizeof *cols
-/* For ranges the one with the most GPU time first, then the longest. */
-#define RANGE_ORDER "-gpu_all -total domain name"
+#define ROWS(list) \
+	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = list, .ncols = sizeof list / sizeof *list
+/* The one with the most GPU time first, then the longest. */
+#define RANGES ROWS(range_cols), .order = "-gpu_all -total domain name", .adds = "gpu_self"
+#define RANGES_SHOWN \
+	"domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_share"
 
 static const struct nsx_sum_def kernels = {
-	ROWS(kernel_cols), "-total type name", "name type total share count mean max", "total", 0
+	ROWS(kernel_cols), .order = "-total type name", .rank = "name type total share count mean max", .adds = "total"
 }, ranges = {
-	ROWS(range_cols) - 2, RANGE_ORDER,
-	"name gpu_time gpu_share count gpu_mean gpu_self total mean max ops host_total", "gpu_self", 2
+	RANGES, .shown = RANGES_SHOWN,
+	.rank = "name gpu_time gpu_share count gpu_mean gpu_self total mean max ops host_total"
 }, ranges_with_helpers = {
-	ROWS(range_cols) - 1, RANGE_ORDER,
-	"name gpu_time gpu_helper gpu_share count gpu_mean gpu_self total mean max ops host_total", "gpu_self", 1
+	RANGES, .shown = RANGES_SHOWN " gpu_helper",
+	.rank = "name gpu_time gpu_helper gpu_share count gpu_mean gpu_self total mean max ops host_total"
 };
 
 /* Headings of ranges in aligned tables: next to their GPU time these are their spans, in which the GPU may be idle. */
@@ -90,6 +93,7 @@ struct ops {
 	bool            placed;    /* KERNEL: operations are known to be in executions of programs, */
 	nsx_u128        outside;   /* and the time of those in none */
 	struct nsx_map  compiling; /* (profile, range) of compilation and ranges in it; with no_compile only */
+	int64_t         compiling_last;   /* the largest of these numbers of ranges */
 	struct nsx_intern strs;   /* 0 is the empty string */
 	uint32_t        recall[NSX_RECALL];
 	struct nsx_sums rows;      /* of struct row */
@@ -135,17 +139,15 @@ text_of(const void *strs, uint32_t id)
 	return nsx_intern_str(strs, id);
 }
 
-static void *
-ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
+static int
+ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
-	struct ops *f = calloc(1, sizeof *f);
+	const struct nsx_summary_options *options = given;
+	struct ops *f = state;
 
-	if (!f || nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE) {
-		free(f);
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	f->err = err;
+	if (nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE)
+		return nsx_err_nomem(at->err, NULL);
+	f->err = at->err;
 	f->kernel = options->by == NSX_SUMMARY_KERNEL;
 	f->no_compile = options->no_compile;
 	f->names = options->names;
@@ -156,7 +158,8 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	f->book.past = add_gpu_time;
 	f->book.arg = f;
 	f->vacant = NSX_NONE;
-	return f;
+	f->compiling_last = INT64_MIN;
+	return NSX_OK;
 }
 
 static void
@@ -188,8 +191,6 @@ ops_free(void *state)
 {
 	struct ops *f = state;
 
-	if (!f)
-		return;
 	nsx_intern_free(&f->strs);
 	nsx_buf_free(&f->scratch);
 	nsx_sums_free(&f->rows);
@@ -198,7 +199,6 @@ ops_free(void *state)
 	nsx_helpers_free(&f->helpers);
 	free(f->open.p);
 	free(f->last.p);
-	free(f);
 }
 
 /* The number of the row of that type or domain, and name; NSX_NONE when out of memory. */
@@ -222,7 +222,8 @@ row_at(struct ops *f, struct nsx_str type, struct nsx_str name)
 static bool
 compiles(const struct ops *f, const struct nsx_rec *rec, int profile, int range)
 {
-	return nsx_has(rec, range)
+	/* Programs compile first: most records are of later ranges. */
+	return nsx_has(rec, range) && nsx_int(rec, range, -1) <= f->compiling_last
 	       && nsx_map_get(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1),
 	                                                       (uint64_t)nsx_int(rec, range, -1) }) != NSX_NONE;
 }
@@ -236,6 +237,8 @@ note_compiling(struct ops *f, const struct nsx_rec *rec, int profile, int range)
 	if (!at)
 		return nsx_err_nomem(f->err, NULL);
 	*at = 0;
+	if (nsx_int(rec, range, -1) > f->compiling_last)
+		f->compiling_last = nsx_int(rec, range, -1);
 	return NSX_OK;
 }
 
@@ -374,9 +377,10 @@ take_launched(struct ops *f, const struct nsx_rec *rec)
 }
 
 static int
-ops_take(void *state, const struct nsx_rec *rec)
+ops_take(void *state, const struct nsx_event *e)
 {
 	struct ops *f = state;
+	const struct nsx_rec *rec = e->rec;
 	bool out = false;
 
 	if (f->no_compile && sort_out(f, rec, &out) != NSX_OK)
@@ -413,10 +417,11 @@ tell_outside(const struct ops *f, struct nsx_table *t, struct nsx_diags *diags)
 }
 
 static bool
-is_shown(const void *row)
+is_shown(void *state, const void *row)
 {
 	const struct row *r = row;
 
+	(void)state;
 	return r->sums.dur.n || r->helper;
 }
 
@@ -434,7 +439,7 @@ drop_unworked(struct ops *f)
 		else
 			row(f, i)->sums = row(f, i)->unworked;
 	}
-	nsx_sums_keep(&f->rows, is_shown);
+	nsx_sums_keep(&f->rows, is_shown, NULL);
 	return n;
 }
 
@@ -528,4 +533,6 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return rc;
 }
 
-const struct nsx_summer nsx_sum_ops = { ops_open, ops_need, ops_take, ops_finish, ops_free };
+const struct nsx_analysis nsx_sum_ops = {
+	sizeof(struct ops), 0, false, ops_begin, ops_need, ops_take, ops_finish, ops_free
+};

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "job/communication.h"
+#include "job/comm/communication.h"
 #include "job/instances.h"
 #include "table/summary/summary.h"
 #include "job/program_time.h"
@@ -32,7 +32,7 @@ struct module {
 #define MEAN(member) offsetof(struct module, member.sum), offsetof(struct module, member.n), NULL
 
 static const struct nsx_sum_col cols[] = {
-	{ "id",          NSX_CELL_INT,     NSX_SUM_INT,    AT(id) },
+	{ "id",          NSX_CELL_ID,     NSX_SUM_INT,    AT(id) },
 	{ "name",        NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(name) },
 	{ "key",         NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(key) },
 	{ "execs",       NSX_CELL_INT,     NSX_SUM_INT,    AT(dur.n) },
@@ -44,14 +44,17 @@ static const struct nsx_sum_col cols[] = {
 	{ "share",       NSX_CELL_SHARE,   NSX_SUM_SHARE,  AT(total) },
 	{ "wait_mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(wait) },
 	{ "wait_std",    NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(wait) },
-	{ "wait_share",  NSX_CELL_SHARE,   NSX_SUM_DOUBLE, AT(wait_share) },
+	{ "wait_share",  NSX_CELL_SHARE,   NSX_SUM_REAL,   AT(wait_share) },
 	{ "spread_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(spread) },
 	{ "spread_std",  NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(spread) },
 	{ "number",      NSX_CELL_INT,     NSX_SUM_INT,    AT(number) },
 };
 static const struct nsx_sum_def def = {
-	sizeof(struct module), sizeof(uint64_t), cols, sizeof cols / sizeof *cols - 1, "-total key number",
-	"key total share execs mean wait_share std wait_mean spread_mean thunks_mean", "total", 1
+	.size = sizeof(struct module), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "id name key execs thunks_mean thunks_std total mean std share wait_mean wait_std wait_share "
+	         "spread_mean spread_std",
+	.order = "-total key number", .adds = "total",
+	.rank = "key total share execs mean wait_share std wait_mean spread_mean thunks_mean"
 };
 
 /* One execution of a program, on all devices. */
@@ -132,22 +135,18 @@ text_of(const void *cat, uint32_t id)
 	return nsx_cat_str(cat, id);
 }
 
-static void *
-programs_open(const struct nsx_summary_options *options, struct nsx_err *err)
+static int
+programs_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
-	struct programs *f = calloc(1, sizeof *f);
+	struct programs *f = state;
 
-	(void)options;
-	if (!f) {
-		nsx_err_nomem(err, NULL);
-		return NULL;
-	}
-	f->err = err;
+	(void)given;
+	f->err = at->err;
 	f->comm.cat.keep = NSX_CAT_RUNNERS;
 	f->top.given = &f->comm.cat;
 	f->modules = (struct nsx_sums){ .def = &def, .text = text_of, .state = &f->comm.cat };
 	f->instances = (struct nsx_instances){ .size = sizeof(struct waited), .complete = complete, .state = f };
-	return f;
+	return NSX_OK;
 }
 
 static void
@@ -165,8 +164,6 @@ programs_free(void *state)
 {
 	struct programs *f = state;
 
-	if (!f)
-		return;
 	nsx_top_free(&f->top);
 	nsx_comm_free(&f->comm);
 	nsx_instances_free(&f->instances);
@@ -177,7 +174,6 @@ programs_free(void *state)
 	free(f->executions.p);
 	free(f->runs.p);
 	free(f->things.p);
-	free(f);
 }
 
 /* The number of that execution of the program; NSX_NONE when out of memory. */
@@ -266,9 +262,10 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 }
 
 static int
-programs_take(void *state, const struct nsx_rec *rec)
+programs_take(void *state, const struct nsx_event *e)
 {
 	struct programs *f = state;
+	const struct nsx_rec *rec = e->rec;
 
 	switch (rec->kind->id) {
 	case NSX_MODULE: return take_module(f, rec);
@@ -303,8 +300,9 @@ add_up(struct programs *f)
 }
 
 static bool
-has_executions(const void *row)
+has_executions(void *state, const void *row)
 {
+	(void)state;
 	return ((const struct module *)row)->dur.n > 0;
 }
 
@@ -312,7 +310,7 @@ has_executions(const void *row)
 static void
 describe(struct programs *f)
 {
-	nsx_sums_keep(&f->modules, has_executions);
+	nsx_sums_keep(&f->modules, has_executions, NULL);
 	f->modules.whole = nsx_top_all_modules(&f->top);
 	for (size_t i = 0; i < nsx_sums_count(&f->modules); i++) {
 		struct module *m = nsx_sums_at(&f->modules, i);
@@ -359,6 +357,6 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return rc;
 }
 
-const struct nsx_summer nsx_sum_programs = {
-	programs_open, programs_need, programs_take, programs_finish, programs_free
+const struct nsx_analysis nsx_sum_programs = {
+	sizeof(struct programs), 0, false, programs_begin, programs_need, programs_take, programs_finish, programs_free
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* In the order of enum nsx_summary_by. */
-static const struct { const char *name; const struct nsx_summer *summer; } ways[] = {
+static const struct { const char *name; const struct nsx_analysis *analysis; } ways[] = {
 	{ "module",     &nsx_sum_programs },
 	{ "thunk",      &nsx_sum_insts },
 	{ "opcode",     &nsx_sum_insts },
@@ -43,22 +43,6 @@ nsx_sum_share(nsx_u128 part, nsx_u128 whole)
 	return (double)part / (double)whole;
 }
 
-/* One of the results that are computed together. */
-struct summing { const struct nsx_summer *summer; void *state; struct nsx_diags diags; };
-struct all { struct summing *p; size_t n; int64_t diags; };
-
-static int
-take(void *state, const struct nsx_rec *rec)
-{
-	struct all *all = state;
-	int rc = NSX_OK;
-
-	all->diags += rec->kind->id == NSX_DIAG;
-	for (size_t i = 0; i < all->n && rc == NSX_OK; i++)
-		rc = all->p[i].summer->take(all->p[i].state, rec);
-	return rc;
-}
-
 /* Ranges that launched no GPU work are only counted, unless ranges of compilation have to be known, or what other
  * threads launched while one was open. */
 static void
@@ -75,44 +59,24 @@ leave_ranges(struct nsx_reader *in, const struct nsx_summary_options *options, s
 		nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
 }
 
-static int
-read_for(struct nsx_reader *in, const struct nsx_summary_options *options, struct all *all, struct nsx_err *err)
-{
-	for (size_t i = 0; i < all->n; i++) {
-		all->p[i].summer = ways[options[i].by].summer;
-		all->p[i].state = all->p[i].summer->open(&options[i], err);
-		if (!all->p[i].state)
-			return NSX_ERR;
-		all->p[i].summer->need(all->p[i].state, in);
-	}
-	leave_ranges(in, options, all->n);
-	nsx_reader_need(in, NSX_DIAG, 0);
-	return nsx_read_all(in, options->require, take, all, err);
-}
-
 int
 nsx_summaries(struct nsx_reader *in, const struct nsx_summary_options *options, size_t n, struct nsx_summary *s,
               struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct all all = { calloc(n, sizeof *all.p), n, 0 };
-	int rc = all.p ? read_for(in, options, &all, err) : nsx_err_nomem(err, NULL);
+	struct nsx_analysis_run *runs = calloc(n, sizeof *runs);
+	struct nsx_analyses all = { .runs = runs, .n = runs ? n : 0 };
+	int rc;
 
+	for (size_t i = 0; i < all.n; i++)
+		runs[i] = (struct nsx_analysis_run){ .is = ways[options[i].by].analysis, .options = &options[i] };
+	leave_ranges(in, options, all.n);
+	rc = runs ? nsx_analyse(&all, in, options->require, diags, err) : nsx_err_nomem(err, NULL);
 	for (size_t i = 0; i < n; i++)
-		s[i] = (struct nsx_summary){ NULL, all.diags };
-	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
-		rc = all.p[i].summer->finish(all.p[i].state, &s[i].table, &all.p[i].diags);
-		nsx_diags_cover(diags, &all.p[i].diags);
-	}
-	for (size_t i = 0; i < n && all.p; i++) {
-		if (all.p[i].summer)
-			all.p[i].summer->free(all.p[i].state);
-		nsx_diags_free(&all.p[i].diags);
-		if (rc != NSX_OK) {
-			nsx_table_free(s[i].table);
-			s[i].table = NULL;
-		}
-	}
-	free(all.p);
+		s[i] = (struct nsx_summary){ rc == NSX_OK ? runs[i].table : NULL, all.ndiags };
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		runs[i].table = NULL;
+	nsx_analyses_free(&all);
+	free(runs);
 	return rc;
 }
 

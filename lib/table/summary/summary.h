@@ -5,21 +5,11 @@
 #include "table/summary.h"
 #include "base/num.h"
 #include "job/program_time.h"
+#include "table/analysis.h"
 
-/* One way to sum up: take() gets every record of the stream, finish() makes the table. Both return NSX_OK or NSX_ERR
- * with err filled. */
-struct nsx_summer {
-	void *(*open)(const struct nsx_summary_options *options, struct nsx_err *err);
-	/* Declare to the reader, which lives until finish() returns, what take() reads. */
-	void (*need)(void *state, struct nsx_reader *in);
-	int (*take)(void *state, const struct nsx_rec *rec);
-	int (*finish)(void *state, struct nsx_table **table, struct nsx_diags *diags);
-	void (*free)(void *state);   /* NULL allowed */
-};
-
-/* programs.c: a row for each program. insts.c: instructions, opcodes, collectives, totals. devices.c. ops.c: operations
- * and ranges by name. */
-extern const struct nsx_summer nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops;
+/* The ways to sum up, with nsx_summary_options. programs.c: a row for each program. insts.c: instructions, opcodes,
+ * collectives, totals. devices.c. ops.c: operations and ranges by name. */
+extern const struct nsx_analysis nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops;
 
 /* Report that there are no operations, so times are those of thunks; and without modules what is not known then. */
 void nsx_sum_thunk_view(const struct nsx_top *top, struct nsx_diags *diags);

@@ -16,11 +16,11 @@ BEGIN {
 	columns("groups", "groups:i members:s")
 	columns("inst", "program:i inst:i name:s opcode:s comm:i collective:s bytes:i groups:i flops:i math:s vector:i mem_bytes:i")
 	columns("overhead", "profile:i pid:i tid:i start:i dur:i class:s")
-	columns("call", "profile:i call:i pid:i tid:i start:i dur:i name:s class:s ops:i range:i blocking:i stalled:i loading:i")
+	columns("call", "profile:i call:i pid:i tid:i start:i dur:i name:s class:s ops:i range:i blocking:i stalled:i loading:i waited:s")
 	columns("module", "profile:i program:i execution:i device:i start:i dur:i name:s")
 	columns("range", "profile:i range:i parent:i pid:i tid:i device:i domain:s name:s start:i dur:i host_start:i host_dur:i unended:i")
 	columns("thunk", "profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i hidden:i comm:i")
-	columns("op", "profile:i type:s device:i stream:i name:s start:i dur:i range:i bytes:i graph_node:i program:i execution:i call:i tid:i host_start:i host_dur:i waits:i src:s dst:s comm:i collective:s comm_id:s group:i hidden:i")
+	columns("op", "profile:i type:s device:i stream:i name:s start:i dur:i range:i bytes:i graph_node:i program:i execution:i call:i tid:i host_start:i host_dur:i waits:i src:s dst:s comm:i collective:s comm_id:s group:i hidden:i op:i inst:i after:s")
 	print "#nsysx\t2"
 	for (i = 1; i <= nkinds; i++) print "#" kinds[i] head[kinds[i]]
 	for (i = 1; i <= nkinds; i++) rank[kinds[i]] = i

@@ -1,0 +1,79 @@
+/* nsysx-whatif -- how long a step would be if something changed, and which chain of work sets its length. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/whatif.h"
+#include "tool.h"
+
+static const char *critical;
+static bool each, slack;
+static NSX_VEC(const char *) changes;
+
+static const char *
+add_change(const char *arg, int operands)
+{
+	(void)operands;
+	return nsx_vec_push(&changes, arg) ? nsx_whatif_check(arg) : "out of memory";
+}
+
+static const struct nsx_opt opts[] = {
+	NSX_TOOL_STEPS,
+	NSX_OPT_CALL(0, "what", add_change, "CHANGE", "forecast this change; may be repeated [the usual ones]"),
+	NSX_OPT_MAYBE(0, "critical", &critical, "BY",
+	              "print the critical path instead, by part, device, op or edge [part]"),
+	NSX_OPT_FLAG(0, "slack", &slack, "print how much longer operations could take instead"),
+	NSX_OPT_FLAG(0, "each", &each, "with --critical each edge, with --slack each operation"),
+	NSX_TOOL_TABLE,
+	NSX_TOOL_FILE,
+	NSX_TOOL_STREAM,
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-whatif",
+	"[--step REGEX | --module NAME] [--what CHANGE ... | --critical[=BY] | --slack] [--each] "
+	NSX_TOOL_TABLE_USAGE "[FILE]",
+                                    "Forecast how long a step would be if something changed.", opts };
+
+static enum nsx_whatif_form
+form(void)
+{
+	static const struct { const char *name; enum nsx_whatif_form form; } by[] = {
+		{ "", NSX_WHATIF_PART }, { "part", NSX_WHATIF_PART }, { "device", NSX_WHATIF_DEVICE },
+		{ "op", NSX_WHATIF_OP }, { "edge", NSX_WHATIF_EDGES }
+	};
+
+	if (slack)
+		return each ? NSX_WHATIF_SLACKS : NSX_WHATIF_SLACK;
+	if (!critical)
+		return NSX_WHATIF_FORECAST;
+	for (size_t i = 0; i < sizeof by / sizeof *by; i++)
+		if (strcmp(critical, by[i].name) == 0)
+			return each ? NSX_WHATIF_EDGES : by[i].form;
+	nsx_cli_misuse(&cli, "--critical=%s: want part, device, op or edge", critical);
+	return NSX_WHATIF_PART;
+}
+
+static int
+make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
+{
+	t->empty = "no step has a period: name steps with --step or --module";
+	return nsx_whatif(t->in, options, table, diags, &t->diags, &t->err);
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+	struct nsx_whatif_options o = { .steps = { .step = nsx_tool_steps.step, .module = nsx_tool_steps.module,
+	                                           .require = nsx_tool_input.require },
+	                                .form = form(), .changes = changes.p, .nchanges = changes.n };
+	int rc;
+
+	if ((critical != NULL) + slack + (changes.n > 0) > 1)
+		nsx_cli_misuse(&cli, "--what, --critical and --slack exclude each other");
+	if (each && !critical && !slack)
+		nsx_cli_misuse(&cli, "--each goes with --critical or --slack");
+	nsx_tool_check_steps(&cli, o.steps.step, o.steps.module);
+	rc = nsx_tool_print(&cli, nops, argv, NSX_READ_ORDERED, make, &o);
+	free(changes.p);
+	return rc;
+}

@@ -1,0 +1,150 @@
+/* idle.c -- see idle.h. */
+#include "filter/idle.h"
+
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "job/idle/idle.h"
+#include "stream/interleave.h"
+#include "stream/order.h"
+#include "stream/spool.h"
+
+/* A piece of idle time; numbers are NSX_ABSENT where they are not known. */
+struct piece {
+	int64_t  start, end, blocked, profile, op, call, tid, range;
+	uint32_t device;        /* in the catalogue */
+	uint8_t  cause;
+	bool     drained, doubtful;
+};
+
+struct marks {
+	struct nsx_idle_finder finder;
+	struct nsx_catalogue   cat;
+	struct nsx_stacks      paths;
+	NSX_VEC(struct piece)  pieces;
+	struct nsx_spool      *spool;     /* NULL if the input is read again */
+};
+
+/* Keep the pieces of a gap. */
+static int
+add(void *state, const struct nsx_stretch *s)
+{
+	struct marks *m = state;
+
+	/* Removed time has no next operation. */
+	for (size_t i = 0; s->next && i < s->n; i++) {
+		const struct nsx_idle_piece *x = &s->pieces[i];
+		bool host = nsx_causes[x->cause].group == NSX_CAUSES_STARVED && m->finder.calls;
+		int64_t to = s->blocked_to < x->end ? s->blocked_to : x->end;
+		struct piece p = { x->start, x->end, to > x->start ? to - x->start : 0, s->next->profile, s->next->op,
+		                   host ? x->call : s->next->call, s->next->tid, host ? x->range : s->next->range,
+		                   s->device, (uint8_t)x->cause, s->drained, s->doubtful };
+
+		if (!nsx_vec_push(&m->pieces, p))
+			return nsx_err_nomem(m->finder.err, NULL);
+	}
+	return NSX_OK;
+}
+
+static void
+set(struct nsx_rec *rec, int slot, int64_t value)
+{
+	if (value != NSX_ABSENT)
+		nsx_set_i(rec, slot, value);
+}
+
+static void
+make(const struct marks *m, const struct piece *p, struct nsx_rec *rec)
+{
+	set(rec, NSX_IDLE_profile, p->profile);
+	set(rec, NSX_IDLE_device, m->cat.devices.p[p->device].number);
+	nsx_set_i(rec, NSX_IDLE_start, p->start);
+	nsx_set_i(rec, NSX_IDLE_dur, p->end - p->start);
+	nsx_set_s(rec, NSX_IDLE_cause, nsx_str_c(nsx_cause_name((enum nsx_cause)p->cause)));
+	nsx_set_i(rec, NSX_IDLE_drained, p->drained);
+	set(rec, NSX_IDLE_op, p->op);
+	set(rec, NSX_IDLE_call, p->call);
+	set(rec, NSX_IDLE_tid, p->tid);
+	set(rec, NSX_IDLE_range, p->range);
+	if (p->doubtful)
+		nsx_set_i(rec, NSX_IDLE_doubtful, 1);
+	if (p->drained)
+		nsx_set_i(rec, NSX_IDLE_blocked, p->blocked);
+}
+
+static void
+fill(void *state, size_t i, struct nsx_rec *rec)
+{
+	const struct marks *m = state;
+
+	make(m, &m->pieces.p[i], rec);
+}
+
+static int
+by_order(const void *a, const void *b, const void *marks)
+{
+	const struct piece *p = a, *q = b;
+	union nsx_val v[2][NSX_IDLE_blocked + 1];
+	struct nsx_rec x = { nsx_kind_builtin(NSX_IDLE), 0, v[0] }, y = { nsx_kind_builtin(NSX_IDLE), 0, v[1] };
+
+	if (p->start != q->start)
+		return p->start < q->start ? -1 : 1;
+	make(marks, p, &x);
+	make(marks, q, &y);
+	return nsx_order_cmp(&x, &y);
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct marks *m = state;
+
+	if (nsx_idle_finder_take(&m->finder, rec) != NSX_OK)
+		return NSX_ERR;
+	return m->spool ? nsx_spool_write(m->spool, rec) : NSX_OK;
+}
+
+/* Read all of `in`. */
+static int
+find(struct marks *m, struct nsx_reader *in, struct nsx_spool *spool, const char *require, struct nsx_diags *diags)
+{
+	m->spool = nsx_spool_keeps(spool) ? spool : NULL;
+	for (enum nsx_kind_id k = 0; m->spool && k <= NSX_NKINDS; k++)
+		nsx_reader_need(in, k, NSX_EVERY);
+	if (m->spool)
+		nsx_spool_follow(spool, in);
+	nsx_cat_need(&m->cat, in);
+	nsx_idle_finder_need(&m->finder, in);
+	nsx_idle_finder_begin(&m->finder);
+	if (nsx_read_all(in, require, take, m, m->finder.err) != NSX_OK || nsx_idle_finder_finish(&m->finder) != NSX_OK
+	    || nsx_idle_finder_report(&m->finder, diags) != NSX_OK)
+		return NSX_ERR;
+	nsx_sort_with(m->pieces.p, m->pieces.n, sizeof *m->pieces.p, by_order, m);
+	return NSX_OK;
+}
+
+int
+nsx_idle_mark(struct nsx_reader *in, int64_t latency, const char *require, struct nsx_writer *out,
+              struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct marks m = { .finder = { .err = err, .add = add, .ids = true, .latency = latency } };
+	struct nsx_spool *spool = nsx_spool_open_all(in, err);
+	struct nsx_reader *again = NULL;
+	int rc = NSX_ERR;
+
+	m.finder.cat = &m.cat;
+	m.finder.paths = &m.paths;
+	m.finder.state = &m;
+	if (spool)
+		rc = find(&m, in, spool, require, diags);
+	struct nsx_interleave more = { NSX_IDLE, m.pieces.n, fill, NULL, &m };
+	if (rc == NSX_OK)
+		rc = (again = nsx_spool_reader(spool)) ? nsx_interleave(again, out, &more, err) : NSX_ERR;
+	nsx_reader_close(again);
+	nsx_spool_free(spool);
+	nsx_idle_finder_free(&m.finder);
+	nsx_cat_free(&m.cat);
+	nsx_stacks_free(&m.paths);
+	free(m.pieces.p);
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}

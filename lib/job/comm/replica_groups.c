@@ -1,0 +1,135 @@
+/* replica_groups.c -- the devices that run one instance of a collective together. */
+#include "job/comm/replica_groups.h"
+
+#include <stdlib.h>
+
+#include "base/num.h"
+
+static bool
+is_listed(const struct nsx_catalogue *c, int64_t device)
+{
+	uint32_t at = nsx_cat_find_device(c, device);
+
+	return at != NSX_NONE && c->devices.p[at].listed;
+}
+
+/* The devices of one groups record, joined into components: parent links, a root is its own parent. */
+struct components { NSX_VEC(uint32_t) parent; NSX_VEC(int64_t) device; };
+
+static uint32_t
+root_of(struct components *j, uint32_t i)
+{
+	while (j->parent.p[i] != i)
+		i = j->parent.p[i] = j->parent.p[j->parent.p[i]];
+	return i;
+}
+
+/* The index in j of the device of this set, added if it is new; NSX_NONE when out of memory. */
+static uint32_t
+member_at(struct nsx_replica_groups *r, struct components *j, uint32_t set, int64_t device)
+{
+	uint32_t *at = nsx_map_at(&r->member_of, (struct nsx_key){ set, (uint64_t)device });
+	uint32_t n = (uint32_t)j->parent.n;
+
+	if (at && *at == NSX_NONE && nsx_vec_push(&j->parent, n) && nsx_vec_push(&j->device, device))
+		*at = n;
+	return at ? *at : NSX_NONE;
+}
+
+/* `0,1;2,3`: NSX_OK, NSX_EOF if it is of another form, NSX_ERR when out of memory. */
+static int
+join_members(struct nsx_replica_groups *r, struct components *j, uint32_t set, struct nsx_str s)
+{
+	uint32_t before = NSX_NONE;   /* in the same group */
+
+	if (s.len == 0)
+		return NSX_OK;
+	for (size_t i = 0, from = 0; i <= s.len; i++) {
+		int64_t device;
+
+		if (i < s.len && s.ptr[i] != ',' && s.ptr[i] != ';')
+			continue;
+		if (!nsx_get_int((struct nsx_str){ s.ptr + from, i - from }, &device))
+			return NSX_EOF;
+		uint32_t at = member_at(r, j, set, device);
+		if (at == NSX_NONE)
+			return NSX_ERR;
+		if (before != NSX_NONE)
+			j->parent.p[root_of(j, at)] = root_of(j, before);
+		before = i < s.len && s.ptr[i] == ',' ? at : NSX_NONE;
+		from = i + 1;
+	}
+	return NSX_OK;
+}
+
+/* Number the components and store the number of each member. */
+static int
+number_components(struct nsx_replica_groups *r, const struct nsx_catalogue *c, struct components *j, uint32_t set)
+{
+	uint32_t base = (uint32_t)r->groups.n, *number = malloc((j->parent.n + 1) * sizeof *number);
+
+	if (!number)
+		return NSX_ERR;
+	for (uint32_t i = 0; i < j->parent.n; i++)
+		if (j->parent.p[i] == i) {
+			number[i] = (uint32_t)r->groups.n;
+			if (!nsx_vec_push(&r->groups, ((struct nsx_replica_group){ 0, 0 }))) {
+				r->groups.n = base;
+				free(number);
+				return NSX_ERR;
+			}
+		}
+	for (uint32_t i = 0; i < j->parent.n; i++) {
+		struct nsx_replica_group *g = &r->groups.p[number[root_of(j, i)]];
+		uint32_t *at = nsx_map_at(&r->member_of, (struct nsx_key){ set, (uint64_t)j->device.p[i] });
+
+		g->size++;
+		g->present += is_listed(c, j->device.p[i]);
+		if (at)
+			*at = number[root_of(j, i)];
+	}
+	free(number);
+	return NSX_OK;
+}
+
+int
+nsx_replica_groups_take(struct nsx_replica_groups *r, const struct nsx_catalogue *c, const struct nsx_rec *rec,
+                        struct nsx_err *err)
+{
+	int64_t number = nsx_int(rec, NSX_GROUPS_groups, NSX_ABSENT);
+	uint32_t *at = nsx_map_at(&r->set_of, (struct nsx_key){ (uint64_t)number, 0 });
+	struct components j = { 0 };
+	int rc = at ? NSX_OK : NSX_ERR;
+
+	if (at && *at == NSX_NONE) {
+		uint32_t set = *at = (uint32_t)r->set_of.n;
+		struct nsx_str s = nsx_string(rec, NSX_GROUPS_members);
+
+		rc = join_members(r, &j, set, s);
+		if (rc == NSX_EOF)
+			nsx_err_set(err, "groups %lld: want devices such as 0,1;2,3, got \"%.*s\"",
+			            (long long)number, s.len > 60 ? 60 : (int)s.len, s.ptr);
+		else if (rc == NSX_OK)
+			rc = number_components(r, c, &j, set);
+	}
+	free(j.parent.p);
+	free(j.device.p);
+	return rc == NSX_OK ? NSX_OK : nsx_err_nomem(err, NULL);
+}
+
+uint32_t
+nsx_replica_group(const struct nsx_replica_groups *r, int64_t set, int64_t device)
+{
+	uint32_t at = nsx_map_get(&r->set_of, (struct nsx_key){ (uint64_t)set, 0 });
+
+	return at == NSX_NONE ? at : nsx_map_get(&r->member_of, (struct nsx_key){ at, (uint64_t)device });
+}
+
+void
+nsx_replica_groups_free(struct nsx_replica_groups *r)
+{
+	nsx_map_free(&r->set_of);
+	nsx_map_free(&r->member_of);
+	free(r->groups.p);
+	*r = (struct nsx_replica_groups){ 0 };
+}

@@ -1,0 +1,162 @@
+/* marks.c -- gaps whose pieces are in the stream already, as records of kind `idle`: they are only read back. The
+ * record of a piece comes at its start, so before the operation that ends the gap.
+ *
+ *   operation until 10   idle [10,12) sync   idle [12,30) host   operation at 30
+ *   ->  the gap [10,30), whose pieces must fill it */
+#include "base/num.h"
+#include "job/idle/own.h"
+#include "job/reach.h"
+#include "stream/spool.h"
+
+static enum nsx_cause
+cause_named(struct nsx_str name)
+{
+	int c = 0;
+
+	while (c < NSX_NCAUSES && !nsx_str_eq(name, nsx_str_c(nsx_causes[c].name)))
+		c++;
+	return (enum nsx_cause)c;
+}
+
+void
+nsx_idle_mark_need(struct nsx_reader *in)
+{
+	nsx_reader_need(in, NSX_IDLE, NSX_C(IDLE, device) | NSX_C(IDLE, start) | NSX_C(IDLE, dur) | NSX_C(IDLE, cause)
+	                              | NSX_C(IDLE, drained) | NSX_C(IDLE, doubtful) | NSX_C(IDLE, blocked));
+}
+
+void
+nsx_idle_count_need(struct nsx_reader *in)
+{
+	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
+	nsx_reader_need(in, NSX_RANGE, nsx_field_slots(NSX_RANGE, NSX_REACH_ROLES));
+	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
+}
+
+void
+nsx_idle_count_host(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+{
+	f->calls += rec->kind->id == NSX_CALL;
+	f->host_only += rec->kind->id == NSX_RANGE && !nsx_has(rec, NSX_RANGE_start);
+	f->threadless += rec->kind->id == NSX_OVERHEAD && nsx_has(rec, NSX_OVERHEAD_class)
+	                 && !nsx_has(rec, NSX_OVERHEAD_tid);
+}
+
+int
+nsx_idle_take_mark(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_int(rec, NSX_IDLE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_IDLE_dur, 0);
+	bool drained = nsx_int(rec, NSX_IDLE_drained, 0) == 1;
+	/* Marks of earlier versions do not say how much is blocked. */
+	struct nsx_idle_mark m = {
+		.piece = { start, nsx_add_sat(start, dur, NULL), NSX_ABSENT, NSX_ABSENT, f->host_paths.root, NSX_NONE,
+		           cause_named(nsx_string(rec, NSX_IDLE_cause)) },
+		.blocked = nsx_int(rec, NSX_IDLE_blocked, drained ? NSX_ABSENT : 0), .drained = drained,
+		.doubtful = nsx_int(rec, NSX_IDLE_doubtful, 0) == 1
+	};
+
+	return nsx_vec_push(&d->marks, m) ? NSX_OK : nsx_err_nomem(f->err, NULL);
+}
+
+/* Remove the first n. */
+static void
+drop(struct nsx_idle_device *d, size_t n)
+{
+	for (size_t i = n; i < d->marks.n; i++)
+		d->marks.p[i - n] = d->marks.p[i];
+	d->marks.n -= n;
+}
+
+/* The first n marks fill the gap, and say all. */
+static bool
+fills(const struct nsx_idle_device *d, const struct nsx_stretch *s, size_t n)
+{
+	int64_t at = s->start;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct nsx_idle_piece *p = &d->marks.p[i].piece;
+
+		if (p->cause >= NSX_NCAUSES || p->start != at || p->end <= at || d->marks.p[i].blocked < 0)
+			return false;
+		at = p->end;
+	}
+	return at == s->end;
+}
+
+int
+nsx_idle_recall(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx_stretch *s)
+{
+	bool cut = f->cut && f->cut(f->state, s->device, s->start, s->end);
+	size_t n = 0;
+
+	while (n < d->marks.n && d->marks.p[n].piece.start < s->end)
+		n++;
+	if (!cut && !fills(d, s, n)) {
+		f->misfit = true;
+		return nsx_err_set(f->err, "the idle records do not fit the operations: make them again with "
+		                   "nsysx-idle --mark");
+	}
+	f->pieces.n = 0;
+	s->blocked_to = s->start;
+	for (size_t i = 0; i < n && !cut; i++) {
+		const struct nsx_idle_mark *m = &d->marks.p[i];
+
+		if (!nsx_vec_push(&f->pieces, m->piece))
+			return nsx_err_nomem(f->err, NULL);
+		s->drained |= m->drained;
+		s->doubtful |= m->doubtful;
+		s->blocked_to += m->blocked;
+	}
+	drop(d, n);
+	if (cut && s->start < s->end && !nsx_vec_push(&f->pieces, ((struct nsx_idle_piece){ s->start, s->end,
+	    NSX_ABSENT, NSX_ABSENT, f->host_paths.root, NSX_NONE, NSX_CAUSE_AFTER })))
+		return nsx_err_nomem(f->err, NULL);
+	s->pieces = f->pieces.p;
+	s->n = f->pieces.n;
+	if (s->n && !cut && nsx_causes[s->pieces->cause].group != NSX_CAUSES_GRAPH
+	    && nsx_causes[s->pieces->cause].group != NSX_CAUSES_NO_CALL) {
+		f->short_calls += s->doubtful;
+		f->late_calls += s->next->host_start >= s->end;
+	}
+	return NSX_OK;
+}
+
+/* Operations and devices among which a gap is expected. */
+enum { ENOUGH = 10000 };
+
+static int
+is_gap(void *found, const struct nsx_stretch *s)
+{
+	*(bool *)found = s->part == NSX_PART_IDLE && s->next;
+	return *(bool *)found ? NSX_ERR : NSX_OK;   /* the first is enough */
+}
+
+bool
+nsx_idle_is_marked(const struct nsx_reader *in)
+{
+	struct nsx_err err = { "" };   /* of what is read again when it matters */
+	struct nsx_catalogue cat = { .keep = 0 };
+	struct nsx_stacks paths = { .total = 0 };
+	bool found = false;
+	struct nsx_idle_finder f = { .err = &err, .cat = &cat, .paths = &paths, .add = is_gap, .state = &found,
+	                             .marked = true };
+	struct nsx_spool *spool = nsx_spool_again(in) ? nsx_spool_open_all(in, &err) : NULL;
+	struct nsx_reader *again = spool ? nsx_spool_reader(spool) : NULL;
+	struct nsx_rec rec;
+
+	if (again) {
+		nsx_cat_need(&cat, again);
+		nsx_idle_op_need(&f, again);
+		nsx_idle_mark_need(again);
+		nsx_idle_finder_begin(&f);
+		for (int n = 0; n < ENOUGH && nsx_read(again, &rec) == NSX_OK
+		     && nsx_idle_finder_take(&f, &rec) == NSX_OK; n++)
+			;
+	}
+	nsx_reader_close(again);
+	nsx_spool_free(spool);
+	nsx_idle_finder_free(&f);
+	nsx_cat_free(&cat);
+	nsx_stacks_free(&paths);
+	return found;
+}

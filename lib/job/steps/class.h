@@ -1,0 +1,14 @@
+/* class.h -- the class of a range: which ranges are steps of one kind. */
+#ifndef NSX_JOB_STEPS_CLASS_H
+#define NSX_JOB_STEPS_CLASS_H
+
+#include "job/steps/set.h"
+
+/* The class of a range, for detecting classes of steps: DOMAIN:NAME with digits as '#'; empty if it cannot be a step:
+ * its name has a suffix appended by a framework, or is NCCL's. Valid until the next call for the book. */
+struct nsx_str nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range);
+
+/* The class of a range in the set, in names; NSX_NONE: it does not match. False when out of memory. */
+bool nsx_step_class_of(struct nsx_step_set *s, const struct nsx_rec *range, uint32_t *class);
+
+#endif

@@ -1,0 +1,244 @@
+/* detect.c -- see detect.h. */
+#include "job/steps/detect.h"
+
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "base/sort.h"
+#include "job/frameworks.h"
+#include "job/reach.h"
+#include "job/steps/class.h"
+
+enum { STEPS = 3, BEST = 5, CLOSE = 90 };   /* CLOSE: percent of the share of the chosen class */
+
+static bool
+add_span(struct nsx_step_classes *c, uint32_t class, uint32_t device, int64_t start, int64_t end)
+{
+	return nsx_vec_push(&c->spans, ((struct nsx_step_span){ class, device, start, end }));
+}
+
+static bool
+take_range(struct nsx_step_classes *c, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_RANGE_dur, 0);
+	int64_t end = nsx_add_sat(start, dur > 0 ? dur : 0, NULL);   /* none ends before it starts */
+	struct nsx_str name = start == NSX_ABSENT ? NSX_STR("") : nsx_step_class_name(&c->book, rec);
+	uint32_t class;
+
+	if (!name.len)
+		return true;
+	class = nsx_intern(&c->names, name);
+	if (class == NSX_NONE)
+		return false;
+	if (nsx_has(rec, NSX_RANGE_device))
+		return add_span(c, class, nsx_cat_device(&c->cat, rec), start, end);
+	for (uint32_t i = 0; i < c->cat.devices.n; i++)
+		if (nsx_cat_of_process(&c->cat, i, rec) && !add_span(c, class, i, start, end))
+			return false;
+	return true;
+}
+
+static bool
+take_op(struct nsx_step_classes *c, const struct nsx_rec *rec)
+{
+	uint32_t device = nsx_cat_device(&c->cat, rec);
+	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, -1);
+
+	while (device != NSX_NONE && c->timelines.n <= device)
+		if (!nsx_vec_push(&c->timelines, ((struct nsx_timeline){ .end = 0 })))
+			return false;
+	if (device == NSX_NONE)
+		return false;
+	return start == NSX_ABSENT || dur < 0
+	       || nsx_timeline_add(&c->timelines.p[device], NSX_PART_COMPUTE, start, nsx_add_sat(start, dur, NULL),
+	                           NULL);
+}
+
+void
+nsx_step_classes_need(struct nsx_reader *in)
+{
+	nsx_range_book_need(in, false);
+	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, device) | NSX_C(RANGE, pid));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, device) | NSX_C(OP, start) | NSX_C(OP, dur));
+}
+
+int
+nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec)
+{
+	bool good = true;
+
+	if (!nsx_in_reach(rec))
+		return NSX_OK;
+	if (rec->kind->id == NSX_RANGE)
+		good = take_range(c, rec);
+	else if (rec->kind->id == NSX_OP)
+		good = take_op(c, rec);
+	else
+		return nsx_cat_take(&c->cat, rec, c->err);
+	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
+}
+
+static int
+by_class(const void *a, const void *b)
+{
+	const struct nsx_step_span *x = a, *y = b;
+
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+struct class { uint32_t name; int64_t busy; size_t instances; bool repeats; };
+
+/* Whether the class is a framework's name for steps, after its domain if it has one. */
+static bool
+is_known(struct nsx_str class)
+{
+	for (size_t at = 0; at < class.len; at++)
+		if ((at == 0 || class.ptr[at - 1] == ':')
+		    && nsx_framework_is(NSX_FRAMEWORK_STEP, (struct nsx_str){ class.ptr + at, class.len - at }))
+			return true;
+	return false;
+}
+
+/* Busy time of the device within the union of n spans, sorted by start. */
+static int64_t
+covered(const struct nsx_timeline *t, const struct nsx_step_span *s, size_t n)
+{
+	struct nsx_union seen = { 0 };
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t fresh = nsx_union_add(&seen, s[i].start, s[i].end);
+
+		if (fresh)
+			sum += nsx_timeline_between(t, (int64_t)((uint64_t)s[i].end - fresh),
+			                            s[i].end).part[NSX_PART_COMPUTE];
+	}
+	return sum;
+}
+
+static int
+by_busy(const void *a, const void *b, const void *names)
+{
+	const struct class *x = a, *y = b;
+
+	if (x->busy != y->busy)
+		return x->busy > y->busy ? -1 : 1;
+	if (x->instances != y->instances)
+		return x->instances < y->instances ? -1 : 1;
+	return nsx_str_cmp(nsx_intern_str(names, x->name), nsx_intern_str(names, y->name));
+}
+
+/* The index of the class of steps among n classes, sorted by work, the most first; n: none. */
+static size_t
+choose(const struct nsx_step_classes *c, const struct class *classes, size_t n, int64_t all)
+{
+	size_t taken = n;
+
+	for (size_t i = 0; i < n && all > 0 && classes[i].busy >= all - classes[i].busy; i++) {
+		if (!classes[i].repeats)
+			continue;
+		if (is_known(nsx_intern_str(&c->names, classes[i].name)))
+			return i;
+		if (taken == n)
+			taken = i;
+	}
+	return taken;
+}
+
+/* Report the other class that may be meant: among those that contain nearly as much as the chosen one, or more, the one
+ * with the most work. */
+static void
+name_close(const struct nsx_step_classes *c, const struct class *classes, size_t n, size_t taken, int64_t all,
+           struct nsx_diags *diags)
+{
+	struct nsx_str name = nsx_intern_str(&c->names, classes[taken].name), other;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i == taken || !classes[i].repeats
+		    || (double)classes[i].busy < (double)classes[taken].busy * CLOSE / 100)
+			continue;
+		other = nsx_intern_str(&c->names, classes[i].name);
+		nsx_diag_add(diags, is_known(name) ? NSX_INFO : NSX_WARNING, "", 1,
+		             "steps are the %zu ranges '%.*s' with %.0f%% of the GPU's work; the %zu '%.*s' have "
+		             "%.0f%%: --step REGEX names others",
+		             classes[taken].instances, (int)(name.len < 200 ? name.len : 200), name.ptr,
+		             100 * (double)classes[taken].busy / (double)all, classes[i].instances,
+		             (int)(other.len < 200 ? other.len : 200), other.ptr,
+		             100 * (double)classes[i].busy / (double)all);
+		return;
+	}
+}
+
+int
+nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags *diags)
+{
+	NSX_VEC(struct class) classes = { 0 };
+	int64_t all = 0;
+	bool good = true;
+	size_t i, n;
+
+	*name = NULL;
+	for (i = 0; good && i < c->timelines.n; i++) {
+		good = nsx_timeline_finish(&c->timelines.p[i]);
+		all = nsx_add_sat(all, nsx_timeline_between(&c->timelines.p[i], INT64_MIN,
+		                                            INT64_MAX).part[NSX_PART_COMPUTE], NULL);
+	}
+	if (c->spans.n)
+		qsort(c->spans.p, c->spans.n, sizeof *c->spans.p, by_class);
+	for (i = 0; good && i < c->spans.n; i += n) {
+		const struct nsx_step_span *s = &c->spans.p[i];
+
+		for (n = 1; i + n < c->spans.n && s[n].class == s->class && s[n].device == s->device;)
+			n++;
+		if (!classes.n || classes.p[classes.n - 1].name != s->class)
+			good = nsx_vec_push(&classes, ((struct class){ s->class, 0, 0, false }));
+		if (!good)
+			break;
+		struct class *k = &classes.p[classes.n - 1];
+
+		k->instances += n;
+		k->repeats |= n >= STEPS;
+		if (s->device < c->timelines.n)
+			k->busy = nsx_add_sat(k->busy, covered(&c->timelines.p[s->device], s, n), NULL);
+	}
+	nsx_sort_with(classes.p, classes.n, sizeof *classes.p, by_busy, &c->names);
+	size_t taken = good ? choose(c, classes.p, classes.n, all) : classes.n;
+	if (taken < classes.n) {
+		*name = nsx_str_dup(nsx_intern_str(&c->names, classes.p[taken].name));
+		good = *name != NULL;
+		if (good)
+			name_close(c, classes.p, classes.n, taken, all, diags);
+	}
+	if (good && !*name) {
+		for (i = n = 0; i < classes.n && n < BEST; i++) {
+			struct nsx_str s = nsx_intern_str(&c->names, classes.p[i].name);
+
+			if (classes.p[i].repeats && ++n)
+				nsx_diag_add(diags, NSX_WARNING, "", (int64_t)classes.p[i].instances,
+				             "ranges '%.*s' have %.0f%% of the GPU's work",
+				             (int)(s.len < 200 ? s.len : 200), s.ptr, all
+				             ? 100 * (double)classes.p[i].busy / (double)all : 0);
+		}
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"no class of ranges has half of the GPU's work: name the steps with --step REGEX or --module "
+			"NAME");
+	}
+	free(classes.p);
+	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
+}
+
+void
+nsx_step_classes_free(struct nsx_step_classes *c)
+{
+	for (size_t i = 0; i < c->timelines.n; i++)
+		nsx_timeline_free(&c->timelines.p[i]);
+	free(c->timelines.p);
+	free(c->spans.p);
+	nsx_cat_free(&c->cat);
+	nsx_range_book_free(&c->book);
+	nsx_intern_free(&c->names);
+}

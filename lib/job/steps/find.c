@@ -1,0 +1,145 @@
+/* find.c -- see find.h. */
+#include "job/steps/find.h"
+
+#include <stdlib.h>
+
+#include "base/pattern.h"
+#include "job/missing.h"
+#include "job/steps/detect.h"
+#include "job/steps/warn.h"
+
+/* Collects steps, and spools all records if they must be read a second time. */
+struct collecting { struct nsx_step_set *set; struct nsx_spool *again; };
+
+/* State of the first reading if no class is given: modules are collected while reading, and all records that ranges
+ * need are spooled. */
+struct first {
+	struct collecting        collecting;
+	struct nsx_step_classes *classes;
+	struct nsx_spool        *spool;
+};
+
+static int
+take_set(void *state, const struct nsx_rec *rec)
+{
+	struct collecting *c = state;
+
+	if (nsx_steps_take(c->set, rec) != NSX_OK)
+		return NSX_ERR;
+	return c->again ? nsx_spool_write(c->again, rec) : NSX_OK;
+}
+
+static int
+take_first(void *state, const struct nsx_rec *rec)
+{
+	struct first *f = state;
+
+	/* Metadata come first, so when work comes it is known whether the job uses XLA. */
+	if (nsx_steps_take(f->collecting.set, rec) != NSX_OK)
+		return NSX_ERR;
+	if (f->collecting.again && nsx_spool_write(f->collecting.again, rec) != NSX_OK)
+		return NSX_ERR;
+	if (f->collecting.set->cat.programs.n)
+		return NSX_OK;
+	if (nsx_step_classes_take(f->classes, rec) != NSX_OK)
+		return NSX_ERR;
+	return rec->kind->id == NSX_DIAG ? NSX_OK : nsx_spool_write(f->spool, rec);
+}
+
+/* Read the ranges of the class from the spool. */
+static int
+second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *class, struct nsx_err *err)
+{
+	struct nsx_reader *in = nsx_spool_reader(spool);
+	int64_t ndiags = s->ndiags;
+	int rc;
+
+	if (!in)
+		return NSX_ERR;
+	nsx_steps_free(s);
+	*s = (struct nsx_step_set){ .kind = NSX_STEP_CLASS, .label = class, .err = err };
+	nsx_steps_need(s, in);
+	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL }, err);
+	s->ndiags = ndiags;
+	nsx_reader_close(in);
+	return rc;
+}
+
+static int
+find_class(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s,
+           struct nsx_spool *again, char **class, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_step_classes classes = { .err = err };
+	struct first f = { { s, again }, &classes, nsx_spool_open_all(in, err) };
+	int rc = f.spool ? NSX_OK : NSX_ERR;
+
+	if (rc == NSX_OK) {
+		nsx_spool_follow(f.spool, in);
+		rc = nsx_read_all(in, wanted->require, take_first, &f, err);
+	}
+	if (rc == NSX_OK && !s->cat.programs.n && !s->marks.n) {
+		rc = nsx_step_classes_pick(&classes, class, diags);
+		if (rc == NSX_OK && *class)
+			rc = second_reading(f.spool, s, *class, err);
+		else
+			s->list.n = 0;
+	}
+	if (rc == NSX_OK)
+		rc = nsx_steps_finish(s);
+	if (rc == NSX_OK && s->kind == NSX_STEP_MODULE && !s->list.n && s->modules)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"no program ran twice: record more steps, as nsysx-warmup leaves out the first of "
+			"them, or name them with --step REGEX or --module NAME");
+	nsx_step_classes_free(&classes);
+	nsx_spool_free(f.spool);
+	return rc;
+}
+
+int
+nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s,
+               struct nsx_spool *again, struct nsx_diags *diags, struct nsx_err *err)
+{
+	char *class = NULL;
+	regex_t pattern;
+	int rc = NSX_OK;
+
+	*s = (struct nsx_step_set){ .kind = wanted->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = wanted->step
+	                            ? wanted->step : wanted->module, .err = err };
+	if (wanted->step) {
+		if (nsx_pattern_compile(wanted->step, 0, &pattern, err) != NSX_OK)
+			return NSX_ERR;
+		s->pattern = &pattern;
+		s->groups = pattern.re_nsub;
+	}
+	nsx_steps_need(s, in);
+	if (!wanted->step && !wanted->module)
+		nsx_step_classes_need(in);
+	if (again)
+		nsx_spool_follow(again, in);
+	if (wanted->step || wanted->module) {
+		rc = nsx_read_all(in, wanted->require, take_set, &(struct collecting){ s, again }, err);
+		if (rc == NSX_OK)
+			rc = nsx_steps_finish(s);
+		if (rc == NSX_OK && !s->list.n && wanted->step && s->matched)
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "no range that matches %s is a step: none has GPU work "
+			             "of a known device", wanted->step);
+		else if (rc == NSX_OK && !s->list.n && wanted->step)
+			rc = nsx_missing_range(&s->near, wanted->step, !nsx_reader_records(in), diags, err);
+		else if (rc == NSX_OK && s->list.n && wanted->step)
+			rc = nsx_steps_single(s, wanted->step, diags);
+		else if (rc == NSX_OK && !s->list.n)
+			rc = nsx_missing_program(&s->cat, wanted->module, !nsx_reader_records(in), diags, err);
+	} else {
+		rc = find_class(in, wanted, s, again, &class, diags, err);
+	}
+	if (rc == NSX_OK) {
+		nsx_steps_report(s, diags);
+		nsx_steps_report_overlapping(s, diags);
+	}
+	if (wanted->step)
+		regfree(&pattern);
+	s->pattern = NULL;
+	s->label = NULL;
+	free(class);
+	return rc;
+}

@@ -1,0 +1,24 @@
+/* find.h -- the steps that a stream has: those that are named, those that it has marks of, or those of the class that
+ * covers the GPU's work. */
+#ifndef NSX_JOB_STEPS_FIND_H
+#define NSX_JOB_STEPS_FIND_H
+
+#include "job/steps/steps.h"
+#include "stream/spool.h"
+
+/* Which steps are meant. */
+struct nsx_steps_wanted {
+	const char *step;      /* POSIX extended regular expression of DOMAIN:NAME; its groups make classes; NULL:
+	                        * none */
+	const char *module;    /* name or key of a program; NULL: none. with neither, the class that covers the GPU's
+	                        * work is detected */
+	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
+};
+
+/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet) and collect the wanted steps, with any *s; diags
+ * report unused records. Records for a second reading are written to `again`, unless it is NULL. NSX_OK or NSX_ERR;
+ * free *s in both cases. */
+int nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s,
+                   struct nsx_spool *again, struct nsx_diags *diags, struct nsx_err *err);
+
+#endif

@@ -1,0 +1,17 @@
+/* warn.h -- warnings about classes of steps whose periods are compared. */
+#ifndef NSX_JOB_STEPS_WARN_H
+#define NSX_JOB_STEPS_WARN_H
+
+#include "base/diag.h"
+#include "job/steps/set.h"
+
+/* Report periods that contain a step of another class, and whether they count; of steps that are compared, that they
+ * are not. */
+void nsx_steps_report_between(const struct nsx_step_set *s, bool compared, struct nsx_diags *diags);
+/* Warn about classes whose steps last clearly longer than the time until the next one starts. */
+void nsx_steps_report_overlapping(const struct nsx_step_set *s, struct nsx_diags *diags);
+/* Report that groups of the expression put each step into a separate class, so that none has a period. NSX_OK or
+ * NSX_ERR. */
+int nsx_steps_single(const struct nsx_step_set *s, const char *step, struct nsx_diags *diags);
+
+#endif

@@ -1,0 +1,148 @@
+/* analysis.c -- one reading of a stream for any number of analyses. */
+#include "table/analysis.h"
+
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "job/reach.h"
+
+void
+nsx_event_need(struct nsx_reader *in, enum nsx_kind_id kind)
+{
+	uint64_t columns = nsx_field_slots(kind, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES | NSX_R(DEVICE));
+
+	nsx_reader_need(in, kind, columns | (kind == NSX_OP ? NSX_C(OP, type) : 0));
+}
+
+/* Find what analyses look up of a record. */
+static int
+find(struct nsx_analyses *a, struct nsx_event *e)
+{
+	const struct nsx_rec *rec = e->rec;
+	enum nsx_kind_id kind = rec->kind->id;
+
+	e->reaches = !(a->shared & UINT64_C(1) << kind) || nsx_in_reach(rec);
+	if (kind != NSX_OP && kind != NSX_THUNK && kind != NSX_MODULE)
+		return nsx_cat_take(&a->cat, rec, a->err);
+	e->device = nsx_cat_device(&a->cat, rec);
+	if (e->device == NSX_NONE)
+		return nsx_err_nomem(a->err, NULL);
+	e->number = a->cat.devices.p[e->device].number;
+	e->start = nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT);
+	int64_t dur = nsx_field_int(rec, NSX_ROLE_DUR, -1);
+
+	e->end = e->start == NSX_ABSENT || dur < 0 ? NSX_ABSENT : nsx_add_sat(e->start, dur, NULL);
+	e->communicates = kind != NSX_MODULE && nsx_cat_communicates(&a->cat, rec);
+	if (kind == NSX_OP)
+		e->part = nsx_part_of(rec, e->communicates);
+	if (a->windows && e->reaches && e->start != NSX_ABSENT)
+		e->window = nsx_step_window_at(a->windows, e->number, e->start);
+	return NSX_OK;
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct nsx_analyses *a = state;
+	struct nsx_event e = { .rec = rec, .device = NSX_NONE, .number = NSX_ABSENT, .start = NSX_ABSENT,
+	                       .end = NSX_ABSENT };
+	uint64_t kind = UINT64_C(1) << rec->kind->id;
+
+	a->ndiags += rec->kind->id == NSX_DIAG;
+	if (a->shared && find(a, &e) != NSX_OK)
+		return NSX_ERR;
+	bool outside = !e.reaches || (e.device != NSX_NONE && !e.window);
+
+	for (size_t i = 0; i < a->n; i++) {
+		const struct nsx_analysis_run *r = &a->runs[i];
+
+		if ((r->is->kinds && !(r->is->kinds & kind)) || (r->steps && outside))
+			continue;
+		if (r->is->take(r->state, &e) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+static int
+begin(struct nsx_analyses *a)
+{
+	const struct nsx_analysis_at at = { a->err, &a->cat };
+
+	for (size_t i = 0; i < a->n; i++) {
+		struct nsx_analysis_run *r = &a->runs[i];
+
+		if (r->is->size && !(r->state = calloc(1, r->is->size)))
+			return nsx_err_nomem(a->err, NULL);
+		if (r->is->begin && r->is->begin(r->state, r->options, &at) != NSX_OK)
+			return NSX_ERR;
+		if (r->is->shared || r->steps)
+			a->shared |= r->is->kinds ? r->is->kinds : ~UINT64_C(0);
+	}
+	return NSX_OK;
+}
+
+static int
+finish(struct nsx_analyses *a, struct nsx_diags *diags)
+{
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < a->n && rc == NSX_OK; i++) {
+		struct nsx_analysis_run *r = &a->runs[i];
+		struct nsx_diags own = { .failed = false };
+
+		rc = r->is->finish ? r->is->finish(r->state, r->sums ? NULL : &r->table, &own) : NSX_OK;
+		if (rc == NSX_OK && !r->sums)
+			nsx_diags_cover(diags, &own);
+		nsx_diags_free(&own);
+	}
+	return rc;
+}
+
+int
+nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, struct nsx_diags *diags,
+            struct nsx_err *err)
+{
+	a->err = err;
+	if (begin(a) != NSX_OK)
+		return NSX_ERR;
+	for (size_t i = 0; i < a->n; i++)
+		a->runs[i].is->need(a->runs[i].state, in);
+	if (a->shared)
+		nsx_cat_need(&a->cat, in);
+	nsx_reader_need(in, NSX_DIAG, 0);
+	return nsx_read_all(in, require, take, a, err) == NSX_OK ? finish(a, diags) : NSX_ERR;
+}
+
+void
+nsx_analyses_free(struct nsx_analyses *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		struct nsx_analysis_run *r = &a->runs[i];
+
+		if (r->state && r->is->free)
+			r->is->free(r->state);
+		if (r->is->size)
+			free(r->state);
+		nsx_table_free(r->table);
+		r->state = NULL;
+		r->table = NULL;
+	}
+	nsx_cat_free(&a->cat);
+}
+
+int
+nsx_analyse_one(const struct nsx_analysis *analysis, const void *options, struct nsx_reader *in, const char *require,
+                struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_analysis_run run = { .is = analysis, .options = options };
+	struct nsx_analyses a = { .runs = &run, .n = 1 };
+	int rc = nsx_analyse(&a, in, require, diags, err);
+
+	*table = rc == NSX_OK ? run.table : NULL;
+	*ndiags = a.ndiags;
+	if (rc == NSX_OK)
+		run.table = NULL;
+	nsx_analyses_free(&a);
+	return rc;
+}

@@ -1,0 +1,133 @@
+/* analysis.h -- one reading of a stream for any number of analyses.
+ *
+ * An analysis is a state that takes records, and a table at the end. The runner reads the stream once, keeps the
+ * catalogue of its metadata, finds for each record once what several of them would look up (struct nsx_event), and
+ * gives it to those that take records of its kind. The smallest one counts the operations of each device:
+ *
+ *   struct counts { struct nsx_err *err; struct nsx_sums sums; };
+ *
+ *   static int
+ *   begin(void *state, const void *options, const struct nsx_analysis_at *at)
+ *   {
+ *       *(struct counts *)state = (struct counts){ .err = at->err, .sums = { .def = &def } };
+ *       return NSX_OK;
+ *   }
+ *   static void need(void *state, struct nsx_reader *in) { nsx_event_need(in, NSX_OP); }
+ *   static int
+ *   take(void *state, const struct nsx_event *e)
+ *   {
+ *       struct counts *c = state;
+ *       struct row *r = nsx_sums_row(&c->sums, &e->number);
+ *
+ *       return r ? (r->count++, NSX_OK) : nsx_err_nomem(c->err, NULL);
+ *   }
+ *   static int
+ *   finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
+ *   {
+ *       struct counts *c = state;
+ *
+ *       return (*table = nsx_sums_table(&c->sums, c->err)) ? NSX_OK : NSX_ERR;
+ *   }
+ *   static void end(void *state) { nsx_sums_free(&((struct counts *)state)->sums); }
+ *
+ *   const struct nsx_analysis nsx_counts = { sizeof(struct counts), NSX_K(OP), true, begin, need, take, finish, end };
+ *
+ *   nsx_analyse_one(&nsx_counts, NULL, in, NULL, &table, &ndiags, diags, err);       a tool of its own
+ *   { { .is = &nsx_counts }, { .is = &nsx_copies_analysis, .options = &o } }         two in one reading: nsx_analyse */
+#ifndef NSX_TABLE_ANALYSIS_H
+#define NSX_TABLE_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/table.h"
+#include "job/catalogue.h"
+#include "job/activity.h"
+#include "job/steps/windows.h"
+#include "stream/kinds.h"
+#include "stream/reader.h"
+
+/* A set of kinds. */
+#define NSX_K(kind) (UINT64_C(1) << NSX_##kind)
+#define NSX_K_METADATA (NSX_K(COMPILE) - 1)
+
+/* A record, and what is found of it. All but `rec` is set for analyses that are `shared` only; what a record of that
+ * kind does not have is absent. Valid during the call. */
+struct nsx_event {
+	const struct nsx_rec *rec;
+	bool          reaches;      /* its times are in reach (job/reach.h): sums of a few of them are safe */
+	/* Of modules, thunks and operations. */
+	uint32_t      device;       /* in the catalogue; NSX_NONE: another kind */
+	int64_t       number;       /* of the device; NSX_ABSENT: the record has none */
+	int64_t       start, end;   /* on the GPU, ns; NSX_ABSENT: it has no start; no duration, or one below 0, for
+	                             * which only `end` is absent */
+	bool          communicates; /* nsx_cat_communicates, counted once; of thunks and operations */
+	enum nsx_part part;         /* of an operation */
+	const struct nsx_step_window *window;   /* in which it starts; NULL without windows or beyond reach */
+};
+
+/* What an analysis gets of its reading; all of it outlives the state. It may add to cat->keep in `begin`. */
+struct nsx_analysis_at { struct nsx_err *err; struct nsx_catalogue *cat; };
+
+/* Functions return NSX_OK, or NSX_ERR with at->err filled; begin, finish and free may be NULL. */
+struct nsx_analysis {
+	size_t   size;     /* bytes of a state; 0: it is the caller's, for one that adds to what the caller has */
+	uint64_t kinds;    /* that `take` gets, NSX_K(...); 0: all that the reading meets */
+	bool     shared;   /* events are filled; the catalogue has all metadata up to the record */
+	/* A state of `size` is all 0. options: the caller's, which outlive it. */
+	int  (*begin)(void *state, const void *options, const struct nsx_analysis_at *at);
+	/* Declare to the reader, which lives until `finish` returns, the kinds and columns that are read; if it is
+	 * `shared`, each kind but metadata and diags with nsx_event_need. */
+	void (*need)(void *state, struct nsx_reader *in);
+	/* Records in the order of the stream. */
+	int  (*take)(void *state, const struct nsx_event *e);
+	/* After the last record. table: NULL if only the sums in the state are wanted; then nobody reads diags, either.
+	 * Else *table is NULL, and is made unless there is none to make. */
+	int  (*finish)(void *state, struct nsx_table **table, struct nsx_diags *diags);
+	void (*free)(void *state);   /* after `begin`, whatever that returned */
+};
+
+/* An analysis in a reading. {0} with `is` set. */
+struct nsx_analysis_run {
+	const struct nsx_analysis *is;
+	const void       *options;
+	bool              steps;   /* of the windows only: other modules, thunks and operations do not come, nor do
+	                            * records that are beyond reach */
+	bool              sums;    /* no table, no diags: the caller reads the state */
+	void             *state;   /* set by nsx_analyse, or with size 0 by the caller */
+	struct nsx_table *table;   /* set by nsx_analyse; who takes it leaves NULL */
+};
+
+/* A reading. {0} with runs and n set; cat.keep and windows may be. */
+struct nsx_analyses {
+	struct nsx_analysis_run *runs;
+	size_t               n;
+	const struct nsx_step_windows *windows;   /* NULL: there are none */
+	struct nsx_catalogue cat;                 /* of all analyses that are shared */
+	int64_t              ndiags;              /* diags in the stream */
+	/* Own. */
+	uint64_t             shared;              /* kinds of those that are */
+	struct nsx_err      *err;
+};
+
+/* Declare to a reader the columns of which events of that kind are made. */
+void nsx_event_need(struct nsx_reader *in, enum nsx_kind_id kind);
+
+/* Begin all of them, read all of `in` (nothing read yet), and finish them in their order. require: a kind of which the
+ * stream must have a record, NULL: none. A diag that several of them have is counted once: of different counts the
+ * largest. NSX_OK, or NSX_ERR with err filled; a is to be freed in both cases, and err must outlive it. */
+int nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, struct nsx_diags *diags,
+                struct nsx_err *err);
+
+/* States, the tables that nobody took, and the catalogue; not the runs themselves. */
+void nsx_analyses_free(struct nsx_analyses *a);
+
+/* A reading for one table, which the caller frees. *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled,
+ * *table NULL and nothing to free. */
+int nsx_analyse_one(const struct nsx_analysis *analysis, const void *options, struct nsx_reader *in,
+                    const char *require, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
+                    struct nsx_err *err);
+
+#endif

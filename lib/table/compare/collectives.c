@@ -1,0 +1,134 @@
+/* collectives.c -- one side's stream by kind of collective, message size and group size: the durations of devices'
+ * records, and the bandwidth of instances. A row's time includes the time that its devices wait for each other; its
+ * bandwidth, which is that of the device that waited least, does not.
+ *
+ * Rows are matched with the other side by kind, size and group; the remaining ones by kind, group and the smallest
+ * power of two above the size, if both sides have equal numbers of them. */
+#include <inttypes.h>
+
+#include "table/compare/join.h"
+#include "table/bandwidth_rows.h"
+
+struct loaded {
+	struct cmp *c;
+	struct cmp_side *s;
+	struct nsx_bandwidth_sums sums;
+	uint32_t first;                   /* row of the side that is row number 0 of the sums */
+};
+
+/* A device's record, as soon as its row is known. */
+static bool
+take(void *arg, uint32_t number, uint32_t device, int64_t dur, int64_t hidden)
+{
+	struct loaded *l = arg;
+	struct cmp_row none = cmp_row_in(0);
+	int64_t ns = l->c->options.exposed ? dur - hidden : dur;
+	struct cmp_side *s = l->s;
+
+	while (s->rows.n <= l->first + number)
+		if (nsx_compare_row_add(s, none) == NSX_NONE)
+			return false;
+	uint32_t row = l->first + number, *known = nsx_map_at(&s->devices, (struct nsx_key){ device, 0 });
+	struct cmp_cell *cell = nsx_compare_cell_at(s, row, device);
+
+	if (!known || !cell)
+		return false;
+	*known = 1;
+	nsx_stat_add(&cell->stat, ns);
+	s->rows.p[row].sum += (nsx_u128)ns;
+	s->time += (nsx_u128)ns;
+	return true;
+}
+
+/* The text in cmp.text as one of cmp.strs; NSX_NONE when out of memory. */
+static uint32_t
+intern(struct cmp *c)
+{
+	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+}
+
+/* The exponent of the smallest power of two above v. */
+static int
+magnitude(int64_t v)
+{
+	int n = 0;
+
+	while (v > 0) {
+		v >>= 1;
+		n++;
+	}
+	return n;
+}
+
+/* Set the name of the row, and the keys by which it is matched. False when out of memory. */
+static bool
+name_row(struct cmp *c, struct cmp_row *row, struct cmp_comm *comm, struct nsx_bandwidth_row *from)
+{
+	struct nsx_bandwidth_mean mean = nsx_bandwidth_mean_of(from);
+	struct nsx_str kind = from->name.len ? from->name : NSX_STR("[unknown]");
+
+	*comm = (struct cmp_comm){ nsx_intern(&c->strs, kind), from->has_bytes ? from->bytes : NSX_ABSENT,
+	                           from->has_group ? from->group : NSX_ABSENT, from->instances, mean.known,
+	                           mean.busbw, nsx_bandwidth_transfer(from), nsx_bandwidth_shortest(from) };
+	c->text.len = 0;
+	nsx_buf_str(&c->text, kind);
+	if (from->has_bytes)
+		nsx_buf_fmt(&c->text, " of %" PRId64 " bytes", from->bytes);
+	if (from->has_group)
+		nsx_buf_fmt(&c->text, " by %" PRId64 " device%s", from->group, from->group == 1 ? "" : "s");
+	row->name = intern(c);
+	c->text.len = 0;
+	nsx_buf_fmt(&c->text, "%d", from->has_bytes ? magnitude(from->bytes) : -1);
+	row->stem = intern(c);
+	c->text.len = 0;
+	nsx_buf_fmt(&c->text, "%" PRId64 " ", comm->group);
+	nsx_buf_str(&c->text, kind);
+	row->opcode = intern(c);
+	row->number = comm->bytes;
+	return comm->kind != NSX_NONE && row->name != NSX_NONE && row->stem != NSX_NONE && row->opcode != NSX_NONE;
+}
+
+static bool
+finish(struct loaded *l)
+{
+	struct cmp_side *s = l->s;
+
+	while (s->comms.n < s->rows.n)
+		if (!nsx_vec_push(&s->comms, ((struct cmp_comm){ .kind = NSX_NONE })))
+			return false;
+	for (size_t i = 0; i < l->sums.rows.n; i++) {
+		uint32_t row = l->first + l->sums.rows.p[i].number;
+
+		if (row < s->rows.n && !name_row(l->c, &s->rows.p[row], &s->comms.p[row], &l->sums.rows.p[i]))
+			return false;
+	}
+	s->groups.p[0].time = s->time;
+	s->groups.p[0].execs = 1;
+	return nsx_compare_take_models(l->c, s, &l->sums.reading.comm->cat);
+}
+
+int
+nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct loaded l = { .c = c, .s = s };
+	struct nsx_diags own = { .failed = false };
+	int rc = NSX_ERR;
+
+	if (!nsx_compare_begin_each(s))
+		return nsx_err_nomem(c->err, NULL);
+	l.first = (uint32_t)s->rows.n;
+	l.sums.each = take;
+	l.sums.arg = &l;
+	rc = nsx_bandwidth_collect(s->in, &l.sums, &own, c->err);
+	if (rc == NSX_OK && !finish(&l))
+		rc = nsx_err_nomem(c->err, NULL);
+	s->diags = l.sums.ndiags;
+	s->warm = l.sums.warm;
+	s->top.any_comm = s->time > 0;
+	s->top.any_hidden = l.sums.any_hidden;
+	nsx_diag_add(&own, NSX_WARNING, "", c->options.exposed && s->time ? l.sums.no_hidden : 0,
+	             "communication that did not pass nsysx-overlap: counts whole");
+	nsx_compare_pass_diags(s, &own, diags);
+	nsx_bandwidth_sums_free(&l.sums);
+	return rc;
+}

@@ -1,0 +1,344 @@
+/* devices.c -- one side by the activities of each device, as in nsysx-summary --by device: such a table, or a stream
+ * that is summed up to one. Times are those of the whole run, or, if both sides have them, per execution of a program
+ * on the device, as single values, so noise is not known; or per step (device_steps.c). */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "table/compare/join.h"
+#include "base/sort.h"
+
+/* The share of BASE's operations by which runs of equal work may differ: half of the default of --percent. */
+static const double WORK = 0.01;
+
+static const char *const fields[CMP_DEVICE_TIMES] = {
+	[CMP_SPAN] = "span", [CMP_MODULES] = "modules", [CMP_COMPUTE] = "compute", [CMP_EXPOSED] = "exposed",
+	[CMP_COPY] = "copy", [CMP_IDLE] = "idle", [CMP_HIDDEN_TIME] = "hidden", [CMP_COPY_HIDDEN] = "copy_hidden"
+};
+
+/* The device as a group, whose rows are its times: its index; NSX_NONE when out of memory. */
+static uint32_t
+add_device(struct cmp *c, struct cmp_side *s, int64_t number)
+{
+	struct cmp_group new = { .number = number, .execs = 1, .devices = 1 };
+	uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ s->groups.n, 0 });
+
+	c->text.len = 0;
+	if (number == NSX_ABSENT)
+		nsx_buf_c(&c->text, "no device");
+	else
+		nsx_buf_fmt(&c->text, "device %" PRId64, number);
+	new.name = new.key = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+	if (!known || new.name == NSX_NONE)
+		return NSX_NONE;
+	*known = 1;
+	return nsx_compare_group_add(s, new);
+}
+
+bool
+nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
+{
+	uint32_t device = add_device(c, s, v[CMP_DEVICE].has ? v[CMP_DEVICE].i : NSX_ABSENT),
+	    first = (uint32_t)s->rows.n;
+
+	if (device == NSX_NONE)
+		return false;
+	/* Activities are of the window where there are operations. */
+	s->windows |= v[CMP_WINDOW].has;
+	while (s->given.n < s->rows.n)
+		if (!nsx_vec_push(&s->given, ((struct cmp_time){ 0 })))
+			return false;
+	for (int k = 0; k < CMP_DEVICE_TIMES; k++) {
+		const struct cmp_value *from = k == CMP_SPAN && v[CMP_WINDOW].has ? &v[CMP_WINDOW] : &v[k];
+		struct cmp_time t = { .n = from->has, .sum = from->has ? (nsx_u128)from->i : 0 };
+		struct cmp_row row = cmp_row_in(device);
+
+		row.number = k;
+		row.detail = k != CMP_SPAN;
+		row.untold = k == CMP_HIDDEN_TIME || k == CMP_COPY_HIDDEN;
+		row.name = row.stem = nsx_intern(&c->strs, nsx_str_c(k == CMP_SPAN && s->windows ? "window"
+		                                                     : fields[k]));
+		row.sum = t.sum;
+		t.mean = (double)t.sum;
+		if (row.name == NSX_NONE || nsx_compare_row_add(s, row) == NSX_NONE || !nsx_vec_push(&s->given, t))
+			return false;
+		s->rows.p[s->rows.n - 1].of = k != CMP_SPAN ? first : (uint32_t)NSX_NONE;
+	}
+	s->groups.p[device].time = s->rows.p[first].sum;
+	s->time += s->rows.p[first].sum;
+	return nsx_vec_push(&s->execs, v[CMP_EXECS].has ? v[CMP_EXECS].i : 0);
+}
+
+int
+nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct nsx_diags own = { .failed = false };
+	struct nsx_reader *in = s->in;
+	int rc;
+
+	s->in = nsx_compare_find_steps(c, s, diags);
+	rc = s->in ? nsx_compare_sum_up(c, s, &own) : NSX_ERR;
+	nsx_reader_close(s->in);
+	s->in = in;
+	nsx_compare_pass_diags(s, &own, diags);
+	return rc;
+}
+
+/* ---- what times are divided by */
+
+/* Whether all devices with GPU work executed programs. */
+static bool
+all_execute(const struct cmp_side *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->execs.n; i++) {
+		any |= s->execs.p[i] > 0;
+		if (!s->execs.p[i] && s->groups.p[i].time)
+			return false;
+	}
+	return any;
+}
+
+/* The steps of the device of that index; NULL: it has none. They are in the order of devices' numbers. */
+static const struct cmp_stepped *
+steps_of(const struct cmp_side *s, size_t device)
+{
+	int64_t number = s->groups.p[device].number;
+	size_t at = nsx_sort_first(s->stepped.p, s->stepped.n, sizeof *s->stepped.p,
+	                           offsetof(struct cmp_stepped, number),
+	                           number);
+
+	return at < s->stepped.n && s->stepped.p[at].number == number ? &s->stepped.p[at] : NULL;
+}
+
+/* Whether all devices with GPU work have steps. */
+static bool
+all_step(const struct cmp_side *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++)
+		if (s->groups.p[i].time && !steps_of(s, i))
+			return false;
+	return s->stepped.n > 0;
+}
+
+static void
+per_execution(struct cmp_side *s)
+{
+	for (size_t i = 0; i < s->rows.n; i++) {
+		struct cmp_time *t = &s->given.p[i];
+		int64_t n = s->execs.p[s->rows.p[i].group];
+
+		if (t->n && n) {
+			t->n = n;
+			t->mean = (double)t->sum / (double)n;
+		}
+	}
+}
+
+/* The time in a step that a row is about; -1: none. */
+static int
+time_of(int64_t k)
+{
+	switch (k) {
+	case CMP_SPAN:    return 0;
+	case CMP_COMPUTE: return 1 + NSX_PART_COMPUTE;
+	case CMP_EXPOSED: return 1 + NSX_PART_COMM;
+	case CMP_COPY: return 1 + NSX_PART_COPY;
+	case CMP_IDLE: return 1 + NSX_PART_IDLE;
+	case CMP_HIDDEN_TIME: return CMP_STEP_HIDDEN;
+	default:      return -1;
+	}
+}
+
+/* Give a row its time in each step of the device. False when out of memory. */
+static bool
+give_steps(struct cmp_side *s, uint32_t row, const struct cmp_stepped *d, int time)
+{
+	size_t n = d->each.n / CMP_STEP_TIMES;
+	int64_t *times = malloc((n + 1) * sizeof *times);
+	double *v = malloc((n + 1) * sizeof *v);
+	bool good = times && v;
+
+	for (size_t i = 0; i < n && good; i++) {
+		times[i] = d->each.p[i * CMP_STEP_TIMES + (size_t)time];
+		v[i] = (double)times[i];
+	}
+	good = good && nsx_compare_give(s, row, times, n, (struct nsx_sample){ v, n });
+	free(times);
+	free(v);
+	return good;
+}
+
+/* False when out of memory. */
+static bool
+per_step(struct cmp *c, struct cmp_side *s)
+{
+	uint32_t period = nsx_intern(&c->strs, NSX_STR("period"));
+
+	if (period == NSX_NONE)
+		return false;
+	s->time = 0;
+	for (size_t i = 0; i < s->rows.n; i++) {
+		struct cmp_row *row = &s->rows.p[i];
+		const struct cmp_stepped *d = steps_of(s, row->group);
+		int time = d && !row->whole ? time_of(row->number) : -1;
+		bool longest = !row->whole && row->number == CMP_SPAN;
+
+		if (longest)
+			row->name = row->stem = period;
+		s->given.p[i] = (struct cmp_time){ 0 };
+		row->sum = 0;
+		if (time >= 0 && !give_steps(s, (uint32_t)i, d, time))
+			return false;
+		if (time >= 0 && longest) {
+			s->groups.p[row->group].time = row->sum;
+			s->execs.p[row->group] = s->given.p[i].n;
+			s->time += row->sum;
+		}
+	}
+	return true;
+}
+
+/* Whole runs compare only if they are of the same amount of work, as far as numbers of operations show that. */
+static void
+check_work(struct cmp *c, struct nsx_diags *diags)
+{
+	int64_t b = c->side[0].ops, n = c->side[1].ops, more = b > n ? b - n : n - b;
+	const char *unlike = "no steps that both runs have are known: name them with --step, or --sigma 0 if the runs "
+	    "are of equal work";
+
+	if (!c->side[0].time || !c->side[1].time || c->unlike[0])
+		return;
+	if (c->options.step || c->options.module)
+		snprintf(c->unlike, sizeof c->unlike, "not all devices have steps of one class on both sides");
+	else if (c->options.sigma > 0 && c->tables)
+		snprintf(c->unlike, sizeof c->unlike, "a table of a job without programs does not tell how much work "
+		         "it is of: compare streams, or --sigma 0 if the runs are of equal work");
+	else if (c->options.sigma > 0 && (double)more > WORK * (double)b)
+		snprintf(c->unlike, sizeof c->unlike, "BASE has %" PRId64 " operations, NEW %" PRId64 ", and %s", b, n,
+		         unlike);
+	nsx_diag_add(diags, NSX_WARNING, "", 1,
+		"not all devices executed programs or have steps: times are of whole runs, and runs of different "
+		"lengths cannot be compared");
+}
+
+static bool
+choose_basis(struct cmp *c, struct nsx_diags *diags)
+{
+	struct cmp_side *b = &c->side[0], *n = &c->side[1];
+	bool execute = all_execute(b) && all_execute(n) && !c->options.step && !c->options.module,
+	    steps = all_step(b) && all_step(n) && b->class == n->class;
+	if (b->time && n->time && b->windows != n->windows)
+		snprintf(c->unlike, sizeof c->unlike, "%s has times of operations, the other side of thunks: extract "
+		         "both with --ops", b->windows ? "BASE" : "NEW");
+	if (steps) {
+		struct nsx_str class = cmp_str(c, b->class);
+
+		c->unit = "step";
+		snprintf(c->note, sizeof c->note, "times are per step of %.*s, from start to start: base_execs and "
+		         "new_execs are numbers of steps", (int)(class.len < 100 ? class.len : 100), class.ptr);
+		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", c->note);
+		return per_step(c, b) && per_step(c, n);
+	} else if (execute) {
+		c->unit = "execution";
+		per_execution(b);
+		per_execution(n);
+	} else {
+		check_work(c, diags);
+	}
+	return true;
+}
+
+/* The side's devices by number. NULL when out of memory. */
+static struct nsx_sort_key *
+by_number(const struct cmp_side *s)
+{
+	struct nsx_sort_key *list = malloc((s->groups.n + 1) * sizeof *list);
+
+	for (size_t i = 0; i < s->groups.n && list; i++)
+		list[i] = (struct nsx_sort_key){ { s->groups.p[i].number, 0, 0 }, (uint32_t)i };
+	if (list)
+		nsx_sort_keys(list, s->groups.n);
+	return list;
+}
+
+/* Whether the two lists, of nb and nn devices, have a number in common. */
+static bool
+in_common(const struct nsx_sort_key *b, size_t nb, const struct nsx_sort_key *n, size_t nn)
+{
+	for (size_t i = 0; i < nb; i++) {
+		size_t k = nsx_sort_first(n, nn, sizeof *n, offsetof(struct nsx_sort_key, k), b[i].k[0]);
+
+		if (k < nn && n[k].k[0] == b[i].k[0])
+			return true;
+	}
+	return false;
+}
+
+static bool
+match_devices(struct cmp *c, struct nsx_diags *diags)
+{
+	struct cmp_side *base = &c->side[0], *new = &c->side[1];
+	struct nsx_sort_key *b = by_number(base), *n = by_number(new);
+	size_t nb = base->groups.n, nn = new->groups.n;
+
+	if (b && n && nb && nn && !in_common(b, nb, n, nn)) {
+		for (size_t i = 0; i < nb && nb == nn; i++) {
+			struct cmp_group *pb = &base->groups.p[b[i].i],
+			    *pn = &new->groups.p[n[i].i];
+
+			pb->pair = n[i].i;
+			pn->pair = b[i].i;
+			pb->how = pn->how = CMP_PLACE;
+		}
+		nsx_diag_add(diags, NSX_WARNING, "", 1, nb == nn
+			? "no device number is on both sides: devices are matched in order of their numbers"
+			: "no device number is on both sides, nor are there as many devices: none are matched");
+	}
+	bool good = b && n;
+
+	free(b);
+	free(n);
+	return good;
+}
+
+bool
+nsx_compare_settle_devices(struct cmp *c, struct nsx_diags *diags)
+{
+	return choose_basis(c, diags) && match_devices(c, diags);
+}
+
+void
+nsx_compare_check_devices(struct cmp *c)
+{
+	const struct cmp_side *b = &c->side[0], *s = &c->side[1];
+
+	for (size_t i = 0; i < b->groups.n && c->tables && !c->unlike[0]; i++) {
+		uint32_t pair = b->groups.p[i].pair;
+		struct nsx_str name = cmp_str(c, b->groups.p[i].name);
+
+		if (pair != NSX_NONE && b->execs.p[i] != s->execs.p[pair])
+			snprintf(c->unlike, sizeof c->unlike, "%.*s has %" PRId64 " executions in BASE, %" PRId64
+			         " in NEW, and a table may lack programs: make it with nsysx-summary --by device "
+			         "and the same --cover, or compare streams", (int)name.len, name.ptr, b->execs.p[i],
+			         s->execs.p[pair]);
+	}
+}
+
+/* ---- results */
+
+void
+nsx_compare_order_of_device(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o)
+{
+	o->at[0] = nsx_compare_group_of(c, r)->number;
+	o->at[1] = nsx_compare_row_shown(r)->number;
+}
+
+bool
+nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r)
+{
+	(void)c;
+	return nsx_compare_row_shown(r)->of == NSX_NONE;
+}

@@ -1,0 +1,305 @@
+/* history.c -- a row for each of many runs: when it was recorded, its name, and what its steps take; for programs that
+ * look for changes in series. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/sort.h"
+#include "job/catalogue.h"
+#include "table/compare/join.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* ---- times */
+
+/* Days from 1970-01-01 to a date of the Gregorian calendar. */
+static int64_t
+days_to(int64_t year, int64_t month, int64_t day)
+{
+	/* Years begin in March, so that leap days end them. */
+	int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
+
+	return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
+}
+
+/* n digits at *at, which moves behind them, if their value is from least to most: that; else -1. */
+static int64_t
+digits(const char **at, int n, int64_t least, int64_t most)
+{
+	int64_t v = 0;
+	int i = 0;
+
+	for (; i < n && (*at)[i] >= '0' && (*at)[i] <= '9'; i++)
+		v = 10 * v + (*at)[i] - '0';
+	if (i < n || v < least || v > most)
+		return -1;
+	*at += n;
+	return v;
+}
+
+/* Move behind the character, if it is there. */
+static bool
+skip(const char **at, const char *any)
+{
+	bool is = **at && strchr(any, **at);
+
+	*at += is;
+	return is;
+}
+
+/* The date at the beginning of s, and the time behind it; NSX_ABSENT if there is none. */
+static int64_t
+date_at(const char *s)
+{
+	int64_t year = digits(&s, 4, 1970, 2200), month, day, of_day[3] = { 0 };
+	static const int most[] = { 23, 59, 59 };
+	bool dash = year >= 0 && skip(&s, "-");
+
+	month = year < 0 ? -1 : digits(&s, 2, 1, 12);
+	if (month < 0 || (dash && !skip(&s, "-")))
+		return NSX_ABSENT;
+	day = digits(&s, 2, 1, 31);
+	if (day < 0 || (*s >= '0' && *s <= '9'))
+		return NSX_ABSENT;
+	if (skip(&s, "T_ -"))
+		for (int i = 0; i < 3 && of_day[i] >= 0; i++) {
+			of_day[i] = digits(&s, 2, 0, most[i]);
+			skip(&s, ":-");
+		}
+	/* A number of two digits is no time of day. */
+	if (of_day[0] < 0 || of_day[1] < 0)
+		of_day[0] = of_day[1] = 0;
+	if (of_day[2] < 0)
+		of_day[2] = 0;
+	return (days_to(year, month, day) * 86400 + of_day[0] * 3600 + of_day[1] * 60 + of_day[2]) * SECOND;
+}
+
+int64_t
+nsx_compare_date_in(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	int64_t date = NSX_ABSENT;
+
+	for (const char *s = name; *s && date == NSX_ABSENT; s++)
+		if (s == name || s[-1] < '0' || s[-1] > '9')
+			date = date_at(s);
+	return date;
+}
+
+int64_t
+nsx_compare_start_of(const struct nsx_catalogue *cat)
+{
+	int64_t start = NSX_ABSENT;
+
+	for (size_t i = 0; i < cat->profiles.n; i++) {
+		int64_t of = cat->profiles.p[i].start_utc;
+
+		if (of != NSX_ABSENT && (start == NSX_ABSENT || of < start))
+			start = of;
+	}
+	return start;
+}
+
+/* ---- the table */
+
+/* A value of a run; col: after time and name. */
+struct value { size_t run, col; double v; };
+/* When a run was, and its place among the operands. */
+struct when { int64_t time; size_t run; };
+
+struct history {
+	struct cmp *c;
+	const struct nsx_compare_run *runs;
+	struct nsx_history *out;
+	struct nsx_map col_of;          /* (string in c->strs) -> columns */
+	NSX_VEC(uint32_t) cols;         /* their names in c->strs */
+	NSX_VEC(struct value) values;
+	NSX_VEC(struct when) when;      /* of the runs that have steps */
+};
+
+/* Add the value of a statistic of the class, by a name of its own. A class that is twice in a run has the values of the
+ * first. False when out of memory. */
+static bool
+add_value(struct history *h, size_t run, struct nsx_str class, struct nsx_str statistic, const char *more, double v)
+{
+	struct cmp *c = h->c;
+
+	c->text.len = 0;
+	nsx_buf_str(&c->text, class);
+	nsx_buf_char(&c->text, ':');
+	nsx_buf_str(&c->text, statistic);
+	nsx_buf_c(&c->text, more);
+	uint32_t name = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+	uint32_t *col = name == NSX_NONE ? NULL : nsx_map_at(&h->col_of, (struct nsx_key){ name, 0 });
+
+	if (!col || (*col == NSX_NONE && !nsx_vec_push(&h->cols, name)))
+		return false;
+	if (*col == NSX_NONE)
+		*col = (uint32_t)(h->cols.n - 1);
+	for (size_t i = h->values.n; i-- > 0 && h->values.p[i].run == run;)
+		if (h->values.p[i].col == *col)
+			return true;
+	return nsx_vec_push(&h->values, ((struct value){ run, *col, v }));
+}
+
+static bool
+add_side(struct history *h, size_t run, const struct cmp_side *s)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < s->rows.n && good; i++) {
+		const struct cmp_row *row = &s->rows.p[i];
+		struct nsx_str class = cmp_str(h->c, s->groups.p[row->group].name), name = cmp_str(h->c, row->name);
+		struct cmp_time t = nsx_compare_time_of(s, row);
+
+		if (row->whole || row->device != NSX_ABSENT || !t.n)
+			continue;
+		good = add_value(h, run, class, name, "", t.mean);
+		/* The first row of a class. */
+		if (good && nsx_str_eq(name, NSX_STR("period")))
+			good = add_value(h, run, class, name, "_p50", (double)t.p50)
+			       && add_value(h, run, class, name, "_p99", (double)t.p99);
+	}
+	return good;
+}
+
+/* Read a run and add its values. NSX_OK or NSX_ERR. */
+static int
+add_run(struct history *h, size_t run, unsigned flags, struct nsx_diags *diags)
+{
+	struct cmp *c = h->c;
+	struct cmp_side s = { .name = h->runs[run].name, .in = nsx_reader_open(h->runs[run].path, flags, c->err),
+		              .start = NSX_ABSENT };
+	int by, rc = s.in ? nsx_compare_is_table(s.in, &by) : NSX_ERR;
+
+	if (rc == NSX_OK && by >= 0 && by != NSX_COMPARE_STEP)
+		rc = nsx_err_set(c->err, "%s: a table by %s: want one by step", s.name,
+		                 nsx_compare_name((enum nsx_compare_by)by));
+	if (rc == NSX_OK)
+		rc = (by >= 0 ? nsx_compare_read_table : nsx_compare_read_steps)(c, &s, diags);
+	if (rc == NSX_OK && !s.time)
+		nsx_diag_add(diags, NSX_WARNING, s.name, 1, "no steps: the run has no row");
+	else if (rc == NSX_OK && (!add_side(h, run, &s) || !nsx_vec_push(&h->when, ((struct when){ s.start == NSX_ABSENT
+		? h->runs[run].time : s.start, run }))))
+		rc = nsx_err_nomem(c->err, NULL);
+	nsx_compare_side_free(&s);
+	nsx_reader_close(s.in);
+	return rc;
+}
+
+static int
+by_time(const void *pa, const void *pb)
+{
+	const struct when *a = pa, *b = pb;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return (a->run > b->run) - (a->run < b->run);
+}
+
+/* A time as ISO 8601 has it, in UTC. */
+static void
+put_time(struct nsx_table *t, int64_t time)
+{
+	char text[40];
+	time_t seconds = (time_t)(time / SECOND);
+	struct tm tm;
+
+	if (time != NSX_ABSENT && gmtime_r(&seconds, &tm) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		nsx_table_str(t, 0, nsx_str_c(text));
+}
+
+/* False when out of memory. */
+static bool
+put_all(struct history *h, struct nsx_table *t, struct nsx_diags *diags)
+{
+	size_t ncols = h->cols.n, nruns = 0;
+	int64_t missing = 0;
+
+	for (size_t i = 0; i < h->values.n; i++)
+		nruns = h->values.p[i].run >= nruns ? h->values.p[i].run + 1 : nruns;
+	const struct value **at = calloc(nruns * ncols + 1, sizeof *at);
+
+	for (size_t i = 0; i < h->values.n && at; i++)
+		at[h->values.p[i].run * ncols + h->values.p[i].col] = &h->values.p[i];
+	for (size_t i = 0; i < h->when.n && at; i++) {
+		const struct value **of = &at[h->when.p[i].run * ncols];
+
+		nsx_table_row(t);
+		put_time(t, h->when.p[i].time);
+		nsx_table_str(t, 1, nsx_str_c(h->runs[h->when.p[i].run].name));
+		for (size_t k = 0; k < ncols; k++) {
+			if (of[k])
+				nsx_table_double(t, 2 + (int)k, of[k]->v);
+			missing += !of[k];
+		}
+	}
+	nsx_diag_add(diags, NSX_WARNING, "", missing, "values that a run does not have and others do: empty cells");
+	bool good = at != NULL;
+
+	free(at);
+	return good;
+}
+
+/* The table of all values. NSX_OK or NSX_ERR. */
+static int
+make_table(struct history *h, struct nsx_diags *diags)
+{
+	struct nsx_table_col *cols = malloc((2 + h->cols.n) * sizeof *cols);
+	bool good = cols != NULL;
+
+	if (h->when.n > 1)
+		qsort(h->when.p, h->when.n, sizeof *h->when.p, by_time);
+	for (size_t i = 0; i < h->cols.n && good; i++) {
+		char *name = nsx_str_dup(cmp_str(h->c, h->cols.p[i]));
+
+		good = name && nsx_vec_push(&h->out->names, name);
+		if (good)
+			cols[2 + i] = (struct nsx_table_col){ name, NSX_CELL_MEAN_NS };
+		else
+			free(name);
+	}
+	if (good) {
+		cols[0] = (struct nsx_table_col){ "time", NSX_CELL_STRING };
+		cols[1] = (struct nsx_table_col){ "run", NSX_CELL_STRING };
+		h->out->table = nsx_table_new_copy(cols, 2 + (int)h->cols.n);
+		good = h->out->table && put_all(h, h->out->table, diags);
+	}
+	free(cols);
+	return good ? NSX_OK : nsx_err_nomem(h->c->err, NULL);
+}
+
+int
+nsx_compare_history(const struct nsx_compare_run *runs, size_t n, unsigned flags,
+		    const struct nsx_compare_options *options, struct nsx_history *out, struct nsx_diags *diags,
+		    struct nsx_err *err)
+{
+	/* As beside a table, without causes. */
+	struct cmp c = { .err = err, .options = *options, .tables = true, .way = nsx_compare_way(NSX_COMPARE_STEP) };
+	struct history h = { .c = &c, .runs = runs, .out = out };
+	int rc = NSX_OK;
+
+	c.options.by = NSX_COMPARE_STEP;
+	*out = (struct nsx_history){ .table = NULL };
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		rc = add_run(&h, i, flags, diags);
+	if (rc == NSX_OK)
+		rc = make_table(&h, diags);
+	nsx_map_free(&h.col_of);
+	free(h.cols.p);
+	free(h.values.p);
+	free(h.when.p);
+	nsx_intern_free(&c.strs);
+	nsx_buf_free(&c.text);
+	return rc;
+}
+
+void
+nsx_history_free(struct nsx_history *h)
+{
+	nsx_table_free(h->table);
+	for (size_t i = 0; i < h->names.n; i++)
+		free(h->names.p[i]);
+	free(h->names.p);
+}

@@ -1,0 +1,438 @@
+/* join.h -- declarations shared by the files of comparing; private to lib/table/compare. */
+#ifndef NSX_TABLE_COMPARE_JOIN_H
+#define NSX_TABLE_COMPARE_JOIN_H
+
+#include "table/compare.h"
+#include "job/activity.h"
+#include "job/program_time.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "base/stat.h"
+#include "table/compare/witness.h"
+
+struct nsx_step_set;
+struct cmp_value;
+struct cmp_result;
+struct cmp_order;
+struct cmp_way;
+
+/* How two groups, or two rows, were matched; the first that applies. */
+enum cmp_how { CMP_NOT, CMP_FINGERPRINT, CMP_DIGEST, CMP_KEY, CMP_NAME, CMP_PLACE, CMP_OP_NAME };
+
+/* What rows belong to: a program, a class of steps, a device, or everything. Strings are numbers in cmp.strs, NSX_NONE:
+ * none. `pair` is an index on the other side, NSX_NONE: none. */
+struct cmp_group {
+	int64_t      number;     /* a device's own; of others the order of their first use */
+	uint32_t     name, key;
+	uint32_t     pair;
+	enum cmp_how how;
+	uint32_t     whole;      /* the row of the group itself: of a program's modules */
+	int64_t      execs;      /* over all devices */
+	int64_t      devices;    /* that executed it */
+	nsx_u128     time;       /* of its rows */
+};
+
+/* What else is known of a group that is a program: digests, of its dump and of the program that ran. */
+struct cmp_program {
+	int64_t  id;
+	uint32_t fingerprint, dumped, run;
+};
+
+/* Data of an instruction. */
+struct cmp_inst {
+	uint32_t group, name, opcode, op_name, stack;
+};
+
+struct cmp_row {
+	uint32_t     group;
+	bool         whole;      /* the group itself: its program's modules */
+	uint32_t     name;       /* of an instruction, or the opcode or source line */
+	uint32_t     stem;       /* name without its number */
+	int64_t      number;     /* that number; for times of steps the device, NSX_ABSENT: several devices */
+	int64_t      device;     /* the row is a detail of a row of several devices; NSX_ABSENT: it is not */
+	uint32_t     opcode, op_name, stack;
+	bool         detail;     /* its time is also included in other rows */
+	bool         untold;     /* shown, but not judged: a change of it is neither slower nor faster */
+	bool         computes;   /* not all of it is communication, or that is not known */
+	bool         optional;   /* not shown if its time is 0 on both sides */
+	uint32_t     of;         /* row whose time is the reference for percent; NSX_NONE: itself */
+	uint32_t     pair;
+	enum cmp_how how;
+	uint32_t     cells;      /* linked, NSX_NONE ends */
+	nsx_u128     sum;        /* ns */
+};
+
+/* A row on one device: sums of the executions that may still grow, and statistics of those that are over. */
+struct cmp_open { int64_t execution, sum; bool used; };
+struct cmp_cell {
+	uint32_t row, next;
+	uint32_t device;         /* in the catalogue */
+	int64_t  execs;          /* of a row of modules: executions of the program on the device */
+	struct cmp_open open[2]; /* the later first */
+	struct nsx_stat stat;
+};
+
+/* The time of a row per execution on a device: mean and its standard error with degrees of freedom, ns. */
+struct cmp_time {
+	int64_t  n;
+	nsx_u128 sum;
+	double   mean, error, freedom;
+	bool     known;      /* the error is; of samples, which the witness judges, it is not */
+	int64_t  p50, p99;   /* of samples */
+};
+
+/* Of cmp_side.values: those of a row, in the order of steps; of several devices the mean of the same step. */
+struct cmp_series { size_t first, n; };
+
+/* The times of a device's steps, each from its start to the next start, ns: period, parts, hidden time; in turn of
+ * every step. */
+enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
+struct cmp_stepped { int64_t number; NSX_VEC(int64_t) each; };
+
+/* The columns of a table of nsysx-steps --each: times, and these. */
+enum cmp_each_col { CMP_EACH_PERIOD, CMP_EACH_COMPUTE, CMP_EACH_EXPOSED, CMP_EACH_COPY, CMP_EACH_IDLE, CMP_EACH_SPAN,
+                    CMP_EACH_TIMES, CMP_EACH_CLASS = CMP_EACH_TIMES, CMP_EACH_DEVICE, CMP_EACH_NUMBER,
+                    CMP_EACH_KEPT };
+/* A row of it. */
+struct cmp_each { uint32_t class; int64_t device, number, of[CMP_EACH_TIMES]; };
+
+/* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
+struct cmp_comm {
+	uint32_t kind;
+	int64_t  bytes, group, instances;
+	bool     has_busbw;
+	double   busbw;
+	double   transfer;   /* mean over instances from last start to last end, ns; 0: not known */
+	double   shortest;   /* the same of the record that waited least */
+};
+
+/* The mean time of a row on a device, ns. */
+struct cmp_mean { int64_t number; double mean; };
+
+/* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile; n is 0
+ * if the run does not have it. */
+struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
+
+struct cmp_side {
+	const char       *name;              /* for messages */
+	struct nsx_reader *in;
+	struct nsx_top    top;
+	NSX_VEC(struct cmp_group) groups;    /* of programs: by index in top */
+	NSX_VEC(struct cmp_program) programs; /* by index in groups; empty: these are no programs */
+	NSX_VEC(uint32_t) row_of_inst;       /* by index in the catalogue; NSX_NONE before its first execution */
+	NSX_VEC(struct cmp_row) rows;
+	struct nsx_map    row_of;            /* (program, label) or (type, name) -> rows, for rows that are not
+	                                      * instructions */
+	NSX_VEC(struct cmp_cell) cells;
+	struct nsx_map    cell_of;           /* (row, device) -> cells */
+	NSX_VEC(uint32_t) models;            /* names of GPU models */
+	struct nsx_map    devices;           /* devices that executed something */
+	nsx_u128          time;              /* of the rows that are compared */
+	double            most;              /* of one of them */
+	struct cmp_mean  *means;             /* space for those of a row while rows are judged */
+	bool              warm;              /* it was filtered by nsysx-warmup */
+	int64_t           diags, late;
+	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
+	NSX_VEC(struct cmp_time) given;      /* by index in rows, of tables and samples; n is 0 if it has none */
+	bool              summed;            /* it is a table that was computed from a stream */
+	NSX_VEC(double)   values;            /* of steps, row by row: */
+	NSX_VEC(struct cmp_series) series;   /* by index in rows; rows beyond its end have none */
+	size_t            nruns;             /* several runs as one side: their number; 0: it is one */
+	NSX_VEC(struct cmp_run) runs;        /* of row i [i * nruns ...] */
+	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
+	NSX_VEC(int64_t) execs;              /* of devices, by index in groups: executions of any program */
+	NSX_VEC(struct cmp_stepped) stepped; /* devices with steps; empty: steps are not known */
+	NSX_VEC(struct cmp_each) steps;      /* of a table by step */
+	uint32_t          class;             /* the name of these steps, if there are any */
+	bool              windows;           /* times of devices are of the windows of their operations */
+	int64_t           ops;               /* of a stream by device: number of operations */
+	NSX_VEC(struct nsx_stat) spans;      /* by index in cells: spans of ranges; times of the operations in
+	                                      * executions */
+	bool              gpu_time;          /* cells have the GPU time of ranges */
+	bool              placed;            /* operations are known to be in executions of programs */
+	int64_t           outside;           /* number of operations in none, */
+	nsx_u128          outside_time;      /* and their time */
+	bool              each;              /* the occurrences of each row are counted separately, instead of
+	                                      * executions of programs */
+};
+
+struct cmp {
+	struct nsx_err   *err;
+	struct nsx_compare_options options;
+	bool              tables;            /* both sides are tables, or were converted to tables */
+	const struct cmp_way *way;
+	const char       *unit;              /* of what the times are */
+	char              unlike[256];       /* why times may belong to different programs or amounts of work; empty:
+	                                      * they do not */
+	char              note[256];         /* what is compared, or not, for a line below the table; empty: nothing */
+	struct nsx_intern strs;
+	struct nsx_buf    text;
+	struct cmp_side   side[2];
+};
+
+static inline struct nsx_str
+cmp_str(const struct cmp *c, uint32_t id)
+{
+	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&c->strs, id);
+}
+
+/* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
+int nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+
+/* The row's cell of that device, created if it is new; NULL when out of memory. */
+struct cmp_cell *nsx_compare_cell_at(struct cmp_side *s, uint32_t row, uint32_t device);
+/* Add the GPU models of a catalogue; false when out of memory. */
+bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat);
+
+/* names.c: read all of the side's stream, by ranges or operations. NSX_OK or NSX_ERR. */
+int nsx_compare_read_ranges(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+int nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+/* Both sides are read. Ranges are compared by GPU time if both have it, unless spans were requested; operations, if
+ * both know executions of programs, only inside of them. True. */
+bool nsx_compare_settle_ranges(struct cmp *c, struct nsx_diags *diags);
+bool nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags);
+
+/* runs.c: begin a side of several base runs, of n: that is the first one. False when out of memory. */
+bool nsx_compare_begin_runs(struct cmp_side *s, size_t n);
+/* c->side[1], the base run of that index, is read: match it with c->side[0], and add it there. NSX_OK or NSX_ERR. */
+int nsx_compare_add_run(struct cmp *c, size_t run);
+/* All base runs are read: a row of theirs has the means over the runs. False when out of memory. */
+bool nsx_compare_end_runs(struct cmp_side *s);
+/* The row of BASE in its runs that have it, and of NEW. */
+struct cmp_between {
+	size_t runs, least;           /* that have it, and the number of values of one, at least */
+	double lowest, highest;       /* of their means */
+	double deviation;             /* of their means; 0 of one run */
+};
+/* Fewer values of a run do not tell its 99th percentile, between runs: it would be the largest of them. */
+#define NSX_TAIL_OF_RUN 100
+struct cmp_between nsx_compare_between(const struct cmp_side *s, const struct cmp_row *r);
+struct cmp_result;
+/* Let the noise between base runs judge, where at least two of them have the row. False when out of memory. */
+bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);
+
+/* steps.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
+int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+
+/* Add a row of a table of steps; all have been added: make them rows of the side. False when out of memory. */
+bool nsx_compare_take_step(struct cmp_side *s, const struct cmp_value *v);
+bool nsx_compare_end_steps(struct cmp *c, struct cmp_side *s);
+
+/* devices.c: sum up the stream of the side by devices, and read it by their steps. NSX_OK or NSX_ERR. */
+int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+/* Add the device of a row of a table by device. False when out of memory. */
+bool nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_value *v);
+/* Convert the times of both sides' devices to times per step or per execution, if all devices have them. Otherwise fill
+ * c->unlike if the amount of work may differ. If the sides have no device number in common, as for different processes
+ * of a job, but equal numbers of devices: match them in order of their numbers. False when out of memory. */
+bool nsx_compare_settle_devices(struct cmp *c, struct nsx_diags *diags);
+/* Rows are matched: fill c->unlike if a side is a table, which may omit programs, and a matched device has different
+ * numbers of executions on the two sides. */
+void nsx_compare_check_devices(struct cmp *c);
+/* The order of results: by device and statistic. */
+void nsx_compare_order_of_device(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
+/* Whether the result is the time of a device that contains the others. */
+bool nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r);
+
+/* device_steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
+ * recompilation. */
+struct nsx_str nsx_compare_class_name(const struct nsx_step_set *set, uint32_t class);
+/* device_steps.c: read the stream of the side for the steps of its devices: a reader that reads it once more, which the
+ * caller closes; NULL on failure. */
+struct nsx_reader *nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+
+/* collectives.c: read all of the side's stream, by collectives. NSX_OK or NSX_ERR. */
+int nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+
+/* label.c: add a group with the row of itself: its index; NSX_NONE when out of memory. */
+uint32_t nsx_compare_group_add(struct cmp_side *s, struct cmp_group g);
+/* Put all rows of the side into one nameless group, and count the occurrences of each row separately. False when out of
+ * memory. */
+bool nsx_compare_begin_each(struct cmp_side *s);
+/* A row that has no data. */
+static inline struct cmp_row
+cmp_row_in(uint32_t group)
+{
+	return (struct cmp_row){ .group = group, .name = NSX_NONE, .stem = NSX_NONE, .device = NSX_ABSENT,
+	                         .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
+}
+/* compare.c: free what the side holds. */
+void nsx_compare_side_free(struct cmp_side *s);
+/* history.c: when the first session of a stream started, ns since 1970; NSX_ABSENT: not known. */
+int64_t nsx_compare_start_of(const struct nsx_catalogue *cat);
+/* compare.c: report the diags of reading that side. Frees own. */
+void nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct nsx_diags *diags);
+
+/* tables.c: a cell of a table that is read: an integer, a double, or a string that is one of cmp.strs. */
+struct cmp_value { bool has; int64_t i; double f; uint32_t s; };
+/* Columns of a table by device, in the order in which nsx_compare_take_device has them: times, and these. The first one
+ * contains the others, which are judged against it: the period of its steps, else the window of its operations, else,
+ * where thunks are all that is known, the span of its modules. */
+enum cmp_device_col { CMP_SPAN, CMP_MODULES, CMP_COMPUTE, CMP_EXPOSED, CMP_COPY, CMP_IDLE, CMP_HIDDEN_TIME,
+                      CMP_COPY_HIDDEN, CMP_DEVICE_TIMES, CMP_DEVICE = CMP_DEVICE_TIMES, CMP_EXECS, CMP_WINDOW };
+/* Whether the input is a table and not a stream, and by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
+int nsx_compare_is_table(struct nsx_reader *in, int *by);
+/* Read the side, a table. NSX_OK or NSX_ERR. */
+int nsx_compare_read_table(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+/* Read the side, a stream, as the table that nsx_summary makes of it. NSX_OK or NSX_ERR. */
+int nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+/* Both sides are read: if they are tables, report what these do not know. True. */
+bool nsx_compare_settle_tables(struct cmp *c, struct nsx_diags *diags);
+
+/* label.c: the row of an instruction that is executed for the first time, created if it is new; NSX_NONE when out of
+ * memory. */
+uint32_t nsx_compare_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i);
+/* A row of the group, without any cell; NSX_NONE when out of memory. */
+uint32_t nsx_compare_row_add(struct cmp_side *s, struct cmp_row row);
+
+/* pair.c: match programs, and rows, of both sides. NSX_OK or NSX_ERR. */
+int nsx_compare_pair(struct cmp *c);
+
+/* noise.c: the time of a row; n is 0 if it has none. */
+struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r);
+/* Give the row the times of n steps, which are sorted, and a sample of a value for each step in order of time: of
+ * several devices the mean of their times. False when out of memory. */
+bool nsx_compare_give(struct cmp_side *s, uint32_t row, int64_t *times, size_t n, struct nsx_sample sample);
+/* The values of a row; n is 0 if it has none. */
+struct nsx_sample nsx_compare_sample(const struct cmp_side *s, const struct cmp_row *r);
+/* The largest difference that chance explains; both errors must be known. */
+double nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
+
+enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_MINOR,
+                   CMP_UNEVEN, CMP_HIDDEN, CMP_VERDICTS };
+
+/* A row of either side or both. */
+struct cmp_result {
+	const struct cmp_row *row[2];   /* NULL: not present */
+	struct cmp_time  time[2];
+	double           diff, noise, effect;
+	bool             has_noise;
+	bool             sampled;       /* the witness judges it: both sides have values of steps */
+	struct nsx_witness witness;
+	struct nsx_tail  tail;          /* with options.tail, */
+	bool             has_tail;      /* if there are enough values for it */
+	size_t runs; /* of BASE that have the row, between which the noise is; 0: it is within runs */
+	enum cmp_verdict verdict;
+};
+
+/* devices_of.c: whether a row of both sides, which differs, does so on at most half of the devices that both have.
+ * False if it is on a single one, or devices are not known. */
+bool nsx_compare_is_uneven(const struct cmp *c, const struct cmp_result *r);
+/* The smallest mean time of the row on a device, ns; 0 if it is on a single one. */
+double nsx_compare_least(const struct cmp_side *s, const struct cmp_row *r);
+
+/* judge.c: whether the difference is above both floors, one of which is a share of a time. */
+bool nsx_compare_above_floors(const struct cmp *c, double diff, double of);
+/* judge.c: all rows, in the order of the way; whole: of modules instead. The caller frees them. NULL when out of
+ * memory. */
+struct cmp_result *nsx_compare_judge(struct cmp *c, bool whole, size_t *n);
+/* The names of a result: its group and name in NEW, or in BASE only. */
+const struct cmp_group *nsx_compare_group_of(const struct cmp *c, const struct cmp_result *r);
+const struct cmp_row *nsx_compare_row_shown(const struct cmp_result *r);
+
+/* steps.c: the order of results: by class, device and statistic. */
+void nsx_compare_order_of_step(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
+/* If the result is a period, append to a sentence the parts that grew, the largest first, down to a hundredth of the
+ * difference. */
+void nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
+/* What was compared, and what the verdicts do not say, as lines below the table and diags. */
+void nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *table,
+                            struct nsx_diags *diags);
+/* Whether the result is the period of a class of steps, over all devices; the first of its class in order. If it is
+ * slower, its line lists the parts that grew, and its parts and devices need no lines of their own. */
+bool nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r);
+/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports
+ * this. */
+bool nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r);
+
+/* What a column shows: of the row that is shown, or of both rows; the later ones of the row of one side. */
+enum cmp_show {
+	CMP_COL_ID, CMP_COL_PROGRAM, CMP_COL_KEY, CMP_COL_NUMBER, CMP_COL_PROGRAM_MATCH,   /* of its group */
+	CMP_COL_NAME, CMP_COL_BASE_NAME, CMP_COL_TYPE, CMP_COL_OP_NAME, CMP_COL_MATCH, CMP_COL_DEVICE,
+	CMP_COL_KIND, CMP_COL_BYTES, CMP_COL_BASE_BYTES, CMP_COL_MEMBERS,                  /* of its collectives */
+	CMP_COL_DIFF, CMP_COL_CHANGE, CMP_COL_NOISE, CMP_COL_EFFECT, CMP_COL_VERDICT, CMP_COL_WITNESS,
+	CMP_COL_MEAN, CMP_COL_COUNT, CMP_COL_SPAN, CMP_COL_STEPS, CMP_COL_P50, CMP_COL_P99, CMP_COL_N_EFF,
+	CMP_COL_SHARE, CMP_COL_EXECS, CMP_COL_INSTANCES, CMP_COL_TRANSFER, CMP_COL_BUSBW,
+	CMP_COL_RUNS, CMP_COL_DEVIATION, CMP_COL_LOWEST, CMP_COL_HIGHEST                   /* of several base runs */
+};
+struct cmp_col { struct nsx_table_col is; enum cmp_show show; int side; };
+
+/* A result in the order of results: by class, then by the numbers in `at`, where a way sets these; then the largest
+ * effect first. Its strings are looked up once. */
+struct cmp_order {
+	struct nsx_str    class;
+	int64_t           at[3];
+	struct nsx_str    key, name;
+	int64_t           number;
+	struct cmp_result result;
+};
+
+/* Whose time the row of an instruction is: its own, or that of all of its program with the same label. */
+enum cmp_label { CMP_LABEL_NONE, CMP_LABEL_OPCODE, CMP_LABEL_SOURCE };
+
+/* A value of --by. Functions that are NULL are not called. */
+struct cmp_way {
+	const char *name;
+	const char *things, *unit;       /* what is compared, plural; one of what has a time */
+	const char *instead;             /* continues "BASE has no THINGS" */
+	const struct cmp_col *cols;
+	int         ncols;
+	const char *rank, *brief;        /* nsx_table_rank, nsx_table_brief */
+	int  (*read)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);   /* a stream */
+	int  (*sum_up)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+	                                 /* one that is compared with a table */
+	bool (*settle)(struct cmp *c, struct nsx_diags *diags);   /* both sides are read; false: no memory */
+	void (*check)(struct cmp *c);                             /* groups and rows are matched */
+	void (*order)(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
+	                                 /* NULL: the largest effect first */
+	bool (*decides)(const struct cmp *c, const struct cmp_result *r);   /* its verdict is that of the group */
+	bool (*hides)(const struct cmp *c, const struct cmp_result *r);     /* --changed omits it in any case */
+	void (*tell)(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *table,
+	             struct nsx_diags *diags);
+	void (*tell_growth)(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
+	                                 /* and if what decides is slower, its parts are not told */
+	enum cmp_label label;
+	bool whole;                      /* rows are groups themselves */
+	bool parts;                      /* a row is one of many that the time of its group consists of */
+	bool each;                       /* a row with a single occurrence is not judged */
+	bool nested;                     /* rows contain each other */
+	bool waits;                      /* communication contains waiting, which no group's time shows */
+	bool within;                     /* a row that is part of another is judged with it */
+	bool devices;                    /* groups are devices */
+	bool runs;                       /* BASE may be several runs */
+};
+
+/* Whether rows of this kind are compared (rows of modules always exist). */
+static inline bool
+cmp_counts(const struct cmp *c, const struct cmp_row *r)
+{
+	return !r->detail && r->whole == c->way->whole;
+}
+
+/* ways.c: the way of that name. */
+const struct cmp_way *nsx_compare_way(enum nsx_compare_by by);
+
+/* Whether the table shows the result. */
+static inline bool
+cmp_shows(const struct cmp *c, const struct cmp_result *r)
+{
+	return !c->options.changed || (r->verdict != CMP_SAME && r->verdict != CMP_UNKNOWN &&
+	                               r->verdict != CMP_MINOR && r->verdict != CMP_UNEVEN && r->verdict != CMP_HIDDEN);
+}
+
+/* "slower", ...: its verdict in a table. */
+const char *nsx_compare_verdict_name(enum cmp_verdict v);
+
+/* compare.c: append the sentence about a slower row. */
+void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
+
+/* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
+void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,
+                       const struct cmp_result *r, size_t n);
+
+/* ways.c, folded.c: the results. NSX_OK or NSX_ERR. */
+int nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
+                      struct nsx_diags *diags);
+int nsx_compare_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_outfile *out);
+
+#endif

@@ -1,0 +1,322 @@
+/* names.c -- one side's stream by NVTX ranges or by GPU operations: the times of all with the same name, by device.
+ * The time of a range is that of the operations launched in it, or, without operations, the span of its GPU work. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "table/compare/join.h"
+#include "job/catalogue.h"
+#include "job/diags_of.h"
+#include "job/range_book.h"
+
+struct names {
+	struct cmp           *c;
+	struct cmp_side      *s;
+	struct nsx_range_book book;      /* for names only */
+	struct nsx_buf        scratch;
+	int64_t               timeless, no_work, over_hidden, lost, removed;
+	bool                  ranges;    /* not operations */
+};
+
+/* The row of that type (an operation's; empty: of ranges) and name; NSX_NONE when out of memory. */
+static uint32_t
+row_at(struct names *n, struct nsx_str type, struct nsx_str name)
+{
+	struct cmp_side *s = n->s;
+	struct cmp_row row = cmp_row_in(0);
+	uint32_t *at;
+
+	row.number = -1;
+	row.name = row.stem = nsx_intern(&n->c->strs, name);
+	row.opcode = nsx_intern(&n->c->strs, type);
+	if (row.name == NSX_NONE || row.opcode == NSX_NONE)
+		return NSX_NONE;
+	at = nsx_map_at(&s->row_of, (struct nsx_key){ row.opcode, row.name });
+	if (at && *at == NSX_NONE)
+		*at = nsx_compare_row_add(s, row);
+	return at ? *at : (uint32_t)NSX_NONE;
+}
+
+/* Add another one to that row, with its duration. */
+static bool
+add(struct names *n, uint32_t row, uint32_t device, int64_t ns)
+{
+	struct cmp_cell *cell = row == NSX_NONE ? NULL : nsx_compare_cell_at(n->s, row, device);
+
+	if (!cell)
+		return false;
+	nsx_stat_add(&cell->stat, ns);
+	n->s->rows.p[row].sum += (nsx_u128)ns;
+	return true;
+}
+
+/* Add a range whose operations have all been read, with the time of what was launched in it. */
+static bool
+add_gpu_time(void *arg, const struct nsx_range_entry *range)
+{
+	struct names *n = arg;
+
+	n->removed += !range->worked;
+	return !range->worked || add(n, range->name, range->mark, range->time);
+}
+
+/* The time on the GPU from the first operation of a range to the end of the last; or an operation in an execution of a
+ * program. */
+static bool
+add_span(struct names *n, uint32_t row, uint32_t device, int64_t ns)
+{
+	struct cmp_side *s = n->s;
+	struct cmp_cell *cell = nsx_compare_cell_at(s, row, device);
+
+	while (cell && s->spans.n < s->cells.n)
+		if (!nsx_vec_push(&s->spans, (struct nsx_stat){ 0 }))
+			return false;
+	if (cell)
+		nsx_stat_add(&s->spans.p[cell - s->cells.p], ns);
+	return cell != NULL;
+}
+
+static bool
+take_range(struct names *n, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_RANGE_dur, -1);
+	uint32_t device = nsx_cat_device(&n->s->top.cat, rec);
+	struct nsx_str name;
+
+	if (!nsx_has(rec, NSX_RANGE_start)) {
+		n->no_work++;
+		return true;
+	}
+	if (dur < 0) {
+		n->timeless++;
+		return true;
+	}
+	name = nsx_range_book_name(&n->book, rec, n->c->options.names);
+	uint32_t row = device == NSX_NONE || !name.len ? (uint32_t)NSX_NONE : row_at(n, NSX_STR(""), name);
+
+	if (row == NSX_NONE || !add_span(n, row, device, dur) || nsx_range_book_add(&n->book, rec, row, n->c->err) !=
+	    NSX_OK)
+		return false;
+	n->book.list.p[n->book.list.n - 1].mark = device;
+	return true;
+}
+
+/* Add the time of an operation to the ranges in which it was launched. */
+static void
+take_launched(struct names *n, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
+
+	nsx_range_book_reach(&n->book, rec);
+	if (dur < 0)
+		n->timeless++;
+	if (nsx_has(rec, NSX_OP_range)
+	    && !nsx_range_book_launched(&n->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
+	                                nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur < 0 ? 0 : dur))
+		n->lost += dur >= 0;
+}
+
+static bool
+take_op(struct names *n, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_OP_dur, -1), hidden = nsx_int(rec, NSX_OP_hidden, 0);
+	uint32_t device = nsx_cat_device(&n->s->top.cat, rec);
+	bool comm = nsx_cat_communicates(&n->s->top.cat, rec);
+	struct nsx_str name;
+
+	n->s->top.any_comm |= comm;
+	n->s->top.any_hidden |= nsx_has(rec, NSX_OP_hidden);
+	if (dur < 0) {
+		n->timeless++;
+		return true;
+	}
+	if (hidden < 0 || hidden > dur) {
+		n->over_hidden++;
+		hidden = hidden < 0 ? 0 : dur;
+	}
+	name = nsx_name(n->c->options.names, NSX_STR(""), nsx_string(rec, NSX_OP_name), &n->scratch);
+	dur = n->c->options.exposed ? dur - hidden : dur;
+	uint32_t row = device == NSX_NONE || n->scratch.failed ? (uint32_t)NSX_NONE
+	    : row_at(n, nsx_string(rec, NSX_OP_type), name);
+
+	if (row == NSX_NONE || !add(n, row, device, dur))
+		return false;
+	n->s->rows.p[row].computes |= !comm;
+	if (nsx_has(rec, NSX_OP_execution)) {
+		n->s->placed = true;
+		return add_span(n, row, device, dur);
+	}
+	n->s->outside++;
+	n->s->outside_time += (nsx_u128)dur;
+	return true;
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct names *n = state;
+	bool good = true;
+
+	if (rec->kind->id == NSX_DIAG) {
+		n->s->diags++;
+		n->s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
+	}
+	if (rec->kind->id == NSX_RANGE && n->ranges)
+		good = take_range(n, rec);
+	else if (rec->kind->id == NSX_OP && n->ranges)
+		take_launched(n, rec);
+	else if (rec->kind->id == NSX_OP)
+		good = take_op(n, rec);
+	else
+		return nsx_cat_take(&n->s->top.cat, rec, n->c->err);
+	return good ? NSX_OK : nsx_err_nomem(n->c->err, NULL);
+}
+
+static bool
+finish(struct cmp *c, struct cmp_side *s)
+{
+	struct cmp_group *p = &s->groups.p[0];
+
+	for (size_t i = 0; i < s->rows.n; i++)
+		s->time += s->rows.p[i].sum;
+	p->time = s->time;
+	p->execs = 1;
+	for (size_t i = 0; i < s->cells.n; i++) {
+		uint32_t *at = nsx_map_at(&s->devices, (struct nsx_key){ s->cells.p[i].device, 0 });
+
+		if (!at)
+			return false;
+		*at = 1;
+	}
+	return nsx_compare_take_models(c, s, &s->top.cat);
+}
+
+static void
+need(const struct names *n)
+{
+	struct nsx_reader *in = n->s->in;
+
+	nsx_cat_need(&n->s->top.cat, in);
+	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
+	if (n->ranges) {
+		nsx_range_book_need(in, true);
+		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, device));
+		nsx_reader_need(in, NSX_OP, NSX_C(OP, dur));
+	} else
+		nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
+		                            | NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, type) | NSX_C(OP, name)
+		                            | NSX_C(OP, execution));
+}
+
+/* Ranges, already read, are compared by their spans; operations, only those in executions. */
+static void
+use_spans(struct cmp_side *s)
+{
+	s->time = 0;
+	for (size_t i = 0; i < s->rows.n; i++)
+		s->rows.p[i].sum = 0;
+	for (size_t i = s->spans.n; i < s->cells.n; i++)
+		s->cells.p[i].stat = (struct nsx_stat){ 0 };
+	for (size_t i = 0; i < s->spans.n; i++) {
+		s->cells.p[i].stat = s->spans.p[i];
+		s->rows.p[s->cells.p[i].row].sum += (nsx_u128)s->spans.p[i].sum;
+		s->time += (nsx_u128)s->spans.p[i].sum;
+	}
+	s->groups.p[0].time = s->time;
+	s->gpu_time = false;
+}
+
+static int
+read_names(struct cmp *c, struct cmp_side *s, bool range, struct nsx_diags *diags)
+{
+	struct names n = { .c = c, .s = s, .ranges = range };
+
+	need(&n);
+	if (range) {
+		n.book.ops_only = true;
+		n.book.past = add_gpu_time;
+		n.book.arg = &n;
+	}
+	int rc = nsx_compare_begin_each(s) ? nsx_read_all(s->in, NULL, take, &n, c->err) : nsx_err_nomem(c->err, NULL);
+
+	if (rc == NSX_OK)
+		rc = nsx_range_book_end(&n.book, c->err);
+	if (rc == NSX_OK && !finish(c, s))
+		rc = nsx_err_nomem(c->err, NULL);
+	s->gpu_time = range && s->time > 0;
+	if (rc == NSX_OK && range && !s->gpu_time)
+		use_spans(s);
+	if (rc == NSX_OK && !s->time)
+		nsx_diag_add(diags, NSX_WARNING, s->name, 1, range ? "no ranges with GPU work: extract with --ranges"
+		             : "no op records: extract with --ops");
+	nsx_diag_add(diags, NSX_WARNING, s->name, n.timeless, "records without a duration: ignored");
+	nsx_diag_add(diags, NSX_INFO, s->name, n.no_work, "ranges without GPU work: ignored");
+	nsx_diag_add(diags, NSX_INFO, s->name, s->gpu_time ? n.removed : 0,
+	             "ranges whose operations are not in the stream: ignored");
+	nsx_diag_add(diags, NSX_WARNING, s->name, n.lost,
+	             "operations whose range is not in the stream: not in gpu_time");
+	nsx_diag_add(diags, NSX_WARNING, s->name, n.over_hidden,
+	             "operations whose hidden time exceeds their duration: cut to it");
+	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
+		nsx_diag_add(diags, NSX_WARNING, s->name, 1,
+		             "the stream did not pass nsysx-overlap: communication counts whole");
+	nsx_range_book_free(&n.book);
+	nsx_buf_free(&n.scratch);
+	return rc;
+}
+
+int
+nsx_compare_read_ranges(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	return read_names(c, s, true, diags);
+}
+
+int
+nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	return read_names(c, s, false, diags);
+}
+
+/* ---- both sides */
+
+/* Ranges are compared by GPU time if both sides have it, unless spans were requested. */
+bool
+nsx_compare_settle_ranges(struct cmp *c, struct nsx_diags *diags)
+{
+	bool known = c->side[0].gpu_time && c->side[1].gpu_time;
+
+	for (int k = 0; k < 2 && !c->options.span; k++)
+		if (!c->side[k].gpu_time && c->side[k].time)
+			nsx_diag_add(diags, c->side[!k].gpu_time ? NSX_WARNING : NSX_INFO, c->side[k].name, 1,
+			             "no operations in its ranges: ranges are compared by their span: extract with "
+			             "--ops for GPU time");
+	for (int k = 0; k < 2 && (c->options.span || !known); k++)
+		if (c->side[k].gpu_time)
+			use_spans(&c->side[k]);
+	return true;
+}
+
+/* If both sides know executions of programs, only operations inside of them are compared: those that autotuning ran
+ * during compilation, with settings that were then discarded, are outside. */
+bool
+nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags)
+{
+	const struct cmp_side *b = &c->side[0], *n = &c->side[1];
+
+	if (!b->placed || !n->placed)
+		return true;
+	for (int k = 0; k < 2; k++) {
+		struct cmp_side *s = &c->side[k];
+		double share = s->time ? 100 * (double)s->outside_time / (double)s->time : 0;
+
+		use_spans(s);
+		nsx_diag_add(diags, NSX_INFO, s->name, s->outside,
+			"operations outside executions of programs, such as those of autotuning, %.1f%% of the time: "
+			"ignored", share);
+	}
+	if (b->outside || n->outside)
+		snprintf(c->note, sizeof c->note,
+		         "operations outside executions of programs, such as those of autotuning, are not compared: %"
+		         PRId64 " of %s, %" PRId64 " of %s", b->outside, b->name,
+		         n->outside, n->name);
+	return true;
+}

@@ -1,0 +1,328 @@
+/* runs.c -- several base runs as one side, and the noise between them.
+ *
+ * Steps of one run share its clocks, nodes and neighbours, so that more of them do not show how runs differ; several
+ * runs do. Each counts as one value, the mean (or median, or 99th percentile) of its steps. For example, mean periods,
+ * us:
+ *
+ *     BASE 100 102 99 101 98 100    mean 100, s 1.414        NEW 107
+ *     t for 5 degrees of freedom and a probability of 0.000675 is 6.43: noise 6.43 * 1.414 * sqrt(1 + 1/6) = 9.83
+ *
+ * The difference of 7 is noise. Within the runs, of which each has steps that differ by 1, it would not be. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "table/compare/join.h"
+
+static int
+by_double(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* The row of a side that is a single run. False when out of memory. */
+static bool
+run_of(const struct cmp_side *s, const struct cmp_row *row, struct cmp_run *run)
+{
+	struct nsx_sample of = nsx_compare_sample(s, row);
+
+	*run = (struct cmp_run){ .n = of.n };
+	if (!of.n)
+		return true;
+	double *sorted = malloc(of.n * sizeof *sorted);
+
+	for (size_t i = 0; i < of.n && sorted; i++)
+		sorted[i] = of.v[i];
+	if (!sorted)
+		return false;
+	qsort(sorted, of.n, sizeof *sorted, by_double);
+	run->mean = nsx_compare_time_of(s, row).mean;
+	run->median = sorted[nsx_percentile_rank(of.n, 50)];
+	run->p99 = sorted[nsx_percentile_rank(of.n, 99)];
+	free(sorted);
+	return true;
+}
+
+/* ---- the side */
+
+/* Every row has room for its runs and its times. */
+static bool
+make_room(struct cmp_side *s)
+{
+	while (s->runs.n < s->rows.n * s->nruns)
+		if (!nsx_vec_push(&s->runs, ((struct cmp_run){ .n = 0 })))
+			return false;
+	while (s->given.n < s->rows.n)
+		if (!nsx_vec_push(&s->given, ((struct cmp_time){ 0 })))
+			return false;
+	return true;
+}
+
+bool
+nsx_compare_begin_runs(struct cmp_side *s, size_t n)
+{
+	s->nruns = n;
+	if (!make_room(s))
+		return false;
+	for (size_t i = 0; i < s->rows.n; i++) {
+		struct cmp_run *run = &s->runs.p[i * n];
+
+		if (!run_of(s, &s->rows.p[i], run))
+			return false;
+		if (run->n)
+			run->values = s->series.p[i];
+	}
+	return true;
+}
+
+/* Add the times of a row of a single run to that of the side. False when out of memory. */
+static bool
+add_row(struct cmp_side *s, uint32_t to, const struct cmp_side *one, const struct cmp_row *row, size_t run)
+{
+	struct cmp_run *is = &s->runs.p[to * s->nruns + run];
+	struct nsx_sample of = nsx_compare_sample(one, row);
+	struct cmp_time *t = &s->given.p[to], add = nsx_compare_time_of(one, row);
+
+	if (!run_of(one, row, is) || !nsx_vec_room(&s->values, of.n))
+		return false;
+	is->values = (struct cmp_series){ s->values.n, of.n };
+	for (size_t i = 0; i < of.n; i++)
+		s->values.p[s->values.n++] = of.v[i];
+	t->n += add.n;
+	t->sum += add.sum;
+	t->p50 += add.p50;
+	t->p99 += add.p99;
+	s->rows.p[to].sum += row->sum;
+	return true;
+}
+
+/* The group of a single run in the side, created if it is new; NSX_NONE when out of memory. */
+static uint32_t
+add_group(struct cmp_side *s, const struct cmp_group *g)
+{
+	if (g->pair == NSX_NONE)
+		return nsx_compare_group_add(s, *g);
+	struct cmp_group *to = &s->groups.p[g->pair];
+
+	to->execs += g->execs;
+	to->time += g->time;
+	to->devices = g->devices > to->devices ? g->devices : to->devices;
+	return g->pair;
+}
+
+/* Rows of a class follow each other in every run, and are matched or not as a whole, so they do in the side too. map:
+ * for the index in the side of each group and row of the run. */
+static bool
+add_all(struct cmp_side *s, const struct cmp_side *one, size_t run, uint32_t *map)
+{
+	uint32_t *rows = map + one->groups.n;
+
+	for (size_t i = 0; i < one->groups.n; i++) {
+		const struct cmp_group *g = &one->groups.p[i];
+
+		map[i] = add_group(s, g);
+		if (map[i] == NSX_NONE)
+			return false;
+		rows[g->whole] = s->groups.p[map[i]].whole;
+		if (one->execs.n && g->pair == NSX_NONE && !nsx_vec_push(&s->execs, one->execs.p[i]))
+			return false;
+		if (one->execs.n && g->pair != NSX_NONE)
+			s->execs.p[map[i]] += one->execs.p[i];
+	}
+	for (size_t i = 0; i < one->rows.n; i++) {
+		struct cmp_row row = one->rows.p[i];
+
+		if (row.whole)
+			continue;
+		row.group = map[row.group];
+		row.sum = 0;
+		rows[i] = row.pair != NSX_NONE ? row.pair : nsx_compare_row_add(s, row);
+		if (rows[i] == NSX_NONE || !make_room(s))
+			return false;
+		if (row.pair == NSX_NONE)
+			s->rows.p[rows[i]].of = row.of == NSX_NONE ? (uint32_t)NSX_NONE : rows[row.of];
+		if (!add_row(s, rows[i], one, &one->rows.p[i], run))
+			return false;
+	}
+	return true;
+}
+
+int
+nsx_compare_add_run(struct cmp *c, size_t run)
+{
+	struct cmp_side *s = &c->side[NSX_COMPARE_BASE], *one = &c->side[NSX_COMPARE_NEW];
+
+	if (nsx_compare_pair(c) != NSX_OK)
+		return NSX_ERR;
+	uint32_t *map = malloc((one->groups.n + one->rows.n + 1) * sizeof *map);
+	bool good = map && add_all(s, one, run, map);
+
+	free(map);
+	for (size_t i = 0; i < one->models.n && good; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < s->models.n; k++)
+			known |= s->models.p[k] == one->models.p[i];
+		good = known || nsx_vec_push(&s->models, one->models.p[i]);
+	}
+	for (size_t i = 0; i < s->groups.n; i++)
+		s->groups.p[i].pair = NSX_NONE;
+	for (size_t i = 0; i < s->rows.n; i++)
+		s->rows.p[i].pair = NSX_NONE;
+	s->time += one->time;
+	if (one->diags > 0 && s->diags >= 0)
+		s->diags += one->diags;
+	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
+}
+
+/* Of one or two runs the values are also judged as those of one: give the row all of them. */
+static bool
+join_values(struct cmp_side *s, size_t row)
+{
+	struct cmp_series all = { s->values.n, 0 };
+
+	while (s->series.n < s->rows.n)
+		if (!nsx_vec_push(&s->series, ((struct cmp_series){ 0, 0 })))
+			return false;
+	for (size_t k = 0; k < s->nruns; k++) {
+		struct cmp_series of = s->runs.p[row * s->nruns + k].values;
+
+		if (!nsx_vec_room(&s->values, of.n))
+			return false;
+		for (size_t i = 0; i < of.n; i++)
+			s->values.p[s->values.n++] = s->values.p[of.first + i];
+		all.n += of.n;
+	}
+	s->series.p[row] = all;
+	return true;
+}
+
+bool
+nsx_compare_end_runs(struct cmp_side *s)
+{
+	for (size_t i = 0; i < s->rows.n; i++) {
+		struct cmp_time *t = &s->given.p[i];
+		size_t have = 0;
+		double sum = 0;
+
+		for (size_t k = 0; k < s->nruns; k++) {
+			const struct cmp_run *run = &s->runs.p[i * s->nruns + k];
+
+			have += run->n > 0;
+			sum += run->n ? run->mean : 0;
+		}
+		if (!have)
+			continue;
+		t->mean = sum / (double)have;
+		t->p50 /= (int64_t)have;
+		t->p99 /= (int64_t)have;
+		if (have < 3 && !join_values(s, i))
+			return false;
+	}
+	return true;
+}
+
+/* ---- noise */
+
+/* What of a run is compared. */
+enum of { MEAN, MEDIAN, P99 };
+
+static double
+value_of(const struct cmp_run *run, enum of of)
+{
+	return of == MEAN ? run->mean : of == MEDIAN ? run->median : run->p99;
+}
+
+/* Mean and standard deviation over the runs that have the row, and their number. */
+static size_t
+spread(const struct cmp_side *s, const struct cmp_row *row, enum of of, double *mean, double *deviation)
+{
+	const struct cmp_run *run = &s->runs.p[(size_t)(row - s->rows.p) * s->nruns];
+	size_t n = 0;
+	double squares = 0;
+
+	*mean = *deviation = 0;
+	for (size_t k = 0; k < s->nruns; k++) {
+		double value = value_of(&run[k], of), from = value - *mean;
+
+		if (!run[k].n)
+			continue;
+		*mean += from / (double)++n;
+		squares += from * (value - *mean);
+	}
+	if (n > 1)
+		*deviation = sqrt(squares / (double)(n - 1));
+	return n;
+}
+
+struct cmp_between
+nsx_compare_between(const struct cmp_side *s, const struct cmp_row *row)
+{
+	const struct cmp_run *run = &s->runs.p[(size_t)(row - s->rows.p) * s->nruns];
+	struct cmp_between b = { .runs = 0 };
+	double unused;
+
+	spread(s, row, MEAN, &unused, &b.deviation);
+	for (size_t k = 0; k < s->nruns; k++) {
+		if (!run[k].n)
+			continue;
+		b.lowest = !b.runs || run[k].mean < b.lowest ? run[k].mean : b.lowest;
+		b.highest = !b.runs || run[k].mean > b.highest ? run[k].mean : b.highest;
+		b.least = !b.runs || run[k].n < b.least ? run[k].n : b.least;
+		b.runs++;
+	}
+	return b;
+}
+
+/* The largest difference of a run from the mean of those of BASE that is chance. */
+static double
+noise_of(double deviation, size_t runs, double alpha)
+{
+	return alpha > 0 ? nsx_student(alpha, (double)(runs - 1)) * deviation * sqrt(1 + 1 / (double)runs) : 0;
+}
+
+bool
+nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r)
+{
+	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
+	double alpha = nsx_witness_alpha(c->options.sigma), mean[3], noise[3];
+	struct nsx_witness *w = &r->witness;
+	int spoke[3];
+	struct cmp_run new;
+
+	if (!b->nruns || !r->row[0] || !r->row[1])
+		return true;
+	struct cmp_between between = nsx_compare_between(b, r->row[0]);
+
+	if (!run_of(n, r->row[1], &new))
+		return false;
+	if (between.runs < 2 || !new.n)
+		return true;
+	for (int of = MEAN; of <= P99; of++) {
+		double deviation, diff;
+		size_t runs = spread(b, r->row[0], (enum of)of, &mean[of], &deviation);
+
+		/* Two witnesses, or the one of tails. */
+		noise[of] = noise_of(deviation, runs, of == P99 ? alpha : alpha / 2);
+		diff = value_of(&new, (enum of)of) - mean[of];
+		spoke[of] = diff > noise[of] ? 1 : diff < -noise[of] ? -1 : 0;
+	}
+	/* The deviation of two runs is hardly known: what is noise within them, is. */
+	bool within = between.runs == 2 && r->sampled;
+
+	w->means = within && w->means != spoke[MEAN] ? 0 : spoke[MEAN];
+	w->ranks = within && w->ranks != spoke[MEDIAN] ? 0 : spoke[MEDIAN];
+	w->noise = within && w->noise > noise[MEAN] ? w->noise : noise[MEAN];
+	w->median[NSX_COMPARE_BASE] = mean[MEDIAN];
+	w->median[NSX_COMPARE_NEW] = new.median;
+	/* A run that is much shorter varies more than those of BASE do. */
+	w->judged = 2 * new.n >= between.least;
+	r->has_tail = w->judged && between.least >= NSX_TAIL_OF_RUN && new.n >= NSX_TAIL_OF_RUN;
+	r->tail = (struct nsx_tail){ { mean[P99], new.p99 }, mean[P99] + noise[P99], new.p99 };
+	r->runs = between.runs;
+	r->sampled = r->has_noise = true;
+	r->noise = w->noise;
+	return true;
+}

@@ -1,0 +1,538 @@
+/* steps.c -- compares streams by steps: time from start to start, activities of devices in that time, and the lengths
+ * of the steps themselves.
+ *
+ * The activities of a device cover the time up to the start of its next step, so that idle time between steps is
+ * included, and they add up:
+ *
+ *   step 0 [0,80)   step 1 [100,170)   kernels [0,50) [60,80) [100,170)
+ *   ->  period 100 = compute 70 + idle 30;  span 80 of step 0, 70 of step 1
+ *
+ * If the stream has CUDA calls it is read a second time, and idle time is also split by cause, as in nsysx-idle. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "table/compare/join.h"
+#include "table/idle/idle.h"
+#include "table/steps/explain.h"
+#include "table/steps/rows.h"
+
+/* Percent of a period above which its noise is reported. */
+#define BLIND 10
+/* Number of steps for a p99 that is compared. */
+#define TAIL 10
+
+enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, CAUSES, SPAN = CAUSES + NSX_NCAUSES, NSTATS };
+static const char *const names[NSTATS] = {
+	[PERIOD] = "period", [COMPUTE] = "compute", [EXPOSED] = "exposed", [COPY] = "copy", [IDLE] = "idle",
+	[SPAN] = "span"
+};
+static const enum nsx_part parts[] = {
+	[COMPUTE] = NSX_PART_COMPUTE, [EXPOSED] = NSX_PART_COMM, [COPY] = NSX_PART_COPY, [IDLE] = NSX_PART_IDLE
+};
+
+/* The name of a time in cmp.strs; NSX_NONE when out of memory. */
+static uint32_t
+name_of(struct cmp *c, int stat)
+{
+	c->text.len = 0;
+	if (stat >= CAUSES && stat < SPAN)
+		nsx_buf_fmt(&c->text, "idle:%s", nsx_cause_name((enum nsx_cause)(stat - CAUSES)));
+	else
+		nsx_buf_c(&c->text, names[stat]);
+	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+}
+
+/* ---- one side */
+
+/* Data collected from a stream. causes: of step i of the list [i * NSX_NCAUSES ...]; NULL: unknown. */
+struct loaded { struct nsx_step_set set; int64_t *causes; };
+
+static int
+by_device(const void *a, const void *b)
+{
+	const struct nsx_window_given *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Read the stream a second time for the causes of idle time from each start to the next. NSX_OK or NSX_ERR. */
+static int
+read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx_diags *diags)
+{
+	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY };
+	struct idle idle = { .options = &options, .diags = diags, .err = c->err };
+	NSX_VEC(struct nsx_window_given) windows = { 0 };
+	NSX_VEC(size_t) of = { 0 };
+	struct nsx_reader *in = nsx_spool_reader(again);
+	bool good = true;
+	int rc = in ? NSX_OK : NSX_ERR;
+
+	for (size_t i = 0; good && i < l->set.list.n; i++) {
+		const struct nsx_step_of *o = &l->set.list.p[i];
+
+		int64_t key = (int64_t)of.n;
+
+		good = !o->kept
+		       || (nsx_vec_push(&of, i)
+		           && nsx_vec_push(&windows, ((struct nsx_window_given){ l->set.cat.devices.p[o->device].number,
+		           	o->first, o->next, key, NSX_NONE })));
+	}
+	/* Steps are listed by class first. */
+	if (windows.n)
+		qsort(windows.p, windows.n, sizeof *windows.p, by_device);
+	l->causes = calloc(l->set.list.n + 1, NSX_NCAUSES * sizeof *l->causes);
+	if (rc == NSX_OK && (!good || !l->causes))
+		rc = nsx_err_nomem(c->err, NULL);
+	options.given = windows.p;
+	options.ngiven = windows.n;
+	if (in)
+		nsx_idle_need(&idle, in);
+	if (rc == NSX_OK && (rc = nsx_idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, nsx_idle_take, &idle,
+	    c->err)) == NSX_OK)
+		rc = nsx_idle_finish(&idle);
+	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++) {
+		const struct idle_window *w = &idle.windows.p[i];
+
+		/* Removed time is no part of a period. */
+		for (int k = 0; k < NSX_NCAUSES && w->key >= 0 && (size_t)w->key < of.n; k++)
+			if (nsx_causes[k].group != NSX_CAUSES_REMOVED)
+				l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] +=
+				    w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
+	}
+	if (rc == NSX_OK)
+		rc = nsx_idle_report(&idle);
+	nsx_idle_free(&idle);
+	nsx_reader_close(in);
+	free(windows.p);
+	free(of.p);
+	return rc;
+}
+
+/* A step on a device; times that are not known are NSX_ABSENT. */
+struct timed { int64_t device, number, times[NSTATS]; };
+
+static void
+measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTATS])
+{
+	const struct nsx_step_set *set = &l->set;
+
+	for (int k = 0; k < NSTATS; k++)
+		times[k] = NSX_ABSENT;
+	times[SPAN] = o->last - o->first;
+	/* A period with a step of another class in it says more than the step. */
+	if (o->kept)
+		times[PERIOD] = o->period;
+	/* From executions alone, without operations, the activities of devices are not known. */
+	if (!o->kept || !set->ops || o->sums.hidden == NSX_ABSENT)
+		return;
+	for (int k = COMPUTE; k <= IDLE; k++)
+		times[k] = o->sums.part[parts[k]];
+	for (int k = 0; k < NSX_NCAUSES && l->causes; k++)
+		times[CAUSES + k] = l->causes[(size_t)(o - set->list.p) * NSX_NCAUSES + (size_t)k];
+}
+
+/* Give the rows from `first` on the times of n steps. False when out of memory. */
+static bool
+give_steps(struct cmp_side *s, uint32_t first, const struct timed *o, size_t n)
+{
+	struct nsx_sort_key *order = malloc(n * sizeof *order);
+	int64_t *all = malloc(n * sizeof *all);
+	double *v = malloc(n * sizeof *v);
+	bool good = order && all && v;
+
+	for (size_t i = 0; i < n && good; i++)
+		order[i] = (struct nsx_sort_key){ { o[i].number, 0, 0 }, (uint32_t)i };
+	if (good)
+		nsx_sort_keys(order, n);
+	for (uint32_t k = 0; k < NSTATS && good; k++) {
+		size_t m = 0, steps = 0;
+
+		for (size_t i = 0, next; i < n; i = next) {
+			size_t from = m;
+			double sum = 0;
+
+			for (next = i; next < n && order[next].k[0] == order[i].k[0]; next++) {
+				int64_t time = o[order[next].i].times[k];
+
+				if (time == NSX_ABSENT)
+					continue;
+				all[m++] = time;
+				sum += (double)time;
+			}
+			if (m > from)
+				v[steps++] = sum / (double)(m - from);
+		}
+		good = nsx_compare_give(s, first + k, all, m, (struct nsx_sample){ v, steps });
+	}
+	free(order);
+	free(all);
+	free(v);
+	return good;
+}
+
+/* Create the rows of a class, one for each time: returns the first; NSX_NONE when out of memory. device: NSX_ABSENT for
+ * all of them. */
+static uint32_t
+add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool detail)
+{
+	uint32_t first = (uint32_t)s->rows.n;
+
+	for (int k = 0; k < NSTATS; k++) {
+		struct cmp_row row = cmp_row_in(group);
+		uint32_t at;
+
+		row.name = row.stem = name_of(c, k);
+		row.number = device;
+		row.device = detail ? device : NSX_ABSENT;
+		row.detail = detail || k != SPAN;
+		row.optional = k >= CAUSES && k < SPAN;
+		at = row.name == NSX_NONE ? (uint32_t)NSX_NONE : nsx_compare_row_add(s, row);
+		if (at == NSX_NONE)
+			return NSX_NONE;
+		if (k != PERIOD && k != SPAN)
+			s->rows.p[at].of = first;
+	}
+	return first;
+}
+
+/* Add n steps of a class, sorted by device. key: the whole name. False when out of memory. */
+static bool
+take_class(struct cmp *c, struct cmp_side *s, struct nsx_str key, struct nsx_str name, const struct timed *o, size_t n)
+{
+	struct cmp_group g = { .number = (int64_t)s->groups.n, .key = nsx_intern(&c->strs, key),
+	                       .name = nsx_intern(&c->strs, name) };
+	bool several = o[0].device != o[n - 1].device;
+	int64_t ndevices = 0;
+	uint32_t class, all, own;
+
+	class = g.key == NSX_NONE || g.name == NSX_NONE ? (uint32_t)NSX_NONE : nsx_compare_group_add(s, g);
+	all = class == NSX_NONE ? class : add_rows(c, s, class, several ? NSX_ABSENT : o->device, false);
+	if (all == NSX_NONE || !give_steps(s, all, o, n))
+		return false;
+	for (size_t i = 0, m; i < n; i += m) {
+		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ (uint64_t)o[i].device, 0 });
+
+		for (m = 1; i + m < n && o[i + m].device == o[i].device;)
+			m++;
+		if (!known)
+			return false;
+		*known = 1;
+		ndevices++;
+		own = several ? add_rows(c, s, class, o[i].device, true) : (uint32_t)NSX_NONE;
+		if (several && (own == NSX_NONE || !give_steps(s, own, &o[i], m)))
+			return false;
+	}
+	s->groups.p[class].execs = (int64_t)n;
+	s->groups.p[class].devices = ndevices;
+	s->groups.p[class].time = s->rows.p[all + SPAN].sum;
+	s->time += s->rows.p[all + SPAN].sum;
+	return true;
+}
+
+/* Add the n steps of a class, from that one of the list on. */
+static bool
+take_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l, size_t first, size_t n)
+{
+	const struct nsx_step_of *o = &l->set.list.p[first];
+	struct timed *t = malloc(n * sizeof *t);
+
+	for (size_t i = 0; i < n && t; i++) {
+		t[i].device = l->set.cat.devices.p[o[i].device].number;
+		t[i].number = o[i].number;
+		measure(l, &o[i], t[i].times);
+	}
+	bool good = t && take_class(c, s, nsx_intern_str(&l->set.names, o->class),
+	                            nsx_compare_class_name(&l->set, o->class), t, n);
+
+	free(t);
+	return good;
+}
+
+int
+nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct nsx_steps_options options = { .step = c->options.step, .module = c->options.module };
+	struct loaded l = { .set = { .err = c->err } };
+	struct nsx_step_set *set = &l.set;
+	struct nsx_spool *again = nsx_spool_open(c->err);
+	struct nsx_diags own = { .failed = false };
+	int rc;
+
+	nsx_steps_again_need(s->in);
+	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
+	bool good = true;
+
+	/* Tables do not have causes. */
+	if (rc == NSX_OK && set->calls && set->list.n && !c->tables)
+		rc = read_causes(c, &l, again, &own);
+	s->each = true;
+	s->diags = set->ndiags;
+	s->start = nsx_compare_start_of(&set->cat);
+	for (size_t i = 0, n; rc == NSX_OK && good && i < set->list.n; i += n) {
+		for (n = 1; i + n < set->list.n && set->list.p[i + n].class == set->list.p[i].class;)
+			n++;
+		good = take_steps(c, s, &l, i, n);
+	}
+	if (rc == NSX_OK && (!good || !nsx_compare_take_models(c, s, &set->cat)))
+		rc = nsx_err_nomem(c->err, NULL);
+	nsx_compare_pass_diags(s, &own, diags);
+	nsx_steps_free(set);
+	nsx_spool_free(again);
+	free(l.causes);
+	return rc;
+}
+
+/* ---- a table of nsysx-steps --each */
+
+bool
+nsx_compare_take_step(struct cmp_side *s, const struct cmp_value *v)
+{
+	bool kept = v[CMP_EACH_PERIOD].has && (!v[CMP_EACH_KEPT].has || v[CMP_EACH_KEPT].i);
+	struct cmp_each e = { .class = v[CMP_EACH_CLASS].s, .device = v[CMP_EACH_DEVICE].has ? v[CMP_EACH_DEVICE].i
+		: NSX_ABSENT, .number = v[CMP_EACH_NUMBER].i };
+
+	for (int k = 0; k < CMP_EACH_TIMES; k++)
+		e.of[k] = v[k].has && (kept || k == CMP_EACH_SPAN) ? v[k].i : NSX_ABSENT;
+	return nsx_vec_push(&s->steps, e);
+}
+
+static int
+by_class(const void *pa, const void *pb)
+{
+	const struct cmp_each *a = pa, *b = pb;
+
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Executions of a program have the key NAME@ID. */
+static struct nsx_str
+without_id(struct nsx_str key)
+{
+	struct nsx_str name = key;
+
+	while (name.len > 1 && name.ptr[name.len - 1] >= '0' && name.ptr[name.len - 1] <= '9')
+		name.len--;
+	if (name.len == key.len || name.len < 2 || name.ptr[name.len - 1] != '@')
+		return key;
+	name.len--;
+	return name;
+}
+
+bool
+nsx_compare_end_steps(struct cmp *c, struct cmp_side *s)
+{
+	static const enum stat stats[CMP_EACH_TIMES] = {
+		[CMP_EACH_PERIOD] = PERIOD, [CMP_EACH_COMPUTE] = COMPUTE, [CMP_EACH_EXPOSED] = EXPOSED,
+		[CMP_EACH_COPY] = COPY, [CMP_EACH_IDLE] = IDLE, [CMP_EACH_SPAN] = SPAN
+	};
+	struct timed *t = malloc((s->steps.n + 1) * sizeof *t);
+	bool good = t != NULL;
+
+	if (s->steps.n > 1)
+		qsort(s->steps.p, s->steps.n, sizeof *s->steps.p, by_class);
+	for (size_t i = 0, n; i < s->steps.n && good; i += n) {
+		const struct cmp_each *e = &s->steps.p[i];
+		struct nsx_str class = cmp_str(c, e->class);
+
+		for (n = 0; i + n < s->steps.n && e[n].class == e->class; n++) {
+			t[n] = (struct timed){ .device = e[n].device, .number = e[n].number };
+			for (int k = 0; k < NSTATS; k++)
+				t[n].times[k] = NSX_ABSENT;
+			for (int k = 0; k < CMP_EACH_TIMES; k++)
+				t[n].times[stats[k]] = e[n].of[k];
+		}
+		good = take_class(c, s, class, without_id(class), t, n);
+	}
+	free(t);
+	s->each = true;
+	return good;
+}
+
+/* ---- results */
+
+static enum stat
+stat_of(const struct cmp *c, int side, const struct cmp_row *row)
+{
+	/* Rows of a class and device follow each other, and the first one is the period; a row without a reference is
+	 * the period itself, or the span of a single step. */
+	const struct cmp_row *first = row->of == NSX_NONE ? NULL : &c->side[side].rows.p[row->of];
+
+	if (first)
+		return (enum stat)(row - first);
+	return nsx_str_eq(cmp_str(c, row->name), nsx_str_c(names[SPAN])) ? SPAN : PERIOD;
+}
+
+void
+nsx_compare_order_of_step(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o)
+{
+	const struct cmp_group *p = nsx_compare_group_of(c, r);
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+
+	o->class = cmp_str(c, p->key);
+	o->at[0] = p->number;
+	o->at[1] = row->device;
+	o->at[2] = stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row);
+}
+
+static double
+mean_of(const struct cmp *c, int side, const struct cmp_row *row, bool *known)
+{
+	struct cmp_time t = nsx_compare_time_of(&c->side[side], row);
+
+	*known &= t.n > 0;
+	return t.mean;
+}
+
+void
+nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
+{
+	double grown[SPAN] = { 0 };
+	const char *before = "; of that";
+	bool causes = false, work = false;
+
+	if (!r->row[0] || !r->row[1] || stat_of(c, NSX_COMPARE_BASE, r->row[0]) != PERIOD)
+		return;
+	/* Rows of one class and device follow each other. */
+	for (int k = COMPUTE; k < SPAN; k++) {
+		bool known = true;
+		double was = mean_of(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE] + k, &known);
+
+		/* A side without operations has no parts: those of the other side are no growth. */
+		grown[k] = mean_of(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW] + k, &known) - was;
+		if (!known)
+			grown[k] = 0;
+		causes |= k >= CAUSES && r->row[0][k].sum && r->row[1][k].sum;
+	}
+	/* Idle time by cause, if both sides have causes. */
+	for (int k = IDLE; k < SPAN; k++)
+		grown[k] = causes == (k == IDLE) ? 0 : grown[k];
+	for (int told = 0; told < SPAN; told++) {
+		int most = PERIOD;
+
+		for (int k = COMPUTE; k < SPAN; k++)
+			if (grown[k] > grown[most])
+				most = k;
+		if (grown[most] <= r->diff / 100 || grown[most] <= 0)
+			break;
+		struct nsx_str name = cmp_str(c, r->row[0][most].name);
+
+		nsx_buf_fmt(text, "%s %.*s +%s", before, (int)name.len, name.ptr,
+		            nsx_ns_text(grown[most]).s);
+		grown[most] = 0;
+		before = ",";
+		work |= most < IDLE;
+	}
+	if (work)
+		nsx_buf_fmt(text, ", see --by %s", nsx_compare_group_of(c, r)->name ==
+		            nsx_compare_group_of(c, r)->key ? "kernel" : "thunk");
+}
+
+bool
+nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+
+	return row->device == NSX_ABSENT &&
+	       stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row) == PERIOD;
+}
+
+/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this:
+ * the period (of all devices, if the whole class is on one side), or the span if there is no period. */
+bool
+nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+	int side = r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE;
+	enum stat stat = stat_of(c, side, row);
+	bool alone = nsx_compare_group_of(c, r)->pair == NSX_NONE;
+
+	if (r->row[0] && r->row[1])
+		return false;
+	if (alone && row->device != NSX_ABSENT)
+		return true;
+	return stat == SPAN ? nsx_compare_time_of(&c->side[side], row - SPAN).n > 0 : stat != PERIOD;
+}
+
+/* Say of `what`, of the class of a result, a sentence below the table and a warning. */
+struct told { const struct cmp *c; const struct cmp_result *r; struct nsx_table *t; struct nsx_diags *diags; };
+static void say(const struct told *to, const char *what, const char *fmt, ...) NSX_PRINTF(3, 4);
+static void
+say(const struct told *to, const char *what, const char *fmt, ...)
+{
+	struct nsx_str class = cmp_str(to->c, nsx_compare_group_of(to->c, to->r)->key);
+	int len = (int)(class.len < 200 ? class.len : 200);
+	char text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	nsx_table_note(to->t, "%s of %.*s %s", what, len, class.ptr, text);
+	nsx_diag_add(to->diags, NSX_WARNING, "", 1, "%.*s: %s %s", len, class.ptr, what, text);
+}
+
+/* What verdicts do not say of a period. A noise that is a large share of it hides smaller differences: "same" is then
+ * not reliable. Nor is it if the period grew by more than the minimum differences and the noise alone is why it is not
+ * slower. If it has clearly grown, but by less than the limits, "same" only means that such differences were not
+ * requested. A few slow steps hardly change the mean, which is judged, and increase the noise; of less than TAIL steps
+ * p99 is no more than the one that happened to be the slowest. */
+static void
+tell_period(const struct told *to)
+{
+	const struct cmp_result *r = to->r;
+	const struct nsx_compare_options *o = &to->c->options;
+	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
+	double share = r->has_noise && b->mean > 0 ? 100 * r->noise / b->mean : 0;
+	double grew = (double)n->p99 - (double)b->p99;
+	const char *more = r->runs ? "base runs" : "steps";
+
+	if (r->verdict == CMP_HIDDEN && r->diff > 0)
+		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more %s",
+		    100 * r->diff / b->mean, share, more);
+	if (r->verdict != CMP_SAME)
+		return;
+	if (share > o->percent && share > BLIND)
+		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more %s",
+		    share, more);
+	if (r->has_noise && r->diff > r->noise && r->diff > o->minor / 100 * b->mean)
+		say(to, "the period", "grew by %s, more than its noise of %s, but no more than %s allows: same",
+		    nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s,
+		    r->diff > (double)o->absolute ? "--percent" : "--absolute");
+	if (b->n >= TAIL && n->n >= TAIL && grew > (double)o->absolute && grew > BLIND / 100. * (double)b->p99 &&
+	    grew > o->percent / 100 * (double)b->p99)
+		say(to, "p99 of the period", "grew from %s to %s, but means are judged; nsysx-steps --explain shows "
+		    "why", nsx_ns_text((double)b->p99).s, nsx_ns_text((double)n->p99).s);
+}
+
+void
+nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *t,
+                       struct nsx_diags *diags)
+{
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < c->side[k].groups.n; i++) {
+			const struct cmp_group *g = &c->side[k].groups.p[i];
+			struct nsx_str class = cmp_str(c, g->key);
+
+			char runs[40] = "";
+
+			if (c->side[k].nruns)
+				snprintf(runs, sizeof runs, " in %zu runs", c->side[k].nruns);
+			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s%s",
+				       c->side[k].name, g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr,
+				       g->devices, g->devices == 1 ? "" : "s", runs,
+				       g->devices ? "; the last of each has no period" : "");
+		}
+	for (size_t i = 0; i < n; i++)
+		if (nsx_compare_is_class(c, &r[i]))
+			tell_period(&(struct told){ c, &r[i], t, diags });
+}

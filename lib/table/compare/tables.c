@@ -1,0 +1,429 @@
+/* tables.c -- a side that is a table of nsysx-summary by thunk, module, opcode or device: a file, or one that is made
+ * of a stream; of both the same rows, with their means and deviations. Or a table of steps, with the times of each. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "table/compare/join.h"
+#include "base/input.h"
+#include "table/summary.h"
+
+/* What a cell of a column must be; CHOICE: the table need not have the column. */
+enum want { TEXT, WHOLE, POSITIVE, TIME, STD, MAYBE_TIME, CHOICE };
+
+/* Columns of a table by programs. */
+enum { ID, COUNT, TOTAL, DEVIATION, PROGRAM, KEY, NAME, OPCODE, OP_NAME };
+enum { MOST_COLS = 12, HEADER_MAX = 4096 };
+
+struct parse;
+
+/* A table: the columns that are read, which show what its rows are, and who takes a row. No name: no such column. */
+static bool take_row(struct parse *p, const struct cmp_value *v);
+static bool take_device(struct parse *p, const struct cmp_value *v);
+static bool take_step(struct parse *p, const struct cmp_value *v);
+static const struct form {
+	int by, summary;
+	bool (*take)(struct parse *p, const struct cmp_value *v);    /* false: out of memory */
+	struct { const char *name; enum want want; } col[MOST_COLS];
+} forms[] = {
+	{ NSX_COMPARE_DEVICE, NSX_SUMMARY_DEVICE, take_device,
+	  { [CMP_SPAN] = { "span", MAYBE_TIME }, [CMP_MODULES] = { "modules", CHOICE },
+	    [CMP_COMPUTE] = { "compute", MAYBE_TIME }, [CMP_EXPOSED] = { "exposed", MAYBE_TIME },
+	    [CMP_COPY] = { "copy", CHOICE }, [CMP_IDLE] = { "idle", MAYBE_TIME },
+	    [CMP_HIDDEN_TIME] = { "hidden", CHOICE }, [CMP_COPY_HIDDEN] = { "copy_hidden", CHOICE },
+	    [CMP_DEVICE] = { "device", WHOLE }, [CMP_EXECS] = { "execs", MAYBE_TIME },
+	    [CMP_WINDOW] = { "window", MAYBE_TIME } } },
+	{ NSX_COMPARE_THUNK, NSX_SUMMARY_THUNK, take_row,
+	  { [ID] = { "id", WHOLE }, [COUNT] = { "count", POSITIVE }, [TOTAL] = { "total", TIME },
+	    [DEVIATION] = { "std", STD }, [PROGRAM] = { "program", TEXT }, [NAME] = { "name", TEXT },
+	    [OPCODE] = { "opcode", TEXT }, [OP_NAME] = { "op_name", TEXT } } },
+	{ NSX_COMPARE_MODULE, NSX_SUMMARY_MODULE, take_row,
+	  { [ID] = { "id", WHOLE }, [COUNT] = { "execs", POSITIVE }, [TOTAL] = { "total", TIME },
+	    [DEVIATION] = { "std", STD }, [PROGRAM] = { "name", TEXT }, [KEY] = { "key", TEXT } } },
+	{ NSX_COMPARE_STEP, -1, take_step,
+	  { [CMP_EACH_CLASS] = { "class", TEXT }, [CMP_EACH_DEVICE] = { "device", WHOLE },
+	    [CMP_EACH_NUMBER] = { "step", WHOLE }, [CMP_EACH_KEPT] = { "kept", CHOICE },
+	    [CMP_EACH_PERIOD] = { "period", MAYBE_TIME }, [CMP_EACH_COMPUTE] = { "compute", MAYBE_TIME },
+	    [CMP_EACH_EXPOSED] = { "exposed", MAYBE_TIME }, [CMP_EACH_COPY] = { "copy", MAYBE_TIME },
+	    [CMP_EACH_IDLE] = { "idle", MAYBE_TIME }, [CMP_EACH_SPAN] = { "span", TIME } } },
+	{ NSX_COMPARE_OPCODE, NSX_SUMMARY_OPCODE, take_row,
+	  { [TOTAL] = { "total", TIME }, [OPCODE] = { "opcode", TEXT } } },
+};
+enum { NFORMS = sizeof forms / sizeof *forms };
+
+struct parse {
+	struct cmp        *c;
+	struct cmp_side   *s;
+	const struct form *form;
+	const char        *name;             /* of the input */
+	int                at[MOST_COLS];    /* positions of the columns in a row; -1: not present */
+	int                ncols;
+	int64_t            line;
+	struct nsx_map     program_of;       /* (name, id) -> groups */
+};
+
+static int
+nomem(const struct parse *p)
+{
+	return nsx_err_nomem(p->c->err, p->name);
+}
+
+/* ---- text */
+
+/* What is before the first `end` of *rest, from which both are removed; all of it if there is none. */
+static struct nsx_str
+take_until(struct nsx_str *rest, char end)
+{
+	const char *at = rest->len ? memchr(rest->ptr, end, rest->len) : NULL;
+	struct nsx_str f = { rest->ptr, at ? (size_t)(at - rest->ptr) : rest->len };
+
+	rest->ptr += f.len + (at != NULL);
+	rest->len -= f.len + (at != NULL);
+	return f;
+}
+
+/* Find the columns in the header at the beginning of *text, which is removed. Whether all are present that must be. */
+static bool
+find_columns(struct parse *p, struct nsx_str *text)
+{
+	struct nsx_str header = take_until(text, '\n');
+	bool all = true;
+
+	p->line = 1;
+	for (int i = 0; i < MOST_COLS; i++)
+		p->at[i] = -1;
+	for (p->ncols = 0; p->ncols == 0 || header.len; p->ncols++) {
+		struct nsx_str name = take_until(&header, '\t');
+
+		for (int i = 0; i < MOST_COLS; i++)
+			if (p->form->col[i].name && nsx_str_eq(name, nsx_str_c(p->form->col[i].name)))
+				p->at[i] = p->ncols;
+	}
+	for (int i = 0; i < MOST_COLS; i++)
+		all &= !p->form->col[i].name || p->form->col[i].want == CHOICE || p->at[i] >= 0;
+	return all;
+}
+
+int
+nsx_compare_is_table(struct nsx_reader *in, int *by)
+{
+	struct nsx_str window, text;
+	struct parse p = { .s = NULL };
+
+	*by = -1;
+	if (nsx_input_peek(nsx_reader_input(in), HEADER_MAX, &window) == NSX_ERR)
+		return NSX_ERR;
+	/* A stream begins with '#', the name of a kind, or bytes that occur in no name. */
+	if (!nsx_str_starts(window, "id\t") && !nsx_str_starts(window, "opcode\t") &&
+	    !nsx_str_starts(window, "device\t") && !nsx_str_starts(window, "class\t"))
+		return NSX_OK;
+	for (int i = 0; i < NFORMS && *by < 0; i++) {
+		p.form = &forms[i];
+		text = window;
+		if (find_columns(&p, &text))
+			*by = forms[i].by;
+	}
+	if (*by < 0 && nsx_str_starts(window, "class\t"))
+		return nsx_err_set(nsx_reader_input(in)->err, "%s: a table of steps: want a row for each, as of "
+		                   "nsysx-steps --each", nsx_reader_input(in)->name);
+	return NSX_OK;
+}
+
+/* The number of a string that is escaped as in a stream's text; NSX_NONE when out of memory. */
+static uint32_t
+keep(struct parse *p, struct nsx_str s)
+{
+	static const char from[] = "tnr\\", to[] = "\t\n\r\\";
+	struct nsx_buf *b = &p->c->text;
+
+	b->len = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		const char *plain = s.ptr[i] == '\\' && i + 1 < s.len ? strchr(from, s.ptr[i + 1]) : NULL;
+
+		if (plain && *plain) {
+			nsx_buf_char(b, to[plain - from]);
+			i++;
+		} else if (s.ptr[i] == '\\' && i + 3 < s.len && s.ptr[i + 1] == 'x' && nsx_hex(s.ptr[i + 2]) >= 0 &&
+		           nsx_hex(s.ptr[i + 3]) >= 0) {
+			nsx_buf_char(b, (char)(nsx_hex(s.ptr[i + 2]) << 4 | nsx_hex(s.ptr[i + 3])));
+			i += 3;
+		} else {
+			nsx_buf_char(b, s.ptr[i]);
+		}
+	}
+	return b->failed ? (uint32_t)NSX_NONE : nsx_intern(&p->c->strs, b->len ? nsx_buf_view(b) : NSX_STR(""));
+}
+
+static int
+wrong(const struct parse *p, int col, const char *want, struct nsx_str got)
+{
+	return nsx_err_set(p->c->err, "%s:%" PRId64 ": %s: want %s, got \"%.*s\"", p->name, p->line,
+	                   p->form->col[col].name, want, (int)(got.len < 80 ? got.len : 80), got.ptr);
+}
+
+/* The cell of a column: NSX_OK or NSX_ERR. */
+static int
+parse_cell(struct parse *p, int col, struct nsx_str cell, struct cmp_value *v)
+{
+	static const char no_less[] = "a whole number that is not negative";
+	enum want want = p->form->col[col].want;
+	bool whole = cell.len && want != TEXT && want != STD && nsx_get_int(cell, &v->i);
+
+	v->has = cell.len > 0;
+	switch (want) {
+	case TEXT:
+		v->s = v->has ? keep(p, cell) : (uint32_t)NSX_NONE;
+		return v->has && v->s == NSX_NONE ? nomem(p) : NSX_OK;
+	case WHOLE:
+		return !v->has || whole ? NSX_OK
+		    : wrong(p, col, p->form->by == NSX_COMPARE_DEVICE ? no_less : "a whole number", cell);
+	case POSITIVE:
+		return whole && v->i >= 1 ? NSX_OK : wrong(p, col, "a whole number above 0", cell);
+	case TIME:
+		return whole && v->i >= 0 ? NSX_OK : wrong(p, col, no_less, cell);
+	case STD:
+		return !v->has || (nsx_get_double(cell, &v->f) && v->f >= 0 && v->f <= 1e300) ? NSX_OK
+		    : wrong(p, col, "a number that is not negative", cell);
+	case MAYBE_TIME: case CHOICE: break;
+	}
+	return !v->has || (whole && v->i >= 0) ? NSX_OK : wrong(p, col, no_less, cell);
+}
+
+/* All rows of the text of a table: NSX_OK, or NSX_ERR if it is truncated, or a row or cell is not as it must be. */
+static int
+read_text(struct parse *p, struct nsx_str text)
+{
+	find_columns(p, &text);
+	if (text.len && text.ptr[text.len - 1] != '\n')
+		return nsx_err_set(p->c->err, "%s: cut short: the last line has no end", p->name);
+	while (text.len) {
+		struct nsx_str rest = take_until(&text, '\n'), cell[MOST_COLS] = { { "", 0 } };
+		struct cmp_value v[MOST_COLS] = { { .has = false } };
+
+		p->line++;
+		for (int k = 0; k < p->ncols; k++) {
+			/* The last field has no tab after it, the others do. */
+			bool last = !rest.len || memchr(rest.ptr, '\t', rest.len) == NULL;
+			struct nsx_str f = take_until(&rest, '\t');
+
+			if (last != (k + 1 == p->ncols))
+				return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line",
+				                   p->name, p->line, p->ncols);
+			for (int i = 0; i < MOST_COLS; i++)
+				if (p->at[i] == k)
+					cell[i] = f;
+		}
+		for (int i = 0; i < MOST_COLS; i++)
+			if (p->at[i] >= 0 && parse_cell(p, i, cell[i], &v[i]) != NSX_OK)
+				return NSX_ERR;
+		if (!p->form->take(p, v))
+			return nomem(p);
+	}
+	return NSX_OK;
+}
+
+/* ---- rows of programs */
+
+/* A row with that time; NSX_NONE when out of memory. Rows of one opcode are merged. */
+static uint32_t
+add_row(struct parse *p, uint32_t group, const struct cmp_value *v)
+{
+	struct cmp_inst i = { .group = group, .name = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE,
+	                      .stack = NSX_NONE };
+
+	if (p->c->way->whole)
+		return p->s->groups.p[group].whole;
+	if (v[OPCODE].has)
+		i.opcode = v[OPCODE].s;
+	if (v[OP_NAME].has)
+		i.op_name = v[OP_NAME].s;
+	if (p->form->col[NAME].name)
+		i.name = v[NAME].has ? v[NAME].s : nsx_intern(&p->c->strs, NSX_STR(""));
+	return nsx_compare_row_of(p->c, p->s, &i);
+}
+
+/* A program of that name and id (absent: it has none), created if it is new; NSX_NONE when out of memory. In tables by
+ * opcode all rows belong to one program. */
+static uint32_t
+program_at(struct parse *p, const struct cmp_value *v)
+{
+	struct cmp_side *s = p->s;
+	struct cmp_program is = { v[ID].has ? v[ID].i : NSX_ABSENT, NSX_NONE, NSX_NONE, NSX_NONE };
+	struct cmp_group new = { .number = (int64_t)s->groups.n, .key = NSX_NONE, .devices = 1 };
+	uint32_t *at;
+
+	new.name = v[PROGRAM].has ? v[PROGRAM].s : nsx_intern(&p->c->strs, NSX_STR(""));
+	at = new.name == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)new.name,
+		(uint64_t)is.id });
+	if (!at)
+		return NSX_NONE;
+	if (*at != NSX_NONE && !p->c->way->whole)
+		return *at;
+	if (v[KEY].has) {
+		new.key = v[KEY].s;
+	} else if (v[ID].has) {
+		p->c->text.len = 0;
+		nsx_buf_str(&p->c->text, cmp_str(p->c, new.name));
+		nsx_buf_fmt(&p->c->text, "@%" PRId64, is.id);
+		new.key = p->c->text.failed ? NSX_NONE : nsx_intern(&p->c->strs, nsx_buf_view(&p->c->text));
+		if (new.key == NSX_NONE)
+			return NSX_NONE;
+	}
+	return nsx_vec_push(&s->programs, is) ? *at = nsx_compare_group_add(s, new) : (uint32_t)NSX_NONE;
+}
+
+/* The row has run n times. */
+static bool
+add_time(struct parse *p, uint32_t row, int64_t n, int64_t total, double std)
+{
+	struct cmp_side *s = p->s;
+	struct cmp_group *of = &s->groups.p[s->rows.p[row].group];
+	struct cmp_time *t;
+
+	while (s->given.n < s->rows.n)
+		if (!nsx_vec_push(&s->given, ((struct cmp_time){ 0 })))
+			return false;
+	t = &s->given.p[row];
+	s->rows.p[row].sum += (nsx_u128)total;
+	t->n = n;
+	t->sum = s->rows.p[row].sum;
+	t->mean = (double)t->sum / (double)n;
+	t->known = n > 1 && std >= 0;
+	t->error = t->known ? std / sqrt((double)n) : 0;
+	t->freedom = n > 2 ? (double)(n - 1) : 1;
+	of->execs = n > of->execs ? n : of->execs;
+	of->time += (nsx_u128)total;
+	s->time += (nsx_u128)total;
+	return true;
+}
+
+static bool
+take_row(struct parse *p, const struct cmp_value *v)
+{
+	uint32_t program = program_at(p, v);
+	uint32_t row = program == NSX_NONE ? (uint32_t)NSX_NONE : add_row(p, program, v);
+
+	return row != NSX_NONE && add_time(p, row, v[COUNT].has ? v[COUNT].i : 1, v[TOTAL].i,
+	                                   v[DEVIATION].has ? v[DEVIATION].f : -1);
+}
+
+static bool
+take_device(struct parse *p, const struct cmp_value *v)
+{
+	return nsx_compare_take_device(p->c, p->s, v);
+}
+
+static bool
+take_step(struct parse *p, const struct cmp_value *v)
+{
+	return nsx_compare_take_step(p->s, v);
+}
+
+/* ---- the whole side */
+
+/* All rows of a table of nsx_summary. */
+static int
+read_summary(struct parse *p, const struct nsx_table *t)
+{
+	size_t at[MOST_COLS];
+	bool good = !nsx_table_failed(t);
+
+	for (int i = 0; i < MOST_COLS; i++)
+		at[i] = p->form->col[i].name ? nsx_table_named(t, nsx_str_c(p->form->col[i].name)) : 0;
+	for (size_t row = 0; good && row < nsx_table_rows(t); row++) {
+		struct cmp_value v[MOST_COLS] = { { .has = false } };
+
+		for (int i = 0; i < MOST_COLS && good; i++) {
+			struct nsx_table_cell cell = { .has = false };
+
+			if (p->form->col[i].name)
+				cell = nsx_table_get(t, row, at[i]);
+			v[i].has = cell.has;
+			if (cell.has && p->form->col[i].want == TEXT)
+				good = (v[i].s = nsx_intern(&p->c->strs, cell.v.s)) != NSX_NONE;
+			else if (cell.has && p->form->col[i].want == STD)
+				v[i].f = cell.v.f;
+			else if (cell.has)
+				v[i].i = cell.v.i;
+		}
+		good = good && p->form->take(p, v);
+	}
+	return good ? NSX_OK : nomem(p);
+}
+
+static struct parse
+begin(struct cmp *c, struct cmp_side *s)
+{
+	struct parse p = { .c = c, .s = s, .name = nsx_reader_input(s->in)->name };
+
+	for (int i = 0; i < NFORMS; i++)
+		if (forms[i].by == (int)c->options.by)
+			p.form = &forms[i];
+	s->diags = -1;
+	return p;
+}
+
+/* One time more than there are rows: a side without rows has the times of a table too. */
+static int
+end(struct parse *p, int rc)
+{
+	struct cmp_side *s = p->s;
+	bool good = !s->steps.n || rc != NSX_OK || nsx_compare_end_steps(p->c, s);
+
+	while (good && s->given.n < s->rows.n + 1)
+		good = nsx_vec_push(&s->given, ((struct cmp_time){ 0 }));
+	nsx_map_free(&p->program_of);
+	return rc != NSX_OK || good ? rc : nomem(p);
+}
+
+int
+nsx_compare_read_table(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct parse p = begin(c, s);
+	struct nsx_str window;
+	size_t want = 1 << 16;
+	int rc;
+
+	(void)diags;
+	while ((rc = nsx_input_peek(nsx_reader_input(s->in), want, &window)) == NSX_OK)
+		want = window.len + window.len / 2 + 1;
+	return end(&p, rc == NSX_EOF ? read_text(&p, window) : NSX_ERR);
+}
+
+int
+nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct parse p = begin(c, s);
+	struct nsx_summary_options options = { .by = (enum nsx_summary_by)p.form->summary, .cover = { 1, 1 } };
+	struct nsx_summary sum;
+
+	s->summed = !c->way->devices;
+	if (nsx_summary(s->in, &options, &sum, diags, c->err) != NSX_OK)
+		return end(&p, NSX_ERR);
+	s->diags = sum.diags;
+	int rc = read_summary(&p, sum.table);
+
+	nsx_table_free(sum.table);
+	return end(&p, rc);
+}
+
+bool
+nsx_compare_settle_tables(struct cmp *c, struct nsx_diags *diags)
+{
+	bool sums = c->way->label == CMP_LABEL_OPCODE;
+
+	if (!c->tables)
+		return true;
+	nsx_diag_add(diags, NSX_INFO, "", 1,
+		"one side is a table: fingerprints, digests, devices, source lines and hidden time are not known");
+	nsx_diag_add(diags, NSX_WARNING, "", c->options.whole && !c->way->whole,
+	             "tables have exposed time: --time whole does not apply");
+	if (sums && c->options.sigma > 0)
+		snprintf(c->unlike, sizeof c->unlike, "a table by opcode does not tell how many executions its sums "
+		         "are of: compare streams, or --sigma 0 if the runs are of equal work");
+	nsx_diag_add(diags, NSX_WARNING, "", sums,
+		"tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths "
+		"cannot be compared");
+	return true;
+}

@@ -1,0 +1,280 @@
+/* host.c -- what the host did while devices were idle in the windows, and in which line: where the stream has records
+ * of host threads (job/doing), a finding about idle time names them. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "table/diagnose/diagnose.h"
+
+/* What the host did is named, and decides what to do first, from this share of a cause on; the recording's own cost is
+ * told from this share on. */
+#define HALF 0.5
+#define TOLD 0.1
+/* Samples from which a line is named: its time is an estimate from them. */
+enum { ENOUGH = 5 };
+
+struct key { uint32_t device, cause, state, what, line; };   /* what, line: in texts */
+struct did { struct key key; int64_t ns, samples; };
+
+static const struct nsx_sum_def rows = { .size = sizeof(struct did), .key = sizeof(struct key) };
+
+/* ---- reading */
+
+static int
+piece(void *state, const struct nsx_doing_piece *p)
+{
+	struct nsx_look_host *h = state;
+	struct key key = { p->device, p->cause, p->state, nsx_intern(&h->texts, nsx_doing_text(&h->doing, p->what)),
+	                   nsx_intern(&h->texts, nsx_doing_line(nsx_doing_frames(&h->doing, p->stack), false)) };
+	uint32_t at = key.what == NSX_NONE || key.line == NSX_NONE ? (uint32_t)NSX_NONE
+	    : nsx_sums_number(&h->did, &key), *seen;
+
+	if (at == NSX_NONE)
+		return nsx_err_nomem(h->doing.err, NULL);
+	struct did *d = nsx_sums_at(&h->did, at);
+	d->ns += p->end - p->start;
+	if (p->sample == NSX_ABSENT)
+		return NSX_OK;
+	seen = nsx_map_at(&h->counted, (struct nsx_key){ at, (uint64_t)p->sample });
+	if (!seen)
+		return nsx_err_nomem(h->doing.err, NULL);
+	d->samples += *seen == NSX_NONE;
+	*seen = 0;
+	return NSX_OK;
+}
+
+static int
+begin(void *state, const void *options, const struct nsx_analysis_at *at)
+{
+	struct nsx_look_host *h = state;
+
+	(void)options;
+	h->doing.piece = piece;
+	h->doing.state = h;
+	h->doing.err = at->err;
+	h->did.def = &rows;
+	nsx_doing_begin(&h->doing);
+	return nsx_intern(&h->texts, NSX_STR("")) == 0 ? NSX_OK : nsx_err_nomem(at->err, NULL);
+}
+
+static void
+need(void *state, struct nsx_reader *in)
+{
+	nsx_doing_need(&((struct nsx_look_host *)state)->doing, in);
+}
+
+/* Host threads are declared before the first of their records: without them there is nothing to follow. */
+static int
+take(void *state, const struct nsx_event *e)
+{
+	struct nsx_look_host *h = state;
+	int kind = e->rec->kind->id;
+
+	h->known |= kind == NSX_THREAD;
+	return kind != NSX_IDLE && (h->known || kind < NSX_COMPILE) ? nsx_doing_take(&h->doing, e->rec) : NSX_OK;
+}
+
+static int
+finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
+{
+	(void)table;
+	(void)diags;
+	return nsx_doing_finish(&((struct nsx_look_host *)state)->doing);
+}
+
+static void
+end(void *state)
+{
+	struct nsx_look_host *h = state;
+
+	nsx_doing_free(&h->doing);
+	nsx_intern_free(&h->texts);
+	nsx_sums_free(&h->did);
+	nsx_map_free(&h->counted);
+	free(h->until.p);
+}
+
+const struct nsx_analysis nsx_look_host = { 0, 0, false, begin, need, take, finish, end };
+
+int
+nsx_look_heard(void *state, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to)
+{
+	struct nsx_look_host *h = state;
+	int64_t needed = INT64_MAX;
+
+	if (!h->known)
+		return NSX_OK;
+	while (h->until.n <= s->device)
+		if (!nsx_vec_push(&h->until, INT64_MAX))
+			return nsx_err_nomem(h->doing.err, NULL);
+	h->until.p[s->device] = to;
+	/* No later gap of a device begins before this one ends. */
+	for (size_t i = 0; i < h->until.n; i++)
+		needed = h->until.p[i] < needed ? h->until.p[i] : needed;
+	h->doing.needed = needed;
+	return nsx_doing_stretch(&h->doing, s, device, from, to);
+}
+
+/* ---- telling */
+
+/* A device's time of a cause: all, the state and what with most of it, and of these the line with most that is known.
+ */
+struct most { int64_t ns, profiler, of_state; const struct did *state, *line; };
+
+static const struct did *
+did_at(const struct nsx_look_host *h, size_t i)
+{
+	return nsx_sums_at(&h->did, i);
+}
+
+static bool
+is_of(const struct nsx_look_host *h, const struct did *d, const struct nsx_look_device *device, enum nsx_cause cause)
+{
+	return d->key.cause == (uint32_t)cause && h->doing.cat.devices.p[d->key.device].number == device->number;
+}
+
+static bool
+is_profiler(const struct nsx_look_host *h, const struct did *d)
+{
+	return d->key.state == NSX_DOING_GIL &&
+	       nsx_str_eq(nsx_intern_str(&h->texts, d->key.what), NSX_STR("[profiler]"));
+}
+
+/* Rows by state and what: as many as there are calls, so looking for a row's sum among few is quick. */
+static struct most
+most_of(const struct nsx_look_host *h, const struct nsx_look_device *device, enum nsx_cause cause)
+{
+	NSX_VEC(struct did) sums = { 0 };
+	struct most m = { .ns = 0 };
+	struct nsx_map of = { 0 };
+
+	for (size_t i = 0; i < nsx_sums_count(&h->did); i++) {
+		const struct did *d = did_at(h, i);
+		uint32_t at;
+
+		if (!is_of(h, d, device, cause))
+			continue;
+		m.ns += d->ns;
+		m.profiler += is_profiler(h, d) ? d->ns : 0;
+		if (is_profiler(h, d) || d->key.state == NSX_DOING_UNKNOWN)
+			continue;
+		at = nsx_map_number(&of, (struct nsx_key){ d->key.state, d->key.what });
+		if (at == NSX_NONE || (at == sums.n && !nsx_vec_push(&sums, ((struct did){ .key = d->key }))))
+			break;
+		sums.p[at].ns += d->ns;
+		/* Equal ones: the first in the stream. */
+		if (sums.p[at].ns > m.of_state) {
+			m.of_state = sums.p[at].ns;
+			m.state = d;
+		}
+	}
+	for (size_t i = 0; m.state && i < nsx_sums_count(&h->did); i++) {
+		const struct did *d = did_at(h, i);
+
+		if (is_of(h, d, device, cause) && d->key.state == m.state->key.state && d->key.what == m.state->key.what
+		    && d->key.line && d->samples >= ENOUGH && (!m.line || d->ns > m.line->ns))
+			m.line = d;
+	}
+	free(sums.p);
+	nsx_map_free(&of);
+	return m;
+}
+
+/* "/app/data.py:80[load_batch]" as "load_batch (data.py:80)". */
+static void
+put_line(struct nsx_buf *to, struct nsx_str line)
+{
+	size_t open = line.len, slash = 0;
+
+	for (size_t i = 0; i < line.len && open == line.len; i++)
+		if (line.ptr[i] == '[' && i && line.ptr[i - 1] >= '0' && line.ptr[i - 1] <= '9')
+			open = i;
+	for (size_t i = 0; i < open; i++)
+		if (line.ptr[i] == '/')
+			slash = i + 1;
+	if (open < line.len && line.ptr[line.len - 1] == ']')
+		nsx_buf_fmt(to, "%.*s (%.*s)", (int)(line.len - open - 2), line.ptr + open + 1, (int)(open - slash),
+		            line.ptr + slash);
+	else
+		nsx_buf_add(to, line.ptr + slash, line.len - slash);
+}
+
+static void
+put_state(struct nsx_buf *to, enum nsx_doing_state state, struct nsx_str what)
+{
+	switch (state) {
+	case NSX_DOING_GIL:
+		nsx_buf_c(to, "waiting for the GIL");
+		if (what.len)
+			nsx_buf_fmt(to, " that %.*s has", (int)what.len, what.ptr);
+		break;
+	case NSX_DOING_OFF:     nsx_buf_c(to, "off the CPU"); break;
+	case NSX_DOING_RUNNING: nsx_buf_c(to, "running"); break;
+	default:                nsx_buf_str(to, what); break;
+	}
+}
+
+/* Calls of the OS library, by what they wait for. */
+static const char *
+action_of(enum nsx_doing_state state, struct nsx_str what)
+{
+	static const char *const locks[] = { "pthread_", "sem_", "futex", "poll", "ppoll", "select", "epoll_", NULL };
+
+	switch (state) {
+	case NSX_DOING_GIL:
+		return "keep other Python threads from holding the GIL while this one launches: do their work in "
+		       "processes, or "
+		       "in code that releases it";
+	case NSX_DOING_OFF:
+		return "give the thread a CPU of its own: other threads or processes compete for it (numactl, fewer "
+		       "workers)";
+	case NSX_DOING_RUNNING:
+		return "make that code do less in each step, or move it to another thread or process, or behind the "
+		       "launch of the "
+		       "next work";
+	case NSX_DOING_OS:
+		for (int i = 0; locks[i]; i++)
+			if (nsx_str_starts(what, locks[i]))
+				return "find what the thread waits for there (another thread, a worker of the data "
+				       "loader), and give that a "
+				       "head start: prefetch, more workers";
+		if (nsx_str_starts(what, "nanosleep") || nsx_str_starts(what, "clock_nanosleep") ||
+		    nsx_str_starts(what, "usleep") || nsx_str_starts(what, "sleep"))
+			return "take the sleep out of the step";
+		return "do this ahead of the step that needs it: prefetch in another thread or process, or cache it";
+	default: return NULL;
+	}
+}
+
+const char *
+nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause)
+{
+	const struct nsx_look_host *h = &a->host;
+	struct most m = most_of(h, device, cause);
+	struct nsx_str what = { "", 0 };
+
+	if (!m.ns)
+		return NULL;
+	if (m.state && (double)m.of_state >= TOLD * (double)m.ns) {
+		const struct did *d = m.line ? m.line : m.state;
+		int64_t ns = m.line ? m.line->ns : m.of_state;
+
+		what = nsx_intern_str(&h->texts, m.state->key.what);
+		nsx_buf_c(&a->text, "; the host there: ");
+		put_state(&a->text, (enum nsx_doing_state)m.state->key.state, what);
+		if (m.line) {
+			nsx_buf_c(&a->text, " in ");
+			put_line(&a->text, nsx_intern_str(&h->texts, d->key.line));
+		}
+		nsx_buf_c(&a->text, ": ");
+		nsx_look_put_ns(&a->text, (double)ns / (double)(a->stepped && device->periods ? device->periods : 1));
+		nsx_buf_c(&a->text, a->stepped ? " a step" : "");
+		if (m.line)
+			nsx_buf_fmt(&a->text, ", %" PRId64 " samples", m.line->samples);
+	}
+	if ((double)m.profiler >= TOLD * (double)m.ns)
+		nsx_buf_fmt(&a->text,
+			    "; %.0f%% of it is Python sampling, which the recording costs and not the program",
+			    100 * (double)m.profiler / (double)m.ns);
+	return m.state && (double)m.of_state >= HALF * (double)(m.ns - m.profiler)
+	    ? action_of((enum nsx_doing_state)m.state->key.state, what) : NULL;
+}

@@ -1,0 +1,284 @@
+/* rows.c -- see idle_host.h; list.c has the gaps. Holds a row for each key. */
+#include "table/idle_host.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "job/doing/places.h"
+#include "table/idle_host/list.h"
+#include "table/sums.h"
+
+/* Samples from which the time of a line is more than a guess. */
+enum { ENOUGH = 5 };
+
+struct key { int64_t device; uint32_t cause, state, what, line; };
+struct row {
+	struct key key;
+	int64_t    ns, off, count, longest, samples;   /* count: gaps; longest: the most in one of them */
+	int64_t    whole;                              /* the device's launch-starved time */
+	int64_t    gap, in_gap;                        /* the latest gap, and the time in it */
+};
+
+static const char *
+cause_name(const void *row)
+{
+	return nsx_cause_name((enum nsx_cause)((const struct row *)row)->key.cause);
+}
+static const char *
+state_name(const void *row)
+{
+	return nsx_doing_name((enum nsx_doing_state)((const struct row *)row)->key.state);
+}
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+#define STATE_COLS \
+	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) }, \
+	{ "cause",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, cause_name }, \
+	{ "state",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, state_name }, \
+	{ "what",    NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.what) }
+#define TIME_COLS \
+	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,   AT(ns) }, \
+	{ "share",   NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct row, ns), offsetof(struct row, whole), NULL }, \
+	{ "off",     NSX_CELL_NS,     NSX_SUM_INT,   AT(off) }, \
+	{ "count",   NSX_CELL_INT,    NSX_SUM_INT,   AT(count) }, \
+	{ "longest", NSX_CELL_NS,     NSX_SUM_INT,   AT(longest) }
+
+static const struct nsx_sum_col state_cols[] = { STATE_COLS, TIME_COLS };
+static const struct nsx_sum_col line_cols[] = {
+	STATE_COLS,
+	{ "line",    NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.line) },
+	TIME_COLS,
+	{ "samples", NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
+};
+static const struct nsx_sum_col function_cols[] = {
+	{ "device",   NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) },
+	{ "state",    NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, state_name },
+	{ "function", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.what) },
+	{ "ns",       NSX_CELL_NS,     NSX_SUM_INT,   AT(ns) },
+	{ "share",    NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct row, ns), offsetof(struct row, whole), NULL },
+	{ "samples",  NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
+};
+#define DEF(list, by, first) { .size = sizeof(struct row), .key = sizeof(struct key), .cols = list, \
+	                      .ncols = sizeof list / sizeof *list, .order = by, .rank = first, .adds = "ns" }
+static const struct nsx_sum_def defs[] = {
+	[NSX_IDLE_HOST_STATES] = DEF(state_cols, "-ns device cause state what", "ns state what cause share off"),
+	[NSX_IDLE_HOST_LINES] = DEF(line_cols, "-ns device cause state what line", "ns line what state samples share"),
+	[NSX_IDLE_HOST_LIST] = DEF(state_cols, "device", NULL),   /* without rows */
+	[NSX_IDLE_HOST_FUNCTIONS] = DEF(function_cols, "-ns device state function", "ns function samples state share"),
+};
+
+struct host {
+	const struct nsx_idle_host_options *options;
+	struct nsx_err    *err;
+	struct nsx_doing   doing;
+	struct nsx_doing_places places;    /* FUNCTIONS */
+	struct nsx_host_list list;         /* LIST */
+	struct nsx_sums    sums;
+	struct nsx_intern  texts;     /* of what and line; number 0 is empty */
+	NSX_VEC(int64_t)        starved;  /* by device, ns */
+	struct nsx_map     counted;   /* (row, sample) */
+	int64_t            ndiags, ns[NSX_DOING_STATES], profiler, unscheduled;
+};
+
+static struct nsx_str
+text(const void *texts, uint32_t id)
+{
+	return nsx_intern_str(texts, id);
+}
+
+static struct row *
+row_at(const struct host *h, uint32_t row)
+{
+	return nsx_sums_at(&h->sums, row);
+}
+
+/* The sample counts in the row once. False when out of memory. */
+static bool
+count_sample(struct host *h, uint32_t row, int64_t sample)
+{
+	uint32_t *at;
+
+	if (sample == NSX_ABSENT)
+		return true;
+	at = nsx_map_at(&h->counted, (struct nsx_key){ row, (uint64_t)sample });
+	if (!at)
+		return false;
+	if (*at == NSX_NONE)
+		row_at(h, row)->samples++;
+	*at = 0;
+	return true;
+}
+
+static bool
+grow(struct host *h, uint32_t device)
+{
+	while (h->starved.n <= device)
+		if (!nsx_vec_push(&h->starved, 0))
+			return false;
+	return true;
+}
+
+/* The number of the piece's line in texts; NSX_NONE when out of memory. */
+static uint32_t
+line_of(struct host *h, const struct nsx_doing_piece *p)
+{
+	return nsx_intern(&h->texts, nsx_doing_line(nsx_doing_frames(&h->doing, p->stack), h->options->leaf));
+}
+
+static int
+add_row(struct host *h, const struct nsx_doing_piece *p)
+{
+	struct key key = { h->doing.cat.devices.p[p->device].number, p->cause, p->state,
+			   nsx_intern(&h->texts, nsx_doing_text(&h->doing, p->what)),
+			   h->options->rows == NSX_IDLE_HOST_LINES ? line_of(h, p) : 0 };
+	uint32_t at = key.what == NSX_NONE || key.line == NSX_NONE ? NSX_NONE : nsx_sums_number(&h->sums, &key);
+	struct row *row;
+
+	if (at == NSX_NONE || !count_sample(h, at, p->sample))
+		return nsx_err_nomem(h->err, NULL);
+	row = row_at(h, at);
+	if (!row->count || row->gap != p->gap) {
+		row->count++;
+		row->gap = p->gap;
+		row->in_gap = 0;
+	}
+	row->ns += p->end - p->start;
+	row->off += p->off ? p->end - p->start : 0;
+	row->in_gap += p->end - p->start;
+	row->longest = row->in_gap > row->longest ? row->in_gap : row->longest;
+	return NSX_OK;
+}
+
+static int
+piece(void *state, const struct nsx_doing_piece *p)
+{
+	struct host *h = state;
+
+	if (!grow(h, p->device))
+		return nsx_err_nomem(h->err, NULL);
+	h->starved.p[p->device] += p->end - p->start;
+	h->ns[p->state] += p->end - p->start;
+	if (p->state == NSX_DOING_GIL && nsx_str_eq(nsx_doing_text(&h->doing, p->what), NSX_STR("[profiler]")))
+		h->profiler += p->end - p->start;
+	if (h->options->rows == NSX_IDLE_HOST_LIST) {
+		uint32_t line = line_of(h, p);
+
+		return line != NSX_NONE && nsx_host_list_add(&h->list, p, line) ? NSX_OK : nsx_err_nomem(h->err, NULL);
+	}
+	if (h->options->rows != NSX_IDLE_HOST_FUNCTIONS)
+		return add_row(h, p);
+	if (p->state != NSX_DOING_RUNNING && p->state != NSX_DOING_UNKNOWN)
+		return NSX_OK;
+	return nsx_doing_places_add(&h->places, p) ? NSX_OK : nsx_err_nomem(h->err, NULL);
+}
+
+static int
+add_function(void *state, const struct nsx_doing_place *p, int64_t native, nsx_u128 ns, int64_t samples)
+{
+	struct host *h = state;
+	struct key key = { h->doing.cat.devices.p[p->device].number, 0, p->state,
+	                   nsx_intern(&h->texts, nsx_doing_leaf(nsx_doing_frames(&h->doing, native))), 0 };
+	struct row *row = key.what == NSX_NONE ? NULL : nsx_sums_row(&h->sums, &key);
+
+	if (!row)
+		return nsx_err_nomem(h->err, NULL);
+	row->ns += (int64_t)ns;
+	row->samples += samples;
+	return NSX_OK;
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct host *h = state;
+
+	h->ndiags += rec->kind->id == NSX_DIAG;
+	return nsx_doing_take(&h->doing, rec);
+}
+
+/* Shares are of the time in which the host of the device had not launched. */
+static void
+set_wholes(struct host *h)
+{
+	for (size_t i = 0; i < nsx_sums_count(&h->sums); i++) {
+		struct row *row = nsx_sums_at(&h->sums, i);
+		uint32_t device = nsx_cat_find_device(&h->doing.cat, row->key.device);
+
+		row->whole = device < h->starved.n ? h->starved.p[device] : 0;
+	}
+}
+
+static void
+add_note(const struct host *h, struct nsx_table *t)
+{
+	int64_t all = 0;
+
+	for (int s = 0; s < NSX_DOING_STATES; s++)
+		all += h->ns[s];
+	if (all && (h->ns[NSX_DOING_GIL] || h->ns[NSX_DOING_OFF]))
+		nsx_table_note(
+		    t,
+		    "%.1f %% of the time in which the host had not launched is waiting for the GIL, %.1f %% because of "
+		    "Python sampling itself; %.1f %% is off the CPU outside any traced call",
+		    100. * (double)h->ns[NSX_DOING_GIL] / (double)all, 100. * (double)h->profiler / (double)all,
+		    100. * (double)h->ns[NSX_DOING_OFF] / (double)all);
+}
+
+static void
+report(const struct host *h, struct nsx_diags *diags)
+{
+	if (!h->doing.marked)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no idle time: the stream has no operations");
+	else if (!h->doing.host)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			     "nothing is known of what host threads did beside CUDA: record with "
+			     "nsysx-record --cpu, and extract with --cpu or -a");
+}
+
+int
+nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options, struct nsx_table **table,
+              int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct host h = { .options = options, .err = err };
+	int rc = nsx_intern(&h.texts, NSX_STR("")) == 0 ? NSX_OK : nsx_err_nomem(err, NULL);
+
+	*table = NULL;
+	h.list.want = (size_t)options->list;
+	h.sums = (struct nsx_sums){ .def = &defs[options->rows], .text = text, .state = &h.texts };
+	h.doing.names = options->names;
+	h.doing.causes = options->causes;
+	h.doing.piece = piece;
+	h.doing.state = &h;
+	h.doing.err = err;
+	nsx_doing_begin(&h.doing);
+	nsx_doing_need(&h.doing, in);
+	nsx_reader_need(in, NSX_DIAG, 0);
+	if (rc == NSX_OK)
+		rc = nsx_read_all(in, options->require, take, &h, err);
+	if (rc == NSX_OK)
+		rc = nsx_doing_finish(&h.doing);
+	if (rc == NSX_OK)
+		rc = nsx_doing_places_each(&h.places, &h.doing, add_function, &h);
+	if (rc == NSX_OK) {
+		set_wholes(&h);
+		*ndiags = h.ndiags;
+		report(&h, diags);
+		*table = options->rows == NSX_IDLE_HOST_LIST ? nsx_host_list_table(&h.list, &h.doing, &h.texts)
+		                                             : nsx_sums_table(&h.sums, err);
+		rc = *table ? NSX_OK : NSX_ERR;
+	}
+	if (rc == NSX_OK) {
+		nsx_table_head(*table, "ns", "time");
+		if (options->rows == NSX_IDLE_HOST_LINES || options->rows == NSX_IDLE_HOST_FUNCTIONS)
+			nsx_table_rough(*table, "ns", "samples", ENOUGH);
+		add_note(&h, *table);
+	}
+	nsx_host_list_free(&h.list);
+	nsx_doing_places_free(&h.places);
+	nsx_doing_free(&h.doing);
+	nsx_sums_free(&h.sums);
+	nsx_intern_free(&h.texts);
+	nsx_map_free(&h.counted);
+	free(h.starved.p);
+	return rc;
+}

@@ -1,0 +1,380 @@
+/* changes.c -- see changes.h. */
+#include "table/whatif/changes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/pattern.h"
+#include "base/sort.h"
+
+static const struct { const char *name; enum wi_what what; bool has_name, must_name, has_k, zero; } words[] = {
+	{ "faster",    WI_FASTER,      true,  true,  true,  false },
+	{ "limit",     WI_LIMIT,       true,  false, false, false },
+	{ "transfer",  WI_TRANSFER,    true,  false, true,  false },
+	{ "bandwidth", WI_BANDWIDTH,   true,  true,  true,  false },
+	{ "nowait",    WI_NOWAIT,      false, false, false, false },
+	{ "even",      WI_EVEN,        false, false, false, false },
+	{ "host",      WI_HOST,        false, false, true,  false },
+	{ "api",       WI_API,         false, false, true,  false },
+	{ "sync",      WI_NO_SYNC,     false, false, false, true  },
+	{ "gaps",      WI_NO_GAPS,     false, false, false, true  },
+	{ "profiler",  WI_NO_PROFILER, false, false, false, true  },
+};
+
+/* ---- the text of a change */
+
+const char *
+nsx_wi_change_parse(const char *text, struct wi_change *c)
+{
+	size_t word = strcspn(text, ":="), len = strlen(text), n = sizeof words / sizeof *words, i = 0;
+	const char *equals = strrchr(text, '='), *why;
+	char *pattern;
+
+	while (i < n && (strlen(words[i].name) != word || strncmp(words[i].name, text, word) != 0))
+		i++;
+	if (i == n)
+		return "no such change: want faster:ERE=K, limit[:ERE], transfer[:KIND]=K, bandwidth:KIND=GBPS, "
+		       "nowait, even, host=K, api=K, sync=0, gaps=0 or profiler=0";
+	*c = (struct wi_change){ .what = words[i].what, .text = nsx_str_c(text), .k = 1 };
+	if (text[word] == ':') {
+		if (!words[i].has_name)
+			return "it takes no name";
+		len = words[i].has_k ? (size_t)((equals ? equals : text + len) - text) : len;
+		c->name = (struct nsx_str){ text + word + 1, len > word ? len - word - 1 : 0 };
+		if (!c->name.len)
+			return "the name is empty";
+	} else if (words[i].must_name) {
+		return "it needs a name: faster:ERE=K, bandwidth:KIND=GBPS";
+	}
+	if (words[i].zero)
+		return text[word] == '=' && strcmp(text + word, "=0") == 0 ? NULL
+		       : "only 0 is possible: sync=0, gaps=0, profiler=0";
+	if (!words[i].has_k && text[word] == '=')
+		return "it takes no number";
+	if (words[i].has_k && !equals)
+		return "it needs a number: K times as fast";
+	if (words[i].has_k && strcmp(equals, "=inf") == 0)
+		c->k = INFINITY;
+	else if (words[i].has_k && !nsx_get_double(nsx_str_c(equals + 1), &c->k))
+		return "want a number above 0, or inf";
+	else if (!(c->k > 0) || (isinf(c->k) && strcmp(equals, "=inf") != 0))
+		return "want a number above 0, or inf";
+	if (!c->name.len || (c->what != WI_FASTER && c->what != WI_LIMIT))
+		return NULL;
+	pattern = nsx_str_dup(c->name);
+	why = pattern ? nsx_pattern_check(pattern) : "out of memory";
+	free(pattern);
+	return why;
+}
+
+const char *
+nsx_whatif_check(const char *text)
+{
+	struct wi_change c;
+
+	return nsx_wi_change_parse(text, &c);
+}
+
+/* ---- lags */
+
+/* A duration that shrinks to 1/k. */
+static int64_t
+shrunk(int64_t ns, double k)
+{
+	return isinf(k) ? 0 : llround((double)ns / k);
+}
+
+/* The edges of work of an operation. */
+static void
+shrink_op(const struct wi_graph *g, size_t op, double k, const int64_t *base, int64_t *lags)
+{
+	uint32_t e = wi_end(op);
+
+	for (uint32_t i = g->first[e]; i < g->first[e + 1]; i++)
+		lags[i] = shrunk(base[i], k);
+}
+
+void
+nsx_wi_change_name(const struct wi_graph *g, uint32_t name, double k, const int64_t *base, int64_t *lags)
+{
+	memcpy(lags, base, g->edges.n * sizeof *lags);
+	for (size_t i = 0; i < g->ops.n; i++)
+		if (g->ops.p[i].name == name && !g->ops.p[i].comm)
+			shrink_op(g, i, k, base, lags);
+}
+
+/* How many times as fast an operation becomes; 1: it stays as it is. */
+static double
+speed_of(const struct wi_graph *g, const struct wi_change *c, const struct wi_op *o)
+{
+	if (c->what == WI_FASTER)
+		return c->k;
+	return o->inst < g->limits.n && g->limits.p[o->inst] < 1 ? 1 / g->limits.p[o->inst] : 1;
+}
+
+/* Operations whose name matches, where all do if there is no name. */
+static int
+faster(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags, bool *named)
+{
+	enum { UNKNOWN, YES, NO };
+	char *pattern = nsx_str_dup(c->name.len ? c->name : NSX_STR("^"));
+	unsigned char *matches = calloc(g->names.n + 1, 1);
+	struct nsx_buf text = { 0 };
+	regex_t re;
+	int rc = pattern && matches ? nsx_pattern_compile(pattern, REG_NOSUB, &re, g->err)
+	         : nsx_err_nomem(g->err, NULL);
+
+	for (size_t i = 0; i < g->ops.n && rc == NSX_OK; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+
+		if (o->comm || speed_of(g, c, o) == 1)
+			continue;
+		if (matches[o->name] == UNKNOWN) {
+			text.len = 0;
+			nsx_buf_str(&text, nsx_intern_str(&g->names, o->name));
+			nsx_buf_char(&text, '\0');
+			if (text.failed) {
+				rc = nsx_err_nomem(g->err, NULL);
+				regfree(&re);
+				break;
+			}
+			matches[o->name] = regexec(&re, text.ptr, 0, NULL, 0) == 0 ? YES : NO;
+		}
+		if (matches[o->name] == YES) {
+			shrink_op(g, i, speed_of(g, c, o), base, lags);
+			*named = true;
+		}
+	}
+	if (rc == NSX_OK)
+		regfree(&re);
+	nsx_buf_free(&text);
+	free(pattern);
+	free(matches);
+	return rc;
+}
+
+/* How many times as fast a transfer of that operation is at the bandwidth in question; 0: its bytes are not known. */
+static double
+at_bandwidth(const struct wi_graph *g, const struct wi_op *o, int64_t transfer, double gbps)
+{
+	double algbw, busbw;
+
+	if (o->bytes == NSX_ABSENT || o->group == NSX_ABSENT || transfer <= 0 || o->bytes <= 0)
+		return 0;
+	nsx_comm_bandwidth(nsx_intern_str(&g->names, o->kind), o->bytes, o->group, transfer, &algbw, &busbw);
+	return busbw > 0 ? gbps / busbw : 0;
+}
+
+static void
+transfer(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags, bool *named)
+{
+	for (size_t i = 0; i < g->ops.n; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+		uint32_t e = wi_end(i);
+		double k = c->k;
+
+		if (!o->comm || (c->name.len && (o->kind == NSX_NONE
+		    || !nsx_str_eq(nsx_intern_str(&g->names, o->kind), c->name))))
+			continue;
+		if (c->what == WI_BANDWIDTH) {
+			k = at_bandwidth(g, o, base[g->first[e]], c->k);
+			if (k <= 0)
+				continue;
+		}
+		*named = true;
+		shrink_op(g, i, k, base, lags);
+	}
+}
+
+/* Work of edges of one class. */
+static void
+shrink_class(const struct wi_graph *g, int class, double k, const int64_t *base, int64_t *lags)
+{
+	for (size_t i = 0; i < g->edges.n; i++)
+		if (g->edges.p[i].class == class)
+			lags[i] = shrunk(base[i], k);
+}
+
+/* Calls that do not wait. */
+static void
+api(const struct wi_graph *g, double k, const int64_t *base, int64_t *lags)
+{
+	for (size_t i = 0; i < g->calls.n; i++) {
+		const struct wi_call *c = &g->calls.p[i];
+		uint32_t e = wi_leave(g, i);
+
+		if (!c->blocking && !c->nwaited && g->edges.p[g->first[e]].class == WI_CALL)
+			lags[g->first[e]] = shrunk(base[g->first[e]], k);
+	}
+}
+
+/* What the profiler took of the time of a thread from one event to the next. Overheads are sorted by thread and
+ * start. */
+static int64_t
+profiled(const struct wi_overhead *o, size_t n, uint32_t thread, int64_t start, int64_t end)
+{
+	size_t lo = 0, hi = n;
+	int64_t ns = 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (o[mid].thread < thread || (o[mid].thread == thread && o[mid].end <= start))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < n && o[lo].thread == thread && o[lo].start < end; lo++)
+		ns += (o[lo].end < end ? o[lo].end : end) - (o[lo].start > start ? o[lo].start : start);
+	return ns > 0 ? ns : 0;
+}
+
+static void
+no_profiler(const struct wi_graph *g, int64_t *lags)
+{
+	for (size_t i = 0; i < g->calls.n && g->overheads.n; i++) {
+		const struct wi_call *c = &g->calls.p[i];
+
+		for (int leave = 0; leave < 2; leave++) {
+			uint32_t e = leave ? wi_leave(g, i) : wi_enter(g, i), k = g->first[e];
+			int64_t ns;
+
+			if (k == g->first[e + 1] || (g->edges.p[k].class != WI_GAP && g->edges.p[k].class != WI_CALL))
+				continue;
+			ns = profiled(g->overheads.p, g->overheads.n, c->thread, g->times[g->edges.p[k].from],
+			              g->times[e]);
+			lags[k] = lags[k] > ns ? lags[k] - ns : lags[k] < 0 ? lags[k] : 0;
+		}
+	}
+}
+
+/* ---- even: operations take the mean of their devices */
+
+/* The step of the device that an operation starts in; NSX_ABSENT: none. runs: of each device the first of its steps;
+ * NSX_NONE: it has none. */
+static int64_t
+step_of(const struct wi_graph *g, const uint32_t *runs, const struct wi_op *o)
+{
+	const struct wi_step *s = runs[o->device] == NSX_NONE ? NULL : &g->steps.p[runs[o->device]];
+	size_t lo = 0, hi = s ? wi_run(g, runs[o->device]) : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (g->ops.p[s[mid].next].start <= o->start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return s && lo < wi_run(g, runs[o->device]) && o->start >= g->ops.p[s[lo].first].start ? s[lo].number
+	       : NSX_ABSENT;
+}
+
+/* The same step, name and count. */
+struct same { int64_t step, ns; uint32_t op, name, count; };
+
+static int
+by_same(const void *a, const void *b)
+{
+	const struct same *x = a, *y = b;
+
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	if (x->count != y->count)
+		return x->count < y->count ? -1 : 1;
+	return (x->op > y->op) - (x->op < y->op);
+}
+
+static int
+even(const struct wi_graph *g, int64_t *lags)
+{
+	NSX_VEC(struct same) list = { 0 };
+	struct nsx_map counts = { 0 };
+	size_t ndevices = g->pairing.comm.cat.devices.n;
+	uint32_t *runs = malloc((ndevices + 1) * sizeof *runs);
+	bool good = runs != NULL;
+
+	for (size_t i = 0; i < ndevices && good; i++)
+		runs[i] = NSX_NONE;
+	for (size_t i = g->steps.n; i-- > 0 && good;)
+		if (!i || g->steps.p[i - 1].device != g->steps.p[i].device
+		    || g->steps.p[i - 1].class != g->steps.p[i].class)
+			runs[g->steps.p[i].device] = (uint32_t)i;
+	for (size_t i = 0; i < g->ops.n && good; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+		int64_t step = o->comm ? NSX_ABSENT : step_of(g, runs, o);
+		uint32_t *count;
+
+		if (step == NSX_ABSENT)
+			continue;
+		count = nsx_map_at(&counts, (struct nsx_key){ (uint64_t)o->device << 32 | o->name, (uint64_t)step });
+		good = count != NULL;
+		if (good)
+			*count = *count == NSX_NONE ? 0 : *count + 1;
+		good = good && nsx_vec_push(&list, ((struct same){ step, o->end - o->start, (uint32_t)i, o->name,
+		                                                   *count }));
+	}
+	if (list.n)
+		qsort(list.p, list.n, sizeof *list.p, by_same);
+	for (size_t i = 0, k; i < list.n && good; i = k) {
+		int64_t sum = 0;
+
+		for (k = i; k < list.n && list.p[k].step == list.p[i].step && list.p[k].name == list.p[i].name
+		     && list.p[k].count == list.p[i].count; k++)
+			sum += list.p[k].ns;
+		for (size_t x = i; x < k; x++)
+			lags[g->first[wi_end(list.p[x].op)]] = llround((double)sum / (double)(k - i));
+	}
+	free(list.p);
+	free(runs);
+	nsx_map_free(&counts);
+	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
+}
+
+int
+nsx_wi_change_lags(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags, bool *named)
+{
+	memcpy(lags, base, g->edges.n * sizeof *lags);
+	*named = true;
+	switch (c->what) {
+	case WI_FASTER: case WI_LIMIT:
+		*named = false;
+		return faster(g, c, base, lags, named);
+	case WI_TRANSFER: case WI_BANDWIDTH:
+		*named = !c->name.len;
+		transfer(g, c, base, lags, named);
+		break;
+	case WI_NOWAIT:
+		for (size_t i = 0; i < g->edges.n; i++)
+			if (g->edges.p[i].class == WI_RDV && !g->edges.p[i].own)
+				lags[i] = WI_GONE;
+		break;
+	case WI_EVEN:
+		return even(g, lags);
+	case WI_HOST:
+		shrink_class(g, WI_GAP, c->k, base, lags);
+		break;
+	case WI_API:
+		api(g, c->k, base, lags);
+		break;
+	case WI_NO_SYNC:
+		for (size_t i = 0; i < g->edges.n; i++)
+			if (g->edges.p[i].class == WI_SYNC)
+				lags[i] = WI_GONE;
+		break;
+	case WI_NO_GAPS:
+		for (size_t i = 0; i < g->edges.n; i++)
+			if ((g->edges.p[i].class == WI_STREAM || g->edges.p[i].class == WI_WAIT)
+			    && wi_is_end(g->edges.p[i].from) && lags[i] > 0)
+				lags[i] = 0;
+		break;
+	case WI_NO_PROFILER:
+		no_profiler(g, lags);
+		break;
+	}
+	return NSX_OK;
+}

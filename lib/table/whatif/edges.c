@@ -1,0 +1,338 @@
+/* edges.c -- what each event waits for, and how long after it comes: edges in a fixed order, of which the one with the
+ * least slack binds. What is left of its slack is added to its lag, so that every event has its measured time. */
+#include <stdlib.h>
+
+#include "base/sort.h"
+
+#include "table/whatif/graph.h"
+
+/* An edge to the event being made, from one at time t. */
+static bool
+add(struct wi_graph *g, uint32_t from, int class, int64_t lag)
+{
+	return nsx_vec_push(&g->edges, ((struct wi_edge){ .from = from, .class = (uint8_t)class }))
+	       && nsx_vec_push(&g->lags, lag);
+}
+
+static int64_t
+min2(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- operations ---- */
+
+static bool
+add_awaited(struct wi_graph *g, const struct wi_op *o)
+{
+	for (uint32_t k = 0; k < o->nafter; k++) {
+		uint32_t from = g->refs.p[o->after + k];
+		int64_t lag = o->start - g->ops.p[from].end;
+
+		if (lag < 0)
+			g->contradicted++;
+		else if (!add(g, wi_end(from), WI_WAIT, min2(g->latency[WI_WAIT], lag)))
+			return false;
+	}
+	return true;
+}
+
+static bool
+add_stream(struct wi_graph *g, const struct wi_op *o, uint32_t before)
+{
+	const struct wi_op *b = &g->ops.p[before];
+
+	if (o->start >= b->end)
+		return add(g, wi_end(before), WI_STREAM, min2(g->latency[WI_STREAM], o->start - b->end));
+	g->programmatic++;
+	return add(g, wi_start(before), WI_STREAM, o->start - b->start);
+}
+
+/* After a launch of a graph, after all nodes that no other one follows. */
+static bool
+add_item(struct wi_graph *g, const struct wi_op *o, const struct wi_item *x)
+{
+	for (uint32_t k = 0; k < x->n; k++) {
+		uint32_t node = g->nodes.p[x->first + k];
+
+		if (!g->ops.p[node].followed && !add_stream(g, o, node))
+			return false;
+	}
+	return true;
+}
+
+static bool
+make_start(struct wi_graph *g, size_t i)
+{
+	const struct wi_op *o = &g->ops.p[i];
+
+	for (uint32_t k = 0; k < o->npreds; k++)
+		if (!add_stream(g, o, g->refs.p[o->preds + k]))
+			return false;
+	if (o->npreds)
+		return true;
+	if (o->call != NSX_NONE) {
+		int64_t lag = o->start - g->calls.p[o->call].start;
+
+		if (lag < 0)
+			g->early++;
+		else if (!add(g, wi_enter(g, o->call), WI_LAUNCH, min2(g->latency[WI_LAUNCH], lag)))
+			return false;
+	}
+	if (o->before != NSX_NONE && !add_stream(g, o, o->before))
+		return false;
+	if (o->before_item != NSX_NONE && !add_item(g, o, &g->items.p[o->before_item]))
+		return false;
+	return add_awaited(g, o);
+}
+
+/* A collective ends after the last of its members that started before has started. */
+static bool
+make_end(struct wi_graph *g, size_t i)
+{
+	const struct wi_op *o = &g->ops.p[i];
+	const struct wi_instance *x = o->instance == NSX_NONE ? NULL : &g->instances.p[o->instance];
+	int64_t last = INT64_MIN;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; x && k < x->n; k++) {
+		const struct wi_op *m = &g->ops.p[g->members.p[x->first + k]];
+
+		if (m->start < o->end || m == o) {
+			last = m->start > last ? m->start : last;
+			n++;
+		}
+	}
+	if (n < 2)
+		return add(g, wi_start(i), WI_DUR, o->end - o->start);
+	for (uint32_t k = 0; k < x->n; k++) {
+		uint32_t m = g->members.p[x->first + k];
+
+		if (g->ops.p[m].start >= o->end && m != i)
+			continue;
+		if (!add(g, wi_start(m), WI_RDV, o->end - last))
+			return false;
+		g->edges.p[g->edges.n - 1].own = m == i;
+	}
+	return true;
+}
+
+/* ---- calls ---- */
+
+static bool
+make_enter(struct wi_graph *g, size_t i)
+{
+	const struct wi_call *c = &g->calls.p[i];
+	const struct wi_call *b = c->before == NSX_NONE ? NULL : &g->calls.p[c->before];
+
+	if (b && c->start < b->end)
+		return add(g, wi_enter(g, c->before), WI_CALL, c->start - b->start);
+	if (b && !add(g, wi_leave(g, c->before), WI_GAP, c->from == NSX_NONE ? c->start - b->end
+	                                                 : min2(WI_HANDED, c->start - b->end)))
+		return false;
+	return c->from == NSX_NONE || add(g, wi_leave(g, c->from), WI_GAP, c->start - g->calls.p[c->from].end);
+}
+
+/* Whether a call waits for the operations that it is said to have waited for; one that was stalled waits for room in
+ * the launch queue instead, where its depth is known. */
+static bool
+waits(const struct wi_graph *g, const struct wi_call *c)
+{
+	return c->blocking || !g->depth || c->stalled == NSX_ABSENT || c->stalled <= WI_RETURN;
+}
+
+static bool
+make_leave(struct wi_graph *g, size_t i)
+{
+	const struct wi_call *c = &g->calls.p[i];
+	int64_t own = c->end - c->start;
+	bool slept = false;
+
+	for (uint32_t k = 0; k < c->nwaited && waits(g, c); k++)
+		slept |= g->ops.p[g->refs.p[c->waited + k]].end > c->start;
+	own = slept ? min2(own, WI_ASLEEP) : own;
+	if (c->queue != NSX_NONE)
+		own = nsx_wi_queue_work(g, c, own);
+	if (!add(g, wi_enter(g, i), WI_CALL, own))
+		return false;
+	for (uint32_t k = 0; k < c->nwaited && waits(g, c); k++) {
+		uint32_t op = g->refs.p[c->waited + k];
+
+		/* A call that does not block waits for room, also where the depth of the queue is not known. */
+		if (!add(g, wi_end(op), c->blocking ? WI_SYNC : WI_QUEUE, min2(WI_RETURN, c->end - g->ops.p[op].end)))
+			return false;
+	}
+	return c->queue == NSX_NONE
+	       || add(g, wi_end(c->queue), WI_QUEUE, min2(0, c->end - g->ops.p[c->queue].end));
+}
+
+/* ---- all ---- */
+
+static void
+measured(struct wi_graph *g)
+{
+	for (size_t i = 0; i < g->ops.n; i++) {
+		g->times[wi_start(i)] = g->ops.p[i].start;
+		g->times[wi_end(i)] = g->ops.p[i].end;
+	}
+	for (size_t i = 0; i < g->calls.n; i++) {
+		g->times[wi_enter(g, i)] = g->calls.p[i].start;
+		g->times[wi_leave(g, i)] = g->calls.p[i].end;
+	}
+}
+
+enum { NEW, OPEN, DONE };
+struct ordering {
+	struct wi_graph *g;
+	unsigned char   *state;          /* of events */
+	NSX_VEC(struct { uint32_t event, edge; }) stack;   /* events whose sources are being visited */
+	size_t           n;              /* events in order so far */
+};
+
+static bool
+open_event(struct ordering *o, uint32_t event)
+{
+	if (o->state[event] != NEW)
+		return true;
+	if (!nsx_vec_room(&o->stack, 1))
+		return false;
+	o->state[event] = OPEN;
+	o->stack.p[o->stack.n].event = event;
+	o->stack.p[o->stack.n++].edge = o->g->first[event];
+	return true;
+}
+
+/* Put an event behind all its sources. An edge of a cycle is broken: it is turned into one from nothing. */
+static bool
+visit(struct ordering *o, uint32_t event)
+{
+	struct wi_graph *g = o->g;
+
+	if (!open_event(o, event))
+		return false;
+	while (o->stack.n) {
+		uint32_t e = o->stack.p[o->stack.n - 1].event, k = o->stack.p[o->stack.n - 1].edge++;
+
+		if (k == g->first[e + 1]) {
+			o->state[e] = DONE;
+			g->order[o->n++] = e;
+			o->stack.n--;
+		} else if (o->state[g->edges.p[k].from] == OPEN) {
+			g->cyclic++;
+			g->edges.p[k].from = NSX_NONE;
+		} else if (!open_event(o, g->edges.p[k].from)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Put the events into an order in which sources come first, near that of time. */
+static bool
+put_in_order(struct wi_graph *g)
+{
+	struct ordering o = { .g = g, .state = calloc(g->nevents + 1, 1) };
+	size_t i = 0, k = 0;
+	bool good = o.state != NULL;
+
+	while (good && (i < g->ops.n || k < g->calls.n)) {
+		bool call = i == g->ops.n || (k < g->calls.n && g->calls.p[k].start <= g->ops.p[i].start);
+		uint32_t e = call ? wi_enter(g, k++) : wi_start(i++);
+
+		good = visit(&o, e) && visit(&o, e + 1);
+	}
+	free(o.state);
+	free(o.stack.p);
+	return good;
+}
+
+/* The median of what was left of the slack of edges that bind, of each class. */
+static bool
+set_residuals(struct wi_graph *g)
+{
+	NSX_VEC(int64_t) left[WI_NCLASSES] = { 0 };
+	bool good = true;
+
+	for (uint32_t e = 0; e < g->nevents && good; e++) {
+		uint32_t best = NSX_NONE;
+		int64_t least = INT64_MAX;
+
+		for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
+			const struct wi_edge *x = &g->edges.p[k];
+
+			if (x->from != NSX_NONE && g->times[e] - g->times[x->from] - g->lags.p[k] < least) {
+				least = g->times[e] - g->times[x->from] - g->lags.p[k];
+				best = k;
+			}
+		}
+		if (best == NSX_NONE)
+			continue;
+		g->edges.p[best].binds = true;
+		g->lags.p[best] += least;
+		good = nsx_vec_push(&left[g->edges.p[best].class], least);
+	}
+	for (int c = 0; c < WI_NCLASSES; c++) {
+		if (left[c].n)
+			qsort(left[c].p, left[c].n, sizeof *left[c].p, nsx_sort_by_int);
+		g->residual[c] = left[c].n ? left[c].p[left[c].n / 2] : 0;
+		free(left[c].p);
+	}
+	return good;
+}
+
+/* Without an edge that is left, an event has its measured time: those of a cycle that was broken. */
+static void
+drop_broken(struct wi_graph *g)
+{
+	uint32_t n = 0, k = 0;
+
+	for (size_t e = 0; g->cyclic && e < g->nevents; e++) {
+		uint32_t end = g->first[e + 1];
+
+		g->first[e] = n;
+		for (; k < end; k++)
+			if (g->edges.p[k].from != NSX_NONE) {
+				g->edges.p[n] = g->edges.p[k];
+				g->lags.p[n++] = g->lags.p[k];
+			}
+	}
+	if (g->cyclic) {
+		g->first[g->nevents] = n;
+		g->edges.n = g->lags.n = n;
+	}
+}
+
+int
+nsx_wi_make_edges(struct wi_graph *g)
+{
+	bool good;
+
+	g->nevents = 2 * (g->ops.n + g->calls.n);
+	if (g->nevents > UINT32_MAX / 16)
+		return nsx_err_set(g->err, "more than %u operations and calls", UINT32_MAX / 32);
+	g->first = malloc((g->nevents + 1) * sizeof *g->first);
+	g->order = malloc((g->nevents + 1) * sizeof *g->order);
+	g->times = malloc((g->nevents + 1) * sizeof *g->times);
+	good = g->first && g->order && g->times;
+	if (good)
+		measured(g);
+	for (size_t i = 0; i < g->ops.n && good; i++) {
+		g->first[wi_start(i)] = (uint32_t)g->edges.n;
+		good = make_start(g, i);
+		g->first[wi_end(i)] = (uint32_t)g->edges.n;
+		good = good && make_end(g, i);
+	}
+	for (size_t i = 0; i < g->calls.n && good; i++) {
+		g->first[wi_enter(g, i)] = (uint32_t)g->edges.n;
+		good = make_enter(g, i);
+		g->first[wi_leave(g, i)] = (uint32_t)g->edges.n;
+		good = good && make_leave(g, i);
+	}
+	if (good)
+		g->first[g->nevents] = (uint32_t)g->edges.n;
+	good = good && put_in_order(g);
+	if (good)
+		drop_broken(g);
+	good = good && set_residuals(g);
+	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
+}

@@ -1,0 +1,202 @@
+/* graph.h -- the events of a job and what each of them waits for.
+ *
+ * Start and end of an operation and of a call of the host are events. Each has edges from other events; its time is
+ * the largest of (time of the source + lag) over its edges, or, without edges, the time that was measured. With the
+ * lags that are made from what happened (nsx_wi_make_edges) every event has the time that was measured, to the
+ * nanosecond; with other lags the same graph gives other times (nsx_wi_sweep).
+ *
+ *   call A ---call---> B ---gap---> A ---call---> B        a thread of the host
+ *     |                               |
+ *     launch                          launch
+ *     v                               v
+ *     S ---dur---> E ---stream------> S ---dur---> E       a stream of a device
+ */
+#ifndef NSX_TABLE_WHATIF_GRAPH_H
+#define NSX_TABLE_WHATIF_GRAPH_H
+
+#include "base/diag.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "job/comm/pairing.h"
+#include "job/steps/steps.h"
+#include "job/threads.h"
+#include "table/whatif.h"
+
+/* Work: dur, rdv (a collective's transfer, from the start of the last of its members), gap (the host between calls) and
+ * call. The others are latencies. In the order in which the edges of an event are made. */
+enum wi_class { WI_DUR, WI_RDV, WI_LAUNCH, WI_STREAM, WI_WAIT, WI_GAP, WI_CALL, WI_SYNC, WI_QUEUE, WI_NCLASSES };
+
+enum {
+	WI_RETURN   = 2000,     /* ns from the end of an operation to the return of the call that waits for it */
+	WI_ASLEEP   = 3000,     /* ns of work of a call that waited */
+	WI_HANDED   = 5000,     /* ns of work of a thread that waited for another one */
+	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
+	WI_LONG_CALL = 50000
+};
+
+/* Indices are NSX_NONE where there is none. */
+struct wi_op {
+	int64_t  start, end;             /* ns */
+	int64_t  number;                 /* within its report */
+	int64_t  bytes, group;           /* of a collective; NSX_ABSENT: not known */
+	uint32_t profile, device;        /* in the catalogue */
+	uint32_t stream;                 /* dense number of (device, stream) */
+	uint32_t name;                   /* in wi_graph.names: of its instruction where it has one */
+	uint32_t kind;                   /* of a collective, in wi_graph.names */
+	uint32_t inst;                   /* in the catalogue */
+	uint32_t call;                   /* in calls */
+	uint32_t before;                 /* the operation before it in its stream, or, below, the graph launch */
+	uint32_t before_item;            /* in items */
+	uint32_t item;                   /* in items: the graph launch that it is a node of */
+	uint32_t preds, npreds;          /* in refs: nodes of its graph that it follows */
+	uint32_t instance;               /* in instances: of two members or more */
+	uint32_t after, nafter;          /* in wi_graph.refs: operations whose ends it awaited */
+	int64_t  node;                   /* of a CUDA graph that was traced by node; NSX_ABSENT: of none */
+	bool     comm, copy;
+	bool     guessed;                /* a collective whose communicator is not known */
+	bool     followed;               /* a node that another one follows */
+};
+
+struct wi_call {
+	int64_t  start, end;             /* ns */
+	int64_t  number;                 /* within its report */
+	int64_t  stalled;                /* ns; NSX_ABSENT: not recorded */
+	uint32_t profile, process, thread;
+	uint32_t name, class;            /* in wi_graph.names */
+	uint32_t before;                 /* the thread's call before it */
+	uint32_t op, nops;               /* its first operation, and their number */
+	uint32_t waited, nwaited;        /* in wi_graph.refs: operations whose ends let it return */
+	uint32_t queue;                  /* the operation whose end made room for it in the launch queue */
+	uint32_t from;                   /* the call of another thread that hands over to it */
+	bool     blocking, doubtful;     /* doubtful: it may wait for another thread, which is not known */
+};
+
+/* Events: 2 i is the start and 2 i + 1 the end of operation i; after them those of calls. */
+struct wi_edge { uint32_t from; uint8_t class; bool binds, own; };   /* own: of a collective, from its own start */
+
+/* A period that counts: from the start of one operation to that of another. */
+struct wi_step { int64_t number, removed; uint32_t class, device, first, next; };
+
+/* An operation's members: in wi_graph.members. */
+struct wi_instance { uint32_t first, n; };
+
+/* A launch of a CUDA graph, of which n nodes are known: operations, in wi_graph.nodes, by number of the node. */
+struct wi_item { int64_t start, end; uint32_t first, n, stream; };
+
+struct wi_overhead { int64_t start, end; uint32_t thread; };
+
+/* How long calls of a class usually take: the median of n of them, ns. */
+struct wi_usual { uint32_t class; size_t n; int64_t ns; };
+typedef NSX_VEC(struct wi_usual) wi_usuals;
+
+/* {0} with err set is empty. */
+struct wi_graph {
+	struct nsx_err     *err;
+	struct nsx_pairing  pairing;             /* its catalogue is that of all */
+	struct nsx_intern   names;
+	struct nsx_threads  threads;
+	struct nsx_map      streams, op_of, call_of, occurrences;
+	NSX_VEC(struct wi_op)       ops;         /* by start */
+	NSX_VEC(struct wi_call)     calls;       /* by start */
+	NSX_VEC(int64_t)            numbers;     /* of awaited operations, as they were read */
+	NSX_VEC(uint32_t)           refs;        /* their indices */
+	NSX_VEC(uint32_t)           members;
+	NSX_VEC(struct wi_instance) instances;
+	NSX_VEC(uint32_t)           nodes;
+	NSX_VEC(struct wi_item)     items;
+	NSX_VEC(struct wi_overhead) overheads;   /* of the profiler */
+	NSX_VEC(struct wi_step)     steps;       /* by class, device, then time */
+	NSX_VEC(double)             limits;      /* of instructions, as far as it goes: the share of their time that
+	                                          * they need at the limit of the device; 1: not known */
+	/* The graph. */
+	NSX_VEC(struct wi_edge)     edges;       /* of an event one after the other */
+	NSX_VEC(int64_t)            lags;        /* of edges: every event has its measured time */
+	size_t    nevents;
+	uint32_t *first;                         /* of nevents + 1: the first edge */
+	uint32_t *order;                         /* of events: sources first */
+	int64_t  *times;                         /* of events, as measured */
+	int64_t   latency[WI_NCLASSES];          /* of launch, stream and wait: the constants */
+	int64_t   residual[WI_NCLASSES];         /* medians */
+	int64_t   depth;                         /* of the launch queue; 0: not known */
+	wi_usuals usual, unqueued;               /* calls by class: all, launches that never waited for room */
+	int64_t   timeless, early, programmatic, contradicted, alone, apart, guessed, cyclic, unrelated;
+	bool      stalls;                        /* the stream says how long calls were stalled */
+};
+
+static inline uint32_t wi_start(size_t op) { return (uint32_t)(2 * op); }
+static inline uint32_t wi_end(size_t op) { return (uint32_t)(2 * op + 1); }
+static inline uint32_t wi_enter(const struct wi_graph *g, size_t call) { return (uint32_t)(2 * (g->ops.n + call)); }
+static inline uint32_t wi_leave(const struct wi_graph *g, size_t call) { return (uint32_t)(2 * (g->ops.n + call) + 1); }
+static inline bool wi_is_op(const struct wi_graph *g, uint32_t event) { return event < 2 * g->ops.n; }
+/* Of an operation. */
+static inline bool wi_is_end(uint32_t event) { return event & 1; }
+static inline size_t wi_op_of(uint32_t event) { return event / 2; }
+static inline size_t wi_call_of(const struct wi_graph *g, uint32_t event) { return event / 2 - g->ops.n; }
+static inline bool
+wi_latency(int class)
+{
+	return class == WI_LAUNCH || class == WI_STREAM || class == WI_WAIT || class == WI_SYNC || class == WI_QUEUE;
+}
+
+/* The number of steps of one class and device from step i on. */
+static inline size_t
+wi_run(const struct wi_graph *g, size_t i)
+{
+	size_t n = 1;
+
+	while (i + n < g->steps.n && g->steps.p[i + n].device == g->steps.p[i].device
+	       && g->steps.p[i + n].class == g->steps.p[i].class)
+		n++;
+	return n;
+}
+
+/* ---- load.c: the records of a stream. NSX_OK or NSX_ERR, here and below. */
+void nsx_wi_need(struct wi_graph *g, struct nsx_reader *in);
+int nsx_wi_take(void *graph, const struct nsx_rec *rec);
+/* After the last record: resolve what records refer to. */
+int nsx_wi_loaded(struct wi_graph *g);
+/* Find the operations of steps. */
+int nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s);
+void nsx_wi_free(struct wi_graph *g);
+
+/* The latest end of what is before an operation in its stream; NSX_ABSENT: nothing. */
+static inline int64_t
+wi_end_before(const struct wi_graph *g, const struct wi_op *o)
+{
+	return o->before != NSX_NONE ? g->ops.p[o->before].end
+	       : o->before_item != NSX_NONE ? g->items.p[o->before_item].end : NSX_ABSENT;
+}
+
+/* ---- limits.c: the limits of instructions, as the rows of nsysx-roofline have them */
+struct nsx_roof;
+int nsx_wi_limits(struct wi_graph *g, const struct nsx_roof *roof);
+
+/* ---- items.c: launches of graphs, and which of their nodes follow which */
+int nsx_wi_find_items(struct wi_graph *g);
+
+/* ---- learn.c: latencies */
+int nsx_wi_learn(struct wi_graph *g);
+
+/* ---- queue.c: the depth of the launch queue, and for which operation each launch waited */
+int nsx_wi_learn_queue(struct wi_graph *g);
+/* The work of a call that may have waited for room, of which `own` is not spent waiting for operations. */
+int64_t nsx_wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own);
+/* What is usual for calls of that class; NULL: there are none. */
+const struct wi_usual *nsx_wi_usual_of(const wi_usuals *u, uint32_t class);
+
+/* ---- handover.c: which calls wait for a call of another thread */
+int nsx_wi_find_handovers(struct wi_graph *g);
+
+/* ---- edges.c: make the edges, the order of events, and the lags. */
+int nsx_wi_make_edges(struct wi_graph *g);
+
+/* ---- sweep.c */
+/* The times of all events with these lags of edges. */
+void nsx_wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times);
+/* The period with these times: the mean over devices of the mean over steps. 0: no steps. */
+double nsx_wi_period(const struct wi_graph *g, const int64_t *times);
+/* Lags of the model alone: latencies are one constant of their class, with the median of what edges of the class that
+ * bind have more. */
+void nsx_wi_model(const struct wi_graph *g, int64_t *lags);
+
+#endif

@@ -1,0 +1,147 @@
+/* whatif.c -- see whatif.h. The stream is read twice: for its steps, and for the events of its operations and calls. */
+#include "table/whatif.h"
+
+#include <stdlib.h>
+
+#include "stream/spool.h"
+#include "table/analysis.h"
+#include "table/roofline/rows.h"
+#include "table/steps/rows.h"
+#include "table/whatif/tables.h"
+
+static void
+report(const struct wi_graph *g, struct nsx_diags *diags)
+{
+	if (!g->ops.n)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
+	else if (!g->calls.n)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no CUDA calls in the stream, the host's work is not known: extract with --calls");
+	nsx_diag_add(diags, NSX_WARNING, "", g->timeless, "operations without a start or duration: ignored");
+	nsx_diag_add(diags, NSX_INFO, "", g->early,
+	             "operations that start before their call: their launch is not known to hold them up");
+	nsx_diag_add(diags, NSX_INFO, "", g->programmatic,
+	             "operations that start before the end of the one before them in their stream");
+	nsx_diag_add(diags, NSX_INFO, "", g->contradicted,
+	             "awaited operations that end after the start of what awaited them: not awaited");
+	nsx_diag_add(diags, NSX_INFO, "", g->alone,
+	             "collectives of which the stream has one device only: their waiting is part of them");
+	nsx_diag_add(diags, NSX_WARNING, "", g->apart, "records of collectives on clocks that cannot be compared: no "
+	             "waiting for each other is known; nsysx-align puts them on one clock");
+	nsx_diag_add(diags, NSX_INFO, "", g->guessed, "operations of collectives whose communicator is not known: of "
+	             "all devices of the stream where they end together");
+	nsx_diag_add(diags, NSX_INFO, "", g->unrelated,
+	             "launches that returned before what should have made room for them in the launch queue");
+	nsx_diag_add(diags, NSX_WARNING, "", g->cyclic, "events that would have to wait for themselves");
+}
+
+/* ---- the second reading */
+
+static void
+need(void *graph, struct nsx_reader *in)
+{
+	nsx_wi_need(graph, in);
+}
+
+static int
+take(void *graph, const struct nsx_event *e)
+{
+	return nsx_wi_take(graph, e->rec);
+}
+
+static const struct nsx_analysis events = { .need = need, .take = take };
+
+/* limits: those of instructions are in question. */
+static int
+load(struct wi_graph *g, bool limits, struct nsx_reader *in, const struct nsx_step_set *s)
+{
+	static const struct nsx_roofline_options peaks = { 0 };
+	struct nsx_analysis_run runs[] = {
+		{ .is = &events, .state = g, .sums = true },
+		{ .is = &nsx_roofline_analysis, .options = &peaks, .sums = true },
+	};
+	struct nsx_analyses reading = { .runs = runs, .n = limits ? 2 : 1 };
+	struct nsx_diags quiet = { 0 };
+	int rc;
+
+	if (!in)
+		return NSX_ERR;
+	rc = nsx_analyse(&reading, in, NULL, &quiet, g->err);
+	nsx_reader_close(in);
+	if (rc == NSX_OK && limits)
+		rc = nsx_wi_limits(g, runs[1].state);
+	nsx_analyses_free(&reading);
+	nsx_diags_free(&quiet);
+	if (rc == NSX_OK)
+		rc = nsx_wi_loaded(g);
+	if (rc == NSX_OK)
+		rc = nsx_wi_find_steps(g, s);
+	if (rc == NSX_OK)
+		rc = nsx_wi_learn(g);
+	if (rc == NSX_OK)
+		rc = nsx_wi_learn_queue(g);
+	if (rc == NSX_OK)
+		rc = nsx_wi_find_handovers(g);
+	return rc == NSX_OK ? nsx_wi_make_edges(g) : rc;
+}
+
+static int
+make(struct wi_graph *g, const struct nsx_whatif_options *o, struct nsx_table **table, struct nsx_diags *diags)
+{
+	wi_path path = { 0 };
+	int rc;
+
+	if (o->form == NSX_WHATIF_SLACK || o->form == NSX_WHATIF_SLACKS)
+		return nsx_wi_slack(g, o->form == NSX_WHATIF_SLACKS, table);
+	rc = nsx_wi_find_path(g, &path);
+	if (rc == NSX_OK)
+		rc = o->form == NSX_WHATIF_FORECAST ? nsx_wi_forecast(g, &path, o, table, diags)
+		     : nsx_wi_critical(g, &path, o->form, table);
+	free(path.p);
+	return rc;
+}
+
+/* Whether limits of instructions are in question. */
+static bool
+asks_limits(const struct nsx_whatif_options *o)
+{
+	struct wi_change c;
+
+	for (size_t i = 0; i < o->nchanges; i++)
+		if (!nsx_wi_change_parse(o->changes[i], &c) && c.what == WI_LIMIT)
+			return true;
+	return o->form == NSX_WHATIF_FORECAST && !o->nchanges;
+}
+
+int
+nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, struct nsx_table **table, int64_t *ndiags,
+           struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_step_set s = { .err = err };
+	struct wi_graph g = { .err = err };
+	struct nsx_spool *again = nsx_spool_open_all(in, err);
+	int rc = again ? NSX_OK : NSX_ERR;
+
+	*table = NULL;
+	/* The second reading's records are spooled unless the stream can be read again. */
+	if (again && nsx_spool_keeps(again)) {
+		nsx_wi_need(&g, in);
+		if (asks_limits(options))
+			for (enum nsx_kind_id k = 0; k <= NSX_THUNK; k++)
+				if (k < NSX_COMPILE || k == NSX_MODULE || k == NSX_THUNK)
+					nsx_reader_need(in, k, NSX_EVERY);
+	}
+	if (rc == NSX_OK)
+		rc = nsx_steps_collect(in, &options->steps, &s, again, diags, err);
+	if (rc == NSX_OK)
+		rc = load(&g, asks_limits(options), nsx_spool_reader(again), &s);
+	if (rc == NSX_OK) {
+		*ndiags = s.ndiags;
+		report(&g, diags);
+		rc = make(&g, options, table, diags);
+	}
+	nsx_spool_free(again);
+	nsx_steps_free(&s);
+	nsx_wi_free(&g);
+	return rc;
+}

@@ -1,0 +1,133 @@
+#!/bin/sh
+# nsysx-idle --by host, nsysx-fold --by host and nsysx-extract --cpu: a program whose host is late for known reasons, in known lines.
+. "${0%/*}/../testlib.sh"
+
+# late SEED OPTION...: the export of 120 gaps, extracted.
+late() {
+	rm -rf "$T/late"
+	make_job late --late-host 120 --seed "$@"
+	nsysx-extract -q -a "$T/late/r0.sqlite" -o "$T/s"
+}
+# sorted: rows without their header, sorted.
+sorted() { tail -n +2 | LC_ALL=C sort; }
+# column N FILE: its sum.
+column() { awk -F'\t' -v c="$1" 'NR > 1 { n += $c } END { printf "%.0f\n", n }' "$2"; }
+
+for options in '1' '2 --schema 3.28.1' '3 --shuffle' '4 --full'; do
+	# shellcheck disable=SC2086 # options are words
+	late $options
+	nsysx-idle -q --tsv --by host --lines "$T/s" >"$T/lines"
+	cut -f1-6,8- "$T/lines" | sorted >"$T/got"
+	sorted <"$T/late/answers/late.tsv" >"$T/want"
+	same "seed $options: each line's time, by state and cause" "$T/want" "$T/got"
+	nsysx-idle -q --tsv --by host --functions "$T/s" | cut -f1-4 | sorted >"$T/got"
+	sorted <"$T/late/answers/functions.tsv" >"$T/want"
+	same "seed $options: running time by function" "$T/want" "$T/got"
+done
+
+late 5
+nsysx-idle -q --tsv --by host "$T/s" >"$T/states"
+nsysx-idle -q --tsv --by host --lines "$T/s" >"$T/lines"
+nsysx-idle -q --tsv "$T/s" | awk -F'\t' '$3 == "launch-starved" { print $4 "\t" $5 }' | LC_ALL=C sort >"$T/want"
+cp "$T/want" "$T/want.starved"
+for by in states lines; do
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { ns[$(at["cause"])] += $(at["ns"]) } END { for (c in ns) printf "%s\t%.0f\n", c, ns[c] }' "$T/$by" | LC_ALL=C sort >"$T/got"
+	same "$by of a cause add up to it" "$T/want" "$T/got"
+done
+equal 'shares are of all launch-starved time' "$(awk -F'\t' 'NR > 1 { s += $6 } END { printf "%.6f\n", s }' "$T/states")" 1.000000
+
+# People see which times are guesses: those of lines with fewer than 5 samples.
+nsysx-idle -q --table --by host --lines "$T/s" | awk '/^ *[0-9]/ { print ($0 ~ / ~[0-9]/) == ($NF < 5) }' | sort -u >"$T/says"
+equal '~ is before times of fewer than 5 samples' "$(cat "$T/says")" 1
+
+# The diagnosis names what the host did most in a cause, and of that the line with most time of which 5 samples tell.
+nsysx-diagnose -q --tsv "$T/s" >"$T/diagnosis" 2>"$T/errors"
+for cause in host range; do
+	awk -F'\t' -v cause="$cause" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$(at["cause"]) != cause || $(at["what"]) == "[profiler]" || $(at["state"]) == "unknown" { next }
+		{ of[$(at["state"]) "\t" $(at["what"])] += $(at["ns"]); rows++; row[rows] = $0 }
+		END {
+			for (k in of) if (of[k] > of[top] || top == "") top = k
+			for (i = 1; i <= rows; i++) {
+				split(row[i], f, "\t")
+				if (f[at["state"]] "\t" f[at["what"]] == top && f[at["samples"]] >= 5 && f[at["ns"]] > ns) {
+					ns = f[at["ns"]]; line = f[at["line"]]; samples = f[at["samples"]]
+				}
+			}
+			sub(/.*\//, "", line); sub(/\]$/, "", line); split(line, part, "[")
+			print part[2] " (" part[1] "): " samples " samples"
+		}' "$T/lines" >"$T/named"
+	awk -F'\t' -v cause="idle:$cause" '$0 ~ cause' "$T/diagnosis" |
+		sed 's/.*the host there: .* in \([^ ]* ([^)]*)\): .*, \([0-9]* samples\).*/\1: \2/' >"$T/says"
+	same "idle:$cause names the line" "$T/named" "$T/says"
+done
+
+nsysx-fold -q --by host --while idle "$T/s" >"$T/stacks"
+equal 'stacks add up to it' "$(awk '{ n += $NF } END { printf "%.0f\n", n }' "$T/stacks")" "$(awk -F'\t' '{ n += $2 } END { printf "%.0f\n", n }' "$T/want")"
+equal '... with what was read where' "$(grep -c ';/app/train.py:99\[<module>\];/app/train.py:[0-9]*\[[a-z_]*\].*;\[os\] read [0-9]*$' "$T/stacks")" "$(awk -F'\t' '$4 == "read" { print $2, $5 }' "$T/lines" | LC_ALL=C sort -u | wc -l | tr -d ' ')"
+nsysx-fold -q --by host --while idle:range "$T/s" >"$T/got"
+equal 'of one cause' "$(awk '{ n += $NF } END { printf "%.0f\n", n }' "$T/got")" "$(awk -F'\t' '$1 == "range" { print $2 }' "$T/want")"
+equal '... and no other' "$(cut -d';' -f2 "$T/got" | sort -u)" range
+nsysx-idle -q --tsv --by host --cause launch "$T/s" >"$T/got"
+equal '--cause selects' "$(cut -f2 "$T/got" | sort -u | tr '\n' ' ')" 'cause launch '
+nsysx-idle -q --tsv --by host --lines=leaf "$T/s" >"$T/got"
+equal 'the innermost line may be a library'\''s' "$(grep -c '/usr/lib/python3.11/queue.py:171\[get\]' "$T/got" | awk '{ print ($1 > 0) }')" 1
+equal '... and the time is the same' "$(awk -F'\t' 'NR > 1 { n += $6 } END { printf "%.0f\n", n }' "$T/got")" "$(awk -F'\t' 'NR > 1 { n += $6 } END { printf "%.0f\n", n }' "$T/lines")"
+
+nsysx-idle -q --tsv --by host --list 100000 "$T/s" >"$T/got"
+equal 'the gaps of a list add up, too' "$(column 3 "$T/got")" "$(awk -F'\t' '{ n += $2 } END { printf "%.0f\n", n }' "$T/want.starved")"
+equal '... and are all gaps' "$(tail -n +2 "$T/got" | wc -l | tr -d ' ')" 120
+equal '... the longest first' "$(nsysx-idle -q --tsv --by host --list 7 "$T/s" | tail -n +2 | cut -f3 | tr '\n' ' ')" "$(tail -n +2 "$T/got" | cut -f3 | sort -rn | head -n 7 | tr '\n' ' ')"
+
+# Marks in the stream, text and binary, merged, give the same.
+nsysx-idle -q --mark "$T/s" >"$T/m"
+for how in 'cat' 'nsysx-view -b' 'nsysx-merge -q -' 'nsysx-overlap -q' 'nsysx-warmup -q --mark'; do
+	$how <"$T/m" >"$T/via"
+	nsysx-idle -q --tsv --by host --lines "$T/via" >"$T/got"
+	same "$how: the same rows" "$T/lines" "$T/got"
+	nsysx-idle -q --tsv --by host --lines <"$T/via" >"$T/got"
+	same "$how, piped: the same rows" "$T/lines" "$T/got"
+done
+rm -rf "$T/other"
+make_job other --late-host 60 --seed 6
+mv "$T/other/r0.sqlite" "$T/other/r1.sqlite"
+nsysx-extract -q -a "$T/other/r1.sqlite" -o "$T/o"
+nsysx-extract -q -a "$T/late/r0.sqlite" "$T/other/r1.sqlite" >"$T/both"
+nsysx-merge -q "$T/o" "$T/s" >"$T/merged"
+same 'two exports: extracted together or merged' "$T/both" "$T/merged"
+
+# What is extracted.
+equal 'what nsys writes about Python is no range' "$(nsysx-view -q -k range "$T/s" | grep -c 'GIL\|Python Backtrace')" 0
+nsysx-extract -q -a --no-cpu "$T/late/r0.sqlite" >"$T/bare"
+equal '--no-cpu leaves everything out' "$(cut -f1 "$T/bare" | grep -c -x 'os\|off\|gil\|sample\|thread')" 0
+nsysx-view -q "$T/s" | grep -v '^#\|^os	\|^off	\|^gil	\|^sample	\|^thread	\|^stack	\|^end	' >"$T/got"
+grep -v '^#\|^end	' "$T/bare" >"$T/want"
+same '... and changes nothing else' "$T/want" "$T/got"
+equal 'samples of a helper are not written' "$(awk -F'\t' '$1 == "sample" { print $4 }' "$T/s" | sort -u)" 4242
+# A thread is told by 20 samples or more.
+make_job long --late-host 300 --seed 7
+nsysx-extract -q --ops --calls --cpu=all "$T/long/r0.sqlite" >"$T/all"
+equal '... except with --cpu=all' "$(awk -F'\t' '$1 == "sample" { print $4 }' "$T/all" | sort -u | tr '\n' ' ')" '4242 4250 '
+nsysx-extract -a --os-min 500us "$T/late/r0.sqlite" 2>"$T/err" >"$T/got"
+equal '--os-min leaves out short calls' "$(awk -F'\t' '$1 == "os" && $7 < 500000' "$T/got" | wc -l | tr -d ' ')" 0
+equal '... and counts them' "$(nsysx-view -q -t diag "$T/got" | awk -F'\t' '/shorter than --os-min/ { print $4 }')" "$(awk -F'\t' '$1 == "os" && $7 < 500000' "$T/s" | wc -l | tr -d ' ')"
+fails '--cpu needs calls' 2 '--cpu needs --ops --calls' nsysx-extract --cpu "$T/late/r0.sqlite"
+nsysx-idle --by host "$T/bare" >"$T/got" 2>"$T/err"
+equal 'a stream without host records says so' "$(grep -c 'nsysx-record --cpu' "$T/err")" 1
+
+late 6
+nsysx-diagnose -q --tsv "$T/s" >"$T/got"
+n=$(grep -c 'the host there: .*(train.py:[0-9]*)' "$T/got")
+rm -rf "$T/few"
+make_job few --late-host 4 --seed 6
+nsysx-extract -q -a "$T/few/r0.sqlite" -o "$T/few/s"
+nsysx-idle -q --tsv --by host --lines "$T/few/s" | awk -F'\t' 'NR > 1 && $11 >= 5' >"$T/enough"
+equal 'with few gaps no line has 5 samples' "$(wc -l <"$T/enough" | tr -d ' ')" 0
+equal '... and the diagnosis names none' "$n $(nsysx-diagnose -q --tsv "$T/few/s" | grep -c 'the host there: .*(train.py:[0-9]*)')" '2 0'
+equal '... but what the host did' "$(nsysx-diagnose -q --tsv "$T/few/s" | awk '/the host there: / { n++ } END { print (n > 0) }')" 1
+
+fails '--lines goes with --by host' 2 '--lines goes with --by host' nsysx-idle --lines "$T/s"
+fails '--while goes with --by host' 2 '--while goes with --by host' nsysx-fold --while idle "$T/s"
+fails 'no such cause' 2 'is no cause' nsysx-fold --by host --while idle:nothing "$T/s"
+done_testing

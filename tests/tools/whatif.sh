@@ -1,0 +1,220 @@
+#!/bin/sh
+# nsysx-whatif: forecasts, the critical path and slack. Periods after a change are derived beside the streams; those of simulated jobs whose truth is
+# known: tests/checks.list.
+. "${0%/*}/../testlib.sh"
+
+stream() { awk -f host/stream.awk >"$T/$1"; }
+# Periods that nsysx-whatif forecasts for FILE with each CHANGE, after the one that was measured.
+forecast() {
+	file=$T/$1
+	shift
+	for change; do set -- "$@" "--what=$change"; shift; done
+	nsysx-whatif -q --tsv --step '^step' "$@" "$file" | awk -F'\t' 'NR == 2 { printf "%s", $3 } NR > 2 { printf " %s", $4 == "" ? "-" : $4 } END { print "" }'
+}
+# Column values of nsysx-whatif ARGS FILE.
+shows() {
+	for file; do :; done
+	nsysx-whatif -q --tsv --step '^step' "$@" | awk -F'\t' 'NR > 1' | tr '\t' ' '
+}
+
+# Launch-bound: every 100 us a launch of 5 us, and 95 us of other work. The operation begins 6 us after the launch began, runs for 10, and the next one
+# cannot begin less than 0.9 us after it (nothing tells the latency of streams here).
+launches() {
+	awk -v "steps=${1:-3}" 'BEGIN {
+		print "device device=0 pid=1"
+		for (i = 0; i < steps; i++) {
+			t = i * 100000
+			print "range range=" i " host_start=" t " host_dur=99000 start=" t + 6000 " dur=10000 name=step"
+			print "call call=" i " start=" t " dur=5000 name=cudaLaunchKernel class=launch ops=1"
+			print "op op=" i " stream=7 name=k start=" t + 6000 " dur=10000 call=" i " tid=1 host_start=" t " host_dur=5000 range=" i
+		}
+	}'
+}
+launches | stream launches
+equal 'launch-bound: host work, calls and kernels' "$(forecast launches host=2 host=inf api=inf faster:k=2 faster:k=0.1 gaps=0 sync=0)" \
+	'100000 52500 10900 95000 100000 100900 100000 100000'
+{ launches; echo 'overhead start=130000 dur=10000 class=profiler'; echo 'overhead start=150000 dur=10000 class=queue-full'; } | stream profiled
+equal 'overhead of the profiler, in one of two steps' "$(forecast profiled profiler=0)" '100000 95000'
+launches 5 | stream five
+equal 'the first of four and more is left out' "$(shows --critical=part "$T/five" | cut -d ' ' -f 1 | sort -u | paste -sd' ' -)" '1 2 3'
+
+# A kernel of 50 us that the host waits for, until 2 us after its end; the next launch comes 2 us later.
+waits() {
+	awk -v "waited=$1" 'BEGIN {
+		print "device device=0 pid=1"
+		for (i = 0; i < 3; i++) {
+			t = i * 60000
+			print "range range=" i " host_start=" t " host_dur=59000 start=" t + 6000 " dur=50000 name=step"
+			print "call call=" 2 * i " start=" t " dur=5000 name=cudaLaunchKernel class=launch ops=1"
+			print "op op=" i " stream=7 name=k start=" t + 6000 " dur=50000 call=" 2 * i " tid=1 host_start=" t " host_dur=5000 range=" i
+			print "call call=" 2 * i + 1 " start=" t + 6000 " dur=52000 name=cudaStreamSynchronize class=sync ops=0 blocking=1" \
+				(waited ? " waited=" i : "")
+		}
+	}'
+}
+waits 1 | stream waits
+equal 'calls that wait follow what they wait for' "$(forecast waits faster:k=2 sync=0 host=inf)" '60000 35000 50900 58000'
+equal 'the path, by part' "$(shows --critical "$T/waits" | cut -d ' ' -f 1,3-5 | head -n 4)" '0 compute 50000 0.8333333333333334
+0 gap 6000 0.1
+0 api 2000 0.03333333333333333
+0 host 2000 0.03333333333333333'
+equal '... by edge, in order of time' "$(shows --critical --each "$T/waits" | cut -d ' ' -f 3-8 | head -n 4)" '6000 50000 dur compute 0 
+56000 2000 sync api  1
+58000 2000 gap host  2
+60000 6000 launch gap 1 '
+equal '... by operation' "$(shows --critical=op "$T/waits")" 'k 0 2 100000 0.8333333333333334 49000'
+# The kernel is an instruction that moves 20 MB at 1000 GB/s: 20 us.
+{
+	waits 1 | sed '/^op/s/$/ program=1 inst=1 execution=0/; /^device/s/$/ mem_bandwidth=1000000000000/'
+	echo 'program program=1 name=step'
+	echo 'inst program=1 inst=1 name=copy.1 opcode=copy flops=0 vector=0 mem_bytes=20000000'
+	for i in 0 1 2; do echo "thunk program=1 inst=1 execution=$i occurrence=0 device=0 name=copy.1 start=$((60000 * i + 6000)) dur=50000"; done
+} | stream limit
+equal 'at the limit of the hardware' "$(forecast limit limit limit:copy limit:gemm faster:copy.1=2)" '60000 30000 30000 60000 35000'
+waits '' | stream unknown
+equal 'no forecast where nobody knows what was waited for' "$(forecast unknown faster:k=2)" '60000 -'
+equal '... which the table says' "$(shows --what=host=1 "$T/unknown" | awk '$NF > 0.8 { print $1 }' | paste -sd' ' -)" 'none host=1'
+says '... and a warning' 'of the critical path is not explained' nsysx-whatif --tsv --step '^step' "$T/unknown"
+
+# Two streams: b waits for a, 2 us after it, and the host for b.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	for (i = 0; i < 3; i++) {
+		t = i * 62000
+		print "range range=" i " host_start=" t " host_dur=61000 start=" t + 6000 " dur=52000 name=step"
+		print "call call=" 3 * i " start=" t " dur=2000 name=cudaLaunchKernel class=launch ops=1"
+		print "op op=" 2 * i " stream=7 name=a start=" t + 6000 " dur=40000 call=" 3 * i " tid=1 host_start=" t " host_dur=2000 range=" i
+		print "call call=" 3 * i + 1 " start=" t + 3000 " dur=2000 name=cudaLaunchKernel class=launch ops=1"
+		print "op op=" 2 * i + 1 " stream=8 name=b start=" t + 48000 " dur=10000 call=" 3 * i + 1 " tid=1 host_start=" t + 3000 " host_dur=2000 range=" i " after=" 2 * i
+		print "call call=" 3 * i + 2 " start=" t + 6000 " dur=54000 name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" 2 * i + 1
+	}
+}' | stream events
+equal 'operations follow those that they wait for through events' "$(forecast events faster:a=2 faster:b=inf 'faster:^(a|b)$=2' gaps=0)" '62000 42000 52000 37000 60000'
+
+# Two devices: x takes 20 us on one and 50 on the other, then an all-reduce whose transfer takes 10.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	print "device device=1 pid=2"
+	for (i = 0; i < 3; i++)
+		for (d = 0; d < 2; d++) {
+			t = i * 70900; n = 2 * i + d
+			x = d ? 50000 : 20000
+			who = " pid=" d + 1
+			print "range range=" n who " host_start=" t " host_dur=70000 start=" t + 6000 " dur=60900 device=" d " name=step"
+			print "call call=" 3 * n who " start=" t " dur=2000 name=cudaLaunchKernel class=launch ops=1"
+			print "op op=" 2 * n " device=" d " stream=7 name=x start=" t + 6000 " dur=" x " call=" 3 * n " tid=1 host_start=" t " host_dur=2000 range=" n
+			print "call call=" 3 * n + 1 who " start=" t + 3000 " dur=2000 name=cudaLaunchKernel class=launch ops=1"
+			print "op op=" 2 * n + 1 " device=" d " stream=7 name=ncclDevKernel_AllReduce start=" t + 6900 + x " dur=" 60000 - x \
+				" call=" 3 * n + 1 " tid=1 host_start=" t + 3000 " host_dur=2000 range=" n " comm=1 collective=all-reduce comm_id=1 group=2"
+			print "call call=" 3 * n + 2 who " start=" t + 6000 " dur=62900 name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" 2 * n + 1
+		}
+}' | stream both
+equal 'a collective ends after the last has started' "$(forecast both transfer=inf transfer:all-reduce=2 transfer:all-gather=2 faster:x=2 nowait even)" \
+	'70900 60900 65900 70900 45900 55900 55900'
+equal 'the path of the one that waits leads through the other' "$(shows --critical=device "$T/both" | awk '$2 == 0 && $1 == 1 { print $3, $4 }')" '1 50900
+0 20000'
+equal '... and it has slack' "$(shows --slack --each "$T/both" | awk '$4 == "x" && $2 < 4 { print $3, $5 }')" '1 0
+0 30000'
+equal '... by step, but for the end of the last one' "$(shows --slack "$T/both")" '0 0 2 0 30000 30000 30000
+0 1 2 1 0 0 30000
+1 0 2 2 0 0 0
+1 1 2 2 0 0 0'
+sed 's/\tall-reduce\t1\t2\t/\tall-reduce\t\t\t/' "$T/both" >"$T/whose"
+equal 'a communicator that is not known: of all devices, where collectives end together' "$(forecast whose transfer=inf faster:x=2 nowait)" '70900 60900 45900 55900'
+# Ten times slower, and device 0 ends its all-reduce 1 us after device 1 began, 99 us before that ends.
+awk -F'\t' -v OFS='\t' '
+$1 == "call" { $6 *= 10; $7 *= 10 }
+$1 == "range" { $10 *= 10; $11 *= 10; $12 *= 10; $13 *= 10 }
+$1 == "op" { $7 *= 10; $8 *= 10; $16 *= 10; $17 *= 10; if ($4 == 0 && $6 ~ /^nccl/) $8 = 301000 }
+1' "$T/whose" >"$T/apart"
+equal '... of none, where they do not' "$(shows --critical=device "$T/apart" | awk '$1 == 0 && $2 == 0 { print $3 }')" 0
+sed 's/\tall-reduce\t\t\t/\tall-reduce\t1\t2\t/' "$T/apart" >"$T/known"
+equal '... but for one that is known' "$(shows --critical=device "$T/known" | awk '$1 == 0 && $2 == 0 { print $3 }' | sort | paste -sd' ' -)" '0 1'
+says 'a change that names nothing' 'transfer:all-gather=2 names nothing in the stream' nsysx-whatif --step '^step' --what transfer:all-gather=2 "$T/both"
+
+# A queue of 4: launch k returns when operation k - 4 ends. Operations take 10 us and follow each other after 0.9; launches take 1 us themselves.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	for (k = 0; k < 80; k++) {
+		s = 6000 + 10900 * k
+		a = k ? b + 500 : 0
+		e = 16000 + 10900 * (k - 4)
+		b = k < 4 || e < a + 1000 ? a + 1000 : e
+		if (k % 20 == 0)
+			begin = a
+		print "call call=" k " start=" a " dur=" b - a " name=cudaLaunchKernel class=launch ops=1" (b > a + 1000 ? " stalled=" b - a - 1000 " waited=" k - 4 : "")
+		print "op op=" k " stream=7 name=k start=" s " dur=10000 call=" k " tid=1 host_start=" a " host_dur=" b - a " range=" int(k / 20)
+		if (k % 20 == 19)
+			print "range range=" int(k / 20) " host_start=" begin " host_dur=" b - begin " start=" s - 19 * 10900 " dur=" 20 * 10900 - 900 " name=step"
+	}
+}' | stream queue
+equal 'launches wait for room in the queue' "$(forecast queue faster:k=2 host=inf)" '218000 118000 218000'
+
+# Two threads hand over to each other: f is launched by one, 10 us later b by the other, and 60 us later f again.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	for (i = 0; i < 5; i++) {
+		t = i * 80000
+		print "range range=" i " host_start=" t " host_dur=79000 start=" t + 6000 " dur=17000 name=step"
+		print "call call=" 2 * i " start=" t " dur=5000 name=cudaLaunchKernel class=launch ops=1"
+		print "op op=" 2 * i " stream=7 name=f start=" t + 6000 " dur=2000 call=" 2 * i " tid=1 host_start=" t " host_dur=5000 range=" i
+		print "call call=" 2 * i + 1 " tid=2 start=" t + 15000 " dur=5000 name=cudaLaunchKernel class=launch ops=1"
+		print "op op=" 2 * i + 1 " stream=7 name=b start=" t + 21000 " dur=2000 call=" 2 * i + 1 " tid=2 host_start=" t + 15000 " host_dur=5000"
+	}
+}' | stream threads
+equal 'a thread waits for another one' "$(forecast threads host=2 api=inf)" '80000 45000 70000'
+
+# A graph traced by node: n2 and n3 follow n1, n4 both. n2 takes 20 us; n3 10, and 30 in every other launch, so that n4 follows now the one, now the other.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	t = 0
+	for (i = 0; i < 6; i++) {
+		n3 = i % 2 ? 30000 : 10000
+		n4 = 16900 + (n3 > 20000 ? n3 : 20000) + 900
+		who = " call=" 2 * i " tid=1 host_start=" t " host_dur=5000 range=" i
+		print "range range=" i " host_start=" t " host_dur=" n4 + 8900 " start=" t + 6000 " dur=" n4 - 1000 " name=step"
+		print "call call=" 2 * i " start=" t " dur=5000 name=cudaGraphLaunch class=graph-launch ops=4"
+		print "op op=" 4 * i " stream=7 name=n1 graph_node=1 start=" t + 6000 " dur=10000" who
+		print "op op=" 4 * i + 1 " stream=7 name=n2 graph_node=2 start=" t + 16900 " dur=20000" who
+		print "op op=" 4 * i + 2 " stream=8 name=n3 graph_node=3 start=" t + 16900 " dur=" n3 who
+		print "op op=" 4 * i + 3 " stream=7 name=n4 graph_node=4 start=" t + n4 " dur=5000" who
+		print "call call=" 2 * i + 1 " start=" t + 6000 " dur=" n4 + 1000 " name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" 4 * i + 3
+		t += n4 + 9000
+	}
+}' | stream graph
+equal 'nodes of graphs follow each other' "$(forecast graph faster:n3=inf faster:n2=inf faster:n4=inf faster:n1=2)" '51800 46800 46800 46800 46800'
+
+# The first kernel takes 12 us beside communication, the second 10 without; it waits for the communication, which takes 20.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	for (i = 0; i < 5; i++) {
+		t = i * 40900
+		who = " tid=1 range=" i " host_dur=1000 host_start="
+		print "range range=" i " host_start=" t " host_dur=40000 start=" t + 6000 " dur=30900 name=step"
+		print "call call=" 4 * i " start=" t " dur=1000 name=cudaLaunchKernel class=launch ops=1"
+		print "call call=" 4 * i + 1 " start=" t + 1000 " dur=1000 name=cudaLaunchKernel class=launch ops=1"
+		print "call call=" 4 * i + 2 " start=" t + 2000 " dur=1000 name=cudaLaunchKernel class=launch ops=1"
+		print "op op=" 3 * i " stream=8 name=ncclDevKernel_AllReduce start=" t + 6000 " dur=20000 call=" 4 * i who t " comm=1 collective=all-reduce comm_id=1 group=1"
+		print "op op=" 3 * i + 1 " stream=7 name=k start=" t + 6000 " dur=12000 call=" 4 * i + 1 who t + 1000
+		print "op op=" 3 * i + 2 " stream=7 name=k start=" t + 26900 " dur=10000 call=" 4 * i + 2 who t + 2000 " after=" 3 * i
+		print "call call=" 4 * i + 3 " start=" t + 4000 " dur=34900 name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" 3 * i + 2
+	}
+}' | stream beside
+equal 'kernels are faster without communication beside them' "$(shows --what transfer=inf "$T/beside" | awk 'NR == 2 { print $3, $4, $5, $6, $7 }')" \
+	'40900 30900 10000 8000 10000'
+
+# The same in binary, from a pipe, and of a device alone.
+for file in launches waits both queue; do
+	nsysx-whatif -q --step '^step' "$T/$file" >"$T/want"
+	nsysx-view -b "$T/$file" | nsysx-whatif -q --step '^step' -o "$T/got"
+	ok "$file: binary, from a pipe" cmp "$T/want" "$T/got"
+done
+
+for change in faster faster=2 faster:=2 'faster:(=2' faster:k=0 faster:k=-1 faster:k=x nowait=1 nowait:x sync=1 sync host gaps:x=0 host:x=2 bandwidth=2 nothing=1; do
+	fails "--what $change" 2 "nsysx-whatif: " nsysx-whatif --what "$change" "$T/waits"
+done
+fails '--critical=thing' 2 'want part, device, op or edge' nsysx-whatif --critical=thing "$T/waits"
+fails '--critical and --slack' 2 'exclude each other' nsysx-whatif --critical --slack "$T/waits"
+fails '--each alone' 2 'goes with' nsysx-whatif --each "$T/waits"
+fails 'no such range' 1 'stop' nsysx-whatif --step '^stop' "$T/waits"
+done_testing
