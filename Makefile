@@ -19,7 +19,7 @@ ZSHDIR ?= $(DATADIR)/zsh/site-functions
 FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
 WARN = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror=incompatible-pointer-types
 STD = -std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -pthread
-LDLIBS = -lsqlite3 -lprotobuf-c -lzstd -llzma -lm
+LDLIBS = -lsqlite3 -lprotobuf-c -lzstd -llzma -lz -lm
 ASAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 TSAN = -O1 -g -fsanitize=thread
 S ?= 60
@@ -86,7 +86,7 @@ $B/completion/.done: $(TOOLS) $(wildcard lib/completion/*)
 	sh lib/completion/make.sh $B/completion $(sort $(TOOLS))
 	@touch $@
 $(SYNTH): $(SYNTH_OBJ)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lsqlite3 -lzstd -llzma -lm
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lsqlite3 -lzstd -llzma -lz -lm
 $(UNIT) $(BENCH) $(DAMAGE): %: %.o $B/libnsysx.a
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $B/tests/fuzz/%-replay: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $B/libnsysx.a

@@ -61,6 +61,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "no-cpu", &no_cpu, "leave that out, although -a or --cpu comes before"),
 	NSX_OPT_TIME(0, "os-min", &opt.os_min, "TIME", "with --cpu: leave out shorter calls of the OS library [0]"),
 	NSX_OPT_FLAG('a', "all", &all, "the same as --ops --calls --ranges=all --cpu"),
+	NSX_OPT_FLAG(0, "python", &opt.python,
+	             "also Python functions that PyTorch's profiler recorded, as ranges; implies --ranges"),
 	NSX_OPT_CALL(0, "comm", add_rule, "REGEX=KIND",
 	             "kernels whose name matches communicate, or compute if KIND is empty"),
 	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what runs within their compilation"),
@@ -81,8 +83,9 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 
-static const struct nsx_cli cli = { "nsysx-extract", "[OPTION]... [-x DIR] EXPORT...",
-	"Read Nsight Systems exports (.sqlite, .sqlite.zst, .nsys-rep) and write what they recorded as a stream.",
+static const struct nsx_cli cli = { "nsysx-extract", "[OPTION]... [-x DIR] PROFILE...",
+	"Read profiles of Nsight Systems (.sqlite, .sqlite.zst, .nsys-rep) and traces of\n"
+	"PyTorch's profiler (.json, .json.gz) and write what they recorded as a stream.",
 	opts };
 
 /* "A:B", either may be missing. */
@@ -139,6 +142,8 @@ parse_options(void)
 			nsx_cli_misuse(&cli, "--ranges: want gpu or all, got \"%s\"", ranges);
 		opt.ranges = strcmp(ranges, "all") == 0 ? NSX_RANGES_ALL : NSX_RANGES_GPU;
 	}
+	if (opt.python && !ranges)
+		opt.ranges = NSX_RANGES_GPU;
 	if (all) {
 		opt.ops = opt.calls = opt.cpu = true;
 		opt.ranges = NSX_RANGES_ALL;

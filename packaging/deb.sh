@@ -97,7 +97,7 @@ strip --strip-debug --enable-deterministic-archives "$stage/libnsysx-dev/usr/lib
 
 depends=$(needed)
 # A report is built by make, and drawn by gnuplot where that is there.
-package nsysx utils "${depends:-libc6, liblzma5, libprotobuf-c1, libsqlite3-0, libzstd1}, make" gnuplot-nox <<-'X'
+package nsysx utils "${depends:-libc6, liblzma5, libprotobuf-c1, libsqlite3-0, libzstd1, zlib1g}, make" gnuplot-nox <<-'X'
 	answers from Nsight Systems profiles of JAX and XLA programs
 	Small filters that turn profiles of NVIDIA Nsight Systems into answers: where
 	GPU time goes by program, operation and source line, what communication costs
@@ -106,7 +106,7 @@ package nsysx utils "${depends:-libc6, liblzma5, libprotobuf-c1, libsqlite3-0, l
 	.
 	Profiles are read from the SQLite exports of nsys, which is not needed.
 X
-package libnsysx-dev libdevel 'libsqlite3-dev, libprotobuf-c-dev, libzstd-dev, liblzma-dev' '' <<-'X'
+package libnsysx-dev libdevel 'libsqlite3-dev, libprotobuf-c-dev, libzstd-dev, liblzma-dev, zlib1g-dev' '' <<-'X'
 	records of Nsight Systems profiles of XLA programs, for C and C++
 	The static library and headers that the tools of nsysx are made of: reading
 	and writing streams of records. A filter of one's own is an example.

@@ -66,11 +66,12 @@ arrows() {
 	files lib cmd | xargs awk '
 	BEGIN {
 		may["base"] = " "
-		may["stream"] = may["nsys"] = may["xla"] = " base "
+		may["stream"] = may["source"] = may["xla"] = " base "
+		may["nsys"] = may["kineto"] = may["xplane"] = " source base "
 		may["job"] = " stream base "
 		may["filter"] = " job stream base "
 		may["table"] = may["draw"] = " xla job stream base "
-		may["extract"] = " nsys xla job stream base "
+		may["extract"] = " nsys kineto xplane source xla job stream base "
 		may["cmd"] = " extract filter table draw nsys xla job stream base "
 	}
 	/^#include "[a-z]+\// {

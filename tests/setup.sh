@@ -41,10 +41,11 @@ missing() {
 		compiles libsqlite3-dev sqlite3.h sqlite3
 		compiles libzstd-dev zstd.h zstd
 		compiles liblzma-dev lzma.h lzma
+		compiles zlib1g-dev zlib.h z
 		compiles libprotobuf-c-dev protobuf-c/protobuf-c.h protobuf-c
 	else
 		# Nothing can be tried without a compiler.
-		echo "${CC%% *}" libc6-dev libsqlite3-dev libzstd-dev liblzma-dev libprotobuf-c-dev
+		echo "${CC%% *}" libc6-dev libsqlite3-dev libzstd-dev liblzma-dev zlib1g-dev libprotobuf-c-dev
 	fi
 	runs protobuf-c-compiler protoc-c --version
 	[ "$mode" = --build ] && return

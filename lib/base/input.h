@@ -1,5 +1,6 @@
-/* input.h -- bytes of a file, a pipe or memory, decompressed if the first bytes are those of zstd: the only place that
- * decompresses zstd. The caller examines a window of the input and takes from it the bytes that it has used. */
+/* input.h -- bytes of a file, a pipe or memory, decompressed if the first bytes are those of zstd or, where the caller
+ * allows it, gzip: the only place that decompresses them. The caller examines a window of the input and takes from it
+ * the bytes that it has used. */
 #ifndef NSX_BASE_INPUT_H
 #define NSX_BASE_INPUT_H
 
@@ -14,8 +15,8 @@
  * may read whole words. */
 enum { NSX_SLACK = 16 };
 
-/* { .fd, .name, .err } is an input before the first read; for memory:  { .fd = -1, .mem, .mem_left, .name, .err }.
- * name and err are the caller's. */
+/* { .fd, .name, .err }, with .gzip, is an input before the first read; for memory:
+ * { .fd = -1, .mem, .mem_left, .name, .err }. name and err are the caller's. */
 struct nsx_input {
 	char           *buf;
 	size_t          pos, end, cap;
@@ -24,6 +25,8 @@ struct nsx_input {
 	int             fd;        /* -1: memory; closed with the input */
 	const char     *mem;
 	size_t          mem_left;
+	bool            gzip;      /* decompress gzip too: set before the first read, as the next one */
+	bool            beside;    /* decompress gzip in a thread beside the caller's, where there are processors */
 	bool            begun, dry;
 	struct nsx_unzip *unzip;   /* NULL if the input is not compressed */
 	enum { NSX_UNWATCHED, NSX_SIZED, NSX_UNSIZED } watched;   /* base/progress.h */

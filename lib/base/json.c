@@ -1,6 +1,8 @@
 /* json.c -- iterate over the values of a JSON text. */
 #include "base/json.h"
 
+#include <string.h>
+
 #include "base/num.h"
 
 static void
@@ -27,19 +29,46 @@ bad(struct nsx_json *j)
 	return NSX_JSON_BAD;
 }
 
+/* A word in which the top bit of the first byte that is a quote or a backslash is set, and no bit before it. */
+static inline uint64_t
+stops(uint64_t w)
+{
+	const uint64_t ones = 0x0101010101010101ULL, tops = ones << 7;
+	uint64_t quote = w ^ '"' * ones, backslash = w ^ '\\' * ones;
+
+	return ((quote - ones) & ~quote & tops) | ((backslash - ones) & ~backslash & tops);
+}
+
+/* The first quote or backslash from p on, eight bytes at a time; end: there is none. */
+static inline const char *
+skip_plain(const char *p, const char *end)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	for (; end - p >= 8; p += 8) {
+		uint64_t w, stop;
+
+		memcpy(&w, p, 8);
+		if ((stop = stops(w)) != 0)
+			return p + __builtin_ctzll(stop) / 8;
+	}
+#endif
+	while (p < end && *p != '"' && *p != '\\')
+		p++;
+	return p;
+}
+
 /* The bytes between the quotes; the first quote is at pos. */
 static bool
 string(struct nsx_json *j, struct nsx_str *out)
 {
-	size_t from = ++j->pos;
+	const char *from = j->text.ptr + j->pos + 1, *end = j->text.ptr + j->text.len, *p = skip_plain(from, end);
 
-	for (; j->pos < j->text.len && j->text.ptr[j->pos] != '"'; j->pos++)
-		if (j->text.ptr[j->pos] == '\\')
-			j->pos++;
-	if (j->pos >= j->text.len)
+	while (p < end && *p == '\\')
+		p = end - p < 2 ? end : skip_plain(p + 2, end);
+	j->pos = (size_t)(p - j->text.ptr) + 1;
+	if (p == end)
 		return false;
-	*out = (struct nsx_str){ j->text.ptr + from, j->pos - from };
-	j->pos++;
+	*out = (struct nsx_str){ from, (size_t)(p - from) };
 	return true;
 }
 
@@ -123,6 +152,87 @@ nsx_json_skip(struct nsx_json *j)
 	while (t != NSX_JSON_BAD && j->depth >= depth)
 		t = nsx_json_next(j);
 	return t != NSX_JSON_BAD;
+}
+
+/* The code unit of \uHHHH at s[i]; -1: it is none. */
+static int
+unit(struct nsx_str s, size_t i)
+{
+	int u = 0;
+
+	if (s.len < 6 || i > s.len - 6 || s.ptr[i] != '\\' || s.ptr[i + 1] != 'u')
+		return -1;
+	for (size_t k = 2; k < 6; k++) {
+		int digit = nsx_hex(s.ptr[i + k]);
+
+		if (digit < 0)
+			return -1;
+		u = u << 4 | digit;
+	}
+	return u;
+}
+
+static void
+put_character(struct nsx_buf *b, uint32_t c)
+{
+	if (c < 0x80) {
+		nsx_buf_char(b, (char)c);
+	} else if (c < 0x800) {
+		nsx_buf_char(b, (char)(0xc0 | c >> 6));
+	} else {
+		if (c < 0x10000) {
+			nsx_buf_char(b, (char)(0xe0 | c >> 12));
+		} else {
+			nsx_buf_char(b, (char)(0xf0 | c >> 18));
+			nsx_buf_char(b, (char)(0x80 | (c >> 12 & 0x3f)));
+		}
+		nsx_buf_char(b, (char)(0x80 | (c >> 6 & 0x3f)));
+	}
+	if (c >= 0x80)
+		nsx_buf_char(b, (char)(0x80 | (c & 0x3f)));
+}
+
+/* Write the escape at s[i]; how many bytes it has, 0: it is none. */
+static size_t
+escape(struct nsx_buf *b, struct nsx_str s, size_t i)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	const char *at = i + 1 < s.len && s.ptr[i + 1] ? strchr(from, s.ptr[i + 1]) : NULL;
+	int first = unit(s, i), second;
+
+	if (at) {
+		nsx_buf_char(b, to[at - from]);
+		return 2;
+	}
+	if (first < 0 || (first >= 0xdc00 && first < 0xe000))
+		return 0;
+	if (first < 0xd800 || first >= 0xe000) {
+		put_character(b, (uint32_t)first);
+		return 6;
+	}
+	second = unit(s, i + 6);
+	if (second < 0xdc00 || second >= 0xe000)
+		return 0;
+	put_character(b, 0x10000 + ((uint32_t)(first - 0xd800) << 10 | (uint32_t)(second - 0xdc00)));
+	return 12;
+}
+
+void
+nsx_json_unescape(struct nsx_buf *b, struct nsx_str s)
+{
+	for (size_t i = 0; i < s.len;) {
+		const char *next = memchr(s.ptr + i, '\\', s.len - i);
+		size_t run = next ? (size_t)(next - s.ptr) - i : s.len - i, n;
+
+		nsx_buf_add(b, s.ptr + i, run);
+		i += run;
+		if (i == s.len)
+			break;
+		n = escape(b, s, i);
+		if (!n)
+			nsx_buf_char(b, '\\');
+		i += n ? n : 1;
+	}
 }
 
 bool

@@ -37,6 +37,10 @@ enum nsx_json_type nsx_json_next(struct nsx_json *j);
 /* Skip the members of the object or array that was returned last. False when it is not JSON. */
 bool nsx_json_skip(struct nsx_json *j);
 
+/* Append a string's bytes between the quotes without escapes, as UTF-8: of half a surrogate pair, and of an escape that
+ * JSON does not have, the bytes as they are. */
+void nsx_json_unescape(struct nsx_buf *b, struct nsx_str s);
+
 /* The value as a number, bare or quoted; false if it is not a number. */
 bool nsx_json_int(const struct nsx_json *j, enum nsx_json_type type, int64_t *v);
 

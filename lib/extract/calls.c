@@ -80,7 +80,12 @@ nsx_extract_overhead_kept(const struct ex_profile *p, uint32_t overhead)
 {
 	const struct nsx_overhead *o = &p->trace.overheads[overhead];
 
-	return nsx_extract_in_window(p->opts, o->start, o->end) && nsx_extract_process_kept(p, o->process);
+	if (!nsx_extract_in_window(p->opts, o->start, o->end))
+		return false;
+	for (uint32_t i = 0; o->process == NSX_NONE && i < p->trace.nprocesses; i++)
+		if (nsx_extract_process_kept(p, i))
+			return true;
+	return o->process != NSX_NONE && nsx_extract_process_kept(p, o->process);
 }
 
 /* ---- order */
@@ -113,6 +118,8 @@ nsx_extract_host_number(const struct ex_profile *p, const struct nsx_sort_start 
 	const struct nsx_overhead *o = call ? NULL : &t->overheads[e->i];
 	const struct nsx_host_call *c = call ? &t->calls[e->i] : NULL;
 
+	if (o && o->gtid == NSX_NO_GTID && (role == NSX_ROLE_PID || role == NSX_ROLE_TID))
+		return INT64_MIN;
 	switch (role) {
 	case NSX_ROLE_PID:
 		return t->processes[call ? nsx_trace_caller(t, e->i)->process : o->process].pid;
@@ -230,8 +237,10 @@ nsx_extract_set_overhead(const struct ex_profile *p, uint32_t overhead, struct n
 	const struct nsx_overhead *o = &t->overheads[overhead];
 
 	nsx_set_i(r, NSX_OVERHEAD_profile, p->number);
-	nsx_set_i(r, NSX_OVERHEAD_pid, t->processes[o->process].pid);
-	nsx_set_i(r, NSX_OVERHEAD_tid, nsx_extract_tid(o->gtid));
+	if (o->gtid != NSX_NO_GTID) {
+		nsx_set_i(r, NSX_OVERHEAD_pid, t->processes[o->process].pid);
+		nsx_set_i(r, NSX_OVERHEAD_tid, nsx_extract_tid(o->gtid));
+	}
 	if (o->has_call)
 		nsx_set_i(r, NSX_OVERHEAD_call, o->call);
 	nsx_set_i(r, NSX_OVERHEAD_start, o->start);
@@ -259,7 +268,8 @@ nsx_extract_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec 
 		nsx_set_i(r, NSX_OP_tid, nsx_extract_tid(c->gtid));
 		nsx_set_i(r, NSX_OP_host_start, c->start);
 		nsx_set_i(r, NSX_OP_host_dur, nsx_extract_dur(c->start, c->end));
-		nsx_set_i(r, NSX_OP_waits, t->op_waits ? t->op_waits[op] : 0);
+		if (t->waits_known)
+			nsx_set_i(r, NSX_OP_waits, t->op_waits ? t->op_waits[op] : 0);
 	}
 	if (o->src < NSX_MEMORY_KINDS)
 		nsx_set_s(r, NSX_OP_src, kinds[o->src]);

@@ -256,6 +256,21 @@ forget_twice(struct ex_profile *p)
 	return good;
 }
 
+/* A source that records the process's number in the job: its only device has that number too. */
+static void
+by_rank(struct ex_profile *p)
+{
+	const struct nsx_trace *t = &p->trace;
+
+	for (uint32_t d = 0; d < t->ndevices && t->rank >= 0; d++) {
+		p->devices[d].process = t->rank;
+		p->devices[d].local = t->devices[d].cuda;
+		p->devices[d].known = t->ndevices == 1;
+		if (p->devices[d].known)
+			p->devices[d].global = t->rank;
+	}
+}
+
 int
 nsx_extract_find_devices(struct ex_profile *p)
 {
@@ -268,13 +283,14 @@ nsx_extract_find_devices(struct ex_profile *p)
 	}
 	for (uint32_t d = 0; d < t->ndevices; d++)
 		p->devices[d] = (struct ex_device){ -1, -1, -1, -1, false, true, false };
+	by_rank(p);
 	bool good = by_device_names(p);
 	by_launched_work(p, &l);
 	by_process(p, &l);
 	free(l.v.p);
 	if (!good || !forget_twice(p))
 		return nsx_err_nomem(&p->err, p->input->path);
-	for (uint32_t d = 0, local = 0; d < t->ndevices; d++) {
+	for (uint32_t d = 0, local = 0; d < t->ndevices && t->rank < 0; d++) {
 		/* Sorted by process and CUDA ordinal. */
 		local = d && t->devices[d].process == t->devices[d - 1].process ? local + 1 : 0;
 		if (!p->devices[d].known || p->devices[d].local < 0)

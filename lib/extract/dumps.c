@@ -188,7 +188,9 @@ join_found(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, c
 	struct nsx_extract_program *g = &p->programs.p[program];
 	struct joined n = count(p, h, program, by, found);
 
-	if (h->id != g->id || !nsx_str_eq(h->name, g->name) || n.named * 2 < n.judged || n.contrary * 10 > n.compared) {
+	/* What the profile itself has of a program is of that program. */
+	if ((dump->path && (h->id != g->id || !nsx_str_eq(h->name, g->name))) || n.named * 2 < n.judged ||
+	    n.contrary * 10 > n.compared) {
 		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.executed,
 		             "program %.*s@%" PRId64 ": the dump is from another run (it has %" PRId64 " of %" PRId64
 		             " executed names, %" PRId64
@@ -211,7 +213,7 @@ join_found(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, c
 	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
 		return NSX_ERR;
 	/* A profile that will be loaded again need not be complete now. */
-	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump);
+	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump->path ? dump : NULL);
 }
 
 static int
@@ -356,8 +358,46 @@ read_dumps(struct ex_profile *p)
 	return rc;
 }
 
+/* Join the HLO that the profile itself has of executed programs. */
+static int
+read_bytes(struct ex_profile *p)
+{
+	struct by_program by = { 0 };
+	int rc = group(p, &by) ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
+
+	for (uint32_t i = 0; i < p->programs.n && rc == NSX_OK; i++) {
+		const struct nsx_extract_program *g = &p->programs.p[i];
+		const struct nsx_program_bytes *b = p->trace.programs, *end = b + p->trace.nprograms;
+		struct nsx_hlo h = { 0 };
+		struct nsx_err why = { "" };
+
+		while (b < end && (b->id != g->id || !nsx_str_eq(b->name, g->name)))
+			b++;
+		if (!g->executed || b == end)
+			continue;
+		if (nsx_hlo_read_bytes(b->bytes, p->input->path, &h, &p->diags, &why) != NSX_OK) {
+			if (h.trouble)
+				rc = nsx_err_set(&p->err, "%s", why.msg);
+			else
+				nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64
+				             ": its HLO cannot be read, instructions are known by name only: %s",
+				             (int)g->name.len, g->name.ptr, g->id, why.msg);
+			continue;
+		}
+		p->dump_frames = calloc((size_t)h.nstacks + 1, sizeof *p->dump_frames);
+		rc = p->dump_frames ? join(p, i, &(struct ex_dump){ &h, NULL, NULL }, &by)
+		    : nsx_err_nomem(&p->err, p->input->path);
+		free(p->dump_frames);
+		p->dump_frames = NULL;
+		nsx_hlo_free(&h);
+	}
+	free(by.first);
+	free(by.insts);
+	return rc;
+}
+
 int
 nsx_extract_read_dumps(struct ex_profile *p)
 {
-	return p->input->dumps ? read_dumps(p) : NSX_OK;
+	return p->input->dumps ? read_dumps(p) : p->trace.nprograms ? read_bytes(p) : NSX_OK;
 }

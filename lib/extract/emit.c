@@ -89,6 +89,11 @@ find_levels(struct ex_emit *e)
 static int
 emit_range(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 {
+	static const struct nsx_str kinds[NSX_RANGE_KINDS] = {
+		[NSX_RANGE_ANY] = { "", 0 }, [NSX_RANGE_OP] = { "op", 2 },
+		[NSX_RANGE_ANNOTATION] = { "annotation", 10 },
+		[NSX_RANGE_PYTHON] = { "python", 6 }, [NSX_RANGE_RUNTIME] = { "runtime", 7 }
+	};
 	const struct nsx_trace *t = &p->trace;
 	const struct nsx_range *range = &t->ranges[i];
 	struct nsx_rec *r = nsx_emit_begin(e, NSX_RANGE);
@@ -119,6 +124,7 @@ emit_range(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 	nsx_set_i(r, NSX_RANGE_host_dur, nsx_extract_dur(range->start, range->end));
 	if (range->flags & NSX_RANGE_UNFINISHED)
 		nsx_set_i(r, NSX_RANGE_unended, 1);
+	nsx_set_s(r, NSX_RANGE_kind, kinds[range->kind]);
 	return nsx_emit_done(e);
 }
 
@@ -220,7 +226,7 @@ emit_op(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 	struct nsx_rec *r = nsx_emit_begin(e, NSX_OP);
 
 	nsx_set_i(r, NSX_OP_profile, p->number);
-	nsx_set_i(r, NSX_OP_op, i);
+	nsx_set_i(r, NSX_OP_op, p->trace.op_ids ? p->trace.op_ids[i] : i);
 	nsx_set_s(r, NSX_OP_type, types[op->type]);
 	nsx_set_i(r, NSX_OP_device, nsx_extract_global(p, op->device));
 	nsx_set_i(r, NSX_OP_stream, op->stream);

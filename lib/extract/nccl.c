@@ -335,10 +335,12 @@ nsx_extract_find_nccl(struct ex_profile *p)
 	struct join j = { .p = p };
 	int rc;
 
-	if (!p->opts->ops || !p->trace.nops || !p->trace.nranges)
+	if (!p->opts->ops || !p->trace.nops || (!p->trace.nranges && !p->trace.op_comm))
 		return NSX_OK;
 	if (!(p->nccl = calloc(1, sizeof *p->nccl)))
 		return nsx_err_nomem(&p->err, p->input->path);
+	if (p->trace.op_comm)
+		return nsx_nccl_take_known(p);
 	if ((rc = nsx_nccl_find_calls(p)) != NSX_OK || !p->nccl->units.n)
 		return rc;
 	bool good = collect(&j) && sort_ops(&j);

@@ -50,6 +50,9 @@ int nsx_nccl_find_calls(struct ex_profile *p);
 /* Read the payloads of the calls that are needed. NSX_OK or NSX_ERR. */
 int nsx_nccl_read_calls(struct ex_profile *p);
 
+/* In nccl_known.c: p->nccl is made of what the source says of each operation. NSX_OK or NSX_ERR. */
+int nsx_nccl_take_known(struct ex_profile *p);
+
 /* The number of ranks of a communicator, 0: unknown; the rank of a device in it, -1: unknown. */
 int64_t nsx_nccl_ranks(const struct ex_nccl *n, uint64_t comm);
 int64_t nsx_nccl_rank(const struct ex_profile *p, uint64_t comm, uint32_t device);

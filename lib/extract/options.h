@@ -27,6 +27,7 @@ struct nsx_extract_opts {
 	bool                    ops;         /* op records */
 	bool                    calls;       /* call and overhead records; needs ops */
 	bool                    cpu;         /* thread, os, off, gil and sample records; needs calls */
+	bool                    python;      /* Python functions as ranges, where the source has them so */
 	bool                    cpu_all;     /* with cpu: of every thread, not only of those that make CUDA calls */
 	int64_t                 os_min;      /* with cpu: ignore calls of the OS library that are shorter, ns */
 	bool                    autotune;    /* keep autotuner runs, and the contents of their compile ranges */

@@ -240,12 +240,17 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 		/* Communication may be known by kernel names only, and command buffers are analysed by operations. */
 		.ops = ops || p->opts->ops || p->input->dumps, .issues = p->opts->ops, .calls = p->opts->calls,
 		.cpu = p->opts->cpu, .cpu_all = p->opts->cpu_all, .os_min = p->opts->os_min,
-		.ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
+		.ops_if = "Thunk:#", .host = p->opts->host, .python = p->opts->python,
+		.strip_paths = p->opts->strip_paths, .jobs = jobs,
 		.sqlite_alone = p->opts->sqlite_alone, .bytes = bytes
 	};
 
-	if (nsx_trace_load(p->input->path, &opts, &p->trace, &p->diags, &p->err) != NSX_OK)
+	enum nsx_source source;
+
+	if (nsx_extract_read(p->input->path, &opts, &p->trace, &source, &p->diags, &p->err) != NSX_OK)
 		return NSX_ERR;
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, p->input->dumps && source == NSX_SOURCE_KINETO,
+	             "HLO dumps ignored: a trace of PyTorch's profiler has no programs of XLA");
 	report_clamped(p);
 	if (report_overruns(p) != NSX_OK)
 		return NSX_ERR;

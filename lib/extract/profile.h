@@ -1,6 +1,6 @@
 /* profile.h -- private to extraction: the XLA programs, executions and instructions of one export.
  *
- * The steps of extraction: nsx_trace_load (lib/nsys) gives ranges and their projection; find_devices names the GPUs;
+ * The steps of extraction: nsx_extract_read gives ranges and their projection; find_devices names the GPUs;
  * find_runs turns XLA's ranges into modules and thunks; find_compiles into compile records. After all exports are done,
  * number.c gives devices, programs and instructions their numbers in the job, and emit.c, with emit_metadata.c,
  * writes the stream. */
@@ -11,7 +11,8 @@
 #include "base/progress.h"
 #include "base/sort.h"
 #include "base/vec.h"
-#include "nsys/trace.h"
+#include "source/source.h"
+#include "source/trace.h"
 #include "stream/order.h"
 #include "xla/hlo_shelf.h"
 #include "xla/title.h"
@@ -183,6 +184,11 @@ struct nsx_str nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s);
 /* Fill the data of the instruction from a dump; false when out of memory. */
 bool nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h,
                           const struct nsx_hlo_inst *from);
+
+/* Read a profile of any source, which is then in *source; "-" is a trace through a pipe. As nsx_trace_load and
+ * nsx_kineto_load. */
+int nsx_extract_read(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, enum nsx_source *source,
+                     struct nsx_diags *diags, struct nsx_err *err);
 
 /* Load the export and fill all of *p except numbers. Errors go to p->rc and p->err. */
 void nsx_extract_load(struct ex_profile *p, int jobs);

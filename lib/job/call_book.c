@@ -61,6 +61,10 @@ nsx_call_book_add(struct nsx_call_book *b, const struct nsx_rec *call, struct ns
 	*entry = (struct nsx_call_entry){ .early = 0 };
 	if (ops <= 0)
 		return NSX_OK;
+	if ((nsx_has(call, NSX_CALL_stalled) || nsx_has(call, NSX_CALL_loading))
+	    && nsx_map_number(&b->losses, (struct nsx_key){ (uint64_t)nsx_int(call, NSX_CALL_profile, NSX_ABSENT), 0 })
+	    == NSX_NONE)
+		return nsx_err_nomem(err, NULL);
 	c = call_at(b, nsx_int(call, NSX_CALL_profile, NSX_ABSENT), nsx_int(call, NSX_CALL_call, NSX_ABSENT));
 	if (!c)
 		return nsx_err_nomem(err, NULL);
@@ -109,4 +113,5 @@ nsx_call_book_free(struct nsx_call_book *b)
 	free(b->list.p);
 	free(b->unused.p);
 	nsx_map_free(&b->at);
+	nsx_map_free(&b->losses);
 }

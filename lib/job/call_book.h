@@ -31,7 +31,15 @@ struct nsx_call_book {
 	NSX_VEC(uint32_t) unused;    /* unused indices of list */
 	struct nsx_map at;           /* (profile, id) -> list */
 	int64_t records;             /* number of call records */
+	struct nsx_map losses;       /* profiles with calls of which stalled or loading is known */
 };
+
+/* Whether the time that calls of a profile lose is known, if there was any: of some call read so far it is. */
+static inline bool
+nsx_call_book_knows(const struct nsx_call_book *b, int64_t profile)
+{
+	return nsx_map_get(&b->losses, (struct nsx_key){ (uint64_t)profile, 0 }) != NSX_NONE;
+}
 
 /* Declare to a reader what the book uses of calls, and of the operations that are looked up in it. */
 void nsx_call_book_need(struct nsx_reader *in);

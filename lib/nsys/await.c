@@ -14,49 +14,6 @@ enum {
 	STALLED_END = 10000
 };
 
-/* ---- pairs */
-
-static int
-by_pair(const void *a, const void *b)
-{
-	const struct nsx_await *x = a, *y = b;
-
-	if (x->of != y->of)
-		return x->of < y->of ? -1 : 1;
-	return (x->op > y->op) - (x->op < y->op);
-}
-
-void
-nsx_awaits_sort(struct nsx_awaits *a)
-{
-	size_t n = 0;
-
-	if (a->n)
-		qsort(a->p, a->n, sizeof *a->p, by_pair);
-	for (size_t i = 0; i < a->n; i++)
-		if (!n || by_pair(&a->p[n - 1], &a->p[i]) != 0)
-			a->p[n++] = a->p[i];
-	a->n = n;
-}
-
-const struct nsx_await *
-nsx_awaits_of(const struct nsx_awaits *a, uint32_t of, size_t *n)
-{
-	size_t lo = 0, hi = a->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a->p[mid].of < of)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (*n = 0; lo + *n < a->n && a->p[lo + *n].of == of;)
-		++*n;
-	return a->p + lo;
-}
-
 /* ---- streams */
 
 uint32_t
@@ -230,7 +187,7 @@ walk_op(struct walk *w, uint32_t at, uint32_t op)
 	*last = op;
 	stream = &a->streams.p[s];
 	for (size_t i = 0; i < stream->pending.n; i++) {
-		struct nsx_wait *x = &a->waits.p[stream->pending.p[i]];
+		struct nsx_event_wait *x = &a->waits.p[stream->pending.p[i]];
 
 		x->of = op;
 		x->name = o->name;
@@ -261,12 +218,12 @@ walk_record(struct walk *w, uint32_t at, uint32_t call)
 	return true;
 }
 
-static struct nsx_wait
+static struct nsx_event_wait
 wait_of(const struct walk *w, uint32_t at, uint32_t sync)
 {
 	const struct nsx_awaiting *a = w->a;
 
-	return (struct nsx_wait){ .at = at,
+	return (struct nsx_event_wait){ .at = at,
 				  .sync = sync,
 				  .stream = NSX_NONE,
 				  .device = a->l->host->syncs.p[sync].device,
@@ -284,7 +241,7 @@ walk_wait(struct walk *w, uint32_t at, uint32_t sync)
 {
 	struct nsx_awaiting *a = w->a;
 	const struct nsx_sync *row = &a->l->host->syncs.p[sync];
-	struct nsx_wait x = wait_of(w, at, sync);
+	struct nsx_event_wait x = wait_of(w, at, sync);
 	uint32_t s = stream_at(a, row->device, row->stream);
 
 	if (s == NSX_NONE)
@@ -329,7 +286,7 @@ walk_sync(struct walk *w, uint32_t at, uint32_t call)
 		return good;
 	}
 	if (role == NSX_CALL_SYNCS_EVENT) {
-		struct nsx_wait x = wait_of(w, at, sync);
+		struct nsx_event_wait x = wait_of(w, at, sync);
 
 		x.of = call;
 		x.name = c->name;
@@ -417,7 +374,7 @@ await_waits(struct walk *w, struct nsx_awaits *after)
 	const struct nsx_trace *t = a->l->t;
 
 	for (size_t i = 0; i < a->waits.n; i++) {
-		const struct nsx_wait *x = &a->waits.p[i];
+		const struct nsx_event_wait *x = &a->waits.p[i];
 		uint32_t op;
 
 		if (x->of == NSX_NONE)

@@ -33,7 +33,7 @@ struct nsx_record_call { uint32_t at, call; uint32_t name; int64_t stream; };
 enum { NSX_AWAIT_BACK = 24 };   /* records back at most, where nothing says which one it is */
 
 /* Something that waits for an event: an operation through its stream, or a call. */
-struct nsx_wait {
+struct nsx_event_wait {
 	uint32_t at, sync;        /* of the wait; its row in nsx_host.syncs */
 	uint32_t stream;          /* that waits; NSX_NONE: the call does */
 	uint32_t device;
@@ -56,7 +56,7 @@ struct nsx_awaiting {
 	NSX_VEC(uint32_t)  first_stream;   /* by device */
 	NSX_VEC(struct nsx_record_call) records;
 	struct nsx_map     record_of;      /* call -> records */
-	NSX_VEC(struct nsx_wait) waits;
+	NSX_VEC(struct nsx_event_wait) waits;
 	uint64_t           unresolved, contradicted;
 };
 

@@ -35,13 +35,13 @@ struct learning {
 };
 
 static const struct nsx_sync *
-row_of(const struct learning *x, const struct nsx_wait *w)
+row_of(const struct learning *x, const struct nsx_event_wait *w)
 {
 	return &x->a->l->host->syncs.p[w->sync];
 }
 
 static uint64_t
-process_of(const struct learning *x, const struct nsx_wait *w)
+process_of(const struct learning *x, const struct nsx_event_wait *w)
 {
 	return x->a->l->host->key_calls.p[row_of(x, w)->key].call.gtid & ~(uint64_t)0xFFFFFF;
 }
@@ -97,7 +97,7 @@ use_rows(struct learning *x)
 		qsort(sorted, list.n, sizeof *sorted, by_event);
 	}
 	for (size_t i = 0; i < x->a->waits.n && good && list.n; i++) {
-		struct nsx_wait *w = &x->a->waits.p[i];
+		struct nsx_event_wait *w = &x->a->waits.p[i];
 		const struct nsx_sync *row = row_of(x, w);
 		uint32_t at = row->id < 0 ? NSX_NONE : nsx_map_get(&x->row_by_id, (struct nsx_key){ process_of(x, w),
 			(uint64_t)row->id });
@@ -134,7 +134,7 @@ use_ids(struct learning *x)
 	struct nsx_awaiting *a = x->a;
 
 	for (size_t i = 0; i < a->waits.n; i++) {
-		const struct nsx_wait *w = &a->waits.p[i];
+		const struct nsx_event_wait *w = &a->waits.p[i];
 		int64_t id = row_of(x, w)->id, base = id - (int64_t)(w->records - w->first_record);
 		uint32_t at;
 
@@ -146,7 +146,7 @@ use_ids(struct learning *x)
 		x->bases.p[at].base = base > x->bases.p[at].base ? base : x->bases.p[at].base;
 	}
 	for (size_t i = 0; i < a->waits.n; i++) {
-		struct nsx_wait *w = &a->waits.p[i];
+		struct nsx_event_wait *w = &a->waits.p[i];
 		int64_t id = row_of(x, w)->id, n;
 
 		if (id < 0 || w->record != NSX_NONE || w->known)
@@ -164,7 +164,7 @@ use_ids(struct learning *x)
 
 /* Count what one wait says about an answer of its site: the operation that it would stand for ended at `end`. */
 static bool
-weigh(struct learning *x, uint32_t site, const struct nsx_wait *w, int64_t value, int64_t end)
+weigh(struct learning *x, uint32_t site, const struct nsx_event_wait *w, int64_t value, int64_t end)
 {
 	int64_t diff = nsx_sub_sat(w->until, end, NULL),
 		own = nsx_add_sat(w->before, w->before == INT64_MIN ? 0 : OWN, NULL);
@@ -191,7 +191,7 @@ weigh(struct learning *x, uint32_t site, const struct nsx_wait *w, int64_t value
 
 /* The site of a wait; NSX_NONE when out of memory. */
 static uint32_t
-site_of(struct learning *x, const struct nsx_wait *w)
+site_of(struct learning *x, const struct nsx_event_wait *w)
 {
 	const struct nsx_record_call *r = w->record == NSX_NONE ? NULL : &x->a->records.p[w->record];
 	struct site_key k = { w->stream == NSX_NONE ? -1 : x->a->streams.p[w->stream].id, r ? r->stream : -1, w->name,
@@ -222,7 +222,7 @@ best_of(const struct learning *x, uint32_t site, int64_t usual)
 
 /* The operation that the record of a wait, `back` records before it, would stand for; NSX_NONE: none. */
 static uint32_t
-op_back(const struct learning *x, const struct nsx_wait *w, uint32_t back, uint32_t *record, uint32_t *from)
+op_back(const struct learning *x, const struct nsx_event_wait *w, uint32_t back, uint32_t *record, uint32_t *from)
 {
 	const struct nsx_awaiting *a = x->a;
 
@@ -234,7 +234,7 @@ op_back(const struct learning *x, const struct nsx_wait *w, uint32_t back, uint3
 }
 
 static bool
-learn(struct learning *x, const struct nsx_wait *w)
+learn(struct learning *x, const struct nsx_event_wait *w)
 {
 	const struct nsx_awaiting *a = x->a;
 	const struct nsx_gpu_op *ops = a->l->t->ops;
@@ -256,7 +256,7 @@ learn(struct learning *x, const struct nsx_wait *w)
 }
 
 static bool
-answer(struct learning *x, struct nsx_wait *w)
+answer(struct learning *x, struct nsx_event_wait *w)
 {
 	const struct nsx_awaiting *a = x->a;
 	const struct nsx_gpu_op *ops = a->l->t->ops;

@@ -69,37 +69,3 @@ nsx_captures_read(struct nsx_loader *l)
 	free(r.rows.p);
 	return rc;
 }
-
-static const struct nsx_capture *
-find(const struct nsx_trace *t, uint64_t gpid, int64_t node)
-{
-	uint32_t lo = 0, hi = t->ncaptures;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct nsx_capture *c = &t->captures[mid];
-		uint64_t p = nsx_capture_process(c->gtid);
-		if (p == gpid && c->node == node)
-			return c;
-		if (p < gpid || (p == gpid && c->node < node))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
-}
-
-const struct nsx_capture *
-nsx_capture_of(const struct nsx_trace *t, uint64_t gpid, int64_t node)
-{
-	enum { CLONES_MAX = 64 };
-	const struct nsx_capture *c = find(t, gpid, node), *from;
-
-	for (int i = 0; c && c->original != -1 && (from = find(t, gpid, c->original)) != NULL; i++) {
-		/* A clone may be of a clone; the limit ends the loop for a cycle, which no program makes. */
-		if (i == CLONES_MAX)
-			return NULL;
-		c = from;
-	}
-	return c;
-}

@@ -3,7 +3,7 @@
 #ifndef NSX_NSYS_CUDA_H
 #define NSX_NSYS_CUDA_H
 
-#include "nsys/launches.h"
+#include "source/launches.h"
 #include "nsys/load.h"
 
 int nsx_ops_tasks(struct nsx_loader *l, nsx_tasks *tasks);

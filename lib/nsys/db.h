@@ -53,10 +53,10 @@ struct nsx_db {
 	NSX_VEC(struct nsx_db_conn *) idle;
 };
 
-/* Open the export at path (SQLite, zstd of one, or an .nsys-rep), which must outlive db. With `alone` SQLite reads
- * everything and nothing is checked, so that tests can compare both ways. NSX_OK, or NSX_ERR with err filled and db
- * closed. */
-int nsx_db_open(struct nsx_db *db, const char *path, bool alone, struct nsx_err *err);
+/* Open the export at path (SQLite, zstd of one, or an .nsys-rep), which must outlive db. fd: the file, opened for
+ * reading, which is then db's; -1: not opened. With `alone` SQLite reads everything and nothing is checked, so that
+ * tests can compare both ways. NSX_OK, or NSX_ERR with err filled and db closed. */
+int nsx_db_open(struct nsx_db *db, const char *path, int fd, bool alone, struct nsx_err *err);
 void nsx_db_close(struct nsx_db *db);
 
 /* Is the file unchanged since it was opened, with no log beside it? NSX_OK, or NSX_ERR with err filled. */

@@ -10,7 +10,7 @@
 #ifndef NSX_NSYS_HOST_H
 #define NSX_NSYS_HOST_H
 
-#include "nsys/launches.h"
+#include "source/launches.h"
 #include "nsys/load.h"
 
 /* The call of a key: the one that started first; if several did, the one of the lowest row. */
@@ -98,10 +98,6 @@ int nsx_host_calls_finish(struct nsx_loader *l);
 int nsx_host_judge_unknown(struct nsx_loader *l);
 /* An operation of the launch, with its name unless it is a kernel. */
 void nsx_host_issued(struct nsx_loader *l, uint32_t launch, const struct nsx_gpu_op *op);
-
-/* In around.c. Fill `range` of the n calls (sorted by start, longer first) with the innermost of the ranges of a
- * thread, which are r[first] up to first + nranges of all, sorted and with parents. False when out of memory. */
-bool nsx_around(struct nsx_range *r, uint32_t first, uint32_t nranges, struct nsx_host_call *calls, uint32_t n);
 
 /* The index of the call of that row; NSX_NONE if it was dropped. */
 uint32_t nsx_host_call_of(const struct nsx_trace *t, const struct nsx_issue *issue);

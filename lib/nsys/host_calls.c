@@ -7,7 +7,8 @@
 
 #include "base/par.h"
 #include "base/sort.h"
-#include "nsys/order.h"
+#include "source/around.h"
+#include "source/thread.h"
 
 /* ---- joining */
 
@@ -129,40 +130,6 @@ nsx_host_issued(struct nsx_loader *l, uint32_t launch, const struct nsx_gpu_op *
 
 /* ---- threads, each independently */
 
-static inline bool
-in_order(const struct nsx_host_call *x, const struct nsx_host_call *y)
-{
-	return x->start < y->start || (x->start == y->start &&
-	                               (x->end > y->end || (x->end == y->end && x->id < y->id)));
-}
-
-NSX_SETTLE(settle, struct nsx_host_call, in_order)
-
-/* By start, the longer first, then by id. Exports are nearly sorted. */
-static bool
-sort_calls(struct nsx_host_call *c, uint32_t n)
-{
-	if (settle(c, n))
-		return true;
-	struct nsx_pair_key *k = malloc(n * sizeof *k);
-	if (!k)
-		return false;
-	/* First by id: calls that were moved are at any position. */
-	for (uint32_t i = 0; i < n; i++)
-		k[i] = (struct nsx_pair_key){ c[i].id, 0, i };
-	bool good = nsx_order_keys(k, n);
-	if (good) {
-		nsx_order_apply(c, sizeof *c, k, n);
-		for (uint32_t i = 0; i < n; i++)
-			k[i] = (struct nsx_pair_key){ c[i].start, ~c[i].end, i };
-		good = nsx_order_keys(k, n);
-	}
-	if (good)
-		nsx_order_apply(c, sizeof *c, k, n);
-	free(k);
-	return good;
-}
-
 struct work { struct nsx_loader *l; _Atomic bool failed; };
 
 static void
@@ -175,7 +142,7 @@ finish_thread(void *ctx, int i)
 	struct nsx_host_call *calls = t->calls + th->first;
 	uint32_t lo = 0, hi = t->nthreads;
 
-	if (!sort_calls(calls, th->n)) {
+	if (!nsx_thread_sort_calls(calls, th->n)) {
 		w->failed = true;
 		return;
 	}

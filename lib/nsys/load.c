@@ -10,6 +10,7 @@
 #include "base/par.h"
 #include "nsys/cpu/reading.h"
 #include "nsys/cuda.h"
+#include "nsys/export.h"
 #include "nsys/host.h"
 #include "nsys/payload.h"
 
@@ -391,8 +392,8 @@ nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_t
 	struct nsx_loader l = { .opts = &own, .t = t, .diags = diags, .err = err ? err : &unheard,
 	                        .work.bytes = opts->bytes };
 
-	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN };
-	if (nsx_db_open(&l.db, path, opts->sqlite_alone, l.err) != NSX_OK)
+	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN, .rank = -1, .waits_known = true };
+	if (nsx_db_open(&l.db, path, opts->fd ? opts->fd : -1, opts->sqlite_alone, l.err) != NSX_OK)
 		return NSX_ERR;
 	/* Rows in memory, with the data joined to them, take two to four times the size of the file. */
 	nsx_memory_expect(4 * (uint64_t)l.db.npages * l.db.page);
@@ -409,65 +410,4 @@ nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_t
 	if (rc != NSX_OK)
 		nsx_trace_free(t);
 	return rc;
-}
-
-const struct nsx_thread *
-nsx_trace_thread(const struct nsx_trace *t, uint32_t range)
-{
-	uint32_t lo = 0, hi = t->nthreads;
-
-	/* The last thread that starts at or before it. */
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->threads[mid].first <= range)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &t->threads[lo];
-}
-
-const struct nsx_calling_thread *
-nsx_trace_caller(const struct nsx_trace *t, uint32_t call)
-{
-	uint32_t lo = 0, hi = t->nhost_threads;
-
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->host_threads[mid].first <= call)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &t->host_threads[lo];
-}
-
-void
-nsx_trace_free(struct nsx_trace *t)
-{
-	nsx_payload_close(t);
-	free(t->processes);
-	free(t->threads);
-	free(t->devices);
-	free(t->ranges);
-	free(t->spans);
-	free(t->ops);
-	free(t->issues);
-	free(t->op_waits);
-	free(t->after.p);
-	free(t->waited.p);
-	free(t->host_threads);
-	free(t->calls);
-	free(t->call_names);
-	free(t->losses);
-	free(t->overheads);
-	nsx_cpu_free(t->cpu);
-	free(t->device_names);
-	free(t->thread_names);
-	free(t->captures);
-	nsx_intern_free(&t->names);
-	nsx_part_texts_free(t->texts, t->ntexts);
-	nsx_intern_free(&t->domains);
-	nsx_arena_free(&t->arena);
-	*t = (struct nsx_trace){ 0 };
 }

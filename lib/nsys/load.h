@@ -15,11 +15,11 @@
 
 #include "base/progress.h"
 #include "base/vec.h"
-#include "nsys/calls.h"
 #include "nsys/db.h"
-#include "nsys/pile.h"
-#include "nsys/texts.h"
-#include "nsys/trace.h"
+#include "source/calls.h"
+#include "source/pile.h"
+#include "source/texts.h"
+#include "source/trace.h"
 
 /* String ids in use, numbered in order of first occurrence. */
 struct nsx_ids { struct nsx_map map; NSX_VEC(int64_t) list; };
@@ -124,10 +124,6 @@ enum { NSX_LOAD_RANGES = 500, NSX_LOAD_CALLS = 700, NSX_LOAD_ALL = 1000 };
 
 /* `part` of the `of` steps between two such shares are done. */
 void nsx_load_reached(struct nsx_loader *l, int from, int to, uint64_t part, uint64_t of);
-
-/* The texts of a part of NVTX_EVENTS. */
-struct nsx_part_texts { struct nsx_texts texts; uint32_t first; /* its codes, counted over all parts */ };
-void nsx_part_texts_free(struct nsx_part_texts *list, int n);
 
 int nsx_nvtx_tasks(struct nsx_loader *l, nsx_tasks *tasks);
 int nsx_nvtx_threads(struct nsx_loader *l);       /* after they ran: domains, threads */

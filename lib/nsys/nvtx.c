@@ -6,7 +6,7 @@
 #include "base/par.h"
 #include "nsys/cpu/reading.h"
 #include "nsys/load.h"
-#include "nsys/order.h"
+#include "source/order.h"
 
 enum event_type {
 	PUSHPOP = 59, STARTEND = 60, NVTXT_PUSHPOP = 70, NVTXT_STARTEND = 71,   /* ranges; NVTXT is imported text */

@@ -10,13 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/input.h"
 #include "base/inputs.h"
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "base/unpack.h"
 #include "nsys/db.h"
 #include "nsys/tree.h"
-#include "base/input.h"
+#include "source/name.h"
+#include "source/source.h"
 
 enum { HEADER = 100 };
 /* Decompressed size; the largest known exports have a few GB. */
@@ -35,15 +37,10 @@ ends(struct nsx_str s, const char *end)
 static struct nsx_str
 export_name(const char *path)
 {
-	static const char *const endings[] = { ".sqlite.zst", ".sqlite", ".nsys-rep" };
+	static const char *const endings[] = { ".sqlite.zst", ".sqlite", ".nsys-rep", NULL };
 	const char *slash = strrchr(path, '/');
-	struct nsx_str s = nsx_str_c(slash && slash[1] ? slash + 1 : path);
+	struct nsx_str s = nsx_source_name(path, endings);
 
-	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		if (ends(s, endings[i])) {
-			s.len -= strlen(endings[i]);
-			break;
-		}
 	/* nsysx-record creates a folder for each process, with the same file names in all of them. */
 	if (slash && slash > path && nsx_str_eq(s, NSX_STR("report"))) {
 		const char *folder = slash;
@@ -82,17 +79,6 @@ is_zstd(const unsigned char *p, ssize_t n)
 {
 	return n >= 4 && (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0 || ((p[0] & 0xf0) == 0x50 &&
 		memcmp(p + 1, "\x2a\x4d\x18", 3) == 0));
-}
-
-/* Why these first bytes are not those of an SQLite file. */
-static int
-not_sqlite(const char *path, const unsigned char *p, ssize_t n, struct nsx_err *err)
-{
-	if (n == 0)
-		return nsx_err_set(err, "%s: empty: not an Nsight Systems export", path);
-	if ((n >= 7 && memcmp(p, "#nsysx\t", 7) == 0) || (n >= 9 && memcmp(p + 2, "\x0a\x05nsysx", 7) == 0))
-		return nsx_err_set(err, "%s: is already an nsysx stream: give it to the next tool", path);
-	return nsx_err_set(err, "%s: not an SQLite file: want an export made by `nsys export --type=sqlite`", path);
 }
 
 static uint32_t
@@ -259,7 +245,7 @@ unpack(const char *path, int fd, struct nsx_err *err)
 
 	if (rc != NSX_ERR &&
 	    (in.end - in.pos < HEADER || memcmp(in.buf + in.pos, sqlite_magic, sizeof sqlite_magic) != 0))
-		rc = not_sqlite(path, (const unsigned char *)in.buf + in.pos, (ssize_t)(in.end - in.pos), err);
+		rc = nsx_source_refuse(path, (struct nsx_str){ in.buf + in.pos, in.end - in.pos }, err);
 	if (rc == NSX_OK) {
 		out = nsx_tmpfile(err);
 		rc = out < 0 ? NSX_ERR : NSX_OK;
@@ -296,16 +282,17 @@ unpack(const char *path, int fd, struct nsx_err *err)
 
 /* ---- opening */
 
-/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. *own: it is the file at path
- * itself. */
+/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. fd: the file at path, -1: it is
+ * to be opened. *own: the descriptor is of that file itself. */
 static int
-open_file(const char *path, bool *own, struct nsx_err *err)
+open_file(const char *path, int fd, bool *own, struct nsx_err *err)
 {
 	unsigned char h[HEADER];
 	struct stat st;
-	/* Non-blocking: a FIFO must be refused, not wait for a writer. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
+	/* Non-blocking: a FIFO must be refused, not wait for a writer. */
+	if (fd < 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		nsx_err_set(err, "%s: %s", path, strerror(errno));
 		goto fail;
@@ -336,7 +323,7 @@ open_file(const char *path, bool *own, struct nsx_err *err)
 		close(fd);
 		fd = nsx_rep_open(path, err);
 	} else {
-		not_sqlite(path, h, n, err);
+		nsx_source_refuse(path, (struct nsx_str){ (const char *)h, (size_t)n }, err);
 		goto fail;
 	}
 	if (fd < 0)
@@ -372,11 +359,11 @@ read_header(struct nsx_db *db, struct nsx_err *err)
 }
 
 int
-nsx_db_open(struct nsx_db *db, const char *path, bool alone, struct nsx_err *err)
+nsx_db_open(struct nsx_db *db, const char *path, int fd, bool alone, struct nsx_err *err)
 {
 	*db = (struct nsx_db){ .path = path, .name = export_name(path), .fd = -1, .checked = !alone };
 	pthread_mutex_init(&db->lock, NULL);
-	db->fd = open_file(path, &db->stamp.logs, err);
+	db->fd = open_file(path, fd, &db->stamp.logs, err);
 	if (db->fd >= 0 && take_stamp(path, db->fd, &db->stamp, err) == NSX_OK) {
 		if (read_header(db, err) == NSX_OK && nsx_db_list(db, err) == NSX_OK)
 			return NSX_OK;

@@ -4,7 +4,7 @@
 
 #include "nsys/cuda.h"
 #include "nsys/host.h"
-#include "nsys/order.h"
+#include "source/order.h"
 
 enum { START, END, DEVICE, CORRELATION, PROCESS, STREAM, NODE, WHAT, BYTES, SRC, DST, FROM_DEVICE, TO_DEVICE,
        NCOLUMNS };

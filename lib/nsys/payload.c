@@ -68,6 +68,7 @@ nsx_payload_keep(struct nsx_loader *l)
 	}
 	pthread_mutex_init(&p->db.lock, NULL);
 	l->t->payloads = p;
+	l->t->payloads_close = nsx_payload_close;
 	return NSX_OK;
 }
 

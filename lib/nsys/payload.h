@@ -10,7 +10,7 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "nsys/trace.h"
+#include "source/trace.h"
 
 /* A requested entry: a text, or else an integer. */
 struct nsx_payload_entry { const char *name; bool text; };

@@ -28,24 +28,6 @@ struct chunk {
 
 struct round { struct nsx_loader *l; struct chunk *chunks; };
 
-/* The table that contains a code; runs of codes are from one table. */
-static const struct nsx_part_texts *
-table_of(const struct nsx_part_texts *list, int n, uint32_t code, const struct nsx_part_texts *last)
-{
-	int lo = 0, hi = n;
-
-	if (last && code >= last->first && code - last->first < last->texts.codes.len)
-		return last;
-	while (hi - lo > 1) {
-		int mid = lo + (hi - lo) / 2;
-		if (list[mid].first <= code)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &list[lo];
-}
-
 /* Whether the name of a range is, and stays, a text code. Ranges outside the default domain are classified by their
  * names, once for all ranges of one name, so they need names. */
 static inline bool
@@ -90,7 +72,7 @@ write_task(void *ctx, int i)
 
 		if (!wanted(round->l, &c->r[k]))
 			continue;
-		table = table_of(round->l->texts, round->l->ntexts, code, table);
+		table = nsx_part_texts_at(round->l->texts, round->l->ntexts, code, table);
 		uint64_t key = nsx_texts_key(&table->texts, code - table->first);
 		struct seen *s = &seen[nsx_hash_u64(key) % CACHE];
 		if (!key || s->key != key || s->table != table)
@@ -174,24 +156,4 @@ nsx_texts_name(struct nsx_loader *l)
 		l->ntexts = 0;
 	}
 	return NSX_OK;
-}
-
-struct nsx_str
-nsx_range_name(const struct nsx_trace *t, const struct nsx_range *r, struct nsx_buf *buf)
-{
-	if (!(r->name & NSX_NAME_TEXT))
-		return nsx_intern_str(&t->names, r->name);
-	uint32_t code = r->name & ~NSX_NAME_TEXT;
-	const struct nsx_part_texts *table = table_of(t->texts, t->ntexts, code, NULL);
-	buf->len = 0;
-	nsx_texts_get(&table->texts, code - table->first, buf);
-	return buf->failed ? (struct nsx_str){ NULL, 0 } : nsx_buf_view(buf);
-}
-
-void
-nsx_part_texts_free(struct nsx_part_texts *list, int n)
-{
-	for (int i = 0; i < n; i++)
-		nsx_texts_free(&list[i].texts);
-	free(list);
 }

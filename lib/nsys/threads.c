@@ -4,67 +4,12 @@
 
 #include "base/par.h"
 #include "nsys/cuda.h"
-#include "nsys/order.h"
+#include "source/thread.h"
 
 /* The result for one thread: its projections with GPU work, and the number of ranges that are kept. */
 struct result { struct nsx_span *spans; uint32_t nspans, first_span, nranges; bool failed; };
 
 struct work { struct nsx_loader *l; struct result *of; uint64_t ranges; _Atomic uint64_t ranges_done; };
-
-static inline bool
-in_order(const struct nsx_range *x, const struct nsx_range *y)
-{
-	return x->start < y->start || (x->start == y->start && x->end >= y->end);
-}
-
-NSX_SETTLE(settle, struct nsx_range, in_order)
-
-/* By start, the longer first, then by id, as stored. Exports are nearly sorted. */
-static bool
-sort_ranges(struct nsx_range *r, uint32_t n)
-{
-	if (settle(r, n))
-		return true;
-	struct nsx_pair_key *k = malloc(n * sizeof *k);
-	if (!k)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		k[i] = (struct nsx_pair_key){ r[i].start, ~r[i].end, i };
-	bool good = nsx_order_keys(k, n);
-	if (good)
-		nsx_order_apply(r, sizeof *r, k, n);
-	free(k);
-	return good;
-}
-
-/* Remove ranges of the default domain without GPU work: the others move up. A range around a kept one may be removed,
- * so each parent becomes the nearest kept range. A range that contains a call is kept. */
-static bool
-pack_busy(struct nsx_range *r, struct result *out, struct nsx_calls *calls)
-{
-	uint32_t *now = malloc(((size_t)out->nranges + 1) * sizeof *now), kept = 0;
-
-	if (!now)
-		return false;
-	for (uint32_t i = 0; i < out->nranges; i++) {
-		uint32_t parent = r[i].parent == NSX_NONE ? NSX_NONE : now[r[i].parent];
-
-		if (r[i].gpu == NSX_NONE && !r[i].domain && !(r[i].flags & NSX_RANGE_NO_DOMAIN)) {
-			now[i] = parent;
-			continue;
-		}
-		now[i] = kept;
-		if (kept != i)
-			r[kept] = r[i];
-		r[kept++].parent = parent;
-	}
-	for (uint32_t i = 0; i < calls->n; i++)
-		if (calls->p[i].range != NSX_NONE)
-			calls->p[i].range = now[calls->p[i].range];
-	out->nranges = kept;
-	free(now);
-	return true;
-}
 
 static bool
 project_thread(struct nsx_loader *l, uint32_t thread, struct result *out)
@@ -75,14 +20,14 @@ project_thread(struct nsx_loader *l, uint32_t thread, struct result *out)
 	struct nsx_calls calls;
 
 	out->nranges = th->n;
-	if (!sort_ranges(r, th->n) ||
+	if (!nsx_thread_sort(r, th->n) ||
 	    nsx_calls_make(l->calls + first, (uint32_t)n, l->launches->list.p, &calls) != NSX_OK)
 		return false;
 	/* Parents are relative to the thread's first range until all threads are stored. */
 	nsx_span_list spans = { 0 };
 	bool good = nsx_project(r, th->n, 0, calls.p, calls.n, &spans) == NSX_OK;
 	if (good && l->opts->busy)
-		good = pack_busy(r, out, &calls);
+		good = nsx_thread_pack(r, &out->nranges, &calls);
 	if (good)
 		nsx_calls_placed(l, thread, &calls);
 	nsx_calls_free(&calls);

@@ -16,7 +16,9 @@
 
 struct row {
 	uint32_t name, none;          /* the key */
-	int64_t  kernels, calls, queued, api, queue, kernel, starved, stalled, loading;
+	int64_t  kernels, calls, queued, api, queue, kernel, starved;
+	int64_t  stalled, loading;    /* at the end NSX_ABSENT if they are not known */
+	int64_t  profile;             /* of a call, one with losses if there are any */
 };
 
 static const char *verdict_of(const void *row);
@@ -119,6 +121,15 @@ add(struct launch *f, int64_t *sum, int64_t ns)
 	*sum = nsx_add_sat(*sum, ns, &f->clipped);
 }
 
+static void
+add_losses(struct launch *f, struct row *r, const struct nsx_call_entry *c)
+{
+	add(f, &r->stalled, c->stalled);
+	add(f, &r->loading, c->loading);
+	if (r->calls == 1 || !nsx_call_book_knows(&f->calls, r->profile))
+		r->profile = c->profile;
+}
+
 static int
 count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, struct nsx_call_entry *c)
 {
@@ -134,8 +145,7 @@ count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, str
 		if (first_in_row(f, c, at, &failed)) {
 			r->calls++;
 			add(f, &r->api, host_dur);
-			add(f, &r->stalled, c->stalled);
-			add(f, &r->loading, c->loading);
+			add_losses(f, r, c);
 		}
 		r->kernels++;
 		add(f, &r->kernel, dur);
@@ -170,10 +180,8 @@ take_call(struct launch *f, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (!c.early)
 		return NSX_OK;
-	for (uint32_t i = c.mark; i != NSX_NONE; i = f->counted.p[i].next) {
-		add(f, &row(f, f->counted.p[i].row)->stalled, c.stalled);
-		add(f, &row(f, f->counted.p[i].row)->loading, c.loading);
-	}
+	for (uint32_t i = c.mark; i != NSX_NONE; i = f->counted.p[i].next)
+		add_losses(f, row(f, f->counted.p[i].row), &c);
 	return c.left ? NSX_OK : uncount(f, &c);
 }
 
@@ -322,6 +330,11 @@ finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct launch *f = state;
 
+	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++) {
+		struct row *r = row(f, (uint32_t)i);
+		if (!nsx_call_book_knows(&f->calls, r->profile))
+			r->stalled = r->loading = NSX_ABSENT;
+	}
 	if (f->clipped)
 		return nsx_err_overflow(f->err, NULL);
 	if (!table) {

@@ -453,6 +453,19 @@ nsx_hlo_read(const char *path, struct nsx_hlo *h, struct nsx_diags *diags, struc
 	return rc;
 }
 
+int
+nsx_hlo_read_bytes(struct nsx_str bytes, const char *name, struct nsx_hlo *h, struct nsx_diags *diags,
+                   struct nsx_err *err)
+{
+	struct nsx_dumpfile f;
+
+	nsx_dumpfile_memory(&f, bytes.ptr, bytes.len, name, err);
+	int rc = nsx_hlo_parse(&f, h, diags);
+	h->trouble = rc != NSX_OK && f.trouble;
+	nsx_dumpfile_close(&f);
+	return rc;
+}
+
 static int
 inst_by_name(const void *name, const void *inst)
 {

@@ -97,6 +97,11 @@ struct nsx_hlo {
  * nsx_hlo_free, but for trouble: not a dump, damaged, truncated, nested too deep. */
 int nsx_hlo_read(const char *path, struct nsx_hlo *h, struct nsx_diags *diags, struct nsx_err *err);
 
+/* The same of a serialised HloProto in memory, which the caller keeps until this returns; name: of its file, for
+ * messages. */
+int nsx_hlo_read_bytes(struct nsx_str bytes, const char *name, struct nsx_hlo *h, struct nsx_diags *diags,
+                       struct nsx_err *err);
+
 /* The instruction of that name, NULL if there is none. */
 const struct nsx_hlo_inst *nsx_hlo_find(const struct nsx_hlo *h, struct nsx_str name);
 /* The instruction with that unique id, NULL if there is none. */

@@ -92,7 +92,7 @@ fuzz_tables(const char *path)
 	sqlite3 *sql = NULL;
 	char uri[64];
 
-	if (nsx_db_open(&db, path, false, &err) != NSX_OK) {
+	if (nsx_db_open(&db, path, -1, false, &err) != NSX_OK) {
 		fuzz_must(err.msg[0]);
 		return;
 	}

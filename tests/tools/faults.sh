@@ -31,6 +31,7 @@ awk -F'\t' -v OFS='\t' '$1 == "module" { $7 = "" } 1' job.tsv >timeless.tsv
 python3 -c 'import struct, sys
 sys.stdout.buffer.write(struct.pack("<11I", 1, 0, 8, 0, 100, 1, 150, 0x80000001, 250, 0x80000000, 300))' >mosaic.bin
 printf '0\tload\n1\tmma\n' >names
+cp "$tests_dir/fuzz/corpus/kineto/gzip" trace.json.gz
 mkdir sweep
 nsysx-extract -q --ops --calls -x job/dump0 -o calls.tsv job/r0.sqlite
 nsysx-extract -q --ops -o nccl.nsx nccl/r.sqlite
@@ -73,6 +74,7 @@ $(listed faults)
 END
 set +f
 sweeps 'read write alloc' -p s0.tsv nsysx view -k thunk
+sweeps 'files memory' nsysx-extract -q -a --python trace.json.gz
 for f in job/dump0/*train_step*after_optimizations.hlo.pb xz/dump0/*train_step*after_optimizations.hlo.pb.xz; do
 	sweeps changes -m "$f" nsysx-heap @
 done

@@ -407,7 +407,10 @@ equal 'an operation before its call: the whole gap is launch-starved' "$(idle la
 says '... a warning about clocks' 'the clocks of GPU and host disagree' nsysx-idle "$T/late"
 
 printf 'device device=0\ncall call=1 start=0 dur=1 class=other\noverhead start=3 dur=5 class=profiler tid=\nop name=k start=0 dur=1\n' | awk -f host/stream.awk >"$T/over"
-says 'an overhead without a thread' 'overheads without a thread: ignored' nsysx-idle "$T/over"
+equal 'an overhead without a thread' "$(nsysx-idle -q --mark "$T/over" | grep '^diag.*overheads' | cut -f 2,4)" 'info	overheads without a thread: ignored'
+printf 'device device=0\ncall call=1 start=0 dur=1 class=launch ops=1\nop name=k start=0 dur=1\nop name=k start=90000 dur=1 call=1 tid=1 host_start=0 host_dur=1\n' | awk -f host/stream.awk >"$T/nowaits"
+equal 'waits that are not recorded' "$(nsysx-idle -q --mark "$T/nowaits" | grep '^diag.*wait' | cut -f 4-)" \
+	'operations of which it is not recorded whether they wait for events: a gap before one that is not latency is unresolved	1'
 printf 'device device=0 uuid=G\ndevice device=1 pid=2 uuid=G\nop start=0 dur=1\n' | awk -f host/stream.awk >"$T/shared"
 says 'two processes on one GPU' 'two processes share one GPU' nsysx-idle "$T/shared"
 printf 'device device=0\nop start=0\nop start=5 dur=1\n' | awk -f host/stream.awk >"$T/odd"

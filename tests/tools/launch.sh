@@ -65,10 +65,10 @@ call call=3 start=20 dur=10 name=cudaLaunchKernel class=launch ops=1
 op name=y device=1 start=25 dur=5 call=3 tid=1 host_start=20 host_dur=10
 op name=z stream=2 start=50 dur=5 call=3 tid=1 host_start=20 host_dur=10
 END_STREAM
-equal 'streams and devices' "$(launch devices | sort)" 's 1 1 1 1 0 99 0 0 0 -
-x 1 1 1 8 0 5 0 0 0 -
-y 1 1 0 10 0 5 10 0 0 launch-bound
-z 1 1 1 10 20 5 0 0 0 -'
+equal 'streams and devices' "$(launch devices | sort)" 's 1 1 1 1 0 99 0 - - -
+x 1 1 1 8 0 5 0 - - -
+y 1 1 0 10 0 5 10 - - launch-bound
+z 1 1 1 10 20 5 0 - - -'
 
 # ---- incomplete and unusual streams
 
@@ -76,8 +76,8 @@ z 1 1 1 10 20 5 0 0 0 -'
 says 'operations without a duration are counted' 'operations without a start or duration: ignored (2)' nsysx-launch "$T/timeless"
 
 grep -v '^call' "$T/sums" >"$T/silent"
-equal 'without call records only stalled and loading are unknown' "$(launch silent | sed -n '1p;4p')" 'a 2 2 2 25 8 15 32 0 0 launch-bound
-c 1 1 1 20 10 10 0 0 0 -'
+equal 'without call records only stalled and loading are unknown' "$(launch silent | sed -n '1p;4p')" 'a 2 2 2 25 8 15 32 - - launch-bound
+c 1 1 1 20 10 10 0 - - -'
 says '... a warning' 'no CUDA calls in the stream' nsysx-launch "$T/silent"
 # An operation before its call: the stalled time of its call counts.
 stream late <<'END_STREAM'

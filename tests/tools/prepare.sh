@@ -70,7 +70,7 @@ refused() {
 	equal "$claim" "$status $(grep -c . "$T_private/err") $(grep -c -- "$text" "$T_private/err") $([ -e none ] && echo written)" '1 1 1 '
 }
 echo text >text
-refused 'a file that is no report' 'not an SQLite file' text
+refused 'a file that is no report' 'not a profile that nsysx reads' text
 refused 'a report that is not there' 'nowhere: No such file' nowhere
 refused 'a folder without a report' 'want a report, or a folder of nsysx-record' logs
 refused 'a dump that is not there' 'nodump: want a folder' -x nodump two/r0.sqlite

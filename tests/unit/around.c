@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "nsys/host.h"
-#include "nsys/project.h"
+#include "source/around.h"
+#include "source/project.h"
 
 enum { MAX_RANGES = 10, MAX_CALLS = 12, FIRST = 3 };
 

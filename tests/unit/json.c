@@ -70,6 +70,69 @@ test_numbers(void)
 	}
 }
 
+/* Strings of every length, with a backslash at every place: they are passed eight bytes at a time. */
+static void
+test_strings(void)
+{
+	int wrong = 0;
+
+	for (size_t n = 0; n <= 40; n++)
+		for (size_t at = 0; at <= n; at++)
+			for (int tail = 0; tail < 12; tail++) {
+				char text[80];
+				size_t len = 0;
+				/* Exactly as long as the text, so that a sanitizer sees a read past its end. */
+				text[len++] = '"';
+				for (size_t i = 0; i < n; i++)
+					text[len++] = (char)('a' + i % 26);
+				if (at < n) {
+					text[1 + at] = '\\';
+					text[len++] = '"';
+					if (at + 1 < n)
+						text[2 + at] = '"';
+				}
+				text[len++] = '"';
+				memset(text + len, ' ', (size_t)tail);
+				len += (size_t)tail;
+				char *copy = malloc(len);
+				memcpy(copy, text, len);
+				struct nsx_json j = { .text = { copy, len } };
+				enum nsx_json_type t = nsx_json_next(&j);
+				/* The quote behind the backslash ends nothing; that of a backslash at the end is the first of two. */
+				size_t want = at == n ? n : at + 1 < n ? n : n + 1;
+				wrong += t != NSX_JSON_STRING || j.value.len != want || memcmp(j.value.ptr, text + 1, want) != 0;
+				free(copy);
+			}
+	is_int(wrong, 0, "strings of 0 to 40 bytes");
+}
+
+static void
+unescaped(const char *text, const char *want)
+{
+	struct nsx_buf b = { 0 };
+
+	nsx_json_unescape(&b, nsx_str_c(text));
+	nsx_buf_char(&b, '\0');
+	is_str(b.ptr, want, "%s", text);
+	nsx_buf_free(&b);
+}
+
+static void
+test_escapes(void)
+{
+	unescaped("", "");
+	unescaped("plain", "plain");
+	unescaped("\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t");
+	unescaped("k\\u00e4se", "k\xc3\xa4se");
+	unescaped("\\u20AC", "\xe2\x82\xac");
+	unescaped("a\\uD83D\\ude00b", "a\xf0\x9f\x98\x80" "b");
+	unescaped("\\ud83dx", "\\ud83dx");
+	unescaped("\\ude00\\u0041", "\\ude00A");
+	unescaped("\\u12g4", "\\u12g4");
+	unescaped("\\u12", "\\u12");
+	unescaped("\\q\\", "\\q\\");
+}
+
 int
 main(void)
 {
@@ -105,5 +168,7 @@ main(void)
 	is_int(n, NSX_JSON_DEPTH, "deeper nesting is refused");
 	test_skip();
 	test_numbers();
+	test_strings();
+	test_escapes();
 	return done();
 }

@@ -1,4 +1,5 @@
 /* payload.c -- payloads of NVTX ranges, valid and damaged, from generated exports. */
+#include "nsys/export.h"
 #include "nsys/payload.h"
 
 #include <sqlite3.h>

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "nsys/calls.h"
-#include "nsys/project.h"
-#include "nsys/project_any.h"
+#include "source/calls.h"
+#include "source/project.h"
+#include "source/project_any.h"
 
 enum { MAX_RANGES = 12, MAX_CALLS = 14, BASE = 1000 };
 

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "nsys/launches.h"
-#include "nsys/order.h"
-#include "nsys/pile.h"
-#include "nsys/texts.h"
+#include "source/launches.h"
+#include "source/order.h"
+#include "source/pile.h"
+#include "source/texts.h"
 
 static uint64_t seed = 0x123456789abcdefULL;
 

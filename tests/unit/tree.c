@@ -112,7 +112,7 @@ read_table(bool through_sqlite, struct sum *s, struct nsx_err *err)
 
 	*s = (struct sum){ 0, 0 };
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	int rc = write(fd, x, size) == (ssize_t)size ? nsx_db_open(&db, path, false, err) : NSX_ERR;
+	int rc = write(fd, x, size) == (ssize_t)size ? nsx_db_open(&db, path, -1, false, err) : NSX_ERR;
 	if (rc == NSX_OK) {
 		if (through_sqlite) {
 			scan.row = add_row;
@@ -383,7 +383,7 @@ changes(const char *claim, bool noticed, void (*change)(const char *path))
 	/* A clock that is coarse shall not hide it. */
 	struct timespec old[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
 	utimensat(AT_FDCWD, path, old, 0);
-	if (nsx_db_open(&db, path, false, &err) != NSX_OK || nsx_db_unchanged(&db, &err) != NSX_OK) {
+	if (nsx_db_open(&db, path, -1, false, &err) != NSX_OK || nsx_db_unchanged(&db, &err) != NSX_OK) {
 		ok(false, "%s: %s", claim, err.msg);
 		return;
 	}

@@ -189,6 +189,7 @@ take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		.doubtful = has_call && nsx_has(rec, NSX_OP_host_dur) && rec->v[NSX_OP_host_dur].i <= SHORTEST_CALL
 	};
 	f->no_launch += !has_call;
+	f->waits_unknown += has_call && !nsx_has(rec, NSX_OP_waits);
 	if (!nsx_overruns_take_op(&f->overruns, index, rec))
 		return nsx_err_nomem(f->err, NULL);
 	if (!d->begun && begin(f, d, start) != NSX_OK)
@@ -361,7 +362,10 @@ nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags)
 	nsx_overruns_report(&f->overruns, diags, "idle time under them is not seen");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless,
 	             "operations without a device, start or duration: ignored");
-	nsx_diag_add(diags, NSX_WARNING, "", f->threadless, "overheads without a thread: ignored");
+	nsx_diag_add(diags, NSX_INFO, "", f->threadless, "overheads without a thread: ignored");
+	nsx_diag_add(diags, NSX_INFO, "", f->waits_unknown,
+		"operations of which it is not recorded whether they wait for events: a gap before one that is not "
+		"latency is unresolved");
 	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
 	for (size_t i = 0; i < f->threads.n; i++) {
 		crowded += f->threads.p[i].crowded;

@@ -85,7 +85,8 @@ struct nsx_idle_finder {
 	struct nsx_map    need_of;       /* (profile, pid) -> needs */
 	struct nsx_overruns overruns;
 	bool misfit;                     /* marked: a gap lacks marks, or they do not fit it: an error */
-	int64_t calls, host_only, ops, late_calls, short_calls, timeless, threadless, no_launch, beyond;
+	int64_t calls, host_only, ops, late_calls, short_calls, timeless, threadless, no_launch, beyond,
+	        waits_unknown;
 };
 
 /* Before the first record; f stays where it is. */

@@ -8,7 +8,9 @@ nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range)
 {
 	struct nsx_str name = nsx_string(range, NSX_RANGE_name);
 
-	if (!name.len || nsx_name_key(name).len != name.len || nsx_framework_is(NSX_FRAMEWORK_NO_STEP, name))
+	if (!name.len || nsx_name_key(name).len != name.len || nsx_framework_is(NSX_FRAMEWORK_NO_STEP, name)
+	    || nsx_str_eq(nsx_string(range, NSX_RANGE_kind), NSX_STR("op"))
+	    || nsx_str_eq(nsx_string(range, NSX_RANGE_kind), NSX_STR("python")))
 		return (struct nsx_str){ "", 0 };
 	return nsx_range_book_name(book, range, NSX_NAMES_DIGITS);
 }

@@ -5,7 +5,8 @@
 #include "job/steps/set.h"
 
 /* The class of a range, for detecting classes of steps: DOMAIN:NAME with digits as '#'; empty if it cannot be a step:
- * its name has a suffix appended by a framework, or is NCCL's. Valid until the next call for the book. */
+ * it is an operator or a Python function, or its name has a suffix appended by a framework, or is NCCL's. Valid until
+ * the next call for the book. The reader needs the range's kind. */
 struct nsx_str nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range);
 
 /* The class of a range in the set, in names; NSX_NONE: it does not match. False when out of memory. */

@@ -253,6 +253,7 @@ nsx_steps_need(const struct nsx_step_set *s, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_range_book_need(in, false);
+	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, kind));
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid) | NSX_C(RANGE, unended));
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, type) | NSX_C(OP, stream) | NSX_C(OP, graph_node)

@@ -13,7 +13,7 @@
 #ifndef NSX_NSYS_CPU_READING_H
 #define NSX_NSYS_CPU_READING_H
 
-#include "nsys/cpu/cpu.h"
+#include "source/cpu.h"
 #include "nsys/load.h"
 
 #define NSX_GIL_DOMAIN    "GIL Trace"

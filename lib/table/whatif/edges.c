@@ -29,6 +29,8 @@ add_awaited(struct wi_graph *g, const struct wi_op *o)
 		uint32_t from = g->refs.p[o->after + k];
 		int64_t lag = o->start - g->ops.p[from].end;
 
+		if (g->ops.p[from].cut)
+			continue;
 		if (lag < 0)
 			g->contradicted++;
 		else if (!add(g, wi_end(from), WI_WAIT, min2(g->latency[WI_WAIT], lag)))
@@ -66,6 +68,8 @@ make_start(struct wi_graph *g, size_t i)
 {
 	const struct wi_op *o = &g->ops.p[i];
 
+	if (o->cut)
+		return true;
 	for (uint32_t k = 0; k < o->npreds; k++)
 		if (!add_stream(g, o, g->refs.p[o->preds + k]))
 			return false;
@@ -98,6 +102,8 @@ make_end(struct wi_graph *g, size_t i)
 	for (uint32_t k = 0; x && k < x->n; k++) {
 		const struct wi_op *m = &g->ops.p[g->members.p[x->first + k]];
 
+		if (m->cut && m != o)
+			continue;
 		if (m->start < o->end || m == o) {
 			last = m->start > last ? m->start : last;
 			n++;
@@ -108,7 +114,7 @@ make_end(struct wi_graph *g, size_t i)
 	for (uint32_t k = 0; k < x->n; k++) {
 		uint32_t m = g->members.p[x->first + k];
 
-		if (g->ops.p[m].start >= o->end && m != i)
+		if ((g->ops.p[m].start >= o->end || g->ops.p[m].cut) && m != i)
 			continue;
 		if (!add(g, wi_start(m), WI_RDV, o->end - last))
 			return false;
@@ -125,6 +131,8 @@ make_enter(struct wi_graph *g, size_t i)
 	const struct wi_call *c = &g->calls.p[i];
 	const struct wi_call *b = c->before == NSX_NONE ? NULL : &g->calls.p[c->before];
 
+	if (c->beside != NSX_NONE)
+		return add(g, wi_enter(g, c->beside), WI_GAP, c->start - g->calls.p[c->beside].start);
 	if (b && c->start < b->end)
 		return add(g, wi_enter(g, c->before), WI_CALL, c->start - b->start);
 	if (b && !add(g, wi_leave(g, c->before), WI_GAP, c->from == NSX_NONE ? c->start - b->end
@@ -149,7 +157,7 @@ make_leave(struct wi_graph *g, size_t i)
 	bool slept = false;
 
 	for (uint32_t k = 0; k < c->nwaited && waits(g, c); k++)
-		slept |= g->ops.p[g->refs.p[c->waited + k]].end > c->start;
+		slept |= g->ops.p[g->refs.p[c->waited + k]].end > c->start && !g->ops.p[g->refs.p[c->waited + k]].cut;
 	own = slept ? min2(own, WI_ASLEEP) : own;
 	if (c->queue != NSX_NONE)
 		own = nsx_wi_queue_work(g, c, own);
@@ -158,6 +166,8 @@ make_leave(struct wi_graph *g, size_t i)
 	for (uint32_t k = 0; k < c->nwaited && waits(g, c); k++) {
 		uint32_t op = g->refs.p[c->waited + k];
 
+		if (g->ops.p[op].cut)
+			continue;
 		/* A call that does not block waits for room, also where the depth of the queue is not known. */
 		if (!add(g, wi_end(op), c->blocking ? WI_SYNC : WI_QUEUE, min2(WI_RETURN, c->end - g->ops.p[op].end)))
 			return false;

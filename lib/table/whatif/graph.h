@@ -53,6 +53,7 @@ struct wi_op {
 	uint32_t after, nafter;          /* in wi_graph.refs: operations whose ends it awaited */
 	int64_t  node;                   /* of a CUDA graph that was traced by node; NSX_ABSENT: of none */
 	bool     comm, copy;
+	bool     cut;                    /* launched before the first step of its device: nothing waits for it */
 	bool     guessed;                /* a collective whose communicator is not known */
 	bool     followed;               /* a node that another one follows */
 };
@@ -68,6 +69,7 @@ struct wi_call {
 	uint32_t waited, nwaited;        /* in wi_graph.refs: operations whose ends let it return */
 	uint32_t queue;                  /* the operation whose end made room for it in the launch queue */
 	uint32_t from;                   /* the call of another thread that hands over to it */
+	uint32_t beside;                 /* of the first one of a thread: the call of its process that started before */
 	bool     blocking, doubtful;     /* doubtful: it may wait for another thread, which is not known */
 };
 
@@ -153,11 +155,13 @@ wi_run(const struct wi_graph *g, size_t i)
 /* ---- load.c: the records of a stream. NSX_OK or NSX_ERR, here and below. */
 void nsx_wi_need(struct wi_graph *g, struct nsx_reader *in);
 int nsx_wi_take(void *graph, const struct nsx_rec *rec);
-/* After the last record: resolve what records refer to. */
-int nsx_wi_loaded(struct wi_graph *g);
+void nsx_wi_free(struct wi_graph *g);
+
+/* ---- link.c */
+/* After the last record: resolve what records refer to, and leave out what was launched before the first step. */
+int nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s);
 /* Find the operations of steps. */
 int nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s);
-void nsx_wi_free(struct wi_graph *g);
 
 /* The latest end of what is before an operation in its stream; NSX_ABSENT: nothing. */
 static inline int64_t

@@ -50,7 +50,7 @@ nsx_wi_learn(struct wi_graph *g)
 		const struct wi_call *call = o->call == NSX_NONE ? NULL : &g->calls.p[o->call];
 		int64_t end = awaited_end(g, o), before = wi_end_before(g, o);
 
-		if (o->npreds)
+		if (o->npreds || o->cut)
 			continue;
 		if (call && !o->nafter && o->start >= call->start
 		    && (before == NSX_ABSENT || before <= call->start - IDLE_BEFORE))

@@ -216,6 +216,8 @@ set_queues(struct wi_graph *g, const issues *list, const size_t *begin)
 		if (!c || k - begin[list->p[k].device] < (size_t)g->depth)
 			continue;
 		room = &list->p[k - (size_t)g->depth];
+		if (g->ops.p[room->op].cut)
+			continue;
 		if (room->end > c->end + LATE_END)
 			g->unrelated++;
 		else

@@ -30,8 +30,10 @@ report(const struct wi_graph *g, struct nsx_diags *diags)
 	             "waiting for each other is known; nsysx-align puts them on one clock");
 	nsx_diag_add(diags, NSX_INFO, "", g->guessed, "operations of collectives whose communicator is not known: of "
 	             "all devices of the stream where they end together");
-	nsx_diag_add(diags, NSX_INFO, "", g->unrelated,
-	             "launches that returned before what should have made room for them in the launch queue");
+	/* Of many, the depth of the queue is not the one that was learned, or other commands are in it. */
+	nsx_diag_add(diags, g->unrelated * 20 > (int64_t)g->ops.n ? NSX_WARNING : NSX_INFO, "", g->unrelated,
+	             "launches that returned before what should have made room for them in the launch queue: what they "
+	             "waited for is not known, and gains of kernels may be too small");
 	nsx_diag_add(diags, NSX_WARNING, "", g->cyclic, "events that would have to wait for themselves");
 }
 
@@ -73,7 +75,7 @@ load(struct wi_graph *g, bool limits, struct nsx_reader *in, const struct nsx_st
 	nsx_analyses_free(&reading);
 	nsx_diags_free(&quiet);
 	if (rc == NSX_OK)
-		rc = nsx_wi_loaded(g);
+		rc = nsx_wi_loaded(g, s);
 	if (rc == NSX_OK)
 		rc = nsx_wi_find_steps(g, s);
 	if (rc == NSX_OK)

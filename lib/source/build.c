@@ -1,0 +1,91 @@
+/* build.c -- see build.h: takes rows. building.c makes the trace. */
+#include "source/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+nsx_build_open(struct nsx_build *b, struct nsx_trace *t)
+{
+	*b = (struct nsx_build){ .t = t, .ranges = { .size = sizeof(struct nsx_build_range) },
+	                         .calls = { .size = sizeof(struct nsx_build_call) },
+	                         .ops = { .size = sizeof(struct nsx_build_op) }, .origin = INT64_MAX };
+}
+
+uint32_t
+nsx_build_device(struct nsx_build *b, int64_t cuda)
+{
+	uint32_t at = nsx_map_number(&b->device_of, (struct nsx_key){ (uint64_t)cuda, 0 });
+	struct nsx_device new = { .process = NSX_NONE, .cuda = cuda, .last = INT64_MIN, .sms = -1, .clock = -1,
+	                          .bandwidth = -1, .cc = -1 };
+
+	return at == NSX_NONE || (at == b->devices.n && !nsx_vec_push(&b->devices, new)) ? (uint32_t)NSX_NONE : at;
+}
+
+void
+nsx_build_reach(struct nsx_build *b, int64_t start)
+{
+	if (start < b->origin)
+		b->origin = start;
+}
+
+static bool
+add(struct nsx_pile *p, const void *row)
+{
+	void *to = nsx_pile_add(p);
+
+	if (to)
+		memcpy(to, row, p->size);
+	return to != NULL;
+}
+
+bool
+nsx_build_range(struct nsx_build *b, const struct nsx_build_range *row)
+{
+	nsx_build_reach(b, row->start);
+	return add(&b->ranges, row);
+}
+
+bool
+nsx_build_call(struct nsx_build *b, const struct nsx_build_call *row)
+{
+	nsx_build_reach(b, row->start);
+	return add(&b->calls, row);
+}
+
+bool
+nsx_build_op(struct nsx_build *b, const struct nsx_build_op *row)
+{
+	struct nsx_device *d = &b->devices.p[row->device];
+
+	nsx_build_reach(b, row->start);
+	if (row->start > d->last)
+		d->last = row->start;
+	return add(&b->ops, row);
+}
+
+bool
+nsx_build_overhead(struct nsx_build *b, const struct nsx_overhead *row)
+{
+	nsx_build_reach(b, row->start);
+	return nsx_vec_push(&b->overheads, *row);
+}
+
+bool
+nsx_build_wait(struct nsx_build *b, const struct nsx_build_wait *row)
+{
+	return nsx_vec_push(&b->waits, *row);
+}
+
+void
+nsx_build_free(struct nsx_build *b)
+{
+	nsx_pile_free(&b->ranges);
+	nsx_pile_free(&b->calls);
+	nsx_pile_free(&b->ops);
+	free(b->overheads.p);
+	free(b->waits.p);
+	free(b->devices.p);
+	nsx_map_free(&b->device_of);
+	*b = (struct nsx_build){ 0 };
+}

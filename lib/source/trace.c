@@ -1,0 +1,164 @@
+/* trace.c -- look-ups in a trace, and its end. */
+#include "source/trace.h"
+
+#include <stdlib.h>
+
+#include "source/texts.h"
+
+const struct nsx_thread *
+nsx_trace_thread(const struct nsx_trace *t, uint32_t range)
+{
+	uint32_t lo = 0, hi = t->nthreads;
+
+	/* The last thread that starts at or before it. */
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->threads[mid].first <= range)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &t->threads[lo];
+}
+
+const struct nsx_calling_thread *
+nsx_trace_caller(const struct nsx_trace *t, uint32_t call)
+{
+	uint32_t lo = 0, hi = t->nhost_threads;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->host_threads[mid].first <= call)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &t->host_threads[lo];
+}
+
+/* ---- pairs of what was awaited */
+
+static int
+by_pair(const void *a, const void *b)
+{
+	const struct nsx_await *x = a, *y = b;
+
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	return (x->op > y->op) - (x->op < y->op);
+}
+
+void
+nsx_awaits_sort(struct nsx_awaits *a)
+{
+	size_t n = 0;
+
+	if (a->n)
+		qsort(a->p, a->n, sizeof *a->p, by_pair);
+	for (size_t i = 0; i < a->n; i++)
+		if (!n || by_pair(&a->p[n - 1], &a->p[i]) != 0)
+			a->p[n++] = a->p[i];
+	a->n = n;
+}
+
+const struct nsx_await *
+nsx_awaits_of(const struct nsx_awaits *a, uint32_t of, size_t *n)
+{
+	size_t lo = 0, hi = a->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (a->p[mid].of < of)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (*n = 0; lo + *n < a->n && a->p[lo + *n].of == of;)
+		++*n;
+	return a->p + lo;
+}
+
+/* ---- all */
+
+void
+nsx_trace_free(struct nsx_trace *t)
+{
+	if (t->payloads)
+		t->payloads_close(t);
+	free(t->programs);
+	free(t->processes);
+	free(t->threads);
+	free(t->devices);
+	free(t->ranges);
+	free(t->spans);
+	free(t->ops);
+	free(t->issues);
+	free(t->op_waits);
+	free(t->after.p);
+	free(t->waited.p);
+	free(t->op_ids);
+	free(t->comms);
+	free(t->op_comm);
+	free(t->places);
+	free(t->host_threads);
+	free(t->calls);
+	free(t->call_names);
+	free(t->losses);
+	free(t->overheads);
+	nsx_cpu_free(t->cpu);
+	free(t->device_names);
+	free(t->thread_names);
+	free(t->captures);
+	nsx_intern_free(&t->names);
+	nsx_part_texts_free(t->texts, t->ntexts);
+	nsx_intern_free(&t->domains);
+	nsx_arena_free(&t->arena);
+	*t = (struct nsx_trace){ 0 };
+}
+
+struct nsx_str
+nsx_range_name(const struct nsx_trace *t, const struct nsx_range *r, struct nsx_buf *buf)
+{
+	if (!(r->name & NSX_NAME_TEXT))
+		return nsx_intern_str(&t->names, r->name);
+	uint32_t code = r->name & ~NSX_NAME_TEXT;
+	const struct nsx_part_texts *table = nsx_part_texts_at(t->texts, t->ntexts, code, NULL);
+	buf->len = 0;
+	nsx_texts_get(&table->texts, code - table->first, buf);
+	return buf->failed ? (struct nsx_str){ NULL, 0 } : nsx_buf_view(buf);
+}
+
+static const struct nsx_capture *
+find(const struct nsx_trace *t, uint64_t gpid, int64_t node)
+{
+	uint32_t lo = 0, hi = t->ncaptures;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct nsx_capture *c = &t->captures[mid];
+		uint64_t p = nsx_capture_process(c->gtid);
+		if (p == gpid && c->node == node)
+			return c;
+		if (p < gpid || (p == gpid && c->node < node))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+const struct nsx_capture *
+nsx_capture_of(const struct nsx_trace *t, uint64_t gpid, int64_t node)
+{
+	enum { CLONES_MAX = 64 };
+	const struct nsx_capture *c = find(t, gpid, node), *from;
+
+	for (int i = 0; c && c->original != -1 && (from = find(t, gpid, c->original)) != NULL; i++) {
+		/* A clone may be of a clone; the limit ends the loop for a cycle, which no program makes. */
+		if (i == CLONES_MAX)
+			return NULL;
+		c = from;
+	}
+	return c;
+}

@@ -1,0 +1,365 @@
+/* link.c -- resolves what operations and calls refer to, and finds what was before them: on the thread, in the stream.
+ * Leaves out what was launched before the first step. */
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "table/whatif/graph.h"
+
+/* ---- references */
+
+/* Calls of threads that launch, wait or call events; others do not tell when the host worked. */
+static bool
+keep_threads(struct wi_graph *g)
+{
+	static const char *const classes[] = { "launch", "graph-launch", "copy", "set", "sync", "event" };
+	uint32_t ids[sizeof classes / sizeof *classes];
+	size_t n = sizeof classes / sizeof *classes, kept = 0;
+	bool *used = calloc(g->threads.thread_of.n + 1, sizeof *used);
+
+	if (!used)
+		return false;
+	for (size_t k = 0; k < n; k++)
+		ids[k] = nsx_intern_find(&g->names, nsx_str_c(classes[k]));
+	for (size_t i = 0; i < g->calls.n; i++) {
+		const struct wi_call *c = &g->calls.p[i];
+
+		for (size_t k = 0; k < n; k++)
+			used[c->thread] |= c->class == ids[k];
+		used[c->thread] |= c->blocking;
+	}
+	for (size_t i = 0; i < g->calls.n; i++)
+		if (used[g->calls.p[i].thread])
+			g->calls.p[kept++] = g->calls.p[i];
+	g->calls.n = kept;
+	free(used);
+	return true;
+}
+
+/* Map the numbers of operations and calls in their reports. */
+static bool
+map_numbers(struct wi_graph *g)
+{
+	if (!nsx_map_room(&g->op_of, g->ops.n) || !nsx_map_room(&g->call_of, g->calls.n))
+		return false;
+	for (size_t i = 0; i < g->ops.n; i++) {
+		uint32_t *at = nsx_map_at(&g->op_of, (struct nsx_key){ g->ops.p[i].profile,
+		                                                       (uint64_t)g->ops.p[i].number });
+
+		if (!at)
+			return false;
+		*at = (uint32_t)i;
+	}
+	for (size_t i = 0; i < g->calls.n; i++) {
+		uint32_t *at = nsx_map_at(&g->call_of, (struct nsx_key){ g->calls.p[i].profile,
+		                                                         (uint64_t)g->calls.p[i].number });
+
+		if (!at)
+			return false;
+		*at = (uint32_t)i;
+	}
+	return true;
+}
+
+/* The operations with these numbers, in refs; those that are not in the stream are left out. */
+static bool
+resolve(struct wi_graph *g, uint32_t profile, uint32_t *at, uint32_t *n)
+{
+	uint32_t from = *at, to = from + *n;
+
+	*at = (uint32_t)g->refs.n;
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t op = nsx_map_get(&g->op_of, (struct nsx_key){ profile, (uint64_t)g->numbers.p[i] });
+
+		if (op != NSX_NONE && !nsx_vec_push(&g->refs, op))
+			return false;
+	}
+	*n = (uint32_t)g->refs.n - *at;
+	return true;
+}
+
+static bool
+resolve_all(struct wi_graph *g)
+{
+	for (size_t i = 0; i < g->ops.n; i++) {
+		struct wi_op *o = &g->ops.p[i];
+
+		if (o->call != NSX_NONE)
+			o->call = nsx_map_get(&g->call_of, (struct nsx_key){ o->profile,
+			                      (uint64_t)g->numbers.p[o->call] });
+		if (o->call != NSX_NONE) {
+			struct wi_call *c = &g->calls.p[o->call];
+
+			c->op = c->op == NSX_NONE ? (uint32_t)i : c->op;
+			c->nops++;
+		}
+		if (!resolve(g, o->profile, &o->after, &o->nafter))
+			return false;
+	}
+	for (size_t i = 0; i < g->calls.n; i++)
+		if (!resolve(g, g->calls.p[i].profile, &g->calls.p[i].waited, &g->calls.p[i].nwaited))
+			return false;
+	free(g->numbers.p);
+	g->numbers.p = NULL;
+	g->numbers.n = g->numbers.cap = 0;
+	nsx_map_free(&g->op_of);
+	nsx_map_free(&g->call_of);
+	g->op_of = g->call_of = (struct nsx_map){ 0 };
+	return true;
+}
+
+/* The first operation of the device that starts then. */
+static uint32_t
+op_at(const struct wi_graph *g, uint32_t device, int64_t start)
+{
+	size_t i = nsx_sort_first(g->ops.p, g->ops.n, sizeof *g->ops.p, offsetof(struct wi_op, start), start);
+
+	for (; i < g->ops.n && g->ops.p[i].start == start; i++)
+		if (g->ops.p[i].device == device)
+			return (uint32_t)i;
+	return NSX_NONE;
+}
+
+/* When an operation was issued, as far as is known. */
+static int64_t
+issued(const struct wi_graph *g, const struct wi_op *o)
+{
+	return o->call == NSX_NONE ? o->start : g->calls.p[o->call].start;
+}
+
+/* When the first step of each device, and of each process, was launched; INT64_MIN: it has none. */
+static void
+find_begins(const struct wi_graph *g, const struct nsx_step_set *s, int64_t *devices, int64_t *processes)
+{
+	for (size_t i = 0; i < s->list.n; i++) {
+		const struct nsx_step_of *x = &s->list.p[i];
+		uint32_t device = nsx_cat_find_device(&g->pairing.comm.cat, s->cat.devices.p[x->device].number), at;
+		const struct wi_op *o;
+		int64_t t;
+
+		at = device == NSX_NONE ? NSX_NONE : op_at(g, device, x->first);
+		if (at == NSX_NONE)
+			continue;
+		o = &g->ops.p[at];
+		t = issued(g, o);
+		if (devices[device] == INT64_MIN || t < devices[device])
+			devices[device] = t;
+		if (o->call != NSX_NONE) {
+			int64_t *p = &processes[g->calls.p[o->call].process];
+
+			*p = *p == INT64_MIN || t < *p ? t : *p;
+		}
+	}
+}
+
+/* Leave out what was launched, or called, before that: it would hold events where they were measured. */
+static bool
+cut_begin(struct wi_graph *g, const struct nsx_step_set *s)
+{
+	size_t ndevices = g->pairing.comm.cat.devices.n, nprocesses = g->threads.process_of.n, kept = 0;
+	int64_t *devices = malloc((ndevices + 1) * sizeof *devices);
+	int64_t *processes = malloc((nprocesses + 1) * sizeof *processes);
+	uint32_t *to = malloc((g->calls.n + 1) * sizeof *to);
+	bool good = devices && processes && to;
+
+	for (size_t i = 0; i < ndevices && good; i++)
+		devices[i] = INT64_MIN;
+	for (size_t i = 0; i < nprocesses && good; i++)
+		processes[i] = INT64_MIN;
+	if (good)
+		find_begins(g, s, devices, processes);
+	for (size_t i = 0; i < g->ops.n && good; i++)
+		g->ops.p[i].cut = issued(g, &g->ops.p[i]) < devices[g->ops.p[i].device];
+	for (size_t i = 0; i < g->calls.n && good; i++) {
+		to[i] = g->calls.p[i].start < processes[g->calls.p[i].process] ? NSX_NONE : (uint32_t)kept;
+		if (to[i] != NSX_NONE)
+			g->calls.p[kept++] = g->calls.p[i];
+	}
+	for (size_t i = 0; i < g->ops.n && good; i++)
+		if (g->ops.p[i].call != NSX_NONE)
+			g->ops.p[i].call = to[g->ops.p[i].call];
+	if (good)
+		g->calls.n = kept;
+	free(devices);
+	free(processes);
+	free(to);
+	return good;
+}
+
+/* What came before on the thread; of its first call, in the process. */
+static bool
+link_calls(struct wi_graph *g)
+{
+	size_t nthreads = g->threads.thread_of.n, nprocesses = g->threads.process_of.n;
+	uint32_t *last = malloc((nthreads + 1) * sizeof *last), *of_process = malloc((nprocesses + 1) * sizeof *last);
+	bool good = last && of_process;
+
+	for (size_t i = 0; i < nthreads && good; i++)
+		last[i] = NSX_NONE;
+	for (size_t i = 0; i < nprocesses && good; i++)
+		of_process[i] = NSX_NONE;
+	for (size_t i = 0; i < g->calls.n && good; i++) {
+		struct wi_call *c = &g->calls.p[i];
+
+		c->before = last[c->thread];
+		c->beside = c->before == NSX_NONE ? of_process[c->process] : NSX_NONE;
+		last[c->thread] = of_process[c->process] = (uint32_t)i;
+	}
+	free(last);
+	free(of_process);
+	return good;
+}
+
+/* What came before in the stream: an operation, or a launch of a graph, whose nodes are one. */
+static bool
+link_ops(struct wi_graph *g)
+{
+	struct nsx_sort_key *keys = malloc((g->ops.n + g->items.n + 1) * sizeof *keys);
+	size_t n = 0, nops = g->ops.n;
+
+	if (!keys)
+		return false;
+	for (size_t i = 0; i < nops; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+
+		if (o->item == NSX_NONE && !o->cut)
+			keys[n++] = (struct nsx_sort_key){ { o->stream, o->start, o->end }, (uint32_t)i };
+	}
+	for (size_t i = 0; i < g->items.n; i++) {
+		const struct wi_item *x = &g->items.p[i];
+
+		if (!g->ops.p[g->nodes.p[x->first]].cut)
+			keys[n++] = (struct nsx_sort_key){ { x->stream, x->start, x->end }, (uint32_t)(nops + i) };
+	}
+	nsx_sort_keys(keys, n);
+	for (size_t i = 1; i < n; i++) {
+		uint32_t at = keys[i].i, before = keys[i - 1].i;
+		const struct wi_item *x = at < nops ? NULL : &g->items.p[at - nops];
+
+		for (uint32_t k = 0; k < (x ? x->n : 1) && keys[i].k[0] == keys[i - 1].k[0]; k++) {
+			struct wi_op *o = &g->ops.p[x ? g->nodes.p[x->first + k] : at];
+
+			if (o->npreds)
+				continue;
+			o->before = before < nops ? before : NSX_NONE;
+			o->before_item = before < nops ? NSX_NONE : before - (uint32_t)nops;
+		}
+	}
+	free(keys);
+	return true;
+}
+
+/* Whether the records of an instance are of one collective: all overlap, and end together. */
+static bool
+end_together(const struct wi_graph *g, const struct wi_instance *x)
+{
+	enum { TOGETHER = 50000 };   /* ns */
+	int64_t first = INT64_MAX, last = INT64_MIN, start = INT64_MIN;
+
+	for (uint32_t k = 0; k < x->n; k++) {
+		const struct wi_op *o = &g->ops.p[g->members.p[x->first + k]];
+
+		first = o->end < first ? o->end : first;
+		last = o->end > last ? o->end : last;
+		start = o->start > start ? o->start : start;
+	}
+	return start < first && last - first <= TOGETHER;
+}
+
+/* Collectives of one kind whose communicator is not known are of all devices if nine in ten end together; else which
+ * devices waited for each other is not known. */
+static bool
+judge_guesses(struct wi_graph *g)
+{
+	struct { size_t n, good; } *kinds = calloc(g->names.n + 1, sizeof *kinds);
+
+	if (!kinds)
+		return false;
+	for (size_t i = 0; i < g->instances.n; i++) {
+		const struct wi_instance *x = &g->instances.p[i];
+		const struct wi_op *o = &g->ops.p[g->members.p[x->first]];
+
+		if (o->guessed && o->kind != NSX_NONE) {
+			kinds[o->kind].n++;
+			kinds[o->kind].good += end_together(g, x);
+		}
+	}
+	for (size_t i = 0; i < g->ops.n; i++) {
+		struct wi_op *o = &g->ops.p[i];
+
+		if (!o->guessed || o->instance == NSX_NONE || o->kind == NSX_NONE)
+			continue;
+		if (10 * kinds[o->kind].good < 9 * kinds[o->kind].n || !end_together(g, &g->instances.p[o->instance]))
+			o->instance = NSX_NONE;
+		g->guessed++;
+	}
+	free(kinds);
+	return true;
+}
+
+static int
+by_thread(const void *a, const void *b)
+{
+	const struct wi_overhead *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+int
+nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s)
+{
+	if (g->overheads.n)
+		qsort(g->overheads.p, g->overheads.n, sizeof *g->overheads.p, by_thread);
+	if (g->pairing.instance && nsx_pairing_finish(&g->pairing) != NSX_OK)
+		return NSX_ERR;
+	if (!judge_guesses(g) || !keep_threads(g) || !map_numbers(g) || !resolve_all(g) || !cut_begin(g, s)
+	    || !link_calls(g))
+		return nsx_err_nomem(g->err, NULL);
+	return nsx_wi_find_items(g) == NSX_OK && link_ops(g) ? NSX_OK : nsx_err_nomem(g->err, NULL);
+}
+
+/* ---- steps */
+
+/* The last step of a device has no period, unless the next one began before the recording ended: its start suffices. */
+static struct nsx_step_of
+with_next(const struct nsx_step_set *s, struct nsx_step_of o)
+{
+	for (size_t i = 0; i < s->dropped.n && o.next == NSX_ABSENT; i++) {
+		const struct nsx_step_of *d = &s->dropped.p[i];
+		const struct nsx_step *x = &s->steps.p[d->step];
+
+		if (d->class == o.class && d->device == o.device && d->first > o.first
+		    && nsx_step_is_seen(s, x->profile, x->host_start, d->first)) {
+			o.next = d->first;
+			nsx_step_measure(s, &o);
+			o.kept = true;
+		}
+	}
+	return o;
+}
+
+int
+nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s)
+{
+	for (size_t i = 0, n; i < s->list.n; i += n) {
+		const struct nsx_step_of *o = &s->list.p[i];
+		uint32_t device = nsx_cat_find_device(&g->pairing.comm.cat, s->cat.devices.p[o->device].number);
+
+		for (n = 1; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device;)
+			n++;
+		/* What happened before the first one is not known. */
+		for (size_t k = n >= 4; k < n; k++) {
+			struct nsx_step_of of = with_next(s, o[k]);
+			struct wi_step x = { of.number, of.sums.removed, of.class, device, NSX_NONE, NSX_NONE };
+
+			if (!of.kept || device == NSX_NONE)
+				continue;
+			x.first = op_at(g, device, of.first);
+			x.next = op_at(g, device, of.next);
+			if (x.first != NSX_NONE && x.next != NSX_NONE && !nsx_vec_push(&g->steps, x))
+				return nsx_err_nomem(g->err, NULL);
+		}
+	}
+	return NSX_OK;
+}

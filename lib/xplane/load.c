@@ -1,0 +1,141 @@
+/* load.c -- an XSpace, read whole: its names come behind what uses them. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/progress.h"
+#include "source/name.h"
+#include "xplane/reading.h"
+
+static int
+read_all(struct nsx_xspace *s, int fd)
+{
+	struct nsx_input in = { .fd = fd, .gzip = true, .name = s->path, .err = s->err };
+	int rc;
+
+	while ((rc = nsx_input_more(&in)) == NSX_OK) {
+		nsx_buf_add(&s->bytes, in.buf + in.pos, in.end - in.pos);
+		nsx_input_take(&in, in.end - in.pos);
+	}
+	nsx_input_close(&in);
+	if (s->bytes.failed)
+		return nsx_xspace_nomem(s);
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
+static bool
+set_profile(struct nsx_xspace *s)
+{
+	struct nsx_trace *t = s->t;
+
+	if (s->started != INT64_MIN && __builtin_add_overflow(s->started, s->build.origin, &t->start_utc))
+		t->start_utc = INT64_MIN;
+	if (s->opts->host && s->host.len)
+		t->host = nsx_arena_str(&t->arena, s->host);
+	s->text.len = 0;
+	nsx_buf_c(&s->text, s->jax.len ? "JAX profiler" : "XSpace");
+	if (s->jax.len)
+		nsx_buf_fmt(&s->text, " (%.*s)", (int)s->jax.len, s->jax.ptr);
+	t->product = nsx_arena_str(&t->arena, nsx_buf_view(&s->text));
+	t->schema = nsx_arena_str(&t->arena, NSX_STR("xspace"));
+	return !s->text.failed && t->product.ptr && t->schema.ptr;
+}
+
+static void
+report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
+{
+	static const char *const types[NSX_OP_TYPES] = { "kernels", "copies", "memory sets", "graphs" };
+
+	for (size_t i = 0; i < s->warnings.n; i++)
+		nsx_diag_add(d, NSX_WARNING, who, 1, "profiler: %.*s", (int)s->warnings.p[i].len, s->warnings.p[i].ptr);
+	nsx_diag_add(d, NSX_WARNING, who, s->bad_times, "events ignored: a time is negative or too large");
+	nsx_diag_add(d, NSX_WARNING, who, s->tpus, "planes ignored: of devices that are not supported (TPU, custom)");
+	nsx_diag_add(d, NSX_INFO, who, s->aggregated, "events ignored: sums of several, without times");
+	nsx_diag_add(d, NSX_INFO, who, s->python, "Python functions ignored: --python keeps them as ranges");
+	nsx_diag_add(d, NSX_INFO, who, s->derived, "lines ignored: derived from others, or no work of the GPU");
+	nsx_diag_add(d, NSX_WARNING, who, s->unmatched,
+	             "threads whose calls are in no execution of a program that the profile has");
+	nsx_diag_add(d, NSX_WARNING, who, s->outside, "operations of programs whose execution is not in the profile: "
+	             "those of one program on one device count as one execution");
+	for (int i = 0; i < NSX_OP_TYPES; i++)
+		nsx_diag_add(d, NSX_WARNING, who, s->build.orphans[i],
+		             "%s whose call is not in the profile: they belong to no range", types[i]);
+	nsx_diag_add(d, NSX_INFO, who, s->build.shared,
+	             "calls that share a correlation id with an earlier one, which launched its operations");
+	nsx_diag_add(d, NSX_INFO, who, 1,
+		     "an XSpace does not record, and these columns are empty: waits of operations, time "
+		     "that calls lose to a full queue and to loading code, sizes and groups of NCCL's operations, "
+		     "UUIDs of GPUs");
+}
+
+static int
+load(struct nsx_xspace *s, int fd, struct nsx_diags *diags)
+{
+	if (read_all(s, fd) != NSX_OK)
+		return NSX_ERR;
+	nsx_progress_phase("events");
+	/* Times count from the start of the profile. */
+	nsx_build_reach(&s->build, 0);
+	if (nsx_xspace_index(s) != NSX_OK || nsx_xspace_rows(s) != NSX_OK || nsx_xspace_runs(s) != NSX_OK)
+		return NSX_ERR;
+	nsx_progress_phase("projection");
+	if (nsx_build_finish(&s->build, s->opts, s->path, s->err) != NSX_OK)
+		return NSX_ERR;
+	if (!set_profile(s))
+		return nsx_xspace_nomem(s);
+	report(s, s->t->name.ptr, diags);
+	return diags->failed ? nsx_xspace_nomem(s) : NSX_OK;
+}
+
+static void
+free_all(struct nsx_xspace *s)
+{
+	for (size_t i = 0; i < s->planes.n; i++) {
+		struct nsx_xplane *p = &s->planes.p[i];
+		free(p->lines.p);
+		free(p->stats.p);
+		free(p->metas.p);
+		free(p->stat_names.p);
+		free(p->stat_what.p);
+		nsx_map_free(&p->meta_of);
+		nsx_map_free(&p->stat_of);
+	}
+	free(s->planes.p);
+	free(s->lines.p);
+	free(s->ops.p);
+	free(s->calls.p);
+	free(s->marks.p);
+	free(s->warnings.p);
+	nsx_map_free(&s->call_of);
+	nsx_build_free(&s->build);
+	nsx_buf_free(&s->bytes);
+	nsx_buf_free(&s->text);
+	free(s);
+}
+
+int
+nsx_xplane_load(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
+                struct nsx_diags *diags, struct nsx_err *err)
+{
+	static const char *const endings[] = { ".xplane.pb.gz", ".xplane.pb", ".pb", NULL };
+	struct nsx_xspace *s = calloc(1, sizeof *s);
+	struct nsx_err unheard = { "" };
+
+	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN, .rank = -1 };
+	if (!s) {
+		struct nsx_input in = { .fd = fd };
+		nsx_input_close(&in);
+		return nsx_err_nomem(err, path);
+	}
+	s->t = t;
+	s->opts = opts;
+	s->path = path;
+	s->err = err ? err : &unheard;
+	s->started = INT64_MIN;
+	nsx_build_open(&s->build, t);
+	t->name = nsx_arena_str(&t->arena, nsx_source_name(path, endings));
+	int rc = t->name.ptr && nsx_intern(&t->domains, NSX_STR("")) == 0 ? load(s, fd, diags) : nsx_xspace_nomem(s);
+	free_all(s);
+	if (rc != NSX_OK)
+		nsx_trace_free(t);
+	return rc;
+}

@@ -1,0 +1,268 @@
+/* planes.c -- an index of an XSpace. The names of events and statistics come behind the lines that use them, so planes
+ * are walked before their lines. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "xplane/reading.h"
+
+/* Field numbers. */
+enum { SPACE_PLANE = 1, SPACE_WARNING = 3, SPACE_HOST = 4 };
+enum { PLANE_NAME = 2, PLANE_LINE = 3, PLANE_META = 4, PLANE_STAT_META = 5, PLANE_STAT = 6 };
+enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
+enum { META_NAME = 2, META_STAT = 5 };
+enum { STAT_META = 1, STAT_DOUBLE = 2, STAT_UINT = 3, STAT_INT = 4, STAT_TEXT = 5, STAT_BYTES = 6, STAT_REF = 7 };
+
+int
+nsx_xspace_bad(struct nsx_xspace *s, const struct nsx_xwire *w)
+{
+	static const char repaired[] = "\xef\xbf\xbd";
+	enum { LOOK = 1 << 16 };
+	struct nsx_str all = nsx_buf_view(&s->bytes);
+	size_t at = (size_t)((const char *)w->bad - all.ptr), look = all.len < LOOK ? all.len : LOOK;
+	const char *why = "";
+
+	for (size_t i = 0; i + 3 <= look && !*why; i++)
+		if (memcmp(all.ptr + i, repaired, 3) == 0)
+			why = "; the file went through a text conversion";
+	if (w->want)
+		return nsx_err_set(s->err,
+				   "%s: byte %zu: not an XSpace, or cut off: a field of %" PRIu64 " bytes, %" PRIu64
+				   " are left%s",
+				   s->path, at, w->want, w->left, why);
+	return nsx_err_set(s->err, "%s: byte %zu: not an XSpace, or cut off: no field of a message%s", s->path, at,
+			   why);
+}
+
+/* ---- statistics */
+
+static enum nsx_xstat
+what_of(struct nsx_str name)
+{
+	static const struct { const char *name; enum nsx_xstat what;
+	} known[] = {
+		{ "correlation_id", XS_CORRELATION },
+		{ "hlo_op", XS_HLO_OP },
+		{ "hlo_module", XS_HLO_MODULE },
+		{ "program_id", XS_PROGRAM },
+		{ "run_id", XS_RUN },
+		{ "device_ordinal", XS_ORDINAL },
+		{ "memcpy_details", XS_COPY },
+		{ "Memset_details", XS_SET },
+		{ "memset_details", XS_SET },
+		{ "kernel_details", XS_KERNEL },
+		{ "cuda_graph_exec_id", XS_EXEC },
+		{ "cuda_graph_node_id", XS_NODE },
+		{ "_r", XS_ROOT },
+		{ "step_num", XS_STEP },
+		{ "Hlo Proto", XS_PROTO },
+		{ "hlo_proto", XS_PROTO },
+		{ "profile_start_time", XS_START },
+		{ "process_id", XS_PROCESS },
+		{ "device_vendor", XS_VENDOR },
+		{ "gpu_device_name", XS_GPU },
+		{ "clock_rate", XS_CLOCK },
+		{ "core_count", XS_CORES },
+		{ "memory_bandwidth", XS_BANDWIDTH },
+		{ "compute_cap_major", XS_MAJOR },
+		{ "compute_cap_minor", XS_MINOR },
+		{ "jax_version", XS_JAX },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (nsx_str_eq(name, nsx_str_c(known[i].name)))
+			return known[i].what;
+	return XS_COUNT;
+}
+
+/* The name of statistic metadata of that id. */
+static struct nsx_str
+stat_name(const struct nsx_xplane *p, uint64_t id)
+{
+	uint32_t at = nsx_map_get(&p->stat_of, (struct nsx_key){ id, 0 });
+
+	return at == NSX_NONE ? (struct nsx_str){ "", 0 } : p->stat_names.p[at];
+}
+
+static bool
+add_stat(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str message, struct nsx_xstats *stats)
+{
+	struct nsx_xwire w = nsx_xwire(message);
+	enum nsx_xstat what = XS_COUNT;
+	struct nsx_str text = { "", 0 };
+	int64_t number = 0;
+	uint64_t meta = 0;
+
+	while (nsx_xwire_next(&w))
+		switch (w.field) {
+		case STAT_META: meta = w.value; break;
+		case STAT_UINT: case STAT_INT: number = (int64_t)w.value; break;
+		case STAT_TEXT: case STAT_BYTES: text = w.bytes; break;
+		case STAT_REF: text = stat_name(p, w.value); break;
+		default: break;
+		}
+	if (w.bad)
+		return nsx_xspace_bad(s, &w) == NSX_OK;
+	uint32_t at = nsx_map_get(&p->stat_of, (struct nsx_key){ meta, 0 });
+	what = at == NSX_NONE ? XS_COUNT : (enum nsx_xstat)p->stat_what.p[at];
+	if (what == XS_COUNT || stats->has >> what & 1)
+		return true;
+	/* Numbers are written as text by some writers. */
+	if (text.len)
+		nsx_get_int(text, &number);
+	stats->has |= UINT64_C(1) << what;
+	stats->number[what] = number;
+	stats->text[what] = text.ptr ? text : (struct nsx_str){ "", 0 };
+	return true;
+}
+
+bool
+nsx_xspace_stats(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str message, uint32_t field,
+                 const struct nsx_xmeta *meta, struct nsx_xstats *stats)
+{
+	struct nsx_xwire w = nsx_xwire(message);
+
+	stats->has = 0;
+	while (nsx_xwire_next(&w))
+		if (w.field == field && w.bytes.ptr && !add_stat(s, p, w.bytes, stats))
+			return false;
+	if (!w.bad && meta) {
+		w = nsx_xwire(meta->message);
+		while (nsx_xwire_next(&w))
+			if (w.field == META_STAT && w.bytes.ptr && !add_stat(s, p, w.bytes, stats))
+				return false;
+	}
+	return w.bad ? nsx_xspace_bad(s, &w) == NSX_OK : true;
+}
+
+/* ---- planes */
+
+static enum nsx_xplane_kind
+kind_of(struct nsx_str name, int64_t *number)
+{
+	static const struct nsx_str gpu = { "/device:GPU:", 12 };
+
+	if (nsx_str_starts(name, gpu.ptr)
+	    && nsx_get_int((struct nsx_str){ name.ptr + gpu.len, name.len - gpu.len }, number) && *number >= 0)
+		return XP_GPU;
+	if (nsx_str_eq(name, NSX_STR("/host:CPU")) || nsx_str_eq(name, NSX_STR("/host:CUPTI"))
+	    || nsx_str_eq(name, NSX_STR("/host:ROCTRACER")))
+		return XP_HOST;
+	if (nsx_str_eq(name, NSX_STR("/host:NVTX-CUPTI")))
+		return XP_NVTX;
+	if (nsx_str_eq(name, NSX_STR("/host:metadata")))
+		return XP_PROGRAMS;
+	if (nsx_str_eq(name, NSX_STR("Task Environment")))
+		return XP_TASK;
+	return nsx_str_starts(name, "/device:TPU") || nsx_str_starts(name, "/device:CUSTOM") ? XP_TPU : XP_OTHER;
+}
+
+/* An entry of a map: its key, and the message that is its value. */
+static bool
+entry(struct nsx_xspace *s, struct nsx_str message, uint64_t *key, struct nsx_str *value)
+{
+	struct nsx_xwire w = nsx_xwire(message);
+
+	*key = 0;
+	*value = (struct nsx_str){ "", 0 };
+	while (nsx_xwire_next(&w))
+		if (w.field == ENTRY_KEY)
+			*key = w.value;
+		else if (w.field == ENTRY_VALUE && w.bytes.ptr)
+			*value = w.bytes;
+	return w.bad ? nsx_xspace_bad(s, &w) == NSX_OK : true;
+}
+
+static bool
+name_in(struct nsx_xspace *s, struct nsx_str message, struct nsx_str *name)
+{
+	struct nsx_xwire w = nsx_xwire(message);
+
+	*name = (struct nsx_str){ "", 0 };
+	while (nsx_xwire_next(&w))
+		if (w.field == META_NAME && w.bytes.ptr)
+			*name = w.bytes;
+	return w.bad ? nsx_xspace_bad(s, &w) == NSX_OK : true;
+}
+
+static int
+add_meta(struct nsx_xspace *s, struct nsx_xplane *p, struct nsx_str message, bool of_stat)
+{
+	struct nsx_str value, name;
+	uint64_t key;
+
+	if (!entry(s, message, &key, &value) || !name_in(s, value, &name))
+		return NSX_ERR;
+	uint32_t *at = nsx_map_at(of_stat ? &p->stat_of : &p->meta_of, (struct nsx_key){ key, 0 });
+	if (!at)
+		return nsx_xspace_nomem(s);
+	if (*at != NSX_NONE)
+		return NSX_OK;
+	*at = of_stat ? (uint32_t)p->stat_names.n : (uint32_t)p->metas.n;
+	bool good = of_stat ? nsx_vec_push(&p->stat_names, name) && nsx_vec_push(&p->stat_what, (uint8_t)what_of(name))
+	                    : nsx_vec_push(&p->metas, ((struct nsx_xmeta){ name, value }));
+	return good ? NSX_OK : nsx_xspace_nomem(s);
+}
+
+static int
+index_plane(struct nsx_xspace *s, struct nsx_str message, struct nsx_xplane *p)
+{
+	struct nsx_xwire w = nsx_xwire(message);
+	int rc = NSX_OK;
+
+	while (rc == NSX_OK && nsx_xwire_next(&w)) {
+		if (!w.bytes.ptr)
+			continue;
+		switch (w.field) {
+		case PLANE_NAME: p->name = w.bytes; break;
+		case PLANE_LINE: rc = nsx_vec_push(&p->lines, w.bytes) ? NSX_OK : nsx_xspace_nomem(s); break;
+		case PLANE_STAT: rc = nsx_vec_push(&p->stats, w.bytes) ? NSX_OK : nsx_xspace_nomem(s); break;
+		case PLANE_META: rc = add_meta(s, p, w.bytes, false); break;
+		case PLANE_STAT_META: rc = add_meta(s, p, w.bytes, true); break;
+		default: break;
+		}
+	}
+	p->kind = kind_of(p->name, &p->number);
+	return w.bad ? nsx_xspace_bad(s, &w) : rc;
+}
+
+/* What a plane itself says, as statistics of an event. */
+static int
+read_plane_stats(struct nsx_xspace *s, struct nsx_xplane *p)
+{
+	struct nsx_xstats *x = &p->about;
+
+	for (size_t i = 0; i < p->stats.n; i++)
+		if (!add_stat(s, p, p->stats.p[i], x))
+			return NSX_ERR;
+	if (p->kind == XP_TASK && nsx_xstats_have(x, XS_START))
+		s->started = x->number[XS_START];
+	if (nsx_xstats_have(x, XS_PROCESS) && x->number[XS_PROCESS] > 0 && x->number[XS_PROCESS] < 1 << 24)
+		s->pid = x->number[XS_PROCESS];
+	if (nsx_xstats_have(x, XS_JAX))
+		s->jax = x->text[XS_JAX];
+	return NSX_OK;
+}
+
+int
+nsx_xspace_index(struct nsx_xspace *s)
+{
+	struct nsx_xwire w = nsx_xwire(nsx_buf_view(&s->bytes));
+
+	while (nsx_xwire_next(&w)) {
+		if (!w.bytes.ptr)
+			continue;
+		if (w.field == SPACE_HOST)
+			s->host = w.bytes;
+		if (w.field == SPACE_WARNING && !nsx_vec_push(&s->warnings, w.bytes))
+			return nsx_xspace_nomem(s);
+		if (w.field != SPACE_PLANE)
+			continue;
+		if (!nsx_vec_push(&s->planes, ((struct nsx_xplane){ .name = { "", 0 } })))
+			return nsx_xspace_nomem(s);
+		struct nsx_xplane *p = &s->planes.p[s->planes.n - 1];
+		if (index_plane(s, w.bytes, p) != NSX_OK || read_plane_stats(s, p) != NSX_OK)
+			return NSX_ERR;
+	}
+	return w.bad ? nsx_xspace_bad(s, &w) : NSX_OK;
+}

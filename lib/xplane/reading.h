@@ -1,0 +1,98 @@
+/* reading.h -- the state of reading an XSpace; private to lib/xplane.
+ *
+ *   planes.c   an index of the planes: their names, lines, metadata      -> nsx_xspace.planes
+ *   rows.c     lines, one after the other: operations, calls, TraceMes   -> ops, calls, marks, ranges
+ *   runs.c     executions of programs, and of their instructions         -> ranges with XLA's titles
+ *   load.c     all of it, and what is said of it */
+#ifndef NSX_XPLANE_READING_H
+#define NSX_XPLANE_READING_H
+
+#include "base/input.h"
+#include "base/vec.h"
+#include "source/build.h"
+#include "xplane/wire.h"
+#include "xplane/xplane.h"
+
+/* Statistics that are read, by name. */
+enum nsx_xstat {
+	XS_CORRELATION, XS_HLO_OP, XS_HLO_MODULE, XS_PROGRAM, XS_RUN, XS_ORDINAL, XS_COPY, XS_SET, XS_KERNEL, XS_EXEC,
+	XS_NODE, XS_ROOT, XS_STEP, XS_PROTO, XS_START, XS_PROCESS, XS_VENDOR, XS_GPU, XS_CLOCK, XS_CORES, XS_BANDWIDTH,
+	XS_MAJOR, XS_MINOR, XS_JAX, XS_COUNT
+};
+
+/* Those of an event: number and text, by nsx_xstat; of several of one name the first. */
+struct nsx_xstats { uint64_t has; int64_t number[XS_COUNT]; struct nsx_str text[XS_COUNT]; };
+
+static inline bool nsx_xstats_have(const struct nsx_xstats *x, enum nsx_xstat what) { return x->has >> what & 1; }
+
+/* Metadata of events. stats: the message, of which field 5 are the statistics. */
+struct nsx_xmeta { struct nsx_str name, message; };
+
+enum nsx_xplane_kind { XP_GPU, XP_HOST, XP_NVTX, XP_PROGRAMS, XP_TASK, XP_TPU, XP_OTHER };
+
+struct nsx_xplane {
+	enum nsx_xplane_kind kind;
+	struct nsx_str name;
+	int64_t        number;                 /* of a GPU */
+	NSX_VEC(struct nsx_str) lines, stats;  /* messages */
+	struct nsx_map meta_of, stat_of;       /* ids to numbers in the following */
+	NSX_VEC(struct nsx_xmeta) metas;
+	NSX_VEC(struct nsx_str)   stat_names;
+	NSX_VEC(uint8_t)          stat_what;   /* enum nsx_xstat; XS_COUNT: another */
+	struct nsx_xstats about;               /* the plane's own */
+};
+
+/* A line of the host. tid: of its name `Host Threads/TID`, -1: none. gtid: set when lines are matched. */
+struct nsx_xline { int64_t id, tid; uint64_t gtid; uint32_t as; /* its TraceMe line; NSX_NONE */ bool calls; };
+
+/* hlo_op, module: in names; NSX_NONE: none. program: NSX_NO_PROGRAM: none. graph: launched as part of one. */
+#define NSX_NO_PROGRAM INT64_MIN
+struct nsx_xcall { struct nsx_build_call row; uint32_t line, hlo_op, module; int64_t program; };
+struct nsx_xop   { struct nsx_build_op row; uint32_t hlo_op, module; int64_t program, run; bool has_run, graph; };
+/* A TraceMe: as a range, and if it is the execution of a module, its name; NSX_NONE: it is not. */
+struct nsx_xmark { struct nsx_build_range row; uint32_t line, module; };
+
+struct nsx_xspace {
+	struct nsx_trace  *t;
+	const struct nsx_trace_opts *opts;
+	const char        *path;
+	struct nsx_err    *err;
+	struct nsx_build   build;
+	struct nsx_buf     bytes, text;
+	NSX_VEC(struct nsx_xplane) planes;
+	NSX_VEC(struct nsx_xline)  lines;
+	NSX_VEC(struct nsx_xop)    ops;
+	NSX_VEC(struct nsx_xcall)  calls;
+	NSX_VEC(struct nsx_xmark)  marks;
+	NSX_VEC(struct nsx_str)    warnings;
+	struct nsx_map     call_of;     /* correlation id to the first call */
+	struct nsx_str     host, jax;
+	int64_t            started, pid;   /* UNIX ns, INT64_MIN: not known; 0: not known */
+	int64_t            next;        /* id of the next event */
+	bool               nvidia;
+	/* Counted for diags. */
+	int64_t bad_times, aggregated, python, derived, instants, tpus, outside, unmatched, late;
+};
+
+/* planes.c: NSX_OK, or NSX_ERR with err filled. */
+int nsx_xspace_index(struct nsx_xspace *s);
+/* Statistics of a message whose field `field` has them, and of the event's metadata, which count less; NULL: none.
+ * False, with err filled, if it is damaged. */
+bool nsx_xspace_stats(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str message, uint32_t field,
+                      const struct nsx_xmeta *meta, struct nsx_xstats *stats);
+/* What is wrong at that place of the file: NSX_ERR. */
+int nsx_xspace_bad(struct nsx_xspace *s, const struct nsx_xwire *w);
+
+/* rows.c: all lines of all planes; and the programs. */
+int nsx_xspace_rows(struct nsx_xspace *s);
+
+/* runs.c: gives the rows to the build, with ranges of executions and instructions. */
+int nsx_xspace_runs(struct nsx_xspace *s);
+
+static inline int
+nsx_xspace_nomem(struct nsx_xspace *s)
+{
+	return nsx_err_nomem(s->err, s->path);
+}
+
+#endif
