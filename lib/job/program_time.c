@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "job/catalogue.h"
+#include "job/hidden.h"
 
 static const struct nsx_catalogue *
 catalogue(const struct nsx_top *t)
@@ -80,15 +81,11 @@ nsx_top_thunk(struct nsx_top *t, const struct nsx_rec *rec, bool comm, int64_t *
 	t->any_comm |= comm;
 	t->any_hidden |= nsx_has(rec, NSX_THUNK_hidden);
 	*dur = nsx_int(rec, NSX_THUNK_dur, -1);
-	*hidden = nsx_int(rec, NSX_THUNK_hidden, 0);
 	if (*dur < 0) {
 		t->timeless_thunks++;
 		return false;
 	}
-	if (*hidden < 0 || *hidden > *dur) {
-		t->over_hidden++;
-		*hidden = *hidden < 0 ? 0 : *dur;
-	}
+	*hidden = nsx_hidden_of(*dur, nsx_int(rec, NSX_THUNK_hidden, NSX_ABSENT), &t->over_hidden);
 	return true;
 }
 

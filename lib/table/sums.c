@@ -8,6 +8,7 @@
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "base/stat.h"
 #include "stream/kinds.h"
 
 enum { ORDERED = 8 };   /* columns that decide about the order */
@@ -81,24 +82,19 @@ nsx_sums_count(const struct nsx_sums *s)
 	return s->rows.n / s->def->size;
 }
 
-void *
-nsx_sums_at(const struct nsx_sums *s, size_t i)
-{
-	return s->rows.p + i * s->def->size;
-}
-
-void
+size_t
 nsx_sums_keep(struct nsx_sums *s, bool (*keep)(void *state, const void *row), void *state)
 {
-	size_t kept = 0, size = s->def->size;
+	size_t kept = 0, all = s->rows.n, size = s->def->size;
 
-	for (size_t i = 0; i < s->rows.n; i += size)
+	for (size_t i = 0; i < all; i += size)
 		if (keep(state, s->rows.p + i)) {
 			if (kept != i)
 				memcpy(s->rows.p + kept, s->rows.p + i, size);
 			kept += size;
 		}
 	s->rows.n = kept;
+	return (all - kept) / size;
 }
 
 /* ---- cells ---- */
@@ -139,46 +135,83 @@ str_at(const void *row, size_t at)
 	return v;
 }
 
+static const struct nsx_stat *
+stat_at(const void *row, size_t at)
+{
+	return (const void *)((const unsigned char *)row + at);
+}
+
 static double
-real_at(const void *row, size_t at)
+deviation_at(const void *row, const struct nsx_sum_col *c)
+{
+	const struct nsx_stat *of = stat_at(row, c->at);
+
+	if (of->n < 2 || (c->as == NSX_SUM_RELSTD && of->sum <= 0))
+		return NAN;
+	return c->as == NSX_SUM_STD ? nsx_stat_std(of) : nsx_stat_std(of) / nsx_stat_mean(of);
+}
+
+static double
+share_at(const struct nsx_sums *s, const void *row, const struct nsx_sum_col *c)
+{
+	nsx_u128 whole = c->per ? total_at(row, c->per) : s->whole, part = total_at(row, c->at);
+
+	return whole && part != NSX_SUM_NONE ? (double)part / (double)whole : NAN;
+}
+
+/* The value of a column of doubles; NaN: no cell. */
+static double
+real_at(const struct nsx_sums *s, const void *row, const struct nsx_sum_col *c)
 {
 	double v;
 
-	memcpy(&v, (const unsigned char *)row + at, sizeof v);
+	switch (c->as) {
+	case NSX_SUM_SHARE: return share_at(s, row, c);
+	case NSX_SUM_STD: case NSX_SUM_RELSTD: return deviation_at(row, c);
+	case NSX_SUM_MEAN: case NSX_SUM_RATIO:
+		if (!int_at(row, c->per))
+			return NAN;
+		v = c->as == NSX_SUM_MEAN ? (double)total_at(row, c->at) : (double)int_at(row, c->at);
+		return v / (double)int_at(row, c->per);
+	default: break;
+	}
+	memcpy(&v, (const unsigned char *)row + c->at, sizeof v);
 	return v;
 }
 
-/* A mean or a ratio. */
-static double
-quotient_at(const void *row, const struct nsx_sum_col *c)
+/* The value of a column of integers; NSX_ABSENT: no cell. */
+static int64_t
+integer_at(const void *row, const struct nsx_sum_col *c)
 {
-	double n = (double)int_at(row, c->per);
+	if (c->as == NSX_SUM_INT)
+		return int_at(row, c->at);
+	const struct nsx_stat *of = stat_at(row, c->at);
 
-	return n == 0 ? 0 : (c->as == NSX_SUM_MEAN ? (double)total_at(row, c->at) : (double)int_at(row, c->at)) / n;
+	return of->n == 0 ? NSX_ABSENT : c->as == NSX_SUM_MIN ? of->min : of->max;
 }
 
 static int
 put(const struct nsx_sums *s, struct nsx_table *t, int col, const struct nsx_sum_col *c, const void *row,
     struct nsx_err *err)
 {
+	double value;
+
 	switch (c->as) {
 	case NSX_SUM_TEXT: nsx_table_str(t, col, text_at(s, row, c->at)); break;
 	case NSX_SUM_STR:  nsx_table_str(t, col, str_at(row, c->at)); break;
 	case NSX_SUM_SAID: nsx_table_str(t, col, nsx_str_c(c->say(row))); break;
-	case NSX_SUM_INT:
-		if (int_at(row, c->at) != NSX_ABSENT)
-			nsx_table_int(t, col, int_at(row, c->at));
-		break;
-	case NSX_SUM_REAL:
-		if (!isnan(real_at(row, c->at)))
-			nsx_table_double(t, col, real_at(row, c->at));
-		break;
-	case NSX_SUM_MEAN: case NSX_SUM_RATIO:
-		if (int_at(row, c->per))
-			nsx_table_double(t, col, quotient_at(row, c));
+	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX:
+		if (integer_at(row, c) != NSX_ABSENT)
+			nsx_table_int(t, col, integer_at(row, c));
 		break;
 	case NSX_SUM_TOTAL:
-		return !c->per || int_at(row, c->per) ? nsx_table_sum(t, col, total_at(row, c->at), err) : NSX_OK;
+		if ((!c->per || int_at(row, c->per)) && total_at(row, c->at) != NSX_SUM_NONE)
+			return nsx_table_sum(t, col, total_at(row, c->at), err);
+		break;
+	default:
+		value = real_at(s, row, c);
+		if (!isnan(value))
+			nsx_table_double(t, col, value);
 	}
 	return NSX_OK;
 }
@@ -189,7 +222,7 @@ next_column(const struct nsx_sum_def *def, const char **names, bool *down)
 {
 	const char *p = *names;
 	size_t len;
-	int i = 0, n = def->ncols + def->unshown;
+	int i = 0, n = def->ncols;
 
 	if (!p || !*p)
 		return -1;
@@ -212,28 +245,24 @@ struct order {
 	size_t                    n;
 };
 
-static double
-rank_of(double v)
-{
-	return isnan(v) ? -INFINITY : v;
-}
-
 static int
 cell_cmp(const struct nsx_sums *s, const struct nsx_sum_col *c, const void *x, const void *y)
 {
+	double a, b;
+
 	switch (c->as) {
 	case NSX_SUM_TEXT: return nsx_str_cmp(text_at(s, x, c->at), text_at(s, y, c->at));
 	case NSX_SUM_STR:  return nsx_str_cmp(str_at(x, c->at), str_at(y, c->at));
 	case NSX_SUM_SAID: return strcmp(c->say(x), c->say(y));
-	case NSX_SUM_INT:  return nsx_int_cmp(int_at(x, c->at), int_at(y, c->at));
-	case NSX_SUM_MEAN: case NSX_SUM_RATIO:
-		return (quotient_at(x, c) > quotient_at(y, c)) - (quotient_at(x, c) < quotient_at(y, c));
-	case NSX_SUM_REAL:
-		return (rank_of(real_at(x, c->at)) > rank_of(real_at(y, c->at)))
-		       - (rank_of(real_at(x, c->at)) < rank_of(real_at(y, c->at)));
-	case NSX_SUM_TOTAL: break;
+	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX:
+		return nsx_int_cmp(integer_at(x, c), integer_at(y, c));
+	case NSX_SUM_TOTAL:
+		return (total_at(x, c->at) > total_at(y, c->at)) - (total_at(x, c->at) < total_at(y, c->at));
+	default: break;
 	}
-	return (total_at(x, c->at) > total_at(y, c->at)) - (total_at(x, c->at) < total_at(y, c->at));
+	a = real_at(s, x, c);
+	b = real_at(s, y, c);
+	return isnan(a) || isnan(b) ? !!isnan(b) - !!isnan(a) : (a > b) - (a < b);
 }
 
 static int
@@ -261,6 +290,14 @@ nsx_sums_sort(struct nsx_sums *s)
 		order.by[order.n++] = &s->def->cols[col];
 	if (order.n && nsx_sums_count(s) > 1)
 		nsx_sort_with(s->rows.p, nsx_sums_count(s), s->def->size, row_cmp, &order);
+}
+
+void
+nsx_sums_cut(struct nsx_sums *s, size_t n)
+{
+	nsx_sums_sort(s);
+	if (n < nsx_sums_count(s))
+		s->rows.n = n * s->def->size;
 }
 
 /* ---- the table ---- */

@@ -22,13 +22,22 @@
 enum nsx_sum_as {
 	NSX_SUM_TEXT,    /* a uint32_t, of which nsx_sums.text has the text */
 	NSX_SUM_INT,     /* an int64_t; NSX_ABSENT: no cell */
-	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused; no cell if the int64_t at `per` is 0 */
+	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused; no cell if it is NSX_SUM_NONE, or the
+	                  * int64_t at `per` is 0 */
 	NSX_SUM_MEAN,    /* the nsx_u128 at `at` divided by the int64_t at `per`; no cell if that is 0 */
 	NSX_SUM_RATIO,   /* the int64_t at `at` divided by that at `per`; no cell if that is 0 */
 	NSX_SUM_SAID,    /* what `say` says of the row; "" is no cell */
 	NSX_SUM_STR,     /* a struct nsx_str; "" is no cell */
-	NSX_SUM_REAL     /* a double; NaN: no cell, and in order below all others */
+	NSX_SUM_REAL,    /* a double; NaN: no cell */
+	NSX_SUM_SHARE,   /* the nsx_u128 at `at` as a share of that at `per`, where per is 0 of nsx_sums.whole; no cell
+	                  * if that is 0, or `at` is NSX_SUM_NONE */
+	/* Of a struct nsx_stat; no cell if it has no values, for the last two if it has only one. Its number, sum and
+	 * mean are cells as above: INT of its n, TOTAL of its sum, MEAN of its sum per n. */
+	NSX_SUM_MIN, NSX_SUM_MAX, NSX_SUM_STD,
+	NSX_SUM_RELSTD   /* the deviation as a share of the mean, which is above 0 */
 };
+
+#define NSX_SUM_NONE (~(nsx_u128)0)
 
 struct nsx_sum_col {
 	const char     *name;
@@ -44,11 +53,12 @@ struct nsx_sum_def {
 	size_t size, key;                /* bytes of a row, and of the key that it begins with, which has no padding */
 	const struct nsx_sum_col *cols;
 	int         ncols;
-	const char *order;               /* names of columns, the first deciding; with - the largest first */
+	const char *order;               /* names of columns, the first deciding; with - the largest first. A number
+	                                  * that has no cell is below all others. NULL: that of first use */
 	const char *rank, *adds;         /* nsx_table_rank, nsx_table_adds; NULL: none */
-	int         unshown;             /* further columns behind these, for `order` only */
 	const char *shown;               /* names of the columns that the table has, in its order; NULL: all ncols. So
-	                                  * several tables of one kind of row need one list of columns */
+	                                  * several tables of one kind of row need one list of columns, and `order`
+	                                  * may name some that are in none */
 };
 
 /* {0} with def set, and text if there are columns of it, is empty. */
@@ -58,6 +68,7 @@ struct nsx_sums {
 	const void       *state;         /* for text */
 	struct nsx_intern keys;
 	NSX_VEC(unsigned char) rows;     /* by number of the key */
+	nsx_u128          whole;         /* for NSX_SUM_SHARE; 0: not known */
 	/* Columns behind those of the definition, whose cells the caller fills in after nsx_sums_put, from column
 	 * `cells` on; only their names must outlive the table. */
 	const struct nsx_table_col *more;
@@ -81,13 +92,21 @@ void *nsx_sums_add(struct nsx_sums *s);
 
 size_t nsx_sums_count(const struct nsx_sums *s);
 /* The row of that number; after sorting the one at that place. */
-void *nsx_sums_at(const struct nsx_sums *s, size_t i);
+static inline void *
+nsx_sums_at(const struct nsx_sums *s, size_t i)
+{
+	return s->rows.p + i * s->def->size;
+}
 
-/* Remove the rows that `keep` does not want; the others keep their order. None may be added afterwards. */
-void nsx_sums_keep(struct nsx_sums *s, bool (*keep)(void *state, const void *row), void *state);
+/* Remove the rows that `keep` does not want: their number. The others keep their order. None may be added
+ * afterwards. */
+size_t nsx_sums_keep(struct nsx_sums *s, bool (*keep)(void *state, const void *row), void *state);
 
 /* Sort the rows. None may be added afterwards. */
 void nsx_sums_sort(struct nsx_sums *s);
+
+/* Sort the rows and keep the first n. None may be added afterwards. */
+void nsx_sums_cut(struct nsx_sums *s, size_t n);
 
 /* Sort the rows and make the table, which the caller frees. NULL with err filled when out of memory, or
  * if a total exceeds 63 bits. No row may be added afterwards. */

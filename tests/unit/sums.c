@@ -1,10 +1,12 @@
-/* sums.c -- tables by definition, compared with the description in lib/table/sums.h. */
+/* sums.c -- tables by definition: every kind of column, order, rows that are removed. Compared with the description in
+ * lib/table/sums.h. */
 #include "table/sums.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/stat.h"
 #include "stream/kinds.h"
 #include "tap.h"
 
@@ -26,7 +28,7 @@ size_of(const void *row)
 #define AT(member) offsetof(struct row, member), 0, NULL
 #define BY(member, of) offsetof(struct row, member), offsetof(struct row, of), NULL
 static const struct nsx_sum_col cols[] = {
-	{ "device", NSX_CELL_INT,     NSX_SUM_INT,   AT(device) },
+	{ "device", NSX_CELL_ID,     NSX_SUM_INT,   AT(device) },
 	{ "count",  NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
 	{ "sum",    NSX_CELL_NS,      NSX_SUM_TOTAL, AT(sum) },
 	{ "if",     NSX_CELL_NS,      NSX_SUM_TOTAL, BY(sum, times) },
@@ -165,6 +167,119 @@ test_overflow(void)
 	nsx_sums_free(&s);
 }
 
+/* What is a part of something, or of many values. */
+struct part {
+	int64_t  key, n, maybe;
+	nsx_u128 time, whole;
+	double   rate;
+	struct nsx_stat stat;
+};
+
+#define PART(member) offsetof(struct part, member), 0, NULL
+#define PART_OF(member, of) offsetof(struct part, member), offsetof(struct part, of), NULL
+static const struct nsx_sum_col part_cols[] = {
+	{ "key",    NSX_CELL_INT,     NSX_SUM_INT,    PART(key) },
+	{ "maybe",  NSX_CELL_INT,     NSX_SUM_INT,    PART(maybe) },
+	{ "time",   NSX_CELL_NS,      NSX_SUM_TOTAL,  PART(time) },
+	{ "mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   PART_OF(time, n) },
+	{ "of_all", NSX_CELL_SHARE,   NSX_SUM_SHARE,  PART(time) },
+	{ "of_row", NSX_CELL_SHARE,   NSX_SUM_SHARE,  PART_OF(time, whole) },
+	{ "rate",   NSX_CELL_DOUBLE,  NSX_SUM_REAL,   PART(rate) },
+	{ "min",    NSX_CELL_NS,      NSX_SUM_MIN,    PART(stat) },
+	{ "max",    NSX_CELL_NS,      NSX_SUM_MAX,    PART(stat) },
+	{ "std",    NSX_CELL_MEAN_NS, NSX_SUM_STD,    PART(stat) },
+	{ "relstd", NSX_CELL_SHARE,   NSX_SUM_RELSTD, PART(stat) },
+	{ "behind", NSX_CELL_INT,     NSX_SUM_INT,    PART(n) },
+};
+#define PARTS \
+	.size = sizeof(struct part), .key = sizeof(int64_t), .cols = part_cols, \
+	.ncols = sizeof part_cols / sizeof *part_cols, \
+	.shown = "key maybe time mean of_all of_row rate min max std relstd"
+
+/* Rows 5, 3 and 7: all there is; one value and no whole; nothing. */
+static void
+fill(struct nsx_sums *s)
+{
+	struct part *r = nsx_sums_row(s, &(int64_t){ 5 });
+
+	r->n = 4;
+	r->time = 30;
+	r->whole = 60;
+	r->rate = 0.5;
+	nsx_stat_add(&r->stat, 8);
+	nsx_stat_add(&r->stat, 16);
+	nsx_stat_add(&r->stat, 24);
+	r = nsx_sums_row(s, &(int64_t){ 3 });
+	r->n = 1;
+	r->time = 90;
+	r->rate = NAN;
+	nsx_stat_add(&r->stat, 2);
+	r = nsx_sums_row(s, &(int64_t){ 7 });
+	r->time = NSX_SUM_NONE;
+	r->whole = 8;
+	r->maybe = NSX_ABSENT;
+	r->rate = NAN;
+	s->whole = 120;
+}
+
+#define HEAD  "key\tmaybe\ttime\tmean\tof_all\tof_row\trate\tmin\tmax\tstd\trelstd\n"
+/* Of 8, 16 and 24 the standard deviation is 8, half their mean. */
+#define FIVE  "5\t0\t30\t7.5\t0.25\t0.5\t0.5\t8\t24\t8\t0.5\n"
+#define THREE "3\t0\t90\t90\t0.75\t\t\t2\t2\t\t\n"
+#define SEVEN "7\t\t\t\t\t\t\t\t\t\t\n"
+
+static void
+test_parts(void)
+{
+	static const struct { const char *order, *want, *claim; } cases[] = {
+		{ NULL,          HEAD FIVE THREE SEVEN, "without an order rows come as they were first used" },
+		{ "key",         HEAD THREE FIVE SEVEN, "the smallest first" },
+		{ "-key",        HEAD SEVEN FIVE THREE, "with - the largest first" },
+		{ "-behind",     HEAD FIVE THREE SEVEN, "a column that is not shown orders" },
+		{ "-relstd key", HEAD FIVE THREE SEVEN, "what has no cell is below all others, and equal to itself" },
+		{ "mean",        HEAD SEVEN FIVE THREE, "... for means, too" },
+		{ "of_all key",  HEAD SEVEN FIVE THREE, "shares order" },
+		{ "max key",     HEAD SEVEN THREE FIVE, "the largest value orders" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct nsx_sum_def def = { PARTS, .order = cases[i].order };
+		struct nsx_sums s = { .def = &def };
+		struct nsx_err err = { "" };
+
+		fill(&s);
+		is_str(tsv(nsx_sums_table(&s, &err)), cases[i].want, "%s", cases[i].claim);
+		nsx_sums_free(&s);
+	}
+}
+
+/* At least as many as *state. */
+static bool
+is_known(void *state, const void *row)
+{
+	return ((const struct part *)row)->n >= *(int64_t *)state;
+}
+
+static void
+test_fewer(void)
+{
+	static const struct nsx_sum_def def = { PARTS, .order = "key" };
+	struct nsx_sums s = { .def = &def };
+	struct nsx_err err = { "" };
+
+	fill(&s);
+	s.whole = 0;
+	is_int((int64_t)nsx_sums_keep(&s, is_known, &(int64_t){ 1 }), 1, "one row is removed");
+	is_int((int64_t)nsx_sums_count(&s), 2, "the others remain");
+	is_str(tsv(nsx_sums_table(&s, &err)), HEAD "3\t0\t90\t90\t\t\t\t2\t2\t\t\n"
+	       "5\t0\t30\t7.5\t\t0.5\t0.5\t8\t24\t8\t0.5\n", "and without a whole there are no shares of it");
+	nsx_sums_cut(&s, 5);
+	is_int((int64_t)nsx_sums_count(&s), 2, "cut to more than there are");
+	nsx_sums_cut(&s, 1);
+	is_int(((struct part *)nsx_sums_at(&s, 0))->key + (int64_t)nsx_sums_count(&s), 3 + 1, "cut to the first");
+	nsx_sums_free(&s);
+}
+
 int
 main(void)
 {
@@ -173,5 +288,7 @@ main(void)
 	test_order();
 	test_steps();
 	test_overflow();
+	test_parts();
+	test_fewer();
 	return done();
 }

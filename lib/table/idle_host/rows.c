@@ -58,10 +58,8 @@ static const struct nsx_sum_col function_cols[] = {
 	{ "share",    NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct row, ns), offsetof(struct row, whole), NULL },
 	{ "samples",  NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
 };
-#define DEF(cols, order, rank)                                                                                         \
-	{                                                                                                              \
-		sizeof(struct row), sizeof(struct key), cols, sizeof cols / sizeof *cols, order, rank, "ns", 0         \
-	}
+#define DEF(list, by, first) { .size = sizeof(struct row), .key = sizeof(struct key), .cols = list, \
+	                      .ncols = sizeof list / sizeof *list, .order = by, .rank = first, .adds = "ns" }
 static const struct nsx_sum_def defs[] = {
 	[NSX_IDLE_HOST_STATES] = DEF(state_cols, "-ns device cause state what", "ns state what cause share off"),
 	[NSX_IDLE_HOST_LINES] = DEF(line_cols, "-ns device cause state what line", "ns line what state samples share"),

@@ -20,15 +20,16 @@ static const struct nsx_sum_col execution_cols[] = {
 	{ "ops",       NSX_CELL_INT,    NSX_SUM_INT,  AT(ops) },
 	{ "number",    NSX_CELL_INT,    NSX_SUM_INT,  AT(number) }   /* for ties */
 };
-enum { NCOLS = sizeof execution_cols / sizeof *execution_cols - 1 };
 static const char rank[] = "name execution device events kernels";
+
+#define SPANS \
+	.size = sizeof(struct nsx_span_sum), .key = sizeof(struct nsx_span_key), .cols = execution_cols, \
+	.ncols = sizeof execution_cols / sizeof *execution_cols, \
+	.shown = "id name execution device kernels events ops", .rank = rank, .adds = "kernels"
 
 /* Ranges of one name are one group, for any ids. */
 const struct nsx_sum_def nsx_span_rows[2] = {
-	{ sizeof(struct nsx_span_sum), sizeof(struct nsx_span_key), execution_cols, NCOLS,
-	  "name id device execution number", rank, "kernels", 1, NULL },
-	{ sizeof(struct nsx_span_sum), sizeof(struct nsx_span_key), execution_cols, NCOLS,
-	  "name device execution number", rank, "kernels", 1, NULL }
+	{ SPANS, .order = "name id device execution number" }, { SPANS, .order = "name device execution number" }
 };
 
 /* ---- summed up */

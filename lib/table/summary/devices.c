@@ -1,56 +1,63 @@
 /* devices.c -- a row for each device: its activities, from its first operation to its last, by its operations; without
  * operations by the thunks of top programs, between the first start and the last end of a module. Constant memory per
  * device. */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "table/summary/moments.h"
 #include "table/summary/summary.h"
 #include "job/program_time.h"
 #include "job/catalogue.h"
-
-enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, COMPUTE_SHARE, EXPOSED_SHARE,
-       IDLE_SHARE, WINDOW, COPY, COPY_HIDDEN, NCOLS };
-
-static const struct nsx_table_col cols[NCOLS] = {
-	[DEVICE]          = { "device", NSX_CELL_ID },
-	[PROFILE]         = { "profile", NSX_CELL_STRING },
-	[EXECS]           = { "execs", NSX_CELL_INT },
-	[SPAN]            = { "span", NSX_CELL_NS },
-	[MODULES]         = { "modules", NSX_CELL_NS },
-	[COMPUTE]         = { "compute", NSX_CELL_NS },
-	[EXPOSED]         = { "exposed", NSX_CELL_NS },
-	[HIDDEN]          = { "hidden", NSX_CELL_NS },
-	[IDLE]            = { "idle", NSX_CELL_NS },
-	[COMPUTE_SHARE] = { "compute_share", NSX_CELL_SHARE },
-	[EXPOSED_SHARE] = { "exposed_share", NSX_CELL_SHARE },
-	[IDLE_SHARE]    = { "idle_share", NSX_CELL_SHARE },
-	[WINDOW]          = { "window", NSX_CELL_NS },
-	[COPY]            = { "copy", NSX_CELL_NS },
-	[COPY_HIDDEN]     = { "copy_hidden", NSX_CELL_NS },
-};
+#include "table/sums.h"
 
 /* The times of a device, of one program or of all that are kept. */
 struct work {
-	uint32_t program, device;   /* in the catalogue */
+	uint32_t program, device;   /* the key: in the catalogue */
 	int64_t  first, last, execs;
 	nsx_u128 modules, compute, exposed, hidden, copy;
 };
+static const struct nsx_sum_def works = { .size = sizeof(struct work), .key = sizeof(uint64_t) };
 
 struct device {
-	bool           met;            /* it has a record, or something ran on it, so it has a row */
-	int64_t        number;
-	uint32_t       profile;        /* in the catalogue; NSX_NONE if unknown */
-	uint32_t       at;             /* in the catalogue */
-	struct work    all;
+	bool        met;            /* it has a record, or something ran on it, so it has a row */
+	uint32_t    profile;        /* in the catalogue; NSX_NONE if unknown */
+	struct work all;
+};
+
+/* whole: what the parts are shares of. Times that are not known are NSX_SUM_NONE. */
+struct row {
+	int64_t  device, execs;
+	uint32_t profile;           /* its name, in the catalogue's strings */
+	nsx_u128 span, modules, compute, exposed, hidden, idle, window, copy, copy_hidden, whole;
+};
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+#define TIME(member) { #member, NSX_CELL_NS, NSX_SUM_TOTAL, AT(member) }
+#define SHARE(member) \
+	{ #member "_share", NSX_CELL_SHARE, NSX_SUM_SHARE, offsetof(struct row, member), offsetof(struct row, whole), \
+	  NULL }
+
+static const struct nsx_sum_col cols[] = {
+	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,  AT(device) },
+	{ "profile", NSX_CELL_STRING, NSX_SUM_TEXT, AT(profile) },
+	{ "execs",   NSX_CELL_INT,    NSX_SUM_INT,  AT(execs) },
+	TIME(span), TIME(modules), TIME(compute), TIME(exposed), TIME(hidden), TIME(idle),
+	SHARE(compute), SHARE(exposed), SHARE(idle),
+	TIME(window), TIME(copy), TIME(copy_hidden)
+};
+static const struct nsx_sum_def def = {
+	.size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.order = "device",
+	.rank = "device span compute_share exposed_share idle_share compute exposed idle hidden copy execs"
 };
 
 struct devices {
 	struct nsx_err  *err;
 	struct nsx_cover cover;
 	struct nsx_top   top;
-	struct nsx_map   work_of;      /* (program, device) -> works */
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
-	NSX_VEC(struct work)   works;
+	struct nsx_sums  works;           /* of struct work */
+	struct nsx_sums  rows;            /* at the end */
 	struct nsx_all_moments moments;
 };
 
@@ -62,6 +69,7 @@ devices_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 
 	f->err = at->err;
 	f->cover = options->cover;
+	f->works.def = &works;
 	return NSX_OK;
 }
 
@@ -83,9 +91,9 @@ devices_free(void *state)
 
 	nsx_top_free(&f->top);
 	nsx_moments_free(&f->moments);
-	nsx_map_free(&f->work_of);
+	nsx_sums_free(&f->works);
+	nsx_sums_free(&f->rows);
 	free(f->devices.p);
-	free(f->works.p);
 }
 
 /* The index in `devices` of the device that rec refers to; NSX_NONE when out of memory. */
@@ -99,10 +107,9 @@ device_at(struct devices *f, const struct nsx_rec *rec)
 			return NSX_NONE;
 	if (at == NSX_NONE || f->devices.p[at].met)
 		return at;
-	struct device *d = &f->devices.p[at];
-
-	*d = (struct device){ .met = true, .at = at, .number = f->top.cat.devices.p[at].number };
-	d->profile = nsx_cat_find_profile(&f->top.cat, nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
+	f->devices.p[at].met = true;
+	f->devices.p[at].profile = nsx_cat_find_profile(&f->top.cat,
+		nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
 	return at;
 }
 
@@ -110,12 +117,8 @@ device_at(struct devices *f, const struct nsx_rec *rec)
 static struct work *
 work_at(struct devices *f, uint32_t program, uint32_t device)
 {
-	uint32_t *at = program == NSX_NONE || device == NSX_NONE ? NULL : nsx_map_at(&f->work_of,
-		(struct nsx_key){ program, device });
-
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->works, ((struct work){ .program = program, .device = device })))
-		*at = (uint32_t)(f->works.n - 1);
-	return at && *at != NSX_NONE ? &f->works.p[*at] : NULL;
+	return program == NSX_NONE || device == NSX_NONE ? NULL
+	       : nsx_sums_row(&f->works, &(uint32_t[2]){ program, device });
 }
 
 static bool
@@ -183,8 +186,8 @@ devices_take(void *state, const struct nsx_event *e)
 static void
 add_up(struct devices *f)
 {
-	for (size_t i = 0; i < f->works.n; i++) {
-		const struct work *w = &f->works.p[i];
+	for (size_t i = 0; i < nsx_sums_count(&f->works); i++) {
+		const struct work *w = nsx_sums_at(&f->works, i);
 		struct work *d = &f->devices.p[w->device].all;
 
 		if (!f->top.programs.p[w->program].kept)
@@ -202,83 +205,61 @@ add_up(struct devices *f)
 	}
 }
 
-static int
-device_cmp(const void *pa, const void *pb)
+static void
+set_moments(struct row *r, const struct nsx_moments *m)
 {
-	const struct device *a = pa, *b = pb;
-
-	return (a->number > b->number) - (a->number < b->number);
-}
-
-/* Cells of sums and of their shares of `whole`, where it is known. */
-struct cell { int col, share; nsx_u128 ns; };
-
-static int
-put_cells(struct devices *f, struct nsx_table *t, const struct cell *cells, size_t n, nsx_u128 whole)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (nsx_table_sum(t, cells[i].col, cells[i].ns, f->err) != NSX_OK)
-			return NSX_ERR;
-		if (cells[i].share >= 0 && whole)
-			nsx_table_double(t, cells[i].share, nsx_sum_share(cells[i].ns, whole));
-	}
-	return NSX_OK;
-}
-
-static int
-put_moments(struct devices *f, struct nsx_table *t, const struct nsx_moments *m)
-{
-	nsx_u128 window = nsx_moments_window(m);
-	const struct cell cells[] = {
-		{ COMPUTE, COMPUTE_SHARE, m->of[NSX_PART_COMPUTE] },
-		{ EXPOSED, EXPOSED_SHARE, m->of[NSX_PART_COMM] },
-		{ HIDDEN, -1, m->parts.of[NSX_PART_COMM].length - m->of[NSX_PART_COMM] },
-		{ IDLE, IDLE_SHARE, m->of[NSX_PART_IDLE] },
-		{ WINDOW, -1, window },
-		{ COPY, -1, m->of[NSX_PART_COPY] },
-		{ COPY_HIDDEN, -1, m->parts.of[NSX_PART_COPY].length - m->of[NSX_PART_COPY] },
-	};
-
-	return put_cells(f, t, cells, sizeof cells / sizeof *cells, window);
+	r->compute = m->of[NSX_PART_COMPUTE];
+	r->exposed = m->of[NSX_PART_COMM];
+	r->copy = m->of[NSX_PART_COPY];
+	r->idle = m->of[NSX_PART_IDLE];
+	r->hidden = m->parts.of[NSX_PART_COMM].length - m->of[NSX_PART_COMM];
+	r->copy_hidden = m->parts.of[NSX_PART_COPY].length - m->of[NSX_PART_COPY];
+	r->window = r->whole = nsx_moments_window(m);
 }
 
 /* What is known without operations: thunks, whose time includes gaps between their kernels. */
-static int
-put_thunks(struct devices *f, struct nsx_table *t, const struct work *d, nsx_u128 span)
+static void
+set_thunks(struct row *r, const struct work *d, nsx_u128 span)
 {
 	nsx_u128 busy = d->compute + d->exposed + d->copy;
-	const struct cell cells[] = {
-		{ COMPUTE, COMPUTE_SHARE, d->compute },
-		{ EXPOSED, EXPOSED_SHARE, d->exposed },
-		{ HIDDEN, -1, d->hidden },
-		{ COPY, -1, d->copy },
-		{ IDLE, IDLE_SHARE, span > busy ? span - busy : 0 },
-	};
 
-	return put_cells(f, t, cells, sizeof cells / sizeof *cells - !d->execs, span);
+	r->compute = d->compute;
+	r->exposed = d->exposed;
+	r->copy = d->copy;
+	r->hidden = d->hidden;
+	r->whole = span;
+	if (d->execs)
+		r->idle = span > busy ? span - busy : 0;
 }
 
-static int
-put_device(struct devices *f, struct nsx_table *t, const struct device *device, bool worked)
+/* The row of a device; worked: there were thunks or modules. False when out of memory. */
+static bool
+add_row(struct devices *f, size_t at, bool worked)
 {
+	const struct device *device = &f->devices.p[at];
 	const struct work *d = &device->all;
-	const struct nsx_moments *m = device->at < f->moments.devices.n ? &f->moments.devices.p[device->at] : NULL;
+	const struct nsx_moments *m = at < f->moments.devices.n ? &f->moments.devices.p[at] : NULL;
 	nsx_u128 span = d->execs ? (uint64_t)d->last - (uint64_t)d->first : 0;
+	struct row *r = nsx_sums_row(&f->rows, &f->top.cat.devices.p[at].number);
 
-	nsx_table_row(t);
-	if (device->number != NSX_ABSENT)
-		nsx_table_int(t, DEVICE, device->number);
-	nsx_table_str(t, PROFILE, device->profile == NSX_NONE ? NSX_STR("") : nsx_cat_str(&f->top.cat,
-		f->top.cat.profiles.p[device->profile].name));
-	if (f->moments.any && m && m->parts.begun && put_moments(f, t, m) != NSX_OK)
-		return NSX_ERR;
-	if (!worked)
-		return NSX_OK;
-	nsx_table_int(t, EXECS, d->execs);
-	if (nsx_table_sum(t, MODULES, d->modules, f->err) != NSX_OK ||
-	    (d->execs && nsx_table_sum(t, SPAN, span, f->err) != NSX_OK))
-		return NSX_ERR;
-	return f->moments.any ? NSX_OK : put_thunks(f, t, d, span);
+	if (!r)
+		return false;
+	r->profile = device->profile == NSX_NONE ? NSX_NONE : f->top.cat.profiles.p[device->profile].name;
+	r->execs = worked ? d->execs : NSX_ABSENT;
+	r->modules = worked ? d->modules : NSX_SUM_NONE;
+	r->span = worked && d->execs ? span : NSX_SUM_NONE;
+	r->compute = r->exposed = r->hidden = r->idle = r->window = r->copy = r->copy_hidden = NSX_SUM_NONE;
+	if (m && m->parts.begun)
+		set_moments(r, m);
+	else if (worked && !f->moments.any)
+		set_thunks(r, d, span);
+	return true;
+}
+
+static struct nsx_str
+text_of(const void *cat, uint32_t id)
+{
+	return nsx_cat_str(cat, id);
 }
 
 static int
@@ -287,13 +268,14 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct devices *f = state;
 	bool worked = f->top.any_module || f->top.any_thunk;
 
-	for (size_t i = 0; i < f->works.n; i++)
-		if (!nsx_top_expose(&f->top, f->works.p[i].program, f->works.p[i].compute + f->works.p[i].exposed))
+	f->rows = (struct nsx_sums){ .def = &def, .text = text_of, .state = &f->top.cat };
+	for (size_t i = 0; i < nsx_sums_count(&f->works); i++) {
+		const struct work *w = nsx_sums_at(&f->works, i);
+
+		if (!nsx_top_expose(&f->top, w->program, w->compute + w->exposed))
 			return nsx_err_nomem(f->err, NULL);
-	*table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(*table, "device span compute_share exposed_share idle_share compute exposed idle "
-	                       "hidden copy execs");
-	if (!*table || !nsx_top_pick(&f->top, f->cover, diags))
+	}
+	if (!nsx_top_pick(&f->top, f->cover, diags))
 		return nsx_err_nomem(f->err, NULL);
 	add_up(f);
 	nsx_moments_finish(&f->moments);
@@ -308,12 +290,11 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	f->top.any_comm &= !f->moments.any;
 	nsx_top_diags(&f->top, diags);
 	nsx_moments_diags(&f->moments, diags);
-	if (f->devices.n > 1)
-		qsort(f->devices.p, f->devices.n, sizeof *f->devices.p, device_cmp);
 	for (size_t i = 0; (worked || f->moments.any) && i < f->devices.n; i++)
-		if (f->devices.p[i].met && put_device(f, *table, &f->devices.p[i], worked) != NSX_OK)
-			return NSX_ERR;
-	return NSX_OK;
+		if (f->devices.p[i].met && !add_row(f, i, worked))
+			return nsx_err_nomem(f->err, NULL);
+	*table = nsx_sums_table(&f->rows, f->err);
+	return *table ? NSX_OK : NSX_ERR;
 }
 
 const struct nsx_analysis nsx_sum_devices = {

@@ -1,7 +1,7 @@
 /* insts.c -- a row for each instruction, opcode or kind of collective, and sums over the stream. Holds the metadata of
  * instructions and exact sums for each that was executed. */
 #include <inttypes.h>
-#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "table/summary/moments.h"
@@ -9,61 +9,93 @@
 #include "job/program_time.h"
 #include "base/stat.h"
 #include "job/catalogue.h"
+#include "job/hidden.h"
+#include "table/sums.h"
 
 /* Deviations above this share of the mean are reported. */
 #define VARIES 0.1
 
-enum { T_ID, T_PROGRAM, T_NAME, T_OPCODE, T_COMM, T_COUNT, T_TOTAL, T_MEAN, T_STD, T_RELSTD, T_SHARE, T_OP_NAME,
-       T_EXPOSED, T_NCOLS };
-
-static const struct nsx_table_col thunk_cols[T_NCOLS] = {
-	[T_ID]      = { "id", NSX_CELL_ID },
-	[T_PROGRAM] = { "program", NSX_CELL_STRING },
-	[T_NAME]    = { "name", NSX_CELL_STRING },
-	[T_OPCODE]  = { "opcode", NSX_CELL_STRING },
-	[T_COMM]    = { "comm", NSX_CELL_INT },
-	[T_COUNT]   = { "count", NSX_CELL_INT },
-	[T_TOTAL]   = { "total", NSX_CELL_NS },
-	[T_MEAN]    = { "mean", NSX_CELL_MEAN_NS },
-	[T_STD]     = { "std", NSX_CELL_MEAN_NS },
-	[T_RELSTD]  = { "relstd", NSX_CELL_SHARE },
-	[T_SHARE]   = { "share", NSX_CELL_SHARE },
-	[T_OP_NAME] = { "op_name", NSX_CELL_STRING },
-	[T_EXPOSED] = { "exposed", NSX_CELL_NS },
+/* The sums of one label. last: below the others. of: what hidden is a share of. */
+struct row {
+	struct { uint32_t label, none; int64_t last; } key;
+	int64_t  count;
+	nsx_u128 exposed, hidden, total, of;
 };
 
-enum { O_OPCODE, O_TOTAL, O_SHARE, O_NCOLS };
-
-static const struct nsx_table_col opcode_cols[O_NCOLS] = {
-	[O_OPCODE]  = { "opcode", NSX_CELL_STRING },
-	[O_TOTAL]   = { "total", NSX_CELL_NS },
-	[O_SHARE]   = { "share", NSX_CELL_SHARE },
+/* An instruction that was executed. exposed: known of communication only. */
+struct thunk {
+	uint32_t inst, none;        /* the key: in the catalogue */
+	uint32_t program_name, name, opcode, op_name;   /* in the catalogue's strings */
+	int64_t  id, program, comm;
+	struct nsx_stat time;
+	nsx_u128 exposed;
 };
 
-enum { S_SOURCE, S_COUNT, S_TOTAL, S_SHARE, S_NCOLS };
+#define AT(type, member) offsetof(struct type, member), 0, NULL
 
-static const struct nsx_table_col source_cols[S_NCOLS] = {
-	[S_SOURCE]  = { "source", NSX_CELL_STRING },
-	[S_COUNT]   = { "count", NSX_CELL_INT },
-	[S_TOTAL]   = { "total", NSX_CELL_NS },
-	[S_SHARE]   = { "share", NSX_CELL_SHARE },
+static const struct nsx_sum_col thunk_cols[] = {
+	{ "id",      NSX_CELL_ID,     NSX_SUM_INT,    AT(thunk, id) },
+	{ "program", NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, program_name) },
+	{ "name",    NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, name) },
+	{ "opcode",  NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, opcode) },
+	{ "comm",    NSX_CELL_INT,     NSX_SUM_INT,    AT(thunk, comm) },
+	{ "count",   NSX_CELL_INT,     NSX_SUM_INT,    AT(thunk, time.n) },
+	{ "total",   NSX_CELL_NS,      NSX_SUM_TOTAL,  AT(thunk, time.sum) },
+	{ "mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   offsetof(struct thunk, time.sum), offsetof(struct thunk, time.n),
+	  NULL },
+	{ "std",     NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(thunk, time) },
+	{ "relstd",  NSX_CELL_SHARE,   NSX_SUM_RELSTD, AT(thunk, time) },
+	{ "share",   NSX_CELL_SHARE,   NSX_SUM_SHARE,  AT(thunk, time.sum) },
+	{ "op_name", NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, op_name) },
+	{ "exposed", NSX_CELL_NS,      NSX_SUM_TOTAL,  AT(thunk, exposed) },
+	{ "number",  NSX_CELL_INT,     NSX_SUM_INT,    AT(thunk, program) },
+};
+static const struct nsx_sum_col opcode_cols[] = {
+	{ "opcode", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
+	{ "total",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
+	{ "share",  NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
+	{ "last",   NSX_CELL_INT,    NSX_SUM_INT,   AT(row, key.last) },
+};
+static const struct nsx_sum_col source_cols[] = {
+	{ "source", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
+	{ "count",  NSX_CELL_INT,    NSX_SUM_INT,   AT(row, count) },
+	{ "total",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
+	{ "share",  NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
+};
+static const struct nsx_sum_col total_cols[] = {
+	{ "quantity", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
+	{ "total",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
+	{ "share",    NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
+};
+static const struct nsx_sum_col collective_cols[] = {
+	{ "collective",   NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
+	{ "count",        NSX_CELL_INT,    NSX_SUM_INT,   AT(row, count) },
+	{ "total",        NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, total) },
+	{ "exposed",      NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
+	{ "hidden",       NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, hidden) },
+	{ "hidden_share", NSX_CELL_SHARE,  NSX_SUM_SHARE, offsetof(struct row, hidden), offsetof(struct row, of),
+	  NULL },
 };
 
-static const struct nsx_table_col total_cols[O_NCOLS] = {
-	[O_OPCODE]  = { "quantity", NSX_CELL_STRING },
-	[O_TOTAL]   = { "total", NSX_CELL_NS },
-	[O_SHARE]   = { "share", NSX_CELL_SHARE },
-};
+#define COLS(list) .cols = list, .ncols = sizeof list / sizeof *list
+#define THUNKS \
+	.size = sizeof(struct thunk), .key = sizeof(uint64_t), COLS(thunk_cols), \
+	.shown = "id program name opcode comm count total mean std relstd share op_name exposed"
+#define ROWS(list) .size = sizeof(struct row), .key = sizeof((struct row *)0)->key, COLS(list)
 
-enum { C_COLLECTIVE, C_COUNT, C_TOTAL, C_EXPOSED, C_HIDDEN, C_HIDDEN_SHARE, C_NCOLS };
-
-static const struct nsx_table_col collective_cols[C_NCOLS] = {
-	[C_COLLECTIVE]   = { "collective", NSX_CELL_STRING },
-	[C_COUNT]        = { "count", NSX_CELL_INT },
-	[C_TOTAL]        = { "total", NSX_CELL_NS },
-	[C_EXPOSED]      = { "exposed", NSX_CELL_NS },
-	[C_HIDDEN]       = { "hidden", NSX_CELL_NS },
-	[C_HIDDEN_SHARE] = { "hidden_share", NSX_CELL_SHARE },
+static const struct nsx_sum_def instructions = {
+	THUNKS, .order = "-total number name", .rank = "name total share id program count opcode mean op_name",
+	.adds = "total"
+}, variable = {
+	THUNKS, .order = "-mean number name", .rank = "name total relstd mean id program count share"
+}, opcodes = {
+	ROWS(opcode_cols), .shown = "opcode total share", .order = "last -total opcode", .adds = "total"
+}, sources = {
+	ROWS(source_cols), .order = "-total source", .adds = "total"
+}, totals = {
+	ROWS(total_cols)
+}, collectives = {
+	ROWS(collective_cols), .order = "-total collective", .adds = "total"
 };
 
 /* The time of an instruction, or of the operations of one kind of collective. */
@@ -77,10 +109,6 @@ struct inst {
 	bool     no_hidden;   /* some of its communication has no `hidden` */
 };
 
-/* The sums of one label. */
-struct row { struct nsx_str label; int64_t count; nsx_u128 exposed, hidden; };
-struct rows { struct row *p; size_t n, cap; };
-
 struct insts {
 	struct nsx_err *err;
 	struct nsx_summary_options options;
@@ -92,6 +120,7 @@ struct insts {
 	bool            any_op;
 	int64_t         timeless_ops;
 	bool            no_hidden; /* some communication has no `hidden` */
+	struct nsx_sums sums;      /* at the end: the rows */
 };
 
 static int
@@ -127,6 +156,7 @@ insts_free(void *state)
 	nsx_top_free(&f->top);
 	nsx_map_free(&f->op_kind_of);
 	nsx_moments_free(&f->moments);
+	nsx_sums_free(&f->sums);
 	free(f->op_kinds.p);
 	free(f->insts.p);
 }
@@ -165,7 +195,7 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 static bool
 take_op(struct insts *f, const struct nsx_rec *rec)
 {
-	int64_t dur = nsx_int(rec, NSX_OP_dur, -1), hidden = nsx_int(rec, NSX_OP_hidden, 0);
+	int64_t dur = nsx_int(rec, NSX_OP_dur, -1), hidden;
 	struct nsx_str collective = nsx_string(rec, NSX_OP_collective);
 	uint32_t kind, *at;
 
@@ -185,10 +215,7 @@ take_op(struct insts *f, const struct nsx_rec *rec)
 	if (*at == NSX_NONE)
 		*at = (uint32_t)(f->op_kinds.n - 1);
 	struct inst *k = &f->op_kinds.p[*at];
-	if (hidden < 0 || hidden > dur) {
-		f->top.over_hidden++;
-		hidden = hidden < 0 ? 0 : dur;
-	}
+	hidden = nsx_hidden_of(dur, nsx_int(rec, NSX_OP_hidden, NSX_ABSENT), &f->top.over_hidden);
 	f->top.any_comm = true;
 	f->top.any_hidden |= nsx_has(rec, NSX_OP_hidden);
 	f->no_hidden |= !nsx_has(rec, NSX_OP_hidden);
@@ -227,14 +254,6 @@ counts(const struct insts *f, size_t at)
 	return f->insts.p[at].exposed.n > 0 && f->top.programs.p[f->top.cat.insts.p[at].program].kept;
 }
 
-static struct nsx_str
-name_of(const struct insts *f, size_t at)
-{
-	const struct nsx_cat_inst *i = &f->top.cat.insts.p[at];
-
-	return nsx_cat_str(&f->top.cat, i->name != NSX_NONE ? i->name : f->insts.p[at].name);
-}
-
 static nsx_u128
 all_thunks(const struct insts *f)
 {
@@ -257,314 +276,187 @@ whole(const struct insts *f)
 
 /* ---- instructions ---- */
 
-/* The sort key of rows of instructions. */
-struct order { nsx_u128 time; double mean; int64_t program; struct nsx_str name; size_t inst; };
-
-static int
-tie(const struct order *a, const struct order *b)
-{
-	if (a->program != b->program)
-		return a->program < b->program ? -1 : 1;
-	return nsx_str_cmp(a->name, b->name);
-}
-
-static int
-by_time(const void *pa, const void *pb)
-{
-	const struct order *a = pa, *b = pb;
-
-	return a->time != b->time ? a->time > b->time ? -1 : 1 : tie(a, b);
-}
-
-static int
-by_mean(const void *pa, const void *pb)
-{
-	const struct order *a = pa, *b = pb;
-
-	return a->mean != b->mean ? a->mean > b->mean ? -1 : 1 : tie(a, b);
-}
-
 static bool
 varies(const struct inst *i)
 {
 	return !i->comm && i->exposed.n > 1 && nsx_stat_std(&i->exposed) > VARIES * nsx_stat_mean(&i->exposed);
 }
 
-static int
-put_inst(struct insts *f, struct nsx_table *t, size_t at, nsx_u128 all)
+/* A row of each instruction that was executed, *beyond of them not counted. False when out of memory. */
+static bool
+add_insts(struct insts *f, size_t *beyond)
 {
 	const struct nsx_catalogue *cat = &f->top.cat;
-	const struct nsx_cat_inst *of = &cat->insts.p[at];
-	const struct inst *i = &f->insts.p[at];
-	int64_t id = cat->programs.p[of->program].id;
-	double mean = nsx_stat_mean(&i->exposed), std = i->exposed.n > 1 ? nsx_stat_std(&i->exposed) : 0;
-
-	nsx_table_row(t);
-	if (id != NSX_ABSENT)
-		nsx_table_int(t, T_ID, id);
-	nsx_table_str(t, T_PROGRAM, nsx_cat_str(cat, nsx_top_name(&f->top, of->program)));
-	nsx_table_str(t, T_NAME, name_of(f, at));
-	nsx_table_str(t, T_OPCODE, nsx_cat_str(cat, of->opcode));
-	nsx_table_int(t, T_COMM, i->comm);
-	nsx_table_int(t, T_COUNT, i->exposed.n);
-	nsx_table_double(t, T_MEAN, mean);
-	if (i->exposed.n > 1)
-		nsx_table_double(t, T_STD, std);
-	if (i->exposed.n > 1 && mean > 0)
-		nsx_table_double(t, T_RELSTD, std / mean);
-	if (all)
-		nsx_table_double(t, T_SHARE, nsx_sum_share((nsx_u128)i->exposed.sum, all));
-	nsx_table_str(t, T_OP_NAME, nsx_cat_str(cat, of->op_name));
-	if (i->comm && !i->no_hidden && nsx_table_sum(t, T_EXPOSED, (nsx_u128)i->exposed.sum, f->err) != NSX_OK)
-		return NSX_ERR;
-	return nsx_table_sum(t, T_TOTAL, (nsx_u128)i->exposed.sum, f->err);
-}
-
-static int
-put_insts(struct insts *f, struct nsx_table *t)
-{
-	struct order *rows = malloc((f->insts.n + 1) * sizeof *rows);
-	nsx_u128 all = whole(f);
 	int64_t most = f->options.variable;
-	size_t n = 0, beyond = 0;
-	int rc = NSX_OK;
 
-	if (!rows)
-		return nsx_err_nomem(f->err, NULL);
 	for (size_t k = 0; k < f->insts.n; k++) {
+		const struct nsx_cat_inst *of = &cat->insts.p[k];
 		const struct inst *i = &f->insts.p[k];
 
-		if (counts(f, k) && (!most || varies(i)))
-			rows[n++] = (struct order){ (nsx_u128)i->exposed.sum, nsx_stat_mean(&i->exposed),
-			                            f->top.cat.programs.p[f->top.cat.insts.p[k].program].number,
-			                            name_of(f, k), k };
-		else if (!most && i->exposed.n > 0)
-			beyond++;
+		if (!counts(f, k) || (most && !varies(i))) {
+			*beyond += !most && i->exposed.n > 0;
+			continue;
+		}
+		struct thunk *t = nsx_sums_row(&f->sums, &(uint32_t[2]){ (uint32_t)k, 0 });
+
+		if (!t)
+			return false;
+		t->program_name = nsx_top_name(&f->top, of->program);
+		t->name = of->name != NSX_NONE ? of->name : i->name;
+		t->opcode = of->opcode;
+		t->op_name = of->op_name;
+		t->id = cat->programs.p[of->program].id;
+		t->program = cat->programs.p[of->program].number;
+		t->comm = i->comm;
+		t->time = i->exposed;
+		t->exposed = i->comm && !i->no_hidden ? (nsx_u128)i->exposed.sum : NSX_SUM_NONE;
 	}
-	nsx_table_uncovered(t, beyond);
-	if (n > 1)
-		qsort(rows, n, sizeof *rows, most ? by_mean : by_time);
-	for (size_t k = 0; k < n && (!most || k < (size_t)most) && rc == NSX_OK; k++)
-		rc = put_inst(f, t, rows[k].inst, all);
-	free(rows);
-	return rc;
+	if (most)
+		nsx_sums_cut(&f->sums, (size_t)most);
+	return true;
 }
 
 /* ---- labels ---- */
 
-static int
-row_cmp(const void *pa, const void *pb)
+static struct nsx_str
+text_of(const void *state, uint32_t id)
 {
-	const struct row *a = pa, *b = pb;
-	nsx_u128 x = a->exposed + a->hidden, y = b->exposed + b->hidden;
+	const struct insts *f = state;
+	bool absent = id == NSX_NONE;
 
-	return x != y ? x > y ? -1 : 1 : nsx_str_cmp(a->label, b->label);
+	return absent && f->options.by == NSX_SUMMARY_COLLECTIVE ? NSX_STR("[unknown]")
+	       : absent && f->options.by == NSX_SUMMARY_OPCODE   ? NSX_STR("[no instruction]")
+	                                                         : nsx_cat_str(&f->top.cat, id);
 }
 
 /* The row of a label; NULL when out of memory. */
 static struct row *
-row_at(struct rows *rows, struct nsx_map *row_of, uint32_t label)
+row_at(struct insts *f, uint32_t label, bool last)
 {
-	uint32_t *at = nsx_map_at(row_of, (struct nsx_key){ label, 0 });
+	struct row key = { .key = { label, 0, last } };
 
-	if (at && *at == NSX_NONE && nsx_vec_push(rows, ((struct row){ .count = 0 })))
-		*at = (uint32_t)(rows->n - 1);
-	return at && *at != NSX_NONE ? &rows->p[*at] : NULL;
+	return nsx_sums_row(&f->sums, &key);
 }
 
-/* Add an instruction's executions, unless its program is not kept: then its label may remain without any. */
-static void
-add_row(struct row *r, const struct inst *i, bool kept)
-{
-	if (!kept)
-		return;
-	r->count += i->exposed.n;
-	r->exposed += (nsx_u128)i->exposed.sum;
-	r->hidden += i->hidden;
-}
-
-/* Sort the rows and remove those of programs that are not kept: their number. */
-static size_t
-sort_rows(struct rows *rows)
-{
-	size_t n = 0, all = rows->n;
-
-	for (size_t i = 0; i < all; i++)
-		if (rows->p[i].count)
-			rows->p[n++] = rows->p[i];
-	rows->n = n;
-	if (n > 1)
-		qsort(rows->p, n, sizeof *rows->p, row_cmp);
-	return all - n;
-}
-
-/* Rows by opcode, or by kind for communication only, not sorted. False when out of memory. */
 static bool
-add_up(const struct insts *f, bool kinds, struct rows *rows)
+add_named(struct insts *f, const char *name, bool last, nsx_u128 ns)
 {
-	const struct nsx_catalogue *cat = &f->top.cat;
-	struct nsx_map row_of = { 0 };
-	bool good = true;
+	uint32_t label = nsx_cat_intern(&f->top.cat, nsx_str_c(name), f->err);
+	struct row *r = label == NSX_NONE ? NULL : row_at(f, label, last);
 
-	for (size_t k = 0; k < f->insts.n + f->op_kinds.n && good; k++) {
-		bool op = k >= f->insts.n;
-		const struct inst *i = op ? &f->op_kinds.p[k - f->insts.n] : &f->insts.p[k];
-		uint32_t label = op ? i->name : kinds ? cat->insts.p[k].collective : cat->insts.p[k].opcode;
-
-		if (i->exposed.n == 0 || (kinds ? !i->comm : op))
-			continue;
-		struct row *r = row_at(rows, &row_of, label);
-		good = r != NULL;
-		if (!good)
-			break;
-		r->label = label != NSX_NONE ? nsx_cat_str(cat, label) : kinds
-		    ? NSX_STR("[unknown]") : NSX_STR("[no instruction]");
-		add_row(r, i, kinds || counts(f, k));
-	}
-	nsx_map_free(&row_of);
-	return good;
+	if (r)
+		r->exposed = ns;
+	return r != NULL;
 }
 
-/* A row of a name, a sum and its share of the whole. */
-static int
-put_sum(struct insts *f, struct nsx_table *t, struct nsx_str name, nsx_u128 ns, nsx_u128 of)
-{
-	nsx_table_row(t);
-	nsx_table_str(t, O_OPCODE, name);
-	if (of)
-		nsx_table_double(t, O_SHARE, nsx_sum_share(ns, of));
-	return nsx_table_sum(t, O_TOTAL, ns, f->err);
-}
-
-/* A row of each source line that executed instructions came from. */
-static int
-put_sources(struct insts *f, struct nsx_table *t)
+/* The source line that an instruction came from; NSX_NONE when out of memory. */
+static uint32_t
+source_of(struct insts *f, size_t k)
 {
 	struct nsx_catalogue *cat = &f->top.cat;
-	nsx_u128 all = whole(f);
-	struct nsx_map row_of = { 0 };
-	struct rows rows = { 0 };
-	NSX_VEC(uint32_t) labels = { 0 };
-	bool good = true;
+	uint32_t op_name, frames;
 
-	for (size_t k = 0; k < f->insts.n && good; k++) {
-		uint32_t op_name, frames, label;
-
-		if (f->insts.p[k].exposed.n == 0)
-			continue;
-		nsx_cat_place(cat, &cat->insts.p[k], &op_name, &frames);
-		label = nsx_cat_intern(cat, nsx_cat_source(nsx_cat_str(cat, frames), nsx_cat_str(cat, op_name)),
-		                       f->err);
-		struct row *r = label == NSX_NONE ? NULL : row_at(&rows, &row_of, label);
-		good = r && (labels.n == rows.n || nsx_vec_push(&labels, label));
-		if (good)
-			add_row(r, &f->insts.p[k], counts(f, k));
-	}
-	for (size_t i = 0; i < rows.n && good; i++)
-		rows.p[i].label = nsx_cat_str(cat, labels.p[i]), rows.p[i].hidden = 0;
-	nsx_table_uncovered(t, sort_rows(&rows));
-	int rc = good ? NSX_OK : nsx_err_nomem(f->err, NULL);
-	for (size_t i = 0; i < rows.n && rc == NSX_OK; i++) {
-		nsx_table_row(t);
-		nsx_table_str(t, S_SOURCE, rows.p[i].label);
-		nsx_table_int(t, S_COUNT, rows.p[i].count);
-		if (all)
-			nsx_table_double(t, S_SHARE, nsx_sum_share(rows.p[i].exposed, all));
-		rc = nsx_table_sum(t, S_TOTAL, rows.p[i].exposed, f->err);
-	}
-	nsx_map_free(&row_of);
-	free(rows.p);
-	free(labels.p);
-	return rc;
+	nsx_cat_place(cat, &cat->insts.p[k], &op_name, &frames);
+	return nsx_cat_intern(cat, nsx_cat_source(nsx_cat_str(cat, frames), nsx_cat_str(cat, op_name)), f->err);
 }
 
-static int
-put_opcodes(struct insts *f, struct nsx_table *t)
+/* Rows by opcode, by source line, or by kind for communication only. The executions of programs that are not kept count
+ * in none, but their labels have rows. False when out of memory. */
+static bool
+add_labels(struct insts *f)
 {
-	nsx_u128 modules = nsx_top_modules(&f->top), all = whole(f), exposed = 0;
-	struct rows rows = { 0 };
-	int rc = add_up(f, false, &rows) ? NSX_OK : nsx_err_nomem(f->err, NULL);
+	bool kinds = f->options.by == NSX_SUMMARY_COLLECTIVE, source = f->options.by == NSX_SUMMARY_SOURCE;
 
-	/* Hidden time is in no opcode's time, nor does it affect the order. */
-	for (size_t i = 0; i < rows.n; i++)
-		rows.p[i].hidden = 0;
-	nsx_table_uncovered(t, sort_rows(&rows));
-	for (size_t i = 0; i < rows.n && rc == NSX_OK; i++) {
-		exposed += rows.p[i].exposed;
-		rc = put_sum(f, t, rows.p[i].label, rows.p[i].exposed, all);
+	for (size_t k = 0; k < f->insts.n + f->op_kinds.n; k++) {
+		bool op = k >= f->insts.n;
+		const struct inst *i = op ? &f->op_kinds.p[k - f->insts.n] : &f->insts.p[k];
+		const struct nsx_cat_inst *of = op ? NULL : &f->top.cat.insts.p[k];
+
+		if (i->exposed.n == 0 || (kinds && !i->comm))
+			continue;
+		uint32_t label = op ? i->name : kinds ? of->collective : source ? source_of(f, k) : of->opcode;
+		struct row *r = source && label == NSX_NONE ? NULL : row_at(f, label, false);
+
+		if (!r)
+			return false;
+		if (!kinds && !counts(f, k))
+			continue;
+		r->count += i->exposed.n;
+		r->exposed += (nsx_u128)i->exposed.sum;
+		r->hidden += i->hidden;
+		r->total = r->exposed + r->hidden;
+		r->of = f->no_hidden ? 0 : r->total;
 	}
-	if (rc == NSX_OK && f->top.any_module && f->top.any_thunk)
-		rc = put_sum(f, t, NSX_STR("[GPU idle during module execution]"), modules > exposed ? modules - exposed
-		             : 0, all);
-	free(rows.p);
-	return rc;
+	return true;
+}
+
+static bool
+is_shown(void *state, const void *row)
+{
+	const struct row *r = row;
+
+	(void)state;
+	return r->count > 0 || r->key.last;
+}
+
+/* The time of modules in which no thunk ran, below the opcodes. */
+static bool
+add_idle(struct insts *f)
+{
+	nsx_u128 modules = nsx_top_modules(&f->top), exposed = 0;
+
+	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
+		exposed += ((struct row *)nsx_sums_at(&f->sums, i))->exposed;
+	return !f->top.any_module || !f->top.any_thunk
+	       || add_named(f, "[GPU idle during module execution]", true, modules > exposed ? modules - exposed : 0);
 }
 
 /* The sums over all kinds, below the rows. */
 static void
-note_all(const struct insts *f, struct nsx_table *t, const struct row *all)
+note_all(const struct insts *f, struct nsx_table *t)
 {
-	nsx_u128 time = all->exposed + all->hidden;
+	struct row all = { .count = 0 };
 	struct nsx_buf b = { 0 };
 
-	nsx_buf_fmt(&b, "[all]: %" PRId64 " record%s, total ", all->count, all->count == 1 ? "" : "s");
-	nsx_buf_ns(&b, (double)time);
-	nsx_buf_c(&b, ", exposed ");
-	nsx_buf_ns(&b, (double)all->exposed);
-	nsx_buf_c(&b, ", hidden ");
-	nsx_buf_ns(&b, (double)all->hidden);
-	if (!f->no_hidden && time)
-		nsx_buf_fmt(&b, " (%.1f%%)", 100 * nsx_sum_share(all->hidden, time));
-	if (!b.failed)
-		nsx_table_note(t, "%.*s", (int)b.len, b.ptr);
-	nsx_buf_free(&b);
-}
-
-static int
-put_collectives(struct insts *f, struct nsx_table *t)
-{
-	struct rows rows = { 0 };
-	struct row all = { .count = 0 };
-	int rc = add_up(f, true, &rows) ? NSX_OK : nsx_err_nomem(f->err, NULL);
-
-	sort_rows(&rows);
-	for (size_t i = 0; i < rows.n && rc == NSX_OK; i++) {
-		const struct row *r = &rows.p[i];
-		nsx_u128 time = r->exposed + r->hidden;
+	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++) {
+		const struct row *r = nsx_sums_at(&f->sums, i);
 
 		all.count += r->count;
 		all.exposed += r->exposed;
 		all.hidden += r->hidden;
-		nsx_table_row(t);
-		nsx_table_str(t, C_COLLECTIVE, r->label);
-		nsx_table_int(t, C_COUNT, r->count);
-		if (nsx_table_sum(t, C_TOTAL, time, f->err) != NSX_OK ||
-		    nsx_table_sum(t, C_EXPOSED, r->exposed, f->err) != NSX_OK ||
-		    nsx_table_sum(t, C_HIDDEN, r->hidden, f->err) != NSX_OK)
-			rc = NSX_ERR;
-		if (!f->no_hidden && time)
-			nsx_table_double(t, C_HIDDEN_SHARE, nsx_sum_share(r->hidden, time));
 	}
-	if (rows.n > 0)
-		note_all(f, t, &all);
-	free(rows.p);
-	return rc;
+	all.total = all.exposed + all.hidden;
+	nsx_buf_fmt(&b, "[all]: %" PRId64 " record%s, total ", all.count, all.count == 1 ? "" : "s");
+	nsx_buf_ns(&b, (double)all.total);
+	nsx_buf_c(&b, ", exposed ");
+	nsx_buf_ns(&b, (double)all.exposed);
+	nsx_buf_c(&b, ", hidden ");
+	nsx_buf_ns(&b, (double)all.hidden);
+	if (!f->no_hidden && all.total)
+		nsx_buf_fmt(&b, " (%.1f%%)", 100 * nsx_sum_share(all.hidden, all.total));
+	if (!b.failed && nsx_sums_count(&f->sums))
+		nsx_table_note(t, "%.*s", (int)b.len, b.ptr);
+	nsx_buf_free(&b);
 }
+
+/* ---- totals ---- */
 
 struct total { const char *name; bool known; nsx_u128 ns; };
 
-static int
-put_total_rows(struct insts *f, struct nsx_table *t, const struct total *rows, size_t n)
+/* Rows of those that are known, and their shares of the first. */
+static bool
+add_known(struct insts *f, const struct total *rows, size_t n)
 {
+	f->sums.whole = rows[0].ns;
 	for (size_t i = 0; i < n; i++)
-		if (rows[i].known && put_sum(f, t, nsx_str_c(rows[i].name), rows[i].ns, rows[0].ns) != NSX_OK)
-			return NSX_ERR;
-	return NSX_OK;
+		if (rows[i].known && !add_named(f, rows[i].name, false, rows[i].ns))
+			return false;
+	return true;
 }
 
 /* Of the operations of all devices: each moment of a device once. */
-static int
-put_moments(struct insts *f, struct nsx_table *t)
+static bool
+add_moments(struct insts *f)
 {
 	nsx_u128 wall = 0, of[NSX_NPARTS] = { 0 }, hidden = 0;
 
@@ -586,20 +478,17 @@ put_moments(struct insts *f, struct nsx_table *t)
 		{ "copies",                true, of[NSX_PART_COPY] },
 		{ "idle",                  true, of[NSX_PART_IDLE] },
 	};
-	return put_total_rows(f, t, rows, sizeof rows / sizeof *rows);
+	return add_known(f, rows, sizeof rows / sizeof *rows);
 }
 
 /* Of thunks and modules, in a stream without operations. */
-static int
-put_totals(struct insts *f, struct nsx_table *t)
+static bool
+add_totals(struct insts *f)
 {
 	nsx_u128 compute = 0, exposed = 0, hidden = 0, copies = 0, modules = nsx_top_modules(&f->top),
 	    wall = nsx_top_span(&f->top);
+	bool thunk = f->top.any_thunk, module = f->top.any_module;
 
-	if (f->moments.any)
-		return put_moments(f, t);
-	if (!f->top.any_thunk && !f->top.any_module)
-		return NSX_OK;
 	for (size_t k = 0; k < f->insts.n; k++) {
 		const struct inst *i = &f->insts.p[k];
 
@@ -609,20 +498,19 @@ put_totals(struct insts *f, struct nsx_table *t)
 		copies += i->copies;
 		hidden += i->hidden;
 	}
-	nsx_u128 thunks = compute + exposed + copies;
+	nsx_u128 busy = compute + exposed + copies;
 	const struct total rows[] = {
-		{ "wall",                            f->top.any_module, wall },
-		{ "modules",                         f->top.any_module, modules },
-		{ "thunks",                          f->top.any_thunk,  thunks },
-		{ "computation",                     f->top.any_thunk,  compute },
-		{ "exposed communication",           f->top.any_thunk,  exposed },
-		{ "hidden communication",            f->top.any_thunk,  hidden },
-		{ "copies",                          f->top.any_thunk,  copies },
-		{ "idle during module executions",   f->top.any_module && f->top.any_thunk, modules > thunks ? modules -
-		  thunks : 0 },
-		{ "idle between module executions",  f->top.any_module, wall > modules ? wall - modules : 0 },
+		{ "wall",                           module, wall },
+		{ "modules",                        module, modules },
+		{ "thunks",                         thunk, busy },
+		{ "computation",                    thunk, compute },
+		{ "exposed communication",          thunk, exposed },
+		{ "hidden communication",           thunk, hidden },
+		{ "copies",                         thunk, copies },
+		{ "idle during module executions",  module && thunk, modules > busy ? modules - busy : 0 },
+		{ "idle between module executions", module, wall > modules ? wall - modules : 0 },
 	};
-	return put_total_rows(f, t, rows, sizeof rows / sizeof *rows);
+	return add_known(f, rows, sizeof rows / sizeof *rows);
 }
 
 /* ---- */
@@ -651,45 +539,49 @@ report(struct insts *f, struct nsx_diags *diags)
 	nsx_top_diags(&f->top, diags);
 }
 
+static const struct nsx_sum_def *
+def_of(const struct nsx_summary_options *options)
+{
+	switch (options->by) {
+	case NSX_SUMMARY_THUNK:  return options->variable ? &variable : &instructions;
+	case NSX_SUMMARY_OPCODE: return &opcodes;
+	case NSX_SUMMARY_SOURCE: return &sources;
+	case NSX_SUMMARY_TOTAL:  return &totals;
+	default:                 return &collectives;
+	}
+}
+
 static int
 insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct insts *f = state;
-	int rc;
+	bool shares = f->options.by != NSX_SUMMARY_TOTAL && f->options.by != NSX_SUMMARY_COLLECTIVE, good;
+	size_t beyond = 0;
 
 	for (size_t i = 0; i < f->insts.n; i++)
 		if (!nsx_top_expose(&f->top, f->top.cat.insts.p[i].program, (nsx_u128)f->insts.p[i].exposed.sum))
 			return nsx_err_nomem(f->err, NULL);
 	if (f->options.by != NSX_SUMMARY_COLLECTIVE && !nsx_top_pick(&f->top, f->options.cover, diags))
 		return nsx_err_nomem(f->err, NULL);
+	f->sums = (struct nsx_sums){ .def = def_of(&f->options), .text = text_of, .state = f };
+	if (shares)
+		f->sums.whole = whole(f);
 	switch (f->options.by) {
-	case NSX_SUMMARY_THUNK:  *table = nsx_table_new(thunk_cols, T_NCOLS); break;
-	case NSX_SUMMARY_OPCODE: *table = nsx_table_new(opcode_cols, O_NCOLS); break;
-	case NSX_SUMMARY_SOURCE: *table = nsx_table_new(source_cols, S_NCOLS); break;
-	case NSX_SUMMARY_TOTAL:  *table = nsx_table_new(total_cols, O_NCOLS); break;
-	default:                 *table = nsx_table_new(collective_cols, C_NCOLS); break;
+	case NSX_SUMMARY_THUNK: good = add_insts(f, &beyond); break;
+	case NSX_SUMMARY_TOTAL: good = f->moments.any ? add_moments(f) : add_totals(f); break;
+	default:
+		good = add_labels(f) && (f->options.by != NSX_SUMMARY_OPCODE || add_idle(f));
+		beyond = nsx_sums_keep(&f->sums, is_shown, NULL);
 	}
-	if (!*table)
-		return nsx_err_nomem(f->err, NULL);
-	if (f->options.by == NSX_SUMMARY_THUNK)
-		nsx_table_rank(*table, f->options.variable ? "name total relstd mean id program count share"
-		                                           : "name total share id program count opcode mean op_name");
-	if ((f->options.by == NSX_SUMMARY_THUNK && !f->options.variable) || f->options.by == NSX_SUMMARY_OPCODE
-	    || f->options.by == NSX_SUMMARY_SOURCE || f->options.by == NSX_SUMMARY_COLLECTIVE)
-		nsx_table_adds(*table, "total");
-	if (f->top.any_module && !f->options.variable && f->options.by != NSX_SUMMARY_TOTAL
-	    && f->options.by != NSX_SUMMARY_COLLECTIVE)
-		nsx_table_shares(*table, "share", whole(f) > nsx_top_all_modules(&f->top) ? "the sum of the rows"
-		                 : "module time");
-	switch (f->options.by) {
-	case NSX_SUMMARY_THUNK:  rc = put_insts(f, *table); break;
-	case NSX_SUMMARY_OPCODE: rc = put_opcodes(f, *table); break;
-	case NSX_SUMMARY_SOURCE: rc = put_sources(f, *table); break;
-	case NSX_SUMMARY_TOTAL:  rc = put_totals(f, *table); break;
-	default:                 rc = put_collectives(f, *table); break;
-	}
+	*table = good ? nsx_sums_table(&f->sums, f->err) : NULL;
+	nsx_table_uncovered(*table, beyond);
+	if (f->top.any_module && !f->options.variable && shares)
+		nsx_table_shares(*table, "share", f->sums.whole > nsx_top_all_modules(&f->top) ? "the sum of the rows"
+		                                                                               : "module time");
+	if (*table && f->options.by == NSX_SUMMARY_COLLECTIVE)
+		note_all(f, *table);
 	report(f, diags);
-	return rc;
+	return good ? *table ? NSX_OK : NSX_ERR : nsx_err_nomem(f->err, NULL);
 }
 
 const struct nsx_analysis nsx_sum_insts = {

@@ -1,5 +1,6 @@
 /* ops.c -- a row for each kind of GPU operation, or for each shown name of NVTX ranges, over all profiles. Holds a sum
  * for each. */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "table/summary/summary.h"
@@ -8,59 +9,72 @@
 #include "base/vec.h"
 #include "job/range_book.h"
 #include "table/summary/helpers.h"
-
-enum { K_TYPE, K_NAME, K_COUNT, K_TOTAL, K_MEAN, K_STD, K_MIN, K_MAX, K_SHARE, K_NCOLS };
-
-static const struct nsx_table_col kernel_cols[K_NCOLS] = {
-	[K_TYPE]    = { "type", NSX_CELL_STRING },
-	[K_NAME]    = { "name", NSX_CELL_STRING },
-	[K_COUNT]   = { "count", NSX_CELL_INT },
-	[K_TOTAL]   = { "total", NSX_CELL_NS },
-	[K_MEAN]    = { "mean", NSX_CELL_MEAN_NS },
-	[K_STD]     = { "std", NSX_CELL_MEAN_NS },
-	[K_MIN]     = { "min", NSX_CELL_NS },
-	[K_MAX]     = { "max", NSX_CELL_NS },
-	[K_SHARE]   = { "share", NSX_CELL_SHARE },
-};
-
-/* As above as far as they go together. */
-enum { R_DOMAIN, R_OPS = K_SHARE, R_HOST_TOTAL, R_GPU_TIME, R_GPU_SELF, R_GPU_MEAN, R_GPU_SHARE, R_GPU_HELPER,
-       R_NCOLS };
-
-static const struct nsx_table_col range_cols[R_NCOLS] = {
-	[R_DOMAIN]     = { "domain", NSX_CELL_STRING },
-	[K_NAME]       = { "name", NSX_CELL_STRING },
-	[K_COUNT]      = { "count", NSX_CELL_INT },
-	[K_TOTAL]      = { "total", NSX_CELL_NS },
-	[K_MEAN]       = { "mean", NSX_CELL_MEAN_NS },
-	[K_STD]        = { "std", NSX_CELL_MEAN_NS },
-	[K_MIN]        = { "min", NSX_CELL_NS },
-	[K_MAX]        = { "max", NSX_CELL_NS },
-	[R_OPS]        = { "ops", NSX_CELL_INT },
-	[R_HOST_TOTAL] = { "host_total", NSX_CELL_NS },
-	[R_GPU_TIME]   = { "gpu_time", NSX_CELL_NS },
-	[R_GPU_SELF]   = { "gpu_self", NSX_CELL_NS },
-	[R_GPU_MEAN]   = { "gpu_mean", NSX_CELL_MEAN_NS },
-	[R_GPU_SHARE]  = { "gpu_share", NSX_CELL_SHARE },
-	[R_GPU_HELPER] = { "gpu_helper", NSX_CELL_NS },   /* with --helpers only */
-};
-
-/* Headings of the spans of ranges in aligned tables. */
-static const char *const spans[] = {
-	[K_TOTAL] = "span_total", [K_MEAN] = "span_mean", [K_STD] = "span_std", [K_MIN] = "span_min",
-	[K_MAX] = "span_max"
-};
+#include "table/sums.h"
 
 /* The sums of operations or ranges of a row; for operations only `dur` is used. */
 struct sums { struct nsx_stat dur; nsx_u128 ops, host; };
 
 struct row {
-	uint32_t type, name;   /* or domain; 0: absent */
+	uint32_t type, name;   /* the key: type, or domain, which may be 0: absent; in `strs` */
 	struct sums sums;
 	struct sums unworked;  /* ranges none of whose operations are in the stream: the row if it has no operations */
 	nsx_u128 gpu, self;    /* for ranges: the time of operations launched in them, and of those that are in no inner
 	                        * range */
 	nsx_u128 helper;       /* of those that other threads launched meanwhile */
+	/* Set at the end. of_type: the time of all rows of this type. gpu_all: with that of helpers. of: the number of
+	 * ranges, if GPU time is known */
+	nsx_u128 of_type, gpu_all;
+	int64_t  of;
+};
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+#define PER(member, by) offsetof(struct row, member), offsetof(struct row, by), NULL
+#define TIMES \
+	{ "name",  NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(name) }, \
+	{ "count", NSX_CELL_INT,     NSX_SUM_INT,   AT(sums.dur.n) }, \
+	{ "total", NSX_CELL_NS,      NSX_SUM_TOTAL, AT(sums.dur.sum) }, \
+	{ "mean",  NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  PER(sums.dur.sum, sums.dur.n) }, \
+	{ "std",   NSX_CELL_MEAN_NS, NSX_SUM_STD,   AT(sums.dur) }, \
+	{ "min",   NSX_CELL_NS,      NSX_SUM_MIN,   AT(sums.dur) }, \
+	{ "max",   NSX_CELL_NS,      NSX_SUM_MAX,   AT(sums.dur) }
+
+static const struct nsx_sum_col kernel_cols[] = {
+	{ "type", NSX_CELL_STRING, NSX_SUM_TEXT, AT(type) }, TIMES,
+	{ "share", NSX_CELL_SHARE, NSX_SUM_SHARE, PER(sums.dur.sum, of_type) }
+};
+/* gpu_helper: with --helpers only. */
+static const struct nsx_sum_col range_cols[] = {
+	{ "domain",     NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(type) }, TIMES,
+	{ "ops",        NSX_CELL_INT,     NSX_SUM_TOTAL, AT(sums.ops) },
+	{ "host_total", NSX_CELL_NS,      NSX_SUM_TOTAL, AT(sums.host) },
+	{ "gpu_time",   NSX_CELL_NS,      NSX_SUM_TOTAL, AT(gpu) },
+	{ "gpu_self",   NSX_CELL_NS,      NSX_SUM_TOTAL, AT(self) },
+	{ "gpu_mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  PER(gpu, of) },
+	{ "gpu_share",  NSX_CELL_SHARE,   NSX_SUM_SHARE, AT(gpu) },
+	{ "gpu_helper", NSX_CELL_NS,      NSX_SUM_TOTAL, AT(helper) },
+	{ "gpu_all",    NSX_CELL_NS,      NSX_SUM_TOTAL, AT(gpu_all) },
+};
+#define ROWS(list) \
+	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = list, .ncols = sizeof list / sizeof *list
+/* The one with the most GPU time first, then the longest. */
+#define RANGES ROWS(range_cols), .order = "-gpu_all -total domain name", .adds = "gpu_self"
+#define RANGES_SHOWN \
+	"domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_share"
+
+static const struct nsx_sum_def kernels = {
+	ROWS(kernel_cols), .order = "-total type name", .rank = "name type total share count mean max", .adds = "total"
+}, ranges = {
+	RANGES, .shown = RANGES_SHOWN,
+	.rank = "name gpu_time gpu_share count gpu_mean gpu_self total mean max ops host_total"
+}, ranges_with_helpers = {
+	RANGES, .shown = RANGES_SHOWN " gpu_helper",
+	.rank = "name gpu_time gpu_helper gpu_share count gpu_mean gpu_self total mean max ops host_total"
+};
+
+/* Headings of ranges in aligned tables: next to their GPU time these are their spans, in which the GPU may be idle. */
+static const char *const spans[][2] = {
+	{ "total", "span_total" }, { "mean", "span_mean" }, { "std", "span_std" }, { "min", "span_min" },
+	{ "max", "span_max" }
 };
 
 /* The values that a range adds to its row once it is known whether its operations are in the stream. launched: one of
@@ -82,8 +96,7 @@ struct ops {
 	int64_t         compiling_last;   /* the largest of these numbers of ranges */
 	struct nsx_intern strs;   /* 0 is the empty string */
 	uint32_t        recall[NSX_RECALL];
-	struct nsx_map  row_of;
-	NSX_VEC(struct row) rows;
+	struct nsx_sums rows;      /* of struct row */
 	NSX_VEC(uint32_t) last;    /* by name: the last row with that name; NSX_NONE: none yet */
 	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows, */
 	NSX_VEC(struct open) open;   /* marks are places here; */
@@ -95,12 +108,18 @@ struct ops {
 	const struct nsx_reader *in;
 };
 
+static struct row *
+row(const struct ops *f, size_t number)
+{
+	return nsx_sums_at(&f->rows, number);
+}
+
 /* Add a range whose operations have all been read. */
 static bool
 add_gpu_time(void *arg, const struct nsx_range_entry *range)
 {
 	struct ops *f = arg;
-	struct row *r = &f->rows.p[range->name];
+	struct row *r = row(f, range->name);
 	struct sums *s = range->worked ? &r->sums : &r->unworked;
 	struct open *o = &f->open.p[range->mark];
 
@@ -112,6 +131,12 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	r->gpu += (nsx_u128)range->time;
 	r->self += (nsx_u128)range->own;
 	return true;
+}
+
+static struct nsx_str
+text_of(const void *strs, uint32_t id)
+{
+	return nsx_intern_str(strs, id);
 }
 
 static int
@@ -127,6 +152,8 @@ ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	f->no_compile = options->no_compile;
 	f->names = options->names;
 	f->helpers.keep = !f->kernel && options->helpers;
+	f->rows = (struct nsx_sums){ .def = f->kernel ? &kernels : f->helpers.keep ? &ranges_with_helpers : &ranges,
+	                             .text = text_of, .state = &f->strs };
 	f->book.ops_only = true;
 	f->book.past = add_gpu_time;
 	f->book.arg = f;
@@ -166,36 +193,29 @@ ops_free(void *state)
 
 	nsx_intern_free(&f->strs);
 	nsx_buf_free(&f->scratch);
-	nsx_map_free(&f->row_of);
+	nsx_sums_free(&f->rows);
 	nsx_map_free(&f->compiling);
 	nsx_range_book_free(&f->book);
 	nsx_helpers_free(&f->helpers);
-	free(f->rows.p);
 	free(f->open.p);
 	free(f->last.p);
 }
 
-/* The row of that type or domain, and name; NULL when out of memory. */
-static struct row *
+/* The number of the row of that type or domain, and name; NSX_NONE when out of memory. */
+static uint32_t
 row_at(struct ops *f, struct nsx_str type, struct nsx_str name)
 {
-	uint32_t t = type.len ? nsx_intern_recall(&f->strs, f->recall, type) : 0, *at;
+	uint32_t t = type.len ? nsx_intern_recall(&f->strs, f->recall, type) : 0;
 	uint32_t n = nsx_intern_recall(&f->strs, f->recall, name);
 
 	if (t == NSX_NONE || n == NSX_NONE)
-		return NULL;
+		return NSX_NONE;
 	while (f->last.n < f->strs.n)
 		if (!nsx_vec_push(&f->last, NSX_NONE))
-			return NULL;
-	if (f->last.p[n] != NSX_NONE && f->rows.p[f->last.p[n]].type == t)
-		return &f->rows.p[f->last.p[n]];
-	at = nsx_map_at(&f->row_of, (struct nsx_key){ t, n });
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->rows, ((struct row){ .type = t, .name = n })))
-		*at = (uint32_t)(f->rows.n - 1);
-	if (!at || *at == NSX_NONE)
-		return NULL;
-	f->last.p[n] = *at;
-	return &f->rows.p[*at];
+			return NSX_NONE;
+	if (f->last.p[n] == NSX_NONE || row(f, f->last.p[n])->type != t)
+		f->last.p[n] = nsx_sums_number(&f->rows, &(uint32_t[2]){ t, n });
+	return f->last.p[n];
 }
 
 /* Whether the profile's range of that column is one of compilation. */
@@ -252,17 +272,17 @@ static int
 take_op(struct ops *f, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
-	struct row *r;
+	uint32_t at;
 
 	f->any = true;
 	if (dur < 0) {
 		f->timeless++;
 		return NSX_OK;
 	}
-	r = row_at(f, nsx_string(rec, NSX_OP_type), nsx_string(rec, NSX_OP_name));
-	if (!r)
+	at = row_at(f, nsx_string(rec, NSX_OP_type), nsx_string(rec, NSX_OP_name));
+	if (at == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
-	nsx_stat_add(&r->sums.dur, dur);
+	nsx_stat_add(&row(f, at)->sums.dur, dur);
 	f->all_ops += (nsx_u128)dur;
 	if (nsx_has(rec, NSX_OP_execution))
 		f->placed = true;
@@ -289,8 +309,7 @@ take_range(struct ops *f, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_RANGE_dur, -1), ops = nsx_int(rec, NSX_RANGE_ops, 0),
 	    host = nsx_int(rec, NSX_RANGE_host_dur, 0);
 	struct nsx_str domain = nsx_string(rec, NSX_RANGE_domain), name;
-	struct row *r;
-	uint32_t mark;
+	uint32_t at, mark;
 
 	f->any = true;
 	if (!nsx_has(rec, NSX_RANGE_start))
@@ -300,12 +319,12 @@ take_range(struct ops *f, const struct nsx_rec *rec)
 	if (!f->helpers.keep && (!nsx_has(rec, NSX_RANGE_start) || dur < 0))
 		return NSX_OK;
 	name = nsx_name(f->names, domain, nsx_string(rec, NSX_RANGE_name), &f->scratch);
-	r = f->scratch.failed ? NULL : row_at(f, domain, name);
-	if (!r || !nsx_helpers_range(&f->helpers, rec, (uint32_t)(r - f->rows.p)))
+	at = f->scratch.failed ? NSX_NONE : row_at(f, domain, name);
+	if (at == NSX_NONE || !nsx_helpers_range(&f->helpers, rec, at))
 		return nsx_err_nomem(f->err, NULL);
 	if (!nsx_has(rec, NSX_RANGE_start) || dur < 0)
 		return NSX_OK;
-	if (nsx_range_book_add(&f->book, rec, (uint32_t)(r - f->rows.p), f->err) != NSX_OK)
+	if (nsx_range_book_add(&f->book, rec, at, f->err) != NSX_OK)
 		return NSX_ERR;
 	mark = open_at(f);
 	f->book.list.p[f->book.list.n - 1].mark = mark;
@@ -381,70 +400,6 @@ ops_take(void *state, const struct nsx_event *e)
 	return NSX_OK;
 }
 
-/* The order of rows: for ranges the one with the most GPU time first, then the longest. */
-struct order { nsx_u128 first, time; struct nsx_str type, name; const struct row *row; };
-
-static int
-order_cmp(const void *pa, const void *pb)
-{
-	const struct order *a = pa, *b = pb;
-	int c;
-
-	if (a->first != b->first)
-		return a->first > b->first ? -1 : 1;
-	if (a->time != b->time)
-		return a->time > b->time ? -1 : 1;
-	c = nsx_str_cmp(a->type, b->type);
-	return c ? c : nsx_str_cmp(a->name, b->name);
-}
-
-/* Further columns of a row of ranges. */
-static int
-put_range(struct ops *f, struct nsx_table *t, const struct row *r)
-{
-	if (nsx_table_sum(t, R_OPS, r->sums.ops, f->err) != NSX_OK ||
-	    nsx_table_sum(t, R_HOST_TOTAL, r->sums.host, f->err) != NSX_OK)
-		return NSX_ERR;
-	if (f->helpers.keep && nsx_table_sum(t, R_GPU_HELPER, r->helper, f->err) != NSX_OK)
-		return NSX_ERR;
-	if (!f->linked)
-		return NSX_OK;
-	if (nsx_table_sum(t, R_GPU_TIME, r->gpu, f->err) != NSX_OK ||
-	    nsx_table_sum(t, R_GPU_SELF, r->self, f->err) != NSX_OK)
-		return NSX_ERR;
-	if (r->sums.dur.n)
-		nsx_table_double(t, R_GPU_MEAN, (double)r->gpu / (double)r->sums.dur.n);
-	if (f->all_ops)
-		nsx_table_double(t, R_GPU_SHARE, nsx_sum_share(r->gpu, f->all_ops));
-	return NSX_OK;
-}
-
-/* The time of all rows of r's type, whose sums of_type holds. */
-static int
-put_row(struct ops *f, struct nsx_table *t, const struct order *o, const nsx_u128 *of_type)
-{
-	const struct nsx_stat *s = &o->row->sums.dur;
-
-	nsx_table_row(t);
-	nsx_table_str(t, K_TYPE, o->type);
-	nsx_table_str(t, K_NAME, o->name);
-	nsx_table_int(t, K_COUNT, s->n);
-	if (s->n > 0) {
-		nsx_table_double(t, K_MEAN, nsx_stat_mean(s));
-		nsx_table_int(t, K_MIN, s->min);
-		nsx_table_int(t, K_MAX, s->max);
-	}
-	if (s->n > 1)
-		nsx_table_double(t, K_STD, nsx_stat_std(s));
-	if (nsx_table_sum(t, K_TOTAL, (nsx_u128)s->sum, f->err) != NSX_OK)
-		return NSX_ERR;
-	if (!f->kernel)
-		return put_range(f, t, o->row);
-	if (of_type[o->row->type])
-		nsx_table_double(t, K_SHARE, nsx_sum_share(o->time, of_type[o->row->type]));
-	return NSX_OK;
-}
-
 /* Operations outside of executions of programs are mostly those that autotuning ran. */
 static void
 tell_outside(const struct ops *f, struct nsx_table *t, struct nsx_diags *diags)
@@ -461,6 +416,15 @@ tell_outside(const struct ops *f, struct nsx_table *t, struct nsx_diags *diags)
 		share);
 }
 
+static bool
+is_shown(void *state, const void *row)
+{
+	const struct row *r = row;
+
+	(void)state;
+	return r->sums.dur.n || r->helper;
+}
+
 /* If the stream has operations of ranges, remove the ranges without operations from all rows, and rows with such ranges
  * only: their time is unknown. Otherwise that holds for every range, and all are included. Returns the number of
  * removed ranges. */
@@ -468,19 +432,14 @@ static int64_t
 drop_unworked(struct ops *f)
 {
 	int64_t n = 0;
-	size_t kept = 0;
 
-	for (size_t i = 0; i < f->rows.n; i++) {
-		struct row *r = &f->rows.p[i];
-
-		if (!f->linked)
-			r->sums = r->unworked;
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
+		if (f->linked)
+			n += row(f, i)->unworked.dur.n;
 		else
-			n += r->unworked.dur.n;
-		if (r->sums.dur.n || r->helper)
-			f->rows.p[kept++] = *r;
+			row(f, i)->sums = row(f, i)->unworked;
 	}
-	f->rows.n = kept;
+	nsx_sums_keep(&f->rows, is_shown, NULL);
 	return n;
 }
 
@@ -488,64 +447,67 @@ drop_unworked(struct ops *f)
 static bool
 assign_helpers(struct ops *f)
 {
-	nsx_u128 *helped = calloc(f->rows.n + 1, sizeof *helped);
-	bool good = helped && nsx_helpers_assign(&f->helpers, helped, f->rows.n);
+	size_t n = nsx_sums_count(&f->rows);
+	nsx_u128 *helped = calloc(n + 1, sizeof *helped);
+	bool good = helped && nsx_helpers_assign(&f->helpers, helped, n);
 
-	for (size_t i = 0; good && i < f->rows.n; i++)
-		f->rows.p[i].helper = helped[i];
+	for (size_t i = 0; good && i < n; i++)
+		row(f, i)->helper = helped[i];
 	free(helped);
 	return good;
+}
+
+/* Complete the rows with what they are compared with. False when out of memory. */
+static bool
+complete_rows(struct ops *f)
+{
+	nsx_u128 *of_type = calloc(f->strs.n, sizeof *of_type);
+	size_t n = nsx_sums_count(&f->rows);
+
+	for (size_t i = 0; of_type && i < n; i++)
+		of_type[row(f, i)->type] += (nsx_u128)row(f, i)->sums.dur.sum;
+	for (size_t i = 0; of_type && i < n; i++) {
+		struct row *r = row(f, i);
+
+		r->of_type = of_type[r->type];
+		r->gpu_all = r->gpu + r->helper;
+		r->of = f->linked ? r->sums.dur.n : 0;
+		if (!f->linked)
+			r->gpu = r->self = NSX_SUM_NONE;
+	}
+	f->rows.whole = f->all_ops;
+	free(of_type);
+	return of_type != NULL;
 }
 
 static int
 ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct ops *f = state;
-	int64_t lacking = f->kernel ? 0 : nsx_reader_lacking(f->in, NSX_RANGE);
-	struct order *rows = malloc((f->rows.n + 1) * sizeof *rows);
-	nsx_u128 *of_type = calloc(f->strs.n, sizeof *of_type);
+	int64_t lacking = f->kernel ? 0 : nsx_reader_lacking(f->in, NSX_RANGE), unworked = 0;
 	int rc = nsx_range_book_end(&f->book, f->err);
 
 	if (rc == NSX_OK && f->helpers.keep && !assign_helpers(f))
 		rc = nsx_err_nomem(f->err, NULL);
-
-	int64_t unworked = f->kernel || rc != NSX_OK ? 0 : drop_unworked(f);
-
+	if (rc == NSX_OK && !f->kernel)
+		unworked = drop_unworked(f);
 	f->any |= lacking > 0;
 	f->no_work += lacking;
-	*table = f->kernel ? nsx_table_new(kernel_cols, K_NCOLS) : nsx_table_new(range_cols,
-		R_NCOLS - !f->helpers.keep);
+	if (rc == NSX_OK && !complete_rows(f))
+		rc = nsx_err_nomem(f->err, NULL);
+	if (rc == NSX_OK)
+		rc = (*table = nsx_sums_table(&f->rows, f->err)) ? NSX_OK : NSX_ERR;
 	if (f->kernel)
 		nsx_table_head(*table, "share", "of_type");
-	nsx_table_rank(*table, f->kernel ? "name type total share count mean max"
-	               : f->helpers.keep ? "name gpu_time gpu_helper gpu_share count gpu_mean gpu_self total mean "
-	                                   "max ops host_total"
-	                                 : "name gpu_time gpu_share count gpu_mean gpu_self total mean max ops "
-	                                   "host_total");
-	nsx_table_adds(*table, f->kernel ? "total" : "gpu_self");
-	/* Next to the GPU time of ranges these columns are their spans, in which the GPU may be idle. */
-	for (int i = K_TOTAL; !f->kernel && i <= K_MAX; i++)
-		nsx_table_head(*table, range_cols[i].name, spans[i]);
-	if (!rows || !of_type || !*table)
-		rc = nsx_err_nomem(f->err, NULL);
-	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
-		const struct row *r = &f->rows.p[i];
+	for (size_t i = 0; !f->kernel && i < sizeof spans / sizeof *spans; i++)
+		nsx_table_head(*table, spans[i][0], spans[i][1]);
 
-		rows[i] = (struct order){ r->gpu + r->helper, (nsx_u128)r->sums.dur.sum, nsx_intern_str(&f->strs,
-			r->type),
-		                          nsx_intern_str(&f->strs, r->name), r };
-		of_type[r->type] += rows[i].time;
-	}
-	if (rc == NSX_OK && f->rows.n > 1)
-		qsort(rows, f->rows.n, sizeof *rows, order_cmp);
-	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++)
-		rc = put_row(f, *table, &rows[i], of_type);
-	free(rows);
-	free(of_type);
+	bool rows = nsx_sums_count(&f->rows) > 0;
+
 	if (!f->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, f->kernel ? "no op records: extract with --ops"
 		             : "no range records: extract with --ranges");
-	if (!f->kernel && f->any && f->rows.n == 0 && !unworked)
+	if (!f->kernel && f->any && !rows && !unworked)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"none of the ranges launched GPU work: put ranges around code that launches it, capture them "
 			"with "
@@ -553,17 +515,17 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 			"--ranges=all --ops and add --helpers");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: ignored");
-	nsx_diag_add(diags, f->rows.n ? NSX_INFO : NSX_WARNING, "", unworked,
+	nsx_diag_add(diags, rows ? NSX_INFO : NSX_WARNING, "", unworked,
 		"ranges whose operations are not in the stream: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->lost, "operations whose range is not in the stream: not in gpu_time");
-	if (!f->kernel && !f->linked && f->rows.n) {
+	if (rc == NSX_OK && !f->kernel && !f->linked && rows) {
 		nsx_diag_add(diags, NSX_INFO, "", 1, "%s: GPU time is not known, ranges are in order of their span%s",
 		             f->any_op ? "no operation was launched in a range" : "no op records",
 		             f->any_op ? "" : ": extract with --ops");
 		nsx_table_note(*table, "in order of total, the span of GPU work; extract with --ops for gpu_time");
 	}
-	if (rc == NSX_OK && !f->kernel && f->linked && f->rows.n
+	if (rc == NSX_OK && !f->kernel && f->linked && rows
 	    && !nsx_helpers_report(&f->helpers, f->all_ops, *table, diags))
 		rc = nsx_err_nomem(f->err, NULL);
 	if (rc == NSX_OK && f->kernel)

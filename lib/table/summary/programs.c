@@ -5,37 +5,57 @@
  * start of the instance minus its own (as in collectives and stragglers); of an execution the sum over its instances.
  * The spread is the longest exposed time minus the shortest; groups that run an instruction side by side count once,
  * with the largest. */
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/comm/communication.h"
 #include "job/instances.h"
 #include "table/summary/summary.h"
 #include "job/program_time.h"
+#include "table/sums.h"
 #include "base/stat.h"
 
-enum { ID, NAME, KEY, EXECS, THUNKS_MEAN, THUNKS_STD, TOTAL, MEAN, STD, SHARE, WAIT_MEAN, WAIT_STD, WAIT_SHARE,
-       SPREAD_MEAN, SPREAD_STD, NCOLS };
-
-static const struct nsx_table_col cols[NCOLS] = {
-	[ID]           = { "id", NSX_CELL_ID },
-	[NAME]         = { "name", NSX_CELL_STRING },
-	[KEY]          = { "key", NSX_CELL_STRING },
-	[EXECS]        = { "execs", NSX_CELL_INT },
-	[THUNKS_MEAN]  = { "thunks_mean", NSX_CELL_DOUBLE },
-	[THUNKS_STD]   = { "thunks_std", NSX_CELL_DOUBLE },
-	[TOTAL]        = { "total", NSX_CELL_NS },
-	[MEAN]         = { "mean", NSX_CELL_MEAN_NS },
-	[STD]          = { "std", NSX_CELL_MEAN_NS },
-	[SHARE]        = { "share", NSX_CELL_SHARE },
-	[WAIT_MEAN]    = { "wait_mean", NSX_CELL_MEAN_NS },
-	[WAIT_STD]     = { "wait_std", NSX_CELL_MEAN_NS },
-	[WAIT_SHARE]   = { "wait_share", NSX_CELL_SHARE },
-	[SPREAD_MEAN]  = { "spread_mean", NSX_CELL_MEAN_NS },
-	[SPREAD_STD]   = { "spread_std", NSX_CELL_MEAN_NS },
+/* A program: of its modules. apart: instances on clocks that cannot be compared, so its waits are not known. Below
+ * that what is set at the end. */
+struct module {
+	uint32_t program, none;             /* the key: in the catalogue */
+	struct nsx_stat dur, thunks, wait, spread;
+	int64_t  apart;
+	uint32_t name, key;                 /* in the catalogue's strings */
+	int64_t  id, number;
+	nsx_u128 total;
+	double   wait_share;
 };
 
-/* By index of the program in the catalogue. apart: instances on clocks that cannot be compared. */
-struct module { struct nsx_stat dur, thunks, wait, spread; int64_t apart; };
+#define AT(member) offsetof(struct module, member), 0, NULL
+#define MEAN(member) offsetof(struct module, member.sum), offsetof(struct module, member.n), NULL
+
+static const struct nsx_sum_col cols[] = {
+	{ "id",          NSX_CELL_ID,     NSX_SUM_INT,    AT(id) },
+	{ "name",        NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(name) },
+	{ "key",         NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(key) },
+	{ "execs",       NSX_CELL_INT,     NSX_SUM_INT,    AT(dur.n) },
+	{ "thunks_mean", NSX_CELL_DOUBLE,  NSX_SUM_MEAN,   MEAN(thunks) },
+	{ "thunks_std",  NSX_CELL_DOUBLE,  NSX_SUM_STD,    AT(thunks) },
+	{ "total",       NSX_CELL_NS,      NSX_SUM_TOTAL,  AT(total) },
+	{ "mean",        NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(dur) },
+	{ "std",         NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(dur) },
+	{ "share",       NSX_CELL_SHARE,   NSX_SUM_SHARE,  AT(total) },
+	{ "wait_mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(wait) },
+	{ "wait_std",    NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(wait) },
+	{ "wait_share",  NSX_CELL_SHARE,   NSX_SUM_REAL,   AT(wait_share) },
+	{ "spread_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(spread) },
+	{ "spread_std",  NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(spread) },
+	{ "number",      NSX_CELL_INT,     NSX_SUM_INT,    AT(number) },
+};
+static const struct nsx_sum_def def = {
+	.size = sizeof(struct module), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.shown = "id name key execs thunks_mean thunks_std total mean std share wait_mean wait_std wait_share "
+	         "spread_mean spread_std",
+	.order = "-total key number", .adds = "total",
+	.rank = "key total share execs mean wait_share std wait_mean spread_mean thunks_mean"
+};
 
 /* One execution of a program, on all devices. */
 struct execution { uint32_t program; bool communicates; int64_t spread; };
@@ -54,24 +74,21 @@ struct programs {
 	struct nsx_top  top;
 	struct nsx_comm comm;
 	struct nsx_instances instances;   /* keys: nsx_comm_instance */
-	NSX_VEC(struct module) modules;
+	struct nsx_sums modules;          /* of struct module */
 	NSX_VEC(struct execution) executions;
 	NSX_VEC(struct run) runs;
 	NSX_VEC(struct thing) things;
 	struct nsx_map  execution_of;  /* (program, execution) -> executions */
 	struct nsx_map  run_of;        /* (executions, device) -> runs */
 	struct nsx_map  thing_of;      /* (executions and inst, occurrence) -> things */
-	int64_t         partial;
+	int64_t         partial, apart;
 };
 
 /* The module of a program; NULL when out of memory. */
 static struct module *
 module_at(struct programs *f, uint32_t program)
 {
-	while (program != NSX_NONE && f->modules.n <= program)
-		if (!nsx_vec_push(&f->modules, ((struct module){ .apart = 0 })))
-			return NULL;
-	return program == NSX_NONE ? NULL : &f->modules.p[program];
+	return program == NSX_NONE ? NULL : nsx_sums_row(&f->modules, &(uint32_t[2]){ program, 0 });
 }
 
 static int
@@ -101,6 +118,7 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 		if (!m)
 			return nsx_err_nomem(f->err, NULL);
 		m->apart++;
+		f->apart++;
 		return NSX_OK;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -109,6 +127,12 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 		*wait = nsx_add_sat(*wait, nsx_sub_sat(last, of[i].start, NULL), NULL);
 	}
 	return NSX_OK;
+}
+
+static struct nsx_str
+text_of(const void *cat, uint32_t id)
+{
+	return nsx_cat_str(cat, id);
 }
 
 static int
@@ -120,6 +144,7 @@ programs_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	f->err = at->err;
 	f->comm.cat.keep = NSX_CAT_RUNNERS;
 	f->top.given = &f->comm.cat;
+	f->modules = (struct nsx_sums){ .def = &def, .text = text_of, .state = &f->comm.cat };
 	f->instances = (struct nsx_instances){ .size = sizeof(struct waited), .complete = complete, .state = f };
 	return NSX_OK;
 }
@@ -145,7 +170,7 @@ programs_free(void *state)
 	nsx_map_free(&f->execution_of);
 	nsx_map_free(&f->run_of);
 	nsx_map_free(&f->thing_of);
-	free(f->modules.p);
+	nsx_sums_free(&f->modules);
 	free(f->executions.p);
 	free(f->runs.p);
 	free(f->things.p);
@@ -250,59 +275,55 @@ programs_take(void *state, const struct nsx_event *e)
 	return nsx_comm_take(&f->comm, rec, f->err);
 }
 
-static int
-put_row(struct programs *f, struct nsx_table *t, uint32_t at, nsx_u128 all)
-{
-	const struct nsx_catalogue *cat = &f->comm.cat;
-	const struct nsx_cat_program *of = &cat->programs.p[at];
-	const struct nsx_top_program *p = &f->top.programs.p[at];
-	const struct module *m = &f->modules.p[at];
-
-	nsx_table_row(t);
-	if (of->id != NSX_ABSENT)
-		nsx_table_int(t, ID, of->id);
-	nsx_table_str(t, NAME, nsx_cat_str(cat, nsx_top_name(&f->top, at)));
-	nsx_table_str(t, KEY, nsx_cat_str(cat, of->key));
-	nsx_table_int(t, EXECS, m->dur.n);
-	if (m->thunks.n > 0)
-		nsx_table_double(t, THUNKS_MEAN, nsx_stat_mean(&m->thunks));
-	if (m->thunks.n > 1)
-		nsx_table_double(t, THUNKS_STD, nsx_stat_std(&m->thunks));
-	if (nsx_table_sum(t, TOTAL, p->modules, f->err) != NSX_OK)
-		return NSX_ERR;
-	nsx_table_double(t, MEAN, nsx_stat_mean(&m->dur));
-	if (m->dur.n > 1)
-		nsx_table_double(t, STD, nsx_stat_std(&m->dur));
-	if (all)
-		nsx_table_double(t, SHARE, nsx_sum_share(p->modules, all));
-	if (m->wait.n > 0 && !m->apart)
-		nsx_table_double(t, WAIT_MEAN, nsx_stat_mean(&m->wait));
-	if (m->wait.n > 1 && !m->apart)
-		nsx_table_double(t, WAIT_STD, nsx_stat_std(&m->wait));
-	if (m->wait.n > 0 && !m->apart && p->modules)
-		nsx_table_double(t, WAIT_SHARE, nsx_stat_mean(&m->wait) / nsx_stat_mean(&m->dur));
-	if (m->spread.n > 0)
-		nsx_table_double(t, SPREAD_MEAN, nsx_stat_mean(&m->spread));
-	if (m->spread.n > 1)
-		nsx_table_double(t, SPREAD_STD, nsx_stat_std(&m->spread));
-	return NSX_OK;
-}
-
-/* The waits and spreads of executions, by program. One with thunks only has no execution for them. */
-static void
+/* The waits and spreads of executions, by program. One with thunks only has no execution for them. False when out of
+ * memory. */
+static bool
 add_up(struct programs *f)
 {
 	for (size_t i = 0; i < f->executions.n; i++) {
 		const struct execution *e = &f->executions.p[i];
+		struct module *m = e->communicates ? module_at(f, e->program) : NULL;
 
-		if (e->program < f->modules.n && e->communicates)
-			nsx_stat_add(&f->modules.p[e->program].spread, e->spread);
+		if (m)
+			nsx_stat_add(&m->spread, e->spread);
+		else if (e->communicates)
+			return false;
 	}
 	for (size_t i = 0; i < f->runs.n; i++) {
 		const struct execution *e = &f->executions.p[f->runs.p[i].execution];
+		struct module *m = f->runs.p[i].ran && e->communicates ? module_at(f, e->program) : NULL;
 
-		if (f->runs.p[i].ran && e->communicates)
-			nsx_stat_add(&f->modules.p[e->program].wait, f->runs.p[i].wait);
+		if (m)
+			nsx_stat_add(&m->wait, f->runs.p[i].wait);
+	}
+	return true;
+}
+
+static bool
+has_executions(void *state, const void *row)
+{
+	(void)state;
+	return ((const struct module *)row)->dur.n > 0;
+}
+
+/* Complete the rows. */
+static void
+describe(struct programs *f)
+{
+	nsx_sums_keep(&f->modules, has_executions, NULL);
+	f->modules.whole = nsx_top_all_modules(&f->top);
+	for (size_t i = 0; i < nsx_sums_count(&f->modules); i++) {
+		struct module *m = nsx_sums_at(&f->modules, i);
+		const struct nsx_cat_program *of = &f->comm.cat.programs.p[m->program];
+
+		m->name = nsx_top_name(&f->top, m->program);
+		m->key = of->key;
+		m->id = of->id;
+		m->number = of->number;
+		m->total = f->top.programs.p[m->program].modules;
+		if (m->apart)
+			m->wait = (struct nsx_stat){ 0 };
+		m->wait_share = m->wait.n && m->total ? nsx_stat_mean(&m->wait) / nsx_stat_mean(&m->dur) : NAN;
 	}
 }
 
@@ -310,31 +331,16 @@ static int
 programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct programs *f = state;
-	struct nsx_cover_row *rows = malloc((f->modules.n + 1) * sizeof *rows);
-	nsx_u128 all = 0;
 	int rc = nsx_instances_finish(&f->instances, f->err);
 
-	*table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(*table, "key total share execs mean wait_share std wait_mean spread_mean thunks_mean");
-	nsx_table_adds(*table, "total");
-	nsx_table_shares(*table, "share", "module time");
-	if (!rows || !*table)
+	if (rc == NSX_OK && !add_up(f))
 		rc = nsx_err_nomem(f->err, NULL);
-	if (rc == NSX_OK)
-		add_up(f);
-	for (size_t i = 0; i < f->modules.n && rc == NSX_OK; i++) {
-		const struct nsx_cat_program *p = &f->comm.cat.programs.p[i];
-
-		rows[i] = (struct nsx_cover_row){ f->top.programs.p[i].modules, nsx_cat_str(&f->comm.cat, p->key),
-		                                  p->number, i, false };
-		all += f->top.programs.p[i].modules;
+	if (rc == NSX_OK) {
+		describe(f);
+		*table = nsx_sums_table(&f->modules, f->err);
+		rc = *table ? NSX_OK : NSX_ERR;
 	}
-	if (rc == NSX_OK)
-		nsx_cover_pick(rows, f->modules.n, (struct nsx_cover){ 1, 1 });
-	for (size_t i = 0; i < f->modules.n && rc == NSX_OK; i++)
-		if (f->modules.p[rows[i].index].dur.n > 0)
-			rc = put_row(f, *table, (uint32_t)rows[i].index, all);
-	free(rows);
+	nsx_table_shares(*table, "share", "module time");
 	if (!f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"no module records, which come from XLA's NVTX ranges: --by kernel and --by range work without "
@@ -342,10 +348,9 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_top_diags(&f->top, diags);
 	nsx_comm_flag_diags(&f->comm, diags);
 	nsx_comm_group_diags(&f->comm, diags);
-	for (size_t i = 0; i < f->modules.n; i++)
-		nsx_diag_add(diags, NSX_INFO, "", f->modules.p[i].apart,
-			"executions of collectives on devices whose clocks cannot be compared: their programs' "
-			"waits are not known; run nsysx-align");
+	nsx_diag_add(diags, NSX_INFO, "", f->apart,
+		"executions of collectives on devices whose clocks cannot be compared: their programs' waits are not "
+		"known; run nsysx-align");
 	nsx_diag_add(diags, NSX_WARNING, "", f->partial,
 		"thunks of collectives whose group has devices that are not in the stream: waits for those are not "
 		"known");
