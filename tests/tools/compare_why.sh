@@ -104,4 +104,26 @@ equal 'of a slow device computation takes longer, on the other it waits' "$(nsys
 	awk '$2 != "period" { sum[$1 " " $2] += $3 } $2 == "period" { p[$1] = $3 }
 	END { print (sum["1 instruction"] > 0.9 * p[1]), (sum["0 collective"] > 0.9 * p[0]) }')" '1 1'
 adds_up '... adds up' "$T/job" "$T/device"
+
+# Kernels in ranges: the planted range's kernel takes twice as long, and no other. A kernel of another name in the same ranges is matched by its place.
+for at in 'torch --torch' 'mm --torch --slow=aten::mm:100'; do
+	set -- $at
+	name=$1
+	shift
+	mkdir "$T/$name.d"
+	"$SYNTH" -q -o "$T/$name.d" --seed=1 --steps=12 "$@" >"$T/null"
+	nsysx-extract -q --ops --ranges "$T/$name.d/r0.sqlite" 2>"$T/null" | nsysx-view >"$T/$name"
+done
+torch() { nsysx-compare -q --tsv --why --step '^ProfilerStep' "$@"; }
+equal 'the kernel of a slow range takes twice its time, which is the difference' "$(torch "$T/torch" "$T/mm" | columns kind,range,match,base,new,diff | awk '
+	$1 == "period" { p = $6; next } { print $1, $2, $3, ($5 > 1.99 * $4 && $5 < 2.01 * $4), ($6 > 0.99 * p && $6 < 1.01 * p); exit }')" 'kernel aten::mm name 1 1'
+kernel=$(torch "$T/torch" "$T/mm" | columns kind,name | awk '$1 == "kernel" { print $2; exit }')
+awk -F'\t' -v OFS='\t' -v kernel="$kernel" '/^op\t/ { for (i = 2; i <= NF; i++) if ($i == kernel) $i = "another_gemm" } { print }' "$T/mm" >"$T/renamed"
+equal 'a kernel of another name in the same range is the same by its place' "$(torch "$T/torch" "$T/renamed" | columns kind,name,range,base_name,match | awk 'NR == 2')" \
+	"kernel another_gemm aten::mm $kernel place"
+equal '... with the same times' "$(torch "$T/torch" "$T/renamed" | columns base,new,diff | cksum)" "$(torch "$T/torch" "$T/mm" | columns base,new,diff | cksum)"
+adds_up '... adds up' "$T/torch" "$T/renamed" --step '^ProfilerStep'
+awk -F'\t' -v OFS='\t' '/^range\t/ { for (i = 2; i <= NF; i++) sub(/^aten::mm/, "my::mm", $i) } { print }' "$T/renamed" >"$T/moved"
+equal 'in another range it is another one' "$(torch "$T/torch" "$T/moved" | columns kind,name,range,match | awk '$4 == "new" || $4 == "gone"' | LC_ALL=C sort)" \
+	"$(printf '%s\n' 'kernel another_gemm my::mm new' "kernel $kernel aten::mm gone" | LC_ALL=C sort)"
 done_testing

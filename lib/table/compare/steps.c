@@ -71,8 +71,7 @@ count_idle(struct cmp *c, const struct loaded *l, struct cmp_why *why, const siz
 			int64_t ns = l->causes[of[i] * NSX_NCAUSES + (size_t)k];
 			uint32_t name = ns ? nsx_intern(&c->strs, nsx_str_c(nsx_cause_name((enum nsx_cause)k))) : 0;
 
-			if (name == NSX_NONE || (ns && !nsx_compare_why_count(why, (int64_t)i, NSX_THING_IDLE, name,
-			                                                      ns)))
+			if (name == NSX_NONE || (ns && !nsx_compare_why_idle(why, (int64_t)i, name, ns)))
 				return false;
 		}
 	return true;

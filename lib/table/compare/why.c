@@ -5,7 +5,7 @@
  *   ->  period 100 130 +30    all-reduce 0 30 +30 new    gemm 80 80
  *
  * What has a name on one side only is matched by its place: in order of first use it is between the same two things,
- * and as many of the same kind are there on the other side. */
+ * and as many are there on the other side, of the same kinds, in the same ranges or with the same opcodes. */
 #include "table/compare/why.h"
 
 #include <inttypes.h>
@@ -20,11 +20,37 @@ struct slot_key { int64_t device; uint32_t class, none; };
 struct slot { struct slot_key key; int64_t steps, period; };
 static const struct nsx_sum_def slots = { .size = sizeof(struct slot), .key = sizeof(struct slot_key) };
 
-struct time_key { uint32_t slot, thing, name, none; };
+/* where: as in struct nsx_thing_place. */
+struct time_key { uint32_t slot, thing, name, where; };
 struct time { struct time_key key; int64_t ns; };
 static const struct nsx_sum_def times = { .size = sizeof(struct time), .key = sizeof(struct time_key) };
 
 /* ---- one side */
+
+static bool
+count(struct cmp_why *w, int64_t key, enum nsx_thing thing, struct nsx_thing_place at, int64_t ns)
+{
+	struct time *t = nsx_sums_row(&w->times, &(struct time_key){ w->slot.p[key], thing, at.name, at.where });
+
+	if (t)
+		t->ns += ns;
+	return t != NULL;
+}
+
+/* For nsx_things. */
+static bool
+count_thing(void *why, int64_t key, enum nsx_thing thing, uint32_t name, int64_t ns)
+{
+	struct cmp_why *w = why;
+
+	return count(w, key, thing, nsx_things_place(&w->things, name), ns);
+}
+
+bool
+nsx_compare_why_idle(struct cmp_why *w, int64_t key, uint32_t cause, int64_t ns)
+{
+	return count(w, key, NSX_THING_IDLE, (struct nsx_thing_place){ cause, NSX_NONE }, ns);
+}
 
 struct cmp_why *
 nsx_compare_why_new(struct nsx_intern *strs, struct nsx_err *err)
@@ -35,7 +61,8 @@ nsx_compare_why_new(struct nsx_intern *strs, struct nsx_err *err)
 		return NULL;
 	w->slots.def = &slots;
 	w->times.def = &times;
-	w->things = (struct nsx_things){ .err = err, .names = strs, .count = nsx_compare_why_count, .state = w };
+	w->things = (struct nsx_things){ .err = err, .names = strs, .count = count_thing, .state = w,
+	                                .placed = true };
 	return w;
 }
 
@@ -65,23 +92,12 @@ nsx_compare_why_step(struct cmp_why *w, uint32_t class, int64_t device, int64_t 
 	return true;
 }
 
-bool
-nsx_compare_why_count(void *why, int64_t key, enum nsx_thing thing, uint32_t name, int64_t ns)
-{
-	struct cmp_why *w = why;
-	struct time *t = nsx_sums_row(&w->times, &(struct time_key){ w->slot.p[key], thing, name, 0 });
-
-	if (t)
-		t->ns += ns;
-	return t != NULL;
-}
-
 /* ---- both sides of a period */
 
 enum match { MATCH_NAME, MATCH_PLACE, MATCH_NEW, MATCH_GONE };
 
 /* A thing on both sides. `base`: its name in BASE, if it is another one. ns: over all steps of the side. */
-struct pair_key { uint32_t thing, name; };
+struct pair_key { uint32_t thing, name, where, none; };
 struct pair { struct pair_key key; uint32_t base; bool has[2], merged; int64_t ns[2]; };
 static const struct nsx_sum_def pairs = { .size = sizeof(struct pair), .key = sizeof(struct pair_key) };
 
@@ -100,7 +116,7 @@ join_slot(struct joined *j, const struct cmp_why *w, int side, const uint32_t *o
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct time *t = nsx_sums_at(&w->times, of[i]);
-		struct pair_key key = { t->key.thing, t->key.name };
+		struct pair_key key = { t->key.thing, t->key.name, t->key.where, 0 };
 		uint32_t at = nsx_sums_number(&j->pairs, &key);
 		struct pair *p = at == NSX_NONE ? NULL : nsx_sums_at(&j->pairs, at);
 
@@ -132,7 +148,7 @@ run_of(const struct joined *j, int side, size_t from)
 	return n;
 }
 
-/* Match the n things from those places on, unless a kind differs. */
+/* Match the n things from those places on, unless a kind, a range or an opcode differs. */
 static void
 match_run(struct joined *j, size_t base, size_t new, size_t n)
 {
@@ -140,7 +156,7 @@ match_run(struct joined *j, size_t base, size_t new, size_t n)
 		const struct pair *a = nsx_sums_at(&j->pairs, j->order[0].list.p[base + i]),
 		                  *b = nsx_sums_at(&j->pairs, j->order[1].list.p[new + i]);
 
-		if (a->key.thing != b->key.thing || a->key.thing == NSX_THING_IDLE)
+		if (a->key.thing != b->key.thing || a->key.where != b->key.where || a->key.thing == NSX_THING_IDLE)
 			return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -180,7 +196,7 @@ match_places(struct joined *j)
 /* ---- rows */
 
 struct row {
-	uint32_t class, name, base_name;
+	uint32_t class, name, range, base_name;
 	const char *kind, *match;
 	int64_t  device, base, new, diff, ns[2];
 	double   share;
@@ -196,6 +212,7 @@ static const struct nsx_sum_col cols[] = {
 	{ "device",    NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
 	{ "kind",      NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, kind_text },
 	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
+	{ "range",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(range) },
 	{ "base_name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(base_name) },
 	{ "match",     NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, match_text },
 	{ "base",      NSX_CELL_NS,     NSX_SUM_INT,  AT(base) },
@@ -205,7 +222,7 @@ static const struct nsx_sum_col cols[] = {
 };
 static const struct nsx_sum_def shown = {
 	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.rank = "kind name diff share device match base new base_name class"
+	.rank = "kind name diff share device range match base new base_name class"
 };
 
 static struct nsx_str
@@ -225,6 +242,12 @@ match_of(const struct pair *p)
 	return words[p->base != NSX_NONE ? MATCH_PLACE : !p->has[0] ? MATCH_NEW : !p->has[1] ? MATCH_GONE : MATCH_NAME];
 }
 
+static uint32_t
+range_of(const struct pair *p)
+{
+	return p->key.thing == NSX_THING_KERNEL ? p->key.where : (uint32_t)NSX_NONE;
+}
+
 /* The difference of the means, times the steps of both sides: exact. */
 static nsx_u128
 size_of(const struct joined *j, const int64_t ns[2])
@@ -241,6 +264,8 @@ by_size(const void *a, const void *b)
 
 	if (x->size != y->size)
 		return x->size > y->size ? -1 : 1;
+	if (x->range != y->range)
+		return x->range > y->range ? 1 : -1;
 	return x->kind != y->kind ? strcmp(x->kind, y->kind) : (x->name > y->name) - (x->name < y->name);
 }
 
@@ -277,7 +302,8 @@ make_rows(struct cmp *c, const struct joined *j, struct rows *rows)
 				*o = (struct others){ { o->ns[0] + p->ns[0], o->ns[1] + p->ns[1] }, o->count + 1 };
 			else if (pass == 1 && !(small && o->count > 1))
 				good = nsx_vec_push(&rows->list, ((struct row){
-					.name = p->key.name, .base_name = p->base, .match = match_of(p),
+					.name = p->key.name, .range = range_of(p), .base_name = p->base,
+					.match = match_of(p),
 					.kind = nsx_thing_name((enum nsx_thing)p->key.thing),
 					.ns = { p->ns[0], p->ns[1] }, .size = size }));
 		}
@@ -290,12 +316,14 @@ make_rows(struct cmp *c, const struct joined *j, struct rows *rows)
 		uint32_t name = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
 
 		good = name != NSX_NONE && nsx_vec_push(&rows->list, ((struct row){
-			.name = name, .base_name = NSX_NONE, .match = "", .kind = nsx_thing_name((enum nsx_thing)k),
+			.name = name, .range = NSX_NONE, .base_name = NSX_NONE, .match = "",
+			.kind = nsx_thing_name((enum nsx_thing)k),
 			.ns = { others[k].ns[0], others[k].ns[1] }, .size = size_of(j, others[k].ns) }));
 	}
 	/* Without operations nothing is known of a period. */
 	if (good && (rest[0] || rest[1]))
-		good = nsx_vec_push(&rows->list, ((struct row){ .name = NSX_NONE, .base_name = NSX_NONE, .match = "",
+		good = nsx_vec_push(&rows->list, ((struct row){ .name = NSX_NONE, .range = NSX_NONE,
+		                                                .base_name = NSX_NONE, .match = "",
 		                                                .kind = "rest", .ns = { rest[0], rest[1] } }));
 	return good;
 }
@@ -402,8 +430,8 @@ explain(struct cmp *c, const struct cmp_result *r, const struct by_slot b[2], co
 	struct joined j = { .pairs.def = &pairs };
 	struct rows rows = { 0 };
 	const struct cmp_row *row = nsx_compare_row_shown(r);
-	struct row period = { .class = nsx_compare_group_of(c, r)->key, .name = NSX_NONE, .base_name = NSX_NONE,
-	                      .kind = "period", .match = "",
+	struct row period = { .class = nsx_compare_group_of(c, r)->key, .name = NSX_NONE, .range = NSX_NONE,
+	                      .base_name = NSX_NONE, .kind = "period", .match = "",
 	                      .device = row->device != NSX_ABSENT ? row->device : row->number };
 	int rc = NSX_OK;
 

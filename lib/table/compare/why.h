@@ -25,8 +25,8 @@ void nsx_compare_why_free(struct cmp_why *w);   /* NULL allowed */
 /* The next window, whose key is its number from 0, is a step of the class (a string of strs) with that period. False
  * when out of memory. */
 bool nsx_compare_why_step(struct cmp_why *w, uint32_t class, int64_t device, int64_t period);
-/* ns of a window were of the thing (nsx_thing_fn). */
-bool nsx_compare_why_count(void *why, int64_t key, enum nsx_thing thing, uint32_t name, int64_t ns);
+/* ns of the step with that key were idle, of that cause (a string of strs). False when out of memory. */
+bool nsx_compare_why_idle(struct cmp_why *w, int64_t key, uint32_t cause, int64_t ns);
 
 /* The table: for the period of each class that both sides have, and of each of its devices, a row of its own, and one
  * for each thing and cause of idle time, the largest difference first, which add up to it exactly. The caller frees

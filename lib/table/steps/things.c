@@ -2,6 +2,7 @@
 #include "table/steps/things.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "job/reach.h"
@@ -53,7 +54,7 @@ count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 
 /* The thing to which an operation is assigned; name NSX_NONE when out of memory. */
 static enum nsx_thing
-thing_of(struct nsx_things *t, const struct nsx_rec *op, enum nsx_part part, uint32_t *name)
+thing_of(struct nsx_things *t, const struct nsx_rec *op, enum nsx_part part, uint32_t *name, uint32_t *where)
 {
 	uint32_t inst = nsx_has(op, NSX_OP_inst) ? nsx_cat_inst(t->cat, op) : (uint32_t)NSX_NONE;
 	struct nsx_str text = inst == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_cat_str(t->cat,
@@ -67,15 +68,29 @@ thing_of(struct nsx_things *t, const struct nsx_rec *op, enum nsx_part part, uin
 	if (!text.len && part == NSX_PART_COMPUTE && nsx_has(op, NSX_OP_range)
 	    && (r = nsx_range_book_find(&t->book, nsx_int(op, NSX_OP_profile, NSX_ABSENT), op->v[NSX_OP_range].i)) !=
 	    NULL) {
-		*name = r->name;
-		return NSX_THING_RANGE;
+		*name = *where = r->name;
+		if (!t->placed)
+			return NSX_THING_RANGE;
 	}
 	if (!text.len) {
 		text = nsx_string(op, NSX_OP_name);
+		inst = NSX_NONE;
 		thing = part == NSX_PART_COMPUTE ? NSX_THING_KERNEL : thing;
 	}
 	*name = nsx_intern(t->names, text);
+	if (t->placed && thing == NSX_THING_INSTRUCTION && inst != NSX_NONE
+	    && (*where = nsx_intern(t->names, nsx_cat_str(t->cat, t->cat->insts.p[inst].opcode))) == NSX_NONE)
+		*name = NSX_NONE;
 	return thing;
+}
+
+struct nsx_thing_place
+nsx_things_place(const struct nsx_things *t, uint32_t number)
+{
+	struct nsx_thing_place p;
+
+	memcpy(&p, nsx_intern_str(&t->places, number).ptr, sizeof p);
+	return p;
 }
 
 static int
@@ -120,14 +135,19 @@ take_op(struct nsx_things *t, const struct nsx_rec *op)
 	struct nsx_things_device *d = device_of(t, op);
 	enum nsx_part part;
 	enum nsx_thing thing;
-	uint32_t name;
+	uint32_t name, where = NSX_NONE;
 
 	if (!d)
 		return false;
 	if (start == NSX_ABSENT || dur < 0 || !nsx_has(op, NSX_OP_device))
 		return true;
 	part = nsx_part_of(op, nsx_cat_communicates(t->cat, op));
-	thing = thing_of(t, op, part, &name);
+	thing = thing_of(t, op, part, &name, &where);
+	if (t->placed && name != NSX_NONE) {
+		struct nsx_thing_place p = { name, where };
+
+		name = nsx_intern(&t->places, (struct nsx_str){ (const char *)&p, sizeof p });
+	}
 	/* One number of both, for the sweep. */
 	return name < NSX_NONE / NSX_NTHINGS
 	       && nsx_parts_add_thing(&d->parts, part, name * NSX_NTHINGS + thing, start, end, count_run,
@@ -170,6 +190,7 @@ void
 nsx_things_free(struct nsx_things *t)
 {
 	nsx_range_book_free(&t->book);
+	nsx_intern_free(&t->places);
 	for (size_t i = 0; i < t->devices.n; i++)
 		free(t->devices.p[i].windows.p);
 	free(t->devices.p);

@@ -19,8 +19,12 @@ enum nsx_thing { NSX_THING_INSTRUCTION, NSX_THING_RANGE, NSX_THING_KERNEL, NSX_T
 /* "instruction", ... */
 const char *nsx_thing_name(enum nsx_thing thing);
 
-/* ns of the window of that key belong to the thing; name: in the names. False when out of memory. */
+/* ns of the window of that key belong to the thing; name: in the names, with `placed` a number for nsx_things_place.
+ * False when out of memory. */
 typedef bool nsx_thing_fn(void *state, int64_t key, enum nsx_thing thing, uint32_t name, int64_t ns);
+
+/* A name, and where it is: of a kernel its innermost range, of an instruction its opcode; NSX_NONE: nowhere. */
+struct nsx_thing_place { uint32_t name, where; };
 
 struct nsx_things_device;
 
@@ -33,7 +37,9 @@ struct nsx_things {
 	void                 *state;
 	const struct nsx_window_given *windows;
 	size_t                n;
+	bool                  placed;        /* kernels in ranges are things, instead of the ranges */
 	struct nsx_range_book book;
+	struct nsx_intern     places;        /* with placed: of struct nsx_thing_place */
 	NSX_VEC(struct nsx_things_device) devices;   /* by index of the catalogue */
 };
 
@@ -42,6 +48,8 @@ void nsx_things_need(struct nsx_reader *in);
 /* Any record, after the catalogue has it; and after the last. NSX_OK, or NSX_ERR with err filled. */
 int nsx_things_take(struct nsx_things *t, const struct nsx_rec *rec);
 int nsx_things_finish(struct nsx_things *t);
+/* What the number is. */
+struct nsx_thing_place nsx_things_place(const struct nsx_things *t, uint32_t number);
 void nsx_things_free(struct nsx_things *t);
 
 #endif
