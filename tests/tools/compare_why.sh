@@ -105,6 +105,15 @@ equal 'of a slow device computation takes longer, on the other it waits' "$(nsys
 	END { print (sum["1 instruction"] > 0.9 * p[1]), (sum["0 collective"] > 0.9 * p[0]) }')" '1 1'
 adds_up '... adds up' "$T/job" "$T/device"
 
+# What a stream does not record is neither new nor gone.
+nsysx-extract -q -x "$T/job.d/dump0" "$T/job.d/r0.sqlite" >"$T/no-ops"
+equal 'a stream without operations has no things' "$(nsysx-compare -q --tsv --why "$T/no-ops" "$T/slow.0" | columns kind,base,new,diff | awk '{ print $1, $2 == b, $3 == n; b = $2; n = $3 }')" \
+'period 0 0
+rest 1 1'
+nsysx-extract -q --ops --calls -x "$T/job.d/dump0" "$T/job.d/r0.sqlite" >"$T/calls"
+equal 'idle time is one row if a stream has no calls' "$(nsysx-compare -q --tsv --why "$T/calls" "$T/late-host.1" | columns kind,name,match | grep idle)" 'idle - name'
+adds_up '... adds up' "$T/calls" "$T/late-host.1"
+
 # Kernels in ranges: the planted range's kernel takes twice as long, and no other. A kernel of another name in the same ranges is matched by its place.
 for at in 'torch --torch' 'mm --torch --slow=aten::mm:100'; do
 	set -- $at

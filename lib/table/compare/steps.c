@@ -322,6 +322,8 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	/* Tables do not have causes. */
 	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new(&c->strs, c->err)))
 		rc = nsx_err_nomem(c->err, NULL);
+	if (s->why)
+		s->why->calls = set->calls > 0;
 	if (rc == NSX_OK && (set->calls || s->why) && set->list.n && !c->tables)
 		rc = read_causes(c, &l, again, s->why, &own);
 	if (!set->calls) {

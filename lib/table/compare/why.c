@@ -108,6 +108,7 @@ struct joined {
 	struct nsx_sums pairs;
 	struct order    order[2];
 	int64_t         steps[2], period[2];
+	bool            causes;      /* of idle time are known on both sides, or on neither */
 };
 
 /* Add the times of a side's slot, which are consecutive in `of`. */
@@ -117,6 +118,9 @@ join_slot(struct joined *j, const struct cmp_why *w, int side, const uint32_t *o
 	for (size_t i = 0; i < n; i++) {
 		const struct time *t = nsx_sums_at(&w->times, of[i]);
 		struct pair_key key = { t->key.thing, t->key.name, t->key.where, 0 };
+		if (t->key.thing == NSX_THING_IDLE && !j->causes)
+			key.name = NSX_NONE;
+
 		uint32_t at = nsx_sums_number(&j->pairs, &key);
 		struct pair *p = at == NSX_NONE ? NULL : nsx_sums_at(&j->pairs, at);
 
@@ -280,16 +284,16 @@ make_rows(struct cmp *c, const struct joined *j, struct rows *rows)
 	struct others others[NSX_NTHINGS] = { 0 };
 	int64_t rest[2] = { j->period[0], j->period[1] };
 	nsx_u128 all = 0;
-	bool good = true;
+	bool good = true, known = j->order[0].list.n && j->order[1].list.n;
 
 	for (size_t i = 0; i < nsx_sums_count(&j->pairs); i++) {
 		const struct pair *p = nsx_sums_at(&j->pairs, i);
 
 		all += p->merged ? 0 : size_of(j, p->ns);
-		for (int k = 0; k < 2 && !p->merged; k++)
+		for (int k = 0; k < 2 && !p->merged && known; k++)
 			rest[k] -= p->ns[k];
 	}
-	for (int pass = 0; good && pass < 2; pass++)
+	for (int pass = 0; good && known && pass < 2; pass++)
 		for (size_t i = 0; good && i < nsx_sums_count(&j->pairs); i++) {
 			const struct pair *p = nsx_sums_at(&j->pairs, i);
 			struct others *o = &others[p->key.thing];
@@ -307,7 +311,7 @@ make_rows(struct cmp *c, const struct joined *j, struct rows *rows)
 					.kind = nsx_thing_name((enum nsx_thing)p->key.thing),
 					.ns = { p->ns[0], p->ns[1] }, .size = size }));
 		}
-	for (int k = 0; good && k < NSX_NTHINGS; k++) {
+	for (int k = 0; good && known && k < NSX_NTHINGS; k++) {
 		if (others[k].count < 2)
 			continue;
 		c->text.len = 0;
@@ -320,7 +324,7 @@ make_rows(struct cmp *c, const struct joined *j, struct rows *rows)
 			.kind = nsx_thing_name((enum nsx_thing)k),
 			.ns = { others[k].ns[0], others[k].ns[1] }, .size = size_of(j, others[k].ns) }));
 	}
-	/* Without operations nothing is known of a period. */
+	/* Without operations on a side nothing is known of its period, and no thing is new or gone. */
 	if (good && (rest[0] || rest[1]))
 		good = nsx_vec_push(&rows->list, ((struct row){ .name = NSX_NONE, .range = NSX_NONE,
 		                                                .base_name = NSX_NONE, .match = "",
@@ -427,7 +431,7 @@ static int
 explain(struct cmp *c, const struct cmp_result *r, const struct by_slot b[2], const struct nsx_sums *out,
         struct nsx_table *t)
 {
-	struct joined j = { .pairs.def = &pairs };
+	struct joined j = { .pairs.def = &pairs, .causes = c->side[0].why->calls == c->side[1].why->calls };
 	struct rows rows = { 0 };
 	const struct cmp_row *row = nsx_compare_row_shown(r);
 	struct row period = { .class = nsx_compare_group_of(c, r)->key, .name = NSX_NONE, .range = NSX_NONE,

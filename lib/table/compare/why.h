@@ -14,6 +14,7 @@ struct cmp_result;
 struct cmp_why {
 	struct nsx_sums    slots, times;
 	NSX_VEC(uint32_t)  slot;             /* by key of a window, the slot of the step */
+	bool               calls;            /* the stream has calls, by which causes of idle time are told */
 	struct nsx_things  things;           /* for the reading */
 };
 
