@@ -108,8 +108,8 @@ wanted(int nops, char **ops)
 		standard += strcmp(ops[i], "-") == 0;
 	if (standard > 1)
 		nsx_cli_misuse(&cli, "standard input can be read only once");
-	if (nops > 2 && o.by != NSX_COMPARE_STEP)
-		nsx_cli_misuse(&cli, "several base runs: want --by step");
+	if (nops > 2 && !history && o.by != NSX_COMPARE_STEP && o.by != NSX_COMPARE_DEVICE)
+		nsx_cli_misuse(&cli, "several base runs: want --by step or device");
 	if (absolute < 0)
 		nsx_cli_misuse(&cli, "--absolute: want a time that is not negative");
 	if (o.exposed && (o.by == NSX_COMPARE_MODULE || o.by == NSX_COMPARE_RANGE))

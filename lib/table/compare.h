@@ -71,10 +71,10 @@ const char *nsx_compare_name(enum nsx_compare_by by);
 int nsx_compare_by_name(const char *name);
 
 /* Read the streams whole (opened with NSX_READ_ORDERED, not read from yet): the last one is NEW, the one before it
- * BASE, or by STEP several, two or more, are base runs. Either side may be a table of nsx_summary by thunk, module,
- * opcode or device as TSV instead; a stream compared with one is first summed up in the same way. With tables time is
- * exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is that of n
- * executions on unknown devices; there are no folded stacks.
+ * BASE, or by STEP and DEVICE several, two or more, are base runs. Either side may be a table of nsx_summary by thunk,
+ * module, opcode or device as TSV instead; a stream compared with one is first summed up in the same way. With tables
+ * time is exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is that
+ * of n executions on unknown devices; there are no folded stacks.
  *
  * The time of a row is its sum over an execution of its program on one device, averaged over executions and devices.
  * Its noise is the largest difference that chance explains: with s the standard deviation between the n executions of a

@@ -102,7 +102,7 @@ equal 'a class that some base runs have' "$(period "$T/other" "$T/a" "$T/b" "$T/
 step@7 slower 3'
 
 # The rest of the contract.
-fails 'other ways have one base run' 2 'several base runs: want --by step' nsysx-compare --by module "$T/a" "$T/b" "$T/c"
+fails 'other ways have one base run' 2 'several base runs: want --by step or device' nsysx-compare --by module "$T/a" "$T/b" "$T/c"
 fails 'one stream is too few' 2 'want two streams or tables or more, BASE... and NEW' nsysx-compare "$T/a"
 fails 'standard input is read once' 2 'standard input can be read only once' nsysx-compare - "$T/a" -
 equal 'one of several may be standard input' "$(nsysx-compare -q --tsv --by step "$T/a" - "$T/c" "$T/d" <"$T/b")" "$(nsysx-compare -q --tsv --by step "$T/a" "$T/b" "$T/c" "$T/d")"
@@ -120,6 +120,20 @@ tails ts 203 0.1
 gate 'p99 is judged between runs, from 100 steps on' 1 'slower: step: period: p99 290.0 us, was 200.0 us (+45.0%), noise 16.' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/tn"
 gate 'of equal ones it is the same' 0 '' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/ts"
 gate 'fewer steps do not tell' 3 'not comparable: step: NEW has 20 steps, a base run 20, want 100 for their p99: record more steps' --gate=p99 --by step "$T/a" "$T/b" "$T/c" "$T/d"
+# A part of the period by its tail: exposed communication of some steps, whose idle time is as before.
+parts() {
+	awk -v OFS='\t' -v long="$2" 'BEGIN {
+		print "class", "device", "step", "span", "period", "compute", "exposed", "copy", "idle", "kept"
+		for (i = 0; i < 120; i++) { e = i % 40 == 7 ? long : 20000 + i % 2; print "t", 0, i, 70000 + e, 80000 + e, 70000, e, 0, 10000, 1 }
+	}' >"$T/$1.tsv"
+}
+parts p1 50000
+parts p2 50200
+parts p3 50100
+parts pn 150000
+statistics() { nsysx-compare -q --tsv --gate=p99 "$T/p1.tsv" "$T/p2.tsv" "$T/p3.tsv" "$1" 2>"$T/said" | columns statistic,verdict | tr '\n' ' '; }
+equal 'every statistic is judged by its p99' "$(statistics "$T/pn.tsv")" 'period slower compute same exposed slower copy same idle same span slower '
+equal '... and equal ones are the same' "$(statistics "$T/p3.tsv")" 'period same compute same exposed same copy same idle same span same '
 
 # ---- kept tables ----
 for r in a b c d; do
@@ -165,6 +179,28 @@ if [ -x "$SYNTH" ]; then
 			equal "rows of tables are those of streams, but for causes: $(echo "$sides" | sed "s|$T/||g")" "$(nsysx-compare -q --tsv --by step $sides)" "$(cat "$T/streams")"
 		done
 	done
+
+	# By device: five runs of a job, and one of which a kernel takes five times as long.
+	for seed in 1 2 3 4 5 6 7; do
+		# Instructions are numbered from a thousand times the seed before.
+		"$SYNTH" -q -o "$T/j" --steps=14 --seed=$seed $(test $seed -lt 7 || echo --slow=cublas-gemm.6000:400) >"$T/null"
+		nsysx-extract -q --ops -x "$T/j/dump0" "$T/j/r0.sqlite" -x "$T/j/dump1" "$T/j/r1.sqlite" | nsysx-warmup -q -o "$T/s$seed"
+		rm -rf "$T/j"
+	done
+	runs="$T/s1 $T/s2 $T/s3 $T/s4 $T/s5"
+	# shellcheck disable=SC2086
+	{
+		gate 'equal jobs by device are the same' 0 '' --by device $runs "$T/s6"
+		gate 'a slower one is found on each device' 1 'slower: device 0: period' --by device $runs "$T/s7"
+		gate '... on the other' 1 'slower: device 1: period' --by device $runs "$T/s7"
+		for r in $runs "$T/s6"; do
+			nsysx-compare -q --tsv --by device "$r" "$T/s7" | columns device,statistic,base
+		done | awk '{ k = $1 " " $2; if (!(k in sum)) order[++n] = k; if (++seen[k] < 7) sum[k] += $3 } END { for (i = 1; i <= n; i++) printf "%s %.3f\n", order[i], sum[order[i]] / 6 }' >"$T/means"
+		equal 'a base value is the mean of those of the runs' "$(nsysx-compare -q --tsv --by device $runs "$T/s6" "$T/s7" | columns device,statistic,base | awk '{ printf "%s %s %.3f\n", $1, $2, $3 }')" "$(cat "$T/means")"
+		gate 'by step, too' 1 'slower: jit_train_step: period' --by step $runs "$T/s7"
+		nsysx-summary -q --tsv --by device "$T/s1" >"$T/device.tsv"
+		gate 'a table by device has no steps' 3 'BASE 2: several base runs by device: want steps on all devices; by step other runs can be compared' --by device "$T/s1" "$T/device.tsv" "$T/s2"
+	}
 else
 	skip 'tables of jobs' 'there is no nsysx-synth'
 fi

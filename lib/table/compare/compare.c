@@ -408,6 +408,8 @@ read_runs(struct cmp *c, const struct inputs *of, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, name, i && rc == NSX_OK && s->warm != base->warm,
 		             "%s nsysx-warmup, as the first base run did%s", s->warm ? "passed" : "did not pass",
 		             s->warm ? " not" : "");
+		if (rc == NSX_OK && c->way->settle_run)
+			rc = c->way->settle_run(c, s, diags);
 		if (rc == NSX_OK && i)
 			rc = nsx_compare_add_run(c, i);
 		else if (rc == NSX_OK && !nsx_compare_begin_runs(s, of->n - 1))
@@ -435,7 +437,7 @@ load(struct cmp *c, const struct inputs *of, bool folded, struct nsx_diags *diag
 	c->way = nsx_compare_way(c->options.by);
 	c->unit = c->way->unit;
 	if (of->n > 2 && !c->way->runs)
-		return nsx_err_set(c->err, "several base runs by %s: want --by step", c->way->name);
+		return nsx_err_set(c->err, "several base runs by %s: want --by step or device", c->way->name);
 	rc = of->n > 2 ? read_runs(c, of, diags) : read_side(c, &c->side[NSX_COMPARE_BASE], of->by[0], diags);
 	if (rc == NSX_OK)
 		rc = read_side(c, &c->side[NSX_COMPARE_NEW], of->by[of->n - 1], diags);

@@ -229,10 +229,15 @@ choose_basis(struct cmp *c, struct nsx_diags *diags)
 {
 	struct cmp_side *b = &c->side[0], *n = &c->side[1];
 	bool execute = all_execute(b) && all_execute(n) && !c->options.step && !c->options.module,
-	    steps = all_step(b) && all_step(n) && b->class == n->class;
+	    steps = (b->nruns || all_step(b)) && all_step(n) && b->class == n->class;
 	if (b->time && n->time && b->windows != n->windows)
 		snprintf(c->unlike, sizeof c->unlike, "%s has times of operations, the other side of thunks: extract "
 		         "both with --ops", b->windows ? "BASE" : "NEW");
+	if (b->nruns && !steps) {
+		snprintf(c->unlike, sizeof c->unlike, "not all devices of NEW have steps of the base runs' class");
+		c->unit = "step";
+		return true;
+	}
 	if (steps) {
 		struct nsx_str class = cmp_str(c, b->class);
 
@@ -240,7 +245,7 @@ choose_basis(struct cmp *c, struct nsx_diags *diags)
 		snprintf(c->note, sizeof c->note, "times are per step of %.*s, from start to start: base_execs and "
 		         "new_execs are numbers of steps", (int)(class.len < 100 ? class.len : 100), class.ptr);
 		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", c->note);
-		return per_step(c, b) && per_step(c, n);
+		return (b->nruns || per_step(c, b)) && per_step(c, n);
 	} else if (execute) {
 		c->unit = "execution";
 		per_execution(b);
@@ -308,6 +313,20 @@ bool
 nsx_compare_settle_devices(struct cmp *c, struct nsx_diags *diags)
 {
 	return choose_basis(c, diags) && match_devices(c, diags);
+}
+
+int
+nsx_compare_settle_device_run(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct cmp_side *base = &c->side[NSX_COMPARE_BASE];
+
+	if (!all_step(s))
+		return nsx_err_set(c->err, "%s: several base runs by device: want steps on all devices; by step other "
+		                   "runs can be compared", s->name);
+	if (s->class != base->class)
+		return nsx_err_set(c->err, "%s: its steps are not of the class of the first base run: name them with "
+		                   "--step or --module", s->name);
+	return per_step(c, s) && (s == base || match_devices(c, diags)) ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
 void

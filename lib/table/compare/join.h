@@ -228,6 +228,9 @@ bool nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp
  * c->unlike if the amount of work may differ. If the sides have no device number in common, as for different processes
  * of a job, but equal numbers of devices: match them in order of their numbers. False when out of memory. */
 bool nsx_compare_settle_devices(struct cmp *c, struct nsx_diags *diags);
+/* The side is read, one of several base runs: convert its times to times per step, and match its devices with those of
+ * the first one, likewise. NSX_OK, or NSX_ERR if it does not have steps of the same class on all devices. */
+int nsx_compare_settle_device_run(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* Rows are matched: fill c->unlike if a side is a table, which may omit programs, and a matched device has different
  * numbers of executions on the two sides. */
 void nsx_compare_check_devices(struct cmp *c);
@@ -385,6 +388,8 @@ struct cmp_way {
 	int  (*read)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);   /* a stream */
 	int  (*sum_up)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 	                                 /* one that is compared with a table */
+	int  (*settle_run)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+	                                 /* one of several base runs is read */
 	bool (*settle)(struct cmp *c, struct nsx_diags *diags);   /* both sides are read; false: no memory */
 	void (*check)(struct cmp *c);                             /* groups and rows are matched */
 	void (*order)(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
