@@ -15,7 +15,7 @@ enum { NOT_COMPARABLE = 3 };
 static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *minor = "0.1", *coverage = "0.5",
     *folded, *gate, *junit;
 static int64_t absolute = 100;
-static bool changed, github, history;
+static bool changed, github, history, explain;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row stands for [thunk, or as the tables]"),
@@ -35,6 +35,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "coverage", &coverage, "SHARE",
 		    "minimum share of the time of each stream that must be matched [0.5]"),
 	NSX_OPT_FLAG(0, "changed", &changed, "omit rows without a change"),
+	NSX_OPT_FLAG(0, "why", &explain,
+		     "by step: print what made the periods of steps differ instead; the differences add up"),
 	NSX_OPT_MAYBE(0, "gate", &gate, "mean|p99",
 		      "exit 1 if something is slower, 3 if the streams cannot be compared; p99: by step, the 99th "
 		      "percentile of periods [mean]"),
@@ -71,7 +73,7 @@ static struct nsx_compare_options
 wanted(int nops, char **ops)
 {
 	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by)
-	                                 : nops > 2 || history ? NSX_COMPARE_STEP : NSX_COMPARE_THUNK,
+	                                 : nops > 2 || history || explain ? NSX_COMPARE_STEP : NSX_COMPARE_THUNK,
 	                                 .any = !by,
 	                                 .exposed = what && strcmp(what, "exposed") == 0, .whole = what && strcmp(what,
 	                                 	"whole") == 0, .changed = changed };
@@ -84,6 +86,11 @@ wanted(int nops, char **ops)
 	if (o.tail && o.by != NSX_COMPARE_STEP)
 		nsx_cli_misuse(&cli, "--gate=p99: want --by step");
 	o.junit = junit;
+	o.why = explain;
+	if (explain && o.by != NSX_COMPARE_STEP)
+		nsx_cli_misuse(&cli, "--why: want --by step");
+	if (explain && (nops > 2 || history))
+		nsx_cli_misuse(&cli, "--why: want one BASE and NEW");
 	o.step = step;
 	o.module = module;
 	int standard = 0;

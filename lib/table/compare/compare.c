@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "table/compare/join.h"
+#include "table/compare/why.h"
 
 static const char *const sides[] = { [NSX_COMPARE_BASE] = "BASE", [NSX_COMPARE_NEW] = "NEW" };
 
@@ -307,6 +308,10 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
 		rc = folded ? nsx_compare_folded(c, r, n, folded) : nsx_compare_print(c, r, n, &out->table, diags);
+	if (rc == NSX_OK && c->options.why) {
+		nsx_table_free(out->table);
+		rc = nsx_compare_why(c, r, n, &out->table);
+	}
 	if (rc == NSX_OK) {
 		judge_coverage(c, out, diags);
 		judge_steps(c, out, r, n);
@@ -326,6 +331,7 @@ void
 nsx_compare_side_free(struct cmp_side *s)
 {
 	nsx_top_free(&s->top);
+	nsx_compare_why_free(s->why);
 	free(s->groups.p);
 	free(s->programs.p);
 	free(s->row_of_inst.p);
@@ -368,6 +374,9 @@ choose(struct cmp *c, const struct inputs *of, bool folded)
 			return nsx_err_set(
 			    c->err, "%s: a table by %s: want one by %s", nsx_reader_input(of->in[k])->name,
 			    nsx_compare_name((enum nsx_compare_by)of->by[k]), nsx_compare_name(c->options.by));
+	if (c->options.why)
+		return nsx_err_set(c->err, "%s: a table: want streams for --why",
+		                   nsx_reader_input(of->in[table])->name);
 	if (folded)
 		return nsx_err_set(c->err, "%s: a table: want streams for folded stacks",
 		                   nsx_reader_input(of->in[table])->name);

@@ -15,6 +15,7 @@ struct cmp_value;
 struct cmp_result;
 struct cmp_order;
 struct cmp_way;
+struct cmp_why;
 
 /* How two groups, or two rows, were matched; the first that applies. */
 enum cmp_how { CMP_NOT, CMP_FINGERPRINT, CMP_DIGEST, CMP_KEY, CMP_NAME, CMP_PLACE, CMP_OP_NAME };
@@ -114,6 +115,7 @@ struct cmp_mean { int64_t number; double mean; };
 struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
 
 struct cmp_side {
+	struct cmp_why   *why;               /* with options.why */
 	const char       *name;              /* for messages */
 	struct nsx_reader *in;
 	struct nsx_top    top;
@@ -344,6 +346,8 @@ void nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, siz
 /* Whether the result is the period of a class of steps, over all devices; the first of its class in order. If it is
  * slower, its line lists the parts that grew, and its parts and devices need no lines of their own. */
 bool nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r);
+/* Whether it is a period, of a class or of one of its devices. */
+bool nsx_compare_is_period(const struct cmp *c, const struct cmp_result *r);
 /* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports
  * this. */
 bool nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r);

@@ -16,6 +16,7 @@
 
 #include "base/sort.h"
 #include "table/compare/join.h"
+#include "table/compare/why.h"
 #include "table/idle/idle.h"
 #include "table/steps/explain.h"
 #include "table/steps/rows.h"
@@ -61,9 +62,46 @@ by_device(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Read the stream a second time for the causes of idle time from each start to the next. NSX_OK or NSX_ERR. */
+/* Idle time of the n steps with those places in the list. False when out of memory. */
+static bool
+count_idle(struct cmp *c, const struct loaded *l, struct cmp_why *why, const size_t *of, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < NSX_NCAUSES; k++) {
+			int64_t ns = l->causes[of[i] * NSX_NCAUSES + (size_t)k];
+			uint32_t name = ns ? nsx_intern(&c->strs, nsx_str_c(nsx_cause_name((enum nsx_cause)k))) : 0;
+
+			if (name == NSX_NONE || (ns && !nsx_compare_why_idle(why, (int64_t)i, name, ns)))
+				return false;
+		}
+	return true;
+}
+
+struct reading { struct idle *idle; struct cmp_why *why; };
+
 static int
-read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx_diags *diags)
+take_again(void *state, const struct nsx_rec *rec)
+{
+	const struct reading *r = state;
+
+	return nsx_idle_take(r->idle, rec) == NSX_OK && (!r->why || nsx_things_take(&r->why->things, rec) == NSX_OK)
+	       ? NSX_OK : NSX_ERR;
+}
+
+/* The window is a step. False when out of memory. */
+static bool
+add_why(struct cmp *c, struct cmp_why *why, const struct loaded *l, const struct nsx_step_of *o)
+{
+	uint32_t class = why ? nsx_intern(&c->strs, nsx_intern_str(&l->set.names, o->class)) : 0;
+
+	return !why || (class != NSX_NONE && nsx_compare_why_step(why, class, l->set.cat.devices.p[o->device].number,
+	                                                          o->period));
+}
+
+/* Read the stream a second time for the causes of idle time from each start to the next, and
+ * with `why` for what else filled it. NSX_OK or NSX_ERR. */
+static int
+read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct cmp_why *why, struct nsx_diags *diags)
 {
 	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY };
 	struct idle idle = { .options = &options, .diags = diags, .err = c->err };
@@ -79,7 +117,7 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 		int64_t key = (int64_t)of.n;
 
 		good = !o->kept
-		       || (nsx_vec_push(&of, i)
+		       || (nsx_vec_push(&of, i) && add_why(c, why, l, o)
 		           && nsx_vec_push(&windows, ((struct nsx_window_given){ l->set.cat.devices.p[o->device].number,
 		           	o->first, o->next, key, NSX_NONE })));
 	}
@@ -93,9 +131,19 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 	options.ngiven = windows.n;
 	if (in)
 		nsx_idle_need(&idle, in);
-	if (rc == NSX_OK && (rc = nsx_idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, nsx_idle_take, &idle,
-	    c->err)) == NSX_OK)
+	if (why) {
+		idle.cat.keep = NSX_CAT_NAMES;
+		why->things.cat = &idle.cat;
+		why->things.windows = windows.p;
+		why->things.n = windows.n;
+	}
+	if (in && why)
+		nsx_things_need(in);
+	if (rc == NSX_OK && (rc = nsx_idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, take_again,
+	    &(struct reading){ &idle, why }, c->err)) == NSX_OK)
 		rc = nsx_idle_finish(&idle);
+	if (rc == NSX_OK && why)
+		rc = nsx_things_finish(&why->things);
 	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++) {
 		const struct idle_window *w = &idle.windows.p[i];
 
@@ -105,7 +153,10 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 				l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] +=
 				    w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
 	}
-	if (rc == NSX_OK)
+	if (rc == NSX_OK && why && !count_idle(c, l, why, of.p, of.n))
+		rc = nsx_err_nomem(c->err, NULL);
+	/* Without calls no cause is known, as the rows say. */
+	if (rc == NSX_OK && l->set.calls)
 		rc = nsx_idle_report(&idle);
 	nsx_idle_free(&idle);
 	nsx_reader_close(in);
@@ -269,8 +320,16 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	bool good = true;
 
 	/* Tables do not have causes. */
-	if (rc == NSX_OK && set->calls && set->list.n && !c->tables)
-		rc = read_causes(c, &l, again, &own);
+	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new(&c->strs, c->err)))
+		rc = nsx_err_nomem(c->err, NULL);
+	if (s->why)
+		s->why->calls = set->calls > 0;
+	if (rc == NSX_OK && (set->calls || s->why) && set->list.n && !c->tables)
+		rc = read_causes(c, &l, again, s->why, &own);
+	if (!set->calls) {
+		free(l.causes);
+		l.causes = NULL;
+	}
 	s->each = true;
 	s->diags = set->ndiags;
 	s->start = nsx_compare_start_of(&set->cat);
@@ -438,12 +497,17 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 }
 
 bool
+nsx_compare_is_period(const struct cmp *c, const struct cmp_result *r)
+{
+	int side = r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE;
+
+	return stat_of(c, side, nsx_compare_row_shown(r)) == PERIOD;
+}
+
+bool
 nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r)
 {
-	const struct cmp_row *row = nsx_compare_row_shown(r);
-
-	return row->device == NSX_ABSENT &&
-	       stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row) == PERIOD;
+	return nsx_compare_row_shown(r)->device == NSX_ABSENT && nsx_compare_is_period(c, r);
 }
 
 /* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this:

@@ -1,9 +1,8 @@
 /* explain.c -- why a slow step was slow.
  *
- * Both steps last from their start to the start of the next, and each instant of a device is assigned to one thing: to
- * a computing operation, else to a communicating one, else to a copy, else to the cause of being idle (as in
- * nsysx-idle). If several operations of a kind run concurrently, the one that ends last counts. So the times add up to
- * the period, and the differences add up to the difference of the periods.
+ * Both steps last from their start to the start of the next, and each instant of a device is assigned to one thing
+ * (things.h), or to the cause of being idle (as in nsysx-idle). So the times add up to the period, and the differences
+ * add up to the difference of the periods.
  *
  *   median step [0,100): gemm 80, idle host 20      slow step [100,230): gemm 80, all-reduce 30, idle host 20
  *   ->  all-reduce +30 */
@@ -15,13 +14,9 @@
 
 #include "base/num.h"
 #include "base/stat.h"
-#include "job/reach.h"
 #include "table/idle/idle.h"
+#include "table/steps/things.h"
 #include "table/sums.h"
-
-/* The kind of thing to which time is assigned. */
-enum thing { THING_INSTRUCTION, THING_RANGE, THING_KERNEL, THING_COLLECTIVE, THING_COPY, THING_IDLE, NTHINGS };
-static const char *const things[NTHINGS] = { "instruction", "range", "kernel", "collective", "copy", "idle" };
 
 /* A class on a device: its two steps, and their windows. */
 struct pair { const struct nsx_step_of *base, *new; };
@@ -31,146 +26,38 @@ struct key { uint32_t pair, thing, name, none; };
 struct time { struct key key; int64_t ns[2]; };
 static const struct nsx_sum_def times = { .size = sizeof(struct time), .key = sizeof(struct key) };
 
-/* A device. */
-struct explained_device {
-	struct nsx_parts parts;
-	NSX_VEC(uint32_t) windows;   /* 2 * pair + (1 for the slow step), of the device */
-	bool    placed;
-};
-
 struct explain {
 	const struct nsx_step_set *steps;
 	struct nsx_err       *err;
 	struct idle           idle;
-	struct nsx_range_book book;
+	struct nsx_things     things;
 	struct nsx_intern     names;
 	NSX_VEC(struct pair)  pairs;
 	NSX_VEC(struct nsx_window_given) windows;   /* base and new of pair 0, 1, ... */
-	NSX_VEC(struct explained_device) devices;          /* by index of idle.cat */
 	struct nsx_sums       times;              /* of struct time */
 };
 
 /* ---- sums */
 
+/* For nsx_things: window 2 * pair, and one more of the slow step. */
 static bool
-count(struct explain *e, uint32_t window, enum thing thing, uint32_t name, int64_t ns)
+count(void *state, int64_t window, enum nsx_thing thing, uint32_t name, int64_t ns)
 {
-	struct time *t = nsx_sums_row(&e->times, &(struct key){ .pair = window / 2, .thing = thing, .name = name });
+	struct explain *e = state;
+	struct time *t = nsx_sums_row(&e->times, &(struct key){ .pair = (uint32_t)(window / 2), .thing = thing,
+	                                                        .name = name });
 
 	if (t)
 		t->ns[window % 2] += ns;
 	return t != NULL;
 }
 
-struct counting { struct explain *e; const struct explained_device *d; };
-
-static int
-count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
-{
-	struct explain *e = ((struct counting *)state)->e;
-	const struct explained_device *d = ((struct counting *)state)->d;
-
-	if (part == NSX_PART_IDLE)
-		return NSX_OK;
-	uint32_t thing = d->parts.thing[part];
-
-	for (size_t i = 0; i < d->windows.n; i++) {
-		const struct nsx_window_given *w = &e->windows.p[d->windows.p[i]];
-		int64_t a = start > w->start ? start : w->start, b = end < w->end ? end : w->end;
-
-		if (a < b && !count(e, d->windows.p[i], (enum thing)(thing % NTHINGS), thing / NTHINGS, b - a))
-			return NSX_ERR;
-	}
-	return NSX_OK;
-}
-
-/* ---- operations */
-
-/* The thing to which an operation is assigned; name NSX_NONE when out of memory. */
-static enum thing
-thing_of(struct explain *e, const struct nsx_rec *op, enum nsx_part part, uint32_t *name)
-{
-	const struct nsx_catalogue *cat = &e->idle.cat;
-	uint32_t inst = nsx_has(op, NSX_OP_inst) ? nsx_cat_inst(&e->idle.cat, op) : (uint32_t)NSX_NONE;
-	struct nsx_str text = inst == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_cat_str(cat, cat->insts.p[inst].name);
-	enum thing thing = part == NSX_PART_COMM ? THING_COLLECTIVE : part == NSX_PART_COPY
-	    ? THING_COPY : THING_INSTRUCTION;
-	const struct nsx_range_entry *r;
-
-	if (!text.len && part == NSX_PART_COMM)
-		text = nsx_string(op, NSX_OP_collective);
-	if (!text.len && part == NSX_PART_COMPUTE && nsx_has(op, NSX_OP_range)
-	    && (r = nsx_range_book_find(&e->book, nsx_int(op, NSX_OP_profile, NSX_ABSENT), op->v[NSX_OP_range].i)) !=
-	    NULL) {
-		*name = r->name;
-		return THING_RANGE;
-	}
-	if (!text.len) {
-		text = nsx_string(op, NSX_OP_name);
-		thing = part == NSX_PART_COMPUTE ? THING_KERNEL : thing;
-	}
-	*name = nsx_intern(&e->names, text);
-	return thing;
-}
-
-/* The device's state with its windows; NULL when out of memory. */
-static struct explained_device *
-device_of(struct explain *e, const struct nsx_rec *op)
-{
-	uint32_t at = nsx_cat_device(&e->idle.cat, op);
-	struct explained_device *d;
-
-	while (at != NSX_NONE && e->devices.n <= at)
-		if (!nsx_vec_push(&e->devices, ((struct explained_device){ 0 })))
-			return NULL;
-	if (at == NSX_NONE)
-		return NULL;
-	d = &e->devices.p[at];
-	for (size_t i = 0; !d->placed && i < e->windows.n; i++)
-		if (e->windows.p[i].device == e->idle.cat.devices.p[at].number && !nsx_vec_push(&d->windows,
-		    (uint32_t)i))
-			return NULL;
-	d->placed = true;
-	return d;
-}
-
-static bool
-take_op(struct explain *e, const struct nsx_rec *op)
-{
-	int64_t start = nsx_int(op, NSX_OP_start, NSX_ABSENT), dur = nsx_int(op, NSX_OP_dur, -1),
-	    end = nsx_add_sat(start, dur, NULL);
-	struct explained_device *d = device_of(e, op);
-	enum nsx_part part;
-	enum thing thing;
-	uint32_t name;
-
-	if (!d)
-		return false;
-	if (start == NSX_ABSENT || dur < 0 || !nsx_has(op, NSX_OP_device))
-		return true;
-	part = nsx_part_of(op, nsx_cat_communicates(&e->idle.cat, op));
-	thing = thing_of(e, op, part, &name);
-	/* One number of both, for the sweep. */
-	return name < NSX_NONE / NTHINGS
-	       && nsx_parts_add_thing(&d->parts, part, name * NTHINGS + thing, start, end, count_run,
-	                              &(struct counting){ e, d }) == NSX_OK;
-}
-
 static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct explain *e = state;
-	uint32_t name;
 
-	if (nsx_idle_take(&e->idle, rec) != NSX_OK)
-		return NSX_ERR;
-	if (!nsx_in_reach(rec))
-		return NSX_OK;
-	if (rec->kind->id == NSX_RANGE && nsx_has(rec, NSX_RANGE_start)) {
-		name = nsx_intern(&e->names, nsx_range_book_name(&e->book, rec, NSX_NAMES_DIGITS));
-		return name == NSX_NONE ? nsx_err_nomem(e->err, NULL) : nsx_range_book_add(&e->book, rec, name, e->err);
-	}
-	return rec->kind->id != NSX_OP || take_op(e, rec) ? NSX_OK : nsx_err_nomem(e->err, NULL);
+	return nsx_idle_take(&e->idle, rec) == NSX_OK ? nsx_things_take(&e->things, rec) : NSX_ERR;
 }
 
 /* ---- selecting the steps */
@@ -231,7 +118,7 @@ struct row {
 static const char *
 kind_text(const void *row)
 {
-	return things[((const struct row *)row)->by_kind];
+	return nsx_thing_name((enum nsx_thing)((const struct row *)row)->by_kind);
 }
 
 #define AT(member) offsetof(struct row, member), 0, NULL
@@ -294,7 +181,7 @@ struct others { int64_t ns[2], count; };
 static bool
 make_rows(struct explain *e, struct nsx_sums *rows)
 {
-	struct others *others = calloc(e->pairs.n * NTHINGS + 1, sizeof *others);
+	struct others *others = calloc(e->pairs.n * NSX_NTHINGS + 1, sizeof *others);
 	nsx_u128 *all = calloc(e->pairs.n + 1, sizeof *all);
 	size_t n = nsx_sums_count(&e->times);
 	bool good = others && all;
@@ -307,8 +194,8 @@ make_rows(struct explain *e, struct nsx_sums *rows)
 	for (int pass = 0; good && pass < 2; pass++)
 		for (size_t i = 0; good && i < n; i++) {
 			const struct time *t = nsx_sums_at(&e->times, i);
-			struct others *o = &others[(size_t)t->key.pair * NTHINGS + t->key.thing];
-			bool small = t->key.thing != THING_IDLE && difference(t->ns)
+			struct others *o = &others[(size_t)t->key.pair * NSX_NTHINGS + t->key.thing];
+			bool small = t->key.thing != NSX_THING_IDLE && difference(t->ns)
 			             && (nsx_u128)difference(t->ns) * SMALL < all[t->key.pair];
 
 			if (pass == 0 && small) {
@@ -319,8 +206,8 @@ make_rows(struct explain *e, struct nsx_sums *rows)
 				good = add_row(e, rows, t->key, t->ns);
 			}
 		}
-	for (size_t i = 0; good && i < e->pairs.n * NTHINGS; i++) {
-		struct key key = { .pair = (uint32_t)(i / NTHINGS), .thing = i % NTHINGS };
+	for (size_t i = 0; good && i < e->pairs.n * NSX_NTHINGS; i++) {
+		struct key key = { .pair = (uint32_t)(i / NSX_NTHINGS), .thing = i % NSX_NTHINGS };
 		struct nsx_buf name = { 0 };
 
 		if (others[i].count < 2)
@@ -347,7 +234,7 @@ count_idle(struct explain *e)
 			int64_t ns = c == NSX_CAUSE_REMOVED ? 0 : w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
 			uint32_t name = nsx_intern(&e->names, nsx_str_c(nsx_cause_name((enum nsx_cause)c)));
 
-			if (name == NSX_NONE || (ns && !count(e, (uint32_t)w->key, THING_IDLE, name, ns)))
+			if (name == NSX_NONE || (ns && !count(e, w->key, NSX_THING_IDLE, name, ns)))
 				return false;
 		}
 	}
@@ -361,9 +248,7 @@ nsx_steps_again_need(struct nsx_reader *in)
 	struct idle idle = { .options = &options };
 
 	nsx_idle_need(&idle, in);
-	nsx_range_book_need(in, false);
-	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, collective));
-	nsx_reader_need(in, NSX_INST, NSX_EVERY);
+	nsx_things_need(in);
 }
 
 int
@@ -380,13 +265,13 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	options.ngiven = e.windows.n;
 	nsx_steps_again_need(in);
 	e.idle = (struct idle){ .options = &options, .diags = diags, .err = err, .cat.keep = NSX_CAT_NAMES };
+	e.things = (struct nsx_things){ .err = err, .cat = &e.idle.cat, .names = &e.names, .count = count, .state = &e,
+	                                .windows = e.windows.p, .n = e.windows.n };
 	if (rc == NSX_OK && (rc = nsx_idle_begin(&e.idle)) == NSX_OK &&
 	    (rc = nsx_read_all(in, NULL, take, &e, err)) == NSX_OK)
 		rc = nsx_idle_finish(&e.idle);
-	for (size_t i = 0; rc == NSX_OK && i < e.devices.n; i++)
-		if (nsx_parts_finish(&e.devices.p[i].parts, count_run,
-		                     &(struct counting){ &e, &e.devices.p[i] }) != NSX_OK)
-			rc = nsx_err_nomem(err, NULL);
+	if (rc == NSX_OK)
+		rc = nsx_things_finish(&e.things);
 	if (rc == NSX_OK && (!count_idle(&e) || !make_rows(&e, &rows)))
 		rc = nsx_err_nomem(err, NULL);
 	/* These were already reported for the steps. */
@@ -401,13 +286,10 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	nsx_idle_free(&e.idle);
-	nsx_range_book_free(&e.book);
+	nsx_things_free(&e.things);
 	nsx_intern_free(&e.names);
 	free(e.pairs.p);
 	free(e.windows.p);
-	for (size_t i = 0; i < e.devices.n; i++)
-		free(e.devices.p[i].windows.p);
-	free(e.devices.p);
 	nsx_sums_free(&e.times);
 	nsx_sums_free(&rows);
 	return rc;

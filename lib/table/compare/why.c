@@ -1,0 +1,474 @@
+/* why.c -- what made steps slower: each instant of a step belongs to one thing that the device did, or to a cause of
+ * idle time (table/steps/things.h), so the differences of things add up to that of the periods.
+ *
+ *   BASE, 2 steps of 100 ns: gemm 80, idle host 20     NEW, 3 steps of 130: gemm 80, all-reduce 30, idle host 20
+ *   ->  period 100 130 +30    all-reduce 0 30 +30 new    gemm 80 80
+ *
+ * What has a name on one side only is matched by its place: in order of first use it is between the same two things,
+ * and as many are there on the other side, of the same kinds, in the same ranges or with the same opcodes. */
+#include "table/compare/why.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/compare/join.h"
+
+struct slot_key { int64_t device; uint32_t class, none; };
+struct slot { struct slot_key key; int64_t steps, period; };
+static const struct nsx_sum_def slots = { .size = sizeof(struct slot), .key = sizeof(struct slot_key) };
+
+/* where: as in struct nsx_thing_place. */
+struct time_key { uint32_t slot, thing, name, where; };
+struct time { struct time_key key; int64_t ns; };
+static const struct nsx_sum_def times = { .size = sizeof(struct time), .key = sizeof(struct time_key) };
+
+/* ---- one side */
+
+static bool
+count(struct cmp_why *w, int64_t key, enum nsx_thing thing, struct nsx_thing_place at, int64_t ns)
+{
+	struct time *t = nsx_sums_row(&w->times, &(struct time_key){ w->slot.p[key], thing, at.name, at.where });
+
+	if (t)
+		t->ns += ns;
+	return t != NULL;
+}
+
+/* For nsx_things. */
+static bool
+count_thing(void *why, int64_t key, enum nsx_thing thing, uint32_t name, int64_t ns)
+{
+	struct cmp_why *w = why;
+
+	return count(w, key, thing, nsx_things_place(&w->things, name), ns);
+}
+
+bool
+nsx_compare_why_idle(struct cmp_why *w, int64_t key, uint32_t cause, int64_t ns)
+{
+	return count(w, key, NSX_THING_IDLE, (struct nsx_thing_place){ cause, NSX_NONE }, ns);
+}
+
+struct cmp_why *
+nsx_compare_why_new(struct nsx_intern *strs, struct nsx_err *err)
+{
+	struct cmp_why *w = calloc(1, sizeof *w);
+
+	if (!w)
+		return NULL;
+	w->slots.def = &slots;
+	w->times.def = &times;
+	w->things = (struct nsx_things){ .err = err, .names = strs, .count = count_thing, .state = w,
+	                                .placed = true };
+	return w;
+}
+
+void
+nsx_compare_why_free(struct cmp_why *w)
+{
+	if (!w)
+		return;
+	nsx_sums_free(&w->slots);
+	nsx_sums_free(&w->times);
+	nsx_things_free(&w->things);
+	free(w->slot.p);
+	free(w);
+}
+
+bool
+nsx_compare_why_step(struct cmp_why *w, uint32_t class, int64_t device, int64_t period)
+{
+	struct slot_key key = { device, class, 0 };
+	uint32_t at = nsx_sums_number(&w->slots, &key);
+	struct slot *s = at == NSX_NONE ? NULL : nsx_sums_at(&w->slots, at);
+
+	if (!s || !nsx_vec_push(&w->slot, at))
+		return false;
+	s->steps++;
+	s->period += period;
+	return true;
+}
+
+/* ---- both sides of a period */
+
+enum match { MATCH_NAME, MATCH_PLACE, MATCH_NEW, MATCH_GONE };
+
+/* A thing on both sides. `base`: its name in BASE, if it is another one. ns: over all steps of the side. */
+struct pair_key { uint32_t thing, name, where, none; };
+struct pair { struct pair_key key; uint32_t base; bool has[2], merged; int64_t ns[2]; };
+static const struct nsx_sum_def pairs = { .size = sizeof(struct pair), .key = sizeof(struct pair_key) };
+
+/* Things of a side in order of their first use: numbers of pairs. */
+struct order { NSX_VEC(uint32_t) list; };
+
+struct joined {
+	struct nsx_sums pairs;
+	struct order    order[2];
+	int64_t         steps[2], period[2];
+	bool            causes;      /* of idle time are known on both sides, or on neither */
+};
+
+/* Add the times of a side's slot, which are consecutive in `of`. */
+static bool
+join_slot(struct joined *j, const struct cmp_why *w, int side, const uint32_t *of, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct time *t = nsx_sums_at(&w->times, of[i]);
+		struct pair_key key = { t->key.thing, t->key.name, t->key.where, 0 };
+		if (t->key.thing == NSX_THING_IDLE && !j->causes)
+			key.name = NSX_NONE;
+
+		uint32_t at = nsx_sums_number(&j->pairs, &key);
+		struct pair *p = at == NSX_NONE ? NULL : nsx_sums_at(&j->pairs, at);
+
+		if (!p || (!p->has[side] && !nsx_vec_push(&j->order[side].list, at)))
+			return false;
+		p->base = NSX_NONE;
+		p->has[side] = true;
+		p->ns[side] += t->ns;
+	}
+	return true;
+}
+
+static bool
+is_alone(const struct joined *j, int side, size_t at)
+{
+	const struct pair *p = nsx_sums_at(&j->pairs, j->order[side].list.p[at]);
+
+	return !p->has[!side];
+}
+
+/* The number of things from that place on that the other side lacks. */
+static size_t
+run_of(const struct joined *j, int side, size_t from)
+{
+	size_t n = 0;
+
+	while (from + n < j->order[side].list.n && is_alone(j, side, from + n))
+		n++;
+	return n;
+}
+
+/* Match the n things from those places on, unless a kind, a range or an opcode differs. */
+static void
+match_run(struct joined *j, size_t base, size_t new, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct pair *a = nsx_sums_at(&j->pairs, j->order[0].list.p[base + i]),
+		                  *b = nsx_sums_at(&j->pairs, j->order[1].list.p[new + i]);
+
+		if (a->key.thing != b->key.thing || a->key.where != b->key.where || a->key.thing == NSX_THING_IDLE)
+			return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct pair *a = nsx_sums_at(&j->pairs, j->order[0].list.p[base + i]),
+		            *b = nsx_sums_at(&j->pairs, j->order[1].list.p[new + i]);
+
+		b->base = a->key.name;
+		b->ns[0] = a->ns[0];
+		a->merged = true;
+	}
+}
+
+/* Match what has another name on both sides by its place. False when out of memory. */
+static bool
+match_places(struct joined *j)
+{
+	const struct order *b = &j->order[0], *o = &j->order[1];
+	size_t *place = calloc(nsx_sums_count(&j->pairs) + 1, sizeof *place);   /* in NEW, plus 1; 0: none */
+
+	if (!place)
+		return false;
+	for (size_t i = 0; i < o->list.n; i++)
+		place[o->list.p[i]] = i + 1;
+	for (size_t i = 0, n; i < b->list.n; i += n + 1) {
+		n = run_of(j, 0, i);
+		size_t at = i ? place[b->list.p[i - 1]] : 0, m = run_of(j, 1, at);
+		bool ends = i + n == b->list.n, same = ends ? at + m == o->list.n
+			: at + m < o->list.n && o->list.p[at + m] == b->list.p[i + n];
+
+		if (n && n == m && same)
+			match_run(j, i, at, n);
+	}
+	free(place);
+	return true;
+}
+
+/* ---- rows */
+
+struct row {
+	uint32_t class, name, range, base_name;
+	const char *kind, *match;
+	int64_t  device, base, new, diff, ns[2];
+	double   share;
+	nsx_u128 size;
+};
+
+static const char *kind_text(const void *row) { return ((const struct row *)row)->kind; }
+static const char *match_text(const void *row) { return ((const struct row *)row)->match; }
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+static const struct nsx_sum_col cols[] = {
+	{ "class",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(class) },
+	{ "device",    NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
+	{ "kind",      NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, kind_text },
+	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
+	{ "range",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(range) },
+	{ "base_name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(base_name) },
+	{ "match",     NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, match_text },
+	{ "base",      NSX_CELL_NS,     NSX_SUM_INT,  AT(base) },
+	{ "new",       NSX_CELL_NS,     NSX_SUM_INT,  AT(new) },
+	{ "diff",      NSX_CELL_NS,     NSX_SUM_INT,  AT(diff) },
+	{ "share",     NSX_CELL_SHARE,  NSX_SUM_REAL, AT(share) },
+};
+static const struct nsx_sum_def shown = {
+	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.rank = "kind name diff share device range match base new base_name class"
+};
+
+static struct nsx_str
+text_of(const void *c, uint32_t id)
+{
+	return cmp_str(c, id);
+}
+
+struct rows { NSX_VEC(struct row) list; };
+
+static const char *
+match_of(const struct pair *p)
+{
+	static const char *const words[] = { [MATCH_NAME] = "name", [MATCH_PLACE] = "place", [MATCH_NEW] = "new",
+	                                     [MATCH_GONE] = "gone" };
+
+	return words[p->base != NSX_NONE ? MATCH_PLACE : !p->has[0] ? MATCH_NEW : !p->has[1] ? MATCH_GONE : MATCH_NAME];
+}
+
+static uint32_t
+range_of(const struct pair *p)
+{
+	return p->key.thing == NSX_THING_KERNEL ? p->key.where : (uint32_t)NSX_NONE;
+}
+
+/* The difference of the means, times the steps of both sides: exact. */
+static nsx_u128
+size_of(const struct joined *j, const int64_t ns[2])
+{
+	nsx_u128 was = (nsx_u128)ns[0] * (nsx_u128)j->steps[1], is = (nsx_u128)ns[1] * (nsx_u128)j->steps[0];
+
+	return is > was ? is - was : was - is;
+}
+
+static int
+by_size(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	if (x->range != y->range)
+		return x->range > y->range ? 1 : -1;
+	return x->kind != y->kind ? strcmp(x->kind, y->kind) : (x->name > y->name) - (x->name < y->name);
+}
+
+/* Things below 1/SMALL of all that differs are one row of their kind, as in nsysx-steps --explain. */
+enum { SMALL = 100 };
+struct others { int64_t ns[2], count; };
+
+/* Rows of all things, without means. False when out of memory. */
+static bool
+make_rows(struct cmp *c, const struct joined *j, struct rows *rows)
+{
+	struct others others[NSX_NTHINGS] = { 0 };
+	int64_t rest[2] = { j->period[0], j->period[1] };
+	nsx_u128 all = 0;
+	bool good = true, known = j->order[0].list.n && j->order[1].list.n;
+
+	for (size_t i = 0; i < nsx_sums_count(&j->pairs); i++) {
+		const struct pair *p = nsx_sums_at(&j->pairs, i);
+
+		all += p->merged ? 0 : size_of(j, p->ns);
+		for (int k = 0; k < 2 && !p->merged && known; k++)
+			rest[k] -= p->ns[k];
+	}
+	for (int pass = 0; good && known && pass < 2; pass++)
+		for (size_t i = 0; good && i < nsx_sums_count(&j->pairs); i++) {
+			const struct pair *p = nsx_sums_at(&j->pairs, i);
+			struct others *o = &others[p->key.thing];
+			nsx_u128 size = size_of(j, p->ns);
+			bool small = p->key.thing != NSX_THING_IDLE && (!size || size < all / SMALL);
+
+			if (p->merged)
+				continue;
+			if (pass == 0 && small)
+				*o = (struct others){ { o->ns[0] + p->ns[0], o->ns[1] + p->ns[1] }, o->count + 1 };
+			else if (pass == 1 && !(small && o->count > 1))
+				good = nsx_vec_push(&rows->list, ((struct row){
+					.name = p->key.name, .range = range_of(p), .base_name = p->base,
+					.match = match_of(p),
+					.kind = nsx_thing_name((enum nsx_thing)p->key.thing),
+					.ns = { p->ns[0], p->ns[1] }, .size = size }));
+		}
+	for (int k = 0; good && known && k < NSX_NTHINGS; k++) {
+		if (others[k].count < 2)
+			continue;
+		c->text.len = 0;
+		nsx_buf_fmt(&c->text, "[%" PRId64 " others]", others[k].count);
+
+		uint32_t name = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+
+		good = name != NSX_NONE && nsx_vec_push(&rows->list, ((struct row){
+			.name = name, .range = NSX_NONE, .base_name = NSX_NONE, .match = "",
+			.kind = nsx_thing_name((enum nsx_thing)k),
+			.ns = { others[k].ns[0], others[k].ns[1] }, .size = size_of(j, others[k].ns) }));
+	}
+	/* Without operations on a side nothing is known of its period, and no thing is new or gone. */
+	if (good && (rest[0] || rest[1]))
+		good = nsx_vec_push(&rows->list, ((struct row){ .name = NSX_NONE, .range = NSX_NONE,
+		                                                .base_name = NSX_NONE, .match = "",
+		                                                .kind = "rest", .ns = { rest[0], rest[1] } }));
+	return good;
+}
+
+/* Rounded down; the divisor is positive. */
+static int64_t
+mean(int64_t sum, int64_t n)
+{
+	return sum / n - (sum % n < 0);
+}
+
+/* Print the rows of a period. A mean is what it adds to the rounded-down mean of all rows before it, so that rounded
+ * means add up, too: it is within 1 ns. */
+static int
+put_rows(const struct nsx_sums *out, struct nsx_table *t, const struct joined *j, struct rows *rows,
+         struct row period, struct nsx_err *err)
+{
+	int64_t before[2] = { 0, 0 };
+	double whole;
+
+	if (rows->list.n)
+		qsort(rows->list.p, rows->list.n, sizeof *rows->list.p, by_size);
+	period.base = mean(j->period[0], j->steps[0]);
+	period.new = mean(j->period[1], j->steps[1]);
+	period.diff = period.new - period.base;
+	period.share = period.diff ? 1 : NAN;
+	whole = (double)period.diff;
+	if (nsx_sums_put(out, t, &period, err) != NSX_OK)
+		return NSX_ERR;
+	for (size_t i = 0; i < rows->list.n; i++) {
+		struct row *r = &rows->list.p[i];
+
+		r->class = period.class;
+		r->device = period.device;
+		r->base = mean(before[0] + r->ns[0], j->steps[0]) - mean(before[0], j->steps[0]);
+		r->new = mean(before[1] + r->ns[1], j->steps[1]) - mean(before[1], j->steps[1]);
+		r->diff = r->new - r->base;
+		r->share = period.diff ? (double)r->diff / whole : NAN;
+		before[0] += r->ns[0];
+		before[1] += r->ns[1];
+		if (nsx_sums_put(out, t, r, err) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+/* ---- */
+
+/* Times of a side by slot: those of slot i are numbers of times, list[first[i]] up to first[i + 1], in order of first
+ * use. */
+struct by_slot { size_t *first; uint32_t *list; };
+
+static bool
+order_times(const struct cmp_why *w, struct by_slot *b)
+{
+	size_t nslots = nsx_sums_count(&w->slots), n = nsx_sums_count(&w->times);
+
+	b->first = calloc(nslots + 2, sizeof *b->first);
+	b->list = calloc(n + 1, sizeof *b->list);
+	if (!b->first || !b->list)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		b->first[((const struct time *)nsx_sums_at(&w->times, i))->key.slot + 2]++;
+	for (size_t i = 2; i < nslots + 2; i++)
+		b->first[i] += b->first[i - 1];
+	for (size_t i = 0; i < n; i++)
+		b->list[b->first[((const struct time *)nsx_sums_at(&w->times, i))->key.slot + 1]++] = (uint32_t)i;
+	return true;
+}
+
+/* Add what a side has of the class of a result, on the device of the row or on all. */
+static bool
+join_side(const struct cmp *c, struct joined *j, int side, const struct cmp_result *r, const struct by_slot *b)
+{
+	const struct cmp_side *s = &c->side[side];
+	const struct cmp_row *row = r->row[side];
+	uint32_t class = s->groups.p[row->group].key;
+	struct slot_key key = { row->device, class, 0 };
+	size_t from = 0, to = nsx_sums_count(&s->why->slots);
+
+	if (row->device != NSX_ABSENT) {
+		uint32_t at = nsx_sums_find(&s->why->slots, &key);
+
+		from = at == NSX_NONE ? to : at;
+		to = at == NSX_NONE ? to : from + 1;
+	}
+	for (size_t i = from; i < to; i++) {
+		const struct slot *slot = nsx_sums_at(&s->why->slots, i);
+
+		if (slot->key.class != class)
+			continue;
+		j->steps[side] += slot->steps;
+		j->period[side] += slot->period;
+		if (!join_slot(j, s->why, side, &b->list[b->first[i]], b->first[i + 1] - b->first[i]))
+			return false;
+	}
+	return true;
+}
+
+static int
+explain(struct cmp *c, const struct cmp_result *r, const struct by_slot b[2], const struct nsx_sums *out,
+        struct nsx_table *t)
+{
+	struct joined j = { .pairs.def = &pairs, .causes = c->side[0].why->calls == c->side[1].why->calls };
+	struct rows rows = { 0 };
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+	struct row period = { .class = nsx_compare_group_of(c, r)->key, .name = NSX_NONE, .range = NSX_NONE,
+	                      .base_name = NSX_NONE, .kind = "period", .match = "",
+	                      .device = row->device != NSX_ABSENT ? row->device : row->number };
+	int rc = NSX_OK;
+
+	if (!join_side(c, &j, 0, r, &b[0]) || !join_side(c, &j, 1, r, &b[1]) || !match_places(&j))
+		rc = nsx_err_nomem(c->err, NULL);
+	if (rc == NSX_OK && j.steps[0] && j.steps[1])
+		rc = make_rows(c, &j, &rows) ? put_rows(out, t, &j, &rows, period, c->err) : nsx_err_nomem(c->err,
+			NULL);
+	nsx_sums_free(&j.pairs);
+	free(j.order[0].list.p);
+	free(j.order[1].list.p);
+	free(rows.list.p);
+	return rc;
+}
+
+int
+nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
+{
+	struct nsx_sums out = { .def = &shown, .text = text_of, .state = c };
+	struct by_slot b[2] = { { 0 } };
+	int rc = NSX_OK;
+
+	for (int k = 0; k < 2 && rc == NSX_OK; k++)
+		rc = order_times(c->side[k].why, &b[k]) ? NSX_OK : nsx_err_nomem(c->err, NULL);
+	*table = rc == NSX_OK ? nsx_sums_begin(&out, c->err) : NULL;
+	rc = *table ? NSX_OK : NSX_ERR;
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		if (r[i].row[0] && r[i].row[1] && cmp_shows(c, &r[i]) && nsx_compare_is_period(c, &r[i]))
+			rc = explain(c, &r[i], b, &out, *table);
+	for (int k = 0; k < 2; k++) {
+		free(b[k].first);
+		free(b[k].list);
+	}
+	nsx_sums_free(&out);
+	return rc;
+}

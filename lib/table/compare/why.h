@@ -1,0 +1,37 @@
+/* why.h -- what made steps slower: the time of each class of steps on each device by what the device did; private to
+ * lib/table/compare. */
+#ifndef NSX_TABLE_COMPARE_WHY_H
+#define NSX_TABLE_COMPARE_WHY_H
+
+#include "base/str.h"
+#include "table/steps/things.h"
+#include "table/sums.h"
+
+struct cmp;
+struct cmp_result;
+
+/* The steps of a side. Slots are a class on a device. */
+struct cmp_why {
+	struct nsx_sums    slots, times;
+	NSX_VEC(uint32_t)  slot;             /* by key of a window, the slot of the step */
+	bool               calls;            /* the stream has calls, by which causes of idle time are told */
+	struct nsx_things  things;           /* for the reading */
+};
+
+/* A new one, whose reading needs things.cat and the windows; names are in `strs`. NULL when out of memory; free it with
+ * nsx_compare_why_free. */
+struct cmp_why *nsx_compare_why_new(struct nsx_intern *strs, struct nsx_err *err);
+void nsx_compare_why_free(struct cmp_why *w);   /* NULL allowed */
+
+/* The next window, whose key is its number from 0, is a step of the class (a string of strs) with that period. False
+ * when out of memory. */
+bool nsx_compare_why_step(struct cmp_why *w, uint32_t class, int64_t device, int64_t period);
+/* ns of the step with that key were idle, of that cause (a string of strs). False when out of memory. */
+bool nsx_compare_why_idle(struct cmp_why *w, int64_t key, uint32_t cause, int64_t ns);
+
+/* The table: for the period of each class that both sides have, and of each of its devices, a row of its own, and one
+ * for each thing and cause of idle time, the largest difference first, which add up to it exactly. The caller frees
+ * *table. NSX_OK or NSX_ERR. */
+int nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+
+#endif

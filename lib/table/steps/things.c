@@ -1,0 +1,197 @@
+/* things.c -- the busy time of devices in windows, by what they did. */
+#include "table/steps/things.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "job/reach.h"
+
+static const char *const names[NSX_NTHINGS] = { "instruction", "range", "kernel", "collective", "copy", "idle" };
+
+/* A device, and its windows by start. The first `past` of them are over. */
+struct nsx_things_device {
+	struct nsx_parts parts;
+	NSX_VEC(struct nsx_window_given) windows;
+	size_t  past;
+	bool    placed;
+};
+
+const char *
+nsx_thing_name(enum nsx_thing thing)
+{
+	return names[thing];
+}
+
+/* ---- sums */
+
+struct counting { struct nsx_things *t; struct nsx_things_device *d; };
+
+static int
+count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
+{
+	struct nsx_things *t = ((struct counting *)state)->t;
+	struct nsx_things_device *d = ((struct counting *)state)->d;
+
+	if (part == NSX_PART_IDLE)
+		return NSX_OK;
+	uint32_t thing = d->parts.thing[part];
+
+	while (d->past < d->windows.n && d->windows.p[d->past].end <= start)
+		d->past++;
+	for (size_t i = d->past; i < d->windows.n && d->windows.p[i].start < end; i++) {
+		const struct nsx_window_given *w = &d->windows.p[i];
+		int64_t a = start > w->start ? start : w->start, b = end < w->end ? end : w->end;
+
+		if (a < b && !t->count(t->state, w->key, (enum nsx_thing)(thing % NSX_NTHINGS), thing / NSX_NTHINGS,
+		                       b - a))
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+/* ---- operations */
+
+/* The thing to which an operation is assigned; name NSX_NONE when out of memory. */
+static enum nsx_thing
+thing_of(struct nsx_things *t, const struct nsx_rec *op, enum nsx_part part, uint32_t *name, uint32_t *where)
+{
+	uint32_t inst = nsx_has(op, NSX_OP_inst) ? nsx_cat_inst(t->cat, op) : (uint32_t)NSX_NONE;
+	struct nsx_str text = inst == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_cat_str(t->cat,
+	                                                                                 t->cat->insts.p[inst].name);
+	enum nsx_thing thing = part == NSX_PART_COMM ? NSX_THING_COLLECTIVE : part == NSX_PART_COPY
+	    ? NSX_THING_COPY : NSX_THING_INSTRUCTION;
+	const struct nsx_range_entry *r;
+
+	if (!text.len && part == NSX_PART_COMM)
+		text = nsx_string(op, NSX_OP_collective);
+	if (!text.len && part == NSX_PART_COMPUTE && nsx_has(op, NSX_OP_range)
+	    && (r = nsx_range_book_find(&t->book, nsx_int(op, NSX_OP_profile, NSX_ABSENT), op->v[NSX_OP_range].i)) !=
+	    NULL) {
+		*name = *where = r->name;
+		if (!t->placed)
+			return NSX_THING_RANGE;
+	}
+	if (!text.len) {
+		text = nsx_string(op, NSX_OP_name);
+		inst = NSX_NONE;
+		thing = part == NSX_PART_COMPUTE ? NSX_THING_KERNEL : thing;
+	}
+	*name = nsx_intern(t->names, text);
+	if (t->placed && thing == NSX_THING_INSTRUCTION && inst != NSX_NONE
+	    && (*where = nsx_intern(t->names, nsx_cat_str(t->cat, t->cat->insts.p[inst].opcode))) == NSX_NONE)
+		*name = NSX_NONE;
+	return thing;
+}
+
+struct nsx_thing_place
+nsx_things_place(const struct nsx_things *t, uint32_t number)
+{
+	struct nsx_thing_place p;
+
+	memcpy(&p, nsx_intern_str(&t->places, number).ptr, sizeof p);
+	return p;
+}
+
+static int
+by_start(const void *a, const void *b)
+{
+	const struct nsx_window_given *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/* The device's state with its windows; NULL when out of memory. */
+static struct nsx_things_device *
+device_of(struct nsx_things *t, const struct nsx_rec *op)
+{
+	uint32_t at = nsx_cat_device(t->cat, op);
+	struct nsx_things_device *d;
+
+	while (at != NSX_NONE && t->devices.n <= at)
+		if (!nsx_vec_push(&t->devices, ((struct nsx_things_device){ 0 })))
+			return NULL;
+	if (at == NSX_NONE)
+		return NULL;
+	d = &t->devices.p[at];
+	if (d->placed)
+		return d;
+	for (size_t i = 0; i < t->n; i++)
+		if (t->windows[i].device == t->cat->devices.p[at].number && !nsx_vec_push(&d->windows, t->windows[i]))
+			return NULL;
+	if (d->windows.n)
+		qsort(d->windows.p, d->windows.n, sizeof *d->windows.p, by_start);
+	d->placed = true;
+	return d;
+}
+
+static bool
+take_op(struct nsx_things *t, const struct nsx_rec *op)
+{
+	int64_t start = nsx_int(op, NSX_OP_start, NSX_ABSENT), dur = nsx_int(op, NSX_OP_dur, -1),
+	    end = nsx_add_sat(start, dur, NULL);
+	struct nsx_things_device *d = device_of(t, op);
+	enum nsx_part part;
+	enum nsx_thing thing;
+	uint32_t name, where = NSX_NONE;
+
+	if (!d)
+		return false;
+	if (start == NSX_ABSENT || dur < 0 || !nsx_has(op, NSX_OP_device))
+		return true;
+	part = nsx_part_of(op, nsx_cat_communicates(t->cat, op));
+	thing = thing_of(t, op, part, &name, &where);
+	if (t->placed && name != NSX_NONE) {
+		struct nsx_thing_place p = { name, where };
+
+		name = nsx_intern(&t->places, (struct nsx_str){ (const char *)&p, sizeof p });
+	}
+	/* One number of both, for the sweep. */
+	return name < NSX_NONE / NSX_NTHINGS
+	       && nsx_parts_add_thing(&d->parts, part, name * NSX_NTHINGS + thing, start, end, count_run,
+	                              &(struct counting){ t, d }) == NSX_OK;
+}
+
+int
+nsx_things_take(struct nsx_things *t, const struct nsx_rec *rec)
+{
+	uint32_t name;
+
+	if (!nsx_in_reach(rec))
+		return NSX_OK;
+	if (rec->kind->id == NSX_RANGE && nsx_has(rec, NSX_RANGE_start)) {
+		name = nsx_intern(t->names, nsx_range_book_name(&t->book, rec, NSX_NAMES_DIGITS));
+		return name == NSX_NONE ? nsx_err_nomem(t->err, NULL) : nsx_range_book_add(&t->book, rec, name, t->err);
+	}
+	return rec->kind->id != NSX_OP || take_op(t, rec) ? NSX_OK : nsx_err_nomem(t->err, NULL);
+}
+
+int
+nsx_things_finish(struct nsx_things *t)
+{
+	for (size_t i = 0; i < t->devices.n; i++)
+		if (nsx_parts_finish(&t->devices.p[i].parts, count_run,
+		                     &(struct counting){ t, &t->devices.p[i] }) != NSX_OK)
+			return nsx_err_nomem(t->err, NULL);
+	return NSX_OK;
+}
+
+void
+nsx_things_need(struct nsx_reader *in)
+{
+	nsx_range_book_need(in, false);
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, collective));
+	nsx_reader_need(in, NSX_INST, NSX_EVERY);
+}
+
+void
+nsx_things_free(struct nsx_things *t)
+{
+	nsx_range_book_free(&t->book);
+	nsx_intern_free(&t->places);
+	for (size_t i = 0; i < t->devices.n; i++)
+		free(t->devices.p[i].windows.p);
+	free(t->devices.p);
+}
