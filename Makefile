@@ -74,7 +74,7 @@ $B/lib/draw/flame/svg.o: $B/lib/draw/flame/flame.css.h $B/lib/draw/flame/flame.j
 $B/libnsysx.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
-$B/bin/%: $B/cmd/%.o $B/cmd/tool.o $B/cmd/progress.o $B/libnsysx.a
+$B/bin/%: $B/cmd/%.o $B/cmd/tool.o $B/cmd/files_from.o $B/cmd/progress.o $B/libnsysx.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
 # A script in the build finds lib/report in the source; once installed, in share.

@@ -17,14 +17,14 @@ static int64_t jobs;
 static struct nsx_extract_opts opt = { .from = INT64_MIN, .to = INT64_MAX };
 
 /* -x DIR applies to the exports after it. */
-static NSX_VEC(struct dump { const char *dir; int from; }) dumps;
+static NSX_VEC(struct dump { const char *dir; int from; size_t lists; }) dumps;
 
 static const struct nsx_cli cli;
 
 static const char *
 add_dump(const char *arg, int operands)
 {
-	if (!nsx_vec_push(&dumps, ((struct dump){ arg, operands })))
+	if (!nsx_vec_push(&dumps, ((struct dump){ arg, operands, nsx_tool_lists() })))
 		nsx_cli_die(&cli, NULL);
 	return NULL;
 }
@@ -52,6 +52,7 @@ add_rule(const char *arg, int operands)
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CALL('x', "dump", add_dump, "DIR", "folder of the HLO dumps of the exports that follow"),
+	NSX_TOOL_FILES_FROM,
 	NSX_OPT_MAYBE(0, "ranges", &ranges, "gpu|all",
 	              "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
 	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
@@ -221,6 +222,9 @@ main(int argc, char **argv)
 	struct nsx_tool tool = { .cli = &cli, .told = true };
 
 	argc = nsx_cli_parse(&cli, argc, argv);
+	argc = nsx_tool_files_all(&cli, argc, &argv);
+	for (size_t d = 0; d < dumps.n; d++)
+		dumps.p[d].from = nsx_tool_files_place(dumps.p[d].from, dumps.p[d].lists);
 	parse_options();
 	opt.host &= !no_host;
 	if (!argc)

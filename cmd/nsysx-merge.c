@@ -13,6 +13,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "force", &opt.force,
 		"merge contradictory streams: one report twice, one device in two reports, aligned and unaligned "
 		"streams"),
+	NSX_TOOL_FILES_FROM,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
@@ -48,6 +49,7 @@ main(int argc, char **argv)
 	struct nsx_tool t = { .cli = &cli, .told = true };
 
 	argc = nsx_cli_parse(&cli, argc, argv);
+	argc = nsx_tool_files_all(&cli, argc, &argv);
 	check_operands(argc, argv);
 	struct nsx_merge_opts how = {
 		.match = match_mode(), .force = opt.force, .read_flags = nsx_tool_input.partial ? NSX_READ_PARTIAL : 0

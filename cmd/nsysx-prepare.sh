@@ -12,6 +12,7 @@ $usage
 Extract reports, compare their clocks, leave out first executions, and mark what communication hides, waits, steps and idle time.
 
   -x, --dump=DIR            folder of the HLO dumps of the reports that follow, - for none
+      --files-from=FILE     also the files named in FILE, separated by NUL or newlines; - for standard input
   -o, --output=FILE         the stream to write [standard output]
   -n, --dry-run             print the pipeline, and run nothing but what decides it
       --step=REGEX          NVTX ranges whose DOMAIN:NAME matches are the steps
@@ -42,6 +43,13 @@ self=$(readlink -f -- "$self") || die "$0: cannot be found"
 bin=${self%/*}/
 [ -x "${bin}nsysx-extract" ] || bin=
 
+# Set $word to a text as the shell reads it: without a process for each of thousands of names.
+quote() {
+	case $1 in
+	''|*[!A-Za-z0-9_./,:=@%+-]*) word=$(quoted "$1") ;;
+	*) word=$1 ;;
+	esac
+}
 # A word as the shell reads it.
 quoted() {
 	case $1 in
@@ -51,21 +59,24 @@ quoted() {
 }
 
 output='' dry='' step='' module='' align=1 warmup=1 detail=-a marks=1 host=--host flags='' align_flags='' can='' logs='' jobs='' zip='' quiet=
+counted=0 simple=1
+# counted: operands so far. simple: all of them name files as they are, so that a list can be passed on.
 # operands: of nsysx-extract, quoted; streams: those that are streams already, quoted. dump: of the reports that follow.
 operands='' streams='' nreports=0 nstreams=0 dump='' waiting='' given=''
 meant='want -x DIR REPORT, such as -x dump0 r0.sqlite -x dump1 r1.sqlite'
 add_report() {
 	[ "$dump" = "$given" ] || operands="$operands -x $(quoted "${dump:--}")"
 	given=$dump nreports=$((nreports + 1))
-	operands="$operands $(quoted "$1")"
+	quote "$1"
+	operands="$operands $word"
 }
 operand() {
-	file=$1
+	file=$1 counted=$((counted + 1))
 	case $file in -?*) file=./$file ;; esac
 	waiting=
 	if [ -d "$file" ]; then
 		# What nsysx-record leaves.
-		report=
+		simple= report=
 		for f in "$file/report.sqlite" "$file/report.sqlite.zst" "$file/report.sqlite.xz" "$file/report.nsys-rep"; do
 			[ -e "$f" ] && report=$f && break
 		done
@@ -79,9 +90,34 @@ operand() {
 	[ -e "$file" ] || die "$1: No such file or directory"
 	[ -r "$file" ] || die "$1: want a file that can be read"
 	case $file in
-	*.nsysx|*.nsysx.zst) streams="$streams $(quoted "$file")" nstreams=$((nstreams + 1)) ;;
+	*.nsysx|*.nsysx.zst) quote "$file"; streams="$streams $word" nstreams=$((nstreams + 1)) ;;
 	*) add_report "$file" ;;
 	esac
+}
+# Take the names in list $1, - for standard input, as operands: separated by NUL if there is one, else by newlines.
+list() {
+	if [ "$1" != - ] && ! [ -r "$1" ]; then die "--files-from $1: want a file that can be read"; fi
+	nul=$(printf '\001') end=$(printf '\002')
+	names=$(if [ "$1" = - ]; then cat; else cat -- "$1"; fi | tr '\0\n' '\001\002')
+	case $names in
+	*"$nul"*)
+		case $names in *"$end"*) die "--files-from $1: want names without newlines" ;; esac
+		end=$nul ;;
+	esac
+	listed=$given taken=$counted had_operands=$operands had_streams=$streams simple=1 ifs=$IFS IFS=$end
+	set -f
+	for name in $names; do
+		IFS=$ifs
+		[ -z "$name" ] || operand "$name"
+	done
+	set +f
+	IFS=$ifs
+	[ "$counted" -gt "$taken" ] || die "--files-from $1: want the name of a file in it"
+	# A list that is a file is passed on: thousands of names would not fit into a command.
+	[ "$simple" ] && [ "$1" != - ] || return 0
+	quote "$1"
+	[ "$operands" = "$had_operands" ] || { [ "$dump" = "$listed" ] || had_operands="$had_operands -x $(quoted "${dump:--}")"; operands="$had_operands --files-from $word"; }
+	[ "$streams" = "$had_streams" ] || streams="$had_streams --files-from $word"
 }
 while [ $# -gt 0 ]; do
 	arg=$1 value='' has=
@@ -93,7 +129,7 @@ while [ $# -gt 0 ]; do
 	-[nzqhV]?*) set -- "-${arg#-?}" "$@"; arg=${arg%"${arg#-?}"} ;;
 	esac
 	case $arg in
-	-x|--dump|-o|--output|--step|--module|--extract-flags|--align-flags|--can|--logs|-j|--jobs)
+	-x|--dump|--files-from|-o|--output|--step|--module|--extract-flags|--align-flags|--can|--logs|-j|--jobs)
 		if [ -z "$has" ]; then
 			[ $# -gt 0 ] || misuse "$arg: want a value"
 			value=$1
@@ -108,6 +144,7 @@ while [ $# -gt 0 ]; do
 		[ "$value" = - ] || [ -d "$value" ] || die "$value: want a folder of dumps"
 		waiting=$value dump=$value
 		[ "$value" != - ] || dump= ;;
+	--files-from) list "$value" ;;
 	-o|--output) output=$value ;;
 	-n|--dry-run) dry=1 ;;
 	--step) step=$value ;;
@@ -169,7 +206,10 @@ make_stream() {
 errors_of() { grep -v '^nsysx-[a-z]*: \(warning\|info\): ' "$work/log-$1" >&2 || printf '%s: %s\n' "$tool" "$2" >&2; }
 : >"$work/log-first"
 if [ "$nstreams" = 1 ]; then
-	eval "from=${streams# }"
+	case $streams in
+	' --files-from '*) from=$work/extracted.nsysx; make_stream "\"\${bin}nsysx-merge\" $quiet -b -o \"\$from\" $streams" ;;
+	*) eval "from=${streams# }" ;;
+	esac
 elif [ "$nstreams" -gt 1 ]; then
 	from=$work/extracted.nsysx
 	make_stream "\"\${bin}nsysx-merge\" $quiet -b -o \"\$from\" $streams"
@@ -271,7 +311,7 @@ eval "cmd_$last=\"\$cmd_$last\${zip:+ \$zip}\${output:+ -o \$(quoted \"\$output\
 pipeline() {
 	if [ "$nreports" -gt 0 ]; then
 		printf '%s%s' "$extract" "$operands"
-	elif [ "$nstreams" -gt 1 ]; then
+	elif [ "$nstreams" -gt 1 ] || [ "$streams" != "${streams# --files-from }" ]; then
 		printf 'nsysx-merge -b%s' "$streams"
 	else
 		printf 'nsysx-view -b%s' "$streams"

@@ -11,6 +11,7 @@ $usage
 Build a folder of streams, tables, flame graphs and plots, and a page that shows them.
 
   -x, --dump=DIR            folder of the HLO dumps of the exports that follow, - for none
+      --files-from=FILE     also the exports named in FILE, separated by NUL or newlines; - for standard input
       --title=TEXT          the page's title [made of the profiles' names]
       --no-align            leave the clocks of the reports as they are
       --no-warmup           keep the first executions
@@ -43,13 +44,14 @@ done
 [ -x "$bin/nsysx-extract" ] || bin=
 extract=${bin:+$bin/}nsysx-extract
 
-# Print a name as a word of a list of make, which would split it at spaces.
+# Set $word to a name as a word of a list of make, which would split it at spaces.
 word() {
 	case $1 in
 	'') misuse 'an empty name' ;;
 	*[[:space:]]*) die "$1: want a name without spaces: make cannot hold one that has them (link to it)" ;;
+	*'$'*) word=$(printf '%s' "$1" | sed 's/\$/$$/g') ;;
+	*) word=$1 ;;
 	esac
-	printf '%s' "$1" | sed 's/\$/$$/g'
 }
 
 # Print a text in the form of the value of a make variable.
@@ -63,16 +65,38 @@ newline='
 '
 
 output=report title='' align='' warmup='' detail='' flags='' trace='' single='' jobs='' verbose='' quiet='' clean=
-dump=- dumps='' profiles='' given=
+dump=- dumps='' profiles='' given='' counted=0
 # waiting: the operand of the last -x, while no export has followed it; misplaced: the error for the first -x that
 # applies to no export.
 waiting='' misplaced='' meant='want -x DIR EXPORT, such as -x dump0 r0.sqlite -x dump1 r1.sqlite'
 # Add an export, with the dump named before it.
 operand() {
-	waiting=
-	profiles="$profiles $(word "$1")" || exit
-	dumps="$dumps $(word "$dump")" || exit
+	waiting='' counted=$((counted + 1))
+	word "$1"
+	profiles="$profiles $word"
+	word "$dump"
+	dumps="$dumps $word"
 	[ "$dump" = - ] || given=1
+}
+# Take the names in list $1, - for standard input, as operands: separated by NUL if there is one, else by newlines.
+list() {
+	if [ "$1" != - ] && ! [ -r "$1" ]; then die "--files-from $1: want a file that can be read"; fi
+	nul=$(printf '\001') end=$(printf '\002')
+	names=$(if [ "$1" = - ]; then cat; else cat -- "$1"; fi | tr '\0\n' '\001\002')
+	case $names in
+	*"$nul"*)
+		case $names in *"$end"*) die "--files-from $1: want names without newlines" ;; esac
+		end=$nul ;;
+	esac
+	before=$counted ifs=$IFS IFS=$end
+	set -f
+	for name in $names; do
+		IFS=$ifs
+		[ -z "$name" ] || operand "$name"
+	done
+	set +f
+	IFS=$ifs
+	[ "$counted" -gt "$before" ] || die "--files-from $1: want the name of a file in it"
 }
 while [ $# -gt 0 ]; do
 	arg=$1 value='' has=
@@ -84,7 +108,7 @@ while [ $# -gt 0 ]; do
 	-[vqhV]?*) set -- "-${arg#-?}" "$@"; arg=${arg%"${arg#-?}"} ;;
 	esac
 	case $arg in
-	-x|--dump|--title|--extract-flags|-j|--jobs|-o|--output)
+	-x|--dump|--files-from|--title|--extract-flags|-j|--jobs|-o|--output)
 		if [ -z "$has" ]; then
 			[ $# -gt 0 ] || misuse "$arg: want a value"
 			value=$1
@@ -97,6 +121,7 @@ while [ $# -gt 0 ]; do
 		[ "$value" ] || misuse '-x: want a folder, or - for none'
 		[ -z "$waiting" ] || misplaced=${misplaced:-"-x $waiting: -x $value replaces it before any export: $meant"}
 		dump=$value waiting=$value ;;
+	--files-from) list "$value" ;;
 	--title) title=$value ;;
 	--extract-flags) flags=$value ;;
 	-j|--jobs) jobs=$value ;;
@@ -129,9 +154,16 @@ esac
 case $output in
 -*) output=./$output ;;
 esac
-out=$(word "$output") && title=$(text "$title" --title) && flags=$(text "$flags" --extract-flags) || exit
+word "$output"
+out=$word
+title=$(text "$title" --title) && flags=$(text "$flags" --extract-flags) || exit
 [ "$given" ] || dumps=
-set -- --no-print-directory -f "$report/report.mk" -j "$jobs" PROFILES="${profiles# }" DUMPS="${dumps# }" OUT="$out" \
+# The names go to make in a file, as thousands would not fit into an argument.
+names=$(mktemp "${TMPDIR:-/tmp}/nsysx-report.XXXXXX") || die 'cannot make a temporary file'
+trap 'rm -f "$names"' EXIT
+trap 'exit 1' HUP INT TERM
+printf 'define PROFILES :=\n%s\nendef\ndefine DUMPS :=\n%s\nendef\n' "${profiles# }" "${dumps# }" >"$names" || die "$names: cannot be written"
+set -- --no-print-directory -f "$report/report.mk" -j "$jobs" NAMES="$names" OUT="$out" \
 	TITLE="$title" ALIGN="$align" WARMUP="$warmup" DETAIL="$detail" \
 	EXTRACT_FLAGS="$flags" TRACE="$trace" SINGLE="$single" NSYSX="$bin" V="$verbose"
 [ "$clean" ] && set -- "$@" clean

@@ -93,6 +93,19 @@ extern struct nsx_only nsx_tool_rows;
 	NSX_OPT_FLAG(0, "markdown", &nsx_tool_table.markdown, \
 	             "print a summary and a Markdown table of the first rows, for a comment")
 
+/* Row of an option table: --files-from, with names of further operands. */
+const char *nsx_tool_files_from(const char *arg, int operands);
+#define NSX_TOOL_FILES_FROM \
+	NSX_OPT_CALL(0, "files-from", nsx_tool_files_from, "FILE", \
+	             "also the files named in FILE, separated by NUL or newlines; - for standard input")
+/* After nsx_cli_parse: *ops and how many they are become the operands with the names of every list at its place. They
+ * live as long as the program. Exits if a list cannot be read or is empty. */
+int nsx_tool_files_all(const struct nsx_cli *cli, int nops, char ***ops);
+/* The number of lists met so far, for the call of another option; after nsx_tool_files_all, how many files precede a
+ * place behind that many operands and lists. */
+size_t nsx_tool_lists(void);
+int nsx_tool_files_place(int operands, size_t nlists);
+
 /* Row of an option table: --max-unpacked, for programs that read compressed files other than streams. */
 const char *nsx_tool_max_unpacked(const char *arg, int operands);
 #define NSX_TOOL_UNPACK \

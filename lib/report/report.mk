@@ -26,6 +26,10 @@ nsysx_here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 OUT ?= report
 GNUPLOT ?= gnuplot
 nsysx_alone := $(filter 1,$(words $(MAKEFILE_LIST)))
+# A file that sets PROFILES and DUMPS, where they are too long for an argument.
+ifneq ($(NAMES),)
+include $(NAMES)
+endif
 nsysx_at := $(if $(V),,@)
 nsysx_bin := $(if $(NSYSX),$(abspath $(NSYSX))/)
 # $(call nsysx_quoted,TEXT): TEXT as one shell word.
@@ -52,7 +56,8 @@ endif
 
 # $(call nsysx_dump,N): the dump of profile N, empty if it has none.
 nsysx_dump = $(filter-out -,$(if $(word 2,$(DUMPS)),$(word $(1),$(DUMPS)),$(DUMPS)))
-nsysx_given := $(filter-out -,$(DUMPS))
+# Two of them, which is what the page shows: whether there is one, and whether there are more.
+nsysx_given := $(wordlist 1,2,$(filter-out -,$(DUMPS)))
 nsysx_profiles := $(shell seq 1 $(words $(PROFILES)))
 nsysx_streams := $(nsysx_profiles:%=$(nsysx_out)/streams/profile-%.nsysx)
 nsysx_last := $(nsysx_out)/streams/collectives.nsysx
@@ -171,7 +176,8 @@ ifeq ($(words $(PROFILES)),1)
 	$(nsysx_at)rm -f $@ && { ln $< $@ 2>/dev/null || cp $< $@; } && touch $@
 else
 	$(call nsysx_tell,merging $(words $(PROFILES)) profiles)
-	$(nsysx_tool)merge -b -o $@ $(nsysx_out)/streams/profile-*.nsysx $(nsysx_said)
+	$(nsysx_at)printf '%s\0' $(nsysx_out)/streams/profile-*.nsysx >$(nsysx_out)/.state/streams
+	$(nsysx_tool)merge -b -o $@ --files-from $(nsysx_out)/.state/streams $(nsysx_said)
 endif
 endif
 # The same rule makes nsysx_asks, the list of what the stream can answer. Much needs executions of programs, or

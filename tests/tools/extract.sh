@@ -194,4 +194,12 @@ fails 'the same export twice, one at a time' 1 "is in $T/plain/r0.sqlite and in 
 fails 'no export' 2 'no export' nsysx-extract
 fails 'a window that ends before it begins' 2 '--time' nsysx-extract --time 5s:1s "$T/plain/r0.sqlite"
 fails 'an invalid list' 2 '--device' nsysx-extract --device 1,x "$T/plain/r0.sqlite"
+
+# Lists of names keep their place behind -x.
+make_job listed --processes 2 --steps 3
+(cd "$T/listed" && ls r0.sqlite >one && ls r?.sqlite >two &&
+nsysx-extract -q -x dump0 r0.sqlite -x dump1 r1.sqlite >want && nsysx-extract -q -x dump0 --files-from one -x dump1 r1.sqlite >got &&
+nsysx-extract -q -x dump0 r0.sqlite r1.sqlite >want2 && nsysx-extract -q -x dump0 --files-from two >got2)
+same 'a dump belongs to the names of the list behind it' "$T/listed/want" "$T/listed/got"
+same '... to all of them' "$T/listed/want2" "$T/listed/got2"
 done_testing

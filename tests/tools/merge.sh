@@ -300,4 +300,23 @@ same 'empty streams make an empty one' "$T/empty" "$T/got"
 nsysx-merge -q "$T/empty" "$T/s/plain0" >"$T/got"
 nsysx-merge -q <"$T/s/plain0" >"$T/want"
 same 'an empty stream adds nothing; standard input is the default' "$T/want" "$T/got"
+
+# Lists of names, at their place among the operands.
+mkdir "$T/lists"
+gen -v p=0 -v seed=1 >"$T/lists/a b" && gen -v p=1 -v seed=1 >"$T/lists/c"
+nsysx-merge -q "$T/lists/a b" "$T/lists/c" >"$T/all"
+printf '%s\n\n%s' "$T/lists/a b" "$T/lists/c" >"$T/lists/lines"
+printf '%s\0%s\0' "$T/lists/a b" "$T/lists/c" >"$T/lists/nul"
+for list in lines nul; do
+	nsysx-merge -q --files-from "$T/lists/$list" >"$T/got"
+	same "a list of names ($list) is as the names" "$T/all" "$T/got"
+	nsysx-merge -q --files-from - <"$T/lists/$list" >"$T/got"
+	same "... from standard input too" "$T/all" "$T/got"
+done
+printf '%s' "$T/lists/c" >"$T/lists/one"
+nsysx-merge -q "$T/lists/a b" --files-from "$T/lists/one" >"$T/got"
+same 'a list adds to the operands' "$T/all" "$T/got"
+fails 'an empty list is refused' 1 'want the name of a file in it' nsysx-merge --files-from /dev/null
+fails 'a list that is not there is refused' 1 'No such file' nsysx-merge --files-from "$T/lists/none"
+fails 'two lists from standard input are refused' 2 'standard input can be read only once' nsysx-merge --files-from - --files-from -
 done_testing

@@ -83,4 +83,24 @@ for wrong in '' '-x two/dump0' '--step a --module b 0.nsysx' '0.nsysx two/r0.sql
 	run nsysx-prepare -o none $wrong
 	equal "wrong usage: $wrong" "$status $(grep -c usage: "$T_private/err")" '2 1'
 done
+
+# Lists of names.
+printf '0.nsysx\n1.nsysx\n' >list
+nsysx-prepare --files-from list -o listed >said
+same 'a list of streams is as its names' streams listed
+run sh -c "$(head -n 1 said)" && mv listed again
+same 'the pipeline it prints takes the list too' streams again
+nsysx-prepare -q --files-from - -o listed <list
+same 'and so from standard input' streams listed
+printf 'two/r0.sqlite\0' >list0
+nsysx-prepare -q --no-host -o listed -x two/dump0 --files-from list0 -x two/dump1 two/r1.sqlite
+records listed >b
+same 'a list of reports has the dump before it' a b
+mkdir many
+for i in $(seq 3000); do ln -s ../0.nsysx "many/a-name-of-some-length-as-those-of-jobs-are-$i.nsysx"; done
+find many -name '*.nsysx' >list
+run nsysx-prepare --files-from list -o never
+equal 'thousands of names reach the merge, which refuses one report twice' "$status $(grep -c '^nsysx-merge: report r0 is in ' "$T_private/err")" '1 1'
+fails "a list that cannot be used: nsysx-prepare -o never --files-from /dev/null" 1 'want the name of a file in it' nsysx-prepare -o never --files-from /dev/null
+fails "a list that cannot be used: nsysx-prepare -o never --files-from none" 1 'want a file that can be read' nsysx-prepare -o never --files-from none
 done_testing

@@ -468,4 +468,13 @@ cat s/r1.sqlite >changed.sqlite
 touch -r stamp changed.sqlite
 nsysx-report -q -o again changed.sqlite >"$T/null" 2>&1
 ok 'an export that changed under the same time stamp is read again' sh -c '! cmp -s "$1" "$2"' sh first.nsysx again/streams/extracted.nsysx
+
+# Lists of names.
+printf 's/r1.sqlite\n' >list
+nsysx-report -q -o by-names s/r0.sqlite s/r1.sqlite >/dev/null
+nsysx-report -q -o by-list s/r0.sqlite --files-from list >/dev/null
+same 'a list of exports is as its names' by-names/streams/collectives.nsysx by-list/streams/collectives.nsysx
+seq 3000 | sed 's,.*,/a/folder/with/a/name/of/some/length/as/jobs/have/them/rank-&/report.sqlite,' >list
+ok 'thousands of names fit' nsysx-report --clean -o by-list -x s/dump0 --files-from list
+equal 'and clean removes what there was' "$(ls -d by-list 2>/dev/null)" ''
 done_testing
