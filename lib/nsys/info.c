@@ -223,6 +223,38 @@ read_thread_names(struct nsx_loader *l)
 	                     l->thread_name_ids.n, thread_name_found, l, l->err);
 }
 
+struct thread_name { struct nsx_named name; size_t row; };
+
+static int
+by_thread(const void *x, const void *y)
+{
+	const struct thread_name *a = x, *b = y;
+
+	if (a->name.key != b->name.key)
+		return a->name.key < b->name.key ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+/* By thread, and of one thread in the order of rows: the last one's name is the thread's. Rows without a name go. */
+static int
+sort_thread_names(struct nsx_loader *l)
+{
+	struct thread_name *rows = malloc((l->thread_names.n + 1) * sizeof *rows);
+	size_t n = 0;
+
+	if (!rows)
+		return nsx_load_nomem(l);
+	for (size_t i = 0; i < l->thread_names.n; i++)
+		if (l->thread_names.p[i].name.ptr)
+			rows[n++] = (struct thread_name){ l->thread_names.p[i], i };
+	qsort(rows, n, sizeof *rows, by_thread);
+	for (size_t i = 0; i < n; i++)
+		l->thread_names.p[i] = rows[i].name;
+	l->thread_names.n = n;
+	free(rows);
+	return NSX_OK;
+}
+
 static int
 join_product(struct nsx_loader *l)
 {
@@ -258,12 +290,10 @@ nsx_info_read(struct nsx_loader *l)
 	    || (l->opts->host && scan_if_there(l, "TARGET_INFO_SYSTEM_ENV", pair, 2, host_row) != NSX_OK)
 	    || scan_if_there(l, "TARGET_INFO_GPU", gpu, sizeof gpu / sizeof *gpu, gpu_row) != NSX_OK
 	    || scan_if_there(l, "TARGET_INFO_NVTX_CUDA_DEVICE", device, 2, device_name_row) != NSX_OK
-	    || read_thread_names(l) != NSX_OK)
+	    || read_thread_names(l) != NSX_OK || sort_thread_names(l) != NSX_OK)
 		return NSX_ERR;
 	if (l->device_names.n)
 		qsort(l->device_names.p, l->device_names.n, sizeof *l->device_names.p, by_key);
-	if (l->thread_names.n)
-		qsort(l->thread_names.p, l->thread_names.n, sizeof *l->thread_names.p, by_key);
 	l->t->device_names = l->device_names.p;
 	l->t->ndevice_names = (uint32_t)l->device_names.n;
 	l->t->thread_names = l->thread_names.p;

@@ -112,6 +112,15 @@ equal '... except with --cpu=all' "$(awk -F'\t' '$1 == "sample" { print $4 }' "$
 nsysx-extract -a --os-min 500us "$T/late/r0.sqlite" 2>"$T/err" >"$T/got"
 equal '--os-min leaves out short calls' "$(awk -F'\t' '$1 == "os" && $7 < 500000' "$T/got" | wc -l | tr -d ' ')" 0
 equal '... and counts them' "$(nsysx-view -q -t diag "$T/got" | awk -F'\t' '/shorter than --os-min/ { print $4 }')" "$(awk -F'\t' '$1 == "os" && $7 < 500000' "$T/s" | wc -l | tr -d ' ')"
+# Of several names of a thread the last row's is the thread's, whatever their order as text.
+for name in 'a first' 'zz last'; do
+	cp "$T/late/r0.sqlite" "$T/named.sqlite"
+	sqlite3 "$T/named.sqlite" "INSERT INTO StringIds (id, value) VALUES (90001, '$name');
+		INSERT INTO ThreadNames (nameId, priority, globalTid) SELECT 90001, 20, globalTid FROM ThreadNames WHERE globalTid % 16777216 = 4250;"
+	nsysx-extract -q -a "$T/named.sqlite" >"$T/got"
+	equal "the last name of a thread is its name: $name" \
+		"$(nsysx-idle -q --tsv --by host "$T/got" | awk -F'\t' '$3 == "gil" && $4 ~ / 4250$/ { print $4 }' | sort -u)" "$name 4250"
+done
 fails '--cpu needs calls' 2 '--cpu needs --ops --calls' nsysx-extract --cpu "$T/late/r0.sqlite"
 nsysx-idle --by host "$T/bare" >"$T/got" 2>"$T/err"
 equal 'a stream without host records says so' "$(grep -c 'nsysx-record --cpu' "$T/err")" 1
