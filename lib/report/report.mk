@@ -264,7 +264,7 @@ $(nsysx_out)/tables/heap-at-peak.tsv:
 $(nsysx_out)/tables/host.tsv: $(nsysx_last)
 	$(call nsysx_ask,host)idle --tsv --by host --lines -o $@ $< $(nsysx_said)
 $(nsysx_out)/flame/host.folded: $(nsysx_last)
-	$(call nsysx_ask,host)fold --by host --while idle -o $@ $< $(nsysx_said)
+	$(call nsysx_ask,host)fold --by host --while idle --names digits -o $@ $< $(nsysx_said)
 # Flame graphs.
 nsysx_name_source := GPU time by source line
 nsysx_name_op-name := GPU time by operation
