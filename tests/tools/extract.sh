@@ -172,7 +172,7 @@ equal '... then no file has the final name' "$(ls "$T" | grep -c '^none')" 0
 
 # ---- invalid inputs
 echo 'not a database, but long enough to be looked at twice' >"$T/junk.sqlite"
-fails 'no profile' 1 "$T/junk.sqlite: not a profile that nsysx reads: want an SQLite export of nsys, or a Kineto trace" nsysx-extract "$T/junk.sqlite"
+fails 'no profile' 1 "$T/junk.sqlite: not a profile that nsysx reads: want an SQLite export of nsys, a Kineto trace" nsysx-extract "$T/junk.sqlite"
 head -c 20000 "$T/plain/r0.sqlite" >"$T/cut.sqlite"
 fails 'a truncated export' 1 "$T/cut.sqlite: cut short" nsysx-extract "$T/cut.sqlite"
 sqlite3 "$T/foreign.sqlite" 'CREATE TABLE t (a); INSERT INTO t VALUES (1)'

@@ -62,8 +62,10 @@ get(const struct nsx_rec *r, const char *column)
 static struct by
 by_page(const struct nsx_rec *r)
 {
-	static const char *const work[] = { "overhead", "call", "module", "range", "thunk", "op", "collective", "step", "idle" };
-	static const char *const metadata[] = { "profile", "device", "communicator", "clock", "program", "alias", "groups", "stack",
+	static const char *const work[] = { "overhead", "call", "os", "off", "gil", "sample", "module", "range",
+	                                    "thunk", "op", "collective", "step", "idle" };
+	enum { NWORK = sizeof work / sizeof *work };
+	static const char *const metadata[] = { "profile", "device", "thread", "communicator", "clock", "program", "alias", "groups", "stack",
 	                                        "inst", "loc" };
 	static const char *const columns[] = { "profile", "device", "pid", "tid", "range" };
 	struct by b = { .section = 4, .name = { "", 0 } };
@@ -76,7 +78,7 @@ by_page(const struct nsx_rec *r)
 		b.section = 3;
 	if (strcmp(kind, "compile") == 0)
 		return (struct by){ .section = 1, .first = get(r, "profile"), .second = get(r, "start"), .name = { "", 0 } };
-	for (int i = 0; i < 9; i++) {
+	for (int i = 0; i < NWORK; i++) {
 		if (strcmp(kind, work[i]) != 0)
 			continue;
 		b.section = 2;
@@ -95,7 +97,7 @@ by_page(const struct nsx_rec *r)
 		for (int c = 0; c < 5; c++)
 			b.numbers[c] = get(r, columns[c]);
 		b.name = nsx_string(r, nsx_kind_slot(r->kind, NSX_STR("name")) >= 0 ? nsx_kind_slot(r->kind, NSX_STR("name")) : 63);
-		b.last = get(r, i == 5 || i == 6 || i == 8 ? "op" : "call");
+		b.last = get(r, strcmp(kind, "op") == 0 || strcmp(kind, "collective") == 0 || strcmp(kind, "idle") == 0 ? "op" : "call");
 	}
 	return b;
 }
