@@ -367,6 +367,11 @@ cut(struct nsx_doing *d, const struct nsx_doing_mark *m)
 static void
 forget(struct nsx_doing *d, int64_t time)
 {
+	if (d->head > d->marks.n / 2 && d->head > 64) {
+		memmove(d->marks.p, d->marks.p + d->head, (d->marks.n - d->head) * sizeof *d->marks.p);
+		d->marks.n -= d->head;
+		d->head = 0;
+	}
 	for (size_t i = 0; i < d->threads.n; i++) {
 		struct nsx_doing_thread *t = &d->threads.p[i];
 		struct nsx_doing_track *const tracks[] = { &t->calls, &t->os, &t->offs, &t->gils, &t->samples, &t->in };
