@@ -18,7 +18,7 @@ ok 'make deb' own "$root" deb "B=$B"
 mkdir "$T/debs"
 equal 'nsysx needs the libraries that its tools are linked with, and make' \
 	"$(dpkg-deb -f "$B/nsysx_${dpkg_version}_$arch.deb" Depends | tr ',' '\n' | sed 's/^ //; s/ (.*//' | sort | tr '\n' ' ')" \
-	'libc6 liblzma5 libprotobuf-c1 libsqlite3-0 libzstd1 make '
+	'libc6 liblzma5 libprotobuf-c1 libsqlite3-0 libzstd1 make zlib1g '
 for p in nsysx libnsysx-dev; do
 	mv "$B/${p}_${dpkg_version}_$arch.deb" "$T/debs/$p.deb"
 	deb=$T/debs/$p.deb
