@@ -40,6 +40,9 @@ struct nsx_idle_options {
 	/* Called for the part [from, to) of each gap that is in a window; device: its number. NULL: it is not. NSX_OK,
 	 * or NSX_ERR with the analysis' err filled. */
 	int         (*heard)(void *hearer, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to);
+	/* Called for every stretch before it is looked at, gap or not, of a device by its index: what its device did
+	 * before `start` will not be heard any more. The same. */
+	int         (*passed)(void *hearer, uint32_t device, int64_t start);
 	void         *hearer;
 };
 

@@ -320,7 +320,8 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	a->idle_options = (struct nsx_idle_options){
 		.by = NSX_WINDOWS_GIVEN, .form = NSX_IDLE_VERDICT, .latency = NSX_IDLE_LATENCY, .given = a->windows.p,
 		.ngiven = a->windows.n, .gaps = a->options->gaps > 0, .list = a->options->gaps,
-		.steps = a->options->gaps > 0, .heard = nsx_look_heard, .hearer = &a->host
+		.steps = a->options->gaps > 0, .heard = nsx_look_heard,
+		.passed = nsx_look_passed, .hearer = &a->host
 	};
 	a->comm.at = a;
 	memcpy(a->runs, runs, sizeof runs);

@@ -148,7 +148,8 @@ struct nsx_look_host {
 	struct nsx_intern  texts;        /* of calls and lines; number 0 is empty */
 	struct nsx_sums    did;
 	struct nsx_map     counted;      /* (row, sample) */
-	NSX_VEC(int64_t)   until;        /* by device: end of its latest stretch */
+	NSX_VEC(int64_t)   until;        /* by device: start of its latest stretch; INT64_MAX: it has had none */
+	size_t             passed;       /* stretches since `until` was looked at */
 	bool               known;        /* the stream has host threads */
 };
 
@@ -353,6 +354,8 @@ const char *nsx_look_advise(struct nsx_look_at *a, enum nsx_cause cause, const c
 extern const struct nsx_analysis nsx_look_host;   /* of a struct nsx_look_host */
 /* For idle/: a gap, or its part in a window (nsx_idle_options.heard). */
 int nsx_look_heard(void *host, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to);
+/* The same: nothing before `start` is asked for of that device (nsx_idle_options.passed). */
+int nsx_look_passed(void *host, uint32_t device, int64_t start);
 /* Append to a->text what the device's host did in its idle time of the cause, and in which line, if that is known. What
  * to do about that, NULL: nothing in particular. */
 const char *nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause);

@@ -52,6 +52,7 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	h->doing.state = h;
 	h->doing.err = at->err;
 	h->did.def = &rows;
+	h->doing.needed = INT64_MIN;   /* until the first device has worked */
 	nsx_doing_begin(&h->doing);
 	return nsx_intern(&h->texts, NSX_STR("")) == 0 ? NSX_OK : nsx_err_nomem(at->err, NULL);
 }
@@ -99,26 +100,38 @@ int
 nsx_look_heard(void *state, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to)
 {
 	struct nsx_look_host *h = state;
-	int64_t needed = INT64_MAX;
+
+	return h->known ? nsx_doing_stretch(&h->doing, s, device, from, to) : NSX_OK;
+}
+
+/* A device that has had no stretch yet needs nothing: its first one is empty, and begins with its first operation. An
+ * old answer is a safe one, so all devices are looked at now and then only. */
+int
+nsx_look_passed(void *state, uint32_t device, int64_t start)
+{
+	enum { OFTEN = 4096, EACH = 8 };
+	struct nsx_look_host *h = state;
 
 	if (!h->known)
 		return NSX_OK;
-	while (h->until.n <= s->device)
+	while (h->until.n <= device)
 		if (!nsx_vec_push(&h->until, INT64_MAX))
 			return nsx_err_nomem(h->doing.err, NULL);
-	h->until.p[s->device] = to;
-	/* No later gap of a device begins before this one ends. */
+	h->until.p[device] = start;
+	if (++h->passed < OFTEN || h->passed < EACH * h->until.n)
+		return NSX_OK;
+	h->passed = 0;
+	h->doing.needed = INT64_MAX;
 	for (size_t i = 0; i < h->until.n; i++)
-		needed = h->until.p[i] < needed ? h->until.p[i] : needed;
-	h->doing.needed = needed;
-	return nsx_doing_stretch(&h->doing, s, device, from, to);
+		h->doing.needed = h->until.p[i] < h->doing.needed ? h->until.p[i] : h->doing.needed;
+	return NSX_OK;
 }
 
 /* ---- telling */
 
 /* A device's time of a cause: all, the state and what with most of it, and of these the line with most that is known.
  */
-struct most { int64_t ns, profiler, of_state; const struct did *state, *line; };
+struct most { int64_t ns, profiler, of_state; const struct did *state, *line; bool failed; };
 
 static const struct did *
 did_at(const struct nsx_look_host *h, size_t i)
@@ -158,8 +171,10 @@ most_of(const struct nsx_look_host *h, const struct nsx_look_device *device, enu
 		if (is_profiler(h, d) || d->key.state == NSX_DOING_UNKNOWN)
 			continue;
 		at = nsx_map_number(&of, (struct nsx_key){ d->key.state, d->key.what });
-		if (at == NSX_NONE || (at == sums.n && !nsx_vec_push(&sums, ((struct did){ .key = d->key }))))
+		if (at == NSX_NONE || (at == sums.n && !nsx_vec_push(&sums, ((struct did){ .key = d->key })))) {
+			m.failed = true;
 			break;
+		}
 		sums.p[at].ns += d->ns;
 		/* Equal ones: the first in the stream. */
 		if (sums.p[at].ns > m.of_state) {
@@ -252,6 +267,7 @@ nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, e
 	struct most m = most_of(h, device, cause);
 	struct nsx_str what = { "", 0 };
 
+	a->text.failed |= m.failed;   /* is told where the text is used */
 	if (!m.ns)
 		return NULL;
 	if (m.state && (double)m.of_state >= TOLD * (double)m.ns) {

@@ -163,6 +163,8 @@ add(void *state, const struct nsx_stretch *s)
 	struct idle *f = state;
 	int64_t start = s->start, from, to;
 
+	if (f->options->passed && f->options->passed(f->options->hearer, s->device, s->start) != NSX_OK)
+		return NSX_ERR;
 	if (nsx_windows_seen(&f->times, s->device, s->start, s->end) != NSX_OK)
 		return NSX_ERR;
 	if (!f->options->steps && !nsx_idle_filters(f))
