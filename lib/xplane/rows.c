@@ -514,12 +514,16 @@ read_programs(struct nsx_xspace *s, const struct nsx_xplane *p)
 		if (!b.name.ptr || !b.bytes.ptr || !nsx_vec_push(&list, b))
 			rc = nsx_xspace_nomem(s);
 	}
-	if (list.n && !s->t->programs) {
-		s->t->programs = list.p;
-		s->t->nprograms = (uint32_t)list.n;
-	} else {
-		free(list.p);
+	/* A file may hold several spaces, one after the other. */
+	struct nsx_program_bytes *all = list.n ? realloc(s->t->programs, (s->t->nprograms + list.n) * sizeof *all) : NULL;
+	if (all) {
+		memcpy(all + s->t->nprograms, list.p, list.n * sizeof *all);
+		s->t->programs = all;
+		s->t->nprograms += (uint32_t)list.n;
+	} else if (list.n) {
+		rc = nsx_xspace_nomem(s);
 	}
+	free(list.p);
 	return rc;
 }
 

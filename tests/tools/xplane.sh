@@ -81,6 +81,8 @@ equal 'Python functions only on request' "$(nsysx-extract -q -a --python "$T/job
 gzip -k "$T/job.xplane.pb"
 nsysx-extract -q -a "$T/job.xplane.pb.gz" >"$T/got"
 same 'gzip gives the same' "$T/s" "$T/got"
+cat "$T/job.xplane.pb" "$T/job.xplane.pb" >"$T/two.xplane.pb"
+equal 'two spaces in one file are one' "$(nsysx-extract -q -a "$T/two.xplane.pb" | nsysx-view -q -t op | wc -l | tr -d ' ')" 25
 size=$(wc -c <"$T/job.xplane.pb")
 for cut in 1 2 10 100 500 1000 $((size / 2)) $((size - 100)) $((size - 1)); do
 	head -c "$cut" "$T/job.xplane.pb" >"$T/cut.xplane.pb"
