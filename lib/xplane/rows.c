@@ -515,7 +515,8 @@ read_programs(struct nsx_xspace *s, const struct nsx_xplane *p)
 			rc = nsx_xspace_nomem(s);
 	}
 	/* A file may hold several spaces, one after the other. */
-	struct nsx_program_bytes *all = list.n ? realloc(s->t->programs, (s->t->nprograms + list.n) * sizeof *all) : NULL;
+	struct nsx_program_bytes *all =
+	    list.n ? realloc(s->t->programs, (s->t->nprograms + list.n) * sizeof *all) : NULL;
 	if (all) {
 		memcpy(all + s->t->nprograms, list.p, list.n * sizeof *all);
 		s->t->programs = all;
