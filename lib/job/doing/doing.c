@@ -1,10 +1,12 @@
 /* doing.c -- what the thread that should have launched did while a device was idle. */
 #include "job/doing/doing.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "stream/order.h"
 
 enum { OFTEN = 4096 };   /* records between two removals of what is past, at least */
@@ -334,9 +336,12 @@ cut(struct nsx_doing *d, const struct nsx_doing_mark *m)
 {
 	struct nsx_doing_thread *t = &d->threads.p[m->thread];
 	struct nsx_doing_track *const tracks[] = { &t->calls, &t->os, &t->offs, &t->gils, &t->samples, &t->in };
-	size_t n = t->native_head;
+	const struct nsx_doing_native *seen = t->native.p + t->native_head, *end = t->native.p + t->native.n;
 	int rc = NSX_OK;
 
+	/* Much may be kept that is before it, for other devices. */
+	seen += nsx_sort_first(seen, (size_t)(end - seen), sizeof *seen, offsetof(struct nsx_doing_native, at),
+	                       m->start);
 	for (size_t i = 0; i < sizeof tracks / sizeof *tracks; i++)
 		if (!nsx_track_settle(tracks[i], m->end))
 			return nomem(d);
@@ -350,11 +355,10 @@ cut(struct nsx_doing *d, const struct nsx_doing_mark *m)
 			p.path = in.id == NSX_ABSENT ? NSX_STACKS_ROOT : in.what;
 		}
 		judge(t, &p);
-		while (n < t->native.n && t->native.p[n].at < p.start)
-			n++;
-		p.native = t->native.p + n;
-		for (; n < t->native.n && t->native.p[n].at < p.end; n++)
-			p.nnative++;
+		p.native = seen;
+		while (seen < end && seen->at < p.end)
+			seen++;
+		p.nnative = (size_t)(seen - p.native);
 		if (p.state != NSX_DOING_RUNNING && p.state != NSX_DOING_UNKNOWN)
 			p.nnative = 0;
 		rc = d->piece(d->state, &p);
