@@ -456,11 +456,11 @@ reach(struct nsx_doing *d, int64_t time)
 	if (++d->since >= OFTEN && d->since >= 8 * (int64_t)d->threads.n) {
 		if (d->whole && cut_threads(d, time) != NSX_OK)
 			return NSX_ERR;
-		int64_t first = d->head < d->marks.n ? d->marks.p[d->head].start : time;
+		int64_t first = d->needed < time ? d->needed : time;
 
-		first = d->needed && d->needed < first ? d->needed : first;
-
-		forget(d, first < time ? first : time);
+		if (d->head < d->marks.n && d->marks.p[d->head].start < first)
+			first = d->marks.p[d->head].start;
+		forget(d, first);
 		d->since = 0;
 	}
 	return NSX_OK;
@@ -472,6 +472,7 @@ void
 nsx_doing_begin(struct nsx_doing *d)
 {
 	d->cat.keep = NSX_CAT_NAMES | NSX_CAT_STACKS;
+	d->needed = INT64_MAX;
 }
 
 void
@@ -506,11 +507,21 @@ nsx_doing_take(struct nsx_doing *d, const struct nsx_rec *rec)
 }
 
 int
-nsx_doing_finish(struct nsx_doing *d)
+nsx_doing_finish(struct nsx_doing *d, struct nsx_diags *diags)
 {
+	int64_t crowded = 0;
+
 	for (; d->head < d->marks.n; d->head++)
 		if (cut(d, &d->marks.p[d->head]) != NSX_OK)
 			return NSX_ERR;
+	for (size_t i = 0; i < d->threads.n; i++) {
+		const struct nsx_doing_thread *t = &d->threads.p[i];
+
+		crowded += t->calls.crowded + t->os.crowded + t->offs.crowded + t->gils.crowded + t->samples.crowded +
+		           t->in.crowded;
+	}
+	nsx_diag_add(diags, NSX_WARNING, "", crowded,
+	             "records of host threads nested thousands deep in others of their thread: ignored");
 	return d->whole ? cut_threads(d, INT64_MAX) : NSX_OK;
 }
 
