@@ -2,9 +2,11 @@
  * records. */
 #include "extract/emit.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/sort.h"
 
 /* A thread: the next of its calls to write, and the end of its calls. */
 struct ex_caller { int64_t start; uint32_t at, end; };
@@ -141,19 +143,25 @@ nsx_extract_host_name(const struct ex_profile *p, const struct nsx_sort_start *e
 
 /* ---- records */
 
-/* The operations that it awaited, as text that the outbox keeps; false when out of memory. */
+/* The numbers of the operations that it awaited, ascending, as text that the outbox keeps; false when out of memory. */
 static bool
-set_awaits(struct ex_emit *e, const struct nsx_awaits *a, uint32_t of, struct nsx_rec *r, int slot)
+set_awaits(struct ex_emit *e, const struct ex_profile *p, const struct nsx_awaits *a, uint32_t of, struct nsx_rec *r,
+           int slot)
 {
 	size_t n;
-	const struct nsx_await *p = nsx_awaits_of(a, of, &n);
+	const struct nsx_await *awaited = nsx_awaits_of(a, of, &n);
 	struct nsx_str text;
 
 	if (!n)
 		return true;
-	e->name.len = 0;
+	e->name.len = e->numbers.n = 0;
 	for (size_t i = 0; i < n; i++)
-		nsx_buf_fmt(&e->name, i ? ",%lu" : "%lu", (unsigned long)p[i].op);
+		if (!nsx_vec_push(&e->numbers, nsx_emit_op_number(p, awaited[i].op)))
+			return false;
+	/* Those of a source are in any order. */
+	qsort(e->numbers.p, n, sizeof *e->numbers.p, nsx_sort_by_int);
+	for (size_t i = 0; i < n; i++)
+		nsx_buf_fmt(&e->name, i ? ",%" PRId64 : "%" PRId64, e->numbers.p[i]);
 	text = e->name.failed ? (struct nsx_str){ NULL, 0 } : nsx_extract_outbox_keep(e->out, nsx_buf_view(&e->name));
 	if (text.ptr)
 		nsx_set_s(r, slot, text);
@@ -163,13 +171,13 @@ set_awaits(struct ex_emit *e, const struct nsx_awaits *a, uint32_t of, struct ns
 bool
 nsx_emit_after(struct ex_emit *e, const struct ex_profile *p, uint32_t op, struct nsx_rec *r)
 {
-	return set_awaits(e, &p->trace.after, op, r, NSX_OP_after);
+	return set_awaits(e, p, &p->trace.after, op, r, NSX_OP_after);
 }
 
 bool
 nsx_emit_waited(struct ex_emit *e, const struct ex_profile *p, uint32_t call, struct nsx_rec *r)
 {
-	return set_awaits(e, &p->trace.waited, call, r, NSX_CALL_waited);
+	return set_awaits(e, p, &p->trace.waited, call, r, NSX_CALL_waited);
 }
 
 static const struct nsx_call_loss *

@@ -226,7 +226,7 @@ emit_op(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 	struct nsx_rec *r = nsx_emit_begin(e, NSX_OP);
 
 	nsx_set_i(r, NSX_OP_profile, p->number);
-	nsx_set_i(r, NSX_OP_op, p->trace.op_ids ? p->trace.op_ids[i] : i);
+	nsx_set_i(r, NSX_OP_op, nsx_emit_op_number(p, i));
 	nsx_set_s(r, NSX_OP_type, types[op->type]);
 	nsx_set_i(r, NSX_OP_device, nsx_extract_global(p, op->device));
 	nsx_set_i(r, NSX_OP_stream, op->stream);
@@ -393,5 +393,6 @@ nsx_extract_emit(struct ex_job *job, struct nsx_writer *out)
 	free(e.levels);
 	free(e.places);
 	nsx_buf_free(&e.name);
+	free(e.numbers.p);
 	return rc;
 }

@@ -11,7 +11,8 @@ struct ex_emit {
 	struct ex_outbox  *out;
 	struct nsx_err     err;      /* separate, because the writer may set the job's at the same time */
 	struct ex_place   *places;   /* of communicators */
-	struct nsx_buf     name;     /* of a range */
+	struct nsx_buf     name;     /* of a range, or numbers of operations */
+	NSX_VEC(int64_t)   numbers;  /* of operations, while they are sorted */
 	uint32_t         **levels;   /* by profile, then range: nesting level; NULL where no range is written */
 };
 
@@ -26,6 +27,13 @@ static inline int
 nsx_emit_done(struct ex_emit *e)
 {
 	return nsx_extract_outbox_put(e->out);
+}
+
+/* The number that an operation of the profile has in the stream. */
+static inline int64_t
+nsx_emit_op_number(const struct ex_profile *p, uint32_t op)
+{
+	return p->trace.op_ids ? p->trace.op_ids[op] : op;
 }
 
 /* Values below 0 are written as absent. */

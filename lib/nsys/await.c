@@ -131,7 +131,7 @@ add_syncs(struct walk *w)
 
 		if (k->call.start > k->call.end || k->name == NSX_NONE)
 			continue;
-		if (t->call_names[k->name].wait) {
+		if (t->call_names[k->name].role == NSX_CALL_WAITS_EVENT) {
 			if (!add_step(w, WAIT, (uint32_t)i, h->syncs.p[i].device, &k->call))
 				return false;
 			continue;

@@ -321,10 +321,7 @@ name_calls(struct nsx_loader *l)
 		if (n->name == NSX_NONE)
 			continue;
 		struct nsx_str s = nsx_intern_str(&t->names, n->name);
-		n->class = (uint8_t)nsx_call_class_of(s);
-		n->async = nsx_call_is_async(s);
-		n->wait = nsx_call_is_wait(s);
-		n->role = (uint8_t)nsx_call_role_of(s);
+		*n = nsx_call_name_of(n->name, s);
 		if ((n->name = nsx_intern(&t->names, nsx_call_name_bare(s))) == NSX_NONE)
 			return nsx_load_nomem(l);
 	}
@@ -344,7 +341,8 @@ count_waits(struct nsx_loader *l)
 	for (size_t i = 0; waits && i < h->syncs.n; i++) {
 		const struct nsx_sync *s = &h->syncs.p[i];
 		const struct nsx_key_call *k = &h->key_calls.p[s->key];
-		if (k->call.start <= k->call.end && k->name != NSX_NONE && t->call_names[k->name].wait && !s->inferred)
+		if (k->call.start <= k->call.end && k->name != NSX_NONE &&
+		    t->call_names[k->name].role == NSX_CALL_WAITS_EVENT && !s->inferred)
 			waits[n++] = (struct nsx_wait){ s->stream, k->call.start, s->device };
 	}
 	bool good = waits && nsx_waits_count(t, waits, n);

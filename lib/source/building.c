@@ -130,9 +130,7 @@ call_name(struct building *x, uint32_t name)
 
 	if (at == NSX_NONE || at < x->call_names.n)
 		return at;
-	struct nsx_str s = nsx_intern_str(&x->t->names, name);
-	struct nsx_call_name new = { name, (uint8_t)nsx_call_class_of(s), (uint8_t)nsx_call_role_of(s),
-	                             nsx_call_is_async(s), nsx_call_is_wait(s) };
+	struct nsx_call_name new = nsx_call_name_of(name, nsx_intern_str(&x->t->names, name));
 	return nsx_vec_push(&x->call_names, new) ? at : (uint32_t)NSX_NONE;
 }
 

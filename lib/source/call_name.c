@@ -64,8 +64,8 @@ matches(struct nsx_str s, const char *pattern)
 	return s.len == n && memcmp(s.ptr, pattern, n) == 0;
 }
 
-enum nsx_call_class
-nsx_call_class_of(struct nsx_str s)
+static enum nsx_call_class
+class_of(struct nsx_str s)
 {
 	/* The first pattern that matches. */
 	static const struct { const char *pattern; enum nsx_call_class class; } table[] = {
@@ -98,8 +98,9 @@ nsx_call_class_of(struct nsx_str s)
 	return NSX_CALL_OTHER;
 }
 
-bool
-nsx_call_is_async(struct nsx_str s)
+/* Whether the name contains "async", in any case. */
+static bool
+is_async(struct nsx_str s)
 {
 	static const char word[] = "async";
 
@@ -113,8 +114,8 @@ nsx_call_is_async(struct nsx_str s)
 	return false;
 }
 
-enum nsx_call_role
-nsx_call_role_of(struct nsx_str s)
+static enum nsx_call_role
+role_of(struct nsx_str s)
 {
 	static const struct { const char *pattern; enum nsx_call_role role; } table[] = {
 		{ "EventRecord*", NSX_CALL_RECORDS }, { "StreamWaitEvent", NSX_CALL_WAITS_EVENT },
@@ -130,8 +131,8 @@ nsx_call_role_of(struct nsx_str s)
 	return NSX_CALL_PLAIN;
 }
 
-bool
-nsx_call_is_wait(struct nsx_str s)
+struct nsx_call_name
+nsx_call_name_of(uint32_t name, struct nsx_str s)
 {
-	return matches(stem(s), "StreamWaitEvent");
+	return (struct nsx_call_name){ name, (uint8_t)class_of(s), (uint8_t)role_of(s), is_async(s) };
 }

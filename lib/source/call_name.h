@@ -9,16 +9,7 @@
  * as in the reports of Nsight Systems; part of s, empty if s is only that suffix. */
 struct nsx_str nsx_call_name_bare(struct nsx_str s);
 
-/* The class of calls of that name, for any version and default stream. */
-enum nsx_call_class nsx_call_class_of(struct nsx_str s);
-
-/* Whether the name contains "async", in any case. */
-bool nsx_call_is_async(struct nsx_str s);
-
-/* What it has to do with events and waiting. */
-enum nsx_call_role nsx_call_role_of(struct nsx_str s);
-
-/* Whether such a call makes a stream wait for an event. */
-bool nsx_call_is_wait(struct nsx_str s);
+/* The properties of calls of that name, for any version and default stream; their `name` is that number. */
+struct nsx_call_name nsx_call_name_of(uint32_t name, struct nsx_str s);
 
 #endif

@@ -89,7 +89,7 @@ struct nsx_call_name {
 	uint32_t name;          /* in trace.names, without version; NSX_NONE: not recorded */
 	uint8_t  class;         /* enum nsx_call_class */
 	uint8_t  role;          /* enum nsx_call_role */
-	bool     async, wait;   /* it has "async" in its name; it makes a stream wait for an event */
+	bool     async;         /* it has "async" in its name */
 };
 
 /* A CUDA call on the host. */

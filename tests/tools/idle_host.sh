@@ -1,6 +1,7 @@
 #!/bin/sh
 # nsysx-idle --by host, nsysx-fold --by host and nsysx-extract --cpu: a program whose host is late for known reasons, in known lines.
 . "${0%/*}/../testlib.sh"
+. "$tests_dir/streamlib.sh"
 
 # late SEED OPTION...: the export of 120 gaps, extracted.
 late() {
@@ -124,6 +125,28 @@ done
 fails '--cpu needs calls' 2 '--cpu needs --ops --calls' nsysx-extract --cpu "$T/late/r0.sqlite"
 nsysx-idle --by host "$T/bare" >"$T/got" 2>"$T/err"
 equal 'a stream without host records says so' "$(grep -c 'nsysx-record --cpu' "$T/err")" 1
+
+# 5000 calls of the OS library, each in the one before.
+{
+	echo '#profile profile:i name:s'
+	echo 'profile 0 r'
+	echo '#device device:i profile:i pid:i'
+	echo 'device 0 0 1'
+	echo '#thread profile:i pid:i tid:i scheduled:i'
+	echo 'thread 0 1 1 1'
+	echo '#op profile:i op:i device:i type:s name:s start:i dur:i stream:i tid:i host_start:i host_dur:i'
+	echo 'op 0 0 0 kernel k 100 100 7 1 50 10'
+	echo '#idle profile:i device:i start:i dur:i cause:s op:i tid:i'
+	echo 'idle 0 0 200 30000 host 1 1'
+	echo '#os profile:i os:i pid:i tid:i start:i dur:i name:s'
+	seq 5000 | awk '{ print "os", 0, $1, 1, 1, 1000 + $1, 20000 - 2 * $1, "read" }'
+	echo 'op 0 1 0 kernel k 30210 100 7 1 30200 5'
+} | stream >"$T/deep"
+for tool in 'idle --by host' 'fold --by host' diagnose; do
+	# shellcheck disable=SC2086 # tools with their options
+	nsysx-$tool "$T/deep" >"$T/got" 2>"$T/err"
+	equal "$tool tells what it ignored" "$? $(grep -c 'nested thousands deep.*(904)' "$T/err")" '0 1'
+done
 
 late 6
 nsysx-diagnose -q --tsv "$T/s" >"$T/got"

@@ -2,7 +2,8 @@
 # XSpaces (xplane.pb): a planted profile of a program on a GPU, whose executions, instructions and calls are known.
 . "${0%/*}/../testlib.sh"
 
-# space.py FILE [CPU]: a profile of jit_f(7): 3 executions, each fusion.1 twice with dot.2 between, and a copy by the runtime.
+# space.py FILE [START]: a profile of jit_f(7): 3 executions, each fusion.1 twice with dot.2 between, and a copy by the runtime; with
+# START, all-reduce-start.3 on a stream of its own, issued when dot.2 had been.
 cat >"$T/space.py" <<'END'
 import sys
 
@@ -39,7 +40,7 @@ def plane(name, lines, more=b""):
     kinds = b"".join(field(5, field(1, i) + field(2, field(1, i) + field(2, n))) for n, i in names.items())
     return field(1, field(2, name) + lines + metas + kinds + more)
 
-gpu, calls, marks = [], [], []
+gpu, calls, marks, starts = [], [], [], []
 n = 0
 for run in range(3):
     at = run * 100000
@@ -51,10 +52,15 @@ for run in range(3):
             gpu.append(event("kernel_" + op, at + 10000 + 10000 * k, 8000, correlation_id=n, hlo_op=op, hlo_module="jit_f", program_id=7, kernel_details="regs:1"))
         else:
             gpu.append(event("MemcpyD2D", at + 10000 + 10000 * k, 8000, correlation_id=n, memcpy_details="kind_src:device kind_dst:pinned size:64 dest:0 async:1"))
+    if len(sys.argv) > 2:
+        n += 1
+        calls.append(event("cuLaunchKernelEx", at + 8500, 1000, correlation_id=n))
+        starts.append(event("ncclDevKernel_AllReduce", at + 28000, 9000, correlation_id=n, hlo_op="all-reduce-start.3", hlo_module="jit_f", program_id=7))
 marks.append(event("train", 0, 300000, _r=1, step_num=5))
 marks.append(event("$train.py:1 f", 0, 300000))
 space = plane("/host:CPU", line(71, "Host Threads/71", *calls) + line(-5, "py_xla_execute/-5", *marks))
-space += plane("/device:GPU:0", line(13, "Stream #13(Kernel)", *gpu) + line(9, "XLA Ops", event("fusion.1", 0, 900)), stats(6, {"core_count": 132, "clock_rate": 1980000}))
+streams = line(13, "Stream #13(Kernel)", *gpu) + (line(14, "Stream #14(Kernel)", *starts) if starts else b"")
+space += plane("/device:GPU:0", streams + line(9, "XLA Ops", event("fusion.1", 0, 900)), stats(6, {"core_count": 132, "clock_rate": 1980000}))
 space += plane("Task Environment", b"", stats(6, {"profile_start_time": 1700000000000000000}))
 open(sys.argv[1], "wb").write(space)
 END
@@ -78,6 +84,13 @@ equal 'instructions' "$(column thunk name start | head -n 3 | tr '\n' ' ')" 'fus
 equal 'calls on the thread that TraceMes are matched with' "$(column call tid class | sort | uniq -c | awk '{ print $1, $2, $3 }' | tr '\n' ' ')" '3 71 copy 9 71 launch '
 equal 'an annotation with its step' "$(column range kind name | grep annotation)" 'annotation train#5'
 equal 'Python functions only on request' "$(nsysx-extract -q -a --python "$T/job.xplane.pb" | grep -c 'train.py:1 f') $(grep -c 'train.py:1 f' "$T/s")" '1 0'
+# Operations have the numbers that the profile gives them, and are referred to by these.
+python3 "$T/space.py" "$T/start.xplane.pb" start || exit 1
+equal 'a start awaits what was issued before it' "$(nsysx-extract -q -a "$T/start.xplane.pb" | nsysx-view -q -t op | awk -F'\t' '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ name[$(at["op"])] = $(at["name"]) " " $(at["start"]) }
+	$(at["after"]) != "" { printf "%s after %s;", $(at["name"]) " " $(at["start"]), name[$(at["after"])] }')" \
+	'ncclDevKernel_AllReduce 29000 after kernel_dot.2 21000;ncclDevKernel_AllReduce 129000 after kernel_dot.2 121000;ncclDevKernel_AllReduce 229000 after kernel_dot.2 221000;'
 gzip -k "$T/job.xplane.pb"
 nsysx-extract -q -a "$T/job.xplane.pb.gz" >"$T/got"
 same 'gzip gives the same' "$T/s" "$T/got"

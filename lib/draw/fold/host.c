@@ -154,7 +154,8 @@ host_finish(void *state, struct nsx_diags *diags)
 {
 	struct host *h = state;
 
-	if (nsx_doing_finish(&h->doing) != NSX_OK || nsx_doing_places_each(&h->places, &h->doing, part, h) != NSX_OK)
+	if (nsx_doing_finish(&h->doing, diags) != NSX_OK ||
+	    nsx_doing_places_each(&h->places, &h->doing, part, h) != NSX_OK)
 		return NSX_ERR;
 	if (!h->doing.host)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,

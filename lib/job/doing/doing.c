@@ -1,10 +1,12 @@
 /* doing.c -- what the thread that should have launched did while a device was idle. */
 #include "job/doing/doing.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "stream/order.h"
 
 enum { OFTEN = 4096 };   /* records between two removals of what is past, at least */
@@ -334,9 +336,12 @@ cut(struct nsx_doing *d, const struct nsx_doing_mark *m)
 {
 	struct nsx_doing_thread *t = &d->threads.p[m->thread];
 	struct nsx_doing_track *const tracks[] = { &t->calls, &t->os, &t->offs, &t->gils, &t->samples, &t->in };
-	size_t n = t->native_head;
+	const struct nsx_doing_native *seen = t->native.p + t->native_head, *end = t->native.p + t->native.n;
 	int rc = NSX_OK;
 
+	/* Much may be kept that is before it, for other devices. */
+	seen += nsx_sort_first(seen, (size_t)(end - seen), sizeof *seen, offsetof(struct nsx_doing_native, at),
+	                       m->start);
 	for (size_t i = 0; i < sizeof tracks / sizeof *tracks; i++)
 		if (!nsx_track_settle(tracks[i], m->end))
 			return nomem(d);
@@ -350,11 +355,10 @@ cut(struct nsx_doing *d, const struct nsx_doing_mark *m)
 			p.path = in.id == NSX_ABSENT ? NSX_STACKS_ROOT : in.what;
 		}
 		judge(t, &p);
-		while (n < t->native.n && t->native.p[n].at < p.start)
-			n++;
-		p.native = t->native.p + n;
-		for (; n < t->native.n && t->native.p[n].at < p.end; n++)
-			p.nnative++;
+		p.native = seen;
+		while (seen < end && seen->at < p.end)
+			seen++;
+		p.nnative = (size_t)(seen - p.native);
 		if (p.state != NSX_DOING_RUNNING && p.state != NSX_DOING_UNKNOWN)
 			p.nnative = 0;
 		rc = d->piece(d->state, &p);
@@ -452,11 +456,11 @@ reach(struct nsx_doing *d, int64_t time)
 	if (++d->since >= OFTEN && d->since >= 8 * (int64_t)d->threads.n) {
 		if (d->whole && cut_threads(d, time) != NSX_OK)
 			return NSX_ERR;
-		int64_t first = d->head < d->marks.n ? d->marks.p[d->head].start : time;
+		int64_t first = d->needed < time ? d->needed : time;
 
-		first = d->needed && d->needed < first ? d->needed : first;
-
-		forget(d, first < time ? first : time);
+		if (d->head < d->marks.n && d->marks.p[d->head].start < first)
+			first = d->marks.p[d->head].start;
+		forget(d, first);
 		d->since = 0;
 	}
 	return NSX_OK;
@@ -468,6 +472,7 @@ void
 nsx_doing_begin(struct nsx_doing *d)
 {
 	d->cat.keep = NSX_CAT_NAMES | NSX_CAT_STACKS;
+	d->needed = INT64_MAX;
 }
 
 void
@@ -502,11 +507,21 @@ nsx_doing_take(struct nsx_doing *d, const struct nsx_rec *rec)
 }
 
 int
-nsx_doing_finish(struct nsx_doing *d)
+nsx_doing_finish(struct nsx_doing *d, struct nsx_diags *diags)
 {
+	int64_t crowded = 0;
+
 	for (; d->head < d->marks.n; d->head++)
 		if (cut(d, &d->marks.p[d->head]) != NSX_OK)
 			return NSX_ERR;
+	for (size_t i = 0; i < d->threads.n; i++) {
+		const struct nsx_doing_thread *t = &d->threads.p[i];
+
+		crowded += t->calls.crowded + t->os.crowded + t->offs.crowded + t->gils.crowded + t->samples.crowded +
+		           t->in.crowded;
+	}
+	nsx_diag_add(diags, NSX_WARNING, "", crowded,
+	             "records of host threads nested thousands deep in others of their thread: ignored");
 	return d->whole ? cut_threads(d, INT64_MAX) : NSX_OK;
 }
 

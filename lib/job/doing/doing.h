@@ -20,6 +20,7 @@
 #ifndef NSX_JOB_DOING_DOING_H
 #define NSX_JOB_DOING_DOING_H
 
+#include "base/diag.h"
 #include "base/err.h"
 #include "job/catalogue.h"
 #include "job/causes.h"
@@ -98,8 +99,8 @@ struct nsx_doing {
 	int64_t             samples;    /* number of Python samples so far */
 	int64_t             marked;     /* number of idle marks */
 	int64_t             host;       /* records of host threads */
-	int64_t needed; /* if stretches are passed: no time before this will be asked for, set by the caller
-			 * from time to time */
+	int64_t             needed;     /* if stretches are passed: no time before this will be asked for. Set by the
+	                                 * caller from time to time; after nsx_doing_begin all may be forgotten */
 	int64_t             since;      /* records since what is past was forgotten */
 };
 
@@ -111,8 +112,8 @@ int nsx_doing_take(struct nsx_doing *d, const struct nsx_rec *rec);
 /* Pieces of the part of a stretch from `from` to `to`, of the finder's device of that number; the records up to its
  * end, those of the operation behind it apart, were passed on before. NSX_OK or NSX_ERR. */
 int nsx_doing_stretch(struct nsx_doing *d, const struct nsx_stretch *s, int64_t device, int64_t from, int64_t to);
-/* After the last record. */
-int nsx_doing_finish(struct nsx_doing *d);
+/* After the last record. What was ignored becomes diags. */
+int nsx_doing_finish(struct nsx_doing *d, struct nsx_diags *diags);
 void nsx_doing_free(struct nsx_doing *d);
 
 /* The frames of a stack, outermost first, separated by ';'; empty if it has none. */

@@ -306,7 +306,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	static const struct nsx_roofline_options roof = { .require = NULL };
 	const struct nsx_analysis_run runs[NSX_NRUNS] = {
 		/* Before idle/, which asks it. */
-		[NSX_RUN_HOST] = { .is = &nsx_look_host, .state = &a->host, .sums = true },
+		[NSX_RUN_HOST] = { .is = &nsx_look_host, .state = &a->host },
 		[NSX_RUN_IDLE] = { .is = &idle, .options = &a->idle_options },
 		/* Rules report themselves what they miss of these. */
 		[NSX_RUN_COUNTS] = { .is = &counts, .state = a, .sums = true },

@@ -52,8 +52,8 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	h->doing.state = h;
 	h->doing.err = at->err;
 	h->did.def = &rows;
-	h->doing.needed = INT64_MIN;   /* until the first device has worked */
 	nsx_doing_begin(&h->doing);
+	h->doing.needed = INT64_MIN;   /* until the first device has worked */
 	return nsx_intern(&h->texts, NSX_STR("")) == 0 ? NSX_OK : nsx_err_nomem(at->err, NULL);
 }
 
@@ -78,8 +78,7 @@ static int
 finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	(void)table;
-	(void)diags;
-	return nsx_doing_finish(&((struct nsx_look_host *)state)->doing);
+	return nsx_doing_finish(&((struct nsx_look_host *)state)->doing, diags);
 }
 
 static void

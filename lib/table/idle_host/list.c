@@ -37,8 +37,6 @@ end_gap(struct nsx_host_list *l, struct nsx_open_gap *o)
 		if (o->parts.p[i].ns > g.most.ns)
 			g.most = o->parts.p[i];
 	o->parts.n = 0;
-	l->count++;
-	l->ns += g.ns;
 	if (!nsx_vec_push(&l->gaps, g))
 		return false;
 	if (l->gaps.n >= 2 * l->want + 64)

@@ -25,7 +25,6 @@ struct nsx_host_list {
 		NSX_VEC(struct nsx_gap_part) parts;
 	})
 	open;                             /* by device */
-	int64_t count, ns;                /* of all gaps */
 };
 
 /* Add a piece; line: a number in the caller's texts. False when out of memory. */

@@ -256,7 +256,7 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	if (rc == NSX_OK)
 		rc = nsx_read_all(in, options->require, take, &h, err);
 	if (rc == NSX_OK)
-		rc = nsx_doing_finish(&h.doing);
+		rc = nsx_doing_finish(&h.doing, diags);
 	if (rc == NSX_OK)
 		rc = nsx_doing_places_each(&h.places, &h.doing, add_function, &h);
 	if (rc == NSX_OK) {
