@@ -256,7 +256,6 @@ describe_device(struct nsx_xspace *s, const struct nsx_xplane *p, uint32_t devic
 	const struct nsx_xstats *x = &p->about;
 	bool nvidia = nsx_xstats_have(x, XS_VENDOR) && nsx_str_eq(x->text[XS_VENDOR], NSX_STR("Nvidia"));
 
-	s->nvidia |= nvidia;
 	d->gpu_name = nsx_arena_str(&s->t->arena, nsx_xstats_have(x, XS_GPU) ? x->text[XS_GPU]
 	    : nsx_xstats_have(x, XS_VENDOR) ? x->text[XS_VENDOR] : NSX_STR(""));
 	if (nsx_xstats_have(x, XS_CORES))
@@ -361,7 +360,10 @@ tid_of(struct nsx_str name, int64_t *tid)
 	for (size_t i = 0; i < rest.len; i++)
 		if (rest.ptr[i] == '/')
 			rest.len = i;
-	return nsx_get_int(rest, tid) && *tid >= 0 && *tid < 1 << 23;
+	/* Where the number is none of the system, they are calls of a thread of which no more is known. */
+	if (!nsx_get_int(rest, tid) || *tid < 0 || *tid >= 1 << 23)
+		*tid = -1;
+	return true;
 }
 
 /* Thunks that hold others, such as loops, are no work of their own. first: of the line's in s->ops, which are in the
@@ -391,6 +393,7 @@ drop_holders(struct nsx_xspace *s, struct spell *v, size_t n, size_t first)
 	for (size_t i = first; i < s->ops.n; i++)
 		if (s->ops.p[i].hlo_op != NSX_NONE)
 			s->ops.p[kept++] = s->ops.p[i];
+	s->holders += (int64_t)(s->ops.n - kept);
 	s->ops.n = kept;
 }
 
@@ -538,6 +541,7 @@ nsx_xspace_rows(struct nsx_xspace *s)
 		size_t first = s->ops.n;
 
 		s->tpus += p->kind == XP_TPU;
+		s->others += p->kind == XP_OTHER && p->lines.n;
 		rc = read_lines(s, p);
 		if (rc == NSX_OK && p->kind == XP_GPU && s->ops.n > first)
 			rc = describe_device(s, p, s->ops.p[first].row.device);
