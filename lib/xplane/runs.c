@@ -25,6 +25,7 @@ struct runs {
 	struct nsx_xspace *s;
 	uint32_t          *op_call;      /* by operation: of calls; NSX_NONE: none */
 	NSX_VEC(uint32_t)  modules;      /* of marks that are executions, by line and start */
+	NSX_VEC(int64_t)   reach;        /* the latest end of those of the line up to there */
 	struct nsx_map     run_of;
 	NSX_VEC(struct run)  runs;
 	NSX_VEC(struct part) parts, alone;
@@ -103,6 +104,13 @@ list_modules(struct runs *x)
 			return false;
 	if (x->modules.n > 1)
 		nsx_sort_with(x->modules.p, x->modules.n, sizeof *x->modules.p, by_place, s->marks.p);
+	for (size_t i = 0; i < x->modules.n; i++) {
+		const struct nsx_xmark *m = &s->marks.p[x->modules.p[i]];
+		bool later = i && s->marks.p[x->modules.p[i - 1]].line == m->line && x->reach.p[i - 1] > m->row.end;
+
+		if (!nsx_vec_push(&x->reach, later ? x->reach.p[i - 1] : m->row.end))
+			return false;
+	}
 	return true;
 }
 
@@ -123,7 +131,7 @@ holder(const struct runs *x, uint32_t line, uint32_t module, int64_t start, int6
 		else
 			hi = mid;
 	}
-	for (size_t i = lo; i-- > 0 && lo - i <= BACK && marks[x->modules.p[i]].line == line;)
+	for (size_t i = lo; i-- > 0 && lo - i <= BACK && marks[x->modules.p[i]].line == line && x->reach.p[i] >= end;)
 		if ((module == NSX_NONE || marks[x->modules.p[i]].module == module) &&
 		    marks[x->modules.p[i]].row.end >= end)
 			return x->modules.p[i];
@@ -564,6 +572,7 @@ nsx_xspace_runs(struct nsx_xspace *s)
 		rc = nsx_xspace_nomem(s);
 	free(x.op_call);
 	free(x.modules.p);
+	free(x.reach.p);
 	nsx_map_free(&x.run_of);
 	free(x.runs.p);
 	free(x.parts.p);
