@@ -147,6 +147,7 @@ free_all(struct nsx_xspace *s)
 	free(s->marks.p);
 	free(s->warnings.p);
 	nsx_map_free(&s->call_of);
+	nsx_map_free(&s->named);
 	nsx_build_free(&s->build);
 	nsx_buf_free(&s->bytes);
 	nsx_buf_free(&s->text);

@@ -67,6 +67,7 @@ what_of(struct nsx_str name)
 		{ "compute_cap_major", XS_MAJOR },
 		{ "compute_cap_minor", XS_MINOR },
 		{ "jax_version", XS_JAX },
+		{ "global_device_id", XS_GLOBAL },
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -17,7 +17,7 @@
 enum nsx_xstat {
 	XS_CORRELATION, XS_HLO_OP, XS_HLO_MODULE, XS_PROGRAM, XS_RUN, XS_ORDINAL, XS_COPY, XS_SET, XS_KERNEL, XS_EXEC,
 	XS_NODE, XS_ROOT, XS_STEP, XS_PROTO, XS_START, XS_PROCESS, XS_VENDOR, XS_GPU, XS_CLOCK, XS_CORES, XS_BANDWIDTH,
-	XS_MAJOR, XS_MINOR, XS_JAX, XS_COUNT
+	XS_MAJOR, XS_MINOR, XS_JAX, XS_GLOBAL, XS_COUNT
 };
 
 /* Those of an event: number and text, by nsx_xstat; of several of one name the first. */
@@ -66,6 +66,8 @@ struct nsx_xspace {
 	NSX_VEC(struct nsx_xmark)  marks;
 	NSX_VEC(struct nsx_str)    warnings;   /* and errors */
 	struct nsx_map     call_of;     /* correlation id to the first call */
+	struct nsx_map     named;       /* pairs of ordinal and number that device_names has, which is the trace's */
+	NSX_VEC(struct nsx_named) device_names;
 	struct nsx_str     host, jax;
 	int64_t            started, pid;   /* UNIX ns, INT64_MIN: not known; 0: not known */
 	int64_t            next;        /* id of the next event */

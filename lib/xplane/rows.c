@@ -310,6 +310,30 @@ add_thunk(struct nsx_xspace *s, const struct line *l, struct event *e)
 	return NSX_OK;
 }
 
+/* `[1] CommonPjRtLoadedExecutable::Execute (jit_f)`: the device of that ordinal has a number in the job, which it gets
+ * as from the name that XLA gives it. */
+static int
+name_device(struct nsx_xspace *s, const struct event *e)
+{
+	struct nsx_str name = e->meta->name;
+	int64_t ordinal, global = e->stats.number[XS_GLOBAL];
+	const char *end = name.len && name.ptr[0] == '[' ? memchr(name.ptr, ']', name.len) : NULL;
+
+	if (!end || !nsx_get_int((struct nsx_str){ name.ptr + 1, (size_t)(end - name.ptr) - 1 }, &ordinal)
+	    || ordinal < 0 || global < 0)
+		return NSX_OK;
+	uint32_t *at = nsx_map_at(&s->named, (struct nsx_key){ (uint64_t)ordinal, (uint64_t)global });
+	if (!at)
+		return nsx_xspace_nomem(s);
+	if (*at != NSX_NONE)
+		return NSX_OK;
+	*at = (uint32_t)s->device_names.n;
+	s->text.len = 0;
+	nsx_buf_fmt(&s->text, "Xla:#global=%lld,local=%lld#", (long long)global, (long long)ordinal);
+	struct nsx_named n = { (uint64_t)ordinal, nsx_arena_str(&s->t->arena, nsx_buf_view(&s->text)) };
+	return !s->text.failed && n.name.ptr && nsx_vec_push(&s->device_names, n) ? NSX_OK : nsx_xspace_nomem(s);
+}
+
 static int
 add_mark(struct nsx_xspace *s, const struct line *l, struct event *e)
 {
@@ -318,6 +342,8 @@ add_mark(struct nsx_xspace *s, const struct line *l, struct event *e)
 	                       .line = l->at, .module = NSX_NONE };
 	struct nsx_str name = e->meta->name;
 
+	if (has(e, XS_GLOBAL) && name_device(s, e) != NSX_OK)
+		return NSX_ERR;
 	if (!e->timed || starts_with(name, "end: ") || starts_with(name, "ThreadpoolListener::")) {
 		s->instants++;
 		return NSX_OK;
@@ -548,5 +574,7 @@ nsx_xspace_rows(struct nsx_xspace *s)
 		if (rc == NSX_OK && p->kind == XP_PROGRAMS)
 			rc = read_programs(s, p);
 	}
+	s->t->device_names = s->device_names.p;
+	s->t->ndevice_names = (uint32_t)s->device_names.n;
 	return rc;
 }

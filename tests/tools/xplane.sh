@@ -60,7 +60,8 @@ plant cpu cpu
 nsysx-extract -q -a -o "$T/cpu" "$T/cpu.xplane.pb"
 s=$T/cpu
 equal 'a loop on a CPU is no operation, what it holds is' "$(column thunk name start dur | tr '\n' ' ')" 'fusion.1 2000 900 dot.2 3000 900 '
-equal 'it is counted' "$(diags cpu 'they hold others')" 1
+equal 'a device has its number in the job where an execution names it' "$(column device device local known)" '6 0 1'
+equal 'the loop is counted' "$(diags cpu 'they hold others')" 1
 # What is lost.
 plant trouble trouble
 for claim in 'a time is negative or too large' 'whose program is not in the profile' 'devices that are not supported' 'of no known kind' 'profiler: lost on HOST'; do

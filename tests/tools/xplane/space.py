@@ -1,6 +1,6 @@
 # space.py FILE [MODE]: a planted XSpace. On a GPU: jit_f(7), 3 executions, each fusion.1 twice with dot.2 between, and a
 # copy by the runtime; MODE: cross: no TraceMes, jit_f and jit_g by turns on one thread; alone: no calls; cpu: a run of
-# jit_f on a CPU, with a loop around it; trouble: what the reader is to report.
+# jit_f on a CPU, with a loop around it, by device 6; trouble: what the reader is to report.
 import sys
 
 def varint(n):
@@ -75,6 +75,7 @@ elif mode == "cpu":
     for k, op in enumerate(("while.5", "fusion.1", "dot.2")):
         marks.append(event(op, 1000 * k, 900 if k else 9000, run_id=3, hlo_op=op, hlo_module="jit_f", program_id=7, device_ordinal=0))
     marks.append(event("end: f", 9000, 0))
+    marks.append(event("[0] Executable::Execute (jit_f)", 0, 9500, global_device_id=6))
 else:
     for run in range(3):
         marks.append(event("jit_f:XLA GPU module", run * 100000, 50000))
