@@ -364,6 +364,7 @@ read_bytes(struct ex_profile *p)
 {
 	struct by_program by = { 0 };
 	int rc = group(p, &by) ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
+	int64_t missing = 0;
 
 	for (uint32_t i = 0; i < p->programs.n && rc == NSX_OK; i++) {
 		const struct nsx_extract_program *g = &p->programs.p[i];
@@ -371,10 +372,14 @@ read_bytes(struct ex_profile *p)
 		struct nsx_hlo h = { 0 };
 		struct nsx_err why = { "" };
 
+		if (!g->executed)
+			continue;
 		while (b < end && (b->id != g->id || !nsx_str_eq(b->name, g->name)))
 			b++;
-		if (!g->executed || b == end)
+		if (b == end) {
+			missing++;
 			continue;
+		}
 		if (nsx_hlo_read_bytes(b->bytes, p->input->path, &h, &p->diags, &why) != NSX_OK) {
 			if (h.trouble)
 				rc = nsx_err_set(&p->err, "%s", why.msg);
@@ -391,6 +396,8 @@ read_bytes(struct ex_profile *p)
 		p->dump_frames = NULL;
 		nsx_hlo_free(&h);
 	}
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing,
+	             "executed programs without HLO in the profile: instructions are known by name only");
 	free(by.first);
 	free(by.insts);
 	return rc;

@@ -1,20 +1,28 @@
 /* load.c -- an XSpace, read whole: its names come behind what uses them. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/progress.h"
+#include "base/unpack.h"
 #include "source/name.h"
 #include "xplane/reading.h"
 
 static int
 read_all(struct nsx_xspace *s, int fd)
 {
+	/* As for exports in zstd. */
+	const uint64_t unpacked_max = UINT64_C(64) << 30;
 	struct nsx_input in = { .fd = fd, .gzip = true, .name = s->path, .err = s->err };
 	int rc;
 
-	while ((rc = nsx_input_more(&in)) == NSX_OK) {
+	while ((rc = nsx_input_more(&in)) == NSX_OK && !s->bytes.failed) {
 		nsx_buf_add(&s->bytes, in.buf + in.pos, in.end - in.pos);
 		nsx_input_take(&in, in.end - in.pos);
+		if (in.unzip && nsx_unpack_check(s->path, s->bytes.len, unpacked_max, s->err) != NSX_OK) {
+			rc = NSX_ERR;
+			break;
+		}
 	}
 	nsx_input_close(&in);
 	if (s->bytes.failed)
@@ -40,21 +48,54 @@ set_profile(struct nsx_xspace *s)
 	return !s->text.failed && t->product.ptr && t->schema.ptr;
 }
 
+/* What the profiler itself reports, without the name of the host unless it is asked for. */
+static bool
+report_warnings(struct nsx_xspace *s, const char *who, struct nsx_diags *d)
+{
+	struct nsx_str host = s->opts->host ? (struct nsx_str){ NULL, 0 } : s->host;
+
+	for (size_t i = 0; i < s->warnings.n; i++) {
+		struct nsx_str w = s->warnings.p[i];
+
+		s->text.len = 0;
+		for (size_t k = 0, n; k < w.len; k += n) {
+			bool named = host.len && w.len - k >= host.len && memcmp(w.ptr + k, host.ptr, host.len) == 0;
+			n = named ? host.len : 1;
+			if (named)
+				nsx_buf_c(&s->text, "HOST");
+			else
+				nsx_buf_add(&s->text, w.ptr + k, 1);
+		}
+		if (s->text.failed)
+			return false;
+		nsx_diag_add(d, NSX_WARNING, who, 1, "profiler: %.*s", (int)s->text.len, s->text.ptr);
+	}
+	return true;
+}
+
 static void
 report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 {
 	static const char *const types[NSX_OP_TYPES] = { "kernels", "copies", "memory sets", "graphs" };
 
-	for (size_t i = 0; i < s->warnings.n; i++)
-		nsx_diag_add(d, NSX_WARNING, who, 1, "profiler: %.*s", (int)s->warnings.p[i].len, s->warnings.p[i].ptr);
+	nsx_diag_add(d, NSX_WARNING, who, s->starts,
+	             "profiles in the file behind another that started at another time: the times of all count from "
+	             "the same, and devices of one number are one");
 	nsx_diag_add(d, NSX_WARNING, who, s->bad_times, "events ignored: a time is negative or too large");
 	nsx_diag_add(d, NSX_WARNING, who, s->tpus, "planes ignored: of devices that are not supported (TPU, custom)");
 	nsx_diag_add(d, NSX_INFO, who, s->aggregated, "events ignored: sums of several, without times");
 	nsx_diag_add(d, NSX_INFO, who, s->python, "Python functions ignored: --python keeps them as ranges");
 	nsx_diag_add(d, NSX_INFO, who, s->derived, "lines ignored: derived from others, or no work of the GPU");
+	nsx_diag_add(d, NSX_INFO, who, s->others, "planes ignored: of no known kind");
+	nsx_diag_add(d, NSX_INFO, who, s->instants, "TraceMes ignored: instants, and what ends others");
+	nsx_diag_add(d, NSX_INFO, who, s->holders, "instructions of CPUs ignored: they hold others, as loops do");
+	nsx_diag_add(d, NSX_WARNING, who, s->nameless,
+	             "operations of instructions whose program is not in the profile: they count as of none");
 	nsx_diag_add(d, NSX_WARNING, who, s->unmatched,
 	             "threads whose calls are in no execution of a program that the profile has");
 	nsx_diag_add(d, NSX_WARNING, who, s->outside, "operations of programs whose execution is not in the profile: "
+	             "those that a thread launches without one of another program between count as one execution");
+	nsx_diag_add(d, NSX_WARNING, who, s->alone, "operations of programs whose call is not in the profile: "
 	             "those of one program on one device count as one execution");
 	for (int i = 0; i < NSX_OP_TYPES; i++)
 		nsx_diag_add(d, NSX_WARNING, who, s->build.orphans[i],
@@ -83,7 +124,7 @@ load(struct nsx_xspace *s, int fd, struct nsx_diags *diags)
 	if (!set_profile(s))
 		return nsx_xspace_nomem(s);
 	report(s, s->t->name.ptr, diags);
-	return diags->failed ? nsx_xspace_nomem(s) : NSX_OK;
+	return !report_warnings(s, s->t->name.ptr, diags) || diags->failed ? nsx_xspace_nomem(s) : NSX_OK;
 }
 
 static void
@@ -106,6 +147,7 @@ free_all(struct nsx_xspace *s)
 	free(s->marks.p);
 	free(s->warnings.p);
 	nsx_map_free(&s->call_of);
+	nsx_map_free(&s->named);
 	nsx_build_free(&s->build);
 	nsx_buf_free(&s->bytes);
 	nsx_buf_free(&s->text);

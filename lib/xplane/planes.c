@@ -7,7 +7,7 @@
 #include "xplane/reading.h"
 
 /* Field numbers. */
-enum { SPACE_PLANE = 1, SPACE_WARNING = 3, SPACE_HOST = 4 };
+enum { SPACE_PLANE = 1, SPACE_ERROR = 2, SPACE_WARNING = 3, SPACE_HOST = 4 };
 enum { PLANE_NAME = 2, PLANE_LINE = 3, PLANE_META = 4, PLANE_STAT_META = 5, PLANE_STAT = 6 };
 enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
 enum { META_NAME = 2, META_STAT = 5 };
@@ -67,6 +67,7 @@ what_of(struct nsx_str name)
 		{ "compute_cap_major", XS_MAJOR },
 		{ "compute_cap_minor", XS_MINOR },
 		{ "jax_version", XS_JAX },
+		{ "global_device_id", XS_GLOBAL },
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -235,8 +236,10 @@ read_plane_stats(struct nsx_xspace *s, struct nsx_xplane *p)
 	for (size_t i = 0; i < p->stats.n; i++)
 		if (!add_stat(s, p, p->stats.p[i], x))
 			return NSX_ERR;
-	if (p->kind == XP_TASK && nsx_xstats_have(x, XS_START))
+	if (p->kind == XP_TASK && nsx_xstats_have(x, XS_START)) {
+		s->starts += s->started != INT64_MIN && s->started != x->number[XS_START];
 		s->started = x->number[XS_START];
+	}
 	if (nsx_xstats_have(x, XS_PROCESS) && x->number[XS_PROCESS] > 0 && x->number[XS_PROCESS] < 1 << 24)
 		s->pid = x->number[XS_PROCESS];
 	if (nsx_xstats_have(x, XS_JAX))
@@ -254,7 +257,7 @@ nsx_xspace_index(struct nsx_xspace *s)
 			continue;
 		if (w.field == SPACE_HOST)
 			s->host = w.bytes;
-		if (w.field == SPACE_WARNING && !nsx_vec_push(&s->warnings, w.bytes))
+		if ((w.field == SPACE_ERROR || w.field == SPACE_WARNING) && !nsx_vec_push(&s->warnings, w.bytes))
 			return nsx_xspace_nomem(s);
 		if (w.field != SPACE_PLANE)
 			continue;

@@ -17,7 +17,7 @@
 enum nsx_xstat {
 	XS_CORRELATION, XS_HLO_OP, XS_HLO_MODULE, XS_PROGRAM, XS_RUN, XS_ORDINAL, XS_COPY, XS_SET, XS_KERNEL, XS_EXEC,
 	XS_NODE, XS_ROOT, XS_STEP, XS_PROTO, XS_START, XS_PROCESS, XS_VENDOR, XS_GPU, XS_CLOCK, XS_CORES, XS_BANDWIDTH,
-	XS_MAJOR, XS_MINOR, XS_JAX, XS_COUNT
+	XS_MAJOR, XS_MINOR, XS_JAX, XS_GLOBAL, XS_COUNT
 };
 
 /* Those of an event: number and text, by nsx_xstat; of several of one name the first. */
@@ -45,10 +45,10 @@ struct nsx_xplane {
 /* A line of the host. tid: of its name `Host Threads/TID`, -1: none. gtid: set when lines are matched. */
 struct nsx_xline { int64_t id, tid; uint64_t gtid; uint32_t as; /* its TraceMe line; NSX_NONE */ bool calls; };
 
-/* hlo_op, module: in names; NSX_NONE: none. program: NSX_NO_PROGRAM: none. graph: launched as part of one. */
+/* hlo_op, module: in names; NSX_NONE: none. program: NSX_NO_PROGRAM: none. */
 #define NSX_NO_PROGRAM INT64_MIN
 struct nsx_xcall { struct nsx_build_call row; uint32_t line, hlo_op, module; int64_t program; };
-struct nsx_xop   { struct nsx_build_op row; uint32_t hlo_op, module; int64_t program, run; bool has_run, graph; };
+struct nsx_xop   { struct nsx_build_op row; uint32_t hlo_op, module; int64_t program, run; bool has_run; };
 /* A TraceMe: as a range, and if it is the execution of a module, its name; NSX_NONE: it is not. */
 struct nsx_xmark { struct nsx_build_range row; uint32_t line, module; };
 
@@ -64,14 +64,16 @@ struct nsx_xspace {
 	NSX_VEC(struct nsx_xop)    ops;
 	NSX_VEC(struct nsx_xcall)  calls;
 	NSX_VEC(struct nsx_xmark)  marks;
-	NSX_VEC(struct nsx_str)    warnings;
+	NSX_VEC(struct nsx_str)    warnings;   /* and errors */
 	struct nsx_map     call_of;     /* correlation id to the first call */
+	struct nsx_map     named;       /* pairs of ordinal and number that device_names has, which is the trace's */
+	NSX_VEC(struct nsx_named) device_names;
 	struct nsx_str     host, jax;
 	int64_t            started, pid;   /* UNIX ns, INT64_MIN: not known; 0: not known */
 	int64_t            next;        /* id of the next event */
-	bool               nvidia;
 	/* Counted for diags. */
-	int64_t bad_times, aggregated, python, derived, instants, tpus, outside, unmatched, late;
+	int64_t bad_times, aggregated, python, derived, instants, holders, tpus, others, outside, alone, unmatched,
+	    nameless, starts; /* of profiles but the first */
 };
 
 /* planes.c: NSX_OK, or NSX_ERR with err filled. */

@@ -256,7 +256,6 @@ describe_device(struct nsx_xspace *s, const struct nsx_xplane *p, uint32_t devic
 	const struct nsx_xstats *x = &p->about;
 	bool nvidia = nsx_xstats_have(x, XS_VENDOR) && nsx_str_eq(x->text[XS_VENDOR], NSX_STR("Nvidia"));
 
-	s->nvidia |= nvidia;
 	d->gpu_name = nsx_arena_str(&s->t->arena, nsx_xstats_have(x, XS_GPU) ? x->text[XS_GPU]
 	    : nsx_xstats_have(x, XS_VENDOR) ? x->text[XS_VENDOR] : NSX_STR(""));
 	if (nsx_xstats_have(x, XS_CORES))
@@ -311,6 +310,30 @@ add_thunk(struct nsx_xspace *s, const struct line *l, struct event *e)
 	return NSX_OK;
 }
 
+/* `[1] CommonPjRtLoadedExecutable::Execute (jit_f)`: the device of that ordinal has a number in the job, which it gets
+ * as from the name that XLA gives it. */
+static int
+name_device(struct nsx_xspace *s, const struct event *e)
+{
+	struct nsx_str name = e->meta->name;
+	int64_t ordinal, global = e->stats.number[XS_GLOBAL];
+	const char *end = name.len && name.ptr[0] == '[' ? memchr(name.ptr, ']', name.len) : NULL;
+
+	if (!end || !nsx_get_int((struct nsx_str){ name.ptr + 1, (size_t)(end - name.ptr) - 1 }, &ordinal)
+	    || ordinal < 0 || global < 0)
+		return NSX_OK;
+	uint32_t *at = nsx_map_at(&s->named, (struct nsx_key){ (uint64_t)ordinal, (uint64_t)global });
+	if (!at)
+		return nsx_xspace_nomem(s);
+	if (*at != NSX_NONE)
+		return NSX_OK;
+	*at = (uint32_t)s->device_names.n;
+	s->text.len = 0;
+	nsx_buf_fmt(&s->text, "Xla:#global=%lld,local=%lld#", (long long)global, (long long)ordinal);
+	struct nsx_named n = { (uint64_t)ordinal, nsx_arena_str(&s->t->arena, nsx_buf_view(&s->text)) };
+	return !s->text.failed && n.name.ptr && nsx_vec_push(&s->device_names, n) ? NSX_OK : nsx_xspace_nomem(s);
+}
+
 static int
 add_mark(struct nsx_xspace *s, const struct line *l, struct event *e)
 {
@@ -319,6 +342,8 @@ add_mark(struct nsx_xspace *s, const struct line *l, struct event *e)
 	                       .line = l->at, .module = NSX_NONE };
 	struct nsx_str name = e->meta->name;
 
+	if (has(e, XS_GLOBAL) && name_device(s, e) != NSX_OK)
+		return NSX_ERR;
 	if (!e->timed || starts_with(name, "end: ") || starts_with(name, "ThreadpoolListener::")) {
 		s->instants++;
 		return NSX_OK;
@@ -361,7 +386,10 @@ tid_of(struct nsx_str name, int64_t *tid)
 	for (size_t i = 0; i < rest.len; i++)
 		if (rest.ptr[i] == '/')
 			rest.len = i;
-	return nsx_get_int(rest, tid) && *tid >= 0 && *tid < 1 << 23;
+	/* Where the number is none of the system, they are calls of a thread of which no more is known. */
+	if (!nsx_get_int(rest, tid) || *tid < 0 || *tid >= 1 << 23)
+		*tid = -1;
+	return true;
 }
 
 /* Thunks that hold others, such as loops, are no work of their own. first: of the line's in s->ops, which are in the
@@ -391,6 +419,7 @@ drop_holders(struct nsx_xspace *s, struct spell *v, size_t n, size_t first)
 	for (size_t i = first; i < s->ops.n; i++)
 		if (s->ops.p[i].hlo_op != NSX_NONE)
 			s->ops.p[kept++] = s->ops.p[i];
+	s->holders += (int64_t)(s->ops.n - kept);
 	s->ops.n = kept;
 }
 
@@ -538,11 +567,14 @@ nsx_xspace_rows(struct nsx_xspace *s)
 		size_t first = s->ops.n;
 
 		s->tpus += p->kind == XP_TPU;
+		s->others += p->kind == XP_OTHER && p->lines.n;
 		rc = read_lines(s, p);
 		if (rc == NSX_OK && p->kind == XP_GPU && s->ops.n > first)
 			rc = describe_device(s, p, s->ops.p[first].row.device);
 		if (rc == NSX_OK && p->kind == XP_PROGRAMS)
 			rc = read_programs(s, p);
 	}
+	s->t->device_names = s->device_names.p;
+	s->t->ndevice_names = (uint32_t)s->device_names.n;
 	return rc;
 }

@@ -14,10 +14,10 @@
 #include "base/sort.h"
 #include "xplane/reading.h"
 
-/* An execution on the thread of its calls. mark: NSX_NONE: no TraceMe holds them. */
-struct run { uint64_t gtid; int64_t start, end, program; uint32_t module; };
-/* An operation of an execution. run: of runs, or of a group without calls. */
-struct part { uint32_t run, device, op, name; int64_t start, end, id; };
+/* An execution on the thread of its calls. */
+struct run { uint64_t gtid; int64_t start, end, program; uint32_t module; bool unmarked; /* no TraceMe holds it */ };
+/* An operation of an execution. run: of runs; before these are known, of marks. line: of its call. */
+struct part { uint32_t run, line, device, op, name; int64_t start, end, id; };
 /* A thread for what has no calls, and until when it is taken. */
 struct lane { uint32_t device; int64_t end; uint64_t gtid; };
 
@@ -25,6 +25,7 @@ struct runs {
 	struct nsx_xspace *s;
 	uint32_t          *op_call;      /* by operation: of calls; NSX_NONE: none */
 	NSX_VEC(uint32_t)  modules;      /* of marks that are executions, by line and start */
+	NSX_VEC(int64_t)   reach;        /* the latest end of those of the line up to there */
 	struct nsx_map     run_of;
 	NSX_VEC(struct run)  runs;
 	NSX_VEC(struct part) parts, alone;
@@ -103,6 +104,13 @@ list_modules(struct runs *x)
 			return false;
 	if (x->modules.n > 1)
 		nsx_sort_with(x->modules.p, x->modules.n, sizeof *x->modules.p, by_place, s->marks.p);
+	for (size_t i = 0; i < x->modules.n; i++) {
+		const struct nsx_xmark *m = &s->marks.p[x->modules.p[i]];
+		bool later = i && s->marks.p[x->modules.p[i - 1]].line == m->line && x->reach.p[i - 1] > m->row.end;
+
+		if (!nsx_vec_push(&x->reach, later ? x->reach.p[i - 1] : m->row.end))
+			return false;
+	}
 	return true;
 }
 
@@ -123,7 +131,7 @@ holder(const struct runs *x, uint32_t line, uint32_t module, int64_t start, int6
 		else
 			hi = mid;
 	}
-	for (size_t i = lo; i-- > 0 && lo - i <= BACK && marks[x->modules.p[i]].line == line;)
+	for (size_t i = lo; i-- > 0 && lo - i <= BACK && marks[x->modules.p[i]].line == line && x->reach.p[i] >= end;)
 		if ((module == NSX_NONE || marks[x->modules.p[i]].module == module) &&
 		    marks[x->modules.p[i]].row.end >= end)
 			return x->modules.p[i];
@@ -253,62 +261,102 @@ add_range(struct runs *x, int64_t id, uint64_t gtid, int64_t start, int64_t end,
 
 /* ---- executions with calls */
 
-static bool
-run_at(struct runs *x, uint32_t mark, const struct nsx_xcall *c, const struct nsx_xop *o, uint32_t *run)
+/* The run of a part, whose `run` is still its TraceMe; NULL when out of memory. Calls that no TraceMe holds are one
+ * execution up to the thread's next call for another: of two that cross, the inner one would get what is the outer's.
+ */
+static struct run *
+take_run(struct runs *x, struct part *p, const struct part *before)
 {
-	const struct nsx_xspace *s = x->s;
-	struct nsx_key key = { (uint64_t)mark << 32 | c->line, (uint64_t)o->program };
+	struct nsx_xspace *s = x->s;
+	const struct nsx_xop *o = &s->ops.p[p->op];
+	uint32_t mark = p->run, none = NSX_NONE, *at = &none;
 
-	/* Without a TraceMe all that a thread launched of a program on a device is one. */
-	if (mark == NSX_NONE)
-		key.b ^= (uint64_t)(o->row.device + 1) << 40;
-	uint32_t *at = nsx_map_at(&x->run_of, key);
-	if (!at)
-		return false;
+	if (mark != NSX_NONE) {
+		at = nsx_map_at(&x->run_of, (struct nsx_key){ (uint64_t)mark << 32 | p->line, (uint64_t)o->program });
+		if (!at)
+			return NULL;
+	} else if (before && before->line == p->line && x->runs.p[before->run].unmarked
+	           && x->runs.p[before->run].program == o->program) {
+		none = before->run;
+	}
 	if (*at == NSX_NONE) {
 		/* A little longer than an instruction that is all of it: that is inside. */
-		struct run new = { s->lines.p[c->line].gtid, c->row.start, c->row.end + 1, o->program, o->module };
+		struct run new = { s->lines.p[p->line].gtid, p->start, p->end + 1, o->program, o->module,
+			           mark == NSX_NONE };
 		if (mark != NSX_NONE) {
 			new.start = s->marks.p[mark].row.start;
 			new.end = s->marks.p[mark].row.end;
 		}
 		*at = (uint32_t)x->runs.n;
 		if (!nsx_vec_push(&x->runs, new))
-			return false;
+			return NULL;
 	}
-	struct run *r = &x->runs.p[*at];
-	r->start = c->row.start < r->start ? c->row.start : r->start;
-	r->end = c->row.end >= r->end ? c->row.end + 1 : r->end;
-	*run = *at;
-	return true;
+	p->run = *at;
+	return &x->runs.p[*at];
 }
 
+static int
+by_call(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->id != y->id ? (x->id < y->id ? -1 : 1) : (x->op > y->op) - (x->op < y->op);
+}
+
+/* The operations of programs, with calls and without. */
 static bool
-collect(struct runs *x)
+list_parts(struct runs *x)
 {
 	struct nsx_xspace *s = x->s;
 
 	for (uint32_t i = 0; i < s->ops.n; i++) {
 		const struct nsx_xop *o = &s->ops.p[i];
-		struct part p = { .device = o->row.device, .op = i, .name = o->hlo_op, .start = o->row.start,
-		                  .end = o->row.end, .id = o->row.id };
+		struct part p = { .run = NSX_NONE, .device = o->row.device, .op = i, .name = o->hlo_op,
+		                  .start = o->row.start, .end = o->row.end, .id = o->row.id };
 
-		if (!of_program(o))
+		if (!of_program(o)) {
+			s->nameless += o->hlo_op != NSX_NONE;
 			continue;
+		}
 		if (x->op_call[i] == NSX_NONE) {
 			if (!nsx_vec_push(&x->alone, p))
 				return false;
 			continue;
 		}
 		const struct nsx_xcall *c = &s->calls.p[x->op_call[i]];
-		uint32_t as = s->lines.p[c->line].as, mark = as == NSX_NONE ? (uint32_t)NSX_NONE
-		    : holder(x, as, o->module, c->row.start, c->row.end);
+		uint32_t as = s->lines.p[c->line].as;
+		if (as != NSX_NONE)
+			p.run = holder(x, as, o->module, c->row.start, c->row.end);
+		p.line = c->line;
 		p.start = c->row.start;
 		p.end = c->row.end;
 		p.id = c->row.id;
-		s->outside += mark == NSX_NONE;
-		if (!run_at(x, mark, c, o, &p.run) || !nsx_vec_push(&x->parts, p))
+		s->outside += p.run == NSX_NONE;
+		if (!nsx_vec_push(&x->parts, p))
 			return false;
+	}
+	return true;
+}
+
+static bool
+collect(struct runs *x)
+{
+	if (!list_parts(x))
+		return false;
+	if (x->parts.n > 1)
+		qsort(x->parts.p, x->parts.n, sizeof *x->parts.p, by_call);
+	for (size_t i = 0; i < x->parts.n; i++) {
+		struct part *p = &x->parts.p[i];
+		struct run *r = take_run(x, p, i ? p - 1 : NULL);
+
+		if (!r)
+			return false;
+		r->start = p->start < r->start ? p->start : r->start;
+		r->end = p->end >= r->end ? p->end + 1 : r->end;
 	}
 	return true;
 }
@@ -470,7 +518,7 @@ put_all_alone(struct runs *x)
 			if (p->row.device != o->row.device || p->program != o->program || p->run != o->run)
 				break;
 		}
-		s->outside += o->has_run ? 0 : (int64_t)n;
+		s->alone += o->has_run ? 0 : (int64_t)n;
 		if (!nsx_vec_push(&groups, ((struct group){ x->alone.p[i].start, i, n })))
 			rc = nsx_xspace_nomem(s);
 	}
@@ -524,6 +572,7 @@ nsx_xspace_runs(struct nsx_xspace *s)
 		rc = nsx_xspace_nomem(s);
 	free(x.op_call);
 	free(x.modules.p);
+	free(x.reach.p);
 	nsx_map_free(&x.run_of);
 	free(x.runs.p);
 	free(x.parts.p);

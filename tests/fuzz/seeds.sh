@@ -1,5 +1,5 @@
 #!/bin/sh
-# seeds.sh -- the first corpus for exports and streams: small generated exports, in tests/fuzz/corpus, overwritten.
+# seeds.sh -- the first corpus for exports, streams and XSpaces: small generated ones, in tests/fuzz/corpus, overwritten.
 # B names the build that has nsysx-synth and nsysx-extract.
 set -eu
 cd "${0%/*}"
@@ -62,3 +62,10 @@ seed cut --unfinished --shuffle --late=1
 seed autotune --autotune --details --outside
 seed one --one-export --ops-without-call=3
 seed groups --groups=2 --processes=4 --offset=1000000 --drift=20 --jitter=100
+
+# XSpaces: the planted ones of the tests.
+mkdir -p corpus/xspace
+python3 ../tools/xplane/space.py corpus/xspace/gpu
+for mode in cross cpu alone trouble; do
+	python3 ../tools/xplane/space.py "corpus/xspace/$mode" "$mode"
+done

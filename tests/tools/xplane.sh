@@ -2,75 +2,18 @@
 # XSpaces (xplane.pb): a planted profile of a program on a GPU, whose executions, instructions and calls are known.
 . "${0%/*}/../testlib.sh"
 
-# space.py FILE [START]: a profile of jit_f(7): 3 executions, each fusion.1 twice with dot.2 between, and a copy by the runtime; with
-# START, all-reduce-start.3 on a stream of its own, issued when dot.2 had been.
-cat >"$T/space.py" <<'END'
-import sys
-
-def varint(n):
-    n &= (1 << 64) - 1
-    out = bytearray()
-    while n > 127:
-        out.append(n & 127 | 128)
-        n >>= 7
-    return bytes(out) + bytes([n])
-
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value) if value else b""
-    value = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(value)) + value
-
-names = {}
-def named(text):
-    return names.setdefault(text, len(names) + 1)
-
-def stats(number, given):
-    return b"".join(field(number, field(1, named(k)) + (field(4, v) if isinstance(v, int) else field(7, named(v)))) for k, v in given.items())
-
-events = {}
-def event(name, start, dur, **given):
-    return field(4, field(1, events.setdefault(name, len(events) + 1)) + field(2, start * 1000 + 7) + (field(3, dur * 1000 + 1) if dur else b"") + stats(4, given))
-
-def line(number, name, *what):
-    return field(3, field(1, number) + field(2, name) + field(3, 1000) + b"".join(what))
-
-def plane(name, lines, more=b""):
-    metas = b"".join(field(4, field(1, i) + field(2, field(1, i) + field(2, n))) for n, i in events.items())
-    kinds = b"".join(field(5, field(1, i) + field(2, field(1, i) + field(2, n))) for n, i in names.items())
-    return field(1, field(2, name) + lines + metas + kinds + more)
-
-gpu, calls, marks, starts = [], [], [], []
-n = 0
-for run in range(3):
-    at = run * 100000
-    marks.append(event("jit_f:XLA GPU module", at, 50000))
-    for k, op in enumerate(("fusion.1", "dot.2", "fusion.1", "")):
-        n += 1
-        calls.append(event("cuMemcpyDtoDAsync" if not op else "cuLaunchKernelEx", at + 1000 + 5000 * k, 2000, correlation_id=n))
-        if op:
-            gpu.append(event("kernel_" + op, at + 10000 + 10000 * k, 8000, correlation_id=n, hlo_op=op, hlo_module="jit_f", program_id=7, kernel_details="regs:1"))
-        else:
-            gpu.append(event("MemcpyD2D", at + 10000 + 10000 * k, 8000, correlation_id=n, memcpy_details="kind_src:device kind_dst:pinned size:64 dest:0 async:1"))
-    if len(sys.argv) > 2:
-        n += 1
-        calls.append(event("cuLaunchKernelEx", at + 8500, 1000, correlation_id=n))
-        starts.append(event("ncclDevKernel_AllReduce", at + 28000, 9000, correlation_id=n, hlo_op="all-reduce-start.3", hlo_module="jit_f", program_id=7))
-marks.append(event("train", 0, 300000, _r=1, step_num=5))
-marks.append(event("$train.py:1 f", 0, 300000))
-space = plane("/host:CPU", line(71, "Host Threads/71", *calls) + line(-5, "py_xla_execute/-5", *marks))
-streams = line(13, "Stream #13(Kernel)", *gpu) + (line(14, "Stream #14(Kernel)", *starts) if starts else b"")
-space += plane("/device:GPU:0", streams + line(9, "XLA Ops", event("fusion.1", 0, 900)), stats(6, {"core_count": 132, "clock_rate": 1980000}))
-space += plane("Task Environment", b"", stats(6, {"profile_start_time": 1700000000000000000}))
-open(sys.argv[1], "wb").write(space)
-END
-python3 "$T/space.py" "$T/job.xplane.pb" || exit 1
+# plant NAME [MODE]: see xplane/space.py.
+plant() {
+	python3 xplane/space.py "$T/$1.xplane.pb" ${2+"$2"} || exit 1
+}
+plant job
 nsysx-extract -q -a -o "$T/s" "$T/job.xplane.pb"
-# column KIND NAME...: columns of the records of a kind.
+# column KIND NAME...: columns of the records of a kind, in $s.
+s=$T/s
 column() {
 	kind=$1
 	shift
-	nsysx-view -q -t "$kind" "$T/s" | awk -F'\t' -v want="$*" '
+	nsysx-view -q -t "$kind" "$s" | awk -F'\t' -v want="$*" '
 		NR == 1 { n = split(want, name, " "); for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ for (k = 1; k <= n; k++) printf "%s%s", $(at[name[k]]), k < n ? " " : "\n" }'
 }
@@ -81,11 +24,12 @@ equal 'times are whole ns' "$(column op start dur | head -n 1)" '11000 8000'
 equal 'a copy of the runtime is no part of the program' "$(column op type program bytes src dst | sort -u | grep memcpy)" 'memcpy  64 device pinned'
 equal 'executions' "$(column module name start dur thunks | tr '\n' ' ')" 'jit_f 11000 28000 3 jit_f 111000 28000 3 jit_f 211000 28000 3 '
 equal 'instructions' "$(column thunk name start | head -n 3 | tr '\n' ' ')" 'fusion.1 11000 dot.2 21000 fusion.1 31000 '
+equal 'what instructions are, from the HLO in the profile' "$(column inst name opcode op_name | tr '\n' ' ')" 'dot.2 dot jit(f)/dot fusion.1 fusion jit(f)/mul '
 equal 'calls on the thread that TraceMes are matched with' "$(column call tid class | sort | uniq -c | awk '{ print $1, $2, $3 }' | tr '\n' ' ')" '3 71 copy 9 71 launch '
 equal 'an annotation with its step' "$(column range kind name | grep annotation)" 'annotation train#5'
 equal 'Python functions only on request' "$(nsysx-extract -q -a --python "$T/job.xplane.pb" | grep -c 'train.py:1 f') $(grep -c 'train.py:1 f' "$T/s")" '1 0'
 # Operations have the numbers that the profile gives them, and are referred to by these.
-python3 "$T/space.py" "$T/start.xplane.pb" start || exit 1
+plant start start
 equal 'a start awaits what was issued before it' "$(nsysx-extract -q -a "$T/start.xplane.pb" | nsysx-view -q -t op | awk -F'\t' '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ name[$(at["op"])] = $(at["name"]) " " $(at["start"]) }
@@ -94,8 +38,46 @@ equal 'a start awaits what was issued before it' "$(nsysx-extract -q -a "$T/star
 gzip -k "$T/job.xplane.pb"
 nsysx-extract -q -a "$T/job.xplane.pb.gz" >"$T/got"
 same 'gzip gives the same' "$T/s" "$T/got"
+fails 'what unpacks to more than asked is refused' 1 '--max-unpacked sets the limit' nsysx-extract -q --max-unpacked 1000 "$T/job.xplane.pb.gz"
 cat "$T/job.xplane.pb" "$T/job.xplane.pb" >"$T/two.xplane.pb"
 equal 'two spaces in one file are one' "$(nsysx-extract -q -a "$T/two.xplane.pb" | nsysx-view -q -t op | wc -l | tr -d ' ')" 25
+# Operations of two programs by turns, which no TraceMe holds.
+plant cross cross
+nsysx-extract -q -a -o "$T/cross" "$T/cross.xplane.pb"
+s=$T/cross
+equal 'instructions of two programs by turns are of their programs' "$(column inst program name opcode | tr '\n' ' ')" \
+	'0 dot.2  0 fusion.1  1 add.3 add 1 dot.9 dot '
+equal 'each turn is an execution' "$(column module name start thunks | tr '\n' ' ')" 'jit_f 11000 1 jit_g 21000 1 jit_f 31000 1 jit_g 41000 1 jit_f 51000 1 '
+equal 'calls of a thread whose number is none' "$(column op call | sort -u | tr '\n' ' ')" '0 1 2 3 4 '
+# diags NAME TEXT: how many of that text.
+diags() {
+	nsysx-extract -q -a "$T/$1.xplane.pb" | nsysx-view -q -t diag | awk -F'\t' -v text="$2" 'index($3, text) { print $4 }'
+}
+equal 'a program without HLO is counted' "$(diags cross 'executed programs without HLO in the profile')" 1
+equal 'operations without their execution are counted' "$(diags cross 'whose execution is not in the profile')" 5
+# No calls.
+plant alone alone
+nsysx-extract -q -a -o "$T/alone" "$T/alone.xplane.pb"
+s=$T/alone
+equal 'without calls a program is one execution, a series of an instruction a thunk' "$(column module name start dur thunks)" 'jit_f 11000 228000 7'
+equal 'operations of programs without calls are counted' "$(diags alone 'operations of programs whose call is not')" 9
+equal 'and those of none' "$(diags alone 'copies whose call is not')" 3
+# On a CPU.
+plant cpu cpu
+nsysx-extract -q -a -o "$T/cpu" "$T/cpu.xplane.pb"
+s=$T/cpu
+equal 'a loop on a CPU is no operation, what it holds is' "$(column thunk name start dur | tr '\n' ' ')" 'fusion.1 2000 900 dot.2 3000 900 '
+equal 'a device has its number in the job where an execution names it' "$(column device device local known)" '6 0 1'
+equal 'the loop is counted' "$(diags cpu 'they hold others')" 1
+# What is lost.
+plant trouble trouble
+for claim in 'a time is negative or too large' 'whose program is not in the profile' 'devices that are not supported' 'of no known kind' 'profiler: lost on HOST'; do
+	equal "counted: $claim" "$(diags trouble "$claim")" 1
+done
+equal 'the name of the host in a warning of the profiler only with --host' "$(nsysx-extract -q -a "$T/trouble.xplane.pb" | grep -ac node17) \
+$(nsysx-extract -q -a --host "$T/trouble.xplane.pb" | nsysx-view -q -t diag | grep -c 'lost on node17')" '0 1'
+cat "$T/job.xplane.pb" "$T/trouble.xplane.pb" >"$T/starts.xplane.pb"
+equal 'profiles of different starts in one file are counted' "$(diags starts 'started at another time')" 1
 size=$(wc -c <"$T/job.xplane.pb")
 for cut in 1 2 10 100 500 1000 $((size / 2)) $((size - 100)) $((size - 1)); do
 	head -c "$cut" "$T/job.xplane.pb" >"$T/cut.xplane.pb"
