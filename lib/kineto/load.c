@@ -93,18 +93,7 @@ report_events(const struct nsx_kineto *r, const char *who, struct nsx_diags *d)
 static void
 report_joins(const struct nsx_kineto *r, const char *who, struct nsx_diags *d)
 {
-	static const char *const types[NSX_OP_TYPES] = { "kernels", "copies", "memory sets", "graphs" };
-	const struct nsx_build *b = &r->build;
-
-	for (int i = 0; i < NSX_OP_TYPES; i++)
-		nsx_diag_add(d, NSX_WARNING, who, b->orphans[i],
-		             "%s whose call is not in the trace: they belong to no range", types[i]);
-	nsx_diag_add(d, NSX_WARNING, who, b->ambiguous,
-	             "operations whose correlation id several processes have: they belong to no call and no range");
-	nsx_diag_add(d, NSX_INFO, who, b->shared,
-	             "calls that share a correlation id with an earlier one, which launched its operations");
-	nsx_diag_add(d, NSX_INFO, who, b->numbered,
-	             "operations of CUDA graphs without the number of a node: numbered by start within their launch");
+	nsx_build_report(&r->build, who, "trace", d);
 	nsx_diag_add(d, NSX_INFO, who, 1,
 		"PyTorch's profiler does not record, and these columns are empty: %stime that calls lose to a full "
 		"queue and to loading code, threads of overheads, clocks and bandwidths of GPUs",

@@ -89,3 +89,19 @@ nsx_build_free(struct nsx_build *b)
 	nsx_map_free(&b->device_of);
 	*b = (struct nsx_build){ 0 };
 }
+
+void
+nsx_build_report(const struct nsx_build *b, const char *who, const char *input, struct nsx_diags *d)
+{
+	static const char *const types[NSX_OP_TYPES] = { "kernels", "copies", "memory sets", "graphs" };
+
+	for (int i = 0; i < NSX_OP_TYPES; i++)
+		nsx_diag_add(d, NSX_WARNING, who, b->orphans[i],
+		             "%s whose call is not in the %s: they belong to no range", types[i], input);
+	nsx_diag_add(d, NSX_WARNING, who, b->ambiguous,
+	             "operations whose correlation id several processes have: they belong to no call and no range");
+	nsx_diag_add(d, NSX_INFO, who, b->shared,
+	             "calls that share a correlation id with an earlier one, which launched its operations");
+	nsx_diag_add(d, NSX_INFO, who, b->numbered,
+	             "operations of CUDA graphs without the number of a node: numbered by start within their launch");
+}

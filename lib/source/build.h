@@ -8,6 +8,7 @@
 #ifndef NSX_SOURCE_BUILD_H
 #define NSX_SOURCE_BUILD_H
 
+#include "base/diag.h"
 #include "base/vec.h"
 #include "source/pile.h"
 #include "source/trace.h"
@@ -73,5 +74,8 @@ void nsx_build_reach(struct nsx_build *b, int64_t start);
  * their launch. NSX_OK, or NSX_ERR with err filled: out of memory, or more rows than fit. */
 int nsx_build_finish(struct nsx_build *b, const struct nsx_trace_opts *opts, const char *path, struct nsx_err *err);
 void nsx_build_free(struct nsx_build *b);
+
+/* What nsx_build_finish counted, as diags. input: what the rows are from, "trace". */
+void nsx_build_report(const struct nsx_build *b, const char *who, const char *input, struct nsx_diags *diags);
 
 #endif

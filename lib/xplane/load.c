@@ -76,8 +76,6 @@ report_warnings(struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 static void
 report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 {
-	static const char *const types[NSX_OP_TYPES] = { "kernels", "copies", "memory sets", "graphs" };
-
 	nsx_diag_add(d, NSX_WARNING, who, s->starts,
 	             "profiles in the file behind another that started at another time: the times of all count from "
 	             "the same, and devices of one number are one");
@@ -97,11 +95,7 @@ report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 	             "those that a thread launches without one of another program between count as one execution");
 	nsx_diag_add(d, NSX_WARNING, who, s->alone, "operations of programs whose call is not in the profile: "
 	             "those of one program on one device count as one execution");
-	for (int i = 0; i < NSX_OP_TYPES; i++)
-		nsx_diag_add(d, NSX_WARNING, who, s->build.orphans[i],
-		             "%s whose call is not in the profile: they belong to no range", types[i]);
-	nsx_diag_add(d, NSX_INFO, who, s->build.shared,
-	             "calls that share a correlation id with an earlier one, which launched its operations");
+	nsx_build_report(&s->build, who, "profile", d);
 	nsx_diag_add(d, NSX_INFO, who, 1,
 		     "an XSpace does not record, and these columns are empty: waits of operations, time "
 		     "that calls lose to a full queue and to loading code, sizes and groups of NCCL's operations, "

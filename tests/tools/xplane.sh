@@ -71,7 +71,7 @@ equal 'a device has its number in the job where an execution names it' "$(column
 equal 'the loop is counted' "$(diags cpu 'they hold others')" 1
 # What is lost.
 plant trouble trouble
-for claim in 'a time is negative or too large' 'whose program is not in the profile' 'devices that are not supported' 'of no known kind' 'profiler: lost on HOST'; do
+for claim in 'a time is negative or too large' 'whose program is not in the profile' 'devices that are not supported' 'of no known kind' 'without the number of a node' 'profiler: lost on HOST'; do
 	equal "counted: $claim" "$(diags trouble "$claim")" 1
 done
 equal 'the name of the host in a warning of the profiler only with --host' "$(nsysx-extract -q -a "$T/trouble.xplane.pb" | grep -ac node17) \

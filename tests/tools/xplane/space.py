@@ -91,6 +91,8 @@ if mode == "alone":
     calls = []
 if mode == "trouble":
     gpu.append(event("kernel_x", 390000, 900, correlation_id=77, hlo_op="x.1", kernel_details="regs:1"))
+    calls.append(call(391000, 88, "cuGraphLaunch (CudaGraph:7)"))
+    gpu.append(event("kernel_of_graph", 395000, 900, correlation_id=88, kernel_details="regs:1"))
     gpu.append(event("kernel_late", (1 << 63) // 1000 - 10, 900))
     more = plane("/device:TPU:0", b"") + plane("/host:new", line(1, "new")) + field(2, "lost on node17") + field(4, "node17")
 space = b""
