@@ -11,6 +11,7 @@
 #include "table/compare/witness.h"
 
 struct nsx_step_set;
+struct nsx_spool;
 struct cmp_value;
 struct cmp_result;
 struct cmp_order;
@@ -215,6 +216,11 @@ bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);
 
 /* steps.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+/* again.c: read the stream of the steps a second time: *causes is idle time by cause from each start to the next, of
+ * step i of the list [i * NSX_NCAUSES ...], ns, which the caller frees; NULL: without calls no cause is known. With
+ * `why` also for what else filled the steps. NSX_OK or NSX_ERR. */
+int nsx_compare_read_again(struct cmp *c, const struct nsx_step_set *set, struct nsx_spool *again, struct cmp_why *why,
+                           int64_t **causes, struct nsx_diags *diags);
 
 /* Add a row of a table of steps; all have been added: make them rows of the side. False when out of memory. */
 bool nsx_compare_take_step(struct cmp_side *s, const struct cmp_value *v);
