@@ -236,7 +236,8 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
 		bool of_device = row->device != NSX_ABSENT;
 
-		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise;
+		/* Steps too few to tell are not judged, which judge_steps says. */
+		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise && !r[i].sampled;
 		uneven += r[i].verdict == CMP_UNEVEN && r[i].diff > 0;
 		if (c->way->tell_growth && c->way->decides(c, &r[i]))
 			period = &r[i];

@@ -352,6 +352,9 @@ void nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, siz
 /* Whether the result is the period of a class of steps, over all devices; the first of its class in order. If it is
  * slower, its line lists the parts that grew, and its parts and devices need no lines of their own. */
 bool nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r);
+/* Whether it tells of its class whether the runs can be compared: its period, or if a side has none, as of a single
+ * step, its span. */
+bool nsx_compare_decides_class(const struct cmp *c, const struct cmp_result *r);
 /* Whether it is a period, of a class or of one of its devices. */
 bool nsx_compare_is_period(const struct cmp *c, const struct cmp_result *r);
 /* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports

@@ -393,6 +393,22 @@ nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r)
 	return nsx_compare_row_shown(r)->device == NSX_ABSENT && nsx_compare_is_period(c, r);
 }
 
+/* Whether the row is the span of steps that have no period on its side, such as a single one. */
+static bool
+is_all_that_is_known(const struct cmp *c, int side, const struct cmp_row *row)
+{
+	return row && stat_of(c, side, row) == SPAN && !nsx_compare_time_of(&c->side[side], row - SPAN).n;
+}
+
+bool
+nsx_compare_decides_class(const struct cmp *c, const struct cmp_result *r)
+{
+	return nsx_compare_is_class(c, r)
+	       || (nsx_compare_row_shown(r)->device == NSX_ABSENT
+	           && (is_all_that_is_known(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE])
+	               || is_all_that_is_known(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW])));
+}
+
 /* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this:
  * the period (of all devices, if the whole class is on one side), or the span if there is no period. */
 bool
@@ -407,7 +423,7 @@ nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 		return false;
 	if (alone && row->device != NSX_ABSENT)
 		return true;
-	return stat == SPAN ? nsx_compare_time_of(&c->side[side], row - SPAN).n > 0 : stat != PERIOD;
+	return stat == SPAN ? !is_all_that_is_known(c, side, row) : stat != PERIOD;
 }
 
 /* Say of `what`, of the class of a result, a sentence below the table and a warning. */
