@@ -91,6 +91,8 @@ gate 'two equal runs have the noise of their steps' 0 'less than its noise' --by
 # A run that lacks the steps, a short one, one of another class.
 sed '/^module/d; s/^end\t.*/end\t3/' "$T/a" >"$T/none"
 gate 'a base run without steps does not count' 1 'between 3 base runs' --by step "$T/a" "$T/none" "$T/b" "$T/c" "$T/d"
+nsysx-compare -q --by step --table --wide "$T/a" "$T/none" "$T/b" "$T/c" "$T/d" >"$T/table"
+ok '... below the table, too' grep -q 'BASE has 63 steps of step@7 on 1 device in 3 runs' "$T/table"
 gate 'and is named' 1 'warning: BASE 2: no steps: it is not one of the base runs' --by step "$T/a" "$T/none" "$T/b" "$T/c" "$T/d"
 run_of short 105 1 6
 gate 'a run that is much shorter is not judged' 3 'not comparable: step: NEW has 6 steps, each base run 20 or more: record as many' --by step "$T/a" "$T/b" "$T/c" "$T/short"

@@ -31,6 +31,7 @@ struct cmp_group {
 	uint32_t     whole;      /* the row of the group itself: of a program's modules */
 	int64_t      execs;      /* over all devices */
 	int64_t      devices;    /* that executed it */
+	int64_t      runs;       /* of several base runs, that have it */
 	nsx_u128     time;       /* of its rows */
 };
 

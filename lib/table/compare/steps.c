@@ -489,7 +489,7 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 			char runs[40] = "";
 
 			if (c->side[k].nruns)
-				snprintf(runs, sizeof runs, " in %zu runs", c->side[k].nruns);
+				snprintf(runs, sizeof runs, " in %" PRId64 " run%s", g->runs, g->runs == 1 ? "" : "s");
 			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s%s",
 				       c->side[k].name, g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr,
 				       g->devices, g->devices == 1 ? "" : "s", runs,
