@@ -164,6 +164,8 @@ drifting 700 1 1.5 >"$T/tail2"
 gate 'p99 of few steps is not judged' 3 'step: 39 steps of BASE tell too little of their p99, want 300: ' --gate=p99 --by step "$T/tail40" "$T/tail40"
 gate 'p99 of many is: the same' 0 '' --gate=p99 --by step "$T/tail1" "$T/tail1"
 gate '... and longer' 1 'slower: step: period: p99 2.5' --gate=p99 --by step "$T/tail1" "$T/tail2"
+equal '... by that witness' "$(nsysx-compare -q --tsv --gate=p99 --by step "$T/tail1" "$T/tail2" | columns statistic,verdict,witness | grep '^period')" 'period slower p99'
+equal '... the other way round faster' "$(nsysx-compare -q --tsv --gate=p99 --by step "$T/tail2" "$T/tail1" | columns statistic,verdict,witness | grep '^period')" 'period faster p99'
 gate '... not by its mean' 0 '' --by step --percent 5 "$T/tail1" "$T/tail2"
 fails '--gate of another statistic' 2 'want mean or p99' nsysx-compare --gate=p98 --by step "$T/base" "$T/base"
 fails '--gate=p99 of kernels' 2 'want --by step' nsysx-compare --gate=p99 --by kernel "$T/base" "$T/base"

@@ -121,6 +121,14 @@ tails tn 290 0.1
 tails ts 203 0.1
 gate 'p99 is judged between runs, from 100 steps on' 1 'slower: step: period: p99 290.0 us, was 200.0 us (+45.0%), noise 16.' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/tn"
 gate 'of equal ones it is the same' 0 '' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/ts"
+tails th 210 0.1
+tails tf 190 0.1
+gate 'what may be noise is hidden, with a warning about the p99' 0 'step@7: p99 of the period grew by 5.0%, no more than its noise: hidden; compare more base runs' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/th"
+equal '... and no other' "$(grep -c 'grew by' "$T_private/err")" 1
+for at in 'th hidden -' 'tf hidden -' 'tn slower p99'; do
+	set -- $at
+	equal "... in the table: $1" "$(nsysx-compare -q --tsv --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/$1" 2>"$T/said" | columns statistic,verdict,witness | grep '^period')" "period $2 $3"
+done
 gate 'fewer steps do not tell' 3 'not comparable: step: NEW has 20 steps, a base run 20, want 100 for their p99: record more steps' --gate=p99 --by step "$T/a" "$T/b" "$T/c" "$T/d"
 # A part of the period by its tail: exposed communication of some steps, whose idle time is as before.
 parts() {

@@ -190,10 +190,10 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 		if (r->tail.p99[0] > 0)
 			nsx_buf_fmt(text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
 		if (r->runs)
-			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->tail.upper - r->tail.p99[0]).s);
+			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->tail.upper[0] - r->tail.p99[0]).s);
 		else
-			nsx_buf_fmt(text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower).s,
-			            nsx_ns_text(r->tail.upper).s);
+			nsx_buf_fmt(text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower[1]).s,
+			            nsx_ns_text(r->tail.upper[0]).s);
 	} else {
 		nsx_buf_fmt(text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->unit, nsx_ns_text(b->mean).s);
 		if (b->mean > 0)

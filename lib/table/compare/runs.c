@@ -327,7 +327,8 @@ nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r)
 	/* A run that is much shorter varies more than those of BASE do. */
 	w->judged = 2 * new.n >= between.least;
 	r->has_tail = w->judged && between.least >= NSX_TAIL_OF_RUN && new.n >= NSX_TAIL_OF_RUN;
-	r->tail = (struct nsx_tail){ { mean[P99], new.p99 }, mean[P99] + noise[P99], new.p99 };
+	r->tail = (struct nsx_tail){ { mean[P99], new.p99 }, { mean[P99] - noise[P99], new.p99 },
+	                             { mean[P99] + noise[P99], new.p99 } };
 	r->runs = between.runs;
 	r->sampled = r->has_noise = true;
 	r->noise = w->noise;

@@ -459,6 +459,14 @@ tell_period(const struct told *to)
 	double grew = (double)n->p99 - (double)b->p99;
 	const char *more = r->runs ? "base runs" : "steps";
 
+	if (o->tail) {
+		double more_by = r->tail.p99[1] - r->tail.p99[0];
+
+		if (r->verdict == CMP_HIDDEN && more_by > 0)
+			say(to, "p99 of the period", "grew by %.1f%%, no more than its noise: hidden; compare more %s",
+			    100 * more_by / r->tail.p99[0], more);
+		return;
+	}
 	if (r->verdict == CMP_HIDDEN && r->diff > 0)
 		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more %s",
 		    100 * r->diff / b->mean, share, more);
