@@ -146,7 +146,7 @@ wanted(int nops, char **ops)
 /* The file to read for an operand: in a folder that nsysx-report made, the table, or the stream if there is no such
  * table. NULL with err filled when out of memory; the caller frees it. */
 static char *
-path_of(struct nsx_tool *t, const char *op)
+path_of(struct nsx_tool *t, const char *op, enum nsx_compare_by as)
 {
 	struct nsx_buf b = { 0 };
 	struct stat st;
@@ -155,10 +155,10 @@ path_of(struct nsx_tool *t, const char *op)
 	if (stat(op, &st) == 0 && S_ISDIR(st.st_mode)) {
 		/* A table by device is of the programs that take the most time; one by opcode does not tell how many
 		 * executions its sums are of. */
-		if (by && nsx_compare_by_name(by) >= NSX_COMPARE_OPCODE)
+		if (as >= NSX_COMPARE_OPCODE)
 			nsx_buf_c(&b, "/streams/collectives.nsysx");
 		else
-			nsx_buf_fmt(&b, "/tables/%s.tsv", by ? by : "thunk");
+			nsx_buf_fmt(&b, "/tables/%s.tsv", nsx_compare_name(as));
 	}
 	nsx_buf_char(&b, '\0');
 	if (b.failed) {
@@ -176,9 +176,9 @@ flags_of(void)
 }
 
 static struct nsx_reader *
-open_side(struct nsx_tool *t, const char *op)
+open_side(struct nsx_tool *t, const char *op, enum nsx_compare_by as)
 {
-	char *path = path_of(t, op);
+	char *path = path_of(t, op, as);
 	struct nsx_reader *r = path ? nsx_reader_open(path, flags_of(), &t->err) : NULL;
 
 	free(path);
@@ -206,7 +206,7 @@ tell_history(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_
 	int rc = runs ? NSX_OK : nsx_err_nomem(&t->err, NULL);
 
 	for (int i = 0; i < nops && rc == NSX_OK; i++) {
-		runs[i] = (struct nsx_compare_run){ path_of(t, ops[i]), ops[i], time_of(ops[i]) };
+		runs[i] = (struct nsx_compare_run){ path_of(t, ops[i], options->by), ops[i], time_of(ops[i]) };
 		rc = runs[i].path ? NSX_OK : NSX_ERR;
 	}
 	if (rc == NSX_OK)
@@ -258,7 +258,7 @@ compare(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_optio
 	int rc = runs ? NSX_OK : nsx_err_nomem(&t->err, NULL);
 
 	for (int i = 0; i < nops && rc == NSX_OK; i++)
-		rc = (runs[i] = open_side(t, ops[i])) ? NSX_OK : NSX_ERR;
+		rc = (runs[i] = open_side(t, ops[i], options->by)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK && folded)
 		rc = (out = nsx_outfile_open(nsx_tool_output.path, &t->err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)

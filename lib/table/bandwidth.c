@@ -13,6 +13,7 @@
 #include "base/sort.h"
 #include "job/clock_error.h"
 #include "job/diags_of.h"
+#include "job/hidden.h"
 #include "table/bandwidth_rows.h"
 
 #define AT(member) offsetof(struct nsx_bandwidth_row, member), 0, NULL
@@ -92,10 +93,8 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 	add_wait(s, r, of, n);
 	for (size_t i = 0; i < n; i++) {
 		bool there = of[i].hidden != NSX_ABSENT;
-		int64_t hidden = there ? of[i].hidden : 0;
+		int64_t hidden = nsx_hidden_of(of[i].dur, of[i].hidden, &s->over_hidden);
 
-		s->over_hidden += hidden < 0 || hidden > of[i].dur;
-		hidden = hidden < 0 ? 0 : hidden > of[i].dur ? of[i].dur : hidden;
 		r->dur += (nsx_u128)of[i].dur;
 		r->hidden += (nsx_u128)hidden;
 		r->no_hidden += !there;

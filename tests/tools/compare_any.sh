@@ -96,6 +96,13 @@ equal 'its time was that of other parts' "$(verdicts moved)" 'compute shifted;ex
 equal 'which is the answer' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/moved" | head -n 1 | sed 's/:.*//')" '**same** by step'
 gate 'of three steps nothing is judged' 3 'not comparable: train step #: 2 steps of BASE tell too little, want 5: record more steps, or several base runs' --by step "$(job two1 steps=3; echo "$T/two1")" "$(job two2 steps=3 seed=2; echo "$T/two2")"
 equal '... the table says so' "$(nsysx-compare -q --tsv --by step "$T/two1" "$T/two2" | columns device,statistic,verdict | grep -e '^- period')" '- period unknown'
+for many in '14 1' '1 14' '1 1'; do
+	set -- $many
+	job single1 steps="$1"
+	job single2 steps="$2" slow:gemm=200
+	gate "nor is a step that has no period: $1 and $2" 3 'not comparable: ^train step: 1 step of ' --by step --step '^train step' "$T/single1" "$T/single2"
+	equal '... for one reason' "$(grep -c . "$T_private/err")" 1
+done
 gate '... unless differences are judged alone' 0 '' --by step --sigma 0 "$T/two1" "$T/two1"
 gate 'of steps that scatter, a warning says what is not seen' 0 '% of it: an increase of less is not seen' --by step "$(job few1 steps=12 jitter=90000; echo "$T/few1")" "$T/few1"
 equal 'also in a comment' "$(nsysx-compare -q --markdown --by step "$T/few1" "$T/few1" | grep -c 'noise of the period of train step # is [0-9]*% of it')" 1
@@ -157,6 +164,8 @@ drifting 700 1 1.5 >"$T/tail2"
 gate 'p99 of few steps is not judged' 3 'step: 39 steps of BASE tell too little of their p99, want 300: ' --gate=p99 --by step "$T/tail40" "$T/tail40"
 gate 'p99 of many is: the same' 0 '' --gate=p99 --by step "$T/tail1" "$T/tail1"
 gate '... and longer' 1 'slower: step: period: p99 2.5' --gate=p99 --by step "$T/tail1" "$T/tail2"
+equal '... by that witness' "$(nsysx-compare -q --tsv --gate=p99 --by step "$T/tail1" "$T/tail2" | columns statistic,verdict,witness | grep '^period')" 'period slower p99'
+equal '... the other way round faster' "$(nsysx-compare -q --tsv --gate=p99 --by step "$T/tail2" "$T/tail1" | columns statistic,verdict,witness | grep '^period')" 'period faster p99'
 gate '... not by its mean' 0 '' --by step --percent 5 "$T/tail1" "$T/tail2"
 fails '--gate of another statistic' 2 'want mean or p99' nsysx-compare --gate=p98 --by step "$T/base" "$T/base"
 fails '--gate=p99 of kernels' 2 'want --by step' nsysx-compare --gate=p99 --by kernel "$T/base" "$T/base"

@@ -64,6 +64,12 @@ equal 'streams and tables are mixed' "$(history -q 2026-03-02.tsv 2026-05-05.nsy
 2026-03-01.tsv,210
 2026-03-02.tsv,130'
 
+mkdir -p "$T/folder/streams"
+cp "$T/2026-05-05.nsysx" "$T/folder/streams/collectives.nsysx"
+equal 'of a folder of nsysx-report the stream is read' "$(history -q folder | tail -n 1 | cut -d , -f 1-3)" '2023-11-14T22:13:20Z,folder,300'
+equal '... also as one of several base runs, and for --why' "$(cd "$T" && nsysx-compare -q --tsv folder folder folder | cksum; nsysx-compare -q --tsv --why folder folder | cksum)" \
+	"$(cd "$T" && f=2026-05-05.nsysx && nsysx-compare -q --tsv --by step $f $f $f | cksum; nsysx-compare -q --tsv --why $f $f | cksum)"
+
 # Runs that lack something.
 steps 'train=100 100' 'eval,"x"=150 170' >"$T/2026-03-03.tsv"
 equal 'a class of some runs has empty cells in others' "$(history 2026-03-01.tsv 2026-03-03.tsv | cut -d , -f 3,11-13)" 'train:period,"eval,""x"":period","eval

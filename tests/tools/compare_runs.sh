@@ -91,6 +91,8 @@ gate 'two equal runs have the noise of their steps' 0 'less than its noise' --by
 # A run that lacks the steps, a short one, one of another class.
 sed '/^module/d; s/^end\t.*/end\t3/' "$T/a" >"$T/none"
 gate 'a base run without steps does not count' 1 'between 3 base runs' --by step "$T/a" "$T/none" "$T/b" "$T/c" "$T/d"
+nsysx-compare -q --by step --table --wide "$T/a" "$T/none" "$T/b" "$T/c" "$T/d" >"$T/table"
+ok '... below the table, too' grep -q 'BASE has 63 steps of step@7 on 1 device in 3 runs' "$T/table"
 gate 'and is named' 1 'warning: BASE 2: no steps: it is not one of the base runs' --by step "$T/a" "$T/none" "$T/b" "$T/c" "$T/d"
 run_of short 105 1 6
 gate 'a run that is much shorter is not judged' 3 'not comparable: step: NEW has 6 steps, each base run 20 or more: record as many' --by step "$T/a" "$T/b" "$T/c" "$T/short"
@@ -119,6 +121,14 @@ tails tn 290 0.1
 tails ts 203 0.1
 gate 'p99 is judged between runs, from 100 steps on' 1 'slower: step: period: p99 290.0 us, was 200.0 us (+45.0%), noise 16.' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/tn"
 gate 'of equal ones it is the same' 0 '' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/ts"
+tails th 210 0.1
+tails tf 190 0.1
+gate 'what may be noise is hidden, with a warning about the p99' 0 'step@7: p99 of the period grew by 5.0%, no more than its noise: hidden; compare more base runs' --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/th"
+equal '... and no other' "$(grep -c 'grew by' "$T_private/err")" 1
+for at in 'th hidden -' 'tf hidden -' 'tn slower p99'; do
+	set -- $at
+	equal "... in the table: $1" "$(nsysx-compare -q --tsv --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/$1" 2>"$T/said" | columns statistic,verdict,witness | grep '^period')" "period $2 $3"
+done
 gate 'fewer steps do not tell' 3 'not comparable: step: NEW has 20 steps, a base run 20, want 100 for their p99: record more steps' --gate=p99 --by step "$T/a" "$T/b" "$T/c" "$T/d"
 # A part of the period by its tail: exposed communication of some steps, whose idle time is as before.
 parts() {

@@ -125,6 +125,9 @@ equal '--exposed subtracts hidden time' "$(stacks --by nvtx --exposed)" 'step_1;
 nsysx-fold --by nvtx --exposed "$T/calls" >"$T/out" 2>"$T/err"
 equal '... and reports unknown hidden times' "$(cat "$T/err")" \
 	'nsysx-fold: warning: communicating operations without hidden time: counted whole; nsysx-overlap adds it'
+sed 's/\t50\t3\t1\t30$/\t50\t3\t1\t60/; s/\t8\t4\t1\t$/\t8\t4\t1\t-5/' "$T/calls" >"$T/over"
+equal '... and none that cannot be is taken' "$(nsysx-fold --by nvtx --exposed "$T/over" 2>"$T/err" | head -n 1)" 'step_1;aten::mm 40'
+equal '... which it reports' "$(cat "$T/err")" 'nsysx-fold: warning: operations whose hidden time exceeds their duration: cut to it (2)'
 equal '--mark-comm marks operations' "$(stacks --by nvtx --mark-comm)" \
 	'step_1;NCCL:ncclGroupEnd;[communication] 50|step_1;aten::mm 40|step_2;[communication] 8|step_2;aten::mm 40|'
 equal '... and their exposed time with --exposed' "$(stacks --by kernel --exposed --mark-comm | tr '|' '\n' | grep communication | tr '\n' '|')" \

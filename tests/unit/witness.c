@@ -136,21 +136,26 @@ test_tail(void)
 	static double a[N], b[N];
 	double n[2] = { N, N };
 	struct nsx_tail t;
-	int equal = 0, longer = 0, order = 0;
+	int equal = 0, longer = 0, shorter = 0, quicker = 0, order = 0;
 
 	for (int i = 0; i < 400; i++) {
 		fill(a, N, 0);
 		fill(b, N, 0);
 		order += nsx_tail((struct nsx_sample){ a, N }, (struct nsx_sample){ b, N }, n, &t)
-		         && t.upper >= t.p99[0] && t.lower <= t.p99[1];
-		equal += t.lower > t.upper;
+		         && t.upper[0] >= t.p99[0] && t.lower[1] <= t.p99[1]
+		         && t.lower[0] <= t.p99[0] && t.upper[1] >= t.p99[1];
+		equal += t.lower[1] > t.upper[0];
+		shorter += t.upper[1] < t.lower[0];
 		for (int k = 0; k < N; k += 20)
 			b[k] *= 1.5;
-		longer += nsx_tail((struct nsx_sample){ a, N }, (struct nsx_sample){ b, N }, n, &t) && t.lower > t.upper;
+		longer += nsx_tail((struct nsx_sample){ a, N }, (struct nsx_sample){ b, N }, n, &t) && t.lower[1] > t.upper[0];
+		quicker += nsx_tail((struct nsx_sample){ b, N }, (struct nsx_sample){ a, N }, n, &t) && t.upper[1] < t.lower[0];
 	}
 	is_int(order, 400, "bounds are around the percentiles");
 	ok(equal <= 6, "99th percentiles of equal runs: %d of 400 alarm", equal);
 	is_int(longer, 400, "longer ones are found");
+	ok(shorter <= 6, "99th percentiles of equal runs: %d of 400 are shorter", shorter);
+	is_int(quicker, 400, "shorter ones are found");
 }
 
 int

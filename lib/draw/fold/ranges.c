@@ -7,6 +7,7 @@
 #include "draw/fold/fold.h"
 #include "job/catalogue.h"
 #include "job/activity.h"
+#include "job/hidden.h"
 #include "job/range_book.h"
 
 enum {
@@ -25,7 +26,7 @@ struct ranges {
 	NSX_VEC(struct nsx_range_entry *) chain;
 	uint32_t           none;        /* the stack of operations without a range */
 	bool               any_op, any_range;
-	int64_t            lost, orphans, timeless, unmeasured;
+	int64_t            lost, orphans, timeless, unmeasured, over_hidden;
 };
 
 static void *
@@ -106,13 +107,10 @@ asks_comm(const struct ranges *r)
 static int64_t
 counted(struct ranges *r, const struct nsx_rec *rec, bool comm, int64_t dur)
 {
-	int64_t hidden;
-
 	if (!r->options->exposed || !comm)
 		return dur;
-	hidden = nsx_int(rec, NSX_OP_hidden, -1);
-	r->unmeasured += hidden < 0;
-	return hidden <= 0 ? dur : hidden < dur ? dur - hidden : 0;
+	r->unmeasured += !nsx_has(rec, NSX_OP_hidden);
+	return dur - nsx_hidden_of(dur, nsx_int(rec, NSX_OP_hidden, NSX_ABSENT), &r->over_hidden);
 }
 
 static int
@@ -194,6 +192,8 @@ ranges_finish(void *state, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", r->timeless, "operations without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", r->unmeasured,
 	             "communicating operations without hidden time: counted whole; nsysx-overlap adds it");
+	nsx_diag_add(diags, NSX_WARNING, "", r->over_hidden,
+	             "operations whose hidden time exceeds their duration: cut to it");
 	nsx_cat_comm_diags(&r->cat, "", diags);
 	return NSX_OK;
 }

@@ -190,10 +190,10 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 		if (r->tail.p99[0] > 0)
 			nsx_buf_fmt(text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
 		if (r->runs)
-			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->tail.upper - r->tail.p99[0]).s);
+			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->tail.upper[0] - r->tail.p99[0]).s);
 		else
-			nsx_buf_fmt(text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower).s,
-			            nsx_ns_text(r->tail.upper).s);
+			nsx_buf_fmt(text, ", at least %s, and that at most %s", nsx_ns_text(r->tail.lower[1]).s,
+			            nsx_ns_text(r->tail.upper[0]).s);
 	} else {
 		nsx_buf_fmt(text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->unit, nsx_ns_text(b->mean).s);
 		if (b->mean > 0)
@@ -236,7 +236,8 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
 		bool of_device = row->device != NSX_ABSENT;
 
-		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise;
+		/* Steps too few to tell are not judged, which judge_steps says. */
+		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise && !r[i].sampled;
 		uneven += r[i].verdict == CMP_UNEVEN && r[i].diff > 0;
 		if (c->way->tell_growth && c->way->decides(c, &r[i]))
 			period = &r[i];

@@ -105,6 +105,8 @@ nsx_compare_start_of(const struct nsx_catalogue *cat)
 
 /* A value of a run; col: after time and name. */
 struct value { size_t run, col; double v; };
+/* A column: its name in c->strs, and the last run that has it. */
+struct column { uint32_t name; size_t run; };
 /* When a run was, and its place among the operands. */
 struct when { int64_t time; size_t run; };
 
@@ -113,7 +115,7 @@ struct history {
 	const struct nsx_compare_run *runs;
 	struct nsx_history *out;
 	struct nsx_map col_of;          /* (string in c->strs) -> columns */
-	NSX_VEC(uint32_t) cols;         /* their names in c->strs */
+	NSX_VEC(struct column) cols;
 	NSX_VEC(struct value) values;
 	NSX_VEC(struct when) when;      /* of the runs that have steps */
 };
@@ -133,13 +135,13 @@ add_value(struct history *h, size_t run, struct nsx_str class, struct nsx_str st
 	uint32_t name = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
 	uint32_t *col = name == NSX_NONE ? NULL : nsx_map_at(&h->col_of, (struct nsx_key){ name, 0 });
 
-	if (!col || (*col == NSX_NONE && !nsx_vec_push(&h->cols, name)))
+	if (!col || (*col == NSX_NONE && !nsx_vec_push(&h->cols, ((struct column){ name, SIZE_MAX }))))
 		return false;
 	if (*col == NSX_NONE)
 		*col = (uint32_t)(h->cols.n - 1);
-	for (size_t i = h->values.n; i-- > 0 && h->values.p[i].run == run;)
-		if (h->values.p[i].col == *col)
-			return true;
+	if (h->cols.p[*col].run == run)
+		return true;
+	h->cols.p[*col].run = run;
 	return nsx_vec_push(&h->values, ((struct value){ run, *col, v }));
 }
 
@@ -252,7 +254,7 @@ make_table(struct history *h, struct nsx_diags *diags)
 	if (h->when.n > 1)
 		qsort(h->when.p, h->when.n, sizeof *h->when.p, by_time);
 	for (size_t i = 0; i < h->cols.n && good; i++) {
-		char *name = nsx_str_dup(cmp_str(h->c, h->cols.p[i]));
+		char *name = nsx_str_dup(cmp_str(h->c, h->cols.p[i].name));
 
 		good = name && nsx_vec_push(&h->out->names, name);
 		if (good)

@@ -11,6 +11,7 @@
 #include "table/compare/witness.h"
 
 struct nsx_step_set;
+struct nsx_spool;
 struct cmp_value;
 struct cmp_result;
 struct cmp_order;
@@ -30,6 +31,7 @@ struct cmp_group {
 	uint32_t     whole;      /* the row of the group itself: of a program's modules */
 	int64_t      execs;      /* over all devices */
 	int64_t      devices;    /* that executed it */
+	int64_t      runs;       /* of several base runs, that have it */
 	nsx_u128     time;       /* of its rows */
 };
 
@@ -215,6 +217,11 @@ bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);
 
 /* steps.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+/* again.c: read the stream of the steps a second time: *causes is idle time by cause from each start to the next, of
+ * step i of the list [i * NSX_NCAUSES ...], ns, which the caller frees; NULL: without calls no cause is known. With
+ * `why` also for what else filled the steps. NSX_OK or NSX_ERR. */
+int nsx_compare_read_again(struct cmp *c, const struct nsx_step_set *set, struct nsx_spool *again, struct cmp_why *why,
+                           int64_t **causes, struct nsx_diags *diags);
 
 /* Add a row of a table of steps; all have been added: make them rows of the side. False when out of memory. */
 bool nsx_compare_take_step(struct cmp_side *s, const struct cmp_value *v);
@@ -346,6 +353,9 @@ void nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, siz
 /* Whether the result is the period of a class of steps, over all devices; the first of its class in order. If it is
  * slower, its line lists the parts that grew, and its parts and devices need no lines of their own. */
 bool nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r);
+/* Whether it tells of its class whether the runs can be compared: its period, or if a side has none, as of a single
+ * step, its span. */
+bool nsx_compare_decides_class(const struct cmp *c, const struct cmp_result *r);
 /* Whether it is a period, of a class or of one of its devices. */
 bool nsx_compare_is_period(const struct cmp *c, const struct cmp_result *r);
 /* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports

@@ -155,9 +155,9 @@ judge_tail(const struct cmp *c, const struct cmp_result *r)
 		return CMP_UNKNOWN;
 	if (!nsx_compare_above_floors(c, diff, r->tail.p99[0]))
 		return CMP_SAME;
-	if (diff < 0)
-		return CMP_FASTER;
-	return r->tail.lower > r->tail.upper ? CMP_SLOWER : CMP_HIDDEN;
+	if (r->tail.lower[1] > r->tail.upper[0])
+		return CMP_SLOWER;
+	return r->tail.upper[1] < r->tail.lower[0] ? CMP_FASTER : CMP_HIDDEN;
 }
 
 /* What the witnesses say of values of steps: longer 1, shorter -1, 0 the same, or CMP_HIDDEN or CMP_UNKNOWN. */

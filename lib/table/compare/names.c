@@ -6,6 +6,7 @@
 #include "table/compare/join.h"
 #include "job/catalogue.h"
 #include "job/diags_of.h"
+#include "job/hidden.h"
 #include "job/range_book.h"
 
 struct names {
@@ -118,7 +119,7 @@ take_launched(struct names *n, const struct nsx_rec *rec)
 static bool
 take_op(struct names *n, const struct nsx_rec *rec)
 {
-	int64_t dur = nsx_int(rec, NSX_OP_dur, -1), hidden = nsx_int(rec, NSX_OP_hidden, 0);
+	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 	uint32_t device = nsx_cat_device(&n->s->top.cat, rec);
 	bool comm = nsx_cat_communicates(&n->s->top.cat, rec);
 	struct nsx_str name;
@@ -129,10 +130,8 @@ take_op(struct names *n, const struct nsx_rec *rec)
 		n->timeless++;
 		return true;
 	}
-	if (hidden < 0 || hidden > dur) {
-		n->over_hidden++;
-		hidden = hidden < 0 ? 0 : dur;
-	}
+	int64_t hidden = nsx_hidden_of(dur, nsx_int(rec, NSX_OP_hidden, NSX_ABSENT), &n->over_hidden);
+
 	name = nsx_name(n->c->options.names, NSX_STR(""), nsx_string(rec, NSX_OP_name), &n->scratch);
 	dur = n->c->options.exposed ? dur - hidden : dur;
 	uint32_t row = device == NSX_NONE || n->scratch.failed ? (uint32_t)NSX_NONE

@@ -66,6 +66,8 @@ nsx_compare_begin_runs(struct cmp_side *s, size_t n)
 	s->nruns = n;
 	if (!make_room(s))
 		return false;
+	for (size_t i = 0; i < s->groups.n; i++)
+		s->groups.p[i].runs = 1;
 	for (size_t i = 0; i < s->rows.n; i++) {
 		struct cmp_run *run = &s->runs.p[i * n];
 
@@ -102,11 +104,16 @@ add_row(struct cmp_side *s, uint32_t to, const struct cmp_side *one, const struc
 static uint32_t
 add_group(struct cmp_side *s, const struct cmp_group *g)
 {
-	if (g->pair == NSX_NONE)
-		return nsx_compare_group_add(s, *g);
+	if (g->pair == NSX_NONE) {
+		struct cmp_group new = *g;
+
+		new.runs = 1;
+		return nsx_compare_group_add(s, new);
+	}
 	struct cmp_group *to = &s->groups.p[g->pair];
 
 	to->execs += g->execs;
+	to->runs++;
 	to->time += g->time;
 	to->devices = g->devices > to->devices ? g->devices : to->devices;
 	return g->pair;
@@ -320,7 +327,8 @@ nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r)
 	/* A run that is much shorter varies more than those of BASE do. */
 	w->judged = 2 * new.n >= between.least;
 	r->has_tail = w->judged && between.least >= NSX_TAIL_OF_RUN && new.n >= NSX_TAIL_OF_RUN;
-	r->tail = (struct nsx_tail){ { mean[P99], new.p99 }, mean[P99] + noise[P99], new.p99 };
+	r->tail = (struct nsx_tail){ { mean[P99], new.p99 }, { mean[P99] - noise[P99], new.p99 },
+	                             { mean[P99] + noise[P99], new.p99 } };
 	r->runs = between.runs;
 	r->sampled = r->has_noise = true;
 	r->noise = w->noise;

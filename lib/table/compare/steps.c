@@ -7,7 +7,7 @@
  *   step 0 [0,80)   step 1 [100,170)   kernels [0,50) [60,80) [100,170)
  *   ->  period 100 = compute 70 + idle 30;  span 80 of step 0, 70 of step 1
  *
- * If the stream has CUDA calls it is read a second time, and idle time is also split by cause, as in nsysx-idle. */
+ * If the stream has CUDA calls it is read a second time (again.c), and idle time is also split by cause. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "job/causes.h"
 #include "table/compare/join.h"
 #include "table/compare/why.h"
-#include "table/idle/idle.h"
 #include "table/steps/explain.h"
 #include "table/steps/rows.h"
 
@@ -49,121 +49,8 @@ name_of(struct cmp *c, int stat)
 
 /* ---- one side */
 
-/* Data collected from a stream. causes: of step i of the list [i * NSX_NCAUSES ...]; NULL: unknown. */
+/* Data collected from a stream. causes: as nsx_compare_read_again has them. */
 struct loaded { struct nsx_step_set set; int64_t *causes; };
-
-static int
-by_device(const void *a, const void *b)
-{
-	const struct nsx_window_given *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-/* Idle time of the n steps with those places in the list. False when out of memory. */
-static bool
-count_idle(struct cmp *c, const struct loaded *l, struct cmp_why *why, const size_t *of, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < NSX_NCAUSES; k++) {
-			int64_t ns = l->causes[of[i] * NSX_NCAUSES + (size_t)k];
-			uint32_t name = ns ? nsx_intern(&c->strs, nsx_str_c(nsx_cause_name((enum nsx_cause)k))) : 0;
-
-			if (name == NSX_NONE || (ns && !nsx_compare_why_idle(why, (int64_t)i, name, ns)))
-				return false;
-		}
-	return true;
-}
-
-struct reading { struct idle *idle; struct cmp_why *why; };
-
-static int
-take_again(void *state, const struct nsx_rec *rec)
-{
-	const struct reading *r = state;
-
-	return nsx_idle_take(r->idle, rec) == NSX_OK && (!r->why || nsx_things_take(&r->why->things, rec) == NSX_OK)
-	       ? NSX_OK : NSX_ERR;
-}
-
-/* The window is a step. False when out of memory. */
-static bool
-add_why(struct cmp *c, struct cmp_why *why, const struct loaded *l, const struct nsx_step_of *o)
-{
-	uint32_t class = why ? nsx_intern(&c->strs, nsx_intern_str(&l->set.names, o->class)) : 0;
-
-	return !why || (class != NSX_NONE && nsx_compare_why_step(why, class, l->set.cat.devices.p[o->device].number,
-	                                                          o->period));
-}
-
-/* Read the stream a second time for the causes of idle time from each start to the next, and
- * with `why` for what else filled it. NSX_OK or NSX_ERR. */
-static int
-read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct cmp_why *why, struct nsx_diags *diags)
-{
-	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY };
-	struct idle idle = { .options = &options, .diags = diags, .err = c->err };
-	NSX_VEC(struct nsx_window_given) windows = { 0 };
-	NSX_VEC(size_t) of = { 0 };
-	struct nsx_reader *in = nsx_spool_reader(again);
-	bool good = true;
-	int rc = in ? NSX_OK : NSX_ERR;
-
-	for (size_t i = 0; good && i < l->set.list.n; i++) {
-		const struct nsx_step_of *o = &l->set.list.p[i];
-
-		int64_t key = (int64_t)of.n;
-
-		good = !o->kept
-		       || (nsx_vec_push(&of, i) && add_why(c, why, l, o)
-		           && nsx_vec_push(&windows, ((struct nsx_window_given){ l->set.cat.devices.p[o->device].number,
-		           	o->first, o->next, key, NSX_NONE })));
-	}
-	/* Steps are listed by class first. */
-	if (windows.n)
-		qsort(windows.p, windows.n, sizeof *windows.p, by_device);
-	l->causes = calloc(l->set.list.n + 1, NSX_NCAUSES * sizeof *l->causes);
-	if (rc == NSX_OK && (!good || !l->causes))
-		rc = nsx_err_nomem(c->err, NULL);
-	options.given = windows.p;
-	options.ngiven = windows.n;
-	if (in)
-		nsx_idle_need(&idle, in);
-	if (why) {
-		idle.cat.keep = NSX_CAT_NAMES;
-		why->things.cat = &idle.cat;
-		why->things.windows = windows.p;
-		why->things.n = windows.n;
-	}
-	if (in && why)
-		nsx_things_need(in);
-	if (rc == NSX_OK && (rc = nsx_idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, take_again,
-	    &(struct reading){ &idle, why }, c->err)) == NSX_OK)
-		rc = nsx_idle_finish(&idle);
-	if (rc == NSX_OK && why)
-		rc = nsx_things_finish(&why->things);
-	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++) {
-		const struct idle_window *w = &idle.windows.p[i];
-
-		/* Removed time is no part of a period. */
-		for (int k = 0; k < NSX_NCAUSES && w->key >= 0 && (size_t)w->key < of.n; k++)
-			if (nsx_causes[k].group != NSX_CAUSES_REMOVED)
-				l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] +=
-				    w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
-	}
-	if (rc == NSX_OK && why && !count_idle(c, l, why, of.p, of.n))
-		rc = nsx_err_nomem(c->err, NULL);
-	/* Without calls no cause is known, as the rows say. */
-	if (rc == NSX_OK && l->set.calls)
-		rc = nsx_idle_report(&idle);
-	nsx_idle_free(&idle);
-	nsx_reader_close(in);
-	free(windows.p);
-	free(of.p);
-	return rc;
-}
 
 /* A step on a device; times that are not known are NSX_ABSENT. */
 struct timed { int64_t device, number, times[NSTATS]; };
@@ -325,11 +212,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	if (s->why)
 		s->why->calls = set->calls > 0;
 	if (rc == NSX_OK && (set->calls || s->why) && set->list.n && !c->tables)
-		rc = read_causes(c, &l, again, s->why, &own);
-	if (!set->calls) {
-		free(l.causes);
-		l.causes = NULL;
-	}
+		rc = nsx_compare_read_again(c, set, again, s->why, &l.causes, &own);
 	s->each = true;
 	s->diags = set->ndiags;
 	s->start = nsx_compare_start_of(&set->cat);
@@ -510,6 +393,22 @@ nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r)
 	return nsx_compare_row_shown(r)->device == NSX_ABSENT && nsx_compare_is_period(c, r);
 }
 
+/* Whether the row is the span of steps that have no period on its side, such as a single one. */
+static bool
+is_all_that_is_known(const struct cmp *c, int side, const struct cmp_row *row)
+{
+	return row && stat_of(c, side, row) == SPAN && !nsx_compare_time_of(&c->side[side], row - SPAN).n;
+}
+
+bool
+nsx_compare_decides_class(const struct cmp *c, const struct cmp_result *r)
+{
+	return nsx_compare_is_class(c, r)
+	       || (nsx_compare_row_shown(r)->device == NSX_ABSENT
+	           && (is_all_that_is_known(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE])
+	               || is_all_that_is_known(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW])));
+}
+
 /* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this:
  * the period (of all devices, if the whole class is on one side), or the span if there is no period. */
 bool
@@ -524,7 +423,7 @@ nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 		return false;
 	if (alone && row->device != NSX_ABSENT)
 		return true;
-	return stat == SPAN ? nsx_compare_time_of(&c->side[side], row - SPAN).n > 0 : stat != PERIOD;
+	return stat == SPAN ? !is_all_that_is_known(c, side, row) : stat != PERIOD;
 }
 
 /* Say of `what`, of the class of a result, a sentence below the table and a warning. */
@@ -560,6 +459,14 @@ tell_period(const struct told *to)
 	double grew = (double)n->p99 - (double)b->p99;
 	const char *more = r->runs ? "base runs" : "steps";
 
+	if (o->tail) {
+		double more_by = r->tail.p99[1] - r->tail.p99[0];
+
+		if (r->verdict == CMP_HIDDEN && more_by > 0)
+			say(to, "p99 of the period", "grew by %.1f%%, no more than its noise: hidden; compare more %s",
+			    100 * more_by / r->tail.p99[0], more);
+		return;
+	}
 	if (r->verdict == CMP_HIDDEN && r->diff > 0)
 		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more %s",
 		    100 * r->diff / b->mean, share, more);
@@ -590,7 +497,7 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 			char runs[40] = "";
 
 			if (c->side[k].nruns)
-				snprintf(runs, sizeof runs, " in %zu runs", c->side[k].nruns);
+				snprintf(runs, sizeof runs, " in %" PRId64 " run%s", g->runs, g->runs == 1 ? "" : "s");
 			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s%s",
 				       c->side[k].name, g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr,
 				       g->devices, g->devices == 1 ? "" : "s", runs,

@@ -152,7 +152,7 @@ static const struct cmp_way ways[] = {
 			       .read = nsx_compare_read_steps,
 			       .sum_up = nsx_compare_read_steps,
 			       .order = nsx_compare_order_of_step,
-			       .decides = nsx_compare_is_class,
+			       .decides = nsx_compare_decides_class,
 			       .hides = nsx_compare_is_detail_of_one,
 			       .tell = nsx_compare_tell_steps,
 			       .tell_growth = nsx_compare_tell_growth,
@@ -254,9 +254,12 @@ span_of(const struct cmp_side *s, const struct cmp_row *row, int64_t n)
 
 /* Which witness spoke for the verdict. */
 static const char *
-witness_of(const struct cmp_result *r)
+witness_of(const struct cmp *c, const struct cmp_result *r)
 {
 	int want = r->verdict == CMP_SLOWER ? 1 : r->verdict == CMP_FASTER ? -1 : 0;
+
+	if (c->options.tail)
+		return want ? "p99" : "";
 	bool means = want && r->witness.means == want, ranks = want && r->witness.ranks == want;
 
 	return means && ranks ? "both" : means ? "mean" : !ranks ? "" : r->runs ? "median" : "ranks";
@@ -357,7 +360,7 @@ put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col,
 		break;
 	case CMP_COL_EFFECT:  nsx_table_double(t, at, r->effect); break;
 	case CMP_COL_VERDICT: nsx_table_str(t, at, nsx_str_c(verdicts[r->verdict])); break;
-	case CMP_COL_WITNESS: nsx_table_str(t, at, nsx_str_c(r->sampled ? witness_of(r) : "")); break;
+	case CMP_COL_WITNESS: nsx_table_str(t, at, nsx_str_c(r->sampled ? witness_of(c, r) : "")); break;
 	case CMP_COL_KIND:    nsx_table_str(t, at, cmp_str(c, comm->kind)); break;
 	case CMP_COL_BYTES:   put_int(t, at, comm->bytes); break;
 	case CMP_COL_BASE_BYTES: put_int(t, at, both && was->bytes != comm->bytes ? was->bytes : NSX_ABSENT); break;

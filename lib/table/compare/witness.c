@@ -277,7 +277,8 @@ nsx_tail(struct nsx_sample base, struct nsx_sample new, const double n_eff[2], s
 	bool good = true;
 
 	for (size_t k = 0; k < 2 && good; k++) {
-		double *sorted = malloc((of[k].n + 1) * sizeof *sorted), n = floor(n_eff[k]), rank;
+		double *sorted = malloc((of[k].n + 1) * sizeof *sorted), n = floor(n_eff[k]);
+		double low = floor(0.99 * n), high = low;
 
 		good = sorted != NULL;
 		for (size_t i = 0; i < of[k].n && good; i++)
@@ -285,16 +286,12 @@ nsx_tail(struct nsx_sample base, struct nsx_sample new, const double n_eff[2], s
 		if (good) {
 			qsort(sorted, of[k].n, sizeof *sorted, by_double);
 			t->p99[k] = sorted[nsx_percentile_rank(of[k].n, 99)];
-			rank = floor(0.99 * n);
-			if (k == 0) {
-				while (rank < n && at_most(rank - 1, n) < sure)
-					rank++;
-				t->upper = value_at(sorted, of[k].n, rank, n);
-			} else {
-				while (rank > 1 && at_most(rank - 1, n) > 1 - sure)
-					rank--;
-				t->lower = value_at(sorted, of[k].n, rank, n);
-			}
+			while (high < n && at_most(high - 1, n) < sure)
+				high++;
+			while (low > 1 && at_most(low - 1, n) > 1 - sure)
+				low--;
+			t->upper[k] = value_at(sorted, of[k].n, high, n);
+			t->lower[k] = value_at(sorted, of[k].n, low, n);
 		}
 		free(sorted);
 	}

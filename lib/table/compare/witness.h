@@ -45,10 +45,10 @@ bool nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, st
 /* Fewer independent values do not judge a 99th percentile: the probability that 300 values are all below it is 0.05. */
 #define NSX_TAIL_LEAST 300
 
-/* The 99th percentiles of two samples, and bounds of those of what they are samples of: BASE's is `upper` at most and
- * NEW's `lower` at least, each with a probability of 0.95, by order statistics: the values whose ranks are the
+/* The 99th percentiles of two samples, and bounds of those of what they are samples of: each is `upper` at most and
+ * `lower` at least, either with a probability of 0.95, by order statistics: the values whose ranks are the
  * quantiles of the binomial distribution of n_eff trials (David and Nagaraja, Order Statistics, 2003, section 7.1). */
-struct nsx_tail { double p99[2], upper, lower; };
+struct nsx_tail { double p99[2], lower[2], upper[2]; };
 
 /* Both samples have NSX_TAIL_LEAST effective values or more, n_eff. False when out of memory. */
 bool nsx_tail(struct nsx_sample base, struct nsx_sample new, const double n_eff[2], struct nsx_tail *t);

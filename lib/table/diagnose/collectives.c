@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "job/hidden.h"
 #include "table/diagnose/diagnose.h"
 
 /* The number of a unit, created from `fresh` if it is new; NSX_NONE when out of memory. */
@@ -115,7 +116,7 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 	const struct nsx_look_record *last = last_of(of, n);
 	struct nsx_look_unit *u = &c->units.p[unit];
 	nsx_u128 waited = 0, exposed = 0;
-	int64_t shortest = INT64_MAX;
+	int64_t shortest = INT64_MAX, cut = 0;   /* nsysx-collectives tells of what is cut */
 
 	if (!nsx_look_within(c->at, last ? last->device : of->device, last ? last->start : of->start))
 		return NSX_OK;
@@ -128,13 +129,13 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 	c->together += last && n > 1;
 	for (size_t i = 0; i < n; i++) {
 		int64_t dur = of[i].end - of[i].start, wait = last ? nsx_sub_sat(last->start, of[i].start, NULL) : 0;
-		int64_t open = of[i].hidden < 0 ? dur : of[i].hidden > dur ? 0 : dur - of[i].hidden;
+		int64_t open = dur - nsx_hidden_of(dur, of[i].hidden, &cut);
 		int64_t rest = nsx_look_rest(c->at, of[i].device, of[i].start);
 
 		/* What lies behind the periods that are examined is no part of them. */
 		open = rest >= 0 && open > rest ? rest : open;
 
-		c->no_hidden += of[i].hidden < 0;
+		c->no_hidden += of[i].hidden == NSX_ABSENT;
 		shortest = dur < shortest ? dur : shortest;
 		exposed += (nsx_u128)open;
 		c->waits.p[c->waits.n++] = wait < open ? wait : open;
@@ -243,7 +244,7 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 		partial |= of[i].incomplete || (!of[i].thunk && (int64_t)n < of[i].group);
 		c->scratch.p[c->scratch.n++] = (struct nsx_look_record){
 			of[i].device, of[i].start, nsx_add_sat(of[i].start, of[i].dur, NULL),
-			of[i].hidden == NSX_ABSENT ? -1 : of[i].hidden, of[i].clock };
+			of[i].hidden, of[i].clock };
 	}
 	return add_instance(c, unit, c->scratch.p, n, partial);
 }
