@@ -210,7 +210,7 @@ for file in launches waits both queue; do
 	ok "$file: binary, from a pipe" cmp "$T/want" "$T/got"
 done
 
-for change in faster faster=2 faster:=2 'faster:(=2' faster:k=0 faster:k=-1 faster:k=x nowait=1 nowait:x sync=1 sync host gaps:x=0 host:x=2 bandwidth=2 nothing=1; do
+for change in faster faster=2 faster:=2 'faster:(=2' faster:k=0 faster:k=-1 faster:k=x faster:k=nan faster:k=1e400 host=0.00099 bandwidth:all-reduce=1e-18 nowait=1 nowait:x sync=1 sync host gaps:x=0 host:x=2 bandwidth=2 nothing=1; do
 	fails "--what $change" 2 "nsysx-whatif: " nsysx-whatif --what "$change" "$T/waits"
 done
 fails '--critical=thing' 2 'want part, device, op or edge' nsysx-whatif --critical=thing "$T/waits"

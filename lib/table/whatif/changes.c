@@ -22,6 +22,8 @@ static const struct { const char *name; enum wi_what what; bool has_name, must_n
 	{ "gaps",      WI_NO_GAPS,     false, false, false, true  },
 	{ "profiler",  WI_NO_PROFILER, false, false, false, true  },
 };
+/* Of K and GBPS: with less, times of long jobs exceed 64 bits. */
+static const double k_min = 0.001;
 
 /* ---- the text of a change */
 
@@ -57,10 +59,8 @@ nsx_wi_change_parse(const char *text, struct wi_change *c)
 		return "it needs a number: K times as fast";
 	if (words[i].has_k && strcmp(equals, "=inf") == 0)
 		c->k = INFINITY;
-	else if (words[i].has_k && !nsx_get_double(nsx_str_c(equals + 1), &c->k))
-		return "want a number above 0, or inf";
-	else if (!(c->k > 0) || (isinf(c->k) && strcmp(equals, "=inf") != 0))
-		return "want a number above 0, or inf";
+	else if (words[i].has_k && (!nsx_get_double(nsx_str_c(equals + 1), &c->k) || !(c->k >= k_min) || isinf(c->k)))
+		return "want a number, 0.001 or more, or inf";
 	if (!c->name.len || (c->what != WI_FASTER && c->what != WI_LIMIT))
 		return NULL;
 	pattern = nsx_str_dup(c->name);
