@@ -91,16 +91,19 @@ by_step(const struct wi_graph *g, const int64_t *late)
 
 	for (size_t k = 0; k < g->steps.n && good; k++) {
 		const struct wi_step *s = &g->steps.p[k];
-		int64_t key[2] = { g->pairing.comm.cat.devices.p[s->device].number, s->number }, begin
-			= g->ops.p[s->first].start, end = g->ops.p[s->next].start;
+		int64_t key[2] = { g->pairing.comm.cat.devices.p[s->device].number, s->number };
 		struct row *r = nsx_sums_row(&sums, key);
-		size_t i = nsx_sort_first(g->ops.p, g->ops.n, sizeof *g->ops.p, offsetof(struct wi_op, start), begin);
+		size_t i = nsx_wi_ops_from(g, s->device, g->ops.p[s->first].start);
+		size_t end = nsx_wi_ops_from(g, s->device, g->ops.p[s->next].start);
 
 		good = r != NULL;
 		slacks.n = 0;
-		for (; i < g->ops.n && g->ops.p[i].start < end && good; i++)
-			if (g->ops.p[i].device == s->device && late[wi_end(i)] != NEVER)
-				good = nsx_vec_push(&slacks, late[wi_end(i)] - g->ops.p[i].end);
+		for (; i < end && good; i++) {
+			uint32_t op = g->by_device[i];
+
+			if (late[wi_end(op)] != NEVER)
+				good = nsx_vec_push(&slacks, late[wi_end(op)] - g->ops.p[op].end);
+		}
 		if (!good || !slacks.n)
 			continue;
 		qsort(slacks.p, slacks.n, sizeof *slacks.p, nsx_sort_by_int);
