@@ -125,6 +125,19 @@ equal '... by step, but for the end of the last one' "$(shows --slack "$T/both")
 both 6 | stream classes
 equal 'the same for each class of steps' "$(nsysx-whatif -q --tsv --step '^(steps?)$' --what even "$T/classes" | awk -F'\t' 'NR > 1 { print $2, $3, $4 }' | tail -n 1)" \
 	'8 70900 55900'
+equal '... parts of a step of each sum to its period' "$(nsysx-whatif -q --tsv --step '^(steps?)$' --critical "$T/classes" |
+	awk -F'\t' 'NR > 1 { ns[$1 " " $2 " " $3] += $5; share[$1 " " $2 " " $3] += $6 } END { for (s in ns) print s, ns[s], share[s] }' | sort)" '0 0 step 70900 1
+0 0 steps 70900 1
+0 1 step 70900 1
+0 1 steps 70900 1
+1 0 step 70900 1
+1 0 steps 70900 1
+1 1 step 70900 1
+1 1 steps 70900 1'
+equal '... and each step has its slack' "$(nsysx-whatif -q --tsv --step '^(steps?)$' --slack "$T/classes" | awk -F'\t' 'NR > 1 && $1 == 0 { print $2, $3, $4 }')" 'step 0 2
+step 1 2
+steps 0 2
+steps 1 2'
 sed 's/\tall-reduce\t1\t2\t/\tall-reduce\t\t\t/' "$T/both" >"$T/whose"
 equal 'a communicator that is not known: of all devices, where collectives end together' "$(forecast whose transfer=inf faster:x=2 nowait)" '70900 60900 45900 55900'
 # Ten times slower, and device 0 ends its all-reduce 1 us after device 1 began, 99 us before that ends.

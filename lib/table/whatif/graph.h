@@ -125,6 +125,7 @@ struct wi_graph {
 	wi_usuals usual, unqueued;               /* calls by class: all, launches that never waited for room */
 	int64_t   timeless, early, programmatic, contradicted, alone, apart, guessed, cyclic, unrelated;
 	bool      stalls;                        /* the stream says how long calls were stalled */
+	bool      classed;                       /* steps have classes */
 };
 
 static inline uint32_t wi_start(size_t op) { return (uint32_t)(2 * op); }
@@ -140,6 +141,13 @@ static inline bool
 wi_latency(int class)
 {
 	return class == WI_LAUNCH || class == WI_STREAM || class == WI_WAIT || class == WI_SYNC || class == WI_QUEUE;
+}
+
+/* Texts of nsx_sums. */
+static inline struct nsx_str
+wi_text(const void *names, uint32_t id)
+{
+	return nsx_intern_str(names, id);
 }
 
 /* The number of steps of one class and device from step i on. */
