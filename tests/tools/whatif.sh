@@ -91,24 +91,27 @@ awk 'BEGIN {
 }' | stream events
 equal 'operations follow those that they wait for through events' "$(forecast events faster:a=2 faster:b=inf 'faster:^(a|b)$=2' gaps=0)" '62000 42000 52000 37000 60000'
 
-# Two devices: x takes 20 us on one and 50 on the other, then an all-reduce whose transfer takes 10.
-awk 'BEGIN {
-	print "device device=0 pid=1"
-	print "device device=1 pid=2"
-	for (i = 0; i < 3; i++)
-		for (d = 0; d < 2; d++) {
-			t = i * 70900; n = 2 * i + d
-			x = d ? 50000 : 20000
-			who = " pid=" d + 1
-			print "range range=" n who " host_start=" t " host_dur=70000 start=" t + 6000 " dur=60900 device=" d " name=step"
-			print "call call=" 3 * n who " start=" t " dur=2000 name=cudaLaunchKernel class=launch ops=1"
-			print "op op=" 2 * n " device=" d " stream=7 name=x start=" t + 6000 " dur=" x " call=" 3 * n " tid=1 host_start=" t " host_dur=2000 range=" n
-			print "call call=" 3 * n + 1 who " start=" t + 3000 " dur=2000 name=cudaLaunchKernel class=launch ops=1"
-			print "op op=" 2 * n + 1 " device=" d " stream=7 name=ncclDevKernel_AllReduce start=" t + 6900 + x " dur=" 60000 - x \
-				" call=" 3 * n + 1 " tid=1 host_start=" t + 3000 " host_dur=2000 range=" n " comm=1 collective=all-reduce comm_id=1 group=2"
-			print "call call=" 3 * n + 2 who " start=" t + 6000 " dur=62900 name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" 2 * n + 1
-		}
-}' | stream both
+# Two devices: x takes 20 us on one and 50 on the other, then an all-reduce whose transfer takes 10. From the fourth on steps have another name.
+both() {
+	awk -v "steps=${1:-3}" 'BEGIN {
+		print "device device=0 pid=1"
+		print "device device=1 pid=2"
+		for (i = 0; i < steps; i++)
+			for (d = 0; d < 2; d++) {
+				t = i * 70900; n = 2 * i + d
+				x = d ? 50000 : 20000
+				who = " pid=" d + 1
+				print "range range=" n who " host_start=" t " host_dur=70000 start=" t + 6000 " dur=60900 device=" d " name=step" (i < 3 ? "" : "s")
+				print "call call=" 3 * n who " start=" t " dur=2000 name=cudaLaunchKernel class=launch ops=1"
+				print "op op=" 2 * n " device=" d " stream=7 name=x start=" t + 6000 " dur=" x " call=" 3 * n " tid=1 host_start=" t " host_dur=2000 range=" n
+				print "call call=" 3 * n + 1 who " start=" t + 3000 " dur=2000 name=cudaLaunchKernel class=launch ops=1"
+				print "op op=" 2 * n + 1 " device=" d " stream=7 name=ncclDevKernel_AllReduce start=" t + 6900 + x " dur=" 60000 - x \
+					" call=" 3 * n + 1 " tid=1 host_start=" t + 3000 " host_dur=2000 range=" n " comm=1 collective=all-reduce comm_id=1 group=2"
+				print "call call=" 3 * n + 2 who " start=" t + 6000 " dur=62900 name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" 2 * n + 1
+			}
+	}'
+}
+both | stream both
 equal 'a collective ends after the last has started' "$(forecast both transfer=inf transfer:all-reduce=2 transfer:all-gather=2 faster:x=2 nowait even)" \
 	'70900 60900 65900 70900 45900 55900 55900'
 equal 'the path of the one that waits leads through the other' "$(shows --critical=device "$T/both" | awk '$2 == 0 && $1 == 1 { print $3, $4 }')" '1 50900
@@ -119,6 +122,22 @@ equal '... by step, but for the end of the last one' "$(shows --slack "$T/both")
 0 1 2 1 0 0 30000
 1 0 2 2 0 0 0
 1 1 2 2 0 0 0'
+both 6 | stream classes
+equal 'the same for each class of steps' "$(nsysx-whatif -q --tsv --step '^(steps?)$' --what even "$T/classes" | awk -F'\t' 'NR > 1 { print $2, $3, $4 }' | tail -n 1)" \
+	'8 70900 55900'
+equal '... parts of a step of each sum to its period' "$(nsysx-whatif -q --tsv --step '^(steps?)$' --critical "$T/classes" |
+	awk -F'\t' 'NR > 1 { ns[$1 " " $2 " " $3] += $5; share[$1 " " $2 " " $3] += $6 } END { for (s in ns) print s, ns[s], share[s] }' | sort)" '0 0 step 70900 1
+0 0 steps 70900 1
+0 1 step 70900 1
+0 1 steps 70900 1
+1 0 step 70900 1
+1 0 steps 70900 1
+1 1 step 70900 1
+1 1 steps 70900 1'
+equal '... and each step has its slack' "$(nsysx-whatif -q --tsv --step '^(steps?)$' --slack "$T/classes" | awk -F'\t' 'NR > 1 && $1 == 0 { print $2, $3, $4 }')" 'step 0 2
+step 1 2
+steps 0 2
+steps 1 2'
 sed 's/\tall-reduce\t1\t2\t/\tall-reduce\t\t\t/' "$T/both" >"$T/whose"
 equal 'a communicator that is not known: of all devices, where collectives end together' "$(forecast whose transfer=inf faster:x=2 nowait)" '70900 60900 45900 55900'
 # Ten times slower, and device 0 ends its all-reduce 1 us after device 1 began, 99 us before that ends.
@@ -210,7 +229,7 @@ for file in launches waits both queue; do
 	ok "$file: binary, from a pipe" cmp "$T/want" "$T/got"
 done
 
-for change in faster faster=2 faster:=2 'faster:(=2' faster:k=0 faster:k=-1 faster:k=x nowait=1 nowait:x sync=1 sync host gaps:x=0 host:x=2 bandwidth=2 nothing=1; do
+for change in faster faster=2 faster:=2 'faster:(=2' faster:k=0 faster:k=-1 faster:k=x faster:k=nan faster:k=1e400 host=0.00099 bandwidth:all-reduce=1e-18 nowait=1 nowait:x sync=1 sync host gaps:x=0 host:x=2 bandwidth=2 nothing=1; do
 	fails "--what $change" 2 "nsysx-whatif: " nsysx-whatif --what "$change" "$T/waits"
 done
 fails '--critical=thing' 2 'want part, device, op or edge' nsysx-whatif --critical=thing "$T/waits"

@@ -7,7 +7,6 @@
 
 #include "base/num.h"
 #include "base/pattern.h"
-#include "base/sort.h"
 
 static const struct { const char *name; enum wi_what what; bool has_name, must_name, has_k, zero; } words[] = {
 	{ "faster",    WI_FASTER,      true,  true,  true,  false },
@@ -22,6 +21,8 @@ static const struct { const char *name; enum wi_what what; bool has_name, must_n
 	{ "gaps",      WI_NO_GAPS,     false, false, false, true  },
 	{ "profiler",  WI_NO_PROFILER, false, false, false, true  },
 };
+/* Of K and GBPS: with less, times of long jobs exceed 64 bits. */
+static const double k_min = 0.001;
 
 /* ---- the text of a change */
 
@@ -57,10 +58,8 @@ nsx_wi_change_parse(const char *text, struct wi_change *c)
 		return "it needs a number: K times as fast";
 	if (words[i].has_k && strcmp(equals, "=inf") == 0)
 		c->k = INFINITY;
-	else if (words[i].has_k && !nsx_get_double(nsx_str_c(equals + 1), &c->k))
-		return "want a number above 0, or inf";
-	else if (!(c->k > 0) || (isinf(c->k) && strcmp(equals, "=inf") != 0))
-		return "want a number above 0, or inf";
+	else if (words[i].has_k && (!nsx_get_double(nsx_str_c(equals + 1), &c->k) || !(c->k >= k_min) || isinf(c->k)))
+		return "want a number, 0.001 or more, or inf";
 	if (!c->name.len || (c->what != WI_FASTER && c->what != WI_LIMIT))
 		return NULL;
 	pattern = nsx_str_dup(c->name);
@@ -252,34 +251,17 @@ no_profiler(const struct wi_graph *g, int64_t *lags)
 
 /* ---- even: operations take the mean of their devices */
 
-/* The step of the device that an operation starts in; NSX_ABSENT: none. runs: of each device the first of its steps;
- * NSX_NONE: it has none. */
-static int64_t
-step_of(const struct wi_graph *g, const uint32_t *runs, const struct wi_op *o)
-{
-	const struct wi_step *s = runs[o->device] == NSX_NONE ? NULL : &g->steps.p[runs[o->device]];
-	size_t lo = 0, hi = s ? wi_run(g, runs[o->device]) : 0;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (g->ops.p[s[mid].next].start <= o->start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return s && lo < wi_run(g, runs[o->device]) && o->start >= g->ops.p[s[lo].first].start ? s[lo].number
-	       : NSX_ABSENT;
-}
-
 /* The same step, name and count. */
-struct same { int64_t step, ns; uint32_t op, name, count; };
+struct same { int64_t step, ns; uint32_t class, name, count, op; };
+typedef NSX_VEC(struct same) sames;
 
 static int
 by_same(const void *a, const void *b)
 {
 	const struct same *x = a, *y = b;
 
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
 	if (x->step != y->step)
 		return x->step < y->step ? -1 : 1;
 	if (x->name != y->name)
@@ -289,49 +271,53 @@ by_same(const void *a, const void *b)
 	return (x->op > y->op) - (x->op < y->op);
 }
 
+/* The operations of each step, which compute; a step of another class may have them, too. */
+static bool
+list_same(const struct wi_graph *g, sames *list)
+{
+	struct nsx_map counts = { 0 };   /* (step, name) */
+	bool good = true;
+
+	for (size_t k = 0; k < g->steps.n && good; k++) {
+		const struct wi_step *s = &g->steps.p[k];
+		size_t end = nsx_wi_ops_from(g, s->device, g->ops.p[s->next].start);
+
+		for (size_t i = nsx_wi_ops_from(g, s->device, g->ops.p[s->first].start); i < end && good; i++) {
+			const struct wi_op *o = &g->ops.p[g->by_device[i]];
+			uint32_t *count = o->comm ? NULL : nsx_map_at(&counts, (struct nsx_key){ k, o->name });
+
+			if (o->comm)
+				continue;
+			good = count != NULL;
+			if (good)
+				*count = *count == NSX_NONE ? 0 : *count + 1;
+			good = good && nsx_vec_push(list, ((struct same){ s->number, o->end - o->start, s->class,
+			                                                  o->name, *count, g->by_device[i] }));
+		}
+	}
+	nsx_map_free(&counts);
+	return good;
+}
+
 static int
 even(const struct wi_graph *g, int64_t *lags)
 {
-	NSX_VEC(struct same) list = { 0 };
-	struct nsx_map counts = { 0 };
-	size_t ndevices = g->pairing.comm.cat.devices.n;
-	uint32_t *runs = malloc((ndevices + 1) * sizeof *runs);
-	bool good = runs != NULL;
+	sames list = { 0 };
+	bool good = list_same(g, &list);
 
-	for (size_t i = 0; i < ndevices && good; i++)
-		runs[i] = NSX_NONE;
-	for (size_t i = g->steps.n; i-- > 0 && good;)
-		if (!i || g->steps.p[i - 1].device != g->steps.p[i].device
-		    || g->steps.p[i - 1].class != g->steps.p[i].class)
-			runs[g->steps.p[i].device] = (uint32_t)i;
-	for (size_t i = 0; i < g->ops.n && good; i++) {
-		const struct wi_op *o = &g->ops.p[i];
-		int64_t step = o->comm ? NSX_ABSENT : step_of(g, runs, o);
-		uint32_t *count;
-
-		if (step == NSX_ABSENT)
-			continue;
-		count = nsx_map_at(&counts, (struct nsx_key){ (uint64_t)o->device << 32 | o->name, (uint64_t)step });
-		good = count != NULL;
-		if (good)
-			*count = *count == NSX_NONE ? 0 : *count + 1;
-		good = good && nsx_vec_push(&list, ((struct same){ step, o->end - o->start, (uint32_t)i, o->name,
-		                                                   *count }));
-	}
 	if (list.n)
 		qsort(list.p, list.n, sizeof *list.p, by_same);
 	for (size_t i = 0, k; i < list.n && good; i = k) {
+		const struct same *x = &list.p[i];
 		int64_t sum = 0;
 
-		for (k = i; k < list.n && list.p[k].step == list.p[i].step && list.p[k].name == list.p[i].name
-		     && list.p[k].count == list.p[i].count; k++)
+		for (k = i; k < list.n && list.p[k].class == x->class && list.p[k].step == x->step
+		     && list.p[k].name == x->name && list.p[k].count == x->count; k++)
 			sum += list.p[k].ns;
-		for (size_t x = i; x < k; x++)
-			lags[g->first[wi_end(list.p[x].op)]] = llround((double)sum / (double)(k - i));
+		for (size_t m = i; m < k; m++)
+			lags[g->first[wi_end(list.p[m].op)]] = llround((double)sum / (double)(k - i));
 	}
 	free(list.p);
-	free(runs);
-	nsx_map_free(&counts);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 

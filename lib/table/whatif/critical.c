@@ -12,7 +12,7 @@ device_number(const struct wi_graph *g, uint32_t device)
 
 /* ---- by part, and by device */
 
-struct row { int64_t step, device, which; int64_t ns, period; };
+struct row { int64_t step, device, which, class; int64_t ns, period; uint32_t name; };
 static const char *
 say_part(const void *row)
 {
@@ -21,36 +21,45 @@ say_part(const void *row)
 
 #define INT(name, type, member) { name, type, NSX_SUM_INT, offsetof(struct row, member), 0, NULL }
 #define SHARE { "share", NSX_CELL_SHARE, NSX_SUM_RATIO, offsetof(struct row, ns), offsetof(struct row, period), NULL }
+#define CLASS { "class", NSX_CELL_STRING, NSX_SUM_TEXT, offsetof(struct row, name), 0, NULL }
 static const struct nsx_sum_col part_cols[] = {
-	INT("step", NSX_CELL_ID, step), INT("device", NSX_CELL_ID, device),
+	INT("step", NSX_CELL_ID, step), INT("device", NSX_CELL_ID, device), CLASS,
 	{ "part", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, say_part }, INT("ns", NSX_CELL_NS, ns), SHARE
 };
 static const struct nsx_sum_col device_cols[] = {
-	INT("step", NSX_CELL_ID, step), INT("device", NSX_CELL_ID, device), INT("on", NSX_CELL_ID, which),
+	INT("step", NSX_CELL_ID, step), INT("device", NSX_CELL_ID, device), CLASS, INT("on", NSX_CELL_ID, which),
 	INT("ns", NSX_CELL_NS, ns), SHARE
 };
 #undef INT
 #undef SHARE
-static const struct nsx_sum_def part_def = { .size = sizeof(struct row), .key = 3 * sizeof(int64_t), .cols = part_cols,
-	.ncols = 5, .order = "step device -ns part", .rank = "step device part share ns" };
-static const struct nsx_sum_def device_def = { .size = sizeof(struct row), .key = 3 * sizeof(int64_t),
-	.cols = device_cols, .ncols = 5, .order = "step device -ns on", .rank = "step device on share ns" };
+#undef CLASS
+static const struct nsx_sum_def part_def = { .size = sizeof(struct row), .key = 4 * sizeof(int64_t), .cols = part_cols,
+	.ncols = 6, .order = "class step device -ns part", .rank = "step device class part share ns" };
+static const struct nsx_sum_def device_def = { .size = sizeof(struct row), .key = 4 * sizeof(int64_t),
+	.cols = device_cols, .ncols = 6, .order = "class step device -ns on", .rank = "step device class on share ns" };
 
 static struct nsx_table *
 by_step(const struct wi_graph *g, const wi_path *path, bool part)
 {
-	struct nsx_sums sums = { .def = part ? &part_def : &device_def };
+	struct nsx_sum_def def = part ? part_def : device_def;
+	struct nsx_sums sums = { .def = &def, .text = wi_text, .state = &g->names };
 	struct nsx_table *t = NULL;
 	size_t i = 0;
 
+	if (!g->classed) {
+		def.shown = part ? "step device part ns share" : "step device on ns share";
+		def.rank = part ? "step device part share ns" : "step device on share ns";
+	}
 	for (; i < path->n; i++) {
 		const struct wi_hop *h = &path->p[i];
 		const struct wi_step *s = &g->steps.p[h->step];
-		int64_t key[3] = { s->number, device_number(g, s->device), part ? h->part : device_number(g, h->on) };
+		int64_t key[4] = { s->number, device_number(g, s->device), part ? h->part : device_number(g, h->on),
+		                   s->class };
 		struct row *r = nsx_sums_row(&sums, key);
 
 		if (!r)
 			break;
+		r->name = s->class;
 		r->ns += h->ns;
 		r->period = g->ops.p[s->next].start - g->ops.p[s->first].start;
 	}
@@ -65,12 +74,6 @@ by_step(const struct wi_graph *g, const wi_path *path, bool part)
 enum { GAINS = 64 };     /* rows that are replayed without their operations */
 
 struct op_row { uint32_t name, device; int64_t number, count, ns, all, gain; };
-static struct nsx_str
-name_text(const void *names, uint32_t id)
-{
-	return nsx_intern_str(names, id);
-}
-
 #define INT(name, type, member) { name, type, NSX_SUM_INT, offsetof(struct op_row, member), 0, NULL }
 static const struct nsx_sum_col op_cols[] = {
 	{ "name", NSX_CELL_STRING, NSX_SUM_TEXT, offsetof(struct op_row, name), 0, NULL },
@@ -113,7 +116,7 @@ set_gains(const struct wi_graph *g, struct nsx_sums *sums)
 static struct nsx_table *
 by_op(const struct wi_graph *g, const wi_path *path)
 {
-	struct nsx_sums sums = { .def = &op_def, .text = name_text, .state = &g->names };
+	struct nsx_sums sums = { .def = &op_def, .text = wi_text, .state = &g->names };
 	struct nsx_table *t = NULL;
 	int64_t all = 0;
 	uint32_t last = NSX_NONE;

@@ -76,7 +76,7 @@ struct wi_call {
 /* Events: 2 i is the start and 2 i + 1 the end of operation i; after them those of calls. */
 struct wi_edge { uint32_t from; uint8_t class; bool binds, own; };   /* own: of a collective, from its own start */
 
-/* A period that counts: from the start of one operation to that of another. */
+/* A period that counts: from the start of one operation to that of another. class: in wi_graph.names. */
 struct wi_step { int64_t number, removed; uint32_t class, device, first, next; };
 
 /* An operation's members: in wi_graph.members. */
@@ -116,6 +116,8 @@ struct wi_graph {
 	size_t    nevents;
 	uint32_t *first;                         /* of nevents + 1: the first edge */
 	uint32_t *order;                         /* of events: sources first */
+	uint32_t *by_device;                     /* operations by device, then start: */
+	size_t   *device_first;                  /* the first of each device, and the end of the last one's */
 	int64_t  *times;                         /* of events, as measured */
 	int64_t   latency[WI_NCLASSES];          /* of launch, stream and wait: the constants */
 	int64_t   residual[WI_NCLASSES];         /* medians */
@@ -123,6 +125,7 @@ struct wi_graph {
 	wi_usuals usual, unqueued;               /* calls by class: all, launches that never waited for room */
 	int64_t   timeless, early, programmatic, contradicted, alone, apart, guessed, cyclic, unrelated;
 	bool      stalls;                        /* the stream says how long calls were stalled */
+	bool      classed;                       /* steps have classes */
 };
 
 static inline uint32_t wi_start(size_t op) { return (uint32_t)(2 * op); }
@@ -138,6 +141,13 @@ static inline bool
 wi_latency(int class)
 {
 	return class == WI_LAUNCH || class == WI_STREAM || class == WI_WAIT || class == WI_SYNC || class == WI_QUEUE;
+}
+
+/* Texts of nsx_sums. */
+static inline struct nsx_str
+wi_text(const void *names, uint32_t id)
+{
+	return nsx_intern_str(names, id);
 }
 
 /* The number of steps of one class and device from step i on. */
@@ -160,6 +170,8 @@ void nsx_wi_free(struct wi_graph *g);
 /* ---- link.c */
 /* After the last record: resolve what records refer to, and leave out what was launched before the first step. */
 int nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s);
+/* The first operation of the device that starts then or later, in wi_graph.by_device. */
+size_t nsx_wi_ops_from(const struct wi_graph *g, uint32_t device, int64_t start);
 /* Find the operations of steps. */
 int nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s);
 

@@ -108,16 +108,51 @@ resolve_all(struct wi_graph *g)
 	return true;
 }
 
+/* ---- operations of devices */
+
+static bool
+list_devices(struct wi_graph *g)
+{
+	size_t n = g->pairing.comm.cat.devices.n;
+	size_t *first = g->device_first = calloc(n + 2, sizeof *first);
+
+	g->by_device = malloc((g->ops.n + 1) * sizeof *g->by_device);
+	if (!first || !g->by_device)
+		return false;
+	/* first[d + 1] is where the next one of device d goes, in the end its end. */
+	for (size_t i = 0; i < g->ops.n; i++)
+		first[g->ops.p[i].device + 2]++;
+	for (size_t d = 2; d <= n; d++)
+		first[d] += first[d - 1];
+	for (size_t i = 0; i < g->ops.n; i++)
+		g->by_device[first[g->ops.p[i].device + 1]++] = (uint32_t)i;
+	return true;
+}
+
+size_t
+nsx_wi_ops_from(const struct wi_graph *g, uint32_t device, int64_t start)
+{
+	size_t lo = g->device_first[device], hi = g->device_first[device + 1];
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (g->ops.p[g->by_device[mid]].start < start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* The first operation of the device that starts then. */
 static uint32_t
 op_at(const struct wi_graph *g, uint32_t device, int64_t start)
 {
-	size_t i = nsx_sort_first(g->ops.p, g->ops.n, sizeof *g->ops.p, offsetof(struct wi_op, start), start);
+	size_t at = nsx_wi_ops_from(g, device, start);
 
-	for (; i < g->ops.n && g->ops.p[i].start == start; i++)
-		if (g->ops.p[i].device == device)
-			return (uint32_t)i;
-	return NSX_NONE;
+	return at < g->device_first[device + 1] && g->ops.p[g->by_device[at]].start == start ? g->by_device[at]
+	       : NSX_NONE;
 }
 
 /* When an operation was issued, as far as is known. */
@@ -314,8 +349,8 @@ nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s)
 		qsort(g->overheads.p, g->overheads.n, sizeof *g->overheads.p, by_thread);
 	if (g->pairing.instance && nsx_pairing_finish(&g->pairing) != NSX_OK)
 		return NSX_ERR;
-	if (!judge_guesses(g) || !keep_threads(g) || !map_numbers(g) || !resolve_all(g) || !cut_begin(g, s)
-	    || !link_calls(g))
+	if (!judge_guesses(g) || !keep_threads(g) || !map_numbers(g) || !resolve_all(g) || !list_devices(g)
+	    || !cut_begin(g, s) || !link_calls(g))
 		return nsx_err_nomem(g->err, NULL);
 	return nsx_wi_find_items(g) == NSX_OK && link_ops(g) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
@@ -343,6 +378,7 @@ with_next(const struct nsx_step_set *s, struct nsx_step_of o)
 int
 nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s)
 {
+	g->classed = s->list.n && (s->groups || s->list.p[0].class != s->list.p[s->list.n - 1].class);
 	for (size_t i = 0, n; i < s->list.n; i += n) {
 		const struct nsx_step_of *o = &s->list.p[i];
 		uint32_t device = nsx_cat_find_device(&g->pairing.comm.cat, s->cat.devices.p[o->device].number);
@@ -352,10 +388,13 @@ nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s)
 		/* What happened before the first one is not known. */
 		for (size_t k = n >= 4; k < n; k++) {
 			struct nsx_step_of of = with_next(s, o[k]);
-			struct wi_step x = { of.number, of.sums.removed, of.class, device, NSX_NONE, NSX_NONE };
+			struct wi_step x = { of.number, of.sums.removed, NSX_NONE, device, NSX_NONE, NSX_NONE };
 
 			if (!of.kept || device == NSX_NONE)
 				continue;
+			x.class = nsx_intern(&g->names, nsx_intern_str(&s->names, of.class));
+			if (x.class == NSX_NONE)
+				return nsx_err_nomem(g->err, NULL);
 			x.first = op_at(g, device, of.first);
 			x.next = op_at(g, device, of.next);
 			if (x.first != NSX_NONE && x.next != NSX_NONE && !nsx_vec_push(&g->steps, x))

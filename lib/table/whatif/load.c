@@ -268,5 +268,7 @@ nsx_wi_free(struct wi_graph *g)
 	free(g->lags.p);
 	free(g->first);
 	free(g->order);
+	free(g->by_device);
+	free(g->device_first);
 	free(g->times);
 }

@@ -70,38 +70,50 @@ each_op(const struct wi_graph *g, const int64_t *late)
 	return t;
 }
 
-struct row { int64_t device, step, ops, critical, p10, p50, p90; };
+struct row { int64_t device, step, class, ops, critical, p10, p50, p90; uint32_t name; };
 #define COL(name, type) { #name, type, NSX_SUM_INT, offsetof(struct row, name), 0, NULL }
 static const struct nsx_sum_col cols[] = {
-	COL(device, NSX_CELL_ID), COL(step, NSX_CELL_ID), COL(ops, NSX_CELL_INT), COL(critical, NSX_CELL_INT),
+	COL(device, NSX_CELL_ID), { "class", NSX_CELL_STRING, NSX_SUM_TEXT, offsetof(struct row, name), 0, NULL },
+	COL(step, NSX_CELL_ID), COL(ops, NSX_CELL_INT), COL(critical, NSX_CELL_INT),
 	COL(p10, NSX_CELL_NS), COL(p50, NSX_CELL_NS), COL(p90, NSX_CELL_NS)
 };
 #undef COL
-static const struct nsx_sum_def def = { .size = sizeof(struct row), .key = 2 * sizeof(int64_t), .cols = cols,
-	.ncols = sizeof cols / sizeof *cols, .order = "device step", .rank = "device step p50 critical ops" };
+static const struct nsx_sum_def of_steps = { .size = sizeof(struct row), .key = 3 * sizeof(int64_t), .cols = cols,
+	.ncols = sizeof cols / sizeof *cols, .order = "device class step", .rank = "device step class p50 critical ops" };
 
 /* Operations by device, step and slack. */
 static struct nsx_table *
 by_step(const struct wi_graph *g, const int64_t *late)
 {
-	struct nsx_sums sums = { .def = &def };
+	struct nsx_sum_def def = of_steps;
+	struct nsx_sums sums = { .def = &def, .text = wi_text, .state = &g->names };
 	NSX_VEC(int64_t) slacks = { 0 };
 	struct nsx_table *t = NULL;
 	bool good = true;
 
+	if (!g->classed) {
+		def.shown = "device step ops critical p10 p50 p90";
+		def.rank = "device step p50 critical ops";
+	}
 	for (size_t k = 0; k < g->steps.n && good; k++) {
 		const struct wi_step *s = &g->steps.p[k];
-		int64_t key[2] = { g->pairing.comm.cat.devices.p[s->device].number, s->number }, begin
-			= g->ops.p[s->first].start, end = g->ops.p[s->next].start;
+		int64_t key[3] = { g->pairing.comm.cat.devices.p[s->device].number, s->number, s->class };
 		struct row *r = nsx_sums_row(&sums, key);
-		size_t i = nsx_sort_first(g->ops.p, g->ops.n, sizeof *g->ops.p, offsetof(struct wi_op, start), begin);
+		size_t i = nsx_wi_ops_from(g, s->device, g->ops.p[s->first].start);
+		size_t end = nsx_wi_ops_from(g, s->device, g->ops.p[s->next].start);
 
 		good = r != NULL;
 		slacks.n = 0;
-		for (; i < g->ops.n && g->ops.p[i].start < end && good; i++)
-			if (g->ops.p[i].device == s->device && late[wi_end(i)] != NEVER)
-				good = nsx_vec_push(&slacks, late[wi_end(i)] - g->ops.p[i].end);
-		if (!good || !slacks.n)
+		for (; i < end && good; i++) {
+			uint32_t op = g->by_device[i];
+
+			if (late[wi_end(op)] != NEVER)
+				good = nsx_vec_push(&slacks, late[wi_end(op)] - g->ops.p[op].end);
+		}
+		if (!good)
+			continue;
+		r->name = s->class;
+		if (!slacks.n)
 			continue;
 		qsort(slacks.p, slacks.n, sizeof *slacks.p, nsx_sort_by_int);
 		r->ops = (int64_t)slacks.n;
