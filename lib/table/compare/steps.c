@@ -52,16 +52,6 @@ name_of(struct cmp *c, int stat)
 /* Data collected from a stream. causes: of step i of the list [i * NSX_NCAUSES ...]; NULL: unknown. */
 struct loaded { struct nsx_step_set set; int64_t *causes; };
 
-static int
-by_device(const void *a, const void *b)
-{
-	const struct nsx_window_given *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
-}
-
 /* Idle time of the n steps with those places in the list. False when out of memory. */
 static bool
 count_idle(struct cmp *c, const struct loaded *l, struct cmp_why *why, const size_t *of, size_t n)
@@ -122,8 +112,7 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct cmp
 		           	o->first, o->next, key, NSX_NONE })));
 	}
 	/* Steps are listed by class first. */
-	if (windows.n)
-		qsort(windows.p, windows.n, sizeof *windows.p, by_device);
+	nsx_window_given_sort(windows.p, windows.n);
 	l->causes = calloc(l->set.list.n + 1, NSX_NCAUSES * sizeof *l->causes);
 	if (rc == NSX_OK && (!good || !l->causes))
 		rc = nsx_err_nomem(c->err, NULL);
