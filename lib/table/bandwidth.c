@@ -13,6 +13,7 @@
 #include "base/sort.h"
 #include "job/clock_error.h"
 #include "job/diags_of.h"
+#include "job/hidden.h"
 #include "table/bandwidth_rows.h"
 
 #define AT(member) offsetof(struct nsx_bandwidth_row, member), 0, NULL
@@ -30,7 +31,7 @@ static const struct nsx_sum_col cols[] = {
 	{ "wait_max",     NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
 	{ "hidden_share", NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(hidden_share) },
 	{ "total",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(dur) },
-	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, BY_WAITS(wait) },
+	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known_wait) },
 };
 static const struct nsx_sum_def def = {
 	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
@@ -92,10 +93,8 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 	add_wait(s, r, of, n);
 	for (size_t i = 0; i < n; i++) {
 		bool there = of[i].hidden != NSX_ABSENT;
-		int64_t hidden = there ? of[i].hidden : 0;
+		int64_t hidden = nsx_hidden_of(of[i].dur, of[i].hidden, &s->over_hidden);
 
-		s->over_hidden += hidden < 0 || hidden > of[i].dur;
-		hidden = hidden < 0 ? 0 : hidden > of[i].dur ? of[i].dur : hidden;
 		r->dur += (nsx_u128)of[i].dur;
 		r->hidden += (nsx_u128)hidden;
 		r->no_hidden += !there;
@@ -182,6 +181,7 @@ finish(struct nsx_bandwidth_sums *s)
 		r->mean = mean_of(r);
 		r->hidden_share = !r->no_hidden && r->dur ? (double)r->hidden / (double)r->dur : NAN;
 		r->wait_max = r->waits ? r->wait_max : NSX_ABSENT;
+		r->known_wait = r->waits ? r->wait : NSX_SUM_NONE;
 	}
 	nsx_sums_sort(&s->sums);
 }
