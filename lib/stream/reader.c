@@ -205,7 +205,9 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 			require = NULL;
 		if (take(state, &rec) != NSX_OK)
 			return NSX_ERR;
-		if (r->dec == &nsx_binary_decoder && nsx_binary_rest(r, &rec, take, state) != NSX_OK)
+		/* nsx_read looks into each diag. */
+		if (r->dec == &nsx_binary_decoder && rec.kind->id != NSX_DIAG
+		    && nsx_binary_rest(r, &rec, take, state) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (rc == NSX_EOF && require && !r->lacking[nsx_kind_find(nsx_str_c(require))])

@@ -31,7 +31,7 @@ static const struct nsx_sum_col cols[] = {
 	{ "wait_max",     NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
 	{ "hidden_share", NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(hidden_share) },
 	{ "total",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(dur) },
-	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, BY_WAITS(wait) },
+	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known_wait) },
 };
 static const struct nsx_sum_def def = {
 	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
@@ -181,6 +181,7 @@ finish(struct nsx_bandwidth_sums *s)
 		r->mean = mean_of(r);
 		r->hidden_share = !r->no_hidden && r->dur ? (double)r->hidden / (double)r->dur : NAN;
 		r->wait_max = r->waits ? r->wait_max : NSX_ABSENT;
+		r->known_wait = r->waits ? r->wait : NSX_SUM_NONE;
 	}
 	nsx_sums_sort(&s->sums);
 }

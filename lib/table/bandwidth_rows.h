@@ -28,6 +28,7 @@ struct nsx_bandwidth_row {
 	struct nsx_str name;            /* of the kind; empty if unknown */
 	struct nsx_bandwidth_mean mean;
 	double   hidden_share;          /* NaN: not known */
+	nsx_u128 known_wait;            /* `wait`; NSX_SUM_NONE: of no record */
 };
 
 /* A device's record of a collective: the numbers of its row and of the device in the catalogue (NSX_NONE: not known),

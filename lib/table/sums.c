@@ -205,7 +205,7 @@ put(const struct nsx_sums *s, struct nsx_table *t, int col, const struct nsx_sum
 			nsx_table_int(t, col, integer_at(row, c));
 		break;
 	case NSX_SUM_TOTAL:
-		if ((!c->per || int_at(row, c->per)) && total_at(row, c->at) != NSX_SUM_NONE)
+		if (total_at(row, c->at) != NSX_SUM_NONE)
 			return nsx_table_sum(t, col, total_at(row, c->at), err);
 		break;
 	default:
@@ -257,7 +257,9 @@ cell_cmp(const struct nsx_sums *s, const struct nsx_sum_col *c, const void *x, c
 	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX:
 		return nsx_int_cmp(integer_at(x, c), integer_at(y, c));
 	case NSX_SUM_TOTAL:
-		return (total_at(x, c->at) > total_at(y, c->at)) - (total_at(x, c->at) < total_at(y, c->at));
+		/* One more of each: NSX_SUM_NONE, the largest number, becomes 0. */
+		return (total_at(x, c->at) + 1 > total_at(y, c->at) + 1) -
+		       (total_at(x, c->at) + 1 < total_at(y, c->at) + 1);
 	default: break;
 	}
 	a = real_at(s, x, c);

@@ -22,8 +22,7 @@
 enum nsx_sum_as {
 	NSX_SUM_TEXT,    /* a uint32_t, of which nsx_sums.text has the text */
 	NSX_SUM_INT,     /* an int64_t; NSX_ABSENT: no cell */
-	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused; no cell if it is NSX_SUM_NONE, or the
-	                  * int64_t at `per` is 0 */
+	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused; no cell if it is NSX_SUM_NONE */
 	NSX_SUM_MEAN,    /* the nsx_u128 at `at` divided by the int64_t at `per`; no cell if that is 0 */
 	NSX_SUM_RATIO,   /* the int64_t at `at` divided by that at `per`; no cell if that is 0 */
 	NSX_SUM_SAID,    /* what `say` says of the row; "" is no cell */
@@ -79,7 +78,8 @@ struct nsx_sums {
 };
 
 /* The number of the row of that key, from 0 in order of first use; a new one is all 0 but for its key. NSX_NONE when
- * out of memory. */
+ * out of memory. All def->key bytes of `key` are read and compared, here and below: if the last member of the key is
+ * shorter than its alignment, it is followed by one that fills the rest. */
 uint32_t nsx_sums_number(struct nsx_sums *s, const void *key);
 /* That row itself, valid until the next new one; NULL when out of memory. */
 void *nsx_sums_row(struct nsx_sums *s, const void *key);

@@ -185,7 +185,7 @@ program_window(struct nsx_windows *w, uint32_t device, uint32_t program, bool be
 	             before ? NSX_STR("[before]") : name, before ? name : (struct nsx_str){ NULL, 0 });
 }
 
-/* The window of an execution; the current one as long as it lasts, since executions of a device rarely interleave. */
+/* The window of an execution. */
 static uint32_t
 execution_window(struct nsx_windows *w, uint32_t device, const struct module *m, int64_t t)
 {
@@ -564,6 +564,25 @@ nsx_windows_free(struct nsx_windows *w)
 }
 
 /* ---- given windows as the time that is examined */
+
+static int
+by_device(const void *a, const void *b)
+{
+	const struct nsx_window_given *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+void
+nsx_window_given_sort(struct nsx_window_given *given, size_t n)
+{
+	if (n > 1)
+		qsort(given, n, sizeof *given, by_device);
+}
 
 size_t
 nsx_window_given_of(const struct nsx_window_given *given, size_t n, int64_t device)

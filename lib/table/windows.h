@@ -90,6 +90,8 @@ void nsx_windows_free(struct nsx_windows *w);
 
 /* ---- given windows as the time that is examined, of devices that pass their time in order */
 
+/* Sort n given windows as nsx_windows.given has them: by device and start, then key. */
+void nsx_window_given_sort(struct nsx_window_given *given, size_t n);
 /* Of n given windows, sorted by device, the first of that device or, if it has none, of a higher one; n: neither. */
 size_t nsx_window_given_of(const struct nsx_window_given *given, size_t n, int64_t device);
 /* The first window of the device that ends after `at`; NULL: none. *from: where the search begins, left there, 0 for

@@ -206,7 +206,9 @@ for late in 0 5000; do
 	held "NCCL, device 1 later by $late" "$T/nccl"
 done
 
-for finding in $(sed -n 's/^FINDING([A-Z_]*, "\([a-z-]*\)".*/\1/p' "$tests_dir/../lib/table/diagnose/findings.def"); do
+findings=$(sed -n 's/^FINDING([A-Z_]*, "\([a-z-]*\)".*/\1/p' "$tests_dir/../lib/table/diagnose/findings.def")
+ok 'the list of findings is read' test "$(printf '%s\n' "$findings" | wc -w)" -ge 13
+for finding in $findings; do
 	ok "$finding is among them" grep -q "^$finding\(:\|\$\)" "$T/seen"
 done
 

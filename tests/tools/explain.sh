@@ -70,6 +70,27 @@ printf 'kernel\tgemm\t1000\t3000\t2000\nkernel\t[4 others]\t400\t432\t32\nrange\
 same 'small differences are one row of their kind, unless only one is small' "$T/want" "$T/rows"
 equal '... and all add up to the difference of periods' "$(awk -F'\t' '{ s += $5 } END { print s }' "$T/got")" 10000
 
+# Two classes, one after the other, on two devices: in the third step of each the host is later, by another time.
+classes() {
+	k=0
+	for d in 0 1; do
+		echo "device device=$d"
+		for class in a b; do
+			late=$((d * 100 + 100)) t=1000
+			[ $class = a ] || late=$((late + 200)) t=10000
+			for at in $t $((t + 1000)) $((t + 2000)) $((t + 3000 + late)); do
+				k=$((k + 1))
+				echo "range range=$k tid=$((d + 1)) device=$d name=$class~step start=$at dur=500 host_start=$((at - 20)) host_dur=500"
+				echo "call call=$k tid=$((d + 1)) start=$((at - 10)) dur=10 name=cudaLaunchKernel class=launch ops=1 range=$k"
+				echo "op name=gemm device=$d start=$at dur=500 call=$k tid=$((d + 1)) host_start=$((at - 10)) host_dur=10 range=$k"
+			done
+		done
+	done
+}
+classes | awk -f host/stream.awk >"$T/classes"
+equal 'of each class and device the differences add up' "$(nsysx-steps -q --tsv --step '(a|b) step' --explain "$T/classes" |
+	awk -F'\t' 'NR > 1 { s[$1 " " $2] += $9 } END { for (k in s) print k, s[k] }' | sort | tr '\n' ' ')" 'a 0 100 a 1 200 b 0 300 b 1 400 '
+
 fails 'a percentile above 100 is wrong usage' 2 'nsysx-steps: --explain=101' nsysx-steps --explain=101 "$T/s"
 fails '--each and --explain exclude each other' 2 'nsysx-steps: --each, --explain, --mark and --cut exclude each other' nsysx-steps --each --explain "$T/s"
 done_testing

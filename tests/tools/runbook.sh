@@ -56,7 +56,9 @@ for cause in slow-collective late-host blocking straggler layout; do
 done
 
 # The page describes every finding and verdict.
-for finding in $(sed -n 's/^FINDING([A-Z_]*, "\([a-z-]*\)".*/\1/p' "$root/lib/table/diagnose/findings.def"); do
+findings=$(sed -n 's/^FINDING([A-Z_]*, "\([a-z-]*\)".*/\1/p' "$root/lib/table/diagnose/findings.def")
+ok 'the list of findings is read' test "$(printf '%s\n' "$findings" | wc -w)" -ge 13
+for finding in $findings; do
 	ok "the page describes $finding" grep -q -e "^### .*$finding" "$root/docs/diagnose.md"
 	ok "the manual page describes $finding" grep -q -e "^\.It Li .*$finding" "$root/docs/man/nsysx-diagnose.1"
 done

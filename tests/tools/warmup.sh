@@ -179,6 +179,12 @@ for form in summary steps 'idle' 'diagnose --where'; do
 	# shellcheck disable=SC2086
 	equal "... nsysx-$form as TSV on standard error" "$(nsysx-$form --tsv "$T/unsteady" 2>&1 >"$T/null" | grep -c 'warning: nothing is steady: ')" 1
 done
+# The diag behind another one, in one run of a block.
+nsysx-view "$T/unsteady" | awk -F'\t' -v OFS='\t' '$1 == "diag" { print $1, "info", "nsysx-extract", "another", 1; more++ } $1 == "end" { $2 += more } 1' >"$T/second"
+for form in '' -b; do
+	# shellcheck disable=SC2086
+	equal "... behind another diag, nsysx-view $form" "$(nsysx-view $form "$T/second" | nsysx-summary --table 2>&1 | grep -c '^nothing is steady: ')" 1
+done
 equal '... there are no findings' "$(nsysx-diagnose -q --tsv --min 0 "$T/unsteady" | wc -l)" 1
 equal '... where there were some' "$(nsysx-diagnose -q --tsv --min 0 "$T/firsts" | awk 'END { print (NR > 1) }')" 1
 equal '... and what to record instead is said' "$(nsysx-diagnose --table "$T/unsteady" | grep -c '^no gains: first executions contain what later ones do not have')" 1

@@ -13,7 +13,7 @@
 struct row {
 	int64_t  device;                 /* the key */
 	int64_t  count, times;
-	nsx_u128 sum;
+	nsx_u128 sum, known;
 	double   real;
 	struct nsx_str str;
 	uint32_t text;
@@ -31,7 +31,7 @@ static const struct nsx_sum_col cols[] = {
 	{ "device", NSX_CELL_ID,     NSX_SUM_INT,   AT(device) },
 	{ "count",  NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
 	{ "sum",    NSX_CELL_NS,      NSX_SUM_TOTAL, AT(sum) },
-	{ "if",     NSX_CELL_NS,      NSX_SUM_TOTAL, BY(sum, times) },
+	{ "if",     NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known) },
 	{ "mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY(sum, count) },
 	{ "ratio",  NSX_CELL_SHARE,   NSX_SUM_RATIO, BY(count, times) },
 	{ "said",   NSX_CELL_STRING,  NSX_SUM_SAID,  0, 0, size_of },
@@ -86,9 +86,12 @@ test_cells(void)
 	is_int((int64_t)nsx_sums_count(&s), 2, "a key is a row");
 	struct row *r = nsx_sums_row(&s, &(int64_t){ 7 });
 	r->times = 2;
+	r->known = 30;
 	r->real = 0.5;
 	r->str = NSX_STR("here");
 	r->text = 1;
+	r = nsx_sums_row(&s, &(int64_t){ NSX_ABSENT });
+	r->known = NSX_SUM_NONE;
 	is_str(tsv(nsx_sums_table(&s, &err)), "device\tcount\tsum\tif\tmean\tratio\tsaid\tstr\ttext\treal\n"
 	       "\t3\t9\t\t3\t\tmany\t\tzero\t\n7\t4\t30\t30\t7.5\t2\tmany\there\tone\t0.5\n",
 	       "a cell for each way to show a member; none where it is absent");
@@ -238,6 +241,7 @@ test_parts(void)
 		{ "-behind",     HEAD FIVE THREE SEVEN, "a column that is not shown orders" },
 		{ "-relstd key", HEAD FIVE THREE SEVEN, "what has no cell is below all others, and equal to itself" },
 		{ "mean",        HEAD SEVEN FIVE THREE, "... for means, too" },
+		{ "-time",       HEAD THREE FIVE SEVEN, "... and for totals" },
 		{ "of_all key",  HEAD SEVEN FIVE THREE, "shares order" },
 		{ "max key",     HEAD SEVEN THREE FIVE, "the largest value orders" },
 	};

@@ -173,6 +173,20 @@ nsx_pairing_add(struct nsx_pairing *p, struct nsx_pairable *x, uint64_t ticket)
 	return nsx_vec_push(&p->loose, x->c) ? NSX_OK : nsx_err_nomem(p->err, NULL);
 }
 
+int
+nsx_pairing_record(struct nsx_pairing *p, const struct nsx_rec *rec, uint64_t ticket)
+{
+	struct nsx_pairable x;
+	struct nsx_comm_record r;
+	int rc;
+
+	if (rec->kind->id == NSX_OP)
+		rc = nsx_pairing_op(p, rec, &x);
+	else if ((rc = nsx_comm_describe(&p->comm, rec, &r, p->err)) == NSX_OK)
+		rc = nsx_pairing_thunk(p, rec, &r, &x);
+	return rc == NSX_OK ? nsx_pairing_add(p, &x, ticket) : NSX_ERR;
+}
+
 /* ---- the end ---- */
 
 static int64_t

@@ -72,6 +72,9 @@ int nsx_pairing_op(struct nsx_pairing *p, const struct nsx_rec *op, struct nsx_p
 /* Add what was described, with a number of the caller's. */
 int nsx_pairing_add(struct nsx_pairing *p, struct nsx_pairable *x, uint64_t ticket);
 
+/* Describe and add a record of a collective, for those who need nothing in between. */
+int nsx_pairing_record(struct nsx_pairing *p, const struct nsx_rec *rec, uint64_t ticket);
+
 /* After the last record. */
 int nsx_pairing_finish(struct nsx_pairing *p);
 

@@ -106,24 +106,6 @@ take_marked(struct nsx_collective_marked *m, const struct nsx_rec *rec)
 	return nsx_instances_add(&m->instances, key, &c, 0, m->err);
 }
 
-/* A thunk or an operation of a stream without marks. */
-static int
-pair(struct nsx_collective_reading *r, const struct nsx_rec *rec)
-{
-	struct nsx_pairable x;
-	struct nsx_comm_record record;
-	int rc;
-
-	if (rec->kind->id == NSX_OP) {
-		rc = nsx_pairing_op(&r->pairing, rec, &x);
-	} else {
-		if (nsx_comm_describe(&r->pairing.comm, rec, &record, r->pairing.err) != NSX_OK)
-			return NSX_ERR;
-		rc = nsx_pairing_thunk(&r->pairing, rec, &record, &x);
-	}
-	return rc == NSX_OK ? nsx_pairing_add(&r->pairing, &x, r->marked->came++) : NSX_ERR;
-}
-
 /* An instance was paired. Marks of the first record come behind it: until then instances are kept. */
 static int
 paired(void *state, struct nsx_collective *of, size_t n)
@@ -188,7 +170,7 @@ take(void *state, const struct nsx_rec *rec)
 	if (!m->used && nsx_pairing_is(&r->pairing, rec)) {
 		if (m->first == NSX_ABSENT)
 			m->first = nsx_field_int(rec, NSX_ROLE_START, 0);
-		if (pair(r, rec) != NSX_OK)
+		if (nsx_pairing_record(&r->pairing, rec, m->came++) != NSX_OK)
 			return NSX_ERR;
 	}
 	return r->other ? r->other(r->state, rec) : NSX_OK;

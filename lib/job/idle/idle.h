@@ -1,5 +1,5 @@
 /* idle.h -- why devices were idle. One pass over a stream makes *stretches* of each device's time, in order and without
- * holes: runs of one activity (job/parts.h), and gaps, which are made of *pieces* of one cause each. Definitions:
+ * holes: runs of one activity (job/activity.h), and gaps, which are made of *pieces* of one cause each. Definitions:
  * docs/man/nsysx-idle.1.
  *
  *   kernel [0,10)  kernel [30,40), its call [18,24) by a thread that was in a sync [5,12)

@@ -7,16 +7,6 @@
 #include "table/idle/idle.h"
 #include "table/steps/rows.h"
 
-static int
-by_device(const void *a, const void *b)
-{
-	const struct nsx_window_given *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
-}
-
 /* The windows of steps that count, from start to start, by device. The key of a window is a place in `of`, which has
  * the step's place in the list. */
 struct windows { NSX_VEC(struct nsx_window_given) list; NSX_VEC(size_t) of; };
@@ -45,8 +35,7 @@ find_windows(struct cmp *c, const struct nsx_step_set *set, struct cmp_why *why,
 			return false;
 	}
 	/* Steps are listed by class first. */
-	if (w->list.n)
-		qsort(w->list.p, w->list.n, sizeof *w->list.p, by_device);
+	nsx_window_given_sort(w->list.p, w->list.n);
 	return true;
 }
 

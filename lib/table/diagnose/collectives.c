@@ -38,15 +38,10 @@ nomem(struct nsx_look_comm *c)
 static const struct nsx_look_record *
 last_of(const struct nsx_look_record *of, size_t n)
 {
-	const struct nsx_look_record *last = of;
-
-	for (size_t i = 1; i < n; i++) {
-		if (of[i].clock != of->clock)
-			return NULL;
-		if (of[i].start > last->start || (of[i].start == last->start && of[i].device < last->device))
-			last = &of[i];
-	}
-	return last;
+	for (size_t i = 0; i < n; i++)
+		if (of[i].late)
+			return &of[i];
+	return n == 1 ? of : NULL;
 }
 
 static struct nsx_look_late *
@@ -244,7 +239,7 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 		partial |= of[i].incomplete || (!of[i].thunk && (int64_t)n < of[i].group);
 		c->scratch.p[c->scratch.n++] = (struct nsx_look_record){
 			of[i].device, of[i].start, nsx_add_sat(of[i].start, of[i].dur, NULL),
-			of[i].hidden, of[i].clock };
+			of[i].hidden, of[i].late };
 	}
 	return add_instance(c, unit, c->scratch.p, n, partial);
 }
@@ -278,20 +273,11 @@ static int
 take(void *state, const struct nsx_event *e)
 {
 	struct nsx_look_comm *c = state;
-	struct nsx_comm_record r;
-	struct nsx_pairable x;
 	int rc = e->reaches ? nsx_pairing_take(&c->pairing, e->rec) : NSX_OK;
 
 	if (!e->reaches || rc != NSX_OK || !nsx_pairing_is(&c->pairing, e->rec) || e->end == NSX_ABSENT)
 		return rc;
-	if (e->rec->kind->id == NSX_OP) {
-		rc = nsx_pairing_op(&c->pairing, e->rec, &x);
-	} else {
-		rc = nsx_comm_describe(&c->pairing.comm, e->rec, &r, c->at->err);
-		if (rc == NSX_OK)
-			rc = nsx_pairing_thunk(&c->pairing, e->rec, &r, &x);
-	}
-	return rc == NSX_OK ? nsx_pairing_add(&c->pairing, &x, c->came++) : NSX_ERR;
+	return nsx_pairing_record(&c->pairing, e->rec, c->came++);
 }
 
 /* ---- comparison of similar units */

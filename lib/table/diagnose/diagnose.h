@@ -72,7 +72,7 @@ struct nsx_look_device {
 /* ---- collectives.c */
 
 /* A device's record of an instance; times in ns. */
-struct nsx_look_record { int64_t device, start, end, hidden; uint32_t clock; };
+struct nsx_look_record { int64_t device, start, end, hidden; bool late; };
 
 /* Instances that should have equal durations: an instruction in one group, or NCCL operations of one communicator, kind
  * and size. */

@@ -48,15 +48,13 @@ nsx_idle_known(void)
 
 /* ---- times */
 
-/* The first window of the device that is examined and ends after `at`, which never decreases; NULL if there is none. */
+/* The first window of the device that is examined and ends after `at`, which never decreases; NULL if there is none.
+ * The device's first stretch was added. */
 static const struct nsx_window_given *
 window_at(struct idle *f, uint32_t device, int64_t at)
 {
 	const struct nsx_idle_options *o = f->options;
 
-	while (f->within_at.n <= device)
-		if (!nsx_vec_push(&f->within_at, 0))
-			return NULL;
 	return nsx_window_given_at(o->steps ? f->within.p : o->given, o->steps ? f->within.n : o->ngiven,
 	                           f->cat.devices.p[device].number, at, &f->within_at.p[device]);
 }

@@ -7,18 +7,6 @@
 #include "job/steps/find.h"
 #include "table/idle/idle.h"
 
-static int
-by_start(const void *a, const void *b)
-{
-	const struct nsx_window_given *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->key > y->key) - (x->key < y->key);
-}
-
 /* A window for each step whose period counts. */
 static int
 keep_steps(struct idle *f, const struct nsx_step_set *set)
@@ -35,8 +23,7 @@ keep_steps(struct idle *f, const struct nsx_step_set *set)
 		if (s.label == NSX_NONE || !nsx_vec_push(&f->steps, s))
 			return nsx_err_nomem(f->err, NULL);
 	}
-	if (f->steps.n)
-		qsort(f->steps.p, f->steps.n, sizeof *f->steps.p, by_start);
+	nsx_window_given_sort(f->steps.p, f->steps.n);
 	if (set->list.n && !f->steps.n)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1,
 			"no device has two steps of a class, so there is no window: the last step of a device has "

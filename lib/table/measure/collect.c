@@ -495,6 +495,7 @@ finish(struct collecting *c)
 
 	if (o->range && o->what != NSX_MEASURE_LIST && carry_outward(c) != NSX_OK)
 		return NSX_ERR;
+	s->all = nsx_sums_count(&s->rows);
 	nsx_sums_keep(&s->rows, seen_whole, c);
 	s->whole = nsx_sums_count(&s->rows);
 	if (o->range && count_executions(c) != NSX_OK)
@@ -510,12 +511,11 @@ finish(struct collecting *c)
 /* ---- the stream */
 
 static int
-take(struct collecting *c, const struct nsx_rec *rec)
+take(void *state, const struct nsx_rec *rec)
 {
+	struct collecting *c = state;
 	struct nsx_spans *s = c->s;
 
-	if (s->options->require && strcmp(rec->kind->name, s->options->require) == 0)
-		s->required = true;
 	switch (rec->kind->id) {
 	case NSX_PROGRAM:
 		return s->options->module ? take_program(c, rec) : NSX_OK;
@@ -549,8 +549,6 @@ need(const struct collecting *c, struct nsx_reader *in)
 	nsx_cat_need(&c->cat, in);
 	if (s->options->module)
 		nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
-	if (s->options->require)
-		nsx_reader_need(in, nsx_kind_find(nsx_str_c(s->options->require)), 0);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, start) | NSX_C(OP, dur) | NSX_C(OP, device) | NSX_C(OP, type)
 	                            | NSX_C(OP, name) | NSX_C(OP, profile));
 	if (s->options->module) {
@@ -574,17 +572,13 @@ int
 nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 {
 	struct collecting c = { .s = s };
-	struct nsx_rec rec;
 	int rc;
 
 	s->rows = (struct nsx_sums){ .def = &nsx_span_rows[!s->options->module], .text = name_of, .state = &s->names };
 	need(&c, in);
-	while ((rc = nsx_read(in, &rec)) == NSX_OK)
-		if (take(&c, &rec) != NSX_OK) {
-			rc = NSX_ERR;
-			break;
-		}
-	rc = rc == NSX_EOF ? finish(&c) : NSX_ERR;
+	rc = nsx_read_all(in, s->options->require, take, &c, s->err);
+	if (rc == NSX_OK)
+		rc = finish(&c);
 	nsx_map_free(&c.programs);
 	nsx_map_free(&c.cut);
 	nsx_map_free(&c.thread_of);

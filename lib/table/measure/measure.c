@@ -46,8 +46,6 @@ nsx_measure(struct nsx_reader *in, const struct nsx_measure_options *options, st
 	int rc = nsx_spans_read(&s, in);
 
 	*m = (struct nsx_measure){ .diags = s.diags };
-	if (rc == NSX_OK && options->require && !s.required)
-		rc = nsx_err_set(err, "no %s record", options->require);
 	if (rc == NSX_OK && !(m->table = nsx_spans_table(&s)))
 		rc = NSX_ERR;
 	if (rc == NSX_OK)

@@ -36,7 +36,7 @@ struct nsx_spans {
 	struct nsx_intern             names;
 	NSX_VEC(struct nsx_subject)   subjects;
 	struct nsx_sums               rows;
-	size_t                        whole;                 /* number of executions that were seen whole */
+	size_t                        all, whole;            /* number of executions; of those that were seen whole */
 	NSX_VEC(struct nsx_span_op)   ops;                   /* only for lists */
 	int64_t                       met;                   /* number of op records */
 	int64_t                       timeless, no_range;    /* without a duration; whose range is missing */
@@ -44,7 +44,6 @@ struct nsx_spans {
 	int64_t                       helper;                /* operations that helper threads launched meanwhile */
 	int64_t                       candidates, matching;  /* programs or ranges; of that name */
 	struct nsx_near               near;                  /* similar names */
-	bool                          required;              /* a record of the required kind was read */
 	int64_t                       diags;
 };
 

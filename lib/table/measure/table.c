@@ -134,13 +134,13 @@ static bool
 put_list(struct nsx_table *t, const struct nsx_spans *s)
 {
 	/* Counting sort: the first operation of each span. */
-	size_t *first = calloc(s->rows.keys.n + 2, sizeof *first);
+	size_t *first = calloc(s->all + 2, sizeof *first);
 	uint32_t *order = malloc((s->ops.n + 1) * sizeof *order);
 	bool good = first && order;
 
 	for (size_t i = 0; good && i < s->ops.n; i++)
 		first[s->ops.p[i].span + 2]++;
-	for (size_t i = 2; good && i < s->rows.keys.n + 2; i++)
+	for (size_t i = 2; good && i < s->all + 2; i++)
 		first[i] += first[i - 1];
 	for (size_t i = 0; good && i < s->ops.n; i++)
 		order[first[s->ops.p[i].span + 1]++] = (uint32_t)i;

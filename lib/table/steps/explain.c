@@ -33,7 +33,7 @@ struct explain {
 	struct nsx_things     things;
 	struct nsx_intern     names;
 	NSX_VEC(struct pair)  pairs;
-	NSX_VEC(struct nsx_window_given) windows;   /* base and new of pair 0, 1, ... */
+	NSX_VEC(struct nsx_window_given) windows;   /* of pair k: base, of key 2 k, and new, of the next key */
 	struct nsx_sums       times;              /* of struct time */
 };
 
@@ -104,6 +104,8 @@ choose(struct explain *e, int percentile)
 		                                                             key + 1, NSX_NONE }));
 	}
 	free(order.p);
+	/* Steps are by class first. */
+	nsx_window_given_sort(e->windows.p, e->windows.n);
 	return good;
 }
 
@@ -163,9 +165,10 @@ add_row(const struct explain *e, struct nsx_sums *rows, struct key key, const in
 	struct row *r = difference(ns) ? nsx_sums_add(rows) : NULL;
 
 	if (r)
-		*r = (struct row){ nsx_intern_str(&e->steps->names, p->base->class), e->windows.p[2 * key.pair].device,
-		                   p->base->number, p->new->number, ns[0], ns[1], ns[1] - ns[0], key.pair,
-		                   difference(ns), key.thing, key.name };
+		*r = (struct row){ nsx_intern_str(&e->steps->names, p->base->class),
+		                   e->steps->cat.devices.p[p->base->device].number, p->base->number,
+		                   p->new->number, ns[0], ns[1], ns[1] - ns[0], key.pair, difference(ns), key.thing,
+		                   key.name };
 	return r || !difference(ns);
 }
 

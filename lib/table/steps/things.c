@@ -93,16 +93,6 @@ nsx_things_place(const struct nsx_things *t, uint32_t number)
 	return p;
 }
 
-static int
-by_start(const void *a, const void *b)
-{
-	const struct nsx_window_given *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->key > y->key) - (x->key < y->key);
-}
-
 /* The device's state with its windows; NULL when out of memory. */
 static struct nsx_things_device *
 device_of(struct nsx_things *t, const struct nsx_rec *op)
@@ -121,8 +111,7 @@ device_of(struct nsx_things *t, const struct nsx_rec *op)
 	for (size_t i = 0; i < t->n; i++)
 		if (t->windows[i].device == t->cat->devices.p[at].number && !nsx_vec_push(&d->windows, t->windows[i]))
 			return NULL;
-	if (d->windows.n)
-		qsort(d->windows.p, d->windows.n, sizeof *d->windows.p, by_start);
+	nsx_window_given_sort(d->windows.p, d->windows.n);
 	d->placed = true;
 	return d;
 }
