@@ -118,6 +118,7 @@ struct history {
 	NSX_VEC(struct column) cols;
 	NSX_VEC(struct value) values;
 	NSX_VEC(struct when) when;      /* of the runs that have steps */
+	int64_t twice;                  /* values of classes whose name another one of the run has */
 };
 
 /* Add the value of a statistic of the class, by a name of its own. A class that is twice in a run has the values of the
@@ -139,8 +140,10 @@ add_value(struct history *h, size_t run, struct nsx_str class, struct nsx_str st
 		return false;
 	if (*col == NSX_NONE)
 		*col = (uint32_t)(h->cols.n - 1);
-	if (h->cols.p[*col].run == run)
+	if (h->cols.p[*col].run == run) {
+		h->twice++;
 		return true;
+	}
 	h->cols.p[*col].run = run;
 	return nsx_vec_push(&h->values, ((struct value){ run, *col, v }));
 }
@@ -173,6 +176,7 @@ add_run(struct history *h, size_t run, unsigned flags, struct nsx_diags *diags)
 	struct cmp *c = h->c;
 	struct cmp_side s = { .name = h->runs[run].name, .in = nsx_reader_open(h->runs[run].path, flags, c->err),
 		              .start = NSX_ABSENT };
+	int64_t twice = h->twice;
 	int by, rc = s.in ? nsx_compare_is_table(s.in, &by) : NSX_ERR;
 
 	if (rc == NSX_OK && by >= 0 && by != NSX_COMPARE_STEP)
@@ -185,6 +189,8 @@ add_run(struct history *h, size_t run, unsigned flags, struct nsx_diags *diags)
 	else if (rc == NSX_OK && (!add_side(h, run, &s) || !nsx_vec_push(&h->when, ((struct when){ s.start == NSX_ABSENT
 		? h->runs[run].time : s.start, run }))))
 		rc = nsx_err_nomem(c->err, NULL);
+	nsx_diag_add(diags, NSX_WARNING, s.name, h->twice - twice,
+	             "values of a class whose name another class of the run has: those of the first are taken");
 	nsx_compare_side_free(&s);
 	nsx_reader_close(s.in);
 	return rc;
