@@ -48,6 +48,13 @@ quick 'diagnose' nsysx-diagnose --min 0 -o "$T/out" "$T/threads"
 make kernels 200000
 quick 'kernels without steps' nsysx-diagnose --min 0 -o "$T/out" "$T/kernels"
 
+# With an edge from each member to each other one, these are 40 million.
+make meetings 1024
+quick 'collectives of a thousand devices: forecasts' nsysx-whatif -q --step '^r' -o "$T/out" "$T/meetings"
+equal 'nobody waits where the host is late' "$(nsysx-whatif -q --step '^r' --what nowait "$T/meetings" | awk 'END { print $2, $3, $4 }')" '2048 50000 50000'
+quick 'collectives of a thousand devices: slack' nsysx-whatif -q --step '^r' --slack -o "$T/out" "$T/meetings"
+equal 'each device has its steps' "$(sed 1d "$T/out" | wc -l | tr -d ' ')" 2048
+
 make beyond 1
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/none"
 while read -r input tool; do

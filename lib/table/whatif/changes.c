@@ -171,14 +171,14 @@ transfer(const struct wi_graph *g, const struct wi_change *c, const int64_t *bas
 {
 	for (size_t i = 0; i < g->ops.n; i++) {
 		const struct wi_op *o = &g->ops.p[i];
-		uint32_t e = wi_end(i);
+		uint32_t work = wi_work(g, wi_end(i));
 		double k = c->k;
 
-		if (!o->comm || (c->name.len && (o->kind == NSX_NONE
+		if (!o->comm || work == NSX_NONE || (c->name.len && (o->kind == NSX_NONE
 		    || !nsx_str_eq(nsx_intern_str(&g->names, o->kind), c->name))))
 			continue;
 		if (c->what == WI_BANDWIDTH) {
-			k = at_bandwidth(g, o, base[g->first[e]], c->k);
+			k = at_bandwidth(g, o, base[work], c->k);
 			if (k <= 0)
 				continue;
 		}
@@ -202,10 +202,10 @@ api(const struct wi_graph *g, double k, const int64_t *base, int64_t *lags)
 {
 	for (size_t i = 0; i < g->calls.n; i++) {
 		const struct wi_call *c = &g->calls.p[i];
-		uint32_t e = wi_leave(g, i);
+		uint32_t work = wi_work(g, wi_leave(g, i));
 
-		if (!c->blocking && !c->nwaited && g->edges.p[g->first[e]].class == WI_CALL)
-			lags[g->first[e]] = shrunk(base[g->first[e]], k);
+		if (!c->blocking && !c->nwaited && work != NSX_NONE)
+			lags[work] = shrunk(base[work], k);
 	}
 }
 
@@ -314,8 +314,12 @@ even(const struct wi_graph *g, int64_t *lags)
 		for (k = i; k < list.n && list.p[k].class == x->class && list.p[k].step == x->step
 		     && list.p[k].name == x->name && list.p[k].count == x->count; k++)
 			sum += list.p[k].ns;
-		for (size_t m = i; m < k; m++)
-			lags[g->first[wi_end(list.p[m].op)]] = llround((double)sum / (double)(k - i));
+		for (size_t m = i; m < k; m++) {
+			uint32_t work = wi_work(g, wi_end(list.p[m].op));
+
+			if (work != NSX_NONE)
+				lags[work] = llround((double)sum / (double)(k - i));
+		}
 	}
 	free(list.p);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);

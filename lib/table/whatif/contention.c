@@ -220,9 +220,9 @@ nsx_wi_contention_sweep(struct wi_contention *c, const int64_t *lags, int64_t *t
 		list_transfers(c, lags, times);
 		memcpy(c->lags, lags, g->edges.n * sizeof *lags);
 		for (size_t i = 0; i < g->ops.n; i++) {
-			uint32_t k = g->first[wi_end(i)];
+			uint32_t k = wi_work(g, wi_end(i));
 
-			if (contends(&g->ops.p[i]))
+			if (k != NSX_NONE && contends(&g->ops.p[i]))
 				c->lags[k] = llround((double)lags[k] * (1 + c->k * share(c, i, times))
 				                     / (1 + c->k * c->shares[i]));
 		}

@@ -6,11 +6,14 @@
 
 #include "table/whatif/graph.h"
 
-/* An edge to the event being made, from one at time t. */
+enum { EDGES = UINT32_MAX / 2 };
+
+/* An edge to the event being made. */
 static bool
 add(struct wi_graph *g, uint32_t from, int class, int64_t lag)
 {
-	return nsx_vec_push(&g->edges, ((struct wi_edge){ .from = from, .class = (uint8_t)class }))
+	return g->edges.n < EDGES
+	       && nsx_vec_push(&g->edges, ((struct wi_edge){ .from = from, .class = (uint8_t)class }))
 	       && nsx_vec_push(&g->lags, lag);
 }
 
@@ -99,6 +102,13 @@ make_end(struct wi_graph *g, size_t i)
 	int64_t last = INT64_MIN;
 	uint32_t n = 0;
 
+	if (x && !o->cut && x->met > 1 && x->last < o->end) {
+		if (!add(g, wi_meeting(g, o->instance), WI_RDV, o->end - x->last)
+		    || !add(g, wi_start(i), WI_RDV, o->end - x->last))
+			return false;
+		g->edges.p[g->edges.n - 1].own = true;
+		return true;
+	}
 	for (uint32_t k = 0; x && k < x->n; k++) {
 		const struct wi_op *m = &g->ops.p[g->members.p[x->first + k]];
 
@@ -119,6 +129,33 @@ make_end(struct wi_graph *g, size_t i)
 		if (!add(g, wi_start(m), WI_RDV, o->end - last))
 			return false;
 		g->edges.p[g->edges.n - 1].own = m == i;
+	}
+	return true;
+}
+
+static void
+find_last(struct wi_graph *g)
+{
+	for (size_t i = 0; i < g->instances.n; i++) {
+		struct wi_instance *x = &g->instances.p[i];
+
+		for (uint32_t k = 0; k < x->n; k++) {
+			const struct wi_op *m = &g->ops.p[g->members.p[x->first + k]];
+
+			x->met += !m->cut;
+			x->last = !m->cut && m->start > x->last ? m->start : x->last;
+		}
+	}
+}
+
+static bool
+make_meeting(struct wi_graph *g, const struct wi_instance *x)
+{
+	for (uint32_t k = 0; k < x->n; k++) {
+		uint32_t m = g->members.p[x->first + k];
+
+		if (!g->ops.p[m].cut && !add(g, wi_start(m), WI_RDV, 0))
+			return false;
 	}
 	return true;
 }
@@ -189,6 +226,8 @@ measured(struct wi_graph *g)
 		g->times[wi_enter(g, i)] = g->calls.p[i].start;
 		g->times[wi_leave(g, i)] = g->calls.p[i].end;
 	}
+	for (size_t i = 0; i < g->instances.n; i++)
+		g->times[wi_meeting(g, i)] = g->instances.p[i].met ? g->instances.p[i].last : 0;
 }
 
 enum { NEW, OPEN, DONE };
@@ -251,6 +290,8 @@ put_in_order(struct wi_graph *g)
 
 		good = visit(&o, e) && visit(&o, e + 1);
 	}
+	for (i = 0; i < g->instances.n && good; i++)
+		good = visit(&o, wi_meeting(g, i));
 	free(o.state);
 	free(o.stack.p);
 	return good;
@@ -317,13 +358,14 @@ nsx_wi_make_edges(struct wi_graph *g)
 {
 	bool good;
 
-	g->nevents = 2 * (g->ops.n + g->calls.n);
+	g->nevents = 2 * (g->ops.n + g->calls.n) + g->instances.n;
 	if (g->nevents > UINT32_MAX / 16)
 		return nsx_err_set(g->err, "more than %u operations and calls", UINT32_MAX / 32);
 	g->first = malloc((g->nevents + 1) * sizeof *g->first);
 	g->order = malloc((g->nevents + 1) * sizeof *g->order);
 	g->times = malloc((g->nevents + 1) * sizeof *g->times);
 	good = g->first && g->order && g->times;
+	find_last(g);
 	if (good)
 		measured(g);
 	for (size_t i = 0; i < g->ops.n && good; i++) {
@@ -338,6 +380,12 @@ nsx_wi_make_edges(struct wi_graph *g)
 		g->first[wi_leave(g, i)] = (uint32_t)g->edges.n;
 		good = good && make_leave(g, i);
 	}
+	for (size_t i = 0; i < g->instances.n && good; i++) {
+		g->first[wi_meeting(g, i)] = (uint32_t)g->edges.n;
+		good = make_meeting(g, &g->instances.p[i]);
+	}
+	if (g->edges.n == EDGES)
+		return nsx_err_set(g->err, "operations and calls wait for each other more than %u times", EDGES);
 	if (good)
 		g->first[g->nevents] = (uint32_t)g->edges.n;
 	good = good && put_in_order(g);

@@ -73,14 +73,16 @@ struct wi_call {
 	bool     blocking, doubtful;     /* doubtful: it may wait for another thread, which is not known */
 };
 
-/* Events: 2 i is the start and 2 i + 1 the end of operation i; after them those of calls. */
+/* Events: 2 i is the start and 2 i + 1 the end of operation i; after them those of calls, then for each instance the
+ * start of its last member, so that n ends need no n * n edges. */
 struct wi_edge { uint32_t from; uint8_t class; bool binds, own; };   /* own: of a collective, from its own start */
 
 /* A period that counts: from the start of one operation to that of another. class: in wi_graph.names. */
 struct wi_step { int64_t number, removed; uint32_t class, device, first, next; };
 
-/* An operation's members: in wi_graph.members. */
-struct wi_instance { uint32_t first, n; };
+/* An operation's members: in wi_graph.members. last: the latest start of those that are not cut, of which there are
+ * met. */
+struct wi_instance { uint32_t first, n, met; int64_t last; };
 
 /* A launch of a CUDA graph, of which n nodes are known: operations, in wi_graph.nodes, by number of the node. */
 struct wi_item { int64_t start, end; uint32_t first, n, stream; };
@@ -133,10 +135,22 @@ static inline uint32_t wi_end(size_t op) { return (uint32_t)(2 * op + 1); }
 static inline uint32_t wi_enter(const struct wi_graph *g, size_t call) { return (uint32_t)(2 * (g->ops.n + call)); }
 static inline uint32_t wi_leave(const struct wi_graph *g, size_t call) { return (uint32_t)(2 * (g->ops.n + call) + 1); }
 static inline bool wi_is_op(const struct wi_graph *g, uint32_t event) { return event < 2 * g->ops.n; }
+static inline uint32_t wi_meeting(const struct wi_graph *g, size_t instance) { return (uint32_t)(2 * (g->ops.n
+	+ g->calls.n) + instance); }
+static inline bool wi_is_meeting(const struct wi_graph *g, uint32_t event) { return event >= wi_meeting(g, 0); }
 /* Of an operation. */
 static inline bool wi_is_end(uint32_t event) { return event & 1; }
 static inline size_t wi_op_of(uint32_t event) { return event / 2; }
 static inline size_t wi_call_of(const struct wi_graph *g, uint32_t event) { return event / 2 - g->ops.n; }
+/* The edge of the work of an operation's end or of a call's return; NSX_NONE: that was one of a broken cycle. */
+static inline uint32_t
+wi_work(const struct wi_graph *g, uint32_t event)
+{
+	uint32_t k = g->first[event];
+
+	return k < g->first[event + 1] && (g->edges.p[k].class == WI_DUR || g->edges.p[k].class == WI_RDV
+	       || g->edges.p[k].class == WI_CALL) ? k : NSX_NONE;
+}
 static inline bool
 wi_latency(int class)
 {

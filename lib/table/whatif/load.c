@@ -174,7 +174,7 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 {
 	struct wi_graph *g = state;
 	bool apart = n > 1 && of->wait == NSX_ABSENT;
-	struct wi_instance x = { (uint32_t)g->members.n, 0 };
+	struct wi_instance x = { (uint32_t)g->members.n, 0, 0, INT64_MIN };
 
 	g->apart += apart ? (int64_t)n : 0;
 	g->alone += n == 1 && (of->group > 1 || of->apart);

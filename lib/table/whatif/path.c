@@ -87,22 +87,24 @@ own(const struct wi_graph *g, wi_path *path, const struct wi_step *steps, size_t
 static bool
 walk(const struct wi_graph *g, wi_path *path, const struct wi_step *steps, size_t n)
 {
-	uint32_t e = wi_start(steps[n - 1].next);
+	uint32_t e = wi_start(steps[n - 1].next), of = e;
 	int64_t begin = g->times[wi_start(steps->first)];
 
 	while (g->times[e] > begin) {
+		/* What led to a meeting is of the end that came after it. */
+		of = wi_is_meeting(g, e) ? of : e;
 		uint32_t k = nsx_wi_binding(g, e);
-		struct wi_hop hop = { .event = e, .edge = k, .on = steps->device };
+		struct wi_hop hop = { .event = of, .edge = k, .on = steps->device };
 
 		if (k == NSX_NONE) {
 			hop.part = WI_UNEXPLAINED;
 			return own(g, path, steps, n, hop, begin, g->times[e]);
 		}
-		hop.part = (uint8_t)part_of(g, e, k);
-		if (wi_is_op(g, e))
-			hop.on = g->ops.p[wi_op_of(e)].device;
-		else if (g->calls.p[wi_call_of(g, e)].op != NSX_NONE)
-			hop.on = g->ops.p[g->calls.p[wi_call_of(g, e)].op].device;
+		hop.part = (uint8_t)part_of(g, of, k);
+		if (wi_is_op(g, of))
+			hop.on = g->ops.p[wi_op_of(of)].device;
+		else if (g->calls.p[wi_call_of(g, of)].op != NSX_NONE)
+			hop.on = g->ops.p[g->calls.p[wi_call_of(g, of)].op].device;
 		if (!own(g, path, steps, n, hop, g->times[g->edges.p[k].from], g->times[e]))
 			return false;
 		e = g->edges.p[k].from;

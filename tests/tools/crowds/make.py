@@ -18,7 +18,7 @@ def call(i, tid, start, dur, ops=1):
 
 
 def op(i, dev, start, dur, name="k", kind="kernel", **more):
-    rec("op", 0, i, kind, dev, name, start, dur, *(more.get(k, "") for k in ("host_start", "host_dur", "tid", "call", "program", "execution", "bytes", "graph_node")))
+    rec("op", 0, i, kind, dev, name, start, dur, *(more.get(k, "") for k in ("host_start", "host_dur", "tid", "call", "program", "execution", "bytes", "graph_node", "comm", "collective", "comm_id", "group")))
 
 
 def range_(i, tid, host_start, host_dur, start="", dur=""):
@@ -97,6 +97,20 @@ def copies():
         op(2 * i + 1, 0, i * 10 + 1, 3)
 
 
+def meetings():
+    """Steps of n devices with collectives of all of them; the last device is the last to come."""
+    for d in range(n):
+        device(d)
+    for k in range(40):
+        for d in range(n):
+            call(k * n + d, d, k * 5000, 1)
+        for d in range(n if k % 10 == 0 else 0):
+            range_(k * n + d, d, k * 5000, 49000, k * 5000 + 1, 49000)
+        for d in range(n):
+            op(k * n + d, d, k * 5000 + 1000 + d, 3000 - d, "ncclDevKernel_AllReduce", host_start=k * 5000, host_dur=1, tid=d, call=k * n + d,
+               comm=1, collective="all-reduce", comm_id="1", group=n)
+
+
 def beyond():
     """Two good kernels, and one with each time out of reach."""
     device(0)
@@ -121,6 +135,6 @@ print("#nsysx\t2\n#profile\tprofile:i\tname:s\n#device\tdevice:i\tprofile:i\tloc
       "#program\tprogram:i\tid:i\tname:s\tkey:s\n#module\tprofile:i\tprogram:i\texecution:i\tdevice:i\tstart:i\tdur:i\tthunks:i\n"
       "#range\tprofile:i\trange:i\tlevel:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\tpid:i\ttid:i\n"
       "#call\tprofile:i\tcall:i\tpid:i\ttid:i\tname:s\tclass:s\tstart:i\tdur:i\tops:i\n"
-      "#op\tprofile:i\top:i\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\ttid:i\tcall:i\tprogram:i\texecution:i\tbytes:i\tgraph_node:i\n"
+      "#op\tprofile:i\top:i\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\ttid:i\tcall:i\tprogram:i\texecution:i\tbytes:i\tgraph_node:i\tcomm:i\tcollective:s\tcomm_id:s\tgroup:i\n"
       "profile\t0\tr0")
 sys.stdout.write("".join(out) + f"#end\trecords:i\nend\t{len(out) + 1}\n")
