@@ -73,8 +73,8 @@ parse_by(struct nsx_idle_options *o)
 		if (!nsx_time_parse(by + 6, &o->every) || o->every <= 0)
 			nsx_cli_misuse(&cli, "--by %s: want a time above 0, e.g. every:100ms", by);
 	} else {
-		nsx_cli_misuse(&cli, "--by %s: want device, module, execution, step, range:REGEX or every:TIME%s", by,
-		               nsx_near_hint_among("device|module|execution|step|range:REGEX|every:TIME", '|',
+		nsx_cli_misuse(&cli, "--by %s: want device, module, execution, step, range:REGEX, every:TIME or host%s",
+		               by, nsx_near_hint_among("device|module|execution|step|range:REGEX|every:TIME|host", '|',
 		                                   nsx_str_c(by)).text);
 	}
 }
@@ -206,6 +206,13 @@ main(int argc, char **argv)
 
 	if (known)
 		return print_known(nops);
+	if (!mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
+		nsx_cli_misuse(&cli, "--binary, --text and --compress go with --mark");
+	if (latency < 0)
+		nsx_cli_misuse(&cli, "--latency: want 0 or more");
+	/* What was asked for is printed on a terminal, too, with the row of the others. */
+	if (list >= 0 && nsx_tool_table.top < 0)
+		nsx_tool_table.top = 0;
 	o.causes = parse_causes();
 	if (strcmp(by, "host") == 0)
 		return print_host(nops, argv, o.causes);
@@ -214,12 +221,8 @@ main(int argc, char **argv)
 	parse_by(&o);
 	if (folded + verdict + mark + (list >= 0) > 1)
 		nsx_cli_misuse(&cli, "--verdict, --list, --folded and --mark exclude each other");
-	if (!mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
-		nsx_cli_misuse(&cli, "--binary, --text and --compress go with --mark");
 	if (all && o.by != NSX_WINDOWS_DEVICE)
 		nsx_cli_misuse(&cli, "--all goes with --by device");
-	if (latency < 0)
-		nsx_cli_misuse(&cli, "--latency: want 0 or more");
 	if (mark)
 		return write_stream(nops, argv, &o);
 	check_steps(&o);
@@ -235,9 +238,6 @@ main(int argc, char **argv)
 	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_WINDOWS_DEVICE && !causes && !drained &&
 	    nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
 	nsx_tool_table_form(&cli);
-	/* What was asked for is printed on a terminal, too, with the row of the others. */
-	if (list >= 0 && nsx_tool_table.top < 0)
-		nsx_tool_table.top = 0;
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	if (folded) {
 		out = nsx_outfile_open(nsx_tool_output.path, &t.err);
