@@ -278,6 +278,7 @@ nsysx_name_module := GPU time by program and instruction
 nsysx_name_nvtx := GPU operations by NVTX range
 nsysx_name_kernel := GPU operations by NVTX range and kernel
 nsysx_name_host := What the host did while the GPU had nothing to do
+nsysx_flags_host := --plain
 $(nsysx_folded): private nsysx_as := flame/folded
 $(nsysx_folded:.folded=%folded): $(nsysx_last)
 	$(call nsysx_tell,drawing)
@@ -285,7 +286,7 @@ $(nsysx_folded:.folded=%folded): $(nsysx_last)
 	by=$(call nsysx_list,$(nsysx_range_folds)); ! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_folds) $(nsysx_range_folds)); \
 	[ -z "$$by" ] || { case $$by in *,*) f=% ;; *) f=$$by ;; esac; LC_ALL=C $(nsysx_bin)nsysx-fold --mark-comm --by $$by -o "$(nsysx_out)/flame/$$f.folded" $(nsysx_last); } $(nsysx_said)
 $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_out)/.state/flags
-	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --collapse --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
+	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --collapse $(nsysx_flags_$*) --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
 
 # Plots: awk turns tables into data for gnuplot. A plot without data has no picture.
 nsysx_plot = $(nsysx_here)/plots
