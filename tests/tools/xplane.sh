@@ -78,6 +78,9 @@ equal 'instructions' "$(column thunk name start | head -n 3 | tr '\n' ' ')" 'fus
 equal 'calls on the thread that TraceMes are matched with' "$(column call tid class | sort | uniq -c | awk '{ print $1, $2, $3 }' | tr '\n' ' ')" '3 71 copy 9 71 launch '
 equal 'an annotation with its step' "$(column range kind name | grep annotation)" 'annotation train#5'
 equal 'Python functions only on request' "$(nsysx-extract -q -a --python "$T/job.xplane.pb" | grep -c 'train.py:1 f') $(grep -c 'train.py:1 f' "$T/s")" '1 0'
+nsysx-prepare -q -o "$T/job.nsysx" "$T/job.xplane.pb"
+equal 'it takes two commands, as for a report: an execution each 100 us, of 24 us of kernels and a copy of 8' \
+	"$(nsysx-diagnose -q --tsv --where "$T/job.nsysx" | awk -F'\t' '$1 == "step" || $1 == "compute" || $1 == "copy" { print $1, $6 }' | tr '\n' ' ')" 'step 100000 compute 24000 copy 8000 '
 gzip -k "$T/job.xplane.pb"
 nsysx-extract -q -a "$T/job.xplane.pb.gz" >"$T/got"
 same 'gzip gives the same' "$T/s" "$T/got"
