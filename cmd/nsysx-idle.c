@@ -79,26 +79,6 @@ parse_by(struct nsx_idle_options *o)
 	}
 }
 
-/* The values of --cause. */
-static uint32_t
-parse_causes(void)
-{
-	uint32_t mask = 0;
-	struct nsx_near near = { .want = { "", 0 } };
-	struct nsx_str meant;
-
-	if (!causes || nsx_idle_causes_parse(causes, &mask, &near.want) == NSX_OK)
-		return mask;
-	for (size_t i = 0; nsx_idle_cause_known(i); i++)
-		nsx_near_offer(&near, nsx_str_c(nsx_idle_cause_known(i)));
-	meant = nsx_near_best(&near);
-	if (meant.len)
-		nsx_cli_misuse(&cli, "--cause %s: %.*s is no cause; %.*s?", causes, (int)near.want.len, near.want.ptr,
-		               (int)meant.len, meant.ptr);
-	nsx_cli_misuse(&cli, "--cause %s: %.*s is no cause; those of the table are, and edge, launch-starved, issued",
-	               causes, (int)near.want.len, near.want.ptr);
-}
-
 /* The values of --steps, --step and --module. */
 static void
 check_steps(const struct nsx_idle_options *o)
@@ -132,7 +112,7 @@ write_stream(int nops, char **ops, const struct nsx_idle_options *o)
 
 /* What the host did while it had not launched. */
 static int
-print_host(int nops, char **ops, uint32_t mask)
+print_host(int nops, char **ops)
 {
 	struct nsx_idle_host_options o = { .list = list,
 					   .rows = list >= 0   ? NSX_IDLE_HOST_LIST
@@ -140,7 +120,7 @@ print_host(int nops, char **ops, uint32_t mask)
 						   : lines     ? NSX_IDLE_HOST_LINES
 							       : NSX_IDLE_HOST_STATES,
 					   .leaf = lines && *lines,
-					   .causes = mask,
+					   .causes = causes ? nsx_tool_host_causes(&cli, "--cause", causes, causes) : 0,
 					   .require = nsx_tool_input.require };
 	struct nsx_table *table = NULL;
 	int64_t ndiags = 0;
@@ -213,9 +193,9 @@ main(int argc, char **argv)
 	/* What was asked for is printed on a terminal, too, with the row of the others. */
 	if (list >= 0 && nsx_tool_table.top < 0)
 		nsx_tool_table.top = 0;
-	o.causes = parse_causes();
 	if (strcmp(by, "host") == 0)
-		return print_host(nops, argv, o.causes);
+		return print_host(nops, argv);
+	o.causes = causes ? nsx_tool_causes(&cli, "--cause", causes, causes) : 0;
 	if (lines || functions)
 		nsx_cli_misuse(&cli, "--%s goes with --by host", lines ? "lines" : "functions");
 	parse_by(&o);

@@ -482,7 +482,7 @@ equal '... of the same time' "$(awk '{ n += $NF } END { printf "%.0f", n }' rl/f
 equal '... which calls nothing computation of a GPU' "$(grep -c '>computation ' rl/flame/host.svg)" 0
 nsysx-report -q -o rl --no-detail late/r0.sqlite
 equal '... and all of it goes with --no-detail' "$(ls rl/tables/host.tsv rl/flame/host.* 2>/dev/null)$(grep -c 'id="host"' rl/index.html)" 0
-equal 'a report without records of the host has no such table' "$(grep -c 'id="host"' r/index.html)" 0
+equal 'a report without records of the host has no such table' "$(grep -c 'id="host"' rn/index.html)" 0
 
 # Lists of names.
 printf 's/r1.sqlite\n' >list
