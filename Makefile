@@ -77,10 +77,11 @@ $B/libnsysx.a: $(LIB_OBJ)
 $B/bin/%: $B/cmd/%.o $B/cmd/tool.o $B/cmd/files_from.o $B/cmd/progress.o $B/libnsysx.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
-# A script in the build finds lib/report in the source; once installed, in share.
-$(SCRIPTS:cmd/%.sh=$B/bin/%): $B/bin/%: cmd/%.sh
+# A script in the build finds lib/report in the source; once installed, in share. What scripts share is put into each.
+script = sed -e 's|@REPORT@|$1|' -e '/^@FILES_FROM@$$/{' -e 'r cmd/files_from.sh' -e 'd' -e '}'
+$(SCRIPTS:cmd/%.sh=$B/bin/%): $B/bin/%: cmd/%.sh cmd/files_from.sh
 	@mkdir -p $(@D)
-	sed 's|@REPORT@|$(CURDIR)/lib/report|' $< >$@.new && chmod 755 $@.new && mv -f $@.new $@
+	$(call script,$(CURDIR)/lib/report) $< >$@.new && chmod 755 $@.new && mv -f $@.new $@
 # Completions of the shells, from the tools' --help.
 $B/completion/.done: $(TOOLS) $(wildcard lib/completion/*)
 	sh lib/completion/make.sh $B/completion $(sort $(TOOLS))
@@ -178,7 +179,7 @@ install-tools: all
 	# A script of ours looks for the report's makefile beside itself, or where it is installed.
 	for script in $(SCRIPTS); do \
 		tool='$(DESTDIR)$(BINDIR)'/$$(basename $$script .sh); \
-		sed 's|@REPORT@|$(DATADIR)/nsysx/report|' $$script >"$$tool" && chmod 755 "$$tool" || exit 1; \
+		$(call script,$(DATADIR)/nsysx/report) $$script >"$$tool" && chmod 755 "$$tool" || exit 1; \
 	done
 	for page in $(MAN); do \
 		dir='$(DESTDIR)$(MANDIR)'/man$${page##*.}; \

@@ -85,8 +85,9 @@ static const struct nsx_opt opts[] = {
 };
 
 static const struct nsx_cli cli = { "nsysx-extract", "[OPTION]... [-x DIR] PROFILE...",
-	"Read profiles of Nsight Systems (.sqlite, .sqlite.zst, .nsys-rep) and traces of\n"
-	"PyTorch's profiler (.json, .json.gz) and write what they recorded as a stream.",
+	"Read profiles of Nsight Systems (.sqlite, .sqlite.zst, .nsys-rep), traces of\n"
+	"PyTorch's profiler (.json, .json.gz) and XSpaces of JAX's (.xplane.pb) and write what they\n"
+	"recorded as a stream.",
 	opts };
 
 /* "A:B", either may be missing. */

@@ -8,7 +8,7 @@
 
 static const char *title, *subtitle, *base, *min_width = "0.0000833", *unit = "ns", *sort = "name";
 static const char *dim;
-static bool icicle, collapse;
+static bool icicle, collapse, plain;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "collapse", &collapse, "draw runs of frames of one width as one row; a click opens it"),
@@ -16,6 +16,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "dim", &dim, "REGEX", "draw frames whose name matches paler; '' for none [those of libraries]"),
 	NSX_OPT_FLAG(0, "icicle", &icicle, "put the root on top"),
 	NSX_OPT_STR(0, "min-width", &min_width, "SHARE", "draw no frame below this share of the total [0.0000833]"),
+	NSX_OPT_FLAG(0, "plain", &plain, "one colour: for stacks that are not the work of a GPU"),
 	NSX_OPT_CHOICE(0, "sort", &sort, "name|size",
 	               "order of siblings from the left: by name, or the largest first [name]"),
 	NSX_OPT_STR(0, "subtitle", &subtitle, "TEXT", "a line below the title"),
@@ -32,8 +33,10 @@ static struct nsx_flame_options
 options_given(void)
 {
 	struct nsx_flame_options o = { .title = title, .subtitle = subtitle, .base = base, .icicle = icicle,
-	                               .collapse = collapse };
+	                               .collapse = collapse, .plain = plain };
 
+	if (plain && base)
+		nsx_cli_misuse(&cli, "--plain and --diff exclude each other: both say what colours are");
 	if (!nsx_get_double(nsx_str_c(min_width), &o.min_share) || !(o.min_share >= 0 && o.min_share <= 1))
 		nsx_cli_misuse(&cli, "--min-width: want a share from 0 to 1, got \"%s\"", min_width);
 	o.dims_libraries = !dim;

@@ -4,7 +4,6 @@
 
 #include "draw/fold.h"
 #include "filter/idle_marked.h"
-#include "job/causes.h"
 #include "table/idle.h"
 #include "tool.h"
 
@@ -38,17 +37,11 @@ static const struct nsx_cli cli = { "nsysx-fold",
 static uint32_t
 parse_while(void)
 {
-	uint32_t mask = 0;
-	struct nsx_str bad;
-
 	if (strcmp(during, "idle") == 0)
 		return 0;
 	if (strncmp(during, "idle:", 5) != 0)
 		nsx_cli_misuse(&cli, "--while: want idle or idle:CAUSE,..., got \"%s\"", during);
-	if (nsx_causes_parse(during + 5, &mask, &bad) != NSX_OK)
-		nsx_cli_misuse(&cli, "--while %s: %.*s is no cause: nsysx-idle --known lists them", during,
-			       (int)bad.len, bad.ptr);
-	return mask;
+	return nsx_tool_host_causes(&cli, "--while", during, during + 5);
 }
 
 /* The values of the options for all parts, checked (misuse exits). True if one of the parts is by ranges. */

@@ -73,30 +73,10 @@ parse_by(struct nsx_idle_options *o)
 		if (!nsx_time_parse(by + 6, &o->every) || o->every <= 0)
 			nsx_cli_misuse(&cli, "--by %s: want a time above 0, e.g. every:100ms", by);
 	} else {
-		nsx_cli_misuse(&cli, "--by %s: want device, module, execution, step, range:REGEX or every:TIME%s", by,
-		               nsx_near_hint_among("device|module|execution|step|range:REGEX|every:TIME", '|',
+		nsx_cli_misuse(&cli, "--by %s: want device, module, execution, step, range:REGEX, every:TIME or host%s",
+		               by, nsx_near_hint_among("device|module|execution|step|range:REGEX|every:TIME|host", '|',
 		                                   nsx_str_c(by)).text);
 	}
-}
-
-/* The values of --cause. */
-static uint32_t
-parse_causes(void)
-{
-	uint32_t mask = 0;
-	struct nsx_near near = { .want = { "", 0 } };
-	struct nsx_str meant;
-
-	if (!causes || nsx_idle_causes_parse(causes, &mask, &near.want) == NSX_OK)
-		return mask;
-	for (size_t i = 0; nsx_idle_cause_known(i); i++)
-		nsx_near_offer(&near, nsx_str_c(nsx_idle_cause_known(i)));
-	meant = nsx_near_best(&near);
-	if (meant.len)
-		nsx_cli_misuse(&cli, "--cause %s: %.*s is no cause; %.*s?", causes, (int)near.want.len, near.want.ptr,
-		               (int)meant.len, meant.ptr);
-	nsx_cli_misuse(&cli, "--cause %s: %.*s is no cause; those of the table are, and edge, launch-starved, issued",
-	               causes, (int)near.want.len, near.want.ptr);
 }
 
 /* The values of --steps, --step and --module. */
@@ -132,7 +112,7 @@ write_stream(int nops, char **ops, const struct nsx_idle_options *o)
 
 /* What the host did while it had not launched. */
 static int
-print_host(int nops, char **ops, uint32_t mask)
+print_host(int nops, char **ops)
 {
 	struct nsx_idle_host_options o = { .list = list,
 					   .rows = list >= 0   ? NSX_IDLE_HOST_LIST
@@ -140,7 +120,7 @@ print_host(int nops, char **ops, uint32_t mask)
 						   : lines     ? NSX_IDLE_HOST_LINES
 							       : NSX_IDLE_HOST_STATES,
 					   .leaf = lines && *lines,
-					   .causes = mask,
+					   .causes = causes ? nsx_tool_host_causes(&cli, "--cause", causes, causes) : 0,
 					   .require = nsx_tool_input.require };
 	struct nsx_table *table = NULL;
 	int64_t ndiags = 0;
@@ -206,20 +186,23 @@ main(int argc, char **argv)
 
 	if (known)
 		return print_known(nops);
-	o.causes = parse_causes();
+	if (!mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
+		nsx_cli_misuse(&cli, "--binary, --text and --compress go with --mark");
+	if (latency < 0)
+		nsx_cli_misuse(&cli, "--latency: want 0 or more");
+	/* What was asked for is printed on a terminal, too, with the row of the others. */
+	if (list >= 0 && nsx_tool_table.top < 0)
+		nsx_tool_table.top = 0;
 	if (strcmp(by, "host") == 0)
-		return print_host(nops, argv, o.causes);
+		return print_host(nops, argv);
+	o.causes = causes ? nsx_tool_causes(&cli, "--cause", causes, causes) : 0;
 	if (lines || functions)
 		nsx_cli_misuse(&cli, "--%s goes with --by host", lines ? "lines" : "functions");
 	parse_by(&o);
 	if (folded + verdict + mark + (list >= 0) > 1)
 		nsx_cli_misuse(&cli, "--verdict, --list, --folded and --mark exclude each other");
-	if (!mark && (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel))
-		nsx_cli_misuse(&cli, "--binary, --text and --compress go with --mark");
 	if (all && o.by != NSX_WINDOWS_DEVICE)
 		nsx_cli_misuse(&cli, "--all goes with --by device");
-	if (latency < 0)
-		nsx_cli_misuse(&cli, "--latency: want 0 or more");
 	if (mark)
 		return write_stream(nops, argv, &o);
 	check_steps(&o);
@@ -235,9 +218,6 @@ main(int argc, char **argv)
 	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_WINDOWS_DEVICE && !causes && !drained &&
 	    nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
 	nsx_tool_table_form(&cli);
-	/* What was asked for is printed on a terminal, too, with the row of the others. */
-	if (list >= 0 && nsx_tool_table.top < 0)
-		nsx_tool_table.top = 0;
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	if (folded) {
 		out = nsx_outfile_open(nsx_tool_output.path, &t.err);

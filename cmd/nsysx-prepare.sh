@@ -94,27 +94,13 @@ operand() {
 	*) add_report "$file" ;;
 	esac
 }
-# Take the names in list $1, - for standard input, as operands: separated by NUL if there is one, else by newlines.
+@FILES_FROM@
+# The names in list $1 as operands.
 list() {
-	if [ "$1" != - ] && ! [ -r "$1" ]; then die "--files-from $1: want a file that can be read"; fi
-	nul=$(printf '\001') end=$(printf '\002')
-	names=$(if [ "$1" = - ]; then cat; else cat -- "$1"; fi | tr '\0\n' '\001\002')
-	case $names in
-	*"$nul"*)
-		case $names in *"$end"*) die "--files-from $1: want names without newlines" ;; esac
-		end=$nul ;;
-	esac
-	listed=$given taken=$counted had_operands=$operands had_streams=$streams simple=1 ifs=$IFS IFS=$end
-	set -f
-	for name in $names; do
-		IFS=$ifs
-		[ -z "$name" ] || operand "$name"
-	done
-	set +f
-	IFS=$ifs
-	[ "$counted" -gt "$taken" ] || die "--files-from $1: want the name of a file in it"
-	# A list that is a file is passed on: thousands of names would not fit into a command.
-	[ "$simple" ] && [ "$1" != - ] || return 0
+	listed=$given had_operands=$operands had_streams=$streams simple=1
+	take_list "$1"
+	# A list that is a file is passed on: thousands of names would not fit into a command. A pipe has been read.
+	[ "$simple" ] && [ "$1" != - ] && [ -f "$1" ] || return 0
 	quote "$1"
 	[ "$operands" = "$had_operands" ] || { [ "$dump" = "$listed" ] || had_operands="$had_operands -x $(quoted "${dump:--}")"; operands="$had_operands --files-from $word"; }
 	[ "$streams" = "$had_streams" ] || streams="$had_streams --files-from $word"

@@ -78,26 +78,7 @@ operand() {
 	dumps="$dumps $word"
 	[ "$dump" = - ] || given=1
 }
-# Take the names in list $1, - for standard input, as operands: separated by NUL if there is one, else by newlines.
-list() {
-	if [ "$1" != - ] && ! [ -r "$1" ]; then die "--files-from $1: want a file that can be read"; fi
-	nul=$(printf '\001') end=$(printf '\002')
-	names=$(if [ "$1" = - ]; then cat; else cat -- "$1"; fi | tr '\0\n' '\001\002')
-	case $names in
-	*"$nul"*)
-		case $names in *"$end"*) die "--files-from $1: want names without newlines" ;; esac
-		end=$nul ;;
-	esac
-	before=$counted ifs=$IFS IFS=$end
-	set -f
-	for name in $names; do
-		IFS=$ifs
-		[ -z "$name" ] || operand "$name"
-	done
-	set +f
-	IFS=$ifs
-	[ "$counted" -gt "$before" ] || die "--files-from $1: want the name of a file in it"
-}
+@FILES_FROM@
 while [ $# -gt 0 ]; do
 	arg=$1 value='' has=
 	shift
@@ -121,7 +102,7 @@ while [ $# -gt 0 ]; do
 		[ "$value" ] || misuse '-x: want a folder, or - for none'
 		[ -z "$waiting" ] || misplaced=${misplaced:-"-x $waiting: -x $value replaces it before any export: $meant"}
 		dump=$value waiting=$value ;;
-	--files-from) list "$value" ;;
+	--files-from) take_list "$value" ;;
 	--title) title=$value ;;
 	--extract-flags) flags=$value ;;
 	-j|--jobs) jobs=$value ;;

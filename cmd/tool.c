@@ -12,6 +12,7 @@
 #include "base/outfile.h"
 #include "base/pattern.h"
 #include "base/progress.h"
+#include "job/causes.h"
 #include "stream/diags.h"
 #include "stream/steady.h"
 #include "base/unpack.h"
@@ -171,6 +172,37 @@ nsx_tool_check_steps(const struct nsx_cli *cli, const char *step, const char *mo
 		nsx_cli_misuse(cli, "--step and --module exclude each other");
 	if (why)
 		nsx_cli_misuse(cli, "--step %s: %s", step, why);
+}
+
+uint32_t
+nsx_tool_causes(const struct nsx_cli *cli, const char *option, const char *value, const char *list)
+{
+	uint32_t mask = 0;
+	struct nsx_near near = { .want = { "", 0 } };
+	struct nsx_str meant;
+
+	if (nsx_causes_parse(list, &mask, &near.want) == NSX_OK)
+		return mask;
+	for (size_t i = 0; nsx_causes_known(i); i++)
+		nsx_near_offer(&near, nsx_str_c(nsx_causes_known(i)));
+	meant = nsx_near_best(&near);
+	if (meant.len)
+		nsx_cli_misuse(cli, "%s %s: %.*s is no cause; %.*s?", option, value, (int)near.want.len, near.want.ptr,
+		               (int)meant.len, meant.ptr);
+	nsx_cli_misuse(cli, "%s %s: %.*s is no cause; nsysx-idle --known lists causes and their groups", option, value,
+	               (int)near.want.len, near.want.ptr);
+}
+
+uint32_t
+nsx_tool_host_causes(const struct nsx_cli *cli, const char *option, const char *value, const char *list)
+{
+	uint32_t mask = nsx_tool_causes(cli, option, value, list);
+
+	for (int c = 0; c < NSX_NCAUSES; c++)
+		if (mask >> c & 1 && nsx_causes[c].group == NSX_CAUSES_STARVED)
+			return mask;
+	nsx_cli_misuse(cli, "%s %s: want a launch-starved cause: the host is looked at where it had not launched",
+	               option, value);
 }
 
 void

@@ -49,6 +49,11 @@ extern struct nsx_tool_steps { const char *step, *module; } nsx_tool_steps;
 /* Check the values of --step and --module (misuse exits). */
 void nsx_tool_check_steps(const struct nsx_cli *cli, const char *step, const char *module);
 
+/* The causes of idle time in a list, a part of the option's value (misuse exits). */
+uint32_t nsx_tool_causes(const struct nsx_cli *cli, const char *option, const char *value, const char *list);
+/* The same of what the host did: one at least is launch-starved, for nothing is known of others. */
+uint32_t nsx_tool_host_causes(const struct nsx_cli *cli, const char *option, const char *value, const char *list);
+
 /* Number of forms that were asked for. */
 int nsx_tool_forms(void);
 /* Rows of an option table: --tsv, --table, --json, --csv, --openmetrics, --top, --wide for programs that print a

@@ -25,6 +25,7 @@ struct nsx_flame_options {
 	enum nsx_flame_sort sort;
 	bool        icicle;          /* the root at the top */
 	bool        collapse;        /* frames of one width on top of each other share a row; a click shows them */
+	bool        plain;           /* names say nothing of the kind of work: one colour, no legend */
 	const regex_t *dim;          /* frames whose name matches are paler; NULL: none */
 	bool        dims_libraries;  /* frames of libraries are paler, and the picture says so; dim is NULL */
 };

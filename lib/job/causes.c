@@ -50,3 +50,13 @@ nsx_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
 	}
 }
 
+const char *
+nsx_causes_known(size_t i)
+{
+	static const enum nsx_cause_group groups[] = { NSX_CAUSES_EDGE, NSX_CAUSES_STARVED, NSX_CAUSES_ISSUED };
+
+	for (int c = 0; c < NSX_NCAUSES; c++)
+		if (nsx_causes[c].group != NSX_CAUSES_REMOVED && i-- == 0)
+			return nsx_causes[c].name;
+	return i < sizeof groups / sizeof *groups ? nsx_cause_group_name(groups[i]) : NULL;
+}

@@ -43,5 +43,7 @@ nsx_cause_is_gap(enum nsx_cause c)
 /* Add the causes in a list to *causes, as bits of enum nsx_cause: names of causes or of groups of causes, separated by
  * commas. NSX_OK, or NSX_ERR: *bad is a name in it that is none. */
 int nsx_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad);
+/* The i-th name for it: of causes, then of groups that are not causes; NULL after the last. */
+const char *nsx_causes_known(size_t i);
 
 #endif

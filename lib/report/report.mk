@@ -54,11 +54,17 @@ endif
 endif
 endif
 
+nsysx_profiles := $(shell seq 1 $(words $(PROFILES)))
+# $(call nsysx_each,NAME,LIST): NAME_1, NAME_2... become the words of LIST. To look each up in the list would take the
+# square of its length.
+nsysx_each = $(foreach pair,$(join $(nsysx_profiles:%=%=),$(2)),$(eval $(1)_$(firstword $(subst =, ,$(pair))) := $$(call nsysx_after,$$(pair))))
+nsysx_after = $(patsubst $(firstword $(subst =, ,$(1)))=%,%,$(1))
+$(call nsysx_each,nsysx_profile,$(PROFILES))
+$(if $(word 2,$(DUMPS)),$(call nsysx_each,nsysx_dump,$(DUMPS)))
 # $(call nsysx_dump,N): the dump of profile N, empty if it has none.
-nsysx_dump = $(filter-out -,$(if $(word 2,$(DUMPS)),$(word $(1),$(DUMPS)),$(DUMPS)))
+nsysx_dump = $(filter-out -,$(if $(word 2,$(DUMPS)),$(nsysx_dump_$(1)),$(DUMPS)))
 # Two of them, which is what the page shows: whether there is one, and whether there are more.
 nsysx_given := $(wordlist 1,2,$(filter-out -,$(DUMPS)))
-nsysx_profiles := $(shell seq 1 $(words $(PROFILES)))
 nsysx_streams := $(nsysx_profiles:%=$(nsysx_out)/streams/profile-%.nsysx)
 nsysx_last := $(nsysx_out)/streams/collectives.nsysx
 nsysx_asks := $(nsysx_out)/.state/asks
@@ -142,7 +148,7 @@ nsysx_state = if [ -e $@ ] && cmp -s $@.new $@; then rm -f $@.new; else mv -f $@
 # names never become targets, so they may contain any character that a word of make can.
 $(nsysx_out)/.state/profile-%: nsysx-force
 	@LC_ALL=C; export LC_ALL; \
-	p=$(call nsysx_quoted,$(word $*,$(PROFILES))) x=$(call nsysx_quoted,$(call nsysx_dump,$*)); \
+	p=$(call nsysx_quoted,$(nsysx_profile_$*)) x=$(call nsysx_quoted,$(call nsysx_dump,$*)); \
 	if ! [ -e "$$p" ]; then echo "nsysx-report: $$p: No such file (names with spaces cannot be used: link to them)" >&2; exit 1; fi; \
 	if ! [ -f "$$p" ] || ! [ -r "$$p" ]; then echo "nsysx-report: $$p: want a file that can be read (names with spaces cannot be used: link to them)" >&2; exit 1; fi; \
 	if [ "$$x" ] && ! [ -e "$$x" ]; then echo "nsysx-report: $$x: No such folder of dumps" >&2; exit 1; fi; \
@@ -160,9 +166,9 @@ $(nsysx_out)/.state/gnuplot: nsysx-force
 
 # Streams: of each profile, of all together, and the one from which tables are made.
 $(nsysx_streams): $(nsysx_out)/streams/profile-%.nsysx: $(nsysx_out)/.state/profile-%
-	$(call nsysx_tell,extracting $(notdir $(subst ',,$(word $*,$(PROFILES)))))
+	$(call nsysx_tell,extracting $(notdir $(subst ',,$(nsysx_profile_$*))))
 	$(nsysx_tool)extract -b --host $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*))) \
-		-o $@ -- $(call nsysx_quoted,$(word $*,$(PROFILES))) $(nsysx_said)
+		-o $@ -- $(call nsysx_quoted,$(nsysx_profile_$*)) $(nsysx_said)
 # Streams are named by a shell pattern: thousands of names would not fit into a command. Streams with higher numbers
 # belong to an earlier list of profiles and are removed.
 # A single profile needs no merging.
@@ -272,6 +278,7 @@ nsysx_name_module := GPU time by program and instruction
 nsysx_name_nvtx := GPU operations by NVTX range
 nsysx_name_kernel := GPU operations by NVTX range and kernel
 nsysx_name_host := What the host did while the GPU had nothing to do
+nsysx_flags_host := --plain
 $(nsysx_folded): private nsysx_as := flame/folded
 $(nsysx_folded:.folded=%folded): $(nsysx_last)
 	$(call nsysx_tell,drawing)
@@ -279,7 +286,7 @@ $(nsysx_folded:.folded=%folded): $(nsysx_last)
 	by=$(call nsysx_list,$(nsysx_range_folds)); ! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_folds) $(nsysx_range_folds)); \
 	[ -z "$$by" ] || { case $$by in *,*) f=% ;; *) f=$$by ;; esac; LC_ALL=C $(nsysx_bin)nsysx-fold --mark-comm --by $$by -o "$(nsysx_out)/flame/$$f.folded" $(nsysx_last); } $(nsysx_said)
 $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_out)/.state/flags
-	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --collapse --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
+	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --collapse $(nsysx_flags_$*) --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
 
 # Plots: awk turns tables into data for gnuplot. A plot without data has no picture.
 nsysx_plot = $(nsysx_here)/plots

@@ -23,7 +23,7 @@ struct nsx_idle_options {
 	                           * classes; NULL: steps are those of `module` */
 	const char   *module;     /* the same: name or key of a program; NULL, too: steps are found */
 	uint32_t      causes;     /* only these of NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, as
-	                           * nsx_idle_causes_parse has them; 0: all, and busy parts too */
+	                           * nsx_causes_parse has them; 0: all, and busy parts too */
 	bool          drained;    /* only gaps that count as drained, in the same forms */
 	int64_t       every;      /* by every: ns, above 0 */
 	const struct nsx_window_given *given;   /* NSX_WINDOWS_GIVEN: ngiven of them, by device and start */
@@ -47,12 +47,6 @@ struct nsx_idle_options {
 };
 
 #define NSX_IDLE_LATENCY INT64_C(20000)
-
-/* Add the causes in a list to *causes: names of causes or of groups of causes, separated by commas. NSX_OK, or NSX_ERR:
- * *bad is a name in it that is none. */
-int nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad);
-/* The i-th name of a cause or a group; NULL after the last. */
-const char *nsx_idle_cause_known(size_t i);
 
 /* A table of the causes, with their groups, how pictures draw them, and what they mean; the caller frees it. NULL
  * when out of memory. */

@@ -109,6 +109,9 @@ equal 'copies have a share' "$(head_of "$T/mostly.svg" | tail -n 2)" "$(printf '
 printf '%s\n' 'gemm 50' '[CUDA memcpy Peer-to-Peer];[communication] 30' '[CUDA memcpy Device-to-Host] 20' >"$T/marked"
 nsysx-flame "$T/marked" >"$T/marked.svg"
 equal 'marked communication counts as communication, also in copies' "$(head_of "$T/marked.svg" | tail -n 3)" "$(printf '%s\n' 'computation 50.00 %' 'communication 30.00 %' 'copies 20.00 %')"
+nsysx-flame --plain "$T/kinds" >"$T/plain.svg"
+equal '--plain: one colour, and no legend' "$(frames "$T/plain.svg" | tail -n +2 | cut -f 4 | cut -c 1 | sort -u) $(head_of "$T/plain.svg" | grep -c '%')" 'c 0'
+fails '--plain is not for comparisons' 2 '--plain and --diff exclude each other' nsysx-flame --plain --diff "$T/kinds" "$T/kinds"
 equal 'groups have no colour' "$(class_of "$T/kinds.svg" '[GPU active]' | cut -c 1)" g
 equal 'a name has the same colour in all places' "$(class_of "$T/kinds.svg" a | sort -u | wc -l)" 1
 ok 'names have different shades' test "$(frames "$T/many.svg" | cut -f 4 | grep -c '^c[0-5]$')" -gt 1000 -a "$(frames "$T/many.svg" | cut -f 4 | grep '^c' | sort -u | wc -l)" -gt 3

@@ -160,6 +160,11 @@ equal '... and the diagnosis names none' "$n $(nsysx-diagnose -q --tsv "$T/few/s
 equal '... but what the host did' "$(nsysx-diagnose -q --tsv "$T/few/s" | awk '/the host there: / { n++ } END { print (n > 0) }')" 1
 
 fails '--lines goes with --by host' 2 '--lines goes with --by host' nsysx-idle --lines "$T/s"
+fails '--by host prints a table' 2 'go with --mark' nsysx-idle --by host -b "$T/s"
+fails '... with launches that take some time' 2 'want 0 or more' nsysx-idle --by host --latency=-1 "$T/s"
+fails 'what --by can be names it' 2 'every:TIME or host; did you mean host?' nsysx-idle --by hosts "$T/s"
 fails '--while goes with --by host' 2 '--while goes with --by host' nsysx-fold --while idle "$T/s"
-fails 'no such cause' 2 'is no cause' nsysx-fold --by host --while idle:nothing "$T/s"
+fails 'a cause in which the host had launched' 2 'want a launch-starved cause' nsysx-idle --by host --cause latency,unresolved "$T/s"
+fails '... of stacks' 2 'want a launch-starved cause' nsysx-fold --by host --while idle:issued "$T/s"
+fails 'no such cause' 2 '--while idle:rang: rang is no cause; range?' nsysx-fold --by host --while idle:rang "$T/s"
 done_testing

@@ -226,6 +226,9 @@ equal 'two ranks in one command' "$(nsysx-extract -q --ops "$T/rank1.json" "$T/r
 } >"$T/steps.json"
 equal 'steps are found without an option' "$(nsysx-extract -q -a "$T/steps.json" | nsysx-steps -q --tsv | cut -f 1-2 | rounded)" 'class device
 ProfilerStep## 0'
+nsysx-prepare -q -o "$T/job.nsysx" "$T/steps.json"
+equal 'it takes two commands, as for a report: a step each 100 us, of 50 us of kernels' \
+	"$(nsysx-diagnose -q --tsv --where "$T/job.nsysx" | awk -F'\t' '$1 == "step" || $1 == "compute" { print $1, $6 }' | tr '\n' ' ')" 'step 100000 compute 50000 '
 sed 's/ProfilerStep#[0-9]/x/; s/user_annotation/cpu_op/' "$T/steps.json" >"$T/ops.json"
 equal 'operators are no steps' "$(nsysx-extract -q -a "$T/ops.json" | nsysx-steps -q --tsv | tail -n +2)" ''
 done_testing

@@ -92,6 +92,10 @@ run sh -c "$(head -n 1 said)" && mv listed again
 same 'the pipeline it prints takes the list too' streams again
 nsysx-prepare -q --files-from - -o listed <list
 same 'and so from standard input' streams listed
+mkfifo pipe
+cat list >pipe &
+timeout 60 nsysx-prepare -q --files-from pipe -o listed
+same 'and from a pipe, which can be read only once' streams listed
 printf 'two/r0.sqlite\0' >list0
 nsysx-prepare -q --no-host -o listed -x two/dump0 --files-from list0 -x two/dump1 two/r1.sqlite
 records listed >b

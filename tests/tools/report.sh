@@ -469,6 +469,21 @@ touch -r stamp changed.sqlite
 nsysx-report -q -o again changed.sqlite >"$T/null" 2>&1
 ok 'an export that changed under the same time stamp is read again' sh -c '! cmp -s "$1" "$2"' sh first.nsysx again/streams/extracted.nsysx
 
+# What hosts did, where it was recorded.
+"$SYNTH" -q -o late --late-host 120
+nsysx-report -q -o rl late/r0.sqlite
+sound rl 'the page is sound with what the host did'
+nsysx-extract -q -a late/r0.sqlite | nsysx-idle -q --tsv --by host --lines -o want.tsv
+same 'what the host did equals nsysx-idle --by host --lines' want.tsv rl/tables/host.tsv
+run python3 "$checker" rl host want.tsv
+equal '... and the page has it' "$status $(cat "$T_private/out" "$T_private/err")" '0 '
+shows rl 'src="flame/host.svg"' idle '... and a flame graph of it'
+equal '... of the same time' "$(awk '{ n += $NF } END { printf "%.0f", n }' rl/flame/host.folded)" "$(awk -F'\t' 'NR > 1 { n += $6 } END { printf "%.0f", n }' want.tsv)"
+equal '... which calls nothing computation of a GPU' "$(grep -c '>computation ' rl/flame/host.svg)" 0
+nsysx-report -q -o rl --no-detail late/r0.sqlite
+equal '... and all of it goes with --no-detail' "$(ls rl/tables/host.tsv rl/flame/host.* 2>/dev/null)$(grep -c 'id="host"' rl/index.html)" 0
+equal 'a report without records of the host has no such table' "$(grep -c 'id="host"' rn/index.html)" 0
+
 # Lists of names.
 printf 's/r1.sqlite\n' >list
 nsysx-report -q -o by-names s/r0.sqlite s/r1.sqlite >/dev/null

@@ -35,6 +35,9 @@ equal 'a start awaits what was issued before it' "$(nsysx-extract -q -a "$T/star
 	{ name[$(at["op"])] = $(at["name"]) " " $(at["start"]) }
 	$(at["after"]) != "" { printf "%s after %s;", $(at["name"]) " " $(at["start"]), name[$(at["after"])] }')" \
 	'ncclDevKernel_AllReduce 29000 after kernel_dot.2 21000;ncclDevKernel_AllReduce 129000 after kernel_dot.2 121000;ncclDevKernel_AllReduce 229000 after kernel_dot.2 221000;'
+nsysx-prepare -q -o "$T/job.nsysx" "$T/job.xplane.pb"
+equal 'it takes two commands, as for a report: an execution each 100 us, of 24 us of kernels and a copy of 8' \
+	"$(nsysx-diagnose -q --tsv --where "$T/job.nsysx" | awk -F'\t' '$1 == "step" || $1 == "compute" || $1 == "copy" { print $1, $6 }' | tr '\n' ' ')" 'step 100000 compute 24000 copy 8000 '
 gzip -k "$T/job.xplane.pb"
 nsysx-extract -q -a "$T/job.xplane.pb.gz" >"$T/got"
 same 'gzip gives the same' "$T/s" "$T/got"

@@ -156,20 +156,21 @@ marked_kind(enum nsx_flame_kind own, int64_t marked, int64_t total)
 	return own == NSX_FLAME_COMM ? NSX_FLAME_COMPUTE : own;
 }
 
-/* Kinds of all nodes, and the sum of each. */
+/* Kinds of all nodes, and the sum of each; plain: one for all. */
 static bool
-tell_kinds(struct nsx_flame_layout *l, const struct nsx_flame_tree *t)
+tell_kinds(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, bool plain)
 {
 	unsigned char *of_name = malloc(t->names.n + 1);
 	int64_t *marked = NULL;
 
 	l->kinds = calloc(t->nodes.n, 1);
-	l->mark = nsx_intern_find(&t->names, NSX_STR(NSX_FOLD_COMM));
+	l->mark = plain ? NSX_NONE : nsx_intern_find(&t->names, NSX_STR(NSX_FOLD_COMM));
 	if (l->mark != NSX_NONE)
 		marked = sum_marked(t, l->mark);
 	bool good = of_name && l->kinds && (marked || l->mark == NSX_NONE);
 	for (size_t i = 0; good && i < t->names.n; i++)
-		of_name[i] = (unsigned char)nsx_flame_kind_of(nsx_intern_str(&t->names, (uint32_t)i));
+		of_name[i] = plain ? NSX_FLAME_COMPUTE
+		    : (unsigned char)nsx_flame_kind_of(nsx_intern_str(&t->names, (uint32_t)i));
 	for (size_t i = 1; good && i < t->nodes.n; i++) {
 		const struct nsx_flame_node *n = &t->nodes.p[i];
 		enum nsx_flame_kind kind = (enum nsx_flame_kind)of_name[n->name];
@@ -196,7 +197,7 @@ nsx_flame_lay_out(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, co
 		l->gone += gone;
 		l->gone_sum += gone ? node->self[NSX_FLAME_BASE] : 0;
 	}
-	if (!tell_kinds(l, t))
+	if (!tell_kinds(l, t, options->plain))
 		return false;
 	struct nsx_sort_key *keys = drawn(l, t, options, &n);
 	size_t *first = malloc(t->nodes.n * sizeof *first);

@@ -39,6 +39,9 @@ enum nsx_doing_state {
 
 const char *nsx_doing_name(enum nsx_doing_state s);
 
+/* The time of a line is an estimate from samples: with fewer than these it is a guess. */
+enum { NSX_DOING_ENOUGH = 5 };
+
 /* A native sample: its moment and its stack (NSX_ABSENT: none). */
 struct nsx_doing_native { int64_t at, stack; };
 

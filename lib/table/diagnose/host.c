@@ -9,8 +9,6 @@
  * told from this share on. */
 #define HALF 0.5
 #define TOLD 0.1
-/* Samples from which a line is named: its time is an estimate from them. */
-enum { ENOUGH = 5 };
 
 struct key { uint32_t device, cause, state, what, line; };   /* what, line: in texts */
 struct did { struct key key; int64_t ns, samples; };
@@ -185,7 +183,7 @@ most_of(const struct nsx_look_host *h, const struct nsx_look_device *device, enu
 		const struct did *d = did_at(h, i);
 
 		if (is_of(h, d, device, cause) && d->key.state == m.state->key.state && d->key.what == m.state->key.what
-		    && d->key.line && d->samples >= ENOUGH && (!m.line || d->ns > m.line->ns))
+		    && d->key.line && d->samples >= NSX_DOING_ENOUGH && (!m.line || d->ns > m.line->ns))
 			m.line = d;
 	}
 	free(sums.p);

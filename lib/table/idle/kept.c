@@ -3,24 +3,6 @@
 
 /* ---- names */
 
-/* The i-th name: of causes, then of groups that are not causes; NULL after the last. */
-const char *
-nsx_idle_cause_known(size_t i)
-{
-	static const enum nsx_cause_group groups[] = { NSX_CAUSES_EDGE, NSX_CAUSES_STARVED, NSX_CAUSES_ISSUED };
-
-	for (int c = 0; c < NSX_NCAUSES; c++)
-		if (nsx_causes[c].group != NSX_CAUSES_REMOVED && i-- == 0)
-			return nsx_causes[c].name;
-	return i < sizeof groups / sizeof *groups ? nsx_cause_group_name(groups[i]) : NULL;
-}
-
-int
-nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
-{
-	return nsx_causes_parse(list, causes, bad);
-}
-
 struct nsx_table *
 nsx_idle_known(void)
 {

@@ -8,9 +8,6 @@
 #include "table/idle_host/list.h"
 #include "table/sums.h"
 
-/* Samples from which the time of a line is more than a guess. */
-enum { ENOUGH = 5 };
-
 struct key { int64_t device; uint32_t cause, state, what, line; };
 struct row {
 	struct key key;
@@ -270,7 +267,7 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	if (rc == NSX_OK) {
 		nsx_table_head(*table, "ns", "time");
 		if (options->rows == NSX_IDLE_HOST_LINES || options->rows == NSX_IDLE_HOST_FUNCTIONS)
-			nsx_table_rough(*table, "ns", "samples", ENOUGH);
+			nsx_table_rough(*table, "ns", "samples", NSX_DOING_ENOUGH);
 		add_note(&h, *table);
 	}
 	nsx_host_list_free(&h.list);
