@@ -78,8 +78,12 @@ static const struct nsx_sum_col cols[] = {
 	COL(p10, NSX_CELL_NS), COL(p50, NSX_CELL_NS), COL(p90, NSX_CELL_NS)
 };
 #undef COL
-static const struct nsx_sum_def of_steps = { .size = sizeof(struct row), .key = 3 * sizeof(int64_t), .cols = cols,
-	.ncols = sizeof cols / sizeof *cols, .order = "device class step", .rank = "device step class p50 critical ops" };
+static const struct nsx_sum_def of_steps = { .size = sizeof(struct row),
+					     .key = 3 * sizeof(int64_t),
+					     .cols = cols,
+					     .ncols = sizeof cols / sizeof *cols,
+					     .order = "device class step",
+					     .rank = "device step class p50 critical ops" };
 
 /* Operations by device, step and slack. */
 static struct nsx_table *

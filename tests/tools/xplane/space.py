@@ -1,3 +1,8 @@
+# space.py FILE [MODE]: a planted XSpace. On a GPU: jit_f(7), 3 executions, each fusion.1 twice with dot.2 between, and a
+# copy by the runtime; MODE: start: all-reduce-start.3 of each execution on a stream of its own, issued when dot.2 had
+# been; cross: no TraceMes, jit_f and jit_g by turns on one thread; alone: no calls; cpu: a run of jit_f on a CPU, with a
+# loop around it, by device 6; trouble: what the reader is to report.
+import sys
 
 def varint(n):
     n &= (1 << 64) - 1
