@@ -80,9 +80,9 @@ steps >"$T/2026-03-04.tsv"
 equal 'a run without steps has no row' "$(history 2026-03-01.tsv 2026-03-04.tsv | sed 1d | cut -d , -f 2)" 2026-03-01.tsv
 ok '... with a warning' grep -q '2026-03-04.tsv: no steps: the run has no row' "$T/said"
 
-steps 'train@7=100 100' 'train@9=300' 'eval=50' >"$T/2026-03-05.tsv"
+steps 'train@7=100 100' 'train@9=300' 'eval=80' >"$T/2026-03-05.tsv"
 equal 'of two classes of one name the first counts' "$(history 2026-03-05.tsv | cut -d , -f 3,11)" 'train:period,eval:period
-100,50'
+100,80'
 ok '... with a warning' grep -q '2026-03-05.tsv: values of a class whose name another class of the run has: those of the first are taken (8)' "$T/said"
 
 fails 'nothing is compared' 2 '--history compares nothing: drop --gate' nsysx-compare --history --gate "$T/2026-03-01.tsv"
