@@ -270,6 +270,8 @@ take_call(struct sim *s, uint32_t thread, struct sim_step step)
 		if (s->record.p[step.arg].last != SYN_NONE)
 			syn_add(&s->stream.p[step.arg2].pending, s->record.p[step.arg].last);
 		break;
+	case SIM_OTHER:
+		break;
 	default:
 		block(s, call);
 	}

@@ -26,7 +26,8 @@ enum sim_do {
 	SIM_GRAPH,      /* operations `arg` and so many as `arg2` */
 	SIM_RECORD,     /* record `arg`, of stream `arg2` */
 	SIM_AWAIT,      /* stream `arg2` waits for record `arg` */
-	SIM_SYNC_STREAM, SIM_SYNC_DEVICE, SIM_SYNC_EVENT
+	SIM_SYNC_STREAM, SIM_SYNC_DEVICE, SIM_SYNC_EVENT,
+	SIM_OTHER       /* a call that does not concern a device */
 };
 struct sim_step { enum sim_do what; int64_t ns, extra; uint32_t arg, arg2, name; };   /* name: in plan.names */
 
@@ -127,6 +128,7 @@ uint32_t sim_node(struct sim *s, uint32_t stream, const char *name, int64_t dur,
 void     sim_graph(struct sim *s, uint32_t th, uint32_t first, uint32_t n);
 uint32_t sim_record(struct sim *s, uint32_t th, uint32_t stream, int64_t event);
 void     sim_await(struct sim *s, uint32_t th, uint32_t stream, uint32_t record);
+void     sim_other(struct sim *s, uint32_t th, const char *name, int64_t ns);
 void     sim_sync(struct sim *s, uint32_t th, enum sim_do what, uint32_t arg);
 void     sim_communicator(struct sim *s, uint32_t th, int64_t comm, int ranks, int rank);
 /* A member of a collective; `key` is that of its instance, equal on all `group` members. */

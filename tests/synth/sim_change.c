@@ -121,7 +121,7 @@ api(struct sim *s, double k)
 		for (size_t i = 0; i < s->thread.p[t].step.n; i++) {
 			struct sim_step *st = &s->thread.p[t].step.p[i];
 
-			if (st->what == SIM_LAUNCH || st->what == SIM_GRAPH || st->what == SIM_RECORD || st->what == SIM_AWAIT)
+			if (st->what == SIM_LAUNCH || st->what == SIM_GRAPH || st->what == SIM_RECORD || st->what == SIM_AWAIT || st->what == SIM_OTHER)
 				st->ns = shrunk(st->ns, k);
 		}
 }

@@ -168,6 +168,12 @@ sim_sync(struct sim *s, uint32_t th, enum sim_do what, uint32_t arg)
 	     SYNC_CALL, arg, 0);
 }
 
+void
+sim_other(struct sim *s, uint32_t th, const char *name, int64_t ns)
+{
+	call(s, th, SIM_OTHER, name, ns, 0, 0);
+}
+
 /* ---- collectives */
 
 void

@@ -112,6 +112,7 @@ loader(struct sim *s)
 			record = sim_record(s, th, r.copy, 40 + k % 3);
 			sim_do(s, th, SIM_POST, ready);
 			begin_step(s, r.main, k);
+			layers(s, &r, "zero", 2, 8000, 1500);
 			sim_do(s, r.main, SIM_TAKE, ready);
 			host(s, r.main, 1500);
 			sim_await(s, r.main, r.compute, record);

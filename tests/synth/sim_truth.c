@@ -69,9 +69,9 @@ first_counted(const struct sim *s)
 	return s->steps >= FIRST_LEFT_OUT;
 }
 
-/* The mean over devices of the mean over steps. */
+/* The mean over devices of the mean over steps; ops: the first operation of each. */
 static double
-period(const struct sim *s)
+period(const struct sim *s, uint32_t *ops)
 {
 	double sum = 0;
 	uint32_t from = first_counted(s);
@@ -80,6 +80,7 @@ period(const struct sim *s)
 		struct starts x = find_starts(s, d);
 
 		sum += (double)(x.at[x.n - 1] - x.at[from]) / (double)(x.n - 1 - from);
+		memcpy(ops + (size_t)d * x.n, x.op, x.n * sizeof *ops);
 		free_starts(&x);
 	}
 	return sum / (double)s->p->dev.n;
@@ -256,18 +257,22 @@ answer_critical(const struct sim *s)
 
 /* ---- changes */
 
-static double
-period_with(struct sim *s, const struct sim_saved *saved, const char *change)
+/* A step may begin with another operation after a change: then the periods are not of the same thing. */
+static void
+answer_change(struct sim *s, struct syn_tsv *t, const struct sim_saved *saved, const char *change, double before, const uint32_t *first)
 {
+	size_t size = s->p->dev.n * s->steps * sizeof *first;
+	uint32_t *ops = syn_check(malloc(size));
 	const char *why = sim_change(s, change);
-	double ns;
+	double after;
 
 	if (why)
 		syn_die("%s: %s", change, why);
 	sim_run(s);
-	ns = period(s);
+	after = period(s, ops);
+	syn_tsv_row(t, "%s\t%.17g\t%.17g\t%d", change, before, after, memcmp(ops, first, size) == 0);
 	sim_restore(s, saved);
-	return ns;
+	free(ops);
 }
 
 /* The names of the kernels that take the most time and, of all, the second most. */
@@ -298,18 +303,18 @@ answer_changes(struct sim *s)
 	bool syncs = false, profiler = s->profiler.n > 0;
 	const char *kind = NULL;
 	uint32_t name[2];
-	double before = period(s);
+	uint32_t *first = syn_check(malloc(s->p->dev.n * s->steps * sizeof *first));
+	double before = period(s, first);
 	struct syn_tsv t;
 
 	longest(s, name);
 	for (size_t i = 0; i < s->op.n; i++)
 		kind = s->op.p[i].kind ? s->op.p[i].kind : kind;
 	for (size_t i = 0; i < s->call.n; i++)
-		syncs |= s->call.p[i].step.what >= SIM_SYNC_STREAM || s->call.p[i].step.what == SIM_COPY;
-	syn_tsv_open(&t, "whatif", "what\tperiod\ttruth");
-	syn_tsv_row(&t, "none\t%.17g\t%.17g", before, before);
-#define TRY(...) do { const char *change = syn_fmt(s->p, __VA_ARGS__); \
-	syn_tsv_row(&t, "%s\t%.17g\t%.17g", change, before, period_with(s, saved, change)); } while (0)
+		syncs |= (s->call.p[i].step.what >= SIM_SYNC_STREAM && s->call.p[i].step.what != SIM_OTHER) || s->call.p[i].step.what == SIM_COPY;
+	syn_tsv_open(&t, "whatif", "what\tperiod\ttruth\tsame");
+	syn_tsv_row(&t, "none\t%.17g\t%.17g\t1", before, before);
+#define TRY(...) answer_change(s, &t, saved, syn_fmt(s->p, __VA_ARGS__), before, first)
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
 		TRY("%s", always[i]);
 	TRY("faster:^%s$=2", syn_str(s->p, name[0]));
@@ -330,6 +335,7 @@ answer_changes(struct sim *s)
 	syn_tsv_close(&t);
 	sim_run(s);
 	sim_free_saved(saved);
+	free(first);
 }
 
 /* ---- slack */
