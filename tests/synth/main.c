@@ -77,7 +77,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_INT   (0, "nodes", &syn_opt.nodes, "N", 1, 20000000, "with --xla26: at least N nodes of graphs run; answers are sums"),
 	NSX_OPT_CHOICE(0, "sim", &syn_opt.sim, sim_kinds, "one export of a job whose times follow from its causes instead, and the period after each change of them"),
 	NSX_OPT_STR   (0, "change", &syn_opt.change, "CHANGE", "with --sim: make this change, one of nsysx-whatif, first"),
-	NSX_OPT_CHOICE(0, "without", &syn_opt.without, "queue|sync|wait", "with --sim: leave out of the export what launches, calls or streams waited for"),
+	NSX_OPT_CHOICE(0, "without", &syn_opt.without, "queue|stall|sync|wait", "with --sim: leave out of the export what launches, calls or streams waited for, or just for how long launches did"),
 	NSX_OPT_INT   (0, "slack", &syn_opt.slack, "N", 1, 100000, "with --sim: for N random operations, by how much they can be longer"),
 	NSX_OPT_FLAG  (0, "steady", &syn_opt.steady, "with --sim: latencies do not vary"),
 	NSX_OPT_STR   (0, "break", &syn_opt.falsify, "WHAT", "make a number of DIR/answers/WHAT.tsv wrong"),

@@ -114,7 +114,7 @@ void sim_free(struct sim *s);
 
 /* sim_jobs.c: pieces of jobs */
 int64_t  sim_draw(struct sim *s, int64_t lo, int64_t hi);        /* lo..hi, both included */
-int64_t  sim_noise(struct sim *s, int64_t ns, int64_t most);     /* ns and up to that much more; the half of it in a steady job */
+int64_t  sim_noise(struct sim *s, int64_t ns, int64_t most);     /* ns and mostly up to that much more; the half of it in a steady job */
 uint32_t sim_thread(struct sim *s, uint32_t proc, const char *name);
 uint32_t sim_process(struct sim *s, int devices);                /* with a main thread; returns its first device */
 uint32_t sim_stream(struct sim *s, uint32_t dev, int id);

@@ -119,10 +119,10 @@ put_record(struct xport *x, const struct sim *s, uint32_t record)
 }
 
 static void
-put_overhead(struct xport *x, uint32_t proc, uint32_t thread, int64_t start, int64_t end, int type)
+put_overhead(struct xport *x, uint32_t proc, uint32_t thread, int64_t start, int64_t end, uint32_t corr, int type)
 {
-	db_put(x->d, "CUPTI_ACTIVITY_KIND_OVERHEAD", "start:i end:i eventClass:i globalTid:i nameId:i overheadType:i", syn_local(x->p, proc, start), syn_local(x->p, proc, end),
-	       (int64_t)103, (int64_t)syn_gtid(x->p, proc, thread), xport_cstring(x, type == QUEUE_FULL ? "Command Buffer Full" : "Buffer Flush"), (int64_t)type);
+	db_put(x->d, "CUPTI_ACTIVITY_KIND_OVERHEAD", "start:i end:i eventClass:i globalTid:i correlationId:i nameId:i overheadType:i", syn_local(x->p, proc, start),
+	       syn_local(x->p, proc, end), (int64_t)103, (int64_t)syn_gtid(x->p, proc, thread), (int64_t)corr, xport_cstring(x, type == QUEUE_FULL ? "Command Buffer Full" : "Buffer Flush"), (int64_t)type);
 }
 
 bool
@@ -145,8 +145,8 @@ xport_sim(struct xport *x)
 			put_wait(x, s, i, CONTEXT_SYNC, SYN_NONE, st->arg, SYN_NONE);
 		else if (st->what == SIM_SYNC_EVENT && !leaves_out("sync"))
 			put_wait(x, s, i, EVENT_SYNC, SYN_NONE, s->stream.p[s->record.p[st->arg].stream].dev, st->arg);
-		if (c->stalled && c->end > c->own && !leaves_out("queue"))
-			put_overhead(x, th->proc, th->thread, c->own, c->end, QUEUE_FULL);
+		if (c->stalled && c->end > c->own && !leaves_out("queue") && !leaves_out("stall"))
+			put_overhead(x, th->proc, th->thread, c->own, c->end, x->p->call.p[i].corr, QUEUE_FULL);
 	}
 	/* Recent exports have a row for each record. */
 	if (db_version_of(syn_opt.schema) >= db_version_of("3.25.0") && !leaves_out("wait"))
@@ -155,7 +155,7 @@ xport_sim(struct xport *x)
 	for (size_t i = 0; i < s->profiler.n; i++) {
 		const struct sim_range *r = &s->profiler.p[i];
 
-		put_overhead(x, s->thread.p[r->thread].proc, s->thread.p[r->thread].thread, r->start, r->end, PROFILER);
+		put_overhead(x, s->thread.p[r->thread].proc, s->thread.p[r->thread].thread, r->start, r->end, 0, PROFILER);
 	}
 	return true;
 }

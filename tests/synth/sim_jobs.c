@@ -22,6 +22,10 @@ sim_noise(struct sim *s, int64_t ns, int64_t most)
 {
 	int64_t extra = sim_draw(s, 0, most);
 
+	/* A few are much longer. */
+	if (sim_draw(s, 0, 39) == 0)
+		extra += sim_draw(s, 0, 5 * most);
+
 	return ns + (s->steady ? most / 2 : extra);
 }
 
@@ -29,8 +33,9 @@ uint32_t
 sim_thread(struct sim *s, uint32_t proc, const char *name)
 {
 	struct syn_proc *pr = &s->p->proc.p[proc];
+	uint32_t tid = pr->pid + (uint32_t)pr->thread.n;
 
-	syn_add(&pr->thread, ((struct syn_thread){ .tid = pr->pid + (uint32_t)pr->thread.n, .name = name, .top = SYN_NONE, .thunk = SYN_NONE, .module = SYN_NONE }));
+	syn_add(&pr->thread, ((struct syn_thread){ .tid = tid, .name = name, .top = SYN_NONE, .thunk = SYN_NONE, .module = SYN_NONE }));
 	syn_add(&s->thread, ((struct sim_thread){ .proc = proc, .thread = (uint32_t)pr->thread.n - 1 }));
 	return (uint32_t)s->thread.n - 1;
 }

@@ -19,7 +19,9 @@ make_rank(struct sim *s, struct rank *r, int i, int n)
 	r->compute = sim_stream(s, r->dev, 7);
 	r->comm = sim_stream(s, r->dev, 20);
 	r->copy = sim_stream(s, r->dev, 24);
+	/* The recording begins with a call: what the host does before its first one is not known. */
 	sim_work(s, r->main, 1000 + 700 * i);
+	sim_record(s, r->main, r->compute, 1);
 	if (n > 1)
 		sim_communicator(s, r->main, WORLD, n, i);
 }

@@ -167,7 +167,7 @@ make_enter(struct wi_graph *g, size_t i)
 {
 	const struct wi_call *c = &g->calls.p[i];
 	const struct wi_call *b = c->before == NSX_NONE ? NULL : &g->calls.p[c->before];
-	int64_t own = b ? c->start - b->end : 0, handed;
+	int64_t own = b ? c->start - b->end : 0, handed = 0;
 
 	if (c->beside != NSX_NONE)
 		return add(g, wi_enter(g, c->beside), WI_GAP, c->start - g->calls.p[c->beside].start);

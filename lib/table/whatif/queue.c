@@ -9,6 +9,7 @@ enum {
 	STALLS = 10,            /* launches that were stalled, to learn from */
 	LONG_LAUNCH = 5000,     /* ns: a launch that may have waited, where stalls are not recorded */
 	DEPTH_MIN = 500,
+	SHALLOW = 100,          /* a host that is late returns from launches as the operation some launches before ends */
 	NEAR_END = 8000,        /* ns from the end that made room to the return of the launch */
 	AROUND = 4,             /* ends that are tried for a launch */
 	POINTS = 50, LEAD = 5, APART = 8,
@@ -187,7 +188,8 @@ depth_by_ends(struct wi_graph *g, const issues *list, const size_t *begin)
 		for (size_t x = last > from + AROUND ? last - AROUND : from; x <= to && good; x++) {
 			int64_t end = list->p[x].end;
 
-			if (end > c->start && end <= c->end && c->end - end < NEAR_END && !g->ops.p[list->p[x].op].comm)
+			if (k - x >= SHALLOW && end > c->start && end <= c->end && c->end - end < NEAR_END
+			    && !g->ops.p[list->p[x].op].comm)
 				good = nsx_vec_push(&points, (int64_t)(k - x));
 		}
 	}
