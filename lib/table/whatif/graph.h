@@ -89,7 +89,7 @@ struct wi_item { int64_t start, end; uint32_t first, n, stream; };
 
 struct wi_overhead { int64_t start, end; uint32_t thread; };
 
-/* How long calls of a class usually take: the median of n of them, ns. */
+/* How long calls of a class usually take, of which n were seen, ns. */
 struct wi_usual { uint32_t class; size_t n; int64_t ns; };
 typedef NSX_VEC(struct wi_usual) wi_usuals;
 
