@@ -20,8 +20,9 @@ enum {
 	FEW = 2,
 	OTHERS = 16           /* threads of a process, those with most calls, that others may wait for */
 };
-/* By how much likelier a wait must be, as a logarithm: 20 times, and a little for one that goes on soon. */
-static const double often = 0.7, sure = 3, likely = 1;
+/* Logarithms of how much likelier a wait must be than a clock of its own: 150 times, or 20 where the thread goes on soon;
+ * if neither is 20 times likelier nobody knows. */
+static const double often = 0.7, sure = 5, likely = 3, alike = 1;
 
 /* A gap, and another thread of its process. Ranks: of threads in their process, the one with most calls first. */
 struct sample {
@@ -229,8 +230,8 @@ judge(const struct sample *x, size_t n, struct verdict *v)
 		least = count * RESOLUTION * RESOLUTION;
 		likelier = count / 2 * log((dd + uu + 2 * du + least) / (dd + least));
 		v->accepted = likelier >= sure || (after.p[after.n / 2] < SOON && (likelier >= likely
-		              || (likelier > -likely && dd / count < (double)STEADY * STEADY)));
-		v->unsure = likelier > -sure;
+		              || (likelier > -alike && dd / count < (double)STEADY * STEADY)));
+		v->unsure = likelier > -likely;
 		v->spread = dd / count;
 	}
 	free(after.p);
