@@ -346,7 +346,8 @@ nearest_end(const struct nsx_sort_key *ends, size_t n, uint32_t device, const st
 	return best == n ? NSX_NONE : ends[best].i;
 }
 
-/* Blocking copies await themselves; a call that stalled and does not block, the operation of its device that made room. */
+/* Blocking copies await themselves; a call that stalled and does not block, the operation of its device that made
+ * room. */
 static bool
 await_own(struct walk *w)
 {

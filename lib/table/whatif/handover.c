@@ -1,11 +1,11 @@
 /* handover.c -- threads that wait for another thread: no record tells so. A gap of a thread before a call of one name
- * often follows a call of another thread that then falls silent, or one that waited for the device: if the one waits for
- * the other, the time from there varies less than the gap does; if it has a clock of its own, more. Judged over all
- * processes at once, since one has too few steps.
+ * often follows a call of another thread that then falls silent, or one that waited for the device: if the one waits
+ * for the other, the time from there varies less than the gap does; if it has a clock of its own, more. Judged over
+ * all processes at once, since one has too few steps.
  *
- * Example: gaps of 900, 950, 870 us of a thread that reads batches, which follow 300, 352, 269 us after a copy of another
- * thread: its times vary by 2 us and the gaps by 40, so the reader waits for the copy. Had the gaps varied by 2 us and the
- * times from the copy by 40, it would not. */
+ * Example: gaps of 900, 950, 870 us of a thread that reads batches, in which a copy of
+ * another thread ends after 300, 352, 269 us: the times from there to the end of the gap, 600, 598, 601, vary by 2 us
+ * and the gaps by 40, so the reader waits for the copy. Had the gaps varied by 2 us and these times by 40, it would not. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,8 +20,8 @@ enum {
 	FEW = 2,
 	OTHERS = 16           /* threads of a process, those with most calls, that others may wait for */
 };
-/* Logarithms of how much likelier a wait must be than a clock of its own: 150 times, or 20 where the thread goes on soon;
- * if neither is 20 times likelier nobody knows. */
+/* Logarithms of how much likelier a wait must be than a clock of its own: 150 times, or 20 where the thread goes on
+ * soon; if neither is 20 times likelier nobody knows. */
 static const double often = 0.7, sure = 5, likely = 3, alike = 1;
 
 /* A gap, and another thread of its process. Ranks: of threads in their process, the one with most calls first. */

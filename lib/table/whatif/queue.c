@@ -9,7 +9,7 @@ enum {
 	STALLS = 10,            /* launches that were stalled, to learn from */
 	LONG_LAUNCH = 5000,     /* ns: a launch that may have waited, where stalls are not recorded */
 	DEPTH_MIN = 500,
-	SHALLOW = 100,          /* a host that is late returns from launches as the operation some launches before ends */
+	SHALLOW = 100,          /* where the host is late, launches return when one of the last few operations ends */
 	NEAR_END = 8000,        /* ns from the end that made room to the return of the launch */
 	AROUND = 4,             /* ends that are tried for a launch */
 	POINTS = 50, LEAD = 5, APART = 8,
