@@ -3,9 +3,9 @@
  * for the other, the time from there varies less than the gap does; if it has a clock of its own, more. Judged over
  * all processes at once, since one has too few steps.
  *
- * Example: gaps of 900, 950, 870 us of a thread that reads batches, in which a copy of
- * another thread ends after 300, 352, 269 us: the times from there to the end of the gap, 600, 598, 601, vary by 2 us
- * and the gaps by 40, so the reader waits for the copy. Had the gaps varied by 2 us and these times by 40, it would not. */
+ * Example: gaps of 900, 950, 870 us of a thread that reads batches, in which a copy of another thread ends after 300,
+ * 352, 269 us. The times from there to the end of the gap, 600, 598, 601, vary by 2 us and the gaps by 40, so the
+ * reader waits for the copy. Had the gaps varied by 2 us and these times by 40, it would not. */
 #include <math.h>
 #include <stdlib.h>
 
