@@ -149,7 +149,8 @@ void sim_restore(struct sim *s, const struct sim_saved *saved);
 void sim_free_saved(struct sim_saved *saved);
 
 /* sim_truth.c */
-void sim_answers(struct sim *s, int64_t slack);  /* of a run; slack: of that many operations */
+/* Of a run; changes: and the periods after changes; slack: and that of so many operations. */
+void sim_answers(struct sim *s, bool changes, int64_t slack);
 /* sim_export.c: processes, devices, ranges, calls and operations of the run as a plan; the rows that tell what waited for what. */
 void sim_plan(struct sim *s);
 void syn_sim(struct syn_plan *p);                /* all of it, by the options */

@@ -72,7 +72,7 @@ syn_sim(struct syn_plan *p)
 	sim_run(&s);
 	p->base = 2000000000;
 	p->nxports = 1;
-	sim_answers(&s, syn_opt.slack);
+	sim_answers(&s, !syn_opt.change, syn_opt.slack);
 	sim_plan(&s);
 	syn_show(p);
 	syn_export(p);

@@ -454,8 +454,8 @@ devices(struct sim *s)
 			if (i == 0)
 				begin_step(s, r[0].main, k);
 			sim_do(s, r[i].main, i ? SIM_TAKE : SIM_POST, go);
-			layers(s, &r[i], "forward", 20, i ? 26000 : 22000, 4000);
-			layers(s, &r[i], "backward", 20, i ? 30000 : 27000, 4000);
+			layers(s, &r[i], "forward", 40, i ? 26000 : 22000, 4000);
+			layers(s, &r[i], "backward", 40, i ? 30000 : 27000, 4000);
 			order(s, &r[i], r[i].compute, r[i].comm, 10 + i);
 			host(s, r[i].main, 2000);
 			sim_copy(s, r[i].main, r[i].comm, 2, 1 << 20, vary(s, 45000), false);

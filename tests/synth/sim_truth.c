@@ -399,7 +399,7 @@ answer_slack(struct sim *s, int64_t n)
 }
 
 void
-sim_answers(struct sim *s, int64_t slack)
+sim_answers(struct sim *s, bool changes, int64_t slack)
 {
 	s->steps = 0;
 	for (size_t i = 0; i < s->range.n; i++)
@@ -407,7 +407,8 @@ sim_answers(struct sim *s, int64_t slack)
 	answer_steps(s);
 	answer_waits(s);
 	answer_critical(s);
-	answer_changes(s);
+	if (changes)
+		answer_changes(s);
 	if (slack)
 		answer_slack(s, slack);
 }
