@@ -6,6 +6,7 @@
 
 #include "base/cli.h"
 #include "db.h"
+#include "sim.h"
 #include "x26.h"
 
 struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1, .vary_seed = -1, .dumps = "plain", .lists = "good" };
@@ -74,6 +75,11 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "lists", &syn_opt.lists, "good|none|short|other", "with --xla26: XLA's list of thunks beside each dump: as it ran, none, one thunk short, of other thunks [good]"),
 	NSX_OPT_FLAG  (0, "no-uid", &syn_opt.no_uid, "with --xla26: titles without unique_hlo_op_id"),
 	NSX_OPT_INT   (0, "nodes", &syn_opt.nodes, "N", 1, 20000000, "with --xla26: at least N nodes of graphs run; answers are sums"),
+	NSX_OPT_CHOICE(0, "sim", &syn_opt.sim, sim_kinds, "one export of a job whose times follow from its causes instead; answers: what is true of it, and its period after changes"),
+	NSX_OPT_STR   (0, "change", &syn_opt.change, "CHANGE", "with --sim: make this change first, one of nsysx-whatif; no answers about others"),
+	NSX_OPT_CHOICE(0, "without", &syn_opt.without, "queue|stall|sync|wait", "with --sim: leave out of the export what launches, calls or streams waited for, or just for how long launches did"),
+	NSX_OPT_INT   (0, "slack", &syn_opt.slack, "N", 1, 100000, "with --sim: for N random operations, by how much they can be longer"),
+	NSX_OPT_FLAG  (0, "steady", &syn_opt.steady, "with --sim: latencies do not vary"),
 	NSX_OPT_STR   (0, "break", &syn_opt.falsify, "WHAT", "make a number of DIR/answers/WHAT.tsv wrong"),
 	NSX_OPT_END
 };
@@ -134,6 +140,8 @@ check(void)
 		nsx_cli_misuse(&cli, "--plant %s: slow-collective, late-host, blocking, straggler or layout", o->plant);
 	if (o->plant && (o->nccl || o->xla26 || o->scale || o->gaps || o->graphs || o->no_comm || o->procs < 2))
 		nsx_cli_misuse(&cli, "--plant goes with the jobs of XLA and --torch that communicate");
+	if (!o->sim && (o->change || o->without || o->slack || o->steady))
+		nsx_cli_misuse(&cli, "--change, --without, --slack and --steady need --sim");
 	if (o->torch && (o->unfinished || o->late >= 0))
 		nsx_cli_misuse(&cli, "--torch has no steps to cut");
 }
@@ -210,6 +218,9 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "no files are read");
 	check();
 	check_varied();
+	/* Earlier ones have no payloads. */
+	if (syn_opt.sim && db_version_of(syn_opt.schema) < 4)
+		syn_opt.schema = "3.24.14";
 	if (syn_opt.xla26) {
 		syn_opt.titles = "2026";
 		syn_opt.no_warmup = true;
@@ -228,6 +239,8 @@ main(int argc, char **argv)
 		syn_gaps();
 	else if (syn_opt.work)
 		syn_work();
+	else if (syn_opt.sim)
+		syn_sim(&p);
 	else
 		make(&p);
 	syn_tsv_checked();

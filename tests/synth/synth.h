@@ -16,9 +16,9 @@ enum { SYN_NONE = UINT32_MAX };
 
 /* The command line. */
 struct syn_opts {
-	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate;
-	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, evaluate, checkpoint;
-	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline;
+	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate, *sim, *change, *without;
+	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, evaluate, checkpoint, slack;
+	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline, steady;
 };
 extern struct syn_opts syn_opt;
 
@@ -175,6 +175,7 @@ struct syn_op {
 	int      stream;
 	uint8_t  type, copy_kind;
 	bool     pinned;          /* of a memcpy: the host's memory is pinned, and the export says so */
+	bool     pageable;        /* of a memcpy: the host's memory is */
 	bool     gone, decompress;   /* a memcpy whose data are decompressed on their way */
 	int64_t  node;            /* graphNodeId, 0: none */
 	uint32_t inst;            /* of a graph node: its instruction */

@@ -29,7 +29,7 @@ enum wi_class { WI_DUR, WI_RDV, WI_LAUNCH, WI_STREAM, WI_WAIT, WI_GAP, WI_CALL, 
 enum {
 	WI_RETURN   = 2000,     /* ns from the end of an operation to the return of the call that waits for it */
 	WI_ASLEEP   = 3000,     /* ns of work of a call that waited */
-	WI_HANDED   = 5000,     /* ns of work of a thread that waited for another one */
+	WI_HANDED   = 5000,     /* ns of work, at least, of a thread that waited for another one */
 	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
 	WI_LONG_CALL = 50000
 };
@@ -89,7 +89,7 @@ struct wi_item { int64_t start, end; uint32_t first, n, stream; };
 
 struct wi_overhead { int64_t start, end; uint32_t thread; };
 
-/* How long calls of a class usually take: the median of n of them, ns. */
+/* How long calls of a class usually take, of which n were seen, ns. */
 struct wi_usual { uint32_t class; size_t n; int64_t ns; };
 typedef NSX_VEC(struct wi_usual) wi_usuals;
 
