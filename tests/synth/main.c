@@ -6,6 +6,7 @@
 
 #include "base/cli.h"
 #include "db.h"
+#include "form.h"
 #include "x26.h"
 
 struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1, .vary_seed = -1, .dumps = "plain", .lists = "good" };
@@ -74,6 +75,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "lists", &syn_opt.lists, "good|none|short|other", "with --xla26: XLA's list of thunks beside each dump: as it ran, none, one thunk short, of other thunks [good]"),
 	NSX_OPT_FLAG  (0, "no-uid", &syn_opt.no_uid, "with --xla26: titles without unique_hlo_op_id"),
 	NSX_OPT_INT   (0, "nodes", &syn_opt.nodes, "N", 1, 20000000, "with --xla26: at least N nodes of graphs run; answers are sums"),
+	NSX_OPT_FLAG  (0, "kineto", &syn_opt.kineto, "the job as PyTorch's profiler records it too: DIR/rN.pt.trace.json of process N"),
+	NSX_OPT_FLAG  (0, "xspace", &syn_opt.xspace, "the job as JAX's profiler records it too: DIR/rN.xplane.pb of process N"),
 	NSX_OPT_STR   (0, "break", &syn_opt.falsify, "WHAT", "make a number of DIR/answers/WHAT.tsv wrong"),
 	NSX_OPT_END
 };
@@ -184,6 +187,10 @@ make(struct syn_plan *p)
 	syn_export(p);
 	if (!syn_opt.torch && !syn_opt.nccl && strcmp(syn_opt.dumps, "none") != 0)
 		syn_dumps(p);
+	if (syn_opt.kineto)
+		syn_kineto(p);
+	if (syn_opt.xspace)
+		syn_xspace(p);
 	syn_answers(p);
 	if (syn_opt.plant)
 		syn_plant_answer();
