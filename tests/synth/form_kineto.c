@@ -73,7 +73,7 @@ operation(struct trace *t, const struct syn_op *op)
 {
 	static const char *const cats[] = { "kernel", "gpu_memcpy", "gpu_memset" };
 	const struct syn_dev *d = &t->p->dev.p[op->dev];
-	const char *name = op->type == SYN_MEMCPY ? copy_name(t->p, op) : op->type == SYN_MEMSET ? "Memset (Unknown)"
+	const char *name = op->type == SYN_MEMCPY ? copy_name(t->p, op) : op->type == SYN_MEMSET ? "Memset (Device)"
 	    : syn_str(t->p, op->name);
 
 	if (op->type == SYN_GRAPH)

@@ -181,7 +181,7 @@ operation(struct syn_plan *p, struct plane *pl, pb *to, const struct syn_op *op)
 		                  op->pinned && op->copy_kind == 1 ? "pinned" : "device",
 		                  op->pinned && op->copy_kind == 2 ? "pinned" : "device", (long long)op->bytes));
 	else if (op->type == SYN_MEMSET)
-		stat_text(pl, &m, EVENT_STAT, "memset_details", syn_fmt(p, "num_bytes:%lld async:1", (long long)op->bytes));
+		stat_text(pl, &m, EVENT_STAT, "memset_details", syn_fmt(p, "kind:device num_bytes:%lld async:1", (long long)op->bytes));
 	else if (op->type == SYN_KERNEL)
 		stat_text(pl, &m, EVENT_STAT, "kernel_details", "regs:32 static_shared:0 dynamic_shared:0 grid:1,1,1 block:128,1,1");
 	else
@@ -257,8 +257,8 @@ execution(struct syn_plan *p, struct plane *pl, pb *to, const struct syn_module 
 
 	if (r->gone || r->open)
 		return;
-	m = event(pl, syn_fmt(p, "[%lld] CommonPjRtLoadedExecutable::Execute (%s)", (long long)d->cuda, name), r->lstart - 100,
-	          r->lend + 100);
+	m = event(pl, syn_fmt(p, "[%lld] CommonPjRtLoadedExecutable::Execute (%s)", (long long)d->cuda, name), r->lstart,
+	          r->lend);
 	stat_int(pl, &m, EVENT_STAT, "global_device_id", d->global);
 	sub(to, 4, &m);
 	m = event(pl, syn_fmt(p, "%s:XLA GPU module", name), r->lstart, r->lend);
@@ -301,7 +301,7 @@ host(struct syn_plan *p, pb *space, uint32_t proc)
 static void
 programs(struct syn_plan *p, pb *space, uint32_t proc)
 {
-	pb plane = { 0 }, name = { 0 };
+	pb plane = { 0 }, process = { 0 };
 
 	pb_int(&plane, 1, 1);
 	pb_str(&plane, 2, "/host:metadata");
@@ -317,26 +317,29 @@ programs(struct syn_plan *p, pb *space, uint32_t proc)
 		sub(&entry, 2, &m);
 		sub(&plane, 4, &entry);
 	}
-	pb_int(&name, 1, 1);
-	pb_str(&name, 2, "Hlo Proto");
-	{
-		pb entry = { 0 };
+	for (int i = 0; i < 2; i++) {
+		static const char *const names[] = { "Hlo Proto", "process_id" };
+		pb entry = { 0 }, name = { 0 };
 
-		pb_int(&entry, 1, 1);
+		pb_int(&entry, 1, i + 1);
+		pb_int(&name, 1, i + 1);
+		pb_str(&name, 2, names[i]);
 		sub(&entry, 2, &name);
 		sub(&plane, 5, &entry);
 	}
+	pb_int(&process, 1, 2);
+	pb_int(&process, 4, p->proc.p[proc].pid);
+	sub(&plane, 6, &process);
 	sub(space, 1, &plane);
 }
 
 static void
-process(struct syn_plan *p, uint32_t proc)
+form(struct syn_plan *p, uint32_t proc)
 {
 	struct plane task = { 0 };
 	pb space = { 0 };
 
-	if (p->prog.n)
-		programs(p, &space, proc);
+	programs(p, &space, proc);
 	host(p, &space, proc);
 	for (uint32_t d = 0; d < p->dev.n; d++)
 		if (p->dev.p[d].proc == proc)
@@ -352,5 +355,5 @@ void
 syn_xspace(struct syn_plan *p)
 {
 	for (uint32_t r = 0; r < p->proc.n; r++)
-		process(p, r);
+		form(p, r);
 }
