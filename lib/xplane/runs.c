@@ -578,8 +578,9 @@ put_all_alone(struct runs *x)
 
 /* ---- all */
 
+/* Before the ranges that are added to them, whose numbers are higher. */
 static bool
-put_rows(struct runs *x)
+put_marks(struct runs *x)
 {
 	struct nsx_xspace *s = x->s;
 
@@ -588,6 +589,14 @@ put_rows(struct runs *x)
 		if (!nsx_build_range(&s->build, &s->marks.p[i].row))
 			return false;
 	}
+	return true;
+}
+
+static bool
+put_rows(struct runs *x)
+{
+	struct nsx_xspace *s = x->s;
+
 	for (size_t i = 0; i < s->calls.n; i++) {
 		s->calls.p[i].row.gtid = s->lines.p[s->calls.p[i].line].gtid;
 		if (!nsx_build_call(&s->build, &s->calls.p[i].row))
@@ -608,7 +617,7 @@ nsx_xspace_runs(struct nsx_xspace *s)
 
 	x.domain = (uint16_t)domain;
 	if (domain == NSX_NONE || !join_calls(&x) || !list_modules(&x) || !match_lines(&x) || !number_lines(&x)
-	    || !collect(&x) || !set_apart(&x))
+	    || !collect(&x) || !set_apart(&x) || !put_marks(&x))
 		rc = nsx_xspace_nomem(s);
 	else
 		rc = put_runs(&x);
