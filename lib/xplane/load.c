@@ -76,6 +76,9 @@ report_warnings(struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 static void
 report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 {
+	/* Nothing marks the end of the file: where it was cut between two planes, only what is missing tells. */
+	nsx_diag_add(d, NSX_WARNING, who, s->started == INT64_MIN,
+	             "profiles that do not say when they started: old, or cut off between two planes");
 	nsx_diag_add(d, NSX_WARNING, who, s->starts,
 	             "profiles in the file behind another that started at another time: the times of all count from "
 	             "the same, and devices of one number are one");
