@@ -602,9 +602,13 @@ put_rows(struct runs *x)
 		if (!nsx_build_call(&s->build, &s->calls.p[i].row))
 			return false;
 	}
+	free(s->calls.p);
+	s->calls.p = NULL;
 	for (size_t i = 0; i < s->ops.n; i++)
 		if (!nsx_build_op(&s->build, &s->ops.p[i].row))
 			return false;
+	free(s->ops.p);
+	s->ops.p = NULL;
 	return true;
 }
 
