@@ -6,6 +6,7 @@
 
 #include "base/cli.h"
 #include "db.h"
+#include "form.h"
 #include "sim.h"
 #include "x26.h"
 
@@ -80,6 +81,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "without", &syn_opt.without, "queue|stall|sync|wait", "with --sim: leave out of the export what launches, calls or streams waited for, or just for how long launches did"),
 	NSX_OPT_INT   (0, "slack", &syn_opt.slack, "N", 1, 100000, "with --sim: for N random operations, by how much they can be longer"),
 	NSX_OPT_FLAG  (0, "steady", &syn_opt.steady, "with --sim: latencies do not vary"),
+	NSX_OPT_FLAG  (0, "kineto", &syn_opt.kineto, "the job as PyTorch's profiler records it too: DIR/rN.pt.trace.json of process N"),
+	NSX_OPT_FLAG  (0, "xspace", &syn_opt.xspace, "the job as JAX's profiler records it too: DIR/rN.xplane.pb of process N"),
 	NSX_OPT_STR   (0, "break", &syn_opt.falsify, "WHAT", "make a number of DIR/answers/WHAT.tsv wrong"),
 	NSX_OPT_END
 };
@@ -192,6 +195,10 @@ make(struct syn_plan *p)
 	syn_export(p);
 	if (!syn_opt.torch && !syn_opt.nccl && strcmp(syn_opt.dumps, "none") != 0)
 		syn_dumps(p);
+	if (syn_opt.kineto)
+		syn_kineto(p);
+	if (syn_opt.xspace)
+		syn_xspace(p);
 	syn_answers(p);
 	if (syn_opt.plant)
 		syn_plant_answer();

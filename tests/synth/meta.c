@@ -25,7 +25,7 @@ session(struct xport *x)
 	for (uint32_t r = 0; r < x->p->proc.n && !pr; r++)
 		if (xport_here(x, r))
 			pr = &x->p->proc.p[r];
-	utc = 1790000000000000000 + pr->session;
+	utc = SYN_UTC + pr->session;
 	seconds = (time_t)(utc / 1000000000);
 	gmtime_r(&seconds, &tm);
 	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);

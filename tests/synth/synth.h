@@ -13,12 +13,14 @@
 #include "base/vec.h"
 
 enum { SYN_NONE = UINT32_MAX };
+enum { SYN_MESSAGE = 4 << 20 };                             /* bytes of an all-reduce of --torch */
+static const int64_t SYN_UTC = 1790000000000000000;        /* when sessions start, ns since 1970 */
 
 /* The command line. */
 struct syn_opts {
 	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate, *sim, *change, *without;
 	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, evaluate, checkpoint, slack;
-	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline, steady;
+	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline, steady, kineto, xspace;
 };
 extern struct syn_opts syn_opt;
 
@@ -343,7 +345,9 @@ void syn_scale(void);                                              /* scale.c */
 void syn_gaps(void);                                               /* gaps.c */
 void syn_late(void);                                               /* late.c */
 void syn_work(void);                                               /* work_run.c */
+void syn_write_file(const char *path, const struct nsx_buf *bytes);             /* dump.c: or exit */
 void syn_dumps(struct syn_plan *p);                                /* dump.c: DIR/dumpN */
+struct nsx_buf syn_hlo(struct syn_plan *p, uint32_t proc, uint32_t prog);    /* dump.c: the HloProto of a program */
 void syn_answer_insts(struct syn_plan *p);                         /* folds.c */
 void syn_folds(struct syn_plan *p);                                /* folds.c: answers that need dumps */
 

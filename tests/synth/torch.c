@@ -15,7 +15,7 @@ struct torch {
 	uint32_t joined;                       /* the operation of the last collective */
 };
 
-enum { MESSAGE = 4 << 20, REDUCING = 90000 };
+enum { REDUCING = 90000 };
 static const int64_t COMM = INT64_MIN + 0x7c4;
 
 static struct syn_thread *
@@ -168,7 +168,7 @@ payload(struct torch *t, uint32_t range, enum syn_shape_of shape)
 
 	if (!syn_in_lockstep() || db_version_of(syn_opt.schema) < 4)
 		return;
-	syn_add(&p->payload, ((struct syn_payload){ (int)shape, COMM, shape == SYN_N_INIT ? 0 : MESSAGE, -1, (int64_t)p->dev.n, t->dev, d->cuda }));
+	syn_add(&p->payload, ((struct syn_payload){ (int)shape, COMM, shape == SYN_N_INIT ? 0 : SYN_MESSAGE, -1, (int64_t)p->dev.n, t->dev, d->cuda }));
 	p->range.p[range].payload = (uint32_t)p->payload.n;
 }
 
