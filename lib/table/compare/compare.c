@@ -499,6 +499,7 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 	}
 	nsx_compare_side_free(&c.side[0]);
 	nsx_compare_side_free(&c.side[1]);
+	free(c.repeat);
 	nsx_intern_free(&c.strs);
 	nsx_buf_free(&c.text);
 	return rc;

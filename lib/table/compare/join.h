@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/stat.h"
+#include "table/steps.h"
 #include "table/compare/witness.h"
 
 struct nsx_step_set;
@@ -168,6 +169,7 @@ struct cmp {
 	const char       *unit;              /* of what the times are */
 	char              unlike[256];       /* why times may belong to different programs or amounts of work; empty:
 	                                      * they do not */
+	char             *repeat;            /* the class that repeats in BASE, if it has no steps; owned; NULL: none */
 	char              note[256];         /* what is compared, or not, for a line below the table; empty: nothing */
 	struct nsx_intern strs;
 	struct nsx_buf    text;
@@ -249,6 +251,10 @@ bool nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r);
 /* device_steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
  * recompilation. */
 struct nsx_str nsx_compare_class_name(const struct nsx_step_set *set, uint32_t class);
+/* device_steps.c: which steps of a side are meant: those that options name, or those that it has; of a run without
+ * steps what repeats, which is the same in both: keep what it is in BASE. False when out of memory. */
+struct nsx_steps_options nsx_compare_steps_of(const struct cmp *c, const struct cmp_side *s);
+bool nsx_compare_keep_repeat(struct cmp *c, const struct nsx_step_set *set);
 /* device_steps.c: read the stream of the side for the steps of its devices: a reader that reads it once more, which the
  * caller closes; NULL on failure. */
 struct nsx_reader *nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);

@@ -195,7 +195,7 @@ take_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l, size_t fir
 int
 nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
-	struct nsx_steps_options options = { .step = c->options.step, .module = c->options.module };
+	struct nsx_steps_options options = nsx_compare_steps_of(c, s);
 	struct loaded l = { .set = { .err = c->err } };
 	struct nsx_step_set *set = &l.set;
 	struct nsx_spool *again = nsx_spool_open(c->err);
@@ -204,7 +204,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 
 	nsx_steps_again_need(s->in);
 	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
-	bool good = true;
+	bool good = rc != NSX_OK || nsx_compare_keep_repeat(c, set);
 
 	/* Tables do not have causes. */
 	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new(&c->strs, c->err)))
