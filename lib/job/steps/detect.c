@@ -314,8 +314,9 @@ nsx_step_classes_repeat(struct nsx_step_classes *c, char **name, struct nsx_diag
 
 		*name = nsx_str_dup(s);
 		good = *name != NULL;
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no class of ranges has half of the GPU's work: steps are from start to "
-		             "start of '%.*s', %.0f%% of the time: --step REGEX names others",
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no class of ranges has half of the GPU's work: steps are from start to start of '%.*s', "
+		             "%.0f%% of the time: --step REGEX names others",
 		             (int)(s.len < 200 ? s.len : 200), s.ptr, 100 * (double)best->covered / (double)all);
 	}
 	free(of.p);

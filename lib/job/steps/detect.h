@@ -8,8 +8,8 @@
  *
  * If no class has that much, the class that repeats may be asked for instead: its periods, from start to start, cover
  * most of the time, whatever is launched in it. Of those that cover nearly as much as the one that covers most, and
- * repeat regularly, the class with the fewest instances on a device is the outermost repetition. Names with the suffix of
- * a framework count, too, unless they are operators'. */
+ * repeat regularly, the class with the fewest instances on a device is the outermost repetition. Names with the suffix
+ * of a framework count, too, unless they are operators'. */
 #ifndef NSX_JOB_STEPS_DETECT_H
 #define NSX_JOB_STEPS_DETECT_H
 

@@ -137,6 +137,12 @@ judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 static void
 judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
 {
+	struct nsx_buf work = { 0 };
+
+	nsx_compare_tell_work(c, &work);
+	if (out->table && work.len)
+		nsx_table_note(out->table, "%.*s", (int)work.len, work.ptr);
+	nsx_buf_free(&work);
 	out->comparable = !c->unlike[0];
 	snprintf(out->why, sizeof out->why, "%s", c->unlike);
 	if (out->table && c->note[0])
@@ -185,7 +191,10 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 		nsx_buf_c(text, text->len ? ": " : "");
 		nsx_buf_str(text, name);
 	}
-	if (c->options.tail && r->sampled) {
+	if (r->by_rate && !r->by_time)
+		nsx_buf_fmt(text, ": %.1f a second, was %.1f (%+.1f%%)", r->rate[1], r->rate[0],
+		            100 * (r->rate[1] / r->rate[0] - 1));
+	else if (c->options.tail && r->sampled) {
 		nsx_buf_fmt(text, ": p99 %s, was %s", nsx_ns_text(r->tail.p99[1]).s, nsx_ns_text(r->tail.p99[0]).s);
 		if (r->tail.p99[0] > 0)
 			nsx_buf_fmt(text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
@@ -209,19 +218,38 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 		c->way->tell_growth(c, r, text);
 }
 
+/* Frees the text. */
 static bool
-add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+add_sentence(struct nsx_compare *out, struct nsx_buf *text)
 {
-	struct nsx_buf text = { 0 };
-	char *s;
+	char *s = text->failed ? NULL : nsx_str_dup(nsx_buf_view(text));
 
-	nsx_compare_sentence(c, r, &text);
-	s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
-	nsx_buf_free(&text);
+	nsx_buf_free(text);
 	if (s && nsx_vec_push(&out->regressions, s))
 		return true;
 	free(s);
 	return false;
+}
+
+static bool
+add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+{
+	struct nsx_buf text = { 0 };
+
+	nsx_compare_sentence(c, r, &text);
+	return add_sentence(out, &text);
+}
+
+/* The work of runs without steps as a whole, of which steps tell themselves. */
+static bool
+add_work(const struct cmp *c, struct nsx_compare *out)
+{
+	struct nsx_buf text = { 0 };
+
+	if (!c->compares_work || !c->way->rates || c->same.said <= 0)
+		return true;
+	nsx_compare_tell_work(c, &text);
+	return add_sentence(out, &text);
 }
 
 static bool
@@ -241,6 +269,8 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 		uneven += r[i].verdict == CMP_UNEVEN && r[i].diff > 0;
 		if (c->way->tell_growth && c->way->decides(c, &r[i]))
 			period = &r[i];
+		if (r[i].by_rate && !r[i].by_time)
+			continue;   /* the work as a whole is told */
 		if (r[i].verdict == CMP_SLOWER && (!period || period == &r[i] || period->verdict != CMP_SLOWER ||
 		    nsx_compare_group_of(c, period) != nsx_compare_group_of(c, &r[i])) &&
 		    (!of_device || !told || nsx_compare_group_of(c, told) != nsx_compare_group_of(c, &r[i]))) {
@@ -304,7 +334,7 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 	int rc = NSX_OK;
 
 	/* Programs as a whole come first: they are the total of all rows. */
-	if (!r || (!c->way->whole && !whole) ||
+	if (!r || (!c->way->whole && !whole) || !add_work(c, out) ||
 	    !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
@@ -351,6 +381,7 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->means);
 	free(s->comms.p);
 	free(s->execs.p);
+	nsx_compare_work_free(&s->work);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
 	nsx_map_free(&s->devices);
@@ -488,6 +519,8 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 		leave_out(&c, diags);
 	if (rc == NSX_OK && c.way->check)
 		c.way->check(&c);
+	if (rc == NSX_OK && !nsx_compare_work(&c))
+		rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK)
 		rc = answer(&c, folded, out, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", rc == NSX_OK && c.side[NSX_COMPARE_BASE].nruns == 2,
@@ -500,6 +533,7 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 	nsx_compare_side_free(&c.side[0]);
 	nsx_compare_side_free(&c.side[1]);
 	free(c.repeat);
+	nsx_map_free(&c.places);
 	nsx_intern_free(&c.strs);
 	nsx_buf_free(&c.text);
 	return rc;
