@@ -59,6 +59,7 @@ struct nsx_compare {
 	struct nsx_table *table;         /* NULL if folded stacks are requested */
 	bool              comparable;
 	char              why[256];      /* the reason if not */
+	bool              none;          /* two streams, of which neither has any of what rows are of */
 	NSX_VEC(char *)   regressions;   /* rows, and programs as a whole, that are slower: a sentence each */
 	struct nsx_buf    junit;         /* XML: a test for each row, or an error if the streams are not comparable */
 };

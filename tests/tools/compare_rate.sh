@@ -84,6 +84,12 @@ capture unnamed2 6 130 8000 unnamed
 gate 'without ranges nothing repeats by name' 3 'BASE has no steps: --step names them, --by range and --by kernel work without them' --by step "$T/unnamed" "$T/unnamed2"
 gate 'but the same work does' 1 'slower: the same work takes 1' --by kernel "$T/unnamed" "$T/unnamed2"
 
+# Without --by what the streams have is compared.
+gate 'without --by steps are compared' 1 'slower: layer #: period: ' "$T/base" "$T/host"
+gate 'or operations' 1 'slower: the same work takes 1' "$T/unnamed" "$T/unnamed2"
+run nsysx-compare --gate - "$T/unnamed2" <"$T/unnamed"
+equal 'but not of standard input, which is read once' "$status $(grep -c 'no thunks' "$T_private/err")" '3 1'
+
 # Equal captures with other stalls.
 n=0 m=0
 for seed in 11 12 13 14 15 16; do capture "equal.$seed" "$seed" 60 5000; done

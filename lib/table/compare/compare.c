@@ -523,6 +523,7 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 		rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK)
 		rc = answer(&c, folded, out, diags);
+	out->none = !c.tables && !c.side[0].time && !c.side[1].time;
 	nsx_diag_add(diags, NSX_WARNING, "", rc == NSX_OK && c.side[NSX_COMPARE_BASE].nruns == 2,
 	             "two base runs hardly tell how runs differ, so that only much slower is not noise: give three or "
 	             "more");

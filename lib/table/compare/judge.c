@@ -173,7 +173,7 @@ testify(const struct cmp *c, struct cmp_result *r, double of)
 
 	if (c->options.tail)
 		return judge_tail(c, r);
-	if (c->compares_work && r->row[NSX_COMPARE_BASE]->of == NSX_NONE && !said[0] && !said[1] && means_differ
+	if (c->compares_work && nsx_compare_is_period(c, r) && !said[0] && !said[1] && means_differ
 	    && (r->diff > 0 ? 1 : -1) == c->same.said) {
 		r->by_work = true;
 		return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;

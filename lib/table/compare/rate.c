@@ -30,7 +30,7 @@ nsx_compare_work(struct cmp *c)
 	struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
 	struct cmp_work *work[2] = { &b->work, &n->work };
 
-	if (b->nruns || b->placed || n->placed || c->tables)
+	if (!(c->way->rates || c->repeat) || b->nruns || b->placed || n->placed || c->tables)
 		return true;
 	for (int k = 0; k < 2; k++)
 		c->side[k].seen = nsx_compare_work_seen(work[k]);
