@@ -18,7 +18,8 @@ static int64_t absolute = 100;
 static bool changed, github, history, explain;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row stands for [as the tables, or what the streams have]"),
+	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES,
+	               "what a row stands for [as the tables, or what the streams have]"),
 	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed|span",
 		       "whole, or without communication that computation hides; of ranges GPU time or span [whole]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
