@@ -8,7 +8,8 @@
 
 struct nsx_steps_options {
 	const char *step, *module, *require;   /* as in struct nsx_steps_wanted, */
-	bool        repeats;   /* these two likewise */
+	unsigned    keep;      /* these three likewise */
+	bool        repeats;
 	const char *repeat;
 	bool        each;      /* a row for each step instead of for each class and device */
 	int         explain;   /* above 0: the step of that percentile compared with the median one instead */

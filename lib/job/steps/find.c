@@ -115,7 +115,8 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 
 	*s = (struct nsx_step_set){ .kind = wanted->step ? NSX_STEP_PATTERN : wanted->repeat ? NSX_STEP_CLASS
 	                            : NSX_STEP_MODULE, .label = wanted->step ? wanted->step : wanted->repeat
-	                            ? wanted->repeat : wanted->module, .suffixed = wanted->repeat, .err = err };
+	                            ? wanted->repeat : wanted->module, .suffixed = wanted->repeat,
+	                            .cat.keep = wanted->keep, .err = err };
 	if (wanted->step) {
 		if (nsx_pattern_compile(wanted->step, 0, &pattern, err) != NSX_OK)
 			return NSX_ERR;

@@ -12,36 +12,6 @@
 
 static const char *const sides[] = { [NSX_COMPARE_BASE] = "BASE", [NSX_COMPARE_NEW] = "NEW" };
 
-/* ---- properties that both runs must share */
-
-static bool
-has_model(const struct cmp_side *s, uint32_t model)
-{
-	for (size_t i = 0; i < s->models.n; i++)
-		if (s->models.p[i] == model)
-			return true;
-	return false;
-}
-
-static void
-report_devices(const struct cmp *c, struct nsx_diags *diags)
-{
-	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
-
-	if (b->devices.n && n->devices.n && b->devices.n != n->devices.n)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "BASE ran on %zu devices, NEW on %zu%s", b->devices.n, n->devices.n,
-		             c->way->devices ? "" : ": times are means over devices");
-	for (int k = 0; k < 2; k++)
-		for (size_t i = 0; i < c->side[k].models.n && c->side[!k].models.n; i++) {
-			struct nsx_str model = cmp_str(c, c->side[k].models.p[i]);
-
-			if (!has_model(&c->side[!k], c->side[k].models.p[i]))
-				nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s has devices of model %.*s", sides[k],
-				             (int)model.len, model.ptr);
-		}
-}
-
 void
 nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct nsx_diags *diags)
 {
@@ -49,130 +19,6 @@ nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct n
 		nsx_diag_add(diags, own->list.p[i].severity, s->name, own->list.p[i].count, "%s", own->list.p[i].text);
 	diags->failed |= own->failed;
 	nsx_diags_free(own);
-}
-
-static void
-report_filters(const struct cmp *c, struct nsx_diags *diags)
-{
-	for (int k = 0; k < 2; k++) {
-		const struct cmp_side *s = &c->side[k], *other = &c->side[!k];
-
-		if (s->warm && !other->warm)
-			nsx_diag_add(diags, NSX_WARNING, "", 1,
-			             "%s passed nsysx-warmup; %s did not, or had no initialisation", s->name,
-			             other->name);
-		if (c->options.exposed && s->top.any_hidden && other->top.any_comm && !other->top.any_hidden)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s passed nsysx-overlap", s->name);
-	}
-}
-
-/* Share of a side's time that has a counterpart. */
-static double
-coverage(const struct cmp *c, const struct cmp_side *s)
-{
-	nsx_u128 matched = 0;
-
-	for (size_t i = 0; i < s->rows.n; i++)
-		if (cmp_counts(c, &s->rows.p[i]) && s->rows.p[i].pair != NSX_NONE)
-			matched += s->rows.p[i].sum;
-	return s->time ? (double)matched / (double)s->time : 0;
-}
-
-/* A run that is too short beside those of BASE, or one of these, if they are judged by their tails. */
-static void
-tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
-{
-	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
-	int len = (int)(name.len < 80 ? name.len : 80);
-	size_t steps = nsx_compare_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
-	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE]).least;
-
-	if (!r->witness.judged)
-		snprintf(out->why, sizeof out->why,
-			 "%.*s: NEW has %zu step%s, each base run %zu or more: record as many", len, name.ptr, steps,
-			 steps == 1 ? "" : "s", least);
-	else
-		snprintf(out->why, sizeof out->why, "%.*s: NEW has %zu steps, a base run %zu, want %d for their p99: "
-		         "record more steps", len, name.ptr, steps, least, NSX_TAIL_OF_RUN);
-	out->comparable = false;
-}
-
-/* Steps that are too few, or depend on each other so much that they tell little: nothing is judged, unless something is
- * slower all the same. */
-static void
-judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
-{
-	for (size_t i = 0; i < n && out->comparable && !out->regressions.n; i++) {
-		const struct nsx_witness *w = &r[i].witness;
-		int side = w->of[1].n_eff < w->of[0].n_eff;
-
-		if (r[i].verdict != CMP_UNKNOWN || !r[i].sampled || (w->judged && !c->options.tail) ||
-		    !c->way->decides || !c->way->decides(c, &r[i]))
-			continue;
-		if (r[i].runs) {
-			tell_short(c, out, &r[i]);
-			continue;
-		}
-		struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, &r[i])->name);
-		size_t steps = nsx_compare_sample(&c->side[side], r[i].row[side]).n;
-		bool depend = w->of[side].n_eff < (double)steps - 0.05;
-		int least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
-
-		if (depend)
-			snprintf(out->why, sizeof out->why,
-			         "%.*s: %zu steps of %s that depend on each other tell as much as %.1f%s, want %d: "
-			         "record more steps, or several base runs", (int)(name.len < 80 ? name.len : 80),
-			         name.ptr, steps, sides[side], w->of[side].n_eff,
-			         c->options.tail ? " of their p99" : "", least);
-		else
-			snprintf(out->why, sizeof out->why,
-			         "%.*s: %zu step%s of %s tell%s too little%s, want %d: record more "
-			         "steps, or several base runs", (int)(name.len < 80 ? name.len : 80), name.ptr, steps,
-			         steps == 1 ? "" : "s", sides[side], steps == 1 ? "s" : "",
-			         c->options.tail ? " of their p99" : "", least);
-		out->comparable = false;
-	}
-}
-
-static void
-judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
-{
-	struct nsx_buf work = { 0 };
-
-	nsx_compare_tell_work(c, &work);
-	if (out->table && work.len)
-		nsx_table_note(out->table, "%.*s", (int)work.len, work.ptr);
-	nsx_buf_free(&work);
-	out->comparable = !c->unlike[0];
-	snprintf(out->why, sizeof out->why, "%s", c->unlike);
-	if (out->table && c->note[0])
-		nsx_table_note(out->table, "%s", c->note);
-	/* If one side is empty, nothing of the other is matched: that is not a separate reason. */
-	for (int k = 0; k < 2 && out->comparable; k++)
-		if (!c->side[k].time) {
-			snprintf(out->why, sizeof out->why, "%s has no %s%s", c->side[k].name, c->way->things,
-			         c->way->instead);
-			out->comparable = false;
-		}
-	for (int k = 0; k < 2; k++) {
-		const struct cmp_side *s = &c->side[k];
-		double share = coverage(c, s);
-
-		if (out->table && s->time)
-			nsx_table_note(out->table, s->diags < 0 ? "%.1f%% of %s's time is matched"
-			               : "%.1f%% of %s's time is matched; its stream holds %" PRId64 " diag%s",
-			               100 * share, s->name, s->diags,
-			               s->diags == 1 ? "" : "s");
-		if (s->time && share >= c->options.coverage) {
-			nsx_diag_add(diags, NSX_INFO, s->name, 1, "%.1f%% of its time is matched", 100 * share);
-			continue;
-		}
-		if (out->comparable)
-			snprintf(out->why, sizeof out->why,
-			         "%.1f%% of the time of %s is matched, less than --coverage requires", 100 * share,
-			         s->name);
-		out->comparable = false;
-	}
 }
 
 /* ---- regressions */
@@ -344,8 +190,9 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		rc = nsx_compare_why(c, r, n, &out->table);
 	}
 	if (rc == NSX_OK) {
-		judge_coverage(c, out, diags);
-		judge_steps(c, out, r, n);
+		nsx_compare_judge_coverage(c, out, diags);
+		nsx_compare_judge_steps(c, out, r, n);
+		nsx_compare_tell_differences(c, r, n, diags);
 	}
 	if (rc == NSX_OK && c->options.junit)
 		nsx_compare_junit(c, out, whole, nwhole, r, n);
@@ -527,10 +374,6 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 	nsx_diag_add(diags, NSX_WARNING, "", rc == NSX_OK && c.side[NSX_COMPARE_BASE].nruns == 2,
 	             "two base runs hardly tell how runs differ, so that only much slower is not noise: give three or "
 	             "more");
-	if (rc == NSX_OK && !c.tables) {
-		report_devices(&c, diags);
-		report_filters(&c, diags);
-	}
 	nsx_compare_side_free(&c.side[0]);
 	nsx_compare_side_free(&c.side[1]);
 	free(c.repeat);

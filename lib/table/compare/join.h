@@ -34,6 +34,8 @@ struct cmp_group {
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
 	nsx_u128     time;       /* of its rows */
+	double       flops, ops; /* of a step or execution on a device, FLOPs of its matrix products, and number of
+	                          * operations; 0: not known */
 };
 
 /* What else is known of a group that is a program: digests, of its dump and of the program that ran. */
@@ -468,6 +470,12 @@ const char *nsx_compare_verdict_name(enum cmp_verdict v);
 
 /* compare.c: append the sentence about a slower row. */
 void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
+
+/* comparable.c: whether enough of both sides is matched, and steps are enough: out->comparable and why. */
+void nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags);
+void nsx_compare_judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
+/* What differs between the runs that are compared, with what would make them alike. */
+void nsx_compare_tell_differences(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
 
 /* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
 void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,

@@ -173,6 +173,23 @@ take_class(struct cmp *c, struct cmp_side *s, struct nsx_str key, struct nsx_str
 	return true;
 }
 
+/* The work of a step of the class whose n steps begin there in the list. */
+static void
+weigh(const struct nsx_step_set *set, const struct nsx_step_of *o, size_t n, struct cmp_group *g)
+{
+	const struct nsx_catalogue *cat = &set->cat;
+
+	for (size_t i = 0; i < n; i++)
+		g->ops += (double)o[i].ops / (double)n;
+	for (size_t i = 0; i < cat->insts.n && set->kind == NSX_STEP_MODULE; i++) {
+		const struct nsx_cat_inst *inst = &cat->insts.p[i];
+
+		if (inst->flops > 0 && nsx_str_eq(nsx_cat_str(cat, cat->programs.p[inst->program].key),
+		                                  nsx_intern_str(&set->names, o->class)))
+			g->flops += (double)inst->flops;
+	}
+}
+
 /* Add the n steps of a class, from that one of the list on. */
 static bool
 take_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l, size_t first, size_t n)
@@ -188,6 +205,8 @@ take_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l, size_t fir
 	bool good = t && take_class(c, s, nsx_intern_str(&l->set.names, o->class),
 	                            nsx_compare_class_name(&l->set, o->class), t, n);
 
+	if (good)
+		weigh(&l->set, o, n, &s->groups.p[s->groups.n - 1]);
 	free(t);
 	return good;
 }
@@ -199,7 +218,7 @@ wanted(const struct cmp *c, const struct cmp_side *s)
 {
 	bool named = c->options.step || c->options.module;
 
-	return (struct nsx_steps_options){ .step = c->options.step, .module = c->options.module,
+	return (struct nsx_steps_options){ .step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
 	                                   .repeats = !named && s == &c->side[NSX_COMPARE_BASE],
 	                                   .repeat = named ? NULL : c->repeat };
 }
