@@ -13,9 +13,9 @@
 enum { NOT_COMPARABLE = 3 };
 
 static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *minor = "0.1", *coverage = "0.5",
-    *folded, *gate, *junit;
+    *folded, *gate, *junit, *explain;
 static int64_t absolute = 100;
-static bool changed, github, history, explain;
+static bool changed, github, history;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES,
@@ -36,8 +36,9 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "coverage", &coverage, "SHARE",
 		    "minimum share of the time of each stream that must be matched [0.5]"),
 	NSX_OPT_FLAG(0, "changed", &changed, "omit rows without a change"),
-	NSX_OPT_FLAG(0, "why", &explain,
-		     "by step: print what made the periods of steps differ instead; the differences add up"),
+	NSX_OPT_MAYBE(0, "why", &explain, "renamed",
+		      "by step: print what made the periods of steps differ instead; the differences add up; renamed: "
+		      "which kernels have other names"),
 	NSX_OPT_MAYBE(0, "gate", &gate, "mean|p99",
 		      "exit 1 if something is slower, 3 if the streams cannot be compared; p99: by step, the 99th "
 		      "percentile of periods [mean]"),
@@ -88,6 +89,9 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--gate=p99: want --by step");
 	o.junit = junit;
 	o.why = explain;
+	o.renamed = explain && strcmp(explain, "renamed") == 0;
+	if (explain && *explain && !o.renamed)
+		nsx_cli_misuse(&cli, "--why: want renamed, got \"%s\"", explain);
 	if (explain && o.by != NSX_COMPARE_STEP)
 		nsx_cli_misuse(&cli, "--why: want --by step");
 	if (explain && (nops > 2 || history))

@@ -41,6 +41,7 @@ struct nsx_compare_options {
 	bool    span;         /* RANGE: by the spans of their GPU work, not the time of what was launched in them */
 	bool    changed;      /* only rows that differ */
 	bool    why;          /* STEP, of two streams: what made the periods differ, instead of the times of steps */
+	bool    renamed;      /* with `why`, the names that changed instead */
 	bool    junit;        /* the results as JUnit's XML, too */
 	bool    tail;         /* STEP: steps are judged by the 99th percentile of their periods */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to

@@ -41,12 +41,29 @@ find_windows(struct cmp *c, const struct nsx_step_set *set, struct cmp_why *why,
 
 struct reading { struct cmp *c; struct cmp_side *side; struct idle *idle; struct cmp_why *why; };
 
+/* The name of an instruction's operation. */
+static bool
+take_kernel(const struct reading *r, const struct nsx_rec *op)
+{
+	struct nsx_catalogue *cat = &r->idle->cat;
+	uint32_t inst = nsx_has(op, NSX_OP_inst) ? nsx_cat_inst(cat, op) : (uint32_t)NSX_NONE;
+
+	if (inst == NSX_NONE || cat->insts.p[inst].name == NSX_NONE)
+		return true;
+	uint32_t of = nsx_intern(&r->c->strs, nsx_cat_str(cat, cat->insts.p[inst].name)),
+	    name = nsx_intern(&r->c->strs, nsx_string(op, NSX_OP_name));
+
+	return of != NSX_NONE && name != NSX_NONE && nsx_compare_why_kernel(r->why, of, name);
+}
+
 static int
 take(void *state, const struct nsx_rec *rec)
 {
 	const struct reading *r = state;
 
 	if (r->c->repeat && rec->kind->id == NSX_OP && !nsx_compare_take_work(r->c, r->side, &r->idle->cat, rec))
+		return nsx_err_nomem(r->c->err, NULL);
+	if (r->why && r->c->options.renamed && rec->kind->id == NSX_OP && !take_kernel(r, rec))
 		return nsx_err_nomem(r->c->err, NULL);
 	return nsx_idle_take(r->idle, rec) == NSX_OK && (!r->why || nsx_things_take(&r->why->things, rec) == NSX_OK)
 	       ? NSX_OK : NSX_ERR;
