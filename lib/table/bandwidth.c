@@ -217,7 +217,7 @@ take_other(void *state, const struct nsx_rec *rec)
 
 	s->ndiags += rec->kind->id == NSX_DIAG;
 	s->warm |= rec->kind->id == NSX_DIAG && nsx_is_diag_of(rec, "nsysx-warmup");
-	return NSX_OK;
+	return !s->other || s->other(s->arg, rec) ? NSX_OK : nsx_err_nomem(s->err, NULL);
 }
 
 int

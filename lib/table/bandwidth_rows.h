@@ -35,9 +35,10 @@ struct nsx_bandwidth_row {
  * its duration in ns, and how much of that was hidden. False when out of memory. */
 typedef bool nsx_bandwidth_each(void *arg, uint32_t row, uint32_t device, int64_t dur, int64_t hidden);
 
-/* {0} with each and arg set, which may be NULL, is empty. */
+/* {0} with each, other and arg set, which may be NULL, is empty. */
 struct nsx_bandwidth_sums {
 	nsx_bandwidth_each *each;
+	bool             (*other)(void *arg, const struct nsx_rec *rec);   /* every record; false when out of memory */
 	void              *arg;
 	struct nsx_err    *err;
 	struct nsx_collective_reading reading;

@@ -7,7 +7,10 @@
 #include "job/steps/find.h"
 
 struct nsx_steps_options {
-	const char *step, *module, *require;   /* as in struct nsx_steps_wanted */
+	const char *step, *module, *require;   /* as in struct nsx_steps_wanted, */
+	unsigned    keep;      /* these three likewise */
+	bool        repeats;
+	const char *repeat;
 	bool        each;      /* a row for each step instead of for each class and device */
 	int         explain;   /* above 0: the step of that percentile compared with the median one instead */
 };

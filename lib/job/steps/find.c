@@ -48,7 +48,7 @@ take_first(void *state, const struct nsx_rec *rec)
 
 /* Read the ranges of the class from the spool. */
 static int
-second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *class, struct nsx_err *err)
+second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *class, bool repeats, struct nsx_err *err)
 {
 	struct nsx_reader *in = nsx_spool_reader(spool);
 	int64_t ndiags = s->ndiags;
@@ -57,7 +57,7 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 	if (!in)
 		return NSX_ERR;
 	nsx_steps_free(s);
-	*s = (struct nsx_step_set){ .kind = NSX_STEP_CLASS, .label = class, .err = err };
+	*s = (struct nsx_step_set){ .kind = NSX_STEP_CLASS, .label = class, .suffixed = repeats, .err = err };
 	nsx_steps_need(s, in);
 	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL }, err);
 	s->ndiags = ndiags;
@@ -69,7 +69,7 @@ static int
 find_class(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s,
            struct nsx_spool *again, char **class, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct nsx_step_classes classes = { .err = err };
+	struct nsx_step_classes classes = { .err = err, .repeats = wanted->repeats };
 	struct first f = { { s, again }, &classes, nsx_spool_open_all(in, err) };
 	int rc = f.spool ? NSX_OK : NSX_ERR;
 
@@ -78,9 +78,19 @@ find_class(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct 
 		rc = nsx_read_all(in, wanted->require, take_first, &f, err);
 	}
 	if (rc == NSX_OK && !s->cat.programs.n && !s->marks.n) {
-		rc = nsx_step_classes_pick(&classes, class, diags);
+		struct nsx_diags none = { .failed = false };
+
+		rc = nsx_step_classes_pick(&classes, class, &none);
+		bool repeats = rc == NSX_OK && !*class && wanted->repeats;
+
+		if (repeats)
+			rc = nsx_step_classes_repeat(&classes, class, diags);
+		repeats = repeats && *class;
+		if (!repeats)
+			nsx_diags_join(diags, &none);
+		nsx_diags_free(&none);
 		if (rc == NSX_OK && *class)
-			rc = second_reading(f.spool, s, *class, err);
+			rc = second_reading(f.spool, s, *class, repeats, err);
 		else
 			s->list.n = 0;
 	}
@@ -103,8 +113,10 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 	regex_t pattern;
 	int rc = NSX_OK;
 
-	*s = (struct nsx_step_set){ .kind = wanted->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = wanted->step
-	                            ? wanted->step : wanted->module, .err = err };
+	*s = (struct nsx_step_set){ .kind = wanted->step ? NSX_STEP_PATTERN : wanted->repeat ? NSX_STEP_CLASS
+	                            : NSX_STEP_MODULE, .label = wanted->step ? wanted->step : wanted->repeat
+	                            ? wanted->repeat : wanted->module, .suffixed = wanted->repeat,
+	                            .cat.keep = wanted->keep, .err = err };
 	if (wanted->step) {
 		if (nsx_pattern_compile(wanted->step, 0, &pattern, err) != NSX_OK)
 			return NSX_ERR;
@@ -112,11 +124,11 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 		s->groups = pattern.re_nsub;
 	}
 	nsx_steps_need(s, in);
-	if (!wanted->step && !wanted->module)
+	if (!wanted->step && !wanted->module && !wanted->repeat)
 		nsx_step_classes_need(in);
 	if (again)
 		nsx_spool_follow(again, in);
-	if (wanted->step || wanted->module) {
+	if (wanted->step || wanted->module || wanted->repeat) {
 		rc = nsx_read_all(in, wanted->require, take_set, &(struct collecting){ s, again }, err);
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(s);
@@ -127,7 +139,7 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 			rc = nsx_missing_range(&s->near, wanted->step, !nsx_reader_records(in), diags, err);
 		else if (rc == NSX_OK && s->list.n && wanted->step)
 			rc = nsx_steps_single(s, wanted->step, diags);
-		else if (rc == NSX_OK && !s->list.n)
+		else if (rc == NSX_OK && !s->list.n && wanted->module)
 			rc = nsx_missing_program(&s->cat, wanted->module, !nsx_reader_records(in), diags, err);
 	} else {
 		rc = find_class(in, wanted, s, again, &class, diags, err);

@@ -13,6 +13,9 @@ struct nsx_steps_wanted {
 	const char *module;    /* name or key of a program; NULL: none. with neither, the class that covers the GPU's
 	                        * work is detected */
 	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
+	unsigned    keep;      /* of the catalogue, what the caller needs, too */
+	bool        repeats;   /* if no class covers the GPU's work, the class that repeats (detect.h) is meant */
+	const char *repeat;    /* the class that repeats in another run, which is meant here; NULL: none */
 };
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet) and collect the wanted steps, with any *s; diags

@@ -14,7 +14,8 @@ static inline int
 nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
                   struct nsx_spool *again, struct nsx_diags *diags, struct nsx_err *err)
 {
-	const struct nsx_steps_wanted wanted = { options->step, options->module, options->require };
+	const struct nsx_steps_wanted wanted = { options->step, options->module, options->require, options->keep,
+	                                         options->repeats, options->repeat };
 
 	return nsx_steps_find(in, &wanted, s, again, diags, err);
 }
