@@ -45,7 +45,7 @@ enum { NSX_LOOK_FIRST = 2 };
 
 /* Kinds of findings; their order means nothing. */
 enum nsx_finding_kind {
-#define FINDING(id, name, rank, subject, change, action) NSX_FIND_##id,
+#define FINDING(id, name, rank, subject, whose, change, action) NSX_FIND_##id,
 #include "table/diagnose/findings.def"
 #undef FINDING
 	NSX_NFINDS
@@ -400,6 +400,8 @@ void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
 const char *nsx_look_action(const struct nsx_finding *f);   /* what to do first; static */
 /* The change that would remove it, in which % is what the rule names; static; NULL: none is a forecast of it. */
 const char *nsx_look_change(const struct nsx_finding *f);
+/* Whether the change removes the finding alone; else it removes more, and its forecast is an upper bound. */
+bool nsx_look_is_own(const struct nsx_finding *f);
 int nsx_look_rank(const struct nsx_finding *f);             /* of equal gains the lowest comes first */
 /* Whether the gain belongs to the subject alone, a device or a call; else the subject is the largest of several. */
 bool nsx_look_is_one(const struct nsx_finding *f);
@@ -410,7 +412,8 @@ void nsx_look_forecasts_begin(struct nsx_look_at *a);
 /* After it: set the forecasts of findings, and the critical path. NSX_OK or NSX_ERR. */
 int nsx_look_forecast(struct nsx_look_at *a);
 void nsx_look_forecasts_free(struct nsx_look_forecasts *f);
-/* Append `before`, and what is forecast, in percent: "1.4 to 2.2%"; nothing if nothing is. */
+/* Append `before`, and what is forecast, in percent: "1.4 to 2.2%", "at most 2.2%"; nothing if nothing
+ * is. */
 void nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before,
                            struct nsx_buf *to);
 /* Append a sentence: where the critical path is, and of which parts it is. false: there is none. */

@@ -215,7 +215,9 @@ nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, 
 
 	if (!f->forecasts)
 		return;
-	if (high - low >= apart)
+	if (!nsx_look_is_own(f))
+		nsx_buf_fmt(to, "%sat most %.1f%%", before, high);
+	else if (high - low >= apart)
 		nsx_buf_fmt(to, "%s%.1f to %.1f%%", before, low, high);
 	else
 		nsx_buf_fmt(to, "%s%.1f%%", before, f->forecast.saved * percent + 0.0);

@@ -175,7 +175,9 @@ see(struct nsx_look_at *a)
 static double
 worth(const struct nsx_finding *f)
 {
-	return f->forecasts ? f->forecast.saved : f->gain;
+	if (!f->forecasts)
+		return f->gain;
+	return nsx_look_is_own(f) ? f->forecast.saved : fmin(f->forecast.saved, f->gain);
 }
 
 static int

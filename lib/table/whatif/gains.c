@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Shares above which there are no forecasts, or only lower bounds. */
-static const double refused = 0.1, refused_model = 0.05, refused_queue = 0.05;
-static const double doubtful = 0.01, doubtful_model = 0.015, doubtful_queue = 0.02;
+static const double refused = 0.1, refused_model = 0.05, refused_queue = 0.05, refused_unseen = 0.1;
+static const double doubtful = 0.01, doubtful_model = 0.015, doubtful_queue = 0.02, doubtful_unseen = 0.02;
 
 /* The gain of the lags that are set, with contention where some was found. without: NULL, or devices that do not
  * count. */
@@ -39,15 +39,16 @@ nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const wi_path *
 		return nsx_err_nomem(g->err, NULL);
 	w->period = nsx_wi_period(g, g->times, NULL);
 	w->unexplained = nsx_wi_unexplained(path);
-	if (nsx_wi_contention_begin(&w->contention, g) != NSX_OK)
+	if (nsx_wi_unseen(g, path, &w->unseen) != NSX_OK || nsx_wi_contention_begin(&w->contention, g) != NSX_OK)
 		return NSX_ERR;
 	nsx_wi_model(g, w->lags);
 	replay(w, NULL, false, &w->model);
 	w->off = w->period > 0 ? fabs(w->model.saved / w->period) : 0;
 	w->unrelated = g->queued ? (double)g->unrelated / (double)g->queued : 0;
-	w->refused = w->unexplained > refused || w->off > refused_model || w->unrelated > refused_queue;
+	w->refused = w->unexplained > refused || w->off > refused_model || w->unrelated > refused_queue
+	             || w->unseen > refused_unseen;
 	w->doubtful = !w->refused && (w->unexplained > doubtful || w->off > doubtful_model
-	                              || w->unrelated > doubtful_queue);
+	                              || w->unrelated > doubtful_queue || w->unseen > doubtful_unseen);
 	return NSX_OK;
 }
 
@@ -58,6 +59,9 @@ nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to)
 		return;
 	nsx_buf_fmt(to, "%.1f %% of the critical path is not explained, and with constant latencies the period is off by "
 	            "%.1f %%", 100 * w->unexplained, 100 * w->off);
+	if (w->unseen > doubtful_unseen)
+		nsx_buf_fmt(to, "; in %.1f %% of it the host may wait for the device, in no call that waits",
+		            100 * w->unseen);
 	if (w->unrelated > doubtful_queue)
 		nsx_buf_fmt(to, "; %.1f %% of launches contradict the launch queue: they returned before what should have "
 		            "made room for them", 100 * w->unrelated);

@@ -14,6 +14,7 @@ struct wi_gains {
 	const struct wi_graph *g;
 	double   period;             /* as measured, ns */
 	double   unexplained;        /* share of the critical path */
+	double   unseen;             /* share of it in which the host may have waited (nsx_wi_unseen) */
 	double   unrelated;          /* share of launches that contradict the launch queue */
 	double   off;                /* share by which the period is off if latencies are constants */
 	bool     refused;            /* too much of it is not known for any forecast: that, */
