@@ -233,6 +233,7 @@ set_queues(struct wi_graph *g, const issues *list, const size_t *begin)
 		room = &list->p[k - (size_t)g->depth];
 		if (g->ops.p[room->op].cut)
 			continue;
+		g->queued++;
 		if (room->end > c->end + LATE_END)
 			g->unrelated++;
 		else
