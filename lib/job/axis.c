@@ -211,7 +211,7 @@ nsx_axes_settle(struct nsx_axes *a, int64_t devices)
 		struct nsx_axis_group *g = &a->groups.p[i];
 		struct cuts as = c;
 
-		g->all = g->size == a->devices;
+		g->all = g->size && g->size == a->devices;
 		g->axes = g->n && cut_all(&as, g, a->devices) && as.n == c.n ? axes_of(&c, g, n) : 0;
 	}
 	return true;
@@ -227,6 +227,10 @@ nsx_axes_name(const struct nsx_axes *a, uint32_t group, struct nsx_buf *to)
 
 	if (g->all) {
 		nsx_buf_c(to, "all");
+		return;
+	}
+	if (!g->size) {
+		nsx_buf_c(to, "unknown");
 		return;
 	}
 	if (!g->axes) {

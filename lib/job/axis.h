@@ -48,14 +48,14 @@ struct nsx_axes {
 };
 
 /* The number of the group of these devices, 0 or above, which are sorted in place; equal ones have one number. size:
- * how many devices it has, if not all of them are known, else n. NSX_NONE when out of memory. */
+ * how many devices it has, if not all of them are known, else n; 0: that is not known. NSX_NONE when out of memory. */
 uint32_t nsx_axes_add(struct nsx_axes *a, int64_t *devices, size_t n, int64_t size);
 
-/* Find the mesh, after the last group. devices: how many the job has at least. False when out of memory. More groups may
- * follow, after which this is called again. */
+/* Find the mesh, after the last group. devices: how many the job has at least. False when out of memory. More groups
+ * may follow, after which this is called again. */
 bool nsx_axes_settle(struct nsx_axes *a, int64_t devices);
 
-/* Append its name: `all`, `axis1/2`, `axis0+2/4` (along two axes), `group(3)`. */
+/* Append its name: `all`, `axis1/2`, `axis0+2/4` (along two axes), `group(3)`, `unknown`. */
 void nsx_axes_name(const struct nsx_axes *a, uint32_t group, struct nsx_buf *to);
 
 /* The distance of its neighbours, if it is along one stretch; NSX_AXIS_NONE if there is none. */
