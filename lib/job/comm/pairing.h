@@ -25,6 +25,7 @@ struct nsx_collective {
 	bool     apart;                      /* in none because clocks of its communicator cannot be compared */
 	bool     thunk, incomplete;          /* incomplete: its group has devices that are not in the stream */
 	uint64_t collective;                 /* of a thunk: nsx_comm_collective */
+	uint32_t replica;                    /* of a thunk: its replica group in nsx_comm.groups; NSX_NONE: not known */
 };
 
 /* All n records of one instance, by ticket, or one that is in none. They may be changed. NSX_OK, or a status to be
