@@ -35,7 +35,8 @@ is_remat(struct nsx_str name)
 {
 	for (size_t i = 0; i + 6 <= name.len; i++)
 		if (memcmp(name.ptr + i, ".remat", 6) == 0
-		    && (i + 6 == name.len || name.ptr[i + 6] == '.' || (name.ptr[i + 6] >= '0' && name.ptr[i + 6] <= '9')))
+		    && (i + 6 == name.len || name.ptr[i + 6] == '.'
+		        || (name.ptr[i + 6] >= '0' && name.ptr[i + 6] <= '9')))
 			return true;
 	return false;
 }

@@ -6,7 +6,7 @@
  *   jit(f)/transpose(jvp(Model))/checkpoint/rematted_computation/dot_general   recomputed, as is what XLA itself
  *                                                                        rematerialized: fusion.7.remat2
  *   jit(f)/adam/add                                                      outside: in a program with a backward pass,
- *                                                                        the optimizer and what else follows
+ *                                                                        the optimizer, unless scope.h knows better
  * Of PyTorch the ranges around the launch tell: those of autograd's engine, and in them operators with a sequence
  * number of their own, which were recorded for another backward pass: checkpoints compute them again. */
 #ifndef NSX_JOB_PHASE_H

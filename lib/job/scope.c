@@ -16,8 +16,12 @@ part_end(struct nsx_str s)
 	int depth = 0;
 	size_t i;
 
-	for (i = 0; i < s.len && (depth > 0 || (s.ptr[i] != '/' && s.ptr[i] != ';')); i++)
-		depth += s.ptr[i] == '[' || s.ptr[i] == '(' ? 1 : (s.ptr[i] == ']' || s.ptr[i] == ')') && depth > 0 ? -1 : 0;
+	for (i = 0; i < s.len && (depth > 0 || (s.ptr[i] != '/' && s.ptr[i] != ';')); i++) {
+		if (s.ptr[i] == '[' || s.ptr[i] == '(')
+			depth++;
+		else if ((s.ptr[i] == ']' || s.ptr[i] == ')') && depth > 0)
+			depth--;
+	}
 	return i;
 }
 
@@ -46,8 +50,8 @@ is_structure(struct nsx_str s)
 }
 
 /* Where the path of a backward pass begins again: of a checkpoint JAX repeats that of the forward pass behind its own,
- * transpose(jvp(fwd))/Model/jvp(fwd)/Model/checkpoint/layer. The length of what comes before that, 0: it does not. part:
- * transpose(jvp(fwd)); rest: what is behind it. */
+ * transpose(jvp(fwd))/Model/jvp(fwd)/Model/checkpoint/layer. The length of what comes before that, 0: it does not.
+ * part: transpose(jvp(fwd)); rest: what is behind it. */
 static size_t
 repeated(struct nsx_str part, struct nsx_str rest)
 {
@@ -67,6 +71,15 @@ repeated(struct nsx_str part, struct nsx_str rest)
 	return found;
 }
 
+/* Whether it is an operation with parameters, transpose[permutation=(1, 0)], which is no scope. */
+static bool
+is_operation(struct nsx_str s)
+{
+	const char *open = memchr(s.ptr, '[', s.len);
+
+	return open && memchr(open, '=', s.len - (size_t)(open - s.ptr));
+}
+
 bool
 nsx_scope_next(struct nsx_str op_name, size_t *at, struct nsx_str *part)
 {
@@ -82,7 +95,7 @@ nsx_scope_next(struct nsx_str op_name, size_t *at, struct nsx_str *part)
 		*at += n;
 		if (n)
 			continue;
-		if (is_structure(*part))
+		if (is_structure(*part) || is_operation(*part))
 			continue;
 		*part = unwrapped(*part);
 		if (part->len && !is_structure(*part))
@@ -146,6 +159,30 @@ place_of(struct nsx_scopes *s, uint32_t inst)
 	return (struct nsx_scope_place){ node, nsx_phase_of_inst(nsx_cat_str(s->cat, i->name), text), inst };
 }
 
+/* The node and those around it, but not that of the program, have an instruction that is differentiated. */
+static bool
+note_differentiated(struct nsx_scopes *s, uint32_t node)
+{
+	while (s->differs.n < s->tree->nodes.n)
+		if (!nsx_vec_push(&s->differs, false))
+			return false;
+	for (uint32_t up; node != NSX_STACKS_ROOT && !s->differs.p[node]; node = up) {
+		up = s->tree->nodes.p[node].parent;
+		s->differs.p[node] = up != NSX_STACKS_ROOT;
+	}
+	return true;
+}
+
+/* Whether that holds for the node or for one around it. */
+static bool
+is_differentiated(const struct nsx_scopes *s, uint32_t node)
+{
+	for (; node != NSX_STACKS_ROOT; node = s->tree->nodes.p[node].parent)
+		if (node < s->differs.n && s->differs.p[node])
+			return true;
+	return false;
+}
+
 struct nsx_scope_place
 nsx_scopes_inst(struct nsx_scopes *s, uint32_t inst)
 {
@@ -162,6 +199,8 @@ nsx_scopes_inst(struct nsx_scopes *s, uint32_t inst)
 	if (p->node == NSX_NONE) {
 		*p = place_of(s, inst);
 		s->trains.p[program] |= p->phase == NSX_PHASE_BACKWARD;
+		if (p->node != NSX_NONE && p->phase < NSX_PHASE_OPTIMIZER && !note_differentiated(s, p->node))
+			return nowhere(s);
 	}
 	return p->node == NSX_NONE ? nowhere(s) : *p;
 }
@@ -252,24 +291,50 @@ without_outer(struct nsx_str name, struct nsx_str outer)
 	return name;
 }
 
+/* Of what a checkpoint runs again: the node of the module of that name around it, NSX_NONE if there is none. */
+static uint32_t
+again(const struct nsx_scopes *s, uint32_t node, uint32_t name)
+{
+	for (; node != NSX_STACKS_ROOT; node = s->tree->nodes.p[node].parent)
+		if (node < s->module_of.n && s->module_of.p[node] == name)
+			return node;
+	return NSX_NONE;
+}
+
+/* The node of a module of that name in another, NSX_NONE when out of memory. */
+static uint32_t
+module_node(struct nsx_scopes *s, uint32_t outer, uint32_t name, uint32_t module)
+{
+	struct nsx_str text = nsx_intern_str(&s->names, name);
+	uint32_t node = child(s, outer, module == NSX_NONE ? text
+		: without_outer(text, nsx_intern_str(&s->names, module)));
+
+	while (node != NSX_NONE && s->module_of.n <= node)
+		if (!nsx_vec_push(&s->module_of, NSX_NONE))
+			return NSX_NONE;
+	if (node != NSX_NONE)
+		s->module_of.p[node] = name;
+	return node;
+}
+
 /* Set what is launched in a range, in one whose module and place those are. */
 static bool
 settle(struct nsx_scopes *s, int64_t profile, struct nsx_scope_range *r, uint32_t module, struct nsx_scope_place outer)
 {
 	uint32_t node = outer.node;
 
-	r->place.phase = nsx_phase_in(r->own, r->recorded, outer.phase);
+	r->place.phase = r->xla ? outer.phase : nsx_phase_in(r->own, r->recorded, outer.phase);
 	r->module = module;
 	s->ranges_train |= r->place.phase == NSX_PHASE_BACKWARD;
 	if (r->frame != NSX_NONE) {
-		struct nsx_str name = nsx_intern_str(&s->names, r->frame);
-
-		node = child(s, node, module == NSX_NONE ? name
-			     : without_outer(name, nsx_intern_str(&s->names, module)));
+		node = outer.phase == NSX_PHASE_BACKWARD || outer.phase == NSX_PHASE_RECOMPUTE
+		       ? again(s, node, r->frame) : NSX_NONE;
+		if (node == NSX_NONE)
+			node = module_node(s, outer.node, r->frame, module);
 		r->module = r->frame;
 	} else if (!r->recorded && forward_of(s, profile, r) != NSX_NONE) {
 		node = forward_of(s, profile, r);
-		r->module = NSX_NONE;
+		r->module = node < s->module_of.n ? s->module_of.p[node] : NSX_NONE;
 	}
 	r->place.node = node;
 	r->place.inst = NSX_NONE;
@@ -333,7 +398,8 @@ nsx_scopes_range(struct nsx_scopes *s, const struct nsx_rec *rec)
 {
 	struct nsx_str name = nsx_string(rec, NSX_RANGE_name), scope;
 	struct nsx_scope_range r = { .pid = nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), .seq = nsx_name_seq(name),
-	                             .frame = NSX_NONE };
+	                             .frame = NSX_NONE,
+	                             .xla = nsx_str_eq(nsx_string(rec, NSX_RANGE_domain), NSX_STR("TSL")) };
 	uint32_t at;
 
 	r.own = nsx_phase_of_range(name, &r.recorded);
@@ -384,8 +450,11 @@ nsx_scopes_op(struct nsx_scopes *s, const struct nsx_rec *op)
 enum nsx_phase
 nsx_scopes_phase(const struct nsx_scopes *s, struct nsx_scope_place place)
 {
-	return nsx_phase_settled(place.phase, place.inst == NSX_NONE
-		? s->ranges_train : s->trains.p[s->cat->insts.p[place.inst].program]);
+	bool trains = place.inst == NSX_NONE ? s->ranges_train : s->trains.p[s->cat->insts.p[place.inst].program];
+
+	if (trains && place.phase == NSX_PHASE_OUTSIDE && is_differentiated(s, place.node))
+		return NSX_PHASE_FORWARD;
+	return nsx_phase_settled(place.phase, trains);
 }
 
 void
@@ -400,4 +469,6 @@ nsx_scopes_free(struct nsx_scopes *s)
 	free(s->chain.p);
 	free(s->insts.p);
 	free(s->trains.p);
+	free(s->differs.p);
+	free(s->module_of.p);
 }

@@ -39,6 +39,7 @@ op_names(void)
 		  "f/lm.apply/lm/x_layers_0/einsum/ABD,KDNH->KABNH", NSX_PHASE_FORWARD },
 		{ "jit(f)/jit(main)/vmap(transpose(jvp(m)))/transpose[permutation=(1, 0)]", "f/m", NSX_PHASE_BACKWARD },
 		{ "jit(f)/cond/branch_1_fun/body_of_mine/add", "f/body_of_mine", NSX_PHASE_OUTSIDE },
+		{ "jit(f)/blocks[3]/transpose[permutation=(1,0)]/dot_general", "f/blocks[3]", NSX_PHASE_OUTSIDE },
 		/* Names that only contain the words. */
 		{ "jit(f)/my_transpose(x)/add", "f/my_transpose(x)", NSX_PHASE_OUTSIDE },
 		{ "jit(f)/transpose[permutation=(1, 0)]", "f", NSX_PHASE_OUTSIDE },

@@ -62,8 +62,10 @@ static const struct nsx_sum_def phases = {
 	.rank = "phase total share count compute comm exposed copy hfu flops"
 }, scopes = {
 	ROWS, .order = "-total scope",
-	.shown = "scope depth count total self share forward backward recompute optimizer comm exposed copy flops hfu mfu",
-	.rank = "scope total share self forward backward recompute optimizer mfu hfu comm exposed copy count flops depth",
+	.shown = "scope depth count total self share forward backward recompute optimizer comm exposed copy flops hfu "
+	         "mfu",
+	.rank = "scope total share self forward backward recompute optimizer mfu hfu comm exposed copy count flops "
+	        "depth",
 	.adds = "self"
 };
 
@@ -92,8 +94,9 @@ scopes_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	f->phases = options->by == NSX_SUMMARY_PHASE;
 	if (nsx_roofline_analysis.begin(&f->roof, &peaks, at) != NSX_OK)
 		return NSX_ERR;
-	f->roof.cat.keep |= NSX_CAT_NAMES | NSX_CAT_OP_NAMES | NSX_CAT_LOCS;
-	f->scopes = (struct nsx_scopes){ .tree = &f->tree, .cat = &f->roof.cat, .form = options->names, .err = at->err };
+	f->roof.cat.keep |= NSX_SCOPES_KEEP;
+	f->scopes = (struct nsx_scopes){ .tree = &f->tree, .cat = &f->roof.cat, .form = options->names,
+	                                 .err = at->err };
 	return NSX_OK;
 }
 
@@ -105,7 +108,7 @@ scopes_need(void *state, struct nsx_reader *in)
 	nsx_roofline_analysis.need(&f->roof, in);
 	nsx_scopes_need(in);
 	nsx_event_need(in, NSX_OP);
-	nsx_reader_need(in, NSX_OP, NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, comm) | NSX_C(OP, type));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, dur) | NSX_C(OP, hidden));
 }
 
 static void
@@ -179,7 +182,7 @@ take_thunk(struct scopes *f, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (dur < 0)
 		return NSX_OK;
-	comm = nsx_cat_inst_communicates(&f->roof.cat, rec) || nsx_int(rec, NSX_THUNK_comm, 0) == 1;
+	comm = nsx_cat_communicates(&f->roof.cat, rec);
 	add(&f->thunks.p[at], comm ? NSX_PART_COMM : nsx_int(rec, NSX_THUNK_copy, 0) == 1 ? NSX_PART_COPY
 	                                           : NSX_PART_COMPUTE, dur, hidden_of(f, rec, comm, dur));
 	return NSX_OK;
@@ -280,7 +283,8 @@ add_up(struct scopes *f)
 
 		if (number == NSX_NONE)
 			continue;
-		((struct row *)nsx_sums_at(&f->sums, number))->total += ((struct row *)nsx_sums_at(&f->sums, number))->self;
+		r = nsx_sums_at(&f->sums, number);
+		r->total += r->self;
 		if (f->tree.nodes.p[node].parent == NSX_STACKS_ROOT)
 			continue;
 		if (!(up = row_at(f, f->tree.nodes.p[node].parent)))
@@ -356,8 +360,8 @@ static void
 report(const struct scopes *f, struct nsx_diags *diags)
 {
 	if (!nsx_sums_count(&f->sums))
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no op and no thunk records: extract with --ops, and of PyTorch with "
-		             "--ranges");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no op and no thunk records: extract with --ops, and of PyTorch with --ranges");
 	else if (!f->any_op)
 		nsx_diag_add(diags, NSX_INFO, "", 1,
 			"no op records: times are those of thunks, which hold the gaps between their kernels; "
