@@ -1,5 +1,5 @@
-/* family.h -- what a GPU operation is, by its name: attention and of which kind, matrix products and in which type, casts,
- * chains of elementwise kernels, communication, copies (frameworks.def has the names). */
+/* family.h -- what a GPU operation is, by its name: attention and of which kind, matrix products and in which type,
+ * casts, elementwise kernels, copies (frameworks.def has the names). */
 #ifndef NSX_JOB_FAMILY_H
 #define NSX_JOB_FAMILY_H
 

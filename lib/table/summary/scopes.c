@@ -172,9 +172,12 @@ take_thunk(struct scopes *f, const struct nsx_rec *rec)
 	uint32_t at = nsx_cat_inst(&f->roof.cat, rec);
 	bool comm;
 
-	while (at != NSX_NONE && f->thunks.n <= at)
-		if (!nsx_vec_push(&f->thunks, ((struct cell){ .place = { .inst = (uint32_t)f->thunks.n } })))
+	while (at != NSX_NONE && f->thunks.n <= at) {
+		struct cell fresh = { .place = { .inst = (uint32_t)f->thunks.n } };
+
+		if (!nsx_vec_push(&f->thunks, fresh))
 			return nsx_err_nomem(f->err, NULL);
+	}
 	if (at == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
 	/* The work of instructions is that of their thunks. */
