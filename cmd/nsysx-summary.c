@@ -14,12 +14,13 @@ static bool totals, no_compile, helpers;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICES(0, "by", &by,
-	                "module|thunk|opcode|collective|device|total|range|kernel|source|" NSX_GROUPINGS,
+	                "module|thunk|opcode|collective|device|total|range|kernel|source|phase|scope|family|"
+	                NSX_GROUPINGS,
 	                "what a row is; a table each [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [1]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "by range: names without what frameworks append, in full, or with digits as # [key]"),
+	               "by range and scope: names without what frameworks append, in full, or with digits as # [key]"),
 	NSX_OPT_FLAG(0, "helpers", &helpers,
 	             "by range: also the GPU work that threads without such ranges launched meanwhile"),
 	NSX_OPT_FLAG(0, "no-compile", &no_compile, "ignore what runs within compilation, as autotuning does"),
@@ -61,8 +62,8 @@ check(const struct nsx_summary_options *o, size_t n)
 		               "devices");
 	if (no_compile && !any_by(o, n, 1U << NSX_SUMMARY_KERNEL | 1U << NSX_SUMMARY_RANGE))
 		nsx_cli_misuse(&cli, "--no-compile goes with --by kernel and range");
-	if (names && !any_by(o, n, 1U << NSX_SUMMARY_RANGE))
-		nsx_cli_misuse(&cli, "--names goes with --by range");
+	if (names && !any_by(o, n, 1U << NSX_SUMMARY_RANGE | 1U << NSX_SUMMARY_SCOPE))
+		nsx_cli_misuse(&cli, "--names goes with --by range and scope");
 	if (helpers && !any_by(o, n, 1U << NSX_SUMMARY_RANGE))
 		nsx_cli_misuse(&cli, "--helpers goes with --by range");
 	nsx_tool_table_form(&cli);

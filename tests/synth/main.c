@@ -8,6 +8,7 @@
 #include "db.h"
 #include "form.h"
 #include "sim.h"
+#include "torch.h"
 #include "x26.h"
 
 struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1, .vary_seed = -1, .dumps = "plain", .lists = "good" };
@@ -33,7 +34,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG  (0, "disagree", &syn_opt.disagree, "program ids differ between processes, programs share names"),
 	NSX_OPT_FLAG  (0, "autotune", &syn_opt.autotune, "autotuner runs while compiling"),
 	NSX_OPT_MAYBE (0, "graphs", &syn_opt.graphs, "nodes|whole", "the step runs in CUDA graphs, traced by node or as wholes [nodes]"),
-	NSX_OPT_MAYBE (0, "torch", &syn_opt.torch, "train|vllm|sglang|tensorrt-llm", "ranges as PyTorch writes them, no XLA; steps as training or a server of language models names them [train]"),
+	NSX_OPT_MAYBE (0, "torch", &syn_opt.torch, "train|checkpoints|vllm|sglang|tensorrt-llm", "ranges as PyTorch writes them, no XLA; steps as training, one with checkpoints or a server of language models names them [train]"),
 	NSX_OPT_MAYBE (0, "unfinished", &syn_opt.unfinished, "null|stop", "the captures stop inside the last step: its range has no end, or the capture's [both]"),
 	NSX_OPT_STR   (0, "slow", &syn_opt.slow, "NAME:PERCENT,...", "instructions of these names take so much more time; with --torch kernels of ranges of these names"),
 	NSX_OPT_STR   (0, "plant", &syn_opt.plant, "CAUSE",
@@ -130,9 +131,9 @@ check(void)
 		nsx_cli_misuse(&cli, "--xla26 is a job of its own");
 	if (o->xla26 && o->procs * o->devices < 2)
 		nsx_cli_misuse(&cli, "--xla26 needs two devices");
-	if (o->torch && *o->torch && strcmp(o->torch, "train") != 0 && strcmp(o->torch, "vllm") != 0 && strcmp(o->torch, "sglang") != 0
+	if (o->torch && *o->torch && strcmp(o->torch, "train") != 0 && strcmp(o->torch, "checkpoints") != 0 && strcmp(o->torch, "vllm") != 0 && strcmp(o->torch, "sglang") != 0
 	    && strcmp(o->torch, "tensorrt-llm") != 0)
-		nsx_cli_misuse(&cli, "--torch=%s: train, vllm, sglang or tensorrt-llm", o->torch);
+		nsx_cli_misuse(&cli, "--torch=%s: train, checkpoints, vllm, sglang or tensorrt-llm", o->torch);
 	if (o->nccl && *o->nccl && !strstr("2.28|2.27|2.24|hex|broken|none", o->nccl))
 		nsx_cli_misuse(&cli, "--nccl=%s: 2.28, 2.27, 2.24, hex, broken or none", o->nccl);
 	if (o->nccl && db_version_of(o->schema) < 4)
@@ -203,6 +204,8 @@ make(struct syn_plan *p)
 	if (syn_opt.plant)
 		syn_plant_answer();
 	syn_vary_answers(p);
+	if (syn_opt.torch)
+		torch_parts_answers(p);
 	if (syn_opt.nccl) {
 		syn_nccl_answers(p);
 		return;

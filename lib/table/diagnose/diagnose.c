@@ -315,7 +315,8 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 		[NSX_RUN_LAUNCH] = { .is = &nsx_launch_analysis, .options = &launch, .steps = true, .sums = true },
 		[NSX_RUN_ROOF] = { .is = &nsx_roofline_analysis, .options = &roof, .steps = true, .sums = true },
 		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true },
-		[NSX_RUN_EVENTS] = { .is = &nsx_wi_events, .state = &a->forecasts.graph, .sums = true }
+		[NSX_RUN_EVENTS] = { .is = &nsx_wi_events, .state = &a->forecasts.graph, .sums = true },
+		[NSX_RUN_FAMILIES] = { .is = &nsx_look_families, .state = &a->kins, .steps = true, .sums = true }
 	};
 
 	a->idle_options = (struct nsx_idle_options){
@@ -326,9 +327,10 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	};
 	a->comm.at = a;
 	nsx_look_forecasts_begin(a);
+	a->kins.at = a;
 	memcpy(a->runs, runs, sizeof runs);
 	a->reading = (struct nsx_analyses){ .runs = a->runs, .n = NSX_NRUNS, .windows = &a->kept,
-	                                    .cat.keep = NSX_CAT_NAMES };
+	                                    .cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS };
 	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK)
 		return NSX_ERR;
 	a->idle = a->runs[NSX_RUN_IDLE].state;
@@ -346,6 +348,7 @@ free_all(struct nsx_look_at *a)
 	nsx_steps_free(&a->steps);
 	nsx_analyses_free(&a->reading);
 	nsx_intern_free(&a->texts);
+	nsx_look_kins_free(&a->kins);
 	nsx_map_free(&a->layout_of);
 	nsx_intern_free(&a->kernels);
 	free(a->moves.p);

@@ -8,6 +8,7 @@
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
  *   launch.c   kernels that wait for their launch   kernels.c      kernels of devices by name
  *   roofline/  instructions far from their limit    diagnose.c     counts, diags, initialisation
+ *   families.c kernels by what they are
  *
  * rules*.c turn the results of these into findings, which catalogue.c names; screen.c and tables.c print them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
@@ -17,6 +18,7 @@
 #include "job/comm/communication.h"
 #include "job/comm/pairing.h"
 #include "job/comm/nccl.h"
+#include "job/family.h"
 #include "job/overruns.h"
 #include "job/pace.h"
 #include "job/steps/windows.h"
@@ -143,6 +145,7 @@ enum nsx_look_run {
 	NSX_RUN_ROOF,
 	NSX_RUN_NAMES,
 	NSX_RUN_EVENTS,
+	NSX_RUN_FAMILIES,
 	NSX_NRUNS
 };
 
@@ -171,6 +174,36 @@ struct nsx_look_host {
 	bool               known;        /* the stream has host threads */
 };
 
+/* ---- families.c */
+
+/* Kernels about which there are findings. */
+enum nsx_kin { NSX_KIN_FLASH, NSX_KIN_F32, NSX_KIN_CAST, NSX_KIN_ELEMENTWISE, NSX_NKINS };
+
+/* Kernels of a name. hopper: it is for GPUs of compute capability 9.0 and later. kin: if it has any time. */
+struct nsx_look_named { struct nsx_family family; bool hopper; enum nsx_kin kin; nsx_u128 time; };
+
+/* device: in the catalogue of the reading. chained: ns that chains take beyond the longest of each; links: kernels in
+ * chains behind the first. */
+struct nsx_look_kin_device {
+	uint32_t device;
+	int64_t  count[NSX_NKINS], links;
+	nsx_u128 time[NSX_NKINS], chained;
+};
+
+/* What runs on a stream: elementwise kernels so far, the longest of them, and the end of the last; ns. */
+struct nsx_look_chain { int64_t kernels, longest, end; };
+
+struct nsx_look_kins {
+	struct nsx_look_at *at;
+	struct nsx_intern  names;
+	uint32_t           recall[NSX_RECALL];
+	NSX_VEC(struct nsx_look_named) of;               /* by name */
+	NSX_VEC(struct nsx_look_kin_device) devices;     /* by index of the catalogue */
+	struct nsx_map     chain_of;                     /* (device, stream) -> chains */
+	NSX_VEC(struct nsx_look_chain) chains;
+	bool               hopper;                       /* some kernel is for such GPUs */
+};
+
 struct nsx_look_at {
 	const struct nsx_diagnose_options *options;
 	struct nsx_err    *err;
@@ -195,6 +228,7 @@ struct nsx_look_at {
 	nsx_u128           cells[NSX_IDLE_CELLS], blocked[NSX_NCAUSES];
 	struct nsx_look_comm comm;
 	struct nsx_look_host host;
+	struct nsx_look_kins kins;
 	struct nsx_intern  texts;
 	struct nsx_map     layout_of;    /* name -> layouts */
 	/* word: the word in the names of these kernels; NULL: name is an instruction's */
@@ -352,6 +386,10 @@ int nsx_look_judge(struct nsx_look_at *a);
 int nsx_look_judge_comm(struct nsx_look_at *a);
 int nsx_look_judge_idle(struct nsx_look_at *a);       /* idle time, copies, calls that block */
 int nsx_look_judge_work(struct nsx_look_at *a);       /* launches, layouts, limits */
+int nsx_look_judge_families(struct nsx_look_at *a);   /* attention, types, casts, elementwise kernels, links */
+/* families.c: its state is a struct nsx_look_kins with `at` set. */
+extern const struct nsx_analysis nsx_look_families;
+void nsx_look_kins_free(struct nsx_look_kins *k);
 
 /* Add a finding of a->text, which is its evidence, a->subject and a->named, which are cleared, if it has a gain. */
 int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,

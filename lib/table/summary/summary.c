@@ -15,6 +15,9 @@ static const struct { const char *name; const struct nsx_analysis *analysis; } w
 	{ "range",      &nsx_sum_ops },
 	{ "kernel",     &nsx_sum_ops },
 	{ "source",     &nsx_sum_insts },
+	{ "phase",      &nsx_sum_scopes },
+	{ "scope",      &nsx_sum_scopes },
+	{ "family",     &nsx_sum_families },
 };
 
 int
@@ -51,7 +54,8 @@ leave_ranges(struct nsx_reader *in, const struct nsx_summary_options *options, s
 	bool ranges = false;
 
 	for (size_t i = 0; i < n; i++) {
-		if (options[i].no_compile || options[i].helpers)
+		if (options[i].no_compile || options[i].helpers || options[i].by == NSX_SUMMARY_PHASE
+		    || options[i].by == NSX_SUMMARY_SCOPE)
 			return;
 		ranges |= options[i].by == NSX_SUMMARY_RANGE;
 	}
