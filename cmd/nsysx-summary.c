@@ -12,7 +12,7 @@ static const char *by, *names, *cover, *variable;
 static bool totals, no_compile, helpers;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICES(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel|source",
+	NSX_OPT_CHOICES(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel|source|overlap",
 	                "what a row is; a table each [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [1]"),

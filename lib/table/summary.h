@@ -19,7 +19,8 @@ enum nsx_summary_by {
 	NSX_SUMMARY_TOTAL,        /* a sum over the whole stream */
 	NSX_SUMMARY_RANGE,        /* an NVTX domain, and a name in the form of options.names */
 	NSX_SUMMARY_KERNEL,       /* a type and name of GPU operation */
-	NSX_SUMMARY_SOURCE        /* a source line, as nsx_cat_source calls it */
+	NSX_SUMMARY_SOURCE,       /* a source line, as nsx_cat_source calls it */
+	NSX_SUMMARY_OVERLAP       /* a kernel beside communication or copies */
 };
 
 struct nsx_summary_options {

@@ -9,6 +9,7 @@
 #include "job/comm/communicates.h"
 #include "job/reach.h"
 #include "stream/spool.h"
+#include "table/overlap.h"
 #include "table/steps/rows.h"
 
 uint32_t
@@ -314,7 +315,8 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 		[NSX_RUN_COPIES] = { .is = &nsx_copies_analysis, .options = &copies, .steps = true, .sums = true },
 		[NSX_RUN_LAUNCH] = { .is = &nsx_launch_analysis, .options = &launch, .steps = true, .sums = true },
 		[NSX_RUN_ROOF] = { .is = &nsx_roofline_analysis, .options = &roof, .steps = true, .sums = true },
-		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true }
+		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true },
+		[NSX_RUN_OVERLAP] = { .is = &nsx_overlap_analysis, .steps = true, .sums = true }
 	};
 
 	a->idle_options = (struct nsx_idle_options){

@@ -138,6 +138,7 @@ enum nsx_look_run {
 	NSX_RUN_LAUNCH,
 	NSX_RUN_ROOF,
 	NSX_RUN_NAMES,
+	NSX_RUN_OVERLAP,
 	NSX_NRUNS
 };
 
@@ -332,6 +333,7 @@ int nsx_look_judge(struct nsx_look_at *a);
 int nsx_look_judge_comm(struct nsx_look_at *a);
 int nsx_look_judge_idle(struct nsx_look_at *a);       /* idle time, copies, calls that block */
 int nsx_look_judge_work(struct nsx_look_at *a);       /* launches, layouts, limits */
+int nsx_look_judge_overlap(struct nsx_look_at *a);    /* what hiding costs: rules_overlap.c */
 
 /* Add a finding of a->text, which is its evidence, and a->subject, which is cleared, if it has a gain. */
 int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,

@@ -1,6 +1,8 @@
 /* summary.c -- tables of where GPU time goes: the table of ways to sum up, and reading the stream for them. */
 #include "table/summary/summary.h"
 
+#include "table/overlap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@ static const struct { const char *name; const struct nsx_analysis *analysis; } w
 	{ "range",      &nsx_sum_ops },
 	{ "kernel",     &nsx_sum_ops },
 	{ "source",     &nsx_sum_insts },
+	{ "overlap",    &nsx_overlap_analysis },
 };
 
 int
