@@ -60,6 +60,8 @@ slower(struct torch *t, uint32_t thread, int64_t ns)
 static int64_t
 spend(struct torch *t, uint32_t thread, int64_t ns)
 {
+	if (syn_opt.shorter)
+		ns = ns / syn_opt.shorter + 500;
 	if (syn_in_lockstep())
 		ns = syn_vary(t->p, t->dev, ns * (1000 + t->p->dev.p[t->dev].slow) / 1000);
 	return slower(t, thread, ns);
