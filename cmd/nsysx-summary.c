@@ -14,7 +14,7 @@ static bool totals, no_compile, helpers;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICES(0, "by", &by,
-	                "module|thunk|opcode|collective|device|total|range|kernel|source|phase|scope|family|"
+	                "module|thunk|opcode|collective|device|total|range|kernel|source|phase|scope|family|overlap|"
 	                NSX_GROUPINGS,
 	                "what a row is; a table each [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),

@@ -21,7 +21,7 @@
 #include "base/str.h"
 #include "base/width.h"
 
-enum { MAX_OPTS = 80, LONG_BASE = 256, HELP_COLUMN = 30, NARROWEST = 20, INDENT = 4 };
+enum { MAX_OPTS = 96, LONG_BASE = 256, HELP_COLUMN = 30, NARROWEST = 20, INDENT = 4 };
 
 static bool verbose, quiet, want_help, want_version;
 

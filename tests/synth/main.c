@@ -45,6 +45,10 @@ static const struct nsx_opt opts[] = {
 	               "hosts are in N racks and have names: rack0-node000, ..."),
 	NSX_OPT_STR   (0, "late-rack", &syn_opt.late_rack, "RACK:NS",
 	               "with --racks: hosts of that rack begin every step so late"),
+	NSX_OPT_INT   (0, "contend", &syn_opt.contend, "PERCENT", 1, 1000,
+	               "computing kernels that run beside a collective take so much longer"),
+	NSX_OPT_INT   (0, "shorter", &syn_opt.shorter, "N", 2, 1000,
+	               "with --torch: computing kernels are N times shorter, so that devices wait for launches"),
 	NSX_OPT_INT   (0, "vary", &syn_opt.vary, "PERCENT", 1, 50,
 	               "computing time of steps drifts, with this standard deviation"),
 	NSX_OPT_INT   (0, "vary-seed", &syn_opt.vary_seed, "N", 0, INT32_MAX, "what the drift of --vary depends on [that of --seed]"),
@@ -155,13 +159,15 @@ static void
 check_varied(void)
 {
 	const struct syn_opts *o = &syn_opt;
-	bool varied = o->slow_device || o->racks || o->late_rack || o->vary || o->alternate || o->evaluate || o->checkpoint
+	bool varied = o->slow_device || o->racks || o->late_rack || o->vary || o->alternate || o->contend || o->evaluate || o->checkpoint
 	              || o->offload || o->pipeline;
 	const char *why;
 
 	if (varied && (o->nccl || o->xla26 || o->scale || o->gaps || o->work))
-		nsx_cli_misuse(&cli, "--slow-device, --racks, --vary, --alternate, --evaluate, --checkpoint, --offload and --pipeline "
+		nsx_cli_misuse(&cli, "--slow-device, --racks, --contend, --vary, --alternate, --evaluate, --checkpoint, --offload and --pipeline "
 		                      "go with the jobs of XLA and --torch");
+	if (o->shorter && !o->torch)
+		nsx_cli_misuse(&cli, "--shorter goes with --torch");
 	if (!syn_vary_check(&why))
 		nsx_cli_misuse(&cli, "%s", why);
 	if ((o->offload || o->pipeline) && (o->graphs || o->payloads))

@@ -19,7 +19,7 @@ static const int64_t SYN_UTC = 1790000000000000000;        /* when sessions star
 /* The command line. */
 struct syn_opts {
 	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate, *sim, *change, *without;
-	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, evaluate, checkpoint, slack;
+	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, contend, shorter, evaluate, checkpoint, slack;
 	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline, steady, kineto, xspace;
 };
 extern struct syn_opts syn_opt;
@@ -139,6 +139,9 @@ struct syn_dev {
 	bool     captured;        /* of --nccl: the payload of the call in its graph is whole */
 	int      slow;            /* per mille slower than the fastest */
 	int64_t  percent;         /* of --slow-device: its computing kernels take so much longer */
+	struct { int64_t from, to; } comm_of[4];   /* its latest collectives, for --contend; the next at ncomm % 4 */
+	uint32_t ncomm;
+	int64_t  contended, contended_ns;          /* kernels beside them, and how much longer they take */
 };
 
 /* Events. Ranges, calls: host time; operations: GPU time; in true time. */
@@ -314,6 +317,9 @@ void syn_plant_answer(void);
 bool        syn_vary_check(const char **why);                      /* whether its options have values that make sense */
 void        syn_vary_people(struct syn_plan *p);
 int64_t     syn_vary(const struct syn_plan *p, uint32_t dev, int64_t ns);   /* time of a computing kernel in this step */
+/* With --contend: a collective of the device, whose end is known; a computing kernel that would take ns. */
+void        syn_contend_comm(struct syn_dev *d, int64_t from, int64_t to);
+int64_t     syn_contend(struct syn_dev *d, int64_t start, int64_t ns);
 void        syn_vary_step(int64_t k);                              /* step k begins */
 bool        syn_vary_other(void);                                  /* this step evaluates */
 void        syn_vary_before(struct syn_plan *p, uint32_t dev);     /* a late rack, before a step */

@@ -9,6 +9,7 @@
 #include "job/comm/communicates.h"
 #include "job/reach.h"
 #include "stream/spool.h"
+#include "table/overlap.h"
 #include "table/steps/rows.h"
 
 uint32_t
@@ -316,7 +317,8 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 		[NSX_RUN_ROOF] = { .is = &nsx_roofline_analysis, .options = &roof, .steps = true, .sums = true },
 		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true },
 		[NSX_RUN_EVENTS] = { .is = &nsx_wi_events, .state = &a->forecasts.graph, .sums = true },
-		[NSX_RUN_FAMILIES] = { .is = &nsx_look_families, .state = &a->kins, .steps = true, .sums = true }
+		[NSX_RUN_FAMILIES] = { .is = &nsx_look_families, .state = &a->kins, .steps = true, .sums = true },
+		[NSX_RUN_OVERLAP] = { .is = &nsx_overlap_analysis, .steps = true, .sums = true }
 	};
 
 	a->idle_options = (struct nsx_idle_options){

@@ -146,6 +146,7 @@ enum nsx_look_run {
 	NSX_RUN_NAMES,
 	NSX_RUN_EVENTS,
 	NSX_RUN_FAMILIES,
+	NSX_RUN_OVERLAP,
 	NSX_NRUNS
 };
 
@@ -390,6 +391,7 @@ int nsx_look_judge_families(struct nsx_look_at *a);   /* attention, types, casts
 /* families.c: its state is a struct nsx_look_kins with `at` set. */
 extern const struct nsx_analysis nsx_look_families;
 void nsx_look_kins_free(struct nsx_look_kins *k);
+int nsx_look_judge_overlap(struct nsx_look_at *a);    /* what hiding costs: rules_overlap.c */
 
 /* Add a finding of a->text, which is its evidence, a->subject and a->named, which are cleared, if it has a gain. */
 int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,

@@ -210,7 +210,8 @@ nsx_look_forecast(struct nsx_look_at *a)
 void
 nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before, struct nsx_buf *to)
 {
-	double period = a->forecasts.gains.period, percent = period > 0 ? 100 / period : 0, low = f->forecast.low * percent;
+	double period = a->forecasts.gains.period, percent = period > 0 ? 100 / period : 0,
+	       low = f->forecast.low * percent;
 	double high = f->forecast.high * percent;
 
 	if (!f->forecasts)

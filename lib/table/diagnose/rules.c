@@ -220,7 +220,7 @@ nsx_look_judge(struct nsx_look_at *a)
 	if (!a->unseen[NSX_LOOK_VARIABILITY] && nsx_look_turns(a) != NSX_OK)
 		return NSX_ERR;
 	if (nsx_look_judge_comm(a) != NSX_OK || nsx_look_judge_idle(a) != NSX_OK || nsx_look_judge_work(a) != NSX_OK
-	    || nsx_look_judge_families(a) != NSX_OK)
+	    || nsx_look_judge_families(a) != NSX_OK || nsx_look_judge_overlap(a) != NSX_OK)
 		return NSX_ERR;
 	if (!a->unseen[NSX_LOOK_VARIABILITY] && judge_variability(a) != NSX_OK)
 		return NSX_ERR;
