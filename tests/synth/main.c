@@ -142,8 +142,8 @@ check(void)
 		nsx_cli_misuse(&cli, "--nccl=%s: 2.28, 2.27, 2.24, hex, broken or none", o->nccl);
 	if (o->nccl && db_version_of(o->schema) < 4)
 		nsx_cli_misuse(&cli, "--nccl came with schema 3.24.14: add --schema 3.24.14");
-	if (o->nccl && (o->torch || o->xla26 || o->payloads || o->graphs || o->unfinished || o->no_call || o->hosts || o->slow || o->procs * o->devices > 32))
-		nsx_cli_misuse(&cli, "--nccl is a job of its own, of at most 32 devices");
+	if (o->nccl && (o->torch || o->xla26 || o->payloads || o->graphs || o->unfinished || o->no_call || o->hosts || o->slow || o->procs * o->devices > 4096))
+		nsx_cli_misuse(&cli, "--nccl is a job of its own, of at most 4096 devices");
 	if (o->plant && !syn_plant_known(o->plant))
 		nsx_cli_misuse(&cli, "--plant %s: slow-collective, late-host, blocking, straggler or layout", o->plant);
 	if (o->plant && (o->nccl || o->xla26 || o->scale || o->gaps || o->graphs || o->no_comm || o->procs < 2))

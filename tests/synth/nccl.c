@@ -8,7 +8,8 @@
 
 #include "synth.h"
 
-enum { MOST_CALLS = 2 * 64 };
+/* Above MOST_PEERS devices none sends to each in one group: those calls grow with the square of their number. */
+enum { MOST_PEERS = 64, MOST_CALLS = 2 * MOST_PEERS, MOST_DEVICES = 4096 };
 
 /* A call: its function, kind of payload, size and peer (-1: none). */
 struct call { const char *name; int shape; int64_t size, peer; };
@@ -28,7 +29,9 @@ struct part {
 };
 
 static NSX_VEC(struct part) parts;
-static int64_t numbers[64];
+static int64_t numbers[16 + MOST_DEVICES / 2];
+/* The records of an act, by device. */
+static struct part list[MOST_DEVICES];
 
 static bool
 how(const char *what)
@@ -213,7 +216,7 @@ tell(struct syn_plan *p, const struct act *a, uint32_t op, uint32_t dev, int64_t
 
 /* The devices begin one after another and end together. */
 static void
-finish(struct syn_plan *p, struct part *list, int n)
+finish(struct syn_plan *p, int n)
 {
 	int64_t last = 0;
 
@@ -234,7 +237,6 @@ finish(struct syn_plan *p, struct part *list, int n)
 static void
 act(struct syn_plan *p, const struct act *a, uint32_t from, int n, int64_t size, int key)
 {
-	struct part list[64];
 	int64_t comm = a->pair ? pair_comm(from) : world();
 
 	for (int i = 0; i < n; i++) {
@@ -247,18 +249,17 @@ act(struct syn_plan *p, const struct act *a, uint32_t from, int n, int64_t size,
 			whole = p->dev.p[dev].captured;
 		list[i] = tell(p, a, op, dev, comm, n, calls, size, whole, key);
 	}
-	finish(p, list, n);
+	finish(p, n);
 }
 
 /* One thread of each process launches for all devices of the process: a group of as many calls as operations. */
 static void
 act_together(struct syn_plan *p, const struct act *a, int64_t size, int key)
 {
-	struct part list[64];
 	int n = (int)p->dev.n, k = 0;
 
 	for (uint32_t proc = 0; proc < p->proc.n; proc++) {
-		bool whole[64];
+		static bool whole[MOST_DEVICES];
 		int first = k;
 		empty_range(p, proc, 0, "ncclGroupStart");
 		for (uint32_t dev = 0; dev < p->dev.n; dev++)
@@ -275,7 +276,7 @@ act_together(struct syn_plan *p, const struct act *a, int64_t size, int key)
 			}
 		syn_pop(p, proc, 0);
 	}
-	finish(p, list, n);
+	finish(p, n);
 }
 
 /* ---- before the steps */
@@ -366,6 +367,8 @@ syn_nccl(struct syn_plan *p)
 			/* A late capture does not know which calls the nodes belong to, so it would have fewer known
 			 * operations. */
 			if (acts[i].graph && syn_opt.late >= 0)
+				continue;
+			if (acts[i].grouped && !acts[i].ncalls && n > MOST_PEERS)
 				continue;
 			act(p, &acts[i], 0, n, acts[i].graph ? 77 * 1024 : 4096 * (int64_t)(i + 1) + 1024 * (step % 3), keys[i]);
 			for (uint32_t t = 0; t < p->dev.n; t++)

@@ -60,6 +60,9 @@ each_agrees 'four processes in one export' one
 make_job devices --nccl --processes 2 --devices 2 --one-export
 calls_agree 'processes of two devices, calls for both in one group' devices
 each_agrees 'processes of two devices, calls for both in one group' devices
+make_job many --nccl --processes 64 --devices 2 --one-export --steps 2
+calls_agree 'a hundred devices and more' many
+each_agrees 'a hundred devices and more' many
 make_job shuffled --nccl --processes 2 --one-export --shuffle
 each_agrees 'rows in any order' shuffled
 
