@@ -104,7 +104,7 @@ loader(struct sim *s)
 
 		make_rank(s, &r, i, N);
 		th = sim_thread(s, r.proc, "pt_data_worker");
-		for (int k = 0; k < STEPS; k++) {
+		for (int k = 0; k < 2 * STEPS; k++) {
 			uint32_t record;
 
 			sim_do(s, th, SIM_TAKE, room);
@@ -449,7 +449,7 @@ devices(struct sim *s)
 		r[i].compute = sim_stream(s, r[i].dev, 7 + 30 * i);
 		r[i].comm = sim_stream(s, r[i].dev, 20 + 30 * i);
 	}
-	for (int k = 0; k < STEPS; k++)
+	for (int k = 0; k < 2 * STEPS; k++)
 		for (int i = 0; i < N; i++) {
 			if (i == 0)
 				begin_step(s, r[0].main, k);
