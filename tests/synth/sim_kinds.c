@@ -494,4 +494,6 @@ sim_build(struct sim *s, const char *kind)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(kinds[i].name, kind) == 0)
 			kinds[i].build(s);
+	if (!s->thread.n)
+		syn_die("--sim %s: no such job", kind);
 }
