@@ -1,8 +1,9 @@
-/* sim.c -- runs a job of causes. Threads take their steps in order of time; the time of an operation is known as soon as those of all its sources are,
- * so that nothing but threads needs a clock.
+/* sim.c -- runs a job of causes. Threads take their steps in order of time; the time of an operation is known as soon
+ * as those of all its sources are, so that nothing but threads needs a clock.
  *
- * Example: a thread launches a (latency 4, takes 10) at 0 and b at 3, in one stream with a gap of 1, and waits for b, which its call returns 2 after.
- * a starts at 4 and ends at 14, which is known when it is launched; b starts at the later of 3 + 4 and 14 + 1, and the call returns at 27. */
+ * Example: a thread launches a (latency 4, takes 10) at 0 and b at 3, in one stream with a gap of 1, and waits for b,
+ * which its call returns 2 after. a starts at 4 and ends at 14, which is known when it is launched; b starts at the
+ * later of 3 + 4 and 14 + 1, and the call returns at 27. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,8 +241,15 @@ take_call(struct sim *s, uint32_t thread, struct sim_step step)
 {
 	struct sim_thread *th = &s->thread.p[thread];
 	uint32_t call = (uint32_t)s->call.n;
-	struct sim_call c = { .thread = thread, .name = step.name, .step = step, .start = th->now, .own = th->now + step.ns, .end = th->now + step.ns,
-	                      .op = SYN_NONE, .began = { th->from, SIM_GAP }, .ended = { sim_enter(s, call), SIM_CALL } };
+	struct sim_call c = { .thread = thread,
+			      .name = step.name,
+			      .step = step,
+			      .start = th->now,
+			      .own = th->now + step.ns,
+			      .end = th->now + step.ns,
+			      .op = SYN_NONE,
+			      .began = { th->from, SIM_GAP },
+			      .ended = { sim_enter(s, call), SIM_CALL } };
 
 	/* While it waits for itself the call is not done. */
 	c.need = 1;
@@ -269,8 +277,6 @@ take_call(struct sim *s, uint32_t thread, struct sim_step step)
 	case SIM_AWAIT:
 		if (s->record.p[step.arg].last != SYN_NONE)
 			syn_add(&s->stream.p[step.arg2].pending, s->record.p[step.arg].last);
-		break;
-	case SIM_OTHER:
 		break;
 	default:
 		block(s, call);

@@ -1,4 +1,5 @@
-/* sim_change.c -- changes of a job of causes, named as those of nsysx-whatif, and made in what the job is built of: durations, latencies, waits. */
+/* sim_change.c -- changes of a job of causes, named as those of nsysx-whatif, and made in what the job is built of:
+ * durations, latencies, waits. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -77,7 +78,8 @@ even(struct sim *s)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < s->op.n; i++) {
-		uint32_t dev = s->stream.p[s->op.p[i].stream].dev, *count = nsx_map_at(&counts, (struct nsx_key){ dev, s->op.p[i].name });
+		uint32_t dev = s->stream.p[s->op.p[i].stream].dev,
+			 *count = nsx_map_at(&counts, (struct nsx_key){ dev, s->op.p[i].name });
 
 		if (!count)
 			syn_die("out of memory");
@@ -121,7 +123,8 @@ api(struct sim *s, double k)
 		for (size_t i = 0; i < s->thread.p[t].step.n; i++) {
 			struct sim_step *st = &s->thread.p[t].step.p[i];
 
-			if (st->what == SIM_LAUNCH || st->what == SIM_GRAPH || st->what == SIM_RECORD || st->what == SIM_AWAIT || st->what == SIM_OTHER)
+			if (st->what == SIM_LAUNCH || st->what == SIM_GRAPH || st->what == SIM_RECORD ||
+			    st->what == SIM_AWAIT)
 				st->ns = shrunk(st->ns, k);
 		}
 }
@@ -177,7 +180,8 @@ sim_change(struct sim *s, const char *change)
 	else if (strcmp(change, "profiler=0") == 0)
 		no_profiler(s);
 	else
-		return "want faster:ERE=K, transfer[:KIND]=K, bandwidth:KIND=GBPS, nowait, even, host=K, api=K, sync=0, gaps=0 or profiler=0";
+		return "want faster:ERE=K, transfer[:KIND]=K, bandwidth:KIND=GBPS, nowait, even, host=K, api=K, "
+		       "sync=0, gaps=0 or profiler=0";
 	return NULL;
 }
 

@@ -1,4 +1,5 @@
-/* sim_kinds.c -- jobs of causes: how real programs keep a device busy, or do not. What a seed changes is which of two chains is the longer one. */
+/* sim_kinds.c -- jobs of causes: how real programs keep a device busy, or do not. What a seed changes is which of two
+ * chains is the longer one. */
 #include <string.h>
 
 #include "sim.h"
@@ -68,7 +69,8 @@ static void
 reduce(struct sim *s, const struct rank *r, uint32_t stream, int n, int k, int i, int64_t transfer)
 {
 	host(s, r->main, 2000);
-	sim_collective(s, r->main, stream, "all-reduce", WORLD, n, (struct nsx_key){ (uint64_t)k, (uint64_t)i }, 1 << 20, transfer);
+	sim_collective(s, r->main, stream, "all-reduce", WORLD, n, (struct nsx_key){ (uint64_t)k, (uint64_t)i },
+		       1 << 20, transfer);
 }
 
 /* One value to the host's pageable memory, as .item() does. */
@@ -104,7 +106,7 @@ loader(struct sim *s)
 
 		make_rank(s, &r, i, N);
 		th = sim_thread(s, r.proc, "pt_data_worker");
-		for (int k = 0; k < STEPS; k++) {
+		for (int k = 0; k < 2 * STEPS; k++) {
 			uint32_t record;
 
 			sim_do(s, th, SIM_TAKE, room);
@@ -209,7 +211,8 @@ exchange(struct sim *s, struct stage *t, int side, bool to, bool from)
 	order(s, &t->r, t->r.compute, t->r.comm, 10 + (side > 0));
 	host(s, t->r.main, 2500);
 	sim_exchange(s, t->r.main, t->r.comm, WORLD, to ? peer : -1, from ? peer : -1,
-	             (struct nsx_key){ (uint64_t)(peer < t->at ? peer : t->at), (uint64_t)(t->step * 100 + n) }, 4 << 20, 38000);
+		     (struct nsx_key){ (uint64_t)(peer < t->at ? peer : t->at), (uint64_t)(t->step * 100 + n) },
+		     4 << 20, 38000);
 	if (from)
 		order(s, &t->r, t->r.comm, t->r.compute, 20 + (side > 0));
 }
@@ -261,7 +264,8 @@ pipeline(struct sim *s)
 	}
 }
 
-/* Pairs of devices share each layer, and reduce what they compute within it; devices of equal place in their pairs share gradients. */
+/* Pairs of devices share each layer, and reduce what they compute within it; devices of equal place in their pairs
+ * share gradients. */
 static void
 tensor(struct sim *s)
 {
@@ -280,11 +284,15 @@ tensor(struct sim *s)
 			for (int l = 0; l < 2 * LAYERS; l++) {
 				layers(s, &r, l % 2 ? "mlp" : "attention", 4, 19000, 3500);
 				host(s, r.main, 1500);
-				sim_collective(s, r.main, r.compute, "all-reduce", PAIR + i / 2, 2, (struct nsx_key){ 1000 + pair, (uint64_t)(k * 100 + l) }, 2 << 20, transfer);
+				sim_collective(s, r.main, r.compute, "all-reduce", PAIR + i / 2, 2,
+					       (struct nsx_key){ 1000 + pair, (uint64_t)(k * 100 + l) }, 2 << 20,
+					       transfer);
 			}
 			order(s, &r, r.compute, r.comm, 10);
-			sim_collective(s, r.main, r.comm, "reduce-scatter", PAIR + 16 + i % 2, 2, (struct nsx_key){ 2000 + (uint64_t)i % 2, (uint64_t)k }, 4 << 20, 90000);
-			sim_collective(s, r.main, r.comm, "all-gather", PAIR + 16 + i % 2, 2, (struct nsx_key){ 3000 + (uint64_t)i % 2, (uint64_t)k }, 4 << 20, 85000);
+			sim_collective(s, r.main, r.comm, "reduce-scatter", PAIR + 16 + i % 2, 2,
+				       (struct nsx_key){ 2000 + (uint64_t)i % 2, (uint64_t)k }, 4 << 20, 90000);
+			sim_collective(s, r.main, r.comm, "all-gather", PAIR + 16 + i % 2, 2,
+				       (struct nsx_key){ 3000 + (uint64_t)i % 2, (uint64_t)k }, 4 << 20, 85000);
 			layers(s, &r, "metrics", 3, 16000, 3000);
 			order(s, &r, r.comm, r.compute, 11);
 			if (k % 2)
@@ -304,14 +312,16 @@ graph(struct sim *s, const struct rank *r, int n, int64_t ns, int64_t node, uint
 	for (int i = 0; i < n; i++) {
 		uint32_t norm = sim_node(s, r->compute, "norm", vary(s, ns / 2), node++, last, SYN_NONE);
 		uint32_t gate = sim_node(s, r->comm, "gate", vary(s, ns), node++, norm, SYN_NONE);
-		uint32_t gemm = sim_node(s, r->compute, "gemm", sim_draw(s, 600, 1500) * ns / 1000, node++, norm, SYN_NONE);
+		uint32_t gemm =
+			sim_node(s, r->compute, "gemm", sim_draw(s, 600, 1500) * ns / 1000, node++, norm, SYN_NONE);
 
 		last = sim_node(s, r->compute, "join", vary(s, ns / 3), node++, gate, gemm);
 	}
 	return (uint32_t)s->op.n - *first;
 }
 
-/* Tokens of a language model: a graph of the layers, one of the head; the host reads each token and prepares the next one. */
+/* Tokens of a language model: a graph of the layers, one of the head; the host reads each token and prepares the next
+ * one. */
 static void
 replay(struct sim *s)
 {
@@ -395,7 +405,8 @@ straggler(struct sim *s)
 		for (int k = 0; k < STEPS; k++) {
 			begin_step(s, r.main, k);
 			for (int l = 0; l < 6; l++) {
-				layers(s, &r, l < 3 ? "forward" : "backward", 6, i == 2 ? 24000 * slow / 1000 : 24000, 3500);
+				layers(s, &r, l < 3 ? "forward" : "backward", 6, i == 2 ? 24000 * slow / 1000 : 24000,
+				       3500);
 				reduce(s, &r, r.compute, N, k, l, 35000);
 			}
 			sim_sync(s, r.main, SIM_SYNC_STREAM, r.compute);
@@ -422,7 +433,9 @@ jitter(struct sim *s)
 
 				host(s, r.main, chance < 4 ? 20 * usual : chance < 20 ? 3 * usual : usual);
 				if (chance > 94)
-					syn_add(&s->thread.p[r.main].step, ((struct sim_step){ .what = SIM_WORK, .extra = sim_draw(s, 20000, 90000) }));
+					syn_add(&s->thread.p[r.main].step,
+						((struct sim_step){ .what = SIM_WORK,
+								    .extra = sim_draw(s, 20000, 90000) }));
 				sim_kernel(s, r.main, r.compute, syn_fmt(s->p, "layer_%d", l % 4), vary(s, 15000));
 			}
 			reduce(s, &r, r.compute, N, k, 0, 30000);
@@ -449,7 +462,7 @@ devices(struct sim *s)
 		r[i].compute = sim_stream(s, r[i].dev, 7 + 30 * i);
 		r[i].comm = sim_stream(s, r[i].dev, 20 + 30 * i);
 	}
-	for (int k = 0; k < STEPS; k++)
+	for (int k = 0; k < 2 * STEPS; k++)
 		for (int i = 0; i < N; i++) {
 			if (i == 0)
 				begin_step(s, r[0].main, k);
@@ -469,18 +482,10 @@ devices(struct sim *s)
 }
 
 static const struct { const char *name; void (*build)(struct sim *s); } kinds[] = {
-	{ "loader", loader }, { "twoway", twoway }, { "buckets", buckets }, { "pipeline", pipeline }, { "tensor", tensor }, { "replay", replay },
-	{ "full", full }, { "item", items }, { "straggler", straggler }, { "jitter", jitter }, { "devices", devices }
+	{ "loader", loader }, { "twoway", twoway }, { "buckets", buckets }, { "pipeline", pipeline },
+	{ "tensor", tensor }, { "replay", replay }, { "full", full }, { "item", items },
+	{ "straggler", straggler }, { "jitter", jitter }, { "devices", devices }
 };
-
-bool
-sim_known(const char *kind)
-{
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (strcmp(kinds[i].name, kind) == 0)
-			return true;
-	return false;
-}
 
 void
 sim_build(struct sim *s, const char *kind)
@@ -489,4 +494,6 @@ sim_build(struct sim *s, const char *kind)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(kinds[i].name, kind) == 0)
 			kinds[i].build(s);
+	if (!s->thread.n)
+		syn_die("--sim %s: no such job", kind);
 }

@@ -1,5 +1,6 @@
-/* sim_truth.c -- what is true of a run of a job of causes: steps and their parts, waits of collectives, what was critical, by how much operations could
- * have been longer, and the period after each change, found by running the changed job. */
+/* sim_truth.c -- what is true of a run of a job of causes: steps and their parts, waits of collectives, what was
+ * critical, by how much operations could have been longer, and the period after each change, found by running the
+ * changed job. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ step_of(const struct sim *s, const struct sim_call *c)
 		const struct sim_range *r = &s->range.p[i];
 		bool own = r->thread == c->thread;
 
-		if (strncmp(syn_str(s->p, r->name), "ProfilerStep#", 13) != 0 || s->thread.p[r->thread].proc != s->thread.p[c->thread].proc)
+		if (strncmp(syn_str(s->p, r->name), "ProfilerStep#", 13) != 0 ||
+		    s->thread.p[r->thread].proc != s->thread.p[c->thread].proc)
 			continue;
 		if (c->start >= r->start && (own ? c->end <= r->end : c->start < r->end))
 			of = k;
@@ -34,7 +36,8 @@ step_of(const struct sim *s, const struct sim_call *c)
 static struct starts
 find_starts(const struct sim *s, uint32_t dev)
 {
-	struct starts x = { syn_check(malloc(s->steps * sizeof *x.op)), syn_check(malloc(s->steps * sizeof *x.at)), s->steps };
+	struct starts x = { syn_check(malloc(s->steps * sizeof *x.op)), syn_check(malloc(s->steps * sizeof *x.at)),
+			    s->steps };
 
 	for (uint32_t k = 0; k < x.n; k++)
 		x.op[k] = SYN_NONE;
@@ -121,7 +124,9 @@ divide(const struct sim *s, uint32_t dev, int64_t from, int64_t to, int64_t part
 	qsort(v, n, sizeof *v, by_time);
 	for (size_t i = 0; i < n && v[i].at <= to; i++) {
 		if (v[i].at > t) {
-			parts[open[COMPUTE] ? COMPUTE : open[EXPOSED] ? EXPOSED : open[COPY] ? COPY : IDLE] += v[i].at - t;
+			enum part part = open[COMPUTE] ? COMPUTE : open[EXPOSED] ? EXPOSED : open[COPY] ? COPY : IDLE;
+
+			parts[part] += v[i].at - t;
 			t = v[i].at;
 		}
 		open[v[i].part] += v[i].by;
@@ -142,8 +147,10 @@ answer_steps(const struct sim *s)
 
 		for (uint32_t k = 0; k + 1 < x.n; k++) {
 			divide(s, d, x.at[k], x.at[k + 1], parts);
-			syn_tsv_row(&t, "%u\t%u\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64, d, k, s->p->base + x.at[k], x.at[k + 1] - x.at[k],
-			            parts[COMPUTE], parts[EXPOSED], parts[COPY], parts[IDLE]);
+			syn_tsv_row(&t,
+				    "%u\t%u\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64,
+				    d, k, s->p->base + x.at[k], x.at[k + 1] - x.at[k], parts[COMPUTE], parts[EXPOSED],
+				    parts[COPY], parts[IDLE]);
 		}
 		syn_tsv_row(&t, "%u\t%u\t%" PRId64 "\t\t\t\t\t", d, x.n - 1, s->p->base + x.at[x.n - 1]);
 		free_starts(&x);
@@ -175,8 +182,9 @@ answer_waits(const struct sim *s)
 	syn_tsv_open(&t, "waits", "device\tstart\tcollective\twait");
 	for (size_t i = 0; i < s->op.n; i++)
 		if (s->op.p[i].meet != SYN_NONE)
-			syn_tsv_row(&t, "%u\t%" PRId64 "\t%s\t%" PRId64, s->stream.p[s->op.p[i].stream].dev, s->p->base + s->op.p[i].start, s->op.p[i].kind,
-			            last[s->op.p[i].meet] - s->op.p[i].start);
+			syn_tsv_row(&t, "%u\t%" PRId64 "\t%s\t%" PRId64, s->stream.p[s->op.p[i].stream].dev,
+				    s->p->base + s->op.p[i].start, s->op.p[i].kind,
+				    last[s->op.p[i].meet] - s->op.p[i].start);
 	syn_tsv_close(&t);
 	free(last);
 }
@@ -231,11 +239,13 @@ answer_critical(const struct sim *s)
 	syn_tsv_open(&t, "critical", "device\twhat\twhich\tns");
 	for (uint32_t d = 0; d < s->p->dev.n; d++) {
 		struct starts x = find_starts(s, d);
-		int64_t begin = x.at[first_counted(s)], by_part[N] = { 0 }, *on = syn_check(calloc(s->p->dev.n, sizeof *on));
+		int64_t begin = x.at[first_counted(s)], by_part[N] = { 0 },
+			*on = syn_check(calloc(s->p->dev.n, sizeof *on));
 
 		for (uint32_t e = sim_start(x.op[x.n - 1]); time_of(s, e) > begin;) {
 			struct sim_cause c = cause_of(s, e);
-			int64_t from = c.from == SYN_NONE ? begin : time_of(s, c.from), ns = time_of(s, e) - (from > begin ? from : begin);
+			int64_t from = c.from == SYN_NONE ? begin : time_of(s, c.from),
+				ns = time_of(s, e) - (from > begin ? from : begin);
 			const char *part = part_of(s, e, c.class);
 
 			for (int p = 0; p < N; p++)
@@ -259,7 +269,8 @@ answer_critical(const struct sim *s)
 
 /* A step may begin with another operation after a change: then the periods are not of the same thing. */
 static void
-answer_change(struct sim *s, struct syn_tsv *t, const struct sim_saved *saved, const char *change, double before, const uint32_t *first)
+answer_change(struct sim *s, struct syn_tsv *t, const struct sim_saved *saved, const char *change, double before,
+	      const uint32_t *first)
 {
 	size_t size = s->p->dev.n * s->steps * sizeof *first;
 	uint32_t *ops = syn_check(malloc(size));
@@ -297,7 +308,8 @@ longest(const struct sim *s, uint32_t name[2])
 static void
 answer_changes(struct sim *s)
 {
-	static const char *const always[] = { "faster:.=1.5", "faster:.=4", "faster:.=0.5", "host=2", "host=0.5", "host=inf", "api=2", "gaps=0" };
+	static const char *const always[] = { "faster:.=1.5", "faster:.=4", "faster:.=0.5", "host=2",
+					      "host=0.5",     "host=inf",   "api=2",        "gaps=0" };
 	static const char *const communicating[] = { "transfer=2", "transfer=inf", "transfer=0.33", "nowait" };
 	struct sim_saved *saved = sim_save(s);
 	bool syncs = false, profiler = s->profiler.n > 0;
@@ -311,7 +323,7 @@ answer_changes(struct sim *s)
 	for (size_t i = 0; i < s->op.n; i++)
 		kind = s->op.p[i].kind ? s->op.p[i].kind : kind;
 	for (size_t i = 0; i < s->call.n; i++)
-		syncs |= (s->call.p[i].step.what >= SIM_SYNC_STREAM && s->call.p[i].step.what != SIM_OTHER) || s->call.p[i].step.what == SIM_COPY;
+		syncs |= s->call.p[i].step.what >= SIM_SYNC_STREAM || s->call.p[i].step.what == SIM_COPY;
 	syn_tsv_open(&t, "whatif", "what\tperiod\ttruth\tsame");
 	syn_tsv_row(&t, "none\t%.17g\t%.17g\t1", before, before);
 #define TRY(...) answer_change(s, &t, saved, syn_fmt(s->p, __VA_ARGS__), before, first)
@@ -360,7 +372,8 @@ static void
 answer_slack(struct sim *s, int64_t n)
 {
 	uint32_t *last = syn_check(malloc(s->p->dev.n * sizeof *last));
-	int64_t *at = syn_check(malloc(s->p->dev.n * sizeof *at)), *begin = syn_check(malloc(s->p->dev.n * sizeof *begin));
+	int64_t *at = syn_check(malloc(s->p->dev.n * sizeof *at)),
+		*begin = syn_check(malloc(s->p->dev.n * sizeof *begin));
 	struct syn_tsv t;
 
 	for (uint32_t d = 0; d < s->p->dev.n; d++) {
@@ -389,7 +402,8 @@ answer_slack(struct sim *s, int64_t n)
 				hi = mid;
 		}
 		sim_run(s);
-		syn_tsv_row(&t, "%u\t%" PRId64 "\t%s\t%" PRId64, dev, s->p->base + start, syn_str(s->p, s->op.p[op].name), lo);
+		syn_tsv_row(&t, "%u\t%" PRId64 "\t%s\t%" PRId64, dev, s->p->base + start,
+			    syn_str(s->p, s->op.p[op].name), lo);
 	}
 	syn_tsv_close(&t);
 	sim_run(s);
@@ -403,7 +417,8 @@ sim_answers(struct sim *s, bool changes, int64_t slack)
 {
 	s->steps = 0;
 	for (size_t i = 0; i < s->range.n; i++)
-		s->steps += s->thread.p[s->range.p[i].thread].proc == 0 && strncmp(syn_str(s->p, s->range.p[i].name), "ProfilerStep#", 13) == 0;
+		s->steps += s->thread.p[s->range.p[i].thread].proc == 0 &&
+			    strncmp(syn_str(s->p, s->range.p[i].name), "ProfilerStep#", 13) == 0;
 	answer_steps(s);
 	answer_waits(s);
 	answer_critical(s);

@@ -219,6 +219,8 @@ struct syn_capture { uint32_t proc, thread; int64_t time, node; };
 /* A stream waits for a function on the host; node 0: not one of a graph. */
 struct syn_host_fn { int64_t start, end, node; uint32_t dev, call; int stream; bool gone; };
 
+struct sim;
+
 struct syn_plan {
 	struct nsx_arena  arena;
 	struct nsx_intern names;
@@ -244,6 +246,7 @@ struct syn_plan {
 	NSX_VEC(struct syn_host_fn) host_fn;
 	uint32_t instances;
 	bool     comm;                 /* the job communicates */
+	struct sim *sim;               /* of --sim: its run */
 };
 
 /* plan.c: functions for building a plan. */

@@ -48,21 +48,20 @@ for kind in loader twoway buckets pipeline tensor replay full item straggler jit
 		same "$kind: waits of collectives" "$T/want" "$T/got"
 	fi
 
-	# The path continues on what was waited for, also on other devices. Which thread a loader's waits for is not known for certain.
+	# The path continues on what was waited for, also on other devices. Which thread waits for which is not known for certain.
 	for by in part device; do
 		nsysx-whatif -q --tsv --critical="$by" --step "$step" "$T/s" >"$T/path"
 		sums 'device step' ns <"$T/path" >"$T/got"
 		awk -F'\t' -v OFS='\t' 'NR > 1 && $2 > 0 && $4 != "" { print $1, $2, $4 }' "$T/job/answers/steps.tsv" | sort >"$T/want"
 		same "$kind: the critical path by $by sums to the period" "$T/want" "$T/got"
-		[ "$kind" != loader ] || continue
+		case $kind in loader|devices) continue ;; esac
 		if [ "$by" = part ]; then of=part; else of=on; fi
 		sums "device $of" ns <"$T/path" >"$T/got"
 		awk -F'\t' -v OFS='\t' -v by="$by" '$2 == by && $4 { print $1, $3, $4 }' "$T/job/answers/critical.tsv" | sort >"$T/want"
 		same "$kind: what was critical, by $by" "$T/want" "$T/got"
 	done
 
-	# Longer by its slack, an operation moves the last step of no device, but it does if it is longer by a microsecond more. Where one thread lets
-	# another one go on without a call of its own, slack is larger.
+	# Longer by its slack, an operation moves the last step of no device, but it does if it is longer by a microsecond more.
 	case $kind in loader|devices) continue ;; esac
 	job "$kind" --steady --slack 40
 	nsysx-view -t op "$T/s" | sed '1s/^#//' | columns 'profile op device start name' >"$T/ops"
