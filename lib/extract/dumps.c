@@ -358,25 +358,46 @@ read_dumps(struct ex_profile *p)
 	return rc;
 }
 
+static struct nsx_key
+program_key(int64_t id, struct nsx_str name)
+{
+	return (struct nsx_key){ (uint64_t)id, nsx_hash(name.ptr, name.len) };
+}
+
+/* Where the profile has the HLO of programs, by id and name: of two of one the first. */
+static bool
+place_bytes(const struct nsx_trace *t, struct nsx_map *at)
+{
+	for (uint32_t i = 0; i < t->nprograms; i++) {
+		uint32_t *place = nsx_map_at(at, program_key(t->programs[i].id, t->programs[i].name));
+
+		if (!place)
+			return false;
+		if (*place == NSX_NONE)
+			*place = i;
+	}
+	return true;
+}
+
 /* Join the HLO that the profile itself has of executed programs. */
 static int
 read_bytes(struct ex_profile *p)
 {
 	struct by_program by = { 0 };
-	int rc = group(p, &by) ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
+	struct nsx_map at = { 0 };
+	int rc = group(p, &by) && place_bytes(&p->trace, &at) ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
 	int64_t missing = 0;
 
 	for (uint32_t i = 0; i < p->programs.n && rc == NSX_OK; i++) {
 		const struct nsx_extract_program *g = &p->programs.p[i];
-		const struct nsx_program_bytes *b = p->trace.programs, *end = b + p->trace.nprograms;
+		uint32_t place = nsx_map_get(&at, program_key(g->id, g->name));
+		const struct nsx_program_bytes *b = place == NSX_NONE ? NULL : &p->trace.programs[place];
 		struct nsx_hlo h = { 0 };
 		struct nsx_err why = { "" };
 
 		if (!g->executed)
 			continue;
-		while (b < end && (b->id != g->id || !nsx_str_eq(b->name, g->name)))
-			b++;
-		if (b == end) {
+		if (!b || b->id != g->id || !nsx_str_eq(b->name, g->name)) {
 			missing++;
 			continue;
 		}
@@ -398,6 +419,7 @@ read_bytes(struct ex_profile *p)
 	}
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing,
 	             "executed programs without HLO in the profile: instructions are known by name only");
+	nsx_map_free(&at);
 	free(by.first);
 	free(by.insts);
 	return rc;
