@@ -213,7 +213,7 @@ join_found(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, c
 	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
 		return NSX_ERR;
 	/* A profile that will be loaded again need not be complete now. */
-	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump->path ? dump : NULL);
+	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump);
 }
 
 static int
@@ -255,7 +255,8 @@ read_dump(struct ex_profile *p, const struct dumps *d, const struct wanted *w)
 		return NSX_OK;
 	}
 	p->dump_frames = calloc((size_t)h.nstacks + 1, sizeof *p->dump_frames);
-	int rc = p->dump_frames ? join(p, w->program, &(struct ex_dump){ &h, w->path, d->dir }, &d->by)
+	struct ex_dump dump = { .h = &h, .path = w->path, .dir = d->dir };
+	int rc = p->dump_frames ? join(p, w->program, &dump, &d->by)
 	                        : nsx_err_nomem(&p->err, p->input->path);
 	free(p->dump_frames);
 	p->dump_frames = NULL;
@@ -411,7 +412,7 @@ read_bytes(struct ex_profile *p)
 			continue;
 		}
 		p->dump_frames = calloc((size_t)h.nstacks + 1, sizeof *p->dump_frames);
-		rc = p->dump_frames ? join(p, i, &(struct ex_dump){ &h, NULL, NULL }, &by)
+		rc = p->dump_frames ? join(p, i, &(struct ex_dump){ .h = &h, .bytes = b->bytes }, &by)
 		    : nsx_err_nomem(&p->err, p->input->path);
 		free(p->dump_frames);
 		p->dump_frames = NULL;

@@ -1,5 +1,5 @@
-/* load.c -- an XSpace from its bytes to a trace in memory, a plane at a time: the names of a plane come behind what uses
- * them. */
+/* load.c -- an XSpace from its bytes to a trace in memory, a plane at a time: the names of a plane come behind what
+ * uses them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -21,8 +21,8 @@ nsx_xspace_bad(struct nsx_xspace *s, const struct nsx_xwire *w)
 
 	if (w->want)
 		return nsx_err_set(s->err,
-				   "%s: byte %" PRIu64 ": not an XSpace, or cut off: a field of %" PRIu64 " bytes, %" PRIu64
-				   " are left%s",
+				   "%s: byte %" PRIu64 ": not an XSpace, or cut off: a field of %" PRIu64
+				   " bytes, %" PRIu64 " are left%s",
 				   s->path, at, w->want, w->left, why);
 	return nsx_err_set(s->err, "%s: byte %" PRIu64 ": not an XSpace, or cut off: no field of a message%s",
 	                   s->path, at, why);
