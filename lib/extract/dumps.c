@@ -213,7 +213,7 @@ join_found(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, c
 	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
 		return NSX_ERR;
 	/* A profile that will be loaded again need not be complete now. */
-	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump->path ? dump : NULL);
+	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump);
 }
 
 static int
@@ -255,7 +255,8 @@ read_dump(struct ex_profile *p, const struct dumps *d, const struct wanted *w)
 		return NSX_OK;
 	}
 	p->dump_frames = calloc((size_t)h.nstacks + 1, sizeof *p->dump_frames);
-	int rc = p->dump_frames ? join(p, w->program, &(struct ex_dump){ &h, w->path, d->dir }, &d->by)
+	struct ex_dump dump = { .h = &h, .path = w->path, .dir = d->dir };
+	int rc = p->dump_frames ? join(p, w->program, &dump, &d->by)
 	                        : nsx_err_nomem(&p->err, p->input->path);
 	free(p->dump_frames);
 	p->dump_frames = NULL;
@@ -358,25 +359,46 @@ read_dumps(struct ex_profile *p)
 	return rc;
 }
 
+static struct nsx_key
+program_key(int64_t id, struct nsx_str name)
+{
+	return (struct nsx_key){ (uint64_t)id, nsx_hash(name.ptr, name.len) };
+}
+
+/* Where the profile has the HLO of programs, by id and name: of two of one the first. */
+static bool
+place_bytes(const struct nsx_trace *t, struct nsx_map *at)
+{
+	for (uint32_t i = 0; i < t->nprograms; i++) {
+		uint32_t *place = nsx_map_at(at, program_key(t->programs[i].id, t->programs[i].name));
+
+		if (!place)
+			return false;
+		if (*place == NSX_NONE)
+			*place = i;
+	}
+	return true;
+}
+
 /* Join the HLO that the profile itself has of executed programs. */
 static int
 read_bytes(struct ex_profile *p)
 {
 	struct by_program by = { 0 };
-	int rc = group(p, &by) ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
+	struct nsx_map at = { 0 };
+	int rc = group(p, &by) && place_bytes(&p->trace, &at) ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
 	int64_t missing = 0;
 
 	for (uint32_t i = 0; i < p->programs.n && rc == NSX_OK; i++) {
 		const struct nsx_extract_program *g = &p->programs.p[i];
-		const struct nsx_program_bytes *b = p->trace.programs, *end = b + p->trace.nprograms;
+		uint32_t place = nsx_map_get(&at, program_key(g->id, g->name));
+		const struct nsx_program_bytes *b = place == NSX_NONE ? NULL : &p->trace.programs[place];
 		struct nsx_hlo h = { 0 };
 		struct nsx_err why = { "" };
 
 		if (!g->executed)
 			continue;
-		while (b < end && (b->id != g->id || !nsx_str_eq(b->name, g->name)))
-			b++;
-		if (b == end) {
+		if (!b || b->id != g->id || !nsx_str_eq(b->name, g->name)) {
 			missing++;
 			continue;
 		}
@@ -390,7 +412,7 @@ read_bytes(struct ex_profile *p)
 			continue;
 		}
 		p->dump_frames = calloc((size_t)h.nstacks + 1, sizeof *p->dump_frames);
-		rc = p->dump_frames ? join(p, i, &(struct ex_dump){ &h, NULL, NULL }, &by)
+		rc = p->dump_frames ? join(p, i, &(struct ex_dump){ .h = &h, .bytes = b->bytes }, &by)
 		    : nsx_err_nomem(&p->err, p->input->path);
 		free(p->dump_frames);
 		p->dump_frames = NULL;
@@ -398,6 +420,7 @@ read_bytes(struct ex_profile *p)
 	}
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing,
 	             "executed programs without HLO in the profile: instructions are known by name only");
+	nsx_map_free(&at);
 	free(by.first);
 	free(by.insts);
 	return rc;

@@ -172,6 +172,38 @@ tell_by_name(struct graphs *g, const struct gr_launch *l)
 	return true;
 }
 
+/* What the profile itself says: the instruction of each operation. One after the other on a stream, those of one
+ * instruction are one thunk. */
+static bool
+tell_by_profile(struct graphs *g, const struct gr_launch *l)
+{
+	const struct nsx_trace *t = &g->p->trace;
+	NSX_VEC(struct gr_last) last = { 0 };
+	bool good = true;
+
+	for (uint32_t i = 0; t->op_insts && good && i < l->n; i++) {
+		uint32_t name = t->op_insts[l->ops[i]];
+		int64_t stream = t->ops[l->ops[i]].stream;
+		size_t k = 0;
+
+		if (name == NSX_NONE || g->cls[i] == NSX_NONE)
+			continue;
+		while (k < last.n && last.p[k].stream != stream)
+			k++;
+		good = k < last.n || nsx_vec_push(&last, ((struct gr_last){ stream, NSX_NONE, NSX_NONE, NSX_NONE }));
+		if (good && last.p[k].name != name) {
+			last.p[k].name = name;
+			last.p[k].inst = nsx_graph_inst(g, gr_name(g, name));
+			last.p[k].slot = g->nslots++;
+			good = last.p[k].inst != NSX_NONE;
+		}
+		if (good)
+			g->found[i] = (struct gr_found){ last.p[k].inst, last.p[k].slot, EX_PROFILE };
+	}
+	free(last.p);
+	return good;
+}
+
 static bool
 all_told(const struct graphs *g, const struct gr_launch *l)
 {
@@ -188,7 +220,7 @@ open_launch(struct graphs *g, const struct gr_launch *l)
 		return false;
 	if (!all_told(g, l) && (!nsx_graph_list_tell(g, l) || !tell_by_name(g, l)))
 		return false;
-	return split(g, l);
+	return tell_by_profile(g, l) && split(g, l);
 }
 
 /* ---- the command buffers of all programs */
@@ -380,8 +412,9 @@ make_room(struct graphs *g, uint32_t nops)
 	g->cls = malloc(((size_t)nops + 1) * sizeof *g->cls);
 	g->found = malloc(((size_t)nops + 1) * sizeof *g->found);
 	g->order = malloc(((size_t)nops + 1) * sizeof *g->order);
-	/* Each operation occupies at most one slot; the other thunks are those of the execution op by op. */
-	g->slots = malloc(((size_t)nops + g->ref.n + 1) * sizeof *g->slots);
+	/* Each operation occupies at most one slot, and one that the profile gives it; the other thunks are those of
+	 * the execution op by op. */
+	g->slots = malloc((2 * (size_t)nops + g->ref.n + 1) * sizeof *g->slots);
 	return g->cls && g->found && g->order && g->slots;
 }
 
@@ -467,6 +500,7 @@ int
 nsx_extract_open_other_graphs(struct ex_profile *p)
 {
 	static const char *const how[EX_LEFT] = {
+		[EX_PROFILE]  = "GPU operations of CUDA graphs whose instruction the profile has (%s)",
 		[EX_OP_BY_OP] =
 		"GPU operations of CUDA graphs assigned by an execution that ran operation by operation (%s)",
 		[EX_LIST]     = "GPU operations of CUDA graphs assigned by XLA's list of thunks (%s)",

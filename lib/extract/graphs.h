@@ -57,6 +57,9 @@ struct gr_list {
 /* Instructions of the dump by the name of their kernel in trace.names; none if two are possible. */
 struct gr_names { struct nsx_map by_name; bool made; };
 
+/* What a stream ran last in a launch: the instruction by its name in trace.names, and of the profile; its slot. */
+struct gr_last { int64_t stream; uint32_t name, inst, slot; };
+
 /* The instruction found for an operation of a launch. */
 struct gr_found {
 	uint32_t       inst;      /* of the profile; NSX_NONE: unknown */

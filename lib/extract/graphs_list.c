@@ -16,7 +16,8 @@ nsx_graph_list_read(struct graphs *g)
 	const char *text, *metadata;
 	struct nsx_err why = { "" };
 
-	if (!g->dump || nsx_dump_dir_list(g->dump->dir, program->id, program->name, &text, &metadata) != NSX_DUMP_ONE)
+	if (!g->dump || !g->dump->dir ||
+	    nsx_dump_dir_list(g->dump->dir, program->id, program->name, &text, &metadata) != NSX_DUMP_ONE)
 		return true;
 	if (nsx_thunk_list_read(text, metadata, &g->list.list, &why) == NSX_OK) {
 		g->list.there = true;

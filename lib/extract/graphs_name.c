@@ -66,7 +66,9 @@ make_names(struct graphs *g)
 	uint64_t *bodies = NULL;
 
 	g->names.made = true;
-	if (nsx_hlo_bodies(g->dump->path, g->dump->h, &bodies, &why) != NSX_OK) {
+	int rc = g->dump->path ? nsx_hlo_bodies(g->dump->path, g->dump->h, &bodies, &why)
+	    : nsx_hlo_bodies_of(g->dump->bytes, p->input->path, g->dump->h, &bodies, &why);
+	if (rc != NSX_OK) {
 		/* It was readable before. */
 		p->rc = nsx_err_set(&p->err, "%s", why.msg);
 		return false;

@@ -84,7 +84,7 @@ struct ex_compile {
 };
 
 /* The sources for the instruction of an operation in a CUDA graph. */
-enum ex_source { EX_OP_BY_OP, EX_LIST, EX_NAME, EX_LEFT, EX_SOURCES };
+enum ex_source { EX_PROFILE, EX_OP_BY_OP, EX_LIST, EX_NAME, EX_LEFT, EX_SOURCES };
 
 /* The name of XLA's thunks of command buffers, without the number. */
 #define NSX_BUFFER_NAME "command_buffer"
@@ -202,7 +202,12 @@ int nsx_extract_read_dumps(struct ex_profile *p);
 int nsx_extract_read_payloads(struct ex_profile *p);
 /* Convert the program's command buffers into thunks of the instructions in them. dump: its dump, NULL: there is
  * none. */
-struct ex_dump { const struct nsx_hlo *h; const char *path; const struct nsx_dump_dir *dir; };
+struct ex_dump {
+	const struct nsx_hlo      *h;
+	const char                *path;    /* NULL: the profile itself has it, as bytes */
+	struct nsx_str             bytes;
+	const struct nsx_dump_dir *dir;     /* NULL: with path */
+};
 int nsx_extract_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dump);
 /* The same for programs without a dump, and the diags of all. */
 int nsx_extract_open_other_graphs(struct ex_profile *p);

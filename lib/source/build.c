@@ -59,6 +59,7 @@ nsx_build_op(struct nsx_build *b, const struct nsx_build_op *row)
 	struct nsx_device *d = &b->devices.p[row->device];
 
 	nsx_build_reach(b, row->start);
+	b->insts |= row->inst > 0;
 	if (row->start > d->last)
 		d->last = row->start;
 	return add(&b->ops, row);

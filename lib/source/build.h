@@ -30,6 +30,7 @@ struct nsx_build_op {
 	int64_t  start, end, id, correlation;
 	int64_t  bytes, graph_node, stream;   /* as in nsx_gpu_op */
 	uint32_t device, name, comm;          /* of nsx_build_device; in trace.names; in trace.comms, NSX_NONE: none */
+	uint32_t inst;                        /* 1 + its instruction in trace.names; 0: its range says it, or nothing */
 	uint8_t  type, src, dst;
 	bool     peer;
 };
@@ -44,6 +45,7 @@ struct nsx_build {
 	NSX_VEC(struct nsx_build_wait) waits;
 	NSX_VEC(struct nsx_device)     devices;     /* in order of first use */
 	struct nsx_map    device_of;
+	bool              insts;       /* an operation has its instruction */
 	int64_t           origin;      /* the least start of all rows; INT64_MAX: none yet */
 	/* Counted by nsx_build_finish, for diags. */
 	int64_t           orphans[NSX_OP_TYPES];    /* operations whose call is not recorded */

@@ -226,7 +226,7 @@ count_op(struct building *x, const struct nsx_build_op *o, uint32_t launch, uint
 		x->info[launch].back = true;
 }
 
-/* Operations in the order of rows; t->op_ids and t->op_comm in the order of time. */
+/* Operations in the order of rows; t->op_ids, t->op_comm and t->op_insts in the order of time. */
 static bool
 place_ops(struct building *x)
 {
@@ -234,11 +234,13 @@ place_ops(struct building *x)
 	size_t n = x->b->ops.n, i = 0;
 	struct nsx_pair_key *k = malloc((n + 1) * sizeof *k);
 	int64_t *ids = malloc((n + 1) * sizeof *ids);
+	uint32_t *inst = x->b->insts ? malloc((n + 1) * sizeof *inst) : NULL;
 	uint32_t *comm = malloc((n + 1) * sizeof *comm), back = nsx_intern_find(&t->names,
 		NSX_STR("[CUDA memcpy Device-to-Host]"));
 	bool good = k && ids && comm && (t->ops = nsx_big_alloc(n, sizeof *t->ops)) != NULL &&
 	    (t->op_ids = malloc((n + 1) * sizeof *t->op_ids)) != NULL &&
-	    (t->op_comm = malloc((n + 1) * sizeof *t->op_comm)) != NULL;
+	    (t->op_comm = malloc((n + 1) * sizeof *t->op_comm)) != NULL && (inst || !x->b->insts)
+	    && (!inst || (t->op_insts = malloc((n + 1) * sizeof *t->op_insts)) != NULL);
 
 	for (; good && x->b->ops.first; nsx_pile_drop(&x->b->ops)) {
 		const struct nsx_build_op *o = (const void *)x->b->ops.first->data, *end = o + x->b->ops.first->n;
@@ -255,6 +257,8 @@ place_ops(struct building *x)
 				.range = known ? x->info[launch].range : NSX_NONE };
 			ids[i] = o->id;
 			comm[i] = o->comm;
+			if (inst)
+				inst[i] = o->inst ? o->inst - 1 : NSX_NONE;
 			k[i] = (struct nsx_pair_key){ t->ops[i].start, t->ops[i].end, (uint32_t)i };
 			if (known)
 				count_op(x, o, launch, back);
@@ -267,12 +271,15 @@ place_ops(struct building *x)
 	for (i = 0; good && i < n; i++) {
 		t->op_ids[i] = ids[k[i].at];
 		t->op_comm[i] = comm[k[i].at];
+		if (inst)
+			t->op_insts[i] = inst[k[i].at];
 	}
 	if (good)
 		nsx_order_apply(t->ops, sizeof *t->ops, k, n);
 	t->nops = good ? (uint32_t)n : 0;
 	free(k);
 	free(ids);
+	free(inst);
 	free(comm);
 	return good;
 }
@@ -459,6 +466,16 @@ make(struct building *x, const struct nsx_trace_opts *opts)
 	return make_processes(x) && sort_devices(x) ? NSX_OK : NSX_ERR;
 }
 
+/* Whether a range has a name for which operations are kept although no option asks for them. */
+static bool
+needs_ops(const struct nsx_trace *t, const char *start)
+{
+	for (uint32_t i = 0; start && i < t->names.n; i++)
+		if (nsx_str_starts(nsx_intern_str(&t->names, i), start))
+			return true;
+	return false;
+}
+
 /* What the options do not keep. */
 static void
 drop(struct nsx_trace *t, const struct nsx_trace_opts *opts)
@@ -474,7 +491,7 @@ drop(struct nsx_trace *t, const struct nsx_trace_opts *opts)
 		t->overheads = NULL;
 		t->nhost_threads = t->ncalls = t->ncall_names = t->noverheads = 0;
 	}
-	if (!opts->ops) {
+	if (!opts->ops && !needs_ops(t, opts->ops_if)) {
 		free(t->ops);
 		free(t->issues);
 		t->ops = NULL;

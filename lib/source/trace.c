@@ -98,6 +98,7 @@ nsx_trace_free(struct nsx_trace *t)
 	free(t->after.p);
 	free(t->waited.p);
 	free(t->op_ids);
+	free(t->op_insts);
 	free(t->comms);
 	free(t->op_comm);
 	free(t->places);

@@ -176,6 +176,8 @@ struct nsx_trace {
 	                                                     * each call, awaited; only with opts.calls */
 	bool                waits_known;                    /* the source records waits, if there were any */
 	int64_t            *op_ids;                         /* by operation: its id in the source; NULL: its index */
+	uint32_t           *op_insts;                       /* by operation of a graph: the instruction that it is,
+	                                                     * in names; NSX_NONE: not recorded. NULL: of none */
 	struct nsx_op_comm *comms;     uint32_t ncomms;
 	uint32_t           *op_comm;                        /* by operation: in comms, NSX_NONE: none; NULL: the source
 	                                                     * has no such data */

@@ -111,6 +111,9 @@ const struct nsx_hlo_inst *nsx_hlo_find_id(const struct nsx_hlo *h, int64_t uniq
  * instructions. Those of one hash may share a kernel, those of different ones do not. *bodies is malloc()ed. NSX_OK, or
  * NSX_ERR with err filled and *bodies NULL: the file has changed, or memory ran out. */
 int nsx_hlo_bodies(const char *path, const struct nsx_hlo *h, uint64_t **bodies, struct nsx_err *err);
+/* The same of h, which is the dump in these bytes; name: for messages. */
+int nsx_hlo_bodies_of(struct nsx_str bytes, const char *name, const struct nsx_hlo *h, uint64_t **bodies,
+                      struct nsx_err *err);
 
 void nsx_hlo_free(struct nsx_hlo *h);   /* back to {0} */
 

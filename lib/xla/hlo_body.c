@@ -112,28 +112,45 @@ read_all(struct bodies *b, uint64_t *out)
 	return NSX_OK;
 }
 
-int
-nsx_hlo_bodies(const char *path, const struct nsx_hlo *h, uint64_t **bodies, struct nsx_err *err)
+/* Of the open b->f, which it closes. */
+static int
+find_bodies(struct bodies *b, uint64_t **bodies)
 {
-	struct bodies b = { .h = h, .u = { .f = &b.f } };
-	int rc;
+	uint64_t *out = malloc((b->h->ninsts + 1) * sizeof *out);
 
-	*bodies = NULL;
-	if (nsx_dumpfile_open(&b.f, path, err) != NSX_OK)
-		return NSX_ERR;
-	uint64_t *out = malloc((h->ninsts + 1) * sizeof *out);
-	b.calls = calloc(h->ninsts + 1, sizeof *b.calls);
-	b.fusion = calloc(h->ninsts + 1, sizeof *b.fusion);
-	rc = out && b.calls && b.fusion ? read_all(&b, out) : nsx_dumpfile_nomem(&b.f);
+	b->u.f = &b->f;
+	b->calls = calloc(b->h->ninsts + 1, sizeof *b->calls);
+	b->fusion = calloc(b->h->ninsts + 1, sizeof *b->fusion);
+	int rc = out && b->calls && b->fusion ? read_all(b, out) : nsx_dumpfile_nomem(&b->f);
 	if (rc == NSX_OK)
 		*bodies = out;
 	else
 		free(out);
-	nsx_unpacker_free(&b.u);
-	nsx_dumpfile_close(&b.f);
-	nsx_map_free(&b.body_at);
-	free(b.hashes.p);
-	free(b.calls);
-	free(b.fusion);
+	nsx_unpacker_free(&b->u);
+	nsx_dumpfile_close(&b->f);
+	nsx_map_free(&b->body_at);
+	free(b->hashes.p);
+	free(b->calls);
+	free(b->fusion);
 	return rc;
+}
+
+int
+nsx_hlo_bodies(const char *path, const struct nsx_hlo *h, uint64_t **bodies, struct nsx_err *err)
+{
+	struct bodies b = { .h = h };
+
+	*bodies = NULL;
+	return nsx_dumpfile_open(&b.f, path, err) == NSX_OK ? find_bodies(&b, bodies) : NSX_ERR;
+}
+
+int
+nsx_hlo_bodies_of(struct nsx_str bytes, const char *name, const struct nsx_hlo *h, uint64_t **bodies,
+                  struct nsx_err *err)
+{
+	struct bodies b = { .h = h };
+
+	*bodies = NULL;
+	nsx_dumpfile_memory(&b.f, bytes.ptr, bytes.len, name, err);
+	return find_bodies(&b, bodies);
 }

@@ -3,7 +3,8 @@
  *   load.c     the file, field by field; what is said of it
  *   planes.c   a plane: an index of its lines and metadata               -> struct nsx_xplane
  *   rows.c     its lines, one after the other: operations, calls, ...    -> ops, calls, marks
- *   runs.c     executions of programs, and of their instructions         -> ranges with XLA's titles */
+ *   runs.c     executions of programs, and of their instructions         -> ranges with XLA's titles
+ *   lines.c    which lines are of one thread */
 #ifndef NSX_XPLANE_READING_H
 #define NSX_XPLANE_READING_H
 

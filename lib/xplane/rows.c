@@ -111,6 +111,11 @@ read_event(struct nsx_xspace *s, const struct nsx_xplane *p, const struct line *
 		s->bad_times++;
 		return false;
 	}
+	/* Most events of a program in Python: what they say of themselves is not read. */
+	if (p->kind == XP_HOST && e->timed && starts_with(e->meta->name, "$") && !s->opts->python) {
+		s->python++;
+		return false;
+	}
 	if (!nsx_xspace_stats(s, p, message, EVENT_STAT, e->meta, &e->stats)) {
 		*rc = NSX_ERR;
 		return false;
@@ -344,12 +349,8 @@ add_mark(struct nsx_xspace *s, const struct line *l, struct event *e)
 		s->instants++;
 		return NSX_OK;
 	}
-	if (starts_with(name, "$")) {
-		s->python += !s->opts->python;
-		if (!s->opts->python)
-			return NSX_OK;
+	if (starts_with(name, "$"))
 		m.row.kind = NSX_RANGE_PYTHON;
-	}
 	if (ends_with(name, module)
 	    && (m.module = keep(s, (struct nsx_str){ name.ptr, name.len - strlen(module) })) == NSX_NONE)
 		return nsx_xspace_nomem(s);

@@ -25,7 +25,7 @@ large) : "${TIMES:=3}" "${RANGES:=16000000}" "${STEPS:=4000}" "${LAYERS:=12}" "$
 *) echo "run.sh: SCALE: want small or large, got $SCALE" >&2; exit 2 ;;
 esac
 OLD=${OLD:-}
-all='extract filters kept pipeline report sql growth dump codec startup'
+all='extract sources filters kept pipeline report sql growth dump codec startup'
 for part in ${T:-$all}; do
 	[ -e "tests/bench/$part.sh" ] && case " $all " in *" $part "*) continue ;; esac
 	echo "run.sh: no part of the name $part; there are: $all" >&2
