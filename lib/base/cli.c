@@ -157,8 +157,11 @@ nsx_cli_note(const struct nsx_cli *cli, const char *fmt, ...)
 void
 nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d, size_t from)
 {
-	for (size_t i = from; i < d->list.n; i++) {
-		const struct nsx_diag *g = &d->list.p[i];
+	struct nsx_diags said = { 0 };
+
+	nsx_diags_gather(&said, d, from);
+	for (size_t i = 0; i < said.list.n; i++) {
+		const struct nsx_diag *g = &said.list.p[i];
 		char count[32] = "";
 
 		if ((g->severity == NSX_INFO && !verbose) || (g->severity == NSX_WARNING && quiet))
@@ -168,8 +171,9 @@ nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d, size_t from)
 		sayf(cli, nsx_severity_name(g->severity), "%s%s%s%s", g->source, *g->source ? ": " : "", g->text,
 		     count);
 	}
-	if (d->failed)
+	if (said.failed)
 		nsx_cli_warn(cli, "out of memory: some diagnostics were lost");
+	nsx_diags_free(&said);
 }
 
 bool
