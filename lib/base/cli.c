@@ -159,9 +159,12 @@ nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d, size_t from)
 {
 	struct nsx_diags said = { 0 };
 
+	/* Without memory for that they are printed as they are. */
 	nsx_diags_gather(&said, d, from);
-	for (size_t i = 0; i < said.list.n; i++) {
-		const struct nsx_diag *g = &said.list.p[i];
+	const struct nsx_diags *list = said.failed ? d : &said;
+
+	for (size_t i = said.failed ? from : 0; i < list->list.n; i++) {
+		const struct nsx_diag *g = &list->list.p[i];
 		char count[32] = "";
 
 		if ((g->severity == NSX_INFO && !verbose) || (g->severity == NSX_WARNING && quiet))
@@ -171,7 +174,7 @@ nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d, size_t from)
 		sayf(cli, nsx_severity_name(g->severity), "%s%s%s%s", g->source, *g->source ? ": " : "", g->text,
 		     count);
 	}
-	if (said.failed)
+	if (d->failed)
 		nsx_cli_warn(cli, "out of memory: some diagnostics were lost");
 	nsx_diags_free(&said);
 }
