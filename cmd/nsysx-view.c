@@ -56,6 +56,7 @@ struct wanted {
 static struct wanted *wanted;
 static size_t nwanted;
 static struct nsx_arena names;    /* of columns that are shown */
+static struct nsx_diags alike;    /* diags that are shown, of which those of many reports become one */
 
 /* The requested times, in ns. */
 struct span { int64_t from, to; };
@@ -206,6 +207,25 @@ show_columns(struct wanted *to, const struct nsx_kind *k)
 	return to->shown != NULL;
 }
 
+/* A diag, until all are known. */
+static void
+show_diag(const struct nsx_rec *rec)
+{
+	static const struct { const char *name; enum nsx_severity is; } all[] = {
+		{ "error", NSX_ERROR }, { "warning", NSX_WARNING }
+	};
+	struct nsx_str source = nsx_string(rec, NSX_DIAG_source), text = nsx_string(rec, NSX_DIAG_text);
+	enum nsx_severity severity = NSX_INFO;
+	char *name = nsx_str_dup(source);
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (nsx_str_eq(nsx_string(rec, NSX_DIAG_severity), nsx_str_c(all[i].name)))
+			severity = all[i].is;
+	nsx_diag_add(&alike, severity, name, nsx_int(rec, NSX_DIAG_count, 1), "%.*s", (int)text.len, text.ptr);
+	alike.failed |= !name;
+	free(name);
+}
+
 static void
 show_record(struct wanted *to, const struct nsx_rec *rec)
 {
@@ -222,6 +242,27 @@ show_record(struct wanted *to, const struct nsx_rec *rec)
 		else
 			nsx_table_int(to->shown, i, rec->v[slot].i);
 	}
+}
+
+static void
+show_diags(struct wanted *to)
+{
+	union nsx_val v[NSX_MAX_COLS];
+	struct nsx_diags shown = { 0 };
+
+	nsx_diags_gather(&shown, &alike, 0);
+	for (size_t i = 0; i < shown.list.n; i++) {
+		const struct nsx_diag *d = &shown.list.p[i];
+		struct nsx_rec rec = { nsx_kind_builtin(NSX_DIAG), 0, v };
+
+		nsx_set_s(&rec, NSX_DIAG_severity, nsx_str_c(nsx_severity_name(d->severity)));
+		nsx_set_s(&rec, NSX_DIAG_source, nsx_str_c(d->source));
+		nsx_set_s(&rec, NSX_DIAG_text, nsx_str_c(d->text));
+		nsx_set_i(&rec, NSX_DIAG_count, d->count);
+		show_record(to, &rec);
+	}
+	alike.failed |= shown.failed;
+	nsx_diags_free(&shown);
 }
 
 /* A kind's header comes before its records, and once. */
@@ -355,6 +396,9 @@ copy_wanted(struct nsx_tool *t, size_t top)
 		if (top && (size_t)to->records > top) {
 			if (to->shown)
 				nsx_table_beyond(to->shown, 1);
+		} else if (to->shown && rec.kind->id == NSX_DIAG
+			   && rec.kind->ncols == nsx_kind_builtin(NSX_DIAG)->ncols) {
+			show_diag(&rec);
 		} else if (to->shown) {
 			show_record(to, &rec);
 		} else if (nsx_write(to->out, &rec) != NSX_OK) {
@@ -380,6 +424,10 @@ end_table(struct nsx_tool *t, struct wanted *to, const char *path)
 		return NSX_ERR;
 	if (to->out)
 		return nsx_writer_finish(to->out);
+	if (id == NSX_DIAG && to->shown)
+		show_diags(to);
+	if (alike.failed)
+		return nsx_err_nomem(&t->err, NULL);
 	if (require && (!to->records || !nsx_str_eq(to->name, nsx_str_c(require))))
 		return nsx_err_set(&t->err, "%s: no %s record", strcmp(path, "-") == 0 ? "standard output" : path,
 		                   require);
@@ -415,6 +463,7 @@ view_tables(int nops, char **ops, enum nsx_table_form form)
 		nsx_writer_free(wanted[i].out);
 		nsx_table_free(wanted[i].shown);
 	}
+	nsx_diags_free(&alike);
 	nsx_arena_free(&names);
 	nsx_tool_parts_free(parts, n);
 	return rc;

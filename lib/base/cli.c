@@ -157,8 +157,14 @@ nsx_cli_note(const struct nsx_cli *cli, const char *fmt, ...)
 void
 nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d, size_t from)
 {
-	for (size_t i = from; i < d->list.n; i++) {
-		const struct nsx_diag *g = &d->list.p[i];
+	struct nsx_diags said = { 0 };
+
+	/* Without memory for that they are printed as they are. */
+	nsx_diags_gather(&said, d, from);
+	const struct nsx_diags *list = said.failed ? d : &said;
+
+	for (size_t i = said.failed ? from : 0; i < list->list.n; i++) {
+		const struct nsx_diag *g = &list->list.p[i];
 		char count[32] = "";
 
 		if ((g->severity == NSX_INFO && !verbose) || (g->severity == NSX_WARNING && quiet))
@@ -170,6 +176,7 @@ nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d, size_t from)
 	}
 	if (d->failed)
 		nsx_cli_warn(cli, "out of memory: some diagnostics were lost");
+	nsx_diags_free(&said);
 }
 
 bool

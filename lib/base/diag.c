@@ -116,6 +116,129 @@ nsx_diags_cover(struct nsx_diags *d, const struct nsx_diags *from)
 	d->failed |= from->failed;
 }
 
+/* ---- diags that are alike ---- */
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A text with N in place of its numbers, among them 2.50. */
+static void
+mask(struct nsx_buf *b, const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		if (!is_digit(*p)) {
+			nsx_buf_char(b, *p);
+			continue;
+		}
+		while (is_digit(p[1]) || (p[1] == '.' && is_digit(p[2])))
+			p++;
+		nsx_buf_char(b, 'N');
+	}
+}
+
+/* The length of what comes before the subject: "nsysx-extract: " of "nsysx-extract: r0". */
+static size_t
+before_subject(const char *source)
+{
+	const char *colon = strstr(source, ": ");
+
+	return colon ? (size_t)(colon + 2 - source) : 0;
+}
+
+/* Diags that are alike; the first ones by number. */
+struct alike { size_t first[3], n; int64_t count; enum nsx_severity severity; bool differ; };
+
+struct gathering {
+	const struct nsx_diags *from;
+	struct nsx_map          of;      /* hashes -> groups */
+	NSX_VEC(struct alike)   groups;
+	NSX_VEC(uint32_t)       group;   /* of each diag, by number less the first; NSX_NONE: of the whole run */
+	struct nsx_buf          text;
+};
+
+/* Add a diag to its group. False when out of memory. */
+static bool
+group_in(struct gathering *g, size_t i)
+{
+	const struct nsx_diag *d = &g->from->list.p[i];
+	size_t tool = before_subject(d->source);
+	uint32_t at = NSX_NONE;
+
+	g->text.len = 0;
+	mask(&g->text, d->text);
+	nsx_buf_char(&g->text, (char)('0' + d->severity));
+	if (d->source[tool])
+		at = nsx_map_number(&g->of, (struct nsx_key){ nsx_hash(d->source, tool),
+		                                              nsx_hash(g->text.ptr, g->text.len) });
+	if (g->text.failed || (d->source[tool] && at == NSX_NONE)
+	    || (at == g->groups.n && !nsx_vec_push(&g->groups, ((struct alike){ .severity = d->severity })))
+	    || !nsx_vec_push(&g->group, at))
+		return false;
+	if (at == NSX_NONE)
+		return true;
+	struct alike *a = &g->groups.p[at];
+
+	if (a->n < sizeof a->first / sizeof *a->first)
+		a->first[a->n] = i;
+	a->n++;
+	a->count = nsx_add_sat(a->count, d->count, NULL);
+	a->differ = a->differ || strcmp(d->text, g->from->list.p[a->first[0]].text) != 0;
+	return true;
+}
+
+/* The one for all of a group. */
+static void
+add_group(struct gathering *g, struct nsx_diags *to, const struct alike *a)
+{
+	const struct nsx_diag *d = g->from->list.p;
+	const char *first = d[a->first[0]].source;
+	size_t tool = before_subject(first);
+	struct nsx_buf source = { 0 };
+
+	nsx_buf_fmt(&source, "%s, %s, %s and %zu others", first, d[a->first[1]].source + tool,
+	            d[a->first[2]].source + tool, a->n - 3);
+	nsx_buf_char(&source, '\0');
+	g->text.len = 0;
+	if (a->differ)
+		mask(&g->text, d[a->first[0]].text);
+	else
+		nsx_buf_c(&g->text, d[a->first[0]].text);
+	nsx_buf_char(&g->text, '\0');
+	if (source.failed || g->text.failed)
+		to->failed = true;
+	else
+		add(to, a->severity, source.ptr, a->count, g->text.ptr);
+	nsx_buf_free(&source);
+}
+
+void
+nsx_diags_gather(struct nsx_diags *to, const struct nsx_diags *from, size_t first)
+{
+	struct gathering g = { .from = from };
+	bool good = true;
+
+	for (size_t i = first; i < from->list.n && good; i++)
+		good = group_in(&g, i);
+	for (size_t i = first; i < from->list.n; i++) {
+		const struct nsx_diag *d = &from->list.p[i];
+		uint32_t at = good ? g.group.p[i - first] : (uint32_t)NSX_NONE;
+		const struct alike *a = at == NSX_NONE ? NULL : &g.groups.p[at];
+
+		if (!a || a->n <= NSX_DIAG_ALIKE)
+			add(to, d->severity, d->source, d->count, d->text);
+		else if (a->first[0] == i)
+			add_group(&g, to, a);
+	}
+	to->failed |= from->failed;
+	nsx_map_free(&g.of);
+	free(g.groups.p);
+	free(g.group.p);
+	nsx_buf_free(&g.text);
+}
+
 static int
 by_source(const void *a, const void *b)
 {

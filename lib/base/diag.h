@@ -39,6 +39,14 @@ void nsx_diags_join(struct nsx_diags *d, const struct nsx_diags *from);
  * data. */
 void nsx_diags_cover(struct nsx_diags *d, const struct nsx_diags *from);
 
+/* Append those of `from` from number `first` on to `to`, so that a person can read what many reports say alike: more
+ * than NSX_DIAG_ALIKE diags that differ only in the subject at the end of their source, and in numbers in their text,
+ * become one with the sum of their counts. Its source names the first three, its text has N for numbers that differ:
+ *
+ *   r0: 3 ranges dropped (2)  r1: 4 ranges dropped (1)  ...   ->   r0, r1, r2 and 253 others: N ranges dropped (300) */
+enum { NSX_DIAG_ALIKE = 8 };
+void nsx_diags_gather(struct nsx_diags *to, const struct nsx_diags *from, size_t first);
+
 /* Sort d by source, then text, bytewise: for work whose tasks end in any order. Nothing may be added afterwards. */
 void nsx_diags_sort(struct nsx_diags *d);
 

@@ -9,12 +9,19 @@
 #include "base/outfile.h"
 #include "stream/reader.h"
 
+/* Numbers of devices, both included. */
+struct nsx_perfetto_range { int64_t from, to; };
+
 struct nsx_perfetto_options {
 	bool               chrome;    /* JSON, not protocol buffers */
 	bool               flows;     /* draw arrows from launches to operations, and between the records of a
 	                               * collective */
 	const char *const *dumps;     /* folders of HLO dumps: counters of heap memory for the programs in them */
 	int                ndumps;
+	/* Draw only these: ndevices of them; none: all, or of more than 64 the 32 that matter most, as in
+	 * docs/man/nsysx-perfetto.1. */
+	const struct nsx_perfetto_range *devices;
+	size_t             ndevices;
 	const char        *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 

@@ -65,6 +65,30 @@ same 'a sample of a sample is the sample' "$T/again" "$T/s3"
 nsysx-align -q --sample --keep 40 -b <"$T/r3" >"$T/piped"
 same 'from a pipe too' "$T/piped" "$T/s3"
 
+# So many records that units are dropped while others come; instruction i is first executed in execution i / 2, 67,200 in all.
+{ printf '#nsysx\t2\n#profile\tprofile:i\n'; seq 0 7 | sed 's/^/profile\t/'
+	printf '#device\tdevice:i\tprofile:i\n'; seq 0 7 | awk '{ print "device\t" $1 "\t" $1 }'
+	printf '#program\tprogram:i\tid:i\tname:s\nprogram\t0\t7\tstep\n#groups\tgroups:i\tmembers:s\ngroups\t0\t0,1,2,3,4,5,6,7\n#inst\tprogram:i\tinst:i\tname:s\tcomm:i\tcollective:s\tgroups:i\n'
+	seq 0 119 | awk '{ print "inst\t0\t" $1 "\tar." $1 "\t1\tall-reduce\t0" }'
+	printf '#module\tprofile:i\tprogram:i\tdevice:i\tstart:i\tdur:i\n'; seq 0 7 | awk '{ print "module\t" $1 "\t0\t" $1 "\t-1000\t5" }'
+	printf '#thunk\tprofile:i\tdevice:i\tprogram:i\tinst:i\texecution:i\toccurrence:i\tname:s\tstart:i\tdur:i\tcomm:i\n'
+	awk 'BEGIN { for (e = 0; e < 100; e++) for (i = 0; i < 120 && i <= 2 * e; i++) for (d = 0; d < 8; d++)
+		print "thunk\t" d "\t" d "\t0\t" i "\t" e "\t0\tar." i "\t" e * 1000000 + i * 1000 + d "\t100\t1" }'
+	printf '#end\trecords:i\nend\t%s\n' "$((8 + 8 + 2 + 120 + 8 + 8 * 8400))"; } >"$T/many"
+of_each() { nsysx-view -q -t thunk "$1" | awk -F'\t' 'NR > 1 { n[$4]++ } END { for (i in n) print i, n[i] }' | sort; }
+equal 'the stream is whole' "$(nsysx-view -q -t thunk "$T/many" | sed 1d | wc -l | tr -d " ")" 67200
+nsysx-align -q --sample --keep 300 -o "$T/few" "$T/many"
+of_each "$T/many" >"$T/all-of"
+of_each "$T/few" >"$T/few-of"
+equal 'what is kept has all its executions' "$(join "$T/all-of" "$T/few-of" | awk '$2 != $3' | wc -l | tr -d ' ')" 0
+equal 'of lowest hash, until they are enough' \
+	"$(awk '{ sum += $2 / 8; if ($2 / 8 > most) most = $2 / 8 } END { print (sum >= 300), (sum - most < 300) }' "$T/few-of")" '1 1'
+# The same records backwards in time are the same collectives.
+awk -F'\t' -v OFS='\t' '$1 == "thunk" { $9 = 100000000 - $9; $6 = 99 - $6; print > back; next } { print }' back="$T/back" "$T/many" | sed '/^#*end/d' >"$T/head"
+{ cat "$T/head"; sort -n -s -t "$(printf '\t')" -k 9,9 "$T/back"; sed -n '/^#*end/p' "$T/many"; } | nsysx-align -q --sample --keep 300 -o "$T/backwards"
+of_each "$T/backwards" >"$T/back-of"
+same 'whatever comes first' "$T/back-of" "$T/few-of"
+
 # NCCL without XLA: all that communicates remains.
 make_job nccl --nccl --schema 3.24.14 --processes 3 --steps 5 --offset 1000000
 with_exports nccl nsysx-extract -q --ops -b -o "$T/n"

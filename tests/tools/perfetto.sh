@@ -417,4 +417,25 @@ equal '... and no others have no arrow' "$(python3 -c 'import json, sys
 flows = [e for e in json.load(sys.stdin)["traceEvents"] if e["ph"] in "sf"]
 starts, ends = ({e["id"] for e in flows if e["ph"] == p} for p in "sf")
 print(len(flows) // 2 + int(sys.argv[1]), starts == ends)' "${apart:-0}" <"$T/far.json")" '22000 True'
+# Of a hundred devices 90 computes slower, and 77 is last in every collective.
+{ printf '#nsysx\t2\n#profile\tprofile:i\n'; seq 0 99 | sed 's/^/profile\t/'
+	printf '#device\tdevice:i\tprofile:i\tpid:i\n'; seq 0 99 | awk '{ print "device\t" $1 "\t" $1 "\t" 500 + $1 }'
+	printf '#call\tprofile:i\tcall:i\tpid:i\ttid:i\tname:s\tstart:i\tdur:i\n'
+	printf '#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i\n#collective\tprofile:i\tdevice:i\tstart:i\tdur:i\tinstance:i\twait:i\tlate:i\n'
+	for t in 1 2 3; do
+		seq 0 99 | awk -v t=$t '{ print "call\t" $1 "\t" t "\t" 500 + $1 "\t9\tlaunch\t" t * 1000 "\t5" }'
+		seq 0 99 | awk -v t=$t '{ print "op\t" $1 "\t" t "\tkernel\t" $1 "\t7\tgemm\t" t * 1000 + 100 "\t" ($1 == 90 ? 300 : 200) }'
+		seq 0 99 | awk -v t=$t '{ print "collective\t" $1 "\t" $1 "\t" t * 1000 + 500 "\t10\t" t "\t" ($1 != 77) "\t" ($1 == 77) }'
+	done
+	printf '#end\trecords:i\nend\t1100\n'; } >"$T/hundred"
+drawn() { nsysx-perfetto -q --chrome "$@" | grep -o '"GPU [0-9]*' | tr -d '"GPU ' | sort -n -u | tr '\n' ' '; }
+hosts() { nsysx-perfetto -q --chrome "$@" | grep -o '"host[^"]*pid [0-9]*' | grep -o '[0-9]*$' | sort -n -u | tr '\n' ' '; }
+equal 'of many devices the latest, the slowest and the first ones are drawn' "$(drawn "$T/hundred" | tr ' ' '\n' | grep -c .) $(drawn "$T/hundred" | grep -o ' 77 90 $')" '32  77 90 '
+says 'a warning names them' 'slowest and the first ones are (0-29,77,90); --devices chooses others (68)' nsysx-perfetto --chrome -o "$T/drawn" "$T/hundred"
+equal '--devices chooses others' "$(drawn --devices 5,40-42 "$T/hundred")" '5 40 41 42 '
+equal 'with their host processes' "$(hosts --devices 5,40-42 "$T/hundred")" '505 540 541 542 '
+equal 'from a pipe the first ones are drawn' "$(drawn <"$T/hundred" | wc -w | tr -d ' ')" 64
+equal '64 are all drawn' "$(awk -F'\t' -v OFS='\t' '$1 == "end" { $2 = n } ($1 == "device" || $1 == "call" || $1 == "op" || $1 == "profile" || $1 == "collective") && $2 >= 64 { next } !/^#/ { n++ } 1' "$T/hundred" >"$T/64"; drawn "$T/64" | wc -w | tr -d ' ')" 64
+fails 'a list of devices is numbers and ranges' 2 'want numbers of devices and ranges' nsysx-perfetto --chrome --devices 7-3 "$T/hundred"
+says 'none of them is in the stream' 'no device of --devices is in the stream' nsysx-perfetto --chrome --devices 200 -o "$T/drawn" "$T/hundred"
 done_testing

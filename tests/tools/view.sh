@@ -133,6 +133,12 @@ done
 nsysx-view -t thunk --json -z cells | zstd -dc >out
 nsysx-view -t thunk --json cells >want
 same '--json, compressed' out want
+{ printf '#nsysx\t2\n#diag\tseverity:s\tsource:s\ttext:s\tcount:i\n'
+	for i in 0 1 2 3 4 5 6 7 8 9; do printf 'diag\twarning\tnsysx-extract: r%s\tdropped after 1.%s us\t2\ndiag\tinfo\tnsysx-extract\tseen\t1\n' $i $i; done
+	printf '#end\trecords:i\nend\t20\n'; } >diags
+equal '--aligned: what many reports say alike is one row' "$(nsysx-view -t diag --aligned diags | sed 's/  */ /g' | tr '\n' '|')" \
+	'severity source text count|warning nsysx-extract: r0, r1, r2 and 7 others dropped after N us 20|info nsysx-extract seen 10|'
+equal 'in other forms each has its own' "$(nsysx-view -t diag diags | grep -c warning) $(nsysx-view -t diag --json diags | grep -c warning)" '10 10'
 fails '--aligned is not compressed' 2 'is not compressed' nsysx-view -t thunk --aligned -z cells
 fails 'one form' 2 'exclude each other' nsysx-view -t thunk --json --csv cells
 fails 'forms are those of a table' 2 'go with --table' nsysx-view --json cells

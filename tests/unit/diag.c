@@ -72,12 +72,45 @@ many(void)
 	nsx_diags_free(&d);
 }
 
+/* Many reports say the same. */
+static void
+gathers(void)
+{
+	struct nsx_diags d = { 0 }, to = { 0 };
+	char source[32];
+
+	nsx_diag_add(&d, NSX_WARNING, "x", 1, "dropped");
+	for (int i = 0; i < 12; i++) {
+		snprintf(source, sizeof source, "tool: r%d", i);
+		nsx_diag_add(&d, NSX_WARNING, source, 2, "3 ranges dropped");
+		nsx_diag_add(&d, NSX_INFO, source, 1, "%d.%02d us, %d ns", i, i, 10 * i);
+		if (i < NSX_DIAG_ALIKE)
+			nsx_diag_add(&d, NSX_INFO, source, 1, "few");
+	}
+	nsx_diag_add(&d, NSX_WARNING, "other: r1", 7, "3 ranges dropped");
+	nsx_diag_add(&d, NSX_WARNING, "", 5, "of the whole run");
+	nsx_diags_gather(&to, &d, 1);
+	is_int((int64_t)to.list.n, 2 + NSX_DIAG_ALIKE + 2, "diags that are alike are one, the first ones are left out");
+	is_str(to.list.p[0].source, "tool: r0, r1, r2 and 9 others", "its source names three");
+	is_str(to.list.p[0].text, "3 ranges dropped", "an equal text is that text");
+	is_int(to.list.p[0].count, 24, "its count is the sum");
+	is_str(to.list.p[1].text, "N us, N ns", "numbers that differ are N");
+	is_int(to.list.p[1].severity, NSX_INFO, "its severity is theirs");
+	is_str(to.list.p[2].source, "tool: r0", "few remain");
+	is_str(to.list.p[2 + NSX_DIAG_ALIKE].source, "other: r1", "another tool is another sort");
+	is_int(to.list.p[3 + NSX_DIAG_ALIKE].count, 5, "what concerns the run remains");
+	ok(!to.failed, "no failure");
+	nsx_diags_free(&d);
+	nsx_diags_free(&to);
+}
+
 int
 main(void)
 {
 	adds_up();
 	joins();
 	many();
+	gathers();
 	is_str(nsx_severity_name(NSX_INFO), "info", "info");
 	is_str(nsx_severity_name(NSX_WARNING), "warning", "warning");
 	is_str(nsx_severity_name(NSX_ERROR), "error", "error");

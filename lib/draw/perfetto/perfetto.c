@@ -30,6 +30,7 @@ struct job {
 	const struct nsx_perfetto_options *options;
 	struct nsx_perfetto  trace;
 	struct nsx_perfetto_tracks tracks;
+	struct nsx_perfetto_devices devices;
 	struct nsx_info   info;
 	struct nsx_heaps  heaps;
 	struct nsx_comm_ops comm_ops;
@@ -390,6 +391,10 @@ take(void *state, const struct nsx_rec *rec)
 {
 	struct job *j = state;
 
+	if (rec->kind->id == NSX_DEVICE && nsx_perfetto_devices_take(&j->devices, rec, j->err) != NSX_OK)
+		return NSX_ERR;
+	if (nsx_rec_section(rec) != NSX_SECTION_METADATA && !nsx_perfetto_devices_has(&j->devices, rec))
+		return NSX_OK;
 	switch (rec->kind->id) {
 	case NSX_MODULE:  return take_module(j, rec);
 	case NSX_THUNK:   return take_thunk(j, rec);
@@ -439,10 +444,14 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 	j.heaps.tracks = &j.tracks;
 	j.heaps.info = &j.info;
 	j.heaps.diags = diags;
+	j.devices.ranges = options->devices;
+	j.devices.nranges = options->ndevices;
 	j.trace.state = calloc(1, j.trace.form->state);
 	rc = j.trace.state ? j.trace.form->begin(&j.trace) : nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK)
 		rc = nsx_heaps_open(&j.heaps, options->dumps, options->ndumps);
+	if (rc == NSX_OK && !options->ndevices)
+		rc = nsx_perfetto_devices_find(&j.devices, in, err);
 	if (rc == NSX_OK)
 		rc = nsx_read_all(in, options->require, take, &j, err);
 	if (rc == NSX_OK)
@@ -455,8 +464,10 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 		rc = j.trace.form->finish(&j.trace);
 	if (rc == NSX_OK)
 		rc = nsx_trace_flush(&j.trace, true);
-	if (rc == NSX_OK)
+	if (rc == NSX_OK) {
+		nsx_perfetto_devices_say(&j.devices, diags);
 		say(&j, diags);
+	}
 	if (j.trace.state)
 		j.trace.form->free(&j.trace);
 	free(j.trace.state);
@@ -465,6 +476,7 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 	nsx_heaps_free(&j.heaps);
 	nsx_comm_ops_free(&j.comm_ops);
 	nsx_pending_free(&j.pending);
+	nsx_perfetto_devices_free(&j.devices);
 	nsx_info_free(&j.info);
 	return rc;
 }

@@ -1,6 +1,7 @@
 /* trace.h -- declarations that the files of lib/draw/perfetto share.
  *
  *   perfetto.c   records -> slices; info.c has the metadata
+ *   devices.c    which devices are drawn
  *   calls.c      calls whose first operation has not been read, for arrows
  *   comm_ops.c   operations that communicate by themselves, as instances
  *   heap.c       thunks and dumps -> counters
@@ -51,6 +52,29 @@ struct nsx_slice {
 	int               nargs;
 	struct nsx_arg    args[NSX_NARGS];
 };
+
+/* ---- which devices are drawn (devices.c) ---- */
+
+/* {0} with ranges set: all devices if there are none and devices are few. */
+struct nsx_perfetto_devices {
+	const struct nsx_perfetto_range *ranges;   /* asked for: nranges of them */
+	size_t            nranges;
+	bool              chosen;      /* `drawn` was filled by a first reading */
+	struct nsx_map    drawn;       /* numbers of devices */
+	struct nsx_map    process;     /* (profile, pid) of these */
+	NSX_VEC(int64_t)  numbers;     /* those drawn */
+	int64_t           seen, left_out;
+};
+
+/* If there are many devices, choose; `in` is a stream from which nothing was read, and is not read. Does nothing if it
+ * cannot be read twice. NSX_OK or NSX_ERR. */
+int nsx_perfetto_devices_find(struct nsx_perfetto_devices *d, const struct nsx_reader *in, struct nsx_err *err);
+/* A record of a device. NSX_OK or NSX_ERR. */
+int nsx_perfetto_devices_take(struct nsx_perfetto_devices *d, const struct nsx_rec *device, struct nsx_err *err);
+/* Whether a record of work is drawn: it is of such a device, or of its process. */
+bool nsx_perfetto_devices_has(const struct nsx_perfetto_devices *d, const struct nsx_rec *rec);
+void nsx_perfetto_devices_say(struct nsx_perfetto_devices *d, struct nsx_diags *diags);
+void nsx_perfetto_devices_free(struct nsx_perfetto_devices *d);
 
 /* ---- arrows from calls (calls.c) ---- */
 
