@@ -112,7 +112,8 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 		if (nsx_pattern_compile(wanted->step, 0, &pattern, err) != NSX_OK)
 			return NSX_ERR;
 		s->pattern = &pattern;
-		s->groups = pattern.re_nsub;
+		/* Phases are not classes: the period of a step lasts to the next one of any. */
+		s->groups = wanted->serving ? 0 : pattern.re_nsub;
 	}
 	nsx_steps_need(s, in);
 	if (!wanted->step && !wanted->module && !wanted->serving)
