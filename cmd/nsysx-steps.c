@@ -27,7 +27,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-steps",
-	"[--step REGEX | --module NAME] [--by WHAT [--attention MODEL] | --each | --explain[=P] | --mark | --cut [-b] [-z[LEVEL]]] "
+	"[--step REGEX | --module NAME] [--by WHAT [--attention MODEL] | --each | --explain[=P] | --mark | "
+	"--cut [-b] [-z[LEVEL]]] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print how long steps take, and how devices spent them.", opts };
 

@@ -1,6 +1,6 @@
-/* serving.h -- what the name of a server's step tells: whether it computes prompts (prefill), tokens of running requests
- * (decode) or both (mixed), for how many requests and tokens, and the sums of lengths that attention depends on. The
- * forms of names are in frameworks.def.
+/* serving.h -- what the name of a server's step tells: whether it computes prompts (prefill), tokens of running
+ * requests (decode) or both (mixed), for how many requests and tokens, and the sums of lengths that attention depends
+ * on. The forms of names are in frameworks.def.
  *
  *   execute_context_1(512)_generation_6(6)      mixed: 7 requests, 518 tokens
  *   step[DECODE bs=6]                           decode: 6 requests, a token each */

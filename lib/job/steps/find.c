@@ -132,8 +132,8 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 		else if (rc == NSX_OK && s->list.n && wanted->step)
 			rc = nsx_steps_single(s, wanted->step, diags);
 		else if (rc == NSX_OK && !s->list.n && wanted->serving)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "no range is named as the step of a server: name its steps "
-			             "with --step REGEX");
+			nsx_diag_add(diags, NSX_WARNING, "", 1,
+			             "no range is named as the step of a server: name its steps with --step REGEX");
 		else if (rc == NSX_OK && !s->list.n)
 			rc = nsx_missing_program(&s->cat, wanted->module, !nsx_reader_records(in), diags, err);
 	} else {

@@ -71,12 +71,12 @@ static const struct nsx_sum_col cols[] = {
 
 static const struct nsx_sum_def by_phase = {
 	ROWS, .order = "-share phase", .shown = "phase requests_mean tokens_mean " SHOWN,
-	.rank = "phase count period_p50 period_p99 tokens_rate share exposed idle compute requests_mean tokens_mean host "
-	        "span_p50 attention copy"
+	.rank = "phase count period_p50 period_p99 tokens_rate share exposed idle compute requests_mean tokens_mean "
+	        "host span_p50 attention copy"
 }, by_shape = {
 	ROWS, .order = "-share phase requests tokens", .shown = "phase requests tokens " SHOWN,
-	.rank = "phase requests tokens count period_p50 period_p99 tokens_rate share exposed idle compute host span_p50 "
-	        "attention copy"
+	.rank = "phase requests tokens count period_p50 period_p99 tokens_rate share exposed idle compute host "
+	        "span_p50 attention copy"
 };
 
 /* The least time in ns that attention takes on the device: products of queries and keys, and of weights and values, for
