@@ -12,7 +12,7 @@ static const struct { int phase; const char *form, *whose, *class; } forms[] = {
 #define NAME(use, text, whose)
 #define COMM(use, text, kind, whose)
 #define ADVICE(causes, range, also, calls, small, stepped, name, action)
-#define SERVE(phase, form, whose) { NSX_SERVING_##phase, form, whose, "steps of " whose },
+#define SERVE(phase, form, whose) { NSX_SERVING_##phase, form, whose, "[" whose "]" },
 #include "job/frameworks.def"
 #undef NAME
 #undef COMM
@@ -118,8 +118,10 @@ nsx_serving_of(struct nsx_str name, struct nsx_serving *s)
 	struct numbers n;
 
 	for (size_t i = 0; i < FORMS; i++) {
+		size_t begin = strcspn(forms[i].form, "%");
+
 		/* Most names begin otherwise than all forms do. */
-		if (!name.len || name.ptr[0] != forms[i].form[0])
+		if (name.len < begin || memcmp(name.ptr, forms[i].form, begin) != 0)
 			continue;
 		key = nsx_name_key(name);
 		if (!has_form(key, forms[i].form, &n))

@@ -26,7 +26,7 @@ bool nsx_serving_of(struct nsx_str name, struct nsx_serving *s);
 /* "prefill", "decode", "mixed", "empty". */
 const char *nsx_serving_phase_name(enum nsx_serving_phase phase);
 
-/* How steps of all phases of a framework are called together, "steps of vLLM"; and whether a text is such a name. */
+/* How steps of all phases of a framework are called together, "[vLLM]"; and whether a text is such a name. */
 const char *nsx_serving_class(const struct nsx_serving *s);
 bool nsx_serving_is_class(struct nsx_str text);
 

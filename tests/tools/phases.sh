@@ -107,6 +107,9 @@ nsysx-summary -v --by phase "$T/thunks" 2>&1 >"$T/null" | grep -q 'no op records
 equal '... which is said' $? 0
 nsysx-summary -v --by phase --tsv "$T/xla" 2>&1 | grep -q 'exposed communication is not known'
 equal 'hidden time is known' $? 1
+awk '$1 == "inst" { $7 = "-" } { print }' "$T/records" | stream >"$T/nameless"
+nsysx-summary --by phase "$T/nameless" 2>&1 >"$T/null" | grep -q 'no instruction has an op_name: extract with -x DIR'
+equal 'a stream without op_names says so' $? 0
 sed 's/ 40$/ -/' "$T/records" | stream >"$T/plain"
 equal 'exposed time without nsysx-overlap is not known' "$(nsysx-summary -q --tsv --by phase "$T/plain" | col exposed | tr '\n' ,)" 'exposed,,,,,,,'
 nsysx-summary -v --by phase "$T/plain" 2>&1 >"$T/null" | grep -q 'run nsysx-overlap'

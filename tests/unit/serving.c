@@ -18,29 +18,29 @@ int
 main(void)
 {
 	static const struct { const char *name, *phase, *class; int64_t requests, tokens, sk, pairs; } cases[] = {
-		{ "execute_context_1(512)_generation_6(6)", "mixed", "steps of vLLM", 7, 518, NO, NO },
-		{ "execute_context_0(0)_generation_37(37)", "decode", "steps of vLLM", 37, 37, NO, NO },
-		{ "execute_context_1(888_788544)_generation_0(0)", "prefill", "steps of vLLM", 1, 888, NO, NO },
-		{ "execute_context_0(0)_generation_0(0)", "empty", "steps of vLLM", 0, 0, NO, NO },
-		{ "execute_context_1(512)_generation_6(6), op_id = 9", "mixed", "steps of vLLM", 7, 518, NO, NO },
-		{ "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)", "decode", "steps of vLLM", 32, 32, 55086, 55086 },
+		{ "execute_context_1(512)_generation_6(6)", "mixed", "[vLLM]", 7, 518, NO, NO },
+		{ "execute_context_0(0)_generation_37(37)", "decode", "[vLLM]", 37, 37, NO, NO },
+		{ "execute_context_1(888_788544)_generation_0(0)", "prefill", "[vLLM]", 1, 888, NO, NO },
+		{ "execute_context_0(0)_generation_0(0)", "empty", "[vLLM]", 0, 0, NO, NO },
+		{ "execute_context_1(512)_generation_6(6), op_id = 9", "mixed", "[vLLM]", 7, 518, NO, NO },
+		{ "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)", "decode", "[vLLM]", 32, 32, 55086, 55086 },
 		/* Two prompts of 3 and 4 tokens, the second behind 2 that are there: pairs 6 and 4 * 6 - 6, and 10 of a running request. */
-		{ "execute_8_context_2(sq7sk9sqsq25sqsk33)_generation_1(sq1sk10sqsq1sqsk10)", "mixed", "steps of vLLM", 3, 8, 19, 34 },
+		{ "execute_8_context_2(sq7sk9sqsq25sqsk33)_generation_1(sq1sk10sqsq1sqsk10)", "mixed", "[vLLM]", 3, 8, 19, 34 },
 		/* Sums of 32 bits that overflowed are not known. */
-		{ "execute_90000_context_1(sq90000sk90000sqsq-489934592sqsk-489934592)_generation_0(sq0sk0sqsq0sqsk0)", "prefill", "steps of vLLM", 1, 90000,
+		{ "execute_90000_context_1(sq90000sk90000sqsq-489934592sqsk-489934592)_generation_0(sq0sk0sqsq0sqsk0)", "prefill", "[vLLM]", 1, 90000,
 		  90000, NO },
-		{ "execute_new_1_cached_6", "mixed", "steps of vLLM", 7, NO, NO, NO },
-		{ "execute_new_0_cached_6", "decode", "steps of vLLM", 6, 6, NO, NO },
-		{ "prefill_batch", "prefill", "steps of vLLM", NO, NO, NO, NO },
-		{ "step[DECODE bs=6]", "decode", "steps of SGLang", 6, 6, NO, NO },
-		{ "step[DECODE bs=6 toks=12]", "decode", "steps of SGLang", 6, 12, NO, NO },
-		{ "step[EXTEND bs=15 toks=15360]", "prefill", "steps of SGLang", 15, 15360, NO, NO },
-		{ "step[EXTEND bs=15]", "prefill", "steps of SGLang", 15, NO, NO, NO },
-		{ "step[MIXED bs=7]", "mixed", "steps of SGLang", 7, NO, NO, NO },
-		{ "[Executor] _forward_step 8: 1 ctx reqs, 512 ctx tokens, 6 gen reqs", "mixed", "steps of TensorRT-LLM", 7, 518, NO, NO },
-		{ "[Executor] _forward_step 8: 1 ctx reqs, 6 gen reqs", "mixed", "steps of TensorRT-LLM", 7, NO, NO, NO },
-		{ "[Executor] _forward_step 8: 0 ctx reqs, 6 gen reqs", "decode", "steps of TensorRT-LLM", 6, 6, NO, NO },
-		{ "prefill[3]", "prefill", "steps of ATOM", NO, NO, NO, NO },
+		{ "execute_new_1_cached_6", "mixed", "[vLLM]", 7, NO, NO, NO },
+		{ "execute_new_0_cached_6", "decode", "[vLLM]", 6, 6, NO, NO },
+		{ "prefill_batch", "prefill", "[vLLM]", NO, NO, NO, NO },
+		{ "step[DECODE bs=6]", "decode", "[SGLang]", 6, 6, NO, NO },
+		{ "step[DECODE bs=6 toks=12]", "decode", "[SGLang]", 6, 12, NO, NO },
+		{ "step[EXTEND bs=15 toks=15360]", "prefill", "[SGLang]", 15, 15360, NO, NO },
+		{ "step[EXTEND bs=15]", "prefill", "[SGLang]", 15, NO, NO, NO },
+		{ "step[MIXED bs=7]", "mixed", "[SGLang]", 7, NO, NO, NO },
+		{ "[Executor] _forward_step 8: 1 ctx reqs, 512 ctx tokens, 6 gen reqs", "mixed", "[TensorRT-LLM]", 7, 518, NO, NO },
+		{ "[Executor] _forward_step 8: 1 ctx reqs, 6 gen reqs", "mixed", "[TensorRT-LLM]", 7, NO, NO, NO },
+		{ "[Executor] _forward_step 8: 0 ctx reqs, 6 gen reqs", "decode", "[TensorRT-LLM]", 6, 6, NO, NO },
+		{ "prefill[3]", "prefill", "[ATOM]", NO, NO, NO, NO },
 	};
 	static const char *const others[] = { "", "execute_context_", "execute_context_a(1)_generation_1(1)", "execute_context_1(512)_generation_6(6)x",
 	                                      "step[DECODE bs=]", "step[IDLE bs=0]", "capture_32_FULL", "decode", "ProfilerStep#3", "%c" };
@@ -57,6 +57,6 @@ main(void)
 	}
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		ok(!nsx_serving_of(nsx_str_c(others[i]), &s), "'%s' is none", others[i]);
-	ok(nsx_serving_is_class(NSX_STR("steps of vLLM")) && !nsx_serving_is_class(NSX_STR("decode")), "names of classes");
+	ok(nsx_serving_is_class(NSX_STR("[vLLM]")) && !nsx_serving_is_class(NSX_STR("decode")), "names of classes");
 	return done();
 }
