@@ -13,12 +13,13 @@
 enum { NOT_COMPARABLE = 3 };
 
 static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *minor = "0.1", *coverage = "0.5",
-    *folded, *gate, *junit;
+    *folded, *gate, *junit, *explain;
 static int64_t absolute = 100;
-static bool changed, github, history, explain;
+static bool changed, github, history;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row stands for [thunk, or as the tables]"),
+	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES,
+	               "what a row stands for [as the tables, or what the streams have]"),
 	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed|span",
 		       "whole, or without communication that computation hides; of ranges GPU time or span [whole]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
@@ -35,8 +36,9 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "coverage", &coverage, "SHARE",
 		    "minimum share of the time of each stream that must be matched [0.5]"),
 	NSX_OPT_FLAG(0, "changed", &changed, "omit rows without a change"),
-	NSX_OPT_FLAG(0, "why", &explain,
-		     "by step: print what made the periods of steps differ instead; the differences add up"),
+	NSX_OPT_MAYBE(0, "why", &explain, "renamed",
+		      "by step: print what made the periods of steps differ instead; the differences add up; renamed: "
+		      "which kernels have other names"),
 	NSX_OPT_MAYBE(0, "gate", &gate, "mean|p99",
 		      "exit 1 if something is slower, 3 if the streams cannot be compared; p99: by step, the 99th "
 		      "percentile of periods [mean]"),
@@ -87,6 +89,9 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--gate=p99: want --by step");
 	o.junit = junit;
 	o.why = explain;
+	o.renamed = explain && strcmp(explain, "renamed") == 0;
+	if (explain && *explain && !o.renamed)
+		nsx_cli_misuse(&cli, "--why: want renamed, got \"%s\"", explain);
 	if (explain && o.by != NSX_COMPARE_STEP)
 		nsx_cli_misuse(&cli, "--why: want --by step");
 	if (explain && (nops > 2 || history))
@@ -249,22 +254,65 @@ write_junit(const struct nsx_buf *b, struct nsx_err *err)
 	return rc;
 }
 
-/* Read all and write the result: NSX_OK or NSX_ERR. */
+/* Read all: NSX_OK or NSX_ERR. */
 static int
-compare(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_options *options, struct nsx_compare *c)
+read_runs(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_options *options, struct nsx_outfile *out,
+          struct nsx_compare *c, struct nsx_diags *diags)
 {
 	struct nsx_reader **runs = calloc((size_t)nops, sizeof *runs);
-	struct nsx_outfile *out = NULL;
 	int rc = runs ? NSX_OK : nsx_err_nomem(&t->err, NULL);
 
 	for (int i = 0; i < nops && rc == NSX_OK; i++)
 		rc = (runs[i] = open_side(t, ops[i], options->by)) ? NSX_OK : NSX_ERR;
-	if (rc == NSX_OK && folded)
-		rc = (out = nsx_outfile_open(nsx_tool_output.path, &t->err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
-		rc = nsx_compare(runs, (size_t)nops, options, out, c, &t->diags, &t->err);
+		rc = nsx_compare(runs, (size_t)nops, options, out, c, diags, &t->err);
 	for (int i = 0; i < nops && rc == NSX_OK; i++)
 		t->unsteady |= nsx_reader_unsteady(runs[i]);
+	for (int i = 0; i < nops && runs; i++)
+		nsx_reader_close(runs[i]);
+	free(runs);
+	return rc;
+}
+
+/* What is compared if --by does not say it: thunks, else steps, else operations, whatever the streams have. */
+static int
+read_any(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_options *options, struct nsx_outfile *out,
+         struct nsx_compare *c)
+{
+	static const enum nsx_compare_by instead[] = { NSX_COMPARE_STEP, NSX_COMPARE_KERNEL };
+	struct nsx_compare_options o = *options;
+	struct nsx_diags diags = { .failed = false };
+	int rc = read_runs(t, nops, ops, options, out, c, &diags);
+	/* Standard input cannot be read again. */
+	bool again = !by && !what && o.by == NSX_COMPARE_THUNK && !out && nops == 2
+		&& strcmp(ops[0], "-") != 0 && strcmp(ops[1], "-") != 0;
+
+	o.any = false;
+	for (size_t i = 0; rc == NSX_OK && again && c->none && i < sizeof instead / sizeof *instead; i++) {
+		nsx_compare_free(c);
+		nsx_diags_free(&diags);
+		diags = (struct nsx_diags){ .failed = false };
+		o.by = instead[i];
+		rc = read_runs(t, nops, ops, &o, out, c, &diags);
+		nsx_diag_add(&diags, NSX_INFO, "", 1, "the streams have no thunks: compared by %s",
+		             nsx_compare_name(o.by));
+	}
+	nsx_diags_join(&t->diags, &diags);
+	nsx_diags_free(&diags);
+	return rc;
+}
+
+/* Read all and write the result: NSX_OK or NSX_ERR. */
+static int
+compare(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_options *options, struct nsx_compare *c)
+{
+	struct nsx_outfile *out = NULL;
+	int rc = NSX_OK;
+
+	if (folded)
+		rc = (out = nsx_outfile_open(nsx_tool_output.path, &t->err)) ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK)
+		rc = read_any(t, nops, ops, options, out, c);
 	if (rc == NSX_OK && !folded)
 		nsx_tool_sort(&cli, &c->table, 1);
 	if (rc == NSX_OK)
@@ -272,9 +320,6 @@ compare(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_optio
 	if (rc == NSX_OK && junit)
 		rc = write_junit(&c->junit, &t->err);
 	nsx_outfile_free(out);
-	for (int i = 0; i < nops && runs; i++)
-		nsx_reader_close(runs[i]);
-	free(runs);
 	return rc;
 }
 

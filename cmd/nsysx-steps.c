@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 #include "filter/steps.h"
+#include "table/by_groups.h"
 #include "table/steps.h"
 #include "tool.h"
 
@@ -11,8 +12,9 @@ static bool each, cut, mark;
 
 static const struct nsx_opt opts[] = {
 	NSX_TOOL_STEPS,
-	NSX_OPT_CHOICE(0, "by", &by, "class|phase|shape",
-	               "what a row is: a class on a device, or of a server what steps do, or also their batch [class]"),
+	NSX_OPT_CHOICE(0, "by", &by, "device|" NSX_GROUPINGS "|phase|shape",
+	               "what a row is, besides a class of steps, or of a server what steps do and their batch "
+	               "[device]"),
 	NSX_OPT_STR(0, "attention", &model, "LAYERS,HEADS,KV_HEADS,DIM",
 	            "by phase and shape: of the model on one device, for the limit of attention"),
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each step"),
@@ -70,10 +72,12 @@ parse_model(struct nsx_steps_model *m)
 static void
 check_by(struct nsx_steps_options *o)
 {
-	if (by && strcmp(by, "class") != 0)
-		o->by = strcmp(by, "phase") == 0 ? NSX_STEPS_BY_PHASE : NSX_STEPS_BY_SHAPE;
-	if (o->by != NSX_STEPS_BY_CLASS && (each || explain || mark || cut || o->module))
-		nsx_cli_misuse(&cli, "--by %s goes without --each, --explain, --mark, --cut and --module", by);
+	if (by && strcmp(by, "phase") == 0)
+		o->by = NSX_STEPS_BY_PHASE;
+	else if (by && strcmp(by, "shape") == 0)
+		o->by = NSX_STEPS_BY_SHAPE;
+	if (o->by != NSX_STEPS_BY_CLASS && o->module)
+		nsx_cli_misuse(&cli, "--by %s goes without --module", by);
 	if (model && o->by == NSX_STEPS_BY_CLASS)
 		nsx_cli_misuse(&cli, "--attention goes with --by phase and shape");
 	if (model)
@@ -83,7 +87,19 @@ check_by(struct nsx_steps_options *o)
 static int
 make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
 {
-	return nsx_steps(t->in, options, table, diags, &t->diags, &t->err);
+	struct nsx_device_groups groups = { .err = &t->err };
+	struct nsx_grouping g;
+	bool grouped = by && nsx_grouping_parse(by, &g);
+	int rc;
+
+	if (grouped)
+		nsx_device_groups_listen(&groups, t->in);
+	rc = nsx_steps(t->in, options, table, diags, &t->diags, &t->err);
+	if (rc == NSX_OK && grouped
+	    && (rc = nsx_table_by_groups(table, &nsx_groups_of_steps, &g, &groups, &t->diags, &t->err)) != NSX_OK)
+		nsx_table_free(*table);
+	nsx_device_groups_free(&groups);
+	return rc;
 }
 
 int
@@ -102,6 +118,8 @@ main(int argc, char **argv)
 		o.explain = (int)percentile;
 	if (each + mark + cut + (explain != NULL) > 1)
 		nsx_cli_misuse(&cli, "--each, --explain, --mark and --cut exclude each other");
+	if (by && each + mark + cut + (explain != NULL))
+		nsx_cli_misuse(&cli, "--by does not go with --each, --explain, --mark and --cut");
 	check_by(&o);
 	if (!cut && !mark)
 		nsx_tool_no_stream(&cli);

@@ -41,6 +41,7 @@ struct nsx_compare_options {
 	bool    span;         /* RANGE: by the spans of their GPU work, not the time of what was launched in them */
 	bool    changed;      /* only rows that differ */
 	bool    why;          /* STEP, of two streams: what made the periods differ, instead of the times of steps */
+	bool    renamed;      /* with `why`, the names that changed instead */
 	bool    junit;        /* the results as JUnit's XML, too */
 	bool    tail;         /* STEP: steps are judged by the 99th percentile of their periods */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to
@@ -59,6 +60,7 @@ struct nsx_compare {
 	struct nsx_table *table;         /* NULL if folded stacks are requested */
 	bool              comparable;
 	char              why[256];      /* the reason if not */
+	bool              none;          /* two streams, of which neither has any of what rows are of */
 	NSX_VEC(char *)   regressions;   /* rows, and programs as a whole, that are slower: a sentence each */
 	struct nsx_buf    junit;         /* XML: a test for each row, or an error if the streams are not comparable */
 };

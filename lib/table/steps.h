@@ -17,7 +17,10 @@ enum nsx_steps_by {
 struct nsx_steps_model { int64_t layers, heads, kv_heads, dim; };
 
 struct nsx_steps_options {
-	const char *step, *module, *require;   /* as in struct nsx_steps_wanted */
+	const char *step, *module, *require;   /* as in struct nsx_steps_wanted, */
+	unsigned    keep;      /* these three likewise */
+	bool        repeats;
+	const char *repeat;
 	bool        each;      /* a row for each step instead of for each class and device */
 	enum nsx_steps_by by;  /* not BY_CLASS: all devices, and neither each nor explain */
 	struct nsx_steps_model model;   /* not BY_CLASS: for the limit of attention */

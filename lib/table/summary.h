@@ -22,7 +22,8 @@ enum nsx_summary_by {
 	NSX_SUMMARY_SOURCE,       /* a source line, as nsx_cat_source calls it */
 	NSX_SUMMARY_PHASE,        /* forward, backward, ...: a phase of a training step (job/phase.h) */
 	NSX_SUMMARY_SCOPE,        /* a module or named scope, with those inside it (job/scope.h) */
-	NSX_SUMMARY_FAMILY        /* a family of GPU operations, such as attention (job/family.h) */
+	NSX_SUMMARY_FAMILY,       /* a family of GPU operations, such as attention (job/family.h) */
+	NSX_SUMMARY_OVERLAP       /* a kernel beside communication or copies */
 };
 
 struct nsx_summary_options {

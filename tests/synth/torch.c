@@ -8,7 +8,7 @@
 #include "synth.h"
 #include "torch.h"
 
-enum { MESSAGE = 4 << 20, REDUCING = 90000 };
+enum { REDUCING = 90000 };
 static const int64_t COMM = INT64_MIN + 0x7c4;
 
 static struct syn_thread *
@@ -53,6 +53,8 @@ slower(struct torch *t, uint32_t thread, int64_t ns)
 static int64_t
 spend(struct torch *t, uint32_t thread, int64_t ns)
 {
+	if (syn_opt.shorter)
+		ns = ns / syn_opt.shorter + 500;
 	if (syn_in_lockstep())
 		ns = syn_vary(t->p, t->dev, ns * (1000 + t->p->dev.p[t->dev].slow) / 1000);
 	return slower(t, thread, ns);
@@ -87,7 +89,7 @@ torch_op(struct torch *t, uint32_t thread, enum syn_op_type type, int stream, co
 	if (stream != 7 && o.start < d->compute)
 		o.start = d->compute;
 	dur += syn_rnd(p, 0, dur / 4);
-	o.end = o.start + (type == SYN_KERNEL && stream == 7 ? spend(t, thread, dur) : dur);
+	o.end = o.start + (type == SYN_KERNEL && stream == 7 ? syn_contend(d, o.start, spend(t, thread, dur)) : dur);
 	*tail = o.end + 400;
 	return syn_op(p, o);
 }
@@ -161,7 +163,7 @@ payload(struct torch *t, uint32_t range, enum syn_shape_of shape)
 
 	if (!syn_in_lockstep() || db_version_of(syn_opt.schema) < 4)
 		return;
-	syn_add(&p->payload, ((struct syn_payload){ (int)shape, COMM, shape == SYN_N_INIT ? 0 : MESSAGE, -1, (int64_t)p->dev.n, t->dev, d->cuda }));
+	syn_add(&p->payload, ((struct syn_payload){ (int)shape, COMM, shape == SYN_N_INIT ? 0 : SYN_MESSAGE, -1, (int64_t)p->dev.n, t->dev, d->cuda }));
 	p->range.p[range].payload = (uint32_t)p->payload.n;
 }
 
@@ -189,6 +191,7 @@ meet(struct torch *all, int64_t cost)
 	for (uint32_t d = 0; d < p->dev.n; d++) {
 		p->op.p[all[d].joined].end = end;
 		p->dev.p[d].comm = end + 400;
+		syn_contend_comm(&p->dev.p[d], p->op.p[all[d].joined].start, end);
 	}
 }
 

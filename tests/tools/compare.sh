@@ -207,10 +207,10 @@ ok 'and that is said' grep -q 'warning: rows with a single execution on one side
 	for d in '0 100' '1 200'; do set -- $d; echo "module 0 0 $1 0 ${1}000 500"; echo "thunk 0 0 $1 0 0 0 i ${1}001 $2 - -"; done; } | stream >"$T/one"
 nsysx-compare --tsv "$T/two" "$T/one" >"$T/got" 2>"$T/err"
 equal 'means are over devices' "$(columns base_execs,new_execs,base,new <"$T/got")" '4 2 160 150'
-equal 'what differs between the runs is said' "$(sed 's/.*warning: //' "$T/err")" 'BASE ran on 2 devices, NEW on 1: times are means over devices
+equal 'what differs between the runs is said' "$(sed 's/.*warning: //' "$T/err")" 'BASE ran on 2 devices, NEW on 1, times are means over devices: each may do other work then: record both on as many, or keep some of BASE, nsysx-extract --device 0
 only BASE has devices of model A
 only NEW has devices of model B
-BASE passed nsysx-warmup; NEW did not, or had no initialisation'
+BASE passed nsysx-warmup; NEW did not, or had no initialisation: nsysx-warmup -o steady.nsysx '"$T/one"
 # Only device 1 varies, s = sqrt 800: the mean over its half of the executions has an error of 20, that over all of them
 # 10, the difference from itself sqrt 2 times 10. For 2 degrees of freedom t is sqrt(2 q / (1 - q)) with q = (1 - p)^2.
 equal 'devices are taken to vary together' "$(nsysx-compare -q --tsv "$T/two" "$T/two" | columns noise | awk '{ q = (1 - 0.0026997960632602) ^ 2

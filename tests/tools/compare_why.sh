@@ -135,4 +135,23 @@ adds_up '... adds up' "$T/torch" "$T/renamed" --step '^ProfilerStep'
 awk -F'\t' -v OFS='\t' '/^range\t/ { for (i = 2; i <= NF; i++) sub(/^aten::mm/, "my::mm", $i) } { print }' "$T/renamed" >"$T/moved"
 equal 'in another range it is another one' "$(torch "$T/torch" "$T/moved" | columns kind,name,range,match | awk '$4 == "new" || $4 == "gone"' | LC_ALL=C sort)" \
 	"$(printf '%s\n' 'kernel another_gemm my::mm new' "kernel $kernel aten::mm gone" | LC_ALL=C sort)"
+
+# Names that changed: of kernels in the same range, and of those of the same instruction.
+renamed() { nsysx-compare -q --tsv --why=renamed "$@"; }
+equal 'the table of names that changed has the kernel of the range' "$(renamed --step '^ProfilerStep' "$T/torch" "$T/renamed" | columns name,base_name,how,places)" "another_gemm $kernel range 1"
+equal '... with the times of its row' "$(renamed --step '^ProfilerStep' "$T/torch" "$T/renamed" | columns base,new)" \
+	"$(torch "$T/torch" "$T/renamed" | columns name,base,new | awk '$1 == "another_gemm" { print int($2), int($3) }')"
+nsysx-view "$T/job.0" >"$T/v1"
+# All that gathers runs a kernel of another name.
+awk -F'\t' -v OFS='\t' '/^#op\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); at[f[1]] = i } }
+	/^op\t/ && $at["name"] ~ /AllGather/ { $at["name"] = "new_" $at["name"] } { print }' "$T/v1" >"$T/v2"
+awk -F'\t' '/^#op\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); at[f[1]] = i } }
+	/^op\t/ && $at["name"] ~ /^new_/ { n = $at["name"]; if (!seen[n, $at["program"], $at["inst"]]++) places[n]++ }
+	END { for (n in places) { p = places[n]; gsub(" ", "_", n); print n, substr(n, 5), "instruction", p } }' "$T/v2" | LC_ALL=C sort >"$T/want"
+renamed "$T/v1" "$T/v2" | columns name,base_name,how,places | LC_ALL=C sort >"$T/got"
+same 'kernels of the same instruction are paired, however they are called' "$T/want" "$T/got"
+ok '... which are some' test -s "$T/want"
+equal 'equal names are no pairs' "$(renamed "$T/v1" "$T/v1" | columns name)" ''
+run nsysx-compare --why=nothing "$T/v1" "$T/v1"
+equal 'another word is refused' "$status" 2
 done_testing

@@ -57,7 +57,7 @@ equal 'what is not known is said' $? 0
 fails 'the options of --attention' 2 'want LAYERS,HEADS,KV_HEADS,DIM' nsysx-steps --by phase --attention 1,2,3 "$T/job"
 fails '... all four and no more' 2 'want LAYERS,HEADS,KV_HEADS,DIM' nsysx-steps --by phase --attention 1,2,3,4,5 "$T/job"
 fails '... with phases only' 2 '--attention goes with --by phase and shape' nsysx-steps --attention 1,2,3,4 "$T/job"
-fails '--by phase is a table of its own' 2 '--by phase goes without' nsysx-steps --by phase --each "$T/job"
+fails '--by phase is a table of its own' 2 '--by does not go with --each' nsysx-steps --by phase --each "$T/job"
 # A regular expression names other ranges, whose names may tell nothing.
 equal '--step with ranges of another name' "$(sed 's/execute_4_context/mine_4_context/' "$T/job" | nsysx-steps -q --tsv --by phase --step '^(execute|mine)_' | cut -f 1,4 | tr '\t\n' ' ,')" \
 	'phase count,mixed 1,prefill 1,decode 4,'

@@ -71,7 +71,7 @@ nsx_between_take(struct nsx_between *b, struct nsx_step_set *s, const struct nsx
 	if (from == NSX_ABSENT || dur <= 0 || !t->nsteps || !nsx_has(rec, NSX_RANGE_device)
 	    || !nsx_has(rec, NSX_RANGE_start) || s->steps.p[of->steps.p[t->nsteps - 1]].host_end > from)
 		return NSX_OK;
-	struct nsx_str class = nsx_step_class_name(&s->book, rec);
+	struct nsx_str class = nsx_step_class_name(&s->book, rec, false);
 
 	if (!class.len)
 		return NSX_OK;

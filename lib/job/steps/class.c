@@ -7,14 +7,16 @@
 #include "job/serving.h"
 
 struct nsx_str
-nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range)
+nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range, bool suffixed)
 {
 	struct nsx_str name = nsx_string(range, NSX_RANGE_name);
 	struct nsx_serving serving;
 
 	if (nsx_serving_of(name, &serving))
 		return nsx_str_c(nsx_serving_class(&serving));
-	if (!name.len || nsx_name_key(name).len != name.len || nsx_framework_is(NSX_FRAMEWORK_NO_STEP, name)
+	if (!name.len || (!suffixed && nsx_name_key(name).len != name.len) ||
+	    nsx_framework_is(NSX_FRAMEWORK_NO_STEP, name)
+	    || (suffixed && nsx_framework_is(NSX_FRAMEWORK_OPERATOR, name))
 	    || nsx_str_eq(nsx_string(range, NSX_RANGE_kind), NSX_STR("op"))
 	    || nsx_str_eq(nsx_string(range, NSX_RANGE_kind), NSX_STR("python")))
 		return (struct nsx_str){ "", 0 };
@@ -39,7 +41,7 @@ nsx_step_class_of(struct nsx_step_set *s, const struct nsx_rec *rec, uint32_t *c
 		return *class != NSX_NONE;
 	}
 	if (s->kind == NSX_STEP_CLASS) {
-		struct nsx_str name = nsx_step_class_name(&s->book, rec);
+		struct nsx_str name = nsx_step_class_name(&s->book, rec, s->suffixed);
 
 		if (!nsx_str_eq(name, nsx_str_c(s->label)))
 			return true;

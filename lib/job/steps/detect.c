@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "base/stat.h"
 #include "job/frameworks.h"
 #include "job/reach.h"
 #include "job/serving.h"
@@ -13,9 +14,9 @@
 enum { STEPS = 3, BEST = 5, CLOSE = 90 };   /* CLOSE: percent of the share of the chosen class */
 
 static bool
-add_span(struct nsx_step_classes *c, uint32_t class, uint32_t device, int64_t start, int64_t end)
+add_span(struct nsx_step_classes *c, struct nsx_step_span s, bool suffixed)
 {
-	return nsx_vec_push(&c->spans, ((struct nsx_step_span){ class, device, start, end }));
+	return suffixed ? nsx_vec_push(&c->suffixed, s) : nsx_vec_push(&c->spans, s);
 }
 
 static bool
@@ -23,18 +24,22 @@ take_range(struct nsx_step_classes *c, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_RANGE_dur, 0);
 	int64_t end = nsx_add_sat(start, dur > 0 ? dur : 0, NULL);   /* none ends before it starts */
-	struct nsx_str name = start == NSX_ABSENT ? NSX_STR("") : nsx_step_class_name(&c->book, rec);
+	struct nsx_str name = start == NSX_ABSENT ? NSX_STR("") : nsx_step_class_name(&c->book, rec, false);
+	bool suffixed = !name.len && start != NSX_ABSENT && c->repeats;
 	uint32_t class;
 
+	if (suffixed)
+		name = nsx_step_class_name(&c->book, rec, true);
 	if (!name.len)
 		return true;
 	class = nsx_intern(&c->names, name);
 	if (class == NSX_NONE)
 		return false;
 	if (nsx_has(rec, NSX_RANGE_device))
-		return add_span(c, class, nsx_cat_device(&c->cat, rec), start, end);
+		return add_span(c, (struct nsx_step_span){ class, nsx_cat_device(&c->cat, rec), start, end }, suffixed);
 	for (uint32_t i = 0; i < c->cat.devices.n; i++)
-		if (nsx_cat_of_process(&c->cat, i, rec) && !add_span(c, class, i, start, end))
+		if (nsx_cat_of_process(&c->cat, i, rec)
+		    && !add_span(c, (struct nsx_step_span){ class, i, start, end }, suffixed))
 			return false;
 	return true;
 }
@@ -234,6 +239,94 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
+/* ---- what repeats */
+
+/* Periods of a class: those of one of its devices at least REPEATS, whose quartiles differ by no more than a factor of
+ * REGULAR. Classes that cover NEARLY percent of what the most covers are as good. */
+enum { REPEATS = 5, REGULAR = 2, NEARLY = 95 };
+struct repeat { uint32_t class; size_t most; int64_t covered; bool regular; };
+
+static bool
+is_regular(int64_t *periods, size_t n)
+{
+	if (n < REPEATS)
+		return false;
+	qsort(periods, n, sizeof *periods, nsx_sort_by_int);
+	return nsx_percentile(periods, n, 75) / REGULAR <= nsx_percentile(periods, n, 25);
+}
+
+/* Add the spans of a class on a device, sorted by start. */
+static void
+add_repeat(struct repeat *r, const struct nsx_step_span *s, size_t n, int64_t *room)
+{
+	for (size_t i = 0; i + 1 < n; i++)
+		room[i] = s[i + 1].start - s[i].start;
+	r->covered = nsx_add_sat(r->covered, s[n - 1].start - s[0].start, NULL);
+	r->regular = r->regular && is_regular(room, n - 1);
+	r->most = n > r->most ? n : r->most;
+}
+
+/* Whether a is better than b: with fewer instances, of equal ones that which covers more, then by name. */
+static bool
+is_outer(const struct nsx_step_classes *c, const struct repeat *a, const struct repeat *b)
+{
+	if (a->most != b->most)
+		return a->most < b->most;
+	if (a->covered != b->covered)
+		return a->covered > b->covered;
+	return nsx_str_cmp(nsx_intern_str(&c->names, a->class), nsx_intern_str(&c->names, b->class)) < 0;
+}
+
+int
+nsx_step_classes_repeat(struct nsx_step_classes *c, char **name, struct nsx_diags *diags)
+{
+	NSX_VEC(struct repeat) of = { 0 };
+	int64_t *room = malloc((c->spans.n + c->suffixed.n + 1) * sizeof *room), most = 0, all = 0;
+	bool good = room && nsx_vec_room(&c->spans, c->suffixed.n);
+
+	*name = NULL;
+	for (size_t i = 0; i < c->suffixed.n && good; i++)
+		c->spans.p[c->spans.n++] = c->suffixed.p[i];
+	if (good && c->spans.n)
+		qsort(c->spans.p, c->spans.n, sizeof *c->spans.p, by_class);
+	for (size_t i = 0, n; good && i < c->spans.n; i += n) {
+		const struct nsx_step_span *s = &c->spans.p[i];
+
+		for (n = 1; i + n < c->spans.n && s[n].class == s->class && s[n].device == s->device;)
+			n++;
+		if (!of.n || of.p[of.n - 1].class != s->class)
+			good = nsx_vec_push(&of, ((struct repeat){ .class = s->class, .regular = true }));
+		if (good)
+			add_repeat(&of.p[of.n - 1], s, n, room);
+	}
+	for (size_t i = 0; i < c->timelines.n; i++) {
+		struct nsx_timeline_sums t = nsx_timeline_between(&c->timelines.p[i], INT64_MIN, INT64_MAX);
+
+		all = nsx_add_sat(all, nsx_add_sat(t.part[NSX_PART_COMPUTE], t.part[NSX_PART_IDLE], NULL), NULL);
+	}
+	for (size_t i = 0; i < of.n; i++)
+		most = of.p[i].regular && of.p[i].covered > most ? of.p[i].covered : most;
+	const struct repeat *best = NULL;
+
+	for (size_t i = 0; i < of.n; i++)
+		if (of.p[i].regular && of.p[i].covered > all / 2 && of.p[i].covered >= most / 100 * NEARLY
+		    && (!best || is_outer(c, &of.p[i], best)))
+			best = &of.p[i];
+	if (good && best) {
+		struct nsx_str s = nsx_intern_str(&c->names, best->class);
+
+		*name = nsx_str_dup(s);
+		good = *name != NULL;
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no class of ranges has half of the GPU's work: steps are from start to start of '%.*s', "
+		             "%.0f%% of the time: --step REGEX names others",
+		             (int)(s.len < 200 ? s.len : 200), s.ptr, 100 * (double)best->covered / (double)all);
+	}
+	free(of.p);
+	free(room);
+	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
+}
+
 void
 nsx_step_classes_free(struct nsx_step_classes *c)
 {
@@ -241,6 +334,7 @@ nsx_step_classes_free(struct nsx_step_classes *c)
 		nsx_timeline_free(&c->timelines.p[i]);
 	free(c->timelines.p);
 	free(c->spans.p);
+	free(c->suffixed.p);
 	nsx_cat_free(&c->cat);
 	nsx_range_book_free(&c->book);
 	nsx_intern_free(&c->names);

@@ -49,7 +49,7 @@ take_first(void *state, const struct nsx_rec *rec)
 
 /* Read the ranges of the class from the spool. */
 static int
-second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *class, struct nsx_err *err)
+second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *class, bool repeats, struct nsx_err *err)
 {
 	struct nsx_reader *in = nsx_spool_reader(spool);
 	int64_t ndiags = s->ndiags;
@@ -59,7 +59,7 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 		return NSX_ERR;
 	nsx_steps_free(s);
 	*s = (struct nsx_step_set){ .kind = nsx_serving_is_class(nsx_str_c(class)) ? NSX_STEP_SERVING : NSX_STEP_CLASS,
-	                            .phases = true, .label = class, .err = err };
+	                            .phases = true, .label = class, .suffixed = repeats, .err = err };
 	nsx_steps_need(s, in);
 	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL }, err);
 	s->ndiags = ndiags;
@@ -71,7 +71,7 @@ static int
 find_class(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s,
            struct nsx_spool *again, char **class, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct nsx_step_classes classes = { .err = err };
+	struct nsx_step_classes classes = { .err = err, .repeats = wanted->repeats };
 	struct first f = { { s, again }, &classes, nsx_spool_open_all(in, err) };
 	int rc = f.spool ? NSX_OK : NSX_ERR;
 
@@ -80,9 +80,19 @@ find_class(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct 
 		rc = nsx_read_all(in, wanted->require, take_first, &f, err);
 	}
 	if (rc == NSX_OK && !s->cat.programs.n && !s->marks.n) {
-		rc = nsx_step_classes_pick(&classes, class, diags);
+		struct nsx_diags none = { .failed = false };
+
+		rc = nsx_step_classes_pick(&classes, class, &none);
+		bool repeats = rc == NSX_OK && !*class && wanted->repeats;
+
+		if (repeats)
+			rc = nsx_step_classes_repeat(&classes, class, diags);
+		repeats = repeats && *class;
+		if (!repeats)
+			nsx_diags_join(diags, &none);
+		nsx_diags_free(&none);
 		if (rc == NSX_OK && *class)
-			rc = second_reading(f.spool, s, *class, err);
+			rc = second_reading(f.spool, s, *class, repeats, err);
 		else
 			s->list.n = 0;
 	}
@@ -105,9 +115,11 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 	regex_t pattern;
 	int rc = NSX_OK;
 
-	*s = (struct nsx_step_set){ .kind = wanted->step ? NSX_STEP_PATTERN : wanted->serving ? NSX_STEP_SERVING
-	                            : NSX_STEP_MODULE, .label = wanted->step ? wanted->step : wanted->module,
-	                            .shaped = wanted->serving, .err = err };
+	*s = (struct nsx_step_set){ .kind = wanted->step ? NSX_STEP_PATTERN : wanted->repeat ? NSX_STEP_CLASS
+	                            : wanted->serving ? NSX_STEP_SERVING : NSX_STEP_MODULE,
+	                            .label = wanted->step ? wanted->step : wanted->repeat ? wanted->repeat
+	                            : wanted->module, .suffixed = wanted->repeat, .shaped = wanted->serving,
+	                            .cat.keep = wanted->keep, .err = err };
 	if (wanted->step) {
 		if (nsx_pattern_compile(wanted->step, 0, &pattern, err) != NSX_OK)
 			return NSX_ERR;
@@ -116,11 +128,11 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 		s->groups = wanted->serving ? 0 : pattern.re_nsub;
 	}
 	nsx_steps_need(s, in);
-	if (!wanted->step && !wanted->module && !wanted->serving)
+	if (!wanted->step && !wanted->module && !wanted->repeat && !wanted->serving)
 		nsx_step_classes_need(in);
 	if (again)
 		nsx_spool_follow(again, in);
-	if (wanted->step || wanted->module || wanted->serving) {
+	if (wanted->step || wanted->module || wanted->repeat || wanted->serving) {
 		rc = nsx_read_all(in, wanted->require, take_set, &(struct collecting){ s, again }, err);
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(s);
@@ -134,7 +146,7 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 		else if (rc == NSX_OK && !s->list.n && wanted->serving)
 			nsx_diag_add(diags, NSX_WARNING, "", 1,
 			             "no range is named as the step of a server: name its steps with --step REGEX");
-		else if (rc == NSX_OK && !s->list.n)
+		else if (rc == NSX_OK && !s->list.n && wanted->module)
 			rc = nsx_missing_program(&s->cat, wanted->module, !nsx_reader_records(in), diags, err);
 	} else {
 		rc = find_class(in, wanted, s, again, &class, diags, err);

@@ -15,6 +15,9 @@ struct nsx_steps_wanted {
 	bool        serving;   /* with no module: steps of servers, of all phases one class, and with their names; with
 	                        * `step` those that match */
 	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
+	unsigned    keep;      /* of the catalogue, what the caller needs, too */
+	bool        repeats;   /* if no class covers the GPU's work, the class that repeats (detect.h) is meant */
+	const char *repeat;    /* the class that repeats in another run, which is meant here; NULL: none */
 };
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet) and collect the wanted steps, with any *s; diags

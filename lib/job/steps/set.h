@@ -66,6 +66,7 @@ struct nsx_step_set {
 	bool               shaped;          /* the names of steps are kept, and marks of steps not used */
 	const char        *label;           /* NSX_STEP_PATTERN: the expression; NSX_STEP_CLASS: the class
 	                                     * (nsx_step_class_name); NSX_STEP_MODULE: name or key, NULL: any */
+	bool               suffixed;        /* NSX_STEP_CLASS: as in nsx_step_class_name */
 	struct nsx_err    *err;
 	struct nsx_catalogue  cat;
 	struct nsx_range_book book;         /* for names only */

@@ -39,13 +39,32 @@ find_windows(struct cmp *c, const struct nsx_step_set *set, struct cmp_why *why,
 	return true;
 }
 
-struct reading { struct idle *idle; struct cmp_why *why; };
+struct reading { struct cmp *c; struct cmp_side *side; struct idle *idle; struct cmp_why *why; };
+
+/* The name of an instruction's operation. */
+static bool
+take_kernel(const struct reading *r, const struct nsx_rec *op)
+{
+	struct nsx_catalogue *cat = &r->idle->cat;
+	uint32_t inst = nsx_has(op, NSX_OP_inst) ? nsx_cat_inst(cat, op) : (uint32_t)NSX_NONE;
+
+	if (inst == NSX_NONE || cat->insts.p[inst].name == NSX_NONE)
+		return true;
+	uint32_t of = nsx_intern(&r->c->strs, nsx_cat_str(cat, cat->insts.p[inst].name)),
+	    name = nsx_intern(&r->c->strs, nsx_string(op, NSX_OP_name));
+
+	return of != NSX_NONE && name != NSX_NONE && nsx_compare_why_kernel(r->why, of, name);
+}
 
 static int
 take(void *state, const struct nsx_rec *rec)
 {
 	const struct reading *r = state;
 
+	if (r->c->repeat && rec->kind->id == NSX_OP && !nsx_compare_take_work(r->c, r->side, &r->idle->cat, rec))
+		return nsx_err_nomem(r->c->err, NULL);
+	if (r->why && r->c->options.renamed && rec->kind->id == NSX_OP && !take_kernel(r, rec))
+		return nsx_err_nomem(r->c->err, NULL);
 	return nsx_idle_take(r->idle, rec) == NSX_OK && (!r->why || nsx_things_take(&r->why->things, rec) == NSX_OK)
 	       ? NSX_OK : NSX_ERR;
 }
@@ -71,22 +90,25 @@ count_idle(struct cmp *c, const struct idle_window *w, size_t step, struct cmp_w
 }
 
 static int
-read_all(struct cmp *c, struct nsx_reader *in, struct idle *idle, struct cmp_why *why)
+read_all(struct cmp *c, struct cmp_side *s, struct nsx_reader *in, struct idle *idle, struct cmp_why *why)
 {
 	nsx_idle_need(idle, in);
+	nsx_compare_need_work(in);
 	if (why)
 		nsx_things_need(in);
 	if (nsx_idle_begin(idle) != NSX_OK
-	    || nsx_read_all(in, NULL, take, &(struct reading){ idle, why }, c->err) != NSX_OK
+	    || nsx_read_all(in, NULL, take, &(struct reading){ c, s, idle, why }, c->err) != NSX_OK
 	    || nsx_idle_finish(idle) != NSX_OK)
 		return NSX_ERR;
 	return why ? nsx_things_finish(&why->things) : NSX_OK;
 }
 
 int
-nsx_compare_read_again(struct cmp *c, const struct nsx_step_set *set, struct nsx_spool *again, struct cmp_why *why,
+nsx_compare_read_again(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, struct nsx_spool *again,
                        int64_t **causes, struct nsx_diags *diags)
 {
+	struct cmp_why *why = s->why;
+
 	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY };
 	struct idle idle = { .options = &options, .diags = diags, .err = c->err };
 	struct windows w = { .of = { 0 } };
@@ -106,7 +128,7 @@ nsx_compare_read_again(struct cmp *c, const struct nsx_step_set *set, struct nsx
 	if (rc == NSX_OK && set->calls && !*causes)
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
-		rc = read_all(c, in, &idle, why);
+		rc = read_all(c, s, in, &idle, why);
 	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++) {
 		int64_t key = idle.windows.p[i].key;
 

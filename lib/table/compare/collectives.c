@@ -40,6 +40,14 @@ take(void *arg, uint32_t number, uint32_t device, int64_t dur, int64_t hidden)
 	return true;
 }
 
+static bool
+take_work(void *arg, const struct nsx_rec *rec)
+{
+	struct loaded *l = arg;
+
+	return rec->kind->id != NSX_OP || nsx_compare_take_work(l->c, l->s, &l->sums.reading.comm->cat, rec);
+}
+
 /* The text in cmp.text as one of cmp.strs; NSX_NONE when out of memory. */
 static uint32_t
 intern(struct cmp *c)
@@ -118,6 +126,8 @@ nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags
 		return nsx_err_nomem(c->err, NULL);
 	l.first = (uint32_t)s->rows.n;
 	l.sums.each = take;
+	l.sums.other = take_work;
+	nsx_compare_need_work(s->in);
 	l.sums.arg = &l;
 	rc = nsx_bandwidth_collect(s->in, &l.sums, &own, c->err);
 	if (rc == NSX_OK && !finish(&l))

@@ -12,36 +12,6 @@
 
 static const char *const sides[] = { [NSX_COMPARE_BASE] = "BASE", [NSX_COMPARE_NEW] = "NEW" };
 
-/* ---- properties that both runs must share */
-
-static bool
-has_model(const struct cmp_side *s, uint32_t model)
-{
-	for (size_t i = 0; i < s->models.n; i++)
-		if (s->models.p[i] == model)
-			return true;
-	return false;
-}
-
-static void
-report_devices(const struct cmp *c, struct nsx_diags *diags)
-{
-	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
-
-	if (b->devices.n && n->devices.n && b->devices.n != n->devices.n)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "BASE ran on %zu devices, NEW on %zu%s", b->devices.n, n->devices.n,
-		             c->way->devices ? "" : ": times are means over devices");
-	for (int k = 0; k < 2; k++)
-		for (size_t i = 0; i < c->side[k].models.n && c->side[!k].models.n; i++) {
-			struct nsx_str model = cmp_str(c, c->side[k].models.p[i]);
-
-			if (!has_model(&c->side[!k], c->side[k].models.p[i]))
-				nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s has devices of model %.*s", sides[k],
-				             (int)model.len, model.ptr);
-		}
-}
-
 void
 nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct nsx_diags *diags)
 {
@@ -49,124 +19,6 @@ nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct n
 		nsx_diag_add(diags, own->list.p[i].severity, s->name, own->list.p[i].count, "%s", own->list.p[i].text);
 	diags->failed |= own->failed;
 	nsx_diags_free(own);
-}
-
-static void
-report_filters(const struct cmp *c, struct nsx_diags *diags)
-{
-	for (int k = 0; k < 2; k++) {
-		const struct cmp_side *s = &c->side[k], *other = &c->side[!k];
-
-		if (s->warm && !other->warm)
-			nsx_diag_add(diags, NSX_WARNING, "", 1,
-			             "%s passed nsysx-warmup; %s did not, or had no initialisation", s->name,
-			             other->name);
-		if (c->options.exposed && s->top.any_hidden && other->top.any_comm && !other->top.any_hidden)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s passed nsysx-overlap", s->name);
-	}
-}
-
-/* Share of a side's time that has a counterpart. */
-static double
-coverage(const struct cmp *c, const struct cmp_side *s)
-{
-	nsx_u128 matched = 0;
-
-	for (size_t i = 0; i < s->rows.n; i++)
-		if (cmp_counts(c, &s->rows.p[i]) && s->rows.p[i].pair != NSX_NONE)
-			matched += s->rows.p[i].sum;
-	return s->time ? (double)matched / (double)s->time : 0;
-}
-
-/* A run that is too short beside those of BASE, or one of these, if they are judged by their tails. */
-static void
-tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
-{
-	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
-	int len = (int)(name.len < 80 ? name.len : 80);
-	size_t steps = nsx_compare_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
-	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE]).least;
-
-	if (!r->witness.judged)
-		snprintf(out->why, sizeof out->why,
-			 "%.*s: NEW has %zu step%s, each base run %zu or more: record as many", len, name.ptr, steps,
-			 steps == 1 ? "" : "s", least);
-	else
-		snprintf(out->why, sizeof out->why, "%.*s: NEW has %zu steps, a base run %zu, want %d for their p99: "
-		         "record more steps", len, name.ptr, steps, least, NSX_TAIL_OF_RUN);
-	out->comparable = false;
-}
-
-/* Steps that are too few, or depend on each other so much that they tell little: nothing is judged, unless something is
- * slower all the same. */
-static void
-judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
-{
-	for (size_t i = 0; i < n && out->comparable && !out->regressions.n; i++) {
-		const struct nsx_witness *w = &r[i].witness;
-		int side = w->of[1].n_eff < w->of[0].n_eff;
-
-		if (r[i].verdict != CMP_UNKNOWN || !r[i].sampled || (w->judged && !c->options.tail) ||
-		    !c->way->decides || !c->way->decides(c, &r[i]))
-			continue;
-		if (r[i].runs) {
-			tell_short(c, out, &r[i]);
-			continue;
-		}
-		struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, &r[i])->name);
-		size_t steps = nsx_compare_sample(&c->side[side], r[i].row[side]).n;
-		bool depend = w->of[side].n_eff < (double)steps - 0.05;
-		int least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
-
-		if (depend)
-			snprintf(out->why, sizeof out->why,
-			         "%.*s: %zu steps of %s that depend on each other tell as much as %.1f%s, want %d: "
-			         "record more steps, or several base runs", (int)(name.len < 80 ? name.len : 80),
-			         name.ptr, steps, sides[side], w->of[side].n_eff,
-			         c->options.tail ? " of their p99" : "", least);
-		else
-			snprintf(out->why, sizeof out->why,
-			         "%.*s: %zu step%s of %s tell%s too little%s, want %d: record more "
-			         "steps, or several base runs", (int)(name.len < 80 ? name.len : 80), name.ptr, steps,
-			         steps == 1 ? "" : "s", sides[side], steps == 1 ? "s" : "",
-			         c->options.tail ? " of their p99" : "", least);
-		out->comparable = false;
-	}
-}
-
-static void
-judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
-{
-	out->comparable = !c->unlike[0];
-	snprintf(out->why, sizeof out->why, "%s", c->unlike);
-	if (out->table && c->note[0])
-		nsx_table_note(out->table, "%s", c->note);
-	/* If one side is empty, nothing of the other is matched: that is not a separate reason. */
-	for (int k = 0; k < 2 && out->comparable; k++)
-		if (!c->side[k].time) {
-			snprintf(out->why, sizeof out->why, "%s has no %s%s", c->side[k].name, c->way->things,
-			         c->way->instead);
-			out->comparable = false;
-		}
-	for (int k = 0; k < 2; k++) {
-		const struct cmp_side *s = &c->side[k];
-		double share = coverage(c, s);
-
-		if (out->table && s->time)
-			nsx_table_note(out->table, s->diags < 0 ? "%.1f%% of %s's time is matched"
-			               : "%.1f%% of %s's time is matched; its stream holds %" PRId64 " diag%s",
-			               100 * share, s->name, s->diags,
-			               s->diags == 1 ? "" : "s");
-		if (s->time && share >= c->options.coverage) {
-			nsx_diag_add(diags, NSX_INFO, s->name, 1, "%.1f%% of its time is matched", 100 * share);
-			continue;
-		}
-		if (out->comparable)
-			snprintf(out->why, sizeof out->why,
-			         "%.1f%% of the time of %s is matched, less than --coverage requires", 100 * share,
-			         s->name);
-		out->comparable = false;
-	}
 }
 
 /* ---- regressions */
@@ -185,7 +37,10 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 		nsx_buf_c(text, text->len ? ": " : "");
 		nsx_buf_str(text, name);
 	}
-	if (c->options.tail && r->sampled) {
+	if (r->by_rate && !r->by_time)
+		nsx_buf_fmt(text, ": %.1f a second, was %.1f (%+.1f%%)", r->rate[1], r->rate[0],
+		            100 * (r->rate[1] / r->rate[0] - 1));
+	else if (c->options.tail && r->sampled) {
 		nsx_buf_fmt(text, ": p99 %s, was %s", nsx_ns_text(r->tail.p99[1]).s, nsx_ns_text(r->tail.p99[0]).s);
 		if (r->tail.p99[0] > 0)
 			nsx_buf_fmt(text, " (%+.1f%%)", 100 * (r->tail.p99[1] / r->tail.p99[0] - 1));
@@ -209,19 +64,38 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 		c->way->tell_growth(c, r, text);
 }
 
+/* Frees the text. */
 static bool
-add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+add_sentence(struct nsx_compare *out, struct nsx_buf *text)
 {
-	struct nsx_buf text = { 0 };
-	char *s;
+	char *s = text->failed ? NULL : nsx_str_dup(nsx_buf_view(text));
 
-	nsx_compare_sentence(c, r, &text);
-	s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
-	nsx_buf_free(&text);
+	nsx_buf_free(text);
 	if (s && nsx_vec_push(&out->regressions, s))
 		return true;
 	free(s);
 	return false;
+}
+
+static bool
+add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+{
+	struct nsx_buf text = { 0 };
+
+	nsx_compare_sentence(c, r, &text);
+	return add_sentence(out, &text);
+}
+
+/* The work of runs without steps as a whole, of which steps tell themselves. */
+static bool
+add_work(const struct cmp *c, struct nsx_compare *out)
+{
+	struct nsx_buf text = { 0 };
+
+	if (!c->compares_work || !c->way->rates || c->same.said <= 0)
+		return true;
+	nsx_compare_tell_work(c, &text);
+	return add_sentence(out, &text);
 }
 
 static bool
@@ -241,6 +115,8 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 		uneven += r[i].verdict == CMP_UNEVEN && r[i].diff > 0;
 		if (c->way->tell_growth && c->way->decides(c, &r[i]))
 			period = &r[i];
+		if (r[i].by_rate && !r[i].by_time)
+			continue;   /* the work as a whole is told */
 		if (r[i].verdict == CMP_SLOWER && (!period || period == &r[i] || period->verdict != CMP_SLOWER ||
 		    nsx_compare_group_of(c, period) != nsx_compare_group_of(c, &r[i])) &&
 		    (!of_device || !told || nsx_compare_group_of(c, told) != nsx_compare_group_of(c, &r[i]))) {
@@ -304,7 +180,7 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 	int rc = NSX_OK;
 
 	/* Programs as a whole come first: they are the total of all rows. */
-	if (!r || (!c->way->whole && !whole) ||
+	if (!r || (!c->way->whole && !whole) || !add_work(c, out) ||
 	    !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
@@ -314,8 +190,9 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		rc = nsx_compare_why(c, r, n, &out->table);
 	}
 	if (rc == NSX_OK) {
-		judge_coverage(c, out, diags);
-		judge_steps(c, out, r, n);
+		nsx_compare_judge_coverage(c, out, diags);
+		nsx_compare_judge_steps(c, out, r, n);
+		nsx_compare_tell_differences(c, r, n, diags);
 	}
 	if (rc == NSX_OK && c->options.junit)
 		nsx_compare_junit(c, out, whole, nwhole, r, n);
@@ -351,6 +228,7 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->means);
 	free(s->comms.p);
 	free(s->execs.p);
+	nsx_compare_work_free(&s->work);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
 	nsx_map_free(&s->devices);
@@ -488,17 +366,18 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 		leave_out(&c, diags);
 	if (rc == NSX_OK && c.way->check)
 		c.way->check(&c);
+	if (rc == NSX_OK && !nsx_compare_work(&c))
+		rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK)
 		rc = answer(&c, folded, out, diags);
+	out->none = !c.tables && !c.side[0].time && !c.side[1].time;
 	nsx_diag_add(diags, NSX_WARNING, "", rc == NSX_OK && c.side[NSX_COMPARE_BASE].nruns == 2,
 	             "two base runs hardly tell how runs differ, so that only much slower is not noise: give three or "
 	             "more");
-	if (rc == NSX_OK && !c.tables) {
-		report_devices(&c, diags);
-		report_filters(&c, diags);
-	}
 	nsx_compare_side_free(&c.side[0]);
 	nsx_compare_side_free(&c.side[1]);
+	free(c.repeat);
+	nsx_map_free(&c.places);
 	nsx_intern_free(&c.strs);
 	nsx_buf_free(&c.text);
 	return rc;

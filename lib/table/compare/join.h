@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "base/stat.h"
 #include "table/compare/witness.h"
+#include "table/compare/work.h"
 
 struct nsx_step_set;
 struct nsx_spool;
@@ -33,6 +34,8 @@ struct cmp_group {
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
 	nsx_u128     time;       /* of its rows */
+	double       flops, ops; /* of a step or execution on a device, FLOPs of its matrix products, and number of
+	                          * operations; 0: not known */
 };
 
 /* What else is known of a group that is a program: digests, of its dump and of the program that ran. */
@@ -156,6 +159,8 @@ struct cmp_side {
 	bool              placed;            /* operations are known to be in executions of programs */
 	int64_t           outside;           /* number of operations in none, */
 	nsx_u128          outside_time;      /* and their time */
+	struct cmp_work   work;              /* of a run without steps, */
+	int64_t           seen;              /* and the time of its operations' devices, ns; 0: not known */
 	bool              each;              /* the occurrences of each row are counted separately, instead of
 	                                      * executions of programs */
 };
@@ -168,6 +173,10 @@ struct cmp {
 	const char       *unit;              /* of what the times are */
 	char              unlike[256];       /* why times may belong to different programs or amounts of work; empty:
 	                                      * they do not */
+	char             *repeat;            /* the class that repeats in BASE, if it has no steps; owned; NULL: none */
+	struct nsx_map    places;            /* of cmp_side.work, */
+	struct cmp_same_work same;           /* and what is the same in both sides, */
+	bool              compares_work;     /* if that is compared */
 	char              note[256];         /* what is compared, or not, for a line below the table; empty: nothing */
 	struct nsx_intern strs;
 	struct nsx_buf    text;
@@ -217,10 +226,11 @@ bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);
 
 /* steps.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
-/* again.c: read the stream of the steps a second time: *causes is idle time by cause from each start to the next, of
- * step i of the list [i * NSX_NCAUSES ...], ns, which the caller frees; NULL: without calls no cause is known. With
- * `why` also for what else filled the steps. NSX_OK or NSX_ERR. */
-int nsx_compare_read_again(struct cmp *c, const struct nsx_step_set *set, struct nsx_spool *again, struct cmp_why *why,
+/* again.c: read the stream of the steps of a side a second time: *causes is idle time by cause from each start to the
+ * next, of step i of the list [i * NSX_NCAUSES ...], ns, which the caller frees; NULL: without calls no cause is
+ * known. With
+ * cmp_side.why also for what else filled the steps, of a run without steps for its work. NSX_OK or NSX_ERR. */
+int nsx_compare_read_again(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, struct nsx_spool *again,
                            int64_t **causes, struct nsx_diags *diags);
 
 /* Add a row of a table of steps; all have been added: make them rows of the side. False when out of memory. */
@@ -321,11 +331,26 @@ struct cmp_result {
 	bool             has_noise;
 	bool             sampled;       /* the witness judges it: both sides have values of steps */
 	struct nsx_witness witness;
+	double           rate[2];       /* occurrences for each second of a device; 0: not known, or compared */
+	bool             by_time, by_rate;   /* which of the two the verdict is of; neither: of samples */
+	bool             by_work;       /* of samples: no witness spoke, but the same work does (work.h) */
 	struct nsx_tail  tail;          /* with options.tail, */
 	bool             has_tail;      /* if there are enough values for it */
 	size_t runs; /* of BASE that have the row, between which the noise is; 0: it is within runs */
 	enum cmp_verdict verdict;
 };
+
+/* rate.c: an operation of a side whose steps are not known; of one with executions nothing is kept. False when out of
+ * memory. */
+bool nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalogue *cat, const struct nsx_rec *op);
+/* Declare to a reader what that uses. */
+void nsx_compare_need_work(struct nsx_reader *in);
+/* Both sides are read: compare their work, if the steps of neither are known. False when out of memory. */
+bool nsx_compare_work(struct cmp *c);
+/* Whether more or fewer occurrences of a row, with a time that is `was`, make it slower or faster: its verdict. */
+enum cmp_verdict nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *r, enum cmp_verdict was);
+/* What was compared, as a sentence; empty if nothing was. */
+void nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text);
 
 /* devices_of.c: whether a row of both sides, which differs, does so on at most half of the devices that both have.
  * False if it is on a single one, or devices are not known. */
@@ -369,7 +394,7 @@ enum cmp_show {
 	CMP_COL_KIND, CMP_COL_BYTES, CMP_COL_BASE_BYTES, CMP_COL_MEMBERS,                  /* of its collectives */
 	CMP_COL_DIFF, CMP_COL_CHANGE, CMP_COL_NOISE, CMP_COL_EFFECT, CMP_COL_VERDICT, CMP_COL_WITNESS,
 	CMP_COL_MEAN, CMP_COL_COUNT, CMP_COL_SPAN, CMP_COL_STEPS, CMP_COL_P50, CMP_COL_P99, CMP_COL_N_EFF,
-	CMP_COL_SHARE, CMP_COL_EXECS, CMP_COL_INSTANCES, CMP_COL_TRANSFER, CMP_COL_BUSBW,
+	CMP_COL_SHARE, CMP_COL_RATE, CMP_COL_EXECS, CMP_COL_INSTANCES, CMP_COL_TRANSFER, CMP_COL_BUSBW,
 	CMP_COL_RUNS, CMP_COL_DEVIATION, CMP_COL_LOWEST, CMP_COL_HIGHEST                   /* of several base runs */
 };
 struct cmp_col { struct nsx_table_col is; enum cmp_show show; int side; };
@@ -419,6 +444,7 @@ struct cmp_way {
 	bool within;                     /* a row that is part of another is judged with it */
 	bool devices;                    /* groups are devices */
 	bool runs;                       /* BASE may be several runs */
+	bool rates;                      /* of runs without steps it also counts how often a row occurs */
 };
 
 /* Whether rows of this kind are compared (rows of modules always exist). */
@@ -444,6 +470,12 @@ const char *nsx_compare_verdict_name(enum cmp_verdict v);
 
 /* compare.c: append the sentence about a slower row. */
 void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
+
+/* comparable.c: whether enough of both sides is matched, and steps are enough: out->comparable and why. */
+void nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags);
+void nsx_compare_judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
+/* What differs between the runs that are compared, with what would make them alike. */
+void nsx_compare_tell_differences(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
 
 /* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
 void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,

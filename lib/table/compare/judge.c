@@ -162,7 +162,7 @@ judge_tail(const struct cmp *c, const struct cmp_result *r)
 
 /* What the witnesses say of values of steps: longer 1, shorter -1, 0 the same, or CMP_HIDDEN or CMP_UNKNOWN. */
 static enum cmp_verdict
-testify(const struct cmp *c, const struct cmp_result *r, double of)
+testify(const struct cmp *c, struct cmp_result *r, double of)
 {
 	const struct nsx_witness *w = &r->witness;
 	double medians = w->median[NSX_COMPARE_NEW] - w->median[NSX_COMPARE_BASE];
@@ -173,6 +173,11 @@ testify(const struct cmp *c, const struct cmp_result *r, double of)
 
 	if (c->options.tail)
 		return judge_tail(c, r);
+	if (c->compares_work && nsx_compare_is_period(c, r) && !said[0] && !said[1] && means_differ
+	    && (r->diff > 0 ? 1 : -1) == c->same.said) {
+		r->by_work = true;
+		return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
+	}
 	if (!w->judged && c->options.sigma > 0)
 		return CMP_UNKNOWN;
 	/* A longer tail beside shorter steps, or the other way round: longer counts. */
@@ -184,7 +189,7 @@ testify(const struct cmp *c, const struct cmp_result *r, double of)
 }
 
 static enum cmp_verdict
-verdict(const struct cmp *c, const struct cmp_result *r)
+verdict(const struct cmp *c, struct cmp_result *r)
 {
 	double of = r->time[NSX_COMPARE_BASE].mean, grown = r->diff;
 
@@ -276,7 +281,7 @@ judge(const struct cmp *c, struct cmp_result *r)
 	if (!hear(c, r))
 		return false;
 	r->effect = r->diff * weight(c, r);
-	r->verdict = verdict(c, r);
+	r->verdict = nsx_compare_judge_rate(c, r, verdict(c, r));
 	return true;
 }
 

@@ -262,6 +262,12 @@ finish(struct cmp *c, struct cmp_side *s)
 			cell->device })];
 		cell->stat.n = whole->execs;
 	}
+	for (size_t i = 0; i < s->top.cat.insts.n; i++) {
+		const struct nsx_cat_inst *inst = &s->top.cat.insts.p[i];
+
+		if (inst->program < s->groups.n && inst->flops > 0)
+			s->groups.p[inst->program].flops += (double)inst->flops;
+	}
 	for (size_t i = 0; i < s->rows.n; i++) {
 		const struct cmp_row *r = &s->rows.p[i];
 
@@ -295,7 +301,7 @@ nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	struct nsx_rec rec;
 	int rc;
 
-	s->top.cat.keep = NSX_CAT_NAMES | NSX_CAT_PLACES | NSX_CAT_ALIASES;
+	s->top.cat.keep = NSX_CAT_NAMES | NSX_CAT_PLACES | NSX_CAT_ALIASES | NSX_CAT_COSTS;
 	nsx_cat_need(&s->top.cat, s->in);
 	nsx_reader_need(s->in, NSX_DIAG, NSX_C(DIAG, source));
 	nsx_reader_need(s->in, NSX_MODULE, NSX_EVERY);

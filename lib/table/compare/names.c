@@ -102,11 +102,13 @@ take_range(struct names *n, const struct nsx_rec *rec)
 }
 
 /* Add the time of an operation to the ranges in which it was launched. */
-static void
+static bool
 take_launched(struct names *n, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 
+	if (!nsx_compare_take_work(n->c, n->s, &n->s->top.cat, rec))
+		return false;
 	nsx_range_book_reach(&n->book, rec);
 	if (dur < 0)
 		n->timeless++;
@@ -114,6 +116,7 @@ take_launched(struct names *n, const struct nsx_rec *rec)
 	    && !nsx_range_book_launched(&n->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
 	                                nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur < 0 ? 0 : dur))
 		n->lost += dur >= 0;
+	return true;
 }
 
 static bool
@@ -137,7 +140,7 @@ take_op(struct names *n, const struct nsx_rec *rec)
 	uint32_t row = device == NSX_NONE || n->scratch.failed ? (uint32_t)NSX_NONE
 	    : row_at(n, nsx_string(rec, NSX_OP_type), name);
 
-	if (row == NSX_NONE || !add(n, row, device, dur))
+	if (row == NSX_NONE || !add(n, row, device, dur) || !nsx_compare_take_work(n->c, n->s, &n->s->top.cat, rec))
 		return false;
 	n->s->rows.p[row].computes |= !comm;
 	if (nsx_has(rec, NSX_OP_execution)) {
@@ -162,7 +165,7 @@ take(void *state, const struct nsx_rec *rec)
 	if (rec->kind->id == NSX_RANGE && n->ranges)
 		good = take_range(n, rec);
 	else if (rec->kind->id == NSX_OP && n->ranges)
-		take_launched(n, rec);
+		good = take_launched(n, rec);
 	else if (rec->kind->id == NSX_OP)
 		good = take_op(n, rec);
 	else
@@ -195,6 +198,7 @@ need(const struct names *n)
 	struct nsx_reader *in = n->s->in;
 
 	nsx_cat_need(&n->s->top.cat, in);
+	nsx_compare_need_work(in);
 	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
 	if (n->ranges) {
 		nsx_range_book_need(in, true);

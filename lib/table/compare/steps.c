@@ -173,6 +173,23 @@ take_class(struct cmp *c, struct cmp_side *s, struct nsx_str key, struct nsx_str
 	return true;
 }
 
+/* The work of a step of the class whose n steps begin there in the list. */
+static void
+weigh(const struct nsx_step_set *set, const struct nsx_step_of *o, size_t n, struct cmp_group *g)
+{
+	const struct nsx_catalogue *cat = &set->cat;
+
+	for (size_t i = 0; i < n; i++)
+		g->ops += (double)o[i].ops / (double)n;
+	for (size_t i = 0; i < cat->insts.n && set->kind == NSX_STEP_MODULE; i++) {
+		const struct nsx_cat_inst *inst = &cat->insts.p[i];
+
+		if (inst->flops > 0 && nsx_str_eq(nsx_cat_str(cat, cat->programs.p[inst->program].key),
+		                                  nsx_intern_str(&set->names, o->class)))
+			g->flops += (double)inst->flops;
+	}
+}
+
 /* Add the n steps of a class, from that one of the list on. */
 static bool
 take_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l, size_t first, size_t n)
@@ -188,14 +205,38 @@ take_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l, size_t fir
 	bool good = t && take_class(c, s, nsx_intern_str(&l->set.names, o->class),
 	                            nsx_compare_class_name(&l->set, o->class), t, n);
 
+	if (good)
+		weigh(&l->set, o, n, &s->groups.p[s->groups.n - 1]);
 	free(t);
 	return good;
+}
+
+/* Which steps are meant: those that options name, or those that the side has; of a run without steps what repeats. That
+ * is the same in both runs: what it is in BASE. */
+static struct nsx_steps_options
+wanted(const struct cmp *c, const struct cmp_side *s)
+{
+	bool named = c->options.step || c->options.module;
+
+	return (struct nsx_steps_options){ .step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
+	                                   .repeats = !named && s == &c->side[NSX_COMPARE_BASE],
+	                                   .repeat = named ? NULL : c->repeat };
+}
+
+/* False when out of memory. */
+static bool
+keep_repeat(struct cmp *c, const struct nsx_step_set *set)
+{
+	if (!set->suffixed || !set->list.n || c->repeat)
+		return true;
+	c->repeat = nsx_str_dup(nsx_intern_str(&set->names, set->list.p[0].class));
+	return c->repeat;
 }
 
 int
 nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
-	struct nsx_steps_options options = { .step = c->options.step, .module = c->options.module };
+	struct nsx_steps_options options = wanted(c, s);
 	struct loaded l = { .set = { .err = c->err } };
 	struct nsx_step_set *set = &l.set;
 	struct nsx_spool *again = nsx_spool_open(c->err);
@@ -203,16 +244,17 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	int rc;
 
 	nsx_steps_again_need(s->in);
+	nsx_compare_need_work(s->in);
 	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
-	bool good = true;
+	bool good = rc != NSX_OK || keep_repeat(c, set);
 
 	/* Tables do not have causes. */
 	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new(&c->strs, c->err)))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (s->why)
 		s->why->calls = set->calls > 0;
-	if (rc == NSX_OK && (set->calls || s->why) && set->list.n && !c->tables)
-		rc = nsx_compare_read_again(c, set, again, s->why, &l.causes, &own);
+	if (rc == NSX_OK && (set->calls || s->why || c->repeat) && set->list.n && !c->tables)
+		rc = nsx_compare_read_again(c, s, set, again, &l.causes, &own);
 	s->each = true;
 	s->diags = set->ndiags;
 	s->start = nsx_compare_start_of(&set->cat);

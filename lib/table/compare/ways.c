@@ -19,6 +19,8 @@
 	SIDES("base_execs", "new_execs", NSX_CELL_INT, CMP_COL_COUNT), JUDGED_COLS, \
 	OF("program_match", NSX_CELL_STRING, CMP_COL_PROGRAM_MATCH)
 #define COUNT_COLS SIDES("base_count", "new_count", NSX_CELL_INT, CMP_COL_COUNT), JUDGED_COLS
+#define RATE_COLS \
+	SIDES("base_rate", "new_rate", NSX_CELL_DOUBLE, CMP_COL_RATE), OF("witness", NSX_CELL_STRING, CMP_COL_WITNESS)
 #define MATCH_COL OF("match", NSX_CELL_STRING, CMP_COL_MATCH)
 
 static const struct cmp_col thunk_cols[] = {
@@ -37,10 +39,11 @@ static const struct cmp_col module_cols[] = {
 };
 static const struct cmp_col range_cols[] = {
 	OF("name", NSX_CELL_STRING, CMP_COL_NAME), COUNT_COLS,
-	SIDES("base_span", "new_span", NSX_CELL_MEAN_NS, CMP_COL_SPAN)
+	SIDES("base_span", "new_span", NSX_CELL_MEAN_NS, CMP_COL_SPAN), RATE_COLS
 };
 static const struct cmp_col kernel_cols[] = {
-	OF("type", NSX_CELL_STRING, CMP_COL_TYPE), OF("name", NSX_CELL_STRING, CMP_COL_NAME), COUNT_COLS
+	OF("type", NSX_CELL_STRING, CMP_COL_TYPE), OF("name", NSX_CELL_STRING, CMP_COL_NAME), COUNT_COLS,
+	RATE_COLS
 };
 static const struct cmp_col step_cols[] = {
 	OF("class", NSX_CELL_STRING, CMP_COL_KEY), OF("device", NSX_CELL_ID, CMP_COL_DEVICE),
@@ -62,7 +65,7 @@ static const struct cmp_col collective_cols[] = {
 	OF("base_bytes", NSX_CELL_BYTES, CMP_COL_BASE_BYTES), OF("group", NSX_CELL_ID, CMP_COL_MEMBERS), COUNT_COLS,
 	SIDES("base_busbw", "new_busbw", NSX_CELL_GBPS, CMP_COL_BUSBW),
 	SIDES("base_instances", "new_instances", NSX_CELL_INT, CMP_COL_INSTANCES),
-	SIDES("base_transfer", "new_transfer", NSX_CELL_MEAN_NS, CMP_COL_TRANSFER)
+	SIDES("base_transfer", "new_transfer", NSX_CELL_MEAN_NS, CMP_COL_TRANSFER), RATE_COLS
 };
 
 /* Beside these, of several base runs. */
@@ -119,22 +122,24 @@ static const struct cmp_way ways[] = {
 				 .label = CMP_LABEL_SOURCE,
 				 .parts = true },
 	[NSX_COMPARE_RANGE] = { .name = "range",
+				.rates = true,
 				.things = "ranges with GPU work",
 				.unit = "range",
 				.instead = "",
 				COLS(range_cols),
-				.rank = "name" RANK,
+				.rank = "name" RANK " base_rate new_rate",
 				.read = nsx_compare_read_ranges,
 				.settle = nsx_compare_settle_ranges,
 				.parts = true,
 				.each = true,
 				.nested = true },
 	[NSX_COMPARE_KERNEL] = { .name = "kernel",
+				 .rates = true,
 				 .things = "operations",
 				 .unit = "operation",
 				 .instead = "",
 				 COLS(kernel_cols),
-				 .rank = "name" RANK,
+				 .rank = "name" RANK " base_rate new_rate",
 				 .read = nsx_compare_read_operations,
 				 .settle = nsx_compare_settle_operations,
 				 .parts = true,
@@ -174,13 +179,14 @@ static const struct cmp_way ways[] = {
 				 .within = true,
 				 .devices = true },
 	[NSX_COMPARE_COLLECTIVE] = { .name = "collective",
+				     .rates = true,
 				     .things = "collectives",
 				     .unit = "record",
 				     .instead = FROM_XLA,
 				     COLS(collective_cols),
 				     .rank = "collective bytes group base new change verdict base_transfer "
 					     "new_transfer base_busbw "
-					     "new_busbw diff effect noise",
+					     "new_busbw diff effect noise base_rate new_rate",
 				     .read = nsx_compare_read_collectives },
 };
 enum { NWAYS = sizeof ways / sizeof *ways, NRUN_COLS = sizeof run_cols / sizeof *run_cols, MOST_COLS = 24 };
@@ -258,8 +264,12 @@ witness_of(const struct cmp *c, const struct cmp_result *r)
 {
 	int want = r->verdict == CMP_SLOWER ? 1 : r->verdict == CMP_FASTER ? -1 : 0;
 
+	if (r->by_time || r->by_rate)
+		return !want ? "" : r->by_time && r->by_rate ? "both" : r->by_rate ? "rate" : "time";
 	if (c->options.tail)
 		return want ? "p99" : "";
+	if (want && r->by_work)
+		return "work";
 	bool means = want && r->witness.means == want, ranks = want && r->witness.ranks == want;
 
 	return means && ranks ? "both" : means ? "mean" : !ranks ? "" : r->runs ? "median" : "ranks";
@@ -280,6 +290,10 @@ put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col 
 	case CMP_COL_COUNT: nsx_table_int(t, at, time->n); break;
 	case CMP_COL_SPAN:  nsx_table_double(t, at, span_of(s, row, time->n)); break;
 	case CMP_COL_STEPS: nsx_table_int(t, at, time->n); break;
+	case CMP_COL_RATE:
+		if (r->rate[col->side] > 0)
+			nsx_table_double(t, at, r->rate[col->side]);
+		break;
 	case CMP_COL_P50:   nsx_table_int(t, at, time->p50); break;
 	case CMP_COL_P99:   nsx_table_int(t, at, time->p99); break;
 	case CMP_COL_N_EFF:
@@ -360,7 +374,7 @@ put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col,
 		break;
 	case CMP_COL_EFFECT:  nsx_table_double(t, at, r->effect); break;
 	case CMP_COL_VERDICT: nsx_table_str(t, at, nsx_str_c(verdicts[r->verdict])); break;
-	case CMP_COL_WITNESS: nsx_table_str(t, at, nsx_str_c(r->sampled ? witness_of(c, r) : "")); break;
+	case CMP_COL_WITNESS: nsx_table_str(t, at, nsx_str_c(witness_of(c, r))); break;
 	case CMP_COL_KIND:    nsx_table_str(t, at, cmp_str(c, comm->kind)); break;
 	case CMP_COL_BYTES:   put_int(t, at, comm->bytes); break;
 	case CMP_COL_BASE_BYTES: put_int(t, at, both && was->bytes != comm->bytes ? was->bytes : NSX_ABSENT); break;

@@ -61,6 +61,7 @@ nsx_compare_why_new(struct nsx_intern *strs, struct nsx_err *err)
 		return NULL;
 	w->slots.def = &slots;
 	w->times.def = &times;
+	w->kernels.def = &nsx_compare_kernels_of;
 	w->things = (struct nsx_things){ .err = err, .names = strs, .count = count_thing, .state = w,
 	                                .placed = true };
 	return w;
@@ -73,6 +74,7 @@ nsx_compare_why_free(struct cmp_why *w)
 		return;
 	nsx_sums_free(&w->slots);
 	nsx_sums_free(&w->times);
+	nsx_sums_free(&w->kernels);
 	nsx_things_free(&w->things);
 	free(w->slot.p);
 	free(w);
@@ -96,33 +98,20 @@ nsx_compare_why_step(struct cmp_why *w, uint32_t class, int64_t device, int64_t 
 
 enum match { MATCH_NAME, MATCH_PLACE, MATCH_NEW, MATCH_GONE };
 
-/* A thing on both sides. `base`: its name in BASE, if it is another one. ns: over all steps of the side. */
-struct pair_key { uint32_t thing, name, where, none; };
-struct pair { struct pair_key key; uint32_t base; bool has[2], merged; int64_t ns[2]; };
-static const struct nsx_sum_def pairs = { .size = sizeof(struct pair), .key = sizeof(struct pair_key) };
-
-/* Things of a side in order of their first use: numbers of pairs. */
-struct order { NSX_VEC(uint32_t) list; };
-
-struct joined {
-	struct nsx_sums pairs;
-	struct order    order[2];
-	int64_t         steps[2], period[2];
-	bool            causes;      /* of idle time are known on both sides, or on neither */
-};
+static const struct nsx_sum_def pairs = { .size = sizeof(struct cmp_why_pair), .key = sizeof(struct cmp_why_pair_key) };
 
 /* Add the times of a side's slot, which are consecutive in `of`. */
 static bool
-join_slot(struct joined *j, const struct cmp_why *w, int side, const uint32_t *of, size_t n)
+join_slot(struct cmp_why_joined *j, const struct cmp_why *w, int side, const uint32_t *of, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct time *t = nsx_sums_at(&w->times, of[i]);
-		struct pair_key key = { t->key.thing, t->key.name, t->key.where, 0 };
+		struct cmp_why_pair_key key = { t->key.thing, t->key.name, t->key.where, 0 };
 		if (t->key.thing == NSX_THING_IDLE && !j->causes)
 			key.name = NSX_NONE;
 
 		uint32_t at = nsx_sums_number(&j->pairs, &key);
-		struct pair *p = at == NSX_NONE ? NULL : nsx_sums_at(&j->pairs, at);
+		struct cmp_why_pair *p = at == NSX_NONE ? NULL : nsx_sums_at(&j->pairs, at);
 
 		if (!p || (!p->has[side] && !nsx_vec_push(&j->order[side].list, at)))
 			return false;
@@ -134,16 +123,16 @@ join_slot(struct joined *j, const struct cmp_why *w, int side, const uint32_t *o
 }
 
 static bool
-is_alone(const struct joined *j, int side, size_t at)
+is_alone(const struct cmp_why_joined *j, int side, size_t at)
 {
-	const struct pair *p = nsx_sums_at(&j->pairs, j->order[side].list.p[at]);
+	const struct cmp_why_pair *p = nsx_sums_at(&j->pairs, j->order[side].list.p[at]);
 
 	return !p->has[!side];
 }
 
 /* The number of things from that place on that the other side lacks. */
 static size_t
-run_of(const struct joined *j, int side, size_t from)
+run_of(const struct cmp_why_joined *j, int side, size_t from)
 {
 	size_t n = 0;
 
@@ -154,17 +143,17 @@ run_of(const struct joined *j, int side, size_t from)
 
 /* Match the n things from those places on, unless a kind, a range or an opcode differs. */
 static void
-match_run(struct joined *j, size_t base, size_t new, size_t n)
+match_run(struct cmp_why_joined *j, size_t base, size_t new, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct pair *a = nsx_sums_at(&j->pairs, j->order[0].list.p[base + i]),
+		const struct cmp_why_pair *a = nsx_sums_at(&j->pairs, j->order[0].list.p[base + i]),
 		                  *b = nsx_sums_at(&j->pairs, j->order[1].list.p[new + i]);
 
 		if (a->key.thing != b->key.thing || a->key.where != b->key.where || a->key.thing == NSX_THING_IDLE)
 			return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct pair *a = nsx_sums_at(&j->pairs, j->order[0].list.p[base + i]),
+		struct cmp_why_pair *a = nsx_sums_at(&j->pairs, j->order[0].list.p[base + i]),
 		            *b = nsx_sums_at(&j->pairs, j->order[1].list.p[new + i]);
 
 		b->base = a->key.name;
@@ -175,9 +164,9 @@ match_run(struct joined *j, size_t base, size_t new, size_t n)
 
 /* Match what has another name on both sides by its place. False when out of memory. */
 static bool
-match_places(struct joined *j)
+match_places(struct cmp_why_joined *j)
 {
-	const struct order *b = &j->order[0], *o = &j->order[1];
+	const struct cmp_why_order *b = &j->order[0], *o = &j->order[1];
 	size_t *place = calloc(nsx_sums_count(&j->pairs) + 1, sizeof *place);   /* in NEW, plus 1; 0: none */
 
 	if (!place)
@@ -238,7 +227,7 @@ text_of(const void *c, uint32_t id)
 struct rows { NSX_VEC(struct row) list; };
 
 static const char *
-match_of(const struct pair *p)
+match_of(const struct cmp_why_pair *p)
 {
 	static const char *const words[] = { [MATCH_NAME] = "name", [MATCH_PLACE] = "place", [MATCH_NEW] = "new",
 	                                     [MATCH_GONE] = "gone" };
@@ -247,14 +236,14 @@ match_of(const struct pair *p)
 }
 
 static uint32_t
-range_of(const struct pair *p)
+range_of(const struct cmp_why_pair *p)
 {
 	return p->key.thing == NSX_THING_KERNEL ? p->key.where : (uint32_t)NSX_NONE;
 }
 
 /* The difference of the means, times the steps of both sides: exact. */
 static nsx_u128
-size_of(const struct joined *j, const int64_t ns[2])
+size_of(const struct cmp_why_joined *j, const int64_t ns[2])
 {
 	nsx_u128 was = (nsx_u128)ns[0] * (nsx_u128)j->steps[1], is = (nsx_u128)ns[1] * (nsx_u128)j->steps[0];
 
@@ -279,7 +268,7 @@ struct others { int64_t ns[2], count; };
 
 /* Rows of all things, without means. False when out of memory. */
 static bool
-make_rows(struct cmp *c, const struct joined *j, struct rows *rows)
+make_rows(struct cmp *c, const struct cmp_why_joined *j, struct rows *rows)
 {
 	struct others others[NSX_NTHINGS] = { 0 };
 	int64_t rest[2] = { j->period[0], j->period[1] };
@@ -287,7 +276,7 @@ make_rows(struct cmp *c, const struct joined *j, struct rows *rows)
 	bool good = true, known = j->order[0].list.n && j->order[1].list.n;
 
 	for (size_t i = 0; i < nsx_sums_count(&j->pairs); i++) {
-		const struct pair *p = nsx_sums_at(&j->pairs, i);
+		const struct cmp_why_pair *p = nsx_sums_at(&j->pairs, i);
 
 		all += p->merged ? 0 : size_of(j, p->ns);
 		for (int k = 0; k < 2 && !p->merged && known; k++)
@@ -295,7 +284,7 @@ make_rows(struct cmp *c, const struct joined *j, struct rows *rows)
 	}
 	for (int pass = 0; good && known && pass < 2; pass++)
 		for (size_t i = 0; good && i < nsx_sums_count(&j->pairs); i++) {
-			const struct pair *p = nsx_sums_at(&j->pairs, i);
+			const struct cmp_why_pair *p = nsx_sums_at(&j->pairs, i);
 			struct others *o = &others[p->key.thing];
 			nsx_u128 size = size_of(j, p->ns);
 			bool small = p->key.thing != NSX_THING_IDLE && (!size || size < all / SMALL);
@@ -342,7 +331,7 @@ mean(int64_t sum, int64_t n)
 /* Print the rows of a period. A mean is what it adds to the rounded-down mean of all rows before it, so that rounded
  * means add up, too: it is within 1 ns. */
 static int
-put_rows(const struct nsx_sums *out, struct nsx_table *t, const struct joined *j, struct rows *rows,
+put_rows(const struct nsx_sums *out, struct nsx_table *t, const struct cmp_why_joined *j, struct rows *rows,
          struct row period, struct nsx_err *err)
 {
 	int64_t before[2] = { 0, 0 };
@@ -400,7 +389,7 @@ order_times(const struct cmp_why *w, struct by_slot *b)
 
 /* Add what a side has of the class of a result, on the device of the row or on all. */
 static bool
-join_side(const struct cmp *c, struct joined *j, int side, const struct cmp_result *r, const struct by_slot *b)
+join_side(const struct cmp *c, struct cmp_why_joined *j, int side, const struct cmp_result *r, const struct by_slot *b)
 {
 	const struct cmp_side *s = &c->side[side];
 	const struct cmp_row *row = r->row[side];
@@ -429,9 +418,9 @@ join_side(const struct cmp *c, struct joined *j, int side, const struct cmp_resu
 
 static int
 explain(struct cmp *c, const struct cmp_result *r, const struct by_slot b[2], const struct nsx_sums *out,
-        struct nsx_table *t)
+        struct nsx_table *t, struct nsx_sums *renamed)
 {
-	struct joined j = { .pairs.def = &pairs, .causes = c->side[0].why->calls == c->side[1].why->calls };
+	struct cmp_why_joined j = { .pairs.def = &pairs, .causes = c->side[0].why->calls == c->side[1].why->calls };
 	struct rows rows = { 0 };
 	const struct cmp_row *row = nsx_compare_row_shown(r);
 	struct row period = { .class = nsx_compare_group_of(c, r)->key, .name = NSX_NONE, .range = NSX_NONE,
@@ -441,7 +430,10 @@ explain(struct cmp *c, const struct cmp_result *r, const struct by_slot b[2], co
 
 	if (!join_side(c, &j, 0, r, &b[0]) || !join_side(c, &j, 1, r, &b[1]) || !match_places(&j))
 		rc = nsx_err_nomem(c->err, NULL);
-	if (rc == NSX_OK && j.steps[0] && j.steps[1])
+	if (rc == NSX_OK && renamed && row->device == NSX_ABSENT
+	    && !nsx_compare_add_renamed(c, &j, period.class, renamed))
+		rc = nsx_err_nomem(c->err, NULL);
+	if (rc == NSX_OK && j.steps[0] && j.steps[1] && !renamed)
 		rc = make_rows(c, &j, &rows) ? put_rows(out, t, &j, &rows, period, c->err) : nsx_err_nomem(c->err,
 			NULL);
 	nsx_sums_free(&j.pairs);
@@ -454,7 +446,8 @@ explain(struct cmp *c, const struct cmp_result *r, const struct by_slot b[2], co
 int
 nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
 {
-	struct nsx_sums out = { .def = &shown, .text = text_of, .state = c };
+	struct nsx_sums out = { .def = &shown, .text = text_of, .state = c },
+	    renamed = { .def = &nsx_compare_renamed, .text = text_of, .state = c };
 	struct by_slot b[2] = { { 0 } };
 	int rc = NSX_OK;
 
@@ -464,11 +457,17 @@ nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_
 	rc = *table ? NSX_OK : NSX_ERR;
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
 		if (r[i].row[0] && r[i].row[1] && cmp_shows(c, &r[i]) && nsx_compare_is_period(c, &r[i]))
-			rc = explain(c, &r[i], b, &out, *table);
+			rc = explain(c, &r[i], b, &out, *table, c->options.renamed ? &renamed : NULL);
+	if (rc == NSX_OK && c->options.renamed) {
+		nsx_table_free(*table);
+		*table = nsx_sums_table(&renamed, c->err);
+		rc = *table ? NSX_OK : NSX_ERR;
+	}
 	for (int k = 0; k < 2; k++) {
 		free(b[k].first);
 		free(b[k].list);
 	}
 	nsx_sums_free(&out);
+	nsx_sums_free(&renamed);
 	return rc;
 }

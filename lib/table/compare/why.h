@@ -13,6 +13,7 @@ struct cmp_result;
 /* The steps of a side. Slots are a class on a device. */
 struct cmp_why {
 	struct nsx_sums    slots, times;
+	struct nsx_sums    kernels;          /* names of operations by instruction (why_pairs.c) */
 	NSX_VEC(uint32_t)  slot;             /* by key of a window, the slot of the step */
 	bool               calls;            /* the stream has calls, by which causes of idle time are told */
 	struct nsx_things  things;           /* for the reading */
@@ -29,9 +30,38 @@ bool nsx_compare_why_step(struct cmp_why *w, uint32_t class, int64_t device, int
 /* ns of the step with that key were idle, of that cause (a string of strs). False when out of memory. */
 bool nsx_compare_why_idle(struct cmp_why *w, int64_t key, uint32_t cause, int64_t ns);
 
+/* An operation of that name belongs to the instruction (strings of strs). False when out of memory. */
+bool nsx_compare_why_kernel(struct cmp_why *w, uint32_t inst, uint32_t name);
+
 /* The table: for the period of each class that both sides have, and of each of its devices, a row of its own, and one
- * for each thing and cause of idle time, the largest difference first, which add up to it exactly. The caller frees
+ * for each thing and cause of idle time, the largest difference first, which add up to it exactly;
+ * with options.renamed the names that changed instead (why_pairs.c). The caller frees
  * *table. NSX_OK or NSX_ERR. */
 int nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+
+/* ---- private to why.c and why_pairs.c */
+
+/* A thing on both sides. `base`: its name in BASE, if it is another one. ns: over all steps of the side. */
+struct cmp_why_pair_key { uint32_t thing, name, where, none; };
+struct cmp_why_pair { struct cmp_why_pair_key key; uint32_t base; bool has[2], merged; int64_t ns[2]; };
+/* Things of a side in order of their first use: numbers of pairs. */
+struct cmp_why_order { NSX_VEC(uint32_t) list; };
+
+struct cmp_why_joined {
+	struct nsx_sums pairs;
+	struct cmp_why_order    order[2];
+	int64_t         steps[2], period[2];
+	bool            causes;      /* of idle time are known on both sides, or on neither */
+};
+
+/* why_pairs.c: operations of an instruction by name, in the order of their first use. */
+extern const struct nsx_sum_def nsx_compare_kernels_of;
+/* The table of names that changed: a row for each two names of a class and how they were paired. */
+extern const struct nsx_sum_def nsx_compare_renamed;
+
+/* Add those of a period of the class, whose things are matched: things that are matched by their place, and kernels of
+ * the same instruction. False when out of memory. */
+bool nsx_compare_add_renamed(const struct cmp *c, const struct cmp_why_joined *j, uint32_t class,
+                             struct nsx_sums *renamed);
 
 #endif

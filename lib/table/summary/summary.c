@@ -1,6 +1,8 @@
 /* summary.c -- tables of where GPU time goes: the table of ways to sum up, and reading the stream for them. */
 #include "table/summary/summary.h"
 
+#include "table/overlap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,7 @@ static const struct { const char *name; const struct nsx_analysis *analysis; } w
 	{ "phase",      &nsx_sum_scopes },
 	{ "scope",      &nsx_sum_scopes },
 	{ "family",     &nsx_sum_families },
+	{ "overlap",    &nsx_overlap_analysis },
 };
 
 int

@@ -1,0 +1,243 @@
+/* comparable.c -- what two runs must have in common to be compared, and what makes them so if they do not: the one
+ * place for these messages, but for those of a single way of comparing, which fill cmp.unlike. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/input.h"
+#include "table/compare/join.h"
+
+/* ---- properties that both runs must share */
+
+static bool
+has_model(const struct cmp_side *s, uint32_t model)
+{
+	for (size_t i = 0; i < s->models.n; i++)
+		if (s->models.p[i] == model)
+			return true;
+	return false;
+}
+
+/* The file of a side, for a command. */
+static const char *
+path(const struct cmp *c, int side)
+{
+	return nsx_reader_input(c->side[side].in)->name;
+}
+
+static void
+report_devices(const struct cmp *c, struct nsx_diags *diags)
+{
+	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
+	int most = n->devices.n > b->devices.n;
+	size_t least = c->side[!most].devices.n;
+
+	if (b->devices.n && n->devices.n && b->devices.n != n->devices.n)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "BASE ran on %zu devices, NEW on %zu%s: each may do other work then: record both on as "
+		             "many, or keep some of %s, nsysx-extract --device 0%s%.0zu", b->devices.n, n->devices.n,
+		             c->way->devices ? "" : ", times are means over devices", c->side[most].name,
+		             least == 2 ? "," : least > 2 ? ",...," : "", least - 1);
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < c->side[k].models.n && c->side[!k].models.n; i++) {
+			struct nsx_str model = cmp_str(c, c->side[k].models.p[i]);
+
+			if (!has_model(&c->side[!k], c->side[k].models.p[i]))
+				nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s has devices of model %.*s",
+				             c->side[k].name, (int)model.len, model.ptr);
+		}
+}
+
+static void
+report_filters(const struct cmp *c, struct nsx_diags *diags)
+{
+	for (int k = 0; k < 2; k++) {
+		const struct cmp_side *s = &c->side[k], *other = &c->side[!k];
+
+		if (s->warm && !other->warm)
+			nsx_diag_add(diags, NSX_WARNING, "", 1,
+			             "%s passed nsysx-warmup; %s did not, or had no initialisation: nsysx-warmup -o "
+			             "steady.nsysx %s", s->name, other->name, path(c, !k));
+		if (c->options.exposed && s->top.any_hidden && other->top.any_comm && !other->top.any_hidden)
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s passed nsysx-overlap: nsysx-overlap -o "
+			             "overlap.nsysx %s", s->name, path(c, !k));
+	}
+}
+
+/* Steps from the first on that are longer than SLOW times the median one are a warm-up; not if they are more than one
+ * in MANY. LIKE: work that differs by less is the same. */
+#define SLOW 1.5
+enum { MANY = 3 };
+#define LIKE 0.01
+
+/* A program that warms up: the first steps of a class on that side. */
+static void
+report_warm_up(const struct cmp *c, const struct cmp_result *r, int side, struct nsx_diags *diags)
+{
+	struct nsx_sample v = nsx_compare_sample(&c->side[side], r->row[side]);
+	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
+	double median = r->witness.median[side], sum = 0;
+	size_t n = 0;
+
+	while (n < v.n && v.v[n] > SLOW * median)
+		sum += v.v[n++];
+	if (!n || n > v.n / MANY || c->side[side].nruns)
+		return;
+	bool program = nsx_compare_group_of(c, r)->key != nsx_compare_group_of(c, r)->name;
+
+	nsx_diag_add(diags, NSX_WARNING, c->side[side].name, 1, "%.*s: the first %zu of %zu steps take %.1f times the "
+	             "median one, as of a program that warms up: %s%s leaves them out%s%s",
+	             (int)(name.len < 80 ? name.len : 80), name.ptr, n, v.n, sum / (double)n / median,
+	             program ? "nsysx-warmup -o steady.nsysx " : "nsysx-extract --time FROM:",
+	             program ? path(c, side) : "",
+	             program ? "" : ", with FROM the host_start of a later one: nsysx-steps --each ",
+	             program ? "" : path(c, side));
+}
+
+/* Other work in a step or an execution: of another batch size, another model. */
+static void
+report_work(const struct cmp *c, struct nsx_diags *diags)
+{
+	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
+
+	for (size_t i = 0; i < b->groups.n; i++) {
+		const struct cmp_group *was = &b->groups.p[i],
+		    *is = was->pair == NSX_NONE ? NULL : &n->groups.p[was->pair];
+		struct nsx_str name = cmp_str(c, was->name);
+		bool flops = is && was->flops > 0 && is->flops > 0;
+		double of = !is ? 0 : flops ? was->flops : was->ops, to = !is ? 0 : flops ? is->flops : is->ops;
+
+		if (!(of > 0 && to > 0) || (to < of * (1 + LIKE) && to > of * (1 - LIKE)))
+			continue;
+		nsx_diag_add(diags, flops ? NSX_WARNING : NSX_INFO, "", 1,
+		             "%.*s: NEW does %.4g times the %s of BASE per %s (%.4g, was %.4g): if that is another "
+		             "batch size or model, and no change of the program, record both with the same, or divide "
+		             "by it",
+		             (int)(name.len < 80 ? name.len : 80), name.ptr, to / of, flops ? "FLOPs" : "operations",
+		             c->unit, to, of);
+	}
+}
+
+void
+nsx_compare_tell_differences(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags)
+{
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < 2 && r[i].sampled && c->way->decides && c->way->decides(c, &r[i]); k++)
+			report_warm_up(c, &r[i], k, diags);
+	if (c->tables)
+		return;
+	report_devices(c, diags);
+	report_filters(c, diags);
+	report_work(c, diags);
+}
+
+/* Share of a side's time that has a counterpart. */
+static double
+coverage(const struct cmp *c, const struct cmp_side *s)
+{
+	nsx_u128 matched = 0;
+
+	for (size_t i = 0; i < s->rows.n; i++)
+		if (cmp_counts(c, &s->rows.p[i]) && s->rows.p[i].pair != NSX_NONE)
+			matched += s->rows.p[i].sum;
+	return s->time ? (double)matched / (double)s->time : 0;
+}
+
+/* A run that is too short beside those of BASE, or one of these, if they are judged by their tails. */
+static void
+tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+{
+	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
+	int len = (int)(name.len < 80 ? name.len : 80);
+	size_t steps = nsx_compare_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
+	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE]).least;
+
+	if (!r->witness.judged)
+		snprintf(out->why, sizeof out->why,
+			 "%.*s: NEW has %zu step%s, each base run %zu or more: record as many", len, name.ptr, steps,
+			 steps == 1 ? "" : "s", least);
+	else
+		snprintf(out->why, sizeof out->why, "%.*s: NEW has %zu steps, a base run %zu, want %d for their p99: "
+		         "record more steps", len, name.ptr, steps, least, NSX_TAIL_OF_RUN);
+	out->comparable = false;
+}
+
+/* Steps that are too few, or depend on each other so much that they tell little: nothing is judged, unless something is
+ * slower all the same. */
+void
+nsx_compare_judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
+{
+	for (size_t i = 0; i < n && out->comparable && !out->regressions.n; i++) {
+		const struct nsx_witness *w = &r[i].witness;
+		int side = w->of[1].n_eff < w->of[0].n_eff;
+
+		if (r[i].verdict != CMP_UNKNOWN || !r[i].sampled || (w->judged && !c->options.tail) ||
+		    !c->way->decides || !c->way->decides(c, &r[i]))
+			continue;
+		if (r[i].runs) {
+			tell_short(c, out, &r[i]);
+			continue;
+		}
+		struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, &r[i])->name);
+		size_t steps = nsx_compare_sample(&c->side[side], r[i].row[side]).n;
+		bool depend = w->of[side].n_eff < (double)steps - 0.05;
+		int least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
+
+		if (depend)
+			snprintf(out->why, sizeof out->why,
+			         "%.*s: %zu steps of %s that depend on each other tell as much as %.1f%s, want %d: "
+			         "record more steps, or several base runs", (int)(name.len < 80 ? name.len : 80),
+			         name.ptr, steps, c->side[side].name, w->of[side].n_eff,
+			         c->options.tail ? " of their p99" : "", least);
+		else
+			snprintf(out->why, sizeof out->why,
+			         "%.*s: %zu step%s of %s tell%s too little%s, want %d: record more "
+			         "steps, or several base runs", (int)(name.len < 80 ? name.len : 80), name.ptr, steps,
+			         steps == 1 ? "" : "s", c->side[side].name, steps == 1 ? "s" : "",
+			         c->options.tail ? " of their p99" : "", least);
+		out->comparable = false;
+	}
+}
+
+void
+nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
+{
+	struct nsx_buf work = { 0 };
+
+	nsx_compare_tell_work(c, &work);
+	if (out->table && work.len)
+		nsx_table_note(out->table, "%.*s", (int)work.len, work.ptr);
+	nsx_buf_free(&work);
+	out->comparable = !c->unlike[0];
+	snprintf(out->why, sizeof out->why, "%s", c->unlike);
+	if (out->table && c->note[0])
+		nsx_table_note(out->table, "%s", c->note);
+	/* If one side is empty, nothing of the other is matched: that is not a separate reason. */
+	for (int k = 0; k < 2 && out->comparable; k++)
+		if (!c->side[k].time) {
+			snprintf(out->why, sizeof out->why, "%s has no %s%s", c->side[k].name, c->way->things,
+			         c->way->instead);
+			out->comparable = false;
+		}
+	for (int k = 0; k < 2; k++) {
+		const struct cmp_side *s = &c->side[k];
+		double share = coverage(c, s);
+
+		if (out->table && s->time)
+			nsx_table_note(out->table, s->diags < 0 ? "%.1f%% of %s's time is matched"
+			               : "%.1f%% of %s's time is matched; its stream holds %" PRId64 " diag%s",
+			               100 * share, s->name, s->diags,
+			               s->diags == 1 ? "" : "s");
+		if (s->time && share >= c->options.coverage) {
+			nsx_diag_add(diags, NSX_INFO, s->name, 1, "%.1f%% of its time is matched", 100 * share);
+			continue;
+		}
+		if (out->comparable)
+			snprintf(out->why, sizeof out->why,
+			         "%.1f%% of the time of %s is matched, less than --coverage requires%s", 100 * share,
+			         s->name, c->side[0].comms.n && c->side[0].devices.n != c->side[1].devices.n
+			         ? ": collectives of groups of other sizes are others: record both on as many devices"
+			         : "");
+		out->comparable = false;
+	}
+}
+

@@ -1,0 +1,86 @@
+/* rate.c -- runs without steps: whether the same work takes longer (work.h), and how often ranges, kernels and
+ * collectives occur. How often a single one does tells little: a kernel that does the work of two occurs half as often.
+ * So a row is slower by its rate only if the work as a whole takes longer, too. */
+#include <math.h>
+
+#include "table/compare/join.h"
+
+bool
+nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalogue *cat, const struct nsx_rec *op)
+{
+	if (s->placed || nsx_has(op, NSX_OP_execution)) {
+		s->placed = true;
+		return true;
+	}
+	uint32_t device = nsx_cat_device(cat, op), name = nsx_intern(&c->strs, nsx_string(op, NSX_OP_name));
+
+	return device != NSX_NONE && name != NSX_NONE && nsx_compare_work_take(&s->work, &c->places, op, device, name);
+}
+
+void
+nsx_compare_need_work(struct nsx_reader *in)
+{
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, device) | NSX_C(OP, stream) | NSX_C(OP, name) | NSX_C(OP, start)
+	                            | NSX_C(OP, dur) | NSX_C(OP, removed) | NSX_C(OP, execution));
+}
+
+bool
+nsx_compare_work(struct cmp *c)
+{
+	struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
+	struct cmp_work *work[2] = { &b->work, &n->work };
+
+	if (!(c->way->rates || c->repeat) || b->nruns || b->placed || n->placed || c->tables)
+		return true;
+	for (int k = 0; k < 2; k++)
+		c->side[k].seen = nsx_compare_work_seen(work[k]);
+	c->compares_work = b->seen > 0 && n->seen > 0;
+	return !c->compares_work || nsx_compare_same_work(work, nsx_witness_alpha(c->options.sigma) / 2,
+	                                                  c->options.percent, c->options.coverage, &c->same);
+}
+
+enum cmp_verdict
+nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *r, enum cmp_verdict was)
+{
+	double least = 1 + c->options.percent / 100;
+
+	if (!c->way->rates)
+		return was;
+	r->by_time = was == CMP_SLOWER || was == CMP_FASTER;
+	for (int k = 0; k < 2 && c->compares_work; k++)
+		if (r->row[k])
+			r->rate[k] = 1e9 * (double)r->time[k].n / (double)c->side[k].seen;
+	if (!r->rate[0] || !r->rate[1] || !c->same.said)
+		return was;
+	/* At both ends of what was seen of a device one occurrence is in it or not. */
+	double expected = r->rate[0] * (double)c->side[1].seen / 1e9, more = (double)r->time[1].n - expected;
+	bool counts = fabs(more) > (double)c->side[1].devices.n;
+
+	if (c->same.said > 0 && counts && more < 0 && r->rate[0] > least * r->rate[1] && was != CMP_FASTER)
+		r->by_rate = true;
+	if (c->same.said < 0 && counts && more > 0 && r->rate[1] > least * r->rate[0] && was != CMP_SLOWER)
+		r->by_rate = true;
+	return !r->by_rate ? was : c->same.said > 0 ? CMP_SLOWER : CMP_FASTER;
+}
+
+void
+nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text)
+{
+	const struct cmp_same_work *w = &c->same;
+	double between[2] = { w->time[0] - w->gpu[0], w->time[1] - w->gpu[1] };
+
+	if (!c->compares_work || w->time[0] <= 0 || w->time[1] <= 0)
+		return;
+	nsx_buf_fmt(text, "the same work takes %.1f%% %s: ", 100 * fabs(w->time[1] / w->time[0] - 1),
+	            w->time[1] < w->time[0] ? "less" : "longer");
+	if (w->gpu[0] > 0)
+		nsx_buf_fmt(text, "its operations %+.1f%%", 100 * (w->gpu[1] / w->gpu[0] - 1));
+	if (between[0] > 0)
+		nsx_buf_fmt(text, ", the time between them %+.1f%%", 100 * (between[1] / between[0] - 1));
+	/* What an operation takes is the GPU's; when the next one starts on its stream, the host's. */
+	if (w->said > 0 && w->gpu[1] - w->gpu[0] < (w->time[1] - w->time[0]) / 10)
+		nsx_buf_fmt(text, ", all of it: the host, or what streams wait for%s",
+		            c->way->rates ? ", see --by step --why" : "");
+	if (!w->said)
+		nsx_buf_c(text, ", which chance or --percent explains");
+}

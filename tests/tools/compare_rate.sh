@@ -1,0 +1,108 @@
+#!/bin/sh
+# nsysx-compare of runs without steps: captures of 300 ms of layers, whose host needs longer between the same operations.
+. "${0%/*}/../testlib.sh"
+. "${0%/*}/../comparelib.sh"
+cd "${0%/*}" || exit 1
+
+# capture NAME SEED GAP STALL [WHAT]: two devices, each driven by its thread, run layers of 4 blocks of 5 operations with GAP us between them, by
+# chance a fifth more or less; one layer of three stalls for up to STALL us. The ranges of layers launch the first operation alone: they have little of
+# the GPU's work. WHAT: `gemm`: that takes a tenth longer; `half`: every other `norm` is left out; `unnamed`: there are no ranges.
+capture() {
+	awk -v seed="$2" -v gap="$3" -v stall="$4" -v what="${5-}" 'BEGIN {
+		srand(seed)
+		print "device device=0"; print "device device=1"
+		for (d = 0; d < 2; d++) {
+			t = h = 1000000 + 1000 * d
+			for (layer = 0; t < 300000000; layer++) {
+				first = t
+				wait = rand() < 0.33 ? int(rand() * stall * 1000) : 0
+				at = int(rand() * 20)
+				for (i = 0; i < 20 && t < 300000000; i++) {
+					k = i % 5
+					name = k == 0 ? "copy" : k == 1 ? "norm" : k == 2 ? "gemm" : k == 3 ? "attention" : "add"
+					dur = int((k == 0 ? 40 : k == 1 ? 60 : k == 2 ? 600 : k == 3 ? 2500 : 80) * 1000 * (1 + (rand() - 0.5) / 500))
+					if (what == "gemm" && k == 2) dur = int(dur * 1.1)
+					if (what == "half" && k == 1 && int(i / 5) % 2) continue
+					printf "op device=%d stream=7 name=%s start=%d dur=%d tid=%d host_start=%d host_dur=10%s\n", d, name, t, dur, d + 1, t - 500,
+						i == 0 && what != "unnamed" ? " range=" (2 * layer + d + 1) : ""
+					if (i == 0 && what != "unnamed")
+						printf "range range=%d tid=%d device=%d name=layer~%d,~op_id~=~%d host_start=%d host_dur=20000 start=%d dur=%d\n", 2 * layer + d + 1, d + 1, d, layer, layer, t - 1000, t, dur
+					t += dur + int(gap * 1000 * (0.8 + 0.4 * rand())) + (i == at ? wait : 0)
+				}
+			}
+		}
+	}' | awk -f host/stream.awk >"$T/$1"
+}
+capture base 1 60 5000
+capture host 2 130 8000
+steps='steps are from start to start of '\''layer #'\'', 9'
+
+run nsysx-compare --gate --by step "$T/base" "$T/host"
+cp "$T_private/err" "$T/said"
+equal 'a slower host fails the gate' "$status" 1
+ok 'what repeats is told' grep -qF "$steps" "$T/said"
+ok 'the period of what repeats is slower' grep -qE 'slower: layer #: period: .* \(\+1[0-9]\.' "$T/said"
+ok 'all of it idle time' grep -qE 'slower: layer #: .* of that idle \+' "$T/said"
+step() { nsysx-compare -q --tsv --by step "$@" | columns class,device,statistic,verdict,witness; }
+equal 'which the same work witnesses' "$(step "$T/base" "$T/host" | head -n 1)" 'layer_# - period slower work'
+equal 'what a run does in a step adds up' "$(nsysx-compare -q --tsv --why "$T/base" "$T/host" | columns device,kind,diff | awk '
+	$2 == "period" { p[$1] = $3 } $2 != "period" { d[$1] += $3 } $2 == "idle" { i[$1] += $3 }
+	END { for (k in p) print k, p[k] == d[k], (i[k] > 0.95 * p[k]) }' | LC_ALL=C sort)" '- 1 1
+0 1 1
+1 1 1'
+run nsysx-compare --gate --by step "$T/host" "$T/base"
+equal 'the other way round it is faster' "$status $(step "$T/host" "$T/base" | head -n 1)" '0 layer_# - period faster work'
+
+# By kernel and range: the truth is counted in the streams.
+for by in kernel range; do
+	run nsysx-compare --gate --by $by --tsv "$T/base" "$T/host"
+	cp "$T_private/err" "$T/said"
+	equal "by $by a slower host fails the gate" "$status" 1
+	ok "by $by that is told once" test "$(grep -c 'slower: ' "$T/said")" -eq 1
+	ok "by $by it is the same work, whose operations take as long" grep -qE 'slower: the same work takes 1[0-9]\.[0-9]% longer: its operations [+-]0\.[0-2]%, .* the host' "$T/said"
+done
+seen() { awk -F'\t' '/^op\t/ { d = $4; if (!(d in from)) from[d] = $7; to[d] = $7 + $8; n += $6 == "attention" }
+	END { for (d in from) s += to[d] - from[d]; printf "%.6f\n", 1e9 * n / s }' "$T/$1"; }
+equal 'the rate is calls in the time of the devices' "$(nsysx-compare -q --tsv --by kernel "$T/base" "$T/host" | columns name,base_rate,new_rate,verdict,witness |
+	awk '$1 == "attention" { printf "%.6f %.6f %s %s\n", $2, $3, $4, $5 }')" "$(seen base) $(seen host) slower rate"
+gate 'a faster host does not' 0 '' --by kernel "$T/host" "$T/base"
+equal 'but calls are more often' "$(nsysx-compare -q --tsv --by kernel "$T/host" "$T/base" | columns verdict,witness | sort -u)" 'faster rate'
+
+# A slower kernel has its own name, and the work takes longer, too.
+capture gemm 3 60 5000 gemm
+run nsysx-compare --gate --by kernel "$T/base" "$T/gemm"
+equal 'a slower kernel is told by its name' "$status $(grep -c 'slower: gemm: ' "$T_private/err") $(grep -c 'all of it' "$T_private/err")" '1 1 0'
+# What occurs half as often is not slower where the rest is not.
+capture half 4 60 5000 half
+gate 'work that is left out is no slower' 0 '' --by kernel "$T/base" "$T/half"
+equal 'though it comes half as often' "$(nsysx-compare -q --tsv --by kernel "$T/base" "$T/half" | columns name,base_rate,new_rate,verdict |
+	awk '$1 == "norm" { print ($3 < 0.6 * $2), $4 == "slower" }')" '1 0'
+
+# Without any range there are no steps, which is said with what there is instead.
+capture unnamed 5 60 5000 unnamed
+capture unnamed2 6 130 8000 unnamed
+gate 'without ranges nothing repeats by name' 3 'BASE has no steps: --step names them, --by range and --by kernel work without them' --by step "$T/unnamed" "$T/unnamed2"
+gate 'but the same work does' 1 'slower: the same work takes 1' --by kernel "$T/unnamed" "$T/unnamed2"
+
+# Without --by what the streams have is compared.
+gate 'without --by steps are compared' 1 'slower: layer #: period: ' "$T/base" "$T/host"
+gate 'or operations' 1 'slower: the same work takes 1' "$T/unnamed" "$T/unnamed2"
+equal 'but not of standard input, which is read once' "$(nsysx-compare --gate - "$T/unnamed2" <"$T/unnamed" 2>&1 >"$T/null" | grep -c 'no thunks')" 1
+
+# Equal captures with other stalls.
+n=0 m=0
+for seed in 11 12 13 14 15 16; do capture "equal.$seed" "$seed" 60 5000; done
+for a in 11 12 13 14 15 16; do for b in 11 12 13 14 15 16; do
+	[ "$a" = "$b" ] && continue
+	for by in step kernel; do
+		nsysx-compare -q --gate --by $by -o "$T/null" "$T/equal.$a" "$T/equal.$b" 2>"$T/err"
+		[ $? -eq 1 ] && n=$((n + 1))
+	done
+done; done
+equal 'equal captures alarm in none of 60 pairs' "$n" 0
+for a in 11 12 13 14 15 16; do for by in step kernel; do
+	nsysx-compare -q --gate --by $by -o "$T/null" "$T/equal.$a" "$T/host" 2>"$T/err"
+	[ $? -eq 1 ] && m=$((m + 1))
+done; done
+equal 'a slower host is found beside each of them' "$m" 12
+done_testing
