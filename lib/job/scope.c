@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "job/frameworks.h"
+#include "job/serving.h"
 
 /* ---- names ---- */
 
@@ -223,14 +224,16 @@ scope_name(const struct nsx_rec *rec)
 {
 	struct nsx_str name = nsx_string(rec, NSX_RANGE_name), key = nsx_name_key(name),
 	    kind = nsx_string(rec, NSX_RANGE_kind);
-	size_t i = 0, n = nsx_framework_next(NSX_FRAMEWORK_MODULE, name, &i);
+	size_t i = 0, n;
+	struct nsx_serving step;
 
-	if (n)
-		return (struct nsx_str){ name.ptr + n, name.len - n };
 	/* The dictionary of a layer hook has a key that does not begin as it does. */
 	if (key.len && key.ptr != name.ptr)
 		return key;
+	if ((n = nsx_framework_next(NSX_FRAMEWORK_MODULE, key, &i)) > 0)
+		return (struct nsx_str){ key.ptr + n, key.len - n };
 	if (nsx_framework_is(NSX_FRAMEWORK_NO_SCOPE, name) || nsx_framework_is(NSX_FRAMEWORK_STEP, name)
+	    || nsx_serving_of(name, &step)
 	    || nsx_str_eq(nsx_string(rec, NSX_RANGE_domain), NSX_STR("TSL"))
 	    || nsx_str_eq(kind, NSX_STR("op")) || nsx_str_eq(kind, NSX_STR("python"))
 	    || (key.len < name.len && is_operator(name, key)))

@@ -6,12 +6,24 @@
 #include "base/table.h"
 #include "job/steps/find.h"
 
+/* What a row is. */
+enum nsx_steps_by {
+	NSX_STEPS_BY_CLASS,    /* a class on a device */
+	NSX_STEPS_BY_PHASE,    /* what steps of a server do: prefill, decode, mixed (job/serving.h) */
+	NSX_STEPS_BY_SHAPE     /* a phase, and the number of requests and tokens */
+};
+
+/* The attention of a model, on one device; layers 0: not known. */
+struct nsx_steps_model { int64_t layers, heads, kv_heads, dim; };
+
 struct nsx_steps_options {
 	const char *step, *module, *require;   /* as in struct nsx_steps_wanted, */
 	unsigned    keep;      /* these three likewise */
 	bool        repeats;
 	const char *repeat;
 	bool        each;      /* a row for each step instead of for each class and device */
+	enum nsx_steps_by by;  /* not BY_CLASS: all devices, and neither each nor explain */
+	struct nsx_steps_model model;   /* not BY_CLASS: for the limit of attention */
 	int         explain;   /* above 0: the step of that percentile compared with the median one instead */
 };
 

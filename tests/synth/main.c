@@ -34,7 +34,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG  (0, "disagree", &syn_opt.disagree, "program ids differ between processes, programs share names"),
 	NSX_OPT_FLAG  (0, "autotune", &syn_opt.autotune, "autotuner runs while compiling"),
 	NSX_OPT_MAYBE (0, "graphs", &syn_opt.graphs, "nodes|whole", "the step runs in CUDA graphs, traced by node or as wholes [nodes]"),
-	NSX_OPT_MAYBE (0, "torch", &syn_opt.torch, "train|checkpoints|vllm|sglang|tensorrt-llm", "ranges as PyTorch writes them, no XLA; steps as training, one with checkpoints or a server of language models names them [train]"),
+	NSX_OPT_MAYBE (0, "torch", &syn_opt.torch, "train|checkpoints|vllm|vllm-sums|sglang|tensorrt-llm", "ranges as PyTorch writes them, no XLA; steps as training, one with checkpoints or a server of language models names them [train]"),
 	NSX_OPT_MAYBE (0, "unfinished", &syn_opt.unfinished, "null|stop", "the captures stop inside the last step: its range has no end, or the capture's [both]"),
 	NSX_OPT_STR   (0, "slow", &syn_opt.slow, "NAME:PERCENT,...", "instructions of these names take so much more time; with --torch kernels of ranges of these names"),
 	NSX_OPT_STR   (0, "plant", &syn_opt.plant, "CAUSE",
@@ -135,9 +135,9 @@ check(void)
 		nsx_cli_misuse(&cli, "--xla26 is a job of its own");
 	if (o->xla26 && o->procs * o->devices < 2)
 		nsx_cli_misuse(&cli, "--xla26 needs two devices");
-	if (o->torch && *o->torch && strcmp(o->torch, "train") != 0 && strcmp(o->torch, "checkpoints") != 0 && strcmp(o->torch, "vllm") != 0 && strcmp(o->torch, "sglang") != 0
+	if (o->torch && *o->torch && strcmp(o->torch, "train") != 0 && strcmp(o->torch, "checkpoints") != 0 && strcmp(o->torch, "vllm") != 0 && strcmp(o->torch, "vllm-sums") != 0 && strcmp(o->torch, "sglang") != 0
 	    && strcmp(o->torch, "tensorrt-llm") != 0)
-		nsx_cli_misuse(&cli, "--torch=%s: train, checkpoints, vllm, sglang or tensorrt-llm", o->torch);
+		nsx_cli_misuse(&cli, "--torch=%s: train, checkpoints, vllm, vllm-sums, sglang or tensorrt-llm", o->torch);
 	if (o->nccl && *o->nccl && !strstr("2.28|2.27|2.24|hex|broken|none", o->nccl))
 		nsx_cli_misuse(&cli, "--nccl=%s: 2.28, 2.27, 2.24, hex, broken or none", o->nccl);
 	if (o->nccl && db_version_of(o->schema) < 4)
@@ -210,8 +210,10 @@ make(struct syn_plan *p)
 	if (syn_opt.plant)
 		syn_plant_answer();
 	syn_vary_answers(p);
-	if (syn_opt.torch)
+	if (syn_opt.torch) {
 		torch_parts_answers(p);
+		torch_serving_answers(p);
+	}
 	if (syn_opt.nccl) {
 		syn_nccl_answers(p);
 		return;

@@ -352,15 +352,9 @@ serve(struct torch *t, int64_t k)
 {
 	struct syn_plan *p = t->p;
 	int takes = k % 4 == 0 ? 1 + (int)(k / 4 % 2) : 0, has = k ? 6 + (int)(k / 4 % 3) : 0;
-	uint32_t name;
+	uint32_t name = torch_serving(t, k, takes, has);
 
 	t->tokens = 512 * takes + has;
-	if (strcmp(syn_opt.torch, "vllm") == 0)
-		name = syn_namef(p, "execute_context_%d(%d)_generation_%d(%d)", takes, 512 * takes, has, has);
-	else if (strcmp(syn_opt.torch, "sglang") == 0)
-		name = takes ? syn_namef(p, "step[EXTEND bs=%d toks=%d]", takes, 512 * takes) : syn_namef(p, "step[DECODE bs=%d]", has);
-	else
-		name = syn_namef(p, "[Executor] _forward_step %lld: %d ctx reqs, %d ctx tokens, %d gen reqs", (long long)k, takes, 512 * takes, has);
 	syn_push(p, t->proc, 0, SYN_DEFAULT, name, false);
 	torch_push(t, 0, "aten::to");
 	torch_op(t, 0, SYN_MEMCPY, 7, NULL, 3000);
@@ -379,6 +373,7 @@ serve(struct torch *t, int64_t k)
 	if (thread_of(t, 0)->now < p->dev.p[t->dev].compute)
 		syn_call(p, t->proc, 0, "cudaStreamSynchronize_v3020", p->dev.p[t->dev].compute - thread_of(t, 0)->now + syn_rnd(p, 2000, 5000));
 	torch_pop(t, 0);
+	torch_served(t);
 	thread_of(t, 0)->now += syn_rnd(p, 20000, 60000);
 }
 

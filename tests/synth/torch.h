@@ -18,6 +18,12 @@ uint32_t torch_op(struct torch *t, uint32_t thread, enum syn_op_type type, int s
 uint32_t torch_push(struct torch *t, uint32_t thread, const char *name);
 void     torch_pop(struct torch *t, uint32_t thread);
 
+/* serve.c: a step of a server begins, which computes the prompts of `takes` requests of 512 tokens each and a token for
+ * `has` others: the name of its range; and it ends. */
+uint32_t torch_serving(struct torch *t, int64_t k, int takes, int has);
+void     torch_served(struct torch *t);
+void     torch_serving_answers(struct syn_plan *p);
+
 /* parts.c: a step of --torch=checkpoints, and its answers. */
 void torch_checkpointed(struct torch *t, int64_t k);
 void torch_parts_answers(struct syn_plan *p);

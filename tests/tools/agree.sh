@@ -64,8 +64,10 @@ done <<'END'
 --torch --processes 2 --steps 10 --offset 2000000
 --torch --racks 2 --late-rack 1:300000 --processes 4 --steps 8 --schema 3.24.14
 --torch=vllm --steps 24
+--torch=vllm-sums --steps 24
 --torch=sglang --steps 24
 --torch=tensorrt-llm --steps 24
+--torch=checkpoints --steps 8
 --torch --slow aten::addmm:50
 --torch --plant slow-collective --processes 3 --steps 8 --schema 3.24.14
 --torch --plant late-host --processes 3 --steps 8 --schema 3.24.14

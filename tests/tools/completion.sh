@@ -50,9 +50,9 @@ done
 
 # The same answers for all shells; `_` at the end of a line is a space.
 cat >"$T/lines" <<X
-nsysx-fold --by _	host kernel module nvtx op-name opcode source
+nsysx-fold --by _	host kernel module nvtx op-name opcode scope source
 nsysx-fold --by k	kernel
-nsysx fold --by _	host kernel module nvtx op-name opcode source
+nsysx fold --by _	host kernel module nvtx op-name opcode scope source
 nsysx fo	fold
 nsysx _	$short
 nsysx-view -t _	${kinds% }
@@ -115,7 +115,7 @@ done
 if command -v zsh >/dev/null 2>&1; then
 	ok 'the completion for zsh is sound' zsh -n "$made/_nsysx"
 	in_zsh nsysx-fold >"$T/zsh"
-	equal 'zsh gets the values of --by' "$(grep -c 'by=.*:(source op-name opcode module nvtx kernel host)$' "$T/zsh")" 1
+	equal 'zsh gets the values of --by' "$(grep -c 'by=.*:(source op-name opcode module nvtx kernel scope host)$' "$T/zsh")" 1
 	equal 'zsh gets the kinds' "$(in_zsh nsysx-view | sed -n 's/.*--require=.*:(\(.*\))$/\1/p' | tr ' ' '\n' | sort | tr '\n' ' ')" "$kinds"
 	in_zsh nsysx fold --by | grep -v -e '->' >"$T/rest"
 	ok 'zsh completes nsysx fold as nsysx-fold' grep -qxF -e "$(grep -e --by= "$T/zsh")" "$T/rest"

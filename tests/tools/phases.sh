@@ -107,6 +107,9 @@ nsysx-summary -v --by phase "$T/thunks" 2>&1 >"$T/null" | grep -q 'no op records
 equal '... which is said' $? 0
 nsysx-summary -v --by phase --tsv "$T/xla" 2>&1 | grep -q 'exposed communication is not known'
 equal 'hidden time is known' $? 1
+awk '$1 == "inst" { $7 = "-" } { print }' "$T/records" | stream >"$T/nameless"
+nsysx-summary --by phase "$T/nameless" 2>&1 >"$T/null" | grep -q 'no instruction has an op_name: extract with -x DIR'
+equal 'a stream without op_names says so' $? 0
 sed 's/ 40$/ -/' "$T/records" | stream >"$T/plain"
 equal 'exposed time without nsysx-overlap is not known' "$(nsysx-summary -q --tsv --by phase "$T/plain" | col exposed | tr '\n' ,)" 'exposed,,,,,,,'
 nsysx-summary -v --by phase "$T/plain" 2>&1 >"$T/null" | grep -q 'run nsysx-overlap'
@@ -150,7 +153,7 @@ range 0 2 1 1 1 {'Module':~'model.layers.0',~'TrainableParams':~4} 100 90 2 30
 range 0 3 2 1 1 CheckpointFunction,~seq~=~7,~op_id~=~1 100 20 3 10
 range 0 4 3 1 1 aten::linear,~op_id~=~2 100 20 4 5
 range 0 5 2 1 1 aten::expand,~seq~=~8,~op_id~=~3 - - 14 2
-range 0 6 2 1 1 mine,~op_id~=~4 130 5 17 3
+range 0 6 2 1 1 nn.Module:~mine,~op_id~=~4 130 5 17 3
 range 0 7 6 1 1 aten::mul,~op_id~=~5 130 5 18 2
 op 0 0 kernel 0 k 100 20 4 0 -
 op 0 1 kernel 0 k 130 5 7 0 -
@@ -169,8 +172,9 @@ range 0 18 - 1 2 autograd::engine::evaluate_function:~torch::autograd::Accumulat
 op 0 5 kernel 0 k 400 3 18 0 -
 range 0 19 - 1 1 Optimizer.step#SGD.step 500 2 150 6
 op 0 6 kernel 0 k 500 2 19 0 -
-range 0 20 - 1 1 loading 600 1 160 6
-op 0 7 memcpy 0 c 600 1 20 0 -
+range 0 20 - 1 1 execute_6_context_0(sq0sk0sqsq0sqsk0)_generation_6(sq6sk9sqsq6sqsk9) 600 1 160 9
+range 0 21 20 1 1 loading 600 1 160 6
+op 0 7 memcpy 0 c 600 1 21 0 -
 op 0 8 memcpy 0 c 700 1 - 0 -
 END
 equal 'phases by ranges' "$(nsysx-summary -q --tsv --by phase "$T/torch" | cut -f 1-3 | tr '\t\n' ' ,')" \

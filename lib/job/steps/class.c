@@ -1,13 +1,19 @@
 /* class.c -- see class.h. */
 #include "job/steps/class.h"
 
+#include <string.h>
+
 #include "job/frameworks.h"
+#include "job/serving.h"
 
 struct nsx_str
 nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range, bool suffixed)
 {
 	struct nsx_str name = nsx_string(range, NSX_RANGE_name);
+	struct nsx_serving serving;
 
+	if (nsx_serving_of(name, &serving))
+		return nsx_str_c(nsx_serving_class(&serving));
 	if (!name.len || (!suffixed && nsx_name_key(name).len != name.len) ||
 	    nsx_framework_is(NSX_FRAMEWORK_NO_STEP, name)
 	    || (suffixed && nsx_framework_is(NSX_FRAMEWORK_OPERATOR, name))
@@ -24,6 +30,16 @@ nsx_step_class_of(struct nsx_step_set *s, const struct nsx_rec *rec, uint32_t *c
 	struct nsx_str full;
 
 	*class = NSX_NONE;
+	if (s->kind == NSX_STEP_SERVING) {
+		struct nsx_serving serving;
+
+		if (!nsx_serving_of(nsx_string(rec, NSX_RANGE_name), &serving)
+		    || (s->label && strcmp(nsx_serving_class(&serving), s->label) != 0))
+			return true;
+		*class = nsx_intern(&s->names, nsx_str_c(s->phases ? nsx_serving_phase_name(serving.phase)
+		                                                   : nsx_serving_class(&serving)));
+		return *class != NSX_NONE;
+	}
 	if (s->kind == NSX_STEP_CLASS) {
 		struct nsx_str name = nsx_step_class_name(&s->book, rec, s->suffixed);
 

@@ -8,6 +8,7 @@
 #include "base/stat.h"
 #include "job/frameworks.h"
 #include "job/reach.h"
+#include "job/serving.h"
 #include "job/steps/class.h"
 
 enum { STEPS = 3, BEST = 5, CLOSE = 90 };   /* CLOSE: percent of the share of the chosen class */
@@ -101,6 +102,8 @@ struct class { uint32_t name; int64_t busy; size_t instances; bool repeats; };
 static bool
 is_known(struct nsx_str class)
 {
+	if (nsx_serving_is_class(class))
+		return true;
 	for (size_t at = 0; at < class.len; at++)
 		if ((at == 0 || class.ptr[at - 1] == ':')
 		    && nsx_framework_is(NSX_FRAMEWORK_STEP, (struct nsx_str){ class.ptr + at, class.len - at }))

@@ -1,7 +1,8 @@
 /* detect.h -- the class of steps if none is named: the class of ranges whose GPU spans contain the largest
  * share of all busy time, at least half of it, with at least three instances on some device. Classes with a framework's
  * name for steps come before others that satisfy this, since a range that spans two steps, such as that of a loader
- * that works ahead, may contain more. Among equal ones the class with fewer instances comes first, then by name.
+ * that works ahead, may contain more. All steps of a server (job/serving.h) are one class here; once it is chosen each
+ * of their phases is one. Among equal ones the class with fewer instances comes first, then by name.
  *
  *     busy time 100:  class step_#  5 instances, spans contain 98     class forward  5 instances, spans contain 60
  *                     class init    1 instance, contains 2            -> step_#; init has too few instances

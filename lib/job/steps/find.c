@@ -5,6 +5,7 @@
 
 #include "base/pattern.h"
 #include "job/missing.h"
+#include "job/serving.h"
 #include "job/steps/detect.h"
 #include "job/steps/warn.h"
 
@@ -57,7 +58,8 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 	if (!in)
 		return NSX_ERR;
 	nsx_steps_free(s);
-	*s = (struct nsx_step_set){ .kind = NSX_STEP_CLASS, .label = class, .suffixed = repeats, .err = err };
+	*s = (struct nsx_step_set){ .kind = nsx_serving_is_class(nsx_str_c(class)) ? NSX_STEP_SERVING : NSX_STEP_CLASS,
+	                            .phases = true, .label = class, .suffixed = repeats, .err = err };
 	nsx_steps_need(s, in);
 	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL }, err);
 	s->ndiags = ndiags;
@@ -114,21 +116,23 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 	int rc = NSX_OK;
 
 	*s = (struct nsx_step_set){ .kind = wanted->step ? NSX_STEP_PATTERN : wanted->repeat ? NSX_STEP_CLASS
-	                            : NSX_STEP_MODULE, .label = wanted->step ? wanted->step : wanted->repeat
-	                            ? wanted->repeat : wanted->module, .suffixed = wanted->repeat,
+	                            : wanted->serving ? NSX_STEP_SERVING : NSX_STEP_MODULE,
+	                            .label = wanted->step ? wanted->step : wanted->repeat ? wanted->repeat
+	                            : wanted->module, .suffixed = wanted->repeat, .shaped = wanted->serving,
 	                            .cat.keep = wanted->keep, .err = err };
 	if (wanted->step) {
 		if (nsx_pattern_compile(wanted->step, 0, &pattern, err) != NSX_OK)
 			return NSX_ERR;
 		s->pattern = &pattern;
-		s->groups = pattern.re_nsub;
+		/* Phases are not classes: the period of a step lasts to the next one of any. */
+		s->groups = wanted->serving ? 0 : pattern.re_nsub;
 	}
 	nsx_steps_need(s, in);
-	if (!wanted->step && !wanted->module && !wanted->repeat)
+	if (!wanted->step && !wanted->module && !wanted->repeat && !wanted->serving)
 		nsx_step_classes_need(in);
 	if (again)
 		nsx_spool_follow(again, in);
-	if (wanted->step || wanted->module || wanted->repeat) {
+	if (wanted->step || wanted->module || wanted->repeat || wanted->serving) {
 		rc = nsx_read_all(in, wanted->require, take_set, &(struct collecting){ s, again }, err);
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(s);
@@ -139,6 +143,9 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 			rc = nsx_missing_range(&s->near, wanted->step, !nsx_reader_records(in), diags, err);
 		else if (rc == NSX_OK && s->list.n && wanted->step)
 			rc = nsx_steps_single(s, wanted->step, diags);
+		else if (rc == NSX_OK && !s->list.n && wanted->serving)
+			nsx_diag_add(diags, NSX_WARNING, "", 1,
+			             "no range is named as the step of a server: name its steps with --step REGEX");
 		else if (rc == NSX_OK && !s->list.n && wanted->module)
 			rc = nsx_missing_program(&s->cat, wanted->module, !nsx_reader_records(in), diags, err);
 	} else {

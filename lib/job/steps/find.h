@@ -12,6 +12,8 @@ struct nsx_steps_wanted {
 	                        * none */
 	const char *module;    /* name or key of a program; NULL: none. with neither, the class that covers the GPU's
 	                        * work is detected */
+	bool        serving;   /* with no module: steps of servers, of all phases one class, and with their names; with
+	                        * `step` those that match */
 	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
 	unsigned    keep;      /* of the catalogue, what the caller needs, too */
 	bool        repeats;   /* if no class covers the GPU's work, the class that repeats (detect.h) is meant */

@@ -46,7 +46,7 @@ nsx_step_mark_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 	device = nsx_cat_device(&s->cat, rec);
 	struct nsx_step x = { nsx_int(rec, NSX_STEP_profile, NSX_ABSENT), NSX_ABSENT,
 	                      nsx_int(rec, NSX_STEP_range, NSX_ABSENT), host,
-	                      nsx_add_sat(host, nsx_int(rec, NSX_STEP_host_dur, 0), NULL), class, NSX_NONE, false };
+	                      nsx_add_sat(host, nsx_int(rec, NSX_STEP_host_dur, 0), NULL), class, NSX_NONE, false, 0 };
 	struct nsx_step_of o = { .class = class, .device = device, .step = (uint32_t)s->marked.n,
 	                         .number = nsx_int(rec, NSX_STEP_step, 0), .first = start,
 	                         .last = nsx_add_sat(start, nsx_int(rec, NSX_STEP_dur, 0), NULL), .next = NSX_ABSENT,

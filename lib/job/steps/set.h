@@ -16,10 +16,15 @@
 #include "job/threads.h"
 
 /* Which records are steps. */
-enum nsx_step_kind { NSX_STEP_PATTERN, NSX_STEP_CLASS, NSX_STEP_MODULE };
+enum nsx_step_kind { NSX_STEP_PATTERN, NSX_STEP_CLASS, NSX_STEP_MODULE, NSX_STEP_SERVING };
 
-/* cut: it is not wholly inside the time that was seen. */
-struct nsx_step { int64_t profile, pid, range, host_start, host_end; uint32_t class, thread; bool cut; };
+/* cut: it is not wholly inside the time that was seen. name: 1 + its name in nsx_step_set.names, 0: not kept. */
+struct nsx_step {
+	int64_t  profile, pid, range, host_start, host_end;
+	uint32_t class, thread;
+	bool     cut;
+	uint32_t name;
+};
 
 /* Something that may be a step of another class, on a device: ns. */
 struct nsx_step_other { uint32_t device, class; int64_t start, dur; };
@@ -56,6 +61,9 @@ struct nsx_step_set {
 	enum nsx_step_kind kind;
 	const regex_t     *pattern;         /* NSX_STEP_PATTERN: of DOMAIN:NAME */
 	size_t             groups;          /* its groups */
+	bool               phases;          /* NSX_STEP_SERVING: each phase of a server's steps is a class; else all
+	                                     * steps of a server are one, */
+	bool               shaped;          /* the names of steps are kept, and marks of steps not used */
 	const char        *label;           /* NSX_STEP_PATTERN: the expression; NSX_STEP_CLASS: the class
 	                                     * (nsx_step_class_name); NSX_STEP_MODULE: name or key, NULL: any */
 	bool               suffixed;        /* NSX_STEP_CLASS: as in nsx_step_class_name */

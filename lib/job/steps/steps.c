@@ -112,7 +112,14 @@ take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 	}
 	t->until = end > t->until ? end : t->until;
 	new = (struct nsx_step){ t->profile, t->pid, nsx_int(rec, NSX_RANGE_range, NSX_ABSENT), start, end, class,
-	                         (uint32_t)(t - s->threads.p), !is_seen(s, rec, start, end) };
+	                         (uint32_t)(t - s->threads.p), !is_seen(s, rec, start, end), 0 };
+	if (s->shaped) {
+		uint32_t name = nsx_intern(&s->names, nsx_string(rec, NSX_RANGE_name));
+
+		if (name == NSX_NONE)
+			return false;
+		new.name = name + 1;
+	}
 	if (s->steps.n >= NSX_NONE || !nsx_vec_push(&s->steps, new) || !nsx_vec_push(&t->steps,
 	    (uint32_t)(s->steps.n - 1)))
 		return false;
@@ -153,7 +160,7 @@ take_module(struct nsx_step_set *s, const struct nsx_rec *rec)
 	struct nsx_step new = { nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT), NSX_ABSENT, nsx_int(rec, NSX_MODULE_range,
 		NSX_ABSENT), host,
 	                        nsx_add_sat(host, nsx_int(rec, NSX_MODULE_host_dur, 0), NULL), NSX_NONE, NSX_NONE,
-	                        false };
+	                        false, 0 };
 	uint32_t *at;
 
 	s->modules++;
@@ -280,7 +287,7 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 		if (good && nsx_between_take(&s->between, s, rec) != NSX_OK)
 			return NSX_ERR;
 		break;
-	case NSX_STEP:   good = nsx_step_mark_take(s, rec); break;
+	case NSX_STEP:   good = s->shaped || nsx_step_mark_take(s, rec); break;
 	case NSX_MODULE: good = take_module(s, rec); break;
 	case NSX_OP:     good = take_op(s, rec); break;
 	default:         return nsx_cat_take(&s->cat, rec, s->err);

@@ -13,7 +13,8 @@ make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options
 	int rc;
 
 	if (!options->explain) {
-		*table = nsx_steps_table(s, options->each);
+		*table = options->by == NSX_STEPS_BY_CLASS ? nsx_steps_table(s, options->each)
+		                                           : nsx_steps_phases(s, options);
 		return *table ? NSX_OK : nsx_err_nomem(err, NULL);
 	}
 	in = nsx_spool_reader(again);

@@ -359,6 +359,16 @@ complete(struct scopes *f)
 	return good;
 }
 
+static bool
+any_op_name(const struct nsx_catalogue *cat)
+{
+	bool any = cat->locs.n > 0;
+
+	for (size_t i = 0; i < cat->insts.n && !any; i++)
+		any = cat->insts.p[i].op_name != NSX_NONE;
+	return any;
+}
+
 static void
 report(const struct scopes *f, struct nsx_diags *diags)
 {
@@ -369,6 +379,8 @@ report(const struct scopes *f, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_INFO, "", 1,
 			"no op records: times are those of thunks, which hold the gaps between their kernels; "
 			"nsysx-extract --ops has the operations");
+	if (nsx_sums_count(&f->sums) && f->roof.cat.insts.n && !any_op_name(&f->roof.cat))
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has an op_name: extract with -x DIR");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->over_hidden, "hidden time is longer than the record: cut to it");
 	if (f->any_comm && f->no_hidden)

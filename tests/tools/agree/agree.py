@@ -681,7 +681,7 @@ def bandwidth(job, same):
 # ---- arithmetic
 
 TABLES = ("summary", "summary --by thunk", "summary --by opcode", "summary --by collective", "summary --by device", "summary --totals",
-          "summary --by kernel", "summary --by range", "summary --variable", "steps", "steps --each", "idle", "idle --steps",
+          "summary --by kernel", "summary --by phase", "summary --by scope", "summary --by family", "steps --by phase", "summary --by range", "summary --variable", "steps", "steps --each", "idle", "idle --steps",
           "diagnose --min 0", "diagnose --where", "launch", "copies", "collectives --summary", "stragglers", "stragglers --waits",
           "roofline", "roofline --by opcode", "roofline --by program", "compile", "compile --by phase")
 RELATIVE = re.compile("(^|_)(share|efficiency|hfu)$")
@@ -794,6 +794,41 @@ def no_sums(job, same):
     for by in ("thunk", "collective", "opcode"):
         rows = table(f"summary -q --by {by}", job.stream)
         same(f"summary --by {by} has a row of sums", any(next(iter(r.values())) == "[all]" for r in rows), False)
+
+
+@claim("every operation is of one phase, one module and one family")
+def partitions(job, same):
+    all_ = sum(r["total"] for r in table("summary -q --by kernel", job.stream))
+    if not all_:
+        return
+    for by, column in (("phase", "total"), ("scope", "self"), ("family", "total")):
+        same(f"summary --by {by}, sum of {column}", sum(r[column] for r in table(f"summary -q --by {by}", job.stream)), all_)
+    out, _, _ = run(f"nsysx-fold -q --by scope {job.stream}")
+    same("fold --by scope", sum(int(line.rsplit(" ", 1)[1]) for line in out.splitlines()), all_)
+    phases = collections.Counter()
+    for r in table("summary -q --by scope", job.stream):
+        if r["depth"] == 1:
+            for phase in ("forward", "backward", "recompute", "optimizer"):
+                phases[phase] += r[phase]
+    for r in table("summary -q --by phase", job.stream):
+        if r["phase"] in phases:
+            same(f"summary --by scope, roots' {r['phase']}", phases[r["phase"]], r["total"])
+
+
+@claim("a server's steps by phase are those planned, and their parts add up")
+def serving(job, same):
+    planned = answers(job, "serving")
+    rows = table("steps -q --by phase", job.stream) if planned else []
+    if not planned:
+        return
+    same("steps --by phase", {r["phase"]: r["count"] for r in rows}, dict(collections.Counter(r["phase"] for r in planned)))
+    for r in rows:
+        if r["period_mean"]:
+            same(f"parts of {r['phase']}", r["compute"] + r["exposed"] + r["copy"] + r["idle"], r["period_mean"], 1e-3)
+    devices = {r["device"] for r in planned}
+    for r in rows:
+        same(f"tokens of {r['phase']}", r["tokens_mean"] * r["count"], sum(p["tokens"] for p in planned if p["phase"] == r["phase"]), 1e-6)
+    same("devices", len(devices), len(job.device))
 
 
 @claim("rows left out are counted, and what is shown and the rest are 100 %")

@@ -1,0 +1,160 @@
+/* serving.c -- see serving.h. */
+#include "job/serving.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "job/names.h"
+#include "stream/kinds.h"
+
+#define NSX_SERVING_ANY NSX_NSERVING
+static const struct { int phase; const char *form, *whose, *class; } forms[] = {
+#define NAME(use, text, whose)
+#define COMM(use, text, kind, whose)
+#define ADVICE(causes, range, also, calls, small, stepped, name, action)
+#define SERVE(phase, form, whose) { NSX_SERVING_##phase, form, whose, "[" whose "]" },
+#include "job/frameworks.def"
+#undef NAME
+#undef COMM
+#undef ADVICE
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+/* The numbers of a name by their letters in its form; of a letter that occurs twice the sum. */
+struct numbers { struct { bool seen, unknown; int64_t sum; } of[128]; };
+
+/* A number in s from *at on, which moves behind it, is one of that letter. A negative one, as sums that overflowed are,
+ * is not known. */
+static bool
+take_number(struct numbers *n, char letter, struct nsx_str s, size_t *at)
+{
+	bool negative = *at < s.len && s.ptr[*at] == '-';
+	size_t from = *at + negative, end = from;
+	int64_t v = 0;
+
+	while (end < s.len && s.ptr[end] >= '0' && s.ptr[end] <= '9')
+		end++;
+	if (end == from)
+		return false;
+	n->of[(unsigned char)letter].seen = true;
+	if (negative || !nsx_get_int((struct nsx_str){ s.ptr + from, end - from }, &v))
+		n->of[(unsigned char)letter].unknown = true;
+	n->of[(unsigned char)letter].sum = nsx_add_sat(n->of[(unsigned char)letter].sum, v, NULL);
+	*at = end;
+	return true;
+}
+
+/* Whether the name has the form, in which %* is anything up to the character behind it, or to the end. */
+static bool
+has_form(struct nsx_str s, const char *form, struct numbers *n)
+{
+	size_t at = 0;
+
+	*n = (struct numbers){ { { false, false, 0 } } };
+	for (; *form; form++) {
+		if (*form != '%') {
+			if (at == s.len || s.ptr[at++] != *form)
+				return false;
+			continue;
+		}
+		if (*++form != '*') {
+			if (!take_number(n, *form, s, &at))
+				return false;
+			continue;
+		}
+		if (!form[1])
+			return true;
+		while (at < s.len && s.ptr[at] != form[1])
+			at++;
+	}
+	return at == s.len;
+}
+
+static int64_t
+get(const struct numbers *n, char letter)
+{
+	return n->of[(unsigned char)letter].seen && !n->of[(unsigned char)letter].unknown
+	       ? n->of[(unsigned char)letter].sum : NSX_ABSENT;
+}
+
+static int64_t
+sum(int64_t a, int64_t b)
+{
+	return a == NSX_ABSENT || b == NSX_ABSENT ? NSX_ABSENT : nsx_add_sat(a, b, NULL);
+}
+
+/* Fill s from the numbers. Each running request gets a token, if its step does not say otherwise. */
+static void
+fill(struct nsx_serving *s, const struct numbers *n, int phase)
+{
+	int64_t context = get(n, 'c'), context_tokens = get(n, 'C'), running = get(n, 'g'), tokens = get(n, 'G');
+	int64_t queries, squares = get(n, 'q'), products = get(n, 'a');
+
+	if (n->of['g'].seen && !n->of['G'].seen)
+		tokens = running;
+	if (!n->of['c'].seen)
+		context = context_tokens = 0;
+	if (!n->of['g'].seen)
+		running = tokens = 0;
+	if (context == 0)
+		context_tokens = 0;
+	s->requests = n->of['r'].seen ? get(n, 'r') : n->of['c'].seen || n->of['g'].seen ? sum(context, running)
+	                                                                              : NSX_ABSENT;
+	queries = n->of['c'].seen || n->of['g'].seen ? sum(context_tokens, tokens) : NSX_ABSENT;
+	s->tokens = n->of['t'].seen ? get(n, 't') : queries;
+	s->sk = get(n, 'k');
+	/* The queries of a request are its last tokens: query i of n sees all keys but the n - i behind it. */
+	s->pairs = products == NSX_ABSENT || squares == NSX_ABSENT || queries == NSX_ABSENT ? NSX_ABSENT
+	           : products - (squares - queries) / 2;
+	s->phase = phase < NSX_NSERVING ? (enum nsx_serving_phase)phase
+	           : context > 0 ? running > 0 ? NSX_SERVING_MIXED : NSX_SERVING_PREFILL
+	           : running > 0 ? NSX_SERVING_DECODE : NSX_SERVING_EMPTY;
+}
+
+bool
+nsx_serving_of(struct nsx_str name, struct nsx_serving *s)
+{
+	struct nsx_str key;
+	struct numbers n;
+
+	for (size_t i = 0; i < FORMS; i++) {
+		size_t begin = strcspn(forms[i].form, "%");
+
+		/* Most names begin otherwise than all forms do. */
+		if (name.len < begin || memcmp(name.ptr, forms[i].form, begin) != 0)
+			continue;
+		key = nsx_name_key(name);
+		if (!has_form(key, forms[i].form, &n))
+			continue;
+		s->whose = forms[i].whose;
+		fill(s, &n, forms[i].phase);
+		return true;
+	}
+	return false;
+}
+
+const char *
+nsx_serving_phase_name(enum nsx_serving_phase phase)
+{
+	static const char *const names[NSX_NSERVING] = { "prefill", "decode", "mixed", "empty" };
+
+	return names[phase];
+}
+
+const char *
+nsx_serving_class(const struct nsx_serving *s)
+{
+	for (size_t i = 0; i < FORMS; i++)
+		if (strcmp(forms[i].whose, s->whose) == 0)
+			return forms[i].class;
+	return "";
+}
+
+bool
+nsx_serving_is_class(struct nsx_str text)
+{
+	for (size_t i = 0; i < FORMS; i++)
+		if (nsx_str_eq(text, nsx_str_c(forms[i].class)))
+			return true;
+	return false;
+}

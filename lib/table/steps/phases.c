@@ -1,0 +1,210 @@
+/* phases.c -- steps of a server by what they do (job/serving.h), and by the shape of their batch. Here the period of a
+ * step lasts to the next step of any phase, so that periods of all rows add up.
+ *
+ *   prefill [0,50)  decode [50,60)  decode [60,72)  mixed [72,110)  decode [110,...
+ *       prefill: 50    decode: 10, 12    mixed: 38     the last step has no period */
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "base/stat.h"
+#include "job/serving.h"
+#include "table/roofline/peaks.h"
+#include "table/steps/rows.h"
+#include "table/sums.h"
+
+/* phase: NSX_NSERVING: not known. Of requests, tokens, attention: sums over steps that tell, of their number. period:
+ * those that count; the parts add up to it. served: tokens of steps whose period counts, in_time: ns of these. limit:
+ * the least time of attention. */
+struct row {
+	int64_t  phase, requests, tokens;          /* the key; NSX_ABSENT: not told, or by phase */
+	int64_t  count;
+	struct nsx_stat request, token, pairs, span, host, period, compute, exposed, copy, idle;
+	int64_t  span_p50, span_p99, period_p50, period_p99;
+	nsx_u128 served, in_time;
+	double   limits;
+	int64_t  limited;
+	double   rate, limit;                      /* set at the end: tokens/s; ns */
+};
+
+/* A step that belongs to a row. */
+struct entry { uint32_t row; int64_t span, period; };
+
+static const char *
+phase_text(const void *row)
+{
+	int64_t phase = ((const struct row *)row)->phase;
+
+	return phase == NSX_NSERVING ? "other" : nsx_serving_phase_name((enum nsx_serving_phase)phase);
+}
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+#define MEAN(member) offsetof(struct row, member.sum), offsetof(struct row, member.n), NULL
+
+static const struct nsx_sum_col cols[] = {
+	{ "phase",         NSX_CELL_STRING,  NSX_SUM_SAID,  0, 0, phase_text },
+	{ "requests",      NSX_CELL_INT,     NSX_SUM_INT,   AT(requests) },
+	{ "tokens",        NSX_CELL_INT,     NSX_SUM_INT,   AT(tokens) },
+	{ "requests_mean", NSX_CELL_DOUBLE,  NSX_SUM_MEAN,  MEAN(request) },
+	{ "tokens_mean",   NSX_CELL_DOUBLE,  NSX_SUM_MEAN,  MEAN(token) },
+	{ "count",         NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
+	{ "share",         NSX_CELL_SHARE,   NSX_SUM_SHARE, AT(period.sum) },
+	{ "period_mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(period) },
+	{ "period_p50",    NSX_CELL_NS,      NSX_SUM_INT,   AT(period_p50) },
+	{ "period_p99",    NSX_CELL_NS,      NSX_SUM_INT,   AT(period_p99) },
+	{ "span_p50",      NSX_CELL_NS,      NSX_SUM_INT,   AT(span_p50) },
+	{ "span_p99",      NSX_CELL_NS,      NSX_SUM_INT,   AT(span_p99) },
+	{ "tokens_rate",   NSX_CELL_DOUBLE,  NSX_SUM_REAL,  AT(rate) },
+	{ "compute",       NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(compute) },
+	{ "exposed",       NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(exposed) },
+	{ "copy",          NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(copy) },
+	{ "idle",          NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(idle) },
+	{ "host",          NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(host) },
+	{ "pairs",         NSX_CELL_DOUBLE,  NSX_SUM_MEAN,  MEAN(pairs) },
+	{ "attention",     NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(limit) },
+};
+#define ROWS .size = sizeof(struct row), .key = 3 * sizeof(int64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols
+#define SHOWN \
+	"count share period_mean period_p50 period_p99 span_p50 span_p99 tokens_rate compute exposed copy idle host " \
+	"pairs attention"
+
+static const struct nsx_sum_def by_phase = {
+	ROWS, .order = "-share phase", .shown = "phase requests_mean tokens_mean " SHOWN,
+	.rank = "phase count period_p50 period_p99 tokens_rate share exposed idle compute requests_mean tokens_mean "
+	        "host span_p50 attention copy"
+}, by_shape = {
+	ROWS, .order = "-share phase requests tokens", .shown = "phase requests tokens " SHOWN,
+	.rank = "phase requests tokens count period_p50 period_p99 tokens_rate share exposed idle compute host "
+	        "span_p50 attention copy"
+};
+
+/* The least time in ns that attention takes on the device: products of queries and keys, and of weights and values, for
+ * each head and layer, at the peak in bf16; or reading keys and values, of two bytes. NaN: not known. */
+static double
+attention_limit(const struct nsx_step_set *s, const struct nsx_steps_model *m, uint32_t device,
+                const struct nsx_serving *x)
+{
+	const struct nsx_cat_device *d = &s->cat.devices.p[device];
+	struct nsx_peaks p = nsx_peaks_of(d, nsx_cat_str(&s->cat, d->name),
+	                                  &(struct nsx_roofline_given){ .bandwidth = 0 });
+	double each = (double)m->layers * (double)m->dim, products, bytes;
+
+	if (!m->layers || x->pairs == NSX_ABSENT || x->sk == NSX_ABSENT || p.tflops[NSX_MATH_BF16] <= 0 || p.gbps <= 0)
+		return NAN;
+	products = 4 * (double)x->pairs * (double)m->heads * each / (p.tflops[NSX_MATH_BF16] * 1000);
+	bytes = 4 * (double)x->sk * (double)m->kv_heads * each / p.gbps;
+	return products > bytes ? products : bytes;
+}
+
+static void
+add(struct row *r, const struct nsx_step_set *s, const struct nsx_step_of *o, const struct nsx_serving *x,
+    const struct nsx_steps_model *model)
+{
+	const struct nsx_step *step = &s->steps.p[o->step];
+	double limit = attention_limit(s, model, o->device, x);
+
+	r->count++;
+	nsx_stat_add(&r->span, o->last - o->first);
+	if (x->requests != NSX_ABSENT)
+		nsx_stat_add(&r->request, x->requests);
+	if (x->tokens != NSX_ABSENT)
+		nsx_stat_add(&r->token, x->tokens);
+	if (x->pairs != NSX_ABSENT)
+		nsx_stat_add(&r->pairs, x->pairs);
+	if (step->host_start != NSX_ABSENT)
+		nsx_stat_add(&r->host, step->host_end - step->host_start);
+	if (!isnan(limit)) {
+		r->limits += limit;
+		r->limited++;
+	}
+	if (!o->kept)
+		return;
+	nsx_stat_add(&r->period, o->period);
+	if (x->tokens != NSX_ABSENT) {
+		r->served += (nsx_u128)x->tokens;
+		r->in_time += (nsx_u128)o->period;
+	}
+	if (o->sums.part[NSX_PART_IDLE] == NSX_ABSENT)
+		return;
+	nsx_stat_add(&r->compute, o->sums.part[NSX_PART_COMPUTE]);
+	nsx_stat_add(&r->exposed, o->sums.part[NSX_PART_COMM]);
+	nsx_stat_add(&r->copy, o->sums.part[NSX_PART_COPY]);
+	nsx_stat_add(&r->idle, o->sums.part[NSX_PART_IDLE]);
+}
+
+static int
+by_row(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+/* The percentiles of rows, of entries sorted by row. False when out of memory. */
+static bool
+add_percentiles(struct nsx_sums *sums, const struct entry *list, size_t n)
+{
+	int64_t *room = malloc((n + 1) * sizeof *room);
+
+	for (size_t i = 0, k; room && i < n; i += k) {
+		struct row *r = nsx_sums_at(sums, list[i].row);
+		size_t periods = 0;
+
+		for (k = 0; i + k < n && list[i + k].row == list[i].row; k++)
+			room[k] = list[i + k].span;
+		qsort(room, k, sizeof *room, nsx_sort_by_int);
+		r->span_p50 = nsx_percentile(room, k, 50);
+		r->span_p99 = nsx_percentile(room, k, 99);
+		for (k = 0; i + k < n && list[i + k].row == list[i].row; k++)
+			if (list[i + k].period != NSX_ABSENT)
+				room[periods++] = list[i + k].period;
+		qsort(room, periods, sizeof *room, nsx_sort_by_int);
+		r->period_p50 = periods ? nsx_percentile(room, periods, 50) : NSX_ABSENT;
+		r->period_p99 = periods ? nsx_percentile(room, periods, 99) : NSX_ABSENT;
+		sums->whole += (nsx_u128)r->period.sum;
+	}
+	free(room);
+	return room != NULL;
+}
+
+struct nsx_table *
+nsx_steps_phases(const struct nsx_step_set *s, const struct nsx_steps_options *options)
+{
+	bool shapes = options->by == NSX_STEPS_BY_SHAPE, good = true;
+	struct nsx_sums sums = { .def = shapes ? &by_shape : &by_phase };
+	struct entry *list = malloc((s->list.n + 1) * sizeof *list);
+	struct nsx_table *t = NULL;
+
+	for (size_t i = 0; list && good && i < s->list.n; i++) {
+		const struct nsx_step_of *o = &s->list.p[i];
+		const struct nsx_step *step = &s->steps.p[o->step];
+		struct nsx_serving x = { .requests = NSX_ABSENT, .tokens = NSX_ABSENT, .sk = NSX_ABSENT,
+		                         .pairs = NSX_ABSENT };
+		bool served = step->name && nsx_serving_of(nsx_intern_str(&s->names, step->name - 1), &x);
+		int64_t key[3] = { served ? (int64_t)x.phase : NSX_NSERVING, shapes ? x.requests : NSX_ABSENT,
+		                   shapes ? x.tokens : NSX_ABSENT };
+
+		list[i] = (struct entry){ nsx_sums_number(&sums, key), o->last - o->first,
+		                          o->kept ? o->period : NSX_ABSENT };
+		good = list[i].row != NSX_NONE;
+		if (good)
+			add(nsx_sums_at(&sums, list[i].row), s, o, &x, &options->model);
+	}
+	if (list && good) {
+		qsort(list, s->list.n, sizeof *list, by_row);
+		good = add_percentiles(&sums, list, s->list.n);
+	}
+	for (size_t i = 0; list && good && i < nsx_sums_count(&sums); i++) {
+		struct row *r = nsx_sums_at(&sums, i);
+
+		r->rate = r->in_time ? (double)r->served / (double)r->in_time * 1e9 : NAN;
+		r->limit = r->limited ? r->limits / (double)r->limited : NAN;
+	}
+	if (list && good && (t = nsx_sums_table(&sums, s->err)) && nsx_sums_count(&sums))
+		nsx_table_note(t, "times to the first token and per token of requests are not known: ranges of servers "
+		               "name no requests");
+	nsx_sums_free(&sums);
+	free(list);
+	return t;
+}
