@@ -187,6 +187,7 @@ static const struct cmp_way ways[] = {
 				     .rank = "collective bytes group base new change verdict base_transfer "
 					     "new_transfer base_busbw "
 					     "new_busbw diff effect noise base_rate new_rate",
+				     .each = true,
 				     .read = nsx_compare_read_collectives },
 };
 enum { NWAYS = sizeof ways / sizeof *ways, NRUN_COLS = sizeof run_cols / sizeof *run_cols, MOST_COLS = 24 };
