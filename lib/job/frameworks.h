@@ -12,7 +12,7 @@ enum nsx_framework_use { NSX_FRAMEWORK_STEP, NSX_FRAMEWORK_NO_STEP, NSX_FRAMEWOR
                          NSX_FRAMEWORK_LIBRARY, NSX_FRAMEWORK_VERSIONED, NSX_FRAMEWORK_NCCL,
                          NSX_FRAMEWORK_NCCL_KIND, NSX_FRAMEWORK_NCCL_SYMMETRIC, NSX_FRAMEWORK_NCCL_SYMMETRIC_KIND,
                          NSX_FRAMEWORK_DEEP_EP, NSX_FRAMEWORK_KERNEL, NSX_FRAMEWORK_LAST_KERNEL, NSX_FRAMEWORK_WORD,
-                         NSX_FRAMEWORK_INSTRUCTION, NSX_FRAMEWORK_RANGE_OF, NSX_FRAMEWORK_RANGE };
+                         NSX_FRAMEWORK_INSTRUCTION, NSX_FRAMEWORK_PHASE, NSX_FRAMEWORK_RANGE_OF, NSX_FRAMEWORK_RANGE };
 
 /* kind: of communication, where the use has one. */
 struct nsx_framework_name { enum nsx_framework_use use; struct nsx_str text; const char *kind; };

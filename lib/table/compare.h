@@ -15,12 +15,13 @@
 #include "job/names.h"
 #include "stream/reader.h"
 
-/* The meaning of a row; the first four belong to programs, and all of these except MODULE are within one. */
+/* The meaning of a row; the first five belong to programs, and all of these except MODULE are within one. */
 enum nsx_compare_by {
 	NSX_COMPARE_THUNK,    /* an instruction */
 	NSX_COMPARE_MODULE,   /* a program, by the durations of its modules */
 	NSX_COMPARE_OPCODE,
 	NSX_COMPARE_SOURCE,   /* the innermost source line, or else the last part of the op_name */
+	NSX_COMPARE_PHASE,    /* forward, backward, ...: of training, by the op_name */
 	NSX_COMPARE_RANGE,    /* NVTX ranges of a name, by the GPU time of what was launched in them */
 	NSX_COMPARE_KERNEL,   /* GPU operations of a type and name */
 	NSX_COMPARE_STEP,     /* a time of the steps of a class: from start to start, the activities of devices in it,
@@ -66,7 +67,7 @@ struct nsx_compare {
 };
 
 /* The names that nsx_compare_by_name accepts, in the form of a choice in an option's help. */
-#define NSX_COMPARE_NAMES "thunk|module|opcode|source|range|kernel|step|device|collective"
+#define NSX_COMPARE_NAMES "thunk|module|opcode|source|phase|range|kernel|step|device|collective"
 
 /* The name of a value ("thunk", "module", ...); and the value of a name, -1 if no value has that name. */
 const char *nsx_compare_name(enum nsx_compare_by by);
@@ -98,7 +99,7 @@ int nsx_compare_by_name(const char *name);
  * the second witness, and of 99th percentiles the one of tails. Of two it is the larger one of this and of the noise
  * above.
  *
- * A row of THUNK, OPCODE, SOURCE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at most
+ * A row of THUNK, OPCODE, SOURCE, PHASE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at most
  * `minor` percent of the time of its program there (for KERNEL, of all operations; for RANGE, of the name of ranges
  * with the longest time). It is uneven if at most half of the devices that both sides have changed in the same
  * direction by more than both floors: it is then these devices that changed. By KERNEL communication is shifted if it

@@ -410,7 +410,7 @@ struct cmp_order {
 };
 
 /* Whose time the row of an instruction is: its own, or that of all of its program with the same label. */
-enum cmp_label { CMP_LABEL_NONE, CMP_LABEL_OPCODE, CMP_LABEL_SOURCE };
+enum cmp_label { CMP_LABEL_NONE, CMP_LABEL_OPCODE, CMP_LABEL_SOURCE, CMP_LABEL_PHASE };
 
 /* A value of --by. Functions that are NULL are not called. */
 struct cmp_way {

@@ -1,6 +1,7 @@
 /* label.c -- the row in which an instruction counts, and the data by which rows are matched with the other side. */
 #include <string.h>
 
+#include "job/frameworks.h"
 #include "table/compare/join.h"
 
 uint32_t
@@ -94,11 +95,26 @@ stem_of_line(struct cmp *c, struct cmp_row *row)
 	return row->stem != NSX_NONE;
 }
 
+/* The phase of training that an instruction belongs to, by its op_name. */
+static struct nsx_str
+phase_of(struct nsx_str op_name)
+{
+	const struct nsx_framework_name *phase;
+
+	for (size_t i = 0; (phase = nsx_framework_at(NSX_FRAMEWORK_PHASE, &i)); i++)
+		for (size_t at = 0; at + phase->text.len <= op_name.len; at++)
+			if (memcmp(op_name.ptr + at, phase->text.ptr, phase->text.len) == 0)
+				return nsx_str_c(phase->kind);
+	return op_name.len ? NSX_STR("other") : NSX_STR("[no op_name]");
+}
+
 static struct nsx_str
 label_of(const struct cmp *c, const struct cmp_inst *i)
 {
 	if (c->way->label == CMP_LABEL_OPCODE)
 		return i->opcode == NSX_NONE ? NSX_STR("[no instruction]") : cmp_str(c, i->opcode);
+	if (c->way->label == CMP_LABEL_PHASE)
+		return phase_of(cmp_str(c, i->op_name));
 	return nsx_cat_source(cmp_str(c, i->stack), cmp_str(c, i->op_name));
 }
 

@@ -30,6 +30,9 @@ static const struct cmp_col thunk_cols[] = {
 static const struct cmp_col source_cols[] = {
 	PROGRAM_COLS, NAME_COLS("source", "base_source"), EXECS_COLS, MATCH_COL
 };
+static const struct cmp_col phase_cols[] = {
+	PROGRAM_COLS, OF("phase", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS
+};
 static const struct cmp_col opcode_cols[] = {
 	PROGRAM_COLS, OF("opcode", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS
 };
@@ -121,6 +124,15 @@ static const struct cmp_way ways[] = {
 				 .read = nsx_compare_read,
 				 .label = CMP_LABEL_SOURCE,
 				 .parts = true },
+	[NSX_COMPARE_PHASE] = { .name = "phase",
+				.things = "thunks",
+				.unit = "execution",
+				.instead = FROM_XLA,
+				COLS(phase_cols),
+				.rank = "phase" RANK_OF_ID,
+				.read = nsx_compare_read,
+				.label = CMP_LABEL_PHASE,
+				.parts = true },
 	[NSX_COMPARE_RANGE] = { .name = "range",
 				.rates = true,
 				.things = "ranges with GPU work",
