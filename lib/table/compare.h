@@ -100,7 +100,8 @@ int nsx_compare_by_name(const char *name);
  * above.
  *
  * A row of THUNK, OPCODE, SOURCE, PHASE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at
- * most `minor` percent of the time of its program there (for KERNEL, of all operations; for RANGE, of the name of ranges
+ * most `minor` percent of the time of its program there (for KERNEL, of all operations; for RANGE, of the name of
+ * ranges
  * with the longest time). It is uneven if at most half of the devices that both sides have changed in the same
  * direction by more than both floors: it is then these devices that changed. By KERNEL communication is shifted if it
  * did not change so on the device with its smallest mean. A row that consists of communication alone counts as shifted

@@ -217,9 +217,10 @@ static struct nsx_steps_options
 wanted(const struct cmp *c, const struct cmp_side *s)
 {
 	bool named = c->options.step || c->options.module;
+	bool first = s == &c->side[NSX_COMPARE_BASE] || !c->side[NSX_COMPARE_BASE].in;
 
 	return (struct nsx_steps_options){ .step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
-	                                   .repeats = !named && (s == &c->side[NSX_COMPARE_BASE] || !c->side[NSX_COMPARE_BASE].in),
+	                                   .repeats = !named && first,
 	                                   .repeat = named ? NULL : c->repeat };
 }
 
