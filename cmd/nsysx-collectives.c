@@ -7,10 +7,13 @@
 #include "tool.h"
 
 static bool summary, instances, each;
+static const char *by;
 static int64_t hold_mib = 64;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "summary", &summary, "print a table by collective, message size and group size instead"),
+	NSX_OPT_CHOICE(0, "by", &by, "collective|axis|group",
+	               "with --summary: rows by kind and size, by axis of their mesh, or by group [collective]"),
 	NSX_OPT_FLAG(0, "instances", &instances, "print a row for each instance of NCCL's communicators instead"),
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each operation of these instances instead"),
 	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20,
@@ -22,7 +25,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-collectives",
-	"[-b] [-z[LEVEL]] [--summary | --instances | --each] "
+	"[-b] [-z[LEVEL]] [--summary [--by WHAT] | --instances | --each] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Add records of collectives with their bandwidths, or sum them up.", opts };
 
@@ -64,7 +67,9 @@ make_summary(struct nsx_tool *t, const void *options, struct nsx_table **table, 
 
 	(void)options;
 	t->empty = "no collective: neither thunks nor operations (extract with --ops) communicate";
-	int rc = nsx_bandwidth(t->in, &b, &t->diags, &t->err);
+	enum nsx_bandwidth_by as = !by || strcmp(by, "collective") == 0 ? NSX_BANDWIDTH_COLLECTIVE
+	    : strcmp(by, "axis") == 0 ? NSX_BANDWIDTH_AXIS : NSX_BANDWIDTH_GROUP;
+	int rc = nsx_bandwidth(t->in, as, &b, &t->diags, &t->err);
 	*table = b.table;
 	*diags = b.diags;
 	if (rc == NSX_OK && nsx_tool_input.require && b.instances == 0)
@@ -78,6 +83,8 @@ main(int argc, char **argv)
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	const char *require = nsx_tool_input.require;
 
+	if (by && !summary)
+		nsx_cli_misuse(&cli, "--by goes with --summary");
 	if (!summary && !instances && !each)
 		return add_records(nops, argv);
 	if (summary + instances + each > 1)

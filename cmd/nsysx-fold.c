@@ -11,7 +11,7 @@ static const char *by = "source", *names, *cover = "0.99", *during, *threads;
 static bool exposed, mark_comm, repeats;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICES(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel|host",
+	NSX_OPT_CHOICES(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel|scope|host",
 			"what the frames are; a file each [source]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 		       "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
@@ -44,11 +44,11 @@ parse_while(void)
 	return nsx_tool_host_causes(&cli, "--while", during, during + 5);
 }
 
-/* The values of the options for all parts, checked (misuse exits). True if one of the parts is by ranges. */
+/* The values of the options for all parts, checked (misuse exits). True if one of the parts is by ranges or scopes. */
 static bool
 wanted(const struct nsx_tool_part *parts, size_t n, struct nsx_fold_options *options)
 {
-	bool ranges = false, sources = false, host = false;
+	bool ranges = false, sources = false, host = false, scopes = false;
 
 	for (size_t i = 0; i < n; i++) {
 		struct nsx_fold_options *o = &options[i];
@@ -63,6 +63,7 @@ wanted(const struct nsx_tool_part *parts, size_t n, struct nsx_fold_options *opt
 		ranges |= o->by == NSX_FOLD_NVTX || o->by == NSX_FOLD_KERNEL;
 		sources |= o->by == NSX_FOLD_SOURCE;
 		host |= o->by == NSX_FOLD_HOST;
+		scopes |= o->by == NSX_FOLD_SCOPE;
 		o->idle = during != NULL;
 		o->causes = during ? parse_while() : 0;
 		o->threads = threads && strcmp(threads, "all") == 0;
@@ -71,13 +72,13 @@ wanted(const struct nsx_tool_part *parts, size_t n, struct nsx_fold_options *opt
 		nsx_cli_misuse(&cli, "--repeats goes with --by source");
 	if (exposed && !ranges)
 		nsx_cli_misuse(&cli, "--exposed goes with --by nvtx and kernel");
-	if (names && !ranges && !host)
-		nsx_cli_misuse(&cli, "--names goes with --by nvtx, kernel and host");
+	if (names && !ranges && !scopes && !host)
+		nsx_cli_misuse(&cli, "--names goes with --by nvtx, kernel, scope and host");
 	if ((during || threads) && !host)
 		nsx_cli_misuse(&cli, "--%s goes with --by host", during ? "while" : "threads");
 	if (during && threads)
 		nsx_cli_misuse(&cli, "--while is of threads that launch: --threads does not go with it");
-	return ranges || host;
+	return ranges || scopes || host;
 }
 
 static int

@@ -5,6 +5,7 @@
 #include "base/pattern.h"
 #include "filter/idle.h"
 #include "filter/idle_marked.h"
+#include "table/by_groups.h"
 #include "table/idle.h"
 #include "table/idle_host.h"
 #include "tool.h"
@@ -15,7 +16,8 @@ static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "by", &by, "WINDOWS",
-		    "device, module, execution, step, range:REGEX, every:TIME or host [device]"),
+		    "device, module, execution, step, range:REGEX, every:TIME, host, node, partition, group, axis or "
+		    "block:N [device]"),
 	NSX_OPT_FLAG(0, "steps", &steps,
 		     "only the time of steps, each from its start to that of the next one on the device"),
 	NSX_TOOL_STEPS,
@@ -55,8 +57,11 @@ parse_by(struct nsx_idle_options *o)
 		{ "device", NSX_WINDOWS_DEVICE }, { "module", NSX_WINDOWS_MODULE },
 		{ "execution", NSX_WINDOWS_EXECUTION }, { "step", NSX_WINDOWS_STEP }
 	};
+	struct nsx_grouping g;
 	const char *why;
 
+	if (nsx_grouping_parse(by, &g))
+		return;
 	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
 		if (strcmp(by, plain[i].name) == 0) {
 			o->by = plain[i].by;
@@ -73,9 +78,11 @@ parse_by(struct nsx_idle_options *o)
 		if (!nsx_time_parse(by + 6, &o->every) || o->every <= 0)
 			nsx_cli_misuse(&cli, "--by %s: want a time above 0, e.g. every:100ms", by);
 	} else {
-		nsx_cli_misuse(&cli, "--by %s: want device, module, execution, step, range:REGEX, every:TIME or host%s",
-		               by, nsx_near_hint_among("device|module|execution|step|range:REGEX|every:TIME|host", '|',
-		                                   nsx_str_c(by)).text);
+		nsx_cli_misuse(&cli,
+		               "--by %s: want device, module, execution, step, range:REGEX, every:TIME, host, node, "
+		               "partition, group, axis or block:N%s", by,
+		               nsx_near_hint_among("device|module|execution|step|range:REGEX|every:TIME|host|"
+		                                   NSX_GROUPINGS, '|', nsx_str_c(by)).text);
 	}
 }
 
@@ -167,6 +174,23 @@ print_known(int nops)
 	return rc;
 }
 
+/* The table of windows, by group if g is set. */
+static int
+make_table(struct nsx_tool *t, const struct nsx_idle_options *o, const struct nsx_grouping *g, struct nsx_outfile *out,
+           struct nsx_table **table, int64_t *ndiags)
+{
+	struct nsx_device_groups groups = { .err = &t->err };
+	int rc;
+
+	if (g)
+		nsx_device_groups_listen(&groups, t->in);
+	rc = nsx_idle(t->in, o, out, table, ndiags, &t->diags, &t->err);
+	if (rc == NSX_OK && g)
+		rc = nsx_table_by_groups(table, &nsx_groups_of_idle, g, &groups, &t->diags, &t->err);
+	nsx_device_groups_free(&groups);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -180,6 +204,8 @@ main(int argc, char **argv)
 	};
 	struct nsx_outfile *out = NULL;
 	struct nsx_table *table = NULL;
+	struct nsx_grouping g;
+	bool grouped = nsx_grouping_parse(by, &g);
 	struct nsx_tool t;
 	int64_t ndiags = 0;
 	int rc = NSX_OK;
@@ -201,6 +227,8 @@ main(int argc, char **argv)
 	parse_by(&o);
 	if (folded + verdict + mark + (list >= 0) > 1)
 		nsx_cli_misuse(&cli, "--verdict, --list, --folded and --mark exclude each other");
+	if (grouped && (folded || verdict || mark || all || list >= 0))
+		nsx_cli_misuse(&cli, "--by %s does not go with --verdict, --list, --folded, --mark and --all", by);
 	if (all && o.by != NSX_WINDOWS_DEVICE)
 		nsx_cli_misuse(&cli, "--all goes with --by device");
 	if (mark)
@@ -215,7 +243,7 @@ main(int argc, char **argv)
 		nsx_names_parse(names, &o.names);
 	if (folded && nsx_tool_forms())
 		nsx_cli_misuse(&cli, "--folded writes stacks: --tsv, --table and --json do not go with it");
-	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_WINDOWS_DEVICE && !causes && !drained &&
+	o.notes = o.form == NSX_IDLE_TABLE && !grouped && o.by == NSX_WINDOWS_DEVICE && !causes && !drained &&
 	    nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
@@ -224,7 +252,7 @@ main(int argc, char **argv)
 		rc = out ? NSX_OK : NSX_ERR;
 	}
 	if (rc == NSX_OK)
-		rc = nsx_idle(t.in, &o, out, &table, &ndiags, &t.diags, &t.err);
+		rc = make_table(&t, &o, grouped ? &g : NULL, out, &table, &ndiags);
 	if (rc == NSX_OK)
 		rc = folded ? nsx_tool_commit(&t, out)
 		     : nsx_tool_write_table_to(&t, table, ndiags, nsx_tool_output.path);

@@ -7,7 +7,8 @@
 static const char *by = "kernel", *names;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, "kernel|range", "a row per kernel, or per innermost NVTX range [kernel]"),
+	NSX_OPT_CHOICE(0, "by", &by, "kernel|range|stretch|graph",
+	               "a row per kernel, innermost NVTX range, stretch of launches, or CUDA graph [kernel]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 	               "by range: names without what frameworks append, in full, or with digits as # [key]"),
 	NSX_TOOL_TABLE,
@@ -17,7 +18,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = {
 	"nsysx-launch",
-	"[--by kernel|range] " NSX_TOOL_TABLE_USAGE "[FILE]",
+	"[--by kernel|range|stretch|graph] " NSX_TOOL_TABLE_USAGE "[FILE]",
 	"Print the calls, launch time and queue time of kernels, and how long GPUs waited for them.", opts };
 
 static int
@@ -26,11 +27,19 @@ make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t 
 	return nsx_launch(t->in, options, table, diags, &t->diags, &t->err);
 }
 
+static enum nsx_launch_form
+form(void)
+{
+	return strcmp(by, "stretch") == 0 ? NSX_LAUNCH_STRETCHES
+	       : strcmp(by, "graph") == 0 ? NSX_LAUNCH_GRAPHS : NSX_LAUNCH_NAMES;
+}
+
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_launch_options o = { .by_range = strcmp(by, "range") == 0, .require = nsx_tool_input.require };
+	struct nsx_launch_options o = { .form = form(), .by_range = strcmp(by, "range") == 0,
+	                                .require = nsx_tool_input.require };
 
 	if (names && !o.by_range)
 		nsx_cli_misuse(&cli, "--names goes with --by range");

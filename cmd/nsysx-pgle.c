@@ -4,16 +4,19 @@
 #include "table/pgle.h"
 #include "tool.h"
 
-static const char *dir, *complete;
+static const char *dir;
+static struct nsx_pgle_options options;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR('d', "dir", &dir, "DIR", "write FINGERPRINT.pbtxt files into DIR, which is created if needed"),
-	NSX_OPT_STR(0, "complete", &complete, "DUMPS",
+	NSX_OPT_STR(0, "complete", &options.complete, "DUMPS",
 		"add costs of instructions that XLA asks for but that never ran, from the HLO dumps in folder DUMPS"),
+	NSX_OPT_FLAG(0, "max", &options.longest,
+		"a collective costs its longest duration, with waiting [its median transfer]"),
 	NSX_TOOL_PARTIAL,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-pgle", "-d DIR [--complete=DUMPS] [FILE]",
+static const struct nsx_cli cli = { "nsysx-pgle", "-d DIR [--complete=DUMPS] [--max] [FILE]",
                                     "Write the costs of instructions as profiles for XLA's scheduler.", opts };
 
 int
@@ -26,7 +29,7 @@ main(int argc, char **argv)
 	if (!dir)
 		nsx_cli_misuse(&cli, "--dir is needed");
 	nsx_tool_open_in(&t, &cli, nops, argv, 0);
-	int rc = nsx_pgle(t.in, dir, complete, &files, &t.diags, &t.err);
+	int rc = nsx_pgle(t.in, dir, &options, &files, &t.diags, &t.err);
 	if (rc == NSX_OK)
 		nsx_cli_note(&cli, "%s: %" PRId64 " files written", dir, files);
 	return nsx_tool_finish(&t, rc);

@@ -89,10 +89,16 @@ operand() {
 	fi
 	[ -e "$file" ] || die "$1: No such file or directory"
 	[ -r "$file" ] || die "$1: want a file that can be read"
+	# The name tells of most; a stream may have another one.
 	case $file in
-	*.nsysx|*.nsysx.zst) quote "$file"; streams="$streams $word" nstreams=$((nstreams + 1)) ;;
-	*) add_report "$file" ;;
+	*.nsysx|*.nsysx.zst) add_stream "$file" ;;
+	*.sqlite|*.sqlite.zst|*.sqlite.xz|*.nsys-rep|*.json|*.json.gz|*.pb|*.pb.gz) add_report "$file" ;;
+	*) if [ -f "$file" ] && "${bin}nsysx-view" -q -t profile "$file" >/dev/null 2>&1; then add_stream "$file"; else add_report "$file"; fi ;;
 	esac
+}
+add_stream() {
+	quote "$1"
+	streams="$streams $word" nstreams=$((nstreams + 1))
 }
 @FILES_FROM@
 # The names in list $1 as operands.

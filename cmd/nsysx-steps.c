@@ -1,14 +1,16 @@
 /* nsysx-steps -- how long steps take, and the activities of devices in each. */
 #include "base/num.h"
 #include "filter/steps.h"
+#include "table/by_groups.h"
 #include "table/steps.h"
 #include "tool.h"
 
-static const char *explain;
+static const char *explain, *by;
 static bool each, cut, mark;
 
 static const struct nsx_opt opts[] = {
 	NSX_TOOL_STEPS,
+	NSX_OPT_CHOICE(0, "by", &by, "device|" NSX_GROUPINGS, "what a row is, besides a class of steps [device]"),
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each step"),
 	NSX_OPT_MAYBE(0, "explain", &explain, "P",
 	              "print what made the step at percentile P longer than the median step [99]"),
@@ -21,7 +23,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-steps",
-	"[--step REGEX | --module NAME] [--each | --explain[=P] | --mark | --cut [-b] [-z[LEVEL]]] "
+	"[--step REGEX | --module NAME] [--by WHAT | --each | --explain[=P] | --mark | --cut [-b] [-z[LEVEL]]] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print how long steps take, and how devices spent them.", opts };
 
@@ -43,7 +45,19 @@ write_stream(int nops, char **ops, const struct nsx_steps_options *o)
 static int
 make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
 {
-	return nsx_steps(t->in, options, table, diags, &t->diags, &t->err);
+	struct nsx_device_groups groups = { .err = &t->err };
+	struct nsx_grouping g;
+	bool grouped = by && nsx_grouping_parse(by, &g);
+	int rc;
+
+	if (grouped)
+		nsx_device_groups_listen(&groups, t->in);
+	rc = nsx_steps(t->in, options, table, diags, &t->diags, &t->err);
+	if (rc == NSX_OK && grouped
+	    && (rc = nsx_table_by_groups(table, &nsx_groups_of_steps, &g, &groups, &t->diags, &t->err)) != NSX_OK)
+		nsx_table_free(*table);
+	nsx_device_groups_free(&groups);
+	return rc;
 }
 
 int
@@ -62,6 +76,8 @@ main(int argc, char **argv)
 		o.explain = (int)percentile;
 	if (each + mark + cut + (explain != NULL) > 1)
 		nsx_cli_misuse(&cli, "--each, --explain, --mark and --cut exclude each other");
+	if (by && each + mark + cut + (explain != NULL))
+		nsx_cli_misuse(&cli, "--by does not go with --each, --explain, --mark and --cut");
 	if (!cut && !mark)
 		nsx_tool_no_stream(&cli);
 	nsx_tool_check_steps(&cli, o.step, o.module);

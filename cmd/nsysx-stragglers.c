@@ -1,11 +1,12 @@
 /* nsysx-stragglers -- which device is late, and where. */
 #include <string.h>
 
+#include "table/by_groups.h"
 #include "table/stragglers.h"
 #include "tool.h"
 
 static bool curve, pace;
-static const char *waits, *program;
+static const char *waits, *program, *by;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "curve", &curve,
@@ -15,6 +16,8 @@ static const struct nsx_opt opts[] = {
 		"waits for [device]"),
 	NSX_OPT_FLAG(0, "pace", &pace,
 	             "print how much longer each device takes for the same kernels instead: a row per device"),
+	NSX_OPT_CHOICE(0, "by", &by, "device|" NSX_GROUPINGS,
+	               "what a row is; of biases, --waits and --pace [device]"),
 	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program with this key, name or id"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
@@ -23,7 +26,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-stragglers",
-	"[--curve | --waits[=device|pairs] | --pace] [--program PROGRAM] "
+	"[--curve | --waits[=device|pairs] | --pace] [--by WHAT] [--program PROGRAM] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Find the devices that are late, and who waits for them.", opts };
 
@@ -42,8 +45,22 @@ wanted(void)
 	o.show = pace ? NSX_STRAGGLERS_PACE : waits && strcmp(waits, "pairs") == 0 ? NSX_STRAGGLERS_PAIRS : waits
 	    ? NSX_STRAGGLERS_WAITS
 	         : curve ? NSX_STRAGGLERS_CURVE : NSX_STRAGGLERS_DEVICES;
+	if (by && (o.show == NSX_STRAGGLERS_CURVE || o.show == NSX_STRAGGLERS_PAIRS))
+		nsx_cli_misuse(&cli, "--by does not go with --curve and --waits=pairs");
 	nsx_tool_table_form(&cli);
 	return o;
+}
+
+/* Replace the table of devices by one of groups. */
+static int
+group(struct nsx_tool *t, enum nsx_stragglers_show show, const struct nsx_grouping *g,
+      struct nsx_device_groups *groups, struct nsx_table **table)
+{
+	const struct nsx_by_groups *def = show == NSX_STRAGGLERS_WAITS  ? &nsx_groups_of_waits
+	                                  : show == NSX_STRAGGLERS_PACE ? &nsx_groups_of_pace
+	                                                                : &nsx_groups_of_lockstep;
+
+	return nsx_table_by_groups(table, def, g, groups, &t->diags, &t->err);
 }
 
 int
@@ -51,16 +68,25 @@ main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	struct nsx_stragglers_options options = wanted();
+	struct nsx_device_groups groups = { .err = NULL };
+	struct nsx_grouping g;
 	struct nsx_stragglers s;
 	struct nsx_tool t;
+	bool grouped = by && nsx_grouping_parse(by, &g);
 
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
+	groups.err = &t.err;
+	if (grouped)
+		nsx_device_groups_listen(&groups, t.in);
 	int rc = nsx_stragglers(t.in, &options, &s, &t.diags, &t.err);
+	if (rc == NSX_OK && grouped)
+		rc = group(&t, options.show, &g, &groups, &s.table);
 	if (rc == NSX_OK)
 		nsx_tool_sort(&cli, &s.table, 1);
 	if (rc == NSX_OK)
 		rc = nsx_tool_write_table(&t, s.table, s.diags);
 	rc = nsx_tool_finish(&t, rc);
+	nsx_device_groups_free(&groups);
 	nsx_stragglers_free(&s);
 	return rc;
 }

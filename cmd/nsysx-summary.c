@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/by_groups.h"
 #include "table/summary.h"
 #include "base/num.h"
 #include "tool.h"
@@ -12,12 +13,14 @@ static const char *by, *names, *cover, *variable;
 static bool totals, no_compile, helpers;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICES(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel|source",
+	NSX_OPT_CHOICES(0, "by", &by,
+	                "module|thunk|opcode|collective|device|total|range|kernel|source|phase|scope|family|overlap|"
+	                NSX_GROUPINGS,
 	                "what a row is; a table each [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [1]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "by range: names without what frameworks append, in full, or with digits as # [key]"),
+	               "by range and scope: names without what frameworks append, in full, or with digits as # [key]"),
 	NSX_OPT_FLAG(0, "helpers", &helpers,
 	             "by range: also the GPU work that threads without such ranges launched meanwhile"),
 	NSX_OPT_FLAG(0, "no-compile", &no_compile, "ignore what runs within compilation, as autotuning does"),
@@ -55,11 +58,12 @@ check(const struct nsx_summary_options *o, size_t n)
 	if (variable && (totals || !any_by(o, n, 1U << NSX_SUMMARY_THUNK)))
 		nsx_cli_misuse(&cli, "--variable goes with --by thunk");
 	if (cover && !any_by(o, n, COVERED))
-		nsx_cli_misuse(&cli, "--cover goes with --by thunk, opcode, source, device and total");
+		nsx_cli_misuse(&cli, "--cover goes with --by thunk, opcode, source, device, total and groups of "
+		               "devices");
 	if (no_compile && !any_by(o, n, 1U << NSX_SUMMARY_KERNEL | 1U << NSX_SUMMARY_RANGE))
 		nsx_cli_misuse(&cli, "--no-compile goes with --by kernel and range");
-	if (names && !any_by(o, n, 1U << NSX_SUMMARY_RANGE))
-		nsx_cli_misuse(&cli, "--names goes with --by range");
+	if (names && !any_by(o, n, 1U << NSX_SUMMARY_RANGE | 1U << NSX_SUMMARY_SCOPE))
+		nsx_cli_misuse(&cli, "--names goes with --by range and scope");
 	if (helpers && !any_by(o, n, 1U << NSX_SUMMARY_RANGE))
 		nsx_cli_misuse(&cli, "--helpers goes with --by range");
 	nsx_tool_table_form(&cli);
@@ -96,6 +100,31 @@ sort(struct nsx_summary *s, size_t n)
 	free(tables);
 }
 
+/* What a part is by: a way of its own, or devices, to be grouped. */
+static enum nsx_summary_by
+way_of(const char *name, struct nsx_grouping *g)
+{
+	int way = nsx_summary_by_name(name);
+
+	if (way >= 0)
+		return (enum nsx_summary_by)way;
+	return nsx_grouping_parse(name, g) ? NSX_SUMMARY_DEVICE : NSX_SUMMARY_MODULE;
+}
+
+/* Replace the tables that are of groups. */
+static int
+group(struct nsx_tool *t, const struct nsx_tool_part *parts, size_t n, struct nsx_device_groups *groups,
+      struct nsx_summary *s)
+{
+	struct nsx_grouping g;
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		if (nsx_summary_by_name(parts[i].name) < 0 && nsx_grouping_parse(parts[i].name, &g))
+			rc = nsx_table_by_groups(&s[i].table, &nsx_groups_of_summary, &g, groups, &t->diags, &t->err);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -105,17 +134,26 @@ main(int argc, char **argv)
 	struct nsx_tool_part *parts = nsx_tool_parts(&cli, list, nsx_tool_output.path, &n);
 	struct nsx_summary_options *options = calloc(n, sizeof *options);
 	struct nsx_summary *s = calloc(n, sizeof *s);
+	struct nsx_device_groups groups = { .err = NULL };
+	struct nsx_grouping grouping;
 	struct nsx_tool t;
+	bool grouped = false;
 
 	if (!options || !s)
 		nsx_cli_die(&cli, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		options[i] = common();
-		options[i].by = (enum nsx_summary_by)nsx_summary_by_name(parts[i].name);
+		options[i].by = way_of(parts[i].name, &grouping);
+		grouped |= nsx_summary_by_name(parts[i].name) < 0;
 	}
 	check(options, n);
 	nsx_tool_open_in(&t, &cli, nops, argv, 0);
+	groups.err = &t.err;
+	if (grouped)
+		nsx_device_groups_listen(&groups, t.in);
 	int rc = nsx_summaries(t.in, options, n, s, &t.diags, &t.err);
+	if (rc == NSX_OK && grouped)
+		rc = group(&t, parts, n, &groups, s);
 	if (rc == NSX_OK)
 		sort(s, n);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
@@ -123,6 +161,7 @@ main(int argc, char **argv)
 	rc = nsx_tool_finish(&t, rc);
 	for (size_t i = 0; i < n; i++)
 		nsx_table_free(s[i].table);
+	nsx_device_groups_free(&groups);
 	free(s);
 	free(options);
 	nsx_tool_parts_free(parts, n);

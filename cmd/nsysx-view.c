@@ -9,9 +9,10 @@
 #include "base/vec.h"
 #include "stream/fields.h"
 #include "stream/pass.h"
+#include "table/database.h"
 #include "tool.h"
 
-static const char *keep, *table, *times;
+static const char *keep, *table, *times, *database, *indices;
 static bool schema;
 
 static const struct nsx_opt opts[] = {
@@ -27,6 +28,9 @@ static const struct nsx_opt opts[] = {
 	NSX_TOOL_ONLY,
 	NSX_TOOL_TOP,
 	NSX_TOOL_WIDE,
+	NSX_OPT_STR(0, "sqlite", &database, "FILE",
+		"write an SQLite database instead: of each kind a table and a view"),
+	NSX_OPT_STR(0, "index", &indices, "KIND.COLUMN,...", "with --sqlite: columns that get an index"),
 	NSX_OPT_FLAG(0, "schema", &schema, "print every kind and column with unit and meaning, and exit"),
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
@@ -34,7 +38,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-view",
 	"[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--tsv | --aligned | --json | --csv] [--time A:B] "
-	"[--only COLUMN=TEXT] [--top N] [--wide]] [-o FILE] [FILE]",
+	"[--only COLUMN=TEXT] [--top N] [--wide] | --sqlite FILE [--index KIND.COLUMN,...]] [-o FILE] [FILE]",
                                     "Convert a stream between text and binary, select kinds, print some as tables.",
                                     opts };
 
@@ -433,6 +437,31 @@ view_stream(int nops, char **ops)
 }
 
 static int
+view_database(int nops, char **ops)
+{
+	struct nsx_database_options o = { keep, nsx_tool_input.require, indices };
+	struct nsx_tool t;
+	int64_t rows;
+	int n, rc;
+
+	nsx_tool_open_in(&t, &cli, nops, ops, 0);
+	t.as_is = true;
+	for (size_t i = 0; i < nwanted; i++)
+		nsx_reader_need(t.in, nsx_kind_find(wanted[i].name), NSX_EVERY);
+	rc = nsx_database_write(t.in, database, &o, &rows, &t.err);
+	const struct nsx_kind *const *kinds = nsx_reader_kinds(t.in, &n);
+	for (size_t i = 0; i < nwanted && rc == NSX_OK; i++) {
+		bool some = false;
+
+		for (int k = 0; k < n; k++)
+			some |= nsx_str_eq(wanted[i].name, nsx_str_c(kinds[k]->name));
+		if (!some)
+			rc = tell_missing(&t, wanted[i].name, false);
+	}
+	return nsx_tool_finish(&t, rc);
+}
+
+static int
 view_schema(int nops)
 {
 	struct nsx_err err = { "" };
@@ -483,6 +512,12 @@ main(int argc, char **argv)
 
 	if (!!keep + !!table + schema > 1)
 		nsx_cli_misuse(&cli, "--kinds, --table and --schema exclude each other");
+	if (database && (table || schema))
+		nsx_cli_misuse(&cli, "--sqlite goes with --kinds only");
+	if (database && (nsx_tool_output.path || nsx_tool_output.binary || nsx_tool_output.zlevel))
+		nsx_cli_misuse(&cli, "--sqlite FILE is the output: want no -o, -b or -z");
+	if (indices && !database)
+		nsx_cli_misuse(&cli, "--index goes with --sqlite");
 	if (table && nsx_tool_output.binary)
 		nsx_cli_misuse(&cli, "--table is text");
 	if (!table && (nsx_tool_table.top >= 0 || nsx_tool_table.wide))
@@ -499,6 +534,8 @@ main(int argc, char **argv)
 		want(keep ? keep : table);
 	if (schema)
 		rc = view_schema(nops);
+	else if (database)
+		rc = view_database(nops, argv);
 	else if (table)
 		rc = view_tables(nops, argv, form_of());
 	else

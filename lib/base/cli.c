@@ -21,7 +21,7 @@
 #include "base/str.h"
 #include "base/width.h"
 
-enum { MAX_OPTS = 60, LONG_BASE = 256, HELP_COLUMN = 30, NARROWEST = 20, INDENT = 4 };
+enum { MAX_OPTS = 96, LONG_BASE = 256, HELP_COLUMN = 30, NARROWEST = 20, INDENT = 4 };
 
 static bool verbose, quiet, want_help, want_version;
 
@@ -285,6 +285,27 @@ is_among(const char *list, const char *sep, const char *arg, size_t len)
 	}
 }
 
+/* Whether `arg` of that length is one of the choices. One that ends in :N stands for every whole number above 0. */
+static bool
+is_choice(const char *choices, const char *arg, size_t len)
+{
+	int64_t number;
+
+	for (const char *p = choices; *p; p += *p == '|') {
+		size_t n = strcspn(p, "|");
+
+		if (n > 2 && memcmp(p + n - 2, ":N", 2) == 0) {
+			if (len > n - 1 && memcmp(p, arg, n - 1) == 0
+			    && nsx_get_int((struct nsx_str){ arg + n - 1, len - n + 1 }, &number) && number > 0)
+				return true;
+		} else if (n == len && memcmp(p, arg, n) == 0) {
+			return true;
+		}
+		p += n;
+	}
+	return false;
+}
+
 /* Whether each of the comma-separated items of `arg` is a choice and none occurs twice; *bad: the first item that
  * violates this. */
 static bool
@@ -293,7 +314,7 @@ are_choices(const char *choices, const char *arg, struct nsx_str *bad)
 	for (const char *p = arg; ; p++) {
 		size_t n = strcspn(p, ",");
 		*bad = (struct nsx_str){ p, n };
-		if (!is_among(choices, "|", p, n) || (p[n] && is_among(p + n + 1, ",", p, n)))
+		if (!is_choice(choices, p, n) || (p[n] && is_among(p + n + 1, ",", p, n)))
 			return false;
 		p += n;
 		if (!*p)
@@ -325,7 +346,7 @@ apply(const struct nsx_cli *cli, const struct nsx_opt *o, const char *arg, int o
 			nsx_cli_misuse(cli, "--%s: want a time such as 200, 1.5ms or 3min, got \"%s\"", o->name, arg);
 		break;
 	case NSX_OPT_T_CHOICE:
-		if (!is_among(o->arg, "|", arg, strlen(arg)))
+		if (!is_choice(o->arg, arg, strlen(arg)))
 			nsx_cli_misuse(cli, "--%s: want %s, got \"%s\"%s", o->name, o->arg, arg,
 			               nsx_near_hint_among(o->arg, '|', nsx_str_c(arg)).text);
 		*o->to.str = arg;
@@ -333,7 +354,7 @@ apply(const struct nsx_cli *cli, const struct nsx_opt *o, const char *arg, int o
 	case NSX_OPT_T_CHOICES:
 		if (!are_choices(o->arg, arg, &bad))
 			nsx_cli_misuse(cli, "--%s: want %s, or several with commas, got \"%s\"%s", o->name, o->arg, arg,
-			               is_among(o->arg, "|", bad.ptr, bad.len) ? ""
+			               is_choice(o->arg, bad.ptr, bad.len) ? ""
 			               : nsx_near_hint_among(o->arg, '|', bad).text);
 		*o->to.str = arg;
 		break;

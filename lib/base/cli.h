@@ -23,7 +23,7 @@ enum nsx_opt_type {
 	NSX_OPT_T_STRING,    /* *str = the argument, borrowed from argv */
 	NSX_OPT_T_INT,       /* *num = a whole number from min to max */
 	NSX_OPT_T_TIME,      /* *num = nanoseconds: a number with ns (default), us, ms, s, min or h */
-	NSX_OPT_T_CHOICE,    /* *str = one of `choices`, separated by '|' */
+	NSX_OPT_T_CHOICE,    /* *str = one of `choices`, separated by '|'; "block:N" is block: and any number above 0 */
 	NSX_OPT_T_CHOICES,   /* *str = some of them, separated by commas; none twice */
 	NSX_OPT_T_MAYBE,     /* optional argument (-zN, --name=ARG): *str = it, or "" without one */
 	NSX_OPT_T_CALL       /* call(argument, operands met before it): NULL, or what is wrong */

@@ -364,6 +364,12 @@ nsx_outfile_free(struct nsx_outfile *f)
 }
 
 const char *
+nsx_outfile_file(const struct nsx_outfile *f)
+{
+	return f->temp ? f->temp->path : NULL;
+}
+
+const char *
 nsx_outfile_name(const struct nsx_outfile *f)
 {
 	return f->name;

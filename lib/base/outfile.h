@@ -31,6 +31,10 @@ void nsx_outfile_abandon_all(void);
 /* fn, which must be safe in a signal handler, is called too when a signal ends the program. */
 void nsx_outfile_at_signal(void (*fn)(void));
 
+/* The file that is written until the commit, for libraries that open files by name; NULL if it is written in place. It
+ * exists and is empty. */
+const char *nsx_outfile_file(const struct nsx_outfile *f);
+
 /* Its name in messages: the path, or "standard output". */
 const char *nsx_outfile_name(const struct nsx_outfile *f);
 

@@ -123,6 +123,8 @@ struct nsx_table_cell {
 /* The column of that name, or of that heading in an aligned table, which a user may take for the name; the number of
  * columns if there is none. */
 size_t nsx_table_named(const struct nsx_table *t, struct nsx_str name);
+/* Its columns; *n: how many. */
+const struct nsx_table_col *nsx_table_columns(const struct nsx_table *t, size_t *n);
 /* The cell of that row and column, which the table has. */
 struct nsx_table_cell nsx_table_get(const struct nsx_table *t, size_t row, size_t col);
 

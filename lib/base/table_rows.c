@@ -170,6 +170,13 @@ column_of(const struct nsx_table *t, struct nsx_str name)
 	return col;
 }
 
+const struct nsx_table_col *
+nsx_table_columns(const struct nsx_table *t, size_t *n)
+{
+	*n = t->ncols;
+	return t->cols;
+}
+
 size_t
 nsx_table_named(const struct nsx_table *t, struct nsx_str name)
 {

@@ -215,7 +215,7 @@ nsx_extract_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *
 
 	nsx_set_i(r, NSX_CALL_profile, p->number);
 	nsx_set_i(r, NSX_CALL_call, c->id);
-	nsx_set_i(r, NSX_CALL_pid, t->processes[th->process].pid);
+	nsx_emit_set_pid(r, NSX_CALL_pid, t, th->process);
 	nsx_set_i(r, NSX_CALL_tid, th->tid);
 	nsx_set_i(r, NSX_CALL_start, c->start);
 	nsx_set_i(r, NSX_CALL_dur, nsx_extract_dur(c->start, c->end));
@@ -246,7 +246,7 @@ nsx_extract_set_overhead(const struct ex_profile *p, uint32_t overhead, struct n
 
 	nsx_set_i(r, NSX_OVERHEAD_profile, p->number);
 	if (o->gtid != NSX_NO_GTID) {
-		nsx_set_i(r, NSX_OVERHEAD_pid, t->processes[o->process].pid);
+		nsx_emit_set_pid(r, NSX_OVERHEAD_pid, t, o->process);
 		nsx_set_i(r, NSX_OVERHEAD_tid, nsx_extract_tid(o->gtid));
 	}
 	if (o->has_call)

@@ -12,7 +12,7 @@ set_thread(struct nsx_rec *r, const struct ex_profile *p, uint32_t range, int pi
 {
 	const struct nsx_thread *thread = nsx_trace_thread(&p->trace, range);
 
-	nsx_set_i(r, pid, p->trace.processes[thread->process].pid);
+	nsx_emit_set_pid(r, pid, &p->trace, thread->process);
 	nsx_set_i(r, tid, thread->tid);
 }
 

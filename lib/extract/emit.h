@@ -44,6 +44,14 @@ nsx_emit_set_known(struct nsx_rec *r, int slot, int64_t v)
 		nsx_set_i(r, slot, v);
 }
 
+/* Set it unless the process's id is not recorded. */
+static inline void
+nsx_emit_set_pid(struct nsx_rec *r, int slot, const struct nsx_trace *t, uint32_t process)
+{
+	if (t->processes[process].pid)
+		nsx_set_i(r, slot, t->processes[process].pid);
+}
+
 /* calls.c: what the operation, the call awaited, into its record. False when out of memory. */
 bool nsx_emit_after(struct ex_emit *e, const struct ex_profile *p, uint32_t op, struct nsx_rec *r);
 bool nsx_emit_waited(struct ex_emit *e, const struct ex_profile *p, uint32_t call, struct nsx_rec *r);

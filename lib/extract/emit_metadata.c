@@ -72,7 +72,7 @@ emit_devices(struct ex_emit *e)
 		nsx_emit_set_known(r, NSX_DEVICE_local, d->local);
 		nsx_emit_set_known(r, NSX_DEVICE_partition, d->partition);
 		nsx_set_i(r, NSX_DEVICE_cuda, td->cuda);
-		nsx_set_i(r, NSX_DEVICE_pid, refs[i].p->trace.processes[td->process].pid);
+		nsx_emit_set_pid(r, NSX_DEVICE_pid, &refs[i].p->trace, td->process);
 		nsx_set_s(r, NSX_DEVICE_name, td->gpu_name);
 		nsx_set_s(r, NSX_DEVICE_uuid, td->uuid);
 		nsx_set_i(r, NSX_DEVICE_known, d->known);

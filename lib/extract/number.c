@@ -8,6 +8,7 @@
 
 #include "job/comm/names.h"
 #include "job/match/match.h"
+#include "job/twins.h"
 #include "job/comm/communicates.h"
 
 /* ---- profiles */
@@ -65,6 +66,40 @@ listed(const int64_t *list, int n, int64_t v)
 	return n == 0;
 }
 
+/* Two profilers cannot say that they recorded one GPU where not both know its number in the job. */
+static int
+report_twins(struct ex_job *job, size_t n)
+{
+	struct nsx_twin *list = malloc((n + 1) * sizeof *list);
+	const struct ex_profile **of = malloc((n + 1) * sizeof *of);
+	bool good = list && of;
+
+	n = 0;
+	for (int i = 0; good && i < job->n; i++) {
+		const struct nsx_trace *t = &job->profiles[i].trace;
+		for (uint32_t d = 0; d < t->ndevices; d++, n++) {
+			int64_t pid = t->processes[t->devices[d].process].pid;
+			struct nsx_twin *new = &list[n];
+			*new = (struct nsx_twin){ .pid = pid ? pid : NSX_ABSENT, .cuda = t->devices[d].cuda,
+				.schema = t->schema, .at = (uint32_t)n };
+			if (t->start_utc == INT64_MIN
+			    || __builtin_add_overflow(t->start_utc, t->devices[d].last, &new->last))
+				new->last = INT64_MIN;
+			of[n] = &job->profiles[i];
+		}
+	}
+	if (good)
+		nsx_twins_find(list, n);
+	for (size_t i = 0; good && i < n; i++)
+		if (list[i].of != NSX_NONE)
+			nsx_diag_add(job->diags, NSX_WARNING, of[list[i].at]->trace.name.ptr, 1,
+			             "devices that %s seems to have as well, of the same process: their time counts "
+			             "twice", of[list[i].of]->input->path);
+	free(list);
+	free(of);
+	return good ? NSX_OK : nsx_err_nomem(job->err, NULL);
+}
+
 static int
 number_devices(struct ex_job *job)
 {
@@ -111,7 +146,7 @@ number_devices(struct ex_job *job)
 	}
 	if (all && !kept)
 		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "--device and --process match no device");
-	return NSX_OK;
+	return report_twins(job, all);
 }
 
 /* ---- programs */

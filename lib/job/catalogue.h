@@ -55,7 +55,7 @@ struct nsx_cat_device {
 	bool     listed, known;
 	uint32_t profile;     /* in profiles; NSX_NONE if unknown */
 	uint32_t name, uuid;
-	int64_t  process, local, cuda, pid;
+	int64_t  process, local, partition, cuda, pid;
 	int64_t  last;        /* ns: no operation of the device starts later */
 	int64_t  sms, clock, mem_bandwidth, cc;   /* multiprocessors, Hz, bytes/s, 10 major + minor */
 	bool     aligned;     /* it has a `clock` record */

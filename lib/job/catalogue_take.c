@@ -47,6 +47,7 @@ take_device(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	d->known = nsx_int(rec, NSX_DEVICE_known, 0) == 1;
 	d->process = nsx_int(rec, NSX_DEVICE_process, NSX_ABSENT);
 	d->local = nsx_int(rec, NSX_DEVICE_local, NSX_ABSENT);
+	d->partition = nsx_int(rec, NSX_DEVICE_partition, NSX_ABSENT);
 	d->cuda = nsx_int(rec, NSX_DEVICE_cuda, NSX_ABSENT);
 	d->pid = nsx_int(rec, NSX_DEVICE_pid, NSX_ABSENT);
 	d->last = nsx_int(rec, NSX_DEVICE_last, NSX_ABSENT);

@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 const struct nsx_cause_known nsx_causes[NSX_NCAUSES] = {
-#define CAUSE(id, name, group, tint, stripes, says, action) \
-	[NSX_CAUSE_##id] = { name, NSX_CAUSES_##group, tint, stripes, says, action },
+#define CAUSE(id, name, group, tint, stripes, change, says, action) \
+	[NSX_CAUSE_##id] = { name, NSX_CAUSES_##group, tint, stripes, change, says, action },
 #include "job/causes.def"
 #undef CAUSE
 };

@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 enum nsx_cause {
-#define CAUSE(id, name, group, tint, stripes, says, action) NSX_CAUSE_##id,
+#define CAUSE(id, name, group, tint, stripes, change, says, action) NSX_CAUSE_##id,
 #include "job/causes.def"
 #undef CAUSE
 	NSX_NCAUSES
@@ -24,6 +24,7 @@ struct nsx_cause_known {
 	enum nsx_cause_group group;
 	const char *tint;       /* of pictures: the colour, */
 	int         stripes;    /* and the pattern, 1 being plain */
+	const char *change;     /* of nsysx-whatif, that would remove it; NULL: none would */
 	const char *says;       /* a sentence of findings, */
 	const char *action;     /* and what to do first; NULL: it is in none */
 };

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/num.h"
+#include "stream/kinds.h"
+
 bool
 nsx_names_parse(const char *s, enum nsx_names *names)
 {
@@ -172,6 +175,21 @@ nsx_name_key(struct nsx_str name)
 			return (struct nsx_str){ name.ptr, i };
 	}
 	return name;
+}
+
+int64_t
+nsx_name_seq(struct nsx_str name)
+{
+	struct nsx_str key = nsx_name_key(name);
+	size_t at = key.len, from;
+	int64_t seq;
+
+	if (key.ptr != name.ptr || key.len == name.len)
+		return NSX_ABSENT;
+	skip_seq(name, &at);
+	for (from = at; from > key.len && is_digit(name.ptr[from - 1]);)
+		from--;
+	return from < at && nsx_get_int((struct nsx_str){ name.ptr + from, at - from }, &seq) ? seq : NSX_ABSENT;
 }
 
 struct nsx_str

@@ -8,6 +8,7 @@
 #define NSX_JOB_NAMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/str.h"
 
@@ -23,6 +24,10 @@ bool nsx_names_parse(const char *s, enum nsx_names *names);
 
 /* The key of a range's name: a part of it, never empty unless the name is. */
 struct nsx_str nsx_name_key(struct nsx_str name);
+
+/* The sequence number that emit_nvtx appended to a name, by which PyTorch joins an operator and its backward pass;
+ * NSX_ABSENT if there is none. */
+int64_t nsx_name_seq(struct nsx_str name);
 
 /* The name to show for a range of that domain ("" for the default one); names in XLA's domain TSL are unchanged. The
  * result is a part of `name`, or is in scratch (whose content is replaced) until scratch changes; empty with

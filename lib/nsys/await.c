@@ -323,8 +323,31 @@ take_steps(struct walk *w)
 
 /* ---- results */
 
-/* Blocking copies await themselves. Of a call that stalled and does not block, the operation of its device that ended
- * last while it did, or a little later: ends of each device in order. */
+/* Of the ends of a device, in order, the one nearest to the return of a call that stalled, while it did or a little
+ * later, since clocks differ; NSX_NONE: none. */
+static uint32_t
+nearest_end(const struct nsx_sort_key *ends, size_t n, uint32_t device, const struct nsx_host_call *c)
+{
+	size_t lo = 0, hi = n, best = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (ends[mid].k[0] < device || (ends[mid].k[0] == device && ends[mid].k[1] <= c->end))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo && ends[lo - 1].k[0] == device && ends[lo - 1].k[1] > c->start)
+		best = lo - 1;
+	if (lo < n && ends[lo].k[0] == device && ends[lo].k[1] <= nsx_add_sat(c->end, STALLED_END, NULL)
+	    && (best == n || ends[lo].k[1] - c->end < c->end - ends[best].k[1]))
+		best = lo;
+	return best == n ? NSX_NONE : ends[best].i;
+}
+
+/* Blocking copies await themselves; a call that stalled and does not block, the operation of its device that made
+ * room. */
 static bool
 await_own(struct walk *w)
 {
@@ -339,8 +362,7 @@ await_own(struct walk *w)
 	nsx_sort_keys(ends.p, good ? ends.n : 0);
 	for (uint32_t i = 0; i < t->nops && good; i++) {
 		const struct nsx_gpu_op *op = &t->ops[i];
-		uint32_t call = op->launch == NSX_NONE ? NSX_NONE : nsx_host_call_of(t, &t->issues[op->launch]);
-		size_t lo = 0, hi = ends.n;
+		uint32_t call = op->launch == NSX_NONE ? NSX_NONE : nsx_host_call_of(t, &t->issues[op->launch]), of;
 
 		if (call == NSX_NONE)
 			continue;
@@ -350,17 +372,9 @@ await_own(struct walk *w)
 		}
 		if (stalled_of(t, call) <= STALLED)
 			continue;
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
-
-			if (ends.p[mid].k[0] < op->device || (ends.p[mid].k[0] == op->device &&
-			    ends.p[mid].k[1] < nsx_add_sat(t->calls[call].end, STALLED_END, NULL)))
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		if (lo && ends.p[lo - 1].k[0] == op->device && ends.p[lo - 1].k[1] > t->calls[call].start)
-			good = nsx_vec_push(&w->waited, ((struct nsx_await){ call, ends.p[lo - 1].i }));
+		of = nearest_end(ends.p, ends.n, op->device, &t->calls[call]);
+		if (of != NSX_NONE)
+			good = nsx_vec_push(&w->waited, ((struct nsx_await){ call, of }));
 	}
 	free(ends.p);
 	return good;

@@ -10,7 +10,9 @@
  * What is learned is one answer for each site of the program: the stream that waits, the name of what waits, and the
  * name and stream of what the recording thread had issued last. Over all waits of a site an answer is refuted by one
  * wait that went on before what it stands for ended, and bound by each that went on just when that ended, although
- * nothing else held it. The answer that is bound most often, of those never refuted, is taken. */
+ * nothing else held it. The answer that is bound most often, of those never refuted, is taken. If none is bound, it is
+ * the stream in which the recording thread had issued last; if that is the one that waits, so that there was nothing to
+ * wait for, one that was still at work when the wait was issued, many times, and yet never refuted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +20,12 @@
 #include "nsys/await.h"
 
 enum { REFUTED = 100, BOUND = 6000, CALL = 5000, OWN = 1500, OTHER = 1500, CALL_CLOCKS = 30000 };   /* ns */
+enum { AT_WORK = 10 };   /* times: more is no chance */
 
 struct site_key { int64_t waits, stream; uint32_t name, last, since, kind; };
 
 /* An answer of a site. */
-struct answer { int64_t value, bound, least; bool refuted; uint32_t next; };
+struct answer { int64_t value, bound, at_work, least; bool refuted; uint32_t next; };
 
 struct learning {
 	struct nsx_awaiting *a;
@@ -175,7 +178,7 @@ weigh(struct learning *x, uint32_t site, const struct nsx_event_wait *w, int64_t
 	if (!at)
 		return false;
 	if (*at == NSX_NONE) {
-		struct answer new = { value, 0, INT64_MAX, false, x->first.p[site] };
+		struct answer new = { value, 0, 0, INT64_MAX, false, x->first.p[site] };
 
 		if (!nsx_vec_push(&x->answers, new))
 			return false;
@@ -185,6 +188,7 @@ weigh(struct learning *x, uint32_t site, const struct nsx_event_wait *w, int64_t
 	other = own > other ? own : other;
 	s->refuted |= diff < (w->stream == NSX_NONE ? -CALL_CLOCKS : -REFUTED);
 	s->bound += diff >= 0 && diff < BOUND && nsx_sub_sat(w->until, other, NULL) > OTHER;
+	s->at_work += end > w->issue;
 	s->least = diff < s->least ? diff : s->least;
 	return true;
 }
@@ -201,10 +205,21 @@ site_of(struct learning *x, const struct nsx_event_wait *w)
 	return at != NSX_NONE && (at < x->first.n || nsx_vec_push(&x->first, NSX_NONE)) ? at : NSX_NONE;
 }
 
-/* The best answer of a site: the most often bound of those that are not refuted; of equal ones `usual`, then the one
- * that ended closest. NULL: none. */
+/* Whether an answer is better than another one of the site that is bound as often: `usual`, unless that is `own`, no
+ * wait at all, and the answer was often at work; then the one that ended closest. */
+static bool
+likelier(const struct answer *s, const struct answer *best, int64_t usual, int64_t own)
+{
+	if (usual == own && s->value == own)
+		return best->at_work < AT_WORK;
+	if (usual == own && best->value == own)
+		return s->at_work >= AT_WORK;
+	return best->value != usual && (s->value == usual || s->least < best->least);
+}
+
+/* The best answer of a site: the most often bound of those that are not refuted. NULL: none. */
 static const struct answer *
-best_of(const struct learning *x, uint32_t site, int64_t usual)
+best_of(const struct learning *x, uint32_t site, int64_t usual, int64_t own)
 {
 	const struct answer *best = NULL;
 
@@ -213,8 +228,7 @@ best_of(const struct learning *x, uint32_t site, int64_t usual)
 
 		if (s->refuted)
 			continue;
-		if (!best || s->bound > best->bound || (s->bound == best->bound && best->value != usual &&
-		    (s->value == usual || s->least < best->least)))
+		if (!best || s->bound > best->bound || (s->bound == best->bound && likelier(s, best, usual, own)))
 			best = s;
 	}
 	return best;
@@ -266,11 +280,12 @@ answer(struct learning *x, struct nsx_event_wait *w)
 	if (site == NSX_NONE)
 		return false;
 	if (w->record != NSX_NONE) {
-		best = best_of(x, site, a->records.p[w->record].stream);
+		best = best_of(x, site, a->records.p[w->record].stream,
+			       w->stream == NSX_NONE ? -1 : a->streams.p[w->stream].id);
 		w->from = best ? nsx_await_stream(a, w->device, best->value) : NSX_NONE;
 		return true;
 	}
-	best = best_of(x, site, 1);
+	best = best_of(x, site, 1, -1);
 	if (best && best->bound) {
 		op = op_back(x, w, (uint32_t)best->value, &w->record, &w->from);
 		return true;

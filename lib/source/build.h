@@ -58,7 +58,8 @@ void nsx_build_open(struct nsx_build *b, struct nsx_trace *t);
  * into b->devices. */
 uint32_t nsx_build_device(struct nsx_build *b, int64_t cuda);
 
-/* Add a row; false when out of memory. Waits on devices without operations are forgotten. */
+/* Add a row; false when out of memory. Ranges of a thread that have one interval come in the order of their ids. Waits
+ * on devices without operations are forgotten. */
 bool nsx_build_range(struct nsx_build *b, const struct nsx_build_range *row);
 bool nsx_build_call(struct nsx_build *b, const struct nsx_build_call *row);
 bool nsx_build_op(struct nsx_build *b, const struct nsx_build_op *row);

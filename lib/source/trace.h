@@ -121,7 +121,7 @@ struct nsx_overhead {
 };
 
 struct nsx_thread  { uint64_t gtid; uint32_t process; uint32_t tid; uint32_t first, n; /* its ranges */ };
-struct nsx_process { uint64_t gpid; uint32_t pid; };
+struct nsx_process { uint64_t gpid; uint32_t pid; /* 0: not recorded */ };
 /* One GPU as one process sees it. */
 struct nsx_device {
 	uint32_t process;

@@ -104,6 +104,8 @@ struct nsx_reader {
 	uint64_t          need[NSX_NKINDS + 1];   /* slots */
 	int8_t            value[NSX_NKINDS + 1];  /* one more than the slot that records must have, 0: none */
 	int64_t           lacking[NSX_NKINDS + 1];
+	nsx_take_fn      *also;          /* nsx_reader_listen; NULL: nobody */
+	void             *also_state;
 	bool              all;           /* it is read to its end, in nsx_read_all: blocks may be decoded ahead */
 	bool              looks;         /* nsx_pass_look was called */
 	uint64_t          look[NSX_NKINDS + 1];   /* slots, for blocks to come */

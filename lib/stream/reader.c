@@ -189,13 +189,36 @@ ends_beyond(struct nsx_reader *r, const struct nsx_rec *rec)
 	       && __builtin_add_overflow(rec->v[t->start].i, rec->v[t->dur].i, &end);
 }
 
+void
+nsx_reader_listen(struct nsx_reader *r, nsx_take_fn *also, void *state)
+{
+	r->also = also;
+	r->also_state = state;
+}
+
+/* Two that take a record, the one who listens first. */
+struct both { nsx_take_fn *also, *take; void *also_state, *state; };
+
+static int
+take_both(void *state, const struct nsx_rec *rec)
+{
+	const struct both *b = state;
+
+	return b->also(b->also_state, rec) == NSX_OK ? b->take(b->state, rec) : NSX_ERR;
+}
+
 int
 nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void *state, struct nsx_err *err)
 {
+	struct both both = { r->also, take, r->also_state, state };
 	const struct nsx_kind *last = NULL;
 	struct nsx_rec rec;
 	int rc;
 
+	if (r->also) {
+		take = take_both;
+		state = &both;
+	}
 	r->all = true;
 	/* For a kind of which only the presence matters, no columns. */
 	if (require && r->needs)

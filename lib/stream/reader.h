@@ -61,6 +61,10 @@ int nsx_read(struct nsx_reader *r, struct nsx_rec *rec);
  * record, NULL if none. NSX_OK, or NSX_ERR with err, the reader's own, filled. */
 int nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void *state, struct nsx_err *err);
 
+/* In nsx_read_all pass every record to `also` first, which declared what it needs and returns NSX_OK or fills the
+ * reader's err: for metadata that a program needs of a stream which other code reads. One at a time. */
+void nsx_reader_listen(struct nsx_reader *r, nsx_take_fn *also, void *state);
+
 /* The kinds read so far, in order of their headers: *n pointers, valid until the next nsx_read. */
 const struct nsx_kind *const *nsx_reader_kinds(const struct nsx_reader *r, int *n);
 

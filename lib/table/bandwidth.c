@@ -14,6 +14,7 @@
 #include "job/clock_error.h"
 #include "job/diags_of.h"
 #include "job/hidden.h"
+#include "table/bandwidth_axes.h"
 #include "table/bandwidth_rows.h"
 
 #define AT(member) offsetof(struct nsx_bandwidth_row, member), 0, NULL
@@ -79,7 +80,9 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 		if (of[i].dur > 0 && (shortest == 0 || of[i].dur < shortest))
 			shortest = of[i].dur;
 	}
-	uint32_t row = nsx_sums_number(&s->sums, &key);
+	if (s->axes)
+		key.in = nsx_group_axes_of(s->axes, s->reading.comm, of, n);
+	uint32_t row = key.in == NSX_NONE ? NSX_NONE : nsx_sums_number(&s->sums, &key);
 	if (row == NSX_NONE)
 		return nsx_err_nomem(s->err, NULL);
 	r = nsx_sums_at(&s->sums, row);
@@ -217,7 +220,9 @@ take_other(void *state, const struct nsx_rec *rec)
 
 	s->ndiags += rec->kind->id == NSX_DIAG;
 	s->warm |= rec->kind->id == NSX_DIAG && nsx_is_diag_of(rec, "nsysx-warmup");
-	return !s->other || s->other(s->arg, rec) ? NSX_OK : nsx_err_nomem(s->err, NULL);
+	if (s->other && !s->other(s->arg, rec))
+		return nsx_err_nomem(s->err, NULL);
+	return s->axes ? nsx_group_axes_take(s->axes, rec, s->err) : NSX_OK;
 }
 
 int
@@ -228,6 +233,8 @@ nsx_bandwidth_collect(struct nsx_reader *in, struct nsx_bandwidth_sums *s, struc
 	s->sums = (struct nsx_sums){ .def = &def, .text = kind_of, .state = s };
 	s->reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other,
 	                                              .state = s };
+	if (s->axes)
+		nsx_group_axes_need(in);
 	if (nsx_collective_instances(in, &s->reading, diags, err) != NSX_OK)
 		return NSX_ERR;
 	finish(s);
@@ -274,18 +281,23 @@ say_absent(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
 }
 
 int
-nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *diags, struct nsx_err *err)
+nsx_bandwidth(struct nsx_reader *in, enum nsx_bandwidth_by by, struct nsx_bandwidth *b, struct nsx_diags *diags,
+              struct nsx_err *err)
 {
-	struct nsx_bandwidth_sums s = { .each = NULL };
+	struct nsx_group_axes axes = { 0 };
+	struct nsx_bandwidth_sums s = { .axes = by == NSX_BANDWIDTH_COLLECTIVE ? NULL : &axes };
 	int rc = nsx_bandwidth_collect(in, &s, diags, err);
 
 	*b = (struct nsx_bandwidth){ .instances = s.closed, .diags = s.ndiags };
 	if (rc == NSX_OK)
-		rc = (b->table = nsx_sums_table(&s.sums, err)) ? NSX_OK : NSX_ERR;
+		b->table = s.axes ? nsx_bandwidth_by_axis(&s, by == NSX_BANDWIDTH_GROUP, err)
+		                  : nsx_sums_table(&s.sums, err);
+	rc = b->table ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK) {
 		put_total(b->table, &s);
 		say_absent(&s, diags);
 	}
 	nsx_bandwidth_sums_free(&s);
+	nsx_group_axes_free(&axes);
 	return rc;
 }

@@ -7,15 +7,19 @@
 #include "base/table.h"
 #include "stream/reader.h"
 
+/* What a row is: a kind of collective with its sizes, an axis of the mesh of devices (job/axis.h), or one group of
+ * devices. */
+enum nsx_bandwidth_by { NSX_BANDWIDTH_COLLECTIVE, NSX_BANDWIDTH_AXIS, NSX_BANDWIDTH_GROUP };
+
 struct nsx_bandwidth {
 	struct nsx_table *table;      /* the caller frees it */
 	int64_t           instances;
 	int64_t           diags;      /* diag records in the stream */
 };
 
-/* Read all of `in` (open, not read from yet; metadata before thunks) and sum up its communication thunks by kind of
- * collective, message size and group size. The rows do not depend on the order of thunks. Fills b; NSX_OK, or NSX_ERR
- * with err filled and nothing to free. */
-int nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *diags, struct nsx_err *err);
+/* Read all of `in` (open, not read from yet; metadata before thunks) and sum up its communication. The rows do not
+ * depend on the order of thunks. Fills b; NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_bandwidth(struct nsx_reader *in, enum nsx_bandwidth_by by, struct nsx_bandwidth *b, struct nsx_diags *diags,
+                  struct nsx_err *err);
 
 #endif

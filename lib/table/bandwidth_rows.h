@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/num.h"
+#include "job/comm/group_axes.h"
 #include "job/comm/reading.h"
 #include "table/sums.h"
 
@@ -15,7 +16,8 @@ struct nsx_bandwidth_mean { bool known; double busbw, stderr_busbw, algbw; };
 /* Collectives of one kind and size; those behind `number` are set at the end. */
 struct nsx_bandwidth_row {
 	int64_t  bytes, group;          /* the key, NSX_ABSENT: not known; */
-	uint32_t kind, none;            /* kind: in the catalogue, NSX_NONE: not known */
+	uint32_t kind, in;              /* kind: in the catalogue, NSX_NONE: not known. in: the group of devices, of
+	                                 * nsx_bandwidth_sums.axes; 0 without these */
 	int64_t  instances;
 	NSX_VEC(int64_t) shortest;      /* of each instance with one above 0 */
 	nsx_u128 wait, dur, hidden;     /* sums over records, ns; wait: start of the last device - own start */
@@ -40,6 +42,7 @@ struct nsx_bandwidth_sums {
 	nsx_bandwidth_each *each;
 	bool             (*other)(void *arg, const struct nsx_rec *rec);   /* every record; false when out of memory */
 	void              *arg;
+	struct nsx_group_axes *axes;            /* the caller's, empty: rows are also by group of devices; NULL: not */
 	struct nsx_err    *err;
 	struct nsx_collective_reading reading;
 	struct nsx_sums    sums;                /* of struct nsx_bandwidth_row */

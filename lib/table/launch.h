@@ -12,7 +12,11 @@
 #include "stream/kinds.h"
 #include "stream/reader.h"
 
+/* What a row is, if not a kernel or a range: a stretch of launches that a graph could hold; a CUDA graph. */
+enum nsx_launch_form { NSX_LAUNCH_NAMES, NSX_LAUNCH_STRETCHES, NSX_LAUNCH_GRAPHS };
+
 struct nsx_launch_options {
+	enum nsx_launch_form form;
 	bool           by_range;   /* by the innermost range of the launch, else by kernel */
 	enum nsx_names names;      /* of ranges */
 	const char    *require;    /* fail unless the stream has a record of this kind; NULL: none */
@@ -31,6 +35,10 @@ struct nsx_launch_sum { struct nsx_str name; int64_t kernels, kernel, starved; b
 
 /* An analysis (table/analysis.h) with nsx_launch_options. */
 extern const struct nsx_analysis nsx_launch_analysis;
+
+/* The other forms, launch_stretches.c and launch_graphs.c: name program launches times api span starved idle share;
+ * name nodes replays api span span_mean busy gaps gap_share starved. No options. */
+extern const struct nsx_analysis nsx_launch_stretches, nsx_launch_graphs;
 
 /* The i-th of the sums in its state, after `finish`, in order of rows; false after the last. The name lives as long as
  * the state. */

@@ -1,4 +1,5 @@
-/* pgle.c -- costs of instructions, by fingerprint of their program. Holds a line for each instruction. */
+/* pgle.c -- costs of instructions, by fingerprint of their program. Holds a line for each instruction, and a number for
+ * each execution of a collective. */
 #include "table/pgle.h"
 
 #include <errno.h>
@@ -8,11 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "table/pgle_transfers.h"
 #include "table/pgle_wants.h"
 #include "base/num.h"
 #include "base/outfile.h"
 #include "base/vec.h"
 #include "job/catalogue.h"
+#include "job/comm/reading.h"
 #include "table/sums.h"
 
 /* Strings are numbers in the catalogue's, NSX_NONE: none. Data of programs and instructions are indexed by the
@@ -25,8 +28,9 @@ struct inst { bool ran, timed; };
 /* The current execution of a profile: the program, NSX_NONE if none, and the data for both; file: NSX_NONE until its
  * first use. */
 struct now { uint32_t program, fingerprint, file; bool compiled; };
-/* By fingerprint and name. timed: 1 if least and most are known. */
-struct cost { uint32_t fingerprint, name; int64_t timed, least, most; bool comm; };
+/* By fingerprint and name. timed: 1 if least and most are known. transfer: NSX_ABSENT if it is not wanted, or no
+ * instance is known. */
+struct cost { uint32_t fingerprint, name; int64_t timed, least, most, transfer; bool comm; };
 /* By fingerprint. */
 struct file {
 	uint32_t fingerprint, key;   /* key: of its first program; known: it is */
@@ -46,12 +50,15 @@ static const struct nsx_sum_def of_costs = {
 
 struct pgle {
 	struct nsx_err        *err;
-	struct nsx_catalogue   cat;
+	struct nsx_catalogue  *cat;           /* that of the reading */
+	struct nsx_collective_reading reading;
+	const struct nsx_pgle_options *options;
 	NSX_VEC(struct program) programs;
 	NSX_VEC(struct inst)   insts;
 	NSX_VEC(struct now)    now;           /* by index of the profile in the catalogue */
 	struct nsx_sums        costs, files;  /* of struct cost, struct file */
 	struct nsx_map         compiled;      /* (profile, program) */
+	struct nsx_pgle_transfers transfers;
 	int64_t                thunks, early, unknown;
 };
 
@@ -64,7 +71,7 @@ nomem(const struct pgle *p)
 static struct nsx_str
 string(const struct pgle *p, uint32_t id)
 {
-	return nsx_cat_str(&p->cat, id);
+	return nsx_cat_str(p->cat, id);
 }
 
 static struct nsx_str
@@ -85,10 +92,10 @@ key_of(int64_t a, int64_t b)
 static bool
 grow(struct pgle *p)
 {
-	while (p->programs.n < p->cat.programs.n)
+	while (p->programs.n < p->cat->programs.n)
 		if (!nsx_vec_push(&p->programs, ((struct program){ false, false })))
 			return false;
-	while (p->insts.n < p->cat.insts.n)
+	while (p->insts.n < p->cat->insts.n)
 		if (!nsx_vec_push(&p->insts, ((struct inst){ false, false })))
 			return false;
 	return true;
@@ -97,11 +104,11 @@ grow(struct pgle *p)
 static int
 take_inst(struct pgle *p, const struct nsx_rec *rec)
 {
-	uint32_t at = nsx_cat_inst(&p->cat, rec);
+	uint32_t at = nsx_cat_inst(p->cat, rec);
 
 	if (at == NSX_NONE || !grow(p))
 		return nomem(p);
-	const struct nsx_cat_inst *i = &p->cat.insts.p[at];
+	const struct nsx_cat_inst *i = &p->cat->insts.p[at];
 	p->programs.p[i->program].has_opcodes |= i->opcode != NSX_NONE;
 	return NSX_OK;
 }
@@ -109,11 +116,11 @@ take_inst(struct pgle *p, const struct nsx_rec *rec)
 static int
 take_compile(struct pgle *p, const struct nsx_rec *rec)
 {
-	uint32_t profile = nsx_cat_profile(&p->cat, rec), program, *at;
+	uint32_t profile = nsx_cat_profile(p->cat, rec), program, *at;
 
 	if (!nsx_has(rec, NSX_COMPILE_program))
 		return NSX_OK;
-	program = nsx_cat_program(&p->cat, rec);
+	program = nsx_cat_program(p->cat, rec);
 	at = profile == NSX_NONE || program == NSX_NONE ? NULL : nsx_map_at(&p->compiled, key_of(profile, program));
 	if (!at)
 		return nomem(p);
@@ -126,16 +133,16 @@ take_compile(struct pgle *p, const struct nsx_rec *rec)
 static bool
 is_known(const struct pgle *p, size_t inst)
 {
-	const struct nsx_cat_inst *i = &p->cat.insts.p[inst];
+	const struct nsx_cat_inst *i = &p->cat->insts.p[inst];
 
-	return i->listed && p->cat.programs.p[i->program].listed;
+	return i->listed && p->cat->programs.p[i->program].listed;
 }
 
 /* The displayed name of a program; NSX_NONE if it has none. */
 static uint32_t
 label_of(const struct pgle *p, uint32_t program)
 {
-	const struct nsx_cat_program *g = &p->cat.programs.p[program];
+	const struct nsx_cat_program *g = &p->cat->programs.p[program];
 
 	return g->key != NSX_NONE ? g->key : g->name;
 }
@@ -169,6 +176,8 @@ add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t
 	c->comm |= comm;
 	if (dur < 0)
 		return NSX_OK;
+	if (!c->timed)
+		c->transfer = NSX_ABSENT;
 	c->least = !c->timed || dur < c->least ? dur : c->least;
 	c->most = dur > c->most ? dur : c->most;
 	c->timed = 1;
@@ -186,10 +195,10 @@ now_of(struct pgle *p, uint32_t profile, uint32_t program)
 	struct now *now = &p->now.p[profile];
 
 	if (now->program != program) {
-		*now = (struct now){ program, nsx_cat_fingerprint(&p->cat, profile, program), NSX_NONE,
+		*now = (struct now){ program, nsx_cat_fingerprint(p->cat, profile, program), NSX_NONE,
 		                     nsx_map_get(&p->compiled, key_of(profile, program)) != NSX_NONE };
 		if (now->fingerprint == NSX_NONE)
-			now->fingerprint = p->cat.programs.p[program].fingerprint;
+			now->fingerprint = p->cat->programs.p[program].fingerprint;
 	}
 	return now;
 }
@@ -198,7 +207,7 @@ static int
 take_thunk(struct pgle *p, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_THUNK_dur, -1);
-	uint32_t profile = nsx_cat_profile(&p->cat, rec), at = nsx_cat_inst(&p->cat, rec);
+	uint32_t profile = nsx_cat_profile(p->cat, rec), at = nsx_cat_inst(p->cat, rec);
 
 	if (profile == NSX_NONE || at == NSX_NONE || !grow(p))
 		return nomem(p);
@@ -207,14 +216,14 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 		p->unknown++;
 		return NSX_OK;
 	}
-	const struct nsx_cat_inst *i = &p->cat.insts.p[at];
+	const struct nsx_cat_inst *i = &p->cat->insts.p[at];
 	struct program *g = &p->programs.p[i->program];
 	struct now *now = now_of(p, profile, i->program);
 
 	if (!now)
 		return nomem(p);
 	uint32_t fingerprint = now->fingerprint, name = i->scheduling_name != NSX_NONE ? i->scheduling_name : i->name;
-	p->early += nsx_int(rec, NSX_THUNK_execution, INT64_MAX) < (int64_t)now->compiled + p->cat.any_comm;
+	p->early += nsx_int(rec, NSX_THUNK_execution, INT64_MAX) < (int64_t)now->compiled + p->cat->any_comm;
 	p->insts.p[at].ran = g->ran = true;
 	p->insts.p[at].timed |= dur >= 0;
 	if (fingerprint == NSX_NONE || name == NSX_NONE)
@@ -229,13 +238,41 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
+/* ---- transfers */
+
+static int
+take_instance(void *state, struct nsx_collective *of, size_t n)
+{
+	struct pgle *p = state;
+
+	if (p->options->longest || of->inst == NSX_NONE || of->dur < 0)
+		return NSX_OK;
+	const struct nsx_cat_inst *i = &p->cat->insts.p[of->inst];
+	uint32_t profile = of->at == NSX_NONE ? NSX_NONE : p->cat->devices.p[of->at].profile;
+	uint32_t name = i->scheduling_name != NSX_NONE ? i->scheduling_name : i->name;
+	uint32_t fingerprint = profile == NSX_NONE ? NSX_NONE : nsx_cat_fingerprint(p->cat, profile, i->program);
+
+	if (fingerprint == NSX_NONE)
+		fingerprint = p->cat->programs.p[i->program].fingerprint;
+	if (fingerprint == NSX_NONE || name == NSX_NONE)
+		return NSX_OK;
+	uint32_t at = nsx_sums_number(&p->costs, &(uint32_t[2]){ fingerprint, name });
+	return at != NSX_NONE && nsx_pgle_transfers_add(&p->transfers, at, of, n) ? NSX_OK : nomem(p);
+}
+
+static void
+give_transfer(void *state, uint32_t cost, int64_t ns)
+{
+	((struct cost *)nsx_sums_at(&((struct pgle *)state)->costs, cost))->transfer = ns;
+}
+
 /* ---- instructions that did not run */
 
 /* The number of the cost of a name in the profile; NSX_NONE: none. */
 static uint32_t
 cost_of(const struct pgle *p, uint32_t fingerprint, struct nsx_str name)
 {
-	uint32_t n = nsx_intern_find(&p->cat.strings, name);
+	uint32_t n = nsx_intern_find(&p->cat->strings, name);
 
 	return n == NSX_NONE ? n : nsx_sums_find(&p->costs, &(uint32_t[2]){ fingerprint, n });
 }
@@ -243,7 +280,7 @@ cost_of(const struct pgle *p, uint32_t fingerprint, struct nsx_str name)
 static int64_t
 value(const struct cost *c)
 {
-	return c->comm ? c->most : c->least;
+	return !c->comm ? c->least : c->transfer != NSX_ABSENT ? c->transfer : c->most;
 }
 
 /* Add to the file the instructions that its program, whose dump is h, needs and that the stream does not have. */
@@ -265,7 +302,7 @@ complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct ns
 		    || (runs && !wrapped->timed))
 			continue;
 		int64_t ns = runs ? value(wrapped) : 0;
-		name = nsx_cat_intern(&p->cat, want->name, p->err);
+		name = nsx_cat_intern(p->cat, want->name, p->err);
 		rc = want->name.len && name == NSX_NONE ? NSX_ERR : add_cost(p, f->fingerprint, name, false, ns);
 		*(runs ? &starts : &idle) += 1;
 	}
@@ -286,7 +323,7 @@ complete_by(struct pgle *p, const char *path, struct nsx_diags *diags)
 	struct nsx_diags others = { 0 };
 	struct nsx_hlo h = { 0 };
 	int rc = nsx_hlo_read(path, &h, &others, p->err);
-	uint32_t n = rc == NSX_OK && h.fingerprint.len ? nsx_intern_find(&p->cat.strings, h.fingerprint)
+	uint32_t n = rc == NSX_OK && h.fingerprint.len ? nsx_intern_find(&p->cat->strings, h.fingerprint)
 	    : (uint32_t)NSX_NONE;
 	uint32_t at = n == NSX_NONE ? n : nsx_sums_find(&p->files, &n);
 	struct file *f = at == NSX_NONE ? NULL : nsx_sums_at(&p->files, at);
@@ -451,7 +488,7 @@ report(const struct pgle *p, struct nsx_diags *diags)
 		return nomem(p);
 	for (size_t i = 0; i < p->insts.n; i++) {
 		const struct inst *n = &p->insts.p[i];
-		const struct nsx_cat_inst *of = &p->cat.insts.p[i];
+		const struct nsx_cat_inst *of = &p->cat->insts.p[i];
 		struct coverage *v = &c[of->program];
 		bool other = p->programs.p[of->program].has_opcodes && of->opcode == NSX_NONE;
 		if (!is_known(p, i))
@@ -463,7 +500,7 @@ report(const struct pgle *p, struct nsx_diags *diags)
 		v->costs += !other && n->timed;
 	}
 	for (size_t i = 0; i < p->programs.n; i++) {
-		bool has_fingerprint = p->cat.programs.p[i].fingerprint != NSX_NONE;
+		bool has_fingerprint = p->cat->programs.p[i].fingerprint != NSX_NONE;
 		silent += p->programs.p[i].ran && !has_fingerprint;
 		if (p->programs.p[i].ran && has_fingerprint)
 			report_program(p, (uint32_t)i, &c[i], diags);
@@ -474,6 +511,7 @@ report(const struct pgle *p, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", p->unknown, "executions of instructions that have no record: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", p->early,
 	             "times include executions of initialisation: nsysx-warmup removes them");
+	nsx_pgle_transfers_diags(&p->transfers, diags);
 	if (!p->thunks)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no thunk records, which come from XLA's NVTX ranges: nothing to write a profile of");
@@ -488,36 +526,39 @@ take(void *state, const struct nsx_rec *rec)
 	switch (rec->kind->id) {
 	case NSX_THUNK:   return take_thunk(p, rec);
 	case NSX_COMPILE: return take_compile(p, rec);
-	case NSX_INST:    return nsx_cat_take(&p->cat, rec, p->err) == NSX_OK ? take_inst(p, rec) : NSX_ERR;
+	case NSX_INST:    return nsx_cat_take(p->cat, rec, p->err) == NSX_OK ? take_inst(p, rec) : NSX_ERR;
 	case NSX_PROGRAM:
 	case NSX_ALIAS:
 		p->now.n = 0;
-		return nsx_cat_take(&p->cat, rec, p->err);
+		return nsx_cat_take(p->cat, rec, p->err);
 	default:
-		return nsx_cat_take(&p->cat, rec, p->err);
+		return nsx_cat_take(p->cat, rec, p->err);
 	}
 }
 
 int
-nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *files, struct nsx_diags *diags,
-         struct nsx_err *err)
+nsx_pgle(struct nsx_reader *in, const char *dir, const struct nsx_pgle_options *options, int64_t *files,
+         struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct pgle p = { .err = err, .cat = { .keep = NSX_CAT_NAMES | NSX_CAT_ALIASES },
+	struct pgle p = { .err = err, .options = options, .cat = &p.reading.pairing.comm.cat,
+	                  .reading = { .instance = take_instance, .other = take,
+	                               .keep = NSX_CAT_NAMES | NSX_CAT_ALIASES },
 	                  .costs = { .def = &of_costs, .text = text_of }, .files = { .def = &of_files } };
 
-	p.costs.state = &p.cat;
-	nsx_cat_need(&p.cat, in);
-	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+	p.costs.state = p.cat;
+	p.reading.state = &p;
 	nsx_reader_need(in, NSX_COMPILE, NSX_EVERY);
-	int rc = nsx_read_all(in, NULL, take, &p, err);
+	int rc = nsx_collective_instances(in, &p.reading, diags, err);
 
-	if (rc == NSX_OK && complete)
-		rc = complete_all(&p, complete, diags);
+	nsx_pgle_transfers_medians(&p.transfers, give_transfer, &p);
+	if (rc == NSX_OK && options->complete)
+		rc = complete_all(&p, options->complete, diags);
 	if (rc == NSX_OK)
 		rc = write_files(&p, dir, files, diags);
 	if (rc == NSX_OK)
 		rc = report(&p, diags);
-	nsx_cat_free(&p.cat);
+	nsx_collective_reading_free(&p.reading);
+	nsx_pgle_transfers_free(&p.transfers);
 	free(p.programs.p);
 	free(p.insts.p);
 	free(p.now.p);

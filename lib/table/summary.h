@@ -19,7 +19,11 @@ enum nsx_summary_by {
 	NSX_SUMMARY_TOTAL,        /* a sum over the whole stream */
 	NSX_SUMMARY_RANGE,        /* an NVTX domain, and a name in the form of options.names */
 	NSX_SUMMARY_KERNEL,       /* a type and name of GPU operation */
-	NSX_SUMMARY_SOURCE        /* a source line, as nsx_cat_source calls it */
+	NSX_SUMMARY_SOURCE,       /* a source line, as nsx_cat_source calls it */
+	NSX_SUMMARY_PHASE,        /* forward, backward, ...: a phase of a training step (job/phase.h) */
+	NSX_SUMMARY_SCOPE,        /* a module or named scope, with those inside it (job/scope.h) */
+	NSX_SUMMARY_FAMILY,       /* a family of GPU operations, such as attention (job/family.h) */
+	NSX_SUMMARY_OVERLAP       /* a kernel beside communication or copies */
 };
 
 struct nsx_summary_options {
@@ -28,7 +32,7 @@ struct nsx_summary_options {
 	int64_t          variable;  /* THUNK: only this many of the slowest computations whose durations vary; 0: all
 	                             * instructions */
 	bool             no_compile; /* KERNEL and RANGE: omit what runs in ranges of compilation, such as autotuning */
-	enum nsx_names   names;     /* RANGE: ranges with the same shown name are one row */
+	enum nsx_names   names;     /* RANGE, SCOPE: those with the same shown name are one row */
 	bool             helpers;   /* RANGE: also what other threads of the process launched while a range was open */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none. If there are
 	                             * several options, that of the first is used */

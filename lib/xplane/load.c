@@ -1,4 +1,5 @@
-/* load.c -- an XSpace, read whole: its names come behind what uses them. */
+/* load.c -- an XSpace from its bytes to a trace in memory, a plane at a time: the names of a plane come behind what
+ * uses them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,25 +9,94 @@
 #include "source/name.h"
 #include "xplane/reading.h"
 
+/* Field numbers. */
+enum { SPACE_PLANE = 1, SPACE_ERROR = 2, SPACE_WARNING = 3, SPACE_HOST = 4 };
+
 static int
-read_all(struct nsx_xspace *s, int fd)
+keep(struct nsx_xspace *s, struct nsx_str bytes, struct nsx_str *text)
 {
-	/* As for exports in zstd. */
-	const uint64_t unpacked_max = UINT64_C(64) << 30;
-	struct nsx_input in = { .fd = fd, .gzip = true, .name = s->path, .err = s->err };
+	*text = nsx_arena_str(&s->t->arena, bytes);
+	return text->ptr ? NSX_OK : nsx_xspace_nomem(s);
+}
+
+static int
+take_field(struct nsx_xspace *s, uint32_t field, struct nsx_str bytes)
+{
+	struct nsx_xplane p = { .name = { "", 0 } };
+	struct nsx_str text;
 	int rc;
 
-	while ((rc = nsx_input_more(&in)) == NSX_OK && !s->bytes.failed) {
-		nsx_buf_add(&s->bytes, in.buf + in.pos, in.end - in.pos);
-		nsx_input_take(&in, in.end - in.pos);
-		if (in.unzip && nsx_unpack_check(s->path, s->bytes.len, unpacked_max, s->err) != NSX_OK) {
-			rc = NSX_ERR;
-			break;
-		}
+	switch (field) {
+	case SPACE_HOST: return keep(s, bytes, &s->host);
+	case SPACE_ERROR: case SPACE_WARNING:
+		if (keep(s, bytes, &text) != NSX_OK)
+			return NSX_ERR;
+		return nsx_vec_push(&s->warnings, text) ? NSX_OK : nsx_xspace_nomem(s);
+	case SPACE_PLANE:
+		rc = nsx_xspace_index(s, bytes, &p) == NSX_OK ? nsx_xspace_rows(s, &p) : NSX_ERR;
+		nsx_xplane_free(&p);
+		return rc;
+	default: return NSX_OK;
 	}
-	nsx_input_close(&in);
-	if (s->bytes.failed)
-		return nsx_xspace_nomem(s);
+}
+
+/* The bytes that the field at the start of the window needs, as far as the window tells; 0: it has all. */
+static uint64_t
+lacks(const struct nsx_xwire *w)
+{
+	uint64_t have = (uint64_t)(w->end - w->bad);
+
+	return w->want && w->want - w->left <= UINT64_MAX - have ? have + (w->want - w->left) : 0;
+}
+
+/* The field at the start of the window, as soon as it is there whole. */
+static int
+read_field(struct nsx_xspace *s)
+{
+	/* As for exports in zstd; and what a tag and a length need. */
+	const uint64_t unpacked_max = UINT64_C(64) << 30;
+	enum { HEAD = 32 };
+	uint64_t need = HEAD;
+
+	for (;;) {
+		struct nsx_str window;
+		int rc = nsx_input_peek(&s->in, need < SIZE_MAX ? (size_t)need : SIZE_MAX, &window);
+
+		if (rc == NSX_ERR)
+			return NSX_ERR;
+		if (s->in.unzip && nsx_unpack_check(s->path, s->taken + window.len, unpacked_max, s->err) != NSX_OK)
+			return NSX_ERR;
+		if (!window.len)
+			return NSX_EOF;
+		struct nsx_xwire w = nsx_xwire(window);
+		if (nsx_xwire_next(&w)) {
+			size_t n = (size_t)(w.at - (const unsigned char *)window.ptr);
+			if (w.bytes.ptr && take_field(s, w.field, w.bytes) != NSX_OK)
+				return NSX_ERR;
+			s->taken += n;
+			nsx_input_take(&s->in, n);
+			return NSX_OK;
+		}
+		if (rc == NSX_EOF || !(need = lacks(&w)))
+			return nsx_xspace_bad(s, &w);
+	}
+}
+
+static int
+read_all(struct nsx_xspace *s)
+{
+	static const char repaired[] = "\xef\xbf\xbd";
+	enum { LOOK = 1 << 16 };
+	struct nsx_str first;
+	int rc = nsx_input_peek(&s->in, LOOK, &first);
+
+	if (rc == NSX_ERR)
+		return NSX_ERR;
+	for (size_t i = 0; i + 3 <= first.len && i < LOOK && !s->repaired; i++)
+		s->repaired = memcmp(first.ptr + i, repaired, 3) == 0;
+	do
+		rc = read_field(s);
+	while (rc == NSX_OK);
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
@@ -76,6 +146,9 @@ report_warnings(struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 static void
 report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 {
+	/* Nothing marks the end of the file: where it was cut between two planes, only what is missing tells. */
+	nsx_diag_add(d, NSX_WARNING, who, s->started == INT64_MIN,
+	             "profiles that do not say when they started: old, or cut off between two planes");
 	nsx_diag_add(d, NSX_WARNING, who, s->starts,
 	             "profiles in the file behind another that started at another time: the times of all count from "
 	             "the same, and devices of one number are one");
@@ -103,14 +176,16 @@ report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 }
 
 static int
-load(struct nsx_xspace *s, int fd, struct nsx_diags *diags)
+load(struct nsx_xspace *s, struct nsx_diags *diags)
 {
-	if (read_all(s, fd) != NSX_OK)
-		return NSX_ERR;
 	nsx_progress_phase("events");
 	/* Times count from the start of the profile. */
 	nsx_build_reach(&s->build, 0);
-	if (nsx_xspace_index(s) != NSX_OK || nsx_xspace_rows(s) != NSX_OK || nsx_xspace_runs(s) != NSX_OK)
+	if (read_all(s) != NSX_OK)
+		return NSX_ERR;
+	nsx_input_close(&s->in);
+	nsx_xspace_settle(s);
+	if (nsx_xspace_runs(s) != NSX_OK)
 		return NSX_ERR;
 	nsx_progress_phase("projection");
 	if (nsx_build_finish(&s->build, s->opts, s->path, s->err) != NSX_OK)
@@ -124,17 +199,7 @@ load(struct nsx_xspace *s, int fd, struct nsx_diags *diags)
 static void
 free_all(struct nsx_xspace *s)
 {
-	for (size_t i = 0; i < s->planes.n; i++) {
-		struct nsx_xplane *p = &s->planes.p[i];
-		free(p->lines.p);
-		free(p->stats.p);
-		free(p->metas.p);
-		free(p->stat_names.p);
-		free(p->stat_what.p);
-		nsx_map_free(&p->meta_of);
-		nsx_map_free(&p->stat_of);
-	}
-	free(s->planes.p);
+	nsx_input_close(&s->in);
 	free(s->lines.p);
 	free(s->ops.p);
 	free(s->calls.p);
@@ -143,7 +208,6 @@ free_all(struct nsx_xspace *s)
 	nsx_map_free(&s->call_of);
 	nsx_map_free(&s->named);
 	nsx_build_free(&s->build);
-	nsx_buf_free(&s->bytes);
 	nsx_buf_free(&s->text);
 	free(s);
 }
@@ -166,10 +230,11 @@ nsx_xplane_load(int fd, const char *path, const struct nsx_trace_opts *opts, str
 	s->opts = opts;
 	s->path = path;
 	s->err = err ? err : &unheard;
+	s->in = (struct nsx_input){ .fd = fd, .gzip = true, .beside = opts->jobs != 1, .name = path, .err = s->err };
 	s->started = INT64_MIN;
 	nsx_build_open(&s->build, t);
 	t->name = nsx_arena_str(&t->arena, nsx_source_name(path, endings));
-	int rc = t->name.ptr && nsx_intern(&t->domains, NSX_STR("")) == 0 ? load(s, fd, diags) : nsx_xspace_nomem(s);
+	int rc = t->name.ptr && nsx_intern(&t->domains, NSX_STR("")) == 0 ? load(s, diags) : nsx_xspace_nomem(s);
 	free_all(s);
 	if (rc != NSX_OK)
 		nsx_trace_free(t);

@@ -1,13 +1,13 @@
 /* planes.c -- an index of an XSpace. The names of events and statistics come behind the lines that use them, so planes
  * are walked before their lines. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "xplane/reading.h"
 
 /* Field numbers. */
-enum { SPACE_PLANE = 1, SPACE_ERROR = 2, SPACE_WARNING = 3, SPACE_HOST = 4 };
 enum { PLANE_NAME = 2, PLANE_LINE = 3, PLANE_META = 4, PLANE_STAT_META = 5, PLANE_STAT = 6 };
 enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
 enum { META_NAME = 2, META_STAT = 5 };
@@ -16,22 +16,16 @@ enum { STAT_META = 1, STAT_DOUBLE = 2, STAT_UINT = 3, STAT_INT = 4, STAT_TEXT = 
 int
 nsx_xspace_bad(struct nsx_xspace *s, const struct nsx_xwire *w)
 {
-	static const char repaired[] = "\xef\xbf\xbd";
-	enum { LOOK = 1 << 16 };
-	struct nsx_str all = nsx_buf_view(&s->bytes);
-	size_t at = (size_t)((const char *)w->bad - all.ptr), look = all.len < LOOK ? all.len : LOOK;
-	const char *why = "";
+	uint64_t at = s->taken + (uint64_t)((const char *)w->bad - (s->in.buf + s->in.pos));
+	const char *why = s->repaired ? "; the file went through a text conversion" : "";
 
-	for (size_t i = 0; i + 3 <= look && !*why; i++)
-		if (memcmp(all.ptr + i, repaired, 3) == 0)
-			why = "; the file went through a text conversion";
 	if (w->want)
 		return nsx_err_set(s->err,
-				   "%s: byte %zu: not an XSpace, or cut off: a field of %" PRIu64 " bytes, %" PRIu64
-				   " are left%s",
+				   "%s: byte %" PRIu64 ": not an XSpace, or cut off: a field of %" PRIu64
+				   " bytes, %" PRIu64 " are left%s",
 				   s->path, at, w->want, w->left, why);
-	return nsx_err_set(s->err, "%s: byte %zu: not an XSpace, or cut off: no field of a message%s", s->path, at,
-			   why);
+	return nsx_err_set(s->err, "%s: byte %" PRIu64 ": not an XSpace, or cut off: no field of a message%s",
+	                   s->path, at, why);
 }
 
 /* ---- statistics */
@@ -243,29 +237,24 @@ read_plane_stats(struct nsx_xspace *s, struct nsx_xplane *p)
 	if (nsx_xstats_have(x, XS_PROCESS) && x->number[XS_PROCESS] > 0 && x->number[XS_PROCESS] < 1 << 24)
 		s->pid = x->number[XS_PROCESS];
 	if (nsx_xstats_have(x, XS_JAX))
-		s->jax = x->text[XS_JAX];
-	return NSX_OK;
+		s->jax = nsx_arena_str(&s->t->arena, x->text[XS_JAX]);
+	return s->jax.ptr || !s->jax.len ? NSX_OK : nsx_xspace_nomem(s);
 }
 
 int
-nsx_xspace_index(struct nsx_xspace *s)
+nsx_xspace_index(struct nsx_xspace *s, struct nsx_str message, struct nsx_xplane *p)
 {
-	struct nsx_xwire w = nsx_xwire(nsx_buf_view(&s->bytes));
+	return index_plane(s, message, p) == NSX_OK ? read_plane_stats(s, p) : NSX_ERR;
+}
 
-	while (nsx_xwire_next(&w)) {
-		if (!w.bytes.ptr)
-			continue;
-		if (w.field == SPACE_HOST)
-			s->host = w.bytes;
-		if ((w.field == SPACE_ERROR || w.field == SPACE_WARNING) && !nsx_vec_push(&s->warnings, w.bytes))
-			return nsx_xspace_nomem(s);
-		if (w.field != SPACE_PLANE)
-			continue;
-		if (!nsx_vec_push(&s->planes, ((struct nsx_xplane){ .name = { "", 0 } })))
-			return nsx_xspace_nomem(s);
-		struct nsx_xplane *p = &s->planes.p[s->planes.n - 1];
-		if (index_plane(s, w.bytes, p) != NSX_OK || read_plane_stats(s, p) != NSX_OK)
-			return NSX_ERR;
-	}
-	return w.bad ? nsx_xspace_bad(s, &w) : NSX_OK;
+void
+nsx_xplane_free(struct nsx_xplane *p)
+{
+	free(p->lines.p);
+	free(p->stats.p);
+	free(p->metas.p);
+	free(p->stat_names.p);
+	free(p->stat_what.p);
+	nsx_map_free(&p->meta_of);
+	nsx_map_free(&p->stat_of);
 }

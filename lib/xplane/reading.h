@@ -1,9 +1,9 @@
-/* reading.h -- the state of reading an XSpace; private to lib/xplane.
+/* reading.h -- the state of reading an XSpace; private to lib/xplane. A plane is held at a time.
  *
- *   planes.c   an index of the planes: their names, lines, metadata      -> nsx_xspace.planes
- *   rows.c     lines, one after the other: operations, calls, TraceMes   -> ops, calls, marks, ranges
- *   runs.c     executions of programs, and of their instructions         -> ranges with XLA's titles
- *   load.c     all of it, and what is said of it */
+ *   load.c     the file, field by field; what is said of it
+ *   planes.c   a plane: an index of its lines and metadata               -> struct nsx_xplane
+ *   rows.c     its lines, one after the other: operations, calls, ...    -> ops, calls, marks
+ *   runs.c     executions of programs, and of their instructions         -> ranges with XLA's titles */
 #ifndef NSX_XPLANE_READING_H
 #define NSX_XPLANE_READING_H
 
@@ -58,8 +58,10 @@ struct nsx_xspace {
 	const char        *path;
 	struct nsx_err    *err;
 	struct nsx_build   build;
-	struct nsx_buf     bytes, text;
-	NSX_VEC(struct nsx_xplane) planes;
+	struct nsx_input   in;          /* its window begins with a field of the file */
+	uint64_t           taken;       /* bytes before the window */
+	bool               repaired;    /* the file begins as after a text conversion */
+	struct nsx_buf     text;
 	NSX_VEC(struct nsx_xline)  lines;
 	NSX_VEC(struct nsx_xop)    ops;
 	NSX_VEC(struct nsx_xcall)  calls;
@@ -76,8 +78,9 @@ struct nsx_xspace {
 	    nameless, starts; /* of profiles but the first */
 };
 
-/* planes.c: NSX_OK, or NSX_ERR with err filled. */
-int nsx_xspace_index(struct nsx_xspace *s);
+/* planes.c: index the plane and read what it says of itself. NSX_OK, or NSX_ERR with err filled. */
+int nsx_xspace_index(struct nsx_xspace *s, struct nsx_str message, struct nsx_xplane *p);
+void nsx_xplane_free(struct nsx_xplane *p);
 /* Statistics of a message whose field `field` has them, and of the event's metadata, which count less; NULL: none.
  * False, with err filled, if it is damaged. */
 bool nsx_xspace_stats(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str message, uint32_t field,
@@ -85,10 +88,12 @@ bool nsx_xspace_stats(struct nsx_xspace *s, const struct nsx_xplane *p, struct n
 /* What is wrong at that place of the file: NSX_ERR. */
 int nsx_xspace_bad(struct nsx_xspace *s, const struct nsx_xwire *w);
 
-/* rows.c: all lines of all planes; and the programs. */
-int nsx_xspace_rows(struct nsx_xspace *s);
+/* rows.c: all lines of the plane; and the programs. After the last plane: times that count from 1970 are made to count
+ * from the start of the profile. */
+int nsx_xspace_rows(struct nsx_xspace *s, const struct nsx_xplane *p);
+void nsx_xspace_settle(struct nsx_xspace *s);
 
-/* runs.c: gives the rows to the build, with ranges of executions and instructions. */
+/* runs.c: gives the rows to the build, with ranges of executions and instructions, and frees them. */
 int nsx_xspace_runs(struct nsx_xspace *s);
 
 static inline int

@@ -51,8 +51,6 @@ skip(struct nsx_str s, size_t n)
 static int
 read_line(struct nsx_xspace *s, struct nsx_str message, struct line *l)
 {
-	/* Times count from profile_start_time; one that is as large counts from 1970, whatever wrote it. */
-	const int64_t unix_time = INT64_C(100000000000000000);
 	struct nsx_xwire w = nsx_xwire(message);
 
 	*l = (struct line){ .name = { "", 0 }, .at = NSX_NONE };
@@ -63,8 +61,6 @@ read_line(struct nsx_xspace *s, struct nsx_str message, struct line *l)
 		case LINE_TIME: l->time = (int64_t)w.value; break;
 		default: break;
 		}
-	if (l->time > unix_time && s->started != INT64_MIN)
-		l->time -= s->started;
 	return w.bad ? nsx_xspace_bad(s, &w) : NSX_OK;
 }
 
@@ -558,23 +554,43 @@ read_programs(struct nsx_xspace *s, const struct nsx_xplane *p)
 }
 
 int
-nsx_xspace_rows(struct nsx_xspace *s)
+nsx_xspace_rows(struct nsx_xspace *s, const struct nsx_xplane *p)
 {
-	int rc = NSX_OK;
+	size_t first = s->ops.n;
 
-	for (size_t i = 0; i < s->planes.n && rc == NSX_OK; i++) {
-		const struct nsx_xplane *p = &s->planes.p[i];
-		size_t first = s->ops.n;
-
-		s->tpus += p->kind == XP_TPU;
-		s->others += p->kind == XP_OTHER && p->lines.n;
-		rc = read_lines(s, p);
-		if (rc == NSX_OK && p->kind == XP_GPU && s->ops.n > first)
-			rc = describe_device(s, p, s->ops.p[first].row.device);
-		if (rc == NSX_OK && p->kind == XP_PROGRAMS)
-			rc = read_programs(s, p);
-	}
+	s->tpus += p->kind == XP_TPU;
+	s->others += p->kind == XP_OTHER && p->lines.n;
+	int rc = read_lines(s, p);
+	if (rc == NSX_OK && p->kind == XP_GPU && s->ops.n > first)
+		rc = describe_device(s, p, s->ops.p[first].row.device);
+	if (rc == NSX_OK && p->kind == XP_PROGRAMS)
+		rc = read_programs(s, p);
 	s->t->device_names = s->device_names.p;
 	s->t->ndevice_names = (uint32_t)s->device_names.n;
 	return rc;
+}
+
+/* Times count from profile_start_time; one that is as large counts from 1970, whatever wrote it. */
+static void
+settle(const struct nsx_xspace *s, int64_t *start, int64_t *end)
+{
+	const int64_t unix_time = INT64_C(100000000000000000);
+
+	if (*start > unix_time) {
+		*start -= s->started;
+		*end -= s->started;
+	}
+}
+
+void
+nsx_xspace_settle(struct nsx_xspace *s)
+{
+	if (s->started == INT64_MIN)
+		return;
+	for (size_t i = 0; i < s->ops.n; i++)
+		settle(s, &s->ops.p[i].row.start, &s->ops.p[i].row.end);
+	for (size_t i = 0; i < s->calls.n; i++)
+		settle(s, &s->calls.p[i].row.start, &s->calls.p[i].row.end);
+	for (size_t i = 0; i < s->marks.n; i++)
+		settle(s, &s->marks.p[i].row.start, &s->marks.p[i].row.end);
 }

@@ -375,6 +375,42 @@ by_launch(const void *a, const void *b)
 	return x->id != y->id ? (x->id < y->id ? -1 : 1) : (x->op > y->op) - (x->op < y->op);
 }
 
+/* Instructions that run others. What they do themselves, such as the copy of a condition, is before, between and behind
+ * these. */
+static bool
+runs_others(const struct runs *x, uint32_t name)
+{
+	struct nsx_str s = nsx_intern_str(&x->s->t->names, name);
+
+	return nsx_str_starts(s, "while") || nsx_str_starts(s, "conditional");
+}
+
+/* What an instruction runs that runs others, from its first launch in the execution to its last. */
+static int
+put_holders(struct runs *x, const struct part *p, size_t n)
+{
+	NSX_VEC(struct part) held = { 0 };
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		size_t k = 0;
+
+		if (!runs_others(x, p[i].name))
+			continue;
+		while (k < held.n && held.p[k].name != p[i].name)
+			k++;
+		if (k == held.n && !nsx_vec_push(&held, p[i]))
+			rc = nsx_xspace_nomem(x->s);
+		else if (p[i].end > held.p[k].end)
+			held.p[k].end = p[i].end;
+	}
+	for (size_t k = 0; k < held.n && rc == NSX_OK; k++)
+		rc = add_range(x, x->s->next++, x->runs.p[p->run].gtid, held.p[k].start, held.p[k].end, held.p[k].name,
+		               NSX_NO_PROGRAM);
+	free(held.p);
+	return rc;
+}
+
 static int
 put_runs(struct runs *x)
 {
@@ -388,10 +424,20 @@ put_runs(struct runs *x)
 		qsort(x->parts.p, x->parts.n, sizeof *x->parts.p, by_launch);
 	for (size_t i = 0, n; i < x->parts.n && rc == NSX_OK; i += n) {
 		const struct part *p = &x->parts.p[i];
+
+		for (n = 1; i + n < x->parts.n && p[n].run == p->run && p[n].device == p->device;)
+			n++;
+		rc = put_holders(x, p, n);
+	}
+	for (size_t i = 0, n; i < x->parts.n && rc == NSX_OK; i += n) {
+		const struct part *p = &x->parts.p[i];
 		int64_t end = p->end;
 
+		n = 1;
+		if (runs_others(x, p->name))
+			continue;
 		/* A maximal series of launches of one instruction; one call is never in two. */
-		for (n = 1; i + n < x->parts.n && p[n].run == p->run && p[n].device == p->device
+		for (; i + n < x->parts.n && p[n].run == p->run && p[n].device == p->device
 		     && (p[n].name == p->name || p[n].id == p[n - 1].id); n++)
 			end = p[n].end > end ? p[n].end : end;
 		rc = add_range(x, x->s->next++, x->runs.p[p->run].gtid, p->start, end, p->name, NSX_NO_PROGRAM);
@@ -532,8 +578,9 @@ put_all_alone(struct runs *x)
 
 /* ---- all */
 
+/* Before the ranges that are added to them, whose numbers are higher. */
 static bool
-put_rows(struct runs *x)
+put_marks(struct runs *x)
 {
 	struct nsx_xspace *s = x->s;
 
@@ -542,14 +589,26 @@ put_rows(struct runs *x)
 		if (!nsx_build_range(&s->build, &s->marks.p[i].row))
 			return false;
 	}
+	return true;
+}
+
+static bool
+put_rows(struct runs *x)
+{
+	struct nsx_xspace *s = x->s;
+
 	for (size_t i = 0; i < s->calls.n; i++) {
 		s->calls.p[i].row.gtid = s->lines.p[s->calls.p[i].line].gtid;
 		if (!nsx_build_call(&s->build, &s->calls.p[i].row))
 			return false;
 	}
+	free(s->calls.p);
+	s->calls.p = NULL;
 	for (size_t i = 0; i < s->ops.n; i++)
 		if (!nsx_build_op(&s->build, &s->ops.p[i].row))
 			return false;
+	free(s->ops.p);
+	s->ops.p = NULL;
 	return true;
 }
 
@@ -562,7 +621,7 @@ nsx_xspace_runs(struct nsx_xspace *s)
 
 	x.domain = (uint16_t)domain;
 	if (domain == NSX_NONE || !join_calls(&x) || !list_modules(&x) || !match_lines(&x) || !number_lines(&x)
-	    || !collect(&x) || !set_apart(&x))
+	    || !collect(&x) || !set_apart(&x) || !put_marks(&x))
 		rc = nsx_xspace_nomem(s);
 	else
 		rc = put_runs(&x);

@@ -206,7 +206,7 @@ table(const char *from, int number)
 	} else if ((number -= IDLES) < LISTED) {
 		rc = listed(in, number, &t, &diags, &err);
 	} else {
-		rc = nsx_bandwidth(in, &bandwidth, &diags, &err);
+		rc = nsx_bandwidth(in, NSX_BANDWIDTH_GROUP, &bandwidth, &diags, &err);
 		t = bandwidth.table;
 	}
 	fuzz_must(rc == NSX_OK || err.msg[0] || read_err.msg[0]);

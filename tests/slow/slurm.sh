@@ -15,8 +15,8 @@ mkdir "$T/slurm"
 slurm_up "$T/slurm" >"$T/why" || skip_all "no Slurm can be started here: $(cat "$T/why")"
 
 script=$tests_dir/../lib/report/nsysx.sbatch
-ranks=64 out=$T/out NSYSX_REPORT=no NSYSX_BIN=$T/bin HOLD=$T/hold
-export NSYSX_REPORT NSYSX_BIN HOLD
+ranks=64 out=$T/out NSYSX_REPORT=no NSYSX_BIN=$T/bin HOLD=$T/hold NSYSX_EXTRACT=
+export NSYSX_REPORT NSYSX_BIN HOLD NSYSX_EXTRACT
 
 # ---- expected results, and tools that can be held
 

@@ -223,8 +223,8 @@ memory(struct dump *d, pb *to)
 
 /* ---- the whole */
 
-static pb
-make(struct syn_plan *p, uint32_t proc, uint32_t prog)
+struct nsx_buf
+syn_hlo(struct syn_plan *p, uint32_t proc, uint32_t prog)
 {
 	struct dump d = { .p = p, .pr = &p->prog.p[prog], .proc = proc, .prog = prog };
 	pb out = { 0 }, module = { 0 }, schedule = { 0 }, attributes = { 0 };
@@ -270,13 +270,15 @@ compressed(const pb *m)
 	return out;
 }
 
-static void
-write_file(const char *path, const void *bytes, size_t n)
+void
+syn_write_file(const char *path, const struct nsx_buf *bytes)
 {
 	struct nsx_err err = { "" };
 	struct nsx_outfile *f = nsx_outfile_open(path, &err);
 
-	if (!f || nsx_outfile_write(f, bytes, n) != NSX_OK || nsx_outfile_commit(f) != NSX_OK)
+	if (bytes->failed)
+		syn_die("out of memory");
+	if (!f || nsx_outfile_write(f, bytes->ptr, bytes->len) != NSX_OK || nsx_outfile_commit(f) != NSX_OK)
 		syn_die("%s", err.msg);
 	nsx_outfile_free(f);
 }
@@ -293,20 +295,21 @@ syn_write_dump(const char *path, const struct nsx_buf *bytes)
 		z = compressed(bytes);
 	if (snprintf(name, sizeof name, "%s%s%s", path, plain ? "" : ".", plain ? "" : syn_opt.dumps) >= (int)sizeof name)
 		syn_die("%s: the name is too long", path);
-	write_file(name, plain ? bytes->ptr : z.ptr, plain ? bytes->len : z.len);
+	syn_write_file(name, plain ? bytes : &z);
 	nsx_buf_free(&z);
 }
 
 static void
 dump_program(struct syn_plan *p, const char *dir, uint32_t proc, uint32_t prog)
 {
-	static const char older[] = "from before the optimizations: not for us";
 	const struct syn_program *pr = &p->prog.p[prog];
 	const char *base = syn_fmt(p, "%s/module_%04lld.%s", dir, (long long)syn_program_id(proc, pr), pr->name);
-	pb m = make(p, proc, prog);
+	pb m = syn_hlo(p, proc, prog), older = { 0 };
 
 	syn_write_dump(syn_fmt(p, "%s.sm_9.0_gpu_after_optimizations.hlo.pb", base), &m);
-	write_file(syn_fmt(p, "%s.before_optimizations.hlo.pb", base), older, sizeof older - 1);
+	nsx_buf_c(&older, "from before the optimizations: not for us");
+	syn_write_file(syn_fmt(p, "%s.before_optimizations.hlo.pb", base), &older);
+	nsx_buf_free(&older);
 	nsx_buf_free(&m);
 	if (pr->tree)
 		x26_write_lists(p, prog, base);

@@ -5,7 +5,7 @@
 
 #include "xport.h"
 
-enum { PINNED = 1, DEVICE = 2 };   /* kinds of memory */
+enum { PAGEABLE = 0, PINNED = 1, DEVICE = 2 };   /* kinds of memory */
 enum rows { ROWS_RANGES, ROWS_MARKS, ROWS_CALLS, ROWS_OPS, ROWS_KINDS };
 
 struct ref { int64_t start, end; uint32_t i; bool other; };
@@ -302,8 +302,10 @@ write_op(struct xport *x, struct db_table *t, const int *c, const struct ref *v)
 	} else {
 		db_int(t, c[7], op->bytes);
 		db_int(t, c[8], op->copy_kind);
-		db_int(t, c[9], op->pinned && op->copy_kind == 1 ? PINNED : DEVICE);
-		db_int(t, c[10], op->pinned && op->copy_kind == 2 ? PINNED : DEVICE);
+		int memory = op->pageable ? PAGEABLE : op->pinned ? PINNED : DEVICE;
+
+		db_int(t, c[9], op->copy_kind == 1 ? memory : DEVICE);
+		db_int(t, c[10], op->copy_kind == 2 ? memory : DEVICE);
 	}
 	db_row(t);
 }

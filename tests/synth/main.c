@@ -6,6 +6,9 @@
 
 #include "base/cli.h"
 #include "db.h"
+#include "form.h"
+#include "sim.h"
+#include "torch.h"
 #include "x26.h"
 
 struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1, .vary_seed = -1, .dumps = "plain", .lists = "good" };
@@ -31,7 +34,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG  (0, "disagree", &syn_opt.disagree, "program ids differ between processes, programs share names"),
 	NSX_OPT_FLAG  (0, "autotune", &syn_opt.autotune, "autotuner runs while compiling"),
 	NSX_OPT_MAYBE (0, "graphs", &syn_opt.graphs, "nodes|whole", "the step runs in CUDA graphs, traced by node or as wholes [nodes]"),
-	NSX_OPT_MAYBE (0, "torch", &syn_opt.torch, "train|vllm|sglang|tensorrt-llm", "ranges as PyTorch writes them, no XLA; steps as training or a server of language models names them [train]"),
+	NSX_OPT_MAYBE (0, "torch", &syn_opt.torch, "train|checkpoints|vllm|sglang|tensorrt-llm", "ranges as PyTorch writes them, no XLA; steps as training, one with checkpoints or a server of language models names them [train]"),
 	NSX_OPT_MAYBE (0, "unfinished", &syn_opt.unfinished, "null|stop", "the captures stop inside the last step: its range has no end, or the capture's [both]"),
 	NSX_OPT_STR   (0, "slow", &syn_opt.slow, "NAME:PERCENT,...", "instructions of these names take so much more time; with --torch kernels of ranges of these names"),
 	NSX_OPT_STR   (0, "plant", &syn_opt.plant, "CAUSE",
@@ -42,6 +45,10 @@ static const struct nsx_opt opts[] = {
 	               "hosts are in N racks and have names: rack0-node000, ..."),
 	NSX_OPT_STR   (0, "late-rack", &syn_opt.late_rack, "RACK:NS",
 	               "with --racks: hosts of that rack begin every step so late"),
+	NSX_OPT_INT   (0, "contend", &syn_opt.contend, "PERCENT", 1, 1000,
+	               "computing kernels that run beside a collective take so much longer"),
+	NSX_OPT_INT   (0, "shorter", &syn_opt.shorter, "N", 2, 1000,
+	               "with --torch: computing kernels are N times shorter, so that devices wait for launches"),
 	NSX_OPT_INT   (0, "vary", &syn_opt.vary, "PERCENT", 1, 50,
 	               "computing time of steps drifts, with this standard deviation"),
 	NSX_OPT_INT   (0, "vary-seed", &syn_opt.vary_seed, "N", 0, INT32_MAX, "what the drift of --vary depends on [that of --seed]"),
@@ -74,6 +81,13 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "lists", &syn_opt.lists, "good|none|short|other", "with --xla26: XLA's list of thunks beside each dump: as it ran, none, one thunk short, of other thunks [good]"),
 	NSX_OPT_FLAG  (0, "no-uid", &syn_opt.no_uid, "with --xla26: titles without unique_hlo_op_id"),
 	NSX_OPT_INT   (0, "nodes", &syn_opt.nodes, "N", 1, 20000000, "with --xla26: at least N nodes of graphs run; answers are sums"),
+	NSX_OPT_CHOICE(0, "sim", &syn_opt.sim, sim_kinds, "one export of a job whose times follow from its causes instead; answers: what is true of it, and its period after changes"),
+	NSX_OPT_STR   (0, "change", &syn_opt.change, "CHANGE", "with --sim: make this change first, one of nsysx-whatif; no answers about others"),
+	NSX_OPT_CHOICE(0, "without", &syn_opt.without, "queue|stall|sync|wait", "with --sim: leave out of the export what launches, calls or streams waited for, or just for how long launches did"),
+	NSX_OPT_INT   (0, "slack", &syn_opt.slack, "N", 1, 100000, "with --sim: for N random operations, by how much they can be longer"),
+	NSX_OPT_FLAG  (0, "steady", &syn_opt.steady, "with --sim: latencies do not vary"),
+	NSX_OPT_FLAG  (0, "kineto", &syn_opt.kineto, "the job as PyTorch's profiler records it too: DIR/rN.pt.trace.json of process N"),
+	NSX_OPT_FLAG  (0, "xspace", &syn_opt.xspace, "the job as JAX's profiler records it too: DIR/rN.xplane.pb of process N"),
 	NSX_OPT_STR   (0, "break", &syn_opt.falsify, "WHAT", "make a number of DIR/answers/WHAT.tsv wrong"),
 	NSX_OPT_END
 };
@@ -121,9 +135,9 @@ check(void)
 		nsx_cli_misuse(&cli, "--xla26 is a job of its own");
 	if (o->xla26 && o->procs * o->devices < 2)
 		nsx_cli_misuse(&cli, "--xla26 needs two devices");
-	if (o->torch && *o->torch && strcmp(o->torch, "train") != 0 && strcmp(o->torch, "vllm") != 0 && strcmp(o->torch, "sglang") != 0
+	if (o->torch && *o->torch && strcmp(o->torch, "train") != 0 && strcmp(o->torch, "checkpoints") != 0 && strcmp(o->torch, "vllm") != 0 && strcmp(o->torch, "sglang") != 0
 	    && strcmp(o->torch, "tensorrt-llm") != 0)
-		nsx_cli_misuse(&cli, "--torch=%s: train, vllm, sglang or tensorrt-llm", o->torch);
+		nsx_cli_misuse(&cli, "--torch=%s: train, checkpoints, vllm, sglang or tensorrt-llm", o->torch);
 	if (o->nccl && *o->nccl && !strstr("2.28|2.27|2.24|hex|broken|none", o->nccl))
 		nsx_cli_misuse(&cli, "--nccl=%s: 2.28, 2.27, 2.24, hex, broken or none", o->nccl);
 	if (o->nccl && db_version_of(o->schema) < 4)
@@ -134,6 +148,8 @@ check(void)
 		nsx_cli_misuse(&cli, "--plant %s: slow-collective, late-host, blocking, straggler or layout", o->plant);
 	if (o->plant && (o->nccl || o->xla26 || o->scale || o->gaps || o->graphs || o->no_comm || o->procs < 2))
 		nsx_cli_misuse(&cli, "--plant goes with the jobs of XLA and --torch that communicate");
+	if (!o->sim && (o->change || o->without || o->slack || o->steady))
+		nsx_cli_misuse(&cli, "--change, --without, --slack and --steady need --sim");
 	if (o->torch && (o->unfinished || o->late >= 0))
 		nsx_cli_misuse(&cli, "--torch has no steps to cut");
 }
@@ -143,13 +159,15 @@ static void
 check_varied(void)
 {
 	const struct syn_opts *o = &syn_opt;
-	bool varied = o->slow_device || o->racks || o->late_rack || o->vary || o->alternate || o->evaluate || o->checkpoint
+	bool varied = o->slow_device || o->racks || o->late_rack || o->vary || o->alternate || o->contend || o->evaluate || o->checkpoint
 	              || o->offload || o->pipeline;
 	const char *why;
 
 	if (varied && (o->nccl || o->xla26 || o->scale || o->gaps || o->work))
-		nsx_cli_misuse(&cli, "--slow-device, --racks, --vary, --alternate, --evaluate, --checkpoint, --offload and --pipeline "
+		nsx_cli_misuse(&cli, "--slow-device, --racks, --contend, --vary, --alternate, --evaluate, --checkpoint, --offload and --pipeline "
 		                      "go with the jobs of XLA and --torch");
+	if (o->shorter && !o->torch)
+		nsx_cli_misuse(&cli, "--shorter goes with --torch");
 	if (!syn_vary_check(&why))
 		nsx_cli_misuse(&cli, "%s", why);
 	if ((o->offload || o->pipeline) && (o->graphs || o->payloads))
@@ -184,10 +202,16 @@ make(struct syn_plan *p)
 	syn_export(p);
 	if (!syn_opt.torch && !syn_opt.nccl && strcmp(syn_opt.dumps, "none") != 0)
 		syn_dumps(p);
+	if (syn_opt.kineto)
+		syn_kineto(p);
+	if (syn_opt.xspace)
+		syn_xspace(p);
 	syn_answers(p);
 	if (syn_opt.plant)
 		syn_plant_answer();
 	syn_vary_answers(p);
+	if (syn_opt.torch)
+		torch_parts_answers(p);
 	if (syn_opt.nccl) {
 		syn_nccl_answers(p);
 		return;
@@ -210,6 +234,9 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "no files are read");
 	check();
 	check_varied();
+	/* Earlier ones have no payloads. */
+	if (syn_opt.sim && db_version_of(syn_opt.schema) < 4)
+		syn_opt.schema = "3.24.14";
 	if (syn_opt.xla26) {
 		syn_opt.titles = "2026";
 		syn_opt.no_warmup = true;
@@ -228,6 +255,8 @@ main(int argc, char **argv)
 		syn_gaps();
 	else if (syn_opt.work)
 		syn_work();
+	else if (syn_opt.sim)
+		syn_sim(&p);
 	else
 		make(&p);
 	syn_tsv_checked();

@@ -25,7 +25,7 @@ session(struct xport *x)
 	for (uint32_t r = 0; r < x->p->proc.n && !pr; r++)
 		if (xport_here(x, r))
 			pr = &x->p->proc.p[r];
-	utc = 1790000000000000000 + pr->session;
+	utc = SYN_UTC + pr->session;
 	seconds = (time_t)(utc / 1000000000);
 	gmtime_r(&seconds, &tm);
 	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
@@ -214,6 +214,8 @@ waits(struct xport *x)
 	struct syn_plan *p = x->p;
 	uint32_t wait = syn_name(p, "cudaStreamSynchronize_v3020");
 
+	if (xport_sim(x))
+		return;
 	for (size_t i = 0; i < p->call.n; i++) {
 		const struct syn_call *c = &p->call.p[i];
 

@@ -98,7 +98,7 @@ kernel(struct syn_plan *p, uint32_t dev, uint32_t call, const struct syn_inst *i
 	op.stream = STREAM_COMPUTE;
 	op.bytes = -1;
 	op.start = max64(d->compute, p->call.p[call].end + syn_rnd(p, 1200, 2500));
-	d->compute = op.end = op.start + syn_vary(p, dev, dur);
+	d->compute = op.end = op.start + syn_contend(d, op.start, syn_vary(p, dev, dur));
 	d->compute += 600;
 	return syn_op(p, op);
 }
@@ -243,6 +243,7 @@ syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, stru
 		if (instance >= p->instances)
 			p->instances = instance + 1;
 		dev->comm = end + 600;
+		syn_contend_comm(dev, o->start, end);
 		if (in->what == SYN_SYNC)
 			dev->compute = end + 600;
 	}

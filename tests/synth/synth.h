@@ -13,12 +13,14 @@
 #include "base/vec.h"
 
 enum { SYN_NONE = UINT32_MAX };
+enum { SYN_MESSAGE = 4 << 20 };                             /* bytes of an all-reduce of --torch */
+static const int64_t SYN_UTC = 1790000000000000000;        /* when sessions start, ns since 1970 */
 
 /* The command line. */
 struct syn_opts {
-	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate;
-	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, evaluate, checkpoint;
-	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline;
+	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate, *sim, *change, *without;
+	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, contend, shorter, evaluate, checkpoint, slack;
+	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline, steady, kineto, xspace;
 };
 extern struct syn_opts syn_opt;
 
@@ -137,6 +139,9 @@ struct syn_dev {
 	bool     captured;        /* of --nccl: the payload of the call in its graph is whole */
 	int      slow;            /* per mille slower than the fastest */
 	int64_t  percent;         /* of --slow-device: its computing kernels take so much longer */
+	struct { int64_t from, to; } comm_of[4];   /* its latest collectives, for --contend; the next at ncomm % 4 */
+	uint32_t ncomm;
+	int64_t  contended, contended_ns;          /* kernels beside them, and how much longer they take */
 };
 
 /* Events. Ranges, calls: host time; operations: GPU time; in true time. */
@@ -175,6 +180,7 @@ struct syn_op {
 	int      stream;
 	uint8_t  type, copy_kind;
 	bool     pinned;          /* of a memcpy: the host's memory is pinned, and the export says so */
+	bool     pageable;        /* of a memcpy: the host's memory is */
 	bool     gone, decompress;   /* a memcpy whose data are decompressed on their way */
 	int64_t  node;            /* graphNodeId, 0: none */
 	uint32_t inst;            /* of a graph node: its instruction */
@@ -311,6 +317,9 @@ void syn_plant_answer(void);
 bool        syn_vary_check(const char **why);                      /* whether its options have values that make sense */
 void        syn_vary_people(struct syn_plan *p);
 int64_t     syn_vary(const struct syn_plan *p, uint32_t dev, int64_t ns);   /* time of a computing kernel in this step */
+/* With --contend: a collective of the device, whose end is known; a computing kernel that would take ns. */
+void        syn_contend_comm(struct syn_dev *d, int64_t from, int64_t to);
+int64_t     syn_contend(struct syn_dev *d, int64_t start, int64_t ns);
 void        syn_vary_step(int64_t k);                              /* step k begins */
 bool        syn_vary_other(void);                                  /* this step evaluates */
 void        syn_vary_before(struct syn_plan *p, uint32_t dev);     /* a late rack, before a step */
@@ -342,7 +351,9 @@ void syn_scale(void);                                              /* scale.c */
 void syn_gaps(void);                                               /* gaps.c */
 void syn_late(void);                                               /* late.c */
 void syn_work(void);                                               /* work_run.c */
+void syn_write_file(const char *path, const struct nsx_buf *bytes);             /* dump.c: or exit */
 void syn_dumps(struct syn_plan *p);                                /* dump.c: DIR/dumpN */
+struct nsx_buf syn_hlo(struct syn_plan *p, uint32_t proc, uint32_t prog);    /* dump.c: the HloProto of a program */
 void syn_answer_insts(struct syn_plan *p);                         /* folds.c */
 void syn_folds(struct syn_plan *p);                                /* folds.c: answers that need dumps */
 

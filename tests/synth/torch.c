@@ -6,16 +6,9 @@
 
 #include "db.h"
 #include "synth.h"
+#include "torch.h"
 
-struct torch {
-	struct syn_plan *p;
-	uint32_t proc, dev;
-	int64_t  op_id, seq, tokens;
-	uint32_t inside, cross, overlapping;   /* start/end ranges under way */
-	uint32_t joined;                       /* the operation of the last collective */
-};
-
-enum { MESSAGE = 4 << 20, REDUCING = 90000 };
+enum { REDUCING = 90000 };
 static const int64_t COMM = INT64_MIN + 0x7c4;
 
 static struct syn_thread *
@@ -60,13 +53,15 @@ slower(struct torch *t, uint32_t thread, int64_t ns)
 static int64_t
 spend(struct torch *t, uint32_t thread, int64_t ns)
 {
+	if (syn_opt.shorter)
+		ns = ns / syn_opt.shorter + 500;
 	if (syn_in_lockstep())
 		ns = syn_vary(t->p, t->dev, ns * (1000 + t->p->dev.p[t->dev].slow) / 1000);
 	return slower(t, thread, ns);
 }
 
-static uint32_t
-op(struct torch *t, uint32_t thread, enum syn_op_type type, int stream, const char *name, int64_t dur)
+uint32_t
+torch_op(struct torch *t, uint32_t thread, enum syn_op_type type, int stream, const char *name, int64_t dur)
 {
 	struct syn_plan *p = t->p;
 	struct syn_dev *d = &p->dev.p[t->dev];
@@ -94,19 +89,19 @@ op(struct torch *t, uint32_t thread, enum syn_op_type type, int stream, const ch
 	if (stream != 7 && o.start < d->compute)
 		o.start = d->compute;
 	dur += syn_rnd(p, 0, dur / 4);
-	o.end = o.start + (type == SYN_KERNEL && stream == 7 ? spend(t, thread, dur) : dur);
+	o.end = o.start + (type == SYN_KERNEL && stream == 7 ? syn_contend(d, o.start, spend(t, thread, dur)) : dur);
 	*tail = o.end + 400;
 	return syn_op(p, o);
 }
 
-static uint32_t
-push(struct torch *t, uint32_t thread, const char *name)
+uint32_t
+torch_push(struct torch *t, uint32_t thread, const char *name)
 {
 	return syn_push(t->p, t->proc, thread, SYN_DEFAULT, syn_namef(t->p, "%s, op_id = %lld", name, (long long)t->op_id++), false);
 }
 
-static void
-pop(struct torch *t, uint32_t thread)
+void
+torch_pop(struct torch *t, uint32_t thread)
 {
 	syn_pop(t->p, t->proc, thread);
 }
@@ -137,26 +132,26 @@ end_range(struct torch *t, uint32_t range, uint32_t thread)
 static void
 linear(struct torch *t, uint32_t thread, int layer)
 {
-	push(t, thread, "aten::linear");
-	push(t, thread, "aten::t");
-	pop(t, thread);
-	push(t, thread, layer % 2 ? "aten::addmm" : "aten::matmul");
-	op(t, thread, SYN_KERNEL, 7, "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", 40000 + 200 * t->tokens);
+	torch_push(t, thread, "aten::linear");
+	torch_push(t, thread, "aten::t");
+	torch_pop(t, thread);
+	torch_push(t, thread, layer % 2 ? "aten::addmm" : "aten::matmul");
+	torch_op(t, thread, SYN_KERNEL, 7, "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", 40000 + 200 * t->tokens);
 	if (layer % 3 == 0)
-		op(t, thread, SYN_MEMSET, 7, NULL, 900);
-	pop(t, thread);
-	pop(t, thread);
+		torch_op(t, thread, SYN_MEMSET, 7, NULL, 900);
+	torch_pop(t, thread);
+	torch_pop(t, thread);
 	if (syn_planted("layout")) {
 		syn_plant_subject("direct_copy_kernel");
-		push(t, thread, "aten::contiguous");
-		op(t, thread, SYN_KERNEL, 7, "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<"
+		torch_push(t, thread, "aten::contiguous");
+		torch_op(t, thread, SYN_KERNEL, 7, "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<"
 		                             "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase &)>>(int, T3)", 260000);
-		pop(t, thread);
+		torch_pop(t, thread);
 	}
-	push(t, thread, "aten::gelu");
-	op(t, thread, SYN_KERNEL, 7, "void at::native::vectorized_elementwise_kernel<(int)8, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase &)::"
+	torch_push(t, thread, "aten::gelu");
+	torch_op(t, thread, SYN_KERNEL, 7, "void at::native::vectorized_elementwise_kernel<(int)8, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase &)::"
 	                             "[lambda(float) (instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)", 12000);
-	pop(t, thread);
+	torch_pop(t, thread);
 }
 
 /* In lockstep, NCCL's ranges have payloads where exports of this version have them. */
@@ -168,7 +163,7 @@ payload(struct torch *t, uint32_t range, enum syn_shape_of shape)
 
 	if (!syn_in_lockstep() || db_version_of(syn_opt.schema) < 4)
 		return;
-	syn_add(&p->payload, ((struct syn_payload){ (int)shape, COMM, shape == SYN_N_INIT ? 0 : MESSAGE, -1, (int64_t)p->dev.n, t->dev, d->cuda }));
+	syn_add(&p->payload, ((struct syn_payload){ (int)shape, COMM, shape == SYN_N_INIT ? 0 : SYN_MESSAGE, -1, (int64_t)p->dev.n, t->dev, d->cuda }));
 	p->range.p[range].payload = (uint32_t)p->payload.n;
 }
 
@@ -178,7 +173,7 @@ all_reduce(struct torch *t, uint32_t thread)
 	syn_push(t->p, t->proc, thread, SYN_NCCL, syn_name(t->p, "ncclGroupStart"), true);
 	syn_pop(t->p, t->proc, thread);
 	payload(t, syn_push(t->p, t->proc, thread, SYN_NCCL, syn_name(t->p, "ncclAllReduce"), true), SYN_N_REDUCE);
-	t->joined = op(t, thread, SYN_KERNEL, 24, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)", REDUCING);
+	t->joined = torch_op(t, thread, SYN_KERNEL, 24, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)", REDUCING);
 	syn_pop(t->p, t->proc, thread);
 }
 
@@ -196,6 +191,7 @@ meet(struct torch *all, int64_t cost)
 	for (uint32_t d = 0; d < p->dev.n; d++) {
 		p->op.p[all[d].joined].end = end;
 		p->dev.p[d].comm = end + 400;
+		syn_contend_comm(&p->dev.p[d], p->op.p[all[d].joined].start, end);
 	}
 }
 
@@ -206,15 +202,15 @@ backward(struct torch *t, uint32_t thread, int layer)
 
 	syn_push(p, t->proc, thread, SYN_DEFAULT,
 	         syn_namef(p, "autograd::engine::evaluate_function: AddmmBackward0, seq = %lld, op_id = %lld", (long long)t->seq++, (long long)t->op_id++), false);
-	push(t, thread, "aten::mm");
-	op(t, thread, SYN_KERNEL, 7, "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NNT", 55000);
-	pop(t, thread);
-	push(t, thread, "aten::sum");
-	op(t, thread, SYN_KERNEL, 7, "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::func_wrapper_t<float>>>(T3)", 8000);
-	pop(t, thread);
+	torch_push(t, thread, "aten::mm");
+	torch_op(t, thread, SYN_KERNEL, 7, "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NNT", 55000);
+	torch_pop(t, thread);
+	torch_push(t, thread, "aten::sum");
+	torch_op(t, thread, SYN_KERNEL, 7, "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::func_wrapper_t<float>>>(T3)", 8000);
+	torch_pop(t, thread);
 	if (layer % 2 == 0 && p->comm)
 		all_reduce(t, thread);
-	pop(t, thread);
+	torch_pop(t, thread);
 }
 
 /* The forward pass, and what is under way when the backward pass begins. */
@@ -224,9 +220,9 @@ forward(struct torch *t, int64_t k)
 	struct syn_plan *p = t->p;
 
 	syn_push(p, t->proc, 0, SYN_DEFAULT, syn_namef(p, syn_vary_other() ? "EvaluationStep#%lld" : "ProfilerStep#%lld", (long long)k), false);
-	push(t, 0, "aten::to");
-	op(t, 0, SYN_MEMCPY, 7, NULL, 15000);
-	pop(t, 0);
+	torch_push(t, 0, "aten::to");
+	torch_op(t, 0, SYN_MEMCPY, 7, NULL, 15000);
+	torch_pop(t, 0);
 	syn_push(p, t->proc, 0, SYN_DEFAULT, syn_name(p, "forward; \xe2\x86\x92 \"loss\", scaled"), false);
 	for (int layer = 0; layer < syn_opt.layers; layer++) {
 		/* Begins inside one iteration's forward pass and ends inside the next one's. */
@@ -237,13 +233,13 @@ forward(struct torch *t, int64_t k)
 		}
 		syn_push(p, t->proc, 0, SYN_DEFAULT, syn_namef(p, "nn.Module: Block_%d", layer), false);
 		linear(t, 0, layer);
-		pop(t, 0);
+		torch_pop(t, 0);
 	}
-	pop(t, 0);
+	torch_pop(t, 0);
 	t->inside = start_range(t, 0, "loss scaling");
-	push(t, 0, "aten::mul");
-	op(t, 0, SYN_KERNEL, 7, "void at::native::elementwise_kernel<(int)128, (int)2>(at::TensorIteratorBase &)", 3000);
-	pop(t, 0);
+	torch_push(t, 0, "aten::mul");
+	torch_op(t, 0, SYN_KERNEL, 7, "void at::native::elementwise_kernel<(int)128, (int)2>(at::TensorIteratorBase &)", 3000);
+	torch_pop(t, 0);
 	end_range(t, t->inside, 0);
 	t->cross = start_range(t, 0, "handed to autograd");
 	if (thread_of(t, 1)->now < thread_of(t, 0)->now)
@@ -265,18 +261,18 @@ optimize(struct torch *t)
 
 	if (thread_of(t, 0)->now < thread_of(t, 1)->now)
 		thread_of(t, 0)->now = thread_of(t, 1)->now + 4000;
-	push(t, 0, "Optimizer.step#AdamW.step");
+	torch_push(t, 0, "Optimizer.step#AdamW.step");
 	/* The optimizer waits by an event for all gradients. */
 	if (p->dev.p[t->dev].compute < p->dev.p[t->dev].comm)
 		p->dev.p[t->dev].compute = p->dev.p[t->dev].comm;
-	op(t, 0, SYN_KERNEL, 7, "void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<(int)4>>(T1, T2, T3...)", 70000);
-	pop(t, 0);
-	pop(t, 0);
-	push(t, 0, "inflate");
+	torch_op(t, 0, SYN_KERNEL, 7, "void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<(int)4>>(T1, T2, T3...)", 70000);
+	torch_pop(t, 0);
+	torch_pop(t, 0);
+	torch_push(t, 0, "inflate");
 	syn_decompress(p, t->dev, 0, 7, &p->dev.p[t->dev].compute);
-	pop(t, 0);
+	torch_pop(t, 0);
 	/* Work in no range. */
-	op(t, 0, SYN_MEMCPY, 7, NULL, 2000);
+	torch_op(t, 0, SYN_MEMCPY, 7, NULL, 2000);
 	syn_host_fn(p, t->dev, 0, 7, &p->dev.p[t->dev].compute);
 	thread_of(t, 0)->now += syn_rnd(p, 20000, 60000);
 }
@@ -297,7 +293,7 @@ static void
 evaluated(struct torch *t)
 {
 	end_range(t, t->cross, 0);
-	pop(t, 0);
+	torch_pop(t, 0);
 	thread_of(t, 0)->now += syn_rnd(t->p, 20000, 60000);
 }
 
@@ -309,15 +305,15 @@ read_loss(struct torch *t)
 	int64_t *now = &thread_of(t, 0)->now;
 	uint32_t copy, wait;
 
-	push(t, 0, "aten::item");
-	copy = op(t, 0, SYN_MEMCPY, 7, NULL, 1500);
+	torch_push(t, 0, "aten::item");
+	copy = torch_op(t, 0, SYN_MEMCPY, 7, NULL, 1500);
 	p->op.p[copy].copy_kind = 2;
 	p->op.p[copy].bytes = 4;
 	p->op.p[copy].name = p->op.p[copy].short_name = syn_name(p, "[CUDA memcpy Device-to-Host]");
 	wait = syn_call(p, t->proc, 0, "cudaStreamSynchronize_v3020", 1500);
 	if (*now < p->op.p[copy].end + 3000)
 		*now = p->call.p[wait].end = p->op.p[copy].end + 3000;
-	pop(t, 0);
+	torch_pop(t, 0);
 }
 
 static void
@@ -366,23 +362,23 @@ serve(struct torch *t, int64_t k)
 	else
 		name = syn_namef(p, "[Executor] _forward_step %lld: %d ctx reqs, %d ctx tokens, %d gen reqs", (long long)k, takes, 512 * takes, has);
 	syn_push(p, t->proc, 0, SYN_DEFAULT, name, false);
-	push(t, 0, "aten::to");
-	op(t, 0, SYN_MEMCPY, 7, NULL, 3000);
-	pop(t, 0);
+	torch_push(t, 0, "aten::to");
+	torch_op(t, 0, SYN_MEMCPY, 7, NULL, 3000);
+	torch_pop(t, 0);
 	for (int layer = 0; layer < syn_opt.layers; layer++) {
 		syn_push(p, t->proc, 0, SYN_DEFAULT, syn_namef(p, "{'Module': 'model.layers.%d', 'TrainableParams': 4096}", layer), false);
 		linear(t, 0, layer);
 		if (p->comm)
 			all_reduce(t, 0);
-		pop(t, 0);
+		torch_pop(t, 0);
 	}
-	push(t, 0, "aten::argmax");
-	op(t, 0, SYN_KERNEL, 7, "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::ArgMaxOps<float>>>(T3)", 6000);
-	pop(t, 0);
+	torch_push(t, 0, "aten::argmax");
+	torch_op(t, 0, SYN_KERNEL, 7, "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::ArgMaxOps<float>>>(T3)", 6000);
+	torch_pop(t, 0);
 	/* The tokens are needed before the next step can be prepared. */
 	if (thread_of(t, 0)->now < p->dev.p[t->dev].compute)
 		syn_call(p, t->proc, 0, "cudaStreamSynchronize_v3020", p->dev.p[t->dev].compute - thread_of(t, 0)->now + syn_rnd(p, 2000, 5000));
-	pop(t, 0);
+	torch_pop(t, 0);
 	thread_of(t, 0)->now += syn_rnd(p, 20000, 60000);
 }
 
@@ -430,7 +426,9 @@ syn_torch(struct syn_plan *p)
 		struct torch t = begin(p, d);
 
 		for (int64_t k = 0; k < syn_opt.steps; k++)
-			if (*syn_opt.torch && strcmp(syn_opt.torch, "train") != 0)
+			if (strcmp(syn_opt.torch, "checkpoints") == 0)
+				torch_checkpointed(&t, k);
+			else if (*syn_opt.torch && strcmp(syn_opt.torch, "train") != 0)
 				serve(&t, k);
 			else
 				train(&t, k);

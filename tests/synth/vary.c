@@ -120,6 +120,29 @@ syn_vary(const struct syn_plan *p, uint32_t dev, int64_t ns)
 }
 
 void
+syn_contend_comm(struct syn_dev *d, int64_t from, int64_t to)
+{
+	uint32_t at = d->ncomm++ % 4;
+
+	d->comm_of[at].from = from;
+	d->comm_of[at].to = to;
+}
+
+int64_t
+syn_contend(struct syn_dev *d, int64_t start, int64_t ns)
+{
+	int64_t more = ns * syn_opt.contend / 100;
+
+	for (uint32_t i = 0; more && i < 4 && i < d->ncomm; i++)
+		if (start < d->comm_of[i].to && start + ns > d->comm_of[i].from) {
+			d->contended++;
+			d->contended_ns += more;
+			return ns + more;
+		}
+	return ns;
+}
+
+void
 syn_vary_step(int64_t k)
 {
 	plan.now = k;
@@ -235,6 +258,13 @@ syn_vary_answers(struct syn_plan *p)
 		syn_tsv_open(&t, "slow_device", "device\tpercent");
 		for (uint32_t d = 0; d < p->dev.n; d++)
 			syn_tsv_row(&t, "%d\t%" PRId64, p->dev.p[d].global, p->dev.p[d].percent);
+		syn_tsv_close(&t);
+	}
+	if (syn_opt.contend) {
+		syn_tsv_open(&t, "contended", "device\tpercent\tkernels\tlonger_ns");
+		for (uint32_t d = 0; d < p->dev.n; d++)
+			syn_tsv_row(&t, "%d\t%" PRId64 "\t%" PRId64 "\t%" PRId64, p->dev.p[d].global, syn_opt.contend,
+			            p->dev.p[d].contended, p->dev.p[d].contended_ns);
 		syn_tsv_close(&t);
 	}
 	if (syn_opt.racks) {

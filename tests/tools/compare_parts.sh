@@ -140,11 +140,13 @@ phases() {
 		/^#loc\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); lc[f[1]] = i } }
 		# What is fused has the places of what it is made of.
 		/^loc\t/ { k = $lc["program"] SUBSEP $lc["inst"]; if (op[k] == "") op[k] = $lc["op_name"] }
-		function phase(o) { return o ~ /rematted_computation/ ? "recomputation" : o ~ /transpose\(/ ? "backward" : o ~ /jvp\(/ ? "forward" : o == "" ? "[no_op_name]" : "other" }
+		function phase(o) { return o ~ /rematted_computation/ ? "recompute" : o ~ /transpose\(/ ? "backward" : o ~ /jvp\(/ ? "forward" : o == "" ? "unknown" : "outside" }
 		/^#program\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); pc[f[1]] = i } }
 		/^program\t/ { name[$pc["program"]] = $pc["name"] }
 		/^#thunk\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); tc[f[1]] = i } }
-		/^thunk\t/ { sum[name[$tc["program"]] " " phase(op[$tc["program"], $tc["inst"]])] += $tc["dur"]; runs[name[$tc["program"]], $tc["execution"], $tc["device"]] }
+		/^thunk\t/ { p = phase(op[$tc["program"], $tc["inst"]])
+			if (p == "outside") p = name[$tc["program"]] ~ /train/ ? "optimizer" : "other"
+			sum[name[$tc["program"]] " " p] += $tc["dur"]; runs[name[$tc["program"]], $tc["execution"], $tc["device"]] }
 		END { for (r in runs) { split(r, f, SUBSEP); n[f[1]]++ }
 			for (r in sum) { split(r, f, " "); printf "%s %.3f\n", r, sum[r] / n[f[1]] } }' | LC_ALL=C sort
 }

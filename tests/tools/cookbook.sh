@@ -18,6 +18,7 @@ python_that() {
 have() {
 	case $1 in
 	pandas)   python_that 'import pandas' ;;
+	duckdb)   python_that 'import duckdb, duckdb_extension_sqlite_scanner' ;;
 	protobuf) protoc -I "$root/protos" --python_out="$T/modules" nsysx.proto 2>"$T/python.out" && python_that 'import nsysx_pb2' ;;
 	parallel) parallel --version 2>"$T/python.out" | grep -q '^GNU' ;;
 	*)        command -v "$1" >"$T/command" ;;

@@ -91,10 +91,10 @@ equal 'blocking: its gaps add up to its gain' "$(shown more blocking | sum_of 0)
 equal 'the table of steps is that of nsysx-idle --steps' "$(nsysx-idle -q --steps --tsv "$T/more" | awk -F'\t' 'NR > 1 { print $2 ($4 == "" ? "" : ":" $4), $5 }')" \
 	"$(where_of more | sed 1d)"
 cp "$T/job" "$T/it's a job"
-equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 3
+equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 4
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "share'
-shows 'the screen reports that gains do not add up' 'each an upper bound taken alone: gains do not add up' nsysx-diagnose -q --table "$T/job"
-shows 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5% computation is the largest part of 3 steps, 58.5%; the next: device 0 is host-bound' nsysx-diagnose -q --table "$T/job"
+shows 'the screen reports that gains do not add up' 'each taken alone, for gains do not add up' nsysx-diagnose -q --table "$T/job"
+shows 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5%, forecast 0.0% computation is the largest part of 3 steps, 58.5%; the next: device 0 is host-bound' nsysx-diagnose -q --table "$T/job"
 shows 'every finding has an action' 'do first: do not wait for the GPU in every step' nsysx-diagnose -q --table "$T/job"
 shows '--top 3: the number of further findings' 'and 4 more: --top 0' nsysx-diagnose -q --table --min 0 "$T/job"
 shows 'sizes of collectives are unknown: not examined' 'not known: slow collectives: sizes of collectives are not in the export' nsysx-diagnose -q --table "$T/job"
@@ -570,6 +570,66 @@ shows 'so are steps that alternate' 'class step@7, 2 kinds of it take turns, p50
 turns '1 0 0 1 0 1 0 0 0 0 1 0 0' | stream random
 equal 'long steps in no order vary' "$(findings random --min 0 | grep -c variability)" 1
 equal '... and are no kind' "$(nsysx-diagnose -q --table "$T/random" | grep -c 'another kind\|take turns')" 0
+
+# ---- forecasts
+
+# A kernel of 50 us that the host waits for, until 2 us after its end; the next launch comes 2 us later. Without the wait a step is the kernel and
+# 900 ns: it saves 9.1 us of 60.
+waits() {
+	awk -v "waited=$1" 'BEGIN {
+		print "device device=0 pid=1"
+		for (i = 0; i < 4; i++) {
+			t = i * 60000
+			print "range range=" i " host_start=" t " host_dur=59000 start=" t + 6000 " dur=50000 name=step"
+			print "call call=" 2 * i " start=" t " dur=5000 name=cudaLaunchKernel class=launch ops=1"
+			print "op op=" i " stream=7 name=k start=" t + 6000 " dur=50000 call=" 2 * i " tid=1 host_start=" t " host_dur=5000 range=" i
+			print "call call=" 2 * i + 1 " start=" t + 6000 " dur=52000 name=cudaStreamSynchronize class=sync ops=0 blocking=1" \
+				(waited ? " waited=" i : "")
+		}
+	}'
+}
+waits 1 | stream waits
+# Finding, change and what it would save.
+forecasts() {
+	nsysx-diagnose -q --tsv --min 0 --step '^step' "$T/$1" \
+		| awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["finding"], $at["change"], $at["saved"] }'
+}
+equal 'what is forecast without a finding' "$(forecasts waits | tr '\t' ' ')" 'blocking sync=0 9100'
+shows '... on the screen' 'blocking, up to 10.00 us of a step, 16.7%, forecast 15.2%' nsysx-diagnose -q --table --step '^step' "$T/waits"
+shows 'what sets the step' 'the step is set by a chain: 83% compute, 10% latency, 3% host, 3% CUDA calls $ nsysx-whatif --critical --table' nsysx-diagnose -q --table --step '^step' "$T/waits"
+nsysx-diagnose -q --table --step '^step' "$T/waits" | sed -n 's/^ *\$ \(nsysx-whatif\)/\1/p' >"$T/command"
+equal '... and its command shows it' "$(sh "$T/command" 2>/dev/null | awk '$3 == "compute" { print $NF }' | sort -u)" '83.3%'
+waits '' | stream unknown
+equal 'where nobody knows what was waited for nothing is forecast' "$(forecasts unknown | awk -F'\t' '$3 != "" { n++ } END { print n + 0 }')" 0
+shows '... which is said' 'no forecasts: 86.7 % of the critical path is not explained' nsysx-diagnose -q --table --step '^step' "$T/unknown"
+equal '... and ranks are those of the time lost' "$(findings unknown --min 0 --step '^step' | awk '$3 > last && NR > 1 { n++ } { last = $3 } END { print n + 0 }')" 0
+shows 'without steps there are none' 'no forecasts: no steps are known' sh -c 'grep -v "^range" "$1" | nsysx-view --partial | nsysx-diagnose -q --table' sh "$T/waits"
+
+# Two devices: x takes 20 us on one and 50 on the other, then an all-reduce whose transfer takes 10. The first one would need 40.9 us if it did not wait
+# for the second, of 70.9.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	print "device device=1 pid=2"
+	for (i = 0; i < 4; i++)
+		for (d = 0; d < 2; d++) {
+			t = i * 70900; n = 2 * i + d
+			x = d ? 50000 : 20000
+			who = " pid=" d + 1
+			print "range range=" n who " host_start=" t " host_dur=70000 start=" t + 6000 " dur=60900 device=" d " name=step"
+			print "call call=" 3 * n who " start=" t " dur=2000 name=cudaLaunchKernel class=launch ops=1"
+			print "op op=" 2 * n " device=" d " stream=7 name=x start=" t + 6000 " dur=" x " call=" 3 * n " tid=1 host_start=" t " host_dur=2000 range=" n
+			print "call call=" 3 * n + 1 who " start=" t + 3000 " dur=2000 name=cudaLaunchKernel class=launch ops=1"
+			print "op op=" 2 * n + 1 " device=" d " stream=7 name=ncclDevKernel_AllReduce start=" t + 6900 + x " dur=" 60000 - x \
+				" call=" 3 * n + 1 " tid=1 host_start=" t + 3000 " host_dur=2000 range=" n " comm=1 collective=all-reduce comm_id=1 group=2 hidden=0"
+			print "call call=" 3 * n + 2 who " start=" t + 6000 " dur=62900 name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" 2 * n + 1
+		}
+}' | stream both
+equal 'a device that others wait for: the step of the others' "$(forecasts both | grep straggler | tr '\t' ' ')" 'straggler nowait:1 30000'
+equal 'each forecast is what nsysx-whatif says of its change' "$(forecasts both | while IFS='	' read -r finding change saved; do
+	[ -z "$saved" ] || nsysx-whatif -q --tsv --step '^step' --what "$change" "$T/both" | awk -F'\t' -v s="$saved" 'NR == 3 && $5 == s { n++ } END { exit !n }' || echo "$finding"
+done)" ''
+equal '... and of findings with one change only the largest has it' "$(forecasts both | awk -F'\t' '$3 != "" { print $2 }' | sort | uniq -d)" ''
+shows 'the step is set by the one' 'the step is set by device 1 (92% of the critical path): 71% compute, 14% transfers' nsysx-diagnose -q --table --step '^step' "$T/both"
 
 # ---- CUDA graphs that are recorded as a whole
 { turns '0 0 0 0' | sed '/op name=a/s/a device/a type=graph device/'; } | stream wholes

@@ -87,6 +87,7 @@ held() {
 					f = at("busbw") * at("dur") } END { for (k in d) { s += d[k]; m++ } print f * m / s }' <"$T/shown")" "$said" 0.02
 				equal "$job: ... of the steps alone" "$(rows 'END { print NR - 1 }' <"$T/shown")" "$n"
 			fi ;;
+		costly-overlap) ok "$job: $finding: adds up" about "$(rows 'at("paid") != "" { s += at("paid") } END { print s }' <"$T/shown")" "$gain" 1e-9 ;;
 		variability) ok "$job: $finding: a step is explained" test "$(wc -l <"$T/shown")" -gt 1 ;;
 		*) fail "$job: $finding is held by a test" 'it is not' ;;
 		esac
@@ -157,6 +158,23 @@ held 'roofline, layout' "$T/roof"
 	for i in $(seq 1 16); do thunk "$i" 0 $((i * 20)) 20 0; done
 } | awk '/^thunk/ && !sub(/name=i16 /, "name=transpose_add.1 ") { sub(/name=i/, "name=wrapped_transpose.") } 1' | stream many
 held 'many layouts' "$T/many"
+# In every other step gemm runs beside a collective of 200 ns, and takes 120 ns longer.
+{
+	devices 1
+	for k in 0 1 2 3 4 5 6 7; do
+		b=$((k * 1000))
+		[ "$k" -lt 4 ] || echo "module profile=0 program=0 execution=$k device=0 start=$b dur=900 name=step"
+		if [ $((k % 2)) = 0 ]; then
+			echo "op op=$k type=kernel name=gemm device=0 start=$b dur=300 comm=0"
+		else
+			echo "op op=$k type=kernel name=gemm device=0 start=$b dur=420 comm=0"
+			echo "op op=$((k + 10)) type=kernel name=ncclAll device=0 start=$((b + 100)) dur=200 comm=1"
+		fi
+	done
+} | stream overlap
+held 'costly overlap' "$T/overlap"
+equal 'costly overlap: what it says' "$(nsysx-diagnose -q --tsv --min 0 "$T/overlap" | awk -F'\t' '$2 == "costly-overlap" { print $5 }')" \
+	'51 ns paid for 86 ns hidden in a step: kernels take 40.0% longer beside communication and copies than alone'
 # A step of 1,600 ns, named by its program.
 {
 	echo 'device device=0 last=9000'

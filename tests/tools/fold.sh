@@ -144,7 +144,7 @@ equal 'with kinds marked, copies and sets have frames' "$(nsysx-fold -q --by nvt
 { printf '#nsysx\t2\n#op\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\n'; printf 'op\tkernel\t0\tk\t%s\t%s\n' 0 5 7 '' 8 ''; printf '#end\trecords:i\nend\t0\n'; } >"$T/timeless"
 equal 'operations without a duration are counted' "$(nsysx-fold --by kernel "$T/timeless" 2>&1 >/dev/null | grep -c 'operations without a duration: ignored (2)$')" 1
 fails '--exposed goes with ranges' 2 '--exposed goes with --by nvtx and kernel' nsysx-fold --by source --exposed "$T/calls"
-fails '--names goes with ranges' 2 '--names goes with --by nvtx, kernel and host' nsysx-fold --names=full "$T/calls"
+fails '--names goes with ranges' 2 '--names goes with --by nvtx, kernel, scope and host' nsysx-fold --names=full "$T/calls"
 
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 for by in source op-name opcode module nvtx kernel; do

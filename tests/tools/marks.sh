@@ -112,6 +112,21 @@ for table in idle 'idle --steps' 'idle --by step'; do
 	same "of steps that were cut out nsysx-$table says the same with marks" "$T/with" "$T/without"
 done
 
+# Whether a stream has marks is seen in its beginning, which is long where devices are many. These marks have a cause that nothing else shows.
+make_job few --processes 2 --steps 4
+with_exports few nsysx-extract -q -a -b | nsysx-overlap -q -b -o "$T/s"
+mark "$T/s" | nsysx-view -q | awk -F'\t' -v OFS='\t' '
+	last == "device" && $1 != "device" { for (d = 1000; d < 13000; d++) { s = "device\t" d; for (i = 3; i <= columns; i++) s = s "\t"; print s; n++ } }
+	{ last = $1 }
+	$1 == "device" { columns = NF }
+	$1 == "#idle" { for (i = 1; i <= NF; i++) if ($i == "cause:s") cause = i }
+	$1 == "idle" { $cause = "queue-full" }
+	$1 == "end" { $2 = n }
+	!/^#/ { n++ }
+	{ print }' >"$T/many"
+equal 'marks are found behind the metadata of thousands of devices' \
+	"$(nsysx-idle -q --tsv "$T/many" | columns cause | sed 1d | grep -v '^-' | sort -u)" queue-full
+
 fails 'marks go with no option of the tables' 2 '--mark marks all idle time' nsysx-idle --mark --by module "$T/b"
 fails '--require holds for marks, too' 1 'no module record' sh -c "nsysx-view -q -k profile,device,op,call $T/b | nsysx-idle -q --mark --require module -o $T/none"
 done_testing

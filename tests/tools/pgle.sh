@@ -37,11 +37,11 @@ costs() {
 END
 	printf '#end\trecords:i\nend\t0\n'
 } >"$T/s"
-nsysx-pgle -d "$T/out" "$T/s" >"$T/stdout" 2>"$T/err"
+nsysx-pgle --max -d "$T/out" "$T/s" >"$T/stdout" 2>"$T/err"
 equal 'a stream is accepted' "$? $(cat "$T/stdout")" '0 '
 equal 'a file for each fingerprint' "$(ls "$T/out" | tr '\n' ' ')" 'f0.pbtxt f1.pbtxt '
 ok '... and no other files' test ! -e "$T/f2.pbtxt"
-# The minimum of computation, over both programs of f0; the maximum of communication, including hidden time; scheduling names.
+# The minimum of computation, over both programs of f0; with --max the maximum of communication, including hidden time; scheduling names.
 equal 'costs of a fingerprint' "$(costs "$T/out/f0.pbtxt" | tr '\n' ';')" \
 	'"\"q\\\"" 1.000;"all-reduce-start.7" 9.001;"fusion.1" 12.400;"other" 0.000;'
 equal 'each profile uses its fingerprint' "$(costs "$T/out/f1.pbtxt" | tr '\n' ';')" '"all-reduce-start.7" 0.100;"fusion.1" 0.200;'
@@ -55,10 +55,10 @@ equal 'executions of unknown instructions' "$(grep -c 'have no record' "$T/err")
 equal 'with communication and no compilation execution 1 is steady' "$(grep -c initialisation "$T/err")" 0
 sed 's/^thunk	1	0	1/thunk	1	0	0/' "$T/s" | nsysx-pgle -d "$T/out2" 2>"$T/err"
 equal '... execution 0 is initialisation' "$(grep -c 'times include executions of initialisation: .*(2)$' "$T/err")" 1
-nsysx-view -b -z "$T/s" | nsysx-pgle -q -d "$T/binary"
+nsysx-view -b -z "$T/s" | nsysx-pgle -q --max -d "$T/binary"
 same 'binary gives the same as text' "$T/binary/f0.pbtxt" "$T/out/f0.pbtxt"
 printf 'old' >"$T/out/f1.pbtxt"
-nsysx-pgle -q -d "$T/out" "$T/s"
+nsysx-pgle -q --max -d "$T/out" "$T/s"
 same 'old files are replaced' "$T/out/f1.pbtxt" "$T/binary/f1.pbtxt"
 
 # ---- instructions that XLA asks for and that never ran ----
@@ -105,7 +105,7 @@ fails 'an invalid dump' 1 "jit_bad" nsysx-pgle -d "$T/left" --complete "$T/dumps
 # ---- a job with a known schedule ----
 if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -d "$T/job/dump0" ]; then
 	nsysx-extract -q -x "$T/job/dump0" -o "$T/job.nsysx" "$T/job/r0.sqlite"
-	nsysx-warmup -q "$T/job.nsysx" | nsysx-pgle -d "$T/job.out" 2>"$T/err"
+	nsysx-warmup -q "$T/job.nsysx" | nsysx-pgle --max -d "$T/job.out" 2>"$T/err"
 	equal 'after warm-up no initialisation is reported' "$(grep -c initialisation "$T/err")" 0
 	nsysx-pgle -d "$T/cold.out" "$T/job.nsysx" 2>"$T/err"
 	equal 'without it there is a warning' "$(grep -c 'times include executions of initialisation' "$T/err")" 1
@@ -121,12 +121,76 @@ if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -d "$T/job/dump0" ]; then
 	costs "$T/job.out/$fingerprint.pbtxt" >"$T/got"
 	ok 'the schedule has instructions' test -s "$T/known"
 	same 'costs equal the schedule' "$T/got" "$T/known"
-	nsysx-warmup -q "$T/job.nsysx" | nsysx-pgle -q -d "$T/whole.out" --complete "$T/job/dump0"
+	nsysx-warmup -q "$T/job.nsysx" | nsysx-pgle -q --max -d "$T/whole.out" --complete "$T/job/dump0"
 	costs "$T/whole.out/$fingerprint.pbtxt" >"$T/whole"
 	same 'completed files have the same costs' "$(awk 'NR == FNR { ran[$1]; next } $1 in ran' "$T/known" "$T/whole" >"$T/ran"; echo "$T/ran")" "$T/known"
 	equal 'added costs are 0 or that of the work in them' "$(awk 'NR == FNR { cost[$2]; next } !($2 in cost) && $2 != "0.000"' "$T/known" "$T/whole")" ''
 else
 	skip 'costs equal the schedule' 'there is no nsysx-synth that writes dumps'
+fi
+
+# ---- transfers ----
+
+# Two devices of one profile execute all-reduce.1 four times: "EXECUTION DEVICE START DUR". From the last start to the
+# last end that is 40, 90, 70 and 300; the lower one of the two in the middle is 70. Device 0 waits for 25, 0, 30, 5.
+transfers() {
+	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\n'
+	for profile in $1; do
+		printf 'profile\t%s\tr%s\n' "$profile" "$profile"
+	done
+	printf '#device\tdevice:i\tprofile:i\ndevice\t0\t0\ndevice\t1\t%s\n' "${1##* }"
+	printf '#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\nprogram\t0\t1\tstep\tf0\tstep@1\n'
+	printf '#inst\tprogram:i\tinst:i\tname:s\topcode:s\tcomm:i\tcollective:s\tbytes:i\n'
+	printf 'inst\t0\t0\tall-reduce.1\tall-reduce\t1\tall-reduce\t1024\n'
+	printf '#thunk\tprofile:i\tprogram:i\texecution:i\tdevice:i\tinst:i\toccurrence:i\tname:s\tstart:i\tdur:i\tcomm:i\n'
+	awk -v OFS='\t' -v last="${1##* }" '{ print "thunk", $2 ? last : 0, 0, $1, $2, 0, 0, "all-reduce.1", $3, $4, 1 }' <<'END'
+1 0 1000 65
+1 1 1025 39
+2 1 1970 115
+2 0 2000 90
+3 0 3000 100
+3 1 3030 60
+4 0 4000 304
+4 1 4005 300
+END
+	printf '#end\trecords:i\nend\t0\n'
+}
+transfers 0 >"$T/t"
+nsysx-pgle -d "$T/t.out" "$T/t" 2>"$T/err"
+equal 'a collective costs the median of its transfers' "$(costs "$T/t.out/f0.pbtxt")" '"all-reduce.1" 0.070'
+equal '... without a message' "$(cat "$T/err")" ''
+nsysx-pgle -q --max -d "$T/t.out" "$T/t"
+equal '--max: its longest duration' "$(costs "$T/t.out/f0.pbtxt")" '"all-reduce.1" 0.304'
+nsysx-collectives -q "$T/t" | nsysx-pgle -q -d "$T/t.out"
+equal 'with the records of nsysx-collectives it is the same' "$(costs "$T/t.out/f0.pbtxt")" '"all-reduce.1" 0.070'
+# Clocks of two profiles say nothing of each other: the shortest records are 39, 90, 60, 300.
+transfers '0 1' | nsysx-pgle -v -d "$T/t.out" 2>"$T/err"
+equal 'on clocks that were not compared it is the median of the shortest records' "$(costs "$T/t.out/f0.pbtxt")" '"all-reduce.1" 0.060'
+equal '... a message' "$(grep -c 'clocks that were not compared: their cost is the shortest record; .* (4)$' "$T/err")" 1
+# All but the first thunk of execution 4 and those of device 1.
+grep -v '^thunk.*	1	0	0	all-reduce' "$T/t" | nsysx-pgle -d "$T/t.out" 2>"$T/err"
+equal 'of a device alone it is the median of its durations' "$(costs "$T/t.out/f0.pbtxt")" '"all-reduce.1" 0.090'
+equal '... a warning' "$(grep -c 'warning: executions of collectives of whose devices the stream has one: their cost includes waiting (4)$' "$T/err")" 1
+if [ -x "$SYNTH" ] && "$SYNTH" -q -o "$T/two" --processes=1 --devices=2 --steps=8; then
+	nsysx-extract -q -x "$T/two/dump0" "$T/two/r0.sqlite" | nsysx-warmup -q | nsysx-pgle -q -d "$T/two.out"
+	fingerprint=$(awk -F'\t' '$3 == "jit_train_step" || $2 == 40 { print $7; exit }' "$T/two/answers/programs.tsv")
+	costs "$T/two.out/$fingerprint.pbtxt" >"$T/got"
+	# Of steady executions, from the answers: by name the transfers of instances, sorted, and the middle one.
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["program_id"] == 40 && $at["execution"] > 1 {
+			n = $at["name"]; k = n "\t" $at["instance"]; s = $at["start"]; e = s + $at["dur"]
+			if (!(k in last) || s > last[k]) last[k] = s
+			if (!(k in end) || e > end[k]) end[k] = e }
+		END { for (k in last) { split(k, p, "\t"); print p[1] "\t" end[k] - last[k] } }' "$T/two/answers/collectives.tsv" |
+		sort -t'	' -k1,1 -k2,2n | awk -F'\t' 'function put() { if (n) printf "\"%s\" %.3f\n", was, v[int((n + 1) / 2)] / 1000 }
+			$1 != was { put(); was = $1; n = 0 } { v[++n] = $2 } END { put() }' | sort >"$T/known"
+	ok 'a generated job has collectives' test -s "$T/known"
+	awk 'NR == FNR { want[$1]; next } $1 in want' "$T/known" "$T/got" >"$T/collectives"
+	same 'their costs are the medians of the answers' "$T/collectives" "$T/known"
+	nsysx-extract -q -x "$T/two/dump0" "$T/two/r0.sqlite" | nsysx-warmup -q | nsysx-pgle -q --max -d "$T/two.max"
+	costs "$T/two.max/$fingerprint.pbtxt" >"$T/most"
+	equal '... none more than with --max, and some less' "$(awk 'NR == FNR { most[$1] = $2; next }
+		$2 > most[$1] { bad = 1 } $2 < most[$1] { less = 1 } END { print bad + 0, less + 0 }' "$T/most" "$T/known")" '0 1'
 fi
 
 # ---- empty results, and refusals ----

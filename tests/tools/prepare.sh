@@ -107,4 +107,9 @@ run nsysx-prepare --files-from list -o never
 equal 'thousands of names reach the merge, which refuses one report twice' "$status $(grep -c '^nsysx-merge: report r0 is in ' "$T_private/err")" '1 1'
 fails "a list that cannot be used: nsysx-prepare -o never --files-from /dev/null" 1 'want the name of a file in it' nsysx-prepare -o never --files-from /dev/null
 fails "a list that cannot be used: nsysx-prepare -o never --files-from none" 1 'want a file that can be read' nsysx-prepare -o never --files-from none
+# A stream by another name is one by its first bytes.
+nsysx-extract -q -a -b -o plain.nsysx "$(ls */r0.sqlite | head -n 1)" && cp plain.nsysx renamed.stream
+nsysx-prepare -q -o a.nsysx plain.nsysx
+ok 'a stream by any name' nsysx-prepare -q -o b.nsysx renamed.stream
+same '... is the same' a.nsysx b.nsysx
 done_testing

@@ -5,7 +5,9 @@
 script=$(cd "$tests_dir/.." && pwd)/lib/report/nsysx.sbatch
 NSYSX_REPORT=no
 export NSYSX_REPORT
-unset NSYSX_PARTIAL NSYSX_EXTRACT NSYSX_TASKS NSYSX_AT_ONCE NSYSX_BIN
+NSYSX_EXTRACT=
+export NSYSX_EXTRACT
+unset NSYSX_PARTIAL NSYSX_TASKS NSYSX_AT_ONCE NSYSX_BIN
 "$SYNTH" -q -o "$T/a" --processes 3 --offset 100000 || exit 1
 cd "$T" || exit 1
 printf '# three\na/r0.sqlite\ta/dump0\n\na/r1.sqlite\ta/dump1\n%s/a/r2.sqlite\n' "$T" >list
@@ -36,6 +38,9 @@ nsysx-summary -q --tsv --by module -o module.tsv steady
 equal 'streams have the names of hosts' "$(nsysx-view -t profile out/steady.nsysx | cut -f 3 | sort -u | tr '\n' ' ')" 'host node '
 same 'tables equal those of a direct extraction' module.tsv out/tables/module.tsv
 
+merged=$(inode out/merged.nsysx) made=$(inode out/steady.nsysx)
+ok 'joining again' nsysx --join out
+equal '... makes no stream again' "$(inode out/merged.nsysx) $(inode out/steady.nsysx)" "$merged $made"
 before=$(inode out/streams/1.nsysx)
 nsysx --rank out 1 >/dev/null 2>&1
 equal 'completed steps are not repeated' "$(inode out/streams/1.nsysx)" "$before"
@@ -54,6 +59,54 @@ ln -s r9.sqlite a/broken.sqlite
 echo a/broken.sqlite >list3
 nsysx --list list3 out3 >/dev/null
 fails 'a missing profile' 1 'broken.sqlite' nsysx --rank out3 1
+
+# ---- everything is extracted unless it is told otherwise: PyTorch jobs get their tables, too.
+unset NSYSX_EXTRACT
+"$SYNTH" -q --torch -o torch || exit 1
+echo torch/r0.sqlite >list4
+nsysx --list list4 out4 >/dev/null
+ok 'a job of PyTorch' nsysx --rank out4 1
+ok '... joins' nsysx --join out4
+nsysx-prepare -q -o torch.nsysx torch/r0.sqlite
+nsysx-view out4/steady.nsysx | grep -v '^profile' >got
+nsysx-view torch.nsysx | grep -v '^profile' >want
+same '... to what nsysx-prepare makes of it' want got
+for by in range kernel; do
+	nsysx-summary -q --tsv --by $by -o want torch.nsysx
+	same "... with its table by $by" want out4/tables/$by.tsv
+done
+nsysx-idle -q --tsv -o want torch.nsysx
+same '... of idle time' want out4/tables/idle.tsv
+nsysx-steps -q --tsv -o want torch.nsysx
+same '... of steps' want out4/tables/steps.tsv
+equal '... without those of programs' "$(ls out4/tables | tr '\n' ' ')" 'bandwidth.tsv collective.tsv diagnosis.md idle.tsv kernel.tsv nvtx.folded range.tsv steps.tsv '
+
+# ---- many streams are merged in groups of 64
+mkdir many many/streams
+n=0
+while [ $n -lt 130 ]; do
+	n=$((n + 1))
+	printf 'a/r%d.sqlite\n' $n
+	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\n#device\tdevice:i\tprofile:i\tlocal:i\tknown:i\n#op\tprofile:i\top:i\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\n#end\trecords:i\nprofile\t0\tr%d\ndevice\t%d\t0\t0\t1\nop\t0\t0\tkernel\t%d\tk\t%d\t10\nend\t3\n' \
+		$n $n $n $((n * 7 % 50)) | nsysx-view -b -z -o many/streams/$n.nsysx
+done >many.list
+nsysx --list many.list many >/dev/null
+n=0
+while read -r line; do
+	n=$((n + 1))
+	echo "$line" >many/streams/$n.done
+done <many/list
+ok 'many streams join' nsysx --join many
+equal '... in groups' "$(ls many/groups | tr '\n' ' ')" '0000.done 0000.nsysx 0001.done 0001.nsysx 0002.done 0002.nsysx '
+nsysx-merge -q -b -z -o want many/streams/*.nsysx
+same '... to what one merge makes' want many/merged.nsysx
+before=$(inode many/groups/0000.nsysx) second=$(inode many/groups/0001.nsysx) merged=$(inode many/merged.nsysx)
+cp many/streams/70.nsysx new && mv new many/streams/70.nsysx
+ok 'with one stream new' nsysx --join many
+equal '... its group is merged again, and all' "$([ "$(inode many/groups/0001.nsysx)" = "$second" ]; echo $?) $([ "$(inode many/merged.nsysx)" = "$merged" ]; echo $?)" '1 1'
+equal '... and no other' "$(inode many/groups/0000.nsysx)" "$before"
+NSYSX_EXTRACT=
+export NSYSX_EXTRACT
 
 # A stand-in for sbatch that records its arguments.
 mkdir fake

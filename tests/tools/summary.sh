@@ -668,4 +668,126 @@ equal '... and have their names in TSV' "$(nsysx-summary -q --tsv --by range "$T
 equal 'ranges that launch nothing have no rows' "$(nsysx-summary -q --tsv --by range "$T/idle_ranges" | wc -l)" 1
 equal '... a warning says what to do' "$(nsysx-summary --tsv --by range "$T/idle_ranges" 2>&1 >"$T/null" | grep -c 'none of the ranges launched GPU work: .*--trace=cuda,nvtx')" 1
 equal '... but not if other ranges do' "$(nsysx-summary --tsv --by range "$T/spans" 2>&1 >"$T/null" | grep -c 'none of the ranges')" 0
+
+# ---- what overlap saved ----
+
+# gemm takes 100 alone, twice, and 130 and 150 beside communication of which 130 and 60 are hidden; on device 1 it takes 200 alone, once only. add is beside
+# a copy, and beside both; it takes 10 alone. Of two kernels at once (both and late, [2000,2100) and [2050,2200)) the first has the moment that both could
+# hide. varies takes 10 and 90 alone: not known.
+cat <<'END' | stream >"$T/overlap"
+#device device:i profile:i
+device 0 0
+device 1 0
+#op device:i type:s name:s start:i dur:i comm:i
+op 0 kernel gemm 0 100 0
+op 1 kernel gemm 0 200 0
+op 0 kernel ncclAll 200 300 1
+op 0 kernel gemm 220 130 0
+op 0 kernel gemm 440 150 0
+op 0 kernel gemm 600 100 0
+op 0 kernel add 700 10 0
+op 0 kernel add 720 10 0
+op 0 memcpy [h2d] 800 40 0
+op 0 kernel add 810 16 0
+op 0 kernel ncclAll 900 50 1
+op 0 memcpy [h2d] 920 50 0
+op 0 kernel add 940 20 0
+op 1 kernel ncclAll 1000 300 1
+op 1 kernel gemm 1100 250 0
+op 0 kernel varies 1400 10 0
+op 0 kernel varies 1500 90 0
+op 0 kernel ncclAll 1600 100 1
+op 0 kernel varies 1650 20 0
+op 0 kernel both 2000 100 0
+op 0 kernel ncclAll 2040 100 1
+op 0 kernel late 2050 150 0
+END
+is 'by overlap: what hiding saved' --by overlap "$T/overlap" <<'END'
+name beside count hidden known alone_mean beside_mean slowdown paid saved
+gemm communication 3 390 190 100 140 0.4 80 110
+both communication 1 60 0 - - - - -
+late communication 1 40 0 - - - - -
+add both 1 20 20 10 20 1 10 10
+varies communication 1 20 0 - - - - -
+add copies 1 16 16 10 16 0.6 6 10
+END
+grep -v 'h2d' "$T/overlap" >"$T/no_copies"
+equal '... the rows add up to the hidden time of devices' "$(nsysx-summary -q --partial --tsv --by overlap "$T/no_copies" | awk -F'\t' '{ s += $4 } END { print s }')" \
+	"$(nsysx-summary -q --partial --tsv --by device "$T/no_copies" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { s += $at["hidden"] } END { print s }')"
+nsysx-summary --table --by overlap "$T/overlap" >"$T/got"
+equal '... in a sentence' "$(grep -c 'of 546 ns hidden, 41.4% are behind kernels that also ran alone: these took 96 ns (43.6%) longer, so hiding saved 57.5% of that time' "$T/got")" 1
+grep -v 'ncclAll\|memcpy' "$T/overlap" | nsysx-summary -v --partial --tsv --by overlap >"$T/got" 2>"$T/err"
+equal 'without communication and copies there are no rows' "$(wc -l <"$T/got") $(grep -c 'nothing is hidden' "$T/err")" '1 1'
+# Instructions of equal costs do the same work, others do not.
+overlap_costs() {
+	cat <<'END' | sed "s/BYTES/$1/" | stream
+#device device:i profile:i
+device 0 0
+#program program:i id:i name:s key:s
+program 0 7 step step@7
+#inst program:i inst:i name:s opcode:s comm:i flops:i vector:i mem_bytes:i
+inst 0 0 dot.1 dot 0 1000 0 64
+inst 0 1 dot.2 dot 0 1000 0 BYTES
+inst 0 2 ar all-reduce 1 - - -
+#op device:i program:i execution:i inst:i type:s name:s start:i dur:i comm:i
+op 0 0 0 0 kernel gemm 0 100 0
+op 0 0 0 0 kernel gemm 200 100 0
+op 0 0 0 2 kernel ncclAll 400 300 1
+op 0 0 0 1 kernel gemm 500 120 0
+END
+}
+overlap_costs 64 >"$T/overlap"
+is 'by overlap: instructions of equal costs do equal work' --by overlap "$T/overlap" <<'END'
+name beside count hidden known alone_mean beside_mean slowdown paid saved
+gemm communication 1 120 120 100 120 0.2 20 100
+END
+overlap_costs 65 >"$T/overlap"
+is '... others do not' --by overlap "$T/overlap" <<'END'
+name beside count hidden known alone_mean beside_mean slowdown paid saved
+gemm communication 1 120 0 - - - - -
+END
+if [ -x "$SYNTH" ]; then
+	"$SYNTH" -q -o "$T/contend" --torch --contend 60 --layers 6 --steps 8
+	nsysx-extract -q --ops "$T/contend"/r?.sqlite | nsysx-summary -q --tsv --by overlap >"$T/got"
+	# Kernels and what they took longer, from the plan.
+	awk -F'\t' 'NR > 1 { n += $3; t += $4 } END { print n, t }' "$T/contend/answers/contended.tsv" >"$T/known"
+	equal 'a job with kernels that are slow beside collectives: their number' "$(awk -F'\t' '$2 == "communication" { n += $3 } END { print n }' "$T/got")" \
+		"$(cut -d' ' -f1 "$T/known")"
+	ok '... and what they took longer, by 15 % at most' awk -F'\t' 'NR == FNR { split($0, k, " "); want = k[2]; next } FNR > 1 { got += $9 }
+		END { exit !(want > 100000 && got > 0.85 * want && got < 1.15 * want) }' "$T/known" "$T/got"
+	# The same by pairs of operations.
+	python3 - "$T/contend/answers/ops.tsv" >"$T/want" <<'END'
+import collections, csv, statistics, sys
+ops = collections.defaultdict(list)
+for o in csv.DictReader(open(sys.argv[1]), delimiter="\t"):
+    ops[o["device"]].append((int(o["start"]), int(o["start"]) + int(o["dur"]), o["type"], o["name"]))
+cells = collections.defaultdict(lambda: ([], collections.defaultdict(list)))
+for device, of in ops.items():
+    comm = [o for o in of if "nccl" in o[3]]
+    copy = [o for o in of if o[2] != "kernel"]
+    for k in of:
+        if k[2] != "kernel" or "nccl" in k[3]:
+            continue
+        by = lambda l: sum(max(0, min(k[1], o[1]) - max(k[0], o[0])) for o in l)
+        c, m = by(comm), by(copy)
+        name = "both" if c and m else "communication" if c else "copies"
+        if c or m:
+            cells[device, k[3]][1][name].append((k[1] - k[0], c + m))
+        else:
+            cells[device, k[3]][0].append(k[1] - k[0])
+rows = collections.defaultdict(lambda: [0, 0, 0, 0.0])
+for (device, name), (alone, beside) in cells.items():
+    for side, l in beside.items():
+        r = rows[name, side]
+        r[0] += len(l)
+        r[1] += sum(h for _, h in l)
+        if len(alone) > 1 and statistics.stdev(alone) < 0.2 * statistics.mean(alone):
+            r[2] += sum(h for _, h in l)
+            r[3] += sum(d - statistics.mean(alone) for d, _ in l)
+for (name, side), r in sorted(rows.items()):
+    print(name, side, *r[:3], "%.1f" % r[3], sep="\t")
+END
+	awk -F'\t' 'NR > 1 { printf "%s\t%s\t%s\t%s\t%s\t%.1f\n", $1, $2, $3, $4, $5, $9 }' "$T/got" | LC_ALL=C sort >"$T/rows"
+	same '... as found by comparing all operations with each other' "$T/rows" "$T/want"
+fi
 done_testing

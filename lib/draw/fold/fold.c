@@ -12,6 +12,7 @@ static const struct { const char *name; const struct nsx_folder *folder; } ways[
 	{ "module",  &nsx_fold_programs },
 	{ "nvtx",    &nsx_fold_ranges },
 	{ "kernel",  &nsx_fold_ranges },
+	{ "scope",   &nsx_fold_scopes },
 	{ "host",    &nsx_fold_host },
 };
 

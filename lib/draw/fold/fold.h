@@ -16,8 +16,8 @@ struct nsx_folder {
 	void (*free)(void *state);
 };
 
-/* programs.c: thunks by the source of their instructions. ranges.c: operations by NVTX range. host.c: what threads
- * did. */
-extern const struct nsx_folder nsx_fold_programs, nsx_fold_ranges, nsx_fold_host;
+/* programs.c: thunks by the source of their instructions. ranges.c: operations by NVTX range. scopes.c: by module and
+ * named scope. host.c: what threads did. */
+extern const struct nsx_folder nsx_fold_programs, nsx_fold_ranges, nsx_fold_scopes, nsx_fold_host;
 
 #endif

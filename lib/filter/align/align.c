@@ -115,6 +115,27 @@ source_close(struct rereadable *s)
 		close(s->fd);
 }
 
+/* Write only what comparing clocks needs. */
+static int
+sample(struct rereadable *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_err *err)
+{
+	/* What is missing will be said of the whole job. */
+	struct nsx_diags unsaid = { 0 };
+	struct nsx_align_opts wanted = *opts;
+	struct al_job j = { .err = err, .diags = &unsaid, .opts = &wanted };
+	struct nsx_reader *again = NULL;
+	int rc;
+
+	wanted.keep = opts->keep ? opts->keep : NSX_ALIGN_KEEP;
+	rc = read_first(s, &j);
+	if (rc == NSX_OK)
+		rc = (again = read_again(s)) ? nsx_align_write_sample(&j, again, out) : NSX_ERR;
+	nsx_reader_close(again);
+	nsx_align_job_free(&j);
+	nsx_diags_free(&unsaid);
+	return rc;
+}
+
 static int
 estimate(struct rereadable *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
          struct nsx_err *err)
@@ -168,7 +189,8 @@ nsx_align(const char *path, const struct nsx_align_opts *opts, struct nsx_writer
 	int rc = source_open(&s, path);
 
 	if (rc == NSX_OK)
-		rc = opts->apply ? apply(&s, opts, out, diags, err) : estimate(&s, opts, out, diags, err);
+		rc = opts->apply ? apply(&s, opts, out, diags, err) : opts->sample ? sample(&s, opts, out, err)
+		   : estimate(&s, opts, out, diags, err);
 	source_close(&s);
 	return rc;
 }

@@ -100,6 +100,23 @@ struct al_obs { int64_t end; uint32_t collective, device; int32_t execution, occ
 /* An instance: records first .. first + n - 1 of obs. Instances on the same set of devices are treated alike. */
 struct al_instance { uint32_t first, n, set; };
 
+/* ---- a sample of the collectives of a large job (sample.c) ---- */
+
+/* An occurrence of a collective in all its executions; a set of devices, and whether it is known. */
+struct al_unit { uint64_t hash; int64_t count; uint32_t set, program; bool dropped; };
+struct al_sample_set { uint32_t devices; bool known, pairs; };
+
+struct al_sample {
+	int64_t        keep;         /* executions of the units of a set that are enough */
+	size_t         next;         /* records held at the next look at what to drop */
+	bool           taken;        /* a sample is taken: there were so many, or it is wanted */
+	struct nsx_map unit_of;      /* (collective, occurrence) -> units */
+	struct nsx_map set_of;
+	NSX_VEC(struct al_unit) units;
+	NSX_VEC(struct al_sample_set) sets;
+	int64_t        left_out;     /* records */
+};
+
 struct al_job {
 	struct nsx_err                *err;
 	struct nsx_diags              *diags;
@@ -123,7 +140,23 @@ struct al_job {
 	struct nsx_nccl_set            bare;       /* the same, of operations whose communicator is unknown */
 	bool                           by_nccl;    /* obs are of NCCL's operations */
 	bool                           by_order;   /* .. whose communicators are unknown */
+	struct al_sample               sample;     /* of obs of XLA's */
 };
+
+/* keep: of nsx_align_opts. */
+void nsx_align_sample_begin(struct al_sample *s, int64_t keep);
+/* Count a record of an occurrence of a collective, which has that name: *dropped if it need not be kept. NSX_OK or
+ * NSX_ERR. */
+struct al_unit_key { uint32_t collective; int32_t occurrence; struct nsx_str name; };
+int nsx_align_sample_take(struct al_job *j, const struct nsx_comm_record *r, const struct al_unit_key *key,
+                          bool *dropped);
+/* Remove from obs what is not in the sample, if obs are many; at the end, if a sample is taken. NSX_OK or NSX_ERR. */
+int nsx_align_sample_cut(struct al_job *j, bool last);
+/* Whether records of that occurrence of a collective are in the sample. */
+bool nsx_align_sample_has(const struct al_sample *s, uint32_t collective, int64_t occurrence);
+void nsx_align_sample_free(struct al_sample *s);
+/* Write all metadata of `in`, the sample, and the first work of each device (sample_write.c). NSX_OK or NSX_ERR. */
+int nsx_align_write_sample(struct al_job *j, struct nsx_reader *in, struct nsx_writer *out);
 
 /* Read the records of `in` that are used here; if spool is not NULL everything is read and also written to it. */
 int nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool);

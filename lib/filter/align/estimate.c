@@ -9,27 +9,43 @@
 
 /* ---- skews ---- */
 
-/* A device's record of an instance that was used. There may be many, so numbers of 64 bits are replaced by their
- * ranks. */
-struct used_record { uint32_t program, inst, device, instance, obs; int32_t execution, occurrence; };
+/* An instance that was used; numbers of 64 bits are replaced by their ranks. Instances of one instruction in several
+ * groups are alike but for their devices. */
+struct used_instance { uint32_t program, inst, instance; int32_t execution, occurrence; };
+
+/* A device's record of one of them. */
+struct used_record { uint32_t device, instance, obs; };
 
 /* Ranks in order of their numbers: of programs and devices by index in the catalogue; of the instructions of
  * collectives, by collective. */
 struct ranks { uint32_t *program, *inst, *device; };
 
 static int
-by_row(const void *x, const void *y)
+by_key(const struct used_instance *a, const struct used_instance *b)
 {
-	const struct used_record *a = x, *b = y;
-
 	if (a->program != b->program)
 		return a->program < b->program ? -1 : 1;
 	if (a->execution != b->execution)
 		return a->execution < b->execution ? -1 : 1;
 	if (a->inst != b->inst)
 		return a->inst < b->inst ? -1 : 1;
-	if (a->occurrence != b->occurrence)
-		return a->occurrence < b->occurrence ? -1 : 1;
+	return (a->occurrence > b->occurrence) - (a->occurrence < b->occurrence);
+}
+
+static int
+by_instance(const void *x, const void *y)
+{
+	const struct used_instance *a = x, *b = y;
+	int c = by_key(a, b);
+
+	return c ? c : (a->instance > b->instance) - (a->instance < b->instance);
+}
+
+static int
+by_device(const void *x, const void *y)
+{
+	const struct used_record *a = x, *b = y;
+
 	if (a->device != b->device)
 		return a->device < b->device ? -1 : 1;
 	return (a->obs > b->obs) - (a->obs < b->obs);
@@ -78,7 +94,7 @@ find_ranks(const struct al_job *j, struct ranks *r)
 }
 
 static void
-fill(const struct al_job *j, const struct used_record *r, struct nsx_rec *rec)
+fill(const struct al_job *j, const struct used_instance *of, const struct used_record *r, struct nsx_rec *rec)
 {
 	const struct al_obs *o = &j->obs.p[r->obs];
 	const struct al_collective *c = &j->collectives.p[o->collective];
@@ -89,62 +105,83 @@ fill(const struct al_job *j, const struct used_record *r, struct nsx_rec *rec)
 	rec->has = 0;
 	nsx_set_i(rec, NSX_SKEW_device, j->comm.cat.devices.p[o->device].number);
 	nsx_set_i(rec, NSX_SKEW_program, j->comm.cat.programs.p[inst->program].number);
-	nsx_set_i(rec, NSX_SKEW_execution, r->execution);
+	nsx_set_i(rec, NSX_SKEW_execution, of->execution);
 	nsx_set_i(rec, NSX_SKEW_inst, inst->number);
-	nsx_set_i(rec, NSX_SKEW_occurrence, r->occurrence);
+	nsx_set_i(rec, NSX_SKEW_occurrence, of->occurrence);
 	nsx_set_s(rec, NSX_SKEW_name, nsx_cat_str(&j->comm.cat, c->name));
 	nsx_set_f(rec, NSX_SKEW_skew, (double)(num / n) + (double)(num % n) / n);
 }
 
-/* The records of the instances used, sorted; NULL when out of memory. */
-static struct used_record *
-sorted_rows(const struct al_job *j, size_t *n)
+/* Write the records of n instances of one key. */
+static int
+write_instances(const struct al_job *j, const struct ranks *rank, const struct used_instance *used, size_t n,
+                struct nsx_writer *out)
 {
-	struct ranks rank = { 0 };
-	struct used_record *rows = NULL;
+	union nsx_val v[NSX_MAX_COLS];
+	struct nsx_rec rec = { nsx_kind_builtin(NSX_SKEW), 0, v };
+	NSX_VEC(struct used_record) rows = { 0 };
+	int rc = NSX_OK;
 
-	*n = 0;
-	for (size_t i = 0; i < j->instances.n; i++)
-		*n += j->instances.p[i].n;
-	if (find_ranks(j, &rank))
-		rows = malloc((*n + 1) * sizeof *rows);
-	*n = 0;
-	for (uint32_t i = 0; rows && i < j->instances.n; i++) {
-		const struct al_instance *in = &j->instances.p[i];
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		const struct al_instance *in = &j->instances.p[used[i].instance];
 
-		for (uint32_t k = in->first; k < in->first + in->n; k++) {
-			const struct al_obs *o = &j->obs.p[k];
-			uint32_t inst = j->collectives.p[o->collective].inst;
-			rows[(*n)++] = (struct used_record){ rank.program[j->comm.cat.insts.p[inst].program],
-			                             rank.inst[o->collective], rank.device[o->device],
-			                             i, k, o->execution, o->occurrence };
-		}
+		if (!nsx_vec_room(&rows, in->n))
+			rc = nsx_err_nomem(j->err, NULL);
+		for (uint32_t k = in->first; rc == NSX_OK && k < in->first + in->n; k++)
+			rows.p[rows.n++] = (struct used_record){ rank->device[j->obs.p[k].device], used[i].instance,
+			                                         k };
 	}
-	free(rank.program);
-	free(rank.inst);
-	free(rank.device);
-	if (rows && *n > 1)
-		qsort(rows, *n, sizeof *rows, by_row);
-	return rows;
+	if (rc == NSX_OK && rows.n > 1)
+		qsort(rows.p, rows.n, sizeof *rows.p, by_device);
+	for (size_t i = 0; i < rows.n && rc == NSX_OK; i++) {
+		fill(j, used, &rows.p[i], &rec);
+		rc = nsx_write(out, &rec);
+	}
+	free(rows.p);
+	return rc;
+}
+
+/* The instances used, sorted; NULL when out of memory. */
+static struct used_instance *
+sorted_instances(const struct al_job *j, const struct ranks *rank)
+{
+	size_t n = j->instances.n;
+	struct used_instance *used = malloc((n + 1) * sizeof *used);
+
+	for (uint32_t i = 0; used && i < n; i++) {
+		const struct al_obs *o = &j->obs.p[j->instances.p[i].first];
+		uint32_t inst = j->collectives.p[o->collective].inst;
+
+		used[i] = (struct used_instance){ rank->program[j->comm.cat.insts.p[inst].program],
+		                                  rank->inst[o->collective], i, o->execution, o->occurrence };
+	}
+	if (used && n > 1)
+		qsort(used, n, sizeof *used, by_instance);
+	return used;
 }
 
 int
 nsx_align_write_skews(const struct al_job *j, struct nsx_writer *out)
 {
-	union nsx_val v[NSX_MAX_COLS];
-	struct nsx_rec rec = { nsx_kind_builtin(NSX_SKEW), 0, v };
-	size_t n;
+	struct ranks rank = { 0 };
+	struct used_instance *used = NULL;
+	int rc = NSX_OK;
 
 	if (j->by_nccl)
 		return NSX_OK;
-	struct used_record *rows = sorted_rows(j, &n);
-	int rc = rows ? NSX_OK : nsx_err_nomem(j->err, NULL);
-
-	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
-		fill(j, &rows[i], &rec);
-		rc = nsx_write(out, &rec);
+	if (find_ranks(j, &rank))
+		used = sorted_instances(j, &rank);
+	if (!used)
+		rc = nsx_err_nomem(j->err, NULL);
+	for (size_t i = 0, k; i < j->instances.n && rc == NSX_OK; i = k) {
+		for (k = i + 1; k < j->instances.n && by_key(&used[k], &used[i]) == 0; k++)
+			;
+		rc = write_instances(j, &rank, used + i, k - i, out);
 	}
-	free(rows);
+	free(used);
+	free(rank.program);
+	free(rank.inst);
+	free(rank.device);
 	return rc;
 }
 

@@ -91,11 +91,17 @@ take_comm(struct al_job *j, const struct nsx_rec *rec, uint32_t device)
 		j->unusable++;
 		return NSX_OK;
 	}
-	uint32_t collective = collective_at(j, &r, nsx_string(rec, NSX_THUNK_name));
+	struct nsx_str name = nsx_string(rec, NSX_THUNK_name);
+	uint32_t collective = collective_at(j, &r, name);
 	int64_t end = nsx_add_sat(rec->v[NSX_THUNK_start].i, nsx_int(rec, NSX_THUNK_dur, 0), NULL);
+	struct al_unit_key unit = { collective, (int32_t)occurrence, name };
+	bool dropped;
 
-	if (collective == NSX_NONE)
+	if (collective == NSX_NONE || nsx_align_sample_take(j, &r, &unit, &dropped) != NSX_OK
+	    || nsx_align_sample_cut(j, false) != NSX_OK)
 		return NSX_ERR;
+	if (dropped)
+		return NSX_OK;
 	if (!nsx_vec_push(&j->obs, ((struct al_obs){ end, collective, device, (int32_t)execution,
 	    (int32_t)occurrence })))
 		return nsx_err_nomem(j->err, NULL);
@@ -173,13 +179,16 @@ nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spoo
 	struct nsx_rec rec;
 	int rc;
 
+	nsx_align_sample_begin(&j->sample, j->opts->keep);
 	if (!spool)
 		need(j, in);
 	while ((rc = nsx_read(in, &rec)) == NSX_OK)
 		if ((spool && nsx_spool_write(spool, &rec) != NSX_OK) || take(j, &rec) != NSX_OK)
 			return NSX_ERR;
-	if (rc != NSX_EOF)
+	if (rc != NSX_EOF || nsx_align_sample_cut(j, true) != NSX_OK)
 		return NSX_ERR;
+	nsx_diag_add(j->diags, NSX_INFO, "", j->sample.left_out,
+	             "records of collectives beyond those that are enough to compare clocks: not used");
 	if (j->obs.n)
 		nsx_nccl_free(&j->nccl);
 	if (j->obs.n || j->nccl.ops.n)
@@ -216,6 +225,7 @@ nsx_align_job_free(struct al_job *j)
 	nsx_comm_free(&j->comm);
 	nsx_nccl_free(&j->nccl);
 	nsx_nccl_free(&j->bare);
+	nsx_align_sample_free(&j->sample);
 	nsx_map_free(&j->collective_of);
 	nsx_map_free(&j->program_number);
 	nsx_map_free(&j->shift_of);

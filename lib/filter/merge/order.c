@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "job/twins.h"
 
 static int64_t
 held_int(const struct mg_held *h, int slot)
@@ -218,6 +219,54 @@ number_devices(struct mg *m)
 	return rc;
 }
 
+/* Streams of two profilers cannot say that they have one GPU where not both know its number in the job. */
+static int
+report_twins(struct mg *m)
+{
+	struct nsx_twin *list = malloc((m->devices.n + 1) * sizeof *list);
+	int rc = list ? NSX_OK : nsx_err_nomem(m->err, NULL);
+
+	for (size_t i = 0; i < m->devices.n && rc == NSX_OK; i++) {
+		const struct mg_held *d = &m->devices.p[i].rec;
+		const struct mg_profile *p = profile_of(&m->devices.p[i], m);
+		int64_t last = held_int(d, NSX_DEVICE_last);
+
+		list[i] = (struct nsx_twin){ .pid = held_int(d, NSX_DEVICE_pid), .cuda = held_int(d, NSX_DEVICE_cuda),
+			.schema = held_str(&p->rec, NSX_PROFILE_schema), .at = (uint32_t)i };
+		if (p->start_utc == INT64_MIN || last == NSX_ABSENT || __builtin_add_overflow(p->start_utc, last,
+		    &list[i].last))
+			list[i].last = INT64_MIN;
+	}
+	if (rc == NSX_OK)
+		nsx_twins_find(list, m->devices.n);
+	for (size_t i = 0; i < m->devices.n && rc == NSX_OK; i++)
+		if (list[i].of != NSX_NONE) {
+			const struct mg_profile *p = profile_of(&m->devices.p[list[i].of], m);
+			rc = nsx_merge_diag_say(m, NSX_WARNING, profile_of(&m->devices.p[list[i].at], m)->name,
+				"device %" PRId64 " seems to be device %" PRId64
+				", which report %.*s of another profiler has, of the same process: its time counts "
+				"twice", m->devices.p[list[i].at].number, m->devices.p[list[i].of].number,
+				(int)(p->name.len > 200 ? 200 : p->name.len), p->name.ptr);
+		}
+	free(list);
+	return rc;
+}
+
+/* PyTorch's traces number a communicator by its ranks, exports as NCCL does. */
+static int
+report_communicators(struct mg *m)
+{
+	size_t kineto = 0;
+
+	for (size_t i = 0; i < m->profiles.n; i++)
+		kineto += nsx_str_starts(held_str(&m->profiles.p[i].rec, NSX_PROFILE_schema), "kineto");
+	if (!m->communicators.n || !kineto || kineto == m->profiles.n)
+		return NSX_OK;
+	return nsx_merge_diag_say(m, NSX_WARNING, NSX_STR(""),
+	                          "reports of PyTorch's profiler and of others: a communicator has another number in "
+	                          "each, so no collective is known to be the same in both");
+}
+
 /* ---- */
 
 static int
@@ -314,6 +363,10 @@ nsx_merge_order(struct mg *m)
 		rc = number_profiles(m, order, devices);
 	if (rc == NSX_OK)
 		rc = number_devices(m);
+	if (rc == NSX_OK)
+		rc = report_twins(m);
+	if (rc == NSX_OK)
+		rc = report_communicators(m);
 	if (rc == NSX_OK)
 		find_disorder(m, order, devices);
 	free(order);

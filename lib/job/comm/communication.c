@@ -141,6 +141,22 @@ nsx_is_comm_op(struct nsx_comm *c, const struct nsx_rec *rec)
 	return alone;
 }
 
+/* Of the instruction, on that device. */
+static uint32_t
+replica_of(const struct nsx_comm *c, const struct nsx_cat_inst *in, int64_t device)
+{
+	return in->groups == NSX_ABSENT ? NSX_NONE : nsx_replica_group(&c->groups, in->groups, device);
+}
+
+uint32_t
+nsx_comm_replica(struct nsx_comm *c, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_cat_inst(&c->cat, rec);
+
+	return at == NSX_NONE ? at : replica_of(c, &c->cat.insts.p[at], nsx_field_int(rec, NSX_ROLE_DEVICE,
+	    NSX_ABSENT));
+}
+
 static void
 find_group(const struct nsx_comm *c, const struct nsx_cat_inst *in, const struct nsx_rec *thunk,
            struct nsx_comm_record *r)
@@ -160,7 +176,7 @@ find_group(const struct nsx_comm *c, const struct nsx_cat_inst *in, const struct
 		r->participants = 1;
 		return;
 	}
-	at = has_groups ? nsx_replica_group(&c->groups, in->groups, device) : NSX_NONE;
+	r->replica = at = replica_of(c, in, device);
 	if (at != NSX_NONE) {
 		const struct nsx_replica_group *g = &c->groups.groups.p[at];
 
@@ -190,7 +206,7 @@ nsx_comm_describe(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_co
 	const struct nsx_cat_inst *in = &c->cat.insts.p[at];
 
 	*r = (struct nsx_comm_record){ .inst = at, .kind = in->collective, .has_bytes = in->bytes != NSX_ABSENT,
-	                               .group_at = -1 };
+	                               .group_at = -1, .replica = NSX_NONE };
 	r->bytes = r->has_bytes ? in->bytes : 0;
 	if (in->listed)
 		find_group(c, in, thunk, r);

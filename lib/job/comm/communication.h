@@ -46,6 +46,7 @@ struct nsx_comm_record {
 	int64_t  group;         /* devices in the group */
 	double   algbw, busbw;  /* GB/s of 1e9 bytes */
 	int64_t  group_at;      /* index of its group in the instruction's groups; -1: unknown, all devices */
+	uint32_t replica;       /* its group, in nsx_comm.groups; NSX_NONE: not known */
 	uint32_t participants;  /* devices of this stream in the instance; 0 if unknown */
 	bool     incomplete;    /* the group has devices that are not in this stream */
 };
@@ -69,6 +70,9 @@ bool nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec);
 /* Whether rec is an operation that communicates and is not in a thunk that does: it is itself a device's record of a
  * collective. Call once per record. */
 bool nsx_is_comm_op(struct nsx_comm *c, const struct nsx_rec *rec);
+
+/* The index in c->groups of the replica group in which a record of an instruction runs; NSX_NONE if it is not known. */
+uint32_t nsx_comm_replica(struct nsx_comm *c, const struct nsx_rec *rec);
 
 /* Fill in the properties of a communication thunk. NSX_OK or NSX_ERR. */
 int nsx_comm_describe(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_record *r, struct nsx_err *err);

@@ -98,9 +98,10 @@ nsx_pairing_thunk(struct nsx_pairing *p, const struct nsx_rec *thunk, const stru
 		.group = r->has_group ? r->group : NSX_ABSENT, .calls = NSX_ABSENT, .op = NSX_ABSENT,
 		.device = nsx_int(thunk, NSX_THUNK_device, NSX_ABSENT),
 		.at = nsx_cat_device(&p->comm.cat, thunk), .clock = nsx_comm_clock(&p->comm, thunk),
-		    .program = nsx_cat_program(&p->comm.cat, thunk), .kind = r->kind,
+		    .program = nsx_cat_program(&p->comm.cat, thunk), .inst = r->inst, .kind = r->kind,
 		.comm_id = NSX_NONE, .pair = NSX_NONE, .thunk = true,
-		.incomplete = r->incomplete, .collective = nsx_comm_collective(r)
+		.incomplete = r->incomplete, .collective = nsx_comm_collective(r),
+		.replica = r->replica
 	};
 
 	*x = (struct nsx_pairable){ .c = c, .what = NSX_PAIR_THUNK, .participants = r->participants };
@@ -129,7 +130,8 @@ describe_alone(struct nsx_pairing *p, const struct nsx_rec *op, struct nsx_colle
 		.hidden = nsx_int(op, NSX_OP_hidden, NSX_ABSENT), .bytes = nsx_int(op, NSX_OP_bytes, NSX_ABSENT),
 		.group = nsx_int(op, NSX_OP_group, NSX_ABSENT), .calls = nsx_int(op, NSX_OP_calls, NSX_ABSENT),
 		.op = nsx_int(op, NSX_OP_op, NSX_ABSENT), .device = nsx_int(op, NSX_OP_device, NSX_ABSENT),
-		.at = nsx_cat_device(&p->comm.cat, op), .clock = nsx_comm_clock(&p->comm, op), .program = NSX_NONE
+		.at = nsx_cat_device(&p->comm.cat, op), .clock = nsx_comm_clock(&p->comm, op), .program = NSX_NONE,
+		.replica = NSX_NONE, .inst = NSX_NONE
 	};
 	p->backwards += c->dur < 0;
 	return c->clock != NSX_NONE && intern(p, nsx_string(op, NSX_OP_collective), &c->kind)
@@ -205,7 +207,8 @@ add_member(struct nsx_pairing *p, const struct nsx_nccl_op *o, uint32_t kind, ui
 		    .bytes = known(o->bytes),
 		.group = o->group > 0 ? o->group : NSX_ABSENT, .calls = known(o->calls), .op = known(o->op),
 		.device = d->number, .ticket = o->record, .at = nsx_cat_find_device(&p->comm.cat, d->number),
-		.clock = d->clock, .program = NSX_NONE, .kind = kind, .comm_id = comm_id, .pair = pair
+		.clock = d->clock, .program = NSX_NONE, .inst = NSX_NONE, .kind = kind, .comm_id = comm_id,
+		.pair = pair, .replica = NSX_NONE
 	};
 
 	return nsx_vec_push(&p->members, c);

@@ -19,12 +19,13 @@ struct nsx_collective {
 	uint64_t ticket;                     /* what the caller gave it */
 	uint32_t at;                         /* device in the catalogue; NSX_NONE: not there */
 	uint32_t clock;                      /* times of one number can be compared */
-	uint32_t program;                    /* in the catalogue; NSX_NONE: not of one */
+	uint32_t program, inst;              /* in the catalogue; NSX_NONE: not of one */
 	uint32_t kind, comm_id, pair;        /* strings of the catalogue; NSX_NONE: none */
 	bool     late, single;               /* the last to start, of equal ones the lowest device; in no instance */
 	bool     apart;                      /* in none because clocks of its communicator cannot be compared */
 	bool     thunk, incomplete;          /* incomplete: its group has devices that are not in the stream */
 	uint64_t collective;                 /* of a thunk: nsx_comm_collective */
+	uint32_t replica;                    /* of a thunk: its replica group in nsx_comm.groups; NSX_NONE: not known */
 };
 
 /* All n records of one instance, by ticket, or one that is in none. They may be changed. NSX_OK, or a status to be

@@ -81,8 +81,10 @@ take_marked(struct nsx_collective_marked *m, const struct nsx_rec *rec)
 		.device = nsx_int(rec, NSX_COLLECTIVE_device, NSX_ABSENT), .ticket = m->came++,
 		.at = nsx_cat_device(&m->r->comm->cat, rec), .clock = nsx_comm_clock(m->r->comm, rec),
 		.program = nsx_has(rec, NSX_COLLECTIVE_program) ? nsx_cat_program(&m->r->comm->cat, rec) : NSX_NONE,
+		.inst = nsx_has(rec, NSX_COLLECTIVE_inst) ? nsx_cat_inst(&m->r->comm->cat, rec) : NSX_NONE,
 		.late = nsx_int(rec, NSX_COLLECTIVE_late, 0) == 1, .single = instance == NSX_ABSENT,
-		.thunk = nsx_has(rec, NSX_COLLECTIVE_program) || nsx_has(rec, NSX_COLLECTIVE_inst)
+		.thunk = nsx_has(rec, NSX_COLLECTIVE_program) || nsx_has(rec, NSX_COLLECTIVE_inst),
+		.replica = nsx_has(rec, NSX_COLLECTIVE_inst) ? nsx_comm_replica(m->r->comm, rec) : NSX_NONE
 	};
 
 	if (c.clock == NSX_NONE || !intern(m, nsx_string(rec, NSX_COLLECTIVE_collective), &c.kind)
@@ -186,6 +188,7 @@ nsx_collective_instances(struct nsx_reader *in, struct nsx_collective_reading *r
 	r->pairing = (struct nsx_pairing){ .instance = paired, .state = r, .err = err };
 	r->comm = &r->pairing.comm;
 	nsx_pairing_begin(&r->pairing);
+	r->comm->cat.keep = r->keep;
 	if (!m)
 		return nsx_err_nomem(err, NULL);
 	m->r = r;

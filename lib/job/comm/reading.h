@@ -13,6 +13,7 @@ struct nsx_collective_reading {
 	nsx_collective_instance_fn *instance;   /* members by their order in the stream */
 	int       (*other)(void *state, const struct nsx_rec *rec);   /* all other records; may be NULL */
 	void       *state;
+	unsigned    keep;          /* further metadata, enum nsx_cat_keep */
 	const char *require;       /* fail unless the stream has a record of this kind; NULL: none */
 	/* Set by the call. */
 	struct nsx_comm *comm;     /* metadata: from the first call of these functions on */

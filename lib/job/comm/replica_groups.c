@@ -67,13 +67,16 @@ static int
 number_components(struct nsx_replica_groups *r, const struct nsx_catalogue *c, struct components *j, uint32_t set)
 {
 	uint32_t base = (uint32_t)r->groups.n, *number = malloc((j->parent.n + 1) * sizeof *number);
+	size_t first = r->devices.n;
 
-	if (!number)
+	if (!number || !nsx_vec_room(&r->devices, j->parent.n)) {
+		free(number);
 		return NSX_ERR;
+	}
 	for (uint32_t i = 0; i < j->parent.n; i++)
 		if (j->parent.p[i] == i) {
 			number[i] = (uint32_t)r->groups.n;
-			if (!nsx_vec_push(&r->groups, ((struct nsx_replica_group){ 0, 0 }))) {
+			if (!nsx_vec_push(&r->groups, ((struct nsx_replica_group){ 0 }))) {
 				r->groups.n = base;
 				free(number);
 				return NSX_ERR;
@@ -88,6 +91,14 @@ number_components(struct nsx_replica_groups *r, const struct nsx_catalogue *c, s
 		if (at)
 			*at = number[root_of(j, i)];
 	}
+	for (size_t g = base; g < r->groups.n; first += r->groups.p[g++].size)
+		r->groups.p[g].first = first;
+	/* Each goes behind those of its group, which `first` counts meanwhile. */
+	for (uint32_t i = 0; i < j->parent.n; i++)
+		r->devices.p[r->groups.p[number[root_of(j, i)]].first++] = j->device.p[i];
+	r->devices.n = first;
+	for (size_t g = base; g < r->groups.n; g++)
+		r->groups.p[g].first -= r->groups.p[g].size;
 	free(number);
 	return NSX_OK;
 }
@@ -131,5 +142,6 @@ nsx_replica_groups_free(struct nsx_replica_groups *r)
 	nsx_map_free(&r->set_of);
 	nsx_map_free(&r->member_of);
 	free(r->groups.p);
+	free(r->devices.p);
 	*r = (struct nsx_replica_groups){ 0 };
 }

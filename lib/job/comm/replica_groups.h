@@ -14,14 +14,16 @@
 #include "job/catalogue.h"
 #include "stream/kinds.h"
 
-/* `present`: how many of the devices have a record in the stream. */
-struct nsx_replica_group { uint32_t size, present; };
+/* `present`: how many of the devices have a record in the stream. first: of its devices, in nsx_replica_groups.devices,
+ * in no particular order. */
+struct nsx_replica_group { uint32_t size, present; size_t first; };
 
 /* {0} is empty. */
 struct nsx_replica_groups {
 	struct nsx_map set_of;      /* number of a set of groups -> a dense one */
 	struct nsx_map member_of;   /* (dense number of the set, device) -> groups */
 	NSX_VEC(struct nsx_replica_group) groups;
+	NSX_VEC(int64_t) devices;
 };
 
 /* Add a `groups` record, after the devices. Of two sets with one number the first counts. NSX_OK or NSX_ERR. */

@@ -121,8 +121,9 @@ nsx_idle_recall(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx
 	return NSX_OK;
 }
 
-/* Operations and devices among which a gap is expected. */
-enum { ENOUGH = 10000 };
+/* Operations among which a gap is expected: so many, or so many for each device, whose first ones come before any
+ * gap. */
+enum { ENOUGH = 10000, ENOUGH_EACH = 32 };
 
 static int
 is_gap(void *found, const struct nsx_stretch *s)
@@ -149,9 +150,9 @@ nsx_idle_is_marked(const struct nsx_reader *in)
 		nsx_idle_op_need(&f, again);
 		nsx_idle_mark_need(again);
 		nsx_idle_finder_begin(&f);
-		for (int n = 0; n < ENOUGH && nsx_read(again, &rec) == NSX_OK
-		     && nsx_idle_finder_take(&f, &rec) == NSX_OK; n++)
-			;
+		for (size_t n = 0; (n < ENOUGH || n < ENOUGH_EACH * cat.devices.n) && nsx_read(again, &rec) == NSX_OK
+		     && nsx_idle_finder_take(&f, &rec) == NSX_OK;)
+			n += rec.kind->id == NSX_OP;
 	}
 	nsx_reader_close(again);
 	nsx_spool_free(spool);

@@ -34,6 +34,7 @@ struct cmp_group {
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
 	nsx_u128     time;       /* of its rows */
+	bool         examined, trains;   /* whether the program has a backward pass (label.c) */
 	double       flops, ops; /* of a step or execution on a device, FLOPs of its matrix products, and number of
 	                          * operations; 0: not known */
 };

@@ -86,21 +86,28 @@ is_plain(struct nsx_str name)
 }
 
 void
+nsx_look_put_names(struct nsx_buf *to, const struct nsx_str *names, size_t n)
+{
+	nsx_buf_c(to, n == 1 ? "^" : "^(");
+	for (size_t i = 0; i < n; i++) {
+		nsx_buf_c(to, i ? "|" : "");
+		put_pattern(to, names[i]);
+	}
+	nsx_buf_c(to, n == 1 ? "$" : ")$");
+}
+
+void
 nsx_look_put_only(struct nsx_buf *to, const char *column, const struct nsx_str *names, size_t n)
 {
 	struct nsx_buf word = { .len = 0 };
 	bool plain = n == 1 && is_plain(names[0]);
 
 	nsx_buf_c(&word, column);
-	nsx_buf_c(&word, plain ? "=" : n == 1 ? "~^" : "~^(");
-	for (size_t i = 0; i < n; i++) {
-		nsx_buf_c(&word, i ? "|" : "");
-		if (plain)
-			nsx_buf_str(&word, names[i]);
-		else
-			put_pattern(&word, names[i]);
-	}
-	nsx_buf_c(&word, plain ? "" : n == 1 ? "$" : ")$");
+	nsx_buf_c(&word, plain ? "=" : "~");
+	if (plain)
+		nsx_buf_str(&word, names[0]);
+	else
+		nsx_look_put_names(&word, names, n);
 	nsx_buf_char(&word, '\0');
 	to->failed |= word.failed;
 	nsx_buf_c(to, " --only ");

@@ -9,6 +9,7 @@
 #include "job/comm/communicates.h"
 #include "job/reach.h"
 #include "stream/spool.h"
+#include "table/overlap.h"
 #include "table/steps/rows.h"
 
 uint32_t
@@ -314,7 +315,10 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 		[NSX_RUN_COPIES] = { .is = &nsx_copies_analysis, .options = &copies, .steps = true, .sums = true },
 		[NSX_RUN_LAUNCH] = { .is = &nsx_launch_analysis, .options = &launch, .steps = true, .sums = true },
 		[NSX_RUN_ROOF] = { .is = &nsx_roofline_analysis, .options = &roof, .steps = true, .sums = true },
-		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true }
+		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true },
+		[NSX_RUN_EVENTS] = { .is = &nsx_wi_events, .state = &a->forecasts.graph, .sums = true },
+		[NSX_RUN_FAMILIES] = { .is = &nsx_look_families, .state = &a->kins, .steps = true, .sums = true },
+		[NSX_RUN_OVERLAP] = { .is = &nsx_overlap_analysis, .steps = true, .sums = true }
 	};
 
 	a->idle_options = (struct nsx_idle_options){
@@ -324,9 +328,11 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 		.passed = nsx_look_passed, .hearer = &a->host
 	};
 	a->comm.at = a;
+	nsx_look_forecasts_begin(a);
+	a->kins.at = a;
 	memcpy(a->runs, runs, sizeof runs);
 	a->reading = (struct nsx_analyses){ .runs = a->runs, .n = NSX_NRUNS, .windows = &a->kept,
-	                                    .cat.keep = NSX_CAT_NAMES };
+	                                    .cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS };
 	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK)
 		return NSX_ERR;
 	a->idle = a->runs[NSX_RUN_IDLE].state;
@@ -344,6 +350,7 @@ free_all(struct nsx_look_at *a)
 	nsx_steps_free(&a->steps);
 	nsx_analyses_free(&a->reading);
 	nsx_intern_free(&a->texts);
+	nsx_look_kins_free(&a->kins);
 	nsx_map_free(&a->layout_of);
 	nsx_intern_free(&a->kernels);
 	free(a->moves.p);
@@ -356,6 +363,8 @@ free_all(struct nsx_look_at *a)
 	nsx_map_free(&a->compiled);
 	nsx_buf_free(&a->text);
 	nsx_buf_free(&a->subject);
+	nsx_buf_free(&a->named);
+	nsx_look_forecasts_free(&a->forecasts);
 	nsx_buf_free(&a->command);
 	nsx_buf_free(&a->others);
 	nsx_buf_free(&a->turns);

@@ -8,6 +8,7 @@
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
  *   launch.c   kernels that wait for their launch   kernels.c      kernels of devices by name
  *   roofline/  instructions far from their limit    diagnose.c     counts, diags, initialisation
+ *   families.c kernels by what they are
  *
  * rules*.c turn the results of these into findings, which catalogue.c names; screen.c and tables.c print them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
@@ -17,6 +18,7 @@
 #include "job/comm/communication.h"
 #include "job/comm/pairing.h"
 #include "job/comm/nccl.h"
+#include "job/family.h"
 #include "job/overruns.h"
 #include "job/pace.h"
 #include "job/steps/windows.h"
@@ -28,6 +30,7 @@
 #include "table/idle/idle.h"
 #include "table/sums.h"
 #include "table/launch.h"
+#include "table/whatif/gains.h"
 #include "table/roofline/rows.h"
 
 /* ---- analyses, in the order in which they are reported */
@@ -44,7 +47,7 @@ enum { NSX_LOOK_FIRST = 2 };
 
 /* Kinds of findings; their order means nothing. */
 enum nsx_finding_kind {
-#define FINDING(id, name, rank, subject, action) NSX_FIND_##id,
+#define FINDING(id, name, rank, subject, whose, change, action) NSX_FIND_##id,
 #include "table/diagnose/findings.def"
 #undef FINDING
 	NSX_NFINDS
@@ -56,6 +59,9 @@ struct nsx_finding {
 	enum nsx_finding_kind kind;
 	enum nsx_cause        cause;
 	double                gain;
+	struct wi_gain        forecast;  /* of the change */
+	bool                  forecasts; /* there is one */
+	uint32_t              change;    /* of nsysx-whatif; NSX_NONE: none is a forecast of it */
 	uint32_t              evidence, command, subject;
 	const char           *action;    /* static; NULL: that of its kind and cause */
 };
@@ -138,7 +144,23 @@ enum nsx_look_run {
 	NSX_RUN_LAUNCH,
 	NSX_RUN_ROOF,
 	NSX_RUN_NAMES,
+	NSX_RUN_EVENTS,
+	NSX_RUN_FAMILIES,
+	NSX_RUN_OVERLAP,
 	NSX_NRUNS
+};
+
+/* ---- forecasts.c: what changes would save, and the critical path */
+struct nsx_look_forecasts {
+	struct wi_graph    graph;
+	wi_path            path;
+	struct wi_gains    gains;
+	bool               known;        /* findings have forecasts */
+	struct nsx_buf     why;          /* why not, or why they are lower bounds; may be empty */
+	int64_t            parts[WI_NPARTS], all;   /* ns of the path, of all devices; 0: there is none */
+	int64_t            device;       /* with the most of it; */
+	int64_t            on;           /* ns of it there */
+	int64_t            steps, of;    /* steps of the path, if they are not all */
 };
 
 /* State of the whole diagnosis. */
@@ -151,6 +173,36 @@ struct nsx_look_host {
 	NSX_VEC(int64_t)   until;        /* by device: start of its latest stretch; INT64_MAX: it has had none */
 	size_t             passed;       /* stretches since `until` was looked at */
 	bool               known;        /* the stream has host threads */
+};
+
+/* ---- families.c */
+
+/* Kernels about which there are findings. */
+enum nsx_kin { NSX_KIN_FLASH, NSX_KIN_F32, NSX_KIN_CAST, NSX_KIN_ELEMENTWISE, NSX_NKINS };
+
+/* Kernels of a name. hopper: it is for GPUs of compute capability 9.0 and later. kin: if it has any time. */
+struct nsx_look_named { struct nsx_family family; bool hopper; enum nsx_kin kin; nsx_u128 time; };
+
+/* device: in the catalogue of the reading. chained: ns that chains take beyond the longest of each; links: kernels in
+ * chains behind the first. */
+struct nsx_look_kin_device {
+	uint32_t device;
+	int64_t  count[NSX_NKINS], links;
+	nsx_u128 time[NSX_NKINS], chained;
+};
+
+/* What runs on a stream: elementwise kernels so far, the longest of them, and the end of the last; ns. */
+struct nsx_look_chain { int64_t kernels, longest, end; };
+
+struct nsx_look_kins {
+	struct nsx_look_at *at;
+	struct nsx_intern  names;
+	uint32_t           recall[NSX_RECALL];
+	NSX_VEC(struct nsx_look_named) of;               /* by name */
+	NSX_VEC(struct nsx_look_kin_device) devices;     /* by index of the catalogue */
+	struct nsx_map     chain_of;                     /* (device, stream) -> chains */
+	NSX_VEC(struct nsx_look_chain) chains;
+	bool               hopper;                       /* some kernel is for such GPUs */
 };
 
 struct nsx_look_at {
@@ -177,6 +229,7 @@ struct nsx_look_at {
 	nsx_u128           cells[NSX_IDLE_CELLS], blocked[NSX_NCAUSES];
 	struct nsx_look_comm comm;
 	struct nsx_look_host host;
+	struct nsx_look_kins kins;
 	struct nsx_intern  texts;
 	struct nsx_map     layout_of;    /* name -> layouts */
 	/* word: the word in the names of these kernels; NULL: name is an instruction's */
@@ -198,7 +251,9 @@ struct nsx_look_at {
 	bool               any_comm;     /* an instruction communicates */
 	bool               unsteady;     /* nothing in the stream is steady: no gain is known */
 	bool               initialises;  /* windows contain executions that nsysx-warmup drops */
+	struct nsx_look_forecasts forecasts;
 	struct nsx_buf     text, subject;
+	struct nsx_buf     named;        /* what the change of the next finding is of */
 	struct nsx_buf     command;      /* of the finding that is being made */
 	NSX_VEC(struct nsx_finding) findings;
 	NSX_VEC(uint32_t)  warnings;     /* in texts: what nsys says about the recording */
@@ -332,8 +387,13 @@ int nsx_look_judge(struct nsx_look_at *a);
 int nsx_look_judge_comm(struct nsx_look_at *a);
 int nsx_look_judge_idle(struct nsx_look_at *a);       /* idle time, copies, calls that block */
 int nsx_look_judge_work(struct nsx_look_at *a);       /* launches, layouts, limits */
+int nsx_look_judge_families(struct nsx_look_at *a);   /* attention, types, casts, elementwise kernels, links */
+/* families.c: its state is a struct nsx_look_kins with `at` set. */
+extern const struct nsx_analysis nsx_look_families;
+void nsx_look_kins_free(struct nsx_look_kins *k);
+int nsx_look_judge_overlap(struct nsx_look_at *a);    /* what hiding costs: rules_overlap.c */
 
-/* Add a finding of a->text, which is its evidence, and a->subject, which is cleared, if it has a gain. */
+/* Add a finding of a->text, which is its evidence, a->subject and a->named, which are cleared, if it has a gain. */
 int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,
                   const char *command);
 
@@ -368,6 +428,8 @@ void nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to);
 void nsx_look_put_file(struct nsx_look_at *a);
 /* Append to a->command: the tool, with options, that reads the stream; of the steps alone if there are any. */
 void nsx_look_put_over(struct nsx_look_at *a, const char *tool);
+/* Append a regular expression that matches n > 0 names, and nothing else. */
+void nsx_look_put_names(struct nsx_buf *to, const struct nsx_str *names, size_t n);
 /* Append the option for the rows whose column has one of n > 0 names. */
 void nsx_look_put_only(struct nsx_buf *to, const char *column, const struct nsx_str *names, size_t n);
 /* a->command with a NUL at the end, for nsx_look_find; NULL with err filled when out of memory. */
@@ -376,9 +438,26 @@ const char *nsx_look_command(struct nsx_look_at *a);
 /* ---- catalogue.c */
 void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
 const char *nsx_look_action(const struct nsx_finding *f);   /* what to do first; static */
+/* The change that would remove it, in which % is what the rule names; static; NULL: none is a forecast of it. */
+const char *nsx_look_change(const struct nsx_finding *f);
+/* Whether the change removes the finding alone; else it removes more, and its forecast is an upper bound. */
+bool nsx_look_is_own(const struct nsx_finding *f);
 int nsx_look_rank(const struct nsx_finding *f);             /* of equal gains the lowest comes first */
 /* Whether the gain belongs to the subject alone, a device or a call; else the subject is the largest of several. */
 bool nsx_look_is_one(const struct nsx_finding *f);
+
+/* ---- forecasts.c */
+/* Before the second reading: of which steps there will be forecasts. */
+void nsx_look_forecasts_begin(struct nsx_look_at *a);
+/* After it: set the forecasts of findings, and the critical path. NSX_OK or NSX_ERR. */
+int nsx_look_forecast(struct nsx_look_at *a);
+void nsx_look_forecasts_free(struct nsx_look_forecasts *f);
+/* Append `before`, and what is forecast, in percent: "1.4 to 2.2%", "at most 2.2%"; nothing if nothing
+ * is. */
+void nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before,
+                           struct nsx_buf *to);
+/* Append a sentence: where the critical path is, and of which parts it is. false: there is none. */
+bool nsx_look_put_path(const struct nsx_look_at *a, struct nsx_buf *to);
 
 /* ---- screen.c, tables.c */
 int nsx_look_screen(struct nsx_look_at *a, bool markdown, struct nsx_buf *to);

@@ -1,5 +1,6 @@
 /* late_set.c -- the smallest set of devices that explains why others wait: a device, the devices of a host, a report or
- * a replica group, or those of neighbouring hosts or with neighbouring numbers.
+ * a replica group, those at one place of an axis of the mesh (job/axis.h), or those of neighbouring hosts or with
+ * neighbouring numbers.
  *
  *   devices          0 1 2 3 4 5 6 7
  *   lateness         0 0 9 8 7 9 1 0    hosts a = 0, 1, b = 2 to 5, c = 6, 7: host b has 33 of 34
@@ -9,12 +10,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "job/axis.h"
+#include "base/sort.h"
 #include "table/diagnose/diagnose.h"
 
 /* In order of preference among sets of one size. */
-enum kind { HOST, REPORT, GROUP, HOSTS, BLOCK };
+enum kind { HOST, REPORT, GROUP, PLACE, HOSTS, BLOCK };
 
-/* name, last: texts of the set, and of the last host of several. */
+/* name, last: texts of the set, and of the last host of several; of a place a group along its axis, and its number. */
 struct set { enum kind kind; uint32_t name, last; size_t size; double late; bool *has; };
 
 struct seeking {
@@ -22,8 +25,9 @@ struct seeking {
 	const double *late;      /* by device, index in a->devices */
 	double all;
 	size_t n;
+	struct nsx_axes axes;    /* the groups of a->comm, by number */
 	struct set best;         /* size 0: none */
-	uint32_t also;           /* another name of it; NSX_NONE: none */
+	uint32_t also, also_last;   /* another name of it, as `name` and `last`; NSX_NONE: none */
 	enum kind also_kind;
 };
 
@@ -54,8 +58,9 @@ consider(struct seeking *s, enum kind kind, uint32_t name, uint32_t last, const 
 		return NSX_OK;
 	if (is_best(s, members, size)) {
 		/* A host mostly has one report. */
-		if (s->also == NSX_NONE && kind == GROUP) {
+		if (s->also == NSX_NONE && (kind == GROUP || kind == PLACE)) {
 			s->also = name;
+			s->also_last = last;
 			s->also_kind = kind;
 		}
 		return NSX_OK;
@@ -132,6 +137,79 @@ consider_groups(struct seeking *s, size_t *members)
 		if (n == group->n)
 			rc = consider(s, GROUP, g, NSX_NONE, members, n);
 	}
+	return rc;
+}
+
+/* ---- places of axes */
+
+struct placed { int64_t at; size_t device; };
+
+static int
+by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	return x->at != y->at ? nsx_int_cmp(x->at, y->at) : (x->device > y->device) - (x->device < y->device);
+}
+
+/* The groups of devices and their mesh; groups get the numbers that they have in a->comm. False when out of memory. */
+static bool
+find_axes(struct seeking *s)
+{
+	const struct nsx_look_comm *c = &s->a->comm;
+	bool good = true;
+
+	for (size_t g = 0; good && g < c->groups.n; g++) {
+		const struct nsx_look_group *group = &c->groups.p[g];
+		int64_t *of = malloc((group->n + 1) * sizeof *of);
+
+		for (size_t i = 0; of && i < group->n; i++)
+			of[i] = c->members.p[group->first + i];
+		good = of && nsx_axes_add(&s->axes, of, group->n, (int64_t)group->n) != NSX_NONE;
+		free(of);
+	}
+	return good && nsx_axes_settle(&s->axes, s->a->devices.p[s->n - 1].number + 1);
+}
+
+/* The devices at each place of the axes of that group. */
+static int
+consider_axis(struct seeking *s, uint32_t group, size_t *members)
+{
+	struct placed *p = malloc((s->n + 1) * sizeof *p);
+	int rc = p ? NSX_OK : nsx_err_nomem(s->a->err, NULL);
+
+	for (size_t i = 0; p && i < s->n; i++)
+		p[i] = (struct placed){ nsx_axes_coordinate(&s->axes, s->axes.groups.p[group].axes,
+		                                            s->a->devices.p[i].number), i };
+	if (p)
+		qsort(p, s->n, sizeof *p, by_place);
+	for (size_t i = 0, n; i < s->n && rc == NSX_OK; i += n) {
+		for (n = 0; i + n < s->n && p[i + n].at == p[i].at; n++)
+			members[n] = p[i + n].device;
+		rc = consider(s, PLACE, group, (uint32_t)p[i].at, members, n);
+	}
+	free(p);
+	return rc;
+}
+
+static int
+consider_places(struct seeking *s, size_t *members)
+{
+	struct nsx_map met = { 0 };   /* sets of axes */
+	int rc = s->n && find_axes(s) ? NSX_OK : nsx_err_nomem(s->a->err, NULL);
+
+	for (uint32_t g = 0; rc == NSX_OK && g < s->axes.groups.n; g++) {
+		const struct nsx_axis_group *group = &s->axes.groups.p[g];
+		size_t before = met.n;
+
+		if (!group->axes || group->all)
+			continue;
+		if (nsx_map_number(&met, (struct nsx_key){ group->axes, 0 }) == NSX_NONE)
+			rc = nsx_err_nomem(s->a->err, NULL);
+		else if (met.n > before)
+			rc = consider_axis(s, g, members);
+	}
+	nsx_map_free(&met);
 	return rc;
 }
 
@@ -221,9 +299,29 @@ put_group(struct nsx_look_at *a, uint32_t g, struct nsx_buf *to)
 		nsx_buf_fmt(to, " and %zu more", group->n - TOLD);
 }
 
+/* `the 4 devices at place 1 of axis0/2, 4-7` */
 static void
-put_name(struct nsx_look_at *a, const struct set *set, struct nsx_buf *to)
+put_place(const struct seeking *s, const struct set *set, struct nsx_buf *to)
 {
+	int64_t *devices = malloc((set->size + 1) * sizeof *devices);
+	size_t n = 0;
+
+	for (size_t i = 0; devices && i < s->n && n < set->size; i++)
+		if (set->has[i])
+			devices[n++] = s->a->devices.p[i].number;
+	to->failed |= !devices;
+	nsx_buf_fmt(to, "the %zu devices at place %" PRIu32 " of ", set->size, set->last);
+	nsx_axes_name(&s->axes, set->name, to);
+	nsx_buf_c(to, ", ");
+	if (devices)
+		nsx_axes_devices(devices, n, to);
+	free(devices);
+}
+
+static void
+put_name(const struct seeking *s, const struct set *set, struct nsx_buf *to)
+{
+	struct nsx_look_at *a = s->a;
 	const struct nsx_look_device *d = a->devices.p;
 	size_t first = 0, last = 0;
 
@@ -238,6 +336,9 @@ put_name(struct nsx_look_at *a, const struct set *set, struct nsx_buf *to)
 		break;
 	case GROUP:
 		put_group(a, set->name, to);
+		break;
+	case PLACE:
+		put_place(s, set, to);
 		break;
 	case HOSTS:
 		nsx_buf_fmt(to, "the %zu devices of hosts ", set->size);
@@ -270,21 +371,27 @@ nsx_look_late_set(struct nsx_look_at *a, const double *late, double all, struct 
 	if (rc == NSX_OK)
 		rc = consider_groups(&s, members);
 	if (rc == NSX_OK)
+		rc = consider_places(&s, members);
+	if (rc == NSX_OK)
 		rc = consider_hosts(&s, members);
 	if (rc == NSX_OK)
 		rc = consider_block(&s, members);
 	free(members);
 	out->has = s.best.has;
 	out->size = s.best.size;
-	out->plural = s.best.kind >= HOSTS;
-	out->host = s.best.size && s.best.kind != GROUP && s.best.kind != BLOCK;
+	out->plural = s.best.kind >= PLACE;
+	out->host = s.best.kind == HOST || s.best.kind == REPORT || s.best.kind == HOSTS;
+	out->host &= s.best.size > 0;
+	if (rc == NSX_OK && s.best.size)
+		put_name(&s, &s.best, &out->name);
+	if (rc == NSX_OK && s.also != NSX_NONE) {
+		nsx_buf_c(&out->also, "these devices are also ");
+		put_name(&s, &(struct set){ .kind = s.also_kind, .name = s.also, .last = s.also_last,
+		                           .size = s.best.size, .has = s.best.has }, &out->also);
+	}
+	nsx_axes_free(&s.axes);
 	if (rc != NSX_OK || !s.best.size)
 		return rc;
-	put_name(a, &s.best, &out->name);
-	if (s.also != NSX_NONE) {
-		nsx_buf_c(&out->also, "these devices are also ");
-		put_name(a, &(struct set){ .kind = s.also_kind, .name = s.also }, &out->also);
-	}
 	return out->name.failed || out->also.failed ? nsx_err_nomem(a->err, NULL) : NSX_OK;
 }
 

@@ -1,5 +1,6 @@
 /* rules.c -- findings: the condition and the gain of each rule. docs/man/nsysx-diagnose.1 describes the rules. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,18 +56,37 @@ nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *wh
 		nsx_buf_fmt(to, " %s%s", what, tenths == 10 ? "" : "s");
 }
 
+/* Its change, of what the rule names; one that the rule cannot name has none. */
+static bool
+set_change(struct nsx_look_at *a, struct nsx_finding *f)
+{
+	const char *change = nsx_look_change(f), *at = change ? strchr(change, '%') : NULL;
+	struct nsx_buf text = { 0 };
+
+	if (!change || (at && !a->named.len))
+		return true;
+	nsx_buf_add(&text, change, at ? (size_t)(at - change) : strlen(change));
+	if (at) {
+		nsx_buf_str(&text, nsx_buf_view(&a->named));
+		nsx_buf_c(&text, at + 1);
+	}
+	f->change = text.failed ? NSX_NONE : nsx_look_text(a, nsx_buf_view(&text));
+	nsx_buf_free(&text);
+	return f->change != NSX_NONE;
+}
+
 int
 nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain, const char *command)
 {
-	struct nsx_finding f = { kind, cause, gain, NSX_NONE, NSX_NONE, NSX_NONE, NULL };
+	struct nsx_finding f = { .kind = kind, .cause = cause, .gain = gain, .change = NSX_NONE };
 
 	if (!command)
 		return NSX_ERR;
 	if (gain <= 0) {
-		a->subject.len = 0;
+		a->subject.len = a->named.len = 0;
 		return NSX_OK;
 	}
-	bool good = !a->text.failed && !a->subject.failed;
+	bool good = !a->text.failed && !a->subject.failed && !a->named.failed && set_change(a, &f);
 
 	if (good) {
 		f.evidence = nsx_look_text(a, nsx_buf_view(&a->text));
@@ -75,7 +95,7 @@ nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause 
 		good = f.evidence != NSX_NONE && f.command != NSX_NONE && f.subject != NSX_NONE
 		       && nsx_vec_push(&a->findings, f);
 	}
-	a->subject.len = 0;
+	a->subject.len = a->named.len = 0;
 	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
@@ -151,11 +171,22 @@ see(struct nsx_look_at *a)
 		a->unseen[NSX_LOOK_VARIABILITY] = a->stepped ? "fewer than four steps on every device" : "no steps";
 }
 
+/* What it counts with: what is forecast, or the most that is possible. */
+static double
+worth(const struct nsx_finding *f)
+{
+	if (!f->forecasts)
+		return f->gain;
+	return nsx_look_is_own(f) ? f->forecast.saved : fmin(f->forecast.saved, f->gain);
+}
+
 static int
 by_gain(const void *pa, const void *pb)
 {
 	const struct nsx_finding *a = pa, *b = pb;
 
+	if (worth(a) != worth(b))
+		return worth(a) > worth(b) ? -1 : 1;
 	if (a->gain != b->gain)
 		return a->gain > b->gain ? -1 : 1;
 	if (a->kind != b->kind)
@@ -171,8 +202,12 @@ omit_small(struct nsx_look_at *a)
 {
 	size_t n = 0;
 
-	while (n < a->findings.n && 100 * a->findings.p[n].gain >= a->options->min * a->period)
-		n++;
+	for (size_t i = 0; i < a->findings.n; i++) {
+		const struct nsx_finding *f = &a->findings.p[i];
+
+		if (100 * fmax(f->gain, worth(f)) >= a->options->min * a->period)
+			a->findings.p[n++] = *f;
+	}
 	a->findings.n = n;
 }
 
@@ -184,9 +219,12 @@ nsx_look_judge(struct nsx_look_at *a)
 		return NSX_OK;
 	if (!a->unseen[NSX_LOOK_VARIABILITY] && nsx_look_turns(a) != NSX_OK)
 		return NSX_ERR;
-	if (nsx_look_judge_comm(a) != NSX_OK || nsx_look_judge_idle(a) != NSX_OK || nsx_look_judge_work(a) != NSX_OK)
+	if (nsx_look_judge_comm(a) != NSX_OK || nsx_look_judge_idle(a) != NSX_OK || nsx_look_judge_work(a) != NSX_OK
+	    || nsx_look_judge_families(a) != NSX_OK || nsx_look_judge_overlap(a) != NSX_OK)
 		return NSX_ERR;
 	if (!a->unseen[NSX_LOOK_VARIABILITY] && judge_variability(a) != NSX_OK)
+		return NSX_ERR;
+	if (!a->unsteady && nsx_look_forecast(a) != NSX_OK)
 		return NSX_ERR;
 	if (a->findings.n > 1)
 		qsort(a->findings.p, a->findings.n, sizeof *a->findings.p, by_gain);

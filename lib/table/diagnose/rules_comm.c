@@ -41,6 +41,25 @@ is_slow(const struct nsx_look_unit *u)
 	return u->excess > 0 && u->busbw < SLOW * u->like_busbw;
 }
 
+/* Set what would be faster, if the unit reached the bandwidth of similar ones. Collectives of NCCL have no name: other
+ * ones of the same kind and size would be faster, too. */
+static void
+name_slow(struct nsx_look_at *a, const struct nsx_look_unit *u)
+{
+	struct nsx_str kind = nsx_look_str(a, u->kind);
+
+	for (size_t i = 0; i < a->comm.units.n && u->nccl; i++) {
+		const struct nsx_look_unit *x = &a->comm.units.p[i];
+
+		if (x != u && x->kind == u->kind && x->bytes == u->bytes)
+			return;
+	}
+	nsx_buf_str(&a->named, u->nccl ? kind : nsx_look_str(a, u->name));
+	if (u->nccl)
+		nsx_buf_fmt(&a->named, ":%" PRId64, u->bytes);
+	nsx_buf_fmt(&a->named, "=%.4g", u->like_busbw / u->busbw);
+}
+
 /* *reported: ns of exposed time, of all steps, that these findings include. */
 static int
 judge_slow(struct nsx_look_at *a, double *reported)
@@ -73,6 +92,7 @@ judge_slow(struct nsx_look_at *a, double *reported)
 		if (u->partial)
 			nsx_buf_c(&a->text,
 			          ", by its quickest, since not all of its devices are in the stream on one clock");
+		name_slow(a, u);
 		rc = nsx_look_find(a, NSX_FIND_SLOW, NSX_NCAUSES, u->excess / (double)a->count, slow_command(a, u));
 		if (a->findings.n > before) {
 			*reported += u->excess;
@@ -272,6 +292,9 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 		nsx_buf_c(&a->text, "; ");
 		nsx_buf_str(&a->text, nsx_buf_view(&b->set->also));
 	}
+	for (size_t i = 0; i < a->devices.n; i++)
+		if (side_of(a, b, &a->devices.p[i]) == LATE)
+			nsx_buf_fmt(&a->named, "%s%" PRId64, a->named.len ? "," : "", a->devices.p[i].number);
 	*reported = gain;
 	rc = nsx_look_find(a, kind, NSX_NCAUSES, gain, waits_command(a));
 	if (action && a->findings.n > before)

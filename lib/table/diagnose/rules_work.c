@@ -11,10 +11,12 @@
 enum { NAME = 80 };
 /* Names in a command. */
 enum { LISTED = 12 };
+/* Names in a change. */
+enum { NAMED = 64 };
 /* Names in a sentence. */
 enum { TOLD = 3 };
 /* The names that nsx_look_moves_by_name accepts. */
-#define MOVING "name~^((loop|input|wrapped|fusion|bitcast|reshape)[_-])*(copy|transpose)" \
+#define MOVING "^((loop|input|wrapped|fusion|bitcast|reshape)[_-])*(copy|transpose)" \
                "([_-](copy|transpose|loop|input|wrapped|fusion|bitcast|reshape))*([.]|$)"
 
 static int
@@ -73,6 +75,42 @@ over(struct nsx_look_at *a, struct nsx_buf *options)
 	return nsx_look_command(a);
 }
 
+/* Set the names of what only copies or transposes, as an expression; nothing where that would be too long. */
+static int
+name_layouts(struct nsx_look_at *a)
+{
+	NSX_VEC(struct nsx_str) names = { 0 };
+	bool alike = !a->misnamed, good = true;
+	const char *between = "";
+
+	for (size_t i = 0; i < a->layouts.n && good; i++) {
+		struct nsx_str name = nsx_look_str(a, a->layouts.p[i].name);
+
+		if (a->layouts.p[i].word)
+			continue;
+		alike &= nsx_look_moves_by_name(name);
+		good = nsx_vec_push(&names, name);
+	}
+	if (names.n > LISTED && alike)
+		nsx_buf_c(&a->named, MOVING);
+	else if (names.n && names.n <= NAMED)
+		nsx_look_put_names(&a->named, names.p, names.n);
+	between = a->named.len ? "|" : "";
+	for (size_t i = 0; i < a->layouts.n && (!names.n || a->named.len); i++) {
+		bool known = !a->layouts.p[i].word;
+
+		for (size_t k = 0; k < i && !known; k++)
+			known = a->layouts.p[k].word == a->layouts.p[i].word;
+		if (known)
+			continue;
+		nsx_buf_c(&a->named, between);
+		nsx_buf_c(&a->named, nsx_look_layout_pattern(a->layouts.p[i].word));
+		between = "|";
+	}
+	free(names.p);
+	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
+}
+
 /* Rows of nsysx-summary for the instructions or kernels that take most: instructions by their names, all of them if
  * they are few; kernels by the words in their names that show what they do. */
 static const char *
@@ -100,7 +138,7 @@ layout_command(struct nsx_look_at *a)
 	/* If there are many, they are selected by words of their names, if these suffice; else the sentence states how
 	 * many the command shows. */
 	if (of > n && alike) {
-		nsx_buf_c(&options, " --only '" MOVING "'");
+		nsx_buf_c(&options, " --only 'name~" MOVING "'");
 	} else if (of > n) {
 		nsx_buf_fmt(&a->text, "; the command shows %zu of %zu instructions, ", n, of);
 		nsx_look_put_ns(&a->text, nsx_look_mean(a, shown));
@@ -148,6 +186,8 @@ judge_layout(struct nsx_look_at *a)
 	}
 	const char *command = layout_command(a);
 
+	if (name_layouts(a) != NSX_OK)
+		return NSX_ERR;
 	return nsx_look_find(a, NSX_FIND_LAYOUT, NSX_NCAUSES, nsx_look_mean(a, time), command);
 }
 

@@ -138,10 +138,11 @@ put_first(struct screen *s)
 		nsx_buf_c(&a->text, ": ");
 	}
 	nsx_look_put_name(f, &a->text);
-	nsx_buf_c(&a->text, ", up to ");
+	nsx_buf_c(&a->text, f->forecasts && nsx_look_is_own(f) && f->forecast.saved > f->gain ? ", " : ", up to ");
 	nsx_look_put_ns(&a->text, f->gain);
 	nsx_buf_fmt(&a->text, " of a %s, %.1f%%", a->stepped ? "step" : "device's time",
 	            100 * f->gain / a->period);
+	nsx_look_put_forecast(a, f, ", forecast ", &a->text);
 	if (subject.len && !one) {
 		nsx_buf_c(&a->text, "; the largest part: ");
 		nsx_buf_str(&a->text, subject);
@@ -431,6 +432,7 @@ put_findings(struct screen *s)
 {
 	struct nsx_look_at *a = s->a;
 	size_t n = a->findings.n, top = (size_t)a->options->top;
+	bool known = a->forecasts.known;
 
 	n = top && top < n ? top : n;
 	if (!n && !nsx_look_any_work(a))
@@ -451,10 +453,16 @@ put_findings(struct screen *s)
 		return;
 	}
 	if (s->markdown)
-		nsx_buf_fmt(s->to, "| | possible gain | a %s | | evidence | do first | see |\n"
-		            "|--:|---|--:|--:|---|---|---|\n", nsx_look_unit(s->a));
+		nsx_buf_fmt(s->to, "| | possible gain | a %s | | %sevidence | do first | see |\n"
+		            "|--:|---|--:|--:|%s---|---|---|\n", nsx_look_unit(s->a), known ? "forecast | " : "",
+		            known ? "--:|" : "");
 	else
-		put_lines(s, NSX_STR("possible gains, each an upper bound taken alone: gains do not add up"), 0);
+		put_lines(s,
+			  known
+			      ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, and "
+					"what is forecast without it (nsysx-whatif), by which they are ranked")
+			      : NSX_STR("possible gains, each an upper bound taken alone: gains do not add up"),
+			  0);
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_finding *f = &a->findings.p[i];
 		struct nsx_str evidence = nsx_look_str(a, f->evidence), command = nsx_look_str(a, f->command);
@@ -465,6 +473,9 @@ put_findings(struct screen *s)
 		nsx_buf_c(&title, s->markdown ? " | " : "  ");
 		nsx_look_put_ns(&title, f->gain);
 		nsx_buf_fmt(&title, s->markdown ? " | %.1f%% | " : "  %.1f%%", 100 * f->gain / a->period);
+		nsx_look_put_forecast(a, f, s->markdown ? "" : ", forecast ", &title);
+		if (s->markdown && known)
+			nsx_buf_c(&title, " | ");
 		if (s->markdown)
 			nsx_buf_str(s->to, nsx_buf_view(&title));
 		else
@@ -480,7 +491,9 @@ put_findings(struct screen *s)
 		put_command(s, command);
 	}
 	if (s->markdown)
-		nsx_buf_c(s->to, "\nEach gain is an upper bound taken alone: gains do not add up.");
+		nsx_buf_c(s->to, known ? "\nEach gain is taken alone, for gains do not add up: the time lost, and what "
+		                         "is forecast without it (nsysx-whatif)."
+		                       : "\nEach gain is an upper bound taken alone: gains do not add up.");
 	if (n < a->findings.n && s->markdown)
 		nsx_buf_fmt(s->to, " %zu more findings are not shown.", a->findings.n - n);
 	if (n < a->findings.n && !s->markdown) {
@@ -489,6 +502,30 @@ put_findings(struct screen *s)
 		put_lines(s, nsx_buf_view(&a->text), EVIDENCE);
 	}
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
+}
+
+/* What sets the step, and how to see it. */
+static void
+put_path(struct screen *s)
+{
+	struct nsx_look_at *a = s->a;
+
+	a->text.len = 0;
+	if (!a->findings.n || !nsx_look_put_path(a, &a->text))
+		return;
+	put_lines(s, nsx_buf_view(&a->text), 0);
+	a->command.len = 0;
+	nsx_buf_c(&a->command, "nsysx-whatif --critical --table");
+	nsx_look_put_steps(a, &a->command);
+	nsx_look_put_file(a);
+	if (s->markdown) {
+		nsx_buf_c(s->to, "; see ");
+		nsx_buf_code(s->to, nsx_buf_view(&a->command));
+		nsx_buf_c(s->to, "\n\n");
+	} else {
+		put_command(s, nsx_buf_view(&a->command));
+		nsx_buf_char(s->to, '\n');
+	}
 }
 
 static void
@@ -510,6 +547,14 @@ put_looked(struct screen *s)
 	if (!*between)
 		nsx_buf_c(&a->text, "nothing");
 	put_lines(s, nsx_buf_view(&a->text), 0);
+	if (a->findings.n && a->forecasts.why.len) {
+		a->text.len = 0;
+		nsx_buf_c(&a->text, a->forecasts.known ? "forecasts are lower bounds: " : "no forecasts: ");
+		nsx_buf_str(&a->text, nsx_buf_view(&a->forecasts.why));
+		if (s->markdown)
+			nsx_buf_c(s->to, "  \n");
+		put_lines(s, nsx_buf_view(&a->text), 0);
+	}
 	for (int l = 0; l < NSX_NLOOKS; l++)
 		if (a->unseen[l]) {
 			a->text.len = 0;
@@ -618,6 +663,7 @@ nsx_look_screen(struct nsx_look_at *a, bool markdown, struct nsx_buf *to)
 	put_verdict(&s);
 	put_step(&s);
 	put_where(&s);
+	put_path(&s);
 	put_findings(&s);
 	put_looked(&s);
 	put_job(&s);

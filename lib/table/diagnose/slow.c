@@ -160,6 +160,8 @@ nsx_look_judge_slow(struct nsx_look_at *a, int64_t told)
 	/* Devices that do not communicate do not wait for it either. */
 	double gain = a->comm.together ? nsx_look_saved(a, extra) : extra / (double)a->devices.n;
 	size_t before = a->findings.n;
+	if (a->comm.together)
+		nsx_buf_fmt(&a->named, "%" PRId64, d->number);
 	int rc = nsx_look_find(a, NSX_FIND_STRAGGLER, NSX_NCAUSES, gain, nsx_look_command(a));
 
 	if (a->findings.n > before)

@@ -2,7 +2,8 @@
 #include "base/stat.h"
 #include "table/diagnose/diagnose.h"
 
-enum { F_RANK, F_FINDING, F_GAIN, F_SHARE, F_EVIDENCE, F_COMMAND, F_SUBJECT, F_ACTION, F_NCOLS };
+enum { F_RANK, F_FINDING, F_GAIN, F_SHARE, F_EVIDENCE, F_COMMAND, F_SUBJECT, F_ACTION, F_CHANGE, F_SAVED, F_LOW, F_HIGH,
+       F_NCOLS };
 
 static const struct nsx_table_col finding_cols[F_NCOLS] = {
 	[F_RANK]     = { "rank", NSX_CELL_ID },
@@ -13,6 +14,10 @@ static const struct nsx_table_col finding_cols[F_NCOLS] = {
 	[F_COMMAND]  = { "command", NSX_CELL_STRING },
 	[F_SUBJECT]  = { "subject", NSX_CELL_STRING },
 	[F_ACTION]   = { "action", NSX_CELL_STRING },
+	[F_CHANGE]   = { "change", NSX_CELL_STRING },
+	[F_SAVED]    = { "saved", NSX_CELL_MEAN_NS },
+	[F_LOW]      = { "low", NSX_CELL_MEAN_NS },
+	[F_HIGH]     = { "high", NSX_CELL_MEAN_NS },
 };
 
 struct nsx_table *
@@ -36,6 +41,13 @@ nsx_look_findings(const struct nsx_look_at *a)
 		if (nsx_look_str(a, f->subject).len)
 			nsx_table_str(t, F_SUBJECT, nsx_look_str(a, f->subject));
 		nsx_table_str(t, F_ACTION, nsx_str_c(nsx_look_action(f)));
+		if (f->change != NSX_NONE)
+			nsx_table_str(t, F_CHANGE, nsx_look_str(a, f->change));
+		if (!f->forecasts)
+			continue;
+		nsx_table_double(t, F_SAVED, f->forecast.saved);
+		nsx_table_double(t, F_LOW, f->forecast.low);
+		nsx_table_double(t, F_HIGH, f->forecast.high);
 	}
 	if (t && name.failed) {
 		nsx_table_free(t);

@@ -9,11 +9,10 @@
 
 static const char *const names[NSX_NTHINGS] = { "instruction", "range", "kernel", "collective", "copy", "idle" };
 
-/* A device, and its windows by start. The first `past` of them are over. */
+/* A device, and its windows: those from `past` to before `end`. Earlier ones are over. */
 struct nsx_things_device {
 	struct nsx_parts parts;
-	NSX_VEC(struct nsx_window_given) windows;
-	size_t  past;
+	size_t  past, end;
 	bool    placed;
 };
 
@@ -37,10 +36,10 @@ count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 		return NSX_OK;
 	uint32_t thing = d->parts.thing[part];
 
-	while (d->past < d->windows.n && d->windows.p[d->past].end <= start)
+	while (d->past < d->end && t->windows[d->past].end <= start)
 		d->past++;
-	for (size_t i = d->past; i < d->windows.n && d->windows.p[i].start < end; i++) {
-		const struct nsx_window_given *w = &d->windows.p[i];
+	for (size_t i = d->past; i < d->end && t->windows[i].start < end; i++) {
+		const struct nsx_window_given *w = &t->windows[i];
 		int64_t a = start > w->start ? start : w->start, b = end < w->end ? end : w->end;
 
 		if (a < b && !t->count(t->state, w->key, (enum nsx_thing)(thing % NSX_NTHINGS), thing / NSX_NTHINGS,
@@ -108,10 +107,11 @@ device_of(struct nsx_things *t, const struct nsx_rec *op)
 	d = &t->devices.p[at];
 	if (d->placed)
 		return d;
-	for (size_t i = 0; i < t->n; i++)
-		if (t->windows[i].device == t->cat->devices.p[at].number && !nsx_vec_push(&d->windows, t->windows[i]))
-			return NULL;
-	nsx_window_given_sort(d->windows.p, d->windows.n);
+	int64_t number = t->cat->devices.p[at].number;
+
+	d->past = d->end = nsx_window_given_of(t->windows, t->n, number);
+	while (d->end < t->n && t->windows[d->end].device == number)
+		d->end++;
 	d->placed = true;
 	return d;
 }
@@ -180,7 +180,5 @@ nsx_things_free(struct nsx_things *t)
 {
 	nsx_range_book_free(&t->book);
 	nsx_intern_free(&t->places);
-	for (size_t i = 0; i < t->devices.n; i++)
-		free(t->devices.p[i].windows.p);
 	free(t->devices.p);
 }

@@ -28,7 +28,8 @@ struct nsx_thing_place { uint32_t name, where; };
 
 struct nsx_things_device;
 
-/* {0} with the members before `book` set is empty. Windows may overlap, and be in any order. */
+/* {0} with the members before `book` set is empty. Windows are as nsx_window_given_sort leaves them, and may
+ * overlap. */
 struct nsx_things {
 	struct nsx_err       *err;
 	struct nsx_catalogue *cat;           /* the caller's, who passes metadata to it, with names */

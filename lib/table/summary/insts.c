@@ -10,16 +10,17 @@
 #include "base/stat.h"
 #include "job/catalogue.h"
 #include "job/hidden.h"
+#include "job/scope.h"
 #include "table/sums.h"
 
 /* Deviations above this share of the mean are reported. */
 #define VARIES 0.1
 
-/* The sums of one label. last: below the others. of: what hidden is a share of. */
+/* The sums of one label. last: below the others. of: what hidden is a share of. phase: by source, parts of exposed. */
 struct row {
 	struct { uint32_t label, none; int64_t last; } key;
 	int64_t  count;
-	nsx_u128 exposed, hidden, total, of;
+	nsx_u128 exposed, hidden, total, of, phase[NSX_NPHASES];
 };
 
 /* An instruction that was executed. exposed: known of communication only. */
@@ -61,6 +62,10 @@ static const struct nsx_sum_col source_cols[] = {
 	{ "count",  NSX_CELL_INT,    NSX_SUM_INT,   AT(row, count) },
 	{ "total",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
 	{ "share",  NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
+	{ "forward",   NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_FORWARD]) },
+	{ "backward",  NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_BACKWARD]) },
+	{ "recompute", NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_RECOMPUTE]) },
+	{ "optimizer", NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_OPTIMIZER]) },
 };
 static const struct nsx_sum_col total_cols[] = {
 	{ "quantity", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
@@ -91,7 +96,8 @@ static const struct nsx_sum_def instructions = {
 }, opcodes = {
 	ROWS(opcode_cols), .shown = "opcode total share", .order = "last -total opcode", .adds = "total"
 }, sources = {
-	ROWS(source_cols), .order = "-total source", .adds = "total"
+	ROWS(source_cols), .order = "-total source", .adds = "total",
+	.rank = "source total share count forward backward recompute optimizer"
 }, totals = {
 	ROWS(total_cols)
 }, collectives = {
@@ -121,6 +127,8 @@ struct insts {
 	int64_t         timeless_ops;
 	bool            no_hidden; /* some communication has no `hidden` */
 	struct nsx_sums sums;      /* at the end: the rows */
+	struct nsx_stacks tree;    /* by source: what follows is of it */
+	struct nsx_scopes scopes;
 };
 
 static int
@@ -157,6 +165,8 @@ insts_free(void *state)
 	nsx_map_free(&f->op_kind_of);
 	nsx_moments_free(&f->moments);
 	nsx_sums_free(&f->sums);
+	nsx_scopes_free(&f->scopes);
+	nsx_stacks_free(&f->tree);
 	free(f->op_kinds.p);
 	free(f->insts.p);
 }
@@ -360,6 +370,17 @@ source_of(struct insts *f, size_t k)
 	return nsx_cat_intern(cat, nsx_cat_source(nsx_cat_str(cat, frames), nsx_cat_str(cat, op_name)), f->err);
 }
 
+/* Find the phases of all instructions that ran, by source. False when out of memory. */
+static bool
+find_phases(struct insts *f)
+{
+	f->scopes = (struct nsx_scopes){ .tree = &f->tree, .cat = &f->top.cat, .err = f->err };
+	for (size_t k = 0; k < f->insts.n; k++)
+		if (f->insts.p[k].exposed.n && nsx_scopes_inst(&f->scopes, (uint32_t)k).node == NSX_NONE)
+			return false;
+	return true;
+}
+
 /* Rows by opcode, by source line, or by kind for communication only. The executions of programs that are not kept count
  * in none, but their labels have rows. False when out of memory. */
 static bool
@@ -367,6 +388,8 @@ add_labels(struct insts *f)
 {
 	bool kinds = f->options.by == NSX_SUMMARY_COLLECTIVE, source = f->options.by == NSX_SUMMARY_SOURCE;
 
+	if (source && !find_phases(f))
+		return false;
 	for (size_t k = 0; k < f->insts.n + f->op_kinds.n; k++) {
 		bool op = k >= f->insts.n;
 		const struct inst *i = op ? &f->op_kinds.p[k - f->insts.n] : &f->insts.p[k];
@@ -386,6 +409,9 @@ add_labels(struct insts *f)
 		r->hidden += i->hidden;
 		r->total = r->exposed + r->hidden;
 		r->of = f->no_hidden ? 0 : r->total;
+		if (source)
+			r->phase[nsx_scopes_phase(&f->scopes, nsx_scopes_inst(&f->scopes, (uint32_t)k))] +=
+			    (nsx_u128)i->exposed.sum;
 	}
 	return true;
 }

@@ -1,6 +1,8 @@
 /* summary.c -- tables of where GPU time goes: the table of ways to sum up, and reading the stream for them. */
 #include "table/summary/summary.h"
 
+#include "table/overlap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,10 @@ static const struct { const char *name; const struct nsx_analysis *analysis; } w
 	{ "range",      &nsx_sum_ops },
 	{ "kernel",     &nsx_sum_ops },
 	{ "source",     &nsx_sum_insts },
+	{ "phase",      &nsx_sum_scopes },
+	{ "scope",      &nsx_sum_scopes },
+	{ "family",     &nsx_sum_families },
+	{ "overlap",    &nsx_overlap_analysis },
 };
 
 int
@@ -51,7 +57,8 @@ leave_ranges(struct nsx_reader *in, const struct nsx_summary_options *options, s
 	bool ranges = false;
 
 	for (size_t i = 0; i < n; i++) {
-		if (options[i].no_compile || options[i].helpers)
+		if (options[i].no_compile || options[i].helpers || options[i].by == NSX_SUMMARY_PHASE
+		    || options[i].by == NSX_SUMMARY_SCOPE)
 			return;
 		ranges |= options[i].by == NSX_SUMMARY_RANGE;
 	}

@@ -8,8 +8,10 @@
 #include "table/analysis.h"
 
 /* The ways to sum up, with nsx_summary_options. programs.c: a row for each program. insts.c: instructions, opcodes,
- * collectives, totals. devices.c. ops.c: operations and ranges by name. */
-extern const struct nsx_analysis nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops;
+ * collectives, totals. devices.c. ops.c: operations and ranges by
+ * name. scopes.c: phases of a step, modules and named scopes. families.c: operations by what they are. */
+extern const struct nsx_analysis nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops,
+                                 nsx_sum_scopes, nsx_sum_families;
 
 /* Report that there are no operations, so times are those of thunks; and without modules what is not known then. */
 void nsx_sum_thunk_view(const struct nsx_top *top, struct nsx_diags *diags);

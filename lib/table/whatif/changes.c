@@ -11,9 +11,10 @@
 static const struct { const char *name; enum wi_what what; bool has_name, must_name, has_k, zero; } words[] = {
 	{ "faster",    WI_FASTER,      true,  true,  true,  false },
 	{ "limit",     WI_LIMIT,       true,  false, false, false },
+	{ "copies",    WI_COPIES,      false, false, true,  false },
 	{ "transfer",  WI_TRANSFER,    true,  false, true,  false },
 	{ "bandwidth", WI_BANDWIDTH,   true,  true,  true,  false },
-	{ "nowait",    WI_NOWAIT,      false, false, false, false },
+	{ "nowait",    WI_NOWAIT,      true,  false, false, false },
 	{ "even",      WI_EVEN,        false, false, false, false },
 	{ "host",      WI_HOST,        false, false, true,  false },
 	{ "api",       WI_API,         false, false, true,  false },
@@ -26,23 +27,45 @@ static const double k_min = 0.001;
 
 /* ---- the text of a change */
 
+/* Set what it names of devices, by device of the catalogue; g: NULL to look at the text alone. Whether all its names
+ * are numbers. */
+static bool
+each_device(const struct wi_graph *g, const struct wi_change *c, bool *named)
+{
+	for (size_t i = 0, k; i <= c->name.len; i = k + 1) {
+		int64_t number;
+		uint32_t device;
+
+		for (k = i; k < c->name.len && c->name.ptr[k] != ',';)
+			k++;
+		if (!nsx_get_int((struct nsx_str){ c->name.ptr + i, k - i }, &number))
+			return false;
+		device = g ? nsx_cat_find_device(&g->pairing.comm.cat, number) : NSX_NONE;
+		if (device != NSX_NONE)
+			named[device] = true;
+	}
+	return true;
+}
+
 const char *
 nsx_wi_change_parse(const char *text, struct wi_change *c)
 {
 	size_t word = strcspn(text, ":="), len = strlen(text), n = sizeof words / sizeof *words, i = 0;
 	const char *equals = strrchr(text, '='), *why;
 	char *pattern;
+	bool has_k;
 
 	while (i < n && (strlen(words[i].name) != word || strncmp(words[i].name, text, word) != 0))
 		i++;
 	if (i == n)
-		return "no such change: want faster:ERE=K, limit[:ERE], transfer[:KIND]=K, bandwidth:KIND=GBPS, "
-		       "nowait, even, host=K, api=K, sync=0, gaps=0 or profiler=0";
+		return "no such change: want faster:ERE=K, limit[:ERE][=SHARE], copies=K, transfer[:KIND]=K, "
+		       "bandwidth:KIND=GBPS, nowait[:DEVICES], even, host=K, api=K, sync=0, gaps=0 or profiler=0";
 	*c = (struct wi_change){ .what = words[i].what, .text = nsx_str_c(text), .k = 1 };
+	has_k = words[i].has_k || (c->what == WI_LIMIT && equals && nsx_get_double(nsx_str_c(equals + 1), &c->k));
 	if (text[word] == ':') {
 		if (!words[i].has_name)
 			return "it takes no name";
-		len = words[i].has_k ? (size_t)((equals ? equals : text + len) - text) : len;
+		len = has_k ? (size_t)((equals ? equals : text + len) - text) : len;
 		c->name = (struct nsx_str){ text + word + 1, len > word ? len - word - 1 : 0 };
 		if (!c->name.len)
 			return "the name is empty";
@@ -52,8 +75,13 @@ nsx_wi_change_parse(const char *text, struct wi_change *c)
 	if (words[i].zero)
 		return text[word] == '=' && strcmp(text + word, "=0") == 0 ? NULL
 		       : "only 0 is possible: sync=0, gaps=0, profiler=0";
-	if (!words[i].has_k && text[word] == '=')
-		return "it takes no number";
+	c->k = has_k ? c->k : 1;
+	if (!has_k && text[word] == '=')
+		return c->what == WI_LIMIT ? "want a share of the limit, above 0 and up to 1" : "it takes no number";
+	if (c->what == WI_LIMIT && !(c->k > 0 && c->k <= 1))
+		return "want a share of the limit, above 0 and up to 1";
+	if (c->what == WI_NOWAIT && c->name.len && !each_device(NULL, c, NULL))
+		return "want numbers of devices, with commas";
 	if (words[i].has_k && !equals)
 		return "it needs a number: K times as fast";
 	if (words[i].has_k && strcmp(equals, "=inf") == 0)
@@ -108,9 +136,12 @@ nsx_wi_change_name(const struct wi_graph *g, uint32_t name, double k, const int6
 static double
 speed_of(const struct wi_graph *g, const struct wi_change *c, const struct wi_op *o)
 {
-	if (c->what == WI_FASTER)
-		return c->k;
-	return o->inst < g->limits.n && g->limits.p[o->inst] < 1 ? 1 / g->limits.p[o->inst] : 1;
+	double least;
+
+	if (c->what != WI_LIMIT)
+		return c->what == WI_FASTER || o->copy ? c->k : 1;
+	least = o->inst < g->limits.n ? g->limits.p[o->inst] / c->k : 1;
+	return least < 1 ? 1 / least : 1;
 }
 
 /* Operations whose name matches, where all do if there is no name. */
@@ -166,6 +197,22 @@ at_bandwidth(const struct wi_graph *g, const struct wi_op *o, int64_t transfer, 
 	return busbw > 0 ? gbps / busbw : 0;
 }
 
+/* Whether it is of KIND, of KIND:BYTES, or of the instruction. */
+static bool
+is_of(const struct wi_graph *g, const struct wi_op *o, struct nsx_str name)
+{
+	struct nsx_str kind = o->kind == NSX_NONE ? NSX_STR("") : nsx_intern_str(&g->names, o->kind);
+	int64_t bytes;
+
+	if (nsx_str_eq(nsx_intern_str(&g->names, o->name), name))
+		return true;
+	if (!kind.len || name.len < kind.len || memcmp(name.ptr, kind.ptr, kind.len) != 0)
+		return false;
+	return name.len == kind.len || (name.ptr[kind.len] == ':' && o->bytes != NSX_ABSENT
+	       && nsx_get_int((struct nsx_str){ name.ptr + kind.len + 1, name.len - kind.len - 1 }, &bytes)
+	       && bytes == o->bytes);
+}
+
 static void
 transfer(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags, bool *named)
 {
@@ -174,8 +221,7 @@ transfer(const struct wi_graph *g, const struct wi_change *c, const int64_t *bas
 		uint32_t work = wi_work(g, wi_end(i));
 		double k = c->k;
 
-		if (!o->comm || work == NSX_NONE || (c->name.len && (o->kind == NSX_NONE
-		    || !nsx_str_eq(nsx_intern_str(&g->names, o->kind), c->name))))
+		if (!o->comm || work == NSX_NONE || (c->name.len && !is_of(g, o, c->name)))
 			continue;
 		if (c->what == WI_BANDWIDTH) {
 			k = at_bandwidth(g, o, base[work], c->k);
@@ -325,13 +371,50 @@ even(const struct wi_graph *g, int64_t *lags)
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
+/* Collectives do not wait for these devices, or for any. */
+static int
+nowait(const struct wi_graph *g, const struct wi_change *c, int64_t *lags, bool *named)
+{
+	bool *of = c->name.len ? calloc(g->pairing.comm.cat.devices.n + 1, sizeof *of) : NULL;
+
+	if (c->name.len && !of)
+		return nsx_err_nomem(g->err, NULL);
+	*named = !of;
+	if (of)
+		each_device(g, c, of);
+	for (size_t i = 0; i < g->edges.n; i++) {
+		const struct wi_edge *x = &g->edges.p[i];
+
+		if (x->class != WI_RDV || x->own || (of && (!wi_is_op(g, x->from)
+		    || !of[g->ops.p[wi_op_of(x->from)].device])))
+			continue;
+		*named = true;
+		lags[i] = WI_GONE;
+	}
+	free(of);
+	return NSX_OK;
+}
+
+bool
+nsx_wi_change_without(const struct wi_graph *g, const struct wi_change *c, bool *without)
+{
+	if (c->what != WI_NOWAIT || !c->name.len)
+		return false;
+	memset(without, 0, g->pairing.comm.cat.devices.n * sizeof *without);
+	each_device(g, c, without);
+	for (size_t i = 0; i < g->steps.n; i++)
+		if (!without[g->steps.p[i].device])
+			return true;
+	return false;
+}
+
 int
 nsx_wi_change_lags(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags, bool *named)
 {
 	memcpy(lags, base, g->edges.n * sizeof *lags);
 	*named = true;
 	switch (c->what) {
-	case WI_FASTER: case WI_LIMIT:
+	case WI_FASTER: case WI_LIMIT: case WI_COPIES:
 		*named = false;
 		return faster(g, c, base, lags, named);
 	case WI_TRANSFER: case WI_BANDWIDTH:
@@ -339,10 +422,7 @@ nsx_wi_change_lags(const struct wi_graph *g, const struct wi_change *c, const in
 		transfer(g, c, base, lags, named);
 		break;
 	case WI_NOWAIT:
-		for (size_t i = 0; i < g->edges.n; i++)
-			if (g->edges.p[i].class == WI_RDV && !g->edges.p[i].own)
-				lags[i] = WI_GONE;
-		break;
+		return nowait(g, c, lags, named);
 	case WI_EVEN:
 		return even(g, lags);
 	case WI_HOST:

@@ -90,7 +90,7 @@ static bool
 set_gains(const struct wi_graph *g, struct nsx_sums *sums)
 {
 	int64_t *lags = malloc((g->edges.n + 1) * sizeof *lags), *times = malloc((g->nevents + 1) * sizeof *times);
-	double period = nsx_wi_period(g, g->times);
+	double period = nsx_wi_period(g, g->times, NULL);
 	bool good = lags && times;
 
 	for (size_t i = 0; i < nsx_sums_count(sums) && good; i++) {
@@ -106,7 +106,7 @@ set_gains(const struct wi_graph *g, struct nsx_sums *sums)
 				for (uint32_t k = g->first[wi_end(o)]; k < g->first[wi_end(o) + 1]; k++)
 					lags[k] = 0;
 		nsx_wi_sweep(g, lags, times);
-		r->gain = (int64_t)(period - nsx_wi_period(g, times) + 0.5);
+		r->gain = (int64_t)(period - nsx_wi_period(g, times, NULL) + 0.5);
 	}
 	free(lags);
 	free(times);

@@ -167,15 +167,20 @@ make_enter(struct wi_graph *g, size_t i)
 {
 	const struct wi_call *c = &g->calls.p[i];
 	const struct wi_call *b = c->before == NSX_NONE ? NULL : &g->calls.p[c->before];
+	int64_t own = b ? c->start - b->end : 0, handed = 0;
 
 	if (c->beside != NSX_NONE)
 		return add(g, wi_enter(g, c->beside), WI_GAP, c->start - g->calls.p[c->beside].start);
 	if (b && c->start < b->end)
 		return add(g, wi_enter(g, c->before), WI_CALL, c->start - b->start);
-	if (b && !add(g, wi_leave(g, c->before), WI_GAP, c->from == NSX_NONE ? c->start - b->end
-	                                                 : min2(WI_HANDED, c->start - b->end)))
+	if (c->from != NSX_NONE) {
+		/* What a thread does once it may go on, it also does if it need not wait. */
+		handed = c->start - g->calls.p[c->from].end;
+		own = min2(own, handed > WI_HANDED ? handed : WI_HANDED);
+	}
+	if (b && !add(g, wi_leave(g, c->before), WI_GAP, own))
 		return false;
-	return c->from == NSX_NONE || add(g, wi_leave(g, c->from), WI_GAP, c->start - g->calls.p[c->from].end);
+	return c->from == NSX_NONE || add(g, wi_leave(g, c->from), WI_GAP, handed);
 }
 
 /* Whether a call waits for the operations that it is said to have waited for; one that was stalled waits for room in

@@ -1,24 +1,19 @@
 /* forecast.c -- the table of changes: for each the period that the graph has with its lags. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/whatif/contention.h"
+#include "table/whatif/gains.h"
 #include "table/whatif/tables.h"
 
-/* Shares above which there are no forecasts, or only lower bounds. */
-static const double refused = 0.1, refused_model = 0.05, doubtful = 0.01, doubtful_model = 0.015;
 enum { NAMES = 3 };     /* operations that are tried twice as fast */
 
-struct row { char *text; double predicted, low, high; bool first; };
+struct row { char *text; struct wi_gain gain; bool first; };
 
 struct forecast {
 	const struct wi_graph *g;
 	const wi_path *path;
 	struct nsx_diags *diags;
-	double   period, model, unexplained;
-	struct wi_contention contention;
-	int64_t *lags, *times;
+	struct wi_gains gains;
 	NSX_VEC(struct row) rows;
 };
 
@@ -29,28 +24,11 @@ static const struct nsx_table_col cols[] = {
 	{ "high", NSX_CELL_MEAN_NS }, { "unexplained", NSX_CELL_SHARE }
 };
 
-/* The period with the lags that are set. */
-static double
-replay(struct forecast *f)
-{
-	nsx_wi_sweep(f->g, f->lags, f->times);
-	return nsx_wi_period(f->g, f->times);
-}
-
-/* Add the row of the lags that are set, with contention where some was found. */
+/* Takes text. */
 static int
-add_row(struct forecast *f, char *text, bool first)
+add_row(struct forecast *f, char *text, const struct wi_gain *gain, bool first)
 {
-	double plain = replay(f), saved = f->period - plain;
-	struct row r = { text, plain, saved, saved, first };
-
-	if (f->contention.k > 0 && !first) {
-		nsx_wi_contention_sweep(&f->contention, f->lags, f->times);
-		r.predicted = nsx_wi_period(f->g, f->times);
-		r.low = fmin(saved, f->period - r.predicted);
-		r.high = fmax(saved, f->period - r.predicted);
-	}
-	if (text && nsx_vec_push(&f->rows, r))
+	if (text && nsx_vec_push(&f->rows, ((struct row){ text, *gain, first })))
 		return NSX_OK;
 	free(text);
 	return nsx_err_nomem(f->g->err, NULL);
@@ -59,17 +37,14 @@ add_row(struct forecast *f, char *text, bool first)
 static int
 add_change(struct forecast *f, const char *text)
 {
-	struct wi_change c;
-	const char *why = nsx_wi_change_parse(text, &c);
+	struct wi_gain gain;
 	bool named;
 
-	if (why)
-		return nsx_err_set(f->g->err, "%s: %s", text, why);
-	if (nsx_wi_change_lags(f->g, &c, f->g->lags.p, f->lags, &named) != NSX_OK)
+	if (nsx_wi_gain(&f->gains, text, &gain, &named) != NSX_OK)
 		return NSX_ERR;
 	if (!named)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing", text);
-	return add_row(f, nsx_str_dup(c.text), false);
+	return add_row(f, nsx_str_dup(nsx_str_c(text)), &gain, false);
 }
 
 /* ---- what is tried if nothing is asked for */
@@ -102,6 +77,7 @@ add_names(struct forecast *f)
 	const struct wi_graph *g = f->g;
 	int64_t *ns = calloc(g->names.n + 1, sizeof *ns);
 	int rc = ns ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	struct wi_gain gain;
 
 	for (size_t i = 0; i < f->path->n && rc == NSX_OK; i++) {
 		const struct wi_hop *h = &f->path->p[i];
@@ -117,8 +93,8 @@ add_names(struct forecast *f)
 		if (!g->names.n || ns[best] <= 0)
 			break;
 		ns[best] = 0;
-		nsx_wi_change_name(g, (uint32_t)best, 2, g->lags.p, f->lags);
-		rc = add_row(f, faster_text(nsx_intern_str(&g->names, (uint32_t)best)), false);
+		nsx_wi_gain_of_name(&f->gains, (uint32_t)best, 2, &gain);
+		rc = add_row(f, faster_text(nsx_intern_str(&g->names, (uint32_t)best)), &gain, false);
 	}
 	free(ns);
 	return rc;
@@ -131,8 +107,8 @@ by_gain(const void *a, const void *b)
 
 	if (x->first != y->first)
 		return x->first ? -1 : 1;
-	if (x->predicted != y->predicted)
-		return x->predicted < y->predicted ? -1 : 1;
+	if (x->gain.saved != y->gain.saved)
+		return x->gain.saved > y->gain.saved ? -1 : 1;
 	return strcmp(x->text, y->text);
 }
 
@@ -158,26 +134,29 @@ add_usual(struct forecast *f)
 
 /* ---- */
 
-static void
-say_doubts(const struct forecast *f, bool refuse)
+static bool
+say_doubts(const struct wi_gains *w, struct nsx_diags *diags)
 {
-	double off = f->period > 0 ? fabs(f->model / f->period - 1) : 0;
+	struct nsx_buf why = { 0 };
+	bool good;
 
-	if (refuse)
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no forecasts: %.1f %% of the critical path is not "
-			"explained, and with constant latencies the period is off by %.1f %%; extract with --ops "
-			"--calls, and let nsysx-warmup remove what is not steady", 100 * f->unexplained, 100 * off);
-	else if (f->unexplained > doubtful || off > doubtful_model)
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%.1f %% of the critical path is not explained, and with "
-			"constant latencies the period is off by %.1f %%: gains are lower bounds",
-			100 * f->unexplained, 100 * off);
+	nsx_wi_put_doubts(w, &why);
+	nsx_buf_char(&why, '\0');
+	good = !why.failed;
+	if (good && w->refused)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no forecasts: %s; extract with --ops --calls, and let "
+		             "nsysx-warmup remove what is not steady", why.ptr);
+	else if (good && w->doubtful)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: gains are lower bounds", why.ptr);
+	nsx_buf_free(&why);
+	return good;
 }
 
 static struct nsx_table *
 make_table(const struct forecast *f)
 {
 	struct nsx_table *t = nsx_table_new(cols, sizeof cols / sizeof *cols);
-	bool refuse = f->unexplained > refused || (f->period > 0 && fabs(f->model / f->period - 1) > refused_model);
+	const struct wi_gains *w = &f->gains;
 
 	for (size_t i = 0; t && i < f->rows.n && f->g->steps.n; i++) {
 		const struct row *r = &f->rows.p[i];
@@ -185,23 +164,26 @@ make_table(const struct forecast *f)
 		nsx_table_row(t);
 		nsx_table_str(t, WHAT, nsx_str_c(r->text));
 		nsx_table_int(t, STEPS, (int64_t)f->g->steps.n);
-		nsx_table_double(t, PERIOD, f->period);
-		nsx_table_double(t, UNEXPLAINED, f->unexplained);
-		if (refuse && !r->first)
+		nsx_table_double(t, PERIOD, w->period);
+		nsx_table_double(t, UNEXPLAINED, w->unexplained);
+		if (w->refused && !r->first)
 			continue;
-		nsx_table_double(t, PREDICTED, r->predicted);
-		nsx_table_double(t, SAVED, f->period - r->predicted);
-		nsx_table_double(t, LOW, r->low);
-		nsx_table_double(t, HIGH, r->high);
+		nsx_table_double(t, PREDICTED, w->period - r->gain.saved);
+		nsx_table_double(t, SAVED, r->gain.saved);
+		nsx_table_double(t, LOW, r->gain.low);
+		nsx_table_double(t, HIGH, r->gain.high);
 	}
 	if (t && f->rows.n && f->g->steps.n) {
-		say_doubts(f, refuse);
+		if (!say_doubts(w, f->diags)) {
+			nsx_table_free(t);
+			return NULL;
+		}
 		nsx_table_note(t, "none: with the same latencies everywhere, which shows how well the graph explains "
 		               "the run");
 	}
-	if (t && f->contention.k > 0 && f->g->steps.n)
+	if (t && w->contention.k > 0 && f->g->steps.n)
 		nsx_table_note(t, "kernels take %.0f %% longer beside communication, which forecasts heed",
-		               100 * f->contention.k);
+		               100 * w->contention.k);
 	return t;
 }
 
@@ -210,23 +192,10 @@ nsx_wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif
                 struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct forecast f = { .g = g, .path = path, .diags = diags };
-	int rc = NSX_OK;
+	int rc = nsx_wi_gains_begin(&f.gains, g, path);
 
-	f.lags = malloc((g->edges.n + 1) * sizeof *f.lags);
-	f.times = malloc((g->nevents + 1) * sizeof *f.times);
-	if (!f.lags || !f.times)
-		rc = nsx_err_nomem(g->err, NULL);
-	if (rc == NSX_OK) {
-		f.period = nsx_wi_period(g, g->times);
-		f.unexplained = nsx_wi_unexplained(path);
-		rc = nsx_wi_contention_begin(&f.contention, g);
-	}
-	if (rc == NSX_OK) {
-		nsx_wi_model(g, f.lags);
-		rc = add_row(&f, nsx_str_dup(NSX_STR("none")), true);
-	}
 	if (rc == NSX_OK)
-		f.model = f.rows.p[0].predicted;
+		rc = add_row(&f, nsx_str_dup(NSX_STR("none")), &f.gains.model, true);
 	for (size_t i = 0; i < o->nchanges && rc == NSX_OK; i++)
 		rc = add_change(&f, o->changes[i]);
 	if (rc == NSX_OK && !o->nchanges)
@@ -239,8 +208,6 @@ nsx_wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif
 	for (size_t i = 0; i < f.rows.n; i++)
 		free(f.rows.p[i].text);
 	free(f.rows.p);
-	free(f.lags);
-	free(f.times);
-	nsx_wi_contention_free(&f.contention);
+	nsx_wi_gains_free(&f.gains);
 	return rc;
 }

@@ -20,6 +20,7 @@
 #include "job/comm/pairing.h"
 #include "job/steps/steps.h"
 #include "job/threads.h"
+#include "table/analysis.h"
 #include "table/whatif.h"
 
 /* Work: dur, rdv (a collective's transfer, from the start of the last of its members), gap (the host between calls) and
@@ -29,7 +30,7 @@ enum wi_class { WI_DUR, WI_RDV, WI_LAUNCH, WI_STREAM, WI_WAIT, WI_GAP, WI_CALL, 
 enum {
 	WI_RETURN   = 2000,     /* ns from the end of an operation to the return of the call that waits for it */
 	WI_ASLEEP   = 3000,     /* ns of work of a call that waited */
-	WI_HANDED   = 5000,     /* ns of work of a thread that waited for another one */
+	WI_HANDED   = 5000,     /* ns of work, at least, of a thread that waited for another one */
 	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
 	WI_LONG_CALL = 50000
 };
@@ -89,13 +90,14 @@ struct wi_item { int64_t start, end; uint32_t first, n, stream; };
 
 struct wi_overhead { int64_t start, end; uint32_t thread; };
 
-/* How long calls of a class usually take: the median of n of them, ns. */
+/* How long calls of a class usually take, of which n were seen, ns. */
 struct wi_usual { uint32_t class; size_t n; int64_t ns; };
 typedef NSX_VEC(struct wi_usual) wi_usuals;
 
-/* {0} with err set is empty. */
+/* {0} with err, from and to set is empty. */
 struct wi_graph {
 	struct nsx_err     *err;
+	int64_t             from, to;            /* records that start before or from then on are left out */
 	struct nsx_pairing  pairing;             /* its catalogue is that of all */
 	struct nsx_intern   names;
 	struct nsx_threads  threads;
@@ -125,7 +127,8 @@ struct wi_graph {
 	int64_t   residual[WI_NCLASSES];         /* medians */
 	int64_t   depth;                         /* of the launch queue; 0: not known */
 	wi_usuals usual, unqueued;               /* calls by class: all, launches that never waited for room */
-	int64_t   timeless, early, programmatic, contradicted, alone, apart, guessed, cyclic, unrelated;
+	int64_t   timeless, early, programmatic, contradicted, alone, apart, guessed, cyclic;
+	int64_t   queued, unrelated; /* launches that the queue may have held up; those that contradict its depth */
 	bool      stalls;                        /* the stream says how long calls were stalled */
 	bool      classed;                       /* steps have classes */
 };
@@ -176,7 +179,13 @@ wi_run(const struct wi_graph *g, size_t i)
 	return n;
 }
 
-/* ---- load.c: the records of a stream. NSX_OK or NSX_ERR, here and below. */
+/* ---- build.c */
+/* Takes the records of a reading; its state is a wi_graph. NSX_OK or NSX_ERR, here and below. */
+extern const struct nsx_analysis nsx_wi_events;
+/* After it: the graph. Steps of that class (in s->names) count; NSX_NONE: all. */
+int nsx_wi_build(struct wi_graph *g, const struct nsx_step_set *s, uint32_t class);
+
+/* ---- load.c: the records of a stream */
 void nsx_wi_need(struct wi_graph *g, struct nsx_reader *in);
 int nsx_wi_take(void *graph, const struct nsx_rec *rec);
 void nsx_wi_free(struct wi_graph *g);
@@ -186,8 +195,8 @@ void nsx_wi_free(struct wi_graph *g);
 int nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s);
 /* The first operation of the device that starts then or later, in wi_graph.by_device. */
 size_t nsx_wi_ops_from(const struct wi_graph *g, uint32_t device, int64_t start);
-/* Find the operations of steps. */
-int nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s);
+/* Find the operations of steps; class: as nsx_wi_build. */
+int nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t class);
 
 /* The latest end of what is before an operation in its stream; NSX_ABSENT: nothing. */
 static inline int64_t
@@ -223,8 +232,9 @@ int nsx_wi_make_edges(struct wi_graph *g);
 /* ---- sweep.c */
 /* The times of all events with these lags of edges. */
 void nsx_wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times);
-/* The period with these times: the mean over devices of the mean over steps. 0: no steps. */
-double nsx_wi_period(const struct wi_graph *g, const int64_t *times);
+/* The period with these times: the mean over devices of the mean over steps. 0: no steps. without: by device of the
+ * catalogue, those that do not count; NULL: all do. */
+double nsx_wi_period(const struct wi_graph *g, const int64_t *times, const bool *without);
 /* Lags of the model alone: latencies are one constant of their class, with the median of what edges of the class that
  * bind have more. */
 void nsx_wi_model(const struct wi_graph *g, int64_t *lags);

@@ -1,6 +1,12 @@
 /* handover.c -- threads that wait for another thread: no record tells so. A gap of a thread before a call of one name
- * often follows a call of another thread that then falls silent: how the time from there varies tells whether the one
- * waits for the other, or has a clock of its own. Judged over all processes at once, since one has too few steps. */
+ * often follows a call of another thread that then falls silent, or one that waited for the device: if the one waits
+ * for the other, the time from there varies less than the gap does; if it has a clock of its own, more. Judged over
+ * all processes at once, since one has too few steps.
+ *
+ * Example: gaps of 900, 950, 870 us of a thread that reads batches, in which a copy of another thread ends after 300,
+ * 352, 269 us. The times from there to the end of the gap, 600, 598, 601, vary by 2 us and the gaps by 40, so the
+ * reader waits for the copy. Had the gaps varied by 2 us and these times by 40, it would not. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/sort.h"
@@ -9,15 +15,19 @@
 enum {
 	GAP = 50000,          /* ns: of a thread that may wait, */
 	SILENT = 50000,       /* and after the call that it may have waited for */
-	SOON = 100000,        /* ns */
+	SOON = 100000, STEADY = 5000,   /* ns: goes on so soon, or always so long after */
+	RESOLUTION = 1000,    /* ns: variation of times that says nothing */
 	FEW = 2,
 	OTHERS = 16           /* threads of a process, those with most calls, that others may wait for */
 };
-static const double often = 0.7, waits = -0.5, unsure = -0.8;
+/* Logarithms of how much likelier a wait must be than a clock of its own: 150 times, or 20 where the thread goes on
+ * soon; if neither is 20 times likelier nobody knows. */
+static const double often = 0.7, sure = 5, likely = 3, alike = 1;
 
 /* A gap, and another thread of its process. Ranks: of threads in their process, the one with most calls first. */
 struct sample {
-	uint32_t of, name, by;        /* rank of the thread, name of the call that ends the gap, rank of the other */
+	uint32_t of, name;            /* rank of the thread, name of the call that ends the gap */
+	uint32_t by;                  /* twice the rank of the other, and 1 for its calls that wait for the device */
 	uint32_t thread, call;
 	uint32_t from;                /* the other's call; NSX_NONE: none */
 	int64_t  after, since;        /* from its return to the call; from the thread's call before to it, ns */
@@ -94,26 +104,44 @@ last_before(const struct search *s, uint32_t thread, int64_t t)
 	return lo == s->first[thread] ? NSX_NONE : lo - 1;
 }
 
+/* The other thread's last call before the gap ends, after which it is silent, or the last one that waited for the
+ * device; in either case one that returned within the gap. */
+static uint32_t
+last_in_gap(const struct search *s, uint32_t other, int64_t since, int64_t end, bool blocking)
+{
+	const struct wi_graph *g = s->g;
+	uint32_t at = last_before(s, other, end);
+
+	while (at != NSX_NONE && blocking && g->calls.p[s->list[at]].end > since
+	       && (!g->calls.p[s->list[at]].blocking || g->calls.p[s->list[at]].end > end))
+		at = at > s->first[other] ? at - 1 : NSX_NONE;
+	if (at == NSX_NONE || g->calls.p[s->list[at]].end <= since || g->calls.p[s->list[at]].end > end)
+		return NSX_NONE;
+	if (!blocking && at + 1 < s->first[other + 1]
+	    && g->calls.p[s->list[at + 1]].start - g->calls.p[s->list[at]].end < SILENT)
+		return NSX_NONE;
+	return s->list[at];
+}
+
 static bool
-add_sample(struct search *s, uint32_t call, uint32_t other)
+add_samples(struct search *s, uint32_t call, uint32_t other)
 {
 	const struct wi_call *c = &s->g->calls.p[call];
 	int64_t since = s->g->calls.p[c->before].end;
-	uint32_t at = last_before(s, other, c->start);
-	struct sample x = { s->rank[c->thread], c->name, s->rank[other], c->thread, call, NSX_NONE, 0, 0 };
 
-	if (at != NSX_NONE) {
-		const struct wi_call *z = &s->g->calls.p[s->list[at]];
-		bool silent = at + 1 == s->first[other + 1]
-		              || s->g->calls.p[s->list[at + 1]].start - z->end >= SILENT;
+	for (uint32_t blocking = 0; blocking < 2; blocking++) {
+		struct sample x = { s->rank[c->thread], c->name, 2 * s->rank[other] + blocking, c->thread, call,
+		                    NSX_NONE, 0, 0 };
 
-		if (silent && z->end > since && z->end <= c->start) {
-			x.from = s->list[at];
-			x.after = c->start - z->end;
-			x.since = z->end - since;
+		x.from = last_in_gap(s, other, since, c->start, blocking);
+		if (x.from != NSX_NONE) {
+			x.after = c->start - s->g->calls.p[x.from].end;
+			x.since = s->g->calls.p[x.from].end - since;
 		}
+		if (!nsx_vec_push(&s->samples, x))
+			return false;
 	}
-	return nsx_vec_push(&s->samples, x);
+	return true;
 }
 
 static bool
@@ -132,7 +160,7 @@ find_samples(struct search *s)
 					continue;
 				for (size_t y = i; y < i + n && y < i + OTHERS; y++)
 					if (y != x && s->first[s->threads[y]] < s->first[s->threads[y] + 1]
-					    && !add_sample(s, s->list[k], s->threads[y]))
+					    && !add_samples(s, s->list[k], s->threads[y]))
 						return false;
 			}
 	}
@@ -186,7 +214,7 @@ static bool
 judge(const struct sample *x, size_t n, struct verdict *v)
 {
 	NSX_VEC(int64_t) after = { 0 };
-	double dd, du, uu, slope;
+	double dd, du, uu, count, least, likelier;
 
 	for (size_t i = 0; i < n; i++)
 		if (x[i].from != NSX_NONE && !nsx_vec_push(&after, x[i].after)) {
@@ -197,10 +225,14 @@ judge(const struct sample *x, size_t n, struct verdict *v)
 	if (v->often) {
 		qsort(after.p, after.n, sizeof *after.p, nsx_sort_by_int);
 		sum_up(x, n, &dd, &du, &uu);
-		slope = uu > 0 ? du / uu : 0;
-		v->accepted = after.p[after.n / 2] < SOON || slope > waits;
-		v->unsure = slope > unsure;
-		v->spread = dd / (double)after.n;
+		/* Times from the other thread's call against gaps: which of them vary by chance alone. */
+		count = (double)after.n;
+		least = count * RESOLUTION * RESOLUTION;
+		likelier = count / 2 * log((dd + uu + 2 * du + least) / (dd + least));
+		v->accepted = likelier >= sure || (after.p[after.n / 2] < SOON && (likelier >= likely
+		              || (likelier > -alike && dd / count < (double)STEADY * STEADY)));
+		v->unsure = likelier > -likely;
+		v->spread = dd / count;
 	}
 	free(after.p);
 	return true;

@@ -376,17 +376,22 @@ with_next(const struct nsx_step_set *s, struct nsx_step_of o)
 }
 
 int
-nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s)
+nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t class)
 {
-	g->classed = s->list.n && (s->groups || s->list.p[0].class != s->list.p[s->list.n - 1].class);
-	for (size_t i = 0, n; i < s->list.n; i += n) {
+	g->classed =
+	    class == NSX_NONE && s->list.n && (s->groups || s->list.p[0].class != s->list.p[s->list.n - 1].class);
+	for (size_t i = 0, n, k = 0; i < s->list.n; i += n, k = 0) {
 		const struct nsx_step_of *o = &s->list.p[i];
 		uint32_t device = nsx_cat_find_device(&g->pairing.comm.cat, s->cat.devices.p[o->device].number);
 
 		for (n = 1; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device;)
 			n++;
+		if (class != NSX_NONE && o->class != class)
+			continue;
 		/* What happened before the first one is not known. */
-		for (size_t k = n >= 4; k < n; k++) {
+		for (; k < n && o[k].first < g->from;)
+			k++;
+		for (k += n - k >= 4; k < n; k++) {
 			struct nsx_step_of of = with_next(s, o[k]);
 			struct wi_step x = { of.number, of.sums.removed, NSX_NONE, device, NSX_NONE, NSX_NONE };
 

@@ -211,6 +211,17 @@ may_be_of_all(struct wi_graph *g, const struct nsx_rec *op)
 	return together && nsx_comm_one_clock(&g->pairing.comm);
 }
 
+static bool
+is_outside(const struct wi_graph *g, const struct nsx_rec *rec)
+{
+	enum nsx_kind_id kind = rec->kind->id;
+	int64_t start = kind == NSX_OP ? nsx_int(rec, NSX_OP_start, NSX_ABSENT)
+	                : kind == NSX_CALL || kind == NSX_OVERHEAD ? nsx_field_int(rec, NSX_ROLE_HOST_START, NSX_ABSENT)
+	                : NSX_ABSENT;
+
+	return start != NSX_ABSENT && (start < g->from || start >= g->to);
+}
+
 int
 nsx_wi_take(void *graph, const struct nsx_rec *rec)
 {
@@ -224,7 +235,7 @@ nsx_wi_take(void *graph, const struct nsx_rec *rec)
 		nsx_pairing_begin(&g->pairing);
 	}
 	/* The search for steps counts what is beyond. */
-	if (!nsx_in_reach(rec))
+	if (!nsx_in_reach(rec) || is_outside(g, rec))
 		return NSX_OK;
 	if (rec->kind->id == NSX_OP && may_be_of_all(g, rec)) {
 		of_all = *rec;

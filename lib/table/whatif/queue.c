@@ -9,11 +9,12 @@ enum {
 	STALLS = 10,            /* launches that were stalled, to learn from */
 	LONG_LAUNCH = 5000,     /* ns: a launch that may have waited, where stalls are not recorded */
 	DEPTH_MIN = 500,
+	SHALLOW = 100,          /* where the host is late, launches return when one of the last few operations ends */
 	NEAR_END = 8000,        /* ns from the end that made room to the return of the launch */
 	AROUND = 4,             /* ends that are tried for a launch */
 	POINTS = 50, LEAD = 5, APART = 8,
 	LATE_END = 2000,        /* ns: an end later than that after the return did not make room */
-	USUAL = 20
+	USUAL = 20, ODD = 4     /* times the median */
 };
 
 /* What a device was given, in order. */
@@ -44,7 +45,20 @@ nsx_wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own
 	return own < usual ? own : usual;
 }
 
-/* The medians of durations of calls, by class: of all, or of launches that never waited for room. */
+/* Of n sorted durations the median; of launches the mean of those that are not odd, since what many of them take is
+ * summed up. */
+static int64_t
+usual_of(const struct nsx_sort_key *keys, size_t n, bool launches)
+{
+	int64_t median = keys[n / 2].k[1], sum = 0;
+	size_t k = 0;
+
+	while (k < n && keys[k].k[1] <= ODD * median)
+		sum += keys[k++].k[1];
+	return launches && k ? sum / (int64_t)k : median;
+}
+
+/* How long calls take, by class: all, or launches that never waited for room. */
 static bool
 set_usual(const struct wi_graph *g, bool launches, wi_usuals *u)
 {
@@ -64,7 +78,7 @@ set_usual(const struct wi_graph *g, bool launches, wi_usuals *u)
 		for (k = i; k < n && keys[k].k[0] == keys[i].k[0];)
 			k++;
 		good = nsx_vec_push(u, ((struct wi_usual){ (uint32_t)keys[i].k[0], k - i,
-		                                           keys[i + (k - i) / 2].k[1] }));
+		                                           usual_of(keys + i, k - i, launches) }));
 	}
 	free(keys);
 	return good;
@@ -187,7 +201,8 @@ depth_by_ends(struct wi_graph *g, const issues *list, const size_t *begin)
 		for (size_t x = last > from + AROUND ? last - AROUND : from; x <= to && good; x++) {
 			int64_t end = list->p[x].end;
 
-			if (end > c->start && end <= c->end && c->end - end < NEAR_END && !g->ops.p[list->p[x].op].comm)
+			if (k - x >= SHALLOW && end > c->start && end <= c->end && c->end - end < NEAR_END
+			    && !g->ops.p[list->p[x].op].comm)
 				good = nsx_vec_push(&points, (int64_t)(k - x));
 		}
 	}
@@ -218,6 +233,7 @@ set_queues(struct wi_graph *g, const issues *list, const size_t *begin)
 		room = &list->p[k - (size_t)g->depth];
 		if (g->ops.p[room->op].cut)
 			continue;
+		g->queued++;
 		if (room->end > c->end + LATE_END)
 			g->unrelated++;
 		else

@@ -21,7 +21,7 @@ nsx_wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times)
 }
 
 double
-nsx_wi_period(const struct wi_graph *g, const int64_t *times)
+nsx_wi_period(const struct wi_graph *g, const int64_t *times, const bool *without)
 {
 	double sum = 0;
 	size_t devices = 0;
@@ -31,6 +31,8 @@ nsx_wi_period(const struct wi_graph *g, const int64_t *times)
 		int64_t ns = 0;
 
 		n = wi_run(g, i);
+		if (without && without[s->device])
+			continue;
 		for (size_t k = 0; k < n; k++)
 			ns += times[wi_start(s[k].next)] - times[wi_start(s[k].first)] - s[k].removed;
 		sum += (double)ns / (double)n;

@@ -31,7 +31,7 @@ report(const struct wi_graph *g, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_INFO, "", g->guessed, "operations of collectives whose communicator is not known: of "
 	             "all devices of the stream where they end together");
 	/* Of many, the depth of the queue is not the one that was learned, or other commands are in it. */
-	nsx_diag_add(diags, g->unrelated * 20 > (int64_t)g->ops.n ? NSX_WARNING : NSX_INFO, "", g->unrelated,
+	nsx_diag_add(diags, g->unrelated * 20 > g->queued ? NSX_WARNING : NSX_INFO, "", g->unrelated,
 	             "launches that returned before what should have made room for them in the launch queue: what they "
 	             "waited for is not known, and gains of kernels may be too small");
 	nsx_diag_add(diags, NSX_WARNING, "", g->cyclic, "events that would have to wait for themselves");
@@ -39,27 +39,13 @@ report(const struct wi_graph *g, struct nsx_diags *diags)
 
 /* ---- the second reading */
 
-static void
-need(void *graph, struct nsx_reader *in)
-{
-	nsx_wi_need(graph, in);
-}
-
-static int
-take(void *graph, const struct nsx_event *e)
-{
-	return nsx_wi_take(graph, e->rec);
-}
-
-static const struct nsx_analysis events = { .need = need, .take = take };
-
 /* limits: those of instructions are in question. */
 static int
 load(struct wi_graph *g, bool limits, struct nsx_reader *in, const struct nsx_step_set *s)
 {
 	static const struct nsx_roofline_options peaks = { 0 };
 	struct nsx_analysis_run runs[] = {
-		{ .is = &events, .state = g, .sums = true },
+		{ .is = &nsx_wi_events, .state = g, .sums = true },
 		{ .is = &nsx_roofline_analysis, .options = &peaks, .sums = true },
 	};
 	struct nsx_analyses reading = { .runs = runs, .n = limits ? 2 : 1 };
@@ -74,17 +60,7 @@ load(struct wi_graph *g, bool limits, struct nsx_reader *in, const struct nsx_st
 		rc = nsx_wi_limits(g, runs[1].state);
 	nsx_analyses_free(&reading);
 	nsx_diags_free(&quiet);
-	if (rc == NSX_OK)
-		rc = nsx_wi_loaded(g, s);
-	if (rc == NSX_OK)
-		rc = nsx_wi_find_steps(g, s);
-	if (rc == NSX_OK)
-		rc = nsx_wi_learn(g);
-	if (rc == NSX_OK)
-		rc = nsx_wi_learn_queue(g);
-	if (rc == NSX_OK)
-		rc = nsx_wi_find_handovers(g);
-	return rc == NSX_OK ? nsx_wi_make_edges(g) : rc;
+	return rc == NSX_OK ? nsx_wi_build(g, s, NSX_NONE) : rc;
 }
 
 static int
@@ -120,7 +96,7 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
            struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_set s = { .err = err };
-	struct wi_graph g = { .err = err };
+	struct wi_graph g = { .err = err, .from = INT64_MIN, .to = INT64_MAX };
 	struct nsx_spool *again = nsx_spool_open_all(in, err);
 	int rc = again ? NSX_OK : NSX_ERR;
 

@@ -744,14 +744,17 @@ def measured(job, same):
 @claim("diagnose --min omits findings and changes none")
 def least(job, same):
     every = {(r["finding"], r["subject"]): r for r in table("diagnose -q --min 0", job.stream)}
-    first = next(iter(every), None)
+    order = list(every)
     for least_ in ("0.5", "2"):
         rows = table(f"diagnose -q --min {least_}", job.stream)
         for r in rows:
             k = r["finding"], r["subject"]
             same(f"diagnose --min {least_}, {k}", every[k]["gain"] if k in every else None, r["gain"], 1e-6)
-        if rows:
-            same(f"diagnose --min {least_}, first", (rows[0]["finding"], rows[0]["subject"]), first)
+        kept = [(r["finding"], r["subject"]) for r in rows]
+        same(f"diagnose --min {least_}, order", kept, [k for k in order if k in kept])
+        for k, r in every.items():
+            if 100 * r["share"] >= float(least_) * (1 + 1e-9):
+                same(f"diagnose --min {least_} has {k}", k in kept, True)
 
 
 @claim("commands of findings sum to their gains")

@@ -1,0 +1,190 @@
+/* sample.c -- which collectives of a large job are compared.
+ *
+ * The offset of a clock is a median; that of a few hundred collectives is as good as that of all of them. What is kept
+ * is chosen by *units*: one occurrence of one collective, in all its executions. The unit has a hash of the names of
+ * its program and instruction and of its occurrence, so every device keeps the same ones, in whatever order records
+ * come; and a process that has only its own records keeps them too (nsysx-align --sample). Numbers of executions are
+ * not in the hash: those of captures that began apart differ until pairing has compared them, for which it needs every
+ * execution of a collective. Of the units of one set of devices those of lowest hash are kept until they have `keep`
+ * executions:
+ *
+ *   keep 100, all-reduce of devices 0 to 7:   hash   7   12   31   40      unit 31 is kept, for the ones before it have
+ *                                       executions  60   30   60   60      fewer than 100; 40 is not
+ *
+ * Counts only grow, and a unit that others of lower hash rule out once is ruled out for good. So units can be dropped
+ * while records come in, and those that remain at the end are those that would remain if all were counted first. */
+#include <stdlib.h>
+
+#include "filter/align/aligning.h"
+
+/* So many records are kept without taking a sample (190 MB), and if one is wanted between two looks at what to drop. */
+enum { MANY = 1 << 21, OFTEN = 1 << 16 };
+
+/* Units of one program in a set that are kept in any case: one, which pairs its executions. Where groups are unknown
+ * more, because screen.c may refuse some of them. */
+enum { FEWEST = 1, FEWEST_UNKNOWN = 16 };
+
+/* Exchanges of pairs rarely count, and end less evenly: a part of what is kept of others. */
+enum { PART_OF_PAIRS = 4 };
+
+void
+nsx_align_sample_begin(struct al_sample *s, int64_t keep)
+{
+	s->keep = keep ? keep : NSX_ALIGN_KEEP;
+	s->next = keep ? OFTEN : MANY;
+	s->taken = keep != 0;
+}
+
+/* The set of devices of a unit; exchanges of pairs are another one. NSX_NONE when out of memory. */
+static uint32_t
+set_at(struct al_job *j, const struct nsx_comm_record *r, const struct al_unit_key *key)
+{
+	struct al_sample *s = &j->sample;
+	const struct nsx_catalogue *cat = &j->comm.cat;
+	int64_t groups = cat->insts.p[r->inst].groups;
+	bool known = r->has_group && groups != NSX_ABSENT && r->group_at >= 0;
+	bool pairs = j->collectives.p[key->collective].pairs;
+	uint32_t *at = nsx_map_at(&s->set_of, (struct nsx_key){ known ? (uint64_t)groups : (uint64_t)NSX_ABSENT,
+	                                                         (known ? (uint64_t)r->group_at << 1 : 0) | pairs });
+	uint32_t devices = known && r->participants ? r->participants : (uint32_t)cat->devices.n;
+
+	if (at && *at == NSX_NONE
+	    && nsx_vec_push(&s->sets, ((struct al_sample_set){ devices ? devices : 1, known, pairs })))
+		*at = (uint32_t)s->sets.n - 1;
+	return at ? *at : NSX_NONE;
+}
+
+/* Executions are paired by first occurrences, which come before all others. */
+static uint64_t
+hash_of(const struct nsx_catalogue *cat, const struct nsx_comm_record *r, const struct al_unit_key *key)
+{
+	const struct nsx_cat_inst *inst = &cat->insts.p[r->inst];
+	struct nsx_str program = nsx_cat_str(cat, cat->programs.p[inst->program].name);
+	uint64_t h = nsx_hash(program.ptr, program.len);
+
+	h = nsx_hash_u64(h ^ (key->name.len ? nsx_hash(key->name.ptr, key->name.len) : (uint64_t)inst->number));
+	return nsx_hash_u64(h + (uint64_t)key->occurrence) >> 1 | (uint64_t)(key->occurrence > 0) << 63;
+}
+
+int
+nsx_align_sample_take(struct al_job *j, const struct nsx_comm_record *r, const struct al_unit_key *key, bool *dropped)
+{
+	struct al_sample *s = &j->sample;
+	const struct nsx_catalogue *cat = &j->comm.cat;
+	uint32_t *at = nsx_map_at(&s->unit_of, (struct nsx_key){ key->collective, (uint64_t)key->occurrence });
+	struct al_unit u = { .program = j->collectives.p[key->collective].program };
+
+	if (at && *at == NSX_NONE) {
+		u.hash = hash_of(cat, r, key);
+		u.set = set_at(j, r, key);
+		if (u.set != NSX_NONE && nsx_vec_push(&s->units, u))
+			*at = (uint32_t)s->units.n - 1;
+	}
+	if (!at || *at == NSX_NONE)
+		return nsx_err_nomem(j->err, NULL);
+
+	struct al_unit *found = &s->units.p[*at];
+
+	*(found->dropped ? &s->left_out : &found->count) += 1;
+	*dropped = found->dropped;
+	return NSX_OK;
+}
+
+/* ---- cutting */
+
+struct place { uint32_t set, program, unit; uint64_t hash; };
+
+static int
+by_hash(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+
+	if (a->set != b->set)
+		return a->set < b->set ? -1 : 1;
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return (a->unit > b->unit) - (a->unit < b->unit);
+}
+
+/* Drop what is ruled out of the units of a set, n places by hash. of: (set, program) -> units of lower hash. False when
+ * out of memory. */
+static bool
+cut_set(struct al_sample *s, const struct place *p, size_t n, struct nsx_map *of)
+{
+	const struct al_sample_set *set = &s->sets.p[p->set];
+	int64_t sum = 0, keep = set->pairs ? (s->keep + PART_OF_PAIRS - 1) / PART_OF_PAIRS : s->keep;
+
+	for (size_t i = 0; i < n; i++) {
+		struct al_unit *u = &s->units.p[p[i].unit];
+		uint32_t *before = nsx_map_at(of, (struct nsx_key){ p[i].set, p[i].program });
+
+		if (!before)
+			return false;
+		*before = *before == NSX_NONE ? 0 : *before;
+		if (!u->dropped && sum / set->devices >= keep
+		    && *before >= (set->known ? FEWEST : FEWEST_UNKNOWN)) {
+			u->dropped = true;
+			s->left_out += u->count;
+		}
+		++*before;
+		sum = nsx_add_sat(sum, u->count, NULL);
+	}
+	return true;
+}
+
+static bool
+mark(struct al_sample *s)
+{
+	struct place *p = malloc((s->units.n + 1) * sizeof *p);
+	struct nsx_map of = { 0 };
+	bool good = p != NULL;
+
+	for (uint32_t i = 0; good && i < s->units.n; i++)
+		p[i] = (struct place){ s->units.p[i].set, s->units.p[i].program, i, s->units.p[i].hash };
+	if (good && s->units.n)
+		qsort(p, s->units.n, sizeof *p, by_hash);
+	for (size_t i = 0, k; good && i < s->units.n; i = k) {
+		for (k = i + 1; k < s->units.n && p[k].set == p[i].set; k++)
+			;
+		good = cut_set(s, p + i, k - i, &of);
+	}
+	nsx_map_free(&of);
+	free(p);
+	return good;
+}
+
+bool
+nsx_align_sample_has(const struct al_sample *s, uint32_t collective, int64_t occurrence)
+{
+	uint32_t at = nsx_map_get(&s->unit_of, (struct nsx_key){ collective, (uint64_t)occurrence });
+
+	return at != NSX_NONE && !s->units.p[at].dropped;
+}
+
+int
+nsx_align_sample_cut(struct al_job *j, bool last)
+{
+	struct al_sample *s = &j->sample;
+	size_t n = 0;
+
+	if (last ? !s->taken : j->obs.n < s->next)
+		return NSX_OK;
+	s->taken = true;
+	if (!mark(s))
+		return nsx_err_nomem(j->err, NULL);
+	for (size_t i = 0; i < j->obs.n; i++)
+		if (nsx_align_sample_has(s, j->obs.p[i].collective, j->obs.p[i].occurrence))
+			j->obs.p[n++] = j->obs.p[i];
+	j->obs.n = n;
+	s->next = n + n / 2 > s->next ? n + n / 2 : s->next;
+	return NSX_OK;
+}
+
+void
+nsx_align_sample_free(struct al_sample *s)
+{
+	free(s->units.p);
+	free(s->sets.p);
+	nsx_map_free(&s->unit_of);
+	nsx_map_free(&s->set_of);
+}

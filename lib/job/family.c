@@ -1,0 +1,110 @@
+/* family.c -- see family.h. */
+#include "job/family.h"
+
+#include <string.h>
+
+static const struct { const char *pattern; struct nsx_family of; } families[] = {
+#define NAME(use, text, whose)
+#define COMM(use, text, kind, whose)
+#define ADVICE(causes, range, also, calls, small, stepped, name, action)
+#define FAMILY(pattern, family, kind, whose) { pattern, { family, kind } },
+#include "job/frameworks.def"
+#undef NAME
+#undef COMM
+#undef ADVICE
+};
+
+/* Whether s begins as the pattern does up to its next star; *at and *p move behind both. */
+static bool
+piece(struct nsx_str s, size_t *at, const char **p)
+{
+	size_t i = *at;
+	const char *c = *p;
+
+	for (; *c && *c != '*'; c++) {
+		if (*c == '#') {
+			if (i == s.len || s.ptr[i] < '0' || s.ptr[i] > '9')
+				return false;
+			while (i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9')
+				i++;
+		} else if (i == s.len || s.ptr[i++] != *c) {
+			return false;
+		}
+	}
+	*at = i;
+	*p = c;
+	return true;
+}
+
+bool
+nsx_family_matches(struct nsx_str s, const char *pattern)
+{
+	size_t at = 0;
+	const char *p = pattern;
+
+	if (!piece(s, &at, &p))
+		return false;
+	/* Each piece behind a star is taken at its first place: if the rest fits behind a later one, it fits behind
+	 * that too, but for the last piece, which has to reach the end. */
+	while (*p == '*') {
+		const char *next = ++p;
+
+		if (!*p)
+			return true;
+		for (;; at++) {
+			size_t end = at;
+
+			next = p;
+			if (piece(s, &end, &next) && (*next || end == s.len)) {
+				at = end;
+				break;
+			}
+			if (at >= s.len)
+				return false;
+		}
+		p = next;
+	}
+	return at == s.len;
+}
+
+struct nsx_family
+nsx_family_of_kernel(struct nsx_str name)
+{
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+		if (nsx_family_matches(name, families[i].pattern))
+			return families[i].of;
+	return (struct nsx_family){ "other", "" };
+}
+
+struct nsx_family
+nsx_family_of_inst(struct nsx_family kernel, const char *math)
+{
+	if (!math || !*math || strcmp(kernel.family, "attention") == 0 || strcmp(kernel.family, "convolution") == 0)
+		return kernel;
+	return strcmp(kernel.family, "gemm") == 0 && *kernel.kind ? kernel : (struct nsx_family){ "gemm", math };
+}
+
+bool
+nsx_family_of_type(struct nsx_str type, struct nsx_str name, struct nsx_family *f)
+{
+	static const struct { const char *ends, *kind; } copies[] = {
+		{ "Host-to-Device]", "host to device" }, { "Device-to-Host]", "device to host" },
+		{ "Device-to-Device]", "device to device" }, { "Peer-to-Peer]", "peer to peer" },
+		{ "Host-to-Host]", "host to host" }
+	};
+
+	*f = (struct nsx_family){ "copy", "" };
+	if (nsx_str_eq(type, NSX_STR("memset")))
+		f->family = "set";
+	else if (nsx_str_eq(type, NSX_STR("graph")))
+		f->family = "graph";
+	else if (!nsx_str_eq(type, NSX_STR("memcpy")))
+		return false;
+	for (size_t i = 0; i < sizeof copies / sizeof *copies && nsx_str_eq(type, NSX_STR("memcpy")); i++) {
+		size_t n = strlen(copies[i].ends);
+
+		if (name.len >= n && memcmp(name.ptr + name.len - n, copies[i].ends, n) == 0)
+			f->kind = copies[i].kind;
+	}
+	return true;
+}

@@ -1,0 +1,94 @@
+/* phase.c -- see phase.h. */
+#include "job/phase.h"
+
+#include <string.h>
+
+#include "job/frameworks.h"
+#include "job/names.h"
+#include "stream/kinds.h"
+
+const char *
+nsx_phase_name(enum nsx_phase phase)
+{
+	static const char *const names[NSX_NPHASES] = { "forward", "backward", "recompute", "optimizer", "other",
+	                                                "unknown" };
+
+	return names[phase];
+}
+
+/* Whether s has the word, which is no part of a longer name: a slash, a bracket or nothing is before it. */
+static bool
+has(struct nsx_str s, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i + n <= s.len; i++)
+		if (s.ptr[i] == *word && memcmp(s.ptr + i, word, n) == 0
+		    && (i == 0 || s.ptr[i - 1] == '/' || s.ptr[i - 1] == '('))
+			return true;
+	return false;
+}
+
+/* Whether XLA computes the instruction a second time to save memory: it appends ".remat" and a number. */
+static bool
+is_remat(struct nsx_str name)
+{
+	for (size_t i = 0; i + 6 <= name.len; i++)
+		if (memcmp(name.ptr + i, ".remat", 6) == 0
+		    && (i + 6 == name.len || name.ptr[i + 6] == '.'
+		        || (name.ptr[i + 6] >= '0' && name.ptr[i + 6] <= '9')))
+			return true;
+	return false;
+}
+
+enum nsx_phase
+nsx_phase_of_inst(struct nsx_str name, struct nsx_str op_name)
+{
+	if (is_remat(name) || has(op_name, "rematted_computation"))
+		return NSX_PHASE_RECOMPUTE;
+	if (has(op_name, "transpose("))
+		return NSX_PHASE_BACKWARD;
+	if (has(op_name, "jvp("))
+		return NSX_PHASE_FORWARD;
+	return op_name.len ? NSX_PHASE_OUTSIDE : NSX_PHASE_UNKNOWN;
+}
+
+/* Whether it is named as a node of the graph that autograd runs: AddmmBackward0, FlashAttnFuncBackward. */
+static bool
+is_node(struct nsx_str key)
+{
+	static const char word[] = "Backward";
+	size_t n = sizeof word - 1;
+
+	while (key.len && key.ptr[key.len - 1] >= '0' && key.ptr[key.len - 1] <= '9')
+		key.len--;
+	return key.len >= n && memcmp(key.ptr + key.len - n, word, n) == 0;
+}
+
+enum nsx_phase
+nsx_phase_of_range(struct nsx_str name, bool *recorded)
+{
+	*recorded = false;
+	if (nsx_framework_is(NSX_FRAMEWORK_RECOMPUTE, name))
+		return NSX_PHASE_RECOMPUTE;
+	if (nsx_framework_is(NSX_FRAMEWORK_BACKWARD, name))
+		return NSX_PHASE_BACKWARD;
+	if (nsx_framework_is(NSX_FRAMEWORK_OPTIMIZER, name))
+		return NSX_PHASE_OPTIMIZER;
+	/* A node has the number of the operator whose derivative it is. */
+	*recorded = nsx_name_seq(name) != NSX_ABSENT && !is_node(nsx_name_key(name));
+	return NSX_PHASE_UNKNOWN;
+}
+
+enum nsx_phase
+nsx_phase_in(enum nsx_phase own, bool recorded, enum nsx_phase outer)
+{
+	if (own != NSX_PHASE_UNKNOWN)
+		return own;
+	/* The engine records nothing of what it runs, unless for a checkpoint. */
+	if (outer == NSX_PHASE_BACKWARD && recorded)
+		return NSX_PHASE_RECOMPUTE;
+	if (outer < NSX_PHASE_OTHER)
+		return outer;
+	return recorded ? NSX_PHASE_FORWARD : NSX_PHASE_INSIDE;
+}

@@ -1,0 +1,50 @@
+/* phase.h -- the part of a training step that an operation belongs to, from the names that frameworks give.
+ *
+ * Of XLA the op_name tells, in which JAX notes what it differentiates:
+ *   jit(f)/jvp(Model)/layer/dot_general                                  forward
+ *   jit(f)/transpose(jvp(Model))/layer/dot_general                       backward
+ *   jit(f)/transpose(jvp(Model))/checkpoint/rematted_computation/dot_general   recomputed, as is what XLA itself
+ *                                                                        rematerialized: fusion.7.remat2
+ *   jit(f)/adam/add                                                      outside: in a program with a backward pass,
+ *                                                                        the optimizer, unless scope.h knows better
+ * Of PyTorch the ranges around the launch tell: those of autograd's engine, and in them operators with a sequence
+ * number of their own, which were recorded for another backward pass: checkpoints compute them again. */
+#ifndef NSX_JOB_PHASE_H
+#define NSX_JOB_PHASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* The last two are found, but mean nothing until the program or the job is known to have a backward pass. */
+enum nsx_phase { NSX_PHASE_FORWARD, NSX_PHASE_BACKWARD, NSX_PHASE_RECOMPUTE, NSX_PHASE_OPTIMIZER,
+                 NSX_PHASE_OTHER,      /* of a program or job without a backward pass */
+                 NSX_PHASE_UNKNOWN,    /* no op_name, no range */
+                 NSX_NPHASES,
+                 NSX_PHASE_OUTSIDE = NSX_NPHASES,   /* of XLA: not differentiated */
+                 NSX_PHASE_INSIDE };                /* of ranges: in some that tell nothing */
+
+/* "forward", ...; of the first NSX_NPHASES. */
+const char *nsx_phase_name(enum nsx_phase phase);
+
+/* Of an instruction; op_name is empty where it is not known. */
+enum nsx_phase nsx_phase_of_inst(struct nsx_str name, struct nsx_str op_name);
+
+/* Of a range by its name: RECOMPUTE, BACKWARD or OPTIMIZER, else UNKNOWN. recorded: it is an operator that autograd
+ * recorded for a backward pass. */
+enum nsx_phase nsx_phase_of_range(struct nsx_str name, bool *recorded);
+
+/* Of what is launched in such a range, which is in a range of phase `outer` (NSX_PHASE_UNKNOWN: in none). */
+enum nsx_phase nsx_phase_in(enum nsx_phase own, bool recorded, enum nsx_phase outer);
+
+/* One of the first NSX_NPHASES, when it is known whether the program or the job has a backward pass. */
+static inline enum nsx_phase
+nsx_phase_settled(enum nsx_phase phase, bool trains)
+{
+	if (phase < NSX_NPHASES)
+		return phase;
+	return !trains ? NSX_PHASE_OTHER : phase == NSX_PHASE_OUTSIDE ? NSX_PHASE_OPTIMIZER : NSX_PHASE_FORWARD;
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* bandwidth_axes.c -- rows of bandwidth.c, which are by group of devices too, added up by group or by axis. */
+#include "table/bandwidth_axes.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* A row. Texts are in `texts`. instances, measured: all, and those of which the bandwidth is known. */
+struct row {
+	uint32_t axis, devices;         /* the key: its name; by group its devices */
+	int64_t  size, stride, groups, instances, measured;
+	int64_t  waits, wait_max, no_hidden;
+	nsx_u128 dur, hidden, wait;
+	double   busbw, algbw;          /* sums over `measured`; means at the end, NaN: not known */
+	nsx_u128 exposed, known_wait;   /* at the end; NSX_SUM_NONE: not known */
+	double   hidden_share;
+};
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+#define BY_WAITS(member) offsetof(struct row, member), offsetof(struct row, waits), NULL
+
+static const struct nsx_sum_col cols[] = {
+	{ "axis",         NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(axis) },
+	{ "devices",      NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(devices) },
+	{ "size",         NSX_CELL_ID,      NSX_SUM_INT,   AT(size) },
+	{ "stride",       NSX_CELL_ID,      NSX_SUM_INT,   AT(stride) },
+	{ "groups",       NSX_CELL_INT,     NSX_SUM_INT,   AT(groups) },
+	{ "instances",    NSX_CELL_INT,     NSX_SUM_INT,   AT(instances) },
+	{ "total",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(dur) },
+	{ "exposed",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(exposed) },
+	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known_wait) },
+	{ "wait_mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_WAITS(wait) },
+	{ "wait_max",     NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
+	{ "hidden_share", NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(hidden_share) },
+	{ "busbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(busbw) },
+	{ "algbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(algbw) },
+};
+static const struct nsx_sum_def by_axis = {
+	.size = sizeof(struct row), .key = offsetof(struct row, size), .cols = cols,
+	.ncols = sizeof cols / sizeof *cols,
+	.shown = "axis size stride groups instances total exposed wait wait_mean wait_max hidden_share busbw_mean "
+	         "algbw_mean",
+	.order = "-total axis", .rank = "axis size total exposed wait instances busbw_mean groups stride hidden_share",
+	.adds = "total"
+}, by_group = {
+	.size = sizeof(struct row), .key = offsetof(struct row, size), .cols = cols,
+	.ncols = sizeof cols / sizeof *cols,
+	.shown = "axis devices size stride instances total exposed wait wait_mean wait_max hidden_share busbw_mean "
+	         "algbw_mean",
+	.order = "-total axis devices",
+	.rank = "axis devices total exposed wait instances busbw_mean size hidden_share",
+	.adds = "total"
+};
+
+/* What is made; text: room for one. */
+struct making { struct nsx_sums sums; struct nsx_intern texts; struct nsx_buf text; };
+
+static struct nsx_str
+text_of(const void *making, uint32_t id)
+{
+	return nsx_intern_str(&((const struct making *)making)->texts, id);
+}
+
+/* The number of what is in m->text; NSX_NONE when out of memory. */
+static uint32_t
+keep_text(struct making *m)
+{
+	return m->text.failed ? NSX_NONE : nsx_intern(&m->texts, nsx_buf_view(&m->text));
+}
+
+/* The row of a group of devices; NULL when out of memory. */
+static struct row *
+row_of(struct making *m, const struct nsx_axes *axes, uint32_t group)
+{
+	const struct nsx_axis_group *g = &axes->groups.p[group];
+	uint32_t key[2];
+
+	m->text.len = 0;
+	nsx_axes_name(axes, group, &m->text);
+	key[0] = keep_text(m);
+	m->text.len = 0;
+	if (m->sums.def == &by_group)
+		nsx_axes_devices(axes->members.p + g->first, g->known, &m->text);
+	key[1] = keep_text(m);
+	struct row *r = key[0] == NSX_NONE || key[1] == NSX_NONE ? NULL : nsx_sums_row(&m->sums, key);
+	if (r) {
+		r->size = g->size ? g->size : NSX_ABSENT;
+		r->stride = nsx_axes_stride(axes, group);
+	}
+	return r;
+}
+
+static void
+add(struct row *to, const struct nsx_bandwidth_row *r)
+{
+	to->instances += r->instances;
+	to->dur += r->dur;
+	to->hidden += r->hidden;
+	to->no_hidden += r->no_hidden;
+	to->wait += r->wait;
+	to->waits += r->waits;
+	to->wait_max = r->waits && r->wait_max > to->wait_max ? r->wait_max : to->wait_max;
+	if (r->mean.known) {
+		to->measured += (int64_t)r->shortest.n;
+		to->busbw += r->mean.busbw * (double)r->shortest.n;
+		to->algbw += r->mean.algbw * (double)r->shortest.n;
+	}
+}
+
+static void
+finish(struct row *r)
+{
+	double n = (double)r->measured;
+
+	r->busbw = r->measured ? r->busbw / n : NAN;
+	r->algbw = r->measured ? r->algbw / n : NAN;
+	r->hidden_share = !r->no_hidden && r->dur ? (double)r->hidden / (double)r->dur : NAN;
+	r->exposed = r->no_hidden ? NSX_SUM_NONE : r->dur - r->hidden;
+	r->known_wait = r->waits ? r->wait : NSX_SUM_NONE;
+	r->wait_max = r->waits ? r->wait_max : NSX_ABSENT;
+}
+
+/* One more than the highest number of a device. */
+static int64_t
+devices_of(const struct nsx_catalogue *c)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < c->devices.n; i++)
+		if (c->devices.p[i].listed && c->devices.p[i].number >= most)
+			most = c->devices.p[i].number + 1;
+	return most;
+}
+
+static bool
+add_up(struct making *m, const struct nsx_bandwidth_sums *s)
+{
+	const struct nsx_axes *axes = &s->axes->axes;
+	bool *met = calloc(axes->groups.n + 1, sizeof *met), good = met != NULL;
+
+	for (size_t i = 0; good && i < s->rows.n; i++) {
+		uint32_t group = s->rows.p[i].in;
+		struct row *r = row_of(m, axes, group);
+
+		good = r != NULL;
+		if (!good)
+			break;
+		r->groups += !met[group];
+		met[group] = true;
+		add(r, &s->rows.p[i]);
+	}
+	free(met);
+	for (size_t i = 0; i < nsx_sums_count(&m->sums); i++)
+		finish(nsx_sums_at(&m->sums, i));
+	return good;
+}
+
+struct nsx_table *
+nsx_bandwidth_by_axis(struct nsx_bandwidth_sums *s, bool groups, struct nsx_err *err)
+{
+	struct making m = { .sums = { .def = groups ? &by_group : &by_axis, .text = text_of } };
+	struct nsx_table *t = NULL;
+
+	m.sums.state = &m;
+	if (nsx_group_axes_settle(s->axes, &s->reading.comm->groups, devices_of(&s->reading.comm->cat))
+	    && add_up(&m, s))
+		t = nsx_sums_table(&m.sums, err);
+	else
+		nsx_err_nomem(err, NULL);
+	nsx_sums_free(&m.sums);
+	nsx_intern_free(&m.texts);
+	nsx_buf_free(&m.text);
+	return t;
+}

@@ -1,0 +1,359 @@
+/* families.c -- findings about what kernels are (job/family.h): attention that a newer chip has better kernels for,
+ * matrix products in f32, casts, chains of elementwise kernels; and copies that are far below their link.
+ *
+ * A chain is elementwise kernels that follow each other on a stream, at most GAP apart and with nothing but casts
+ * between them. If they were
+ * one kernel it would take at least as long as the longest of them:
+ *
+ *   add 5, mul 3, cast 4, gelu 6, gemm 50, add 5      chain of 5 + 3 + 6 = 14, of which 14 - 6 = 8 could be saved;
+ *                                                     the last add is alone, the cast is counted with casts */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/kernel_name.h"
+#include "job/family.h"
+#include "table/diagnose/diagnose.h"
+
+/* Columns of a kernel's name in a sentence. */
+enum { NAME = 80 };
+/* ns. Kernels that are further apart are not launched one after the other. */
+enum { GAP = 20000 };
+
+/* FlashAttention 3 is at most so many times as fast as 2 on a Hopper GPU, as its authors measured. */
+#define NEWER 2.0
+/* Products in f32 are reported if another type's peak is so many times that of f32. */
+#define HIGHER 10.0
+/* Casts and chains are reported from this share of a step on. */
+#define NOTABLE 0.05
+/* Copies of so many bytes or more depend on the link; below this share of it they are reported. No link carries more
+ * than that share for long. */
+enum { LARGE = 1 << 20 };
+#define FAR 0.3
+#define CARRIED 0.85
+
+static bool
+is(const struct nsx_family *f, const char *family, const char *kind)
+{
+	return strcmp(f->family, family) == 0 && (!kind || strcmp(f->kind, kind) == 0);
+}
+
+static enum nsx_kin
+kin_of(const struct nsx_family *f)
+{
+	return is(f, "attention", "flash 2") ? NSX_KIN_FLASH : is(f, "gemm", "f32") ? NSX_KIN_F32
+	     : is(f, "cast", NULL) ? NSX_KIN_CAST : is(f, "elementwise", NULL) ? NSX_KIN_ELEMENTWISE : NSX_NKINS;
+}
+
+static void
+need(void *state, struct nsx_reader *in)
+{
+	(void)state;
+	nsx_event_need(in, NSX_OP);
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, stream) | NSX_C(OP, program) | NSX_C(OP, inst));
+}
+
+/* The family of a kernel by its name, which is then a number in k->names. NULL: out of memory. */
+static const struct nsx_look_named *
+named(struct nsx_look_kins *k, struct nsx_str name, uint32_t *n)
+{
+	*n = nsx_intern_recall(&k->names, k->recall, name);
+	if (*n == NSX_NONE)
+		return NULL;
+	if (*n == k->of.n) {
+		struct nsx_look_named new = { .family = nsx_family_of_kernel(name),
+		                              .hopper = nsx_family_matches(name, "*sm90*")
+		                                        || nsx_family_matches(name, "nvjet_*") };
+
+		if (!nsx_vec_push(&k->of, new))
+			return NULL;
+	}
+	return &k->of.p[*n];
+}
+
+/* The chain of its stream, which an elementwise kernel continues and another operation ends. */
+static bool
+take_chain(struct nsx_look_kins *k, struct nsx_look_kin_device *d, const struct nsx_event *e, enum nsx_kin kin,
+           int64_t dur)
+{
+	uint64_t stream = (uint64_t)nsx_int(e->rec, NSX_OP_stream, NSX_ABSENT);
+	uint32_t at = nsx_map_number(&k->chain_of, (struct nsx_key){ e->device, stream });
+	struct nsx_look_chain *c;
+
+	if (at == NSX_NONE || (at == k->chains.n && !nsx_vec_push(&k->chains, ((struct nsx_look_chain){ 0, 0, 0 }))))
+		return false;
+	c = &k->chains.p[at];
+	if (kin == NSX_KIN_CAST)
+		return true;
+	if (kin != NSX_KIN_ELEMENTWISE || nsx_sub_sat(e->start, c->end, NULL) > GAP)
+		c->kernels = 0;
+	if (kin != NSX_KIN_ELEMENTWISE)
+		return true;
+	c->end = e->end;
+	/* What fusing saves of the kernels so far: all but the longest. */
+	if (c->kernels++) {
+		d->chained += (nsx_u128)(dur < c->longest ? dur : c->longest);
+		d->links++;
+		c->longest = dur > c->longest ? dur : c->longest;
+	} else {
+		c->longest = dur;
+	}
+	return true;
+}
+
+static int
+take(void *state, const struct nsx_event *e)
+{
+	struct nsx_look_kins *k = state;
+	int64_t dur = e->end == NSX_ABSENT ? -1 : e->end - e->start;
+	const struct nsx_look_named *of;
+	struct nsx_family family;
+	struct nsx_look_kin_device *d;
+	enum nsx_kin kin;
+	uint32_t n;
+
+	if (dur < 0)
+		return NSX_OK;
+	while (k->devices.n <= e->device) {
+		struct nsx_look_kin_device fresh = { .device = (uint32_t)k->devices.n };
+
+		if (!nsx_vec_push(&k->devices, fresh))
+			return nsx_err_nomem(k->at->err, NULL);
+	}
+	d = &k->devices.p[e->device];
+	if (e->communicates || !nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("kernel")))
+		return take_chain(k, d, e, NSX_NKINS, dur) ? NSX_OK : nsx_err_nomem(k->at->err, NULL);
+	if (!(of = named(k, nsx_string(e->rec, NSX_OP_name), &n)))
+		return nsx_err_nomem(k->at->err, NULL);
+	family = of->family;
+	if (nsx_has(e->rec, NSX_OP_inst)) {
+		const struct nsx_catalogue *cat = &k->at->reading.cat;
+		uint32_t inst = nsx_cat_inst(&k->at->reading.cat, e->rec);
+
+		if (inst == NSX_NONE)
+			return nsx_err_nomem(k->at->err, NULL);
+		if (cat->insts.p[inst].flops > 0)
+			family = nsx_family_of_inst(family, nsx_cat_str(cat, cat->insts.p[inst].math).ptr);
+	}
+	k->hopper |= of->hopper;
+	kin = kin_of(&family);
+	if (!take_chain(k, d, e, kin, dur))
+		return nsx_err_nomem(k->at->err, NULL);
+	if (kin == NSX_NKINS)
+		return NSX_OK;
+	d->count[kin]++;
+	d->time[kin] += (nsx_u128)dur;
+	k->of.p[n].time += (nsx_u128)dur;
+	k->of.p[n].kin = kin;
+	return NSX_OK;
+}
+
+const struct nsx_analysis nsx_look_families = { 0, NSX_K(OP), true, NULL, need, take, NULL, NULL };
+
+void
+nsx_look_kins_free(struct nsx_look_kins *k)
+{
+	nsx_intern_free(&k->names);
+	nsx_map_free(&k->chain_of);
+	free(k->of.p);
+	free(k->devices.p);
+	free(k->chains.p);
+}
+
+/* ---- findings ---- */
+
+/* The number of kernels of a kin and the time of those that count, on all devices. */
+struct kin { int64_t count; double time, gain; };
+
+/* "N kernels a step WHAT take T; most: NAME" to a->text, and the name to a->subject. */
+static void
+put_kin(struct nsx_look_at *a, enum nsx_kin kin, const struct kin *sum, const char *what)
+{
+	const struct nsx_look_named *most = NULL;
+	uint32_t name = 0;
+
+	for (uint32_t i = 0; i < a->kins.of.n; i++) {
+		const struct nsx_look_named *n = &a->kins.of.p[i];
+
+		if (n->time && n->kin == kin && (!most || n->time > most->time)) {
+			most = n;
+			name = i;
+		}
+	}
+	a->text.len = 0;
+	nsx_look_put_each(&a->text, sum->count, a->count, "kernel");
+	nsx_buf_fmt(&a->text, " a %s %s take ", nsx_look_unit(a), what);
+	nsx_look_put_ns(&a->text, sum->time / (double)a->count);
+	if (!most)
+		return;
+	nsx_buf_c(&a->text, "; most: ");
+	nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->kins.names, name), NAME);
+	nsx_buf_kernel_shortened(&a->subject, nsx_intern_str(&a->kins.names, name), NAME);
+	nsx_buf_char(&a->text, ' ');
+	nsx_look_put_ns(&a->text, nsx_look_mean(a, most->time));
+}
+
+static const char *
+summary_command(struct nsx_look_at *a, const char *only)
+{
+	a->command.len = 0;
+	nsx_look_put_over(a, only);
+	return nsx_look_command(a);
+}
+
+static struct nsx_peaks
+peaks_of(const struct nsx_look_at *a, const struct nsx_look_kin_device *d)
+{
+	const struct nsx_cat_device *device = &a->reading.cat.devices.p[d->device];
+
+	return nsx_peaks_of(device, nsx_cat_str(&a->reading.cat, device->name),
+	                    &(struct nsx_roofline_given){ .bandwidth = 0 });
+}
+
+static int
+judge_attention(struct nsx_look_at *a)
+{
+	struct kin sum = { 0, 0, 0 };
+
+	for (size_t i = 0; i < a->kins.devices.n; i++) {
+		const struct nsx_look_kin_device *d = &a->kins.devices.p[i];
+		int64_t cc = a->reading.cat.devices.p[d->device].cc;
+
+		if (!d->count[NSX_KIN_FLASH] || (cc == NSX_ABSENT ? !a->kins.hopper : cc < 90))
+			continue;
+		sum.count += d->count[NSX_KIN_FLASH];
+		sum.time += (double)d->time[NSX_KIN_FLASH];
+	}
+	put_kin(a, NSX_KIN_FLASH, &sum, "of FlashAttention 2, on GPUs that have newer ones,");
+	nsx_buf_fmt(&a->text, "; the gain is of being %.0f times as fast, the most that FlashAttention 3 is said to be",
+	            NEWER);
+	return nsx_look_find(a, NSX_FIND_ATTENTION, NSX_NCAUSES, sum.time * (1 - 1 / NEWER) / (double)a->count,
+	                     summary_command(a, "nsysx-summary --by family --only family=attention"));
+}
+
+static int
+judge_f32(struct nsx_look_at *a)
+{
+	struct kin sum = { 0, 0, 0 };
+	double bf16 = 0, tf32 = 0;
+
+	for (size_t i = 0; i < a->kins.devices.n; i++) {
+		const struct nsx_look_kin_device *d = &a->kins.devices.p[i];
+		struct nsx_peaks p = peaks_of(a, d);
+
+		if (!d->count[NSX_KIN_F32] || p.tflops[NSX_MATH_F32] <= 0
+		    || p.tflops[NSX_MATH_BF16] < HIGHER * p.tflops[NSX_MATH_F32])
+			continue;
+		sum.count += d->count[NSX_KIN_F32];
+		sum.time += (double)d->time[NSX_KIN_F32];
+		bf16 = p.tflops[NSX_MATH_BF16] / p.tflops[NSX_MATH_F32];
+		tf32 = p.tflops[NSX_MATH_TF32] / p.tflops[NSX_MATH_F32];
+		sum.gain += (double)d->time[NSX_KIN_F32] * (1 - 1 / bf16);
+	}
+	put_kin(a, NSX_KIN_F32, &sum, "that multiply matrices in f32");
+	nsx_buf_fmt(&a->text, "; the peak is %.1f times as high in TF32, %.1f times in bf16, of which the gain is",
+	            tf32, bf16);
+	return nsx_look_find(a, NSX_FIND_F32, NSX_NCAUSES, sum.gain / (double)a->count,
+	                     summary_command(a, "nsysx-summary --by family --only family=gemm --only kind=f32"));
+}
+
+static int
+judge_small(struct nsx_look_at *a)
+{
+	struct kin casts = { 0, 0, 0 }, chains = { 0, 0, 0 };
+	int64_t links = 0;
+	double step = a->period * (double)a->count;
+
+	for (size_t i = 0; i < a->kins.devices.n; i++) {
+		const struct nsx_look_kin_device *d = &a->kins.devices.p[i];
+
+		casts.count += d->count[NSX_KIN_CAST];
+		casts.time += (double)d->time[NSX_KIN_CAST];
+		chains.count += d->count[NSX_KIN_ELEMENTWISE];
+		chains.time += (double)d->time[NSX_KIN_ELEMENTWISE];
+		chains.gain += (double)d->chained;
+		links += d->links;
+	}
+	if (casts.time > NOTABLE * step) {
+		put_kin(a, NSX_KIN_CAST, &casts, "that only change a type");
+		if (nsx_look_find(a, NSX_FIND_CASTS, NSX_NCAUSES, casts.time / (double)a->count,
+		                  summary_command(a, "nsysx-summary --by family --only family=cast")) != NSX_OK)
+			return NSX_ERR;
+	}
+	if (chains.gain <= NOTABLE * step)
+		return NSX_OK;
+	put_kin(a, NSX_KIN_ELEMENTWISE, &chains, "that work element by element");
+	nsx_buf_c(&a->text, "; ");
+	nsx_look_put_each(&a->text, links, a->count, "");
+	nsx_buf_c(&a->text,
+	          " follow another at once, and the gain is of what runs in a row being as long as its longest");
+	return nsx_look_find(a, NSX_FIND_ELEMENTWISE, NSX_NCAUSES, chains.gain / (double)a->count,
+	                     summary_command(a, "nsysx-summary --by family --only family=elementwise"));
+}
+
+/* GB/s of the link between a GPU and its host, one way; 0: not known. PCIe of the generation that chips of that compute
+ * capability have, with 16 lanes; NVLink-C2C of those that are one module with their host. */
+static double
+link_of(const struct nsx_cat_device *d, struct nsx_str name)
+{
+	static const char *const modules[] = { "*GH200*", "*GB200*", "*GB300*", "*GB10*" };
+
+	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+		if (nsx_family_matches(name, modules[i]))
+			return 0;
+	if (d->cc < 70)
+		return 0;
+	return d->cc < 80 ? 15.75 : d->cc < 90 ? 31.5 : 63;
+}
+
+/* Large copies from and to pinned memory of the host. All devices have to have the same link. */
+static int
+judge_link(struct nsx_look_at *a)
+{
+	const struct nsx_catalogue *cat = &a->reading.cat;
+	struct nsx_copies_sum s, most = { .time = 0 };
+	double link = 0, gain = 0;
+
+	for (size_t i = 0; i < cat->devices.n; i++) {
+		double of = link_of(&cat->devices.p[i], nsx_cat_str(cat, cat->devices.p[i].name));
+
+		if (!cat->devices.p[i].listed)
+			continue;
+		if (of <= 0 || (link > 0 && (of < link || of > link)))
+			return NSX_OK;
+		link = of;
+	}
+	for (size_t i = 0; link > 0 && nsx_copies_sum(a->copies, i, &s); i++) {
+		bool host = nsx_str_eq(s.src, NSX_STR("pinned")) || nsx_str_eq(s.dst, NSX_STR("pinned"));
+		double rate = s.time > 0 ? (double)s.bytes / (double)s.time : 0;
+
+		if (!host || !s.count || s.bytes / s.count < LARGE || rate <= 0 || rate >= FAR * link)
+			continue;
+		gain += (double)(s.time - s.hidden) * (1 - rate / (CARRIED * link));
+		if (s.time > most.time)
+			most = s;
+	}
+	if (gain <= 0)
+		return NSX_OK;
+	a->text.len = 0;
+	nsx_buf_str(&a->text, most.name);
+	nsx_buf_fmt(&a->text,
+	            " of pinned memory reaches %.1f GB/s, %.0f%% of what a link of the GPU's generation carries (PCIe,"
+	            " 16 lanes: %.1f GB/s); together ", (double)most.bytes / (double)most.time,
+	            100 * (double)most.bytes / (double)most.time / link, link);
+	nsx_look_put_bytes(&a->text, most.bytes / a->count);
+	nsx_buf_c(&a->text, " in ");
+	nsx_look_put_ns(&a->text, (double)most.time / (double)a->count);
+	nsx_buf_fmt(&a->text, " a %s", nsx_look_unit(a));
+	nsx_buf_str(&a->subject, most.name);
+	return nsx_look_find(a, NSX_FIND_LINK, NSX_NCAUSES, gain / (double)a->count,
+	                     summary_command(a, "nsysx-copies"));
+}
+
+int
+nsx_look_judge_families(struct nsx_look_at *a)
+{
+	if (judge_attention(a) != NSX_OK || judge_f32(a) != NSX_OK || judge_small(a) != NSX_OK)
+		return NSX_ERR;
+	return judge_link(a);
+}

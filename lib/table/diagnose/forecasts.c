@@ -1,0 +1,234 @@
+/* forecasts.c -- what would findings save? The graph of nsysx-whatif answers, for the change that removes each finding;
+ * and the critical path tells what sets the step. Its records come with the second reading. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/diagnose/diagnose.h"
+
+enum {
+	MOST_OPS = 500000,       /* operations in a graph, so that it stays within 300 MB: of longer jobs some steps
+	                          * are taken, from the middle, */
+	FEW_STEPS = 5            /* and no fewer than that */
+};
+/* A part of the path that is named, and a difference of two forecasts, in percent. */
+static const double little = 1, apart = 0.05;
+/* The share of the path on one device from which that device sets the step. */
+static const double half = 0.5;
+
+/* ---- which steps */
+
+/* Their numbers are [from, from + n). */
+static void
+take_steps(struct nsx_look_at *a, int64_t from, int64_t n)
+{
+	struct wi_graph *g = &a->forecasts.graph;
+
+	for (size_t i = 0; i < a->steps.list.n; i++) {
+		const struct nsx_step_of *o = &a->steps.list.p[i];
+		int64_t start = a->steps.steps.p[o->step].host_start;
+
+		if (o->class != a->class || o->number < from || o->number >= from + n)
+			continue;
+		start = start != NSX_ABSENT && start < o->first ? start : o->first;
+		g->from = start < g->from ? start : g->from;
+		g->to = o->last > g->to ? o->last : g->to;
+		if (o->next != NSX_ABSENT)
+			g->to = o->next + 1 > g->to ? o->next + 1 : g->to;
+	}
+}
+
+void
+nsx_look_forecasts_begin(struct nsx_look_at *a)
+{
+	struct nsx_look_forecasts *f = &a->forecasts;
+	int64_t ops = 0, most = 0;
+
+	f->graph.err = a->err;
+	f->graph.from = INT64_MAX;
+	f->graph.to = INT64_MIN;
+	if (!a->stepped) {
+		nsx_buf_c(&f->why, "no steps are known");
+		return;
+	}
+	for (size_t i = 0; i < a->steps.list.n; i++)
+		if (a->steps.list.p[i].class == a->class) {
+			ops += a->steps.list.p[i].ops;
+			most = a->steps.list.p[i].number > most ? a->steps.list.p[i].number : most;
+		}
+	most++;
+	if (ops <= MOST_OPS) {
+		f->graph.from = INT64_MIN;
+		f->graph.to = INT64_MAX;
+		return;
+	}
+	f->of = most;
+	f->steps = (int64_t)((double)most * MOST_OPS / (double)ops);
+	if (f->steps < FEW_STEPS)
+		nsx_buf_fmt(&f->why, "%d steps have more than %d operations; nsysx-whatif takes any number", FEW_STEPS,
+		            MOST_OPS);
+	else
+		take_steps(a, (most - f->steps) / 2, f->steps);
+}
+
+/* ---- the path */
+
+static int
+add_path(struct nsx_look_at *a)
+{
+	struct nsx_look_forecasts *f = &a->forecasts;
+	const struct nsx_catalogue *cat = &f->graph.pairing.comm.cat;
+	int64_t *on = calloc(cat->devices.n + 1, sizeof *on);
+	uint32_t most = 0;
+
+	if (!on)
+		return nsx_err_nomem(a->err, NULL);
+	for (size_t i = 0; i < f->path.n; i++) {
+		const struct wi_hop *h = &f->path.p[i];
+
+		f->parts[h->part] += h->ns;
+		on[h->on] += h->ns;
+		f->all += h->ns;
+	}
+	for (uint32_t d = 0; d < cat->devices.n; d++)
+		most = on[d] > on[most] ? d : most;
+	f->device = cat->devices.n ? cat->devices.p[most].number : NSX_ABSENT;
+	f->on = on[most];
+	free(on);
+	return NSX_OK;
+}
+
+bool
+nsx_look_put_path(const struct nsx_look_at *a, struct nsx_buf *to)
+{
+	static const char *const words[WI_NPARTS] = {
+		[WI_COMPUTE] = "compute", [WI_COMM] = "transfers", [WI_COPY] = "copies", [WI_GAP_PART] = "latency",
+		[WI_HOST_PART] = "host", [WI_API_PART] = "CUDA calls", [WI_UNEXPLAINED] = "not explained"
+	};
+	const struct nsx_look_forecasts *f = &a->forecasts;
+	bool said[WI_NPARTS] = { false };
+	const char *between = ": ";
+
+	if (f->all <= 0)
+		return false;
+	nsx_buf_c(to, "the step is set by ");
+	if (a->devices.n < 2)
+		nsx_buf_c(to, "a chain");
+	else if ((double)f->on >= half * (double)f->all)
+		nsx_buf_fmt(to, "device %" PRId64, f->device);
+	else
+		nsx_buf_fmt(to, "no single device, most by device %" PRId64, f->device);
+	if (a->devices.n > 1)
+		nsx_buf_fmt(to, " (%.0f%% of the critical path)", 100 * (double)f->on / (double)f->all);
+	for (;;) {
+		int most = -1;
+
+		for (int p = 0; p < WI_NPARTS; p++)
+			if (!said[p] && (most < 0 || f->parts[p] > f->parts[most]))
+				most = p;
+		if (most < 0 || 100 * (double)f->parts[most] < little * (double)f->all)
+			break;
+		said[most] = true;
+		nsx_buf_fmt(to, "%s%.0f%% %s", between, 100 * (double)f->parts[most] / (double)f->all, words[most]);
+		between = ", ";
+	}
+	if (f->steps)
+		nsx_buf_fmt(to, "; of %" PRId64 " of %" PRId64 " steps", f->steps, f->of);
+	return true;
+}
+
+/* ---- forecasts of findings */
+
+/* A change that removes several findings is the forecast of the largest of them; alone it says nothing about the
+ * others. */
+static bool
+is_largest(const struct nsx_look_at *a, const struct nsx_finding *f)
+{
+	for (size_t i = 0; i < a->findings.n; i++) {
+		const struct nsx_finding *x = &a->findings.p[i];
+
+		if (x->change == f->change && (x->gain > f->gain || (x->gain == f->gain && x < f)))
+			return false;
+	}
+	return true;
+}
+
+static int
+try_change(struct nsx_look_at *a, struct nsx_finding *f)
+{
+	char *change = nsx_str_dup(nsx_look_str(a, f->change));
+	int rc;
+
+	if (!change)
+		return nsx_err_nomem(a->err, NULL);
+	rc = nsx_wi_gain(&a->forecasts.gains, change, &f->forecast, &f->forecasts);
+	free(change);
+	return rc;
+}
+
+static int
+make(struct nsx_look_at *a)
+{
+	struct nsx_look_forecasts *f = &a->forecasts;
+	int rc = nsx_wi_limits(&f->graph, a->roof);
+
+	if (rc == NSX_OK)
+		rc = nsx_wi_build(&f->graph, &a->steps, a->class);
+	if (rc == NSX_OK && !f->graph.steps.n) {
+		nsx_buf_c(&f->why, "no step has a period of known operations");
+		return NSX_OK;
+	}
+	if (rc == NSX_OK)
+		rc = nsx_wi_find_path(&f->graph, &f->path);
+	if (rc == NSX_OK)
+		rc = add_path(a);
+	if (rc == NSX_OK)
+		rc = nsx_wi_gains_begin(&f->gains, &f->graph, &f->path);
+	if (rc != NSX_OK)
+		return rc;
+	f->known = !f->gains.refused;
+	nsx_wi_put_doubts(&f->gains, &f->why);
+	return NSX_OK;
+}
+
+int
+nsx_look_forecast(struct nsx_look_at *a)
+{
+	struct nsx_look_forecasts *f = &a->forecasts;
+	int rc = NSX_OK;
+
+	if (!f->why.len && !f->graph.calls.n)
+		nsx_buf_c(&f->why, "no CUDA calls in the stream: extract with -a");
+	if (!f->why.len)
+		rc = make(a);
+	for (size_t i = 0; i < a->findings.n && f->known && rc == NSX_OK; i++)
+		if (a->findings.p[i].change != NSX_NONE && is_largest(a, &a->findings.p[i]))
+			rc = try_change(a, &a->findings.p[i]);
+	return rc == NSX_OK && f->why.failed ? nsx_err_nomem(a->err, NULL) : rc;
+}
+
+void
+nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before, struct nsx_buf *to)
+{
+	double period = a->forecasts.gains.period, percent = period > 0 ? 100 / period : 0,
+	       low = f->forecast.low * percent;
+	double high = f->forecast.high * percent;
+
+	if (!f->forecasts)
+		return;
+	if (!nsx_look_is_own(f))
+		nsx_buf_fmt(to, "%sat most %.1f%%", before, high);
+	else if (high - low >= apart)
+		nsx_buf_fmt(to, "%s%.1f to %.1f%%", before, low, high);
+	else
+		nsx_buf_fmt(to, "%s%.1f%%", before, f->forecast.saved * percent + 0.0);
+}
+
+void
+nsx_look_forecasts_free(struct nsx_look_forecasts *f)
+{
+	nsx_wi_gains_free(&f->gains);
+	free(f->path.p);
+	nsx_wi_free(&f->graph);
+	nsx_buf_free(&f->why);
+}

@@ -1,0 +1,200 @@
+/* launch_graphs.c -- what CUDA graphs did: a row for those that run the same kernels.
+ *
+ *   launch of a graph: call 7, [0,10)          device busy until 4
+ *   node a 20..50   node b 52..60              one replay: span 40, busy 38, gaps 2, starved 6
+ *   launch: call 9                             again: 2 replays
+ *
+ * Nodes of one call on one device are a replay. Which nodes run at once is not looked at: a gap is time within the
+ * replay in which none of its nodes ran. Of graphs that were recorded as a whole the inside is not known. About 150
+ * bytes for each replay. */
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "job/activity.h"
+#include "job/starved.h"
+#include "table/analysis.h"
+#include "table/launch.h"
+#include "table/sums.h"
+
+struct replay {
+	int64_t  device, profile, call;   /* the key */
+	int64_t  nodes, start, end, api, starved;
+	uint64_t names;                   /* a sum of hashes of its nodes' names; 0: recorded as a whole */
+	uint32_t first;                   /* name of the first node */
+	struct nsx_union busy;
+};
+static const struct nsx_sum_def of_replays = { .size = sizeof(struct replay), .key = 3 * sizeof(int64_t) };
+
+struct row {
+	int64_t  nodes;                   /* the key: of a replay, NSX_ABSENT: not known; */
+	uint64_t names;
+	uint32_t first;                   /* the name of the first node of the first replay */
+	int64_t  replays;
+	nsx_u128 api, span, busy, gaps, starved;
+};
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+#define PER(member, by) offsetof(struct row, member), offsetof(struct row, by), NULL
+static const struct nsx_sum_col cols[] = {
+	{ "name",      NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(first) },
+	{ "nodes",     NSX_CELL_INT,     NSX_SUM_INT,   AT(nodes) },
+	{ "replays",   NSX_CELL_INT,     NSX_SUM_INT,   AT(replays) },
+	{ "api",       NSX_CELL_NS,      NSX_SUM_TOTAL, AT(api) },
+	{ "span",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(span) },
+	{ "span_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  PER(span, replays) },
+	{ "busy",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(busy) },
+	{ "gaps",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(gaps) },
+	{ "gap_share", NSX_CELL_SHARE,   NSX_SUM_SHARE, PER(gaps, span) },
+	{ "starved",   NSX_CELL_NS,      NSX_SUM_TOTAL, AT(starved) },
+};
+static const struct nsx_sum_def def = {
+	.size = sizeof(struct row), .key = offsetof(struct row, first), .cols = cols,
+	.ncols = sizeof cols / sizeof *cols, .order = "-span name nodes",
+	.rank = "name replays nodes span_mean gap_share starved api span busy gaps",
+	.adds = "span"
+};
+
+struct launched_graphs {
+	struct nsx_err   *err;
+	struct nsx_intern names;
+	uint32_t          recall[NSX_RECALL];
+	struct nsx_sums   replays, rows;
+	NSX_VEC(int64_t)  busy;           /* by device: the latest end so far; NSX_ABSENT before the first */
+	int64_t           ops, no_call;
+};
+
+static int
+graphs_begin(void *state, const void *options, const struct nsx_analysis_at *at)
+{
+	struct launched_graphs *f = state;
+
+	(void)options;
+	f->err = at->err;
+	f->replays.def = &of_replays;
+	return NSX_OK;
+}
+
+static void
+graphs_need(void *state, struct nsx_reader *in)
+{
+	(void)state;
+	nsx_event_need(in, NSX_OP);
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, name) | NSX_C(OP, call) | NSX_C(OP, graph_node)
+	                            | NSX_C(OP, host_start) | NSX_C(OP, host_dur));
+}
+
+/* A node, or a graph as a whole, of a device that was busy until then. */
+static int
+add_node(struct launched_graphs *f, const struct nsx_event *e, bool whole, int64_t busy)
+{
+	struct nsx_str name = nsx_string(e->rec, NSX_OP_name);
+	uint32_t text = nsx_intern_recall(&f->names, f->recall, name);
+	int64_t key[3] = { e->number, nsx_int(e->rec, NSX_OP_profile, NSX_ABSENT),
+	                   nsx_int(e->rec, NSX_OP_call, NSX_ABSENT) };
+	struct replay *r = text == NSX_NONE ? NULL : nsx_sums_row(&f->replays, key);
+
+	if (!r)
+		return nsx_err_nomem(f->err, NULL);
+	if (!r->busy.any) {
+		int64_t call = nsx_int(e->rec, NSX_OP_host_start, NSX_ABSENT);
+
+		r->start = e->start;
+		r->first = text;
+		r->api = nsx_int(e->rec, NSX_OP_host_dur, 0);
+		if (call != NSX_ABSENT && busy != NSX_ABSENT)
+			r->starved = nsx_starved(busy, e->start, nsx_add_sat(call, r->api, NULL));
+	}
+	r->nodes++;
+	r->names += whole ? 0 : nsx_hash(name.ptr, name.len) | 1;
+	nsx_union_add(&r->busy, e->start, e->end);
+	r->end = r->busy.end;
+	return NSX_OK;
+}
+
+static int
+graphs_take(void *state, const struct nsx_event *e)
+{
+	struct launched_graphs *f = state;
+	int rc = NSX_OK;
+
+	f->ops++;
+	if (!e->reaches || e->start == NSX_ABSENT || e->end == NSX_ABSENT)
+		return NSX_OK;
+	while (f->busy.n <= e->device)
+		if (!nsx_vec_push(&f->busy, NSX_ABSENT))
+			return nsx_err_nomem(f->err, NULL);
+	int64_t *busy = &f->busy.p[e->device];
+	bool whole = nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("graph"));
+
+	if (whole || nsx_has(e->rec, NSX_OP_graph_node)) {
+		f->no_call += !nsx_has(e->rec, NSX_OP_call);
+		rc = nsx_has(e->rec, NSX_OP_call) ? add_node(f, e, whole, *busy) : NSX_OK;
+	}
+	*busy = *busy == NSX_ABSENT || e->end > *busy ? e->end : *busy;
+	return rc;
+}
+
+static struct nsx_str
+text_of(const void *names, uint32_t id)
+{
+	return nsx_intern_str(names, id);
+}
+
+static int
+graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
+{
+	struct launched_graphs *f = state;
+
+	f->rows = (struct nsx_sums){ .def = &def, .text = text_of, .state = &f->names };
+	for (size_t i = 0; i < nsx_sums_count(&f->replays); i++) {
+		const struct replay *r = nsx_sums_at(&f->replays, i);
+		struct row key = { .nodes = r->names ? r->nodes : NSX_ABSENT, .names = r->names };
+		struct row *row = nsx_sums_row(&f->rows, &key);
+
+		if (!row)
+			return nsx_err_nomem(f->err, NULL);
+		if (!row->replays)
+			row->first = r->first;
+		nsx_u128 span = (nsx_u128)(r->end - r->start);
+		row->replays++;
+		row->api += (nsx_u128)r->api;
+		row->starved += (nsx_u128)r->starved;
+		row->span += span;
+		row->busy += r->names ? r->busy.length : 0;
+		row->gaps += r->names ? span - r->busy.length : 0;
+	}
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
+		struct row *row = nsx_sums_at(&f->rows, i);
+
+		if (row->nodes == NSX_ABSENT)
+			row->busy = row->gaps = NSX_SUM_NONE;
+	}
+	*table = nsx_sums_table(&f->rows, f->err);
+	if (!f->ops)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
+	else if (!nsx_sums_count(&f->replays) && !f->no_call)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operation is of a CUDA graph");
+	nsx_diag_add(diags, NSX_INFO, "", f->no_call,
+	             "operations of graphs whose call is not in the export: not counted");
+	return *table ? NSX_OK : NSX_ERR;
+}
+
+static void
+graphs_free(void *state)
+{
+	struct launched_graphs *f = state;
+
+	nsx_intern_free(&f->names);
+	nsx_sums_free(&f->replays);
+	nsx_sums_free(&f->rows);
+	free(f->busy.p);
+}
+
+const struct nsx_analysis nsx_launch_graphs = { sizeof(struct launched_graphs),
+						NSX_K(OP),
+						true,
+						graphs_begin,
+						graphs_need,
+						graphs_take,
+						graphs_finish,
+						graphs_free };
