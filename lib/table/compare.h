@@ -27,8 +27,9 @@ enum nsx_compare_by {
 	NSX_COMPARE_STEP,     /* a time of the steps of a class: from start to start, the activities of devices in it,
 	                       * from first to last operation */
 	NSX_COMPARE_DEVICE,   /* a time of a device, as nsysx-summary --by device has it */
-	NSX_COMPARE_COLLECTIVE /* collectives of a kind, message size and group size, by the durations of their
-	                        * records */
+	NSX_COMPARE_COLLECTIVE, /* collectives of a kind, message size and group size, by the durations of their
+	                         * records */
+	NSX_COMPARE_AXIS        /* the same along an axis of the mesh of devices (job/axis.h) */
 };
 
 enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
@@ -67,7 +68,7 @@ struct nsx_compare {
 };
 
 /* The names that nsx_compare_by_name accepts, in the form of a choice in an option's help. */
-#define NSX_COMPARE_NAMES "thunk|module|opcode|source|phase|range|kernel|step|device|collective"
+#define NSX_COMPARE_NAMES "thunk|module|opcode|source|phase|range|kernel|step|device|collective|axis"
 
 /* The name of a value ("thunk", "module", ...); and the value of a name, -1 if no value has that name. */
 const char *nsx_compare_name(enum nsx_compare_by by);

@@ -156,4 +156,26 @@ same 'by phase times are sums of its instructions' "$T/want" "$T/got"
 dot=$(nsysx-view -t inst "$T/base" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["op_name"] ~ /transpose\(jvp/ && $at["name"] ~ /gemm/ { print $at["name"]; exit }')
 job backward "--slow=$dot:100"
 equal 'an instruction of the backward pass makes that slower, and no other phase' "$(nsysx-compare -q --tsv --changed --by phase "$T/base" "$T/backward" | columns program,phase,verdict)" 'jit_train_step backward slower'
+
+# ---- by axis of the mesh ----
+# Four devices, 2 x 2: groups of neighbours and of every second one.
+mesh() {
+	name=$1
+	shift
+	"$SYNTH" -q -o "$T/$name.d" --steps=12 --processes=4 --groups=2 --no-warmup "$@" >"$T/null" || fail "the job $name" 'nsysx-synth failed' "$*"
+	set --
+	for p in 0 1 2 3; do set -- "$@" -x "$T/$name.d/dump$p" "$T/$name.d/r$p.sqlite"; done
+	nsysx-extract -q --ops "$@" -o "$T/$name"
+}
+mesh mesh
+mesh mesh-slow --slow=all-to-all:60,all-to-all.1:60
+nsysx-collectives -q --tsv --summary --by axis "$T/mesh" | columns axis,total | LC_ALL=C sort >"$T/want"
+nsysx-compare -q --tsv --by axis "$T/mesh" "$T/mesh" | columns axis,base_count,base | awk '{ sum[$1] += $2 * $3 } END { for (a in sum) printf "%s %.0f\n", a, sum[a] }' | LC_ALL=C sort >"$T/got"
+same 'by axis times are those of the collectives along it' "$T/want" "$T/got"
+nsysx-compare -q --tsv --by collective "$T/mesh" "$T/mesh" | columns collective,bytes,group,base_instances,base_busbw | LC_ALL=C sort >"$T/want"
+nsysx-compare -q --tsv --by axis "$T/mesh" "$T/mesh" | columns collective,bytes,group,base_instances,base_busbw | LC_ALL=C sort >"$T/got"
+equal '... with the instances and bandwidths by collective, where an axis has all of a kind and size' \
+	"$(awk '{ printf "%s %s %s %s %.6g\n", $1, $2, $3, $4, $5 }' "$T/got" | cksum)" "$(awk '{ printf "%s %s %s %s %.6g\n", $1, $2, $3, $4, $5 }' "$T/want" | cksum)"
+gate 'a slower collective is named with its axis' 1 'slower: axis0/2: all-to-all of 1290240 bytes by 2 devices: ' --by axis "$T/mesh" "$T/mesh-slow"
+equal 'and is the only row that changed' "$(nsysx-compare -q --tsv --changed --by axis "$T/mesh" "$T/mesh-slow" | columns axis,collective,verdict)" 'axis0/2 all-to-all slower'
 done_testing

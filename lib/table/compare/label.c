@@ -109,8 +109,9 @@ trains(struct cmp_side *s, uint32_t program)
 		if (inst->program != program)
 			continue;
 		nsx_cat_place(&s->top.cat, inst, &op_name, &frames);
-		g->trains |= nsx_phase_of_inst(name, op_name == NSX_NONE ? NSX_STR("") : nsx_cat_str(&s->top.cat, op_name))
-		             == NSX_PHASE_BACKWARD;
+		struct nsx_str place = op_name == NSX_NONE ? NSX_STR("") : nsx_cat_str(&s->top.cat, op_name);
+
+		g->trains |= nsx_phase_of_inst(name, place) == NSX_PHASE_BACKWARD;
 	}
 	g->examined = true;
 	return g->trains;

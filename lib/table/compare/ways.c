@@ -63,13 +63,14 @@ static const struct cmp_col device_cols[] = {
 	SIDES("base_share", "new_share", NSX_CELL_SHARE, CMP_COL_SHARE),
 	SIDES("base_execs", "new_execs", NSX_CELL_INT, CMP_COL_EXECS)
 };
-static const struct cmp_col collective_cols[] = {
-	OF("collective", NSX_CELL_STRING, CMP_COL_KIND), OF("bytes", NSX_CELL_BYTES, CMP_COL_BYTES),
-	OF("base_bytes", NSX_CELL_BYTES, CMP_COL_BASE_BYTES), OF("group", NSX_CELL_ID, CMP_COL_MEMBERS), COUNT_COLS,
-	SIDES("base_busbw", "new_busbw", NSX_CELL_GBPS, CMP_COL_BUSBW),
-	SIDES("base_instances", "new_instances", NSX_CELL_INT, CMP_COL_INSTANCES),
+#define COLLECTIVE_COLS \
+	OF("collective", NSX_CELL_STRING, CMP_COL_KIND), OF("bytes", NSX_CELL_BYTES, CMP_COL_BYTES), \
+	OF("base_bytes", NSX_CELL_BYTES, CMP_COL_BASE_BYTES), OF("group", NSX_CELL_ID, CMP_COL_MEMBERS), COUNT_COLS, \
+	SIDES("base_busbw", "new_busbw", NSX_CELL_GBPS, CMP_COL_BUSBW), \
+	SIDES("base_instances", "new_instances", NSX_CELL_INT, CMP_COL_INSTANCES), \
 	SIDES("base_transfer", "new_transfer", NSX_CELL_MEAN_NS, CMP_COL_TRANSFER), RATE_COLS
-};
+static const struct cmp_col collective_cols[] = { COLLECTIVE_COLS };
+static const struct cmp_col axis_cols[] = { OF("axis", NSX_CELL_STRING, CMP_COL_AXIS), COLLECTIVE_COLS };
 
 /* Beside these, of several base runs. */
 static const struct cmp_col run_cols[] = {
@@ -199,6 +200,18 @@ static const struct cmp_way ways[] = {
 				     .rank = "collective bytes group base new change verdict base_transfer "
 					     "new_transfer base_busbw "
 					     "new_busbw diff effect noise base_rate new_rate",
+				     .each = true,
+				     .read = nsx_compare_read_collectives },
+	[NSX_COMPARE_AXIS] = { .name = "axis",
+				     .rates = true,
+				     .things = "collectives",
+				     .unit = "record",
+				     .instead = FROM_XLA,
+				     COLS(axis_cols),
+				     .rank = "axis collective bytes group base new change verdict base_transfer "
+					     "new_transfer base_busbw "
+					     "new_busbw diff effect noise base_rate new_rate",
+				     .axes = true,
 				     .each = true,
 				     .read = nsx_compare_read_collectives },
 };
@@ -388,6 +401,7 @@ put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col,
 	case CMP_COL_EFFECT:  nsx_table_double(t, at, r->effect); break;
 	case CMP_COL_VERDICT: nsx_table_str(t, at, nsx_str_c(verdicts[r->verdict])); break;
 	case CMP_COL_WITNESS: nsx_table_str(t, at, nsx_str_c(witness_of(c, r))); break;
+	case CMP_COL_AXIS:    nsx_table_str(t, at, cmp_str(c, comm->axis)); break;
 	case CMP_COL_KIND:    nsx_table_str(t, at, cmp_str(c, comm->kind)); break;
 	case CMP_COL_BYTES:   put_int(t, at, comm->bytes); break;
 	case CMP_COL_BASE_BYTES: put_int(t, at, both && was->bytes != comm->bytes ? was->bytes : NSX_ABSENT); break;
