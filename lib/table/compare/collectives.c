@@ -179,7 +179,8 @@ finish(struct loaded *l)
 	}
 	s->groups.p[0].time = s->time;
 	s->groups.p[0].execs = 1;
-	return (!l->sums.axes || join_groups(s, l->first)) && nsx_compare_take_models(l->c, s, &l->sums.reading.comm->cat);
+	return (!l->sums.axes || join_groups(s, l->first))
+	       && nsx_compare_take_models(l->c, s, &l->sums.reading.comm->cat);
 }
 
 int
