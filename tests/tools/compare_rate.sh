@@ -42,6 +42,9 @@ run nsysx-compare --gate --by step "$T/base" "$T/host"
 cp "$T_private/err" "$T/said"
 equal 'a slower host fails the gate' "$status" 1
 ok 'what repeats is told' grep -qF "$steps" "$T/said"
+named=$(sed -n "s/.*as with --step '\(.*\)', which may.*/\1/p" "$T/said")
+equal 'with the option that names the same' "$(nsysx-compare -q --tsv --by step --step "$named" "$T/base" "$T/base" | columns device,base_steps,base | head -n 1)" \
+	"$(nsysx-compare -q --tsv --by step "$T/base" "$T/base" | columns device,base_steps,base | head -n 1)"
 ok 'the period of what repeats is slower' grep -qE 'slower: layer #: period: .* \(\+1[0-9]\.' "$T/said"
 ok 'all of it idle time' grep -qE 'slower: layer #: .* of that idle \+' "$T/said"
 step() { nsysx-compare -q --tsv --by step "$@" | columns class,device,statistic,verdict,witness; }
