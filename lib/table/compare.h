@@ -15,19 +15,21 @@
 #include "job/names.h"
 #include "stream/reader.h"
 
-/* The meaning of a row; the first four belong to programs, and all of these except MODULE are within one. */
+/* The meaning of a row; the first five belong to programs, and all of these except MODULE are within one. */
 enum nsx_compare_by {
 	NSX_COMPARE_THUNK,    /* an instruction */
 	NSX_COMPARE_MODULE,   /* a program, by the durations of its modules */
 	NSX_COMPARE_OPCODE,
 	NSX_COMPARE_SOURCE,   /* the innermost source line, or else the last part of the op_name */
+	NSX_COMPARE_PHASE,    /* forward, backward, ...: of training, by the op_name */
 	NSX_COMPARE_RANGE,    /* NVTX ranges of a name, by the GPU time of what was launched in them */
 	NSX_COMPARE_KERNEL,   /* GPU operations of a type and name */
 	NSX_COMPARE_STEP,     /* a time of the steps of a class: from start to start, the activities of devices in it,
 	                       * from first to last operation */
 	NSX_COMPARE_DEVICE,   /* a time of a device, as nsysx-summary --by device has it */
-	NSX_COMPARE_COLLECTIVE /* collectives of a kind, message size and group size, by the durations of their
-	                        * records */
+	NSX_COMPARE_COLLECTIVE, /* collectives of a kind, message size and group size, by the durations of their
+	                         * records */
+	NSX_COMPARE_AXIS        /* the same along an axis of the mesh of devices (job/axis.h) */
 };
 
 enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
@@ -66,7 +68,7 @@ struct nsx_compare {
 };
 
 /* The names that nsx_compare_by_name accepts, in the form of a choice in an option's help. */
-#define NSX_COMPARE_NAMES "thunk|module|opcode|source|range|kernel|step|device|collective"
+#define NSX_COMPARE_NAMES "thunk|module|opcode|source|phase|range|kernel|step|device|collective|axis"
 
 /* The name of a value ("thunk", "module", ...); and the value of a name, -1 if no value has that name. */
 const char *nsx_compare_name(enum nsx_compare_by by);
@@ -98,8 +100,9 @@ int nsx_compare_by_name(const char *name);
  * the second witness, and of 99th percentiles the one of tails. Of two it is the larger one of this and of the noise
  * above.
  *
- * A row of THUNK, OPCODE, SOURCE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at most
- * `minor` percent of the time of its program there (for KERNEL, of all operations; for RANGE, of the name of ranges
+ * A row of THUNK, OPCODE, SOURCE, PHASE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at
+ * most `minor` percent of the time of its program there (for KERNEL, of all operations; for RANGE, of the name of
+ * ranges
  * with the longest time). It is uneven if at most half of the devices that both sides have changed in the same
  * direction by more than both floors: it is then these devices that changed. By KERNEL communication is shifted if it
  * did not change so on the device with its smallest mean. A row that consists of communication alone counts as shifted

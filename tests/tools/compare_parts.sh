@@ -130,4 +130,52 @@ gate 'a job without programs is no slower than itself' 0 'times are of whole run
 equal 'and its parts add up' "$(nsysx-compare -q --tsv --by device "$T/t" "$T/t" | columns statistic,new | awk '{ t[$1] = $2 }
 	END { print (t["window"] > 0 && t["window"] == t["compute"] + t["exposed"] + t["copy"] + t["idle"]) }')" 1
 fails 'there is no exposed time to choose' 2 'prints exposed time beside the whole already' nsysx-compare --by device --time exposed "$T/t" "$T/t"
+
+# ---- by phase ----
+# The time of a phase in an execution, by the op_name of its instructions.
+phases() {
+	nsysx-view "$1" | awk -F'\t' '
+		/^#inst\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); ic[f[1]] = i } }
+		/^inst\t/ { op[$ic["program"], $ic["inst"]] = $ic["op_name"] }
+		/^#loc\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); lc[f[1]] = i } }
+		# What is fused has the places of what it is made of.
+		/^loc\t/ { k = $lc["program"] SUBSEP $lc["inst"]; if (op[k] == "") op[k] = $lc["op_name"] }
+		function phase(o) { return o ~ /rematted_computation/ ? "recompute" : o ~ /transpose\(/ ? "backward" : o ~ /jvp\(/ ? "forward" : o == "" ? "unknown" : "outside" }
+		/^#program\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); pc[f[1]] = i } }
+		/^program\t/ { name[$pc["program"]] = $pc["name"] }
+		/^#thunk\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); tc[f[1]] = i } }
+		/^thunk\t/ { p = phase(op[$tc["program"], $tc["inst"]])
+			if (p == "outside") p = name[$tc["program"]] ~ /train/ ? "optimizer" : "other"
+			sum[name[$tc["program"]] " " p] += $tc["dur"]; runs[name[$tc["program"]], $tc["execution"], $tc["device"]] }
+		END { for (r in runs) { split(r, f, SUBSEP); n[f[1]]++ }
+			for (r in sum) { split(r, f, " "); printf "%s %.3f\n", r, sum[r] / n[f[1]] } }' | LC_ALL=C sort
+}
+nsysx-compare -q --tsv --by phase "$T/base" "$T/base" | columns program,phase,base | awk '{ printf "%s %s %.3f\n", $1, $2, $3 }' | LC_ALL=C sort >"$T/got"
+phases "$T/base" >"$T/want"
+same 'by phase times are sums of its instructions' "$T/want" "$T/got"
+dot=$(nsysx-view -t inst "$T/base" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["op_name"] ~ /transpose\(jvp/ && $at["name"] ~ /gemm/ { print $at["name"]; exit }')
+job backward "--slow=$dot:100"
+equal 'an instruction of the backward pass makes that slower, and no other phase' "$(nsysx-compare -q --tsv --changed --by phase "$T/base" "$T/backward" | columns program,phase,verdict)" 'jit_train_step backward slower'
+
+# ---- by axis of the mesh ----
+# Four devices, 2 x 2: groups of neighbours and of every second one.
+mesh() {
+	name=$1
+	shift
+	"$SYNTH" -q -o "$T/$name.d" --steps=12 --processes=4 --groups=2 --no-warmup "$@" >"$T/null" || fail "the job $name" 'nsysx-synth failed' "$*"
+	set --
+	for p in 0 1 2 3; do set -- "$@" -x "$T/$name.d/dump$p" "$T/$name.d/r$p.sqlite"; done
+	nsysx-extract -q --ops "$@" -o "$T/$name"
+}
+mesh mesh
+mesh mesh-slow --slow=all-to-all:60,all-to-all.1:60
+nsysx-collectives -q --tsv --summary --by axis "$T/mesh" | columns axis,total | LC_ALL=C sort >"$T/want"
+nsysx-compare -q --tsv --by axis "$T/mesh" "$T/mesh" | columns axis,base_count,base | awk '{ sum[$1] += $2 * $3 } END { for (a in sum) printf "%s %.0f\n", a, sum[a] }' | LC_ALL=C sort >"$T/got"
+same 'by axis times are those of the collectives along it' "$T/want" "$T/got"
+nsysx-compare -q --tsv --by collective "$T/mesh" "$T/mesh" | columns collective,bytes,group,base_instances,base_busbw | LC_ALL=C sort >"$T/want"
+nsysx-compare -q --tsv --by axis "$T/mesh" "$T/mesh" | columns collective,bytes,group,base_instances,base_busbw | LC_ALL=C sort >"$T/got"
+equal '... with the instances and bandwidths by collective, where an axis has all of a kind and size' \
+	"$(awk '{ printf "%s %s %s %s %.6g\n", $1, $2, $3, $4, $5 }' "$T/got" | cksum)" "$(awk '{ printf "%s %s %s %s %.6g\n", $1, $2, $3, $4, $5 }' "$T/want" | cksum)"
+gate 'a slower collective is named with its axis' 1 'slower: axis0/2: all-to-all of 1290240 bytes by 2 devices: ' --by axis "$T/mesh" "$T/mesh-slow"
+equal 'and is the only row that changed' "$(nsysx-compare -q --tsv --changed --by axis "$T/mesh" "$T/mesh-slow" | columns axis,collective,verdict)" 'axis0/2 all-to-all slower'
 done_testing

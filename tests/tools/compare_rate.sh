@@ -35,12 +35,16 @@ capture() {
 }
 capture base 1 60 5000
 capture host 2 130 8000
+capture equal 7 60 5000
 steps='steps are from start to start of '\''layer #'\'', 9'
 
 run nsysx-compare --gate --by step "$T/base" "$T/host"
 cp "$T_private/err" "$T/said"
 equal 'a slower host fails the gate' "$status" 1
 ok 'what repeats is told' grep -qF "$steps" "$T/said"
+named=$(sed -n "s/.*as with --step '\(.*\)', which may.*/\1/p" "$T/said")
+equal 'with the option that names the same' "$(nsysx-compare -q --tsv --by step --step "$named" "$T/base" "$T/base" | columns device,base_steps,base | head -n 1)" \
+	"$(nsysx-compare -q --tsv --by step "$T/base" "$T/base" | columns device,base_steps,base | head -n 1)"
 ok 'the period of what repeats is slower' grep -qE 'slower: layer #: period: .* \(\+1[0-9]\.' "$T/said"
 ok 'all of it idle time' grep -qE 'slower: layer #: .* of that idle \+' "$T/said"
 step() { nsysx-compare -q --tsv --by step "$@" | columns class,device,statistic,verdict,witness; }
@@ -88,6 +92,16 @@ gate 'but the same work does' 1 'slower: the same work takes 1' --by kernel "$T/
 gate 'without --by steps are compared' 1 'slower: layer #: period: ' "$T/base" "$T/host"
 gate 'or operations' 1 'slower: the same work takes 1' "$T/unnamed" "$T/unnamed2"
 equal 'but not of standard input, which is read once' "$(nsysx-compare --gate - "$T/unnamed2" <"$T/unnamed" 2>&1 >"$T/null" | grep -c 'no thunks')" 1
+
+# Several base runs, a history, and CI.
+capture again 21 60 5000
+capture again2 22 60 5000
+gate 'several base runs have the class of the first' 1 'slower: layer #: period: ' "$T/base" "$T/again" "$T/again2" "$T/host"
+gate 'between which an equal one is no slower' 0 '' "$T/base" "$T/again" "$T/again2" "$T/equal"
+equal 'a history has it, too' "$(nsysx-compare -q --history "$T/base" "$T/again" "$T/host" | cut -d , -f 3 | awk 'NR == 1 { print } NR > 1 { n += $1 > 14e6 } END { print n }' | tr '\n' ' ')" 'layer #:period 3 '
+nsysx-compare -q --by kernel --junit "$T/out.xml" -o "$T/null" "$T/base" "$T/host"
+equal 'JUnit has a test of the same work, which fails' "$(grep -c 'name="the same work"><failure message="the same work takes 1' "$T/out.xml")" 1
+equal 'as has the title' "$(nsysx-compare -q --by kernel --markdown "$T/base" "$T/host" | head -n 1 | grep -c '^\*\*slower\*\* by kernel: .*; the same work takes longer$')" 1
 
 # Equal captures with other stalls.
 n=0 m=0

@@ -40,7 +40,7 @@ tables() {
 }
 {
 	for s in jax torch wide; do tables $s.nsysx; done
-	for by in thunk module opcode source range kernel step device collective; do echo "nsysx-compare --by $by jax.nsysx wide.nsysx"; done
+	for by in thunk module opcode source phase range kernel step device collective axis; do echo "nsysx-compare --by $by jax.nsysx wide.nsysx"; done
 	for what in '' --peak --summary --at-peak; do echo "nsysx-heap $what job/dump0"; done
 } >commands
 python3 "$tests_dir/tools/terminal/fit.py" 20 80 120 200 <commands >told 2>fit.err || cat fit.err

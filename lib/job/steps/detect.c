@@ -2,6 +2,7 @@
 #include "job/steps/detect.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "base/sort.h"
@@ -277,6 +278,22 @@ is_outer(const struct nsx_step_classes *c, const struct repeat *a, const struct 
 	return nsx_str_cmp(nsx_intern_str(&c->names, a->class), nsx_intern_str(&c->names, b->class)) < 0;
 }
 
+/* The expression that names the ranges of a class; empty when out of memory. */
+static void
+put_expression(struct nsx_buf *b, struct nsx_str class)
+{
+	nsx_buf_char(b, '^');
+	for (size_t i = 0; i < class.len; i++) {
+		if (strchr(".[{()*+?|^$\\", class.ptr[i]))
+			nsx_buf_char(b, '\\');
+		if (class.ptr[i] == '#')
+			nsx_buf_c(b, "[#0-9]+");
+		else
+			nsx_buf_char(b, class.ptr[i]);
+	}
+	nsx_buf_char(b, '\0');
+}
+
 int
 nsx_step_classes_repeat(struct nsx_step_classes *c, char **name, struct nsx_diags *diags)
 {
@@ -314,13 +331,17 @@ nsx_step_classes_repeat(struct nsx_step_classes *c, char **name, struct nsx_diag
 			best = &of.p[i];
 	if (good && best) {
 		struct nsx_str s = nsx_intern_str(&c->names, best->class);
+		struct nsx_buf step = { 0 };
 
 		*name = nsx_str_dup(s);
-		good = *name != NULL;
+		put_expression(&step, s);
+		good = *name != NULL && !step.failed;
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no class of ranges has half of the GPU's work: steps are from start to start of '%.*s', "
-		             "%.0f%% of the time: --step REGEX names others",
-		             (int)(s.len < 200 ? s.len : 200), s.ptr, 100 * (double)best->covered / (double)all);
+		             "%.0f%% of the time, as with --step '%s', which may name others",
+		             (int)(s.len < 200 ? s.len : 200), s.ptr, 100 * (double)best->covered / (double)all,
+		             good ? step.ptr : "");
+		nsx_buf_free(&step);
 	}
 	free(of.p);
 	free(room);

@@ -14,6 +14,7 @@ struct loaded {
 	struct cmp_side *s;
 	struct nsx_bandwidth_sums sums;
 	uint32_t first;                   /* row of the side that is row number 0 of the sums */
+	struct nsx_group_axes axes;       /* by axis */
 };
 
 /* A device's record, as soon as its row is known. */
@@ -70,15 +71,21 @@ magnitude(int64_t v)
 
 /* Set the name of the row, and the keys by which it is matched. False when out of memory. */
 static bool
-name_row(struct cmp *c, struct cmp_row *row, struct cmp_comm *comm, struct nsx_bandwidth_row *from)
+name_row(struct loaded *l, struct cmp_row *row, struct cmp_comm *comm, struct nsx_bandwidth_row *from)
 {
+	struct cmp *c = l->c;
 	struct nsx_bandwidth_mean mean = nsx_bandwidth_mean_of(from);
 	struct nsx_str kind = from->name.len ? from->name : NSX_STR("[unknown]");
 
 	*comm = (struct cmp_comm){ nsx_intern(&c->strs, kind), from->has_bytes ? from->bytes : NSX_ABSENT,
 	                           from->has_group ? from->group : NSX_ABSENT, from->instances, mean.known,
-	                           mean.busbw, nsx_bandwidth_transfer(from), nsx_bandwidth_shortest(from) };
+	                           mean.busbw, nsx_bandwidth_transfer(from), nsx_bandwidth_shortest(from), NSX_NONE };
 	c->text.len = 0;
+	if (l->sums.axes) {
+		nsx_axes_name(&l->axes.axes, from->in, &c->text);
+		comm->axis = intern(c);
+		nsx_buf_c(&c->text, ": ");
+	}
 	nsx_buf_str(&c->text, kind);
 	if (from->has_bytes)
 		nsx_buf_fmt(&c->text, " of %" PRId64 " bytes", from->bytes);
@@ -89,11 +96,67 @@ name_row(struct cmp *c, struct cmp_row *row, struct cmp_comm *comm, struct nsx_b
 	nsx_buf_fmt(&c->text, "%d", from->has_bytes ? magnitude(from->bytes) : -1);
 	row->stem = intern(c);
 	c->text.len = 0;
-	nsx_buf_fmt(&c->text, "%" PRId64 " ", comm->group);
+	if (comm->axis != NSX_NONE)
+		nsx_buf_str(&c->text, cmp_str(c, comm->axis));
+	nsx_buf_fmt(&c->text, " %" PRId64 " ", comm->group);
 	nsx_buf_str(&c->text, kind);
 	row->opcode = intern(c);
 	row->number = comm->bytes;
 	return comm->kind != NSX_NONE && row->name != NSX_NONE && row->stem != NSX_NONE && row->opcode != NSX_NONE;
+}
+
+/* The mean of both rows' instances; 0: not known. */
+static double
+mean_of(double a, const struct cmp_comm *x, double b, const struct cmp_comm *y)
+{
+	double n = (double)x->instances, m = (double)y->instances;
+
+	return a > 0 && b > 0 ? (n * a + m * b) / (n + m) : 0;
+}
+
+/* Add a row to another one, of the same axis, kind and size. */
+static void
+join(struct cmp_side *s, uint32_t row, uint32_t to)
+{
+	struct cmp_row *r = &s->rows.p[row], *t = &s->rows.p[to];
+	struct cmp_comm *a = &s->comms.p[to], *b = &s->comms.p[row];
+
+	for (uint32_t at = r->cells, next; at != NSX_NONE; at = next) {
+		next = s->cells.p[at].next;
+		s->cells.p[at].row = to;
+		s->cells.p[at].next = t->cells;
+		t->cells = at;
+	}
+	t->sum += r->sum;
+	r->sum = 0;
+	r->cells = NSX_NONE;
+	a->busbw = mean_of(a->busbw, a, b->busbw, b);
+	a->transfer = mean_of(a->transfer, a, b->transfer, b);
+	a->shortest = mean_of(a->shortest, a, b->shortest, b);
+	a->has_busbw &= b->has_busbw;
+	a->instances += b->instances;
+	*r = cmp_row_in(0);
+	r->cells = r->pair = r->of = NSX_NONE;
+	r->detail = true;
+}
+
+/* Rows of several groups along an axis are one. */
+static bool
+join_groups(struct cmp_side *s, uint32_t first)
+{
+	for (uint32_t i = first; i < s->rows.n; i++) {
+		if (s->rows.p[i].name == NSX_NONE)
+			continue;
+		uint32_t *at = nsx_map_at(&s->row_of, (struct nsx_key){ s->rows.p[i].name, 0 });
+
+		if (!at)
+			return false;
+		if (*at == NSX_NONE)
+			*at = i;
+		else
+			join(s, i, *at);
+	}
+	return true;
 }
 
 static bool
@@ -101,18 +164,23 @@ finish(struct loaded *l)
 {
 	struct cmp_side *s = l->s;
 
+	if (l->sums.axes && !nsx_group_axes_settle(&l->axes, &l->sums.reading.comm->groups,
+	                                           (int64_t)l->sums.reading.comm->cat.devices.n))
+		return false;
+
 	while (s->comms.n < s->rows.n)
 		if (!nsx_vec_push(&s->comms, ((struct cmp_comm){ .kind = NSX_NONE })))
 			return false;
 	for (size_t i = 0; i < l->sums.rows.n; i++) {
 		uint32_t row = l->first + l->sums.rows.p[i].number;
 
-		if (row < s->rows.n && !name_row(l->c, &s->rows.p[row], &s->comms.p[row], &l->sums.rows.p[i]))
+		if (row < s->rows.n && !name_row(l, &s->rows.p[row], &s->comms.p[row], &l->sums.rows.p[i]))
 			return false;
 	}
 	s->groups.p[0].time = s->time;
 	s->groups.p[0].execs = 1;
-	return nsx_compare_take_models(l->c, s, &l->sums.reading.comm->cat);
+	return (!l->sums.axes || join_groups(s, l->first))
+	       && nsx_compare_take_models(l->c, s, &l->sums.reading.comm->cat);
 }
 
 int
@@ -127,6 +195,7 @@ nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags
 	l.first = (uint32_t)s->rows.n;
 	l.sums.each = take;
 	l.sums.other = take_work;
+	l.sums.axes = c->way->axes ? &l.axes : NULL;
 	nsx_compare_need_work(s->in);
 	l.sums.arg = &l;
 	rc = nsx_bandwidth_collect(s->in, &l.sums, &own, c->err);
@@ -140,5 +209,6 @@ nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags
 	             "communication that did not pass nsysx-overlap: counts whole");
 	nsx_compare_pass_diags(s, &own, diags);
 	nsx_bandwidth_sums_free(&l.sums);
+	nsx_group_axes_free(&l.axes);
 	return rc;
 }

@@ -65,7 +65,7 @@ report_filters(const struct cmp *c, struct nsx_diags *diags)
 
 /* Steps from the first on that are longer than SLOW times the median one are a warm-up; not if they are more than one
  * in MANY. LIKE: work that differs by less is the same. */
-#define SLOW 1.5
+#define SLOW 2
 enum { MANY = 3 };
 #define LIKE 0.01
 
@@ -121,7 +121,7 @@ void
 nsx_compare_tell_differences(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags)
 {
 	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < 2 && r[i].sampled && c->way->decides && c->way->decides(c, &r[i]); k++)
+		for (int k = 0; k < 2 && r[i].sampled && c->way->tell_growth && c->way->decides(c, &r[i]); k++)
 			report_warm_up(c, &r[i], k, diags);
 	if (c->tables)
 		return;

@@ -159,7 +159,9 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 			nsx_buf_fmt(&b, "%s%zu %s", b.len ? ", " : "", count[v],
 			            nsx_compare_verdict_name((enum cmp_verdict)v));
 	nsx_buf_fmt(&b, ", %zu %s", count[CMP_SAME], nsx_compare_verdict_name(CMP_SAME));
-	if (out->regressions.n > count[CMP_SLOWER])
+	if (c->way->rates && c->same.said > 0)
+		nsx_buf_c(&b, "; the same work takes longer");
+	else if (out->regressions.n > count[CMP_SLOWER])
 		nsx_buf_fmt(&b, "; as a whole %zu programs slower", out->regressions.n - count[CMP_SLOWER]);
 	nsx_buf_char(&b, '\0');
 	bool good = !b.failed;

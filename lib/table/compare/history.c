@@ -298,6 +298,7 @@ nsx_compare_history(const struct nsx_compare_run *runs, size_t n, unsigned flags
 	free(h.cols.p);
 	free(h.values.p);
 	free(h.when.p);
+	free(c.repeat);
 	nsx_intern_free(&c.strs);
 	nsx_buf_free(&c.text);
 	return rc;

@@ -34,6 +34,7 @@ struct cmp_group {
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
 	nsx_u128     time;       /* of its rows */
+	bool         examined, trains;   /* whether the program has a backward pass (label.c) */
 	double       flops, ops; /* of a step or execution on a device, FLOPs of its matrix products, and number of
 	                          * operations; 0: not known */
 };
@@ -110,6 +111,7 @@ struct cmp_comm {
 	double   busbw;
 	double   transfer;   /* mean over instances from last start to last end, ns; 0: not known */
 	double   shortest;   /* the same of the record that waited least */
+	uint32_t axis;       /* by axis; else NSX_NONE */
 };
 
 /* The mean time of a row on a device, ns. */
@@ -391,7 +393,7 @@ bool nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *
 enum cmp_show {
 	CMP_COL_ID, CMP_COL_PROGRAM, CMP_COL_KEY, CMP_COL_NUMBER, CMP_COL_PROGRAM_MATCH,   /* of its group */
 	CMP_COL_NAME, CMP_COL_BASE_NAME, CMP_COL_TYPE, CMP_COL_OP_NAME, CMP_COL_MATCH, CMP_COL_DEVICE,
-	CMP_COL_KIND, CMP_COL_BYTES, CMP_COL_BASE_BYTES, CMP_COL_MEMBERS,                  /* of its collectives */
+	CMP_COL_AXIS, CMP_COL_KIND, CMP_COL_BYTES, CMP_COL_BASE_BYTES, CMP_COL_MEMBERS,      /* of its collectives */
 	CMP_COL_DIFF, CMP_COL_CHANGE, CMP_COL_NOISE, CMP_COL_EFFECT, CMP_COL_VERDICT, CMP_COL_WITNESS,
 	CMP_COL_MEAN, CMP_COL_COUNT, CMP_COL_SPAN, CMP_COL_STEPS, CMP_COL_P50, CMP_COL_P99, CMP_COL_N_EFF,
 	CMP_COL_SHARE, CMP_COL_RATE, CMP_COL_EXECS, CMP_COL_INSTANCES, CMP_COL_TRANSFER, CMP_COL_BUSBW,
@@ -410,7 +412,7 @@ struct cmp_order {
 };
 
 /* Whose time the row of an instruction is: its own, or that of all of its program with the same label. */
-enum cmp_label { CMP_LABEL_NONE, CMP_LABEL_OPCODE, CMP_LABEL_SOURCE };
+enum cmp_label { CMP_LABEL_NONE, CMP_LABEL_OPCODE, CMP_LABEL_SOURCE, CMP_LABEL_PHASE };
 
 /* A value of --by. Functions that are NULL are not called. */
 struct cmp_way {
@@ -444,6 +446,7 @@ struct cmp_way {
 	bool within;                     /* a row that is part of another is judged with it */
 	bool devices;                    /* groups are devices */
 	bool runs;                       /* BASE may be several runs */
+	bool axes;                       /* rows of collectives are also by axis of the mesh */
 	bool rates;                      /* of runs without steps it also counts how often a row occurs */
 };
 

@@ -123,6 +123,17 @@ nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 		nsx_compare_junit_error(&out->junit, out->why);
 		return;
 	}
+	if (c->compares_work && c->way->rates) {
+		struct nsx_buf text = { 0 };
+		bool slower = c->same.said > 0;
+
+		nsx_compare_tell_work(c, &text);
+		s.failures += slower;
+		add_case(&s, NSX_STR("nsysx-compare"), NSX_STR("the same work"), slower ? "failure" : NULL,
+		         text.len ? nsx_buf_view(&text) : NSX_STR(""));
+		s.cases.failed |= text.failed;
+		nsx_buf_free(&text);
+	}
 	for (size_t i = 0; i < nwhole; i++)
 		add_result(c, &s, &whole[i]);
 	for (size_t i = 0; i < n; i++)

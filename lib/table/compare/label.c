@@ -1,6 +1,7 @@
 /* label.c -- the row in which an instruction counts, and the data by which rows are matched with the other side. */
 #include <string.h>
 
+#include "job/phase.h"
 #include "table/compare/join.h"
 
 uint32_t
@@ -94,11 +95,36 @@ stem_of_line(struct cmp *c, struct cmp_row *row)
 	return row->stem != NSX_NONE;
 }
 
+/* Whether the program has a backward pass; the instructions precede their executions. */
+static bool
+trains(struct cmp_side *s, uint32_t program)
+{
+	struct cmp_group *g = &s->groups.p[program];
+
+	for (size_t i = 0; i < s->top.cat.insts.n && !g->examined; i++) {
+		const struct nsx_cat_inst *inst = &s->top.cat.insts.p[i];
+		struct nsx_str name = nsx_cat_str(&s->top.cat, inst->name);
+		uint32_t op_name, frames;
+
+		if (inst->program != program)
+			continue;
+		nsx_cat_place(&s->top.cat, inst, &op_name, &frames);
+		struct nsx_str place = op_name == NSX_NONE ? NSX_STR("") : nsx_cat_str(&s->top.cat, op_name);
+
+		g->trains |= nsx_phase_of_inst(name, place) == NSX_PHASE_BACKWARD;
+	}
+	g->examined = true;
+	return g->trains;
+}
+
 static struct nsx_str
-label_of(const struct cmp *c, const struct cmp_inst *i)
+label_of(const struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 {
 	if (c->way->label == CMP_LABEL_OPCODE)
 		return i->opcode == NSX_NONE ? NSX_STR("[no instruction]") : cmp_str(c, i->opcode);
+	if (c->way->label == CMP_LABEL_PHASE)
+		return nsx_str_c(nsx_phase_name(nsx_phase_settled(nsx_phase_of_inst(cmp_str(c, i->name),
+			cmp_str(c, i->op_name)), trains(s, i->group))));
 	return nsx_cat_source(cmp_str(c, i->stack), cmp_str(c, i->op_name));
 }
 
@@ -106,7 +132,7 @@ label_of(const struct cmp *c, const struct cmp_inst *i)
 static uint32_t
 shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 {
-	uint32_t label = nsx_intern(&c->strs, label_of(c, i));
+	uint32_t label = nsx_intern(&c->strs, label_of(c, s, i));
 	uint32_t *at = label == NSX_NONE ? NULL : nsx_map_at(&s->row_of, (struct nsx_key){ i->group, label });
 	struct cmp_row row = cmp_row_in(i->group);
 

@@ -212,14 +212,15 @@ take_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l, size_t fir
 }
 
 /* Which steps are meant: those that options name, or those that the side has; of a run without steps what repeats. That
- * is the same in both runs: what it is in BASE. */
+ * is the same in all runs: what it is in BASE, or in the first one of a history. */
 static struct nsx_steps_options
 wanted(const struct cmp *c, const struct cmp_side *s)
 {
 	bool named = c->options.step || c->options.module;
+	bool first = s == &c->side[NSX_COMPARE_BASE] || !c->side[NSX_COMPARE_BASE].in;
 
 	return (struct nsx_steps_options){ .step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
-	                                   .repeats = !named && s == &c->side[NSX_COMPARE_BASE],
+	                                   .repeats = !named && first,
 	                                   .repeat = named ? NULL : c->repeat };
 }
 

@@ -30,6 +30,9 @@ static const struct cmp_col thunk_cols[] = {
 static const struct cmp_col source_cols[] = {
 	PROGRAM_COLS, NAME_COLS("source", "base_source"), EXECS_COLS, MATCH_COL
 };
+static const struct cmp_col phase_cols[] = {
+	PROGRAM_COLS, OF("phase", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS
+};
 static const struct cmp_col opcode_cols[] = {
 	PROGRAM_COLS, OF("opcode", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS
 };
@@ -60,13 +63,14 @@ static const struct cmp_col device_cols[] = {
 	SIDES("base_share", "new_share", NSX_CELL_SHARE, CMP_COL_SHARE),
 	SIDES("base_execs", "new_execs", NSX_CELL_INT, CMP_COL_EXECS)
 };
-static const struct cmp_col collective_cols[] = {
-	OF("collective", NSX_CELL_STRING, CMP_COL_KIND), OF("bytes", NSX_CELL_BYTES, CMP_COL_BYTES),
-	OF("base_bytes", NSX_CELL_BYTES, CMP_COL_BASE_BYTES), OF("group", NSX_CELL_ID, CMP_COL_MEMBERS), COUNT_COLS,
-	SIDES("base_busbw", "new_busbw", NSX_CELL_GBPS, CMP_COL_BUSBW),
-	SIDES("base_instances", "new_instances", NSX_CELL_INT, CMP_COL_INSTANCES),
+#define COLLECTIVE_COLS \
+	OF("collective", NSX_CELL_STRING, CMP_COL_KIND), OF("bytes", NSX_CELL_BYTES, CMP_COL_BYTES), \
+	OF("base_bytes", NSX_CELL_BYTES, CMP_COL_BASE_BYTES), OF("group", NSX_CELL_ID, CMP_COL_MEMBERS), COUNT_COLS, \
+	SIDES("base_busbw", "new_busbw", NSX_CELL_GBPS, CMP_COL_BUSBW), \
+	SIDES("base_instances", "new_instances", NSX_CELL_INT, CMP_COL_INSTANCES), \
 	SIDES("base_transfer", "new_transfer", NSX_CELL_MEAN_NS, CMP_COL_TRANSFER), RATE_COLS
-};
+static const struct cmp_col collective_cols[] = { COLLECTIVE_COLS };
+static const struct cmp_col axis_cols[] = { OF("axis", NSX_CELL_STRING, CMP_COL_AXIS), COLLECTIVE_COLS };
 
 /* Beside these, of several base runs. */
 static const struct cmp_col run_cols[] = {
@@ -121,6 +125,15 @@ static const struct cmp_way ways[] = {
 				 .read = nsx_compare_read,
 				 .label = CMP_LABEL_SOURCE,
 				 .parts = true },
+	[NSX_COMPARE_PHASE] = { .name = "phase",
+				.things = "thunks",
+				.unit = "execution",
+				.instead = FROM_XLA,
+				COLS(phase_cols),
+				.rank = "phase" RANK_OF_ID,
+				.read = nsx_compare_read,
+				.label = CMP_LABEL_PHASE,
+				.parts = true },
 	[NSX_COMPARE_RANGE] = { .name = "range",
 				.rates = true,
 				.things = "ranges with GPU work",
@@ -187,6 +200,19 @@ static const struct cmp_way ways[] = {
 				     .rank = "collective bytes group base new change verdict base_transfer "
 					     "new_transfer base_busbw "
 					     "new_busbw diff effect noise base_rate new_rate",
+				     .each = true,
+				     .read = nsx_compare_read_collectives },
+	[NSX_COMPARE_AXIS] = { .name = "axis",
+				     .rates = true,
+				     .things = "collectives",
+				     .unit = "record",
+				     .instead = FROM_XLA,
+				     COLS(axis_cols),
+				     .rank = "axis collective bytes group base new change verdict base_transfer "
+					     "new_transfer base_busbw "
+					     "new_busbw diff effect noise base_rate new_rate",
+				     .axes = true,
+				     .each = true,
 				     .read = nsx_compare_read_collectives },
 };
 enum { NWAYS = sizeof ways / sizeof *ways, NRUN_COLS = sizeof run_cols / sizeof *run_cols, MOST_COLS = 24 };
@@ -375,6 +401,7 @@ put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col,
 	case CMP_COL_EFFECT:  nsx_table_double(t, at, r->effect); break;
 	case CMP_COL_VERDICT: nsx_table_str(t, at, nsx_str_c(verdicts[r->verdict])); break;
 	case CMP_COL_WITNESS: nsx_table_str(t, at, nsx_str_c(witness_of(c, r))); break;
+	case CMP_COL_AXIS:    nsx_table_str(t, at, cmp_str(c, comm->axis)); break;
 	case CMP_COL_KIND:    nsx_table_str(t, at, cmp_str(c, comm->kind)); break;
 	case CMP_COL_BYTES:   put_int(t, at, comm->bytes); break;
 	case CMP_COL_BASE_BYTES: put_int(t, at, both && was->bytes != comm->bytes ? was->bytes : NSX_ABSENT); break;
