@@ -145,6 +145,7 @@ emit_communicators(struct ex_emit *e)
 		nsx_emit_set_known(r, NSX_COMMUNICATOR_device, p->device);
 		nsx_emit_set_known(r, NSX_COMMUNICATOR_rank, p->rank);
 		nsx_emit_set_known(r, NSX_COMMUNICATOR_ranks, p->ranks);
+		nsx_set_s(r, NSX_COMMUNICATOR_name, p->name);
 		if (nsx_emit_done(e) != NSX_OK)
 			return NSX_ERR;
 	}

@@ -30,7 +30,12 @@ struct nccl_unit { uint32_t first, n; };
 
 /* The membership of a device in a communicator: device NSX_NONE if the call does not record it, or it ran nothing; -1:
  * unknown. */
-struct nccl_place { uint64_t comm; uint32_t process, device; int64_t cuda, rank, ranks; };
+struct nccl_place {
+	uint64_t comm;
+	uint32_t process, device;
+	int64_t  cuda, rank, ranks;
+	struct nsx_str name;   /* what the framework calls it; empty: not known */
+};
 
 struct ex_nccl {
 	/* Empty once operations have their data (op_carried). */

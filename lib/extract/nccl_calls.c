@@ -340,6 +340,7 @@ nsx_extract_places(const struct ex_job *job, size_t *n)
 			to->device = nsx_extract_global(p, from->device);
 			to->rank = from->rank;
 			to->ranks = from->ranks;
+			to->name = from->name;
 			++*n;
 		}
 	}

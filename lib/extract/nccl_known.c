@@ -45,7 +45,9 @@ nsx_nccl_take_known(struct ex_profile *p)
 	for (uint32_t i = 0; good && i < t->nplaces; i++)
 		good = nsx_vec_push(&n->places, ((struct nccl_place){ .comm = t->places[i].comm_id,
 			.process = t->devices[0].process, .device = 0, .cuda = t->devices[0].cuda,
-			.rank = t->places[i].rank, .ranks = t->places[i].ranks }));
+			.rank = t->places[i].rank, .ranks = t->places[i].ranks,
+			.name = nsx_extract_keep(p, t->places[i].name) }));
+	good &= p->rc == NSX_OK;
 	free(numbers);
 	return good ? NSX_OK : p->rc != NSX_OK ? p->rc : nsx_err_nomem(&p->err, p->input->path);
 }

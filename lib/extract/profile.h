@@ -409,7 +409,7 @@ bool nsx_extract_process_kept(const struct ex_profile *p, uint32_t process);
 int64_t nsx_extract_global(const struct ex_profile *p, uint32_t device);
 
 /* A device's membership in a communicator, for the stream; device -1: unknown. */
-struct ex_place { char comm_id[17]; int64_t profile, device, rank, ranks; };
+struct ex_place { char comm_id[17]; int64_t profile, device, rank, ranks; struct nsx_str name; };
 
 /* The places of all profiles' communicators that are kept, sorted by communicator, profile and device; *n of them,
  * which the caller frees. NULL when out of memory. */

@@ -45,6 +45,7 @@ arg_of(struct nsx_kineto_event *e, struct nsx_str key)
 		{ { "Collective name", 15 }, KA_COLLECTIVE }, { { "In msg nelems", 13 }, KA_IN },
 		{ { "Out msg nelems", 14 }, KA_OUT }, { { "Group size", 10 }, KA_GROUP_SIZE },
 		{ { "dtype", 5 }, KA_DTYPE }, { { "Process Group Name", 18 }, KA_GROUP },
+		{ { "Process Group Description", 25 }, KA_CALLED },
 		{ { "Process Group Ranks", 19 }, KA_RANKS }, { { "Src Rank", 8 }, KA_SOURCE },
 		{ { "Dst Rank", 8 }, KA_DESTINATION },
 	};

@@ -105,6 +105,8 @@ nsx_kineto_comm_of(struct nsx_kineto *r, const struct nsx_kineto_event *e, uint3
 		nsx_buf_str(&r->text, e->args[KA_RANKS]);
 		nsx_buf_char(&r->text, '\0');
 		nsx_buf_str(&r->text, e->args[KA_GROUP_SIZE]);
+		nsx_buf_char(&r->text, '\0');
+		nsx_buf_str(&r->text, e->args[KA_CALLED]);
 		if (r->text.failed || (c.of = nsx_intern(&r->comm_groups, nsx_buf_view(&r->text))) == NSX_NONE)
 			return false;
 	}
@@ -114,8 +116,8 @@ nsx_kineto_comm_of(struct nsx_kineto *r, const struct nsx_kineto_event *e, uint3
 
 /* ---- groups, when all is read */
 
-/* A group: its number in the job, and the rank of this process in it. */
-struct group { bool known; uint64_t id; int64_t rank, ranks; };
+/* A group: its number in the job, the rank of this process in it, and what it is called. */
+struct group { bool known; uint64_t id; int64_t rank, ranks; struct nsx_str called; };
 
 /* The part of s up to the next NUL, which is taken from s. */
 static struct nsx_str
@@ -150,10 +152,15 @@ place_of(struct nsx_str list, int64_t rank)
 static struct group
 group_of(struct nsx_kineto *r, struct nsx_str key)
 {
-	struct group g = { .rank = -1 };
+	struct group g = { .rank = -1, .called = { "", 0 } };
 	struct nsx_str name = part(&key), ranks = part(&key), list = { "", 0 };
-	int64_t size = number(key);
+	int64_t size = number(part(&key));
 
+	/* PyTorch's word for a group that was given none. */
+	if (!nsx_str_eq(key, NSX_STR("undefined")) && key.len) {
+		g.called = nsx_arena_str(&r->t->arena, key);
+		r->text.failed |= !g.called.ptr;
+	}
 	r->text.len = 0;
 	g.ranks = nsx_kineto_ranks(ranks, &r->text);
 	if (g.ranks > 0 && g.ranks == size) {
@@ -204,7 +211,7 @@ nsx_kineto_comms(struct nsx_kineto *r)
 		groups[i] = group_of(r, nsx_intern_str(&r->comm_groups, (uint32_t)i));
 		if (groups[i].known)
 			t->places[t->nplaces++] = (struct nsx_comm_place){ groups[i].id, groups[i].rank,
-				groups[i].ranks };
+				groups[i].ranks, groups[i].called };
 	}
 	for (size_t i = 0; good && i < r->comm_rows.n; i++) {
 		struct nsx_kineto_comm c;

@@ -54,7 +54,8 @@ struct nsx_kineto {
 	struct nsx_intern            far_processes, far_threads;
 
 	struct nsx_intern            comm_rows;  /* each a struct nsx_kineto_comm */
-	struct nsx_intern            comm_groups;   /* name NUL ranks NUL size, as an event has them */
+	struct nsx_intern            comm_groups;   /* name NUL ranks NUL size NUL description, as an event has
+	                                            * them */
 
 	struct nsx_kineto_ignored    ignored;
 	int64_t                      bad_times, python, no_thread, apart, unknown_kinds, unknown_widths;

@@ -7,7 +7,7 @@
 # of the longest operation: dur is the time in it, length that from its start to its end. `what` of communication is
 # exposed, or hidden beside computation; of copies empty, or hidden beside anything else. Gaps are not joined. A device
 # without pieces has one row, in the lane none: what is `outside` if it did nothing in that time, `limit` if the picture
-# has too many devices. A device without steps is drawn over the picked one, without a number. Without steps the op table
+# has too many devices: then those of the list `relevant`, numbers with commas between them, come first. A device without steps is drawn over the picked one, without a number. Without steps the op table
 # is read twice, and the whole recording is the only step: step, on and period are empty. With spans set, the times of
 # the steps are printed instead, from the first two tables.
 BEGIN {
@@ -105,7 +105,7 @@ function open_window(k, d, a, b, number) {
 }
 # Pick step i: open windows over it, and on each other device over its step of that number if it overlaps this one, else
 # that which overlaps it most.
-function pick(k, name, i, top,   j, d, m, x, most, best, others) {
+function pick(k, name, i, top,   j, d, m, x, most, best, others, wanted) {
 	picked[k] = name
 	on[k] = device[i]
 	length_of[k] = period[i]
@@ -127,11 +127,19 @@ function pick(k, name, i, top,   j, d, m, x, most, best, others) {
 			best[d] = j
 		}
 	}
-	for (j = 1; j <= m && windows[k] < DEVICES; j++) {
-		x = best[others[j]]
-		open_window(k, others[j], from[x], from[x] + period[x], number[x])
-	}
+	x = split(relevant, wanted, ",")
+	for (j = 1; j <= x; j++)
+		open_over(k, wanted[j], best)
+	for (j = 1; j <= m; j++)
+		open_over(k, others[j], best)
 	base[k] = from[i]
+}
+# Open a window over a device's best step, if it has one, and none yet, and there is room.
+function open_over(k, d, best,   x) {
+	if (!(d in best) || ((k, d) in window_of) || windows[k] >= DEVICES)
+		return
+	x = best[d]
+	open_window(k, d, from[x], from[x] + period[x], number[x])
 }
 # Open windows for devices without such a step.
 function open_rest(k,   i) {

@@ -75,7 +75,7 @@ nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
 nsysx_program_by := module thunk opcode collective
 # These include every program, like the table of collectives; those of instructions include the programs with the most
 # time.
-nsysx_whole_by := device total
+nsysx_whole_by := device total node
 nsysx_detail_by := $(if $(nsysx_detail),range kernel)
 nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
 nsysx_compile_by := range pass phase module process
@@ -84,10 +84,11 @@ nsysx_kinds := diag clock skew profile device program collective
 nsysx_records := $(call nsysx_table,$(nsysx_kinds:%=record-%))
 nsysx_idles := $(if $(nsysx_detail),$(call nsysx_table,idle gaps))
 nsysx_diagnosed := $(nsysx_out)/summary.md $(call nsysx_table,findings where step-each) $(nsysx_idles)
+nsysx_relevant := $(call nsysx_table,relevant)
 nsysx_late := stragglers curve waits pairs
 nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,copies lanes)) $(call nsysx_table,roofline points)
 nsysx_host := $(if $(nsysx_detail),$(call nsysx_table,host))
-nsysx_tables := $(nsysx_diagnosed) $(nsysx_host) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
+nsysx_tables := $(nsysx_diagnosed) $(nsysx_relevant) $(nsysx_host) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
 	$(call nsysx_table,variable bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
 nsysx_traces := $(if $(filter yes,$(TRACE)),$(nsysx_out)/job.pftrace)
 nsysx_program_folds := source op-name module
@@ -231,9 +232,12 @@ $(nsysx_out)/tables/copies.tsv: $(nsysx_last)
 	$(nsysx_tool)copies --tsv -o $@ $< $(nsysx_said)
 $(nsysx_out)/tables/roofline.tsv $(nsysx_out)/tables/points.tsv: $(nsysx_last)
 	$(call nsysx_ask,xla)roofline --tsv $(if $(filter %points.tsv,$@),--points) -o $@ $< $(nsysx_said)
+# The devices that are shown where there is no room for all.
+$(nsysx_relevant): $(call nsysx_table,findings step-each record-device) $(nsysx_here)/relevant.awk
+	$(nsysx_at)$(nsysx_begin) LC_ALL=C awk -f $(nsysx_here)/relevant.awk $(call nsysx_table,findings step-each record-device) >$@
 # A step as lanes.
-$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(call nsysx_table,step-each record-device gaps) $(nsysx_here)/lanes.awk
-	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; lanes='awk -f $(nsysx_here)/lanes.awk'; of='$(call nsysx_table,step-each record-device gaps)'; \
+$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(call nsysx_table,step-each record-device gaps) $(nsysx_here)/lanes.awk
+	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; lanes="awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) -f $(nsysx_here)/lanes.awk"; of='$(call nsysx_table,step-each record-device gaps)'; \
 	times=$$($$lanes -v spans=1 $$of) || exit 1; view="$(nsysx_bin)nsysx-view -q -t op $${times:+--time $$times} $<"; \
 	{ { [ -n "$$times" ] || $$view; } && $$view || : >$@.failed; } | $$lanes $$of - >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
@@ -293,6 +297,7 @@ nsysx_plot = $(nsysx_here)/plots
 $(nsysx_out)/plots/bandwidth.dat: $(nsysx_out)/tables/bandwidth.tsv
 $(nsysx_out)/plots/waits.dat: $(nsysx_out)/tables/bandwidth.tsv
 $(nsysx_out)/plots/steps.dat $(nsysx_out)/plots/percentiles.dat: $(nsysx_out)/tables/step-each.tsv
+$(nsysx_out)/plots/steps.dat: $(nsysx_relevant)
 $(nsysx_out)/plots/roofline.dat: $(nsysx_out)/tables/points.tsv
 $(nsysx_out)/plots/skew.dat: $(nsysx_out)/tables/residual.tsv
 $(nsysx_out)/plots/variability.dat: $(nsysx_out)/tables/variable.tsv $(nsysx_out)/tables/thunk.tsv

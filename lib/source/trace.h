@@ -142,7 +142,7 @@ struct nsx_op_comm {
 	bool     has_comm;      /* the communicator is known */
 };
 /* The rank of the trace's only device in a communicator of `ranks`. */
-struct nsx_comm_place { uint64_t comm_id; int64_t rank, ranks; };
+struct nsx_comm_place { uint64_t comm_id; int64_t rank, ranks; struct nsx_str name; /* empty: none */ };
 /* A program whose HLO the source has, as a serialised HloProto. */
 struct nsx_program_bytes { int64_t id; struct nsx_str name, bytes; };
 struct nsx_named   { uint64_t key; struct nsx_str name; };

@@ -8,6 +8,7 @@
 /* A row. Texts are in `texts`. instances, measured: all, and those of which the bandwidth is known. */
 struct row {
 	uint32_t axis, devices;         /* the key: its name; by group its devices */
+	uint32_t called, none;          /* what the framework calls it; of an axis only if it calls all groups so */
 	int64_t  size, stride, groups, instances, measured;
 	int64_t  waits, wait_max, no_hidden;
 	nsx_u128 dur, hidden, wait;
@@ -22,6 +23,7 @@ struct row {
 static const struct nsx_sum_col cols[] = {
 	{ "axis",         NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(axis) },
 	{ "devices",      NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(devices) },
+	{ "name",         NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(called) },
 	{ "size",         NSX_CELL_ID,      NSX_SUM_INT,   AT(size) },
 	{ "stride",       NSX_CELL_ID,      NSX_SUM_INT,   AT(stride) },
 	{ "groups",       NSX_CELL_INT,     NSX_SUM_INT,   AT(groups) },
@@ -36,24 +38,25 @@ static const struct nsx_sum_col cols[] = {
 	{ "algbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(algbw) },
 };
 static const struct nsx_sum_def by_axis = {
-	.size = sizeof(struct row), .key = offsetof(struct row, size), .cols = cols,
+	.size = sizeof(struct row), .key = offsetof(struct row, called), .cols = cols,
 	.ncols = sizeof cols / sizeof *cols,
-	.shown = "axis size stride groups instances total exposed wait wait_mean wait_max hidden_share busbw_mean "
+	.shown = "axis name size stride groups instances total exposed wait wait_mean wait_max hidden_share busbw_mean "
 	         "algbw_mean",
-	.order = "-total axis", .rank = "axis size total exposed wait instances busbw_mean groups stride hidden_share",
+	.order = "-total axis",
+	.rank = "axis name size total exposed wait instances busbw_mean groups stride hidden_share",
 	.adds = "total"
 }, by_group = {
-	.size = sizeof(struct row), .key = offsetof(struct row, size), .cols = cols,
+	.size = sizeof(struct row), .key = offsetof(struct row, called), .cols = cols,
 	.ncols = sizeof cols / sizeof *cols,
-	.shown = "axis devices size stride instances total exposed wait wait_mean wait_max hidden_share busbw_mean "
-	         "algbw_mean",
+	.shown = "axis name devices size stride instances total exposed wait wait_mean wait_max hidden_share "
+	         "busbw_mean algbw_mean",
 	.order = "-total axis devices",
-	.rank = "axis devices total exposed wait instances busbw_mean size hidden_share",
+	.rank = "axis name devices total exposed wait instances busbw_mean size hidden_share",
 	.adds = "total"
 };
 
 /* What is made; text: room for one. */
-struct making { struct nsx_sums sums; struct nsx_intern texts; struct nsx_buf text; };
+struct making { struct nsx_sums sums; struct nsx_intern texts; struct nsx_buf text; uint32_t empty; };
 
 static struct nsx_str
 text_of(const void *making, uint32_t id)
@@ -70,8 +73,9 @@ keep_text(struct making *m)
 
 /* The row of a group of devices; NULL when out of memory. */
 static struct row *
-row_of(struct making *m, const struct nsx_axes *axes, uint32_t group)
+row_of(struct making *m, const struct nsx_group_axes *of, uint32_t group)
 {
+	const struct nsx_axes *axes = &of->axes;
 	const struct nsx_axis_group *g = &axes->groups.p[group];
 	uint32_t key[2];
 
@@ -82,8 +86,15 @@ row_of(struct making *m, const struct nsx_axes *axes, uint32_t group)
 	if (m->sums.def == &by_group)
 		nsx_axes_devices(axes->members.p + g->first, g->known, &m->text);
 	key[1] = keep_text(m);
-	struct row *r = key[0] == NSX_NONE || key[1] == NSX_NONE ? NULL : nsx_sums_row(&m->sums, key);
+	m->text.len = 0;
+	nsx_buf_str(&m->text, nsx_group_axes_called(of, group));
+	uint32_t called = keep_text(m);
+	struct row *r = key[0] == NSX_NONE || key[1] == NSX_NONE || called == NSX_NONE ? NULL
+	                                                                            : nsx_sums_row(&m->sums, key);
 	if (r) {
+		if (r->instances && r->called != called)
+			called = m->empty;
+		r->called = called;
 		r->size = g->size ? g->size : NSX_ABSENT;
 		r->stride = nsx_axes_stride(axes, group);
 	}
@@ -138,9 +149,11 @@ add_up(struct making *m, const struct nsx_bandwidth_sums *s)
 	const struct nsx_axes *axes = &s->axes->axes;
 	bool *met = calloc(axes->groups.n + 1, sizeof *met), good = met != NULL;
 
+	m->empty = keep_text(m);
+	good = good && m->empty != NSX_NONE;
 	for (size_t i = 0; good && i < s->rows.n; i++) {
 		uint32_t group = s->rows.p[i].in;
-		struct row *r = row_of(m, axes, group);
+		struct row *r = row_of(m, s->axes, group);
 
 		good = r != NULL;
 		if (!good)

@@ -433,7 +433,7 @@ nsx_table_by_groups(struct nsx_table **table, const struct nsx_by_groups *def, c
 	struct nsx_table *made = NULL;
 
 	assert(x.device < ncols && x.main < ncols);
-	if (!take_rows(&x))
+	if (nsx_table_failed(*table) || !take_rows(&x))
 		nsx_err_nomem(err, NULL);
 	else if (nsx_device_groups_make(g, by, x.devices.p, x.devices.n) == NSX_OK) {
 		if (!make_rows(&x, cols[x.main].type))

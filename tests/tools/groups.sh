@@ -97,13 +97,13 @@ device 0 0
 device 1 0
 device 2 0
 device 3 0
-#communicator comm_id:s profile:i device:i rank:i ranks:i
-communicator 00000000000000aa 0 0 0 2
-communicator 00000000000000aa 0 2 1 2
-communicator 00000000000000bb 0 1 0 2
-communicator 00000000000000bb 0 3 1 2
-communicator 00000000000000cc 0 0 0 4
-communicator 00000000000000cc 0 1 1 4
+#communicator comm_id:s profile:i device:i rank:i ranks:i name:s
+communicator 00000000000000aa 0 0 0 2 mesh_dp
+communicator 00000000000000aa 0 2 1 2 mesh_dp
+communicator 00000000000000bb 0 1 0 2 mesh_dp
+communicator 00000000000000bb 0 3 1 2 -
+communicator 00000000000000cc 0 0 0 4 -
+communicator 00000000000000cc 0 1 1 4 -
 #op profile:i op:i type:s device:i stream:i name:s start:i dur:i comm:i collective:s comm_id:s calls:i bytes:i
 op 0 0 kernel 0 7 ncclDevKernel 100 50 1 all-reduce 00000000000000aa 1 10
 op 0 1 kernel 1 7 ncclDevKernel 100 20 1 all-reduce 00000000000000bb 1 10
@@ -114,6 +114,8 @@ op 0 5 kernel 1 7 ncclDevKernel 200 10 1 all-reduce 00000000000000cc 1 10
 op 0 6 kernel 1 7 ncclDevKernel 300 5 1 all-reduce - 1 -
 END
 stream <"$T/nccl" >"$T/comms"
+equal 'axes have the names that the framework gives all their groups' "$(by axis "$T/comms" axis name groups instances | tr '\n' '|')" \
+	'axis0/2 mesh_dp 2 2|all - 1 1|unknown - 1 1|'
 equal 'communicators have axes, too' "$(by group "$T/comms" axis devices size instances total wait | tr '\n' '|')" \
 	'axis0/2 0,2 2 1 90 10|axis0/2 1,3 2 1 40 0|all 0-1 4 1 20 0|unknown - - 1 5 -|'
 

@@ -183,8 +183,8 @@ rank() {
 	at=100
 	while read -r name collective in out size type group ranks more; do
 		[ "$at" -gt 100 ] && echo ,
-		printf '{"ph":"X","cat":"kernel","name":"ncclDevKernel_%s(x)","pid":0,"tid":9,"ts":%s,"dur":5,"args":{"device":0,"stream":9,"Collective name":"%s","In msg nelems":%s,"Out msg nelems":%s,"Group size":%s,"dtype":"%s","Process Group Name":"%s","Process Group Ranks":"%s"%s}}' \
-			"$name" "$at" "$collective" "$in" "$out" "$size" "$type" "$group" "$ranks" "$more"
+		printf '{"ph":"X","cat":"kernel","name":"ncclDevKernel_%s(x)","pid":0,"tid":9,"ts":%s,"dur":5,"args":{"device":0,"stream":9,"Collective name":"%s","In msg nelems":%s,"Out msg nelems":%s,"Group size":%s,"dtype":"%s","Process Group Name":"%s","Process Group Description":"mesh_%s","Process Group Ranks":"%s"%s}}' \
+			"$name" "$at" "$collective" "$in" "$out" "$size" "$type" "$group" "$group" "$ranks" "$more"
 		at=$((at + 10))
 	done <<-END
 		AllReduce_Sum_bf16_RING_LL allreduce 10 10 2 BFloat16 0 [0,1]
@@ -208,6 +208,12 @@ equal 'places in them' "$(for r in 0 1; do columns communicator device rank rank
 0 0 3
 1 1 2
 1 1 3'
+equal 'what the framework calls them' "$(columns communicator ranks name <"$T/rank0.nsx" | sort)" '2 mesh_0
+3 mesh_big'
+equal '... on axes, after merging' "$(nsysx-merge -q "$T/rank0.nsx" "$T/rank1.nsx" | nsysx-align -q | nsysx-collectives -q --summary --by axis --tsv | cut -f 1-2 | sed 1d | sort | tr '\n\t' '| ')" 'all mesh_0|group(3) mesh_big|'
+sed 's/mesh_0/undefined/g' "$T/rank0.json" >"$T/nameless.json"
+equal '... and not what PyTorch calls those without a name' "$(nsysx-extract -q -a "$T/nameless.json" | columns communicator ranks name | sort)" '2 -
+3 mesh_big'
 equal 'instances over both' "$(nsysx-merge -q "$T/rank0.nsx" "$T/rank1.nsx" | nsysx-align -q | nsysx-collectives -q --instances --tsv | cut -f 1-12 | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["collective"] == "all-reduce" { print $at["ranks"], $at["bytes"] }')" '2 20'
 equal 'two ranks in one command' "$(nsysx-extract -q --ops "$T/rank1.json" "$T/rank0.json" | columns op device name | sort | uniq -c | awk '{ print $1, $2 }' | sort | uniq -c | awk '{ print $1, $2, $3 }')" '5 1 0
 5 1 1'

@@ -12,6 +12,7 @@ nsx_group_axes_need(struct nsx_reader *in)
 int
 nsx_group_axes_take(struct nsx_group_axes *g, const struct nsx_rec *rec, struct nsx_err *err)
 {
+	const struct nsx_communicator fresh = { .group = NSX_NONE, .name = NSX_NONE };
 	uint32_t comm;
 
 	if (rec->kind->id != NSX_COMMUNICATOR)
@@ -20,14 +21,18 @@ nsx_group_axes_take(struct nsx_group_axes *g, const struct nsx_rec *rec, struct 
 	struct nsx_communicator_rank r = { comm, nsx_int(rec, NSX_COMMUNICATOR_device, NSX_ABSENT) };
 
 	if (comm == NSX_NONE
-	    || (comm == g->comms.n && !nsx_vec_push(&g->comms, ((struct nsx_communicator){ .group = NSX_NONE })))
+	    || (comm == g->comms.n && !nsx_vec_push(&g->comms, fresh))
 	    || !nsx_vec_push(&g->ranks, r))
 		return nsx_err_nomem(err, NULL);
 	struct nsx_communicator *c = &g->comms.p[comm];
 	int64_t size = nsx_int(rec, NSX_COMMUNICATOR_ranks, 0);
 
+	struct nsx_str name = nsx_string(rec, NSX_COMMUNICATOR_name);
+
 	c->n++;
 	c->size = size > c->size ? size : c->size;
+	if (c->name == NSX_NONE && name.len && (c->name = nsx_intern(&g->names, name)) == NSX_NONE)
+		return nsx_err_nomem(err, NULL);
 	return NSX_OK;
 }
 
@@ -39,6 +44,18 @@ by_comm(const void *a, const void *b)
 	if (x->comm != y->comm)
 		return x->comm < y->comm ? -1 : 1;
 	return (x->device > y->device) - (x->device < y->device);
+}
+
+/* Give the name of a communicator to its group. False when out of memory. */
+static bool
+call_group(struct nsx_group_axes *g, const struct nsx_communicator *c)
+{
+	while (g->called.n <= c->group)
+		if (!nsx_vec_push(&g->called, NSX_NONE))
+			return false;
+	if (g->called.p[c->group] == NSX_NONE)
+		g->called.p[c->group] = c->name;
+	return true;
 }
 
 static bool
@@ -56,7 +73,7 @@ add_communicators(struct nsx_group_axes *g)
 			good = nsx_vec_push(&g->scratch, g->ranks.p[i + k].device);
 		if (good)
 			c->group = nsx_axes_add(&g->axes, g->scratch.p, n, c->size > (int64_t)n ? c->size : (int64_t)n);
-		good &= c->group != NSX_NONE;
+		good = good && c->group != NSX_NONE && call_group(g, c);
 	}
 	return good;
 }
@@ -114,6 +131,14 @@ nsx_group_axes_settle(struct nsx_group_axes *g, const struct nsx_replica_groups 
 	return begin(g, r) && nsx_axes_settle(&g->axes, devices);
 }
 
+struct nsx_str
+nsx_group_axes_called(const struct nsx_group_axes *g, uint32_t group)
+{
+	uint32_t name = group < g->called.n ? g->called.p[group] : NSX_NONE;
+
+	return name == NSX_NONE ? NSX_STR("") : nsx_intern_str(&g->names, name);
+}
+
 void
 nsx_group_axes_free(struct nsx_group_axes *g)
 {
@@ -122,6 +147,8 @@ nsx_group_axes_free(struct nsx_group_axes *g)
 	nsx_intern_free(&g->ids);
 	free(g->comms.p);
 	free(g->ranks.p);
+	nsx_intern_free(&g->names);
+	free(g->called.p);
 	free(g->scratch.p);
 	*g = (struct nsx_group_axes){ 0 };
 }

@@ -10,8 +10,9 @@
 #include "job/axis.h"
 #include "job/comm/pairing.h"
 
-/* n: devices whose rank in it is recorded. */
-struct nsx_communicator { size_t n; int64_t size; uint32_t group; };
+/* n: devices whose rank in it is recorded. name: what the framework calls it, in nsx_group_axes.names; NSX_NONE: not
+ * known. */
+struct nsx_communicator { size_t n; int64_t size; uint32_t group, name; };
 struct nsx_communicator_rank { uint32_t comm; int64_t device; };
 
 /* {0} is empty. */
@@ -21,6 +22,8 @@ struct nsx_group_axes {
 	struct nsx_intern ids;            /* of communicators */
 	NSX_VEC(struct nsx_communicator) comms;
 	NSX_VEC(struct nsx_communicator_rank) ranks;
+	struct nsx_intern names;
+	NSX_VEC(uint32_t) called;         /* by group: the first name of a communicator of it; NSX_NONE: none */
 	NSX_VEC(int64_t)  scratch;
 	bool              begun;
 };
@@ -40,6 +43,9 @@ uint32_t nsx_group_axes_of(struct nsx_group_axes *g, const struct nsx_comm *comm
 /* Add all replica groups and communicators, and find the mesh. devices: how many the job has at least. False when out
  * of memory. */
 bool nsx_group_axes_settle(struct nsx_group_axes *g, const struct nsx_replica_groups *r, int64_t devices);
+
+/* What the framework calls a group, of the first communicator that tells; empty if none does. */
+struct nsx_str nsx_group_axes_called(const struct nsx_group_axes *g, uint32_t group);
 
 void nsx_group_axes_free(struct nsx_group_axes *g);
 

@@ -141,7 +141,7 @@ function not_drawn(k,   n) {
 	if (n = absent[k, "outside"])
 		print "<p class=\"note\">Nothing of " (n == 1 ? "device " : "devices ") first_of(missing[k, "outside"]) " lies within this time.</p>"
 	if (n = absent[k, "limit"])
-		print "<p class=\"note\">For want of room " n (n == 1 ? " device is" : " devices are") " not drawn: " first_of(missing[k, "limit"]) ".</p>"
+		print "<p class=\"note\">For want of room " n (n == 1 ? " device is" : " devices are") " not drawn: " first_of(missing[k, "limit"]) (relevant != "" ? ". Drawn are the device of a finding, those that wait least for others, the median and the one that waits most" : "") ".</p>"
 }
 function label(k) {
 	if (k == "recording")

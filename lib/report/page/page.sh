@@ -22,7 +22,8 @@ why() { printf '<p class="why">%s</p>\n' "$1"; }
 # Table $1 with columns $2 and at most $3 shown rows; if it has no rows, the reason $4.
 table() {
 	if rows "$1"; then
-		awk -v spec="$2" -v limit="$3" -v link="tables/$1.tsv" -f "$here/html.awk" -f "$here/table.awk" "tables/$1.tsv"
+		case $1 in device | step-each | idle | record-clock | waits) first=1 ;; *) first= ;; esac
+		awk -v spec="$2" -v limit="$3" -v link="tables/$1.tsv" -v relevant="$relevant" -v first="$first" -f "$here/html.awk" -f "$here/table.awk" "tables/$1.tsv"
 	elif [ "$4" ]; then
 		why "$4"
 	fi
@@ -39,6 +40,7 @@ plots() { echo '<div class="plots">'; while [ $# -gt 1 ]; do plot "$1" "$2"; shi
 # The lines of the logs $1..., each once.
 said() { cat "$@" 2>/dev/null | sed 's/; nsysx-view -t diag shows .*//' | sort -u; }
 
+relevant=$(awk -F'\t' 'NR > 1 && !had[$1]++ { printf "%s%s", s, $1; s = "," }' tables/relevant.tsv)
 devices=$(awk 'NR > 1' tables/record-device.tsv | wc -l)
 names=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { if (NR <= 5) s = s (s == "" ? "" : ", ") $c["name"]; n++ } END { print s (n > 4 ? ", ... (" n " profiles)" : "") }' tables/record-profile.tsv)
 TITLE=${TITLE:-GPU profile of ${names:-nothing}}
@@ -77,7 +79,7 @@ total() {
 }
 step() {
 	if rows lanes; then
-		awk -f "$here/html.awk" -f "$here/lanes.awk" tables/lanes.tsv
+		awk -v relevant="$relevant" -f "$here/html.awk" -f "$here/lanes.awk" tables/lanes.tsv
 	elif [ "$detail" ]; then
 		why 'No operation has a length: there is nothing to draw.'
 	else
@@ -85,6 +87,7 @@ step() {
 	fi
 }
 steps() {
+	awk -f "$here/html.awk" -f "$here/heat.awk" tables/relevant.tsv tables/step-each.tsv
 	plots steps 'Steps in order, by their length' percentiles 'How many steps take how long'
 	table step-each 'class:class:s,device:device:n,step:step:n,period:period:ns,compute:compute:ns,exposed:exposed:ns,copy:copies:ns,idle:idle:ns,between:between:ns,ops:operations:n' 8 ''
 	[ "$xla" ] || return
@@ -153,6 +156,13 @@ communication() {
 devices() {
 	echo '<p class="note">Shares are of the span of each device, from its first execution to the end of its last; those of the summary are of the period of a step.</p>'
 	table device 'device:device:s,profile:profile:s,span:span:ns,compute_share:computing:share,exposed_share:exposed communication:share,idle_share:idle:share' 16 ''
+	if [ "$(awk 'NR > 2 { print 1; exit }' tables/node.tsv 2>/dev/null)" ]; then
+		echo '<h3 id="nodes">By machine</h3>'
+		echo '<p class="note">The machine whose devices wait least for others first. Times are sums over its devices, and of computing the mean over them, and the longest with its device.</p>'
+		awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print; next } { printf "%.0f\t%s\n", $c["exposed"] / $c["members"], $0 | "sort -k 1,1n -s | cut -f 2-" }' tables/node.tsv |
+			awk -v spec='node:machine:s,members:devices:n,compute:computing:ns,exposed:exposed communication:ns,idle:idle:ns,compute_mean:computing on each:ns,compute_max:longest:ns,worst:by device:n' \
+				-v limit=12 -v link=tables/node.tsv -f "$here/html.awk" -f "$here/table.awk"
+	fi
 	echo '<h3>Who is late</h3>'
 	if [ "$devices" -ge 2 ]; then
 		! rows stragglers || echo '<p class="note">The latest device of a program first; below 0 it is early. Whom the others wait for in collectives need not be the latest on average.</p>'

@@ -1,9 +1,16 @@
 # table.awk -- a table as HTML. spec: column:label:form, separated by commas; limit: rows shown initially; most: rows on
-# the page; link: the file with all rows. Forms are those of html.awk, and path for a stack. The common prefix of all
+# the page; link: the file with all rows; relevant: devices, numbers with commas between them, whose rows are on the page
+# though the table has more rows than that, and with `first` come first. Forms are those of html.awk, and path for a stack. The common prefix of all
 # names in a column is shown once, above the table.
 BEGIN {
 	n = split(spec, want, ",")
 	most = most ? most : 200
+	k = split(relevant, part, ",")
+	for (i = 1; i <= k; i++)
+		if (!(part[i] in place))
+			place[part[i]] = ++places
+	# Rows of the relevant devices are read first, up to `most`, then others.
+	quota = int(most / 2)
 }
 NR == 1 {
 	for (i = 1; i <= NF; i++)
@@ -16,14 +23,36 @@ NR == 1 {
 			form[m] = part[3]
 		}
 	}
+	who = "device" in col ? col["device"] : 0
 	next
 }
-NR - 1 <= most {
-	for (i = 1; i <= m; i++) {
-		cell[NR - 1, i] = $at[i]
-		if (form[i] == "s")
-			share(i, $at[i])
+# The first rows, and behind them those of relevant devices, of each as many as there is room for.
+NR - 1 <= most || (who && ($who in place) && taken[$who]++ < quota / places) {
+	held++
+	line_of[held] = NR - 1
+	rank_of[held] = who && ($who in place) ? place[$who] : 0
+	for (i = 1; i <= m; i++)
+		cell[held, i] = $at[i]
+}
+# The rows of the page, in their order, into chosen[1..on_page].
+function choose(   r, p, beyond, n) {
+	for (r = 1; r <= held; r++)
+		beyond += line_of[r] > most
+	if (rows <= most || !first) {
+		# The last of the first rows make room for those of relevant devices.
+		for (r = 1; r <= held; r++)
+			if (line_of[r] > most || line_of[r] <= most - beyond)
+				chosen[++n] = r
+		return n
 	}
+	for (p = 1; p <= places; p++)
+		for (r = 1; r <= held; r++)
+			if (rank_of[r] == p && n < most)
+				chosen[++n] = r
+	for (r = 1; r <= held && n < most; r++)
+		if (!rank_of[r])
+			chosen[++n] = r
+	return n
 }
 function named(i) { return form[i] == "s" || form[i] == "path" }
 # common[i] is the common prefix of the names of column i so far, without absent ones.
@@ -103,12 +132,16 @@ END {
 	rows = NR - 1
 	if (rows < 1)
 		exit
+	on_page = choose()
+	for (i = 1; i <= m; i++)
+		for (r = 1; r <= on_page; r++)
+			if (form[i] == "s")
+				share(i, cell[chosen[r], i])
 	for (i = 1; i <= m; i++) {
 		common[i] = form[i] == "s" && differ[i] ? prefix(common[i]) : ""
 		if (common[i] != "")
 			print "<p class=\"note\">Each " esc(label[i]) " begins <code>" esc(whole(common[i])) "</code></p>"
 	}
-	on_page = rows < most ? rows : most
 	print "<div class=\"table\"><div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
 	for (i = 1; i <= m; i++)
 		printf "<th scope=\"col\"%s>%s</th>", named(i) ? "" : " class=\"n\"", esc(label[i])
@@ -116,7 +149,7 @@ END {
 	for (r = 1; r <= on_page; r++) {
 		printf "%s", (r > limit ? "<tr class=\"rest\">" : "<tr>")
 		for (i = 1; i <= m; i++) {
-			x = cell[r, i]
+			x = cell[chosen[r], i]
 			if (x == "")
 				printf "<td class=\"%s none\">–</td>", named(i) ? "s" : "n"
 			else if (form[i] == "s")
@@ -129,5 +162,5 @@ END {
 		print "</tr>"
 	}
 	print "</tbody></table></div>"
-	printf "<p class=\"more\"><a href=\"%s\">%s</a>%s</p></div>\n", link, link, (rows > on_page ? ", the first " on_page " of " rows " rows here" : ", " rows (rows == 1 ? " row" : " rows"))
+	printf "<p class=\"more\"><a href=\"%s\">%s</a>%s</p></div>\n", link, link, (rows > on_page ? ", " on_page " of " rows " rows here" (places && who ? ", those of the devices that stand out and the first of the others" : ", the first") ": sorting and the filter see only these" : ", " rows (rows == 1 ? " row" : " rows"))
 }

@@ -1,5 +1,6 @@
 # steps.dat: for the class of steps with the most time, a block for each device: number of the step, period in ns. If
-# there are many steps, only some are kept.
+# there are many steps, only some are kept; of many devices the relevant ones. Reads step-each.tsv and relevant.tsv.
+file == "relevant" { wanted[++wants] = $1; next }
 $col["period"] > 0 {
 	n++
 	class[n] = $col["class"]
@@ -7,6 +8,12 @@ $col["period"] > 0 {
 	number[n] = $col["step"]
 	period[n] = $col["period"]
 	all[class[n]] += period[n]
+}
+function put(d) {
+	if (!(d in rows) || (d in had) || drawn == 8)
+		return
+	printf "%s\"device %s\"\n%s", (drawn++ ? "\n\n" : ""), d, rows[d]
+	had[d] = 1
 }
 END {
 	for (i = 1; i <= n; i++)
@@ -20,6 +27,8 @@ END {
 			order[++m] = device[i]
 		rows[device[i]] = rows[device[i]] number[i] OFS period[i] "\n"
 	}
-	for (i = 1; i <= m && i <= 8; i++)
-		printf "%s\"device %s\"\n%s", (i > 1 ? "\n\n" : ""), order[i], rows[order[i]]
+	for (i = 1; i <= wants; i++)
+		put(wanted[i])
+	for (i = 1; i <= m; i++)
+		put(order[i])
 }

@@ -1,0 +1,89 @@
+# relevant.awk -- the devices that a page shows where there is no room for all: of the findings about late devices, the ten
+# that take longest for their own work, the median, the 99th percentile and the shortest. Reads findings.tsv,
+# step-each.tsv and record-device.tsv, in that order. Writes a row for each: device why own. own is the mean time of a step
+# that is not exposed communication, in ns: who waits least for others makes them wait. A page with up to 16 devices shows
+# them all: no rows.
+BEGIN {
+	FS = OFS = "\t"
+	OFMT = CONVFMT = "%.16g"
+	DEVICES = 16
+	WORST = 10
+	print "device", "why", "own"
+}
+FNR == 1 {
+	file++
+	split("", col)
+	for (i = 1; i <= NF; i++)
+		col[$i] = i
+	next
+}
+function v(name) { return name in col ? $col[name] : "" }
+file == 1 && v("finding") ~ /^(straggler|late-host|late-device)$/ && v("subject") ~ /^device [0-9]+/ {
+	d = v("subject")
+	sub(/^device /, "", d)
+	sub(/[^0-9].*/, "", d)
+	late[++lates] = d
+}
+# Of the class with the most time, steps that another one follows.
+file == 2 && v("period") > 0 {
+	x = v("class")
+	d = v("device")
+	all[x] += v("period")
+	if (!((x, d) in n))
+		has[x, ++m[x]] = d
+	n[x, d]++
+	own[x, d] += v("period") - v("exposed")
+}
+file == 3 { devices++ }
+# By own time, the longest first, equal ones by number: a heap sort.
+function after(a, b) { return mean[a] != mean[b] ? mean[a] < mean[b] : a > b }
+function sift(i, m,   c, x) {
+	x = at[i]
+	while ((c = 2 * i) <= m) {
+		if (c < m && after(at[c + 1], at[c]))
+			c++
+		if (!after(at[c], x))
+			break
+		at[i] = at[c]
+		i = c
+	}
+	at[i] = x
+}
+function sort(m,   i, x) {
+	for (i = int(m / 2); i >= 1; i--)
+		sift(i, m)
+	for (i = m; i > 1; i--) {
+		x = at[1]
+		at[1] = at[i]
+		at[i] = x
+		sift(1, i - 1)
+	}
+}
+# A device has one row, for the first reason, but the percentiles, which are numbers of their own.
+function put(d, why) {
+	if (!(d in met) || why ~ /^(median|p99)$/)
+		print d, why, (d in mean ? mean[d] : "")
+	met[d] = 1
+}
+END {
+	for (x in all)
+		if (top == "" || all[x] > all[top] || (all[x] == all[top] && x < top))
+			top = x
+	if (devices <= DEVICES)
+		exit
+	for (i = 1; i <= m[top]; i++) {
+		d = at[i] = has[top, i] + 0
+		mean[d] = own[top, has[top, i]] / n[top, has[top, i]]
+	}
+	sort(m[top])
+	for (i = 1; i <= lates; i++)
+		put(late[i] + 0, "finding")
+	for (i = 1; i <= m[top] && i <= WORST; i++)
+		put(at[i], "longest")
+	if (m[top]) {
+		# Ranks from the shortest: the ceil(p n / 100)-th.
+		put(at[m[top] - int((m[top] + 1) / 2) + 1], "median")
+		put(at[m[top] - int((99 * m[top] + 99) / 100) + 1], "p99")
+		put(at[m[top]], "shortest")
+	}
+}

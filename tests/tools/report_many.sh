@@ -1,0 +1,64 @@
+#!/bin/sh
+# A report of more devices than its pictures have room for: which are shown, and what tables say about the others.
+. "${0%/*}/../testlib.sh"
+
+here=$tests_dir/../lib/report
+# ---- relevant.awk: of 20 devices and three steps; device d takes 1000 + d at work of its own, device 7 takes 5000.
+{ printf 'rank\tfinding\tgain\tsubject\n1\tidle:latency\t9\tdevice 4\n2\tstraggler\t5\tdevice 13\n'; } >"$T/findings.tsv"
+{ echo "device"; seq 0 19; } >"$T/record-device.tsv"
+awk 'BEGIN { print "class\tdevice\tstep\tperiod\texposed"
+	for (s = 0; s < 3; s++) for (d = 0; d < 20; d++) { own = d == 7 ? 5000 : 1000 + d; printf "train\t%d\t%d\t%d\t%d\n", d, s, 9000, 9000 - own }
+	for (d = 0; d < 20; d++) printf "eval\t%d\t0\t100\t0\n", d
+	print "train\t0\t3\t\t" }' >"$T/step-each.tsv"
+of() { awk -f "$here/relevant.awk" "$T/findings.tsv" "$T/step-each.tsv" "$T/record-device.tsv"; }
+equal 'the device of a finding, the ten longest, the median, the 99th percentile, the shortest' "$(of | sed 1d | awk -F'\t' '{ printf "%s %s %s|", $1, $2, $3 }')" \
+	'13 finding 1013|7 longest 5000|19 longest 1019|18 longest 1018|17 longest 1017|16 longest 1016|15 longest 1015|14 longest 1014|12 longest 1012|11 longest 1011|10 median 1010|7 p99 5000|0 shortest 1000|'
+sed 18q "$T/record-device.tsv" >"$T/few" && sed 17q "$T/few" >"$T/record-device.tsv"
+equal 'of 16 devices none is left out' "$(of | wc -l)" 1
+
+# ---- heat.awk: its size is bounded, a cell has what is furthest
+awk 'BEGIN { print "class\tdevice\tstep\tperiod\texposed"
+	for (s = 0; s < 700; s++) for (d = 0; d < 300; d++) printf "train\t%d\t%d\t%d\t%d\n", d, s, 9000, 8000 - (d == 211 && s == 555 ? 900 : 0) }' >"$T/many.tsv"
+printf 'device\twhy\town\n' >"$T/none.tsv"
+awk -f "$here/page/html.awk" -f "$here/page/heat.awk" "$T/none.tsv" "$T/many.tsv" >"$T/heat"
+ok 'one device in one step of 210,000 is named' grep -q 'Furthest above the others: <b>device 211</b>, .* longer than the mean of step 555 ' "$T/heat"
+ok '... and drawn' grep -q '<path class="l4" d="M[0-9. ]*h[0-9.]*v4h-[0-9.]*z"/>' "$T/heat"
+ok '... in a picture of bounded size' sh -c 'test "$(wc -c <"$1")" -lt 60000' sh "$T/heat"
+awk -f "$here/page/html.awk" -f "$here/page/heat.awk" "$T/none.tsv" "$T/step-each.tsv" >"$T/heat"
+ok 'the longest of 20 devices' grep -q '<b>device 7</b>' "$T/heat"
+awk 'NR == 1 || $2 < 8' "$T/step-each.tsv" >"$T/eight.tsv"
+equal 'up to eight devices have no such picture' "$(awk -f "$here/page/html.awk" -f "$here/page/heat.awk" "$T/none.tsv" "$T/eight.tsv")" ''
+
+# ---- table.awk: rows on the page
+{ printf 'device\tx\n'; seq 0 499 | awk '{ printf "%d\t%d\n", $1, 2 * $1 }'; } >"$T/long.tsv"
+rows_of() { awk -v spec=device:device:n,x:x:n -v limit=5 -v link=long.tsv "$@" -f "$here/page/html.awk" -f "$here/page/table.awk" "$T/long.tsv"; }
+rows_of -v relevant=450,17 -v first=1 >"$T/page"
+equal 'rows of relevant devices come first' "$(grep -o '<data value="[0-9]*">' "$T/page" | grep -o '[0-9]*' | awk 'NR % 2' | head -n 4 | tr '\n' ' ')" '450 17 0 1 '
+equal '... and there are as many as a page has' "$(grep -c '^<tr' "$T/page")" 200
+ok 'what sorting sees is said' grep -q '200 of 500 rows here, those of the devices that stand out and the first of the others: sorting and the filter see only these' "$T/page"
+rows_of -v relevant=450,17 >"$T/page"
+equal 'without `first` they are among the others in their order' "$(grep -o '<data value="[0-9]*">' "$T/page" | grep -o '[0-9]*' | awk 'NR % 2' | tail -n 2 | tr '\n' ' ')" '198 450 '
+rows_of >"$T/page"
+ok 'without relevant devices the first rows' grep -q '200 of 500 rows here, the first: sorting and the filter see only these' "$T/page"
+
+# ---- a report
+SYNTH=${SYNTH:-$B/tests/synth/nsysx-synth}
+if ! [ -x "$SYNTH" ] || ! command -v make >/dev/null 2>&1; then
+	skip 'a report of 24 devices' 'no generator or no make'
+	done_testing
+fi
+"$SYNTH" -q -o "$T/job" --processes 6 --devices 4 --racks 3 --slow-device 21:15 --steps 12 --layers 2
+set --
+for n in 0 1 2 3 4 5; do
+	set -- "$@" -x "$T/job/dump$n" "$T/job/r$n.sqlite"
+done
+ok 'a report of 24 devices' nsysx-report -q -o "$T/report" "$@"
+equal 'the slow one is of a finding' "$(awk -F'\t' 'NR == 2 { print $1, $2 }' "$T/report/tables/relevant.tsv")" '21 finding'
+equal '... and has lanes' "$(awk -F'\t' '$3 == 21 && $4 == "compute"' "$T/report/tables/lanes.tsv" | wc -l | awk '{ print ($1 > 0) }')" 1
+equal 'sixteen devices are drawn' "$(awk -F'\t' 'NR > 1 && $1 == "slowest" && $4 != "none" { print $3 }' "$T/report/tables/lanes.tsv" | sort -u | wc -l | tr -d ' ')" 16
+ok 'the picture of devices by steps names it' grep -q 'Furthest above the others: <b>device 21</b>' "$T/report/index.html"
+ok 'machines have rows' grep -q '<h3 id="nodes">By machine</h3>' "$T/report/index.html"
+equal '... the machine with it first' "$(sed -n '/id="nodes"/,/<\/table>/p' "$T/report/index.html" | grep -o 'rack[0-9]-node[0-9]*' | head -n 1)" \
+	"$(awk -F'\t' '$3 == "20-23" { print $1 }' "$T/report/tables/node.tsv")"
+equal 'the first row of steps is its' "$(sed -n '/<h2>Steps/,/<\/table>/p' "$T/report/index.html" | grep -A 2 '<tbody>' | grep -o '<data value="[0-9]*">' | head -n 1)" '<data value="21">'
+done_testing
