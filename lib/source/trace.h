@@ -130,6 +130,7 @@ struct nsx_device {
 	struct nsx_str gpu_name, uuid;           /* empty if not recorded */
 	int64_t  sms, clock, bandwidth, cc;      /* multiprocessors, Hz, bytes/s, 10 * major + minor; -1: not
 	                                          * recorded */
+	int64_t  memory;                         /* bytes of its memory; -1: not recorded */
 };
 
 /* The communication that an operation executes, where the source says so. */

@@ -191,5 +191,6 @@ graphs_free(void *state)
 }
 
 const struct nsx_analysis nsx_launch_graphs = {
-	sizeof(struct launched_graphs), NSX_K(OP), true, graphs_begin, graphs_need, graphs_take, graphs_finish, graphs_free
+	sizeof(struct launched_graphs), NSX_K(OP), true, graphs_begin, graphs_need, graphs_take,
+	graphs_finish, graphs_free
 };
