@@ -17,7 +17,7 @@ enum { SYN_NONE = UINT32_MAX };
 /* The command line. */
 struct syn_opts {
 	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate;
-	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, contend, shorter, evaluate, checkpoint;
+	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, contend, shorter, metrics, evaluate, checkpoint;
 	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline;
 };
 extern struct syn_opts syn_opt;

@@ -24,6 +24,7 @@ bool    xport_here(const struct xport *x, uint32_t proc);
 void xport_host_fns(struct xport *x); /* host_fn.c: host functions that streams waited for */
 void xport_schemas(struct xport *x);  /* payload.c: tables that describe payloads; the payload of one of the plan's ranges, NULL for none */
 void xport_payload(struct xport *x, struct db_table *t, int col, uint32_t range);
+void xport_metrics(struct xport *x); /* metrics.c: samples of GPU metrics */
 void xport_meta(struct xport *x);   /* meta.c: tables about machine, session, processes and threads */
 
 #endif
