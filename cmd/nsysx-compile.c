@@ -5,9 +5,10 @@
 #include "base/width.h"
 #include "extract/compile_csv.h"
 #include "table/compile.h"
+#include "table/compile_again.h"
 #include "tool.h"
 
-static bool summary, full, loading;
+static bool summary, full, loading, again;
 static const char *by;
 
 static const struct nsx_opt opts[] = {
@@ -17,13 +18,15 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "summary", &summary,
 	             "print a text for each compilation instead: what takes 99 % of it, by kind of range"),
 	NSX_OPT_FLAG(0, "full", &full, "with --summary: by whole names of ranges"),
+	NSX_OPT_FLAG(0, "again", &again,
+	             "print why functions were compiled again instead; operands are HLO dumps, or folders of them"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_FILES,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-compile",
-                                    "[--by WHAT | --summary [--full]] "
+                                    "[--by WHAT | --summary [--full] | --again DUMP...] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print where compilation time goes.", opts };
 
@@ -82,6 +85,25 @@ print_summary(int nops, char **ops)
 	return rc;
 }
 
+static int
+print_again(int nops, char **ops)
+{
+	struct nsx_tool t = { .cli = &cli };
+	char *standard[] = { (char[]){ "-" } };
+	int rc = NSX_ERR;
+
+	if (by || loading || summary || full)
+		nsx_cli_misuse(&cli, "--again goes without --by, --summary, --full and --loading");
+	nsx_tool_table_form(&cli);
+	nsx_tool_progress(&cli, nops, ops);
+	struct nsx_table *table = nsx_compile_again(nops ? ops : standard, nops ? nops : 1, &t.diags, &t.err);
+	if (table)
+		rc = nsx_tool_write_table(&t, table, -1);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(table);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -89,5 +111,5 @@ main(int argc, char **argv)
 
 	if (nsx_tool_input.require && strcmp(nsx_tool_input.require, "compile") != 0)
 		nsx_cli_misuse(&cli, "--require: this table uses compile records only");
-	return summary ? print_summary(nops, argv) : print_table(nops, argv);
+	return again ? print_again(nops, argv) : summary ? print_summary(nops, argv) : print_table(nops, argv);
 }

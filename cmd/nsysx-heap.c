@@ -3,13 +3,17 @@
 #include "table/heap.h"
 #include "tool.h"
 
-static bool peak, summary, at_peak, stacks;
+static bool peak, summary, at_peak, stacks, arguments;
+static const char *job;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "peak", &peak, "print the peak of each program instead, the largest first"),
 	NSX_OPT_FLAG(0, "summary", &summary,
 	             "print what each program needs in each memory instead: arguments, results, heap"),
 	NSX_OPT_FLAG(0, "at-peak", &at_peak, "print the buffers that are alive at the peak instead, the largest first"),
+	NSX_OPT_FLAG(0, "arguments", &arguments,
+	             "with --at-peak: also arguments, results and constants, which are alive for the whole run"),
+	NSX_OPT_STR(0, "job", &job, "STREAM", "with --summary: compare with the memory of the devices of this stream"),
 	NSX_OPT_FLAG(0, "stacks", &stacks, "with --at-peak: print the whole stack as source, not its innermost frame"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_UNPACK,
@@ -17,15 +21,32 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-heap",
-	"[--peak | --summary | --at-peak [--stacks]] " NSX_TOOL_TABLE_USAGE "[DUMP]...",
+	"[--peak | --summary [--job STREAM] | --at-peak [--arguments] [--stacks]] " NSX_TOOL_TABLE_USAGE "[DUMP]...",
 	"Print how much heap memory programs need, from their HLO dumps (.hlo.pb, .xz, .zst) or folders of dumps.",
 	opts };
+
+/* The memory of the stream's devices; ends the tool if it cannot be read. */
+static int64_t
+capacity(struct nsx_tool *t)
+{
+	struct nsx_reader *in = nsx_reader_open(job, 0, &t->err);
+	int64_t bytes = 0;
+	int rc = in ? nsx_heap_capacity(in, &bytes, &t->err) : NSX_ERR;
+
+	nsx_reader_close(in);
+	if (rc != NSX_OK)
+		nsx_cli_die(&cli, t->err.msg);
+	if (!bytes)
+		nsx_diag_add(&t->diags, NSX_WARNING, "", 1,
+		             "%s: how much memory its devices have is not recorded", job);
+	return bytes;
+}
 
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
-	struct nsx_heap_options options = { NSX_HEAP_CURVE, stacks };
+	struct nsx_heap_options options = { NSX_HEAP_CURVE, stacks, arguments, 0 };
 	struct nsx_tool t = { .cli = &cli };
 	char *standard[] = { (char[]){ "-" } };
 
@@ -35,8 +56,14 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--peak, --summary and --at-peak exclude each other");
 	if (stacks && !at_peak)
 		nsx_cli_misuse(&cli, "--stacks goes with --at-peak");
+	if (arguments && !at_peak)
+		nsx_cli_misuse(&cli, "--arguments goes with --at-peak");
+	if (job && !summary)
+		nsx_cli_misuse(&cli, "--job goes with --summary");
 	nsx_tool_table_form(&cli);
 	nsx_tool_progress(&cli, nops, argv);
+	if (job)
+		options.capacity = capacity(&t);
 	struct nsx_table *table = nsx_heap_table(nops ? argv : standard, nops ? nops : 1, &options, &t.diags, &t.err);
 	if (table)
 		rc = nsx_tool_write_table(&t, table, -1);

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "table/by_groups.h"
+#include "table/metrics.h"
 #include "table/summary.h"
 #include "base/num.h"
 #include "tool.h"
 
 enum { SLOWEST = 10 };
 
-static const char *by, *names, *cover, *variable;
+static const char *by, *names, *cover, *variable, *metrics;
 static bool totals, no_compile, helpers;
 
 static const struct nsx_opt opts[] = {
@@ -25,6 +26,8 @@ static const struct nsx_opt opts[] = {
 	             "by range: also the GPU work that threads without such ranges launched meanwhile"),
 	NSX_OPT_FLAG(0, "no-compile", &no_compile, "ignore what runs within compilation, as autotuning does"),
 	NSX_OPT_MAYBE(0, "variable", &variable, "N", "the N slowest computations whose duration varies [10]"),
+	NSX_OPT_MAYBE(0, "metrics", &metrics, "kernel|range|step",
+	              "samples of GPU metrics instead, by kernel, innermost range, or class of steps [kernel]"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_TOOL_FILES,
@@ -32,7 +35,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-summary",
-	"[--by WHAT] [--names FORM] [--helpers] [--cover SHARE] [--no-compile] [--variable[=N]] [--sort COLUMN] "
+	"[--by WHAT] [--names FORM] [--helpers] [--cover SHARE] [--no-compile] [--variable[=N]] [--metrics[=WHAT]] "
+	"[--sort COLUMN] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print a table of where GPU time goes.", opts };
 
@@ -125,10 +129,37 @@ group(struct nsx_tool *t, const struct nsx_tool_part *parts, size_t n, struct ns
 	return rc;
 }
 
+static int
+make_metrics(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
+{
+	return nsx_metrics(t->in, options, table, diags, &t->diags, &t->err);
+}
+
+static int
+print_metrics(int nops, char **ops)
+{
+	static const char *const ways[] = { "kernel", "range", "step" };
+	struct nsx_metrics_options o = { .require = nsx_tool_input.require };
+	size_t i = 0;
+
+	if (by || totals || cover || variable || names || helpers || no_compile)
+		nsx_cli_misuse(&cli, "--metrics goes without --by, --totals, --cover, --variable, --names, "
+		               "--helpers and --no-compile");
+	while (*metrics && i < 3 && strcmp(metrics, ways[i]) != 0)
+		i++;
+	if (i == 3)
+		nsx_cli_misuse(&cli, "--metrics: want kernel, range or step, got \"%s\"", metrics);
+	o.by = (enum nsx_metrics_by)i;
+	return nsx_tool_print(&cli, nops, ops, NSX_READ_ORDERED, make_metrics, &o);
+}
+
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
+
+	if (metrics)
+		return print_metrics(nops, argv);
 	const char *list = totals ? "total" : by ? by : variable ? "thunk" : "module";
 	size_t n;
 	struct nsx_tool_part *parts = nsx_tool_parts(&cli, list, nsx_tool_output.path, &n);

@@ -277,6 +277,20 @@ emit_cpu(struct ex_emit *e, const struct ex_profile *p, const struct nsx_sort_st
 	return nsx_emit_done(e);
 }
 
+static int
+emit_metric(struct ex_emit *e, const struct ex_profile *p, const struct nsx_metric *m)
+{
+	struct nsx_rec *r = nsx_emit_begin(e, NSX_METRIC);
+
+	nsx_set_i(r, NSX_METRIC_profile, p->number);
+	nsx_set_i(r, NSX_METRIC_device, nsx_extract_global(p, m->device));
+	nsx_set_i(r, NSX_METRIC_start, m->start);
+	nsx_set_i(r, NSX_METRIC_dur, nsx_extract_dur(m->start, m->end));
+	nsx_set_s(r, NSX_METRIC_name, nsx_intern_str(&p->trace.metric_names, m->name));
+	nsx_set_i(r, NSX_METRIC_value, m->value);
+	return nsx_emit_done(e);
+}
+
 /* A profile's events, and the current one. */
 struct cursor { struct ex_events events; const struct nsx_sort_start *next; };
 
@@ -296,6 +310,7 @@ emit_event(struct ex_emit *e, const struct ex_profile *p, const struct nsx_sort_
 	case NSX_CALL:   return emit_call(e, p, ev->i);
 	case NSX_OVERHEAD: return emit_overhead(e, p, ev->i);
 	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return emit_cpu(e, p, ev);
+	case NSX_METRIC: return emit_metric(e, p, &p->trace.metrics[ev->i]);
 	case NSX_MODULE: return emit_module(e, p, &p->modules.p[ev->i]);
 	case NSX_RANGE:  return emit_range(e, p, ev->i);
 	case NSX_THUNK:  return emit_thunk(e, p, &p->thunks.p[ev->i]);

@@ -81,6 +81,7 @@ emit_devices(struct ex_emit *e)
 		nsx_emit_set_known(r, NSX_DEVICE_clock, td->clock);
 		nsx_emit_set_known(r, NSX_DEVICE_mem_bandwidth, td->bandwidth);
 		nsx_emit_set_known(r, NSX_DEVICE_cc, td->cc);
+		nsx_emit_set_known(r, NSX_DEVICE_memory, td->memory);
 		rc = nsx_emit_done(e);
 	}
 	free(refs);

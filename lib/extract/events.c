@@ -46,6 +46,8 @@ dur_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 		return nsx_extract_host_dur(p, e);
 	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE:
 		return nsx_extract_cpu_dur(p, e);
+	case NSX_METRIC:
+		return nsx_extract_dur(t->metrics[e->i].start, t->metrics[e->i].end);
 	default:
 		return nsx_extract_dur(t->ops[e->i].start, t->ops[e->i].end);
 	}
@@ -116,6 +118,7 @@ number_of(const void *of, enum nsx_role role)
 		device = p->modules.p[i].device;
 		range = p->modules.p[i].range;
 		break;
+	case NSX_METRIC:   return role == NSX_ROLE_DEVICE ? device_of(p, p->trace.metrics[i].device) : INT64_MIN;
 	case NSX_THUNK:
 		device = p->thunks.p[i].device;
 		range = p->thunks.p[i].range;
@@ -141,6 +144,7 @@ name_of(const void *of)
 	case NSX_CALL:
 	case NSX_OVERHEAD: return nsx_extract_host_name(p, x->e);
 	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return nsx_extract_cpu_name(p, x->e);
+	case NSX_METRIC:   return nsx_intern_str(&p->trace.metric_names, p->trace.metrics[i].name);
 	default:           return nsx_extract_text(&p->trace, p->trace.ops[i].name);
 	}
 }
@@ -254,6 +258,9 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 	for (uint32_t i = 0; p->opts->ops && i < t->nops; i++)
 		if (keep(p, t->ops[i].device, t->ops[i].start, t->ops[i].end))
 			out[n++] = (struct nsx_sort_start){ t->ops[i].start, i, NSX_OP };
+	for (uint32_t i = 0; i < t->nmetrics; i++)
+		if (keep(p, t->metrics[i].device, t->metrics[i].start, t->metrics[i].end))
+			out[n++] = (struct nsx_sort_start){ t->metrics[i].start, i, NSX_METRIC };
 	for (uint32_t i = 0; i < t->noverheads; i++)
 		if (nsx_extract_overhead_kept(p, i))
 			out[n++] = (struct nsx_sort_start){ t->overheads[i].start, i, NSX_OVERHEAD };
@@ -275,7 +282,7 @@ bool
 nsx_extract_events_open(struct ex_events *e, const struct ex_profile *p)
 {
 	size_t most = p->modules.n + p->thunks.n + count_ahead(p) + (p->opts->ops ? p->trace.nops : 0) +
-	    p->trace.noverheads + nsx_extract_cpu_most(p);
+	    p->trace.noverheads + p->trace.nmetrics + nsx_extract_cpu_most(p);
 
 	*e = (struct ex_events){ .p = p, .list = malloc((most + 1) * sizeof *e->list) };
 	if (!e->list)

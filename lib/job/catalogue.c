@@ -34,7 +34,7 @@ new_device(struct nsx_catalogue *c, int64_t number)
 		.number = number, .profile = NSX_NONE, .name = NSX_NONE, .uuid = NSX_NONE, .process = NSX_ABSENT,
 		.local = NSX_ABSENT, .partition = NSX_ABSENT, .cuda = NSX_ABSENT,
 		.pid = NSX_ABSENT, .last = NSX_ABSENT, .sms = NSX_ABSENT, .clock = NSX_ABSENT,
-		.mem_bandwidth = NSX_ABSENT, .cc = NSX_ABSENT,
+		.mem_bandwidth = NSX_ABSENT, .cc = NSX_ABSENT, .memory = NSX_ABSENT,
 		.component = NSX_ABSENT
 	};
 

@@ -58,6 +58,7 @@ struct nsx_cat_device {
 	int64_t  process, local, partition, cuda, pid;
 	int64_t  last;        /* ns: no operation of the device starts later */
 	int64_t  sms, clock, mem_bandwidth, cc;   /* multiprocessors, Hz, bytes/s, 10 major + minor */
+	int64_t  memory;      /* bytes of its memory */
 	bool     aligned;     /* it has a `clock` record */
 	int64_t  component;   /* of that record: devices with one number share a clock */
 	double   offset, rate;/* of that record: ns at ref, change per ns; 0 if it has none */

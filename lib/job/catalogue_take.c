@@ -55,6 +55,7 @@ take_device(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	d->clock = nsx_int(rec, NSX_DEVICE_clock, NSX_ABSENT);
 	d->mem_bandwidth = nsx_int(rec, NSX_DEVICE_mem_bandwidth, NSX_ABSENT);
 	d->cc = nsx_int(rec, NSX_DEVICE_cc, NSX_ABSENT);
+	d->memory = nsx_int(rec, NSX_DEVICE_memory, NSX_ABSENT);
 	return string_of(c, rec, NSX_DEVICE_name, &d->name) && string_of(c, rec, NSX_DEVICE_uuid, &d->uuid);
 }
 

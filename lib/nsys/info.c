@@ -111,6 +111,7 @@ gpu_row(void *ctx, sqlite3_value **v)
 		keep_number(v[3], &d->sms);
 		keep_number(v[4], &d->clock);
 		keep_number(v[5], &d->bandwidth);
+		keep_number(v[8], &d->memory);
 		if (d->cc < 0 && nsx_db_int(v[6], &major) && nsx_db_int(v[7], &minor) && major > 0 && major < 1000 &&
 		    minor >= 0 && minor < 10)
 			d->cc = 10 * major + minor;
@@ -278,7 +279,7 @@ nsx_info_read(struct nsx_loader *l)
 	static const struct nsx_db_col gpu[] = {
 		{ "cuDevice", true }, { "name", true }, { "uuid", true }, { "smCount", true }, { "clockRate", true },
 		{ "memoryBandwidth", true },
-		{ "computeMajor", true }, { "computeMinor", true }
+		{ "computeMajor", true }, { "computeMinor", true }, { "totalMemory", true }
 	};
 	static const struct nsx_db_col device[] = { { "deviceId", true }, { "name", true } };
 

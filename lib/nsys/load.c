@@ -347,7 +347,7 @@ load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 	    || nsx_ops_finish(l) != NSX_OK
 	    || nsx_host_finish(l) != NSX_OK
 	    || join_processes(l) != NSX_OK
-	    || nsx_info_read(l) != NSX_OK || nsx_warnings_read(l) != NSX_OK
+	    || nsx_info_read(l) != NSX_OK || nsx_metrics_read(l) != NSX_OK || nsx_warnings_read(l) != NSX_OK
 	    || nsx_host_functions_read(l) != NSX_OK
 	    || nsx_cpu_finish(l) != NSX_OK
 	    || nsx_captures_read(l) != NSX_OK

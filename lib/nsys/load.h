@@ -136,6 +136,7 @@ int nsx_project_all(struct nsx_loader *l);
 int nsx_texts_name(struct nsx_loader *l);
 int nsx_names_read(struct nsx_loader *l);         /* l->ids -> l->id_names */
 int nsx_info_read(struct nsx_loader *l);          /* everything that is not an event */
+int nsx_metrics_read(struct nsx_loader *l);       /* after it: samples of GPU metrics, if they are wanted */
 int nsx_warnings_read(struct nsx_loader *l);      /* diags of what nsys says is missing */
 int nsx_host_functions_read(struct nsx_loader *l);   /* reports how many the export has, and how long streams waited */
 int nsx_captures_read(struct nsx_loader *l);      /* t->captures, if requested */

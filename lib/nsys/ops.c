@@ -221,7 +221,7 @@ join_devices(struct nsx_loader *l)
 				(uint64_t)d->cuda });
 			good = at && (*at != NSX_NONE || nsx_vec_push(&all, ((struct nsx_device){
 				.process = d->process, .cuda = d->cuda, .last = INT64_MIN, .sms = -1, .clock = -1,
-				.bandwidth = -1, .cc = -1 })));
+				.bandwidth = -1, .cc = -1, .memory = -1 })));
 			if (at)
 				*at = 0;
 		}

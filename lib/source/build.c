@@ -17,7 +17,7 @@ nsx_build_device(struct nsx_build *b, int64_t cuda)
 {
 	uint32_t at = nsx_map_number(&b->device_of, (struct nsx_key){ (uint64_t)cuda, 0 });
 	struct nsx_device new = { .process = NSX_NONE, .cuda = cuda, .last = INT64_MIN, .sms = -1, .clock = -1,
-	                          .bandwidth = -1, .cc = -1 };
+	                          .bandwidth = -1, .cc = -1, .memory = -1 };
 
 	return at == NSX_NONE || (at == b->devices.n && !nsx_vec_push(&b->devices, new)) ? (uint32_t)NSX_NONE : at;
 }

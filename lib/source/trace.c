@@ -111,6 +111,8 @@ nsx_trace_free(struct nsx_trace *t)
 	free(t->device_names);
 	free(t->thread_names);
 	free(t->captures);
+	free(t->metrics);
+	nsx_intern_free(&t->metric_names);
 	nsx_intern_free(&t->names);
 	nsx_part_texts_free(t->texts, t->ntexts);
 	nsx_intern_free(&t->domains);

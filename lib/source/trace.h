@@ -130,6 +130,7 @@ struct nsx_device {
 	struct nsx_str gpu_name, uuid;           /* empty if not recorded */
 	int64_t  sms, clock, bandwidth, cc;      /* multiprocessors, Hz, bytes/s, 10 * major + minor; -1: not
 	                                          * recorded */
+	int64_t  memory;                         /* bytes of its memory; -1: not recorded */
 };
 
 /* The communication that an operation executes, where the source says so. */
@@ -148,6 +149,10 @@ struct nsx_program_bytes { int64_t id; struct nsx_str name, bytes; };
 struct nsx_named   { uint64_t key; struct nsx_str name; };
 /* A node of a CUDA graph as it was made, at host time `start`; original: the node that it was cloned from, -1: none. */
 struct nsx_capture { uint64_t gtid; int64_t node, original, start; };
+
+/* A sample of a GPU metric, over [start, end) on the GPU's clock. name: in trace.metric_names; device: in
+ * trace.devices. */
+struct nsx_metric { int64_t start, end, value; uint32_t name, device; };
 
 /* Pairs by `of`, an operation or a call, then by what it awaited, an operation. */
 struct nsx_await { uint32_t of, op; };
@@ -199,6 +204,8 @@ struct nsx_trace {
 	struct nsx_intern   domains;      /* number 0 is "" */
 	struct nsx_capture *captures;  uint32_t ncaptures;   /* only if requested; the first row of each (process,
 	                                                      * node), in that order */
+	struct nsx_metric  *metrics;   uint32_t nmetrics;    /* by device, name, start; only with opts.metrics */
+	struct nsx_intern   metric_names;
 	struct nsx_payloads *payloads;    /* for nsys/payload.h; NULL: the export has none */
 	void               (*payloads_close)(struct nsx_trace *t);   /* frees them; set with them */
 	struct nsx_arena    arena;
@@ -217,6 +224,7 @@ struct nsx_trace_opts {
 	bool        cpu;        /* keep what threads that make CUDA calls did besides; needs calls */
 	bool        cpu_all;    /* with cpu: every thread */
 	int64_t     os_min;     /* with cpu: ignore calls of the OS library that are shorter, ns */
+	bool        metrics;    /* read samples of GPU metrics */
 	bool        captures;   /* read where nodes of CUDA graphs were created */
 	bool        host;       /* read the host name */
 	bool        python;     /* keep Python functions as ranges, where the source has them among its ranges */

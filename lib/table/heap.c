@@ -11,15 +11,16 @@
 #include <sys/stat.h>
 
 #include "base/progress.h"
+#include "job/catalogue.h"
 #include "table/sums.h"
 #include "xla/heap.h"
 
 /* A row of any of the tables. A trace, or with --summary a program, is one that is kept until all have been read: a row
  * of the table of peaks, or the place of its rows in the others. */
 struct row {
-	struct nsx_str name, memory, instruction, op_name, source;
+	struct nsx_str name, memory, instruction, op_name, source, kind;
 	int64_t id, trace, step, bytes, peak, points, buffer, size;
-	int64_t arguments, outputs, aliased, constants, temp, heap, fragmentation;
+	int64_t arguments, outputs, aliased, constants, temp, heap, fragmentation, reserved, capacity;
 	double  share;
 	int64_t came;
 	size_t  first, rows;
@@ -49,20 +50,30 @@ static const struct nsx_sum_col cols[] = {
 	{ "instruction",   NSX_CELL_STRING, NSX_SUM_STR,  AT(instruction) },
 	{ "op_name",       NSX_CELL_STRING, NSX_SUM_STR,  AT(op_name) },
 	{ "source",        NSX_CELL_STRING, NSX_SUM_STR,  AT(source) },
+	{ "kind",          NSX_CELL_STRING, NSX_SUM_STR,  AT(kind) },
+	{ "reserved",      NSX_CELL_BYTES,  NSX_SUM_INT,  AT(reserved) },
+	{ "capacity",      NSX_CELL_BYTES,  NSX_SUM_INT,  AT(capacity) },
 	{ "by_came",       NSX_CELL_INT,    NSX_SUM_INT,  AT(came) },
 };
 
 /* The order is that of the rows which are kept. */
 #define ROWS .size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-peak by_came"
 
+#define SUMMARY "id name memory arguments outputs aliased constants temp heap peak fragmentation reserved"
+
 static const struct nsx_sum_def defs[] = {
 	[NSX_HEAP_CURVE]   = { ROWS, .shown = "id name trace step bytes", .rank = "name step bytes" },
 	[NSX_HEAP_PEAK]    = { ROWS, .shown = "id name trace peak points memory", .rank = "name peak memory" },
-	[NSX_HEAP_SUMMARY] = { ROWS, .shown = "id name memory arguments outputs aliased constants temp heap peak "
-	                              "fragmentation",
-	                       .rank = "name memory peak heap id arguments outputs temp" },
+	[NSX_HEAP_SUMMARY] = { ROWS, .shown = SUMMARY,
+	                       .rank = "name memory peak reserved heap id arguments outputs temp" },
 	[NSX_HEAP_AT_PEAK] = { ROWS, .shown = "id name trace buffer size share instruction op_name source",
 	                       .rank = "instruction size share id op_name source" },
+}, summary_of = {
+	ROWS, .shown = SUMMARY " capacity share",
+	.rank = "name memory reserved capacity share peak heap id arguments outputs temp"
+}, with_arguments = {
+	ROWS, .shown = "id name trace kind buffer size share instruction op_name source",
+	.rank = "instruction size kind share id op_name source"
 };
 
 struct job {
@@ -73,6 +84,7 @@ struct job {
 	struct nsx_arena  arena;             /* strings of rows that are kept */
 	struct nsx_sums   kept;              /* of struct row */
 	int64_t           dumps, silent;     /* dumps read; those without a trace, or with --summary without memory */
+	int64_t           most;              /* the largest reserved of device memory */
 };
 
 static void
@@ -121,7 +133,15 @@ put_summary(struct job *j, const struct nsx_heap *h)
 		struct row r = { .id = h->id, .name = h->name, .memory = memory_of(j, m->color),
 		                 .arguments = m->arguments, .outputs = m->outputs, .aliased = m->aliased,
 		                 .constants = m->constants, .temp = m->temp, .heap = m->heap, .peak = m->peak,
-		                 .fragmentation = m->temp - m->heap };
+		                 .fragmentation = m->temp - m->heap, .capacity = NSX_ABSENT, .share = NAN };
+
+		r.reserved = m->arguments + m->outputs - m->aliased + m->temp + m->constants;
+		if (m->color == 0)
+			j->most = r.reserved > j->most ? r.reserved : j->most;
+		if (m->color == 0 && j->options->capacity > 0) {
+			r.capacity = j->options->capacity;
+			r.share = (double)r.reserved / (double)r.capacity;
+		}
 
 		if (!r.memory.ptr)
 			return nsx_err_nomem(j->err, NULL);
@@ -139,6 +159,41 @@ innermost(struct nsx_str stack)
 	while (n && stack.ptr[n - 1] != ';')
 		n--;
 	return (struct nsx_str){ stack.ptr + n, stack.len - n };
+}
+
+/* All memory of the program at its peak, of that colour; 0: it has none. */
+static int64_t
+whole_peak(const struct nsx_heap *h, int64_t color)
+{
+	for (size_t i = 0; i < h->nmemory; i++)
+		if (h->memory[i].color == color)
+			return h->memory[i].peak;
+	return 0;
+}
+
+/* What is reserved for the whole run. */
+static int
+put_fixed(struct job *j, const struct nsx_heap *h)
+{
+	struct row all = { .id = h->id, .name = h->name, .first = nsx_table_rows(j->table),
+	                   .rows = h->nfixed };
+
+	for (size_t i = 0; i < h->nfixed; i++) {
+		const struct nsx_heap_fixed *f = &h->fixed[i];
+		const struct nsx_heap_live *l = &f->live;
+		int64_t whole = whole_peak(h, f->color);
+
+		put(j, &(struct row){
+			.id = h->id, .name = h->name, .trace = NSX_ABSENT, .size = l->size,
+			.kind = nsx_str_c(f->argument ? f->output ? "argument,output" : "argument"
+			                  : f->output ? "output" : "constant"),
+			.buffer = l->buffer < 0 ? NSX_ABSENT : l->buffer,
+			.share = whole > 0 ? (double)l->size / (double)whole : NAN,
+			.instruction = l->instruction, .op_name = l->op_name,
+			.source = j->options->stacks ? l->stack : innermost(l->stack) });
+		all.peak = whole > all.peak ? whole : all.peak;
+	}
+	return h->nfixed ? keep(j, all) : NSX_OK;
 }
 
 /* The rows of a trace: changes, buffers that are live at the peak, or none. */
@@ -160,7 +215,10 @@ put_trace(struct job *j, const struct nsx_heap *h, size_t trace)
 
 			r.buffer = l->buffer;
 			r.size = l->size;
-			r.share = t->peak ? (double)l->size / (double)t->peak : NAN;
+			int64_t whole = j->options->arguments ? whole_peak(h, t->color) : t->peak;
+
+			r.kind = NSX_STR("temp");
+			r.share = whole > 0 ? (double)l->size / (double)whole : NAN;
 			r.instruction = l->instruction;
 			r.op_name = l->op_name;
 			r.source = j->options->stacks ? l->stack : innermost(l->stack);
@@ -211,16 +269,19 @@ add_dump(struct job *j, const char *path)
 	struct nsx_heap h;
 	int rc = NSX_OK;
 
-	if (nsx_heap_read(path, j->options->what == NSX_HEAP_AT_PEAK ? NSX_HEAP_LIVE : 0, &h, j->diags, j->err) !=
-	    NSX_OK)
+	unsigned more = j->options->what != NSX_HEAP_AT_PEAK ? 0
+	                : j->options->arguments ? NSX_HEAP_LIVE | NSX_HEAP_FIXED : NSX_HEAP_LIVE;
+
+	if (nsx_heap_read(path, more, &h, j->diags, j->err) != NSX_OK)
 		return NSX_ERR;
 	j->dumps++;
-	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h.nmemory == 0 : h.ntraces == 0;
+	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h.nmemory == 0 : h.ntraces == 0 && h.nfixed == 0;
 	if (j->options->what == NSX_HEAP_SUMMARY)
 		rc = put_summary(j, &h);
-	else
-		for (size_t i = 0; rc == NSX_OK && i < h.ntraces; i++)
-			rc = put_trace(j, &h, i);
+	else if (h.nfixed)
+		rc = put_fixed(j, &h);
+	for (size_t i = 0; rc == NSX_OK && j->options->what != NSX_HEAP_SUMMARY && i < h.ntraces; i++)
+		rc = put_trace(j, &h, i);
 	nsx_heap_free(&h);
 	return rc;
 }
@@ -260,11 +321,65 @@ add_path(struct job *j, const char *path)
 	return S_ISDIR(st.st_mode) ? add_folder(j, path) : add_dump(j, path);
 }
 
+/* The answer in a sentence. */
+static void
+tell_capacity(struct job *j)
+{
+	struct nsx_buf text = { 0 };
+
+	if (j->options->what != NSX_HEAP_SUMMARY || j->options->capacity <= 0 || !j->most)
+		return;
+	double unit = j->most < 1000000000 ? 1e6 : 1e9;
+
+	nsx_buf_fmt(&text, "the largest program needs %.1f %sof %.1f GB of a device (%.1f%%)", (double)j->most / unit,
+	            j->most < 1000000000 ? "MB " : "", (double)j->options->capacity / 1e9,
+	            100 * (double)j->most / (double)j->options->capacity);
+	nsx_buf_char(&text, '\0');
+	if (text.failed)
+		j->diags->failed = true;
+	else
+		nsx_table_note(j->table, "%s", text.ptr);
+	if (!text.failed)
+		nsx_diag_add(j->diags, NSX_INFO, "", 1, "%s", text.ptr);
+	nsx_buf_free(&text);
+}
+
+struct devices_of { struct nsx_catalogue cat; struct nsx_err *err; };
+
+static int
+take_metadata(void *state, const struct nsx_rec *rec)
+{
+	struct devices_of *d = state;
+
+	return nsx_cat_take(&d->cat, rec, d->err);
+}
+
+int
+nsx_heap_capacity(struct nsx_reader *in, int64_t *bytes, struct nsx_err *err)
+{
+	struct devices_of d = { .err = err };
+	int rc;
+
+	*bytes = 0;
+	nsx_cat_need(&d.cat, in);
+	rc = nsx_read_all(in, NULL, take_metadata, &d, err);
+	for (size_t i = 0; i < d.cat.devices.n; i++) {
+		int64_t own = d.cat.devices.p[i].memory;
+
+		if (own > 0 && (*bytes == 0 || own < *bytes))
+			*bytes = own;
+	}
+	nsx_cat_free(&d.cat);
+	return rc;
+}
+
 struct nsx_table *
 nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options, struct nsx_diags *diags,
                struct nsx_err *err)
 {
-	struct job j = { .options = options, .diags = diags, .err = err, .kept = { .def = &defs[options->what] } };
+	const struct nsx_sum_def *def = options->arguments ? &with_arguments
+	    : options->what == NSX_HEAP_SUMMARY && options->capacity > 0 ? &summary_of : &defs[options->what];
+	struct job j = { .options = options, .diags = diags, .err = err, .kept = { .def = def } };
 	int rc = (j.table = nsx_sums_begin(&j.kept, err)) ? NSX_OK : NSX_ERR;
 
 	/* Two quantities are called peak: people see one name for each. */
@@ -289,6 +404,7 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 		nsx_diag_add(diags, j.silent == j.dumps ? NSX_WARNING : NSX_INFO, "", j.silent,
 		             options->what == NSX_HEAP_SUMMARY ? "programs without a buffer assignment in their dump"
 		             : "programs without a heap trace in their dump");
+		tell_capacity(&j);
 	} else {
 		nsx_table_free(j.table);
 		j.table = NULL;

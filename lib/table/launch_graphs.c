@@ -190,11 +190,7 @@ graphs_free(void *state)
 	free(f->busy.p);
 }
 
-const struct nsx_analysis nsx_launch_graphs = { sizeof(struct launched_graphs),
-						NSX_K(OP),
-						true,
-						graphs_begin,
-						graphs_need,
-						graphs_take,
-						graphs_finish,
-						graphs_free };
+const struct nsx_analysis nsx_launch_graphs = {
+	sizeof(struct launched_graphs), NSX_K(OP), true, graphs_begin, graphs_need, graphs_take,
+	graphs_finish, graphs_free
+};

@@ -17,7 +17,9 @@
 #include <stdlib.h>
 
 /* Fields of BufferAllocationProto. */
-enum { A_SIZE = 2, A_THREAD_LOCAL = 3, A_PARAMETER = 5, A_LIVE_OUT = 7, A_COLOR = 8, A_CONSTANT = 12 };
+enum { A_SIZE = 2, A_THREAD_LOCAL = 3, A_PARAMETER = 5, A_LIVE_OUT = 7, A_COLOR = 8, A_ASSIGNED = 9, A_CONSTANT = 12 };
+/* Of its Assigned. */
+enum { A_BUFFER = 1 };
 
 /* Of one colour; NULL when out of memory. */
 static struct nsx_heap_memory *
@@ -84,7 +86,44 @@ nsx_allocation_read(struct nsx_allocations *a, struct nsx_dumpfile *f, struct ns
 	bool good = (!parameter || add(&m->arguments, size)) && (!live_out || add(&m->outputs, size))
 	            && (!(parameter && live_out) || add(&m->aliased, size)) && (!constant || add(&m->constants, size))
 	            && (!temp || add(&m->temp, size));
+	if (a->keep && (parameter || live_out || constant)
+	    && !nsx_vec_push(&a->fixed, ((struct nsx_allocation){ span, size, m->color, parameter, live_out,
+	                                                         constant })))
+		return nsx_dumpfile_nomem(f);
 	return good ? NSX_OK : too_much(f);
+}
+
+/* The number of the buffer in an Assigned; 0, which protobuf does not write, if it has none. */
+static int
+read_assigned(struct nsx_dumpfile *f, struct nsx_extent span, int64_t *id)
+{
+	struct nsx_wire w = nsx_wire(f, span);
+	int rc;
+
+	*id = 0;
+	while ((rc = nsx_wire_next(&w)) == NSX_OK)
+		if (w.field == A_BUFFER && w.type == NSX_WIRE_VARINT)
+			*id = (int64_t)w.value;
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
+int
+nsx_allocation_buffers(struct nsx_dumpfile *f, struct nsx_extent span, int (*buffer)(void *state, int64_t id),
+                       void *state)
+{
+	struct nsx_wire w = nsx_wire(f, span);
+	int64_t id;
+	int rc;
+
+	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
+		if (w.field != A_ASSIGNED || w.type != NSX_WIRE_LEN)
+			continue;
+		if (read_assigned(f, w.span, &id) != NSX_OK)
+			return NSX_ERR;
+		if (buffer(state, id))
+			return NSX_OK;
+	}
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
 int
@@ -126,6 +165,7 @@ void
 nsx_allocations_free(struct nsx_allocations *a)
 {
 	free(a->memory.p);
+	free(a->fixed.p);
 	nsx_map_free(&a->by_color);
 	*a = (struct nsx_allocations){ 0 };
 }

@@ -446,6 +446,65 @@ read_trace(struct reading *r, struct nsx_extent trace, unsigned more, struct nsx
 	return rc == NSX_OK && more & NSX_HEAP_LIVE ? find_live(r, trace, t) : rc;
 }
 
+/* ---- memory of the whole run */
+
+/* The buffer of an allocation that says most of its origin: a parameter's for an argument, else the first. */
+struct origin { const struct reading *r; bool argument; uint32_t buffer; };
+
+static int
+take_origin(void *state, int64_t id)
+{
+	struct origin *o = state;
+	uint32_t at = nsx_map_get(&o->r->by_id, (struct nsx_key){ (uint64_t)id, 0 });
+	const struct nsx_hlo_inst *inst;
+
+	if (at == NSX_NONE)
+		return 0;
+	if (o->buffer == NSX_NONE)
+		o->buffer = at;
+	if (!o->argument)
+		return 1;
+	inst = o->r->buffers.p[at].has_inst ? nsx_hlo_find_id(&o->r->h->hlo, o->r->buffers.p[at].inst) : NULL;
+	if (!inst || !inst->entry || !nsx_str_eq(inst->opcode, NSX_STR("parameter")))
+		return 0;
+	o->buffer = at;
+	return 1;
+}
+
+static int
+fixed_cmp(const void *a, const void *b)
+{
+	return largest_first(&((const struct nsx_heap_fixed *)a)->live, &((const struct nsx_heap_fixed *)b)->live);
+}
+
+static int
+read_fixed(struct reading *r)
+{
+	struct nsx_heap *h = r->h;
+
+	h->fixed = calloc(r->allocations.fixed.n + 1, sizeof *h->fixed);
+	if (!h->fixed)
+		return nomem(r);
+	for (size_t i = 0; i < r->allocations.fixed.n; i++) {
+		const struct nsx_allocation *a = &r->allocations.fixed.p[i];
+		struct origin o = { r, a->argument, NSX_NONE };
+		struct nsx_heap_fixed *f = &h->fixed[h->nfixed];
+
+		*f = (struct nsx_heap_fixed){ { -1, a->size, { "", 0 }, { "", 0 }, { "", 0 } }, a->color, a->argument,
+		                              a->output, a->constant };
+		if (nsx_allocation_buffers(r->f, a->span, take_origin, &o) != NSX_OK)
+			return NSX_ERR;
+		if (o.buffer != NSX_NONE) {
+			f->live.buffer = r->buffers.p[o.buffer].id;
+			if (describe(r, &r->buffers.p[o.buffer], &f->live) != NSX_OK)
+				return NSX_ERR;
+		}
+		h->nfixed += a->size > 0;
+	}
+	qsort(h->fixed, h->nfixed, sizeof *h->fixed, fixed_cmp);
+	return NSX_OK;
+}
+
 /* ---- the whole dump */
 
 static int
@@ -510,10 +569,15 @@ read_traces(struct reading *r, unsigned more)
 static int
 read_all(struct reading *r, unsigned more)
 {
+	r->allocations.keep = more & NSX_HEAP_FIXED;
 	int rc = read_parts(r);
 
 	if (rc == NSX_OK)
 		rc = read_traces(r, more);
+	if (rc == NSX_OK && more & NSX_HEAP_FIXED && !r->traces.n)
+		rc = read_instructions(r);
+	if (rc == NSX_OK && more & NSX_HEAP_FIXED)
+		rc = read_fixed(r);
 	if (rc == NSX_OK)
 		rc = nsx_allocations_close(&r->allocations, r->f, &r->h->memory, &r->h->nmemory);
 	r->missed[CLASH] += r->allocations.clashes;
@@ -580,6 +644,7 @@ nsx_heap_free(struct nsx_heap *h)
 		free(h->traces[i].steps);
 	}
 	free(h->traces);
+	free(h->fixed);
 	free(h->memory);
 	nsx_hlo_free(&h->hlo);
 	nsx_arena_free(&h->arena);

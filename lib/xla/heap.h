@@ -42,6 +42,10 @@ struct nsx_heap_trace {
 	struct nsx_heap_step  *steps; size_t nsteps;     /* in program order; NULL unless requested */
 };
 
+/* Memory that is reserved for the whole run: an argument, a result, a constant, or an argument whose memory the result
+ * reuses. */
+struct nsx_heap_fixed { struct nsx_heap_live live; int64_t color; bool argument, output, constant; };
+
 /* One dump; everything is owned by it. */
 struct nsx_heap {
 	struct nsx_str         name;      /* of the module */
@@ -50,16 +54,18 @@ struct nsx_heap {
 	size_t                 ntraces;   /* 0: the program needs no heap, or the dump has no traces */
 	struct nsx_heap_memory *memory;
 	size_t                 nmemory;   /* memories that have an allocation or a trace, by colour */
+	struct nsx_heap_fixed *fixed;     /* largest first; NULL unless requested */
+	size_t                 nfixed;
 	struct nsx_hlo         hlo;       /* {0} unless live buffers or steps were requested, or if there is no trace */
 	struct nsx_arena       arena;
 };
 
-enum nsx_heap_more { NSX_HEAP_LIVE = 1, NSX_HEAP_STEPS = 2 };
+enum nsx_heap_more { NSX_HEAP_LIVE = 1, NSX_HEAP_STEPS = 2, NSX_HEAP_FIXED = 4 };
 
 /* Read the dump at path (.hlo.pb, or .xz or .zst of one, recognised by the first bytes); `more`, of nsx_heap_more: live
- * buffers at each peak, steps. Inconsistencies are counted in diags (source: the module's name). NSX_OK, or NSX_ERR
- * with err filled and *h as after nsx_heap_free: not a dump, damaged, truncated, sizes whose sum does not fit in 63
- * bits. */
+ * buffers at each peak, steps, what is reserved for the whole run. Inconsistencies are counted in diags (source: the
+ * module's name). NSX_OK, or NSX_ERR with err filled and *h as after nsx_heap_free: not a dump, damaged, truncated,
+ * sizes whose sum does not fit in 63 bits. */
 int nsx_heap_read(const char *path, unsigned more, struct nsx_heap *h, struct nsx_diags *diags, struct nsx_err *err);
 
 /* The same of n bytes at p; name is for messages. */

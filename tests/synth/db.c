@@ -154,7 +154,8 @@ db_open(const char *path, int version, bool full, bool shuffle, uint64_t seed)
 				syn_die("too many tables");
 			t->db = d;
 			t->spec = s;
-			if (full)
+			/* Jobs without metrics are as they were before there was the table. */
+			if (full && (syn_opt.metrics || strcmp(s->name, "TARGET_INFO_GPU_METRICS") != 0))
 				create(t);
 		}
 	return d;

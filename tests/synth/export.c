@@ -411,6 +411,7 @@ syn_export(struct syn_plan *p)
 		operations(&x, SYN_MEMCPY, true);
 		xport_host_fns(&x);
 		xport_schemas(&x);
+		xport_metrics(&x);
 		xport_meta(&x);
 		strings(&x);
 		db_close(x.d);

@@ -70,6 +70,7 @@ const struct db_spec db_specs[] = {
 	{ "OSRT_API", 0, LAST, "start:I! end:I! eventClass:I! globalTid:I nameId:I! returnValue:I! nestingLevel:I callchainId:I!" },
 	{ "MPI_P2P_EVENTS", 0, LAST, "start:I! end:I! globalTid:I textId:I commHandle:I tag:I remoteRank:I size:I requestHandle:I" },
 	{ "GPU_METRICS", 0, LAST, "rawTimestamp:I timestamp:I typeId:I! metricId:I! value:I!" },
+	{ "TARGET_INFO_GPU_METRICS", 0, LAST, "typeId:I! sourceId:I! typeName:T! metricId:I! metricName:T!" },
 	{ "ENUM_NSYS_EVENT_TYPE", 0, LAST, "id:I!* name:T label:T" },
 	{ "ENUM_CUDA_MEMCPY_OPER", 0, LAST, "id:I!* name:T label:T" },
 	{ "ENUM_CUDA_MEM_KIND", 0, LAST, "id:I!* name:T label:T" },

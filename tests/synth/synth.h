@@ -19,7 +19,7 @@ static const int64_t SYN_UTC = 1790000000000000000;        /* when sessions star
 /* The command line. */
 struct syn_opts {
 	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate, *sim, *change, *without;
-	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, contend, shorter, evaluate, checkpoint, slack;
+	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, contend, shorter, metrics, evaluate, checkpoint, slack;
 	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline, steady, kineto, xspace;
 };
 extern struct syn_opts syn_opt;

@@ -25,6 +25,7 @@ void xport_host_fns(struct xport *x); /* host_fn.c: host functions that streams 
 void xport_schemas(struct xport *x);  /* payload.c: tables that describe payloads; the payload of one of the plan's ranges, NULL for none */
 void xport_payload(struct xport *x, struct db_table *t, int col, uint32_t range);
 bool xport_sim(struct xport *x);     /* sim_export.c: what waited for what, if the plan is of a simulated job */
+void xport_metrics(struct xport *x); /* metrics.c: samples of GPU metrics */
 void xport_meta(struct xport *x);   /* meta.c: tables about machine, session, processes and threads */
 
 #endif

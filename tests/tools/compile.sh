@@ -328,4 +328,65 @@ if [ -e "$SHARED/data/compile/p0.csv.zst" ] && [ -e "$SHARED/data/pax/p0.sqlite.
 else
 	skip 'the reference tables' 'the reference data are not here'
 fi
+
+# ---- why again ----
+
+# again ID NAME BATCH TYPE RESULT CONSTANT DEVICES [MORE]: a dump in $T/again; MORE: text of a further instruction.
+again() {
+	protoc -I compile/again --encode=Dump compile/again/dump.proto >"$T/again/module_000$1.$2.sm_9.0_gpu_after_optimizations.hlo.pb" <<END
+hlo_module {
+  name: "$2" id: $1 entry_computation_id: 2 device_assignment { replica_count: $7 }
+  host_program_shape { result { element_type: 13 tuple_shapes { element_type: 11 dimensions: $5 } tuple_shapes { element_type: 11 } } }
+  computations { id: 1 instructions { name: "p" opcode: "parameter" shape { element_type: 11 dimensions: $1 } } }
+  computations {
+    id: 2
+    instructions { name: "p.2" opcode: "parameter" parameter_number: 1 shape { element_type: $4 } metadata { op_name: "lr" } }
+    instructions { name: "p.1" opcode: "parameter" shape { element_type: 11 dimensions: [$3, 128] } metadata { op_name: "batch['x']" } }
+    instructions { name: "c.3" opcode: "constant" shape { element_type: 11 } literal { f32s: $6 } }
+    ${8-}
+  }
+}
+END
+}
+mkdir "$T/again"
+again 1 jit_step 8 11 4 1 1
+again 2 jit_other 8 11 4 1 1
+again 3 jit_step 16 11 4 1 1
+again 4 jit_step 16 16 4 1 1
+again 5 jit_step 16 16 6 1 1
+again 6 jit_step 16 16 6 1 1 'instructions { name: "p.4" opcode: "parameter" parameter_number: 2 shape { element_type: 1 } }'
+again 7 jit_step 8 11 4 1 1 'instructions { name: "a.4" opcode: "add" shape { element_type: 11 } }'
+# The parameter of a computation that is not the entry has another shape in each: it is no argument, but a part of what is computed.
+# rows_again CLAIM WANT DUMP...
+rows_again() {
+	claim=$1 want=$2
+	shift 2
+	equal "$claim" "$(nsysx-compile --again "$@" | tail -n +2 | tr ' \t' '_ ')" "$want"
+}
+rows_again '--again: what differs from the one that is most like it' "3 jit_step 1 shape batch['x'] [8,128] [16,128]
+4 jit_step 3 dtype lr f32 bf16
+5 jit_step 4 static  f32[4]_f32[] f32[6]_f32[]
+6 jit_step 5 arguments  2_arguments 3_arguments
+7 jit_step 1 static  4_instructions 5_instructions" "$T/again"
+rows_again '... of dumps that are named' "3 jit_step 1 shape batch['x'] [8,128] [16,128]" \
+	"$T/again/module_0001.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb" "$T/again/module_0003.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb"
+mkdir "$T/again.2"
+cp "$T/again"/*0001* "$T/again"/*0002* "$T/again.2"
+rows_again 'programs of different folders are not compared' '' "$T/again.2" "$T/again.2"
+equal '... a message' "$(nsysx-compile -v --again "$T/again.2" 2>&1 >"$T/null" | grep -c 'no function was compiled twice')" 1
+# The same but for one thing.
+for n in 1 2; do again 1 jit_step 8 11 4 $n 1; mv "$T/again"/*0001* "$T/again.constant.$n"; done
+for n in 1 2; do again 1 jit_step 8 11 4 1 $n; mv "$T/again"/*0001* "$T/again.devices.$n"; done
+rows_again 'another value of a constant' '1 jit_step 1 constant   ' "$T/again.constant.1" "$T/again.constant.2"
+rows_again 'other devices' '1 jit_step 1 devices   ' "$T/again.devices.1" "$T/again.devices.2"
+rows_again 'nothing that a dump shows' '1 jit_step 1 same   ' "$T/again.constant.1" "$T/again.devices.1"
+fails 'a dump that is cut' 1 "$T/again.cut" nsysx-compile --again "$T/again.cut"
+fails 'a dump that is not there' 1 "$T/absent" nsysx-compile --again "$T/absent"
+fails '--again with a table' 2 'goes without --by' nsysx-compile --again --by pass "$T/again"
+if [ -e "$SHARED/data/pax/dump0" ]; then
+	# What XLA's own text of the dumps says: shapes of parameters and results.
+	printf '%s\n' 15:9:shape 28:11:static 30:13:shape 32:15:shape 34:17:shape 38:1:same >"$T/want"
+	nsysx-compile --again "$SHARED/data/pax/dump0" | awk -F'\t' 'NR > 1 { print $1 ":" $3 ":" $4 }' >"$T/got"
+	same 'a real job' "$T/got" "$T/want"
+fi
 done_testing

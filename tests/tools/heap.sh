@@ -47,14 +47,44 @@ same '-o' "$T/out" "$T/peak"
 
 # ---- memories ----
 ok 'a dump with memories is encoded' make_dump memory "$T/mix"
-head='id\tname\tmemory\targuments\toutputs\taliased\tconstants\ttemp\theap\tpeak\tfragmentation\n'
-rows "$head"'8\tjit_mix\tdevice\t100\t150\t100\t7\t64\t60\t217\t4\n8\tjit_mix\thost\t11\t0\t0\t0\t30\t18\t29\t12\n' >"$T/want"
-rows '8\tjit_mix\tS(9)\t0\t0\t0\t3\t0\t0\t3\t0\n' >>"$T/want"
+head='id\tname\tmemory\targuments\toutputs\taliased\tconstants\ttemp\theap\tpeak\tfragmentation\treserved\n'
+rows "$head"'8\tjit_mix\tdevice\t100\t150\t100\t7\t64\t60\t217\t4\t221\n8\tjit_mix\thost\t11\t0\t0\t0\t30\t18\t29\t12\t41\n' >"$T/want"
+rows '8\tjit_mix\tS(9)\t0\t0\t0\t3\t0\t0\t3\t0\t3\n' >>"$T/want"
 golden '--summary has a row for each memory' "$T/want" nsysx-heap --summary "$T/mix"
 equal 'no diags' "$(cat "$T_private/err")" ''
 equal '--peak names the memory of each trace' "$(nsysx-heap --peak "$T/mix" | cut -f 3,4,6 | tr '\t\n' ': ')" 'trace:peak:memory 0:60:device 1:9:host 2:9:host '
-rows "$head"'12\tjit_step\tdevice\t0\t0\t0\t0\t0\t13000\t13000\t-13000\n' >"$T/want"
+rows "$head"'12\tjit_step\tdevice\t0\t0\t0\t0\t0\t13000\t13000\t-13000\t0\n' >"$T/want"
 golden 'without allocations --summary has what traces contain' "$T/want" nsysx-heap --summary "$step"
+
+# ---- with arguments, results and constants ----
+
+# Sums by kind of --at-peak --arguments, and those of --summary: arguments alone and as results, results, constants, heap.
+sums_of_rows() { awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { s[$at["kind"]] += $at["size"] }
+	END { print s["argument"] + s["argument,output"], s["output"] + s["argument,output"], s["argument,output"] + 0, s["constant"] + 0, s["temp"] + 0 }'; }
+sums_of_summary() { awk -F'\t' 'NR > 1 { for (i = 4; i <= 7; i++) s[i] += $i; s[8] += $9 } END { print s[4] + 0, s[5] + 0, s[6] + 0, s[7] + 0, s[8] + 0 }'; }
+equal '--arguments: rows add up to the sums' "$(nsysx-heap -q --at-peak --arguments "$T/mix" | sums_of_rows)" "$(nsysx-heap -q --summary "$T/mix" | sums_of_summary)"
+equal '... which are these' "$(nsysx-heap -q --at-peak --arguments "$T/mix" | sums_of_rows)" '111 150 100 10 78'
+equal '... without a trace, before those of traces' "$(nsysx-heap -q --at-peak --arguments "$T/mix" | awk -F'\t' 'NR > 1 { print ($3 == "") ":" ($4 == "temp") }' | uniq | tr '\n' ' ')" '1:0 0:1 '
+fails '--arguments alone' 2 '--arguments goes with --at-peak' nsysx-heap --arguments "$T/mix"
+protoc -I heap --encode=Dump heap/dump.proto <heap/arguments.textproto >"$T/arguments"
+rows 'id\tname\ttrace\tkind\tbuffer\tsize\tshare\tinstruction\top_name\tsource\n' >"$T/want"
+rows '5\tjit_f\t\targument,output\t2\t600\t0.6\tp.1\tstate\t\n5\tjit_f\t\targument\t3\t100\t0.1\tp.2\tbatch\t\n5\tjit_f\t0\ttemp\t4\t300\t0.3\tadd.3\tjit(f)/add\t\n' >>"$T/want"
+golden '... with the name of the parameter, and shares of the whole peak' "$T/want" nsysx-heap --at-peak --arguments "$T/arguments"
+
+# ---- of the memory of a device ----
+printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\tmemory:i\ndevice\t0\t0\t2000\ndevice\t1\t0\t1000\n#end\trecords:i\nend\t2\n' >"$T/devices"
+equal '--job: what of the smallest memory is needed, of device memory' "$(nsysx-heap --summary --job "$T/devices" "$T/mix" | awk -F'\t' '{ print $3, $12, $13, $14 }' | tr '\n' ';')" \
+	'memory reserved capacity share;device 221 1000 0.221;host 41  ;S(9) 3  ;'
+says_it() { nsysx-heap --table --summary --job "$T/devices" "$T/mix" | tail -n 1; }
+equal '... in a sentence' "$(says_it)" 'the largest program needs 0.0 MB of 0.0 GB of a device (22.1%)'
+sed 's/2000$//; s/1000$//' "$T/devices" >"$T/unknown"
+equal '... a warning where it is not recorded' "$(nsysx-heap --summary --job "$T/unknown" "$T/mix" 2>&1 >"$T/null" | grep -c 'how much memory its devices have is not recorded')" 1
+fails '--job alone' 2 '--job goes with --summary' nsysx-heap --job "$T/devices" "$T/mix"
+fails 'a stream that is not there' 1 "$T/absent" nsysx-heap --summary --job "$T/absent" "$T/mix"
+if [ -x "$SYNTH" ]; then
+	"$SYNTH" -q -o "$T/sized"
+	equal 'the memory of a device is that of the export' "$(nsysx-extract -q "$T/sized/r0.sqlite" | nsysx-view -q -t device | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["memory"] }')" 85899345920
+fi
 
 # ---- several, folders, compressed ----
 rows 'id\tname\ttrace\tpeak\tpoints\tmemory\n3\tjit_init\t0\t1000000\t3\tdevice\n12\tjit_step\t0\t8000\t5\tdevice\n12\tjit_step\t1\t5000\t2\tdevice\n' >"$T/peaks"
@@ -104,7 +134,7 @@ if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -s "$T/job/answers/heap.tsv" ]; 
 	nsysx-heap --peak "$T/job/dump0" 2>/dev/null | awk -F'\t' 'NR > 1 { print $1, $2, $3, $4, $5, $6 }' | sort -u >"$T/got"
 	same 'peaks, points and memories of the generated job' "$T/got" "$T/want"
 	sed 1d "$T/job/answers/memory.tsv" | sort >"$T/want"
-	nsysx-heap --summary "$T/job/dump0" | sed 1d | sort >"$T/got"
+	nsysx-heap --summary "$T/job/dump0" | sed 1d | cut -f 1-11 | sort >"$T/got"
 	same 'all memory of the generated job' "$T/got" "$T/want"
 	equal 'the job has several memories' "$(cut -f3 "$T/got" | sort -u | tr '\n' ' ')" 'device host '
 else

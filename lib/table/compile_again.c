@@ -1,0 +1,218 @@
+/* compile_again.c -- see compile_again.h.
+ *
+ *   id 3   jit_step   batch f32[8,128]    lr f32[]
+ *   id 9   jit_step   batch f32[16,128]   lr f32[]    like 3: shape of batch, [8,128], [16,128]
+ *   id 12  jit_step   batch f32[16,128]   lr f64[]    like 9: dtype of lr, f32, f64
+ *   id 15  jit_step   batch f32[16,128]   lr f64[]    like 12, with other instructions: static, 120 instructions, 140
+ *
+ * What a program is compiled for besides its arguments, a dump does not have in one place: static arguments, values
+ * that the function captures, and options show in its result and its instructions alone. */
+#include "table/compile_again.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "table/sums.h"
+#include "xla/hlo.h"
+#include "xla/signature.h"
+
+/* set: programs of one folder, or of one process. */
+struct program { struct nsx_signature s; int set; };
+
+struct row { struct nsx_str name, why, argument, was, is; int64_t id, like; };
+
+#define AT(member) offsetof(struct row, member), 0, NULL
+static const struct nsx_sum_col cols[] = {
+	{ "id",       NSX_CELL_ID,     NSX_SUM_INT, AT(id) },
+	{ "name",     NSX_CELL_STRING, NSX_SUM_STR, AT(name) },
+	{ "like",     NSX_CELL_ID,     NSX_SUM_INT, AT(like) },
+	{ "why",      NSX_CELL_STRING, NSX_SUM_STR, AT(why) },
+	{ "argument", NSX_CELL_STRING, NSX_SUM_STR, AT(argument) },
+	{ "was",      NSX_CELL_STRING, NSX_SUM_STR, AT(was) },
+	{ "is",       NSX_CELL_STRING, NSX_SUM_STR, AT(is) },
+};
+static const struct nsx_sum_def def = {
+	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.rank = "name why argument was is id like"
+};
+
+struct again {
+	NSX_VEC(struct program) programs;
+	struct nsx_sums   rows;      /* not kept */
+	struct nsx_table *table;
+	struct nsx_arena  arena;
+	struct nsx_err   *err;
+};
+
+static int
+add_dump(struct again *a, const char *path, int set)
+{
+	struct program p = { .set = set };
+
+	if (nsx_signature_read(path, &p.s, a->err) != NSX_OK)
+		return NSX_ERR;
+	if (nsx_vec_push(&a->programs, p))
+		return NSX_OK;
+	nsx_signature_free(&p.s);
+	return nsx_err_nomem(a->err, NULL);
+}
+
+static int
+add_path(struct again *a, const char *path, int set, struct nsx_diags *diags)
+{
+	struct nsx_dump_dir *d;
+	const char *dump;
+	struct stat st;
+	size_t next = 0;
+	int rc = NSX_OK;
+
+	if (strcmp(path, "-") != 0 && stat(path, &st) != 0)
+		return nsx_err_set(a->err, "%s: %s", path, strerror(errno));
+	/* Dumps that are named are of one process. */
+	if (strcmp(path, "-") == 0 || !S_ISDIR(st.st_mode))
+		return add_dump(a, strcmp(path, "-") == 0 ? "/dev/stdin" : path, -1);
+	d = nsx_dump_dir_open(path, a->err);
+	while (d && rc == NSX_OK && (dump = nsx_dump_dir_next(d, &next)))
+		rc = add_dump(a, dump, set);
+	if (d && next == 0)
+		nsx_diag_add(diags, NSX_WARNING, path, 1, "no dump of an optimized program in this folder");
+	nsx_dump_dir_free(d);
+	return d ? rc : NSX_ERR;
+}
+
+/* ---- differences */
+
+static bool
+same_shape(const struct nsx_signature_argument *x, const struct nsx_signature_argument *y)
+{
+	return nsx_str_eq(x->type, y->type) && nsx_str_eq(x->dims, y->dims);
+}
+
+/* How many of the arguments differ, more than any of them if their number does, and last whether the rest does. */
+static size_t
+distance(const struct nsx_signature *x, const struct nsx_signature *y)
+{
+	size_t n = x->arguments.n < y->arguments.n ? x->arguments.n : y->arguments.n, differ = 0;
+
+	for (size_t i = 0; i < n; i++)
+		differ += !same_shape(&x->arguments.p[i], &y->arguments.p[i]);
+	differ += x->arguments.n != y->arguments.n ? 1000000 : 0;
+	return 2 * differ + (x->body != y->body || x->constants != y->constants);
+}
+
+static int
+put(struct again *a, const struct nsx_signature *now, const struct nsx_signature *like, const char *why,
+    struct nsx_str argument, struct nsx_str was, struct nsx_str is)
+{
+	return nsx_sums_put(&a->rows, a->table, &(struct row){
+		.id = now->id, .name = now->name, .like = like->id, .why = nsx_str_c(why), .argument = argument,
+		.was = was, .is = is }, a->err);
+}
+
+/* A text with a number, in the arena. */
+static struct nsx_str
+number_text(struct again *a, const char *what, int64_t n)
+{
+	struct nsx_buf b = { 0 };
+	struct nsx_str out = { "", 0 };
+
+	nsx_buf_fmt(&b, "%" PRId64 " %s", n, what);
+	if (!b.failed)
+		out = nsx_arena_str(&a->arena, nsx_buf_view(&b));
+	nsx_buf_free(&b);
+	return out.ptr ? out : (struct nsx_str){ "", 0 };
+}
+
+/* The rows of a program that is most like `like`. */
+static int
+compare(struct again *a, const struct nsx_signature *now, const struct nsx_signature *like)
+{
+	size_t n = now->arguments.n < like->arguments.n ? now->arguments.n : like->arguments.n;
+	const struct nsx_str none = { "", 0 };
+	bool told = now->arguments.n != like->arguments.n;
+	int rc = NSX_OK;
+
+	if (told)
+		rc = put(a, now, like, "arguments", none, number_text(a, "arguments", (int64_t)like->arguments.n),
+		         number_text(a, "arguments", (int64_t)now->arguments.n));
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		const struct nsx_signature_argument *x = &like->arguments.p[i], *y = &now->arguments.p[i];
+
+		if (!nsx_str_eq(x->type, y->type))
+			rc = put(a, now, like, "dtype", y->name, x->type, y->type);
+		if (rc == NSX_OK && !nsx_str_eq(x->dims, y->dims))
+			rc = put(a, now, like, "shape", y->name, x->dims, y->dims);
+		told |= !same_shape(x, y);
+	}
+	if (told || rc != NSX_OK)
+		return rc;
+	if (!nsx_str_eq(now->result, like->result))
+		return put(a, now, like, "static", none, like->result, now->result);
+	if (now->body != like->body)
+		return put(a, now, like, "static", none, number_text(a, "instructions", like->instructions),
+		           number_text(a, "instructions", now->instructions));
+	if (now->constants != like->constants)
+		return put(a, now, like, "constant", none, none, none);
+	return put(a, now, like, now->devices != like->devices ? "devices" : "same", none, none, none);
+}
+
+static int
+by_id(const void *pa, const void *pb)
+{
+	const struct program *a = pa, *b = pb;
+
+	if (a->set != b->set)
+		return a->set < b->set ? -1 : 1;
+	return a->s.id != b->s.id ? (a->s.id < b->s.id ? -1 : 1) : nsx_str_cmp(a->s.name, b->s.name);
+}
+
+static int
+add_rows(struct again *a)
+{
+	int rc = NSX_OK;
+
+	if (a->programs.n > 1)
+		qsort(a->programs.p, a->programs.n, sizeof *a->programs.p, by_id);
+	for (size_t i = 0; i < a->programs.n && rc == NSX_OK; i++) {
+		const struct program *now = &a->programs.p[i], *like = NULL;
+
+		/* Of equally near ones the latest. */
+		for (size_t k = i; k-- > 0 && a->programs.p[k].set == now->set;) {
+			const struct program *p = &a->programs.p[k];
+
+			if (nsx_str_eq(p->s.name, now->s.name)
+			    && (!like || distance(&p->s, &now->s) < distance(&like->s, &now->s)))
+				like = p;
+		}
+		if (like)
+			rc = compare(a, &now->s, &like->s);
+	}
+	return rc;
+}
+
+struct nsx_table *
+nsx_compile_again(char *const *paths, int n, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct again a = { .err = err, .rows = { .def = &def } };
+	int rc = (a.table = nsx_sums_begin(&a.rows, err)) ? NSX_OK : NSX_ERR;
+
+	for (int i = 0; i < n && rc == NSX_OK; i++)
+		rc = add_path(&a, paths[i], i, diags);
+	if (rc == NSX_OK)
+		rc = add_rows(&a);
+	if (rc == NSX_OK && !nsx_table_rows(a.table))
+		nsx_diag_add(diags, NSX_INFO, "", 1, "no function was compiled twice");
+	if (rc != NSX_OK) {
+		nsx_table_free(a.table);
+		a.table = NULL;
+	}
+	for (size_t i = 0; i < a.programs.n; i++)
+		nsx_signature_free(&a.programs.p[i].s);
+	free(a.programs.p);
+	nsx_sums_free(&a.rows);
+	nsx_arena_free(&a.arena);
+	return a.table;
+}
