@@ -4,7 +4,13 @@
 enum subject { ONE, MOST };
 enum whose { OWN, ALL };
 
-static const struct { const char *name; int rank; enum subject subject; enum whose whose; const char *change, *action; } kinds[NSX_NFINDS] = {
+static const struct {
+	const char *name;
+	int rank;
+	enum subject subject;
+	enum whose whose;
+	const char *change, *action;
+} kinds[NSX_NFINDS] = {
 #define FINDING(id, name, rank, subject, whose, change, action) \
 	[NSX_FIND_##id] = { name, rank, subject, whose, change, action },
 #include "table/diagnose/findings.def"

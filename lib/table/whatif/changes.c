@@ -27,8 +27,8 @@ static const double k_min = 0.001;
 
 /* ---- the text of a change */
 
-/* Set what it names of devices, by device of the catalogue; g: NULL to look at the text alone. Whether all its names are
- * numbers. */
+/* Set what it names of devices, by device of the catalogue; g: NULL to look at the text alone. Whether all its names
+ * are numbers. */
 static bool
 each_device(const struct wi_graph *g, const struct wi_change *c, bool *named)
 {

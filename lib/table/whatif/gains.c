@@ -57,14 +57,14 @@ nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to)
 {
 	if (!w->refused && !w->doubtful)
 		return;
-	nsx_buf_fmt(to, "%.1f %% of the critical path is not explained, and with constant latencies the period is off by "
-	            "%.1f %%", 100 * w->unexplained, 100 * w->off);
+	nsx_buf_fmt(to, "%.1f %% of the critical path is not explained, and with constant latencies the period is off "
+	            "by %.1f %%", 100 * w->unexplained, 100 * w->off);
 	if (w->unseen > doubtful_unseen)
 		nsx_buf_fmt(to, "; in %.1f %% of it the host may wait for the device, in no call that waits",
 		            100 * w->unseen);
 	if (w->unrelated > doubtful_queue)
-		nsx_buf_fmt(to, "; %.1f %% of launches contradict the launch queue: they returned before what should have "
-		            "made room for them", 100 * w->unrelated);
+		nsx_buf_fmt(to, "; %.1f %% of launches contradict the launch queue: they returned before what should "
+		            "have made room for them", 100 * w->unrelated);
 }
 
 int
