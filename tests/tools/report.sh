@@ -130,18 +130,19 @@ equal 'pieces lie within the step of their device, and sum to its parts' "$(awk 
 		split(k, d, SUBSEP); limit = picked[d[1]] / 4000; idle = 0
 		for (i = 1; i <= g; i++) if (of[i] == d[2]) { a = from[i] > start[o] ? from[i] : start[o]; b = till[i] < start[o] + period[o] ? till[i] : start[o] + period[o]; if (b - a >= limit) idle += b - a }
 		if (idle != sum[k, "idle"] + 0) print k, "idle", idle, sum[k, "idle"] }; print n }' r/tables/step-each.tsv r/tables/gaps.tsv r/tables/lanes.tsv)" 4
-equal 'the critical path of a step lasts as long as the step' "$(awk -F'\t' '$4 == "path" { n[$1] += $7; of[$1] = $11 } END { for (k in n) print n[k] - of[k] }' r/tables/lanes.tsv | sort -u)" 0
-equal '... and is drawn' "$(grep -o '<title>critical path: [a-z]*' r/index.html | sort | uniq -c | awk '{ n += $1 } END { print n }')" "$(grep -c '	path	' r/tables/lanes.tsv)"
 # Devices that are not drawn: all have operations, device 2 only after the slowest step; a picture holds 16 of 18.
 mkdir -p few/tables && (
 	cd few/tables && printf 'class\tdevice\tstep\tstart\tperiod\nc\t0\t3\t1000\t100\nc\t0\t4\t1100\t\nc\t5\t3\t1000\t90\n' >step-each.tsv && echo device >record-device.tsv &&
-	seq 0 17 >>record-device.tsv && printf 'device\tstart\tdur\tcause\tnext\n' >gaps.tsv && printf 'step\tdevice\ton\tpart\tstart\tdur\n' >path.tsv && printf 'device\ttype\tname\tstart\tdur\tcomm\n' >op.tsv &&
+	seq 0 17 >>record-device.tsv && printf 'device\tstart\tdur\tcause\tnext\n' >gaps.tsv && printf 'step\tdevice\ton\tpart\tstart\tdur\n3\t0\t5\tcompute\t1000\t60\n3\t0\t0\thost\t1060\t40\n4\t0\t0\thost\t1100\t40\n' >path.tsv && printf 'device\ttype\tname\tstart\tdur\tcomm\n' >op.tsv &&
 	for d in $(seq 0 16) ; do [ "$d" = 2 ] || printf '%d\tkernel\tk\t1010\t20\t0\n' "$d"; done >>op.tsv && printf '2\tkernel\tk\t3000\t20\t0\n' >>op.tsv &&
 	awk -f "$root/lib/report/lanes.awk" step-each.tsv record-device.tsv gaps.tsv path.tsv op.tsv >lanes.tsv
 	awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/lanes.awk" lanes.tsv >../page
 )
 equal 'devices that are not in the picture of a step have a row with the reason' \
 	"$(awk -F'\t' '$1 == "slowest" && $4 == "none" { print $3, $5 }' few/tables/lanes.tsv | paste -sd ,)" '2 outside,16 limit,17 limit'
+equal 'the critical path is on the devices that it leads through' "$(awk -F'\t' '$1 == "slowest" && $4 == "path" { print $3, $5, $6, $7 }' few/tables/lanes.tsv | paste -sd ,)" '0 host 60 40,5 compute 0 60'
+equal '... and is drawn' "$(sed -n '/lanes-slowest" tab/,/lanes-median" tab/s/.*<title>\(critical path: .*\)<\/title>.*/\1/p' few/page | sort | paste -sd ,)" \
+	'critical path: computation, 60 ns at 0 ns,critical path: work of the host, 40 ns at 60 ns'
 equal '... and a sentence on the page' "$(sed -n '/lanes-slowest" tab/,/lanes-median" tab/s/^<p class="note">\(.*\)<\/p>$/\1/p' few/page | paste -sd '|')" \
 	'Nothing of device 2 lies within this time.|For want of room 2 devices are not drawn: 16, 17.'
 causes=$(nsysx-idle --known | awk -F'\t' 'NR > 1 && $4 > 0 { print $1 }' | paste -sd ' ')

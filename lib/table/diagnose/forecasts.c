@@ -109,7 +109,7 @@ nsx_look_put_path(const struct nsx_look_at *a, struct nsx_buf *to)
 	bool said[WI_NPARTS] = { false };
 	const char *between = ": ";
 
-	if (f->all <= 0)
+	if (!f->known || f->all <= 0)
 		return false;
 	nsx_buf_c(to, "the step is set by ");
 	if (a->devices.n < 2)
@@ -198,7 +198,7 @@ nsx_look_path(const struct nsx_look_at *a)
 	for (size_t i = 0; t && steps && i < a->steps.list.n; i++)
 		if (a->steps.list.p[i].class == a->class && a->steps.list.p[i].period > 0)
 			steps[n++] = &a->steps.list.p[i];
-	if (n) {
+	if (n && a->forecasts.known) {
 		qsort(steps, n, sizeof *steps, by_period);
 		median = (n + 1) / 2 - 1;
 		for (slowest = n - 1; slowest && steps[slowest - 1]->period == steps[slowest]->period;)
