@@ -19,7 +19,8 @@ static const struct nsx_opt opts[] = {
 		"write all tables in one reading: % in -o stands for findings.tsv, where.tsv, step-each.tsv, "
 		"summary.md"),
 	NSX_OPT_INT(0, "gaps", &gaps, "N", 0, 100000000,
-	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle --steps and its --list N print, and path.tsv"),
+	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle --steps and its --list N print, and "
+	            "path.tsv"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
 	NSX_TOOL_FILE,
@@ -84,7 +85,8 @@ main(int argc, char **argv)
 	if (all && (where || nsx_tool_forms() > nsx_tool_table.tsv || nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--all goes with neither --where nor another form");
 	if (all)
-		to = nsx_tool_parts(&cli, gaps ? "findings.tsv,where.tsv,step-each.tsv,summary.md,idle.tsv,gaps.tsv,path.tsv"
+		to = nsx_tool_parts(&cli, gaps ? "findings.tsv,where.tsv,step-each.tsv,summary.md,idle.tsv,gaps.tsv,"
+		                            "path.tsv"
 		                    : "findings.tsv,where.tsv,step-each.tsv,summary.md", nsx_tool_output.path, &nto);
 	else if (gaps)
 		nsx_cli_misuse(&cli, "--gaps goes with --all");

@@ -148,7 +148,8 @@ static const struct nsx_table_col path_cols[] = {
 static int
 by_period(const void *pa, const void *pb)
 {
-	const struct nsx_step_of *a = *(const struct nsx_step_of *const *)pa, *b = *(const struct nsx_step_of *const *)pb;
+	const struct nsx_step_of *a = *(const struct nsx_step_of *const *)pa;
+	const struct nsx_step_of *b = *(const struct nsx_step_of *const *)pb;
 
 	if (a->period != b->period)
 		return a->period < b->period ? -1 : 1;
@@ -157,8 +158,10 @@ by_period(const void *pa, const void *pb)
 
 /* Add the path of a step, in order of time: hops one after the other on one device, of one part, are a row. */
 static void
-put_step(const struct nsx_look_forecasts *f, const struct nsx_step_of *o, int64_t device, struct nsx_table *t)
+put_step(const struct nsx_look_at *a, const struct nsx_step_of *o, struct nsx_table *t)
 {
+	const struct nsx_look_forecasts *f = &a->forecasts;
+	int64_t device = a->steps.cat.devices.p[o->device].number;
 	const struct nsx_catalogue *cat = &f->graph.pairing.comm.cat;
 	const struct wi_hop *last = NULL;
 	int64_t start = 0, dur = 0;
@@ -203,9 +206,9 @@ nsx_look_path(const struct nsx_look_at *a)
 		median = (n + 1) / 2 - 1;
 		for (slowest = n - 1; slowest && steps[slowest - 1]->period == steps[slowest]->period;)
 			slowest--;
-		put_step(&a->forecasts, steps[median], a->steps.cat.devices.p[steps[median]->device].number, t);
+		put_step(a, steps[median], t);
 		if (slowest != median)
-			put_step(&a->forecasts, steps[slowest], a->steps.cat.devices.p[steps[slowest]->device].number, t);
+			put_step(a, steps[slowest], t);
 	}
 	free(steps);
 	if (!steps) {
