@@ -12,6 +12,7 @@
 #   COPIES=N             of a real export, where that is at hand [30; large: 100]
 #   DUMP_MIB=N           size of the HLO dump [200; large: 2000]
 #   OLD=DIR              also the programs of DIR, in turn with these; they must read the same streams [none]
+#   STREAM=FILE          for `whatif`: also forecasts of this stream [none]
 #   WORK=DIR             for inputs and results [$B/bench]
 set -eu
 cd "$(dirname "$0")/../.."
@@ -25,7 +26,7 @@ large) : "${TIMES:=3}" "${RANGES:=16000000}" "${STEPS:=4000}" "${LAYERS:=12}" "$
 *) echo "run.sh: SCALE: want small or large, got $SCALE" >&2; exit 2 ;;
 esac
 OLD=${OLD:-}
-all='extract filters kept pipeline report sql growth dump codec startup'
+all='extract filters kept pipeline report sql growth dump codec startup whatif'
 for part in ${T:-$all}; do
 	[ -e "tests/bench/$part.sh" ] && case " $all " in *" $part "*) continue ;; esac
 	echo "run.sh: no part of the name $part; there are: $all" >&2

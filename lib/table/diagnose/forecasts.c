@@ -7,7 +7,7 @@
 #include "table/diagnose/diagnose.h"
 
 enum {
-	MOST_OPS = 500000,       /* operations in a graph, so that it stays within 300 MB: of longer jobs some steps
+	MOST_OPS = 250000,       /* operations in a graph, so that it stays within 200 MB: of longer jobs some steps
 	                          * are taken, from the middle, */
 	FEW_STEPS = 5            /* and no fewer than that */
 };
