@@ -19,7 +19,8 @@ static const struct nsx_opt opts[] = {
 		"write all tables in one reading: % in -o stands for findings.tsv, where.tsv, step-each.tsv, "
 		"summary.md"),
 	NSX_OPT_INT(0, "gaps", &gaps, "N", 0, 100000000,
-	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle --steps and its --list N print"),
+	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle --steps and its --list N print, and "
+	            "path.tsv"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
 	NSX_TOOL_FILE,
@@ -58,6 +59,8 @@ write_all(struct nsx_tool *t, const struct nsx_diagnosis *d, const struct nsx_to
 		rc = nsx_tool_write_table_to(t, d->idle, d->diags, to[4].path);
 	if (rc == NSX_OK && d->gaps)
 		rc = nsx_tool_write_table_to(t, d->gaps, d->diags, to[5].path);
+	if (rc == NSX_OK && d->path)
+		rc = nsx_tool_write_table_to(t, d->path, d->diags, to[6].path);
 	return rc == NSX_OK ? write_text(t, &d->text, to[3].path) : rc;
 }
 
@@ -82,7 +85,8 @@ main(int argc, char **argv)
 	if (all && (where || nsx_tool_forms() > nsx_tool_table.tsv || nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--all goes with neither --where nor another form");
 	if (all)
-		to = nsx_tool_parts(&cli, gaps ? "findings.tsv,where.tsv,step-each.tsv,summary.md,idle.tsv,gaps.tsv"
+		to = nsx_tool_parts(&cli, gaps ? "findings.tsv,where.tsv,step-each.tsv,summary.md,idle.tsv,gaps.tsv,"
+		                            "path.tsv"
 		                    : "findings.tsv,where.tsv,step-each.tsv,summary.md", nsx_tool_output.path, &nto);
 	else if (gaps)
 		nsx_cli_misuse(&cli, "--gaps goes with --all");

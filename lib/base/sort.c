@@ -30,16 +30,105 @@ nsx_sort_by_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+enum { BITS = 11, BUCKETS = 1 << BITS, MANY = 2048 };
+
+/* Part p of a key, as a number without a sign: 0 is i, then k[2] to k[0]. */
+static uint64_t
+part_of(const struct nsx_sort_key *key, int p)
+{
+	return p ? (uint64_t)key->k[3 - p] ^ 1ULL << 63 : key->i;
+}
+
+/* Radix sort from the least significant digit, over the digits in which keys differ. false: out of memory. */
+static bool
+radix_keys(struct nsx_sort_key *keys, size_t n)
+{
+	struct nsx_sort_key *from = keys, *tmp = malloc(n * sizeof *tmp), *to = tmp;
+	uint64_t differ[4] = { 0 };
+
+	if (!tmp)
+		return false;
+	for (size_t i = 1; i < n; i++) {
+		/* In order of i it need not be sorted by that. */
+		differ[0] |= keys[i - 1].i >= keys[i].i ? UINT32_MAX : 0;
+		for (int p = 1; p < 4; p++)
+			differ[p] |= part_of(&keys[i], p) ^ part_of(&keys[0], p);
+	}
+	for (int p = 0; p < 4; p++)
+		for (int shift = 0; shift < 64; shift += BITS) {
+			size_t count[BUCKETS] = { 0 }, at = 0;
+
+			if (!(differ[p] >> shift & (BUCKETS - 1)))
+				continue;
+			for (size_t i = 0; i < n; i++)
+				count[part_of(&from[i], p) >> shift & (BUCKETS - 1)]++;
+			for (size_t b = 0; b < BUCKETS; b++) {
+				size_t c = count[b];
+
+				count[b] = at;
+				at += c;
+			}
+			for (size_t i = 0; i < n; i++)
+				to[count[part_of(&from[i], p) >> shift & (BUCKETS - 1)]++] = from[i];
+			struct nsx_sort_key *swap = from;
+
+			from = to;
+			to = swap;
+		}
+	if (from != keys)
+		memcpy(keys, from, n * sizeof *keys);
+	free(tmp);
+	return true;
+}
+
 void
 nsx_sort_keys(struct nsx_sort_key *keys, size_t n)
 {
 	size_t sorted = 1;
 
-	/* Data recorded in order of time is often sorted already; qsort would take memory of the same size. */
+	/* Data recorded in order of time is often sorted already; sorting takes memory of the same size. */
 	while (sorted < n && compare_keys(&keys[sorted - 1], &keys[sorted]) <= 0)
 		sorted++;
-	if (sorted < n)
+	if (sorted < n && (n < MANY || !radix_keys(keys, n)))
 		qsort(keys, n, sizeof *keys, compare_keys);
+}
+
+static void
+exchange(int64_t *a, int64_t *b)
+{
+	int64_t x = *a;
+
+	*a = *b;
+	*b = x;
+}
+
+int64_t
+nsx_sort_nth(int64_t *v, size_t n, size_t k)
+{
+	enum { ROUNDS = 64 };
+	size_t lo = 0, end = n;
+
+	/* Put v[lo .. less) below the pivot, and v[more .. end) above it, and go on where k is. Data that takes many
+	 * rounds is made to: it is sorted. */
+	for (int round = 0; round < ROUNDS; round++) {
+		int64_t a = v[lo], b = v[lo + (end - lo) / 2], c = v[end - 1];
+		int64_t x = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+		size_t less = lo, more = end;
+
+		for (size_t i = lo; i < more;)
+			if (v[i] < x)
+				exchange(&v[i++], &v[less++]);
+			else if (v[i] > x)
+				exchange(&v[i], &v[--more]);
+			else
+				i++;
+		if (k >= less && k < more)
+			return x;
+		lo = k < less ? lo : more;
+		end = k < less ? less : end;
+	}
+	qsort(v + lo, end - lo, sizeof *v, nsx_sort_by_int);
+	return v[k];
 }
 
 void
@@ -64,7 +153,7 @@ nsx_sort_apply(void *elements, size_t size, struct nsx_sort_key *keys, size_t n)
 	}
 }
 
-enum { BITS = 11, BUCKETS = 1 << BITS, FEW_RUNS = 16 };
+enum { FEW_RUNS = 16 };
 
 static size_t
 run_end(const struct nsx_sort_start *a, size_t i, size_t n)

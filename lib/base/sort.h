@@ -13,7 +13,10 @@ static inline int nsx_int_cmp(int64_t a, int64_t b) { return (a > b) - (a < b); 
 int nsx_sort_by_int(const void *a, const void *b);
 int nsx_sort_by_double(const void *a, const void *b);
 
-/* Sort by k[0], then k[1], k[2], then i: a total order when the i differ. */
+/* The k-th smallest of n > k values, from 0, which are put into another order: O(n). */
+int64_t nsx_sort_nth(int64_t *v, size_t n, size_t k);
+
+/* Sort by k[0], then k[1], k[2], then i: a total order when the i differ. O(n) for many. */
 struct nsx_sort_key { int64_t k[3]; uint32_t i; };
 void nsx_sort_keys(struct nsx_sort_key *keys, size_t n);
 

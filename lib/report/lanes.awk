@@ -1,11 +1,12 @@
 # lanes.awk -- a step as lanes: what every device did in the median and in the slowest step. Reads step-each.tsv,
-# record-device.tsv, a list of gaps (nsysx-idle --list) and a table of op records, in that order. Writes a row for each
+# record-device.tsv, a list of gaps (nsysx-idle --list), path.tsv and a table of op records, in that order. Writes a row for each
 # piece: pick step device lane what start dur count name on period length; times in ns. A step is picked on one device
 # (column on), where it lasts for period; every other device is drawn over its own step of that number, or that overlaps
 # it most, so that the pieces of a device sum to the parts of a step, and waiting devices are above the late one. start is
 # relative to the first start of these steps. What is closer together than a picture can show is one piece, with the name
 # of the longest operation: dur is the time in it, length that from its start to its end. `what` of communication is
-# exposed, or hidden beside computation; of copies empty, or hidden beside anything else. Gaps are not joined. A device
+# exposed, or hidden beside computation; of copies empty, or hidden beside anything else. Gaps are not joined. The lane
+# path has the critical path of the picked step, on the devices that it leads through; `what` is its part. A device
 # without pieces has one row, in the lane none: what is `outside` if it did nothing in that time, `limit` if the picture
 # has too many devices: then those of the list `relevant`, numbers with commas between them, come first. A device without steps is drawn over the picked one, without a number. Without steps the op table
 # is read twice, and the whole recording is the only step: step, on and period are empty. With spans set, the times of
@@ -266,8 +267,20 @@ function gap(cause, a, b, d, name,   k, w, x, y) {
 }
 file == 2 { listed[++devices] = v("device") }
 file == 3 { gaps++; gap_start[gaps] = 1 * v("start"); gap_end[gaps] = v("start") + v("dur"); gap_device[gaps] = v("device"); gap_cause[gaps] = v("cause"); gap_next[gaps] = v("next") }
-file == 4 && $1 == "profile" { again = 1; widened(); set_near(); next }
+# The critical path, where it is on a device that is drawn.
 file == 4 {
+	for (k = 1; k <= picks; k++) {
+		d = v("on")
+		if (!(on[k] == v("device") && step_at[window_of[k, on[k]]] == v("step") && (k, d) in window_of))
+			continue
+		a = 1 * v("start")
+		b = a + v("dur")
+		if (b > a && a >= zero[k] && b <= stop[k])
+			extend(window_of[k, d], "path", v("part"), a, b, near_of[k], 1, b - a, v("part"))
+	}
+}
+file == 5 && $1 == "profile" { again = 1; widened(); set_near(); next }
+file == 5 {
 	a = 1 * v("start")
 	b = a + v("dur")
 	if (b <= a)
@@ -289,7 +302,7 @@ function order(w,   i, m, size) {
 			by[i] = joined[i]
 	}
 }
-function place(i) { return index("compute comm copy idle", lane_of[i]) }
+function place(i) { return index("compute comm copy idle path", lane_of[i]) }
 function before(i, j) { return place(i) != place(j) ? place(i) < place(j) : lo[i] <= lo[j] }
 # Merge by[a..b-1] and by[b..c-1], both sorted and limited to `end`, into joined[a..c-1].
 function join(a, b, c, end,   i, j, n) {

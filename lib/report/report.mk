@@ -82,7 +82,7 @@ nsysx_compile_by := range pass phase module process
 nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
 nsysx_kinds := diag clock skew profile device program collective
 nsysx_records := $(call nsysx_table,$(nsysx_kinds:%=record-%))
-nsysx_idles := $(if $(nsysx_detail),$(call nsysx_table,idle gaps))
+nsysx_idles := $(if $(nsysx_detail),$(call nsysx_table,idle gaps path))
 nsysx_diagnosed := $(nsysx_out)/summary.md $(call nsysx_table,findings where step-each) $(nsysx_idles)
 nsysx_relevant := $(call nsysx_table,relevant)
 nsysx_late := stragglers curve waits pairs
@@ -236,8 +236,8 @@ $(nsysx_out)/tables/roofline.tsv $(nsysx_out)/tables/points.tsv: $(nsysx_last)
 $(nsysx_relevant): $(call nsysx_table,findings step-each record-device) $(nsysx_here)/relevant.awk
 	$(nsysx_at)$(nsysx_begin) LC_ALL=C awk -f $(nsysx_here)/relevant.awk $(call nsysx_table,findings step-each record-device) >$@
 # A step as lanes.
-$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(call nsysx_table,step-each record-device gaps) $(nsysx_here)/lanes.awk
-	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; lanes="awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) -f $(nsysx_here)/lanes.awk"; of='$(call nsysx_table,step-each record-device gaps)'; \
+$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(call nsysx_table,step-each record-device gaps path) $(nsysx_here)/lanes.awk
+	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; lanes="awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) -f $(nsysx_here)/lanes.awk"; of='$(call nsysx_table,step-each record-device gaps path)'; \
 	times=$$($$lanes -v spans=1 $$of) || exit 1; view="$(nsysx_bin)nsysx-view -q -t op $${times:+--time $$times} $<"; \
 	{ { [ -n "$$times" ] || $$view; } && $$view || : >$@.failed; } | $$lanes $$of - >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
@@ -315,7 +315,7 @@ $(nsysx_plots): $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_drawn:%=$(nsys
 
 # Files that a call with other options makes, and this one does not, are removed with their messages before the page lists the files.
 # Nothing else is removed: other files in these folders belong to the user.
-nsysx_optional := $(call nsysx_table,range kernel idle gaps copies lanes host) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg host.folded host.svg)
+nsysx_optional := $(call nsysx_table,range kernel idle gaps path copies lanes host) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg host.folded host.svg)
 nsysx_gone := $(filter-out $(nsysx_tables) $(nsysx_flames) $(nsysx_folded) $(nsysx_host_fold),$(nsysx_optional))
 nsysx_gone += $(if $(nsysx_traces),,$(nsysx_out)/job.pftrace) $(if $(filter yes,$(SINGLE)),,$(nsysx_out)/single.html)
 nsysx_gone += $(patsubst $(nsysx_out)/%,$(nsysx_out)/logs/%.log,$(basename $(nsysx_gone)))

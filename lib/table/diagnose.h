@@ -36,7 +36,8 @@ struct nsx_diagnosis {
 	struct nsx_table *table;   /* of the first two forms; NULL for the others */
 	struct nsx_table *where;   /* with options.all: the second form's, beside the first one in `table` */
 	struct nsx_table *steps;   /* and each step, as in nsx_steps */
-	struct nsx_table *idle, *gaps;   /* with options.gaps */
+	struct nsx_table *idle, *gaps;   /* with options.gaps; */
+	struct nsx_table *path;    /* and the critical path of the median and of the slowest step */
 	struct nsx_buf    text;    /* of the others; with options.all, Markdown */
 	int64_t           diags;   /* diag records in the stream */
 };

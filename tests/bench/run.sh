@@ -13,6 +13,7 @@
 #   DEVICES='N...' WIDE='N...'   with T=scale: processes of generated jobs [64 256 1024], and of a multiplied one [4096; large: 4096 10240]
 #   DUMP_MIB=N           size of the HLO dump [200; large: 2000]
 #   OLD=DIR              also the programs of DIR, in turn with these; they must read the same streams [none]
+#   STREAM=FILE          for `whatif`: also forecasts of this stream [none]
 #   WORK=DIR             for inputs and results [$B/bench]
 set -eu
 cd "$(dirname "$0")/../.."
@@ -26,7 +27,7 @@ large) : "${TIMES:=3}" "${RANGES:=16000000}" "${STEPS:=4000}" "${LAYERS:=12}" "$
 *) echo "run.sh: SCALE: want small or large, got $SCALE" >&2; exit 2 ;;
 esac
 OLD=${OLD:-}
-all='extract sources filters kept pipeline report sql growth dump codec startup'
+all='extract sources filters kept pipeline report sql growth dump codec startup whatif'
 more=scale   # when asked for
 for part in ${T:-$all}; do
 	[ -e "tests/bench/$part.sh" ] && case " $all $more " in *" $part "*) continue ;; esac

@@ -629,7 +629,16 @@ equal 'each forecast is what nsysx-whatif says of its change' "$(forecasts both 
 	[ -z "$saved" ] || nsysx-whatif -q --tsv --step '^step' --what "$change" "$T/both" | awk -F'\t' -v s="$saved" 'NR == 3 && $5 == s { n++ } END { exit !n }' || echo "$finding"
 done)" ''
 equal '... and of findings with one change only the largest has it' "$(forecasts both | awk -F'\t' '$3 != "" { print $2 }' | sort | uniq -d)" ''
+nsysx-diagnose -q --all --gaps 9 --step '^step' -o "$T/all-%" "$T/both"
+equal 'the path of a step, in order, adds up to its period' "$(awk -F'\t' 'NR > 1 { n[$1 " " $2] += $6; if ($5 < last[$1 " " $2]) print "order"; last[$1 " " $2] = $5 } END { for (k in n) print n[k] }' "$T/all-path.tsv" | sort -u)" 70900
 shows 'the step is set by the one' 'the step is set by device 1 (92% of the critical path): 71% compute, 14% transfers' nsysx-diagnose -q --table --step '^step' "$T/both"
+
+# Of a job with more than 250,000 operations some steps are taken, which here are all alike.
+awk -v ranks=4 -v ops=7000 -v steps=10 -f "$tests_dir/bench/ranks.awk" | nsysx-view -q -b -o "$T/ranks"
+shows 'of a long job some steps tell' '; of 8 of 10 steps $ nsysx-whatif' nsysx-diagnose -q --table --step '^step' "$T/ranks"
+equal '... what all of them do' "$(nsysx-diagnose -q --tsv --min 0 --step '^step' "$T/ranks" | awk -F'\t' '$2 == "exposed-communication" { print $9, $10 }')" \
+	"transfer=inf $(nsysx-whatif -q --tsv --step '^step' --what transfer=inf "$T/ranks" | awk -F'\t' 'NR == 3 { print $5 }')"
+rm "$T/ranks"
 
 # ---- CUDA graphs that are recorded as a whole
 { turns '0 0 0 0' | sed '/op name=a/s/a device/a type=graph device/'; } | stream wholes

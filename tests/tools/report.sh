@@ -81,6 +81,12 @@ ok 'the verdict equals that of nsysx-idle' sh -c "grep '^<p class=\"verdict\">' 
 mkdir -p split
 printf '**Compute bound.**\n\nlooked at: steps  \nnot sure: how much computes: 3 operations  \n' >split/summary.md
 equal 'what is uncertain is on the page, never folded away' "$(awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/summary.md | grep -c '^<p class="note unsure">Not sure: how much computes: 3 operations\.')" 1
+printf 'the step is set by device 3 (98%% of the critical path): 88%% compute; see `nsysx-whatif --critical x`\n' >split/summary.md
+equal 'what sets the step is said, with its command' "$(awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/summary.md | grep '^<p>')" \
+	'<p>The step is set by device 3 (98% of the critical path): 88% compute. <code>nsysx-whatif --critical x</code></p>'
+printf 'finding\tgain\tshare\tsaved\nblocking\t10000\t0.1\t20000\nidle:host\t9000\t0.09\t30000\nvariability\t8000\t0.08\t\n' >split/findings.tsv
+equal 'forecasts are beside gains' "$(awk -F'\t' -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/findings.tsv | grep -o '; forecast .*</span>' | sed 's/<[^>]*>//g')" '; forecast 20.0 us
+; forecast at most 30.0 us'
 equal 'the first line names the finding with rank 1, and its subject' "$(sed -n 's,^<p class="first">Look first at \(.*\)\.</p>$,\1,p' r/index.html | grep -F "$(awk -F'\t' 'NR == 2 { sub(/:/, ": ", $2); gsub(/-/, " ", $2); print $2 }' want.tsv)" |
 	grep -cF "$(awk -F'\t' 'NR == 2 { print $7 }' want.tsv)")" 1
 # Of findings with a subject, those whose gain is not the subject's alone call it the largest part.
@@ -113,7 +119,7 @@ equal 'the slowest step is that of all devices, and so is the median' "$(awk -F'
 equal 'pieces lie within the step of their device, and sum to its parts' "$(awk -F'\t' 'FNR == 1 { f++; split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
 	f == 1 { k = $at["device"] SUBSEP $at["step"]; start[k] = $at["start"]; period[k] = $at["period"]; compute[k] = $at["compute"]; exposed[k] = $at["exposed"]; copy[k] = $at["copy"] }
 	f == 2 { g++; from[g] = $at["start"]; till[g] = from[g] + $at["dur"]; of[g] = $at["device"] }
-	f == 3 { k = $1 SUBSEP $3; own[k] = $3 SUBSEP $2; sum[k, $4 == "copy" || $4 == "idle" ? $4 ($4 == "copy" ? $5 : "") : $5 == "" ? $4 : $5] += $7
+	f == 3 && $4 != "path" { k = $1 SUBSEP $3; own[k] = $3 SUBSEP $2; sum[k, $4 == "copy" || $4 == "idle" ? $4 ($4 == "copy" ? $5 : "") : $5 == "" ? $4 : $5] += $7
 		if (!(k in first) || $6 < first[k]) first[k] = $6
 		if ($6 + $12 > end[k]) end[k] = $6 + $12
 		if ($7 <= 0 || $7 > $12 || $6 < 0) print "piece", $0
@@ -127,13 +133,16 @@ equal 'pieces lie within the step of their device, and sum to its parts' "$(awk 
 # Devices that are not drawn: all have operations, device 2 only after the slowest step; a picture holds 16 of 18.
 mkdir -p few/tables && (
 	cd few/tables && printf 'class\tdevice\tstep\tstart\tperiod\nc\t0\t3\t1000\t100\nc\t0\t4\t1100\t\nc\t5\t3\t1000\t90\n' >step-each.tsv && echo device >record-device.tsv &&
-	seq 0 17 >>record-device.tsv && printf 'device\tstart\tdur\tcause\tnext\n' >gaps.tsv && printf 'device\ttype\tname\tstart\tdur\tcomm\n' >op.tsv &&
+	seq 0 17 >>record-device.tsv && printf 'device\tstart\tdur\tcause\tnext\n' >gaps.tsv && printf 'step\tdevice\ton\tpart\tstart\tdur\n3\t0\t5\tcompute\t1000\t60\n3\t0\t0\thost\t1060\t40\n4\t0\t0\thost\t1100\t40\n' >path.tsv && printf 'device\ttype\tname\tstart\tdur\tcomm\n' >op.tsv &&
 	for d in $(seq 0 16) ; do [ "$d" = 2 ] || printf '%d\tkernel\tk\t1010\t20\t0\n' "$d"; done >>op.tsv && printf '2\tkernel\tk\t3000\t20\t0\n' >>op.tsv &&
-	awk -f "$root/lib/report/lanes.awk" step-each.tsv record-device.tsv gaps.tsv op.tsv >lanes.tsv
+	awk -f "$root/lib/report/lanes.awk" step-each.tsv record-device.tsv gaps.tsv path.tsv op.tsv >lanes.tsv
 	awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/lanes.awk" lanes.tsv >../page
 )
 equal 'devices that are not in the picture of a step have a row with the reason' \
 	"$(awk -F'\t' '$1 == "slowest" && $4 == "none" { print $3, $5 }' few/tables/lanes.tsv | paste -sd ,)" '2 outside,16 limit,17 limit'
+equal 'the critical path is on the devices that it leads through' "$(awk -F'\t' '$1 == "slowest" && $4 == "path" { print $3, $5, $6, $7 }' few/tables/lanes.tsv | paste -sd ,)" '0 host 60 40,5 compute 0 60'
+equal '... and is drawn' "$(sed -n '/lanes-slowest" tab/,/lanes-median" tab/s/.*<title>\(critical path: .*\)<\/title>.*/\1/p' few/page | sort | paste -sd ,)" \
+	'critical path: computation, 60 ns at 0 ns,critical path: work of the host, 40 ns at 60 ns'
 equal '... and a sentence on the page' "$(sed -n '/lanes-slowest" tab/,/lanes-median" tab/s/^<p class="note">\(.*\)<\/p>$/\1/p' few/page | paste -sd '|')" \
 	'Nothing of device 2 lies within this time.|For want of room 2 devices are not drawn: 16, 17.'
 causes=$(nsysx-idle --known | awk -F'\t' 'NR > 1 && $4 > 0 { print $1 }' | paste -sd ' ')

@@ -70,7 +70,7 @@ equal '... by operation' "$(shows --critical=op "$T/waits")" 'k 0 2 100000 0.833
 	echo 'inst program=1 inst=1 name=copy.1 opcode=copy flops=0 vector=0 mem_bytes=20000000'
 	for i in 0 1 2; do echo "thunk program=1 inst=1 execution=$i occurrence=0 device=0 name=copy.1 start=$((60000 * i + 6000)) dur=50000"; done
 } | stream limit
-equal 'at the limit of the hardware' "$(forecast limit limit limit:copy limit:gemm faster:copy.1=2)" '60000 30000 30000 60000 35000'
+equal 'at the limit of the hardware' "$(forecast limit limit limit:copy limit=0.8 faster:copy.1=2)" '60000 30000 30000 35000 35000'
 waits '' | stream unknown
 equal 'no forecast where nobody knows what was waited for' "$(forecast unknown faster:k=2)" '60000 -'
 equal '... which the table says' "$(shows --what=host=1 "$T/unknown" | awk '$NF > 0.8 { print $1 }' | paste -sd' ' -)" 'none host=1'
@@ -106,14 +106,14 @@ both() {
 				print "op op=" 2 * n " device=" d " stream=7 name=x start=" t + 6000 " dur=" x " call=" 3 * n " tid=1 host_start=" t " host_dur=2000 range=" n
 				print "call call=" 3 * n + 1 who " start=" t + 3000 " dur=2000 name=cudaLaunchKernel class=launch ops=1"
 				print "op op=" 2 * n + 1 " device=" d " stream=7 name=ncclDevKernel_AllReduce start=" t + 6900 + x " dur=" 60000 - x \
-					" call=" 3 * n + 1 " tid=1 host_start=" t + 3000 " host_dur=2000 range=" n " comm=1 collective=all-reduce comm_id=1 group=2"
+					" call=" 3 * n + 1 " tid=1 host_start=" t + 3000 " host_dur=2000 range=" n " comm=1 collective=all-reduce comm_id=1 group=2 bytes=1000"
 				print "call call=" 3 * n + 2 who " start=" t + 6000 " dur=62900 name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" 2 * n + 1
 			}
 	}'
 }
 both | stream both
-equal 'a collective ends after the last has started' "$(forecast both transfer=inf transfer:all-reduce=2 transfer:all-gather=2 faster:x=2 nowait even)" \
-	'70900 60900 65900 70900 45900 55900 55900'
+equal 'a collective ends after the last has started' "$(forecast both transfer=inf transfer:all-reduce=2 transfer:all-reduce:1000=2 faster:x=2 nowait even)" \
+	'70900 60900 65900 65900 45900 55900 55900'
 equal 'the path of the one that waits leads through the other' "$(shows --critical=device "$T/both" | awk '$2 == 0 && $1 == 1 { print $3, $4 }')" '1 50900
 0 20000'
 equal '... and it has slack' "$(shows --slack --each "$T/both" | awk '$4 == "x" && $2 < 4 { print $3, $5 }')" '1 0
@@ -149,7 +149,13 @@ $1 == "op" { $7 *= 10; $8 *= 10; $16 *= 10; $17 *= 10; if ($4 == 0 && $6 ~ /^ncc
 equal '... of none, where they do not' "$(shows --critical=device "$T/apart" | awk '$1 == 0 && $2 == 0 { print $3 }')" 0
 sed 's/\tall-reduce\t\t\t/\tall-reduce\t1\t2\t/' "$T/apart" >"$T/known"
 equal '... but for one that is known' "$(shows --critical=device "$T/known" | awk '$1 == 0 && $2 == 0 { print $3 }' | sort | paste -sd' ' -)" '0 1'
-says 'a change that names nothing' 'transfer:all-gather=2 names nothing in the stream' nsysx-whatif --step '^step' --what transfer:all-gather=2 "$T/both"
+for change in transfer:all-gather=2 transfer:all-reduce:999=2 faster:gemm=2 nowait:7 limit; do
+	fails "a change that names nothing: $change" 1 "$change names nothing in the stream" nsysx-whatif --step '^step' --what "$change" "$T/both"
+done
+equal 'a device that nobody waits for: the step of the others' "$(forecast both nowait:1 nowait:0 nowait:0,1)" '70900 40900 70900 55900'
+for change in nowait:x nowait: limit=2 limit=0 limit:a=b=1.5 copies copies:x=2; do
+	fails "no such change: $change" 2 'usage' nsysx-whatif --what "$change" "$T/both"
+done
 
 # A queue of 4: launch k returns when operation k - 4 ends. Operations take 10 us and follow each other after 0.9; launches take 1 us themselves.
 awk 'BEGIN {

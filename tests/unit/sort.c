@@ -35,6 +35,50 @@ sorted(const struct nsx_sort_start *a, size_t n)
 	return true;
 }
 
+/* Values of every size and sign, few or many different ones. */
+static int64_t
+value(uint64_t kind)
+{
+	static const int64_t ends[] = { INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX };
+	int64_t x = (int64_t)(next() << 33 ^ next());
+
+	return kind == 0 ? x : kind == 1 ? ends[next() % 7] : kind == 2 ? x >> 50 : (int64_t)(next() % 3) - 1;
+}
+
+/* Thousands of keys, whose i are in order or not; and the value at each place of the sorted values. */
+static void
+sort_many(void)
+{
+	enum { N = 5000 };
+	static struct nsx_sort_key keys[N];
+	static int64_t values[N], again[N];
+
+	for (uint64_t kind = 0; kind < 4; kind++) {
+		bool good = true;
+
+		for (uint32_t i = 0; i < N; i++)
+			keys[i] = (struct nsx_sort_key){ { value(3), value(kind), value(kind) }, kind % 2 ? i * 7919 % N : i };
+		nsx_sort_keys(keys, N);
+		for (size_t i = 1; i < N; i++) {
+			const struct nsx_sort_key *x = &keys[i - 1], *y = &keys[i];
+			int at = 0;
+
+			while (at < 3 && x->k[at] == y->k[at])
+				at++;
+			good = good && (at < 3 ? x->k[at] < y->k[at] : x->i < y->i);
+		}
+		ok(good, "thousands of keys, kind %u", (unsigned)kind);
+		for (size_t n = 1; n <= N; n = n * 3 + 1) {
+			for (size_t i = 0; i < n; i++)
+				again[i] = values[i] = value(kind);
+			qsort(values, n, sizeof *values, nsx_sort_by_int);
+			for (size_t k = 0; k < n; k += n / 9 + 1)
+				good = good && nsx_sort_nth(again, n, k) == values[k];
+		}
+		ok(good, "... the value at a place, kind %u", (unsigned)kind);
+	}
+}
+
 /* Elements of any size follow their keys: in order, backwards, in cycles. */
 static void
 applied(void)
@@ -56,6 +100,7 @@ applied(void)
 			good = good && atoi(elements[i]) == (int)i && keys[i].i == i;
 		ok(good, "elements follow their keys, step %u", (unsigned)steps[s]);
 	}
+	sort_many();
 	nsx_sort_keys(NULL, 0);
 	nsx_sort_apply(NULL, 8, NULL, 0);
 }

@@ -18,8 +18,14 @@ FILENAME ~ /summary.md$/ {
 		verdict = verdict (verdict == "" ? "" : "; ") line
 	if (line ~ /^looked at: / || line ~ /^not known: /)
 		looked[++lookeds] = line
-	if (line ~ /^not sure: /)
+	if (line ~ /^not sure: / || line ~ /^forecasts are lower bounds: / || line ~ /^no forecasts: .*%/)
 		unsure[++unsures] = line
+	if (line ~ /^the step is set by /) {
+		set_by = path_command = line
+		sub(/; see `.*/, "", set_by)
+		sub(/.*; see `/, "", path_command)
+		sub(/`$/, "", path_command)
+	}
 	if (line ~ /^step: /) {
 		class_line = line
 		if (match(line, / of [0-9]+ on [0-9]+ devices?;/))
@@ -42,7 +48,7 @@ FNR == 1 {
 function v(name) { return name in col ? $col[name] : "" }
 file == "where" && FNR == 2 { whole = v("part"); steps = v("count"); mean = v("mean"); p50 = v("p50"); p99 = v("p99"); next }
 file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
-file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); share_of[f] = v("share"); evidence[f] = v("evidence"); command[f] = v("command"); gsub(/\\\\/, "\\", command[f]); action[f] = v("action"); subject[f] = v("subject") }
+file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); share_of[f] = v("share"); evidence[f] = v("evidence"); command[f] = v("command"); gsub(/\\\\/, "\\", command[f]); action[f] = v("action"); subject[f] = v("subject"); saved[f] = v("saved"); forecasts += saved[f] != "" }
 file == "record-device" { devices++; model(v("name")) }
 file == "record-profile" { profiles++; if (v("product") != "") said(v("product")); if (day == "" && v("start_utc") != "") day = date(v("start_utc")) }
 function model(x) { if (x != "" && !(x in models)) { models[x] = 1; model_list = model_list (model_list == "" ? "" : ", ") x } }
@@ -83,6 +89,9 @@ function one(x) { return x ~ /^(slow-collective|late-host|straggler|late-device|
 function sentence(x) { return toupper(substr(x, 1, 1)) substr(x, 2) "." }
 function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : tinted(cause[i]) }
 function part_name(i) { return name[i] == "comm" ? "exposed communication" : name[i] == "copy" ? "copies" : name[i] == "idle" ? "idle: " cause[i] : name[i] }
+# Whether the change of a finding removes it alone; else more, and the forecast is an upper bound.
+function own(x) { return x !~ /^(launch-bound|idle:.*)$/ }
+function forecast(i) { return saved[i] == "" ? "" : "; forecast " (own(finding[i]) ? "" : "at most ") "<span class=\"figure\">" data(saved[i], "say") "</span>" }
 function card(x, form, what) { print "<div><dt>" esc(what) "</dt><dd>" data(x, form) "</dd></div>" }
 function bar(   i) {
 	printf "<div class=\"bar\" role=\"img\" aria-label=\"where a %s goes, as listed below\">", whole
@@ -97,7 +106,7 @@ function bar(   i) {
 }
 END {
 	# The first line shows the name of a finding in the same form as its card.
-	if (f && (i = index(look, finding[1] ", up to ")))
+	if (f && ((i = index(look, finding[1] ", up to ")) || (i = index(look, finding[1] ", "))))
 		look = substr(look, 1, i - 1) plain(finding[1]) substr(look, i + length(finding[1]))
 	if (look != "")
 		print "<p class=\"first\">" esc(sentence(look)) "</p>"
@@ -117,6 +126,8 @@ END {
 	}
 	if (n)
 		bar()
+	if (set_by != "")
+		print "<p>" esc(sentence(set_by)) " <code>" esc(path_command) "</code></p>"
 	if (f) {
 		print "<h3>Possible gains</h3><ol class=\"findings top\">"
 		for (i = 1; i <= f; i++) {
@@ -126,10 +137,13 @@ END {
 			title = "<b>" esc(words(finding[i])) "</b>"
 			if ((" " sections " ") ~ (" " anchor "[: ]"))
 				title = "<a href=\"#" anchor "\">" title "</a>"
-			print "<li>" title (subject[i] != "" && one(finding[i]) ? " <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<br><span class=\"figure\">" data(gain[i], "say") ", " data(share_of[i], "share") "</span> of a " (whole == "step" ? "step" : "device's time") (subject[i] != "" && !one(finding[i]) ? "; the largest part: <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
+			print "<li>" title (subject[i] != "" && one(finding[i]) ? " <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<br><span class=\"figure\">" data(gain[i], "say") ", " data(share_of[i], "share") "</span> of a " (whole == "step" ? "step" : "device's time") forecast(i) (subject[i] != "" && !one(finding[i]) ? "; the largest part: <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
 		}
 		print "</ol>" (f > 3 ? "</details>" : "")
-		print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"
+		if (forecasts)
+			print "<p class=\"note\">A gain is the time lost in a finding, a forecast what a step would save without it alone, by which findings are ranked (nsysx-whatif); neither adds up.</p>"
+		else
+			print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"
 	} else if (n) {
 		print "<h3>Possible gains</h3><p>" (unsteady ? "None are known: first executions contain what later ones do not have. Record some steps more." : "No finding is worth half a percent of it.") "</p>"
 	}

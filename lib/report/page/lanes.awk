@@ -43,6 +43,8 @@ function v(name) { return $col[name] }
 	spread[k, i] = v("length")
 	count[k, i] = v("count")
 	name[k, i] = v("name")
+	if (v("lane") == "path")
+		led[k] = any_path = on_path[v("what")] = 1
 	if (v("lane") == "idle")
 		caused[v("what")] = 1
 }
@@ -50,12 +52,20 @@ BEGIN {
 	WIDE = 1000
 	HIGH = 9
 	HEAD = 15
-	split("compute comm copy idle", lanes, " ")
+	split("compute comm copy idle path", lanes, " ")
+	# How the parts of the critical path are drawn and named.
+	split("compute comm copy gap host api unexplained", parts, " ")
+	drawn["compute"] = "compute"; drawn["comm"] = "exposed"; drawn["copy"] = "copy"; drawn["gap"] = "idle"
+	drawn["host"] = "late"; drawn["api"] = "starved"; drawn["unexplained"] = "unknown"
+	said["compute"] = "computation"; said["comm"] = "transfer"; said["copy"] = "copy"; said["gap"] = "latency"
+	said["host"] = "work of the host"; said["api"] = "CUDA call"; said["unexplained"] = "not explained"
 	# In the order of nsysx-idle.
 }
 # The fill of a piece: by its class, or a gradient for stripes.
 function fill(k, i,   cause) {
 	cause = what[k, i]
+	if (lane[k, i] == "path")
+		return "class=\"" drawn[cause] "\""
 	if (lane[k, i] == "idle" && stripes(cause) > 1)
 		return "fill=\"url(#" tint(cause) "-" stripes(cause) ")\""
 	return "class=\"" (lane[k, i] == "comm" ? cause : lane[k, i] != "idle" ? lane[k, i] : tint(cause)) "\""
@@ -87,6 +97,8 @@ function cut(x) {
 	return x "…"
 }
 function told(k, i,   c) {
+	if (lane[k, i] == "path")
+		return "critical path: " said[what[k, i]] ", " ns(dur[k, i]) (spread[k, i] > dur[k, i] ? " within " ns(spread[k, i]) : "") " at " ns(start[k, i])
 	c = count[k, i] > 1 ? count[k, i] " operations, longest " : ""
 	return (lane[k, i] == "idle" ? "idle: " what[k, i] ": " : lane[k, i] == "comm" ? what[k, i] " communication: " : lane[k, i] == "copy" && what[k, i] != "" ? "hidden copies: " : "") c cut(name[k, i]) ", " ns(dur[k, i]) (spread[k, i] > dur[k, i] ? " within " ns(spread[k, i]) : "") " at " ns(start[k, i])
 }
@@ -98,14 +110,15 @@ function round_step(x,   s) {
 	return x / s > 5 ? 2 * s : x / s > 3 ? s : s > 1 ? s / 2 : 1
 }
 # All ticks have the unit of the length. Only positions in time are scaled to the width: letters keep their size.
-function draw(k,   i, j, y, x, w, filled, scale, per, high, step_of, unit, name_of) {
-	per = HEAD + 4 * (HIGH + 2) + 6
+function draw(k,   i, j, n, y, x, w, filled, scale, per, high, step_of, unit, name_of) {
+	n = (k in led) ? 5 : 4
+	per = HEAD + n * (HIGH + 2) + 6
 	high = devices[k] * per + 18
 	scale = WIDE / length_of[k]
 	printf "<svg class=\"lanes\" height=\"%d\" role=\"img\" aria-label=\"lanes of every device, %s\">\n", high, k
 	printf "<svg width=\"100%%\" height=\"%d\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\">\n", high, WIDE, high
 	for (i = 1; i <= devices[k]; i++)
-		for (j = 1; j <= 4; j++)
+		for (j = 1; j <= n; j++)
 			printf "<path class=\"rail\" d=\"M0 %dh%d\"/>", (i - 1) * per + HEAD + (j - 1) * (HIGH + 2) + HIGH, WIDE
 	print ""
 	for (i = 1; i <= pieces[k]; i++) {
@@ -140,6 +153,8 @@ function first_of(x,   n, part, i, s) {
 function not_drawn(k,   n) {
 	if (n = absent[k, "outside"])
 		print "<p class=\"note\">Nothing of " (n == 1 ? "device " : "devices ") first_of(missing[k, "outside"]) " lies within this time.</p>"
+	if (any_path && !(k in led))
+		print "<p class=\"note\">The critical path of this step is not known: it is the first of a device, or its end is not recorded.</p>"
 	if (n = absent[k, "limit"])
 		print "<p class=\"note\">For want of room " n (n == 1 ? " device is" : " devices are") " not drawn: " first_of(missing[k, "limit"]) (relevant != "" ? ". Drawn are the device of a finding, those that wait least for others, the median and the one that waits most" : "") ".</p>"
 }
@@ -156,6 +171,12 @@ function legend(   n, i, cause, s) {
 			s = s "<li><i class=\"" tinted(cause[i]) "\"></i>idle: " cause[i] "</li>"
 	return s
 }
+function path_legend(   i, s) {
+	for (i = 1; i in parts; i++)
+		if (parts[i] in on_path)
+			s = s "<li><i class=\"" drawn[parts[i]] "\"></i>critical path: " said[parts[i]] "</li>"
+	return s
+}
 END {
 	if (!picks)
 		exit
@@ -170,6 +191,8 @@ END {
 		print "</div>"
 	}
 	print "</div>\n<ul class=\"key\"><li><i class=\"compute\"></i>compute</li><li><i class=\"exposed\"></i>exposed communication</li><li><i class=\"hidden\"></i>hidden communication</li><li><i class=\"copy\"></i>copies</li>" legend() "</ul>"
+	if (any_path)
+		print "<ul class=\"key\">" path_legend() "</ul>\n<p class=\"note\">The lowest lane of a device has its part of the critical path: what the step waited for, from its end back to its start, through the devices that were waited for. Only what is on it makes the step longer.</p>"
 	if (pick[1] != "recording")
 		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; other devices are drawn over theirs, at the same time" : "") ".</p>"
 	print "<p class=\"note\">Each device has a lane for computation, communication and copies, and for the causes of idle time. Operations too close to tell apart are drawn as one, paler where less of it is work, copies also where other work hides them, and gaps too short to draw are omitted; point at a piece for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"

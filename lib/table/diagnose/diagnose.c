@@ -389,7 +389,8 @@ print(struct nsx_look_at *a, struct nsx_diagnosis *d)
 		if (a->options->gaps > 0) {
 			d->idle = nsx_idle_sound(a->idle, nsx_idle_table(a->idle));
 			d->gaps = nsx_idle_list_table(a->idle);
-			if (!d->idle || !d->gaps)
+			d->path = nsx_look_path(a);
+			if (!d->idle || !d->gaps || !d->path)
 				return nsx_err_nomem(a->err, NULL);
 		}
 		return nsx_look_screen(a, true, &d->text);
@@ -452,5 +453,6 @@ nsx_diagnosis_free(struct nsx_diagnosis *d)
 	nsx_table_free(d->steps);
 	nsx_table_free(d->idle);
 	nsx_table_free(d->gaps);
+	nsx_table_free(d->path);
 	nsx_buf_free(&d->text);
 }

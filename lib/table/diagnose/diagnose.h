@@ -456,7 +456,10 @@ void nsx_look_forecasts_free(struct nsx_look_forecasts *f);
  * is. */
 void nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before,
                            struct nsx_buf *to);
-/* Append a sentence: where the critical path is, and of which parts it is. false: there is none. */
+/* The path of the median and of the slowest step, in order of time, without rows where there are no forecasts; NULL
+ * when out of memory. */
+struct nsx_table *nsx_look_path(const struct nsx_look_at *a);
+/* Append a sentence: where the critical path is, and of which parts it is. false: it is not known, as forecasts. */
 bool nsx_look_put_path(const struct nsx_look_at *a, struct nsx_buf *to);
 
 /* ---- screen.c, tables.c */

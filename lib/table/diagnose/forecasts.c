@@ -7,7 +7,7 @@
 #include "table/diagnose/diagnose.h"
 
 enum {
-	MOST_OPS = 500000,       /* operations in a graph, so that it stays within 300 MB: of longer jobs some steps
+	MOST_OPS = 250000,       /* operations in a graph, so that it stays within 200 MB: of longer jobs some steps
 	                          * are taken, from the middle, */
 	FEW_STEPS = 5            /* and no fewer than that */
 };
@@ -109,7 +109,7 @@ nsx_look_put_path(const struct nsx_look_at *a, struct nsx_buf *to)
 	bool said[WI_NPARTS] = { false };
 	const char *between = ": ";
 
-	if (f->all <= 0)
+	if (!f->known || f->all <= 0)
 		return false;
 	nsx_buf_c(to, "the step is set by ");
 	if (a->devices.n < 2)
@@ -135,6 +135,87 @@ nsx_look_put_path(const struct nsx_look_at *a, struct nsx_buf *to)
 	if (f->steps)
 		nsx_buf_fmt(to, "; of %" PRId64 " of %" PRId64 " steps", f->steps, f->of);
 	return true;
+}
+
+/* ---- the path of single steps, for pictures */
+
+enum { STEP, DEVICE, ON, PART, START, DUR };
+static const struct nsx_table_col path_cols[] = {
+	{ "step", NSX_CELL_ID }, { "device", NSX_CELL_ID }, { "on", NSX_CELL_ID }, { "part", NSX_CELL_STRING },
+	{ "start", NSX_CELL_TIME }, { "dur", NSX_CELL_NS }
+};
+
+static int
+by_period(const void *pa, const void *pb)
+{
+	const struct nsx_step_of *a = *(const struct nsx_step_of *const *)pa;
+	const struct nsx_step_of *b = *(const struct nsx_step_of *const *)pb;
+
+	if (a->period != b->period)
+		return a->period < b->period ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* Add the path of a step, in order of time: hops one after the other on one device, of one part, are a row. */
+static void
+put_step(const struct nsx_look_at *a, const struct nsx_step_of *o, struct nsx_table *t)
+{
+	const struct nsx_look_forecasts *f = &a->forecasts;
+	int64_t device = a->steps.cat.devices.p[o->device].number;
+	const struct nsx_catalogue *cat = &f->graph.pairing.comm.cat;
+	const struct wi_hop *last = NULL;
+	int64_t start = 0, dur = 0;
+
+	for (size_t i = f->path.n + 1; i-- > 0;) {
+		const struct wi_hop *h = i ? &f->path.p[i - 1] : NULL;
+		const struct wi_step *s = h ? &f->graph.steps.p[h->step] : NULL;
+
+		if (s && (s->number != o->number || cat->devices.p[s->device].number != device))
+			continue;
+		if (last && h && last->on == h->on && last->part == h->part && start + dur == h->start) {
+			dur += h->ns;
+			continue;
+		}
+		if (last) {
+			nsx_table_row(t);
+			nsx_table_int(t, STEP, o->number);
+			nsx_table_int(t, DEVICE, device);
+			nsx_table_int(t, ON, cat->devices.p[last->on].number);
+			nsx_table_str(t, PART, nsx_str_c(nsx_wi_part_names[last->part]));
+			nsx_table_int(t, START, start);
+			nsx_table_int(t, DUR, dur);
+		}
+		last = h;
+		start = h ? h->start : 0;
+		dur = h ? h->ns : 0;
+	}
+}
+
+struct nsx_table *
+nsx_look_path(const struct nsx_look_at *a)
+{
+	struct nsx_table *t = nsx_table_new(path_cols, sizeof path_cols / sizeof *path_cols);
+	const struct nsx_step_of **steps = malloc((a->steps.list.n + 1) * sizeof *steps);
+	size_t n = 0, slowest, median;
+
+	for (size_t i = 0; t && steps && i < a->steps.list.n; i++)
+		if (a->steps.list.p[i].class == a->class && a->steps.list.p[i].period > 0)
+			steps[n++] = &a->steps.list.p[i];
+	if (n && a->forecasts.known) {
+		qsort(steps, n, sizeof *steps, by_period);
+		median = (n + 1) / 2 - 1;
+		for (slowest = n - 1; slowest && steps[slowest - 1]->period == steps[slowest]->period;)
+			slowest--;
+		put_step(a, steps[median], t);
+		if (slowest != median)
+			put_step(a, steps[slowest], t);
+	}
+	free(steps);
+	if (!steps) {
+		nsx_table_free(t);
+		return NULL;
+	}
+	return t;
 }
 
 /* ---- forecasts of findings */
@@ -210,9 +291,8 @@ nsx_look_forecast(struct nsx_look_at *a)
 void
 nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before, struct nsx_buf *to)
 {
-	double period = a->forecasts.gains.period, percent = period > 0 ? 100 / period : 0,
-	       low = f->forecast.low * percent;
-	double high = f->forecast.high * percent;
+	double period = a->forecasts.gains.period, percent = period > 0 ? 100 / period : 0;
+	double low = f->forecast.low * percent, high = f->forecast.high * percent;
 
 	if (!f->forecasts)
 		return;

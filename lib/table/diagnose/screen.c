@@ -457,12 +457,10 @@ put_findings(struct screen *s)
 		            "|--:|---|--:|--:|%s---|---|---|\n", nsx_look_unit(s->a), known ? "forecast | " : "",
 		            known ? "--:|" : "");
 	else
-		put_lines(s,
-			  known
-			      ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, and "
-					"what is forecast without it (nsysx-whatif), by which they are ranked")
-			      : NSX_STR("possible gains, each an upper bound taken alone: gains do not add up"),
-			  0);
+		put_lines(s, known ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time "
+		                             "lost, and what is forecast without it (nsysx-whatif), by which they are "
+		                             "ranked")
+		             : NSX_STR("possible gains, each an upper bound taken alone: gains do not add up"), 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_finding *f = &a->findings.p[i];
 		struct nsx_str evidence = nsx_look_str(a, f->evidence), command = nsx_look_str(a, f->command);

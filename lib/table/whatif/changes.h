@@ -9,20 +9,8 @@
 /* A lag of an edge that no longer holds anything back. */
 #define WI_GONE (INT64_MIN / 4)
 
-enum wi_what {
-	WI_FASTER,
-	WI_LIMIT,
-	WI_COPIES,
-	WI_TRANSFER,
-	WI_BANDWIDTH,
-	WI_NOWAIT,
-	WI_EVEN,
-	WI_HOST,
-	WI_API,
-	WI_NO_SYNC,
-	WI_NO_GAPS,
-	WI_NO_PROFILER
-};
+enum wi_what { WI_FASTER, WI_LIMIT, WI_COPIES, WI_TRANSFER, WI_BANDWIDTH, WI_NOWAIT, WI_EVEN, WI_HOST, WI_API,
+               WI_NO_SYNC, WI_NO_GAPS, WI_NO_PROFILER };
 
 struct wi_change {
 	enum wi_what   what;

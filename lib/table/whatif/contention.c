@@ -77,29 +77,39 @@ list_transfers(struct wi_contention *c, const int64_t *lags, const int64_t *time
 	c->first[c->ndevices] = kept;
 }
 
-/* The time of transfers of the device before t. */
+/* The time of transfers before t, of which the first n of a device begin before it. */
 static int64_t
-time_before(const struct wi_contention *c, uint32_t device, int64_t t)
+time_before(const struct transfer *x, size_t n, int64_t t)
 {
-	size_t from = c->first[device], n = c->first[device + 1] - from;
-	const struct transfer *x = c->transfers + from;
-	size_t i = nsx_sort_first(x, n, sizeof *x, offsetof(struct transfer, start), t);
-
-	if (!i)
+	if (!n)
 		return 0;
-	x += i - 1;
+	x += n - 1;
 	return x->before + (t < x->end ? t : x->end) - x->start;
 }
 
 static double
 share(const struct wi_contention *c, size_t op, const int64_t *times)
 {
-	int64_t start = times[wi_start(op)], end = times[wi_end(op)];
+	int64_t start = times[wi_start(op)], end = times[wi_end(op)], before;
 	uint32_t device = c->g->ops.p[op].device;
+	const struct transfer *x = c->transfers + c->first[device];
+	size_t n = c->first[device + 1] - c->first[device], lo = 0, hi = n;
 
 	if (end <= start)
 		return 0;
-	return (double)(time_before(c, device, end) - time_before(c, device, start)) / (double)(end - start);
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (x[mid].start < start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	before = time_before(x, lo, start);
+	/* Few begin during an operation. */
+	while (lo < n && x[lo].start < end)
+		lo++;
+	return (double)(time_before(x, lo, end) - before) / (double)(end - start);
 }
 
 static bool

@@ -328,9 +328,7 @@ set_residuals(struct wi_graph *g)
 		good = nsx_vec_push(&left[g->edges.p[best].class], least);
 	}
 	for (int c = 0; c < WI_NCLASSES; c++) {
-		if (left[c].n)
-			qsort(left[c].p, left[c].n, sizeof *left[c].p, nsx_sort_by_int);
-		g->residual[c] = left[c].n ? left[c].p[left[c].n / 2] : 0;
+		g->residual[c] = left[c].n ? nsx_sort_nth(left[c].p, left[c].n, left[c].n / 2) : 0;
 		free(left[c].p);
 	}
 	return good;

@@ -43,7 +43,7 @@ add_change(struct forecast *f, const char *text)
 	if (nsx_wi_gain(&f->gains, text, &gain, &named) != NSX_OK)
 		return NSX_ERR;
 	if (!named)
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing", text);
+		return nsx_err_set(f->g->err, "%s names nothing in the stream", text);
 	return add_row(f, nsx_str_dup(nsx_str_c(text)), &gain, false);
 }
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Shares above which there are no forecasts, or only lower bounds. */
-static const double refused = 0.1, refused_model = 0.05, refused_queue = 0.05, refused_unseen = 0.1;
-static const double doubtful = 0.01, doubtful_model = 0.015, doubtful_queue = 0.02, doubtful_unseen = 0.02;
+static const double refused = 0.1, refused_model = 0.05, refused_queue = 0.05, refused_unseen = 0.4;
+static const double doubtful = 0.01, doubtful_model = 0.015, doubtful_queue = 0.02, doubtful_unseen = 0.1;
 
 /* The gain of the lags that are set, with contention where some was found. without: NULL, or devices that do not
  * count. */
@@ -57,18 +57,14 @@ nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to)
 {
 	if (!w->refused && !w->doubtful)
 		return;
-	nsx_buf_fmt(to,
-		    "%.1f %% of the critical path is not explained, and with constant latencies the period is off by "
-		    "%.1f %%",
-		    100 * w->unexplained, 100 * w->off);
+	nsx_buf_fmt(to, "%.1f %% of the critical path is not explained, and with constant latencies the period is off "
+	            "by %.1f %%", 100 * w->unexplained, 100 * w->off);
 	if (w->unseen > doubtful_unseen)
-		nsx_buf_fmt(to, "; in %.1f %% of it the host may wait for the device, in no call that waits",
+		nsx_buf_fmt(to, "; in %.1f %% of it the host, in no call, may wait for the device, which has work",
 		            100 * w->unseen);
 	if (w->unrelated > doubtful_queue)
-		nsx_buf_fmt(to,
-			    "; %.1f %% of launches contradict the launch queue: they returned before what should have "
-			    "made room for them",
-			    100 * w->unrelated);
+		nsx_buf_fmt(to, "; %.1f %% of launches contradict the launch queue: they returned before what should "
+		            "have made room for them", 100 * w->unrelated);
 }
 
 int

@@ -19,10 +19,7 @@ typedef NSX_VEC(int64_t) samples;
 static int64_t
 low_of(samples *s, int64_t otherwise)
 {
-	if (!s->n)
-		return otherwise;
-	qsort(s->p, s->n, sizeof *s->p, nsx_sort_by_int);
-	return s->p[s->n / 20];
+	return s->n ? nsx_sort_nth(s->p, s->n, s->n / 20) : otherwise;
 }
 
 /* The latest end of what an operation awaited; INT64_MIN: nothing. */

@@ -378,8 +378,8 @@ with_next(const struct nsx_step_set *s, struct nsx_step_of o)
 int
 nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t class)
 {
-	g->classed =
-	    class == NSX_NONE && s->list.n && (s->groups || s->list.p[0].class != s->list.p[s->list.n - 1].class);
+	g->classed = class == NSX_NONE && s->list.n
+	             && (s->groups || s->list.p[0].class != s->list.p[s->list.n - 1].class);
 	for (size_t i = 0, n, k = 0; i < s->list.n; i += n, k = 0) {
 		const struct nsx_step_of *o = &s->list.p[i];
 		uint32_t device = nsx_cat_find_device(&g->pairing.comm.cat, s->cat.devices.p[o->device].number);

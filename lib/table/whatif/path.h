@@ -26,8 +26,8 @@ int nsx_wi_find_path(const struct wi_graph *g, wi_path *path);
 /* The edge of an event that binds; NSX_NONE: it has none. */
 uint32_t nsx_wi_binding(const struct wi_graph *g, uint32_t event);
 
-/* *share: that of the path in which the host may have waited for the device in a way that is no call: in gaps in which
- * all came to an end that its process had launched, of which much was left when they began. NSX_OK or NSX_ERR. */
+/* *share: that of the path in which the host may have waited for the device in a way that is no call: in gaps that
+ * began when its process had launched much that was still to be done. NSX_OK or NSX_ERR. */
 int nsx_wi_unseen(const struct wi_graph *g, const wi_path *path, double *share);
 
 /* The share of the path that is not explained. */

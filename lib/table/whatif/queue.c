@@ -45,42 +45,52 @@ nsx_wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own
 	return own < usual ? own : usual;
 }
 
-/* Of n sorted durations the median; of launches the mean of those that are not odd, since what many of them take is
- * summed up. */
+/* Of n durations, whose order changes, the median; of launches the mean of those that are not odd, since what many of
+ * them take is summed up. */
 static int64_t
-usual_of(const struct nsx_sort_key *keys, size_t n, bool launches)
+usual_of(int64_t *ns, size_t n, bool launches)
 {
-	int64_t median = keys[n / 2].k[1], sum = 0;
-	size_t k = 0;
+	int64_t median = nsx_sort_nth(ns, n, n / 2), sum = 0, count = 0;
 
-	while (k < n && keys[k].k[1] <= ODD * median)
-		sum += keys[k++].k[1];
-	return launches && k ? sum / (int64_t)k : median;
+	for (size_t i = 0; i < n && launches; i++)
+		if (ns[i] <= ODD * median) {
+			sum += ns[i];
+			count++;
+		}
+	return count ? sum / count : median;
 }
 
 /* How long calls take, by class: all, or launches that never waited for room. */
 static bool
 set_usual(const struct wi_graph *g, bool launches, wi_usuals *u)
 {
-	struct nsx_sort_key *keys = malloc((g->calls.n + 1) * sizeof *keys);
-	size_t n = 0;
-	bool good = keys != NULL;
+	int64_t *ns = malloc((g->calls.n + 1) * sizeof *ns);
+	size_t *first = calloc(g->names.n + 2, sizeof *first);
+	bool good = ns && first;
 
-	for (size_t i = 0; i < g->calls.n && good; i++) {
-		const struct wi_call *c = &g->calls.p[i];
+	/* first[c + 1] is where the next one of class c goes, in the end its end. */
+	for (int pass = 0; pass < 2 && good; pass++) {
+		for (size_t i = 0; i < g->calls.n; i++) {
+			const struct wi_call *c = &g->calls.p[i];
 
-		if (!launches || (c->nops && c->queue == NSX_NONE && !c->blocking))
-			keys[n++] = (struct nsx_sort_key){ { c->class, c->end - c->start, 0 }, (uint32_t)i };
+			if (launches && !(c->nops && c->queue == NSX_NONE && !c->blocking))
+				continue;
+			if (pass)
+				ns[first[c->class + 1]++] = c->end - c->start;
+			else
+				first[c->class + 2]++;
+		}
+		for (size_t k = 2; k < g->names.n + 2 && !pass; k++)
+			first[k] += first[k - 1];
 	}
-	if (good)
-		nsx_sort_keys(keys, n);
-	for (size_t i = 0, k; i < n && good; i = k) {
-		for (k = i; k < n && keys[k].k[0] == keys[i].k[0];)
-			k++;
-		good = nsx_vec_push(u, ((struct wi_usual){ (uint32_t)keys[i].k[0], k - i,
-		                                           usual_of(keys + i, k - i, launches) }));
+	for (uint32_t c = 0; c < g->names.n && good; c++) {
+		size_t n = first[c + 1] - first[c];
+
+		if (n)
+			good = nsx_vec_push(u, ((struct wi_usual){ c, n, usual_of(ns + first[c], n, launches) }));
 	}
-	free(keys);
+	free(ns);
+	free(first);
 	return good;
 }
 

@@ -1,5 +1,6 @@
 /* unseen.c -- does the host work between two calls, or does it wait for the device in a way that is not recorded? XLA
- * waits for the result of a step in no CUDA call. */
+ * waits for the results of a step in no CUDA call. A host that has launched much, and then sets the pace without calls,
+ * is suspect: it need not have been late. */
 #include <stdlib.h>
 
 #include "table/whatif/path.h"
@@ -30,7 +31,7 @@ find(const struct wi_graph *g, bool *after)
 		const struct wi_call *c = &g->calls.p[i];
 		int64_t *end = &last[c->process];
 
-		after[i] = c->before != NSX_NONE && c->from == NSX_NONE && *end != INT64_MIN && *end <= c->start
+		after[i] = c->before != NSX_NONE && c->from == NSX_NONE && *end != INT64_MIN
 		           && *end - g->calls.p[c->before].end >= LEFT;
 		*end = ends[i] > *end ? ends[i] : *end;
 	}
