@@ -46,7 +46,7 @@ take_work(void *arg, const struct nsx_rec *rec)
 {
 	struct loaded *l = arg;
 
-	return rec->kind->id != NSX_OP || nsx_compare_take_work(l->c, l->s, &l->sums.reading.comm->cat, rec);
+	return rec->kind->id != NSX_OP || nsx_compare_take_work(l->c, l->s, &l->sums.reading.comm->cat, rec, NSX_NONE);
 }
 
 /* The text in cmp.text as one of cmp.strs; NSX_NONE when out of memory. */

@@ -342,9 +342,10 @@ struct cmp_result {
 	enum cmp_verdict verdict;
 };
 
-/* rate.c: an operation of a side whose steps are not known; of one with executions nothing is kept. False when out of
- * memory. */
-bool nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalogue *cat, const struct nsx_rec *op);
+/* rate.c: an operation of a side whose steps are not known; of one with executions nothing is kept. name: its name in
+ * cmp.strs; NSX_NONE: the record's. False when out of memory. */
+bool nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalogue *cat, const struct nsx_rec *op,
+                           uint32_t name);
 /* Declare to a reader what that uses. */
 void nsx_compare_need_work(struct nsx_reader *in);
 /* Both sides are read: compare their work, if the steps of neither are known. False when out of memory. */

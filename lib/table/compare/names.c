@@ -107,7 +107,7 @@ take_launched(struct names *n, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 
-	if (!nsx_compare_take_work(n->c, n->s, &n->s->top.cat, rec))
+	if (!nsx_compare_take_work(n->c, n->s, &n->s->top.cat, rec, NSX_NONE))
 		return false;
 	nsx_range_book_reach(&n->book, rec);
 	if (dur < 0)
@@ -140,7 +140,8 @@ take_op(struct names *n, const struct nsx_rec *rec)
 	uint32_t row = device == NSX_NONE || n->scratch.failed ? (uint32_t)NSX_NONE
 	    : row_at(n, nsx_string(rec, NSX_OP_type), name);
 
-	if (row == NSX_NONE || !add(n, row, device, dur) || !nsx_compare_take_work(n->c, n->s, &n->s->top.cat, rec))
+	if (row == NSX_NONE || !add(n, row, device, dur)
+	    || !nsx_compare_take_work(n->c, n->s, &n->s->top.cat, rec, n->s->rows.p[row].name))
 		return false;
 	n->s->rows.p[row].computes |= !comm;
 	if (nsx_has(rec, NSX_OP_execution)) {

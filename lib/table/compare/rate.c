@@ -6,14 +6,17 @@
 #include "table/compare/join.h"
 
 bool
-nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalogue *cat, const struct nsx_rec *op)
+nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalogue *cat, const struct nsx_rec *op,
+                      uint32_t name)
 {
 	if (s->placed || nsx_has(op, NSX_OP_execution)) {
 		s->placed = true;
 		return true;
 	}
-	uint32_t device = nsx_cat_device(cat, op), name = nsx_intern(&c->strs, nsx_string(op, NSX_OP_name));
+	uint32_t device = nsx_cat_device(cat, op);
 
+	if (name == NSX_NONE)
+		name = nsx_intern(&c->strs, nsx_string(op, NSX_OP_name));
 	return device != NSX_NONE && name != NSX_NONE && nsx_compare_work_take(&s->work, &c->places, op, device, name);
 }
 
@@ -35,7 +38,7 @@ nsx_compare_work(struct cmp *c)
 	for (int k = 0; k < 2; k++)
 		c->side[k].seen = nsx_compare_work_seen(work[k]);
 	c->compares_work = b->seen > 0 && n->seen > 0;
-	return !c->compares_work || nsx_compare_same_work(work, nsx_witness_alpha(c->options.sigma) / 2,
+	return !c->compares_work || nsx_compare_same_work(work, c->places.n, nsx_witness_alpha(c->options.sigma) / 2,
 	                                                  c->options.percent, c->options.coverage, &c->same);
 }
 

@@ -73,18 +73,36 @@ nsx_compare_work_seen(const struct cmp_work *w)
 	return sum;
 }
 
-static int
-by_place(const void *pa, const void *pb)
+/* Sort the times by place, of which there are n, and then by length. False when out of memory. */
+static bool
+sort(struct cmp_work *w, size_t n)
 {
-	const struct cmp_time_at *a = pa, *b = pb;
+	size_t *at = calloc(n + 1, sizeof *at);
+	struct cmp_time_at *to = malloc((w->times.n + 1) * sizeof *to);
+	struct nsx_sort_start *order = malloc((w->times.n + 1) * sizeof *order);
+	bool good = at && to && order;
 
-	if (a->place != b->place)
-		return a->place < b->place ? -1 : 1;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->device > b->device) - (a->device < b->device);
+	for (size_t i = 0; i < w->times.n && good; i++) {
+		order[i] = (struct nsx_sort_start){ w->times.p[i].time, (uint32_t)i, 0 };
+		at[w->times.p[i].place + 1]++;
+	}
+	good = good && nsx_sort_starts(order, w->times.n);
+	for (size_t i = 0; i < n && good; i++)
+		at[i + 1] += at[i];
+	/* at[i]: where the next time of place i goes. */
+	for (size_t i = 0; i < w->times.n && good; i++) {
+		const struct cmp_time_at *t = &w->times.p[order[i].i];
+
+		to[at[t->place]++] = *t;
+	}
+	if (good) {
+		free(w->times.p);
+		w->times.p = to;
+	} else
+		free(to);
+	free(at);
+	free(order);
+	return good;
 }
 
 /* ---- ranks, as a sample */
@@ -223,7 +241,7 @@ judge(const struct ranks r[2], double alpha, double percent, double share, struc
 }
 
 bool
-nsx_compare_same_work(struct cmp_work *const work[2], double alpha, double percent, double share,
+nsx_compare_same_work(struct cmp_work *const work[2], size_t places, double alpha, double percent, double share,
                       struct cmp_same_work *of)
 {
 	struct ranks r[2] = { { 0 }, { 0 } };
@@ -234,8 +252,7 @@ nsx_compare_same_work(struct cmp_work *const work[2], double alpha, double perce
 	for (int k = 0; k < 2 && good; k++) {
 		for (size_t i = 0; i < work[k]->times.n; i++)
 			all[k] += (double)work[k]->times.p[i].time;
-		if (work[k]->times.n)
-			qsort(work[k]->times.p, work[k]->times.n, sizeof *work[k]->times.p, by_place);
+		good = sort(work[k], places);
 	}
 	for (size_t at[2] = { 0, 0 }, to[2]; good && at[0] < work[0]->times.n && at[1] < work[1]->times.n;) {
 		uint32_t place[2];

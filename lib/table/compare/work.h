@@ -52,10 +52,11 @@ bool nsx_compare_work_take(struct cmp_work *w, struct nsx_map *places, const str
 /* The time that the run was seen, summed over its devices, ns. */
 int64_t nsx_compare_work_seen(const struct cmp_work *w);
 
-/* Compare; percent: what of BASE's time is the least difference; alpha: the probability of chance, one-sided; share: of
- * the time of each run that must be at places of both. Sorts the times. False when out of memory. */
-bool nsx_compare_same_work(struct cmp_work *const work[2], double alpha, double percent, double share,
-                           struct cmp_same_work *of);
+/* Compare; places: their number; alpha: the probability of chance, one-sided; percent: what of BASE's time is the least
+ * difference; share: of the time of each run that must be at places of both. Sorts the times. False when out of
+ * memory. */
+bool nsx_compare_same_work(struct cmp_work *const work[2], size_t places, double alpha, double percent,
+                           double share, struct cmp_same_work *of);
 
 void nsx_compare_work_free(struct cmp_work *w);
 
