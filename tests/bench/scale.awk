@@ -2,7 +2,7 @@
 # smallest and the largest, and the exponents of both.
 function slope(c, of, least,   i, n, x, y, sx, sy, sxx, sxy) {
 	for (i = 1; i <= nsizes; i++)
-		if (sizes[i] >= 256 && of[c, sizes[i]] >= least) {
+		if (sizes[i] >= 256 && of[c, sizes[i]] != "" && of[c, sizes[i]] >= least) {
 			x = log(sizes[i])
 			y = log(of[c, sizes[i]])
 			n++; sx += x; sy += y; sxx += x * x; sxy += x * y

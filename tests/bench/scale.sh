@@ -71,6 +71,6 @@ for n in $WIDE; do
 done
 
 awk -f tests/bench/scale.awk "$work/scale.tsv" >"$work/scale-table.tsv"
-about "CPU time and peak memory of each tool by devices, each of about 1,950 records, extracted with -a; exponents are slopes from 256 devices on" \
+about "CPU time and peak memory of each tool by devices, each of about 1,870 records, extracted with -a; exponents are slopes from 256 devices on" \
 	'(1 is linear), of CPU times above 20 ms. Above 1,024 devices are copies. Inputs are binary, compressed where a filter wrote them.'
 show scale-table
