@@ -88,7 +88,8 @@ add_communicators(struct nsx_group_axes *g)
 {
 	bool good = true;
 
-	qsort(g->ranks.p, g->ranks.n, sizeof *g->ranks.p, by_comm);
+	if (g->ranks.n)
+		qsort(g->ranks.p, g->ranks.n, sizeof *g->ranks.p, by_comm);
 	for (size_t i = 0, n; good && i < g->ranks.n; i += n) {
 		struct nsx_communicator *c = &g->comms.p[g->ranks.p[i].comm];
 
