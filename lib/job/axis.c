@@ -52,6 +52,25 @@ begins_at_zero(const struct nsx_axis_dim *dims, int n, int64_t first)
 	return true;
 }
 
+bool
+nsx_axes_place(struct nsx_axes *a, int64_t device, int64_t position)
+{
+	uint32_t at = nsx_map_number(&a->position_of, (struct nsx_key){ (uint64_t)device, 0 });
+
+	if (at == NSX_NONE || (at == a->positions.n && !nsx_vec_push(&a->positions, position)))
+		return false;
+	a->positions.p[at] = position;
+	return true;
+}
+
+static int64_t
+position(const struct nsx_axes *a, int64_t device)
+{
+	uint32_t at = a->positions.n ? nsx_map_get(&a->position_of, (struct nsx_key){ (uint64_t)device, 0 }) : NSX_NONE;
+
+	return at == NSX_NONE ? device : a->positions.p[at];
+}
+
 uint32_t
 nsx_axes_add(struct nsx_axes *a, int64_t *devices, size_t n, int64_t size)
 {
@@ -60,7 +79,8 @@ nsx_axes_add(struct nsx_axes *a, int64_t *devices, size_t n, int64_t size)
 
 	qsort(devices, n, sizeof *devices, nsx_sort_by_int);
 	/* Of groups whose devices are not all known, those of another size are others. */
-	if (!nsx_vec_room(&a->members, n + 1))
+	a->scratch.n = 0;
+	if (!nsx_vec_room(&a->members, n + 1) || !nsx_vec_room(&a->scratch, n + 1))
 		return NSX_NONE;
 	for (size_t i = 0; i < n; i++)
 		a->members.p[g.first + i] = devices[i];
@@ -69,14 +89,17 @@ nsx_axes_add(struct nsx_axes *a, int64_t *devices, size_t n, int64_t size)
 	                                                (n + 1) * sizeof *devices });
 	if (number == NSX_NONE || number < a->groups.n)
 		return number;
-	if ((int64_t)n == size && n && devices[0] >= 0) {
-		g.n = dims_of(devices, n, g.dims);
-		if (!begins_at_zero(g.dims, g.n, devices[0]))
+	for (size_t i = 0; i < n; i++)
+		a->scratch.p[i] = position(a, devices[i]);
+	qsort(a->scratch.p, n, sizeof *a->scratch.p, nsx_sort_by_int);
+	if ((int64_t)n == size && n && a->scratch.p[0] >= 0) {
+		g.n = dims_of(a->scratch.p, n, g.dims);
+		if (!begins_at_zero(g.dims, g.n, a->scratch.p[0]))
 			g.n = 0;
 	}
 	a->members.n += n;
-	if (n && devices[n - 1] > a->highest)
-		a->highest = devices[n - 1];
+	if (n && a->scratch.p[n - 1] > a->highest)
+		a->highest = a->scratch.p[n - 1];
 	return nsx_vec_push(&a->groups, g) ? number : NSX_NONE;
 }
 
@@ -254,11 +277,11 @@ nsx_axes_stride(const struct nsx_axes *a, uint32_t group)
 int64_t
 nsx_axes_coordinate(const struct nsx_axes *a, uint64_t axes, int64_t device)
 {
-	int64_t stride = 1, weight = 1, at = 0;
+	int64_t stride = 1, weight = 1, at = 0, place = position(a, device);
 
 	for (size_t k = a->sizes.n; k-- > 0; stride *= a->sizes.p[k])
 		if (axes >> k & 1) {
-			at += device / stride % a->sizes.p[k] * weight;
+			at += place / stride % a->sizes.p[k] * weight;
 			weight *= a->sizes.p[k];
 		}
 	return at;
@@ -292,5 +315,8 @@ nsx_axes_free(struct nsx_axes *a)
 	free(a->members.p);
 	free(a->sizes.p);
 	nsx_intern_free(&a->sets);
+	nsx_map_free(&a->position_of);
+	free(a->positions.p);
+	free(a->scratch.p);
 	*a = (struct nsx_axes){ 0 };
 }

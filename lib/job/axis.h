@@ -44,8 +44,15 @@ struct nsx_axes {
 	NSX_VEC(int64_t) sizes;          /* of the mesh, the outermost axis first; after nsx_axes_settle */
 	int64_t          devices;        /* in the job: one more than the highest number, after nsx_axes_settle */
 	struct nsx_intern sets;          /* devices of a group -> its number */
-	int64_t          highest;
+	int64_t          highest;        /* position */
+	struct nsx_map   position_of;    /* device -> positions: nsx_axes_place */
+	NSX_VEC(int64_t) positions;
+	NSX_VEC(int64_t) scratch;
 };
+
+/* Where a device is in the numbering of the mesh, if that is not its number; before the first group. False when out of
+ * memory. */
+bool nsx_axes_place(struct nsx_axes *a, int64_t device, int64_t position);
 
 /* The number of the group of these devices, 0 or above, which are sorted in place; equal ones have one number. size:
  * how many devices it has, if not all of them are known, else n; 0: that is not known. NSX_NONE when out of memory. */

@@ -211,7 +211,8 @@ add_rest(struct nsx_device_groups *g, uint32_t axis, size_t from, const int64_t 
 		free(in);
 		return nsx_err_nomem(g->err, NULL);
 	}
-	memcpy(in, g->devices.p + begin, have * sizeof *in);
+	for (size_t i = 0; i < have; i++)
+		in[i] = g->devices.p[begin + i];
 	qsort(in, have, sizeof *in, nsx_sort_by_int);
 	for (size_t i = 0; i < n; i++)
 		if (!bsearch(&devices[i], in, have, sizeof *in, nsx_sort_by_int))
@@ -266,6 +267,8 @@ nsx_device_groups_make(struct nsx_device_groups *g, const struct nsx_grouping *b
 
 	g->list.n = 0;
 	g->devices.n = 0;
+	if (!n)
+		return NSX_OK;
 	if (nsx_grouping_has_axes(by))
 		return make_axes(g, by, devices, n);
 	g->text.len = 0;

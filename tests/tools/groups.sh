@@ -119,6 +119,31 @@ equal 'axes have the names that the framework gives all their groups' "$(by axis
 equal 'communicators have axes, too' "$(by group "$T/comms" axis devices size instances total wait | tr '\n' '|')" \
 	'axis0/2 0,2 2 1 90 10|axis0/2 1,3 2 1 40 0|all 0-1 4 1 20 0|unknown - - 1 5 -|'
 
+# Reports in another order than ranks: devices 0 to 3 are the ranks 0, 2, 1, 3 of the communicator of all.
+cat >"$T/nccl" <<'END'
+#profile profile:i name:s
+profile 0 r0
+#device device:i profile:i
+device 0 0
+device 1 0
+device 2 0
+device 3 0
+#communicator comm_id:s profile:i device:i rank:i ranks:i
+communicator 00000000000000aa 0 0 0 4
+communicator 00000000000000aa 0 1 2 4
+communicator 00000000000000aa 0 2 1 4
+communicator 00000000000000aa 0 3 3 4
+communicator 00000000000000bb 0 0 0 2
+communicator 00000000000000bb 0 2 1 2
+#op profile:i op:i type:s device:i stream:i name:s start:i dur:i comm:i collective:s comm_id:s calls:i bytes:i
+op 0 0 kernel 0 7 ncclDevKernel 100 50 1 all-reduce 00000000000000bb 1 10
+op 0 1 kernel 2 7 ncclDevKernel 100 50 1 all-reduce 00000000000000bb 1 10
+END
+stream <"$T/nccl" >"$T/ranked"
+equal 'devices have the places of their ranks' "$(by group "$T/ranked" axis devices stride)" 'axis1/2 0,2 1'
+nsysx-summary -q --by axis --tsv "$T/ranked" >"$T/got"
+equal '... by axis as well' "$(cols "$T/got" axis at devices | grep axis1 | tr '\n' '|')" 'axis1/2 0 0-1|axis1/2 1 2-3|'
+
 # ---- groups of devices ----
 cat "$T/head" - <<'END' | stream >"$T/devices"
 module 0 0 0 0 0 100

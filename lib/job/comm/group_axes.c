@@ -18,7 +18,8 @@ nsx_group_axes_take(struct nsx_group_axes *g, const struct nsx_rec *rec, struct 
 	if (rec->kind->id != NSX_COMMUNICATOR)
 		return NSX_OK;
 	comm = nsx_intern(&g->ids, nsx_string(rec, NSX_COMMUNICATOR_comm_id));
-	struct nsx_communicator_rank r = { comm, nsx_int(rec, NSX_COMMUNICATOR_device, NSX_ABSENT) };
+	struct nsx_communicator_rank r = { comm, nsx_int(rec, NSX_COMMUNICATOR_device, NSX_ABSENT),
+	                                   nsx_int(rec, NSX_COMMUNICATOR_rank, NSX_ABSENT) };
 
 	if (comm == NSX_NONE
 	    || (comm == g->comms.n && !nsx_vec_push(&g->comms, fresh))
@@ -44,6 +45,30 @@ by_comm(const void *a, const void *b)
 	if (x->comm != y->comm)
 		return x->comm < y->comm ? -1 : 1;
 	return (x->device > y->device) - (x->device < y->device);
+}
+
+/* Number the devices by their ranks in the first communicator of all devices that are in any, if there is one whose
+ * ranks are all known. False when out of memory. */
+static bool
+place_by_rank(struct nsx_group_axes *g)
+{
+	struct nsx_map devices = { 0 };
+	uint32_t world = 0;
+	bool good = true;
+
+	for (size_t i = 0; good && i < g->ranks.n; i++)
+		good = nsx_map_number(&devices, (struct nsx_key){ (uint64_t)g->ranks.p[i].device, 0 }) != NSX_NONE;
+	while (world < g->comms.n && (g->comms.p[world].n != devices.n
+	       || g->comms.p[world].size != (int64_t)devices.n))
+		world++;
+	nsx_map_free(&devices);
+	for (size_t i = 0; i < g->ranks.n; i++)
+		if (g->ranks.p[i].comm == world && g->ranks.p[i].rank < 0)
+			return good;
+	for (size_t i = 0; good && i < g->ranks.n; i++)
+		good = g->ranks.p[i].comm != world
+		       || nsx_axes_place(&g->axes, g->ranks.p[i].device, g->ranks.p[i].rank);
+	return good;
 }
 
 /* Give the name of a communicator to its group. False when out of memory. */
@@ -86,6 +111,8 @@ begin(struct nsx_group_axes *g, const struct nsx_replica_groups *r)
 	if (g->begun)
 		return true;
 	g->begun = true;
+	if (!r->groups.n && !place_by_rank(g))
+		return false;
 	for (size_t i = 0; i < r->groups.n; i++) {
 		const struct nsx_replica_group *x = &r->groups.p[i];
 		uint32_t group;

@@ -3,7 +3,10 @@
  *
  *   groups 4 0,1;2,3                     two groups, along axis1/2
  *   communicator c0ffee device 0 of 2    a third: devices 0 and 2, along axis0/2
- *   communicator c0ffee device 2 of 2 */
+ *   communicator c0ffee device 2 of 2
+ *
+ * Without replica groups, devices are numbered by their ranks in a communicator of all of them, if there is one: a job
+ * of PyTorch has one, and its devices the order in which its reports were given. */
 #ifndef NSX_JOB_COMM_GROUP_AXES_H
 #define NSX_JOB_COMM_GROUP_AXES_H
 
@@ -13,7 +16,7 @@
 /* n: devices whose rank in it is recorded. name: what the framework calls it, in nsx_group_axes.names; NSX_NONE: not
  * known. */
 struct nsx_communicator { size_t n; int64_t size; uint32_t group, name; };
-struct nsx_communicator_rank { uint32_t comm; int64_t device; };
+struct nsx_communicator_rank { uint32_t comm; int64_t device, rank; };
 
 /* {0} is empty. */
 struct nsx_group_axes {
