@@ -9,7 +9,7 @@
 enum {
 	MOST_OPS = 250000,       /* operations in a graph, so that it stays within 200 MB: of longer jobs some steps
 	                          * are taken, from the middle, */
-	FEW_STEPS = 5            /* and no fewer than that */
+	FEW_STEPS = 4            /* and no fewer than that */
 };
 /* A part of the path that is named, and a difference of two forecasts, in percent. */
 static const double little = 1, apart = 0.05;

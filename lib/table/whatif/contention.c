@@ -214,11 +214,14 @@ nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g)
 	c->transfers = malloc((ncomm + 1) * sizeof *c->transfers);
 	c->first = malloc((c->ndevices + 1) * sizeof *c->first);
 	c->shares = calloc(g->ops.n + 1, sizeof *c->shares);
-	c->lags = malloc((g->edges.n + 1) * sizeof *c->lags);
-	if (!c->transfers || !c->first || !c->shares || !c->lags)
+	if (!c->transfers || !c->first || !c->shares)
 		return nsx_err_nomem(g->err, NULL);
 	list_transfers(c, g->lags.p, g->times);
-	return measure(c) ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	if (!measure(c))
+		return nsx_err_nomem(g->err, NULL);
+	if (c->k > 0)
+		c->lags = malloc((g->edges.n + 1) * sizeof *c->lags);
+	return c->k <= 0 || c->lags ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 void

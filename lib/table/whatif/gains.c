@@ -32,15 +32,15 @@ int
 nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const wi_path *path)
 {
 	*w = (struct wi_gains){ .g = g };
+	w->period = nsx_wi_period(g, g->times, NULL);
+	w->unexplained = nsx_wi_unexplained(path);
+	if (nsx_wi_unseen(g, path, &w->unseen) != NSX_OK || nsx_wi_contention_begin(&w->contention, g) != NSX_OK)
+		return NSX_ERR;
 	w->lags = malloc((g->edges.n + 1) * sizeof *w->lags);
 	w->times = malloc((g->nevents + 1) * sizeof *w->times);
 	w->without = calloc(g->pairing.comm.cat.devices.n + 1, sizeof *w->without);
 	if (!w->lags || !w->times || !w->without)
 		return nsx_err_nomem(g->err, NULL);
-	w->period = nsx_wi_period(g, g->times, NULL);
-	w->unexplained = nsx_wi_unexplained(path);
-	if (nsx_wi_unseen(g, path, &w->unseen) != NSX_OK || nsx_wi_contention_begin(&w->contention, g) != NSX_OK)
-		return NSX_ERR;
 	nsx_wi_model(g, w->lags);
 	replay(w, NULL, false, &w->model);
 	w->off = w->period > 0 ? fabs(w->model.saved / w->period) : 0;
