@@ -18,7 +18,8 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-heap",
 	"[--peak | --summary | --at-peak [--stacks]] " NSX_TOOL_TABLE_USAGE "[DUMP]...",
-	"Print how much heap memory programs need, from their HLO dumps (.hlo.pb, .xz, .zst) or folders of dumps.",
+	"Print how much heap memory programs need, from their HLO dumps (.hlo.pb, .xz, .zst), folders of dumps or JAX "
+	"profiles.",
 	opts };
 
 int

@@ -61,6 +61,7 @@ struct nsx_xspace {
 	struct nsx_build   build;
 	struct nsx_input   in;          /* its window begins with a field of the file */
 	uint64_t           taken;       /* bytes before the window */
+	bool               bare;        /* only the programs are read */
 	bool               repaired;    /* the file begins as after a text conversion */
 	struct nsx_buf     text;
 	NSX_VEC(struct nsx_xline)  lines;
