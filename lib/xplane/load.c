@@ -164,6 +164,9 @@ report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 	nsx_diag_add(d, NSX_INFO, who, s->derived, "lines ignored: derived from others, or no work of the GPU");
 	nsx_diag_add(d, NSX_INFO, who, s->others, "planes ignored: of no known kind");
 	nsx_diag_add(d, NSX_INFO, who, s->instants, "TraceMes ignored: instants, and what ends others");
+	nsx_diag_add(d, NSX_INFO, who, s->on_cpu,
+	             "instructions that ran on a CPU: they have no calls, so why it was idle between them is not "
+	             "known");
 	nsx_diag_add(d, NSX_INFO, who, s->holders, "instructions of CPUs ignored: they hold others, as loops do");
 	nsx_diag_add(d, NSX_WARNING, who, s->nameless,
 	             "operations of instructions whose program is not in the profile: they count as of none");
