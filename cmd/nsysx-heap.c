@@ -22,7 +22,8 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-heap",
 	"[--peak | --summary [--job STREAM] | --at-peak [--arguments] [--stacks]] " NSX_TOOL_TABLE_USAGE "[DUMP]...",
-	"Print how much heap memory programs need, from their HLO dumps (.hlo.pb, .xz, .zst) or folders of dumps.",
+	"Print how much heap memory programs need, from their HLO dumps (.hlo.pb, .xz, .zst), folders of dumps or JAX "
+	"profiles.",
 	opts };
 
 /* The memory of the stream's devices; ends the tool if it cannot be read. */

@@ -70,7 +70,8 @@ arrows() {
 		may["nsys"] = may["kineto"] = may["xplane"] = " source base "
 		may["job"] = " stream base "
 		may["filter"] = " job stream base "
-		may["table"] = may["draw"] = " xla job stream base "
+		may["draw"] = " xla job stream base "
+		may["table"] = " xplane source xla job stream base "
 		may["extract"] = " nsys kineto xplane source xla job stream base "
 		may["cmd"] = " extract filter table draw nsys xla job stream base "
 	}

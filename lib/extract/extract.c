@@ -41,7 +41,8 @@ report_nothing(const struct ex_profile *p, struct nsx_diags *diags)
 	const char *who = p->trace.name.ptr;
 
 	if (!p->trace.ndevices)
-		nsx_diag_add(diags, NSX_WARNING, who, 1, "no GPU operations in the export: was CUDA traced?");
+		nsx_diag_add(diags, NSX_WARNING, who, 1, "no GPU operations in the profile: was "
+		             "CUDA traced (nsys --trace=cuda, torch.profiler's ProfilerActivity.CUDA)?");
 	else if (!p->modules.n && !p->opts->ranges && !p->opts->ops)
 		nsx_diag_add(diags, NSX_WARNING, who, 1,
 			"no executions of XLA modules in the export; --ranges and --ops extract other NVTX ranges and "

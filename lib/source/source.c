@@ -66,7 +66,8 @@ is_xspace(struct nsx_str s)
 			if (tag == NAME)
 				return n <= s.len - i && printable((struct nsx_str){ s.ptr + i, (size_t)n });
 			if ((tag & 7) == 2) {
-				if (n > s.len - i)
+				/* An HLO dump has a name in place of the id. */
+				if (tag >> 3 == 1 || n > s.len - i)
 					return false;
 				i += (size_t)n;
 			} else if (tag & 7) {

@@ -12,8 +12,10 @@
 
 #include "base/progress.h"
 #include "job/catalogue.h"
+#include "source/trace.h"
 #include "table/sums.h"
 #include "xla/heap.h"
+#include "xplane/xplane.h"
 
 /* A row of any of the tables. A trace, or with --summary a program, is one that is kept until all have been read: a row
  * of the table of peaks, or the place of its rows in the others. */
@@ -264,16 +266,11 @@ size_of(const char *path)
 }
 
 static int
-add_dump(struct job *j, const char *path)
+add_heap(struct job *j, struct nsx_heap *heap)
 {
-	struct nsx_heap h;
+	struct nsx_heap h = *heap;
 	int rc = NSX_OK;
 
-	unsigned more = j->options->what != NSX_HEAP_AT_PEAK ? 0
-	                : j->options->arguments ? NSX_HEAP_LIVE | NSX_HEAP_FIXED : NSX_HEAP_LIVE;
-
-	if (nsx_heap_read(path, more, &h, j->diags, j->err) != NSX_OK)
-		return NSX_ERR;
 	j->dumps++;
 	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h.nmemory == 0 : h.ntraces == 0 && h.nfixed == 0;
 	if (j->options->what == NSX_HEAP_SUMMARY)
@@ -284,6 +281,49 @@ add_dump(struct job *j, const char *path)
 		rc = put_trace(j, &h, i);
 	nsx_heap_free(&h);
 	return rc;
+}
+
+static unsigned
+more(const struct job *j)
+{
+	return j->options->what != NSX_HEAP_AT_PEAK ? 0
+	       : j->options->arguments ? NSX_HEAP_LIVE | NSX_HEAP_FIXED : NSX_HEAP_LIVE;
+}
+
+/* The programs that a profile of JAX has. NSX_EOF: the file is none. */
+static int
+add_profile(struct job *j, const char *path)
+{
+	struct nsx_trace t;
+	int rc = nsx_xplane_programs(path, &t, j->err);
+
+	for (uint32_t i = 0; rc == NSX_OK && i < t.nprograms; i++) {
+		struct nsx_heap h;
+		struct nsx_str bytes = t.programs[i].bytes;
+
+		rc = nsx_heap_memory(bytes.ptr, bytes.len, path, more(j), &h, j->diags, j->err);
+		if (rc == NSX_OK)
+			rc = add_heap(j, &h);
+	}
+	if (rc == NSX_OK && !t.nprograms)
+		nsx_diag_add(j->diags, NSX_WARNING, path, 1, "no program with its HLO in this profile");
+	if (rc != NSX_EOF)
+		nsx_trace_free(&t);
+	return rc;
+}
+
+static int
+add_dump(struct job *j, const char *path)
+{
+	struct nsx_heap h;
+	struct nsx_err why = { "" };
+	struct stat st;
+
+	if (nsx_heap_read(path, more(j), &h, j->diags, &why) == NSX_OK)
+		return add_heap(j, &h);
+	/* Of a file that is no dump. */
+	int rc = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? add_profile(j, path) : NSX_EOF;
+	return rc == NSX_EOF ? nsx_err_set(j->err, "%s", why.msg) : rc;
 }
 
 static int

@@ -28,8 +28,8 @@ struct nsx_heap_options {
  * or NSX_ERR with err filled. */
 int nsx_heap_capacity(struct nsx_reader *in, int64_t *bytes, struct nsx_err *err);
 
-/* The table of n paths, each a dump or a folder of dumps, in the order given, those of a folder by id; "-" is standard
- * input. NULL with err filled on failure; the caller frees it. */
+/* The table of n paths, each a dump, a folder of dumps or an XSpace, in the order given, those of a folder by id; "-"
+ * is standard input. NULL with err filled on failure; the caller frees it. */
 struct nsx_table *nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options,
                                  struct nsx_diags *diags,
                                  struct nsx_err *err);

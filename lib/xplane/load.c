@@ -1,5 +1,7 @@
 /* load.c -- an XSpace from its bytes to a trace in memory, a plane at a time: the names of a plane come behind what
  * uses them. */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +9,7 @@
 #include "base/progress.h"
 #include "base/unpack.h"
 #include "source/name.h"
+#include "source/source.h"
 #include "xplane/reading.h"
 
 /* Field numbers. */
@@ -33,7 +36,9 @@ take_field(struct nsx_xspace *s, uint32_t field, struct nsx_str bytes)
 			return NSX_ERR;
 		return nsx_vec_push(&s->warnings, text) ? NSX_OK : nsx_xspace_nomem(s);
 	case SPACE_PLANE:
-		rc = nsx_xspace_index(s, bytes, &p) == NSX_OK ? nsx_xspace_rows(s, &p) : NSX_ERR;
+		rc = nsx_xspace_index(s, bytes, &p);
+		if (rc == NSX_OK && (!s->bare || p.kind == XP_PROGRAMS))
+			rc = nsx_xspace_rows(s, &p);
 		nsx_xplane_free(&p);
 		return rc;
 	default: return NSX_OK;
@@ -159,6 +164,9 @@ report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 	nsx_diag_add(d, NSX_INFO, who, s->derived, "lines ignored: derived from others, or no work of the GPU");
 	nsx_diag_add(d, NSX_INFO, who, s->others, "planes ignored: of no known kind");
 	nsx_diag_add(d, NSX_INFO, who, s->instants, "TraceMes ignored: instants, and what ends others");
+	nsx_diag_add(d, NSX_INFO, who, s->on_cpu,
+	             "instructions that ran on a CPU: they have no calls, so why it was idle between them is not "
+	             "known");
 	nsx_diag_add(d, NSX_INFO, who, s->holders, "instructions of CPUs ignored: they hold others, as loops do");
 	nsx_diag_add(d, NSX_WARNING, who, s->nameless,
 	             "operations of instructions whose program is not in the profile: they count as of none");
@@ -212,29 +220,66 @@ free_all(struct nsx_xspace *s)
 	free(s);
 }
 
-int
-nsx_xplane_load(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
-                struct nsx_diags *diags, struct nsx_err *err)
+static struct nsx_xspace *
+new(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, struct nsx_err *err)
 {
-	static const char *const endings[] = { ".xplane.pb.gz", ".xplane.pb", ".pb", NULL };
 	struct nsx_xspace *s = calloc(1, sizeof *s);
-	struct nsx_err unheard = { "" };
 
 	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN, .rank = -1 };
 	if (!s) {
 		struct nsx_input in = { .fd = fd };
 		nsx_input_close(&in);
-		return nsx_err_nomem(err, path);
+		nsx_err_nomem(err, path);
+		return NULL;
 	}
 	s->t = t;
 	s->opts = opts;
 	s->path = path;
-	s->err = err ? err : &unheard;
-	s->in = (struct nsx_input){ .fd = fd, .gzip = true, .beside = opts->jobs != 1, .name = path, .err = s->err };
+	s->err = err;
+	s->in = (struct nsx_input){ .fd = fd, .gzip = true, .beside = opts->jobs != 1, .name = path, .err = err };
 	s->started = INT64_MIN;
 	nsx_build_open(&s->build, t);
+	return s;
+}
+
+int
+nsx_xplane_load(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
+                struct nsx_diags *diags, struct nsx_err *err)
+{
+	static const char *const endings[] = { ".xplane.pb.gz", ".xplane.pb", ".pb", NULL };
+	struct nsx_err unheard = { "" };
+	struct nsx_xspace *s = new(fd, path, opts, t, err ? err : &unheard);
+
+	if (!s)
+		return NSX_ERR;
 	t->name = nsx_arena_str(&t->arena, nsx_source_name(path, endings));
 	int rc = t->name.ptr && nsx_intern(&t->domains, NSX_STR("")) == 0 ? load(s, diags) : nsx_xspace_nomem(s);
+	free_all(s);
+	if (rc != NSX_OK)
+		nsx_trace_free(t);
+	return rc;
+}
+
+int
+nsx_xplane_programs(const char *path, struct nsx_trace *t, struct nsx_err *err)
+{
+	const struct nsx_trace_opts opts = { .jobs = 1 };
+	struct nsx_err unheard = { "" };
+	struct nsx_str first;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	*t = (struct nsx_trace){ 0 };
+	if (fd < 0)
+		return nsx_err_set(err, "%s: %s", path, strerror(errno));
+	struct nsx_xspace *s = new(fd, path, &opts, t, &unheard);
+	if (!s)
+		return nsx_err_nomem(err, path);
+	s->bare = true;
+	int rc = NSX_EOF;
+	if (nsx_input_peek(&s->in, NSX_SOURCE_BYTES, &first) != NSX_ERR && nsx_source_of(first) == NSX_SOURCE_XSPACE) {
+		s->err = s->in.err = err;
+		rc = read_all(s);
+	}
 	free_all(s);
 	if (rc != NSX_OK)
 		nsx_trace_free(t);

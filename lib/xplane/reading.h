@@ -61,6 +61,7 @@ struct nsx_xspace {
 	struct nsx_build   build;
 	struct nsx_input   in;          /* its window begins with a field of the file */
 	uint64_t           taken;       /* bytes before the window */
+	bool               bare;        /* only the programs are read */
 	bool               repaired;    /* the file begins as after a text conversion */
 	struct nsx_buf     text;
 	NSX_VEC(struct nsx_xline)  lines;
@@ -76,7 +77,7 @@ struct nsx_xspace {
 	int64_t            next;        /* id of the next event */
 	/* Counted for diags. */
 	int64_t bad_times, aggregated, python, derived, instants, holders, tpus, others, outside, alone, unmatched,
-	    nameless, starts; /* of profiles but the first */
+	    nameless, on_cpu, starts; /* of profiles but the first */
 };
 
 /* planes.c: index the plane and read what it says of itself. NSX_OK, or NSX_ERR with err filled. */

@@ -387,6 +387,7 @@ put_all_alone(struct nsx_xruns *x)
 				break;
 		}
 		s->alone += o->has_run ? 0 : (int64_t)n;
+		s->on_cpu += o->has_run ? (int64_t)n : 0;
 		if (!nsx_vec_push(&groups, ((struct group){ x->alone.p[i].start, i, n })))
 			rc = nsx_xspace_nomem(s);
 	}

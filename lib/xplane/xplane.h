@@ -12,4 +12,8 @@
 int nsx_xplane_load(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
                     struct nsx_diags *diags, struct nsx_err *err);
 
+/* The programs in the XSpace at path, plain or gzip, which are then those of *t, freed with nsx_trace_free. NSX_OK;
+ * NSX_EOF, it is no XSpace; NSX_ERR with err filled. */
+int nsx_xplane_programs(const char *path, struct nsx_trace *t, struct nsx_err *err);
+
 #endif

@@ -49,6 +49,7 @@ ok 'every part runs' bench
 [ -s "$T/work/dump.tsv" ] || done_testing
 equal 'the machine is described' "$(cut -f 1 "$T/work/machine.tsv" | grep -cE '^(processors|CPU model|clock MHz|load at start|libsqlite3)$')" 5
 equal 'extraction: numbers are consistent' "$(wrong extract 1)" ''
+equal 'other profilers: numbers are consistent' "$(wrong sources 1)" ''
 equal 'filters: numbers are consistent' "$(wrong filters 2)" ''
 equal 'kept streams: numbers are consistent' "$(wrong kept 1)" ''
 equal 'reports: numbers are consistent' "$(wrong report 1)" ''

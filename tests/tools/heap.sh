@@ -136,6 +136,20 @@ if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -s "$T/job/answers/heap.tsv" ]; 
 	sed 1d "$T/job/answers/memory.tsv" | sort >"$T/want"
 	nsysx-heap --summary "$T/job/dump0" | sed 1d | cut -f 1-11 | sort >"$T/got"
 	same 'all memory of the generated job' "$T/got" "$T/want"
+	"$SYNTH" -q -o "$T/jax" --seed 3 --processes 1 --steps 2 --xspace
+	for form in --peak --summary --at-peak; do
+		nsysx-heap -q --tsv $form "$T/jax/dump0" | sort >"$T/want"
+		nsysx-heap -q --tsv $form "$T/jax/r0.xplane.pb" | sort >"$T/got"
+		same "a profile of JAX, whose programs are those of the dumps: $form" "$T/got" "$T/want"
+	done
+	gzip -c "$T/jax/r0.xplane.pb" >"$T/jax.gz"
+	nsysx-heap -q --tsv --at-peak "$T/jax.gz" | sort >"$T/got.gz"
+	same '... in gzip' "$T/got.gz" "$T/got"
+	head -c 9000 "$T/jax/r0.xplane.pb" >"$T/jax.cut"
+	fails '... cut off' 1 'not an XSpace, or cut off' nsysx-heap "$T/jax.cut"
+	fails 'an HLO dump is no profile' 1 'not a profile that nsysx reads' nsysx-extract "$T"/jax/dump0/module_0001*after*.hlo.pb
+	sed 1d "$T/job/answers/memory.tsv" | sort >"$T/want"
+	nsysx-heap --summary "$T/job/dump0" | sed 1d | sort >"$T/got"
 	equal 'the job has several memories' "$(cut -f3 "$T/got" | sort -u | tr '\n' ' ')" 'device host '
 else
 	skip 'peaks and points of the generated job' 'there is no nsysx-synth that writes dumps'

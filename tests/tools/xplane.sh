@@ -71,6 +71,7 @@ nsysx-extract -q -a -o "$T/cpu" "$T/cpu.xplane.pb"
 s=$T/cpu
 equal 'a loop on a CPU is no operation, what it holds is' "$(column thunk name start dur | tr '\n' ' ')" 'fusion.1 2000 900 dot.2 3000 900 '
 equal 'a device has its number in the job where an execution names it' "$(column device device local known)" '6 0 1'
+equal 'and so is that they ran on a CPU' "$(diags cpu 'instructions that ran on a CPU')" 2
 equal 'the loop is counted' "$(diags cpu 'they hold others')" 1
 # What is lost.
 plant trouble trouble
