@@ -115,6 +115,16 @@ nsysx-summary -q --tsv --metrics "$T/job.nsysx" >"$T/got"
 nsysx-view "$T/job.nsysx" | nsysx-summary -q --tsv --metrics >"$T/want"
 same 'text gives the same as binary' "$T/got" "$T/want"
 
+# On a timeline a metric of a GPU is a counter, with an event for each change.
+nsysx-perfetto -q --chrome "$T/job.nsysx" | python3 -c 'import json, sys
+seen = {}
+for e in json.load(sys.stdin)["traceEvents"]:
+    if e["ph"] == "C":
+        seen.setdefault((e["pid"], e["name"]), []).append((round(e["ts"] * 1000), e["args"]["value"]))
+print(len(seen), sum(len(v) for v in seen.values()), all(a[0] < b[0] and a[1] != b[1] for v in seen.values() for a, b in zip(v, v[1:])))' >"$T/got"
+equal 'on a timeline there is a counter for each metric of each GPU' "$(cat "$T/got")" "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ k = $at["device"] FS $at["name"]; if (!(k in was)) n++; if (!(k in was) || was[k] != $at["value"]) changes++; was[k] = $at["value"] } END { print n, changes, "True" }' "$T/metric")"
+
 # A job of XLA: what warm-up removes has no samples, and samples are shifted with the clock of their device.
 "$SYNTH" -q -o "$T/xla" --metrics 50000 --offset 3000000
 for r in 0 1; do set -- "$@" -x "$T/xla/dump$r" "$T/xla/r$r.sqlite"; done

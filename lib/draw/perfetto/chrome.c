@@ -186,7 +186,7 @@ chrome_counter(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, i
 	nsx_buf_c(&t->buf, ",\"name\":");
 	nsx_buf_json(&t->buf, track->name);
 	put_time(&t->buf, ",\"ts\":", time);
-	nsx_buf_fmt(&t->buf, ",\"args\":{\"bytes\":%" PRId64 "}", value);
+	nsx_buf_fmt(&t->buf, ",\"args\":{\"%s\":%" PRId64 "}", track->value ? "value" : "bytes", value);
 	return end_event(t);
 }
 

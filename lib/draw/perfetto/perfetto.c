@@ -38,6 +38,7 @@ struct job {
 	uint64_t          launches;      /* numbers assigned so far */
 	struct nsx_pending pending;
 	int64_t           early, timeless;
+	struct nsx_metric_counters metrics;
 };
 
 int
@@ -387,6 +388,14 @@ take_compile(struct job *j, const struct nsx_rec *rec)
 }
 
 static int
+take_metric(struct job *j, const struct nsx_rec *rec)
+{
+	uint32_t process = process_of(j, false, nsx_int(rec, NSX_METRIC_profile, -1), rec, NSX_METRIC_device);
+
+	return process ? nsx_metric_draw(&j->metrics, &j->tracks, process, rec) : NSX_ERR;
+}
+
+static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct job *j = state;
@@ -403,6 +412,7 @@ take(void *state, const struct nsx_rec *rec)
 	case NSX_CALL:    return take_call(j, rec);
 	case NSX_OVERHEAD: return take_overhead(j, rec);
 	case NSX_COMPILE: return take_compile(j, rec);
+	case NSX_METRIC:  return take_metric(j, rec);
 	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return take_host(j, rec);
 	default: break;
 	}
@@ -474,6 +484,7 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 	nsx_buf_free(&j.trace.buf);
 	nsx_tracks_drop(&j.tracks);
 	nsx_heaps_free(&j.heaps);
+	nsx_metric_counters_free(&j.metrics);
 	nsx_comm_ops_free(&j.comm_ops);
 	nsx_pending_free(&j.pending);
 	nsx_perfetto_devices_free(&j.devices);

@@ -139,7 +139,8 @@ proto_track(struct nsx_perfetto *t, const struct nsx_perfetto_track *track)
 	nsx_put_number(&p->event, TRACK_PARENT, process_id(track->process));
 	if (track->counter) {
 		p->part.len = 0;
-		nsx_put_number(&p->part, COUNTER_UNIT, SIZE_BYTES);
+		if (!track->value)
+			nsx_put_number(&p->part, COUNTER_UNIT, SIZE_BYTES);
 		nsx_put_bytes(&p->event, TRACK_COUNTER, nsx_buf_view(&p->part));
 	}
 	put_always(&p->event, TRACK_RANK, track->rank);

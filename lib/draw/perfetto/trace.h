@@ -103,6 +103,7 @@ struct nsx_perfetto_track {
 	uint32_t       rank;       /* position among the tracks of its process */
 	struct nsx_str name;
 	bool           counter;    /* of bytes, not of slices */
+	bool           value;      /* a counter, but not of bytes */
 };
 
 /* Each returns NSX_OK, or NSX_ERR with the trace's err filled. */
@@ -171,6 +172,24 @@ struct nsx_group *nsx_tracks_group(struct nsx_perfetto_tracks *t, uint32_t proce
  * or NSX_ERR. */
 int nsx_tracks_counter(struct nsx_perfetto_tracks *t, uint32_t process, uint32_t place,
                        struct nsx_perfetto_track *track);
+
+/* ---- metrics.c: samples of GPU metrics */
+
+struct nsx_metric_counter { struct nsx_perfetto_track track; int64_t last; bool drawn; };
+
+/* {0} is empty. */
+struct nsx_metric_counters {
+	struct nsx_intern names;
+	struct nsx_map    counter_of;      /* (process, name) -> counters */
+	NSX_VEC(struct nsx_metric_counter) counters;
+};
+
+/* Draw a record of a metric of that process, a GPU: its value from its start on. NSX_OK or NSX_ERR. */
+int nsx_metric_draw(struct nsx_metric_counters *m, struct nsx_perfetto_tracks *tracks, uint32_t process,
+                    const struct nsx_rec *rec);
+void nsx_metric_counters_free(struct nsx_metric_counters *m);
+
+/* ---- slices */
 
 /* Put a slice on the first track of the group where it overlaps none, or is inside one and the role lets slices nest.
  * Those of a group come in order of start. NSX_OK or NSX_ERR. */
