@@ -49,4 +49,27 @@ done
 same 'the steps themselves' "$T/reference.rows" "$T/each.rows"
 nsysx-steps -q --tsv --step '^train step ([0-9])[0-9]*, phase (.)' "$T/steps" >"$T/pure"
 equal '... of which not all count' "$(fields "$T/pure" class device period_mean | awk -F'\t' '$3 != "" { printf "%s\t%s\t%.3f\n", $1, $2, $3 }' | sort | cmp -s - "$T/want"; echo $?)" 1
+
+# A collective cost its longest record in a profile for XLA.
+for r in 0 1; do
+	zstd -dqf "$SHARED/data/xla26/fsdp/r$r.sqlite.zst" -o "$T/r$r.sqlite"
+done
+nsysx-extract -q -x "$SHARED/data/xla26/fsdp/dump" "$T/r0.sqlite" "$T/r1.sqlite" | nsysx-warmup -q >"$T/fsdp"
+nsysx-view -q -t inst "$T/fsdp" >"$T/inst"
+nsysx-view -q -t thunk "$T/fsdp" >"$T/thunk"
+fields "$T/inst" name scheduling_name comm | awk -F'\t' '$3 == 1 { print $1 "\t" ($2 == "" ? $1 : $2) }' >"$T/names"
+fields "$T/thunk" name dur | awk -F'\t' 'NR == FNR { name[$1] = $2; next } $1 in name { k = name[$1]; if ($2 + 0 > most[k]) most[k] = $2 + 0 }
+	END { for (k in most) printf "%s\t%.3f\n", k, most[k] / 1000 }' "$T/names" - | sort >"$T/want"
+# costs NAME OPTION...: of collectives, as a profile of these options has them.
+costs() {
+	name=$1
+	shift
+	nsysx-pgle -q "$@" -d "$T/$name.pgle" "$T/fsdp"
+	cat "$T/$name.pgle"/*.pbtxt | tr -d '\n' | sed 's/costs/\n&/g' | sed -n 's/.*name: *"\([^"]*\)" *cost_us: *\([0-9.e+-]*\).*/\1\t\2/p' |
+		awk -F'\t' 'NR == FNR { is[$2]; next } $1 in is { printf "%s\t%.3f\n", $1, $2 }' "$T/names" - | sort
+}
+costs most --max >"$T/got"
+ok 'there are collectives' test -s "$T/want"
+same 'costs of collectives with --max' "$T/want" "$T/got"
+equal '... which are longer than transfers' "$(costs median | cmp -s - "$T/want"; echo $?)" 1
 done_testing
