@@ -42,7 +42,8 @@ add_change(struct forecast *f, const char *text)
 
 	if (nsx_wi_gain(&f->gains, text, &gain, &named) != NSX_OK)
 		return NSX_ERR;
-	if (!named)
+	/* Without operations there is nothing to name, which is told. */
+	if (!named && f->g->ops.n)
 		return nsx_err_set(f->g->err, "%s names nothing in the stream", text);
 	return add_row(f, nsx_str_dup(nsx_str_c(text)), &gain, false);
 }
