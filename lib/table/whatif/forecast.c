@@ -14,6 +14,7 @@ struct forecast {
 	const wi_path *path;
 	struct nsx_diags *diags;
 	struct wi_gains gains;
+	bool named;              /* some change names something */
 	NSX_VEC(struct row) rows;
 };
 
@@ -42,8 +43,9 @@ add_change(struct forecast *f, const char *text)
 
 	if (nsx_wi_gain(&f->gains, text, &gain, &named) != NSX_OK)
 		return NSX_ERR;
+	f->named |= named;
 	if (!named)
-		return nsx_err_set(f->g->err, "%s names nothing in the stream", text);
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing", text);
 	return add_row(f, nsx_str_dup(nsx_str_c(text)), &gain, false);
 }
 
@@ -198,6 +200,9 @@ nsx_wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif
 		rc = add_row(&f, nsx_str_dup(NSX_STR("none")), &f.gains.model, true);
 	for (size_t i = 0; i < o->nchanges && rc == NSX_OK; i++)
 		rc = add_change(&f, o->changes[i]);
+	/* Without operations there is nothing to name, which is told. */
+	if (rc == NSX_OK && o->nchanges && !f.named && g->ops.n)
+		rc = nsx_err_set(g->err, "%s names nothing in the stream", o->changes[0]);
 	if (rc == NSX_OK && !o->nchanges)
 		rc = add_usual(&f);
 	if (rc == NSX_OK) {
