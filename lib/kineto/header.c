@@ -42,13 +42,13 @@ keep(struct nsx_kineto *r, struct nsx_str s)
 static bool
 read_gpu(struct nsx_kineto *r, struct nsx_json *j)
 {
-	struct nsx_kineto_gpu g = { -1, -1, -1, -1, -1, { "", 0 } };
+	struct nsx_kineto_gpu g = { -1, -1, -1, -1, -1, -1, { "", 0 } };
 	enum nsx_json_type t;
 
 	while (next(j, &t)) {
 		int64_t *to = is(j->key, "id") ? &g.id : is(j->key, "numSms") ? &g.sms
 		    : is(j->key, "computeMajor") ? &g.major : is(j->key, "computeMinor") ? &g.minor
-		    : is(j->key, "warpSize") ? &g.warp : NULL;
+		    : is(j->key, "warpSize") ? &g.warp : is(j->key, "totalGlobalMem") ? &g.memory : NULL;
 
 		if (is_open(t))
 			nsx_json_skip(j);

@@ -23,6 +23,7 @@ set_device(const struct nsx_kineto *r, struct nsx_device *d)
 			continue;
 		d->gpu_name = g->name;
 		d->sms = g->sms;
+		d->memory = g->memory;
 		for (size_t k = 0; k < sizeof amd / sizeof *amd; k++)
 			hip |= nsx_str_starts(g->name, amd[k]);
 		/* Of AMD's GPUs these numbers mean something else. */

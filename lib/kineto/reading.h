@@ -14,7 +14,7 @@
 #include "source/build.h"
 
 /* A GPU of deviceProperties; -1: not recorded. */
-struct nsx_kineto_gpu { int64_t id, sms, major, minor, warp; struct nsx_str name; };
+struct nsx_kineto_gpu { int64_t id, sms, major, minor, warp, memory; struct nsx_str name; };
 /* A process group of distributedInfo: its ranks as text, joined by ','. */
 struct nsx_kineto_group { struct nsx_str name, ranks; int64_t n; };
 

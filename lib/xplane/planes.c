@@ -58,6 +58,7 @@ what_of(struct nsx_str name)
 		{ "clock_rate", XS_CLOCK },
 		{ "core_count", XS_CORES },
 		{ "memory_bandwidth", XS_BANDWIDTH },
+		{ "memory_size", XS_MEMORY },
 		{ "compute_cap_major", XS_MAJOR },
 		{ "compute_cap_minor", XS_MINOR },
 		{ "jax_version", XS_JAX },

@@ -265,6 +265,8 @@ describe_device(struct nsx_xspace *s, const struct nsx_xplane *p, uint32_t devic
 		d->clock = x->number[XS_CLOCK] * 1000;
 	if (nsx_xstats_have(x, XS_BANDWIDTH))
 		d->bandwidth = x->number[XS_BANDWIDTH];
+	if (nsx_xstats_have(x, XS_MEMORY))
+		d->memory = x->number[XS_MEMORY];
 	if (nvidia && nsx_xstats_have(x, XS_MAJOR) && x->number[XS_MAJOR] >= 0 && x->number[XS_MAJOR] < 1000)
 		d->cc = 10 * x->number[XS_MAJOR] + (nsx_xstats_have(x, XS_MINOR) ? x->number[XS_MINOR] : 0);
 	return d->gpu_name.ptr ? NSX_OK : nsx_xspace_nomem(s);

@@ -224,6 +224,7 @@ gpu(struct syn_plan *p, pb *space, uint32_t dev)
 	stat_text(&pl, &pl.about, PLANE_STAT, "device_vendor", "Nvidia");
 	stat_text(&pl, &pl.about, PLANE_STAT, "gpu_device_name", "Example H300");
 	stat_int(&pl, &pl.about, PLANE_STAT, "core_count", 132);
+	stat_int(&pl, &pl.about, PLANE_STAT, "memory_size", 85899345920);
 	stat_int(&pl, &pl.about, PLANE_STAT, "compute_cap_major", 9);
 	stat_int(&pl, &pl.about, PLANE_STAT, "compute_cap_minor", 0);
 	add_plane(space, &pl, 10 + d->local, syn_fmt(p, "/device:GPU:%lld", (long long)d->cuda));
