@@ -103,8 +103,7 @@ for tool in overlap overlap-ops records align compare 'collectives --summary --t
 		n=8
 		[ $what = once ] && n=4
 		case $tool in
-		overlap* | records | 'perfetto -o -' | 'collectives --summary --tsv' | 'collectives --instances --tsv' | 'collectives --each --tsv' | 'stragglers --waits --tsv' | 'summary --by collective --tsv' | 'summary --by device --tsv' | 'summary --by total --tsv') n=$((2 * n)) ;;
-		pgle) n= ;;
+		overlap* | records | 'perfetto -o -' | 'collectives --summary --tsv' | 'collectives --instances --tsv' | 'collectives --each --tsv' | 'stragglers --waits --tsv' | 'summary --by collective --tsv' | 'summary --by device --tsv' | 'summary --by total --tsv' | pgle) n=$((2 * n)) ;;
 		esac
 		equal "$tool: contradictions are counted: $what" "$(sed -n 's/.*that contradict their instruction .*(\([0-9]*\))$/\1/p' "$T/err")" "$n"
 	done
@@ -298,9 +297,9 @@ equal '--comm applies to instructions' "$(nsysx-extract -q --comm 'loop=mine' --
 for how in "-x $T/job/dump0 $T/job/r0.sqlite $T/job/r1.sqlite" "$T/job/r1.sqlite -x $T/job/dump0 $T/job/r0.sqlite" "$T/job/r0.sqlite $T/job/r1.sqlite"; do
 	nsysx-extract -q --ops $how >"$T/direct"
 	nsysx-extract -q --ops --spool -j1 $how >"$T/spooled"
-	same "merged reports say the same: $(basename "${how%% *}")" "$T/direct" "$T/spooled"
-	equal "no record contradicts its instruction: $(basename "${how%% *}")" "$(nsysx-overlap "$T/direct" 2>&1 >"$T/null" | grep -c otherwise)" 0
-	equal "every operation is decided: $(basename "${how%% *}")" "$(columns op comm <"$T/direct" | sort -u | paste -sd,)" '0,1'
+	same "merged reports say the same: $(basename -- "${how%% *}")" "$T/direct" "$T/spooled"
+	equal "no record contradicts its instruction: $(basename -- "${how%% *}")" "$(nsysx-overlap "$T/direct" 2>&1 >"$T/null" | grep -c otherwise)" 0
+	equal "every operation is decided: $(basename -- "${how%% *}")" "$(columns op comm <"$T/direct" | sort -u | paste -sd,)" '0,1'
 done
 
 done_testing

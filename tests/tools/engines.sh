@@ -41,7 +41,7 @@ if parallel --version 2>"$T/said" | grep -q '^GNU'; then
 	seq "$n" | parallel --will-cite -j2 sh "$script" --rank out >"$T/said" 2>&1
 	equal 'GNU parallel' "$?" 0
 else
-	skip 'GNU parallel: not installed'
+	skip 'GNU parallel' 'not installed'
 	seq "$n" | xargs -P 2 -n 1 sh "$script" --rank out >"$T/said" 2>&1
 	equal 'xargs' "$?" 0
 fi
@@ -64,7 +64,7 @@ if python_that 'import dask'; then
 	same 'the same stream by Dask' made/steady.nsysx dask/steady.nsysx
 	equal 'parts of the tree are removed' "$(ls dask/streams | grep -c '\.merged$')" 1
 else
-	skip 'Dask: not installed'
+	skip 'Dask' 'not installed'
 fi
 if python_that 'import kubernetes_validate, yaml'; then
 	cat >validate.py <<'END'
@@ -78,7 +78,7 @@ Job nsysx-join'
 	sed 's/completions: 64/completions: all/' "$example/kubernetes.yaml" >wrong.yaml
 	ok '... which refuses others' sh -c "! $python validate.py wrong.yaml 2>said"
 else
-	skip 'the schema of Kubernetes: kubernetes-validate is not installed'
+	skip 'the schema of Kubernetes' 'kubernetes-validate is not installed'
 fi
 # What a pod runs.
 command=$(sed -n 's/.*exec sh [^ ]*nsysx.sbatch \(--rank .*\)"\]/\1/p' "$example/kubernetes.yaml" | sed 's|/data/||')

@@ -6,7 +6,8 @@
  *   lateness         0 0 9 8 7 9 1 0    hosts a = 0, 1, b = 2 to 5, c = 6, 7: host b has 33 of 34
  *
  * A set of s of n devices explains the lateness if it has at least (1 + s/n) / 2 of it: half of what is above the share
- * that it would have if all were late alike. */
+ * that it would have if all were late alike. Those at one place of an axis must do so without the latest of them, too, in
+ * what the others have: there are many such sets, and one with a single late device is none. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -50,11 +51,16 @@ is_best(const struct seeking *s, const size_t *members, size_t size)
 static int
 consider(struct seeking *s, enum kind kind, uint32_t name, uint32_t last, const size_t *members, size_t size)
 {
-	double late = 0;
+	double late = 0, most = 0;
 
-	for (size_t i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++) {
 		late += s->late[members[i]];
+		most = s->late[members[i]] > most ? s->late[members[i]] : most;
+	}
 	if (!explains(late, size, s))
+		return NSX_OK;
+	if (kind == PLACE
+	    && late - most < (1 + (double)(size - 1) / (double)(s->n - 1)) / 2 * (s->all - most))
 		return NSX_OK;
 	if (is_best(s, members, size)) {
 		/* A host mostly has one report. */
