@@ -3,6 +3,8 @@
 #include "table/heap.h"
 #include "tool.h"
 
+#include <unistd.h>
+
 static bool peak, summary, at_peak, stacks, arguments;
 static const char *job;
 
@@ -61,6 +63,8 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--arguments goes with --at-peak");
 	if (job && !summary)
 		nsx_cli_misuse(&cli, "--job goes with --summary");
+	if (!nops && isatty(STDIN_FILENO))
+		nsx_cli_misuse(&cli, "which DUMP of XLA?");
 	nsx_tool_table_form(&cli);
 	nsx_tool_progress(&cli, nops, argv);
 	if (job)

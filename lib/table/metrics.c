@@ -365,8 +365,8 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	*table = nsx_sums_table(&m->rows, m->err);
 	if (!m->samples)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-			"no samples of GPU metrics: record with nsys profile --gpu-metrics-devices and extract with "
-			"--metrics");
+			"no samples of GPU metrics: record with nsysx-record --gpu-metrics-devices=all, or with that "
+			"option of nsys profile, and prepare or extract with --metrics");
 	else if (!m->things)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, m->options->by == NSX_METRICS_STEP
 		             ? "no steps: mark them with nsysx-steps --mark" : m->options->by == NSX_METRICS_RANGE

@@ -118,6 +118,8 @@ equal 'axes have the names that the framework gives all their groups' "$(by axis
 	'axis0/2 mesh_dp 2 2|all - 1 1|unknown - 1 1|'
 equal 'communicators have axes, too' "$(by group "$T/comms" axis devices size instances total wait | tr '\n' '|')" \
 	'axis0/2 0,2 2 1 90 10|axis0/2 1,3 2 1 40 0|all 0-1 4 1 20 0|unknown - - 1 5 -|'
+equal 'a line says what to do about those that have none' "$(nsysx-collectives -q --summary --by axis --table "$T/comms" | grep -c '^unknown: .*--include-blobs=true')" 1
+equal '... where there are some' "$(awk '!/ncclDevKernel\t300/' "$T/comms" | nsysx-collectives -q --partial --summary --by axis --table | grep -c '^unknown')" 0
 
 # Reports in another order than ranks: devices 0 to 3 are the ranks 0, 2, 1, 3 of the communicator of all.
 cat >"$T/nccl" <<'END'

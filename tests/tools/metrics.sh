@@ -51,6 +51,9 @@ same 'samples are those of the export, of the GPU of their type' "$T/got" "$T/wa
 equal 'a sample lasts until the next; before a pause as long as usual' "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["dur"] }' "$T/metric" | sort -u)" 20000
 equal 'samples that have no name are counted' "$(grep -c 'that the export does not name: ignored$' "$T/err")" 2
 equal '... and those before the session' "$(nsysx-extract -v --metrics "$T/job/r0.sqlite" 2>&1 >"$T/null" | grep -c 'samples of GPU metrics before the session: ignored')" 1
+nsysx-prepare -q --metrics -o "$T/prepared" "$T/job/r0.sqlite" "$T/job/r1.sqlite"
+equal 'nsysx-prepare --metrics has all of them' "$(nsysx-view -q -t metric "$T/prepared" | wc -l)" "$(wc -l <"$T/metric")"
+equal '... and without it none' "$(nsysx-prepare -q "$T/job/r0.sqlite" "$T/job/r1.sqlite" | nsysx-view -q -t metric | wc -l)" 1
 equal 'without --metrics there are none' "$(nsysx-extract -q -a "$T/job/r0.sqlite" | nsysx-view -q -t metric | wc -l)" 1
 "$SYNTH" -q -o "$T/none" --torch
 equal 'an export without samples: a warning' "$(nsysx-extract --metrics "$T/none/r0.sqlite" 2>&1 >"$T/null" | grep -c 'no samples of GPU metrics: record with nsys profile --gpu-metrics-devices')" 1

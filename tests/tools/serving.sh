@@ -40,6 +40,10 @@ prefill 1 400 1 0.3952569169960474 1000 1000 1000 990 990 400000000 970 20 0 10 
 decode 2.25 2.25 4 0.13043478260869565 110 110 120 90 110 21212121.212121215 80 20 0 10 50 1002.5 -
 END
 same 'phases' "$T/want" "$T/rows"
+# A phase whose only step is the last has no period, and so no share that is known; the others' last 1000 + 100 + 120 + 110 and 1200 ns.
+awk -F'\t' '$1 != "range" || $3 == 0 || $3 == 8 || $3 == 10' "$T/job" |
+	nsysx-steps -q --partial --tsv --by phase | awk -F'\t' 'NR > 1 { print $1, $4, $5 == "" ? "" : sprintf("%.6f", $5) }' >"$T/rows"
+equal 'no share without a period' "$(tr '\n' ';' <"$T/rows")" "prefill 1 $(awk 'BEGIN { printf "%.6f;mixed 1 %.6f", 1330 / 2530, 1200 / 2530 }');decode 1 ;"
 equal 'shapes' "$(nsysx-steps -q --tsv --by shape "$T/job" | cut -f 1-4,7,8,11 | tr '\t' ' ')" "$(cat <<'END'
 phase requests tokens count period_p50 period_p99 tokens_rate
 mixed 3 502 1 1200 1200 418333333.3333333

@@ -145,4 +145,7 @@ ns nsysx-idle -q jax.nsysx
 kernels nsysx-measure -q --module jit_train_step jax.nsysx
 dur nsysx-measure -q --module jit_train_step --list jax.nsysx
 END
+# A dump is not typed: without an operand a terminal is no input.
+python3 -c 'import pty; pty.spawn(["timeout", "10", "sh", "-c", "nsysx-heap --summary; echo status $?"])' </dev/null >typed 2>&1
+equal 'nsysx-heap does not wait for a dump from a terminal' "$(grep -c 'which DUMP' typed) $(tr -d '\r' <typed | grep '^status')" '1 status 2'
 done_testing

@@ -58,6 +58,8 @@ kernels(void)
 		{ "wrapped_convert", "cast", "" },
 		{ "wrapped_add", "elementwise", "" },
 		{ "kernel_unified_attention_3d", "attention", "Triton" },
+		{ "reduce_segments", "attention", "Triton" },
+		{ "reduce_segments_of_mine", "other", "" },
 		{ "mine", "other", "" },
 		{ "", "other", "" },
 	};

@@ -233,8 +233,8 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 				             ? 100 * (double)classes.p[i].busy / (double)all : 0);
 		}
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-			"no class of ranges has half of the GPU's work: name the steps with --step REGEX or --module "
-			"NAME");
+			"no class of ranges has half of the GPU's work and comes three times on a device: name the "
+			"steps with --step REGEX or --module NAME");
 	}
 	free(classes.p);
 	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);

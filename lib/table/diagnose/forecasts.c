@@ -243,6 +243,7 @@ try_change(struct nsx_look_at *a, struct nsx_finding *f)
 	if (!change)
 		return nsx_err_nomem(a->err, NULL);
 	rc = nsx_wi_gain(&a->forecasts.gains, change, &f->forecast, &f->forecasts);
+	f->bound = a->forecasts.gains.doubtful;
 	free(change);
 	return rc;
 }
@@ -298,6 +299,8 @@ nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, 
 		return;
 	if (!nsx_look_is_own(f))
 		nsx_buf_fmt(to, "%sat most %.1f%%", before, high);
+	else if (f->bound)
+		nsx_buf_fmt(to, "%sat least %.1f%%", before, low + 0.0);
 	else if (high - low >= apart)
 		nsx_buf_fmt(to, "%s%.1f to %.1f%%", before, low, high);
 	else

@@ -171,13 +171,17 @@ see(struct nsx_look_at *a)
 		a->unseen[NSX_LOOK_VARIABILITY] = a->stepped ? "fewer than four steps on every device" : "no steps";
 }
 
-/* What it counts with: what is forecast, or the most that is possible. */
+/* What it counts with: what is forecast, or the most that is possible. A lower bound counts with no less than that: it
+ * cannot rank a finding below another one that is smaller. */
 static double
 worth(const struct nsx_finding *f)
 {
+	double forecast;
+
 	if (!f->forecasts)
 		return f->gain;
-	return nsx_look_is_own(f) ? f->forecast.saved : fmin(f->forecast.saved, f->gain);
+	forecast = nsx_look_is_own(f) ? f->forecast.saved : fmin(f->forecast.saved, f->gain);
+	return f->bound ? fmax(forecast, f->gain) : forecast;
 }
 
 static int

@@ -457,7 +457,10 @@ put_findings(struct screen *s)
 		            "|--:|---|--:|--:|%s---|---|---|\n", nsx_look_unit(s->a), known ? "forecast | " : "",
 		            known ? "--:|" : "");
 	else
-		put_lines(s, known ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time "
+		put_lines(s, known && a->forecasts.gains.doubtful
+		             ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, and "
+		                       "what is forecast without it (nsysx-whatif), ranked by the larger one")
+		             : known ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time "
 		                             "lost, and what is forecast without it (nsysx-whatif), by which they are "
 		                             "ranked")
 		             : NSX_STR("possible gains, each an upper bound taken alone: gains do not add up"), 0);

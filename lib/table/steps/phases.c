@@ -25,7 +25,7 @@ struct row {
 	nsx_u128 served, in_time;
 	double   limits;
 	int64_t  limited;
-	double   rate, limit;                      /* set at the end: tokens/s; ns */
+	double   rate, limit, share;               /* set at the end: tokens/s; ns; of all periods, none without one */
 };
 
 /* A step that belongs to a row. */
@@ -49,7 +49,7 @@ static const struct nsx_sum_col cols[] = {
 	{ "requests_mean", NSX_CELL_DOUBLE,  NSX_SUM_MEAN,  MEAN(request) },
 	{ "tokens_mean",   NSX_CELL_DOUBLE,  NSX_SUM_MEAN,  MEAN(token) },
 	{ "count",         NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
-	{ "share",         NSX_CELL_SHARE,   NSX_SUM_SHARE, AT(period.sum) },
+	{ "share",         NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(share) },
 	{ "period_mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(period) },
 	{ "period_p50",    NSX_CELL_NS,      NSX_SUM_INT,   AT(period_p50) },
 	{ "period_p99",    NSX_CELL_NS,      NSX_SUM_INT,   AT(period_p99) },
@@ -199,6 +199,7 @@ nsx_steps_phases(const struct nsx_step_set *s, const struct nsx_steps_options *o
 		struct row *r = nsx_sums_at(&sums, i);
 
 		r->rate = r->in_time ? (double)r->served / (double)r->in_time * 1e9 : NAN;
+		r->share = r->period.n && sums.whole ? (double)r->period.sum / (double)sums.whole : NAN;
 		r->limit = r->limited ? r->limits / (double)r->limited : NAN;
 	}
 	if (list && good && (t = nsx_sums_table(&sums, s->err)) && nsx_sums_count(&sums))

@@ -146,8 +146,9 @@ say_doubts(const struct wi_gains *w, struct nsx_diags *diags)
 	nsx_buf_char(&why, '\0');
 	good = !why.failed;
 	if (good && w->refused)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no forecasts: %s; extract with --ops --calls, and let "
-		             "nsysx-warmup remove what is not steady", why.ptr);
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no forecasts: %s; %s", why.ptr, w->g->calls.n
+		             ? "--critical shows where, and nsysx-warmup removes what is not steady"
+		             : "extract with --ops --calls, and let nsysx-warmup remove what is not steady");
 	else if (good && w->doubtful)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: gains are lower bounds", why.ptr);
 	nsx_buf_free(&why);
