@@ -25,7 +25,7 @@ traces() {
 	fi
 	source_of "trace in gzip, $1 steps" "$trace.gz" "$n" 'gzip -dc' "gzip -dc $trace.gz"
 	export=$work/kineto-$1/r0.sqlite
-	source_of "its export, $1 steps" "$export" "$n" cat "cat $export"
+	source_of "the export of the trace, $1 steps" "$export" "$n" cat "cat $export"
 }
 # spaces STEPS: a JAX job.
 spaces() {
@@ -36,7 +36,7 @@ spaces() {
 	rm -f "$work/out.nsysx"
 	source_of "XSpace, $1 steps" "$space" "$n" cat "cat $space"
 	export=$work/xspace-$1/r0.sqlite
-	source_of "its export, $1 steps" "$export" "$n" cat "cat $export"
+	source_of "the export of the XSpace, $1 steps" "$export" "$n" cat "cat $export"
 }
 
 row sources profile command "$cost" text_bytes events
