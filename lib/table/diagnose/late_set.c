@@ -6,8 +6,8 @@
  *   lateness         0 0 9 8 7 9 1 0    hosts a = 0, 1, b = 2 to 5, c = 6, 7: host b has 33 of 34
  *
  * A set of s of n devices explains the lateness if it has at least (1 + s/n) / 2 of it: half of what is above the share
- * that it would have if all were late alike. Those at one place of an axis must do so without the latest of them, too, in
- * what the others have: there are many such sets, and one with a single late device is none. */
+ * that it would have if all were late alike. Those at one place of an axis must do so without the latest of them, too,
+ * in what the others have: there are many such sets, and one with a single late device is none. */
 #include <inttypes.h>
 #include <stdlib.h>
 
