@@ -524,6 +524,10 @@ equal 'all kernels are slower' "$(why clock)" '70; all kernels are slower than o
 equal '... a few are' "$(why uneven)" "70; 100% of the extra kernel time compared with device 0 is in b 70 ns / $uneven"
 { straggling; kernel a 2 0 100; kernel b 2 150 40; kernel b 2 200 40; kernel other 2 240 30; } | stream more_often
 equal '... some run more often, or only there' "$(why more_often)" "70; 100% of the extra kernel time compared with device 0 are in b 40 ns, other 30 ns / $uneven"
+# Device 1 comes last, 100 ns after device 0, so that it is late; device 2 is slow all the same: 210 ns of kernels that take others 140.
+{ straggling | sed '/device=1.*inst=1/s/start=\([0-9]*\)200 dur=150/start=\1300 dur=50/'; kernel a 2 0 150; kernel b 2 150 60; } | stream paced
+equal 'a slow device that others do not wait for most' "$(nsysx-diagnose -q --tsv --min 0 "$T/paced" | awk -F'\t' '$2 == "straggler" { print $3 ": " $5 }')" \
+	'70: device 2 takes 50.0% longer than the median of 3 devices for the same kernels, 70 ns of a step'
 straggling >"$T/same"
 { grep -v 'device=2 inst=1' "$T/same"; thunk 1 2 200 150 0 | grep -v execution=1; thunk 1 2 410 80 0 | grep execution=1; kernel a 2 0 100; kernel b 2 150 40 '0 2 3'; kernel b 2 150 250 1; } |
 	sed '/device=[01].*execution=1.*inst=1\|execution=1.*device=[01] inst=1/s/dur=150/dur=290/' | stream once

@@ -349,7 +349,7 @@ int nsx_look_judge_slow(struct nsx_look_at *a, int64_t told);
 
 /* ---- rules_comm.c */
 
-/* The gain per step if devices that others wait for continued `gain` ns earlier. */
+/* The gain per step if the devices that wait continued `gain` ns earlier, in all steps of one of them together. */
 double nsx_look_saved(const struct nsx_look_at *a, double gain);
 
 /* ---- layout.c */

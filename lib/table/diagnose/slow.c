@@ -145,20 +145,20 @@ nsx_look_judge_slow(struct nsx_look_at *a, int64_t told)
 	const struct nsx_look_device *d = &a->devices.p[slowest];
 	const struct idle_window *w = nsx_look_window(a, d);
 	double more = a->slow.p[slowest], compute = w ? (double)w->cells[NSX_PART_COMPUTE].ns : 0;
-	double extra = compute / (double)d->periods * more / (1 + more);
+	double extra = compute * more / (1 + more);   /* of all its steps */
 
 	a->text.len = 0;
 	nsx_buf_fmt(&a->text, "device %" PRId64, d->number);
 	nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
 	nsx_buf_fmt(&a->text, " takes %.1f%% longer than the median of %zu devices for the same kernels, ", 100 * more,
 	            a->devices.n);
-	nsx_look_put_ns(&a->text, extra);
+	nsx_look_put_ns(&a->text, extra / (double)d->periods);
 	nsx_buf_fmt(&a->text, " of a %s", nsx_look_unit(a));
 	put_others(a, slowest);
 	a->command.len = 0;
 	nsx_look_put_over(a, "nsysx-stragglers --pace");
 	/* Devices that do not communicate do not wait for it either. */
-	double gain = a->comm.together ? nsx_look_saved(a, extra) : extra / (double)a->devices.n;
+	double gain = a->comm.together ? nsx_look_saved(a, extra) : extra / (double)a->count;
 	size_t before = a->findings.n;
 	if (a->comm.together)
 		nsx_buf_fmt(&a->named, "%" PRId64, d->number);
