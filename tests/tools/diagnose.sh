@@ -682,6 +682,13 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	equal 'lower bounds rank by the larger of gain and forecast' "$(cat "$T/got")" '0 1'
 	nsysx-diagnose -q --table "$T/made" >"$T/got"
 	ok '... and say so' grep -q 'exposed-communication .*%, forecast at least 0.0%$' "$T/got"
+	equal '... and none of them is an upper bound' "$(nsysx-diagnose -q --tsv --min 0 "$T/made" | awk -F'\t' '$9 == "transfer=inf" || $9 == "gaps=0" { print $9, $10 "," $12 }' | sort)" 'gaps=0 ,
+transfer=inf 0,'
+	# Device 2 of a pipeline is slow, but others wait for it as a stage as well.
+	rm -rf "$T/made.d" && "$SYNTH" -q -o "$T/made.d" --sim=pipeline
+	nsysx-extract -q -a "$T/made.d/r.sqlite" | nsysx-overlap -q -o "$T/made"
+	ok 'the forecast of a slow device is an upper bound' sh -c 'nsysx-diagnose -q --table --top 0 "$1" | grep -q "straggler .*, forecast at most [0-9.]*%$"' sh "$T/made"
+	equal '... it ranks by its gain, which is less' "$(nsysx-diagnose -q --tsv "$T/made" | awk -F'\t' '$2 == "straggler" { print ($11 == ""), ($3 < $10), $1 }')" '1 1 2'
 else
 	skip 'slow devices, late racks' 'no generator here'
 fi

@@ -48,7 +48,7 @@ FNR == 1 {
 function v(name) { return name in col ? $col[name] : "" }
 file == "where" && FNR == 2 { whole = v("part"); steps = v("count"); mean = v("mean"); p50 = v("p50"); p99 = v("p99"); next }
 file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
-file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); share_of[f] = v("share"); evidence[f] = v("evidence"); command[f] = v("command"); gsub(/\\\\/, "\\", command[f]); action[f] = v("action"); subject[f] = v("subject"); saved[f] = v("saved"); forecasts += saved[f] != "" }
+file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); share_of[f] = v("share"); evidence[f] = v("evidence"); command[f] = v("command"); gsub(/\\\\/, "\\", command[f]); action[f] = v("action"); subject[f] = v("subject"); saved[f] = v("saved"); low[f] = v("low"); high[f] = v("high"); forecasts += saved[f] != "" }
 file == "record-device" { devices++; model(v("name")) }
 file == "record-profile" { profiles++; if (v("product") != "") said(v("product")); if (day == "" && v("start_utc") != "") day = date(v("start_utc")) }
 function model(x) { if (x != "" && !(x in models)) { models[x] = 1; model_list = model_list (model_list == "" ? "" : ", ") x } }
@@ -89,9 +89,9 @@ function one(x) { return x ~ /^(slow-collective|late-host|straggler|late-device|
 function sentence(x) { return toupper(substr(x, 1, 1)) substr(x, 2) "." }
 function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : tinted(cause[i]) }
 function part_name(i) { return name[i] == "comm" ? "exposed communication" : name[i] == "copy" ? "copies" : name[i] == "idle" ? "idle: " cause[i] : name[i] }
-# Whether the change of a finding removes it alone; else more, and the forecast is an upper bound.
-function own(x) { return x !~ /^(launch-bound|idle:.*)$/ }
-function forecast(i) { return saved[i] == "" ? "" : "; forecast " (own(finding[i]) ? "" : "at most ") "<span class=\"figure\">" data(saved[i], "say") "</span>" }
+# Without low a forecast is an upper bound, without high a lower one.
+function bound(i) { return low[i] == "" ? "at most " : high[i] == "" ? "at least " : "" }
+function forecast(i) { return saved[i] == "" ? "" : "; forecast " bound(i) "<span class=\"figure\">" data(low[i] == "" ? high[i] : high[i] == "" ? low[i] : saved[i], "say") "</span>" }
 function card(x, form, what) { print "<div><dt>" esc(what) "</dt><dd>" data(x, form) "</dd></div>" }
 function bar(   i) {
 	printf "<div class=\"bar\" role=\"img\" aria-label=\"where a %s goes, as listed below\">", whole

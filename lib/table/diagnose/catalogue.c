@@ -42,7 +42,7 @@ nsx_look_change(const struct nsx_finding *f)
 bool
 nsx_look_is_own(const struct nsx_finding *f)
 {
-	return kinds[f->kind].whose == OWN;
+	return kinds[f->kind].whose == OWN && !f->more;
 }
 
 int

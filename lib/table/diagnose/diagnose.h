@@ -62,6 +62,7 @@ struct nsx_finding {
 	struct wi_gain        forecast;  /* of the change */
 	bool                  forecasts; /* there is one */
 	bool                  bound;     /* and it may be more: doubts make it a lower bound */
+	bool                  more;      /* the change removes more than it, whatever its kind has */
 	uint32_t              change;    /* of nsysx-whatif; NSX_NONE: none is a forecast of it */
 	uint32_t              evidence, command, subject;
 	const char           *action;    /* static; NULL: that of its kind and cause */

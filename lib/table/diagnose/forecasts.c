@@ -1,6 +1,8 @@
 /* forecasts.c -- what would findings save? The graph of nsysx-whatif answers, for the change that removes each finding;
  * and the critical path tells what sets the step. Its records come with the second reading. */
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +13,8 @@ enum {
 	                          * are taken, from the middle, */
 	FEW_STEPS = 4            /* and no fewer than that */
 };
-/* A part of the path that is named, and a difference of two forecasts, in percent. */
-static const double little = 1, apart = 0.05;
+/* A part of the path that is named, in percent. */
+static const double little = 1;
 /* The share of the path on one device from which that device sets the step. */
 static const double half = 0.5;
 
@@ -244,6 +246,8 @@ try_change(struct nsx_look_at *a, struct nsx_finding *f)
 		return nsx_err_nomem(a->err, NULL);
 	rc = nsx_wi_gain(&a->forecasts.gains, change, &f->forecast, &f->forecasts);
 	f->bound = a->forecasts.gains.doubtful;
+	/* What may be more, of a change that removes more, is no bound of any kind. */
+	f->forecasts &= !f->bound || nsx_look_is_own(f);
 	free(change);
 	return rc;
 }
@@ -289,22 +293,33 @@ nsx_look_forecast(struct nsx_look_at *a)
 	return rc == NSX_OK && f->why.failed ? nsx_err_nomem(a->err, NULL) : rc;
 }
 
+enum { NUMBER = 32 };
+
+/* No zero is negative. */
+static void
+in_tenths(char text[NUMBER], double percent)
+{
+	snprintf(text, NUMBER, "%.1f", fabs(percent) < 0.05 ? 0 : percent);
+}
+
 void
 nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before, struct nsx_buf *to)
 {
 	double period = a->forecasts.gains.period, percent = period > 0 ? 100 / period : 0;
-	double low = f->forecast.low * percent, high = f->forecast.high * percent;
+	char low[NUMBER], high[NUMBER];
 
 	if (!f->forecasts)
 		return;
+	in_tenths(low, f->forecast.low * percent);
+	in_tenths(high, f->forecast.high * percent);
 	if (!nsx_look_is_own(f))
-		nsx_buf_fmt(to, "%sat most %.1f%%", before, high);
+		nsx_buf_fmt(to, "%sat most %s%%", before, high);
 	else if (f->bound)
-		nsx_buf_fmt(to, "%sat least %.1f%%", before, low + 0.0);
-	else if (high - low >= apart)
-		nsx_buf_fmt(to, "%s%.1f to %.1f%%", before, low, high);
+		nsx_buf_fmt(to, "%sat least %s%%", before, low);
+	else if (strcmp(low, high) != 0)
+		nsx_buf_fmt(to, "%s%s to %s%%", before, low, high);
 	else
-		nsx_buf_fmt(to, "%s%.1f%%", before, f->forecast.saved * percent + 0.0);
+		nsx_buf_fmt(to, "%s%s%%", before, high);
 }
 
 void

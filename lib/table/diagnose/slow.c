@@ -164,7 +164,10 @@ nsx_look_judge_slow(struct nsx_look_at *a, int64_t told)
 		nsx_buf_fmt(&a->named, "%" PRId64, d->number);
 	int rc = nsx_look_find(a, NSX_FIND_STRAGGLER, NSX_NCAUSES, gain, nsx_look_command(a));
 
-	if (a->findings.n > before)
+	if (a->findings.n > before) {
 		a->findings.p[before].action = nsx_look_slow_action();
+		/* Others may wait for it for more reasons than this one. */
+		a->findings.p[before].more = true;
+	}
 	return rc;
 }

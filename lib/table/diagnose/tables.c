@@ -46,8 +46,10 @@ nsx_look_findings(const struct nsx_look_at *a)
 		if (!f->forecasts)
 			continue;
 		nsx_table_double(t, F_SAVED, f->forecast.saved);
-		nsx_table_double(t, F_LOW, f->forecast.low);
-		nsx_table_double(t, F_HIGH, f->forecast.high);
+		if (nsx_look_is_own(f))
+			nsx_table_double(t, F_LOW, f->forecast.low);
+		if (!f->bound)
+			nsx_table_double(t, F_HIGH, f->forecast.high);
 	}
 	if (t && name.failed) {
 		nsx_table_free(t);
