@@ -33,13 +33,13 @@ capture() {
 		}
 	}' | awk -f host/stream.awk >"$T/$1"
 }
-# The example of the manual, 100 times, the last gap missing: gemm 10 us, GAP1 until copy, copy 3, GAP2 until gemm. A stray operation on another stream has no place in NEW.
+# The example of the manual, 100 times or that many, the last gap missing: gemm 10 us, GAP1 until copy, copy 3, GAP2 until gemm. A stray operation on another stream has no place in NEW.
 example() {
-	awk -v a="$1" -v b="$2" -v stray="${3-}" 'BEGIN {
+	awk -v a="$1" -v b="$2" -v stray="${3-}" -v n="${4-100}" 'BEGIN {
 		print "device device=0"
 		t = 1000000
 		if (stray) for (i = 0; i < 9; i++) printf "op device=0 stream=9 name=stray start=%d dur=100 tid=1 host_start=%d host_dur=10\n", t + i * 1000, t - 500
-		for (i = 0; i < 100; i++) {
+		for (i = 0; i < n; i++) {
 			printf "op device=0 stream=7 name=gemm start=%d dur=10000 tid=1 host_start=%d host_dur=10\n", t, t - 500
 			t += 10000 + a
 			printf "op device=0 stream=7 name=copy start=%d dur=3000 tid=1 host_start=%d host_dur=10\n", t, t - 500
@@ -53,6 +53,10 @@ equal 'the example of the manual' "$status $(grep -c 'slower: the same work take
 gate 'which is allowed' 0 '' --by kernel --percent 16 "$T/manual" "$T/manual2"
 run nsysx-compare --by kernel --table "$T/manual" "$T/manual"
 equal 'the same is told to be' "$(grep -c 'the same work takes 0.0% longer: its operations +0.0%, the time between them +0.0%, which chance or --percent explains' "$T_private/out")" 1
+example 2000 5000 '' 12 >"$T/short"
+example 4000 6000 '' 12 >"$T/short2"
+run nsysx-compare --gate --by kernel --table "$T/short" "$T/short2"
+equal 'of a short run nothing is said to be chance' "$status $(grep -c 'the same work takes 1[0-9.]*% longer: .*, of too few times to judge' "$T_private/out")" '0 1'
 
 capture base 1 60 5000
 capture host 2 130 8000

@@ -85,5 +85,5 @@ nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text)
 		nsx_buf_fmt(text, ", all of it: the host, or what streams wait for%s",
 		            c->way->rates ? ", see --by step --why" : "");
 	if (!w->said)
-		nsx_buf_c(text, ", which chance or --percent explains");
+		nsx_buf_c(text, w->judged ? ", which chance or --percent explains" : ", of too few times to judge");
 }

@@ -233,6 +233,7 @@ judge(const struct ranks r[2], double alpha, double percent, double share, struc
 		return true;
 	if (!nsx_witness((struct nsx_sample){ v[0], n[0] }, (struct nsx_sample){ v[1], n[1] }, alpha, &w))
 		return false;
+	of->judged = w.judged;
 	if (w.judged && w.means > 0 && of->median[1] > least * of->median[0] && of->time[1] > of->time[0])
 		of->said = 1;
 	if (w.judged && w.means < 0 && of->median[0] > least * of->median[1] && of->time[1] < of->time[0])

@@ -38,6 +38,7 @@ struct cmp_work {
 /* What both runs do. Index 0 is BASE, 1 is NEW. */
 struct cmp_same_work {
 	int    said;           /* it takes longer in NEW: 1, shorter: -1, neither or not known: 0 */
+	bool   judged;         /* enough is known to say so */
 	double time[2];        /* of the places that both have, as often as BASE ran each, by means, ns */
 	double gpu[2];         /* of that in operations */
 	double median[2];      /* the same as `time` by medians */
