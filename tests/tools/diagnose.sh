@@ -554,6 +554,11 @@ equal '... one of each device' "$(idle_says pauses)" '132.5 more than half of al
 pauses '0 1 2' 900 900 | stream steady
 equal '... the same in each step' "$(idle_says steady)" '100 '
 
+pauses 0 500 990 | grep -v '^call' | stream uncalled
+equal 'without any calls the remedy is to have them' "$(nsysx-diagnose -q --tsv --min 0 "$T/uncalled" | awk -F'\t' '$2 == "idle:no-call" { print $3, $8 }')" \
+	'132.5 extract with -a; if that finds no calls, record them (nsys profile --trace=cuda,nvtx), for only they tell what the device waited for'
+equal '... but not where others are known' "$(nsysx-diagnose -q --tsv --min 0 "$T/pause" | awk -F'\t' '$2 ~ /^idle/ { print ($8 ~ /extract with/) }')" 0
+
 # ---- kinds of steps that take turns: every third one 1,400 ns, or a random third of them
 turns() {
 	echo 'program program=0 id=7 name=step key=step@7'

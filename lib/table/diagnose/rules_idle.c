@@ -128,6 +128,15 @@ put_once(struct nsx_look_at *a, enum nsx_cause cause, int64_t longest)
 		          "; more than half of all is the longest gap of each device, not what each step costs");
 }
 
+/* Without any calls in the stream, no other beginning of the recording has them. NULL: nothing in particular. */
+static const char *
+no_calls_action(const struct nsx_look_at *a, enum nsx_cause cause)
+{
+	return cause != NSX_CAUSE_NO_CALL || a->calls ? NULL
+	       : "extract with -a; if that finds no calls, record them (nsys profile --trace=cuda,nvtx), for only they "
+	         "tell what the device waited for";
+}
+
 static int
 judge_idle(struct nsx_look_at *a)
 {
@@ -147,7 +156,7 @@ judge_idle(struct nsx_look_at *a)
 		nsx_look_put_ns(&a->text, (double)cell->longest);
 		put_reason(a, (enum nsx_cause)c, "that");
 		const char *action = nsx_look_advise(a, (enum nsx_cause)c, "all"),
-		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c);
+		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c), *lacks = no_calls_action(a, (enum nsx_cause)c);
 		if (!a->subject.len)
 			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
@@ -166,7 +175,7 @@ judge_idle(struct nsx_look_at *a)
 		if (find_with(a, NSX_FIND_IDLE, (enum nsx_cause)c,
 			      nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->blocked[c]),
 			      gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), false),
-			      did ? did : action) != NSX_OK)
+			      lacks ? lacks : did ? did : action) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
