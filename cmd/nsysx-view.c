@@ -244,8 +244,9 @@ show_record(struct wanted *to, const struct nsx_rec *rec)
 	}
 }
 
+/* The first `top` of those that are shown; 0: all. */
 static void
-show_diags(struct wanted *to)
+show_diags(struct wanted *to, size_t top)
 {
 	union nsx_val v[NSX_MAX_COLS];
 	struct nsx_diags shown = { 0 };
@@ -253,6 +254,11 @@ show_diags(struct wanted *to)
 	nsx_diags_gather(&shown, &alike, 0);
 	for (size_t i = 0; i < shown.list.n; i++) {
 		const struct nsx_diag *d = &shown.list.p[i];
+
+		if (top && i >= top) {
+			nsx_table_beyond(to->shown, shown.list.n - i);
+			break;
+		}
 		struct nsx_rec rec = { nsx_kind_builtin(NSX_DIAG), 0, v };
 
 		nsx_set_s(&rec, NSX_DIAG_severity, nsx_str_c(nsx_severity_name(d->severity)));
@@ -393,12 +399,11 @@ copy_wanted(struct nsx_tool *t, size_t top)
 		if (!is_wanted(&rec))
 			continue;
 		to->records++;
-		if (top && (size_t)to->records > top) {
+		if (to->shown && rec.kind->id == NSX_DIAG && rec.kind->ncols == nsx_kind_builtin(NSX_DIAG)->ncols) {
+			show_diag(&rec);
+		} else if (top && (size_t)to->records > top) {
 			if (to->shown)
 				nsx_table_beyond(to->shown, 1);
-		} else if (to->shown && rec.kind->id == NSX_DIAG
-			   && rec.kind->ncols == nsx_kind_builtin(NSX_DIAG)->ncols) {
-			show_diag(&rec);
 		} else if (to->shown) {
 			show_record(to, &rec);
 		} else if (nsx_write(to->out, &rec) != NSX_OK) {
@@ -415,7 +420,7 @@ copy_wanted(struct nsx_tool *t, size_t top)
 
 /* The end of one table: one without rows still has a header line. */
 static int
-end_table(struct nsx_tool *t, struct wanted *to, const char *path)
+end_table(struct nsx_tool *t, struct wanted *to, const char *path, size_t top)
 {
 	enum nsx_kind_id id = nsx_kind_find(to->name);
 	const char *require = nsx_tool_input.require;
@@ -425,7 +430,7 @@ end_table(struct nsx_tool *t, struct wanted *to, const char *path)
 	if (to->out)
 		return nsx_writer_finish(to->out);
 	if (id == NSX_DIAG && to->shown)
-		show_diags(to);
+		show_diags(to, top);
 	if (alike.failed)
 		return nsx_err_nomem(&t->err, NULL);
 	if (require && (!to->records || !nsx_str_eq(to->name, nsx_str_c(require))))
@@ -457,7 +462,7 @@ view_tables(int nops, char **ops, enum nsx_table_form form)
 	}
 	int rc = copy_wanted(&t, nsx_tool_top(form));
 	for (size_t i = 0; i < nwanted && rc == NSX_OK; i++)
-		rc = end_table(&t, &wanted[i], parts[i].path);
+		rc = end_table(&t, &wanted[i], parts[i].path, nsx_tool_top(form));
 	rc = nsx_tool_finish(&t, rc);
 	for (size_t i = 0; i < nwanted; i++) {
 		nsx_writer_free(wanted[i].out);

@@ -14,8 +14,12 @@ def run(*command):
     subprocess.run(command, check=True)
 
 
+def stream_of(out, report):
+    return os.path.join(out, "streams", report.strip("/").replace("/", "_") + ".nsysx")
+
+
 def extract(out, report):
-    stream = os.path.join(out, "streams", report.strip("/").replace("/", "_") + ".nsysx")
+    stream = stream_of(out, report)
     dump = os.path.join(os.path.dirname(report), "dump")
     run("nsysx-extract", "-q", "-a", "-b", "-z", "--host", *(("-x", dump) if os.path.isdir(dump) else ()), "-o", stream, "--", report)
     return stream
@@ -38,6 +42,8 @@ def tree(parts, size):
 
 
 def main(out, reports):
+    if len({stream_of(out, report) for report in reports}) < len(reports):
+        sys.exit("dask_job.py: two reports would have one stream, as a_b/r.sqlite and a/b_r.sqlite would")
     os.makedirs(os.path.join(out, "streams"), exist_ok=True)
     if "DASK_SCHEDULER" in os.environ:
         import distributed

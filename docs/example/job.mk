@@ -14,6 +14,8 @@ streams := $(foreach r,$(reports),$(OUT)/streams/$(call name,$(r)).nsysx)
 groups := $(if $(word 129,$(streams)),$(shell seq -w 1 $$(( ($(words $(streams)) + 63) / 64 ))))
 
 $(if $(reports),,$(error job.mk: REPORTS: want reports, $(REPORTS) names none))
+$(if $(filter-out $(words $(sort $(streams))),$(words $(streams))),$(error job.mk: REPORTS: two reports would have one stream, \
+  as a_b/r.sqlite and a/b_r.sqlite would))
 all: $(OUT)/steady.nsysx
 $(OUT)/streams $(OUT)/groups:
 	mkdir -p $@

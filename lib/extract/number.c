@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "extract/nccl.h"
 #include "job/comm/names.h"
 #include "job/match/match.h"
 #include "job/twins.h"
@@ -100,6 +101,21 @@ report_twins(struct ex_job *job, size_t n)
 	return good ? NSX_OK : nsx_err_nomem(job->err, NULL);
 }
 
+static void
+report_communicators(const struct ex_job *job)
+{
+	int by_ranks = 0;
+	bool some = false;
+
+	for (int i = 0; i < job->n; i++) {
+		const struct ex_profile *p = &job->profiles[i];
+
+		by_ranks += nsx_numbers_by_ranks(p->trace.schema);
+		some |= p->nccl && p->nccl->places.n;
+	}
+	nsx_diag_add(job->diags, NSX_WARNING, "", some && by_ranks && by_ranks < job->n, NSX_TWO_NUMBERINGS);
+}
+
 static int
 number_devices(struct ex_job *job)
 {
@@ -146,6 +162,7 @@ number_devices(struct ex_job *job)
 	}
 	if (all && !kept)
 		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "--device and --process match no device");
+	report_communicators(job);
 	return report_twins(job, all);
 }
 

@@ -56,3 +56,9 @@ nsx_twins_find(struct nsx_twin *list, size_t n)
 		}
 	}
 }
+
+bool
+nsx_numbers_by_ranks(struct nsx_str schema)
+{
+	return nsx_str_starts(schema, "kineto");
+}

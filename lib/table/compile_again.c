@@ -45,6 +45,7 @@ struct again {
 	struct nsx_table *table;
 	struct nsx_arena  arena;
 	struct nsx_err   *err;
+	bool              failed;    /* out of memory for a text */
 };
 
 static int
@@ -123,7 +124,10 @@ number_text(struct again *a, const char *what, int64_t n)
 	if (!b.failed)
 		out = nsx_arena_str(&a->arena, nsx_buf_view(&b));
 	nsx_buf_free(&b);
-	return out.ptr ? out : (struct nsx_str){ "", 0 };
+	if (out.ptr && out.len)
+		return out;
+	a->failed = true;
+	return (struct nsx_str){ "", 0 };
 }
 
 /* The rows of a program that is most like `like`. */
@@ -178,19 +182,24 @@ add_rows(struct again *a)
 		qsort(a->programs.p, a->programs.n, sizeof *a->programs.p, by_id);
 	for (size_t i = 0; i < a->programs.n && rc == NSX_OK; i++) {
 		const struct program *now = &a->programs.p[i], *like = NULL;
+		size_t least = 0;
 
 		/* Of equally near ones the latest. */
 		for (size_t k = i; k-- > 0 && a->programs.p[k].set == now->set;) {
 			const struct program *p = &a->programs.p[k];
 
-			if (nsx_str_eq(p->s.name, now->s.name)
-			    && (!like || distance(&p->s, &now->s) < distance(&like->s, &now->s)))
+			if (!nsx_str_eq(p->s.name, now->s.name))
+				continue;
+			size_t far = distance(&p->s, &now->s);
+			if (!like || far < least) {
 				like = p;
+				least = far;
+			}
 		}
 		if (like)
 			rc = compare(a, &now->s, &like->s);
 	}
-	return rc;
+	return rc == NSX_OK && a->failed ? nsx_err_nomem(a->err, NULL) : rc;
 }
 
 struct nsx_table *

@@ -13,16 +13,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/sort.h"
 #include "job/names.h"
 #include "job/range_book.h"
+#include "job/reach.h"
 #include "table/sums.h"
 
 /* Something that runs: an operation, or a step. */
-struct running { int64_t start, end; uint32_t device, name; };
+struct running { int64_t start, end; uint32_t name; };
 
 /* A sample whose interval has not passed. */
-struct sample { int64_t start, end, value; uint32_t device, metric; };
+struct sample { int64_t start, end, value; uint32_t metric; };
 
 /* A name: its time, and that in which it ran in intervals of samples that count, by metric at most. */
 struct named { uint32_t name; int64_t time; bool sampled; };
@@ -52,6 +54,18 @@ static const struct nsx_sum_def def = {
 	.rank = "name metric mean max samples coverage exclusive"
 };
 
+/* Of one device: samples of another have no part in it. */
+struct lane {
+	NSX_VEC(struct running) running;   /* that have not ended before all open samples began, by start */
+	NSX_VEC(struct sample)  open;      /* by start */
+	int64_t due;                       /* the first end of these */
+};
+
+/* A name in an interval: ns in which it ran, each moment once, and in which nothing else did; running: how many now. */
+struct share { int64_t time, alone; uint32_t name, running; };
+/* Where something begins or ends in it. share: in shares. */
+struct metric_edge { int64_t at; uint32_t share; bool begins; };
+
 struct metrics {
 	const struct nsx_metrics_options *options;
 	struct nsx_err       *err;
@@ -59,13 +73,15 @@ struct metrics {
 	struct nsx_intern     names;
 	uint32_t              recall[NSX_RECALL];
 	struct nsx_range_book ranges;
-	NSX_VEC(struct running) running;   /* that have not ended before all open samples began, by start */
-	NSX_VEC(struct sample) open;       /* by start */
-	NSX_VEC(int64_t)      borders;
-	struct { int64_t start, end; uint32_t device; } of;   /* the interval that `shares` is of; end 0: none */
-	NSX_VEC(struct share { uint32_t name; int64_t time, alone; }) shares;   /* those that ran for half of it */
+	NSX_VEC(struct lane)  lanes;       /* by device of the catalogue */
+	/* Of the interval [from, to) of a device, whose samples are closed one after the other. */
+	int64_t               from, to;    /* to INT64_MIN: none */
+	NSX_VEC(struct running) here;
+	NSX_VEC(struct metric_edge) edges;
+	NSX_VEC(uint32_t)     active;      /* of shares */
+	NSX_VEC(struct share) shares;      /* first of all names, then of those that ran for half of it */
 	struct nsx_sums       named, rows;
-	int64_t               samples, things, lost;
+	int64_t               samples, things, lost, beyond;
 };
 
 static int
@@ -105,92 +121,106 @@ metrics_need(void *state, struct nsx_reader *in)
 
 /* ---- samples ---- */
 
-/* Of [from, to): ns in which things of that name ran on the device, each moment once; *alone: ns in which nothing else
- * did. n things, those of a->running that meet the interval. */
-static int64_t
-time_of(struct metrics *m, const struct sample *s, uint32_t name, int64_t *alone)
+static int
+by_name(const void *a, const void *b)
 {
-	int64_t sum = 0;
+	const struct running *x = a, *y = b;
 
-	*alone = 0;
-	for (size_t b = 0; b + 1 < m->borders.n; b++) {
-		int64_t from = m->borders.p[b], to = m->borders.p[b + 1];
-		bool own = false, other = false;
-
-		for (size_t i = 0; i < m->running.n && from < to; i++) {
-			const struct running *r = &m->running.p[i];
-
-			if (r->device != s->device || r->start > from || r->end < to)
-				continue;
-			own |= r->name == name;
-			other |= r->name != name;
-		}
-		sum += own ? to - from : 0;
-		*alone += own && !other ? to - from : 0;
-	}
-	return sum;
+	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* The times at which something begins or ends within the interval. False when out of memory. */
-static bool
-find_borders(struct metrics *m, const struct sample *s)
+static int
+by_time(const void *a, const void *b)
 {
-	m->borders.n = 0;
-	if (!nsx_vec_push(&m->borders, s->start) || !nsx_vec_push(&m->borders, s->end))
-		return false;
-	for (size_t i = 0; i < m->running.n; i++) {
-		const struct running *r = &m->running.p[i];
+	return nsx_int_cmp(((const struct metric_edge *)a)->at, ((const struct metric_edge *)b)->at);
+}
 
-		if (r->device != s->device)
-			continue;
-		if (r->start > s->start && r->start < s->end && !nsx_vec_push(&m->borders, r->start))
-			return false;
-		if (r->end > s->start && r->end < s->end && !nsx_vec_push(&m->borders, r->end))
+/* Names that ran in the sample's interval, and where something of them begins or ends. False when out of memory. */
+static bool
+find_edges(struct metrics *m, const struct lane *l, const struct sample *s)
+{
+	m->here.n = m->edges.n = m->shares.n = 0;
+	for (size_t i = 0; i < l->running.n; i++) {
+		const struct running *r = &l->running.p[i];
+
+		if (r->start < s->end && r->end > s->start && !nsx_vec_push(&m->here, *r))
 			return false;
 	}
-	qsort(m->borders.p, m->borders.n, sizeof *m->borders.p, nsx_sort_by_int);
+	if (m->here.n > 1)
+		qsort(m->here.p, m->here.n, sizeof *m->here.p, by_name);
+	for (size_t i = 0; i < m->here.n; i++) {
+		const struct running *r = &m->here.p[i];
+		int64_t start = r->start > s->start ? r->start : s->start, end = r->end < s->end ? r->end : s->end;
+
+		if ((i == 0 || r[-1].name != r->name) && !nsx_vec_push(&m->shares, ((struct share){ .name = r->name })))
+			return false;
+		uint32_t share = (uint32_t)m->shares.n - 1;
+		if (!nsx_vec_push(&m->edges, ((struct metric_edge){ start, share, true }))
+		    || !nsx_vec_push(&m->edges, ((struct metric_edge){ end, share, false })))
+			return false;
+	}
+	if (m->edges.n > 1)
+		qsort(m->edges.p, m->edges.n, sizeof *m->edges.p, by_time);
+	return true;
+}
+
+/* Begin or end one of a name. False when out of memory. */
+static bool
+turn(struct metrics *m, const struct metric_edge *e)
+{
+	struct share *x = &m->shares.p[e->share];
+
+	if (e->begins)
+		return x->running++ > 0 || nsx_vec_push(&m->active, e->share);
+	if (--x->running == 0) {
+		size_t i = 0;
+
+		while (m->active.p[i] != e->share)
+			i++;
+		m->active.p[i] = m->active.p[--m->active.n];
+	}
 	return true;
 }
 
 /* Find what ran for at least half of the sample's interval: samples of all metrics have the same ones. */
 static int
-find_shares(struct metrics *m, const struct sample *s)
+find_shares(struct metrics *m, const struct lane *l, const struct sample *s)
 {
-	m->shares.n = 0;
-	m->of.start = s->start;
-	m->of.end = s->end;
-	m->of.device = s->device;
-	if (!find_borders(m, s))
+	int64_t last = s->start;
+	size_t n = 0;
+
+	m->from = s->start;
+	m->to = s->end;
+	if (!find_edges(m, l, s))
 		return nomem(m);
-	for (size_t i = 0; i < m->running.n; i++) {
-		struct share x;
-		const struct running *r = &m->running.p[i];
-		bool before = r->device != s->device || r->start >= s->end || r->end <= s->start;
+	m->active.n = 0;
+	for (size_t i = 0; i < m->edges.n; i++) {
+		const struct metric_edge *e = &m->edges.p[i];
 
-		/* Each name once. */
-		for (size_t k = 0; k < i && !before; k++) {
-			const struct running *q = &m->running.p[k];
+		for (size_t k = 0; k < m->active.n && e->at > last; k++) {
+			struct share *x = &m->shares.p[m->active.p[k]];
 
-			before = q->name == r->name && q->device == s->device && q->start < s->end && q->end > s->start;
+			x->time += e->at - last;
+			x->alone += m->active.n == 1 ? e->at - last : 0;
 		}
-		if (before)
-			continue;
-		x.name = r->name;
-		x.time = time_of(m, s, r->name, &x.alone);
-		if (2 * x.time >= s->end - s->start && !nsx_vec_push(&m->shares, x))
+		last = e->at;
+		if (!turn(m, e))
 			return nomem(m);
 	}
+	for (size_t i = 0; i < m->shares.n; i++)
+		if (2 * m->shares.p[i].time >= s->end - s->start)
+			m->shares.p[n++] = m->shares.p[i];
+	m->shares.n = n;
 	return NSX_OK;
 }
 
 /* What ran in the interval is known. */
 static int
-close_sample(struct metrics *m, const struct sample *s)
+close_sample(struct metrics *m, const struct lane *l, const struct sample *s)
 {
 	if (s->end <= s->start)
 		return NSX_OK;
-	if ((m->of.start != s->start || m->of.end != s->end || m->of.device != s->device)
-	    && find_shares(m, s) != NSX_OK)
+	if ((m->from != s->start || m->to != s->end) && find_shares(m, l, s) != NSX_OK)
 		return NSX_ERR;
 	for (size_t i = 0; i < m->shares.n; i++) {
 		const struct share *x = &m->shares.p[i];
@@ -209,63 +239,88 @@ close_sample(struct metrics *m, const struct sample *s)
 	return NSX_OK;
 }
 
-/* The stream has reached `now`. */
+/* The records of the device have reached `now`. */
 static int
-pass(struct metrics *m, int64_t now)
+pass(struct metrics *m, struct lane *l, int64_t now)
 {
 	int64_t oldest = now;
 	size_t n = 0;
 
-	m->of.start = m->of.end = 0;
-	for (size_t i = 0; i < m->open.n; i++) {
-		if (m->open.p[i].end <= now && close_sample(m, &m->open.p[i]) != NSX_OK)
+	if (l->open.n && now < l->due)
+		return NSX_OK;
+	m->to = INT64_MIN;
+	l->due = INT64_MAX;
+	for (size_t i = 0; i < l->open.n; i++) {
+		const struct sample *s = &l->open.p[i];
+
+		if (s->end <= now && close_sample(m, l, s) != NSX_OK)
 			return NSX_ERR;
-		if (m->open.p[i].end > now) {
-			oldest = m->open.p[i].start < oldest ? m->open.p[i].start : oldest;
-			m->open.p[n++] = m->open.p[i];
+		if (s->end > now) {
+			oldest = s->start < oldest ? s->start : oldest;
+			l->due = s->end < l->due ? s->end : l->due;
+			l->open.p[n++] = *s;
 		}
 	}
-	m->open.n = n;
+	l->open.n = n;
 	n = 0;
-	for (size_t i = 0; i < m->running.n; i++)
-		if (m->running.p[i].end > oldest)
-			m->running.p[n++] = m->running.p[i];
-	m->running.n = n;
+	for (size_t i = 0; i < l->running.n; i++)
+		if (l->running.p[i].end > oldest)
+			l->running.p[n++] = l->running.p[i];
+	l->running.n = n;
 	return NSX_OK;
+}
+
+static struct lane *
+lane_at(struct metrics *m, uint32_t device)
+{
+	while (device != NSX_NONE && m->lanes.n <= device)
+		if (!nsx_vec_push(&m->lanes, ((struct lane){ .due = INT64_MAX })))
+			return NULL;
+	return device == NSX_NONE ? NULL : &m->lanes.p[device];
 }
 
 /* ---- records ---- */
 
 static int
-take_metric(struct metrics *m, const struct nsx_event *e)
+take_metric(struct metrics *m, struct lane *l, const struct nsx_rec *rec)
 {
-	int64_t start = nsx_int(e->rec, NSX_METRIC_start, 0);
-	struct sample s = { .start = start, .end = start + nsx_int(e->rec, NSX_METRIC_dur, 0),
-	                    .value = nsx_int(e->rec, NSX_METRIC_value, 0), .device = nsx_cat_device(m->cat, e->rec),
-	                    .metric = nsx_intern_recall(&m->names, m->recall, nsx_string(e->rec, NSX_METRIC_name)) };
+	int64_t start = nsx_int(rec, NSX_METRIC_start, 0);
+	struct sample s = { .start = start, .end = start + nsx_int(rec, NSX_METRIC_dur, 0),
+	                    .value = nsx_int(rec, NSX_METRIC_value, 0),
+	                    .metric = nsx_intern_recall(&m->names, m->recall, nsx_string(rec, NSX_METRIC_name)) };
 
 	m->samples++;
-	if (s.device == NSX_NONE || s.metric == NSX_NONE || !nsx_vec_push(&m->open, s))
+	if (s.metric == NSX_NONE || !nsx_vec_push(&l->open, s))
 		return nomem(m);
+	l->due = s.end < l->due ? s.end : l->due;
 	return NSX_OK;
 }
 
 static int
-take_thing(struct metrics *m, uint32_t device, int64_t start, int64_t dur, uint32_t name)
+take_thing(struct metrics *m, struct lane *l, int64_t start, int64_t dur, uint32_t name)
 {
 	struct named *of = name == NSX_NONE ? NULL : nsx_sums_row(&m->named, &name);
 
-	struct running x = { start, start + dur, device, name };
-
-	if (!of || device == NSX_NONE || !nsx_vec_push(&m->running, x))
+	if (!of || !nsx_vec_push(&l->running, ((struct running){ start, start + dur, name })))
 		return nomem(m);
-	of->time += dur;
+	of->time = nsx_add_sat(of->time, dur, NULL);
 	m->things++;
 	return NSX_OK;
 }
 
 static int
-take_op(struct metrics *m, const struct nsx_event *e)
+take_step(struct metrics *m, struct lane *l, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_STEP_dur, 0);
+
+	if (!nsx_has(rec, NSX_STEP_start) || dur <= 0)
+		return NSX_OK;
+	return take_thing(m, l, rec->v[NSX_STEP_start].i, dur,
+	                  nsx_intern_recall(&m->names, m->recall, nsx_string(rec, NSX_STEP_class)));
+}
+
+static int
+take_op(struct metrics *m, struct lane *l, const struct nsx_event *e)
 {
 	const struct nsx_rec *rec = e->rec;
 	const struct nsx_range_entry *r = NULL;
@@ -280,7 +335,7 @@ take_op(struct metrics *m, const struct nsx_event *e)
 		if (!r)
 			return NSX_OK;
 	}
-	return take_thing(m, e->device, e->start, e->end - e->start,
+	return take_thing(m, l, e->start, e->end - e->start,
 	                  r ? r->name : nsx_intern_recall(&m->names, m->recall, nsx_string(rec, NSX_OP_name)));
 }
 
@@ -303,24 +358,21 @@ metrics_take(void *state, const struct nsx_event *e)
 	enum nsx_kind_id kind = rec->kind->id;
 	bool step = m->options->by == NSX_METRICS_STEP;
 
-	if (!e->reaches)
+	if (kind == (step ? NSX_OP : NSX_STEP))
 		return NSX_OK;
+	if (!e->reaches) {
+		m->beyond++;
+		return NSX_OK;
+	}
 	if (kind == NSX_RANGE)
 		return take_range(m, rec);
-	if (kind == NSX_STEP && !step)
-		return NSX_OK;
-	if (kind == NSX_OP && step)
-		return NSX_OK;
+	struct lane *l = lane_at(m, nsx_cat_device(m->cat, rec));
+	if (!l)
+		return nomem(m);
 	/* Another record of that time may come yet: what has ended before it is known. */
-	if (pass(m, nsx_field_int(rec, NSX_ROLE_START, INT64_MIN)) != NSX_OK)
+	if (pass(m, l, nsx_field_int(rec, NSX_ROLE_START, INT64_MIN)) != NSX_OK)
 		return NSX_ERR;
-	if (kind == NSX_METRIC)
-		return take_metric(m, e);
-	if (kind == NSX_OP)
-		return take_op(m, e);
-	return take_thing(m, nsx_cat_device(m->cat, rec), nsx_int(rec, NSX_STEP_start, 0),
-	                  nsx_int(rec, NSX_STEP_dur, 0),
-	                  nsx_intern_recall(&m->names, m->recall, nsx_string(rec, NSX_STEP_class)));
+	return kind == NSX_METRIC ? take_metric(m, l, rec) : kind == NSX_OP ? take_op(m, l, e) : take_step(m, l, rec);
 }
 
 /* ---- the table ---- */
@@ -351,7 +403,10 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 
 	m->rows.text = text_of;
 	m->rows.state = &m->names;
-	if (pass(m, INT64_MAX) != NSX_OK || (m->samples && add_unsampled(m) != NSX_OK))
+	for (size_t i = 0; i < m->lanes.n; i++)
+		if (pass(m, &m->lanes.p[i], INT64_MAX) != NSX_OK)
+			return NSX_ERR;
+	if (m->samples && add_unsampled(m) != NSX_OK)
 		return NSX_ERR;
 	for (size_t i = 0; i < nsx_sums_count(&m->rows); i++) {
 		struct row *r = nsx_sums_at(&m->rows, i);
@@ -372,6 +427,7 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		             ? "no steps: mark them with nsysx-steps --mark" : m->options->by == NSX_METRICS_RANGE
 		             ? "no operation was launched in a range: extract with --ops --ranges"
 		             : "no operations: extract with --ops");
+	nsx_diag_add(diags, NSX_WARNING, "", m->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", m->lost, "operations whose range is not in the stream: not counted");
 	return *table ? NSX_OK : NSX_ERR;
 }
@@ -385,9 +441,14 @@ metrics_free(void *state)
 	nsx_range_book_free(&m->ranges);
 	nsx_sums_free(&m->named);
 	nsx_sums_free(&m->rows);
-	free(m->running.p);
-	free(m->open.p);
-	free(m->borders.p);
+	for (size_t i = 0; i < m->lanes.n; i++) {
+		free(m->lanes.p[i].running.p);
+		free(m->lanes.p[i].open.p);
+	}
+	free(m->lanes.p);
+	free(m->here.p);
+	free(m->edges.p);
+	free(m->active.p);
 	free(m->shares.p);
 }
 

@@ -231,7 +231,7 @@ read_plane_stats(struct nsx_xspace *s, struct nsx_xplane *p)
 	for (size_t i = 0; i < p->stats.n; i++)
 		if (!add_stat(s, p, p->stats.p[i], x))
 			return NSX_ERR;
-	if (p->kind == XP_TASK && nsx_xstats_have(x, XS_START)) {
+	if (p->kind == XP_TASK && nsx_xstats_have(x, XS_START) && x->number[XS_START] >= 0) {
 		s->starts += s->started != INT64_MIN && s->started != x->number[XS_START];
 		s->started = x->number[XS_START];
 	}

@@ -35,6 +35,9 @@ quick 'kernels of one call' nsysx-launch -o "$T/out" "$T/kernels"
 equal 'each kernel has the count and time of its call' "$(awk -F'\t' 'NR > 1 { calls += $3; api += $5 } END { print NR - 1, calls, api }' "$T/out")" '200000 200000 600000'
 make modules 200000
 quick 'executions within one that lasts' nsysx-idle --by module -o "$T/out" "$T/modules"
+make samples 400000
+quick 'many kernels within a sample' nsysx-summary --metrics --tsv -o "$T/out" "$T/samples"
+equal 'none runs for half of it: each name has a row without samples' "$(awk -F'\t' 'NR > 1 && $3 == 0 { n++ } END { print NR - 1, n }' "$T/out")" '40 40'
 make classes 50000
 quick 'classes of steps' nsysx-steps --step '(.*)' -o "$T/out" "$T/classes"
 equal 'each class has its step' "$(awk -F'\t' 'NR > 1 { steps += $3 } END { print NR - 1, steps }' "$T/out")" '50000 50000'

@@ -32,6 +32,10 @@ equal 'nothing is left to do' "$(make -n -f "$example/job.mk" OUT=made all | gre
 touch prof/7/report.sqlite
 equal 'a changed report is extracted, its group merged, and all' "$(make -n -f "$example/job.mk" OUT=made all | grep -o 'nsysx-[a-z]*' | sort | uniq -c | tr -s ' \n' ' ')" \
 	' 1 nsysx-extract 2 nsysx-merge 1 nsysx-prepare '
+mkdir -p like_a like
+: >like_a/r.sqlite
+: >like/a_r.sqlite
+fails 'two reports whose streams would have one name' 2 'two reports would have one stream' make -f "$example/job.mk" REPORTS='like_a/r.sqlite like/a_r.sqlite' OUT=none
 fails 'no reports' 2 'want reports' make -f "$example/job.mk" REPORTS='none/*' OUT=none
 
 # ---- the script's steps
@@ -62,6 +66,7 @@ if python_that 'import dask'; then
 	"$python" "$example/dask_job.py" dask prof/*/report.sqlite >"$T/said" 2>&1
 	equal 'Dask' "$? $(cat "$T/said")" '0 '
 	same 'the same stream by Dask' made/steady.nsysx dask/steady.nsysx
+	fails 'Dask: two reports whose streams would have one name' 1 'two reports would have one stream' "$python" "$example/dask_job.py" none like_a/r.sqlite like/a_r.sqlite
 	equal 'parts of the tree are removed' "$(ls dask/streams | grep -c '\.merged$')" 1
 else
 	skip 'Dask' 'not installed'

@@ -25,6 +25,10 @@ fails 'what is missing is named' 1 "out/list:2: $T/a/r1.sqlite: no stream" nsysx
 ok 'nothing is merged' test ! -e out/merged.nsysx
 NSYSX_PARTIAL=yes sh "$script" --join out >/dev/null 2>&1
 equal 'missing profiles are allowed on request' "$? $(nsysx-view -t diag out/merged.nsysx | grep -c 'nsysx.sbatch	report 2, r1.sqlite, is missing: it has no stream	1$')" '0 1'
+printf 'a/r0.sqlite\ta/dump0\nback\\slash.sqlite\n' >list5
+nsysx --list list5 out5 >/dev/null && nsysx --rank out5 1 >/dev/null 2>&1
+POSIXLY_CORRECT=1 NSYSX_PARTIAL=yes sh "$script" --join out5 >/dev/null 2>&1
+equal '... whatever their names' "$? $(nsysx-view -t diag out5/merged.nsysx | grep -c 'report 2, back\\\\slash.sqlite, is missing')" '0 1'
 ok 'the remaining profiles' nsysx --rank out 2
 ok 'joins' nsysx --join out
 for n in 0 1; do nsysx-extract -q --host -x a/dump$n -o d$n a/r$n.sqlite; done
@@ -105,6 +109,14 @@ cp many/streams/70.nsysx new && mv new many/streams/70.nsysx
 ok 'with one stream new' nsysx --join many
 equal '... its group is merged again, and all' "$([ "$(inode many/groups/0001.nsysx)" = "$second" ]; echo $?) $([ "$(inode many/merged.nsysx)" = "$merged" ]; echo $?)" '1 1'
 equal '... and no other' "$(inode many/groups/0000.nsysx)" "$before"
+# A merge of a group, during which stream 3 of it becomes another.
+mkdir late && printf '#!/bin/sh\nPATH=%s\nexport PATH\nnsysx-merge "$@" || exit 1\ncase $* in *0000.nsysx*) cp "%s" new && mv new "%s" ;; esac\n' \
+	"'$PATH'" "$PWD/many/streams/3.nsysx" "$PWD/many/streams/3.nsysx" >late/nsysx-merge && chmod +x late/nsysx-merge
+cp many/streams/2.nsysx new && mv new many/streams/2.nsysx
+PATH=$PWD/late:$PATH sh "$script" --join many >/dev/null 2>&1
+before=$(inode many/groups/0000.nsysx)
+ok 'a stream became another while its group was merged: joining again' nsysx --join many
+equal '... merges the group again' "$([ "$(inode many/groups/0000.nsysx)" = "$before" ]; echo $?)" 1
 NSYSX_EXTRACT=
 export NSYSX_EXTRACT
 

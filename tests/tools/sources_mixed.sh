@@ -73,6 +73,7 @@ utc=$(nsysx-merge -q "$T/n0" "$T/n1" | nsysx-view -q -t profile | cut -f 6 | tai
 late=$((apart - want + ${utc% * } - ${utc#* }))
 ok "clocks by the starts that profiles record: $late ns off" test "$late" -ge -1 -a "$late" -le 1
 says 'communicators of two profilers are told apart' 'has another number in each' nsysx-merge -o "$T/mixed" "$T/k0" "$T/n1" "$T/k2"
+says '... also of one command' 'has another number in each' nsysx-extract --ops -o "$T/mixed" "$T/torch/r0.pt.trace.json" "$T/torch/r1.sqlite"
 says 'a device that two profilers have is told of' 'seems to be device' nsysx-merge -o "$T/twice" "$T/k0" "$T/k1" "$T/k2" "$T/n1"
 says '... also of one command' 'seems to have as well' nsysx-extract --ops -o "$T/twice" "$T/torch/r1.sqlite" "$T/torch/r1.pt.trace.json"
 run nsysx-merge -o "$T/mixed" "$T/k0" "$T/n1" "$T/k2"

@@ -138,6 +138,8 @@ same '--json, compressed' out want
 	printf '#end\trecords:i\nend\t20\n'; } >diags
 equal '--aligned: what many reports say alike is one row' "$(nsysx-view -t diag --aligned diags | sed 's/  */ /g' | tr '\n' '|')" \
 	'severity source text count|warning nsysx-extract: r0, r1, r2 and 7 others dropped after N us 20|info nsysx-extract seen 10|'
+equal '... and --top counts such rows' "$(nsysx-view -t diag --aligned --top 1 diags | sed 's/  */ /g' | tr '\n' '|')" \
+	'severity source text count|warning nsysx-extract: r0, r1, r2 and 7 others dropped after N us 20|... and 1 more: --top 0|'
 equal 'in other forms each has its own' "$(nsysx-view -t diag diags | grep -c warning) $(nsysx-view -t diag --json diags | grep -c warning)" '10 10'
 fails '--aligned is not compressed' 2 'is not compressed' nsysx-view -t thunk --aligned -z cells
 fails 'one form' 2 'exclude each other' nsysx-view -t thunk --json --csv cells

@@ -82,6 +82,8 @@ equal 'the name of the host in a warning of the profiler only with --host' "$(ns
 $(nsysx-extract -q -a --host "$T/trouble.xplane.pb" | nsysx-view -q -t diag | grep -c 'lost on node17')" '0 1'
 cat "$T/job.xplane.pb" "$T/trouble.xplane.pb" >"$T/starts.xplane.pb"
 equal 'profiles of different starts in one file are counted' "$(diags starts 'started at another time')" 1
+plant before before
+equal 'a start before 1970 is none' "$(diags before 'profiles that do not say when they started') $(nsysx-extract -q -a "$T/before.xplane.pb" | nsysx-view -q -t op | wc -l | tr -d ' ')" '1 13'
 size=$(wc -c <"$T/job.xplane.pb")
 for cut in 1 2 10 100 500 1000 $((size / 2)) $((size - 100)) $((size - 1)); do
 	head -c "$cut" "$T/job.xplane.pb" >"$T/cut.xplane.pb"

@@ -252,19 +252,16 @@ report_twins(struct mg *m)
 	return rc;
 }
 
-/* PyTorch's traces number a communicator by its ranks, exports as NCCL does. */
 static int
 report_communicators(struct mg *m)
 {
-	size_t kineto = 0;
+	size_t by_ranks = 0;
 
 	for (size_t i = 0; i < m->profiles.n; i++)
-		kineto += nsx_str_starts(held_str(&m->profiles.p[i].rec, NSX_PROFILE_schema), "kineto");
-	if (!m->communicators.n || !kineto || kineto == m->profiles.n)
+		by_ranks += nsx_numbers_by_ranks(held_str(&m->profiles.p[i].rec, NSX_PROFILE_schema));
+	if (!m->communicators.n || !by_ranks || by_ranks == m->profiles.n)
 		return NSX_OK;
-	return nsx_merge_diag_say(m, NSX_WARNING, NSX_STR(""),
-	                          "reports of PyTorch's profiler and of others: a communicator has another number in "
-	                          "each, so no collective is known to be the same in both");
+	return nsx_merge_diag_say(m, NSX_WARNING, NSX_STR(""), NSX_TWO_NUMBERINGS);
 }
 
 /* ---- */

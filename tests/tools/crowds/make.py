@@ -80,6 +80,17 @@ def modules():
         op(i, 0, i * 10 + 1, 3, program=0, execution=i + 1)
 
 
+def samples():
+    """Short kernels of 8 devices, of 40 names, and samples that last for 500 of them."""
+    for d in range(8):
+        device(d)
+    for i in range(n // 8):
+        for d in range(8):
+            op(8 * i + d, d, i * 2000, 1800, f"k{i * 7 % 40}")
+        for m in range(8 * 10 if i % 500 == 0 else 0):
+            rec("metric", 0, m // 10, i * 2000, 1000000, f"m{m % 10}", 50)
+
+
 def classes():
     """Ranges of n names on 50 threads."""
     device(0)
@@ -136,5 +147,6 @@ print("#nsysx\t2\n#profile\tprofile:i\tname:s\n#device\tdevice:i\tprofile:i\tloc
       "#range\tprofile:i\trange:i\tlevel:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\tpid:i\ttid:i\n"
       "#call\tprofile:i\tcall:i\tpid:i\ttid:i\tname:s\tclass:s\tstart:i\tdur:i\tops:i\n"
       "#op\tprofile:i\top:i\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\ttid:i\tcall:i\tprogram:i\texecution:i\tbytes:i\tgraph_node:i\tcomm:i\tcollective:s\tcomm_id:s\tgroup:i\n"
+      "#metric\tprofile:i\tdevice:i\tstart:i\tdur:i\tname:s\tvalue:i\n"
       "profile\t0\tr0")
 sys.stdout.write("".join(out) + f"#end\trecords:i\nend\t{len(out) + 1}\n")

@@ -1,7 +1,8 @@
 # space.py FILE [MODE]: a planted XSpace. On a GPU: jit_f(7), 3 executions, each fusion.1 twice with dot.2 between, and a
 # copy by the runtime; MODE: start: all-reduce-start.3 of each execution on a stream of its own, issued when dot.2 had
 # been; cross: no TraceMes, jit_f and jit_g by turns on one thread; alone: no calls; cpu: a run of jit_f on a CPU, with a
-# loop around it, by device 6; trouble: what the reader is to report.
+# loop around it, by device 6; trouble: what the reader is to report; before: times that count from 1970, and a start that
+# is none.
 import sys
 
 def varint(n):
@@ -32,7 +33,7 @@ def event(name, start, dur, **given):
         + (field(3, dur * 1000 + 1) if dur else b"") + stats(4, given))
 
 def line(number, name, *what):
-    return field(3, field(1, number) + field(2, name) + field(3, 1000) + b"".join(what))
+    return field(3, field(1, number) + field(2, name) + field(3, start if mode == "before" else 1000) + b"".join(what))
 
 def plane(name, lines, more=b""):
     metas = b"".join(field(4, field(1, i) + field(2, field(1, i) + field(2, n))) for n, i in events.items())
@@ -105,5 +106,5 @@ if gpu:
     space += plane("/device:GPU:0", line(13, "Stream #13(Kernel)", *gpu)
         + (line(14, "Stream #14(Kernel)", *starts) if starts else b"") + line(9, "XLA Ops", event("fusion.1", 0, 900)),
         stats(6, {"core_count": 132, "clock_rate": 1980000}))
-space += more + plane("Task Environment", b"", stats(6, {"profile_start_time": start + (mode == "trouble")}))
+space += more + plane("Task Environment", b"", stats(6, {"profile_start_time": -9 * 10 ** 18 if mode == "before" else start + (mode == "trouble")}))
 open(sys.argv[1], "wb").write(space)
