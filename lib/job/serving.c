@@ -127,6 +127,7 @@ nsx_serving_of(struct nsx_str name, struct nsx_serving *s)
 		if (!has_form(key, forms[i].form, &n))
 			continue;
 		s->whose = forms[i].whose;
+		s->form = forms[i].form;
 		fill(s, &n, forms[i].phase);
 		return true;
 	}
@@ -139,6 +140,14 @@ nsx_serving_phase_name(enum nsx_serving_phase phase)
 	static const char *const names[NSX_NSERVING] = { "prefill", "decode", "mixed", "empty" };
 
 	return names[phase];
+}
+
+void
+nsx_serving_put_class(struct nsx_buf *out, const struct nsx_serving *s)
+{
+	nsx_buf_str(out, (struct nsx_str){ s->form, strcspn(s->form, "%") });
+	nsx_buf_str(out, NSX_STR("*: "));
+	nsx_buf_str(out, nsx_str_c(nsx_serving_phase_name(s->phase)));
 }
 
 const char *

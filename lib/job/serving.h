@@ -18,7 +18,7 @@ enum nsx_serving_phase { NSX_SERVING_PREFILL, NSX_SERVING_DECODE, NSX_SERVING_MI
 
 /* NSX_ABSENT: the name does not tell. sk, pairs: over requests, the sums of the number of keys, and of pairs of a query
  * and a key that it may see. */
-struct nsx_serving { enum nsx_serving_phase phase; int64_t requests, tokens, sk, pairs; const char *whose; };
+struct nsx_serving { enum nsx_serving_phase phase; int64_t requests, tokens, sk, pairs; const char *whose, *form; };
 
 /* Whether a range of that name is a server's step; suffixes that frameworks append are ignored. */
 bool nsx_serving_of(struct nsx_str name, struct nsx_serving *s);
@@ -26,6 +26,8 @@ bool nsx_serving_of(struct nsx_str name, struct nsx_serving *s);
 /* "prefill", "decode", "mixed", "empty". */
 const char *nsx_serving_phase_name(enum nsx_serving_phase phase);
 
+/* Appends the class of a step by its phase: what its name begins with and what it does, "execute_context_*: decode". */
+void nsx_serving_put_class(struct nsx_buf *out, const struct nsx_serving *s);
 /* How steps of all phases of a framework are called together, "[vLLM]"; and whether a text is such a name. */
 const char *nsx_serving_class(const struct nsx_serving *s);
 bool nsx_serving_is_class(struct nsx_str text);

@@ -52,7 +52,8 @@ decode 2 2 3 100 120 18181818.18181818
 decode 3 3 1 110 110 27272727.27272727
 END
 )"
-equal 'the classes by default' "$(nsysx-steps -q --tsv "$T/job" | cut -f 1-3 | tr '\t\n' ' ,')" 'class device count,decode 0 4,mixed 0 1,prefill 0 1,'
+equal 'the classes by default' "$(nsysx-steps -q --tsv "$T/job" | cut -f 1-3 | tr '\t\n' ' ,')" \
+	'class device count,execute_*: decode 0 4,execute_*: mixed 0 1,execute_*: prefill 0 1,'
 # A model of 10 layers, 8 heads, 2 heads of keys, of 100 each. Prefill: 4 * 80200 * 8 * 1000 / 989.4e3 ns; decode reads keys and values:
 # 4 * (900 + 902 + 1300 + 908) / 4 * 2 * 1000 / 3352.32.
 equal 'the limit of attention' "$(nsysx-steps -q --tsv --by phase --attention 10,8,2,100 "$T/job" | awk -F'\t' '{ if (NR > 1) printf "%s %.0f ", $1, $18 }')" 'mixed 4080 prefill 2594 decode 2392 '

@@ -36,8 +36,15 @@ nsx_step_class_of(struct nsx_step_set *s, const struct nsx_rec *rec, uint32_t *c
 		if (!nsx_serving_of(nsx_string(rec, NSX_RANGE_name), &serving)
 		    || (s->label && strcmp(nsx_serving_class(&serving), s->label) != 0))
 			return true;
-		*class = nsx_intern(&s->names, nsx_str_c(s->phases ? nsx_serving_phase_name(serving.phase)
-		                                                   : nsx_serving_class(&serving)));
+		if (!s->phases) {
+			*class = nsx_intern(&s->names, nsx_str_c(nsx_serving_class(&serving)));
+			return *class != NSX_NONE;
+		}
+		s->text.len = 0;
+		nsx_serving_put_class(&s->text, &serving);
+		if (s->text.failed)
+			return false;
+		*class = nsx_intern(&s->names, (struct nsx_str){ s->text.ptr, s->text.len });
 		return *class != NSX_NONE;
 	}
 	if (s->kind == NSX_STEP_CLASS) {
