@@ -411,7 +411,8 @@ nsx_wi_change_without(const struct wi_graph *g, const struct wi_change *c, bool 
 int
 nsx_wi_change_lags(const struct wi_graph *g, const struct wi_change *c, const int64_t *base, int64_t *lags, bool *named)
 {
-	memcpy(lags, base, g->edges.n * sizeof *lags);
+	if (g->edges.n)
+		memcpy(lags, base, g->edges.n * sizeof *lags);
 	*named = true;
 	switch (c->what) {
 	case WI_FASTER: case WI_LIMIT: case WI_COPIES:
