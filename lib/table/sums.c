@@ -302,6 +302,14 @@ nsx_sums_cut(struct nsx_sums *s, size_t n)
 		s->rows.n = n * s->def->size;
 }
 
+void *
+nsx_sums_add_first(struct nsx_sums *s, size_t n)
+{
+	if (nsx_sums_count(s) >= 2 * n + 64)
+		nsx_sums_cut(s, n);
+	return nsx_sums_add(s);
+}
+
 /* ---- the table ---- */
 
 struct nsx_table *
@@ -332,6 +340,8 @@ nsx_sums_begin(struct nsx_sums *s, struct nsx_err *err)
 	nsx_table_rank(t, def->rank ? def->rank : "");
 	if (def->adds)
 		nsx_table_adds(t, def->adds);
+	for (size_t i = 0; i < sizeof def->heads / sizeof *def->heads && def->heads[i].name; i++)
+		nsx_table_head(t, def->heads[i].name, def->heads[i].head);
 	return t;
 }
 

@@ -58,6 +58,7 @@ struct nsx_sum_def {
 	const char *shown;               /* names of the columns that the table has, in its order; NULL: all ncols. So
 	                                  * several tables of one kind of row need one list of columns, and `order`
 	                                  * may name some that are in none */
+	struct { const char *name, *head; } heads[4];   /* nsx_table_head of a column, if the table has it */
 };
 
 /* {0} with def set, and text if there are columns of it, is empty. */
@@ -105,8 +106,12 @@ size_t nsx_sums_keep(struct nsx_sums *s, bool (*keep)(void *state, const void *r
 /* Sort the rows. None may be added afterwards. */
 void nsx_sums_sort(struct nsx_sums *s);
 
-/* Sort the rows and keep the first n. None may be added afterwards. */
+/* Sort the rows and keep the first n. Only rows without keys may be added afterwards. */
 void nsx_sums_cut(struct nsx_sums *s, size_t n);
+
+/* For a list of the first n of many rows without keys: a new row as nsx_sums_add makes it, before which rows that will
+ * not be among these may be removed, so that about 2 n are kept. */
+void *nsx_sums_add_first(struct nsx_sums *s, size_t n);
 
 /* Sort the rows and make the table, which the caller frees. NULL with err filled when out of memory, or
  * if a total exceeds 63 bits. No row may be added afterwards. */
