@@ -135,6 +135,15 @@ str_at(const void *row, size_t at)
 	return v;
 }
 
+static struct nsx_str
+word_at(const void *row, size_t at)
+{
+	const char *v;
+
+	memcpy(&v, (const unsigned char *)row + at, sizeof v);
+	return nsx_str_c(v);
+}
+
 static const struct nsx_stat *
 stat_at(const void *row, size_t at)
 {
@@ -183,8 +192,14 @@ real_at(const struct nsx_sums *s, const void *row, const struct nsx_sum_col *c)
 static int64_t
 integer_at(const void *row, const struct nsx_sum_col *c)
 {
+	struct nsx_samples v;
+
 	if (c->as == NSX_SUM_INT)
 		return int_at(row, c->at);
+	if (c->as == NSX_SUM_PERCENTILE) {
+		memcpy(&v, (const unsigned char *)row + c->at, sizeof v);
+		return v.n ? nsx_percentile(v.sorted, v.n, (int)c->per) : NSX_ABSENT;
+	}
 	const struct nsx_stat *of = stat_at(row, c->at);
 
 	return of->n == 0 ? NSX_ABSENT : c->as == NSX_SUM_MIN ? of->min : of->max;
@@ -199,8 +214,9 @@ put(const struct nsx_sums *s, struct nsx_table *t, int col, const struct nsx_sum
 	switch (c->as) {
 	case NSX_SUM_TEXT: nsx_table_str(t, col, text_at(s, row, c->at)); break;
 	case NSX_SUM_STR:  nsx_table_str(t, col, str_at(row, c->at)); break;
+	case NSX_SUM_WORD: nsx_table_str(t, col, word_at(row, c->at)); break;
 	case NSX_SUM_SAID: nsx_table_str(t, col, nsx_str_c(c->say(row))); break;
-	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX:
+	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX: case NSX_SUM_PERCENTILE:
 		if (integer_at(row, c) != NSX_ABSENT)
 			nsx_table_int(t, col, integer_at(row, c));
 		break;
@@ -253,8 +269,9 @@ cell_cmp(const struct nsx_sums *s, const struct nsx_sum_col *c, const void *x, c
 	switch (c->as) {
 	case NSX_SUM_TEXT: return nsx_str_cmp(text_at(s, x, c->at), text_at(s, y, c->at));
 	case NSX_SUM_STR:  return nsx_str_cmp(str_at(x, c->at), str_at(y, c->at));
+	case NSX_SUM_WORD: return nsx_str_cmp(word_at(x, c->at), word_at(y, c->at));
 	case NSX_SUM_SAID: return strcmp(c->say(x), c->say(y));
-	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX:
+	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX: case NSX_SUM_PERCENTILE:
 		return nsx_int_cmp(integer_at(x, c), integer_at(y, c));
 	case NSX_SUM_TOTAL:
 		/* One more of each: NSX_SUM_NONE, the largest number, becomes 0. */
@@ -369,6 +386,24 @@ nsx_sums_table(struct nsx_sums *s, struct nsx_err *err)
 		return t;
 	nsx_table_free(t);
 	return NULL;
+}
+
+struct nsx_table *
+nsx_sums_list(const struct nsx_sum_def *def, const void *rows, size_t n, struct nsx_err *err)
+{
+	struct nsx_sums s = { .def = def };
+	struct nsx_table *t = NULL;
+
+	if (!nsx_vec_room(&s.rows, n * def->size)) {
+		nsx_err_nomem(err, NULL);
+		return NULL;
+	}
+	if (n)
+		memcpy(s.rows.p, rows, n * def->size);
+	s.rows.n = n * def->size;
+	t = nsx_sums_table(&s, err);
+	nsx_sums_free(&s);
+	return t;
 }
 
 void

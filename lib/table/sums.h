@@ -27,14 +27,19 @@ enum nsx_sum_as {
 	NSX_SUM_RATIO,   /* the int64_t at `at` divided by that at `per`; no cell if that is 0 */
 	NSX_SUM_SAID,    /* what `say` says of the row; "" is no cell */
 	NSX_SUM_STR,     /* a struct nsx_str; "" is no cell */
+	NSX_SUM_WORD,    /* a const char *; "" and NULL are no cell */
 	NSX_SUM_REAL,    /* a double; NaN: no cell */
 	NSX_SUM_SHARE,   /* the nsx_u128 at `at` as a share of that at `per`, where per is 0 of nsx_sums.whole; no cell
 	                  * if that is 0, or `at` is NSX_SUM_NONE */
 	/* Of a struct nsx_stat; no cell if it has no values, for the last two if it has only one. Its number, sum and
 	 * mean are cells as above: INT of its n, TOTAL of its sum, MEAN of its sum per n. */
 	NSX_SUM_MIN, NSX_SUM_MAX, NSX_SUM_STD,
-	NSX_SUM_RELSTD   /* the deviation as a share of the mean, which is above 0 */
+	NSX_SUM_RELSTD,  /* the deviation as a share of the mean, which is above 0 */
+	NSX_SUM_PERCENTILE   /* of a struct nsx_samples the percentile `per`; no cell if it has no values */
 };
+
+/* n sorted values, which the caller keeps. */
+struct nsx_samples { const int64_t *sorted; size_t n; };
 
 #define NSX_SUM_NONE (~(nsx_u128)0)
 
@@ -42,7 +47,7 @@ struct nsx_sum_col {
 	const char     *name;
 	enum nsx_cell   type;
 	enum nsx_sum_as as;
-	size_t          at, per;                     /* offsets in the row; per 0: none */
+	size_t          at, per;                     /* offsets in the row; per 0: none. Of a percentile: p */
 	const char   *(*say)(const void *row);
 };
 
@@ -121,6 +126,9 @@ struct nsx_table *nsx_sums_table(struct nsx_sums *s, struct nsx_err *err);
  * with err filled when out of memory; and a row behind its last, NSX_OK, or NSX_ERR with err filled. */
 struct nsx_table *nsx_sums_begin(struct nsx_sums *s, struct nsx_err *err);
 int nsx_sums_put(const struct nsx_sums *s, struct nsx_table *t, const void *row, struct nsx_err *err);
+
+/* The table of n rows, in the order of the definition, which the caller frees. NULL with err filled. */
+struct nsx_table *nsx_sums_list(const struct nsx_sum_def *def, const void *rows, size_t n, struct nsx_err *err);
 
 void nsx_sums_free(struct nsx_sums *s);
 

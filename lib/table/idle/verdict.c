@@ -164,16 +164,13 @@ struct verdict_row {
 	struct nsx_str path, call, text;
 };
 
-static const char *word(const void *row) { return ((const struct verdict_row *)row)->word; }
-static const char *cause(const void *row) { return ((const struct verdict_row *)row)->cause; }
-
 #define AT(member) offsetof(struct verdict_row, member)
 static const struct nsx_sum_col cols[] = {
 	IDLE_KEY_COLS(struct verdict_row),
-	{ "verdict", NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, word },
+	{ "verdict", NSX_CELL_STRING, NSX_SUM_WORD,  AT(word), 0, NULL },
 	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,   AT(ns), 0, NULL },
 	{ "share",   NSX_CELL_SHARE,  NSX_SUM_RATIO, AT(ns), AT(per), NULL },
-	{ "cause",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, cause },
+	{ "cause",   NSX_CELL_STRING, NSX_SUM_WORD,  AT(cause), 0, NULL },
 	{ "path",    NSX_CELL_STRING, NSX_SUM_STR,   AT(path), 0, NULL },
 	{ "call",    NSX_CELL_STRING, NSX_SUM_STR,   AT(call), 0, NULL },
 	{ "text",    NSX_CELL_STRING, NSX_SUM_STR,   AT(text), 0, NULL },
@@ -189,7 +186,7 @@ put_verdict(struct idle *f, const struct nsx_sums *s, struct nsx_table *t, uint3
 	const struct idle_window *w = &f->windows.p[window];
 	struct verdict v = judge(f, w);
 	struct verdict_row r = { .keys = nsx_idle_keys(f, window), .ns = v.ns, .per = nsx_idle_length(w), .word = v.word,
-		.cause = v.cause < 0 ? "" : nsx_cause_name((enum nsx_cause)v.cause) };
+		.cause = v.cause < 0 ? NULL : nsx_cause_name((enum nsx_cause)v.cause) };
 	struct nsx_buf *b = &f->scratch;
 
 	if (r.per <= 0)
