@@ -94,7 +94,8 @@ round_rows(struct nsx_sums *rows)
 static void
 name_program(const struct compiling *c, struct compiling_row *r)
 {
-	uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at, (struct nsx_key){ (uint64_t)r->program, 0 });
+	struct nsx_key key = { (uint64_t)r->program, 0 };
+	uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at, key);
 
 	if (k != NSX_NONE) {
 		const struct compiling_program *p = &c->programs.p[k];

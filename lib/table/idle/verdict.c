@@ -185,8 +185,8 @@ put_verdict(struct idle *f, const struct nsx_sums *s, struct nsx_table *t, uint3
 {
 	const struct idle_window *w = &f->windows.p[window];
 	struct verdict v = judge(f, w);
-	struct verdict_row r = { .keys = nsx_idle_keys(f, window), .ns = v.ns, .per = nsx_idle_length(w), .word = v.word,
-		.cause = v.cause < 0 ? NULL : nsx_cause_name((enum nsx_cause)v.cause) };
+	struct verdict_row r = { .keys = nsx_idle_keys(f, window), .ns = v.ns, .per = nsx_idle_length(w),
+		.word = v.word, .cause = v.cause < 0 ? NULL : nsx_cause_name((enum nsx_cause)v.cause) };
 	struct nsx_buf *b = &f->scratch;
 
 	if (r.per <= 0)

@@ -56,7 +56,8 @@ static const struct nsx_sum_col function_cols[] = {
 	{ "samples",  NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
 };
 #define DEF(list, by, first) { .size = sizeof(struct row), .key = sizeof(struct key), .cols = list, \
-	                      .ncols = sizeof list / sizeof *list, .order = by, .rank = first, .adds = "ns", .heads = { { "ns", "time" } } }
+	                      .ncols = sizeof list / sizeof *list, .order = by, .rank = first, .adds = "ns", \
+	                      .heads = { { "ns", "time" } } }
 static const struct nsx_sum_def defs[] = {
 	[NSX_IDLE_HOST_STATES] = DEF(state_cols, "-ns device cause state what", "ns state what cause share off"),
 	[NSX_IDLE_HOST_LINES] = DEF(line_cols, "-ns device cause state what line", "ns line what state samples share"),
@@ -159,7 +160,8 @@ piece(void *state, const struct nsx_doing_piece *p)
 	if (h->options->rows == NSX_IDLE_HOST_LIST) {
 		uint32_t line = line_of(h, p);
 
-		return line != NSX_NONE && nsx_host_list_add(&h->list, &h->doing, p, line) ? NSX_OK : nsx_err_nomem(h->err, NULL);
+		return line != NSX_NONE && nsx_host_list_add(&h->list, &h->doing, p, line)
+		       ? NSX_OK : nsx_err_nomem(h->err, NULL);
 	}
 	if (h->options->rows != NSX_IDLE_HOST_FUNCTIONS)
 		return add_row(h, p);

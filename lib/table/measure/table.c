@@ -44,8 +44,8 @@ static const struct nsx_sum_col stats_cols[] = {
 	{ "device",  NSX_CELL_ID,      NSX_SUM_INT,  OF(device) },
 	{ "measure", NSX_CELL_STRING,  NSX_SUM_WORD, OF(measure) },
 	{ "count",   NSX_CELL_INT,     NSX_SUM_INT,  OF(of.n) },
-	{ "mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN, offsetof(struct stats_row, of.sum), offsetof(struct stats_row, of.n),
-	                                             NULL },
+	{ "mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN, offsetof(struct stats_row, of.sum),
+	                                             offsetof(struct stats_row, of.n), NULL },
 	{ "std",     NSX_CELL_MEAN_NS, NSX_SUM_STD,  OF(of) },
 	{ "min",     NSX_CELL_NS,      NSX_SUM_MIN,  OF(of) },
 	{ "median",  PERCENTILE(50) }, { "p90", PERCENTILE(90) }, { "p99", PERCENTILE(99) },
@@ -63,7 +63,8 @@ span(const struct nsx_spans *s, size_t i)
 
 /* A row of n values, which this sorts. */
 static int
-put_stats(const struct nsx_sums *sums, struct nsx_table *t, struct stats_row r, int64_t *v, size_t n, struct nsx_err *err)
+put_stats(const struct nsx_sums *sums, struct nsx_table *t, struct stats_row r, int64_t *v, size_t n,
+          struct nsx_err *err)
 {
 	qsort(v, n, sizeof *v, nsx_sort_by_int);
 	for (size_t i = 0; i < n; i++)
