@@ -123,7 +123,9 @@ text_at(const struct nsx_sums *s, const void *row, size_t at)
 	uint32_t id;
 
 	memcpy(&id, (const unsigned char *)row + at, sizeof id);
-	return s->text(s->state, id);
+	if (s->text)
+		return s->text(s->state, id);
+	return id == NSX_NONE ? nsx_str_c(s->none) : nsx_intern_str(s->texts, id);
 }
 
 static struct nsx_str

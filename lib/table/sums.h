@@ -20,7 +20,7 @@
 #include "base/vec.h"
 
 enum nsx_sum_as {
-	NSX_SUM_TEXT,    /* a uint32_t, of which nsx_sums.text has the text */
+	NSX_SUM_TEXT,    /* a uint32_t, of which nsx_sums.texts has the text */
 	NSX_SUM_INT,     /* an int64_t; NSX_ABSENT: no cell */
 	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused; no cell if it is NSX_SUM_NONE */
 	NSX_SUM_MEAN,    /* the nsx_u128 at `at` divided by the int64_t at `per`; no cell if that is 0 */
@@ -66,10 +66,12 @@ struct nsx_sum_def {
 	struct { const char *name, *head; } heads[4];   /* nsx_table_head of a column, if the table has it */
 };
 
-/* {0} with def set, and text if there are columns of it, is empty. */
+/* {0} with def set, and texts or text if there are columns of it, is empty. */
 struct nsx_sums {
 	const struct nsx_sum_def *def;
-	struct nsx_str  (*text)(const void *state, uint32_t id);
+	const struct nsx_intern  *texts; /* which outlive the table's making */
+	const char       *none;          /* the text of NSX_NONE; NULL: "" */
+	struct nsx_str  (*text)(const void *state, uint32_t id);   /* in place of both */
 	const void       *state;         /* for text */
 	struct nsx_intern keys;
 	NSX_VEC(unsigned char) rows;     /* by number of the key */

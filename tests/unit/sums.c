@@ -296,6 +296,10 @@ static const struct nsx_sum_col item_cols[] = {
 	{ "p50",   PERCENTILE(50) }, { "p99", PERCENTILE(99) },
 };
 
+static const struct nsx_sum_col name_cols[] = { { "name", NSX_CELL_STRING, NSX_SUM_TEXT, 0, 0, NULL } };
+static const struct nsx_sum_def of_names = { .size = sizeof(uint32_t), .cols = name_cols, .ncols = 1,
+                                             .order = "name" };
+
 static void
 test_lists(void)
 {
@@ -309,6 +313,18 @@ test_lists(void)
 
 	is_str(tsv(nsx_sums_list(&def, items, 3, &err)), "value\tword\tp50\tp99\n2\t\t\t\n1\ta\t10\t20\n1\tb\t30\t50\n",
 	       "rows of an array, words that may be missing, percentiles");
+	struct nsx_intern names = { 0 };
+	struct nsx_sums named = { .def = &of_names, .texts = &names, .none = "[none]" };
+
+	for (int i = 0; i < 2; i++) {
+		uint32_t *name = nsx_sums_add(&named);
+
+		if (name)
+			*name = i ? (uint32_t)NSX_NONE : nsx_intern(&names, NSX_STR("first"));
+	}
+	is_str(tsv(nsx_sums_table(&named, &err)), "name\n[none]\nfirst\n", "texts by number, and one for none");
+	nsx_sums_free(&named);
+	nsx_intern_free(&names);
 	is_str(tsv(nsx_sums_list(&def, items, 0, &err)), "value\tword\tp50\tp99\n", "no rows");
 	for (int64_t i = 0; i < 1000; i++) {
 		struct item *x = nsx_sums_add_first(&s, 2);

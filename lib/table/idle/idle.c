@@ -163,9 +163,8 @@ add(void *state, const struct nsx_stretch *s)
 	struct idle *f = state;
 	int64_t start = s->start, from, to;
 
-	while (f->within_at.n <= s->device)
-		if (!nsx_vec_push(&f->within_at, 0))
-			return nsx_err_nomem(f->err, NULL);
+	if (!nsx_vec_reach(&f->within_at, s->device, NULL))
+		return nsx_err_nomem(f->err, NULL);
 	if (f->options->passed && f->options->passed(f->options->hearer, s->device, s->start) != NSX_OK)
 		return NSX_ERR;
 	if (nsx_windows_seen(&f->times, s->device, s->start, s->end) != NSX_OK)

@@ -144,16 +144,10 @@ static const struct nsx_sum_def gap_defs[] = {
 };
 #undef DEF
 
-static struct nsx_str
-frame(const void *idle, uint32_t id)
-{
-	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&((const struct idle *)idle)->paths.frames, id);
-}
-
 void
 nsx_idle_list_begin(struct idle *f)
 {
-	f->gaps = (struct nsx_sums){ .def = &gap_defs[nsx_idle_filters(f)], .text = frame, .state = f };
+	f->gaps = (struct nsx_sums){ .def = &gap_defs[nsx_idle_filters(f)], .texts = &f->paths.frames };
 }
 
 int
@@ -208,7 +202,7 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 	return NSX_OK;
 }
 
-/* The text in f->scratch as one that frame() finds; NSX_NONE when out of memory. */
+/* The text in f->scratch as one of the frames; NSX_NONE when out of memory. */
 static uint32_t
 stack_text(struct idle *f)
 {

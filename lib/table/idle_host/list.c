@@ -56,9 +56,8 @@ nsx_host_list_add(struct nsx_host_list *l, const struct nsx_doing *d, const stru
 	struct nsx_open_gap *o;
 	size_t i = 0;
 
-	while (l->open.n <= p->device)
-		if (!nsx_vec_push(&l->open, (struct nsx_open_gap){ .gap.gap = -1 }))
-			return false;
+	if (!nsx_vec_reach(&l->open, p->device, &(struct nsx_open_gap){ .gap.gap = -1 }))
+		return false;
 	o = &l->open.p[p->device];
 	if (o->gap.gap != p->gap) {
 		if (!end_gap(l, o))

@@ -77,12 +77,6 @@ struct host {
 	int64_t            ndiags, ns[NSX_DOING_STATES], profiler, unscheduled;
 };
 
-static struct nsx_str
-text(const void *texts, uint32_t id)
-{
-	return nsx_intern_str(texts, id);
-}
-
 static struct row *
 row_at(const struct host *h, uint32_t row)
 {
@@ -103,15 +97,6 @@ count_sample(struct host *h, uint32_t row, int64_t sample)
 	if (*at == NSX_NONE)
 		row_at(h, row)->samples++;
 	*at = 0;
-	return true;
-}
-
-static bool
-grow(struct host *h, uint32_t device)
-{
-	while (h->starved.n <= device)
-		if (!nsx_vec_push(&h->starved, 0))
-			return false;
 	return true;
 }
 
@@ -151,7 +136,7 @@ piece(void *state, const struct nsx_doing_piece *p)
 {
 	struct host *h = state;
 
-	if (!grow(h, p->device))
+	if (!nsx_vec_reach(&h->starved, p->device, NULL))
 		return nsx_err_nomem(h->err, NULL);
 	h->starved.p[p->device] += p->end - p->start;
 	h->ns[p->state] += p->end - p->start;
@@ -243,7 +228,7 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	*table = NULL;
 	h.list = (struct nsx_host_list){ .gaps = &h.sums, .texts = &h.texts, .want = (size_t)options->list };
 	h.sums = (struct nsx_sums){ .def = options->rows == NSX_IDLE_HOST_LIST ? &nsx_host_gaps : &defs[options->rows],
-		.text = text, .state = &h.texts };
+		.texts = &h.texts };
 	h.doing.names = options->names;
 	h.doing.causes = options->causes;
 	h.doing.piece = piece;

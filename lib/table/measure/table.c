@@ -165,7 +165,7 @@ struct nsx_table *
 nsx_spans_table(struct nsx_spans *s)
 {
 	bool summed = s->options->what == NSX_MEASURE_STATS;
-	struct nsx_sums sums = { .def = summed ? &stats : &list, .text = s->rows.text, .state = s->rows.state };
+	struct nsx_sums sums = { .def = summed ? &stats : &list, .texts = &s->names };
 	struct nsx_table *t;
 
 	nsx_sums_keep(&s->rows, is_shown, s);
