@@ -167,8 +167,8 @@ print_known(int nops)
 
 	if (nops)
 		nsx_cli_misuse(&cli, "--known reads no stream");
-	table = nsx_idle_known();
-	rc = table ? nsx_tool_write_table(&t, table, 0) : nsx_err_nomem(&t.err, NULL);
+	table = nsx_idle_known(&t.err);
+	rc = table ? nsx_tool_write_table(&t, table, 0) : NSX_ERR;
 	rc = nsx_tool_finish(&t, rc);
 	nsx_table_free(table);
 	return rc;

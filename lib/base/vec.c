@@ -24,3 +24,17 @@ nsx_vec_grow_(void *pp, size_t size, size_t *cap, size_t n, size_t more)
 	*cap = want;
 	return true;
 }
+
+bool
+nsx_vec_fill_(void *p, size_t size, size_t *have, size_t n, const void *x)
+{
+	unsigned char *to = p;
+
+	for (; *have < n; ++*have) {
+		if (x)
+			memcpy(to + *have * size, x, size);
+		else
+			memset(to + *have * size, 0, size);
+	}
+	return true;
+}

@@ -18,6 +18,16 @@ NSX_BEGIN_C
 /* Append the value x; false when out of memory, the vector unchanged. */
 #define nsx_vec_push(v, x) (nsx_vec_room(v, 1) && ((v)->p[(v)->n++] = (x), true))
 
+/* Append the value that is pointed to (NULL: all 0) until there is an element number `at`; false when out of memory,
+ * the vector unchanged. */
+#define nsx_vec_reach(v, at, ...) \
+	((v)->n > (size_t)(at) || (nsx_vec_room(v, (size_t)(at) + 1 - (v)->n) \
+	                           && nsx_vec_fill_((v)->p, sizeof *(v)->p, &(v)->n, (size_t)(at) + 1, \
+	                                            1 ? (__VA_ARGS__) : (v)->p)))
+
+/* Elements up to n. */
+bool nsx_vec_fill_(void *p, size_t size, size_t *have, size_t n, const void *x);
+
 /* pp is the address of the element pointer. */
 bool nsx_vec_grow_(void *pp, size_t size, size_t *cap, size_t n, size_t more);
 

@@ -23,7 +23,7 @@ struct nsx_cause_known {
 	const char *name;
 	enum nsx_cause_group group;
 	const char *tint;       /* of pictures: the colour, */
-	int         stripes;    /* and the pattern, 1 being plain */
+	int64_t     stripes;    /* and the pattern, 1 being plain */
 	const char *change;     /* of nsysx-whatif, that would remove it; NULL: none would */
 	const char *says;       /* a sentence of findings, */
 	const char *action;     /* and what to do first; NULL: it is in none */

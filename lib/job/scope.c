@@ -189,12 +189,10 @@ nsx_scopes_inst(struct nsx_scopes *s, uint32_t inst)
 {
 	uint32_t program = s->cat->insts.p[inst].program;
 
-	while (s->insts.n <= inst)
-		if (!nsx_vec_push(&s->insts, ((struct nsx_scope_place){ NSX_NONE, NSX_PHASE_UNKNOWN, NSX_NONE })))
-			return nowhere(s);
-	while (s->trains.n <= program)
-		if (!nsx_vec_push(&s->trains, false))
-			return nowhere(s);
+	if (!nsx_vec_reach(&s->insts, inst, &(struct nsx_scope_place){ NSX_NONE, NSX_PHASE_UNKNOWN, NSX_NONE }))
+		return nowhere(s);
+	if (!nsx_vec_reach(&s->trains, program, NULL))
+		return nowhere(s);
 	struct nsx_scope_place *p = &s->insts.p[inst];
 
 	if (p->node == NSX_NONE) {
@@ -312,9 +310,8 @@ module_node(struct nsx_scopes *s, uint32_t outer, uint32_t name, uint32_t module
 	uint32_t node = child(s, outer, module == NSX_NONE ? text
 		: without_outer(text, nsx_intern_str(&s->names, module)));
 
-	while (node != NSX_NONE && s->module_of.n <= node)
-		if (!nsx_vec_push(&s->module_of, NSX_NONE))
-			return NSX_NONE;
+	if (node != NSX_NONE && !nsx_vec_reach(&s->module_of, node, &(uint32_t){ NSX_NONE }))
+		return NSX_NONE;
 	if (node != NSX_NONE)
 		s->module_of.p[node] = name;
 	return node;

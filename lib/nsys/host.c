@@ -210,9 +210,8 @@ nsx_host_keys(struct nsx_loader *l)
 struct nsx_part_thread *
 nsx_host_thread(const struct nsx_loader *l, struct nsx_host_part *p, uint32_t track, uint64_t gtid)
 {
-	while (p->threads.n <= track)
-		if (!nsx_vec_push(&p->threads, ((struct nsx_part_thread){ NSX_NONE, 0, NSX_NONE })))
-			return NULL;
+	if (!nsx_vec_reach(&p->threads, track, &(struct nsx_part_thread){ NSX_NONE, 0, NSX_NONE }))
+		return NULL;
 	p->threads.p[track].process = nsx_map_get(&l->host->process_map, (struct nsx_key){ gtid & ~(uint64_t)0xFFFFFF,
 		0 });
 	return &p->threads.p[track];

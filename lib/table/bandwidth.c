@@ -161,14 +161,6 @@ nsx_bandwidth_shortest(const struct nsx_bandwidth_row *r)
 	return r->shortest.n ? (double)sum / (double)r->shortest.n : 0;
 }
 
-static struct nsx_str
-kind_of(const void *state, uint32_t id)
-{
-	const struct nsx_bandwidth_sums *s = state;
-
-	return id == NSX_NONE ? NSX_STR("") : nsx_cat_str(&s->reading.comm->cat, id);
-}
-
 /* All instances were added. */
 static void
 finish(struct nsx_bandwidth_sums *s)
@@ -178,7 +170,7 @@ finish(struct nsx_bandwidth_sums *s)
 	for (size_t i = 0; i < s->rows.n; i++) {
 		struct nsx_bandwidth_row *r = &s->rows.p[i];
 
-		r->name = kind_of(s, r->kind);
+		r->name = nsx_cat_str(&s->reading.comm->cat, r->kind);
 		r->has_bytes = r->bytes != NSX_ABSENT;
 		r->has_group = r->group != NSX_ABSENT;
 		r->mean = mean_of(r);
@@ -230,7 +222,7 @@ nsx_bandwidth_collect(struct nsx_reader *in, struct nsx_bandwidth_sums *s, struc
                       struct nsx_err *err)
 {
 	s->err = err;
-	s->sums = (struct nsx_sums){ .def = &def, .text = kind_of, .state = s };
+	s->sums = (struct nsx_sums){ .def = &def, .texts = &s->reading.pairing.comm.cat.strings };
 	s->reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other,
 	                                              .state = s };
 	if (s->axes)

@@ -58,12 +58,6 @@ static const struct nsx_sum_def by_axis = {
 /* What is made; text: room for one. */
 struct making { struct nsx_sums sums; struct nsx_intern texts; struct nsx_buf text; uint32_t empty; };
 
-static struct nsx_str
-text_of(const void *making, uint32_t id)
-{
-	return nsx_intern_str(&((const struct making *)making)->texts, id);
-}
-
 /* The number of what is in m->text; NSX_NONE when out of memory. */
 static uint32_t
 keep_text(struct making *m)
@@ -186,10 +180,10 @@ note_unknown(const struct making *m, struct nsx_table *t)
 struct nsx_table *
 nsx_bandwidth_by_axis(struct nsx_bandwidth_sums *s, bool groups, struct nsx_err *err)
 {
-	struct making m = { .sums = { .def = groups ? &by_group : &by_axis, .text = text_of } };
+	struct making m = { .sums = { .def = groups ? &by_group : &by_axis } };
 	struct nsx_table *t = NULL;
 
-	m.sums.state = &m;
+	m.sums.texts = &m.texts;
 	if (nsx_group_axes_settle(s->axes, &s->reading.comm->groups, devices_of(&s->reading.comm->cat))
 	    && add_up(&m, s))
 		note_unknown(&m, t = nsx_sums_table(&m.sums, err));

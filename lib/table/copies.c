@@ -297,9 +297,8 @@ take_op(struct copies *f, const struct nsx_event *e)
 		f->timeless++;
 		return NSX_OK;
 	}
-	while (f->devices.n <= e->device)
-		if (!nsx_vec_push(&f->devices, ((struct device){ 0 })))
-			return nsx_err_nomem(f->err, NULL);
+	if (!nsx_vec_reach(&f->devices, e->device, NULL))
+		return nsx_err_nomem(f->err, NULL);
 	d = &f->devices.p[e->device];
 	book(f, d, start);
 	others = d->running.n;
@@ -362,12 +361,6 @@ take(void *state, const struct nsx_event *e)
 
 /* ---- tables */
 
-static struct nsx_str
-text_of(const void *strings, uint32_t id)
-{
-	return nsx_intern_str(strings, id);
-}
-
 /* The number of findings, in sorted order, that the table has: the first one, and those that take at least a thousandth
  * of the time of copies. A note has the number of the others and their share of that time, because many together may
  * cost much. */
@@ -411,9 +404,9 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	f->options = options;
 	f->err = at->err;
 	f->cat = at->cat;
-	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds, .text = text_of,
-	                             .state = &f->strings };
-	f->findings = (struct nsx_sums){ .def = &of_findings, .text = text_of, .state = &f->strings };
+	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds,
+	                             .texts = &f->strings };
+	f->findings = (struct nsx_sums){ .def = &of_findings, .texts = &f->strings };
 	return NSX_OK;
 }
 

@@ -49,8 +49,8 @@ struct nsx_idle_options {
 #define NSX_IDLE_LATENCY INT64_C(20000)
 
 /* A table of the causes, with their groups, how pictures draw them, and what they mean; the caller frees it. NULL
- * when out of memory. */
-struct nsx_table *nsx_idle_known(void);
+ * with err filled when out of memory. */
+struct nsx_table *nsx_idle_known(struct nsx_err *err);
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). NSX_IDLE_FOLDED writes stacks to out, and *table
  * stays NULL; the other forms make *table, which the caller frees; *ndiags is the number of diags of the stream.

@@ -196,9 +196,8 @@ take_op(struct launch *f, const struct nsx_event *e)
 	int rc;
 
 	f->ops++;
-	while (f->busy.n <= device)
-		if (!nsx_vec_push(&f->busy, ((struct busy){ NSX_ABSENT, NSX_ABSENT })))
-			return nsx_err_nomem(f->err, NULL);
+	if (!nsx_vec_reach(&f->busy, device, &(struct busy){ NSX_ABSENT, NSX_ABSENT }))
+		return nsx_err_nomem(f->err, NULL);
 	if (e->end == NSX_ABSENT) {
 		f->timeless++;
 		return NSX_OK;
@@ -284,12 +283,6 @@ is_bound(const struct row *r)
 	return strcmp(verdict_of(r), "launch-bound") == 0;
 }
 
-static struct nsx_str
-name_text(const void *names, uint32_t id)
-{
-	return nsx_intern_str(names, id);
-}
-
 static int
 begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
@@ -297,7 +290,7 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 
 	f->options = options;
 	f->err = at->err;
-	f->sums = (struct nsx_sums){ .def = &def, .text = name_text, .state = &f->names };
+	f->sums = (struct nsx_sums){ .def = &def, .texts = &f->names };
 	return NSX_OK;
 }
 

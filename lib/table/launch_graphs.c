@@ -120,9 +120,8 @@ graphs_take(void *state, const struct nsx_event *e)
 	f->ops++;
 	if (!e->reaches || e->start == NSX_ABSENT || e->end == NSX_ABSENT)
 		return NSX_OK;
-	while (f->busy.n <= e->device)
-		if (!nsx_vec_push(&f->busy, NSX_ABSENT))
-			return nsx_err_nomem(f->err, NULL);
+	if (!nsx_vec_reach(&f->busy, e->device, &(int64_t){ NSX_ABSENT }))
+		return nsx_err_nomem(f->err, NULL);
 	int64_t *busy = &f->busy.p[e->device];
 	bool whole = nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("graph"));
 
@@ -134,18 +133,12 @@ graphs_take(void *state, const struct nsx_event *e)
 	return rc;
 }
 
-static struct nsx_str
-text_of(const void *names, uint32_t id)
-{
-	return nsx_intern_str(names, id);
-}
-
 static int
 graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct launched_graphs *f = state;
 
-	f->rows = (struct nsx_sums){ .def = &def, .text = text_of, .state = &f->names };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->names };
 	for (size_t i = 0; i < nsx_sums_count(&f->replays); i++) {
 		const struct replay *r = nsx_sums_at(&f->replays, i);
 		struct row key = { .nodes = r->names ? r->nodes : NSX_ABSENT, .names = r->names };

@@ -132,9 +132,8 @@ thread_of(struct stretches *f, int64_t profile, int64_t tid)
 {
 	uint32_t at = nsx_thread_number(&f->threads, profile, NSX_ABSENT, tid);
 
-	while (at != NSX_NONE && f->waits.n <= at)
-		if (!nsx_vec_push(&f->waits, ((struct waits){ { 0 } })))
-			return NSX_NONE;
+	if (at != NSX_NONE && !nsx_vec_reach(&f->waits, at, NULL))
+		return NSX_NONE;
 	return at;
 }
 
@@ -224,10 +223,8 @@ settle(struct stretches *f, size_t device)
 static struct device *
 device_at(struct stretches *f, uint32_t device)
 {
-	while (f->devices.n <= device)
-		if (!nsx_vec_push(&f->devices, ((struct device){ .step = INT64_MIN, .cut = INT64_MIN })))
-			return NULL;
-	return &f->devices.p[device];
+	return nsx_vec_reach(&f->devices, device, &(struct device){ .step = INT64_MIN, .cut = INT64_MIN })
+	       ? &f->devices.p[device] : NULL;
 }
 
 static int
@@ -315,12 +312,6 @@ stretches_take(void *state, const struct nsx_event *e)
 
 /* ---- the table ---- */
 
-static struct nsx_str
-text_of(const void *names, uint32_t id)
-{
-	return id == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(names, id);
-}
-
 /* Rows of stretches that a device ran twice or more. */
 static int
 add_rows(struct stretches *f)
@@ -383,7 +374,7 @@ stretches_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct stretches *f = state;
 
-	f->rows = (struct nsx_sums){ .def = &def, .text = text_of, .state = &f->names };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->names };
 	for (size_t i = 0; i < f->devices.n; i++) {
 		const struct device *d = &f->devices.p[i];
 

@@ -99,7 +99,7 @@ metrics_begin(void *state, const void *options, const struct nsx_analysis_at *at
 	m->err = at->err;
 	m->cat = at->cat;
 	m->named.def = &of_names;
-	m->rows.def = &def;
+	m->rows = (struct nsx_sums){ .def = &def, .texts = &m->names };
 	return NSX_OK;
 }
 
@@ -273,10 +273,8 @@ pass(struct metrics *m, struct lane *l, int64_t now)
 static struct lane *
 lane_at(struct metrics *m, uint32_t device)
 {
-	while (device != NSX_NONE && m->lanes.n <= device)
-		if (!nsx_vec_push(&m->lanes, ((struct lane){ .due = INT64_MAX })))
-			return NULL;
-	return device == NSX_NONE ? NULL : &m->lanes.p[device];
+	return device != NSX_NONE && nsx_vec_reach(&m->lanes, device, &(struct lane){ .due = INT64_MAX })
+	       ? &m->lanes.p[device] : NULL;
 }
 
 /* ---- records ---- */
@@ -377,12 +375,6 @@ metrics_take(void *state, const struct nsx_event *e)
 
 /* ---- the table ---- */
 
-static struct nsx_str
-text_of(const void *names, uint32_t id)
-{
-	return id == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(names, id);
-}
-
 /* Names without a sample have a row that says so. */
 static int
 add_unsampled(struct metrics *m)
@@ -401,8 +393,6 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct metrics *m = state;
 
-	m->rows.text = text_of;
-	m->rows.state = &m->names;
 	for (size_t i = 0; i < m->lanes.n; i++)
 		if (pass(m, &m->lanes.p[i], INT64_MAX) != NSX_OK)
 			return NSX_ERR;

@@ -76,11 +76,9 @@ struct collected {
 };
 
 static struct nsx_str
-text(const void *collected, uint32_t id)
+text(const struct collected *c, uint32_t id)
 {
-	const struct collected *c = collected;
-
-	return id == NSX_NONE ? NSX_STR("") : nsx_cat_str(&c->reading.comm->cat, id);
+	return nsx_cat_str(&c->reading.comm->cat, id);
 }
 
 static int
@@ -249,7 +247,8 @@ nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, s
 	int rc;
 
 	*t = (struct nsx_nccl_table){ 0 };
-	c.sums = (struct nsx_sums){ .def = each ? &of_each : &of_instances, .text = text, .state = &c };
+	c.sums = (struct nsx_sums){ .def = each ? &of_each : &of_instances,
+	                            .texts = &c.reading.pairing.comm.cat.strings };
 	t->table = nsx_sums_begin(&c.sums, err);
 	if (!t->table)
 		return NSX_ERR;

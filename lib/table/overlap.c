@@ -232,9 +232,8 @@ overlap_take(void *state, const struct nsx_event *e)
 	o->ops++;
 	if (e->start == NSX_ABSENT || e->end == NSX_ABSENT || e->end <= e->start || !e->reaches)
 		return NSX_OK;
-	while (o->devices.n <= e->device)
-		if (!nsx_vec_push(&o->devices, ((struct device){ { { 0 } } })))
-			return nsx_err_nomem(o->err, NULL);
+	if (!nsx_vec_reach(&o->devices, e->device, NULL))
+		return nsx_err_nomem(o->err, NULL);
 	pass(o, e->start);
 	if (e->part == NSX_PART_COMPUTE)
 		return add_kernel(o, e);
@@ -294,12 +293,6 @@ settle(struct row *r)
 	r->saved = r->compared ? (double)r->known - r->paid : NAN;
 }
 
-static struct nsx_str
-text_of(const void *names, uint32_t id)
-{
-	return nsx_intern_str(names, id);
-}
-
 /* The answer in a sentence. */
 static void
 tell(const struct overlap *o, struct nsx_table *t, struct nsx_diags *diags)
@@ -341,7 +334,7 @@ overlap_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct overlap *o = state;
 
 	pass(o, INT64_MAX);
-	o->rows = (struct nsx_sums){ .def = &def, .text = text_of, .state = &o->names };
+	o->rows = (struct nsx_sums){ .def = &def, .texts = &o->names };
 	for (size_t i = 0; i < nsx_sums_count(&o->cells); i++)
 		for (int side = 0; side < NSIDES; side++)
 			if (!add_cell(o, nsx_sums_at(&o->cells, i), (enum side)side))

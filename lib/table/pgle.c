@@ -74,12 +74,6 @@ string(const struct pgle *p, uint32_t id)
 	return nsx_cat_str(p->cat, id);
 }
 
-static struct nsx_str
-text_of(const void *cat, uint32_t id)
-{
-	return nsx_cat_str(cat, id);
-}
-
 static struct nsx_key
 key_of(int64_t a, int64_t b)
 {
@@ -189,9 +183,8 @@ add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t
 static struct now *
 now_of(struct pgle *p, uint32_t profile, uint32_t program)
 {
-	while (p->now.n <= profile)
-		if (!nsx_vec_push(&p->now, ((struct now){ .program = NSX_NONE })))
-			return NULL;
+	if (!nsx_vec_reach(&p->now, profile, &(struct now){ .program = NSX_NONE }))
+		return NULL;
 	struct now *now = &p->now.p[profile];
 
 	if (now->program != program) {
@@ -543,9 +536,9 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const struct nsx_pgle_options *
 	struct pgle p = { .err = err, .options = options, .cat = &p.reading.pairing.comm.cat,
 	                  .reading = { .instance = take_instance, .other = take,
 	                               .keep = NSX_CAT_NAMES | NSX_CAT_ALIASES },
-	                  .costs = { .def = &of_costs, .text = text_of }, .files = { .def = &of_files } };
+	                  .costs = { .def = &of_costs }, .files = { .def = &of_files } };
 
-	p.costs.state = p.cat;
+	p.costs.texts = &p.cat->strings;
 	p.reading.state = &p;
 	nsx_reader_need(in, NSX_COMPILE, NSX_EVERY);
 	int rc = nsx_collective_instances(in, &p.reading, diags, err);

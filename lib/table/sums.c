@@ -123,7 +123,9 @@ text_at(const struct nsx_sums *s, const void *row, size_t at)
 	uint32_t id;
 
 	memcpy(&id, (const unsigned char *)row + at, sizeof id);
-	return s->text(s->state, id);
+	if (s->text)
+		return s->text(s->state, id);
+	return id == NSX_NONE ? nsx_str_c(s->none) : nsx_intern_str(s->texts, id);
 }
 
 static struct nsx_str
@@ -133,6 +135,15 @@ str_at(const void *row, size_t at)
 
 	memcpy(&v, (const unsigned char *)row + at, sizeof v);
 	return v;
+}
+
+static struct nsx_str
+word_at(const void *row, size_t at)
+{
+	const char *v;
+
+	memcpy(&v, (const unsigned char *)row + at, sizeof v);
+	return nsx_str_c(v);
 }
 
 static const struct nsx_stat *
@@ -183,8 +194,14 @@ real_at(const struct nsx_sums *s, const void *row, const struct nsx_sum_col *c)
 static int64_t
 integer_at(const void *row, const struct nsx_sum_col *c)
 {
+	struct nsx_samples v;
+
 	if (c->as == NSX_SUM_INT)
 		return int_at(row, c->at);
+	if (c->as == NSX_SUM_PERCENTILE) {
+		memcpy(&v, (const unsigned char *)row + c->at, sizeof v);
+		return v.n ? nsx_percentile(v.sorted, v.n, (int)c->per) : NSX_ABSENT;
+	}
 	const struct nsx_stat *of = stat_at(row, c->at);
 
 	return of->n == 0 ? NSX_ABSENT : c->as == NSX_SUM_MIN ? of->min : of->max;
@@ -199,8 +216,9 @@ put(const struct nsx_sums *s, struct nsx_table *t, int col, const struct nsx_sum
 	switch (c->as) {
 	case NSX_SUM_TEXT: nsx_table_str(t, col, text_at(s, row, c->at)); break;
 	case NSX_SUM_STR:  nsx_table_str(t, col, str_at(row, c->at)); break;
+	case NSX_SUM_WORD: nsx_table_str(t, col, word_at(row, c->at)); break;
 	case NSX_SUM_SAID: nsx_table_str(t, col, nsx_str_c(c->say(row))); break;
-	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX:
+	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX: case NSX_SUM_PERCENTILE:
 		if (integer_at(row, c) != NSX_ABSENT)
 			nsx_table_int(t, col, integer_at(row, c));
 		break;
@@ -253,8 +271,9 @@ cell_cmp(const struct nsx_sums *s, const struct nsx_sum_col *c, const void *x, c
 	switch (c->as) {
 	case NSX_SUM_TEXT: return nsx_str_cmp(text_at(s, x, c->at), text_at(s, y, c->at));
 	case NSX_SUM_STR:  return nsx_str_cmp(str_at(x, c->at), str_at(y, c->at));
+	case NSX_SUM_WORD: return nsx_str_cmp(word_at(x, c->at), word_at(y, c->at));
 	case NSX_SUM_SAID: return strcmp(c->say(x), c->say(y));
-	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX:
+	case NSX_SUM_INT: case NSX_SUM_MIN: case NSX_SUM_MAX: case NSX_SUM_PERCENTILE:
 		return nsx_int_cmp(integer_at(x, c), integer_at(y, c));
 	case NSX_SUM_TOTAL:
 		/* One more of each: NSX_SUM_NONE, the largest number, becomes 0. */
@@ -302,6 +321,14 @@ nsx_sums_cut(struct nsx_sums *s, size_t n)
 		s->rows.n = n * s->def->size;
 }
 
+void *
+nsx_sums_add_first(struct nsx_sums *s, size_t n)
+{
+	if (nsx_sums_count(s) >= 2 * n + 64)
+		nsx_sums_cut(s, n);
+	return nsx_sums_add(s);
+}
+
 /* ---- the table ---- */
 
 struct nsx_table *
@@ -332,6 +359,8 @@ nsx_sums_begin(struct nsx_sums *s, struct nsx_err *err)
 	nsx_table_rank(t, def->rank ? def->rank : "");
 	if (def->adds)
 		nsx_table_adds(t, def->adds);
+	for (size_t i = 0; i < sizeof def->heads / sizeof *def->heads && def->heads[i].name; i++)
+		nsx_table_head(t, def->heads[i].name, def->heads[i].head);
 	return t;
 }
 
@@ -359,6 +388,24 @@ nsx_sums_table(struct nsx_sums *s, struct nsx_err *err)
 		return t;
 	nsx_table_free(t);
 	return NULL;
+}
+
+struct nsx_table *
+nsx_sums_list(const struct nsx_sum_def *def, const void *rows, size_t n, struct nsx_err *err)
+{
+	struct nsx_sums s = { .def = def };
+	struct nsx_table *t = NULL;
+
+	if (!nsx_vec_room(&s.rows, n * def->size)) {
+		nsx_err_nomem(err, NULL);
+		return NULL;
+	}
+	if (n)
+		memcpy(s.rows.p, rows, n * def->size);
+	s.rows.n = n * def->size;
+	t = nsx_sums_table(&s, err);
+	nsx_sums_free(&s);
+	return t;
 }
 
 void

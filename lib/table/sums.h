@@ -20,21 +20,26 @@
 #include "base/vec.h"
 
 enum nsx_sum_as {
-	NSX_SUM_TEXT,    /* a uint32_t, of which nsx_sums.text has the text */
+	NSX_SUM_TEXT,    /* a uint32_t, of which nsx_sums.texts has the text */
 	NSX_SUM_INT,     /* an int64_t; NSX_ABSENT: no cell */
 	NSX_SUM_TOTAL,   /* an nsx_u128; beyond 63 bits the table is refused; no cell if it is NSX_SUM_NONE */
 	NSX_SUM_MEAN,    /* the nsx_u128 at `at` divided by the int64_t at `per`; no cell if that is 0 */
 	NSX_SUM_RATIO,   /* the int64_t at `at` divided by that at `per`; no cell if that is 0 */
 	NSX_SUM_SAID,    /* what `say` says of the row; "" is no cell */
 	NSX_SUM_STR,     /* a struct nsx_str; "" is no cell */
+	NSX_SUM_WORD,    /* a const char *; "" and NULL are no cell */
 	NSX_SUM_REAL,    /* a double; NaN: no cell */
 	NSX_SUM_SHARE,   /* the nsx_u128 at `at` as a share of that at `per`, where per is 0 of nsx_sums.whole; no cell
 	                  * if that is 0, or `at` is NSX_SUM_NONE */
 	/* Of a struct nsx_stat; no cell if it has no values, for the last two if it has only one. Its number, sum and
 	 * mean are cells as above: INT of its n, TOTAL of its sum, MEAN of its sum per n. */
 	NSX_SUM_MIN, NSX_SUM_MAX, NSX_SUM_STD,
-	NSX_SUM_RELSTD   /* the deviation as a share of the mean, which is above 0 */
+	NSX_SUM_RELSTD,  /* the deviation as a share of the mean, which is above 0 */
+	NSX_SUM_PERCENTILE   /* of a struct nsx_samples the percentile `per`; no cell if it has no values */
 };
+
+/* n sorted values, which the caller keeps. */
+struct nsx_samples { const int64_t *sorted; size_t n; };
 
 #define NSX_SUM_NONE (~(nsx_u128)0)
 
@@ -42,7 +47,7 @@ struct nsx_sum_col {
 	const char     *name;
 	enum nsx_cell   type;
 	enum nsx_sum_as as;
-	size_t          at, per;                     /* offsets in the row; per 0: none */
+	size_t          at, per;                     /* offsets in the row; per 0: none. Of a percentile: p */
 	const char   *(*say)(const void *row);
 };
 
@@ -58,12 +63,15 @@ struct nsx_sum_def {
 	const char *shown;               /* names of the columns that the table has, in its order; NULL: all ncols. So
 	                                  * several tables of one kind of row need one list of columns, and `order`
 	                                  * may name some that are in none */
+	struct { const char *name, *head; } heads[4];   /* nsx_table_head of a column, if the table has it */
 };
 
-/* {0} with def set, and text if there are columns of it, is empty. */
+/* {0} with def set, and texts or text if there are columns of it, is empty. */
 struct nsx_sums {
 	const struct nsx_sum_def *def;
-	struct nsx_str  (*text)(const void *state, uint32_t id);
+	const struct nsx_intern  *texts; /* which outlive the table's making */
+	const char       *none;          /* the text of NSX_NONE; NULL: "" */
+	struct nsx_str  (*text)(const void *state, uint32_t id);   /* in place of both */
 	const void       *state;         /* for text */
 	struct nsx_intern keys;
 	NSX_VEC(unsigned char) rows;     /* by number of the key */
@@ -105,8 +113,12 @@ size_t nsx_sums_keep(struct nsx_sums *s, bool (*keep)(void *state, const void *r
 /* Sort the rows. None may be added afterwards. */
 void nsx_sums_sort(struct nsx_sums *s);
 
-/* Sort the rows and keep the first n. None may be added afterwards. */
+/* Sort the rows and keep the first n. Only rows without keys may be added afterwards. */
 void nsx_sums_cut(struct nsx_sums *s, size_t n);
+
+/* For a list of the first n of many rows without keys: a new row as nsx_sums_add makes it, before which rows that will
+ * not be among these may be removed, so that about 2 n are kept. */
+void *nsx_sums_add_first(struct nsx_sums *s, size_t n);
 
 /* Sort the rows and make the table, which the caller frees. NULL with err filled when out of memory, or
  * if a total exceeds 63 bits. No row may be added afterwards. */
@@ -116,6 +128,9 @@ struct nsx_table *nsx_sums_table(struct nsx_sums *s, struct nsx_err *err);
  * with err filled when out of memory; and a row behind its last, NSX_OK, or NSX_ERR with err filled. */
 struct nsx_table *nsx_sums_begin(struct nsx_sums *s, struct nsx_err *err);
 int nsx_sums_put(const struct nsx_sums *s, struct nsx_table *t, const void *row, struct nsx_err *err);
+
+/* The table of n rows, in the order of the definition, which the caller frees. NULL with err filled. */
+struct nsx_table *nsx_sums_list(const struct nsx_sum_def *def, const void *rows, size_t n, struct nsx_err *err);
 
 void nsx_sums_free(struct nsx_sums *s);
 

@@ -1,99 +1,47 @@
-/* heap.c -- replay the heap simulator's events of a dump: instructions are read only if live buffers or steps are
- * requested. */
+/* heap.c -- the heap of a dump: its buffers and traces (heap_replay.c replays these), what is live at the peak, what is
+ * reserved for the whole run. Instructions are read only if live buffers or steps are requested. */
 #include "xla/heap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "xla/allocations.h"
+#include "xla/heap_replay.h"
 #include "xla/hlo_int.h"
 
-enum { NAME_MAX_BYTES = 1 << 20, TRACES_MAX = 1 << 16 };
+enum { TRACES_MAX = 1 << 16 };
 
 /* Field numbers. */
 enum {
 	B_BUFFER = 1, B_ALLOCATION = 3, B_TRACE = 4,          /* BufferAssignmentProto */
 	L_ID = 1, L_SIZE = 2, L_DEFINED = 3, L_COLOR = 4,     /* LogicalBufferProto */
-	D_INSTRUCTION_NAME = 2, D_INSTRUCTION_ID = 4,         /* its Location */
-	T_EVENT = 1,                                          /* HeapSimulatorTrace */
-	E_KIND = 1, E_BUFFER = 2, E_INSTRUCTION = 4, E_CANONICAL = 5
-};
-enum { ALLOC, FREE, SHARE };
-
-/* Inconsistencies, counted. */
-enum miss {
-	CLASH, UNKNOWN_BUFFER, BAD_SIZE, SAME_BUFFER, UNKNOWN_KIND, TWICE, NOT_ALLOCATED, NO_INSTRUCTION, OTHER_MEMORY,
-	BAD_ALLOCATION, MISSES
-};
-static const char *const misses[MISSES] = {
-	[CLASH]          = "fields of the dump of an unexpected wire type: skipped",
-	[UNKNOWN_BUFFER] = "heap events of buffers that the dump does not describe: skipped",
-	[BAD_SIZE]       = "buffers with a negative size: taken as 0",
-	[SAME_BUFFER]    = "buffers with the same number as another: skipped",
-	[UNKNOWN_KIND]   = "heap events of an unknown kind: skipped",
-	[TWICE]          = "heap events that allocate a buffer that is already allocated",
-	[NOT_ALLOCATED]  = "heap events that free a buffer that is not allocated: skipped",
-	[NO_INSTRUCTION] = "buffers at the peak of instructions that the dump does not have",
-	[OTHER_MEMORY]   = "buffers of another memory than the first of their trace: counted as of that memory",
-	[BAD_ALLOCATION] = "allocations with a negative size: taken as 0",
+	D_INSTRUCTION_NAME = 2, D_INSTRUCTION_ID = 4          /* its Location */
 };
 
-struct buffer {
-	int64_t         id, size, color, inst;   /* inst: the instruction that defines it */
-	struct nsx_extent name;             /* name of that instruction, in dumps that give names */
-	struct nsx_extent event_name;       /* of the instruction that first allocates it */
-	bool            has_inst;
-	/* Valid for the trace whose number is `stamp`; otherwise the buffer is not live. */
-	uint32_t        stamp;
-	uint32_t        of;               /* buffer that this one is a reference to; NSX_NONE: not allocated */
-	int64_t         refs;             /* references to this one */
-};
-
-struct event { int64_t kind, buffer, canonical; struct nsx_extent name; };
-
-struct reading {
-	struct nsx_dumpfile  *f;
-	struct nsx_heap      *h;
-	NSX_VEC(struct buffer) buffers;
-	struct nsx_map        by_id;
-	NSX_VEC(struct nsx_extent) traces;
-	struct nsx_allocations allocations;
-	/* Of the current trace. */
-	uint32_t              stamp;
-	int64_t               bytes, color;
-	NSX_VEC(uint32_t)     met;       /* buffers of this stamp */
-	bool                  counting;  /* inconsistencies: each trace is replayed twice if live buffers are
-	                                  * requested */
-	int64_t               missed[MISSES];
+static const char *const misses[NSX_HEAP_NMISSES] = {
+	[NSX_HEAP_CLASH] = "fields of the dump of an unexpected wire type: skipped",
+	[NSX_HEAP_UNKNOWN_BUFFER] = "heap events of buffers that the dump does not describe: skipped",
+	[NSX_HEAP_BAD_SIZE] = "buffers with a negative size: taken as 0",
+	[NSX_HEAP_SAME_BUFFER] = "buffers with the same number as another: skipped",
+	[NSX_HEAP_UNKNOWN_KIND] = "heap events of an unknown kind: skipped",
+	[NSX_HEAP_TWICE] = "heap events that allocate a buffer that is already allocated",
+	[NSX_HEAP_NOT_ALLOCATED] = "heap events that free a buffer that is not allocated: skipped",
+	[NSX_HEAP_NO_INSTRUCTION] = "buffers at the peak of instructions that the dump does not have",
+	[NSX_HEAP_OTHER_MEMORY] =
+		"buffers of another memory than the first of their trace: counted as of that memory",
+	[NSX_HEAP_BAD_ALLOCATION] = "allocations with a negative size: taken as 0",
 };
 
 static int
-nomem(const struct reading *r)
+nomem(const struct nsx_heap_reading *r)
 {
 	return nsx_dumpfile_nomem(r->f);
 }
 
 /* ---- messages of the dump */
 
-/* The bytes of a name, copied to the arena. */
 static int
-keep_name(struct reading *r, struct nsx_extent span, struct nsx_str *out)
-{
-	*out = (struct nsx_str){ "", 0 };
-	if (!span.len)
-		return NSX_OK;
-	if (span.len > NAME_MAX_BYTES)
-		return nsx_err_set(r->f->err, "%s: not a dump: a name of more than a megabyte", r->f->path);
-	const unsigned char *p = nsx_dumpfile_at(r->f, span.off, (size_t)span.len);
-	if (!p)
-		return NSX_ERR;
-	*out = nsx_arena_str(&r->h->arena, (struct nsx_str){ (const char *)p, (size_t)span.len });
-	return out->ptr ? NSX_OK : nomem(r);
-}
-
-static int
-read_module(struct reading *r, struct nsx_extent span)
+read_module(struct nsx_heap_reading *r, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
 	int rc = NSX_OK;
@@ -102,14 +50,14 @@ read_module(struct reading *r, struct nsx_extent span)
 		if (w.field == NSX_HLO_M_ID && w.type == NSX_WIRE_VARINT)
 			r->h->id = (int64_t)w.value;
 		else if (w.field == NSX_HLO_M_NAME && w.type == NSX_WIRE_LEN)
-			rc = keep_name(r, w.span, &r->h->name);
+			rc = nsx_heap_name(r, w.span, &r->h->name);
 		else if (w.field == NSX_HLO_M_ID || w.field == NSX_HLO_M_NAME)
-			r->missed[CLASH]++;
+			r->missed[NSX_HEAP_CLASH]++;
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
 static int
-read_location(struct reading *r, struct nsx_extent span, struct buffer *b)
+read_location(struct nsx_heap_reading *r, struct nsx_extent span, struct nsx_heap_buffer *b)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
 	int rc = NSX_OK;
@@ -122,15 +70,15 @@ read_location(struct reading *r, struct nsx_extent span, struct buffer *b)
 		else if (w.field == D_INSTRUCTION_NAME && w.type == NSX_WIRE_LEN)
 			b->name = w.span;
 		else if (w.field == D_INSTRUCTION_ID || w.field == D_INSTRUCTION_NAME)
-			r->missed[CLASH]++;
+			r->missed[NSX_HEAP_CLASH]++;
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
 static int
-read_buffer(struct reading *r, struct nsx_extent span)
+read_buffer(struct nsx_heap_reading *r, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
-	struct buffer b = { .stamp = NSX_NONE };
+	struct nsx_heap_buffer b = { .stamp = NSX_NONE };
 	int rc = NSX_OK;
 
 	while (rc == NSX_OK && (rc = nsx_wire_next(&w)) == NSX_OK)
@@ -139,11 +87,11 @@ read_buffer(struct reading *r, struct nsx_extent span)
 		else if (w.field >= L_ID && w.field <= L_COLOR && w.field != L_DEFINED && w.type == NSX_WIRE_VARINT)
 			*(w.field == L_ID ? &b.id : w.field == L_SIZE ? &b.size : &b.color) = (int64_t)w.value;
 		else if (w.field >= L_ID && w.field <= L_COLOR)
-			r->missed[CLASH]++;
+			r->missed[NSX_HEAP_CLASH]++;
 	if (rc != NSX_EOF)
 		return NSX_ERR;
 	if (b.size < 0) {
-		r->missed[BAD_SIZE]++;
+		r->missed[NSX_HEAP_BAD_SIZE]++;
 		b.size = 0;
 	}
 	if (r->buffers.n >= NSX_NONE)
@@ -152,7 +100,7 @@ read_buffer(struct reading *r, struct nsx_extent span)
 	if (!at)
 		return nomem(r);
 	if (*at != NSX_NONE) {
-		r->missed[SAME_BUFFER]++;
+		r->missed[NSX_HEAP_SAME_BUFFER]++;
 		return NSX_OK;
 	}
 	if (!nsx_vec_push(&r->buffers, b))
@@ -162,7 +110,7 @@ read_buffer(struct reading *r, struct nsx_extent span)
 }
 
 static int
-read_assignment(struct reading *r, struct nsx_extent span)
+read_assignment(struct nsx_heap_reading *r, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
 	int rc = NSX_OK;
@@ -171,7 +119,7 @@ read_assignment(struct reading *r, struct nsx_extent span)
 		if (w.field != B_BUFFER && w.field != B_ALLOCATION && w.field != B_TRACE)
 			continue;
 		if (w.type != NSX_WIRE_LEN)
-			r->missed[CLASH]++;
+			r->missed[NSX_HEAP_CLASH]++;
 		else if (w.field == B_BUFFER)
 			rc = read_buffer(r, w.span);
 		else if (w.field == B_ALLOCATION)
@@ -182,169 +130,6 @@ read_assignment(struct reading *r, struct nsx_extent span)
 			rc = nomem(r);
 	}
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
-}
-
-/* ---- events */
-
-static int
-read_event(struct reading *r, struct nsx_extent span, struct event *e)
-{
-	struct nsx_wire w = nsx_wire(r->f, span);
-	int rc = NSX_OK;
-
-	*e = (struct event){ 0 };
-	while (rc == NSX_OK && (rc = nsx_wire_next(&w)) == NSX_OK) {
-		bool number = w.field == E_KIND || w.field == E_BUFFER || w.field == E_CANONICAL;
-		if (w.field == E_INSTRUCTION && w.type == NSX_WIRE_LEN)
-			e->name = w.span;
-		else if (number && w.type == NSX_WIRE_VARINT)
-			*(w.field == E_KIND ? &e->kind : w.field == E_BUFFER ? &e->buffer : &e->canonical) =
-			    (int64_t)w.value;
-		else if ((number || w.field == E_INSTRUCTION) && r->counting)
-			r->missed[CLASH]++;
-	}
-	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
-}
-
-/* The buffer with that number, initialised if this trace has not used it yet; *i is NSX_NONE if the dump does not
- * describe it. */
-static int
-meet(struct reading *r, int64_t id, uint32_t *i)
-{
-	*i = nsx_map_get(&r->by_id, (struct nsx_key){ (uint64_t)id, 0 });
-	if (*i == NSX_NONE || r->buffers.p[*i].stamp == r->stamp)
-		return NSX_OK;
-	struct buffer *b = &r->buffers.p[*i];
-	if (!r->met.n)
-		r->color = b->color;
-	else if (b->color != r->color && r->counting)
-		r->missed[OTHER_MEMORY]++;
-	if (!nsx_vec_push(&r->met, *i))
-		return nomem(r);
-	b->stamp = r->stamp;
-	b->of = NSX_NONE;
-	b->refs = 0;
-	b->event_name = (struct nsx_extent){ 0, 0 };
-	return NSX_OK;
-}
-
-static void
-miss(struct reading *r, enum miss m)
-{
-	r->missed[m] += r->counting;
-}
-
-/* Buffer i becomes a reference to buffer `of`. */
-static int
-refer(struct reading *r, uint32_t i, uint32_t of, const struct event *e)
-{
-	struct buffer *b = &r->buffers.p[i], *target = &r->buffers.p[of];
-
-	if (b->of != NSX_NONE)
-		miss(r, TWICE);
-	b->of = of;
-	if (!b->event_name.len)
-		b->event_name = e->name;
-	if (target->refs++ > 0)
-		return NSX_OK;
-	if (target->size > INT64_MAX - r->bytes)
-		return nsx_err_set(r->f->err, "%s: damaged: buffers of more than 2^63 bytes together", r->f->path);
-	r->bytes += target->size;
-	return NSX_OK;
-}
-
-static int
-apply(struct reading *r, const struct event *e)
-{
-	uint32_t i, of;
-
-	if (e->kind < ALLOC || e->kind > SHARE) {
-		miss(r, UNKNOWN_KIND);
-		return NSX_OK;
-	}
-	if (meet(r, e->buffer, &i) != NSX_OK)
-		return NSX_ERR;
-	of = i;
-	if (e->kind == SHARE && meet(r, e->canonical, &of) != NSX_OK)
-		return NSX_ERR;
-	if (i == NSX_NONE || of == NSX_NONE) {
-		miss(r, UNKNOWN_BUFFER);
-		return NSX_OK;
-	}
-	if (e->kind != FREE) {
-		/* If the shared buffer is itself a reference, the memory is that of the buffer at the end of the
-		 * chain. */
-		if (e->kind == SHARE && r->buffers.p[of].of != NSX_NONE)
-			of = r->buffers.p[of].of;
-		return refer(r, i, of, e);
-	}
-	of = r->buffers.p[i].of;
-	if (of == NSX_NONE) {
-		miss(r, NOT_ALLOCATED);
-		return NSX_OK;
-	}
-	r->buffers.p[i].of = NSX_NONE;
-	if (--r->buffers.p[of].refs == 0)
-		r->bytes -= r->buffers.p[of].size;
-	return NSX_OK;
-}
-
-/* Where a replay stores its results. */
-struct points { NSX_VEC(struct nsx_heap_point) v; };
-struct steps { NSX_VEC(struct nsx_heap_step) v; };
-
-/* Add an event that was applied to the steps: instruction names of FREEs are ignored, because versions of XLA differ in
- * their meaning. */
-static int
-add_step(struct reading *r, const struct event *e, struct steps *steps)
-{
-	struct nsx_heap_step *last = steps->v.n ? &steps->v.p[steps->v.n - 1] : NULL;
-	struct nsx_heap_step new = { .at = r->bytes, .after = r->bytes };
-
-	if (e->kind == ALLOC || e->kind == SHARE) {
-		if (keep_name(r, e->name, &new.instruction) != NSX_OK)
-			return NSX_ERR;
-		if (!last || !nsx_str_eq(last->instruction, new.instruction))
-			return nsx_vec_push(&steps->v, new) ? NSX_OK : nomem(r);
-	}
-	if (last) {
-		last->at = r->bytes > last->at ? r->bytes : last->at;
-		last->after = r->bytes;
-	}
-	return NSX_OK;
-}
-
-/* Replay a trace up to that step: into points and steps, unless they are NULL. */
-
-static int
-replay(struct reading *r, struct nsx_extent trace, int64_t until, struct points *points, struct steps *steps)
-{
-	struct nsx_wire w = nsx_wire(r->f, trace);
-	struct event e;
-	int64_t step = 0;
-	int rc = NSX_OK;
-
-	r->stamp++;
-	r->bytes = r->color = 0;
-	r->met.n = 0;
-	while (step < until && (rc = nsx_wire_next(&w)) == NSX_OK) {
-		if (w.field != T_EVENT)
-			continue;
-		if (w.type != NSX_WIRE_LEN) {
-			miss(r, CLASH);
-			continue;
-		}
-		int64_t before = r->bytes;
-		step++;
-		if (read_event(r, w.span, &e) != NSX_OK || apply(r, &e) != NSX_OK)
-			return NSX_ERR;
-		if (points && r->bytes != before && !nsx_vec_push(&points->v,
-		    ((struct nsx_heap_point){ step, r->bytes })))
-			return nomem(r);
-		if (steps && add_step(r, &e, steps) != NSX_OK)
-			return NSX_ERR;
-	}
-	return rc == NSX_ERR ? NSX_ERR : NSX_OK;
 }
 
 /* ---- live buffers at the peak */
@@ -375,17 +160,17 @@ place(const struct nsx_hlo *h, const struct nsx_hlo_inst *inst, struct nsx_heap_
 
 /* Find the origin of a buffer: its instruction by number, else by name, else the one that allocates it. */
 static int
-describe(struct reading *r, const struct buffer *b, struct nsx_heap_live *l)
+describe(struct nsx_heap_reading *r, const struct nsx_heap_buffer *b, struct nsx_heap_live *l)
 {
 	const struct nsx_hlo_inst *inst = b->has_inst && (b->inst || !b->name.len) ? nsx_hlo_find_id(&r->h->hlo,
 		b->inst) : NULL;
 
 	if (!inst) {
-		if (keep_name(r, b->name.len ? b->name : b->event_name, &l->instruction) != NSX_OK)
+		if (nsx_heap_name(r, b->name.len ? b->name : b->event_name, &l->instruction) != NSX_OK)
 			return NSX_ERR;
 		inst = nsx_hlo_find(&r->h->hlo, l->instruction);
 	}
-	r->missed[NO_INSTRUCTION] += !inst;
+	r->missed[NSX_HEAP_NO_INSTRUCTION] += !inst;
 	if (inst) {
 		l->instruction = inst->name;
 		place(&r->h->hlo, inst, l);
@@ -394,7 +179,7 @@ describe(struct reading *r, const struct buffer *b, struct nsx_heap_live *l)
 }
 
 static int
-find_live(struct reading *r, struct nsx_extent trace, struct nsx_heap_trace *t)
+find_live(struct nsx_heap_reading *r, struct nsx_extent trace, struct nsx_heap_trace *t)
 {
 	int64_t step = 0, most = 0;
 
@@ -404,7 +189,7 @@ find_live(struct reading *r, struct nsx_extent trace, struct nsx_heap_trace *t)
 			step = t->points[i].step;
 		}
 	r->counting = false;
-	int rc = replay(r, trace, step, NULL, NULL);
+	int rc = nsx_heap_replay(r, trace, step, NULL, NULL);
 	r->counting = true;
 	if (rc != NSX_OK)
 		return rc;
@@ -412,7 +197,7 @@ find_live(struct reading *r, struct nsx_extent trace, struct nsx_heap_trace *t)
 	if (!t->live)
 		return nomem(r);
 	for (size_t i = 0; i < r->met.n; i++) {
-		const struct buffer *b = &r->buffers.p[r->met.p[i]];
+		const struct nsx_heap_buffer *b = &r->buffers.p[r->met.p[i]];
 		if (b->refs == 0)
 			continue;
 		struct nsx_heap_live *l = &t->live[t->nlive];
@@ -426,15 +211,15 @@ find_live(struct reading *r, struct nsx_extent trace, struct nsx_heap_trace *t)
 }
 
 static int
-read_trace(struct reading *r, struct nsx_extent trace, unsigned more, struct nsx_heap_trace *t)
+read_trace(struct nsx_heap_reading *r, struct nsx_extent trace, unsigned more, struct nsx_heap_trace *t)
 {
-	struct points points = { { 0 } };
-	struct steps steps = { { 0 } };
+	struct nsx_heap_points points = { { 0 } };
+	struct nsx_heap_steps steps = { { 0 } };
 	int rc = NSX_OK;
 
 	if (!nsx_vec_push(&points.v, ((struct nsx_heap_point){ 0, 0 })))
 		return nomem(r);
-	rc = replay(r, trace, INT64_MAX, &points, more & NSX_HEAP_STEPS ? &steps : NULL);
+	rc = nsx_heap_replay(r, trace, INT64_MAX, &points, more & NSX_HEAP_STEPS ? &steps : NULL);
 	t->points = points.v.p;
 	t->npoints = points.v.n;
 	t->steps = steps.v.p;
@@ -449,7 +234,7 @@ read_trace(struct reading *r, struct nsx_extent trace, unsigned more, struct nsx
 /* ---- memory of the whole run */
 
 /* The buffer of an allocation that says most of its origin: a parameter's for an argument, else the first. */
-struct origin { const struct reading *r; bool argument; uint32_t buffer; };
+struct origin { const struct nsx_heap_reading *r; bool argument; uint32_t buffer; };
 
 static int
 take_origin(void *state, int64_t id)
@@ -478,7 +263,7 @@ fixed_cmp(const void *a, const void *b)
 }
 
 static int
-read_fixed(struct reading *r)
+read_fixed(struct nsx_heap_reading *r)
 {
 	struct nsx_heap *h = r->h;
 
@@ -508,7 +293,7 @@ read_fixed(struct reading *r)
 /* ---- the whole dump */
 
 static int
-read_parts(struct reading *r)
+read_parts(struct nsx_heap_reading *r)
 {
 	struct nsx_wire w = nsx_wire(r->f, (struct nsx_extent){ 0, r->f->size });
 	bool module = false;
@@ -518,7 +303,7 @@ read_parts(struct reading *r)
 		if (w.field != NSX_HLO_F_MODULE && w.field != NSX_HLO_F_BUFFERS)
 			continue;
 		if (w.type != NSX_WIRE_LEN) {
-			r->missed[CLASH]++;
+			r->missed[NSX_HEAP_CLASH]++;
 			continue;
 		}
 		module |= w.field == NSX_HLO_F_MODULE;
@@ -535,7 +320,7 @@ read_parts(struct reading *r)
 /* Instructions: live buffers refer to them, and they show whether a dump is of a run. Diags of reading them concern
  * communication, not memory. */
 static int
-read_instructions(struct reading *r)
+read_instructions(struct nsx_heap_reading *r)
 {
 	struct nsx_diags others = { 0 };
 	int rc = nsx_hlo_parse(r->f, &r->h->hlo, &others);
@@ -545,7 +330,7 @@ read_instructions(struct reading *r)
 }
 
 static int
-read_traces(struct reading *r, unsigned more)
+read_traces(struct nsx_heap_reading *r, unsigned more)
 {
 	int rc = NSX_OK;
 
@@ -567,7 +352,7 @@ read_traces(struct reading *r, unsigned more)
 }
 
 static int
-read_all(struct reading *r, unsigned more)
+read_all(struct nsx_heap_reading *r, unsigned more)
 {
 	r->allocations.keep = more & NSX_HEAP_FIXED;
 	int rc = read_parts(r);
@@ -580,22 +365,22 @@ read_all(struct reading *r, unsigned more)
 		rc = read_fixed(r);
 	if (rc == NSX_OK)
 		rc = nsx_allocations_close(&r->allocations, r->f, &r->h->memory, &r->h->nmemory);
-	r->missed[CLASH] += r->allocations.clashes;
-	r->missed[BAD_ALLOCATION] = r->allocations.negative;
+	r->missed[NSX_HEAP_CLASH] += r->allocations.clashes;
+	r->missed[NSX_HEAP_BAD_ALLOCATION] = r->allocations.negative;
 	return rc;
 }
 
 static int
 read_heap(struct nsx_dumpfile *f, unsigned more, struct nsx_heap *h, struct nsx_diags *diags)
 {
-	struct reading r = { .f = f, .h = h, .counting = true };
+	struct nsx_heap_reading r = { .f = f, .h = h, .arena = &h->arena, .counting = true };
 	int rc = read_all(&r, more);
 
 	if (rc == NSX_OK) {
 		char *source = nsx_str_dup(h->name);
 		if (!source)
 			rc = nomem(&r);
-		for (int i = 0; source && i < MISSES; i++)
+		for (int i = 0; source && i < NSX_HEAP_NMISSES; i++)
 			nsx_diag_add(diags, NSX_WARNING, source, r.missed[i], "%s", misses[i]);
 		free(source);
 	}

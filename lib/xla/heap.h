@@ -12,9 +12,6 @@
 #include "xla/heap_memory.h"
 #include "xla/hlo.h"
 
-/* The bytes in use from event number `step` on (events are counted from 1); step 0: before the first event. */
-struct nsx_heap_point { int64_t step, bytes; };
-
 /* A buffer and its origin; strings are empty if unknown. */
 struct nsx_heap_live {
 	int64_t        buffer;        /* its number in the dump */
@@ -22,14 +19,6 @@ struct nsx_heap_live {
 	struct nsx_str instruction;   /* that defines it */
 	struct nsx_str op_name;
 	struct nsx_str stack;         /* as in nsx_hlo.stacks */
-};
-
-/* The effect of an instruction that allocates on the bytes in use: the time of a FREE in a trace is only known to be
- * before the next instruction that allocates. */
-struct nsx_heap_step {
-	struct nsx_str instruction;
-	int64_t        at;            /* the maximum while it allocates */
-	int64_t        after;         /* with the buffers freed from there to the next step */
 };
 
 /* One simulation of a heap. */

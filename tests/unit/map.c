@@ -1,5 +1,8 @@
 /* map.c -- keys of a map or a table of strings are found, others are not. */
+#include <stdlib.h>
+
 #include "base/map.h"
+#include "base/vec.h"
 
 #include "tap.h"
 
@@ -106,9 +109,25 @@ hashes(void)
 	ok(nsx_hash(s, 5) != nsx_hash(s, 4) && nsx_hash("", 0) != nsx_hash("\0", 1), "and on how many they are");
 }
 
+static void
+vectors(void)
+{
+	NSX_VEC(int64_t) v = { 0 };
+	bool good = nsx_vec_reach(&v, 40, &(int64_t){ 7 }) && v.n == 41;
+
+	for (size_t i = 0; i < v.n; i++)
+		good &= v.p[i] == 7;
+	ok(good, "a vector reaches an index with a value");
+	ok(nsx_vec_reach(&v, 3, NULL) && v.n == 41, "one that does is left alone");
+	ok(nsx_vec_reach(&v, 42, NULL) && v.n == 43 && v.p[40] == 7 && v.p[42] == 0, "and NULL is all 0");
+	ok(!nsx_vec_reach(&v, SIZE_MAX / sizeof(int64_t), NULL) && v.n == 43, "out of reach it is unchanged");
+	free(v.p);
+}
+
 int
 main(void)
 {
+	vectors();
 	maps();
 	interns();
 	numbers();

@@ -284,9 +284,68 @@ test_fewer(void)
 	nsx_sums_free(&s);
 }
 
+/* ---- lists */
+
+struct item { int64_t value; const char *word; struct nsx_samples of; };
+
+#define OF(member) offsetof(struct item, member), 0, NULL
+#define PERCENTILE(p) NSX_CELL_NS, NSX_SUM_PERCENTILE, offsetof(struct item, of), p, NULL
+static const struct nsx_sum_col item_cols[] = {
+	{ "value", NSX_CELL_NS,     NSX_SUM_INT,  OF(value) },
+	{ "word",  NSX_CELL_STRING, NSX_SUM_WORD, OF(word) },
+	{ "p50",   PERCENTILE(50) }, { "p99", PERCENTILE(99) },
+};
+
+static const struct nsx_sum_col name_cols[] = { { "name", NSX_CELL_STRING, NSX_SUM_TEXT, 0, 0, NULL } };
+static const struct nsx_sum_def of_names = { .size = sizeof(uint32_t), .cols = name_cols, .ncols = 1,
+                                             .order = "name" };
+
+static void
+test_lists(void)
+{
+	static const struct nsx_sum_def def = { .size = sizeof(struct item), .cols = item_cols, .ncols = 4,
+		.order = "-value word", .heads = { { "value", "largest" } } };
+	static const int64_t values[] = { 10, 20, 30, 40, 50 };
+	static const struct item items[] = { { 1, "b", { values, 5 } }, { 1, "a", { values, 2 } }, { 2, NULL, { 0 } } };
+	struct nsx_sums s = { .def = &def };
+	struct nsx_err err = { "" };
+	bool good = true;
+
+	is_str(tsv(nsx_sums_list(&def, items, 3, &err)), "value\tword\tp50\tp99\n2\t\t\t\n1\ta\t10\t20\n1\tb\t30\t50\n",
+	       "rows of an array, words that may be missing, percentiles");
+	struct nsx_intern names = { 0 };
+	struct nsx_sums named = { .def = &of_names, .texts = &names, .none = "[none]" };
+
+	for (int i = 0; i < 2; i++) {
+		uint32_t *name = nsx_sums_add(&named);
+
+		if (name)
+			*name = i ? (uint32_t)NSX_NONE : nsx_intern(&names, NSX_STR("first"));
+	}
+	is_str(tsv(nsx_sums_table(&named, &err)), "name\n[none]\nfirst\n", "texts by number, and one for none");
+	nsx_sums_free(&named);
+	nsx_intern_free(&names);
+	is_str(tsv(nsx_sums_list(&def, items, 0, &err)), "value\tword\tp50\tp99\n", "no rows");
+	for (int64_t i = 0; i < 1000; i++) {
+		struct item *x = nsx_sums_add_first(&s, 2);
+
+		good &= x && nsx_sums_count(&s) <= 2 * 2 + 64;
+		if (x)
+			x->value = i * 7 % 1000;
+	}
+	ok(good, "few rows are kept for the first two of many");
+	nsx_sums_cut(&s, 2);
+	struct nsx_table *t = nsx_sums_table(&s, &err);
+
+	ok(t && nsx_table_named(t, nsx_str_c("largest")) == 0, "a column has its heading");
+	is_str(tsv(t), "value\tword\tp50\tp99\n999\t\t\t\n998\t\t\t\n", "which are the largest");
+	nsx_sums_free(&s);
+}
+
 int
 main(void)
 {
+	test_lists();
 	test_cells();
 	test_find();
 	test_order();

@@ -151,10 +151,7 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 	int64_t dur, hidden;
 	uint32_t at = nsx_cat_inst(&f->top.cat, rec);
 
-	while (at != NSX_NONE && f->insts.n <= at)
-		if (!nsx_vec_push(&f->insts, ((struct inst){ 0, 0, NSX_NONE })))
-			return false;
-	if (at == NSX_NONE)
+	if (at == NSX_NONE || !nsx_vec_reach(&f->insts, at, &(struct inst){ 0, 0, NSX_NONE }))
 		return false;
 	struct inst *i = &f->insts.p[at];
 	if (i->name == NSX_NONE && f->options.by == NSX_FOLD_MODULE && f->top.cat.insts.p[at].name == NSX_NONE &&

@@ -101,9 +101,8 @@ nsx_comm_clock(struct nsx_comm *c, const struct nsx_rec *rec)
 
 	if (!d->aligned && !d->listed)
 		return clock_number(c, false, nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
-	while (c->clocks.n <= at)
-		if (!nsx_vec_push(&c->clocks, NSX_NONE))
-			return NSX_NONE;
+	if (!nsx_vec_reach(&c->clocks, at, &(uint32_t){ NSX_NONE }))
+		return NSX_NONE;
 	int64_t profile = d->profile == NSX_NONE ? NSX_ABSENT : c->cat.profiles.p[d->profile].number;
 	/* A clock without a component belongs to the first one. */
 	int64_t component = d->component == NSX_ABSENT ? 0 : d->component;

@@ -75,9 +75,8 @@ place_by_rank(struct nsx_group_axes *g)
 static bool
 call_group(struct nsx_group_axes *g, const struct nsx_communicator *c)
 {
-	while (g->called.n <= c->group)
-		if (!nsx_vec_push(&g->called, NSX_NONE))
-			return false;
+	if (!nsx_vec_reach(&g->called, c->group, &(uint32_t){ NSX_NONE }))
+		return false;
 	if (g->called.p[c->group] == NSX_NONE)
 		g->called.p[c->group] = c->name;
 	return true;

@@ -241,9 +241,8 @@ find_gap(struct nsx_doing *d, struct nsx_doing_mark *m, int64_t op)
 {
 	struct nsx_doing_gap *g;
 
-	while (d->gaps.n <= m->device)
-		if (!nsx_vec_push(&d->gaps, ((struct nsx_doing_gap){ INT64_MIN, NSX_ABSENT, 0 })))
-			return false;
+	if (!nsx_vec_reach(&d->gaps, m->device, &(struct nsx_doing_gap){ INT64_MIN, NSX_ABSENT, 0 }))
+		return false;
 	g = &d->gaps.p[m->device];
 	if (g->end != m->start || g->op != op)
 		g->number = d->ngaps++;

@@ -51,10 +51,7 @@ take_op(struct nsx_step_classes *c, const struct nsx_rec *rec)
 	uint32_t device = nsx_cat_device(&c->cat, rec);
 	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, -1);
 
-	while (device != NSX_NONE && c->timelines.n <= device)
-		if (!nsx_vec_push(&c->timelines, ((struct nsx_timeline){ .end = 0 })))
-			return false;
-	if (device == NSX_NONE)
+	if (device == NSX_NONE || !nsx_vec_reach(&c->timelines, device, NULL))
 		return false;
 	return start == NSX_ABSENT || dur < 0
 	       || nsx_timeline_add(&c->timelines.p[device], NSX_PART_COMPUTE, start, nsx_add_sat(start, dur, NULL),

@@ -33,9 +33,8 @@ nsx_step_is_seen(const struct nsx_step_set *s, int64_t profile, int64_t start, i
 int
 nsx_step_cut(struct nsx_step_set *s, uint32_t class)
 {
-	while (s->cut.n <= class)
-		if (!nsx_vec_push(&s->cut, 0))
-			return nsx_err_nomem(s->err, NULL);
+	if (!nsx_vec_reach(&s->cut, class, NULL))
+		return nsx_err_nomem(s->err, NULL);
 	s->cut.p[class]++;
 	return NSX_OK;
 }

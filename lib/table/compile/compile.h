@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "job/activity.h"
+#include "table/sums.h"
 
 /* Nanoseconds with 64 fractional bits; FINE_NS is one nanosecond. */
 typedef __int128 fine_time;
@@ -36,21 +37,23 @@ struct compile_part { fine_time self, child; bool owns; /* ranges of other threa
  * NSX_ERR. */
 int nsx_compile_share(const struct compile_range *r, size_t n, struct compile_part *part, struct nsx_err *err);
 
-/* A row under construction. */
+/* A row of ranges, passes, phases or modules. */
 struct compiling_row {
+	int64_t  key;
 	struct nsx_str name;
-	int64_t  program;        /* by module: number, -1 if unknown */
-	fine_time self, child;
-	fine_time work, longest;  /* by module */
-	int64_t  compilations;
+	int64_t  program;        /* by module: number, -1 if unknown; else -1 */
+	fine_time self, child, work;
+	int64_t  compilations, longest;
+	/* Set for the table. */
+	nsx_u128 fraction;       /* of self */
+	int64_t  id, self_ns, child_ns, work_ns;
+	struct nsx_str program_key;
+	double   share;
 };
+extern const struct nsx_sum_def nsx_compile_rows;
 
 /* The rows of a table. */
-struct compile_rows {
-	enum nsx_compile_by by;
-	NSX_VEC(struct compiling_row) rows;
-	struct nsx_map     row_at;       /* key -> rows */
-};
+struct compile_rows { enum nsx_compile_by by; struct nsx_sums rows; };
 
 struct compiling_program { int64_t id; bool has_id; struct nsx_str name, key; };
 

@@ -200,7 +200,7 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 
 	*out = (struct nsx_compile_result){ .diags = -1 };
 	for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++)
-		c.tables[i].by = opts->by[i];
+		c.tables[i] = (struct compile_rows){ opts->by[i], { .def = &nsx_compile_rows } };
 	if (rc == NSX_OK)
 		rc = load_all(&c, in, csv, &out->diags);
 	if (rc == NSX_OK) {
@@ -223,10 +223,8 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 	free(c.profiles.p);
 	nsx_map_free(&c.profile_at);
 	free(c.processes.p);
-	for (size_t i = 0; c.tables && i < opts->nby; i++) {
-		free(c.tables[i].rows.p);
-		nsx_map_free(&c.tables[i].row_at);
-	}
+	for (size_t i = 0; c.tables && i < opts->nby; i++)
+		nsx_sums_free(&c.tables[i].rows);
 	free(c.tables);
 	free(c.ranges.p);
 	return rc;

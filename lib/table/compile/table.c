@@ -2,10 +2,9 @@
  * in any order. */
 #include "table/compile/compile.h"
 
-#include <stdlib.h>
+#include <math.h>
+#include <stddef.h>
 #include <string.h>
-
-#include "base/num.h"
 
 static const char *const by_names[] = { "range", "pass", "phase", "module", "process" };
 
@@ -39,142 +38,132 @@ nearest(fine_time v)
 	return whole(v) + (fraction(v) >> 63 ? 1 : 0);
 }
 
-static int
-by_fraction(const void *a, const void *b)
-{
-	const struct compiling_row *const *x = a, *const *y = b;
-	uint64_t f = fraction((*x)->self), g = fraction((*y)->self);
-	int order = nsx_str_cmp((*x)->name, (*y)->name);
+/* ---- ranges, passes, phases, modules ---- */
 
-	return f != g ? f < g ? 1 : -1 : order ? order : ((*x)->program > (*y)->program) -
-	       ((*x)->program < (*y)->program);
-}
+#define AT(member) offsetof(struct compiling_row, member), 0, NULL
+static const struct nsx_sum_col row_cols[] = {
+	{ "id",           NSX_CELL_ID,      NSX_SUM_INT,   AT(id) },
+	{ "name",         NSX_CELL_STRING,  NSX_SUM_STR,   AT(name) },
+	{ "key",          NSX_CELL_STRING,  NSX_SUM_STR,   AT(program_key) },
+	{ "compilations", NSX_CELL_INT,     NSX_SUM_INT,   AT(compilations) },
+	{ "self",         NSX_CELL_NS,      NSX_SUM_INT,   AT(self_ns) },
+	{ "child",        NSX_CELL_NS,      NSX_SUM_INT,   AT(child_ns) },
+	{ "total",        NSX_CELL_NS,      NSX_SUM_INT,   AT(self_ns) },
+	{ "mean",         NSX_CELL_MEAN_NS, NSX_SUM_RATIO, offsetof(struct compiling_row, self_ns),
+	                                                   offsetof(struct compiling_row, compilations), NULL },
+	{ "max",          NSX_CELL_NS,      NSX_SUM_INT,   AT(longest) },
+	{ "work",         NSX_CELL_NS,      NSX_SUM_INT,   AT(work_ns) },
+	{ "share",        NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(share) },
+	{ "by_fraction",  NSX_CELL_INT,     NSX_SUM_TOTAL, AT(fraction) },
+	{ "by_program",   NSX_CELL_ID,      NSX_SUM_INT,   AT(program) },
+};
+#define ROWS .size = sizeof(struct compiling_row), .key = sizeof(int64_t), .cols = row_cols, \
+	     .ncols = sizeof row_cols / sizeof *row_cols
+const struct nsx_sum_def nsx_compile_rows = { ROWS, .order = "-by_fraction name by_program" };
+static const struct nsx_sum_def ranges = {
+	ROWS, .order = "-self name by_program", .shown = "name self child share", .adds = "self"
+}, modules = {
+	ROWS, .order = "-self name by_program", .shown = "id name key compilations total mean max work share",
+	.rank = "key total share compilations mean max work", .adds = "total"
+};
+#undef AT
 
 /* Make self of every row an integer: round down, then add one to the largest fractions, as many as the exact total
  * requires. */
-static bool
-round_rows(struct compiling *c)
+static void
+round_rows(struct nsx_sums *rows)
 {
-	const struct compiling_row **order = malloc((c->at->rows.n + 1) * sizeof *order);
 	nsx_u128 missing = 0;
 
-	if (!order)
-		return false;
-	for (size_t i = 0; i < c->at->rows.n; i++) {
-		order[i] = &c->at->rows.p[i];
-		missing += fraction(c->at->rows.p[i].self);
+	for (size_t i = 0; i < nsx_sums_count(rows); i++) {
+		struct compiling_row *r = nsx_sums_at(rows, i);
+
+		r->fraction = fraction(r->self);
+		missing += r->fraction;
 	}
 	missing = (missing + ((nsx_u128)1 << 63)) >> 64;
-	if (c->at->rows.n)
-		qsort(order, c->at->rows.n, sizeof *order, by_fraction);
-	for (size_t i = 0; i < c->at->rows.n; i++) {
-		struct compiling_row *row = &c->at->rows.p[order[i] - c->at->rows.p];
-		bool more = i < missing;
+	nsx_sums_sort(rows);
+	for (size_t i = 0; i < nsx_sums_count(rows); i++) {
+		struct compiling_row *r = nsx_sums_at(rows, i);
 
-		/* The order has already been determined, so the keys may change. */
-		row->self = (whole(row->self) + more) * FINE_NS;
+		r->self = (whole(r->self) + (i < missing)) * FINE_NS;
 	}
-	free(order);
-	return true;
 }
 
-static int
-by_self(const void *a, const void *b)
+/* Rows by module get what is known of their programs. */
+static void
+name_program(const struct compiling *c, struct compiling_row *r)
 {
-	const struct compiling_row *x = a, *y = b;
-	int order = nsx_str_cmp(x->name, y->name);
+	struct nsx_key key = { (uint64_t)r->program, 0 };
+	uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at, key);
 
-	return x->self != y->self ? x->self < y->self ? 1 : -1 : order ? order : (x->program > y->program) -
-	       (x->program < y->program);
-}
+	if (k != NSX_NONE) {
+		const struct compiling_program *p = &c->programs.p[k];
 
-static double
-ratio(fine_time part, fine_time of)
-{
-	return of > 0 ? (double)part / (double)of : 0;
-}
-
-static struct nsx_table *
-new_table(struct compiling *c, const struct nsx_table_col *cols, int n)
-{
-	struct nsx_table *t = nsx_table_new(cols, n);
-
-	if (!t)
-		nsx_err_nomem(c->err, NULL);
-	return t;
-}
-
-static struct nsx_table *
-range_table(struct compiling *c, fine_time total)
-{
-	enum { NAME, SELF, CHILD, SHARE, NCOLS };
-	static const struct nsx_table_col cols[NCOLS] = {
-		{ "name", NSX_CELL_STRING }, { "self", NSX_CELL_NS }, { "child", NSX_CELL_NS },
-		{ "share", NSX_CELL_SHARE }
-	};
-	struct nsx_table *t = new_table(c, cols, NCOLS);
-
-	nsx_table_adds(t, "self");
-	for (size_t i = 0; t && i < c->at->rows.n; i++) {
-		const struct compiling_row *r = &c->at->rows.p[i];
-
-		nsx_table_row(t);
-		nsx_table_str(t, NAME, r->name);
-		nsx_table_int(t, SELF, whole(r->self));
-		nsx_table_int(t, CHILD, nearest(r->child));
-		nsx_table_double(t, SHARE, ratio(r->self, total));
+		r->name = p->name;
+		r->program_key = p->key;
+		r->id = p->has_id ? p->id : NSX_ABSENT;
+	} else if (r->name.len == 0) {
+		r->name = NSX_STR("[unknown program]");
 	}
-	return t;
 }
 
 static struct nsx_table *
-module_table(struct compiling *c, fine_time total)
+rows_table(struct compiling *c)
 {
-	enum { ID, NAME, KEY, COMPILATIONS, TOTAL, MEAN, MAX, WORK, SHARE, NCOLS };
-	static const struct nsx_table_col cols[NCOLS] = {
-		{ "id", NSX_CELL_ID }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING },
-		{ "compilations", NSX_CELL_INT },
-		{ "total", NSX_CELL_NS }, { "mean", NSX_CELL_MEAN_NS }, { "max", NSX_CELL_NS }, { "work", NSX_CELL_NS },
-		{ "share", NSX_CELL_SHARE }
-	};
-	struct nsx_table *t = new_table(c, cols, NCOLS);
+	struct nsx_sums *rows = &c->at->rows;
+	fine_time total = 0;
 
-	nsx_table_rank(t, "key total share compilations mean max work");
-	nsx_table_adds(t, "total");
-	for (size_t i = 0; t && i < c->at->rows.n; i++) {
-		const struct compiling_row *r = &c->at->rows.p[i];
-		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at,
-			(struct nsx_key){ (uint64_t)r->program, 0 });
-		const struct compiling_program *p = k == NSX_NONE ? NULL : &c->programs.p[k];
+	for (size_t i = 0; i < nsx_sums_count(rows); i++) {
+		struct compiling_row *r = nsx_sums_at(rows, i);
 
-		nsx_table_row(t);
-		if (p && p->has_id)
-			nsx_table_int(t, ID, p->id);
-		nsx_table_str(t, NAME, r->name);
-		if (p)
-			nsx_table_str(t, KEY, p->key);
-		nsx_table_int(t, COMPILATIONS, r->compilations);
-		nsx_table_int(t, TOTAL, whole(r->self));
-		if (r->compilations) {
-			nsx_table_double(t, MEAN, (double)whole(r->self) / (double)r->compilations);
-			nsx_table_int(t, MAX, whole(r->longest));
+		r->id = NSX_ABSENT;
+		if (c->at->by == NSX_COMPILE_MODULE)
+			name_program(c, r);
+	}
+	round_rows(rows);
+	for (size_t i = 0; i < nsx_sums_count(rows); i++)
+		if (__builtin_add_overflow(total, ((struct compiling_row *)nsx_sums_at(rows, i))->self, &total)) {
+			nsx_err_set(c->err, "%s: the sum of compile times exceeds 63 bits", c->where);
+			return NULL;
 		}
-		nsx_table_int(t, WORK, whole(r->work));
-		nsx_table_double(t, SHARE, ratio(r->self, total));
+	for (size_t i = 0; i < nsx_sums_count(rows); i++) {
+		struct compiling_row *r = nsx_sums_at(rows, i);
+
+		r->self_ns = whole(r->self);
+		r->child_ns = nearest(r->child);
+		r->work_ns = whole(r->work);
+		r->longest = r->compilations ? r->longest : NSX_ABSENT;
+		r->share = total > 0 ? (double)r->self / (double)total : 0;
 	}
-	return t;
+	rows->def = c->at->by == NSX_COMPILE_MODULE ? &modules : &ranges;
+	return nsx_sums_table(rows, c->err);
 }
 
-static int
-by_busy(const void *a, const void *b)
-{
-	const struct compile_process *x = a, *y = b;
+/* ---- processes ---- */
 
-	if (x->busy.length != y->busy.length)
-		return x->busy.length < y->busy.length ? 1 : -1;
-	/* Profiles of one stream come in order of number. */
-	return x->profile != y->profile ? x->profile < y->profile ? -1 : 1 : (x->pid > y->pid) - (x->pid < y->pid);
-}
+/* idle: a profile that compiles nothing, in place of a process. at: the profile, those of one stream come in order of
+ * number. */
+struct process_row { int64_t profile, pid, compilations, compile, wall, idle, at; struct nsx_str name; };
+
+#define AT(member) offsetof(struct process_row, member), 0, NULL
+static const struct nsx_sum_col process_cols[] = {
+	{ "profile",      NSX_CELL_ID,     NSX_SUM_INT,   AT(profile) },
+	{ "name",         NSX_CELL_STRING, NSX_SUM_STR,   AT(name) },
+	{ "pid",          NSX_CELL_INT,    NSX_SUM_INT,   AT(pid) },
+	{ "compilations", NSX_CELL_INT,    NSX_SUM_INT,   AT(compilations) },
+	{ "compile",      NSX_CELL_NS,     NSX_SUM_INT,   AT(compile) },
+	{ "wall",         NSX_CELL_NS,     NSX_SUM_INT,   AT(wall) },
+	{ "share",        NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct process_row, compile),
+	                                                  offsetof(struct process_row, wall), NULL },
+	{ "by_idle",      NSX_CELL_INT,    NSX_SUM_INT,   AT(idle) },
+	{ "by_profile",   NSX_CELL_ID,     NSX_SUM_INT,   AT(at) },
+};
+static const struct nsx_sum_def processes = {
+	.size = sizeof(struct process_row), .cols = process_cols, .ncols = sizeof process_cols / sizeof *process_cols,
+	.order = "by_idle -compile by_profile pid",
+	.shown = "profile name pid compilations compile wall share"
+};
 
 static int64_t
 wall_of(const struct nsx_compile_profile *p)
@@ -185,46 +174,29 @@ wall_of(const struct nsx_compile_profile *p)
 static struct nsx_table *
 process_table(struct compiling *c)
 {
-	enum { PROFILE, NAME, PID, COMPILATIONS, COMPILE, WALL, SHARE, NCOLS };
-	static const struct nsx_table_col cols[NCOLS] = {
-		{ "profile", NSX_CELL_ID }, { "name", NSX_CELL_STRING }, { "pid", NSX_CELL_INT },
-		{ "compilations", NSX_CELL_INT },
-		{ "compile", NSX_CELL_NS }, { "wall", NSX_CELL_NS }, { "share", NSX_CELL_SHARE }
-	};
-	struct nsx_table *t = new_table(c, cols, NCOLS);
+	struct nsx_sums s = { .def = &processes };
+	struct nsx_table *t = NULL;
+	bool good = true;
 
-	if (c->processes.n)
-		qsort(c->processes.p, c->processes.n, sizeof *c->processes.p, by_busy);
-	for (size_t i = 0; t && i < c->processes.n; i++) {
-		const struct compile_process *p = &c->processes.p[i];
-		const struct nsx_compile_profile *of = &c->profiles.p[p->profile];
+	for (size_t i = 0; good && i < c->processes.n + c->profiles.n; i++) {
+		const struct compile_process *p = i < c->processes.n ? &c->processes.p[i] : NULL;
+		size_t at = p ? p->profile : i - c->processes.n;
+		const struct nsx_compile_profile *of = &c->profiles.p[at];
+		struct process_row *r;
 
-		nsx_table_row(t);
-		nsx_table_int(t, PROFILE, of->number);
-		nsx_table_str(t, NAME, of->name);
-		if (p->pid >= 0)
-			nsx_table_int(t, PID, p->pid);
-		nsx_table_int(t, COMPILATIONS, p->compilations);
-		nsx_table_int(t, COMPILE, (int64_t)p->busy.length);
-		nsx_table_int(t, WALL, wall_of(of));
-		if (wall_of(of))
-			nsx_table_double(t, SHARE, ratio(p->busy.length * FINE_NS, wall_of(of) * FINE_NS));
-	}
-	/* Profiles that compile nothing. */
-	for (size_t i = 0; t && i < c->profiles.n; i++) {
-		const struct nsx_compile_profile *p = &c->profiles.p[i];
-
-		if (p->compiles || p->last < p->first)
+		if (!p && (of->compiles || of->last < of->first))
 			continue;
-		nsx_table_row(t);
-		nsx_table_int(t, PROFILE, p->number);
-		nsx_table_str(t, NAME, p->name);
-		nsx_table_int(t, COMPILATIONS, 0);
-		nsx_table_int(t, COMPILE, 0);
-		nsx_table_int(t, WALL, wall_of(p));
-		if (wall_of(p))
-			nsx_table_double(t, SHARE, 0);
+		good = (r = nsx_sums_add(&s)) != NULL;
+		if (good)
+			*r = (struct process_row){ .profile = of->number, .name = of->name, .wall = wall_of(of),
+				.pid = p && p->pid >= 0 ? p->pid : NSX_ABSENT, .idle = !p, .at = (int64_t)at,
+				.compilations = p ? p->compilations : 0, .compile = p ? (int64_t)p->busy.length : 0 };
 	}
+	if (good)
+		t = nsx_sums_table(&s, c->err);
+	else
+		nsx_err_nomem(c->err, NULL);
+	nsx_sums_free(&s);
 	return t;
 }
 
@@ -244,44 +216,11 @@ note_share(struct compiling *c, struct nsx_table *t)
 		               busy / 1e9, wall / 1e9, 100 * busy / wall);
 }
 
-/* Rows by module get the names of their programs. */
-static void
-name_programs(struct compiling *c)
-{
-	for (size_t i = 0; i < c->at->rows.n && c->at->by == NSX_COMPILE_MODULE; i++) {
-		struct compiling_row *r = &c->at->rows.p[i];
-		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at,
-			(struct nsx_key){ (uint64_t)r->program, 0 });
-
-		if (k != NSX_NONE)
-			r->name = c->programs.p[k].name;
-		else if (r->name.len == 0)
-			r->name = NSX_STR("[unknown program]");
-	}
-}
-
 struct nsx_table *
 nsx_compile_table(struct compiling *c)
 {
-	struct nsx_table *t;
-	fine_time total = 0;
+	struct nsx_table *t = c->at->by == NSX_COMPILE_PROCESS ? process_table(c) : rows_table(c);
 
-	name_programs(c);
-	if (!round_rows(c)) {
-		nsx_err_nomem(c->err, NULL);
-		return NULL;
-	}
-	for (size_t i = 0; i < c->at->rows.n; i++)
-		if (__builtin_add_overflow(total, c->at->rows.p[i].self, &total)) {
-			nsx_err_set(c->err, "%s: the sum of compile times exceeds 63 bits", c->where);
-			return NULL;
-		}
-	if (c->at->rows.n)
-		qsort(c->at->rows.p, c->at->rows.n, sizeof *c->at->rows.p, by_self);
-	if (c->at->by == NSX_COMPILE_PROCESS)
-		t = process_table(c);
-	else
-		t = c->at->by == NSX_COMPILE_MODULE ? module_table(c, total) : range_table(c, total);
 	if (t)
 		note_share(c, t);
 	return t;

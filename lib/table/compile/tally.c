@@ -47,19 +47,13 @@ nsx_compile_sound(const struct compile_range *r)
 static struct compiling_row *
 row_of(struct compiling *c, int64_t key, struct nsx_str name)
 {
-	uint32_t *at = nsx_map_at(&c->at->row_at, (struct nsx_key){ (uint64_t)key, 0 });
+	struct compiling_row *row = nsx_sums_row(&c->at->rows, &key);
 
-	if (at && *at == NSX_NONE) {
-		if (!nsx_vec_push(&c->at->rows, ((struct compiling_row){ .name = name, .program = -1 })))
-			at = NULL;
-		else
-			*at = (uint32_t)c->at->rows.n - 1;
-	}
-	if (!at) {
+	if (!row)
 		nsx_err_nomem(c->err, c->where);
-		return NULL;
-	}
-	return &c->at->rows.p[*at];
+	else
+		row->name = name;
+	return row;
 }
 
 static int
@@ -140,8 +134,7 @@ find_row(struct compiling *c, const struct compile_range *r, struct compiling_ro
 	*row = row_of(c, key, name);
 	if (!*row)
 		return NSX_ERR;
-	if (c->at->by == NSX_COMPILE_MODULE)
-		(*row)->program = key;
+	(*row)->program = c->at->by == NSX_COMPILE_MODULE ? key : -1;
 	return NSX_OK;
 }
 
@@ -159,11 +152,13 @@ count(struct compiling *c, const struct compile_range *r, const struct compile_p
 		return NSX_ERR;
 	if (r->parent == NSX_NONE && !r->orphan) {
 		row->compilations++;
-		if (r->dur * FINE_NS > row->longest)
-			row->longest = r->dur * FINE_NS;
+		if (r->dur > row->longest)
+			row->longest = r->dur;
 	}
 	if (apart && !(row = row_of(c, LOADING_KEY, nsx_str_c(LOADING_NAME))))
 		return NSX_ERR;
+	if (apart)
+		row->program = -1;
 	return add(c, &row->self, part->self);
 }
 

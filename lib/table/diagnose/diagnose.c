@@ -387,7 +387,7 @@ print(struct nsx_look_at *a, struct nsx_diagnosis *d)
 		if (!d->table || !d->where || !d->steps)
 			return nsx_err_nomem(a->err, NULL);
 		if (a->options->gaps > 0) {
-			d->idle = nsx_idle_sound(a->idle, nsx_idle_table(a->idle));
+			d->idle = nsx_idle_table(a->idle);
 			d->gaps = nsx_idle_list_table(a->idle);
 			d->path = nsx_look_path(a);
 			if (!d->idle || !d->gaps || !d->path)

@@ -10,65 +10,13 @@
 #include "base/stat.h"
 #include "base/width.h"
 #include "stream/steady.h"
-#include "table/diagnose/diagnose.h"
+#include "table/diagnose/screen.h"
 
-/* Columns of the screen; minimum of a bar, if there is one; and in addition those of names, of a time, of the rest of a
- * row. */
-enum { NARROWEST = 20, WIDEST = 100, BAR = 30, LEAST = 8, NAMES = 24, TIME = 14, REST = 11, CLOSE = 10, SHORTEST = 12,
-       EVIDENCE = 5 };
+/* Columns of names, of a time, of the rest of a row; the most of a screen; minimum of a bar, if there is one. */
+enum { WIDEST = 100, BAR = 30, LEAST = 8, NAMES = 24, TIME = 14, REST = 11, CLOSE = 10, SHORTEST = 12 };
 
 /* Rows of idle time below this share of a step are merged. */
 #define LITTLE 0.001
-
-struct screen { struct nsx_look_at *a; struct nsx_buf *to; bool markdown; size_t width; };
-
-/* ---- text */
-
-/* Names are from profiles: text appended after `from` must be UTF-8 and not control a terminal. */
-static void
-tame(struct screen *s, size_t from)
-{
-	if (!s->to->failed && s->to->len > from)
-		nsx_utf8_line(s->to->ptr + from, s->to->len - from);
-}
-
-/* Text unchanged; in Markdown, characters with a meaning are escaped. */
-static void
-put_text(struct screen *s, struct nsx_str text)
-{
-	size_t begin = s->to->len;
-
-	for (size_t i = 0; i < text.len; i++) {
-		char c = text.ptr[i];
-
-		if ((unsigned char)c < ' ' || c == 127)
-			c = ' ';
-		if (s->markdown && strchr("\\`*_[]<>|#~$", c))
-			nsx_buf_char(s->to, '\\');
-		nsx_buf_char(s->to, c);
-	}
-	tame(s, begin);
-}
-
-/* In lines that fit the screen, broken between words, each indented; a word is never broken. In Markdown one line. */
-static void
-put_lines(struct screen *s, struct nsx_str text, int indent)
-{
-	struct nsx_buf line = { 0 };
-	struct screen to = { s->a, &line, false, 0 };
-
-	if (s->markdown) {
-		put_text(s, text);
-		return;
-	}
-	nsx_buf_fmt(&line, "%*s", indent, "");
-	put_text(&to, text);
-	nsx_buf_folded_words(s->to, nsx_buf_view(&line), s->width, (size_t)indent);
-	s->to->failed |= line.failed;
-	nsx_buf_free(&line);
-}
-
-/* ---- parts of it */
 
 /* A verdict, the number of devices that have it, and the one of these with the largest share (among equal ones, the
  * first). */
@@ -116,13 +64,13 @@ count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 /* The finding that ranks first is shown above the verdict: the verdict is that of most devices, and a late device may
  * have another. */
 static void
-put_first(struct screen *s)
+put_first(struct nsx_screen *s)
 {
 	struct nsx_look_at *a = s->a;
 
 	if (a->unsteady) {
 		nsx_buf_c(s->to, s->markdown ? "**" : "");
-		put_lines(s, NSX_STR(NSX_STEADY_SAYS), 0);
+		nsx_screen_lines(s, NSX_STR(NSX_STEADY_SAYS), 0);
 		nsx_buf_c(s->to, s->markdown ? "**\n\n" : "\n");
 	}
 	if (!a->findings.n)
@@ -149,7 +97,7 @@ put_first(struct screen *s)
 	}
 	if (s->markdown)
 		nsx_buf_c(s->to, "**");
-	put_lines(s, nsx_buf_view(&a->text), 0);
+	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	nsx_buf_c(s->to, s->markdown ? "**\n\n" : "\n");
 }
 
@@ -184,7 +132,7 @@ put_largest(struct nsx_look_at *a, const struct word *word)
 }
 
 static void
-put_verdict(struct screen *s)
+put_verdict(struct nsx_screen *s)
 {
 	struct nsx_look_at *a = s->a;
 	struct word words[NWORDS];
@@ -203,7 +151,7 @@ put_verdict(struct screen *s)
 		            "-a");
 	if (s->markdown)
 		nsx_buf_c(s->to, "**");
-	put_lines(s, nsx_buf_view(&a->text), 0);
+	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	if (s->markdown)
 		nsx_buf_c(s->to, "**  \n");
 	if (judged > 1) {
@@ -211,13 +159,13 @@ put_verdict(struct screen *s)
 		nsx_buf_fmt(&a->text, "of %zu devices:", judged);
 		for (size_t i = 0; i < n; i++)
 			nsx_buf_fmt(&a->text, "%s %zu %s", i ? "," : "", words[i].n, words[i].word);
-		put_lines(s, nsx_buf_view(&a->text), 0);
+		nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	}
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
 }
 
 static void
-put_step(struct screen *s)
+put_step(struct nsx_screen *s)
 {
 	struct nsx_look_at *a = s->a;
 	size_t n = a->periods.n;
@@ -251,7 +199,7 @@ put_step(struct screen *s)
 		            a->devices.n == 1 ? "" : "s", a->options->step || a->options->module
 		            ? "No steps match --step or --module" : "Name steps with --step or --module");
 	}
-	put_lines(s, nsx_buf_view(&a->text), 0);
+	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
 }
 
@@ -279,7 +227,7 @@ row_of(size_t width)
 }
 
 static void
-put_share(struct screen *s, const char *part, const char *cause, nsx_u128 ns)
+put_share(struct nsx_screen *s, const char *part, const char *cause, nsx_u128 ns)
 {
 	struct row r = row_of(s->width);
 	double share = (double)ns / (double)s->a->time;
@@ -306,7 +254,7 @@ put_share(struct screen *s, const char *part, const char *cause, nsx_u128 ns)
 }
 
 static void
-put_where(struct screen *s)
+put_where(struct nsx_screen *s)
 {
 	struct nsx_look_at *a = s->a;
 	nsx_u128 rest = 0;
@@ -318,7 +266,7 @@ put_where(struct screen *s)
 	if (s->markdown)
 		nsx_buf_fmt(s->to, "| %.*s | time | share |\n|---|--:|--:|\n", (int)a->text.len, a->text.ptr);
 	else
-		put_lines(s, nsx_buf_view(&a->text), 0);
+		nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	put_share(s, "compute", "", a->cells[NSX_PART_COMPUTE]);
 	put_share(s, "exposed communication", "", a->cells[NSX_PART_COMM]);
 	put_share(s, "copies", "", a->cells[NSX_PART_COPY]);
@@ -335,202 +283,17 @@ put_where(struct screen *s)
 	nsx_buf_char(s->to, '\n');
 }
 
-/* Bytes of the part of a command that fits a line of `room` columns, with a backslash after it if it continues: up to a
- * space between words, none of which is broken, nor is quoted text. */
-static size_t
-command_line(struct nsx_str command, size_t room)
-{
-	size_t cut = 0;
-	bool quoted = false;
-
-	if (nsx_width(command) <= room)
-		return command.len;
-	for (size_t i = 0; i < command.len; i++) {
-		quoted ^= command.ptr[i] == '\'';
-		if (quoted || command.ptr[i] != ' ')
-			continue;
-		if (cut && nsx_width((struct nsx_str){ command.ptr, i }) + 2 > room)
-			return cut;
-		cut = i;
-	}
-	return cut ? cut : command.len;
-}
-
-/* The number of bytes of quoted text that fit a line of `room` columns followed by a quote and a backslash, to the last
- * bar if there is one; 0: the text cannot be divided. */
-static size_t
-inside(struct nsx_str command, size_t room)
-{
-	size_t cut = 0;
-	bool quoted = false, bar = false;
-
-	for (size_t i = 0; i < command.len && nsx_width((struct nsx_str){ command.ptr, i }) + 2 <= room; i++) {
-		bool after_bar = i && command.ptr[i - 1] == '|';
-
-		if (quoted && i && command.ptr[i - 1] != '\'' && command.ptr[i] != '\'' && (after_bar || !bar)
-		    && ((unsigned char)command.ptr[i] & 0xc0) != 0x80) {
-			cut = i;
-			bar = after_bar;
-		}
-		quoted ^= command.ptr[i] == '\'';
-	}
-	return cut;
-}
-
-/* A command that can be copied, on several lines if it is wider than a terminal. */
+/* The text, behind a line. */
 static void
-put_command(struct screen *s, struct nsx_str command)
+put_next(struct nsx_screen *s)
 {
-	size_t begin = s->to->len;
-	char *copy;
-	struct nsx_str left;
-
-	if (s->markdown) {
-		nsx_buf_c(s->to, " | ");
-		nsx_buf_code(s->to, command);
-		tame(s, begin);
-		nsx_buf_c(s->to, " |\n");
-		return;
-	}
-	copy = malloc(command.len + 1);
-	left = (struct nsx_str){ copy, command.len };
-	if (!copy) {
-		s->to->failed = true;
-		return;
-	}
-	memcpy(copy, command.ptr, command.len);
-	for (bool more = false, broken = false; left.len; more = true) {
-		size_t width = s->a->options->width;
-		size_t room = (width < NARROWEST ? NARROWEST : width) - (broken ? 0 : EVIDENCE + 2);
-		size_t n = width ? command_line(left, room) : left.len;
-		size_t cut = width && nsx_width((struct nsx_str){ left.ptr, n }) > room ? inside(left, room) : 0;
-
-		if (!broken)
-			nsx_buf_fmt(s->to, "%*s%s", EVIDENCE, "", more ? "  " : "$ ");
-		begin = s->to->len;
-		nsx_buf_add(s->to, left.ptr, cut ? cut : n);
-		tame(s, begin);
-		/* A space before the rest of a word would end the word, so the rest is at the beginning of the line, in
-		 * quotes again. */
-		broken = cut > 0;
-		if (broken) {
-			nsx_buf_c(s->to, "'\\\n");
-			n = cut - 1;
-			copy[left.ptr + n - copy] = '\'';
-		}
-		left = (struct nsx_str){ left.ptr + n, left.len - n };
-		if (!broken)
-			nsx_buf_c(s->to, left.len ? " \\\n" : "\n");
-		while (left.len && *left.ptr == ' ')
-			left = (struct nsx_str){ left.ptr + 1, left.len - 1 };
-	}
-	free(copy);
-}
-
-static void
-put_findings(struct screen *s)
-{
-	struct nsx_look_at *a = s->a;
-	size_t n = a->findings.n, top = (size_t)a->options->top;
-	bool known = a->forecasts.known;
-
-	n = top && top < n ? top : n;
-	if (!n && !nsx_look_any_work(a))
-		return;
-	if (a->unsteady) {
-		put_lines(s, NSX_STR("no gains: first executions contain what later ones do not have, such as loading "
-		                     "code, autotuning and setting up communication; record some steps more, and "
-		                     "nsysx-warmup leaves out the first"), 0);
-		nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
-		return;
-	}
-	if (!n) {
-		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "no finding is worth %g%% of a %s", a->options->min,
-		            a->stepped ? "step" : "device's time");
-		put_lines(s, nsx_buf_view(&a->text), 0);
-		nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
-		return;
-	}
 	if (s->markdown)
-		nsx_buf_fmt(s->to, "| | possible gain | a %s | | %sevidence | do first | see |\n"
-		            "|--:|---|--:|--:|%s---|---|---|\n", nsx_look_unit(s->a), known ? "forecast | " : "",
-		            known ? "--:|" : "");
-	else
-		put_lines(s, known && a->forecasts.gains.doubtful
-		             ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, and "
-		                       "what is forecast without it (nsysx-whatif), ranked by the larger one")
-		             : known ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time "
-		                             "lost, and what is forecast without it (nsysx-whatif), by which they are "
-		                             "ranked")
-		             : NSX_STR("possible gains, each an upper bound taken alone: gains do not add up"), 0);
-	for (size_t i = 0; i < n; i++) {
-		const struct nsx_finding *f = &a->findings.p[i];
-		struct nsx_str evidence = nsx_look_str(a, f->evidence), command = nsx_look_str(a, f->command);
-		struct nsx_buf title = { 0 };
-
-		nsx_buf_fmt(&title, s->markdown ? "| %zu | " : "%3zu  ", i + 1);
-		nsx_look_put_name(f, &title);
-		nsx_buf_c(&title, s->markdown ? " | " : "  ");
-		nsx_look_put_ns(&title, f->gain);
-		nsx_buf_fmt(&title, s->markdown ? " | %.1f%% | " : "  %.1f%%", 100 * f->gain / a->period);
-		nsx_look_put_forecast(a, f, s->markdown ? "" : ", forecast ", &title);
-		if (s->markdown && known)
-			nsx_buf_c(&title, " | ");
-		if (s->markdown)
-			nsx_buf_str(s->to, nsx_buf_view(&title));
-		else
-			nsx_buf_folded_words(s->to, nsx_buf_view(&title), s->width, EVIDENCE);
-		s->to->failed |= title.failed;
-		nsx_buf_free(&title);
-		put_lines(s, evidence, EVIDENCE);
-		a->text.len = 0;
-		nsx_buf_c(&a->text, s->markdown ? "" : "do first: ");
-		nsx_buf_c(&a->text, nsx_look_action(f));
-		nsx_buf_c(s->to, s->markdown ? " | " : "");
-		put_lines(s, nsx_buf_view(&a->text), EVIDENCE);
-		put_command(s, command);
-	}
-	if (s->markdown)
-		nsx_buf_c(s->to, known ? "\nEach gain is taken alone, for gains do not add up: the time lost, and what "
-		                         "is forecast without it (nsysx-whatif)."
-		                       : "\nEach gain is an upper bound taken alone: gains do not add up.");
-	if (n < a->findings.n && s->markdown)
-		nsx_buf_fmt(s->to, " %zu more findings are not shown.", a->findings.n - n);
-	if (n < a->findings.n && !s->markdown) {
-		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "and %zu more: --top 0", a->findings.n - n);
-		put_lines(s, nsx_buf_view(&a->text), EVIDENCE);
-	}
-	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
-}
-
-/* What sets the step, and how to see it. */
-static void
-put_path(struct screen *s)
-{
-	struct nsx_look_at *a = s->a;
-
-	a->text.len = 0;
-	if (!a->findings.n || !nsx_look_put_path(a, &a->text))
-		return;
-	put_lines(s, nsx_buf_view(&a->text), 0);
-	a->command.len = 0;
-	nsx_buf_c(&a->command, "nsysx-whatif --critical --table");
-	nsx_look_put_steps(a, &a->command);
-	nsx_look_put_file(a);
-	if (s->markdown) {
-		nsx_buf_c(s->to, "; see ");
-		nsx_buf_code(s->to, nsx_buf_view(&a->command));
-		nsx_buf_c(s->to, "\n\n");
-	} else {
-		put_command(s, nsx_buf_view(&a->command));
-		nsx_buf_char(s->to, '\n');
-	}
+		nsx_buf_c(s->to, "  \n");
+	nsx_screen_lines(s, nsx_buf_view(&s->a->text), 0);
 }
 
 static void
-put_looked(struct screen *s)
+put_looked(struct nsx_screen *s)
 {
 	struct nsx_look_at *a = s->a;
 	const char *between = "";
@@ -547,30 +310,24 @@ put_looked(struct screen *s)
 		}
 	if (!*between)
 		nsx_buf_c(&a->text, "nothing");
-	put_lines(s, nsx_buf_view(&a->text), 0);
+	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	if (a->findings.n && a->forecasts.why.len) {
 		a->text.len = 0;
 		nsx_buf_c(&a->text, a->forecasts.known ? "forecasts are lower bounds: " : "no forecasts: ");
 		nsx_buf_str(&a->text, nsx_buf_view(&a->forecasts.why));
-		if (s->markdown)
-			nsx_buf_c(s->to, "  \n");
-		put_lines(s, nsx_buf_view(&a->text), 0);
+		put_next(s);
 	}
 	for (int l = 0; l < NSX_NLOOKS; l++)
 		if (a->unseen[l]) {
 			a->text.len = 0;
 			nsx_buf_fmt(&a->text, "not known: %s: %s", nsx_look_name((enum nsx_look)l), a->unseen[l]);
-			if (s->markdown)
-				nsx_buf_c(s->to, "  \n");
-			put_lines(s, nsx_buf_view(&a->text), 0);
+			put_next(s);
 		}
 	for (size_t i = 0; i < a->warnings.n; i++) {
 		a->text.len = 0;
 		nsx_buf_c(&a->text, "nsys warns: ");
 		nsx_buf_str(&a->text, nsx_look_str(a, a->warnings.p[i]));
-		if (s->markdown)
-			nsx_buf_c(s->to, "  \n");
-		put_lines(s, nsx_buf_view(&a->text), 0);
+		put_next(s);
 	}
 	if (a->graphs) {
 		a->text.len = 0;
@@ -578,9 +335,7 @@ put_looked(struct screen *s)
 		nsx_look_put_ns(&a->text, (double)a->graph_ns / (double)a->count);
 		nsx_buf_fmt(&a->text, " of a %s, %.1f%%: it counts as computation; record with --cuda-graph-trace=node",
 		            nsx_look_unit(a), 100 * (double)a->graph_ns / (double)a->time);
-		if (s->markdown)
-			nsx_buf_c(s->to, "  \n");
-		put_lines(s, nsx_buf_view(&a->text), 0);
+		put_next(s);
 	}
 	if (a->overruns.outlasting) {
 		a->text.len = 0;
@@ -589,9 +344,7 @@ put_looked(struct screen *s)
 		            a->overruns.outlasting, a->overruns.outlasting == 1 ? "" : "s");
 		nsx_look_put_ns(&a->text, (double)a->overruns.outlasting_ns);
 		nsx_buf_fmt(&a->text, " of all %ss together; they count whole", nsx_look_unit(a));
-		if (s->markdown)
-			nsx_buf_c(s->to, "  \n");
-		put_lines(s, nsx_buf_view(&a->text), 0);
+		put_next(s);
 	}
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
 }
@@ -621,7 +374,7 @@ static uint32_t product(const struct nsx_catalogue *cat, size_t i) { return cat-
 
 /* GPU, versions, date, devices. */
 static void
-put_job(struct screen *s)
+put_job(struct nsx_screen *s)
 {
 	struct nsx_look_at *a = s->a;
 	const struct nsx_catalogue *cat = &a->steps.cat;
@@ -645,7 +398,7 @@ put_job(struct screen *s)
 		if (gmtime_r(&t, &tm) && strftime(date, sizeof date, "%Y-%m-%d", &tm))
 			nsx_buf_fmt(&a->text, ", %s", date);
 	}
-	put_lines(s, nsx_buf_view(&a->text), 0);
+	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	if (s->markdown)
 		nsx_buf_char(s->to, '\n');
 }
@@ -654,18 +407,18 @@ int
 nsx_look_screen(struct nsx_look_at *a, bool markdown, struct nsx_buf *to)
 {
 	size_t width = a->options->width;
-	struct screen s = { a, to, markdown, width };
+	struct nsx_screen s = { a, to, markdown, width };
 
 	if (width == 0 || width > WIDEST)
 		s.width = WIDEST;
-	else if (width < NARROWEST)
-		s.width = NARROWEST;
+	else if (width < NSX_SCREEN_NARROWEST)
+		s.width = NSX_SCREEN_NARROWEST;
 	put_first(&s);
 	put_verdict(&s);
 	put_step(&s);
 	put_where(&s);
-	put_path(&s);
-	put_findings(&s);
+	nsx_screen_path(&s);
+	nsx_screen_findings(&s);
 	put_looked(&s);
 	put_job(&s);
 	return to->failed || a->text.failed ? nsx_err_nomem(a->err, NULL) : NSX_OK;

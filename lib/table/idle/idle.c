@@ -163,9 +163,8 @@ add(void *state, const struct nsx_stretch *s)
 	struct idle *f = state;
 	int64_t start = s->start, from, to;
 
-	while (f->within_at.n <= s->device)
-		if (!nsx_vec_push(&f->within_at, 0))
-			return nsx_err_nomem(f->err, NULL);
+	if (!nsx_vec_reach(&f->within_at, s->device, NULL))
+		return nsx_err_nomem(f->err, NULL);
 	if (f->options->passed && f->options->passed(f->options->hearer, s->device, s->start) != NSX_OK)
 		return NSX_ERR;
 	if (nsx_windows_seen(&f->times, s->device, s->start, s->end) != NSX_OK)
@@ -192,6 +191,7 @@ nsx_idle_begin(struct idle *f)
 
 	f->reasoned = o->form == NSX_IDLE_VERDICT || o->notes;
 	f->listed = o->form == NSX_IDLE_LIST || o->gaps;
+	nsx_idle_list_begin(f);
 	f->finder = (struct nsx_idle_finder){ .err = f->err, .cat = &f->cat, .paths = &f->paths, .add = add,
 		.cut = nsx_idle_is_cut, .state = f,
 		.frames = f->reasoned || f->listed || o->form == NSX_IDLE_FOLDED, .prevs = f->listed,
@@ -272,7 +272,7 @@ nsx_idle_free(struct idle *f)
 	free(f->windows.p);
 	free(f->reasons.p);
 	nsx_map_free(&f->folded_of);
-	free(f->gaps.p);
+	nsx_sums_free(&f->gaps);
 	free(f->pieces.p);
 }
 
@@ -407,7 +407,10 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 				             : "no idle time has these causes");
 			if (*table && options->notes)
 				note_compiling(&f, *table);
-			*table = nsx_idle_sound(&f, *table);
+			if (f.full.failed) {
+				nsx_table_free(*table);
+				*table = NULL;
+			}
 			rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
 		}
 	}

@@ -8,6 +8,7 @@
 
 #include "job/idle/idle.h"
 #include "table/idle.h"
+#include "table/sums.h"
 
 /* A row of a window: busy activities, then causes. */
 enum { NSX_IDLE_CELLS = NSX_PART_IDLE + NSX_NCAUSES };
@@ -32,15 +33,12 @@ struct idle_window {
 /* Time of one cause with one path and leaf within a window, for verdicts. */
 struct idle_reason { uint32_t cell, path, leaf, next; int64_t ns; };
 
-/* drained, blocked: of ns. */
+/* drained, blocked, own: of ns. cause: -1: none. Texts are frames. */
 struct idle_gap {
-	uint32_t prev, next, path, leaf;
-	int64_t device, start, dur, ns, drained, blocked, tid;
-	enum nsx_cause cause;
+	uint32_t prev, next, path, leaf, stack;
+	int      cause;
+	int64_t  device, start, dur, ns, drained, blocked, own, tid;
 };
-
-/* Gaps of a list, whether they are listed or not. */
-struct idle_gaps_sum { int64_t count, dur, ns, drained, blocked; };
 
 struct idle {
 	const struct nsx_idle_options *options;
@@ -62,8 +60,9 @@ struct idle {
 	NSX_VEC(struct idle_window) windows;
 	NSX_VEC(struct idle_reason) reasons;
 	struct nsx_map     folded_of;      /* (device and cause, path and leaf) -> node of folded */
-	NSX_VEC(struct idle_gap) gaps;
-	struct idle_gaps_sum all_gaps;
+	struct nsx_sums    gaps;                    /* of struct idle_gap */
+	int64_t            ngaps;                   /* whether they are listed or not */
+	struct idle_gap    others;                  /* the sums of all of them, at last of those that are not listed */
 	NSX_VEC(struct nsx_idle_piece) pieces;      /* of a gap that is clipped */
 	int64_t            ndiags;
 };
@@ -107,8 +106,9 @@ bool nsx_idle_clip_gap(struct idle *f, const struct nsx_stretch *gap, int64_t fr
  * on failure; *ndiags: diags in the stream. */
 struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
 
-/* ---- rows.c, verdict.c */
+/* ---- rows.c, verdict.c: tables are NULL with f->err filled on failure */
 int nsx_idle_fold_gap(struct idle *f, const struct nsx_stretch *gap);
+void nsx_idle_list_begin(struct idle *f);
 int nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap);
 struct nsx_table *nsx_idle_table(struct idle *f);
 struct nsx_table *nsx_idle_list_table(struct idle *f);
@@ -125,12 +125,30 @@ int64_t nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum 
                         uint32_t *leaf);
 /* Windows in the order of rows: their numbers, to be freed; NULL when out of memory. */
 uint32_t *nsx_idle_window_order(const struct idle *f);
-/* Returns the table; if memory ran out for one of its texts, frees it and returns NULL. */
-struct nsx_table *nsx_idle_sound(const struct idle *f, struct nsx_table *t);
-void nsx_idle_put_keys(struct idle *f, struct nsx_table *t, uint32_t window);
-int nsx_idle_nkeys(const struct idle *f);   /* columns of keys, device among them */
-/* A table with the window's keys before these columns, 16 at most; NULL when out of memory. */
-struct nsx_table *nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n);
+
+/* What a window's rows begin with: which columns of these a table has depends on what it is by (IDLE_BY). */
+struct idle_keys { int64_t device, number, start; struct nsx_str label, next; };
+struct idle_keys nsx_idle_keys(const struct idle *f, uint32_t window);
+#define IDLE_KEY_COLS(row) \
+	{ "device",    NSX_CELL_ID,     NSX_SUM_INT, offsetof(row, keys.device), 0, NULL }, \
+	{ "class",     NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.label), 0, NULL }, \
+	{ "module",    NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.label), 0, NULL }, \
+	{ "name",      NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.label), 0, NULL }, \
+	{ "next",      NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.next), 0, NULL }, \
+	{ "execution", NSX_CELL_ID,     NSX_SUM_INT, offsetof(row, keys.number), 0, NULL }, \
+	{ "step",      NSX_CELL_ID,     NSX_SUM_INT, offsetof(row, keys.number), 0, NULL }, \
+	{ "start",     NSX_CELL_TIME,   NSX_SUM_INT, offsetof(row, keys.start), 0, NULL }
+/* A definition for each enum nsx_windows_by, and one for steps of several classes. */
+enum { IDLE_BY_CLASS = NSX_WINDOWS_GIVEN + 1 };
+#define IDLE_BY(DEF) \
+	[NSX_WINDOWS_DEVICE] = DEF("device"),       [NSX_WINDOWS_MODULE] = DEF("device module next"), \
+	[NSX_WINDOWS_RANGE] = DEF("device name start"), [NSX_WINDOWS_EXECUTION] = DEF("device module execution"), \
+	[NSX_WINDOWS_STEP] = DEF("device step start"), [IDLE_BY_CLASS] = DEF("device class step start"), \
+	[NSX_WINDOWS_EVERY] = DEF("device start"),  [NSX_WINDOWS_GIVEN] = DEF("device")
+/* Add the rows of a window: NSX_OK or NSX_ERR. */
+typedef int nsx_idle_put_fn(struct idle *f, const struct nsx_sums *s, struct nsx_table *t, uint32_t window);
+/* The table of all windows that have a length, in their order. */
+struct nsx_table *nsx_idle_windows_table(struct idle *f, const struct nsx_sum_def *defs, nsx_idle_put_fn *put);
 
 /* A path's or a leaf's text; empty for none. */
 void nsx_idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to);

@@ -1,31 +1,32 @@
 /* kept.c -- restrictions of the time examined: the steps of each device, and selected causes of gaps. */
+#include <stddef.h>
+
 #include "table/idle/idle.h"
 
 /* ---- names */
 
-struct nsx_table *
-nsx_idle_known(void)
+static const char *
+group_name(const void *cause)
 {
-	enum { CAUSE, GROUP, TINT, STRIPES, MEANING, NCOLS };
-	static const struct nsx_table_col cols[NCOLS] = {
-		[CAUSE] = { "cause", NSX_CELL_STRING }, [GROUP] = { "group", NSX_CELL_STRING },
-		[TINT] = { "tint", NSX_CELL_STRING }, [STRIPES] = { "stripes", NSX_CELL_ID },
-		[MEANING] = { "meaning", NSX_CELL_STRING }
+	return nsx_cause_group_name(((const struct nsx_cause_known *)cause)->group);
+}
+
+struct nsx_table *
+nsx_idle_known(struct nsx_err *err)
+{
+#define AT(member) offsetof(struct nsx_cause_known, member), 0, NULL
+	static const struct nsx_sum_col cols[] = {
+		{ "cause",   NSX_CELL_STRING, NSX_SUM_WORD, AT(name) },
+		{ "group",   NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, group_name },
+		{ "tint",    NSX_CELL_STRING, NSX_SUM_WORD, AT(tint) },
+		{ "stripes", NSX_CELL_ID,     NSX_SUM_INT,  AT(stripes) },
+		{ "meaning", NSX_CELL_STRING, NSX_SUM_WORD, AT(says) },
 	};
-	struct nsx_table *t = nsx_table_new(cols, NCOLS);
+#undef AT
+	static const struct nsx_sum_def def = { .size = sizeof *nsx_causes, .cols = cols,
+	                                        .ncols = sizeof cols / sizeof *cols, .rank = "cause group meaning" };
 
-	nsx_table_rank(t, "cause group meaning");
-	for (int c = 0; c < NSX_NCAUSES && t; c++) {
-		const struct nsx_cause_known *k = &nsx_causes[c];
-
-		nsx_table_row(t);
-		nsx_table_str(t, CAUSE, nsx_str_c(k->name));
-		nsx_table_str(t, GROUP, nsx_str_c(nsx_cause_group_name(k->group)));
-		nsx_table_str(t, TINT, nsx_str_c(k->tint));
-		nsx_table_int(t, STRIPES, k->stripes);
-		nsx_table_str(t, MEANING, nsx_str_c(k->says ? k->says : ""));
-	}
-	return t;
+	return nsx_sums_list(&def, nsx_causes, NSX_NCAUSES, err);
 }
 
 /* ---- times */

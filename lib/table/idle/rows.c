@@ -1,7 +1,6 @@
 /* rows.c -- windows, gaps and stacks in their printed form. */
-#include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/sort.h"
@@ -111,25 +110,44 @@ nsx_idle_fold_gap(struct idle *f, const struct nsx_stretch *gap)
 
 /* ---- the longest gaps */
 
-/* The longest first; if only some causes are kept, those with the most time of these causes. */
-static int
-by_length(const void *a, const void *b, const void *idle)
+static const char *
+gap_cause(const void *row)
 {
-	const struct idle_gap *x = a, *y = b;
+	const struct idle_gap *g = row;
 
-	if (nsx_idle_filters(idle) && x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	if (x->dur != y->dur)
-		return x->dur > y->dur ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
+	return g->cause < 0 ? "" : nsx_cause_name((enum nsx_cause)g->cause);
 }
 
-static void
-sort_gaps(struct idle *f)
+#define AT(member) offsetof(struct idle_gap, member), 0, NULL
+static const struct nsx_sum_col gap_cols[] = {
+	{ "device",  NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
+	{ "start",   NSX_CELL_TIME,   NSX_SUM_INT,  AT(start) },
+	{ "dur",     NSX_CELL_NS,     NSX_SUM_INT,  AT(dur) },
+	{ "cause",   NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, gap_cause },
+	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,  AT(ns) },
+	{ "tid",     NSX_CELL_INT,    NSX_SUM_INT,  AT(tid) },
+	{ "prev",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(prev) },
+	{ "next",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(next) },
+	{ "stack",   NSX_CELL_STRING, NSX_SUM_TEXT, AT(stack) },
+	{ "drained", NSX_CELL_NS,     NSX_SUM_INT,  AT(drained) },
+	{ "blocked", NSX_CELL_NS,     NSX_SUM_INT,  AT(blocked) },
+	{ "own",     NSX_CELL_NS,     NSX_SUM_INT,  AT(own) },
+};
+#undef AT
+#define DEF(by, first) { .size = sizeof(struct idle_gap), .cols = gap_cols, \
+	                 .ncols = sizeof gap_cols / sizeof *gap_cols, .order = by, .rank = first, \
+	                 .heads = { { "ns", "of_causes" } } }
+/* The longest first; if only some causes are kept, those with the most time of these causes. */
+static const struct nsx_sum_def gap_defs[] = {
+	DEF("-dur device start", "device dur cause stack next start prev"),
+	DEF("-ns -dur device start", "device ns cause stack dur next start prev"),
+};
+#undef DEF
+
+void
+nsx_idle_list_begin(struct idle *f)
 {
-	nsx_sort_with(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length, f);
+	f->gaps = (struct nsx_sums){ .def = &gap_defs[nsx_idle_filters(f)], .texts = &f->paths.frames };
 }
 
 int
@@ -137,25 +155,19 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 {
 	struct idle_gap g = { .device = f->cat.devices.p[gap->device].number, .prev = gap->prev,
 	                      .next = gap->next->name, .start = gap->start, .dur = gap->end - gap->start,
-	                      .tid = gap->next->tid, .path = NSX_NONE, .leaf = NSX_NONE };
+	                      .tid = gap->next->tid, .cause = NSX_CAUSE_GRAPH, .path = NSX_NONE, .leaf = NSX_NONE };
+	struct idle_gap *all = &f->others, *row;
 	int64_t sum[NSX_NCAUSES] = { 0 }, longest = -1;
-	size_t want = (size_t)f->options->list;
 
 	if (gap->n == 0)
 		return NSX_OK;
-	/* The gap ranks after those already kept. */
-	if (f->gaps.n >= 2 * want + 64) {
-		sort_gaps(f);
-		f->gaps.n = want;
-	}
 	for (size_t i = 0; i < gap->n; i++)
 		sum[gap->pieces[i].cause] += gap->pieces[i].end - gap->pieces[i].start;
-	g.cause = NSX_CAUSE_GRAPH;
 	for (int c = 0; c < NSX_NCAUSES; c++) {
 		if (!nsx_cause_is_gap((enum nsx_cause)c))
 			continue;
 		if (sum[c] > sum[g.cause])
-			g.cause = (enum nsx_cause)c;
+			g.cause = c;
 		g.ns += nsx_idle_filters(f) ? sum[c] : 0;
 	}
 	if (!nsx_idle_filters(f))
@@ -165,119 +177,85 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 		const struct nsx_idle_piece *s = &gap->pieces[i];
 		int64_t to = s->end < gap->blocked_to ? s->end : gap->blocked_to;
 
-		g.blocked += to > s->start && (nsx_idle_filters(f) || s->cause == g.cause) ? to - s->start : 0;
+		g.blocked += to > s->start && (nsx_idle_filters(f) || (int)s->cause == g.cause) ? to - s->start : 0;
 	}
-	f->all_gaps.count++;
-	f->all_gaps.dur = nsx_add_sat(f->all_gaps.dur, g.dur, NULL);
-	f->all_gaps.ns = nsx_add_sat(f->all_gaps.ns, g.ns, NULL);
-	f->all_gaps.drained = nsx_add_sat(f->all_gaps.drained, g.drained, NULL);
-	f->all_gaps.blocked = nsx_add_sat(f->all_gaps.blocked, g.blocked, NULL);
+	g.own = g.ns - g.blocked;
+	f->ngaps++;
+	all->dur = nsx_add_sat(all->dur, g.dur, NULL);
+	all->ns = nsx_add_sat(all->ns, g.ns, NULL);
+	all->drained = nsx_add_sat(all->drained, g.drained, NULL);
+	all->blocked = nsx_add_sat(all->blocked, g.blocked, NULL);
 	for (size_t i = 0; i < gap->n; i++) {
 		const struct nsx_idle_piece *s = &gap->pieces[i];
 
 		/* A gap that is drained begins with the call that waited. */
-		if (f->options->drained ? i == 0 : s->cause == g.cause && s->end - s->start > longest) {
+		if (f->options->drained ? i == 0 : (int)s->cause == g.cause && s->end - s->start > longest) {
 			longest = s->end - s->start;
 			g.path = s->path;
 			g.leaf = s->leaf;
 		}
 	}
-	return nsx_vec_push(&f->gaps, g) ? NSX_OK : nsx_err_nomem(f->err, NULL);
+	row = nsx_sums_add_first(&f->gaps, (size_t)f->options->list);
+	if (!row)
+		return nsx_err_nomem(f->err, NULL);
+	*row = g;
+	return NSX_OK;
 }
 
-struct nsx_table *
-nsx_idle_sound(const struct idle *f, struct nsx_table *t)
+/* The text in f->scratch as one of the frames; NSX_NONE when out of memory. */
+static uint32_t
+stack_text(struct idle *f)
 {
-	if (t && (f->scratch.failed || f->full.failed)) {
-		nsx_table_free(t);
-		t = NULL;
-	}
-	return t;
-}
-
-enum { L_DEVICE, L_START, L_DUR, L_CAUSE, L_NS, L_TID, L_PREV, L_NEXT, L_STACK, L_DRAINED, L_BLOCKED, L_OWN, L_NCOLS };
-
-static const struct nsx_table_col list_cols[L_NCOLS] = {
-	[L_DEVICE] = { "device", NSX_CELL_ID },
-	[L_START]  = { "start", NSX_CELL_TIME },
-	[L_DUR]    = { "dur", NSX_CELL_NS },
-	[L_CAUSE]  = { "cause", NSX_CELL_STRING },
-	[L_NS]     = { "ns", NSX_CELL_NS },
-	[L_TID]    = { "tid", NSX_CELL_INT },
-	[L_PREV]   = { "prev", NSX_CELL_STRING },
-	[L_NEXT]   = { "next", NSX_CELL_STRING },
-	[L_STACK]  = { "stack", NSX_CELL_STRING },
-	[L_DRAINED] = { "drained", NSX_CELL_NS },
-	[L_BLOCKED] = { "blocked", NSX_CELL_NS },
-	[L_OWN]    = { "own", NSX_CELL_NS },
-};
-
-static struct nsx_str
-frame(const struct idle *f, uint32_t id)
-{
-	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&f->paths.frames, id);
+	return f->scratch.failed ? (uint32_t)NSX_NONE : nsx_intern(&f->paths.frames, nsx_buf_view(&f->scratch));
 }
 
 /* The last row of a list of some causes: the time of these in gaps that are not listed. */
-static void
-put_others(struct idle *f, struct nsx_table *t, size_t listed)
+static int
+put_others(struct idle *f, struct nsx_table *t)
 {
-	struct idle_gaps_sum rest = f->all_gaps;
+	struct idle_gap *o = &f->others;
 
-	for (size_t i = 0; i < listed; i++) {
-		rest.count--;
-		rest.dur -= f->gaps.p[i].dur;
-		rest.ns -= f->gaps.p[i].ns;
-		rest.drained -= f->gaps.p[i].drained;
-		rest.blocked -= f->gaps.p[i].blocked;
+	for (size_t i = 0; i < nsx_sums_count(&f->gaps); i++) {
+		const struct idle_gap *g = nsx_sums_at(&f->gaps, i);
+
+		o->dur -= g->dur;
+		o->ns -= g->ns;
+		o->drained -= g->drained;
+		o->blocked -= g->blocked;
 	}
-	if (rest.count <= 0)
-		return;
-	nsx_table_row(t);
-	nsx_table_int(t, L_DUR, rest.dur);
-	nsx_table_int(t, L_NS, rest.ns);
-	nsx_table_int(t, L_DRAINED, rest.drained);
-	nsx_table_int(t, L_BLOCKED, rest.blocked);
-	nsx_table_int(t, L_OWN, rest.ns - rest.blocked);
+	o->device = o->start = o->tid = NSX_ABSENT;
+	o->cause = -1;
+	o->prev = o->next = NSX_NONE;
+	o->own = o->ns - o->blocked;
 	f->scratch.len = 0;
-	nsx_buf_fmt(&f->scratch, "[%lld other gaps]", (long long)rest.count);
-	nsx_table_str(t, L_STACK, nsx_buf_view(&f->scratch));
+	nsx_buf_fmt(&f->scratch, "[%lld other gaps]", (long long)f->ngaps - (long long)nsx_sums_count(&f->gaps));
+	o->stack = stack_text(f);
+	return o->stack == NSX_NONE ? nsx_err_nomem(f->err, NULL) : nsx_sums_put(&f->gaps, t, o, f->err);
 }
 
 struct nsx_table *
 nsx_idle_list_table(struct idle *f)
 {
-	struct nsx_table *t = nsx_table_new(list_cols, L_NCOLS);
-	size_t listed;
-	nsx_table_rank(t, nsx_idle_filters(f) ? "device ns cause stack dur next start prev"
-	                                      : "device dur cause stack next start prev");
-	nsx_table_head(t, "ns", "of_causes");
+	struct nsx_table *t;
 
-	sort_gaps(f);
-	for (size_t i = 0; t && i < f->gaps.n && i < (size_t)f->options->list; i++) {
-		const struct idle_gap *g = &f->gaps.p[i];
+	nsx_sums_cut(&f->gaps, (size_t)f->options->list);
+	for (size_t i = 0; i < nsx_sums_count(&f->gaps); i++) {
+		struct idle_gap *g = nsx_sums_at(&f->gaps, i);
 
-		nsx_table_row(t);
-		nsx_table_int(t, L_DEVICE, g->device);
-		nsx_table_int(t, L_START, g->start);
-		nsx_table_int(t, L_DUR, g->dur);
-		nsx_table_str(t, L_CAUSE, nsx_str_c(nsx_cause_name(g->cause)));
-		nsx_table_int(t, L_NS, g->ns);
-		if (g->tid != NSX_ABSENT)
-			nsx_table_int(t, L_TID, g->tid);
-		nsx_table_str(t, L_PREV, frame(f, g->prev));
-		nsx_table_str(t, L_NEXT, frame(f, g->next));
 		f->scratch.len = 0;
 		nsx_idle_put_frames(f, g->path, g->leaf, &f->scratch);
-		nsx_table_str(t, L_STACK, nsx_buf_view(&f->scratch));
-		nsx_table_int(t, L_DRAINED, g->drained);
-		nsx_table_int(t, L_BLOCKED, g->blocked);
-		nsx_table_int(t, L_OWN, g->ns - g->blocked);
+		g->stack = stack_text(f);
+		if (g->stack == NSX_NONE) {
+			nsx_err_nomem(f->err, NULL);
+			return NULL;
+		}
 	}
-	listed = f->gaps.n < (size_t)f->options->list ? f->gaps.n : (size_t)f->options->list;
-	if (t && nsx_idle_filters(f))
-		put_others(f, t, listed);
-	return nsx_idle_sound(f, t);
+	t = nsx_sums_table(&f->gaps, f->err);
+	if (t && nsx_idle_filters(f) && f->ngaps > (int64_t)nsx_sums_count(&f->gaps) && put_others(f, t) != NSX_OK) {
+		nsx_table_free(t);
+		t = NULL;
+	}
+	return t;
 }
 
 /* ---- windows */
@@ -311,77 +289,15 @@ nsx_idle_window_order(const struct idle *f)
 	return order;
 }
 
-/* Columns of the window's keys by --by. */
-static const struct { int n; struct nsx_table_col cols[2]; } keys[] = {
-	[NSX_WINDOWS_DEVICE]    = { 0, { { NULL, NSX_CELL_INT } } },
-	[NSX_WINDOWS_MODULE]    = { 2, { { "module", NSX_CELL_STRING }, { "next", NSX_CELL_STRING } } },
-	[NSX_WINDOWS_EXECUTION] = { 2, { { "module", NSX_CELL_STRING }, { "execution", NSX_CELL_ID } } },
-	[NSX_WINDOWS_STEP]      = { 2, { { "step", NSX_CELL_ID }, { "start", NSX_CELL_TIME } } },
-	[NSX_WINDOWS_RANGE]     = { 2, { { "name", NSX_CELL_STRING }, { "start", NSX_CELL_TIME } } },
-	[NSX_WINDOWS_EVERY]     = { 1, { { "start", NSX_CELL_TIME } } },
-	[NSX_WINDOWS_GIVEN]     = { 0, { { NULL, NSX_CELL_INT } } },
-};
-
-int
-nsx_idle_nkeys(const struct idle *f)
-{
-	return 1 + f->classed + keys[f->options->by].n;
-}
-
-void
-nsx_idle_put_keys(struct idle *f, struct nsx_table *t, uint32_t window)
+struct idle_keys
+nsx_idle_keys(const struct idle *f, uint32_t window)
 {
 	const struct nsx_window *w = &f->times.list.p[window];
+	bool step = f->options->by == NSX_WINDOWS_STEP;
 
-	nsx_table_int(t, 0, f->cat.devices.p[w->device].number);
-	switch (f->options->by) {
-	case NSX_WINDOWS_DEVICE:
-	case NSX_WINDOWS_GIVEN:
-		break;
-	case NSX_WINDOWS_MODULE:
-		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));
-		nsx_table_str(t, 2, nsx_cat_str(&f->cat, w->next));
-		break;
-	case NSX_WINDOWS_EXECUTION:
-		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));
-		if (w->key != NSX_ABSENT)
-			nsx_table_int(t, 2, w->key);
-		break;
-	case NSX_WINDOWS_STEP:
-		if (f->classed)
-			nsx_table_str(t, 1, nsx_intern_str(&f->classes, w->label));
-		nsx_table_int(t, 1 + f->classed, w->key);
-		nsx_table_int(t, 2 + f->classed, w->start);
-		break;
-	case NSX_WINDOWS_RANGE:
-		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));
-		nsx_table_int(t, 2, w->key);
-		break;
-	case NSX_WINDOWS_EVERY:
-		nsx_table_int(t, 1, w->key);
-		break;
-	}
-}
-
-/* Columns of keys, and of the rest. */
-enum { MOST_KEYS = 4, MOST_COLS = 16 };
-
-struct nsx_table *
-nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n)
-{
-	struct nsx_table_col cols[MOST_KEYS + MOST_COLS];
-	int k = nsx_idle_nkeys(f);
-	struct nsx_table *t;
-
-	assert(k <= MOST_KEYS && n <= MOST_COLS);
-	cols[0] = (struct nsx_table_col){ "device", NSX_CELL_ID };
-	cols[1] = (struct nsx_table_col){ "class", NSX_CELL_STRING };
-	memcpy(cols + 1 + f->classed, keys[f->options->by].cols, (size_t)keys[f->options->by].n * sizeof *cols);
-	memcpy(cols + k, rest, (size_t)n * sizeof *cols);
-	t = nsx_table_new_copy(cols, k + n);
-	for (int i = 0; i < k; i++)
-		nsx_table_rank(t, cols[i].name);
-	return t;
+	return (struct idle_keys){ .device = f->cat.devices.p[w->device].number, .number = w->key,
+		.start = step ? w->start : w->key, .next = nsx_cat_str(&f->cat, w->next),
+		.label = step ? nsx_intern_str(&f->classes, w->label) : nsx_cat_str(&f->cat, w->label) };
 }
 
 /* Whether a table has rows for a part or a cause. */
@@ -393,53 +309,98 @@ shown(const struct idle *f, bool busy, enum nsx_cause cause)
 	return !f->options->causes || f->options->causes >> cause & 1;
 }
 
+/* A part or a cause of a window. cause: -1: none. per: of which ns is a share; 0: of nothing. */
+struct cell_row { struct idle_keys keys; int64_t ns, per, count, longest, drained, blocked; int cell, cause; };
+
+static const char *
+part(const void *row)
+{
+	const struct cell_row *r = row;
+	bool removed = r->cell == nsx_cause_cell(NSX_CAUSE_REMOVED);
+
+	return removed ? nsx_cause_name(NSX_CAUSE_REMOVED)
+	               : nsx_part_name(r->cell < NSX_PART_IDLE ? (enum nsx_part)r->cell : NSX_PART_IDLE);
+}
+static const char *
+group(const void *row)
+{
+	int cause = ((const struct cell_row *)row)->cause;
+
+	return cause < 0 ? "" : nsx_cause_group((enum nsx_cause)cause);
+}
+static const char *
+cause(const void *row)
+{
+	int cause = ((const struct cell_row *)row)->cause;
+
+	return cause < 0 ? "" : nsx_cause_name((enum nsx_cause)cause);
+}
+
+#define AT(member) offsetof(struct cell_row, member), 0, NULL
+static const struct nsx_sum_col cell_cols[] = {
+	IDLE_KEY_COLS(struct cell_row),
+	{ "part",    NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, part },
+	{ "group",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, group },
+	{ "cause",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, cause },
+	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,   AT(ns) },
+	{ "share",   NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct cell_row, ns),
+	                                             offsetof(struct cell_row, per), NULL },
+	{ "count",   NSX_CELL_INT,    NSX_SUM_INT,   AT(count) },
+	{ "longest", NSX_CELL_NS,     NSX_SUM_INT,   AT(longest) },
+	{ "drained", NSX_CELL_NS,     NSX_SUM_INT,   AT(drained) },
+	{ "blocked", NSX_CELL_NS,     NSX_SUM_INT,   AT(blocked) },
+};
+#define DEF(keys) { .size = sizeof(struct cell_row), .cols = cell_cols, .ncols = sizeof cell_cols / sizeof *cell_cols, \
+	            .shown = keys " part group cause ns share count longest drained blocked", \
+	            .rank = keys " share cause part ns", .adds = "ns", .heads = { { "ns", "time" } } }
+static const struct nsx_sum_def cell_defs[] = { IDLE_BY(DEF) };
+
+static int
+put_window(struct idle *f, const struct nsx_sums *s, struct nsx_table *t, uint32_t window)
+{
+	const struct idle_window *w = &f->windows.p[window];
+	struct cell_row r = { .keys = nsx_idle_keys(f, window) };
+	int rc = NSX_OK;
+
+	for (r.cell = 0; r.cell < NSX_IDLE_CELLS && rc == NSX_OK; r.cell++) {
+		const struct idle_cell *x = &w->cells[r.cell];
+		bool busy = r.cell < NSX_PART_IDLE, removed = r.cell == nsx_cause_cell(NSX_CAUSE_REMOVED);
+
+		r.cause = busy || removed ? -1 : r.cell - NSX_PART_IDLE;
+		if (!shown(f, busy, (enum nsx_cause)(busy ? 0 : r.cell - NSX_PART_IDLE))
+		    || (x->ns == 0 && (!f->options->zeros || removed)))
+			continue;
+		r.ns = x->ns;
+		r.per = removed ? 0 : nsx_idle_length(w);
+		r.count = x->count;
+		r.longest = x->longest;
+		r.drained = x->drained;
+		r.blocked = x->blocked;
+		rc = nsx_sums_put(s, t, &r, f->err);
+	}
+	return rc;
+}
+
+struct nsx_table *
+nsx_idle_windows_table(struct idle *f, const struct nsx_sum_def *defs, nsx_idle_put_fn *put)
+{
+	struct nsx_sums s = { .def = &defs[f->classed ? IDLE_BY_CLASS : (int)f->options->by] };
+	uint32_t *order = nsx_idle_window_order(f);
+	struct nsx_table *t = order ? nsx_sums_begin(&s, f->err) : NULL;
+	int rc = t ? NSX_OK : nsx_err_nomem(f->err, NULL);
+
+	for (size_t i = 0; rc == NSX_OK && i < f->windows.n; i++)
+		if (f->windows.p[order[i]].length > 0)
+			rc = put(f, &s, t, order[i]);
+	free(order);
+	if (rc == NSX_OK)
+		return t;
+	nsx_table_free(t);
+	return NULL;
+}
+
 struct nsx_table *
 nsx_idle_table(struct idle *f)
 {
-	static const struct nsx_table_col rest[] = {
-		{ "part", NSX_CELL_STRING }, { "group", NSX_CELL_STRING }, { "cause", NSX_CELL_STRING },
-		{ "ns", NSX_CELL_NS },
-		{ "share", NSX_CELL_SHARE }, { "count", NSX_CELL_INT }, { "longest", NSX_CELL_NS },
-		{ "drained", NSX_CELL_NS }, { "blocked", NSX_CELL_NS }
-	};
-	int k = nsx_idle_nkeys(f);
-	uint32_t *order = nsx_idle_window_order(f);
-	struct nsx_table *t;
-
-	t = order ? nsx_idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
-	nsx_table_rank(t, "share cause part ns");
-	nsx_table_head(t, "ns", "time");
-	if (t)
-		nsx_table_adds(t, "ns");
-	for (size_t i = 0; t && i < f->windows.n; i++) {
-		const struct idle_window *w = &f->windows.p[order[i]];
-
-		for (int c = 0; c < NSX_IDLE_CELLS && w->length > 0; c++) {
-			const struct idle_cell *x = &w->cells[c];
-			bool busy = c < NSX_PART_IDLE;
-			enum nsx_cause cause = (enum nsx_cause)(busy ? 0 : c - NSX_PART_IDLE);
-
-			bool removed = !busy && cause == NSX_CAUSE_REMOVED;
-
-			if (!shown(f, busy, cause) || (x->ns == 0 && (!f->options->zeros || removed)))
-				continue;
-			nsx_table_row(t);
-			nsx_idle_put_keys(f, t, order[i]);
-			nsx_table_str(t, k, nsx_str_c(removed ? nsx_cause_name(cause)
-			                                 : nsx_part_name(busy ? (enum nsx_part)c : NSX_PART_IDLE)));
-			if (!busy && !removed) {
-				nsx_table_str(t, k + 1, nsx_str_c(nsx_cause_group(cause)));
-				nsx_table_str(t, k + 2, nsx_str_c(nsx_cause_name(cause)));
-			}
-			nsx_table_int(t, k + 3, x->ns);
-			if (!removed)
-				nsx_table_double(t, k + 4, (double)x->ns / (double)nsx_idle_length(w));
-			nsx_table_int(t, k + 5, x->count);
-			nsx_table_int(t, k + 6, x->longest);
-			nsx_table_int(t, k + 7, x->drained);
-			nsx_table_int(t, k + 8, x->blocked);
-		}
-	}
-	free(order);
-	return t;
+	return nsx_idle_windows_table(f, cell_defs, put_window);
 }

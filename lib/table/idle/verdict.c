@@ -1,7 +1,6 @@
 /* verdict.c -- what limits a window, as a word and as a sentence. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "table/idle/idle.h"
 
@@ -158,45 +157,59 @@ nsx_idle_verdict_of(const struct idle *f, uint32_t like, uint32_t window)
 	return sum[v.group];
 }
 
+struct verdict_row {
+	struct idle_keys keys;
+	int64_t ns, per;
+	const char *word, *cause;
+	struct nsx_str path, call, text;
+};
+
+#define AT(member) offsetof(struct verdict_row, member)
+static const struct nsx_sum_col cols[] = {
+	IDLE_KEY_COLS(struct verdict_row),
+	{ "verdict", NSX_CELL_STRING, NSX_SUM_WORD,  AT(word), 0, NULL },
+	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,   AT(ns), 0, NULL },
+	{ "share",   NSX_CELL_SHARE,  NSX_SUM_RATIO, AT(ns), AT(per), NULL },
+	{ "cause",   NSX_CELL_STRING, NSX_SUM_WORD,  AT(cause), 0, NULL },
+	{ "path",    NSX_CELL_STRING, NSX_SUM_STR,   AT(path), 0, NULL },
+	{ "call",    NSX_CELL_STRING, NSX_SUM_STR,   AT(call), 0, NULL },
+	{ "text",    NSX_CELL_STRING, NSX_SUM_STR,   AT(text), 0, NULL },
+};
+#define DEF(keys) { .size = sizeof(struct verdict_row), .cols = cols, .ncols = sizeof cols / sizeof *cols, \
+	            .shown = keys " verdict ns share cause path call text", \
+	            .rank = keys " verdict share ns cause", .heads = { { "ns", "time" } } }
+static const struct nsx_sum_def defs[] = { IDLE_BY(DEF) };
+
+static int
+put_verdict(struct idle *f, const struct nsx_sums *s, struct nsx_table *t, uint32_t window)
+{
+	const struct idle_window *w = &f->windows.p[window];
+	struct verdict v = judge(f, w);
+	struct verdict_row r = { .keys = nsx_idle_keys(f, window), .ns = v.ns, .per = nsx_idle_length(w),
+		.word = v.word, .cause = v.cause < 0 ? NULL : nsx_cause_name((enum nsx_cause)v.cause) };
+	struct nsx_buf *b = &f->scratch;
+
+	if (r.per <= 0)
+		return NSX_OK;
+	b->len = 0;
+	nsx_idle_put_frames(f, v.path, NSX_NONE, b);
+	r.path.len = b->len;
+	nsx_idle_put_frames(f, NSX_NONE, v.leaf, b);
+	r.call.len = b->len - r.path.len;
+	put_text(f, w, &v, b);
+	if (b->failed)
+		return nsx_err_nomem(f->err, NULL);
+	r.path.ptr = b->ptr;
+	r.call.ptr = b->ptr + r.path.len;
+	r.text = (struct nsx_str){ r.call.ptr + r.call.len, b->len - r.path.len - r.call.len };
+	return nsx_sums_put(s, t, &r, f->err);
+}
+
 struct nsx_table *
 nsx_idle_verdicts(struct idle *f)
 {
-	static const struct nsx_table_col rest[] = {
-		{ "verdict", NSX_CELL_STRING }, { "ns", NSX_CELL_NS }, { "share", NSX_CELL_SHARE },
-		{ "cause", NSX_CELL_STRING },
-		{ "path", NSX_CELL_STRING }, { "call", NSX_CELL_STRING }, { "text", NSX_CELL_STRING }
-	};
-	int k = nsx_idle_nkeys(f);
-	uint32_t *order = nsx_idle_window_order(f);
-	struct nsx_table *t;
+	struct nsx_table *t = nsx_idle_windows_table(f, defs, put_verdict);
 
-	t = order ? nsx_idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
-	nsx_table_rank(t, "verdict share ns cause");
-	nsx_table_head(t, "ns", "time");
 	nsx_table_below(t, "text");
-	for (size_t i = 0; t && i < f->windows.n; i++) {
-		const struct idle_window *w = &f->windows.p[order[i]];
-		struct verdict v = judge(f, w);
-
-		if (nsx_idle_length(w) <= 0)
-			continue;
-		nsx_table_row(t);
-		nsx_idle_put_keys(f, t, order[i]);
-		nsx_table_str(t, k, nsx_str_c(v.word));
-		nsx_table_int(t, k + 1, v.ns);
-		nsx_table_double(t, k + 2, (double)v.ns / (double)nsx_idle_length(w));
-		if (v.cause >= 0)
-			nsx_table_str(t, k + 3, nsx_str_c(nsx_cause_name((enum nsx_cause)v.cause)));
-		f->scratch.len = 0;
-		nsx_idle_put_frames(f, v.path, NSX_NONE, &f->scratch);
-		nsx_table_str(t, k + 4, nsx_buf_view(&f->scratch));
-		f->scratch.len = 0;
-		nsx_idle_put_frames(f, NSX_NONE, v.leaf, &f->scratch);
-		nsx_table_str(t, k + 5, nsx_buf_view(&f->scratch));
-		f->scratch.len = 0;
-		put_text(f, w, &v, &f->scratch);
-		nsx_table_str(t, k + 6, nsx_buf_view(&f->scratch));
-	}
-	free(order);
-	return nsx_idle_sound(f, t);
+	return t;
 }

@@ -56,11 +56,11 @@ static const struct nsx_sum_col function_cols[] = {
 	{ "samples",  NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
 };
 #define DEF(list, by, first) { .size = sizeof(struct row), .key = sizeof(struct key), .cols = list, \
-	                      .ncols = sizeof list / sizeof *list, .order = by, .rank = first, .adds = "ns" }
+	                      .ncols = sizeof list / sizeof *list, .order = by, .rank = first, .adds = "ns", \
+	                      .heads = { { "ns", "time" } } }
 static const struct nsx_sum_def defs[] = {
 	[NSX_IDLE_HOST_STATES] = DEF(state_cols, "-ns device cause state what", "ns state what cause share off"),
 	[NSX_IDLE_HOST_LINES] = DEF(line_cols, "-ns device cause state what line", "ns line what state samples share"),
-	[NSX_IDLE_HOST_LIST] = DEF(state_cols, "device", NULL),   /* without rows */
 	[NSX_IDLE_HOST_FUNCTIONS] = DEF(function_cols, "-ns device state function", "ns function samples state share"),
 };
 
@@ -76,12 +76,6 @@ struct host {
 	struct nsx_map     counted;   /* (row, sample) */
 	int64_t            ndiags, ns[NSX_DOING_STATES], profiler, unscheduled;
 };
-
-static struct nsx_str
-text(const void *texts, uint32_t id)
-{
-	return nsx_intern_str(texts, id);
-}
 
 static struct row *
 row_at(const struct host *h, uint32_t row)
@@ -103,15 +97,6 @@ count_sample(struct host *h, uint32_t row, int64_t sample)
 	if (*at == NSX_NONE)
 		row_at(h, row)->samples++;
 	*at = 0;
-	return true;
-}
-
-static bool
-grow(struct host *h, uint32_t device)
-{
-	while (h->starved.n <= device)
-		if (!nsx_vec_push(&h->starved, 0))
-			return false;
 	return true;
 }
 
@@ -151,7 +136,7 @@ piece(void *state, const struct nsx_doing_piece *p)
 {
 	struct host *h = state;
 
-	if (!grow(h, p->device))
+	if (!nsx_vec_reach(&h->starved, p->device, NULL))
 		return nsx_err_nomem(h->err, NULL);
 	h->starved.p[p->device] += p->end - p->start;
 	h->ns[p->state] += p->end - p->start;
@@ -160,7 +145,8 @@ piece(void *state, const struct nsx_doing_piece *p)
 	if (h->options->rows == NSX_IDLE_HOST_LIST) {
 		uint32_t line = line_of(h, p);
 
-		return line != NSX_NONE && nsx_host_list_add(&h->list, p, line) ? NSX_OK : nsx_err_nomem(h->err, NULL);
+		return line != NSX_NONE && nsx_host_list_add(&h->list, &h->doing, p, line)
+		       ? NSX_OK : nsx_err_nomem(h->err, NULL);
 	}
 	if (h->options->rows != NSX_IDLE_HOST_FUNCTIONS)
 		return add_row(h, p);
@@ -240,8 +226,9 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	int rc = nsx_intern(&h.texts, NSX_STR("")) == 0 ? NSX_OK : nsx_err_nomem(err, NULL);
 
 	*table = NULL;
-	h.list.want = (size_t)options->list;
-	h.sums = (struct nsx_sums){ .def = &defs[options->rows], .text = text, .state = &h.texts };
+	h.list = (struct nsx_host_list){ .gaps = &h.sums, .texts = &h.texts, .want = (size_t)options->list };
+	h.sums = (struct nsx_sums){ .def = options->rows == NSX_IDLE_HOST_LIST ? &nsx_host_gaps : &defs[options->rows],
+		.texts = &h.texts };
 	h.doing.names = options->names;
 	h.doing.causes = options->causes;
 	h.doing.piece = piece;
@@ -256,16 +243,17 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 		rc = nsx_doing_finish(&h.doing, diags);
 	if (rc == NSX_OK)
 		rc = nsx_doing_places_each(&h.places, &h.doing, add_function, &h);
-	if (rc == NSX_OK) {
+	if (rc == NSX_OK && options->rows == NSX_IDLE_HOST_LIST)
+		rc = nsx_host_list_finish(&h.list, &h.doing) ? NSX_OK : nsx_err_nomem(err, NULL);
+	else if (rc == NSX_OK)
 		set_wholes(&h);
+	if (rc == NSX_OK) {
 		*ndiags = h.ndiags;
 		report(&h, diags);
-		*table = options->rows == NSX_IDLE_HOST_LIST ? nsx_host_list_table(&h.list, &h.doing, &h.texts)
-		                                             : nsx_sums_table(&h.sums, err);
+		*table = nsx_sums_table(&h.sums, err);
 		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	if (rc == NSX_OK) {
-		nsx_table_head(*table, "ns", "time");
 		if (options->rows == NSX_IDLE_HOST_LINES || options->rows == NSX_IDLE_HOST_FUNCTIONS)
 			nsx_table_rough(*table, "ns", "samples", NSX_DOING_ENOUGH);
 		add_note(&h, *table);

@@ -261,9 +261,8 @@ own(struct collecting *c, const struct nsx_rec *rec)
 	while (c->owns.n < c->thread_of.n)
 		c->owns.p[c->owns.n++] = false;
 	c->owns.p[thread] = true;
-	while (c->processes.n <= at)
-		if (!nsx_vec_push(&c->processes, ((struct process){ { 0 } })))
-			return false;
+	if (!nsx_vec_reach(&c->processes, at, NULL))
+		return false;
 	if (start == NSX_ABSENT)
 		return true;
 	struct process *p = &c->processes.p[at];
@@ -562,19 +561,13 @@ need(const struct collecting *c, struct nsx_reader *in)
 	}
 }
 
-static struct nsx_str
-name_of(const void *names, uint32_t id)
-{
-	return nsx_intern_str(names, id);
-}
-
 int
 nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 {
 	struct collecting c = { .s = s };
 	int rc;
 
-	s->rows = (struct nsx_sums){ .def = &nsx_span_rows[!s->options->module], .text = name_of, .state = &s->names };
+	s->rows = (struct nsx_sums){ .def = &nsx_span_rows[!s->options->module], .texts = &s->names };
 	need(&c, in);
 	rc = nsx_read_all(in, s->options->require, take, &c, s->err);
 	if (rc == NSX_OK)

@@ -1,8 +1,8 @@
 /* table.c -- executions as tables: one by one, summed up, or the operations of each. */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "table/measure/measure.h"
-#include "base/num.h"
 #include "base/sort.h"
 #include "base/stat.h"
 
@@ -34,39 +34,26 @@ const struct nsx_sum_def nsx_span_rows[2] = {
 
 /* ---- summed up */
 
-enum { S_ID, S_NAME, S_DEVICE, S_MEASURE, S_COUNT, S_MEAN, S_STD, S_MIN, S_MEDIAN, S_P90, S_P99, S_NCOLS };
-enum { L_ID, L_NAME, L_EXECUTION, L_DEVICE, L_TYPE, L_KERNEL, L_START, L_DUR, L_NCOLS };
+struct stats_row { int64_t id, device; uint32_t name; const char *measure; struct nsx_stat of; struct nsx_samples v; };
 
-static const struct nsx_table_col stats_cols[S_NCOLS] = {
-	[S_ID]      = { "id", NSX_CELL_ID },
-	[S_NAME]    = { "name", NSX_CELL_STRING },
-	[S_DEVICE]  = { "device", NSX_CELL_ID },
-	[S_MEASURE] = { "measure", NSX_CELL_STRING },
-	[S_COUNT]   = { "count", NSX_CELL_INT },
-	[S_MEAN]    = { "mean", NSX_CELL_MEAN_NS },
-	[S_STD]     = { "std", NSX_CELL_MEAN_NS },
-	[S_MIN]     = { "min", NSX_CELL_NS },
-	[S_MEDIAN]  = { "median", NSX_CELL_NS },
-	[S_P90]     = { "p90", NSX_CELL_NS },
-	[S_P99]     = { "p99", NSX_CELL_NS },
+#define OF(member) offsetof(struct stats_row, member), 0, NULL
+#define PERCENTILE(p) NSX_CELL_NS, NSX_SUM_PERCENTILE, offsetof(struct stats_row, v), p, NULL
+static const struct nsx_sum_col stats_cols[] = {
+	{ "id",      NSX_CELL_ID,      NSX_SUM_INT,  OF(id) },
+	{ "name",    NSX_CELL_STRING,  NSX_SUM_TEXT, OF(name) },
+	{ "device",  NSX_CELL_ID,      NSX_SUM_INT,  OF(device) },
+	{ "measure", NSX_CELL_STRING,  NSX_SUM_WORD, OF(measure) },
+	{ "count",   NSX_CELL_INT,     NSX_SUM_INT,  OF(of.n) },
+	{ "mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN, offsetof(struct stats_row, of.sum),
+	                                             offsetof(struct stats_row, of.n), NULL },
+	{ "std",     NSX_CELL_MEAN_NS, NSX_SUM_STD,  OF(of) },
+	{ "min",     NSX_CELL_NS,      NSX_SUM_MIN,  OF(of) },
+	{ "median",  PERCENTILE(50) }, { "p90", PERCENTILE(90) }, { "p99", PERCENTILE(99) },
 };
-static const struct nsx_table_col list_cols[L_NCOLS] = {
-	[L_ID]        = { "id", NSX_CELL_ID },
-	[L_NAME]      = { "name", NSX_CELL_STRING },
-	[L_EXECUTION] = { "execution", NSX_CELL_ID },
-	[L_DEVICE]    = { "device", NSX_CELL_ID },
-	[L_TYPE]      = { "type", NSX_CELL_STRING },
-	[L_KERNEL]    = { "kernel", NSX_CELL_STRING },
-	[L_START]     = { "start", NSX_CELL_TIME },
-	[L_DUR]       = { "dur", NSX_CELL_NS },
+static const struct nsx_sum_def stats = {
+	.size = sizeof(struct stats_row), .cols = stats_cols, .ncols = sizeof stats_cols / sizeof *stats_cols,
+	.rank = "name device measure count mean median p90 p99"
 };
-
-static void
-put_int(struct nsx_table *t, int col, int64_t v)
-{
-	if (v != NSX_ABSENT)
-		nsx_table_int(t, col, v);
-}
 
 static const struct nsx_span_sum *
 span(const struct nsx_spans *s, size_t i)
@@ -75,41 +62,30 @@ span(const struct nsx_spans *s, size_t i)
 }
 
 /* A row of n values, which this sorts. */
-static void
-put_stats(struct nsx_table *t, const struct nsx_spans *s, const struct nsx_span_sum *x, const char *measure, int64_t *v,
-          size_t n)
+static int
+put_stats(const struct nsx_sums *sums, struct nsx_table *t, struct stats_row r, int64_t *v, size_t n,
+          struct nsx_err *err)
 {
-	struct nsx_stat stat = { 0 };
-
 	qsort(v, n, sizeof *v, nsx_sort_by_int);
 	for (size_t i = 0; i < n; i++)
-		nsx_stat_add(&stat, v[i]);
-	nsx_table_row(t);
-	if (s->options->module)
-		put_int(t, S_ID, x->id);
-	nsx_table_str(t, S_NAME, nsx_intern_str(&s->names, x->name));
-	put_int(t, S_DEVICE, x->key.device);
-	nsx_table_str(t, S_MEASURE, nsx_str_c(measure));
-	nsx_table_int(t, S_COUNT, (int64_t)n);
-	nsx_table_double(t, S_MEAN, nsx_stat_mean(&stat));
-	if (n > 1)
-		nsx_table_double(t, S_STD, nsx_stat_std(&stat));
-	nsx_table_int(t, S_MIN, v[0]);
-	nsx_table_int(t, S_MEDIAN, nsx_percentile(v, n, 50));
-	nsx_table_int(t, S_P90, nsx_percentile(v, n, 90));
-	nsx_table_int(t, S_P99, nsx_percentile(v, n, 99));
+		nsx_stat_add(&r.of, v[i]);
+	r.v = (struct nsx_samples){ v, n };
+	return nsx_sums_put(sums, t, &r, err);
 }
 
 /* The spans are sorted. */
-static bool
-put_all_stats(struct nsx_table *t, const struct nsx_spans *s)
+static int
+put_all_stats(const struct nsx_spans *s, const struct nsx_sums *sums, struct nsx_table *t)
 {
 	size_t n = nsx_sums_count(&s->rows);
 	int64_t *v = malloc((n + 1) * sizeof *v);
 	bool few = false;
+	int rc = v ? NSX_OK : nsx_err_nomem(s->err, NULL);
 
-	for (size_t from = 0, to; v && from < n; from = to) {
+	for (size_t from = 0, to; rc == NSX_OK && from < n; from = to) {
 		const struct nsx_span_sum *x = span(s, from);
+		struct stats_row r = { .id = s->options->module ? x->id : NSX_ABSENT, .name = x->name,
+		                       .device = x->key.device, .measure = "kernels" };
 
 		for (to = from + 1; to < n && span(s, to)->name == x->name && span(s, to)->key.device == x->key.device
 		     && (s->options->range || span(s, to)->id == x->id); to++)
@@ -117,53 +93,66 @@ put_all_stats(struct nsx_table *t, const struct nsx_spans *s)
 		few |= to - from < 100;
 		for (size_t i = from; i < to; i++)
 			v[i - from] = span(s, i)->kernels;
-		put_stats(t, s, x, "kernels", v, to - from);
+		rc = put_stats(sums, t, r, v, to - from, s->err);
 		for (size_t i = from; i < to; i++)
 			v[i - from] = span(s, i)->events;
-		put_stats(t, s, x, "events", v, to - from);
+		r.measure = "events";
+		if (rc == NSX_OK)
+			rc = put_stats(sums, t, r, v, to - from, s->err);
 	}
 	if (few)
 		nsx_table_note(t, "p99 of fewer than 100 executions is the largest");
 	free(v);
-	return v != NULL;
+	return rc;
 }
 
 /* ---- the operations of each span, which are in the order of the stream: by start */
 
-static bool
-put_list(struct nsx_table *t, const struct nsx_spans *s)
+struct list_row { int64_t id, execution, device, start, dur; uint32_t name, type, kernel; };
+
+#define IN(member) offsetof(struct list_row, member), 0, NULL
+static const struct nsx_sum_col list_cols[] = {
+	{ "id",        NSX_CELL_ID,     NSX_SUM_INT,  IN(id) },
+	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, IN(name) },
+	{ "execution", NSX_CELL_ID,     NSX_SUM_INT,  IN(execution) },
+	{ "device",    NSX_CELL_ID,     NSX_SUM_INT,  IN(device) },
+	{ "type",      NSX_CELL_STRING, NSX_SUM_TEXT, IN(type) },
+	{ "kernel",    NSX_CELL_STRING, NSX_SUM_TEXT, IN(kernel) },
+	{ "start",     NSX_CELL_TIME,   NSX_SUM_INT,  IN(start) },
+	{ "dur",       NSX_CELL_NS,     NSX_SUM_INT,  IN(dur) },
+};
+static const struct nsx_sum_def list = {
+	.size = sizeof(struct list_row), .cols = list_cols, .ncols = sizeof list_cols / sizeof *list_cols,
+	.rank = "kernel dur execution device start", .adds = "dur"
+};
+
+static int
+put_list(const struct nsx_spans *s, const struct nsx_sums *sums, struct nsx_table *t)
 {
 	/* Counting sort: the first operation of each span. */
 	size_t *first = calloc(s->all + 2, sizeof *first);
 	uint32_t *order = malloc((s->ops.n + 1) * sizeof *order);
-	bool good = first && order;
+	int rc = first && order ? NSX_OK : nsx_err_nomem(s->err, NULL);
 
-	for (size_t i = 0; good && i < s->ops.n; i++)
+	for (size_t i = 0; rc == NSX_OK && i < s->ops.n; i++)
 		first[s->ops.p[i].span + 2]++;
-	for (size_t i = 2; good && i < s->all + 2; i++)
+	for (size_t i = 2; rc == NSX_OK && i < s->all + 2; i++)
 		first[i] += first[i - 1];
-	for (size_t i = 0; good && i < s->ops.n; i++)
+	for (size_t i = 0; rc == NSX_OK && i < s->ops.n; i++)
 		order[first[s->ops.p[i].span + 1]++] = (uint32_t)i;
-	for (size_t i = 0; good && i < nsx_sums_count(&s->rows); i++) {
+	for (size_t i = 0; rc == NSX_OK && i < nsx_sums_count(&s->rows); i++) {
 		const struct nsx_span_sum *x = span(s, i);
 
-		for (size_t k = first[x->number]; k < first[x->number + 1]; k++) {
+		for (size_t k = first[x->number]; rc == NSX_OK && k < first[x->number + 1]; k++) {
 			const struct nsx_span_op *op = &s->ops.p[order[k]];
 
-			nsx_table_row(t);
-			put_int(t, L_ID, x->id);
-			nsx_table_str(t, L_NAME, nsx_intern_str(&s->names, x->name));
-			nsx_table_int(t, L_EXECUTION, x->key.execution);
-			put_int(t, L_DEVICE, x->key.device);
-			nsx_table_str(t, L_TYPE, nsx_intern_str(&s->names, op->type));
-			nsx_table_str(t, L_KERNEL, nsx_intern_str(&s->names, op->name));
-			nsx_table_int(t, L_START, op->start);
-			nsx_table_int(t, L_DUR, op->dur);
+			rc = nsx_sums_put(sums, t, &(struct list_row){ x->id, x->key.execution, x->key.device,
+				op->start, op->dur, x->name, op->type, op->name }, s->err);
 		}
 	}
 	free(first);
 	free(order);
-	return good;
+	return rc;
 }
 
 static bool
@@ -175,21 +164,17 @@ is_shown(void *spans, const void *row)
 struct nsx_table *
 nsx_spans_table(struct nsx_spans *s)
 {
-	bool stats = s->options->what == NSX_MEASURE_STATS;
+	bool summed = s->options->what == NSX_MEASURE_STATS;
+	struct nsx_sums sums = { .def = summed ? &stats : &list, .texts = &s->names };
 	struct nsx_table *t;
 
 	nsx_sums_keep(&s->rows, is_shown, s);
 	if (s->options->what == NSX_MEASURE_EXECUTIONS)
 		return nsx_sums_table(&s->rows, s->err);
 	nsx_sums_sort(&s->rows);
-	t = stats ? nsx_table_new(stats_cols, S_NCOLS) : nsx_table_new(list_cols, L_NCOLS);
-	nsx_table_rank(t, stats ? "name device measure count mean median p90 p99"
-	                        : "kernel dur execution device start");
-	if (t && !stats)
-		nsx_table_adds(t, "dur");
-	if (t && (stats ? put_all_stats(t, s) : put_list(t, s)))
+	t = nsx_sums_begin(&sums, s->err);
+	if (t && (summed ? put_all_stats : put_list)(s, &sums, t) == NSX_OK)
 		return t;
 	nsx_table_free(t);
-	nsx_err_nomem(s->err, NULL);
 	return NULL;
 }

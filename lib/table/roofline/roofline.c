@@ -42,9 +42,8 @@ take_module(struct nsx_roof *f, const struct nsx_rec *rec)
 	f->modules++;
 	if (program == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
-	while (f->programs.n <= program)
-		if (!nsx_vec_push(&f->programs, ((struct nsx_roof_program){ 0 })))
-			return nsx_err_nomem(f->err, NULL);
+	if (!nsx_vec_reach(&f->programs, program, NULL))
+		return nsx_err_nomem(f->err, NULL);
 	if (dur < 0) {
 		f->timeless_modules++;
 		return NSX_OK;

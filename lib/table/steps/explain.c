@@ -145,12 +145,6 @@ static const struct nsx_sum_def differences = {
 	.rank = "kind name delta device base new step base_step class"
 };
 
-static struct nsx_str
-text_of(const void *names, uint32_t id)
-{
-	return nsx_intern_str(names, id);
-}
-
 static int64_t
 difference(const int64_t ns[2])
 {
@@ -259,7 +253,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
                   struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct explain e = { .steps = s, .err = err, .times.def = &times };
-	struct nsx_sums rows = { .def = &differences, .text = text_of, .state = &e.names };
+	struct nsx_sums rows = { .def = &differences, .texts = &e.names };
 	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY };
 	bool good = choose(&e, percentile);
 	int rc = good ? NSX_OK : nsx_err_nomem(err, NULL);

@@ -30,18 +30,17 @@ measure(const struct nsx_step_of *o, int64_t of[NMEASURES])
 
 /* ---- a row for each class and device ---- */
 
-/* Of a measure over the steps that have it; none has: NaN, NSX_ABSENT. */
-struct statistics { double mean; int64_t p50, p90, p99, max; };
+/* Of a measure over the steps that have it; none has: NaN, no values. */
+struct statistics { double mean; struct nsx_samples of; };
 
 struct class_row { struct nsx_str class; int64_t device, count; struct statistics of[NMEASURES]; };
 
 #define OF_CLASS(member) offsetof(struct class_row, member), 0, NULL
+#define PERCENTILE(m, p) NSX_CELL_NS, NSX_SUM_PERCENTILE, offsetof(struct class_row, of[m].of), p, NULL
 #define FIVE(name, m) \
 	{ name "_mean", NSX_CELL_MEAN_NS, NSX_SUM_REAL, OF_CLASS(of[m].mean) }, \
-	{ name "_p50",  NSX_CELL_NS,      NSX_SUM_INT,  OF_CLASS(of[m].p50) }, \
-	{ name "_p90",  NSX_CELL_NS,      NSX_SUM_INT,  OF_CLASS(of[m].p90) }, \
-	{ name "_p99",  NSX_CELL_NS,      NSX_SUM_INT,  OF_CLASS(of[m].p99) }, \
-	{ name "_max",  NSX_CELL_NS,      NSX_SUM_INT,  OF_CLASS(of[m].max) }
+	{ name "_p50",  PERCENTILE(m, 50) }, { name "_p90", PERCENTILE(m, 90) }, \
+	{ name "_p99",  PERCENTILE(m, 99) }, { name "_max", PERCENTILE(m, 100) }
 
 static const struct nsx_sum_col class_cols[] = {
 	{ "class",  NSX_CELL_STRING, NSX_SUM_STR, OF_CLASS(class) },
@@ -72,18 +71,16 @@ statistics(const struct nsx_step_of *o, size_t n, enum measure m, int64_t *room)
 		room[k++] = of[m];
 		nsx_stat_add(&stat, of[m]);
 	}
-	if (!k)
-		return (struct statistics){ NAN, NSX_ABSENT, NSX_ABSENT, NSX_ABSENT, NSX_ABSENT };
-	qsort(room, k, sizeof *room, nsx_sort_by_int);
-	return (struct statistics){ nsx_stat_mean(&stat), nsx_percentile(room, k, 50), nsx_percentile(room, k, 90),
-	                            nsx_percentile(room, k, 99), nsx_percentile(room, k, 100) };
+	if (k)
+		qsort(room, k, sizeof *room, nsx_sort_by_int);
+	return (struct statistics){ k ? nsx_stat_mean(&stat) : NAN, { room, k } };
 }
 
 /* The list is in the order of the table. */
 static int
 put_classes(const struct nsx_step_set *s, const struct nsx_sums *sums, struct nsx_table *t)
 {
-	int64_t *room = malloc((s->list.n + 1) * sizeof *room);
+	int64_t *room = malloc((s->list.n + 1) * NMEASURES * sizeof *room);
 	int rc = room ? NSX_OK : NSX_ERR;
 
 	for (size_t i = 0, n; rc == NSX_OK && i < s->list.n; i += n) {
@@ -95,7 +92,7 @@ put_classes(const struct nsx_step_set *s, const struct nsx_sums *sums, struct ns
 			n++;
 		r.count = (int64_t)n;
 		for (int m = 0; m < NMEASURES; m++)
-			r.of[m] = statistics(o, n, (enum measure)m, room);
+			r.of[m] = statistics(o, n, (enum measure)m, room + (size_t)m * n);
 		rc = nsx_sums_put(sums, t, &r, s->err);
 	}
 	free(room);

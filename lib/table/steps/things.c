@@ -99,10 +99,7 @@ device_of(struct nsx_things *t, const struct nsx_rec *op)
 	uint32_t at = nsx_cat_device(t->cat, op);
 	struct nsx_things_device *d;
 
-	while (at != NSX_NONE && t->devices.n <= at)
-		if (!nsx_vec_push(&t->devices, ((struct nsx_things_device){ 0 })))
-			return NULL;
-	if (at == NSX_NONE)
+	if (at == NSX_NONE || !nsx_vec_reach(&t->devices, at, NULL))
 		return NULL;
 	d = &t->devices.p[at];
 	if (d->placed)

@@ -70,25 +70,6 @@ take(void *state, const struct nsx_rec *rec)
 	return rec->kind->id == NSX_OP ? take_op(p, rec) : nsx_cat_take(&p->cat, rec, p->err);
 }
 
-static struct nsx_table *
-make_table(const struct pacing *p, const struct nsx_paces *paces)
-{
-	struct nsx_sums sums = { .def = &def };
-	struct nsx_table *t = NULL;
-	size_t i = 0;
-
-	for (struct nsx_pace *r; i < paces->list.n && (r = nsx_sums_add(&sums)) != NULL; i++) {
-		*r = paces->list.p[i];
-		r->pace = r->pace > 0 ? r->pace : NAN;
-	}
-	if (i == paces->list.n)
-		t = nsx_sums_table(&sums, p->err);
-	else
-		nsx_err_nomem(p->err, NULL);
-	nsx_sums_free(&sums);
-	return t;
-}
-
 static void
 say(const struct pacing *p, const struct nsx_paces *paces, struct nsx_diags *diags)
 {
@@ -96,7 +77,7 @@ say(const struct pacing *p, const struct nsx_paces *paces, struct nsx_diags *dia
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no kernels that compute: extract with -a");
 	else if (paces->list.n < 2)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "kernels of one device only: nothing to compare");
-	else if (paces->list.p[0].pace <= 0)
+	else if (!(paces->list.p[0].pace > 0))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no kernel that all devices run equally often: no pace");
 	nsx_cat_comm_diags(&p->cat, "", diags);
 }
@@ -116,8 +97,11 @@ nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *
 	s->diags = p.diags;
 	if (rc == NSX_OK)
 		rc = nsx_paces_of(p.times.p, p.times.n, &paces, err);
+	for (size_t i = 0; i < paces.list.n; i++)
+		if (paces.list.p[i].pace <= 0)
+			paces.list.p[i].pace = NAN;
 	if (rc == NSX_OK) {
-		rc = (s->table = make_table(&p, &paces)) ? NSX_OK : NSX_ERR;
+		rc = (s->table = nsx_sums_list(&def, paces.list.p, paces.list.n, err)) ? NSX_OK : NSX_ERR;
 		say(&p, &paces, diags);
 	}
 	free(paces.list.p);

@@ -63,14 +63,6 @@ nomem(struct waits *f)
 	return nsx_err_nomem(f->err, NULL);
 }
 
-static struct nsx_str
-kind_of(const void *state, uint32_t id)
-{
-	const struct waits *f = state;
-
-	return id == NSX_NONE ? NSX_STR("[unknown]") : nsx_cat_str(&f->reading.comm->cat, id);
-}
-
 /* The row of a kind, a device and, for pairs, the device that it waited for; NULL when out of memory. */
 static struct row *
 row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
@@ -179,7 +171,7 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	int rc;
 
 	f.sums = (struct nsx_sums){ .def = options->show == NSX_STRAGGLERS_PAIRS ? &waits_of_pairs : &waits_of_devices,
-	                            .text = kind_of, .state = &f };
+	                            .texts = &f.reading.pairing.comm.cat.strings, .none = "[unknown]" };
 	f.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other, .state = &f,
 	                                             .require = options->require };
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);

@@ -102,9 +102,8 @@ device_at(struct devices *f, const struct nsx_rec *rec)
 {
 	uint32_t at = nsx_cat_device(&f->top.cat, rec);
 
-	while (at != NSX_NONE && f->devices.n <= at)
-		if (!nsx_vec_push(&f->devices, ((struct device){ .profile = NSX_NONE })))
-			return NSX_NONE;
+	if (at != NSX_NONE && !nsx_vec_reach(&f->devices, at, &(struct device){ .profile = NSX_NONE }))
+		return NSX_NONE;
 	if (at == NSX_NONE || f->devices.p[at].met)
 		return at;
 	f->devices.p[at].met = true;
@@ -256,19 +255,13 @@ add_row(struct devices *f, size_t at, bool worked)
 	return true;
 }
 
-static struct nsx_str
-text_of(const void *cat, uint32_t id)
-{
-	return nsx_cat_str(cat, id);
-}
-
 static int
 devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct devices *f = state;
 	bool worked = f->top.any_module || f->top.any_thunk;
 
-	f->rows = (struct nsx_sums){ .def = &def, .text = text_of, .state = &f->top.cat };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->top.cat.strings };
 	for (size_t i = 0; i < nsx_sums_count(&f->works); i++) {
 		const struct work *w = nsx_sums_at(&f->works, i);
 

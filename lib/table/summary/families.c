@@ -47,12 +47,6 @@ struct families {
 	bool              any;
 };
 
-static struct nsx_str
-text_of(const void *strs, uint32_t id)
-{
-	return nsx_intern_str(strs, id);
-}
-
 static int
 families_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
@@ -62,7 +56,7 @@ families_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	f->err = at->err;
 	f->cat = at->cat;
 	f->cat->keep |= NSX_CAT_COSTS;
-	f->rows = (struct nsx_sums){ .def = &def, .text = text_of, .state = &f->strs };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->strs };
 	f->named = (struct nsx_sums){ .def = &by_name };
 	return nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE ? nsx_err_nomem(f->err, NULL) : NSX_OK;
 }
@@ -91,9 +85,8 @@ families_free(void *state)
 static const struct nsx_family *
 of_kernel(struct families *f, uint32_t name)
 {
-	while (f->of.n <= name)
-		if (!nsx_vec_push(&f->of, ((struct nsx_family){ NULL, NULL })))
-			return NULL;
+	if (!nsx_vec_reach(&f->of, name, &(struct nsx_family){ NULL, NULL }))
+		return NULL;
 	if (!f->of.p[name].family)
 		f->of.p[name] = nsx_family_of_kernel(nsx_intern_str(&f->strs, name));
 	return &f->of.p[name];

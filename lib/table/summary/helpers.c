@@ -29,9 +29,8 @@ nsx_helpers_device(struct nsx_helpers *h, const struct nsx_rec *rec)
 
 	if (at == NSX_NONE)
 		return false;
-	while (h->pids.n <= at)
-		if (!nsx_vec_push(&h->pids, NSX_ABSENT))
-			return false;
+	if (!nsx_vec_reach(&h->pids, at, &(int64_t){ NSX_ABSENT }))
+		return false;
 	h->pids.p[at] = d.pid;
 	return true;
 }
@@ -64,9 +63,8 @@ class_of(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row)
 {
 	struct nsx_str name;
 
-	while (h->class_of.n <= row)
-		if (!nsx_vec_push(&h->class_of, NSX_NONE))
-			return NSX_NONE;
+	if (!nsx_vec_reach(&h->class_of, row, &(uint32_t){ NSX_NONE }))
+		return NSX_NONE;
 	if (h->class_of.p[row] != NSX_NONE)
 		return h->class_of.p[row];
 	name = nsx_range_book_name(&h->book, rec, NSX_NAMES_DIGITS);

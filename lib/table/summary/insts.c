@@ -178,10 +178,7 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 	bool comm = nsx_cat_communicates(&f->top.cat, rec);
 	int64_t dur, hidden;
 
-	while (at != NSX_NONE && f->insts.n <= at)
-		if (!nsx_vec_push(&f->insts, ((struct inst){ .name = NSX_NONE })))
-			return false;
-	if (at == NSX_NONE)
+	if (at == NSX_NONE || !nsx_vec_reach(&f->insts, at, &(struct inst){ .name = NSX_NONE }))
 		return false;
 	struct inst *i = &f->insts.p[at];
 	/* For instructions without a record the column of each thunk counts. */
@@ -327,17 +324,6 @@ add_insts(struct insts *f, size_t *beyond)
 }
 
 /* ---- labels ---- */
-
-static struct nsx_str
-text_of(const void *state, uint32_t id)
-{
-	const struct insts *f = state;
-	bool absent = id == NSX_NONE;
-
-	return absent && f->options.by == NSX_SUMMARY_COLLECTIVE ? NSX_STR("[unknown]")
-	       : absent && f->options.by == NSX_SUMMARY_OPCODE   ? NSX_STR("[no instruction]")
-	                                                         : nsx_cat_str(&f->top.cat, id);
-}
 
 /* The row of a label; NULL when out of memory. */
 static struct row *
@@ -589,7 +575,9 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 			return nsx_err_nomem(f->err, NULL);
 	if (f->options.by != NSX_SUMMARY_COLLECTIVE && !nsx_top_pick(&f->top, f->options.cover, diags))
 		return nsx_err_nomem(f->err, NULL);
-	f->sums = (struct nsx_sums){ .def = def_of(&f->options), .text = text_of, .state = f };
+	f->sums = (struct nsx_sums){ .def = def_of(&f->options), .texts = &f->top.cat.strings };
+	f->sums.none = f->options.by == NSX_SUMMARY_COLLECTIVE ? "[unknown]"
+	    : f->options.by == NSX_SUMMARY_OPCODE ? "[no instruction]" : NULL;
 	if (shares)
 		f->sums.whole = whole(f);
 	switch (f->options.by) {

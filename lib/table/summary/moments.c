@@ -21,10 +21,8 @@ nsx_moments_take(struct nsx_all_moments *a, struct nsx_catalogue *cat, uint32_t 
 	bool comm = nsx_cat_communicates(cat, op);
 
 	a->any = true;
-	while (device != NSX_NONE && a->devices.n <= device)
-		if (!nsx_vec_push(&a->devices, ((struct nsx_moments){ .removed = NSX_REMOVED_NONE })))
-			return false;
-	if (device == NSX_NONE)
+	if (device == NSX_NONE
+	    || !nsx_vec_reach(&a->devices, device, &(struct nsx_moments){ .removed = NSX_REMOVED_NONE }))
 		return false;
 	if (dur < 0 || !nsx_has(op, NSX_OP_start)) {
 		a->timeless++;

@@ -133,12 +133,6 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	return true;
 }
 
-static struct nsx_str
-text_of(const void *strs, uint32_t id)
-{
-	return nsx_intern_str(strs, id);
-}
-
 static int
 ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
@@ -153,7 +147,7 @@ ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	f->names = options->names;
 	f->helpers.keep = !f->kernel && options->helpers;
 	f->rows = (struct nsx_sums){ .def = f->kernel ? &kernels : f->helpers.keep ? &ranges_with_helpers : &ranges,
-	                             .text = text_of, .state = &f->strs };
+	                             .texts = &f->strs };
 	f->book.ops_only = true;
 	f->book.past = add_gpu_time;
 	f->book.arg = f;

@@ -129,12 +129,6 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 	return NSX_OK;
 }
 
-static struct nsx_str
-text_of(const void *cat, uint32_t id)
-{
-	return nsx_cat_str(cat, id);
-}
-
 static int
 programs_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
@@ -144,7 +138,7 @@ programs_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	f->err = at->err;
 	f->comm.cat.keep = NSX_CAT_RUNNERS;
 	f->top.given = &f->comm.cat;
-	f->modules = (struct nsx_sums){ .def = &def, .text = text_of, .state = &f->comm.cat };
+	f->modules = (struct nsx_sums){ .def = &def, .texts = &f->comm.cat.strings };
 	f->instances = (struct nsx_instances){ .size = sizeof(struct waited), .complete = complete, .state = f };
 	return NSX_OK;
 }

@@ -1,0 +1,48 @@
+/* screen_text.c -- text of the first screen: names of profiles made harmless, lines that fit. */
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/width.h"
+#include "table/diagnose/screen.h"
+
+void
+nsx_screen_tame(struct nsx_screen *s, size_t from)
+{
+	if (!s->to->failed && s->to->len > from)
+		nsx_utf8_line(s->to->ptr + from, s->to->len - from);
+}
+
+/* Text unchanged; in Markdown, characters with a meaning are escaped. */
+static void
+put_text(struct nsx_screen *s, struct nsx_str text)
+{
+	size_t begin = s->to->len;
+
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.ptr[i];
+
+		if ((unsigned char)c < ' ' || c == 127)
+			c = ' ';
+		if (s->markdown && strchr("\\`*_[]<>|#~$", c))
+			nsx_buf_char(s->to, '\\');
+		nsx_buf_char(s->to, c);
+	}
+	nsx_screen_tame(s, begin);
+}
+
+void
+nsx_screen_lines(struct nsx_screen *s, struct nsx_str text, int indent)
+{
+	struct nsx_buf line = { 0 };
+	struct nsx_screen to = { s->a, &line, false, 0 };
+
+	if (s->markdown) {
+		put_text(s, text);
+		return;
+	}
+	nsx_buf_fmt(&line, "%*s", indent, "");
+	put_text(&to, text);
+	nsx_buf_folded_words(s->to, nsx_buf_view(&line), s->width, (size_t)indent);
+	s->to->failed |= line.failed;
+	nsx_buf_free(&line);
+}
