@@ -115,7 +115,7 @@ static const uint64_t tens[] = {
 	1000000000000000000, 10000000000000000000U
 };
 
-/* v = mantissa / 2^shift; in units of 10^-places it is scaled / 2^shift, and a step to the next double unit / 2^shift. */
+/* v = mantissa / 2^shift; in units of 10^-places it is scaled / 2^shift, a step to the next double unit / 2^shift. */
 struct scaled { uint64_t mantissa; int shift, places; unsigned __int128 scaled, unit; };
 
 static void
