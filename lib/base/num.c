@@ -108,6 +108,99 @@ shortest(char text[PRINT_CHARS], double v)
 	}
 }
 
+/* 10^0 to 10^19. */
+static const uint64_t tens[] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
+	1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
+	1000000000000000000, 10000000000000000000U
+};
+
+/* v = mantissa / 2^shift; in units of 10^-places it is scaled / 2^shift, a step to the next double unit / 2^shift. */
+struct scaled { uint64_t mantissa; int shift, places; unsigned __int128 scaled, unit; };
+
+static void
+scale_to(struct scaled *s, int places)
+{
+	s->places = places;
+	s->unit = (unsigned __int128)tens[places / 2] * tens[places - places / 2];
+	s->scaled = s->unit * s->mantissa;
+}
+
+/* v, from 1e-4 to 1e15, with 17 digits before the point. False of a power of two, below which doubles are closer. */
+static bool
+scale(struct scaled *s, double v)
+{
+	uint64_t bits, low;
+	int places = 20;
+
+	memcpy(&bits, &v, sizeof bits);
+	low = bits & ((UINT64_C(1) << 52) - 1);
+	s->mantissa = low | UINT64_C(1) << 52;
+	s->shift = 1075 - (int)(bits >> 52);
+	for (double top = 1e-3; v >= top && places > 2; top *= 10)
+		places--;
+	scale_to(s, places);
+	/* Where v is that close to a power of 10. */
+	if (s->scaled >> s->shift >= tens[17])
+		scale_to(s, places - 1);
+	else if (s->scaled >> s->shift < tens[16])
+		scale_to(s, places + 1);
+	return low != 0;
+}
+
+/* The nearest number of that many digits, 17 at most: true if it reads back. */
+static bool
+round_to(const struct scaled *s, int digits, uint64_t *number)
+{
+	uint64_t all = (uint64_t)(s->scaled >> s->shift), unit = tens[17 - digits];
+	unsigned __int128 whole = (unsigned __int128)unit << s->shift;
+	unsigned __int128 rest = s->scaled - ((unsigned __int128)(all - all % unit) << s->shift), off = rest;
+
+	*number = all / unit;
+	if (2 * rest > whole || (2 * rest == whole && *number & 1)) {
+		++*number;
+		off = whole - rest;
+	}
+	/* Less than half a step between doubles away; half a step from an even one. */
+	return 2 * off < s->unit || (2 * off == s->unit && !(s->mantissa & 1));
+}
+
+/* What `shortest` writes of most numbers, in exact arithmetic. NULL of others. */
+static char *
+quick(char *out, double v)
+{
+	struct scaled s;
+	uint64_t number;
+	int digits = 15, before;
+	char text[NSX_INT_CHARS];
+
+	if (!(fabs(v) >= 1e-4 && fabs(v) < 1e14) || !scale(&s, fabs(v)))
+		return NULL;
+	while (!round_to(&s, digits, &number) && digits < 17)
+		digits++;
+	before = 17 - s.places;
+	if (number == tens[digits]) {
+		number /= 10;
+		before++;
+	}
+	for (; digits > 1 && digits > before && number % 10 == 0; digits--)
+		number /= 10;
+	nsx_put_int(text, (int64_t)number);
+	if (v < 0)
+		*out++ = '-';
+	if (before <= 0)
+		*out++ = '0';
+	for (int i = 0; i < before; i++)
+		*out++ = text[i];
+	if (digits > before)
+		*out++ = '.';
+	for (int i = before; i < 0; i++)
+		*out++ = '0';
+	for (int i = before < 0 ? 0 : before; i < digits; i++)
+		*out++ = text[i];
+	return out;
+}
+
 char *
 nsx_put_thousandths(char *out, int64_t n)
 {
@@ -139,6 +232,9 @@ nsx_put_double(char *out, double v)
 	}
 	if (fabs(v) < 1e15 && v == (double)(int64_t)v && !(v == 0 && signbit(v)))
 		return nsx_put_int(out, (int64_t)v);
+	char *end = quick(out, v);
+	if (end)
+		return end;
 
 	locale_t before = enter_c_locale();
 	shortest(text, v);
@@ -170,11 +266,55 @@ nsx_get_int(struct nsx_str s, int64_t *v)
 	return true;
 }
 
+/* The double nearest to number / 10^places, number not 0, places 19 at most; of two the even one. */
+static double
+divided(uint64_t number, int places)
+{
+	int shift = 64 + __builtin_clzll(number);
+	unsigned __int128 all = (unsigned __int128)number << shift, q = all / tens[places];
+	bool rest = q * tens[places] != all;
+	int more = (q >> 64 ? 128 - __builtin_clzll((uint64_t)(q >> 64)) : 64 - __builtin_clzll((uint64_t)q)) - 53;
+	unsigned __int128 half = (unsigned __int128)1 << (more - 1), low = q & (2 * half - 1);
+	uint64_t mantissa = (uint64_t)(q >> more);
+
+	mantissa += low > half || (low == half && (rest || mantissa & 1));
+	return ldexp((double)mantissa, more - shift);
+}
+
+/* What strtod reads of most numbers, in exact arithmetic: of digits with a point, up to 19. False of others. */
+static bool
+quick_get(struct nsx_str s, double *v)
+{
+	const char *p = s.ptr, *end = s.ptr + s.len, *point = NULL;
+	uint64_t number = 0;
+	bool negative = p < end && *p == '-';
+
+	p += negative;
+	const char *from = p;
+	for (; p < end; p++) {
+		unsigned digit = (unsigned)(unsigned char)*p - '0';
+
+		if (*p == '.' && !point)
+			point = p;
+		else if (digit > 9 || number >= tens[18])
+			return false;
+		else
+			number = number * 10 + digit;
+	}
+	size_t places = point ? (size_t)(end - point - 1) : 0;
+	if (end - from <= (point != NULL) || number == 0 || places > 19)
+		return false;
+	*v = negative ? -divided(number, (int)places) : divided(number, (int)places);
+	return true;
+}
+
 bool
 nsx_get_double(struct nsx_str s, double *v)
 {
 	char room[128], *text = room, *end;
 
+	if (quick_get(s, v))
+		return true;
 	/* strtod would skip white space before the number. */
 	if (s.len == 0 || (unsigned char)s.ptr[0] <= ' ')
 		return false;

@@ -12,11 +12,22 @@
 
 enum {
 	BACK = 8,          /* earlier strings examined for a common prefix */
-	SMALL = 64         /* initial capacity of a kind, in records */
+	SMALL = 64,        /* initial capacity of a kind, in records */
+	PLANS = 4          /* sets of columns that records of a kind have in turn */
 };
 
 /* Copies a value from a slot of the record to a column, `at` numbers into the cells. */
 struct step { uint8_t slot, col; uint32_t at; };
+
+/* How a record is split into columns, valid while records have the same slots: strings first, since their bytes may be
+ * far away, then integers, then doubles. */
+struct plan {
+	uint64_t    slots, has;
+	unsigned    matches;            /* 0: none */
+	int         strings, numbers, n, nabsent;
+	struct step step[NSX_MAX_COLS];
+	uint32_t    absent[NSX_MAX_COLS];   /* where these columns are, as in step */
+};
 
 /* The waiting records of one kind. */
 struct rows {
@@ -28,15 +39,9 @@ struct rows {
 	uint64_t *cells;                /* an array for each column: 0 where absent; strings as numbers in `strings` */
 	size_t    stride;               /* numbers from one column to the next */
 
-	/* How a record is split into columns, valid while records have the same slots: strings first, since their bytes
-	 * may be far away, then integers, then doubles. */
-	struct {
-		uint64_t    slots, has;
-		unsigned    matches;
-		int         strings, numbers, n, nabsent;
-		struct step step[NSX_MAX_COLS];
-		uint8_t     absent[NSX_MAX_COLS];
-	} plan;
+	/* Ranges with and without work, or copies among kernels, come in turn. */
+	struct plan plans[PLANS], *plan;   /* plan: that of the last record; NULL: none of these is waiting */
+	unsigned    replaced;              /* plans, of which this many were made */
 };
 
 struct block {
@@ -118,7 +123,10 @@ grow(struct rows *k, int ncols)
 	k->cells = cells;
 	k->stride = wide;
 	k->cap = cap;
-	k->plan.matches = 0;
+	/* They know the distance of columns. */
+	for (int i = 0; i < PLANS; i++)
+		k->plans[i].matches = 0;
+	k->plan = NULL;
 	return true;
 }
 
@@ -263,7 +271,7 @@ put_all_records(struct nsx_writer *w)
 		if (k->n && put_records(w, w->puts.p[i]) != NSX_OK)
 			return NSX_ERR;
 		k->n = 0;
-		k->plan.matches = 0;
+		k->plan = NULL;
 	}
 	return nsx_predictor_room(&b->predictor, b->table.n * 2) ? NSX_OK : nomem(w);
 }
@@ -320,42 +328,57 @@ nsx_binary_waiting(const struct nsx_writer *w)
 
 /* Make the plan for records that have what rec has. */
 static void
-make_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
+make_plan(struct plan *plan, const struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
 {
 	int n = 0;
 
-	k->plan.slots = rec->has;
-	k->plan.matches = p->matches;
-	k->plan.has = 0;
-	k->plan.nabsent = 0;
+	plan->slots = rec->has;
+	plan->matches = p->matches;
+	plan->has = 0;
+	plan->nabsent = 0;
 	for (const char *type = "sif"; *type; type++) {
 		for (int i = 0; i < p->ncols; i++) {
 			uint8_t slot = p->from[i];
 
 			if (p->cols[i].type != *type || slot == NSX_NO_SLOT || !(rec->has >> slot & 1))
 				continue;
-			k->plan.has |= 1ULL << i;
-			k->plan.step[n++] = (struct step){ slot, (uint8_t)i, (uint32_t)((size_t)i * k->stride) };
+			plan->has |= 1ULL << i;
+			plan->step[n++] = (struct step){ slot, (uint8_t)i, (uint32_t)((size_t)i * k->stride) };
 		}
 		if (*type == 's')
-			k->plan.strings = n;
+			plan->strings = n;
 		if (*type == 'i')
-			k->plan.numbers = n;
+			plan->numbers = n;
 	}
-	k->plan.n = n;
+	plan->n = n;
 	for (int i = 0; i < p->ncols; i++)
-		if (!(k->plan.has >> i & 1))
-			k->plan.absent[k->plan.nabsent++] = (uint8_t)i;
-	k->any = k->n ? k->any | k->plan.has : k->plan.has;
-	k->all = k->n ? k->all & k->plan.has : k->plan.has;
+		if (!(plan->has >> i & 1))
+			plan->absent[plan->nabsent++] = (uint32_t)((size_t)i * k->stride);
+}
+
+/* Find the plan for records that have what rec has, or make it. */
+static void
+choose_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
+{
+	struct plan *plan = NULL;
+
+	for (int i = 0; i < PLANS && !plan; i++)
+		if (k->plans[i].slots == rec->has && k->plans[i].matches == p->matches)
+			plan = &k->plans[i];
+	if (!plan)
+		make_plan(plan = &k->plans[k->replaced++ % PLANS], k, p, rec);
+	k->plan = plan;
+	k->any = k->n ? k->any | plan->has : plan->has;
+	k->all = k->n ? k->all & plan->has : plan->has;
 }
 
 /* Split the record into columns, as planned; false when out of memory. */
 static bool
 take(struct block *b, struct rows *k, const struct nsx_rec *rec)
 {
-	const struct step *s = k->plan.step, *strings = s + k->plan.strings, *numbers = s + k->plan.numbers,
-	    *end = s + k->plan.n;
+	const struct plan *plan = k->plan;
+	const struct step *s = plan->step, *strings = s + plan->strings, *numbers = s + plan->numbers,
+	    *end = s + plan->n;
 	uint64_t *to = k->cells + k->n;
 
 	for (; s < strings; s++) {
@@ -375,9 +398,9 @@ take(struct block *b, struct rows *k, const struct nsx_rec *rec)
 			memcpy(&x, &rec->v[s->slot].f, sizeof x);
 		to[s->at] = x;
 	}
-	for (int i = 0; i < k->plan.nabsent; i++)
-		to[k->plan.absent[i] * k->stride] = 0;
-	k->has[k->n++] = k->plan.has;
+	for (int i = 0; i < plan->nabsent; i++)
+		to[plan->absent[i]] = 0;
+	k->has[k->n++] = plan->has;
 	return true;
 }
 
@@ -390,8 +413,8 @@ binary_record(struct nsx_writer *w, struct nsx_put *p, const struct nsx_rec *rec
 
 	if (k->n == k->cap && !grow(k, p->ncols))
 		return nomem(w);
-	if (k->plan.slots != rec->has || k->plan.matches != p->matches)
-		make_plan(k, p, rec);
+	if (!k->plan || k->plan->slots != rec->has || k->plan->matches != p->matches)
+		choose_plan(k, p, rec);
 	if (!take(b, k, rec) || !add_run(b, k->number, 1))
 		return nomem(w);
 	if (b->bytes - before > NSX_LINE_MAX)

@@ -130,6 +130,57 @@ is_shortest(double v)
 	return near != v && near + step != v && near - step != v;
 }
 
+/* What printf and strtod make of v: the fewest digits from 15 on that read back. */
+static bool
+is_as_printed(double v)
+{
+	char text[64];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	return strcmp(double_text(v), text) == 0 && reads_double(text, v);
+}
+
+/* Doubles of usual magnitudes are written and read without printf and strtod. */
+static void
+usual_doubles(void)
+{
+	static const char *const texts[] = { "9007199254740993.5", "4503599627370497.5", "4503599627370498.5", "0.3",
+	                                     "0000000.0000000000000000001", "1.00000000000000011102230246251565",
+	                                     "1234567890123456789", "9999999999999999999", "17.", "-0.0" };
+	bool printed = true, read = true;
+
+	for (int i = 0; i < 300000; i++) {
+		uint64_t bits = (next_bits() >> 12) | (uint64_t)(1007 + i % 66) << 52;
+		double v, ratio = (double)(bits % 1000003) / (double)(1 + bits % 8191);
+
+		/* A power of two has neighbours at two distances. */
+		if (!(bits << 12))
+			continue;
+		memcpy(&v, &bits, sizeof v);
+		printed &= is_as_printed(v);
+		printed &= ratio == floor(ratio) || is_as_printed(-ratio);
+	}
+	ok(printed, "doubles from 1e-5 to 1e15 are written as printf writes them, and read as strtod reads them");
+	for (int e = -5; e < 16; e++)
+		for (int64_t near = -20; near <= 20; near++) {
+			double v = pow(10, e);
+			int64_t bits;
+
+			memcpy(&bits, &v, sizeof bits);
+			bits += near;
+			memcpy(&v, &bits, sizeof v);
+			printed &= (v == floor(v) && v < 1e15) || is_as_printed(v);
+		}
+	ok(printed, "and doubles beside powers of ten");
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		read &= reads_double(texts[i], strtod(texts[i], NULL));
+	ok(read, "ties, many digits, points at the end");
+}
+
 static void
 doubles(void)
 {
@@ -254,6 +305,7 @@ main(void)
 	fractions();
 	ints();
 	doubles();
+	usual_doubles();
 	other_locale();
 	saturation();
 	sentences();

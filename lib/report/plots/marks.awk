@@ -9,45 +9,49 @@ BEGIN {
 			at[field[i]] = i
 	next_module()
 }
-# Read the next module into field[].
+# Read the next module into field[], and what is compared of its start.
 function next_module(  line) {
 	more = (getline line <modules) > 0
-	if (more)
+	if (more) {
 		split(line, field, FS)
+		at_start = field[at["start"]]
+		size = at_start ~ /^-/ ? 0 : length(at_start)
+	}
 	return more
-}
-# Whether the module starts when the collective does, or before. Times of 64 bits are compared as texts, for they do not
-# fit a number of awk.
-function is_before(module, collective) {
-	if (module ~ /^-/ || length(module) != length(collective))
-		return module + 0 <= collective + 0
-	return module "" <= collective ""
 }
 FNR == 1 {
 	programs = !files++
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
+	# There are many collectives.
+	program = col["program"]
+	device = col["device"]
+	execution = col["execution"]
+	inst = col["inst"]
+	occurrence = col["occurrence"]
+	begins = col["start"]
 	next
 }
-programs { key[$col["program"]] = $col["id"]; next }
+programs { key[$program] = $col["id"]; next }
 {
-	while (more && is_before(field[at["start"]], $col["start"])) {
+	# Modules that start when the collective does, or before. Times of 64 bits are compared as texts, for they do not
+	# fit a number of awk.
+	while (more && (size == length($begins) ? at_start "" <= $begins "" : at_start + 0 <= $begins + 0)) {
 		k = field[at["program"]] OFS field[at["device"]]
-		start[k] = field[at["start"]]
+		start[k] = at_start
 		run[k] = field[at["execution"]]
 		next_module()
 	}
-	k = $col["program"] OFS $col["device"]
-	if (run[k] != $col["execution"])
+	on = $program OFS $device
+	if (run[on] != $execution)
 		next
-	k = $col["program"] OFS $col["inst"] OFS $col["occurrence"]
-	if (!(k in n)) {
+	k = $program OFS $inst OFS $occurrence
+	if (!n[k]++) {
 		order[++m] = k
 		name[k] = $col["name"]
-		of[k] = $col["program"]
+		of[k] = $program
 	}
-	n[k]++
-	sum[k] += $col["start"] - start[$col["program"] OFS $col["device"]]
+	sum[k] += $begins - start[on]
 }
 END {
 	for (i = 1; i <= m; i++)
