@@ -10,14 +10,15 @@
 #include "base/err.h"
 #include "stream/writer.h"
 
-/* The standard error of a median of so many is 0.04 of the standard deviation of one. */
-enum { NSX_ALIGN_KEEP = 1024 };
+/* The standard error of a median of so many is 0.04 of the standard deviation of one, of NCCL's operations 0.055: these
+ * take twice the memory. */
+enum { NSX_ALIGN_KEEP = 1024, NSX_ALIGN_KEEP_OPS = 512 };
 
 struct nsx_align_opts {
 	bool        estimate;     /* write only clock and skew records, and the metadata they refer to */
 	bool        sample;       /* write only the records of collectives that would be compared, with all metadata */
 	int64_t     keep;         /* compare so many executions of the collectives of a set of devices (sample.c); 0:
-	                           * NSX_ALIGN_KEEP where there are many, else all */
+	                           * NSX_ALIGN_KEEP, NSX_ALIGN_KEEP_OPS where there are many, else all */
 	bool        drift;        /* clocks run at different rates: fit them too */
 	bool        per_device;   /* devices of one report have separate clocks */
 	const char *apply;        /* a stream with clock records to use instead of estimating; NULL: estimate */

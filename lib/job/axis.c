@@ -288,27 +288,6 @@ nsx_axes_coordinate(const struct nsx_axes *a, uint64_t axes, int64_t device)
 }
 
 void
-nsx_axes_devices(const int64_t *d, size_t n, struct nsx_buf *to)
-{
-	const char *before = "";
-
-	for (size_t i = 0, run; i < n; i += run, before = ",") {
-		int64_t step = i + 1 < n ? d[i + 1] - d[i] : 0;
-
-		for (run = 1; i + run < n && d[i + run] - d[i + run - 1] == step;)
-			run++;
-		/* Two that are not neighbours are no range. */
-		if (run < 3 && step != 1)
-			run = 1;
-		nsx_buf_fmt(to, "%s%" PRId64, before, d[i]);
-		if (run > 1)
-			nsx_buf_fmt(to, "-%" PRId64, d[i + run - 1]);
-		if (run > 1 && step != 1)
-			nsx_buf_fmt(to, "/%" PRId64, step);
-	}
-}
-
-void
 nsx_axes_free(struct nsx_axes *a)
 {
 	free(a->groups.p);

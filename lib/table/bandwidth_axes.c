@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/members.h"
+
 /* A row. Texts are in `texts`. instances, measured: all, and those of which the bandwidth is known. */
 struct row {
 	uint32_t axis, devices;         /* the key: its name; by group its devices */
@@ -78,7 +80,7 @@ row_of(struct making *m, const struct nsx_group_axes *of, uint32_t group)
 	key[0] = keep_text(m);
 	m->text.len = 0;
 	if (m->sums.def == &by_group)
-		nsx_axes_devices(axes->members.p + g->first, g->known, &m->text);
+		nsx_ranges_put(axes->members.p + g->first, g->known, &m->text);
 	key[1] = keep_text(m);
 	m->text.len = 0;
 	nsx_buf_str(&m->text, nsx_group_axes_called(of, group));

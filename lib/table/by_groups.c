@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/members.h"
 #include "base/num.h"
 #include "base/sort.h"
 #include "base/stat.h"
@@ -383,7 +384,7 @@ make_table(struct grouping *x, const struct nsx_grouping *by, enum nsx_cell type
 			nsx_table_str(t, s.name, nsx_intern_str(&x->g->names, g->name));
 		nsx_table_int(t, s.members, (int64_t)g->n);
 		text.len = 0;
-		nsx_axes_devices(x->g->devices.p + g->first, g->n, &text);
+		nsx_ranges_put(x->g->devices.p + g->first, g->n, &text);
 		nsx_table_str(t, s.members + 1, nsx_buf_view(&text));
 		put_keys(x, &s, r->key, t);
 		rc = text.failed ? nsx_err_nomem(err, NULL) : put_sums(x, &s, r, t, err);

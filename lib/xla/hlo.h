@@ -76,7 +76,7 @@ struct nsx_hlo {
 	struct nsx_hlo_loc  *locs;   uint32_t nlocs;
 	struct nsx_str      *stacks; uint32_t nstacks;   /* frames, outermost first, file:line[:column][function],
 	                                                  * joined by ';' */
-	struct nsx_str      *groups; uint32_t ngroups;   /* devices: groups separated by ';', members by ',', as the
+	struct nsx_str      *groups; uint32_t ngroups;   /* devices, as base/members.h writes them, as the
 	                                                  * instruction gives them, made global through the device
 	                                                  * assignment */
 	struct nsx_map       by_id;         /* unique_id -> index */

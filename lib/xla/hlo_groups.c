@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/members.h"
 #include "base/num.h"
 #include "xla/hlo_int.h"
 
@@ -16,38 +17,21 @@ static const uint64_t MEMBERS_MAX = UINT64_C(1) << 25;   /* of all groups of a d
 /* The meaning of ids in a collective's groups. */
 enum mode { REPLICAS, PARTITIONS, REPLICAS_ALL_PARTITIONS, FLAT };
 
-/* Groups of ids; ends[i] is where group i ends in ids. */
-struct lists {
-	NSX_VEC(int64_t) ids;
-	NSX_VEC(size_t)  ends;
-	bool failed;
-};
+/* Groups of ids. */
+struct lists { struct nsx_members of; bool failed; };
 
 static void
 add_id(struct lists *l, int64_t id)
 {
-	if (!nsx_vec_push(&l->ids, id))
+	if (!nsx_vec_push(&l->of.ids, id))
 		l->failed = true;
 }
 
 static void
 end_group(struct lists *l)
 {
-	if (!nsx_vec_push(&l->ends, l->ids.n))
+	if (!nsx_vec_push(&l->of.ends, l->of.ids.n))
 		l->failed = true;
-}
-
-static void
-lists_free(struct lists *l)
-{
-	free(l->ids.p);
-	free(l->ends.p);
-}
-
-static size_t
-group_begin(const struct lists *l, size_t g)
-{
-	return g ? l->ends.p[g - 1] : 0;
 }
 
 /* ---- the device assignment */
@@ -99,7 +83,7 @@ from_list(Nsysx__NsxHloReplicaGroup *const *g, size_t n, struct lists *l)
 	for (size_t i = 0; i < n; i++) {
 		if (!g[i]->n_replica_ids)
 			continue;
-		if (l->ids.n + g[i]->n_replica_ids > DEVICES_MAX)
+		if (l->of.ids.n + g[i]->n_replica_ids > DEVICES_MAX)
 			return false;
 		for (size_t k = 0; k < g[i]->n_replica_ids; k++)
 			add_id(l, g[i]->replica_ids[k]);
@@ -248,8 +232,8 @@ from_mesh(const Nsysx__NsxHloMeshGroups *m, struct lists *l)
 		strides[i] = part[i].stride;
 	}
 	walk(dims, strides, parts, row, l);
-	for (size_t i = 0; m->mesh->n_device_ids && !l->failed && i < l->ids.n; i++)
-		l->ids.p[i] = m->mesh->device_ids[l->ids.p[i]];
+	for (size_t i = 0; m->mesh->n_device_ids && !l->failed && i < l->of.ids.n; i++)
+		l->of.ids.p[i] = m->mesh->device_ids[l->of.ids.p[i]];
 	return true;
 }
 
@@ -259,23 +243,23 @@ logical_groups(const Nsysx__NsxHloParticipants *p, struct lists *l)
 {
 	if (!from_list(p->replica_groups, p->n_replica_groups, l))
 		return false;
-	if (!l->ends.n && p->collective_device_list) {
+	if (!l->of.ends.n && p->collective_device_list) {
 		const Nsysx__NsxHloDeviceList *d = p->collective_device_list;
 		if (!from_list(d->replica_groups, d->n_replica_groups, l))
 			return false;
-		if (!l->ends.n && d->iota_groups && !from_iota(d->iota_groups, l))
+		if (!l->of.ends.n && d->iota_groups && !from_iota(d->iota_groups, l))
 			return false;
 	}
-	if (!l->ends.n && p->iota_groups && !from_iota(p->iota_groups, l))
+	if (!l->of.ends.n && p->iota_groups && !from_iota(p->iota_groups, l))
 		return false;
-	return l->ends.n || !p->mesh_groups || from_mesh(p->mesh_groups, l);
+	return l->of.ends.n || !p->mesh_groups || from_mesh(p->mesh_groups, l);
 }
 
 /* The pairs of a send or receive: numbers in the text of an attribute. */
 static void
 pairs_from_text(struct nsx_str s, struct lists *l)
 {
-	size_t from = l->ids.n;
+	size_t from = l->of.ids.n;
 
 	for (size_t i = 0; i < s.len;) {
 		size_t end = i;
@@ -286,16 +270,16 @@ pairs_from_text(struct nsx_str s, struct lists *l)
 			i++;
 			continue;
 		}
-		if (!nsx_get_int((struct nsx_str){ s.ptr + i, end - i }, &v) || l->ids.n >= DEVICES_MAX)
+		if (!nsx_get_int((struct nsx_str){ s.ptr + i, end - i }, &v) || l->of.ids.n >= DEVICES_MAX)
 			break;
 		add_id(l, v);
-		if ((l->ids.n - from) % 2 == 0)
+		if ((l->of.ids.n - from) % 2 == 0)
 			end_group(l);
 		i = end;
 	}
 	/* An incomplete pair is ignored. */
 	if (!l->failed)
-		l->ids.n = l->ends.n ? l->ends.p[l->ends.n - 1] : 0;
+		l->of.ids.n = l->of.ends.n ? l->of.ends.p[l->of.ends.n - 1] : 0;
 }
 
 static bool
@@ -308,7 +292,7 @@ logical_pairs(const Nsysx__NsxHloParticipants *p, struct lists *l)
 		add_id(l, p->source_target_pairs[i]->target);
 		end_group(l);
 	}
-	for (size_t i = 0; !l->ends.n && p->frontend_attributes && i < p->frontend_attributes->n_map; i++) {
+	for (size_t i = 0; !l->of.ends.n && p->frontend_attributes && i < p->frontend_attributes->n_map; i++) {
 		const Nsysx__NsxHloAttribute *a = p->frontend_attributes->map[i];
 		if (nsx_str_eq(nsx_str_pb(a->key), NSX_STR("_xla_send_recv_source_target_pairs")))
 			pairs_from_text(nsx_str_pb(a->value), l);
@@ -349,8 +333,8 @@ within(const struct nsx_hlo_devices *d, enum mode mode, const struct lists *l)
 {
 	int64_t n = mode == PARTITIONS ? d->partitions : mode == FLAT ? d->replicas * d->partitions : d->replicas;
 
-	for (size_t i = 0; i < l->ids.n; i++)
-		if (l->ids.p[i] < 0 || l->ids.p[i] >= n)
+	for (size_t i = 0; i < l->of.ids.n; i++)
+		if (l->of.ids.p[i] < 0 || l->of.ids.p[i] >= n)
 			return false;
 	return true;
 }
@@ -361,8 +345,8 @@ static void
 expand_group(const struct nsx_hlo_devices *d, enum mode mode, const struct lists *in, size_t g, int64_t other,
              struct lists *out)
 {
-	for (size_t i = group_begin(in, g); i < in->ends.p[g]; i++) {
-		int64_t id = in->ids.p[i];
+	for (size_t i = nsx_members_begin(&in->of, g); i < in->of.ends.p[g]; i++) {
+		int64_t id = in->of.ids.p[i];
 		switch (mode) {
 		case REPLICAS:   add_id(out, d->device[other * d->replicas + id]); break;
 		case PARTITIONS: add_id(out, d->device[id * d->replicas + other]); break;
@@ -382,9 +366,9 @@ expand(const struct nsx_hlo_devices *d, enum mode mode, const struct lists *in, 
 	int64_t others = mode == REPLICAS ? d->partitions : mode == PARTITIONS ? d->replicas : 1;
 	int64_t factor = mode == REPLICAS_ALL_PARTITIONS ? d->partitions : others;
 
-	if ((int64_t)in->ids.n > DEVICES_MAX / factor)
+	if ((int64_t)in->of.ids.n > DEVICES_MAX / factor)
 		return false;
-	for (size_t g = 0; g < in->ends.n; g++)
+	for (size_t g = 0; g < in->of.ends.n; g++)
 		for (int64_t other = 0; other < others; other++)
 			expand_group(d, mode, in, g, other, out);
 	return true;
@@ -397,14 +381,8 @@ write_groups(struct nsx_hlo_build *b, const struct lists *l, uint32_t *groups)
 {
 	struct nsx_buf out = { 0 };
 
-	b->members += l->ids.n;
-	for (size_t g = 0; g < l->ends.n; g++)
-		for (size_t i = group_begin(l, g); i < l->ends.p[g]; i++) {
-			if (out.len)
-				nsx_buf_char(&out, i == group_begin(l, g) ? ';' : ',');
-			if (nsx_buf_room(&out, NSX_INT_CHARS))
-				out.len = (size_t)(nsx_put_int(out.ptr + out.len, l->ids.p[i]) - out.ptr);
-		}
+	b->members += l->of.ids.n;
+	nsx_members_put(&l->of, &out);
 	uint32_t s = out.failed ? NSX_NONE : nsx_intern(&b->strs, nsx_buf_view(&out));
 	nsx_buf_free(&out);
 	uint32_t *at = s == NSX_NONE ? NULL : nsx_map_at(&b->group_by_str, (struct nsx_key){ s, 0 });
@@ -433,7 +411,7 @@ groups_of(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloPa
 		b->missed[NSX_HLO_BAD_GROUPS]++;
 		return logical->failed ? nsx_hlo_nomem(b) : NSX_OK;
 	}
-	given = logical->ends.n > 0;
+	given = logical->of.ends.n > 0;
 	if (!given && (pairs || !d->known))
 		return logical->failed ? nsx_hlo_nomem(b) : NSX_OK;
 	if (!given)
@@ -450,9 +428,9 @@ groups_of(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloPa
 	}
 	if (logical->failed || devices->failed)
 		return nsx_hlo_nomem(b);
-	*first = (int64_t)use->ends.p[0];
-	for (size_t g = 1; kind == NSX_HLO_REDUCE_SCATTER && g < use->ends.n; g++)
-		if (use->ends.p[g] - use->ends.p[g - 1] != (size_t)*first) {
+	*first = (int64_t)use->of.ends.p[0];
+	for (size_t g = 1; kind == NSX_HLO_REDUCE_SCATTER && g < use->of.ends.n; g++)
+		if (use->of.ends.p[g] - use->of.ends.p[g - 1] != (size_t)*first) {
 			b->missed[NSX_HLO_UNEQUAL]++;
 			break;
 		}
@@ -468,7 +446,7 @@ nsx_hlo_groups(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__Nsx
 	*groups = NSX_NONE;
 	*first = 0;
 	int rc = groups_of(b, kind, p, &logical, &devices, groups, first);
-	lists_free(&logical);
-	lists_free(&devices);
+	nsx_members_free(&logical.of);
+	nsx_members_free(&devices.of);
 	return rc;
 }

@@ -1,8 +1,10 @@
 /* hlotext.c -- reads parts of HLO text: enough to identify an instruction, not a parser of the language. */
 #include "xla/hlotext.h"
 
-#include <inttypes.h>
 #include <string.h>
+
+#include "base/members.h"
+#include "base/num.h"
 
 enum { DEVICES_MAX = 1 << 20, DIMS_MAX = 32 };
 
@@ -191,44 +193,67 @@ numbers(struct nsx_str s, size_t *at, char open, char close, int64_t *list, int 
 	return n;
 }
 
-/* `{0,1},{2,3}` and the brace that closes the list. */
-static bool
-listed(struct nsx_str s, struct nsx_buf *out)
+/* The digits from s[*at] on, as an id; *at moves to the last of them. NSX_EOF: too large. */
+static int
+add_id(struct nsx_str s, size_t *at, struct nsx_members *out)
+{
+	size_t digits = 1;
+	int64_t id;
+
+	while (*at + digits < s.len && s.ptr[*at + digits] >= '0' && s.ptr[*at + digits] <= '9')
+		digits++;
+	if (!nsx_get_int((struct nsx_str){ s.ptr + *at, digits }, &id))
+		return NSX_EOF;
+	*at += digits - 1;
+	return nsx_vec_push(&out->ids, id) ? NSX_OK : NSX_ERR;
+}
+
+static int
+end_group(struct nsx_members *out)
+{
+	return nsx_vec_push(&out->ends, out->ids.n) ? NSX_OK : NSX_ERR;
+}
+
+/* `{0,1},{2,3}` and the brace that closes the list. NSX_OK, NSX_EOF if it is something else, NSX_ERR when out of
+ * memory; here and below. */
+static int
+listed(struct nsx_str s, struct nsx_members *out)
 {
 	bool inside = false, digit = false, comma = true;
 	size_t groups = 0, i;
+	int rc = NSX_OK;
 
-	for (i = 1; i < s.len; i++) {
+	for (i = 1; i < s.len && rc == NSX_OK; i++) {
 		char c = s.ptr[i];
 		if (c == '{' && !inside && comma) {
 			inside = true;
-			comma = false;
-			if (groups++)
-				nsx_buf_char(out, ';');
-			digit = false;
-		} else if (inside && c >= '0' && c <= '9') {
-			nsx_buf_char(out, c);
+			comma = digit = false;
+			groups++;
+		} else if (inside && !digit && c >= '0' && c <= '9') {
+			rc = add_id(s, &i, out);
 			digit = true;
 		} else if (inside && c == ',' && digit) {
-			nsx_buf_char(out, c);
 			digit = false;
-		} else if (inside && c == '}' && (digit || groups == 1)) {
+		} else if (inside && c == '}' && digit) {
+			rc = end_group(out);
+			inside = false;
+		} else if (inside && c == '}' && groups == 1 && !out->ids.n) {
 			inside = false;
 		} else if (c == ',' && !inside && !comma) {
 			comma = true;
 		} else if (c == '}' && !inside && (!comma || !groups)) {
 			break;
 		} else if (c != ' ') {
-			return false;
+			return NSX_EOF;
 		}
 	}
-	return i + 1 == s.len;
+	return rc == NSX_OK && i + 1 != s.len ? NSX_EOF : rc;
 }
 
 /* `[GROUPS,SIZE]<=[DIMS]T(PERM)`: the numbers 0, 1, ... as an array of those dimensions, transposed, split into
  * rows. */
-static bool
-iota(struct nsx_str s, struct nsx_buf *out)
+static int
+iota(struct nsx_str s, struct nsx_members *out)
 {
 	int64_t cut[2], dims[DIMS_MAX], perm[DIMS_MAX], stride[DIMS_MAX], index[DIMS_MAX] = { 0 }, total = 1;
 	bool used[DIMS_MAX] = { false };
@@ -236,53 +261,56 @@ iota(struct nsx_str s, struct nsx_buf *out)
 	int n, np;
 
 	if (numbers(s, &at, '[', ']', cut, 2) != 2 || !nsx_str_starts(from(s, at), "<="))
-		return false;
+		return NSX_EOF;
 	at += 2;
 	if ((n = numbers(s, &at, '[', ']', dims, DIMS_MAX)) < 1)
-		return false;
+		return NSX_EOF;
 	for (int d = n - 1; d >= 0; d--) {
 		stride[d] = total;
 		perm[d] = d;
 		if (dims[d] < 1 || total > DEVICES_MAX / dims[d])
-			return false;
+			return NSX_EOF;
 		total *= dims[d];
 	}
 	if (at < s.len && s.ptr[at] == 'T') {
 		at++;
 		np = numbers(s, &at, '(', ')', perm, DIMS_MAX);
 		if (np != n)
-			return false;
+			return NSX_EOF;
 	}
 	for (int d = 0; d < n; d++) {
 		if (perm[d] >= n || used[perm[d]])
-			return false;
+			return NSX_EOF;
 		used[perm[d]] = true;
 	}
 	if (at != s.len || cut[0] < 1 || cut[1] < 1 || cut[0] * cut[1] != total)
-		return false;
+		return NSX_EOF;
 	for (int64_t k = 0; k < total; k++) {
 		int64_t v = 0;
 		for (int d = 0; d < n; d++)
 			v += index[d] * stride[perm[d]];
-		nsx_buf_fmt(out, "%s%" PRId64, !k ? "" : k % cut[1] ? "," : ";", v);
+		if (!nsx_vec_push(&out->ids, v) || ((k + 1) % cut[1] == 0 && end_group(out) != NSX_OK))
+			return NSX_ERR;
 		for (int d = n - 1; d >= 0 && ++index[d] == dims[perm[d]]; d--)
 			index[d] = 0;
 	}
-	return true;
+	return NSX_OK;
 }
 
 bool
 nsx_hlotext_groups(struct nsx_str text, struct nsx_buf *out)
 {
-	size_t before = out->len;
-	bool good;
+	struct nsx_members groups = { 0 };
+	int rc;
 
 	while (text.len && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\n'))
 		text.len--;
 	if (!text.len)
 		return true;
-	good = text.ptr[0] == '{' ? listed(text, out) : text.ptr[0] == '[' ? iota(text, out) : false;
-	if (!good)
-		out->len = before;
-	return good;
+	rc = text.ptr[0] == '{' ? listed(text, &groups) : text.ptr[0] == '[' ? iota(text, &groups) : NSX_EOF;
+	if (rc == NSX_OK)
+		nsx_members_put(&groups, out);
+	nsx_members_free(&groups);
+	out->failed |= rc == NSX_ERR;
+	return rc != NSX_EOF;
 }

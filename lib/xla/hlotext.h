@@ -19,8 +19,8 @@ bool nsx_hlotext_read(struct nsx_str text, struct nsx_hlotext *out);
 /* A string of metadata without its escapes, appended to out. */
 void nsx_hlotext_unescape(struct nsx_str s, struct nsx_buf *out);
 
-/* Replica groups, `{{0,1},{2,3}}` or `[2,2]<=[4]` or `[2,2]<=[2,2]T(1,0)`, as `0,1;2,3`, appended to out. False if they
- * could not be parsed; a list without groups is valid and empty. */
+/* Replica groups, `{{0,1},{2,3}}` or `[2,2]<=[4]` or `[2,2]<=[2,2]T(1,0)`, as `0,1;2,3` (base/members.h), appended to
+ * out. False if they could not be parsed; a list without groups is valid and empty. */
 bool nsx_hlotext_groups(struct nsx_str text, struct nsx_buf *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/num.h"
+#include "base/members.h"
 #include "stream/order.h"
 #include "stream/pack.h"
 #include "stream/reader.h"
@@ -76,24 +76,21 @@ copy(struct job *j, struct nsx_rec *rec, int64_t m)
 static void
 widen_groups(struct job *j, struct nsx_rec *rec)
 {
-	struct nsx_str all = nsx_string(rec, NSX_GROUPS_members);
+	struct nsx_members one = { 0 }, all = { 0 };
 
-	j->text.len = 0;
-	for (size_t i = 0, k; i < all.len; i = k + 1) {
-		for (k = i; k < all.len && all.ptr[k] != ';'; k++)
-			;
-		if (i)
-			nsx_buf_char(&j->text, ';');
+	if (nsx_members_read(&one, nsx_string(rec, NSX_GROUPS_members), NSX_MEMBERS_MAX) != NSX_OK
+	    || !nsx_vec_room(&all.ids, one.ids.n * (size_t)j->times) || !nsx_vec_room(&all.ends, one.ends.n))
+		die(j);
+	for (size_t g = 0; g < one.ends.n; g++) {
 		for (int64_t m = 0; m < j->times; m++)
-			for (size_t a = i, b; a < k; a = b + 1) {
-				int64_t member = 0;
-
-				for (b = a; b < k && all.ptr[b] != ','; b++)
-					;
-				nsx_get_int((struct nsx_str){ all.ptr + a, b - a }, &member);
-				nsx_buf_fmt(&j->text, "%s%" PRId64, a > i || m ? "," : "", member + m * j->devices);
-			}
+			for (size_t i = nsx_members_begin(&one, g); i < one.ends.p[g]; i++)
+				all.ids.p[all.ids.n++] = one.ids.p[i] + m * j->devices;
+		all.ends.p[all.ends.n++] = all.ids.n;
 	}
+	j->text.len = 0;
+	nsx_members_put(&all, &j->text);
+	nsx_members_free(&one);
+	nsx_members_free(&all);
 	nsx_set_s(rec, NSX_GROUPS_members, nsx_buf_view(&j->text));
 }
 

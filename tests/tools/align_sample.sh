@@ -89,12 +89,44 @@ awk -F'\t' -v OFS='\t' '$1 == "thunk" { $9 = 100000000 - $9; $6 = 99 - $6; print
 of_each "$T/backwards" >"$T/back-of"
 same 'whatever comes first' "$T/back-of" "$T/few-of"
 
-# NCCL without XLA: all that communicates remains.
-make_job nccl --nccl --schema 3.24.14 --processes 3 --steps 5 --offset 1000000
-with_exports nccl nsysx-extract -q --ops -b -o "$T/n"
-nsysx-align -q --sample -b "$T/n" | nsysx-align -q --estimate | nsysx-view -q -t clock >"$T/got"
-nsysx-align -q --estimate "$T/n" | nsysx-view -q -t clock >"$T/want"
-same 'NCCL: the sample has all that is compared' "$T/got" "$T/want"
+# ---- NCCL without XLA
+make_job job --nccl --schema 3.24.14 --processes 8 --steps 40 --offset 1000000 --jitter 200 --late 2
+for p in 0 1 2 3 4 5 6 7; do
+	nsysx-extract -q --ops -b -o "$T/n$p" "$T/job/r$p.sqlite"
+	nsysx-align -q --sample --keep 40 -b -o "$T/ns$p" "$T/n$p"
+done
+# shellcheck disable=SC2046
+nsysx-merge -q -b -o "$T/nwhole" $(all n '0 1 2 3 4 5 6 7')
+# shellcheck disable=SC2046
+nsysx-merge -q -b -o "$T/nsamples" $(all ns '5 1 2 3 4 0 6 7')
+nsysx-align -q --estimate -o "$T/nfull" "$T/nwhole"
+nsysx-align -q --estimate --keep 40 -o "$T/nkept" "$T/nwhole"
+nsysx-align -q --estimate -o "$T/nfrom-samples" "$T/nsamples"
+ok 'NCCL: clocks by all operations are within 100 ns of the true ones' small "$T/nfull"
+ok 'so are those by 40 of each communicator' small "$T/nkept"
+ok 'and those by samples that each rank took' small "$T/nfrom-samples"
+# Up to 40 of one size for each of the job's layers more, as a size stays whole.
+equal 'a part is kept' "$(of "$T/nkept" 6 | sed 1d | sort -u | awk '{ print ($1 >= 40 && $1 < 160) }' | sort -u) $(of "$T/nfull" 6 | sed 1d | awk '{ print ($1 > 200) }' | sort -u)" '1 1'
+ops() { nsysx-view -q -t op "$1" | sed 1d | wc -l | tr -d ' '; }
+equal 'a sample is a small part of the stream' "$([ $(($(ops "$T/ns3") * 5)) -lt "$(ops "$T/n3")" ]; echo $?)" 0
+says 'an info diag counts the others' 'records of collectives beyond those that are enough to compare clocks: not used' \
+	nsysx-align -v --estimate --keep 40 -o "$T/none" "$T/nwhole"
+nsysx-align -q --sample --keep 40 -b "$T/ns3" >"$T/again"
+same 'a sample of a sample is the sample' "$T/again" "$T/ns3"
+nsysx-view -q -t op "$T/ns3" | cut -f 2- | sort >"$T/got"
+nsysx-align -q --sample --keep 40 "$T/nwhole" | nsysx-view -q -t op | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "device") c = i } NR == 1 || $c == 3' | cut -f 2- | sort >"$T/want"
+same 'a rank keeps what is kept of it in the whole job' "$T/got" "$T/want"
+calls() { nsysx-collectives -q --each --tsv | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["seq"] != "" { print $c["device"], $c["comm_id"], $c["collective"], $c["pair"], $c["seq"], $c["op"] }' | sort; }
+nsysx-align -q --apply "$T/nfrom-samples" "$T/nwhole" | calls >"$T/got"
+nsysx-align -q "$T/nwhole" | calls >"$T/want"
+same 'applied to the whole job, the same operations are one call' "$T/got" "$T/want"
+equal 'there are such' "$([ "$(wc -l <"$T/want")" -gt 3000 ]; echo $?)" 0
+# Without payloads communicators are unknown, and all operations remain.
+nsysx-view -q "$T/nwhole" | awk -F'\t' -v OFS='\t' '/^#op/ { for (i = 2; i <= NF; i++) if ($i ~ /^comm_id:/) c = i } $1 == "op" && c { $c = "" } { print }' >"$T/bare"
+used='all-reduce|all-gather|reduce-scatter|all-to-all'
+of_used() { nsysx-view -q -t op "$1" | awk -F'\t' -v used="^($used)\$" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "collective") c = i; next } $c ~ used { n++ } END { print n + 0 }'; }
+nsysx-align -q --sample --keep 40 -o "$T/bare-sample" "$T/bare"
+equal 'without communicators all operations that are compared remain' "$(of_used "$T/bare-sample")" "$(of_used "$T/bare")"
 
 fails 'a sample is not an estimate' 2 '--sample estimates nothing' nsysx-align --sample --estimate "$T/whole"
 fails 'nor applied' 2 '--apply estimates nothing' nsysx-align --keep 5 --apply "$T/full" "$T/whole"

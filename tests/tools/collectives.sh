@@ -224,6 +224,25 @@ END
 equal 'devices connected by pairs share an instance' "$(nsysx-collectives --summary "$T/permute" | sed 1d | cut -f 1-5)" \
 	'collective-permute	1000	2	2	12.5'
 
+# 128 devices in 16 groups of 8, of which the last in each is late: as a list, as ranges, as copies of one group.
+long_groups() {
+	printf '#nsysx\t2\n#profile\tprofile:i\nprofile\t0\n#device\tdevice:i\tprofile:i\n'
+	seq 0 127 | sed 's/.*/device	&	0/'
+	printf '#program\tprogram:i\tid:i\tname:s\nprogram\t0\t7\tstep\n#groups\tgroups:i\tmembers:s\ngroups\t0\t%s\n' "$1"
+	printf '#inst\tprogram:i\tinst:i\tname:s\tcomm:i\tcollective:s\tbytes:i\tgroups:i\ninst\t0\t0\tar\t1\tall-reduce\t1000\t0\n'
+	awk 'BEGIN { for (e = 0; e < 3; e++) for (d = 0; d < 128; d++) { late = d % 8 == 7; print 0, d, 0, e, "ar", e * 10000 + late * 40, 100 - late * 40, 0, 1 } }' |
+		sort -s -n -k 6,6 | thunks
+	tail_of
+}
+long_groups "$(seq 0 127 | paste -s -d ',,,,,,,;' -)" >"$T/listed"
+long_groups '0-7;8-15;16-23;24-31;32-39;40-47;48-55;56-63;64-71;72-79;80-87;88-95;96-103;104-111;112-119;120-127' >"$T/ranges"
+long_groups '0-7*16+8' >"$T/copies"
+for form in listed ranges copies; do
+	equal "16 groups of 8, $form" "$(nsysx-collectives -q --summary --tsv "$T/$form" | sed 1d | cut -f 1-4,8,9)" 'all-reduce	1000	8	48	35	40'
+	nsysx-merge -q "$T/$form" | sed -n 's/^groups	[0-9]*	//p' >"$T/merged-groups"
+	equal "a merge writes them shortest ($form)" "$(cat "$T/merged-groups")" '0-7*16+8'
+done
+
 # Hidden time longer than the duration, or negative: 1000 of 1000 and 0 of 1000, and 250 of 2000: 1250 of 4000.
 { meta; thunks <<'END'; tail_of; } >"$T/over"
 0 0 5 0 hd 0 1000 1500 1
@@ -259,7 +278,7 @@ equal 'a refusal leaves no output' "$(ls "$T" | grep -c none)" 0
 awk '$1 == "thunk" && !late { late = $0; next } $1 == "#end" { print late } { print }' "$T/sum" >"$T/disorder"
 fails 'a stream out of order' 1 'out of order' nsysx-collectives -o "$T/none" "$T/disorder"
 sed 's/^groups	1	.*/groups	1	0,x;3/' "$T/sum" >"$T/badgroups"
-fails 'malformed groups' 1 'groups 1: want devices such as 0,1;2,3, got "0,x;3"' nsysx-collectives -o "$T/none" "$T/badgroups"
+fails 'malformed groups' 1 'groups 1: want devices such as 0,1;2,3 or 0-7;8-15, at most 8388608 of all sets, got "0,x;3"' nsysx-collectives -o "$T/none" "$T/badgroups"
 fails 'table forms without --summary' 2 'go with --summary' nsysx-collectives --tsv "$T/sum"
 fails 'two table forms' 2 'exclude each other' nsysx-collectives --summary --tsv --json "$T/sum"
 fails 'a binary summary' 2 'do not go with a table' nsysx-collectives --summary -b "$T/sum"

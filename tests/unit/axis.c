@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/members.h"
 #include "tap.h"
 
 enum { DIMS = 4, MOST = 256 };
@@ -180,7 +181,7 @@ ranges(int64_t *d, size_t n)
 	static char text[128];
 	struct nsx_buf b = { 0 };
 
-	nsx_axes_devices(d, n, &b);
+	nsx_ranges_put(d, n, &b);
 	snprintf(text, sizeof text, "%.*s", (int)b.len, b.ptr);
 	nsx_buf_free(&b);
 	return text;

@@ -112,6 +112,13 @@ test_group_forms(void)
 	in_list(93, &l, "0,4,1,5;2,6,3,7", "groups along two parts of an axis");
 	l = mesh("2 4", "7 6 5 4 3 2 1 0", "0");
 	in_list(93, &l, "7,3;6,2;5,1;4,0", "a mesh with its own devices");
+	io = iota(128, 8, "", "");
+	pb_msg(&i, 92, &io);
+	pb_int(&i, 26, 1);
+	pb_int(&i, 71, 1);
+	struct nsx_hlo h = one("all-reduce", &i, false);
+	is_str(groups(&h, "c"), "0-7*128+8", "groups of many devices are ranges");
+	nsx_hlo_free(&h);
 	/* The first form that is set wins. */
 	group(&i, 49, "0 1");
 	io = iota(1, 8, "", "");

@@ -121,12 +121,10 @@ sample(struct rereadable *s, const struct nsx_align_opts *opts, struct nsx_write
 {
 	/* What is missing will be said of the whole job. */
 	struct nsx_diags unsaid = { 0 };
-	struct nsx_align_opts wanted = *opts;
-	struct al_job j = { .err = err, .diags = &unsaid, .opts = &wanted };
+	struct al_job j = { .err = err, .diags = &unsaid, .opts = opts };
 	struct nsx_reader *again = NULL;
 	int rc;
 
-	wanted.keep = opts->keep ? opts->keep : NSX_ALIGN_KEEP;
 	rc = read_first(s, &j);
 	if (rc == NSX_OK)
 		rc = (again = read_again(s)) ? nsx_align_write_sample(&j, again, out) : NSX_ERR;

@@ -102,7 +102,7 @@ struct al_instance { uint32_t first, n, set; };
 
 /* ---- a sample of the collectives of a large job (sample.c) ---- */
 
-/* An occurrence of a collective in all its executions; a set of devices, and whether it is known. */
+/* An occurrence of a collective in all its executions, of NCCL's a key; a set of devices, and whether it is known. */
 struct al_unit { uint64_t hash; int64_t count; uint32_t set, program; bool dropped; };
 struct al_sample_set { uint32_t devices; bool known, pairs; };
 
@@ -110,7 +110,7 @@ struct al_sample {
 	int64_t        keep;         /* executions of the units of a set that are enough */
 	size_t         next;         /* records held at the next look at what to drop */
 	bool           taken;        /* a sample is taken: there were so many, or it is wanted */
-	struct nsx_map unit_of;      /* (collective, occurrence) -> units */
+	struct nsx_map unit_of;      /* (collective, occurrence) -> units; of NCCL's (key, 0) */
 	struct nsx_map set_of;
 	NSX_VEC(struct al_unit) units;
 	NSX_VEC(struct al_sample_set) sets;
@@ -141,10 +141,11 @@ struct al_job {
 	bool                           by_nccl;    /* obs are of NCCL's operations */
 	bool                           by_order;   /* .. whose communicators are unknown */
 	struct al_sample               sample;     /* of obs of XLA's */
+	struct al_sample               nccl_sample;   /* of operations in nccl */
 };
 
-/* keep: of nsx_align_opts. */
-void nsx_align_sample_begin(struct al_sample *s, int64_t keep);
+/* A sample is taken when there are `many` records; 0: in any case. */
+void nsx_align_sample_begin(struct al_sample *s, int64_t keep, size_t many);
 /* Count a record of an occurrence of a collective, which has that name: *dropped if it need not be kept. NSX_OK or
  * NSX_ERR. */
 struct al_unit_key { uint32_t collective; int32_t occurrence; struct nsx_str name; };
@@ -154,6 +155,10 @@ int nsx_align_sample_take(struct al_job *j, const struct nsx_comm_record *r, con
 int nsx_align_sample_cut(struct al_job *j, bool last);
 /* Whether records of that occurrence of a collective are in the sample. */
 bool nsx_align_sample_has(const struct al_sample *s, uint32_t collective, int64_t occurrence);
+/* The same for the operation that was added to j->nccl last, which is removed if it need not be kept; and for all of
+ * them. */
+int nsx_align_sample_take_op(struct al_job *j);
+int nsx_align_sample_cut_ops(struct al_job *j, bool last);
 void nsx_align_sample_free(struct al_sample *s);
 /* Write all metadata of `in`, the sample, and the first work of each device (sample_write.c). NSX_OK or NSX_ERR. */
 int nsx_align_write_sample(struct al_job *j, struct nsx_reader *in, struct nsx_writer *out);
@@ -166,6 +171,8 @@ int nsx_align_assign_clocks(struct al_job *j);
 
 /* Add an operation, for nsx_align_use_nccl (nccl.c). NSX_OK or NSX_ERR. */
 int nsx_align_take_op(struct al_job *j, const struct nsx_rec *rec);
+/* Whether an operation that nsx_align_take_op took is compared: it is in the sample of its kind. */
+bool nsx_align_compares_op(struct al_job *j, const struct nsx_rec *rec);
 
 /* Fill obs with instances of NCCL's communicators, paired; after nsx_align_assign_clocks, if XLA's collectives are not
  * available. */

@@ -7,6 +7,9 @@
 #include "stream/fields.h"
 #include "stream/spool.h"
 
+/* So many records are kept without taking a sample: 190 MB of XLA's, 230 of NCCL's. */
+enum { MANY = 1 << 21, MANY_OPS = 1 << 20 };
+
 /* ---- profiles of devices ---- */
 
 uint32_t
@@ -176,18 +179,22 @@ need(const struct al_job *j, struct nsx_reader *in)
 int
 nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool)
 {
+	const struct nsx_align_opts *o = j->opts;
+	bool wanted = o->keep || o->sample;
 	struct nsx_rec rec;
 	int rc;
 
-	nsx_align_sample_begin(&j->sample, j->opts->keep);
+	nsx_align_sample_begin(&j->sample, o->keep ? o->keep : NSX_ALIGN_KEEP, wanted ? 0 : MANY);
+	nsx_align_sample_begin(&j->nccl_sample, o->keep ? o->keep : NSX_ALIGN_KEEP_OPS, wanted ? 0 : MANY_OPS);
 	if (!spool)
 		need(j, in);
 	while ((rc = nsx_read(in, &rec)) == NSX_OK)
 		if ((spool && nsx_spool_write(spool, &rec) != NSX_OK) || take(j, &rec) != NSX_OK)
 			return NSX_ERR;
-	if (rc != NSX_EOF || nsx_align_sample_cut(j, true) != NSX_OK)
+	if (rc != NSX_EOF || nsx_align_sample_cut(j, true) != NSX_OK
+	    || (!j->obs.n && nsx_align_sample_cut_ops(j, true) != NSX_OK))
 		return NSX_ERR;
-	nsx_diag_add(j->diags, NSX_INFO, "", j->sample.left_out,
+	nsx_diag_add(j->diags, NSX_INFO, "", j->obs.n ? j->sample.left_out : j->nccl_sample.left_out,
 	             "records of collectives beyond those that are enough to compare clocks: not used");
 	if (j->obs.n)
 		nsx_nccl_free(&j->nccl);
@@ -226,6 +233,7 @@ nsx_align_job_free(struct al_job *j)
 	nsx_nccl_free(&j->nccl);
 	nsx_nccl_free(&j->bare);
 	nsx_align_sample_free(&j->sample);
+	nsx_align_sample_free(&j->nccl_sample);
 	nsx_map_free(&j->collective_of);
 	nsx_map_free(&j->program_number);
 	nsx_map_free(&j->shift_of);

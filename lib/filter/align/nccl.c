@@ -14,7 +14,6 @@
  * that remains meets its partner. In a job whose steps are all equally long other offsets have nearly as many votes:
  * among those the one that the starts of the sessions tell is taken. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "filter/align/aligning.h"
@@ -59,35 +58,73 @@ is_bare(const struct nsx_rec *op)
 	       nsx_str_starts(nsx_string(op, NSX_OP_name), "nccl");
 }
 
-/* All devices' kernels of one name are taken for one communicator. */
-static int
-take_bare(struct al_job *j, const struct nsx_rec *rec, uint32_t device)
-{
-	union nsx_val v[NSX_MAX_COLS];
-	struct nsx_rec named = { rec->kind, rec->has, v };
+/* A copy of an operation's record in which columns are replaced; what it has of its own may not outlive it. */
+struct named { union nsx_val v[NSX_MAX_COLS]; char alike[2 * NSX_INT_CHARS + 1]; struct nsx_rec rec; };
 
-	if (j->nccl.ops.n)
-		return NSX_OK;
-	memcpy(v, rec->v, sizeof *v * (size_t)rec->kind->ncols);
-	nsx_set_s(&named, NSX_OP_comm_id, nsx_string(rec, NSX_OP_name));
-	return nsx_nccl_take(&j->bare, &named, device, j->err);
+static void
+name_op(struct named *n, const struct nsx_rec *rec)
+{
+	char *end = n->alike;
+
+	n->rec = (struct nsx_rec){ rec->kind, rec->has, n->v };
+	for (int i = 0; i < NSX_MAX_COLS; i++)
+		if (rec->has >> i & 1)
+			n->v[i] = rec->v[i];
+	/* All devices' kernels of one name are taken for one communicator. */
+	if (is_bare(rec))
+		nsx_set_s(&n->rec, NSX_OP_comm_id, nsx_string(rec, NSX_OP_name));
+	/* Operations of a communicator and kind that differ in size are numbered apart, so that all those of a size can
+	 * be left out. What devices exchange in an all-to-all need not be equal. */
+	if (is_bare(rec) || nsx_str_eq(nsx_string(rec, NSX_OP_collective), NSX_STR("all-to-all")))
+		return;
+	end = nsx_put_int(end, nsx_int(rec, NSX_OP_bytes, -1));
+	*end++ = '*';
+	end = nsx_put_int(end, nsx_int(rec, NSX_OP_calls, -1));
+	nsx_set_s(&n->rec, NSX_OP_pair, (struct nsx_str){ n->alike, (size_t)(end - n->alike) });
+}
+
+/* Whether clocks can be compared by an operation. */
+static bool
+is_usable(struct al_job *j, const struct nsx_rec *rec)
+{
+	return (is_bare(rec) || nsx_nccl_is(rec)) && ends_together(nsx_string(rec, NSX_OP_collective))
+	       && nsx_cat_communicates(&j->comm.cat, rec);
+}
+
+bool
+nsx_align_compares_op(struct al_job *j, const struct nsx_rec *rec)
+{
+	struct named n;
+
+	if (!is_usable(j, rec))
+		return false;
+	if (is_bare(rec))
+		return !j->nccl.ops.n;
+	name_op(&n, rec);
+	uint32_t key = nsx_nccl_find_key(&j->nccl, &n.rec);
+	return key != NSX_NONE && (!j->nccl_sample.taken || nsx_align_sample_has(&j->nccl_sample, key, 0));
 }
 
 int
 nsx_align_take_op(struct al_job *j, const struct nsx_rec *rec)
 {
-	bool bare = is_bare(rec);
+	struct named n;
+	size_t before = j->nccl.ops.n;
 
-	if (!(bare || nsx_nccl_is(rec)) || !ends_together(nsx_string(rec, NSX_OP_collective))
-	    || !nsx_cat_communicates(&j->comm.cat, rec))
+	if (!is_usable(j, rec))
 		return NSX_OK;
 	uint32_t at = nsx_cat_find_device(&j->comm.cat, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
 	if (at == NSX_NONE) {
 		j->unusable++;
 		return NSX_OK;
 	}
+	if (is_bare(rec) && j->nccl.ops.n)
+		return NSX_OK;
+	name_op(&n, rec);
 	/* The index of the device is used as its clock at first. */
-	return bare ? take_bare(j, rec, at) : nsx_nccl_take(&j->nccl, rec, at, j->err);
+	if (nsx_nccl_take(is_bare(rec) ? &j->bare : &j->nccl, &n.rec, at, j->err) != NSX_OK)
+		return NSX_ERR;
+	return j->nccl.ops.n > before ? nsx_align_sample_take_op(j) : NSX_OK;
 }
 
 static uint32_t

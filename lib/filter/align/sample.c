@@ -11,14 +11,17 @@
  *   keep 100, all-reduce of devices 0 to 7:   hash   7   12   31   40      unit 31 is kept, for the ones before it have
  *                                       executions  60   30   60   60      fewer than 100; 40 is not
  *
+ * NCCL's operations have no names: a unit is the operations of one communicator that are alike (nccl.c), and its
+ * devices are a set.
+ *
  * Counts only grow, and a unit that others of lower hash rule out once is ruled out for good. So units can be dropped
  * while records come in, and those that remain at the end are those that would remain if all were counted first. */
 #include <stdlib.h>
 
 #include "filter/align/aligning.h"
 
-/* So many records are kept without taking a sample (190 MB), and if one is wanted between two looks at what to drop. */
-enum { MANY = 1 << 21, OFTEN = 1 << 16 };
+/* If a sample is wanted, so many records come between two looks at what to drop. */
+enum { OFTEN = 1 << 16 };
 
 /* Units of one program in a set that are kept in any case: one, which pairs its executions. Where groups are unknown
  * more, because screen.c may refuse some of them. */
@@ -28,11 +31,11 @@ enum { FEWEST = 1, FEWEST_UNKNOWN = 16 };
 enum { PART_OF_PAIRS = 4 };
 
 void
-nsx_align_sample_begin(struct al_sample *s, int64_t keep)
+nsx_align_sample_begin(struct al_sample *s, int64_t keep, size_t many)
 {
-	s->keep = keep ? keep : NSX_ALIGN_KEEP;
-	s->next = keep ? OFTEN : MANY;
-	s->taken = keep != 0;
+	s->keep = keep;
+	s->next = many ? many : OFTEN;
+	s->taken = !many;
 }
 
 /* The set of devices of a unit; exchanges of pairs are another one. NSX_NONE when out of memory. */
@@ -88,6 +91,47 @@ nsx_align_sample_take(struct al_job *j, const struct nsx_comm_record *r, const s
 	*(found->dropped ? &s->left_out : &found->count) += 1;
 	*dropped = found->dropped;
 	return NSX_OK;
+}
+
+/* Of a unit whose hash and set are not known yet. */
+static int
+add_nccl_unit(struct al_job *j, const struct nsx_nccl_key *key, uint32_t *at)
+{
+	struct al_sample *s = &j->nccl_sample;
+	const struct nsx_intern *texts = &j->nccl.texts;
+	const uint32_t parts[] = { key->comm, key->kind, key->pair };
+	struct al_unit u = { 0 };
+	uint32_t *set = nsx_map_at(&s->set_of, (struct nsx_key){ key->comm, 0 });
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		struct nsx_str text = nsx_intern_str(texts, parts[i]);
+
+		u.hash = nsx_hash_u64(u.hash ^ nsx_hash(text.ptr, text.len));
+	}
+	if (set && *set == NSX_NONE && nsx_vec_push(&s->sets, ((struct al_sample_set){ 1, true, false })))
+		*set = (uint32_t)s->sets.n - 1;
+	if (!set || (u.set = *set) == NSX_NONE || !nsx_vec_push(&s->units, u))
+		return nsx_err_nomem(j->err, NULL);
+	*at = (uint32_t)s->units.n - 1;
+	return NSX_OK;
+}
+
+int
+nsx_align_sample_take_op(struct al_job *j)
+{
+	struct al_sample *s = &j->nccl_sample;
+	uint32_t key = j->nccl.ops.p[j->nccl.ops.n - 1].key;
+	uint32_t *at = nsx_map_at(&s->unit_of, (struct nsx_key){ key, 0 });
+
+	if (!at)
+		return nsx_err_nomem(j->err, NULL);
+	if (*at == NSX_NONE && add_nccl_unit(j, &j->nccl.keys.p[key], at) != NSX_OK)
+		return NSX_ERR;
+	struct al_unit *u = &s->units.p[*at];
+
+	*(u->dropped ? &s->left_out : &u->count) += 1;
+	j->nccl.ops.n -= u->dropped;
+	return nsx_align_sample_cut_ops(j, false);
 }
 
 /* ---- cutting */
@@ -161,13 +205,27 @@ nsx_align_sample_has(const struct al_sample *s, uint32_t collective, int64_t occ
 	return at != NSX_NONE && !s->units.p[at].dropped;
 }
 
+/* Whether n records are to be cut now. */
+static bool
+is_due(const struct al_sample *s, size_t n, bool last)
+{
+	return last ? s->taken : n >= s->next;
+}
+
+/* After the cut, which left n. */
+static void
+look_again(struct al_sample *s, size_t n)
+{
+	s->next = n + n / 2 > s->next ? n + n / 2 : s->next;
+}
+
 int
 nsx_align_sample_cut(struct al_job *j, bool last)
 {
 	struct al_sample *s = &j->sample;
 	size_t n = 0;
 
-	if (last ? !s->taken : j->obs.n < s->next)
+	if (!is_due(s, j->obs.n, last))
 		return NSX_OK;
 	s->taken = true;
 	if (!mark(s))
@@ -176,7 +234,43 @@ nsx_align_sample_cut(struct al_job *j, bool last)
 		if (nsx_align_sample_has(s, j->obs.p[i].collective, j->obs.p[i].occurrence))
 			j->obs.p[n++] = j->obs.p[i];
 	j->obs.n = n;
-	s->next = n + n / 2 > s->next ? n + n / 2 : s->next;
+	look_again(s, n);
+	return NSX_OK;
+}
+
+/* The devices of each communicator that have been seen. */
+static void
+count_devices(struct al_job *j)
+{
+	struct nsx_nccl_set *c = &j->nccl;
+
+	for (uint32_t i = 0; i < c->keys.n; i++) {
+		uint32_t set = nsx_map_get(&j->nccl_sample.set_of, (struct nsx_key){ c->keys.p[i].comm, 0 });
+		uint32_t comm = nsx_intern_find(&c->comms.ids, nsx_intern_str(&c->texts, c->keys.p[i].comm));
+
+		if (set != NSX_NONE && comm != NSX_NONE && c->comms.list.p[comm].devices > 0)
+			j->nccl_sample.sets.p[set].devices = (uint32_t)c->comms.list.p[comm].devices;
+	}
+}
+
+int
+nsx_align_sample_cut_ops(struct al_job *j, bool last)
+{
+	struct al_sample *s = &j->nccl_sample;
+	struct nsx_nccl_op *ops = j->nccl.ops.p;
+	size_t n = 0;
+
+	if (!is_due(s, j->nccl.ops.n, last))
+		return NSX_OK;
+	s->taken = true;
+	count_devices(j);
+	if (!mark(s))
+		return nsx_err_nomem(j->err, NULL);
+	for (size_t i = 0; i < j->nccl.ops.n; i++)
+		if (nsx_align_sample_has(s, ops[i].key, 0))
+			ops[n++] = ops[i];
+	j->nccl.ops.n = n;
+	look_again(s, n);
 	return NSX_OK;
 }
 

@@ -33,6 +33,18 @@ is_first(struct al_job *j, const struct nsx_rec *rec)
 	return first;
 }
 
+/* The same of operations. */
+static bool
+is_first_op(struct al_job *j, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_cat_find_device(&j->comm.cat, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
+	bool first = at != NSX_NONE && j->devices.p[at].worked;
+
+	if (first)
+		j->devices.p[at].worked = false;
+	return first;
+}
+
 static int
 take(struct al_job *j, const struct nsx_rec *rec, bool *yes)
 {
@@ -47,7 +59,7 @@ take(struct al_job *j, const struct nsx_rec *rec, bool *yes)
 		return NSX_OK;
 	case NSX_OP:
 		/* NCCL's are compared where no instruction communicates. */
-		*yes = !j->obs.n && nsx_is_comm_op(&j->comm, rec);
+		*yes = !j->obs.n && (is_first_op(j, rec) | nsx_align_compares_op(j, rec));
 		return NSX_OK;
 	default:
 		*yes = nsx_rec_section(rec) == NSX_SECTION_METADATA;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/members.h"
+
 /* Instructions of the stream while its locations are read. */
 struct loading {
 	struct mg        *m;
@@ -226,12 +228,39 @@ load_alias(struct loading *l, const struct nsx_rec *rec)
 	return nsx_merge_hold(&l->m->arena, rec, &a.rec) && nsx_vec_push(&l->m->aliases, a) ? NSX_OK : nomem(l);
 }
 
+/* The text of groups as it is written now, whatever version wrote it; the same if it is of another form. NSX_NONE when
+ * out of memory. */
+static uint32_t
+members_of(struct mg *m, struct nsx_str text)
+{
+	struct nsx_members groups = { 0 };
+	struct nsx_buf buf = { 0 };
+	uint32_t string = nsx_merge_string(m, text);
+	uint32_t *known = string == NSX_NONE ? NULL : nsx_map_at(&m->members, (struct nsx_key){ string, 0 });
+	int rc;
+
+	if (!known || *known != NSX_NONE)
+		return known ? *known : NSX_NONE;
+	rc = nsx_members_read(&groups, text, NSX_MEMBERS_MAX);
+	if (rc == NSX_OK)
+		nsx_members_put(&groups, &buf);
+	if (rc != NSX_EOF)
+		string = rc == NSX_OK && !buf.failed ? nsx_merge_string(m, nsx_buf_view(&buf)) : NSX_NONE;
+	*known = string;
+	nsx_members_free(&groups);
+	nsx_buf_free(&buf);
+	return string;
+}
+
 /* A stack or set of groups; text is its column. */
 static int
 load_place(struct loading *l, struct mg_remap *r, const struct nsx_rec *rec, int slot, int text)
 {
-	struct mg_place p = { nsx_merge_string(l->m, nsx_string(rec, text)), nsx_merge_extras(l->m, rec) };
+	struct mg_place p = { .extras = nsx_merge_extras(l->m, rec) };
 	uint32_t to;
+
+	p.text = rec->kind->id == NSX_GROUPS ? members_of(l->m, nsx_string(rec, text))
+	                                     : nsx_merge_string(l->m, nsx_string(rec, text));
 
 	if (p.text == NSX_NONE || p.extras == NSX_NONE)
 		return nomem(l);

@@ -71,6 +71,7 @@ stop(struct mg *m)
 	nsx_map_free(&m->inst_of);
 	nsx_map_free(&m->diag_of);
 	nsx_intern_free(&m->strings);
+	nsx_map_free(&m->members);
 	nsx_intern_free(&m->places);
 	nsx_intern_free(&m->lists);
 	nsx_intern_free(&m->rows);

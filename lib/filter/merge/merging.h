@@ -114,6 +114,7 @@ struct mg {
 	bool               counted;    /* the paths are already included in the total of progress */
 	struct nsx_arena   arena;      /* metadata */
 	struct nsx_intern  strings, places, lists, rows;
+	struct nsx_map     members;           /* string of groups -> the same as nsx_members_put writes it */
 	NSX_VEC(struct mg_profile) profiles;
 	NSX_VEC(struct mg_device)  devices;
 	NSX_VEC(struct mg_held)    clocks;

@@ -116,6 +116,18 @@ key_at(struct nsx_nccl_set *s, const struct nsx_rec *rec)
 	return at ? *at : NSX_NONE;
 }
 
+uint32_t
+nsx_nccl_find_key(const struct nsx_nccl_set *s, const struct nsx_rec *rec)
+{
+	uint32_t comm = nsx_intern_find(&s->texts, nsx_string(rec, NSX_OP_comm_id));
+	uint32_t kind = nsx_intern_find(&s->texts, nsx_string(rec, NSX_OP_collective));
+	uint32_t pair = nsx_intern_find(&s->texts, nsx_string(rec, NSX_OP_pair));
+
+	if (comm == NSX_NONE || kind == NSX_NONE || pair == NSX_NONE)
+		return NSX_NONE;
+	return nsx_map_get(&s->key_of, (struct nsx_key){ (uint64_t)comm << 32 | kind, pair });
+}
+
 static uint32_t
 device_at(struct nsx_nccl_set *s, int64_t number, uint32_t clock)
 {

@@ -73,6 +73,9 @@ bool nsx_nccl_is(const struct nsx_rec *op);
  * number of the clock of its device. Operations come by start. NSX_OK or NSX_ERR. */
 int nsx_nccl_take(struct nsx_nccl_set *s, const struct nsx_rec *rec, uint32_t clock, struct nsx_err *err);
 
+/* The key of an operation with nsx_nccl_is, if one with that key has been added; NSX_NONE. */
+uint32_t nsx_nccl_find_key(const struct nsx_nccl_set *s, const struct nsx_rec *rec);
+
 /* Whether devices of one instance are on clocks that cannot be compared. */
 bool nsx_nccl_apart(const struct nsx_nccl_set *s);
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/num.h"
+#include "base/members.h"
 
 static bool
 is_listed(const struct nsx_catalogue *c, int64_t device)
@@ -36,34 +36,28 @@ member_at(struct nsx_replica_groups *r, struct components *j, uint32_t set, int6
 	return at ? *at : NSX_NONE;
 }
 
-/* `0,1;2,3`: NSX_OK, NSX_EOF if it is of another form, NSX_ERR when out of memory. */
-static int
-join_members(struct nsx_replica_groups *r, struct components *j, uint32_t set, struct nsx_str s)
+/* Join the devices of each group; false when out of memory. */
+static bool
+join_members(struct nsx_replica_groups *r, struct components *j, uint32_t set, const struct nsx_members *m)
 {
-	uint32_t before = NSX_NONE;   /* in the same group */
+	for (size_t g = 0; g < m->ends.n; g++) {
+		uint32_t before = NSX_NONE;
 
-	if (s.len == 0)
-		return NSX_OK;
-	for (size_t i = 0, from = 0; i <= s.len; i++) {
-		int64_t device;
+		for (size_t i = nsx_members_begin(m, g); i < m->ends.p[g]; i++) {
+			uint32_t at = member_at(r, j, set, m->ids.p[i]);
 
-		if (i < s.len && s.ptr[i] != ',' && s.ptr[i] != ';')
-			continue;
-		if (!nsx_get_int((struct nsx_str){ s.ptr + from, i - from }, &device))
-			return NSX_EOF;
-		uint32_t at = member_at(r, j, set, device);
-		if (at == NSX_NONE)
-			return NSX_ERR;
-		if (before != NSX_NONE)
-			j->parent.p[root_of(j, at)] = root_of(j, before);
-		before = i < s.len && s.ptr[i] == ',' ? at : NSX_NONE;
-		from = i + 1;
+			if (at == NSX_NONE)
+				return false;
+			if (before != NSX_NONE)
+				j->parent.p[root_of(j, at)] = root_of(j, before);
+			before = at;
+		}
 	}
-	return NSX_OK;
+	return true;
 }
 
 /* Number the components and store the number of each member. */
-static int
+static bool
 number_components(struct nsx_replica_groups *r, const struct nsx_catalogue *c, struct components *j, uint32_t set)
 {
 	uint32_t base = (uint32_t)r->groups.n, *number = malloc((j->parent.n + 1) * sizeof *number);
@@ -71,7 +65,7 @@ number_components(struct nsx_replica_groups *r, const struct nsx_catalogue *c, s
 
 	if (!number || !nsx_vec_room(&r->devices, j->parent.n)) {
 		free(number);
-		return NSX_ERR;
+		return false;
 	}
 	for (uint32_t i = 0; i < j->parent.n; i++)
 		if (j->parent.p[i] == i) {
@@ -79,7 +73,7 @@ number_components(struct nsx_replica_groups *r, const struct nsx_catalogue *c, s
 			if (!nsx_vec_push(&r->groups, ((struct nsx_replica_group){ 0 }))) {
 				r->groups.n = base;
 				free(number);
-				return NSX_ERR;
+				return false;
 			}
 		}
 	for (uint32_t i = 0; i < j->parent.n; i++) {
@@ -100,7 +94,26 @@ number_components(struct nsx_replica_groups *r, const struct nsx_catalogue *c, s
 	for (size_t g = base; g < r->groups.n; g++)
 		r->groups.p[g].first -= r->groups.p[g].size;
 	free(number);
-	return NSX_OK;
+	return true;
+}
+
+/* A set that is new. Of all sets together, too, there are at most NSX_MEMBERS_MAX devices: a few bytes can say many. */
+static int
+take_set(struct nsx_replica_groups *r, const struct nsx_catalogue *c, const struct nsx_rec *rec, uint32_t set,
+         struct nsx_members *m, struct nsx_err *err)
+{
+	struct nsx_str s = nsx_string(rec, NSX_GROUPS_members);
+	struct components j = { 0 };
+	int rc = nsx_members_read(m, s, NSX_MEMBERS_MAX - r->devices.n);
+
+	if (rc == NSX_EOF)
+		return nsx_err_set(err, "groups %lld: want devices such as 0,1;2,3 or 0-7;8-15, at most %d of all "
+		                   "sets, got \"%.*s\"", (long long)nsx_int(rec, NSX_GROUPS_groups, NSX_ABSENT),
+		                   NSX_MEMBERS_MAX, s.len > 60 ? 60 : (int)s.len, s.ptr);
+	bool good = rc == NSX_OK && join_members(r, &j, set, m) && number_components(r, c, &j, set);
+	free(j.parent.p);
+	free(j.device.p);
+	return good ? NSX_OK : nsx_err_nomem(err, NULL);
 }
 
 int
@@ -109,23 +122,17 @@ nsx_replica_groups_take(struct nsx_replica_groups *r, const struct nsx_catalogue
 {
 	int64_t number = nsx_int(rec, NSX_GROUPS_groups, NSX_ABSENT);
 	uint32_t *at = nsx_map_at(&r->set_of, (struct nsx_key){ (uint64_t)number, 0 });
-	struct components j = { 0 };
-	int rc = at ? NSX_OK : NSX_ERR;
+	struct nsx_members m = { 0 };
+	int rc;
 
-	if (at && *at == NSX_NONE) {
-		uint32_t set = *at = (uint32_t)r->set_of.n;
-		struct nsx_str s = nsx_string(rec, NSX_GROUPS_members);
-
-		rc = join_members(r, &j, set, s);
-		if (rc == NSX_EOF)
-			nsx_err_set(err, "groups %lld: want devices such as 0,1;2,3, got \"%.*s\"",
-			            (long long)number, s.len > 60 ? 60 : (int)s.len, s.ptr);
-		else if (rc == NSX_OK)
-			rc = number_components(r, c, &j, set);
-	}
-	free(j.parent.p);
-	free(j.device.p);
-	return rc == NSX_OK ? NSX_OK : nsx_err_nomem(err, NULL);
+	if (!at)
+		return nsx_err_nomem(err, NULL);
+	if (*at != NSX_NONE)
+		return NSX_OK;
+	*at = (uint32_t)r->set_of.n;
+	rc = take_set(r, c, rec, *at, &m, err);
+	nsx_members_free(&m);
+	return rc;
 }
 
 uint32_t

@@ -2,7 +2,9 @@
  * devices, as the pairs of a permutation do, all devices that are connected.
  *
  *   groups 4 0,1;2,3        nsx_replica_group(4, 1) and (4, 0) are the same, (4, 2) is another: 2 devices each
- *   groups 5 0,1;1,2;3,0    one group of devices 0 to 3, connected by their pairs */
+ *   groups 5 0,1;1,2;3,0    one group of devices 0 to 3, connected by their pairs
+ *
+ * base/members.h has the other forms of the text. */
 #ifndef NSX_JOB_COMM_REPLICA_GROUPS_H
 #define NSX_JOB_COMM_REPLICA_GROUPS_H
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "job/axis.h"
+#include "base/members.h"
 #include "base/sort.h"
 #include "table/diagnose/diagnose.h"
 
@@ -320,7 +321,7 @@ put_place(const struct seeking *s, const struct set *set, struct nsx_buf *to)
 	nsx_axes_name(&s->axes, set->name, to);
 	nsx_buf_c(to, ", ");
 	if (devices)
-		nsx_axes_devices(devices, n, to);
+		nsx_ranges_put(devices, n, to);
 	free(devices);
 }
 
