@@ -66,7 +66,8 @@ static bool
 key_of(struct nsx_live *l, const struct nsx_rec *rec, struct nsx_live_change *c, struct nsx_key *key)
 {
 	uint32_t process = nsx_map_number(&l->process_of, (struct nsx_key){
-		(uint64_t)nsx_int(rec, NSX_MEMORY_profile, NSX_ABSENT), (uint64_t)nsx_int(rec, NSX_MEMORY_pid, NSX_ABSENT) });
+		(uint64_t)nsx_int(rec, NSX_MEMORY_profile, NSX_ABSENT),
+		(uint64_t)nsx_int(rec, NSX_MEMORY_pid, NSX_ABSENT) });
 	uint32_t context = process == NSX_NONE ? NSX_NONE : nsx_map_number(&l->context_of, (struct nsx_key){
 		process, (uint64_t)nsx_int(rec, NSX_MEMORY_context, NSX_ABSENT) });
 

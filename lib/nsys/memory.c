@@ -111,7 +111,8 @@ event_row(void *ctx, const struct nsx_db_cell *v)
 	struct nsx_str variable = nsx_cell_text(&v[VARIABLE]);
 
 	if (!nsx_cell_int(&v[START], &x.start) || !nsx_cell_int(&v[GPID], &gpid)
-	    || !nsx_cell_int(&v[ADDRESS], &x.address) || !nsx_cell_int(&v[BYTES], &x.bytes) || x.bytes < 0 || !nsx_cell_int(&v[CHANGE], &change) || change < 0
+	    || !nsx_cell_int(&v[ADDRESS], &x.address) || !nsx_cell_int(&v[BYTES], &x.bytes) || x.bytes < 0
+	    || !nsx_cell_int(&v[CHANGE], &change) || change < 0
 	    || change >= NUMBERS) {
 		m->bad++;
 		return NSX_OK;

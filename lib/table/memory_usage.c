@@ -322,7 +322,8 @@ take_step(struct usage *u, const struct nsx_rec *rec)
 	int64_t from = nsx_int(rec, host ? NSX_STEP_host_start : NSX_STEP_start, NSX_ABSENT);
 	int64_t dur = nsx_int(rec, host ? NSX_STEP_host_dur : NSX_STEP_dur, 0);
 	struct usage_step s = { nsx_int(rec, NSX_STEP_profile, NSX_ABSENT),
-	                        nsx_int(rec, NSX_STEP_device, NSX_ABSENT), from, nsx_add_sat(from, dur, NULL), nsx_int(rec, NSX_STEP_step, NSX_ABSENT),
+	                        nsx_int(rec, NSX_STEP_device, NSX_ABSENT), from, nsx_add_sat(from, dur, NULL),
+	                        nsx_int(rec, NSX_STEP_step, NSX_ABSENT),
 	                        nsx_intern(&u->names, nsx_string(rec, NSX_STEP_class)) };
 
 	if (from == NSX_ABSENT)
