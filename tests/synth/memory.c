@@ -148,7 +148,7 @@ answer(const struct syn_plan *p)
 {
 	struct syn_tsv t;
 
-	syn_tsv_open(&t, "memory", "device\tpid\tpeak\treserved\tstep");
+	syn_tsv_open(&t, "allocated", "device\tpid\tpeak\treserved\tstep");
 	for (uint32_t d = 0; d < p->dev.n && syn_opt.torch; d++) {
 		int64_t peak = MODEL + HEAD + p->dev.p[d].global * 1000000 + TABLE + MORE + SCRATCH + (middle() > 1 ? AGAIN : 0);
 

@@ -65,7 +65,7 @@ nsysx-steps -q --mark -o "$T/steps.nsysx" "$T/job.nsysx"
 nsysx-summary -q --memory --tsv "$T/steps.nsysx" >"$T/peak"
 awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	$at["device"] != "" && $at["memory"] == "all" { print $at["device"], $at["pid"], $at["peak"], $at["reserved"], $at["step"] }' "$T/peak" | sort >"$T/got"
-tail -n +2 "$T/job/answers/memory.tsv" | sort >"$T/want"
+tail -n +2 "$T/job/answers/allocated.tsv" | sort >"$T/want"
 ok 'the answers have devices' test -s "$T/want"
 same 'peaks, with pools, and their steps are those that the job was made with' "$T/got" "$T/want"
 
@@ -150,7 +150,7 @@ cut -f 1-9,12- "$T/got" >"$T/shuffled"
 same 'rows in any order, in a full export, are the same' "$T/shuffled" "$T/want"
 "$SYNTH" -q -o "$T/old" --torch --memory --steps 9 --schema 3.0.0
 nsysx-extract -q -a --memory "$T/old/r0.sqlite" "$T/old/r1.sqlite" | nsysx-summary -q --memory --tsv | awk -F'\t' 'NR > 1 && $2 != "" && $4 == "all" { print $5 FS $6 }' | sort >"$T/got"
-equal 'without columns of pools nothing is of one' "$(cat "$T/got")" "$(printf '%s\t\n' $(awk 'NR > 1 { print $3 }' "$T/job/answers/memory.tsv" | sort))"
+equal 'without columns of pools nothing is of one' "$(cat "$T/got")" "$(printf '%s\t\n' $(awk 'NR > 1 { print $3 }' "$T/job/answers/allocated.tsv" | sort))"
 equal 'without --memory there are none' "$(nsysx-extract -q -a "$T/job/r0.sqlite" | nsysx-view -q -t memory | wc -l)" 1
 middle=$(awk -F'\t' '$4 == "all" && $2 == 0 { print $9 }' "$T/peak")
 nsysx-extract -q -a --memory --time "$((middle - 1000)):" "$T/job/r0.sqlite" | nsysx-summary -q --memory --tsv | awk -F'\t' '$4 == "all" && $2 == 0 { print $5 }' >"$T/got"
