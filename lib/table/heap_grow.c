@@ -296,8 +296,8 @@ put_rows(struct grow *g, uint32_t name, const int64_t batch[2])
 		bool grows = f->size[0] != f->size[1];
 
 		if (grows || f->size[0])
-			rc = put(g, (struct key){ name, grows ? f->key.kind : same, grows ? f->key.what : none }, !grows,
-			         f->size, batch);
+			rc = put(g, (struct key){ name, grows ? f->key.kind : same, grows ? f->key.what : none },
+			         !grows, f->size, batch);
 	}
 	return rc;
 }
