@@ -63,6 +63,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_TIME(0, "os-min", &opt.os_min, "TIME", "with --cpu: leave out shorter calls of the OS library [0]"),
 	NSX_OPT_FLAG('a', "all", &all, "the same as --ops --calls --ranges=all --cpu"),
 	NSX_OPT_FLAG(0, "metrics", &opt.metrics, "also samples of GPU metrics"),
+	NSX_OPT_FLAG(0, "memory", &opt.memory, "also the memory that CUDA allocated and freed"),
 	NSX_OPT_FLAG(0, "python", &opt.python,
 	             "also Python functions that PyTorch's profiler recorded, as ranges; implies --ranges"),
 	NSX_OPT_CALL(0, "comm", add_rule, "REGEX=KIND",

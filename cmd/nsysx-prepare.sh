@@ -22,6 +22,7 @@ Extract reports, compare their clocks, leave out first executions, and mark what
       --no-detail           leave out NVTX ranges, GPU operations and CUDA calls, and so idle time and steps of ranges
       --no-marks            leave out the records of steps and of idle time
       --metrics             also the samples of GPU metrics, for nsysx-summary --metrics
+      --memory              also what CUDA allocated and freed, for nsysx-summary --memory
       --no-host             leave out the names of hosts, by which late ones are named
       --extract-flags=TEXT  further options of nsysx-extract, as the shell reads them
       --align-flags=TEXT    further options of nsysx-align, likewise
@@ -59,7 +60,7 @@ quoted() {
 	esac
 }
 
-output='' dry='' step='' module='' align=1 warmup=1 detail=-a marks=1 host=--host metrics='' flags='' align_flags='' can='' logs='' jobs='' zip='' quiet=
+output='' dry='' step='' module='' align=1 warmup=1 detail=-a marks=1 host=--host metrics='' memory='' flags='' align_flags='' can='' logs='' jobs='' zip='' quiet=
 counted=0 simple=1
 # counted: operands so far. simple: all of them name files as they are, so that a list can be passed on.
 # operands: of nsysx-extract, quoted; streams: those that are streams already, quoted. dump: of the reports that follow.
@@ -147,6 +148,7 @@ while [ $# -gt 0 ]; do
 	--no-detail) detail= ;;
 	--no-marks) marks= ;;
 	--metrics) metrics=--metrics ;;
+	--memory) memory=--memory ;;
 	--no-host) host= ;;
 	--extract-flags) flags=$value ;;
 	--align-flags) align_flags=$value ;;
@@ -183,7 +185,7 @@ clear() { [ -z "$line" ] || printf '\r\033[K' >&2; }
 
 # ---- the stream of the reports
 
-extract="nsysx-extract -b${detail:+ $detail}${host:+ $host}${metrics:+ $metrics}${jobs:+ -j $jobs}${flags:+ $flags}"
+extract="nsysx-extract -b${detail:+ $detail}${host:+ $host}${metrics:+ $metrics}${memory:+ $memory}${jobs:+ -j $jobs}${flags:+ $flags}"
 # Run the command that makes the stream. On a terminal it shows its progress there; else what it says is kept: of what ends
 # badly only the error is shown.
 make_stream() {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "table/by_groups.h"
+#include "table/memory_usage.h"
 #include "table/metrics.h"
 #include "table/summary.h"
 #include "base/num.h"
@@ -10,7 +11,7 @@
 
 enum { SLOWEST = 10 };
 
-static const char *by, *names, *cover, *variable, *metrics;
+static const char *by, *names, *cover, *variable, *metrics, *memory;
 static bool totals, no_compile, helpers;
 
 static const struct nsx_opt opts[] = {
@@ -28,6 +29,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_MAYBE(0, "variable", &variable, "N", "the N slowest computations whose duration varies [10]"),
 	NSX_OPT_MAYBE(0, "metrics", &metrics, "kernel|range|step",
 	              "samples of GPU metrics instead, by kernel, innermost range, or class of steps [kernel]"),
+	NSX_OPT_MAYBE(0, "memory", &memory, "peak|curve|live",
+	              "memory that CUDA allocated instead: its peaks, its curve, or what is live at the peak [peak]"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_TOOL_FILES,
@@ -36,7 +39,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-summary",
 	"[--by WHAT] [--names FORM] [--helpers] [--cover SHARE] [--no-compile] [--variable[=N]] [--metrics[=WHAT]] "
-	"[--sort COLUMN] "
+	"[--memory[=WHAT]] [--sort COLUMN] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print a table of where GPU time goes.", opts };
 
@@ -136,21 +139,42 @@ make_metrics(struct nsx_tool *t, const void *options, struct nsx_table **table, 
 }
 
 static int
+make_memory(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
+{
+	return nsx_usage(t->in, options, table, diags, &t->diags, &t->err);
+}
+
+/* The value of --metrics or --memory: one of three words, the first if it has none. */
+static int
+which(const char *option, const char *value, const char *const words[3])
+{
+	if (by || totals || cover || variable || names || helpers || no_compile || (metrics && memory))
+		nsx_cli_misuse(&cli, "%s goes without --by, --totals, --cover, --variable, --names, --helpers, "
+		               "--no-compile%s", option, metrics && memory ? " and --memory" : "");
+	for (int i = 0; i < 3; i++)
+		if (!*value || strcmp(value, words[i]) == 0)
+			return i;
+	nsx_cli_misuse(&cli, "%s: want %s, %s or %s, got \"%s\"", option, words[0], words[1], words[2], value);
+}
+
+static int
 print_metrics(int nops, char **ops)
 {
 	static const char *const ways[] = { "kernel", "range", "step" };
 	struct nsx_metrics_options o = { .require = nsx_tool_input.require };
-	size_t i = 0;
 
-	if (by || totals || cover || variable || names || helpers || no_compile)
-		nsx_cli_misuse(&cli, "--metrics goes without --by, --totals, --cover, --variable, --names, "
-		               "--helpers and --no-compile");
-	while (*metrics && i < 3 && strcmp(metrics, ways[i]) != 0)
-		i++;
-	if (i == 3)
-		nsx_cli_misuse(&cli, "--metrics: want kernel, range or step, got \"%s\"", metrics);
-	o.by = (enum nsx_metrics_by)i;
+	o.by = (enum nsx_metrics_by)which("--metrics", metrics, ways);
 	return nsx_tool_print(&cli, nops, ops, NSX_READ_ORDERED, make_metrics, &o);
+}
+
+static int
+print_memory(int nops, char **ops)
+{
+	static const char *const ways[] = { "peak", "curve", "live" };
+	struct nsx_usage_options o = { .require = nsx_tool_input.require };
+
+	o.what = (enum nsx_usage_what)which("--memory", memory, ways);
+	return nsx_tool_print(&cli, nops, ops, NSX_READ_ORDERED, make_memory, &o);
 }
 
 int
@@ -160,6 +184,8 @@ main(int argc, char **argv)
 
 	if (metrics)
 		return print_metrics(nops, argv);
+	if (memory)
+		return print_memory(nops, argv);
 	const char *list = totals ? "total" : by ? by : variable ? "thunk" : "module";
 	size_t n;
 	struct nsx_tool_part *parts = nsx_tool_parts(&cli, list, nsx_tool_output.path, &n);

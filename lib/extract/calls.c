@@ -260,13 +260,6 @@ nsx_extract_set_overhead(const struct ex_profile *p, uint32_t overhead, struct n
 void
 nsx_extract_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r)
 {
-	static const struct nsx_str kinds[NSX_MEMORY_KINDS] = {
-		[NSX_MEMORY_PAGEABLE] = { "pageable", 8 }, [NSX_MEMORY_PINNED] = { "pinned", 6 },
-		[NSX_MEMORY_DEVICE] = { "device", 6 },
-		[NSX_MEMORY_ARRAY] = { "array", 5 }, [NSX_MEMORY_MANAGED] = { "managed", 7 },
-		[NSX_MEMORY_DEVICE_STATIC] = { "device-static", 13 },
-		[NSX_MEMORY_MANAGED_STATIC] = { "managed-static", 14 }, [NSX_MEMORY_UNKNOWN] = { "unknown", 7 }
-	};
 	const struct nsx_trace *t = &p->trace;
 	const struct nsx_gpu_op *o = &t->ops[op];
 
@@ -280,7 +273,7 @@ nsx_extract_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec 
 			nsx_set_i(r, NSX_OP_waits, t->op_waits ? t->op_waits[op] : 0);
 	}
 	if (o->src < NSX_MEMORY_KINDS)
-		nsx_set_s(r, NSX_OP_src, kinds[o->src]);
+		nsx_set_s(r, NSX_OP_src, nsx_memory_kind_names[o->src]);
 	if (o->dst < NSX_MEMORY_KINDS)
-		nsx_set_s(r, NSX_OP_dst, kinds[o->dst]);
+		nsx_set_s(r, NSX_OP_dst, nsx_memory_kind_names[o->dst]);
 }

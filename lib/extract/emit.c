@@ -291,6 +291,34 @@ emit_metric(struct ex_emit *e, const struct ex_profile *p, const struct nsx_metr
 	return nsx_emit_done(e);
 }
 
+static int
+emit_memory(struct ex_emit *e, const struct ex_profile *p, const struct nsx_memory *m)
+{
+	struct nsx_rec *r = nsx_emit_begin(e, NSX_MEMORY);
+
+	nsx_set_i(r, NSX_MEMORY_profile, p->number);
+	nsx_emit_set_known(r, NSX_MEMORY_device, nsx_extract_global(p, m->device));
+	nsx_set_i(r, NSX_MEMORY_pid, (int64_t)(m->gpid >> 24 & 0xFFFFFF));
+	if (m->gtid != NSX_NO_GTID)
+		nsx_set_i(r, NSX_MEMORY_tid, nsx_extract_tid(m->gtid));
+	nsx_set_i(r, NSX_MEMORY_start, m->start);
+	nsx_set_s(r, NSX_MEMORY_change, m->frees ? NSX_STR("free") : NSX_STR("alloc"));
+	nsx_set_s(r, NSX_MEMORY_memory, nsx_memory_kind_names[m->kind]);
+	nsx_set_i(r, NSX_MEMORY_bytes, m->bytes);
+	nsx_set_i(r, NSX_MEMORY_address, m->address);
+	nsx_emit_set_known(r, NSX_MEMORY_context, m->context);
+	nsx_emit_set_known(r, NSX_MEMORY_stream, m->stream);
+	nsx_emit_set_known(r, NSX_MEMORY_call, m->call);
+	nsx_set_s(r, NSX_MEMORY_by, nsx_extract_text(&p->trace, m->by));
+	if (m->range != NSX_NONE)
+		nsx_set_i(r, NSX_MEMORY_range, p->trace.ranges[m->range].id);
+	nsx_set_s(r, NSX_MEMORY_variable, nsx_extract_text(&p->trace, m->variable));
+	nsx_emit_set_known(r, NSX_MEMORY_pool, m->pool);
+	nsx_emit_set_known(r, NSX_MEMORY_pool_size, m->pool_size);
+	nsx_emit_set_known(r, NSX_MEMORY_pool_used, m->pool_used);
+	return nsx_emit_done(e);
+}
+
 /* A profile's events, and the current one. */
 struct cursor { struct ex_events events; const struct nsx_sort_start *next; };
 
@@ -311,6 +339,7 @@ emit_event(struct ex_emit *e, const struct ex_profile *p, const struct nsx_sort_
 	case NSX_OVERHEAD: return emit_overhead(e, p, ev->i);
 	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return emit_cpu(e, p, ev);
 	case NSX_METRIC: return emit_metric(e, p, &p->trace.metrics[ev->i]);
+	case NSX_MEMORY: return emit_memory(e, p, &p->trace.memory[ev->i]);
 	case NSX_MODULE: return emit_module(e, p, &p->modules.p[ev->i]);
 	case NSX_RANGE:  return emit_range(e, p, ev->i);
 	case NSX_THUNK:  return emit_thunk(e, p, &p->thunks.p[ev->i]);

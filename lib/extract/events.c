@@ -48,6 +48,8 @@ dur_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 		return nsx_extract_cpu_dur(p, e);
 	case NSX_METRIC:
 		return nsx_extract_dur(t->metrics[e->i].start, t->metrics[e->i].end);
+	case NSX_MEMORY:
+		return 0;
 	default:
 		return nsx_extract_dur(t->ops[e->i].start, t->ops[e->i].end);
 	}
@@ -101,6 +103,19 @@ op_number(const struct ex_profile *p, uint32_t i, enum nsx_role role)
 }
 
 static int64_t
+memory_number(const struct ex_profile *p, const struct nsx_memory *m, enum nsx_role role)
+{
+	switch (role) {
+	case NSX_ROLE_DEVICE: return device_of(p, m->device);
+	case NSX_ROLE_PID:    return (int64_t)(m->gpid >> 24 & 0xFFFFFF);
+	case NSX_ROLE_TID:    return m->gtid == NSX_NO_GTID ? INT64_MIN : nsx_extract_tid(m->gtid);
+	case NSX_ROLE_RANGE:  return range_id(&p->trace, m->range);
+	case NSX_ROLE_CALL:   return m->call < 0 ? INT64_MIN : m->call;
+	default:              return INT64_MIN;
+	}
+}
+
+static int64_t
 number_of(const void *of, enum nsx_role role)
 {
 	const struct event *x = of;
@@ -119,6 +134,7 @@ number_of(const void *of, enum nsx_role role)
 		range = p->modules.p[i].range;
 		break;
 	case NSX_METRIC:   return role == NSX_ROLE_DEVICE ? device_of(p, p->trace.metrics[i].device) : INT64_MIN;
+	case NSX_MEMORY:   return memory_number(p, &p->trace.memory[i], role);
 	case NSX_THUNK:
 		device = p->thunks.p[i].device;
 		range = p->thunks.p[i].range;
@@ -138,7 +154,8 @@ name_of(const void *of)
 
 	switch (x->e->tag) {
 	case NSX_MODULE:   return p->programs.p[p->modules.p[i].program].name;
-	/* No two events of an export have the same id, so names are never compared. */
+	/* No two events of an export have the same id, so names are never compared. Memory has none. */
+	case NSX_MEMORY:
 	case NSX_RANGE:    return (struct nsx_str){ "", 0 };
 	case NSX_THUNK:    return nsx_intern_str(&p->inst_names, p->insts.p[p->thunks.p[i].inst].name);
 	case NSX_CALL:
@@ -238,6 +255,18 @@ nsx_extract_range_kept(const struct ex_profile *p, uint32_t range)
 	return nsx_extract_process_kept(p, nsx_trace_thread(&p->trace, range)->process);
 }
 
+/* What is allocated at a time follows from all that was allocated and freed before, so that is kept too. */
+static bool
+memory_kept(const struct ex_profile *p, const struct nsx_memory *m)
+{
+	if (m->start >= p->opts->to)
+		return false;
+	if (m->device != NSX_NONE)
+		return p->devices[m->device].kept;
+	return (!p->opts->ndevices && !p->opts->nprocesses)
+	       || (m->process != NSX_NONE && nsx_extract_process_kept(p, m->process));
+}
+
 static size_t
 collect(const struct ex_profile *p, struct nsx_sort_start *out)
 {
@@ -261,6 +290,9 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 	for (uint32_t i = 0; i < t->nmetrics; i++)
 		if (keep(p, t->metrics[i].device, t->metrics[i].start, t->metrics[i].end))
 			out[n++] = (struct nsx_sort_start){ t->metrics[i].start, i, NSX_METRIC };
+	for (uint32_t i = 0; i < t->nmemory; i++)
+		if (memory_kept(p, &t->memory[i]))
+			out[n++] = (struct nsx_sort_start){ t->memory[i].start, i, NSX_MEMORY };
 	for (uint32_t i = 0; i < t->noverheads; i++)
 		if (nsx_extract_overhead_kept(p, i))
 			out[n++] = (struct nsx_sort_start){ t->overheads[i].start, i, NSX_OVERHEAD };
@@ -282,7 +314,8 @@ bool
 nsx_extract_events_open(struct ex_events *e, const struct ex_profile *p)
 {
 	size_t most = p->modules.n + p->thunks.n + count_ahead(p) + (p->opts->ops ? p->trace.nops : 0) +
-	    p->trace.noverheads + p->trace.nmetrics + nsx_extract_cpu_most(p);
+	    p->trace.noverheads + p->trace.nmetrics + p->trace.nmemory +
+	    nsx_extract_cpu_most(p);
 
 	*e = (struct ex_events){ .p = p, .list = malloc((most + 1) * sizeof *e->list) };
 	if (!e->list)

@@ -31,6 +31,7 @@ struct nsx_extract_opts {
 	bool                    cpu_all;     /* with cpu: of every thread, not only of those that make CUDA calls */
 	int64_t                 os_min;      /* with cpu: ignore calls of the OS library that are shorter, ns */
 	bool                    metrics;     /* metric records */
+	bool                    memory;      /* memory records */
 	bool                    autotune;    /* keep autotuner runs, and the contents of their compile ranges */
 	bool                    host;        /* name the host in profile records */
 	bool                    strip_paths; /* keep only the last component of source paths */

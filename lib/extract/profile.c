@@ -239,7 +239,7 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 		.busy = p->opts->ranges != NSX_RANGES_ALL,
 		/* Communication may be known by kernel names only, and command buffers are analysed by operations. */
 		.ops = ops || p->opts->ops || p->input->dumps, .issues = p->opts->ops, .calls = p->opts->calls,
-		.metrics = p->opts->metrics,
+		.metrics = p->opts->metrics, .memory = p->opts->memory,
 		.cpu = p->opts->cpu, .cpu_all = p->opts->cpu_all, .os_min = p->opts->os_min,
 		.ops_if = "Thunk:#", .host = p->opts->host, .python = p->opts->python,
 		.strip_paths = p->opts->strip_paths, .jobs = jobs,

@@ -62,6 +62,7 @@ struct warmup {
 	bool                 executed;      /* there is an execution of a program */
 	int64_t              first;         /* start of the first that is steady */
 	struct nsx_spool    *waiting;       /* NULL if nothing waits */
+	bool                 memory_waits;
 	bool                 waits_on;      /* the first steady execution is among them */
 	int64_t              host_least, host_most;  /* ends of the host's records so far */
 	struct phase_slots   slots;
@@ -306,7 +307,9 @@ pass(struct warmup *w, struct nsx_rec *rec, bool steady, struct phase_slots *slo
 		w->tuning++;
 		w->tuning_ns = nsx_add_sat(w->tuning_ns, nsx_int(rec, NSX_OP_dur, 0), NULL);
 	}
-	bool written = w->mode == NSX_WARMUP_MARK || steady == (w->mode == NSX_WARMUP_STEADY);
+	/* What was allocated in initialisation is there in steady state. */
+	bool written = w->mode == NSX_WARMUP_MARK || steady == (w->mode == NSX_WARMUP_STEADY)
+	    || (id == NSX_MEMORY && w->mode == NSX_WARMUP_STEADY);
 
 	if (w->mode != NSX_WARMUP_MARK && id == NSX_OP)
 		return pass_op(w, rec, written);
@@ -326,6 +329,7 @@ await(struct warmup *w, const struct nsx_rec *rec)
 	if (!w->waiting && !(w->waiting = nsx_spool_open(w->err)))
 		return NSX_ERR;
 	w->awaiting += rec->kind->id == NSX_MODULE;
+	w->memory_waits |= rec->kind->id == NSX_MEMORY;
 	return nsx_spool_write(w->waiting, rec);
 }
 
@@ -386,7 +390,7 @@ decide(struct warmup *w)
 	w->all_steady = !w->any_steady;
 	/* Only initialisation waits, and it is not requested: it need not be read again. */
 	bool drop = w->any_steady && !w->waits_on && w->mode == NSX_WARMUP_STEADY && w->any_init &&
-	    w->host_most <= w->first;
+	    w->host_most <= w->first && !w->memory_waits;
 	if (w->waiting && drop)
 		w->modules += w->awaiting;
 	else if (w->waiting)

@@ -340,6 +340,7 @@ load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 	    || nsx_runtime_join(l) != NSX_OK
 	    || nsx_cpu_read(l) != NSX_OK
 	    || nsx_nvtx_ids(l) != NSX_OK
+	    || nsx_memory_read(l) != NSX_OK
 	    || nsx_names_read(l) != NSX_OK
 	    || nsx_nvtx_join(l) != NSX_OK
 	    || nsx_project_all(l) != NSX_OK
@@ -347,6 +348,7 @@ load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 	    || nsx_ops_finish(l) != NSX_OK
 	    || nsx_host_finish(l) != NSX_OK
 	    || join_processes(l) != NSX_OK
+	    || nsx_memory_finish(l) != NSX_OK
 	    || nsx_info_read(l) != NSX_OK || nsx_metrics_read(l) != NSX_OK || nsx_warnings_read(l) != NSX_OK
 	    || nsx_host_functions_read(l) != NSX_OK
 	    || nsx_cpu_finish(l) != NSX_OK
@@ -364,6 +366,7 @@ loader_free(struct nsx_loader *l)
 	nsx_runtime_free(l);
 	nsx_host_free(l);
 	nsx_cpu_reading_free(l);
+	nsx_memory_free(l);
 	if (l->launches)
 		nsx_launches_free(l->launches);
 	free(l->launches);

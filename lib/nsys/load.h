@@ -68,6 +68,7 @@ struct nsx_nvtx_part;
 struct nsx_op_part;
 struct nsx_call_part;
 struct nsx_host;
+struct nsx_memory_reading;
 struct nsx_cpu_reading;
 
 struct nsx_loader {
@@ -92,6 +93,7 @@ struct nsx_loader {
 	uint64_t                    *call_first;    /* nthreads + 2 places in it */
 	struct nsx_last_call        *last_calls;    /* of each launch; only if operations are wanted */
 	struct nsx_host             *host;          /* the same */
+	struct nsx_memory_reading   *memory;        /* only if allocations are wanted (memory.c) */
 	struct nsx_cpu_reading      *cpu;           /* only if the host's threads are wanted (cpu/reading.h) */
 	pthread_mutex_t              last_lock;
 
@@ -137,6 +139,10 @@ int nsx_texts_name(struct nsx_loader *l);
 int nsx_names_read(struct nsx_loader *l);         /* l->ids -> l->id_names */
 int nsx_info_read(struct nsx_loader *l);          /* everything that is not an event */
 int nsx_metrics_read(struct nsx_loader *l);       /* after it: samples of GPU metrics, if they are wanted */
+int nsx_memory_read(struct nsx_loader *l);        /* before names are read: allocations, if they are wanted; adds its
+                                                   * string ids to l->ids */
+int nsx_memory_finish(struct nsx_loader *l);      /* with ranges, devices and processes: t->memory */
+void nsx_memory_free(struct nsx_loader *l);
 int nsx_warnings_read(struct nsx_loader *l);      /* diags of what nsys says is missing */
 int nsx_host_functions_read(struct nsx_loader *l);   /* reports how many the export has, and how long streams waited */
 int nsx_captures_read(struct nsx_loader *l);      /* t->captures, if requested */

@@ -5,6 +5,14 @@
 
 #include "source/texts.h"
 
+const struct nsx_str nsx_memory_kind_names[NSX_MEMORY_KINDS] = {
+	[NSX_MEMORY_PAGEABLE] = { "pageable", 8 }, [NSX_MEMORY_PINNED] = { "pinned", 6 },
+	[NSX_MEMORY_DEVICE] = { "device", 6 },
+	[NSX_MEMORY_ARRAY] = { "array", 5 }, [NSX_MEMORY_MANAGED] = { "managed", 7 },
+	[NSX_MEMORY_DEVICE_STATIC] = { "device-static", 13 },
+	[NSX_MEMORY_MANAGED_STATIC] = { "managed-static", 14 }, [NSX_MEMORY_UNKNOWN] = { "unknown", 7 }
+};
+
 const struct nsx_thread *
 nsx_trace_thread(const struct nsx_trace *t, uint32_t range)
 {
@@ -112,6 +120,7 @@ nsx_trace_free(struct nsx_trace *t)
 	free(t->thread_names);
 	free(t->captures);
 	free(t->metrics);
+	free(t->memory);
 	nsx_intern_free(&t->metric_names);
 	nsx_intern_free(&t->names);
 	nsx_part_texts_free(t->texts, t->ntexts);

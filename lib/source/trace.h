@@ -68,6 +68,9 @@ enum nsx_memory_kind {
 	NSX_MEMORY_MANAGED_STATIC, NSX_MEMORY_UNKNOWN, NSX_MEMORY_KINDS
 };
 
+/* "device-static", by kind. */
+extern const struct nsx_str nsx_memory_kind_names[NSX_MEMORY_KINDS];
+
 /* The call that issued the operations of one correlation id of one process: if there are several, the one that started
  * first, then the one of the lowest row. start > end: it is not in the export. */
 struct nsx_issue { int64_t start, end, id; uint64_t gtid; };
@@ -154,6 +157,21 @@ struct nsx_capture { uint64_t gtid; int64_t node, original, start; };
  * trace.devices. */
 struct nsx_metric { int64_t start, end, value; uint32_t name, device; };
 
+/* Memory that CUDA allocated or freed, at a time of the host. */
+struct nsx_memory {
+	int64_t  start, bytes, address;
+	int64_t  context, stream;             /* -1: not recorded */
+	int64_t  pool, pool_size, pool_used;  /* of the memory pool that it is from; -1: none, or not recorded */
+	uint64_t gpid;                        /* the process, as in nsx_process */
+	uint64_t gtid;                        /* the thread; NSX_NO_GTID: its call is not recorded */
+	int64_t  call;                        /* rowid of the call, -1: not recorded */
+	uint32_t process, device;             /* in trace.processes, trace.devices; NSX_NONE: none of these */
+	uint32_t by, variable;                /* name of the call, of a variable: in trace.names; NSX_NONE: none */
+	uint32_t range;                       /* index of the innermost range around the call, NSX_NONE: none */
+	uint8_t  kind;                        /* enum nsx_memory_kind */
+	bool     frees;
+};
+
 /* Pairs by `of`, an operation or a call, then by what it awaited, an operation. */
 struct nsx_await { uint32_t of, op; };
 struct nsx_awaits { struct nsx_await *p; size_t n, cap; };
@@ -206,6 +224,8 @@ struct nsx_trace {
 	                                                      * node), in that order */
 	struct nsx_metric  *metrics;   uint32_t nmetrics;    /* by device, name, start; only with opts.metrics */
 	struct nsx_intern   metric_names;
+	struct nsx_memory  *memory;    uint32_t nmemory;     /* by start, then as in the source; only with
+	                                                      * opts.memory */
 	struct nsx_payloads *payloads;    /* for nsys/payload.h; NULL: the export has none */
 	void               (*payloads_close)(struct nsx_trace *t);   /* frees them; set with them */
 	struct nsx_arena    arena;
@@ -225,6 +245,7 @@ struct nsx_trace_opts {
 	bool        cpu_all;    /* with cpu: every thread */
 	int64_t     os_min;     /* with cpu: ignore calls of the OS library that are shorter, ns */
 	bool        metrics;    /* read samples of GPU metrics */
+	bool        memory;     /* read allocations of memory */
 	bool        captures;   /* read where nodes of CUDA graphs were created */
 	bool        host;       /* read the host name */
 	bool        python;     /* keep Python functions as ranges, where the source has them among its ranges */

@@ -154,8 +154,9 @@ db_open(const char *path, int version, bool full, bool shuffle, uint64_t seed)
 				syn_die("too many tables");
 			t->db = d;
 			t->spec = s;
-			/* Jobs without metrics are as they were before there was the table. */
-			if (full && (syn_opt.metrics || strcmp(s->name, "TARGET_INFO_GPU_METRICS") != 0))
+			/* Jobs without metrics, or memory, are as they were before there were these tables. */
+			if (full && (syn_opt.metrics || strcmp(s->name, "TARGET_INFO_GPU_METRICS") != 0)
+			    && (syn_opt.memory || !strstr("CUDA_GPU_MEMORY_USAGE_EVENTS ENUM_CUDA_DEV_MEM_EVENT_OPER", s->name)))
 				create(t);
 		}
 	return d;

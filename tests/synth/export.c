@@ -412,6 +412,7 @@ syn_export(struct syn_plan *p)
 		xport_host_fns(&x);
 		xport_schemas(&x);
 		xport_metrics(&x);
+		xport_memory(&x);
 		xport_meta(&x);
 		strings(&x);
 		db_close(x.d);

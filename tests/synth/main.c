@@ -51,6 +51,7 @@ static const struct nsx_opt opts[] = {
 	               "with --torch: computing kernels are N times shorter, so that devices wait for launches"),
 	NSX_OPT_INT   (0, "metrics", &syn_opt.metrics, "NS", 1000, 1000000000,
 	               "samples of GPU metrics, one each NS"),
+	NSX_OPT_FLAG  (0, "memory", &syn_opt.memory, "allocations and frees of memory, of a job of --torch in each step"),
 	NSX_OPT_INT   (0, "vary", &syn_opt.vary, "PERCENT", 1, 50,
 	               "computing time of steps drifts, with this standard deviation"),
 	NSX_OPT_INT   (0, "vary-seed", &syn_opt.vary_seed, "N", 0, INT32_MAX, "what the drift of --vary depends on [that of --seed]"),

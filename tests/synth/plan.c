@@ -386,6 +386,7 @@ syn_free(struct syn_plan *p)
 	free(p->mark.p);
 	free(p->payload.p);
 	free(p->capture.p);
+	free(p->memory.p);
 	free(p->host_fn.p);
 	nsx_intern_free(&p->names);
 	nsx_arena_free(&p->arena);

@@ -22,7 +22,7 @@ syn_in_lockstep(void)
 {
 	const struct syn_opts *o = &syn_opt;
 
-	return o->torch && (o->plant || o->slow_device || o->racks || o->vary || o->contend || o->alternate || o->evaluate || o->checkpoint);
+	return o->torch && (o->plant || o->slow_device || o->racks || o->vary || o->contend || o->alternate || o->evaluate || o->checkpoint || o->memory);
 }
 
 bool

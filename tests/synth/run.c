@@ -543,6 +543,8 @@ syn_job(struct syn_plan *p)
 	syn_execute(p, 1);
 	syn_settle(p);
 	compile_all(p, true);
+	for (uint32_t d = 0; d < p->dev.n; d++)
+		syn_memory_first(p, d, p->dev.p[d].thread);
 	for (int64_t k = 0; k < syn_opt.steps; k++) {
 		if (syn_opt.unfinished && k == syn_opt.steps - 1)
 			syn_settle(p);

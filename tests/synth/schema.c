@@ -71,6 +71,11 @@ const struct db_spec db_specs[] = {
 	{ "MPI_P2P_EVENTS", 0, LAST, "start:I! end:I! globalTid:I textId:I commHandle:I tag:I remoteRank:I size:I requestHandle:I" },
 	{ "GPU_METRICS", 0, LAST, "rawTimestamp:I timestamp:I typeId:I! metricId:I! value:I!" },
 	{ "TARGET_INFO_GPU_METRICS", 0, LAST, "typeId:I! sourceId:I! typeName:T! metricId:I! metricName:T!" },
+	{ "CUDA_GPU_MEMORY_USAGE_EVENTS", 0, LAST,
+	  "start:I! globalPid:I! deviceId:I! contextId:I! address:I! pc:I! bytes:I! memKind:I! memoryOperationType:I! name:T "
+	  "correlationId:I streamId:I@1 localMemoryPoolAddress:I@1 localMemoryPoolReleaseThreshold:I@1 localMemoryPoolSize:I@1 "
+	  "localMemoryPoolUtilizedSize:I@1 importedMemoryPoolAddress:I@1 importedMemoryPoolProcessId:I@1" },
+	{ "ENUM_CUDA_DEV_MEM_EVENT_OPER", 0, LAST, "id:I!* name:T label:T" },
 	{ "ENUM_NSYS_EVENT_TYPE", 0, LAST, "id:I!* name:T label:T" },
 	{ "ENUM_CUDA_MEMCPY_OPER", 0, LAST, "id:I!* name:T label:T" },
 	{ "ENUM_CUDA_MEM_KIND", 0, LAST, "id:I!* name:T label:T" },

@@ -20,7 +20,7 @@ static const int64_t SYN_UTC = 1790000000000000000;        /* when sessions star
 struct syn_opts {
 	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant, *slow_device, *late_rack, *alternate, *sim, *change, *without;
 	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, late_gaps, work, nodes, hosts, racks, vary, vary_seed, contend, shorter, metrics, evaluate, checkpoint, slack;
-	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline, steady, kineto, xspace;
+	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid, offload, pipeline, steady, kineto, xspace, memory;
 };
 extern struct syn_opts syn_opt;
 
@@ -219,6 +219,15 @@ struct syn_capture { uint32_t proc, thread; int64_t time, node; };
 /* A stream waits for a function on the host; node 0: not one of a graph. */
 struct syn_host_fn { int64_t start, end, node; uint32_t dev, call; int stream; bool gone; };
 
+/* Of --memory: an allocation or a free; call SYN_NONE: of no call, pool 0: of no pool, stream 0: of none. */
+struct syn_memory {
+	int64_t     time, bytes, address, pool, pool_size, pool_used, stream;
+	uint32_t    dev, call;
+	int         kind;
+	bool        frees;
+	const char *variable;
+};
+
 struct sim;
 
 struct syn_plan {
@@ -244,6 +253,7 @@ struct syn_plan {
 	NSX_VEC(struct syn_payload) payload;
 	NSX_VEC(struct syn_capture) capture;
 	NSX_VEC(struct syn_host_fn) host_fn;
+	NSX_VEC(struct syn_memory)  memory;
 	uint32_t instances;
 	bool     comm;                 /* the job communicates */
 	struct sim *sim;               /* of --sim: its run */
@@ -316,6 +326,10 @@ void syn_plant_people(struct syn_plan *p);                         /* to devices
 void syn_plant_before(struct syn_plan *p);                         /* before a step */
 bool syn_plant_after(struct syn_plan *p, uint32_t dev);            /* after a step; whether it read the loss */
 void syn_plant_answer(void);
+/* memory.c: what --memory allocates before the first step, at the beginning and at the end of step k. */
+void syn_memory_first(struct syn_plan *p, uint32_t dev, uint32_t thread);
+void syn_memory_begin(struct syn_plan *p, uint32_t dev, uint32_t thread, int64_t k);
+void syn_memory_end(struct syn_plan *p, uint32_t dev, uint32_t thread, int64_t k);
 /* vary.c: devices, steps and hosts that are not equal. */
 bool        syn_vary_check(const char **why);                      /* whether its options have values that make sense */
 void        syn_vary_people(struct syn_plan *p);

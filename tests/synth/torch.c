@@ -223,6 +223,7 @@ forward(struct torch *t, int64_t k)
 	torch_push(t, 0, "aten::to");
 	torch_op(t, 0, SYN_MEMCPY, 7, NULL, 15000);
 	torch_pop(t, 0);
+	syn_memory_begin(p, t->dev, 0, k);
 	syn_push(p, t->proc, 0, SYN_DEFAULT, syn_name(p, "forward; \xe2\x86\x92 \"loss\", scaled"), false);
 	for (int layer = 0; layer < syn_opt.layers; layer++) {
 		/* Begins inside one iteration's forward pass and ends inside the next one's. */
@@ -255,7 +256,7 @@ backward_layer(struct torch *t, int layer)
 }
 
 static void
-optimize(struct torch *t)
+optimize(struct torch *t, int64_t k)
 {
 	struct syn_plan *p = t->p;
 
@@ -267,6 +268,7 @@ optimize(struct torch *t)
 		p->dev.p[t->dev].compute = p->dev.p[t->dev].comm;
 	torch_op(t, 0, SYN_KERNEL, 7, "void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<(int)4>>(T1, T2, T3...)", 70000);
 	torch_pop(t, 0);
+	syn_memory_end(p, t->dev, 0, k);
 	torch_pop(t, 0);
 	torch_push(t, 0, "inflate");
 	syn_decompress(p, t->dev, 0, 7, &p->dev.p[t->dev].compute);
@@ -283,7 +285,7 @@ train(struct torch *t, int64_t k)
 	forward(t, k);
 	for (int layer = (int)syn_opt.layers - 1; layer >= 0; layer--)
 		backward_layer(t, layer);
-	optimize(t);
+	optimize(t, k);
 }
 
 /* ---- devices that run together */
@@ -338,7 +340,7 @@ step_together(struct torch *all, int64_t k)
 		if (syn_vary_other())
 			evaluated(&all[d]);
 		else
-			optimize(&all[d]);
+			optimize(&all[d], k);
 		if (!syn_plant_after(p, d))
 			read_loss(&all[d]);
 		syn_vary_after(p, d);
@@ -406,6 +408,8 @@ together(struct syn_plan *p)
 	}
 	if (syn_planted("slow-collective"))
 		syn_plant_subject("all-reduce");
+	for (uint32_t d = 0; d < p->dev.n; d++)
+		syn_memory_first(p, d, 0);
 	for (int64_t k = 0; k < syn_opt.steps; k++)
 		step_together(all, k);
 	syn_vary_step(-1);

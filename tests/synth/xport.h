@@ -26,6 +26,7 @@ void xport_schemas(struct xport *x);  /* payload.c: tables that describe payload
 void xport_payload(struct xport *x, struct db_table *t, int col, uint32_t range);
 bool xport_sim(struct xport *x);     /* sim_export.c: what waited for what, if the plan is of a simulated job */
 void xport_metrics(struct xport *x); /* metrics.c: samples of GPU metrics */
+void xport_memory(struct xport *x);  /* memory.c: what CUDA allocated and freed */
 void xport_meta(struct xport *x);   /* meta.c: tables about machine, session, processes and threads */
 
 #endif

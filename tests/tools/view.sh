@@ -165,7 +165,7 @@ fails 'unknown kinds require a header' 1 'record of kind zebra before its header
 run nsysx-view --schema
 equal 'the schema is a table' "$(awk -F'\t' 'NF != 5 || (NR > 1 && ($5 == "" || $3 !~ /^[ifs]?$/))' "$T_private/out")" ''
 equal '... of kinds and their columns' "$(awk -F'\t' '$2 == "" && NR > 1 { k = k " " $1 } $1 == "skew" && $2 { c = c " " $2 ":" $3 } END { print k ";" c }' "$T_private/out")" \
-	' profile device thread communicator clock program alias groups stack inst loc compile overhead call os off gil sample module range thunk op collective step idle metric skew diag end; device:i program:i execution:i inst:i occurrence:i name:s skew:f'
+	' profile device thread communicator clock program alias groups stack inst loc compile overhead call os off gil sample module range thunk op collective step idle metric memory skew diag end; device:i program:i execution:i inst:i occurrence:i name:s skew:f'
 equal 'times are nanoseconds' "$(awk -F'\t' '$2 ~ /start$|dur$|^hidden$|^start_utc$/ && $4 != "ns"' "$T_private/out")" ''
 fails '--schema takes no file' 2 '--schema reads no FILE' nsysx-view --schema s
 # Controls for terminals are in no output: U+009B, U+202E, U+2066 and U+200F in the name of a kernel and of a file.

@@ -63,7 +63,7 @@ static struct by
 by_page(const struct nsx_rec *r)
 {
 	static const char *const work[] = { "overhead", "call", "os", "off", "gil", "sample", "module", "range",
-	                                    "thunk", "op", "collective", "step", "idle", "metric" };
+	                                    "thunk", "op", "collective", "step", "idle", "metric", "memory" };
 	enum { NWORK = sizeof work / sizeof *work };
 	static const char *const metadata[] = { "profile", "device", "thread", "communicator", "clock", "program", "alias", "groups", "stack",
 	                                        "inst", "loc" };

@@ -1,4 +1,4 @@
-/* metrics.c -- samples of GPU metrics as counters of their GPU, one for each metric. */
+/* metrics.c -- samples of GPU metrics as counters of their GPU, one for each metric; and of allocated memory. */
 #include <stdlib.h>
 
 #include "draw/perfetto/trace.h"
@@ -7,10 +7,11 @@
 enum { PLACE = 1 << 23 };
 
 static struct nsx_metric_counter *
-counter_at(struct nsx_metric_counters *m, struct nsx_perfetto_tracks *tracks, uint32_t process, struct nsx_str name)
+counter_at(struct nsx_metric_counters *m, struct nsx_perfetto_tracks *tracks, uint32_t process, struct nsx_str name,
+           bool bytes)
 {
 	uint32_t id = nsx_intern(&m->names, name), at;
-	struct nsx_metric_counter c = { .track = { .value = true } };
+	struct nsx_metric_counter c = { .track = { .value = !bytes } };
 
 	if (id == NSX_NONE)
 		return NULL;
@@ -25,23 +26,55 @@ counter_at(struct nsx_metric_counters *m, struct nsx_perfetto_tracks *tracks, ui
 	return &m->counters.p[at];
 }
 
-int
-nsx_metric_draw(struct nsx_metric_counters *m, struct nsx_perfetto_tracks *tracks, uint32_t process,
-                const struct nsx_rec *rec)
+static int
+draw(struct nsx_metric_counters *m, struct nsx_perfetto_tracks *tracks, uint32_t process, struct nsx_str name,
+     bool bytes, int64_t start, int64_t value)
 {
-	struct nsx_metric_counter *c;
-	int64_t value = nsx_int(rec, NSX_METRIC_value, 0);
+	struct nsx_metric_counter *c = counter_at(m, tracks, process, name, bytes);
 
-	if (!nsx_has(rec, NSX_METRIC_start) || rec->v[NSX_METRIC_start].i < 0)
-		return NSX_OK;
-	c = counter_at(m, tracks, process, nsx_string(rec, NSX_METRIC_name));
 	if (!c)
 		return nsx_err_nomem(tracks->trace->err, NULL);
 	if (c->drawn && c->last == value)
 		return NSX_OK;
 	c->drawn = true;
 	c->last = value;
-	return tracks->trace->form->counter(tracks->trace, &c->track, rec->v[NSX_METRIC_start].i, value);
+	return tracks->trace->form->counter(tracks->trace, &c->track, start, value);
+}
+
+int
+nsx_metric_draw(struct nsx_metric_counters *m, struct nsx_perfetto_tracks *tracks, uint32_t process,
+                const struct nsx_rec *rec)
+{
+	if (!nsx_has(rec, NSX_METRIC_start) || rec->v[NSX_METRIC_start].i < 0)
+		return NSX_OK;
+	return draw(m, tracks, process, nsx_string(rec, NSX_METRIC_name), false, rec->v[NSX_METRIC_start].i,
+	            nsx_int(rec, NSX_METRIC_value, 0));
+}
+
+int
+nsx_memory_draw(struct nsx_metric_counters *m, struct nsx_perfetto_tracks *tracks, uint32_t process,
+                const struct nsx_rec *rec, int64_t start)
+{
+	struct nsx_live_change c;
+
+	if (nsx_live_take(&m->live, rec, &c, tracks->trace->err) != NSX_OK)
+		return NSX_ERR;
+	if (c.frees && c.block == NSX_NONE)
+		return NSX_OK;
+	const struct nsx_live_block *b = &m->live.blocks.p[c.block];
+	uint32_t at = nsx_map_number(&m->sum_of, (struct nsx_key){ b->space, b->memory });
+	struct nsx_buf name = { 0 };
+
+	if (at == NSX_NONE || (at == m->sums.n && !nsx_vec_push(&m->sums, INT64_C(0))))
+		return nsx_err_nomem(tracks->trace->err, NULL);
+	m->sums.p[at] += (c.frees ? -b->bytes : b->bytes) - (c.ended.bytes > 0 ? c.ended.bytes : 0);
+	nsx_buf_c(&name, "allocated: ");
+	nsx_buf_str(&name, nsx_intern_str(&m->live.memories, b->memory));
+	int rc = name.failed ? nsx_err_nomem(tracks->trace->err, NULL)
+	         : draw(m, tracks, process, nsx_buf_view(&name), true, start, m->sums.p[at]);
+
+	nsx_buf_free(&name);
+	return rc;
 }
 
 void
@@ -50,4 +83,7 @@ nsx_metric_counters_free(struct nsx_metric_counters *m)
 	nsx_intern_free(&m->names);
 	nsx_map_free(&m->counter_of);
 	free(m->counters.p);
+	nsx_live_free(&m->live);
+	nsx_map_free(&m->sum_of);
+	free(m->sums.p);
 }

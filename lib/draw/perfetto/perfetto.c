@@ -396,6 +396,22 @@ take_metric(struct job *j, const struct nsx_rec *rec)
 }
 
 static int
+take_memory(struct job *j, const struct nsx_rec *rec)
+{
+	bool host = !nsx_has(rec, NSX_MEMORY_device);
+	uint32_t process = process_of(j, host, nsx_int(rec, NSX_MEMORY_profile, -1), rec,
+	                              host ? NSX_MEMORY_pid : NSX_MEMORY_device);
+
+	if (!process)
+		return NSX_ERR;
+	if (!nsx_has(rec, NSX_MEMORY_start)) {
+		j->timeless++;
+		return NSX_OK;
+	}
+	return nsx_memory_draw(&j->metrics, &j->tracks, process, rec, shifted(j, rec->v[NSX_MEMORY_start].i));
+}
+
+static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct job *j = state;
@@ -413,6 +429,7 @@ take(void *state, const struct nsx_rec *rec)
 	case NSX_OVERHEAD: return take_overhead(j, rec);
 	case NSX_COMPILE: return take_compile(j, rec);
 	case NSX_METRIC:  return take_metric(j, rec);
+	case NSX_MEMORY:  return take_memory(j, rec);
 	case NSX_OS: case NSX_OFF: case NSX_GIL: case NSX_SAMPLE: return take_host(j, rec);
 	default: break;
 	}

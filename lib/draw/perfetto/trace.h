@@ -10,6 +10,7 @@
 #ifndef NSX_DRAW_PERFETTO_TRACE_H
 #define NSX_DRAW_PERFETTO_TRACE_H
 
+#include "job/live.h"
 #include "job/comm/communication.h"
 #include "job/comm/nccl.h"
 #include "draw/perfetto.h"
@@ -182,11 +183,18 @@ struct nsx_metric_counters {
 	struct nsx_intern names;
 	struct nsx_map    counter_of;      /* (process, name) -> counters */
 	NSX_VEC(struct nsx_metric_counter) counters;
+	struct nsx_live   live;            /* what is allocated */
+	struct nsx_map    sum_of;          /* (space, memory) -> sums */
+	NSX_VEC(int64_t)  sums;
 };
 
 /* Draw a record of a metric of that process, a GPU: its value from its start on. NSX_OK or NSX_ERR. */
 int nsx_metric_draw(struct nsx_metric_counters *m, struct nsx_perfetto_tracks *tracks, uint32_t process,
                     const struct nsx_rec *rec);
+/* Draw a record of memory, at that time: the bytes of its kind that are allocated from then on, of that process, a GPU
+ * or a process of the host. NSX_OK or NSX_ERR. */
+int nsx_memory_draw(struct nsx_metric_counters *m, struct nsx_perfetto_tracks *tracks, uint32_t process,
+                    const struct nsx_rec *rec, int64_t start);
 void nsx_metric_counters_free(struct nsx_metric_counters *m);
 
 /* ---- slices */
