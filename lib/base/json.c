@@ -3,23 +3,17 @@
 
 #include <string.h>
 
+#include "base/json_bytes.h"
 #include "base/num.h"
 
-static void
-blanks(struct nsx_json *j)
-{
-	while (j->pos < j->text.len && (j->text.ptr[j->pos] == ' ' || j->text.ptr[j->pos] == '\t' ||
-	                                j->text.ptr[j->pos] == '\n' ||
-	                                j->text.ptr[j->pos] == '\r'))
-		j->pos++;
-}
-
 /* The next byte that is not white space; 0 at the end. */
-static char
+static inline char
 peek(struct nsx_json *j)
 {
-	blanks(j);
-	return j->pos < j->text.len ? j->text.ptr[j->pos] : '\0';
+	const char *end = j->text.ptr + j->text.len, *p = nsx_json_blanks(j->text.ptr + j->pos, end);
+
+	j->pos = (size_t)(p - j->text.ptr);
+	return p < end ? *p : '\0';
 }
 
 static enum nsx_json_type
@@ -29,54 +23,17 @@ bad(struct nsx_json *j)
 	return NSX_JSON_BAD;
 }
 
-/* A word in which the top bit of the first byte that is a quote or a backslash is set, and no bit before it. */
-static inline uint64_t
-stops(uint64_t w)
-{
-	const uint64_t ones = 0x0101010101010101ULL, tops = ones << 7;
-	uint64_t quote = w ^ '"' * ones, backslash = w ^ '\\' * ones;
-
-	return ((quote - ones) & ~quote & tops) | ((backslash - ones) & ~backslash & tops);
-}
-
-/* The first quote or backslash from p on, eight bytes at a time; end: there is none. */
-static inline const char *
-skip_plain(const char *p, const char *end)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	for (; end - p >= 8; p += 8) {
-		uint64_t w, stop;
-
-		memcpy(&w, p, 8);
-		if ((stop = stops(w)) != 0)
-			return p + __builtin_ctzll(stop) / 8;
-	}
-#endif
-	while (p < end && *p != '"' && *p != '\\')
-		p++;
-	return p;
-}
-
 /* The bytes between the quotes; the first quote is at pos. */
 static bool
 string(struct nsx_json *j, struct nsx_str *out)
 {
-	const char *from = j->text.ptr + j->pos + 1, *end = j->text.ptr + j->text.len, *p = skip_plain(from, end);
+	const char *from = j->text.ptr + j->pos + 1, *end = j->text.ptr + j->text.len, *p = nsx_json_quote(from, end);
 
-	while (p < end && *p == '\\')
-		p = end - p < 2 ? end : skip_plain(p + 2, end);
 	j->pos = (size_t)(p - j->text.ptr) + 1;
 	if (p == end)
 		return false;
 	*out = (struct nsx_str){ from, (size_t)(p - from) };
 	return true;
-}
-
-static bool
-plain(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' ||
-	       c == '.';
 }
 
 static enum nsx_json_type
@@ -103,8 +60,7 @@ value(struct nsx_json *j, char c)
 	if (c == '"')
 		return string(j, &j->value) ? NSX_JSON_STRING : bad(j);
 	size_t from = j->pos;
-	while (j->pos < j->text.len && plain(j->text.ptr[j->pos]))
-		j->pos++;
+	j->pos = (size_t)(nsx_json_bare(j->text.ptr + from, j->text.ptr + j->text.len) - j->text.ptr);
 	j->value = (struct nsx_str){ j->text.ptr + from, j->pos - from };
 	if (!j->value.len)
 		return bad(j);
@@ -117,7 +73,9 @@ nsx_json_next(struct nsx_json *j)
 	if (j->bad)
 		return NSX_JSON_BAD;
 	char c = peek(j);
-	j->key = j->value = (struct nsx_str){ "", 0 };
+	/* Member by member: a structure that was just written in two parts would be read back as one. */
+	j->key.ptr = j->value.ptr = "";
+	j->key.len = j->value.len = 0;
 	if (!j->depth) {
 		if (!j->begun) {
 			j->begun = true;

@@ -47,6 +47,7 @@ struct nsx_kineto {
 	struct nsx_build             build;
 	uint32_t                     recall[NSX_RECALL];   /* for t->names */
 	struct nsx_buf               text;       /* a name, without escapes */
+	struct nsx_kineto_event      event;
 	int64_t                      at;         /* position of the event in traceEvents */
 	bool                         found;      /* traceEvents was there */
 

@@ -130,17 +130,17 @@ value(struct nsx_kineto *r, struct nsx_str *text)
 static int
 event(struct nsx_kineto *r)
 {
-	struct nsx_kineto_event e;
+	struct nsx_kineto_event *e = &r->event;
 	bool complete = false;
 	size_t len;
 	int rc;
 
 	do {
-		enum nsx_kineto_parse said = nsx_kineto_event(window(r), complete, &e, &len);
+		enum nsx_kineto_parse said = nsx_kineto_event(window(r), complete, e, &len);
 
 		rc = again(r, said, len, &complete, "inside an event");
 	} while (rc == NSX_OK);
-	if (rc != NSX_EOF || (e.object && nsx_kineto_row(r, &e) != NSX_OK))
+	if (rc != NSX_EOF || (e->object && nsx_kineto_row(r, e) != NSX_OK))
 		return NSX_ERR;
 	r->at++;
 	take(r, len);

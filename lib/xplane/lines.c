@@ -40,21 +40,35 @@ list_modules(struct nsx_xruns *x)
 	return true;
 }
 
+/* Whether that execution began up to the time, or is on an earlier line. */
+static inline bool
+before(const struct nsx_xruns *x, size_t module, uint32_t line, int64_t start)
+{
+	const struct nsx_xmark *m = &x->s->marks.p[x->modules.p[module]];
+
+	return m->line < line || (m->line == line && m->row.start <= start);
+}
+
 uint32_t
-nsx_xspace_holder(const struct nsx_xruns *x, uint32_t line, uint32_t module, int64_t start, int64_t end)
+nsx_xspace_holder(struct nsx_xruns *x, uint32_t line, uint32_t module, int64_t start, int64_t end)
 {
 	enum { BACK = 64 };   /* executions that began before and hold others, or are over */
 	const struct nsx_xmark *marks = x->s->marks.p;
 	size_t lo = 0, hi = x->modules.n;
 
+	/* What is sought one after the other is mostly in one execution, or in the next. */
+	for (int k = 0; k < 2 && x->hint < hi && before(x, x->hint, line, start); k++)
+		x->hint++;
+	if ((!x->hint || before(x, x->hint - 1, line, start)) && (x->hint == hi || !before(x, x->hint, line, start)))
+		lo = hi = x->hint;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		const struct nsx_xmark *m = &marks[x->modules.p[mid]];
-		if (m->line < line || (m->line == line && m->row.start <= start))
+		if (before(x, mid, line, start))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
+	x->hint = lo;
 	for (size_t i = lo; i-- > 0 && lo - i <= BACK && marks[x->modules.p[i]].line == line && x->reach.p[i] >= end;)
 		if ((module == NSX_NONE || marks[x->modules.p[i]].module == module) &&
 		    marks[x->modules.p[i]].row.end >= end)

@@ -25,7 +25,7 @@ keep(struct nsx_xspace *s, struct nsx_str bytes, struct nsx_str *text)
 static int
 take_field(struct nsx_xspace *s, uint32_t field, struct nsx_str bytes)
 {
-	struct nsx_xplane p = { .name = { "", 0 } };
+	struct nsx_xplane p = { .name = { "", 0 }, .none = { { "", 0 }, { "", 0 }, NSX_NONE, NSX_NONE } };
 	struct nsx_str text;
 	int rc;
 
@@ -213,7 +213,6 @@ free_all(struct nsx_xspace *s)
 	free(s->calls.p);
 	free(s->marks.p);
 	free(s->warnings.p);
-	nsx_map_free(&s->call_of);
 	nsx_map_free(&s->named);
 	nsx_build_free(&s->build);
 	nsx_buf_free(&s->text);

@@ -71,20 +71,30 @@ what_of(struct nsx_str name)
 	return XS_COUNT;
 }
 
-/* The name of statistic metadata of that id. */
-static struct nsx_str
-stat_name(const struct nsx_xplane *p, uint64_t id)
+/* Statistic metadata of that id; NULL: there are none. */
+static struct nsx_xstat_meta *
+stat_meta(const struct nsx_xplane *p, uint64_t id)
 {
-	uint32_t at = nsx_map_get(&p->stat_of, (struct nsx_key){ id, 0 });
+	uint32_t at = nsx_xids_get(&p->stat_of, id);
 
-	return at == NSX_NONE ? (struct nsx_str){ "", 0 } : p->stat_names.p[at];
+	return at == NSX_NONE ? NULL : &p->stat_metas.p[at];
+}
+
+/* Statistics of which the number is never asked for. */
+static bool
+is_text(unsigned what)
+{
+	const uint64_t texts = UINT64_C(1) << XS_HLO_OP | UINT64_C(1) << XS_HLO_MODULE | UINT64_C(1) << XS_COPY
+	    | UINT64_C(1) << XS_SET | UINT64_C(1) << XS_KERNEL | UINT64_C(1) << XS_PROTO;
+
+	return texts >> what & 1;
 }
 
 static bool
 add_stat(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str message, struct nsx_xstats *stats)
 {
 	struct nsx_xwire w = nsx_xwire(message);
-	enum nsx_xstat what = XS_COUNT;
+	struct nsx_xstat_meta *ref = NULL;
 	struct nsx_str text = { "", 0 };
 	int64_t number = 0;
 	uint64_t meta = 0;
@@ -93,22 +103,29 @@ add_stat(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str messag
 		switch (w.field) {
 		case STAT_META: meta = w.value; break;
 		case STAT_UINT: case STAT_INT: number = (int64_t)w.value; break;
-		case STAT_TEXT: case STAT_BYTES: text = w.bytes; break;
-		case STAT_REF: text = stat_name(p, w.value); break;
+		case STAT_TEXT: case STAT_BYTES:
+			text = w.bytes;
+			ref = NULL;
+			break;
+		case STAT_REF:
+			ref = stat_meta(p, w.value);
+			text = ref ? ref->name : (struct nsx_str){ "", 0 };
+			break;
 		default: break;
 		}
 	if (w.bad)
 		return nsx_xspace_bad(s, &w) == NSX_OK;
-	uint32_t at = nsx_map_get(&p->stat_of, (struct nsx_key){ meta, 0 });
-	what = at == NSX_NONE ? XS_COUNT : (enum nsx_xstat)p->stat_what.p[at];
+	const struct nsx_xstat_meta *of = stat_meta(p, meta);
+	unsigned what = of ? of->what : XS_COUNT;
 	if (what == XS_COUNT || stats->has >> what & 1)
 		return true;
 	/* Numbers are written as text by some writers. */
-	if (text.len)
+	if (text.len && !is_text(what))
 		nsx_get_int(text, &number);
 	stats->has |= UINT64_C(1) << what;
 	stats->number[what] = number;
 	stats->text[what] = text.ptr ? text : (struct nsx_str){ "", 0 };
+	stats->kept[what] = ref ? &ref->kept : NULL;
 	return true;
 }
 
@@ -122,8 +139,8 @@ nsx_xspace_stats(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_st
 	while (nsx_xwire_next(&w))
 		if (w.field == field && w.bytes.ptr && !add_stat(s, p, w.bytes, stats))
 			return false;
-	if (!w.bad && meta) {
-		w = nsx_xwire(meta->message);
+	if (!w.bad && meta && meta->stats.len) {
+		w = nsx_xwire(meta->stats);
 		while (nsx_xwire_next(&w))
 			if (w.field == META_STAT && w.bytes.ptr && !add_stat(s, p, w.bytes, stats))
 				return false;
@@ -170,33 +187,57 @@ entry(struct nsx_xspace *s, struct nsx_str message, uint64_t *key, struct nsx_st
 }
 
 static bool
-name_in(struct nsx_xspace *s, struct nsx_str message, struct nsx_str *name)
+read_meta(struct nsx_xspace *s, struct nsx_str message, struct nsx_xmeta *meta)
 {
 	struct nsx_xwire w = nsx_xwire(message);
 
-	*name = (struct nsx_str){ "", 0 };
-	while (nsx_xwire_next(&w))
+	*meta = (struct nsx_xmeta){ { "", 0 }, { "", 0 }, NSX_NONE, NSX_NONE };
+	for (const unsigned char *at = w.at; nsx_xwire_next(&w); at = w.at) {
 		if (w.field == META_NAME && w.bytes.ptr)
-			*name = w.bytes;
+			meta->name = w.bytes;
+		if (w.field == META_STAT && !meta->stats.len)
+			meta->stats = (struct nsx_str){ (const char *)at, (size_t)(w.end - at) };
+	}
 	return w.bad ? nsx_xspace_bad(s, &w) == NSX_OK : true;
+}
+
+/* Where few ids are left out, into the list. */
+static bool
+put_id(struct nsx_xids *x, uint64_t id, uint32_t number)
+{
+	enum { GAP = 64 };
+
+	if (id > x->near.n + GAP) {
+		uint32_t *at = nsx_map_at(&x->far, (struct nsx_key){ id, 0 });
+		if (at)
+			*at = number;
+		return at != NULL;
+	}
+	while (x->near.n <= id)
+		if (!nsx_vec_push(&x->near, (uint32_t)NSX_NONE))
+			return false;
+	x->near.p[id] = number;
+	return true;
 }
 
 static int
 add_meta(struct nsx_xspace *s, struct nsx_xplane *p, struct nsx_str message, bool of_stat)
 {
-	struct nsx_str value, name;
+	struct nsx_xids *ids = of_stat ? &p->stat_of : &p->meta_of;
+	struct nsx_xmeta meta;
+	struct nsx_str value;
 	uint64_t key;
 
-	if (!entry(s, message, &key, &value) || !name_in(s, value, &name))
+	if (!entry(s, message, &key, &value) || !read_meta(s, value, &meta))
 		return NSX_ERR;
-	uint32_t *at = nsx_map_at(of_stat ? &p->stat_of : &p->meta_of, (struct nsx_key){ key, 0 });
-	if (!at)
-		return nsx_xspace_nomem(s);
-	if (*at != NSX_NONE)
+	if (nsx_xids_get(ids, key) != NSX_NONE)
 		return NSX_OK;
-	*at = of_stat ? (uint32_t)p->stat_names.n : (uint32_t)p->metas.n;
-	bool good = of_stat ? nsx_vec_push(&p->stat_names, name) && nsx_vec_push(&p->stat_what, (uint8_t)what_of(name))
-	                    : nsx_vec_push(&p->metas, ((struct nsx_xmeta){ name, value }));
+	bool good = put_id(ids, key, of_stat ? (uint32_t)p->stat_metas.n : (uint32_t)p->metas.n);
+	if (good && of_stat)
+		good = nsx_vec_push(&p->stat_metas,
+			((struct nsx_xstat_meta){ meta.name, NSX_NONE, (uint8_t)what_of(meta.name) }));
+	else if (good)
+		good = nsx_vec_push(&p->metas, meta);
 	return good ? NSX_OK : nsx_xspace_nomem(s);
 }
 
@@ -254,8 +295,9 @@ nsx_xplane_free(struct nsx_xplane *p)
 	free(p->lines.p);
 	free(p->stats.p);
 	free(p->metas.p);
-	free(p->stat_names.p);
-	free(p->stat_what.p);
-	nsx_map_free(&p->meta_of);
-	nsx_map_free(&p->stat_of);
+	free(p->stat_metas.p);
+	free(p->meta_of.near.p);
+	free(p->stat_of.near.p);
+	nsx_map_free(&p->meta_of.far);
+	nsx_map_free(&p->stat_of.far);
 }

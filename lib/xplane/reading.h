@@ -22,12 +22,29 @@ enum nsx_xstat {
 };
 
 /* Those of an event: number and text, by nsx_xstat; of several of one name the first. */
-struct nsx_xstats { uint64_t has; int64_t number[XS_COUNT]; struct nsx_str text[XS_COUNT]; };
+struct nsx_xstats {
+	uint64_t has;
+	int64_t  number[XS_COUNT];
+	struct nsx_str text[XS_COUNT];
+	uint32_t *kept[XS_COUNT];      /* NULL, or where the number of the text in names is kept, as of nsx_xmeta */
+};
 
 static inline bool nsx_xstats_have(const struct nsx_xstats *x, enum nsx_xstat what) { return x->has >> what & 1; }
 
-/* Metadata of events. stats: the message, of which field 5 are the statistics. */
-struct nsx_xmeta { struct nsx_str name, message; };
+/* Metadata of events. stats: of the message the part that begins with the first statistic, field 5. kept, kept_as: the
+ * number in names of the name, and of what is left of it for an operation or a call; NSX_NONE: not known yet. */
+struct nsx_xmeta { struct nsx_str name, stats; uint32_t kept, kept_as; };
+struct nsx_xstat_meta { struct nsx_str name; uint32_t kept; uint8_t what; /* enum nsx_xstat; XS_COUNT: another */ };
+
+/* Ids to numbers: profilers count from 1, so that most are places in a list. */
+struct nsx_xids { NSX_VEC(uint32_t) near; struct nsx_map far; };
+
+static inline uint32_t
+nsx_xids_get(const struct nsx_xids *x, uint64_t id)
+{
+	return id < x->near.n && x->near.p[id] != NSX_NONE ? x->near.p[id]
+	    : nsx_map_get(&x->far, (struct nsx_key){ id, 0 });
+}
 
 enum nsx_xplane_kind { XP_GPU, XP_HOST, XP_NVTX, XP_PROGRAMS, XP_TASK, XP_TPU, XP_OTHER };
 
@@ -36,10 +53,10 @@ struct nsx_xplane {
 	struct nsx_str name;
 	int64_t        number;                 /* of a GPU */
 	NSX_VEC(struct nsx_str) lines, stats;  /* messages */
-	struct nsx_map meta_of, stat_of;       /* ids to numbers in the following */
-	NSX_VEC(struct nsx_xmeta) metas;
-	NSX_VEC(struct nsx_str)   stat_names;
-	NSX_VEC(uint8_t)          stat_what;   /* enum nsx_xstat; XS_COUNT: another */
+	struct nsx_xids meta_of, stat_of;      /* to numbers in the following */
+	NSX_VEC(struct nsx_xmeta)      metas;
+	struct nsx_xmeta               none;   /* of an event without */
+	NSX_VEC(struct nsx_xstat_meta) stat_metas;
 	struct nsx_xstats about;               /* the plane's own */
 };
 
@@ -69,7 +86,6 @@ struct nsx_xspace {
 	NSX_VEC(struct nsx_xcall)  calls;
 	NSX_VEC(struct nsx_xmark)  marks;
 	NSX_VEC(struct nsx_str)    warnings;   /* and errors */
-	struct nsx_map     call_of;     /* correlation id to the first call */
 	struct nsx_map     named;       /* pairs of ordinal and number that device_names has, which is the trace's */
 	NSX_VEC(struct nsx_named) device_names;
 	struct nsx_str     host, jax;
@@ -87,12 +103,18 @@ void nsx_xplane_free(struct nsx_xplane *p);
  * False, with err filled, if it is damaged. */
 bool nsx_xspace_stats(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str message, uint32_t field,
                       const struct nsx_xmeta *meta, struct nsx_xstats *stats);
+/* The number of a name, which is kept in *number; NSX_NONE when out of memory. */
+static inline uint32_t
+nsx_xspace_kept(struct nsx_intern *names, struct nsx_str name, uint32_t *number)
+{
+	return *number != NSX_NONE ? *number : (*number = nsx_intern(names, name));
+}
 /* What is wrong at that place of the file: NSX_ERR. */
 int nsx_xspace_bad(struct nsx_xspace *s, const struct nsx_xwire *w);
 
 /* rows.c: all lines of the plane; and the programs. After the last plane: times that count from 1970 are made to count
  * from the start of the profile. */
-int nsx_xspace_rows(struct nsx_xspace *s, const struct nsx_xplane *p);
+int nsx_xspace_rows(struct nsx_xspace *s, struct nsx_xplane *p);
 void nsx_xspace_settle(struct nsx_xspace *s);
 
 /* runs.c: gives the rows to the build, with ranges of executions and instructions, and frees them. */

@@ -14,7 +14,7 @@ enum { META_STAT = 5 };
 /* A line, and an event of it: times in ns, and in ps from the line's. */
 struct line { struct nsx_str name; int64_t id, time; uint32_t at; };
 struct event {
-	const struct nsx_xmeta *meta;
+	struct nsx_xmeta *meta;
 	int64_t id, start, end, from, to;
 	bool    timed;                       /* it has a duration */
 	struct nsx_xstats stats;
@@ -72,10 +72,11 @@ floor_ns(int64_t ps)
 
 /* False: it is none, and is counted; or with *rc NSX_ERR. */
 static bool
-read_event(struct nsx_xspace *s, const struct nsx_xplane *p, const struct line *l, struct nsx_str message,
+read_event(struct nsx_xspace *s, struct nsx_xplane *p, const struct line *l, struct nsx_str message,
            struct event *e, int *rc)
 {
 	struct nsx_xwire w = nsx_xwire(message);
+	const unsigned char *at = w.at, *first_stat = NULL;
 	int64_t dur = 0;
 	uint64_t meta = 0;
 	bool many = false;
@@ -83,8 +84,9 @@ read_event(struct nsx_xspace *s, const struct nsx_xplane *p, const struct line *
 	e->id = s->next++;
 	e->from = 0;
 	e->timed = false;
-	while (nsx_xwire_next(&w))
+	for (; nsx_xwire_next(&w); at = w.at)
 		switch (w.field) {
+		case EVENT_STAT:   first_stat = first_stat ? first_stat : at; break;
 		case EVENT_META:   meta = w.value; break;
 		case EVENT_OFFSET: e->from = (int64_t)w.value; break;
 		case EVENT_COUNT:  many = true; break;
@@ -102,9 +104,8 @@ read_event(struct nsx_xspace *s, const struct nsx_xplane *p, const struct line *
 		s->aggregated++;
 		return false;
 	}
-	uint32_t at = nsx_map_get(&p->meta_of, (struct nsx_key){ meta, 0 });
-	static const struct nsx_xmeta none = { { "", 0 }, { "", 0 } };
-	e->meta = at == NSX_NONE ? &none : &p->metas.p[at];
+	uint32_t number = nsx_xids_get(&p->meta_of, meta);
+	e->meta = number == NSX_NONE ? &p->none : &p->metas.p[number];
 	if (dur < 0 || __builtin_add_overflow(e->from, dur, &e->to)
 	    || __builtin_add_overflow(l->time, floor_ns(e->from), &e->start)
 	    || __builtin_add_overflow(l->time, floor_ns(e->to), &e->end)) {
@@ -116,6 +117,7 @@ read_event(struct nsx_xspace *s, const struct nsx_xplane *p, const struct line *
 		s->python++;
 		return false;
 	}
+	message = first_stat ? (struct nsx_str){ (const char *)first_stat, (size_t)(w.end - first_stat) } : NSX_STR("");
 	if (!nsx_xspace_stats(s, p, message, EVENT_STAT, e->meta, &e->stats)) {
 		*rc = NSX_ERR;
 		return false;
@@ -133,8 +135,13 @@ keep(struct nsx_xspace *s, struct nsx_str name)
 static bool
 keep_stat(struct nsx_xspace *s, const struct event *e, enum nsx_xstat what, uint32_t *name)
 {
+	uint32_t here = NSX_NONE;
+
 	*name = NSX_NONE;
-	return !has(e, what) || !e->stats.text[what].len || (*name = keep(s, e->stats.text[what])) != NSX_NONE;
+	if (!has(e, what) || !e->stats.text[what].len)
+		return true;
+	*name = nsx_xspace_kept(&s->t->names, e->stats.text[what], e->stats.kept[what] ? e->stats.kept[what] : &here);
+	return *name != NSX_NONE;
 }
 
 static int64_t
@@ -215,6 +222,7 @@ add_op(struct nsx_xspace *s, struct event *e, int64_t device, int64_t stream)
 	                               .src = NSX_MEMORY_KINDS, .dst = NSX_MEMORY_KINDS },
 	                      .program = has(e, XS_PROGRAM) ? e->stats.number[XS_PROGRAM] : NSX_NO_PROGRAM };
 	struct nsx_str name = e->meta->name;
+	uint32_t here = NSX_NONE, *kept = &here;
 
 	if (has(e, XS_COPY)) {
 		struct nsx_str d = e->stats.text[XS_COPY];
@@ -237,12 +245,13 @@ add_op(struct nsx_xspace *s, struct event *e, int64_t device, int64_t stream)
 		name = NSX_STR("[CUDA graph]");
 	} else {
 		op.row.type = NSX_OP_KERNEL;
-		name = kernel_name(name);
+		kept = &e->meta->kept_as;
+		name = *kept == NSX_NONE ? kernel_name(name) : name;
 	}
 	if (has(e, XS_NODE) && op.row.type != NSX_OP_GRAPH && e->stats.number[XS_NODE] > 0)
 		op.row.graph_node = e->stats.number[XS_NODE];
 	op.row.device = nsx_build_device(&s->build, device);
-	op.row.name = keep(s, name);
+	op.row.name = nsx_xspace_kept(&s->t->names, name, kept);
 	if (op.row.device == NSX_NONE || op.row.name == NSX_NONE || !keep_stat(s, e, XS_HLO_OP, &op.hlo_op)
 	    || !keep_stat(s, e, XS_HLO_MODULE, &op.module) || !nsx_vec_push(&s->ops, op))
 		return nsx_xspace_nomem(s);
@@ -285,10 +294,10 @@ add_call(struct nsx_xspace *s, const struct line *l, struct event *e)
 	struct nsx_str name = e->meta->name;
 
 	/* "cuGraphLaunch (CudaGraph:7)" */
-	for (size_t i = 0; i + 1 < name.len; i++)
+	for (size_t i = 0; i + 1 < name.len && e->meta->kept_as == NSX_NONE; i++)
 		if (name.ptr[i] == ' ' && name.ptr[i + 1] == '(')
 			name.len = i;
-	c.row.name = keep(s, name);
+	c.row.name = nsx_xspace_kept(&s->t->names, name, &e->meta->kept_as);
 	if (c.row.name == NSX_NONE || !keep_stat(s, e, XS_HLO_OP, &c.hlo_op)
 	    || !keep_stat(s, e, XS_HLO_MODULE, &c.module) || !nsx_vec_push(&s->calls, c))
 		return nsx_xspace_nomem(s);
@@ -344,6 +353,7 @@ add_mark(struct nsx_xspace *s, const struct line *l, struct event *e)
 	struct nsx_xmark m = { .row = { .start = e->start, .end = e->end, .id = e->id, .kind = NSX_RANGE_RUNTIME },
 	                       .line = l->at, .module = NSX_NONE };
 	struct nsx_str name = e->meta->name;
+	uint32_t here = NSX_NONE, *kept = &e->meta->kept;
 
 	if (has(e, XS_GLOBAL) && name_device(s, e) != NSX_OK)
 		return NSX_ERR;
@@ -365,8 +375,9 @@ add_mark(struct nsx_xspace *s, const struct line *l, struct event *e)
 		if (s->text.failed)
 			return nsx_xspace_nomem(s);
 		name = nsx_buf_view(&s->text);
+		kept = &here;
 	}
-	m.row.name = keep(s, name);
+	m.row.name = nsx_xspace_kept(&s->t->names, name, kept);
 	return m.row.name != NSX_NONE && nsx_vec_push(&s->marks, m) ? NSX_OK : nsx_xspace_nomem(s);
 }
 
@@ -423,7 +434,7 @@ drop_holders(struct nsx_xspace *s, struct spell *v, size_t n, size_t first)
 }
 
 static int
-read_host_line(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str message, struct line *l)
+read_host_line(struct nsx_xspace *s, struct nsx_xplane *p, struct nsx_str message, struct line *l)
 {
 	struct nsx_xwire w = nsx_xwire(message);
 	NSX_VEC(struct spell) spells = { 0 };
@@ -459,7 +470,7 @@ read_host_line(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str 
 
 /* "Stream #17(Kernel,MemcpyD2D)": the line's id is the stream. */
 static int
-read_gpu_line(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str message, const struct line *l)
+read_gpu_line(struct nsx_xspace *s, struct nsx_xplane *p, struct nsx_str message, const struct line *l)
 {
 	struct nsx_xwire w = nsx_xwire(message);
 	bool work = starts_with(l->name, "Stream #");
@@ -490,7 +501,7 @@ count_events(struct nsx_xspace *s, struct nsx_str message)
 }
 
 static int
-read_lines(struct nsx_xspace *s, const struct nsx_xplane *p)
+read_lines(struct nsx_xspace *s, struct nsx_xplane *p)
 {
 	int rc = NSX_OK;
 
@@ -524,7 +535,7 @@ read_programs(struct nsx_xspace *s, const struct nsx_xplane *p)
 		struct nsx_xstats x;
 		int64_t id = -1;
 
-		if (!nsx_xspace_stats(s, p, p->metas.p[i].message, META_STAT, NULL, &x)) {
+		if (!nsx_xspace_stats(s, p, p->metas.p[i].stats, META_STAT, NULL, &x)) {
 			rc = NSX_ERR;
 			break;
 		}
@@ -557,7 +568,7 @@ read_programs(struct nsx_xspace *s, const struct nsx_xplane *p)
 }
 
 int
-nsx_xspace_rows(struct nsx_xspace *s, const struct nsx_xplane *p)
+nsx_xspace_rows(struct nsx_xspace *s, struct nsx_xplane *p)
 {
 	size_t first = s->ops.n;
 

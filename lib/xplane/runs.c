@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "source/launches.h"
 #include "xplane/runs.h"
 
 /* ---- which call launched what */
@@ -20,23 +21,28 @@ join_calls(struct nsx_xruns *x)
 {
 	struct nsx_xspace *s = x->s;
 
+	struct nsx_launches ids = { 0 };
+	NSX_VEC(uint32_t) first = { 0 };   /* by id: its first call */
+	bool good = nsx_launches_room(&ids, s->calls.n);
+
 	x->op_call = malloc((s->ops.n + 1) * sizeof *x->op_call);
-	for (uint32_t i = 0; i < s->calls.n; i++) {
+	for (uint32_t i = 0; good && i < s->calls.n; i++) {
 		if (s->calls.p[i].row.correlation == NSX_NO_CORRELATION)
 			continue;
-		uint32_t *at = nsx_map_at(&s->call_of, (struct nsx_key){ (uint64_t)s->calls.p[i].row.correlation, 0 });
-		if (!at)
-			return false;
-		if (*at == NSX_NONE || s->calls.p[i].row.start < s->calls.p[*at].row.start)
-			*at = i;
+		uint32_t at = nsx_launch_at(&ids, 0, s->calls.p[i].row.correlation);
+		good = at != NSX_NONE && (at < first.n || nsx_vec_push(&first, i));
+		if (good && s->calls.p[i].row.start < s->calls.p[first.p[at]].row.start)
+			first.p[at] = i;
 	}
-	for (size_t i = 0; x->op_call && i < s->ops.n; i++) {
+	good = good && x->op_call;
+	for (size_t i = 0; good && i < s->ops.n; i++) {
 		struct nsx_xop *o = &s->ops.p[i];
 		const struct nsx_xcall *c;
+		uint32_t at = o->row.correlation == NSX_NO_CORRELATION ? (uint32_t)NSX_NONE
+		    : nsx_launch_find(&ids, 0, o->row.correlation);
 
-		x->op_call[i] = o->row.correlation == NSX_NO_CORRELATION ? (uint32_t)NSX_NONE
-		    : nsx_map_get(&s->call_of, (struct nsx_key){ (uint64_t)o->row.correlation, 0 });
-		if (x->op_call[i] == NSX_NONE)
+		x->op_call[i] = at == NSX_NONE ? (uint32_t)NSX_NONE : first.p[at];
+		if (at == NSX_NONE)
 			continue;
 		c = &s->calls.p[x->op_call[i]];
 		/* Nodes of a graph may be known by their launch only. Those that are known are in the range of the
@@ -51,7 +57,9 @@ join_calls(struct nsx_xruns *x)
 		if (o->module == NSX_NONE)
 			o->module = c->module;
 	}
-	return x->op_call != NULL;
+	nsx_launches_free(&ids);
+	free(first.p);
+	return good;
 }
 
 /* ---- ranges with XLA's titles */
@@ -61,16 +69,21 @@ static int
 add_range(struct nsx_xruns *x, int64_t id, uint64_t gtid, int64_t start, int64_t end, uint32_t name, int64_t program)
 {
 	struct nsx_xspace *s = x->s;
-	struct nsx_str of = nsx_intern_str(&s->t->names, name);
+	uint32_t *title = nsx_map_at(&x->title_of, (struct nsx_key){ name, (uint64_t)program });
 	struct nsx_build_range r = { .start = start, .end = end, .id = id, .gtid = gtid, .domain = x->domain };
 
-	s->text.len = 0;
-	if (program != NSX_NO_PROGRAM)
-		nsx_buf_fmt(&s->text, "XlaModule:#hlo_module=%.*s,program_id=%lld#", (int)of.len, of.ptr,
-			    (long long)program);
-	else
-		nsx_buf_fmt(&s->text, "Thunk:#hlo_op=%.*s#", (int)of.len, of.ptr);
-	r.name = s->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&s->t->names, nsx_buf_view(&s->text));
+	if (title && *title == NSX_NONE) {
+		struct nsx_str of = nsx_intern_str(&s->t->names, name);
+
+		s->text.len = 0;
+		if (program != NSX_NO_PROGRAM)
+			nsx_buf_fmt(&s->text, "XlaModule:#hlo_module=%.*s,program_id=%lld#", (int)of.len, of.ptr,
+				    (long long)program);
+		else
+			nsx_buf_fmt(&s->text, "Thunk:#hlo_op=%.*s#", (int)of.len, of.ptr);
+		*title = s->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&s->t->names, nsx_buf_view(&s->text));
+	}
+	r.name = title ? *title : (uint32_t)NSX_NONE;
 	return r.name != NSX_NONE && nsx_build_range(&s->build, &r) ? NSX_OK : nsx_xspace_nomem(s);
 }
 
@@ -457,6 +470,7 @@ nsx_xspace_runs(struct nsx_xspace *s)
 	free(x.modules.p);
 	free(x.reach.p);
 	nsx_map_free(&x.run_of);
+	nsx_map_free(&x.title_of);
 	free(x.runs.p);
 	free(x.parts.p);
 	free(x.alone.p);

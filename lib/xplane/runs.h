@@ -21,7 +21,8 @@ struct nsx_xruns {
 	uint32_t          *op_call;      /* by operation: of calls; NSX_NONE: none */
 	NSX_VEC(uint32_t)  modules;      /* of marks that are executions, by line and start */
 	NSX_VEC(int64_t)   reach;        /* the latest end of those of the line up to there */
-	struct nsx_map     run_of;
+	size_t             hint;         /* of modules: behind the one that began before what was sought last */
+	struct nsx_map     run_of, title_of;   /* title_of: of a name and a program, in names */
 	NSX_VEC(struct nsx_xrun)  runs;
 	NSX_VEC(struct nsx_xpart) parts, alone;
 	NSX_VEC(struct nsx_xlane) lanes;
@@ -41,6 +42,6 @@ nsx_xop_of_program(const struct nsx_xop *o)
 bool nsx_xspace_match(struct nsx_xruns *x);
 /* The innermost execution of the module, or with NSX_NONE of any, on that line that holds the time, as a number of
  * marks; NSX_NONE: none. */
-uint32_t nsx_xspace_holder(const struct nsx_xruns *x, uint32_t line, uint32_t module, int64_t start, int64_t end);
+uint32_t nsx_xspace_holder(struct nsx_xruns *x, uint32_t line, uint32_t module, int64_t start, int64_t end);
 
 #endif

@@ -28,6 +28,10 @@ nsx_xwire(struct nsx_str message)
 static inline bool
 nsx_xwire_varint(struct nsx_xwire *w, uint64_t *v)
 {
+	if (w->at < w->end && *w->at < 128) {
+		*v = *w->at++;
+		return true;
+	}
 	*v = 0;
 	for (int shift = 0; w->at < w->end && shift < 70; shift += 7) {
 		unsigned char c = *w->at++;

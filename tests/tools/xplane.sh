@@ -4,7 +4,7 @@
 
 # plant NAME [MODE]: see xplane/space.py.
 plant() {
-	python3 xplane/space.py "$T/$1.xplane.pb" ${2+"$2"} || exit 1
+	python3 xplane/space.py "$T/$1.xplane.pb" ${2+"$2"} ${3+"$3"} || exit 1
 }
 plant job
 nsysx-extract -q -a -o "$T/s" "$T/job.xplane.pb"
@@ -28,6 +28,14 @@ equal 'what instructions are, from the HLO in the profile' "$(column inst name o
 equal 'calls on the thread that TraceMes are matched with' "$(column call tid class | sort | uniq -c | awk '{ print $1, $2, $3 }' | tr '\n' ' ')" '3 71 copy 9 71 launch '
 equal 'an annotation with its step' "$(column range kind name | grep annotation)" 'annotation train#5'
 equal 'Python functions only on request' "$(nsysx-extract -q -a --python "$T/job.xplane.pb" | grep -c 'train.py:1 f') $(grep -c 'train.py:1 f' "$T/s")" '1 0'
+mkdir "$T/far"
+for mode in '' cross trouble; do
+	plant job "$mode"
+	plant far/job "$mode" far
+	equal "ids of metadata may be any numbers${mode:+: $mode}" "$(nsysx-extract -a "$T/far/job.xplane.pb" 2>&1 | sed "s,$T/far,$T," | cksum)" \
+		"$(nsysx-extract -a "$T/job.xplane.pb" 2>&1 | cksum)"
+done
+plant job
 # Operations have the numbers that the profile gives them, and are referred to by these.
 plant start start
 equal 'a start awaits what was issued before it' "$(nsysx-extract -q -a "$T/start.xplane.pb" | nsysx-view -q -t op | awk -F'\t' '

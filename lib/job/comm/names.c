@@ -389,6 +389,9 @@ nsx_comm_range_kind(int number)
 	const struct nsx_framework_name *stem;
 	int at = NSX_COMM_FIRST;
 
+	/* Asked of every operation, of which most are in no such range. */
+	if (number < at)
+		return NULL;
 	for (size_t i = 0; (stem = nsx_framework_at(NSX_FRAMEWORK_RANGE, &i)); i++)
 		if (at++ == number)
 			return stem->kind;

@@ -1,8 +1,8 @@
-# space.py FILE [MODE]: a planted XSpace. On a GPU: jit_f(7), 3 executions, each fusion.1 twice with dot.2 between, and a
+# space.py FILE [MODE [far]]: a planted XSpace. On a GPU: jit_f(7), 3 executions, each fusion.1 twice with dot.2 between, and a
 # copy by the runtime; MODE: start: all-reduce-start.3 of each execution on a stream of its own, issued when dot.2 had
 # been; cross: no TraceMes, jit_f and jit_g by turns on one thread; alone: no calls; cpu: a run of jit_f on a CPU, with a
 # loop around it, by device 6; trouble: what the reader is to report; before: times that count from 1970, and a start that
-# is none.
+# is none. far: most ids of metadata are large, in no order.
 import sys
 
 def varint(n):
@@ -19,9 +19,12 @@ def field(number, value):
     value = value.encode() if isinstance(value, str) else value
     return varint(number << 3 | 2) + varint(len(value)) + value
 
+def id_of(n):
+    return n if sys.argv[3:] != ["far"] or n % 3 == 0 else n << 40 if n % 3 == 1 else 1000 - n
+
 names = {}
 def named(text):
-    return names.setdefault(text, len(names) + 1)
+    return names.setdefault(text, id_of(len(names) + 1))
 
 def stats(number, given):
     return b"".join(field(number, field(1, named(k)) + (field(4, v) if isinstance(v, int) else
@@ -29,7 +32,7 @@ def stats(number, given):
 
 events = {}
 def event(name, start, dur, **given):
-    return field(4, field(1, events.setdefault(name, len(events) + 1)) + field(2, start * 1000 + 7)
+    return field(4, field(1, events.setdefault(name, id_of(len(events) + 1))) + field(2, start * 1000 + 7)
         + (field(3, dur * 1000 + 1) if dur else b"") + stats(4, given))
 
 def line(number, name, *what):
