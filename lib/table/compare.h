@@ -80,19 +80,13 @@ int nsx_compare_by_name(const char *name);
  * time is exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is that
  * of n executions on unknown devices; there are no folded stacks.
  *
- * The time of a row is its sum over an execution of its program on one device, averaged over executions and devices.
- * Its noise is the largest difference that chance explains: with s the standard deviation between the n executions of a
- * device, and w the device's share of all of them,
- *     noise = k * sqrt(se_base^2 + se_new^2),  se = sum over devices of w * s / sqrt(n)
- * se is the standard error of the mean if devices vary together, as they do because of collectives, and an upper bound
- * if they do not. k is Student's t at the probability that `sigma` stands for, with Welch and Satterthwaite's degrees
- * of freedom (Welch, Biometrika 34, 1947). With a single execution on a side noise is unknown. A row is slower or
- * faster if it differs by more than noise and both floors.
- *
- * Times of steps (STEP, and DEVICE by step) depend on each other, so their n is that of independent ones, and two tests
- * judge them, of means and of ranks (compare/witness.h); too few of them to tell are unknown, and the streams not
- * comparable then. With `tail` the 99th percentile of periods decides instead. Rows of other kinds have the noise
- * above.
+ * The time of a row is its sum over an execution of its program on one device, averaged over executions and devices. It
+ * is judged by samples: one for each execution, step or instance, the mean of the devices in it. As these depend on
+ * each other, their n is that of independent ones; two tests judge them, of means and of ranks (compare/witness.h). A
+ * row is slower or faster if one of them says so and its size is above both floors; the noise that is printed is that
+ * of means. With fewer than 5 independent samples on a side a row is unknown, and if such a row decides, or they take
+ * most of the time, the streams are not comparable. With `tail` 99th percentiles decide instead. Of tables, which have
+ * no samples, the test of means judges alone, of n independent ones.
  *
  * With k base runs a value of BASE is the mean of theirs, and noise is that between runs, for k of 3 or more
  *     noise = t * s * sqrt(1 + 1 / k)

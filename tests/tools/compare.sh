@@ -39,7 +39,7 @@ says() {
 }
 
 # ---- times and verdicts ----
-# Program step, three executions on a device: i 90 100 110; twice 2 x 20; rare 30 in one execution of three.
+# Program step, six executions on a device: i 90 100 110, and again; twice 2 x 20; rare 30 in one execution of three.
 run_of() {
 	heads
 	cat <<END
@@ -50,31 +50,32 @@ inst 0 1 twice copy - - -
 inst 0 2 rare fusion - - -
 inst 0 3 $1 fusion - jit/$1 -
 END
-	for e in 0 1 2; do
+	for e in 0 1 2 3 4 5; do
 		echo "module 0 0 $e 0 ${e}1000 900"
-		echo "thunk 0 0 $e 0 0 0 i ${e}1001 $(($2 + 10 * e)) - -"
+		echo "thunk 0 0 $e 0 0 0 i ${e}1001 $(($2 + 10 * (e % 3))) - -"
 		echo "thunk 0 0 $e 0 1 0 twice ${e}1300 20 - -"
 		echo "thunk 0 0 $e 0 1 1 twice ${e}1400 $3 - -"
-		[ $e = 1 ] && echo "thunk 0 0 $e 0 2 0 rare ${e}1500 30 - -"
+		[ $((e % 3)) = 1 ] && echo "thunk 0 0 $e 0 2 0 rare ${e}1500 30 - -"
 		echo "thunk 0 0 $e 0 3 0 $1 ${e}1600 50 - -"
 	done
 }
 run_of old 90 20 | stream >"$T/base"
 run_of young 190 30 | stream >"$T/new"
-# i: 100 and 200; twice: 40 and 50, without any noise; rare: 30 in three executions; effects in NEW's three executions.
+# i: 100 and 200; twice: 40 and 50, without any noise; rare: 30 in three executions; effects in NEW's six executions.
 is 'times per execution, what is new and what is gone' name,base_execs,new_execs,base,new,diff,change,effect,verdict,match --absolute 0 "$T/base" "$T/new" <<'END'
-i 3 3 100 200 100 1 300 slower name
-old 3 - 50 - -50 - -150 gone -
-young - 3 - 50 50 - 150 new -
-twice 3 3 40 50 10 0.25 30 slower name
-rare 3 3 10 10 0 0 0 same name
+i 6 6 100 200 100 1 600 slower name
+old 6 - 50 - -50 - -300 gone -
+young - 6 - 50 50 - 300 new -
+twice 6 6 40 50 10 0.25 60 slower name
+rare 6 6 10 10 0 0 0 same name
 END
-# s is 10 on both sides: sqrt(2/3) * 10 times Student's t of 4 degrees at the two-sided probability of 3 sigma,
-# 0.0026998. The tails of the density of 4 degrees, 1 - (t / sqrt(4 + t^2)) (1.5 - 0.5 (t^2 / (4 + t^2))), have that
-# probability at this t.
+# s^2 is 80 on both sides, of six independent values each: sqrt(160 / 6) times Student's t of 10 degrees at the one-sided
+# probability of 3 sigma, 0.0013499, halved for two witnesses. Both tails of the density of 10 degrees, with c = 10 / (10 +
+# t^2), are 1 - sqrt(1 - c) (1 + c/2 + 3/8 c^2 + 5/16 c^3 + 35/128 c^4).
 equal 'noise is Student'\''s' "$(nsysx-compare -q --tsv "$T/base" "$T/new" | columns name,noise | awk '$1 == "i" {
-	t = $2 / (10 * sqrt(2 / 3)); x = t / sqrt(4 + t * t); p = 1 - x * (1.5 - 0.5 * x * x); print (p > 0.00269979 && p < 0.00269981) }')" 1
-equal 'a difference below it is none' "$(nsysx-compare -q --tsv --sigma 6 "$T/base" "$T/new" | columns name,verdict | grep '^i ')" 'i same'
+	t = $2 / sqrt(160 / 6); c = 10 / (10 + t * t); p = 1 - sqrt(1 - c) * (1 + c / 2 + 3 / 8 * c ^ 2 + 5 / 16 * c ^ 3 + 35 / 128 * c ^ 4)
+	print (p > 0.00134989 && p < 0.00134991) }')" 1
+equal 'a difference below it is hidden' "$(nsysx-compare -q --tsv --sigma 9 --absolute 10 "$T/base" "$T/new" | columns name,verdict | grep '^i ')" 'i hidden'
 is 'floors: 100 percent are none of --percent 100' name,verdict --percent 100 --absolute 0 --changed "$T/base" "$T/new" <<'END'
 old gone
 young new
@@ -86,10 +87,10 @@ old gone
 young new
 END
 is 'the other way round' name,diff,effect,verdict --absolute 0 "$T/new" "$T/base" <<'END'
-i -100 -300 faster
-old 50 150 new
-young -50 -150 gone
-twice -10 -30 faster
+i -100 -600 faster
+old 50 300 new
+young -50 -300 gone
+twice -10 -60 faster
 rare 0 0 same
 END
 is 'a stream is as itself' name,diff,verdict "$T/base" "$T/base" <<'END'
@@ -99,16 +100,16 @@ rare 0 same
 twice 0 same
 END
 is '--by module' name,key,base_execs,base,new,diff,noise,verdict,program_match --by module "$T/base" "$T/new" <<'END'
-step step@7 3 900 900 0 0 same key
+step step@7 6 900 900 0 0 same key
 END
-# fusion: 100 + 10 + 50, then 260; the sums of an execution are 140 180 160, then 240 280 260: s is 20.
+# fusion: 100 + 10 + 50, then 260; the sums of an execution are 140 180 160, then 240 280 260, twice.
 is '--by opcode' opcode,base,new,diff,verdict --by opcode --absolute 0 "$T/base" "$T/new" <<'END'
-fusion 160 260 100 same
+fusion 160 260 100 slower
 copy 40 50 10 slower
 END
 
 # ---- parts of a program ----
-# Two executions of step: small has $1 ns, ar, which communicates, $2, mm $3, its modules $4 or 1000000.
+# Six executions of step: small has $1 ns, ar, which communicates, $2, mm $3, its modules $4 or 1000000.
 parts() {
 	heads
 	cat <<END
@@ -119,7 +120,7 @@ inst 0 1 small fusion - - -
 inst 0 2 ar all-reduce 1 - -
 inst 0 3 mm dot - - -
 END
-	for e in 0 1; do
+	for e in 0 1 2 3 4 5; do
 		echo "module 0 0 $e 0 ${e}000000 ${4:-1000000}"
 		echo "thunk 0 0 $e 0 0 0 big ${e}000001 800000 - -"
 		echo "thunk 0 0 $e 0 1 0 small ${e}800001 $1 - -"
@@ -136,7 +137,7 @@ small slower
 END
 equal 'less is minor, and not a change' "$(nsysx-compare -q --tsv --changed "$T/parts" "$T/parts.minor" | wc -l)" 1
 is 'a row of it has a verdict' name,effect,verdict "$T/parts" "$T/parts.minor" <<'END'
-small 1800 minor
+small 5400 minor
 ar 0 same
 big 0 same
 mm 0 same
@@ -176,7 +177,7 @@ twins() {
 		echo "program $i $i step one step@$i"
 		echo "inst $i 0 i fusion - - -"
 	done
-	for e in 0 1; do
+	for e in 0 1 2 3 4; do
 		echo "module 0 1 $e 0 ${e}001000 $1"
 		echo "thunk 0 1 $e 0 0 0 i ${e}001000 $1 - -"
 		echo "module 0 2 $e 0 ${e}501000 $2"
@@ -190,13 +191,13 @@ is 'programs of one fingerprint are paired in order of their ids' id,key,base_ke
 1 step@1 - 20000 20000 same
 END
 
-# ---- a single execution ----
-grep -v '	1	0	[0-3]	[01]	\|	2	0	[0-3]	[01]	\|^module	0	0	[12]\|^end' "$T/new" >"$T/single"
-printf 'end\t\n' >>"$T/single"
+# ---- few executions ----
+awk -F'\t' '$1 == "module" && $4 > 0 || $1 == "thunk" && $4 > 0 || $1 == "end" { next } { print } END { print "end\t" }' "$T/new" >"$T/single"
 nsysx-compare --tsv "$T/base" "$T/single" >"$T/got" 2>"$T/err"
-equal 'a single execution has no noise' "$(columns name,noise,new,verdict <"$T/got" | grep '^i ')" 'i - 190 same'
-equal 'so only --percent and --absolute decide' "$(nsysx-compare -q --absolute 10 --tsv "$T/base" "$T/single" | columns name,noise,verdict | grep '^i ')" 'i - slower'
-ok 'and that is said' grep -q 'warning: rows with a single execution on one side: the noise is not known, so only --percent and --absolute decide (3)' "$T/err"
+equal 'a single execution has no noise, and no verdict' "$(columns name,noise,new,verdict <"$T/got" | grep '^i ')" 'i - 190 unknown'
+ok 'and that is said' grep -q 'warning: rows of which a side has less than 5 independent executions: not judged (3)' "$T/err"
+gate 'of which a gate reports that they do not compare' 3 'not comparable: step: 1 execution of NEW tells too little, want 5: record more executions' "$T/base" "$T/single"
+gate 'unless the minimum differences are to decide' 1 'slower: step: i: ' --sigma 0 --absolute 10 "$T/base" "$T/single"
 
 # ---- devices ----
 # Device 0: 100 100, device 1: 200 240: 160; one device: 100 200.
@@ -207,14 +208,17 @@ ok 'and that is said' grep -q 'warning: rows with a single execution on one side
 	for d in '0 100' '1 200'; do set -- $d; echo "module 0 0 $1 0 ${1}000 500"; echo "thunk 0 0 $1 0 0 0 i ${1}001 $2 - -"; done; } | stream >"$T/one"
 nsysx-compare --tsv "$T/two" "$T/one" >"$T/got" 2>"$T/err"
 equal 'means are over devices' "$(columns base_execs,new_execs,base,new <"$T/got")" '4 2 160 150'
-equal 'what differs between the runs is said' "$(sed 's/.*warning: //' "$T/err")" 'BASE ran on 2 devices, NEW on 1, times are means over devices: each may do other work then: record both on as many, or keep some of BASE, nsysx-extract --device 0
+equal 'what differs between the runs is said' "$(sed '/not judged\|not comparable/d; s/.*warning: //' "$T/err")" 'BASE ran on 2 devices, NEW on 1, times are means over devices: each may do other work then: record both on as many, or keep some of BASE, nsysx-extract --device 0
 only BASE has devices of model A
 only NEW has devices of model B
 BASE passed nsysx-warmup; NEW did not, or had no initialisation: nsysx-warmup -o steady.nsysx '"$T/one"
-# Only device 1 varies, s = sqrt 800: the mean over its half of the executions has an error of 20, that over all of them
-# 10, the difference from itself sqrt 2 times 10. For 2 degrees of freedom t is sqrt(2 q / (1 - q)) with q = (1 - p)^2.
-equal 'devices are taken to vary together' "$(nsysx-compare -q --tsv "$T/two" "$T/two" | columns noise | awk '{ q = (1 - 0.0026997960632602) ^ 2
-	want = 10 * sqrt(2) * sqrt(2 * q / (1 - q)); print (($1 / want - 1) ^ 2 < 1e-16) }')" 1
+# What one device takes longer the other takes shorter: in each execution their mean is 150.
+{ heads; echo 'device 0 0 A'; echo 'device 1 0 A'; echo 'program 0 7 step - step@7'; echo 'inst 0 0 i fusion - - -'
+	n=0; for d in '0 100' '1 110' '2 90' '3 130' '4 100'; do set -- $d; n=$((n + 1))
+	echo "thunk 0 0 $1 0 0 0 i ${n}001 $2 - -"; echo "thunk 0 0 $1 1 0 0 i ${n}001 $((300 - $2)) - -"; done; } | stream >"$T/against"
+is 'the mean over devices in an execution is one sample' base_execs,base,noise,verdict "$T/against" "$T/against" <<'END'
+10 150 0 same
+END
 # Executions 0 and 1 overlap: the first thunk of 1 starts before the last one of 0.
 { heads; echo 'program 0 7 step - step@7'; echo 'inst 0 0 i fusion - - -'
 	for x in '0 10' '1 20' '0 5' '1 10' '2 30' '3 30' '4 30'; do set -- $x; n=$((n + 1)); echo "thunk 0 0 $1 0 0 0 i ${n}000 $2 - -"; done; } | stream >"$T/mixed"
@@ -224,11 +228,13 @@ END
 # Their sums are 15 and four times 30: the mean's error is 3. For 8 degrees of freedom the tails are 1 - x (1 + c/2 +
 # 3/8 c^2 + 5/16 c^3).
 equal 'are told apart' "$(nsysx-compare -q --tsv "$T/mixed" "$T/mixed" | columns noise | awk '{ t = $1 / (3 * sqrt(2)); x = t / sqrt(8 + t * t)
-	c = 1 - x * x; p = 1 - x * (1 + c / 2 + 3 / 8 * c * c + 5 / 16 * c * c * c); print (p > 0.00269979 && p < 0.00269981) }')" 1
-# A thunk that starts after two later executions of its device have begun is too late.
+	c = 1 - x * x; p = 1 - x * (1 + c / 2 + 3 / 8 * c * c + 5 / 16 * c * c * c); print (p > 0.00134989 && p < 0.00134991) }')" 1
+# One of an execution that starts after two later executions of its device have begun.
 { heads; echo 'program 0 7 step - step@7'; echo 'inst 0 0 i fusion - - -'
-	for x in 0 1 2 0; do n=$((n + 1)); echo "thunk 0 0 $x 0 0 0 i ${n}000 10 - -"; done; } | stream >"$T/late"
-equal 'what comes too late is said' "$(nsysx-compare "$T/late" "$T/late" 2>&1 >"$T/null" | grep -c 'thunks that start after two later executions')" 2
+	for x in 0 1 2 0; do n=$((n + 1)); echo "thunk 0 0 $x 0 0 0 i ${n}000 $((10 * (x + 1))) - -"; done; } | stream >"$T/late"
+is 'what comes late belongs to its execution' base_execs,base "$T/late" "$T/late" <<'END'
+3 23.333333333333332
+END
 
 # ---- exposed ----
 { heads; echo 'program 0 7 step - step@7'; echo 'inst 0 0 ar all-reduce 1 - -'; echo 'thunk 0 0 0 0 0 0 ar 1 100 60 1'; } | stream >"$T/hidden"
@@ -337,14 +343,14 @@ for how in module 'thunk --cover 1'; do
 END
 	nsysx-summary -q --tsv --by $how "$T/unnamed" >"$T/unnamed.table"
 	for side in "$T/unnamed" "$T/unnamed.table"; do
-		equal "the same twice has nothing new nor gone: by $by" "$(nsysx-compare -q --by $by --tsv "$T/unnamed" "$side" | columns verdict | sort | uniq -c | tr -s ' ')" ' 4 same'
+		equal "the same twice has nothing new nor gone: by $by" "$(nsysx-compare -q --sigma 0 --by $by --tsv "$T/unnamed" "$side" | columns verdict | sort | uniq -c | tr -s ' ')" ' 4 same'
 	done
 done
 
 # ---- gate ----
 gate 'a stream passes against itself' 0 '' "$T/base" "$T/base"
 equal 'in silence' "$(cat "$T_private/err")" ''
-gate 'a regression is 1' 1 'nsysx-compare: slower: step: i: 200 ns per execution, was 100 ns (+100.0%), noise 54 ns' -q --absolute 10 "$T/base" "$T/new"
+gate 'a regression is 1' 1 'nsysx-compare: slower: step: i: 200 ns per execution, was 100 ns (+100.0%), noise 23 ns' -q --absolute 10 "$T/base" "$T/new"
 equal 'and the table is there' "$(grep -c '^7	step	i	' "$T_private/out")" 1
 gate 'an improvement is 0' 0 '' --absolute 10 "$T/new" "$T/base"
 gate 'too little is matched: 3' 3 'nsysx-compare: not comparable: 75.0% of the time of BASE is matched' -q --coverage 0.76 "$T/base" "$T/new"
@@ -430,7 +436,7 @@ loop_add_fusion loop_add_fusion.1000 faster
 END
 # The devices of another seed have other speeds: only the time that collectives wait for each other may differ.
 nsysx-compare -q --tsv "$T/j1" "$T/j4" | columns opcode,verdict >"$T/got"
-equal 'and no computation between two runs of the same' "$(grep -v ' same$' "$T/got" | grep -cv '^all-\|^collective-\|^reduce-scatter')" 0
+equal 'and no computation between two runs of the same' "$(grep -v ' same$\| unknown$\| hidden$' "$T/got" | grep -cv '^all-\|^collective-\|^reduce-scatter')" 0
 ok 'of which there is much' test "$(grep -c '^fusion same$' "$T/got")" -gt 20
 gate 'a gate finds it' 1 'nsysx-compare: slower: jit_train_step: cublas-gemm.1: ' "$T/j1" "$T/j2"
 equal 'and it alone' "$(grep -c 'slower:' "$T_private/err")" 1
@@ -459,8 +465,8 @@ END
 # The columns that both have, for instructions that run once in each execution: all but one, which a table counts three
 # times.
 for by in thunk module; do
-	what=exposed cols=id,program,name,base_execs,new_execs,base,new,diff,change,effect,verdict,match,opcode
-	[ $by = module ] && what=whole cols=id,name,key,base_execs,new_execs,base,new,diff,change,effect,verdict
+	what=exposed cols=id,program,name,base_execs,new_execs,base,new,diff,change,effect,match,opcode
+	[ $by = module ] && what=whole cols=id,name,key,base_execs,new_execs,base,new,diff,change,effect
 	nsysx-compare -q --tsv --by $by --time $what "$T/j1" "$T/j2" | columns $cols | sort >"$T/want"
 	nsysx-compare -q --tsv "$r1/$by.tsv" "$r2/$by.tsv" | columns $cols | sort >"$T/got"
 	equal "as many rows by $by" "$(wc -l <"$T/got")" "$(wc -l <"$T/want")"
@@ -506,16 +512,17 @@ equal 'of which is said what is not known' "$(nsysx-compare --sigma 0 "$r1/opcod
 	'nsysx-compare: warning: tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths cannot be compared'
 gate 'a gate finds it in tables' 1 'nsysx-compare: slower: jit_train_step: cublas-gemm.1: ' "$r1/thunk.tsv" "$r2/thunk.tsv"
 gate 'and nothing in one beside itself' 0 '' "$r1/thunk.tsv" "$r1/thunk.tsv"
-# Two executions each, with equal errors: then Student's t has 2 degrees of freedom, and is sqrt(2) q / sqrt(1 - q^2) at
-# 1 - q.
+# Six executions each, with equal errors: then Student's t has 10 degrees of freedom, whose tails are above; of sigma 1 a
+# witness has half of 0.158655, one-sided.
 table() { printf 'id\tname\tkey\texecs\tthunks_mean\tthunks_std\ttotal\tmean\tstd\tpercent\n%b' "$1"; }
-table '4\tf\tf@4\t2\t1\t0\t2000\t1000\t50\t100\n7\tg\\t\\xFF\tg\t1\t\t\t500\t500\t\t0\n' >"$T/a.tsv"
-table '4\tf\tf@4\t2\t1\t0\t2600\t1300\t50\t100\n9\th\th\t1\t\t\t5\t5\t\t0\n' >"$T/b.tsv"
+table '4\tf\tf@4\t6\t1\t0\t6000\t1000\t50\t100\n7\tg\\t\\xFF\tg\t1\t\t\t500\t500\t\t0\n' >"$T/a.tsv"
+table '4\tf\tf@4\t6\t1\t0\t7800\t1300\t50\t100\n9\th\th\t1\t\t\t5\t5\t\t0\n' >"$T/b.tsv"
 nsysx-compare -q --tsv --sigma 1 "$T/a.tsv" "$T/b.tsv" >"$T/got"
-equal 'noise is of std and count' "$(awk -F'\t' '$2 == "f" { q = 0.682689492137086; print ($11 / (sqrt(2) * q / sqrt(1 - q * q) * 50) - 1) ^ 2 < 1e-20, $7, $8, $13 }' "$T/got")" \
+equal 'noise is of std and count' "$(awk -F'\t' '$2 == "f" { t = $11 / (50 * sqrt(2 / 6)); c = 10 / (10 + t * t)
+	p = 1 - sqrt(1 - c) * (1 + c / 2 + 3 / 8 * c ^ 2 + 5 / 16 * c ^ 3 + 35 / 128 * c ^ 4); print (p > 0.158655 && p < 0.158656), $7, $8, $13 }' "$T/got")" \
 	'1 1000 1300 slower'
 equal 'what is on one side alone' "$(awk -F'\t' 'NR > 1 && $2 != "f" { print $2, $13 }' "$T/got" | sort | tr '\n' ';')" 'g\t\xFF gone;h new;'
-sed 's/\t2\t1\t0/\t0\t1\t0/' "$T/a.tsv" >"$T/bad.tsv"
+sed 's/\t6\t1\t0/\t0\t1\t0/' "$T/a.tsv" >"$T/bad.tsv"
 fails 'no execution' 1 "$T/bad.tsv:2: execs: want a whole number above 0, got \"0\"" nsysx-compare "$T/bad.tsv" "$T/b.tsv"
 sed 's/\t50\t/\t-1\t/' "$T/a.tsv" >"$T/bad.tsv"
 fails 'a deviation below 0' 1 "$T/bad.tsv:2: std: want" nsysx-compare "$T/bad.tsv" "$T/b.tsv"
@@ -554,15 +561,27 @@ def side(s):
         for p, d, e in runs:
             if name[p] == program: of[d][e] += 0
     return out
+# Mean, number of executions on devices, and the mean over devices of each execution.
 def time(devices):
     n = sum(map(len, devices.values()))
-    total = sum(sum(d.values()) for d in devices.values())
-    if any(len(d) < 2 for d in devices.values()): return total / n, None, 0, n
-    error = 0
-    for d in devices.values():
-        m = sum(d.values()) / len(d)
-        error += len(d) / n * math.sqrt(sum((x - m) ** 2 for x in d.values()) / (len(d) - 1) / len(d))
-    return total / n, error, n / len(devices) - 1, n
+    numbers = sorted({int(e) for d in devices.values() for e in d})
+    of = [[d[str(e)] for d in devices.values() if str(e) in d] for e in numbers]
+    return sum(map(sum, of)) / n, n, [sum(x) / len(x) for x in of]
+# Mean, effective number and variance: the initial monotone positive sequence.
+def effective(v):
+    n, mean = len(v), sum(v) / len(v)
+    d = [x - mean for x in v]
+    squares = sum(x * x for x in d)
+    if n < 2 or squares == 0: return mean, n, 0
+    rho = lambda k: sum(a * b for a, b in zip(d, d[k:])) / squares
+    tau, before = -1, math.inf
+    for k in range(0, n - 1, 2):
+        before = min(before, rho(k) + rho(k + 1))
+        if before <= 0: break
+        tau += 2 * before
+    tau = max(tau, 1)
+    tau = min(n, 1 + (tau - 1) * (1 + 2 * tau / n))
+    return mean, n / tau, squares / max(n - tau, 1)
 # 1 - P(|T| <= t), by Simpson's rule on the angle that makes the density a power of a cosine
 def tails(t, v):
     f = lambda x: math.cos(x) ** (v - 1)
@@ -570,29 +589,40 @@ def tails(t, v):
         h = b / n
         return h / 3 * (f(0) + f(b) + 4 * sum(f(h * i) for i in range(1, n, 2)) + 2 * sum(f(h * i) for i in range(2, n, 2)))
     return 1 - simpson(math.atan(t / math.sqrt(v))) / simpson(math.pi / 2 - 1e-12)
-def noise(a, b):
-    x, y = a[1] ** 2, b[1] ** 2
-    if x + y == 0: return 0
-    v = (x + y) ** 2 / (x * x / a[2] + y * y / b[2])
-    p, lo, hi = math.erfc(3 / math.sqrt(2)), 0, 1e3
+# A witness: the noise, and whether b's mean is larger (1), smaller (-1) or neither.
+def speak(a, b):
+    x, y = a[2] / a[1], b[2] / b[1]
+    if x + y == 0: return 0, (b[0] > a[0]) - (b[0] < a[0])
+    v = (x + y) ** 2 / (x * x / (a[1] - 1 if a[1] > 2 else 1) + y * y / (b[1] - 1 if b[1] > 2 else 1))
+    p, lo, hi = math.erfc(3 / math.sqrt(2)) / 2, 0, 1e3
     for _ in range(40):
         mid = (lo + hi) / 2
         lo, hi = (mid, hi) if tails(mid, v) > p else (lo, mid)
-    return lo * math.sqrt(x + y)
+    z = lo * math.sqrt(x + y)
+    return z, (b[0] - a[0] > z) - (a[0] - b[0] > z)
+def ranks(a, b):
+    both = sorted(a + b)
+    rank = {x: (both.index(x) + 1 + len(both) - both[::-1].index(x)) / 2 for x in both}
+    return [rank[x] for x in a], [rank[x] for x in b]
+def verdict(a, b):
+    (z, means), (_, places) = speak(effective(a[2]), effective(b[2])), speak(*map(effective, ranks(a[2], b[2])))
+    median = lambda v: sorted(v)[(len(v) + 1) // 2 - 1]
+    far = lambda d, of: abs(d) > max(0.02 * of, 100)
+    size, middle = b[0] - a[0], median(b[2]) - median(a[2])
+    said = [means if far(size, a[0]) and size * means > 0 else 0, places if far(middle, median(a[2])) and middle * places > 0 else 0]
+    if min(effective(a[2])[1], effective(b[2])[1]) < 5: return z, "unknown"
+    if max(said) > 0: return z, "slower"
+    if min(said) < 0: return z, "faster"
+    return z, "hidden" if far(size, a[0]) or far(middle, median(a[2])) else "same"
 near = lambda got, want: abs(float(got) - want) <= 1e-5 * abs(want) + 1e-6
 old, new, bad, n = side("j1"), side("j2"), [], 0
 for r in rows(f"{top}/got.{by}"):
     k = (r["name"], "") if by == "module" else (r["program"], r["name"] if by == "thunk" else r["opcode"])
     a, b = time(old.pop(k)), time(new.pop(k))
-    fine = near(r["base"], a[0]) and near(r["new"], b[0]) and int(r["base_execs"]) == a[3] and near(r["effect"], (b[0] - a[0]) * b[3])
-    z = 0
-    if a[1] is None or b[1] is None: fine &= r["noise"] == ""
-    else:
-        z = noise(a, b)
-        fine &= near(r["noise"], z)
-    far = abs(b[0] - a[0]) > max(z, 0.02 * a[0], 100)
-    fine &= r["verdict"] == ("slower" if far and b[0] > a[0] else "faster" if far else "same")
-    if not fine: bad.append((k, r, a, b, z))
+    fine = near(r["base"], a[0]) and near(r["new"], b[0]) and int(r["base_execs"]) == a[1] and near(r["effect"], (b[0] - a[0]) * b[1])
+    z, want = verdict(a, b)
+    fine &= (r["noise"] == "" if min(len(a[2]), len(b[2])) < 2 else near(r["noise"], z)) and r["verdict"] == want
+    if not fine: bad.append((k, r, a, b, z, want))
     n += 1
 print(n > 2 and not old and not new and not bad, *bad[:2])
 END

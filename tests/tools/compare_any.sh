@@ -421,7 +421,8 @@ equal 'how much that is, is said below the table' "$(nsysx-compare -q --partial 
 	'operations outside executions of programs, such as those of autotuning, are not compared: 40 of BASE, 40 of NEW'
 equal 'and with --verbose' "$(nsysx-compare -v --partial --by kernel "$T/tune" "$T/retune" 2>&1 >"$T/null" | grep -c 'outside executions of programs')" 2
 equal 'where a side does not know executions, all count' "$(kernels "$T/tune0" "$T/retune0" | cut -d ' ' -f 2,3,6; kernels "$T/tune" "$T/retune0" | cut -d ' ' -f 2,3,6)" \
-	"$(printf '50 50 slower\n50 50 slower')"
+	"$(printf '50 50 unknown\n50 50 unknown')"
+gate 'of two kinds one after the other, which tell as much as few' 3 'not comparable: gemm: 50 operations of NEW that depend on each other tell as much as ' --partial --by kernel "$T/tune0" "$T/retune0"
 equal 'nsysx-summary says so too' "$(nsysx-summary -q --partial --table --by kernel "$T/tune" | grep -o '72.7% of the time is spent in operations outside executions')" '72.7% of the time is spent in operations outside executions'
 equal 'but not where executions are not known' "$(nsysx-summary -q --partial --table --by kernel "$T/tune0" | grep -c 'outside executions')" 0
 

@@ -4,7 +4,7 @@
 . "${0%/*}/../testlib.sh"
 . "${0%/*}/../comparelib.sh"
 
-# A stream of one program, three executions: FIRST is the number of the first device; then for each device the time of
+# A stream of one program, six executions: FIRST is the number of the first device; then for each device the time of
 # mm, ns. MODULE is the time of an execution; what mm leaves of 900000 ns is computed by rest, the same on all devices.
 spread() {
 	awk -v OFS='\t' -v first="$1" -v module="$2" -v times="$3" 'BEGIN {
@@ -20,9 +20,9 @@ spread() {
 		print "inst", 0, 0, "mm", "dot", "", "", ""
 		print "inst", 0, 1, "rest", "fusion", "", "", ""
 		k += 3
-		for (e = 0; e < 3; e++) {
+		for (e = 0; e < 6; e++) {
 			for (d = 0; d < n; d++) { print "module", 0, 0, e, first + d, e * 2000000, module; k++ }
-			for (d = 0; d < n; d++) { print "thunk", 0, 0, e, first + d, 0, 0, "mm", e * 2000000 + 1, t[d + 1] + 100 * (e - 1), "", ""; k++ }
+			for (d = 0; d < n; d++) { print "thunk", 0, 0, e, first + d, 0, 0, "mm", e * 2000000 + 1, t[d + 1] + 100 * (e % 3 - 1), "", ""; k++ }
 			for (d = 0; d < n; d++) { print "thunk", 0, 0, e, first + d, 1, 0, "rest", e * 2000000 + 500000, 400000, "", ""; k++ }
 		}
 		print "#end", "records:i"
@@ -68,8 +68,8 @@ waits() {
 		print "#device", "device:i", "profile:i", "name:s"
 		print "#op", "profile:i", "op:i", "type:s", "device:i", "stream:i", "name:s", "start:i", "dur:i", "comm:i"
 		for (d = 0; d < n; d++) { print "device", d, 0, "GPU"; k++ }
-		for (e = 0; e < 5; e++)
-			for (d = 0; d < n; d++) { print "op", 0, k, "kernel", d, 7, "ncclDevKernel_AllReduce", e * 1000000, t[d + 1] + 10 * e, 1; k++ }
+		for (e = 0; e < 6; e++)
+			for (d = 0; d < n; d++) { print "op", 0, k, "kernel", d, 7, "ncclDevKernel_AllReduce", e * 1000000, t[d + 1] + 10 * (e % 3), 1; k++ }
 		print "#end", "records:i"
 		print "end", k
 	}'
@@ -86,14 +86,14 @@ warning='rows slower on half of the devices or fewer: uneven, not slower; --by s
 gate 'a kernel twice as slow on one device is uneven, and a warning tells so' 0 "$warning" --by kernel "$T/a" "$T/b"
 gate 'one twice as fast' 0 '' --by kernel "$T/b" "$T/a"
 ok 'is no reason for a warning' sh -c '! grep -q uneven "$1"' - "$T_private/err"
-# many FIRST DUR: a kernel on 2500 devices, twice on each.
+# many FIRST DUR: a kernel on 2500 devices, five times on each.
 many() {
 	awk -v OFS='\t' -v first="$1" -v dur="$2" 'BEGIN {
 		print "#nsysx", 2
 		print "#device", "device:i", "profile:i", "name:s"
 		print "#op", "profile:i", "op:i", "type:s", "device:i", "stream:i", "name:s", "start:i", "dur:i"
 		for (d = 0; d < 2500; d++) { print "device", first + d, 0, "GPU"; k++ }
-		for (i = 0; i < 5000; i++) { print "op", 0, i, "kernel", first + i % 2500, 7, "gemm", i * 100000, dur; k++ }
+		for (i = 0; i < 12500; i++) { print "op", 0, i, "kernel", first + i % 2500, 7, "gemm", i * 100000, dur; k++ }
 		print "#end", "records:i"
 		print "end", k
 	}'

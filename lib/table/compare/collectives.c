@@ -29,16 +29,13 @@ take(void *arg, uint32_t number, uint32_t device, int64_t dur, int64_t hidden)
 	while (s->rows.n <= l->first + number)
 		if (nsx_compare_row_add(s, none) == NSX_NONE)
 			return false;
-	uint32_t row = l->first + number, *known = nsx_map_at(&s->devices, (struct nsx_key){ device, 0 });
-	struct cmp_cell *cell = nsx_compare_cell_at(s, row, device);
+	uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ device, 0 });
 
-	if (!known || !cell)
+	if (!known)
 		return false;
 	*known = 1;
-	nsx_stat_add(&cell->stat, ns);
-	s->rows.p[row].sum += (nsx_u128)ns;
 	s->time += (nsx_u128)ns;
-	return true;
+	return nsx_compare_add(s, l->first + number, device, NSX_ABSENT, ns);
 }
 
 static bool
@@ -114,30 +111,23 @@ mean_of(double a, const struct cmp_comm *x, double b, const struct cmp_comm *y)
 	return a > 0 && b > 0 ? (n * a + m * b) / (n + m) : 0;
 }
 
-/* Add a row to another one, of the same axis, kind and size. */
-static void
+/* Add a row to another one, of the same axis, kind and size. False when out of memory. */
+static bool
 join(struct cmp_side *s, uint32_t row, uint32_t to)
 {
-	struct cmp_row *r = &s->rows.p[row], *t = &s->rows.p[to];
+	struct cmp_row *r = &s->rows.p[row];
 	struct cmp_comm *a = &s->comms.p[to], *b = &s->comms.p[row];
 
-	for (uint32_t at = r->cells, next; at != NSX_NONE; at = next) {
-		next = s->cells.p[at].next;
-		s->cells.p[at].row = to;
-		s->cells.p[at].next = t->cells;
-		t->cells = at;
-	}
-	t->sum += r->sum;
-	r->sum = 0;
-	r->cells = NSX_NONE;
+	if (!nsx_compare_move(s, row, to))
+		return false;
 	a->busbw = mean_of(a->busbw, a, b->busbw, b);
 	a->transfer = mean_of(a->transfer, a, b->transfer, b);
 	a->shortest = mean_of(a->shortest, a, b->shortest, b);
 	a->has_busbw &= b->has_busbw;
 	a->instances += b->instances;
-	*r = cmp_row_in(0);
-	r->cells = r->pair = r->of = NSX_NONE;
+	r->name = r->stem = r->opcode = NSX_NONE;
 	r->detail = true;
+	return true;
 }
 
 /* Rows of several groups along an axis are one. */
@@ -153,8 +143,8 @@ join_groups(struct cmp_side *s, uint32_t first)
 			return false;
 		if (*at == NSX_NONE)
 			*at = i;
-		else
-			join(s, i, *at);
+		else if (!join(s, i, *at))
+			return false;
 	}
 	return true;
 }
@@ -179,7 +169,7 @@ finish(struct loaded *l)
 	}
 	s->groups.p[0].time = s->time;
 	s->groups.p[0].execs = 1;
-	return (!l->sums.axes || join_groups(s, l->first))
+	return (!l->sums.axes || join_groups(s, l->first)) && nsx_compare_settle_samples(s)
 	       && nsx_compare_take_models(l->c, s, &l->sums.reading.comm->cat);
 }
 

@@ -161,41 +161,55 @@ tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result
 	out->comparable = false;
 }
 
-/* Steps that are too few, or depend on each other so much that they tell little: nothing is judged, unless something is
- * slower all the same. */
-void
-nsx_compare_judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
+/* Samples that are too few, or depend on each other so much that they tell little. */
+static void
+tell_few(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
+	const struct nsx_witness *w = &r->witness;
+	int side = w->of[1].n_eff < w->of[0].n_eff, least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
+	struct nsx_str name = cmp_str(c, c->way->each ? nsx_compare_row_shown(r)->name
+	                                              : nsx_compare_group_of(c, r)->name);
+	size_t n = nsx_compare_sample(&c->side[side], r->row[side]).n;
+	const char *unit = c->unit, *tail = c->options.tail ? " of their p99" : "",
+	    *more = c->way->runs ? ", or several base runs" : "";
+	int len = (int)(name.len < 80 ? name.len : 80);
+
+	n = n ? n : (size_t)w->of[side].n_eff;   /* of a table */
+	if (w->of[side].n_eff < (double)n - 0.05)
+		snprintf(out->why, sizeof out->why, "%.*s: %zu %ss of %s that depend on each other tell as much as "
+		         "%.1f%s, want %d: record more %ss%s", len, name.ptr, n, unit, c->side[side].name,
+		         w->of[side].n_eff, tail, least, unit, more);
+	else
+		snprintf(out->why, sizeof out->why, "%.*s: %zu %s%s of %s tell%s too little%s, want %d: record more "
+		         "%ss%s", len, name.ptr, n, unit, n == 1 ? "" : "s", c->side[side].name, n == 1 ? "s" : "",
+		         tail, least, unit, more);
+	out->comparable = false;
+}
+
+void
+nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
+{
+	const struct cmp_result *most = NULL;
+	nsx_u128 both = 0, few = 0;
+
 	for (size_t i = 0; i < n && out->comparable && !out->regressions.n; i++) {
-		const struct nsx_witness *w = &r[i].witness;
-		int side = w->of[1].n_eff < w->of[0].n_eff;
+		bool is_few = cmp_is_few(c, &r[i]);
 
-		if (r[i].verdict != CMP_UNKNOWN || !r[i].sampled || (w->judged && !c->options.tail) ||
-		    !c->way->decides || !c->way->decides(c, &r[i]))
-			continue;
-		if (r[i].runs) {
-			tell_short(c, out, &r[i]);
-			continue;
+		if (!c->way->decides && r[i].row[0] && r[i].row[1]) {
+			both += r[i].time[1].sum;
+			few += is_few ? r[i].time[1].sum : 0;
+			most = is_few && (!most || r[i].time[1].sum > most->time[1].sum) ? &r[i] : most;
+		} else if (c->way->decides && is_few && c->way->decides(c, &r[i])) {
+			if (r[i].runs)
+				tell_short(c, out, &r[i]);
+			else
+				tell_few(c, out, &r[i]);
 		}
-		struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, &r[i])->name);
-		size_t steps = nsx_compare_sample(&c->side[side], r[i].row[side]).n;
-		bool depend = w->of[side].n_eff < (double)steps - 0.05;
-		int least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
-
-		if (depend)
-			snprintf(out->why, sizeof out->why,
-			         "%.*s: %zu steps of %s that depend on each other tell as much as %.1f%s, want %d: "
-			         "record more steps, or several base runs", (int)(name.len < 80 ? name.len : 80),
-			         name.ptr, steps, c->side[side].name, w->of[side].n_eff,
-			         c->options.tail ? " of their p99" : "", least);
-		else
-			snprintf(out->why, sizeof out->why,
-			         "%.*s: %zu step%s of %s tell%s too little%s, want %d: record more "
-			         "steps, or several base runs", (int)(name.len < 80 ? name.len : 80), name.ptr, steps,
-			         steps == 1 ? "" : "s", c->side[side].name, steps == 1 ? "s" : "",
-			         c->options.tail ? " of their p99" : "", least);
-		out->comparable = false;
 	}
+	/* Without steps those that take the most time decide: as much as has to be matched has to be judged; where rows
+	 * contain each other, any. */
+	if (most && (c->way->nested ? few == both : (double)(both - few) < c->options.coverage * (double)both))
+		tell_few(c, out, most);
 }
 
 void

@@ -102,16 +102,16 @@ static bool
 add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n,
                 struct nsx_diags *diags)
 {
-	bool each = c->way->each, names = each && c->options.sigma > 0, good = true;
-	int64_t unknown = 0, uneven = 0;
+	bool good = true;
+	int64_t unknown = 0, uneven = 0, few = 0;
 	const struct cmp_result *period = NULL, *told = NULL;
 
 	for (size_t i = 0; i < n && good; i++) {
 		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
 		bool of_device = row->device != NSX_ABSENT;
 
-		/* Steps too few to tell are not judged, which judge_steps says. */
-		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise && !r[i].sampled;
+		unknown += r[i].row[0] && r[i].row[1] && !r[i].sampled;
+		few += cmp_is_few(c, &r[i]);
 		uneven += r[i].verdict == CMP_UNEVEN && r[i].diff > 0;
 		if (c->way->tell_growth && c->way->decides(c, &r[i]))
 			period = &r[i];
@@ -125,16 +125,14 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 			told = of_device ? told : &r[i];
 		}
 	}
-	if (c->way->devices)
-		nsx_diag_add(diags, NSX_INFO, "", unknown > 0,
-			"the noise of a device's times is not known: --percent and --absolute decide");
-	else if (!c->tables || c->way->label != CMP_LABEL_OPCODE)
-		nsx_diag_add(diags, NSX_WARNING, "", unknown, names
-			? "rows with a single execution on one side: the noise is not known, so they are not judged"
-			: "rows with a single execution on one side: the noise is not known, so only --percent and "
-			    "--absolute decide");
+	nsx_diag_add(diags, NSX_INFO, "", unknown > 0,
+		"the noise of a device's times is not known: --percent and --absolute decide");
+	/* Of steps, that too few tell little is why the runs cannot be compared. */
+	nsx_diag_add(diags, NSX_WARNING, "", c->way->decides || c->unlike[0] ? 0 : few,
+		"rows of which a side has less than %d independent %ss: not judged",
+		c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST, c->unit);
 	/* Otherwise programs are judged as a whole too. */
-	nsx_diag_add(diags, NSX_WARNING, "", each ? uneven : 0,
+	nsx_diag_add(diags, NSX_WARNING, "", c->way->each ? uneven : 0,
 		"rows slower on half of the devices or fewer: uneven, not slower; --by step and --by device judge "
 		"devices");
 	return good;
@@ -193,7 +191,7 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 	}
 	if (rc == NSX_OK) {
 		nsx_compare_judge_coverage(c, out, diags);
-		nsx_compare_judge_steps(c, out, r, n);
+		nsx_compare_judge_samples(c, out, r, n);
 		nsx_compare_tell_differences(c, r, n, diags);
 	}
 	if (rc == NSX_OK && c->options.junit)
@@ -216,6 +214,10 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->programs.p);
 	free(s->row_of_inst.p);
 	free(s->rows.p);
+	for (size_t i = 0; i < s->cells.n; i++) {
+		free(s->cells.p[i].numbers.p);
+		free(s->cells.p[i].times.p);
+	}
 	free(s->cells.p);
 	free(s->models.p);
 	free(s->given.p);
@@ -226,7 +228,6 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->series.p);
 	free(s->runs.p);
 	free(s->steps.p);
-	free(s->spans.p);
 	free(s->means);
 	free(s->comms.p);
 	free(s->execs.p);

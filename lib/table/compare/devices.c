@@ -46,9 +46,8 @@ nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_valu
 		return false;
 	/* Activities are of the window where there are operations. */
 	s->windows |= v[CMP_WINDOW].has;
-	while (s->given.n < s->rows.n)
-		if (!nsx_vec_push(&s->given, ((struct cmp_time){ 0 })))
-			return false;
+	if (!nsx_compare_has_room(s))
+		return false;
 	for (int k = 0; k < CMP_DEVICE_TIMES; k++) {
 		const struct cmp_value *from = k == CMP_SPAN && v[CMP_WINDOW].has ? &v[CMP_WINDOW] : &v[k];
 		struct cmp_time t = { .n = from->has, .sum = from->has ? (nsx_u128)from->i : 0 };
@@ -152,25 +151,6 @@ time_of(int64_t k)
 	}
 }
 
-/* Give a row its time in each step of the device. False when out of memory. */
-static bool
-give_steps(struct cmp_side *s, uint32_t row, const struct cmp_stepped *d, int time)
-{
-	size_t n = d->each.n / CMP_STEP_TIMES;
-	int64_t *times = malloc((n + 1) * sizeof *times);
-	double *v = malloc((n + 1) * sizeof *v);
-	bool good = times && v;
-
-	for (size_t i = 0; i < n && good; i++) {
-		times[i] = d->each.p[i * CMP_STEP_TIMES + (size_t)time];
-		v[i] = (double)times[i];
-	}
-	good = good && nsx_compare_give(s, row, times, n, (struct nsx_sample){ v, n });
-	free(times);
-	free(v);
-	return good;
-}
-
 /* False when out of memory. */
 static bool
 per_step(struct cmp *c, struct cmp_side *s)
@@ -190,15 +170,16 @@ per_step(struct cmp *c, struct cmp_side *s)
 			row->name = row->stem = period;
 		s->given.p[i] = (struct cmp_time){ 0 };
 		row->sum = 0;
-		if (time >= 0 && !give_steps(s, (uint32_t)i, d, time))
-			return false;
+		for (size_t k = 0; time >= 0 && k < d->each.n; k += CMP_STEP_TIMES)
+			if (!nsx_compare_add(s, (uint32_t)i, d->number, NSX_ABSENT, d->each.p[k + (size_t)time]))
+				return false;
 		if (time >= 0 && longest) {
 			s->groups.p[row->group].time = row->sum;
-			s->execs.p[row->group] = s->given.p[i].n;
+			s->execs.p[row->group] = (int64_t)(d->each.n / CMP_STEP_TIMES);
 			s->time += row->sum;
 		}
 	}
-	return true;
+	return nsx_compare_settle_samples(s);
 }
 
 /* Whole runs compare only if they are of the same amount of work, as far as numbers of operations show that. */

@@ -23,9 +23,8 @@ sort_means(const struct cmp_side *s, const struct cmp_row *r, struct cmp_mean *t
 	for (uint32_t at = r->cells; at != NSX_NONE; at = s->cells.p[at].next) {
 		const struct cmp_cell *cell = &s->cells.p[at];
 
-		if (cell->stat.n)
-			to[n++] = (struct cmp_mean){ s->top.cat.devices.p[cell->device].number,
-			                             nsx_stat_mean(&cell->stat) };
+		if (cell->has)
+			to[n++] = (struct cmp_mean){ cell->device, cell->mean };
 	}
 	if (n > 1)
 		qsort(to, n, sizeof *to, nsx_sort_by_int);
@@ -40,7 +39,7 @@ nsx_compare_is_uneven(const struct cmp *c, const struct cmp_result *r)
 	size_t matched = 0, changed = 0;
 
 	/* Tables do not tell devices apart. */
-	if (base->given.n || new->given.n)
+	if (c->tables)
 		return false;
 	size_t nwas = sort_means(base, r->row[NSX_COMPARE_BASE], base->means),
 	    nis = sort_means(new, r->row[NSX_COMPARE_NEW], new->means);
@@ -66,8 +65,8 @@ nsx_compare_least(const struct cmp_side *s, const struct cmp_row *r)
 	int64_t n = 0;
 
 	for (uint32_t at = r->cells; at != NSX_NONE; at = s->cells.p[at].next)
-		if (s->cells.p[at].stat.n) {
-			double mean = nsx_stat_mean(&s->cells.p[at].stat);
+		if (s->cells.p[at].has) {
+			double mean = s->cells.p[at].mean;
 
 			least = n++ == 0 || mean < least ? mean : least;
 		}

@@ -30,6 +30,7 @@ struct cmp_group {
 	uint32_t     pair;
 	enum cmp_how how;
 	uint32_t     whole;      /* the row of the group itself: of a program's modules */
+	uint32_t     executed;   /* the row of a program's executions, whose times are 0; NSX_NONE: it is no program */
 	int64_t      execs;      /* over all devices */
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
@@ -67,24 +68,27 @@ struct cmp_row {
 	enum cmp_how how;
 	uint32_t     cells;      /* linked, NSX_NONE ends */
 	nsx_u128     sum;        /* ns */
+	uint32_t     inner;      /* by range and kernel: the row of the spans of the same ranges, of the same operations
+	                          * in executions of programs; NSX_NONE: there are none */
 };
 
-/* A row on one device: sums of the executions that may still grow, and statistics of those that are over. */
-struct cmp_open { int64_t execution, sum; bool used; };
+/* A row on one device: its times, and the numbers of the steps or executions that they are of, in any order and more
+ * than once; instances have none, they are 0, 1, ... In their place later the mean. */
 struct cmp_cell {
-	uint32_t row, next;
-	uint32_t device;         /* in the catalogue */
-	int64_t  execs;          /* of a row of modules: executions of the program on the device */
-	struct cmp_open open[2]; /* the later first */
-	struct nsx_stat stat;
+	uint32_t next;
+	int64_t  device;
+	NSX_VEC(int64_t) numbers;
+	NSX_VEC(int64_t) times;
+	double   mean;
+	bool     has;
 };
 
-/* The time of a row per execution on a device: mean and its standard error with degrees of freedom, ns. */
+/* The time of a row per execution on a device, ns. */
 struct cmp_time {
 	int64_t  n;
 	nsx_u128 sum;
-	double   mean, error, freedom;
-	bool     known;      /* the error is; of samples, which the witness judges, it is not */
+	double   mean;
+	double   variance;   /* of a row of a table that has no values; below 0: not known, either */
 	int64_t  p50, p99;   /* of samples */
 };
 
@@ -133,19 +137,19 @@ struct cmp_side {
 	struct nsx_map    row_of;            /* (program, label) or (type, name) -> rows, for rows that are not
 	                                      * instructions */
 	NSX_VEC(struct cmp_cell) cells;
-	struct nsx_map    cell_of;           /* (row, device) -> cells */
+	struct nsx_map    cell_of;           /* (row, device's number) -> cells */
 	NSX_VEC(uint32_t) models;            /* names of GPU models */
 	struct nsx_map    devices;           /* devices that executed something */
 	nsx_u128          time;              /* of the rows that are compared */
 	double            most;              /* of one of them */
-	struct cmp_mean  *means;             /* space for those of a row while rows are judged */
+	struct cmp_mean  *means;             /* space for those of a row while rows are judged: as many as cells */
 	bool              warm;              /* it was filtered by nsysx-warmup */
-	int64_t           diags, late;
+	int64_t           diags;
 	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
-	NSX_VEC(struct cmp_time) given;      /* by index in rows, of tables and samples; n is 0 if it has none */
+	NSX_VEC(struct cmp_time) given;      /* by index in rows; n is 0 if it has none */
 	bool              summed;            /* it is a table that was computed from a stream */
-	NSX_VEC(double)   values;            /* of steps, row by row: */
-	NSX_VEC(struct cmp_series) series;   /* by index in rows; rows beyond its end have none */
+	NSX_VEC(double)   values;            /* samples, row by row: */
+	NSX_VEC(struct cmp_series) series;   /* by index in rows; tables have none */
 	size_t            nruns;             /* several runs as one side: their number; 0: it is one */
 	NSX_VEC(struct cmp_run) runs;        /* of row i [i * nruns ...] */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
@@ -155,9 +159,7 @@ struct cmp_side {
 	uint32_t          class;             /* the name of these steps, if there are any */
 	bool              windows;           /* times of devices are of the windows of their operations */
 	int64_t           ops;               /* of a stream by device: number of operations */
-	NSX_VEC(struct nsx_stat) spans;      /* by index in cells: spans of ranges; times of the operations in
-	                                      * executions */
-	bool              gpu_time;          /* cells have the GPU time of ranges */
+	bool              gpu_time;          /* times are the GPU time of ranges */
 	bool              placed;            /* operations are known to be in executions of programs */
 	int64_t           outside;           /* number of operations in none, */
 	nsx_u128          outside_time;      /* and their time */
@@ -194,8 +196,6 @@ cmp_str(const struct cmp *c, uint32_t id)
 /* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
 int nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
-/* The row's cell of that device, created if it is new; NULL when out of memory. */
-struct cmp_cell *nsx_compare_cell_at(struct cmp_side *s, uint32_t row, uint32_t device);
 /* Add the GPU models of a catalogue; false when out of memory. */
 bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat);
 
@@ -203,7 +203,7 @@ bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx
 int nsx_compare_read_ranges(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 int nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* Both sides are read. Ranges are compared by GPU time if both have it, unless spans were requested; operations, if
- * both know executions of programs, only inside of them. True. */
+ * both know executions of programs, only inside of them. False when out of memory. */
 bool nsx_compare_settle_ranges(struct cmp *c, struct nsx_diags *diags);
 bool nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags);
 
@@ -312,15 +312,22 @@ uint32_t nsx_compare_row_add(struct cmp_side *s, struct cmp_row row);
 /* pair.c: match programs, and rows, of both sides. NSX_OK or NSX_ERR. */
 int nsx_compare_pair(struct cmp *c);
 
-/* noise.c: the time of a row; n is 0 if it has none. */
+/* samples.c: add a time of the row, of the step or execution with that number on that device, to which all of its times
+ * add up; NSX_ABSENT: of the next instance. False when out of memory. */
+bool nsx_compare_add(struct cmp_side *s, uint32_t row, int64_t device, int64_t number, int64_t ns);
+/* Make the instances of a row those of another one. False when out of memory. */
+bool nsx_compare_move(struct cmp_side *s, uint32_t row, uint32_t to);
+/* The devices that have the row have executed something. False when out of memory. */
+bool nsx_compare_saw(struct cmp_side *s, uint32_t row);
+/* All times of the side are added: make samples of them. A row without any keeps the time that it is given. False when
+ * out of memory. */
+bool nsx_compare_settle_samples(struct cmp_side *s);
+/* Make room for the time and the samples of each row. False when out of memory. */
+bool nsx_compare_has_room(struct cmp_side *s);
+/* The time of a row; n is 0 if it has none. */
 struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r);
-/* Give the row the times of n steps, which are sorted, and a sample of a value for each step in order of time: of
- * several devices the mean of their times. False when out of memory. */
-bool nsx_compare_give(struct cmp_side *s, uint32_t row, int64_t *times, size_t n, struct nsx_sample sample);
-/* The values of a row; n is 0 if it has none. */
+/* The samples of a row; n is 0 if it has none. */
 struct nsx_sample nsx_compare_sample(const struct cmp_side *s, const struct cmp_row *r);
-/* The largest difference that chance explains; both errors must be known. */
-double nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
 
 enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_MINOR,
                    CMP_UNEVEN, CMP_HIDDEN, CMP_VERDICTS };
@@ -331,7 +338,7 @@ struct cmp_result {
 	struct cmp_time  time[2];
 	double           diff, noise, effect;
 	bool             has_noise;
-	bool             sampled;       /* the witness judges it: both sides have values of steps */
+	bool             sampled;       /* the witnesses judge it: both sides have samples, or deviations of tables */
 	struct nsx_witness witness;
 	double           rate[2];       /* occurrences for each second of a device; 0: not known, or compared */
 	bool             by_time, by_rate;   /* which of the two the verdict is of; neither: of samples */
@@ -469,15 +476,22 @@ cmp_shows(const struct cmp *c, const struct cmp_result *r)
 	                               r->verdict != CMP_MINOR && r->verdict != CMP_UNEVEN && r->verdict != CMP_HIDDEN);
 }
 
+/* Whether it is not judged because a side has too few samples. */
+static inline bool
+cmp_is_few(const struct cmp *c, const struct cmp_result *r)
+{
+	return r->verdict == CMP_UNKNOWN && r->sampled && (c->options.tail ? !r->has_tail : !r->witness.judged);
+}
+
 /* "slower", ...: its verdict in a table. */
 const char *nsx_compare_verdict_name(enum cmp_verdict v);
 
 /* compare.c: append the sentence about a slower row. */
 void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 
-/* comparable.c: whether enough of both sides is matched, and steps are enough: out->comparable and why. */
+/* comparable.c: whether enough of both sides is matched, and their samples are enough: out->comparable and why. */
 void nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags);
-void nsx_compare_judge_steps(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
+void nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
 /* What differs between the runs that are compared, with what would make them alike. */
 void nsx_compare_tell_differences(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
 

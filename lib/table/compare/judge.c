@@ -67,7 +67,7 @@ is_waiting(const struct cmp *c, const struct cmp_result *r)
 		const struct cmp_side *s = &c->side[k];
 		struct cmp_time t;
 
-		if (r->row[k]->computes || s->given.n)
+		if (r->row[k]->computes || c->tables)
 			return false;
 		t = nsx_compare_time_of(s, &s->rows.p[s->groups.p[r->row[k]->group].whole]);
 		if (!t.n)
@@ -173,7 +173,7 @@ testify(const struct cmp *c, struct cmp_result *r, double of)
 
 	if (c->options.tail)
 		return judge_tail(c, r);
-	if (c->compares_work && nsx_compare_is_period(c, r) && !said[0] && !said[1] && means_differ
+	if (c->compares_work && !c->way->rates && nsx_compare_is_period(c, r) && !said[0] && !said[1] && means_differ
 	    && (r->diff > 0 ? 1 : -1) == c->same.said) {
 		r->by_work = true;
 		return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
@@ -204,20 +204,11 @@ verdict(const struct cmp *c, struct cmp_result *r)
 		if (c->way->within)
 			grown = whole_of(c, r, NSX_COMPARE_NEW) - of;
 	}
-	/* Many things that occur once in a profile, such as kernels of autotuning, differ between any two runs. */
-	if (!r->has_noise && c->options.sigma > 0 && c->way->each)
-		return CMP_UNKNOWN;
-	if (r->sampled) {
-		enum cmp_verdict said = testify(c, r, of);
+	enum cmp_verdict said = r->sampled ? testify(c, r, of)
+	    : !nsx_compare_above_floors(c, r->diff, of) ? CMP_SAME : r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
 
-		/* If the step takes as long as before, its part only gained time from another part, or lost it. */
-		if ((said == CMP_SLOWER || said == CMP_FASTER) && r->row[NSX_COMPARE_BASE]->of != NSX_NONE
-		    && ((grown > 0) != (said == CMP_SLOWER) || !nsx_compare_above_floors(c, grown, of)))
-			return CMP_SHIFTED;
+	if (said != CMP_SLOWER && said != CMP_FASTER)
 		return said;
-	}
-	if (!nsx_compare_above_floors(c, r->diff, of) || (r->has_noise && fabs(r->diff) <= r->noise))
-		return CMP_SAME;
 	if (is_part_of_program(c, r) && is_minor(c, r))
 		return CMP_MINOR;
 	if (is_part_of_program(c, r) && is_waiting(c, r))
@@ -235,15 +226,25 @@ verdict(const struct cmp *c, struct cmp_result *r)
 
 		of = was > 0 && is > 0 ? was : of;
 		grown = was > 0 && is > 0 ? is - was : grown;
-	}
+	} else if (r->row[NSX_COMPARE_BASE]->of == NSX_NONE)
+		return said;
 	/* If the step takes as long as before, its part only gained time from another part, or lost time to it. The
 	 * noise of the whole step, which is larger, is not used here, because the part itself has clearly changed. */
-	if ((grown > 0) != (r->diff > 0) || !nsx_compare_above_floors(c, grown, of))
+	if ((grown > 0) != (said == CMP_SLOWER) || !nsx_compare_above_floors(c, grown, of))
 		return CMP_SHIFTED;
-	return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
+	return said;
 }
 
-/* Let the witnesses judge values of steps, if both sides have them. False when out of memory. */
+/* What a row of a table that has no values tells of them. */
+static struct nsx_effective
+effective_of(const struct cmp_time *t)
+{
+	bool known = t->variance >= 0;
+
+	return (struct nsx_effective){ t->mean, known ? (double)t->n : 1, known ? t->variance : 0 };
+}
+
+/* Let the witnesses judge the samples of both sides, or what tables tell of them. False when out of memory. */
 static bool
 hear(const struct cmp *c, struct cmp_result *r)
 {
@@ -252,11 +253,19 @@ hear(const struct cmp *c, struct cmp_result *r)
 	struct nsx_sample b = nsx_compare_sample(&c->side[0], r->row[0]),
 	                  n = nsx_compare_sample(&c->side[1], r->row[1]);
 
+	double alpha = nsx_witness_alpha(c->options.sigma) / 2;   /* each of two witnesses: half of the probability */
+
+	if (c->tables && !c->way->devices && !b.n && !n.n) {
+		nsx_witness_of_means(effective_of(&r->time[0]), effective_of(&r->time[1]), alpha, &r->witness);
+		r->sampled = true;
+		r->has_noise = r->time[0].variance >= 0 && r->time[1].variance >= 0;
+		r->noise = r->witness.noise;
+		return true;
+	}
 	if (!b.n || !n.n)
 		return nsx_compare_hear_runs(c, r);
 	r->sampled = true;
-	/* Two witnesses: each at half of the probability. */
-	if (!nsx_witness(b, n, nsx_witness_alpha(c->options.sigma) / 2, &r->witness))
+	if (!nsx_witness(b, n, alpha, &r->witness))
 		return false;
 	double n_eff[2] = { r->witness.of[0].n_eff, r->witness.of[1].n_eff };
 
@@ -272,12 +281,7 @@ hear(const struct cmp *c, struct cmp_result *r)
 static bool
 judge(const struct cmp *c, struct cmp_result *r)
 {
-	struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
-
-	r->diff = n->mean - b->mean;
-	r->has_noise = b->known && n->known;
-	if (r->has_noise)
-		r->noise = nsx_compare_noise(b, n, c->options.sigma);
+	r->diff = r->time[NSX_COMPARE_NEW].mean - r->time[NSX_COMPARE_BASE].mean;
 	if (!hear(c, r))
 		return false;
 	r->effect = r->diff * weight(c, r);
@@ -340,7 +344,7 @@ make_space(struct cmp *c)
 		struct cmp_side *s = &c->side[k];
 
 		if (!s->means)
-			s->means = malloc((s->top.cat.devices.n + 1) * sizeof *s->means);
+			s->means = malloc((s->cells.n + 1) * sizeof *s->means);
 		good = good && s->means;
 	}
 	return good;

@@ -7,7 +7,7 @@
 uint32_t
 nsx_compare_row_add(struct cmp_side *s, struct cmp_row row)
 {
-	row.pair = row.cells = row.of = NSX_NONE;
+	row.pair = row.cells = row.of = row.inner = NSX_NONE;
 	if (s->rows.n >= NSX_NONE - 1 || !nsx_vec_push(&s->rows, row))
 		return NSX_NONE;
 	return (uint32_t)(s->rows.n - 1);
@@ -19,7 +19,7 @@ nsx_compare_group_add(struct cmp_side *s, struct cmp_group g)
 	struct cmp_row whole = cmp_row_in((uint32_t)s->groups.n);
 
 	whole.whole = true;
-	g.pair = NSX_NONE;
+	g.pair = g.executed = NSX_NONE;
 	g.whole = nsx_compare_row_add(s, whole);
 	return g.whole != NSX_NONE && nsx_vec_push(&s->groups, g) ? (uint32_t)(s->groups.n - 1) : (uint32_t)NSX_NONE;
 }

@@ -1,4 +1,4 @@
-/* load.c -- one side's stream by its programs: metadata, and sums of executions by row and device. */
+/* load.c -- one side's stream by its programs: metadata, and the time of each row in each execution. */
 #include <string.h>
 
 #include "table/compare/join.h"
@@ -14,8 +14,14 @@ program_at(struct cmp_side *s, uint32_t index)
 		                       .key = NSX_NONE };
 		struct cmp_program p = { NSX_ABSENT, NSX_NONE, NSX_NONE, NSX_NONE };
 
-		if (nsx_compare_group_add(s, g) == NSX_NONE || !nsx_vec_push(&s->programs, p))
+		uint32_t new = nsx_compare_group_add(s, g), executed;
+		struct cmp_row none = cmp_row_in(new);
+
+		none.detail = true;
+		executed = new == NSX_NONE ? new : nsx_compare_row_add(s, none);
+		if (executed == NSX_NONE || !nsx_vec_push(&s->programs, p))
 			return NULL;
+		s->groups.p[new].executed = executed;
 	}
 	return index == NSX_NONE ? NULL : &s->groups.p[index];
 }
@@ -101,19 +107,14 @@ describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, con
 
 /* ---- executions */
 
-struct cmp_cell *
-nsx_compare_cell_at(struct cmp_side *s, uint32_t row, uint32_t device)
+/* The device's execution of the program takes so long, in that row of the program; in other rows, as long as these say.
+ * False when out of memory. */
+static bool
+add_time(struct cmp_side *s, const struct cmp_group *p, uint32_t row, uint32_t device, int64_t execution, int64_t ns)
 {
-	uint32_t *at = nsx_map_at(&s->cell_of, (struct nsx_key){ row, device });
+	int64_t number = s->top.cat.devices.p[device].number;
 
-	if (at && *at == NSX_NONE) {
-		struct cmp_cell new = { .row = row, .device = device, .next = s->rows.p[row].cells };
-
-		if (s->cells.n >= NSX_NONE - 1 || !nsx_vec_push(&s->cells, new))
-			return NULL;
-		*at = s->rows.p[row].cells = (uint32_t)(s->cells.n - 1);
-	}
-	return at ? &s->cells.p[*at] : NULL;
+	return nsx_compare_add(s, p->executed, number, execution, 0) && nsx_compare_add(s, row, number, execution, ns);
 }
 
 static bool
@@ -122,52 +123,11 @@ take_module(struct cmp_side *s, const struct nsx_rec *rec)
 	struct cmp_group *p = program_at(s, nsx_top_module(&s->top, rec));
 	uint32_t device = nsx_cat_device(&s->top.cat, rec);
 	int64_t dur = nsx_int(rec, NSX_MODULE_dur, -1);
-	struct cmp_cell *cell;
 
 	/* Records without them were counted by nsx_top. */
 	if (!p || dur < 0 || !nsx_has(rec, NSX_MODULE_start))
 		return p != NULL;
-	cell = device == NSX_NONE ? NULL : nsx_compare_cell_at(s, p->whole, device);
-	if (!cell)
-		return false;
-	nsx_stat_add(&cell->stat, dur);
-	s->rows.p[cell->row].sum += (nsx_u128)dur;
-	return true;
-}
-
-static void
-close_open(struct cmp_cell *cell, struct cmp_open *o)
-{
-	if (o->used)
-		nsx_stat_add(&cell->stat, o->sum);
-	o->used = false;
-}
-
-/* Add to the sum of an execution. Two executions are open: communication of one may start before the last thunk of the
- * execution before has. */
-static void
-add_time(struct cmp_side *s, struct cmp_cell *cell, int64_t execution, int64_t ns)
-{
-	struct cmp_open *o = cell->open;
-
-	s->rows.p[cell->row].sum += (nsx_u128)ns;
-	for (int i = 0; i < 2; i++)
-		if (o[i].used && o[i].execution == execution) {
-			o[i].sum = nsx_add_sat(o[i].sum, ns, NULL);
-			return;
-		}
-	if (o[1].used && execution < o[1].execution) {
-		s->late++;
-		nsx_stat_add(&cell->stat, ns);
-		return;
-	}
-	close_open(cell, &o[1]);
-	if (o[0].used && execution < o[0].execution) {
-		o[1] = (struct cmp_open){ execution, ns, true };
-		return;
-	}
-	o[1] = o[0];
-	o[0] = (struct cmp_open){ execution, ns, true };
+	return device != NSX_NONE && add_time(s, p, p->whole, device, nsx_int(rec, NSX_MODULE_execution, -1), dur);
 }
 
 /* The row of the instruction, created when it is first executed; NSX_NONE when out of memory. */
@@ -194,7 +154,6 @@ static bool
 take_thunk(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 {
 	uint32_t inst = nsx_cat_inst(&s->top.cat, rec), device = nsx_cat_device(&s->top.cat, rec), row;
-	struct cmp_cell *cell;
 	int64_t dur, hidden;
 	bool communicates = nsx_cat_communicates(&s->top.cat, rec);
 
@@ -204,63 +163,29 @@ take_thunk(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 	    c->way->whole)
 		return true;
 	row = row_at(c, s, inst, rec);
-	cell = row == NSX_NONE ? NULL : nsx_compare_cell_at(s, row, device);
-	if (cell)
-		add_time(s, cell, nsx_int(rec, NSX_THUNK_execution, -1), c->options.exposed ? dur - hidden : dur);
-	if (cell)
-		s->rows.p[row].computes |= !communicates;
-	return cell != NULL;
+	if (row == NSX_NONE)
+		return false;
+	s->rows.p[row].computes |= !communicates;
+	return add_time(s, &s->groups.p[s->rows.p[row].group], row, device, nsx_int(rec, NSX_THUNK_execution, -1),
+	                c->options.exposed ? dur - hidden : dur);
 }
 
 /* ---- the end of the stream */
 
-/* How often each device executed each program: its modules or, if there are fewer, the executions of its thunks. */
-static bool
-count_executions(struct cmp_side *s)
-{
-	size_t n = s->cells.n;
-
-	for (size_t i = 0; i < n; i++) {
-		struct cmp_cell *cell = &s->cells.p[i], *whole;
-
-		close_open(cell, &cell->open[1]);
-		close_open(cell, &cell->open[0]);
-		whole = nsx_compare_cell_at(s, s->groups.p[s->rows.p[cell->row].group].whole, cell->device);
-		if (!whole)
-			return false;
-		cell = &s->cells.p[i];
-		if (cell->stat.n > whole->execs)
-			whole->execs = cell->stat.n;
-	}
-	return true;
-}
-
-/* An execution in which a row did not run counts with a time of 0. */
 static bool
 finish(struct cmp *c, struct cmp_side *s)
 {
-	if (!describe_programs(c, s) || !nsx_compare_take_models(c, s, &s->top.cat) || !count_executions(s))
+	if (!describe_programs(c, s) || !nsx_compare_take_models(c, s, &s->top.cat) || !nsx_compare_settle_samples(s))
 		return false;
-	for (size_t i = 0; i < s->cells.n; i++) {
-		struct cmp_cell *cell = &s->cells.p[i];
-		struct cmp_row *r = &s->rows.p[cell->row];
-		struct cmp_group *p = &s->groups.p[r->group];
+	for (size_t i = 0; i < s->groups.n; i++) {
+		struct cmp_group *p = &s->groups.p[i];
 
-		if (r->whole) {
-			uint32_t *at = nsx_map_at(&s->devices, (struct nsx_key){ cell->device, 0 });
-
-			if (!at)
-				return false;
-			*at = 1;
-			p->execs += cell->execs;
+		p->execs = s->given.p[p->executed].n;
+		for (uint32_t at = s->rows.p[p->executed].cells; at != NSX_NONE; at = s->cells.p[at].next)
 			p->devices++;
-			continue;
-		}
-		/* The cells of a program's modules may come later in the list: its executions have been counted
-		 * already. */
-		struct cmp_cell *whole = &s->cells.p[nsx_map_get(&s->cell_of, (struct nsx_key){ p->whole,
-			cell->device })];
-		cell->stat.n = whole->execs;
+		if (!nsx_compare_saw(s, p->executed))
+			return false;
+		s->given.p[p->executed] = (struct cmp_time){ 0 };
 	}
 	for (size_t i = 0; i < s->top.cat.insts.n; i++) {
 		const struct nsx_cat_inst *inst = &s->top.cat.insts.p[i];
@@ -319,9 +244,6 @@ nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	             "modules without start or duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.over_hidden,
 	             "thunks whose hidden time exceeds their duration: cut to it");
-	nsx_diag_add(diags, NSX_WARNING, s->name, s->late,
-		"thunks that start after two later executions on their device have started: each counts as an "
-		"execution");
 	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
 		nsx_diag_add(diags, NSX_WARNING, s->name, 1,
 		             "the stream did not pass nsysx-overlap: communication counts whole");

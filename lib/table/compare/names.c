@@ -41,13 +41,7 @@ row_at(struct names *n, struct nsx_str type, struct nsx_str name)
 static bool
 add(struct names *n, uint32_t row, uint32_t device, int64_t ns)
 {
-	struct cmp_cell *cell = row == NSX_NONE ? NULL : nsx_compare_cell_at(n->s, row, device);
-
-	if (!cell)
-		return false;
-	nsx_stat_add(&cell->stat, ns);
-	n->s->rows.p[row].sum += (nsx_u128)ns;
-	return true;
+	return nsx_compare_add(n->s, row, n->s->top.cat.devices.p[device].number, NSX_ABSENT, ns);
 }
 
 /* Add a range whose operations have all been read, with the time of what was launched in it. */
@@ -63,17 +57,20 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 /* The time on the GPU from the first operation of a range to the end of the last; or an operation in an execution of a
  * program. */
 static bool
-add_span(struct names *n, uint32_t row, uint32_t device, int64_t ns)
+add_inner(struct names *n, uint32_t row, uint32_t device, int64_t ns)
 {
 	struct cmp_side *s = n->s;
-	struct cmp_cell *cell = nsx_compare_cell_at(s, row, device);
+	struct cmp_row inner = cmp_row_in(0);
 
-	while (cell && s->spans.n < s->cells.n)
-		if (!nsx_vec_push(&s->spans, (struct nsx_stat){ 0 }))
+	inner.detail = true;
+	if (s->rows.p[row].inner == NSX_NONE) {
+		uint32_t new = nsx_compare_row_add(s, inner);
+
+		if (new == NSX_NONE)
 			return false;
-	if (cell)
-		nsx_stat_add(&s->spans.p[cell - s->cells.p], ns);
-	return cell != NULL;
+		s->rows.p[row].inner = new;
+	}
+	return add(n, s->rows.p[row].inner, device, ns);
 }
 
 static bool
@@ -94,7 +91,7 @@ take_range(struct names *n, const struct nsx_rec *rec)
 	name = nsx_range_book_name(&n->book, rec, n->c->options.names);
 	uint32_t row = device == NSX_NONE || !name.len ? (uint32_t)NSX_NONE : row_at(n, NSX_STR(""), name);
 
-	if (row == NSX_NONE || !add_span(n, row, device, dur) || nsx_range_book_add(&n->book, rec, row, n->c->err) !=
+	if (row == NSX_NONE || !add_inner(n, row, device, dur) || nsx_range_book_add(&n->book, rec, row, n->c->err) !=
 	    NSX_OK)
 		return false;
 	n->book.list.p[n->book.list.n - 1].mark = device;
@@ -146,7 +143,7 @@ take_op(struct names *n, const struct nsx_rec *rec)
 	n->s->rows.p[row].computes |= !comm;
 	if (nsx_has(rec, NSX_OP_execution)) {
 		n->s->placed = true;
-		return add_span(n, row, device, dur);
+		return add_inner(n, row, device, dur);
 	}
 	n->s->outside++;
 	n->s->outside_time += (nsx_u128)dur;
@@ -180,16 +177,13 @@ finish(struct cmp *c, struct cmp_side *s)
 	struct cmp_group *p = &s->groups.p[0];
 
 	for (size_t i = 0; i < s->rows.n; i++)
-		s->time += s->rows.p[i].sum;
+		if (!s->rows.p[i].detail)
+			s->time += s->rows.p[i].sum;
 	p->time = s->time;
 	p->execs = 1;
-	for (size_t i = 0; i < s->cells.n; i++) {
-		uint32_t *at = nsx_map_at(&s->devices, (struct nsx_key){ s->cells.p[i].device, 0 });
-
-		if (!at)
+	for (uint32_t i = 0; i < s->rows.n; i++)
+		if (!nsx_compare_saw(s, i))
 			return false;
-		*at = 1;
-	}
 	return nsx_compare_take_models(c, s, &s->top.cat);
 }
 
@@ -213,20 +207,37 @@ need(const struct names *n)
 
 /* Ranges, already read, are compared by their spans; operations, only those in executions. */
 static void
-use_spans(struct cmp_side *s)
+use_inner(struct cmp_side *s)
 {
 	s->time = 0;
-	for (size_t i = 0; i < s->rows.n; i++)
-		s->rows.p[i].sum = 0;
-	for (size_t i = s->spans.n; i < s->cells.n; i++)
-		s->cells.p[i].stat = (struct nsx_stat){ 0 };
-	for (size_t i = 0; i < s->spans.n; i++) {
-		s->cells.p[i].stat = s->spans.p[i];
-		s->rows.p[s->cells.p[i].row].sum += (nsx_u128)s->spans.p[i].sum;
-		s->time += (nsx_u128)s->spans.p[i].sum;
+	for (size_t i = 0; i < s->rows.n; i++) {
+		struct cmp_row *row = &s->rows.p[i], *inner = row->inner == NSX_NONE ? NULL : &s->rows.p[row->inner];
+
+		if (row->detail)
+			continue;
+		row->cells = inner ? inner->cells : (uint32_t)NSX_NONE;
+		row->sum = inner ? inner->sum : 0;
+		s->time += row->sum;
 	}
 	s->groups.p[0].time = s->time;
 	s->gpu_time = false;
+}
+
+/* What is compared of both sides is settled: without the times that are not. False when out of memory. */
+static bool
+settle(struct cmp *c)
+{
+	bool good = true;
+
+	for (int k = 0; k < 2 && good; k++) {
+		struct cmp_side *s = &c->side[k];
+
+		for (size_t i = 0; i < s->rows.n; i++)
+			if (s->rows.p[i].inner != NSX_NONE)
+				s->rows.p[s->rows.p[i].inner].cells = NSX_NONE;
+		good = nsx_compare_settle_samples(s);
+	}
+	return good;
 }
 
 static int
@@ -248,7 +259,7 @@ read_names(struct cmp *c, struct cmp_side *s, bool range, struct nsx_diags *diag
 		rc = nsx_err_nomem(c->err, NULL);
 	s->gpu_time = range && s->time > 0;
 	if (rc == NSX_OK && range && !s->gpu_time)
-		use_spans(s);
+		use_inner(s);
 	if (rc == NSX_OK && !s->time)
 		nsx_diag_add(diags, NSX_WARNING, s->name, 1, range ? "no ranges with GPU work: extract with --ranges"
 		             : "no op records: extract with --ops");
@@ -295,8 +306,8 @@ nsx_compare_settle_ranges(struct cmp *c, struct nsx_diags *diags)
 			             "--ops for GPU time");
 	for (int k = 0; k < 2 && (c->options.span || !known); k++)
 		if (c->side[k].gpu_time)
-			use_spans(&c->side[k]);
-	return true;
+			use_inner(&c->side[k]);
+	return settle(c);
 }
 
 /* If both sides know executions of programs, only operations inside of them are compared: those that autotuning ran
@@ -307,12 +318,12 @@ nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags)
 	const struct cmp_side *b = &c->side[0], *n = &c->side[1];
 
 	if (!b->placed || !n->placed)
-		return true;
+		return settle(c);
 	for (int k = 0; k < 2; k++) {
 		struct cmp_side *s = &c->side[k];
 		double share = s->time ? 100 * (double)s->outside_time / (double)s->time : 0;
 
-		use_spans(s);
+		use_inner(s);
 		nsx_diag_add(diags, NSX_INFO, s->name, s->outside,
 			"operations outside executions of programs, such as those of autotuning, %.1f%% of the time: "
 			"ignored", share);
@@ -322,5 +333,5 @@ nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags)
 		         "operations outside executions of programs, such as those of autotuning, are not compared: %"
 		         PRId64 " of %s, %" PRId64 " of %s", b->outside, b->name,
 		         n->outside, n->name);
-	return true;
+	return settle(c);
 }

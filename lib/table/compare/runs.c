@@ -54,10 +54,7 @@ make_room(struct cmp_side *s)
 	while (s->runs.n < s->rows.n * s->nruns)
 		if (!nsx_vec_push(&s->runs, ((struct cmp_run){ .n = 0 })))
 			return false;
-	while (s->given.n < s->rows.n)
-		if (!nsx_vec_push(&s->given, ((struct cmp_time){ 0 })))
-			return false;
-	return true;
+	return nsx_compare_has_room(s);
 }
 
 bool
@@ -190,9 +187,8 @@ join_values(struct cmp_side *s, size_t row)
 {
 	struct cmp_series all = { s->values.n, 0 };
 
-	while (s->series.n < s->rows.n)
-		if (!nsx_vec_push(&s->series, ((struct cmp_series){ 0, 0 })))
-			return false;
+	if (!nsx_compare_has_room(s))
+		return false;
 	for (size_t k = 0; k < s->nruns; k++) {
 		struct cmp_series of = s->runs.p[row * s->nruns + k].values;
 

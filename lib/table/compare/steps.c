@@ -77,41 +77,14 @@ measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTAT
 
 /* Give the rows from `first` on the times of n steps. False when out of memory. */
 static bool
-give_steps(struct cmp_side *s, uint32_t first, const struct timed *o, size_t n)
+add_steps(struct cmp_side *s, uint32_t first, const struct timed *o, size_t n)
 {
-	struct nsx_sort_key *order = malloc(n * sizeof *order);
-	int64_t *all = malloc(n * sizeof *all);
-	double *v = malloc(n * sizeof *v);
-	bool good = order && all && v;
-
-	for (size_t i = 0; i < n && good; i++)
-		order[i] = (struct nsx_sort_key){ { o[i].number, 0, 0 }, (uint32_t)i };
-	if (good)
-		nsx_sort_keys(order, n);
-	for (uint32_t k = 0; k < NSTATS && good; k++) {
-		size_t m = 0, steps = 0;
-
-		for (size_t i = 0, next; i < n; i = next) {
-			size_t from = m;
-			double sum = 0;
-
-			for (next = i; next < n && order[next].k[0] == order[i].k[0]; next++) {
-				int64_t time = o[order[next].i].times[k];
-
-				if (time == NSX_ABSENT)
-					continue;
-				all[m++] = time;
-				sum += (double)time;
-			}
-			if (m > from)
-				v[steps++] = sum / (double)(m - from);
-		}
-		good = nsx_compare_give(s, first + k, all, m, (struct nsx_sample){ v, steps });
-	}
-	free(order);
-	free(all);
-	free(v);
-	return good;
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < NSTATS; k++)
+			if (o[i].times[k] != NSX_ABSENT
+			    && !nsx_compare_add(s, first + k, o[i].device, o[i].number, o[i].times[k]))
+				return false;
+	return true;
 }
 
 /* Create the rows of a class, one for each time: returns the first; NSX_NONE when out of memory. device: NSX_ABSENT for
@@ -151,7 +124,7 @@ take_class(struct cmp *c, struct cmp_side *s, struct nsx_str key, struct nsx_str
 
 	class = g.key == NSX_NONE || g.name == NSX_NONE ? (uint32_t)NSX_NONE : nsx_compare_group_add(s, g);
 	all = class == NSX_NONE ? class : add_rows(c, s, class, several ? NSX_ABSENT : o->device, false);
-	if (all == NSX_NONE || !give_steps(s, all, o, n))
+	if (all == NSX_NONE || !add_steps(s, all, o, n))
 		return false;
 	for (size_t i = 0, m; i < n; i += m) {
 		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ (uint64_t)o[i].device, 0 });
@@ -163,7 +136,7 @@ take_class(struct cmp *c, struct cmp_side *s, struct nsx_str key, struct nsx_str
 		*known = 1;
 		ndevices++;
 		own = several ? add_rows(c, s, class, o[i].device, true) : (uint32_t)NSX_NONE;
-		if (several && (own == NSX_NONE || !give_steps(s, own, &o[i], m)))
+		if (several && (own == NSX_NONE || !add_steps(s, own, &o[i], m)))
 			return false;
 	}
 	s->groups.p[class].execs = (int64_t)n;
@@ -264,7 +237,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 			n++;
 		good = take_steps(c, s, &l, i, n);
 	}
-	if (rc == NSX_OK && (!good || !nsx_compare_take_models(c, s, &set->cat)))
+	if (rc == NSX_OK && (!good || !nsx_compare_settle_samples(s) || !nsx_compare_take_models(c, s, &set->cat)))
 		rc = nsx_err_nomem(c->err, NULL);
 	nsx_compare_pass_diags(s, &own, diags);
 	nsx_steps_free(set);
@@ -340,7 +313,7 @@ nsx_compare_end_steps(struct cmp *c, struct cmp_side *s)
 	}
 	free(t);
 	s->each = true;
-	return good;
+	return good && nsx_compare_settle_samples(s);
 }
 
 /* ---- results */

@@ -281,17 +281,14 @@ add_time(struct parse *p, uint32_t row, int64_t n, int64_t total, double std)
 	struct cmp_group *of = &s->groups.p[s->rows.p[row].group];
 	struct cmp_time *t;
 
-	while (s->given.n < s->rows.n)
-		if (!nsx_vec_push(&s->given, ((struct cmp_time){ 0 })))
-			return false;
+	if (!nsx_compare_has_room(s))
+		return false;
 	t = &s->given.p[row];
 	s->rows.p[row].sum += (nsx_u128)total;
 	t->n = n;
 	t->sum = s->rows.p[row].sum;
 	t->mean = (double)t->sum / (double)n;
-	t->known = n > 1 && std >= 0;
-	t->error = t->known ? std / sqrt((double)n) : 0;
-	t->freedom = n > 2 ? (double)(n - 1) : 1;
+	t->variance = n > 1 && std >= 0 ? std * std : -1;
 	of->execs = n > of->execs ? n : of->execs;
 	of->time += (nsx_u128)total;
 	s->time += (nsx_u128)total;
@@ -364,15 +361,13 @@ begin(struct cmp *c, struct cmp_side *s)
 	return p;
 }
 
-/* One time more than there are rows: a side without rows has the times of a table too. */
 static int
 end(struct parse *p, int rc)
 {
 	struct cmp_side *s = p->s;
 	bool good = !s->steps.n || rc != NSX_OK || nsx_compare_end_steps(p->c, s);
 
-	while (good && s->given.n < s->rows.n + 1)
-		good = nsx_vec_push(&s->given, ((struct cmp_time){ 0 }));
+	good = good && nsx_compare_has_room(s);
 	nsx_map_free(&p->program_of);
 	return rc != NSX_OK || good ? rc : nomem(p);
 }

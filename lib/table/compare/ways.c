@@ -277,11 +277,7 @@ called(const struct cmp *c, const struct cmp_result *r, int side)
 static double
 span_of(const struct cmp_side *s, const struct cmp_row *row, int64_t n)
 {
-	nsx_u128 sum = 0;
-
-	for (uint32_t i = row->cells; i != NSX_NONE; i = s->cells.p[i].next)
-		sum += i < s->spans.n ? (nsx_u128)s->spans.p[i].sum : 0;
-	return (double)sum / (double)n;
+	return row->inner == NSX_NONE ? 0 : (double)s->rows.p[row->inner].sum / (double)n;
 }
 
 /* Which witness spoke for the verdict. */

@@ -6,8 +6,9 @@
 
 #include "base/stat.h"
 
-/* Values that depend on each other over more steps than this count as if they did over so many. */
-enum { LONGEST = 4096 };
+/* Values that depend on each other over more steps than this count as if they did over so many; of very many values
+ * over fewer, so that no row takes more than seconds. */
+enum { LONGEST = 4096, PRODUCTS = 1 << 30 };
 
 /* ---- Student's distribution */
 
@@ -113,7 +114,7 @@ correlation_time(struct nsx_sample s, double mean, double squares)
 {
 	double sum = 0, before = INFINITY;
 
-	for (size_t k = 0; 2 * k + 1 < s.n && 2 * k < LONGEST; k++) {
+	for (size_t k = 0; 2 * k + 1 < s.n && 2 * k < LONGEST && 2 * k * s.n < PRODUCTS; k++) {
 		double pair = (covariance(s, mean, 2 * k) + covariance(s, mean, 2 * k + 1)) / squares;
 
 		if (pair <= 0)
@@ -236,6 +237,14 @@ nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, struct 
 	free(r);
 	free(space);
 	return good;
+}
+
+void
+nsx_witness_of_means(struct nsx_effective base, struct nsx_effective new, double alpha, struct nsx_witness *w)
+{
+	*w = (struct nsx_witness){ .of = { base, new }, .median = { base.mean, new.mean } };
+	w->judged = base.n_eff >= NSX_WITNESS_LEAST && new.n_eff >= NSX_WITNESS_LEAST;
+	w->means = speak(w->of, alpha, &w->noise);
 }
 
 /* ---- tails */

@@ -42,6 +42,10 @@ struct nsx_effective nsx_effective_of(struct nsx_sample s);
  * every difference has a witness. False when out of memory. */
 bool nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w);
 
+/* The same of the mean, number and variance of each side's values alone, whose order is not known, by the witness of
+ * means: medians are means. */
+void nsx_witness_of_means(struct nsx_effective base, struct nsx_effective new, double alpha, struct nsx_witness *w);
+
 /* Fewer independent values do not judge a 99th percentile: the probability that 300 values are all below it is 0.05. */
 #define NSX_TAIL_LEAST 300
 

@@ -1,0 +1,257 @@
+/* samples.c -- the times of a row as samples: one for each step, execution or instance, in the order of their numbers,
+ * the mean over the devices that have it. The one form in which rows of all kinds are read, and by which the witnesses
+ * (witness.h) judge them. For example, of an instruction that runs on two devices, in executions 0 and 1 of its program
+ * of which device 1 has only the second, twice in one of them:
+ *
+ *     device 0   execution 0: 10 + 20   execution 1: 30
+ *     device 1                          execution 1: 50      samples 30, 40; the mean of all three times is 36.7 */
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "table/compare/join.h"
+
+/* The row's cell of that device, created if it is new; NULL when out of memory. */
+static struct cmp_cell *
+cell_at(struct cmp_side *s, uint32_t row, int64_t device)
+{
+	uint32_t *at = nsx_map_at(&s->cell_of, (struct nsx_key){ row, (uint64_t)device });
+
+	if (at && *at == NSX_NONE) {
+		struct cmp_cell new = { .device = device, .next = s->rows.p[row].cells };
+
+		if (s->cells.n >= NSX_NONE - 1 || !nsx_vec_push(&s->cells, new))
+			return NULL;
+		*at = s->rows.p[row].cells = (uint32_t)(s->cells.n - 1);
+	}
+	return at ? &s->cells.p[*at] : NULL;
+}
+
+bool
+nsx_compare_add(struct cmp_side *s, uint32_t row, int64_t device, int64_t number, int64_t ns)
+{
+	struct cmp_cell *c = row == NSX_NONE ? NULL : cell_at(s, row, device);
+	size_t n = c ? c->numbers.n : 0;
+
+	if (!c)
+		return false;
+	s->rows.p[row].sum += (nsx_u128)ns;
+	if (number == NSX_ABSENT)
+		return nsx_vec_push(&c->times, ns);
+	if (n && c->numbers.p[n - 1] == number) {
+		c->times.p[n - 1] = nsx_add_sat(c->times.p[n - 1], ns, NULL);
+		return true;
+	}
+	return nsx_vec_push(&c->numbers, number) && nsx_vec_push(&c->times, ns);
+}
+
+bool
+nsx_compare_move(struct cmp_side *s, uint32_t row, uint32_t to)
+{
+	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next)
+		for (size_t i = 0; i < s->cells.p[at].times.n; i++)
+			if (!nsx_compare_add(s, to, s->cells.p[at].device, NSX_ABSENT, s->cells.p[at].times.p[i]))
+				return false;
+	s->rows.p[row].cells = NSX_NONE;
+	s->rows.p[row].sum = 0;
+	return true;
+}
+
+bool
+nsx_compare_saw(struct cmp_side *s, uint32_t row)
+{
+	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
+		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ (uint64_t)s->cells.p[at].device, 0 });
+
+		if (!known)
+			return false;
+		*known = 1;
+	}
+	return true;
+}
+
+/* ---- samples of a row */
+
+/* Space for the times of a row: as keys of number and device, with the time behind them; and the times of devices. */
+struct space { NSX_VEC(struct nsx_sort_key) keys; NSX_VEC(int64_t) times; };
+
+/* Add the times of a row to the space; none: with a time of 0. False when out of memory. */
+static bool
+gather(const struct cmp_side *s, uint32_t row, bool none, struct space *to)
+{
+	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
+		const struct cmp_cell *c = &s->cells.p[at];
+
+		if (!nsx_vec_room(&to->keys, c->times.n))
+			return false;
+		for (size_t i = 0; i < c->times.n; i++)
+			to->keys.p[to->keys.n++] = (struct nsx_sort_key){ {
+				c->numbers.n ? c->numbers.p[i] : (int64_t)i, c->device, none ? 0 : c->times.p[i] }, 0 };
+	}
+	return true;
+}
+
+static bool
+is_sorted(const struct space *of)
+{
+	for (size_t i = 1; i < of->keys.n; i++) {
+		const int64_t *a = of->keys.p[i - 1].k, *b = of->keys.p[i].k;
+
+		if (a[0] > b[0] || (a[0] == b[0] && a[1] > b[1]))
+			return false;
+	}
+	return true;
+}
+
+/* The sample of the steps, executions or instances with the number of the key at *at, which becomes that of the next
+ * number; the times of devices are added to the space, which has room for them. */
+static double
+next_sample(struct space *of, size_t *at)
+{
+	const struct nsx_sort_key *k = of->keys.p;
+	size_t from = of->times.n, i = *at, n = of->keys.n;
+	double sum = 0;
+
+	for (int64_t number = k[i].k[0]; i < n && k[i].k[0] == number;) {
+		int64_t device = k[i].k[1], time = 0;
+
+		for (; i < n && k[i].k[0] == number && k[i].k[1] == device; i++)
+			time = nsx_add_sat(time, k[i].k[2], NULL);
+		of->times.p[of->times.n++] = time;
+		sum += (double)time;
+	}
+	*at = i;
+	return sum / (double)(of->times.n - from);
+}
+
+/* The statistics of all times of devices, which are put into another order. */
+static struct cmp_time
+time_of_all(int64_t *times, size_t n)
+{
+	struct cmp_time t = { .n = (int64_t)n };
+
+	for (size_t i = 0; i < n; i++)
+		t.sum += (nsx_u128)times[i];
+	t.mean = (double)t.sum / (double)n;
+	t.p50 = nsx_sort_nth(times, n, nsx_percentile_rank(n, 50));
+	t.p99 = nsx_sort_nth(times, n, nsx_percentile_rank(n, 99));
+	return t;
+}
+
+/* Give the row its samples. False when out of memory. */
+static bool
+settle_row(struct cmp_side *s, uint32_t row, struct space *space)
+{
+	uint32_t executed = s->groups.p[s->rows.p[row].group].executed;
+	struct cmp_series *to = &s->series.p[row];
+
+	space->keys.n = space->times.n = 0;
+	/* An execution in which a row did not run counts with a time of 0. */
+	if (!gather(s, row, false, space)
+	    || (executed != NSX_NONE && !s->rows.p[row].whole && !gather(s, executed, true, space)))
+		return false;
+	if (!space->keys.n)
+		return true;
+	if (!is_sorted(space))
+		nsx_sort_keys(space->keys.p, space->keys.n);
+	to->first = s->values.n;
+	if (!nsx_vec_room(&space->times, space->keys.n) || !nsx_vec_room(&s->values, space->keys.n))
+		return false;
+	for (size_t i = 0; i < space->keys.n;)
+		s->values.p[s->values.n++] = next_sample(space, &i);
+	to->n = s->values.n - to->first;
+	s->given.p[row] = time_of_all(space->times.p, space->times.n);
+	return true;
+}
+
+/* Executions of programs by device, each once, in order of their numbers. */
+static void
+settle_executions(struct cmp_side *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++) {
+		uint32_t row = s->groups.p[i].executed, at = row == NSX_NONE ? row : s->rows.p[row].cells;
+
+		for (; at != NSX_NONE; at = s->cells.p[at].next) {
+			struct cmp_cell *c = &s->cells.p[at];
+			size_t n = 0;
+
+			qsort(c->numbers.p, c->numbers.n, sizeof *c->numbers.p, nsx_sort_by_int);
+			for (size_t k = 0; k < c->numbers.n; k++)
+				if (!n || c->numbers.p[n - 1] != c->numbers.p[k])
+					c->numbers.p[n++] = c->numbers.p[k];
+			c->numbers.n = c->times.n = n;
+		}
+	}
+}
+
+/* The mean of each device that has the row, in place of its times. */
+static void
+settle_devices(struct cmp_side *s)
+{
+	for (uint32_t row = 0; row < s->rows.n; row++) {
+		uint32_t executed = s->rows.p[row].whole ? (uint32_t)NSX_NONE
+		                                         : s->groups.p[s->rows.p[row].group].executed;
+
+		for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
+			struct cmp_cell *c = &s->cells.p[at];
+			uint32_t all = executed == NSX_NONE ? at : nsx_map_get(&s->cell_of, (struct nsx_key){ executed,
+				(uint64_t)c->device });
+			nsx_u128 sum = 0;
+
+			for (size_t i = 0; i < c->times.n; i++)
+				sum += (nsx_u128)c->times.p[i];
+			c->mean = c->times.n ? (double)sum / (double)s->cells.p[all].times.n : 0;
+			c->has = c->times.n > 0;
+		}
+	}
+	for (size_t i = 0; i < s->cells.n; i++) {
+		free(s->cells.p[i].times.p);
+		free(s->cells.p[i].numbers.p);
+		s->cells.p[i].times.p = s->cells.p[i].numbers.p = NULL;
+		s->cells.p[i].times.n = s->cells.p[i].numbers.n = 0;
+		s->cells.p[i].times.cap = s->cells.p[i].numbers.cap = 0;
+	}
+}
+
+bool
+nsx_compare_settle_samples(struct cmp_side *s)
+{
+	struct space space = { .keys = { 0 } };
+	bool good = nsx_compare_has_room(s);
+
+	settle_executions(s);
+	for (uint32_t row = 0; row < s->rows.n && good; row++)
+		good = settle_row(s, row, &space);
+	if (good)
+		settle_devices(s);
+	free(space.keys.p);
+	free(space.times.p);
+	return good;
+}
+
+/* ---- */
+
+bool
+nsx_compare_has_room(struct cmp_side *s)
+{
+	while (s->given.n < s->rows.n)
+		if (!nsx_vec_push(&s->given, ((struct cmp_time){ 0 })))
+			return false;
+	while (s->series.n < s->rows.n)
+		if (!nsx_vec_push(&s->series, ((struct cmp_series){ 0, 0 })))
+			return false;
+	return true;
+}
+
+struct cmp_time
+nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r)
+{
+	return s->given.p[r - s->rows.p];
+}
+
+struct nsx_sample
+nsx_compare_sample(const struct cmp_side *s, const struct cmp_row *r)
+{
+	const struct cmp_series *of = &s->series.p[r - s->rows.p];
+
+	return of->n ? (struct nsx_sample){ s->values.p + of->first, of->n } : (struct nsx_sample){ NULL, 0 };
+}
