@@ -229,6 +229,31 @@ awk 'BEGIN {
 equal 'kernels are faster without communication beside them' "$(shows --what transfer=inf "$T/beside" | awk 'NR == 2 { print $3, $4, $5, $6, $7 }')" \
 	'40900 30900 10000 8000 10000'
 
+# 100,000 operations and as many calls, of about 100 bytes each (Memory).
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	for (i = 0; i < 100000; i++) {
+		t = i * 10000
+		if (i % 10000 == 0)
+			print "range range=" i " host_start=" t " host_dur=99999000 start=" t + 6000 " dur=99995000 name=step"
+		print "call call=" i " start=" t " dur=5000 name=cudaLaunchKernel class=launch ops=1"
+		print "op op=" i " stream=7 name=k start=" t + 6000 " dur=9000 call=" i " tid=1 host_start=" t " host_dur=5000"
+	}
+}' | stream many
+ok 'memory by operations and calls' nsysx-whatif -q --step '^step' --max-memory=36M -o "$T/got" "$T/many"
+# Lags of 40 ms and more are kept elsewhere: every 400 ms a launch, and a kernel of 300 ms.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	for (i = 0; i < 3; i++) {
+		t = i * 400000000
+		print "range range=" i " host_start=" t " host_dur=399000000 start=" t + 6000 " dur=300000000 name=step"
+		print "call call=" 2 * i " start=" t " dur=5000 name=cudaLaunchKernel class=launch ops=1"
+		print "op op=" i " stream=7 name=k start=" t + 6000 " dur=300000000 call=" 2 * i " tid=1 host_start=" t " host_dur=5000 range=" i
+		print "call call=" 2 * i + 1 " start=" t + 6000 " dur=300002000 name=cudaStreamSynchronize class=sync ops=0 blocking=1 waited=" i
+	}
+}' | stream long
+equal 'long kernels, and a long time between calls' "$(forecast long faster:k=2 host=2 host=inf)" '400000000 250000000 350004000 300008000'
+
 # The same in binary, from a pipe, and of a device alone.
 for file in launches waits both queue; do
 	nsysx-whatif -q --step '^step' "$T/$file" >"$T/want"

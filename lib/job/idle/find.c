@@ -32,7 +32,8 @@ needs(struct nsx_idle_finder *f, int64_t profile, int64_t pid, int64_t needed)
 }
 
 /* Remove pieces of a process's threads that no later gap can need: those before the earliest `busy` of its devices that
- * still have operations to come. False when out of memory. */
+ * still have operations to come, which may be far ahead; a device's first operation ends no gap. False when out of
+ * memory. */
 static bool
 trim(struct nsx_idle_finder *f)
 {
@@ -43,14 +44,14 @@ trim(struct nsx_idle_finder *f)
 		const struct nsx_idle_device *d = &f->devices.p[k];
 		const struct nsx_cat_device *c = &f->cat->devices.p[k];
 
-		if (d->begun && d->busy < f->now && (c->last == NSX_ABSENT || c->last >= f->now)
+		if (d->begun && (c->last == NSX_ABSENT || c->last >= f->now)
 		    && !needs(f, c->profile == NSX_NONE ? NSX_ABSENT : f->cat->profiles.p[c->profile].number, c->pid,
 		              d->busy))
 			return false;
 	}
 	for (size_t i = 0; i < f->threads.n; i++) {
 		struct nsx_host_thread *t = &f->threads.p[i];
-		int64_t needed = f->now;
+		int64_t needed = INT64_MAX;
 
 		for (int known = 0; known < 4; known++) {
 			uint32_t at = nsx_map_get(&f->need_of, (struct nsx_key){ (uint64_t)(known & 1 ? t->profile
@@ -59,7 +60,7 @@ trim(struct nsx_idle_finder *f)
 			if (at != NSX_NONE && f->needs.p[at] < needed)
 				needed = f->needs.p[at];
 		}
-		nsx_host_forget(t, needed);
+		nsx_host_forget(t, needed == INT64_MAX ? f->now : needed);
 	}
 	return true;
 }

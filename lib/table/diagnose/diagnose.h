@@ -155,11 +155,10 @@ enum nsx_look_run {
 /* ---- forecasts.c: what changes would save, and the critical path */
 struct nsx_look_forecasts {
 	struct wi_graph    graph;
-	wi_path            path;
+	struct wi_path     path;
 	struct wi_gains    gains;
 	bool               known;        /* findings have forecasts */
 	struct nsx_buf     why;          /* why not, or why they are lower bounds; may be empty */
-	int64_t            parts[WI_NPARTS], all;   /* ns of the path, of all devices; 0: there is none */
 	int64_t            device;       /* with the most of it; */
 	int64_t            on;           /* ns of it there */
 	int64_t            steps, of;    /* steps of the path, if they are not all */

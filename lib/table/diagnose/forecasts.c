@@ -75,29 +75,17 @@ nsx_look_forecasts_begin(struct nsx_look_at *a)
 
 /* ---- the path */
 
-static int
-add_path(struct nsx_look_at *a)
+/* The device on which most of it is. */
+static void
+set_device(struct nsx_look_forecasts *f)
 {
-	struct nsx_look_forecasts *f = &a->forecasts;
 	const struct nsx_catalogue *cat = &f->graph.pairing.comm.cat;
-	int64_t *on = calloc(cat->devices.n + 1, sizeof *on);
 	uint32_t most = 0;
 
-	if (!on)
-		return nsx_err_nomem(a->err, NULL);
-	for (size_t i = 0; i < f->path.n; i++) {
-		const struct wi_hop *h = &f->path.p[i];
-
-		f->parts[h->part] += h->ns;
-		on[h->on] += h->ns;
-		f->all += h->ns;
-	}
 	for (uint32_t d = 0; d < cat->devices.n; d++)
-		most = on[d] > on[most] ? d : most;
+		most = f->path.on[d] > f->path.on[most] ? d : most;
 	f->device = cat->devices.n ? cat->devices.p[most].number : NSX_ABSENT;
-	f->on = on[most];
-	free(on);
-	return NSX_OK;
+	f->on = f->path.on[most];
 }
 
 bool
@@ -111,27 +99,28 @@ nsx_look_put_path(const struct nsx_look_at *a, struct nsx_buf *to)
 	bool said[WI_NPARTS] = { false };
 	const char *between = ": ";
 
-	if (!f->known || f->all <= 0)
+	if (!f->known || f->path.all <= 0)
 		return false;
 	nsx_buf_c(to, "the step is set by ");
 	if (a->devices.n < 2)
 		nsx_buf_c(to, "a chain");
-	else if ((double)f->on >= half * (double)f->all)
+	else if ((double)f->on >= half * (double)f->path.all)
 		nsx_buf_fmt(to, "device %" PRId64, f->device);
 	else
 		nsx_buf_fmt(to, "no single device, most by device %" PRId64, f->device);
 	if (a->devices.n > 1)
-		nsx_buf_fmt(to, " (%.0f%% of the critical path)", 100 * (double)f->on / (double)f->all);
+		nsx_buf_fmt(to, " (%.0f%% of the critical path)", 100 * (double)f->on / (double)f->path.all);
 	for (;;) {
 		int most = -1;
 
 		for (int p = 0; p < WI_NPARTS; p++)
-			if (!said[p] && (most < 0 || f->parts[p] > f->parts[most]))
+			if (!said[p] && (most < 0 || f->path.parts[p] > f->path.parts[most]))
 				most = p;
-		if (most < 0 || 100 * (double)f->parts[most] < little * (double)f->all)
+		if (most < 0 || 100 * (double)f->path.parts[most] < little * (double)f->path.all)
 			break;
 		said[most] = true;
-		nsx_buf_fmt(to, "%s%.0f%% %s", between, 100 * (double)f->parts[most] / (double)f->all, words[most]);
+		nsx_buf_fmt(to, "%s%.0f%% %s", between, 100 * (double)f->path.parts[most] / (double)f->path.all,
+		            words[most]);
 		between = ", ";
 	}
 	if (f->steps)
@@ -158,22 +147,33 @@ by_period(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
+/* The path of a step of a device, backwards. */
+struct of_step { const struct wi_graph *g; int64_t step, device; NSX_VEC(struct wi_hop) list; };
+
+static bool
+keep_hop(void *state, const struct wi_hop *h)
+{
+	struct of_step *of = state;
+	const struct wi_step *s = &of->g->steps.p[h->step];
+
+	return s->number != of->step || of->g->pairing.comm.cat.devices.p[s->device].number != of->device
+	       || nsx_vec_push(&of->list, *h);
+}
+
 /* Add the path of a step, in order of time: hops one after the other on one device, of one part, are a row. */
-static void
+static bool
 put_step(const struct nsx_look_at *a, const struct nsx_step_of *o, struct nsx_table *t)
 {
-	const struct nsx_look_forecasts *f = &a->forecasts;
-	int64_t device = a->steps.cat.devices.p[o->device].number;
-	const struct nsx_catalogue *cat = &f->graph.pairing.comm.cat;
+	const struct nsx_catalogue *cat = &a->forecasts.graph.pairing.comm.cat;
+	struct of_step of = { .g = &a->forecasts.graph, .step = o->number,
+	                      .device = a->steps.cat.devices.p[o->device].number };
 	const struct wi_hop *last = NULL;
 	int64_t start = 0, dur = 0;
+	bool good = nsx_wi_walk(of.g, keep_hop, &of);
 
-	for (size_t i = f->path.n + 1; i-- > 0;) {
-		const struct wi_hop *h = i ? &f->path.p[i - 1] : NULL;
-		const struct wi_step *s = h ? &f->graph.steps.p[h->step] : NULL;
+	for (size_t i = of.list.n + 1; good && i-- > 0;) {
+		const struct wi_hop *h = i ? &of.list.p[i - 1] : NULL;
 
-		if (s && (s->number != o->number || cat->devices.p[s->device].number != device))
-			continue;
 		if (last && h && last->on == h->on && last->part == h->part && start + dur == h->start) {
 			dur += h->ns;
 			continue;
@@ -181,7 +181,7 @@ put_step(const struct nsx_look_at *a, const struct nsx_step_of *o, struct nsx_ta
 		if (last) {
 			nsx_table_row(t);
 			nsx_table_int(t, STEP, o->number);
-			nsx_table_int(t, DEVICE, device);
+			nsx_table_int(t, DEVICE, of.device);
 			nsx_table_int(t, ON, cat->devices.p[last->on].number);
 			nsx_table_str(t, PART, nsx_str_c(nsx_wi_part_names[last->part]));
 			nsx_table_int(t, START, start);
@@ -191,6 +191,8 @@ put_step(const struct nsx_look_at *a, const struct nsx_step_of *o, struct nsx_ta
 		start = h ? h->start : 0;
 		dur = h ? h->ns : 0;
 	}
+	free(of.list.p);
+	return good;
 }
 
 struct nsx_table *
@@ -199,6 +201,7 @@ nsx_look_path(const struct nsx_look_at *a)
 	struct nsx_table *t = nsx_table_new(path_cols, sizeof path_cols / sizeof *path_cols);
 	const struct nsx_step_of **steps = malloc((a->steps.list.n + 1) * sizeof *steps);
 	size_t n = 0, slowest, median;
+	bool good = true;
 
 	for (size_t i = 0; t && steps && i < a->steps.list.n; i++)
 		if (a->steps.list.p[i].class == a->class && a->steps.list.p[i].period > 0)
@@ -208,12 +211,10 @@ nsx_look_path(const struct nsx_look_at *a)
 		median = (n + 1) / 2 - 1;
 		for (slowest = n - 1; slowest && steps[slowest - 1]->period == steps[slowest]->period;)
 			slowest--;
-		put_step(a, steps[median], t);
-		if (slowest != median)
-			put_step(a, steps[slowest], t);
+		good = put_step(a, steps[median], t) && (slowest == median || put_step(a, steps[slowest], t));
 	}
 	free(steps);
-	if (!steps) {
+	if (!steps || !good) {
 		nsx_table_free(t);
 		return NULL;
 	}
@@ -267,7 +268,7 @@ make(struct nsx_look_at *a)
 	if (rc == NSX_OK)
 		rc = nsx_wi_find_path(&f->graph, &f->path);
 	if (rc == NSX_OK)
-		rc = add_path(a);
+		set_device(f);
 	if (rc == NSX_OK)
 		rc = nsx_wi_gains_begin(&f->gains, &f->graph, &f->path);
 	if (rc != NSX_OK)
@@ -326,7 +327,7 @@ void
 nsx_look_forecasts_free(struct nsx_look_forecasts *f)
 {
 	nsx_wi_gains_free(&f->gains);
-	free(f->path.p);
+	nsx_wi_path_free(&f->path);
 	nsx_wi_free(&f->graph);
 	nsx_buf_free(&f->why);
 }

@@ -2,7 +2,6 @@
  * and with less of it, and what follows for a forecast, in which other kernels are beside it than were. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "table/whatif/contention.h"
@@ -27,32 +26,43 @@ by_device(const void *a, const void *b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
+/* When an event is; times: NULL: when it was. */
+static int64_t
+at(const struct wi_graph *g, const int64_t *times, uint32_t event)
+{
+	return times ? times[event] : wi_time(g, event);
+}
+
 /* How long the transfer of a collective's operation takes, which ends with it: all its edges that count have that
  * lag. */
 static int64_t
-transfer_time(const struct wi_graph *g, size_t op, const int64_t *lags)
+transfer_time(const struct wi_graph *g, const struct wi_plan *p, size_t op)
 {
 	uint32_t e = wi_end(op);
 	int64_t ns = 0;
 
-	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++)
-		ns = lags[k] > ns ? lags[k] : ns;
+	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
+		int64_t lag = nsx_wi_plan_lag(p, e, k);
+
+		ns = lag > ns ? lag : ns;
+	}
 	return ns;
 }
 
-/* The transfers with these lags and times. */
+/* The transfers after a change, with these times. */
 static void
-list_transfers(struct wi_contention *c, const int64_t *lags, const int64_t *times)
+list_transfers(struct wi_contention *c, const struct wi_plan *p, const int64_t *times)
 {
 	const struct wi_graph *g = c->g;
 	size_t n = 0, kept = 0;
 
 	for (size_t i = 0; i < g->ops.n; i++) {
-		struct transfer t = { .end = times[wi_end(i)], .device = g->ops.p[i].device };
+		struct transfer t = { .device = wi_device(g, &g->ops.p[i]) };
 
-		if (!g->ops.p[i].comm)
+		if (!wi_task(g, &g->ops.p[i])->comm)
 			continue;
-		t.start = t.end - transfer_time(g, i, lags);
+		t.end = at(g, times, wi_end(i));
+		t.start = t.end - transfer_time(g, p, i);
 		if (t.start < t.end)
 			c->transfers[n++] = t;
 	}
@@ -90,8 +100,8 @@ time_before(const struct transfer *x, size_t n, int64_t t)
 static double
 share(const struct wi_contention *c, size_t op, const int64_t *times)
 {
-	int64_t start = times[wi_start(op)], end = times[wi_end(op)], before;
-	uint32_t device = c->g->ops.p[op].device;
+	int64_t start = at(c->g, times, wi_start(op)), end = at(c->g, times, wi_end(op)), before;
+	uint32_t device = wi_device(c->g, &c->g->ops.p[op]);
 	const struct transfer *x = c->transfers + c->first[device];
 	size_t n = c->first[device + 1] - c->first[device], lo = 0, hi = n;
 
@@ -113,9 +123,9 @@ share(const struct wi_contention *c, size_t op, const int64_t *times)
 }
 
 static bool
-contends(const struct wi_op *o)
+contends(const struct wi_graph *g, const struct wi_op *o)
 {
-	return !o->comm && !o->copy;
+	return !wi_task(g, o)->comm && !wi_task(g, o)->copy;
 }
 
 /* ---- how much longer ---- */
@@ -133,113 +143,149 @@ stem(struct nsx_str name)
 	return name;
 }
 
-/* Add what n operations of one name and device say: their slope by share over their duration without any. */
-static void
-regress(const struct wi_contention *c, const struct nsx_sort_key *keys, size_t n, double *sum, double *weight)
+/* Operations of one name and device: their slope by share over their duration without any is b / a. */
+struct group { uint32_t stem, device; double n, mean_d, mean_f, ff, fd, left, a, b; };
+struct groups {
+	struct wi_contention *c;
+	struct nsx_intern stems;
+	struct nsx_map at;
+	uint32_t *of;            /* by operation; NSX_NONE: it does not contend */
+	NSX_VEC(struct group) list;
+};
+
+static bool
+find_groups(struct groups *s)
 {
-	double mean_d = 0, mean_f = 0, ff = 0, fd = 0, left = 0, a, b, w;
+	const struct wi_graph *g = s->c->g;
+	uint32_t *stems = malloc((g->names.n + 1) * sizeof *stems);
+	bool good = stems && s->of;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct wi_op *o = &c->g->ops.p[keys[i].i];
+	for (size_t i = 0; i < g->names.n && good; i++)
+		stems[i] = NSX_NONE;
+	for (size_t i = 0; i < g->ops.n && good; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+		uint32_t *id = &stems[wi_task(g, o)->name], device = wi_device(g, o);
 
-		mean_d += (double)(o->end - o->start) / (double)n;
-		mean_f += c->shares[keys[i].i] / (double)n;
+		s->of[i] = NSX_NONE;
+		if (!contends(g, o))
+			continue;
+		if (*id == NSX_NONE)
+			*id = nsx_intern(&s->stems, stem(nsx_intern_str(&g->names, wi_task(g, o)->name)));
+		s->of[i] = *id == NSX_NONE ? (uint32_t)NSX_NONE
+		           : nsx_map_number(&s->at, (struct nsx_key){ *id, device });
+		good = s->of[i] != NSX_NONE && (s->of[i] < s->list.n
+		       || nsx_vec_push(&s->list, ((struct group){ .stem = *id, .device = device })));
+		if (good)
+			s->list.p[s->of[i]].n++;
 	}
-	for (size_t i = 0; i < n; i++) {
-		const struct wi_op *o = &c->g->ops.p[keys[i].i];
-		double f = c->shares[keys[i].i] - mean_f;
+	free(stems);
+	return good;
+}
 
-		ff += f * f;
-		fd += f * ((double)(o->end - o->start) - mean_d);
-	}
-	if (n < FEW || ff < spread_min)
-		return;
-	b = fd / ff;
-	a = mean_d - b * mean_f;
-	for (size_t i = 0; i < n; i++) {
-		const struct wi_op *o = &c->g->ops.p[keys[i].i];
-		double r = (double)(o->end - o->start) - a - b * c->shares[keys[i].i];
+/* Regress durations on shares, in three passes over the operations: means, slopes, and what is left. */
+static void
+regress(struct groups *s)
+{
+	const struct wi_graph *g = s->c->g;
 
-		left += r * r;
-	}
-	if (a <= 0 || sqrt(left / (double)n) >= noise_max * mean_d)
-		return;
-	w = mean_d * ff;
-	*sum += w * b / a;
-	*weight += w;
+	for (int pass = 0; pass < 3; pass++)
+		for (size_t i = 0; i < g->ops.n; i++) {
+			struct group *x = s->of[i] == NSX_NONE ? NULL : &s->list.p[s->of[i]];
+			double d = (double)(g->ops.p[i].end - g->ops.p[i].start), share = s->c->shares.measured[i], r;
+
+			if (!x)
+				continue;
+			if (pass == 0) {
+				x->mean_d += d / x->n;
+				x->mean_f += share / x->n;
+			} else if (pass == 1) {
+				x->ff += (share - x->mean_f) * (share - x->mean_f);
+				x->fd += (share - x->mean_f) * (d - x->mean_d);
+			} else {
+				x->b = x->fd / x->ff;
+				x->a = x->mean_d - x->b * x->mean_f;
+				r = d - x->a - x->b * share;
+				x->left += r * r;
+			}
+		}
+}
+
+static int
+by_stem(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->stem != y->stem)
+		return x->stem < y->stem ? -1 : 1;
+	return (x->device > y->device) - (x->device < y->device);
 }
 
 static bool
 measure(struct wi_contention *c)
 {
 	const struct wi_graph *g = c->g;
-	struct nsx_sort_key *keys = malloc((g->ops.n + 1) * sizeof *keys);
-	struct nsx_intern stems = { 0 };
+	struct groups s = { .c = c, .of = malloc((g->ops.n + 1) * sizeof *s.of) };
 	double sum = 0, weight = 0;
-	size_t n = 0;
-	bool good = keys != NULL;
+	bool good = find_groups(&s);
 
-	for (size_t i = 0; i < g->ops.n && good; i++) {
-		const struct wi_op *o = &g->ops.p[i];
-		uint32_t id;
-
-		if (!contends(o))
-			continue;
-		c->shares[i] = share(c, i, g->times);
-		id = nsx_intern(&stems, stem(nsx_intern_str(&g->names, o->name)));
-		good = id != NSX_NONE;
-		keys[n++] = (struct nsx_sort_key){ { id, o->device, 0 }, (uint32_t)i };
-	}
+	for (size_t i = 0; i < g->ops.n && good; i++)
+		c->shares.measured[i] = s.of[i] == NSX_NONE ? 0 : share(c, i, NULL);
 	if (good)
-		nsx_sort_keys(keys, n);
-	for (size_t i = 0, k; i < n && good; i = k) {
-		for (k = i; k < n && keys[k].k[0] == keys[i].k[0] && keys[k].k[1] == keys[i].k[1];)
-			k++;
-		regress(c, keys + i, k - i, &sum, &weight);
+		regress(&s);
+	if (good && s.list.n)
+		qsort(s.list.p, s.list.n, sizeof *s.list.p, by_stem);
+	for (size_t i = 0; i < s.list.n && good; i++) {
+		const struct group *x = &s.list.p[i];
+
+		if (x->n < FEW || x->ff < spread_min || x->a <= 0 || sqrt(x->left / x->n) >= noise_max * x->mean_d)
+			continue;
+		sum += x->mean_d * x->ff * x->b / x->a;
+		weight += x->mean_d * x->ff;
 	}
-	c->k = weight > 0 && sum / weight >= least ? sum / weight : 0;
-	free(keys);
-	nsx_intern_free(&stems);
+	c->shares.k = weight > 0 && sum / weight >= least ? sum / weight : 0;
+	nsx_intern_free(&s.stems);
+	nsx_map_free(&s.at);
+	free(s.of);
+	free(s.list.p);
 	return good;
 }
 
 int
 nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g)
 {
+	struct wi_plan measured = { .g = g };
 	size_t ncomm = 0;
 
 	*c = (struct wi_contention){ .g = g, .ndevices = g->pairing.comm.cat.devices.n };
 	for (size_t i = 0; i < g->ops.n; i++)
-		ncomm += g->ops.p[i].comm;
+		ncomm += wi_task(g, &g->ops.p[i])->comm;
 	c->transfers = malloc((ncomm + 1) * sizeof *c->transfers);
 	c->first = malloc((c->ndevices + 1) * sizeof *c->first);
-	c->shares = calloc(g->ops.n + 1, sizeof *c->shares);
-	if (!c->transfers || !c->first || !c->shares)
+	c->shares.measured = malloc((g->ops.n + 1) * sizeof *c->shares.measured);
+	if (!c->transfers || !c->first || !c->shares.measured)
 		return nsx_err_nomem(g->err, NULL);
-	list_transfers(c, g->lags.p, g->times);
+	list_transfers(c, &measured, NULL);
 	if (!measure(c))
 		return nsx_err_nomem(g->err, NULL);
-	if (c->k > 0)
-		c->lags = malloc((g->edges.n + 1) * sizeof *c->lags);
-	return c->k <= 0 || c->lags ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	if (c->shares.k <= 0) {
+		free(c->shares.measured);
+		c->shares.measured = NULL;
+		return NSX_OK;
+	}
+	c->shares.now = malloc((g->ops.n + 1) * sizeof *c->shares.now);
+	return c->shares.now ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 void
-nsx_wi_contention_sweep(struct wi_contention *c, const int64_t *lags, int64_t *times)
+nsx_wi_contention_sweep(struct wi_contention *c, const struct wi_plan *p, int64_t *times)
 {
 	const struct wi_graph *g = c->g;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		list_transfers(c, lags, times);
-		memcpy(c->lags, lags, g->edges.n * sizeof *lags);
-		for (size_t i = 0; i < g->ops.n; i++) {
-			uint32_t k = wi_work(g, wi_end(i));
-
-			if (k != NSX_NONE && contends(&g->ops.p[i]))
-				c->lags[k] = llround((double)lags[k] * (1 + c->k * share(c, i, times))
-				                     / (1 + c->k * c->shares[i]));
-		}
-		nsx_wi_sweep(g, c->lags, times);
+		list_transfers(c, p, times);
+		for (size_t i = 0; i < g->ops.n; i++)
+			c->shares.now[i] = contends(g, &g->ops.p[i]) ? share(c, i, times) : 0;
+		nsx_wi_sweep(p, &c->shares, times);
 	}
 }
 
@@ -248,6 +294,6 @@ nsx_wi_contention_free(struct wi_contention *c)
 {
 	free(c->transfers);
 	free(c->first);
-	free(c->shares);
-	free(c->lags);
+	free(c->shares.measured);
+	free(c->shares.now);
 }

@@ -2,23 +2,20 @@
 #ifndef NSX_TABLE_WHATIF_CONTENTION_H
 #define NSX_TABLE_WHATIF_CONTENTION_H
 
-#include "table/whatif/graph.h"
+#include "table/whatif/plan.h"
 
 struct wi_contention {
 	const struct wi_graph *g;
-	double    k;                 /* a kernel that is always beside transfers takes 1 + k times as long; 0: that
-	                              * was not found */
-	double   *shares;            /* of each operation: the part of it beside transfers, as measured */
-	struct transfer *transfers;  /* by device and start */
+	struct wi_shares  shares;    /* k 0: no contention was found */
+	struct transfer  *transfers; /* by device and start */
 	size_t    ntransfers, ndevices, *first;   /* first: of ndevices + 1, in transfers */
-	int64_t  *lags;
 };
 
 /* Measure it. NSX_OK or NSX_ERR; free c in both cases. */
 int nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g);
 
-/* From the times that nsx_wi_sweep has with these lags to those that heed it. */
-void nsx_wi_contention_sweep(struct wi_contention *c, const int64_t *lags, int64_t *times);
+/* From the times that nsx_wi_sweep has after a change to those that heed it. */
+void nsx_wi_contention_sweep(struct wi_contention *c, const struct wi_plan *p, int64_t *times);
 
 void nsx_wi_contention_free(struct wi_contention *c);
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "table/sums.h"
+#include "table/whatif/plan.h"
 #include "table/whatif/tables.h"
 
 static int64_t
@@ -38,32 +39,38 @@ static const struct nsx_sum_def part_def = { .size = sizeof(struct row), .key = 
 static const struct nsx_sum_def device_def = { .size = sizeof(struct row), .key = 4 * sizeof(int64_t),
 	.cols = device_cols, .ncols = 6, .order = "class step device -ns on", .rank = "step device class on share ns" };
 
+struct summing { const struct wi_graph *g; struct nsx_sums *sums; bool part; };
+
+static bool
+add_hop(void *state, const struct wi_hop *h)
+{
+	const struct summing *by = state;
+	const struct wi_graph *g = by->g;
+	const struct wi_step *s = &g->steps.p[h->step];
+	int64_t key[4] = { s->number, device_number(g, s->device), by->part ? h->part : device_number(g, h->on),
+	                   s->class };
+	struct row *r = nsx_sums_row(by->sums, key);
+
+	if (!r)
+		return false;
+	r->name = s->class;
+	r->ns += h->ns;
+	r->period = g->ops.p[s->next].start - g->ops.p[s->first].start;
+	return true;
+}
+
 static struct nsx_table *
-by_step(const struct wi_graph *g, const wi_path *path, bool part)
+by_step(const struct wi_graph *g, bool part)
 {
 	struct nsx_sum_def def = part ? part_def : device_def;
 	struct nsx_sums sums = { .def = &def, .text = wi_text, .state = &g->names };
 	struct nsx_table *t = NULL;
-	size_t i = 0;
 
 	if (!g->classed) {
 		def.shown = part ? "step device part ns share" : "step device on ns share";
 		def.rank = part ? "step device part share ns" : "step device on share ns";
 	}
-	for (; i < path->n; i++) {
-		const struct wi_hop *h = &path->p[i];
-		const struct wi_step *s = &g->steps.p[h->step];
-		int64_t key[4] = { s->number, device_number(g, s->device), part ? h->part : device_number(g, h->on),
-		                   s->class };
-		struct row *r = nsx_sums_row(&sums, key);
-
-		if (!r)
-			break;
-		r->name = s->class;
-		r->ns += h->ns;
-		r->period = g->ops.p[s->next].start - g->ops.p[s->first].start;
-	}
-	if (i == path->n)
+	if (nsx_wi_walk(g, add_hop, &(struct summing){ g, &sums, part }))
 		t = nsx_sums_table(&sums, g->err);
 	nsx_sums_free(&sums);
 	return t;
@@ -89,59 +96,61 @@ static const struct nsx_sum_def op_def = { .size = sizeof(struct op_row), .key =
 static bool
 set_gains(const struct wi_graph *g, struct nsx_sums *sums)
 {
-	int64_t *lags = malloc((g->edges.n + 1) * sizeof *lags), *times = malloc((g->nevents + 1) * sizeof *times);
-	double period = nsx_wi_period(g, g->times, NULL);
-	bool good = lags && times;
+	int64_t *times = malloc((g->nevents + 1) * sizeof *times);
+	double period = nsx_wi_period(g, NULL, NULL);
+	bool good = times != NULL;
 
 	for (size_t i = 0; i < nsx_sums_count(sums) && good; i++) {
 		struct op_row *r = nsx_sums_at(sums, i);
+		struct wi_plan p;
 
 		r->gain = NSX_ABSENT;
 		if (i >= GAINS)
 			continue;
-		for (size_t k = 0; k < g->edges.n; k++)
-			lags[k] = g->lags.p[k];
-		for (size_t o = 0; o < g->ops.n; o++)
-			if (g->ops.p[o].name == r->name && g->ops.p[o].device == r->device)
-				for (uint32_t k = g->first[wi_end(o)]; k < g->first[wi_end(o) + 1]; k++)
-					lags[k] = 0;
-		nsx_wi_sweep(g, lags, times);
-		r->gain = (int64_t)(period - nsx_wi_period(g, times, NULL) + 0.5);
+		good = nsx_wi_plan_without(&p, g, r->name, r->device) == NSX_OK;
+		if (good) {
+			nsx_wi_sweep(&p, NULL, times);
+			r->gain = (int64_t)(period - nsx_wi_period(g, times, NULL) + 0.5);
+		}
+		nsx_wi_plan_free(&p);
 	}
-	free(lags);
 	free(times);
 	return good;
 }
 
+struct op_sums { const struct wi_graph *g; struct nsx_sums *sums; int64_t all; uint32_t last; };
+
+static bool
+add_op(void *state, const struct wi_hop *h)
+{
+	struct op_sums *s = state;
+	const struct wi_graph *g = s->g;
+	const struct wi_op *o = h->edge != NSX_NONE && wi_is_op(g, h->event) ? &g->ops.p[wi_op_of(h->event)] : NULL;
+	struct op_row *r;
+
+	s->all += h->ns;
+	if (!o || (h->part != WI_COMPUTE && h->part != WI_COMM && h->part != WI_COPY))
+		return true;
+	r = nsx_sums_row(s->sums, (uint32_t[2]){ wi_task(g, o)->name, wi_device(g, o) });
+	if (!r)
+		return false;
+	r->number = device_number(g, wi_device(g, o));
+	r->count += h->event != s->last;
+	r->ns += h->ns;
+	s->last = h->event;
+	return true;
+}
+
 static struct nsx_table *
-by_op(const struct wi_graph *g, const wi_path *path)
+by_op(const struct wi_graph *g)
 {
 	struct nsx_sums sums = { .def = &op_def, .text = wi_text, .state = &g->names };
+	struct op_sums s = { g, &sums, 0, NSX_NONE };
 	struct nsx_table *t = NULL;
-	int64_t all = 0;
-	uint32_t last = NSX_NONE;
-	bool good = true;
+	bool good = nsx_wi_walk(g, add_op, &s);
 
-	for (size_t i = 0; i < path->n && good; i++) {
-		const struct wi_hop *h = &path->p[i];
-		const struct wi_op *o = h->edge != NSX_NONE && wi_is_op(g, h->event) ? &g->ops.p[wi_op_of(h->event)]
-		                        : NULL;
-		struct op_row *r;
-
-		all += h->ns;
-		if (!o || (h->part != WI_COMPUTE && h->part != WI_COMM && h->part != WI_COPY))
-			continue;
-		r = nsx_sums_row(&sums, (uint32_t[2]){ o->name, o->device });
-		good = r != NULL;
-		if (!good)
-			break;
-		r->number = device_number(g, o->device);
-		r->count += h->event != last;
-		r->ns += h->ns;
-		last = h->event;
-	}
 	for (size_t i = 0; i < nsx_sums_count(&sums); i++)
-		((struct op_row *)nsx_sums_at(&sums, i))->all = all;
+		((struct op_row *)nsx_sums_at(&sums, i))->all = s.all;
 	nsx_sums_sort(&sums);
 	good = good && set_gains(g, &sums);
 	if (good)
@@ -164,7 +173,7 @@ put_edge(const struct wi_graph *g, const struct wi_hop *h, struct nsx_table *t)
 {
 	const struct wi_step *s = &g->steps.p[h->step];
 	bool op = wi_is_op(g, h->event);
-	int64_t number = op ? g->ops.p[wi_op_of(h->event)].number : g->calls.p[wi_call_of(g, h->event)].number;
+	int64_t number = op ? g->op_numbers.p[wi_op_of(h->event)] : g->call_numbers.p[wi_call_of(g, h->event)];
 
 	nsx_table_row(t);
 	nsx_table_int(t, STEP, s->number);
@@ -179,28 +188,47 @@ put_edge(const struct wi_graph *g, const struct wi_hop *h, struct nsx_table *t)
 	nsx_table_int(t, ON, device_number(g, h->on));
 }
 
-/* Device by device in order of time: a path is found backwards. */
-static struct nsx_table *
-each_edge(const struct wi_graph *g, const wi_path *path)
+struct hops { const struct wi_graph *g; struct nsx_table *t; NSX_VEC(struct wi_hop) list; };
+
+/* Those of one device, which were found backwards, in order of time. */
+static void
+put_edges(struct hops *s)
 {
-	struct nsx_table *t = nsx_table_new(edge_cols, sizeof edge_cols / sizeof *edge_cols);
+	while (s->list.n)
+		put_edge(s->g, &s->list.p[--s->list.n], s->t);
+}
 
-	for (size_t i = 0, n; t && i < path->n; i += n) {
-		const struct wi_step *s = &g->steps.p[path->p[i].step];
+static bool
+keep_hop(void *state, const struct wi_hop *h)
+{
+	struct hops *s = state;
+	const struct wi_step *x = &s->g->steps.p[h->step];
+	const struct wi_step *last = s->list.n ? &s->g->steps.p[s->list.p[0].step] : NULL;
 
-		for (n = 1; i + n < path->n && g->steps.p[path->p[i + n].step].device == s->device
-		     && g->steps.p[path->p[i + n].step].class == s->class;)
-			n++;
-		for (size_t k = n; k-- > 0;)
-			put_edge(g, &path->p[i + k], t);
+	if (last && (last->device != x->device || last->class != x->class))
+		put_edges(s);
+	return nsx_vec_push(&s->list, *h);
+}
+
+static struct nsx_table *
+each_edge(const struct wi_graph *g)
+{
+	struct hops s = { .g = g, .t = nsx_table_new(edge_cols, sizeof edge_cols / sizeof *edge_cols) };
+
+	if (s.t && nsx_wi_walk(g, keep_hop, &s)) {
+		put_edges(&s);
+	} else {
+		nsx_table_free(s.t);
+		s.t = NULL;
 	}
-	return t;
+	free(s.list.p);
+	return s.t;
 }
 
 int
-nsx_wi_critical(const struct wi_graph *g, const wi_path *path, enum nsx_whatif_form form, struct nsx_table **table)
+nsx_wi_critical(const struct wi_graph *g, enum nsx_whatif_form form, struct nsx_table **table)
 {
-	*table = form == NSX_WHATIF_OP ? by_op(g, path) : form == NSX_WHATIF_EDGES ? each_edge(g, path)
-	         : by_step(g, path, form == NSX_WHATIF_PART);
+	*table = form == NSX_WHATIF_OP ? by_op(g) : form == NSX_WHATIF_EDGES ? each_edge(g)
+	         : by_step(g, form == NSX_WHATIF_PART);
 	return *table ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

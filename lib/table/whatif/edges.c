@@ -1,20 +1,71 @@
 /* edges.c -- what each event waits for, and how long after it comes: edges in a fixed order, of which the one with the
  * least slack binds. What is left of its slack is added to its lag, so that every event has its measured time. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 
+#include "table/whatif/counts.h"
 #include "table/whatif/graph.h"
 
 enum { EDGES = UINT32_MAX / 2 };
+
+/* ---- lags ---- */
+
+/* Where that of an edge is in fars, or belongs. */
+static size_t
+far_at(const struct wi_graph *g, uint32_t edge)
+{
+	return nsx_sort_first(g->fars.p, g->fars.n, sizeof *g->fars.p, offsetof(struct wi_far, edge), edge);
+}
+
+int64_t
+nsx_wi_far(const struct wi_graph *g, uint32_t edge)
+{
+	return g->fars.p[far_at(g, edge)].lag;
+}
+
+/* false: it is too long, and belongs into fars. */
+static bool
+set_lag(struct wi_edge *x, int64_t lag)
+{
+	bool fits = lag > WI_FAR && lag < -(int64_t)WI_FAR;
+
+	x->lag = fits ? (int32_t)lag : WI_FAR;
+	return fits;
+}
+
+/* Make the lag of an edge longer. */
+static bool
+add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns)
+{
+	struct wi_edge *x = &g->edges.p[edge];
+	int64_t lag = wi_lag(g, edge) + ns;
+	size_t at;
+
+	if (!ns)
+		return true;
+	if (x->lag != WI_FAR && set_lag(x, lag))
+		return true;
+	at = far_at(g, edge);
+	if (at == g->fars.n || g->fars.p[at].edge != edge) {
+		if (!nsx_vec_room(&g->fars, 1))
+			return false;
+		memmove(&g->fars.p[at + 1], &g->fars.p[at], (g->fars.n++ - at) * sizeof *g->fars.p);
+	}
+	g->fars.p[at] = (struct wi_far){ edge, lag };
+	return true;
+}
 
 /* An edge to the event being made. */
 static bool
 add(struct wi_graph *g, uint32_t from, int class, int64_t lag)
 {
-	return g->edges.n < EDGES
-	       && nsx_vec_push(&g->edges, ((struct wi_edge){ .from = from, .class = (uint8_t)class }))
-	       && nsx_vec_push(&g->lags, lag);
+	struct wi_edge x = { .from = from, .class = (unsigned)class & 15 };
+
+	if (!set_lag(&x, lag) && !nsx_vec_push(&g->fars, ((struct wi_far){ (int64_t)g->edges.n, lag })))
+		return false;
+	return g->edges.n < EDGES && nsx_vec_push(&g->edges, x);
 }
 
 static int64_t
@@ -28,8 +79,10 @@ min2(int64_t a, int64_t b)
 static bool
 add_awaited(struct wi_graph *g, const struct wi_op *o)
 {
-	for (uint32_t k = 0; k < o->nafter; k++) {
-		uint32_t from = g->refs.p[o->after + k];
+	const struct wi_more *more = wi_more(g, o);
+
+	for (uint32_t k = 0; k < more->nafter; k++) {
+		uint32_t from = g->refs.p[more->after + k];
 		int64_t lag = o->start - g->ops.p[from].end;
 
 		if (g->ops.p[from].cut)
@@ -60,7 +113,7 @@ add_item(struct wi_graph *g, const struct wi_op *o, const struct wi_item *x)
 	for (uint32_t k = 0; k < x->n; k++) {
 		uint32_t node = g->nodes.p[x->first + k];
 
-		if (!g->ops.p[node].followed && !add_stream(g, o, node))
+		if (!wi_more(g, &g->ops.p[node])->followed && !add_stream(g, o, node))
 			return false;
 	}
 	return true;
@@ -70,13 +123,14 @@ static bool
 make_start(struct wi_graph *g, size_t i)
 {
 	const struct wi_op *o = &g->ops.p[i];
+	const struct wi_more *more = wi_more(g, o);
 
 	if (o->cut)
 		return true;
-	for (uint32_t k = 0; k < o->npreds; k++)
-		if (!add_stream(g, o, g->refs.p[o->preds + k]))
+	for (uint32_t k = 0; k < more->npreds; k++)
+		if (!add_stream(g, o, g->refs.p[more->preds + k]))
 			return false;
-	if (o->npreds)
+	if (more->npreds)
 		return true;
 	if (o->call != NSX_NONE) {
 		int64_t lag = o->start - g->calls.p[o->call].start;
@@ -86,9 +140,8 @@ make_start(struct wi_graph *g, size_t i)
 		else if (!add(g, wi_enter(g, o->call), WI_LAUNCH, min2(g->latency[WI_LAUNCH], lag)))
 			return false;
 	}
-	if (o->before != NSX_NONE && !add_stream(g, o, o->before))
-		return false;
-	if (o->before_item != NSX_NONE && !add_item(g, o, &g->items.p[o->before_item]))
+	if (o->before != NSX_NONE && !(o->before < g->ops.n ? add_stream(g, o, o->before)
+	                               : add_item(g, o, &g->items.p[o->before - g->ops.n])))
 		return false;
 	return add_awaited(g, o);
 }
@@ -98,12 +151,13 @@ static bool
 make_end(struct wi_graph *g, size_t i)
 {
 	const struct wi_op *o = &g->ops.p[i];
-	const struct wi_instance *x = o->instance == NSX_NONE ? NULL : &g->instances.p[o->instance];
+	uint32_t instance = wi_more(g, o)->instance;
+	const struct wi_instance *x = instance == NSX_NONE ? NULL : &g->instances.p[instance];
 	int64_t last = INT64_MIN;
 	uint32_t n = 0;
 
 	if (x && !o->cut && x->met > 1 && x->last < o->end) {
-		if (!add(g, wi_meeting(g, o->instance), WI_RDV, o->end - x->last)
+		if (!add(g, wi_meeting(g, instance), WI_RDV, o->end - x->last)
 		    || !add(g, wi_start(i), WI_RDV, o->end - x->last))
 			return false;
 		g->edges.p[g->edges.n - 1].own = true;
@@ -168,19 +222,20 @@ make_enter(struct wi_graph *g, size_t i)
 	const struct wi_call *c = &g->calls.p[i];
 	const struct wi_call *b = c->before == NSX_NONE ? NULL : &g->calls.p[c->before];
 	int64_t own = b ? c->start - b->end : 0, handed = 0;
+	uint32_t from = wi_call_more(g, c)->from;
 
-	if (c->beside != NSX_NONE)
-		return add(g, wi_enter(g, c->beside), WI_GAP, c->start - g->calls.p[c->beside].start);
+	if (c->beside)
+		return add(g, wi_enter(g, c->before), WI_GAP, c->start - b->start);
 	if (b && c->start < b->end)
 		return add(g, wi_enter(g, c->before), WI_CALL, c->start - b->start);
-	if (c->from != NSX_NONE) {
+	if (from != NSX_NONE) {
 		/* What a thread does once it may go on, it also does if it need not wait. */
-		handed = c->start - g->calls.p[c->from].end;
+		handed = c->start - g->calls.p[from].end;
 		own = min2(own, handed > WI_HANDED ? handed : WI_HANDED);
 	}
 	if (b && !add(g, wi_leave(g, c->before), WI_GAP, own))
 		return false;
-	return c->from == NSX_NONE || add(g, wi_leave(g, c->from), WI_GAP, handed);
+	return from == NSX_NONE || add(g, wi_leave(g, from), WI_GAP, handed);
 }
 
 /* Whether a call waits for the operations that it is said to have waited for; one that was stalled waits for room in
@@ -188,30 +243,34 @@ make_enter(struct wi_graph *g, size_t i)
 static bool
 waits(const struct wi_graph *g, const struct wi_call *c)
 {
-	return c->blocking || !g->depth || c->stalled == NSX_ABSENT || c->stalled <= WI_RETURN;
+	return wi_api(g, c)->blocking || !g->depth || wi_call_more(g, c)->stalled <= WI_RETURN;
 }
 
 static bool
 make_leave(struct wi_graph *g, size_t i)
 {
 	const struct wi_call *c = &g->calls.p[i];
+	const struct wi_call_more *more = wi_call_more(g, c);
 	int64_t own = c->end - c->start;
+	uint32_t n = waits(g, c) ? more->nwaited : 0;
 	bool slept = false;
 
-	for (uint32_t k = 0; k < c->nwaited && waits(g, c); k++)
-		slept |= g->ops.p[g->refs.p[c->waited + k]].end > c->start && !g->ops.p[g->refs.p[c->waited + k]].cut;
+	for (uint32_t k = 0; k < n; k++)
+		slept |= g->ops.p[g->refs.p[more->waited + k]].end > c->start
+		         && !g->ops.p[g->refs.p[more->waited + k]].cut;
 	own = slept ? min2(own, WI_ASLEEP) : own;
 	if (c->queue != NSX_NONE)
 		own = nsx_wi_queue_work(g, c, own);
 	if (!add(g, wi_enter(g, i), WI_CALL, own))
 		return false;
-	for (uint32_t k = 0; k < c->nwaited && waits(g, c); k++) {
-		uint32_t op = g->refs.p[c->waited + k];
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t op = g->refs.p[more->waited + k];
+		int class = wi_api(g, c)->blocking ? WI_SYNC : WI_QUEUE;
 
 		if (g->ops.p[op].cut)
 			continue;
 		/* A call that does not block waits for room, also where the depth of the queue is not known. */
-		if (!add(g, wi_end(op), c->blocking ? WI_SYNC : WI_QUEUE, min2(WI_RETURN, c->end - g->ops.p[op].end)))
+		if (!add(g, wi_end(op), class, min2(WI_RETURN, c->end - g->ops.p[op].end)))
 			return false;
 	}
 	return c->queue == NSX_NONE
@@ -219,21 +278,6 @@ make_leave(struct wi_graph *g, size_t i)
 }
 
 /* ---- all ---- */
-
-static void
-measured(struct wi_graph *g)
-{
-	for (size_t i = 0; i < g->ops.n; i++) {
-		g->times[wi_start(i)] = g->ops.p[i].start;
-		g->times[wi_end(i)] = g->ops.p[i].end;
-	}
-	for (size_t i = 0; i < g->calls.n; i++) {
-		g->times[wi_enter(g, i)] = g->calls.p[i].start;
-		g->times[wi_leave(g, i)] = g->calls.p[i].end;
-	}
-	for (size_t i = 0; i < g->instances.n; i++)
-		g->times[wi_meeting(g, i)] = g->instances.p[i].met ? g->instances.p[i].last : 0;
-}
 
 enum { NEW, OPEN, DONE };
 struct ordering {
@@ -302,34 +346,35 @@ put_in_order(struct wi_graph *g)
 	return good;
 }
 
-/* The median of what was left of the slack of edges that bind, of each class. */
+/* Let the edge of each event that has the least slack bind. The residual of a latency is the median of what was left of
+ * the slack of those that bind. */
 static bool
 set_residuals(struct wi_graph *g)
 {
-	NSX_VEC(int64_t) left[WI_NCLASSES] = { 0 };
+	struct wi_counts left[WI_NCLASSES] = { { 0 } };
 	bool good = true;
 
 	for (uint32_t e = 0; e < g->nevents && good; e++) {
 		uint32_t best = NSX_NONE;
-		int64_t least = INT64_MAX;
+		int64_t least = INT64_MAX, time = wi_time(g, e);
 
 		for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
-			const struct wi_edge *x = &g->edges.p[k];
+			uint32_t from = g->edges.p[k].from;
 
-			if (x->from != NSX_NONE && g->times[e] - g->times[x->from] - g->lags.p[k] < least) {
-				least = g->times[e] - g->times[x->from] - g->lags.p[k];
+			if (from != NSX_NONE && time - wi_time(g, from) - wi_lag(g, k) < least) {
+				least = time - wi_time(g, from) - wi_lag(g, k);
 				best = k;
 			}
 		}
 		if (best == NSX_NONE)
 			continue;
 		g->edges.p[best].binds = true;
-		g->lags.p[best] += least;
-		good = nsx_vec_push(&left[g->edges.p[best].class], least);
+		good = add_to_lag(g, best, least)
+		       && (!wi_latency(g->edges.p[best].class) || nsx_wi_count(&left[g->edges.p[best].class], least));
 	}
 	for (int c = 0; c < WI_NCLASSES; c++) {
-		g->residual[c] = left[c].n ? nsx_sort_nth(left[c].p, left[c].n, left[c].n / 2) : 0;
-		free(left[c].p);
+		g->residual[c] = left[c].n ? nsx_wi_nth(&left[c], left[c].n / 2) : 0;
+		nsx_wi_counts_free(&left[c]);
 	}
 	return good;
 }
@@ -339,20 +384,27 @@ static void
 drop_broken(struct wi_graph *g)
 {
 	uint32_t n = 0, k = 0;
+	size_t far = 0, kept = 0;
 
 	for (size_t e = 0; g->cyclic && e < g->nevents; e++) {
 		uint32_t end = g->first[e + 1];
 
 		g->first[e] = n;
-		for (; k < end; k++)
+		for (; k < end; k++) {
+			bool of = far < g->fars.n && g->fars.p[far].edge == k;
+
 			if (g->edges.p[k].from != NSX_NONE) {
-				g->edges.p[n] = g->edges.p[k];
-				g->lags.p[n++] = g->lags.p[k];
+				if (of)
+					g->fars.p[kept++] = (struct wi_far){ n, g->fars.p[far].lag };
+				g->edges.p[n++] = g->edges.p[k];
 			}
+			far += of;
+		}
 	}
 	if (g->cyclic) {
 		g->first[g->nevents] = n;
-		g->edges.n = g->lags.n = n;
+		g->edges.n = n;
+		g->fars.n = kept;
 	}
 }
 
@@ -366,11 +418,8 @@ nsx_wi_make_edges(struct wi_graph *g)
 		return nsx_err_set(g->err, "more than %u operations and calls", UINT32_MAX / 32);
 	g->first = malloc((g->nevents + 1) * sizeof *g->first);
 	g->order = malloc((g->nevents + 1) * sizeof *g->order);
-	g->times = malloc((g->nevents + 1) * sizeof *g->times);
-	good = g->first && g->order && g->times;
+	good = g->first && g->order;
 	find_last(g);
-	if (good)
-		measured(g);
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		g->first[wi_start(i)] = (uint32_t)g->edges.n;
 		good = make_start(g, i);

@@ -11,7 +11,7 @@ struct row { char *text; struct wi_gain gain; bool first; };
 
 struct forecast {
 	const struct wi_graph *g;
-	const wi_path *path;
+	struct wi_path path;
 	struct nsx_diags *diags;
 	struct wi_gains gains;
 	bool named;              /* some change names something */
@@ -77,16 +77,10 @@ static int
 add_names(struct forecast *f)
 {
 	const struct wi_graph *g = f->g;
-	int64_t *ns = calloc(g->names.n + 1, sizeof *ns);
-	int rc = ns ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	int64_t *ns = f->path.names;
 	struct wi_gain gain;
+	int rc = NSX_OK;
 
-	for (size_t i = 0; i < f->path->n && rc == NSX_OK; i++) {
-		const struct wi_hop *h = &f->path->p[i];
-
-		if (h->part == WI_COMPUTE || h->part == WI_COPY)
-			ns[g->ops.p[wi_op_of(h->event)].name] += h->ns;
-	}
 	for (int n = 0; n < NAMES && rc == NSX_OK; n++) {
 		size_t best = 0;
 
@@ -95,10 +89,10 @@ add_names(struct forecast *f)
 		if (!g->names.n || ns[best] <= 0)
 			break;
 		ns[best] = 0;
-		nsx_wi_gain_of_name(&f->gains, (uint32_t)best, 2, &gain);
-		rc = add_row(f, faster_text(nsx_intern_str(&g->names, (uint32_t)best)), &gain, false);
+		rc = nsx_wi_gain_of_name(&f->gains, (uint32_t)best, 2, &gain);
+		if (rc == NSX_OK)
+			rc = add_row(f, faster_text(nsx_intern_str(&g->names, (uint32_t)best)), &gain, false);
 	}
-	free(ns);
 	return rc;
 }
 
@@ -184,19 +178,21 @@ make_table(const struct forecast *f)
 		nsx_table_note(t, "none: with the same latencies everywhere, which shows how well the graph explains "
 		               "the run");
 	}
-	if (t && w->contention.k > 0 && f->g->steps.n)
+	if (t && w->contention.shares.k > 0 && f->g->steps.n)
 		nsx_table_note(t, "kernels take %.0f %% longer beside communication, which forecasts heed",
-		               100 * w->contention.k);
+		               100 * w->contention.shares.k);
 	return t;
 }
 
 int
-nsx_wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif_options *o,
-                struct nsx_table **table, struct nsx_diags *diags)
+nsx_wi_forecast(struct wi_graph *g, const struct nsx_whatif_options *o, struct nsx_table **table,
+                struct nsx_diags *diags)
 {
-	struct forecast f = { .g = g, .path = path, .diags = diags };
-	int rc = nsx_wi_gains_begin(&f.gains, g, path);
+	struct forecast f = { .g = g, .diags = diags };
+	int rc = nsx_wi_find_path(g, &f.path);
 
+	if (rc == NSX_OK)
+		rc = nsx_wi_gains_begin(&f.gains, g, &f.path);
 	if (rc == NSX_OK)
 		rc = add_row(&f, nsx_str_dup(NSX_STR("none")), &f.gains.model, true);
 	for (size_t i = 0; i < o->nchanges && rc == NSX_OK; i++)
@@ -215,5 +211,6 @@ nsx_wi_forecast(struct wi_graph *g, const wi_path *path, const struct nsx_whatif
 		free(f.rows.p[i].text);
 	free(f.rows.p);
 	nsx_wi_gains_free(&f.gains);
+	nsx_wi_path_free(&f.path);
 	return rc;
 }

@@ -3,46 +3,46 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Shares above which there are no forecasts, or only lower bounds. */
 static const double refused = 0.1, refused_model = 0.05, refused_queue = 0.05, refused_unseen = 0.4;
 static const double doubtful = 0.01, doubtful_model = 0.015, doubtful_queue = 0.02, doubtful_unseen = 0.1;
 
-/* The gain of the lags that are set, with contention where some was found. without: NULL, or devices that do not
- * count. */
+/* The gain of a plan, with contention where some was found. without: NULL, or devices that do not count. */
 static void
-replay(struct wi_gains *w, const bool *without, bool contention, struct wi_gain *gain)
+replay(struct wi_gains *w, const struct wi_plan *p, const bool *without, bool contention, struct wi_gain *gain)
 {
 	const struct wi_graph *g = w->g;
-	double period = without ? nsx_wi_period(g, g->times, without) : w->period, plain;
+	double period = without ? nsx_wi_period(g, NULL, without) : w->period, plain;
 
-	nsx_wi_sweep(g, w->lags, w->times);
+	nsx_wi_sweep(p, NULL, w->times);
 	plain = period - nsx_wi_period(g, w->times, without);
 	*gain = (struct wi_gain){ plain, plain, plain };
-	if (w->contention.k <= 0 || !contention)
+	if (w->contention.shares.k <= 0 || !contention)
 		return;
-	nsx_wi_contention_sweep(&w->contention, w->lags, w->times);
+	nsx_wi_contention_sweep(&w->contention, p, w->times);
 	gain->saved = period - nsx_wi_period(g, w->times, without);
 	gain->low = fmin(plain, gain->saved);
 	gain->high = fmax(plain, gain->saved);
 }
 
 int
-nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const wi_path *path)
+nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path)
 {
+	struct wi_plan model;
+
 	*w = (struct wi_gains){ .g = g };
-	w->period = nsx_wi_period(g, g->times, NULL);
-	w->unexplained = nsx_wi_unexplained(path);
-	if (nsx_wi_unseen(g, path, &w->unseen) != NSX_OK || nsx_wi_contention_begin(&w->contention, g) != NSX_OK)
+	w->period = nsx_wi_period(g, NULL, NULL);
+	w->unexplained = path->all > 0 ? (double)path->parts[WI_UNEXPLAINED] / (double)path->all : 0;
+	w->unseen = path->all > 0 ? (double)path->unseen / (double)path->all : 0;
+	if (nsx_wi_contention_begin(&w->contention, g) != NSX_OK)
 		return NSX_ERR;
-	w->lags = malloc((g->edges.n + 1) * sizeof *w->lags);
 	w->times = malloc((g->nevents + 1) * sizeof *w->times);
 	w->without = calloc(g->pairing.comm.cat.devices.n + 1, sizeof *w->without);
-	if (!w->lags || !w->times || !w->without)
+	if (!w->times || !w->without)
 		return nsx_err_nomem(g->err, NULL);
-	nsx_wi_model(g, w->lags);
-	replay(w, NULL, false, &w->model);
+	nsx_wi_plan_model(&model, g);
+	replay(w, &model, NULL, false, &w->model);
 	w->off = w->period > 0 ? fabs(w->model.saved / w->period) : 0;
 	w->unrelated = g->queued ? (double)g->unrelated / (double)g->queued : 0;
 	w->refused = w->unexplained > refused || w->off > refused_model || w->unrelated > refused_queue
@@ -71,27 +71,34 @@ int
 nsx_wi_gain(struct wi_gains *w, const char *change, struct wi_gain *gain, bool *named)
 {
 	struct wi_change c;
+	struct wi_plan p;
+	int rc;
 	const char *why = nsx_wi_change_parse(change, &c);
 
 	if (why)
 		return nsx_err_set(w->g->err, "%s: %s", change, why);
-	if (nsx_wi_change_lags(w->g, &c, w->g->lags.p, w->lags, named) != NSX_OK)
-		return NSX_ERR;
-	replay(w, nsx_wi_change_without(w->g, &c, w->without) ? w->without : NULL, true, gain);
-	return NSX_OK;
+	rc = nsx_wi_plan(&p, w->g, &c, named);
+	if (rc == NSX_OK)
+		replay(w, &p, nsx_wi_change_without(w->g, &c, w->without) ? w->without : NULL, true, gain);
+	nsx_wi_plan_free(&p);
+	return rc;
 }
 
-void
+int
 nsx_wi_gain_of_name(struct wi_gains *w, uint32_t name, double k, struct wi_gain *gain)
 {
-	nsx_wi_change_name(w->g, name, k, w->g->lags.p, w->lags);
-	replay(w, NULL, true, gain);
+	struct wi_plan p;
+	int rc = nsx_wi_plan_name(&p, w->g, name, k);
+
+	if (rc == NSX_OK)
+		replay(w, &p, NULL, true, gain);
+	nsx_wi_plan_free(&p);
+	return rc;
 }
 
 void
 nsx_wi_gains_free(struct wi_gains *w)
 {
-	free(w->lags);
 	free(w->times);
 	free(w->without);
 	nsx_wi_contention_free(&w->contention);

@@ -2,7 +2,6 @@
 #ifndef NSX_TABLE_WHATIF_GAINS_H
 #define NSX_TABLE_WHATIF_GAINS_H
 
-#include "table/whatif/changes.h"
 #include "table/whatif/contention.h"
 #include "table/whatif/path.h"
 
@@ -21,16 +20,16 @@ struct wi_gains {
 	bool     doubtful;           /* or so much that gains are lower bounds */
 	struct wi_gain model;        /* with constant latencies */
 	struct wi_contention contention;
-	int64_t *lags, *times;
+	int64_t *times;
 	bool    *without;            /* by device: left out of the period, by the change being tried */
 };
 
 /* For a graph with its path. NSX_OK or NSX_ERR, here and below; free w in both cases. */
-int nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const wi_path *path);
+int nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path);
 /* Of a change (nsx_wi_change_parse). *named: whether it names something in the stream; if not it saves nothing. */
 int nsx_wi_gain(struct wi_gains *w, const char *change, struct wi_gain *gain, bool *named);
 /* If operations of this name, in wi_graph.names, take 1/k of the time. */
-void nsx_wi_gain_of_name(struct wi_gains *w, uint32_t name, double k, struct wi_gain *gain);
+int nsx_wi_gain_of_name(struct wi_gains *w, uint32_t name, double k, struct wi_gain *gain);
 /* Append why there are no forecasts, or why they are lower bounds, as a clause; nothing if neither is so. */
 void nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to);
 void nsx_wi_gains_free(struct wi_gains *w);

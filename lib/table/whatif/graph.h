@@ -3,7 +3,7 @@
  * Start and end of an operation and of a call of the host are events. Each has edges from other events; its time is
  * the largest of (time of the source + lag) over its edges, or, without edges, the time that was measured. With the
  * lags that are made from what happened (nsx_wi_make_edges) every event has the time that was measured, to the
- * nanosecond; with other lags the same graph gives other times (nsx_wi_sweep).
+ * nanosecond; with other lags the same graph gives other times (nsx_wi_sweep of plan.h).
  *
  *   call A ---call---> B ---gap---> A ---call---> B        a thread of the host
  *     |                               |
@@ -22,6 +22,7 @@
 #include "job/threads.h"
 #include "table/analysis.h"
 #include "table/whatif.h"
+#include "table/whatif/numbers.h"
 
 /* Work: dur, rdv (a collective's transfer, from the start of the last of its members), gap (the host between calls) and
  * call. The others are latencies. In the order in which the edges of an event are made. */
@@ -35,48 +36,67 @@ enum {
 	WI_LONG_CALL = 50000
 };
 
-/* Indices are NSX_NONE where there is none. */
+/* Indices are NSX_NONE where there is none. Operations and calls are many, and small: what many have in common is in a
+ * table, and what few have is beside them. */
 struct wi_op {
 	int64_t  start, end;             /* ns */
-	int64_t  number;                 /* within its report */
-	int64_t  bytes, group;           /* of a collective; NSX_ABSENT: not known */
-	uint32_t profile, device;        /* in the catalogue */
-	uint32_t stream;                 /* dense number of (device, stream) */
-	uint32_t name;                   /* in wi_graph.names: of its instruction where it has one */
-	uint32_t kind;                   /* of a collective, in wi_graph.names */
-	uint32_t inst;                   /* in the catalogue */
+	uint32_t lane, task;             /* in lanes, in tasks */
 	uint32_t call;                   /* in calls */
-	uint32_t before;                 /* the operation before it in its stream, or, below, the graph launch */
-	uint32_t before_item;            /* in items */
+	uint32_t before;                 /* the operation before it in its stream, or, from ops.n on, the item */
+	uint32_t more;                   /* in mores */
+	bool     cut;                    /* launched before the first step of its device: nothing waits for it */
+};
+
+/* A CUDA stream of a device, in a report. stream: dense number of (device, stream). */
+struct wi_lane { uint32_t profile, device, stream; };
+
+/* What operations do. name: in names, of the instruction where there is one; inst: in the catalogue. */
+struct wi_task { uint32_t name, inst; bool comm, copy; };
+
+/* Of operations that communicate, are nodes of a graph, or await others. */
+struct wi_more {
+	int64_t  bytes, group;           /* of a collective; NSX_ABSENT: not known */
+	int64_t  node;                   /* of a CUDA graph that was traced by node; NSX_ABSENT: of none */
+	uint32_t kind;                   /* of a collective, in wi_graph.names */
+	uint32_t instance;               /* in instances: of two members or more */
 	uint32_t item;                   /* in items: the graph launch that it is a node of */
 	uint32_t preds, npreds;          /* in refs: nodes of its graph that it follows */
-	uint32_t instance;               /* in instances: of two members or more */
-	uint32_t after, nafter;          /* in wi_graph.refs: operations whose ends it awaited */
-	int64_t  node;                   /* of a CUDA graph that was traced by node; NSX_ABSENT: of none */
-	bool     comm, copy;
-	bool     cut;                    /* launched before the first step of its device: nothing waits for it */
+	uint32_t after, nafter;          /* in refs: operations whose ends it awaited */
 	bool     guessed;                /* a collective whose communicator is not known */
 	bool     followed;               /* a node that another one follows */
 };
 
 struct wi_call {
 	int64_t  start, end;             /* ns */
-	int64_t  number;                 /* within its report */
-	int64_t  stalled;                /* ns; NSX_ABSENT: not recorded */
-	uint32_t profile, process, thread;
-	uint32_t name, class;            /* in wi_graph.names */
-	uint32_t before;                 /* the thread's call before it */
-	uint32_t op, nops;               /* its first operation, and their number */
-	uint32_t waited, nwaited;        /* in wi_graph.refs: operations whose ends let it return */
+	uint32_t thread;                 /* in threads */
+	uint32_t before;                 /* the thread's call before it; of its first one, see beside */
+	uint32_t op;                     /* its first operation */
 	uint32_t queue;                  /* the operation whose end made room for it in the launch queue */
+	uint32_t more;                   /* in call_mores */
+	uint32_t api : 30;               /* in apis */
+	uint32_t beside : 1;             /* the first one of a thread: `before` is the call of its process that started
+	                                  * before it */
+	uint32_t doubtful : 1;           /* it may wait for another thread, which is not known */
+};
+
+/* name, class: in names. */
+struct wi_api { uint32_t name, class; bool blocking; };
+
+struct wi_of_thread { uint32_t profile, process; bool works; };   /* works: it launches, waits or calls events */
+
+/* Of calls that were stalled, or waited for something. */
+struct wi_call_more {
+	int64_t  stalled;                /* ns; 0: not recorded */
+	uint32_t waited, nwaited;        /* in refs: operations whose ends let it return */
 	uint32_t from;                   /* the call of another thread that hands over to it */
-	uint32_t beside;                 /* of the first one of a thread: the call of its process that started before */
-	bool     blocking, doubtful;     /* doubtful: it may wait for another thread, which is not known */
 };
 
 /* Events: 2 i is the start and 2 i + 1 the end of operation i; after them those of calls, then for each instance the
- * start of its last member, so that n ends need no n * n edges. */
-struct wi_edge { uint32_t from; uint8_t class; bool binds, own; };   /* own: of a collective, from its own start */
+ * start of its last member, so that n ends need no n * n edges. The lag makes every event have its measured time; one
+ * of WI_FAR is in fars. own: of a collective, from its own start. */
+struct wi_edge { uint32_t from; int32_t lag : 26; uint32_t class : 4, binds : 1, own : 1; };
+enum { WI_FAR = -(1 << 25) };
+struct wi_far { int64_t edge, lag; };
 
 /* A period that counts: from the start of one operation to that of another. class: in wi_graph.names. */
 struct wi_step { int64_t number, removed; uint32_t class, device, first, next; };
@@ -101,10 +121,20 @@ struct wi_graph {
 	struct nsx_pairing  pairing;             /* its catalogue is that of all */
 	struct nsx_intern   names;
 	struct nsx_threads  threads;
-	struct nsx_map      streams, op_of, call_of, occurrences;
+	struct nsx_map      streams, lane_of, task_of, api_of, occurrences;
+	struct wi_numbers   op_of, call_of;
 	NSX_VEC(struct wi_op)       ops;         /* by start */
 	NSX_VEC(struct wi_call)     calls;       /* by start */
+	NSX_VEC(struct wi_more)     mores;
+	NSX_VEC(struct wi_call_more) call_mores;
+	NSX_VEC(struct wi_lane)     lanes;
+	NSX_VEC(struct wi_task)     tasks;
+	NSX_VEC(struct wi_api)      apis;
+	NSX_VEC(struct wi_of_thread) of_threads; /* by number of the thread */
+	bool                        numbered;    /* keep op_numbers and call_numbers: numbers in their reports */
+	NSX_VEC(int64_t)            op_numbers, call_numbers;
 	NSX_VEC(int64_t)            numbers;     /* of awaited operations, as they were read */
+	NSX_VEC(struct { int64_t number; uint32_t op; }) early_ops;   /* whose calls had not come yet */
 	NSX_VEC(uint32_t)           refs;        /* their indices */
 	NSX_VEC(uint32_t)           members;
 	NSX_VEC(struct wi_instance) instances;
@@ -116,13 +146,12 @@ struct wi_graph {
 	                                          * they need at the limit of the device; 1: not known */
 	/* The graph. */
 	NSX_VEC(struct wi_edge)     edges;       /* of an event one after the other */
-	NSX_VEC(int64_t)            lags;        /* of edges: every event has its measured time */
+	NSX_VEC(struct wi_far)      fars;        /* by edge */
 	size_t    nevents;
 	uint32_t *first;                         /* of nevents + 1: the first edge */
 	uint32_t *order;                         /* of events: sources first */
 	uint32_t *by_device;                     /* operations by device, then start: */
 	size_t   *device_first;                  /* the first of each device, and the end of the last one's */
-	int64_t  *times;                         /* of events, as measured */
 	int64_t   latency[WI_NCLASSES];          /* of launch, stream and wait: the constants */
 	int64_t   residual[WI_NCLASSES];         /* medians */
 	int64_t   depth;                         /* of the launch queue; 0: not known */
@@ -140,11 +169,63 @@ static inline uint32_t wi_leave(const struct wi_graph *g, size_t call) { return 
 static inline bool wi_is_op(const struct wi_graph *g, uint32_t event) { return event < 2 * g->ops.n; }
 static inline uint32_t wi_meeting(const struct wi_graph *g, size_t instance) { return (uint32_t)(2 * (g->ops.n
 	+ g->calls.n) + instance); }
+static inline uint32_t
+wi_device(const struct wi_graph *g, const struct wi_op *o)
+{
+	return g->lanes.p[o->lane].device;
+}
+static inline const struct wi_task *
+wi_task(const struct wi_graph *g, const struct wi_op *o)
+{
+	return &g->tasks.p[o->task];
+}
+static inline const struct wi_api *
+wi_api(const struct wi_graph *g, const struct wi_call *c)
+{
+	return &g->apis.p[c->api];
+}
+/* That of one that has nothing more says so. */
+extern const struct wi_more nsx_wi_no_more;
+extern const struct wi_call_more nsx_wi_no_call_more;
+/* The thread's call before it; NSX_NONE: none. */
+static inline uint32_t wi_before(const struct wi_call *c) { return c->beside ? (uint32_t)NSX_NONE : c->before; }
+static inline const struct wi_more *
+wi_more(const struct wi_graph *g, const struct wi_op *o)
+{
+	return o->more == NSX_NONE ? &nsx_wi_no_more : &g->mores.p[o->more];
+}
+static inline const struct wi_call_more *
+wi_call_more(const struct wi_graph *g, const struct wi_call *c)
+{
+	return c->more == NSX_NONE ? &nsx_wi_no_call_more : &g->call_mores.p[c->more];
+}
 static inline bool wi_is_meeting(const struct wi_graph *g, uint32_t event) { return event >= wi_meeting(g, 0); }
 /* Of an operation. */
 static inline bool wi_is_end(uint32_t event) { return event & 1; }
 static inline size_t wi_op_of(uint32_t event) { return event / 2; }
 static inline size_t wi_call_of(const struct wi_graph *g, uint32_t event) { return event / 2 - g->ops.n; }
+/* When an event was measured, ns. */
+static inline int64_t
+wi_time(const struct wi_graph *g, uint32_t event)
+{
+	size_t i = event / 2;
+
+	if (i < g->ops.n)
+		return wi_is_end(event) ? g->ops.p[i].end : g->ops.p[i].start;
+	i -= g->ops.n;
+	if (i < g->calls.n)
+		return wi_is_end(event) ? g->calls.p[i].end : g->calls.p[i].start;
+	return g->instances.p[event - wi_meeting(g, 0)].met ? g->instances.p[event - wi_meeting(g, 0)].last : 0;
+}
+int64_t nsx_wi_far(const struct wi_graph *g, uint32_t edge);
+/* The lag with which its event has the time that was measured, ns. */
+static inline int64_t
+wi_lag(const struct wi_graph *g, uint32_t edge)
+{
+	int32_t lag = g->edges.p[edge].lag;
+
+	return lag == WI_FAR ? nsx_wi_far(g, edge) : lag;
+}
 /* The edge of the work of an operation's end or of a call's return; NSX_NONE: that was one of a broken cycle. */
 static inline uint32_t
 wi_work(const struct wi_graph *g, uint32_t event)
@@ -202,8 +283,8 @@ int nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t
 static inline int64_t
 wi_end_before(const struct wi_graph *g, const struct wi_op *o)
 {
-	return o->before != NSX_NONE ? g->ops.p[o->before].end
-	       : o->before_item != NSX_NONE ? g->items.p[o->before_item].end : NSX_ABSENT;
+	return o->before == NSX_NONE ? NSX_ABSENT
+	       : o->before < g->ops.n ? g->ops.p[o->before].end : g->items.p[o->before - g->ops.n].end;
 }
 
 /* ---- limits.c: the limits of instructions, as the rows of nsysx-roofline have them */
@@ -230,13 +311,8 @@ int nsx_wi_find_handovers(struct wi_graph *g);
 int nsx_wi_make_edges(struct wi_graph *g);
 
 /* ---- sweep.c */
-/* The times of all events with these lags of edges. */
-void nsx_wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times);
-/* The period with these times: the mean over devices of the mean over steps. 0: no steps. without: by device of the
- * catalogue, those that do not count; NULL: all do. */
+/* The period that was measured: the mean over devices of the mean over steps; 0: no steps. times: of events, other
+ * times; NULL: those that were measured. without: by device of the catalogue, those that do not count; NULL: all do. */
 double nsx_wi_period(const struct wi_graph *g, const int64_t *times, const bool *without);
-/* Lags of the model alone: latencies are one constant of their class, with the median of what edges of the class that
- * bind have more. */
-void nsx_wi_model(const struct wi_graph *g, int64_t *lags);
 
 #endif

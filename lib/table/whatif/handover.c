@@ -64,7 +64,7 @@ list_calls(struct search *s)
 		return false;
 	}
 	for (size_t i = 0; i < g->calls.n; i++) {
-		s->process[g->calls.p[i].thread] = g->calls.p[i].process;
+		s->process[g->calls.p[i].thread] = g->of_threads.p[g->calls.p[i].thread].process;
 		s->first[g->calls.p[i].thread + 1]++;
 	}
 	for (size_t t = 0; t < n; t++)
@@ -113,7 +113,7 @@ last_in_gap(const struct search *s, uint32_t other, int64_t since, int64_t end, 
 	uint32_t at = last_before(s, other, end);
 
 	while (at != NSX_NONE && blocking && g->calls.p[s->list[at]].end > since
-	       && (!g->calls.p[s->list[at]].blocking || g->calls.p[s->list[at]].end > end))
+	       && (!wi_api(g, &g->calls.p[s->list[at]])->blocking || g->calls.p[s->list[at]].end > end))
 		at = at > s->first[other] ? at - 1 : NSX_NONE;
 	if (at == NSX_NONE || g->calls.p[s->list[at]].end <= since || g->calls.p[s->list[at]].end > end)
 		return NSX_NONE;
@@ -130,8 +130,8 @@ add_samples(struct search *s, uint32_t call, uint32_t other)
 	int64_t since = s->g->calls.p[c->before].end;
 
 	for (uint32_t blocking = 0; blocking < 2; blocking++) {
-		struct sample x = { s->rank[c->thread], c->name, 2 * s->rank[other] + blocking, c->thread, call,
-		                    NSX_NONE, 0, 0 };
+		struct sample x = { s->rank[c->thread], wi_api(s->g, c)->name, 2 * s->rank[other] + blocking,
+		                    c->thread, call, NSX_NONE, 0, 0 };
 
 		x.from = last_in_gap(s, other, since, c->start, blocking);
 		if (x.from != NSX_NONE) {
@@ -156,7 +156,7 @@ find_samples(struct search *s)
 			for (uint32_t k = s->first[s->threads[x]]; k < s->first[s->threads[x] + 1]; k++) {
 				const struct wi_call *c = &g->calls.p[s->list[k]];
 
-				if (c->before == NSX_NONE || c->start - g->calls.p[c->before].end < GAP)
+				if (wi_before(c) == NSX_NONE || c->start - g->calls.p[c->before].end < GAP)
 					continue;
 				for (size_t y = i; y < i + n && y < i + OTHERS; y++)
 					if (y != x && s->first[s->threads[y]] < s->first[s->threads[y] + 1]
@@ -238,6 +238,22 @@ judge(const struct sample *x, size_t n, struct verdict *v)
 	return true;
 }
 
+static bool
+set_from(struct wi_graph *g, uint32_t call, uint32_t from)
+{
+	struct wi_call *c = &g->calls.p[call];
+
+	if (c->more == NSX_NONE) {
+		if (from == NSX_NONE)
+			return true;
+		c->more = (uint32_t)g->call_mores.n;
+		if (!nsx_vec_push(&g->call_mores, nsx_wi_no_call_more))
+			return false;
+	}
+	g->call_mores.p[c->more].from = from;
+	return true;
+}
+
 /* One thread and call with its sites, of each other thread. */
 static bool
 decide(struct search *s, size_t from, size_t to)
@@ -259,7 +275,8 @@ decide(struct search *s, size_t from, size_t to)
 		doubt |= v.often && v.unsure;
 	}
 	for (size_t i = best; i < best + best_n; i++)
-		s->g->calls.p[s->samples.p[i].call].from = s->samples.p[i].from;
+		if (!set_from(s->g, s->samples.p[i].call, s->samples.p[i].from))
+			return false;
 	for (size_t i = from; i < to && best == to && doubt; i++)
 		s->g->calls.p[s->samples.p[i].call].doubtful |= s->samples.p[i].from != NSX_NONE;
 	return true;

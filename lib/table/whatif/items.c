@@ -31,7 +31,7 @@ main_stream(const struct wi_graph *g, const struct wi_item *x)
 	size_t n = 0, best = 0;
 
 	for (uint32_t i = 0; i < x->n; i++) {
-		uint32_t stream = g->ops.p[g->nodes.p[x->first + i]].stream;
+		uint32_t stream = g->lanes.p[g->ops.p[g->nodes.p[x->first + i]].lane].stream;
 		size_t k = 0;
 
 		while (k < n && count[k].stream != stream)
@@ -52,15 +52,15 @@ main_stream(const struct wi_graph *g, const struct wi_item *x)
 static bool
 list_items(struct wi_graph *g)
 {
-	struct nsx_sort_key *keys = malloc((g->ops.n + 1) * sizeof *keys);
+	struct nsx_sort_key *keys = malloc((g->mores.n + 1) * sizeof *keys);
 	size_t n = 0;
 	bool good = keys != NULL;
 
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		const struct wi_op *o = &g->ops.p[i];
 
-		if (o->node != NSX_ABSENT && o->call != NSX_NONE)
-			keys[n++] = (struct nsx_sort_key){ { o->call, o->node, 0 }, (uint32_t)i };
+		if (wi_more(g, o)->node != NSX_ABSENT && o->call != NSX_NONE)
+			keys[n++] = (struct nsx_sort_key){ { o->call, wi_more(g, o)->node, 0 }, (uint32_t)i };
 	}
 	if (good)
 		nsx_sort_keys(keys, n);
@@ -69,9 +69,9 @@ list_items(struct wi_graph *g)
 		int64_t call = keys[i].k[0];
 
 		for (; i < n && keys[i].k[0] == call && good; i++, x.n++) {
-			struct wi_op *o = &g->ops.p[keys[i].i];
+			const struct wi_op *o = &g->ops.p[keys[i].i];
 
-			o->item = (uint32_t)g->items.n;
+			g->mores.p[o->more].item = (uint32_t)g->items.n;
 			x.start = o->start < x.start ? o->start : x.start;
 			x.end = o->end > x.end ? o->end : x.end;
 			good = nsx_vec_push(&g->nodes, keys[i].i);
@@ -138,14 +138,14 @@ set_preds(struct following *f, size_t b)
 
 	for (size_t i = 0; i < f->n; i++) {
 		uint32_t first = g->items.p[f->items[i]].first;
-		struct wi_op *o = &g->ops.p[g->nodes.p[first + b]];
+		struct wi_more *o = &g->mores.p[g->ops.p[g->nodes.p[first + b]].more];
 
 		o->preds = (uint32_t)g->refs.n;
 		o->npreds = (uint32_t)f->preds.n;
 		for (size_t p = 0; p < f->preds.n; p++) {
 			uint32_t op = g->nodes.p[first + f->preds.p[p]];
 
-			g->ops.p[op].followed = true;
+			g->mores.p[g->ops.p[op].more].followed = true;
 			if (!nsx_vec_push(&g->refs, op))
 				return false;
 		}
@@ -204,7 +204,7 @@ sort_alike(struct wi_graph *g, struct nsx_sort_key *keys)
 
 		names.n = 0;
 		for (uint32_t k = 0; k < x->n && good; k++)
-			good = nsx_vec_push(&names, g->ops.p[g->nodes.p[x->first + k]].name);
+			good = nsx_vec_push(&names, wi_task(g, &g->ops.p[g->nodes.p[x->first + k]])->name);
 		if (good) {
 			uint32_t id = nsx_intern(&alike, (struct nsx_str){ (const char *)names.p,
 			                         names.n * sizeof *names.p });

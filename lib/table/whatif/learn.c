@@ -1,9 +1,7 @@
 /* learn.c -- the latencies of a job: how soon an operation starts after its launch, after the operation before it in
  * its stream, and after one of another stream that it awaited, where nothing else held it up. Each is the 5 %
  * quantile. */
-#include <stdlib.h>
-
-#include "base/sort.h"
+#include "table/whatif/counts.h"
 #include "table/whatif/graph.h"
 
 enum {
@@ -13,18 +11,16 @@ enum {
 	LAUNCH = 4200, STREAM = 900   /* ns: of jobs of which nothing could be measured */
 };
 
-typedef NSX_VEC(int64_t) samples;
-
 /* The 5 % quantile. */
 static int64_t
-low_of(samples *s, int64_t otherwise)
+low_of(struct wi_counts *s, int64_t otherwise)
 {
-	return s->n ? nsx_sort_nth(s->p, s->n, s->n / 20) : otherwise;
+	return s->n ? nsx_wi_nth(s, s->n / 20) : otherwise;
 }
 
 /* The latest end of what an operation awaited; INT64_MIN: nothing. */
 static int64_t
-awaited_end(const struct wi_graph *g, const struct wi_op *o)
+awaited_end(const struct wi_graph *g, const struct wi_more *o)
 {
 	int64_t end = INT64_MIN;
 
@@ -39,34 +35,35 @@ awaited_end(const struct wi_graph *g, const struct wi_op *o)
 int
 nsx_wi_learn(struct wi_graph *g)
 {
-	samples launch = { 0 }, stream = { 0 }, wait = { 0 };
+	struct wi_counts launch = { 0 }, stream = { 0 }, wait = { 0 };
 	bool good = true;
 
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		const struct wi_op *o = &g->ops.p[i];
 		const struct wi_call *call = o->call == NSX_NONE ? NULL : &g->calls.p[o->call];
-		int64_t end = awaited_end(g, o), before = wi_end_before(g, o);
+		const struct wi_more *more = wi_more(g, o);
+		int64_t end = awaited_end(g, more), before = wi_end_before(g, o);
 
-		if (o->npreds || o->cut)
+		if (more->npreds || o->cut)
 			continue;
-		if (call && !o->nafter && o->start >= call->start
+		if (call && !more->nafter && o->start >= call->start
 		    && (before == NSX_ABSENT || before <= call->start - IDLE_BEFORE))
-			good &= nsx_vec_push(&launch, o->start - call->start);
+			good &= nsx_wi_count(&launch, o->start - call->start);
 		/* One that awaited something later was not held up by its stream. */
 		if (call && before != NSX_ABSENT && o->start >= before && end <= before
 		    && call->end <= o->start - RETURNED_BEFORE)
-			good &= nsx_vec_push(&stream, o->start - before);
+			good &= nsx_wi_count(&stream, o->start - before);
 		if (end != INT64_MIN && end <= o->start && (before == NSX_ABSENT || end > before)
 		    && o->start - end < WI_LONG)
-			good &= nsx_vec_push(&wait, o->start - end);
+			good &= nsx_wi_count(&wait, o->start - end);
 	}
 	g->latency[WI_LAUNCH] = low_of(&launch, LAUNCH);
 	g->latency[WI_STREAM] = low_of(&stream, STREAM);
 	g->latency[WI_WAIT] = low_of(&wait, g->latency[WI_STREAM]);
 	if (g->latency[WI_WAIT] < g->latency[WI_STREAM])
 		g->latency[WI_WAIT] = g->latency[WI_STREAM];
-	free(launch.p);
-	free(stream.p);
-	free(wait.p);
+	nsx_wi_counts_free(&launch);
+	nsx_wi_counts_free(&stream);
+	nsx_wi_counts_free(&wait);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

@@ -8,57 +8,35 @@
 
 /* ---- references */
 
+/* Leave out calls: to[i] is the new index of call i, or NSX_NONE; n are left. */
+static void
+keep_calls(struct wi_graph *g, const uint32_t *to, size_t n)
+{
+	for (size_t i = 0; i < g->calls.n; i++)
+		if (to[i] != NSX_NONE) {
+			g->calls.p[to[i]] = g->calls.p[i];
+			if (g->numbered)
+				g->call_numbers.p[to[i]] = g->call_numbers.p[i];
+		}
+	for (size_t i = 0; i < g->ops.n; i++)
+		if (g->ops.p[i].call != NSX_NONE)
+			g->ops.p[i].call = to[g->ops.p[i].call];
+	g->calls.n = n;
+}
+
 /* Calls of threads that launch, wait or call events; others do not tell when the host worked. */
 static bool
 keep_threads(struct wi_graph *g)
 {
-	static const char *const classes[] = { "launch", "graph-launch", "copy", "set", "sync", "event" };
-	uint32_t ids[sizeof classes / sizeof *classes];
-	size_t n = sizeof classes / sizeof *classes, kept = 0;
-	bool *used = calloc(g->threads.thread_of.n + 1, sizeof *used);
+	uint32_t *to = malloc((g->calls.n + 1) * sizeof *to);
+	size_t kept = 0;
 
-	if (!used)
-		return false;
-	for (size_t k = 0; k < n; k++)
-		ids[k] = nsx_intern_find(&g->names, nsx_str_c(classes[k]));
-	for (size_t i = 0; i < g->calls.n; i++) {
-		const struct wi_call *c = &g->calls.p[i];
-
-		for (size_t k = 0; k < n; k++)
-			used[c->thread] |= c->class == ids[k];
-		used[c->thread] |= c->blocking;
-	}
-	for (size_t i = 0; i < g->calls.n; i++)
-		if (used[g->calls.p[i].thread])
-			g->calls.p[kept++] = g->calls.p[i];
-	g->calls.n = kept;
-	free(used);
-	return true;
-}
-
-/* Map the numbers of operations and calls in their reports. */
-static bool
-map_numbers(struct wi_graph *g)
-{
-	if (!nsx_map_room(&g->op_of, g->ops.n) || !nsx_map_room(&g->call_of, g->calls.n))
-		return false;
-	for (size_t i = 0; i < g->ops.n; i++) {
-		uint32_t *at = nsx_map_at(&g->op_of, (struct nsx_key){ g->ops.p[i].profile,
-		                                                       (uint64_t)g->ops.p[i].number });
-
-		if (!at)
-			return false;
-		*at = (uint32_t)i;
-	}
-	for (size_t i = 0; i < g->calls.n; i++) {
-		uint32_t *at = nsx_map_at(&g->call_of, (struct nsx_key){ g->calls.p[i].profile,
-		                                                         (uint64_t)g->calls.p[i].number });
-
-		if (!at)
-			return false;
-		*at = (uint32_t)i;
-	}
-	return true;
+	for (size_t i = 0; to && i < g->calls.n; i++)
+		to[i] = g->of_threads.p[g->calls.p[i].thread].works ? (uint32_t)kept++ : (uint32_t)NSX_NONE;
+	if (to && kept < g->calls.n)
+		keep_calls(g, to, kept);
+	free(to);
+	return to != NULL;
 }
 
 /* The operations with these numbers, in refs; those that are not in the stream are left out. */
@@ -69,7 +47,7 @@ resolve(struct wi_graph *g, uint32_t profile, uint32_t *at, uint32_t *n)
 
 	*at = (uint32_t)g->refs.n;
 	for (uint32_t i = from; i < to; i++) {
-		uint32_t op = nsx_map_get(&g->op_of, (struct nsx_key){ profile, (uint64_t)g->numbers.p[i] });
+		uint32_t op = nsx_wi_number_get(&g->op_of, profile, g->numbers.p[i]);
 
 		if (op != NSX_NONE && !nsx_vec_push(&g->refs, op))
 			return false;
@@ -78,33 +56,52 @@ resolve(struct wi_graph *g, uint32_t profile, uint32_t *at, uint32_t *n)
 	return true;
 }
 
+/* The operations that others awaited, and calls waited for. */
+static bool
+resolve_awaited(struct wi_graph *g)
+{
+	for (size_t i = 0; i < g->ops.n; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+
+		if (o->more != NSX_NONE && !resolve(g, g->lanes.p[o->lane].profile, &g->mores.p[o->more].after,
+		                                    &g->mores.p[o->more].nafter))
+			return false;
+	}
+	for (size_t i = 0; i < g->calls.n; i++) {
+		const struct wi_call *c = &g->calls.p[i];
+
+		if (c->more != NSX_NONE && !resolve(g, g->of_threads.p[c->thread].profile,
+		                                    &g->call_mores.p[c->more].waited,
+		                                    &g->call_mores.p[c->more].nwaited))
+			return false;
+	}
+	return true;
+}
+
+/* Which calls operations are of, and what is awaited. */
 static bool
 resolve_all(struct wi_graph *g)
 {
-	for (size_t i = 0; i < g->ops.n; i++) {
-		struct wi_op *o = &g->ops.p[i];
+	for (size_t i = 0; i < g->early_ops.n; i++) {
+		struct wi_op *o = &g->ops.p[g->early_ops.p[i].op];
 
-		if (o->call != NSX_NONE)
-			o->call = nsx_map_get(&g->call_of, (struct nsx_key){ o->profile,
-			                      (uint64_t)g->numbers.p[o->call] });
-		if (o->call != NSX_NONE) {
-			struct wi_call *c = &g->calls.p[o->call];
-
-			c->op = c->op == NSX_NONE ? (uint32_t)i : c->op;
-			c->nops++;
-		}
-		if (!resolve(g, o->profile, &o->after, &o->nafter))
-			return false;
+		o->call = nsx_wi_number_get(&g->call_of, g->lanes.p[o->lane].profile, g->early_ops.p[i].number);
 	}
-	for (size_t i = 0; i < g->calls.n; i++)
-		if (!resolve(g, g->calls.p[i].profile, &g->calls.p[i].waited, &g->calls.p[i].nwaited))
-			return false;
+	nsx_wi_numbers_free(&g->call_of);
+	free(g->early_ops.p);
+	g->early_ops.p = NULL;
+	g->early_ops.n = g->early_ops.cap = 0;
+	if (!keep_threads(g) || !resolve_awaited(g))
+		return false;
+	for (size_t i = 0; i < g->ops.n; i++)
+		if (g->ops.p[i].call != NSX_NONE && g->calls.p[g->ops.p[i].call].op == NSX_NONE)
+			g->calls.p[g->ops.p[i].call].op = (uint32_t)i;
 	free(g->numbers.p);
 	g->numbers.p = NULL;
 	g->numbers.n = g->numbers.cap = 0;
-	nsx_map_free(&g->op_of);
-	nsx_map_free(&g->call_of);
-	g->op_of = g->call_of = (struct nsx_map){ 0 };
+	nsx_wi_numbers_free(&g->op_of);
+	nsx_map_free(&g->occurrences);
+	g->occurrences = (struct nsx_map){ 0 };
 	return true;
 }
 
@@ -121,11 +118,11 @@ list_devices(struct wi_graph *g)
 		return false;
 	/* first[d + 1] is where the next one of device d goes, in the end its end. */
 	for (size_t i = 0; i < g->ops.n; i++)
-		first[g->ops.p[i].device + 2]++;
+		first[wi_device(g, &g->ops.p[i]) + 2]++;
 	for (size_t d = 2; d <= n; d++)
 		first[d] += first[d - 1];
 	for (size_t i = 0; i < g->ops.n; i++)
-		g->by_device[first[g->ops.p[i].device + 1]++] = (uint32_t)i;
+		g->by_device[first[wi_device(g, &g->ops.p[i]) + 1]++] = (uint32_t)i;
 	return true;
 }
 
@@ -155,6 +152,12 @@ op_at(const struct wi_graph *g, uint32_t device, int64_t start)
 	       : NSX_NONE;
 }
 
+static uint32_t
+process_of(const struct wi_graph *g, const struct wi_call *c)
+{
+	return g->of_threads.p[c->thread].process;
+}
+
 /* When an operation was issued, as far as is known. */
 static int64_t
 issued(const struct wi_graph *g, const struct wi_op *o)
@@ -180,7 +183,7 @@ find_begins(const struct wi_graph *g, const struct nsx_step_set *s, int64_t *dev
 		if (devices[device] == INT64_MIN || t < devices[device])
 			devices[device] = t;
 		if (o->call != NSX_NONE) {
-			int64_t *p = &processes[g->calls.p[o->call].process];
+			int64_t *p = &processes[process_of(g, &g->calls.p[o->call])];
 
 			*p = *p == INT64_MIN || t < *p ? t : *p;
 		}
@@ -204,17 +207,14 @@ cut_begin(struct wi_graph *g, const struct nsx_step_set *s)
 	if (good)
 		find_begins(g, s, devices, processes);
 	for (size_t i = 0; i < g->ops.n && good; i++)
-		g->ops.p[i].cut = issued(g, &g->ops.p[i]) < devices[g->ops.p[i].device];
+		g->ops.p[i].cut = issued(g, &g->ops.p[i]) < devices[wi_device(g, &g->ops.p[i])];
 	for (size_t i = 0; i < g->calls.n && good; i++) {
-		to[i] = g->calls.p[i].start < processes[g->calls.p[i].process] ? NSX_NONE : (uint32_t)kept;
-		if (to[i] != NSX_NONE)
-			g->calls.p[kept++] = g->calls.p[i];
+		bool before = g->calls.p[i].start < processes[process_of(g, &g->calls.p[i])];
+
+		to[i] = before ? (uint32_t)NSX_NONE : (uint32_t)kept++;
 	}
-	for (size_t i = 0; i < g->ops.n && good; i++)
-		if (g->ops.p[i].call != NSX_NONE)
-			g->ops.p[i].call = to[g->ops.p[i].call];
-	if (good)
-		g->calls.n = kept;
+	if (good && kept < g->calls.n)
+		keep_calls(g, to, kept);
 	free(devices);
 	free(processes);
 	free(to);
@@ -236,29 +236,61 @@ link_calls(struct wi_graph *g)
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		struct wi_call *c = &g->calls.p[i];
 
-		c->before = last[c->thread];
-		c->beside = c->before == NSX_NONE ? of_process[c->process] : NSX_NONE;
-		last[c->thread] = of_process[c->process] = (uint32_t)i;
+		c->beside = last[c->thread] == NSX_NONE && of_process[process_of(g, c)] != NSX_NONE;
+		c->before = c->beside ? of_process[process_of(g, c)] : last[c->thread];
+		last[c->thread] = of_process[process_of(g, c)] = (uint32_t)i;
 	}
 	free(last);
 	free(of_process);
 	return good;
 }
 
+/* Where no graphs are: operations come by start, and those that start together are put by their ends. */
+static bool
+link_in_order(struct wi_graph *g)
+{
+	uint32_t *last = malloc((g->streams.n + 1) * sizeof *last);
+
+	for (size_t i = 0; last && i < g->streams.n; i++)
+		last[i] = NSX_NONE;
+	for (size_t i = 0; last && i < g->ops.n; i++) {
+		struct wi_op *o = &g->ops.p[i];
+		uint32_t *of_stream = &last[g->lanes.p[o->lane].stream], before = *of_stream, next = NSX_NONE;
+
+		if (o->cut)
+			continue;
+		while (before != NSX_NONE && g->ops.p[before].start == o->start && g->ops.p[before].end > o->end) {
+			next = before;
+			before = g->ops.p[before].before;
+		}
+		o->before = before;
+		if (next == NSX_NONE)
+			*of_stream = (uint32_t)i;
+		else
+			g->ops.p[next].before = (uint32_t)i;
+	}
+	free(last);
+	return last != NULL;
+}
+
 /* What came before in the stream: an operation, or a launch of a graph, whose nodes are one. */
 static bool
 link_ops(struct wi_graph *g)
 {
-	struct nsx_sort_key *keys = malloc((g->ops.n + g->items.n + 1) * sizeof *keys);
+	struct nsx_sort_key *keys;
 	size_t n = 0, nops = g->ops.n;
 
+	if (!g->items.n)
+		return link_in_order(g);
+	keys = malloc((g->ops.n + g->items.n + 1) * sizeof *keys);
 	if (!keys)
 		return false;
 	for (size_t i = 0; i < nops; i++) {
 		const struct wi_op *o = &g->ops.p[i];
 
-		if (o->item == NSX_NONE && !o->cut)
-			keys[n++] = (struct nsx_sort_key){ { o->stream, o->start, o->end }, (uint32_t)i };
+		if (wi_more(g, o)->item == NSX_NONE && !o->cut)
+			keys[n++] = (struct nsx_sort_key){ { g->lanes.p[o->lane].stream, o->start, o->end },
+			                                   (uint32_t)i };
 	}
 	for (size_t i = 0; i < g->items.n; i++) {
 		const struct wi_item *x = &g->items.p[i];
@@ -274,10 +306,8 @@ link_ops(struct wi_graph *g)
 		for (uint32_t k = 0; k < (x ? x->n : 1) && keys[i].k[0] == keys[i - 1].k[0]; k++) {
 			struct wi_op *o = &g->ops.p[x ? g->nodes.p[x->first + k] : at];
 
-			if (o->npreds)
-				continue;
-			o->before = before < nops ? before : NSX_NONE;
-			o->before_item = before < nops ? NSX_NONE : before - (uint32_t)nops;
+			if (!wi_more(g, o)->npreds)
+				o->before = before;
 		}
 	}
 	free(keys);
@@ -312,15 +342,15 @@ judge_guesses(struct wi_graph *g)
 		return false;
 	for (size_t i = 0; i < g->instances.n; i++) {
 		const struct wi_instance *x = &g->instances.p[i];
-		const struct wi_op *o = &g->ops.p[g->members.p[x->first]];
+		const struct wi_more *o = wi_more(g, &g->ops.p[g->members.p[x->first]]);
 
 		if (o->guessed && o->kind != NSX_NONE) {
 			kinds[o->kind].n++;
 			kinds[o->kind].good += end_together(g, x);
 		}
 	}
-	for (size_t i = 0; i < g->ops.n; i++) {
-		struct wi_op *o = &g->ops.p[i];
+	for (size_t i = 0; i < g->mores.n; i++) {
+		struct wi_more *o = &g->mores.p[i];
 
 		if (!o->guessed || o->instance == NSX_NONE || o->kind == NSX_NONE)
 			continue;
@@ -349,8 +379,9 @@ nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s)
 		qsort(g->overheads.p, g->overheads.n, sizeof *g->overheads.p, by_thread);
 	if (g->pairing.instance && nsx_pairing_finish(&g->pairing) != NSX_OK)
 		return NSX_ERR;
-	if (!judge_guesses(g) || !keep_threads(g) || !map_numbers(g) || !resolve_all(g) || !list_devices(g)
-	    || !cut_begin(g, s) || !link_calls(g))
+	nsx_nccl_free(&g->pairing.nccl);
+	g->pairing.nccl = (struct nsx_nccl_set){ 0 };
+	if (!judge_guesses(g) || !resolve_all(g) || !list_devices(g) || !cut_begin(g, s) || !link_calls(g))
 		return nsx_err_nomem(g->err, NULL);
 	return nsx_wi_find_items(g) == NSX_OK && link_ops(g) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

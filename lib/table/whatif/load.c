@@ -7,6 +7,10 @@
 #include "job/steps/periods.h"
 #include "table/whatif/graph.h"
 
+const struct wi_more nsx_wi_no_more = { .bytes = NSX_ABSENT, .group = NSX_ABSENT, .node = NSX_ABSENT, .kind = NSX_NONE,
+                                        .instance = NSX_NONE, .item = NSX_NONE };
+const struct wi_call_more nsx_wi_no_call_more = { .from = NSX_NONE };
+
 /* ---- reading */
 
 void
@@ -50,34 +54,75 @@ intern(struct wi_graph *g, struct nsx_str text, uint32_t *id)
 	return *id != NSX_NONE;
 }
 
+/* What a thread is, and whether this class of its calls tells when it works: those of threads that launch, wait or call
+ * events. */
+static bool
+keep_thread(struct wi_graph *g, const struct wi_call *c, uint32_t profile, uint32_t process)
+{
+	static const char *const classes[] = { "launch", "graph-launch", "copy", "set", "sync", "event" };
+	const struct wi_api *api = wi_api(g, c);
+	struct wi_of_thread *t;
+
+	while (g->of_threads.n <= c->thread)
+		if (!nsx_vec_push(&g->of_threads, ((struct wi_of_thread){ profile, process, false })))
+			return false;
+	t = &g->of_threads.p[c->thread];
+	*t = (struct wi_of_thread){ profile, process, t->works || api->blocking };
+	for (size_t k = 0; k < sizeof classes / sizeof *classes && !t->works; k++)
+		t->works = nsx_str_eq(nsx_intern_str(&g->names, api->class), nsx_str_c(classes[k]));
+	return true;
+}
+
+/* The kind of call that a record is; NSX_NONE when out of memory. */
+static uint32_t
+api_of(struct wi_graph *g, const struct nsx_rec *rec)
+{
+	struct wi_api api = { 0, 0, nsx_int(rec, NSX_CALL_blocking, 0) == 1 };
+	uint32_t at;
+
+	if (!intern(g, nsx_string(rec, NSX_CALL_name), &api.name)
+	    || !intern(g, nsx_string(rec, NSX_CALL_class), &api.class))
+		return NSX_NONE;
+	at = nsx_map_number(&g->api_of, (struct nsx_key){ api.name, (uint64_t)api.class << 1 | api.blocking });
+	return at != NSX_NONE && (at < g->apis.n || nsx_vec_push(&g->apis, api)) ? at : (uint32_t)NSX_NONE;
+}
+
 static int
 take_call(struct wi_graph *g, const struct nsx_rec *rec)
 {
 	int64_t pid = nsx_int(rec, NSX_CALL_pid, 0), profile = nsx_int(rec, NSX_CALL_profile, 0);
-	struct wi_call c = {
-		.start = nsx_int(rec, NSX_CALL_start, 0), .number = nsx_int(rec, NSX_CALL_call, NSX_ABSENT),
-		.stalled = nsx_int(rec, NSX_CALL_stalled, NSX_ABSENT), .profile = nsx_cat_profile(&g->pairing.comm.cat,
-		rec), .blocking = nsx_int(rec, NSX_CALL_blocking, 0) == 1, .before = NSX_NONE, .op = NSX_NONE,
-		.queue = NSX_NONE, .from = NSX_NONE, .beside = NSX_NONE
-	};
-	int64_t dur = nsx_int(rec, NSX_CALL_dur, 0);
+	int64_t number = nsx_int(rec, NSX_CALL_call, NSX_ABSENT), dur = nsx_int(rec, NSX_CALL_dur, 0);
+	uint32_t report = nsx_cat_profile(&g->pairing.comm.cat, rec), api = api_of(g, rec);
+	struct wi_call_more more = { nsx_int(rec, NSX_CALL_stalled, 0), 0, 0, NSX_NONE };
+	struct wi_call c = { .start = nsx_int(rec, NSX_CALL_start, 0), .before = NSX_NONE, .op = NSX_NONE,
+	                     .queue = NSX_NONE, .more = NSX_NONE };
 
 	c.thread = nsx_thread_number(&g->threads, profile, pid, nsx_int(rec, NSX_CALL_tid, 0));
-	c.process = nsx_map_get(&g->threads.process_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
 	c.end = c.start + (dur > 0 ? dur : 0);
-	g->stalls |= c.stalled != NSX_ABSENT && c.stalled > WI_RETURN;
-	if (!intern(g, nsx_string(rec, NSX_CALL_name), &c.name) || !intern(g, nsx_string(rec, NSX_CALL_class), &c.class)
-	    || c.thread == NSX_NONE || c.profile == NSX_NONE)
+	g->stalls |= more.stalled > WI_RETURN;
+	if (api == NSX_NONE || c.thread == NSX_NONE || report == NSX_NONE)
 		return nsx_err_nomem(g->err, NULL);
-	if (take_numbers(g, nsx_string(rec, NSX_CALL_waited), &c.waited, &c.nwaited) != NSX_OK)
+	c.api = api & (UINT32_MAX >> 2);
+	if (!keep_thread(g, &c, report, nsx_map_get(&g->threads.process_of,
+	                                            (struct nsx_key){ (uint64_t)profile, (uint64_t)pid })))
+		return nsx_err_nomem(g->err, NULL);
+	if (take_numbers(g, nsx_string(rec, NSX_CALL_waited), &more.waited, &more.nwaited) != NSX_OK)
 		return NSX_ERR;
-	return nsx_vec_push(&g->calls, c) ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	if (more.stalled > 0 || more.nwaited) {
+		c.more = (uint32_t)g->call_mores.n;
+		if (!nsx_vec_push(&g->call_mores, more))
+			return nsx_err_nomem(g->err, NULL);
+	}
+	if (g->numbered && !nsx_vec_push(&g->call_numbers, number))
+		return nsx_err_nomem(g->err, NULL);
+	return nsx_wi_number_set(&g->call_of, report, number, (uint32_t)g->calls.n) && nsx_vec_push(&g->calls, c)
+	       ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 /* An operation that communicates, of an instruction: its record of a collective is the operation's own, whether the
  * stream has executions of instructions or not. */
 static int
-pair_inst(struct wi_graph *g, const struct nsx_rec *op, struct wi_op *o, size_t ticket)
+pair_inst(struct wi_graph *g, const struct nsx_rec *op, const struct wi_op *o, size_t ticket)
 {
 	union nsx_val v[NSX_MAX_COLS];
 	struct nsx_rec thunk = { nsx_kind_builtin(NSX_THUNK), 0, v };
@@ -87,7 +132,7 @@ pair_inst(struct wi_graph *g, const struct nsx_rec *op, struct wi_op *o, size_t 
 	int64_t execution = nsx_int(op, NSX_OP_execution, -1);
 
 	count = inst == NSX_NONE ? NULL : nsx_map_at(&g->occurrences,
-	                                             (struct nsx_key){ (uint64_t)o->device << 32 | inst,
+	                                             (struct nsx_key){ (uint64_t)wi_device(g, o) << 32 | inst,
 	                                                               (uint64_t)execution });
 	if (!count)
 		return nsx_err_nomem(g->err, NULL);
@@ -106,18 +151,85 @@ pair_inst(struct wi_graph *g, const struct nsx_rec *op, struct wi_op *o, size_t 
 	return nsx_pairing_add(&g->pairing, &x, ticket);
 }
 
+/* What an operation does; NSX_NONE when out of memory. */
+static uint32_t
+task_of(struct wi_graph *g, const struct nsx_rec *rec)
+{
+	struct nsx_catalogue *cat = &g->pairing.comm.cat;
+	struct nsx_str name = nsx_string(rec, NSX_OP_name), of_inst;
+	struct wi_task t = { .inst = NSX_NONE, .comm = nsx_cat_communicates(cat, rec),
+	                     .copy = nsx_str_starts(nsx_string(rec, NSX_OP_type), "mem") };
+	uint32_t at;
+
+	if (nsx_has(rec, NSX_OP_inst)) {
+		t.inst = nsx_cat_inst(cat, rec);
+		if (t.inst == NSX_NONE)
+			return NSX_NONE;
+		of_inst = nsx_cat_str(cat, cat->insts.p[t.inst].name);
+		name = of_inst.len ? of_inst : name;
+	}
+	if (!intern(g, name, &t.name))
+		return NSX_NONE;
+	at = nsx_map_number(&g->task_of, (struct nsx_key){ (uint64_t)t.name << 32 | t.inst,
+	                                                   (uint64_t)t.comm << 1 | t.copy });
+	return at != NSX_NONE && (at < g->tasks.n || nsx_vec_push(&g->tasks, t)) ? at : (uint32_t)NSX_NONE;
+}
+
+/* The stream that it ran in; NSX_NONE when out of memory. */
+static uint32_t
+lane_of(struct wi_graph *g, const struct nsx_rec *rec)
+{
+	struct nsx_catalogue *cat = &g->pairing.comm.cat;
+	struct wi_lane l = { nsx_cat_profile(cat, rec), nsx_cat_device(cat, rec), NSX_NONE };
+	uint32_t at;
+
+	l.stream = nsx_map_number(&g->streams, (struct nsx_key){ l.device, (uint64_t)nsx_int(rec, NSX_OP_stream, 0) });
+	if (l.profile == NSX_NONE || l.device == NSX_NONE || l.stream == NSX_NONE)
+		return NSX_NONE;
+	at = nsx_map_number(&g->lane_of, (struct nsx_key){ l.profile, l.stream });
+	return at != NSX_NONE && (at < g->lanes.n || nsx_vec_push(&g->lanes, l)) ? at : (uint32_t)NSX_NONE;
+}
+
+/* What few operations have. */
+static int
+take_more(struct wi_graph *g, const struct nsx_rec *rec, struct wi_op *o)
+{
+	struct wi_more more = nsx_wi_no_more;
+
+	more.node = nsx_int(rec, NSX_OP_graph_node, NSX_ABSENT);
+	more.guessed = nsx_str_eq(nsx_string(rec, NSX_OP_comm_id), NSX_STR("unknown"));
+	if (take_numbers(g, nsx_string(rec, NSX_OP_after), &more.after, &more.nafter) != NSX_OK)
+		return NSX_ERR;
+	if (!wi_task(g, o)->comm && more.node == NSX_ABSENT && !more.guessed && !more.nafter)
+		return NSX_OK;
+	o->more = (uint32_t)g->mores.n;
+	return nsx_vec_push(&g->mores, more) ? NSX_OK : nsx_err_nomem(g->err, NULL);
+}
+
+/* Its call, which comes before it unless clocks differ. */
+static bool
+take_call_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_op *o)
+{
+	int64_t number = rec->v[NSX_OP_call].i;
+
+	if (!nsx_has(rec, NSX_OP_call))
+		return true;
+	o->call = nsx_wi_number_get(&g->call_of, g->lanes.p[o->lane].profile, number);
+	if (o->call != NSX_NONE)
+		return true;
+	if (!nsx_vec_room(&g->early_ops, 1))
+		return false;
+	g->early_ops.p[g->early_ops.n].number = number;
+	g->early_ops.p[g->early_ops.n++].op = (uint32_t)g->ops.n;
+	return true;
+}
+
 static int
 take_op(struct wi_graph *g, const struct nsx_rec *rec)
 {
-	struct nsx_catalogue *cat = &g->pairing.comm.cat;
-	struct nsx_str name = nsx_string(rec, NSX_OP_name), type = nsx_string(rec, NSX_OP_type), of_inst;
-	struct wi_op o = {
-		.start = nsx_int(rec, NSX_OP_start, 0), .number = nsx_int(rec, NSX_OP_op, NSX_ABSENT),
-		.bytes = NSX_ABSENT, .group = NSX_ABSENT, .profile = nsx_cat_profile(cat, rec),
-		.device = nsx_cat_device(cat, rec), .kind = NSX_NONE, .inst = NSX_NONE, .call = NSX_NONE,
-		.before = NSX_NONE, .before_item = NSX_NONE, .item = NSX_NONE, .instance = NSX_NONE,
-		.copy = nsx_str_starts(type, "mem"), .node = nsx_int(rec, NSX_OP_graph_node, NSX_ABSENT)
-	};
+	struct wi_op o = { .start = nsx_int(rec, NSX_OP_start, 0), .call = NSX_NONE, .before = NSX_NONE,
+	                   .more = NSX_NONE };
+	int64_t number = nsx_int(rec, NSX_OP_op, NSX_ABSENT);
 	size_t at = g->ops.n;
 	struct nsx_pairable x;
 
@@ -126,31 +238,19 @@ take_op(struct wi_graph *g, const struct nsx_rec *rec)
 		return NSX_OK;
 	}
 	o.end = o.start + rec->v[NSX_OP_dur].i;
-	if (nsx_has(rec, NSX_OP_inst)) {
-		uint32_t inst = nsx_cat_inst(cat, rec);
-
-		if (inst == NSX_NONE)
-			return nsx_err_nomem(g->err, NULL);
-		o.inst = inst;
-		of_inst = nsx_cat_str(cat, cat->insts.p[inst].name);
-		name = of_inst.len ? of_inst : name;
-	}
-	o.stream = nsx_map_number(&g->streams, (struct nsx_key){ o.device, (uint64_t)nsx_int(rec, NSX_OP_stream, 0) });
-	o.comm = nsx_cat_communicates(cat, rec);
-	o.guessed = nsx_str_eq(nsx_string(rec, NSX_OP_comm_id), NSX_STR("unknown"));
-	if (!intern(g, name, &o.name) || o.profile == NSX_NONE || o.device == NSX_NONE || o.stream == NSX_NONE)
+	o.lane = lane_of(g, rec);
+	o.task = o.lane == NSX_NONE ? (uint32_t)NSX_NONE : task_of(g, rec);
+	if (o.task == NSX_NONE)
 		return nsx_err_nomem(g->err, NULL);
-	if (take_numbers(g, nsx_string(rec, NSX_OP_after), &o.after, &o.nafter) != NSX_OK)
+	if (take_more(g, rec, &o) != NSX_OK)
 		return NSX_ERR;
-	/* Until all have come, the number of its call. */
-	if (nsx_has(rec, NSX_OP_call) && !nsx_vec_push(&g->numbers, rec->v[NSX_OP_call].i))
+	if (!take_call_of(g, rec, &o) || (g->numbered && !nsx_vec_push(&g->op_numbers, number))
+	    || !nsx_wi_number_set(&g->op_of, g->lanes.p[o.lane].profile, number, (uint32_t)at)
+	    || !nsx_vec_push(&g->ops, o))
 		return nsx_err_nomem(g->err, NULL);
-	o.call = nsx_has(rec, NSX_OP_call) ? (uint32_t)g->numbers.n - 1 : NSX_NONE;
-	if (!nsx_vec_push(&g->ops, o))
-		return nsx_err_nomem(g->err, NULL);
-	if (!o.comm)
+	if (!wi_task(g, &o)->comm)
 		return NSX_OK;
-	if (nsx_cat_inst_communicates(cat, rec))
+	if (nsx_cat_inst_communicates(&g->pairing.comm.cat, rec))
 		return pair_inst(g, rec, &o, at);
 	return nsx_pairing_op(&g->pairing, rec, &x) == NSX_OK ? nsx_pairing_add(&g->pairing, &x, at) : NSX_ERR;
 }
@@ -179,7 +279,7 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 	g->apart += apart ? (int64_t)n : 0;
 	g->alone += n == 1 && (of->group > 1 || of->apart);
 	for (size_t i = 0; i < n; i++) {
-		struct wi_op *o = &g->ops.p[of[i].ticket];
+		struct wi_more *o = &g->mores.p[g->ops.p[of[i].ticket].more];
 
 		o->bytes = of[i].bytes;
 		o->group = of[i].group;
@@ -259,12 +359,24 @@ nsx_wi_free(struct wi_graph *g)
 	nsx_intern_free(&g->names);
 	nsx_threads_free(&g->threads);
 	nsx_map_free(&g->streams);
-	nsx_map_free(&g->op_of);
-	nsx_map_free(&g->call_of);
+	nsx_map_free(&g->lane_of);
+	nsx_map_free(&g->task_of);
+	nsx_map_free(&g->api_of);
 	nsx_map_free(&g->occurrences);
+	nsx_wi_numbers_free(&g->op_of);
+	nsx_wi_numbers_free(&g->call_of);
 	free(g->ops.p);
 	free(g->calls.p);
+	free(g->mores.p);
+	free(g->call_mores.p);
+	free(g->lanes.p);
+	free(g->tasks.p);
+	free(g->apis.p);
+	free(g->of_threads.p);
+	free(g->op_numbers.p);
+	free(g->call_numbers.p);
 	free(g->numbers.p);
+	free(g->early_ops.p);
 	free(g->refs.p);
 	free(g->members.p);
 	free(g->instances.p);
@@ -276,10 +388,9 @@ nsx_wi_free(struct wi_graph *g)
 	free(g->usual.p);
 	free(g->unqueued.p);
 	free(g->edges.p);
-	free(g->lags.p);
+	free(g->fars.p);
 	free(g->first);
 	free(g->order);
 	free(g->by_device);
 	free(g->device_first);
-	free(g->times);
 }

@@ -1,6 +1,8 @@
 /* path.c -- see path.h. */
 #include "table/whatif/path.h"
 
+#include <stdlib.h>
+
 enum { TIMES_USUAL = 10 };   /* a call that takes that many times as long as is usual is not explained */
 
 const char *const nsx_wi_part_names[WI_NPARTS] = { "compute", "comm", "copy", "gap", "host", "api", "unexplained" };
@@ -20,23 +22,23 @@ nsx_wi_binding(const struct wi_graph *g, uint32_t event)
 static bool
 is_odd(const struct wi_graph *g, const struct wi_call *c, int64_t ns)
 {
-	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, c->class);
+	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
 
 	if (ns <= WI_LONG_CALL)
 		return false;
-	return c->blocking && !c->nwaited ? true : u && ns > TIMES_USUAL * u->ns;
+	return wi_api(g, c)->blocking && !wi_call_more(g, c)->nwaited ? true : u && ns > TIMES_USUAL * u->ns;
 }
 
 static enum wi_part
 part_of(const struct wi_graph *g, uint32_t event, uint32_t edge)
 {
 	const struct wi_edge *x = &g->edges.p[edge];
-	int64_t ns = g->times[event] - g->times[x->from];
+	int64_t ns = wi_time(g, event) - wi_time(g, x->from);
 	const struct wi_op *o = wi_is_op(g, event) ? &g->ops.p[wi_op_of(event)] : NULL;
 	const struct wi_call *c = o ? NULL : &g->calls.p[wi_call_of(g, event)];
 
 	switch (x->class) {
-	case WI_DUR: return o->comm ? WI_COMM : o->copy ? WI_COPY : WI_COMPUTE;
+	case WI_DUR: return wi_task(g, o)->comm ? WI_COMM : wi_task(g, o)->copy ? WI_COPY : WI_COMPUTE;
 	case WI_RDV: return WI_COMM;
 	case WI_GAP: return c->doubtful ? WI_UNEXPLAINED : WI_HOST_PART;
 	case WI_CALL:
@@ -52,30 +54,40 @@ clamp(int64_t t, int64_t lo, int64_t hi)
 	return t < lo ? lo : t > hi ? hi : t;
 }
 
-/* Add what an edge owns of each of the n steps of a device. */
+/* The path of one device, whose n steps these are. */
+struct walk {
+	const struct wi_graph *g;
+	const struct wi_step *steps;
+	size_t     n;
+	wi_hop_fn *hop;
+	void      *state;
+};
+
+/* Give what an edge owns of each step. */
 static bool
-own(const struct wi_graph *g, wi_path *path, const struct wi_step *steps, size_t n, struct wi_hop hop, int64_t from,
-    int64_t to)
+own(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 {
-	size_t at = (size_t)(steps - g->steps.p), lo = 0, hi = n;
+	const struct wi_graph *g = w->g;
+	const struct wi_step *steps = w->steps;
+	size_t at = (size_t)(steps - g->steps.p), lo = 0, hi = w->n;
 	int64_t least = from < to ? from : to, most = from < to ? to : from;
 
 	/* The last step that begins before the end of it; those before it that it takes part in come after. */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (g->times[wi_start(steps[mid].first)] < most)
+		if (wi_time(g, wi_start(steps[mid].first)) < most)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	while (lo-- > 0) {
-		int64_t a = g->times[wi_start(steps[lo].first)], b = g->times[wi_start(steps[lo].next)];
+		int64_t a = wi_time(g, wi_start(steps[lo].first)), b = wi_time(g, wi_start(steps[lo].next));
 
 		hop.step = (uint32_t)(at + lo);
 		hop.start = clamp(least, a, b);
 		hop.ns = clamp(to, a, b) - clamp(from, a, b);
-		if (hop.ns && !nsx_vec_push(path, hop))
+		if (hop.ns && !w->hop(w->state, &hop))
 			return false;
 		if (a <= least)
 			break;
@@ -83,54 +95,86 @@ own(const struct wi_graph *g, wi_path *path, const struct wi_step *steps, size_t
 	return true;
 }
 
-/* The path of one device, whose n steps these are. */
 static bool
-walk(const struct wi_graph *g, wi_path *path, const struct wi_step *steps, size_t n)
+walk(const struct walk *w)
 {
-	uint32_t e = wi_start(steps[n - 1].next), of = e;
-	int64_t begin = g->times[wi_start(steps->first)];
+	const struct wi_graph *g = w->g;
+	uint32_t e = wi_start(w->steps[w->n - 1].next), of = e;
+	int64_t begin = wi_time(g, wi_start(w->steps->first)), to;
 
-	while (g->times[e] > begin) {
+	while ((to = wi_time(g, e)) > begin) {
 		/* What led to a meeting is of the end that came after it. */
 		of = wi_is_meeting(g, e) ? of : e;
 		uint32_t k = nsx_wi_binding(g, e);
-		struct wi_hop hop = { .event = of, .edge = k, .on = steps->device };
+		struct wi_hop hop = { .event = of, .edge = k, .on = w->steps->device };
 
 		if (k == NSX_NONE) {
 			hop.part = WI_UNEXPLAINED;
-			return own(g, path, steps, n, hop, begin, g->times[e]);
+			return own(w, hop, begin, to);
 		}
 		hop.part = (uint8_t)part_of(g, of, k);
 		if (wi_is_op(g, of))
-			hop.on = g->ops.p[wi_op_of(of)].device;
+			hop.on = wi_device(g, &g->ops.p[wi_op_of(of)]);
 		else if (g->calls.p[wi_call_of(g, of)].op != NSX_NONE)
-			hop.on = g->ops.p[g->calls.p[wi_call_of(g, of)].op].device;
-		if (!own(g, path, steps, n, hop, g->times[g->edges.p[k].from], g->times[e]))
+			hop.on = wi_device(g, &g->ops.p[g->calls.p[wi_call_of(g, of)].op]);
+		if (!own(w, hop, wi_time(g, g->edges.p[k].from), to))
 			return false;
 		e = g->edges.p[k].from;
 	}
 	return true;
 }
 
-int
-nsx_wi_find_path(const struct wi_graph *g, wi_path *path)
+bool
+nsx_wi_walk(const struct wi_graph *g, wi_hop_fn *hop, void *state)
 {
-	for (size_t i = 0, n; i < g->steps.n; i += n) {
+	bool good = true;
+
+	for (size_t i = 0, n; i < g->steps.n && good; i += n) {
 		n = wi_run(g, i);
-		if (!walk(g, path, &g->steps.p[i], n))
-			return nsx_err_nomem(g->err, NULL);
+		good = walk(&(struct walk){ g, &g->steps.p[i], n, hop, state });
 	}
-	return NSX_OK;
+	return good;
 }
 
-double
-nsx_wi_unexplained(const wi_path *path)
-{
-	double all = 0, part = 0;
+/* ---- sums */
 
-	for (size_t i = 0; i < path->n; i++) {
-		all += (double)path->p[i].ns;
-		part += path->p[i].part == WI_UNEXPLAINED ? (double)path->p[i].ns : 0;
-	}
-	return all > 0 ? part / all : 0;
+struct summing { const struct wi_graph *g; struct wi_path *path; const bool *unseen; };
+
+static bool
+add(void *state, const struct wi_hop *h)
+{
+	struct summing *s = state;
+	const struct wi_graph *g = s->g;
+
+	s->path->all += h->ns;
+	s->path->parts[h->part] += h->ns;
+	s->path->on[h->on] += h->ns;
+	if (h->part == WI_COMPUTE || h->part == WI_COPY)
+		s->path->names[wi_task(g, &g->ops.p[wi_op_of(h->event)])->name] += h->ns;
+	if (h->part == WI_HOST_PART && h->edge != NSX_NONE && !wi_is_op(g, h->event)
+	    && s->unseen[wi_call_of(g, h->event)])
+		s->path->unseen += h->ns;
+	return true;
+}
+
+int
+nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path)
+{
+	bool *unseen = calloc(g->calls.n + 1, sizeof *unseen), good;
+
+	*path = (struct wi_path){ .on = calloc(g->pairing.comm.cat.devices.n + 1, sizeof *path->on),
+	                          .names = calloc(g->names.n + 1, sizeof *path->names) };
+	good = unseen && path->on && path->names && nsx_wi_find_unseen(g, unseen);
+	if (good)
+		nsx_wi_walk(g, add, &(struct summing){ g, path, unseen });
+	free(unseen);
+	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
+}
+
+void
+nsx_wi_path_free(struct wi_path *path)
+{
+	free(path->on);
+	free(path->names);
+	*path = (struct wi_path){ 0 };
 }

@@ -18,19 +18,29 @@ struct wi_hop {
 	uint8_t  part;
 	int64_t  start, ns;          /* ns may be less than 0, where clocks differ */
 };
-typedef NSX_VEC(struct wi_hop) wi_path;
 
-/* All paths, device by device, backwards in time. NSX_OK or NSX_ERR. */
-int nsx_wi_find_path(const struct wi_graph *g, wi_path *path);
+/* Gets each part of the path of a device, backwards in time. false: no more, which nsx_wi_walk returns. */
+typedef bool wi_hop_fn(void *state, const struct wi_hop *hop);
+/* All paths, device by device. */
+bool nsx_wi_walk(const struct wi_graph *g, wi_hop_fn *hop, void *state);
+
+/* Sums over all paths, ns. */
+struct wi_path {
+	int64_t  all, parts[WI_NPARTS];
+	int64_t  unseen;             /* in which the host may have waited for the device in a way that is no call: in
+	                              * gaps that began when its process had launched much that was still to be done */
+	int64_t *on;                 /* by device of the catalogue */
+	int64_t *names;              /* of operations that compute or copy, by name */
+};
+/* NSX_OK or NSX_ERR; free path in both cases. */
+int nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path);
+void nsx_wi_path_free(struct wi_path *path);
 
 /* The edge of an event that binds; NSX_NONE: it has none. */
 uint32_t nsx_wi_binding(const struct wi_graph *g, uint32_t event);
 
-/* *share: that of the path in which the host may have waited for the device in a way that is no call: in gaps that
- * began when its process had launched much that was still to be done. NSX_OK or NSX_ERR. */
-int nsx_wi_unseen(const struct wi_graph *g, const wi_path *path, double *share);
-
-/* The share of the path that is not explained. */
-double nsx_wi_unexplained(const wi_path *path);
+/* ---- unseen.c */
+/* Set which calls come after a gap that may be a wait; by call. */
+bool nsx_wi_find_unseen(const struct wi_graph *g, bool *after);
 
 #endif

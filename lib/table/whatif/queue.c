@@ -17,10 +17,6 @@ enum {
 	USUAL = 20, ODD = 4     /* times the median */
 };
 
-/* What a device was given, in order. */
-struct issued { int64_t end, reach; uint32_t op, call, device; };   /* reach: latest end so far of what computes */
-typedef NSX_VEC(struct issued) issues;
-
 const struct wi_usual *
 nsx_wi_usual_of(const wi_usuals *u, uint32_t class)
 {
@@ -37,10 +33,10 @@ nsx_wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own
 	int64_t usual;
 
 	if (g->stalls)
-		return c->stalled == NSX_ABSENT || c->stalled <= 0 ? own : own > c->stalled ? own - c->stalled : 0;
+		return own > wi_call_more(g, c)->stalled ? own - wi_call_more(g, c)->stalled : 0;
 	if (g->ops.p[c->queue].end <= c->start)
 		return own;
-	u = nsx_wi_usual_of(&g->unqueued, c->class);
+	u = nsx_wi_usual_of(&g->unqueued, wi_api(g, c)->class);
 	usual = u && u->n >= USUAL ? u->ns : WI_ASLEEP;
 	return own < usual ? own : usual;
 }
@@ -73,12 +69,12 @@ set_usual(const struct wi_graph *g, bool launches, wi_usuals *u)
 		for (size_t i = 0; i < g->calls.n; i++) {
 			const struct wi_call *c = &g->calls.p[i];
 
-			if (launches && !(c->nops && c->queue == NSX_NONE && !c->blocking))
+			if (launches && !(c->op != NSX_NONE && c->queue == NSX_NONE && !wi_api(g, c)->blocking))
 				continue;
 			if (pass)
-				ns[first[c->class + 1]++] = c->end - c->start;
+				ns[first[wi_api(g, c)->class + 1]++] = c->end - c->start;
 			else
-				first[c->class + 2]++;
+				first[wi_api(g, c)->class + 2]++;
 		}
 		for (size_t k = 2; k < g->names.n + 2 && !pass; k++)
 			first[k] += first[k - 1];
@@ -94,42 +90,47 @@ set_usual(const struct wi_graph *g, bool launches, wi_usuals *u)
 	return good;
 }
 
-/* Everything in the order in which it was issued, device by device; what was launched before the capture first. */
-static bool
-list_issued(const struct wi_graph *g, issues *list, uint32_t *position)
+/* What each device was given, in order: launches of operations, and of graphs, whose nodes are given at once. */
+struct issues {
+	struct wi_graph *g;
+	uint32_t *list;                  /* operations, of a graph the node that ended last; device by device: */
+	size_t    n, *begin;             /* the first of each device, and the end */
+	uint32_t *position;              /* of each operation, in list; NULL: not needed */
+	struct nsx_sort_key *keys;       /* of the device in question, */
+	int64_t  *reach;                 /* and the latest end so far of what computes */
+	NSX_VEC(int64_t) points;         /* distances that may be the depth */
+};
+
+/* What was launched before the capture comes first. */
+static void
+list_device(struct issues *s, uint32_t device)
 {
-	struct nsx_sort_key *keys = malloc((g->ops.n + 1) * sizeof *keys);
-	bool good = keys && nsx_vec_room(list, g->ops.n + 1);
+	const struct wi_graph *g = s->g;
+	size_t from = g->device_first[device], n = g->device_first[device + 1] - from, begin = s->n;
+	int64_t reach = INT64_MIN;
 
-	for (size_t i = 0; i < g->ops.n && good; i++) {
-		const struct wi_op *o = &g->ops.p[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct wi_op *o = &g->ops.p[g->by_device[from + i]];
 
-		keys[i] = o->call == NSX_NONE ? (struct nsx_sort_key){ { o->device, 0, o->end }, (uint32_t)i }
-		          : (struct nsx_sort_key){ { o->device, 1, g->calls.p[o->call].start }, (uint32_t)i };
+		s->keys[i] = o->call == NSX_NONE ? (struct nsx_sort_key){ { 0, o->end, 0 }, g->by_device[from + i] }
+		             : (struct nsx_sort_key){ { 1, g->calls.p[o->call].start, 0 }, g->by_device[from + i] };
 	}
-	if (good)
-		nsx_sort_keys(keys, g->ops.n);
-	for (size_t i = 0; i < g->ops.n && good; i++) {
-		const struct wi_op *o = &g->ops.p[keys[i].i];
-		const struct issued *last = list->n && list->p[list->n - 1].device == o->device
-		                            ? &list->p[list->n - 1] : NULL;
-		int64_t reach = last ? last->reach : INT64_MIN;
+	nsx_sort_keys(s->keys, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct wi_op *o = &g->ops.p[s->keys[i].i];
+		const struct wi_op *last = s->n > begin ? &g->ops.p[s->list[s->n - 1]] : NULL;
 
-		/* Nodes of a graph are given at once. */
-		if (last && o->item != NSX_NONE && last->call == o->call) {
-			struct issued *x = &list->p[list->n - 1];
-
-			x->op = o->end > x->end ? keys[i].i : x->op;
-			x->end = o->end > x->end ? o->end : x->end;
-			position[keys[i].i] = (uint32_t)(list->n - 1);
-			continue;
+		if (last && wi_more(g, o)->item != NSX_NONE && last->call == o->call) {
+			if (o->end > last->end)
+				s->list[s->n - 1] = s->keys[i].i;
+		} else {
+			reach = !wi_task(g, o)->comm && o->end > reach ? o->end : reach;
+			s->reach[s->n - begin] = reach;
+			s->list[s->n++] = s->keys[i].i;
 		}
-		reach = !o->comm && o->end > reach ? o->end : reach;
-		list->p[list->n++] = (struct issued){ o->end, reach, keys[i].i, o->call, o->device };
-		position[keys[i].i] = (uint32_t)(list->n - 1);
+		if (s->position)
+			s->position[s->keys[i].i] = (uint32_t)(s->n - 1);
 	}
-	free(keys);
-	return good;
 }
 
 /* ---- the depth */
@@ -164,9 +165,11 @@ depth_by_stalls(struct wi_graph *g, const uint32_t *position)
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		const struct wi_call *c = &g->calls.p[i];
 
-		if (c->stalled == NSX_ABSENT || c->stalled <= WI_RETURN || c->blocking || !c->nops || c->nwaited != 1)
+		const struct wi_call_more *more = wi_call_more(g, c);
+
+		if (more->stalled <= WI_RETURN || wi_api(g, c)->blocking || c->op == NSX_NONE || more->nwaited != 1)
 			continue;
-		good = nsx_vec_push(&v, (int64_t)position[c->op] - (int64_t)position[g->refs.p[c->waited]]);
+		good = nsx_vec_push(&v, (int64_t)position[c->op] - (int64_t)position[g->refs.p[more->waited]]);
 	}
 	int64_t best = most(v.p, v.n, &n);
 
@@ -176,97 +179,127 @@ depth_by_stalls(struct wi_graph *g, const uint32_t *position)
 	return good;
 }
 
-/* The last of the issued from `from` to `k` with a reach of at most t, or from. */
+/* The last of the first n issued of a device with a reach of at most t, or the first. */
 static size_t
-last_reached(const issues *list, size_t from, size_t k, int64_t t)
+last_reached(const int64_t *reach, size_t n, int64_t t)
 {
-	size_t lo = from, hi = k;
+	size_t lo = 0, hi = n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (list->p[mid].reach <= t)
+		if (reach[mid] <= t)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo > from ? lo - 1 : from;
+	return lo ? lo - 1 : 0;
 }
 
+/* What launches of the device that was listed last say by the ends before which they returned. */
 static bool
-depth_by_ends(struct wi_graph *g, const issues *list, const size_t *begin)
+add_points(struct issues *s, size_t begin)
 {
-	NSX_VEC(int64_t) points = { 0 };
-	bool good = true;
-	size_t n, beside = 0, run = 0;
+	const struct wi_graph *g = s->g;
+	const uint32_t *list = s->list + begin;
 
-	for (size_t k = 0; k < list->n && good; k++) {
-		const struct wi_call *c = list->p[k].call == NSX_NONE ? NULL : &g->calls.p[list->p[k].call];
-		size_t from = begin[list->p[k].device], last, to;
+	for (size_t k = DEPTH_MIN; k < s->n - begin; k++) {
+		uint32_t call = g->ops.p[list[k]].call;
+		const struct wi_call *c = call == NSX_NONE ? NULL : &g->calls.p[call];
+		size_t last, to;
 
-		if (!c || c->blocking || c->end - c->start <= LONG_LAUNCH || k - from < DEPTH_MIN)
+		if (!c || wi_api(g, c)->blocking || c->end - c->start <= LONG_LAUNCH)
 			continue;
-		last = last_reached(list, from, k, c->end);
+		last = last_reached(s->reach, k, c->end);
 		to = last + AROUND < k ? last + AROUND : k - 1;
-		for (size_t x = last > from + AROUND ? last - AROUND : from; x <= to && good; x++) {
-			int64_t end = list->p[x].end;
+		for (size_t x = last > AROUND ? last - AROUND : 0; x <= to; x++) {
+			int64_t end = g->ops.p[list[x]].end;
 
 			if (k - x >= SHALLOW && end > c->start && end <= c->end && c->end - end < NEAR_END
-			    && !g->ops.p[list->p[x].op].comm)
-				good = nsx_vec_push(&points, (int64_t)(k - x));
+			    && !wi_task(g, &g->ops.p[list[x]])->comm && !nsx_vec_push(&s->points, (int64_t)(k - x)))
+				return false;
 		}
 	}
-	int64_t best = most(points.p, points.n, &n);
+	return true;
+}
 
-	for (size_t i = 0; i < points.n; i++) {
-		run = i && points.p[i] == points.p[i - 1] ? run + 1 : 1;
-		if ((points.p[i] > best + APART || points.p[i] < best - APART) && run > beside)
+static void
+depth_by_ends(struct issues *s)
+{
+	size_t n, beside = 0, run = 0;
+	int64_t best = most(s->points.p, s->points.n, &n);
+
+	for (size_t i = 0; i < s->points.n; i++) {
+		run = i && s->points.p[i] == s->points.p[i - 1] ? run + 1 : 1;
+		if ((s->points.p[i] > best + APART || s->points.p[i] < best - APART) && run > beside)
 			beside = run;
 	}
 	if (n >= POINTS && n >= LEAD * beside)
-		g->depth = best;
-	free(points.p);
-	return good;
+		s->g->depth = best;
 }
 
 /* ---- */
 
 static void
-set_queues(struct wi_graph *g, const issues *list, const size_t *begin)
+set_queues(struct wi_graph *g, const uint32_t *list, size_t n)
 {
-	for (size_t k = 0; k < list->n; k++) {
-		struct wi_call *c = list->p[k].call == NSX_NONE ? NULL : &g->calls.p[list->p[k].call];
-		const struct issued *room;
+	for (size_t k = (size_t)g->depth; k < n; k++) {
+		uint32_t call = g->ops.p[list[k]].call, room = list[k - (size_t)g->depth];
 
-		if (!c || k - begin[list->p[k].device] < (size_t)g->depth)
-			continue;
-		room = &list->p[k - (size_t)g->depth];
-		if (g->ops.p[room->op].cut)
+		if (call == NSX_NONE || g->ops.p[room].cut)
 			continue;
 		g->queued++;
-		if (room->end > c->end + LATE_END)
+		if (g->ops.p[room].end > g->calls.p[call].end + LATE_END)
 			g->unrelated++;
 		else
-			c->queue = room->op;
+			g->calls.p[call].queue = room;
 	}
+}
+
+static bool
+list_all(struct issues *s)
+{
+	struct wi_graph *g = s->g;
+	size_t ndevices = g->pairing.comm.cat.devices.n, most_ops = 0;
+	bool good;
+
+	for (size_t d = 0; d < ndevices; d++)
+		if (g->device_first[d + 1] - g->device_first[d] > most_ops)
+			most_ops = g->device_first[d + 1] - g->device_first[d];
+	s->list = malloc((g->ops.n + 1) * sizeof *s->list);
+	s->begin = malloc((ndevices + 1) * sizeof *s->begin);
+	s->position = g->stalls ? malloc((g->ops.n + 1) * sizeof *s->position) : NULL;
+	s->keys = malloc((most_ops + 1) * sizeof *s->keys);
+	s->reach = malloc((most_ops + 1) * sizeof *s->reach);
+	good = s->list && s->begin && s->keys && s->reach && (s->position || !g->stalls);
+	for (size_t d = 0; d < ndevices && good; d++) {
+		s->begin[d] = s->n;
+		list_device(s, (uint32_t)d);
+		good = g->stalls || add_points(s, s->begin[d]);
+	}
+	if (good)
+		s->begin[ndevices] = s->n;
+	free(s->keys);
+	free(s->reach);
+	return good;
 }
 
 int
 nsx_wi_learn_queue(struct wi_graph *g)
 {
-	issues list = { 0 };
-	uint32_t *position = malloc((g->ops.n + 1) * sizeof *position);
-	size_t ndevices = g->pairing.comm.cat.devices.n, *begin = calloc(ndevices + 1, sizeof *begin);
-	bool good = position && begin && list_issued(g, &list, position);
+	struct issues s = { .g = g };
+	bool good = list_all(&s);
 
-	for (size_t k = list.n; k-- > 0 && good;)
-		begin[list.p[k].device] = k;
-	good = good && (g->stalls ? depth_by_stalls(g, position) : depth_by_ends(g, &list, begin));
-	if (good && g->depth)
-		set_queues(g, &list, begin);
+	if (good && g->stalls)
+		good = depth_by_stalls(g, s.position);
+	else if (good)
+		depth_by_ends(&s);
+	for (size_t d = 0; d < g->pairing.comm.cat.devices.n && good && g->depth; d++)
+		set_queues(g, s.list + s.begin[d], s.begin[d + 1] - s.begin[d]);
+	free(s.list);
+	free(s.begin);
+	free(s.position);
+	free(s.points.p);
 	good = good && set_usual(g, false, &g->usual) && set_usual(g, true, &g->unqueued);
-	free(list.p);
-	free(position);
-	free(begin);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

@@ -19,13 +19,13 @@ latest(const struct wi_graph *g, int64_t *late)
 	for (size_t i = 0; i < g->steps.n; i += wi_run(g, i)) {
 		uint32_t e = wi_start(g->steps.p[i + wi_run(g, i) - 1].next);
 
-		late[e] = g->times[e];
+		late[e] = wi_time(g, e);
 	}
 	for (size_t i = g->nevents; i-- > 0;) {
 		uint32_t e = g->order[i];
 
 		for (uint32_t k = g->first[e]; k < g->first[e + 1] && late[e] != NEVER; k++) {
-			int64_t t = late[e] - g->lags.p[k];
+			int64_t t = late[e] - wi_lag(g, k);
 
 			if (t < late[g->edges.p[k].from])
 				late[g->edges.p[k].from] = t;
@@ -60,10 +60,10 @@ each_op(const struct wi_graph *g, const int64_t *late)
 		if (late[wi_end(i)] == NEVER)
 			continue;
 		nsx_table_row(t);
-		number(t, PROFILE, cat->profiles.p[o->profile].number);
-		number(t, OP, o->number);
-		number(t, DEVICE, cat->devices.p[o->device].number);
-		nsx_table_str(t, NAME, nsx_intern_str(&g->names, o->name));
+		number(t, PROFILE, cat->profiles.p[g->lanes.p[o->lane].profile].number);
+		number(t, OP, g->op_numbers.p[i]);
+		number(t, DEVICE, cat->devices.p[wi_device(g, o)].number);
+		nsx_table_str(t, NAME, nsx_intern_str(&g->names, wi_task(g, o)->name));
 		nsx_table_int(t, SLACK, late[wi_end(i)] - o->end);
 	}
 	nsx_table_rank(t, "slack name device");

@@ -1,20 +1,36 @@
-/* sweep.c -- the times of events with given lags, and the period that they make. */
+/* sweep.c -- the times of events after a change, and the period that they make. */
 #include <math.h>
 
-#include "base/num.h"
-#include "table/whatif/graph.h"
+#include "table/whatif/plan.h"
+
+/* The lag of the work of an operation that is beside transfers otherwise than it was. */
+static int64_t
+beside(const struct wi_shares *s, const struct wi_graph *g, uint32_t event, int64_t lag)
+{
+	size_t i = wi_op_of(event);
+	const struct wi_task *t = wi_task(g, &g->ops.p[i]);
+
+	return t->comm || t->copy ? lag
+	       : llround((double)lag * (1 + s->k * s->now[i]) / (1 + s->k * s->measured[i]));
+}
 
 void
-nsx_wi_sweep(const struct wi_graph *g, const int64_t *lags, int64_t *times)
+nsx_wi_sweep(const struct wi_plan *p, const struct wi_shares *shares, int64_t *times)
 {
+	const struct wi_graph *g = p->g;
+
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i], k = g->first[e], end = g->first[e + 1];
-		int64_t t = k == end ? g->times[e] : INT64_MIN;
+		int64_t t = k == end ? wi_time(g, e) : INT64_MIN;
 
-		for (; k < end; k++) {
-			int64_t x = times[g->edges.p[k].from] + lags[k];
+		for (uint32_t first = k; k < end; k++) {
+			const struct wi_edge *x = &g->edges.p[k];
+			int64_t lag = p->classes >> x->class & 1 ? nsx_wi_plan_lag(p, e, k) : wi_lag(g, k), at;
 
-			t = x > t ? x : t;
+			if (shares && k == first && x->class == WI_DUR)
+				lag = beside(shares, g, e, lag);
+			at = times[x->from] + lag;
+			t = at > t ? at : t;
 		}
 		times[e] = t;
 	}
@@ -33,32 +49,14 @@ nsx_wi_period(const struct wi_graph *g, const int64_t *times, const bool *withou
 		n = wi_run(g, i);
 		if (without && without[s->device])
 			continue;
-		for (size_t k = 0; k < n; k++)
-			ns += times[wi_start(s[k].next)] - times[wi_start(s[k].first)] - s[k].removed;
+		for (size_t k = 0; k < n; k++) {
+			uint32_t next = wi_start(s[k].next), first = wi_start(s[k].first);
+
+			ns += times ? times[next] - times[first] - s[k].removed
+			      : wi_time(g, next) - wi_time(g, first) - s[k].removed;
+		}
 		sum += (double)ns / (double)n;
 		devices++;
 	}
 	return devices ? sum / (double)devices : 0;
-}
-
-/* The lag of an edge that is a latency, without what it has more because it binds. */
-static int64_t
-nominal(const struct wi_graph *g, const struct wi_edge *x, int64_t ns)
-{
-	int64_t most = x->class == WI_SYNC ? WI_RETURN : x->class == WI_QUEUE ? (g->depth ? 0 : WI_RETURN)
-	               : x->class == WI_STREAM && !wi_is_end(x->from) ? ns : g->latency[x->class];
-
-	return ns < most ? ns : most;
-}
-
-void
-nsx_wi_model(const struct wi_graph *g, int64_t *lags)
-{
-	for (uint32_t e = 0; e < g->nevents; e++)
-		for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
-			const struct wi_edge *x = &g->edges.p[k];
-
-			lags[k] = wi_latency(x->class) ? nominal(g, x, g->times[e] - g->times[x->from])
-			          + g->residual[x->class] : g->lags.p[k];
-		}
 }

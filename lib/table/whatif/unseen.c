@@ -7,10 +7,8 @@
 
 enum { LEFT = 50000 };   /* ns of work that devices have left when a gap begins that may be a wait */
 
-
-/* Set which calls come after a gap that may be a wait. */
-static bool
-find(const struct wi_graph *g, bool *after)
+bool
+nsx_wi_find_unseen(const struct wi_graph *g, bool *after)
 {
 	size_t n = g->threads.process_of.n;
 	int64_t *last = malloc((n + 1) * sizeof *last);   /* by process: latest end of what it has launched */
@@ -29,36 +27,13 @@ find(const struct wi_graph *g, bool *after)
 	}
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		const struct wi_call *c = &g->calls.p[i];
-		int64_t *end = &last[c->process];
+		int64_t *end = &last[g->of_threads.p[c->thread].process];
 
-		after[i] = c->before != NSX_NONE && c->from == NSX_NONE && *end != INT64_MIN
+		after[i] = wi_before(c) != NSX_NONE && wi_call_more(g, c)->from == NSX_NONE && *end != INT64_MIN
 		           && *end - g->calls.p[c->before].end >= LEFT;
 		*end = ends[i] > *end ? ends[i] : *end;
 	}
 	free(last);
 	free(ends);
 	return good;
-}
-
-int
-nsx_wi_unseen(const struct wi_graph *g, const wi_path *path, double *share)
-{
-	bool *after = calloc(g->calls.n + 1, sizeof *after);
-	int64_t ns = 0, all = 0;
-
-	if (!after || !find(g, after)) {
-		free(after);
-		return nsx_err_nomem(g->err, NULL);
-	}
-	for (size_t i = 0; i < path->n; i++) {
-		const struct wi_hop *h = &path->p[i];
-
-		all += h->ns;
-		if (h->part == WI_HOST_PART && h->edge != NSX_NONE && !wi_is_op(g, h->event)
-		    && after[wi_call_of(g, h->event)])
-			ns += h->ns;
-	}
-	*share = all > 0 ? (double)ns / (double)all : 0;
-	free(after);
-	return NSX_OK;
 }

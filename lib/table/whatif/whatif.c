@@ -66,17 +66,10 @@ load(struct wi_graph *g, bool limits, struct nsx_reader *in, const struct nsx_st
 static int
 make(struct wi_graph *g, const struct nsx_whatif_options *o, struct nsx_table **table, struct nsx_diags *diags)
 {
-	wi_path path = { 0 };
-	int rc;
-
 	if (o->form == NSX_WHATIF_SLACK || o->form == NSX_WHATIF_SLACKS)
 		return nsx_wi_slack(g, o->form == NSX_WHATIF_SLACKS, table);
-	rc = nsx_wi_find_path(g, &path);
-	if (rc == NSX_OK)
-		rc = o->form == NSX_WHATIF_FORECAST ? nsx_wi_forecast(g, &path, o, table, diags)
-		     : nsx_wi_critical(g, &path, o->form, table);
-	free(path.p);
-	return rc;
+	return o->form == NSX_WHATIF_FORECAST ? nsx_wi_forecast(g, o, table, diags)
+	       : nsx_wi_critical(g, o->form, table);
 }
 
 /* Whether limits of instructions are in question. */
@@ -96,7 +89,8 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
            struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_set s = { .err = err };
-	struct wi_graph g = { .err = err, .from = INT64_MIN, .to = INT64_MAX };
+	struct wi_graph g = { .err = err, .from = INT64_MIN, .to = INT64_MAX,
+		              .numbered = options->form == NSX_WHATIF_EDGES || options->form == NSX_WHATIF_SLACKS };
 	struct nsx_spool *again = nsx_spool_open_all(in, err);
 	int rc = again ? NSX_OK : NSX_ERR;
 

@@ -1,0 +1,27 @@
+/* numbers.h -- operations or calls by their number in their report. Four bytes each where a report counts them in the
+ * order in which they come, more where it does not.
+ *
+ *   set report 0: 7 -> 0, 8 -> 1, 11 -> 2     from 7 on: 0 1 - - 2
+ *   get report 0: 8                           1 */
+#ifndef NSX_TABLE_WHATIF_NUMBERS_H
+#define NSX_TABLE_WHATIF_NUMBERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+/* {0} is empty. */
+struct wi_numbers {
+	NSX_VEC(struct wi_counted { int64_t base; NSX_VEC(uint32_t) at; size_t set; }) reports;
+	struct nsx_map others;
+};
+
+/* The index of a number; a later one of the same number takes its place. False when out of memory. */
+bool nsx_wi_number_set(struct wi_numbers *n, uint32_t report, int64_t number, uint32_t index);
+/* NSX_NONE: it has not come. */
+uint32_t nsx_wi_number_get(const struct wi_numbers *n, uint32_t report, int64_t number);
+void nsx_wi_numbers_free(struct wi_numbers *n);
+
+#endif

@@ -1,0 +1,43 @@
+/* plan.h -- a change of a job as the lags that edges have after it, and the times of events with these lags. */
+#ifndef NSX_TABLE_WHATIF_PLAN_H
+#define NSX_TABLE_WHATIF_PLAN_H
+
+#include "table/whatif/changes.h"
+
+/* A lag of an edge that no longer holds anything back. */
+#define WI_GONE (INT64_MIN / 4)
+
+struct wi_plan {
+	const struct wi_graph *g;
+	enum { WI_PLAN_NONE, WI_PLAN_CHANGE, WI_PLAN_TASKS, WI_PLAN_MODEL } kind;
+	unsigned  classes;       /* of edges whose lags may differ, a bit each */
+	struct wi_change change;
+	double   *speeds;        /* TASKS: by task, how many times as fast it becomes; 1: as it is */
+	uint32_t  device;        /* ... on this one; NSX_NONE: on all */
+	bool     *of;            /* nowait: by device, whether it is not waited for; NULL: none is */
+	int64_t  *even;          /* by operation, what it takes; less than 0: as before */
+};
+
+/* The plan of a change. *named: whether it names something in the stream. NSX_OK or NSX_ERR; free p in both cases. */
+int nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const struct wi_change *c, bool *named);
+/* Operations of that name that do not communicate, in wi_graph.names, take 1/k of the time. */
+int nsx_wi_plan_name(struct wi_plan *p, const struct wi_graph *g, uint32_t name, double k);
+/* All operations of that name on one device of the catalogue take no time. */
+int nsx_wi_plan_without(struct wi_plan *p, const struct wi_graph *g, uint32_t name, uint32_t device);
+/* Latencies are one constant of their class, with the median of what edges of the class that bind have more. */
+void nsx_wi_plan_model(struct wi_plan *p, const struct wi_graph *g);
+void nsx_wi_plan_free(struct wi_plan *p);
+
+/* The lag of an edge to that event after it. */
+int64_t nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge);
+
+/* How operations that compute are beside transfers, by operation: a share of their time. One that is always beside them
+ * takes 1 + k times as long as one that never is. */
+struct wi_shares { double k; double *measured, *now; };
+
+/* ---- sweep.c */
+/* The times of all events after it, of wi_graph.nevents. shares: operations are beside transfers otherwise than they
+ * were; NULL: they are not. */
+void nsx_wi_sweep(const struct wi_plan *p, const struct wi_shares *shares, int64_t *times);
+
+#endif
