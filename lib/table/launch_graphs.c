@@ -11,6 +11,7 @@
 
 #include "base/num.h"
 #include "job/activity.h"
+#include "job/removed.h"
 #include "job/starved.h"
 #include "table/analysis.h"
 #include "table/launch.h"
@@ -54,12 +55,15 @@ static const struct nsx_sum_def def = {
 	.adds = "span"
 };
 
+/* end: the latest so far; NSX_ABSENT before the first. */
+struct busy { int64_t end; struct nsx_removed removed; };
+
 struct launched_graphs {
 	struct nsx_err   *err;
 	struct nsx_intern names;
 	uint32_t          recall[NSX_RECALL];
 	struct nsx_sums   replays, rows;
-	NSX_VEC(int64_t)  busy;           /* by device: the latest end so far; NSX_ABSENT before the first */
+	NSX_VEC(struct busy) busy;        /* by device */
 	int64_t           ops, no_call;
 };
 
@@ -80,7 +84,7 @@ graphs_need(void *state, struct nsx_reader *in)
 	(void)state;
 	nsx_event_need(in, NSX_OP);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, name) | NSX_C(OP, call) | NSX_C(OP, graph_node)
-	                            | NSX_C(OP, host_start) | NSX_C(OP, host_dur));
+	                            | NSX_C(OP, host_start) | NSX_C(OP, host_dur) | NSX_C(OP, removed));
 }
 
 /* A node, or a graph as a whole, of a device that was busy until then. */
@@ -120,16 +124,20 @@ graphs_take(void *state, const struct nsx_event *e)
 	f->ops++;
 	if (!e->reaches || e->start == NSX_ABSENT || e->end == NSX_ABSENT)
 		return NSX_OK;
-	if (!nsx_vec_reach(&f->busy, e->device, &(int64_t){ NSX_ABSENT }))
+	if (!nsx_vec_reach(&f->busy, e->device, &(struct busy){ NSX_ABSENT, NSX_REMOVED_NONE }))
 		return nsx_err_nomem(f->err, NULL);
-	int64_t *busy = &f->busy.p[e->device];
+	struct busy *busy = &f->busy.p[e->device];
 	bool whole = nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("graph"));
 
+	/* What nsysx-warmup removed kept the device busy. */
+	nsx_removed_take(&busy->removed, e->rec);
 	if (whole || nsx_has(e->rec, NSX_OP_graph_node)) {
 		f->no_call += !nsx_has(e->rec, NSX_OP_call);
-		rc = nsx_has(e->rec, NSX_OP_call) ? add_node(f, e, whole, *busy) : NSX_OK;
+		if (nsx_has(e->rec, NSX_OP_call))
+			rc = add_node(f, e, whole, busy->end == NSX_ABSENT ? NSX_ABSENT
+			                           : nsx_removed_end(&busy->removed, busy->end, e->start));
 	}
-	*busy = *busy == NSX_ABSENT || e->end > *busy ? e->end : *busy;
+	busy->end = busy->end == NSX_ABSENT || e->end > busy->end ? e->end : busy->end;
 	return rc;
 }
 

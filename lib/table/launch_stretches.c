@@ -3,8 +3,8 @@
  *
  * A stretch is a run of a device's operations, in order of start, that one thread launched one by one and that a graph
  * could hold: it ends at an operation of another thread, of a graph, of another execution of a program or of another
- * step (if the stream has marks of them), and where the thread waited for the device between two launches. Of a
- * stretch's idle time that before its first operation is not its own.
+ * step (if the stream has marks of them), where the thread waited for the device between two launches, and where
+ * nsysx-warmup removed operations. Of a stretch's idle time that before its first operation is not its own.
  *
  *   sync   a launched [0,5), runs 10..20   b launched [22,30), runs 33..40   c launched [31,35), runs 40..50   sync
  *   starved 10 of the idle 13 between a and b: in [20,30) b's launch had not ended
@@ -17,6 +17,7 @@
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "job/removed.h"
 #include "job/starved.h"
 #include "job/threads.h"
 #include "table/analysis.h"
@@ -30,6 +31,7 @@ struct waits { NSX_VEC(int64_t) at; };
 struct launched {
 	int64_t  start, end, host_start, host_dur, execution;
 	uint32_t name, program, thread;
+	bool     apart;                   /* what ran between the one before and it was removed */
 	int64_t  starved, idle;           /* ns right before it */
 };
 
@@ -40,6 +42,8 @@ struct device {
 	bool            begun, any;       /* an operation was read; `last` is one that is in no stretch yet */
 	struct launched last, before;     /* before: the one before it */
 	int64_t         first, busy;      /* of the device: its first start, its latest end so far */
+	struct nsx_removed removed;
+	nsx_u128        gone;             /* ns of it that were removed */
 	int64_t         step;             /* the latest start of a step */
 	int64_t         cut;              /* that of the stretch's operations */
 	struct stretch  now;
@@ -121,7 +125,7 @@ stretches_need(void *state, struct nsx_reader *in)
 	nsx_event_need(in, NSX_CALL);
 	nsx_event_need(in, NSX_STEP);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, name) | NSX_C(OP, graph_node) | NSX_C(OP, tid)
-	                            | NSX_C(OP, program) | NSX_C(OP, execution));
+	                            | NSX_C(OP, program) | NSX_C(OP, execution) | NSX_C(OP, removed));
 	nsx_reader_need(in, NSX_CALL, NSX_C(CALL, profile) | NSX_C(CALL, tid) | NSX_C(CALL, blocking));
 }
 
@@ -186,8 +190,9 @@ goes_on(const struct stretches *f, const struct device *d)
 {
 	const struct launched *a = &d->before, *b = &d->last;
 
-	return d->now.ops && a->thread == b->thread && a->program == b->program && a->execution == b->execution
-	       && d->step == d->cut && !waited(f, b->thread, a->host_start, b->host_start);
+	return d->now.ops && !b->apart && a->thread == b->thread && a->program == b->program
+	       && a->execution == b->execution && d->step == d->cut
+	       && !waited(f, b->thread, a->host_start, b->host_start);
 }
 
 /* Steps that begin with the device's last operation were read: add it to its stretch, or begin one with it. */
@@ -223,7 +228,8 @@ settle(struct stretches *f, size_t device)
 static struct device *
 device_at(struct stretches *f, uint32_t device)
 {
-	return nsx_vec_reach(&f->devices, device, &(struct device){ .step = INT64_MIN, .cut = INT64_MIN })
+	return nsx_vec_reach(&f->devices, device, &(struct device){ .step = INT64_MIN, .cut = INT64_MIN,
+	                                                            .removed = NSX_REMOVED_NONE })
 	       ? &f->devices.p[device] : NULL;
 }
 
@@ -247,7 +253,8 @@ take_op(struct stretches *f, const struct nsx_event *e)
 		.start = e->start, .end = e->end, .host_start = nsx_int(rec, NSX_OP_host_start, 0),
 		.host_dur = nsx_int(rec, NSX_OP_host_dur, 0), .execution = nsx_int(rec, NSX_OP_execution, NSX_ABSENT),
 		.program = nsx_has(rec, NSX_OP_program) ? nsx_cat_program(f->cat, rec) : NSX_NONE,
-		.name = nsx_intern_recall(&f->names, f->recall, nsx_string(rec, NSX_OP_name)), .thread = NSX_NONE
+		.name = nsx_intern_recall(&f->names, f->recall, nsx_string(rec, NSX_OP_name)), .thread = NSX_NONE,
+		.apart = nsx_has(rec, NSX_OP_removed)
 	};
 	if (o.name == NSX_NONE)
 		return nomem(f);
@@ -256,9 +263,13 @@ take_op(struct stretches *f, const struct nsx_event *e)
 		if (o.thread == NSX_NONE)
 			return nomem(f);
 	}
+	nsx_removed_take(&d->removed, rec);
 	if (d->begun && e->start > d->busy) {
-		o.idle = e->start - d->busy;
-		o.starved = called ? nsx_starved(d->busy, e->start, o.host_start + o.host_dur) : 0;
+		int64_t from = nsx_removed_end(&d->removed, d->busy, e->start);
+
+		d->gone += (nsx_u128)(from - d->busy);
+		o.idle = e->start - from;
+		o.starved = called ? nsx_starved(from, e->start, o.host_start + o.host_dur) : 0;
 	}
 	d->first = d->begun ? d->first : e->start;
 	d->busy = !d->begun || e->end > d->busy ? e->end : d->busy;
@@ -380,7 +391,7 @@ stretches_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 
 		if (settle(f, i) != NSX_OK || close_stretch(f, i) != NSX_OK)
 			return NSX_ERR;
-		f->rows.whole += d->begun ? (nsx_u128)(d->busy - d->first) : 0;
+		f->rows.whole += d->begun ? (nsx_u128)(d->busy - d->first) - d->gone : 0;
 	}
 	if (add_rows(f) != NSX_OK || !(*table = nsx_sums_table(&f->rows, f->err)))
 		return NSX_ERR;

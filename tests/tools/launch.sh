@@ -148,6 +148,25 @@ equal 'by graph: replays, nodes, gaps inside, waiting for the launch' "$(launch 
 	"n 3 2 10 55 27.5 51 4 0.0727 110
 [CUDA_graph] - 1 6 50 50 - - - 58
 m 1 1 6 8 8 8 0 0.0000 16"
+# nsysx-warmup removed what ran until 930 and 2980: no device waited for a launch then, that time is not the devices', and no stretch goes on over it. Twice
+# a, b: of the idle [10,20) and [1010,1020) 6 before the launch of b had returned. The graph waits in [2980,2998).
+(. "$tests_dir/streamlib.sh"; stream) >"$T/removed" <<'END'
+#device device:i profile:i
+device 0 0
+#call profile:i call:i pid:i tid:i start:i dur:i name:s class:s ops:i
+#op profile:i type:s device:i name:s start:i dur:i call:i tid:i host_start:i host_dur:i graph_node:i removed:i
+call 0 1 1 1 0 1 cudaLaunchKernel launch 1
+op 0 kernel 0 a 0 10 1 1 0 1 - -
+op 0 kernel 0 b 20 10 2 1 12 4 - -
+op 0 kernel 0 a 1000 10 3 1 940 20 - 70
+op 0 kernel 0 b 1020 10 4 1 1012 4 - -
+op 0 kernel 0 n 3000 10 9 1 2990 8 1 20
+END
+nsysx-launch -q --tsv --by graph "$T/removed" >"$T/got"
+equal 'no graph waited for its launch while there was work that was removed' "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["name"], $at["starved"] }' "$T/got")" 'n 18'
+nsysx-launch -q --tsv --by stretch "$T/removed" | cut -f 1,3,4,7-9 | sed 1d >"$T/got"
+equal '... and time that was removed is not that of devices or stretches' "$(awk -F'\t' '{ printf "%s %s %s %s %s %.4f", $1, $2, $3, $4, $5, $6 }' "$T/got")" \
+	"$(awk 'BEGIN { printf "a 2 2 12 20 %.4f", 12 / (3010 - (930 - 30) - (2980 - 1030)) }')"
 nsysx-launch -q --tsv --by graph "$T/stretches" >"$T/got"
 says 'a stream without graphs says so' 'no operation is of a CUDA graph' nsysx-launch --by graph "$T/sums"
 says '... and one without repeated launches' 'no stretch of launches comes twice: without marks of steps' nsysx-launch --by stretch "$T/sums"
