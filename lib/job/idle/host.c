@@ -86,7 +86,8 @@ take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	struct nsx_open_interval i = {
 		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL),
 		.id = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
-		.name = NSX_NONE, .what = compiles(nsx_string(rec, NSX_RANGE_name)) ? NSX_CAUSE_COMPILE : NSX_CAUSE_RANGE
+		.name = NSX_NONE,
+		.what = compiles(nsx_string(rec, NSX_RANGE_name)) ? NSX_CAUSE_COMPILE : NSX_CAUSE_RANGE
 	};
 	struct nsx_host_thread *t;
 
