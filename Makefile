@@ -47,7 +47,7 @@ DOCS = README.md LICENSE protos/nsysx.proto $(wildcard docs/*.md)
 # What -V prints, and what packages are called.
 VERSION = $(shell sed -n 's/^\#define NSX_VERSION "\(.*\)"/\1/p' lib/base/cli.h)
 # Headers for programs of one's own; they include each other and nothing else of ours.
-PUBLIC = $(patsubst %,lib/base/%.h,arena cli diag err escape map num only outfile str table vec) \
+PUBLIC = $(patsubst %,lib/base/%.h,arena cli declare diag err escape map num only outfile str table vec) \
 	$(patsubst %,lib/stream/%,diags.h fields.h kinds.h kinds.def reader.h spool.h writer.h)
 # What a report is made with, where there is such a thing: not the C that is compiled in.
 REPORT = $(if $(wildcard lib/report),$(shell cd lib/report && find . -type f ! -name '*.[ch]'))

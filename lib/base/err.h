@@ -4,14 +4,7 @@
 
 #include <stdbool.h>
 
-/* Encloses the declarations of a header: they are C for C++ programs too. */
-#ifdef __cplusplus
-#define NSX_BEGIN_C extern "C" {
-#define NSX_END_C   }
-#else
-#define NSX_BEGIN_C
-#define NSX_END_C
-#endif
+#include "base/declare.h"
 
 NSX_BEGIN_C
 
@@ -20,12 +13,6 @@ enum nsx_status {
 	NSX_EOF = 1,   /* clean end; a truncated stream is NSX_ERR */
 	NSX_ERR = -1   /* the nsx_err passed at open has the reason */
 };
-
-#if defined(__GNUC__)
-#define NSX_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#else
-#define NSX_PRINTF(fmt, args)
-#endif
 
 /* The first error wins: a second nsx_err_set leaves msg alone. {""} is "no error".
  * A message names the place, what was wanted and what came; no tool name, no

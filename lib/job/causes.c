@@ -7,7 +7,6 @@ const struct nsx_cause_known nsx_causes[NSX_NCAUSES] = {
 #define CAUSE(id, name, group, tint, stripes, change, says, action) \
 	[NSX_CAUSE_##id] = { name, NSX_CAUSES_##group, tint, stripes, change, says, action },
 #include "job/causes.def"
-#undef CAUSE
 };
 
 const char *
@@ -26,6 +25,43 @@ nsx_cause_group_name(enum nsx_cause_group g)
 	};
 
 	return names[g];
+}
+
+struct of_class { const char *class; enum nsx_cause cause; };
+
+static const struct of_class overheads[] = {
+#define HOST_OVERHEAD(class, id) { class, NSX_CAUSE_##id },
+#include "job/causes.def"
+}, calls[] = {
+#define HOST_CALL(class, id) { class, NSX_CAUSE_##id },
+#include "job/causes.def"
+};
+
+static size_t
+find(const struct of_class *list, size_t n, struct nsx_str class)
+{
+	size_t i = 0;
+
+	while (i < n && !nsx_str_eq(class, nsx_str_c(list[i].class)))
+		i++;
+	return i;
+}
+
+enum nsx_cause
+nsx_cause_of_overhead(struct nsx_str class, uint32_t *precedes)
+{
+	size_t n = sizeof overheads / sizeof *overheads, i = find(overheads, n, class);
+
+	*precedes = (uint32_t)i;
+	return i < n ? overheads[i].cause : NSX_NCAUSES;
+}
+
+enum nsx_cause
+nsx_cause_of_call(struct nsx_str class)
+{
+	size_t n = sizeof calls / sizeof *calls, i = find(calls, n, class);
+
+	return i < n ? calls[i].cause : NSX_CAUSE_API;
 }
 
 int

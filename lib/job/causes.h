@@ -11,7 +11,6 @@
 enum nsx_cause {
 #define CAUSE(id, name, group, tint, stripes, change, says, action) NSX_CAUSE_##id,
 #include "job/causes.def"
-#undef CAUSE
 	NSX_NCAUSES
 };
 
@@ -40,6 +39,11 @@ nsx_cause_is_gap(enum nsx_cause c)
 {
 	return nsx_causes[c].group != NSX_CAUSES_EDGE && nsx_causes[c].group != NSX_CAUSES_REMOVED;
 }
+
+/* The cause of an overhead of the host of that class, and of an innermost call of that class that does not block.
+ * NSX_NCAUSES: of no overhead. *precedes: of several overheads the one with the lowest is the cause. */
+enum nsx_cause nsx_cause_of_overhead(struct nsx_str class, uint32_t *precedes);
+enum nsx_cause nsx_cause_of_call(struct nsx_str class);
 
 /* Add the causes in a list to *causes, as bits of enum nsx_cause: names of causes or of groups of causes, separated by
  * commas. NSX_OK, or NSX_ERR: *bad is a name in it that is none. */

@@ -16,7 +16,7 @@
 #include "base/num.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "xla/hlo.h"
+#include "xla/hlo_work.h"
 #include "xla/wire.h"
 
 /* Why there is no cost. If there are several reasons, the last one in this order is used. */

@@ -44,7 +44,7 @@ struct nsx_hlo_comm {
 	bool              mixed;    /* there are some of another kind, which are not added */
 };
 
-/* Data that could not be interpreted, counted; hlo.c has the messages. */
+/* Data that could not be interpreted, counted; hlo_dump.c has the messages. */
 enum nsx_hlo_miss {
 	NSX_HLO_CLASH, NSX_HLO_NO_SIZE, NSX_HLO_NO_ASSIGNMENT, NSX_HLO_BAD_ASSIGNMENT, NSX_HLO_BAD_GROUPS,
 	    NSX_HLO_BAD_DEVICE,
@@ -204,7 +204,7 @@ struct nsx_hlo_walk *nsx_hlo_walk_new(uint32_t ncontents);
 void nsx_hlo_walk_free(struct nsx_hlo_walk *w);   /* NULL allowed */
 void nsx_hlo_contents_free(struct nsx_hlo *h);
 
-/* hlo.c: nsx_hlo_read of an open file. */
+/* hlo_dump.c: nsx_hlo_read of an open file. */
 int nsx_hlo_parse(struct nsx_dumpfile *f, struct nsx_hlo *h, struct nsx_diags *diags);
 
 /* Field numbers for walking without protobuf-c. */

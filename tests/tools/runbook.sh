@@ -62,7 +62,7 @@ for finding in $findings; do
 	ok "the page describes $finding" grep -q -e "^### .*$finding" "$root/docs/diagnose.md"
 	ok "the manual page describes $finding" grep -q -e "^\.It Li .*$finding" "$root/docs/man/nsysx-diagnose.1"
 done
-for verdict in compute-bound $(sed -n 's/.*{ "\([a-z-]*\)", ".*/\1/p' "$root/lib/table/idle/verdict.c"); do
+for verdict in compute-bound $(sed -n 's/^	\[[A-Z_]*\] *= { "\([a-z-]*\)", ".*/\1/p' "$root/lib/table/idle/verdict.c"); do
 	ok "... and $verdict" grep -q -e "^| $verdict |" "$root/docs/diagnose.md"
 done
 for cause in $(nsysx-idle -q --tsv --zeros "$T/none/steady.nsysx" | awk -F'\t' '$1 == 0 && $4 != "" { print $4 }'); do

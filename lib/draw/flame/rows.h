@@ -2,7 +2,7 @@
 #ifndef NSX_DRAW_FLAME_ROWS_H
 #define NSX_DRAW_FLAME_ROWS_H
 
-#include "draw/flame/layout.h"
+#include "draw/flame/frames.h"
 
 /* Of a layout whose frames are placed from left to right: fill in row, run and dim of each, and l->rows, l->dims and
  * l->runs. False when out of memory. */

@@ -62,22 +62,11 @@ add(struct nsx_idle_finder *f, int64_t start, int64_t end, enum nsx_cause cause,
 	return start >= end || nsx_vec_push(&f->pieces, s) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
 
+/* A launch may itself block. */
 static enum nsx_cause
 cause_of(const struct nsx_host_piece *p, int64_t call)
 {
-	switch ((enum nsx_host_state)p->state) {
-	case NSX_HOST_PROFILER:      return NSX_CAUSE_PROFILER;
-	case NSX_HOST_QUEUE_FULL:    return NSX_CAUSE_QUEUE_FULL;
-	case NSX_HOST_LOADING:       return NSX_CAUSE_LOADING;
-	case NSX_HOST_BLOCKING_CALL: return p->call == call ? NSX_CAUSE_LAUNCH : NSX_CAUSE_SYNC;
-	case NSX_HOST_LAUNCH_CALL:   return NSX_CAUSE_LAUNCH;
-	case NSX_HOST_ALLOC_CALL:    return NSX_CAUSE_ALLOC;
-	case NSX_HOST_API_CALL:      return NSX_CAUSE_API;
-	case NSX_HOST_COMPILE:       return NSX_CAUSE_COMPILE;
-	case NSX_HOST_RANGE:         return NSX_CAUSE_RANGE;
-	case NSX_HOST_UNKNOWN:       break;
-	}
-	return NSX_CAUSE_HOST;
+	return p->state == NSX_CAUSE_SYNC && p->call == call ? NSX_CAUSE_LAUNCH : (enum nsx_cause)p->state;
 }
 
 /* The activity of the thread in the gap, up to m. */

@@ -24,25 +24,6 @@ nsx_idle_frame(struct nsx_idle_finder *f, struct nsx_str text, uint32_t *id)
 	return *id != NSX_NONE;
 }
 
-/* The state for an innermost call of each class. */
-static uint32_t
-state_of_call(const struct nsx_rec *rec)
-{
-	static const struct { const char *class; enum nsx_host_state state; } classes[] = {
-		{ "launch", NSX_HOST_LAUNCH_CALL }, { "graph-launch", NSX_HOST_LAUNCH_CALL },
-		{ "set", NSX_HOST_LAUNCH_CALL },
-		{ "copy", NSX_HOST_LAUNCH_CALL }, { "alloc", NSX_HOST_ALLOC_CALL }, { "module", NSX_HOST_LOADING },
-	};
-	struct nsx_str class = nsx_string(rec, NSX_CALL_class);
-
-	if (nsx_int(rec, NSX_CALL_blocking, 0) == 1)
-		return NSX_HOST_BLOCKING_CALL;
-	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-		if (nsx_str_eq(class, nsx_str_c(classes[i].class)))
-			return classes[i].state;
-	return NSX_HOST_API_CALL;
-}
-
 void
 nsx_idle_host_need(struct nsx_reader *in)
 {
@@ -62,7 +43,8 @@ take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	struct nsx_open_interval i = {
 		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_CALL_dur, 0), NULL),
 		.id = nsx_int(rec, NSX_CALL_call, NSX_ABSENT),
-		.what = state_of_call(rec)
+		.what = nsx_int(rec, NSX_CALL_blocking, 0) == 1 ? NSX_CAUSE_SYNC
+		        : nsx_cause_of_call(nsx_string(rec, NSX_CALL_class))
 	};
 
 	f->calls++;
@@ -74,17 +56,14 @@ take_call(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 static int
 take_overhead(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
-	struct nsx_str class = nsx_string(rec, NSX_OVERHEAD_class);
 	int64_t start = nsx_int(rec, NSX_OVERHEAD_start, NSX_ABSENT);
 	struct nsx_open_interval i = {
-		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_OVERHEAD_dur, 0), NULL), .name = NSX_NONE,
-		.what = nsx_str_eq(class, NSX_STR("profiler")) ? NSX_HOST_PROFILER : nsx_str_eq(class,
-			NSX_STR("queue-full")) ? NSX_HOST_QUEUE_FULL
-		        : nsx_str_eq(class, NSX_STR("loading")) ? NSX_HOST_LOADING : NSX_HOST_UNKNOWN
+		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_OVERHEAD_dur, 0), NULL), .name = NSX_NONE
 	};
 	struct nsx_host_thread *t;
 
-	if (i.what == NSX_HOST_UNKNOWN || start == NSX_ABSENT)
+	i.what = nsx_cause_of_overhead(nsx_string(rec, NSX_OVERHEAD_class), &i.path);
+	if (i.what == NSX_NCAUSES || start == NSX_ABSENT)
 		return NSX_OK;
 	if (!nsx_has(rec, NSX_OVERHEAD_tid)) {
 		f->threadless++;
@@ -107,7 +86,8 @@ take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	struct nsx_open_interval i = {
 		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL),
 		.id = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
-		.name = NSX_NONE, .what = compiles(nsx_string(rec, NSX_RANGE_name)) ? NSX_HOST_COMPILE : NSX_HOST_RANGE
+		.name = NSX_NONE,
+		.what = compiles(nsx_string(rec, NSX_RANGE_name)) ? NSX_CAUSE_COMPILE : NSX_CAUSE_RANGE
 	};
 	struct nsx_host_thread *t;
 

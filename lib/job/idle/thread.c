@@ -32,7 +32,7 @@ int
 nsx_host_thread_init(struct nsx_host_thread *t, int64_t profile, int64_t pid, int64_t tid,
                      const struct nsx_host_paths *paths, struct nsx_err *err)
 {
-	struct nsx_host_piece first = { INT64_MIN, NSX_ABSENT, NSX_ABSENT, paths->root, NSX_NONE, NSX_HOST_UNKNOWN,
+	struct nsx_host_piece first = { INT64_MIN, NSX_ABSENT, NSX_ABSENT, paths->root, NSX_NONE, NSX_CAUSE_HOST,
 	    false };
 
 	*t = (struct nsx_host_thread){ .profile = profile, .pid = pid, .tid = tid, .settled = INT64_MIN, .fd = -1 };
@@ -132,22 +132,27 @@ static int
 note(struct nsx_host_thread *t, int64_t at, const struct nsx_host_paths *paths, struct nsx_err *err)
 {
 	const struct nsx_open_interval *call = nsx_open_innermost(&t->calls), *range = nsx_open_innermost(&t->ranges);
+	const struct nsx_open_interval *first = NULL;
 	struct nsx_host_piece p = { at > t->settled ? at : t->settled, NSX_ABSENT,
 	                            range && t->keeps_ranges ? range->id : NSX_ABSENT, range ? range->path
 	                            : paths->root,
-	                            NSX_NONE, NSX_HOST_UNKNOWN, false };
+	                            NSX_NONE, NSX_CAUSE_HOST, false };
 
 	if (call) {
 		p.call = call->id;
 		p.call_name = call->name;
-		p.blocking = call->what == NSX_HOST_BLOCKING_CALL;
+		p.blocking = call->what == NSX_CAUSE_SYNC;
 		p.state = (uint8_t)call->what;
 	} else if (range) {
-		p.state = range->within ? NSX_HOST_COMPILE : NSX_HOST_RANGE;
+		p.state = range->within ? NSX_CAUSE_COMPILE : NSX_CAUSE_RANGE;
 	}
-	for (size_t i = 0; i < t->overheads.list.n; i++)
-		if (t->overheads.list.p[i].what < p.state)
-			p.state = (uint8_t)t->overheads.list.p[i].what;
+	for (size_t i = 0; i < t->overheads.list.n; i++) {
+		const struct nsx_open_interval *o = &t->overheads.list.p[i];
+
+		first = !first || o->path < first->path ? o : first;
+	}
+	if (first)
+		p.state = (uint8_t)first->what;
 	return push_piece(t, p, err);
 }
 
@@ -163,7 +168,7 @@ make_paths(struct nsx_host_thread *t, size_t from, const struct nsx_host_paths *
 	for (size_t i = from; i < t->ranges.list.n; i++) {
 		struct nsx_open_interval *r = &t->ranges.list.p[i];
 
-		r->within = within = within || r->what == NSX_HOST_COMPILE;
+		r->within = within = within || r->what == NSX_CAUSE_COMPILE;
 		if (i - from >= MOST_REMADE && r->name != NSX_NONE) {
 			t->stale += i - from == MOST_REMADE;
 			continue;

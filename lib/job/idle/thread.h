@@ -10,14 +10,8 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "job/causes.h"
 #include "job/open_intervals.h"
-
-/* The activity of a thread, in order of precedence. */
-enum nsx_host_state {
-	NSX_HOST_PROFILER, NSX_HOST_QUEUE_FULL, NSX_HOST_LOADING,   /* overheads, loading also a call of class module */
-	NSX_HOST_BLOCKING_CALL, NSX_HOST_LAUNCH_CALL, NSX_HOST_ALLOC_CALL, NSX_HOST_API_CALL,
-	NSX_HOST_COMPILE, NSX_HOST_RANGE, NSX_HOST_UNKNOWN
-};
 
 struct nsx_host_piece {
 	int64_t  start;
@@ -25,7 +19,7 @@ struct nsx_host_piece {
 	int64_t  range;      /* that of the innermost range, if the thread keeps them; NSX_ABSENT: none */
 	uint32_t path;       /* of the ranges around it */
 	uint32_t call_name;  /* NSX_NONE: no call, or names are not kept */
-	uint8_t  state;      /* enum nsx_host_state */
+	uint8_t  state;      /* enum nsx_cause: what idle time meanwhile has. SYNC: of a call that blocks */
 	bool     blocking;   /* the innermost call blocks, for any state */
 };
 
@@ -52,8 +46,9 @@ struct nsx_host_paths { nsx_host_path_fn *push; void *state; uint32_t root; };
 int nsx_host_thread_init(struct nsx_host_thread *t, int64_t profile, int64_t pid, int64_t tid,
                          const struct nsx_host_paths *paths, struct nsx_err *err);
 
-/* `what` is the nsx_host_state for a call or an overhead, and for a range whether it compiles (NSX_HOST_COMPILE) or not
- * (NSX_HOST_RANGE). They come in order of `start`, but ranges may come earlier. */
+/* `what` is the cause of idle time meanwhile: of a range NSX_CAUSE_COMPILE or NSX_CAUSE_RANGE. Overheads precede calls,
+ * which precede ranges; of several overheads the one with the lowest `path` counts. They come in order of `start`, but
+ * ranges may come earlier. */
 int nsx_host_call(struct nsx_host_thread *t, struct nsx_open_interval i, const struct nsx_host_paths *paths,
                   struct nsx_err *err);
 int nsx_host_overhead(struct nsx_host_thread *t, struct nsx_open_interval i, const struct nsx_host_paths *paths,

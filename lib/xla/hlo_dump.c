@@ -1,4 +1,4 @@
-/* hlo.c -- a dump in the form for its users: instructions by name and by id, assembled from the decoded messages. */
+/* hlo_dump.c -- a dump in the form for its users: instructions by name and by id, made of the decoded messages. */
 #include "xla/hlo.h"
 
 #include <inttypes.h>
