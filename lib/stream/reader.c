@@ -554,12 +554,16 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order
 int
 nsx_reader_check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 {
-	struct nsx_order_key key;
+	struct nsx_order_key key = { .section = nsx_rec_section(rec) };
 
-	if (nsx_rec_section(rec) == NSX_SECTION_ANY)
+	if (key.section == NSX_SECTION_ANY)
 		return NSX_OK;
-	if (!nsx_order_key(rec, &key))
+	/* Most records are work, whose duration is not compared. */
+	bool placed = key.section == NSX_SECTION_WORK ? nsx_order_time(rec, &key.first) : nsx_order_key(rec, &key);
+	if (!placed)
 		return nsx_reader_fail(r, "%s without a start cannot be ordered", rec->kind->name);
+	if (key.section == NSX_SECTION_WORK)
+		key.second = rec->kind->id;
 	key.third = 0;
 	if (r->last_kind && nsx_order_key_cmp(&key, &r->last) < 0)
 		return disorder(r, rec, &key);
