@@ -111,8 +111,8 @@ struct nsx_reader {
 	uint64_t          look[NSX_NKINDS + 1];   /* slots, for blocks to come */
 	union nsx_val     v[NSX_MAX_COLS];
 
-	/* nsx_reader_times of the kinds read last, by id. */
-	struct nsx_kind_times { const struct nsx_kind *of; int start, dur; } times[NSX_NKINDS + 1];
+	/* nsx_reader_times and nsx_order_slots of the kinds read last, by id. */
+	struct nsx_kind_times { const struct nsx_kind *of; int start, dur; int8_t order[2]; } times[NSX_NKINDS + 1];
 
 	/* NSX_READ_ORDERED: the last record that has a position in the order. */
 	const struct nsx_kind *last_kind;

@@ -176,15 +176,24 @@ nsx_reader_times(const struct nsx_kind *k, int *start, int *dur)
 		*start = *dur = -1;
 }
 
+static inline const struct nsx_kind_times *
+times_of(struct nsx_reader *r, const struct nsx_kind *k)
+{
+	struct nsx_kind_times *t = &r->times[k->id];
+
+	if (k != t->of) {
+		nsx_reader_times(t->of = k, &t->start, &t->dur);
+		nsx_order_slots(k->id, t->order);
+	}
+	return t;
+}
+
 /* Whether the end of rec does not fit a time. */
-static bool
-ends_beyond(struct nsx_reader *r, const struct nsx_rec *rec)
+static inline bool
+ends_beyond(const struct nsx_kind_times *t, const struct nsx_rec *rec)
 {
 	int64_t end;
 
-	struct nsx_kind_times *t = &r->times[rec->kind->id];
-	if (rec->kind != t->of)
-		nsx_reader_times(t->of = rec->kind, &t->start, &t->dur);
 	return t->start >= 0 && rec->has >> t->start & rec->has >> t->dur & 1
 	       && __builtin_add_overflow(rec->v[t->start].i, rec->v[t->dur].i, &end);
 }
@@ -595,11 +604,12 @@ nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
 		rc = r->dec->next(r, rec);
 		if (rc != NSX_OK)
 			break;
+		const struct nsx_kind_times *t = times_of(r, rec->kind);
 		r->records++;
-		r->beyond += ends_beyond(r, rec);
+		r->beyond += ends_beyond(t, rec);
 		if (rec->kind->id == NSX_DIAG)
 			r->unsteady |= nsx_says_unsteady(rec);
-		if (r->flags & NSX_READ_ORDERED)
+		if (r->flags & NSX_READ_ORDERED && !nsx_reader_comes_after(r, t->order, rec))
 			rc = nsx_reader_check_order(r, rec);
 		if (!lacks(r, rec))
 			break;
