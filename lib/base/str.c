@@ -12,10 +12,28 @@ nsx_str_c(const char *s)
 	return (struct nsx_str){ s, s ? strlen(s) : 0 };
 }
 
-bool
-nsx_str_eq(struct nsx_str a, struct nsx_str b)
+/* Whether the first and the last `size` bytes of n, which may overlap, are equal. */
+static inline bool
+ends_eq(const char *a, const char *b, size_t n, size_t size)
 {
-	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+	uint64_t from[2] = { 0, 0 }, to[2] = { 0, 0 };
+
+	memcpy(&from[0], a, size);
+	memcpy(&from[1], b, size);
+	memcpy(&to[0], a + n - size, size);
+	memcpy(&to[1], b + n - size, size);
+	return !((from[0] ^ from[1]) | (to[0] ^ to[1]));
+}
+
+/* Most texts are short, and memcmp is a call. */
+bool
+nsx_bytes_eq(const char *a, const char *b, size_t n)
+{
+	if (n >= 8)
+		return ends_eq(a, b, n, 8) && (n <= 16 || memcmp(a + 8, b + 8, n - 16) == 0);
+	if (n >= 4)
+		return ends_eq(a, b, n, 4);
+	return n == 0 || (n == 1 ? *a == *b : ends_eq(a, b, n, 2));
 }
 
 int

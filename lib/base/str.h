@@ -15,7 +15,14 @@ struct nsx_str { const char *ptr; size_t len; };
 
 #define NSX_STR(literal) ((struct nsx_str){ (literal), sizeof(literal) - 1 })
 struct nsx_str nsx_str_c(const char *s);                 /* NULL gives the empty string */
-bool nsx_str_eq(struct nsx_str a, struct nsx_str b);
+/* Whether n bytes are equal; of none the addresses do not matter. */
+bool nsx_bytes_eq(const char *a, const char *b, size_t n);
+static inline bool
+nsx_str_eq(struct nsx_str a, struct nsx_str b)
+{
+	return a.len == b.len && nsx_bytes_eq(a.ptr, b.ptr, a.len);
+}
+
 int  nsx_str_cmp(struct nsx_str a, struct nsx_str b);    /* bytewise, as memcmp, the shorter first */
 bool nsx_str_starts(struct nsx_str s, const char *prefix);
 

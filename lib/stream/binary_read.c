@@ -29,6 +29,7 @@ struct kind {
 	uint64_t           has;       /* their slots */
 	bool               straight;  /* column i goes to slot i */
 	int                start, dur;   /* nsx_reader_times, of a kind that was met */
+	int8_t             order[2];     /* nsx_order_slots */
 	/* Records up to `ready` are assembled in v, `wide` apart, with their presence bits in is. */
 	size_t             ready, wide;
 	union nsx_val     *v;
@@ -260,8 +261,10 @@ meet(struct nsx_reader *r, struct kind *k)
 	if (!nsx_block_read_kind(k->message, &name, cols, &n))
 		return damaged(r, "a kind");
 	k->met = nsx_reader_declare(r, name, cols, n);
-	if (k->met)
+	if (k->met) {
 		nsx_reader_times(k->met->kind, &k->start, &k->dur);
+		nsx_order_slots(k->met->kind->id, k->order);
+	}
 	if (k->met && k->met->kind->id == NSX_END && k->in->n)
 		return damaged(r, "an end record among the others");
 	return k->met ? NSX_OK : NSX_ERR;
@@ -597,7 +600,7 @@ take_assembled(struct nsx_reader *r, struct kind *k, size_t n, struct nsx_rec *r
 		r->records++;
 		if (timed && (rec->has & timed) == timed)
 			r->beyond += __builtin_add_overflow(rec->v[start].i, rec->v[dur].i, &end);
-		if (ordered && nsx_reader_check_order(r, rec) != NSX_OK)
+		if (ordered && !nsx_reader_comes_after(r, k->order, rec) && nsx_reader_check_order(r, rec) != NSX_OK)
 			return NSX_ERR;
 		if (take(state, rec) != NSX_OK)
 			return NSX_ERR;

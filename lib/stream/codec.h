@@ -111,8 +111,8 @@ struct nsx_reader {
 	uint64_t          look[NSX_NKINDS + 1];   /* slots, for blocks to come */
 	union nsx_val     v[NSX_MAX_COLS];
 
-	/* nsx_reader_times of the kinds read last, by id. */
-	struct nsx_kind_times { const struct nsx_kind *of; int start, dur; } times[NSX_NKINDS + 1];
+	/* nsx_reader_times and nsx_order_slots of the kinds read last, by id. */
+	struct nsx_kind_times { const struct nsx_kind *of; int start, dur; int8_t order[2]; } times[NSX_NKINDS + 1];
 
 	/* NSX_READ_ORDERED: the last record that has a position in the order. */
 	const struct nsx_kind *last_kind;
@@ -138,6 +138,28 @@ struct nsx_met *nsx_reader_met(struct nsx_reader *r, struct nsx_str name);
 void nsx_reader_times(const struct nsx_kind *k, int *start, int *dur);
 /* With NSX_READ_ORDERED, for each record: NSX_OK, or NSX_ERR if it does not come after the one before. */
 int nsx_reader_check_order(struct nsx_reader *r, const struct nsx_rec *rec);
+
+/* The same where it is easily seen, of work that begins later than the work before it; false: nsx_reader_check_order
+ * decides. slots: nsx_order_slots of its kind. */
+static inline bool
+nsx_reader_comes_after(struct nsx_reader *r, const int8_t slots[2], const struct nsx_rec *rec)
+{
+	int at = slots[0], other = slots[1];
+
+	if (at < 0 || !(rec->has >> at & 1))
+		at = other;
+	if (at < 0 || !(rec->has >> at & 1) || r->last.section != NSX_SECTION_WORK)
+		return false;
+	int64_t time = rec->v[at].i;
+	if (rec->has >> other & 1 && rec->v[other].i < time)
+		time = rec->v[other].i;
+	if (time <= r->last.first)
+		return false;
+	r->last.first = time;
+	r->last.second = rec->kind->id;
+	r->last_kind = rec->kind;
+	return true;
+}
 /* Fails with "PLACE: ...". */
 int nsx_reader_fail(struct nsx_reader *r, const char *fmt, ...) NSX_PRINTF(2, 3);
 /* Fails with the message that FILE is truncated after N records. */

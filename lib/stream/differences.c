@@ -14,8 +14,6 @@ common(uint64_t *diff, const struct nsx_numbers *c, const struct nsx_expect *e)
 	const int32_t *last = e->last;
 	size_t n = c->rows;
 
-	if (c->partial)
-		return false;
 	if (e->base == BASE_ZERO) {
 		for (size_t r = 0; r < n; r++)
 			diff[r] = nsx_zig(v[r]);
@@ -45,13 +43,56 @@ common(uint64_t *diff, const struct nsx_numbers *c, const struct nsx_expect *e)
 	return true;
 }
 
+/* The same of a column that some records may lack: the number of differences, SIZE_MAX for others. A difference is
+ * written for each record, and counts if the record has a value. */
+static size_t
+common_partial(uint64_t *diff, const struct nsx_numbers *c, const struct nsx_expect *e, const uint64_t *top)
+{
+	const uint64_t *v = c->v, *of = e->of, *has = c->has;
+	const int32_t *last = e->last;
+	size_t n = 0;
+
+	if (e->base == BASE_ZERO) {
+		for (size_t r = 0; r < c->rows; r++) {
+			diff[n] = nsx_zig(v[r]);
+			n += has[r] >> c->bit & 1;
+		}
+	} else if (e->base == BASE_SAME && !e->plus && !e->minus) {
+		for (size_t r = 0; r < c->rows; r++) {
+			diff[n] = nsx_zig(v[r] - of[r]);
+			n += has[r] >> c->bit & 1;
+		}
+	} else if (e->base == BASE_LAST && last && !e->plus && !e->minus) {
+		for (size_t r = 0; r < c->rows; r++) {
+			diff[n] = nsx_zig(v[r] - (last[r] < 0 ? e->first : v[last[r]]));
+			n += has[r] >> c->bit & 1;
+		}
+	} else if (e->base == BASE_LAST_OR_TOP && last && !e->plus && !e->minus) {
+		for (size_t r = 0; r < c->rows; r++) {
+			diff[n] = nsx_zig(v[r] - (last[r] < 0 ? top[r] : v[last[r]]));
+			n += has[r] >> c->bit & 1;
+		}
+	} else if (e->base == BASE_TOP) {
+		for (size_t r = 0; r < c->rows; r++) {
+			diff[n] = nsx_zig(v[r] - top[r]);
+			n += has[r] >> c->bit & 1;
+		}
+	} else {
+		return SIZE_MAX;
+	}
+	return n;
+}
+
 size_t
 nsx_differences(uint64_t *diff, const struct nsx_numbers *c, const struct nsx_expect *e, const uint64_t *top)
 {
-	size_t n = 0;
+	size_t n;
 
-	if (common(diff, c, e))
+	if (!c->partial && common(diff, c, e))
 		return c->rows;
+	if ((n = common_partial(diff, c, e, top)) != SIZE_MAX)
+		return n;
+	n = 0;
 	for (size_t r = 0; r < c->rows; r++)
 		if (c->has[r] >> c->bit & 1)
 			diff[n++] = nsx_zig(c->v[r] - nsx_expected(e, c->v, r, top ? top[r] : 0));
@@ -82,10 +123,14 @@ nsx_find_runs(const uint64_t *diff, size_t n, uint64_t *value, uint64_t *count)
 		uint64_t x = diff[i];
 		size_t from = i++;
 
-		while (n - i >= 4 && !((diff[i] ^ x) | (diff[i + 1] ^ x) | (diff[i + 2] ^ x) | (diff[i + 3] ^ x)))
-			i += 4;
-		while (i < n && diff[i] == x)
-			i++;
+		/* Most are not repeated. */
+		if (i < n && diff[i] == x) {
+			while (n - i >= 4
+			       && !((diff[i] ^ x) | (diff[i + 1] ^ x) | (diff[i + 2] ^ x) | (diff[i + 3] ^ x)))
+				i += 4;
+			while (i < n && diff[i] == x)
+				i++;
+		}
 		size_t size = nsx_varint_size(x), long_size = nsx_varint_size(i - from);
 
 		value[m.n] = x;

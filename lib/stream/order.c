@@ -32,6 +32,16 @@ nsx_order_time(const struct nsx_rec *r, int64_t *time)
 	return kind >= NSX_COMPILE && kind < NSX_SKEW && time_of(r, time);
 }
 
+void
+nsx_order_slots(enum nsx_kind_id kind, int8_t slots[2])
+{
+	int start = nsx_field(kind, NSX_ROLE_START), host = nsx_field(kind, NSX_ROLE_HOST_START);
+	bool work = nsx_section_of(kind) == NSX_SECTION_WORK;
+
+	slots[0] = (int8_t)(!work ? -1 : start >= 0 ? start : host);
+	slots[1] = (int8_t)(work && kind == NSX_RANGE ? host : slots[0]);
+}
+
 uint64_t
 nsx_order_columns(enum nsx_kind_id kind)
 {

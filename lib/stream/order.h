@@ -36,6 +36,10 @@ static inline enum nsx_section nsx_rec_section(const struct nsx_rec *r) { return
  * it has no such time; always for other sections. */
 bool nsx_order_time(const struct nsx_rec *r, int64_t *time);
 
+/* The slots of that time for records of a kind of work: the first, or the second where that is absent or earlier; both
+ * are the same but for ranges. -1: another kind. */
+void nsx_order_slots(enum nsx_kind_id kind, int8_t slots[2]);
+
 /* The slots that determine the position of such a record, except durations and ties. */
 uint64_t nsx_order_columns(enum nsx_kind_id kind);
 

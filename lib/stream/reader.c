@@ -176,15 +176,24 @@ nsx_reader_times(const struct nsx_kind *k, int *start, int *dur)
 		*start = *dur = -1;
 }
 
+static inline const struct nsx_kind_times *
+times_of(struct nsx_reader *r, const struct nsx_kind *k)
+{
+	struct nsx_kind_times *t = &r->times[k->id];
+
+	if (k != t->of) {
+		nsx_reader_times(t->of = k, &t->start, &t->dur);
+		nsx_order_slots(k->id, t->order);
+	}
+	return t;
+}
+
 /* Whether the end of rec does not fit a time. */
-static bool
-ends_beyond(struct nsx_reader *r, const struct nsx_rec *rec)
+static inline bool
+ends_beyond(const struct nsx_kind_times *t, const struct nsx_rec *rec)
 {
 	int64_t end;
 
-	struct nsx_kind_times *t = &r->times[rec->kind->id];
-	if (rec->kind != t->of)
-		nsx_reader_times(t->of = rec->kind, &t->start, &t->dur);
 	return t->start >= 0 && rec->has >> t->start & rec->has >> t->dur & 1
 	       && __builtin_add_overflow(rec->v[t->start].i, rec->v[t->dur].i, &end);
 }
@@ -554,12 +563,16 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order
 int
 nsx_reader_check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 {
-	struct nsx_order_key key;
+	struct nsx_order_key key = { .section = nsx_rec_section(rec) };
 
-	if (nsx_rec_section(rec) == NSX_SECTION_ANY)
+	if (key.section == NSX_SECTION_ANY)
 		return NSX_OK;
-	if (!nsx_order_key(rec, &key))
+	/* Most records are work, whose duration is not compared. */
+	bool placed = key.section == NSX_SECTION_WORK ? nsx_order_time(rec, &key.first) : nsx_order_key(rec, &key);
+	if (!placed)
 		return nsx_reader_fail(r, "%s without a start cannot be ordered", rec->kind->name);
+	if (key.section == NSX_SECTION_WORK)
+		key.second = rec->kind->id;
 	key.third = 0;
 	if (r->last_kind && nsx_order_key_cmp(&key, &r->last) < 0)
 		return disorder(r, rec, &key);
@@ -591,11 +604,12 @@ nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
 		rc = r->dec->next(r, rec);
 		if (rc != NSX_OK)
 			break;
+		const struct nsx_kind_times *t = times_of(r, rec->kind);
 		r->records++;
-		r->beyond += ends_beyond(r, rec);
+		r->beyond += ends_beyond(t, rec);
 		if (rec->kind->id == NSX_DIAG)
 			r->unsteady |= nsx_says_unsteady(rec);
-		if (r->flags & NSX_READ_ORDERED)
+		if (r->flags & NSX_READ_ORDERED && !nsx_reader_comes_after(r, t->order, rec))
 			rc = nsx_reader_check_order(r, rec);
 		if (!lacks(r, rec))
 			break;

@@ -119,7 +119,13 @@ nsx_put_list32(struct nsx_buf *b, unsigned field, const uint32_t *v, size_t n, s
 	if (n == 0 || !nsx_buf_room(tmp, n * NSX_VARINT_MAX))
 		return;
 	char *p = tmp->ptr;
+	uint32_t bits = 0;
 	for (size_t i = 0; i < n; i++)
+		bits |= v[i];
+	/* Mostly these are kinds, and short runs of them. */
+	for (size_t i = 0; i < n && bits < 0x80; i++)
+		*p++ = (char)v[i];
+	for (size_t i = 0; i < n && bits >= 0x80; i++)
 		p = put_spread(p, spread56(v[i]));
 	tmp->len = (size_t)(p - tmp->ptr);
 	nsx_put_bytes(b, field, nsx_buf_view(tmp));

@@ -14,6 +14,17 @@ strings(void)
 {
 	ok(nsx_str_eq(NSX_STR("ab"), nsx_str_c("ab")) && !nsx_str_eq(NSX_STR("ab"), NSX_STR("abc")), "equality");
 	ok(nsx_str_eq(nsx_str_c(NULL), NSX_STR("")), "NULL is the empty string");
+	char one[40], other[40];
+	bool equal = true, differ = true;
+	for (size_t n = 1; n < sizeof one; n++)
+		for (size_t at = 0; at < n; at++) {
+			memset(one, 'x', n);
+			memset(other, 'x', n);
+			equal &= nsx_str_eq((struct nsx_str){ one, n }, (struct nsx_str){ other, n });
+			other[at] = 'y';
+			differ &= !nsx_str_eq((struct nsx_str){ one, n }, (struct nsx_str){ other, n });
+		}
+	ok(equal && differ, "of every length, every byte counts");
 	ok(!nsx_str_eq(NSX_STR("a\0b"), NSX_STR("a\0c")), "bytes after a NUL count");
 	ok(nsx_str_cmp(NSX_STR("a"), NSX_STR("ab")) < 0 && nsx_str_cmp(NSX_STR("\xff"), NSX_STR("a")) > 0 &&
 	   nsx_str_cmp(NSX_STR(""), NSX_STR("")) == 0, "order is bytewise, the shorter first");
