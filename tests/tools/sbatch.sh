@@ -85,6 +85,36 @@ nsysx-steps -q --tsv -o want torch.nsysx
 same '... of steps' want out4/tables/steps.tsv
 equal '... without those of programs' "$(ls out4/tables | tr '\n' ' ')" 'bandwidth.tsv collective.tsv diagnosis.md idle.tsv kernel.tsv nvtx.folded range.tsv steps.tsv '
 
+# ---- clocks by samples of the ranks
+"$SYNTH" -q -o b --processes 4 --steps 12 --offset 1000000 --jitter 200 || exit 1
+for n in 0 1 2 3; do printf 'b/r%d.sqlite\tb/dump%d\n' $n $n; done >list6
+NSYSX_EXTRACT= NSYSX_SAMPLE=4
+export NSYSX_EXTRACT NSYSX_SAMPLE
+nsysx --list list6 out6 >/dev/null
+ok 'streams with samples' nsysx --rank out6 1 2 4
+equal '... one each' "$(ls out6/streams | tr '\n' ' ')" '1.done 1.nsysx 1.sample 2.done 2.nsysx 2.sample 4.done 4.nsysx 4.sample '
+NSYSX_SAMPLE=5 sh "$script" --rank out6 3 >/dev/null 2>&1
+equal 'of fewer reports none' "$? $(ls out6/streams | grep -c '3\.')" '0 2'
+ok '... joins; the stream without one gets it' nsysx --join out6
+nsysx-merge -q -b out6/streams/*.sample | nsysx-align -q -e -b -o clocks
+nsysx-merge -q -b out6/streams/*.nsysx | nsysx-align -q --apply clocks | nsysx-warmup -q | nsysx-overlap -q | nsysx-collectives -q | nsysx-steps -q --mark -o steady
+nsysx-view -q out6/steady.nsysx >got
+same 'the steady state is on the clocks of the samples' steady got
+equal '... which are within 100 ns of the true ones' "$(nsysx-view -q -t clock out6/steady.nsysx | cut -f 1,3 | awk -F'\t' 'NR == FNR { if (FNR > 1) truth[$1] = $3; next }
+	FNR > 1 { e[$1] = $2 - truth[$1]; sum += e[$1]; n++ } END { for (d in e) { x = e[d] - sum / n; if (x < 0) x = -x; if (x > worst) worst = x } print n, (worst < 100) }' b/answers/clocks.tsv -)" '4 1'
+clocks=$(inode out6/clocks.nsysx) made=$(inode out6/steady.nsysx)
+ok 'joining again' nsysx --join out6
+equal '... estimates nothing again' "$(inode out6/clocks.nsysx) $(inode out6/steady.nsysx)" "$clocks $made"
+rm out6/streams/2.*
+fails '... a stream is missing' 1 'list:2: ' nsysx --join out6
+ok 'a rank that failed and is resumed' nsysx --rank out6 2
+ok '... joins' nsysx --join out6
+equal '... with clocks of its new sample' "$([ "$(inode out6/clocks.nsysx)" = "$clocks" ]; echo $?) $(nsysx-view -q out6/steady.nsysx | cmp - steady)" '1 '
+NSYSX_CLOCKS=$PWD/clocks sh "$script" --join out6 >/dev/null 2>&1
+nsysx-view -q out6/steady.nsysx >got
+same 'with clocks of before' steady got
+unset NSYSX_EXTRACT NSYSX_SAMPLE
+
 # ---- many streams are merged in groups of 64
 mkdir many many/streams
 n=0
