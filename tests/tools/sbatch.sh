@@ -53,6 +53,17 @@ cp a/r0.sqlite a/r0.new && touch -d '2001-02-03' a/r0.new && mv a/r0.new a/r0.sq
 nsysx --rank out 1 >/dev/null 2>&1
 equal 'a changed profile is extracted again' "$([ "$(inode out/streams/1.nsysx)" != "$before" ]; echo $?)" 0
 equal '... and files of an aborted run are removed' "$(ls -A out/streams | grep -c '^\.')" 0
+# A join that begins before the streams are made again, as the second Job of Kubernetes does.
+cp a/r1.sqlite a/r1.new && touch -d '2001-02-04' a/r1.new && mv a/r1.new a/r1.sqlite
+fails 'a stream of an earlier report is not joined' 1 "list:2: $T/a/r1.sqlite: has changed since its stream was made" nsysx --join out
+NSYSX_PARTIAL=yes sh "$script" --join out >/dev/null 2>&1
+equal '... but left out on request' "$? $(nsysx-view -t diag out/merged.nsysx | grep -c 'report 2, r1.sqlite, is missing: its stream is not of it as it is now	1$')" '0 1'
+fails 'nor one of other options' 1 "list:1: $T/a/r0.sqlite: its stream was made by $(nsysx-extract --version) , not by $(nsysx-extract --version) --ops" env NSYSX_EXTRACT=--ops sh "$script" --join out
+ok 'made again' nsysx --rank out 2
+ok '... they join' nsysx --join out
+mv a a.away
+ok '... where reports are not seen, too' nsysx --join out
+mv a.away a
 printf 'a/r1.sqlite\ta/dump1\n' >list2
 nsysx --list list2 out >/dev/null
 fails 'another list does not use the streams of the first' 1 'list:1: ' nsysx --join out
@@ -120,7 +131,7 @@ mkdir many many/streams
 n=0
 while [ $n -lt 130 ]; do
 	n=$((n + 1))
-	printf 'a/r%d.sqlite\n' $n
+	printf 'elsewhere/r%d.sqlite\n' $n
 	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\n#device\tdevice:i\tprofile:i\tlocal:i\tknown:i\n#op\tprofile:i\top:i\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\n#end\trecords:i\nprofile\t0\tr%d\ndevice\t%d\t0\t0\t1\nop\t0\t0\tkernel\t%d\tk\t%d\t10\nend\t3\n' \
 		$n $n $n $((n * 7 % 50)) | nsysx-view -b -z -o many/streams/$n.nsysx
 done >many.list
@@ -128,7 +139,7 @@ nsysx --list many.list many >/dev/null
 n=0
 while read -r line; do
 	n=$((n + 1))
-	echo "$line" >many/streams/$n.done
+	printf '%s\n%s\n' "$line" "$(nsysx-extract --version) -a" >many/streams/$n.done
 done <many/list
 ok 'many streams join' nsysx --join many
 equal '... in groups' "$(ls many/groups | tr '\n' ' ')" '0000.done 0000.nsysx 0001.done 0001.nsysx 0002.done 0002.nsysx '
