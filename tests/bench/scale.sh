@@ -25,6 +25,9 @@ measure() {
 	done <"$work/turns.rows"
 }
 
+# The streams in $dir/streams, merged as in a tree: in groups of 64, one merge each, of which $dir/groups lists the results.
+of_groups() { echo "for list in $dir/group.????; do $bin/nsysx-merge -q -b -z -o \$list.nsysx --files-from \$list || exit; done"; }
+
 # The filters, one after the other, and tables and pictures of what they make.
 filters_and_tables() {
 	at=$work/scale-job
@@ -58,9 +61,13 @@ for n in $DEVICES; do
 		[ -e "$dir/streams/$i" ] || "$bin/nsysx-extract" -q -a -b -z -x "$dir/dump$i" -o "$dir/streams/$i" "$dir/r$i.sqlite"
 		i=$((i + 1))
 	done
-	find "$dir/streams" -type f >"$dir/list"
+	rm -f "$dir"/group.*
+	find "$dir/streams" -type f >"$dir/list" && split -a 4 -d -l 64 "$dir/list" "$dir/group."
+	find "$dir" -name 'group.*' | sed 's/$/.nsysx/' >"$dir/groups"
 	measure "$n" extract "$bin/nsysx-extract -q -a -b -z -o $work/scale-job.nsysx$inputs" \
-		merge "$bin/nsysx-merge -q -b -z -o $work/scale-job.merged --files-from $dir/list"
+		merge "$bin/nsysx-merge -q -b -z -o $work/scale-job.merged --files-from $dir/list" \
+		'merge, groups of 64' "$(of_groups)" \
+		'merge, the groups' "$bin/nsysx-merge -q -b -z -o $work/scale-job.merged --files-from $dir/groups"
 	cp "$work/scale-job.nsysx" "$work/ranks-last.nsysx"
 	filters_and_tables "$n"
 	last=$n

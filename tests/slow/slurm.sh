@@ -15,8 +15,8 @@ mkdir "$T/slurm"
 slurm_up "$T/slurm" >"$T/why" || skip_all "no Slurm can be started here: $(cat "$T/why")"
 
 script=$tests_dir/../lib/report/nsysx.sbatch
-ranks=64 out=$T/out NSYSX_REPORT=no NSYSX_BIN=$T/bin HOLD=$T/hold NSYSX_EXTRACT=
-export NSYSX_REPORT NSYSX_BIN HOLD NSYSX_EXTRACT
+ranks=64 out=$T/out NSYSX_REPORT=no NSYSX_BIN=$T/bin HOLD=$T/hold NSYSX_EXTRACT= NSYSX_SAMPLE=64
+export NSYSX_REPORT NSYSX_BIN HOLD NSYSX_EXTRACT NSYSX_SAMPLE
 
 # ---- expected results, and tools that can be held
 
@@ -28,10 +28,12 @@ made() {
 	while [ $n -lt $ranks ]; do
 		printf 'job/r%d.sqlite\tjob/dump%d\n' $n $n >>"$T/list"
 		n=$((n + 1))
-		nsysx-extract -q -b -z --host -x "$T/job/dump$((n - 1))" -o "$T/direct/$n" "$T/job/r$((n - 1)).sqlite" || return 1
+		nsysx-extract -q -b -z --host -x "$T/job/dump$((n - 1))" -o "$T/direct/$n" "$T/job/r$((n - 1)).sqlite" &&
+		nsysx-align -q --sample -b -z -o "$T/direct/$n.sample" "$T/direct/$n" || return 1
 	done
 	nsysx-merge -q -b -z -o "$T/want" $(direct "$(numbers 1 $ranks)") &&
-	nsysx-align -q -b "$T/want" | nsysx-warmup -q -b | nsysx-overlap -q -b | nsysx-collectives -q -b | nsysx-steps -q -b --mark -z -o "$T/want.steady" &&
+	nsysx-merge -q -b "$T"/direct/*.sample | nsysx-align -q -e -b -o "$T/want.clocks" &&
+	nsysx-align -q -b --apply "$T/want.clocks" "$T/want" | nsysx-warmup -q -b | nsysx-overlap -q -b | nsysx-collectives -q -b | nsysx-steps -q -b --mark -z -o "$T/want.steady" &&
 	ln -s "$B"/bin/* "$NSYSX_BIN/" && rm "$NSYSX_BIN/nsysx-extract" "$NSYSX_BIN/nsysx-merge" &&
 	${CC:-gcc} -std=c11 -shared -fPIC -o "$T/hold.so" slurm/hold.c -ldl || return 1
 	# Held too before the tool begins, and behind it, before its report is marked as done.
@@ -137,9 +139,9 @@ same 'and the steady state' "$T/want.steady" "$out/steady.nsysx"
 n=0 differ=
 while [ $n -lt $ranks ]; do
 	n=$((n + 1))
-	cmp -s "$T/direct/$n" "$out/streams/$n.nsysx" || differ="$differ $n"
+	cmp -s "$T/direct/$n" "$out/streams/$n.nsysx" && cmp -s "$T/direct/$n.sample" "$out/streams/$n.sample" || differ="$differ $n"
 done
-equal 'every stream is what a direct extraction gives' "$differ" ''
-equal 'no temporary file stays with a stream' "$(ls -A "$out/streams" | grep -cvxE '[0-9]+\.(nsysx|done)')" 0
+equal 'every stream is what a direct extraction gives, and its sample' "$differ" ''
+equal 'no temporary file stays with a stream' "$(ls -A "$out/streams" | grep -cvxE '[0-9]+\.(nsysx|sample|done)')" 0
 equal 'the log says what ran twice, and of no failure' "$(grep -c 'REQUEUE' "$out/log/$join.log") $(cat "$out/log/$join.log" "$out/log/${array}"_*.log | grep -c '^nsysx.sbatch')" '1 0'
 done_testing

@@ -13,6 +13,13 @@ awk 'BEGIN { print "class\tdevice\tstep\tperiod\texposed"
 of() { awk -f "$here/relevant.awk" "$T/findings.tsv" "$T/step-each.tsv" "$T/record-device.tsv"; }
 equal 'the device of a finding, the ten longest, the median, the 99th percentile, the shortest' "$(of | sed 1d | awk -F'\t' '{ printf "%s %s %s|", $1, $2, $3 }')" \
 	'13 finding 1013|7 longest 5000|19 longest 1019|18 longest 1018|17 longest 1017|16 longest 1016|15 longest 1015|14 longest 1014|12 longest 1012|11 longest 1011|10 median 1010|7 p99 5000|0 shortest 1000|'
+# A set of devices, as the change that would remove the finding names them: 0 to 11, the longest of which are 7 and then 11 to 5.
+{ printf 'rank\tfinding\tsubject\tchange\n1\tlate-host\tthe 12 devices of hosts a to c, in read\tnowait:0,1,2,3,4,5,6,7,8,9,10,11\n2\texposed-communication\tall-reduce\tnowait\n'; } >"$T/findings.tsv"
+set_of() { of | awk -F'\t' '$2 == "finding" { printf "%s:%s ", $1, $4 }'; }
+equal 'eight devices of a late set of twelve, and how many it has' "$(set_of)" '7:12 11:12 10:12 9:12 8:12 6:12 5:12 4:12 '
+equal '... and no more than a picture holds, the percentiles among them' "$(of | sed 1d | cut -f 1 | sort -u | wc -l | tr -d ' ') $(of | cut -f 2 | grep -cx 'median\|p99\|shortest')" '14 3'
+sed -i 's/nowait:.*11$/nowait:0-2,8-11\/3,99/' "$T/findings.tsv"
+equal 'ranges name them, too; of one without steps there is a row' "$(set_of)" '11:6 8:6 2:6 1:6 0:6 99:6 '
 sed 18q "$T/record-device.tsv" >"$T/few" && sed 17q "$T/few" >"$T/record-device.tsv"
 equal 'of 16 devices none is left out' "$(of | wc -l)" 1
 
@@ -56,6 +63,16 @@ ok 'a report of 24 devices' nsysx-report -q -o "$T/report" "$@"
 equal 'the slow one is of a finding' "$(awk -F'\t' 'NR == 2 { print $1, $2 }' "$T/report/tables/relevant.tsv")" '21 finding'
 equal '... and has lanes' "$(awk -F'\t' '$3 == 21 && $4 == "compute"' "$T/report/tables/lanes.tsv" | wc -l | awk '{ print ($1 > 0) }')" 1
 equal 'sixteen devices are drawn' "$(awk -F'\t' 'NR > 1 && $1 == "slowest" && $4 != "none" { print $3 }' "$T/report/tables/lanes.tsv" | sort -u | wc -l | tr -d ' ')" 16
+# A late rack of 16 of 48.
+"$SYNTH" -q -o "$T/late" --processes 48 --racks 3 --late-rack 1:300000 --steps 8 --layers 1
+set --
+for n in $(seq 0 47); do
+	set -- "$@" -x "$T/late/dump$n" "$T/late/r$n.sqlite"
+done
+ok 'a report of 48 devices, of which a rack is late' nsysx-report -q -o "$T/late.report" "$@"
+equal 'eight of it are shown' "$(awk -F'\t' '$2 == "finding" && $1 >= 16 && $1 < 32 && $4 == 16' "$T/late.report/tables/relevant.tsv" | wc -l | tr -d ' ')" 8
+equal '... and drawn' "$(awk -F'\t' 'NR == FNR { if ($2 == "finding" && $4 == 16) f[$1]; next } $1 == "slowest" && $4 == "compute" && $3 in f { print $3 }' "$T/late.report/tables/relevant.tsv" "$T/late.report/tables/lanes.tsv" | sort -u | wc -l | tr -d ' ')" 8
+ok '... which the page says' grep -q 'Drawn are 8 of the 16 devices of a finding, those that' "$T/late.report/index.html"
 ok 'the picture of devices by steps names it' grep -q 'Furthest above the others: <b>device 21</b>' "$T/report/index.html"
 ok 'machines have rows' grep -q '<h3 id="nodes">By machine</h3>' "$T/report/index.html"
 equal '... the machine with it first' "$(sed -n '/id="nodes"/,/<\/table>/p' "$T/report/index.html" | grep -o 'rack[0-9]-node[0-9]*' | head -n 1)" \

@@ -53,6 +53,17 @@ cp a/r0.sqlite a/r0.new && touch -d '2001-02-03' a/r0.new && mv a/r0.new a/r0.sq
 nsysx --rank out 1 >/dev/null 2>&1
 equal 'a changed profile is extracted again' "$([ "$(inode out/streams/1.nsysx)" != "$before" ]; echo $?)" 0
 equal '... and files of an aborted run are removed' "$(ls -A out/streams | grep -c '^\.')" 0
+# A join that begins before the streams are made again, as the second Job of Kubernetes does.
+cp a/r1.sqlite a/r1.new && touch -d '2001-02-04' a/r1.new && mv a/r1.new a/r1.sqlite
+fails 'a stream of an earlier report is not joined' 1 "list:2: $T/a/r1.sqlite: has changed since its stream was made" nsysx --join out
+NSYSX_PARTIAL=yes sh "$script" --join out >/dev/null 2>&1
+equal '... but left out on request' "$? $(nsysx-view -t diag out/merged.nsysx | grep -c 'report 2, r1.sqlite, is missing: its stream is not of it as it is now	1$')" '0 1'
+fails 'nor one of other options' 1 "list:1: $T/a/r0.sqlite: its stream was made by $(nsysx-extract --version) , not by $(nsysx-extract --version) --ops" env NSYSX_EXTRACT=--ops sh "$script" --join out
+ok 'made again' nsysx --rank out 2
+ok '... they join' nsysx --join out
+mv a a.away
+ok '... where reports are not seen, too' nsysx --join out
+mv a.away a
 printf 'a/r1.sqlite\ta/dump1\n' >list2
 nsysx --list list2 out >/dev/null
 fails 'another list does not use the streams of the first' 1 'list:1: ' nsysx --join out
@@ -85,12 +96,42 @@ nsysx-steps -q --tsv -o want torch.nsysx
 same '... of steps' want out4/tables/steps.tsv
 equal '... without those of programs' "$(ls out4/tables | tr '\n' ' ')" 'bandwidth.tsv collective.tsv diagnosis.md idle.tsv kernel.tsv nvtx.folded range.tsv steps.tsv '
 
+# ---- clocks by samples of the ranks
+"$SYNTH" -q -o b --processes 4 --steps 12 --offset 1000000 --jitter 200 || exit 1
+for n in 0 1 2 3; do printf 'b/r%d.sqlite\tb/dump%d\n' $n $n; done >list6
+NSYSX_EXTRACT= NSYSX_SAMPLE=4
+export NSYSX_EXTRACT NSYSX_SAMPLE
+nsysx --list list6 out6 >/dev/null
+ok 'streams with samples' nsysx --rank out6 1 2 4
+equal '... one each' "$(ls out6/streams | tr '\n' ' ')" '1.done 1.nsysx 1.sample 2.done 2.nsysx 2.sample 4.done 4.nsysx 4.sample '
+NSYSX_SAMPLE=5 sh "$script" --rank out6 3 >/dev/null 2>&1
+equal 'of fewer reports none' "$? $(ls out6/streams | grep -c '3\.')" '0 2'
+ok '... joins; the stream without one gets it' nsysx --join out6
+nsysx-merge -q -b out6/streams/*.sample | nsysx-align -q -e -b -o clocks
+nsysx-merge -q -b out6/streams/*.nsysx | nsysx-align -q --apply clocks | nsysx-warmup -q | nsysx-overlap -q | nsysx-collectives -q | nsysx-steps -q --mark -o steady
+nsysx-view -q out6/steady.nsysx >got
+same 'the steady state is on the clocks of the samples' steady got
+equal '... which are within 100 ns of the true ones' "$(nsysx-view -q -t clock out6/steady.nsysx | cut -f 1,3 | awk -F'\t' 'NR == FNR { if (FNR > 1) truth[$1] = $3; next }
+	FNR > 1 { e[$1] = $2 - truth[$1]; sum += e[$1]; n++ } END { for (d in e) { x = e[d] - sum / n; if (x < 0) x = -x; if (x > worst) worst = x } print n, (worst < 100) }' b/answers/clocks.tsv -)" '4 1'
+clocks=$(inode out6/clocks.nsysx) made=$(inode out6/steady.nsysx)
+ok 'joining again' nsysx --join out6
+equal '... estimates nothing again' "$(inode out6/clocks.nsysx) $(inode out6/steady.nsysx)" "$clocks $made"
+rm out6/streams/2.*
+fails '... a stream is missing' 1 'list:2: ' nsysx --join out6
+ok 'a rank that failed and is resumed' nsysx --rank out6 2
+ok '... joins' nsysx --join out6
+equal '... with clocks of its new sample' "$([ "$(inode out6/clocks.nsysx)" = "$clocks" ]; echo $?) $(nsysx-view -q out6/steady.nsysx | cmp - steady)" '1 '
+NSYSX_CLOCKS=$PWD/clocks sh "$script" --join out6 >/dev/null 2>&1
+nsysx-view -q out6/steady.nsysx >got
+same 'with clocks of before' steady got
+unset NSYSX_EXTRACT NSYSX_SAMPLE
+
 # ---- many streams are merged in groups of 64
 mkdir many many/streams
 n=0
 while [ $n -lt 130 ]; do
 	n=$((n + 1))
-	printf 'a/r%d.sqlite\n' $n
+	printf 'elsewhere/r%d.sqlite\n' $n
 	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\n#device\tdevice:i\tprofile:i\tlocal:i\tknown:i\n#op\tprofile:i\top:i\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\n#end\trecords:i\nprofile\t0\tr%d\ndevice\t%d\t0\t0\t1\nop\t0\t0\tkernel\t%d\tk\t%d\t10\nend\t3\n' \
 		$n $n $n $((n * 7 % 50)) | nsysx-view -b -z -o many/streams/$n.nsysx
 done >many.list
@@ -98,7 +139,7 @@ nsysx --list many.list many >/dev/null
 n=0
 while read -r line; do
 	n=$((n + 1))
-	echo "$line" >many/streams/$n.done
+	printf '%s\n%s\n' "$line" "$(nsysx-extract --version) -a" >many/streams/$n.done
 done <many/list
 ok 'many streams join' nsysx --join many
 equal '... in groups' "$(ls many/groups | tr '\n' ' ')" '0000.done 0000.nsysx 0001.done 0001.nsysx 0002.done 0002.nsysx '

@@ -156,7 +156,7 @@ function not_drawn(k,   n) {
 	if (any_path && !(k in led))
 		print "<p class=\"note\">The critical path of this step is not known: it is the first of a device, or its end is not recorded.</p>"
 	if (n = absent[k, "limit"])
-		print "<p class=\"note\">For want of room " n (n == 1 ? " device is" : " devices are") " not drawn: " first_of(missing[k, "limit"]) (relevant != "" ? ". Drawn are the device of a finding, those that wait least for others, the median and the one that waits most" : "") ".</p>"
+		print "<p class=\"note\">For want of room " n (n == 1 ? " device is" : " devices are") " not drawn: " first_of(missing[k, "limit"]) (relevant != "" ? ". Drawn are " late ", those that wait least for others, the median and the one that waits most" : "") ".</p>"
 }
 function label(k) {
 	if (k == "recording")

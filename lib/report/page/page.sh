@@ -41,6 +41,8 @@ plots() { echo '<div class="plots">'; while [ $# -gt 1 ]; do plot "$1" "$2"; shi
 said() { cat "$@" 2>/dev/null | sed 's/; nsysx-view -t diag shows .*//' | sort -u; }
 
 relevant=$(awk -F'\t' 'NR > 1 && !had[$1]++ { printf "%s%s", s, $1; s = "," }' tables/relevant.tsv)
+# What is said of those of a finding.
+late=$(awk -F'\t' 'NR > 1 && $2 == "finding" { n[$4]++; if ($4 + 0 > of) of = $4 + 0 } END { if (n[of] < of) printf "%d of the %d devices of a finding", n[of], of; else print (of > 1 ? "the devices of a finding" : "the device of a finding") }' tables/relevant.tsv)
 devices=$(awk 'NR > 1' tables/record-device.tsv | wc -l)
 names=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { if (NR <= 5) s = s (s == "" ? "" : ", ") $c["name"]; n++ } END { print s (n > 4 ? ", ... (" n " profiles)" : "") }' tables/record-profile.tsv)
 TITLE=${TITLE:-GPU profile of ${names:-nothing}}
@@ -79,7 +81,7 @@ total() {
 }
 step() {
 	if rows lanes; then
-		awk -v relevant="$relevant" -f "$here/html.awk" -f "$here/lanes.awk" tables/lanes.tsv
+		awk -v relevant="$relevant" -v late="$late" -f "$here/html.awk" -f "$here/lanes.awk" tables/lanes.tsv
 	elif [ "$detail" ]; then
 		why 'No operation has a length: there is nothing to draw.'
 	else
