@@ -112,7 +112,7 @@ nsx_scopes_need(struct nsx_reader *in)
 {
 	nsx_range_book_need(in, true);
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, kind) | NSX_C(RANGE, start)
-	                               | NSX_C(RANGE, domain));
+	                               | NSX_C(RANGE, domain) | NSX_C(RANGE, seq));
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, range) | NSX_C(OP, program) | NSX_C(OP, inst)
 	                            | NSX_C(OP, start));
 }
@@ -400,12 +400,14 @@ int
 nsx_scopes_range(struct nsx_scopes *s, const struct nsx_rec *rec)
 {
 	struct nsx_str name = nsx_string(rec, NSX_RANGE_name), scope;
-	struct nsx_scope_range r = { .pid = nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), .seq = nsx_name_seq(name),
+	/* emit_nvtx appends the number to the name. */
+	int64_t seq = nsx_has(rec, NSX_RANGE_seq) ? rec->v[NSX_RANGE_seq].i : nsx_name_seq(name);
+	struct nsx_scope_range r = { .pid = nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), .seq = seq,
 	                             .frame = NSX_NONE,
 	                             .xla = nsx_str_eq(nsx_string(rec, NSX_RANGE_domain), NSX_STR("TSL")) };
 	uint32_t at;
 
-	r.own = nsx_phase_of_range(name, &r.recorded);
+	r.own = nsx_phase_of_range(name, seq, &r.recorded);
 	if (!nsx_has(rec, NSX_RANGE_start))
 		return r.recorded ? take_idle(s, rec, r.seq) : NSX_OK;
 	scope = scope_name(rec);

@@ -47,7 +47,8 @@ arg_of(struct nsx_kineto_event *e, struct nsx_str key)
 		{ { "dtype", 5 }, KA_DTYPE }, { { "Process Group Name", 18 }, KA_GROUP },
 		{ { "Process Group Description", 25 }, KA_CALLED },
 		{ { "Process Group Ranks", 19 }, KA_RANKS }, { { "Src Rank", 8 }, KA_SOURCE },
-		{ { "Dst Rank", 8 }, KA_DESTINATION },
+		{ { "Dst Rank", 8 }, KA_DESTINATION }, { { "Sequence number", 15 }, KA_SEQ },
+		{ { "Input Dims", 10 }, KA_SIZES },
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -75,7 +76,8 @@ read_args(struct nsx_json *j, struct nsx_kineto_event *e)
 {
 	for (;;) {
 		enum nsx_json_type type = nsx_json_next(j);
-		struct nsx_str *to;
+		struct nsx_str *to = type == NSX_JSON_END || type == NSX_JSON_BAD ? NULL : arg_of(e, j->key);
+		size_t from = j->pos - 1;   /* of what an array or object begins with */
 
 		switch (type) {
 		case NSX_JSON_END: case NSX_JSON_BAD:
@@ -83,9 +85,12 @@ read_args(struct nsx_json *j, struct nsx_kineto_event *e)
 		case NSX_JSON_OBJECT: case NSX_JSON_ARRAY:
 			if (!nsx_json_skip(j))
 				return;
+			/* Of these values one is an array. */
+			if (to == &e->args[KA_SIZES])
+				*to = (struct nsx_str){ j->text.ptr + from, j->pos - from };
 			break;
 		default:
-			if ((to = arg_of(e, j->key)) != NULL)
+			if (to)
 				*to = j->value;
 		}
 	}

@@ -200,6 +200,17 @@ for options in '' '--seed 5 --layers 7 --devices 2' '--steps 9 --schema 3.24.14 
 	done
 	rm -r "$T/job"
 done
+# Traces of PyTorch's profiler have the numbers beside the names.
+"$SYNTH" -o "$T/job" --torch=checkpoints --kineto
+for ranges in --ranges --ranges=all; do
+	nsysx-extract -q $ranges --ops "$T/job"/r?.pt.trace.json >"$T/s"
+	nsysx-summary -q --tsv --by phase "$T/s" | cut -f 1-3 >"$T/got"
+	same "phases are those planned: traces $ranges" "$T/job/answers/phases.tsv" "$T/got"
+	nsysx-summary -q --tsv --by scope "$T/s" | cut -f 1,3,4,5,7-10 | LC_ALL=C sort >"$T/got"
+	LC_ALL=C sort "$T/job/answers/scopes.tsv" >"$T/want"
+	same "scopes are those planned: traces $ranges" "$T/want" "$T/got"
+done
+rm -r "$T/job"
 # Whatever the job, every operation counts once.
 for options in '--torch=checkpoints' '--ops-without-call 40' '--graphs' '--xla26' '--torch' '--torch=vllm' '--pipeline --offload' '--autotune --disagree'; do
 	"$SYNTH" -o "$T/job" $options
