@@ -125,6 +125,11 @@ emit_range(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 	if (range->flags & NSX_RANGE_UNFINISHED)
 		nsx_set_i(r, NSX_RANGE_unended, 1);
 	nsx_set_s(r, NSX_RANGE_kind, kinds[range->kind]);
+	const struct nsx_operator *o = nsx_trace_operator(t, range);
+	if (o) {
+		nsx_emit_set_known(r, NSX_RANGE_seq, o->seq);
+		nsx_set_s(r, NSX_RANGE_sizes, nsx_extract_text(t, o->sizes));
+	}
 	return nsx_emit_done(e);
 }
 

@@ -221,3 +221,18 @@ nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struc
 	}
 	return scratch->failed ? (struct nsx_str){ "", 0 } : nsx_buf_view(scratch);
 }
+
+struct nsx_str
+nsx_name_sizes(struct nsx_str name)
+{
+	size_t from = nsx_name_key(name).len, to;
+
+	if (nsx_name_key(name).ptr != name.ptr)
+		return (struct nsx_str){ "", 0 };
+	skip_seq(name, &from);
+	skip_op_id(name, &from);
+	to = from;
+	skip_sizes(name, &to);
+	from = to > from ? from + sizeof ", sizes = " - 1 : to;
+	return (struct nsx_str){ name.ptr + from, to - from };
+}

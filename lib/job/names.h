@@ -29,6 +29,9 @@ struct nsx_str nsx_name_key(struct nsx_str name);
  * NSX_ABSENT if there is none. */
 int64_t nsx_name_seq(struct nsx_str name);
 
+/* The sizes of inputs that emit_nvtx appended to a name, "[[2, 3], []]"; empty if it did not. */
+struct nsx_str nsx_name_sizes(struct nsx_str name);
+
 /* The name to show for a range of that domain ("" for the default one); names in XLA's domain TSL are unchanged. The
  * result is a part of `name`, or is in scratch (whose content is replaced) until scratch changes; empty with
  * scratch->failed when out of memory. */

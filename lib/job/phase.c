@@ -66,7 +66,7 @@ is_node(struct nsx_str key)
 }
 
 enum nsx_phase
-nsx_phase_of_range(struct nsx_str name, bool *recorded)
+nsx_phase_of_range(struct nsx_str name, int64_t seq, bool *recorded)
 {
 	*recorded = false;
 	if (nsx_framework_is(NSX_FRAMEWORK_RECOMPUTE, name))
@@ -76,7 +76,7 @@ nsx_phase_of_range(struct nsx_str name, bool *recorded)
 	if (nsx_framework_is(NSX_FRAMEWORK_OPTIMIZER, name))
 		return NSX_PHASE_OPTIMIZER;
 	/* A node has the number of the operator whose derivative it is. */
-	*recorded = nsx_name_seq(name) != NSX_ABSENT && !is_node(nsx_name_key(name));
+	*recorded = seq != NSX_ABSENT && !is_node(nsx_name_key(name));
 	return NSX_PHASE_UNKNOWN;
 }
 

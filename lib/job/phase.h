@@ -31,9 +31,9 @@ const char *nsx_phase_name(enum nsx_phase phase);
 /* Of an instruction; op_name is empty where it is not known. */
 enum nsx_phase nsx_phase_of_inst(struct nsx_str name, struct nsx_str op_name);
 
-/* Of a range by its name: RECOMPUTE, BACKWARD or OPTIMIZER, else UNKNOWN. recorded: it is an operator that autograd
- * recorded for a backward pass. */
-enum nsx_phase nsx_phase_of_range(struct nsx_str name, bool *recorded);
+/* Of a range by its name and its sequence number, NSX_ABSENT if it has none: RECOMPUTE, BACKWARD or OPTIMIZER, else
+ * UNKNOWN. recorded: it is an operator that autograd recorded for a backward pass. */
+enum nsx_phase nsx_phase_of_range(struct nsx_str name, int64_t seq, bool *recorded);
 
 /* Of what is launched in such a range, which is in a range of phase `outer` (NSX_PHASE_UNKNOWN: in none). */
 enum nsx_phase nsx_phase_in(enum nsx_phase own, bool recorded, enum nsx_phase outer);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "job/frameworks.h"
+#include "job/operator_work.h"
 #include "job/serving.h"
 
 /* ---- names ---- */
@@ -112,7 +113,8 @@ nsx_scopes_need(struct nsx_reader *in)
 {
 	nsx_range_book_need(in, true);
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, kind) | NSX_C(RANGE, start)
-	                               | NSX_C(RANGE, domain));
+	                               | NSX_C(RANGE, domain) | NSX_C(RANGE, seq)
+	                               | NSX_C(RANGE, sizes));
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, range) | NSX_C(OP, program) | NSX_C(OP, inst)
 	                            | NSX_C(OP, start));
 }
@@ -397,14 +399,20 @@ int
 nsx_scopes_range(struct nsx_scopes *s, const struct nsx_rec *rec)
 {
 	struct nsx_str name = nsx_string(rec, NSX_RANGE_name), scope;
-	struct nsx_scope_range r = { .pid = nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), .seq = nsx_name_seq(name),
+	/* emit_nvtx appends the number to the name. */
+	int64_t seq = nsx_has(rec, NSX_RANGE_seq) ? rec->v[NSX_RANGE_seq].i : nsx_name_seq(name);
+	struct nsx_str sizes = nsx_has(rec, NSX_RANGE_sizes) ? rec->v[NSX_RANGE_sizes].s : nsx_name_sizes(name);
+	struct nsx_scope_range r = { .pid = nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), .seq = seq, .flops = NSX_ABSENT,
 	                             .frame = NSX_NONE,
 	                             .xla = nsx_str_eq(nsx_string(rec, NSX_RANGE_domain), NSX_STR("TSL")) };
 	uint32_t at;
 
-	r.own = nsx_phase_of_range(name, &r.recorded);
+	r.own = nsx_phase_of_range(name, seq, &r.recorded);
 	if (!nsx_has(rec, NSX_RANGE_start))
 		return r.recorded ? take_idle(s, rec, r.seq) : NSX_OK;
+	s->any_sizes |= sizes.len > 0;
+	if (sizes.len)
+		r.flops = nsx_operator_flops(nsx_name_key(name), sizes);
 	scope = scope_name(rec);
 	if (scope.len && r.own != NSX_PHASE_BACKWARD && r.own != NSX_PHASE_RECOMPUTE
 	    && (r.frame = nsx_intern(&s->names, scope)) == NSX_NONE)
@@ -445,6 +453,18 @@ nsx_scopes_op(struct nsx_scopes *s, const struct nsx_rec *op)
 	if (place.node == NSX_STACKS_ROOT)
 		place.node = none(s);
 	return place.node == NSX_NONE ? nowhere(s) : place;
+}
+
+int64_t
+nsx_scopes_work(struct nsx_scopes *s, const struct nsx_rec *op)
+{
+	const struct nsx_range_entry *at = nsx_has(op, NSX_OP_range)
+		? nsx_range_book_find(&s->book, nsx_int(op, NSX_OP_profile, NSX_ABSENT), op->v[NSX_OP_range].i) : NULL;
+	int64_t flops = at ? s->ranges.p[at->mark].flops : NSX_ABSENT;
+
+	if (flops > 0)
+		s->ranges.p[at->mark].flops = 0;
+	return flops;
 }
 
 enum nsx_phase

@@ -37,6 +37,7 @@ struct nsx_scope_place { uint32_t node; enum nsx_phase phase; uint32_t inst; };
  * it is none. */
 struct nsx_scope_range {
 	int64_t  pid, seq;
+	int64_t  flops;             /* of the operator that it is, until told; NSX_ABSENT: not known */
 	uint32_t frame, next;
 	enum nsx_phase own;
 	bool     recorded;          /* nsx_phase_of_range */
@@ -69,6 +70,7 @@ struct nsx_scopes {
 	NSX_VEC(bool)         trains;   /* by program: an instruction that ran is of a backward pass */
 	NSX_VEC(bool)         differs;  /* by node: an instruction in it, or below, is differentiated */
 	bool                  ranges_train;      /* some range is */
+	bool                  any_sizes;         /* some range has sizes of inputs */
 	struct nsx_buf        scratch;
 	uint32_t              none;     /* the scope of what has none; 0: not yet */
 };
@@ -83,6 +85,10 @@ int nsx_scopes_range(struct nsx_scopes *s, const struct nsx_rec *range);
  * index in the catalogue. Its node is NSX_NONE, with err filled, when out of memory. */
 struct nsx_scope_place nsx_scopes_op(struct nsx_scopes *s, const struct nsx_rec *op);
 struct nsx_scope_place nsx_scopes_inst(struct nsx_scopes *s, uint32_t inst);
+
+/* The floating-point operations of the operator in which an operation, for which nsx_scopes_op was just called, was
+ * launched: told once for each range, then 0. NSX_ABSENT: not known. */
+int64_t nsx_scopes_work(struct nsx_scopes *s, const struct nsx_rec *op);
 
 /* After the last record, when all places are known: the phase of one. */
 enum nsx_phase nsx_scopes_phase(const struct nsx_scopes *s, struct nsx_scope_place place);

@@ -46,16 +46,17 @@ arg_of(struct nsx_kineto_event *e, struct nsx_str key)
 		{ { "dtype", 5 }, KA_DTYPE }, { { "stream", 6 }, KA_STREAM }, { { "device", 6 }, KA_DEVICE },
 		{ { "toDevice", 8 }, KA_TO }, { { "inDevice", 8 }, KA_IN_DEVICE }, { { "Src Rank", 8 }, KA_SOURCE },
 		{ { "Dst Rank", 8 }, KA_DESTINATION }, { { "fromDevice", 10 }, KA_FROM },
-		{ { "Group size", 10 }, KA_GROUP_SIZE }, { { "correlation", 11 }, KA_CORRELATION },
-		{ { "graph node id", 13 }, KA_NODE }, { { "In msg nelems", 13 }, KA_IN },
-		{ { "cuda_sync_kind", 14 }, KA_SYNC }, { { "Out msg nelems", 14 }, KA_OUT },
-		{ { "Collective name", 15 }, KA_COLLECTIVE }, { { "Process Group Name", 18 }, KA_GROUP },
+		{ { "Group size", 10 }, KA_GROUP_SIZE }, { { "Input Dims", 10 }, KA_SIZES },
+		{ { "correlation", 11 }, KA_CORRELATION }, { { "graph node id", 13 }, KA_NODE },
+		{ { "In msg nelems", 13 }, KA_IN }, { { "cuda_sync_kind", 14 }, KA_SYNC },
+		{ { "Out msg nelems", 14 }, KA_OUT }, { { "Collective name", 15 }, KA_COLLECTIVE },
+		{ { "Sequence number", 15 }, KA_SEQ }, { { "Process Group Name", 18 }, KA_GROUP },
 		{ { "Process Group Ranks", 19 }, KA_RANKS }, { { "Process Group Description", 25 }, KA_CALLED },
 		{ { "", SIZE_MAX }, 0 }
 	};
 	/* The first one of each length. */
-	static const uint8_t first[] = { [4] = 1, [5] = 2, [6] = 4, [8] = 6, [10] = 10, [11] = 12, [13] = 13, [14] = 15,
-	                                 [15] = 17, [18] = 18, [19] = 19, [25] = 20 };
+	static const uint8_t first[] = { [4] = 1, [5] = 2, [6] = 4, [8] = 6, [10] = 10, [11] = 13, [13] = 14, [14] = 16,
+	                                 [15] = 18, [18] = 20, [19] = 21, [25] = 22 };
 	size_t i = key.len < sizeof first ? first[key.len] : 0;
 
 	for (; known[i].key.len == key.len; i++)
@@ -110,6 +111,7 @@ scan(const char *p, const char *end, struct nsx_kineto_event *e, bool *good)
 	uint64_t objects = 1;     /* of what is open, the innermost in the lowest bit: an object, no array */
 	int depth = 1;
 	bool args = false;        /* what is open at depth 2 */
+	const char *sizes = NULL; /* the argument of these, which is an array, from '[' on */
 
 	*good = false;
 	for (bool first = true;;) {
@@ -124,6 +126,10 @@ scan(const char *p, const char *end, struct nsx_kineto_event *e, bool *good)
 			*good = --depth == 0;
 			if (*good)
 				return p;
+			if (sizes && depth == 2) {
+				e->args[KA_SIZES] = (struct nsx_str){ sizes, (size_t)(p - sizes) };
+				sizes = NULL;
+			}
 			continue;
 		}
 		if (!(from = value_at(&p, end, first, objects & 1, &key)))
@@ -132,6 +138,8 @@ scan(const char *p, const char *end, struct nsx_kineto_event *e, bool *good)
 		if (first) {
 			if (depth == NSX_JSON_DEPTH)
 				return p;
+			if (depth == 2 && args && *from == '[' && arg_of(e, key) == &e->args[KA_SIZES])
+				sizes = from;
 			if (depth++ == 1)
 				args = *from == '{' && key.len == 4 && memcmp(key.ptr, "args", 4) == 0;
 			objects = objects << 1 | (*from == '{');

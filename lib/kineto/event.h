@@ -11,7 +11,7 @@
 enum nsx_kineto_arg {
 	KA_CORRELATION, KA_DEVICE, KA_STREAM, KA_BYTES, KA_NODE, KA_FROM, KA_TO, KA_IN_DEVICE, KA_SYNC, KA_NAME,
 	KA_COLLECTIVE, KA_IN, KA_OUT, KA_GROUP_SIZE, KA_DTYPE, KA_GROUP, KA_RANKS, KA_CALLED, KA_SOURCE, KA_DESTINATION,
-	KA_ARGS
+	KA_SEQ, KA_SIZES, KA_ARGS
 };
 
 /* Bytes of the text: strings without quotes and with escapes; empty if the event does not have the member. */

@@ -197,6 +197,26 @@ last_component(struct nsx_str s)
 	return (struct nsx_str){ s.ptr + from, s.len - from };
 }
 
+/* What is known of an operator beside its name. False when out of memory. */
+static bool
+note_operator(struct nsx_kineto *r, const struct nsx_kineto_event *e)
+{
+	struct nsx_operator o = { r->at, number_or(e->args[KA_SEQ], -1), NSX_NONE };
+	struct nsx_str sizes = e->args[KA_SIZES];
+
+	/* As emit_nvtx writes them: a blank after each comma. */
+	r->text.len = 0;
+	for (size_t i = 0; i < sizes.len && sizes.ptr[0] == '['; i++) {
+		if (!memchr(" \t\r\n", sizes.ptr[i], 4))
+			nsx_buf_char(&r->text, sizes.ptr[i]);
+		if (sizes.ptr[i] == ',')
+			nsx_buf_char(&r->text, ' ');
+	}
+	if (r->text.len && !intern(r, nsx_buf_view(&r->text), &o.sizes))
+		return false;
+	return (o.seq < 0 && o.sizes == NSX_NONE) || nsx_vec_push(&r->t->operators, o);
+}
+
 static int
 put_host(struct nsx_kineto *r, const struct nsx_kineto_event *e, enum what what, int64_t start, int64_t end)
 {
@@ -220,6 +240,8 @@ put_host(struct nsx_kineto *r, const struct nsx_kineto_event *e, enum what what,
 		                            .gtid = gtid, .name = number };
 		return nsx_build_call(&r->build, &c) ? NSX_OK : nomem(r);
 	}
+	if (what == OP && !note_operator(r, e))
+		return nomem(r);
 	struct nsx_build_range range = { .start = start, .end = end, .id = r->at, .gtid = gtid, .name = number, .kind =
 		what == OP ? NSX_RANGE_OP : what == PYTHON ? NSX_RANGE_PYTHON : NSX_RANGE_ANNOTATION };
 	return nsx_build_range(&r->build, &range) ? NSX_OK : nomem(r);

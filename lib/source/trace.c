@@ -119,6 +119,7 @@ nsx_trace_free(struct nsx_trace *t)
 	free(t->device_names);
 	free(t->thread_names);
 	free(t->captures);
+	free(t->operators.p);
 	free(t->metrics);
 	free(t->memory);
 	nsx_intern_free(&t->metric_names);
@@ -139,6 +140,22 @@ nsx_range_name(const struct nsx_trace *t, const struct nsx_range *r, struct nsx_
 	buf->len = 0;
 	nsx_texts_get(&table->texts, code - table->first, buf);
 	return buf->failed ? (struct nsx_str){ NULL, 0 } : nsx_buf_view(buf);
+}
+
+const struct nsx_operator *
+nsx_trace_operator(const struct nsx_trace *t, const struct nsx_range *r)
+{
+	size_t lo = 0, hi = t->operators.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->operators.p[mid].id < r->id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->operators.n && t->operators.p[lo].id == r->id ? &t->operators.p[lo] : NULL;
 }
 
 static const struct nsx_capture *

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "source/cpu.h"
 
 enum nsx_op_type { NSX_OP_KERNEL, NSX_OP_MEMCPY, NSX_OP_MEMSET, NSX_OP_GRAPH, NSX_OP_TYPES };
@@ -153,6 +154,10 @@ struct nsx_named   { uint64_t key; struct nsx_str name; };
 /* A node of a CUDA graph as it was made, at host time `start`; original: the node that it was cloned from, -1: none. */
 struct nsx_capture { uint64_t gtid; int64_t node, original, start; };
 
+/* What a source knows of a framework's operator beside its name. id: of its range; seq: -1: none; sizes: of its inputs,
+ * in trace.names; NSX_NONE: not recorded. */
+struct nsx_operator { int64_t id, seq; uint32_t sizes; };
+
 /* A sample of a GPU metric, over [start, end) on the GPU's clock. name: in trace.metric_names; device: in
  * trace.devices. */
 struct nsx_metric { int64_t start, end, value; uint32_t name, device; };
@@ -190,6 +195,7 @@ struct nsx_trace {
 	struct nsx_thread  *threads;   uint32_t nthreads;
 	struct nsx_device  *devices;   uint32_t ndevices;
 	struct nsx_range   *ranges;    uint32_t nranges;
+	NSX_VEC(struct nsx_operator) operators;             /* by id */
 	struct nsx_span    *spans;     uint32_t nspans;
 	struct nsx_gpu_op  *ops;       uint32_t nops;       /* none unless opts.ops */
 	struct nsx_issue   *issues;                         /* of the operations' launches */
@@ -276,6 +282,9 @@ const struct nsx_capture *nsx_capture_of(const struct nsx_trace *t, uint64_t gpi
 /* The name of a range, which must have one: if it is a text code it is decoded into buf, whose contents it replaces.
  * Valid as long as the trace and buf are unchanged. ptr is NULL when out of memory. */
 struct nsx_str nsx_range_name(const struct nsx_trace *t, const struct nsx_range *r, struct nsx_buf *buf);
+
+/* What is known of the operator that a range is; NULL: nothing. */
+const struct nsx_operator *nsx_trace_operator(const struct nsx_trace *t, const struct nsx_range *r);
 
 /* The thread a range belongs to. */
 const struct nsx_thread *nsx_trace_thread(const struct nsx_trace *t, uint32_t range);

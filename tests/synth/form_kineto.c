@@ -136,8 +136,16 @@ range(struct trace *t, const struct syn_range *r)
 		op = "record_param_comms";
 	else if (r->domain != SYN_DEFAULT)
 		return;
+	const char *number = op ? strstr(name, ", seq = ") : NULL;
+	/* This is PyTorch's own annotation, and no operator. */
+	if (op && strncmp(op, "Optimizer.step#", 15) == 0) {
+		name = op;
+		op = NULL;
+	}
 	begin(t, op ? "cpu_op" : cat, op ? op : name, pr->pid, tid, r->lstart, r->lend);
 	nsx_buf_fmt(&t->out, "\"External id\": %lld", (long long)(r - t->p->range.p) + 1);
+	if (op && number)
+		nsx_buf_fmt(&t->out, ", \"Sequence number\": %d, \"Fwd thread id\": 1", atoi(number + 8));
 	end(t);
 	if (op || !r->ops)
 		return;

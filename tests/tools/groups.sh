@@ -76,6 +76,8 @@ by() {
 # hidden: 50 of 290 of ag. Bandwidths of one device in a group: ag 1000 B x 2 / 90 ns and / 50 ns, busbw half of that.
 equal 'a row for each axis' "$(by axis "$T/mesh" axis size stride groups instances total exposed wait wait_max | tr '\n' '|')" \
 	'axis1/2 2 1 2 2 290 240 10 10|axis0/2 2 2 2 2 270 270 30 30|all 4 1 1 1 156 156 12 4|group(3) 3 - 1 1 60 60 0 0|'
+nsysx-summary -q --by collective --tsv "$T/mesh" >"$T/got"
+equal 'a kind of collective has the axes that it runs along, that of the longest time first' "$(cols "$T/got" collective axis | sort | tr '\n' '|')" 'all-gather axis1/2|all-reduce axis0/2,group(3)|all-to-all all|'
 equal '... with the mean bandwidth of instances' "$(by axis "$T/mesh" axis busbw_mean | awk '$1 == "axis1/2" { printf "%.6f", $2 }')" \
 	"$(awk 'BEGIN { printf "%.6f", (1000 / 90 + 1000 / 50) / 2 }')"
 equal 'a row for each group' "$(by group "$T/mesh" axis devices instances total exposed wait | tr '\n' '|')" \
@@ -116,6 +118,7 @@ END
 stream <"$T/nccl" >"$T/comms"
 equal 'axes have the names that the framework gives all their groups' "$(by axis "$T/comms" axis name groups instances | tr '\n' '|')" \
 	'axis0/2 mesh_dp 2 2|all - 1 1|unknown - 1 1|'
+equal '... and so do kinds of collectives, as far as the communicators are known' "$(nsysx-summary -q --by collective --tsv "$T/comms" | awk -F'\t' 'NR == 2 { print $1, $7 }')" 'all-reduce axis0/2,all'
 equal 'communicators have axes, too' "$(by group "$T/comms" axis devices size instances total wait | tr '\n' '|')" \
 	'axis0/2 0,2 2 1 90 10|axis0/2 1,3 2 1 40 0|all 0-1 4 1 20 0|unknown - - 1 5 -|'
 equal 'a line says what to do about those that have none' "$(nsysx-collectives -q --summary --by axis --table "$T/comms" | grep -c '^unknown: .*--include-blobs=true')" 1
@@ -223,6 +226,10 @@ while read -r options; do
 	made $options
 	ok "$options: a job" nsysx-view -q -t device -o "$T/got" "$T/made"
 	sums_agree "$options" nsysx-summary '' 'compute exposed copy idle window'
+	nsysx-summary -q --by collective --tsv "$T/made" >"$T/kinds"
+	nsysx-collectives -q --summary --by axis --tsv "$T/made" >"$T/along" 2>/dev/null
+	equal "$options: axes of kinds of collectives are those that have rows" \
+		"$(cols "$T/kinds" axis | tr ',' '\n' | grep -v '^-*$' | LC_ALL=C sort -u)" "$(cols "$T/along" axis | grep -v '^unknown$' | LC_ALL=C sort -u)"
 	sums_agree "$options" nsysx-steps class count
 	sums_agree "$options" nsysx-idle 'part cause' 'ns count'
 	case $options in

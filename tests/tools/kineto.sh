@@ -11,7 +11,8 @@ cat >"$T/hand.json" <<'END'
  {"ph": "X", "cat": "kernel", "name": "k\u00e4se \ud83d\ude00 \"a\\b\"", "pid": 3, "tid": 7, "ts": 2100.5, "dur": 10.25, "args": {"device": 3, "stream": 7, "correlation": 11, "grid": [1, 1, 1]}},
  null,
  {"name": "cudaLaunchKernel", "args": {"correlation": 11}, "dur": 5.001, "ts": 2010.000, "tid": 100, "pid": 42, "cat": "cuda_runtime", "ph": "X"},
- {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 42, "tid": 100, "ts": 2005, "dur": 50, "args": {"External id": 1, "x": {"y": ["}]", 1]}}},
+ {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 42, "tid": 100, "ts": 2005, "dur": 50, "args": {"External id": 1, "x": {"y": ["}]", 1]}, "Sequence number": 0, "Input Dims": [[2,3], [], [
+[4], [ 5,6 ]]]}},
  {"ph": "X", "cat": "user_annotation", "name": "step 1", "pid": 42, "tid": 100, "ts": 2000.000, "dur": 1000},
  {"ph": "X", "cat": "kernel", "name": "orphan", "pid": 3, "tid": 7, "ts": 2200, "dur": 0, "args": {"device": 3, "stream": 7, "correlation": 99}},
  {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy DtoH (Device -> Pageable)", "pid": 3, "tid": 8, "ts": 2.3e3, "dur": 1.0009, "args": {"device": 3, "stream": 8, "correlation": 12, "bytes": 64}},
@@ -37,6 +38,8 @@ equal 'operations: times to the ns, their call and range, memory, position as id
 equal 'ranges: the annotation around both, its span, and kinds' "$(columns range range parent level pid tid name start dur host_start host_dur ops kind <"$T/hand.nsx")" \
 	'4 - 0 42 100 step 1 100500 200500 0 1000000 2 annotation
 3 4 1 42 100 aten::mm 100500 10250 5000 50000 1 op'
+equal '... with the number and the sizes of an operator' "$(columns range name seq sizes <"$T/hand.nsx")" 'step 1 - -
+aten::mm 0 [[2, 3], [], [[4], [5, 6]]]'
 equal 'calls, HIP among them' "$(columns call call tid start dur name class ops range blocking stalled loading <"$T/hand.nsx")" \
 	'2 100 10000 5001 cudaLaunchKernel launch 1 3 - - -
 7 100 60000 3000 cudaMemcpyAsync copy 1 4 1 - -

@@ -181,6 +181,38 @@ equal 'phases by ranges' "$(nsysx-summary -q --tsv --by phase "$T/torch" | cut -
 	'phase count total,forward 3 26,backward 3 23,recompute 1 11,optimizer 1 2,unknown 1 1,'
 equal 'scopes by ranges' "$(nsysx-summary -q --tsv --by scope "$T/torch" | cut -f 1,4,5,7-10 | tr '\t\n' ' ,')" \
 	'scope total self forward backward recompute optimizer,model 56 0 25 20 11 0,model/layers.0 56 51 25 20 11 0,model/layers.0/mine 5 5 5 0 0 0,[no scope] 4 4 0 3 0 0,Optimizer.step#SGD.step 2 2 0 0 0 2,loading 1 1 1 0 0 0,'
+# Work by the sizes of inputs: 2 x 4 x 16 x 8 of a product in bf16, counted once however many kernels it has; attention; a product in f32 whose sizes
+# the source has apart from the name; what has no sizes is not known, nor is then the share of a peak. 264 multiprocessors at 1 GHz: peaks are given.
+stream '~' >"$T/sized" <<'END'
+#device device:i profile:i name:s
+device 0 0 NVIDIA~H100~80GB~HBM3
+#range profile:i range:i parent:i pid:i tid:i name:s start:i dur:i host_start:i host_dur:i sizes:s kind:s
+#op profile:i op:i type:s device:i name:s start:i dur:i range:i
+range 0 1 - 1 1 A 100 90 1 10 - -
+range 0 2 1 1 1 aten::linear,~op_id~=~1,~sizes~=~[[4,~16],~[8,~16],~[8]] 100 90 2 5 - -
+range 0 3 2 1 1 aten::addmm,~seq~=~7,~op_id~=~2,~sizes~=~[[8],~[4,~16],~[16,~8],~[],~[]] 100 90 3 4 - -
+op 0 0 kernel 0 void~at::native::vectorized_elementwise_kernel<4> 100 20 3
+op 0 1 kernel 0 sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn 120 50 3
+op 0 2 kernel 0 sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn 170 20 3
+range 0 4 - 1 1 B 300 30 20 20 - -
+range 0 5 4 1 1 aten::_flash_attention_forward,~op_id~=~4,~sizes~=~[[1,~8,~2,~4],~[1,~8,~2,~4],~[1,~8,~2,~4]] 300 30 21 4 - -
+op 0 3 kernel 0 void~flash::flash_fwd_kernel<Traits<cutlass::bfloat16_t>> 300 30 5
+range 0 6 - 1 1 C 400 10 50 9 - annotation
+range 0 7 6 1 1 aten::mm 400 10 51 3 [[2,~3],~[3,~5]] op
+op 0 4 kernel 0 sm80_xmma_gemm_f32f32_f32f32_f32_nn 400 10 7
+range 0 8 - 1 1 D 500 20 70 9 - annotation
+range 0 9 8 1 1 aten::mm 500 10 71 3 [[2,~3],~[3,~5]] op
+op 0 5 kernel 0 sm80_xmma_gemm_f32f32_f32f32_f32_nn 500 10 9
+range 0 10 8 1 1 aten::cudnn_convolution 510 10 75 3 [[1,~3,~8,~8],~[4,~3,~3,~3]] op
+op 0 6 kernel 0 sm80_xmma_gemm_f32f32_f32f32_f32_nn 510 10 10
+END
+nsysx-summary -q --tsv --by scope "$T/sized" >"$T/got"
+equal 'work of operators by the sizes of their inputs' "$(awk -F'\t' 'NR > 1 { print $1, $14 }' "$T/got" | LC_ALL=C sort | tr '\n' ,)" \
+	"A $((2 * 4 * 16 * 8)),B $((2 * 2 * 2 * 8 * 8 * 4)),C 60,D 60,"
+nsysx-roofline -q --peaks --tsv "$T/sized" >"$T/peaks"
+peak_of() { awk -F'\t' -v m="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["math"] == m { print $at["tflops"]; exit }' "$T/peaks"; }
+equal '... as shares of the peaks of their types; not known where a product is not' "$(awk -F'\t' 'NR > 1 { printf "%s %.6g %.6g\n", $1, $15, $16 }' "$T/got" | LC_ALL=C sort | tr '\n' ,)" \
+	"$(awk -v b="$(peak_of bf16)" -v f="$(peak_of f32)" 'BEGIN { x = 1024 / b / 1e3 / 90; y = 2048 / b / 1e3 / 30; z = 60 / f / 1e3 / 10; printf "A %.6g %.6g,B %.6g %.6g,C %.6g %.6g,D 0 0,", x, x, y, y, z, z }')"
 # A job that only runs forward.
 nsysx-view -q --text "$T/torch" | awk -F'\t' '$1 == "range" && $3 > 9 { next } $1 == "op" && $3 > 1 { next } $1 == "end" { next } { print }' | nsysx-view -q --partial >"$T/eval"
 equal 'a job without a backward pass' "$(nsysx-summary -q --tsv --by phase "$T/eval" | cut -f 1-3 | tr '\t\n' ' ,')" 'phase count total,forward 1 20,other 1 5,'
@@ -200,6 +232,17 @@ for options in '' '--seed 5 --layers 7 --devices 2' '--steps 9 --schema 3.24.14 
 	done
 	rm -r "$T/job"
 done
+# Traces of PyTorch's profiler have the numbers beside the names.
+"$SYNTH" -o "$T/job" --torch=checkpoints --kineto
+for ranges in --ranges --ranges=all; do
+	nsysx-extract -q $ranges --ops "$T/job"/r?.pt.trace.json >"$T/s"
+	nsysx-summary -q --tsv --by phase "$T/s" | cut -f 1-3 >"$T/got"
+	same "phases are those planned: traces $ranges" "$T/job/answers/phases.tsv" "$T/got"
+	nsysx-summary -q --tsv --by scope "$T/s" | cut -f 1,3,4,5,7-10 | LC_ALL=C sort >"$T/got"
+	LC_ALL=C sort "$T/job/answers/scopes.tsv" >"$T/want"
+	same "scopes are those planned: traces $ranges" "$T/want" "$T/got"
+done
+rm -r "$T/job"
 # Whatever the job, every operation counts once.
 for options in '--torch=checkpoints' '--ops-without-call 40' '--graphs' '--xla26' '--torch' '--torch=vllm' '--pipeline --offload' '--autotune --disagree'; do
 	"$SYNTH" -o "$T/job" $options

@@ -123,8 +123,8 @@ copy 2 0.004329004329
 [GPU_idle_during_module_execution] 133 0.287878787879
 END
 is 'a row per kind of collective' --by collective "$T/step.tsv" <<'END'
-collective count total exposed hidden hidden_share
-all-reduce 4 140 95 45 0.321428571429
+collective count total exposed hidden hidden_share axis
+all-reduce 4 140 95 45 0.321428571429 -
 END
 equal 'their sums are below the table, and no row' "$(nsysx-summary -q --by collective --table "$T/step.tsv" | grep -F '[all]')" \
 	'[all]: 4 records, total 140 ns, exposed 95 ns, hidden 45 ns (32.1%)'

@@ -73,7 +73,7 @@ in(const char *const *names)
 	bool recorded;
 
 	for (; *names; names++) {
-		enum nsx_phase own = nsx_phase_of_range(nsx_str_c(*names), &recorded);
+		enum nsx_phase own = nsx_phase_of_range(nsx_str_c(*names), nsx_name_seq(nsx_str_c(*names)), &recorded);
 
 		phase = nsx_phase_in(own, recorded, phase);
 	}

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "table/summary/axes.h"
 #include "table/summary/moments.h"
 #include "table/summary/summary.h"
 #include "job/program_time.h"
@@ -20,6 +21,7 @@
 struct row {
 	struct { uint32_t label, none; int64_t last; } key;
 	int64_t  count;
+	uint32_t axis;      /* by collective */
 	nsx_u128 exposed, hidden, total, of, phase[NSX_NPHASES];
 };
 
@@ -80,6 +82,7 @@ static const struct nsx_sum_col collective_cols[] = {
 	{ "hidden",       NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, hidden) },
 	{ "hidden_share", NSX_CELL_SHARE,  NSX_SUM_SHARE, offsetof(struct row, hidden), offsetof(struct row, of),
 	  NULL },
+	{ "axis",         NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, axis) },
 };
 
 #define COLS(list) .cols = list, .ncols = sizeof list / sizeof *list
@@ -126,6 +129,7 @@ struct insts {
 	bool            any_op;
 	int64_t         timeless_ops;
 	bool            no_hidden; /* some communication has no `hidden` */
+	struct nsx_kind_axes axes; /* with NSX_SUMMARY_COLLECTIVE */
 	struct nsx_sums sums;      /* at the end: the rows */
 	struct nsx_stacks tree;    /* by source: what follows is of it */
 	struct nsx_scopes scopes;
@@ -154,6 +158,8 @@ insts_need(void *state, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
 	if (f->options.by == NSX_SUMMARY_COLLECTIVE || f->options.by == NSX_SUMMARY_TOTAL)
 		nsx_reader_need(in, NSX_OP, NSX_EVERY);
+	if (f->options.by == NSX_SUMMARY_COLLECTIVE)
+		nsx_kind_axes_need(in);
 }
 
 static void
@@ -164,6 +170,7 @@ insts_free(void *state)
 	nsx_top_free(&f->top);
 	nsx_map_free(&f->op_kind_of);
 	nsx_moments_free(&f->moments);
+	nsx_kind_axes_free(&f->axes);
 	nsx_sums_free(&f->sums);
 	nsx_scopes_free(&f->scopes);
 	nsx_stacks_free(&f->tree);
@@ -195,7 +202,9 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 	i->hidden += (nsx_u128)hidden;
 	if (!comm && nsx_int(rec, NSX_THUNK_copy, 0) == 1)
 		i->copies += (nsx_u128)(dur - hidden);
-	return true;
+	return !comm || f->options.by != NSX_SUMMARY_COLLECTIVE
+	       || nsx_kind_axes_add(&f->axes, &f->top.cat, f->top.cat.insts.p[at].collective, rec, at, NSX_STR(""),
+	                            dur);
 }
 
 /* An operation that communicates, and whose time is in no thunk that does: counted by kind of collective only. */
@@ -228,7 +237,7 @@ take_op(struct insts *f, const struct nsx_rec *rec)
 	f->no_hidden |= !nsx_has(rec, NSX_OP_hidden);
 	nsx_stat_add(&k->exposed, dur - hidden);
 	k->hidden += (nsx_u128)hidden;
-	return true;
+	return nsx_kind_axes_add(&f->axes, &f->top.cat, kind, rec, NSX_NONE, nsx_string(rec, NSX_OP_comm_id), dur);
 }
 
 static int
@@ -238,7 +247,9 @@ insts_take(void *state, const struct nsx_event *e)
 	const struct nsx_rec *rec = e->rec;
 	bool good = true;
 
-	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
+	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK
+	    || (f->options.by == NSX_SUMMARY_COLLECTIVE
+	        && nsx_kind_axes_metadata(&f->axes, &f->top.cat, rec, f->err) != NSX_OK))
 		return NSX_ERR;
 	switch (rec->kind->id) {
 	case NSX_MODULE: good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
@@ -411,6 +422,25 @@ is_shown(void *state, const void *row)
 	return r->count > 0 || r->key.last;
 }
 
+/* The axes of each row. False when out of memory. */
+static bool
+add_axes(struct insts *f)
+{
+	struct nsx_buf text = { 0 };
+	bool good = nsx_kind_axes_settle(&f->axes, &f->top.cat);
+
+	for (size_t i = 0; i < nsx_sums_count(&f->sums) && good; i++) {
+		struct row *r = nsx_sums_at(&f->sums, i);
+
+		text.len = 0;
+		good = nsx_kind_axes_text(&f->axes, r->key.label, &text);
+		r->axis = good ? nsx_cat_intern(&f->top.cat, text.len ? nsx_buf_view(&text) : NSX_STR(""), f->err) : NSX_NONE;
+		good = r->axis != NSX_NONE;
+	}
+	nsx_buf_free(&text);
+	return good;
+}
+
 /* The time of modules in which no thunk ran, below the opcodes. */
 static bool
 add_idle(struct insts *f)
@@ -428,7 +458,6 @@ static void
 note_all(const struct insts *f, struct nsx_table *t)
 {
 	struct row all = { .count = 0 };
-	struct nsx_buf b = { 0 };
 
 	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++) {
 		const struct row *r = nsx_sums_at(&f->sums, i);
@@ -437,18 +466,8 @@ note_all(const struct insts *f, struct nsx_table *t)
 		all.exposed += r->exposed;
 		all.hidden += r->hidden;
 	}
-	all.total = all.exposed + all.hidden;
-	nsx_buf_fmt(&b, "[all]: %" PRId64 " record%s, total ", all.count, all.count == 1 ? "" : "s");
-	nsx_buf_ns(&b, (double)all.total);
-	nsx_buf_c(&b, ", exposed ");
-	nsx_buf_ns(&b, (double)all.exposed);
-	nsx_buf_c(&b, ", hidden ");
-	nsx_buf_ns(&b, (double)all.hidden);
-	if (!f->no_hidden && all.total)
-		nsx_buf_fmt(&b, " (%.1f%%)", 100 * nsx_sum_share(all.hidden, all.total));
-	if (!b.failed && nsx_sums_count(&f->sums))
-		nsx_table_note(t, "%.*s", (int)b.len, b.ptr);
-	nsx_buf_free(&b);
+	if (nsx_sums_count(&f->sums))
+		nsx_kind_note(t, all.count, all.exposed, all.hidden, !f->no_hidden);
 }
 
 /* ---- totals ---- */
@@ -584,7 +603,8 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	case NSX_SUMMARY_THUNK: good = add_insts(f, &beyond); break;
 	case NSX_SUMMARY_TOTAL: good = f->moments.any ? add_moments(f) : add_totals(f); break;
 	default:
-		good = add_labels(f) && (f->options.by != NSX_SUMMARY_OPCODE || add_idle(f));
+		good = add_labels(f) && (f->options.by != NSX_SUMMARY_OPCODE || add_idle(f))
+		       && (f->options.by != NSX_SUMMARY_COLLECTIVE || add_axes(f));
 		beyond = nsx_sums_keep(&f->sums, is_shown, NULL);
 	}
 	*table = good ? nsx_sums_table(&f->sums, f->err) : NULL;

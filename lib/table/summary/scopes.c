@@ -15,6 +15,7 @@
 #include "job/scope.h"
 #include "table/roofline/rows.h"
 #include "table/sums.h"
+#include "table/summary/operators.h"
 #include "table/summary/summary.h"
 
 /* What operations of one place took. exposed: of those that communicate. */
@@ -28,6 +29,7 @@ struct row {
 	int64_t  depth, count;
 	nsx_u128 total, self, of[NSX_NPARTS], exposed, phase[NSX_NPHASES], flops;
 	double   at_peak, needed;
+	bool     lost;             /* there is matrix work that is not known */
 	double   hfu, mfu;         /* set at the end */
 };
 
@@ -79,6 +81,7 @@ struct scopes {
 	struct nsx_scopes scopes;
 	struct nsx_map    cell_of;         /* (instruction, node and phase) -> cells */
 	NSX_VEC(struct cell) cells, thunks;   /* thunks: by index of the catalogue, as far as it goes */
+	struct nsx_operators operators;
 	bool              any_op, any_comm, no_hidden;   /* no_hidden: of some communication it is not known */
 	int64_t           timeless, over_hidden;
 	struct nsx_sums   sums;
@@ -108,7 +111,7 @@ scopes_need(void *state, struct nsx_reader *in)
 	nsx_roofline_analysis.need(&f->roof, in);
 	nsx_scopes_need(in);
 	nsx_event_need(in, NSX_OP);
-	nsx_reader_need(in, NSX_OP, NSX_C(OP, dur) | NSX_C(OP, hidden));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, name));
 }
 
 static void
@@ -119,6 +122,7 @@ scopes_free(void *state)
 	nsx_roofline_analysis.free(&f->roof);
 	nsx_scopes_free(&f->scopes);
 	nsx_stacks_free(&f->tree);
+	nsx_operators_free(&f->operators);
 	nsx_map_free(&f->cell_of);
 	nsx_sums_free(&f->sums);
 	free(f->cells.p);
@@ -159,7 +163,9 @@ take_op(struct scopes *f, const struct nsx_rec *rec)
 	at = nsx_map_at(&f->cell_of, (struct nsx_key){ place.inst, (uint64_t)place.node << 8 | place.phase });
 	if (at && *at == NSX_NONE && nsx_vec_push(&f->cells, ((struct cell){ .place = place })))
 		*at = (uint32_t)(f->cells.n - 1);
-	if (!at || *at == NSX_NONE)
+	if (!at || *at == NSX_NONE
+	    || (place.inst == NSX_NONE && !nsx_operators_take(&f->operators, &f->scopes, rec,
+	                                                      nsx_cat_device(&f->roof.cat, rec), place)))
 		return nsx_err_nomem(f->err, NULL);
 	add(&f->cells.p[*at], nsx_part_of(rec, comm), dur, hidden_of(f, rec, comm, dur));
 	return NSX_OK;
@@ -276,6 +282,25 @@ add_works(struct scopes *f)
 	return true;
 }
 
+/* The work of operators without instructions, in their places. */
+static bool
+add_operators(struct scopes *f)
+{
+	for (size_t i = 0; i < f->operators.works.n; i++) {
+		const struct nsx_operator_work *w = &f->operators.works.p[i];
+		double at_peak = nsx_operators_at_peak(&f->roof, w);
+		struct row *r = row_of(f, w->place);
+
+		if (!r)
+			return false;
+		r->lost |= w->lost;
+		if (w->flops)
+			add_work(r, w->flops, at_peak, nsx_scopes_phase(&f->scopes, w->place) == NSX_PHASE_RECOMPUTE
+			         ? 0 : at_peak);
+	}
+	return true;
+}
+
 /* Add each scope to the one around it, which has a smaller number. */
 static bool
 add_up(struct scopes *f)
@@ -300,6 +325,7 @@ add_up(struct scopes *f)
 			up->of[p] += r->of[p];
 		for (int p = 0; p < NSX_NPHASES; p++)
 			up->phase[p] += r->phase[p];
+		up->lost |= r->lost;
 		if (r->flops != NSX_SUM_NONE)
 			add_work(up, r->flops, r->at_peak, r->needed);
 	}
@@ -348,7 +374,7 @@ complete(struct scopes *f)
 		} else {
 			good = name_node(f, r, &b);
 		}
-		bool known = r->flops != NSX_SUM_NONE && r->total > 0;
+		bool known = r->flops != NSX_SUM_NONE && r->total > 0 && !r->lost;
 
 		r->hfu = known && r->at_peak >= 0 ? r->at_peak / (double)r->total : NAN;
 		r->mfu = known && r->needed >= 0 ? r->needed / (double)r->total : NAN;
@@ -408,7 +434,7 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		good = add_cell(f, &f->cells.p[i]);
 	for (size_t i = 0; !f->any_op && good && i < f->thunks.n; i++)
 		good = !f->thunks.p[i].count || add_cell(f, &f->thunks.p[i]);
-	good = good && add_works(f) && complete(f);
+	good = good && add_works(f) && add_operators(f) && complete(f);
 	*table = good ? nsx_sums_table(&f->sums, f->err) : NULL;
 	report(f, diags);
 	return good ? *table ? NSX_OK : NSX_ERR : nsx_err_nomem(f->err, NULL);
