@@ -132,18 +132,20 @@ free_all(struct nsx_kineto *r)
 }
 
 int
-nsx_kineto_load(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
+nsx_kineto_load(struct nsx_input *in, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
                 struct nsx_diags *diags, struct nsx_err *err)
 {
-	static const char *const endings[] = { ".pt.trace.json.gz", ".pt.trace.json", ".trace.json.gz", ".trace.json",
-	                                       ".json.gz", ".json", NULL };
+	static const char *const endings[] = { ".pt.trace.json.gz", ".pt.trace.json.zst", ".pt.trace.json",
+		".trace.json.gz", ".trace.json.zst", ".trace.json", ".json.gz", ".json.zst", ".json", NULL };
 	struct nsx_err unheard = { "" };
 	struct stat st;
 	struct nsx_kineto r = { .path = path, .opts = opts, .t = t, .err = err ? err : &unheard,
-		.in = { .fd = fd, .gzip = true, .beside = opts->jobs != 1, .name = path, .err = err ? err : &unheard },
-		.size = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : -1, .work.bytes = opts->bytes,
+		.in = *in, .size = fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : -1,
+		.work.bytes = opts->bytes,
 		.header = { .schema = -1, .rank = -1, .world = -1, .host = { "", 0 } } };
 
+	r.in.name = path;
+	r.in.err = r.err;
 	nsx_progress_phase("events");
 	int rc = nsx_build_begin(&r.build, t, path, endings) ? load(&r, opts, diags) : nsx_err_nomem(r.err, path);
 	nsx_portion_reach(&r.work, 1, 1);

@@ -209,19 +209,23 @@ free_all(struct nsx_xspace *s)
 }
 
 static struct nsx_xspace
-new(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, struct nsx_err *err)
+new(const struct nsx_input *in, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
+    struct nsx_err *err)
 {
-	return (struct nsx_xspace){ .t = t, .opts = opts, .path = path, .err = err, .started = INT64_MIN,
-		.in = { .fd = fd, .gzip = true, .beside = opts->jobs != 1, .name = path, .err = err } };
+	struct nsx_xspace s = { .t = t, .opts = opts, .path = path, .err = err, .started = INT64_MIN, .in = *in };
+
+	s.in.name = path;
+	s.in.err = err;
+	return s;
 }
 
 int
-nsx_xplane_load(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
+nsx_xplane_load(struct nsx_input *in, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
                 struct nsx_diags *diags, struct nsx_err *err)
 {
-	static const char *const endings[] = { ".xplane.pb.gz", ".xplane.pb", ".pb", NULL };
+	static const char *const endings[] = { ".xplane.pb.gz", ".xplane.pb.zst", ".xplane.pb", ".pb", NULL };
 	struct nsx_err unheard = { "" };
-	struct nsx_xspace s = new(fd, path, opts, t, err ? err : &unheard);
+	struct nsx_xspace s = new(in, path, opts, t, err ? err : &unheard);
 
 	int rc = nsx_build_begin(&s.build, t, path, endings) ? load(&s, diags) : nsx_xspace_nomem(&s);
 	free_all(&s);
@@ -236,12 +240,13 @@ nsx_xplane_programs(const char *path, struct nsx_trace *t, struct nsx_err *err)
 	const struct nsx_trace_opts opts = { .jobs = 1 };
 	struct nsx_err unheard = { "" };
 	struct nsx_str first;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc = NSX_EOF;
+	struct nsx_input in = { .fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), .gzip = true };
+	int rc = NSX_EOF;
 
 	*t = (struct nsx_trace){ 0 };
-	if (fd < 0)
+	if (in.fd < 0)
 		return nsx_err_set(err, "%s: %s", path, strerror(errno));
-	struct nsx_xspace s = new(fd, path, &opts, t, &unheard);
+	struct nsx_xspace s = new(&in, path, &opts, t, &unheard);
 	nsx_build_open(&s.build, t);
 	s.bare = true;
 	if (nsx_input_peek(&s.in, NSX_SOURCE_BYTES, &first) != NSX_ERR && nsx_source_of(first) == NSX_SOURCE_XSPACE) {
