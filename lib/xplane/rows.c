@@ -320,6 +320,35 @@ name_device(struct nsx_xspace *s, const struct event *e)
 	return !s->text.failed && n.name.ptr && nsx_vec_push(&s->device_names, n) ? NSX_OK : nsx_xspace_nomem(s);
 }
 
+/* A range of NVTX: `NVTX:DOMAIN:name`, or `NVTX:name` of no domain, in which two colons are part of the name. What XLA
+ * itself writes, of the domain TSL, the profiler has told of the operations already. */
+static int
+add_nvtx(struct nsx_xspace *s, const struct line *l, struct event *e)
+{
+	struct nsx_xmark m = { .row = { .start = e->start, .end = e->end, .id = e->id }, .line = l->at,
+	                       .module = NSX_NONE };
+	struct nsx_str name = e->meta->name;
+
+	if (!e->timed || starts_with(name, "NVTX:TSL:")) {
+		s->instants += !e->timed;
+		s->repeated += e->timed;
+		return NSX_OK;
+	}
+	if (starts_with(name, "NVTX:"))
+		name = skip(name, strlen("NVTX:"));
+	const char *colon = name.len ? memchr(name.ptr, ':', name.len) : NULL;
+	size_t at = colon ? (size_t)(colon - name.ptr) : 0;
+	if (at && at + 1 < name.len && colon[1] != ':') {
+		uint32_t domain = nsx_intern(&s->t->domains, (struct nsx_str){ name.ptr, at });
+		if (domain > UINT16_MAX)
+			return nsx_xspace_nomem(s);
+		m.row.domain = (uint16_t)domain;
+		name = skip(name, at + 1);
+	}
+	m.row.name = nsx_xspace_kept(&s->t->names, name, &e->meta->kept_as);
+	return m.row.name != NSX_NONE && nsx_vec_push(&s->marks, m) ? NSX_OK : nsx_xspace_nomem(s);
+}
+
 static int
 add_mark(struct nsx_xspace *s, const struct line *l, struct event *e)
 {
@@ -434,7 +463,7 @@ read_host_line(struct nsx_xspace *s, struct nsx_xplane *p, struct nsx_str messag
 			else
 				rc = add_thunk(s, l, &e);
 		} else {
-			rc = add_mark(s, l, &e);
+			rc = p->kind == XP_NVTX ? add_nvtx(s, l, &e) : add_mark(s, l, &e);
 		}
 	}
 	if (rc == NSX_OK && !drop_holders(s, spells.p, spells.n, first))
