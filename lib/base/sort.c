@@ -153,6 +153,23 @@ nsx_sort_apply(void *elements, size_t size, struct nsx_sort_key *keys, size_t n)
 	}
 }
 
+bool
+nsx_sort_by(void *p, size_t n, size_t size, nsx_sort_key_of *key, const void *context)
+{
+	struct nsx_sort_key *k = n > 1 ? malloc(n * sizeof *k) : NULL;
+
+	for (size_t i = 0; k && i < n; i++) {
+		k[i] = (struct nsx_sort_key){ { 0 }, (uint32_t)i };
+		key((const char *)p + i * size, context, k[i].k);
+	}
+	if (k) {
+		nsx_sort_keys(k, n);
+		nsx_sort_apply(p, size, k, n);
+	}
+	free(k);
+	return k || n < 2;
+}
+
 enum { FEW_RUNS = 16 };
 
 static size_t

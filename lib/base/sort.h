@@ -24,6 +24,11 @@ void nsx_sort_keys(struct nsx_sort_key *keys, size_t n);
  * element i. In place, O(n); the i of the keys are a permutation, and become 0, 1, ... */
 void nsx_sort_apply(void *elements, size_t size, struct nsx_sort_key *keys, size_t n);
 
+/* Sort n elements of `size` bytes (96 at most) by the key that `key` sets of each, which is zeros before; equal ones
+ * keep their order. False when out of memory, the elements unchanged. p may be NULL if n is 0. */
+typedef void nsx_sort_key_of(const void *element, const void *context, int64_t key[3]);
+bool nsx_sort_by(void *p, size_t n, size_t size, nsx_sort_key_of *key, const void *context);
+
 /* Sort elements by start only; equal ones keep their order. O(n); needs a second array of the same size while it runs.
  * False when out of memory, the array unchanged. */
 struct nsx_sort_start { int64_t start; uint32_t i, tag; };

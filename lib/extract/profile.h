@@ -185,8 +185,8 @@ struct nsx_str nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s);
 bool nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h,
                           const struct nsx_hlo_inst *from);
 
-/* Read a profile of any source, which is then in *source; "-" is a trace through a pipe. As nsx_trace_load and
- * nsx_kineto_load. */
+/* Read a profile of any source, which is then in *source, plain or compressed with gzip or zstd, of a file or a pipe,
+ * through which exports cannot come; "-" is standard input. As nsx_trace_load and nsx_kineto_load. */
 int nsx_extract_read(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, enum nsx_source *source,
                      struct nsx_diags *diags, struct nsx_err *err);
 

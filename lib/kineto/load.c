@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "kineto/kineto.h"
 #include "kineto/reading.h"
-#include "source/name.h"
 
 /* ---- what the header says */
 
@@ -42,20 +41,13 @@ set_profile(struct nsx_kineto *r)
 		set_device(r, &t->devices[i]);
 	t->rank = h->rank;
 	t->host = h->host;
-	if (__builtin_add_overflow(h->base, r->build.origin, &t->start_utc))
-		t->start_utc = INT64_MIN;
 	t->waits_known = r->syncs;
-	r->text.len = 0;
-	nsx_buf_c(&r->text, "PyTorch Kineto");
-	if (h->product.len)
-		nsx_buf_fmt(&r->text, " (%.*s)", (int)h->product.len, h->product.ptr);
-	t->product = nsx_arena_str(&t->arena, nsx_buf_view(&r->text));
 	r->text.len = 0;
 	nsx_buf_c(&r->text, "kineto");
 	if (h->schema >= 0)
 		nsx_buf_fmt(&r->text, " %" PRId64, h->schema);
-	t->schema = nsx_arena_str(&t->arena, nsx_buf_view(&r->text));
-	return !r->text.failed && t->product.ptr && t->schema.ptr;
+	return !r->text.failed && nsx_build_about(&r->build, h->base, "PyTorch Kineto", nsx_buf_view(&h->product),
+	                                          nsx_buf_view(&r->text));
 }
 
 /* ---- diags */
@@ -137,40 +129,27 @@ free_all(struct nsx_kineto *r)
 	nsx_intern_free(&r->comm_groups);
 	nsx_intern_free(&r->ignored.cats);
 	free(r->ignored.n.p);
-	free(r);
 }
 
 int
-nsx_kineto_load(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
+nsx_kineto_load(struct nsx_input *in, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
                 struct nsx_diags *diags, struct nsx_err *err)
 {
-	static const char *const endings[] = { ".pt.trace.json.gz", ".pt.trace.json", ".trace.json.gz", ".trace.json",
-	                                       ".json.gz", ".json", NULL };
-	struct nsx_kineto *r = calloc(1, sizeof *r);
+	static const char *const endings[] = { ".pt.trace.json.gz", ".pt.trace.json.zst", ".pt.trace.json",
+		".trace.json.gz", ".trace.json.zst", ".trace.json", ".json.gz", ".json.zst", ".json", NULL };
 	struct nsx_err unheard = { "" };
 	struct stat st;
+	struct nsx_kineto r = { .path = path, .opts = opts, .t = t, .err = err ? err : &unheard,
+		.in = *in, .size = fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : -1,
+		.work.bytes = opts->bytes,
+		.header = { .schema = -1, .rank = -1, .world = -1, .host = { "", 0 } } };
 
-	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN, .rank = -1 };
-	if (!r) {
-		struct nsx_input in = { .fd = fd };
-		nsx_input_close(&in);
-		return nsx_err_nomem(err, path);
-	}
-	r->err = err ? err : &unheard;
-	r->in = (struct nsx_input){ .fd = fd, .gzip = true, .beside = opts->jobs != 1, .name = path, .err = r->err };
-	r->path = path;
-	r->opts = opts;
-	r->t = t;
-	r->size = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : -1;
-	r->work.bytes = opts->bytes;
-	r->header = (struct nsx_kineto_header){ .schema = -1, .rank = -1, .world = -1, .host = { "", 0 } };
-	nsx_build_open(&r->build, t);
+	r.in.name = path;
+	r.in.err = r.err;
 	nsx_progress_phase("events");
-	t->name = nsx_arena_str(&t->arena, nsx_source_name(path, endings));
-	int rc = t->name.ptr && nsx_intern(&t->domains, NSX_STR("")) == 0 ? load(r, opts, diags)
-	    : nsx_err_nomem(r->err, path);
-	nsx_portion_reach(&r->work, 1, 1);
-	free_all(r);
+	int rc = nsx_build_begin(&r.build, t, path, endings) ? load(&r, opts, diags) : nsx_err_nomem(r.err, path);
+	nsx_portion_reach(&r.work, 1, 1);
+	free_all(&r);
 	if (rc != NSX_OK)
 		nsx_trace_free(t);
 	return rc;

@@ -70,9 +70,9 @@ int nsx_kineto_read(struct nsx_kineto *r);
 int nsx_kineto_member(struct nsx_kineto *r, struct nsx_str key, struct nsx_str text);
 int nsx_kineto_row(struct nsx_kineto *r, const struct nsx_kineto_event *e);
 
-/* In words.c. The name of a copy as exports have it, and what is copied from where to where: NSX_MEMORY_KINDS if it is
- * not recorded. False: it is not the name of a copy. */
-bool nsx_kineto_copy(struct nsx_str name, struct nsx_str *as, uint8_t *src, uint8_t *dst);
+/* In words.c. The name of a copy as exports have it, what is copied from where to where, NSX_MEMORY_KINDS if it is not
+ * recorded, and whether between GPUs. */
+struct nsx_str nsx_kineto_copy(struct nsx_str name, uint8_t *src, uint8_t *dst, bool *peer);
 /* The kind of memory that a set sets. */
 uint8_t nsx_kineto_set(struct nsx_str name);
 enum nsx_overhead_class nsx_kineto_overhead(struct nsx_str name);

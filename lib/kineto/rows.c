@@ -152,10 +152,7 @@ put_op(struct nsx_kineto *r, const struct nsx_kineto_event *e, enum what what, i
 {
 	int64_t from = number_or(e->args[KA_FROM], -1), to = number_or(e->args[KA_TO], -1),
 	    device = number_or(e->args[KA_DEVICE], number_or(e->args[KA_IN_DEVICE], number_or(e->pid, -1)));
-	struct nsx_build_op op = { .start = start, .end = end, .id = r->at, .correlation = correlation_of(e),
-	                           .bytes = -1, .graph_node = -1, .comm = NSX_NONE, .src = NSX_MEMORY_KINDS,
-	                           .dst = NSX_MEMORY_KINDS,
-	                           .stream = number_or(e->args[KA_STREAM], number_or(e->tid, 0)) };
+	struct nsx_build_op op = nsx_build_op_of(start, end, r->at, correlation_of(e));
 	struct nsx_str name = plain(r, e->name);
 	int64_t node = number_or(e->args[KA_NODE], 0);
 
@@ -164,13 +161,14 @@ put_op(struct nsx_kineto *r, const struct nsx_kineto_event *e, enum what what, i
 		return NSX_OK;
 	}
 
+	op.stream = number_or(e->args[KA_STREAM], number_or(e->tid, 0));
 	if (node > 0)
 		op.graph_node = node;
 	if (what == COPY) {
 		op.type = NSX_OP_MEMCPY;
-		bool known = nsx_kineto_copy(name, &name, &op.src, &op.dst);
-		op.peer = from >= 0 && to >= 0 ? from != to
-		    : known && nsx_str_eq(name, NSX_STR("[CUDA memcpy Peer-to-Peer]"));
+		name = nsx_kineto_copy(name, &op.src, &op.dst, &op.peer);
+		if (from >= 0 && to >= 0)
+			op.peer = from != to;
 	} else if (what == SET) {
 		op.type = NSX_OP_MEMSET;
 		op.dst = nsx_kineto_set(name);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "kineto/reading.h"
+#include "source/words.h"
 
 /* What stands before the first occurrence of a text, which s then follows; false if it does not occur. */
 static bool
@@ -19,54 +20,20 @@ before(struct nsx_str *s, const char *text, struct nsx_str *head)
 }
 
 /* AMD's profiler says `Host`: whether that is pageable is not recorded. */
-static uint8_t
-memory(struct nsx_str s)
+struct nsx_str
+nsx_kineto_copy(struct nsx_str name, uint8_t *src, uint8_t *dst, bool *peer)
 {
-	static const struct nsx_str names[NSX_MEMORY_KINDS] = {
-		[NSX_MEMORY_PAGEABLE] = { "Pageable", 8 }, [NSX_MEMORY_PINNED] = { "Pinned", 6 },
-		[NSX_MEMORY_DEVICE] = { "Device", 6 }, [NSX_MEMORY_ARRAY] = { "Array", 5 },
-		[NSX_MEMORY_MANAGED] = { "Managed", 7 }, [NSX_MEMORY_DEVICE_STATIC] = { "Device Static", 13 },
-		[NSX_MEMORY_MANAGED_STATIC] = { "Managed Static", 14 }, [NSX_MEMORY_UNKNOWN] = { "Unknown", 7 }
-	};
-
-	for (uint8_t i = 0; i < NSX_MEMORY_KINDS; i++)
-		if (nsx_str_eq(s, names[i]))
-			return i;
-	return NSX_MEMORY_KINDS;
-}
-
-bool
-nsx_kineto_copy(struct nsx_str name, struct nsx_str *as, uint8_t *src, uint8_t *dst)
-{
-	static const struct { struct nsx_str word, as; } kinds[] = {
-		{ { "HtoD", 4 }, { "[CUDA memcpy Host-to-Device]", 28 } },
-		{ { "DtoH", 4 }, { "[CUDA memcpy Device-to-Host]", 28 } },
-		{ { "HtoA", 4 }, { "[CUDA memcpy Host-to-Array]", 27 } },
-		{ { "AtoH", 4 }, { "[CUDA memcpy Array-to-Host]", 27 } },
-		{ { "AtoA", 4 }, { "[CUDA memcpy Array-to-Array]", 28 } },
-		{ { "AtoD", 4 }, { "[CUDA memcpy Array-to-Device]", 29 } },
-		{ { "DtoA", 4 }, { "[CUDA memcpy Device-to-Array]", 29 } },
-		{ { "DtoD", 4 }, { "[CUDA memcpy Device-to-Device]", 30 } },
-		{ { "HtoH", 4 }, { "[CUDA memcpy Host-to-Host]", 26 } },
-		{ { "PtoP", 4 }, { "[CUDA memcpy Peer-to-Peer]", 26 } },
-	};
-	struct nsx_str rest = name, word, from;
+	struct nsx_str rest = name, word = { "", 0 }, from;
 
 	*src = *dst = NSX_MEMORY_KINDS;
-	*as = NSX_STR("[CUDA memcpy Unknown]");
-	if (!before(&rest, " ", &word))
-		return false;
-	if (!before(&rest, " (", &word))
+	if (before(&rest, " ", &word) && !before(&rest, " (", &word)) {
 		word = rest;
-	else if (before(&rest, " -> ", &from) && rest.len && rest.ptr[rest.len - 1] == ')') {
+	} else if (before(&rest, " -> ", &from) && rest.len && rest.ptr[rest.len - 1] == ')') {
 		rest.len--;
-		*src = memory(from);
-		*dst = memory(rest);
+		*src = nsx_memory_of(from);
+		*dst = nsx_memory_of(rest);
 	}
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (nsx_str_eq(word, kinds[i].word))
-			*as = kinds[i].as;
-	return true;
+	return nsx_copy_name(word, peer);
 }
 
 uint8_t
@@ -77,7 +44,7 @@ nsx_kineto_set(struct nsx_str name)
 	if (!before(&rest, "(", &word) || !rest.len || rest.ptr[rest.len - 1] != ')')
 		return NSX_MEMORY_KINDS;
 	rest.len--;
-	return memory(rest);
+	return nsx_memory_of(rest);
 }
 
 enum nsx_overhead_class

@@ -4,12 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "source/name.h"
+
 void
 nsx_build_open(struct nsx_build *b, struct nsx_trace *t)
 {
 	*b = (struct nsx_build){ .t = t, .ranges = { .size = sizeof(struct nsx_build_range) },
 	                         .calls = { .size = sizeof(struct nsx_build_call) },
 	                         .ops = { .size = sizeof(struct nsx_build_op) }, .origin = INT64_MAX };
+}
+
+bool
+nsx_build_begin(struct nsx_build *b, struct nsx_trace *t, const char *path, const char *const *endings)
+{
+	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN, .rank = -1 };
+	nsx_build_open(b, t);
+	t->name = nsx_arena_str(&t->arena, nsx_source_name(path, endings));
+	return t->name.ptr && nsx_intern(&t->domains, NSX_STR("")) == 0;
+}
+
+bool
+nsx_build_about(struct nsx_build *b, int64_t base, const char *product, struct nsx_str versions, struct nsx_str schema)
+{
+	struct nsx_trace *t = b->t;
+	struct nsx_buf text = { 0 };
+
+	if (base == INT64_MIN || __builtin_add_overflow(base, b->origin, &t->start_utc))
+		t->start_utc = INT64_MIN;
+	nsx_buf_c(&text, product);
+	if (versions.len)
+		nsx_buf_fmt(&text, " (%.*s)", (int)versions.len, versions.ptr);
+	t->product = nsx_arena_str(&t->arena, nsx_buf_view(&text));
+	t->schema = nsx_arena_str(&t->arena, schema);
+	bool good = !text.failed && t->product.ptr && t->schema.ptr;
+	nsx_buf_free(&text);
+	return good;
 }
 
 uint32_t

@@ -34,6 +34,15 @@ struct nsx_build_op {
 	uint8_t  type, src, dst;
 	bool     peer;
 };
+/* A kernel of which no more is known. */
+static inline struct nsx_build_op
+nsx_build_op_of(int64_t start, int64_t end, int64_t id, int64_t correlation)
+{
+	return (struct nsx_build_op){ .start = start, .end = end, .id = id, .correlation = correlation, .bytes = -1,
+	                              .graph_node = -1, .comm = NSX_NONE, .type = NSX_OP_KERNEL,
+	                              .src = NSX_MEMORY_KINDS, .dst = NSX_MEMORY_KINDS };
+}
+
 struct nsx_build_wait { int64_t cuda, stream, at; };   /* cuda: ordinal of the device */
 
 /* Open, give rows, finish, free. t: empty but for what the reader itself sets, which is anything that the rows do not
@@ -55,6 +64,15 @@ struct nsx_build {
 };
 
 void nsx_build_open(struct nsx_build *b, struct nsx_trace *t);
+
+/* The same for the profile of a file: *t is empty but for its name, which is that of the file without the first of the
+ * endings, ended by NULL, that it has, and for the domain 0, which is none. False when out of memory. */
+bool nsx_build_begin(struct nsx_build *b, struct nsx_trace *t, const char *path, const char *const *endings);
+
+/* After nsx_build_finish: what the profile is. base: UTC ns at which the source's times count from, INT64_MIN: not
+ * known; versions in brackets behind the product, if there are any. False when out of memory. */
+bool nsx_build_about(struct nsx_build *b, int64_t base, const char *product, struct nsx_str versions,
+                     struct nsx_str schema);
 
 /* The number of a device, by its CUDA ordinal; NSX_NONE when out of memory. What else is known of it the reader writes
  * into b->devices. */

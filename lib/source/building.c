@@ -11,38 +11,53 @@
 #include "source/thread.h"
 #include "source/waits.h"
 
+/* ---- things that are numbered by first use, and sorted */
+
+void *
+nsx_build_sorted(const void *list, size_t n, size_t size, nsx_sort_key_of *key, uint32_t **at)
+{
+	struct nsx_sort_key *k = malloc((n + 1) * sizeof *k);
+	char *sorted = malloc((n + 1) * size);
+
+	*at = malloc((n + 1) * sizeof **at);
+	for (size_t i = 0; k && i < n; i++) {
+		k[i] = (struct nsx_sort_key){ { 0 }, (uint32_t)i };
+		key((const char *)list + i * size, NULL, k[i].k);
+	}
+	if (k)
+		nsx_sort_keys(k, n);
+	for (size_t i = 0; k && sorted && *at && i < n; i++) {
+		memcpy(sorted + i * size, (const char *)list + k[i].i * size, size);
+		(*at)[k[i].i] = (uint32_t)i;
+	}
+	if (!k || !*at) {
+		free(sorted);
+		sorted = NULL;
+	}
+	free(k);
+	return sorted;
+}
+
 /* ---- devices: by CUDA ordinal */
 
-static int
-by_cuda(const void *x, const void *y)
+static void
+by_cuda(const void *device, const void *context, int64_t k[3])
 {
-	const struct nsx_device *a = x, *b = y;
-
-	return (a->cuda > b->cuda) - (a->cuda < b->cuda);
+	(void)context;
+	k[0] = ((const struct nsx_device *)device)->cuda;
 }
 
 static bool
 make_devices(struct building *x)
 {
 	struct nsx_trace *t = x->t;
-	struct nsx_map now = { 0 };
 	size_t n = x->b->devices.n;
-	bool good = (t->devices = malloc((n + 1) * sizeof *t->devices)) != NULL &&
-	    (x->device_at = malloc((n + 1) * sizeof *x->device_at)) != NULL;
 
-	if (good && n) {
-		memcpy(t->devices, x->b->devices.p, n * sizeof *t->devices);
-		qsort(t->devices, n, sizeof *t->devices, by_cuda);
-	}
-	t->ndevices = good ? (uint32_t)n : 0;
-	for (uint32_t i = 0; good && i < n; i++) {
+	t->devices = nsx_build_sorted(x->b->devices.p, n, sizeof *t->devices, by_cuda, &x->device_at);
+	t->ndevices = t->devices ? (uint32_t)n : 0;
+	for (uint32_t i = 0; i < t->ndevices; i++)
 		t->devices[i].last -= x->origin;
-		good = nsx_map_number(&now, (struct nsx_key){ (uint64_t)t->devices[i].cuda, 0 }) == i;
-	}
-	for (uint32_t i = 0; good && i < n; i++)
-		x->device_at[i] = nsx_map_get(&now, (struct nsx_key){ (uint64_t)x->b->devices.p[i].cuda, 0 });
-	nsx_map_free(&now);
-	return good;
+	return t->devices != NULL;
 }
 
 /* ---- launches: of each correlation id of operations, their time and their call */
@@ -136,12 +151,11 @@ call_name(struct building *x, uint32_t name)
 
 /* ---- calls: by thread */
 
-static int
-by_gtid(const void *p, const void *q)
+static void
+by_gtid(const void *thread, const void *context, int64_t k[3])
 {
-	const struct nsx_calling_thread *a = p, *b = q;
-
-	return (a->gtid > b->gtid) - (a->gtid < b->gtid);
+	(void)context;
+	k[0] = nsx_build_gtid_key(((const struct nsx_calling_thread *)thread)->gtid);
 }
 
 /* t->host_threads, and in x->caller_at their numbers by order of first use, in x->caller_of. */
@@ -150,7 +164,6 @@ make_callers(struct building *x)
 {
 	struct nsx_trace *t = x->t;
 	NSX_VEC(struct nsx_calling_thread) list = { 0 };
-	struct nsx_map now = { 0 };
 	bool good = true;
 
 	EACH(struct nsx_build_call, c, &x->b->calls) {
@@ -161,23 +174,13 @@ make_callers(struct building *x)
 			break;
 		list.p[at].n += !c->silent;
 	}
-	x->caller_at = malloc((list.n + 1) * sizeof *x->caller_at);
-	t->host_threads = malloc((list.n + 1) * sizeof *t->host_threads);
-	good = good && x->caller_at && t->host_threads;
-	if (good && list.n) {
-		memcpy(t->host_threads, list.p, list.n * sizeof *list.p);
-		qsort(t->host_threads, list.n, sizeof *list.p, by_gtid);
-	}
-	for (uint32_t i = 0; good && i < list.n; i++) {
-		t->host_threads[i].first = i ? t->host_threads[i - 1].first + t->host_threads[i - 1].n : 0;
-		good = nsx_map_number(&now, (struct nsx_key){ t->host_threads[i].gtid, 0 }) == i;
-	}
-	t->nhost_threads = good ? (uint32_t)list.n : 0;
-	for (uint32_t i = 0; good && i < list.n; i++)
-		x->caller_at[i] = nsx_map_get(&now, (struct nsx_key){ list.p[i].gtid, 0 });
-	nsx_map_free(&now);
+	if (good)
+		t->host_threads = nsx_build_sorted(list.p, list.n, sizeof *list.p, by_gtid, &x->caller_at);
+	t->nhost_threads = t->host_threads ? (uint32_t)list.n : 0;
+	for (uint32_t i = 1; i < t->nhost_threads; i++)
+		t->host_threads[i].first = t->host_threads[i - 1].first + t->host_threads[i - 1].n;
 	free(list.p);
-	return good;
+	return t->host_threads != NULL;
 }
 
 /* Each call into its thread, and those that launched something to x->raw. */

@@ -2,6 +2,7 @@
 #ifndef NSX_SOURCE_BUILDING_H
 #define NSX_SOURCE_BUILDING_H
 
+#include "base/sort.h"
 #include "source/build.h"
 #include "source/launches.h"
 
@@ -21,6 +22,12 @@ struct building {
 	uint32_t           *caller_at;      /* by order of first use: in t->host_threads */
 	NSX_VEC(struct nsx_raw_call) raw;   /* thread: in t->host_threads */
 };
+
+/* A sorted copy of the n elements of `size` bytes, and in *at the place of each in it; NULL when out of memory. The
+ * caller frees both, *at in any case. */
+void *nsx_build_sorted(const void *list, size_t n, size_t size, nsx_sort_key_of *key, uint32_t **at);
+/* Threads in the order of their numbers, which have no sign. */
+static inline int64_t nsx_build_gtid_key(uint64_t gtid) { return (int64_t)(gtid ^ UINT64_C(1) << 63); }
 
 /* Ranges by thread, with parents and spans; and of each launch the range around its call. False when out of memory. */
 bool nsx_build_ranges(struct building *x, bool busy);

@@ -5,21 +5,26 @@
 #include "source/building.h"
 #include "source/thread.h"
 
-static int
-by_gtid(const void *p, const void *q)
+static void
+by_gtid(const void *thread, const void *context, int64_t k[3])
 {
-	const struct nsx_thread *a = p, *b = q;
-
-	return (a->gtid > b->gtid) - (a->gtid < b->gtid);
+	(void)context;
+	k[0] = nsx_build_gtid_key(((const struct nsx_thread *)thread)->gtid);
 }
 
 static uint32_t
 thread_at(const struct nsx_trace *t, uint64_t gtid)
 {
-	struct nsx_thread key = { .gtid = gtid };
-	const struct nsx_thread *at = t->nthreads ? bsearch(&key, t->threads, t->nthreads, sizeof key, by_gtid) : NULL;
+	uint32_t lo = 0, hi = t->nthreads;
 
-	return at ? (uint32_t)(at - t->threads) : (uint32_t)NSX_NONE;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->threads[mid].gtid < gtid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->nthreads && t->threads[lo].gtid == gtid ? lo : (uint32_t)NSX_NONE;
 }
 
 /* t->threads and t->ranges, in each thread in the order of rows. */
@@ -43,19 +48,15 @@ place_ranges(struct building *x)
 				list.p[i].n++;
 		}
 	}
-	good = good && (t->threads = malloc((list.n + 1) * sizeof *t->threads)) != NULL &&
-	    (t->ranges = nsx_big_alloc(rows->n, sizeof *t->ranges)) != NULL &&
-	    (at = malloc((list.n + 1) * sizeof *at)) != NULL;
-	if (good && list.n) {
-		memcpy(t->threads, list.p, list.n * sizeof *list.p);
-		qsort(t->threads, list.n, sizeof *list.p, by_gtid);
-	}
+	good = good && (t->threads = nsx_build_sorted(list.p, list.n, sizeof *list.p, by_gtid, &at)) != NULL &&
+	    (t->ranges = nsx_big_alloc(rows->n, sizeof *t->ranges)) != NULL;
 	t->nthreads = good ? (uint32_t)list.n : 0;
 	t->nranges = good ? (uint32_t)rows->n : 0;
+	for (uint32_t i = 1; i < t->nthreads; i++)
+		t->threads[i].first = t->threads[i - 1].first + t->threads[i - 1].n;
+	/* From here on the next place of each thread, by order of first use. */
 	for (uint32_t i = 0; i < t->nthreads; i++)
-		t->threads[i].first = i ? t->threads[i - 1].first + t->threads[i - 1].n : 0;
-	for (uint32_t i = 0; i < t->nthreads; i++)
-		at[nsx_map_get(&of, (struct nsx_key){ t->threads[i].gtid, 0 })] = t->threads[i].first;
+		at[i] = t->threads[at[i]].first;
 	for (; good && rows->first; nsx_pile_drop(rows)) {
 		const struct nsx_build_range *r = (const void *)rows->first->data, *end = r + rows->first->n;
 		for (; r < end; r++)

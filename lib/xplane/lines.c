@@ -5,19 +5,15 @@
 #include "base/sort.h"
 #include "xplane/runs.h"
 
-static int
-by_place(const void *a, const void *b, const void *marks)
+/* Numbers of marks, which are in the order of their ids. */
+static void
+by_place(const void *number, const void *marks, int64_t k[3])
 {
-	const struct nsx_xmark *x = (const struct nsx_xmark *)marks + *(const uint32_t *)a,
-	    *y = (const struct nsx_xmark *)marks + *(const uint32_t *)b;
+	const struct nsx_xmark *m = (const struct nsx_xmark *)marks + *(const uint32_t *)number;
 
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	if (x->row.start != y->row.start)
-		return x->row.start < y->row.start ? -1 : 1;
-	if (x->row.end != y->row.end)
-		return x->row.end > y->row.end ? -1 : 1;
-	return (x->row.id > y->row.id) - (x->row.id < y->row.id);
+	k[0] = m->line;
+	k[1] = m->row.start;
+	k[2] = ~m->row.end;
 }
 
 static bool
@@ -28,8 +24,8 @@ list_modules(struct nsx_xruns *x)
 	for (uint32_t i = 0; i < s->marks.n; i++)
 		if (s->marks.p[i].module != NSX_NONE && !nsx_vec_push(&x->modules, i))
 			return false;
-	if (x->modules.n > 1)
-		nsx_sort_with(x->modules.p, x->modules.n, sizeof *x->modules.p, by_place, s->marks.p);
+	if (!nsx_sort_by(x->modules.p, x->modules.n, sizeof *x->modules.p, by_place, s->marks.p))
+		return false;
 	for (size_t i = 0; i < x->modules.n; i++) {
 		const struct nsx_xmark *m = &s->marks.p[x->modules.p[i]];
 		bool later = i && s->marks.p[x->modules.p[i - 1]].line == m->line && x->reach.p[i - 1] > m->row.end;
@@ -135,14 +131,10 @@ match_lines(struct nsx_xruns *x)
 	return good;
 }
 
-static int
-by_id(const void *a, const void *b, const void *lines)
+static void
+by_id(const void *number, const void *lines, int64_t k[3])
 {
-	int64_t x = ((const struct nsx_xline *)lines)[*(const uint32_t *)a].id,
-	    y = ((const struct nsx_xline *)lines)[*(const uint32_t *)b].id;
-
-	return x != y ? (x < y ? -1 : 1) : (*(const uint32_t *)a > *(const uint32_t *)b) - 1
-	       + (*(const uint32_t *)a == *(const uint32_t *)b);
+	k[0] = ((const struct nsx_xline *)lines)[*(const uint32_t *)number].id;
 }
 
 /* Threads of lines: their ids of the system; others get numbers above 2^23 in the order of their lines' ids, which also
@@ -157,8 +149,7 @@ number_lines(struct nsx_xruns *x)
 
 	for (uint32_t i = 0; good && i < s->lines.n; i++)
 		order[i] = i;
-	if (good && s->lines.n > 1)
-		nsx_sort_with(order, s->lines.n, sizeof *order, by_id, s->lines.p);
+	good = good && nsx_sort_by(order, s->lines.n, sizeof *order, by_id, s->lines.p);
 	for (size_t i = 0; good && i < s->ops.n; i++)
 		if (s->ops.p[i].has_run)
 			rank[s->ops.p[i].row.stream] = 1;

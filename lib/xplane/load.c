@@ -8,7 +8,6 @@
 
 #include "base/progress.h"
 #include "base/unpack.h"
-#include "source/name.h"
 #include "source/source.h"
 #include "xplane/reading.h"
 
@@ -108,19 +107,10 @@ read_all(struct nsx_xspace *s)
 static bool
 set_profile(struct nsx_xspace *s)
 {
-	struct nsx_trace *t = s->t;
-
-	if (s->started != INT64_MIN && __builtin_add_overflow(s->started, s->build.origin, &t->start_utc))
-		t->start_utc = INT64_MIN;
 	if (s->opts->host && s->host.len)
-		t->host = nsx_arena_str(&t->arena, s->host);
-	s->text.len = 0;
-	nsx_buf_c(&s->text, s->jax.len ? "JAX profiler" : "XSpace");
-	if (s->jax.len)
-		nsx_buf_fmt(&s->text, " (%.*s)", (int)s->jax.len, s->jax.ptr);
-	t->product = nsx_arena_str(&t->arena, nsx_buf_view(&s->text));
-	t->schema = nsx_arena_str(&t->arena, NSX_STR("xspace"));
-	return !s->text.failed && t->product.ptr && t->schema.ptr;
+		s->t->host = s->host;
+	return nsx_build_about(&s->build, s->started, s->jax.len ? "JAX profiler" : "XSpace", s->jax,
+	                       NSX_STR("xspace"));
 }
 
 /* What the profiler itself reports, without the name of the host unless it is asked for. */
@@ -163,6 +153,7 @@ report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 	nsx_diag_add(d, NSX_INFO, who, s->python, "Python functions ignored: --python keeps them as ranges");
 	nsx_diag_add(d, NSX_INFO, who, s->derived, "lines ignored: derived from others, or no work of the GPU");
 	nsx_diag_add(d, NSX_INFO, who, s->others, "planes ignored: of no known kind");
+	nsx_diag_add(d, NSX_INFO, who, s->repeated, "NVTX ranges ignored: XLA's, which repeat what operations tell");
 	nsx_diag_add(d, NSX_INFO, who, s->instants, "TraceMes ignored: instants, and what ends others");
 	nsx_diag_add(d, NSX_INFO, who, s->on_cpu,
 	             "instructions that ran on a CPU: they have no calls, so why it was idle between them is not "
@@ -216,44 +207,29 @@ free_all(struct nsx_xspace *s)
 	nsx_map_free(&s->named);
 	nsx_build_free(&s->build);
 	nsx_buf_free(&s->text);
-	free(s);
 }
 
-static struct nsx_xspace *
-new(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, struct nsx_err *err)
+static struct nsx_xspace
+new(const struct nsx_input *in, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
+    struct nsx_err *err)
 {
-	struct nsx_xspace *s = calloc(1, sizeof *s);
+	struct nsx_xspace s = { .t = t, .opts = opts, .path = path, .err = err, .started = INT64_MIN, .in = *in };
 
-	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN, .rank = -1 };
-	if (!s) {
-		struct nsx_input in = { .fd = fd };
-		nsx_input_close(&in);
-		nsx_err_nomem(err, path);
-		return NULL;
-	}
-	s->t = t;
-	s->opts = opts;
-	s->path = path;
-	s->err = err;
-	s->in = (struct nsx_input){ .fd = fd, .gzip = true, .beside = opts->jobs != 1, .name = path, .err = err };
-	s->started = INT64_MIN;
-	nsx_build_open(&s->build, t);
+	s.in.name = path;
+	s.in.err = err;
 	return s;
 }
 
 int
-nsx_xplane_load(int fd, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
+nsx_xplane_load(struct nsx_input *in, const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
                 struct nsx_diags *diags, struct nsx_err *err)
 {
-	static const char *const endings[] = { ".xplane.pb.gz", ".xplane.pb", ".pb", NULL };
+	static const char *const endings[] = { ".xplane.pb.gz", ".xplane.pb.zst", ".xplane.pb", ".pb", NULL };
 	struct nsx_err unheard = { "" };
-	struct nsx_xspace *s = new(fd, path, opts, t, err ? err : &unheard);
+	struct nsx_xspace s = new(in, path, opts, t, err ? err : &unheard);
 
-	if (!s)
-		return NSX_ERR;
-	t->name = nsx_arena_str(&t->arena, nsx_source_name(path, endings));
-	int rc = t->name.ptr && nsx_intern(&t->domains, NSX_STR("")) == 0 ? load(s, diags) : nsx_xspace_nomem(s);
-	free_all(s);
+	int rc = nsx_build_begin(&s.build, t, path, endings) ? load(&s, diags) : nsx_xspace_nomem(&s);
+	free_all(&s);
 	if (rc != NSX_OK)
 		nsx_trace_free(t);
 	return rc;
@@ -265,21 +241,20 @@ nsx_xplane_programs(const char *path, struct nsx_trace *t, struct nsx_err *err)
 	const struct nsx_trace_opts opts = { .jobs = 1 };
 	struct nsx_err unheard = { "" };
 	struct nsx_str first;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct nsx_input in = { .fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), .gzip = true };
+	int rc = NSX_EOF;
 
 	*t = (struct nsx_trace){ 0 };
-	if (fd < 0)
+	if (in.fd < 0)
 		return nsx_err_set(err, "%s: %s", path, strerror(errno));
-	struct nsx_xspace *s = new(fd, path, &opts, t, &unheard);
-	if (!s)
-		return nsx_err_nomem(err, path);
-	s->bare = true;
-	int rc = NSX_EOF;
-	if (nsx_input_peek(&s->in, NSX_SOURCE_BYTES, &first) != NSX_ERR && nsx_source_of(first) == NSX_SOURCE_XSPACE) {
-		s->err = s->in.err = err;
-		rc = read_all(s);
+	struct nsx_xspace s = new(&in, path, &opts, t, &unheard);
+	nsx_build_open(&s.build, t);
+	s.bare = true;
+	if (nsx_input_peek(&s.in, NSX_SOURCE_BYTES, &first) != NSX_ERR && nsx_source_of(first) == NSX_SOURCE_XSPACE) {
+		s.err = s.in.err = err;
+		rc = read_all(&s);
 	}
-	free_all(s);
+	free_all(&s);
 	if (rc != NSX_OK)
 		nsx_trace_free(t);
 	return rc;

@@ -93,7 +93,7 @@ struct nsx_xspace {
 	int64_t            next;        /* id of the next event */
 	/* Counted for diags. */
 	int64_t bad_times, aggregated, python, derived, instants, holders, tpus, others, outside, alone, unmatched,
-	    nameless, on_cpu, starts; /* of profiles but the first */
+	    nameless, on_cpu, repeated, starts; /* of profiles but the first */
 };
 
 /* planes.c: index the plane and read what it says of itself. NSX_OK, or NSX_ERR with err filled. */

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
+#include "source/words.h"
 #include "xplane/reading.h"
 
 /* Field numbers. */
@@ -167,37 +169,13 @@ detail(struct nsx_str s, const char *key)
 	return (struct nsx_str){ "", 0 };
 }
 
+/* `unknown` tells no more than nothing does. */
 static uint8_t
 memory(struct nsx_str s)
 {
-	static const char *const kinds[NSX_MEMORY_KINDS] = {
-		[NSX_MEMORY_PAGEABLE] = "pageable", [NSX_MEMORY_PINNED] = "pinned", [NSX_MEMORY_DEVICE] = "device",
-		[NSX_MEMORY_ARRAY] = "array", [NSX_MEMORY_MANAGED] = "managed",
-		[NSX_MEMORY_DEVICE_STATIC] = "device_static", [NSX_MEMORY_MANAGED_STATIC] = "managed_static",
-		[NSX_MEMORY_UNKNOWN] = ""
-	};
+	uint8_t kind = nsx_memory_of(s);
 
-	for (int i = 0; i < NSX_MEMORY_KINDS; i++)
-		if (s.len && nsx_str_eq(s, nsx_str_c(kinds[i])))
-			return (uint8_t)i;
-	return NSX_MEMORY_KINDS;
-}
-
-static struct nsx_str
-copy_name(struct nsx_str s)
-{
-	static const struct { const char *ends[2]; struct nsx_str name; } known[] = {
-		{ { "H2D", "HostToDevice" }, { "[CUDA memcpy Host-to-Device]", 28 } },
-		{ { "D2H", "DeviceToHost" }, { "[CUDA memcpy Device-to-Host]", 28 } },
-		{ { "D2D", "DeviceToDevice" }, { "[CUDA memcpy Device-to-Device]", 30 } },
-		{ { "H2H", "HostToHost" }, { "[CUDA memcpy Host-to-Host]", 26 } },
-		{ { "P2P", "PeerToPeer" }, { "[CUDA memcpy Peer-to-Peer]", 26 } },
-	};
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (ends_with(s, known[i].ends[0]) || ends_with(s, known[i].ends[1]))
-			return known[i].name;
-	return NSX_STR("[CUDA memcpy Unknown]");
+	return kind == NSX_MEMORY_UNKNOWN ? NSX_MEMORY_KINDS : kind;
 }
 
 /* ---- GPUs */
@@ -217,18 +195,16 @@ kernel_name(struct nsx_str s)
 static int
 add_op(struct nsx_xspace *s, struct event *e, int64_t device, int64_t stream)
 {
-	struct nsx_xop op = { .row = { .start = e->start, .end = e->end, .id = e->id, .correlation = correlation_of(e),
-	                               .bytes = -1, .graph_node = -1, .stream = stream, .comm = NSX_NONE,
-	                               .src = NSX_MEMORY_KINDS, .dst = NSX_MEMORY_KINDS },
+	struct nsx_xop op = { .row = nsx_build_op_of(e->start, e->end, e->id, correlation_of(e)),
 	                      .program = has(e, XS_PROGRAM) ? e->stats.number[XS_PROGRAM] : NSX_NO_PROGRAM };
 	struct nsx_str name = e->meta->name;
 	uint32_t here = NSX_NONE, *kept = &here;
 
+	op.row.stream = stream;
 	if (has(e, XS_COPY)) {
 		struct nsx_str d = e->stats.text[XS_COPY];
 		op.row.type = NSX_OP_MEMCPY;
-		name = copy_name(name);
-		op.row.peer = nsx_str_eq(name, NSX_STR("[CUDA memcpy Peer-to-Peer]"));
+		name = nsx_copy_name(name, &op.row.peer);
 		if (!nsx_get_int(detail(d, "size"), &op.row.bytes) || op.row.bytes < 0)
 			op.row.bytes = -1;
 		op.row.src = memory(detail(d, "kind_src"));
@@ -244,7 +220,6 @@ add_op(struct nsx_xspace *s, struct event *e, int64_t device, int64_t stream)
 		op.row.type = NSX_OP_GRAPH;
 		name = NSX_STR("[CUDA graph]");
 	} else {
-		op.row.type = NSX_OP_KERNEL;
 		kept = &e->meta->kept_as;
 		name = *kept == NSX_NONE ? kernel_name(name) : name;
 	}
@@ -308,12 +283,11 @@ add_call(struct nsx_xspace *s, const struct line *l, struct event *e)
 static int
 add_thunk(struct nsx_xspace *s, const struct line *l, struct event *e)
 {
-	struct nsx_xop op = { .row = { .start = e->start, .end = e->end, .id = e->id, .correlation = NSX_NO_CORRELATION,
-	                               .bytes = -1, .graph_node = -1, .stream = l->at, .comm = NSX_NONE,
-	                               .type = NSX_OP_KERNEL, .src = NSX_MEMORY_KINDS, .dst = NSX_MEMORY_KINDS },
+	struct nsx_xop op = { .row = nsx_build_op_of(e->start, e->end, e->id, NSX_NO_CORRELATION),
 	                      .program = has(e, XS_PROGRAM) ? e->stats.number[XS_PROGRAM] : NSX_NO_PROGRAM,
 	                      .run = e->stats.number[XS_RUN], .has_run = true };
 
+	op.row.stream = l->at;
 	op.row.device = nsx_build_device(&s->build, has(e, XS_ORDINAL) ? e->stats.number[XS_ORDINAL] : 0);
 	if (op.row.device == NSX_NONE || !keep_stat(s, e, XS_HLO_OP, &op.hlo_op)
 	    || !keep_stat(s, e, XS_HLO_MODULE, &op.module) || !nsx_vec_push(&s->ops, op))
@@ -344,6 +318,35 @@ name_device(struct nsx_xspace *s, const struct event *e)
 	nsx_buf_fmt(&s->text, "Xla:#global=%lld,local=%lld#", (long long)global, (long long)ordinal);
 	struct nsx_named n = { (uint64_t)ordinal, nsx_arena_str(&s->t->arena, nsx_buf_view(&s->text)) };
 	return !s->text.failed && n.name.ptr && nsx_vec_push(&s->device_names, n) ? NSX_OK : nsx_xspace_nomem(s);
+}
+
+/* A range of NVTX: `NVTX:DOMAIN:name`, or `NVTX:name` of no domain, in which two colons are part of the name. What XLA
+ * itself writes, of the domain TSL, the profiler has told of the operations already. */
+static int
+add_nvtx(struct nsx_xspace *s, const struct line *l, struct event *e)
+{
+	struct nsx_xmark m = { .row = { .start = e->start, .end = e->end, .id = e->id }, .line = l->at,
+	                       .module = NSX_NONE };
+	struct nsx_str name = e->meta->name;
+
+	if (!e->timed || starts_with(name, "NVTX:TSL:")) {
+		s->instants += !e->timed;
+		s->repeated += e->timed;
+		return NSX_OK;
+	}
+	if (starts_with(name, "NVTX:"))
+		name = skip(name, strlen("NVTX:"));
+	const char *colon = name.len ? memchr(name.ptr, ':', name.len) : NULL;
+	size_t at = colon ? (size_t)(colon - name.ptr) : 0;
+	if (at && at + 1 < name.len && colon[1] != ':') {
+		uint32_t domain = nsx_intern(&s->t->domains, (struct nsx_str){ name.ptr, at });
+		if (domain > UINT16_MAX)
+			return nsx_xspace_nomem(s);
+		m.row.domain = (uint16_t)domain;
+		name = skip(name, at + 1);
+	}
+	m.row.name = nsx_xspace_kept(&s->t->names, name, &e->meta->kept_as);
+	return m.row.name != NSX_NONE && nsx_vec_push(&s->marks, m) ? NSX_OK : nsx_xspace_nomem(s);
 }
 
 static int
@@ -406,23 +409,23 @@ tid_of(struct nsx_str name, int64_t *tid)
  * order of the file; from, to: their times in ps. */
 struct spell { int64_t from, to; uint32_t op; };
 
-static int
-by_start(const void *a, const void *b)
+static void
+by_start(const void *spell, const void *context, int64_t k[3])
 {
-	const struct spell *x = a, *y = b;
+	const struct spell *x = spell;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to != y->to ? (x->to > y->to ? -1 : 1) : (x->op > y->op) - (x->op < y->op);
+	(void)context;
+	k[0] = x->from;
+	k[1] = ~x->to;
 }
 
-static void
+static bool
 drop_holders(struct nsx_xspace *s, struct spell *v, size_t n, size_t first)
 {
 	size_t kept = first;
 
-	if (n > 1)
-		qsort(v, n, sizeof *v, by_start);
+	if (!nsx_sort_by(v, n, sizeof *v, by_start, NULL))
+		return false;
 	for (size_t i = 0; i + 1 < n; i++)
 		if (v[i + 1].from >= v[i].from && v[i + 1].to <= v[i].to && v[i + 1].from < v[i].to)
 			s->ops.p[v[i].op].hlo_op = NSX_NONE;
@@ -431,6 +434,7 @@ drop_holders(struct nsx_xspace *s, struct spell *v, size_t n, size_t first)
 			s->ops.p[kept++] = s->ops.p[i];
 	s->holders += (int64_t)(s->ops.n - kept);
 	s->ops.n = kept;
+	return true;
 }
 
 static int
@@ -459,11 +463,11 @@ read_host_line(struct nsx_xspace *s, struct nsx_xplane *p, struct nsx_str messag
 			else
 				rc = add_thunk(s, l, &e);
 		} else {
-			rc = add_mark(s, l, &e);
+			rc = p->kind == XP_NVTX ? add_nvtx(s, l, &e) : add_mark(s, l, &e);
 		}
 	}
-	if (rc == NSX_OK)
-		drop_holders(s, spells.p, spells.n, first);
+	if (rc == NSX_OK && !drop_holders(s, spells.p, spells.n, first))
+		rc = nsx_xspace_nomem(s);
 	free(spells.p);
 	return w.bad ? nsx_xspace_bad(s, &w) : rc;
 }

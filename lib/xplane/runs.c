@@ -123,16 +123,15 @@ take_run(struct nsx_xruns *x, struct nsx_xpart *p, const struct nsx_xpart *befor
 	return &x->runs.p[*at];
 }
 
-static int
-by_call(const void *a, const void *b)
+static void
+by_call(const void *part, const void *context, int64_t k[3])
 {
-	const struct nsx_xpart *x = a, *y = b;
+	const struct nsx_xpart *p = part;
 
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->id != y->id ? (x->id < y->id ? -1 : 1) : (x->op > y->op) - (x->op < y->op);
+	(void)context;
+	k[0] = p->line;
+	k[1] = p->start;
+	k[2] = p->id;
 }
 
 /* The operations of programs, with calls and without. */
@@ -173,10 +172,8 @@ list_parts(struct nsx_xruns *x)
 static bool
 collect(struct nsx_xruns *x)
 {
-	if (!list_parts(x))
+	if (!list_parts(x) || !nsx_sort_by(x->parts.p, x->parts.n, sizeof *x->parts.p, by_call, NULL))
 		return false;
-	if (x->parts.n > 1)
-		qsort(x->parts.p, x->parts.n, sizeof *x->parts.p, by_call);
 	for (size_t i = 0; i < x->parts.n; i++) {
 		struct nsx_xpart *p = &x->parts.p[i];
 		struct nsx_xrun *r = take_run(x, p, i ? p - 1 : NULL);
@@ -189,18 +186,16 @@ collect(struct nsx_xruns *x)
 	return true;
 }
 
-static int
-by_launch(const void *a, const void *b)
+/* Of parts that are sorted by call. */
+static void
+by_launch(const void *part, const void *context, int64_t k[3])
 {
-	const struct nsx_xpart *x = a, *y = b;
+	const struct nsx_xpart *p = part;
 
-	if (x->run != y->run)
-		return x->run < y->run ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->id != y->id ? (x->id < y->id ? -1 : 1) : (x->op > y->op) - (x->op < y->op);
+	(void)context;
+	k[0] = (int64_t)p->run << 32 | p->device;
+	k[1] = p->start;
+	k[2] = p->id;
 }
 
 /* Instructions that run others. What they do themselves, such as the copy of a condition, is before, between and behind
@@ -255,8 +250,8 @@ put_runs(struct nsx_xruns *x)
 		const struct nsx_xrun *r = &x->runs.p[i];
 		rc = add_range(x, x->s->next++, r->gtid, r->start, r->end, r->module, r->program);
 	}
-	if (x->parts.n > 1)
-		qsort(x->parts.p, x->parts.n, sizeof *x->parts.p, by_launch);
+	if (rc == NSX_OK && !nsx_sort_by(x->parts.p, x->parts.n, sizeof *x->parts.p, by_launch, NULL))
+		rc = nsx_xspace_nomem(x->s);
 	for (size_t i = 0, n; i < x->parts.n && rc == NSX_OK; i += n) {
 		const struct nsx_xpart *p = &x->parts.p[i];
 
@@ -302,21 +297,24 @@ set_apart(struct nsx_xruns *x)
 
 /* ---- what has no calls */
 
-static int
-by_run(const void *a, const void *b, const void *ops)
+static void
+by_time(const void *part, const void *ops, int64_t k[3])
 {
-	const struct nsx_xpart *x = a, *y = b;
-	const struct nsx_xop *o = (const struct nsx_xop *)ops + x->op, *p = (const struct nsx_xop *)ops + y->op;
+	const struct nsx_xpart *p = part;
 
-	if (o->row.device != p->row.device)
-		return o->row.device < p->row.device ? -1 : 1;
-	if (o->program != p->program)
-		return o->program < p->program ? -1 : 1;
-	if (o->run != p->run)
-		return o->run < p->run ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->end != y->end ? (x->end < y->end ? -1 : 1) : (x->id > y->id) - (x->id < y->id);
+	(void)ops;
+	k[0] = p->start;
+	k[1] = p->end;
+}
+
+static void
+by_run(const void *part, const void *ops, int64_t k[3])
+{
+	const struct nsx_xop *o = (const struct nsx_xop *)ops + ((const struct nsx_xpart *)part)->op;
+
+	k[0] = o->row.device;
+	k[1] = o->program;
+	k[2] = o->run;
 }
 
 /* A thread that has nothing from `start` on. */
@@ -374,12 +372,11 @@ put_alone(struct nsx_xruns *x, const struct nsx_xpart *p, size_t n)
 /* Executions without calls in the order of their starts, so that few threads are needed. */
 struct group { int64_t start; size_t first, n; };
 
-static int
-by_group_start(const void *a, const void *b)
+static void
+by_group_start(const void *group, const void *context, int64_t k[3])
 {
-	const struct group *x = a, *y = b;
-
-	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->first > y->first) - (x->first < y->first);
+	(void)context;
+	k[0] = ((const struct group *)group)->start;
 }
 
 static int
@@ -387,10 +384,8 @@ put_all_alone(struct nsx_xruns *x)
 {
 	struct nsx_xspace *s = x->s;
 	NSX_VEC(struct group) groups = { 0 };
-	int rc = NSX_OK;
-
-	if (x->alone.n > 1)
-		nsx_sort_with(x->alone.p, x->alone.n, sizeof *x->alone.p, by_run, s->ops.p);
+	int rc = nsx_sort_by(x->alone.p, x->alone.n, sizeof *x->alone.p, by_time, s->ops.p)
+	    && nsx_sort_by(x->alone.p, x->alone.n, sizeof *x->alone.p, by_run, s->ops.p) ? NSX_OK : nsx_xspace_nomem(s);
 	for (size_t i = 0, n; i < x->alone.n && rc == NSX_OK; i += n) {
 		const struct nsx_xop *o = &s->ops.p[x->alone.p[i].op];
 
@@ -404,8 +399,8 @@ put_all_alone(struct nsx_xruns *x)
 		if (!nsx_vec_push(&groups, ((struct group){ x->alone.p[i].start, i, n })))
 			rc = nsx_xspace_nomem(s);
 	}
-	if (groups.n > 1)
-		qsort(groups.p, groups.n, sizeof *groups.p, by_group_start);
+	if (rc == NSX_OK && !nsx_sort_by(groups.p, groups.n, sizeof *groups.p, by_group_start, NULL))
+		rc = nsx_xspace_nomem(s);
 	for (size_t i = 0; i < groups.n && rc == NSX_OK; i++)
 		rc = put_alone(x, x->alone.p + groups.p[i].first, groups.p[i].n);
 	free(groups.p);

@@ -188,7 +188,9 @@ done
 
 # Files.
 mkfifo "$T/fifo"
-fails 'a FIFO is refused without waiting' 1 'not a regular file' nsysx-extract "$T/fifo"
+cat "$T/simple.sqlite" >"$T/fifo" 2>"$T/err" &
+fails 'an export in a FIFO is refused' 1 'cannot come through a pipe: write it to a file' timeout 20 nsysx-extract "$T/fifo"
+fails 'a device is refused without waiting' 1 'not a regular file' timeout 20 nsysx-extract /dev/null
 fails 'a folder' 1 'a folder: want an export' nsysx-extract "$T"
 nsysx-extract -q "$T/simple.sqlite" >"$T/stream"
 fails 'a stream instead of an export' 1 'an nsysx stream' nsysx-extract "$T/stream"

@@ -136,7 +136,7 @@ fails 'a trace of XProf' 1 'a trace that XProf wrote for its viewer' nsysx-extra
 fails 'an empty file' 1 "$T/empty: empty" nsysx-extract "$T/empty"
 echo hello | gzip -c >"$T/hello.gz"
 fails 'another file in gzip' 1 "$T/hello.gz: not a profile that nsysx reads" nsysx-extract "$T/hello.gz"
-fails 'an export through a pipe' 1 'stdin: not a profile that nsysx reads' sh -c 'printf "SQLite format 3\0 and more" | nsysx-extract -'
+fails 'an export through a pipe' 1 'stdin: an export is read in several places at once' sh -c 'printf "SQLite format 3\0 and more" | nsysx-extract -'
 deep=$(printf '%0100d' 0 | tr 0 '[')
 printf '{"traceEvents": [%s' "$deep" >"$T/deep"
 fails 'nested too deep' 1 "$T/deep: byte 81: not JSON" nsysx-extract "$T/deep"

@@ -64,6 +64,13 @@ equal 'calls of a thread whose number is none' "$(column op call | sort -u | tr 
 diags() {
 	nsysx-extract -q -a "$T/$1.xplane.pb" | nsysx-view -q -t diag | awk -F'\t' -v text="$2" 'index($3, text) { print $4 }'
 }
+# The copy of the runtime belongs to no range.
+plant nvtx nvtx
+equal 'ranges of NVTX have their domains and reach the calls of their thread' "$(nsysx-extract -q -a "$T/nvtx.xplane.pb" | nsysx-view -q -t range | awk -F'\t' '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	$(at["domain"]) == "mine" || $(at["name"]) ~ /at::/ { print $(at["domain"]) "," $(at["name"]) "," $(at["kind"]) "," $(at["start"]) "," $(at["dur"]) "," $(at["tid"]) }' | sort | tr '\n' ' ')" \
+	',at::add,,111000,8000,71 mine,load:1,,111000,28000,71 '
+equal 'XLA'"'"'s own are counted, and no second executions' "$(diags nvtx 'repeat what operations tell') $(nsysx-extract -q -a "$T/nvtx.xplane.pb" | grep -c '^module	')" '1 3'
 equal 'a program without HLO is counted' "$(diags cross 'executed programs without HLO in the profile')" 1
 equal 'operations without their execution are counted' "$(diags cross 'whose execution is not in the profile')" 5
 # No calls.

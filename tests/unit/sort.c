@@ -79,6 +79,33 @@ sort_many(void)
 	}
 }
 
+static void
+key_of(const void *element, const void *sign, int64_t k[3])
+{
+	k[1] = ((const struct nsx_sort_start *)element)->start * *(const int *)sign;
+}
+
+/* Elements by what a function tells of each, few or many; equal ones in their order. */
+static void
+by_keys(void)
+{
+	static struct nsx_sort_start a[3000];
+	const int signs[] = { 1, -1 };
+
+	for (size_t s = 0; s < 2; s++)
+		for (size_t n = 0; n <= 3000; n = n * 5 + 1) {
+			bool good = true;
+
+			for (size_t i = 0; i < n; i++)
+				a[i] = (struct nsx_sort_start){ (int64_t)(next() % 40) - 20, (uint32_t)i, 3 };
+			good = nsx_sort_by(n ? a : NULL, n, sizeof *a, key_of, &signs[s]);
+			for (size_t i = 1; i < n; i++)
+				good = good && (a[i - 1].start == a[i].start ? a[i - 1].i < a[i].i
+				                : (a[i - 1].start < a[i].start) == (signs[s] > 0));
+			ok(good, "%u elements by keys, sign %d", (unsigned)n, signs[s]);
+		}
+}
+
 /* Elements of any size follow their keys: in order, backwards, in cycles. */
 static void
 applied(void)
@@ -101,6 +128,7 @@ applied(void)
 		ok(good, "elements follow their keys, step %u", (unsigned)steps[s]);
 	}
 	sort_many();
+	by_keys();
 	nsx_sort_keys(NULL, 0);
 	nsx_sort_apply(NULL, 8, NULL, 0);
 }
