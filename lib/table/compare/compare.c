@@ -259,6 +259,10 @@ choose(struct cmp *c, const struct inputs *of, bool folded)
 	if (c->options.why)
 		return nsx_err_set(c->err, "%s: a table: want streams for --why",
 		                   nsx_reader_input(of->in[table])->name);
+	if (c->options.tail && c->options.by != NSX_COMPARE_STEP)
+		return nsx_err_set(c->err, "%s: a table by %s, which has no 99th percentiles: want streams for "
+		                   "--gate=p99", nsx_reader_input(of->in[table])->name,
+		                   nsx_compare_name(c->options.by));
 	if (folded)
 		return nsx_err_set(c->err, "%s: a table: want streams for folded stacks",
 		                   nsx_reader_input(of->in[table])->name);

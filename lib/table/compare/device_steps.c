@@ -68,7 +68,7 @@ keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set)
 struct nsx_reader *
 nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
-	struct nsx_steps_options options = { .step = c->options.step, .module = c->options.module };
+	struct nsx_steps_options options = nsx_compare_wanted_steps(c, s);
 	struct nsx_spool *spool = nsx_spool_open_all(s->in, c->err);
 	struct nsx_step_set set = { .err = c->err };
 	struct nsx_reader *again = NULL;
@@ -79,6 +79,8 @@ nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 		nsx_reader_need(s->in, k, NSX_EVERY);
 	if (spool)
 		rc = nsx_steps_collect(s->in, &options, &set, spool, &own, c->err);
+	if (rc == NSX_OK && !nsx_compare_keep_repeat(c, &set))
+		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
 		rc = keep_steps(c, s, &set);
 	/* Steps that were not requested are no concern of the user. */

@@ -182,59 +182,100 @@ per_step(struct cmp *c, struct cmp_side *s)
 	return nsx_compare_settle_samples(s);
 }
 
-/* Whole runs compare only if they are of the same amount of work, as far as numbers of operations show that. */
+/* Whether runs differ in their amount of work, as far as numbers of operations show that. */
+static bool
+work_differs(const struct cmp_side *b, const struct cmp_side *n)
+{
+	int64_t more = b->ops > n->ops ? b->ops - n->ops : n->ops - b->ops;
+
+	return (double)more > WORK * (double)b->ops;
+}
+
+/* Whole runs compare only if they are of the same amount of work. */
 static void
 check_work(struct cmp *c, struct nsx_diags *diags)
 {
-	int64_t b = c->side[0].ops, n = c->side[1].ops, more = b > n ? b - n : n - b;
+	const struct cmp_side *b = &c->side[0], *n = &c->side[1];
 	const char *unlike = "no steps that both runs have are known: name them with --step, or --sigma 0 if the runs "
 	    "are of equal work";
 
-	if (!c->side[0].time || !c->side[1].time || c->unlike[0])
+	if (!b->time || !n->time || c->unlike[0])
 		return;
 	if (c->options.step || c->options.module)
 		snprintf(c->unlike, sizeof c->unlike, "not all devices have steps of one class on both sides");
 	else if (c->options.sigma > 0 && c->tables)
 		snprintf(c->unlike, sizeof c->unlike, "a table of a job without programs does not tell how much work "
 		         "it is of: compare streams, or --sigma 0 if the runs are of equal work");
-	else if (c->options.sigma > 0 && (double)more > WORK * (double)b)
-		snprintf(c->unlike, sizeof c->unlike, "BASE has %" PRId64 " operations, NEW %" PRId64 ", and %s", b, n,
-		         unlike);
+	else if (c->options.sigma > 0 && work_differs(b, n))
+		snprintf(c->unlike, sizeof c->unlike, "BASE has %" PRId64 " operations, NEW %" PRId64 ", and %s",
+		         b->ops, n->ops, unlike);
 	nsx_diag_add(diags, NSX_WARNING, "", 1,
 		"not all devices executed programs or have steps: times are of whole runs, and runs of different "
 		"lengths cannot be compared");
 }
 
+/* What the times of a side can be divided by. */
+static enum cmp_basis
+basis_of(const struct cmp *c, const struct cmp_side *s)
+{
+	bool named = c->options.step || c->options.module;
+
+	return all_step(s) ? CMP_OF_STEP : all_execute(s) && !named ? CMP_OF_EXECUTION : CMP_OF_RUN;
+}
+
+/* Divide the times of a side by that. False when out of memory. */
+static bool
+divide(struct cmp *c, struct cmp_side *s, enum cmp_basis basis)
+{
+	s->basis = basis;
+	if (basis == CMP_OF_EXECUTION)
+		per_execution(s);
+	return basis != CMP_OF_STEP || per_step(c, s);
+}
+
+/* Both sides have the same, or what all of them have: executions. */
+static enum cmp_basis
+common_basis(const struct cmp *c)
+{
+	const struct cmp_side *b = &c->side[0], *n = &c->side[1];
+	bool named = c->options.step || c->options.module;
+
+	if (b->nruns)
+		return b->basis;
+	if (all_step(b) && all_step(n) && b->class == n->class)
+		return CMP_OF_STEP;
+	return all_execute(b) && all_execute(n) && !named ? CMP_OF_EXECUTION : CMP_OF_RUN;
+}
+
 static bool
 choose_basis(struct cmp *c, struct nsx_diags *diags)
 {
+	static const char *const units[] = { [CMP_OF_RUN] = "run", [CMP_OF_EXECUTION] = "execution",
+	                                     [CMP_OF_STEP] = "step" };
 	struct cmp_side *b = &c->side[0], *n = &c->side[1];
-	bool execute = all_execute(b) && all_execute(n) && !c->options.step && !c->options.module,
-	    steps = (b->nruns || all_step(b)) && all_step(n) && b->class == n->class;
+	enum cmp_basis basis = common_basis(c);
+	struct nsx_str class = cmp_str(c, b->class);
+
+	c->unit = units[basis];
 	if (b->time && n->time && b->windows != n->windows)
 		snprintf(c->unlike, sizeof c->unlike, "%s has times of operations, the other side of thunks: extract "
 		         "both with --ops", b->windows ? "BASE" : "NEW");
-	if (b->nruns && !steps) {
-		snprintf(c->unlike, sizeof c->unlike, "not all devices of NEW have steps of the base runs' class");
-		c->unit = "step";
+	if (b->nruns && (basis != basis_of(c, n) || (basis == CMP_OF_STEP && b->class != n->class))) {
+		snprintf(c->unlike, sizeof c->unlike, "not all devices of NEW have %s", basis == CMP_OF_STEP
+		         ? "steps of the base runs' class" : "what times of the base runs are of");
 		return true;
 	}
-	if (steps) {
-		struct nsx_str class = cmp_str(c, b->class);
-
-		c->unit = "step";
+	if (basis != CMP_OF_STEP && c->options.tail && !c->unlike[0])
+		snprintf(c->unlike, sizeof c->unlike, "not all devices have steps: a time of a whole run has no 99th "
+		         "percentile");
+	if (basis == CMP_OF_RUN)
+		check_work(c, diags);
+	if (basis == CMP_OF_STEP) {
 		snprintf(c->note, sizeof c->note, "times are per step of %.*s, from start to start: base_execs and "
 		         "new_execs are numbers of steps", (int)(class.len < 100 ? class.len : 100), class.ptr);
 		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", c->note);
-		return (b->nruns || per_step(c, b)) && per_step(c, n);
-	} else if (execute) {
-		c->unit = "execution";
-		per_execution(b);
-		per_execution(n);
-	} else {
-		check_work(c, diags);
 	}
-	return true;
+	return (b->nruns || divide(c, b, basis)) && divide(c, n, basis);
 }
 
 /* The side's devices by number. NULL when out of memory. */
@@ -300,14 +341,19 @@ int
 nsx_compare_settle_device_run(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
 	struct cmp_side *base = &c->side[NSX_COMPARE_BASE];
+	enum cmp_basis basis = basis_of(c, s);
 
-	if (!all_step(s))
-		return nsx_err_set(c->err, "%s: several base runs by device: want steps on all devices; by step other "
-		                   "runs can be compared", s->name);
-	if (s->class != base->class)
+	if (s != base && basis != base->basis)
+		return nsx_err_set(c->err, "%s: several base runs by device: want steps on all devices, as in the "
+		                   "first one, or in none; by step other runs can be compared", s->name);
+	if (s != base && s->class != base->class && basis == CMP_OF_STEP)
 		return nsx_err_set(c->err, "%s: its steps are not of the class of the first base run: name them with "
 		                   "--step or --module", s->name);
-	return per_step(c, s) && (s == base || match_devices(c, diags)) ? NSX_OK : nsx_err_nomem(c->err, NULL);
+	if (s != base && basis == CMP_OF_RUN && c->options.sigma > 0 && work_differs(base, s))
+		return nsx_err_set(c->err, "%s: it has %" PRId64 " operations, the first base run %" PRId64 ", and no "
+		                   "steps are known: whole runs of other lengths cannot be compared", s->name, s->ops,
+		                   base->ops);
+	return divide(c, s, basis) && (s == base || match_devices(c, diags)) ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
 void

@@ -12,6 +12,7 @@
 #include "table/compare/work.h"
 
 struct nsx_step_set;
+struct nsx_steps_options;
 struct nsx_spool;
 struct cmp_value;
 struct cmp_result;
@@ -125,6 +126,9 @@ struct cmp_mean { int64_t number; double mean; };
  * if the run does not have it. */
 struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
 
+/* What times of devices are of. */
+enum cmp_basis { CMP_OF_RUN, CMP_OF_EXECUTION, CMP_OF_STEP };
+
 struct cmp_side {
 	struct cmp_why   *why;               /* with options.why */
 	const char       *name;              /* for messages */
@@ -158,6 +162,7 @@ struct cmp_side {
 	NSX_VEC(struct cmp_each) steps;      /* of a table by step */
 	uint32_t          class;             /* the name of these steps, if there are any */
 	bool              windows;           /* times of devices are of the windows of their operations */
+	enum cmp_basis    basis;             /* what these are divided by */
 	int64_t           ops;               /* of a stream by device: number of operations */
 	bool              gpu_time;          /* times are the GPU time of ranges */
 	bool              placed;            /* operations are known to be in executions of programs */
@@ -226,7 +231,12 @@ struct cmp_result;
 /* Let the noise between base runs judge, where at least two of them have the row. False when out of memory. */
 bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);
 
-/* steps.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
+/* steps.c: which steps are meant: those that options name, or those that the side has; of a run without steps what
+ * repeats. That is the same in all runs: what it is in BASE, or in the first one of a history. */
+struct nsx_steps_options nsx_compare_wanted_steps(const struct cmp *c, const struct cmp_side *s);
+/* The steps of a side are known: keep what repeats. False when out of memory. */
+bool nsx_compare_keep_repeat(struct cmp *c, const struct nsx_step_set *set);
+/* Read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* again.c: read the stream of the steps of a side a second time: *causes is idle time by cause from each start to the
  * next, of step i of the list [i * NSX_NCAUSES ...], ns, which the caller frees; NULL: without calls no cause is
@@ -247,8 +257,8 @@ bool nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp
  * c->unlike if the amount of work may differ. If the sides have no device number in common, as for different processes
  * of a job, but equal numbers of devices: match them in order of their numbers. False when out of memory. */
 bool nsx_compare_settle_devices(struct cmp *c, struct nsx_diags *diags);
-/* The side is read, one of several base runs: convert its times to times per step, and match its devices with those of
- * the first one, likewise. NSX_OK, or NSX_ERR if it does not have steps of the same class on all devices. */
+/* The side is read, one of several base runs: convert its times likewise, and match its devices with those of the first
+ * one. NSX_OK, or NSX_ERR if they are not of the same as those of that one, or of another amount of work. */
 int nsx_compare_settle_device_run(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* Rows are matched: fill c->unlike if a side is a table, which may omit programs, and a matched device has different
  * numbers of executions on the two sides. */

@@ -184,10 +184,8 @@ take_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l, size_t fir
 	return good;
 }
 
-/* Which steps are meant: those that options name, or those that the side has; of a run without steps what repeats. That
- * is the same in all runs: what it is in BASE, or in the first one of a history. */
-static struct nsx_steps_options
-wanted(const struct cmp *c, const struct cmp_side *s)
+struct nsx_steps_options
+nsx_compare_wanted_steps(const struct cmp *c, const struct cmp_side *s)
 {
 	bool named = c->options.step || c->options.module;
 	bool first = s == &c->side[NSX_COMPARE_BASE] || !c->side[NSX_COMPARE_BASE].in;
@@ -197,9 +195,8 @@ wanted(const struct cmp *c, const struct cmp_side *s)
 	                                   .repeat = named ? NULL : c->repeat };
 }
 
-/* False when out of memory. */
-static bool
-keep_repeat(struct cmp *c, const struct nsx_step_set *set)
+bool
+nsx_compare_keep_repeat(struct cmp *c, const struct nsx_step_set *set)
 {
 	if (!set->suffixed || !set->list.n || c->repeat)
 		return true;
@@ -210,7 +207,7 @@ keep_repeat(struct cmp *c, const struct nsx_step_set *set)
 int
 nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
-	struct nsx_steps_options options = wanted(c, s);
+	struct nsx_steps_options options = nsx_compare_wanted_steps(c, s);
 	struct loaded l = { .set = { .err = c->err } };
 	struct nsx_step_set *set = &l.set;
 	struct nsx_spool *again = nsx_spool_open(c->err);
@@ -220,7 +217,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	nsx_steps_again_need(s->in);
 	nsx_compare_need_work(s->in);
 	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
-	bool good = rc != NSX_OK || keep_repeat(c, set);
+	bool good = rc != NSX_OK || nsx_compare_keep_repeat(c, set);
 
 	/* Tables do not have causes. */
 	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new(&c->strs, c->err)))
