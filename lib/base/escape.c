@@ -194,3 +194,24 @@ nsx_buf_code(struct nsx_buf *b, struct nsx_str s)
 	for (size_t i = 0; i <= most; i++)
 		nsx_buf_char(b, '`');
 }
+
+void
+nsx_buf_shell(struct nsx_buf *b, struct nsx_str s)
+{
+	bool plain = s.len > 0;
+
+	for (size_t i = 0; i < s.len; i++) {
+		char c = s.ptr[i];
+
+		plain &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.'
+		         || c == '/' || c == '_' || c == ':' || c == ',' || c == '+' || c == '@' || c == '%'
+		         || (c == '-' && i > 0);
+	}
+	nsx_buf_c(b, plain ? "" : "'");
+	for (size_t i = 0; i < s.len; i++)
+		if (s.ptr[i] == '\'')
+			nsx_buf_c(b, "'\\''");
+		else
+			nsx_buf_char(b, s.ptr[i]);
+	nsx_buf_c(b, plain ? "" : "'");
+}

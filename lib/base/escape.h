@@ -20,6 +20,10 @@ void nsx_buf_json(struct nsx_buf *b, struct nsx_str s);
  * run of them in s, and with '|' as "\\|", as tables require. */
 void nsx_buf_code(struct nsx_buf *b, struct nsx_str s);
 
+/* Append s as one word of a shell's command: as it is if no shell reads anything else in it, otherwise in single
+ * quotes, with ' as '\\''. */
+void nsx_buf_shell(struct nsx_buf *b, struct nsx_str s);
+
 /* Bytes at the start of s that are one character of UTF-8 (no overlong forms, no surrogates, at most
  * U+10FFFF); 0 if they are none. */
 size_t nsx_utf8_char(struct nsx_str s);

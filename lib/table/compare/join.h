@@ -503,7 +503,7 @@ void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struc
 void nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags);
 void nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
 /* What differs between the runs that are compared, with what would make them alike. */
-void nsx_compare_tell_differences(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
+void nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
 
 /* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
 void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,
