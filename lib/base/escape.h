@@ -12,6 +12,10 @@ NSX_BEGIN_C
  * characters that control a terminal and for bytes that are not UTF-8. */
 void nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s);
 
+/* Decode that in place, in the field's `len` bytes from the first backslash on, which is `at`: its new length, SIZE_MAX for
+ * an invalid escape. */
+size_t nsx_unescape(char *field, size_t at, size_t len);
+
 /* Append s as a JSON string, quotes included; control characters, and characters that steer a terminal, as \uHHHH.
  * Bytes that are not UTF-8, which JSON cannot hold, become the four characters \xHH. */
 void nsx_buf_json(struct nsx_buf *b, struct nsx_str s);

@@ -227,7 +227,6 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->values.p);
 	free(s->series.p);
 	free(s->runs.p);
-	free(s->steps.p);
 	free(s->means);
 	free(s->comms.p);
 	free(s->execs.p);

@@ -105,8 +105,6 @@ struct cmp_stepped { int64_t number; NSX_VEC(int64_t) each; };
 enum cmp_each_col { CMP_EACH_PERIOD, CMP_EACH_COMPUTE, CMP_EACH_EXPOSED, CMP_EACH_COPY, CMP_EACH_IDLE, CMP_EACH_SPAN,
                     CMP_EACH_TIMES, CMP_EACH_CLASS = CMP_EACH_TIMES, CMP_EACH_DEVICE, CMP_EACH_NUMBER,
                     CMP_EACH_KEPT };
-/* A row of it. */
-struct cmp_each { uint32_t class; int64_t device, number, of[CMP_EACH_TIMES]; };
 
 /* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
 struct cmp_comm {
@@ -159,7 +157,6 @@ struct cmp_side {
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	NSX_VEC(int64_t) execs;              /* of devices, by index in groups: executions of any program */
 	NSX_VEC(struct cmp_stepped) stepped; /* devices with steps; empty: steps are not known */
-	NSX_VEC(struct cmp_each) steps;      /* of a table by step */
 	uint32_t          class;             /* the name of these steps, if there are any */
 	bool              windows;           /* times of devices are of the windows of their operations */
 	enum cmp_basis    basis;             /* what these are divided by */
@@ -245,9 +242,10 @@ int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *
 int nsx_compare_read_again(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, struct nsx_spool *again,
                            int64_t **causes, struct nsx_diags *diags);
 
-/* Add a row of a table of steps; all have been added: make them rows of the side. False when out of memory. */
-bool nsx_compare_take_step(struct cmp_side *s, const struct cmp_value *v);
-bool nsx_compare_end_steps(struct cmp *c, struct cmp_side *s);
+/* Add a row of a table of steps; all steps have been added: give the rows of the side their samples. False when out of
+ * memory. */
+bool nsx_compare_take_step(struct cmp *c, struct cmp_side *s, const struct cmp_value *v);
+bool nsx_compare_end_steps(struct cmp_side *s);
 
 /* devices.c: sum up the stream of the side by devices, and read it by their steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);

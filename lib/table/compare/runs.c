@@ -14,14 +14,6 @@
 #include "base/sort.h"
 #include "table/compare/join.h"
 
-static int
-by_double(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* The row of a side that is a single run. False when out of memory. */
 static bool
 run_of(const struct cmp_side *s, const struct cmp_row *row, struct cmp_run *run)
@@ -38,7 +30,7 @@ run_of(const struct cmp_side *s, const struct cmp_row *row, struct cmp_run *run)
 		sorted[i] = of.v[i];
 	if (!sorted)
 		return false;
-	qsort(sorted, of.n, sizeof *sorted, by_double);
+	qsort(sorted, of.n, sizeof *sorted, nsx_sort_by_double);
 	run->median = sorted[nsx_percentile_rank(of.n, 50)];
 	run->p99 = sorted[nsx_percentile_rank(of.n, 99)];
 	free(sorted);
