@@ -129,7 +129,8 @@ static bool
 add_step(struct cmp *c, struct cmp_side *s, uint32_t class, int64_t device, int64_t number, const int64_t times[NSTATS])
 {
 	uint32_t group = class == NSX_NONE ? class : s->rows.p[class].group;
-	uint32_t *own = group == NSX_NONE ? NULL : nsx_map_at(&s->row_of, key_of_device(s->groups.p[group].key, device));
+	uint32_t *own = group == NSX_NONE ? NULL
+	    : nsx_map_at(&s->row_of, key_of_device(s->groups.p[group].key, device));
 
 	if (own && *own == NSX_NONE)
 		*own = add_rows(c, s, group, device, true);
@@ -200,7 +201,8 @@ add_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l)
 		int64_t times[NSTATS];
 
 		if (first)
-			class = class_at(c, s, nsx_intern_str(&set->names, o->class), nsx_compare_class_name(set, o->class));
+			class = class_at(c, s, nsx_intern_str(&set->names, o->class),
+			                 nsx_compare_class_name(set, o->class));
 		measure(l, o, times);
 		if (!add_step(c, s, class, set->cat.devices.p[o->device].number, o->number, times))
 			return false;

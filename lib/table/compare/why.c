@@ -264,8 +264,9 @@ by_size(const void *a, const void *b)
 	return x->kind != y->kind ? strcmp(x->kind, y->kind) : (x->name > y->name) - (x->name < y->name);
 }
 
-/* Things below 1/SMALL of all that differs are one row of their kind, as in nsysx-steps --explain: those that both sides
- * have, that are new and that are gone, each. Of new and gone ones the largest NAMED of a kind have rows in any case. */
+/* Things below 1/SMALL of all that differs are one row of their kind, as in nsysx-steps --explain: those that both
+ * sides have, that are new and that are gone, each. Of new and gone ones the largest NAMED of a kind have rows in any
+ * case. */
 enum { SMALL = 100, NAMED = 3 };
 enum sort { BOTH, NEW, GONE, NSORTS };
 struct others { int64_t ns[2], count, named; const char *match; };
