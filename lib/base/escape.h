@@ -12,8 +12,8 @@ NSX_BEGIN_C
  * characters that control a terminal and for bytes that are not UTF-8. */
 void nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s);
 
-/* Decode that in place: `len` bytes, of which those before `at` have no backslash. The new length; SIZE_MAX for an invalid
- * escape. */
+/* Decode that in place: `len` bytes, of which those before `at` have no backslash. The new length; SIZE_MAX for an
+ * invalid escape. */
 size_t nsx_unescape(char *field, size_t at, size_t len);
 
 /* Append s as a JSON string, quotes included; control characters, and characters that steer a terminal, as \uHHHH.

@@ -221,9 +221,6 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->cells.p);
 	free(s->models.p);
 	free(s->given.p);
-	for (size_t i = 0; i < s->stepped.n; i++)
-		free(s->stepped.p[i].each.p);
-	free(s->stepped.p);
 	free(s->values.p);
 	free(s->series.p);
 	free(s->runs.p);

@@ -36,6 +36,21 @@ add_device(struct cmp *c, struct cmp_side *s, int64_t number)
 	return nsx_compare_group_add(s, new);
 }
 
+/* The time in a step that a row is about; -1: none. */
+static int
+time_of(int64_t k)
+{
+	switch (k) {
+	case CMP_SPAN:    return 0;
+	case CMP_COMPUTE: return 1 + NSX_PART_COMPUTE;
+	case CMP_EXPOSED: return 1 + NSX_PART_COMM;
+	case CMP_COPY: return 1 + NSX_PART_COPY;
+	case CMP_IDLE: return 1 + NSX_PART_IDLE;
+	case CMP_HIDDEN_TIME: return CMP_STEP_HIDDEN;
+	default:      return -1;
+	}
+}
+
 bool
 nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 {
@@ -63,6 +78,8 @@ nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_valu
 		if (row.name == NSX_NONE || nsx_compare_row_add(s, row) == NSX_NONE || !nsx_vec_push(&s->given, t))
 			return false;
 		s->rows.p[s->rows.n - 1].of = k != CMP_SPAN ? first : (uint32_t)NSX_NONE;
+		s->rows.p[s->rows.n - 1].inner = nsx_map_get(&s->row_of, nsx_compare_key_of_step(
+			s->groups.p[device].number, time_of(k)));
 	}
 	s->groups.p[device].time = s->rows.p[first].sum;
 	s->time += s->rows.p[first].sum;
@@ -100,26 +117,20 @@ all_execute(const struct cmp_side *s)
 	return any;
 }
 
-/* The steps of the device of that index; NULL: it has none. They are in the order of devices' numbers. */
-static const struct cmp_stepped *
-steps_of(const struct cmp_side *s, size_t device)
-{
-	int64_t number = s->groups.p[device].number;
-	size_t at = nsx_sort_first(s->stepped.p, s->stepped.n, sizeof *s->stepped.p,
-	                           offsetof(struct cmp_stepped, number),
-	                           number);
-
-	return at < s->stepped.n && s->stepped.p[at].number == number ? &s->stepped.p[at] : NULL;
-}
-
-/* Whether all devices with GPU work have steps. */
+/* Whether all devices with GPU work have steps. The first row of a device's group is its span. */
 static bool
 all_step(const struct cmp_side *s)
 {
-	for (size_t i = 0; i < s->groups.n; i++)
-		if (s->groups.p[i].time && !steps_of(s, i))
+	bool any = false;
+
+	for (size_t i = 0; i < s->groups.n; i++) {
+		bool steps = s->rows.p[s->groups.p[i].whole + 1].inner != NSX_NONE;
+
+		any |= steps;
+		if (s->groups.p[i].time && !steps)
 			return false;
-	return s->stepped.n > 0;
+	}
+	return any;
 }
 
 static void
@@ -136,21 +147,6 @@ per_execution(struct cmp_side *s)
 	}
 }
 
-/* The time in a step that a row is about; -1: none. */
-static int
-time_of(int64_t k)
-{
-	switch (k) {
-	case CMP_SPAN:    return 0;
-	case CMP_COMPUTE: return 1 + NSX_PART_COMPUTE;
-	case CMP_EXPOSED: return 1 + NSX_PART_COMM;
-	case CMP_COPY: return 1 + NSX_PART_COPY;
-	case CMP_IDLE: return 1 + NSX_PART_IDLE;
-	case CMP_HIDDEN_TIME: return CMP_STEP_HIDDEN;
-	default:      return -1;
-	}
-}
-
 /* False when out of memory. */
 static bool
 per_step(struct cmp *c, struct cmp_side *s)
@@ -159,27 +155,18 @@ per_step(struct cmp *c, struct cmp_side *s)
 
 	if (period == NSX_NONE)
 		return false;
-	s->time = 0;
-	for (size_t i = 0; i < s->rows.n; i++) {
-		struct cmp_row *row = &s->rows.p[i];
-		const struct cmp_stepped *d = steps_of(s, row->group);
-		int time = d && !row->whole ? time_of(row->number) : -1;
-		bool longest = !row->whole && row->number == CMP_SPAN;
-
-		if (longest)
-			row->name = row->stem = period;
+	nsx_compare_use_inner(s);
+	for (size_t i = 0; i < s->rows.n; i++)
 		s->given.p[i] = (struct cmp_time){ 0 };
-		row->sum = 0;
-		for (size_t k = 0; time >= 0 && k < d->each.n; k += CMP_STEP_TIMES)
-			if (!nsx_compare_add(s, (uint32_t)i, d->number, NSX_ABSENT, d->each.p[k + (size_t)time]))
-				return false;
-		if (time >= 0 && longest) {
-			s->groups.p[row->group].time = row->sum;
-			s->execs.p[row->group] = (int64_t)(d->each.n / CMP_STEP_TIMES);
-			s->time += row->sum;
-		}
+	for (size_t i = 0; i < s->groups.n; i++) {
+		struct cmp_row *span = &s->rows.p[s->groups.p[i].whole + 1];
+
+		span->name = span->stem = period;
+		s->groups.p[i].time = span->sum;
+		if (span->cells != NSX_NONE)
+			s->execs.p[i] = (int64_t)s->cells.p[span->cells].times.n;
 	}
-	return nsx_compare_settle_samples(s);
+	return nsx_compare_settle_inner(s);
 }
 
 /* Whether runs differ in their amount of work, as far as numbers of operations show that. */

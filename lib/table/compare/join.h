@@ -69,8 +69,9 @@ struct cmp_row {
 	enum cmp_how how;
 	uint32_t     cells;      /* linked, NSX_NONE ends */
 	nsx_u128     sum;        /* ns */
-	uint32_t     inner;      /* by range and kernel: the row of the spans of the same ranges, of the same operations
-	                          * in executions of programs; NSX_NONE: there are none */
+	uint32_t     inner;      /* the row, without a name, of other times that this one may be of: spans of the same
+	                          * ranges, the same operations in executions of programs, a device's time in its
+	                          * steps; NSX_NONE: there are none */
 };
 
 /* A row on one device: its times, and the numbers of the steps or executions that they are of, in any order and more
@@ -96,10 +97,8 @@ struct cmp_time {
 /* Of cmp_side.values: those of a row, in the order of steps; of several devices the mean of the same step. */
 struct cmp_series { size_t first, n; };
 
-/* The times of a device's steps, each from its start to the next start, ns: period, parts, hidden time; in turn of
- * every step. */
+/* The times of a device in its steps, each from its start to the next start: period, parts, hidden time. */
 enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
-struct cmp_stepped { int64_t number; NSX_VEC(int64_t) each; };
 
 /* The columns of a table of nsysx-steps --each: times, and these. */
 enum cmp_each_col { CMP_EACH_PERIOD, CMP_EACH_COMPUTE, CMP_EACH_EXPOSED, CMP_EACH_COPY, CMP_EACH_IDLE, CMP_EACH_SPAN,
@@ -156,7 +155,6 @@ struct cmp_side {
 	NSX_VEC(struct cmp_run) runs;        /* of row i [i * nruns ...] */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	NSX_VEC(int64_t) execs;              /* of devices, by index in groups: executions of any program */
-	NSX_VEC(struct cmp_stepped) stepped; /* devices with steps; empty: steps are not known */
 	uint32_t          class;             /* the name of these steps, if there are any */
 	bool              windows;           /* times of devices are of the windows of their operations */
 	enum cmp_basis    basis;             /* what these are divided by */
@@ -269,6 +267,12 @@ bool nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r);
 /* device_steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
  * recompilation. */
 struct nsx_str nsx_compare_class_name(const struct nsx_step_set *set, uint32_t class);
+/* Of rows of a side's devices in cmp_side.row_of: the key of the inner row of a time of its steps. */
+static inline struct nsx_key
+nsx_compare_key_of_step(int64_t device, int time)
+{
+	return (struct nsx_key){ (uint64_t)device, (uint64_t)time };
+}
 /* device_steps.c: read the stream of the side for the steps of its devices: a reader that reads it once more, which the
  * caller closes; NULL on failure. */
 struct nsx_reader *nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
@@ -327,6 +331,10 @@ bool nsx_compare_add(struct cmp_side *s, uint32_t row, int64_t device, int64_t n
 bool nsx_compare_move(struct cmp_side *s, uint32_t row, uint32_t to);
 /* The devices that have the row have executed something. False when out of memory. */
 bool nsx_compare_saw(struct cmp_side *s, uint32_t row);
+/* Rows have the times of their inner rows in place of their own, or none; and then those of either: without the others
+ * make samples of all times. False when out of memory. */
+void nsx_compare_use_inner(struct cmp_side *s);
+bool nsx_compare_settle_inner(struct cmp_side *s);
 /* All times of the side are added: make samples of them. A row without any keeps the time that it is given. False when
  * out of memory. */
 bool nsx_compare_settle_samples(struct cmp_side *s);
