@@ -85,8 +85,6 @@ wanted(int nops, char **ops)
 	o.tail = gate && strcmp(gate, "p99") == 0;
 	if (gate && *gate && !o.tail && strcmp(gate, "mean") != 0)
 		nsx_cli_misuse(&cli, "--gate: want mean or p99, got \"%s\"", gate);
-	if (o.tail && o.by != NSX_COMPARE_STEP)
-		nsx_cli_misuse(&cli, "--gate=p99: want --by step");
 	o.junit = junit;
 	o.why = explain;
 	o.renamed = explain && strcmp(explain, "renamed") == 0;

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/num.h"
+
 #define ONES  0x0101010101010101ULL
 #define HIGHS 0x8080808080808080ULL
 
@@ -148,6 +150,35 @@ code_of(const char *character, size_t n)
 	return (p[0] & 0x0fU) << 12 | (p[1] & 0x3fU) << 6 | (p[2] & 0x3fU);
 }
 
+size_t
+nsx_unescape(char *field, size_t at, size_t len)
+{
+	size_t to = at;
+
+	while (at < len) {
+		char c = field[at++];
+
+		if (c == '\\') {
+			if (at == len)
+				return SIZE_MAX;
+			c = field[at++];
+			if (c == 't')
+				c = '\t';
+			else if (c == 'n')
+				c = '\n';
+			else if (c == 'r')
+				c = '\r';
+			else if (c == 'x' && len - at >= 2 && nsx_hex(field[at]) >= 0 && nsx_hex(field[at + 1]) >= 0) {
+				c = (char)(nsx_hex(field[at]) << 4 | nsx_hex(field[at + 1]));
+				at += 2;
+			} else if (c != '\\')
+				return SIZE_MAX;
+		}
+		field[to++] = c;
+	}
+	return to;
+}
+
 void
 nsx_buf_json(struct nsx_buf *b, struct nsx_str s)
 {
@@ -193,4 +224,25 @@ nsx_buf_code(struct nsx_buf *b, struct nsx_str s)
 	nsx_buf_c(b, most ? " " : "");
 	for (size_t i = 0; i <= most; i++)
 		nsx_buf_char(b, '`');
+}
+
+void
+nsx_buf_shell(struct nsx_buf *b, struct nsx_str s)
+{
+	bool plain = s.len > 0;
+
+	for (size_t i = 0; i < s.len; i++) {
+		char c = s.ptr[i];
+
+		plain &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.'
+		         || c == '/' || c == '_' || c == ':' || c == ',' || c == '+' || c == '@' || c == '%'
+		         || (c == '-' && i > 0);
+	}
+	nsx_buf_c(b, plain ? "" : "'");
+	for (size_t i = 0; i < s.len; i++)
+		if (s.ptr[i] == '\'')
+			nsx_buf_c(b, "'\\''");
+		else
+			nsx_buf_char(b, s.ptr[i]);
+	nsx_buf_c(b, plain ? "" : "'");
 }

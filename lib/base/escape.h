@@ -12,6 +12,10 @@ NSX_BEGIN_C
  * characters that control a terminal and for bytes that are not UTF-8. */
 void nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s);
 
+/* Decode that in place: `len` bytes, of which those before `at` have no backslash. The new length; SIZE_MAX for an
+ * invalid escape. */
+size_t nsx_unescape(char *field, size_t at, size_t len);
+
 /* Append s as a JSON string, quotes included; control characters, and characters that steer a terminal, as \uHHHH.
  * Bytes that are not UTF-8, which JSON cannot hold, become the four characters \xHH. */
 void nsx_buf_json(struct nsx_buf *b, struct nsx_str s);
@@ -19,6 +23,10 @@ void nsx_buf_json(struct nsx_buf *b, struct nsx_str s);
 /* Append s, which is one line, as code in GitHub's Markdown, also in a table cell: enclosed in more backquotes than any
  * run of them in s, and with '|' as "\\|", as tables require. */
 void nsx_buf_code(struct nsx_buf *b, struct nsx_str s);
+
+/* Append s as one word of a shell's command: as it is if no shell reads anything else in it, otherwise in single
+ * quotes, with ' as '\\''. */
+void nsx_buf_shell(struct nsx_buf *b, struct nsx_str s);
 
 /* Bytes at the start of s that are one character of UTF-8 (no overlong forms, no surrogates, at most
  * U+10FFFF); 0 if they are none. */

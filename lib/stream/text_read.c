@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/num.h"
 #include "stream/codec.h"
 
@@ -132,36 +133,6 @@ header(struct nsx_reader *r, struct nsx_str line)
 	return nsx_reader_declare(r, kind, cols, n) ? NSX_OK : NSX_ERR;
 }
 
-/* Decode the field in place, from its first backslash on: its new length, SIZE_MAX for an invalid escape. */
-static size_t
-unescape(char *field, size_t at, size_t len)
-{
-	size_t to = at;
-
-	while (at < len) {
-		char c = field[at++];
-
-		if (c == '\\') {
-			if (at == len)
-				return SIZE_MAX;
-			c = field[at++];
-			if (c == 't')
-				c = '\t';
-			else if (c == 'n')
-				c = '\n';
-			else if (c == 'r')
-				c = '\r';
-			else if (c == 'x' && len - at >= 2 && nsx_hex(field[at]) >= 0 && nsx_hex(field[at + 1]) >= 0) {
-				c = (char)(nsx_hex(field[at]) << 4 | nsx_hex(field[at + 1]));
-				at += 2;
-			} else if (c != '\\')
-				return SIZE_MAX;
-		}
-		field[to++] = c;
-	}
-	return to;
-}
-
 /* End of the field at p: its tab, or the end of the line (which has a newline). *escape is set if it contains a
  * backslash. */
 static char *
@@ -254,7 +225,7 @@ value(struct nsx_reader *r, const struct nsx_met *m, int i, char **pp, struct ns
 	} else {
 		end = field_end(p, &escape);
 		size_t len = (size_t)(end - p);
-		if (escape && (len = unescape(p, (size_t)(escape - p), len)) == SIZE_MAX)
+		if (escape && (len = nsx_unescape(p, (size_t)(escape - p), len)) == SIZE_MAX)
 			return nsx_reader_fail(r,
 			                       "%s.%s: a backslash that does not begin any of \\t \\n \\r \\\\ \\xHH",
 			                       m->kind->name,

@@ -45,7 +45,7 @@ struct nsx_compare_options {
 	bool    why;          /* STEP, of two streams: what made the periods differ, instead of the times of steps */
 	bool    renamed;      /* with `why`, the names that changed instead */
 	bool    junit;        /* the results as JUnit's XML, too */
-	bool    tail;         /* STEP: steps are judged by the 99th percentile of their periods */
+	bool    tail;         /* rows are judged by their 99th percentiles */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to
 	                       * 30 */
 	double  percent;      /* differences of up to this percentage of BASE do not count */

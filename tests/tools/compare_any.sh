@@ -168,7 +168,34 @@ equal '... by that witness' "$(nsysx-compare -q --tsv --gate=p99 --by step "$T/t
 equal '... the other way round faster' "$(nsysx-compare -q --tsv --gate=p99 --by step "$T/tail2" "$T/tail1" | columns statistic,verdict,witness | grep '^period')" 'period faster p99'
 gate '... not by its mean' 0 '' --by step --percent 5 "$T/tail1" "$T/tail2"
 fails '--gate of another statistic' 2 'want mean or p99' nsysx-compare --gate=p98 --by step "$T/base" "$T/base"
-fails '--gate=p99 of kernels' 2 'want --by step' nsysx-compare --gate=p99 --by kernel "$T/base" "$T/base"
+# Of every other kind that has samples: 600 executions of a program of one instruction, kernel and range each, 100 us + LATER
+# and up to 1 us more, 2 % of them TAIL more.
+kinds_of() {
+	awk -v later="$1" -v tail="$2" 'BEGIN { OFS = "\t"; print "#nsysx", 2; print "#profile", "profile:i", "name:s"; print "#device", "device:i", "profile:i", "name:s"
+		print "#program", "program:i", "id:i", "name:s", "key:s"; print "#inst", "program:i", "inst:i", "name:s", "opcode:s"
+		print "#module", "profile:i", "program:i", "execution:i", "device:i", "start:i", "dur:i"
+		print "#thunk", "profile:i", "program:i", "execution:i", "device:i", "inst:i", "occurrence:i", "name:s", "start:i", "dur:i"
+		print "#range", "profile:i", "range:i", "tid:i", "device:i", "name:s", "start:i", "dur:i", "host_start:i", "host_dur:i", "ops:i"
+		print "#op", "profile:i", "op:i", "type:s", "device:i", "stream:i", "name:s", "start:i", "dur:i", "range:i", "tid:i", "host_start:i", "host_dur:i"
+		print "profile", 0, "p"; print "device", 0, 0, "GPU"; print "program", 0, 1, "f", "f@1"; print "inst", 0, 0, "mm", "dot"
+		for (i = 0; i < 600; i++) { t = 5000000 + i * 1000000; d = 100000 + later + i * 37 % 100 * 10 + (i % 50 == 7 ? tail : 0); h = t - 5000
+			print "range", 0, i, 1, 0, "layer", t, d, h, 900, 1; print "module", 0, 0, i, 0, t, d; print "thunk", 0, 0, i, 0, 0, 0, "mm", t, d
+			print "op", 0, i, "kernel", 0, 1, "gemm", t, d, i, 1, h + 10, 5 } }' >"$T/$3"
+}
+kinds_of 0 0 usual
+kinds_of 0 50000 tail
+kinds_of 5000 50000 later
+for by in thunk module opcode source phase range kernel; do
+	gate "by $by: p99 is the same" 0 '' --partial --gate=p99 --by $by "$T/usual" "$T/usual"
+	gate "by $by: p99 is longer" 1 ': p99 150.' --partial --gate=p99 --by $by "$T/usual" "$T/tail"
+	equal "by $by: by that witness; both quantiles of both sides are columns" "$(nsysx-compare -q --partial --tsv --gate=p99 --by $by "$T/usual" "$T/tail" | columns verdict,witness,base_p50,base_p99,new_p50,new_p99,base_n_eff)" \
+		"slower p99 $(for s in usual tail; do grep '^op' "$T/$s" | cut -f 9 | sort -n | sed -n '300p; 594p'; done | tr '\n' ' ')600"
+	gate "by $by: what is longer, but for its tail, is slower by its mean" 1 'slower: ' --partial --by $by "$T/tail" "$T/later"
+done
+gate 'p99 of few kernels is not judged' 3 'gemm: 28 operations of BASE tell too little of their p99, want 300: record more operations' --gate=p99 --by kernel "$T/base" "$T/base"
+gate 'nor of whole runs' 3 'not all devices have steps: a time of a whole run has no 99th percentile' --partial --gate=p99 --by device "$T/bare" "$T/bare"
+nsysx-summary -q --partial --tsv --by thunk "$T/usual" >"$T/usual.tsv"
+gate 'nor of tables of nsysx-summary' 3 'a table by thunk, which has no 99th percentiles: want streams for --gate=p99' --gate=p99 "$T/usual.tsv" "$T/usual.tsv"
 
 # All numbers are computed again: intervals of each device, cut at each start of a step.
 cat >"$T/again.py" <<'END'

@@ -67,6 +67,16 @@ run nsysx-compare --gate --by step "$T/base" "$T/host"
 cp "$T_private/err" "$T/said"
 equal 'a slower host fails the gate' "$status" 1
 ok 'what repeats is told' grep -qF "$steps" "$T/said"
+# The command that it prints runs in a shell, whatever the name is made of.
+cat >"$T/names.sed" <<'END'
+s/	layer /	it's $HOME `id` "q" \\\\z*(1)[!] é|{} /
+END
+sed -f "$T/names.sed" "$T/base" >"$T/odd"
+nsysx-compare --by step "$T/odd" "$T/odd" >"$T/null" 2>"$T/said.odd"
+sed -n "s/.*as with \\(--step .*\\), which may name others.*/nsysx-steps -q --tsv --each \\1 odd/p" "$T/said.odd" >"$T/odd.sh"
+equal 'the command names what repeats' "$(cd "$T" && sh odd.sh | columns period | LC_ALL=C sort | cksum)" \
+	"$(nsysx-steps -q --tsv --each --step '^layer [0-9]+' "$T/base" | columns period | LC_ALL=C sort | cksum)"
+ok '... of some steps' test "$(cd "$T" && sh odd.sh | wc -l)" -gt 20
 named=$(sed -n "s/.*as with --step '\(.*\)', which may.*/\1/p" "$T/said")
 equal 'with the option that names the same' "$(nsysx-compare -q --tsv --by step --step "$named" "$T/base" "$T/base" | columns device,base_steps,base | head -n 1)" \
 	"$(nsysx-compare -q --tsv --by step "$T/base" "$T/base" | columns device,base_steps,base | head -n 1)"

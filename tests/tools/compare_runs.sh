@@ -46,6 +46,33 @@ print("%.1f" % (1000 * low * statistics.stdev(v) * math.sqrt(1 + 1 / k)))
 END
 period() { nsysx-compare -q --tsv --by step "$@" 2>"$T/said" | columns class,statistic,base,new,noise,verdict,witness,base_runs,base_min,base_max,base_std | awk '$2 == "period"'; }
 
+# By device where there are no steps: a run is one value. Two devices, of which the operations take 1 ms each at 100.
+whole() {
+	awk -v OFS='\t' -v of="$2" -v n="${3:-40}" 'BEGIN { print "#nsysx", 2; print "#profile", "profile:i", "name:s"; print "#device", "device:i", "profile:i", "name:s"
+		print "#op", "profile:i", "op:i", "type:s", "device:i", "stream:i", "name:s", "start:i", "dur:i"; print "profile", 0, "p"
+		for (d = 0; d < 2; d++) print "device", d, 0, "GPU"
+		for (i = 0; i < n; i++) for (d = 0; d < 2; d++) print "op", 0, k++, "kernel", d, 7, "gemm", i * 20000 * of, 10000 * of
+		print "#end", "records:i"; print "end", 2 * n + 3 }' >"$T/$1"
+}
+wholes= n=0
+for m in 100 102 99 101 98 100; do
+	n=$((n + 1))
+	whole whole.$n $m
+	wholes="$wholes $T/whole.$n"
+done
+whole whole.near 104
+whole whole.far 112
+whole whole.longer 100 50
+# shellcheck disable=SC2086
+{
+	gate 'whole runs that differ as the base runs do are the same' 0 'times are of whole runs' --by device $wholes "$T/whole.near"
+	gate 'one that differs more is slower' 1 'slower: device 1: window: 88.48 ms per run, was 79.00 ms' --by device $wholes "$T/whole.far"
+	equal 'noise is that between the runs' "$(nsysx-compare -q --tsv --by device $wholes "$T/whole.far" | columns device,statistic,noise,verdict,witness,base_runs,base_min,base_max | awk '$2 == "compute" { printf "%s %.0f %s %s %s %s %s;", $1, $3, $4, $5, $6, $7, $8 }')" \
+		"$(n=$(python3 "$T/noise.py" 0.0006749490 40000 40800 39600 40400 39200 40000 | awk '{ printf "%.0f", $1 }'); for d in 0 1; do printf '%s %s slower both 6 39200000 40800000;' $d "$n"; done)"
+	gate 'runs of another amount of work do not compare' 3 'not comparable: BASE has 80 operations, NEW 100' --by device $wholes "$T/whole.longer"
+	gate '... nor as a base run' 3 'BASE 2: it has 100 operations, the first base run 80' --by device "$T/whole.1" "$T/whole.longer" "$T/whole.2"
+}
+
 means='100 102 99 101 98 100'
 bases=
 for m in $means; do
@@ -209,7 +236,7 @@ if [ -x "$SYNTH" ]; then
 		equal 'a base value is the mean of those of the runs' "$(nsysx-compare -q --tsv --by device $runs "$T/s6" "$T/s7" | columns device,statistic,base | awk '{ printf "%s %s %.3f\n", $1, $2, $3 }')" "$(cat "$T/means")"
 		gate 'by step, too' 1 'slower: jit_train_step: period' --by step $runs "$T/s7"
 		nsysx-summary -q --tsv --by device "$T/s1" >"$T/device.tsv"
-		gate 'a table by device has no steps' 3 'BASE 2: several base runs by device: want steps on all devices; by step other runs can be compared' --by device "$T/s1" "$T/device.tsv" "$T/s2"
+		gate 'a table by device has no steps' 3 'BASE 2: several base runs by device: want steps on all devices, as in the first one, or in none; by step other runs can be compared' --by device "$T/s1" "$T/device.tsv" "$T/s2"
 	}
 else
 	skip 'tables of jobs' 'there is no nsysx-synth'

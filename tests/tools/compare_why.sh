@@ -45,6 +45,31 @@ equal '... the other way round' "$(why "$T/new" "$T/base" | columns kind,name,ba
 kernel gemm_v1 gemm_v2 place 35 20 -15
 kernel extra - gone 5 0 -5'
 adds_up '... add up' "$T/base" "$T/new" --step '^step'
+# Small work that is new or gone: `a` takes 20 us more; gone1 to gone5 took 10 to 50 ns, new1 to new6 take 10 to 60.
+small() {
+	awk -v a="$1" -v name="$2" -v n="$3" '
+		function op(name, dur) { printf "op name=%s start=%d dur=%d tid=1 host_start=%d host_dur=1\n", name, t, dur, h + 1; t += dur }
+		BEGIN { print "device device=0"
+			for (i = 0; i < 6; i++) {
+				h = t = 1000 + i * 100000
+				printf "range range=%d host_start=%d host_dur=50 start=%d dur=%d device=0 name=step~%d\n", i + 1, h, t, 90000, i
+				op("a", a); op("x", 7); op("y", 8); for (k = 1; k <= n; k++) op(name k, 10 * k)
+			} }' | awk -f host/stream.awk
+}
+small 40000 gone 5 >"$T/small"
+small 60000 new 6 >"$T/small2"
+equal 'small work that is new or gone: the largest by name, the number of the others' "$(why "$T/small" "$T/small2" | columns kind,name,match,base,new,diff | grep kernel | LC_ALL=C sort)" \
+'kernel [2_others] - 15 15 0
+kernel [2_others] gone 30 0 -30
+kernel [3_others] new 0 60 60
+kernel a name 40000 60000 20000
+kernel gone3 gone 30 0 -30
+kernel gone4 gone 40 0 -40
+kernel gone5 gone 50 0 -50
+kernel new4 new 0 40 40
+kernel new5 new 0 50 50
+kernel new6 new 0 60 60'
+adds_up '... add up' "$T/small" "$T/small2" --step '^step'
 equal 'a pipe is as a file' "$(why - "$T/new" <"$T/base" | cksum)" "$(why "$T/base" "$T/new" | cksum)"
 equal '--why alone is by step' "$(why --by step "$T/base" "$T/new" | cksum)" "$(why "$T/base" "$T/new" | cksum)"
 for options in '--by kernel' --history; do

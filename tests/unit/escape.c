@@ -25,6 +25,17 @@ json(const char *s, size_t n)
 	return b.ptr;
 }
 
+static const char *
+word(const char *s)
+{
+	static struct nsx_buf b;
+
+	b.len = 0;
+	nsx_buf_shell(&b, nsx_str_c(s));
+	nsx_buf_char(&b, '\0');
+	return b.ptr;
+}
+
 #define TEXT(s) escaped((s), sizeof(s) - 1)
 #define JSON(s) json((s), sizeof(s) - 1)
 #define CHAR(s) ((int64_t)nsx_utf8_char(NSX_STR(s)))
@@ -34,6 +45,10 @@ main(void)
 {
 	is_str(TEXT("plain, \"text\""), "plain, \"text\"", "plain text stays");
 	is_str(TEXT("a\tb\nc\rd\\e"), "a\\tb\\nc\\rd\\\\e", "short escapes");
+	is_str(word("a/b-1.c"), "a/b-1.c", "a plain word of a shell stays");
+	is_str(word("-a b"), "'-a b'", "others are quoted");
+	is_str(word("it's"), "'it'\\''s'", "a quote, too");
+	is_str(word(""), "''", "nothing is a word");
 	is_str(TEXT("\0\x01\x1f\x7f"), "\\x00\\x01\\x1F\\x7F", "control characters");
 	is_str(TEXT("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "UTF-8 stays");
 	is_str(TEXT("\xc2\x80\xc2\x9f\xc2\xa0\xd8\x9c\xd8\x9d"), "\\xC2\\x80\\xC2\\x9F\xc2\xa0\\xD8\\x9C\xd8\x9d",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/num.h"
 #include "base/sort.h"
 #include "base/stat.h"
@@ -275,20 +276,28 @@ is_outer(const struct nsx_step_classes *c, const struct repeat *a, const struct 
 	return nsx_str_cmp(nsx_intern_str(&c->names, a->class), nsx_intern_str(&c->names, b->class)) < 0;
 }
 
-/* The expression that names the ranges of a class; empty when out of memory. */
+/* The expression that names the ranges of a class. Characters that no message shows are any. */
 static void
 put_expression(struct nsx_buf *b, struct nsx_str class)
 {
 	nsx_buf_char(b, '^');
-	for (size_t i = 0; i < class.len; i++) {
-		if (strchr(".[{()*+?|^$\\", class.ptr[i]))
-			nsx_buf_char(b, '\\');
-		if (class.ptr[i] == '#')
+	for (size_t i = 0, n; i < class.len; i += n) {
+		char c = class.ptr[i];
+
+		n = nsx_utf8_char((struct nsx_str){ class.ptr + i, class.len - i });
+		if (n == 0 || (n == 1 && ((unsigned char)c < 0x20 || c == 0x7f))) {
+			n = 1;
+			nsx_buf_char(b, '.');
+		} else if (n > 1 && nsx_utf8_steers(class.ptr + i, n)) {
+			for (size_t k = 0; k < n; k++)
+				nsx_buf_char(b, '.');
+		} else if (c == '#') {
 			nsx_buf_c(b, "[#0-9]+");
-		else
-			nsx_buf_char(b, class.ptr[i]);
+		} else {
+			nsx_buf_c(b, strchr(".[{()*+?|^$\\", c) ? "\\" : "");
+			nsx_buf_add(b, class.ptr + i, n);
+		}
 	}
-	nsx_buf_char(b, '\0');
 }
 
 int
@@ -328,17 +337,20 @@ nsx_step_classes_repeat(struct nsx_step_classes *c, char **name, struct nsx_diag
 			best = &of.p[i];
 	if (good && best) {
 		struct nsx_str s = nsx_intern_str(&c->names, best->class);
-		struct nsx_buf step = { 0 };
+		struct nsx_buf step = { 0 }, word = { 0 };
 
 		*name = nsx_str_dup(s);
 		put_expression(&step, s);
-		good = *name != NULL && !step.failed;
+		nsx_buf_shell(&word, nsx_buf_view(&step));
+		nsx_buf_char(&word, '\0');
+		good = *name != NULL && !step.failed && !word.failed;
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no class of ranges has half of the GPU's work: steps are from start to start of '%.*s', "
-		             "%.0f%% of the time, as with --step '%s', which may name others",
+		             "%.0f%% of the time, as with --step %s, which may name others",
 		             (int)(s.len < 200 ? s.len : 200), s.ptr, 100 * (double)best->covered / (double)all,
-		             good ? step.ptr : "");
+		             good ? word.ptr : "");
 		nsx_buf_free(&step);
+		nsx_buf_free(&word);
 	}
 	free(of.p);
 	free(room);

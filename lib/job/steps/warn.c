@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/num.h"
 
 /* Steps overlap if the sum of their spans exceeds that of their periods by this factor. */
@@ -99,22 +100,20 @@ ungroup(struct nsx_buf *to, const char *p)
 		const char *end = *p == '[' ? past_bracket(p) : *p == '\\' && p[1] ? p + 2 : p + 1;
 
 		depth += (*p == '(') - (*p == ')');
-		/* An alternative or a repetition of a group; a quote would end the quoted word in a shell command. */
-		if ((*p == '|' && depth) || (*p == ')' && p[1] && strchr("*+?{", p[1]))
-		    || memchr(p, '\'', (size_t)(end - p)))
+		/* An alternative or a repetition of a group. */
+		if ((*p == '|' && depth) || (*p == ')' && p[1] && strchr("*+?{", p[1])))
 			return false;
 		if (*p != '(' && *p != ')')
 			nsx_buf_add(to, p, (size_t)(end - p));
 		p = end;
 	}
-	nsx_buf_char(to, '\0');
 	return true;
 }
 
 int
 nsx_steps_single(const struct nsx_step_set *s, const char *step, struct nsx_diags *diags)
 {
-	struct nsx_buf without = { 0 };
+	struct nsx_buf without = { 0 }, word = { 0 };
 	int64_t classes = 0;
 
 	for (size_t i = 0; i < s->list.n; i++) {
@@ -125,14 +124,18 @@ nsx_steps_single(const struct nsx_step_set *s, const char *step, struct nsx_diag
 	if (!s->groups || classes < 2)
 		return NSX_OK;
 	bool same = ungroup(&without, step);
-	bool good = !without.failed;
+
+	nsx_buf_shell(&word, nsx_buf_view(&without));
+	nsx_buf_char(&word, '\0');
+	bool good = !without.failed && !word.failed;
 
 	if (good && same)
 		nsx_diag_add(diags, NSX_WARNING, "", classes, "classes have one step each and so no period, because "
-		             "groups in --step make classes; without groups: --step '%s'", without.ptr);
+		             "groups in --step make classes; without groups: --step %s", word.ptr);
 	else if (good)
 		nsx_diag_add(diags, NSX_WARNING, "", classes, "classes have one step each and so no period, because "
 		             "groups in --step make classes: name the steps without groups");
 	nsx_buf_free(&without);
+	nsx_buf_free(&word);
 	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/escape.h"
 #include "base/input.h"
 #include "table/compare/join.h"
 
@@ -17,11 +18,14 @@ has_model(const struct cmp_side *s, uint32_t model)
 	return false;
 }
 
-/* The file of a side, for a command. */
+/* The file of a side, as a word of a command; valid until the next one. */
 static const char *
-path(const struct cmp *c, int side)
+path(struct cmp *c, int side)
 {
-	return nsx_reader_input(c->side[side].in)->name;
+	c->text.len = 0;
+	nsx_buf_shell(&c->text, nsx_str_c(nsx_reader_input(c->side[side].in)->name));
+	nsx_buf_char(&c->text, '\0');
+	return c->text.failed ? "FILE" : c->text.ptr;
 }
 
 static void
@@ -48,7 +52,7 @@ report_devices(const struct cmp *c, struct nsx_diags *diags)
 }
 
 static void
-report_filters(const struct cmp *c, struct nsx_diags *diags)
+report_filters(struct cmp *c, struct nsx_diags *diags)
 {
 	for (int k = 0; k < 2; k++) {
 		const struct cmp_side *s = &c->side[k], *other = &c->side[!k];
@@ -71,7 +75,7 @@ enum { MANY = 3 };
 
 /* A program that warms up: the first steps of a class on that side. */
 static void
-report_warm_up(const struct cmp *c, const struct cmp_result *r, int side, struct nsx_diags *diags)
+report_warm_up(struct cmp *c, const struct cmp_result *r, int side, struct nsx_diags *diags)
 {
 	struct nsx_sample v = nsx_compare_sample(&c->side[side], r->row[side]);
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
@@ -118,7 +122,7 @@ report_work(const struct cmp *c, struct nsx_diags *diags)
 }
 
 void
-nsx_compare_tell_differences(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags)
+nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags)
 {
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < 2 && r[i].sampled && c->way->tell_growth && c->way->decides(c, &r[i]); k++)

@@ -221,13 +221,9 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->cells.p);
 	free(s->models.p);
 	free(s->given.p);
-	for (size_t i = 0; i < s->stepped.n; i++)
-		free(s->stepped.p[i].each.p);
-	free(s->stepped.p);
 	free(s->values.p);
 	free(s->series.p);
 	free(s->runs.p);
-	free(s->steps.p);
 	free(s->means);
 	free(s->comms.p);
 	free(s->execs.p);
@@ -259,6 +255,10 @@ choose(struct cmp *c, const struct inputs *of, bool folded)
 	if (c->options.why)
 		return nsx_err_set(c->err, "%s: a table: want streams for --why",
 		                   nsx_reader_input(of->in[table])->name);
+	if (c->options.tail && c->options.by != NSX_COMPARE_STEP)
+		return nsx_err_set(c->err, "%s: a table by %s, which has no 99th percentiles: want streams for "
+		                   "--gate=p99", nsx_reader_input(of->in[table])->name,
+		                   nsx_compare_name(c->options.by));
 	if (folded)
 		return nsx_err_set(c->err, "%s: a table: want streams for folded stacks",
 		                   nsx_reader_input(of->in[table])->name);

@@ -16,18 +16,18 @@
 static bool
 add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_step_window *w)
 {
-	if ((!s->stepped.n || s->stepped.p[s->stepped.n - 1].number != w->number)
-	    && !nsx_vec_push(&s->stepped, (struct cmp_stepped){ .number = w->number }))
-		return false;
-	struct cmp_stepped *d = &s->stepped.p[s->stepped.n - 1];
-
 	for (size_t i = w->first; i < w->first + (size_t)w->steps; i++) {
 		const struct nsx_step_of *o = &set->list.p[i];
 
 		for (int k = 0; k < CMP_STEP_TIMES; k++) {
 			int64_t time = k == 0 ? o->period : k == CMP_STEP_HIDDEN ? o->sums.hidden : o->sums.part[k - 1];
+			uint32_t *row = nsx_map_at(&s->row_of, nsx_compare_key_of_step(w->number, k));
+			struct cmp_row inner = cmp_row_in(0);
 
-			if (!nsx_vec_push(&d->each, time))
+			inner.detail = true;
+			if (row && *row == NSX_NONE)
+				*row = nsx_compare_row_add(s, inner);
+			if (!row || !nsx_compare_add(s, *row, w->number, NSX_ABSENT, time))
 				return false;
 		}
 	}
@@ -57,7 +57,7 @@ keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set)
 	/* Without operations the activities of devices are not known. */
 	for (size_t i = 0; good && i < w.list.n && w.class != NSX_NONE && set->ops; i++)
 		good = set->list.p[w.list.p[i].first].sums.hidden == NSX_ABSENT || add_window(s, set, &w.list.p[i]);
-	if (good && s->stepped.n) {
+	if (good && s->rows.n) {
 		s->class = nsx_intern(&c->strs, nsx_compare_class_name(set, w.class));
 		good = s->class != NSX_NONE;
 	}
@@ -68,7 +68,7 @@ keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set)
 struct nsx_reader *
 nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
-	struct nsx_steps_options options = { .step = c->options.step, .module = c->options.module };
+	struct nsx_steps_options options = nsx_compare_wanted_steps(c, s);
 	struct nsx_spool *spool = nsx_spool_open_all(s->in, c->err);
 	struct nsx_step_set set = { .err = c->err };
 	struct nsx_reader *again = NULL;
@@ -79,6 +79,8 @@ nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 		nsx_reader_need(s->in, k, NSX_EVERY);
 	if (spool)
 		rc = nsx_steps_collect(s->in, &options, &set, spool, &own, c->err);
+	if (rc == NSX_OK && !nsx_compare_keep_repeat(c, &set))
+		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
 		rc = keep_steps(c, s, &set);
 	/* Steps that were not requested are no concern of the user. */

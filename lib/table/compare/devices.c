@@ -36,6 +36,21 @@ add_device(struct cmp *c, struct cmp_side *s, int64_t number)
 	return nsx_compare_group_add(s, new);
 }
 
+/* The time in a step that a row is about; -1: none. */
+static int
+time_of(int64_t k)
+{
+	switch (k) {
+	case CMP_SPAN:    return 0;
+	case CMP_COMPUTE: return 1 + NSX_PART_COMPUTE;
+	case CMP_EXPOSED: return 1 + NSX_PART_COMM;
+	case CMP_COPY: return 1 + NSX_PART_COPY;
+	case CMP_IDLE: return 1 + NSX_PART_IDLE;
+	case CMP_HIDDEN_TIME: return CMP_STEP_HIDDEN;
+	default:      return -1;
+	}
+}
+
 bool
 nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 {
@@ -63,6 +78,8 @@ nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_valu
 		if (row.name == NSX_NONE || nsx_compare_row_add(s, row) == NSX_NONE || !nsx_vec_push(&s->given, t))
 			return false;
 		s->rows.p[s->rows.n - 1].of = k != CMP_SPAN ? first : (uint32_t)NSX_NONE;
+		s->rows.p[s->rows.n - 1].inner = nsx_map_get(&s->row_of, nsx_compare_key_of_step(
+			s->groups.p[device].number, time_of(k)));
 	}
 	s->groups.p[device].time = s->rows.p[first].sum;
 	s->time += s->rows.p[first].sum;
@@ -100,26 +117,20 @@ all_execute(const struct cmp_side *s)
 	return any;
 }
 
-/* The steps of the device of that index; NULL: it has none. They are in the order of devices' numbers. */
-static const struct cmp_stepped *
-steps_of(const struct cmp_side *s, size_t device)
-{
-	int64_t number = s->groups.p[device].number;
-	size_t at = nsx_sort_first(s->stepped.p, s->stepped.n, sizeof *s->stepped.p,
-	                           offsetof(struct cmp_stepped, number),
-	                           number);
-
-	return at < s->stepped.n && s->stepped.p[at].number == number ? &s->stepped.p[at] : NULL;
-}
-
-/* Whether all devices with GPU work have steps. */
+/* Whether all devices with GPU work have steps. The first row of a device's group is its span. */
 static bool
 all_step(const struct cmp_side *s)
 {
-	for (size_t i = 0; i < s->groups.n; i++)
-		if (s->groups.p[i].time && !steps_of(s, i))
+	bool any = false;
+
+	for (size_t i = 0; i < s->groups.n; i++) {
+		bool steps = s->rows.p[s->groups.p[i].whole + 1].inner != NSX_NONE;
+
+		any |= steps;
+		if (s->groups.p[i].time && !steps)
 			return false;
-	return s->stepped.n > 0;
+	}
+	return any;
 }
 
 static void
@@ -136,21 +147,6 @@ per_execution(struct cmp_side *s)
 	}
 }
 
-/* The time in a step that a row is about; -1: none. */
-static int
-time_of(int64_t k)
-{
-	switch (k) {
-	case CMP_SPAN:    return 0;
-	case CMP_COMPUTE: return 1 + NSX_PART_COMPUTE;
-	case CMP_EXPOSED: return 1 + NSX_PART_COMM;
-	case CMP_COPY: return 1 + NSX_PART_COPY;
-	case CMP_IDLE: return 1 + NSX_PART_IDLE;
-	case CMP_HIDDEN_TIME: return CMP_STEP_HIDDEN;
-	default:      return -1;
-	}
-}
-
 /* False when out of memory. */
 static bool
 per_step(struct cmp *c, struct cmp_side *s)
@@ -159,82 +155,114 @@ per_step(struct cmp *c, struct cmp_side *s)
 
 	if (period == NSX_NONE)
 		return false;
-	s->time = 0;
-	for (size_t i = 0; i < s->rows.n; i++) {
-		struct cmp_row *row = &s->rows.p[i];
-		const struct cmp_stepped *d = steps_of(s, row->group);
-		int time = d && !row->whole ? time_of(row->number) : -1;
-		bool longest = !row->whole && row->number == CMP_SPAN;
-
-		if (longest)
-			row->name = row->stem = period;
+	nsx_compare_use_inner(s);
+	for (size_t i = 0; i < s->rows.n; i++)
 		s->given.p[i] = (struct cmp_time){ 0 };
-		row->sum = 0;
-		for (size_t k = 0; time >= 0 && k < d->each.n; k += CMP_STEP_TIMES)
-			if (!nsx_compare_add(s, (uint32_t)i, d->number, NSX_ABSENT, d->each.p[k + (size_t)time]))
-				return false;
-		if (time >= 0 && longest) {
-			s->groups.p[row->group].time = row->sum;
-			s->execs.p[row->group] = (int64_t)(d->each.n / CMP_STEP_TIMES);
-			s->time += row->sum;
-		}
+	for (size_t i = 0; i < s->groups.n; i++) {
+		struct cmp_row *span = &s->rows.p[s->groups.p[i].whole + 1];
+
+		span->name = span->stem = period;
+		s->groups.p[i].time = span->sum;
+		if (span->cells != NSX_NONE)
+			s->execs.p[i] = (int64_t)s->cells.p[span->cells].times.n;
 	}
-	return nsx_compare_settle_samples(s);
+	return nsx_compare_settle_inner(s);
 }
 
-/* Whole runs compare only if they are of the same amount of work, as far as numbers of operations show that. */
+/* Whether runs differ in their amount of work, as far as numbers of operations show that. */
+static bool
+work_differs(const struct cmp_side *b, const struct cmp_side *n)
+{
+	int64_t more = b->ops > n->ops ? b->ops - n->ops : n->ops - b->ops;
+
+	return (double)more > WORK * (double)b->ops;
+}
+
+/* Whole runs compare only if they are of the same amount of work. */
 static void
 check_work(struct cmp *c, struct nsx_diags *diags)
 {
-	int64_t b = c->side[0].ops, n = c->side[1].ops, more = b > n ? b - n : n - b;
+	const struct cmp_side *b = &c->side[0], *n = &c->side[1];
 	const char *unlike = "no steps that both runs have are known: name them with --step, or --sigma 0 if the runs "
 	    "are of equal work";
 
-	if (!c->side[0].time || !c->side[1].time || c->unlike[0])
+	if (!b->time || !n->time || c->unlike[0])
 		return;
 	if (c->options.step || c->options.module)
 		snprintf(c->unlike, sizeof c->unlike, "not all devices have steps of one class on both sides");
 	else if (c->options.sigma > 0 && c->tables)
 		snprintf(c->unlike, sizeof c->unlike, "a table of a job without programs does not tell how much work "
 		         "it is of: compare streams, or --sigma 0 if the runs are of equal work");
-	else if (c->options.sigma > 0 && (double)more > WORK * (double)b)
-		snprintf(c->unlike, sizeof c->unlike, "BASE has %" PRId64 " operations, NEW %" PRId64 ", and %s", b, n,
-		         unlike);
+	else if (c->options.sigma > 0 && work_differs(b, n))
+		snprintf(c->unlike, sizeof c->unlike, "BASE has %" PRId64 " operations, NEW %" PRId64 ", and %s",
+		         b->ops, n->ops, unlike);
 	nsx_diag_add(diags, NSX_WARNING, "", 1,
 		"not all devices executed programs or have steps: times are of whole runs, and runs of different "
 		"lengths cannot be compared");
 }
 
+/* What the times of a side can be divided by. */
+static enum cmp_basis
+basis_of(const struct cmp *c, const struct cmp_side *s)
+{
+	bool named = c->options.step || c->options.module;
+
+	return all_step(s) ? CMP_OF_STEP : all_execute(s) && !named ? CMP_OF_EXECUTION : CMP_OF_RUN;
+}
+
+/* Divide the times of a side by that. False when out of memory. */
+static bool
+divide(struct cmp *c, struct cmp_side *s, enum cmp_basis basis)
+{
+	s->basis = basis;
+	if (basis == CMP_OF_EXECUTION)
+		per_execution(s);
+	return basis != CMP_OF_STEP || per_step(c, s);
+}
+
+/* Both sides have the same, or what all of them have: executions. */
+static enum cmp_basis
+common_basis(const struct cmp *c)
+{
+	const struct cmp_side *b = &c->side[0], *n = &c->side[1];
+	bool named = c->options.step || c->options.module;
+
+	if (b->nruns)
+		return b->basis;
+	if (all_step(b) && all_step(n) && b->class == n->class)
+		return CMP_OF_STEP;
+	return all_execute(b) && all_execute(n) && !named ? CMP_OF_EXECUTION : CMP_OF_RUN;
+}
+
 static bool
 choose_basis(struct cmp *c, struct nsx_diags *diags)
 {
+	static const char *const units[] = { [CMP_OF_RUN] = "run", [CMP_OF_EXECUTION] = "execution",
+	                                     [CMP_OF_STEP] = "step" };
 	struct cmp_side *b = &c->side[0], *n = &c->side[1];
-	bool execute = all_execute(b) && all_execute(n) && !c->options.step && !c->options.module,
-	    steps = (b->nruns || all_step(b)) && all_step(n) && b->class == n->class;
+	enum cmp_basis basis = common_basis(c);
+	struct nsx_str class = cmp_str(c, b->class);
+
+	c->unit = units[basis];
 	if (b->time && n->time && b->windows != n->windows)
 		snprintf(c->unlike, sizeof c->unlike, "%s has times of operations, the other side of thunks: extract "
 		         "both with --ops", b->windows ? "BASE" : "NEW");
-	if (b->nruns && !steps) {
-		snprintf(c->unlike, sizeof c->unlike, "not all devices of NEW have steps of the base runs' class");
-		c->unit = "step";
+	if (b->nruns && (basis != basis_of(c, n) || (basis == CMP_OF_STEP && b->class != n->class))) {
+		snprintf(c->unlike, sizeof c->unlike, "not all devices of NEW have %s", basis == CMP_OF_STEP
+		         ? "steps of the base runs' class" : "what times of the base runs are of");
 		return true;
 	}
-	if (steps) {
-		struct nsx_str class = cmp_str(c, b->class);
-
-		c->unit = "step";
+	if (basis != CMP_OF_STEP && c->options.tail && !c->unlike[0])
+		snprintf(c->unlike, sizeof c->unlike, "not all devices have steps: a time of a whole run has no 99th "
+		         "percentile");
+	if (basis == CMP_OF_RUN)
+		check_work(c, diags);
+	if (basis == CMP_OF_STEP) {
 		snprintf(c->note, sizeof c->note, "times are per step of %.*s, from start to start: base_execs and "
 		         "new_execs are numbers of steps", (int)(class.len < 100 ? class.len : 100), class.ptr);
 		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", c->note);
-		return (b->nruns || per_step(c, b)) && per_step(c, n);
-	} else if (execute) {
-		c->unit = "execution";
-		per_execution(b);
-		per_execution(n);
-	} else {
-		check_work(c, diags);
 	}
-	return true;
+	return (b->nruns || divide(c, b, basis)) && divide(c, n, basis);
 }
 
 /* The side's devices by number. NULL when out of memory. */
@@ -300,14 +328,19 @@ int
 nsx_compare_settle_device_run(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
 	struct cmp_side *base = &c->side[NSX_COMPARE_BASE];
+	enum cmp_basis basis = basis_of(c, s);
 
-	if (!all_step(s))
-		return nsx_err_set(c->err, "%s: several base runs by device: want steps on all devices; by step other "
-		                   "runs can be compared", s->name);
-	if (s->class != base->class)
+	if (s != base && basis != base->basis)
+		return nsx_err_set(c->err, "%s: several base runs by device: want steps on all devices, as in the "
+		                   "first one, or in none; by step other runs can be compared", s->name);
+	if (s != base && s->class != base->class && basis == CMP_OF_STEP)
 		return nsx_err_set(c->err, "%s: its steps are not of the class of the first base run: name them with "
 		                   "--step or --module", s->name);
-	return per_step(c, s) && (s == base || match_devices(c, diags)) ? NSX_OK : nsx_err_nomem(c->err, NULL);
+	if (s != base && basis == CMP_OF_RUN && c->options.sigma > 0 && work_differs(base, s))
+		return nsx_err_set(c->err, "%s: it has %" PRId64 " operations, the first base run %" PRId64 ", and no "
+		                   "steps are known: whole runs of other lengths cannot be compared", s->name, s->ops,
+		                   base->ops);
+	return divide(c, s, basis) && (s == base || match_devices(c, diags)) ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
 void

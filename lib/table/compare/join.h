@@ -12,6 +12,7 @@
 #include "table/compare/work.h"
 
 struct nsx_step_set;
+struct nsx_steps_options;
 struct nsx_spool;
 struct cmp_value;
 struct cmp_result;
@@ -68,8 +69,9 @@ struct cmp_row {
 	enum cmp_how how;
 	uint32_t     cells;      /* linked, NSX_NONE ends */
 	nsx_u128     sum;        /* ns */
-	uint32_t     inner;      /* by range and kernel: the row of the spans of the same ranges, of the same operations
-	                          * in executions of programs; NSX_NONE: there are none */
+	uint32_t     inner;      /* the row, without a name, of other times that this one may be of: spans of the same
+	                          * ranges, the same operations in executions of programs, a device's time in its
+	                          * steps; NSX_NONE: there are none */
 };
 
 /* A row on one device: its times, and the numbers of the steps or executions that they are of, in any order and more
@@ -95,17 +97,13 @@ struct cmp_time {
 /* Of cmp_side.values: those of a row, in the order of steps; of several devices the mean of the same step. */
 struct cmp_series { size_t first, n; };
 
-/* The times of a device's steps, each from its start to the next start, ns: period, parts, hidden time; in turn of
- * every step. */
+/* The times of a device in its steps, each from its start to the next start: period, parts, hidden time. */
 enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
-struct cmp_stepped { int64_t number; NSX_VEC(int64_t) each; };
 
 /* The columns of a table of nsysx-steps --each: times, and these. */
 enum cmp_each_col { CMP_EACH_PERIOD, CMP_EACH_COMPUTE, CMP_EACH_EXPOSED, CMP_EACH_COPY, CMP_EACH_IDLE, CMP_EACH_SPAN,
                     CMP_EACH_TIMES, CMP_EACH_CLASS = CMP_EACH_TIMES, CMP_EACH_DEVICE, CMP_EACH_NUMBER,
                     CMP_EACH_KEPT };
-/* A row of it. */
-struct cmp_each { uint32_t class; int64_t device, number, of[CMP_EACH_TIMES]; };
 
 /* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
 struct cmp_comm {
@@ -124,6 +122,9 @@ struct cmp_mean { int64_t number; double mean; };
 /* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile; n is 0
  * if the run does not have it. */
 struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
+
+/* What times of devices are of. */
+enum cmp_basis { CMP_OF_RUN, CMP_OF_EXECUTION, CMP_OF_STEP };
 
 struct cmp_side {
 	struct cmp_why   *why;               /* with options.why */
@@ -154,10 +155,9 @@ struct cmp_side {
 	NSX_VEC(struct cmp_run) runs;        /* of row i [i * nruns ...] */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	NSX_VEC(int64_t) execs;              /* of devices, by index in groups: executions of any program */
-	NSX_VEC(struct cmp_stepped) stepped; /* devices with steps; empty: steps are not known */
-	NSX_VEC(struct cmp_each) steps;      /* of a table by step */
 	uint32_t          class;             /* the name of these steps, if there are any */
 	bool              windows;           /* times of devices are of the windows of their operations */
+	enum cmp_basis    basis;             /* what these are divided by */
 	int64_t           ops;               /* of a stream by device: number of operations */
 	bool              gpu_time;          /* times are the GPU time of ranges */
 	bool              placed;            /* operations are known to be in executions of programs */
@@ -226,7 +226,12 @@ struct cmp_result;
 /* Let the noise between base runs judge, where at least two of them have the row. False when out of memory. */
 bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);
 
-/* steps.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
+/* steps.c: which steps are meant: those that options name, or those that the side has; of a run without steps what
+ * repeats. That is the same in all runs: what it is in BASE, or in the first one of a history. */
+struct nsx_steps_options nsx_compare_wanted_steps(const struct cmp *c, const struct cmp_side *s);
+/* The steps of a side are known: keep what repeats. False when out of memory. */
+bool nsx_compare_keep_repeat(struct cmp *c, const struct nsx_step_set *set);
+/* Read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* again.c: read the stream of the steps of a side a second time: *causes is idle time by cause from each start to the
  * next, of step i of the list [i * NSX_NCAUSES ...], ns, which the caller frees; NULL: without calls no cause is
@@ -235,9 +240,10 @@ int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *
 int nsx_compare_read_again(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, struct nsx_spool *again,
                            int64_t **causes, struct nsx_diags *diags);
 
-/* Add a row of a table of steps; all have been added: make them rows of the side. False when out of memory. */
-bool nsx_compare_take_step(struct cmp_side *s, const struct cmp_value *v);
-bool nsx_compare_end_steps(struct cmp *c, struct cmp_side *s);
+/* Add a row of a table of steps; all steps have been added: give the rows of the side their samples. False when out of
+ * memory. */
+bool nsx_compare_take_step(struct cmp *c, struct cmp_side *s, const struct cmp_value *v);
+bool nsx_compare_end_steps(struct cmp_side *s);
 
 /* devices.c: sum up the stream of the side by devices, and read it by their steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
@@ -247,8 +253,8 @@ bool nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp
  * c->unlike if the amount of work may differ. If the sides have no device number in common, as for different processes
  * of a job, but equal numbers of devices: match them in order of their numbers. False when out of memory. */
 bool nsx_compare_settle_devices(struct cmp *c, struct nsx_diags *diags);
-/* The side is read, one of several base runs: convert its times to times per step, and match its devices with those of
- * the first one, likewise. NSX_OK, or NSX_ERR if it does not have steps of the same class on all devices. */
+/* The side is read, one of several base runs: convert its times likewise, and match its devices with those of the first
+ * one. NSX_OK, or NSX_ERR if they are not of the same as those of that one, or of another amount of work. */
 int nsx_compare_settle_device_run(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* Rows are matched: fill c->unlike if a side is a table, which may omit programs, and a matched device has different
  * numbers of executions on the two sides. */
@@ -261,6 +267,12 @@ bool nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r);
 /* device_steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
  * recompilation. */
 struct nsx_str nsx_compare_class_name(const struct nsx_step_set *set, uint32_t class);
+/* Of rows of a side's devices in cmp_side.row_of: the key of the inner row of a time of its steps. */
+static inline struct nsx_key
+nsx_compare_key_of_step(int64_t device, int time)
+{
+	return (struct nsx_key){ (uint64_t)device, (uint64_t)time };
+}
 /* device_steps.c: read the stream of the side for the steps of its devices: a reader that reads it once more, which the
  * caller closes; NULL on failure. */
 struct nsx_reader *nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
@@ -319,6 +331,10 @@ bool nsx_compare_add(struct cmp_side *s, uint32_t row, int64_t device, int64_t n
 bool nsx_compare_move(struct cmp_side *s, uint32_t row, uint32_t to);
 /* The devices that have the row have executed something. False when out of memory. */
 bool nsx_compare_saw(struct cmp_side *s, uint32_t row);
+/* Rows have the times of their inner rows in place of their own, or none; and then those of either: without the others
+ * make samples of all times. False when out of memory. */
+void nsx_compare_use_inner(struct cmp_side *s);
+bool nsx_compare_settle_inner(struct cmp_side *s);
 /* All times of the side are added: make samples of them. A row without any keeps the time that it is given. False when
  * out of memory. */
 bool nsx_compare_settle_samples(struct cmp_side *s);
@@ -493,7 +509,7 @@ void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struc
 void nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags);
 void nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
 /* What differs between the runs that are compared, with what would make them alike. */
-void nsx_compare_tell_differences(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
+void nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
 
 /* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
 void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,

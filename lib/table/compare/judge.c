@@ -52,8 +52,9 @@ is_minor(const struct cmp *c, const struct cmp_result *r)
 {
 	const struct cmp_side *s = &c->side[NSX_COMPARE_NEW];
 	double of = c->way->nested ? s->most : (double)nsx_compare_group_of(c, r)->time;
+	double effect = c->options.tail ? (r->tail.p99[1] - r->tail.p99[0]) * weight(c, r) : r->effect;
 
-	return fabs(r->effect) <= c->options.minor / 100 * of;
+	return fabs(effect) <= c->options.minor / 100 * of;
 }
 
 /* Whether the row consists of communication alone, and its program takes as long as before: the devices then wait
@@ -211,6 +212,9 @@ verdict(const struct cmp *c, struct cmp_result *r)
 		return said;
 	if (is_part_of_program(c, r) && is_minor(c, r))
 		return CMP_MINOR;
+	/* Of single devices, and of waiting, means alone are known. */
+	if (c->options.tail && r->row[NSX_COMPARE_BASE]->of == NSX_NONE)
+		return said;
 	if (is_part_of_program(c, r) && is_waiting(c, r))
 		return CMP_SHIFTED;
 	if (is_part_of_program(c, r) && only_waits(c, r))

@@ -209,35 +209,15 @@ need(const struct names *n)
 static void
 use_inner(struct cmp_side *s)
 {
-	s->time = 0;
-	for (size_t i = 0; i < s->rows.n; i++) {
-		struct cmp_row *row = &s->rows.p[i], *inner = row->inner == NSX_NONE ? NULL : &s->rows.p[row->inner];
-
-		if (row->detail)
-			continue;
-		row->cells = inner ? inner->cells : (uint32_t)NSX_NONE;
-		row->sum = inner ? inner->sum : 0;
-		s->time += row->sum;
-	}
+	nsx_compare_use_inner(s);
 	s->groups.p[0].time = s->time;
 	s->gpu_time = false;
 }
 
-/* What is compared of both sides is settled: without the times that are not. False when out of memory. */
 static bool
 settle(struct cmp *c)
 {
-	bool good = true;
-
-	for (int k = 0; k < 2 && good; k++) {
-		struct cmp_side *s = &c->side[k];
-
-		for (size_t i = 0; i < s->rows.n; i++)
-			if (s->rows.p[i].inner != NSX_NONE)
-				s->rows.p[s->rows.p[i].inner].cells = NSX_NONE;
-		good = nsx_compare_settle_samples(s);
-	}
-	return good;
+	return nsx_compare_settle_inner(&c->side[0]) && nsx_compare_settle_inner(&c->side[1]);
 }
 
 static int

@@ -49,11 +49,11 @@ nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *r, enum cmp_verdi
 
 	if (!c->way->rates)
 		return was;
-	r->by_time = was == CMP_SLOWER || was == CMP_FASTER;
+	r->by_time = !c->options.tail && (was == CMP_SLOWER || was == CMP_FASTER);
 	for (int k = 0; k < 2 && c->compares_work; k++)
 		if (r->row[k])
 			r->rate[k] = 1e9 * (double)r->time[k].n / (double)c->side[k].seen;
-	if (!r->rate[0] || !r->rate[1] || !c->same.said)
+	if (!r->rate[0] || !r->rate[1] || !c->same.said || c->options.tail)
 		return was;
 	/* At both ends of what was seen of a device one occurrence is in it or not. */
 	double expected = r->rate[0] * (double)c->side[1].seen / 1e9, more = (double)r->time[1].n - expected;

@@ -14,31 +14,23 @@
 #include "base/sort.h"
 #include "table/compare/join.h"
 
-static int
-by_double(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* The row of a side that is a single run. False when out of memory. */
 static bool
 run_of(const struct cmp_side *s, const struct cmp_row *row, struct cmp_run *run)
 {
 	struct nsx_sample of = nsx_compare_sample(s, row);
+	struct cmp_time t = nsx_compare_time_of(s, row);
 
-	*run = (struct cmp_run){ .n = of.n };
+	*run = (struct cmp_run){ .n = of.n ? of.n : t.n > 0, .mean = t.mean, .median = t.mean, .p99 = t.mean };
 	if (!of.n)
-		return true;
+		return true;   /* a time of the whole run */
 	double *sorted = malloc(of.n * sizeof *sorted);
 
 	for (size_t i = 0; i < of.n && sorted; i++)
 		sorted[i] = of.v[i];
 	if (!sorted)
 		return false;
-	qsort(sorted, of.n, sizeof *sorted, by_double);
-	run->mean = nsx_compare_time_of(s, row).mean;
+	qsort(sorted, of.n, sizeof *sorted, nsx_sort_by_double);
 	run->median = sorted[nsx_percentile_rank(of.n, 50)];
 	run->p99 = sorted[nsx_percentile_rank(of.n, 99)];
 	free(sorted);
@@ -70,8 +62,7 @@ nsx_compare_begin_runs(struct cmp_side *s, size_t n)
 
 		if (!run_of(s, &s->rows.p[i], run))
 			return false;
-		if (run->n)
-			run->values = s->series.p[i];
+		run->values = s->series.p[i];
 	}
 	return true;
 }

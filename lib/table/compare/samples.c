@@ -56,6 +56,30 @@ nsx_compare_move(struct cmp_side *s, uint32_t row, uint32_t to)
 	return true;
 }
 
+void
+nsx_compare_use_inner(struct cmp_side *s)
+{
+	s->time = 0;
+	for (size_t i = 0; i < s->rows.n; i++) {
+		struct cmp_row *row = &s->rows.p[i], *inner = row->inner == NSX_NONE ? NULL : &s->rows.p[row->inner];
+
+		if (row->name == NSX_NONE)
+			continue;
+		row->cells = inner ? inner->cells : (uint32_t)NSX_NONE;
+		row->sum = inner ? inner->sum : 0;
+		s->time += row->detail ? 0 : row->sum;
+	}
+}
+
+bool
+nsx_compare_settle_inner(struct cmp_side *s)
+{
+	for (size_t i = 0; i < s->rows.n; i++)
+		if (s->rows.p[i].inner != NSX_NONE)
+			s->rows.p[s->rows.p[i].inner].cells = NSX_NONE;
+	return nsx_compare_settle_samples(s);
+}
+
 bool
 nsx_compare_saw(struct cmp_side *s, uint32_t row)
 {

@@ -52,9 +52,7 @@ name_of(struct cmp *c, int stat)
 /* Data collected from a stream. causes: as nsx_compare_read_again has them. */
 struct loaded { struct nsx_step_set set; int64_t *causes; };
 
-/* A step on a device; times that are not known are NSX_ABSENT. */
-struct timed { int64_t device, number, times[NSTATS]; };
-
+/* The times of a step; those that are not known are NSX_ABSENT. */
 static void
 measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTATS])
 {
@@ -75,18 +73,6 @@ measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTAT
 		times[CAUSES + k] = l->causes[(size_t)(o - set->list.p) * NSX_NCAUSES + (size_t)k];
 }
 
-/* Give the rows from `first` on the times of n steps. False when out of memory. */
-static bool
-add_steps(struct cmp_side *s, uint32_t first, const struct timed *o, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < NSTATS; k++)
-			if (o[i].times[k] != NSX_ABSENT
-			    && !nsx_compare_add(s, first + k, o[i].device, o[i].number, o[i].times[k]))
-				return false;
-	return true;
-}
-
 /* Create the rows of a class, one for each time: returns the first; NSX_NONE when out of memory. device: NSX_ABSENT for
  * all of them. */
 static uint32_t
@@ -94,7 +80,7 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool
 {
 	uint32_t first = (uint32_t)s->rows.n;
 
-	for (int k = 0; k < NSTATS; k++) {
+	for (int k = 0; k < NSTATS && group != NSX_NONE; k++) {
 		struct cmp_row row = cmp_row_in(group);
 		uint32_t at;
 
@@ -109,85 +95,127 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool
 		if (k != PERIOD && k != SPAN)
 			s->rows.p[at].of = first;
 	}
-	return first;
+	return group == NSX_NONE ? group : first;
 }
 
-/* Add n steps of a class, sorted by device. key: the whole name. False when out of memory. */
-static bool
-take_class(struct cmp *c, struct cmp_side *s, struct nsx_str key, struct nsx_str name, const struct timed *o, size_t n)
+/* By class, and by class and device: the first of their rows. */
+static struct nsx_key
+key_of_class(uint32_t class)
+{
+	return (struct nsx_key){ 2 * (uint64_t)class, 0 };
+}
+
+static struct nsx_key
+key_of_device(uint32_t class, int64_t device)
+{
+	return (struct nsx_key){ 2 * (uint64_t)class + 1, (uint64_t)device };
+}
+
+/* The first of the rows of a class, over all devices, created if it is new; NSX_NONE when out of memory. */
+static uint32_t
+class_at(struct cmp *c, struct cmp_side *s, struct nsx_str key, struct nsx_str name)
 {
 	struct cmp_group g = { .number = (int64_t)s->groups.n, .key = nsx_intern(&c->strs, key),
 	                       .name = nsx_intern(&c->strs, name) };
-	bool several = o[0].device != o[n - 1].device;
-	int64_t ndevices = 0;
-	uint32_t class, all, own;
+	uint32_t *at = g.key == NSX_NONE || g.name == NSX_NONE ? NULL : nsx_map_at(&s->row_of, key_of_class(g.key));
 
-	class = g.key == NSX_NONE || g.name == NSX_NONE ? (uint32_t)NSX_NONE : nsx_compare_group_add(s, g);
-	all = class == NSX_NONE ? class : add_rows(c, s, class, several ? NSX_ABSENT : o->device, false);
-	if (all == NSX_NONE || !add_steps(s, all, o, n))
-		return false;
-	for (size_t i = 0, m; i < n; i += m) {
-		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ (uint64_t)o[i].device, 0 });
-
-		for (m = 1; i + m < n && o[i + m].device == o[i].device;)
-			m++;
-		if (!known)
-			return false;
-		*known = 1;
-		ndevices++;
-		own = several ? add_rows(c, s, class, o[i].device, true) : (uint32_t)NSX_NONE;
-		if (several && (own == NSX_NONE || !add_steps(s, own, &o[i], m)))
-			return false;
-	}
-	s->groups.p[class].execs = (int64_t)n;
-	s->groups.p[class].devices = ndevices;
-	s->groups.p[class].time = s->rows.p[all + SPAN].sum;
-	s->time += s->rows.p[all + SPAN].sum;
-	return true;
+	if (at && *at == NSX_NONE)
+		*at = add_rows(c, s, nsx_compare_group_add(s, g), NSX_ABSENT, false);
+	return at ? *at : (uint32_t)NSX_NONE;
 }
 
-/* The work of a step of the class whose n steps begin there in the list. */
-static void
-weigh(const struct nsx_step_set *set, const struct nsx_step_of *o, size_t n, struct cmp_group *g)
+/* Add a step of the class with these rows on a device. False when out of memory. */
+static bool
+add_step(struct cmp *c, struct cmp_side *s, uint32_t class, int64_t device, int64_t number, const int64_t times[NSTATS])
+{
+	uint32_t group = class == NSX_NONE ? class : s->rows.p[class].group;
+	uint32_t *own = group == NSX_NONE ? NULL
+	    : nsx_map_at(&s->row_of, key_of_device(s->groups.p[group].key, device));
+
+	if (own && *own == NSX_NONE)
+		*own = add_rows(c, s, group, device, true);
+	bool good = own && *own != NSX_NONE;
+
+	for (uint32_t k = 0; k < NSTATS && good; k++)
+		good = times[k] == NSX_ABSENT || (nsx_compare_add(s, class + k, device, number, times[k])
+		                                  && nsx_compare_add(s, *own + k, device, number, times[k]));
+	return good;
+}
+
+bool
+nsx_compare_end_steps(struct cmp_side *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++) {
+		struct cmp_group *g = &s->groups.p[i];
+		uint32_t all = g->whole + 1;
+		int64_t device = NSX_ABSENT;
+
+		for (uint32_t at = s->rows.p[all + SPAN].cells; at != NSX_NONE; at = s->cells.p[at].next) {
+			g->devices++;
+			g->execs += (int64_t)s->cells.p[at].times.n;
+			device = s->cells.p[at].device;
+		}
+		if (!nsx_compare_saw(s, all + SPAN))
+			return false;
+		g->time = s->rows.p[all + SPAN].sum;
+		g->ops /= (double)g->execs;
+		s->time += g->time;
+		/* A class that is on a single device has no other rows for that. */
+		for (uint32_t k = 0, own; k < NSTATS && g->devices == 1; k++) {
+			own = nsx_map_get(&s->row_of, key_of_device(g->key, device)) + k;
+			s->rows.p[all + k].number = device;
+			s->rows.p[own].cells = s->rows.p[own].name = s->rows.p[own].stem = NSX_NONE;
+		}
+	}
+	s->each = true;
+	return nsx_compare_settle_samples(s);
+}
+
+/* FLOPs of a step that is an execution of a program. */
+static double
+flops_of(const struct nsx_step_set *set, uint32_t class)
 {
 	const struct nsx_catalogue *cat = &set->cat;
+	double flops = 0;
 
-	for (size_t i = 0; i < n; i++)
-		g->ops += (double)o[i].ops / (double)n;
 	for (size_t i = 0; i < cat->insts.n && set->kind == NSX_STEP_MODULE; i++) {
 		const struct nsx_cat_inst *inst = &cat->insts.p[i];
 
 		if (inst->flops > 0 && nsx_str_eq(nsx_cat_str(cat, cat->programs.p[inst->program].key),
-		                                  nsx_intern_str(&set->names, o->class)))
-			g->flops += (double)inst->flops;
+		                                  nsx_intern_str(&set->names, class)))
+			flops += (double)inst->flops;
 	}
+	return flops;
 }
 
-/* Add the n steps of a class, from that one of the list on. */
+/* Add the steps of a stream. False when out of memory. */
 static bool
-take_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l, size_t first, size_t n)
+add_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l)
 {
-	const struct nsx_step_of *o = &l->set.list.p[first];
-	struct timed *t = malloc(n * sizeof *t);
+	const struct nsx_step_set *set = &l->set;
+	uint32_t class = NSX_NONE;
 
-	for (size_t i = 0; i < n && t; i++) {
-		t[i].device = l->set.cat.devices.p[o[i].device].number;
-		t[i].number = o[i].number;
-		measure(l, &o[i], t[i].times);
+	for (size_t i = 0; i < set->list.n; i++) {
+		const struct nsx_step_of *o = &set->list.p[i];
+		bool first = !i || o->class != o[-1].class;
+		int64_t times[NSTATS];
+
+		if (first)
+			class = class_at(c, s, nsx_intern_str(&set->names, o->class),
+			                 nsx_compare_class_name(set, o->class));
+		measure(l, o, times);
+		if (!add_step(c, s, class, set->cat.devices.p[o->device].number, o->number, times))
+			return false;
+		struct cmp_group *g = &s->groups.p[s->rows.p[class].group];
+
+		g->ops += (double)o->ops;
+		g->flops = first ? flops_of(set, o->class) : g->flops;
 	}
-	bool good = t && take_class(c, s, nsx_intern_str(&l->set.names, o->class),
-	                            nsx_compare_class_name(&l->set, o->class), t, n);
-
-	if (good)
-		weigh(&l->set, o, n, &s->groups.p[s->groups.n - 1]);
-	free(t);
-	return good;
+	return nsx_compare_end_steps(s) && nsx_compare_take_models(c, s, &set->cat);
 }
 
-/* Which steps are meant: those that options name, or those that the side has; of a run without steps what repeats. That
- * is the same in all runs: what it is in BASE, or in the first one of a history. */
-static struct nsx_steps_options
-wanted(const struct cmp *c, const struct cmp_side *s)
+struct nsx_steps_options
+nsx_compare_wanted_steps(const struct cmp *c, const struct cmp_side *s)
 {
 	bool named = c->options.step || c->options.module;
 	bool first = s == &c->side[NSX_COMPARE_BASE] || !c->side[NSX_COMPARE_BASE].in;
@@ -197,9 +225,8 @@ wanted(const struct cmp *c, const struct cmp_side *s)
 	                                   .repeat = named ? NULL : c->repeat };
 }
 
-/* False when out of memory. */
-static bool
-keep_repeat(struct cmp *c, const struct nsx_step_set *set)
+bool
+nsx_compare_keep_repeat(struct cmp *c, const struct nsx_step_set *set)
 {
 	if (!set->suffixed || !set->list.n || c->repeat)
 		return true;
@@ -210,7 +237,7 @@ keep_repeat(struct cmp *c, const struct nsx_step_set *set)
 int
 nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
-	struct nsx_steps_options options = wanted(c, s);
+	struct nsx_steps_options options = nsx_compare_wanted_steps(c, s);
 	struct loaded l = { .set = { .err = c->err } };
 	struct nsx_step_set *set = &l.set;
 	struct nsx_spool *again = nsx_spool_open(c->err);
@@ -220,7 +247,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	nsx_steps_again_need(s->in);
 	nsx_compare_need_work(s->in);
 	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
-	bool good = rc != NSX_OK || keep_repeat(c, set);
+	bool good = rc != NSX_OK || nsx_compare_keep_repeat(c, set);
 
 	/* Tables do not have causes. */
 	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new(&c->strs, c->err)))
@@ -229,15 +256,9 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 		s->why->calls = set->calls > 0;
 	if (rc == NSX_OK && (set->calls || s->why || c->repeat) && set->list.n && !c->tables)
 		rc = nsx_compare_read_again(c, s, set, again, &l.causes, &own);
-	s->each = true;
 	s->diags = set->ndiags;
 	s->start = nsx_compare_start_of(&set->cat);
-	for (size_t i = 0, n; rc == NSX_OK && good && i < set->list.n; i += n) {
-		for (n = 1; i + n < set->list.n && set->list.p[i + n].class == set->list.p[i].class;)
-			n++;
-		good = take_steps(c, s, &l, i, n);
-	}
-	if (rc == NSX_OK && (!good || !nsx_compare_settle_samples(s) || !nsx_compare_take_models(c, s, &set->cat)))
+	if (rc == NSX_OK && (!good || !add_steps(c, s, &l)))
 		rc = nsx_err_nomem(c->err, NULL);
 	nsx_compare_pass_diags(s, &own, diags);
 	nsx_steps_free(set);
@@ -247,30 +268,6 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 }
 
 /* ---- a table of nsysx-steps --each */
-
-bool
-nsx_compare_take_step(struct cmp_side *s, const struct cmp_value *v)
-{
-	bool kept = v[CMP_EACH_PERIOD].has && (!v[CMP_EACH_KEPT].has || v[CMP_EACH_KEPT].i);
-	struct cmp_each e = { .class = v[CMP_EACH_CLASS].s, .device = v[CMP_EACH_DEVICE].has ? v[CMP_EACH_DEVICE].i
-		: NSX_ABSENT, .number = v[CMP_EACH_NUMBER].i };
-
-	for (int k = 0; k < CMP_EACH_TIMES; k++)
-		e.of[k] = v[k].has && (kept || k == CMP_EACH_SPAN) ? v[k].i : NSX_ABSENT;
-	return nsx_vec_push(&s->steps, e);
-}
-
-static int
-by_class(const void *pa, const void *pb)
-{
-	const struct cmp_each *a = pa, *b = pb;
-
-	if (a->class != b->class)
-		return a->class < b->class ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (a->number > b->number) - (a->number < b->number);
-}
 
 /* Executions of a program have the key NAME@ID. */
 static struct nsx_str
@@ -287,33 +284,23 @@ without_id(struct nsx_str key)
 }
 
 bool
-nsx_compare_end_steps(struct cmp *c, struct cmp_side *s)
+nsx_compare_take_step(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 {
 	static const enum stat stats[CMP_EACH_TIMES] = {
 		[CMP_EACH_PERIOD] = PERIOD, [CMP_EACH_COMPUTE] = COMPUTE, [CMP_EACH_EXPOSED] = EXPOSED,
 		[CMP_EACH_COPY] = COPY, [CMP_EACH_IDLE] = IDLE, [CMP_EACH_SPAN] = SPAN
 	};
-	struct timed *t = malloc((s->steps.n + 1) * sizeof *t);
-	bool good = t != NULL;
+	bool kept = v[CMP_EACH_PERIOD].has && (!v[CMP_EACH_KEPT].has || v[CMP_EACH_KEPT].i);
+	struct nsx_str class = cmp_str(c, v[CMP_EACH_CLASS].s);
+	int64_t times[NSTATS];
 
-	if (s->steps.n > 1)
-		qsort(s->steps.p, s->steps.n, sizeof *s->steps.p, by_class);
-	for (size_t i = 0, n; i < s->steps.n && good; i += n) {
-		const struct cmp_each *e = &s->steps.p[i];
-		struct nsx_str class = cmp_str(c, e->class);
-
-		for (n = 0; i + n < s->steps.n && e[n].class == e->class; n++) {
-			t[n] = (struct timed){ .device = e[n].device, .number = e[n].number };
-			for (int k = 0; k < NSTATS; k++)
-				t[n].times[k] = NSX_ABSENT;
-			for (int k = 0; k < CMP_EACH_TIMES; k++)
-				t[n].times[stats[k]] = e[n].of[k];
-		}
-		good = take_class(c, s, class, without_id(class), t, n);
-	}
-	free(t);
-	s->each = true;
-	return good && nsx_compare_settle_samples(s);
+	for (int k = 0; k < NSTATS; k++)
+		times[k] = NSX_ABSENT;
+	for (int k = 0; k < CMP_EACH_TIMES; k++)
+		if (v[k].has && (kept || k == CMP_EACH_SPAN))
+			times[stats[k]] = v[k].i;
+	return add_step(c, s, class_at(c, s, class, without_id(class)),
+	                v[CMP_EACH_DEVICE].has ? v[CMP_EACH_DEVICE].i : NSX_ABSENT, v[CMP_EACH_NUMBER].i, times);
 }
 
 /* ---- results */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "table/compare/join.h"
+#include "base/escape.h"
 #include "base/input.h"
 #include "table/summary.h"
 
@@ -134,25 +135,15 @@ nsx_compare_is_table(struct nsx_reader *in, int *by)
 static uint32_t
 keep(struct parse *p, struct nsx_str s)
 {
-	static const char from[] = "tnr\\", to[] = "\t\n\r\\";
 	struct nsx_buf *b = &p->c->text;
 
 	b->len = 0;
-	for (size_t i = 0; i < s.len; i++) {
-		const char *plain = s.ptr[i] == '\\' && i + 1 < s.len ? strchr(from, s.ptr[i + 1]) : NULL;
+	nsx_buf_str(b, s);
+	size_t len = b->failed || !s.len ? 0 : nsx_unescape(b->ptr, 0, b->len);
 
-		if (plain && *plain) {
-			nsx_buf_char(b, to[plain - from]);
-			i++;
-		} else if (s.ptr[i] == '\\' && i + 3 < s.len && s.ptr[i + 1] == 'x' && nsx_hex(s.ptr[i + 2]) >= 0 &&
-		           nsx_hex(s.ptr[i + 3]) >= 0) {
-			nsx_buf_char(b, (char)(nsx_hex(s.ptr[i + 2]) << 4 | nsx_hex(s.ptr[i + 3])));
-			i += 3;
-		} else {
-			nsx_buf_char(b, s.ptr[i]);
-		}
-	}
-	return b->failed ? (uint32_t)NSX_NONE : nsx_intern(&p->c->strs, b->len ? nsx_buf_view(b) : NSX_STR(""));
+	if (b->failed)
+		return NSX_NONE;
+	return nsx_intern(&p->c->strs, len == SIZE_MAX ? s : len ? (struct nsx_str){ b->ptr, len } : NSX_STR(""));
 }
 
 static int
@@ -314,7 +305,7 @@ take_device(struct parse *p, const struct cmp_value *v)
 static bool
 take_step(struct parse *p, const struct cmp_value *v)
 {
-	return nsx_compare_take_step(p->s, v);
+	return nsx_compare_take_step(p->c, p->s, v);
 }
 
 /* ---- the whole side */
@@ -365,7 +356,7 @@ static int
 end(struct parse *p, int rc)
 {
 	struct cmp_side *s = p->s;
-	bool good = !s->steps.n || rc != NSX_OK || nsx_compare_end_steps(p->c, s);
+	bool good = p->form->by != NSX_COMPARE_STEP || rc != NSX_OK || nsx_compare_end_steps(s);
 
 	good = good && nsx_compare_has_room(s);
 	nsx_map_free(&p->program_of);

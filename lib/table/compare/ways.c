@@ -15,30 +15,36 @@
 #define PROGRAM_COLS OF("id", NSX_CELL_ID, CMP_COL_ID), OF("program", NSX_CELL_STRING, CMP_COL_PROGRAM)
 #define NAME_COLS(name, base) \
 	OF(name, NSX_CELL_STRING, CMP_COL_NAME), OF(base, NSX_CELL_STRING, CMP_COL_BASE_NAME)
+/* What samples are. */
+#define SAMPLE_COLS \
+	SIDES("base_p50", "new_p50", NSX_CELL_NS, CMP_COL_P50), \
+	SIDES("base_p99", "new_p99", NSX_CELL_NS, CMP_COL_P99), \
+	SIDES("base_n_eff", "new_n_eff", NSX_CELL_DOUBLE, CMP_COL_N_EFF)
+#define WITNESS_COL OF("witness", NSX_CELL_STRING, CMP_COL_WITNESS)
 #define EXECS_COLS \
 	SIDES("base_execs", "new_execs", NSX_CELL_INT, CMP_COL_COUNT), JUDGED_COLS, \
 	OF("program_match", NSX_CELL_STRING, CMP_COL_PROGRAM_MATCH)
 #define COUNT_COLS SIDES("base_count", "new_count", NSX_CELL_INT, CMP_COL_COUNT), JUDGED_COLS
-#define RATE_COLS \
-	SIDES("base_rate", "new_rate", NSX_CELL_DOUBLE, CMP_COL_RATE), OF("witness", NSX_CELL_STRING, CMP_COL_WITNESS)
+#define RATE_COLS SIDES("base_rate", "new_rate", NSX_CELL_DOUBLE, CMP_COL_RATE), WITNESS_COL, SAMPLE_COLS
 #define MATCH_COL OF("match", NSX_CELL_STRING, CMP_COL_MATCH)
 
 static const struct cmp_col thunk_cols[] = {
 	PROGRAM_COLS, NAME_COLS("name", "base_name"), EXECS_COLS, MATCH_COL,
-	OF("opcode", NSX_CELL_STRING, CMP_COL_TYPE), OF("op_name", NSX_CELL_STRING, CMP_COL_OP_NAME)
+	OF("opcode", NSX_CELL_STRING, CMP_COL_TYPE), OF("op_name", NSX_CELL_STRING, CMP_COL_OP_NAME), SAMPLE_COLS,
+	WITNESS_COL
 };
 static const struct cmp_col source_cols[] = {
-	PROGRAM_COLS, NAME_COLS("source", "base_source"), EXECS_COLS, MATCH_COL
+	PROGRAM_COLS, NAME_COLS("source", "base_source"), EXECS_COLS, MATCH_COL, SAMPLE_COLS, WITNESS_COL
 };
 static const struct cmp_col phase_cols[] = {
-	PROGRAM_COLS, OF("phase", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS
+	PROGRAM_COLS, OF("phase", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS, SAMPLE_COLS, WITNESS_COL
 };
 static const struct cmp_col opcode_cols[] = {
-	PROGRAM_COLS, OF("opcode", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS
+	PROGRAM_COLS, OF("opcode", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS, SAMPLE_COLS, WITNESS_COL
 };
 static const struct cmp_col module_cols[] = {
 	OF("id", NSX_CELL_ID, CMP_COL_ID), OF("name", NSX_CELL_STRING, CMP_COL_PROGRAM),
-	NAME_COLS("key", "base_key"), EXECS_COLS
+	NAME_COLS("key", "base_key"), EXECS_COLS, SAMPLE_COLS, WITNESS_COL
 };
 static const struct cmp_col range_cols[] = {
 	OF("name", NSX_CELL_STRING, CMP_COL_NAME), COUNT_COLS,
@@ -53,15 +59,13 @@ static const struct cmp_col step_cols[] = {
 	OF("statistic", NSX_CELL_STRING, CMP_COL_NAME), CHANGE_COLS("delta"),
 	OF("verdict", NSX_CELL_STRING, CMP_COL_VERDICT),
 	SIDES("base_steps", "new_steps", NSX_CELL_INT, CMP_COL_STEPS),
-	SIDES("base_p50", "new_p50", NSX_CELL_NS, CMP_COL_P50), SIDES("base_p99", "new_p99", NSX_CELL_NS, CMP_COL_P99),
-	SIDES("base_n_eff", "new_n_eff", NSX_CELL_DOUBLE, CMP_COL_N_EFF),
-	OF("witness", NSX_CELL_STRING, CMP_COL_WITNESS)
+	SAMPLE_COLS, WITNESS_COL
 };
 static const struct cmp_col device_cols[] = {
 	OF("device", NSX_CELL_ID, CMP_COL_NUMBER), OF("statistic", NSX_CELL_STRING, CMP_COL_NAME),
 	CHANGE_COLS("diff"), OF("verdict", NSX_CELL_STRING, CMP_COL_VERDICT),
 	SIDES("base_share", "new_share", NSX_CELL_SHARE, CMP_COL_SHARE),
-	SIDES("base_execs", "new_execs", NSX_CELL_INT, CMP_COL_EXECS)
+	SIDES("base_execs", "new_execs", NSX_CELL_INT, CMP_COL_EXECS), SAMPLE_COLS, WITNESS_COL
 };
 #define COLLECTIVE_COLS \
 	OF("collective", NSX_CELL_STRING, CMP_COL_KIND), OF("bytes", NSX_CELL_BYTES, CMP_COL_BYTES), \
@@ -83,57 +87,26 @@ static const struct cmp_col run_cols[] = {
 #define RANK_OF_ID " id base new change verdict program diff effect noise"
 #define FROM_XLA ", which come from XLA: --by step, --by range and --by kernel work without them"
 
+#define RANK_OF_COLLECTIVE \
+	"collective bytes group base new change verdict base_transfer new_transfer base_busbw new_busbw diff effect " \
+	"noise base_rate new_rate"
+#define OF_PROGRAMS(rows) .things = rows, .unit = "execution", .instead = FROM_XLA, .read = nsx_compare_read
+#define OF_TABLES .sum_up = nsx_compare_sum_up, .settle = nsx_compare_settle_tables
+#define OF_COLLECTIVES \
+	.things = "collectives", .unit = "record", .instead = FROM_XLA, .read = nsx_compare_read_collectives, \
+	.rates = true, .each = true
+
 static const struct cmp_way ways[] = {
-	[NSX_COMPARE_THUNK] = { .name = "thunk",
-				.things = "thunks",
-				.unit = "execution",
-				.instead = FROM_XLA,
-				COLS(thunk_cols),
-				.rank = "name" RANK_OF_ID,
-				.read = nsx_compare_read,
-				.sum_up = nsx_compare_sum_up,
-				.settle = nsx_compare_settle_tables,
-				.label = CMP_LABEL_NONE,
-				.parts = true },
-	[NSX_COMPARE_MODULE] = { .name = "module",
-				 .things = "modules",
-				 .unit = "execution",
-				 .instead = FROM_XLA,
-				 COLS(module_cols),
-				 .rank = "key" RANK,
-				 .read = nsx_compare_read,
-				 .sum_up = nsx_compare_sum_up,
-				 .settle = nsx_compare_settle_tables,
-				 .whole = true },
-	[NSX_COMPARE_OPCODE] = { .name = "opcode",
-				 .things = "thunks",
-				 .unit = "execution",
-				 .instead = FROM_XLA,
-				 COLS(opcode_cols),
-				 .rank = "opcode" RANK_OF_ID,
-				 .read = nsx_compare_read,
-				 .sum_up = nsx_compare_sum_up,
-				 .settle = nsx_compare_settle_tables,
-				 .label = CMP_LABEL_OPCODE,
-				 .parts = true },
-	[NSX_COMPARE_SOURCE] = { .name = "source",
-				 .things = "thunks",
-				 .unit = "execution",
-				 .instead = FROM_XLA,
-				 COLS(source_cols),
-				 .rank = "source program" RANK,
-				 .read = nsx_compare_read,
-				 .label = CMP_LABEL_SOURCE,
-				 .parts = true },
-	[NSX_COMPARE_PHASE] = { .name = "phase",
-				.things = "thunks",
-				.unit = "execution",
-				.instead = FROM_XLA,
-				COLS(phase_cols),
-				.rank = "phase" RANK_OF_ID,
-				.read = nsx_compare_read,
-				.label = CMP_LABEL_PHASE,
-				.parts = true },
+	[NSX_COMPARE_THUNK] = { .name = "thunk", OF_PROGRAMS("thunks"), COLS(thunk_cols), .rank = "name" RANK_OF_ID,
+	                        OF_TABLES, .parts = true },
+	[NSX_COMPARE_MODULE] = { .name = "module", OF_PROGRAMS("modules"), COLS(module_cols), .rank = "key" RANK,
+	                         OF_TABLES, .whole = true },
+	[NSX_COMPARE_OPCODE] = { .name = "opcode", OF_PROGRAMS("thunks"), COLS(opcode_cols),
+	                         .rank = "opcode" RANK_OF_ID, OF_TABLES, .label = CMP_LABEL_OPCODE, .parts = true },
+	[NSX_COMPARE_SOURCE] = { .name = "source", OF_PROGRAMS("thunks"), COLS(source_cols),
+	                         .rank = "source program" RANK, .label = CMP_LABEL_SOURCE, .parts = true },
+	[NSX_COMPARE_PHASE] = { .name = "phase", OF_PROGRAMS("thunks"), COLS(phase_cols), .rank = "phase" RANK_OF_ID,
+	                        .label = CMP_LABEL_PHASE, .parts = true },
 	[NSX_COMPARE_RANGE] = { .name = "range",
 				.rates = true,
 				.things = "ranges with GPU work",
@@ -183,7 +156,7 @@ static const struct cmp_way ways[] = {
 				 COLS(device_cols),
 				 .rank = "device statistic base new change verdict diff base_share new_share",
 				 .settle_run = nsx_compare_settle_device_run, .runs = true,
-		.read = nsx_compare_read_devices,
+				 .read = nsx_compare_read_devices,
 				 .sum_up = nsx_compare_read_devices,
 				 .settle = nsx_compare_settle_devices,
 				 .check = nsx_compare_check_devices,
@@ -191,31 +164,12 @@ static const struct cmp_way ways[] = {
 				 .decides = nsx_compare_is_span,
 				 .within = true,
 				 .devices = true },
-	[NSX_COMPARE_COLLECTIVE] = { .name = "collective",
-				     .rates = true,
-				     .things = "collectives",
-				     .unit = "record",
-				     .instead = FROM_XLA,
-				     COLS(collective_cols),
-				     .rank = "collective bytes group base new change verdict base_transfer "
-					     "new_transfer base_busbw "
-					     "new_busbw diff effect noise base_rate new_rate",
-				     .each = true,
-				     .read = nsx_compare_read_collectives },
-	[NSX_COMPARE_AXIS] = { .name = "axis",
-				     .rates = true,
-				     .things = "collectives",
-				     .unit = "record",
-				     .instead = FROM_XLA,
-				     COLS(axis_cols),
-				     .rank = "axis collective bytes group base new change verdict base_transfer "
-					     "new_transfer base_busbw "
-					     "new_busbw diff effect noise base_rate new_rate",
-				     .axes = true,
-				     .each = true,
-				     .read = nsx_compare_read_collectives },
+	[NSX_COMPARE_COLLECTIVE] = { .name = "collective", OF_COLLECTIVES, COLS(collective_cols),
+	                             .rank = RANK_OF_COLLECTIVE },
+	[NSX_COMPARE_AXIS] = { .name = "axis", OF_COLLECTIVES, COLS(axis_cols), .rank = "axis " RANK_OF_COLLECTIVE,
+	                       .axes = true },
 };
-enum { NWAYS = sizeof ways / sizeof *ways, NRUN_COLS = sizeof run_cols / sizeof *run_cols, MOST_COLS = 24 };
+enum { NWAYS = sizeof ways / sizeof *ways, NRUN_COLS = sizeof run_cols / sizeof *run_cols, MOST_COLS = 40 };
 
 const struct cmp_way *
 nsx_compare_way(enum nsx_compare_by by)
@@ -316,8 +270,14 @@ put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col 
 		if (r->rate[col->side] > 0)
 			nsx_table_double(t, at, r->rate[col->side]);
 		break;
-	case CMP_COL_P50:   nsx_table_int(t, at, time->p50); break;
-	case CMP_COL_P99:   nsx_table_int(t, at, time->p99); break;
+	case CMP_COL_P50:
+		if (s->nruns || nsx_compare_sample(s, row).n)
+			nsx_table_int(t, at, time->p50);
+		break;
+	case CMP_COL_P99:
+		if (s->nruns || nsx_compare_sample(s, row).n)
+			nsx_table_int(t, at, time->p99);
+		break;
 	case CMP_COL_N_EFF:
 		if (r->sampled && r->witness.of[col->side].n_eff > 0)
 			nsx_table_double(t, at, r->witness.of[col->side].n_eff);

@@ -194,6 +194,8 @@ struct row {
 	int64_t  device, base, new, diff, ns[2];
 	double   share;
 	nsx_u128 size;
+	int      of;              /* its kind of thing, and whether it is new or gone */
+	bool     other;           /* it is small */
 };
 
 static const char *kind_text(const void *row) { return ((const struct row *)row)->kind; }
@@ -262,45 +264,65 @@ by_size(const void *a, const void *b)
 	return x->kind != y->kind ? strcmp(x->kind, y->kind) : (x->name > y->name) - (x->name < y->name);
 }
 
-/* Things below 1/SMALL of all that differs are one row of their kind, as in nsysx-steps --explain. */
-enum { SMALL = 100 };
-struct others { int64_t ns[2], count; };
+/* Things below 1/SMALL of all that differs are one row of their kind, as in nsysx-steps --explain: those that both
+ * sides have, that are new and that are gone, each. Of new and gone ones the largest NAMED of a kind have rows in any
+ * case. */
+enum { SMALL = 100, NAMED = 3 };
+enum sort { BOTH, NEW, GONE, NSORTS };
+struct others { int64_t ns[2], count, named; const char *match; };
 
-/* Rows of all things, without means. False when out of memory. */
+/* Rows of all things. False when out of memory. */
 static bool
-make_rows(struct cmp *c, const struct cmp_why_joined *j, struct rows *rows)
+add_all(const struct cmp_why_joined *j, struct rows *rows)
 {
-	struct others others[NSX_NTHINGS] = { 0 };
-	int64_t rest[2] = { j->period[0], j->period[1] };
-	nsx_u128 all = 0;
-	bool good = true, known = j->order[0].list.n && j->order[1].list.n;
-
 	for (size_t i = 0; i < nsx_sums_count(&j->pairs); i++) {
 		const struct cmp_why_pair *p = nsx_sums_at(&j->pairs, i);
+		struct row new = { .name = p->key.name, .range = range_of(p), .base_name = p->base,
+		                   .match = match_of(p), .kind = nsx_thing_name((enum nsx_thing)p->key.thing),
+		                   .ns = { p->ns[0], p->ns[1] }, .size = size_of(j, p->ns) };
+		enum sort sort = p->base != NSX_NONE || (p->has[0] && p->has[1]) ? BOTH : p->has[1] ? NEW : GONE;
 
-		all += p->merged ? 0 : size_of(j, p->ns);
-		for (int k = 0; k < 2 && !p->merged && known; k++)
-			rest[k] -= p->ns[k];
+		new.of = (int)p->key.thing * NSORTS + (int)sort;
+		if (!p->merged && !nsx_vec_push(&rows->list, new))
+			return false;
 	}
-	for (int pass = 0; good && known && pass < 2; pass++)
-		for (size_t i = 0; good && i < nsx_sums_count(&j->pairs); i++) {
-			const struct cmp_why_pair *p = nsx_sums_at(&j->pairs, i);
-			struct others *o = &others[p->key.thing];
-			nsx_u128 size = size_of(j, p->ns);
-			bool small = p->key.thing != NSX_THING_IDLE && (!size || size < all / SMALL);
+	return true;
+}
 
-			if (p->merged)
-				continue;
-			if (pass == 0 && small)
-				*o = (struct others){ { o->ns[0] + p->ns[0], o->ns[1] + p->ns[1] }, o->count + 1 };
-			else if (pass == 1 && !(small && o->count > 1))
-				good = nsx_vec_push(&rows->list, ((struct row){
-					.name = p->key.name, .range = range_of(p), .base_name = p->base,
-					.match = match_of(p),
-					.kind = nsx_thing_name((enum nsx_thing)p->key.thing),
-					.ns = { p->ns[0], p->ns[1] }, .size = size }));
-		}
-	for (int k = 0; good && known && k < NSX_NTHINGS; k++) {
+/* Count the rows that are others, and mark them. They are sorted. */
+static void
+find_others(struct rows *rows, struct others *others)
+{
+	nsx_u128 all = 0;
+
+	for (size_t i = 0; i < rows->list.n; i++)
+		all += rows->list.p[i].size;
+	for (size_t i = 0; i < rows->list.n; i++) {
+		struct row *r = &rows->list.p[i];
+		struct others *o = &others[r->of];
+
+		r->other = r->of / NSORTS != NSX_THING_IDLE && (!r->size || r->size < all / SMALL)
+		           && (r->of % NSORTS == BOTH || o->named >= NAMED);
+		if (r->other)
+			*o = (struct others){ { o->ns[0] + r->ns[0], o->ns[1] + r->ns[1] }, o->count + 1, o->named,
+			                      r->of % NSORTS == BOTH ? "" : r->match };
+		else
+			o->named++;
+	}
+}
+
+/* Make one row of several others. False when out of memory. */
+static bool
+join_others(struct cmp *c, const struct cmp_why_joined *j, const struct others *others, struct rows *rows)
+{
+	size_t n = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < rows->list.n; i++)
+		if (!rows->list.p[i].other || others[rows->list.p[i].of].count < 2)
+			rows->list.p[n++] = rows->list.p[i];
+	rows->list.n = n;
+	for (int k = 0; good && k < NSX_NTHINGS * NSORTS; k++) {
 		if (others[k].count < 2)
 			continue;
 		c->text.len = 0;
@@ -309,16 +331,36 @@ make_rows(struct cmp *c, const struct cmp_why_joined *j, struct rows *rows)
 		uint32_t name = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
 
 		good = name != NSX_NONE && nsx_vec_push(&rows->list, ((struct row){
-			.name = name, .range = NSX_NONE, .base_name = NSX_NONE, .match = "",
-			.kind = nsx_thing_name((enum nsx_thing)k),
+			.name = name, .range = NSX_NONE, .base_name = NSX_NONE, .match = others[k].match,
+			.kind = nsx_thing_name((enum nsx_thing)(k / NSORTS)),
 			.ns = { others[k].ns[0], others[k].ns[1] }, .size = size_of(j, others[k].ns) }));
 	}
-	/* Without operations on a side nothing is known of its period, and no thing is new or gone. */
-	if (good && (rest[0] || rest[1]))
-		good = nsx_vec_push(&rows->list, ((struct row){ .name = NSX_NONE, .range = NSX_NONE,
-		                                                .base_name = NSX_NONE, .match = "",
-		                                                .kind = "rest", .ns = { rest[0], rest[1] } }));
 	return good;
+}
+
+/* The rows below a period, without means. False when out of memory. */
+static bool
+make_rows(struct cmp *c, const struct cmp_why_joined *j, struct rows *rows)
+{
+	struct others others[NSX_NTHINGS * NSORTS] = { 0 };
+	int64_t rest[2] = { j->period[0], j->period[1] };
+
+	if (j->order[0].list.n && j->order[1].list.n) {
+		if (!add_all(j, rows))
+			return false;
+		for (size_t i = 0; i < rows->list.n; i++)
+			for (int k = 0; k < 2; k++)
+				rest[k] -= rows->list.p[i].ns[k];
+		if (rows->list.n)
+			qsort(rows->list.p, rows->list.n, sizeof *rows->list.p, by_size);
+		find_others(rows, others);
+		if (!join_others(c, j, others, rows))
+			return false;
+	}
+	/* Without operations on a side nothing is known of its period, and no thing is new or gone. */
+	return (!rest[0] && !rest[1])
+	       || nsx_vec_push(&rows->list, ((struct row){ .name = NSX_NONE, .range = NSX_NONE, .base_name = NSX_NONE,
+	                                                   .match = "", .kind = "rest", .ns = { rest[0], rest[1] } }));
 }
 
 /* Rounded down; the divisor is positive. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/stat.h"
 
 /* Values that depend on each other over more steps than this count as if they did over so many; of very many values
@@ -171,21 +172,14 @@ speak(const struct nsx_effective of[2], double alpha, double *noise)
 	return diff > *noise ? 1 : diff < -*noise ? -1 : 0;
 }
 
+/* Sorted by value, which is first. */
 struct ranked { double value; size_t side, at; };
-
-static int
-by_value(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa, *b = pb;
-
-	return (a->value > b->value) - (a->value < b->value);
-}
 
 /* The values of both sides as their ranks among all, from 1; equal ones have the mean of theirs. */
 static void
 rank_all(struct ranked *r, size_t n, double *const ranks[2])
 {
-	qsort(r, n, sizeof *r, by_value);
+	qsort(r, n, sizeof *r, nsx_sort_by_double);
 	for (size_t i = 0, k; i < n; i = k) {
 		for (k = i; k < n && r[k].value <= r[i].value; k++)
 			;
@@ -249,14 +243,6 @@ nsx_witness_of_means(struct nsx_effective base, struct nsx_effective new, double
 
 /* ---- tails */
 
-static int
-by_double(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* The probability that of n values k or fewer are below the 99th percentile: 1 less that of few above it. */
 static double
 at_most(double k, double n)
@@ -293,7 +279,7 @@ nsx_tail(struct nsx_sample base, struct nsx_sample new, const double n_eff[2], s
 		for (size_t i = 0; i < of[k].n && good; i++)
 			sorted[i] = of[k].v[i];
 		if (good) {
-			qsort(sorted, of[k].n, sizeof *sorted, by_double);
+			qsort(sorted, of[k].n, sizeof *sorted, nsx_sort_by_double);
 			t->p99[k] = sorted[nsx_percentile_rank(of[k].n, 99)];
 			while (high < n && at_most(high - 1, n) < sure)
 				high++;
