@@ -201,11 +201,11 @@ struct nsx_look_kins {
 	uint32_t           recall[NSX_RECALL];
 	NSX_VEC(struct nsx_look_named) of;               /* by name */
 	NSX_VEC(struct nsx_look_kin_device) devices;     /* by index of the catalogue */
-	/* Instructions by index of the catalogue: the kin of their kernels that count, and the time of these. */
-	NSX_VEC(struct nsx_look_kin_inst { enum nsx_kin kin; int64_t time; }) insts;
 	struct nsx_map     chain_of;                     /* (device, stream) -> chains */
 	NSX_VEC(struct nsx_look_chain) chains;
 	bool               hopper;                       /* some kernel is for such GPUs */
+	/* Instructions by index of the catalogue: the kin of their kernels that count, and the time of these. */
+	NSX_VEC(struct nsx_look_kin_inst { enum nsx_kin kin; int64_t time; }) insts;
 };
 
 struct nsx_look_at {

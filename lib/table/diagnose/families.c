@@ -2,7 +2,8 @@
  * matrix products in f32, casts, chains of elementwise kernels; and copies that are far below their link.
  *
  * A chain is elementwise kernels that follow each other on a stream, at most GAP apart and with nothing but casts
- * between them. If they were one kernel it would take at least as long as the longest of them:
+ * between them. If they were
+ * one kernel it would take at least as long as the longest of them:
  *
  *   add 5, mul 3, cast 4, gelu 6, gemm 50, add 5      chain of 5 + 3 + 6 = 14, of which 14 - 6 = 8 could be saved;
  *                                                     the last add is alone, the cast is counted with casts */
