@@ -12,7 +12,10 @@ struct nsx_map_slot { struct nsx_key key; uint32_t value; bool used; };
 static size_t
 home(size_t cap, struct nsx_key key)
 {
-	return nsx_hash_u64(key.a ^ nsx_hash_u64(key.b + 0x9e3779b97f4a7c15ULL)) & (cap - 1);
+	uint64_t x = (key.a ^ key.b >> 32) * 0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ x >> 32 ^ key.b) * 0xff51afd7ed558ccdULL;
+	return (x ^ x >> 32) & (cap - 1);
 }
 
 static struct nsx_map_slot *

@@ -73,6 +73,29 @@ equal 'evidence: products' "$(evidence job f32-products)" \
 equal 'evidence: elementwise kernels' "$(evidence job elementwise)" \
 	'24 kernels a device that work element by element take 740 ns; most: at::elementwise_kernel<4,mul>(int) 480 ns; 12 follow another at once, and the gain is of what runs in a row being as long as its longest'
 equal 'the command of a finding' "$(nsysx-diagnose -q --tsv --min 0 "$T/job" | awk -F'\t' '$2 == "casts" { print $6 }' | sh | cut -f 1,4 | tail -n 1)" 'cast	280'
+# Instructions, whose kernels may be in several findings. The copy takes 30 us by a kernel whose name says that it works element by element: it is
+# of the layout finding alone, and no row of elementwise kernels. The cast takes 50 us for 20 MB, which the device moves in 20: roofline has what is
+# beyond 20 / 0.8.
+awk 'BEGIN {
+	print "device device=0 mem_bandwidth=1000000000000"
+	print "program program=1 name=step"
+	print "inst program=1 inst=1 name=convert.1 opcode=convert flops=0 vector=0 mem_bytes=20000000"
+	print "inst program=1 inst=2 name=copy.2 opcode=copy"
+	print "inst program=1 inst=3 name=add.3 opcode=add"
+	split("wrapped_convert wrapped_add wrapped_add", kernel, " ")
+	split("convert.1 copy.2 add.3", name, " ")
+	split("0 50000 80000 110000", at, " ")
+	for (i = 0; i < 4; i++)
+		for (k = 1; k <= 3; k++) {
+			when = " start=" i * 110000 + at[k] " dur=" at[k + 1] - at[k] " program=1 inst=" k " execution=" i
+			print "thunk occurrence=0 device=0 name=" name[k] when
+			print "op op=" 3 * i + k " type=kernel device=0 stream=7 name=" kernel[k] when
+		}
+}' | awk -f host/stream.awk >"$T/insts"
+equal 'what only copies is in one finding' "$(nsysx-diagnose -q --tsv --min 0 "$T/insts" | awk -F'\t' '$2 ~ /^(layout|casts|elementwise|roofline)/ { print $2, $3 }')" 'casts 200000
+layout 120000
+roofline 100000'
+equal 'a gain that is of two findings is told' "$(evidence insts casts | grep -o '; up to .*')" '; up to 100.0 us of the gain is that of roofline, too, and counts once'
 # On an A100 FlashAttention 2 is what there is, and products in bf16 are 16 times as fast; an RTX 3090 does four times as much.
 job NVIDIA~A100-SXM4-40GB 80 | stream '~' >"$T/a100"
 equal 'FlashAttention 2 on an A100 is fine' "$(findings "$T/a100" | grep -v -e casts -e elem)" 'f32-products 375'

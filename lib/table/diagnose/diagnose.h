@@ -182,7 +182,7 @@ struct nsx_look_host {
 enum nsx_kin { NSX_KIN_FLASH, NSX_KIN_F32, NSX_KIN_CAST, NSX_KIN_ELEMENTWISE, NSX_NKINS };
 
 /* Kernels of a name. hopper: it is for GPUs of compute capability 9.0 and later. kin: if it has any time. */
-struct nsx_look_named { struct nsx_family family; bool hopper; enum nsx_kin kin; nsx_u128 time; };
+struct nsx_look_named { struct nsx_family family; bool hopper, moves; enum nsx_kin kin; nsx_u128 time; };
 
 /* device: in the catalogue of the reading. chained: ns that chains take beyond the longest of each; links: kernels in
  * chains behind the first. */
@@ -204,6 +204,8 @@ struct nsx_look_kins {
 	struct nsx_map     chain_of;                     /* (device, stream) -> chains */
 	NSX_VEC(struct nsx_look_chain) chains;
 	bool               hopper;                       /* some kernel is for such GPUs */
+	/* Instructions by index of the catalogue: the kin of their kernels that count, and the time of these. */
+	NSX_VEC(struct nsx_look_kin_inst { enum nsx_kin kin; int64_t time; }) insts;
 };
 
 struct nsx_look_at {
@@ -236,6 +238,8 @@ struct nsx_look_at {
 	/* word: the word in the names of these kernels; NULL: name is an instruction's */
 	NSX_VEC(struct nsx_look_layout { uint32_t name; const char *word; int64_t count; nsx_u128 time; }) layouts;
 	NSX_VEC(uint8_t)   insts;        /* by index of the catalogue: what layout.c found */
+	/* Those of which the roofline finding is: (program, instruction) by their numbers -> rows of roof. */
+	struct nsx_map     roof_of;
 	bool               misnamed;     /* an instruction that computes has a name of those */
 	struct nsx_intern  kernels;      /* names of kernels (nsx_look_kernel) */
 	uint32_t           kernel_recall[NSX_RECALL];
@@ -357,6 +361,10 @@ double nsx_look_saved(const struct nsx_look_at *a, double gain);
 /* The regular expression for kernels whose names contain `word`, that of a nsx_look_layout. */
 const char *nsx_look_layout_pattern(const char *word);
 bool nsx_look_moves_by_name(struct nsx_str name);
+/* Whether a kernel of no instruction, or an instruction that has run, by index of the catalogue, only moves data: the
+ * layout finding counts it. */
+bool nsx_look_kernel_moves(struct nsx_str name);
+bool nsx_look_inst_moves(const struct nsx_look_at *a, uint32_t inst);
 /* Thunks and operations of windows, to the layouts and to the times of kernels. Its state is a struct nsx_look_at. */
 extern const struct nsx_analysis nsx_look_names;
 
@@ -389,6 +397,10 @@ int nsx_look_judge_comm(struct nsx_look_at *a);
 int nsx_look_judge_idle(struct nsx_look_at *a);       /* idle time, copies, calls that block */
 int nsx_look_judge_work(struct nsx_look_at *a);       /* launches, layouts, limits */
 int nsx_look_judge_families(struct nsx_look_at *a);   /* attention, types, casts, elementwise kernels, links */
+/* rules_work.c: the gain of an instruction, by index of the reading's catalogue, in the roofline finding, ns; 0: it is
+ * not in it. */
+double nsx_look_roofed(const struct nsx_look_at *a, uint32_t inst);
+
 /* families.c: its state is a struct nsx_look_kins with `at` set. */
 extern const struct nsx_analysis nsx_look_families;
 void nsx_look_kins_free(struct nsx_look_kins *k);

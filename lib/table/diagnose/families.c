@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/kernel_name.h"
+#include "base/num.h"
 #include "job/family.h"
 #include "table/diagnose/diagnose.h"
 
@@ -63,7 +64,8 @@ named(struct nsx_look_kins *k, struct nsx_str name, uint32_t *n)
 	if (*n == k->of.n) {
 		struct nsx_look_named new = { .family = nsx_family_of_kernel(name),
 		                              .hopper = nsx_family_matches(name, "*sm90*")
-		                                        || nsx_family_matches(name, "nvjet_*") };
+		                                        || nsx_family_matches(name, "nvjet_*"),
+		                              .moves = nsx_look_kernel_moves(name) };
 
 		if (!nsx_vec_push(&k->of, new))
 			return NULL;
@@ -101,6 +103,19 @@ take_chain(struct nsx_look_kins *k, struct nsx_look_kin_device *d, const struct 
 	return true;
 }
 
+/* Remember the kin and the time of an instruction's kernels. */
+static bool
+add_inst(struct nsx_look_kins *k, uint32_t inst, enum nsx_kin kin, int64_t dur)
+{
+	while (k->insts.n <= inst)
+		if (!nsx_vec_push(&k->insts, ((struct nsx_look_kin_inst){ NSX_NKINS, 0 })))
+			return false;
+	if (k->insts.p[inst].kin != kin)
+		k->insts.p[inst] = (struct nsx_look_kin_inst){ kin, 0 };
+	k->insts.p[inst].time = nsx_add_sat(k->insts.p[inst].time, dur, NULL);
+	return true;
+}
+
 static int
 take(void *state, const struct nsx_event *e)
 {
@@ -110,7 +125,8 @@ take(void *state, const struct nsx_event *e)
 	struct nsx_family family;
 	struct nsx_look_kin_device *d;
 	enum nsx_kin kin;
-	uint32_t n;
+	uint32_t n, inst = NSX_NONE;
+	bool moves;
 
 	if (dur < 0)
 		return NSX_OK;
@@ -126,18 +142,21 @@ take(void *state, const struct nsx_event *e)
 	if (!(of = named(k, nsx_string(e->rec, NSX_OP_name), &n)))
 		return nsx_err_nomem(k->at->err, NULL);
 	family = of->family;
+	moves = of->moves;
 	if (nsx_has(e->rec, NSX_OP_inst)) {
 		const struct nsx_catalogue *cat = &k->at->reading.cat;
-		uint32_t inst = nsx_cat_inst(&k->at->reading.cat, e->rec);
 
+		inst = nsx_cat_inst(&k->at->reading.cat, e->rec);
 		if (inst == NSX_NONE)
 			return nsx_err_nomem(k->at->err, NULL);
 		if (cat->insts.p[inst].flops > 0)
 			family = nsx_family_of_inst(family, nsx_cat_str(cat, cat->insts.p[inst].math).ptr);
+		moves = nsx_look_inst_moves(k->at, inst);
 	}
 	k->hopper |= of->hopper;
-	kin = kin_of(&family);
-	if (!take_chain(k, d, e, kin, dur))
+	/* What only moves data is in the layout finding, with all of its time. */
+	kin = moves ? NSX_NKINS : kin_of(&family);
+	if (!take_chain(k, d, e, kin, dur) || (inst != NSX_NONE && kin != NSX_NKINS && !add_inst(k, inst, kin, dur)))
 		return nsx_err_nomem(k->at->err, NULL);
 	if (kin == NSX_NKINS)
 		return NSX_OK;
@@ -157,6 +176,7 @@ nsx_look_kins_free(struct nsx_look_kins *k)
 	nsx_map_free(&k->chain_of);
 	free(k->of.p);
 	free(k->devices.p);
+	free(k->insts.p);
 	free(k->chains.p);
 }
 
@@ -193,6 +213,28 @@ put_kin(struct nsx_look_at *a, enum nsx_kin kin, const struct kin *sum, const ch
 	nsx_look_put_ns(&a->text, nsx_look_mean(a, most->time));
 }
 
+/* That part of the gain of a finding about kernels is that of the roofline finding, of their instructions; share: of
+ * their time, the gain. */
+static void
+put_shared(struct nsx_look_at *a, enum nsx_kin kin, double share)
+{
+	double both = 0;
+
+	for (uint32_t i = 0; i < a->kins.insts.n; i++) {
+		double gain = share * (double)a->kins.insts.p[i].time, other;
+
+		if (a->kins.insts.p[i].kin != kin)
+			continue;
+		other = nsx_look_roofed(a, i);
+		both += gain < other ? gain : other;
+	}
+	if (both < 1)
+		return;
+	nsx_buf_c(&a->text, "; up to ");
+	nsx_look_put_ns(&a->text, both / (double)a->count);
+	nsx_buf_c(&a->text, " of the gain is that of roofline, too, and counts once");
+}
+
 static const char *
 summary_command(struct nsx_look_at *a, const char *only)
 {
@@ -227,6 +269,7 @@ judge_attention(struct nsx_look_at *a)
 	put_kin(a, NSX_KIN_FLASH, &sum, "of FlashAttention 2, on GPUs that have newer ones,");
 	nsx_buf_fmt(&a->text, "; the gain is of being %.0f times as fast, the most that FlashAttention 3 is said to be",
 	            NEWER);
+	put_shared(a, NSX_KIN_FLASH, 1 - 1 / NEWER);
 	return nsx_look_find(a, NSX_FIND_ATTENTION, NSX_NCAUSES, sum.time * (1 - 1 / NEWER) / (double)a->count,
 	                     summary_command(a, "nsysx-summary --by family --only family=attention"));
 }
@@ -253,6 +296,7 @@ judge_f32(struct nsx_look_at *a)
 	put_kin(a, NSX_KIN_F32, &sum, "that multiply matrices in f32");
 	nsx_buf_fmt(&a->text, "; the peak is %.1f times as high in TF32, %.1f times in bf16, of which the gain is",
 	            tf32, bf16);
+	put_shared(a, NSX_KIN_F32, bf16 > 0 ? 1 - 1 / bf16 : 0);
 	return nsx_look_find(a, NSX_FIND_F32, NSX_NCAUSES, sum.gain / (double)a->count,
 	                     summary_command(a, "nsysx-summary --by family --only family=gemm --only kind=f32"));
 }
@@ -276,6 +320,7 @@ judge_small(struct nsx_look_at *a)
 	}
 	if (casts.time > NOTABLE * step) {
 		put_kin(a, NSX_KIN_CAST, &casts, "that only change a type");
+		put_shared(a, NSX_KIN_CAST, 1);
 		if (nsx_look_find(a, NSX_FIND_CASTS, NSX_NCAUSES, casts.time / (double)a->count,
 		                  summary_command(a, "nsysx-summary --by family --only family=cast")) != NSX_OK)
 			return NSX_ERR;
@@ -287,6 +332,7 @@ judge_small(struct nsx_look_at *a)
 	nsx_look_put_each(&a->text, links, a->count, "");
 	nsx_buf_c(&a->text,
 	          " follow another at once, and the gain is of what runs in a row being as long as its longest");
+	put_shared(a, NSX_KIN_ELEMENTWISE, chains.gain / chains.time);
 	return nsx_look_find(a, NSX_FIND_ELEMENTWISE, NSX_NCAUSES, chains.gain / (double)a->count,
 	                     summary_command(a, "nsysx-summary --by family --only family=elementwise"));
 }

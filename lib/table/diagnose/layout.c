@@ -111,6 +111,20 @@ add_kernel(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t
 	return a->text.failed ? nsx_err_nomem(a->err, NULL) : add(a, nsx_buf_view(&a->text), word, dur);
 }
 
+bool
+nsx_look_kernel_moves(struct nsx_str name)
+{
+	return kernel_moves(name) != NULL;
+}
+
+enum { UNKNOWN, STAYS, MOVES };
+
+bool
+nsx_look_inst_moves(const struct nsx_look_at *a, uint32_t inst)
+{
+	return inst < a->insts.n && a->insts.p[inst] == MOVES;
+}
+
 /* Whether an instruction, whose own name is `name`, only moves data. */
 static bool
 inst_moves(struct nsx_look_at *a, const struct nsx_rec *rec, struct nsx_str opcode, struct nsx_str name)
@@ -127,7 +141,6 @@ inst_moves(struct nsx_look_at *a, const struct nsx_rec *rec, struct nsx_str opco
 static int
 take_thunk(struct nsx_look_at *a, const struct nsx_rec *rec, int64_t dur)
 {
-	enum { UNKNOWN, STAYS, MOVES };
 	struct nsx_catalogue *cat = &a->reading.cat;
 	uint32_t i = nsx_cat_inst(cat, rec);
 

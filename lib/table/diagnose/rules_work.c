@@ -191,6 +191,22 @@ judge_layout(struct nsx_look_at *a)
 	return nsx_look_find(a, NSX_FIND_LAYOUT, NSX_NCAUSES, nsx_look_mean(a, time), command);
 }
 
+static struct nsx_key
+numbers_of(const struct nsx_catalogue *cat, uint32_t inst)
+{
+	const struct nsx_cat_inst *x = &cat->insts.p[inst];
+
+	return (struct nsx_key){ (uint64_t)cat->programs.p[x->program].number, (uint64_t)x->number };
+}
+
+double
+nsx_look_roofed(const struct nsx_look_at *a, uint32_t inst)
+{
+	uint32_t row = nsx_map_get(&a->roof_of, numbers_of(&a->reading.cat, inst));
+
+	return row == NSX_NONE ? 0 : a->roof->rows.p[row].gain;
+}
+
 /* The gain if instructions reached NSX_ROOF_EFFICIENT of their limit: the column gain of nsysx-roofline. */
 static int
 judge_roofline(struct nsx_look_at *a)
@@ -205,7 +221,7 @@ judge_roofline(struct nsx_look_at *a)
 	for (size_t i = 0; i < a->roof->rows.n; i++) {
 		const struct nsx_roof_row *r = &a->roof->rows.p[i];
 		struct nsx_str name = nsx_cat_str(&a->roof->cat, a->roof->cat.insts.p[r->inst].name);
-		uint32_t text = nsx_intern_find(&a->texts, name);
+		uint32_t text = nsx_intern_find(&a->texts, name), *of;
 		double won = r->gain;
 
 		if (!r->limited || won <= 0)
@@ -213,6 +229,10 @@ judge_roofline(struct nsx_look_at *a)
 		/* Instructions that only move data are reported by another rule. */
 		if (text != NSX_NONE && nsx_map_get(&a->layout_of, (struct nsx_key){ text, 0 }) != NSX_NONE)
 			continue;
+		of = nsx_map_at(&a->roof_of, numbers_of(&a->roof->cat, r->inst));
+		if (!of)
+			return nsx_err_nomem(a->err, NULL);
+		*of = (uint32_t)i;
 		n++;
 		gain += won;
 		time += (double)r->total;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "job/steps/windows.h"
 #include "stream/spool.h"
 #include "table/analysis.h"
 #include "table/roofline/rows.h"
@@ -39,16 +40,18 @@ report(const struct wi_graph *g, struct nsx_diags *diags)
 
 /* ---- the second reading */
 
-/* limits: those of instructions are in question. */
+/* w: the steps, of the class that forecasts are of; limits: those of instructions are in question, in these. */
 static int
-load(struct wi_graph *g, bool limits, struct nsx_reader *in, const struct nsx_step_set *s)
+load(struct wi_graph *g, const struct nsx_step_windows *w, bool limits, struct nsx_reader *in,
+     const struct nsx_step_set *s)
 {
 	static const struct nsx_roofline_options peaks = { 0 };
 	struct nsx_analysis_run runs[] = {
 		{ .is = &nsx_wi_events, .state = g, .sums = true },
-		{ .is = &nsx_roofline_analysis, .options = &peaks, .sums = true },
+		{ .is = &nsx_roofline_analysis, .options = &peaks, .steps = true, .sums = true },
 	};
-	struct nsx_analyses reading = { .runs = runs, .n = limits ? 2 : 1 };
+	struct nsx_analyses reading = { .runs = runs, .n = limits ? 2 : 1,
+	                                .windows = limits ? w : NULL };
 	struct nsx_diags quiet = { 0 };
 	int rc;
 
@@ -60,7 +63,21 @@ load(struct wi_graph *g, bool limits, struct nsx_reader *in, const struct nsx_st
 		rc = nsx_wi_limits(g, runs[1].state);
 	nsx_analyses_free(&reading);
 	nsx_diags_free(&quiet);
-	return rc == NSX_OK ? nsx_wi_build(g, s, NSX_NONE) : rc;
+	return rc == NSX_OK ? nsx_wi_build(g, s, w->class) : rc;
+}
+
+/* A period is one of a class: which, if there are several. */
+static void
+note_class(const struct nsx_step_set *s, uint32_t class, struct nsx_table *t)
+{
+	struct nsx_str name = class == NSX_NONE ? NSX_STR("") : nsx_intern_str(&s->names, class);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->list.n; i++)
+		n += !i || s->list.p[i].class != s->list.p[i - 1].class;
+	if (n > 1 && class != NSX_NONE)
+		nsx_table_note(t, "of steps of class %.*s, which takes the most time of %zu; --step with an expression "
+		               "for another alone forecasts that", (int)name.len, name.ptr, n);
 }
 
 static int
@@ -92,6 +109,7 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
 	struct wi_graph g = { .err = err, .from = INT64_MIN, .to = INT64_MAX,
 		              .numbered = options->form == NSX_WHATIF_EDGES || options->form == NSX_WHATIF_SLACKS };
 	struct nsx_spool *again = nsx_spool_open_all(in, err);
+	struct nsx_step_windows w = { .class = NSX_NONE };
 	int rc = again ? NSX_OK : NSX_ERR;
 
 	*table = NULL;
@@ -105,14 +123,20 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
 	}
 	if (rc == NSX_OK)
 		rc = nsx_steps_collect(in, &options->steps, &s, again, diags, err);
+	/* Paths and slack are by step, whose class they name. */
+	if (rc == NSX_OK && options->form == NSX_WHATIF_FORECAST)
+		rc = nsx_step_windows(&s, &w);
 	if (rc == NSX_OK)
-		rc = load(&g, asks_limits(options), nsx_spool_reader(again), &s);
+		rc = load(&g, &w, asks_limits(options), nsx_spool_reader(again), &s);
 	if (rc == NSX_OK) {
 		*ndiags = s.ndiags;
 		report(&g, diags);
 		rc = make(&g, options, table, diags);
+		if (rc == NSX_OK)
+			note_class(&s, w.class, *table);
 	}
 	nsx_spool_free(again);
+	free(w.list.p);
 	nsx_steps_free(&s);
 	nsx_wi_free(&g);
 	return rc;

@@ -831,6 +831,15 @@ def serving(job, same):
     same("devices", len(devices), len(job.device))
 
 
+@claim("what a change saves is one number: beside the finding that it removes, and among forecasts")
+def forecasts(job, same):
+    for r in table("diagnose -q --tsv", job.stream):
+        if not r["change"] or not isinstance(r["saved"], (int, float)):
+            continue
+        of = [w for w in table(f"whatif -q --tsv --what '{r['change']}'", job.stream) if w["what"] == r["change"]]
+        same(f"saved by {r['change']}", r["saved"], of[0]["saved"] if of else None, 1e-9)
+
+
 @claim("rows left out are counted, and what is shown and the rest are 100 %")
 def rest(job, same):
     rows = table("summary -q --by thunk --cover 1", job.stream)
