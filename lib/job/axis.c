@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/sort.h"
+#include "stream/kinds.h"
 
 enum { AXES = 63 };   /* of a mesh */
 
@@ -218,13 +220,13 @@ nsx_axes_settle(struct nsx_axes *a, int64_t devices)
 	struct cuts c = { .at = { 1 }, .n = 1 };
 	int n;
 
-	a->devices = devices > a->highest + 1 || !a->groups.n ? devices : a->highest + 1;
+	a->devices = devices > a->highest || !a->groups.n ? devices : nsx_add_sat(a->highest, 1, NULL);
 	if (!find_cuts(a, &c))
 		return false;
 	/* The rest is the outermost axis; devices that do not fill it up do not make another mesh. */
-	int64_t most = c.at[c.n - 1];
-	if (most < a->devices && c.n <= AXES)
-		c.at[c.n++] = (a->devices + most - 1) / most * most;
+	int64_t most = c.at[c.n - 1], times = a->devices / most + (a->devices % most != 0);
+	if (most < a->devices && c.n <= AXES && times <= INT64_MAX / most)
+		c.at[c.n++] = times * most;
 	n = c.n - 1;
 	a->sizes.n = 0;
 	for (int k = n; k > 0; k--)
@@ -293,9 +295,14 @@ nsx_axes_devices(const int64_t *d, size_t n, struct nsx_buf *to)
 	const char *before = "";
 
 	for (size_t i = 0, run; i < n; i += run, before = ",") {
-		int64_t step = i + 1 < n ? d[i + 1] - d[i] : 0;
+		uint64_t step = i + 1 < n ? (uint64_t)d[i + 1] - (uint64_t)d[i] : 0;
 
-		for (run = 1; i + run < n && d[i + run] - d[i + run - 1] == step;)
+		run = 1;
+		if (d[i] == NSX_ABSENT) {
+			nsx_buf_fmt(to, "%s-", before);
+			continue;
+		}
+		while (i + run < n && (uint64_t)d[i + run] - (uint64_t)d[i + run - 1] == step)
 			run++;
 		/* Two that are not neighbours are no range. */
 		if (run < 3 && step != 1)
@@ -304,7 +311,7 @@ nsx_axes_devices(const int64_t *d, size_t n, struct nsx_buf *to)
 		if (run > 1)
 			nsx_buf_fmt(to, "-%" PRId64, d[i + run - 1]);
 		if (run > 1 && step != 1)
-			nsx_buf_fmt(to, "/%" PRId64, step);
+			nsx_buf_fmt(to, "/%" PRIu64, step);
 	}
 }
 

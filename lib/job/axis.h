@@ -73,7 +73,7 @@ int64_t nsx_axes_stride(const struct nsx_axes *a, uint32_t group);
  * at the same place of theirs. */
 int64_t nsx_axes_coordinate(const struct nsx_axes *a, uint64_t axes, int64_t device);
 
-/* Append devices as ranges: `0-3`, `0-6/2` (every second), `0,1,5`. */
+/* Append devices as ranges: `0-3`, `0-6/2` (every second), `0,1,5`; `-` for NSX_ABSENT, which is the first. */
 void nsx_axes_devices(const int64_t *devices, size_t n, struct nsx_buf *to);
 
 void nsx_axes_free(struct nsx_axes *a);
