@@ -133,6 +133,10 @@ nsx_ranges_put(const int64_t *d, size_t n, struct nsx_buf *to)
 		int64_t step = 0;
 
 		run = 1;
+		if (d[i] == INT64_MIN) {
+			nsx_buf_str(to, before ? NSX_STR(",-") : NSX_STR("-"));
+			continue;
+		}
 		if (i + 1 < n && d[i + 1] > d[i] && !__builtin_sub_overflow(d[i + 1], d[i], &step))
 			while (i + run < n && is_above(d[i + run - 1], d[i + run], step))
 				run++;

@@ -46,7 +46,8 @@ int nsx_members_read(struct nsx_members *m, struct nsx_str text, size_t max);
 /* Append the text of a set. */
 void nsx_members_put(const struct nsx_members *m, struct nsx_buf *to);
 
-/* Append devices as ranges, whatever their number: `0-3`, `0-6/2`, `0,1,5`. */
+/* Append devices as ranges, whatever their number: `0-3`, `0-6/2`, `0,1,5`; `-` for
+ * INT64_MIN, the number that is not known. */
 void nsx_ranges_put(const int64_t *devices, size_t n, struct nsx_buf *to);
 
 void nsx_members_free(struct nsx_members *m);

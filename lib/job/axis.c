@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/sort.h"
+#include "stream/kinds.h"
 
 enum { AXES = 63 };   /* of a mesh */
 
@@ -218,13 +220,13 @@ nsx_axes_settle(struct nsx_axes *a, int64_t devices)
 	struct cuts c = { .at = { 1 }, .n = 1 };
 	int n;
 
-	a->devices = devices > a->highest + 1 || !a->groups.n ? devices : a->highest + 1;
+	a->devices = devices > a->highest || !a->groups.n ? devices : nsx_add_sat(a->highest, 1, NULL);
 	if (!find_cuts(a, &c))
 		return false;
 	/* The rest is the outermost axis; devices that do not fill it up do not make another mesh. */
-	int64_t most = c.at[c.n - 1];
-	if (most < a->devices && c.n <= AXES)
-		c.at[c.n++] = (a->devices + most - 1) / most * most;
+	int64_t most = c.at[c.n - 1], times = a->devices / most + (a->devices % most != 0);
+	if (most < a->devices && c.n <= AXES && times <= INT64_MAX / most)
+		c.at[c.n++] = times * most;
 	n = c.n - 1;
 	a->sizes.n = 0;
 	for (int k = n; k > 0; k--)

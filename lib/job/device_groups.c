@@ -232,7 +232,7 @@ make_axes(struct nsx_device_groups *g, const struct nsx_grouping *by, const int6
 	struct of_axis *order;
 	int rc = NSX_OK;
 
-	if (!nsx_group_axes_settle(&g->axes, &g->comm.groups, n ? devices[n - 1] + 1 : 0)
+	if (!nsx_group_axes_settle(&g->axes, &g->comm.groups, n ? nsx_add_sat(devices[n - 1], 1, NULL) : 0)
 	    || !(order = malloc((axes->groups.n + 1) * sizeof *order)))
 		return nsx_err_nomem(g->err, NULL);
 	for (uint32_t i = 0; i < axes->groups.n; i++)

@@ -83,6 +83,23 @@ sum(int64_t a, int64_t b)
 	return a == NSX_ABSENT || b == NSX_ABSENT ? NSX_ABSENT : nsx_add_sat(a, b, NULL);
 }
 
+/* Pairs of a query and a key, from sums over requests: of squares of numbers of queries, and of products of queries and
+ * keys. The queries of a request are its last tokens: query i of n sees all keys but the n - i behind it. Some servers
+ * sum in 32 bits, so that sums may have overflowed: not known if they cannot be the sums of so many requests, each of
+ * which has a query or more, and a key for each query. */
+static int64_t
+pairs_of(int64_t requests, int64_t queries, int64_t keys, int64_t squares, int64_t products)
+{
+	double n = (double)requests, q = (double)queries, most = q * (double)keys;
+	bool one = requests == 1;
+
+	if (requests == NSX_ABSENT || queries == NSX_ABSENT || keys == NSX_ABSENT || squares == NSX_ABSENT
+	    || products == NSX_ABSENT || products < squares || products < keys || squares < queries
+	    || (double)products > most || (one && (double)products < most) || n * (double)squares < q * q)
+		return NSX_ABSENT;
+	return products - (squares - queries) / 2;
+}
+
 /* Fill s from the numbers. Each running request gets a token, if its step does not say otherwise. */
 static void
 fill(struct nsx_serving *s, const struct numbers *n, int phase)
@@ -103,9 +120,7 @@ fill(struct nsx_serving *s, const struct numbers *n, int phase)
 	queries = n->of['c'].seen || n->of['g'].seen ? sum(context_tokens, tokens) : NSX_ABSENT;
 	s->tokens = n->of['t'].seen ? get(n, 't') : queries;
 	s->sk = get(n, 'k');
-	/* The queries of a request are its last tokens: query i of n sees all keys but the n - i behind it. */
-	s->pairs = products == NSX_ABSENT || squares == NSX_ABSENT || queries == NSX_ABSENT ? NSX_ABSENT
-	           : products - (squares - queries) / 2;
+	s->pairs = pairs_of(s->requests, queries, s->sk, squares, products);
 	s->phase = phase < NSX_NSERVING ? (enum nsx_serving_phase)phase
 	           : context > 0 ? running > 0 ? NSX_SERVING_MIXED : NSX_SERVING_PREFILL
 	           : running > 0 ? NSX_SERVING_DECODE : NSX_SERVING_EMPTY;

@@ -11,6 +11,7 @@
 
 #include "base/num.h"
 #include "job/activity.h"
+#include "job/reach.h"
 #include "job/removed.h"
 #include "job/starved.h"
 #include "table/analysis.h"
@@ -64,7 +65,7 @@ struct launched_graphs {
 	uint32_t          recall[NSX_RECALL];
 	struct nsx_sums   replays, rows;
 	NSX_VEC(struct busy) busy;        /* by device */
-	int64_t           ops, no_call;
+	int64_t           ops, no_call, timeless, beyond;
 };
 
 static int
@@ -122,7 +123,11 @@ graphs_take(void *state, const struct nsx_event *e)
 	int rc = NSX_OK;
 
 	f->ops++;
-	if (!e->reaches || e->start == NSX_ABSENT || e->end == NSX_ABSENT)
+	bool timed = e->start != NSX_ABSENT && e->end != NSX_ABSENT;
+
+	f->beyond += !e->reaches;
+	f->timeless += e->reaches && !timed;
+	if (!e->reaches || !timed)
 		return NSX_OK;
 	if (!nsx_vec_reach(&f->busy, e->device, &(struct busy){ NSX_ABSENT, NSX_REMOVED_NONE }))
 		return nsx_err_nomem(f->err, NULL);
@@ -177,6 +182,8 @@ graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operation is of a CUDA graph");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call,
 	             "operations of graphs whose call is not in the export: not counted");
+	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 	return *table ? NSX_OK : NSX_ERR;
 }
 

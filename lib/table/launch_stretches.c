@@ -17,6 +17,7 @@
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "job/reach.h"
 #include "job/removed.h"
 #include "job/starved.h"
 #include "job/threads.h"
@@ -95,7 +96,7 @@ struct stretches {
 	NSX_VEC(struct waits) waits;      /* by thread */
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	struct nsx_sums       same, rows;
-	int64_t               ops, calls, no_call;
+	int64_t               ops, calls, no_call, timeless, beyond;
 	bool                  steps;
 };
 
@@ -244,7 +245,11 @@ take_op(struct stretches *f, const struct nsx_event *e)
 	f->ops++;
 	if (!d)
 		return nomem(f);
-	if (!e->reaches || e->start == NSX_ABSENT || e->end == NSX_ABSENT)
+	bool timed = e->start != NSX_ABSENT && e->end != NSX_ABSENT;
+
+	f->beyond += !e->reaches;
+	f->timeless += e->reaches && !timed;
+	if (!e->reaches || !timed)
 		return NSX_OK;
 	if (settle(f, e->device) != NSX_OK)
 		return NSX_ERR;
@@ -407,6 +412,8 @@ stretches_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		             f->steps ? ""
 		             : ": without marks of steps (nsysx-steps --mark) only waits of the host end one");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "operations whose call is not in the export: they end stretches");
+	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 	return NSX_OK;
 }
 

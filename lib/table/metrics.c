@@ -54,6 +54,11 @@ static const struct nsx_sum_def def = {
 	.rank = "name metric mean max samples coverage exclusive"
 };
 
+/* A metric of a device: until when samples of it were read. Those of another reader of the same counters would count
+ * the time of names twice. */
+struct sampled { uint32_t device, metric; int64_t until; bool any; };
+static const struct nsx_sum_def of_sampled = { .size = sizeof(struct sampled), .key = sizeof(uint64_t) };
+
 /* Of one device: samples of another have no part in it. */
 struct lane {
 	NSX_VEC(struct running) running;   /* that have not ended before all open samples began, by start */
@@ -80,8 +85,8 @@ struct metrics {
 	NSX_VEC(struct metric_edge) edges;
 	NSX_VEC(uint32_t)     active;      /* of shares */
 	NSX_VEC(struct share) shares;      /* first of all names, then of those that ran for half of it */
-	struct nsx_sums       named, rows;
-	int64_t               samples, things, lost, beyond;
+	struct nsx_sums       named, rows, sampled;
+	int64_t               samples, things, lost, beyond, again;
 };
 
 static int
@@ -100,6 +105,7 @@ metrics_begin(void *state, const void *options, const struct nsx_analysis_at *at
 	m->cat = at->cat;
 	m->named.def = &of_names;
 	m->rows = (struct nsx_sums){ .def = &def, .texts = &m->names };
+	m->sampled.def = &of_sampled;
 	return NSX_OK;
 }
 
@@ -283,12 +289,23 @@ static int
 take_metric(struct metrics *m, struct lane *l, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_METRIC_start, 0);
+	uint32_t device = (uint32_t)(l - m->lanes.p);
+	struct sampled *of;
 	struct sample s = { .start = start, .end = start + nsx_int(rec, NSX_METRIC_dur, 0),
 	                    .value = nsx_int(rec, NSX_METRIC_value, 0),
 	                    .metric = nsx_intern_recall(&m->names, m->recall, nsx_string(rec, NSX_METRIC_name)) };
 
 	m->samples++;
-	if (s.metric == NSX_NONE || !nsx_vec_push(&l->open, s))
+	of = s.metric == NSX_NONE ? NULL : nsx_sums_row(&m->sampled, &(uint32_t[2]){ device, s.metric });
+	if (!of)
+		return nomem(m);
+	if (of->any && s.start < of->until && s.end > s.start) {
+		m->again++;
+		return NSX_OK;
+	}
+	of->until = of->any && of->until > s.end ? of->until : s.end;
+	of->any = true;
+	if (!nsx_vec_push(&l->open, s))
 		return nomem(m);
 	l->due = s.end < l->due ? s.end : l->due;
 	return NSX_OK;
@@ -418,6 +435,8 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		             ? "no operation was launched in a range: extract with --ops --ranges"
 		             : "no operations: extract with --ops");
 	nsx_diag_add(diags, NSX_WARNING, "", m->beyond, NSX_BEYOND_REACH);
+	nsx_diag_add(diags, NSX_WARNING, "", m->again,
+	             "samples that begin before the one before them of their metric and device has ended: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", m->lost, "operations whose range is not in the stream: not counted");
 	return *table ? NSX_OK : NSX_ERR;
 }
@@ -431,6 +450,7 @@ metrics_free(void *state)
 	nsx_range_book_free(&m->ranges);
 	nsx_sums_free(&m->named);
 	nsx_sums_free(&m->rows);
+	nsx_sums_free(&m->sampled);
 	for (size_t i = 0; i < m->lanes.n; i++) {
 		free(m->lanes.p[i].running.p);
 		free(m->lanes.p[i].open.p);

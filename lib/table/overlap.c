@@ -20,6 +20,7 @@
 #include "base/heap.h"
 #include "base/stat.h"
 #include "job/activity.h"
+#include "job/reach.h"
 #include "table/sums.h"
 
 /* The work of a kernel is taken for equal if the deviation of its executions alone is below this share of their mean,
@@ -99,6 +100,7 @@ struct overlap {
 	struct nsx_overlap_sums all;
 	double                variance;   /* of all.paid */
 	int64_t               ops, others;   /* others: that communicate or copy */
+	int64_t               timeless, beyond;
 };
 
 static bool
@@ -230,7 +232,11 @@ overlap_take(void *state, const struct nsx_event *e)
 	if (e->rec->kind->id != NSX_OP)
 		return NSX_OK;
 	o->ops++;
-	if (e->start == NSX_ABSENT || e->end == NSX_ABSENT || e->end <= e->start || !e->reaches)
+	bool timed = e->start != NSX_ABSENT && e->end != NSX_ABSENT;
+
+	o->timeless += !timed;
+	o->beyond += timed && !e->reaches;
+	if (!timed || !e->reaches || e->end <= e->start)
 		return NSX_OK;
 	if (!nsx_vec_reach(&o->devices, e->device, NULL))
 		return nsx_err_nomem(o->err, NULL);
@@ -351,6 +357,8 @@ overlap_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no op records: extract with --ops");
 	else if (!o->others)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no operation communicates or copies: nothing is hidden");
+	nsx_diag_add(diags, NSX_WARNING, "", o->timeless, "operations without a start or duration: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", o->beyond, NSX_BEYOND_REACH);
 	tell(o, *table, diags);
 	return NSX_OK;
 }

@@ -116,6 +116,22 @@ equal '... if there are any' "$(findings "$T/none" | grep -e flash -e f32)" ''
 } | stream '~' >"$T/few"
 equal 'few casts and short chains are no finding' "$(findings "$T/few")" ''
 equal '... which are there' "$(nsysx-summary -q --tsv --by family "$T/few" | cut -f 1,3 | tr '\t\n' ' ,')" 'family count,other 1,elementwise 2,cast 1,'
+# Two processes in turn on one device, whose streams have one number: no kernel follows another of its own at once.
+for column in profile tid; do
+	{
+		job NVIDIA~A100-SXM4-40GB 80 | sed -n '/^#[^o]/p; /^device/p; /^profile/p'
+		echo 'profile 1 r1'
+		echo '#op profile:i type:s device:i stream:i name:s start:i dur:i tid:i'
+		for i in 0 1 2 3; do
+			[ $column = profile ] && a='0 -' b='1 -' || a='0 1' b='0 2'
+			echo "op ${a% *} kernel 0 7 at::elementwise_kernel<4,mul>(int) $((i * 200)) 50 ${a#* }"
+			echo "op ${b% *} kernel 0 7 at::elementwise_kernel<4,mul>(int) $((i * 200 + 50)) 50 ${b#* }"
+			echo "op ${a% *} kernel 0 7 mine $((i * 200 + 100)) 50 ${a#* }"
+			echo "op ${b% *} kernel 0 7 mine $((i * 200 + 150)) 50 ${b#* }"
+		done
+	} | stream '~' >"$T/turns"
+	equal "processes in turn are no chain: by $column" "$(findings "$T/turns")" ''
+done
 
 # 32 MiB from pinned memory in 8 ms, 4.2 GB/s, where PCIe 5 carries 63: at 85 % of that it would take 0.63 ms. Small copies, pageable memory and
 # fast ones are not compared with the link.

@@ -75,6 +75,12 @@ z 1 1 1 10 20 5 0 - - -'
 { echo 'device device=0'; echo 'op name=k start=0 dur=1'; echo 'op name=k start=5'; echo 'op name=k start=6'; } | stream timeless
 says 'operations without a duration are counted' 'operations without a start or duration: ignored (2)' nsysx-launch "$T/timeless"
 
+{ echo 'device device=0'; echo 'op name=k start=0 dur=1'; echo 'op name=k start=5'; echo 'op name=k start=6 dur=2305843009213693953'; } | stream ages
+for by in kernel range stretch graph; do
+	nsysx-launch --by $by "$T/ages" >"$T/got" 2>"$T/err"
+	equal "... by $by, and those beyond reach" "$(grep -c 'without a start or duration: ignored$' "$T/err") $(grep -c 'beyond 73 years: ignored$' "$T/err")" '1 1'
+done
+
 grep -v '^call' "$T/sums" >"$T/silent"
 equal 'without call records only stalled and loading are unknown' "$(launch silent | sed -n '1p;4p')" 'a 2 2 2 25 8 15 32 - - launch-bound
 c 1 1 1 20 10 10 0 - - -'

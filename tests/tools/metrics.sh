@@ -29,6 +29,11 @@ gemm Active_[Throughput_%] 2 56.4705882353 80 1 0.647058823529
 copy Active_[Throughput_%] 1 40 40 1 0
 add - 0 - - 0 -
 END
+awk '{ print } /^metric/ { print }' "$T/hand" | nsysx-summary --partial --metrics --tsv >"$T/got" 2>"$T/err"
+same 'the same samples twice count once' "$T/got" /dev/stdin <<END
+$(nsysx-summary --metrics --tsv "$T/hand")
+END
+equal '... and are reported' "$(grep -c 'of their metric and device has ended: ignored (4)' "$T/err")" 1
 fails '--metrics with --by' 2 'goes without --by' nsysx-summary --metrics --by kernel "$T/hand"
 fails '--metrics of something else' 2 'want kernel, range or step' nsysx-summary --metrics=device "$T/hand"
 nsysx-summary --metrics=step --tsv "$T/hand" >"$T/got" 2>"$T/err"

@@ -1,6 +1,7 @@
 /* axis.c -- axes of groups of devices, against every mesh of up to 4 dimensions: groups are made from coordinates, and
  * the names that they must have from these too. */
 #include "job/axis.h"
+#include "stream/kinds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -224,5 +225,9 @@ main(void)
 	is_str(ranges((int64_t[]){ 0, 4 }, 2), "0,4", "... two of them");
 	is_str(ranges((int64_t[]){ 0, 1, 4, 5 }, 4), "0-1,4-5", "... two ranges");
 	is_str(ranges((int64_t[]){ 7 }, 1), "7", "... one device");
+	is_str(ranges((int64_t[]){ NSX_ABSENT, 0, 1 }, 3), "-,0-1", "... one without a number");
+	is_str(ranges((int64_t[]){ -INT64_MAX, INT64_MAX }, 2), "-9223372036854775807,9223372036854775807",
+	       "... two as far apart as can be");
+	is_str(names("0,9223372036854775807", 4, 0), "group(2)", "a device of the highest number has no place in a mesh");
 	return done();
 }

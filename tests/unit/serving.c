@@ -29,6 +29,14 @@ main(void)
 		/* Sums of 32 bits that overflowed are not known. */
 		{ "execute_90000_context_1(sq90000sk90000sqsq-489934592sqsk-489934592)_generation_0(sq0sk0sqsq0sqsk0)", "prefill", "[vLLM]", 1, 90000,
 		  90000, NO },
+		/* ... if they are above 0 again: 100000^2 - 2 * 2^32, 8192 * 600000 - 2^32, and 2 * 100000^2 - 4 * 2^32. */
+		{ "execute_100000_context_1(sq100000sk100000sqsq1410065408sqsk1410065408)_generation_0(sq0sk0sqsq0sqsk0)", "prefill", "[vLLM]", 1, 100000,
+		  100000, NO },
+		{ "execute_8192_context_1(sq8192sk600000sqsq67108864sqsk620232704)_generation_0(sq0sk0sqsq0sqsk0)", "prefill", "[vLLM]", 1, 8192,
+		  600000, NO },
+		{ "execute_200000_context_2(sq200000sk200000sqsq2820130816sqsk2820130816)_generation_0(sq0sk0sqsq0sqsk0)", "prefill", "[vLLM]", 2, 200000,
+		  200000, NO },
+		{ "execute_9_context_1(sq9223372036854775807sk1sqsq0sqsk9223372036854775807)_generation_0(sq0sk0sqsq0sqsk0)", "prefill", "[vLLM]", 1, 9, 1, NO },
 		{ "execute_new_1_cached_6", "mixed", "[vLLM]", 7, NO, NO, NO },
 		{ "execute_new_0_cached_6", "decode", "[vLLM]", 6, 6, NO, NO },
 		{ "prefill_batch", "prefill", "[vLLM]", NO, NO, NO, NO },

@@ -25,6 +25,14 @@ is_wanted(struct nsx_step_set *s, const struct nsx_rec *rec, bool *good)
 	return !s->text.len || nsx_str_eq(nsx_buf_view(&s->text), nsx_string(rec, NSX_STEP_by));
 }
 
+/* Whether a time of the mark, which is a length, is below 0. */
+static bool
+is_negative(const struct nsx_rec *rec)
+{
+	return nsx_int(rec, NSX_STEP_dur, 0) < 0 || nsx_int(rec, NSX_STEP_period, 0) < 0
+	       || nsx_int(rec, NSX_STEP_removed, 0) < 0 || nsx_int(rec, NSX_STEP_host_dur, 0) < 0;
+}
+
 bool
 nsx_step_mark_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 {
@@ -35,6 +43,10 @@ nsx_step_mark_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 
 	if (!good || !wanted || start == NSX_ABSENT || !nsx_has(rec, NSX_STEP_device))
 		return good;
+	if (is_negative(rec)) {
+		s->negative++;
+		return true;
+	}
 	class = nsx_intern(&s->names, nsx_string(rec, NSX_STEP_class));
 	if (nsx_has(rec, NSX_STEP_by) && !s->by) {
 		uint32_t by = nsx_intern(&s->names, nsx_string(rec, NSX_STEP_by));

@@ -192,8 +192,9 @@ struct nsx_look_kin_device {
 	nsx_u128 time[NSX_NKINS], chained;
 };
 
-/* What runs on a stream: elementwise kernels so far, the longest of them, and the end of the last; ns. */
-struct nsx_look_chain { int64_t kernels, longest, end; };
+/* What runs on a stream: elementwise kernels so far, the longest of them, and the end of the last, ns; tid: that of the
+ * last launch. */
+struct nsx_look_chain { int64_t kernels, longest, end, tid; };
 
 struct nsx_look_kins {
 	struct nsx_look_at *at;
@@ -201,7 +202,7 @@ struct nsx_look_kins {
 	uint32_t           recall[NSX_RECALL];
 	NSX_VEC(struct nsx_look_named) of;               /* by name */
 	NSX_VEC(struct nsx_look_kin_device) devices;     /* by index of the catalogue */
-	struct nsx_map     chain_of;                     /* (device, stream) -> chains */
+	struct nsx_map     chain_of;                     /* (profile and device, stream) -> chains */
 	NSX_VEC(struct nsx_look_chain) chains;
 	bool               hopper;                       /* some kernel is for such GPUs */
 	/* Instructions by index of the catalogue: the kin of their kernels that count, and the time of these. */

@@ -1,9 +1,9 @@
 /* families.c -- findings about what kernels are (job/family.h): attention that a newer chip has better kernels for,
  * matrix products in f32, casts, chains of elementwise kernels; and copies that are far below their link.
  *
- * A chain is elementwise kernels that follow each other on a stream, at most GAP apart and with nothing but casts
- * between them. If they were
- * one kernel it would take at least as long as the longest of them:
+ * A chain is elementwise kernels that one thread launched and that follow each other on a stream, at most GAP apart and
+ * with nothing but casts between them; processes that share a device have streams of equal numbers. If they were one
+ * kernel it would take at least as long as the longest of them:
  *
  *   add 5, mul 3, cast 4, gelu 6, gemm 50, add 5      chain of 5 + 3 + 6 = 14, of which 14 - 6 = 8 could be saved;
  *                                                     the last add is alone, the cast is counted with casts */
@@ -51,7 +51,8 @@ need(void *state, struct nsx_reader *in)
 {
 	(void)state;
 	nsx_event_need(in, NSX_OP);
-	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, stream) | NSX_C(OP, program) | NSX_C(OP, inst));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, name) | NSX_C(OP, stream) | NSX_C(OP, program)
+	                            | NSX_C(OP, inst) | NSX_C(OP, tid));
 }
 
 /* The family of a kernel by its name, which is then a number in k->names. NULL: out of memory. */
@@ -79,16 +80,19 @@ take_chain(struct nsx_look_kins *k, struct nsx_look_kin_device *d, const struct 
            int64_t dur)
 {
 	uint64_t stream = (uint64_t)nsx_int(e->rec, NSX_OP_stream, NSX_ABSENT);
-	uint32_t at = nsx_map_number(&k->chain_of, (struct nsx_key){ e->device, stream });
+	uint64_t profile = nsx_cat_find_profile(&k->at->reading.cat, nsx_int(e->rec, NSX_OP_profile, NSX_ABSENT));
+	int64_t tid = nsx_int(e->rec, NSX_OP_tid, NSX_ABSENT);
+	uint32_t at = nsx_map_number(&k->chain_of, (struct nsx_key){ profile << 32 | e->device, stream });
 	struct nsx_look_chain *c;
 
-	if (at == NSX_NONE || (at == k->chains.n && !nsx_vec_push(&k->chains, ((struct nsx_look_chain){ 0, 0, 0 }))))
+	if (at == NSX_NONE || (at == k->chains.n && !nsx_vec_push(&k->chains, ((struct nsx_look_chain){ .tid = tid }))))
 		return false;
 	c = &k->chains.p[at];
 	if (kin == NSX_KIN_CAST)
 		return true;
-	if (kin != NSX_KIN_ELEMENTWISE || nsx_sub_sat(e->start, c->end, NULL) > GAP)
+	if (kin != NSX_KIN_ELEMENTWISE || tid != c->tid || nsx_sub_sat(e->start, c->end, NULL) > GAP)
 		c->kernels = 0;
+	c->tid = tid;
 	if (kin != NSX_KIN_ELEMENTWISE)
 		return true;
 	c->end = e->end;

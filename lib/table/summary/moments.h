@@ -24,7 +24,8 @@ struct nsx_all_moments {
 	NSX_VEC(struct nsx_moments) devices;   /* by index of the catalogue; parts.begun: it has operations */
 	bool     any;                          /* there was an operation */
 	struct nsx_overruns overruns;
-	int64_t  timeless, late;               /* operations without a time, or that come after one that starts later */
+	int64_t  timeless, late, beyond;       /* operations without a time, that come after one that starts later, or
+	                                        * that are beyond reach */
 };
 
 /* Add an operation, in order of start, of the device with that index. False when out of memory. */

@@ -959,4 +959,5 @@ def main():
             print(f"ok\t{text}\t")
 
 
-main()
+if __name__ == "__main__":
+    main()
