@@ -70,6 +70,7 @@ struct nsx_scopes {
 	NSX_VEC(bool)         differs;  /* by node: an instruction in it, or below, is differentiated */
 	bool                  ranges_train;      /* some range is */
 	struct nsx_buf        scratch;
+	int64_t               lost;     /* operations whose range was not found: they are in no scope */
 	uint32_t              none;     /* the scope of what has none; 0: not yet */
 };
 

@@ -177,6 +177,8 @@ range 0 21 20 1 1 loading 600 1 160 6
 op 0 7 memcpy 0 c 600 1 21 0 -
 op 0 8 memcpy 0 c 700 1 - 0 -
 END
+nsysx-view -q --text "$T/torch" | awk -F'\t' '$1 != "range"' | nsysx-summary --partial --by scope --tsv >"$T/got" 2>"$T/err"
+equal 'operations whose range is not there are in no scope, and are counted' "$(cut -f 1 "$T/got" | tr '\n' ,) $(grep -c 'operations whose range is not in the stream: in no scope' "$T/err")" 'scope,[no scope], 1'
 equal 'phases by ranges' "$(nsysx-summary -q --tsv --by phase "$T/torch" | cut -f 1-3 | tr '\t\n' ' ,')" \
 	'phase count total,forward 3 26,backward 3 23,recompute 1 11,optimizer 1 2,unknown 1 1,'
 equal 'scopes by ranges' "$(nsysx-summary -q --tsv --by scope "$T/torch" | cut -f 1,4,5,7-10 | tr '\t\n' ' ,')" \

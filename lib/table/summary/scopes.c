@@ -382,6 +382,8 @@ report(const struct scopes *f, struct nsx_diags *diags)
 	if (nsx_sums_count(&f->sums) && f->roof.cat.insts.n && !any_op_name(&f->roof.cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has an op_name: extract with -x DIR");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a duration: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", f->scopes.lost,
+	             "operations whose range is not in the stream: in no scope, and their phase is not known");
 	nsx_diag_add(diags, NSX_WARNING, "", f->over_hidden, "hidden time is longer than the record: cut to it");
 	if (f->any_comm && f->no_hidden)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "exposed communication is not known: run nsysx-overlap first");
