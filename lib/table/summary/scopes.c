@@ -401,8 +401,10 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (rc != NSX_OK)
 		return rc;
 	f->sums = (struct nsx_sums){ .def = f->phases ? &phases : &scopes };
-	/* First all places: they tell which programs have a backward pass. */
+	/* First all places: they tell which programs have a backward pass, of what ran. */
 	for (size_t i = 0; !f->any_op && good && i < f->thunks.n; i++) {
+		if (!f->thunks.p[i].count)
+			continue;
 		f->thunks.p[i].place = nsx_scopes_inst(&f->scopes, (uint32_t)i);
 		good = f->thunks.p[i].place.node != NSX_NONE;
 	}
