@@ -177,6 +177,16 @@ print_memory(int nops, char **ops)
 	return nsx_tool_print(&cli, nops, ops, NSX_READ_ORDERED, make_memory, &o);
 }
 
+/* Whether a table is of what runs when an operation begins: for others records need not be in order. */
+static bool
+needs_order(const struct nsx_summary_options *o, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (o[i].by == NSX_SUMMARY_OVERLAP)
+			return true;
+	return false;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -204,7 +214,7 @@ main(int argc, char **argv)
 		grouped |= nsx_summary_by_name(parts[i].name) < 0;
 	}
 	check(options, n);
-	nsx_tool_open_in(&t, &cli, nops, argv, 0);
+	nsx_tool_open_in(&t, &cli, nops, argv, needs_order(options, n) ? NSX_READ_ORDERED : 0);
 	groups.err = &t.err;
 	if (grouped)
 		nsx_device_groups_listen(&groups, t.in);

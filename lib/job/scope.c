@@ -446,6 +446,7 @@ nsx_scopes_op(struct nsx_scopes *s, const struct nsx_rec *op)
 	}
 	if (nsx_has(op, NSX_OP_range))
 		at = nsx_range_book_find(&s->book, nsx_int(op, NSX_OP_profile, NSX_ABSENT), op->v[NSX_OP_range].i);
+	s->lost += !at && nsx_has(op, NSX_OP_range);
 	if (at && !s->ranges.p[at->mark].resolved && !resolve(s, at))
 		return nowhere(s);
 	if (at)

@@ -72,6 +72,7 @@ struct nsx_scopes {
 	bool                  ranges_train;      /* some range is */
 	bool                  any_sizes;         /* some range has sizes of inputs */
 	struct nsx_buf        scratch;
+	int64_t               lost;     /* operations whose range was not found: they are in no scope */
 	uint32_t              none;     /* the scope of what has none; 0: not yet */
 };
 

@@ -39,11 +39,13 @@ for options in '--processes 2 --devices 2 --steps 6' '--torch --processes 2 --st
 	done
 done
 
-# Marks of lengths below 0, which no tool writes.
+# Marks of lengths below 0 or beyond 73 years, which no tool writes.
 nsysx-view -q "$T/m" | awk -F'\t' -v OFS='\t' '/^#step/ { for (i = 2; i <= NF; i++) if ($i == "period:i") p = i } $1 == "step" && $p != "" && !n++ { $p = -1000 } 1' >"$T/negative"
 nsysx-steps --each --tsv "$T/negative" >"$T/got" 2>"$T/err"
 nsysx-steps -q --each --tsv "$T/m" >"$T/want"
-equal 'a mark of a step whose period is below 0 is none, and is counted' "$(grep -c -- '-1000' "$T/got") $(($(wc -l <"$T/want") - $(wc -l <"$T/got"))) $(grep -c 'period below 0: ignored$' "$T/err")" '0 1 1'
+equal 'a mark of a step whose period is below 0 is none, and is counted' "$(grep -c -- '-1000' "$T/got") $(($(wc -l <"$T/want") - $(wc -l <"$T/got"))) $(grep -c 'period below 0 or beyond 73 years: ignored$' "$T/err")" '0 1 1'
+sed 's/-1000/9000000000000000000/' "$T/negative" | nsysx-steps --each --tsv >"$T/got2" 2>"$T/err"
+same '... as is one of centuries' "$T/got" "$T/got2"
 
 # Two processes, each marked alone: together their waits are others, and the numbers of instances would mean two things.
 make_job two --processes 2 --steps 4 --offset 2000000

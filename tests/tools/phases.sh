@@ -103,6 +103,21 @@ END
 sed -e '/^op/d' -e '/^#op/d' "$T/records" | stream >"$T/thunks"
 equal 'without operations: of thunks' "$(nsysx-summary -q --tsv --by phase "$T/thunks" | cut -f 1-3 | tr '\t\n' '  ')" \
 	'phase count total forward 4 870 backward 4 1240 recompute 4 580 optimizer 2 140 other 1 400 unknown 2 80 '
+# Of the backward pass nothing ran: whether what is not differentiated is the optimizer is not known.
+stream <<'END' >"$T/half"
+#device device:i profile:i
+device 0 0
+#program program:i id:i name:s key:s
+program 0 1 step step
+#inst program:i inst:i name:s opcode:s op_name:s
+inst 0 0 a add jit(step)/jvp(Model)/a/add
+inst 0 1 b add jit(step)/transpose(jvp(Model))/a/add
+inst 0 2 c add jit(step)/adam/add
+#thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i
+thunk 0 0 0 0 0 0 a 0 10
+thunk 0 0 0 0 2 0 c 20 5
+END
+equal '... of those that ran' "$(nsysx-summary -q --tsv --by phase "$T/half" | cut -f 1-3 | tr '\t\n' '  ')" 'phase count total forward 1 10 other 1 5 '
 nsysx-summary -v --by phase "$T/thunks" 2>&1 >"$T/null" | grep -q 'no op records: times are those of thunks'
 equal '... which is said' $? 0
 nsysx-summary -v --by phase --tsv "$T/xla" 2>&1 | grep -q 'exposed communication is not known'
@@ -177,6 +192,8 @@ range 0 21 20 1 1 loading 600 1 160 6
 op 0 7 memcpy 0 c 600 1 21 0 -
 op 0 8 memcpy 0 c 700 1 - 0 -
 END
+nsysx-view -q --text "$T/torch" | awk -F'\t' '$1 != "range"' | nsysx-summary --partial --by scope --tsv >"$T/got" 2>"$T/err"
+equal 'operations whose range is not there are in no scope, and are counted' "$(cut -f 1 "$T/got" | tr '\n' ,) $(grep -c 'operations whose range is not in the stream: in no scope' "$T/err")" 'scope,[no scope], 1'
 equal 'phases by ranges' "$(nsysx-summary -q --tsv --by phase "$T/torch" | cut -f 1-3 | tr '\t\n' ' ,')" \
 	'phase count total,forward 3 26,backward 3 23,recompute 1 11,optimizer 1 2,unknown 1 1,'
 equal 'scopes by ranges' "$(nsysx-summary -q --tsv --by scope "$T/torch" | cut -f 1,4,5,7-10 | tr '\t\n' ' ,')" \

@@ -718,6 +718,7 @@ nsysx-summary --table --by overlap "$T/overlap" >"$T/got"
 equal '... in a sentence' "$(grep -c 'of 546 ns hidden, 41.4% are behind kernels that also ran alone: these took 96 ns (43.6%) longer, so hiding saved 57.5% of that time' "$T/got")" 1
 grep -v 'ncclAll\|memcpy' "$T/overlap" | nsysx-summary -v --partial --tsv --by overlap >"$T/got" 2>"$T/err"
 equal 'without communication and copies there are no rows' "$(wc -l <"$T/got") $(grep -c 'nothing is hidden' "$T/err")" '1 1'
+fails 'by overlap: operations out of order' 1 'out of order: op' sh -c '{ cat "$1"; printf "op\t0\tkernel\tlate\t50\t10\t0\n"; } | sed "/^#*end/d" | nsysx-summary --partial --by overlap' sh "$T/overlap"
 # Beyond 73 years and without a length: counted in no table of the time of devices, and reported by each.
 { cat "$T/overlap"; printf 'op\t1\tkernel\tages\t3000\t2305843009213693953\t0\nop\t1\tkernel\tnever\t3000\t-1\t0\n'; } | sed '/^#*end/d' >"$T/ages"
 for by in device total overlap; do

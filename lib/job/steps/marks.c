@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "job/reach.h"
 #include "job/steps/periods.h"
 
 void
@@ -25,12 +26,14 @@ is_wanted(struct nsx_step_set *s, const struct nsx_rec *rec, bool *good)
 	return !s->text.len || nsx_str_eq(nsx_buf_view(&s->text), nsx_string(rec, NSX_STEP_by));
 }
 
-/* Whether a time of the mark, which is a length, is below 0. */
+/* Whether a length of the mark is below 0 or beyond reach; its start and duration are in reach. */
 static bool
-is_negative(const struct nsx_rec *rec)
+is_odd(const struct nsx_rec *rec)
 {
-	return nsx_int(rec, NSX_STEP_dur, 0) < 0 || nsx_int(rec, NSX_STEP_period, 0) < 0
-	       || nsx_int(rec, NSX_STEP_removed, 0) < 0 || nsx_int(rec, NSX_STEP_host_dur, 0) < 0;
+	int64_t period = nsx_int(rec, NSX_STEP_period, 0), removed = nsx_int(rec, NSX_STEP_removed, 0);
+
+	return nsx_int(rec, NSX_STEP_dur, 0) < 0 || nsx_int(rec, NSX_STEP_host_dur, 0) < 0 || period < 0
+	       || period > NSX_REACH || removed < 0 || removed > NSX_REACH;
 }
 
 bool
@@ -43,8 +46,8 @@ nsx_step_mark_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 
 	if (!good || !wanted || start == NSX_ABSENT || !nsx_has(rec, NSX_STEP_device))
 		return good;
-	if (is_negative(rec)) {
-		s->negative++;
+	if (is_odd(rec)) {
+		s->odd++;
 		return true;
 	}
 	class = nsx_intern(&s->names, nsx_string(rec, NSX_STEP_class));

@@ -93,7 +93,7 @@ struct nsx_step_set {
 	                                     * it */
 	bool               matched;         /* NSX_STEP_PATTERN: some range did */
 	struct nsx_near    near;            /* NSX_STEP_PATTERN: names, as long as none matches */
-	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call, negative;
+	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call, odd;
 };
 
 #endif

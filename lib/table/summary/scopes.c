@@ -408,6 +408,8 @@ report(const struct scopes *f, struct nsx_diags *diags)
 	if (nsx_sums_count(&f->sums) && f->roof.cat.insts.n && !any_op_name(&f->roof.cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has an op_name: extract with -x DIR");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a duration: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", f->scopes.lost,
+	             "operations whose range is not in the stream: in no scope, and their phase is not known");
 	nsx_diag_add(diags, NSX_WARNING, "", f->over_hidden, "hidden time is longer than the record: cut to it");
 	if (f->any_comm && f->no_hidden)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "exposed communication is not known: run nsysx-overlap first");
@@ -425,8 +427,10 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (rc != NSX_OK)
 		return rc;
 	f->sums = (struct nsx_sums){ .def = f->phases ? &phases : &scopes };
-	/* First all places: they tell which programs have a backward pass. */
+	/* First all places: they tell which programs have a backward pass, of what ran. */
 	for (size_t i = 0; !f->any_op && good && i < f->thunks.n; i++) {
+		if (!f->thunks.p[i].count)
+			continue;
 		f->thunks.p[i].place = nsx_scopes_inst(&f->scopes, (uint32_t)i);
 		good = f->thunks.p[i].place.node != NSX_NONE;
 	}
