@@ -32,6 +32,7 @@ struct cmp_group {
 	enum cmp_how how;
 	uint32_t     whole;      /* the row of the group itself: of a program's modules */
 	uint32_t     executed;   /* the row of a program's executions, whose times are 0; NSX_NONE: it is no program */
+	int64_t      last_device, last_execution;   /* the last one of these */
 	int64_t      execs;      /* over all devices */
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
