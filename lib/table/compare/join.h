@@ -217,7 +217,7 @@ bool nsx_compare_end_runs(struct cmp_side *s);
 /* The row of BASE in its runs that have it, and of NEW. */
 struct cmp_between {
 	size_t runs, least;           /* that have it, and the number of values of one, at least */
-	double lowest, highest;       /* of their means */
+	double mean, lowest, highest; /* of their means */
 	double deviation;             /* of their means; 0 of one run */
 };
 /* Fewer values of a run do not tell its 99th percentile, between runs: it would be the largest of them. */
