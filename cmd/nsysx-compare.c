@@ -40,8 +40,8 @@ static const struct nsx_opt opts[] = {
 		      "by step: print what made the periods of steps differ instead; the differences add up; renamed: "
 		      "which kernels have other names"),
 	NSX_OPT_MAYBE(0, "gate", &gate, "mean|p99",
-		      "exit 1 if something is slower, 3 if the streams cannot be compared; p99: by step, the 99th "
-		      "percentile of periods [mean]"),
+		      "exit 1 if something is slower, 3 if the streams cannot be compared; p99: by 99th "
+		      "percentiles [mean]"),
 	NSX_OPT_STR(0, "junit", &junit, "FILE", "also write a test for each row to FILE, as XML for CI servers"),
 	NSX_OPT_FLAG(0, "github", &github,
 		     "also print what is slower, and warnings, as annotations of GitHub's actions"),

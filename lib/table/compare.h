@@ -107,12 +107,12 @@ int nsx_compare_by_name(const char *name);
  * direction, otherwise it is shifted. Operations outside of executions of programs are ignored if both sides have
  * operations inside of them. By DEVICE an execution is one of any program if all devices of both sides execute
  * programs, equally often; else a step if all have steps of one class, with noise; else an execution again or the whole
- * run, without noise; rows of whole runs are unknown, and the streams not comparable, if the numbers of operations
- * differ by more than a hundredth or a side is a table, unless sigma is 0. Tables by OPCODE have no verdicts either,
- * unless sigma is 0. A part of the time of a device is judged like a part of a period (below). The activities of
- * devices in a step cover the time to the start of the next one, so that compute, exposed, copy and idle add up to the
- * period; `percent` then refers to the period, and a part is slower or faster only if the period changes in the same
- * direction by more than both floors; otherwise it is shifted, which is no regression.
+ * run, with noise between several base runs only; rows of whole runs are unknown, and the streams not comparable, if
+ * the numbers of operations differ by more than a hundredth or a side is a table, unless sigma is 0. Tables by OPCODE
+ * have no verdicts either, unless sigma is 0. A part of the time of a device is judged like a part of a period (below).
+ * The activities of devices in a step cover the time to the start of the next one, so that compute, exposed, copy and
+ * idle add up to the period; `percent` then refers to the period, and a part is slower or faster only if the period
+ * changes in the same direction by more than both floors; otherwise it is shifted, which is no regression.
  *
  * If `folded` (which the caller commits) is not NULL (it must be by RANGE and all that follow it), folded stacks of
  * side options->fold are written to it, in which matched rows have the same name, and times are scaled to the number of

@@ -32,6 +32,7 @@ struct cmp_group {
 	enum cmp_how how;
 	uint32_t     whole;      /* the row of the group itself: of a program's modules */
 	uint32_t     executed;   /* the row of a program's executions, whose times are 0; NSX_NONE: it is no program */
+	int64_t      last_device, last_execution;   /* the last one of these */
 	int64_t      execs;      /* over all devices */
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
@@ -216,7 +217,7 @@ bool nsx_compare_end_runs(struct cmp_side *s);
 /* The row of BASE in its runs that have it, and of NEW. */
 struct cmp_between {
 	size_t runs, least;           /* that have it, and the number of values of one, at least */
-	double lowest, highest;       /* of their means */
+	double mean, lowest, highest; /* of their means */
 	double deviation;             /* of their means; 0 of one run */
 };
 /* Fewer values of a run do not tell its 99th percentile, between runs: it would be the largest of them. */

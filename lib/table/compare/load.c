@@ -110,11 +110,16 @@ describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, con
 /* The device's execution of the program takes so long, in that row of the program; in other rows, as long as these say.
  * False when out of memory. */
 static bool
-add_time(struct cmp_side *s, const struct cmp_group *p, uint32_t row, uint32_t device, int64_t execution, int64_t ns)
+add_time(struct cmp_side *s, struct cmp_group *p, uint32_t row, uint32_t device, int64_t execution, int64_t ns)
 {
 	int64_t number = s->top.cat.devices.p[device].number;
+	bool again = s->rows.p[p->executed].cells != NSX_NONE && p->last_device == number
+	             && p->last_execution == execution;
 
-	return nsx_compare_add(s, p->executed, number, execution, 0) && nsx_compare_add(s, row, number, execution, ns);
+	p->last_device = number;
+	p->last_execution = execution;
+	return (again || nsx_compare_add(s, p->executed, number, execution, 0))
+	       && nsx_compare_add(s, row, number, execution, ns);
 }
 
 static bool

@@ -229,45 +229,34 @@ value_of(const struct cmp_run *run, enum of of)
 	return of == MEAN ? run->mean : of == MEDIAN ? run->median : run->p99;
 }
 
-/* Mean and standard deviation over the runs that have the row, and their number. */
-static size_t
-spread(const struct cmp_side *s, const struct cmp_row *row, enum of of, double *mean, double *deviation)
+/* The runs of the row by that value. */
+static struct cmp_between
+between(const struct cmp_side *s, const struct cmp_row *row, enum of of)
 {
 	const struct cmp_run *run = &s->runs.p[(size_t)(row - s->rows.p) * s->nruns];
-	size_t n = 0;
+	struct cmp_between b = { .runs = 0 };
 	double squares = 0;
 
-	*mean = *deviation = 0;
 	for (size_t k = 0; k < s->nruns; k++) {
-		double value = value_of(&run[k], of), from = value - *mean;
+		double value = value_of(&run[k], of), from = value - b.mean;
 
 		if (!run[k].n)
 			continue;
-		*mean += from / (double)++n;
-		squares += from * (value - *mean);
+		b.lowest = !b.runs || value < b.lowest ? value : b.lowest;
+		b.highest = !b.runs || value > b.highest ? value : b.highest;
+		b.least = !b.runs || run[k].n < b.least ? run[k].n : b.least;
+		b.mean += from / (double)++b.runs;
+		squares += from * (value - b.mean);
 	}
-	if (n > 1)
-		*deviation = sqrt(squares / (double)(n - 1));
-	return n;
+	if (b.runs > 1)
+		b.deviation = sqrt(squares / (double)(b.runs - 1));
+	return b;
 }
 
 struct cmp_between
 nsx_compare_between(const struct cmp_side *s, const struct cmp_row *row)
 {
-	const struct cmp_run *run = &s->runs.p[(size_t)(row - s->rows.p) * s->nruns];
-	struct cmp_between b = { .runs = 0 };
-	double unused;
-
-	spread(s, row, MEAN, &unused, &b.deviation);
-	for (size_t k = 0; k < s->nruns; k++) {
-		if (!run[k].n)
-			continue;
-		b.lowest = !b.runs || run[k].mean < b.lowest ? run[k].mean : b.lowest;
-		b.highest = !b.runs || run[k].mean > b.highest ? run[k].mean : b.highest;
-		b.least = !b.runs || run[k].n < b.least ? run[k].n : b.least;
-		b.runs++;
-	}
-	return b;
+	return between(s, row, MEAN);
 }
 
 /* The largest difference of a run from the mean of those of BASE that is chance. */
@@ -281,30 +270,30 @@ bool
 nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r)
 {
 	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
-	double alpha = nsx_witness_alpha(c->options.sigma), mean[3], noise[3];
+	double alpha = nsx_witness_alpha(c->options.sigma), mean[3] = { 0 }, noise[3] = { 0 };
 	struct nsx_witness *w = &r->witness;
 	int spoke[3];
 	struct cmp_run new;
 
 	if (!b->nruns || !r->row[0] || !r->row[1])
 		return true;
-	struct cmp_between between = nsx_compare_between(b, r->row[0]);
+	struct cmp_between was = between(b, r->row[0], MEAN);
 
 	if (!run_of(n, r->row[1], &new))
 		return false;
-	if (between.runs < 2 || !new.n)
+	if (was.runs < 2 || !new.n)
 		return true;
 	for (int of = MEAN; of <= P99; of++) {
-		double deviation, diff;
-		size_t runs = spread(b, r->row[0], (enum of)of, &mean[of], &deviation);
+		struct cmp_between runs = between(b, r->row[0], (enum of)of);
+		double diff = value_of(&new, (enum of)of) - runs.mean;
 
+		mean[of] = runs.mean;
 		/* Two witnesses, or the one of tails. */
-		noise[of] = noise_of(deviation, runs, of == P99 ? alpha : alpha / 2);
-		diff = value_of(&new, (enum of)of) - mean[of];
+		noise[of] = noise_of(runs.deviation, runs.runs, of == P99 ? alpha : alpha / 2);
 		spoke[of] = diff > noise[of] ? 1 : diff < -noise[of] ? -1 : 0;
 	}
 	/* The deviation of two runs is hardly known: what is noise within them, is. */
-	bool within = between.runs == 2 && r->sampled;
+	bool within = was.runs == 2 && r->sampled;
 
 	w->means = within && w->means != spoke[MEAN] ? 0 : spoke[MEAN];
 	w->ranks = within && w->ranks != spoke[MEDIAN] ? 0 : spoke[MEDIAN];
@@ -312,11 +301,11 @@ nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r)
 	w->median[NSX_COMPARE_BASE] = mean[MEDIAN];
 	w->median[NSX_COMPARE_NEW] = new.median;
 	/* A run that is much shorter varies more than those of BASE do. */
-	w->judged = 2 * new.n >= between.least;
-	r->has_tail = w->judged && between.least >= NSX_TAIL_OF_RUN && new.n >= NSX_TAIL_OF_RUN;
+	w->judged = 2 * new.n >= was.least;
+	r->has_tail = w->judged && was.least >= NSX_TAIL_OF_RUN && new.n >= NSX_TAIL_OF_RUN;
 	r->tail = (struct nsx_tail){ { mean[P99], new.p99 }, { mean[P99] - noise[P99], new.p99 },
 	                             { mean[P99] + noise[P99], new.p99 } };
-	r->runs = between.runs;
+	r->runs = was.runs;
 	r->sampled = r->has_noise = true;
 	r->noise = w->noise;
 	return true;

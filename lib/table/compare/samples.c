@@ -161,6 +161,28 @@ time_of_all(int64_t *times, size_t n)
 	return t;
 }
 
+/* Whether a row ran in each execution of its program: once for each in every cell, whose numbers ascend. */
+static bool
+always_ran(const struct cmp_side *s, uint32_t row, uint32_t executed)
+{
+	size_t cells = 0;
+
+	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
+		const struct cmp_cell *c = &s->cells.p[at];
+		uint32_t all = nsx_map_get(&s->cell_of, (struct nsx_key){ executed, (uint64_t)c->device });
+
+		if (c->times.n != s->cells.p[all].times.n)
+			return false;
+		for (size_t i = 1; i < c->numbers.n; i++)
+			if (c->numbers.p[i] <= c->numbers.p[i - 1])
+				return false;
+		cells++;
+	}
+	for (uint32_t at = s->rows.p[executed].cells; at != NSX_NONE; at = s->cells.p[at].next)
+		cells--;
+	return cells == 0;
+}
+
 /* Give the row its samples. False when out of memory. */
 static bool
 settle_row(struct cmp_side *s, uint32_t row, struct space *space)
@@ -171,7 +193,8 @@ settle_row(struct cmp_side *s, uint32_t row, struct space *space)
 	space->keys.n = space->times.n = 0;
 	/* An execution in which a row did not run counts with a time of 0. */
 	if (!gather(s, row, false, space)
-	    || (executed != NSX_NONE && !s->rows.p[row].whole && !gather(s, executed, true, space)))
+	    || (executed != NSX_NONE && !s->rows.p[row].whole && !always_ran(s, row, executed)
+	        && !gather(s, executed, true, space)))
 		return false;
 	if (!space->keys.n)
 		return true;

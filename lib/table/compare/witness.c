@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "base/stat.h"
@@ -188,26 +189,47 @@ rank_all(struct ranked *r, size_t n, double *const ranks[2])
 	}
 }
 
-static double
-median_of(const struct ranked *sorted, size_t n, size_t side, size_t own)
+/* The median of a sample. False when out of memory. */
+static bool
+median_of(struct nsx_sample s, double *median)
 {
-	size_t want = nsx_percentile_rank(own, 50);
+	int64_t *bits = malloc(s.n * sizeof *bits);
 
-	for (size_t i = 0; i < n; i++)
-		if (sorted[i].side == side && want-- == 0)
-			return sorted[i].value;
-	return 0;
+	/* Doubles that are not negative are in the order of their bits. */
+	if (!bits)
+		return false;
+	memcpy(bits, s.v, s.n * sizeof *bits);
+	int64_t at = nsx_sort_nth(bits, s.n, nsx_percentile_rank(s.n, 50));
+
+	memcpy(median, &at, sizeof at);
+	free(bits);
+	return true;
 }
 
 bool
-nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w)
+nsx_witness_means(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w)
+{
+	const struct nsx_sample of[2] = { base, new };
+
+	*w = (struct nsx_witness){ .judged = base.n && new.n };
+	for (size_t k = 0; k < 2 && base.n && new.n; k++) {
+		w->of[k] = nsx_effective_of(of[k]);
+		w->judged &= w->of[k].n_eff >= NSX_WITNESS_LEAST;
+		if (!median_of(of[k], &w->median[k]))
+			return false;
+	}
+	w->means = speak(w->of, alpha, &w->noise);
+	return true;
+}
+
+bool
+nsx_witness_ranks(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w)
 {
 	const struct nsx_sample of[2] = { base, new };
 	size_t n = base.n + new.n, at = 0;
 	struct ranked *r = malloc((n + 1) * sizeof *r);
 	double *space = malloc((n + 1) * sizeof *space), unused;
 
-	*w = (struct nsx_witness){ .judged = false };
 	if (r && space && base.n && new.n) {
 		double *const ranks[2] = { space, space + base.n };
 		struct nsx_effective places[2];
@@ -216,14 +238,8 @@ nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, struct 
 			for (size_t i = 0; i < of[k].n; i++)
 				r[at++] = (struct ranked){ of[k].v[i], k, i };
 		rank_all(r, n, ranks);
-		w->judged = true;
-		for (size_t k = 0; k < 2; k++) {
-			w->of[k] = nsx_effective_of(of[k]);
-			w->median[k] = median_of(r, n, k, of[k].n);
+		for (size_t k = 0; k < 2; k++)
 			places[k] = nsx_effective_of((struct nsx_sample){ ranks[k], of[k].n });
-			w->judged &= w->of[k].n_eff >= NSX_WITNESS_LEAST;
-		}
-		w->means = speak(w->of, alpha, &w->noise);
 		w->ranks = speak(places, alpha, &unused);
 	}
 	bool good = r && space;
@@ -231,6 +247,12 @@ nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, struct 
 	free(r);
 	free(space);
 	return good;
+}
+
+bool
+nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w)
+{
+	return nsx_witness_means(base, new, alpha, w) && nsx_witness_ranks(base, new, alpha, w);
 }
 
 void

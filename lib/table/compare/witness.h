@@ -38,9 +38,12 @@ struct nsx_witness {
 /* v may not be empty. Takes time proportional to n tau. */
 struct nsx_effective nsx_effective_of(struct nsx_sample s);
 
-/* Compare two samples; alpha: the probability of chance, one-sided, of each witness. With alpha 0 nothing is chance:
- * every difference has a witness. False when out of memory. */
+/* Compare two samples, whose values are not negative; alpha: the probability of chance, one-sided, of each witness.
+ * With alpha 0 nothing is chance: every difference has a witness. False when out of memory. */
 bool nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w);
+/* The same in two parts: all but `ranks`, which is 0; and that, which takes the most time. */
+bool nsx_witness_means(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w);
+bool nsx_witness_ranks(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w);
 
 /* The same of the mean, number and variance of each side's values alone, whose order is not known, by the witness of
  * means: medians are means. */
