@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "job/catalogue.h"
 #include "source/trace.h"
+#include "table/analysis.h"
 #include "table/sums.h"
 #include "xla/heap.h"
 #include "xplane/xplane.h"
@@ -374,14 +375,7 @@ tell_capacity(struct job *j)
 	nsx_buf_fmt(&text, "the largest program needs %.1f %sof %.1f GB of a device (%.1f%%)", (double)j->most / unit,
 	            j->most < 1000000000 ? "MB " : "", (double)j->options->capacity / 1e9,
 	            100 * (double)j->most / (double)j->options->capacity);
-	nsx_buf_char(&text, '\0');
-	if (text.failed)
-		j->diags->failed = true;
-	else
-		nsx_table_note(j->table, "%s", text.ptr);
-	if (!text.failed)
-		nsx_diag_add(j->diags, NSX_INFO, "", 1, "%s", text.ptr);
-	nsx_buf_free(&text);
+	nsx_analysis_tell(j->table, j->diags, &text);
 }
 
 struct devices_of { struct nsx_catalogue cat; struct nsx_err *err; };
