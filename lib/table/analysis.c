@@ -146,3 +146,15 @@ nsx_analyse_one(const struct nsx_analysis *analysis, const void *options, struct
 	nsx_analyses_free(&a);
 	return rc;
 }
+
+void
+nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, struct nsx_buf *text)
+{
+	nsx_buf_char(text, '\0');
+	diags->failed |= text->failed;
+	if (!text->failed) {
+		nsx_table_note(t, "%s", text->ptr);
+		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", text->ptr);
+	}
+	nsx_buf_free(text);
+}

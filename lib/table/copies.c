@@ -74,12 +74,14 @@ static const struct nsx_sum_col cols[] = {
 static const struct nsx_sum_def kinds = {
 	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
 	.shown = "name src dst mode count bytes time gbps hidden_share", .order = "-time name src dst by_mode",
-	.rank = "src dst mode time bytes count hidden_share gbps name", .adds = "time"
+	.rank = "src dst mode time bytes count hidden_share gbps name", .adds = "time",
+	.heads = { { "gbps", "GB/s" } }
 }, kinds_by_size = {
 	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
 	.shown = "name src dst mode bucket count bytes time gbps hidden_share",
 	.order = "name src dst by_mode by_size",
-	.rank = "bucket src dst mode time bytes count gbps hidden_share name", .adds = "time"
+	.rank = "bucket src dst mode time bytes count gbps hidden_share name", .adds = "time",
+	.heads = { { "gbps", "GB/s" } }
 };
 
 /* A running copy that hides others, but not itself: what hides it. */
@@ -439,8 +441,6 @@ finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	}
 	report(f, diags);
 	*table = f->options->findings ? make_findings(f) : nsx_sums_table(&f->sums, f->err);
-	if (!f->options->findings)
-		nsx_table_head(*table, "gbps", "GB/s");
 	return *table ? NSX_OK : NSX_ERR;
 }
 

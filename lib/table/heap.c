@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "job/catalogue.h"
 #include "source/trace.h"
+#include "table/analysis.h"
 #include "table/sums.h"
 #include "xla/heap.h"
 #include "xplane/xplane.h"
@@ -61,17 +62,20 @@ static const struct nsx_sum_col cols[] = {
 /* The order is that of the rows which are kept. */
 #define ROWS .size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-peak by_came"
 
+/* Two quantities are called peak: people see one name for each. */
+#define TWO_PEAKS .heads = { { "heap", "heap_peak" }, { "peak", "whole_peak" } }
 #define SUMMARY "id name memory arguments outputs aliased constants temp heap peak fragmentation reserved"
 
 static const struct nsx_sum_def defs[] = {
 	[NSX_HEAP_CURVE]   = { ROWS, .shown = "id name trace step bytes", .rank = "name step bytes" },
-	[NSX_HEAP_PEAK]    = { ROWS, .shown = "id name trace peak points memory", .rank = "name peak memory" },
+	[NSX_HEAP_PEAK]    = { ROWS, .shown = "id name trace peak points memory", .rank = "name peak memory",
+	                       .heads = { { "peak", "heap_peak" } } },
 	[NSX_HEAP_SUMMARY] = { ROWS, .shown = SUMMARY,
-	                       .rank = "name memory peak reserved heap id arguments outputs temp" },
+	                       .rank = "name memory peak reserved heap id arguments outputs temp", TWO_PEAKS },
 	[NSX_HEAP_AT_PEAK] = { ROWS, .shown = "id name trace buffer size share instruction op_name source",
 	                       .rank = "instruction size share id op_name source" },
 }, summary_of = {
-	ROWS, .shown = SUMMARY " capacity share",
+	ROWS, .shown = SUMMARY " capacity share", TWO_PEAKS,
 	.rank = "name memory reserved capacity share peak heap id arguments outputs temp"
 }, with_arguments = {
 	ROWS, .shown = "id name trace kind buffer size share instruction op_name source",
@@ -374,14 +378,7 @@ tell_capacity(struct job *j)
 	nsx_buf_fmt(&text, "the largest program needs %.1f %sof %.1f GB of a device (%.1f%%)", (double)j->most / unit,
 	            j->most < 1000000000 ? "MB " : "", (double)j->options->capacity / 1e9,
 	            100 * (double)j->most / (double)j->options->capacity);
-	nsx_buf_char(&text, '\0');
-	if (text.failed)
-		j->diags->failed = true;
-	else
-		nsx_table_note(j->table, "%s", text.ptr);
-	if (!text.failed)
-		nsx_diag_add(j->diags, NSX_INFO, "", 1, "%s", text.ptr);
-	nsx_buf_free(&text);
+	nsx_analysis_tell(j->table, j->diags, &text);
 }
 
 struct devices_of { struct nsx_catalogue cat; struct nsx_err *err; };
@@ -422,13 +419,6 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 	struct job j = { .options = options, .diags = diags, .err = err, .kept = { .def = def } };
 	int rc = (j.table = nsx_sums_begin(&j.kept, err)) ? NSX_OK : NSX_ERR;
 
-	/* Two quantities are called peak: people see one name for each. */
-	if (options->what == NSX_HEAP_PEAK) {
-		nsx_table_head(j.table, "peak", "heap_peak");
-	} else if (options->what == NSX_HEAP_SUMMARY) {
-		nsx_table_head(j.table, "heap", "heap_peak");
-		nsx_table_head(j.table, "peak", "whole_peak");
-	}
 	for (int i = 0; i < n; i++)
 		nsx_progress_expect(size_of(paths[i]));
 	for (int i = 0; rc == NSX_OK && i < n; i++) {

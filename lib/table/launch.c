@@ -36,9 +36,11 @@ static const struct nsx_sum_col cols[] = {
 	{ "loading", NSX_CELL_NS,     NSX_SUM_INT,  AT(loading) },
 	{ "verdict", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, verdict_of },
 };
+/* Launches wait concurrently: the sum may exceed the length of the profile. */
 static const struct nsx_sum_def def = {
 	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.order = "-starved -kernel name", .rank = "name verdict starved kernel queue", .adds = "starved"
+	.order = "-starved -kernel name", .rank = "name verdict starved kernel queue", .adds = "starved",
+	.heads = { { "queue", "queue_sum" } }
 };
 
 /* A row that a call is counted in; a call's are linked from its mark. */
@@ -294,16 +296,6 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	return NSX_OK;
 }
 
-static struct nsx_table *
-make_table(struct launch *f)
-{
-	struct nsx_table *t = nsx_sums_table(&f->sums, f->err);
-
-	/* Launches wait concurrently: the sum may exceed the length of the profile. */
-	nsx_table_head(t, "queue", "queue_sum");
-	return t;
-}
-
 static void
 report(const struct launch *f, struct nsx_diags *diags)
 {
@@ -335,7 +327,7 @@ finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		return NSX_OK;
 	}
 	report(f, diags);
-	*table = make_table(f);
+	*table = nsx_sums_table(&f->sums, f->err);
 	return *table ? NSX_OK : NSX_ERR;
 }
 

@@ -50,18 +50,10 @@ struct device {
 	struct stretch  now;
 };
 
-/* Equal stretches of a device. */
-struct same {
-	uint64_t device, hash;            /* the key */
-	int64_t  ops;
-	uint32_t first, program;
-	int64_t  times;
-	nsx_u128 span, api, starved, idle;
-};
-static const struct nsx_sum_def of_same = { .size = sizeof(struct same), .key = offsetof(struct same, times) };
-
+/* Equal stretches of a device; then of all devices, which have none. program: in the catalogue; then its label, in
+ * names. */
 struct row {
-	uint64_t hash;                    /* the key */
+	uint64_t device, hash;            /* the key */
 	int64_t  ops;
 	uint32_t first, program;
 	int64_t  times;
@@ -80,7 +72,7 @@ static const struct nsx_sum_col cols[] = {
 	{ "idle",     NSX_CELL_NS,     NSX_SUM_TOTAL, AT(idle) },
 	{ "share",    NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(starved) },
 };
-static const struct nsx_sum_def def = {
+static const struct nsx_sum_def of_same = { .size = sizeof(struct row), .key = offsetof(struct row, times) }, def = {
 	.size = sizeof(struct row), .key = offsetof(struct row, times), .cols = cols,
 	.ncols = sizeof cols / sizeof *cols, .order = "-starved -idle -span name launches",
 	.rank = "name starved share idle launches times span api program",
@@ -162,27 +154,33 @@ waited(const struct stretches *f, uint32_t thread, int64_t from, int64_t to)
 
 /* ---- stretches ---- */
 
+/* Add to the row of that key. */
+static int
+add(struct stretches *f, struct nsx_sums *sums, const struct row *of)
+{
+	struct row *r = nsx_sums_row(sums, of);
+
+	if (!r)
+		return nomem(f);
+	r->times += of->times;
+	r->span += of->span;
+	r->api += of->api;
+	r->starved += of->starved;
+	r->idle += of->idle;
+	return NSX_OK;
+}
+
 /* The device's stretch is complete. */
 static int
 close_stretch(struct stretches *f, size_t device)
 {
 	struct stretch *s = &f->devices.p[device].now;
-	struct same *same, key = { .device = device, .hash = s->hash, .ops = s->ops, .first = s->first,
-	                           .program = s->program };
-	int64_t ops = s->ops;
+	struct row of = { .device = device, .hash = s->hash, .ops = s->ops, .first = s->first, .program = s->program,
+	                  .times = 1, .span = (nsx_u128)(s->end - s->start), .api = (nsx_u128)s->api,
+	                  .starved = (nsx_u128)s->starved, .idle = (nsx_u128)s->idle };
 
 	s->ops = 0;
-	if (ops < 2)
-		return NSX_OK;
-	same = nsx_sums_row(&f->same, &key);
-	if (!same)
-		return nomem(f);
-	same->times++;
-	same->span += (nsx_u128)(s->end - s->start);
-	same->api += (nsx_u128)s->api;
-	same->starved += (nsx_u128)s->starved;
-	same->idle += (nsx_u128)s->idle;
-	return NSX_OK;
+	return of.ops < 2 ? NSX_OK : add(f, &f->same, &of);
 }
 
 /* Whether the last operation goes on with the stretch of the one before it. */
@@ -333,24 +331,18 @@ static int
 add_rows(struct stretches *f)
 {
 	for (size_t i = 0; i < nsx_sums_count(&f->same); i++) {
-		const struct same *s = nsx_sums_at(&f->same, i);
-		struct row key = { .hash = s->hash, .ops = s->ops, .first = s->first, .program = NSX_NONE }, *r;
+		struct row of = *(const struct row *)nsx_sums_at(&f->same, i);
 
-		if (s->times < 2)
+		if (of.times < 2)
 			continue;
-		if (s->program != NSX_NONE) {
-			struct nsx_str label = nsx_cat_program_label(f->cat, s->program);
+		of.device = 0;
+		if (of.program != NSX_NONE) {
+			struct nsx_str label = nsx_cat_program_label(f->cat, of.program);
 
-			key.program = label.len ? nsx_intern(&f->names, label) : NSX_NONE;
+			of.program = label.len ? nsx_intern(&f->names, label) : NSX_NONE;
 		}
-		r = nsx_sums_row(&f->rows, &key);
-		if (!r)
-			return nomem(f);
-		r->times += s->times;
-		r->span += s->span;
-		r->api += s->api;
-		r->starved += s->starved;
-		r->idle += s->idle;
+		if (add(f, &f->rows, &of) != NSX_OK)
+			return NSX_ERR;
 	}
 	return NSX_OK;
 }
@@ -375,14 +367,7 @@ tell(const struct stretches *f, struct nsx_table *t, struct nsx_diags *diags)
 	nsx_buf_fmt(&text, " of devices' time (%.1f%%), and at most ", 100 * starved / whole);
 	nsx_buf_ns(&text, idle);
 	nsx_buf_fmt(&text, " (%.1f%%), with the latency of launches", 100 * idle / whole);
-	nsx_buf_char(&text, '\0');
-	if (text.failed) {
-		diags->failed = true;
-	} else {
-		nsx_table_note(t, "%s", text.ptr);
-		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", text.ptr);
-	}
-	nsx_buf_free(&text);
+	nsx_analysis_tell(t, diags, &text);
 }
 
 static int

@@ -324,14 +324,7 @@ tell(const struct overlap *o, struct nsx_table *t, struct nsx_diags *diags)
 	} else if (s->known > 0) {
 		nsx_buf_c(&text, "these took no longer, beyond chance, so hiding saved all of that time");
 	}
-	nsx_buf_char(&text, '\0');
-	if (text.failed) {
-		diags->failed = true;
-	} else {
-		nsx_table_note(t, "%s", text.ptr);
-		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", text.ptr);
-	}
-	nsx_buf_free(&text);
+	nsx_analysis_tell(t, diags, &text);
 }
 
 static int

@@ -33,10 +33,11 @@ struct idle_window {
 /* Time of one cause with one path and leaf within a window, for verdicts. */
 struct idle_reason { uint32_t cell, path, leaf, next; int64_t ns; };
 
-/* drained, blocked, own: of ns. cause: -1: none. Texts are frames. */
+/* drained, blocked, own: of ns. Texts are frames. */
 struct idle_gap {
 	uint32_t prev, next, path, leaf, stack;
-	int      cause;
+	enum nsx_cause cause;
+	const char *cause_name;
 	int64_t  device, start, dur, ns, drained, blocked, own, tid;
 };
 

@@ -110,20 +110,12 @@ nsx_idle_fold_gap(struct idle *f, const struct nsx_stretch *gap)
 
 /* ---- the longest gaps */
 
-static const char *
-gap_cause(const void *row)
-{
-	const struct idle_gap *g = row;
-
-	return g->cause < 0 ? "" : nsx_cause_name((enum nsx_cause)g->cause);
-}
-
 #define AT(member) offsetof(struct idle_gap, member), 0, NULL
 static const struct nsx_sum_col gap_cols[] = {
 	{ "device",  NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
 	{ "start",   NSX_CELL_TIME,   NSX_SUM_INT,  AT(start) },
 	{ "dur",     NSX_CELL_NS,     NSX_SUM_INT,  AT(dur) },
-	{ "cause",   NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, gap_cause },
+	{ "cause",   NSX_CELL_STRING, NSX_SUM_WORD, AT(cause_name) },
 	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,  AT(ns) },
 	{ "tid",     NSX_CELL_INT,    NSX_SUM_INT,  AT(tid) },
 	{ "prev",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(prev) },
@@ -167,7 +159,7 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 		if (!nsx_cause_is_gap((enum nsx_cause)c))
 			continue;
 		if (sum[c] > sum[g.cause])
-			g.cause = c;
+			g.cause = (enum nsx_cause)c;
 		g.ns += nsx_idle_filters(f) ? sum[c] : 0;
 	}
 	if (!nsx_idle_filters(f))
@@ -177,9 +169,10 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 		const struct nsx_idle_piece *s = &gap->pieces[i];
 		int64_t to = s->end < gap->blocked_to ? s->end : gap->blocked_to;
 
-		g.blocked += to > s->start && (nsx_idle_filters(f) || (int)s->cause == g.cause) ? to - s->start : 0;
+		g.blocked += to > s->start && (nsx_idle_filters(f) || s->cause == g.cause) ? to - s->start : 0;
 	}
 	g.own = g.ns - g.blocked;
+	g.cause_name = nsx_cause_name(g.cause);
 	f->ngaps++;
 	all->dur = nsx_add_sat(all->dur, g.dur, NULL);
 	all->ns = nsx_add_sat(all->ns, g.ns, NULL);
@@ -189,7 +182,7 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 		const struct nsx_idle_piece *s = &gap->pieces[i];
 
 		/* A gap that is drained begins with the call that waited. */
-		if (f->options->drained ? i == 0 : (int)s->cause == g.cause && s->end - s->start > longest) {
+		if (f->options->drained ? i == 0 : s->cause == g.cause && s->end - s->start > longest) {
 			longest = s->end - s->start;
 			g.path = s->path;
 			g.leaf = s->leaf;
@@ -224,7 +217,6 @@ put_others(struct idle *f, struct nsx_table *t)
 		o->blocked -= g->blocked;
 	}
 	o->device = o->start = o->tid = NSX_ABSENT;
-	o->cause = -1;
 	o->prev = o->next = NSX_NONE;
 	o->own = o->ns - o->blocked;
 	f->scratch.len = 0;
@@ -309,39 +301,19 @@ shown(const struct idle *f, bool busy, enum nsx_cause cause)
 	return !f->options->causes || f->options->causes >> cause & 1;
 }
 
-/* A part or a cause of a window. cause: -1: none. per: of which ns is a share; 0: of nothing. */
-struct cell_row { struct idle_keys keys; int64_t ns, per, count, longest, drained, blocked; int cell, cause; };
-
-static const char *
-part(const void *row)
-{
-	const struct cell_row *r = row;
-	bool removed = r->cell == nsx_cause_cell(NSX_CAUSE_REMOVED);
-
-	return removed ? nsx_cause_name(NSX_CAUSE_REMOVED)
-	               : nsx_part_name(r->cell < NSX_PART_IDLE ? (enum nsx_part)r->cell : NSX_PART_IDLE);
-}
-static const char *
-group(const void *row)
-{
-	int cause = ((const struct cell_row *)row)->cause;
-
-	return cause < 0 ? "" : nsx_cause_group((enum nsx_cause)cause);
-}
-static const char *
-cause(const void *row)
-{
-	int cause = ((const struct cell_row *)row)->cause;
-
-	return cause < 0 ? "" : nsx_cause_name((enum nsx_cause)cause);
-}
+/* A part or a cause of a window. per: of which ns is a share; 0: of nothing. */
+struct cell_row {
+	struct idle_keys keys;
+	int64_t     ns, per, count, longest, drained, blocked;
+	const char *part, *group, *cause;
+};
 
 #define AT(member) offsetof(struct cell_row, member), 0, NULL
 static const struct nsx_sum_col cell_cols[] = {
 	IDLE_KEY_COLS(struct cell_row),
-	{ "part",    NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, part },
-	{ "group",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, group },
-	{ "cause",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, cause },
+	{ "part",    NSX_CELL_STRING, NSX_SUM_WORD,  AT(part) },
+	{ "group",   NSX_CELL_STRING, NSX_SUM_WORD,  AT(group) },
+	{ "cause",   NSX_CELL_STRING, NSX_SUM_WORD,  AT(cause) },
 	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,   AT(ns) },
 	{ "share",   NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct cell_row, ns),
 	                                             offsetof(struct cell_row, per), NULL },
@@ -359,24 +331,23 @@ static int
 put_window(struct idle *f, const struct nsx_sums *s, struct nsx_table *t, uint32_t window)
 {
 	const struct idle_window *w = &f->windows.p[window];
-	struct cell_row r = { .keys = nsx_idle_keys(f, window) };
 	int rc = NSX_OK;
 
-	for (r.cell = 0; r.cell < NSX_IDLE_CELLS && rc == NSX_OK; r.cell++) {
-		const struct idle_cell *x = &w->cells[r.cell];
-		bool busy = r.cell < NSX_PART_IDLE, removed = r.cell == nsx_cause_cell(NSX_CAUSE_REMOVED);
+	for (int c = 0; c < NSX_IDLE_CELLS && rc == NSX_OK; c++) {
+		const struct idle_cell *x = &w->cells[c];
+		bool busy = c < NSX_PART_IDLE, removed = c == nsx_cause_cell(NSX_CAUSE_REMOVED);
+		enum nsx_cause cause = (enum nsx_cause)(busy ? 0 : c - NSX_PART_IDLE);
+		enum nsx_part part = busy ? (enum nsx_part)c : NSX_PART_IDLE;
 
-		r.cause = busy || removed ? -1 : r.cell - NSX_PART_IDLE;
-		if (!shown(f, busy, (enum nsx_cause)(busy ? 0 : r.cell - NSX_PART_IDLE))
-		    || (x->ns == 0 && (!f->options->zeros || removed)))
+		if (!shown(f, busy, cause) || (x->ns == 0 && (!f->options->zeros || removed)))
 			continue;
-		r.ns = x->ns;
-		r.per = removed ? 0 : nsx_idle_length(w);
-		r.count = x->count;
-		r.longest = x->longest;
-		r.drained = x->drained;
-		r.blocked = x->blocked;
-		rc = nsx_sums_put(s, t, &r, f->err);
+		rc = nsx_sums_put(s, t, &(struct cell_row){
+			.keys = nsx_idle_keys(f, window), .ns = x->ns, .per = removed ? 0 : nsx_idle_length(w),
+			.count = x->count, .longest = x->longest, .drained = x->drained, .blocked = x->blocked,
+			.part = removed ? nsx_cause_name(cause) : nsx_part_name(part),
+			.group = busy || removed ? NULL : nsx_cause_group(cause),
+			.cause = busy || removed ? NULL : nsx_cause_name(cause)
+		}, f->err);
 	}
 	return rc;
 }

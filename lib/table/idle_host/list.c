@@ -4,24 +4,13 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-static const char *
-cause_name(const void *row)
-{
-	return nsx_cause_name(((const struct nsx_host_gap *)row)->cause);
-}
-static const char *
-state_name(const void *row)
-{
-	return nsx_doing_name(((const struct nsx_host_gap *)row)->most.state);
-}
-
 #define AT(member) offsetof(struct nsx_host_gap, member), 0, NULL
 static const struct nsx_sum_col cols[] = {
 	{ "device", NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
 	{ "start",  NSX_CELL_TIME,   NSX_SUM_INT,  AT(start) },
 	{ "ns",     NSX_CELL_NS,     NSX_SUM_INT,  AT(ns) },
-	{ "cause",  NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, cause_name },
-	{ "state",  NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, state_name },
+	{ "cause",  NSX_CELL_STRING, NSX_SUM_WORD, AT(cause) },
+	{ "state",  NSX_CELL_STRING, NSX_SUM_WORD, AT(state) },
 	{ "what",   NSX_CELL_STRING, NSX_SUM_TEXT, AT(what) },
 	{ "line",   NSX_CELL_STRING, NSX_SUM_TEXT, AT(most.line) },
 	{ "part",   NSX_CELL_NS,     NSX_SUM_INT,  AT(most.ns) },
@@ -43,6 +32,7 @@ end_gap(struct nsx_host_list *l, struct nsx_open_gap *o)
 	for (size_t i = 1; i < o->parts.n; i++)
 		if (o->parts.p[i].ns > o->gap.most.ns)
 			o->gap.most = o->parts.p[i];
+	o->gap.state = nsx_doing_name(o->gap.most.state);
 	o->parts.n = 0;
 	g = nsx_sums_add_first(l->gaps, l->want);
 	if (g)
@@ -64,7 +54,7 @@ nsx_host_list_add(struct nsx_host_list *l, const struct nsx_doing *d, const stru
 			return false;
 		o->gap = (struct nsx_host_gap){
 			.start = p->start, .gap = p->gap, .device = d->cat.devices.p[p->device].number,
-			.tid = d->threads.p[p->thread].tid, .cause = p->cause
+			.tid = d->threads.p[p->thread].tid, .cause = nsx_cause_name(p->cause)
 		};
 	}
 	o->gap.ns += p->end - p->start;

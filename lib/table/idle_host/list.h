@@ -11,7 +11,7 @@ struct nsx_gap_part { enum nsx_doing_state state; uint32_t what, line; int64_t n
 /* The launch-starved time of a gap. most: the part with most of it; what: its text, in the caller's. */
 struct nsx_host_gap {
 	int64_t start, ns, gap, device, tid;
-	enum nsx_cause cause;
+	const char *cause, *state;
 	struct nsx_gap_part most;
 	uint32_t what;
 };

@@ -67,20 +67,24 @@ static const struct nsx_sum_col cols[] = {
 #define COLS .size = sizeof(struct line), .cols = cols, .ncols = sizeof cols / sizeof *cols
 #define GROUP " instructions count total modelled limit headroom efficiency flops bytes tflops gbps share"
 
-/* Rows of tables without an order come in theirs. */
+#define GBPS .heads = { { "gbps", "GB/s" } }
+
+/* Rows of tables without an order come in theirs. Work of instructions is that of one execution, elsewhere of all. */
 static const struct nsx_sum_def defs[] = {
 	[NSX_ROOFLINE_INST] = {
 		COLS, .shown = "id program name opcode math bound count total limit headroom efficiency flops vector "
 		               "bytes intensity tflops gbps share note op_name gain",
-		.rank = "name total headroom efficiency bound share program", .adds = "total"
+		.rank = "name total headroom efficiency bound share program", .adds = "total",
+		.heads = { { "gbps", "GB/s" }, { "flops", "flops_each" }, { "vector", "vector_each" },
+		           { "bytes", "bytes_each" } }
 	},
 	[NSX_ROOFLINE_OPCODE] = {
 		COLS, .shown = "opcode math" GROUP, .order = "-headroom -total opcode math",
-		.rank = "opcode math total headroom efficiency share", .adds = "total"
+		.rank = "opcode math total headroom efficiency share", .adds = "total", GBPS
 	},
 	[NSX_ROOFLINE_OP_NAME] = {
 		COLS, .shown = "op_name" GROUP, .order = "-headroom -total op_name",
-		.rank = "op_name total headroom efficiency share", .adds = "total"
+		.rank = "op_name total headroom efficiency share", .adds = "total", GBPS
 	},
 	[NSX_ROOFLINE_PROGRAM] = {
 		.size = sizeof(struct line), .cols = cols + 1, .ncols = sizeof cols / sizeof *cols - 1,
@@ -90,11 +94,11 @@ static const struct nsx_sum_def defs[] = {
 	},
 	[NSX_ROOFLINE_POINTS] = {
 		COLS, .shown = "id program name opcode math bound intensity tflops gbps peak bandwidth total",
-		.rank = "name intensity tflops bound peak bandwidth math total"
+		.rank = "name intensity tflops bound peak bandwidth math total", GBPS
 	},
 	[NSX_ROOFLINE_PEAKS] = {
 		COLS, .shown = "device name math tflops ridge gbps peak_from bandwidth_from", .order = "device seq",
-		.rank = "device name math tflops gbps ridge"
+		.rank = "device name math tflops gbps ridge", GBPS
 	},
 };
 
@@ -344,14 +348,6 @@ nsx_roof_table(struct nsx_roof *f, struct nsx_table **table)
 	for (size_t i = 0; i < nsx_sums_count(&m.sums) && rc == NSX_OK; i++)
 		rc = nsx_sums_put(&m.sums, t, nsx_sums_at(&m.sums, i), f->err);
 	nsx_sums_free(&m.sums);
-	if (by != NSX_ROOFLINE_PROGRAM)
-		nsx_table_head(t, "gbps", "GB/s");
-	/* Elsewhere these are of all executions. */
-	if (by == NSX_ROOFLINE_INST) {
-		nsx_table_head(t, "flops", "flops_each");
-		nsx_table_head(t, "vector", "vector_each");
-		nsx_table_head(t, "bytes", "bytes_each");
-	}
 	if (rc == NSX_OK && by < NSX_ROOFLINE_POINTS && f->options->words)
 		rc = nsx_roof_words(f, t);
 	if (rc != NSX_OK) {

@@ -109,22 +109,23 @@ static const struct nsx_sum_def instructions = {
 
 /* The time of an instruction, or of the operations of one kind of collective. */
 struct inst {
+	uint32_t name, none;   /* of its first thunk, in the catalogue's strings, where no record names it; NSX_NONE:
+	                        * absent. Of a kind of collective the key */
 	struct nsx_stat exposed;
 	nsx_u128 hidden;
 	nsx_u128 copies;   /* of exposed: thunks that only copy */
-	uint32_t name;   /* of its first thunk, in the catalogue's strings, where no record names it; NSX_NONE:
-	                  * absent */
 	bool     comm;
 	bool     no_hidden;   /* some of its communication has no `hidden` */
 };
+
+static const struct nsx_sum_def of_kinds = { .size = sizeof(struct inst), .key = sizeof(uint64_t) };
 
 struct insts {
 	struct nsx_err *err;
 	struct nsx_summary_options options;
 	struct nsx_top  top;
 	NSX_VEC(struct inst) insts;      /* by index of the catalogue, up to the last one that ran */
-	struct nsx_map  op_kind_of;      /* kind of collective, in the catalogue's strings -> op_kinds */
-	NSX_VEC(struct inst) op_kinds;   /* operations; `name` is the kind */
+	struct nsx_sums op_kinds;        /* of struct inst: operations by kind of collective */
 	struct nsx_all_moments moments;  /* with NSX_SUMMARY_TOTAL */
 	bool            any_op;
 	int64_t         timeless_ops;
@@ -142,6 +143,7 @@ insts_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	struct insts *f = state;
 
 	f->err = at->err;
+	f->op_kinds.def = &of_kinds;
 	f->options = *options;
 	f->top.cat.keep = options->by == NSX_SUMMARY_THUNK ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES
 	    : options->by == NSX_SUMMARY_SOURCE ? NSX_CAT_NAMES | NSX_CAT_PLACES : NSX_CAT_NAMES;
@@ -168,13 +170,12 @@ insts_free(void *state)
 	struct insts *f = state;
 
 	nsx_top_free(&f->top);
-	nsx_map_free(&f->op_kind_of);
+	nsx_sums_free(&f->op_kinds);
 	nsx_moments_free(&f->moments);
 	nsx_kind_axes_free(&f->axes);
 	nsx_sums_free(&f->sums);
 	nsx_scopes_free(&f->scopes);
 	nsx_stacks_free(&f->tree);
-	free(f->op_kinds.p);
 	free(f->insts.p);
 }
 
@@ -213,7 +214,7 @@ take_op(struct insts *f, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1), hidden;
 	struct nsx_str collective = nsx_string(rec, NSX_OP_collective);
-	uint32_t kind, *at;
+	uint32_t kind;
 
 	f->any_op = true;
 	if (!nsx_cat_communicates(&f->top.cat, rec) || nsx_cat_inst_communicates(&f->top.cat, rec))
@@ -225,12 +226,11 @@ take_op(struct insts *f, const struct nsx_rec *rec)
 	kind = nsx_cat_intern(&f->top.cat, collective, f->err);
 	if (kind == NSX_NONE && collective.len)
 		return false;
-	at = nsx_map_at(&f->op_kind_of, (struct nsx_key){ kind, 0 });
-	if (!at || (*at == NSX_NONE && !nsx_vec_push(&f->op_kinds, ((struct inst){ .comm = true, .name = kind }))))
+	struct inst *k = nsx_sums_row(&f->op_kinds, &(uint32_t[2]){ kind, 0 });
+
+	if (!k)
 		return false;
-	if (*at == NSX_NONE)
-		*at = (uint32_t)(f->op_kinds.n - 1);
-	struct inst *k = &f->op_kinds.p[*at];
+	k->comm = true;
 	hidden = nsx_hidden_of(dur, nsx_int(rec, NSX_OP_hidden, NSX_ABSENT), &f->top.over_hidden);
 	f->top.any_comm = true;
 	f->top.any_hidden |= nsx_has(rec, NSX_OP_hidden);
@@ -387,9 +387,9 @@ add_labels(struct insts *f)
 
 	if (source && !find_phases(f))
 		return false;
-	for (size_t k = 0; k < f->insts.n + f->op_kinds.n; k++) {
+	for (size_t k = 0; k < f->insts.n + nsx_sums_count(&f->op_kinds); k++) {
 		bool op = k >= f->insts.n;
-		const struct inst *i = op ? &f->op_kinds.p[k - f->insts.n] : &f->insts.p[k];
+		const struct inst *i = op ? nsx_sums_at(&f->op_kinds, k - f->insts.n) : &f->insts.p[k];
 		const struct nsx_cat_inst *of = op ? NULL : &f->top.cat.insts.p[k];
 
 		if (i->exposed.n == 0 || (kinds && !i->comm))

@@ -56,25 +56,23 @@ static const struct nsx_sum_col range_cols[] = {
 };
 #define ROWS(list) \
 	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = list, .ncols = sizeof list / sizeof *list
-/* The one with the most GPU time first, then the longest. */
-#define RANGES ROWS(range_cols), .order = "-gpu_all -total domain name", .adds = "gpu_self"
+/* The one with the most GPU time first, then the longest. Next to their GPU time the times of ranges are their spans,
+ * in which the GPU may be idle. */
+#define RANGES ROWS(range_cols), .order = "-gpu_all -total domain name", .adds = "gpu_self", \
+	.heads = { { "total", "span_total" }, { "mean", "span_mean" }, { "std", "span_std" }, { "min", "span_min" }, \
+	           { "max", "span_max" } }
 #define RANGES_SHOWN \
 	"domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_share"
 
 static const struct nsx_sum_def kernels = {
-	ROWS(kernel_cols), .order = "-total type name", .rank = "name type total share count mean max", .adds = "total"
+	ROWS(kernel_cols), .order = "-total type name", .rank = "name type total share count mean max", .adds = "total",
+	.heads = { { "share", "of_type" } }
 }, ranges = {
 	RANGES, .shown = RANGES_SHOWN,
 	.rank = "name gpu_time gpu_share count gpu_mean gpu_self total mean max ops host_total"
 }, ranges_with_helpers = {
 	RANGES, .shown = RANGES_SHOWN " gpu_helper",
 	.rank = "name gpu_time gpu_helper gpu_share count gpu_mean gpu_self total mean max ops host_total"
-};
-
-/* Headings of ranges in aligned tables: next to their GPU time these are their spans, in which the GPU may be idle. */
-static const char *const spans[][2] = {
-	{ "total", "span_total" }, { "mean", "span_mean" }, { "std", "span_std" }, { "min", "span_min" },
-	{ "max", "span_max" }
 };
 
 /* The values that a range adds to its row once it is known whether its operations are in the stream. launched: one of
@@ -491,10 +489,6 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		rc = nsx_err_nomem(f->err, NULL);
 	if (rc == NSX_OK)
 		rc = (*table = nsx_sums_table(&f->rows, f->err)) ? NSX_OK : NSX_ERR;
-	if (f->kernel)
-		nsx_table_head(*table, "share", "of_type");
-	for (size_t i = 0; !f->kernel && i < sizeof spans / sizeof *spans; i++)
-		nsx_table_head(*table, spans[i][0], spans[i][1]);
 
 	bool rows = nsx_sums_count(&f->rows) > 0;
 

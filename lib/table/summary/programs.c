@@ -57,14 +57,19 @@ static const struct nsx_sum_def def = {
 	.rank = "key total share execs mean wait_share std wait_mean spread_mean thunks_mean"
 };
 
-/* One execution of a program, on all devices. */
-struct execution { uint32_t program; bool communicates; int64_t spread; };
+/* One execution of a program, on all devices. The key: up to `number`. */
+struct execution { uint32_t program, none; int64_t number; bool communicates; int64_t spread; };
 
-/* One execution of a program on one device; a module record: ran. */
-struct run { uint32_t execution; bool ran; int64_t wait; };
+/* One execution of a program on one device, these being the key; a module record: ran. */
+struct run { uint32_t execution, device; bool ran; int64_t wait; };
 
-/* One execution of a collective by all groups: the largest spread so far of a group. */
-struct thing { uint32_t execution; int64_t spread; };
+/* One execution of a collective by all groups, the key up to its occurrence: the largest spread so far of a group. */
+struct thing { uint32_t execution, inst; int64_t occurrence, spread; };
+
+static const struct nsx_sum_def of_executions = { .size = sizeof(struct execution),
+                                                  .key = offsetof(struct execution, communicates) },
+    of_runs = { .size = sizeof(struct run), .key = offsetof(struct run, ran) },
+    of_things = { .size = sizeof(struct thing), .key = offsetof(struct thing, spread) };
 
 /* A device's record of a collective. exposed: ns that were not hidden; thing, run: indices. */
 struct waited { int64_t start, exposed; uint32_t clock, thing, run; };
@@ -75,12 +80,7 @@ struct programs {
 	struct nsx_comm comm;
 	struct nsx_instances instances;   /* keys: nsx_comm_instance */
 	struct nsx_sums modules;          /* of struct module */
-	NSX_VEC(struct execution) executions;
-	NSX_VEC(struct run) runs;
-	NSX_VEC(struct thing) things;
-	struct nsx_map  execution_of;  /* (program, execution) -> executions */
-	struct nsx_map  run_of;        /* (executions, device) -> runs */
-	struct nsx_map  thing_of;      /* (executions and inst, occurrence) -> things */
+	struct nsx_sums executions, runs, things;
 	int64_t         partial, apart;
 };
 
@@ -96,8 +96,8 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 {
 	struct programs *f = state;
 	const struct waited *of = records;
-	struct thing *thing = &f->things.p[of->thing];
-	struct execution *e = &f->executions.p[thing->execution];
+	struct thing *thing = nsx_sums_at(&f->things, of->thing);
+	struct execution *e = nsx_sums_at(&f->executions, thing->execution);
 	int64_t least = of->exposed, most = least, last = of->start;
 	bool apart = false;
 
@@ -122,9 +122,9 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 		return NSX_OK;
 	}
 	for (size_t i = 0; i < n; i++) {
-		int64_t *wait = &f->runs.p[of[i].run].wait;
+		struct run *r = nsx_sums_at(&f->runs, of[i].run);
 
-		*wait = nsx_add_sat(*wait, nsx_sub_sat(last, of[i].start, NULL), NULL);
+		r->wait = nsx_add_sat(r->wait, nsx_sub_sat(last, of[i].start, NULL), NULL);
 	}
 	return NSX_OK;
 }
@@ -139,6 +139,9 @@ programs_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	f->comm.cat.keep = NSX_CAT_RUNNERS;
 	f->top.given = &f->comm.cat;
 	f->modules = (struct nsx_sums){ .def = &def, .texts = &f->comm.cat.strings };
+	f->executions.def = &of_executions;
+	f->runs.def = &of_runs;
+	f->things.def = &of_things;
 	f->instances = (struct nsx_instances){ .size = sizeof(struct waited), .complete = complete, .state = f };
 	return NSX_OK;
 }
@@ -161,38 +164,27 @@ programs_free(void *state)
 	nsx_top_free(&f->top);
 	nsx_comm_free(&f->comm);
 	nsx_instances_free(&f->instances);
-	nsx_map_free(&f->execution_of);
-	nsx_map_free(&f->run_of);
-	nsx_map_free(&f->thing_of);
 	nsx_sums_free(&f->modules);
-	free(f->executions.p);
-	free(f->runs.p);
-	free(f->things.p);
+	nsx_sums_free(&f->executions);
+	nsx_sums_free(&f->runs);
+	nsx_sums_free(&f->things);
 }
 
 /* The number of that execution of the program; NSX_NONE when out of memory. */
 static uint32_t
 execution_at(struct programs *f, uint32_t program, int64_t number)
 {
-	uint32_t *at = nsx_map_at(&f->execution_of, (struct nsx_key){ program, (uint64_t)number });
-
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->executions, ((struct execution){ .program = program })))
-		*at = (uint32_t)(f->executions.n - 1);
-	return at ? *at : NSX_NONE;
+	return nsx_sums_number(&f->executions, &(struct execution){ .program = program, .number = number });
 }
 
 /* The number of that execution on the record's device; NSX_NONE when out of memory. */
 static uint32_t
 run_at(struct programs *f, uint32_t execution, const struct nsx_rec *rec)
 {
-	uint32_t device = nsx_cat_device(&f->comm.cat, rec), *at;
+	uint32_t device = nsx_cat_device(&f->comm.cat, rec);
 
-	if (execution == NSX_NONE || device == NSX_NONE)
-		return NSX_NONE;
-	at = nsx_map_at(&f->run_of, (struct nsx_key){ execution, device });
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->runs, ((struct run){ .execution = execution })))
-		*at = (uint32_t)(f->runs.n - 1);
-	return at ? *at : NSX_NONE;
+	return execution == NSX_NONE || device == NSX_NONE ? (uint32_t)NSX_NONE
+	       : nsx_sums_number(&f->runs, &(struct run){ .execution = execution, .device = device });
 }
 
 static int
@@ -209,23 +201,11 @@ take_module(struct programs *f, const struct nsx_rec *rec)
 	uint32_t run = run_at(f, execution_at(f, program, nsx_int(rec, NSX_MODULE_execution, -1)), rec);
 	if (run == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
-	f->runs.p[run].ran = true;
+	((struct run *)nsx_sums_at(&f->runs, run))->ran = true;
 	nsx_stat_add(&m->dur, rec->v[NSX_MODULE_dur].i);
 	if (nsx_has(rec, NSX_MODULE_thunks))
 		nsx_stat_add(&m->thunks, rec->v[NSX_MODULE_thunks].i);
 	return NSX_OK;
-}
-
-/* The number of the instruction's execution; NSX_NONE when out of memory. */
-static uint32_t
-thing_at(struct programs *f, uint32_t execution, const struct nsx_rec *thunk, uint32_t inst)
-{
-	struct nsx_key key = { (uint64_t)execution << 32 | inst, (uint64_t)nsx_int(thunk, NSX_THUNK_occurrence, -1) };
-	uint32_t *at = nsx_map_at(&f->thing_of, key);
-
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->things, ((struct thing){ .execution = execution })))
-		*at = (uint32_t)(f->things.n - 1);
-	return at ? *at : NSX_NONE;
 }
 
 static int
@@ -246,12 +226,13 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 	    : execution_at(f, program, nsx_int(rec, NSX_THUNK_execution, -1));
 	w.exposed = dur - hidden;
 	w.run = run_at(f, execution, rec);
-	w.thing = execution == NSX_NONE ? NSX_NONE : thing_at(f, execution, rec, r.inst);
+	w.thing = execution == NSX_NONE ? NSX_NONE : nsx_sums_number(&f->things, &(struct thing){ execution, r.inst,
+		nsx_int(rec, NSX_THUNK_occurrence, -1), 0 });
 	w.clock = nsx_comm_clock(&f->comm, rec);
 	if (w.run == NSX_NONE || w.thing == NSX_NONE || w.clock == NSX_NONE ||
 	    !nsx_comm_instance(&f->comm, rec, &r, &key))
 		return nsx_err_nomem(f->err, NULL);
-	f->executions.p[execution].communicates = true;
+	((struct execution *)nsx_sums_at(&f->executions, execution))->communicates = true;
 	return nsx_instances_add(&f->instances, key, &w, r.participants, f->err);
 }
 
@@ -274,8 +255,8 @@ programs_take(void *state, const struct nsx_event *e)
 static bool
 add_up(struct programs *f)
 {
-	for (size_t i = 0; i < f->executions.n; i++) {
-		const struct execution *e = &f->executions.p[i];
+	for (size_t i = 0; i < nsx_sums_count(&f->executions); i++) {
+		const struct execution *e = nsx_sums_at(&f->executions, i);
 		struct module *m = e->communicates ? module_at(f, e->program) : NULL;
 
 		if (m)
@@ -283,12 +264,13 @@ add_up(struct programs *f)
 		else if (e->communicates)
 			return false;
 	}
-	for (size_t i = 0; i < f->runs.n; i++) {
-		const struct execution *e = &f->executions.p[f->runs.p[i].execution];
-		struct module *m = f->runs.p[i].ran && e->communicates ? module_at(f, e->program) : NULL;
+	for (size_t i = 0; i < nsx_sums_count(&f->runs); i++) {
+		const struct run *r = nsx_sums_at(&f->runs, i);
+		const struct execution *e = nsx_sums_at(&f->executions, r->execution);
+		struct module *m = r->ran && e->communicates ? module_at(f, e->program) : NULL;
 
 		if (m)
-			nsx_stat_add(&m->wait, f->runs.p[i].wait);
+			nsx_stat_add(&m->wait, r->wait);
 	}
 	return true;
 }

@@ -18,8 +18,10 @@
 #include "table/summary/operators.h"
 #include "table/summary/summary.h"
 
-/* What operations of one place took. exposed: of those that communicate. */
+/* What operations of one place, which is the key, took. exposed: of those that communicate. */
 struct cell { struct nsx_scope_place place; int64_t count; nsx_u128 of[NSX_NPARTS], exposed; };
+
+static const struct nsx_sum_def of_cells = { .size = sizeof(struct cell), .key = sizeof(struct nsx_scope_place) };
 
 /* Of a phase or scope. flops: NSX_SUM_NONE if no instruction has any. at_peak, needed: ns that the work takes at the
  * peaks of the devices, with and without recomputation; less than 0: a peak is not known. */
@@ -79,8 +81,8 @@ struct scopes {
 	struct nsx_roof   roof;            /* with the catalogue */
 	struct nsx_stacks tree;
 	struct nsx_scopes scopes;
-	struct nsx_map    cell_of;         /* (instruction, node and phase) -> cells */
-	NSX_VEC(struct cell) cells, thunks;   /* thunks: by index of the catalogue, as far as it goes */
+	struct nsx_sums   cells;
+	NSX_VEC(struct cell) thunks;       /* by index of the catalogue, as far as it goes */
 	struct nsx_operators operators;
 	bool              any_op, any_comm, no_hidden;   /* no_hidden: of some communication it is not known */
 	int64_t           timeless, over_hidden;
@@ -94,6 +96,7 @@ scopes_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	struct scopes *f = state;
 
 	f->err = at->err;
+	f->cells.def = &of_cells;
 	f->phases = options->by == NSX_SUMMARY_PHASE;
 	if (nsx_roofline_analysis.begin(&f->roof, &peaks, at) != NSX_OK)
 		return NSX_ERR;
@@ -123,9 +126,8 @@ scopes_free(void *state)
 	nsx_scopes_free(&f->scopes);
 	nsx_stacks_free(&f->tree);
 	nsx_operators_free(&f->operators);
-	nsx_map_free(&f->cell_of);
+	nsx_sums_free(&f->cells);
 	nsx_sums_free(&f->sums);
-	free(f->cells.p);
 	free(f->thunks.p);
 }
 
@@ -154,20 +156,17 @@ take_op(struct scopes *f, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 	bool comm = nsx_cat_communicates(&f->roof.cat, rec);
 	struct nsx_scope_place place = nsx_scopes_op(&f->scopes, rec);
-	uint32_t *at;
+	struct cell *cell;
 
 	f->any_op = true;
 	f->timeless += dur < 0;
 	if (place.node == NSX_NONE || dur < 0)
 		return place.node == NSX_NONE ? NSX_ERR : NSX_OK;
-	at = nsx_map_at(&f->cell_of, (struct nsx_key){ place.inst, (uint64_t)place.node << 8 | place.phase });
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->cells, ((struct cell){ .place = place })))
-		*at = (uint32_t)(f->cells.n - 1);
-	if (!at || *at == NSX_NONE
-	    || (place.inst == NSX_NONE && !nsx_operators_take(&f->operators, &f->scopes, rec,
-	                                                      nsx_cat_device(&f->roof.cat, rec), place)))
+	cell = nsx_sums_row(&f->cells, &place);
+	if (!cell || (place.inst == NSX_NONE && !nsx_operators_take(&f->operators, &f->scopes, rec,
+	                                                            nsx_cat_device(&f->roof.cat, rec), place)))
 		return nsx_err_nomem(f->err, NULL);
-	add(&f->cells.p[*at], nsx_part_of(rec, comm), dur, hidden_of(f, rec, comm, dur));
+	add(cell, nsx_part_of(rec, comm), dur, hidden_of(f, rec, comm, dur));
 	return NSX_OK;
 }
 
@@ -434,8 +433,8 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		f->thunks.p[i].place = nsx_scopes_inst(&f->scopes, (uint32_t)i);
 		good = f->thunks.p[i].place.node != NSX_NONE;
 	}
-	for (size_t i = 0; f->any_op && good && i < f->cells.n; i++)
-		good = add_cell(f, &f->cells.p[i]);
+	for (size_t i = 0; f->any_op && good && i < nsx_sums_count(&f->cells); i++)
+		good = add_cell(f, nsx_sums_at(&f->cells, i));
 	for (size_t i = 0; !f->any_op && good && i < f->thunks.n; i++)
 		good = !f->thunks.p[i].count || add_cell(f, &f->thunks.p[i]);
 	good = good && add_works(f) && add_operators(f) && complete(f);
