@@ -132,6 +132,7 @@ add_losses(struct launch *f, struct row *r, const struct nsx_call_entry *c)
 		r->profile = c->profile;
 }
 
+/* c: its call; NULL: nobody asks what calls cost. */
 static int
 count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, struct nsx_call_entry *c)
 {
@@ -144,7 +145,7 @@ count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, str
 	if (!failed) {
 		struct row *r = row(f, at);
 
-		if (first_in_row(f, c, at, &failed)) {
+		if (c && first_in_row(f, c, at, &failed)) {
 			r->calls++;
 			add(f, &r->api, host_dur);
 			add_losses(f, r, c);
@@ -194,8 +195,8 @@ take_op(struct launch *f, const struct nsx_event *e)
 	uint32_t device = e->device;
 	struct nsx_str type = nsx_string(rec, NSX_OP_type);
 	bool graph = nsx_str_eq(type, NSX_STR("graph")), kernel = graph || nsx_str_eq(type, NSX_STR("kernel"));
-	struct nsx_call_entry *c, gone;
-	int rc;
+	struct nsx_call_entry *c = NULL, gone;
+	int rc = NSX_OK;
 
 	f->ops++;
 	if (!nsx_vec_reach(&f->busy, device, &(struct busy){ NSX_ABSENT, NSX_ABSENT }))
@@ -210,10 +211,11 @@ take_op(struct launch *f, const struct nsx_event *e)
 	if (nsx_has(rec, NSX_OP_removed) && busy->end != NSX_ABSENT)
 		busy->removed = nsx_sub_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_removed].i, NULL);
 	int64_t before = busy->removed > busy->end ? busy->removed : busy->end;
-	c = nsx_call_book_of(&f->calls, rec, &rc, f->err);
+	if (!f->options->brief)
+		c = nsx_call_book_of(&f->calls, rec, &rc, f->err);
 	if (rc != NSX_OK)
 		return NSX_ERR;
-	if (!c || !nsx_has(rec, NSX_OP_host_start))
+	if (!nsx_has(rec, NSX_OP_call) || !nsx_has(rec, NSX_OP_host_start))
 		f->no_call += kernel;
 	else if (kernel && count(f, rec, graph, before, c) != NSX_OK)
 		return NSX_ERR;
@@ -258,7 +260,7 @@ take(void *state, const struct nsx_event *e)
 		return NSX_OK;
 	}
 	switch (e->rec->kind->id) {
-	case NSX_CALL:  return take_call(f, e->rec);
+	case NSX_CALL:  return f->options->brief ? NSX_OK : take_call(f, e->rec);
 	case NSX_RANGE: return take_range(f, e->rec);
 	case NSX_OP:    return take_op(f, e);
 	default:        return NSX_OK;

@@ -19,6 +19,7 @@ struct nsx_launch_options {
 	enum nsx_launch_form form;
 	bool           by_range;   /* by the innermost range of the launch, else by kernel */
 	enum nsx_names names;      /* of ranges */
+	bool           brief;      /* only nsx_launch_sum is asked for: what calls cost is not looked up */
 	const char    *require;    /* fail unless the stream has a record of this kind; NULL: none */
 };
 

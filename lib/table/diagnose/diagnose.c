@@ -303,7 +303,7 @@ static int
 look(struct nsx_look_at *a, struct nsx_reader *in)
 {
 	static const struct nsx_copies_options copies = { .minor = false };
-	static const struct nsx_launch_options launch = { .by_range = false };
+	static const struct nsx_launch_options launch = { .brief = true };
 	static const struct nsx_roofline_options roof = { .require = NULL };
 	const struct nsx_analysis_run runs[NSX_NRUNS] = {
 		/* Before idle/, which asks it. */

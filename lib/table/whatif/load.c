@@ -57,17 +57,19 @@ intern(struct wi_graph *g, struct nsx_str text, uint32_t *id)
 /* What a thread is, and whether this class of its calls tells when it works: those of threads that launch, wait or call
  * events. */
 static bool
-keep_thread(struct wi_graph *g, const struct wi_call *c, uint32_t profile, uint32_t process)
+keep_thread(struct wi_graph *g, const struct wi_call *c, uint32_t report, struct nsx_key process)
 {
 	static const char *const classes[] = { "launch", "graph-launch", "copy", "set", "sync", "event" };
 	const struct wi_api *api = wi_api(g, c);
 	struct wi_of_thread *t;
 
 	while (g->of_threads.n <= c->thread)
-		if (!nsx_vec_push(&g->of_threads, ((struct wi_of_thread){ profile, process, false })))
+		if (!nsx_vec_push(&g->of_threads, ((struct wi_of_thread){ NSX_NONE, NSX_NONE, false })))
 			return false;
 	t = &g->of_threads.p[c->thread];
-	*t = (struct wi_of_thread){ profile, process, t->works || api->blocking };
+	if (t->process == NSX_NONE)
+		*t = (struct wi_of_thread){ report, nsx_map_get(&g->threads.process_of, process), false };
+	t->works |= api->blocking;
 	for (size_t k = 0; k < sizeof classes / sizeof *classes && !t->works; k++)
 		t->works = nsx_str_eq(nsx_intern_str(&g->names, api->class), nsx_str_c(classes[k]));
 	return true;
@@ -103,8 +105,7 @@ take_call(struct wi_graph *g, const struct nsx_rec *rec)
 	if (api == NSX_NONE || c.thread == NSX_NONE || report == NSX_NONE)
 		return nsx_err_nomem(g->err, NULL);
 	c.api = api & (UINT32_MAX >> 2);
-	if (!keep_thread(g, &c, report, nsx_map_get(&g->threads.process_of,
-	                                            (struct nsx_key){ (uint64_t)profile, (uint64_t)pid })))
+	if (!keep_thread(g, &c, report, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid }))
 		return nsx_err_nomem(g->err, NULL);
 	if (take_numbers(g, nsx_string(rec, NSX_CALL_waited), &more.waited, &more.nwaited) != NSX_OK)
 		return NSX_ERR;
