@@ -23,7 +23,7 @@
 
 enum {
 	NSX_MEMBERS_LISTED = 64,
-	NSX_MEMBERS_MAX = 1 << 23   /* devices, of all groups of a text that is read */
+	NSX_MEMBERS_MAX = 1 << 22   /* devices, of all groups of a text that is read */
 };
 
 /* ends[i]: where group i ends in ids; groups are not empty. {0} is empty, nsx_members_free ends it. */

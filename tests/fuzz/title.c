@@ -1,7 +1,9 @@
-/* title.c -- fuzz target: the texts that XLA puts into NVTX ranges. The parts found are in the text. */
+/* title.c -- fuzz target: the texts that XLA puts into NVTX ranges, whose parts are in the text, and groups of devices,
+ * which read back as they were. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/members.h"
 #include "xla/hlotext.h"
 #include "xla/places.h"
 #include "xla/title.h"
@@ -98,6 +100,27 @@ places(struct nsx_str text)
 	nsx_buf_free(&b);
 }
 
+static void
+members(struct nsx_str text)
+{
+	enum { MOST = 4096 };
+	struct nsx_members m = { 0 }, again = { 0 };
+	struct nsx_buf b = { 0 };
+
+	if (nsx_members_read(&m, text, MOST) == NSX_OK) {
+		must(m.ids.n <= MOST && m.ends.n <= m.ids.n && (!m.ends.n || m.ends.p[m.ends.n - 1] == m.ids.n));
+		nsx_members_put(&m, &b);
+		if (!b.failed && nsx_members_read(&again, nsx_buf_view(&b), MOST) != NSX_ERR) {
+			must(again.ids.n == m.ids.n && again.ends.n == m.ends.n);
+			must(!m.ids.n || !memcmp(again.ids.p, m.ids.p, m.ids.n * sizeof *m.ids.p));
+			must(!m.ends.n || !memcmp(again.ends.p, m.ends.p, m.ends.n * sizeof *m.ends.p));
+		}
+	}
+	nsx_buf_free(&b);
+	nsx_members_free(&m);
+	nsx_members_free(&again);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -108,5 +131,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	strip(text, true);
 	instruction(text);
 	places(text);
+	members(text);
 	return 0;
 }

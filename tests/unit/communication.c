@@ -205,14 +205,14 @@ bad_groups(void)
 	nsx_set_i(&r, NSX_GROUPS_groups, 3);
 	nsx_set_s(&r, NSX_GROUPS_members, NSX_STR("0,x"));
 	is_int(nsx_comm_take(&c, &r, &bad), NSX_ERR, "groups that are no devices are refused");
-	is_str(bad.msg, "groups 3: want devices such as 0,1;2,3 or 0-7;8-15, at most 8388608 of all sets, got \"0,x\"", "by name");
+	is_str(bad.msg, "groups 3: want devices such as 0,1;2,3 or 0-7;8-15, at most 4194304 of all sets, got \"0,x\"", "by name");
 	nsx_comm_free(&c);
 	c.groups.devices.n = NSX_MEMBERS_MAX - 6;
 	bad.msg[0] = '\0';
 	nsx_set_i(&r, NSX_GROUPS_groups, 4);
 	nsx_set_s(&r, NSX_GROUPS_members, NSX_STR("0-9"));
 	is_int(nsx_comm_take(&c, &r, &bad), NSX_ERR, "sets that are small each, but too large together");
-	is_str(bad.msg, "groups 4: want devices such as 0,1;2,3 or 0-7;8-15, at most 8388608 of all sets, got \"0-9\"", "are refused");
+	is_str(bad.msg, "groups 4: want devices such as 0,1;2,3 or 0-7;8-15, at most 4194304 of all sets, got \"0-9\"", "are refused");
 	c.groups.devices.n = 0;
 	nsx_comm_free(&c);
 }
