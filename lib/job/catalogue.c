@@ -190,17 +190,16 @@ decide(struct nsx_catalogue *c, const struct nsx_rec *rec, bool *contrary)
 	return i->comm;
 }
 
-/* The instruction of a thunk of the program of the previous lookup, found without a call; NULL: use inst_of. */
+/* The instruction of a record of the program of the previous lookup, found without a call; NULL: use inst_of. */
 static inline const struct nsx_cat_inst *
-near_inst(const struct nsx_catalogue *c, const struct nsx_rec *thunk)
+near_inst(const struct nsx_catalogue *c, const struct nsx_rec *rec, int program, int inst)
 {
-	const uint64_t both = UINT64_C(1) << NSX_THUNK_program | UINT64_C(1) << NSX_THUNK_inst;
+	const uint64_t both = UINT64_C(1) << program | UINT64_C(1) << inst;
 
-	if ((thunk->has & both) != both || !c->last_program.any
-	    || thunk->v[NSX_THUNK_program].i != c->last_program.number)
+	if ((rec->has & both) != both || !c->last_program.any || rec->v[program].i != c->last_program.number)
 		return NULL;
 	const struct nsx_cat_index *x = &c->programs.p[c->last_program.at].insts;
-	uint64_t number = (uint64_t)thunk->v[NSX_THUNK_inst].i;
+	uint64_t number = (uint64_t)rec->v[inst].i;
 	uint32_t at = number < x->ndense ? x->dense[number] : NSX_NONE;
 
 	return at != NSX_NONE && c->insts.p[at].listed ? &c->insts.p[at] : NULL;
@@ -209,10 +208,12 @@ near_inst(const struct nsx_catalogue *c, const struct nsx_rec *thunk)
 bool
 nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	const struct nsx_cat_inst *i = rec->kind->id == NSX_THUNK ? near_inst(c, rec) : NULL;
+	enum nsx_kind_id kind = rec->kind->id;
+	const struct nsx_cat_inst *i = kind == NSX_THUNK ? near_inst(c, rec, NSX_THUNK_program, NSX_THUNK_inst)
+	                             : kind == NSX_OP    ? near_inst(c, rec, NSX_OP_program, NSX_OP_inst) : NULL;
 
 	/* The case of most records. */
-	if (i) {
+	if (i && (kind == NSX_THUNK || i->settles)) {
 		c->contradictions += i->comm != nsx_comm_says(rec);
 		return i->comm;
 	}
