@@ -87,9 +87,10 @@ add_path(struct again *a, const char *path, int set, struct nsx_diags *diags)
 /* ---- differences */
 
 static bool
-same_shape(const struct nsx_signature_argument *x, const struct nsx_signature_argument *y)
+same_argument(const struct nsx_signature_argument *x, const struct nsx_signature_argument *y)
 {
-	return nsx_str_eq(x->type, y->type) && nsx_str_eq(x->dims, y->dims);
+	return nsx_str_eq(x->type, y->type) && nsx_str_eq(x->dims, y->dims) && x->shards == y->shards
+	       && x->donated == y->donated;
 }
 
 /* How many of the arguments differ, more than any of them if their number does, and last whether the rest does. */
@@ -99,7 +100,7 @@ distance(const struct nsx_signature *x, const struct nsx_signature *y)
 	size_t n = x->arguments.n < y->arguments.n ? x->arguments.n : y->arguments.n, differ = 0;
 
 	for (size_t i = 0; i < n; i++)
-		differ += !same_shape(&x->arguments.p[i], &y->arguments.p[i]);
+		differ += !same_argument(&x->arguments.p[i], &y->arguments.p[i]);
 	differ += x->arguments.n != y->arguments.n ? 1000000 : 0;
 	return 2 * differ + (x->body != y->body || x->constants != y->constants);
 }
@@ -149,7 +150,12 @@ compare(struct again *a, const struct nsx_signature *now, const struct nsx_signa
 			rc = put(a, now, like, "dtype", y->name, x->type, y->type);
 		if (rc == NSX_OK && !nsx_str_eq(x->dims, y->dims))
 			rc = put(a, now, like, "shape", y->name, x->dims, y->dims);
-		told |= !same_shape(x, y);
+		if (rc == NSX_OK && x->shards != y->shards)
+			rc = put(a, now, like, "sharding", y->name, x->sharding, y->sharding);
+		if (rc == NSX_OK && x->donated != y->donated)
+			rc = put(a, now, like, "donation", y->name, x->donated ? NSX_STR("donated") : NSX_STR("kept"),
+			         y->donated ? NSX_STR("donated") : NSX_STR("kept"));
+		told |= !same_argument(x, y);
 	}
 	if (told || rc != NSX_OK)
 		return rc;

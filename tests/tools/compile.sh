@@ -380,6 +380,24 @@ for n in 1 2; do again 1 jit_step 8 11 4 1 $n; mv "$T/again"/*0001* "$T/again.de
 rows_again 'another value of a constant' '1 jit_step 1 constant   ' "$T/again.constant.1" "$T/again.constant.2"
 rows_again 'other devices' '1 jit_step 1 devices   ' "$T/again.devices.1" "$T/again.devices.2"
 rows_again 'nothing that a dump shows' '1 jit_step 1 same   ' "$T/again.constant.1" "$T/again.devices.1"
+# What the module says of its arguments: a dump made anew, with that beside its instructions.
+more() {
+	xtra=$2
+	again 1 jit_step 8 11 4 1 1
+	protoc -I compile/again --decode=Dump compile/again/dump.proto <"$T/again/module_0001.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb" |
+		sed "1s/.*/& $xtra/" | protoc -I compile/again --encode=Dump compile/again/dump.proto >"$T/again.$1"
+	rm "$T/again"/*0001*
+}
+more plain ''
+more alias 'input_output_alias { entries { parameter_number: 1 } }'
+more donor 'buffer_donor { entries { parameter_number: 0 } }'
+more tiles 'spmd_parameters_shardings { type: 3 tile_assignment_dimensions: [4, 1] } spmd_parameters_shardings { }'
+more whole 'spmd_parameters_shardings { } spmd_parameters_shardings { }'
+rows_again 'an argument whose memory the result reuses' '1 jit_step 1 donation lr kept donated' "$T/again.plain" "$T/again.alias"
+rows_again '... or may reuse; and no more' "1 jit_step 1 donation batch['x'] kept donated
+1 jit_step 1 donation lr donated kept" "$T/again.alias" "$T/again.donor"
+rows_again 'an argument that is sharded otherwise' "1 jit_step 1 sharding batch['x'] [4,1] replicated" "$T/again.tiles" "$T/again.whole"
+rows_again '... both ways of saying nothing' '1 jit_step 1 same   ' "$T/again.plain" "$T/again.plain"
 fails 'a dump that is cut' 1 "$T/again.cut" nsysx-compile --again "$T/again.cut"
 fails 'a dump that is not there' 1 "$T/absent" nsysx-compile --again "$T/absent"
 fails '--again with a table' 2 'goes without --by' nsysx-compile --again --by pass "$T/again"
