@@ -398,6 +398,23 @@ rows_again '... or may reuse; and no more' "1 jit_step 1 donation batch['x'] kep
 1 jit_step 1 donation lr donated kept" "$T/again.alias" "$T/again.donor"
 rows_again 'an argument that is sharded otherwise' "1 jit_step 1 sharding batch['x'] [4,1] replicated" "$T/again.tiles" "$T/again.whole"
 rows_again '... both ways of saying nothing' '1 jit_step 1 same   ' "$T/again.plain" "$T/again.plain"
+# Options of the compiler, beside the dumps: of one only, of both, in several places, in brackets; where dumps go does not count.
+mkdir "$T/options" "$T/options.1"
+for n in 1 2; do again $n jit_step 8 11 4 1 1; mv "$T/again"/*000$n* "$T/options"; done
+printf '%s\n' 'xla_dump_to: "a"' 'xla_a: 1' 'xla_list: X' 'xla_list: Y' 'xla_b: true' 'xla_map {' '  key: "k"' '  value: "1"' '}' >"$T/options/module_0001.jit_step.debug_options"
+printf '%s\n' 'xla_dump_to: "b"' 'xla_b: true' 'xla_list: X' 'xla_a: 2' 'xla_map {' '  key: "k"' '  value: "2"' '}' 'xla_new: false' >"$T/options/module_0002.jit_step.debug_options"
+rows_again 'options of the compiler that differ' '2 jit_step 1 option xla_a 1 2
+2 jit_step 1 option xla_list X_Y X
+2 jit_step 1 option xla_map {_key:_"k"_value:_"1"_} {_key:_"k"_value:_"2"_}
+2 jit_step 1 option xla_new default false' "$T/options"
+rm "$T/options/module_0001.jit_step.debug_options"
+# The programs differ in a computation that is not the entry's.
+rows_again '... are not known of one of them' '2 jit_step 1 static  4_instructions 4_instructions' "$T/options"
+: >"$T/options/module_0001.jit_step.debug_options"
+equal '... are all the defaults' "$(nsysx-compile --again "$T/options" | awk -F'\t' '$4 == "option" { print $5, $6 }' | head -n 1)" 'xla_b default'
+rm "$T/options/module_0001.jit_step.debug_options"
+mkdir "$T/options/module_0001.jit_step.debug_options"
+fails '... cannot be read' 1 'module_0001.jit_step.debug_options: ' nsysx-compile --again "$T/options"
 fails 'a dump that is cut' 1 "$T/again.cut" nsysx-compile --again "$T/again.cut"
 fails 'a dump that is not there' 1 "$T/absent" nsysx-compile --again "$T/absent"
 fails '--again with a table' 2 'goes without --by' nsysx-compile --again --by pass "$T/again"
