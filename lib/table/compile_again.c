@@ -16,11 +16,12 @@
 #include <sys/stat.h>
 
 #include "table/sums.h"
+#include "xla/debug_options.h"
 #include "xla/hlo.h"
 #include "xla/signature.h"
 
 /* set: programs of one folder, or of one process. */
-struct program { struct nsx_signature s; int set; };
+struct program { struct nsx_signature s; struct nsx_debug_options options; int set; };
 
 struct row { struct nsx_str name, why, argument, was, is; int64_t id, like; };
 
@@ -55,10 +56,13 @@ add_dump(struct again *a, const char *path, int set)
 
 	if (nsx_signature_read(path, &p.s, a->err) != NSX_OK)
 		return NSX_ERR;
-	if (nsx_vec_push(&a->programs, p))
+	int rc = nsx_debug_options_read(path, p.s.name, &p.options, a->err);
+
+	if (rc == NSX_OK && nsx_vec_push(&a->programs, p))
 		return NSX_OK;
 	nsx_signature_free(&p.s);
-	return nsx_err_nomem(a->err, NULL);
+	nsx_debug_options_free(&p.options);
+	return rc == NSX_OK ? nsx_err_nomem(a->err, NULL) : rc;
 }
 
 static int
@@ -87,9 +91,10 @@ add_path(struct again *a, const char *path, int set, struct nsx_diags *diags)
 /* ---- differences */
 
 static bool
-same_shape(const struct nsx_signature_argument *x, const struct nsx_signature_argument *y)
+same_argument(const struct nsx_signature_argument *x, const struct nsx_signature_argument *y)
 {
-	return nsx_str_eq(x->type, y->type) && nsx_str_eq(x->dims, y->dims);
+	return nsx_str_eq(x->type, y->type) && nsx_str_eq(x->dims, y->dims) && x->shards == y->shards
+	       && x->donated == y->donated;
 }
 
 /* How many of the arguments differ, more than any of them if their number does, and last whether the rest does. */
@@ -99,7 +104,7 @@ distance(const struct nsx_signature *x, const struct nsx_signature *y)
 	size_t n = x->arguments.n < y->arguments.n ? x->arguments.n : y->arguments.n, differ = 0;
 
 	for (size_t i = 0; i < n; i++)
-		differ += !same_shape(&x->arguments.p[i], &y->arguments.p[i]);
+		differ += !same_argument(&x->arguments.p[i], &y->arguments.p[i]);
 	differ += x->arguments.n != y->arguments.n ? 1000000 : 0;
 	return 2 * differ + (x->body != y->body || x->constants != y->constants);
 }
@@ -130,10 +135,40 @@ number_text(struct again *a, const char *what, int64_t n)
 	return (struct nsx_str){ "", 0 };
 }
 
+/* The value of an option that is not there. */
+static struct nsx_str
+or_default(struct nsx_str value)
+{
+	return value.len ? value : NSX_STR("default");
+}
+
+/* A row for each option of the compiler that differs, where those of both are known; *told: there is one. */
+static int
+compare_options(struct again *a, const struct program *now, const struct program *like, bool *told)
+{
+	const struct nsx_debug_options *x = &like->options, *y = &now->options;
+	int rc = NSX_OK;
+
+	if (!x->known || !y->known)
+		return NSX_OK;
+	for (size_t i = 0; i < x->list.n + y->list.n && rc == NSX_OK; i++) {
+		bool old = i < x->list.n;
+		struct nsx_str name = old ? x->list.p[i].name : y->list.p[i - x->list.n].name;
+		struct nsx_str was = nsx_debug_option(x, name), is = nsx_debug_option(y, name);
+
+		if (nsx_str_eq(was, is) || (!old && was.len))
+			continue;
+		*told = true;
+		rc = put(a, &now->s, &like->s, "option", name, or_default(was), or_default(is));
+	}
+	return rc;
+}
+
 /* The rows of a program that is most like `like`. */
 static int
-compare(struct again *a, const struct nsx_signature *now, const struct nsx_signature *like)
+compare(struct again *a, const struct program *it, const struct program *before)
 {
+	const struct nsx_signature *now = &it->s, *like = &before->s;
 	size_t n = now->arguments.n < like->arguments.n ? now->arguments.n : like->arguments.n;
 	const struct nsx_str none = { "", 0 };
 	bool told = now->arguments.n != like->arguments.n;
@@ -149,8 +184,15 @@ compare(struct again *a, const struct nsx_signature *now, const struct nsx_signa
 			rc = put(a, now, like, "dtype", y->name, x->type, y->type);
 		if (rc == NSX_OK && !nsx_str_eq(x->dims, y->dims))
 			rc = put(a, now, like, "shape", y->name, x->dims, y->dims);
-		told |= !same_shape(x, y);
+		if (rc == NSX_OK && x->shards != y->shards)
+			rc = put(a, now, like, "sharding", y->name, x->sharding, y->sharding);
+		if (rc == NSX_OK && x->donated != y->donated)
+			rc = put(a, now, like, "donation", y->name, x->donated ? NSX_STR("donated") : NSX_STR("kept"),
+			         y->donated ? NSX_STR("donated") : NSX_STR("kept"));
+		told |= !same_argument(x, y);
 	}
+	if (rc == NSX_OK)
+		rc = compare_options(a, it, before, &told);
 	if (told || rc != NSX_OK)
 		return rc;
 	if (!nsx_str_eq(now->result, like->result))
@@ -197,7 +239,7 @@ add_rows(struct again *a)
 			}
 		}
 		if (like)
-			rc = compare(a, &now->s, &like->s);
+			rc = compare(a, now, like);
 	}
 	return rc == NSX_OK && a->failed ? nsx_err_nomem(a->err, NULL) : rc;
 }
@@ -218,8 +260,10 @@ nsx_compile_again(char *const *paths, int n, struct nsx_diags *diags, struct nsx
 		nsx_table_free(a.table);
 		a.table = NULL;
 	}
-	for (size_t i = 0; i < a.programs.n; i++)
+	for (size_t i = 0; i < a.programs.n; i++) {
+		nsx_debug_options_free(&a.programs.p[i].options);
 		nsx_signature_free(&a.programs.p[i].s);
+	}
 	free(a.programs.p);
 	nsx_sums_free(&a.rows);
 	nsx_arena_free(&a.arena);

@@ -13,14 +13,18 @@
 enum { I_NAME = 1, I_OPCODE = 2, I_SHAPE = 3, I_METADATA = 7, I_LITERAL = 8, I_PARAMETER = 9 };
 enum { O_NAME = 2 };
 enum { S_TYPE = 2, S_DIMENSIONS = 3, S_TUPLE = 4, S_IS_TUPLE = 13 };
-/* Of HloModuleProto and its ProgramShapeProto. */
-enum { M_SHAPE = 4, P_RESULT = 2 };
+/* Of HloModuleProto and its ProgramShapeProto; of the messages of M_ALIAS, M_DONOR and M_SHARDING. */
+enum { M_SHAPE = 4, M_ALIAS = 8, M_SHARDING = 14, M_DONOR = 18, P_RESULT = 2 };
+enum { A_ENTRY = 1, ALIAS_PARAMETER = 2, DONOR_PARAMETER = 1 };
+enum { SHARDING_TYPE = 1, SHARDING_TILES = 3 };
 enum { NAME_MAX_BYTES = 1 << 16, DIMS_MAX = 64 };
 
 struct reading {
 	struct nsx_dumpfile  *f;
 	struct nsx_signature *s;
 	NSX_VEC(struct nsx_extent) computations;
+	NSX_VEC(struct nsx_extent) shardings;    /* by number of the argument */
+	NSX_VEC(int64_t)      donated;           /* numbers of arguments */
 	int64_t               entry;
 };
 
@@ -130,7 +134,8 @@ static int
 read_instruction(struct reading *r, struct nsx_extent span, bool entry)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
-	struct nsx_signature_argument a = { 0, { "", 0 }, { "", 0 }, { "", 0 } };
+	struct nsx_signature_argument a = { .name = { "", 0 }, .type = { "", 0 }, .dims = { "", 0 },
+	                                    .sharding = { "", 0 } };
 	struct nsx_extent name = { 0, 0 }, shape = { 0, 0 }, metadata = { 0, 0 }, literal = { 0, 0 };
 	struct nsx_str opcode = { "", 0 };
 	int rc = NSX_OK;
@@ -205,6 +210,75 @@ read_program_shape(struct reading *r, struct nsx_extent span)
 	return rc;
 }
 
+/* The arguments whose memory is reused, or may be: the entries of a list, in which a field has the number. */
+static int
+read_donated(struct reading *r, struct nsx_extent span, uint32_t field)
+{
+	struct nsx_wire w = nsx_wire(r->f, span), e;
+	int rc = NSX_OK;
+
+	while (rc == NSX_OK && (rc = nsx_wire_next(&w)) == NSX_OK) {
+		int64_t number = 0;
+
+		if (w.field != A_ENTRY || w.type != NSX_WIRE_LEN)
+			continue;
+		e = nsx_wire(r->f, w.span);
+		while ((rc = nsx_wire_next(&e)) == NSX_OK)
+			if (e.field == field && e.type == NSX_WIRE_VARINT)
+				number = (int64_t)e.value;
+		if (rc != NSX_EOF)
+			return NSX_ERR;
+		rc = nsx_vec_push(&r->donated, number) ? NSX_OK : nsx_dumpfile_nomem(r->f);
+	}
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
+static int
+read_sharding(struct reading *r, struct nsx_extent span, struct nsx_signature_argument *a)
+{
+	static const char *const kinds[] = { "replicated", "maximal", "tuple", "", "manual", "unknown" };
+	struct nsx_wire w = nsx_wire(r->f, span);
+	struct nsx_ints tiles = { 0 };
+	struct nsx_buf text = { 0 };
+	uint64_t type = 0;
+	int rc = NSX_OK;
+
+	while (rc == NSX_OK && (rc = nsx_wire_next(&w)) == NSX_OK)
+		if (w.field == SHARDING_TYPE && w.type == NSX_WIRE_VARINT)
+			type = w.value;
+		else if (w.field == SHARDING_TILES && (w.type == NSX_WIRE_VARINT || w.type == NSX_WIRE_LEN))
+			rc = nsx_wire_ints(&w, &tiles);
+	rc = rc == NSX_EOF ? mix_bytes(r, span, &a->shards) : NSX_ERR;
+	nsx_buf_c(&text, type < sizeof kinds / sizeof *kinds ? kinds[type] : "unknown");
+	for (size_t i = 0; i < tiles.n && i < DIMS_MAX; i++)
+		nsx_buf_fmt(&text, "%s%" PRId64 "%s", i ? "," : "[", tiles.p[i], i + 1 < tiles.n ? "" : "]");
+	if (rc == NSX_OK) {
+		a->sharding = text.failed ? (struct nsx_str){ NULL, 0 }
+		              : nsx_arena_str(&r->s->arena, nsx_buf_view(&text));
+		rc = a->sharding.ptr ? NSX_OK : nsx_dumpfile_nomem(r->f);
+	}
+	nsx_buf_free(&text);
+	free(tiles.p);
+	return rc;
+}
+
+/* What the module says of its arguments. */
+static int
+complete_arguments(struct reading *r)
+{
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < r->s->arguments.n && rc == NSX_OK; i++) {
+		struct nsx_signature_argument *a = &r->s->arguments.p[i];
+
+		for (size_t k = 0; k < r->donated.n; k++)
+			a->donated |= r->donated.p[k] == a->number;
+		if (a->number >= 0 && (size_t)a->number < r->shardings.n)
+			rc = read_sharding(r, r->shardings.p[a->number], a);
+	}
+	return rc;
+}
+
 static int
 read_module(struct reading *r, struct nsx_extent span)
 {
@@ -220,6 +294,10 @@ read_module(struct reading *r, struct nsx_extent span)
 			rc = keep(r, w.span, &r->s->name);
 		else if (w.field == M_SHAPE)
 			rc = read_program_shape(r, w.span);
+		else if (w.field == M_ALIAS || w.field == M_DONOR)
+			rc = read_donated(r, w.span, w.field == M_ALIAS ? ALIAS_PARAMETER : DONOR_PARAMETER);
+		else if (w.field == M_SHARDING && !nsx_vec_push(&r->shardings, w.span))
+			rc = nsx_dumpfile_nomem(r->f);
 		else if (w.field == NSX_HLO_M_DEVICES)
 			rc = mix_bytes(r, w.span, &r->s->devices);
 		else if (w.field == NSX_HLO_M_COMPUTATION && !nsx_vec_push(&r->computations, w.span))
@@ -244,7 +322,7 @@ read_all(struct reading *r)
 	rc = NSX_OK;
 	for (size_t i = 0; i < r->computations.n && rc == NSX_OK; i++)
 		rc = read_computation(r, r->computations.p[i]);
-	return rc;
+	return rc == NSX_OK ? complete_arguments(r) : rc;
 }
 
 static int
@@ -267,6 +345,8 @@ nsx_signature_read(const char *path, struct nsx_signature *s, struct nsx_err *er
 	rc = read_all(&r);
 	nsx_dumpfile_close(&f);
 	free(r.computations.p);
+	free(r.shardings.p);
+	free(r.donated.p);
 	if (s->arguments.n > 1)
 		qsort(s->arguments.p, s->arguments.n, sizeof *s->arguments.p, by_number);
 	if (rc != NSX_OK)

@@ -3,13 +3,22 @@
 #ifndef NSX_XLA_SIGNATURE_H
 #define NSX_XLA_SIGNATURE_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "base/vec.h"
 
-/* An argument. name: as the framework calls it, else that of the parameter; type: "f32", ...; dims: "[8,128]". */
-struct nsx_signature_argument { int64_t number; struct nsx_str name, type, dims; };
+/* An argument. name: as the framework calls it, else that of the parameter; type: "f32", ...; dims: "[8,128]", of one
+ * device; sharding: "replicated", "[4,1]", ... of the whole, empty if not recorded; shards: a hash of it; donated: the
+ * program may reuse its memory. */
+struct nsx_signature_argument {
+	int64_t        number;
+	struct nsx_str name, type, dims, sharding;
+	uint64_t       shards;
+	bool           donated;
+};
 
 /* Of a dump. */
 struct nsx_signature {

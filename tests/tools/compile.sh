@@ -380,6 +380,41 @@ for n in 1 2; do again 1 jit_step 8 11 4 1 $n; mv "$T/again"/*0001* "$T/again.de
 rows_again 'another value of a constant' '1 jit_step 1 constant   ' "$T/again.constant.1" "$T/again.constant.2"
 rows_again 'other devices' '1 jit_step 1 devices   ' "$T/again.devices.1" "$T/again.devices.2"
 rows_again 'nothing that a dump shows' '1 jit_step 1 same   ' "$T/again.constant.1" "$T/again.devices.1"
+# What the module says of its arguments: a dump made anew, with that beside its instructions.
+more() {
+	xtra=$2
+	again 1 jit_step 8 11 4 1 1
+	protoc -I compile/again --decode=Dump compile/again/dump.proto <"$T/again/module_0001.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb" |
+		sed "1s/.*/& $xtra/" | protoc -I compile/again --encode=Dump compile/again/dump.proto >"$T/again.$1"
+	rm "$T/again"/*0001*
+}
+more plain ''
+more alias 'input_output_alias { entries { parameter_number: 1 } }'
+more donor 'buffer_donor { entries { parameter_number: 0 } }'
+more tiles 'spmd_parameters_shardings { type: 3 tile_assignment_dimensions: [4, 1] } spmd_parameters_shardings { }'
+more whole 'spmd_parameters_shardings { } spmd_parameters_shardings { }'
+rows_again 'an argument whose memory the result reuses' '1 jit_step 1 donation lr kept donated' "$T/again.plain" "$T/again.alias"
+rows_again '... or may reuse; and no more' "1 jit_step 1 donation batch['x'] kept donated
+1 jit_step 1 donation lr donated kept" "$T/again.alias" "$T/again.donor"
+rows_again 'an argument that is sharded otherwise' "1 jit_step 1 sharding batch['x'] [4,1] replicated" "$T/again.tiles" "$T/again.whole"
+rows_again '... both ways of saying nothing' '1 jit_step 1 same   ' "$T/again.plain" "$T/again.plain"
+# Options of the compiler, beside the dumps: of one only, of both, in several places, in brackets; where dumps go does not count.
+mkdir "$T/options" "$T/options.1"
+for n in 1 2; do again $n jit_step 8 11 4 1 1; mv "$T/again"/*000$n* "$T/options"; done
+printf '%s\n' 'xla_dump_to: "a"' 'xla_a: 1' 'xla_list: X' 'xla_list: Y' 'xla_b: true' 'xla_map {' '  key: "k"' '  value: "1"' '}' >"$T/options/module_0001.jit_step.debug_options"
+printf '%s\n' 'xla_dump_to: "b"' 'xla_b: true' 'xla_list: X' 'xla_a: 2' 'xla_map {' '  key: "k"' '  value: "2"' '}' 'xla_new: false' >"$T/options/module_0002.jit_step.debug_options"
+rows_again 'options of the compiler that differ' '2 jit_step 1 option xla_a 1 2
+2 jit_step 1 option xla_list X_Y X
+2 jit_step 1 option xla_map {_key:_"k"_value:_"1"_} {_key:_"k"_value:_"2"_}
+2 jit_step 1 option xla_new default false' "$T/options"
+rm "$T/options/module_0001.jit_step.debug_options"
+# The programs differ in a computation that is not the entry's.
+rows_again '... are not known of one of them' '2 jit_step 1 static  4_instructions 4_instructions' "$T/options"
+: >"$T/options/module_0001.jit_step.debug_options"
+equal '... are all the defaults' "$(nsysx-compile --again "$T/options" | awk -F'\t' '$4 == "option" { print $5, $6 }' | head -n 1)" 'xla_b default'
+rm "$T/options/module_0001.jit_step.debug_options"
+mkdir "$T/options/module_0001.jit_step.debug_options"
+fails '... cannot be read' 1 'module_0001.jit_step.debug_options: ' nsysx-compile --again "$T/options"
 fails 'a dump that is cut' 1 "$T/again.cut" nsysx-compile --again "$T/again.cut"
 fails 'a dump that is not there' 1 "$T/absent" nsysx-compile --again "$T/absent"
 fails '--again with a table' 2 'goes without --by' nsysx-compile --again --by pass "$T/again"
