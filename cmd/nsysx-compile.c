@@ -48,7 +48,8 @@ print_table(int nops, char **ops)
 	}
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
-	t.empty = "no compile records, which come from XLA: profile a run that compiles, with --trace=cuda,nvtx";
+	t.empty = "no compile records, which come from XLA's ranges in exports: profile a run that compiles with "
+	          "nsys, --trace=cuda,nvtx";
 	int rc = nsx_compile(t.in, &how, &result, &t.diags, &t.err);
 	if (rc == NSX_OK && nsx_tool_input.require && !result.records)
 		rc = nsx_err_set(&t.err, "%s: no compile record", t.in_name);

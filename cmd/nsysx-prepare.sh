@@ -95,8 +95,13 @@ operand() {
 	case $file in
 	*.nsysx|*.nsysx.zst) add_stream "$file" ;;
 	*.sqlite|*.sqlite.zst|*.sqlite.xz|*.nsys-rep|*.json|*.json.gz|*.pb|*.pb.gz) add_report "$file" ;;
-	*) if [ -f "$file" ] && "${bin}nsysx-view" -q -t profile "$file" >/dev/null 2>&1; then add_stream "$file"; else add_report "$file"; fi ;;
+	*) if [ -f "$file" ] && is_stream "$file"; then add_stream "$file"; else add_report "$file"; fi ;;
 	esac
+}
+# By its first bytes: of a stream they are the beginning of one, whatever is wrong with the rest.
+is_stream() {
+	said=$(head -c 65536 -- "$1" | "${bin}nsysx-view" -q -t profile 2>&1 >/dev/null) && return
+	case $said in 'nsysx-view: standard input: cut short'*) return 0 ;; *) return 1 ;; esac
 }
 add_stream() {
 	quote "$1"

@@ -207,23 +207,20 @@ show_columns(struct wanted *to, const struct nsx_kind *k)
 	return to->shown != NULL;
 }
 
-/* A diag, until all are known. */
-static void
-show_diag(const struct nsx_rec *rec)
+/* Keep a diag until all are known. False: it is of a severity that this version does not know, and shown as it is. */
+static bool
+keep_diag(const struct nsx_rec *rec)
 {
-	static const struct { const char *name; enum nsx_severity is; } all[] = {
-		{ "error", NSX_ERROR }, { "warning", NSX_WARNING }
-	};
 	struct nsx_str source = nsx_string(rec, NSX_DIAG_source), text = nsx_string(rec, NSX_DIAG_text);
-	enum nsx_severity severity = NSX_INFO;
-	char *name = nsx_str_dup(source);
+	enum nsx_severity severity;
 
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (nsx_str_eq(nsx_string(rec, NSX_DIAG_severity), nsx_str_c(all[i].name)))
-			severity = all[i].is;
+	if (!nsx_severity_of(nsx_string(rec, NSX_DIAG_severity), &severity))
+		return false;
+	char *name = nsx_str_dup(source);
 	nsx_diag_add(&alike, severity, name, nsx_int(rec, NSX_DIAG_count, 1), "%.*s", (int)text.len, text.ptr);
 	alike.failed |= !name;
 	free(name);
+	return true;
 }
 
 static void
@@ -399,9 +396,10 @@ copy_wanted(struct nsx_tool *t, size_t top)
 		if (!is_wanted(&rec))
 			continue;
 		to->records++;
-		if (to->shown && rec.kind->id == NSX_DIAG && rec.kind->ncols == nsx_kind_builtin(NSX_DIAG)->ncols) {
-			show_diag(&rec);
-		} else if (top && (size_t)to->records > top) {
+		if (to->shown && rec.kind->id == NSX_DIAG && rec.kind->ncols == nsx_kind_builtin(NSX_DIAG)->ncols
+		    && keep_diag(&rec))
+			continue;
+		if (top && (size_t)to->records > top) {
 			if (to->shown)
 				nsx_table_beyond(to->shown, 1);
 		} else if (to->shown) {

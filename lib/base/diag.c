@@ -261,6 +261,15 @@ nsx_severity_name(enum nsx_severity s)
 	return s == NSX_INFO ? "info" : s == NSX_WARNING ? "warning" : "error";
 }
 
+bool
+nsx_severity_of(struct nsx_str name, enum nsx_severity *s)
+{
+	for (*s = NSX_INFO; *s <= NSX_ERROR; ++*s)
+		if (nsx_str_eq(name, nsx_str_c(nsx_severity_name(*s))))
+			return true;
+	return false;
+}
+
 void
 nsx_diags_free(struct nsx_diags *d)
 {

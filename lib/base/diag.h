@@ -52,6 +52,8 @@ void nsx_diags_sort(struct nsx_diags *d);
 
 /* "info", "warning" or "error". */
 const char *nsx_severity_name(enum nsx_severity s);
+/* Whether that is the name of one, which is then in *s. */
+bool nsx_severity_of(struct nsx_str name, enum nsx_severity *s);
 
 void nsx_diags_free(struct nsx_diags *d);
 

@@ -84,7 +84,7 @@ nsx_awaits_of(const struct nsx_awaits *a, uint32_t of, size_t *n)
 	}
 	for (*n = 0; lo + *n < a->n && a->p[lo + *n].of == of;)
 		++*n;
-	return a->p + lo;
+	return a->p ? a->p + lo : NULL;
 }
 
 /* ---- all */

@@ -1,5 +1,6 @@
 /* bandwidth_axes.c -- rows of bandwidth.c, which are by group of devices too, added up by group or by axis. */
 #include "table/bandwidth_axes.h"
+#include "job/remedy.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -166,14 +167,14 @@ add_up(struct making *m, const struct nsx_bandwidth_sums *s)
 
 /* What to do about collectives of which it is not known who takes part. */
 static void
-note_unknown(const struct making *m, struct nsx_table *t)
+note_unknown(const struct making *m, const struct nsx_catalogue *cat, struct nsx_table *t)
 {
 	for (size_t i = 0; t && i < nsx_sums_count(&m->sums); i++) {
 		const struct row *r = nsx_sums_at(&m->sums, i);
 
 		if (r->size == NSX_ABSENT) {
-			nsx_table_note(t, "unknown: nothing says which devices take part; payloads of NCCL's ranges do "
-			               "(nsys export --include-blobs=true)");
+			nsx_table_note(t, "unknown: nothing says which devices take part: %s",
+			               nsx_remedy(cat, NSX_LACK_MEMBERS));
 			return;
 		}
 	}
@@ -188,7 +189,7 @@ nsx_bandwidth_by_axis(struct nsx_bandwidth_sums *s, bool groups, struct nsx_err 
 	m.sums.texts = &m.texts;
 	if (nsx_group_axes_settle(s->axes, &s->reading.comm->groups, devices_of(&s->reading.comm->cat))
 	    && add_up(&m, s))
-		note_unknown(&m, t = nsx_sums_table(&m.sums, err));
+		note_unknown(&m, &s->reading.comm->cat, t = nsx_sums_table(&m.sums, err));
 	else
 		nsx_err_nomem(err, NULL);
 	nsx_sums_free(&m.sums);

@@ -307,7 +307,7 @@ report(const struct launch *f, struct nsx_diags *diags)
 	else if (!f->calls.records)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"no CUDA calls in the stream, stalled and loading time are not known: extract with --calls");
-	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the export: not counted");
+	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the profile: not counted");
 	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 }

@@ -181,7 +181,7 @@ graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	else if (!nsx_sums_count(&f->replays) && !f->no_call)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operation is of a CUDA graph");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call,
-	             "operations of graphs whose call is not in the export: not counted");
+	             "operations of graphs whose call is not in the profile: not counted");
 	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 	return *table ? NSX_OK : NSX_ERR;

@@ -396,7 +396,8 @@ stretches_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no stretch of launches comes twice%s",
 		             f->steps ? ""
 		             : ": without marks of steps (nsysx-steps --mark) only waits of the host end one");
-	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "operations whose call is not in the export: they end stretches");
+	nsx_diag_add(diags, NSX_INFO, "", f->no_call,
+	             "operations whose call is not in the profile: they end stretches");
 	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 	return NSX_OK;

@@ -18,6 +18,7 @@
 #include "job/names.h"
 #include "job/range_book.h"
 #include "job/reach.h"
+#include "job/remedy.h"
 #include "table/sums.h"
 
 /* Something that runs: an operation, or a step. */
@@ -426,9 +427,8 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	}
 	*table = nsx_sums_table(&m->rows, m->err);
 	if (!m->samples)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-			"no samples of GPU metrics: record with nsysx-record --gpu-metrics-devices=all, or with that "
-			"option of nsys profile, and prepare or extract with --metrics");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no samples of GPU metrics: %s",
+		             nsx_remedy(m->cat, NSX_LACK_METRICS));
 	else if (!m->things)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, m->options->by == NSX_METRICS_STEP
 		             ? "no steps: mark them with nsysx-steps --mark" : m->options->by == NSX_METRICS_RANGE

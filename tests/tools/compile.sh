@@ -164,7 +164,7 @@ same '-o writes the same to a file' "$T/out" "$T/text"
 stream "$T/empty" </dev/null
 run nsysx-compile "$T/empty"
 equal 'no compilation: a table without rows and a diag' "$status:$(cat "$T_private/out" "$T_private/err")" \
-	"0:$(printf 'name\tself\tchild\tshare\nnsysx-compile: warning: no compile records, which come from XLA: profile a run that compiles, with --trace=cuda,nvtx')"
+	"0:$(printf 'name\tself\tchild\tshare\nnsysx-compile: warning: no compile records, which come from XLA'"'"'s ranges in exports: profile a run that compiles with nsys, --trace=cuda,nvtx')"
 fails '--require: no compilation' 1 'no compile record' nsysx-compile --require compile "$T/empty"
 ok '--require: there is a compilation' nsysx-compile --require compile "$T/job"
 head -n 12 "$T/job" >"$T/cut"

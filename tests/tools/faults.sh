@@ -37,7 +37,7 @@ nsysx-extract -q --ops --calls -x job/dump0 -o calls.tsv job/r0.sqlite
 nsysx-extract -q --ops -o nccl.nsx nccl/r.sqlite
 printf '%s 1\n' 'train.py:1[f];jax/_src/api.py:9[x]' 'train.py:1[f];/v/site-packages/flax/module.py:5[call]' >lib.folded
 
-# sweeps 'CLASS...' [-i FILE | -p FILE] [-m FILE] [-s STRIDE] [-o | -w] COMMAND...; changes are those by others to a file while it is read.
+# sweeps 'CLASS...' [-i FILE | -p FILE] [-m FILE] [-s STRIDE] [-o | -q | -w] COMMAND...; changes are those by others to a file while it is read.
 sweeps() {
 	classes=
 	for class in $1; do
@@ -50,7 +50,7 @@ sweeps() {
 	done
 	shift
 	how=
-	while case $1 in -i | -p | -m | -s) how="$how $1 $2"; shift 2 ;; -o | -w) how="$how $1"; shift ;; *) false ;; esac; do :; done
+	while case $1 in -i | -p | -m | -s) how="$how $1 $2"; shift 2 ;; -o | -q | -w) how="$how $1"; shift ;; *) false ;; esac; do :; done
 	for class in $classes; do
 		# shellcheck disable=SC2086  # words
 		run "$B/tests/fault/sweep" -d "$dense" -s "$stride" $how "$shim" "$T/sweep" "$class" "$@"

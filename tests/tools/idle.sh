@@ -369,7 +369,7 @@ equal 'without call records host time extends to the launch' "$(idle silent --la
 0 idle launch-starved launch 30 2 20 0
 0 idle launch-starved host 280 2 270 0'
 says '... a warning' 'no CUDA calls in the stream' nsysx-idle "$T/silent"
-says '... and the number of operations without a call' 'operations whose call is not in the export' nsysx-idle -v "$T/causes"
+says '... and the number of operations without a call' 'operations whose call is not in the profile' nsysx-idle -v "$T/causes"
 equal 'operations that name no call' "$(printf 'device device=0\nop start=0 dur=5\nop start=9 dur=1\n' | awk -f host/stream.awk | nsysx-idle -q --tsv | cut -f 4,5 | sed 1,2d | tr '\t' ' ')" 'no-call 4'
 
 # On stream 7, [0,100) is still running when [90,120) begins, which is allowed, and [130,500) when [140,150) has ended, which is not: 360 ns. Nodes of

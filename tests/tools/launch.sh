@@ -37,7 +37,7 @@ equal 'by range' "$(launch sums --by range)" 'forward 2 2 2 25 8 15 32 4 6 launc
 layer_3 1 1 1 10 60 5 10 0 0 launch-bound
 - 2 2 1 32 10 44 1 15 0 -'
 equal 'names of ranges' "$(launch sums --by range --names=full | sed -n 1p | cut -c1-30)$(launch sums --by range --names=digits | sed -n 2p | cut -d ' ' -f 1)" 'forward, seq = 1, op_id = 9 2 layer_#'
-says 'kernels without a call are counted' 'kernels whose call is not in the export: not counted' nsysx-launch -v "$T/sums"
+says 'kernels without a call are counted' 'kernels whose call is not in the profile: not counted' nsysx-launch -v "$T/sums"
 
 # A call of three kernels counts once in a row of the table: for node in both, api 20 each; the whole graph is a separate row.
 stream graphs <<'END_STREAM'

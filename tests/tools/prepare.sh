@@ -112,4 +112,9 @@ nsysx-extract -q -a -b -o plain.nsysx "$(ls */r0.sqlite | head -n 1)" && cp plai
 nsysx-prepare -q -o a.nsysx plain.nsysx
 ok 'a stream by any name' nsysx-prepare -q -o b.nsysx renamed.stream
 same '... is the same' a.nsysx b.nsysx
+head -c $(($(wc -c <plain.nsysx) - 5)) plain.nsysx >cut.stream
+run nsysx-prepare -q -o never cut.stream
+equal 'one that is cut is still one: the next tool says where' "$status $(grep -c 'cut.stream: cut short' "$T_private/err")" '1 1'
+awk 'BEGIN { for (i = 0; i < 9000; i++) print "module" i, "of no stream" }' >text.stream
+fails 'a file that is none' 1 'not a profile that nsysx reads' nsysx-prepare -q -o never text.stream
 done_testing

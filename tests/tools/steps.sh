@@ -74,7 +74,7 @@ equal 'sums of a class' "$(cells job count,period_mean,period_p50,period_p90,per
 says 'matches within a step are reported' 'matches within a step of their thread are ignored' nsysx-steps -v --step ^step "$T/job"
 says 'steps without an end are reported' 'steps have no end in the export and are ignored' nsysx-steps -v --step ^step "$T/job"
 says 'steps without GPU work are reported' 'steps without GPU work are ignored' nsysx-steps -v --step ^step "$T/job"
-says 'operations without a call are reported' 'operations whose call is not in the export belong to no step' nsysx-steps -v --step ^step "$T/job"
+says 'operations without a call are reported' 'operations whose call is not in the profile belong to no step' nsysx-steps -v --step ^step "$T/job"
 
 # Modules of $1 ns that start each 100 ns, on a device.
 each_100() {

@@ -140,6 +140,10 @@ equal '--aligned: what many reports say alike is one row' "$(nsysx-view -t diag 
 	'severity source text count|warning nsysx-extract: r0, r1, r2 and 7 others dropped after N us 20|info nsysx-extract seen 10|'
 equal '... and --top counts such rows' "$(nsysx-view -t diag --aligned --top 1 diags | sed 's/  */ /g' | tr '\n' '|')" \
 	'severity source text count|warning nsysx-extract: r0, r1, r2 and 7 others dropped after N us 20|... and 1 more: --top 0|'
+{ sed '/^#end/,$d' diags; printf 'diag\tnotice\tnsysx-extract: r0\tof a later version\t3\n#end\trecords:i\nend\t21\n'; } >notice
+equal 'a severity that is not known is shown as it is' "$(nsysx-view -t diag --aligned notice | sed 's/  */ /g' | grep 'later')" \
+	"$(printf 'notice nsysx-extract: r0 of a later version 3')"
+equal '... besides the others' "$(nsysx-view -t diag --aligned notice | grep -v later | sed 's/  */ /g')" "$(nsysx-view -t diag --aligned diags | sed 's/  */ /g')"
 equal 'in other forms each has its own' "$(nsysx-view -t diag diags | grep -c warning) $(nsysx-view -t diag --json diags | grep -c warning)" '10 10'
 fails '--aligned is not compressed' 2 'is not compressed' nsysx-view -t thunk --aligned -z cells
 fails 'one form' 2 'exclude each other' nsysx-view -t thunk --json --csv cells

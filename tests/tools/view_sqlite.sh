@@ -73,4 +73,9 @@ fails 'no table with it' 2 'goes with --kinds only' nsysx-view --sqlite "$T/kept
 fails 'no other output' 2 'want no -o, -b or -z' nsysx-view --sqlite "$T/kept" -o "$T/x" "$T/s"
 fails 'an index without it' 2 '--index goes with --sqlite' nsysx-view --index op.start "$T/s"
 fails 'no folder' 1 'create its folder first' nsysx-view --sqlite "$T/no/db" "$T/s"
+# A number that is none.
+printf '#nsysx\t2\n#clock\tdevice:i\toffset:f\trate:f\nclock\t0\tnan\t0.5\nclock\t1\t2.5\t\n#end\trecords:i\nend\t2\n' >"$T/nan"
+nsysx-view -q --sqlite "$T/nan.db" "$T/nan"
+equal 'nan is NULL, as absent values are' "$(python3 -c 'import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute("SELECT device, \"offset\", rate FROM clock").fetchall())' "$T/nan.db")" '[(0, None, 0.5), (1, 2.5, None)]'
 done_testing

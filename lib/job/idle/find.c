@@ -354,7 +354,7 @@ nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags)
 			"no ranges without GPU work in the stream, so causes compile and range may be counted as host: "
 			"extract with --ranges=all");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_launch,
-	             "operations whose call is not in the export: a gap before one is no-call");
+	             "operations whose call is not in the profile: a gap before one is no-call");
 	nsx_diag_add(diags, NSX_WARNING, "", f->short_calls,
 	             "gaps that end with an operation whose call took 1 ns or less, which no launch does: no verdict "
 	             "rests on them");

@@ -539,7 +539,7 @@ nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", s->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", s->odd,
 	             "marks of steps with a duration or period below 0 or beyond 73 years: ignored");
-	nsx_diag_add(diags, NSX_INFO, "", s->no_call, "operations whose call is not in the export belong to no step");
+	nsx_diag_add(diags, NSX_INFO, "", s->no_call, "operations whose call is not in the profile belong to no step");
 }
 
 void

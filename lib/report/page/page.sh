@@ -151,7 +151,7 @@ communication() {
 	[ "$xla" ] && echo '<h3>Bandwidth and waiting</h3>'
 	table bandwidth 'collective:collective:s,bytes:size:B,group:devices:n,instances:instances:n,busbw_mean:bus bandwidth:bw,algbw_mean:algorithm bandwidth:bw,wait_mean:mean wait:ns,wait_max:longest wait:ns' 20 'No collective could be put together.'
 	rows bandwidth && { command awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["bytes"] != "" { found = 1 } END { exit found }' tables/bandwidth.tsv &&
-		why "No message size is known, so there are no bandwidths: $([ "$xla" ] && echo 'sizes come from HLO dumps (DUMPS).' || echo 'sizes come with the NVTX payloads of NCCL, which nsys exports with --include-blobs=true.')"; }
+		why "No message size is known, so there are no bandwidths: $([ "$xla" ] && echo 'sizes come from HLO dumps (DUMPS).' || echo 'sizes come with the NVTX payloads of NCCL, which nsys exports with --include-blobs=true, and with what PyTorch records of process groups.')"; }
 	[ "$xla" ] || ! rows record-clock || clocks
 	plots bandwidth 'Bus bandwidth by message size' waits 'Waiting for the last device, by collective'
 }

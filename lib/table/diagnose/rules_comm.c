@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "table/diagnose/diagnose.h"
+#include "job/remedy.h"
 
 /* A collective is slow below this share of the bandwidth of similar ones. */
 #define SLOW 0.5
@@ -520,15 +521,13 @@ see(struct nsx_look_at *a)
 		return;
 	if (!known)
 		a->unseen[NSX_LOOK_SLOW] = c->lone
-			? "sizes of collectives are not in the export: the payloads of NCCL's NVTX ranges have them"
-			  " (nsys export --include-blobs=true)"
+			? nsx_remedy(&a->steps.cat, NSX_LACK_SIZES)
 		                                   : "sizes of collectives are not known: extract with -x DUMP";
 	if (!c->together && c->apart)
 		a->unseen[NSX_LOOK_WAITS] = "clocks of devices cannot be compared: nsysx-align";
 	else if (!c->together)
 		a->unseen[NSX_LOOK_WAITS] = c->lone
-			? "which operations are one collective is not in the export: the payloads of NCCL's NVTX "
-			  "ranges have it (nsys export --include-blobs=true)"
+			? nsx_remedy(&a->steps.cat, NSX_LACK_TOGETHER)
 		                                    : "no collective has two devices of the stream: nsysx-merge those "
 		                                      "of all processes";
 	if (c->no_hidden)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "table/diagnose/diagnose.h"
+#include "job/remedy.h"
 
 /* A place is named if this share of a cause is there. */
 #define MUCH 0.2
@@ -132,9 +133,7 @@ put_once(struct nsx_look_at *a, enum nsx_cause cause, int64_t longest)
 static const char *
 no_calls_action(const struct nsx_look_at *a, enum nsx_cause cause)
 {
-	return cause != NSX_CAUSE_NO_CALL || a->calls ? NULL
-	       : "extract with -a; if that finds no calls, record them (nsys profile --trace=cuda,nvtx), for only they "
-	         "tell what the device waited for";
+	return cause != NSX_CAUSE_NO_CALL || a->calls ? NULL : nsx_remedy(&a->steps.cat, NSX_LACK_CALLS);
 }
 
 static int

@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/stat.h"
 #include "base/width.h"
+#include "job/remedy.h"
 #include "stream/steady.h"
 #include "table/diagnose/screen.h"
 
@@ -144,11 +145,11 @@ put_verdict(struct nsx_screen *s)
 	if (n) {
 		put_largest(a, &words[0]);
 		nsx_idle_verdict_text(a->idle, words[0].most->window, &a->text);
-	} else
-		nsx_buf_c(&a->text, a->count
-		          ? "what devices did is not known: no operations in the stream, extract with -a"
-		          : "no GPU work in the stream: record CUDA (nsys profile --trace=cuda,nvtx) and extract with "
-		            "-a");
+	} else if (a->count) {
+		nsx_buf_c(&a->text, "what devices did is not known: no operations in the stream, extract with -a");
+	} else {
+		nsx_buf_fmt(&a->text, "no GPU work in the stream: %s", nsx_remedy(&a->steps.cat, NSX_LACK_WORK));
+	}
 	if (s->markdown)
 		nsx_buf_c(s->to, "**");
 	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);

@@ -15,7 +15,7 @@ static const struct { const char *verdict, *says; } words[NGROUPS] = {
 	[STARVED] = { "host-bound", "idle time in which the host had not launched the next work" },
 	[ISSUED]  = { "latency-bound", "idle time in which the next work was launched and had not started" },
 	[GRAPH]   = { "graph-bound", "idle time between the nodes of CUDA graphs" },
-	[NO_CALL] = { "unknown", "idle time before work whose launch is not in the export" },
+	[NO_CALL] = { "unknown", "idle time before work whose launch is not in the profile" },
 	[DOUBTFUL] = { "unknown", "idle time before work whose launch took 1 ns or less by the export, which none does"
 	               },
 };

@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "job/clock_error.h"
 #include "job/comm/reading.h"
+#include "job/remedy.h"
 #include "table/sums.h"
 
 /* The times of a device in collectives of a kind, or those with one other device. */
@@ -150,7 +151,7 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 	else if (!f->instances)
 		nsx_diag_add(diags, NSX_WARNING, "", f->alone,
 		             "operations communicate, but those of other devices that belong to them are not known: "
-		             "NCCL's payloads say it (nsys export --include-blobs=true)");
+		             "%s", nsx_remedy(&f->reading.comm->cat, NSX_LACK_MEMBERS));
 	else if (!nsx_sums_count(&f->sums))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no collective has two devices of the stream on one clock: no waits");

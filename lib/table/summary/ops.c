@@ -497,10 +497,10 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		             : "no range records: extract with --ranges");
 	if (!f->kernel && f->any && !rows && !unworked)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-			"none of the ranges launched GPU work: put ranges around code that launches it, capture them "
-			"with "
-			"--trace=cuda,nvtx and extract with --ranges; where another thread launches it, extract with "
-			"--ranges=all --ops and add --helpers");
+			"none of the ranges launched GPU work: put ranges around code that launches it (NVTX, with "
+			"nsys --trace=cuda,nvtx; torch.profiler.record_function; jax.profiler.TraceAnnotation) and "
+			"extract with --ranges; where another thread launches it, extract with --ranges=all --ops and "
+			"add --helpers");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: ignored");
 	nsx_diag_add(diags, rows ? NSX_INFO : NSX_WARNING, "", unworked,

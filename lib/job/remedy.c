@@ -1,0 +1,61 @@
+/* remedy.c -- see remedy.h. */
+#include "job/remedy.h"
+
+enum profiler { NSYS, KINETO, XSPACE, PROFILERS };
+
+static enum profiler
+profiler_of(const struct nsx_catalogue *cat)
+{
+	enum profiler is = PROFILERS;
+
+	for (size_t i = 0; i < cat->profiles.n; i++) {
+		uint32_t schema = cat->profiles.p[i].schema;
+		struct nsx_str s = schema == NSX_NONE ? NSX_STR("") : nsx_cat_str(cat, schema);
+		enum profiler one = nsx_str_starts(s, "kineto") ? KINETO : nsx_str_starts(s, "xspace") ? XSPACE : NSYS;
+
+		is = one < is ? one : is;
+	}
+	return is == PROFILERS ? NSYS : is;
+}
+
+const char *
+nsx_remedy(const struct nsx_catalogue *cat, enum nsx_lack of)
+{
+	static const char *const texts[NSX_LACKS][PROFILERS] = {
+		[NSX_LACK_WORK] = {
+			"record CUDA (nsys profile --trace=cuda,nvtx) and extract with -a",
+			"profile with ProfilerActivity.CUDA (torch.profiler) and extract with -a",
+			"profile what runs on GPUs (jax.profiler, device_tracer_level=1) and extract with -a" },
+		[NSX_LACK_CALLS] = {
+			"extract with -a; if that finds no calls, record them (nsys profile --trace=cuda,nvtx), for "
+			"only they tell what the device waited for",
+			"extract with -a; if that finds no calls, record them (torch.profiler with "
+			"ProfilerActivity.CPU and ProfilerActivity.CUDA), for only they tell what the device waited "
+			"for",
+			"extract with -a; if that finds no calls, record them (jax.profiler with host_tracer_level and "
+			"device_tracer_level above 0), for only they tell what the device waited for" },
+		[NSX_LACK_SIZES] = {
+			"sizes of collectives are not in the export: the payloads of NCCL's NVTX ranges have them "
+			"(nsys export --include-blobs=true)",
+			"sizes of collectives are not in the trace: PyTorch from 2024 on records them of process "
+			"groups, outside CUDA graphs",
+			"sizes of collectives that are not instructions are not in an XSpace" },
+		[NSX_LACK_TOGETHER] = {
+			"which operations are one collective is not in the export: the payloads of NCCL's NVTX ranges "
+			"have it (nsys export --include-blobs=true)",
+			"which operations are one collective is not in the trace: PyTorch from 2024 on records it of "
+			"process groups, outside CUDA graphs",
+			"which operations are one collective is in an XSpace of instructions only" },
+		[NSX_LACK_MEMBERS] = {
+			"NCCL's payloads say it (nsys export --include-blobs=true)",
+			"PyTorch from 2024 on records it of process groups, outside CUDA graphs",
+			"an XSpace says it of instructions only" },
+		[NSX_LACK_METRICS] = {
+			"record with nsysx-record --gpu-metrics-devices=all, or with that option of nsys profile, and "
+			"prepare or extract with --metrics",
+			"PyTorch's profiler records none; nsysx-record --gpu-metrics-devices=all does",
+			"JAX's profiler records none; nsysx-record --gpu-metrics-devices=all does" },
+	};
+
+	return texts[of][profiler_of(cat)];
+}
