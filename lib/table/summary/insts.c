@@ -434,7 +434,8 @@ add_axes(struct insts *f)
 
 		text.len = 0;
 		good = nsx_kind_axes_text(&f->axes, r->key.label, &text);
-		r->axis = good ? nsx_intern(&f->top.cat.strings, text.len ? nsx_buf_view(&text) : NSX_STR("")) : NSX_NONE;
+		r->axis = good ? nsx_intern(&f->top.cat.strings, text.len ? nsx_buf_view(&text) : NSX_STR(""))
+		               : NSX_NONE;
 		good = r->axis != NSX_NONE;
 	}
 	nsx_buf_free(&text);
