@@ -192,7 +192,7 @@ last_component(struct nsx_str s)
 	for (size_t i = 0; i < s.len && s.ptr[i] != '('; i++)
 		if (s.ptr[i] == '/')
 			from = i + 1;
-	return (struct nsx_str){ s.ptr + from, s.len - from };
+	return from ? (struct nsx_str){ s.ptr + from, s.len - from } : s;
 }
 
 /* What is known of an operator beside its name. False when out of memory. */
