@@ -119,7 +119,7 @@ else
 		done
 	done
 	zstd -qf "$plain" -o "$T/changing.sqlite.zst"
-	fails 'a compressed export that changes during unpacking' 1 'changed while it was being read' env FAULT=grow:3 FAULT_FILE="$T/changing.sqlite.zst" \
+	fails 'a compressed export that changes during unpacking' 1 'changed while it was being read' env FAULT=grow:5 FAULT_FILE="$T/changing.sqlite.zst" \
 		LD_PRELOAD="$shim" nsysx-extract -q -j 1 "$T/changing.sqlite.zst"
 fi
 

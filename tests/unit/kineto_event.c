@@ -38,6 +38,9 @@ test_members(void)
 	ok(nsx_kineto_event(NSX_STR("{\"args\": {\"device\": 4}}"), false, &e, &len) == NSX_PARSED
 	   && nsx_str_eq(e.args[KA_DEVICE], NSX_STR("4")) && !e.args[KA_BYTES].len && !e.args[KA_CALLED].len && !e.name.len,
 	   "nothing is left of the event before");
+	ok(nsx_kineto_event(NSX_STR("{\"args\": {\"Input Dims\": [[2, [3]], []], \"bytes\": 5}}"), false, &e, &len) == NSX_PARSED
+	   && nsx_str_eq(e.args[KA_SIZES], NSX_STR("[[2, [3]], []]")) && nsx_str_eq(e.args[KA_BYTES], NSX_STR("5")),
+	   "sizes of inputs are the text of their array");
 	ok(nsx_kineto_event(NSX_STR("null,"), false, &e, &len) == NSX_PARSED && len == 4 && !e.object,
 	   "a value that is no object is no event");
 }
@@ -49,7 +52,7 @@ test_arguments(void)
 	static const char *const names[KA_ARGS] = { "correlation", "device", "stream", "bytes", "graph node id", "fromDevice",
 		"toDevice", "inDevice", "cuda_sync_kind", "name", "Collective name", "In msg nelems", "Out msg nelems",
 		"Group size", "dtype", "Process Group Name", "Process Group Ranks", "Process Group Description", "Src Rank",
-		"Dst Rank" };
+		"Dst Rank", "Sequence number", "Input Dims" };
 	struct nsx_kineto_event e = { 0 };
 	int wrong = 0;
 

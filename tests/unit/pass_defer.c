@@ -250,7 +250,7 @@ damage(void)
 
 	fill(RANDOM, 3 * ROWS);
 	struct bytes b = write_kept(1);
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 200; i++) {
 		struct nsx_err err = { "" }, want_err = { "" };
 		size_t at = b.n / 2 + draw() % (b.n / 2);
 		char was = b.p[at];
