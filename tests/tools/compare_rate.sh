@@ -49,10 +49,10 @@ example() {
 example 2000 5000 >"$T/manual"
 example 4000 6000 1 >"$T/manual2"
 run nsysx-compare --gate --by kernel "$T/manual" "$T/manual2"
-equal 'the example of the manual' "$status $(grep -c 'slower: the same work takes 15.0% longer: its operations +0.0%, the time between them +43.0%, all of it' "$T_private/err")" '1 1'
+equal 'the example of the manual' "$status $(grep -c 'slower: the same work takes 15.0% longer: its operations +0.0%, idle time between them +43.0%, all of it' "$T_private/err")" '1 1'
 gate 'which is allowed' 0 '' --by kernel --percent 16 "$T/manual" "$T/manual2"
 run nsysx-compare --by kernel --table "$T/manual" "$T/manual"
-equal 'the same is told to be' "$(grep -c 'the same work takes 0.0% longer: its operations +0.0%, the time between them +0.0%, which chance or --percent explains' "$T_private/out")" 1
+equal 'the same is told to be' "$(grep -c 'the same work takes 0.0% longer: its operations +0.0%, idle time between them +0.0%, which chance or --percent explains' "$T_private/out")" 1
 example 2000 5000 '' 12 >"$T/short"
 example 4000 6000 '' 12 >"$T/short2"
 run nsysx-compare --gate --by kernel --table "$T/short" "$T/short2"
@@ -100,17 +100,34 @@ for by in kernel range; do
 	ok "by $by that is told once" test "$(grep -c 'slower: ' "$T/said")" -eq 1
 	ok "by $by it is the same work, whose operations take as long" grep -qE 'slower: the same work takes 1[0-9]\.[0-9]% longer: its operations [+-]0\.[0-2]%, .* the host' "$T/said"
 done
+# Layers repeat, so it is known that each does as much.
+equal 'where something repeats its calls are no slower by their rate' "$(nsysx-compare -q --tsv --by kernel "$T/base" "$T/host" | columns verdict,witness | sort -u)" 'same -'
+capture unnamed 5 60 5000 unnamed
+capture unnamed2 6 130 8000 unnamed
 seen() { awk -F'\t' '/^op\t/ { d = $4; if (!(d in from)) from[d] = $7; to[d] = $7 + $8; n += $6 == "attention" }
 	END { for (d in from) s += to[d] - from[d]; printf "%.6f\n", 1e9 * n / s }' "$T/$1"; }
-equal 'the rate is calls in the time of the devices' "$(nsysx-compare -q --tsv --by kernel "$T/base" "$T/host" | columns name,base_rate,new_rate,verdict,witness |
-	awk '$1 == "attention" { printf "%.6f %.6f %s %s\n", $2, $3, $4, $5 }')" "$(seen base) $(seen host) slower rate"
-gate 'a faster host does not' 0 '' --by kernel "$T/host" "$T/base"
-equal 'but calls are more often' "$(nsysx-compare -q --tsv --by kernel "$T/host" "$T/base" | columns verdict,witness | sort -u)" 'faster rate'
+equal 'the rate is calls in the time of the devices' "$(nsysx-compare -q --tsv --by kernel "$T/unnamed" "$T/unnamed2" | columns name,base_rate,new_rate,verdict,witness |
+	awk '$1 == "attention" { printf "%.6f %.6f %s %s\n", $2, $3, $4, $5 }')" "$(seen unnamed) $(seen unnamed2) slower rate"
+equal 'a terminal shows it before times' "$(COLUMNS=80 nsysx-compare -q --table --by kernel "$T/unnamed" "$T/unnamed2" | sed -n '1s/  */ /gp' | grep -c 'base_rate new_rate')" 1
+gate 'a faster host does not' 0 '' --by kernel "$T/unnamed2" "$T/unnamed"
+equal 'but calls are more often' "$(nsysx-compare -q --tsv --by kernel "$T/unnamed2" "$T/unnamed" | columns verdict,witness | sort -u)" 'faster rate'
 
 # A slower kernel has its own name, and the work takes longer, too.
 capture gemm 3 60 5000 gemm
 run nsysx-compare --gate --by kernel "$T/base" "$T/gemm"
 equal 'a slower kernel is told by its name' "$status $(grep -c 'slower: gemm: ' "$T_private/err") $(grep -c 'all of it' "$T_private/err")" '1 1 0'
+# A training job whose matrix products in aten::mm take a tenth longer: nothing else does, though all of it comes less often in a second.
+for seed in 1 4; do
+	"$SYNTH" -q -o "$T/job$seed" --torch --steps 150 --seed $seed $([ $seed = 4 ] && echo --slow aten::mm:10)
+	nsysx-extract -q --ops --ranges=all --calls -o "$T/job$seed.nsysx" "$T/job$seed"/*.sqlite
+done
+slower() { nsysx-compare -q --tsv --by "$1" "$T/job1.nsysx" "$T/job4.nsysx" | columns verdict,name,witness | grep ^slower; }
+equal 'of a job with steps the slower kernel alone is slower' "$(slower kernel)" 'slower nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NNT time'
+equal 'and its range' "$(slower range)" 'slower aten::mm time'
+equal 'and no collective' "$(nsysx-compare -q --tsv --by collective "$T/job1.nsysx" "$T/job4.nsysx" | columns verdict)" same
+run nsysx-compare --by kernel --table "$T/job1.nsysx" "$T/job4.nsysx"
+equal 'and no idle time, as with --why' "$(grep -o 'the same work takes .*' "$T_private/out")" 'the same work takes 3.5% longer: its operations +3.0%, idle time between them +0.0%'
+
 # What occurs half as often is not slower where the rest is not.
 capture half 4 60 5000 half
 gate 'work that is left out is no slower' 0 '' --by kernel "$T/base" "$T/half"
@@ -118,8 +135,6 @@ equal 'though it comes half as often' "$(nsysx-compare -q --tsv --by kernel "$T/
 	awk '$1 == "norm" { print ($3 < 0.6 * $2), $4 == "slower" }')" '1 0'
 
 # Without any range there are no steps, which is said with what there is instead.
-capture unnamed 5 60 5000 unnamed
-capture unnamed2 6 130 8000 unnamed
 gate 'without ranges nothing repeats by name' 3 'BASE has no steps: --step names them, --by range and --by kernel work without them' --by step "$T/unnamed" "$T/unnamed2"
 gate 'but the same work does' 1 'slower: the same work takes 1' --by kernel "$T/unnamed" "$T/unnamed2"
 

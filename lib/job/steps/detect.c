@@ -357,6 +357,29 @@ nsx_step_classes_repeat(struct nsx_step_classes *c, char **name, struct nsx_diag
 	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
+/* How often a class comes on a device. */
+static size_t
+times_of(const struct nsx_step_span *s, size_t n, uint32_t class, uint32_t device)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		found += s[i].class == class && s[i].device == device;
+	return found;
+}
+
+bool
+nsx_step_classes_have(const struct nsx_step_classes *c, struct nsx_str name)
+{
+	uint32_t class = nsx_intern_find(&c->names, name);
+
+	for (uint32_t d = 0; class != NSX_NONE && d < c->timelines.n; d++)
+		if (times_of(c->spans.p, c->spans.n, class, d) >= STEPS
+		    || times_of(c->suffixed.p, c->suffixed.n, class, d) >= STEPS)
+			return true;
+	return false;
+}
+
 void
 nsx_step_classes_free(struct nsx_step_classes *c)
 {

@@ -43,6 +43,8 @@ take_work(void *arg, const struct nsx_rec *rec)
 {
 	struct loaded *l = arg;
 
+	if (!nsx_compare_take_classes(l->s, rec))
+		return false;
 	return rec->kind->id != NSX_OP || nsx_compare_take_work(l->c, l->s, &l->sums.reading.comm->cat, rec, NSX_NONE);
 }
 
@@ -187,6 +189,7 @@ nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags
 	l.sums.other = take_work;
 	l.sums.axes = c->way->axes ? &l.axes : NULL;
 	nsx_compare_need_work(s->in);
+	nsx_compare_need_classes(c, s);
 	l.sums.arg = &l;
 	rc = nsx_bandwidth_collect(s->in, &l.sums, &own, c->err);
 	if (rc == NSX_OK && !finish(&l))

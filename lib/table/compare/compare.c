@@ -228,6 +228,7 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->comms.p);
 	free(s->execs.p);
 	nsx_compare_work_free(&s->work);
+	nsx_step_classes_free(&s->classes);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
 	nsx_map_free(&s->devices);

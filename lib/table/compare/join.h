@@ -5,6 +5,7 @@
 #include "table/compare.h"
 #include "job/activity.h"
 #include "job/program_time.h"
+#include "job/steps/detect.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/stat.h"
@@ -166,6 +167,8 @@ struct cmp_side {
 	nsx_u128          outside_time;      /* and their time */
 	struct cmp_work   work;              /* of a run without steps, */
 	int64_t           seen;              /* and the time of its operations' devices, ns; 0: not known */
+	struct nsx_step_classes classes;     /* of ranges that may be steps, of a way with rates, */
+	bool              marked;            /* if nsysx-steps has not marked them */
 	bool              each;              /* the occurrences of each row are counted separately, instead of
 	                                      * executions of programs */
 };
@@ -182,6 +185,8 @@ struct cmp {
 	struct nsx_map    places;            /* of cmp_side.work, */
 	struct cmp_same_work same;           /* and what is the same in both sides, */
 	bool              compares_work;     /* if that is compared */
+	bool              has_steps;         /* both sides have steps, or what repeats, of the same class: what occurs
+	                                      * less often in a second does so because these take longer */
 	char              note[256];         /* what is compared, or not, for a line below the table; empty: nothing */
 	struct nsx_intern strs;
 	struct nsx_buf    text;
@@ -372,6 +377,10 @@ bool nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalog
                            uint32_t name);
 /* Declare to a reader what that uses. */
 void nsx_compare_need_work(struct nsx_reader *in);
+/* Declare to the reader of a way with rates what steps are found by, before it is read; any record of the side: of
+ * ranges, steps may be found. False when out of memory. */
+void nsx_compare_need_classes(struct cmp *c, struct cmp_side *s);
+bool nsx_compare_take_classes(struct cmp_side *s, const struct nsx_rec *rec);
 /* Both sides are read: compare their work, if the steps of neither are known. False when out of memory. */
 bool nsx_compare_work(struct cmp *c);
 /* Whether more or fewer occurrences of a row, with a time that is `was`, make it slower or faster: its verdict. */

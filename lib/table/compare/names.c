@@ -154,19 +154,19 @@ static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct names *n = state;
-	bool good = true;
+	bool good = nsx_compare_take_classes(n->s, rec);
 
 	if (rec->kind->id == NSX_DIAG) {
 		n->s->diags++;
 		n->s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
 	}
-	if (rec->kind->id == NSX_RANGE && n->ranges)
+	if (good && rec->kind->id == NSX_RANGE && n->ranges)
 		good = take_range(n, rec);
-	else if (rec->kind->id == NSX_OP && n->ranges)
+	else if (good && rec->kind->id == NSX_OP && n->ranges)
 		good = take_launched(n, rec);
-	else if (rec->kind->id == NSX_OP)
+	else if (good && rec->kind->id == NSX_OP)
 		good = take_op(n, rec);
-	else
+	else if (good && rec->kind->id != NSX_RANGE)
 		return nsx_cat_take(&n->s->top.cat, rec, n->c->err);
 	return good ? NSX_OK : nsx_err_nomem(n->c->err, NULL);
 }
@@ -194,6 +194,7 @@ need(const struct names *n)
 
 	nsx_cat_need(&n->s->top.cat, in);
 	nsx_compare_need_work(in);
+	nsx_compare_need_classes(n->c, n->s);
 	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
 	if (n->ranges) {
 		nsx_range_book_need(in, true);

@@ -2,6 +2,7 @@
  * collectives occur. How often a single one does tells little: a kernel that does the work of two occurs half as often.
  * So a row is slower by its rate only if the work as a whole takes longer, too. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "table/compare/join.h"
 
@@ -27,6 +28,43 @@ nsx_compare_need_work(struct nsx_reader *in)
 	                            | NSX_C(OP, dur) | NSX_C(OP, removed) | NSX_C(OP, execution));
 }
 
+void
+nsx_compare_need_classes(struct cmp *c, struct cmp_side *s)
+{
+	s->classes.err = c->err;
+	s->classes.repeats = true;
+	nsx_step_classes_need(s->in);
+	nsx_reader_need(s->in, NSX_STEP, 0);
+}
+
+bool
+nsx_compare_take_classes(struct cmp_side *s, const struct nsx_rec *rec)
+{
+	s->marked |= rec->kind->id == NSX_STEP;
+	/* Metadata come first: a job that has programs has their executions. */
+	return s->classes.cat.programs.n || nsx_step_classes_take(&s->classes, rec) == NSX_OK;
+}
+
+/* Whether both sides have steps, as by step: of the class of BASE. False when out of memory. */
+static bool
+find_steps(struct cmp *c)
+{
+	struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
+	struct nsx_diags none = { .failed = false };
+	char *class = NULL;
+	bool good = true;
+
+	c->has_steps = b->marked && n->marked;
+	if (!c->has_steps)
+		good = nsx_step_classes_pick(&b->classes, &class, &none) == NSX_OK
+		       && (class || nsx_step_classes_repeat(&b->classes, &class, &none) == NSX_OK);
+	if (good && class)
+		c->has_steps = nsx_step_classes_have(&n->classes, nsx_str_c(class));
+	free(class);
+	nsx_diags_free(&none);
+	return good;
+}
+
 bool
 nsx_compare_work(struct cmp *c)
 {
@@ -35,6 +73,8 @@ nsx_compare_work(struct cmp *c)
 
 	if (!(c->way->rates || c->repeat) || b->nruns || b->placed || n->placed || c->tables)
 		return true;
+	if (c->way->rates && !find_steps(c))
+		return false;
 	for (int k = 0; k < 2; k++)
 		c->side[k].seen = nsx_compare_work_seen(work[k]);
 	c->compares_work = b->seen > 0 && n->seen > 0;
@@ -53,7 +93,7 @@ nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *r, enum cmp_verdi
 	for (int k = 0; k < 2 && c->compares_work; k++)
 		if (r->row[k])
 			r->rate[k] = 1e9 * (double)r->time[k].n / (double)c->side[k].seen;
-	if (!r->rate[0] || !r->rate[1] || !c->same.said || c->options.tail)
+	if (!r->rate[0] || !r->rate[1] || !c->same.said || c->options.tail || c->has_steps)
 		return was;
 	/* At both ends of what was seen of a device one occurrence is in it or not. */
 	double expected = r->rate[0] * (double)c->side[1].seen / 1e9, more = (double)r->time[1].n - expected;
@@ -70,7 +110,6 @@ void
 nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text)
 {
 	const struct cmp_same_work *w = &c->same;
-	double between[2] = { w->time[0] - w->gpu[0], w->time[1] - w->gpu[1] };
 
 	if (!c->compares_work || w->time[0] <= 0 || w->time[1] <= 0)
 		return;
@@ -78,8 +117,8 @@ nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text)
 	            w->time[1] < w->time[0] ? "less" : "longer");
 	if (w->gpu[0] > 0)
 		nsx_buf_fmt(text, "its operations %+.1f%%", 100 * (w->gpu[1] / w->gpu[0] - 1));
-	if (between[0] > 0)
-		nsx_buf_fmt(text, ", the time between them %+.1f%%", 100 * (between[1] / between[0] - 1));
+	if (w->idle[0] > 0)
+		nsx_buf_fmt(text, ", idle time between them %+.1f%%", 100 * (w->idle[1] / w->idle[0] - 1));
 	/* What an operation takes is the GPU's; when the next one starts on its stream, the host's. */
 	if (w->said > 0 && w->gpu[1] - w->gpu[0] < (w->time[1] - w->time[0]) / 10)
 		nsx_buf_fmt(text, ", all of it: the host, or what streams wait for%s",

@@ -386,6 +386,13 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);
+	/* A rate that is why a row is slower comes before times, which are not. */
+	for (size_t i = 0; i < n; i++)
+		if (r[i].by_rate && !r[i].by_time) {
+			nsx_table_rank(t, c->side[0].comms.n ? "collective bytes group" : "name");
+			nsx_table_rank(t, "base_rate new_rate change verdict");
+			break;
+		}
 	nsx_table_rank(t, w->rank);
 	if (runs)
 		nsx_table_rank(t, "base_min base_max base_runs base_std");

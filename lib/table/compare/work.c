@@ -26,6 +26,8 @@ take_window(struct cmp_work *w, const struct nsx_rec *op, uint32_t device, int64
 		d->end = start;
 	if (start > d->end)
 		d->end = nsx_removed_end(&d->removed, d->end, start);
+	if (start > d->end)
+		d->idle = nsx_add_sat(d->idle, nsx_sub_sat(start, d->end, NULL), NULL);
 	if (end > d->end) {
 		d->window += end - d->end;
 		d->end = end;
@@ -48,11 +50,13 @@ nsx_compare_work_take(struct cmp_work *w, struct nsx_map *places, const struct n
 
 	if (at == NSX_NONE)
 		return false;
+	int64_t idle = w->devices.p[device].idle;
+
 	if (at == w->streams.n)
-		return nsx_vec_push(&w->streams, ((struct cmp_work_stream){ start, dur, name }));
+		return nsx_vec_push(&w->streams, ((struct cmp_work_stream){ start, dur, idle, name }));
 	struct cmp_work_stream *s = &w->streams.p[at], was = *s;
 
-	*s = (struct cmp_work_stream){ start, dur, name };
+	*s = (struct cmp_work_stream){ start, dur, idle, name };
 	/* What was removed before it lasted as long as nobody knows. */
 	if (nsx_has(op, NSX_OP_removed) || w->times.n >= NSX_WORK_MOST)
 		return true;
@@ -60,7 +64,7 @@ nsx_compare_work_take(struct cmp_work *w, struct nsx_map *places, const struct n
 
 	return place != NSX_NONE
 	       && nsx_vec_push(&w->times, ((struct cmp_time_at){ place, device, was.start, start - was.start,
-	                                                         was.dur }));
+	                                                         was.dur, idle - was.idle }));
 }
 
 int64_t
@@ -174,14 +178,18 @@ next_place(const struct cmp_work *w, size_t from)
 	return to;
 }
 
-static double
-sum_of(struct place p, bool gpu)
+struct sums { double time, gpu, idle; };
+static struct sums
+sums_of(struct place p)
 {
-	double sum = 0;
+	struct sums s = { 0 };
 
-	for (size_t i = 0; i < p.n; i++)
-		sum += (double)(gpu ? p.t[i].gpu : p.t[i].time);
-	return sum;
+	for (size_t i = 0; i < p.n; i++) {
+		s.time += (double)p.t[i].time;
+		s.gpu += (double)p.t[i].gpu;
+		s.idle += (double)p.t[i].idle;
+	}
+	return s;
 }
 
 /* Equal times have the mean of their ranks. */
@@ -213,12 +221,14 @@ add_place(const struct place p[2], struct ranks r[2], struct cmp_same_work *of)
 
 	rank(p, r);
 	for (int k = 0; k < 2; k++) {
-		double n = (double)p[k].n, sum = sum_of(p[k], false);
+		struct sums sum = sums_of(p[k]);
+		double n = (double)p[k].n;
 
-		of->time[k] += times * sum / n;
-		of->gpu[k] += times * sum_of(p[k], true) / n;
+		of->time[k] += times * sum.time / n;
+		of->gpu[k] += times * sum.gpu / n;
+		of->idle[k] += times * sum.idle / n;
 		of->median[k] += times * (double)p[k].t[nsx_percentile_rank(p[k].n, 50)].time;
-		of->matched[k] += sum;
+		of->matched[k] += sum.time;
 	}
 }
 

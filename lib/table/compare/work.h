@@ -22,10 +22,11 @@
 /* No more times of places are kept of a run, the first ones. */
 #define NSX_WORK_MOST (1 << 20)
 
-/* A time at a place, ns: from the start of an operation to that of the next one; gpu: of that the operation itself. */
-struct cmp_time_at { uint32_t place, device; int64_t start, time, gpu; };
-struct cmp_work_stream { int64_t start, dur; uint32_t name; };
-struct cmp_work_device { struct nsx_removed removed; int64_t end, window, ops; };
+/* A time at a place, ns: from the start of an operation to that of the next one; gpu: of that the operation itself;
+ * idle: in which nothing runs on the device, on any stream. The rest is time in which others run. */
+struct cmp_time_at { uint32_t place, device; int64_t start, time, gpu, idle; };
+struct cmp_work_stream { int64_t start, dur, idle; uint32_t name; };   /* idle: of the device, up to its start */
+struct cmp_work_device { struct nsx_removed removed; int64_t end, window, idle, ops; };
 
 /* Of a run; {0} is empty. */
 struct cmp_work {
@@ -40,7 +41,8 @@ struct cmp_same_work {
 	int    said;           /* it takes longer in NEW: 1, shorter: -1, neither or not known: 0 */
 	bool   judged;         /* enough is known to say so */
 	double time[2];        /* of the places that both have, as often as BASE ran each, by means, ns */
-	double gpu[2];         /* of that in operations */
+	double gpu[2];         /* of that in operations, */
+	double idle[2];        /* and in which nothing runs on the device */
 	double median[2];      /* the same as `time` by medians */
 	double matched[2];     /* share of all times that is at these places */
 };
