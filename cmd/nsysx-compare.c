@@ -348,7 +348,7 @@ annotate_all(const struct nsx_tool *t, const struct nsx_compare *c)
 		if (t->diags.list.p[i].severity == NSX_WARNING)
 			annotate("warning", t->diags.list.p[i].source, t->diags.list.p[i].text);
 	if (!c->comparable)
-		annotate(level, "not comparable", c->why);
+		annotate(level, nsx_compare_refusal(c), c->why);
 	for (size_t i = 0; i < c->regressions.n && (c->comparable || !gate); i++)
 		annotate(level, "slower", c->regressions.p[i]);
 }
@@ -358,7 +358,7 @@ static int
 judge(const struct nsx_compare *c)
 {
 	if (!c->comparable) {
-		nsx_cli_say(&cli, "not comparable: %s", c->why);
+		nsx_cli_say(&cli, "%s: %s", nsx_compare_refusal(c), c->why);
 		return NOT_COMPARABLE;
 	}
 	for (size_t i = 0; i < c->regressions.n; i++)
@@ -388,7 +388,7 @@ main(int argc, char **argv)
 	if (gate)
 		rc = judge(&c);
 	else if (!c.comparable)
-		nsx_cli_warn(&cli, "not comparable: %s", c.why);
+		nsx_cli_warn(&cli, "%s: %s", nsx_compare_refusal(&c), c.why);
 	if (rc != NSX_EXIT_FAILED && c.comparable && changed && !folded && nsx_table_rows(c.table) == 0)
 		nsx_cli_say(&cli, "nothing changed");
 	nsx_compare_free(&c);

@@ -62,10 +62,18 @@ struct nsx_compare {
 	struct nsx_table *table;         /* NULL if folded stacks are requested */
 	bool              comparable;
 	char              why[256];      /* the reason if not */
+	bool              blind;         /* which is noise: they are not judged */
 	bool              none;          /* two streams, of which neither has any of what rows are of */
 	NSX_VEC(char *)   regressions;   /* rows, and programs as a whole, that are slower: a sentence each */
 	struct nsx_buf    junit;         /* XML: a test for each row, or an error if the streams are not comparable */
 };
+
+/* What they are that are not comparable, before `why`. */
+static inline const char *
+nsx_compare_refusal(const struct nsx_compare *c)
+{
+	return c->blind ? "not judged" : "not comparable";
+}
 
 /* The names that nsx_compare_by_name accepts, in the form of a choice in an option's help. */
 #define NSX_COMPARE_NAMES "thunk|module|opcode|source|phase|range|kernel|step|device|collective|axis"

@@ -102,18 +102,34 @@ run_of quick 80
 	ok 'a line below the table tells of how many runs the steps are' grep -q 'BASE has 126 steps of step@7 on 1 device in 6 runs' "$T/table"
 }
 
+# Runs that differ by 5 %, so that a run that is a tenth slower is within their noise, and one that is equal tells nothing.
+run_of x 95
+run_of y 105
+run_of z 100
+run_of tenth 110
+run_of even 100
+wide=$(python3 "$T/noise.py" 0.000675 95 105 100 | awk '{ printf "%.1f", $1 / 1000 }')
+for new in tenth even; do
+	gate "of runs that differ much $new is not judged" 3 "not judged: step: noise between 3 base runs is $wide% or more, so that an increase of 2% is not seen" --by step "$T/x" "$T/y" "$T/z" "$T/$new"
+	equal '... in the headline' "$(nsysx-compare -q --markdown --by step "$T/x" "$T/y" "$T/z" "$T/$new" | grep -c '^\*\*not judged\*\* by step: step: noise')" 1
+done
+gate 'who asks for as much as that gets an answer' 0 '' --by step --percent 200 "$T/x" "$T/y" "$T/z" "$T/tenth"
+run_of far3 500
+gate 'as do runs that differ by more' 1 'slower: step: period' --by step "$T/x" "$T/y" "$T/z" "$T/far3"
+gate 'or none, if noise is not asked for' 1 'slower: step: period' --by step --sigma 0 "$T/x" "$T/y" "$T/z" "$T/tenth"
+
 # Few runs.
 run_of a 100
 run_of b 100.2
 run_of c 100.1
 run_of d 105
-gate 'two base runs are compared' 0 'two base runs hardly tell how runs differ' --by step "$T/a" "$T/b" "$T/d"
+gate 'two base runs are compared' 3 'two base runs hardly tell how runs differ' --by step "$T/a" "$T/b" "$T/d"
 equal 'with the larger noise, that of one degree of freedom' "$(period "$T/a" "$T/b" "$T/d" | awk '{ printf "%.2f %s", $5 / '"$(python3 "$T/noise.py" 0.000675 100 100.2)"', $6 }')" '1.00 hidden'
 gate 'three find it' 1 'between 3 base runs' --by step "$T/a" "$T/b" "$T/c" "$T/d"
 run_of e 100 20 8
 run_of e2 100 20 8
 run_of f 115 20 8
-gate 'two equal runs have the noise of their steps' 0 'less than its noise' --by step "$T/e" "$T/e2" "$T/f"
+gate 'two equal runs have the noise of their steps' 3 'less than its noise' --by step "$T/e" "$T/e2" "$T/f"
 
 # A run that lacks the steps, a short one, one of another class.
 sed '/^module/d; s/^end\t.*/end\t3/' "$T/a" >"$T/none"

@@ -190,6 +190,34 @@ tell_few(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *
 	out->comparable = false;
 }
 
+/* What decides, if base runs differ so much that of what --percent asks for nothing would be seen: neither "same" nor
+ * "hidden" tells anything then. */
+static bool
+is_blind(const struct cmp *c, const struct cmp_result *r)
+{
+	double of = c->options.tail ? r->tail.p99[0] : r->time[NSX_COMPARE_BASE].mean, share = 100 * r->unseen / of;
+
+	return r->runs && of > 0 && share > NSX_BLIND && share > c->options.percent
+	       && (r->verdict == CMP_SAME || r->verdict == CMP_HIDDEN);
+}
+
+static void
+tell_blind(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+{
+	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
+	double of = c->options.tail ? r->tail.p99[0] : r->time[NSX_COMPARE_BASE].mean;
+	char device[40] = "";
+
+	if (c->way->devices)
+		snprintf(device, sizeof device, "device %" PRId64, nsx_compare_group_of(c, r)->number);
+	snprintf(out->why, sizeof out->why, "%s%.*s: noise between %zu base runs is %.1f%%%s or more, so that an "
+	         "increase of %g%% is not seen: compare more base runs, or more alike, or with --percent above that", device,
+	         c->way->devices ? 0 : (int)(name.len < 60 ? name.len : 60), name.ptr, r->runs, 100 * r->unseen / of,
+	         c->options.tail ? " of p99" : "", c->options.percent);
+	out->blind = true;
+	out->comparable = false;
+}
+
 void
 nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
 {
@@ -208,6 +236,8 @@ nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const st
 				tell_short(c, out, &r[i]);
 			else
 				tell_few(c, out, &r[i]);
+		} else if (c->way->decides && c->way->decides(c, &r[i]) && is_blind(c, &r[i])) {
+			tell_blind(c, out, &r[i]);
 		}
 	}
 	/* Without steps those that take the most time decide: as much as has to be matched has to be judged; where rows

@@ -166,7 +166,8 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 	if (good && out->comparable)
 		nsx_table_title(out->table, "**%s** by %s: %s", answer, nsx_compare_name(c->options.by), b.ptr);
 	else if (good)
-		nsx_table_title(out->table, "**not comparable** by %s: %s", nsx_compare_name(c->options.by), out->why);
+		nsx_table_title(out->table, "**%s** by %s: %s", nsx_compare_refusal(out),
+		                nsx_compare_name(c->options.by), out->why);
 	nsx_buf_free(&b);
 	return good;
 }

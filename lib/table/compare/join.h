@@ -368,6 +368,7 @@ struct cmp_result {
 	struct nsx_tail  tail;          /* with options.tail, */
 	bool             has_tail;      /* if there are enough values for it */
 	size_t runs; /* of BASE that have the row, between which the noise is; 0: it is within runs */
+	double           unseen;        /* between runs: the largest difference that no witness would see, ns */
 	enum cmp_verdict verdict;
 };
 
@@ -515,6 +516,8 @@ const char *nsx_compare_verdict_name(enum cmp_verdict v);
 /* compare.c: append the sentence about a slower row. */
 void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 
+/* Percent of a period above which its noise is reported; between base runs it is not judged then. */
+#define NSX_BLIND 10
 /* comparable.c: whether enough of both sides is matched, and their samples are enough: out->comparable and why. */
 void nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags);
 void nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);

@@ -308,5 +308,6 @@ nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r)
 	r->runs = was.runs;
 	r->sampled = r->has_noise = true;
 	r->noise = w->noise;
+	r->unseen = c->options.tail ? noise[P99] : !within && noise[MEDIAN] < w->noise ? noise[MEDIAN] : w->noise;
 	return true;
 }

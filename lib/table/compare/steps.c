@@ -21,8 +21,6 @@
 #include "table/steps/explain.h"
 #include "table/steps/rows.h"
 
-/* Percent of a period above which its noise is reported. */
-#define BLIND 10
 /* Number of steps for a p99 that is compared. */
 #define TAIL 10
 
@@ -475,14 +473,14 @@ tell_period(const struct told *to)
 		    100 * r->diff / b->mean, share, more);
 	if (r->verdict != CMP_SAME)
 		return;
-	if (share > o->percent && share > BLIND)
+	if (share > o->percent && share > NSX_BLIND)
 		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more %s",
 		    share, more);
 	if (r->has_noise && r->diff > r->noise && r->diff > o->minor / 100 * b->mean)
 		say(to, "the period", "grew by %s, more than its noise of %s, but no more than %s allows: same",
 		    nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s,
 		    r->diff > (double)o->absolute ? "--percent" : "--absolute");
-	if (b->n >= TAIL && n->n >= TAIL && grew > (double)o->absolute && grew > BLIND / 100. * (double)b->p99 &&
+	if (b->n >= TAIL && n->n >= TAIL && grew > (double)o->absolute && grew > NSX_BLIND / 100. * (double)b->p99 &&
 	    grew > o->percent / 100 * (double)b->p99)
 		say(to, "p99 of the period", "grew from %s to %s, but means are judged; nsysx-steps --explain shows "
 		    "why", nsx_ns_text((double)b->p99).s, nsx_ns_text((double)n->p99).s);
