@@ -172,6 +172,27 @@ for at in 'th hidden -' 'tf hidden -' 'tn slower p99'; do
 	set -- $at
 	equal "... in the table: $1" "$(nsysx-compare -q --tsv --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/$1" 2>"$T/said" | columns statistic,verdict,witness | grep '^period')" "period $2 $3"
 done
+nsysx-compare -q --tsv --gate=p99 --by step "$T/t1" "$T/t2" "$T/t3" "$T/t4" "$T/th" 2>"$T/said" >"$T/rows"
+equal 'a row shows the p99 of both, how much it grew, and the noise of that' "$(columns statistic,base,new,delta,change,base_p99,new_p99,base_min,base_max <"$T/rows" | grep '^period')" 'period 200000 210000 10000 0.05 200000 210000 198000 202000'
+want=$(python3 "$T/noise.py" 0.001349898 200 202 198 200)
+equal '... computed again' "$(columns statistic,noise <"$T/rows" | awk '/^period/ { printf "%.0f", $2 - '"$want"' }')" 0
+# A tail of one device of two: the other one's is shorter, and so is the mean of both.
+device_tails() {
+	awk -v OFS='\t' -v a="$2" -v b="$3" 'BEGIN {
+		print "class", "device", "step", "span", "period", "compute", "exposed", "copy", "idle", "kept"
+		for (d = 0; d < 2; d++) for (i = 0; i < 120; i++) {
+			p = 100000 + i % 2 + (i % 40 == 7 ? 1000 * (d ? b : a) : 0)
+			print "t", d, i, p - 10, p, p, 0, 0, 0, 1
+		} }' >"$T/$1.tsv"
+}
+device_tails v1 100.0 80
+device_tails v2 101.0 79
+device_tails v3 100.5 79.5
+device_tails vn 130.0 50
+run nsysx-compare --gate=p99 --markdown "$T/v1.tsv" "$T/v2.tsv" "$T/v3.tsv" "$T/vn.tsv"
+equal 'a tail of one device fails the gate, and is told once' "$status $(grep -c 'slower: t on device 0: period: p99 230.0 us, was 200.5 us (+14.7%)' "$T_private/err") $(grep -c 'slower: ' "$T_private/err")" '1 1 1'
+equal '... with the device in the headline' "$(head -n 1 "$T_private/out" | grep -c '^\*\*slower\*\* by step: .*; on device 0 alone$')" 1
+equal '... and the change of its p99 in the row' "$(nsysx-compare -q --tsv --gate=p99 "$T/v1.tsv" "$T/v2.tsv" "$T/v3.tsv" "$T/vn.tsv" 2>"$T/said" | columns device,statistic,change | awk '$1 == 0 && $2 == "period" { printf "%.1f", 100 * $3 }')" 14.7
 gate 'fewer steps do not tell' 3 'not comparable: step: NEW has 20 steps, a base run 20, want 100 for their p99: record more steps' --gate=p99 --by step "$T/a" "$T/b" "$T/c" "$T/d"
 # A part of the period by its tail: exposed communication of some steps, whose idle time is as before.
 parts() {

@@ -153,7 +153,7 @@ tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
 	int len = (int)(name.len < 80 ? name.len : 80);
 	size_t steps = nsx_compare_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
-	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE]).least;
+	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE], false).least;
 
 	if (!r->witness.judged)
 		snprintf(out->why, sizeof out->why,
@@ -211,9 +211,9 @@ tell_blind(const struct cmp *c, struct nsx_compare *out, const struct cmp_result
 	if (c->way->devices)
 		snprintf(device, sizeof device, "device %" PRId64, nsx_compare_group_of(c, r)->number);
 	snprintf(out->why, sizeof out->why, "%s%.*s: noise between %zu base runs is %.1f%%%s or more, so that an "
-	         "increase of %g%% is not seen: compare more base runs, or more alike, or with --percent above that", device,
-	         c->way->devices ? 0 : (int)(name.len < 60 ? name.len : 60), name.ptr, r->runs, 100 * r->unseen / of,
-	         c->options.tail ? " of p99" : "", c->options.percent);
+	         "increase of %g%% is not seen: compare more base runs, or more alike, or with --percent above that",
+	         device, c->way->devices ? 0 : (int)(name.len < 60 ? name.len : 60), name.ptr, r->runs,
+	         100 * r->unseen / of, c->options.tail ? " of p99" : "", c->options.percent);
 	out->blind = true;
 	out->comparable = false;
 }

@@ -104,7 +104,7 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 {
 	bool good = true;
 	int64_t unknown = 0, uneven = 0, few = 0;
-	const struct cmp_result *period = NULL, *told = NULL;
+	const struct cmp_result *period = NULL, *told = NULL, *single = NULL;
 
 	for (size_t i = 0; i < n && good; i++) {
 		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
@@ -120,9 +120,14 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 		if (r[i].verdict == CMP_SLOWER && (!period || period == &r[i] || period->verdict != CMP_SLOWER ||
 		    nsx_compare_group_of(c, period) != nsx_compare_group_of(c, &r[i])) &&
 		    (!of_device || !told || nsx_compare_group_of(c, told) != nsx_compare_group_of(c, &r[i]))) {
+			/* Of a device whose period is slower, its parts and its span are in the table. */
+			if (of_device && single && nsx_compare_row_shown(single)->device == row->device
+			    && nsx_compare_group_of(c, single) == nsx_compare_group_of(c, &r[i]))
+				continue;
 			good = add_regression(c, out, &r[i]);
 			/* The times of a class precede those of its devices, which are in the table. */
 			told = of_device ? told : &r[i];
+			single = of_device ? &r[i] : single;
 		}
 	}
 	nsx_diag_add(diags, NSX_INFO, "", unknown > 0,
@@ -139,6 +144,28 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 }
 
 /* ---- */
+
+/* Which devices are slower, if all rows that are slower are of single devices. */
+static void
+put_devices(const struct cmp_result *r, size_t n, struct nsx_buf *b)
+{
+	size_t at = b->len;
+	int64_t last = NSX_ABSENT;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t device = nsx_compare_row_shown(&r[i])->device;
+
+		if (r[i].verdict != CMP_SLOWER || (device != NSX_ABSENT && device == last))
+			continue;
+		if (device == NSX_ABSENT) {
+			b->len = at;
+			return;
+		}
+		nsx_buf_fmt(b, "%s %" PRId64, b->len == at ? "; on device" : ",", last = device);
+	}
+	if (b->len > at)
+		nsx_buf_c(b, " alone");
+}
 
 /* The line above the table: the result, and the number of rows of each verdict. False when out of memory. */
 static bool
@@ -157,6 +184,7 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 			nsx_buf_fmt(&b, "%s%zu %s", b.len ? ", " : "", count[v],
 			            nsx_compare_verdict_name((enum cmp_verdict)v));
 	nsx_buf_fmt(&b, ", %zu %s", count[CMP_SAME], nsx_compare_verdict_name(CMP_SAME));
+	put_devices(r, n, &b);
 	if (c->way->rates && c->same.said > 0)
 		nsx_buf_c(&b, "; the same work takes longer");
 	else if (out->regressions.n > count[CMP_SLOWER])

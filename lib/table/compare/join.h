@@ -222,12 +222,12 @@ bool nsx_compare_end_runs(struct cmp_side *s);
 /* The row of BASE in its runs that have it, and of NEW. */
 struct cmp_between {
 	size_t runs, least;           /* that have it, and the number of values of one, at least */
-	double mean, lowest, highest; /* of their means */
-	double deviation;             /* of their means; 0 of one run */
+	double mean, lowest, highest; /* of their means, or with `tail` of their 99th percentiles, */
+	double deviation;             /* as is this; 0 of one run */
 };
 /* Fewer values of a run do not tell its 99th percentile, between runs: it would be the largest of them. */
 #define NSX_TAIL_OF_RUN 100
-struct cmp_between nsx_compare_between(const struct cmp_side *s, const struct cmp_row *r);
+struct cmp_between nsx_compare_between(const struct cmp_side *s, const struct cmp_row *r, bool tail);
 struct cmp_result;
 /* Let the noise between base runs judge, where at least two of them have the row. False when out of memory. */
 bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);

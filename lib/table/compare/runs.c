@@ -254,9 +254,9 @@ between(const struct cmp_side *s, const struct cmp_row *row, enum of of)
 }
 
 struct cmp_between
-nsx_compare_between(const struct cmp_side *s, const struct cmp_row *row)
+nsx_compare_between(const struct cmp_side *s, const struct cmp_row *row, bool tail)
 {
-	return between(s, row, MEAN);
+	return between(s, row, tail ? P99 : MEAN);
 }
 
 /* The largest difference of a run from the mean of those of BASE that is chance. */

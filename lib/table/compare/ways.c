@@ -251,6 +251,34 @@ witness_of(const struct cmp *c, const struct cmp_result *r)
 	return means && ranks ? "both" : means ? "mean" : !ranks ? "" : r->runs ? "median" : "ranks";
 }
 
+/* Of what is judged, on a side: its mean, or with --gate=p99 its 99th percentile. */
+static double
+judged_of(const struct cmp *c, const struct cmp_result *r, int side)
+{
+	if (!c->options.tail)
+		return r->time[side].mean;
+	return r->has_tail ? r->tail.p99[side] : (double)r->time[side].p99;
+}
+
+/* The difference of that. */
+static double
+diff_of(const struct cmp *c, const struct cmp_result *r)
+{
+	return c->options.tail ? judged_of(c, r, NSX_COMPARE_NEW) - judged_of(c, r, NSX_COMPARE_BASE) : r->diff;
+}
+
+/* How much of that chance explains: of 99th percentiles what their bounds leave. */
+static double
+noise_of(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct nsx_tail *t = &r->tail;
+
+	if (!c->options.tail)
+		return r->noise;
+	return t->p99[1] >= t->p99[0] ? t->upper[0] - t->p99[0] + t->p99[1] - t->lower[1]
+	                              : t->p99[0] - t->lower[0] + t->upper[1] - t->p99[1];
+}
+
 /* A cell about the row of one side, which has it. */
 static void
 put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col, const struct cmp_result *r)
@@ -262,7 +290,7 @@ put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col 
 	size_t i = (size_t)(row - s->rows.p);
 
 	switch (col->show) {
-	case CMP_COL_MEAN:  nsx_table_double(t, at, time->mean); break;
+	case CMP_COL_MEAN:  nsx_table_double(t, at, judged_of(c, r, col->side)); break;
 	case CMP_COL_COUNT: nsx_table_int(t, at, time->n); break;
 	case CMP_COL_SPAN:  nsx_table_double(t, at, span_of(s, row, time->n)); break;
 	case CMP_COL_STEPS: nsx_table_int(t, at, time->n); break;
@@ -275,7 +303,9 @@ put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col 
 			nsx_table_int(t, at, time->p50);
 		break;
 	case CMP_COL_P99:
-		if (s->nruns || nsx_compare_sample(s, row).n)
+		if (c->options.tail && r->has_tail)
+			nsx_table_int(t, at, (int64_t)r->tail.p99[col->side]);
+		else if (s->nruns || nsx_compare_sample(s, row).n)
 			nsx_table_int(t, at, time->p99);
 		break;
 	case CMP_COL_N_EFF:
@@ -327,7 +357,8 @@ put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col,
 
 	if (col->show >= CMP_COL_RUNS) {
 		if (base)
-			put_runs(t, at, col, nsx_compare_between(&c->side[NSX_COMPARE_BASE], base));
+			put_runs(t, at, col, nsx_compare_between(&c->side[NSX_COMPARE_BASE], base,
+			                                         c->options.tail));
 		return;
 	}
 	switch (col->show) {
@@ -345,14 +376,14 @@ put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col,
 	case CMP_COL_OP_NAME: nsx_table_str(t, at, cmp_str(c, row->op_name)); break;
 	case CMP_COL_MATCH:   nsx_table_str(t, at, nsx_str_c(hows[row->how])); break;
 	case CMP_COL_DEVICE:  put_int(t, at, both && base->number != row->number ? NSX_ABSENT : row->number); break;
-	case CMP_COL_DIFF:    nsx_table_double(t, at, r->diff); break;
+	case CMP_COL_DIFF:    nsx_table_double(t, at, diff_of(c, r)); break;
 	case CMP_COL_CHANGE:
-		if (both && r->time[NSX_COMPARE_BASE].mean > 0)
-			nsx_table_double(t, at, r->diff / r->time[NSX_COMPARE_BASE].mean);
+		if (both && judged_of(c, r, NSX_COMPARE_BASE) > 0)
+			nsx_table_double(t, at, diff_of(c, r) / judged_of(c, r, NSX_COMPARE_BASE));
 		break;
 	case CMP_COL_NOISE:
-		if (both && r->has_noise)
-			nsx_table_double(t, at, r->noise);
+		if (both && (c->options.tail ? r->has_tail : r->has_noise))
+			nsx_table_double(t, at, noise_of(c, r));
 		break;
 	case CMP_COL_EFFECT:  nsx_table_double(t, at, r->effect); break;
 	case CMP_COL_VERDICT: nsx_table_str(t, at, nsx_str_c(verdicts[r->verdict])); break;
