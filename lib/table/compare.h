@@ -63,6 +63,7 @@ struct nsx_compare {
 	bool              comparable;
 	char              why[256];      /* the reason if not */
 	bool              blind;         /* which is noise: they are not judged */
+	char              hidden[256];   /* which rows noise hides, with `changed`, which omits them; empty: none */
 	bool              none;          /* two streams, of which neither has any of what rows are of */
 	NSX_VEC(char *)   regressions;   /* rows, and programs as a whole, that are slower: a sentence each */
 	struct nsx_buf    junit;         /* XML: a test for each row, or an error if the streams are not comparable */

@@ -200,6 +200,31 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 	return good;
 }
 
+/* With --changed, what is not shown although it differs by more than was asked for. */
+static void
+tell_hidden(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
+{
+	const struct cmp_result *most = NULL;
+	size_t hidden = 0;
+
+	for (size_t i = 0; i < n && c->options.changed; i++)
+		if (r[i].verdict == CMP_HIDDEN) {
+			most = !hidden++ ? &r[i] : most;
+		}
+	if (!hidden)
+		return;
+	struct nsx_str name = cmp_str(c, nsx_compare_row_shown(most)->name);
+	double was = nsx_compare_judged(c, most, NSX_COMPARE_BASE), is = nsx_compare_judged(c, most, NSX_COMPARE_NEW);
+
+	if (!name.len)
+		name = cmp_str(c, nsx_compare_group_of(c, most)->key);
+	snprintf(out->hidden, sizeof out->hidden, "%zu row%s that noise hides %s not shown, %s%.*s: %+.1f%%", hidden,
+	         hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are", hidden == 1 ? "" : "such as ",
+	         (int)(name.len < 100 ? name.len : 100), name.ptr, was > 0 ? 100 * (is / was - 1) : 0);
+	if (out->table)
+		nsx_table_note(out->table, "%s", out->hidden);
+}
+
 static int
 answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struct nsx_diags *diags)
 {
@@ -219,6 +244,7 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		rc = nsx_compare_why(c, r, n, &out->table);
 	}
 	if (rc == NSX_OK) {
+		tell_hidden(c, out, r, n);
 		nsx_compare_judge_coverage(c, out, diags);
 		nsx_compare_judge_samples(c, out, r, n);
 		nsx_compare_tell_differences(c, r, n, diags);

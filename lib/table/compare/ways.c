@@ -251,9 +251,8 @@ witness_of(const struct cmp *c, const struct cmp_result *r)
 	return means && ranks ? "both" : means ? "mean" : !ranks ? "" : r->runs ? "median" : "ranks";
 }
 
-/* Of what is judged, on a side: its mean, or with --gate=p99 its 99th percentile. */
-static double
-judged_of(const struct cmp *c, const struct cmp_result *r, int side)
+double
+nsx_compare_judged(const struct cmp *c, const struct cmp_result *r, int side)
 {
 	if (!c->options.tail)
 		return r->time[side].mean;
@@ -264,7 +263,8 @@ judged_of(const struct cmp *c, const struct cmp_result *r, int side)
 static double
 diff_of(const struct cmp *c, const struct cmp_result *r)
 {
-	return c->options.tail ? judged_of(c, r, NSX_COMPARE_NEW) - judged_of(c, r, NSX_COMPARE_BASE) : r->diff;
+	return c->options.tail
+	       ? nsx_compare_judged(c, r, NSX_COMPARE_NEW) - nsx_compare_judged(c, r, NSX_COMPARE_BASE) : r->diff;
 }
 
 /* How much of that chance explains: of 99th percentiles what their bounds leave. */
@@ -290,7 +290,7 @@ put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col 
 	size_t i = (size_t)(row - s->rows.p);
 
 	switch (col->show) {
-	case CMP_COL_MEAN:  nsx_table_double(t, at, judged_of(c, r, col->side)); break;
+	case CMP_COL_MEAN:  nsx_table_double(t, at, nsx_compare_judged(c, r, col->side)); break;
 	case CMP_COL_COUNT: nsx_table_int(t, at, time->n); break;
 	case CMP_COL_SPAN:  nsx_table_double(t, at, span_of(s, row, time->n)); break;
 	case CMP_COL_STEPS: nsx_table_int(t, at, time->n); break;
@@ -378,8 +378,8 @@ put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col,
 	case CMP_COL_DEVICE:  put_int(t, at, both && base->number != row->number ? NSX_ABSENT : row->number); break;
 	case CMP_COL_DIFF:    nsx_table_double(t, at, diff_of(c, r)); break;
 	case CMP_COL_CHANGE:
-		if (both && judged_of(c, r, NSX_COMPARE_BASE) > 0)
-			nsx_table_double(t, at, diff_of(c, r) / judged_of(c, r, NSX_COMPARE_BASE));
+		if (both && nsx_compare_judged(c, r, NSX_COMPARE_BASE) > 0)
+			nsx_table_double(t, at, diff_of(c, r) / nsx_compare_judged(c, r, NSX_COMPARE_BASE));
 		break;
 	case CMP_COL_NOISE:
 		if (both && (c->options.tail ? r->has_tail : r->has_noise))
