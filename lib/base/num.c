@@ -426,7 +426,7 @@ nsx_ns_text(double ns)
 	int unit = 0;
 
 	if (v < 999.5) {
-		snprintf(text.s, sizeof text.s, "%.0f ns", ns);
+		snprintf(text.s, sizeof text.s, "%.0f ns", v < 0.5 ? 0 : ns);   /* no negative zero */
 		return text;
 	}
 	/* As in tables: what rounding brings to the next unit is written so. */

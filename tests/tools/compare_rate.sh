@@ -52,7 +52,13 @@ run nsysx-compare --gate --by kernel "$T/manual" "$T/manual2"
 equal 'the example of the manual' "$status $(grep -c 'slower: the same work takes 15.0% longer: its operations +0.0%, idle time between them +43.0%, all of it' "$T_private/err")" '1 1'
 gate 'which is allowed' 0 '' --by kernel --percent 16 "$T/manual" "$T/manual2"
 run nsysx-compare --by kernel --table "$T/manual" "$T/manual"
-equal 'the same is told to be' "$(grep -c 'the same work takes 0.0% longer: its operations +0.0%, idle time between them +0.0%, which chance or --percent explains' "$T_private/out")" 1
+equal 'of the same nothing is told' "$(grep -c 'the same work' "$T_private/out")" 0
+example 1999 5000 >"$T/little"
+run nsysx-compare --by kernel --table "$T/manual" "$T/little"
+equal '... nor of what is written as the same' "$(grep -c 'the same work' "$T_private/out")" 0
+awk -F'\t' -v OFS='\t' '$1 == "op" && !n++ { $8 = 9999 } { print }' "$T/manual" >"$T/less"
+equal 'a change that rounds to zero has no sign' "$(nsysx-compare -q --by kernel --table "$T/manual" "$T/less" | grep -- '-0\.0*%' | wc -l)" 0
+equal '... which it has before' "$(nsysx-compare -q --by kernel --tsv "$T/manual" "$T/less" | columns name,diff,change | awk '$1 == "gemm" { print ($2 < 0), ($3 > -0.0005 && $3 < 0) }')" '1 1'
 example 2000 5000 '' 12 >"$T/short"
 example 4000 6000 '' 12 >"$T/short2"
 run nsysx-compare --gate --by kernel --table "$T/short" "$T/short2"

@@ -106,19 +106,29 @@ nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *r, enum cmp_verdi
 	return !r->by_rate ? was : c->same.said > 0 ? CMP_SLOWER : CMP_FASTER;
 }
 
+/* A change in percent, as it is printed: without a negative zero. */
+static double
+percent(const double of[2])
+{
+	double v = 100 * (of[1] / of[0] - 1);
+
+	return fabs(v) < 0.05 ? 0 : v;
+}
+
 void
 nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text)
 {
 	const struct cmp_same_work *w = &c->same;
 
-	if (!c->compares_work || w->time[0] <= 0 || w->time[1] <= 0)
+	/* A change that is written as none is none. */
+	if (!c->compares_work || w->time[0] <= 0 || w->time[1] <= 0 || percent(w->time) == 0)
 		return;
-	nsx_buf_fmt(text, "the same work takes %.1f%% %s: ", 100 * fabs(w->time[1] / w->time[0] - 1),
+	nsx_buf_fmt(text, "the same work takes %.1f%% %s: ", fabs(percent(w->time)),
 	            w->time[1] < w->time[0] ? "less" : "longer");
 	if (w->gpu[0] > 0)
-		nsx_buf_fmt(text, "its operations %+.1f%%", 100 * (w->gpu[1] / w->gpu[0] - 1));
+		nsx_buf_fmt(text, "its operations %+.1f%%", percent(w->gpu));
 	if (w->idle[0] > 0)
-		nsx_buf_fmt(text, ", idle time between them %+.1f%%", 100 * (w->idle[1] / w->idle[0] - 1));
+		nsx_buf_fmt(text, ", idle time between them %+.1f%%", percent(w->idle));
 	/* What an operation takes is the GPU's; when the next one starts on its stream, the host's. */
 	if (w->said > 0 && w->gpu[1] - w->gpu[0] < (w->time[1] - w->time[0]) / 10)
 		nsx_buf_fmt(text, ", all of it: the host, or what streams wait for%s",
