@@ -136,6 +136,7 @@ usage_need(void *state, struct nsx_reader *in)
 		nsx_reader_need(in, NSX_MEMORY, NSX_C(MEMORY, by) | NSX_C(MEMORY, range) | NSX_C(MEMORY, variable));
 		nsx_range_book_need(in, false);
 		nsx_event_need(in, NSX_RANGE);
+		nsx_event_need(in, NSX_OP);   /* which the book has asked for */
 	} else if (u->options->what == NSX_USAGE_PEAK) {
 		nsx_event_need(in, NSX_STEP);
 		nsx_reader_need(in, NSX_STEP, NSX_C(STEP, profile) | NSX_C(STEP, class) | NSX_C(STEP, step));
