@@ -244,7 +244,12 @@ case $B in
 *san*) skip 'long pauses take time in proportion to their number' 'sanitizers take time of their own' ;;
 *) ok 'long pauses take time in proportion to their number' sh -c "ulimit -t 15; nsysx-whatif -q --critical --tsv '$T/pauses' >'$T/out'" ;;
 esac
-rm -f "$T/pauses"
+make peaks "$T/peaks"
+case $B in
+*san*) skip 'the steps of two thousand peaks are found among those of their reports' 'sanitizers take time of their own' ;;
+*) ok 'the steps of two thousand peaks are found among those of their reports' sh -c "ulimit -t 6; nsysx-summary -q --memory --tsv '$T/peaks' >'$T/out'" ;;
+esac
+rm -f "$T/pauses" "$T/peaks"
 
 # ---- lengths, and files that unpack to too much
 

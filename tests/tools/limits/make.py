@@ -56,6 +56,7 @@ def stream(columns, records):
     return ("".join(out) + f"#end\trecords:i\nend\t{2 * reports + len(records)}\n").encode()
 
 
+MEMORY = "profile:i\tdevice:i\tpid:i\tstart:i\tchange:s\tmemory:s\tbytes:i\taddress:i\tcontext:i"
 CALL = "profile:i\tcall:i\tpid:i\ttid:i\tstart:i\tdur:i\tname:s\tclass:s\tops:i\tblocking:i"
 OP = "profile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i"
 STEP = "profile:i\tdevice:i\tclass:s\tstep:i\tstart:i\tdur:i\tperiod:i\tremoved:i\tkept:i"
@@ -82,7 +83,15 @@ def pauses(n):
     return stream({"call": CALL, "op": OP, "step": STEP}, out)
 
 
+def peaks(n, steps):
+    """n reports of a device and its steps, in the last of which it allocates memory."""
+    out = [(1000 * k, "step", (i, i, "s", k, 1000 * k, 1000, 1000, 0, 1)) for i in range(n) for k in range(steps)]
+    out += [(1000 * steps - 500, "memory", (i, i, i, 1000 * steps - 500, "alloc", "device", 100, 1, 1)) for i in range(n)]
+    return stream({"memory": MEMORY, "step": STEP}, out)
+
+
 MAKE = {
+    "peaks": lambda: peaks(2000, 300),
     "reports": lambda: reports(1000),
     "pauses": lambda: pauses(300000),
     "calls": lambda: calls(100000),
