@@ -43,7 +43,7 @@ add_range(struct nsx_members *m, int64_t first, int64_t last, int64_t step, size
 	if (!nsx_vec_room(&m->ids, more + 1))
 		return NSX_ERR;
 	for (uint64_t k = 0; k <= more; k++)
-		m->ids.p[m->ids.n++] = first + (int64_t)k * step;
+		m->ids.p[m->ids.n++] = (int64_t)((uint64_t)first + k * (uint64_t)step);
 	return NSX_OK;
 }
 

@@ -101,8 +101,8 @@ nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key)
 	    : nsx_field(kind, NSX_ROLE_DUR);
 	if (slot < 0)
 		slot = nsx_field(kind, NSX_ROLE_HOST_DUR);
-	/* Without nsx_has: if the duration was not declared, it is absent. */
-	*key = nsx_order_work(kind, time, r->has >> slot & 1 ? &r->v[slot].i : NULL);
+	/* Without nsx_has: if the duration was not declared, it is absent. Memory has none. */
+	*key = nsx_order_work(kind, time, slot >= 0 && r->has >> slot & 1 ? &r->v[slot].i : NULL);
 	return placed;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "job/live.h"
 #include "job/range_book.h"
 #include "job/reach.h"
@@ -136,6 +137,7 @@ usage_need(void *state, struct nsx_reader *in)
 		nsx_reader_need(in, NSX_MEMORY, NSX_C(MEMORY, by) | NSX_C(MEMORY, range) | NSX_C(MEMORY, variable));
 		nsx_range_book_need(in, false);
 		nsx_event_need(in, NSX_RANGE);
+		nsx_event_need(in, NSX_OP);   /* which the book has asked for */
 	} else if (u->options->what == NSX_USAGE_PEAK) {
 		nsx_event_need(in, NSX_STEP);
 		nsx_reader_need(in, NSX_STEP, NSX_C(STEP, profile) | NSX_C(STEP, class) | NSX_C(STEP, step));
@@ -382,16 +384,26 @@ memory_name(struct usage *u, uint32_t memory)
 	return nsx_intern(&u->names, memory == NSX_NONE ? NSX_STR("all") : nsx_intern_str(&u->live.memories, memory));
 }
 
+static void
+by_profile(const void *step, const void *context, int64_t k[3])
+{
+	(void)context;
+	k[0] = ((const struct usage_step *)step)->profile;
+}
+
+/* The first step of the stream in which the peak is. Steps are sorted by profile. */
 static const struct usage_step *
 step_of(const struct usage *u, const struct curve *c)
 {
 	const struct nsx_live_space *s = &u->live.spaces.p[c->space];
+	size_t i = nsx_sort_first(u->steps.p, u->steps.n, sizeof *u->steps.p, offsetof(struct usage_step, profile),
+	                          s->profile);
 
-	for (size_t i = 0; i < u->steps.n; i++) {
+	for (; i < u->steps.n && u->steps.p[i].profile == s->profile; i++) {
 		const struct usage_step *t = &u->steps.p[i];
 
-		if (t->profile == s->profile && (s->device == NSX_ABSENT || s->device == t->device)
-		    && c->peak_start >= t->from && c->peak_start < t->to)
+		if ((s->device == NSX_ABSENT || s->device == t->device) && c->peak_start >= t->from
+		    && c->peak_start < t->to)
 			return t;
 	}
 	return NULL;
@@ -497,7 +509,7 @@ put_rest(struct usage *u)
 			return nomem(u);
 		r->rest = 1;
 		r->count += small.count;
-		r->bytes += small.bytes;
+		r->bytes = nsx_add_sat(r->bytes, small.bytes, NULL);
 		r->share = (double)r->bytes / (double)all->peak;
 	}
 	nsx_sums_keep(&u->rows, is_large, u);
@@ -540,6 +552,8 @@ usage_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 
 	u->rows.text = text_of;
 	u->rows.state = &u->names;
+	if (!nsx_sort_by(u->steps.p, u->steps.n, sizeof *u->steps.p, by_profile, NULL))
+		return nomem(u);
 	for (size_t i = 0; i < u->curves.n && rc == NSX_OK; i++) {
 		const struct curve *c = &u->curves.p[i];
 		struct site key = { c->space, memory_name(u, c->memory), NSX_NONE, NSX_NONE, NSX_NONE };

@@ -56,6 +56,23 @@ fails '... of something else' 2 'want peak, curve or live' nsysx-summary --memor
 grep -v '^memory' "$T/hand" | nsysx-summary --partial --memory --tsv >"$T/got" 2>"$T/err"
 equal 'without allocations there is a reason' "$(wc -l <"$T/got") $(grep -c 'no allocations of memory: record with' "$T/err")" '1 1'
 
+# Two processes with the same addresses on a device, and an allocation where one of another memory was not freed.
+cat <<'END_OF' | stream >"$T/two"
+#device device:i profile:i pid:i memory:i
+device 0 0 7 1000
+#memory profile:i device:i pid:i start:i change:s memory:s bytes:i address:i context:i pool:i pool_size:i
+memory 0 0 7 10000 alloc device 100 100 1 - -
+memory 0 0 8 20000 alloc device 50 100 1 - -
+memory 0 0 7 30000 free device 100 100 1 - -
+memory 0 0 8 40000 alloc device 7 100 1 5 64
+memory 0 0 8 50000 alloc device 9 100 1 5 64
+END_OF
+nsysx-perfetto -q --chrome "$T/two" | python3 -c 'import json, sys
+for e in json.load(sys.stdin)["traceEvents"]:
+    if e["ph"] == "C": print(e["name"], *e["args"].values())' >"$T/got"
+equal 'counters of a device have what all processes allocated of a memory' "$(sed 's/allocated: //' "$T/got" | tr '\n' ,)" \
+	'device 100,device 150,device 50,device 0,pool 7,pool 9,'
+
 # ---- a job of PyTorch whose peak is known ----
 
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'

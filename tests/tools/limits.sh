@@ -233,6 +233,24 @@ nsysx-extract -q -x "$T/dump" "$T/e.sqlite" >"$T/calls" 2>"$T/err"
 equal 'calls 100000 deep are followed to their end' "$(nsysx-view -t inst "$T/calls" | awk -F'\t' '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["name"], $at["comm"], $at["collective"] }') $(cat "$T/err")" 'fusion.1 1 all-reduce '
 
+# ---- gaps in numbers and in time
+
+make reports "$T/reports"
+equal 'operations whose numbers have gaps are all found' "$(nsysx-whatif -q --what=gaps=0 --tsv "$T/reports" | tail -n 1 | cut -f 1-4)" \
+	"$(printf 'gaps=0\t2000\t1000\t500')"
+below '... and the gaps of a thousand reports take little memory' 100 nsysx-whatif -q --tsv "$T/reports"
+make pauses "$T/pauses"
+case $B in
+*san*) skip 'long pauses take time in proportion to their number' 'sanitizers take time of their own' ;;
+*) ok 'long pauses take time in proportion to their number' sh -c "ulimit -t 15; nsysx-whatif -q --critical --tsv '$T/pauses' >'$T/out'" ;;
+esac
+make peaks "$T/peaks"
+case $B in
+*san*) skip 'the steps of two thousand peaks are found among those of their reports' 'sanitizers take time of their own' ;;
+*) ok 'the steps of two thousand peaks are found among those of their reports' sh -c "ulimit -t 6; nsysx-summary -q --memory --tsv '$T/peaks' >'$T/out'" ;;
+esac
+rm -f "$T/pauses" "$T/peaks"
+
 # ---- lengths, and files that unpack to too much
 
 for what in block huge string; do

@@ -88,6 +88,8 @@ test_known(void)
 	is_str(read_as_list("5,0-2/2*2+10"), "5,0,2;15,10,12", "copies of a group of two items");
 	is_str(read_as_list("7*1+1"), "7", "one copy is the group");
 	is_str(read_as_list("-3--1"), "-3,-2,-1", "numbers below 0");
+	is_str(read_as_list("-9000000000000000000-9000000000000000000/9000000000000000000"),
+	       "-9000000000000000000,0,9000000000000000000", "a range longer than the largest number");
 	is_str(read_as_list(""), "", "no groups");
 	static const char *const bad[] = { "0,x", "0,", ",0", "0;", ";0", "0,,1", "3-1", "0-3/0", "0-", "0-3/", "0-3/-1", "0*2", "0*2+0", "0*0+1", "0*2+1,3", "0 1", "0-3-5",
 		"0*2+1*2+1", "99999999999999999999", "9223372036854775806*3+1", "-", "0+1", "0;1*" };

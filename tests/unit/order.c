@@ -195,6 +195,13 @@ times(void)
 	ok(!nsx_order_time(&o.rec, &t), "an operation is ordered by its GPU time only");
 	o.rec.kind = nsx_kind_builtin(NSX_PROFILE);
 	ok(!nsx_order_time(&o.rec, &t), "metadata have no time");
+
+	struct nsx_order_key key;
+
+	o = (struct one){ .rec = { nsx_kind_builtin(NSX_MEMORY), 0, NULL } };
+	o.rec.v = o.v;
+	nsx_set_i(&o.rec, NSX_MEMORY_start, 3);
+	ok(nsx_order_key(&o.rec, &key) && key.first == 3 && key.third == INT64_MIN, "memory has no duration (make asan)");
 }
 
 int

@@ -184,7 +184,7 @@ struct nsx_metric_counters {
 	struct nsx_map    counter_of;      /* (process, name) -> counters */
 	NSX_VEC(struct nsx_metric_counter) counters;
 	struct nsx_live   live;            /* what is allocated */
-	struct nsx_map    sum_of;          /* (space, memory) -> sums */
+	struct nsx_map    sum_of;          /* (process, memory) -> sums */
 	NSX_VEC(int64_t)  sums;
 };
 

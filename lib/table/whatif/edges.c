@@ -1,7 +1,6 @@
 /* edges.c -- what each event waits for, and how long after it comes: edges in a fixed order, of which the one with the
  * least slack binds. What is left of its slack is added to its lag, so that every event has its measured time. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 
@@ -35,25 +34,37 @@ set_lag(struct wi_edge *x, int64_t lag)
 	return fits;
 }
 
-/* Make the lag of an edge longer. */
+/* Lags that became too long for their edges, by edge. */
+typedef NSX_VEC(struct wi_far) added_fars;
+
+/* Make the lag of an edge longer; of edges one after the other. One that is not in fars yet is added by put_added. */
 static bool
-add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns)
+add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns, added_fars *added)
 {
 	struct wi_edge *x = &g->edges.p[edge];
 	int64_t lag = wi_lag(g, edge) + ns;
-	size_t at;
 
 	if (!ns)
 		return true;
-	if (x->lag != WI_FAR && set_lag(x, lag))
+	if (x->lag == WI_FAR) {
+		g->fars.p[far_at(g, edge)].lag = lag;
 		return true;
-	at = far_at(g, edge);
-	if (at == g->fars.n || g->fars.p[at].edge != edge) {
-		if (!nsx_vec_room(&g->fars, 1))
-			return false;
-		memmove(&g->fars.p[at + 1], &g->fars.p[at], (g->fars.n++ - at) * sizeof *g->fars.p);
 	}
-	g->fars.p[at] = (struct wi_far){ edge, lag };
+	return set_lag(x, lag) || nsx_vec_push(added, ((struct wi_far){ edge, lag }));
+}
+
+/* Put those into fars, from the last one on. */
+static bool
+put_added(struct wi_graph *g, const added_fars *added)
+{
+	size_t from = g->fars.n, more = added->n, to = from + more;
+
+	if (!nsx_vec_room(&g->fars, more))
+		return false;
+	g->fars.n = to;
+	while (more)
+		g->fars.p[--to] = from && g->fars.p[from - 1].edge > added->p[more - 1].edge ? g->fars.p[--from]
+		                  : added->p[--more];
 	return true;
 }
 
@@ -352,6 +363,7 @@ static bool
 set_residuals(struct wi_graph *g)
 {
 	struct wi_counts left[WI_NCLASSES] = { { 0 } };
+	added_fars added = { 0 };
 	bool good = true;
 
 	for (uint32_t e = 0; e < g->nevents && good; e++) {
@@ -369,13 +381,15 @@ set_residuals(struct wi_graph *g)
 		if (best == NSX_NONE)
 			continue;
 		g->edges.p[best].binds = true;
-		good = add_to_lag(g, best, least)
+		good = add_to_lag(g, best, least, &added)
 		       && (!wi_latency(g->edges.p[best].class) || nsx_wi_count(&left[g->edges.p[best].class], least));
 	}
 	for (int c = 0; c < WI_NCLASSES; c++) {
 		g->residual[c] = left[c].n ? nsx_wi_nth(&left[c], left[c].n / 2) : 0;
 		nsx_wi_counts_free(&left[c]);
 	}
+	good = good && put_added(g, &added);
+	free(added.p);
 	return good;
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { GAP = 65536 };    /* numbers that may be missing in a report of few */
+enum { GAPS = 65536 };    /* numbers that may be missing where few have come, in all reports together */
 
 bool
 nsx_wi_number_set(struct wi_numbers *n, uint32_t report, int64_t number, uint32_t index)
@@ -13,20 +13,24 @@ nsx_wi_number_set(struct wi_numbers *n, uint32_t report, int64_t number, uint32_
 	uint32_t *other;
 
 	while (n->reports.n <= report)
-		if (!nsx_vec_push(&n->reports, ((struct wi_counted){ 0, { 0 }, 0 })))
+		if (!nsx_vec_push(&n->reports, ((struct wi_counted){ 0, { 0 } })))
 			return false;
 	r = &n->reports.p[report];
-	if (!r->set)
+	if (!r->at.n)
 		r->base = number;
 	at = (uint64_t)number - (uint64_t)r->base;
-	if (number >= r->base && at < 2 * r->set + GAP) {
+	if (number >= r->base && (at < r->at.n || at - r->at.n + n->gaps < n->set + GAPS)) {
 		if (at >= r->at.n) {
-			if (!nsx_vec_room(&r->at, at + 1 - r->at.n))
+			size_t more = at + 1 - r->at.n;
+
+			if (!nsx_vec_room(&r->at, more))
 				return false;
 			while (r->at.n <= at)
 				r->at.p[r->at.n++] = NSX_NONE;
+			n->gaps += more;
 		}
-		r->set++;
+		n->gaps -= r->at.p[at] == NSX_NONE;
+		n->set++;
 		r->at.p[at] = index;
 		return true;
 	}

@@ -12,9 +12,10 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-/* {0} is empty. */
+/* {0} is empty. gaps: places of all reports for numbers that have not come; set: numbers that have. */
 struct wi_numbers {
-	NSX_VEC(struct wi_counted { int64_t base; NSX_VEC(uint32_t) at; size_t set; }) reports;
+	NSX_VEC(struct wi_counted { int64_t base; NSX_VEC(uint32_t) at; }) reports;
+	size_t         gaps, set;
 	struct nsx_map others;
 };
 

@@ -44,7 +44,56 @@ def names(n):
     return ("".join(out) + f"#end\trecords:i\nend\t{2 * n + 5}\n").encode()
 
 
+def stream(columns, records):
+    """A stream of one device for each of `reports`; records: (time, kind, values), put in order."""
+    reports = len({r[2][0] for r in records})
+    out = ["#nsysx\t2\n#profile\tprofile:i\tname:s\n#device\tdevice:i\tprofile:i\tlocal:i\tpid:i\tknown:i\n"]
+    out += [f"#{kind}\t{names}\n" for kind, names in columns.items()]
+    out += [f"profile\t{i}\tr{i}\n" for i in range(reports)] + [f"device\t{i}\t{i}\t0\t{i + 1}\t1\n" for i in range(reports)]
+    order = list(columns)
+    for _, kind, values in sorted(records, key=lambda r: (r[0], order.index(r[1]), r[2])):
+        out.append("\t".join([kind, *map(str, values)]) + "\n")
+    return ("".join(out) + f"#end\trecords:i\nend\t{2 * reports + len(records)}\n").encode()
+
+
+MEMORY = "profile:i\tdevice:i\tpid:i\tstart:i\tchange:s\tmemory:s\tbytes:i\taddress:i\tcontext:i"
+CALL = "profile:i\tcall:i\tpid:i\ttid:i\tstart:i\tdur:i\tname:s\tclass:s\tops:i\tblocking:i"
+OP = "profile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i"
+STEP = "profile:i\tdevice:i\tclass:s\tstep:i\tstart:i\tdur:i\tperiod:i\tremoved:i\tkept:i"
+
+
+def reports(n):
+    """Operations of n reports, whose numbers have gaps."""
+    out = []
+    for i in range(n):
+        out += [(1000 * k, "op", (i, 32500 * k, "kernel", i, 7, "k", 1000 * k, 500)) for k in range(3)]
+        out += [(1000 * k, "step", (i, i, "s", k, 1000 * k, 500, 1000, 0, 1)) for k in range(2)]
+    return stream({"op": OP, "step": STEP}, out)
+
+
+def pauses(n):
+    """n operations 80 ms apart, beside as many calls of 40 ms, neither of which waits for the other."""
+    ms, out = 1000000, []
+    for i in range(n):
+        t = 80 * ms * i
+        out.append((t, "call", (0, i, 1, 1, t, 40 * ms, "cudaDeviceSynchronize", "sync", 0, 1)))
+        out.append((t + 20 * ms, "op", (0, i, "kernel", 0, 7, "k", t + 20 * ms, 1000)))
+        if i % 100 == 0:
+            out.append((t + 20 * ms, "step", (0, 0, "s", i // 100, t + 20 * ms, 1000, 8000 * ms, 0, 1)))
+    return stream({"call": CALL, "op": OP, "step": STEP}, out)
+
+
+def peaks(n, steps):
+    """n reports of a device and its steps, in the last of which it allocates memory."""
+    out = [(1000 * k, "step", (i, i, "s", k, 1000 * k, 1000, 1000, 0, 1)) for i in range(n) for k in range(steps)]
+    out += [(1000 * steps - 500, "memory", (i, i, i, 1000 * steps - 500, "alloc", "device", 100, 1, 1)) for i in range(n)]
+    return stream({"memory": MEMORY, "step": STEP}, out)
+
+
 MAKE = {
+    "peaks": lambda: peaks(2000, 300),
+    "reports": lambda: reports(1000),
+    "pauses": lambda: pauses(300000),
     "calls": lambda: calls(100000),
     "names": lambda: names(1000000),
     # A block of 300 MiB, of which 20 bytes come; one of 2^60; a string of 2^40 bytes.
