@@ -686,9 +686,16 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 		END { print bad + 0, (less > 0) }' >"$T/got"
 	equal 'lower bounds rank by the larger of gain and forecast' "$(cat "$T/got")" '0 1'
 	nsysx-diagnose -q --table "$T/made" >"$T/got"
-	ok '... and say so' grep -q 'exposed-communication .*%, forecast at least 0.0%$' "$T/got"
+	ok '... and say so' grep -q 'copies .*%, forecast at least [0-9.]*[1-9]%$' "$T/got"
+	ok '... but not of nothing' sh -c 'grep -q "^  1  exposed-communication .*%$" "$1" && ! grep -q "at least 0[.]0%" "$1"' sh "$T/got"
 	equal '... and none of them is an upper bound' "$(nsysx-diagnose -q --tsv --min 0 "$T/made" | awk -F'\t' '$9 == "transfer=inf" || $9 == "gaps=0" { print $9, $10 "," $12 }' | sort)" 'gaps=0 ,
 transfer=inf 0,'
+	# All launches wait less if gaps are shorter: what is forecast at most is more than the gaps.
+	rm -rf "$T/made.d" && "$SYNTH" -q -o "$T/made.d" --sim=buckets
+	nsysx-extract -q -a "$T/made.d/r.sqlite" | nsysx-overlap -q -o "$T/made"
+	nsysx-diagnose -q --table --top 0 "$T/made" >"$T/got"
+	ok 'a forecast may be more than the time lost' sh -c 'awk "/^ .*idle:latency/ { exit !(\$NF + 0 > \$4 + 0) }" "$1"' sh "$T/got"
+	ok '... so no gain is called a bound' sh -c '! grep -q "upper bound" "$1" && tr "\n" " " <"$1" | grep -q "the time lost, and what a step is forecast to save without it"' sh "$T/got"
 	# Device 2 of a pipeline is slow, but others wait for it as a stage as well.
 	rm -rf "$T/made.d" && "$SYNTH" -q -o "$T/made.d" --sim=pipeline
 	nsysx-extract -q -a "$T/made.d/r.sqlite" | nsysx-overlap -q -o "$T/made"

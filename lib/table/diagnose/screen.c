@@ -87,7 +87,7 @@ put_first(struct nsx_screen *s)
 		nsx_buf_c(&a->text, ": ");
 	}
 	nsx_look_put_name(f, &a->text);
-	nsx_buf_c(&a->text, f->forecasts && nsx_look_is_own(f) && f->forecast.saved > f->gain ? ", " : ", up to ");
+	nsx_buf_c(&a->text, f->forecasts && f->forecast.high > f->gain ? ", " : ", up to ");
 	nsx_look_put_ns(&a->text, f->gain);
 	nsx_buf_fmt(&a->text, " of a %s, %.1f%%", a->stepped ? "step" : "device's time",
 	            100 * f->gain / a->period);
