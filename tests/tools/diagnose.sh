@@ -113,6 +113,20 @@ shows '... the step is known' 'step: 1.000 us mean, 1.000 us p50, 1.000 us p99 (
 grep -v -e '^module' "$T/job" | nsysx-view --partial >"$T/nosteps"
 equal 'Markdown names the unit of gains' "$(nsysx-diagnose -q --markdown "$T/nosteps" | grep -c 'possible gain | a device |')" 1
 fails 'named steps that do not exist' 1 'no range matches nosuch' nsysx-diagnose -q --table --step nosuch "$T/job"
+for n in 1 2; do
+	{
+		for d in 0 1; do
+			[ $d -lt $n ] || continue
+			echo "device device=$d"
+			echo "range range=$((d + 1)) device=$d name=only tid=$((d + 1)) start=10 dur=500 host_start=0 host_dur=10"
+			echo "call call=$((d + 1)) start=2 dur=2 tid=$((d + 1)) name=cudaLaunchKernel class=launch ops=1 range=$((d + 1))"
+			echo "op name=a device=$d start=10 dur=500 range=$((d + 1)) call=$((d + 1)) tid=$((d + 1)) host_start=2 host_dur=2"
+		done
+	} | stream only
+	nsysx-diagnose -q --table --step only "$T/only" | tr '\n' ' ' >"$T/got"
+	ok "steps that are named and have no period: $n" grep -qE 'matches (one step, which has no|2 steps on all devices, none of which has a) period: ' "$T/got"
+	equal '... are not said to be none' "$(grep -c 'No steps match' "$T/got")" 0
+done
 shows 'without steps the whole time counts as one' 'no steps are known; the whole time of a device counts as one: 3.860 us' nsysx-diagnose -q --table "$T/nosteps"
 equal '... and gains refer to it' "$(where_of nosteps | awk 'NR == 1 { w = $2 } NR > 1 { s += $2 } END { print $1, w, s - w }')" 'idle:latency 3860 0'
 equal '... with the verdict of nsysx-idle' "$(nsysx-diagnose -q --markdown "$T/nosteps" | sed -n '3s/computation is the largest part, [0-9.]*%; the next: //p')" \
