@@ -34,7 +34,7 @@ Extract reports, compare their clocks, leave out first executions, and mark what
       --can=FILE            write what the stream can answer, a word on each line: xla, compile, comm, devices, host
   -j, --jobs=N              threads of the extraction [one for each processor]
   -z, --compress            compress the stream with zstd
-  -q, --quiet               print only errors
+  -q, --quiet               print only errors, and that a stream is hardly the one that is meant
   -h, --help                show this help and exit
   -V, --version             show the version and exit
 END
@@ -234,6 +234,10 @@ else
 	make_stream "\"\${bin}\"$extract $quiet -o \"\$from\" $operands"
 fi
 
+# ---- what is in it, that -q does not hide
+
+warn() { clear; printf '%s: warning: %s\n' "$tool" "$1" >&2; }
+
 # ---- what applies
 
 # Whether the temporary table $1 has at least $2 rows.
@@ -245,6 +249,7 @@ tell 'reading what there is'
 xla='' comm='' devices=
 held module 1 && xla=1 comm=1
 held device 2 && devices=1
+held device 1 || warn 'no GPU work in what was given: was CUDA traced (nsys profile --trace=cuda,nvtx; ProfilerActivity.CUDA of torch.profiler), and while the program ran?'
 if ! [ "$xla" ]; then
 	"${bin}nsysx-collectives" -q --tsv --summary -o "$work/comm.tsv" "$from" || exit 1
 	held comm 1 && comm=1

@@ -127,6 +127,11 @@ nsysx-extract -q -a -b --device 1 --time 0:1h two/r0.sqlite two/r1.sqlite | nsys
 nsysx-view -q -t device chosen >got
 equal '--device and --time as well' "$(cut -f 1 got)" "$(cut -f 1 want)"
 fails 'of streams they are refused' 2 '--python is of the extraction' nsysx-prepare --python -o never 0.nsysx
+echo '{"traceEvents":[]}' >nothing.json
+run nsysx-prepare -q -o nothing nothing.json
+equal 'a trace without events is warned of, whatever -q' "$status $(grep -c 'nsysx-prepare: warning: no GPU work' "$T_private/err")" '0 1'
+run nsysx-prepare -q -o some py.json
+equal '... another one is not' "$status $(wc -c <"$T_private/err" | tr -d ' ')" '0 0'
 # A stream by another name is one by its first bytes.
 nsysx-extract -q -a -b -o plain.nsysx "$(ls */r0.sqlite | head -n 1)" && cp plain.nsysx renamed.stream
 nsysx-prepare -q -o a.nsysx plain.nsysx

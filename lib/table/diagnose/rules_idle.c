@@ -169,7 +169,8 @@ judge_idle(struct nsx_look_at *a)
 		nsx_look_put_ns(&a->text, (double)cell->longest);
 		put_reason(a, (enum nsx_cause)c, "that");
 		const char *action = nsx_look_advise(a, (enum nsx_cause)c, "all"),
-		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c, &lines), *lacks = no_calls_action(a, (enum nsx_cause)c);
+		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c, &lines),
+		    *lacks = no_calls_action(a, (enum nsx_cause)c);
 		if (!a->subject.len)
 			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);

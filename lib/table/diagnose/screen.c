@@ -178,8 +178,8 @@ put_unfit(struct nsx_look_at *a)
 		nsx_buf_fmt(&a->text, "%s matches %zu steps on all devices, none of which has a period", option, n);
 	else
 		nsx_buf_fmt(&a->text, "%s matches no step whose work on a device is known", option);
-	nsx_buf_c(&a->text, n ? ": that is from its start to the next one's of its class on the device; record more steps"
-	                      : "");
+	nsx_buf_c(&a->text, n ? ": that is from its start to the next one's of its class on the device; record more "
+	                        "steps" : "");
 }
 
 static void
