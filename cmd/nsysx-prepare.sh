@@ -238,6 +238,15 @@ fi
 
 warn() { clear; printf '%s: warning: %s\n' "$tool" "$1" >&2; }
 
+# What the extraction said of it, for -q.
+warn_of_diags() {
+	[ "$quiet" ] && [ -e "$work/diag.tsv" ] || return 0
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		/they are of different jobs|time counts twice/ && ++n <= 3 { s = $at["source"]; sub(/^nsysx-extract:? */, "", s); print s (s == "" ? "" : ": ") $at["text"] }
+		END { if (n > 3) print "and " n - 3 " more such warnings: without -q" }' "$work/diag.tsv" >"$work/warnings"
+	while read -r said; do warn "$said"; done <"$work/warnings"
+}
+
 # ---- what applies
 
 # Whether the temporary table $1 has at least $2 rows.
@@ -245,10 +254,11 @@ held() { [ -e "$work/$1.tsv" ] && [ "$(head -n $(($2 + 1)) "$work/$1.tsv" | wc -
 # The number of its rows.
 rows() { [ -e "$work/$1.tsv" ] && echo $(($(wc -l <"$work/$1.tsv") - 1)) || echo 0; }
 tell 'reading what there is'
-"${bin}nsysx-view" -q -t module,compile,device,profile,thread -o "$work/%.tsv" "$from" || exit 1
+"${bin}nsysx-view" -q -t module,compile,device,profile,thread,diag -o "$work/%.tsv" "$from" || exit 1
 xla='' comm='' devices=
 held module 1 && xla=1 comm=1
 held device 2 && devices=1
+warn_of_diags
 held device 1 || warn 'no GPU work in what was given: was CUDA traced (nsys profile --trace=cuda,nvtx; ProfilerActivity.CUDA of torch.profiler), and while the program ran?'
 if ! [ "$xla" ]; then
 	"${bin}nsysx-collectives" -q --tsv --summary -o "$work/comm.tsv" "$from" || exit 1

@@ -127,6 +127,20 @@ nsysx-extract -q -a -b --device 1 --time 0:1h two/r0.sqlite two/r1.sqlite | nsys
 nsysx-view -q -t device chosen >got
 equal '--device and --time as well' "$(cut -f 1 got)" "$(cut -f 1 want)"
 fails 'of streams they are refused' 2 '--python is of the extraction' nsysx-prepare --python -o never 0.nsysx
+# Whose report does not tell its number in the job; with one it is refused.
+run nsysx-prepare -q -o twice py.json py.json
+equal 'a report that is given twice is warned of, whatever -q' "$status $(grep -c '^nsysx-prepare: warning: py: the same file as py.json: its time counts twice$' "$T_private/err")" '0 1'
+# rank FILE RANK WORLD: a trace of that rank.
+rank() { sed 's/^{/{"distributedInfo": {"rank": '"$2"', "world_size": '"$3"'}, /; s/"pid": 1/"pid": '"$2$3"'/' py.json | sed '1!s/{"distributedInfo": {[^}]*}, /{/' >"$1"; }
+rank a.json 0 2
+rank b.json 1 2
+run nsysx-prepare -q -o ranks a.json b.json
+equal 'two ranks of one job' "$status $(grep -c warning "$T_private/err")" '0 0'
+rank b.json 1 4
+run nsysx-prepare -q -o ranks a.json b.json
+equal 'ranks of jobs of other sizes' "$status $(grep -c '^nsysx-prepare: warning: b: a trace of a job of 4 processes, where a.json is of one of 2: they are of different jobs$' "$T_private/err")" '0 1'
+rank b.json 0 2
+fails 'one rank twice' 1 'both have device 0 of the job: want profiles of one job, each once' nsysx-prepare -q -o never a.json b.json
 echo '{"traceEvents":[]}' >nothing.json
 run nsysx-prepare -q -o nothing nothing.json
 equal 'a trace without events is warned of, whatever -q' "$status $(grep -c 'nsysx-prepare: warning: no GPU work' "$T_private/err")" '0 1'
