@@ -710,6 +710,12 @@ transfer=inf 0,'
 	nsysx-diagnose -q --table --top 0 "$T/made" >"$T/got"
 	ok 'a forecast may be more than the time lost' sh -c 'awk "/^ .*idle:latency/ { exit !(\$NF + 0 > \$4 + 0) }" "$1"' sh "$T/got"
 	ok '... so no gain is called a bound' sh -c '! grep -q "upper bound" "$1" && tr "\n" " " <"$1" | grep -q "the time lost, and what a step is forecast to save without it"' sh "$T/got"
+	for job in buckets tensor; do
+		rm -rf "$T/made.d" && "$SYNTH" -q -o "$T/made.d" --sim=$job
+		nsysx-extract -q -a "$T/made.d/r.sqlite" | nsysx-overlap -q | nsysx-collectives -q -o "$T/made"
+		nsysx-diagnose -q --tsv "$T/made" | awk -F'\t' '$2 == "exposed-communication" { part = $5; sub(/ us of the rest in .*/, "", part); sub(/.*; /, "", part); print (part > 0), (1000 * part <= 1.001 * $3) }' >"$T/got"
+		equal "a part of a gain is no more than the gain: $job" "$(cat "$T/got")" '1 1'
+	done
 	# Device 2 of a pipeline is slow, but others wait for it as a stage as well.
 	rm -rf "$T/made.d" && "$SYNTH" -q -o "$T/made.d" --sim=pipeline
 	nsysx-extract -q -a "$T/made.d/r.sqlite" | nsysx-overlap -q -o "$T/made"
