@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "table/compare.h"
 #include "table/idle.h"
@@ -182,6 +183,13 @@ static struct nsx_reader *
 open_side(struct nsx_tool *t, const char *op, enum nsx_compare_by as)
 {
 	char *path = path_of(t, op, as);
+
+	if (path && strcmp(path, op) != 0 && access(path, F_OK) != 0) {
+		nsx_err_set(&t->err, "%s: no %s in this folder: want one that nsysx-report made for this comparison, a "
+		            "stream, or a table", op, path + strlen(op) + 1);
+		free(path);
+		return NULL;
+	}
 	struct nsx_reader *r = path ? nsx_reader_open(path, flags_of(), &t->err) : NULL;
 
 	free(path);

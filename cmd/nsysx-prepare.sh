@@ -23,6 +23,10 @@ Extract reports, compare their clocks, leave out first executions, and mark what
       --no-marks            leave out the records of steps and of idle time
       --metrics             also the samples of GPU metrics, for nsysx-summary --metrics
       --memory              also what CUDA allocated and freed, for nsysx-summary --memory
+      --python              also the functions of Python that a profiler of PyTorch or JAX recorded, as ranges
+      --autotune            keep autotuner runs and what runs within their compilation
+      --time=A:B            keep only that time, as nsysx-extract does
+      --device=N,...        keep only these devices of the job
       --no-host             leave out the names of hosts, by which late ones are named
       --extract-flags=TEXT  further options of nsysx-extract, as the shell reads them
       --align-flags=TEXT    further options of nsysx-align, likewise
@@ -30,7 +34,7 @@ Extract reports, compare their clocks, leave out first executions, and mark what
       --can=FILE            write what the stream can answer, a word on each line: xla, compile, comm, devices, host
   -j, --jobs=N              threads of the extraction [one for each processor]
   -z, --compress            compress the stream with zstd
-  -q, --quiet               print only errors
+  -q, --quiet               print only errors, and that a stream is hardly the one that is meant
   -h, --help                show this help and exit
   -V, --version             show the version and exit
 END
@@ -60,7 +64,7 @@ quoted() {
 	esac
 }
 
-output='' dry='' step='' module='' align=1 warmup=1 detail=-a marks=1 host=--host metrics='' memory='' flags='' align_flags='' can='' logs='' jobs='' zip='' quiet=
+output='' dry='' step='' module='' align=1 warmup=1 detail=-a marks=1 host=--host metrics='' memory='' chosen='' flags='' align_flags='' can='' logs='' jobs='' zip='' quiet=
 counted=0 simple=1
 # counted: operands so far. simple: all of them name files as they are, so that a list can be passed on.
 # operands: of nsysx-extract, quoted; streams: those that are streams already, quoted. dump: of the reports that follow.
@@ -128,7 +132,7 @@ while [ $# -gt 0 ]; do
 	-[nzqhV]?*) set -- "-${arg#-?}" "$@"; arg=${arg%"${arg#-?}"} ;;
 	esac
 	case $arg in
-	-x|--dump|--files-from|-o|--output|--step|--module|--extract-flags|--align-flags|--can|--logs|-j|--jobs)
+	-x|--dump|--files-from|-o|--output|--step|--module|--time|--device|--extract-flags|--align-flags|--can|--logs|-j|--jobs)
 		if [ -z "$has" ]; then
 			[ $# -gt 0 ] || misuse "$arg: want a value"
 			value=$1
@@ -155,6 +159,8 @@ while [ $# -gt 0 ]; do
 	--metrics) metrics=--metrics ;;
 	--memory) memory=--memory ;;
 	--no-host) host= ;;
+	--python|--autotune) chosen="$chosen $arg" ;;
+	--time|--device) chosen="$chosen $arg $(quoted "$value")" ;;
 	--extract-flags) flags=$value ;;
 	--align-flags) align_flags=$value ;;
 	--can) can=$value ;;
@@ -172,6 +178,8 @@ for arg; do operand "$arg"; done
 [ "$nreports" -gt 0 ] || [ "$nstreams" -gt 0 ] || misuse 'which REPORT?'
 [ "$nreports" -eq 0 ] || [ "$nstreams" -eq 0 ] || misuse 'reports and streams (.nsysx) cannot be mixed: extract the reports first'
 [ -z "$waiting" ] || misuse "-x $waiting: no report follows it: $meant"
+[ -z "$chosen" ] || [ "$nstreams" -eq 0 ] || misuse "$(set -- $chosen; echo "$1") is of the extraction, and streams were extracted before: want reports"
+flags="${chosen# }${flags:+${chosen:+ }$flags}"
 [ -z "$step" ] || [ -z "$module" ] || misuse '--step and --module exclude each other'
 case $jobs in *[!0-9]*|0) misuse "--jobs: want a number from 1, got \"$jobs\"" ;; esac
 [ "$output" ] || [ "$dry" ] || ! [ -t 1 ] || misuse 'want -o FILE: a stream does not go to a terminal'
@@ -226,6 +234,19 @@ else
 	make_stream "\"\${bin}\"$extract $quiet -o \"\$from\" $operands"
 fi
 
+# ---- what is in it, that -q does not hide
+
+warn() { clear; printf '%s: warning: %s\n' "$tool" "$1" >&2; }
+
+# What the extraction said of it, for -q.
+warn_of_diags() {
+	[ "$quiet" ] && [ -e "$work/diag.tsv" ] || return 0
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		/they are of different jobs|time counts twice/ && ++n <= 3 { s = $at["source"]; sub(/^nsysx-extract:? */, "", s); print s (s == "" ? "" : ": ") $at["text"] }
+		END { if (n > 3) print "and " n - 3 " more such warnings: without -q" }' "$work/diag.tsv" >"$work/warnings"
+	while read -r said; do warn "$said"; done <"$work/warnings"
+}
+
 # ---- what applies
 
 # Whether the temporary table $1 has at least $2 rows.
@@ -233,10 +254,12 @@ held() { [ -e "$work/$1.tsv" ] && [ "$(head -n $(($2 + 1)) "$work/$1.tsv" | wc -
 # The number of its rows.
 rows() { [ -e "$work/$1.tsv" ] && echo $(($(wc -l <"$work/$1.tsv") - 1)) || echo 0; }
 tell 'reading what there is'
-"${bin}nsysx-view" -q -t module,compile,device,profile,thread -o "$work/%.tsv" "$from" || exit 1
+"${bin}nsysx-view" -q -t module,compile,device,profile,thread,diag -o "$work/%.tsv" "$from" || exit 1
 xla='' comm='' devices=
 held module 1 && xla=1 comm=1
 held device 2 && devices=1
+warn_of_diags
+held device 1 || warn 'no GPU work in what was given: was CUDA traced (nsys profile --trace=cuda,nvtx; ProfilerActivity.CUDA of torch.profiler), and while the program ran?'
 if ! [ "$xla" ]; then
 	"${bin}nsysx-collectives" -q --tsv --summary -o "$work/comm.tsv" "$from" || exit 1
 	held comm 1 && comm=1

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "extract/nccl.h"
 #include "job/comm/names.h"
@@ -101,6 +102,55 @@ report_twins(struct ex_job *job, size_t n)
 	return good ? NSX_OK : nsx_err_nomem(job->err, NULL);
 }
 
+struct place_of { dev_t dev; ino_t ino; int at; };
+
+static int
+by_file(const void *pa, const void *pb)
+{
+	const struct place_of *a = pa, *b = pb;
+
+	if (a->dev != b->dev)
+		return a->dev < b->dev ? -1 : 1;
+	if (a->ino != b->ino)
+		return a->ino < b->ino ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Profiles of one job are different files, and know one number of processes. */
+static int
+report_strangers(struct ex_job *job)
+{
+	struct place_of *files = malloc(((size_t)job->n + 1) * sizeof *files);
+	const struct ex_profile *first = NULL;
+	size_t n = 0;
+
+	if (!files)
+		return nsx_err_nomem(job->err, NULL);
+	for (int i = 0; i < job->n; i++) {
+		const struct ex_profile *p = &job->profiles[i];
+		struct stat st;
+
+		if (stat(p->input->path, &st) == 0 && S_ISREG(st.st_mode))
+			files[n++] = (struct place_of){ st.st_dev, st.st_ino, i };
+		if (p->trace.world <= 0)
+			continue;
+		first = first ? first : p;
+		if (p->trace.world != first->trace.world)
+			nsx_diag_add(job->diags, NSX_WARNING, p->trace.name.ptr, 1,
+			             "a trace of a job of %" PRId64 " processes, where %s is of one of %" PRId64
+			             ": they are of different jobs", p->trace.world, first->input->path,
+			             first->trace.world);
+	}
+	qsort(files, n, sizeof *files, by_file);
+	for (size_t i = 1; i < n; i++)
+		if (files[i].dev == files[i - 1].dev && files[i].ino == files[i - 1].ino)
+			nsx_diag_add(job->diags, NSX_WARNING, job->profiles[files[i].at].trace.name.ptr, 1,
+			             "the same file as %s: its time counts twice",
+			             job->profiles[files[i - 1].at].input->path);
+	free(files);
+	return NSX_OK;
+}
+
 static void
 report_communicators(const struct ex_job *job)
 {
@@ -163,7 +213,7 @@ number_devices(struct ex_job *job)
 	if (all && !kept)
 		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "--device and --process match no device");
 	report_communicators(job);
-	return report_twins(job, all);
+	return report_strangers(job) == NSX_OK ? report_twins(job, all) : NSX_ERR;
 }
 
 /* ---- programs */

@@ -14,6 +14,14 @@ static const struct { const char *pattern; struct nsx_family of; } families[] = 
 #undef ADVICE
 };
 
+/* Whether the text at i is the end of "fbgemm", which is a library of kernels of many families: its "gemm" tells no
+ * product. */
+static bool
+is_library(struct nsx_str s, size_t i)
+{
+	return i >= 2 && i + 4 <= s.len && memcmp(s.ptr + i - 2, "fbgemm", 6) == 0;
+}
+
 /* Whether s begins as the pattern does up to its next star; *at and *p move behind both. */
 static bool
 piece(struct nsx_str s, size_t *at, const char **p)
@@ -55,7 +63,7 @@ nsx_family_matches(struct nsx_str s, const char *pattern)
 			size_t end = at;
 
 			next = p;
-			if (piece(s, &end, &next) && (*next || end == s.len)) {
+			if (!is_library(s, at) && piece(s, &end, &next) && (*next || end == s.len)) {
 				at = end;
 				break;
 			}

@@ -21,7 +21,8 @@ struct nsx_family nsx_family_of_inst(struct nsx_family kernel, const char *math)
 /* Of copies, sets and whole graphs: type and name as op has them; kernels give no family. */
 bool nsx_family_of_type(struct nsx_str type, struct nsx_str name, struct nsx_family *f);
 
-/* Whether a name matches a pattern, in which '*' stands for any characters and '#' for digits, at least one. */
+/* Whether a name matches a pattern, in which '*' stands for any characters and '#' for digits, at least one; what
+ * follows a '*' is not found in "fbgemm" behind its "fb". */
 bool nsx_family_matches(struct nsx_str name, const char *pattern);
 
 #endif

@@ -40,6 +40,7 @@ set_profile(struct nsx_kineto *r)
 	for (uint32_t i = 0; i < t->ndevices; i++)
 		set_device(r, &t->devices[i]);
 	t->rank = h->rank;
+	t->world = h->world;
 	t->host = h->host;
 	t->waits_known = r->syncs;
 	r->text.len = 0;

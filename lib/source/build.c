@@ -17,7 +17,8 @@ nsx_build_open(struct nsx_build *b, struct nsx_trace *t)
 bool
 nsx_build_begin(struct nsx_build *b, struct nsx_trace *t, const char *path, const char *const *endings)
 {
-	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN, .rank = -1 };
+	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN, .rank = -1,
+	                          .world = -1 };
 	nsx_build_open(b, t);
 	t->name = nsx_arena_str(&t->arena, nsx_source_name(path, endings));
 	return t->name.ptr && nsx_intern(&t->domains, NSX_STR("")) == 0;

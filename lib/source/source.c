@@ -99,7 +99,8 @@ int
 nsx_source_refuse(const char *path, struct nsx_str first, struct nsx_err *err)
 {
 	if (!first.len)
-		return nsx_err_set(err, "%s: empty: want a profile", path);
+		return nsx_err_set(err, "%s: empty: want a profile (an SQLite export of nsys, a trace of PyTorch's "
+		                   "profiler or an xplane.pb): record or export it again", path);
 	if (begins(first, "#nsysx\t", 7) || (first.len >= 9 && memcmp(first.ptr + 2, "\x0a\x05nsysx", 7) == 0))
 		return nsx_err_set(err, "%s: is already an nsysx stream: give it to the next tool", path);
 	return nsx_err_set(err,

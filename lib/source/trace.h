@@ -212,6 +212,7 @@ struct nsx_trace {
 	                                                     * has no such data */
 	struct nsx_comm_place *places; uint32_t nplaces;    /* sorted by communicator; only with one device */
 	int64_t             rank;                           /* the process's number in the job, -1: not recorded */
+	int64_t             world;                          /* number of the job's processes, -1: not recorded */
 	struct nsx_calling_thread *host_threads; uint32_t nhost_threads;   /* these and the following members: empty
 	                                                                    * unless opts.calls */
 	struct nsx_host_call   *calls;        uint32_t ncalls;

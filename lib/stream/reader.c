@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stream/binary.h"
@@ -68,6 +69,14 @@ nsx_reader_open(const char *path, unsigned flags, struct nsx_err *err)
 		nsx_err_set(err, "%s: %s", std ? "standard input" : path, strerror(errno));
 		return NULL;
 	}
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		close(fd);
+		nsx_err_set(err, "%s: Is a directory: want a stream, such as nsysx-prepare writes",
+		            std ? "standard input" : path);
+		return NULL;
+	}
 	nsx_inputs_note(fd);
 	struct nsx_reader *r = reader_new(fd, std ? "standard input" : path, flags, err);
 	if (r)
@@ -126,8 +135,9 @@ nsx_reader_fail(struct nsx_reader *r, const char *fmt, ...)
 int
 nsx_reader_cut(struct nsx_reader *r)
 {
-	return nsx_err_set(r->err, "%s: cut short after %" PRId64 " record%s: no end record", r->name, r->records,
-	                   r->records == 1 ? "" : "s");
+	return nsx_err_set(r->err, "%s: cut short after %" PRId64 " record%s: no end record; did "
+	                   "the command that wrote it fail, or is it still at work? write it again", r->name,
+	                   r->records, r->records == 1 ? "" : "s");
 }
 
 int
@@ -513,6 +523,28 @@ is_beginning(const char *p, size_t n, const char *of, size_t len)
 	return n > 0 && n < len && memcmp(p, of, n) == 0;
 }
 
+/* What is no stream: profiles are those of which nsysx-prepare makes one. An XSpace begins with planes, whose lengths
+ * and numbers are no text. */
+static int
+refuse_other(struct nsx_reader *r, const char *p, size_t n)
+{
+	const char *what = NULL;
+	size_t i = 0;
+
+	if (n >= 2 && memcmp(p, "\x1f\x8b", 2) == 0)
+		what = "gzip data, such as a trace of PyTorch's profiler (JSON)";
+	else if (n >= 2 && p[0] == '\n' && (unsigned char)p[1] != '\n' && memchr(p, '\x12', n < 16 ? n : 16))
+		what = "an XSpace";
+	while (i < n && strchr(" \t\r\n", p[i]) && p[i])
+		i++;
+	if (!what && i < n && (p[i] == '{' || p[i] == '['))
+		what = "JSON, such as a trace of PyTorch's profiler";
+	if (what)
+		return nsx_err_set(r->err, "%s: %s: nsysx-prepare makes a stream of such a profile", r->name, what);
+	return nsx_err_set(r->err, "%s: not an nsysx stream: want one that nsysx-prepare or nsysx-extract made",
+	                   r->name);
+}
+
 /* Recognise the encoding by the first bytes. */
 static int
 begin(struct nsx_reader *r)
@@ -537,7 +569,7 @@ begin(struct nsx_reader *r)
 		NSX_MAGIC_BYTES))
 		return nsx_reader_cut(r);
 	else
-		return nsx_err_set(r->err, "%s: not an nsysx stream", r->name);
+		return refuse_other(r, p, n);
 	return r->dec->begin(r);
 }
 

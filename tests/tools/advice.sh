@@ -82,7 +82,13 @@ plain 'one that is fused' idle:range
 host() { range 1 aten::linear 10 78; }
 job
 advises 'operators that take the host long' idle:range torch.compile '100% of all in operators of PyTorch'
+# On a slow host, or of a few operators together: 120 us.
+unit=20000
+job
+advises 'operators that take the host longer' idle:range torch.compile '100% of all in operators of PyTorch'
 unit=1000000
+job
+plain 'operators of milliseconds are no overhead' idle:range
 host() { range 1 'Optimizer.step#AdamW.step' 10 78; range 2 aten::mul 20 60; }
 job
 plain 'gaps of milliseconds are not between small kernels' idle:range

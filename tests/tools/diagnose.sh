@@ -113,6 +113,20 @@ shows '... the step is known' 'step: 1.000 us mean, 1.000 us p50, 1.000 us p99 (
 grep -v -e '^module' "$T/job" | nsysx-view --partial >"$T/nosteps"
 equal 'Markdown names the unit of gains' "$(nsysx-diagnose -q --markdown "$T/nosteps" | grep -c 'possible gain | a device |')" 1
 fails 'named steps that do not exist' 1 'no range matches nosuch' nsysx-diagnose -q --table --step nosuch "$T/job"
+for n in 1 2; do
+	{
+		for d in 0 1; do
+			[ $d -lt $n ] || continue
+			echo "device device=$d"
+			echo "range range=$((d + 1)) device=$d name=only tid=$((d + 1)) start=10 dur=500 host_start=0 host_dur=10"
+			echo "call call=$((d + 1)) start=2 dur=2 tid=$((d + 1)) name=cudaLaunchKernel class=launch ops=1 range=$((d + 1))"
+			echo "op name=a device=$d start=10 dur=500 range=$((d + 1)) call=$((d + 1)) tid=$((d + 1)) host_start=2 host_dur=2"
+		done
+	} | stream only
+	nsysx-diagnose -q --table --step only "$T/only" | tr '\n' ' ' >"$T/got"
+	ok "steps that are named and have no period: $n" grep -qE 'matches (one step, which has no|2 steps on all devices, none of which has a) period: ' "$T/got"
+	equal '... are not said to be none' "$(grep -c 'No steps match' "$T/got")" 0
+done
 shows 'without steps the whole time counts as one' 'no steps are known; the whole time of a device counts as one: 3.860 us' nsysx-diagnose -q --table "$T/nosteps"
 equal '... and gains refer to it' "$(where_of nosteps | awk 'NR == 1 { w = $2 } NR > 1 { s += $2 } END { print $1, w, s - w }')" 'idle:latency 3860 0'
 equal '... with the verdict of nsysx-idle' "$(nsysx-diagnose -q --markdown "$T/nosteps" | sed -n '3s/computation is the largest part, [0-9.]*%; the next: //p')" \
@@ -686,9 +700,22 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 		END { print bad + 0, (less > 0) }' >"$T/got"
 	equal 'lower bounds rank by the larger of gain and forecast' "$(cat "$T/got")" '0 1'
 	nsysx-diagnose -q --table "$T/made" >"$T/got"
-	ok '... and say so' grep -q 'exposed-communication .*%, forecast at least 0.0%$' "$T/got"
+	ok '... and say so' grep -q 'copies .*%, forecast at least [0-9.]*[1-9]%$' "$T/got"
+	ok '... but not of nothing' sh -c 'grep -q "^  1  exposed-communication .*%$" "$1" && ! grep -q "at least 0[.]0%" "$1"' sh "$T/got"
 	equal '... and none of them is an upper bound' "$(nsysx-diagnose -q --tsv --min 0 "$T/made" | awk -F'\t' '$9 == "transfer=inf" || $9 == "gaps=0" { print $9, $10 "," $12 }' | sort)" 'gaps=0 ,
 transfer=inf 0,'
+	# All launches wait less if gaps are shorter: what is forecast at most is more than the gaps.
+	rm -rf "$T/made.d" && "$SYNTH" -q -o "$T/made.d" --sim=buckets
+	nsysx-extract -q -a "$T/made.d/r.sqlite" | nsysx-overlap -q -o "$T/made"
+	nsysx-diagnose -q --table --top 0 "$T/made" >"$T/got"
+	ok 'a forecast may be more than the time lost' sh -c 'awk "/^ .*idle:latency/ { exit !(\$NF + 0 > \$4 + 0) }" "$1"' sh "$T/got"
+	ok '... so no gain is called a bound' sh -c '! grep -q "upper bound" "$1" && tr "\n" " " <"$1" | grep -q "the time lost, and what a step is forecast to save without it"' sh "$T/got"
+	for job in buckets tensor; do
+		rm -rf "$T/made.d" && "$SYNTH" -q -o "$T/made.d" --sim=$job
+		nsysx-extract -q -a "$T/made.d/r.sqlite" | nsysx-overlap -q | nsysx-collectives -q -o "$T/made"
+		nsysx-diagnose -q --tsv "$T/made" | awk -F'\t' '$2 == "exposed-communication" { part = $5; sub(/ us of the rest in .*/, "", part); sub(/.*; /, "", part); print (part > 0), (1000 * part <= 1.001 * $3) }' >"$T/got"
+		equal "a part of a gain is no more than the gain: $job" "$(cat "$T/got")" '1 1'
+	done
 	# Device 2 of a pipeline is slow, but others wait for it as a stage as well.
 	rm -rf "$T/made.d" && "$SYNTH" -q -o "$T/made.d" --sim=pipeline
 	nsysx-extract -q -a "$T/made.d/r.sqlite" | nsysx-overlap -q -o "$T/made"

@@ -151,12 +151,17 @@ done
 late 6
 nsysx-diagnose -q --tsv "$T/s" >"$T/got"
 n=$(grep -c 'the host there: .*(train.py:[0-9]*)' "$T/got")
+line=$(awk -F'\t' '$2 == "idle:host" { print $5 }' "$T/got" | sed 's/.*(\(train.py:[0-9]*\)).*/\1/')
+equal 'where lines are known nobody is asked to annotate' "$(awk -F'\t' '$2 == "idle:host" { print ($8 ~ /annotate/), $6 }' "$T/got")" "0 nsysx-idle --by host --lines --cause host $T/s"
+ok '... and the command has the line' sh -c '$1 | grep -q "$2"' sh "$(awk -F'\t' '$2 == "idle:host" { print $6 }' "$T/got")" "$line"
+equal '... and all the time' "$(nsysx-idle -q --tsv --by host --lines --cause host "$T/s" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { s += $c["ns"] } END { printf "%.0f", s }')" "$(awk -F'\t' '$2 == "idle:host" { print $3 }' "$T/got")"
 rm -rf "$T/few"
 make_job few --late-host 4 --seed 6
 nsysx-extract -q -a "$T/few/r0.sqlite" -o "$T/few/s"
 nsysx-idle -q --tsv --by host --lines "$T/few/s" | awk -F'\t' 'NR > 1 && $11 >= 5' >"$T/enough"
 equal 'with few gaps no line has 5 samples' "$(wc -l <"$T/enough" | tr -d ' ')" 0
 equal '... and the diagnosis names none' "$n $(nsysx-diagnose -q --tsv "$T/few/s" | grep -c 'the host there: .*(train.py:[0-9]*)')" '2 0'
+equal '... so annotating it is advised' "$(nsysx-diagnose -q --tsv "$T/few/s" | awk -F'\t' '$2 == "idle:host" { print ($8 ~ /annotate/), ($6 ~ /--list/) }')" '1 1'
 equal '... but what the host did' "$(nsysx-diagnose -q --tsv "$T/few/s" | awk '/the host there: / { n++ } END { print (n > 0) }')" 1
 
 fails '--lines goes with --by host' 2 '--lines goes with --by host' nsysx-idle --lines "$T/s"

@@ -107,6 +107,45 @@ run nsysx-prepare --files-from list -o never
 equal 'thousands of names reach the merge, which refuses one report twice' "$status $(grep -c '^nsysx-merge: report r0 is in ' "$T_private/err")" '1 1'
 fails "a list that cannot be used: nsysx-prepare -o never --files-from /dev/null" 1 'want the name of a file in it' nsysx-prepare -o never --files-from /dev/null
 fails "a list that cannot be used: nsysx-prepare -o never --files-from none" 1 'want a file that can be read' nsysx-prepare -o never --files-from none
+# What a diag of the extraction advises goes to it.
+options=$(nsysx-prepare --help | grep -o -e '--[a-z-]*')
+for option in $(cat "$tests_dir"/../lib/kineto/*.c "$tests_dir"/../lib/xplane/*.c "$tests_dir"/../lib/extract/*.c | grep -o -e '--[a-z-]* keeps' | sed 's/ .*//' | sort -u); do
+	ok "a diag advises $option, which is an option here" sh -c 'printf "%s\n" "$1" | grep -qx -e "$2"' sh "$options" "$option"
+done
+cat >py.json <<'END'
+{"deviceProperties": [{"id": 0, "name": "X"}], "traceEvents": [
+{"ph": "X", "cat": "python_function", "name": "train.py(3): step", "pid": 1, "tid": 1, "ts": 1, "dur": 50, "args": {"Python id": 1, "Python parent id": null}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 5, "dur": 2, "args": {"correlation": 7}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 9, "dur": 20, "args": {"correlation": 7, "device": 0, "stream": 7}}]}
+END
+nsysx-prepare -q --python -o py py.json
+equal '--python makes ranges' "$(nsysx-view -q -t range py | grep -c 'train.py')" 1
+nsysx-prepare -q -o nopy py.json
+equal '... and nothing else does' "$(nsysx-view -q -t range nopy | grep -c 'train.py')" 0
+nsysx-prepare -q --no-host --device 1 --time 0:1h -o chosen two/r0.sqlite two/r1.sqlite
+nsysx-extract -q -a -b --device 1 --time 0:1h two/r0.sqlite two/r1.sqlite | nsysx-view -q -t device >want
+nsysx-view -q -t device chosen >got
+equal '--device and --time as well' "$(cut -f 1 got)" "$(cut -f 1 want)"
+fails 'of streams they are refused' 2 '--python is of the extraction' nsysx-prepare --python -o never 0.nsysx
+# Whose report does not tell its number in the job; with one it is refused.
+run nsysx-prepare -q -o twice py.json py.json
+equal 'a report that is given twice is warned of, whatever -q' "$status $(grep -c '^nsysx-prepare: warning: py: the same file as py.json: its time counts twice$' "$T_private/err")" '0 1'
+# rank FILE RANK WORLD: a trace of that rank.
+rank() { sed 's/^{/{"distributedInfo": {"rank": '"$2"', "world_size": '"$3"'}, /; s/"pid": 1/"pid": '"$2$3"'/' py.json | sed '1!s/{"distributedInfo": {[^}]*}, /{/' >"$1"; }
+rank a.json 0 2
+rank b.json 1 2
+run nsysx-prepare -q -o ranks a.json b.json
+equal 'two ranks of one job' "$status $(grep -c warning "$T_private/err")" '0 0'
+rank b.json 1 4
+run nsysx-prepare -q -o ranks a.json b.json
+equal 'ranks of jobs of other sizes' "$status $(grep -c '^nsysx-prepare: warning: b: a trace of a job of 4 processes, where a.json is of one of 2: they are of different jobs$' "$T_private/err")" '0 1'
+rank b.json 0 2
+fails 'one rank twice' 1 'both have device 0 of the job: want profiles of one job, each once' nsysx-prepare -q -o never a.json b.json
+echo '{"traceEvents":[]}' >nothing.json
+run nsysx-prepare -q -o nothing nothing.json
+equal 'a trace without events is warned of, whatever -q' "$status $(grep -c 'nsysx-prepare: warning: no GPU work' "$T_private/err")" '0 1'
+run nsysx-prepare -q -o some py.json
+equal '... another one is not' "$status $(wc -c <"$T_private/err" | tr -d ' ')" '0 0'
 # A stream by another name is one by its first bytes.
 nsysx-extract -q -a -b -o plain.nsysx "$(ls */r0.sqlite | head -n 1)" && cp plain.nsysx renamed.stream
 nsysx-prepare -q -o a.nsysx plain.nsysx

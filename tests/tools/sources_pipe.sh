@@ -39,6 +39,6 @@ done
 # shellcheck disable=SC2016
 fails 'an export at standard input' 1 'nsysx-extract: stdin: an export is read in several places at once and cannot come through a pipe' \
 	sh -c 'cat "$1" | nsysx-extract -' sh "$T/torch/r0.sqlite"
-fails 'nothing at standard input' 1 'nsysx-extract: stdin: empty: want a profile' sh -c ': | nsysx-extract -'
+fails 'nothing at standard input' 1 'nsysx-extract: stdin: empty: want a profile (an SQLite export of nsys, a trace of PyTorch'"'"'s profiler or an xplane.pb): record or export it again' sh -c ': | nsysx-extract -'
 fails 'text at standard input' 1 'nsysx-extract: stdin: not a profile that nsysx reads' sh -c 'echo text | nsysx-extract -'
 done_testing

@@ -50,6 +50,19 @@ kernels(void)
 		  "elementwise", "" },
 		{ "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, float>>>(T3)", "reduction", "" },
 		{ "void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<(int)4>>(T1, T2, T3...)", "multi-tensor", "" },
+		{ "void split_embedding_codegen_forward_unweighted_kernel<c10::Half, float>(at::X, fbgemm_gpu::FixedDivisor, at::X)", "embedding", "" },
+		{ "split_embedding_backward_codegen_rowwise_adagrad_unweighted_find_long_segments(at::X)", "embedding", "" },
+		{ "void bounds_check_indices_kernel<long, false>(at::X, int const*, long, at::X, fbgemm_gpu::FixedDivisor)", "embedding", "" },
+		{ "void at::native::(anonymous namespace)::embedding_backward_feature_kernel<float>(long const*)", "embedding", "" },
+		{ "void fbgemm_gpu::permute_2D_lengths_kernel<int>(int, int, int const*, int const*, int*)", "layout", "" },
+		{ "void fbgemm_gpu::(anonymous namespace)::_compute_FP8_quantize_cuda_kernel<float>(float const*, float)", "cast", "" },
+		{ "void fbgemm_gpu::(anonymous namespace)::_get_FP8_qparam_cuda_kernel<float>(float const*, int)", "cast", "" },
+		{ "void fbgemm_gpu::(anonymous namespace)::_FP8rowwise_to_float_cuda_kernel<float>(unsigned char const*)", "cast", "" },
+		{ "void at::native::vectorized_elementwise_kernel<4, fbgemm_gpu::_float_to_hfp8_gpu(at::Tensor const&)::{lambda(float)#1}>(int)", "cast", "" },
+		{ "void at::native::vectorized_elementwise_kernel<4, fbgemm_gpu::_hfp8_to_float_gpu(at::Tensor const&)::{lambda()#1}>(int)", "cast", "" },
+		{ "void fbgemm_gpu::_offsets_range_cuda_kernel<int>(long, long, int const*, int*)", "other", "" },
+		{ "void cutlass::device_kernel<fbgemm_gpu::cutlass::gemm::GemmUniversal<cutlass::bfloat16_t>>(T1::Params)", "gemm", "bf16" },
+		{ "fbgemm_hgemm", "gemm", "f16" },
 		{ "gemm_fusion_transpose_7", "gemm", "" },
 		{ "input_reduce_transpose_fusion_21", "fused", "reduction" },
 		{ "loop_convert_fusion_20", "fused", "pointwise" },
@@ -80,6 +93,7 @@ patterns(void)
 		{ "abc", "*bc", true }, { "abcd", "*bc", false }, { "bcbc", "*bc", true }, { "abc", "a*", true }, { "abc", "a*c", true }, { "ab", "a*c", false },
 		{ "xaybzc", "*a*b*c", true }, { "aab", "*ab", true }, { "aXbXbY", "a*bY", true }, { "a12b", "a#b", true }, { "ab", "a#b", false },
 		{ "a1", "a#", true }, { "a1b", "a#", false }, { "xx7", "*#", true }, { "abab", "ab*ab", true }, { "aba", "ab*ba", false },
+		{ "fbgemm::x", "*gemm*", false }, { "fbgemm_gemm", "*gemm*", true }, { "gemm<fbgemm>", "*gemm*", true }, { "bgemm", "*gemm*", true },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

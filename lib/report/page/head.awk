@@ -91,7 +91,7 @@ function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" 
 function part_name(i) { return name[i] == "comm" ? "exposed communication" : name[i] == "copy" ? "copies" : name[i] == "idle" ? "idle: " cause[i] : name[i] }
 # Without low a forecast is an upper bound, without high a lower one.
 function bound(i) { return low[i] == "" ? "at most " : high[i] == "" ? "at least " : "" }
-function forecast(i) { return saved[i] == "" ? "" : "; forecast " bound(i) "<span class=\"figure\">" data(low[i] == "" ? high[i] : high[i] == "" ? low[i] : saved[i], "say") "</span>" }
+function forecast(i) { return saved[i] == "" || (high[i] == "" && low[i] * share_of[i] < 0.0005 * gain[i]) ? "" : "; forecast " bound(i) "<span class=\"figure\">" data(low[i] == "" ? high[i] : high[i] == "" ? low[i] : saved[i], "say") "</span>" }
 function card(x, form, what) { print "<div><dt>" esc(what) "</dt><dd>" data(x, form) "</dd></div>" }
 function bar(   i) {
 	printf "<div class=\"bar\" role=\"img\" aria-label=\"where a %s goes, as listed below\">", whole

@@ -5,8 +5,9 @@
 #include "table/diagnose/diagnose.h"
 
 #define HALF 0.5
-/* Gaps up to this mean are those between small kernels; longer ones have another reason. ns. */
-enum { SMALL_GAP = 100000 };
+/* Gaps up to this mean are those between small kernels: an operator, or some of them, keeps a host that is recorded
+ * busy for some 100 us. Longer ones have another reason. ns. */
+enum { SMALL_GAP = 1000000 };
 
 enum { SYNC = 1U << NSX_CAUSE_SYNC, LAUNCH = 1U << NSX_CAUSE_LAUNCH, RANGE = 1U << NSX_CAUSE_RANGE,
        ALLOC = 1U << NSX_CAUSE_ALLOC, HOSTS = SYNC | RANGE | ALLOC | 1U << NSX_CAUSE_API };

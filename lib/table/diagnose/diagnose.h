@@ -431,8 +431,9 @@ int nsx_look_heard(void *host, const struct nsx_stretch *s, int64_t device, int6
 /* The same: nothing before `start` is asked for of that device (nsx_idle_options.passed). */
 int nsx_look_passed(void *host, uint32_t device, int64_t start);
 /* Append to a->text what the device's host did in its idle time of the cause, and in which line, if that is known. What
- * to do about that, NULL: nothing in particular. */
-const char *nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause);
+ * to do about that, NULL: nothing in particular. *lines: whether lines of Python are known there. */
+const char *nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause,
+                              bool *lines);
 
 /* ---- commands.c */
 

@@ -313,6 +313,9 @@ nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, 
 		return;
 	in_tenths(low, f->forecast.low * percent);
 	in_tenths(high, f->forecast.high * percent);
+	/* A lower bound of nothing bounds nothing. */
+	if (nsx_look_is_own(f) && f->bound && (f->forecast.low <= 0 || strcmp(low, "0.0") == 0))
+		return;
 	if (!nsx_look_is_own(f))
 		nsx_buf_fmt(to, "%sat most %s%%", before, high);
 	else if (f->bound)

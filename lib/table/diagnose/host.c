@@ -126,9 +126,9 @@ nsx_look_passed(void *state, uint32_t device, int64_t start)
 
 /* ---- telling */
 
-/* A device's time of a cause: all, the state and what with most of it, and of these the line with most that is known.
- */
-struct most { int64_t ns, profiler, of_state; const struct did *state, *line; bool failed; };
+/* A device's time of a cause: all, the state and what with most of it, and of these the line with most that is known;
+ * lines: of any state one is known. */
+struct most { int64_t ns, profiler, of_state; const struct did *state, *line; bool lines, failed; };
 
 static const struct did *
 did_at(const struct nsx_look_host *h, size_t i)
@@ -164,6 +164,7 @@ most_of(const struct nsx_look_host *h, const struct nsx_look_device *device, enu
 		if (!is_of(h, d, device, cause))
 			continue;
 		m.ns += d->ns;
+		m.lines |= d->key.line && d->samples >= NSX_DOING_ENOUGH;
 		m.profiler += is_profiler(h, d) ? d->ns : 0;
 		if (is_profiler(h, d) || d->key.state == NSX_DOING_UNKNOWN)
 			continue;
@@ -257,13 +258,23 @@ action_of(enum nsx_doing_state state, struct nsx_str what)
 	}
 }
 
+/* Code outside ranges that samples show needs no annotation to be found. */
+static const char *
+lines_action(const struct most *m, enum nsx_cause cause)
+{
+	return m->lines && cause == NSX_CAUSE_HOST
+	    ? "begin with the lines of Python that take most, and move what they do to another thread or process, or "
+	      "behind the launch of the next work" : NULL;
+}
+
 const char *
-nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause)
+nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause, bool *lines)
 {
 	const struct nsx_look_host *h = &a->host;
 	struct most m = most_of(h, device, cause);
 	struct nsx_str what = { "", 0 };
 
+	*lines = m.lines;
 	a->text.failed |= m.failed;   /* is told where the text is used */
 	if (!m.ns)
 		return NULL;
@@ -289,5 +300,5 @@ nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, e
 			    "; %.0f%% of it is Python sampling, which the recording costs and not the program",
 			    100 * (double)m.profiler / (double)m.ns);
 	return m.state && (double)m.of_state >= HALF * (double)(m.ns - m.profiler)
-	    ? action_of((enum nsx_doing_state)m.state->key.state, what) : NULL;
+	    ? action_of((enum nsx_doing_state)m.state->key.state, what) : lines_action(&m, cause);
 }

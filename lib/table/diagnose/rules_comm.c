@@ -1,6 +1,7 @@
 /* rules_comm.c -- findings about communication: collectives that are slower than similar ones, devices that others wait
  * for, and the remaining exposed communication. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "table/diagnose/diagnose.h"
@@ -465,6 +466,8 @@ judge_exposed(struct nsx_look_at *a, double reported, double waiting)
 	double n = (double)a->count, all = a->comm.known ? a->comm.all / n : 0;
 	double waited = a->comm.share * (double)a->comm.waited / n;
 	double gain = all - waited - reported / n, room = a->comm.most - waiting - reported / n;
+	/* What bounds the gain bounds its parts. */
+	double bounded = gain > 0 && room < gain ? fmax(room, 0) / gain : 1;
 	struct part most;
 	size_t parts;
 
@@ -494,7 +497,7 @@ judge_exposed(struct nsx_look_at *a, double reported, double waiting)
 	}
 	if (most.name != NSX_NONE) {
 		nsx_buf_c(&a->text, "; ");
-		nsx_look_put_ns(&a->text, most.ns / (double)a->count);
+		nsx_look_put_ns(&a->text, bounded * most.ns / (double)a->count);
 		nsx_buf_c(&a->text, a->comm.together || reported > 0 ? " of the rest in " : " of it in ");
 		nsx_buf_str(&a->text, nsx_look_str(a, most.name));
 		nsx_buf_str(&a->subject, nsx_look_str(a, most.name));

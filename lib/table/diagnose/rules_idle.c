@@ -1,5 +1,6 @@
 /* rules_idle.c -- findings about idle time, and about copies and calls that block. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "table/diagnose/diagnose.h"
 #include "job/remedy.h"
@@ -107,6 +108,18 @@ gaps_command(struct nsx_look_at *a, const char *option, const char *value, bool 
 	return nsx_look_command(a);
 }
 
+/* The command for the lines of Python in which the host was in the gaps of a cause. */
+static const char *
+lines_command(struct nsx_look_at *a, enum nsx_cause cause)
+{
+	char tool[128];
+
+	snprintf(tool, sizeof tool, "nsysx-idle --by host --lines --cause %s", nsx_cause_name(cause));
+	a->command.len = 0;
+	nsx_look_put_over(a, tool);
+	return nsx_look_command(a);
+}
+
 /* Append a remark if one gap, or one on each device, is more than half of the time of a cause, which then is not a cost
  * of each step. */
 static void
@@ -144,6 +157,7 @@ judge_idle(struct nsx_look_at *a)
 		const struct idle_window *w = most_of(a, (enum nsx_cause)c, &d);
 		const struct idle_cell *cell = w ? &w->cells[nsx_cause_cell((enum nsx_cause)c)] : NULL;
 		int64_t longest;
+		bool lines;
 
 		if (!cell || !nsx_cause_is_gap((enum nsx_cause)c))
 			continue;
@@ -155,7 +169,8 @@ judge_idle(struct nsx_look_at *a)
 		nsx_look_put_ns(&a->text, (double)cell->longest);
 		put_reason(a, (enum nsx_cause)c, "that");
 		const char *action = nsx_look_advise(a, (enum nsx_cause)c, "all"),
-		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c), *lacks = no_calls_action(a, (enum nsx_cause)c);
+		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c, &lines),
+		    *lacks = no_calls_action(a, (enum nsx_cause)c);
 		if (!a->subject.len)
 			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
@@ -173,7 +188,8 @@ judge_idle(struct nsx_look_at *a)
 		}
 		if (find_with(a, NSX_FIND_IDLE, (enum nsx_cause)c,
 			      nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->blocked[c]),
-			      gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), false),
+			      lines ? lines_command(a, (enum nsx_cause)c)
+			            : gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), false),
 			      lacks ? lacks : did ? did : action) != NSX_OK)
 			return NSX_ERR;
 	}

@@ -87,7 +87,7 @@ put_first(struct nsx_screen *s)
 		nsx_buf_c(&a->text, ": ");
 	}
 	nsx_look_put_name(f, &a->text);
-	nsx_buf_c(&a->text, f->forecasts && nsx_look_is_own(f) && f->forecast.saved > f->gain ? ", " : ", up to ");
+	nsx_buf_c(&a->text, f->forecasts && f->forecast.high > f->gain ? ", " : ", up to ");
 	nsx_look_put_ns(&a->text, f->gain);
 	nsx_buf_fmt(&a->text, " of a %s, %.1f%%", a->stepped ? "step" : "device's time",
 	            100 * f->gain / a->period);
@@ -165,6 +165,23 @@ put_verdict(struct nsx_screen *s)
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
 }
 
+/* The named steps, of which there are some, but none that the next one ends. */
+static void
+put_unfit(struct nsx_look_at *a)
+{
+	size_t n = a->steps.list.n;
+	const char *option = a->options->step ? "--step" : "--module";
+
+	if (n == 1)
+		nsx_buf_fmt(&a->text, "%s matches one step, which has no period", option);
+	else if (n)
+		nsx_buf_fmt(&a->text, "%s matches %zu steps on all devices, none of which has a period", option, n);
+	else
+		nsx_buf_fmt(&a->text, "%s matches no step whose work on a device is known", option);
+	nsx_buf_c(&a->text, n ? ": that is from its start to the next one's of its class on the device; record more "
+	                        "steps" : "");
+}
+
 static void
 put_step(struct nsx_screen *s)
 {
@@ -196,9 +213,11 @@ put_step(struct nsx_screen *s)
 	} else {
 		nsx_buf_c(&a->text, "no steps are known; the whole time of a device counts as one: ");
 		nsx_look_put_ns(&a->text, a->period);
-		nsx_buf_fmt(&a->text, " in mean of %zu device%s. %s", a->devices.n,
-		            a->devices.n == 1 ? "" : "s", a->options->step || a->options->module
-		            ? "No steps match --step or --module" : "Name steps with --step or --module");
+		nsx_buf_fmt(&a->text, " in mean of %zu device%s. ", a->devices.n, a->devices.n == 1 ? "" : "s");
+		if (a->options->step || a->options->module)
+			put_unfit(a);
+		else
+			nsx_buf_c(&a->text, "Name steps with --step or --module");
 	}
 	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");

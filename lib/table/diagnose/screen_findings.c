@@ -134,11 +134,12 @@ nsx_screen_findings(struct nsx_screen *s)
 	else
 		nsx_screen_lines(s, known && a->forecasts.gains.doubtful
 		             ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, and "
-		                       "what is forecast without it (nsysx-whatif), ranked by the larger one")
+		                       "what a step is forecast to save without it (nsysx-whatif), ranked by the "
+		                       "larger one")
 		             : known ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time "
-		                               "lost, and what is forecast without it (nsysx-whatif), by which they "
-		                               "are ranked")
-		             : NSX_STR("possible gains, each an upper bound taken alone: gains do not add up"), 0);
+		                               "lost, and what a step is forecast to save without it "
+		                               "(nsysx-whatif), by which they are ranked")
+		             : NSX_STR("possible gains, each the time lost, taken alone: gains do not add up"), 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_finding *f = &a->findings.p[i];
 		struct nsx_str evidence = nsx_look_str(a, f->evidence), command = nsx_look_str(a, f->command);
@@ -168,8 +169,8 @@ nsx_screen_findings(struct nsx_screen *s)
 	}
 	if (s->markdown)
 		nsx_buf_c(s->to, known ? "\nEach gain is taken alone, for gains do not add up: the time lost, and what "
-		                         "is forecast without it (nsysx-whatif)."
-		                       : "\nEach gain is an upper bound taken alone: gains do not add up.");
+		                         "a step is forecast to save without it (nsysx-whatif)."
+		                       : "\nEach gain is the time lost, taken alone: gains do not add up.");
 	if (n < a->findings.n && s->markdown)
 		nsx_buf_fmt(s->to, " %zu more findings are not shown.", a->findings.n - n);
 	if (n < a->findings.n && !s->markdown) {
