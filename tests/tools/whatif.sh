@@ -125,7 +125,8 @@ equal '... by step, but for the end of the last one' "$(shows --slack "$T/both")
 both 6 | stream classes
 equal 'of one class of steps, of equal ones the first by name' "$(nsysx-whatif -q --tsv --step '^(steps?)$' --what even "$T/classes" |
 	awk -F'\t' 'NR > 1 { print $2, $3, $4 }' | tail -n 1)" '4 70900 55900'
-equal '... which a note names' "$(nsysx-whatif -q --table --step '^(steps?)$' --what even "$T/classes" | grep -c 'of steps of class step, which takes the most time of 2')" 1
+equal '... which a note names' "$(nsysx-whatif -q --table --step '^(steps?)$' --what even "$T/classes" |
+	grep -c 'of steps of class step, of 2 the one whose periods without a step of another take the most time;')" 1
 equal '... parts of a step of each sum to its period' "$(nsysx-whatif -q --tsv --step '^(steps?)$' --critical "$T/classes" |
 	awk -F'\t' 'NR > 1 { ns[$1 " " $2 " " $3] += $5; share[$1 " " $2 " " $3] += $6 } END { for (s in ns) print s, ns[s], share[s] }' | sort)" '0 0 step 70900 1
 0 0 steps 70900 1

@@ -76,8 +76,9 @@ note_class(const struct nsx_step_set *s, uint32_t class, struct nsx_table *t)
 	for (size_t i = 0; i < s->list.n; i++)
 		n += !i || s->list.p[i].class != s->list.p[i - 1].class;
 	if (n > 1 && class != NSX_NONE)
-		nsx_table_note(t, "of steps of class %.*s, which takes the most time of %zu; --step with an expression "
-		               "for another alone forecasts that", (int)name.len, name.ptr, n);
+		nsx_table_note(t, "of steps of class %.*s, of %zu the one whose periods without a step of another take "
+		               "the most time; --step with an expression for another alone forecasts that",
+		               (int)name.len, name.ptr, n);
 }
 
 static int
