@@ -130,25 +130,6 @@ add_usual(struct forecast *f)
 
 /* ---- */
 
-static bool
-say_doubts(const struct wi_gains *w, struct nsx_diags *diags)
-{
-	struct nsx_buf why = { 0 };
-	bool good;
-
-	nsx_wi_put_doubts(w, &why);
-	nsx_buf_char(&why, '\0');
-	good = !why.failed;
-	if (good && w->refused)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no forecasts: %s; %s", why.ptr, w->g->calls.n
-		             ? "--critical shows where, and nsysx-warmup removes what is not steady"
-		             : "extract with --ops --calls, and let nsysx-warmup remove what is not steady");
-	else if (good && w->doubtful)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: gains are lower bounds", why.ptr);
-	nsx_buf_free(&why);
-	return good;
-}
-
 static struct nsx_table *
 make_table(const struct forecast *f)
 {
@@ -168,10 +149,11 @@ make_table(const struct forecast *f)
 		nsx_table_double(t, PREDICTED, w->period - r->gain.saved);
 		nsx_table_double(t, SAVED, r->gain.saved);
 		nsx_table_double(t, LOW, r->gain.low);
-		nsx_table_double(t, HIGH, r->gain.high);
+		if (!w->doubtful)
+			nsx_table_double(t, HIGH, r->gain.high);
 	}
 	if (t && f->rows.n && f->g->steps.n) {
-		if (!say_doubts(w, f->diags)) {
+		if (!nsx_wi_say_doubts(w, f->diags)) {
 			nsx_table_free(t);
 			return NULL;
 		}

@@ -87,7 +87,7 @@ make(struct wi_graph *g, const struct nsx_whatif_options *o, struct nsx_table **
 	if (o->form == NSX_WHATIF_SLACK || o->form == NSX_WHATIF_SLACKS)
 		return nsx_wi_slack(g, o->form == NSX_WHATIF_SLACKS, table);
 	return o->form == NSX_WHATIF_FORECAST ? nsx_wi_forecast(g, o, table, diags)
-	       : nsx_wi_critical(g, o->form, table);
+	       : nsx_wi_critical(g, o->form, table, diags);
 }
 
 /* Whether limits of instructions are in question. */
@@ -124,8 +124,8 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
 	}
 	if (rc == NSX_OK)
 		rc = nsx_steps_collect(in, &options->steps, &s, again, diags, err);
-	/* Paths and slack are by step, whose class they name. */
-	if (rc == NSX_OK && options->form == NSX_WHATIF_FORECAST)
+	/* Other paths and slack are by step, whose class they name. */
+	if (rc == NSX_OK && (options->form == NSX_WHATIF_FORECAST || options->form == NSX_WHATIF_OP))
 		rc = nsx_step_windows(&s, &w);
 	if (rc == NSX_OK)
 		rc = load(&g, &w, asks_limits(options), nsx_spool_reader(again), &s);
