@@ -304,7 +304,7 @@ take_op(struct copies *f, const struct nsx_event *e)
 	d = &f->devices.p[e->device];
 	book(f, d, start);
 	others = d->running.n;
-	if (copy && take_copy(f, e, set, d) != NSX_OK)
+	if (copy && (e->window || !f->options->in_windows) && take_copy(f, e, set, d) != NSX_OK)
 		return NSX_ERR;
 	if (copy && !e->communicates)
 		return NSX_OK;

@@ -17,6 +17,7 @@ struct nsx_copies_options {
 	bool        findings;   /* instead, the copies that break a rule, the longest first */
 	bool        minor;      /* also the findings that take less than a thousandth of the time of all copies; without
 	                         * it, a note below the table gives their number and time */
+	bool        in_windows; /* of the windows of the reading only; what began before one may hide its copies */
 	const char *require;    /* fail unless the stream has a record of this kind; NULL: none */
 };
 

@@ -396,6 +396,11 @@ equal 'named together they form one class' "$(nsysx-diagnose -q --table --step '
 { steps; for k in 1 2 3 4; do echo "range range=$k host_start=$((k * 1000 + 320)) host_dur=80 name=write_log"; done; } | stream logged
 shows 'blocking: the activity of the host after it waited' "100% of the wait in cudaStreamSynchronize; 100% of the host's time after it in write_log" nsysx-diagnose -q --table --top 0 "$T/logged"
 equal '... the subject is the call that waits' "$(nsysx-diagnose -q --tsv "$T/logged" | awk -F'\t' '$2 == "blocking" { print $7 }')" cudaStreamSynchronize
+# A copy of 250 ns in the first step, all of it under a kernel that began before the step: what is exposed is in h2d, 3 x 60 ns.
+{ steps | sed 's/name=dot start=1000 dur=300/name=dot start=1290 dur=10/'; echo 'op name=before start=700 dur=590'
+  echo 'op type=memcpy name=d2d src=device dst=device bytes=6000 start=1000 dur=250'; } | stream under
+equal 'copies: the subject is what is exposed the longest, also if what hides others began before the steps' \
+	"$(nsysx-diagnose -q --tsv --top 0 --min 0 "$T/under" | awk -F'\t' '$2 == "copies" { print $7 }')" h2d
 shows 'without instances of collectives waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 "$T/job"
 equal '... nothing is subtracted, so what has most of it is not of a rest' "$(nsysx-diagnose -q --tsv --top 0 "$T/job" | grep -c 'waiting is not known; [0-9.]* [a-z]* of it in ')" 1
 shows 'clocks that cannot be compared: waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 --min 0 "$T/apart"

@@ -437,5 +437,10 @@ equal 'with their host processes' "$(hosts --devices 5,40-42 "$T/hundred")" '505
 equal 'from a pipe the first ones are drawn' "$(drawn <"$T/hundred" | wc -w | tr -d ' ')" 64
 equal '64 are all drawn' "$(awk -F'\t' -v OFS='\t' '$1 == "end" { $2 = n } ($1 == "device" || $1 == "call" || $1 == "op" || $1 == "profile" || $1 == "collective") && $2 >= 64 { next } !/^#/ { n++ } 1' "$T/hundred" >"$T/64"; drawn "$T/64" | wc -w | tr -d ' ')" 64
 fails 'a list of devices is numbers and ranges' 2 'want numbers of devices and ranges' nsysx-perfetto --chrome --devices 7-3 "$T/hundred"
-says 'none of them is in the stream' 'no device of --devices is in the stream' nsysx-perfetto --chrome --devices 200 -o "$T/drawn" "$T/hundred"
+rm -f "$T/undrawn"
+fails 'none of them is in the stream: an error' 1 'no device of --devices is in the stream' nsysx-perfetto --chrome --devices 200 -o "$T/undrawn" "$T/hundred"
+ok '... and no trace' test ! -e "$T/undrawn"
+# 60 to 75 are late by as much but for a few ns, and 75 is the last of them each time.
+awk -F'\t' -v OFS='\t' '$1 == "collective" { $7 = $3 < 60 || $3 > 75 ? 100 : 75 - $3; $8 = $3 == 75 ? 1 : 0 } 1' "$T/hundred" >"$T/rack"
+equal 'of many late devices eight are drawn' "$(drawn "$T/rack" | tr ' ' '\n' | awk '$1 >= 60 && $1 <= 75' | tr '\n' ' ')" '68 69 70 71 72 73 74 75 '
 done_testing

@@ -21,6 +21,10 @@ fails 'an empty list' 1 'want a report a line, got none' nsysx --list empty out2
 equal 'profiles are counted' "$(nsysx --list list out)" 3
 fails 'a number beyond the list' 1 'out/list:4: there is no such line' nsysx --rank out 4
 ok 'streams of profiles' nsysx --rank out 1 3
+printf 'a/r2.sqlite\ta/dump9\n' >list9
+nsysx --list list9 out9 >/dev/null
+fails 'a folder of dumps that does not exist' 1 "$T/a/dump9: no such folder of HLO dumps; a job without them, as of PyTorch, has no second column" nsysx --rank out9 1
+equal '... is all that is said of it' "$(nsysx --rank out9 1 2>&1 | grep -c dump9)" 1
 fails 'what is missing is named' 1 "out/list:2: $T/a/r1.sqlite: no stream" nsysx --join out
 ok 'nothing is merged' test ! -e out/merged.nsysx
 NSYSX_PARTIAL=yes sh "$script" --join out >/dev/null 2>&1

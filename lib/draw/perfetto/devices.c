@@ -10,35 +10,38 @@
 #include "job/reach.h"
 #include "stream/spool.h"
 
-/* Up to MANY devices all are drawn. Of more: those that are last in most collectives, those with the highest pace, and
- * the first ones, SOME in all. */
+/* Up to MANY devices all are drawn. Of more: those that wait least in collectives, since the others wait for these, also
+ * where many are late and each is the last one seldom; those with the highest pace; and the first ones, SOME in all. */
 enum { MANY = 64, SOME = 32, LATEST = 8, SLOWEST = 8 };
 
-/* What a first reading finds of a device. */
-struct seen { int64_t number, late; double pace; };
+/* What a first reading finds of a device. wait: the mean of its records, in ns; less than 0: not known. */
+struct seen { int64_t number; double wait, pace; };
+struct waits { double ns; int64_t n; };
 
 struct looking {
 	struct nsx_err      *err;
 	struct nsx_catalogue cat;
 	struct nsx_intern    kernels;
-	struct nsx_map       late;            /* device -> place in counts */
-	NSX_VEC(int64_t)     counts;
+	struct nsx_map       waits_of;        /* device -> waits */
+	NSX_VEC(struct waits) waits;
 	struct nsx_map       time_of;         /* (device, kernel) -> times */
 	NSX_VEC(struct nsx_pace_time) times;
 	NSX_VEC(struct seen) devices;
 };
 
 static int
-take_late(struct looking *l, const struct nsx_rec *rec)
+take_wait(struct looking *l, const struct nsx_rec *rec)
 {
+	int64_t wait = nsx_int(rec, NSX_COLLECTIVE_wait, -1);
 	uint32_t at;
 
-	if (nsx_int(rec, NSX_COLLECTIVE_late, 0) != 1 || !nsx_has(rec, NSX_COLLECTIVE_device))
+	if (wait < 0 || !nsx_has(rec, NSX_COLLECTIVE_device))
 		return NSX_OK;
-	at = nsx_map_number(&l->late, (struct nsx_key){ (uint64_t)rec->v[NSX_COLLECTIVE_device].i, 0 });
-	if (at == NSX_NONE || (at == l->counts.n && !nsx_vec_push(&l->counts, 0)))
+	at = nsx_map_number(&l->waits_of, (struct nsx_key){ (uint64_t)rec->v[NSX_COLLECTIVE_device].i, 0 });
+	if (at == NSX_NONE || (at == l->waits.n && !nsx_vec_push(&l->waits, ((struct waits){ 0, 0 }))))
 		return nsx_err_nomem(l->err, NULL);
-	l->counts.p[at]++;
+	l->waits.p[at].ns += (double)wait;
+	l->waits.p[at].n++;
 	return NSX_OK;
 }
 
@@ -67,7 +70,7 @@ look(void *state, const struct nsx_rec *rec)
 	struct looking *l = state;
 
 	switch (rec->kind->id) {
-	case NSX_COLLECTIVE: return take_late(l, rec);
+	case NSX_COLLECTIVE: return take_wait(l, rec);
 	case NSX_OP:         return take_kernel(l, rec);
 	default:             return nsx_cat_take(&l->cat, rec, l->err);
 	}
@@ -88,11 +91,15 @@ by_number(const void *a, const void *b)
 }
 
 static int
-by_late(const void *a, const void *b)
+by_wait(const void *a, const void *b)
 {
 	const struct seen *x = a, *y = b;
 
-	return x->late != y->late ? nsx_int_cmp(y->late, x->late) : nsx_int_cmp(x->number, y->number);
+	if ((x->wait < 0) != (y->wait < 0))
+		return x->wait < 0 ? 1 : -1;
+	if (x->wait != y->wait)
+		return x->wait < y->wait ? -1 : 1;
+	return nsx_int_cmp(x->number, y->number);
 }
 
 static int
@@ -125,7 +132,7 @@ draw_first(struct nsx_perfetto_devices *d, struct looking *l, int (*order)(const
 	for (size_t i = 0; i < l->devices.n && d->numbers.n < most; i++) {
 		const struct seen *s = &l->devices.p[i];
 
-		if ((order == by_late && !s->late) || (order == by_pace && s->pace == 0))
+		if ((order == by_wait && s->wait < 0) || (order == by_pace && s->pace == 0))
 			break;
 		if (!draw(d, s->number))
 			return false;
@@ -146,14 +153,15 @@ choose(struct nsx_perfetto_devices *d, struct looking *l)
 		rc = nsx_paces_of(l->times.p, l->times.n, &paces, l->err);
 	for (size_t i = 0; i < l->cat.devices.n && rc == NSX_OK; i++) {
 		int64_t number = l->cat.devices.p[i].number;
-		uint32_t late = nsx_map_get(&l->late, (struct nsx_key){ (uint64_t)number, 0 });
+		uint32_t at = nsx_map_get(&l->waits_of, (struct nsx_key){ (uint64_t)number, 0 });
 		const struct nsx_pace *pace = nsx_paces_find(&paces, number);
-		struct seen s = { number, late == NSX_NONE ? 0 : l->counts.p[late], pace ? pace->pace : 0 };
+		const struct waits *w = at == NSX_NONE ? NULL : &l->waits.p[at];
+		struct seen s = { number, w ? w->ns / (double)w->n : -1, pace ? pace->pace : 0 };
 
 		if (!nsx_vec_push(&l->devices, s))
 			rc = nsx_err_nomem(l->err, NULL);
 	}
-	if (rc == NSX_OK && (!draw_first(d, l, by_late, LATEST) || !draw_first(d, l, by_pace, LATEST + SLOWEST)
+	if (rc == NSX_OK && (!draw_first(d, l, by_wait, LATEST) || !draw_first(d, l, by_pace, LATEST + SLOWEST)
 	                     || !draw_first(d, l, by_number, SOME)))
 		rc = nsx_err_nomem(l->err, NULL);
 	free(paces.list.p);
@@ -194,7 +202,7 @@ nsx_perfetto_devices_find(struct nsx_perfetto_devices *d, const struct nsx_reade
 	rc = spool && (again = nsx_spool_reader(spool)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK) {
 		nsx_cat_need(&l.cat, again);
-		nsx_reader_need(again, NSX_COLLECTIVE, NSX_C(COLLECTIVE, device) | NSX_C(COLLECTIVE, late));
+		nsx_reader_need(again, NSX_COLLECTIVE, NSX_C(COLLECTIVE, device) | NSX_C(COLLECTIVE, wait));
 		nsx_reader_need(again, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES)
 		                               | NSX_C(OP, device) | NSX_C(OP, type) | NSX_C(OP, name));
 		rc = nsx_read_all(again, NULL, look, &l, err);
@@ -206,9 +214,9 @@ nsx_perfetto_devices_find(struct nsx_perfetto_devices *d, const struct nsx_reade
 	nsx_spool_free(spool);
 	nsx_cat_free(&l.cat);
 	nsx_intern_free(&l.kernels);
-	nsx_map_free(&l.late);
+	nsx_map_free(&l.waits_of);
 	nsx_map_free(&l.time_of);
-	free(l.counts.p);
+	free(l.waits.p);
 	free(l.times.p);
 	free(l.devices.p);
 	return rc;
@@ -287,12 +295,9 @@ nsx_perfetto_devices_say(struct nsx_perfetto_devices *d, struct nsx_diags *diags
 		put_numbers(d, &b);
 	nsx_buf_char(&b, '\0');
 	diags->failed |= b.failed;
-	if (d->nranges)
-		nsx_diag_add(diags, NSX_WARNING, "", d->seen > 0 && !d->numbers.n,
-		             "no device of --devices is in the stream");
-	else
+	if (!d->nranges)
 		nsx_diag_add(diags, NSX_WARNING, "", d->left_out, d->chosen
-		             ? "devices not drawn: of many only those that are last in most collectives, the slowest "
+		             ? "devices not drawn: of many only those that wait least in collectives, the slowest "
 		               "and the first ones are (%s); --devices chooses others"
 		             : "devices not drawn: of many only the first ones are (%s), for the stream cannot be read "
 		               "twice; --devices chooses others", b.failed ? "" : b.ptr);

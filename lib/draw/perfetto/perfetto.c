@@ -481,6 +481,8 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 		rc = nsx_perfetto_devices_find(&j.devices, in, err);
 	if (rc == NSX_OK)
 		rc = nsx_read_all(in, options->require, take, &j, err);
+	if (rc == NSX_OK && options->ndevices && j.devices.seen > 0 && !j.devices.numbers.n)
+		rc = nsx_err_set(err, "no device of --devices is in the stream");
 	if (rc == NSX_OK)
 		rc = nsx_comm_ops_draw(&j.comm_ops, &j.tracks, options->flows);
 	if (rc == NSX_OK)

@@ -302,7 +302,7 @@ add_up(struct nsx_look_at *a)
 static int
 look(struct nsx_look_at *a, struct nsx_reader *in)
 {
-	static const struct nsx_copies_options copies = { .minor = false };
+	static const struct nsx_copies_options copies = { .in_windows = true };
 	static const struct nsx_launch_options launch = { .brief = true };
 	static const struct nsx_roofline_options roof = { .require = NULL };
 	const struct nsx_analysis_run runs[NSX_NRUNS] = {
@@ -312,7 +312,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 		/* Rules report themselves what they miss of these. */
 		[NSX_RUN_COUNTS] = { .is = &counts, .state = a, .sums = true },
 		[NSX_RUN_COMM] = { .is = &nsx_look_collectives, .state = &a->comm, .sums = true },
-		[NSX_RUN_COPIES] = { .is = &nsx_copies_analysis, .options = &copies, .steps = true, .sums = true },
+		[NSX_RUN_COPIES] = { .is = &nsx_copies_analysis, .options = &copies, .sums = true },
 		[NSX_RUN_LAUNCH] = { .is = &nsx_launch_analysis, .options = &launch, .steps = true, .sums = true },
 		[NSX_RUN_ROOF] = { .is = &nsx_roofline_analysis, .options = &roof, .steps = true, .sums = true },
 		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true },

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/members.h"
 #include "base/num.h"
 #include "base/pattern.h"
 
@@ -30,19 +31,17 @@ static const double k_min = 0.001;
 bool
 nsx_wi_change_devices(const struct wi_graph *g, const struct wi_change *c, bool *named)
 {
-	for (size_t i = 0, k; i <= c->name.len; i = k + 1) {
-		int64_t number;
-		uint32_t device;
+	struct nsx_members m = { .ids = { .n = 0 } };
+	bool good = nsx_members_read(&m, c->name, NSX_MEMBERS_MAX) == NSX_OK && m.ends.n == 1;
 
-		for (k = i; k < c->name.len && c->name.ptr[k] != ',';)
-			k++;
-		if (!nsx_get_int((struct nsx_str){ c->name.ptr + i, k - i }, &number))
-			return false;
-		device = g ? nsx_cat_find_device(&g->pairing.comm.cat, number) : NSX_NONE;
+	for (size_t i = 0; good && g && i < m.ids.n; i++) {
+		uint32_t device = nsx_cat_find_device(&g->pairing.comm.cat, m.ids.p[i]);
+
 		if (device != NSX_NONE)
 			named[device] = true;
 	}
-	return true;
+	nsx_members_free(&m);
+	return good;
 }
 
 const char *
@@ -79,7 +78,7 @@ nsx_wi_change_parse(const char *text, struct wi_change *c)
 	if (c->what == WI_LIMIT && !(c->k > 0 && c->k <= 1))
 		return "want a share of the limit, above 0 and up to 1";
 	if (c->what == WI_NOWAIT && c->name.len && !nsx_wi_change_devices(NULL, c, NULL))
-		return "want numbers of devices, with commas";
+		return "want numbers of devices and ranges of them, such as 0-7,12";
 	if (words[i].has_k && !equals)
 		return "it needs a number: K times as fast";
 	if (words[i].has_k && strcmp(equals, "=inf") == 0)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "table/sums.h"
+#include "table/whatif/gains.h"
 #include "table/whatif/plan.h"
 #include "table/whatif/tables.h"
 
@@ -92,9 +93,10 @@ static const struct nsx_sum_col op_cols[] = {
 static const struct nsx_sum_def op_def = { .size = sizeof(struct op_row), .key = 2 * sizeof(uint32_t), .cols = op_cols,
 	.ncols = 6, .order = "-ns name device", .rank = "name device share gain ns count" };
 
-/* What a step saves if the operations of these rows, which are sorted, take no time. */
+/* What a step saves if the operations of these rows, which are sorted, take no time; absent where there are no forecasts
+ * (gains.h). */
 static bool
-set_gains(const struct wi_graph *g, struct nsx_sums *sums)
+set_gains(const struct wi_graph *g, struct nsx_sums *sums, bool refused)
 {
 	int64_t *times = malloc((g->nevents + 1) * sizeof *times);
 	double period = nsx_wi_period(g, NULL, NULL);
@@ -105,7 +107,7 @@ set_gains(const struct wi_graph *g, struct nsx_sums *sums)
 		struct wi_plan p;
 
 		r->gain = NSX_ABSENT;
-		if (i >= GAINS)
+		if (refused || i >= GAINS)
 			continue;
 		good = nsx_wi_plan_without(&p, g, r->name, r->device) == NSX_OK;
 		if (good) {
@@ -141,18 +143,36 @@ add_op(void *state, const struct wi_hop *h)
 	return true;
 }
 
+/* Whether there are no forecasts, which a warning says. */
+static int
+doubt(const struct wi_graph *g, bool *refused, struct nsx_diags *diags)
+{
+	struct wi_path path = { 0 };
+	struct wi_gains gains = { 0 };
+	int rc = nsx_wi_find_path(g, &path);
+
+	if (rc == NSX_OK)
+		rc = nsx_wi_gains_begin(&gains, g, &path);
+	if (rc == NSX_OK && !nsx_wi_say_doubts(&gains, diags))
+		rc = NSX_ERR;
+	*refused = gains.refused;
+	nsx_wi_gains_free(&gains);
+	nsx_wi_path_free(&path);
+	return rc;
+}
+
 static struct nsx_table *
-by_op(const struct wi_graph *g)
+by_op(const struct wi_graph *g, struct nsx_diags *diags)
 {
 	struct nsx_sums sums = { .def = &op_def, .text = wi_text, .state = &g->names };
 	struct op_sums s = { g, &sums, 0, NSX_NONE };
 	struct nsx_table *t = NULL;
-	bool good = nsx_wi_walk(g, add_op, &s);
+	bool refused = false, good = nsx_wi_walk(g, add_op, &s) && doubt(g, &refused, diags) == NSX_OK;
 
 	for (size_t i = 0; i < nsx_sums_count(&sums); i++)
 		((struct op_row *)nsx_sums_at(&sums, i))->all = s.all;
 	nsx_sums_sort(&sums);
-	good = good && set_gains(g, &sums);
+	good = good && set_gains(g, &sums, refused);
 	if (good)
 		t = nsx_sums_table(&sums, g->err);
 	nsx_sums_free(&sums);
@@ -226,9 +246,10 @@ each_edge(const struct wi_graph *g)
 }
 
 int
-nsx_wi_critical(const struct wi_graph *g, enum nsx_whatif_form form, struct nsx_table **table)
+nsx_wi_critical(const struct wi_graph *g, enum nsx_whatif_form form, struct nsx_table **table,
+                struct nsx_diags *diags)
 {
-	*table = form == NSX_WHATIF_OP ? by_op(g) : form == NSX_WHATIF_EDGES ? each_edge(g)
+	*table = form == NSX_WHATIF_OP ? by_op(g, diags) : form == NSX_WHATIF_EDGES ? each_edge(g)
 	         : by_step(g, form == NSX_WHATIF_PART);
 	return *table ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "table/whatif/gains.h"
+#include "table/whatif/plan.h"
 #include "table/whatif/tables.h"
 
 enum { NAMES = 3 };     /* operations that are tried twice as fast */
@@ -35,6 +36,24 @@ add_row(struct forecast *f, char *text, const struct wi_gain *gain, bool first)
 	return nsx_err_nomem(f->g->err, NULL);
 }
 
+/* Where a change names nothing: what to use instead, as a clause, or nothing. */
+static void
+put_instead(const struct wi_graph *g, const char *text, struct nsx_buf *to)
+{
+	const char *k = strrchr(text, '=');
+	struct wi_change c;
+	uint32_t kind;
+
+	to->len = 0;
+	if (k && !nsx_wi_change_parse(text, &c) && nsx_wi_names_comm(g, &c, &kind)) {
+		nsx_buf_c(to, "; communication of that name: use transfer");
+		nsx_buf_c(to, kind == NSX_NONE ? "" : ":");
+		nsx_buf_str(to, kind == NSX_NONE ? NSX_STR("") : nsx_intern_str(&g->names, kind));
+		nsx_buf_c(to, k);
+	}
+	nsx_buf_char(to, '\0');
+}
+
 static int
 add_change(struct forecast *f, const char *text)
 {
@@ -44,8 +63,14 @@ add_change(struct forecast *f, const char *text)
 	if (nsx_wi_gain(&f->gains, text, &gain, &named) != NSX_OK)
 		return NSX_ERR;
 	f->named |= named;
-	if (!named)
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing", text);
+	if (!named) {
+		struct nsx_buf instead = { 0 };
+
+		put_instead(f->g, text, &instead);
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing%s", text,
+		             instead.failed ? "" : instead.ptr);
+		nsx_buf_free(&instead);
+	}
 	return add_row(f, nsx_str_dup(nsx_str_c(text)), &gain, false);
 }
 
@@ -130,25 +155,6 @@ add_usual(struct forecast *f)
 
 /* ---- */
 
-static bool
-say_doubts(const struct wi_gains *w, struct nsx_diags *diags)
-{
-	struct nsx_buf why = { 0 };
-	bool good;
-
-	nsx_wi_put_doubts(w, &why);
-	nsx_buf_char(&why, '\0');
-	good = !why.failed;
-	if (good && w->refused)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no forecasts: %s; %s", why.ptr, w->g->calls.n
-		             ? "--critical shows where, and nsysx-warmup removes what is not steady"
-		             : "extract with --ops --calls, and let nsysx-warmup remove what is not steady");
-	else if (good && w->doubtful)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: gains are lower bounds", why.ptr);
-	nsx_buf_free(&why);
-	return good;
-}
-
 static struct nsx_table *
 make_table(const struct forecast *f)
 {
@@ -168,10 +174,11 @@ make_table(const struct forecast *f)
 		nsx_table_double(t, PREDICTED, w->period - r->gain.saved);
 		nsx_table_double(t, SAVED, r->gain.saved);
 		nsx_table_double(t, LOW, r->gain.low);
-		nsx_table_double(t, HIGH, r->gain.high);
+		if (!w->doubtful)
+			nsx_table_double(t, HIGH, r->gain.high);
 	}
 	if (t && f->rows.n && f->g->steps.n) {
-		if (!say_doubts(w, f->diags)) {
+		if (!nsx_wi_say_doubts(w, f->diags)) {
 			nsx_table_free(t);
 			return NULL;
 		}
@@ -189,6 +196,7 @@ nsx_wi_forecast(struct wi_graph *g, const struct nsx_whatif_options *o, struct n
                 struct nsx_diags *diags)
 {
 	struct forecast f = { .g = g, .diags = diags };
+	struct nsx_buf instead = { 0 };
 	int rc = nsx_wi_find_path(g, &f.path);
 
 	if (rc == NSX_OK)
@@ -198,8 +206,11 @@ nsx_wi_forecast(struct wi_graph *g, const struct nsx_whatif_options *o, struct n
 	for (size_t i = 0; i < o->nchanges && rc == NSX_OK; i++)
 		rc = add_change(&f, o->changes[i]);
 	/* Without operations there is nothing to name, which is told. */
-	if (rc == NSX_OK && o->nchanges && !f.named && g->ops.n)
-		rc = nsx_err_set(g->err, "%s names nothing in the stream", o->changes[0]);
+	if (rc == NSX_OK && o->nchanges && !f.named && g->ops.n) {
+		put_instead(g, o->changes[0], &instead);
+		rc = nsx_err_set(g->err, "%s names nothing in the stream%s", o->changes[0],
+		                 instead.failed ? "" : instead.ptr);
+	}
 	if (rc == NSX_OK && !o->nchanges)
 		rc = add_usual(&f);
 	if (rc == NSX_OK) {
@@ -210,6 +221,7 @@ nsx_wi_forecast(struct wi_graph *g, const struct nsx_whatif_options *o, struct n
 	for (size_t i = 0; i < f.rows.n; i++)
 		free(f.rows.p[i].text);
 	free(f.rows.p);
+	nsx_buf_free(&instead);
 	nsx_wi_gains_free(&f.gains);
 	nsx_wi_path_free(&f.path);
 	return rc;

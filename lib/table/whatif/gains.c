@@ -67,6 +67,25 @@ nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to)
 		            "have made room for them", 100 * w->unrelated);
 }
 
+bool
+nsx_wi_say_doubts(const struct wi_gains *w, struct nsx_diags *diags)
+{
+	struct nsx_buf why = { 0 };
+	bool good;
+
+	nsx_wi_put_doubts(w, &why);
+	nsx_buf_char(&why, '\0');
+	good = !why.failed;
+	if (good && w->refused)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no forecasts: %s; %s", why.ptr, w->g->calls.n
+		             ? "--critical shows where, and nsysx-warmup removes what is not steady"
+		             : "extract with --ops --calls, and let nsysx-warmup remove what is not steady");
+	else if (good && w->doubtful)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: gains are lower bounds", why.ptr);
+	nsx_buf_free(&why);
+	return good;
+}
+
 int
 nsx_wi_gain(struct wi_gains *w, const char *change, struct wi_gain *gain, bool *named)
 {

@@ -32,6 +32,8 @@ int nsx_wi_gain(struct wi_gains *w, const char *change, struct wi_gain *gain, bo
 int nsx_wi_gain_of_name(struct wi_gains *w, uint32_t name, double k, struct wi_gain *gain);
 /* Append why there are no forecasts, or why they are lower bounds, as a clause; nothing if neither is so. */
 void nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to);
+/* Warn of the same. false: out of memory. */
+bool nsx_wi_say_doubts(const struct wi_gains *w, struct nsx_diags *diags);
 void nsx_wi_gains_free(struct wi_gains *w);
 
 #endif

@@ -82,6 +82,37 @@ faster(struct wi_plan *p, bool *named)
 	return rc;
 }
 
+bool
+nsx_wi_names_comm(const struct wi_graph *g, const struct wi_change *c, uint32_t *kind)
+{
+	char *pattern = c->what == WI_FASTER ? nsx_str_dup(c->name) : NULL;
+	struct nsx_buf text = { 0 };
+	bool found = false;
+	regex_t re;
+
+	*kind = NSX_NONE;
+	if (!pattern || nsx_pattern_compile(pattern, REG_NOSUB, &re, g->err) != NSX_OK) {
+		free(pattern);
+		return false;
+	}
+	for (size_t i = 0; i < g->ops.n && !found && !text.failed; i++) {
+		const struct wi_task *t = wi_task(g, &g->ops.p[i]);
+
+		if (!t->comm)
+			continue;
+		text.len = 0;
+		nsx_buf_str(&text, nsx_intern_str(&g->names, t->name));
+		nsx_buf_char(&text, '\0');
+		found = !text.failed && regexec(&re, text.ptr, 0, NULL, 0) == 0;
+		if (found)
+			*kind = wi_more(g, &g->ops.p[i])->kind;
+	}
+	regfree(&re);
+	nsx_buf_free(&text);
+	free(pattern);
+	return found;
+}
+
 int
 nsx_wi_plan_name(struct wi_plan *p, const struct wi_graph *g, uint32_t name, double k)
 {

@@ -22,6 +22,8 @@ struct wi_plan {
 int nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const struct wi_change *c, bool *named);
 /* Operations of that name that do not communicate, in wi_graph.names, take 1/k of the time. */
 int nsx_wi_plan_name(struct wi_plan *p, const struct wi_graph *g, uint32_t name, double k);
+/* Whether a WI_FASTER names operations that communicate; *kind: of the first, in wi_graph.names, or NSX_NONE. */
+bool nsx_wi_names_comm(const struct wi_graph *g, const struct wi_change *c, uint32_t *kind);
 /* All operations of that name on one device of the catalogue take no time. */
 int nsx_wi_plan_without(struct wi_plan *p, const struct wi_graph *g, uint32_t name, uint32_t device);
 /* Latencies are one constant of their class, with the median of what edges of the class that bind have more. */

@@ -76,8 +76,9 @@ note_class(const struct nsx_step_set *s, uint32_t class, struct nsx_table *t)
 	for (size_t i = 0; i < s->list.n; i++)
 		n += !i || s->list.p[i].class != s->list.p[i - 1].class;
 	if (n > 1 && class != NSX_NONE)
-		nsx_table_note(t, "of steps of class %.*s, which takes the most time of %zu; --step with an expression "
-		               "for another alone forecasts that", (int)name.len, name.ptr, n);
+		nsx_table_note(t, "of steps of class %.*s, of %zu the one whose periods without a step of another take "
+		               "the most time; --step with an expression for another alone forecasts that",
+		               (int)name.len, name.ptr, n);
 }
 
 static int
@@ -86,7 +87,7 @@ make(struct wi_graph *g, const struct nsx_whatif_options *o, struct nsx_table **
 	if (o->form == NSX_WHATIF_SLACK || o->form == NSX_WHATIF_SLACKS)
 		return nsx_wi_slack(g, o->form == NSX_WHATIF_SLACKS, table);
 	return o->form == NSX_WHATIF_FORECAST ? nsx_wi_forecast(g, o, table, diags)
-	       : nsx_wi_critical(g, o->form, table);
+	       : nsx_wi_critical(g, o->form, table, diags);
 }
 
 /* Whether limits of instructions are in question. */
@@ -123,8 +124,8 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
 	}
 	if (rc == NSX_OK)
 		rc = nsx_steps_collect(in, &options->steps, &s, again, diags, err);
-	/* Paths and slack are by step, whose class they name. */
-	if (rc == NSX_OK && options->form == NSX_WHATIF_FORECAST)
+	/* Other paths and slack are by step, whose class they name. */
+	if (rc == NSX_OK && (options->form == NSX_WHATIF_FORECAST || options->form == NSX_WHATIF_OP))
 		rc = nsx_step_windows(&s, &w);
 	if (rc == NSX_OK)
 		rc = load(&g, &w, asks_limits(options), nsx_spool_reader(again), &s);
