@@ -109,6 +109,15 @@ for union in '' 500 440; do
 	equal "exposed ${union:-unknown} of devices, 500 of collectives: why they differ" "$(grep -c "$want" split/said)" 1
 done
 equal 'the table of idle time names its window' "$(grep -cE 'Within the steps of the summary|Of the whole recording' r/index.html)" 1
+cp -R r removed
+awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } { print } NR == 2 { $c["part"] = "removed"; $c["ns"] = 1024; print }' r/tables/idle.tsv >removed/tables/idle.tsv
+sed -n '/^step/q;p' r/tables/where.tsv >removed/tables/where.tsv
+awk -F'\t' -v OFS='\t' -v all="$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { s += $c["ns"] } END { printf "%d", s }' r/tables/idle.tsv)" \
+	'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { $c["ns"] = all } NR > 1 { print }' r/tables/where.tsv >>removed/tables/where.tsv
+equal '... the same with operations that were removed from steps' "$(sh "$root/lib/report/page/page.sh" removed 2>/dev/null | grep -oE 'Within the steps of the summary|Of the whole recording')" 'Within the steps of the summary'
+shows r 'Shares are of the window of each device' devices 'shares of devices are said to be of the window'
+equal '... which is shown, and which they are of' "$(sed -n '/<section id="devices"/,/<\/table>/p' r/index.html | grep -c '>window') $(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { x = $c["compute"] / $c["window"] - $c["compute_share"]; if (x > 1e-9 || x < -1e-9) n++ } END { print n + 0 }' r/tables/device.tsv)" '1 0'
+equal 'no page says that all work of compilation is omitted' "$(grep -c 'such as autotuning, is omitted' r/index.html)" 0
 nsysx-steps -q --each --tsv -o want.tsv r/streams/collectives.nsysx
 run python3 "$checker" r step-each want.tsv
 equal 'steps equal those of nsysx-steps' "$status $(cat "$T_private/out")" '0 '
