@@ -165,7 +165,8 @@ void nsx_cat_comm_diags(const struct nsx_catalogue *c, const char *source, struc
  * itself has none: strings of the catalogue, NSX_NONE if there is none in these either. */
 void nsx_cat_place(const struct nsx_catalogue *c, const struct nsx_cat_inst *inst, uint32_t *op_name, uint32_t *frames);
 
-/* The name of a source line: the innermost frame; without frames the last part of op_name; without both "[Unknown]".
+/* The name of a source line: the innermost frame; without frames the last part of op_name; without both, or if
+ * that is cut (job/phase.h), "[Unknown]".
  * Either may be empty; the result is a part of one of them, or a constant. */
 struct nsx_str nsx_cat_source(struct nsx_str frames, struct nsx_str op_name);
 

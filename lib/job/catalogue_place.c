@@ -1,6 +1,8 @@
 /* catalogue_place.c -- where in the source an instruction comes from. */
 #include "job/catalogue.h"
 
+#include "job/phase.h"
+
 void
 nsx_cat_place(const struct nsx_catalogue *c, const struct nsx_cat_inst *inst, uint32_t *op_name, uint32_t *frames)
 {
@@ -32,5 +34,5 @@ nsx_cat_source(struct nsx_str frames, struct nsx_str op_name)
 {
 	if (frames.len)
 		return last_part(frames, ';');
-	return op_name.len ? last_part(op_name, '/') : NSX_STR("[Unknown]");
+	return op_name.len && !nsx_op_name_is_cut(op_name) ? last_part(op_name, '/') : NSX_STR("[Unknown]");
 }

@@ -41,6 +41,23 @@ is_remat(struct nsx_str name)
 	return false;
 }
 
+bool
+nsx_op_name_is_cut(struct nsx_str op_name)
+{
+	static const char main[] = "jit(main)";
+	size_t n = sizeof main - 1;
+
+	while (op_name.len && op_name.ptr[op_name.len - 1] == '/')
+		op_name.len--;
+	if (op_name.len > n && memcmp(op_name.ptr + op_name.len - n, main, n) == 0
+	    && op_name.ptr[op_name.len - n - 1] == '/')
+		op_name.len -= n + 1;
+	if (!op_name.len || op_name.ptr[op_name.len - 1] != ')' || memchr(op_name.ptr, '/', op_name.len))
+		return false;
+	return (op_name.len > 4 && memcmp(op_name.ptr, "jit(", 4) == 0)
+	       || (op_name.len > 5 && memcmp(op_name.ptr, "pjit(", 5) == 0);
+}
+
 enum nsx_phase
 nsx_phase_of_inst(struct nsx_str name, struct nsx_str op_name)
 {
@@ -50,6 +67,8 @@ nsx_phase_of_inst(struct nsx_str name, struct nsx_str op_name)
 		return NSX_PHASE_BACKWARD;
 	if (has(op_name, "jvp("))
 		return NSX_PHASE_FORWARD;
+	if (nsx_op_name_is_cut(op_name))
+		return NSX_PHASE_CUT;
 	return op_name.len ? NSX_PHASE_OUTSIDE : NSX_PHASE_UNKNOWN;
 }
 

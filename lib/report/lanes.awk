@@ -179,12 +179,13 @@ function set_near(   k) {
 			near_of[k] = length_of[k] / 2000
 	}
 }
-# Add to the lane of window w what is from a to b: a piece of its own, or part of the one before if that is near. ops
-# operations began since the piece before, the longest of `long` ns and that name; 0: one goes on.
+# Add to the lane of window w what is from a to b: a piece of its own, or part of the one before if that is near; near
+# below 0: never part of another, in any order. ops operations began since the piece before, the longest of `long` ns
+# and that name; 0: one goes on.
 function extend(w, lane, what, a, b, near, ops, long, name,   q, i) {
 	q = w SUBSEP lane SUBSEP what
 	i = last[q]
-	if (!i || a - hi[i] > near) {
+	if (!i || near < 0 || a - hi[i] > near) {
 		i = last[q] = piece[w, ++held[w]] = ++pieces
 		lo[i] = a
 		lane_of[i] = lane

@@ -103,6 +103,15 @@ END
 sed -e '/^op/d' -e '/^#op/d' "$T/records" | stream >"$T/thunks"
 equal 'without operations: of thunks' "$(nsysx-summary -q --tsv --by phase "$T/thunks" | cut -f 1-3 | tr '\t\n' '  ')" \
 	'phase count total forward 4 870 backward 4 1240 recompute 4 580 optimizer 2 140 other 1 400 unknown 2 80 '
+# What mul and copy of the optimizer have in common is the function's name: the fusion may be of any pass. An evaluation is none.
+sed -e 's,adam/add,,; s,jit(main)/ ,jit(main) ,' "$T/records" | stream >"$T/cut"
+equal 'a cut op_name is no optimizer' "$(nsysx-summary -q --tsv --by phase "$T/cut" | cut -f 1-3 | tr '\t\n' '  ')" \
+	'phase count total forward 4 830 backward 4 1200 recompute 4 540 other 1 400 unknown 5 188 '
+ok '... and a diag says how much' sh -c 'nsysx-summary --by phase "$1" 2>&1 >/dev/null | grep -q "3\.8% of the time .* op_name is cut.*-x DIR"' sh "$T/cut"
+equal '... nor a source line' "$(nsysx-summary -q --tsv --by source "$T/cut" | cut -f 1-3 | grep -e main -e Unk | tr '\t' ' ')" '[Unknown] 4 220'
+ok 'ends of op_names are said to be no lines' sh -c 'nsysx-summary -v --by source "$1" 2>&1 >/dev/null | grep -q "not source lines; extract with -x"' sh "$T/xla"
+sed -e 's,^inst 1 0 .*,inst 1 0 dot.1 dot 0 jit(eval)/jit(main) 512000 f32 0 0,' "$T/records" | stream >"$T/cut"
+equal '... of a program without a backward pass it is other, all the same' "$(nsysx-summary --tsv --by phase "$T/cut" 2>&1 | grep -e cut -e other | cut -f 1-3 | tr '\t' ' ')" 'other 1 400'
 # Of the backward pass nothing ran: whether what is not differentiated is the optimizer is not known.
 stream <<'END' >"$T/half"
 #device device:i profile:i

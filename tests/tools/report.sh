@@ -109,28 +109,23 @@ for union in '' 500 440; do
 	equal "exposed ${union:-unknown} of devices, 500 of collectives: why they differ" "$(grep -c "$want" split/said)" 1
 done
 equal 'the table of idle time names its window' "$(grep -cE 'Within the steps of the summary|Of the whole recording' r/index.html)" 1
+cp -R r removed
+awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } { print } NR == 2 { $c["part"] = "removed"; $c["ns"] = 1024; print }' r/tables/idle.tsv >removed/tables/idle.tsv
+sed -n '/^step/q;p' r/tables/where.tsv >removed/tables/where.tsv
+awk -F'\t' -v OFS='\t' -v all="$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { s += $c["ns"] } END { printf "%d", s }' r/tables/idle.tsv)" \
+	'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { $c["ns"] = all } NR > 1 { print }' r/tables/where.tsv >>removed/tables/where.tsv
+equal '... the same with operations that were removed from steps' "$(sh "$root/lib/report/page/page.sh" removed 2>/dev/null | grep -oE 'Within the steps of the summary|Of the whole recording')" 'Within the steps of the summary'
+shows r 'Shares are of the window of each device' devices 'shares of devices are said to be of the window'
+equal '... which is shown, and which they are of' "$(sed -n '/<section id="devices"/,/<\/table>/p' r/index.html | grep -c '>window') $(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { x = $c["compute"] / $c["window"] - $c["compute_share"]; if (x > 1e-9 || x < -1e-9) n++ } END { print n + 0 }' r/tables/device.tsv)" '1 0'
+equal 'no page says that all work of compilation is omitted' "$(grep -c 'such as autotuning, is omitted' r/index.html)" 0
 nsysx-steps -q --each --tsv -o want.tsv r/streams/collectives.nsysx
 run python3 "$checker" r step-each want.tsv
 equal 'steps equal those of nsysx-steps' "$status $(cat "$T_private/out")" '0 '
 equal 'a step is drawn for every device, the median one and the slowest' "$(awk -F'\t' 'NR > 1 { print $1, $3 }' r/tables/lanes.tsv | sort -u | paste -sd ,)" 'median 0,median 1,slowest 0,slowest 1'
 equal 'the slowest step is that of all devices, and so is the median' "$(awk -F'\t' '$1 != was && NR > 1 { was = $1; print $1, $11 }' r/tables/lanes.tsv | paste -sd ,)" \
 	"$(awk -F'\t' 'NR > 1 && $9 > 0 { print $9 }' r/tables/step-each.tsv | sort -n | awk '{ p[NR] = $1 } END { print "median " p[int((NR + 1) / 2)] ",slowest " p[NR] }')"
-# Each device is drawn over its own step; its pieces are the parts of that, to the nanosecond, and gaps are clipped, except those
-# too short to be drawn.
-equal 'pieces lie within the step of their device, and sum to its parts' "$(awk -F'\t' 'FNR == 1 { f++; split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
-	f == 1 { k = $at["device"] SUBSEP $at["step"]; start[k] = $at["start"]; period[k] = $at["period"]; compute[k] = $at["compute"]; exposed[k] = $at["exposed"]; copy[k] = $at["copy"] }
-	f == 2 { g++; from[g] = $at["start"]; till[g] = from[g] + $at["dur"]; of[g] = $at["device"] }
-	f == 3 && $4 != "path" { k = $1 SUBSEP $3; own[k] = $3 SUBSEP $2; sum[k, $4 == "copy" || $4 == "idle" ? $4 ($4 == "copy" ? $5 : "") : $5 == "" ? $4 : $5] += $7
-		if (!(k in first) || $6 < first[k]) first[k] = $6
-		if ($6 + $12 > end[k]) end[k] = $6 + $12
-		if ($7 <= 0 || $7 > $12 || $6 < 0) print "piece", $0
-		q = k SUBSEP $4 SUBSEP $5; if (q in last && $6 < last[q]) print "overlap", $0; last[q] = $6 + $12; if ($3 == $10) picked[$1] = $11 }
-	END { for (k in own) { o = own[k]; n++; if (end[k] - first[k] > period[o]) print "longer", k
-		if (sum[k, "compute"] + 0 != compute[o] + 0 || sum[k, "exposed"] + 0 != exposed[o] + 0 || sum[k, "copy"] + 0 != copy[o] + 0)
-			print k, sum[k, "compute"], compute[o], sum[k, "exposed"], exposed[o], sum[k, "copy"], copy[o]
-		split(k, d, SUBSEP); limit = picked[d[1]] / 4000; idle = 0
-		for (i = 1; i <= g; i++) if (of[i] == d[2]) { a = from[i] > start[o] ? from[i] : start[o]; b = till[i] < start[o] + period[o] ? till[i] : start[o] + period[o]; if (b - a >= limit) idle += b - a }
-		if (idle != sum[k, "idle"] + 0) print k, "idle", idle, sum[k, "idle"] }; print n }' r/tables/step-each.tsv r/tables/gaps.tsv r/tables/lanes.tsv)" 4
+nsysx-idle -q --tsv --list 1000000 r/streams/collectives.nsysx >gaps.all
+equal 'pieces lie within the step of their device, and sum to its parts' "$(awk -f "$tests_dir/tools/report/lanes.awk" r/tables/step-each.tsv gaps.all r/tables/lanes.tsv)" 4
 # Devices that are not drawn: all have operations, device 2 only after the slowest step; a picture holds 16 of 18.
 mkdir -p few/tables && (
 	cd few/tables && printf 'class\tdevice\tstep\tstart\tperiod\nc\t0\t3\t1000\t100\nc\t0\t4\t1100\t\nc\t5\t3\t1000\t90\n' >step-each.tsv && echo device >record-device.tsv &&

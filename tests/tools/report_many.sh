@@ -78,4 +78,42 @@ ok 'machines have rows' grep -q '<h3 id="nodes">By machine</h3>' "$T/report/inde
 equal '... the machine with it first' "$(sed -n '/id="nodes"/,/<\/table>/p' "$T/report/index.html" | grep -o 'rack[0-9]-node[0-9]*' | head -n 1)" \
 	"$(awk -F'\t' '$3 == "20-23" { print $1 }' "$T/report/tables/node.tsv")"
 equal 'the first row of steps is its' "$(sed -n '/<h2>Steps/,/<\/table>/p' "$T/report/index.html" | grep -A 2 '<tbody>' | grep -o '<data value="[0-9]*">' | head -n 1)" '<data value="21">'
+# ---- lanes: gaps come longest first, not in their order
+{ printf 'class\tdevice\tstep\tstart\tperiod\n'; printf 'c\t0\t0\t1000\t10000\nc\t0\t1\t11000\t\n'; } >"$T/step-each.tsv"
+printf 'device\n0\n' >"$T/record-device.tsv"
+printf 'device\tstart\tdur\tcause\tnext\n0\t7000\t3000\thost\tc\n0\t2000\t1500\thost\ta\n0\t4000\t1000\thost\tb\n' >"$T/gaps.tsv"
+printf 'step\tdevice\ton\tpart\tstart\tdur\n' >"$T/path.tsv"
+{ printf 'device\ttype\tname\tstart\tdur\tcomm\n'; printf '0\tkernel\tk\t%d\t%d\t0\n' 1000 1000 3500 500 5000 2000 10000 1000; } >"$T/op.tsv"
+equal 'each gap is a piece' "$(awk -f "$here/lanes.awk" "$T/step-each.tsv" "$T/record-device.tsv" "$T/gaps.tsv" "$T/path.tsv" "$T/op.tsv" |
+	awk -F'\t' '$4 == "idle" { print $6, $7, $12 }' | paste -sd ,)" '1000 1500 1500,3000 1000 1000,6000 3000 3000'
+# Report $1: pieces sum to the parts of $2 steps.
+sums() {
+	nsysx-idle -q --tsv --list 10000000 "$1/streams/collectives.nsysx" >"$T/gaps.all" 2>/dev/null
+	equal "pieces of $1 lie in their steps and sum to their parts" \
+		"$(awk -f "$tests_dir/tools/report/lanes.awk" "$1/tables/step-each.tsv" "$T/gaps.all" "$1/tables/lanes.tsv")" "$2"
+}
+cd "$T" || exit 1
+sums late.report 32
+"$SYNTH" -q -o host --processes 2 --steps 6 --layers 3
+nsysx-report -q -o host.report -x host/dump0 host/r0.sqlite -x host/dump1 host/r1.sqlite
+sums host.report 4
+if [ -e "$SHARED/data/sources/xplane" ] && [ -e "$SHARED/data/pax/p0.sqlite.zst" ]; then
+	while read -r f n; do
+		nsysx-report -q -o "$f.report" "$SHARED/data/sources/xplane/$f.xplane.pb"
+		sums "$f.report" "$n"
+	done <<-'E'
+		jax_train 2
+		jax_fsdp4 8
+		mi300_conv 16
+	E
+	set --
+	for n in 0 1 2 3; do
+		zstd -qdo "p$n.sqlite" "$SHARED/data/pax/p$n.sqlite.zst"
+		set -- "$@" -x "$SHARED/data/pax/dump$n" "p$n.sqlite"
+	done
+	nsysx-report -q -o pax.report "$@"
+	sums pax.report 8
+else
+	skip 'pieces of real profiles' 'no reference data'
+fi
 done_testing

@@ -11,5 +11,5 @@ NR == 1 {
 END {
 	if (count)
 		print "<p class=\"note\">" data(count, "n") (count == 1 ? " GPU operation, of any program or none, " : " GPU operations, of any program or none, ") data(time, "ns") \
-			" in all; some run concurrently. Work launched by compilation, such as autotuning, is omitted.</p>"
+			" in all; some run concurrently. Omitted is work launched by compilation, such as autotuning, where the recording tells that it is.</p>"
 }

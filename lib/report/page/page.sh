@@ -156,8 +156,8 @@ communication() {
 	plots bandwidth 'Bus bandwidth by message size' waits 'Waiting for the last device, by collective'
 }
 devices() {
-	echo '<p class="note">Shares are of the span of each device, from its first execution to the end of its last; those of the summary are of the period of a step.</p>'
-	table device 'device:device:s,profile:profile:s,span:span:ns,compute_share:computing:share,exposed_share:exposed communication:share,idle_share:idle:share' 16 ''
+	echo '<p class="note">Shares are of the window of each device: from the start of its first operation to the end of its last, without what warm-up removed; those of the summary are of the period of a step.</p>'
+	table device 'device:device:s,profile:profile:s,window:window:ns,compute_share:computing:share,exposed_share:exposed communication:share,idle_share:idle:share' 16 ''
 	if [ "$(awk 'NR > 2 { print 1; exit }' tables/node.tsv 2>/dev/null)" ]; then
 		echo '<h3 id="nodes">By machine</h3>'
 		echo '<p class="note">The machine whose devices wait least for others first. Times are sums over its devices, and of computing the mean over them, and the longest with its device.</p>'
@@ -184,11 +184,11 @@ clocks() {
 		if [ "${ALIGN:-}" = no ]; then echo "$unaligned"; else echo "No clocks were compared: ${alone}"; fi)"
 }
 idle() {
-	# State the time that the table covers, which its rows add up to; those of the summary add up to the time of
-	# steps.
+	# State the time that the table covers, which its rows add up to, with operations that were removed; those of
+	# the summary add up to the time of steps, without.
 	awk -F'\t' 'FNR == 1 { file++; split("", col); for (i = 1; i <= NF; i++) col[$i] = i; next }
 		file == 1 { if ($col["part"] == "step") steps = 1 * $col["ns"]; next }
-		{ all += $col["ns"] }
+		$col["part"] != "removed" { all += $col["ns"] }
 		END { if (steps) print "<p class=\"note\">" (all == steps ? "Within the steps of the summary: on each device from the start of its first step to the start of its last." : \
 			"Of the whole recording, including the time before, between and after the steps; the summary is of steps only.") "</p>" }' tables/where.tsv tables/idle.tsv
 	table idle 'device:device:n,part:part:s,group:group:s,cause:cause:s,ns:time:ns,share:share:share,count:gaps:n,longest:longest:ns,drained:of drained queues:ns' 14 ''

@@ -134,6 +134,7 @@ struct insts {
 	struct nsx_sums sums;      /* at the end: the rows */
 	struct nsx_stacks tree;    /* by source: what follows is of it */
 	struct nsx_scopes scopes;
+	bool              any_frames;      /* by source: an instruction that ran has a stack */
 };
 
 static int
@@ -364,6 +365,7 @@ source_of(struct insts *f, size_t k)
 	uint32_t op_name, frames;
 
 	nsx_cat_place(cat, &cat->insts.p[k], &op_name, &frames);
+	f->any_frames |= frames != NSX_NONE;
 	return nsx_cat_intern(cat, nsx_cat_source(nsx_cat_str(cat, frames), nsx_cat_str(cat, op_name)), f->err);
 }
 
@@ -564,6 +566,9 @@ report(struct insts *f, struct nsx_diags *diags)
 		             "no module records: every program counts; idle time and shares are not known");
 	if (kinds && (f->top.any_thunk || f->any_op) && !f->top.any_comm)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
+	if (f->options.by == NSX_SUMMARY_SOURCE && nsx_sums_count(&f->sums) && f->insts.n && !f->any_frames)
+		nsx_diag_add(diags, NSX_INFO, "", 1, "no instruction has a stack: rows are the ends of op_names, not "
+		             "source lines; extract with -x DIR");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
 	nsx_moments_diags(&f->moments, diags);
 	/* These are counted without `hidden`. */

@@ -86,6 +86,7 @@ struct scopes {
 	struct nsx_operators operators;
 	bool              any_op, any_comm, no_hidden;   /* no_hidden: of some communication it is not known */
 	int64_t           timeless, over_hidden;
+	nsx_u128          cut;             /* ns of unknown phase, since the op_name is cut */
 	struct nsx_sums   sums;
 };
 
@@ -246,6 +247,8 @@ add_cell(struct scopes *f, const struct cell *c)
 	r->self += ns;
 	r->exposed += c->exposed;
 	r->phase[nsx_scopes_phase(&f->scopes, c->place)] += ns;
+	if (c->place.phase == NSX_PHASE_CUT && nsx_scopes_phase(&f->scopes, c->place) == NSX_PHASE_UNKNOWN)
+		f->cut += ns;
 	f->sums.whole += ns;
 	return true;
 }
@@ -406,6 +409,10 @@ report(const struct scopes *f, struct nsx_diags *diags)
 			"nsysx-extract --ops has the operations");
 	if (nsx_sums_count(&f->sums) && f->roof.cat.insts.n && !any_op_name(&f->roof.cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has an op_name: extract with -x DIR");
+	if (f->cut)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"%.1f%% of the time is of instructions whose op_name is cut, as \"jit(f)/jit(main)\": their "
+			"phase is not known: extract with -x DIR", 100 * (double)f->cut / (double)f->sums.whole);
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->scopes.lost,
 	             "operations whose range is not in the stream: in no scope, and their phase is not known");
