@@ -7,7 +7,7 @@
  *                                                              arguments, results and constants alone bound it at 980
  *
  * Buffers of a program are those of another by their op_name; several of one op_name are a row. The rows of a program
- * sum to `all`, to the byte. */
+ * sum to `all`, to the byte. Pairs of programs of one name have rows each. */
 #include "table/heap_grow.h"
 
 #include <errno.h>
@@ -24,11 +24,11 @@
 #include "xla/heap.h"
 #include "xla/signature.h"
 
-/* name, kind, what: in texts. */
-struct key { uint32_t name, kind, what; };
+/* name, kind, what: in texts. pair: number of the pair of programs, of which several may have one name. */
+struct key { uint32_t name, kind, what, pair; };
 struct row {
 	struct key key;
-	int64_t same, size[2], growth, fits, most;
+	int64_t same, pair, size[2], growth, fits, most;
 	double  unit, share;
 };
 
@@ -45,9 +45,10 @@ static const struct nsx_sum_col cols[] = {
 	{ "fits",   NSX_CELL_INT,    NSX_SUM_INT,  AT(fits) },
 	{ "most",   NSX_CELL_INT,    NSX_SUM_INT,  AT(most) },
 	{ "is_same", NSX_CELL_INT,   NSX_SUM_INT,  AT(same) },
+	{ "pair",   NSX_CELL_INT,    NSX_SUM_INT,  AT(pair) },
 };
 #define ROWS .size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols, \
-	.order = "name is_same -growth kind what"
+	.order = "name pair is_same -growth kind what"
 static const struct nsx_sum_def plain = {
 	ROWS, .shown = "name kind what first second growth unit share",
 	.rank = "what growth unit share kind first second name"
@@ -67,6 +68,7 @@ struct grow {
 	struct nsx_intern texts;
 	struct nsx_sums   found, rows;
 	int64_t           fixed[2], all[2];      /* of the present pair: what does not depend on the heap, and all */
+	uint32_t          pairs;
 	int64_t           unlike, unitless;
 };
 
@@ -185,7 +187,7 @@ what_of(struct grow *g, const struct nsx_heap_live *l)
 static int
 add(struct grow *g, int side, const char *kind, uint32_t what, int64_t bytes)
 {
-	struct key k = { 0, nsx_intern(&g->texts, nsx_str_c(kind)), what };
+	struct key k = { 0, nsx_intern(&g->texts, nsx_str_c(kind)), what, 0 };
 	struct row *r = k.kind == NSX_NONE || what == NSX_NONE ? NULL : nsx_sums_row(&g->found, &k);
 
 	if (!r)
@@ -268,6 +270,7 @@ put(struct grow *g, struct key key, int64_t same, const int64_t size[2], const i
 	if (key.name == NSX_NONE || key.kind == NSX_NONE || key.what == NSX_NONE || !r)
 		return nomem(g);
 	r->same = same;
+	r->pair = key.pair;
 	for (int i = 0; i < 2; i++)
 		r->size[i] += size[i];
 	r->growth = r->size[1] - r->size[0];
@@ -282,7 +285,7 @@ static int
 put_rows(struct grow *g, uint32_t name, const int64_t batch[2])
 {
 	uint32_t none = nsx_intern(&g->texts, NSX_STR("")), same = nsx_intern(&g->texts, NSX_STR("same"));
-	struct key all = { name, nsx_intern(&g->texts, NSX_STR("all")), none };
+	struct key all = { name, nsx_intern(&g->texts, NSX_STR("all")), none, g->pairs++ };
 	int rc = put(g, all, -1, g->all, batch);
 
 	if (rc == NSX_OK && batch[0] && g->options->capacity) {
@@ -296,8 +299,8 @@ put_rows(struct grow *g, uint32_t name, const int64_t batch[2])
 		bool grows = f->size[0] != f->size[1];
 
 		if (grows || f->size[0])
-			rc = put(g, (struct key){ name, grows ? f->key.kind : same, grows ? f->key.what : none },
-			         !grows, f->size, batch);
+			rc = put(g, (struct key){ name, grows ? f->key.kind : same, grows ? f->key.what : none,
+			                          all.pair }, !grows, f->size, batch);
 	}
 	return rc;
 }

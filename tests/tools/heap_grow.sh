@@ -55,6 +55,23 @@ jit_f temp fusion 48000 24000 -24000 3000 0.75
 jit_f same - 4611 4611 0 0 0
 END_OF
 
+mkdir "$T/one" "$T/two"
+for d in one:1:8 one:5:100 two:1:16 two:5:110; do
+	n=${d#*:}
+	dump "$T/${d%%:*}/module_000${n%:*}.jit_f.sm_9.0_gpu_after_optimizations.hlo.pb" jit_f "${n#*:}"
+done
+table_is 'several programs of one name have rows each' nsysx-heap --grow "$T/one" "$T/two" <<'END_OF'
+name kind what first second growth unit share
+jit_f all - 36611 68611 32000 4000 1
+jit_f temp fusion 24000 48000 24000 3000 0.75
+jit_f argument batch 8000 16000 8000 1000 0.25
+jit_f same - 4611 4611 0 0 0
+jit_f all - 404611 444611 40000 4000 1
+jit_f temp fusion 300000 330000 30000 3000 0.75
+jit_f argument batch 100000 110000 10000 1000 0.25
+jit_f same - 4611 4611 0 0 0
+END_OF
+
 # ---- what fits ----
 devices() { printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\tmemory:i\ndevice\t0\t0\t%s\n#end\trecords:i\nend\t1\n' "$1" >"$T/devices"; }
 fitted() { devices "$1"; shift; nsysx-heap --grow --job "$T/devices" "$@" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["fits"], $at["most"]; exit }'; }
