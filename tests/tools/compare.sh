@@ -539,7 +539,7 @@ fails 'tables by another' 1 'want one by source' nsysx-compare --by source "$r1/
 fails 'folded stacks of tables' 1 'want streams' nsysx-compare --folded new "$r1/thunk.tsv" "$r2/thunk.tsv"
 nsysx-summary -q --tsv --by collective "$T/j1" -o "$T/collective.tsv"
 fails 'a table by something else' 1 "$T/collective.tsv" nsysx-compare "$T/collective.tsv" "$r2/thunk.tsv"
-fails 'a folder that is no report' 1 'tables/thunk.tsv: No such file' nsysx-compare "$T" "$r2/thunk.tsv"
+fails 'a folder that is no report' 1 'no tables/thunk.tsv in this folder: want one that nsysx-report made' nsysx-compare "$T" "$r2/thunk.tsv"
 head -n 1 "$r1/thunk.tsv" >"$T/header.tsv"
 gate 'a table without rows does not compare' 3 'not comparable: BASE has no thunks' "$T/header.tsv" "$r2/thunk.tsv"
 

@@ -239,6 +239,14 @@ nsysx-roofline -q --peaks --tsv "$T/sized" >"$T/peaks"
 peak_of() { awk -F'\t' -v m="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["math"] == m { print $at["tflops"]; exit }' "$T/peaks"; }
 equal '... as shares of the peaks of their types; not known where a product is not' "$(awk -F'\t' 'NR > 1 { printf "%s %.6g %.6g\n", $1, $15, $16 }' "$T/got" | LC_ALL=C sort | tr '\n' ,)" \
 	"$(awk -v b="$(peak_of bf16)" -v f="$(peak_of f32)" 'BEGIN { x = 1024 / b / 1e3 / 90; y = 2048 / b / 1e3 / 30; z = 60 / f / 1e3 / 10; printf "A %.6g %.6g,B %.6g %.6g,C %.6g %.6g,D 0 0,", x, x, y, y, z, z }')"
+# 50 of 200 ns in no range: of them no work is known, which shares of the peaks count as time.
+nsysx-view -q --text "$T/sized" | awk -F'\t' -v OFS='\t' '
+	$1 == "#op" { for (i = 2; i <= NF; i++) { c = $i; sub(/:.*/, "", c); at[c] = i } }
+	$1 == "end" { $0 = last; $at["op"] = 99; $at["name"] = "alone"; $at["start"] = 600; $at["dur"] = 50; $at["range"] = ""; print; exit }
+	{ print } $1 == "op" { last = $0 }' | nsysx-view -q --partial >"$T/unseen"
+shows_line() { nsysx-summary -q --table --by scope "$1" | grep -c "^flops are known of $2% of the GPU's time at most: $3% is of work that no operator is known to have launched"; }
+equal 'time of which no work can be known is told' "$(shows_line "$T/unseen" 75 25)" 1
+equal '... where there is any' "$(nsysx-summary -q --table --by scope "$T/sized" | grep -c '^flops are known')" 0
 # A job that only runs forward.
 nsysx-view -q --text "$T/torch" | awk -F'\t' '$1 == "range" && $3 > 9 { next } $1 == "op" && $3 > 1 { next } $1 == "end" { next } { print }' | nsysx-view -q --partial >"$T/eval"
 equal 'a job without a backward pass' "$(nsysx-summary -q --tsv --by phase "$T/eval" | cut -f 1-3 | tr '\t\n' ' ,')" 'phase count total,forward 1 20,other 1 5,'

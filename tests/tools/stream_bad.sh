@@ -32,7 +32,6 @@ bytes 'an XSpace' ': an XSpace: nsysx-prepare makes a stream of such a profile' 
 text
 fails 'a cut stream says what to do' 1 'cut short after 0 records: no end record; did the command that wrote it fail, or is it still at work? write it again' nsysx-view "$T/in"
 fails 'a folder as well' 1 "$T: Is a directory: want a stream, such as nsysx-prepare writes" nsysx-view "$T"
-fails 'a folder without tables' 1 "$T: no tables/thunk.tsv in this folder: want one that nsysx-report made" nsysx-compare --by thunk "$T" "$T"
 bytes 'text like a stream' ': not an nsysx stream' '#nsys\t1\n'
 bytes 'version 1' ': stream version 1, this nsysx reads 2: extract again with this nsysx-extract' '#nsysx\t1\n#end\trecords:i\nend\t0\n'
 bytes 'a newer version' ': stream version 3, this nsysx reads 2: a newer nsysx reads it' '#nsysx\t3\n#end\trecords:i\nend\t0\n'

@@ -73,6 +73,9 @@ static const struct nsx_sum_def phases = {
 	.adds = "self"
 };
 
+/* From this share of the time on it is told. */
+#define TOLD 0.01
+
 static const struct nsx_roofline_options peaks = { .by = NSX_ROOFLINE_OPCODE };
 
 struct scopes {
@@ -87,6 +90,7 @@ struct scopes {
 	bool              any_op, any_comm, no_hidden;   /* no_hidden: of some communication it is not known */
 	int64_t           timeless, over_hidden;
 	nsx_u128          cut;             /* ns of unknown phase, since the op_name is cut */
+	nsx_u128          all, unseen;     /* ns of operations; of those in no range and of no instruction */
 	struct nsx_sums   sums;
 };
 
@@ -115,7 +119,7 @@ scopes_need(void *state, struct nsx_reader *in)
 	nsx_roofline_analysis.need(&f->roof, in);
 	nsx_scopes_need(in);
 	nsx_event_need(in, NSX_OP);
-	nsx_reader_need(in, NSX_OP, NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, name));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, name) | NSX_C(OP, range));
 }
 
 static void
@@ -168,6 +172,9 @@ take_op(struct scopes *f, const struct nsx_rec *rec)
 	                                                            nsx_cat_device(&f->roof.cat, rec), place)))
 		return nsx_err_nomem(f->err, NULL);
 	add(cell, nsx_part_of(rec, comm), dur, hidden_of(f, rec, comm, dur));
+	f->all += (nsx_u128)dur;
+	if (place.inst == NSX_NONE && nsx_int(rec, NSX_OP_range, NSX_ABSENT) == NSX_ABSENT)
+		f->unseen += (nsx_u128)dur;
 	return NSX_OK;
 }
 
@@ -421,6 +428,21 @@ report(const struct scopes *f, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "exposed communication is not known: run nsysx-overlap first");
 }
 
+/* A share of all time is of less where the work of some of it cannot be known. */
+static void
+note_unseen(const struct scopes *f, struct nsx_table *t)
+{
+	double part = f->all ? (double)f->unseen / (double)f->all : 0;
+	bool any = false;
+
+	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
+		any |= ((const struct row *)nsx_sums_at(&f->sums, i))->flops != NSX_SUM_NONE;
+	if (any && part >= TOLD)
+		nsx_table_note(t, "flops are known of %.0f%% of the GPU's time at most: %.0f%% is of work that no "
+		               "operator is known to have launched, which hfu and mfu count as time without flops",
+		               100 * (1 - part), 100 * part);
+}
+
 static int
 scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
@@ -446,6 +468,8 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		good = !f->thunks.p[i].count || add_cell(f, &f->thunks.p[i]);
 	good = good && add_works(f) && add_operators(f) && complete(f);
 	*table = good ? nsx_sums_table(&f->sums, f->err) : NULL;
+	if (*table)
+		note_unseen(f, *table);
 	report(f, diags);
 	return good ? *table ? NSX_OK : NSX_ERR : nsx_err_nomem(f->err, NULL);
 }
