@@ -8,7 +8,24 @@
 #include "tool.h"
 
 static const char *explain, *by, *model;
-static bool each, cut, mark;
+static bool each, cut, mark, peaks;
+static struct nsx_roofline_given given;
+
+static const char *
+give_peaks(const char *arg, int operands)
+{
+	(void)operands;
+	peaks = true;
+	return nsx_roofline_give_peaks(&given, arg);
+}
+
+static const char *
+give_bandwidth(const char *arg, int operands)
+{
+	(void)operands;
+	peaks = true;
+	return nsx_roofline_give_bandwidth(&given, arg);
+}
 
 static const struct nsx_opt opts[] = {
 	NSX_TOOL_STEPS,
@@ -17,6 +34,9 @@ static const struct nsx_opt opts[] = {
 	               "[device]"),
 	NSX_OPT_STR(0, "attention", &model, "LAYERS,HEADS,KV_HEADS,DIM",
 	            "by phase and shape: of the model on one device, for the limit of attention"),
+	NSX_OPT_CALL(0, "peak", give_peaks, "MATH=TFLOPS", "with --attention: peak of the devices; bf16 counts"),
+	NSX_OPT_CALL(0, "bandwidth", give_bandwidth, "GBPS",
+	             "with --attention: bandwidth of device memory in GB/s"),
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each step"),
 	NSX_OPT_MAYBE(0, "explain", &explain, "P",
 	              "print what made the step at percentile P longer than the median step [99]"),
@@ -29,7 +49,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-steps",
-	"[--step REGEX | --module NAME] [--by WHAT [--attention MODEL] | --each | --explain[=P] | --mark | "
+	"[--step REGEX | --module NAME] "
+	"[--by WHAT [--attention MODEL [--peak MATH=TFLOPS] [--bandwidth GBPS]] | --each | --explain[=P] | --mark | "
 	"--cut [-b] [-z[LEVEL]]] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print how long steps take, and how devices spent them.", opts };
@@ -80,8 +101,11 @@ check_by(struct nsx_steps_options *o)
 		nsx_cli_misuse(&cli, "--by %s goes without --module", by);
 	if (model && o->by == NSX_STEPS_BY_CLASS)
 		nsx_cli_misuse(&cli, "--attention goes with --by phase and shape");
+	if (peaks && !model)
+		nsx_cli_misuse(&cli, "--peak and --bandwidth go with --attention");
 	if (model)
 		parse_model(&o->model);
+	o->given = given;
 }
 
 static int

@@ -5,6 +5,7 @@
 
 #include "base/table.h"
 #include "job/steps/find.h"
+#include "table/roofline.h"
 
 /* What a row is. */
 enum nsx_steps_by {
@@ -24,6 +25,7 @@ struct nsx_steps_options {
 	bool        each;      /* a row for each step instead of for each class and device */
 	enum nsx_steps_by by;  /* not BY_CLASS: all devices, and neither each nor explain */
 	struct nsx_steps_model model;   /* not BY_CLASS: for the limit of attention */
+	struct nsx_roofline_given given;   /* its peaks */
 	int         explain;   /* above 0: the step of that percentile compared with the median one instead */
 };
 

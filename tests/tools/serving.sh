@@ -59,6 +59,17 @@ equal 'the classes by default' "$(nsysx-steps -q --tsv "$T/job" | cut -f 1-3 | t
 equal 'the limit of attention' "$(nsysx-steps -q --tsv --by phase --attention 10,8,2,100 "$T/job" | awk -F'\t' '{ if (NR > 1) printf "%s %.0f ", $1, $18 }')" 'mixed 4080 prefill 2594 decode 2392 '
 nsysx-steps -q --table --by phase "$T/job" | grep -q 'times to the first token and per token of requests are not known'
 equal 'what is not known is said' $? 0
+note_of() { nsysx-steps -q --table --by phase --attention 10,8,2,100 "$@" | grep '^attention is'; }
+sed 's/H100/H999/' "$T/job" >"$T/unknown"
+equal '... why it is not known' "$(note_of "$T/unknown")" \
+	'attention is not known: the peak in bf16 and the bandwidth of device NVIDIA H999 80GB HBM3 are not known; --peak bf16=TFLOPS and --bandwidth GBPS give them'
+equal '... one of them' "$(note_of --peak bf16=989.4 "$T/unknown")" \
+	'attention is not known: the bandwidth of device NVIDIA H999 80GB HBM3 is not known; --bandwidth GBPS gives it'
+equal '... with peaks that are given' "$(nsysx-steps -q --tsv --by phase --attention 10,8,2,100 --peak bf16=989.4 --bandwidth 3352.32 "$T/unknown" |
+	awk -F'\t' '{ if (NR > 1) printf "%s %.0f ", $1, $18 }')" 'mixed 4080 prefill 2594 decode 2392 '
+sed 's/execute_[0-9]*_/execute_/; s/(sq\([0-9]*\)[^)]*)/(\1)/g' "$T/job" >"$T/nosums"
+equal '... of names without sums' "$(note_of "$T/nosums")" 'attention is not known: names of steps carry no sums of lengths'
+fails '... peaks without it' 2 '--peak and --bandwidth go with --attention' nsysx-steps --by phase --bandwidth 3000 "$T/job"
 fails 'the options of --attention' 2 'want LAYERS,HEADS,KV_HEADS,DIM' nsysx-steps --by phase --attention 1,2,3 "$T/job"
 fails '... all four and no more' 2 'want LAYERS,HEADS,KV_HEADS,DIM' nsysx-steps --by phase --attention 1,2,3,4,5 "$T/job"
 fails '... with phases only' 2 '--attention goes with --by phase and shape' nsysx-steps --attention 1,2,3,4 "$T/job"

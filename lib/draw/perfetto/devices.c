@@ -10,8 +10,9 @@
 #include "job/reach.h"
 #include "stream/spool.h"
 
-/* Up to MANY devices all are drawn. Of more: those that wait least in collectives, since the others wait for these, also
- * where many are late and each is the last one seldom; those with the highest pace; and the first ones, SOME in all. */
+/* Up to MANY devices all are drawn. Of more: those that wait least in collectives, since the others wait for these,
+ * also where many are late and each is the last one seldom; those with the highest pace; and the first ones, SOME in
+ * all. */
 enum { MANY = 64, SOME = 32, LATEST = 8, SLOWEST = 8 };
 
 /* What a first reading finds of a device. wait: the mean of its records, in ns; less than 0: not known. */

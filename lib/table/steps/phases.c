@@ -82,12 +82,12 @@ static const struct nsx_sum_def by_phase = {
 /* The least time in ns that attention takes on the device: products of queries and keys, and of weights and values, for
  * each head and layer, at the peak in bf16; or reading keys and values, of two bytes. NaN: not known. */
 static double
-attention_limit(const struct nsx_step_set *s, const struct nsx_steps_model *m, uint32_t device,
+attention_limit(const struct nsx_step_set *s, const struct nsx_steps_options *o, uint32_t device,
                 const struct nsx_serving *x)
 {
+	const struct nsx_steps_model *m = &o->model;
 	const struct nsx_cat_device *d = &s->cat.devices.p[device];
-	struct nsx_peaks p = nsx_peaks_of(d, nsx_cat_str(&s->cat, d->name),
-	                                  &(struct nsx_roofline_given){ .bandwidth = 0 });
+	struct nsx_peaks p = nsx_peaks_of(d, nsx_cat_str(&s->cat, d->name), &o->given);
 	double each = (double)m->layers * (double)m->dim, products, bytes;
 
 	if (!m->layers || x->pairs == NSX_ABSENT || x->sk == NSX_ABSENT || p.tflops[NSX_MATH_BF16] <= 0 || p.gbps <= 0)
@@ -99,10 +99,10 @@ attention_limit(const struct nsx_step_set *s, const struct nsx_steps_model *m, u
 
 static void
 add(struct row *r, const struct nsx_step_set *s, const struct nsx_step_of *o, const struct nsx_serving *x,
-    const struct nsx_steps_model *model)
+    const struct nsx_steps_options *options)
 {
 	const struct nsx_step *step = &s->steps.p[o->step];
-	double limit = attention_limit(s, model, o->device, x);
+	double limit = attention_limit(s, options, o->device, x);
 
 	r->count++;
 	nsx_stat_add(&r->span, o->last - o->first);
@@ -131,6 +131,43 @@ add(struct row *r, const struct nsx_step_set *s, const struct nsx_step_of *o, co
 	nsx_stat_add(&r->exposed, o->sums.part[NSX_PART_COMM]);
 	nsx_stat_add(&r->copy, o->sums.part[NSX_PART_COPY]);
 	nsx_stat_add(&r->idle, o->sums.part[NSX_PART_IDLE]);
+}
+
+/* Why no row has a limit. */
+static void
+note_attention(const struct nsx_step_set *s, const struct nsx_steps_options *o, struct nsx_sums *sums,
+               struct nsx_table *t)
+{
+	bool pairs = false, limited = false;
+
+	for (size_t i = 0; i < nsx_sums_count(sums); i++) {
+		const struct row *r = nsx_sums_at(sums, i);
+
+		pairs |= r->pairs.n > 0;
+		limited |= r->limited > 0;
+	}
+	if (!nsx_sums_count(sums) || limited)
+		return;
+	if (!pairs) {
+		nsx_table_note(t, "attention is not known: names of steps carry no sums of lengths");
+		return;
+	}
+	for (size_t i = 0; i < s->cat.devices.n; i++) {
+		const struct nsx_cat_device *d = &s->cat.devices.p[i];
+		struct nsx_str name = nsx_cat_str(&s->cat, d->name);
+		struct nsx_peaks p = nsx_peaks_of(d, name, &o->given);
+		bool peak = p.tflops[NSX_MATH_BF16] > 0, bandwidth = p.gbps > 0;
+
+		if (peak && bandwidth)
+			continue;
+		nsx_table_note(t, "attention is not known: %s of device %.*s %s not known; %s", peak
+		               ? "the bandwidth" : bandwidth ? "the peak in bf16"
+		               : "the peak in bf16 and the bandwidth",
+		               (int)name.len, name.ptr, peak || bandwidth ? "is" : "are", peak
+		               ? "--bandwidth GBPS gives it" : bandwidth ? "--peak bf16=TFLOPS gives it"
+		               : "--peak bf16=TFLOPS and --bandwidth GBPS give them");
+		return;
+	}
 }
 
 static int
@@ -189,7 +226,7 @@ nsx_steps_phases(const struct nsx_step_set *s, const struct nsx_steps_options *o
 		                          o->kept ? o->period : NSX_ABSENT };
 		good = list[i].row != NSX_NONE;
 		if (good)
-			add(nsx_sums_at(&sums, list[i].row), s, o, &x, &options->model);
+			add(nsx_sums_at(&sums, list[i].row), s, o, &x, options);
 	}
 	if (list && good) {
 		qsort(list, s->list.n, sizeof *list, by_row);
@@ -205,6 +242,8 @@ nsx_steps_phases(const struct nsx_step_set *s, const struct nsx_steps_options *o
 	if (list && good && (t = nsx_sums_table(&sums, s->err)) && nsx_sums_count(&sums))
 		nsx_table_note(t, "times to the first token and per token of requests are not known: ranges of servers "
 		               "name no requests");
+	if (t && options->model.layers)
+		note_attention(s, options, &sums, t);
 	nsx_sums_free(&sums);
 	free(list);
 	return t;

@@ -93,8 +93,8 @@ static const struct nsx_sum_col op_cols[] = {
 static const struct nsx_sum_def op_def = { .size = sizeof(struct op_row), .key = 2 * sizeof(uint32_t), .cols = op_cols,
 	.ncols = 6, .order = "-ns name device", .rank = "name device share gain ns count" };
 
-/* What a step saves if the operations of these rows, which are sorted, take no time; absent where there are no forecasts
- * (gains.h). */
+/* What a step saves if the operations of these rows, which are sorted, take no time; absent where there are no
+ * forecasts (gains.h). */
 static bool
 set_gains(const struct wi_graph *g, struct nsx_sums *sums, bool refused)
 {
