@@ -19,11 +19,12 @@
 #include "xla/debug_options.h"
 #include "xla/hlo.h"
 #include "xla/signature.h"
+#include "xplane/xplane.h"
 
 /* set: programs of one folder, or of one process. */
 struct program { struct nsx_signature s; struct nsx_debug_options options; int set; };
 
-struct row { struct nsx_str name, why, argument, was, is; int64_t id, like; };
+struct row { struct nsx_str name, why, argument, was, is, folder; int64_t id, like; };
 
 #define AT(member) offsetof(struct row, member), 0, NULL
 static const struct nsx_sum_col cols[] = {
@@ -34,15 +35,20 @@ static const struct nsx_sum_col cols[] = {
 	{ "argument", NSX_CELL_STRING, NSX_SUM_STR, AT(argument) },
 	{ "was",      NSX_CELL_STRING, NSX_SUM_STR, AT(was) },
 	{ "is",       NSX_CELL_STRING, NSX_SUM_STR, AT(is) },
+	{ "folder",   NSX_CELL_STRING, NSX_SUM_STR, AT(folder) },
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols - 1,
 	.rank = "name why argument was is id like"
+}, of_folders = {
+	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.rank = "name why argument was is folder id like"
 };
 
 struct again {
 	NSX_VEC(struct program) programs;
 	struct nsx_sums   rows;      /* not kept */
+	struct nsx_str    folder;    /* of the program that is compared; empty: it was named */
 	struct nsx_table *table;
 	struct nsx_arena  arena;
 	struct nsx_err   *err;
@@ -65,6 +71,37 @@ add_dump(struct again *a, const char *path, int set)
 	return rc == NSX_OK ? nsx_err_nomem(a->err, NULL) : rc;
 }
 
+/* The programs that a profile of JAX has, of one process. NSX_EOF: the file is none. */
+static int
+add_profile(struct again *a, const char *path, int set, struct nsx_diags *diags)
+{
+	struct nsx_trace t;
+	int rc = nsx_xplane_programs(path, &t, a->err);
+
+	for (uint32_t i = 0; rc == NSX_OK && i < t.nprograms; i++) {
+		struct program p = { .set = set };
+
+		rc = nsx_signature_memory(t.programs[i].bytes.ptr, t.programs[i].bytes.len, path, &p.s, a->err);
+		if (rc == NSX_OK && !nsx_vec_push(&a->programs, p)) {
+			nsx_signature_free(&p.s);
+			rc = nsx_err_nomem(a->err, NULL);
+		}
+	}
+	if (rc == NSX_OK && !t.nprograms)
+		nsx_diag_add(diags, NSX_WARNING, path, 1, "no program with its HLO in this profile");
+	if (rc != NSX_EOF)
+		nsx_trace_free(&t);
+	return rc;
+}
+
+static bool
+is_folder(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static int
 add_path(struct again *a, const char *path, int set, struct nsx_diags *diags)
 {
@@ -77,8 +114,17 @@ add_path(struct again *a, const char *path, int set, struct nsx_diags *diags)
 	if (strcmp(path, "-") != 0 && stat(path, &st) != 0)
 		return nsx_err_set(a->err, "%s: %s", path, strerror(errno));
 	/* Dumps that are named are of one process. */
-	if (strcmp(path, "-") == 0 || !S_ISDIR(st.st_mode))
-		return add_dump(a, strcmp(path, "-") == 0 ? "/dev/stdin" : path, -1);
+	if (strcmp(path, "-") == 0)
+		return add_dump(a, "/dev/stdin", -1);
+	if (!is_folder(path)) {
+		char why[sizeof a->err->msg];
+
+		if (add_dump(a, path, -1) == NSX_OK)
+			return NSX_OK;
+		memcpy(why, a->err->msg, sizeof why);
+		rc = S_ISREG(st.st_mode) ? add_profile(a, path, set, diags) : NSX_EOF;
+		return rc == NSX_EOF ? nsx_err_set(a->err, "%s", why) : rc;
+	}
 	d = nsx_dump_dir_open(path, a->err);
 	while (d && rc == NSX_OK && (dump = nsx_dump_dir_next(d, &next)))
 		rc = add_dump(a, dump, set);
@@ -115,7 +161,7 @@ put(struct again *a, const struct nsx_signature *now, const struct nsx_signature
 {
 	return nsx_sums_put(&a->rows, a->table, &(struct row){
 		.id = now->id, .name = now->name, .like = like->id, .why = nsx_str_c(why), .argument = argument,
-		.was = was, .is = is }, a->err);
+		.was = was, .is = is, .folder = a->folder }, a->err);
 }
 
 /* A text with a number, in the arena. */
@@ -216,7 +262,7 @@ by_id(const void *pa, const void *pb)
 }
 
 static int
-add_rows(struct again *a)
+add_rows(struct again *a, char *const *paths)
 {
 	int rc = NSX_OK;
 
@@ -238,6 +284,7 @@ add_rows(struct again *a)
 				least = far;
 			}
 		}
+		a->folder = nsx_str_c(now->set < 0 ? "" : paths[now->set]);
 		if (like)
 			rc = compare(a, now, like);
 	}
@@ -247,13 +294,18 @@ add_rows(struct again *a)
 struct nsx_table *
 nsx_compile_again(char *const *paths, int n, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct again a = { .err = err, .rows = { .def = &def } };
+	struct again a = { .err = err };
+	int folders = 0;
+
+	for (int i = 0; i < n; i++)
+		folders += is_folder(paths[i]);
+	a.rows.def = folders > 1 ? &of_folders : &def;
 	int rc = (a.table = nsx_sums_begin(&a.rows, err)) ? NSX_OK : NSX_ERR;
 
 	for (int i = 0; i < n && rc == NSX_OK; i++)
 		rc = add_path(&a, paths[i], i, diags);
 	if (rc == NSX_OK)
-		rc = add_rows(&a);
+		rc = add_rows(&a, paths);
 	if (rc == NSX_OK && !nsx_table_rows(a.table))
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no function was compiled twice");
 	if (rc != NSX_OK) {

@@ -319,10 +319,11 @@ tell(const struct overlap *o, struct nsx_table *t, struct nsx_diags *diags)
 	if (s->known > 0 && s->paid > 2 * s->error) {
 		nsx_buf_c(&text, "these took ");
 		nsx_buf_ns(&text, s->paid);
-		nsx_buf_fmt(&text, " (%.1f%%) longer, so hiding saved %.1f%% of that time", 100 * s->paid / s->alone,
+		nsx_buf_fmt(&text, " (%.1f%%) longer, so hiding saved %.1f%% of that part", 100 * s->paid / s->alone,
 		            100 * (s->known - s->paid) / s->known);
 	} else if (s->known > 0) {
-		nsx_buf_c(&text, "these took no longer, beyond chance, so hiding saved all of that time");
+		nsx_buf_c(&text, "in all these took no longer, beyond chance, though single rows may; "
+		                 "of the rest nothing is known");
 	}
 	nsx_analysis_tell(t, diags, &text);
 }

@@ -233,24 +233,47 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 
 /* ---- transfers */
 
+/* The fingerprint that a device's record counts for; NSX_NONE: it has none. */
+static uint32_t
+fingerprint_of(const struct pgle *p, const struct nsx_collective *of)
+{
+	uint32_t program = p->cat->insts.p[of->inst].program;
+	uint32_t profile = of->at == NSX_NONE ? NSX_NONE : p->cat->devices.p[of->at].profile;
+	uint32_t fingerprint = profile == NSX_NONE ? NSX_NONE : nsx_cat_fingerprint(p->cat, profile, program);
+
+	return fingerprint == NSX_NONE ? p->cat->programs.p[program].fingerprint : fingerprint;
+}
+
+/* The transfer of an instance is that of each fingerprint that takes part: processes may have compiled the same
+ * program with different ones. */
 static int
 take_instance(void *state, struct nsx_collective *of, size_t n)
 {
 	struct pgle *p = state;
+	uint32_t last = NSX_NONE;
 
 	if (p->options->longest || of->inst == NSX_NONE || of->dur < 0)
 		return NSX_OK;
-	const struct nsx_cat_inst *i = &p->cat->insts.p[of->inst];
-	uint32_t profile = of->at == NSX_NONE ? NSX_NONE : p->cat->devices.p[of->at].profile;
-	uint32_t name = i->scheduling_name != NSX_NONE ? i->scheduling_name : i->name;
-	uint32_t fingerprint = profile == NSX_NONE ? NSX_NONE : nsx_cat_fingerprint(p->cat, profile, i->program);
+	int64_t ns = nsx_pgle_transfer_of(&p->transfers, of, n);
 
-	if (fingerprint == NSX_NONE)
-		fingerprint = p->cat->programs.p[i->program].fingerprint;
-	if (fingerprint == NSX_NONE || name == NSX_NONE)
-		return NSX_OK;
-	uint32_t at = nsx_sums_number(&p->costs, &(uint32_t[2]){ fingerprint, name });
-	return at != NSX_NONE && nsx_pgle_transfers_add(&p->transfers, at, of, n) ? NSX_OK : nomem(p);
+	for (size_t i = 0; i < n; i++) {
+		if (of[i].inst == NSX_NONE)
+			continue;
+		const struct nsx_cat_inst *inst = &p->cat->insts.p[of[i].inst];
+		uint32_t name = inst->scheduling_name != NSX_NONE ? inst->scheduling_name : inst->name;
+		uint32_t fingerprint = fingerprint_of(p, &of[i]);
+		bool told = fingerprint == last;
+
+		for (size_t k = 0; k < i && !told; k++)
+			told = of[k].inst != NSX_NONE && fingerprint_of(p, &of[k]) == fingerprint;
+		last = fingerprint;
+		if (told || fingerprint == NSX_NONE || name == NSX_NONE)
+			continue;
+		uint32_t at = nsx_sums_number(&p->costs, &(uint32_t[2]){ fingerprint, name });
+		if (at == NSX_NONE || !nsx_pgle_transfers_add(&p->transfers, at, ns))
+			return nomem(p);
+	}
+	return NSX_OK;
 }
 
 static void

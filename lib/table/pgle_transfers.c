@@ -10,8 +10,8 @@
 
 /* From the last start of an instance to its last end. Where clocks cannot be compared its shortest record, which is
  * mostly that of the device that was last. */
-static int64_t
-transfer_of(struct nsx_pgle_transfers *t, const struct nsx_collective *of, size_t n)
+int64_t
+nsx_pgle_transfer_of(struct nsx_pgle_transfers *t, const struct nsx_collective *of, size_t n)
 {
 	int64_t shortest = of->dur, ns;
 
@@ -27,9 +27,9 @@ transfer_of(struct nsx_pgle_transfers *t, const struct nsx_collective *of, size_
 }
 
 bool
-nsx_pgle_transfers_add(struct nsx_pgle_transfers *t, uint32_t number, const struct nsx_collective *of, size_t n)
+nsx_pgle_transfers_add(struct nsx_pgle_transfers *t, uint32_t number, int64_t ns)
 {
-	return nsx_vec_push(&t->v, ((struct nsx_pgle_transfer){ number, transfer_of(t, of, n) }));
+	return nsx_vec_push(&t->v, ((struct nsx_pgle_transfer){ number, ns }));
 }
 
 static int

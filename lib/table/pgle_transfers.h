@@ -16,8 +16,11 @@ struct nsx_pgle_transfers {
 	int64_t alone, apart;   /* instances of which other devices are not there; on clocks that cannot be compared */
 };
 
-/* Add an instance, n records, of the collective with that number of the caller's. False when out of memory. */
-bool nsx_pgle_transfers_add(struct nsx_pgle_transfers *t, uint32_t number, const struct nsx_collective *of, size_t n);
+/* The transfer of an instance, n records, ns; it is counted if that is not known. */
+int64_t nsx_pgle_transfer_of(struct nsx_pgle_transfers *t, const struct nsx_collective *of, size_t n);
+
+/* Add the transfer of an instance of the collective with that number of the caller's. False when out of memory. */
+bool nsx_pgle_transfers_add(struct nsx_pgle_transfers *t, uint32_t number, int64_t ns);
 
 /* Call `give` for each collective that has an instance with its median; of an even number the lower of the two in the
  * middle. None may be added afterwards. */

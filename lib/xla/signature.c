@@ -332,18 +332,15 @@ by_number(const void *a, const void *b)
 	                   ((const struct nsx_signature_argument *)b)->number);
 }
 
-int
-nsx_signature_read(const char *path, struct nsx_signature *s, struct nsx_err *err)
+/* Reads and closes f. */
+static int
+read_file(struct nsx_dumpfile *f, struct nsx_signature *s)
 {
-	struct nsx_dumpfile f;
-	struct reading r = { .f = &f, .s = s };
-	int rc;
+	struct reading r = { .f = f, .s = s };
 
 	*s = (struct nsx_signature){ .name = { "", 0 }, .result = { "", 0 } };
-	if (nsx_dumpfile_open(&f, path, err) != NSX_OK)
-		return NSX_ERR;
-	rc = read_all(&r);
-	nsx_dumpfile_close(&f);
+	int rc = read_all(&r);
+	nsx_dumpfile_close(f);
 	free(r.computations.p);
 	free(r.shardings.p);
 	free(r.donated.p);
@@ -352,6 +349,23 @@ nsx_signature_read(const char *path, struct nsx_signature *s, struct nsx_err *er
 	if (rc != NSX_OK)
 		nsx_signature_free(s);
 	return rc;
+}
+
+int
+nsx_signature_read(const char *path, struct nsx_signature *s, struct nsx_err *err)
+{
+	struct nsx_dumpfile f;
+
+	return nsx_dumpfile_open(&f, path, err) == NSX_OK ? read_file(&f, s) : NSX_ERR;
+}
+
+int
+nsx_signature_memory(const void *p, size_t n, const char *name, struct nsx_signature *s, struct nsx_err *err)
+{
+	struct nsx_dumpfile f;
+
+	nsx_dumpfile_memory(&f, p, n, name, err);
+	return read_file(&f, s);
 }
 
 void

@@ -35,6 +35,9 @@ struct nsx_signature {
 
 /* Read the dump at path. NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_signature_read(const char *path, struct nsx_signature *s, struct nsx_err *err);
+
+/* The same of the n bytes of a dump at p; name: for messages. */
+int nsx_signature_memory(const void *p, size_t n, const char *name, struct nsx_signature *s, struct nsx_err *err);
 void nsx_signature_free(struct nsx_signature *s);
 
 #endif

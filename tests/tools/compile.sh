@@ -372,6 +372,10 @@ rows_again '... of dumps that are named' "3 jit_step 1 shape batch['x'] [8,128] 
 	"$T/again/module_0001.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb" "$T/again/module_0003.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb"
 mkdir "$T/again.2"
 cp "$T/again"/*0001* "$T/again"/*0002* "$T/again.2"
+cp -R "$T/again" "$T/again.3"
+equal 'rows of several folders have theirs' "$(nsysx-compile --again "$T/again" "$T/again.2" "$T/again.3" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c = $i == "folder" ? i : c; next } { print $c }' | uniq -c | awk '{ print $1, $2 }')" \
+	"5 $T/again
+5 $T/again.3"
 rows_again 'programs of different folders are not compared' '' "$T/again.2" "$T/again.2"
 equal '... a message' "$(nsysx-compile -v --again "$T/again.2" 2>&1 >"$T/null" | grep -c 'no function was compiled twice')" 1
 # The same but for one thing.
@@ -418,6 +422,10 @@ fails '... cannot be read' 1 'module_0001.jit_step.debug_options: ' nsysx-compil
 fails 'a dump that is cut' 1 "$T/again.cut" nsysx-compile --again "$T/again.cut"
 fails 'a dump that is not there' 1 "$T/absent" nsysx-compile --again "$T/absent"
 fails '--again with a table' 2 'goes without --by' nsysx-compile --again --by pass "$T/again"
+# The programs in a profile of JAX.
+if [ -e "$SHARED/data/sources/xplane/jax_train.xplane.pb" ]; then
+	equal 'programs of a profile of JAX' "$(nsysx-compile --again "$SHARED/data/sources/xplane/jax_train.xplane.pb" 2>&1 | head -n 1)" "$(nsysx-compile --again "$T/again" | head -n 1)"
+fi
 if [ -e "$SHARED/data/pax/dump0" ]; then
 	# The same from what protoc decodes: shapes of the entry's parameters, in order of their numbers, and of the result.
 	for dump in "$SHARED/data/pax/dump0"/*after_optimizations.hlo.pb.xz; do

@@ -167,6 +167,11 @@ equal 'with the records of nsysx-collectives it is the same' "$(costs "$T/t.out/
 transfers '0 1' | nsysx-pgle -v -d "$T/t.out" 2>"$T/err"
 equal 'on clocks that were not compared it is the median of the shortest records' "$(costs "$T/t.out/f0.pbtxt")" '"all-reduce.1" 0.060'
 equal '... a message' "$(grep -c 'clocks that were not compared: their cost is the shortest record; .* (4)$' "$T/err")" 1
+# The processes compiled it with different fingerprints: an instance is one of both.
+transfers '0 1' | awk '{ print } /^program/ { printf "#alias\tprofile:i\tprogram:i\tid:i\tfingerprint:s\nalias\t0\t0\t1\tf0\nalias\t1\t0\t1\tf1\n" }' >"$T/apart"
+nsysx-pgle -v -d "$T/apart.out" "$T/apart" 2>"$T/err"
+equal 'a transfer is that of each fingerprint that takes part' "$(costs "$T/apart.out/f0.pbtxt") $(costs "$T/apart.out/f1.pbtxt")" '"all-reduce.1" 0.060 "all-reduce.1" 0.060'
+equal '... counted once' "$(grep -c 'their cost is the shortest record; .* (4)$' "$T/err")" 1
 # All but the first thunk of execution 4 and those of device 1.
 grep -v '^thunk.*	1	0	0	all-reduce' "$T/t" | nsysx-pgle -d "$T/t.out" 2>"$T/err"
 equal 'of a device alone it is the median of its durations' "$(costs "$T/t.out/f0.pbtxt")" '"all-reduce.1" 0.090'

@@ -118,7 +118,7 @@ tiny@9: memory-bound in 100% of its time, at 100.0% of the limit; headroom 0 ns 
 rows faster than memory allows (cache): 1; data stayed in caches, or less was moved than modelled
 rows faster than the peak (peak): 2; the clock is above the table's, or --peak is wrong
 rows whose work is not modelled (unmodelled): 1
-HFU counts all operations that ran, including rematerialised ones; MFU cannot be computed from HLO
+HFU counts all operations that ran, including rematerialised ones; nsysx-summary --by scope has an mfu without these; that of the model's own count of FLOPs is not in HLO
 the stream holds no diags
 END
 same 'sentences about programs below an aligned table' "$T/want" "$T/got"

@@ -121,8 +121,8 @@ put_limits(const struct nsx_roof *f, struct nsx_table *t)
 		nsx_table_note(t, "rows whose work is not modelled (unmodelled): %" PRId64, count[NSX_NOTE_UNMODELLED]);
 	if (f->any_cost)
 		nsx_table_note(t,
-			"HFU counts all operations that ran, including rematerialised ones; MFU cannot be computed "
-			"from HLO");
+			"HFU counts all operations that ran, including rematerialised ones; nsysx-summary --by scope "
+			"has an mfu without these; that of the model's own count of FLOPs is not in HLO");
 }
 
 int
