@@ -497,4 +497,10 @@ same 'a list of exports is as its names' by-names/streams/collectives.nsysx by-l
 seq 3000 | sed 's,.*,/a/folder/with/a/name/of/some/length/as/jobs/have/them/rank-&/report.sqlite,' >list
 ok 'thousands of names fit' nsysx-report --clean -o by-list -x s/dump0 --files-from list
 equal 'and clean removes what there was' "$(ls -d by-list 2>/dev/null)" ''
+# A server's steps are of several classes.
+"$SYNTH" -q -o v --torch=vllm --steps 40
+nsysx-report -q -o v.report v/r0.sqlite v/r1.sqlite
+top=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next } $col["period"] > 0 { ns[$col["class"]] += $col["period"] }
+	END { for (x in ns) if (ns[x] > ns[best]) best = x; print best }' v.report/tables/step-each.tsv)
+ok 'of several classes the slowest step names its own' grep -qF "slowest step of $top, number" v.report/index.html
 done_testing

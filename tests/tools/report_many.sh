@@ -72,7 +72,8 @@ done
 ok 'a report of 48 devices, of which a rack is late' nsysx-report -q -o "$T/late.report" "$@"
 equal 'eight of it are shown' "$(awk -F'\t' '$2 == "finding" && $1 >= 16 && $1 < 32 && $4 == 16' "$T/late.report/tables/relevant.tsv" | wc -l | tr -d ' ')" 8
 equal '... and drawn' "$(awk -F'\t' 'NR == FNR { if ($2 == "finding" && $4 == 16) f[$1]; next } $1 == "slowest" && $4 == "compute" && $3 in f { print $3 }' "$T/late.report/tables/relevant.tsv" "$T/late.report/tables/lanes.tsv" | sort -u | wc -l | tr -d ' ')" 8
-ok '... which the page says' grep -q 'Drawn are 8 of the 16 devices of a finding, those that' "$T/late.report/index.html"
+lanes=$(awk -F'\t' '$1 == "slowest" && $4 != "none" { print $3 }' "$T/late.report/tables/lanes.tsv" | sort -u | wc -l | tr -d ' ')
+ok '... which the page says, with the number of all that are drawn' grep -q "Drawn are $lanes: 8 of the 16 devices of a finding, those that" "$T/late.report/index.html"
 ok 'the picture of devices by steps names it' grep -q 'Furthest above the others: <b>device 21</b>' "$T/report/index.html"
 ok 'machines have rows' grep -q '<h3 id="nodes">By machine</h3>' "$T/report/index.html"
 equal '... the machine with it first' "$(sed -n '/id="nodes"/,/<\/table>/p' "$T/report/index.html" | grep -o 'rack[0-9]-node[0-9]*' | head -n 1)" \

@@ -156,12 +156,12 @@ function not_drawn(k,   n) {
 	if (any_path && !(k in led))
 		print "<p class=\"note\">The critical path of this step is not known: it is the first of a device, or its end is not recorded.</p>"
 	if (n = absent[k, "limit"])
-		print "<p class=\"note\">For want of room " n (n == 1 ? " device is" : " devices are") " not drawn: " first_of(missing[k, "limit"]) (relevant != "" ? ". Drawn are " late ", those that wait least for others, the median and the one that waits most" : "") ".</p>"
+		print "<p class=\"note\">For want of room " n (n == 1 ? " device is" : " devices are") " not drawn: " first_of(missing[k, "limit"]) (relevant != "" ? ". Drawn are " devices[k] ": " late ", those that wait least for others, the median and the one that waits most" : "") ".</p>"
 }
 function label(k) {
 	if (k == "recording")
 		return "the whole recording: " ns(length_of[k])
-	return k " step, number " step[k] ": " ns(period[k]) (devices[k] > 1 ? " on device " esc(on[k]) : "")
+	return k " step" (ENVIRON["class"] != "" ? " of " esc(ENVIRON["class"]) : "") ", number " step[k] ": " ns(period[k]) (devices[k] > 1 ? " on device " esc(on[k]) : "")
 }
 # The causes of idle time that are drawn.
 function legend(   n, i, cause, s) {

@@ -81,7 +81,11 @@ total() {
 }
 step() {
 	if rows lanes; then
-		awk -v relevant="$relevant" -v late="$late" -f "$here/html.awk" -f "$here/lanes.awk" tables/lanes.tsv
+		# Of several classes of steps the pictures are of the one with the most time, as lanes.tsv is, and say so.
+		class=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
+			$col["period"] > 0 { x = $col["class"]; if (!(x in all)) name[++n] = x; all[x] += $col["period"] }
+			END { for (i = 1; i <= n; i++) if (top == "" || all[name[i]] > all[top]) top = name[i]; if (n > 1) print top }' tables/step-each.tsv) \
+			awk -v relevant="$relevant" -v late="$late" -f "$here/html.awk" -f "$here/lanes.awk" tables/lanes.tsv
 	elif [ "$detail" ]; then
 		why 'No operation has a length: there is nothing to draw.'
 	else
