@@ -56,16 +56,19 @@ PB_DOC = protos/nsysx.proto protos/perfetto.proto
 PB_SRC = $(patsubst %.proto,$B/%.pb-c.c,$(filter-out $(PB_DOC),$(wildcard protos/*.proto)))
 PB_OBJ = $(PB_SRC:%.c=%.o)
 
+# What an object depends on, under both names that it has: make is also run with an absolute B.
+DEPS = -MMD -MP -MT $(patsubst $(CURDIR)/%,%,$@) -MT $(abspath $@)
+
 # The README's first commands generate profiles: where that is built from is here, nsysx-synth is too.
 all: $(TOOLS) $B/completion/.done $(if $(wildcard tests/synth/*.c),$(SYNTH))
 
 $B/%.o: %.c | $B/.ready $(PB_SRC)
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) $(CFLAGS) -MMD -MP -Ilib -I$B $(CPPFLAGS) -c -o $@ $<
+	$(CC) $(STD) $(WARN) $(CFLAGS) $(DEPS) -Ilib -I$B $(CPPFLAGS) -c -o $@ $<
 $B/protos/%.pb-c.c: protos/%.proto | $B/.ready
 	protoc-c --c_out=$B $<
 $(PB_OBJ): %.o: %.c
-	$(CC) $(STD) $(CFLAGS) -w -MMD -MP -I$B $(CPPFLAGS) -c -o $@ $<
+	$(CC) $(STD) $(CFLAGS) -w $(DEPS) -I$B $(CPPFLAGS) -c -o $@ $<
 # Style and script of a picture as C's bytes.
 $B/lib/draw/flame/%.h: lib/draw/flame/%
 	@mkdir -p $(@D)
