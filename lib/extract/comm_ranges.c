@@ -26,20 +26,11 @@ struct naming {
 uint32_t
 nsx_extract_range_around(const struct nsx_trace *t, uint64_t gtid, int64_t time)
 {
-	uint32_t lo = 0, hi = t->nthreads;
+	uint32_t at = nsx_trace_thread_at(t, gtid);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->threads[mid].gtid < gtid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == t->nthreads || t->threads[lo].gtid != gtid)
+	if (at == NSX_NONE)
 		return NSX_NONE;
-	uint32_t first = t->threads[lo].first;
-	hi = first + t->threads[lo].n;
-	lo = first;
+	uint32_t first = t->threads[at].first, lo = first, hi = first + t->threads[at].n;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		if (t->ranges[mid].start <= time)

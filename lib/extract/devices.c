@@ -99,22 +99,6 @@ by_device_names(struct ex_profile *p)
 	return good;
 }
 
-/* The thread of that id; NSX_NONE if it has no ranges. */
-static uint32_t
-thread_at(const struct nsx_trace *t, uint64_t gtid)
-{
-	uint32_t lo = 0, hi = t->nthreads;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->threads[mid].gtid < gtid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < t->nthreads && t->threads[lo].gtid == gtid ? lo : NSX_NONE;
-}
-
 /* By process, local number, global number. */
 static int
 compare_launchers(const void *a, const void *b)
@@ -135,7 +119,7 @@ find_launchers(const struct nsx_trace *t, struct launchers *l)
 
 	for (uint32_t n = 0; n < t->nthread_names; n++) {
 		uint64_t gtid = t->thread_names[n].key;
-		struct launcher new = { gtid & ~thread_bits, thread_at(t, gtid), { -1, -1, -1, -1 } };
+		struct launcher new = { gtid & ~thread_bits, nsx_trace_thread_at(t, gtid), { -1, -1, -1, -1 } };
 		if (nsx_device_title_parse(t->thread_names[n].name, true, &new.title) && !nsx_vec_push(&l->v, new))
 			return false;
 	}

@@ -140,7 +140,7 @@ finish_thread(void *ctx, int i)
 	const struct nsx_host *h = w->l->host;
 	const struct nsx_calling_thread *th = &t->host_threads[i];
 	struct nsx_host_call *calls = t->calls + th->first;
-	uint32_t lo = 0, hi = t->nthreads;
+	uint32_t at = nsx_trace_thread_at(t, th->gtid);
 
 	if (!nsx_thread_sort_calls(calls, th->n)) {
 		w->failed = true;
@@ -157,15 +157,7 @@ finish_thread(void *ctx, int i)
 			c->back = h->launch_back[launch];
 		}
 	}
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->threads[mid].gtid < th->gtid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < t->nthreads && t->threads[lo].gtid == th->gtid
-	    && !nsx_around(t->ranges, t->threads[lo].first, t->threads[lo].n, calls, th->n))
+	if (at != NSX_NONE && !nsx_around(t->ranges, t->threads[at].first, t->threads[at].n, calls, th->n))
 		w->failed = true;
 }
 

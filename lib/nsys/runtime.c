@@ -184,22 +184,6 @@ nsx_calls_of(const struct nsx_loader *l, uint32_t launch, struct nsx_gpu_op *op)
 
 /* ---- joining */
 
-static uint32_t
-thread_of(const struct nsx_trace *t, uint64_t gtid)
-{
-	uint32_t lo = 0, hi = t->nthreads;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->threads[mid].gtid < gtid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* The element after the last is for all threads without ranges. */
-	return lo < t->nthreads && t->threads[lo].gtid == gtid ? lo : t->nthreads;
-}
-
 /* Data for the host's side only: for l->host. */
 static int
 join_host(struct nsx_loader *l)
@@ -238,7 +222,10 @@ nsx_runtime_join(struct nsx_loader *l)
 		total += p->calls.n;
 		for (size_t k = 0; k < p->tracks.list.n; k++) {
 			struct nsx_track *tr = &p->tracks.list.p[k];
-			tr->thread = thread_of(t, tr->gtid);
+			tr->thread = nsx_trace_thread_at(t, tr->gtid);
+			/* The element after the last is for all threads without ranges. */
+			if (tr->thread == NSX_NONE)
+				tr->thread = t->nthreads;
 			l->call_first[tr->thread + 2] += tr->n;
 		}
 	}

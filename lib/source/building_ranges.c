@@ -12,21 +12,6 @@ by_gtid(const void *thread, const void *context, int64_t k[3])
 	k[0] = nsx_build_gtid_key(((const struct nsx_thread *)thread)->gtid);
 }
 
-static uint32_t
-thread_at(const struct nsx_trace *t, uint64_t gtid)
-{
-	uint32_t lo = 0, hi = t->nthreads;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->threads[mid].gtid < gtid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < t->nthreads && t->threads[lo].gtid == gtid ? lo : (uint32_t)NSX_NONE;
-}
-
 /* t->threads and t->ranges, in each thread in the order of rows. */
 static bool
 place_ranges(struct building *x)
@@ -90,7 +75,7 @@ sort_raw(struct building *x, uint32_t **first)
 
 	/* The place after all threads is for calls of threads without ranges. */
 	for (uint32_t i = 0; good && i < t->nhost_threads; i++)
-		if ((to[i] = thread_at(t, t->host_threads[i].gtid)) == NSX_NONE)
+		if ((to[i] = nsx_trace_thread_at(t, t->host_threads[i].gtid)) == NSX_NONE)
 			to[i] = t->nthreads;
 	for (size_t i = 0; good && i < n; i++)
 		at[to[x->raw.p[i].thread] + 2]++;

@@ -13,6 +13,21 @@ const struct nsx_str nsx_memory_kind_names[NSX_MEMORY_KINDS] = {
 	[NSX_MEMORY_MANAGED_STATIC] = { "managed-static", 14 }, [NSX_MEMORY_UNKNOWN] = { "unknown", 7 }
 };
 
+uint32_t
+nsx_trace_thread_at(const struct nsx_trace *t, uint64_t gtid)
+{
+	uint32_t lo = 0, hi = t->nthreads;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->threads[mid].gtid < gtid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->nthreads && t->threads[lo].gtid == gtid ? lo : (uint32_t)NSX_NONE;
+}
+
 const struct nsx_thread *
 nsx_trace_thread(const struct nsx_trace *t, uint32_t range)
 {

@@ -287,6 +287,8 @@ struct nsx_str nsx_range_name(const struct nsx_trace *t, const struct nsx_range 
 /* What is known of the operator that a range is; NULL: nothing. */
 const struct nsx_operator *nsx_trace_operator(const struct nsx_trace *t, const struct nsx_range *r);
 
+/* The index in t->threads of the thread of that id; NSX_NONE: it has no ranges. */
+uint32_t nsx_trace_thread_at(const struct nsx_trace *t, uint64_t gtid);
 /* The thread a range belongs to. */
 const struct nsx_thread *nsx_trace_thread(const struct nsx_trace *t, uint32_t range);
 

@@ -950,21 +950,26 @@ def planted(job, same):
     same(f"subject in {first and first[0]['evidence'][:200]!r}", bool(first) and str(rows[0]["subject"]) in str(first[0]["evidence"]) + str(first[0]["subject"]), True)
 
 
+def judge(text, function, job):
+    """Print whether the claim holds of the job: nothing where it does not apply."""
+    same = Claim()
+    try:
+        function(job, same)
+    except Differs as e:
+        same.differ.append(str(e))
+    if same.differ:
+        print(f"not ok\t{text}\t{len(same.differ)} of {same.held}: " + "; ".join(" ".join(d.split())[:260] for d in same.differ[:4]))
+    elif same.held:
+        print(f"ok\t{text}\t")
+
+
 def main():
     job = Job(sys.argv[1], sys.argv[2], sys.argv[3:])
     held = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "held.list")).read().split("\n")
     for text, function in claims:
         if text not in held and os.environ.get("AGREE") != "all":
             continue
-        same = Claim()
-        try:
-            function(job, same)
-        except Differs as e:
-            same.differ.append(str(e))
-        if same.differ:
-            print(f"not ok\t{text}\t{len(same.differ)} of {same.held}: " + "; ".join(" ".join(d.split())[:260] for d in same.differ[:4]))
-        elif same.held:
-            print(f"ok\t{text}\t")
+        judge(text, function, job)
 
 
 if __name__ == "__main__":
