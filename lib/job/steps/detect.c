@@ -357,27 +357,33 @@ nsx_step_classes_repeat(struct nsx_step_classes *c, char **name, struct nsx_diag
 	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
-/* How often a class comes on a device. */
-static size_t
-times_of(const struct nsx_step_span *s, size_t n, uint32_t class, uint32_t device)
+/* Count in times, by device, the spans of a class on devices that run operations. */
+static void
+count_class(const struct nsx_step_span *s, size_t n, uint32_t class, size_t *times, size_t devices)
 {
-	size_t found = 0;
-
 	for (size_t i = 0; i < n; i++)
-		found += s[i].class == class && s[i].device == device;
-	return found;
+		if (s[i].device < devices && s[i].class == class)
+			times[s[i].device]++;
 }
 
-bool
-nsx_step_classes_have(const struct nsx_step_classes *c, struct nsx_str name)
+int
+nsx_step_classes_have(const struct nsx_step_classes *c, struct nsx_str name, bool *have)
 {
 	uint32_t class = nsx_intern_find(&c->names, name);
+	size_t devices = c->timelines.n;
+	size_t *times = calloc(2 * devices + 1, sizeof *times);   /* of spans, behind it of suffixed ones */
 
-	for (uint32_t d = 0; class != NSX_NONE && d < c->timelines.n; d++)
-		if (times_of(c->spans.p, c->spans.n, class, d) >= STEPS
-		    || times_of(c->suffixed.p, c->suffixed.n, class, d) >= STEPS)
-			return true;
-	return false;
+	*have = false;
+	if (!times)
+		return nsx_err_nomem(c->err, NULL);
+	if (class != NSX_NONE) {
+		count_class(c->spans.p, c->spans.n, class, times, devices);
+		count_class(c->suffixed.p, c->suffixed.n, class, times + devices, devices);
+	}
+	for (size_t i = 0; i < 2 * devices; i++)
+		*have |= times[i] >= STEPS;
+	free(times);
+	return NSX_OK;
 }
 
 void

@@ -44,8 +44,8 @@ int nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec)
 int nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags *diags);
 /* After pick has chosen none, with `repeats`: choose the class that repeats, likewise. */
 int nsx_step_classes_repeat(struct nsx_step_classes *c, char **name, struct nsx_diags *diags);
-/* Whether the class of that name comes often enough on a device to be steps, after pick. */
-bool nsx_step_classes_have(const struct nsx_step_classes *c, struct nsx_str name);
+/* Whether the class of that name comes often enough on a device to be steps, after pick. NSX_ERR when out of memory. */
+int nsx_step_classes_have(const struct nsx_step_classes *c, struct nsx_str name, bool *have);
 void nsx_step_classes_free(struct nsx_step_classes *c);
 
 #endif

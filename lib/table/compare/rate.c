@@ -59,7 +59,7 @@ find_steps(struct cmp *c)
 		good = nsx_step_classes_pick(&b->classes, &class, &none) == NSX_OK
 		       && (class || nsx_step_classes_repeat(&b->classes, &class, &none) == NSX_OK);
 	if (good && class)
-		c->has_steps = nsx_step_classes_have(&n->classes, nsx_str_c(class));
+		good = nsx_step_classes_have(&n->classes, nsx_str_c(class), &c->has_steps) == NSX_OK;
 	free(class);
 	nsx_diags_free(&none);
 	return good;
