@@ -59,6 +59,8 @@ struct pgle {
 	struct nsx_sums        costs, files;  /* of struct cost, struct file */
 	struct nsx_map         compiled;      /* (profile, program) */
 	struct nsx_pgle_transfers transfers;
+	NSX_VEC(int64_t)       counted;       /* by number of the cost: the last instance that counted for it, from 1 */
+	int64_t                instances;
 	int64_t                thunks, early, unknown;
 };
 
@@ -256,22 +258,23 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 		return NSX_OK;
 	int64_t ns = nsx_pgle_transfer_of(&p->transfers, of, n);
 
+	p->instances++;
 	for (size_t i = 0; i < n; i++) {
 		if (of[i].inst == NSX_NONE)
 			continue;
 		const struct nsx_cat_inst *inst = &p->cat->insts.p[of[i].inst];
 		uint32_t name = inst->scheduling_name != NSX_NONE ? inst->scheduling_name : inst->name;
 		uint32_t fingerprint = fingerprint_of(p, &of[i]);
-		bool told = fingerprint == last;
 
-		for (size_t k = 0; k < i && !told; k++)
-			told = of[k].inst != NSX_NONE && fingerprint_of(p, &of[k]) == fingerprint;
-		last = fingerprint;
-		if (told || fingerprint == NSX_NONE || name == NSX_NONE)
+		if (fingerprint == last || fingerprint == NSX_NONE || name == NSX_NONE)
 			continue;
+		last = fingerprint;
 		uint32_t at = nsx_sums_number(&p->costs, &(uint32_t[2]){ fingerprint, name });
-		if (at == NSX_NONE || !nsx_pgle_transfers_add(&p->transfers, at, ns))
+		if (at == NSX_NONE || !nsx_vec_reach(&p->counted, at, NULL))
 			return nomem(p);
+		if (p->counted.p[at] != p->instances && !nsx_pgle_transfers_add(&p->transfers, at, ns))
+			return nomem(p);
+		p->counted.p[at] = p->instances;
 	}
 	return NSX_OK;
 }
@@ -575,6 +578,7 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const struct nsx_pgle_options *
 		rc = report(&p, diags);
 	nsx_collective_reading_free(&p.reading);
 	nsx_pgle_transfers_free(&p.transfers);
+	free(p.counted.p);
 	free(p.programs.p);
 	free(p.insts.p);
 	free(p.now.p);
