@@ -189,20 +189,7 @@ fails 'groups and curves' 2 '--by does not go with --curve' nsysx-stragglers --b
 SYNTH=${SYNTH:-$B/tests/synth/nsysx-synth}
 if ! [ -x "$SYNTH" ]; then
 	skip 'sums over groups are those by device' 'no generator here'
-	# The commands of README.md for the node that is slow, each on a job in which rack 1 of two is late.
-"$SYNTH" -q -o "$T/late" --processes 4 --racks 2 --late-rack 1:300000 --steps 5 --layers 1
-"$SYNTH" -q -o "$T/torch" --torch --processes 4 --racks 2 --late-rack 1:300000 --steps 5 --layers 1
-nsysx-prepare -q -o "$T/late.nsysx" -x "$T/late/dump0" "$T/late/r0.sqlite" -x "$T/late/dump1" "$T/late/r1.sqlite" \
-	-x "$T/late/dump2" "$T/late/r2.sqlite" -x "$T/late/dump3" "$T/late/r3.sqlite"
-nsysx-prepare -q -o "$T/torch.nsysx" "$T/torch/r0.sqlite" "$T/torch/r1.sqlite" "$T/torch/r2.sqlite" "$T/torch/r3.sqlite"
-slow_node() { sed -n "s/.*which node is slow.*\`\(nsysx-$1 [^\`]*--by node[^\`]*\) job.nsysx\`.*/\1/p" "$tests_dir/../README.md"; }
-# shellcheck disable=SC2086  # words
-{
-	of_job=$(slow_node stragglers) of_torch=$(slow_node idle)
-	equal 'README.md: the slow node first' "$($of_job -q --tsv "$T/late.nsysx" | sed -n '2s/-.*//p')" rack1
-	equal '... of PyTorch' "$($of_torch -q --tsv "$T/torch.nsysx" | sed -n '2s/-.*//p')" rack1
-}
-done_testing
+	done_testing
 fi
 made() {
 	rm -rf "$T/job.d"
