@@ -1,0 +1,175 @@
+/* large.c -- see large.h. */
+#define _DEFAULT_SOURCE   /* madvise */
+#include "base/large.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+
+enum { GRAIN = 64 << 20 };   /* bytes by which files grow, at least */
+
+static struct nsx_large_area *
+find(struct nsx_large *l, const void *p)
+{
+	for (size_t i = 0; i < l->areas.n; i++)
+		if (l->areas.p[i].p == p)
+			return &l->areas.p[i];
+	return NULL;
+}
+
+/* Make the file so long that no write can fail, and map it; the old mapping is gone on success alone. */
+static bool
+map(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
+{
+	void *p;
+	int rc = posix_fallocate(a->fd, 0, (off_t)bytes);
+
+	if (rc) {
+		nsx_err_set(l->err, "temporary file of %zu MB: %s; TMPDIR names another folder", bytes >> 20,
+		            strerror(rc));
+		return false;
+	}
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
+	if (p == MAP_FAILED)
+		return false;
+	if (a->p)
+		munmap(a->p, a->bytes);
+	a->p = p;
+	a->bytes = bytes;
+	return true;
+}
+
+static bool
+in_memory(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
+{
+	void *p = a->p ? realloc(a->p, bytes) : calloc(bytes, 1);
+
+	if (!p)
+		return false;
+	l->bytes += bytes - a->bytes;
+	a->p = p;
+	a->bytes = bytes;
+	return true;
+}
+
+static bool
+in_file(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
+{
+	struct nsx_large_area x = { NULL, 0, a->fd };
+
+	bytes = (bytes + GRAIN - 1) / GRAIN * GRAIN;
+	if (a->fd >= 0)
+		return map(l, a, bytes);
+	x.fd = nsx_tmpfile(l->err);
+	if (x.fd < 0)
+		return false;
+	if (!map(l, &x, bytes)) {
+		close(x.fd);
+		return false;
+	}
+	if (a->p)
+		memcpy(x.p, a->p, a->bytes);
+	l->bytes -= a->bytes;
+	free(a->p);
+	*a = x;
+	return true;
+}
+
+/* Let an area have that many bytes at least; new ones of an array that had none are 0. */
+static bool
+grow(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
+{
+	return a->fd < 0 && l->bytes - a->bytes + bytes <= l->limit ? in_memory(l, a, bytes) : in_file(l, a, bytes);
+}
+
+static struct nsx_large_area *
+add(struct nsx_large *l)
+{
+	return nsx_vec_push(&l->areas, ((struct nsx_large_area){ NULL, 0, -1 })) ? &l->areas.p[l->areas.n - 1] : NULL;
+}
+
+static void
+drop(struct nsx_large *l, struct nsx_large_area *a)
+{
+	if (a->fd < 0) {
+		l->bytes -= a->bytes;
+		free(a->p);
+	} else {
+		munmap(a->p, a->bytes);
+		close(a->fd);
+	}
+	*a = l->areas.p[--l->areas.n];
+}
+
+bool
+nsx_large_grow_(struct nsx_large *l, void *pp, size_t size, size_t *cap, size_t n, size_t more)
+{
+	struct nsx_large_area *a;
+	size_t want;
+	void *p;
+
+	memcpy(&p, pp, sizeof p);
+	if (more > SIZE_MAX / 4 / size - n)
+		return false;
+	a = p ? find(l, p) : add(l);
+	if (!a)
+		return false;
+	/* Memory is copied when it grows, files are not. */
+	want = a->fd < 0 ? *cap + *cap / 2 + 16 : 0;
+	want = want < n + more ? n + more : want;
+	if (!grow(l, a, want * size)) {
+		if (!p)
+			l->areas.n--;
+		return false;
+	}
+	memcpy(pp, &a->p, sizeof a->p);
+	*cap = a->bytes / size;
+	return true;
+}
+
+void *
+nsx_large_array(struct nsx_large *l, size_t n, size_t size)
+{
+	struct nsx_large_area *a;
+
+	if (n > SIZE_MAX / 4 / size)
+		return NULL;
+	a = add(l);
+	if (a && grow(l, a, n ? n * size : 1))
+		return a->p;
+	l->areas.n -= a != NULL;
+	return NULL;
+}
+
+void
+nsx_large_free(struct nsx_large *l, void *p)
+{
+	struct nsx_large_area *a = p ? find(l, p) : NULL;
+
+	if (a)
+		drop(l, a);
+}
+
+void
+nsx_large_rest(struct nsx_large *l)
+{
+	for (size_t i = 0; i < l->areas.n; i++)
+		if (l->areas.p[i].fd >= 0)
+			madvise(l->areas.p[i].p, l->areas.p[i].bytes, MADV_DONTNEED);
+}
+
+void
+nsx_large_end(struct nsx_large *l)
+{
+	while (l->areas.n)
+		drop(l, &l->areas.p[l->areas.n - 1]);
+	free(l->areas.p);
+	l->areas.p = NULL;
+	l->areas.cap = 0;
+}
