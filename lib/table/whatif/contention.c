@@ -57,6 +57,7 @@ list_transfers(struct wi_contention *c, const struct wi_plan *p, const int64_t *
 	size_t n = 0, kept = 0;
 
 	for (size_t i = 0; i < g->ops.n; i++) {
+		wi_pause(g, i);
 		struct transfer t = { .device = wi_device(g, &g->ops.p[i]) };
 
 		if (!wi_task(g, &g->ops.p[i])->comm)
@@ -166,6 +167,7 @@ find_groups(struct groups *s)
 		const struct wi_op *o = &g->ops.p[i];
 		uint32_t *id = &stems[wi_task(g, o)->name], device = wi_device(g, o);
 
+		wi_pause(g, i);
 		s->of[i] = NSX_NONE;
 		if (!contends(g, o))
 			continue;
@@ -193,6 +195,7 @@ regress(struct groups *s)
 			struct group *x = s->of[i] == NSX_NONE ? NULL : &s->list.p[s->of[i]];
 			double d = (double)(g->ops.p[i].end - g->ops.p[i].start), share = s->c->shares.measured[i], r;
 
+			wi_pause(g, i);
 			if (!x)
 				continue;
 			if (pass == 0) {
@@ -224,11 +227,11 @@ static bool
 measure(struct wi_contention *c)
 {
 	const struct wi_graph *g = c->g;
-	struct groups s = { .c = c, .of = malloc((g->ops.n + 1) * sizeof *s.of) };
+	struct groups s = { .c = c, .of = nsx_large_array(wi_large(g), g->ops.n, sizeof *s.of) };
 	double sum = 0, weight = 0;
 	bool good = find_groups(&s);
 
-	for (size_t i = 0; i < g->ops.n && good; i++)
+	for (size_t i = 0; i < g->ops.n && good; i++, wi_pause(g, i))
 		c->shares.measured[i] = s.of[i] == NSX_NONE ? 0 : share(c, i, NULL);
 	if (good)
 		regress(&s);
@@ -245,7 +248,7 @@ measure(struct wi_contention *c)
 	c->shares.k = weight > 0 && sum / weight >= least ? sum / weight : 0;
 	nsx_intern_free(&s.stems);
 	nsx_map_free(&s.at);
-	free(s.of);
+	nsx_large_free(wi_large(g), s.of);
 	free(s.list.p);
 	return good;
 }
@@ -257,22 +260,22 @@ nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g)
 	size_t ncomm = 0;
 
 	*c = (struct wi_contention){ .g = g, .ndevices = g->pairing.comm.cat.devices.n };
-	for (size_t i = 0; i < g->ops.n; i++)
+	for (size_t i = 0; i < g->ops.n; i++, wi_pause(g, i))
 		ncomm += wi_task(g, &g->ops.p[i])->comm;
-	c->transfers = malloc((ncomm + 1) * sizeof *c->transfers);
+	c->transfers = nsx_large_array(wi_large(g), ncomm, sizeof *c->transfers);
 	c->first = malloc((c->ndevices + 1) * sizeof *c->first);
-	c->shares.measured = malloc((g->ops.n + 1) * sizeof *c->shares.measured);
+	c->shares.measured = nsx_large_array(wi_large(g), g->ops.n, sizeof *c->shares.measured);
 	if (!c->transfers || !c->first || !c->shares.measured)
 		return nsx_err_nomem(g->err, NULL);
 	list_transfers(c, &measured, NULL);
 	if (!measure(c))
 		return nsx_err_nomem(g->err, NULL);
 	if (c->shares.k <= 0) {
-		free(c->shares.measured);
+		nsx_large_free(wi_large(g), c->shares.measured);
 		c->shares.measured = NULL;
 		return NSX_OK;
 	}
-	c->shares.now = malloc((g->ops.n + 1) * sizeof *c->shares.now);
+	c->shares.now = nsx_large_array(wi_large(g), g->ops.n, sizeof *c->shares.now);
 	return c->shares.now ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
@@ -283,7 +286,7 @@ nsx_wi_contention_sweep(struct wi_contention *c, const struct wi_plan *p, int64_
 
 	for (int round = 0; round < ROUNDS; round++) {
 		list_transfers(c, p, times);
-		for (size_t i = 0; i < g->ops.n; i++)
+		for (size_t i = 0; i < g->ops.n; i++, wi_pause(g, i))
 			c->shares.now[i] = contends(g, &g->ops.p[i]) ? share(c, i, times) : 0;
 		nsx_wi_sweep(p, &c->shares, times);
 	}
@@ -292,8 +295,9 @@ nsx_wi_contention_sweep(struct wi_contention *c, const struct wi_plan *p, int64_
 void
 nsx_wi_contention_free(struct wi_contention *c)
 {
-	free(c->transfers);
+	struct nsx_large *large = c->g ? wi_large(c->g) : NULL;
+
 	free(c->first);
-	free(c->shares.measured);
-	free(c->shares.now);
+	for (size_t i = 0; large && i < 3; i++)
+		nsx_large_free(large, ((void *[]){ c->transfers, c->shares.measured, c->shares.now })[i]);
 }

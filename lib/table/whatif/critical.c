@@ -71,7 +71,7 @@ by_step(const struct wi_graph *g, bool part)
 		def.shown = part ? "step device part ns share" : "step device on ns share";
 		def.rank = part ? "step device part share ns" : "step device on share ns";
 	}
-	if (nsx_wi_walk(g, add_hop, &(struct summing){ g, &sums, part }))
+	if (nsx_wi_walk_all(g, add_hop, &(struct summing){ g, &sums, part }))
 		t = nsx_sums_table(&sums, g->err);
 	nsx_sums_free(&sums);
 	return t;
@@ -94,29 +94,28 @@ static const struct nsx_sum_def op_def = { .size = sizeof(struct op_row), .key =
 	.ncols = 6, .order = "-ns name device", .rank = "name device share gain ns count" };
 
 /* What a step saves if the operations of these rows, which are sorted, take no time; absent where there are no
- * forecasts (gains.h). */
+ * forecasts. */
 static bool
-set_gains(const struct wi_graph *g, struct nsx_sums *sums, bool refused)
+set_gains(const struct wi_graph *g, struct nsx_sums *sums, struct wi_gains *w)
 {
-	int64_t *times = malloc((g->nevents + 1) * sizeof *times);
-	double period = nsx_wi_period(g, NULL, NULL);
-	bool good = times != NULL;
+	size_t n = w->refused ? 0 : nsx_sums_count(sums);
+	struct wi_trial trials[GAINS] = { 0 };
+	bool good = true;
 
-	for (size_t i = 0; i < nsx_sums_count(sums) && good; i++) {
-		struct op_row *r = nsx_sums_at(sums, i);
-		struct wi_plan p;
+	for (size_t i = 0; i < nsx_sums_count(sums); i++)
+		((struct op_row *)nsx_sums_at(sums, i))->gain = NSX_ABSENT;
+	n = n < GAINS ? n : GAINS;
+	for (size_t i = 0; i < n && good; i++) {
+		const struct op_row *r = nsx_sums_at(sums, i);
 
-		r->gain = NSX_ABSENT;
-		if (refused || i >= GAINS)
-			continue;
-		good = nsx_wi_plan_without(&p, g, r->name, r->device) == NSX_OK;
-		if (good) {
-			nsx_wi_sweep(&p, NULL, times);
-			r->gain = (int64_t)(period - nsx_wi_period(g, times, NULL) + 0.5);
-		}
-		nsx_wi_plan_free(&p);
+		good = nsx_wi_plan_without(&trials[i].plan, g, r->name, r->device) == NSX_OK;
 	}
-	free(times);
+	good = good && nsx_wi_gains(w, trials, n, false) == NSX_OK;
+	for (size_t i = 0; i < n; i++) {
+		if (good)
+			((struct op_row *)nsx_sums_at(sums, i))->gain = (int64_t)(trials[i].gain.saved + 0.5);
+		nsx_wi_plan_free(&trials[i].plan);
+	}
 	return good;
 }
 
@@ -143,9 +142,9 @@ add_op(void *state, const struct wi_hop *h)
 	return true;
 }
 
-/* Whether there are no forecasts, which a warning says. */
+/* Gains of rows, or a warning why there are none. */
 static int
-doubt(const struct wi_graph *g, bool *refused, struct nsx_diags *diags)
+add_gains(const struct wi_graph *g, struct nsx_sums *sums, struct nsx_diags *diags)
 {
 	struct wi_path path = { 0 };
 	struct wi_gains gains = { 0 };
@@ -153,9 +152,8 @@ doubt(const struct wi_graph *g, bool *refused, struct nsx_diags *diags)
 
 	if (rc == NSX_OK)
 		rc = nsx_wi_gains_begin(&gains, g, &path);
-	if (rc == NSX_OK && !nsx_wi_say_doubts(&gains, diags))
+	if (rc == NSX_OK && !(nsx_wi_say_doubts(&gains, diags) && set_gains(g, sums, &gains)))
 		rc = NSX_ERR;
-	*refused = gains.refused;
 	nsx_wi_gains_free(&gains);
 	nsx_wi_path_free(&path);
 	return rc;
@@ -167,13 +165,12 @@ by_op(const struct wi_graph *g, struct nsx_diags *diags)
 	struct nsx_sums sums = { .def = &op_def, .text = wi_text, .state = &g->names };
 	struct op_sums s = { g, &sums, 0, NSX_NONE };
 	struct nsx_table *t = NULL;
-	bool refused = false, good = nsx_wi_walk(g, add_op, &s) && doubt(g, &refused, diags) == NSX_OK;
+	bool good = nsx_wi_walk_all(g, add_op, &s);
 
 	for (size_t i = 0; i < nsx_sums_count(&sums); i++)
 		((struct op_row *)nsx_sums_at(&sums, i))->all = s.all;
 	nsx_sums_sort(&sums);
-	good = good && set_gains(g, &sums, refused);
-	if (good)
+	if (good && add_gains(g, &sums, diags) == NSX_OK)
 		t = nsx_sums_table(&sums, g->err);
 	nsx_sums_free(&sums);
 	return t;

@@ -76,7 +76,7 @@ add(struct wi_graph *g, uint32_t from, int class, int64_t lag)
 
 	if (!set_lag(&x, lag) && !nsx_vec_push(&g->fars, ((struct wi_far){ (int64_t)g->edges.n, lag })))
 		return false;
-	return g->edges.n < EDGES && nsx_vec_push(&g->edges, x);
+	return g->edges.n < EDGES && nsx_large_push(&g->large, &g->edges, x);
 }
 
 static int64_t
@@ -204,6 +204,7 @@ find_last(struct wi_graph *g)
 	for (size_t i = 0; i < g->instances.n; i++) {
 		struct wi_instance *x = &g->instances.p[i];
 
+		wi_pause_at(g, x->first, x->n);
 		for (uint32_t k = 0; k < x->n; k++) {
 			const struct wi_op *m = &g->ops.p[g->members.p[x->first + k]];
 
@@ -340,7 +341,7 @@ visit(struct ordering *o, uint32_t event)
 static bool
 put_in_order(struct wi_graph *g)
 {
-	struct ordering o = { .g = g, .state = calloc(g->nevents + 1, 1) };
+	struct ordering o = { .g = g, .state = nsx_large_array(&g->large, g->nevents, 1) };
 	size_t i = 0, k = 0;
 	bool good = o.state != NULL;
 
@@ -348,11 +349,12 @@ put_in_order(struct wi_graph *g)
 		bool call = i == g->ops.n || (k < g->calls.n && g->calls.p[k].start <= g->ops.p[i].start);
 		uint32_t e = call ? wi_enter(g, k++) : wi_start(i++);
 
+		wi_pause(g, i + k);
 		good = visit(&o, e) && visit(&o, e + 1);
 	}
 	for (i = 0; i < g->instances.n && good; i++)
 		good = visit(&o, wi_meeting(g, i));
-	free(o.state);
+	nsx_large_free(&g->large, o.state);
 	free(o.stack.p);
 	return good;
 }
@@ -370,6 +372,7 @@ set_residuals(struct wi_graph *g)
 		uint32_t best = NSX_NONE;
 		int64_t least = INT64_MAX, time = wi_time(g, e);
 
+		wi_pause(g, e);
 		for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
 			uint32_t from = g->edges.p[k].from;
 
@@ -422,6 +425,25 @@ drop_broken(struct wi_graph *g)
 	}
 }
 
+/* Mark the last edge that comes from each event, and events that have one. */
+static bool
+mark_last(struct wi_graph *g)
+{
+	g->sources = nsx_large_array(&g->large, g->nevents / 8 + 1, 1);
+	for (size_t i = g->nevents; g->sources && i-- > 0;) {
+		uint32_t e = g->order[i];
+
+		wi_pause(g, i);
+		for (uint32_t k = g->first[e + 1]; k-- > g->first[e];) {
+			uint32_t from = g->edges.p[k].from;
+
+			g->edges.p[k].last = !wi_is_source(g, from);
+			g->sources[from / 8] |= (unsigned char)(1u << from % 8);
+		}
+	}
+	return g->sources != NULL;
+}
+
 int
 nsx_wi_make_edges(struct wi_graph *g)
 {
@@ -430,23 +452,26 @@ nsx_wi_make_edges(struct wi_graph *g)
 	g->nevents = 2 * (g->ops.n + g->calls.n) + g->instances.n;
 	if (g->nevents > UINT32_MAX / 16)
 		return nsx_err_set(g->err, "more than %u operations and calls", UINT32_MAX / 32);
-	g->first = malloc((g->nevents + 1) * sizeof *g->first);
-	g->order = malloc((g->nevents + 1) * sizeof *g->order);
+	g->first = nsx_large_array(&g->large, g->nevents + 1, sizeof *g->first);
+	g->order = nsx_large_array(&g->large, g->nevents, sizeof *g->order);
 	good = g->first && g->order;
 	find_last(g);
 	for (size_t i = 0; i < g->ops.n && good; i++) {
+		wi_pause(g, i);
 		g->first[wi_start(i)] = (uint32_t)g->edges.n;
 		good = make_start(g, i);
 		g->first[wi_end(i)] = (uint32_t)g->edges.n;
 		good = good && make_end(g, i);
 	}
 	for (size_t i = 0; i < g->calls.n && good; i++) {
+		wi_pause(g, i);
 		g->first[wi_enter(g, i)] = (uint32_t)g->edges.n;
 		good = make_enter(g, i);
 		g->first[wi_leave(g, i)] = (uint32_t)g->edges.n;
 		good = good && make_leave(g, i);
 	}
 	for (size_t i = 0; i < g->instances.n && good; i++) {
+		wi_pause_at(g, g->instances.p[i].first, g->instances.p[i].n);
 		g->first[wi_meeting(g, i)] = (uint32_t)g->edges.n;
 		good = make_meeting(g, &g->instances.p[i]);
 	}
@@ -457,6 +482,6 @@ nsx_wi_make_edges(struct wi_graph *g)
 	good = good && put_in_order(g);
 	if (good)
 		drop_broken(g);
-	good = good && set_residuals(g);
+	good = good && set_residuals(g) && mark_last(g);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

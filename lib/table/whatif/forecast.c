@@ -9,6 +9,7 @@
 enum { NAMES = 3 };     /* operations that are tried twice as fast */
 
 struct row { char *text; struct wi_gain gain; bool first; };
+typedef NSX_VEC(struct wi_trial) trials;
 
 struct forecast {
 	const struct wi_graph *g;
@@ -17,6 +18,7 @@ struct forecast {
 	struct wi_gains gains;
 	bool named;              /* some change names something */
 	NSX_VEC(struct row) rows;
+	trials trials;           /* of the rows but the first, in the order in which they were added */
 };
 
 enum { WHAT, STEPS, PERIOD, PREDICTED, SAVED, LOW, HIGH, UNEXPLAINED };
@@ -26,14 +28,44 @@ static const struct nsx_table_col cols[] = {
 	{ "high", NSX_CELL_MEAN_NS }, { "unexplained", NSX_CELL_SHARE }
 };
 
-/* Takes text. */
+/* A row without its gain. Takes text. */
 static int
-add_row(struct forecast *f, char *text, const struct wi_gain *gain, bool first)
+add_row(struct forecast *f, char *text)
 {
-	if (text && nsx_vec_push(&f->rows, ((struct row){ text, *gain, first })))
+	if (text && nsx_vec_push(&f->rows, ((struct row){ .text = text })))
 		return NSX_OK;
 	free(text);
 	return nsx_err_nomem(f->g->err, NULL);
+}
+
+/* The first row, of the model alone. */
+static int
+add_model(struct forecast *f)
+{
+	int rc = add_row(f, nsx_str_dup(NSX_STR("none")));
+
+	if (rc == NSX_OK) {
+		f->rows.p[0].gain = f->gains.model;
+		f->rows.p[0].first = true;
+	}
+	return rc;
+}
+
+/* Room for the plan of a further row; NULL: out of memory. */
+static struct wi_trial *
+add_trial(struct forecast *f)
+{
+	return nsx_vec_push(&f->trials, (struct wi_trial){ 0 }) ? &f->trials.p[f->trials.n - 1] : NULL;
+}
+
+static int
+set_gains(struct forecast *f)
+{
+	int rc = nsx_wi_gains(&f->gains, f->trials.p, f->trials.n, true);
+
+	for (size_t i = 0; i < f->trials.n && rc == NSX_OK; i++)
+		f->rows.p[i + 1].gain = f->trials.p[i].gain;
+	return rc;
 }
 
 /* Where a change names nothing: what to use instead, as a clause, or nothing. */
@@ -57,10 +89,12 @@ put_instead(const struct wi_graph *g, const char *text, struct nsx_buf *to)
 static int
 add_change(struct forecast *f, const char *text)
 {
-	struct wi_gain gain;
+	struct wi_trial *t = add_trial(f);
 	bool named;
 
-	if (nsx_wi_gain(&f->gains, text, &gain, &named) != NSX_OK)
+	if (!t)
+		return nsx_err_nomem(f->g->err, NULL);
+	if (nsx_wi_try(&f->gains, text, t, &named) != NSX_OK)
 		return NSX_ERR;
 	f->named |= named;
 	if (!named) {
@@ -71,7 +105,7 @@ add_change(struct forecast *f, const char *text)
 		             instead.failed ? "" : instead.ptr);
 		nsx_buf_free(&instead);
 	}
-	return add_row(f, nsx_str_dup(nsx_str_c(text)), &gain, false);
+	return add_row(f, nsx_str_dup(nsx_str_c(text)));
 }
 
 /* ---- what is tried if nothing is asked for */
@@ -103,10 +137,10 @@ add_names(struct forecast *f)
 {
 	const struct wi_graph *g = f->g;
 	int64_t *ns = f->path.names;
-	struct wi_gain gain;
 	int rc = NSX_OK;
 
 	for (int n = 0; n < NAMES && rc == NSX_OK; n++) {
+		struct wi_trial *t;
 		size_t best = 0;
 
 		for (size_t i = 0; i < g->names.n; i++)
@@ -114,9 +148,10 @@ add_names(struct forecast *f)
 		if (!g->names.n || ns[best] <= 0)
 			break;
 		ns[best] = 0;
-		rc = nsx_wi_gain_of_name(&f->gains, (uint32_t)best, 2, &gain);
+		t = add_trial(f);
+		rc = t ? nsx_wi_plan_name(&t->plan, g, (uint32_t)best, 2) : nsx_err_nomem(g->err, NULL);
 		if (rc == NSX_OK)
-			rc = add_row(f, faster_text(nsx_intern_str(&g->names, (uint32_t)best)), &gain, false);
+			rc = add_row(f, faster_text(nsx_intern_str(&g->names, (uint32_t)best)));
 	}
 	return rc;
 }
@@ -148,8 +183,6 @@ add_usual(struct forecast *f)
 	for (size_t i = 0; i < sizeof usual / sizeof *usual && rc == NSX_OK; i++)
 		if (strcmp(usual[i], "profiler=0") != 0 || f->g->overheads.n)
 			rc = add_change(f, usual[i]);
-	if (rc == NSX_OK)
-		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_gain);
 	return rc;
 }
 
@@ -202,7 +235,7 @@ nsx_wi_forecast(struct wi_graph *g, const struct nsx_whatif_options *o, struct n
 	if (rc == NSX_OK)
 		rc = nsx_wi_gains_begin(&f.gains, g, &f.path);
 	if (rc == NSX_OK)
-		rc = add_row(&f, nsx_str_dup(NSX_STR("none")), &f.gains.model, true);
+		rc = add_model(&f);
 	for (size_t i = 0; i < o->nchanges && rc == NSX_OK; i++)
 		rc = add_change(&f, o->changes[i]);
 	/* Without operations there is nothing to name, which is told. */
@@ -213,6 +246,10 @@ nsx_wi_forecast(struct wi_graph *g, const struct nsx_whatif_options *o, struct n
 	}
 	if (rc == NSX_OK && !o->nchanges)
 		rc = add_usual(&f);
+	if (rc == NSX_OK)
+		rc = set_gains(&f);
+	if (rc == NSX_OK && !o->nchanges)
+		qsort(f.rows.p, f.rows.n, sizeof *f.rows.p, by_gain);
 	if (rc == NSX_OK) {
 		*table = make_table(&f);
 		nsx_table_rank(*table, "what saved period predicted unexplained");
@@ -221,6 +258,9 @@ nsx_wi_forecast(struct wi_graph *g, const struct nsx_whatif_options *o, struct n
 	for (size_t i = 0; i < f.rows.n; i++)
 		free(f.rows.p[i].text);
 	free(f.rows.p);
+	for (size_t i = 0; i < f.trials.n; i++)
+		nsx_wi_plan_free(&f.trials.p[i].plan);
+	free(f.trials.p);
 	nsx_buf_free(&instead);
 	nsx_wi_gains_free(&f.gains);
 	nsx_wi_path_free(&f.path);

@@ -8,28 +8,59 @@
 static const double refused = 0.1, refused_model = 0.05, refused_queue = 0.05, refused_unseen = 0.4;
 static const double doubtful = 0.01, doubtful_model = 0.015, doubtful_queue = 0.02, doubtful_unseen = 0.1;
 
-/* The gain of a plan, with contention where some was found. without: NULL, or devices that do not count. */
-static void
-replay(struct wi_gains *w, const struct wi_plan *p, const bool *without, bool contention, struct wi_gain *gain)
+/* What heeds contention. bounds: of steps, whose contents do not matter. */
+static int
+heed(struct wi_gains *w, struct wi_trial *t, double period, const bool *without, int64_t *bounds)
 {
 	const struct wi_graph *g = w->g;
-	double period = without ? nsx_wi_period(g, NULL, without) : w->period, plain;
+	double plain = t->gain.saved;
 
-	nsx_wi_sweep(p, NULL, w->times);
-	plain = period - nsx_wi_period(g, w->times, without);
-	*gain = (struct wi_gain){ plain, plain, plain };
-	if (w->contention.shares.k <= 0 || !contention)
-		return;
-	nsx_wi_contention_sweep(&w->contention, p, w->times);
-	gain->saved = period - nsx_wi_period(g, w->times, without);
-	gain->low = fmin(plain, gain->saved);
-	gain->high = fmax(plain, gain->saved);
+	if (!w->times)
+		w->times = nsx_large_array(wi_large(g), g->nevents, sizeof *w->times);
+	if (!w->times)
+		return nsx_err_nomem(g->err, NULL);
+	nsx_wi_sweep(&t->plan, NULL, w->times);
+	nsx_wi_contention_sweep(&w->contention, &t->plan, w->times);
+	nsx_wi_bounds(g, w->times, bounds);
+	t->gain.saved = period - nsx_wi_period(g, bounds, without);
+	t->gain.low = fmin(plain, t->gain.saved);
+	t->gain.high = fmax(plain, t->gain.saved);
+	return NSX_OK;
+}
+
+int
+nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool contention)
+{
+	enum { TOGETHER = 16 };
+	const struct wi_graph *g = w->g;
+	const struct wi_plan *plans[TOGETHER];
+	int64_t *bounds = malloc((TOGETHER * 2 * g->steps.n + 1) * sizeof *bounds);
+	int rc = bounds ? NSX_OK : nsx_err_nomem(g->err, NULL);
+
+	for (size_t i = 0, some; i < n && rc == NSX_OK; i += some) {
+		some = n - i < TOGETHER ? n - i : TOGETHER;
+		for (size_t k = 0; k < some; k++)
+			plans[k] = &trials[i + k].plan;
+		rc = nsx_wi_replay(g, plans, some, bounds);
+		for (size_t k = 0; k < some && rc == NSX_OK; k++) {
+			struct wi_trial *t = &trials[i + k];
+			int64_t *of = bounds + k * 2 * g->steps.n;
+			const bool *without = nsx_wi_change_without(g, &t->plan.change, w->without) ? w->without : NULL;
+			double period = without ? nsx_wi_period(g, NULL, without) : w->period;
+
+			t->gain.saved = t->gain.low = t->gain.high = period - nsx_wi_period(g, of, without);
+			if (contention && w->contention.shares.k > 0)
+				rc = heed(w, t, period, without, of);
+		}
+	}
+	free(bounds);
+	return rc;
 }
 
 int
 nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path)
 {
-	struct wi_plan model;
+	struct wi_trial model = { 0 };
 
 	*w = (struct wi_gains){ .g = g };
 	w->period = nsx_wi_period(g, NULL, NULL);
@@ -37,12 +68,13 @@ nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi
 	w->unseen = path->all > 0 ? (double)path->unseen / (double)path->all : 0;
 	if (nsx_wi_contention_begin(&w->contention, g) != NSX_OK)
 		return NSX_ERR;
-	w->times = malloc((g->nevents + 1) * sizeof *w->times);
 	w->without = calloc(g->pairing.comm.cat.devices.n + 1, sizeof *w->without);
-	if (!w->times || !w->without)
+	if (!w->without)
 		return nsx_err_nomem(g->err, NULL);
-	nsx_wi_plan_model(&model, g);
-	replay(w, &model, NULL, false, &w->model);
+	nsx_wi_plan_model(&model.plan, g);
+	if (nsx_wi_gains(w, &model, 1, false) != NSX_OK)
+		return NSX_ERR;
+	w->model = model.gain;
 	w->off = w->period > 0 ? fabs(w->model.saved / w->period) : 0;
 	w->unrelated = g->queued ? (double)g->unrelated / (double)g->queued : 0;
 	w->refused = w->unexplained > refused || w->off > refused_model || w->unrelated > refused_queue
@@ -87,38 +119,32 @@ nsx_wi_say_doubts(const struct wi_gains *w, struct nsx_diags *diags)
 }
 
 int
-nsx_wi_gain(struct wi_gains *w, const char *change, struct wi_gain *gain, bool *named)
+nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, bool *named)
 {
 	struct wi_change c;
-	struct wi_plan p;
-	int rc;
 	const char *why = nsx_wi_change_parse(change, &c);
 
-	if (why)
-		return nsx_err_set(w->g->err, "%s: %s", change, why);
-	rc = nsx_wi_plan(&p, w->g, &c, named);
-	if (rc == NSX_OK)
-		replay(w, &p, nsx_wi_change_without(w->g, &c, w->without) ? w->without : NULL, true, gain);
-	nsx_wi_plan_free(&p);
-	return rc;
+	return why ? nsx_err_set(w->g->err, "%s: %s", change, why) : nsx_wi_plan(&t->plan, w->g, &c, named);
 }
 
 int
-nsx_wi_gain_of_name(struct wi_gains *w, uint32_t name, double k, struct wi_gain *gain)
+nsx_wi_gain(struct wi_gains *w, const char *change, struct wi_gain *gain, bool *named)
 {
-	struct wi_plan p;
-	int rc = nsx_wi_plan_name(&p, w->g, name, k);
+	struct wi_trial t = { 0 };
+	int rc = nsx_wi_try(w, change, &t, named);
 
 	if (rc == NSX_OK)
-		replay(w, &p, NULL, true, gain);
-	nsx_wi_plan_free(&p);
+		rc = nsx_wi_gains(w, &t, 1, true);
+	*gain = t.gain;
+	nsx_wi_plan_free(&t.plan);
 	return rc;
 }
 
 void
 nsx_wi_gains_free(struct wi_gains *w)
 {
-	free(w->times);
+	if (w->g)
+		nsx_large_free(wi_large(w->g), w->times);
 	free(w->without);
 	nsx_wi_contention_free(&w->contention);
 }

@@ -1,4 +1,4 @@
-/* gains.h -- what changes of a job save, one after the other. */
+/* gains.h -- what changes of a job save. */
 #ifndef NSX_TABLE_WHATIF_GAINS_H
 #define NSX_TABLE_WHATIF_GAINS_H
 
@@ -7,6 +7,9 @@
 
 /* ns of a step. low, high: without and with contention, in order; equal where none was found. */
 struct wi_gain { double saved, low, high; };
+
+/* A change, and what it saves. */
+struct wi_trial { struct wi_plan plan; struct wi_gain gain; };
 
 /* {0} is empty. */
 struct wi_gains {
@@ -20,16 +23,19 @@ struct wi_gains {
 	bool     doubtful;           /* or so much that gains are lower bounds */
 	struct wi_gain model;        /* with constant latencies */
 	struct wi_contention contention;
-	int64_t *times;
+	int64_t *times;              /* of events */
 	bool    *without;            /* by device: left out of the period, by the change being tried */
 };
 
 /* For a graph with its path. NSX_OK or NSX_ERR, here and below; free w in both cases. */
 int nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path);
-/* Of a change (nsx_wi_change_parse). *named: whether it names something in the stream; if not it saves nothing. */
+/* The plan of a change (nsx_wi_change_parse), whose text must stay. *named: whether it names something in the stream; if
+ * not it saves nothing. The caller frees t->plan in both cases. */
+int nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, bool *named);
+/* Set the gains of n plans, which are tried at once. contention: heed it, where some was found. */
+int nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool contention);
+/* Of one change. */
 int nsx_wi_gain(struct wi_gains *w, const char *change, struct wi_gain *gain, bool *named);
-/* If operations of this name, in wi_graph.names, take 1/k of the time. */
-int nsx_wi_gain_of_name(struct wi_gains *w, uint32_t name, double k, struct wi_gain *gain);
 /* Append why there are no forecasts, or why they are lower bounds, as a clause; nothing if neither is so. */
 void nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to);
 /* Warn of the same. false: out of memory. */

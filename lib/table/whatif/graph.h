@@ -15,6 +15,7 @@
 #define NSX_TABLE_WHATIF_GRAPH_H
 
 #include "base/diag.h"
+#include "base/large.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "job/comm/pairing.h"
@@ -29,6 +30,7 @@
 enum wi_class { WI_DUR, WI_RDV, WI_LAUNCH, WI_STREAM, WI_WAIT, WI_GAP, WI_CALL, WI_SYNC, WI_QUEUE, WI_NCLASSES };
 
 enum {
+	WI_MEMORY   = 256 << 20,   /* bytes of arrays by operation, call, event or edge; what is more is in files */
 	WI_RETURN   = 2000,     /* ns from the end of an operation to the return of the call that waits for it */
 	WI_ASLEEP   = 3000,     /* ns of work of a call that waited */
 	WI_HANDED   = 5000,     /* ns of work, at least, of a thread that waited for another one */
@@ -45,6 +47,7 @@ struct wi_op {
 	uint32_t before;                 /* the operation before it in its stream, or, from ops.n on, the item */
 	uint32_t more;                   /* in mores */
 	bool     cut;                    /* launched before the first step of its device: nothing waits for it */
+	bool     bound;                  /* a step begins with it, or the next one does */
 };
 
 /* A CUDA stream of a device, in a report. stream: dense number of (device, stream). */
@@ -93,9 +96,10 @@ struct wi_call_more {
 
 /* Events: 2 i is the start and 2 i + 1 the end of operation i; after them those of calls, then for each instance the
  * start of its last member, so that n ends need no n * n edges. The lag makes every event have its measured time; one
- * of WI_FAR is in fars. own: of a collective, from its own start. */
-struct wi_edge { uint32_t from; int32_t lag : 26; uint32_t class : 4, binds : 1, own : 1; };
-enum { WI_FAR = -(1 << 25) };
+ * of WI_FAR is in fars. own: of a collective, from its own start. last: no later edge, by wi_graph.order, comes from
+ * there. */
+struct wi_edge { uint32_t from; int32_t lag : 25; uint32_t class : 4, binds : 1, own : 1, last : 1; };
+enum { WI_FAR = -(1 << 24) };
 struct wi_far { int64_t edge, lag; };
 
 /* A period that counts: from the start of one operation to that of another. class: in wi_graph.names. */
@@ -114,9 +118,11 @@ struct wi_overhead { int64_t start, end; uint32_t thread; };
 struct wi_usual { uint32_t class; size_t n; int64_t ns; };
 typedef NSX_VEC(struct wi_usual) wi_usuals;
 
-/* {0} with err, from and to set is empty. */
+/* {0} with err, large, from and to set is empty. Arrays by operation, call, event or edge are in `large`: who goes
+ * through them does so in order of time, and pauses (nsx_large_pause). */
 struct wi_graph {
 	struct nsx_err     *err;
+	struct nsx_large    large;
 	int64_t             from, to;            /* records that start before or from then on are left out */
 	struct nsx_pairing  pairing;             /* its catalogue is that of all */
 	struct nsx_intern   names;
@@ -150,6 +156,7 @@ struct wi_graph {
 	size_t    nevents;
 	uint32_t *first;                         /* of nevents + 1: the first edge */
 	uint32_t *order;                         /* of events: sources first */
+	unsigned char *sources;                  /* of events, a bit each: edges come from it */
 	uint32_t *by_device;                     /* operations by device, then start: */
 	size_t   *device_first;                  /* the first of each device, and the end of the last one's */
 	int64_t   latency[WI_NCLASSES];          /* of launch, stream and wait: the constants */
@@ -162,6 +169,16 @@ struct wi_graph {
 	bool      classed;                       /* steps have classes */
 };
 
+/* Of a graph that does not change, either. */
+static inline struct nsx_large *wi_large(const struct wi_graph *g) { return (struct nsx_large *)&g->large; }
+static inline void wi_pause(const struct wi_graph *g, size_t i) { nsx_large_pause(wi_large(g), i); }
+/* In a loop over stretches of n elements from i on. */
+static inline void
+wi_pause_at(const struct wi_graph *g, size_t i, size_t n)
+{
+	if (i >> 18 != (i + n) >> 18)
+		nsx_large_rest(wi_large(g));
+}
 static inline uint32_t wi_start(size_t op) { return (uint32_t)(2 * op); }
 static inline uint32_t wi_end(size_t op) { return (uint32_t)(2 * op + 1); }
 static inline uint32_t wi_enter(const struct wi_graph *g, size_t call) { return (uint32_t)(2 * (g->ops.n + call)); }
@@ -200,6 +217,7 @@ wi_call_more(const struct wi_graph *g, const struct wi_call *c)
 	return c->more == NSX_NONE ? &nsx_wi_no_call_more : &g->call_mores.p[c->more];
 }
 static inline bool wi_is_meeting(const struct wi_graph *g, uint32_t event) { return event >= wi_meeting(g, 0); }
+static inline bool wi_is_source(const struct wi_graph *g, uint32_t event) { return g->sources[event / 8] >> event % 8 & 1; }
 /* Of an operation. */
 static inline bool wi_is_end(uint32_t event) { return event & 1; }
 static inline size_t wi_op_of(uint32_t event) { return event / 2; }
@@ -311,8 +329,9 @@ int nsx_wi_find_handovers(struct wi_graph *g);
 int nsx_wi_make_edges(struct wi_graph *g);
 
 /* ---- sweep.c */
-/* The period that was measured: the mean over devices of the mean over steps; 0: no steps. times: of events, other
- * times; NULL: those that were measured. without: by device of the catalogue, those that do not count; NULL: all do. */
-double nsx_wi_period(const struct wi_graph *g, const int64_t *times, const bool *without);
+/* The period that was measured: the mean over devices of the mean over steps; 0: no steps. bounds: when steps begin
+ * and the ones after them, two of each of wi_graph.steps (plan.h); NULL: as was measured. without: by device of the
+ * catalogue, those that do not count; NULL: all do. */
+double nsx_wi_period(const struct wi_graph *g, const int64_t *bounds, const bool *without);
 
 #endif

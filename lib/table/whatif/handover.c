@@ -247,7 +247,7 @@ set_from(struct wi_graph *g, uint32_t call, uint32_t from)
 		if (from == NSX_NONE)
 			return true;
 		c->more = (uint32_t)g->call_mores.n;
-		if (!nsx_vec_push(&g->call_mores, nsx_wi_no_call_more))
+		if (!nsx_large_push(&g->large, &g->call_mores, nsx_wi_no_call_more))
 			return false;
 	}
 	g->call_mores.p[c->more].from = from;

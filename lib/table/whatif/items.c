@@ -146,7 +146,7 @@ set_preds(struct following *f, size_t b)
 			uint32_t op = g->nodes.p[first + f->preds.p[p]];
 
 			g->mores.p[g->ops.p[op].more].followed = true;
-			if (!nsx_vec_push(&g->refs, op))
+			if (!nsx_large_push(&g->large, &g->refs, op))
 				return false;
 		}
 	}

@@ -12,15 +12,19 @@
 static void
 keep_calls(struct wi_graph *g, const uint32_t *to, size_t n)
 {
-	for (size_t i = 0; i < g->calls.n; i++)
+	for (size_t i = 0; i < g->calls.n; i++) {
+		wi_pause(g, i);
 		if (to[i] != NSX_NONE) {
 			g->calls.p[to[i]] = g->calls.p[i];
 			if (g->numbered)
 				g->call_numbers.p[to[i]] = g->call_numbers.p[i];
 		}
-	for (size_t i = 0; i < g->ops.n; i++)
+	}
+	for (size_t i = 0; i < g->ops.n; i++) {
+		wi_pause(g, i);
 		if (g->ops.p[i].call != NSX_NONE)
 			g->ops.p[i].call = to[g->ops.p[i].call];
+	}
 	g->calls.n = n;
 }
 
@@ -28,14 +32,14 @@ keep_calls(struct wi_graph *g, const uint32_t *to, size_t n)
 static bool
 keep_threads(struct wi_graph *g)
 {
-	uint32_t *to = malloc((g->calls.n + 1) * sizeof *to);
+	uint32_t *to = nsx_large_array(&g->large, g->calls.n, sizeof *to);
 	size_t kept = 0;
 
-	for (size_t i = 0; to && i < g->calls.n; i++)
+	for (size_t i = 0; to && i < g->calls.n; i++, wi_pause(g, i))
 		to[i] = g->of_threads.p[g->calls.p[i].thread].works ? (uint32_t)kept++ : (uint32_t)NSX_NONE;
 	if (to && kept < g->calls.n)
 		keep_calls(g, to, kept);
-	free(to);
+	nsx_large_free(&g->large, to);
 	return to != NULL;
 }
 
@@ -49,7 +53,7 @@ resolve(struct wi_graph *g, uint32_t profile, uint32_t *at, uint32_t *n)
 	for (uint32_t i = from; i < to; i++) {
 		uint32_t op = nsx_wi_number_get(&g->op_of, profile, g->numbers.p[i]);
 
-		if (op != NSX_NONE && !nsx_vec_push(&g->refs, op))
+		if (op != NSX_NONE && !nsx_large_push(&g->large, &g->refs, op))
 			return false;
 	}
 	*n = (uint32_t)g->refs.n - *at;
@@ -63,6 +67,7 @@ resolve_awaited(struct wi_graph *g)
 	for (size_t i = 0; i < g->ops.n; i++) {
 		const struct wi_op *o = &g->ops.p[i];
 
+		wi_pause(g, i);
 		if (o->more != NSX_NONE && !resolve(g, g->lanes.p[o->lane].profile, &g->mores.p[o->more].after,
 		                                    &g->mores.p[o->more].nafter))
 			return false;
@@ -70,6 +75,7 @@ resolve_awaited(struct wi_graph *g)
 	for (size_t i = 0; i < g->calls.n; i++) {
 		const struct wi_call *c = &g->calls.p[i];
 
+		wi_pause(g, i);
 		if (c->more != NSX_NONE && !resolve(g, g->of_threads.p[c->thread].profile,
 		                                    &g->call_mores.p[c->more].waited,
 		                                    &g->call_mores.p[c->more].nwaited))
@@ -87,19 +93,21 @@ resolve_all(struct wi_graph *g)
 
 		o->call = nsx_wi_number_get(&g->call_of, g->lanes.p[o->lane].profile, g->early_ops.p[i].number);
 	}
-	nsx_wi_numbers_free(&g->call_of);
+	nsx_wi_numbers_free(&g->call_of, &g->large);
 	free(g->early_ops.p);
 	g->early_ops.p = NULL;
 	g->early_ops.n = g->early_ops.cap = 0;
 	if (!keep_threads(g) || !resolve_awaited(g))
 		return false;
-	for (size_t i = 0; i < g->ops.n; i++)
+	for (size_t i = 0; i < g->ops.n; i++) {
+		wi_pause(g, i);
 		if (g->ops.p[i].call != NSX_NONE && g->calls.p[g->ops.p[i].call].op == NSX_NONE)
 			g->calls.p[g->ops.p[i].call].op = (uint32_t)i;
-	free(g->numbers.p);
+	}
+	nsx_large_free(&g->large, g->numbers.p);
 	g->numbers.p = NULL;
 	g->numbers.n = g->numbers.cap = 0;
-	nsx_wi_numbers_free(&g->op_of);
+	nsx_wi_numbers_free(&g->op_of, &g->large);
 	nsx_map_free(&g->occurrences);
 	g->occurrences = (struct nsx_map){ 0 };
 	return true;
@@ -113,15 +121,15 @@ list_devices(struct wi_graph *g)
 	size_t n = g->pairing.comm.cat.devices.n;
 	size_t *first = g->device_first = calloc(n + 2, sizeof *first);
 
-	g->by_device = malloc((g->ops.n + 1) * sizeof *g->by_device);
+	g->by_device = nsx_large_array(&g->large, g->ops.n, sizeof *g->by_device);
 	if (!first || !g->by_device)
 		return false;
 	/* first[d + 1] is where the next one of device d goes, in the end its end. */
-	for (size_t i = 0; i < g->ops.n; i++)
+	for (size_t i = 0; i < g->ops.n; i++, wi_pause(g, i))
 		first[wi_device(g, &g->ops.p[i]) + 2]++;
 	for (size_t d = 2; d <= n; d++)
 		first[d] += first[d - 1];
-	for (size_t i = 0; i < g->ops.n; i++)
+	for (size_t i = 0; i < g->ops.n; i++, wi_pause(g, i))
 		g->by_device[first[wi_device(g, &g->ops.p[i]) + 1]++] = (uint32_t)i;
 	return true;
 }
@@ -197,7 +205,7 @@ cut_begin(struct wi_graph *g, const struct nsx_step_set *s)
 	size_t ndevices = g->pairing.comm.cat.devices.n, nprocesses = g->threads.process_of.n, kept = 0;
 	int64_t *devices = malloc((ndevices + 1) * sizeof *devices);
 	int64_t *processes = malloc((nprocesses + 1) * sizeof *processes);
-	uint32_t *to = malloc((g->calls.n + 1) * sizeof *to);
+	uint32_t *to = nsx_large_array(&g->large, g->calls.n, sizeof *to);
 	bool good = devices && processes && to;
 
 	for (size_t i = 0; i < ndevices && good; i++)
@@ -206,9 +214,10 @@ cut_begin(struct wi_graph *g, const struct nsx_step_set *s)
 		processes[i] = INT64_MIN;
 	if (good)
 		find_begins(g, s, devices, processes);
-	for (size_t i = 0; i < g->ops.n && good; i++)
+	for (size_t i = 0; i < g->ops.n && good; i++, wi_pause(g, i))
 		g->ops.p[i].cut = issued(g, &g->ops.p[i]) < devices[wi_device(g, &g->ops.p[i])];
 	for (size_t i = 0; i < g->calls.n && good; i++) {
+		wi_pause(g, i);
 		bool before = g->calls.p[i].start < processes[process_of(g, &g->calls.p[i])];
 
 		to[i] = before ? (uint32_t)NSX_NONE : (uint32_t)kept++;
@@ -217,7 +226,7 @@ cut_begin(struct wi_graph *g, const struct nsx_step_set *s)
 		keep_calls(g, to, kept);
 	free(devices);
 	free(processes);
-	free(to);
+	nsx_large_free(&g->large, to);
 	return good;
 }
 
@@ -236,6 +245,7 @@ link_calls(struct wi_graph *g)
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		struct wi_call *c = &g->calls.p[i];
 
+		wi_pause(g, i);
 		c->beside = last[c->thread] == NSX_NONE && of_process[process_of(g, c)] != NSX_NONE;
 		c->before = c->beside ? of_process[process_of(g, c)] : last[c->thread];
 		last[c->thread] = of_process[process_of(g, c)] = (uint32_t)i;
@@ -257,6 +267,7 @@ link_in_order(struct wi_graph *g)
 		struct wi_op *o = &g->ops.p[i];
 		uint32_t *of_stream = &last[g->lanes.p[o->lane].stream], before = *of_stream, next = NSX_NONE;
 
+		wi_pause(g, i);
 		if (o->cut)
 			continue;
 		while (before != NSX_NONE && g->ops.p[before].start == o->start && g->ops.p[before].end > o->end) {
@@ -344,6 +355,7 @@ judge_guesses(struct wi_graph *g)
 		const struct wi_instance *x = &g->instances.p[i];
 		const struct wi_more *o = wi_more(g, &g->ops.p[g->members.p[x->first]]);
 
+		wi_pause_at(g, x->first, x->n);
 		if (o->guessed && o->kind != NSX_NONE) {
 			kinds[o->kind].n++;
 			kinds[o->kind].good += end_together(g, x);
@@ -352,6 +364,7 @@ judge_guesses(struct wi_graph *g)
 	for (size_t i = 0; i < g->mores.n; i++) {
 		struct wi_more *o = &g->mores.p[i];
 
+		wi_pause(g, i);
 		if (!o->guessed || o->instance == NSX_NONE || o->kind == NSX_NONE)
 			continue;
 		if (10 * kinds[o->kind].good < 9 * kinds[o->kind].n || !end_together(g, &g->instances.p[o->instance]))
@@ -433,8 +446,11 @@ nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t cla
 				return nsx_err_nomem(g->err, NULL);
 			x.first = op_at(g, device, of.first);
 			x.next = op_at(g, device, of.next);
-			if (x.first != NSX_NONE && x.next != NSX_NONE && !nsx_vec_push(&g->steps, x))
+			if (x.first == NSX_NONE || x.next == NSX_NONE)
+				continue;
+			if (!nsx_vec_push(&g->steps, x))
 				return nsx_err_nomem(g->err, NULL);
+			g->ops.p[x.first].bound = g->ops.p[x.next].bound = true;
 		}
 	}
 	return NSX_OK;

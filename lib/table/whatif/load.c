@@ -16,6 +16,8 @@ const struct wi_call_more nsx_wi_no_call_more = { .from = NSX_NONE };
 void
 nsx_wi_need(struct wi_graph *g, struct nsx_reader *in)
 {
+	g->large.limit = g->large.limit ? g->large.limit : WI_MEMORY;
+	g->large.err = g->err;
 	g->pairing.comm.cat.keep = NSX_CAT_NAMES;
 	nsx_comm_need(&g->pairing.comm, in);
 	nsx_nccl_need(in);
@@ -40,7 +42,7 @@ take_numbers(struct wi_graph *g, struct nsx_str list, uint32_t *at, uint32_t *n)
 
 		for (k = i; k < list.len && list.ptr[k] != ',';)
 			k++;
-		if (nsx_get_int((struct nsx_str){ list.ptr + i, k - i }, &number) && !nsx_vec_push(&g->numbers, number))
+		if (nsx_get_int((struct nsx_str){ list.ptr + i, k - i }, &number) && !nsx_large_push(&g->large, &g->numbers, number))
 			return nsx_err_nomem(g->err, NULL);
 	}
 	*n = (uint32_t)g->numbers.n - *at;
@@ -111,12 +113,12 @@ take_call(struct wi_graph *g, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (more.stalled > 0 || more.nwaited) {
 		c.more = (uint32_t)g->call_mores.n;
-		if (!nsx_vec_push(&g->call_mores, more))
+		if (!nsx_large_push(&g->large, &g->call_mores, more))
 			return nsx_err_nomem(g->err, NULL);
 	}
-	if (g->numbered && !nsx_vec_push(&g->call_numbers, number))
+	if (g->numbered && !nsx_large_push(&g->large, &g->call_numbers, number))
 		return nsx_err_nomem(g->err, NULL);
-	return nsx_wi_number_set(&g->call_of, report, number, (uint32_t)g->calls.n) && nsx_vec_push(&g->calls, c)
+	return nsx_wi_number_set(&g->call_of, &g->large, report, number, (uint32_t)g->calls.n) && nsx_large_push(&g->large, &g->calls, c)
 	       ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
@@ -204,7 +206,7 @@ take_more(struct wi_graph *g, const struct nsx_rec *rec, struct wi_op *o)
 	if (!wi_task(g, o)->comm && more.node == NSX_ABSENT && !more.guessed && !more.nafter)
 		return NSX_OK;
 	o->more = (uint32_t)g->mores.n;
-	return nsx_vec_push(&g->mores, more) ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	return nsx_large_push(&g->large, &g->mores, more) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 /* Its call, which comes before it unless clocks differ. */
@@ -245,9 +247,9 @@ take_op(struct wi_graph *g, const struct nsx_rec *rec)
 		return nsx_err_nomem(g->err, NULL);
 	if (take_more(g, rec, &o) != NSX_OK)
 		return NSX_ERR;
-	if (!take_call_of(g, rec, &o) || (g->numbered && !nsx_vec_push(&g->op_numbers, number))
-	    || !nsx_wi_number_set(&g->op_of, g->lanes.p[o.lane].profile, number, (uint32_t)at)
-	    || !nsx_vec_push(&g->ops, o))
+	if (!take_call_of(g, rec, &o) || (g->numbered && !nsx_large_push(&g->large, &g->op_numbers, number))
+	    || !nsx_wi_number_set(&g->op_of, &g->large, g->lanes.p[o.lane].profile, number, (uint32_t)at)
+	    || !nsx_large_push(&g->large, &g->ops, o))
 		return nsx_err_nomem(g->err, NULL);
 	if (!wi_task(g, &o)->comm)
 		return NSX_OK;
@@ -287,13 +289,13 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 		if (of[i].kind != NSX_NONE && !intern(g, nsx_cat_str(&g->pairing.comm.cat, of[i].kind), &o->kind))
 			return nsx_err_nomem(g->err, NULL);
 		if (n > 1 && !apart) {
-			if (!nsx_vec_push(&g->members, (uint32_t)of[i].ticket))
+			if (!nsx_large_push(&g->large, &g->members, (uint32_t)of[i].ticket))
 				return nsx_err_nomem(g->err, NULL);
 			o->instance = (uint32_t)g->instances.n;
 			x.n++;
 		}
 	}
-	return !x.n || nsx_vec_push(&g->instances, x) ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	return !x.n || nsx_large_push(&g->large, &g->instances, x) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 /* Whether it is a collective that ends for all devices at once, and its communicator is not known: it may be one of all
@@ -338,6 +340,7 @@ nsx_wi_take(void *graph, const struct nsx_rec *rec)
 	/* The search for steps counts what is beyond. */
 	if (!nsx_in_reach(rec) || is_outside(g, rec))
 		return NSX_OK;
+	nsx_large_pause(&g->large, g->ops.n + g->calls.n);
 	if (rec->kind->id == NSX_OP && may_be_of_all(g, rec)) {
 		of_all = *rec;
 		nsx_set_s(&of_all, NSX_OP_comm_id, NSX_STR("unknown"));
@@ -364,23 +367,13 @@ nsx_wi_free(struct wi_graph *g)
 	nsx_map_free(&g->task_of);
 	nsx_map_free(&g->api_of);
 	nsx_map_free(&g->occurrences);
-	nsx_wi_numbers_free(&g->op_of);
-	nsx_wi_numbers_free(&g->call_of);
-	free(g->ops.p);
-	free(g->calls.p);
-	free(g->mores.p);
-	free(g->call_mores.p);
+	nsx_wi_numbers_free(&g->op_of, &g->large);
+	nsx_wi_numbers_free(&g->call_of, &g->large);
 	free(g->lanes.p);
 	free(g->tasks.p);
 	free(g->apis.p);
 	free(g->of_threads.p);
-	free(g->op_numbers.p);
-	free(g->call_numbers.p);
-	free(g->numbers.p);
 	free(g->early_ops.p);
-	free(g->refs.p);
-	free(g->members.p);
-	free(g->instances.p);
 	free(g->nodes.p);
 	free(g->items.p);
 	free(g->overheads.p);
@@ -388,10 +381,7 @@ nsx_wi_free(struct wi_graph *g)
 	free(g->limits.p);
 	free(g->usual.p);
 	free(g->unqueued.p);
-	free(g->edges.p);
+	nsx_large_end(&g->large);
 	free(g->fars.p);
-	free(g->first);
-	free(g->order);
-	free(g->by_device);
 	free(g->device_first);
 }

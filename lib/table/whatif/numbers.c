@@ -5,33 +5,51 @@
 
 enum { GAPS = 65536 };    /* numbers that may be missing where few have come, in all reports together */
 
+enum { PAGE = 256 };
+
+/* Where a report's number `at` places from its base on is. */
+static uint32_t *
+place(const struct wi_numbers *n, const struct wi_counted *r, uint64_t at)
+{
+	return &n->at.p[(size_t)r->pages.p[at / PAGE] * PAGE + at % PAGE];
+}
+
+/* Let the report have places up to that one. */
+static bool
+reach(struct wi_numbers *n, struct nsx_large *large, struct wi_counted *r, uint64_t at)
+{
+	while (r->pages.n <= at / PAGE) {
+		if (!nsx_large_room(large, &n->at, PAGE)
+		    || !nsx_vec_push(&r->pages, (uint32_t)(n->at.n / PAGE)))
+			return false;
+		for (size_t i = 0; i < PAGE; i++)
+			n->at.p[n->at.n++] = NSX_NONE;
+	}
+	n->gaps += at + 1 - r->n;
+	r->n = at + 1;
+	return true;
+}
+
 bool
-nsx_wi_number_set(struct wi_numbers *n, uint32_t report, int64_t number, uint32_t index)
+nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report, int64_t number, uint32_t index)
 {
 	struct wi_counted *r;
 	uint64_t at;
 	uint32_t *other;
 
 	while (n->reports.n <= report)
-		if (!nsx_vec_push(&n->reports, ((struct wi_counted){ 0, { 0 } })))
+		if (!nsx_vec_push(&n->reports, ((struct wi_counted){ .base = 0 })))
 			return false;
 	r = &n->reports.p[report];
-	if (!r->at.n)
+	if (!r->n)
 		r->base = number;
 	at = (uint64_t)number - (uint64_t)r->base;
-	if (number >= r->base && (at < r->at.n || at - r->at.n + n->gaps < n->set + GAPS)) {
-		if (at >= r->at.n) {
-			size_t more = at + 1 - r->at.n;
-
-			if (!nsx_vec_room(&r->at, more))
-				return false;
-			while (r->at.n <= at)
-				r->at.p[r->at.n++] = NSX_NONE;
-			n->gaps += more;
-		}
-		n->gaps -= r->at.p[at] == NSX_NONE;
+	if (number >= r->base && (at < r->n || at - r->n + n->gaps < n->set + GAPS)) {
+		if (at >= r->n && !reach(n, large, r, at))
+			return false;
+		n->gaps -= *place(n, r, at) == NSX_NONE;
 		n->set++;
-		r->at.p[at] = index;
+		*place(n, r, at) = index;
 		return true;
 	}
 	other = nsx_map_at(&n->others, (struct nsx_key){ report, (uint64_t)number });
@@ -47,18 +65,19 @@ nsx_wi_number_get(const struct wi_numbers *n, uint32_t report, int64_t number)
 		const struct wi_counted *r = &n->reports.p[report];
 		uint64_t at = (uint64_t)number - (uint64_t)r->base;
 
-		if (number >= r->base && at < r->at.n && r->at.p[at] != NSX_NONE)
-			return r->at.p[at];
+		if (number >= r->base && at < r->n && *place(n, r, at) != NSX_NONE)
+			return *place(n, r, at);
 	}
 	return nsx_map_get(&n->others, (struct nsx_key){ report, (uint64_t)number });
 }
 
 void
-nsx_wi_numbers_free(struct wi_numbers *n)
+nsx_wi_numbers_free(struct wi_numbers *n, struct nsx_large *large)
 {
 	for (size_t i = 0; i < n->reports.n; i++)
-		free(n->reports.p[i].at.p);
+		free(n->reports.p[i].pages.p);
 	free(n->reports.p);
+	nsx_large_free(large, n->at.p);
 	nsx_map_free(&n->others);
 	*n = (struct wi_numbers){ 0 };
 }

@@ -54,13 +54,15 @@ clamp(int64_t t, int64_t lo, int64_t hi)
 	return t < lo ? lo : t > hi ? hi : t;
 }
 
-/* The path of one device, whose n steps these are. */
+/* The path of one device, whose n steps these are. event: where it has come to, back in time; of: that, or what a
+ * meeting led to. */
 struct walk {
 	const struct wi_graph *g;
 	const struct wi_step *steps;
 	size_t     n;
 	wi_hop_fn *hop;
 	void      *state;
+	uint32_t   event, of;
 };
 
 /* Give what an edge owns of each step. */
@@ -95,21 +97,31 @@ own(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 	return true;
 }
 
+static struct walk
+walk_begin(const struct wi_graph *g, size_t at, wi_hop_fn *hop, void *state)
+{
+	struct walk w = { .g = g, .steps = &g->steps.p[at], .n = wi_run(g, at), .hop = hop, .state = state };
+
+	w.event = w.of = wi_start(w.steps[w.n - 1].next);
+	return w;
+}
+
+/* Walk back to that time, at most. */
 static bool
-walk(const struct walk *w)
+walk(struct walk *w, int64_t until)
 {
 	const struct wi_graph *g = w->g;
-	uint32_t e = wi_start(w->steps[w->n - 1].next), of = e;
-	int64_t begin = wi_time(g, wi_start(w->steps->first)), to;
+	int64_t begin = g->ops.p[w->steps->first].start, to;
 
-	while ((to = wi_time(g, e)) > begin) {
+	while ((to = wi_time(g, w->event)) > begin && to > until) {
 		/* What led to a meeting is of the end that came after it. */
-		of = wi_is_meeting(g, e) ? of : e;
+		uint32_t e = w->event, of = w->of = wi_is_meeting(g, e) ? w->of : e;
 		uint32_t k = nsx_wi_binding(g, e);
 		struct wi_hop hop = { .event = of, .edge = k, .on = w->steps->device };
 
 		if (k == NSX_NONE) {
 			hop.part = WI_UNEXPLAINED;
+			w->event = wi_start(w->steps->first);
 			return own(w, hop, begin, to);
 		}
 		hop.part = (uint8_t)part_of(g, of, k);
@@ -119,7 +131,7 @@ walk(const struct walk *w)
 			hop.on = wi_device(g, &g->ops.p[g->calls.p[wi_call_of(g, of)].op]);
 		if (!own(w, hop, wi_time(g, g->edges.p[k].from), to))
 			return false;
-		e = g->edges.p[k].from;
+		w->event = g->edges.p[k].from;
 	}
 	return true;
 }
@@ -129,10 +141,37 @@ nsx_wi_walk(const struct wi_graph *g, wi_hop_fn *hop, void *state)
 {
 	bool good = true;
 
-	for (size_t i = 0, n; i < g->steps.n && good; i += n) {
-		n = wi_run(g, i);
-		good = walk(&(struct walk){ g, &g->steps.p[i], n, hop, state });
+	for (size_t i = 0; i < g->steps.n && good; i += wi_run(g, i)) {
+		struct walk w = walk_begin(g, i, hop, state);
+
+		good = walk(&w, INT64_MIN);
 	}
+	return good;
+}
+
+/* Paths of many devices go through the same stretch of time together, so that it is needed once. */
+bool
+nsx_wi_walk_all(const struct wi_graph *g, wi_hop_fn *hop, void *state)
+{
+	NSX_VEC(struct walk) walks = { 0 };
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	int64_t stretches = (int64_t)(g->nevents >> 18) + 1;
+	bool good = true;
+
+	for (size_t i = 0; i < g->steps.n && good; i += wi_run(g, i)) {
+		struct walk w = walk_begin(g, i, hop, state);
+		int64_t begin = g->ops.p[w.steps->first].start, end = wi_time(g, w.event);
+
+		good = nsx_vec_push(&walks, w);
+		first = begin < first ? begin : first;
+		last = end > last ? end : last;
+	}
+	for (int64_t s = stretches; s-- > 0 && good;) {
+		nsx_large_rest(wi_large(g));
+		for (size_t i = 0; i < walks.n && good; i++)
+			good = walk(&walks.p[i], s ? first + (last - first) / stretches * s : INT64_MIN);
+	}
+	free(walks.p);
 	return good;
 }
 
@@ -160,14 +199,14 @@ add(void *state, const struct wi_hop *h)
 int
 nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path)
 {
-	bool *unseen = calloc(g->calls.n + 1, sizeof *unseen), good;
+	bool *unseen = nsx_large_array(wi_large(g), g->calls.n, sizeof *unseen), good;
 
 	*path = (struct wi_path){ .on = calloc(g->pairing.comm.cat.devices.n + 1, sizeof *path->on),
 	                          .names = calloc(g->names.n + 1, sizeof *path->names) };
 	good = unseen && path->on && path->names && nsx_wi_find_unseen(g, unseen);
 	if (good)
-		nsx_wi_walk(g, add, &(struct summing){ g, path, unseen });
-	free(unseen);
+		good = nsx_wi_walk_all(g, add, &(struct summing){ g, path, unseen });
+	nsx_large_free(wi_large(g), unseen);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 

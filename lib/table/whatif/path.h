@@ -23,6 +23,8 @@ struct wi_hop {
 typedef bool wi_hop_fn(void *state, const struct wi_hop *hop);
 /* All paths, device by device. */
 bool nsx_wi_walk(const struct wi_graph *g, wi_hop_fn *hop, void *state);
+/* All paths, in any order, but parts of one edge together: for sums over many devices. */
+bool nsx_wi_walk_all(const struct wi_graph *g, wi_hop_fn *hop, void *state);
 
 /* Sums over all paths, ns. */
 struct wi_path {

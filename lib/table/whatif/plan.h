@@ -38,8 +38,13 @@ int64_t nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge);
 struct wi_shares { double k; double *measured, *now; };
 
 /* ---- sweep.c */
+/* The bounds of steps (graph.h) after each of n plans, which are swept over at once: of plan p at bounds + p * 2 *
+ * wi_graph.steps.n. Times are kept of events that others still wait for. NSX_OK or NSX_ERR. */
+int nsx_wi_replay(const struct wi_graph *g, const struct wi_plan *const *plans, size_t n, int64_t *bounds);
 /* The times of all events after it, of wi_graph.nevents. shares: operations are beside transfers otherwise than they
  * were; NULL: they are not. */
 void nsx_wi_sweep(const struct wi_plan *p, const struct wi_shares *shares, int64_t *times);
+/* The bounds of steps with these times of events. */
+void nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, int64_t *bounds);
 
 #endif

@@ -14,7 +14,7 @@ enum { CRITICAL = 1000 };            /* ns: operations with less are critical */
 static void
 latest(const struct wi_graph *g, int64_t *late)
 {
-	for (size_t i = 0; i < g->nevents; i++)
+	for (size_t i = 0; i < g->nevents; i++, wi_pause(g, i))
 		late[i] = NEVER;
 	for (size_t i = 0; i < g->steps.n; i += wi_run(g, i)) {
 		uint32_t e = wi_start(g->steps.p[i + wi_run(g, i) - 1].next);
@@ -24,6 +24,7 @@ latest(const struct wi_graph *g, int64_t *late)
 	for (size_t i = g->nevents; i-- > 0;) {
 		uint32_t e = g->order[i];
 
+		wi_pause(g, i);
 		for (uint32_t k = g->first[e]; k < g->first[e + 1] && late[e] != NEVER; k++) {
 			int64_t t = late[e] - wi_lag(g, k);
 
@@ -137,12 +138,12 @@ by_step(const struct wi_graph *g, const int64_t *late)
 int
 nsx_wi_slack(const struct wi_graph *g, bool each, struct nsx_table **table)
 {
-	int64_t *late = malloc((g->nevents + 1) * sizeof *late);
+	int64_t *late = nsx_large_array(wi_large(g), g->nevents, sizeof *late);
 
 	if (!late)
 		return nsx_err_nomem(g->err, NULL);
 	latest(g, late);
 	*table = each ? each_op(g, late) : by_step(g, late);
-	free(late);
+	nsx_large_free(wi_large(g), late);
 	return *table ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
