@@ -104,6 +104,8 @@ add_sum(struct nsx_timeline_sums *s, int what, int64_t ns)
 static bool
 begin_run(struct nsx_timeline *t, int what, int64_t start)
 {
+	if (t->removed_only && what != GONE)
+		what = NSX_PART_IDLE;
 	if (t->what.n && t->what.p[t->what.n - 1] == what)
 		return true;
 	if (t->what.n)

@@ -119,6 +119,8 @@ struct nsx_timeline {
 	NSX_VEC(struct nsx_timeline_mark) marks;    /* sums before every 64th run */
 	struct nsx_timeline_sums sums;              /* of the runs that are complete */
 	int64_t end;
+	bool    removed_only;                       /* only removed time is told apart, all else is one part: memory
+	                                             * for that alone. To be set before the first operation */
 };
 
 /* Add an operation, in order of start. removed: of its device, as it is at this operation; NULL: nothing is removed.

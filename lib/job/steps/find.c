@@ -53,13 +53,15 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 {
 	struct nsx_reader *in = nsx_spool_reader(spool);
 	int64_t ndiags = s->ndiags;
+	bool bounds = s->bounds;
 	int rc;
 
 	if (!in)
 		return NSX_ERR;
 	nsx_steps_free(s);
 	*s = (struct nsx_step_set){ .kind = nsx_serving_is_class(nsx_str_c(class)) ? NSX_STEP_SERVING : NSX_STEP_CLASS,
-	                            .phases = true, .label = class, .suffixed = repeats, .err = err };
+	                            .phases = true, .label = class, .suffixed = repeats, .bounds = bounds,
+	                            .err = err };
 	nsx_steps_need(s, in);
 	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL }, err);
 	s->ndiags = ndiags;
@@ -119,7 +121,7 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 	                            : wanted->serving ? NSX_STEP_SERVING : NSX_STEP_MODULE,
 	                            .label = wanted->step ? wanted->step : wanted->repeat ? wanted->repeat
 	                            : wanted->module, .suffixed = wanted->repeat, .shaped = wanted->serving,
-	                            .cat.keep = wanted->keep, .err = err };
+	                            .cat.keep = wanted->keep, .bounds = wanted->bounds, .err = err };
 	if (wanted->step) {
 		if (nsx_pattern_compile(wanted->step, 0, &pattern, err) != NSX_OK)
 			return NSX_ERR;

@@ -17,6 +17,7 @@ struct nsx_steps_wanted {
 	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
 	unsigned    keep;      /* of the catalogue, what the caller needs, too */
 	bool        repeats;   /* if no class covers the GPU's work, the class that repeats (detect.h) is meant */
+	bool        bounds;    /* only when steps begin and end is in question (set.h) */
 	const char *repeat;    /* the class that repeats in another run, which is meant here; NULL: none */
 };
 

@@ -64,6 +64,8 @@ struct nsx_step_set {
 	bool               phases;          /* NSX_STEP_SERVING: each phase of a server's steps is a class; else all
 	                                     * steps of a server are one, */
 	bool               shaped;          /* the names of steps are kept, and marks of steps not used */
+	bool               bounds;          /* of steps only their bounds are in question, not what devices do in
+	                                     * them, which takes memory by operation */
 	const char        *label;           /* NSX_STEP_PATTERN: the expression; NSX_STEP_CLASS: the class
 	                                     * (nsx_step_class_name); NSX_STEP_MODULE: name or key, NULL: any */
 	bool               suffixed;        /* NSX_STEP_CLASS: as in nsx_step_class_name */

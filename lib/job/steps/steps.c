@@ -209,7 +209,7 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 	if (device == NSX_NONE)
 		return false;
 	while (s->timelines.n <= device)
-		if (!nsx_vec_push(&s->timelines, ((struct nsx_timeline){ .end = 0 })) ||
+		if (!nsx_vec_push(&s->timelines, ((struct nsx_timeline){ .removed_only = s->bounds })) ||
 		    !nsx_vec_push(&s->removed, NSX_REMOVED_NONE))
 			return false;
 	if (start == NSX_ABSENT || dur < 0 || !nsx_has(rec, NSX_OP_device)) {

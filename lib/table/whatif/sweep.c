@@ -146,12 +146,29 @@ follow(struct replay *r, uint32_t event, int64_t *restrict t)
 	}
 }
 
-static bool
-sweep(struct replay *r)
+/* Fetch the times that an event will need: what was launched long ago is far away. */
+static void
+foresee(const struct replay *r, uint32_t event)
 {
 	const struct wi_graph *g = r->g;
 
+	for (uint32_t k = g->first[event]; k < g->first[event + 1]; k++) {
+		const int64_t *t = &r->times.p[r->slot[g->edges.p[k].from] * r->n];
+
+		__builtin_prefetch(t);
+		__builtin_prefetch(t + r->n - 1);
+	}
+}
+
+static bool
+sweep(struct replay *r)
+{
+	enum { AHEAD = 12 };
+	const struct wi_graph *g = r->g;
+
 	for (size_t i = 0; i < g->nevents; i++) {
+		if (i + AHEAD < g->nevents)
+			foresee(r, g->order[i + AHEAD]);
 		uint32_t e = g->order[i];
 		int64_t *t = take_slot(r, e), measured = g->first[e] == g->first[e + 1] ? wi_time(g, e) : INT64_MIN;
 

@@ -111,9 +111,11 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
 		              .numbered = options->form == NSX_WHATIF_EDGES || options->form == NSX_WHATIF_SLACKS };
 	struct nsx_spool *again = nsx_spool_open_all(in, err);
 	struct nsx_step_windows w = { .class = NSX_NONE };
+	struct nsx_steps_options steps = options->steps;
 	int rc = again ? NSX_OK : NSX_ERR;
 
 	*table = NULL;
+	steps.bounds = true;
 	/* The second reading's records are spooled unless the stream can be read again. */
 	if (again && nsx_spool_keeps(again)) {
 		nsx_wi_need(&g, in);
@@ -123,7 +125,7 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
 					nsx_reader_need(in, k, NSX_EVERY);
 	}
 	if (rc == NSX_OK)
-		rc = nsx_steps_collect(in, &options->steps, &s, again, diags, err);
+		rc = nsx_steps_collect(in, &steps, &s, again, diags, err);
 	/* Other paths and slack are by step, whose class they name. */
 	if (rc == NSX_OK && (options->form == NSX_WHATIF_FORECAST || options->form == NSX_WHATIF_OP))
 		rc = nsx_step_windows(&s, &w);
