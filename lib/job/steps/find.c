@@ -10,7 +10,7 @@
 #include "job/steps/warn.h"
 
 /* Collects steps, and spools all records if they must be read a second time. */
-struct collecting { struct nsx_step_set *set; struct nsx_spool *again; };
+struct collecting { struct nsx_step_set *set; struct nsx_spool *again; const struct nsx_steps_wanted *wanted; };
 
 /* State of the first reading if no class is given: modules are collected while reading, and all records that ranges
  * need are spooled. */
@@ -27,6 +27,8 @@ take_set(void *state, const struct nsx_rec *rec)
 
 	if (nsx_steps_take(c->set, rec) != NSX_OK)
 		return NSX_ERR;
+	if (c->wanted->also && c->wanted->also(c->wanted->also_state, rec) != NSX_OK)
+		return NSX_ERR;
 	return c->again ? nsx_spool_write(c->again, rec) : NSX_OK;
 }
 
@@ -36,9 +38,7 @@ take_first(void *state, const struct nsx_rec *rec)
 	struct first *f = state;
 
 	/* Metadata come first, so when work comes it is known whether the job uses XLA. */
-	if (nsx_steps_take(f->collecting.set, rec) != NSX_OK)
-		return NSX_ERR;
-	if (f->collecting.again && nsx_spool_write(f->collecting.again, rec) != NSX_OK)
+	if (take_set(&f->collecting, rec) != NSX_OK)
 		return NSX_ERR;
 	if (f->collecting.set->cat.programs.n)
 		return NSX_OK;
@@ -52,6 +52,7 @@ static int
 second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *class, bool repeats, struct nsx_err *err)
 {
 	struct nsx_reader *in = nsx_spool_reader(spool);
+	const struct nsx_steps_wanted none = { .also = NULL };
 	int64_t ndiags = s->ndiags;
 	bool bounds = s->bounds;
 	int rc;
@@ -63,7 +64,7 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 	                            .phases = true, .label = class, .suffixed = repeats, .bounds = bounds,
 	                            .err = err };
 	nsx_steps_need(s, in);
-	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL }, err);
+	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL, &none }, err);
 	s->ndiags = ndiags;
 	nsx_reader_close(in);
 	return rc;
@@ -74,7 +75,7 @@ find_class(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct 
            struct nsx_spool *again, char **class, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_classes classes = { .err = err, .repeats = wanted->repeats };
-	struct first f = { { s, again }, &classes, nsx_spool_open_all(in, err) };
+	struct first f = { { s, again, wanted }, &classes, nsx_spool_open_all(in, err) };
 	int rc = f.spool ? NSX_OK : NSX_ERR;
 
 	if (rc == NSX_OK) {
@@ -135,7 +136,7 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 	if (again)
 		nsx_spool_follow(again, in);
 	if (wanted->step || wanted->module || wanted->repeat || wanted->serving) {
-		rc = nsx_read_all(in, wanted->require, take_set, &(struct collecting){ s, again }, err);
+		rc = nsx_read_all(in, wanted->require, take_set, &(struct collecting){ s, again, wanted }, err);
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(s);
 		if (rc == NSX_OK && !s->list.n && wanted->step && s->matched)

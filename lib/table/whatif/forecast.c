@@ -38,19 +38,6 @@ add_row(struct forecast *f, char *text)
 	return nsx_err_nomem(f->g->err, NULL);
 }
 
-/* The first row, of the model alone. */
-static int
-add_model(struct forecast *f)
-{
-	int rc = add_row(f, nsx_str_dup(NSX_STR("none")));
-
-	if (rc == NSX_OK) {
-		f->rows.p[0].gain = f->gains.model;
-		f->rows.p[0].first = true;
-	}
-	return rc;
-}
-
 /* Room for the plan of a further row; NULL: out of memory. */
 static struct wi_trial *
 add_trial(struct forecast *f)
@@ -65,6 +52,8 @@ set_gains(struct forecast *f)
 
 	for (size_t i = 0; i < f->trials.n && rc == NSX_OK; i++)
 		f->rows.p[i + 1].gain = f->trials.p[i].gain;
+	f->rows.p[0].gain = f->gains.model;
+	f->rows.p[0].first = true;
 	return rc;
 }
 
@@ -233,9 +222,9 @@ nsx_wi_forecast(struct wi_graph *g, const struct nsx_whatif_options *o, struct n
 	int rc = nsx_wi_find_path(g, &f.path);
 
 	if (rc == NSX_OK)
-		rc = nsx_wi_gains_begin(&f.gains, g, &f.path);
+		rc = nsx_wi_gains_open(&f.gains, g, &f.path);
 	if (rc == NSX_OK)
-		rc = add_model(&f);
+		rc = add_row(&f, nsx_str_dup(NSX_STR("none")));
 	for (size_t i = 0; i < o->nchanges && rc == NSX_OK; i++)
 		rc = add_change(&f, o->changes[i]);
 	/* Without operations there is nothing to name, which is told. */

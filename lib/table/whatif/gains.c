@@ -28,20 +28,38 @@ heed(struct wi_gains *w, struct wi_trial *t, double period, const bool *without,
 	return NSX_OK;
 }
 
+/* Whether there are forecasts, by what the period seems to be shorter by if latencies are constants. */
+static void
+judge(struct wi_gains *w, double shorter)
+{
+	w->judged = true;
+	w->model = (struct wi_gain){ shorter, shorter, shorter };
+	w->off = w->period > 0 ? fabs(shorter / w->period) : 0;
+	w->refused = w->unexplained > refused || w->off > refused_model || w->unrelated > refused_queue
+	             || w->unseen > refused_unseen;
+	w->doubtful = !w->refused && (w->unexplained > doubtful || w->off > doubtful_model
+	                              || w->unrelated > doubtful_queue || w->unseen > doubtful_unseen);
+}
+
 int
 nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool contention)
 {
 	enum { TOGETHER = 16 };
 	const struct wi_graph *g = w->g;
-	const struct wi_plan *plans[TOGETHER];
-	int64_t *bounds = malloc((TOGETHER * 2 * g->steps.n + 1) * sizeof *bounds);
+	const struct wi_plan *plans[TOGETHER + 1];
+	struct wi_plan model;
+	int64_t *bounds = malloc(((TOGETHER + 1) * 2 * g->steps.n + 1) * sizeof *bounds);
 	int rc = bounds ? NSX_OK : nsx_err_nomem(g->err, NULL);
 
-	for (size_t i = 0, some; i < n && rc == NSX_OK; i += some) {
+	nsx_wi_plan_model(&model, g);
+	for (size_t i = 0, some; (i < n || !w->judged) && rc == NSX_OK; i += some) {
 		some = n - i < TOGETHER ? n - i : TOGETHER;
 		for (size_t k = 0; k < some; k++)
 			plans[k] = &trials[i + k].plan;
-		rc = nsx_wi_replay(g, plans, some, bounds);
+		plans[some] = &model;
+		rc = nsx_wi_replay(g, plans, some + !w->judged, bounds);
+		if (rc == NSX_OK && !w->judged)
+			judge(w, w->period - nsx_wi_period(g, bounds + some * 2 * g->steps.n, NULL));
 		for (size_t k = 0; k < some && rc == NSX_OK; k++) {
 			struct wi_trial *t = &trials[i + k];
 			int64_t *of = bounds + k * 2 * g->steps.n;
@@ -58,10 +76,8 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool content
 }
 
 int
-nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path)
+nsx_wi_gains_open(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path)
 {
-	struct wi_trial model = { 0 };
-
 	*w = (struct wi_gains){ .g = g };
 	w->period = nsx_wi_period(g, NULL, NULL);
 	w->unexplained = path->all > 0 ? (double)path->parts[WI_UNEXPLAINED] / (double)path->all : 0;
@@ -71,17 +87,16 @@ nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi
 	w->without = calloc(g->pairing.comm.cat.devices.n + 1, sizeof *w->without);
 	if (!w->without)
 		return nsx_err_nomem(g->err, NULL);
-	nsx_wi_plan_model(&model.plan, g);
-	if (nsx_wi_gains(w, &model, 1, false) != NSX_OK)
-		return NSX_ERR;
-	w->model = model.gain;
-	w->off = w->period > 0 ? fabs(w->model.saved / w->period) : 0;
 	w->unrelated = g->queued ? (double)g->unrelated / (double)g->queued : 0;
-	w->refused = w->unexplained > refused || w->off > refused_model || w->unrelated > refused_queue
-	             || w->unseen > refused_unseen;
-	w->doubtful = !w->refused && (w->unexplained > doubtful || w->off > doubtful_model
-	                              || w->unrelated > doubtful_queue || w->unseen > doubtful_unseen);
 	return NSX_OK;
+}
+
+int
+nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path)
+{
+	int rc = nsx_wi_gains_open(w, g, path);
+
+	return rc == NSX_OK ? nsx_wi_gains(w, NULL, 0, false) : rc;
 }
 
 void

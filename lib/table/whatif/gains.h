@@ -19,6 +19,7 @@ struct wi_gains {
 	double   unseen;             /* share of it in which the host may have waited (nsx_wi_unseen) */
 	double   unrelated;          /* share of launches that contradict the launch queue */
 	double   off;                /* share by which the period is off if latencies are constants */
+	bool     judged;             /* the following three are known */
 	bool     refused;            /* too much of it is not known for any forecast: that, */
 	bool     doubtful;           /* or so much that gains are lower bounds */
 	struct wi_gain model;        /* with constant latencies */
@@ -27,7 +28,10 @@ struct wi_gains {
 	bool    *without;            /* by device: left out of the period, by the change being tried */
 };
 
-/* For a graph with its path. NSX_OK or NSX_ERR, here and below; free w in both cases. */
+/* For a graph with its path; refused, doubtful and model are known when the first gains are, which are found with
+ * them. NSX_OK or NSX_ERR, here and below; free w in both cases. */
+int nsx_wi_gains_open(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path);
+/* The same, and they are known. */
 int nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path);
 /* The plan of a change (nsx_wi_change_parse), whose text must stay. *named: whether it names something in the stream; if
  * not it saves nothing. The caller frees t->plan in both cases. */

@@ -1,13 +1,14 @@
-/* whatif.c -- see whatif.h. The stream is read twice: for its steps, and for the events of its operations and calls. */
+/* whatif.c -- see whatif.h. The stream is read for its steps and for the events of its operations and calls; a second
+ * time for the limits of instructions, where programs have any. */
 #include "table/whatif.h"
 
 #include <stdlib.h>
 
+#include "job/steps/find.h"
 #include "job/steps/windows.h"
 #include "stream/spool.h"
 #include "table/analysis.h"
 #include "table/roofline/rows.h"
-#include "table/steps/rows.h"
 #include "table/whatif/tables.h"
 
 static void
@@ -38,20 +39,28 @@ report(const struct wi_graph *g, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", g->cyclic, "events that would have to wait for themselves");
 }
 
-/* ---- the second reading */
+/* ---- readings */
 
-/* w: the steps, of the class that forecasts are of; limits: those of instructions are in question, in these. */
+/* Find the steps, and take what happened. */
 static int
-load(struct wi_graph *g, const struct nsx_step_windows *w, bool limits, struct nsx_reader *in,
-     const struct nsx_step_set *s)
+read_events(struct nsx_reader *in, const struct nsx_steps_options *o, struct nsx_spool *again, struct wi_graph *g,
+            struct nsx_step_set *s, struct nsx_diags *diags)
+{
+	const struct nsx_steps_wanted wanted = { .step = o->step, .module = o->module, .require = o->require,
+	                                         .keep = o->keep, .repeats = o->repeats, .repeat = o->repeat,
+	                                         .bounds = true, .also = nsx_wi_take, .also_state = g };
+
+	nsx_wi_need(g, in);
+	return nsx_steps_find(in, &wanted, s, again, diags, g->err);
+}
+
+/* The limits of instructions, in these windows. */
+static int
+read_limits(struct nsx_reader *in, const struct nsx_step_windows *w, struct wi_graph *g)
 {
 	static const struct nsx_roofline_options peaks = { 0 };
-	struct nsx_analysis_run runs[] = {
-		{ .is = &nsx_wi_events, .state = g, .sums = true },
-		{ .is = &nsx_roofline_analysis, .options = &peaks, .steps = true, .sums = true },
-	};
-	struct nsx_analyses reading = { .runs = runs, .n = limits ? 2 : 1,
-	                                .windows = limits ? w : NULL };
+	struct nsx_analysis_run run = { .is = &nsx_roofline_analysis, .options = &peaks, .steps = true, .sums = true };
+	struct nsx_analyses reading = { .runs = &run, .n = 1, .windows = w };
 	struct nsx_diags quiet = { 0 };
 	int rc;
 
@@ -59,11 +68,11 @@ load(struct wi_graph *g, const struct nsx_step_windows *w, bool limits, struct n
 		return NSX_ERR;
 	rc = nsx_analyse(&reading, in, NULL, &quiet, g->err);
 	nsx_reader_close(in);
-	if (rc == NSX_OK && limits)
-		rc = nsx_wi_limits(g, runs[1].state);
+	if (rc == NSX_OK)
+		rc = nsx_wi_limits(g, run.state);
 	nsx_analyses_free(&reading);
 	nsx_diags_free(&quiet);
-	return rc == NSX_OK ? nsx_wi_build(g, s, w->class) : rc;
+	return rc;
 }
 
 /* A period is one of a class: which, if there are several. */
@@ -109,28 +118,27 @@ nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, stru
 	struct nsx_step_set s = { .err = err };
 	struct wi_graph g = { .err = err, .from = INT64_MIN, .to = INT64_MAX,
 		              .numbered = options->form == NSX_WHATIF_EDGES || options->form == NSX_WHATIF_SLACKS };
-	struct nsx_spool *again = nsx_spool_open_all(in, err);
+	bool limits = asks_limits(options);
+	struct nsx_spool *again = limits ? nsx_spool_open_all(in, err) : NULL;
 	struct nsx_step_windows w = { .class = NSX_NONE };
-	struct nsx_steps_options steps = options->steps;
-	int rc = again ? NSX_OK : NSX_ERR;
+	int rc = again || !limits ? NSX_OK : NSX_ERR;
 
 	*table = NULL;
-	steps.bounds = true;
 	/* The second reading's records are spooled unless the stream can be read again. */
-	if (again && nsx_spool_keeps(again)) {
-		nsx_wi_need(&g, in);
-		if (asks_limits(options))
-			for (enum nsx_kind_id k = 0; k <= NSX_THUNK; k++)
-				if (k < NSX_COMPILE || k == NSX_MODULE || k == NSX_THUNK)
-					nsx_reader_need(in, k, NSX_EVERY);
-	}
+	if (again && nsx_spool_keeps(again))
+		for (enum nsx_kind_id k = 0; k <= NSX_THUNK; k++)
+			if (k < NSX_COMPILE || k == NSX_MODULE || k == NSX_THUNK)
+				nsx_reader_need(in, k, NSX_EVERY);
 	if (rc == NSX_OK)
-		rc = nsx_steps_collect(in, &steps, &s, again, diags, err);
+		rc = read_events(in, &options->steps, again, &g, &s, diags);
 	/* Other paths and slack are by step, whose class they name. */
 	if (rc == NSX_OK && (options->form == NSX_WHATIF_FORECAST || options->form == NSX_WHATIF_OP))
 		rc = nsx_step_windows(&s, &w);
+	/* Without programs no instruction has costs. */
+	if (rc == NSX_OK && limits && s.cat.programs.n)
+		rc = read_limits(nsx_spool_reader(again), &w, &g);
 	if (rc == NSX_OK)
-		rc = load(&g, &w, asks_limits(options), nsx_spool_reader(again), &s);
+		rc = nsx_wi_build(&g, &s, w.class);
 	if (rc == NSX_OK) {
 		*ndiags = s.ndiags;
 		report(&g, diags);
