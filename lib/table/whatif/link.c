@@ -113,6 +113,8 @@ resolve_all(struct wi_graph *g)
 	return true;
 }
 
+enum { SEARCHES = 8 };   /* a search of operations touches as many pages as a walk over 2^8 of them */
+
 /* ---- operations of devices */
 
 static bool
@@ -154,10 +156,12 @@ nsx_wi_ops_from(const struct wi_graph *g, uint32_t device, int64_t start)
 static uint32_t
 op_at(const struct wi_graph *g, uint32_t device, int64_t start)
 {
-	size_t at = nsx_wi_ops_from(g, device, start);
+	size_t at = g->ops.n ? nsx_sort_first(g->ops.p, g->ops.n, sizeof *g->ops.p, offsetof(struct wi_op, start), start)
+	            : 0;
 
-	return at < g->device_first[device + 1] && g->ops.p[g->by_device[at]].start == start ? g->by_device[at]
-	       : NSX_NONE;
+	while (at < g->ops.n && g->ops.p[at].start == start && wi_device(g, &g->ops.p[at]) != device)
+		at++;
+	return at < g->ops.n && g->ops.p[at].start == start ? (uint32_t)at : (uint32_t)NSX_NONE;
 }
 
 static uint32_t
@@ -183,6 +187,7 @@ find_begins(const struct wi_graph *g, const struct nsx_step_set *s, int64_t *dev
 		const struct wi_op *o;
 		int64_t t;
 
+		wi_pause(g, i << SEARCHES);
 		at = device == NSX_NONE ? NSX_NONE : op_at(g, device, x->first);
 		if (at == NSX_NONE)
 			continue;
@@ -439,6 +444,7 @@ nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t cla
 			struct nsx_step_of of = with_next(s, o[k]);
 			struct wi_step x = { of.number, of.sums.removed, NSX_NONE, device, NSX_NONE, NSX_NONE };
 
+			wi_pause(g, (i + k) << SEARCHES);
 			if (!of.kept || device == NSX_NONE)
 				continue;
 			x.class = nsx_intern(&g->names, nsx_intern_str(&s->names, of.class));
