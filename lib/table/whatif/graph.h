@@ -15,6 +15,7 @@
 #define NSX_TABLE_WHATIF_GRAPH_H
 
 #include "base/diag.h"
+#include "base/large.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "job/comm/pairing.h"
@@ -29,6 +30,7 @@
 enum wi_class { WI_DUR, WI_RDV, WI_LAUNCH, WI_STREAM, WI_WAIT, WI_GAP, WI_CALL, WI_SYNC, WI_QUEUE, WI_NCLASSES };
 
 enum {
+	WI_MEMORY   = 256 << 20,   /* bytes of arrays by operation, call, event or edge; what is more is in files */
 	WI_RETURN   = 2000,     /* ns from the end of an operation to the return of the call that waits for it */
 	WI_ASLEEP   = 3000,     /* ns of work of a call that waited */
 	WI_HANDED   = 5000,     /* ns of work, at least, of a thread that waited for another one */
@@ -114,9 +116,11 @@ struct wi_overhead { int64_t start, end; uint32_t thread; };
 struct wi_usual { uint32_t class; size_t n; int64_t ns; };
 typedef NSX_VEC(struct wi_usual) wi_usuals;
 
-/* {0} with err, from and to set is empty. */
+/* {0} with err, large, from and to set is empty. Arrays by operation, call, event or edge are in `large`: who goes
+ * through them does so in order of time, and pauses (nsx_large_pause). */
 struct wi_graph {
 	struct nsx_err     *err;
+	struct nsx_large    large;
 	int64_t             from, to;            /* records that start before or from then on are left out */
 	struct nsx_pairing  pairing;             /* its catalogue is that of all */
 	struct nsx_intern   names;
@@ -162,6 +166,9 @@ struct wi_graph {
 	bool      classed;                       /* steps have classes */
 };
 
+/* Of a graph that does not change, either. */
+static inline struct nsx_large *wi_large(const struct wi_graph *g) { return (struct nsx_large *)&g->large; }
+static inline void wi_pause(const struct wi_graph *g, size_t i) { nsx_large_pause(wi_large(g), i); }
 static inline uint32_t wi_start(size_t op) { return (uint32_t)(2 * op); }
 static inline uint32_t wi_end(size_t op) { return (uint32_t)(2 * op + 1); }
 static inline uint32_t wi_enter(const struct wi_graph *g, size_t call) { return (uint32_t)(2 * (g->ops.n + call)); }

@@ -16,6 +16,8 @@ const struct wi_call_more nsx_wi_no_call_more = { .from = NSX_NONE };
 void
 nsx_wi_need(struct wi_graph *g, struct nsx_reader *in)
 {
+	g->large.limit = g->large.limit ? g->large.limit : WI_MEMORY;
+	g->large.err = g->err;
 	g->pairing.comm.cat.keep = NSX_CAT_NAMES;
 	nsx_comm_need(&g->pairing.comm, in);
 	nsx_nccl_need(in);
@@ -388,6 +390,7 @@ nsx_wi_free(struct wi_graph *g)
 	free(g->limits.p);
 	free(g->usual.p);
 	free(g->unqueued.p);
+	nsx_large_end(&g->large);
 	free(g->edges.p);
 	free(g->fars.p);
 	free(g->first);
