@@ -47,7 +47,8 @@ nsx_wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own
 	return own < usual ? own : usual;
 }
 
-/* Of durations the median; of launches the mean of those that are not odd, since what many of them take is summed up. */
+/* Of durations the median; of launches the mean of those that are not odd, since what many of them take is summed
+ * up. */
 static int64_t
 usual_of(struct wi_counts *c, bool launches)
 {
