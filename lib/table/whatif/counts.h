@@ -7,10 +7,12 @@
 
 #include "base/vec.h"
 
+enum { WI_COUNTED = 65536 };
+
 /* {0} is empty. */
 struct wi_counts {
 	size_t    n;                 /* all of them */
-	uint32_t *counts;            /* of each ns below 65,536 */
+	uint32_t *counts;            /* of each ns below WI_COUNTED; NULL: none yet */
 	size_t    ncounted;
 	NSX_VEC(int64_t) others;
 };
@@ -19,6 +21,8 @@ struct wi_counts {
 bool nsx_wi_count(struct wi_counts *c, int64_t ns);
 /* The k-th smallest, from 0, of n > k. */
 int64_t nsx_wi_nth(struct wi_counts *c, size_t k);
+/* The number of those that are at most that long, and their sum. */
+size_t nsx_wi_sum_to(const struct wi_counts *c, int64_t most, int64_t *sum);
 void nsx_wi_counts_free(struct wi_counts *c);
 
 #endif

@@ -27,81 +27,107 @@ static const double often = 0.7, sure = 5, likely = 3, alike = 1;
 /* A gap, and another thread of its process. Ranks: of threads in their process, the one with most calls first. */
 struct sample {
 	uint32_t of, name;            /* rank of the thread, name of the call that ends the gap */
-	uint32_t by;                  /* twice the rank of the other, and 1 for its calls that wait for the device */
+	uint32_t by;                  /* twice the rank of the other, and 1 for its calls that wait for the device; in
+	                               * the end what was decided */
 	uint32_t thread, call;
 	uint32_t from;                /* the other's call; NSX_NONE: none */
 	int64_t  after, since;        /* from its return to the call; from the thread's call before to it, ns */
 };
 
+enum { NOTHING, HANDED, DOUBTFUL };
+
 /* Samples of one site: what they say. */
 struct verdict { bool often, accepted, unsure; double spread; };
 
+/* group: where the threads of its process begin in search.threads, of which there are group_n. last: its latest call so
+ * far; NSX_NONE: none yet. */
+struct of_thread { uint32_t rank, group, group_n, ncalls, last; };
+
 struct search {
-	struct wi_graph *g;
-	uint32_t *process, *rank, *first;   /* by thread; first: of nthreads + 1, in list */
-	uint32_t *list;                     /* calls by thread and start */
-	uint32_t *threads;                  /* by process */
-	size_t    nthreads;
+	struct wi_graph  *g;
+	struct of_thread *of;               /* by thread */
+	uint32_t         *threads;          /* by process and rank */
+	unsigned char    *goes_on;          /* a bit for each call: its thread's next one comes soon after */
+	size_t            nthreads;
 	NSX_VEC(struct sample) samples;
 };
 
 /* ---- threads and their calls */
 
+/* Whether some process has several threads, of which one may wait for another. */
 static bool
-list_calls(struct search *s)
+has_several(const struct wi_graph *g, bool *failed)
 {
-	const struct wi_graph *g = s->g;
-	size_t n = s->nthreads;
-	struct nsx_sort_key *keys = malloc((n + 1) * sizeof *keys);
+	unsigned char *seen = calloc(g->threads.process_of.n + 1, 1);
+	bool several = false;
 
-	s->process = calloc(n + 1, sizeof *s->process);
-	s->rank = calloc(n + 1, sizeof *s->rank);
-	s->first = calloc(n + 2, sizeof *s->first);
-	s->threads = calloc(n + 1, sizeof *s->threads);
-	s->list = malloc((g->calls.n + 1) * sizeof *s->list);
-	if (!keys || !s->process || !s->rank || !s->first || !s->threads || !s->list) {
-		free(keys);
-		return false;
+	for (size_t t = 0; seen && t < g->of_threads.n; t++) {
+		const struct wi_of_thread *x = &g->of_threads.p[t];
+
+		if (x->works) {
+			several |= seen[x->process];
+			seen[x->process] = 1;
+		}
 	}
-	for (size_t i = 0; i < g->calls.n; i++) {
-		s->process[g->calls.p[i].thread] = g->of_threads.p[g->calls.p[i].thread].process;
-		s->first[g->calls.p[i].thread + 1]++;
-	}
-	for (size_t t = 0; t < n; t++)
-		s->first[t + 1] += s->first[t];
-	for (size_t i = g->calls.n; i-- > 0;)
-		s->list[--s->first[g->calls.p[i].thread + 1]] = (uint32_t)i;
-	/* What was the end of each is now its beginning. */
-	for (size_t t = 0; t < n; t++)
-		s->first[t] = s->first[t + 1];
-	s->first[n] = (uint32_t)g->calls.n;
-	for (size_t t = 0; t < n; t++)
-		keys[t] = (struct nsx_sort_key){ { s->process[t], (int64_t)s->first[t] - s->first[t + 1], 0 },
-		                                 (uint32_t)t };
-	nsx_sort_keys(keys, n);
-	for (size_t i = 0; i < n; i++) {
-		s->threads[i] = keys[i].i;
-		s->rank[keys[i].i] = i && keys[i].k[0] == keys[i - 1].k[0] ? s->rank[keys[i - 1].i] + 1 : 0;
-	}
-	free(keys);
-	return true;
+	*failed = !seen;
+	free(seen);
+	return several;
 }
 
-/* The last call of a thread that begins before t: its place in list; NSX_NONE: none. */
+/* Calls of each thread, and after which of them it goes on soon. */
+static void
+look_at_calls(struct search *s)
+{
+	const struct wi_graph *g = s->g;
+
+	for (size_t i = 0; i < g->calls.n; i++) {
+		const struct wi_call *c = &g->calls.p[i];
+		uint32_t before = wi_before(c);
+
+		wi_pause(g, i);
+		s->of[c->thread].ncalls++;
+		if (before != NSX_NONE && c->start - g->calls.p[before].end < SILENT)
+			s->goes_on[before / 8] |= (unsigned char)(1u << before % 8);
+	}
+}
+
+/* The threads that have calls, by process, the one with most calls first. */
+static bool
+rank_threads(struct search *s)
+{
+	const struct wi_graph *g = s->g;
+	struct nsx_sort_key *keys = malloc((s->nthreads + 1) * sizeof *keys);
+	size_t n = 0;
+
+	for (size_t t = 0; keys && t < s->nthreads; t++)
+		if (s->of[t].ncalls)
+			keys[n++] = (struct nsx_sort_key){ { g->of_threads.p[t].process, -(int64_t)s->of[t].ncalls, 0 },
+			                                   (uint32_t)t };
+	if (keys)
+		nsx_sort_keys(keys, n);
+	for (size_t i = 0, k; keys && i < n; i = k) {
+		for (k = i; k < n && keys[k].k[0] == keys[i].k[0]; k++)
+			s->threads[k] = keys[k].i;
+		for (size_t x = i; x < k; x++) {
+			struct of_thread *of = &s->of[keys[x].i];
+
+			*of = (struct of_thread){ (uint32_t)(x - i), (uint32_t)i, (uint32_t)(k - i), of->ncalls,
+			                          NSX_NONE };
+		}
+	}
+	free(keys);
+	return keys != NULL;
+}
+
+/* The last call of a thread that begins before t; NSX_NONE: none. */
 static uint32_t
 last_before(const struct search *s, uint32_t thread, int64_t t)
 {
-	uint32_t lo = s->first[thread], hi = s->first[thread + 1];
+	uint32_t at = s->of[thread].last;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (s->g->calls.p[s->list[mid]].start < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo == s->first[thread] ? NSX_NONE : lo - 1;
+	while (at != NSX_NONE && s->g->calls.p[at].start >= t)
+		at = wi_before(&s->g->calls.p[at]);
+	return at;
 }
 
 /* The other thread's last call before the gap ends, after which it is silent, or the last one that waited for the
@@ -112,15 +138,12 @@ last_in_gap(const struct search *s, uint32_t other, int64_t since, int64_t end, 
 	const struct wi_graph *g = s->g;
 	uint32_t at = last_before(s, other, end);
 
-	while (at != NSX_NONE && blocking && g->calls.p[s->list[at]].end > since
-	       && (!wi_api(g, &g->calls.p[s->list[at]])->blocking || g->calls.p[s->list[at]].end > end))
-		at = at > s->first[other] ? at - 1 : NSX_NONE;
-	if (at == NSX_NONE || g->calls.p[s->list[at]].end <= since || g->calls.p[s->list[at]].end > end)
+	while (at != NSX_NONE && blocking && g->calls.p[at].end > since
+	       && (!wi_api(g, &g->calls.p[at])->blocking || g->calls.p[at].end > end))
+		at = wi_before(&g->calls.p[at]);
+	if (at == NSX_NONE || g->calls.p[at].end <= since || g->calls.p[at].end > end)
 		return NSX_NONE;
-	if (!blocking && at + 1 < s->first[other + 1]
-	    && g->calls.p[s->list[at + 1]].start - g->calls.p[s->list[at]].end < SILENT)
-		return NSX_NONE;
-	return s->list[at];
+	return blocking || !(s->goes_on[at / 8] >> at % 8 & 1) ? at : (uint32_t)NSX_NONE;
 }
 
 static bool
@@ -130,7 +153,7 @@ add_samples(struct search *s, uint32_t call, uint32_t other)
 	int64_t since = s->g->calls.p[c->before].end;
 
 	for (uint32_t blocking = 0; blocking < 2; blocking++) {
-		struct sample x = { s->rank[c->thread], wi_api(s->g, c)->name, 2 * s->rank[other] + blocking,
+		struct sample x = { s->of[c->thread].rank, wi_api(s->g, c)->name, 2 * s->of[other].rank + blocking,
 		                    c->thread, call, NSX_NONE, 0, 0 };
 
 		x.from = last_in_gap(s, other, since, c->start, blocking);
@@ -144,25 +167,24 @@ add_samples(struct search *s, uint32_t call, uint32_t other)
 	return true;
 }
 
+/* In order of time. */
 static bool
 find_samples(struct search *s)
 {
 	const struct wi_graph *g = s->g;
 
-	for (size_t i = 0, n; i < s->nthreads; i += n) {
-		for (n = 1; i + n < s->nthreads && s->process[s->threads[i + n]] == s->process[s->threads[i]];)
-			n++;
-		for (size_t x = i; x < i + n && n > 1; x++)
-			for (uint32_t k = s->first[s->threads[x]]; k < s->first[s->threads[x] + 1]; k++) {
-				const struct wi_call *c = &g->calls.p[s->list[k]];
+	for (size_t i = 0; i < g->calls.n; i++) {
+		const struct wi_call *c = &g->calls.p[i];
+		struct of_thread *of = &s->of[c->thread];
+		uint32_t n = of->group_n < OTHERS ? of->group_n : OTHERS;
 
-				if (wi_before(c) == NSX_NONE || c->start - g->calls.p[c->before].end < GAP)
-					continue;
-				for (size_t y = i; y < i + n && y < i + OTHERS; y++)
-					if (y != x && s->first[s->threads[y]] < s->first[s->threads[y] + 1]
-					    && !add_samples(s, s->list[k], s->threads[y]))
-						return false;
-			}
+		wi_pause(g, i);
+		of->last = (uint32_t)i;
+		if (n < 2 || wi_before(c) == NSX_NONE || c->start - g->calls.p[c->before].end < GAP)
+			continue;
+		for (uint32_t k = of->group; k < of->group + n; k++)
+			if (s->threads[k] != c->thread && !add_samples(s, (uint32_t)i, s->threads[k]))
+				return false;
 	}
 	return true;
 }
@@ -244,8 +266,6 @@ set_from(struct wi_graph *g, uint32_t call, uint32_t from)
 	struct wi_call *c = &g->calls.p[call];
 
 	if (c->more == NSX_NONE) {
-		if (from == NSX_NONE)
-			return true;
 		c->more = (uint32_t)g->call_mores.n;
 		if (!nsx_large_push(&g->large, &g->call_mores, nsx_wi_no_call_more))
 			return false;
@@ -274,33 +294,84 @@ decide(struct search *s, size_t from, size_t to)
 		}
 		doubt |= v.often && v.unsure;
 	}
-	for (size_t i = best; i < best + best_n; i++)
-		if (!set_from(s->g, s->samples.p[i].call, s->samples.p[i].from))
-			return false;
-	for (size_t i = from; i < to && best == to && doubt; i++)
-		s->g->calls.p[s->samples.p[i].call].doubtful |= s->samples.p[i].from != NSX_NONE;
+	for (size_t i = from; i < to; i++) {
+		struct sample *x = &s->samples.p[i];
+		bool is_best = i >= best && i < best + best_n;
+
+		x->by = x->from == NSX_NONE ? NOTHING : is_best ? HANDED : best == to && doubt ? DOUBTFUL : NOTHING;
+	}
 	return true;
+}
+
+static int
+by_call(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	return (x->call > y->call) - (x->call < y->call);
+}
+
+/* Set what was decided, in order of time. */
+static bool
+set_decided(struct search *s)
+{
+	enum { REST = 4096 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->samples.n; i++)
+		if (s->samples.p[i].by != NOTHING)
+			s->samples.p[n++] = s->samples.p[i];
+	s->samples.n = n;
+	if (n)
+		qsort(s->samples.p, n, sizeof *s->samples.p, by_call);
+	for (size_t i = 0; i < n; i++) {
+		const struct sample *x = &s->samples.p[i];
+
+		if (x->by == DOUBTFUL)
+			s->g->calls.p[x->call].doubtful = true;
+		else if (!set_from(s->g, x->call, x->from))
+			return false;
+		/* Those that are far from each other touch a page each. */
+		if (!(i % REST))
+			nsx_large_rest(&s->g->large);
+	}
+	return true;
+}
+
+static bool
+decide_all(struct search *s)
+{
+	bool good = true;
+
+	if (s->samples.n)
+		qsort(s->samples.p, s->samples.n, sizeof *s->samples.p, by_site);
+	for (size_t i = 0, k; i < s->samples.n && good; i = k) {
+		for (k = i; k < s->samples.n && s->samples.p[k].of == s->samples.p[i].of
+		     && s->samples.p[k].name == s->samples.p[i].name;)
+			k++;
+		good = decide(s, i, k);
+	}
+	return good && set_decided(s);
 }
 
 int
 nsx_wi_find_handovers(struct wi_graph *g)
 {
 	struct search s = { .g = g, .nthreads = g->threads.thread_of.n };
-	bool good = list_calls(&s) && find_samples(&s);
+	bool failed, good;
 
-	if (good && s.samples.n)
-		qsort(s.samples.p, s.samples.n, sizeof *s.samples.p, by_site);
-	for (size_t i = 0, k; i < s.samples.n && good; i = k) {
-		for (k = i; k < s.samples.n && s.samples.p[k].of == s.samples.p[i].of
-		     && s.samples.p[k].name == s.samples.p[i].name;)
-			k++;
-		good = decide(&s, i, k);
-	}
-	free(s.process);
-	free(s.rank);
-	free(s.first);
-	free(s.list);
+	if (!has_several(g, &failed))
+		return failed ? nsx_err_nomem(g->err, NULL) : NSX_OK;
+	s.of = calloc(s.nthreads + 1, sizeof *s.of);
+	s.threads = calloc(s.nthreads + 1, sizeof *s.threads);
+	s.goes_on = nsx_large_array(&g->large, g->calls.n / 8 + 1, 1);
+	good = s.of && s.threads && s.goes_on;
+	if (good)
+		look_at_calls(&s);
+	good = good && rank_threads(&s) && find_samples(&s) && decide_all(&s);
+	free(s.of);
 	free(s.threads);
+	nsx_large_free(&g->large, s.goes_on);
 	free(s.samples.p);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

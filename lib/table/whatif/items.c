@@ -49,16 +49,29 @@ main_stream(const struct wi_graph *g, const struct wi_item *x)
 	return count[best].stream;
 }
 
+static size_t
+count_nodes(const struct wi_graph *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->mores.n; i++) {
+		wi_pause(g, i);
+		n += g->mores.p[i].node != NSX_ABSENT;
+	}
+	return n;
+}
+
 static bool
 list_items(struct wi_graph *g)
 {
-	struct nsx_sort_key *keys = malloc((g->mores.n + 1) * sizeof *keys);
-	size_t n = 0;
+	size_t nodes = count_nodes(g), n = 0;
+	struct nsx_sort_key *keys = malloc((nodes + 1) * sizeof *keys);
 	bool good = keys != NULL;
 
-	for (size_t i = 0; i < g->ops.n && good; i++) {
+	for (size_t i = 0; i < g->ops.n && good && nodes; i++) {
 		const struct wi_op *o = &g->ops.p[i];
 
+		wi_pause(g, i);
 		if (wi_more(g, o)->node != NSX_ABSENT && o->call != NSX_NONE)
 			keys[n++] = (struct nsx_sort_key){ { o->call, wi_more(g, o)->node, 0 }, (uint32_t)i };
 	}

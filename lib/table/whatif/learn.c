@@ -44,6 +44,7 @@ nsx_wi_learn(struct wi_graph *g)
 		const struct wi_more *more = wi_more(g, o);
 		int64_t end = awaited_end(g, more), before = wi_end_before(g, o);
 
+		wi_pause(g, i);
 		if (more->npreds || o->cut)
 			continue;
 		if (call && !more->nafter && o->start >= call->start

@@ -7,7 +7,6 @@
 
 #include "base/num.h"
 #include "base/pattern.h"
-#include "base/sort.h"
 
 /* A duration that shrinks to 1/k. */
 static int64_t
@@ -98,6 +97,7 @@ nsx_wi_names_comm(const struct wi_graph *g, const struct wi_change *c, uint32_t 
 	for (size_t i = 0; i < g->ops.n && !found && !text.failed; i++) {
 		const struct wi_task *t = wi_task(g, &g->ops.p[i]);
 
+		wi_pause(g, i);
 		if (!t->comm)
 			continue;
 		text.len = 0;
@@ -184,6 +184,7 @@ names_transfer(const struct wi_graph *g, const struct wi_change *c)
 {
 	for (size_t i = 0; i < g->ops.n && c->name.len; i++) {
 		const struct wi_op *o = &g->ops.p[i];
+		wi_pause(g, i);
 		uint32_t work = wi_task(g, o)->comm ? wi_work(g, wi_end(i)) : (uint32_t)NSX_NONE;
 
 		if (work != NSX_NONE && is_of(g, o, c->name) && (c->what != WI_BANDWIDTH
@@ -231,8 +232,10 @@ nowait(struct wi_plan *p, bool *named)
 		return nsx_err_nomem(g->err, NULL);
 	nsx_wi_change_devices(g, &p->change, p->of);
 	*named = false;
-	for (size_t i = 0; i < g->edges.n && !*named; i++)
+	for (size_t i = 0; i < g->edges.n && !*named; i++) {
+		wi_pause(g, i);
 		*named = g->edges.p[i].class == WI_RDV && waits_not(p, &g->edges.p[i]);
+	}
 	return NSX_OK;
 }
 
@@ -285,94 +288,12 @@ unprofiled_lag(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t b
 
 /* ---- even: operations take the mean of their devices ---- */
 
-/* An operation of a step: the same name and count of several devices. */
-struct same { uint32_t name, count, op; };
-typedef NSX_VEC(struct same) sames;
-
-static int
-by_same(const void *a, const void *b)
-{
-	const struct same *x = a, *y = b;
-
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	if (x->count != y->count)
-		return x->count < y->count ? -1 : 1;
-	return (x->op > y->op) - (x->op < y->op);
-}
-
-/* Add the operations of a step of a device that compute. counts: by name, of which all are 0. */
-static bool
-list_same(const struct wi_graph *g, const struct wi_step *s, uint32_t *counts, sames *list)
-{
-	size_t end = nsx_wi_ops_from(g, s->device, g->ops.p[s->next].start), begin = list->n;
-
-	for (size_t i = nsx_wi_ops_from(g, s->device, g->ops.p[s->first].start); i < end; i++) {
-		const struct wi_task *t = wi_task(g, &g->ops.p[g->by_device[i]]);
-
-		if (!t->comm && !nsx_vec_push(list, ((struct same){ t->name, counts[t->name]++, g->by_device[i] })))
-			return false;
-	}
-	for (size_t i = begin; i < list->n; i++)
-		counts[list->p[i].name] = 0;
-	return true;
-}
-
-static void
-set_even(struct wi_plan *p, sames *list)
-{
-	const struct wi_graph *g = p->g;
-
-	if (list->n)
-		qsort(list->p, list->n, sizeof *list->p, by_same);
-	for (size_t i = 0, k; i < list->n; i = k) {
-		const struct same *x = &list->p[i];
-		int64_t sum = 0;
-
-		for (k = i; k < list->n && list->p[k].name == x->name && list->p[k].count == x->count; k++)
-			sum += g->ops.p[list->p[k].op].end - g->ops.p[list->p[k].op].start;
-		for (size_t m = i; m < k; m++)
-			p->even[list->p[m].op] = llround((double)sum / (double)(k - i));
-	}
-	list->n = 0;
-}
-
-/* One step of all devices after the other; one of another class may have the same operations, too. */
-static int
-even(struct wi_plan *p)
-{
-	const struct wi_graph *g = p->g;
-	struct nsx_sort_key *keys = malloc((g->steps.n + 1) * sizeof *keys);
-	uint32_t *counts = calloc(g->names.n + 1, sizeof *counts);
-	sames list = { 0 };
-	bool good;
-
-	p->even = malloc((g->ops.n + 1) * sizeof *p->even);
-	good = keys && counts && p->even;
-	for (size_t i = 0; i < g->ops.n && good; i++)
-		p->even[i] = -1;
-	for (size_t i = 0; i < g->steps.n && good; i++)
-		keys[i] = (struct nsx_sort_key){ { g->steps.p[i].class, g->steps.p[i].number, 0 }, (uint32_t)i };
-	if (good)
-		nsx_sort_keys(keys, g->steps.n);
-	for (size_t i = 0; i < g->steps.n && good; i++) {
-		if (i && (keys[i].k[0] != keys[i - 1].k[0] || keys[i].k[1] != keys[i - 1].k[1]))
-			set_even(p, &list);
-		good = list_same(g, &g->steps.p[keys[i].i], counts, &list);
-	}
-	if (good)
-		set_even(p, &list);
-	free(keys);
-	free(counts);
-	free(list.p);
-	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
-}
-
 static int64_t
 even_lag(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t base)
 {
-	return wi_is_op(p->g, event) && edge == p->g->first[event] && p->even[wi_op_of(event)] >= 0
-	       ? p->even[wi_op_of(event)] : base;
+	uint32_t same = wi_is_op(p->g, event) && edge == p->g->first[event] ? p->same_of[wi_op_of(event)] : 0;
+
+	return same ? p->even[same - 1] : base;
 }
 
 /* ---- the model ---- */
@@ -418,7 +339,7 @@ nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const struct wi_change 
 	case WI_NOWAIT:
 		return nowait(p, named);
 	case WI_EVEN:
-		return even(p);
+		return nsx_wi_even(g, &p->same_of, &p->even);
 	default:
 		return NSX_OK;
 	}
@@ -430,6 +351,8 @@ nsx_wi_plan_free(struct wi_plan *p)
 	free(p->speeds);
 	free(p->of);
 	free(p->even);
+	if (p->g)
+		nsx_large_free(wi_large(p->g), p->same_of);
 	*p = (struct wi_plan){ 0 };
 }
 

@@ -15,7 +15,8 @@ struct wi_plan {
 	double   *speeds;        /* TASKS: by task, how many times as fast it becomes; 1: as it is */
 	uint32_t  device;        /* ... on this one; NSX_NONE: on all */
 	bool     *of;            /* nowait: by device, whether it is not waited for; NULL: none is */
-	int64_t  *even;          /* by operation, what it takes; less than 0: as before */
+	uint32_t *same_of;       /* EVEN: by operation, 1 + which of those it is in even; 0: none */
+	int64_t  *even;          /* what they take */
 };
 
 /* The plan of a change. *named: whether it names something in the stream. NSX_OK or NSX_ERR; free p in both cases. */
@@ -36,6 +37,11 @@ int64_t nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge);
 /* How operations that compute are beside transfers, by operation: a share of their time. One that is always beside them
  * takes 1 + k times as long as one that never is. */
 struct wi_shares { double k; double *measured, *now; };
+
+/* ---- even.c */
+/* What operations of steps that compute take if they take as long as the mean of their devices does: see wi_plan. The
+ * caller frees *even, and *same_of with nsx_large_free, in both cases. */
+int nsx_wi_even(const struct wi_graph *g, uint32_t **same_of, int64_t **even);
 
 /* ---- sweep.c */
 /* The bounds of steps (graph.h) after each of n plans, which are swept over at once: of plan p at bounds + p * 2 *

@@ -1,8 +1,13 @@
 /* queue.c -- the queue of launches: of how many operations a device has room, learned from launches that had to wait,
- * and the operation whose end made room for each launch. */
+ * and the operation whose end made room for each launch. A depth of 65,536 or more is not found.
+ *
+ * Launches of all devices are gone through together, in order of time; of each device those are kept that may still
+ * matter: the last ones, or those that have not ended. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
+#include "table/whatif/counts.h"
 #include "table/whatif/graph.h"
 
 enum {
@@ -14,6 +19,7 @@ enum {
 	AROUND = 4,             /* ends that are tried for a launch */
 	POINTS = 50, LEAD = 5, APART = 8,
 	LATE_END = 2000,        /* ns: an end later than that after the return did not make room */
+	KEPT = WI_COUNTED,      /* issues of a device, at most */
 	USUAL = 20, ODD = 4     /* times the median */
 };
 
@@ -41,265 +47,423 @@ nsx_wi_queue_work(const struct wi_graph *g, const struct wi_call *c, int64_t own
 	return own < usual ? own : usual;
 }
 
-/* Of n durations, whose order changes, the median; of launches the mean of those that are not odd, since what many of
- * them take is summed up. */
+/* Of durations the median; of launches the mean of those that are not odd, since what many of them take is summed
+ * up. */
 static int64_t
-usual_of(int64_t *ns, size_t n, bool launches)
+usual_of(struct wi_counts *c, bool launches)
 {
-	int64_t median = nsx_sort_nth(ns, n, n / 2), sum = 0, count = 0;
+	int64_t median = nsx_wi_nth(c, c->n / 2), sum;
+	size_t count = launches ? nsx_wi_sum_to(c, ODD * median, &sum) : 0;
 
-	for (size_t i = 0; i < n && launches; i++)
-		if (ns[i] <= ODD * median) {
-			sum += ns[i];
-			count++;
-		}
-	return count ? sum / count : median;
-}
-
-/* How long calls take, by class: all, or launches that never waited for room. */
-static bool
-set_usual(const struct wi_graph *g, bool launches, wi_usuals *u)
-{
-	int64_t *ns = malloc((g->calls.n + 1) * sizeof *ns);
-	size_t *first = calloc(g->names.n + 2, sizeof *first);
-	bool good = ns && first;
-
-	/* first[c + 1] is where the next one of class c goes, in the end its end. */
-	for (int pass = 0; pass < 2 && good; pass++) {
-		for (size_t i = 0; i < g->calls.n; i++) {
-			const struct wi_call *c = &g->calls.p[i];
-
-			if (launches && !(c->op != NSX_NONE && c->queue == NSX_NONE && !wi_api(g, c)->blocking))
-				continue;
-			if (pass)
-				ns[first[wi_api(g, c)->class + 1]++] = c->end - c->start;
-			else
-				first[wi_api(g, c)->class + 2]++;
-		}
-		for (size_t k = 2; k < g->names.n + 2 && !pass; k++)
-			first[k] += first[k - 1];
-	}
-	for (uint32_t c = 0; c < g->names.n && good; c++) {
-		size_t n = first[c + 1] - first[c];
-
-		if (n)
-			good = nsx_vec_push(u, ((struct wi_usual){ c, n, usual_of(ns + first[c], n, launches) }));
-	}
-	free(ns);
-	free(first);
-	return good;
-}
-
-/* What each device was given, in order: launches of operations, and of graphs, whose nodes are given at once. */
-struct issues {
-	struct wi_graph *g;
-	uint32_t *list;                  /* operations, of a graph the node that ended last; device by device: */
-	size_t    n, *begin;             /* the first of each device, and the end */
-	uint32_t *position;              /* of each operation, in list; NULL: not needed */
-	struct nsx_sort_key *keys;       /* of the device in question, */
-	int64_t  *reach;                 /* and the latest end so far of what computes */
-	NSX_VEC(int64_t) points;         /* distances that may be the depth */
-};
-
-/* What was launched before the capture comes first. */
-static void
-list_device(struct issues *s, uint32_t device)
-{
-	const struct wi_graph *g = s->g;
-	size_t from = g->device_first[device], n = g->device_first[device + 1] - from, begin = s->n;
-	int64_t reach = INT64_MIN;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct wi_op *o = &g->ops.p[g->by_device[from + i]];
-
-		s->keys[i] = o->call == NSX_NONE ? (struct nsx_sort_key){ { 0, o->end, 0 }, g->by_device[from + i] }
-		             : (struct nsx_sort_key){ { 1, g->calls.p[o->call].start, 0 }, g->by_device[from + i] };
-	}
-	nsx_sort_keys(s->keys, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct wi_op *o = &g->ops.p[s->keys[i].i];
-		const struct wi_op *last = s->n > begin ? &g->ops.p[s->list[s->n - 1]] : NULL;
-
-		if (last && wi_more(g, o)->item != NSX_NONE && last->call == o->call) {
-			if (o->end > last->end)
-				s->list[s->n - 1] = s->keys[i].i;
-		} else {
-			reach = !wi_task(g, o)->comm && o->end > reach ? o->end : reach;
-			s->reach[s->n - begin] = reach;
-			s->list[s->n++] = s->keys[i].i;
-		}
-		if (s->position)
-			s->position[s->keys[i].i] = (uint32_t)(s->n - 1);
-	}
-}
-
-/* ---- the depth */
-
-/* The value that comes most often; *n times. */
-static int64_t
-most(int64_t *v, size_t len, size_t *n)
-{
-	int64_t best = 0;
-
-	*n = 0;
-	if (len)
-		qsort(v, len, sizeof *v, nsx_sort_by_int);
-	for (size_t i = 0, k; i < len; i = k) {
-		for (k = i; k < len && v[k] == v[i];)
-			k++;
-		if (k - i > *n) {
-			*n = k - i;
-			best = v[i];
-		}
-	}
-	return best;
+	return count ? sum / (int64_t)count : median;
 }
 
 static bool
-depth_by_stalls(struct wi_graph *g, const uint32_t *position)
+list_usual(struct wi_counts *of_classes, size_t n, bool launches, wi_usuals *u)
 {
-	NSX_VEC(int64_t) v = { 0 };
-	bool good = true;
-	size_t n;
+	for (size_t i = 0; i < n; i++) {
+		struct wi_counts *c = &of_classes[i];
+
+		if (c->n && !nsx_vec_push(u, ((struct wi_usual){ (uint32_t)i, c->n, usual_of(c, launches) })))
+			return false;
+	}
+	return true;
+}
+
+/* How long calls take, by class: all, and launches that never waited for room. */
+static bool
+set_usual(struct wi_graph *g)
+{
+	size_t n = g->names.n;
+	struct wi_counts *all = calloc(2 * n + 1, sizeof *all), *launches = all + n;
+	bool good = all != NULL;
 
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		const struct wi_call *c = &g->calls.p[i];
+		const struct wi_api *api = wi_api(g, c);
 
-		const struct wi_call_more *more = wi_call_more(g, c);
-
-		if (more->stalled <= WI_RETURN || wi_api(g, c)->blocking || c->op == NSX_NONE || more->nwaited != 1)
-			continue;
-		good = nsx_vec_push(&v, (int64_t)position[c->op] - (int64_t)position[g->refs.p[more->waited]]);
+		wi_pause(g, i);
+		good = nsx_wi_count(&all[api->class], c->end - c->start);
+		if (good && c->op != NSX_NONE && c->queue == NSX_NONE && !api->blocking)
+			good = nsx_wi_count(&launches[api->class], c->end - c->start);
 	}
-	int64_t best = most(v.p, v.n, &n);
-
-	if (v.n >= STALLS && n * 2 >= v.n && best > 0)
-		g->depth = best;
-	free(v.p);
+	good = good && list_usual(all, n, false, &g->usual) && list_usual(launches, n, true, &g->unqueued);
+	for (size_t i = 0; all && i < 2 * n; i++)
+		nsx_wi_counts_free(&all[i]);
+	free(all);
 	return good;
 }
 
-/* The last of the first n issued of a device with a reach of at most t, or the first. */
+/* ---- what each device was given, in order */
+
+/* A launch of an operation, or of a graph, whose nodes are given at once. reach: the latest end so far of what
+ * computes. op: of a graph the node that ended last. */
+struct issue { int64_t reach; uint32_t op; };
+
+/* The issues of a device: those before `dropped` are gone, the next `begin` no longer matter. */
+struct given {
+	NSX_VEC(struct issue) list;
+	size_t  dropped, begin;
+	int64_t reach;
+	bool    launched;                /* some of its operations have a call */
+};
+
+struct issues {
+	struct wi_graph *g;
+	struct given    *devices;
+	uint32_t *next;                  /* 1 + the next operation of the same call; NULL: calls have one at most */
+	bool      early;                 /* operations without a call, which were launched before the capture */
+	uint32_t *position;              /* of each operation, among the issues of its device; NULL: not needed */
+	struct wi_counts distances;      /* that may be the depth */
+	/* Gets each operation of a call that is an issue of its own, before it is listed. */
+	bool (*issue)(struct issues *s, struct given *d, uint32_t op);
+};
+
+/* Its number among all of the device. */
 static size_t
-last_reached(const int64_t *reach, size_t n, int64_t t)
+number_of(const struct given *d, size_t at)
 {
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (reach[mid] <= t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? lo - 1 : 0;
+	return d->dropped + at;
 }
 
-/* What launches of the device that was listed last say by the ends before which they returned. */
+/* Keep the last ones only. */
+static void
+keep_last(struct given *d, size_t n)
+{
+	if (d->list.n - d->begin > n)
+		d->begin = d->list.n - n;
+}
+
 static bool
-add_points(struct issues *s, size_t begin)
+add_issue(struct issues *s, struct given *d, uint32_t op)
+{
+	const struct wi_op *o = &s->g->ops.p[op];
+
+	if (d->list.n == d->list.cap && d->begin && d->begin >= d->list.n / 2) {
+		d->list.n -= d->begin;
+		memmove(d->list.p, d->list.p + d->begin, d->list.n * sizeof *d->list.p);
+		d->dropped += d->begin;
+		d->begin = 0;
+	}
+	d->reach = !wi_task(s->g, o)->comm && o->end > d->reach ? o->end : d->reach;
+	return nsx_vec_push(&d->list, ((struct issue){ d->reach, op }));
+}
+
+static bool
+give(struct issues *s, uint32_t op)
 {
 	const struct wi_graph *g = s->g;
-	const uint32_t *list = s->list + begin;
+	const struct wi_op *o = &g->ops.p[op];
+	struct given *d = &s->devices[wi_device(g, o)];
+	struct issue *last = d->list.n > d->begin ? &d->list.p[d->list.n - 1] : NULL;
 
-	for (size_t k = DEPTH_MIN; k < s->n - begin; k++) {
-		uint32_t call = g->ops.p[list[k]].call;
-		const struct wi_call *c = call == NSX_NONE ? NULL : &g->calls.p[call];
-		size_t last, to;
+	if (last && o->more != NSX_NONE && wi_more(g, o)->item != NSX_NONE && g->ops.p[last->op].call == o->call)
+		last->op = o->end > g->ops.p[last->op].end ? op : last->op;
+	else if (!s->issue(s, d, op) || !add_issue(s, d, op))
+		return false;
+	if (s->position)
+		s->position[op] = (uint32_t)number_of(d, d->list.n - 1);
+	return true;
+}
 
-		if (!c || wi_api(g, c)->blocking || c->end - c->start <= LONG_LAUNCH)
+static int
+by_reach(const void *a, const void *b)
+{
+	const struct issue *x = a, *y = b;
+
+	if (x->reach != y->reach)
+		return x->reach < y->reach ? -1 : 1;
+	return (x->op > y->op) - (x->op < y->op);
+}
+
+/* Put operations without a call, whose reach is their own end, by end, and leave all but the last ones out. */
+static void
+sort_early(const struct wi_graph *g, struct given *d)
+{
+	size_t out = d->list.n > KEPT ? d->list.n - KEPT : 0;
+
+	if (!d->list.n)
+		return;
+	qsort(d->list.p, d->list.n, sizeof *d->list.p, by_reach);
+	for (size_t i = 0; i < out; i++)
+		d->reach = wi_task(g, &g->ops.p[d->list.p[i].op])->comm ? d->reach : d->list.p[i].reach;
+	d->list.n -= out;
+	memmove(d->list.p, d->list.p + out, d->list.n * sizeof *d->list.p);
+	d->dropped += out;
+}
+
+/* What was launched before the capture comes first. */
+static bool
+list_early(struct issues *s)
+{
+	const struct wi_graph *g = s->g;
+
+	for (size_t i = 0; i < g->ops.n && s->early; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+		struct given *d = &s->devices[wi_device(g, o)];
+
+		wi_pause(g, i);
+		if (o->call != NSX_NONE || !d->launched)
 			continue;
-		last = last_reached(s->reach, k, c->end);
-		to = last + AROUND < k ? last + AROUND : k - 1;
-		for (size_t x = last > AROUND ? last - AROUND : 0; x <= to; x++) {
-			int64_t end = g->ops.p[list[x]].end;
+		if (d->list.n == 2 * KEPT)
+			sort_early(g, d);
+		if (!nsx_vec_push(&d->list, ((struct issue){ o->end, (uint32_t)i })))
+			return false;
+	}
+	for (size_t i = 0; i < g->pairing.comm.cat.devices.n && s->early; i++) {
+		struct given *d = &s->devices[i];
 
-			if (k - x >= SHALLOW && end > c->start && end <= c->end && c->end - end < NEAR_END
-			    && !wi_task(g, &g->ops.p[list[x]])->comm && !nsx_vec_push(&s->points, (int64_t)(k - x)))
-				return false;
+		sort_early(g, d);
+		for (size_t k = 0; k < d->list.n; k++) {
+			struct issue *x = &d->list.p[k];
+
+			d->reach = wi_task(g, &g->ops.p[x->op])->comm ? d->reach : x->reach;
+			x->reach = d->reach;
+			if (s->position)
+				s->position[x->op] = (uint32_t)number_of(d, k);
 		}
 	}
 	return true;
 }
 
-static void
+static int
+by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* All devices' issues, by the start of their calls; of calls that start at one time, by operation. */
+static bool
+walk(struct issues *s, bool (*issue)(struct issues *, struct given *, uint32_t))
+{
+	const struct wi_graph *g = s->g;
+	NSX_VEC(uint32_t) at_once = { 0 };
+	bool sorted = true, good;
+
+	s->issue = issue;
+	for (size_t i = 0; i < g->pairing.comm.cat.devices.n; i++) {
+		struct given *d = &s->devices[i];
+
+		d->list.n = d->dropped = d->begin = 0;
+		d->reach = INT64_MIN;
+	}
+	good = list_early(s);
+	for (size_t i = 0; i < g->calls.n && good; i++) {
+		const struct wi_call *c = &g->calls.p[i];
+
+		wi_pause(g, i);
+		for (uint32_t op = c->op; op != NSX_NONE && good; op = s->next ? s->next[op] - 1 : (uint32_t)NSX_NONE) {
+			sorted &= !at_once.n || op > at_once.p[at_once.n - 1];
+			good = nsx_vec_push(&at_once, op);
+		}
+		if (i + 1 < g->calls.n && c[1].start == c->start)
+			continue;
+		if (!sorted)
+			qsort(at_once.p, at_once.n, sizeof *at_once.p, by_number);
+		for (size_t k = 0; k < at_once.n && good; k++)
+			good = give(s, at_once.p[k]);
+		at_once.n = 0;
+		sorted = true;
+	}
+	free(at_once.p);
+	return good;
+}
+
+/* Which operations are of one call. */
+static bool
+find_issues(struct issues *s)
+{
+	struct wi_graph *g = s->g;
+	bool several = false;
+	uint32_t *last;
+
+	s->devices = calloc(g->pairing.comm.cat.devices.n + 1, sizeof *s->devices);
+	for (size_t i = 0; i < g->ops.n && s->devices; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+
+		wi_pause(g, i);
+		s->early |= o->call == NSX_NONE;
+		several |= o->call != NSX_NONE && g->calls.p[o->call].op != i;
+		s->devices[wi_device(g, o)].launched |= o->call != NSX_NONE;
+	}
+	if (!s->devices || !several)
+		return s->devices != NULL;
+	/* 1 + the last one of each call so far. */
+	last = nsx_large_array(&g->large, g->calls.n, sizeof *last);
+	s->next = nsx_large_array(&g->large, g->ops.n, sizeof *s->next);
+	for (size_t i = 0; i < g->ops.n && last && s->next; i++) {
+		uint32_t call = g->ops.p[i].call;
+
+		wi_pause(g, i);
+		if (call == NSX_NONE)
+			continue;
+		if (last[call])
+			s->next[last[call] - 1] = (uint32_t)i + 1;
+		last[call] = (uint32_t)i + 1;
+	}
+	nsx_large_free(&g->large, last);
+	return last && s->next;
+}
+
+/* ---- the depth */
+
+/* The distance that comes most often; *n times. */
+static int64_t
+most(const struct wi_counts *c, size_t *n)
+{
+	int64_t best = 0;
+
+	*n = 0;
+	for (int64_t i = 0; i < WI_COUNTED && c->counts; i++)
+		if (c->counts[i] > *n) {
+			*n = c->counts[i];
+			best = i;
+		}
+	return best;
+}
+
+static bool
+keep_one(struct issues *s, struct given *d, uint32_t op)
+{
+	(void)s;
+	(void)op;
+	keep_last(d, 1);
+	return true;
+}
+
+static bool
+depth_by_stalls(struct issues *s)
+{
+	struct wi_graph *g = s->g;
+	size_t n, all = 0;
+	bool good;
+
+	s->position = nsx_large_array(&g->large, g->ops.n, sizeof *s->position);
+	good = s->position && walk(s, keep_one);
+	for (size_t i = 0; i < g->calls.n && good; i++) {
+		const struct wi_call *c = &g->calls.p[i];
+		const struct wi_call_more *more = wi_call_more(g, c);
+		int64_t distance;
+
+		wi_pause(g, i);
+		if (more->stalled <= WI_RETURN || wi_api(g, c)->blocking || c->op == NSX_NONE || more->nwaited != 1)
+			continue;
+		all++;
+		distance = (int64_t)s->position[c->op] - (int64_t)s->position[g->refs.p[more->waited]];
+		if (distance > 0 && distance < WI_COUNTED)
+			good = nsx_wi_count(&s->distances, distance);
+	}
+	int64_t best = most(&s->distances, &n);
+
+	if (all >= STALLS && n * 2 >= all && best > 0)
+		g->depth = best;
+	nsx_large_free(&g->large, s->position);
+	s->position = NULL;
+	return good;
+}
+
+/* The number of the last issue of a device with a reach of at most t, or of the first. */
+static size_t
+last_reached(const struct given *d, int64_t t)
+{
+	size_t lo = d->begin, hi = d->list.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (d->list.p[mid].reach <= t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return number_of(d, lo) ? number_of(d, lo) - 1 : 0;
+}
+
+/* What a launch says by the ends before which it returned. */
+static bool
+add_points(struct issues *s, struct given *d, uint32_t op)
+{
+	const struct wi_graph *g = s->g;
+	const struct wi_call *c = &g->calls.p[g->ops.p[op].call];
+	size_t k, last, x;
+
+	/* What has ended before a launch made no room for it, nor for later ones. */
+	while (d->begin < d->list.n && d->list.p[d->begin].reach <= c->start
+	       && g->ops.p[d->list.p[d->begin].op].end <= c->start)
+		d->begin++;
+	keep_last(d, KEPT);
+	k = number_of(d, d->list.n);
+	if (k < DEPTH_MIN || wi_api(g, c)->blocking || c->end - c->start <= LONG_LAUNCH)
+		return true;
+	last = last_reached(d, c->end);
+	x = last > AROUND ? last - AROUND : 0;
+	for (x = x < number_of(d, d->begin) ? number_of(d, d->begin) : x; x <= last + AROUND && k - x >= SHALLOW
+	     && x < k; x++) {
+		const struct wi_op *o = &g->ops.p[d->list.p[x - d->dropped].op];
+
+		if (o->end > c->start && o->end <= c->end && c->end - o->end < NEAR_END && !wi_task(g, o)->comm
+		    && k - x < WI_COUNTED && !nsx_wi_count(&s->distances, (int64_t)(k - x)))
+			return false;
+	}
+	return true;
+}
+
+static bool
 depth_by_ends(struct issues *s)
 {
-	size_t n, beside = 0, run = 0;
-	int64_t best = most(s->points.p, s->points.n, &n);
+	const struct wi_counts *c = &s->distances;
+	size_t n, beside = 0;
+	int64_t best;
 
-	for (size_t i = 0; i < s->points.n; i++) {
-		run = i && s->points.p[i] == s->points.p[i - 1] ? run + 1 : 1;
-		if ((s->points.p[i] > best + APART || s->points.p[i] < best - APART) && run > beside)
-			beside = run;
-	}
+	if (!walk(s, add_points))
+		return false;
+	best = most(c, &n);
+	for (int64_t i = 0; i < WI_COUNTED && c->counts; i++)
+		if ((i > best + APART || i < best - APART) && c->counts[i] > beside)
+			beside = c->counts[i];
 	if (n >= POINTS && n >= LEAD * beside)
 		s->g->depth = best;
+	return true;
 }
 
 /* ---- */
 
-static void
-set_queues(struct wi_graph *g, const uint32_t *list, size_t n)
-{
-	for (size_t k = (size_t)g->depth; k < n; k++) {
-		uint32_t call = g->ops.p[list[k]].call, room = list[k - (size_t)g->depth];
-
-		if (call == NSX_NONE || g->ops.p[room].cut)
-			continue;
-		g->queued++;
-		if (g->ops.p[room].end > g->calls.p[call].end + LATE_END)
-			g->unrelated++;
-		else
-			g->calls.p[call].queue = room;
-	}
-}
-
+/* The launch waits for room until the issue that is `depth` before it has ended. */
 static bool
-list_all(struct issues *s)
+set_queue(struct issues *s, struct given *d, uint32_t op)
 {
 	struct wi_graph *g = s->g;
-	size_t ndevices = g->pairing.comm.cat.devices.n, most_ops = 0;
-	bool good;
+	struct wi_call *c = &g->calls.p[g->ops.p[op].call];
+	uint32_t room;
 
-	for (size_t d = 0; d < ndevices; d++)
-		if (g->device_first[d + 1] - g->device_first[d] > most_ops)
-			most_ops = g->device_first[d + 1] - g->device_first[d];
-	s->list = malloc((g->ops.n + 1) * sizeof *s->list);
-	s->begin = malloc((ndevices + 1) * sizeof *s->begin);
-	s->position = g->stalls ? malloc((g->ops.n + 1) * sizeof *s->position) : NULL;
-	s->keys = malloc((most_ops + 1) * sizeof *s->keys);
-	s->reach = malloc((most_ops + 1) * sizeof *s->reach);
-	good = s->list && s->begin && s->keys && s->reach && (s->position || !g->stalls);
-	for (size_t d = 0; d < ndevices && good; d++) {
-		s->begin[d] = s->n;
-		list_device(s, (uint32_t)d);
-		good = g->stalls || add_points(s, s->begin[d]);
-	}
-	if (good)
-		s->begin[ndevices] = s->n;
-	free(s->keys);
-	free(s->reach);
-	return good;
+	keep_last(d, (size_t)g->depth);
+	if (d->list.n - d->begin < (size_t)g->depth)
+		return true;
+	room = d->list.p[d->begin].op;
+	if (g->ops.p[room].cut)
+		return true;
+	g->queued++;
+	if (g->ops.p[room].end > c->end + LATE_END)
+		g->unrelated++;
+	else
+		c->queue = room;
+	return true;
 }
 
 int
 nsx_wi_learn_queue(struct wi_graph *g)
 {
 	struct issues s = { .g = g };
-	bool good = list_all(&s);
+	bool good = find_issues(&s);
 
-	if (good && g->stalls)
-		good = depth_by_stalls(g, s.position);
-	else if (good)
-		depth_by_ends(&s);
-	for (size_t d = 0; d < g->pairing.comm.cat.devices.n && good && g->depth; d++)
-		set_queues(g, s.list + s.begin[d], s.begin[d + 1] - s.begin[d]);
-	free(s.list);
-	free(s.begin);
-	free(s.position);
-	free(s.points.p);
-	good = good && set_usual(g, false, &g->usual) && set_usual(g, true, &g->unqueued);
+	good = good && (g->stalls ? depth_by_stalls(&s) : depth_by_ends(&s));
+	good = good && (!g->depth || walk(&s, set_queue)) && set_usual(g);
+	for (size_t i = 0; s.devices && i < g->pairing.comm.cat.devices.n; i++)
+		free(s.devices[i].list.p);
+	free(s.devices);
+	nsx_large_free(&g->large, s.next);
+	nsx_wi_counts_free(&s.distances);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

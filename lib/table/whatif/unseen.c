@@ -12,16 +12,19 @@ nsx_wi_find_unseen(const struct wi_graph *g, bool *after)
 {
 	size_t n = g->threads.process_of.n;
 	int64_t *last = malloc((n + 1) * sizeof *last);   /* by process: latest end of what it has launched */
-	int64_t *ends = malloc((g->calls.n + 1) * sizeof *ends);
+	int64_t *ends = nsx_large_array(wi_large(g), g->calls.n, sizeof *ends);
 	bool good = last && ends;
 
 	for (size_t i = 0; i < n && good; i++)
 		last[i] = INT64_MIN;
-	for (size_t i = 0; i < g->calls.n && good; i++)
+	for (size_t i = 0; i < g->calls.n && good; i++) {
+		wi_pause(g, i);
 		ends[i] = INT64_MIN;
+	}
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		const struct wi_op *o = &g->ops.p[i];
 
+		wi_pause(g, i);
 		if (o->call != NSX_NONE && o->end > ends[o->call])
 			ends[o->call] = o->end;
 	}
@@ -29,11 +32,12 @@ nsx_wi_find_unseen(const struct wi_graph *g, bool *after)
 		const struct wi_call *c = &g->calls.p[i];
 		int64_t *end = &last[g->of_threads.p[c->thread].process];
 
+		wi_pause(g, i);
 		after[i] = wi_before(c) != NSX_NONE && wi_call_more(g, c)->from == NSX_NONE && *end != INT64_MIN
 		           && *end - g->calls.p[c->before].end >= LEFT;
 		*end = ends[i] > *end ? ends[i] : *end;
 	}
 	free(last);
-	free(ends);
+	nsx_large_free(wi_large(g), ends);
 	return good;
 }
