@@ -157,8 +157,6 @@ struct wi_graph {
 	uint32_t *first;                         /* of nevents + 1: the first edge */
 	uint32_t *order;                         /* of events: sources first */
 	unsigned char *sources;                  /* of events, a bit each: edges come from it */
-	uint32_t *by_device;                     /* operations by device, then start: */
-	size_t   *device_first;                  /* the first of each device, and the end of the last one's */
 	int64_t   latency[WI_NCLASSES];          /* of launch, stream and wait: the constants */
 	int64_t   residual[WI_NCLASSES];         /* medians */
 	int64_t   depth;                         /* of the launch queue; 0: not known */
@@ -292,8 +290,6 @@ void nsx_wi_free(struct wi_graph *g);
 /* ---- link.c */
 /* After the last record: resolve what records refer to, and leave out what was launched before the first step. */
 int nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s);
-/* The first operation of the device that starts then or later, in wi_graph.by_device. */
-size_t nsx_wi_ops_from(const struct wi_graph *g, uint32_t device, int64_t start);
 /* Find the operations of steps; class: as nsx_wi_build. */
 int nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t class);
 

@@ -117,41 +117,6 @@ enum { SEARCHES = 8 };   /* a search of operations touches as many pages as a wa
 
 /* ---- operations of devices */
 
-static bool
-list_devices(struct wi_graph *g)
-{
-	size_t n = g->pairing.comm.cat.devices.n;
-	size_t *first = g->device_first = calloc(n + 2, sizeof *first);
-
-	g->by_device = nsx_large_array(&g->large, g->ops.n, sizeof *g->by_device);
-	if (!first || !g->by_device)
-		return false;
-	/* first[d + 1] is where the next one of device d goes, in the end its end. */
-	for (size_t i = 0; i < g->ops.n; i++, wi_pause(g, i))
-		first[wi_device(g, &g->ops.p[i]) + 2]++;
-	for (size_t d = 2; d <= n; d++)
-		first[d] += first[d - 1];
-	for (size_t i = 0; i < g->ops.n; i++, wi_pause(g, i))
-		g->by_device[first[wi_device(g, &g->ops.p[i]) + 1]++] = (uint32_t)i;
-	return true;
-}
-
-size_t
-nsx_wi_ops_from(const struct wi_graph *g, uint32_t device, int64_t start)
-{
-	size_t lo = g->device_first[device], hi = g->device_first[device + 1];
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (g->ops.p[g->by_device[mid]].start < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* The first operation of the device that starts then. */
 static uint32_t
 op_at(const struct wi_graph *g, uint32_t device, int64_t start)
@@ -399,7 +364,7 @@ nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s)
 		return NSX_ERR;
 	nsx_nccl_free(&g->pairing.nccl);
 	g->pairing.nccl = (struct nsx_nccl_set){ 0 };
-	if (!judge_guesses(g) || !resolve_all(g) || !list_devices(g) || !cut_begin(g, s) || !link_calls(g))
+	if (!judge_guesses(g) || !resolve_all(g) || !cut_begin(g, s) || !link_calls(g))
 		return nsx_err_nomem(g->err, NULL);
 	return nsx_wi_find_items(g) == NSX_OK && link_ops(g) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

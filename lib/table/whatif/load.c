@@ -383,5 +383,4 @@ nsx_wi_free(struct wi_graph *g)
 	free(g->unqueued.p);
 	nsx_large_end(&g->large);
 	free(g->fars.p);
-	free(g->device_first);
 }

@@ -86,52 +86,105 @@ static const struct nsx_sum_def of_steps = { .size = sizeof(struct row),
 					     .order = "device class step",
 					     .rank = "device step class p50 critical ops" };
 
+/* The steps of a device and class, of which `step` is the one that time has come to, with what is known of it. */
+struct cursor { size_t step, end; uint32_t next; NSX_VEC(int64_t) slacks; };
+
+struct by_step {
+	const struct wi_graph *g;
+	struct nsx_sums *sums;
+	NSX_VEC(struct cursor) cursors;
+	uint32_t *of;            /* by device: the first of its cursors; they are linked by `next` */
+};
+
+/* The row of the step that a cursor is at; it goes on to the next one. */
+static bool
+end_step(struct by_step *b, struct cursor *c)
+{
+	const struct wi_graph *g = b->g;
+	const struct wi_step *s = &g->steps.p[c->step++];
+	int64_t key[3] = { g->pairing.comm.cat.devices.p[s->device].number, s->number, s->class };
+	struct row *r = nsx_sums_row(b->sums, key);
+
+	if (!r)
+		return false;
+	r->name = s->class;
+	if (!c->slacks.n)
+		return true;
+	qsort(c->slacks.p, c->slacks.n, sizeof *c->slacks.p, nsx_sort_by_int);
+	r->ops = (int64_t)c->slacks.n;
+	while ((size_t)r->critical < c->slacks.n && c->slacks.p[r->critical] < CRITICAL)
+		r->critical++;
+	r->p10 = nsx_percentile(c->slacks.p, c->slacks.n, 10);
+	r->p50 = nsx_percentile(c->slacks.p, c->slacks.n, 50);
+	r->p90 = nsx_percentile(c->slacks.p, c->slacks.n, 90);
+	c->slacks.n = 0;
+	return true;
+}
+
+static bool
+add_slack(struct by_step *b, struct cursor *c, const struct wi_op *o, int64_t late)
+{
+	const struct wi_graph *g = b->g;
+
+	while (c->step < c->end && o->start >= g->ops.p[g->steps.p[c->step].next].start)
+		if (!end_step(b, c))
+			return false;
+	if (c->step == c->end || o->start < g->ops.p[g->steps.p[c->step].first].start || late == NEVER)
+		return true;
+	return nsx_vec_push(&c->slacks, late - o->end);
+}
+
+static bool
+list_cursors(struct by_step *b)
+{
+	const struct wi_graph *g = b->g;
+	size_t n = g->pairing.comm.cat.devices.n;
+
+	b->of = malloc((n + 1) * sizeof *b->of);
+	for (size_t i = 0; b->of && i < n; i++)
+		b->of[i] = NSX_NONE;
+	for (size_t i = 0; b->of && i < g->steps.n; i += wi_run(g, i)) {
+		uint32_t *of = &b->of[g->steps.p[i].device];
+		struct cursor c = { .step = i, .end = i + wi_run(g, i), .next = *of };
+
+		*of = (uint32_t)b->cursors.n;
+		if (!nsx_vec_push(&b->cursors, c))
+			return false;
+	}
+	return b->of != NULL;
+}
+
 /* Operations by device, step and slack. */
 static struct nsx_table *
 by_step(const struct wi_graph *g, const int64_t *late)
 {
 	struct nsx_sum_def def = of_steps;
 	struct nsx_sums sums = { .def = &def, .text = wi_text, .state = &g->names };
-	NSX_VEC(int64_t) slacks = { 0 };
+	struct by_step b = { .g = g, .sums = &sums };
 	struct nsx_table *t = NULL;
-	bool good = true;
+	bool good = list_cursors(&b);
 
 	if (!g->classed) {
 		def.shown = "device step ops critical p10 p50 p90";
 		def.rank = "device step p50 critical ops";
 	}
-	for (size_t k = 0; k < g->steps.n && good; k++) {
-		const struct wi_step *s = &g->steps.p[k];
-		int64_t key[3] = { g->pairing.comm.cat.devices.p[s->device].number, s->number, s->class };
-		struct row *r = nsx_sums_row(&sums, key);
-		size_t i = nsx_wi_ops_from(g, s->device, g->ops.p[s->first].start);
-		size_t end = nsx_wi_ops_from(g, s->device, g->ops.p[s->next].start);
+	for (size_t i = 0; i < g->ops.n && good; i++) {
+		const struct wi_op *o = &g->ops.p[i];
 
-		good = r != NULL;
-		slacks.n = 0;
-		for (; i < end && good; i++) {
-			uint32_t op = g->by_device[i];
-
-			if (late[wi_end(op)] != NEVER)
-				good = nsx_vec_push(&slacks, late[wi_end(op)] - g->ops.p[op].end);
-		}
-		if (!good)
-			continue;
-		r->name = s->class;
-		if (!slacks.n)
-			continue;
-		qsort(slacks.p, slacks.n, sizeof *slacks.p, nsx_sort_by_int);
-		r->ops = (int64_t)slacks.n;
-		while ((size_t)r->critical < slacks.n && slacks.p[r->critical] < CRITICAL)
-			r->critical++;
-		r->p10 = nsx_percentile(slacks.p, slacks.n, 10);
-		r->p50 = nsx_percentile(slacks.p, slacks.n, 50);
-		r->p90 = nsx_percentile(slacks.p, slacks.n, 90);
+		wi_pause(g, i);
+		for (uint32_t c = b.of[wi_device(g, o)]; c != NSX_NONE && good; c = b.cursors.p[c].next)
+			good = add_slack(&b, &b.cursors.p[c], o, late[wi_end(i)]);
+	}
+	for (size_t i = 0; i < b.cursors.n; i++) {
+		while (good && b.cursors.p[i].step < b.cursors.p[i].end)
+			good = end_step(&b, &b.cursors.p[i]);
+		free(b.cursors.p[i].slacks.p);
 	}
 	if (good)
 		t = nsx_sums_table(&sums, g->err);
 	nsx_sums_free(&sums);
-	free(slacks.p);
+	free(b.cursors.p);
+	free(b.of);
 	return t;
 }
 
