@@ -12,7 +12,7 @@
 
 #include "base/outfile.h"
 
-enum { GRAIN = 64 << 20 };   /* bytes by which files grow, at least */
+enum { GRAIN = 1 << 20 };    /* bytes by which files grow, at least: an eighth of what they have */
 
 static struct nsx_large_area *
 find(struct nsx_large *l, const void *p)
@@ -63,7 +63,7 @@ in_file(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
 {
 	struct nsx_large_area x = { NULL, 0, a->fd };
 
-	bytes = (bytes + GRAIN - 1) / GRAIN * GRAIN;
+	bytes = (bytes + bytes / 8 + GRAIN - 1) / GRAIN * GRAIN;
 	if (a->fd >= 0)
 		return map(l, a, bytes);
 	x.fd = nsx_tmpfile(l->err);

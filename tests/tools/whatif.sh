@@ -244,7 +244,7 @@ awk 'BEGIN {
 equal 'kernels are faster without communication beside them' "$(shows --what transfer=inf "$T/beside" | awk 'NR == 2 { print $3, $4, $5, $6, $7 }')" \
 	'40900 30900 10000 8000 10000'
 
-# 100,000 operations and as many calls, of about 100 bytes each (Memory).
+# 100,000 operations and as many calls, of about 90 bytes each: with less memory than that they are in files, and all is as it was (Memory).
 awk 'BEGIN {
 	print "device device=0 pid=1"
 	for (i = 0; i < 100000; i++) {
@@ -256,8 +256,14 @@ awk 'BEGIN {
 	}
 }' | stream many
 case $B in
-*san*) skip 'memory by operations and calls' 'sanitizers take memory of their own' ;;
-*) ok 'memory by operations and calls' nsysx-whatif -q --step '^step' --max-memory=36M -o "$T/got" "$T/many" ;;
+*san*) skip 'memory for what is live' 'sanitizers take memory of their own' ;;
+*)
+	for form in '' --critical=op --slack; do
+		nsysx-whatif -q --step '^step' --tsv $form -o "$T/want" "$T/many"
+		ok "memory for what is live${form:+: $form}" nsysx-whatif -q --step '^step' --tsv $form --max-memory=12M -o "$T/got" "$T/many"
+		same "... and all is as it was${form:+: $form}" "$T/want" "$T/got"
+	done
+	fails 'without a folder for files it fails, and names it' 1 /nonexistent env TMPDIR=/nonexistent nsysx-whatif -q --step '^step' --max-memory=12M "$T/many" ;;
 esac
 # Lags of 40 ms and more are kept elsewhere: every 400 ms a launch, and a kernel of 300 ms.
 awk 'BEGIN {

@@ -450,8 +450,8 @@ nsx_wi_make_edges(struct wi_graph *g)
 	bool good;
 
 	g->nevents = 2 * (g->ops.n + g->calls.n) + g->instances.n;
-	if (g->nevents > UINT32_MAX / 16)
-		return nsx_err_set(g->err, "more than %u operations and calls", UINT32_MAX / 32);
+	if (g->nevents > UINT32_MAX / 4)
+		return nsx_err_set(g->err, "more than %u operations and calls", UINT32_MAX / 8);
 	g->first = nsx_large_array(&g->large, g->nevents + 1, sizeof *g->first);
 	g->order = nsx_large_array(&g->large, g->nevents, sizeof *g->order);
 	good = g->first && g->order;

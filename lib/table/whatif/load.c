@@ -2,6 +2,7 @@
  * stream. Records refer to others by number; link.c resolves that when all have come. */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/num.h"
 #include "job/reach.h"
 #include "job/steps/periods.h"
@@ -16,7 +17,13 @@ const struct wi_call_more nsx_wi_no_call_more = { .from = NSX_NONE };
 void
 nsx_wi_need(struct wi_graph *g, struct nsx_reader *in)
 {
-	g->large.limit = g->large.limit ? g->large.limit : WI_MEMORY;
+	const char *allowed = nsx_memory_limit();
+	int64_t most = INT64_MAX;
+
+	/* A quarter of what is allowed: the rest is for what is live. */
+	if (allowed)
+		nsx_size_parse(allowed, &most);
+	g->large.limit = most / 4 < WI_MEMORY ? (size_t)most / 4 : WI_MEMORY;
 	g->large.err = g->err;
 	g->pairing.comm.cat.keep = NSX_CAT_NAMES;
 	nsx_comm_need(&g->pairing.comm, in);
