@@ -30,7 +30,7 @@
 enum wi_class { WI_DUR, WI_RDV, WI_LAUNCH, WI_STREAM, WI_WAIT, WI_GAP, WI_CALL, WI_SYNC, WI_QUEUE, WI_NCLASSES };
 
 enum {
-	WI_MEMORY   = 256 << 20,   /* bytes of arrays by operation, call, event or edge; what is more is in files */
+	WI_MEMORY   = 128 << 20,   /* bytes of arrays by operation, call, event or edge; what is more is in files */
 	WI_RETURN   = 2000,     /* ns from the end of an operation to the return of the call that waits for it */
 	WI_ASLEEP   = 3000,     /* ns of work of a call that waited */
 	WI_HANDED   = 5000,     /* ns of work, at least, of a thread that waited for another one */

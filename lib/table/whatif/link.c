@@ -184,8 +184,10 @@ cut_begin(struct wi_graph *g, const struct nsx_step_set *s)
 		processes[i] = INT64_MIN;
 	if (good)
 		find_begins(g, s, devices, processes);
+	/* What is not written need not be written to a file again. */
 	for (size_t i = 0; i < g->ops.n && good; i++, wi_pause(g, i))
-		g->ops.p[i].cut = issued(g, &g->ops.p[i]) < devices[wi_device(g, &g->ops.p[i])];
+		if (issued(g, &g->ops.p[i]) < devices[wi_device(g, &g->ops.p[i])])
+			g->ops.p[i].cut = true;
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		wi_pause(g, i);
 		bool before = g->calls.p[i].start < processes[process_of(g, &g->calls.p[i])];
