@@ -215,7 +215,11 @@ wi_call_more(const struct wi_graph *g, const struct wi_call *c)
 	return c->more == NSX_NONE ? &nsx_wi_no_call_more : &g->call_mores.p[c->more];
 }
 static inline bool wi_is_meeting(const struct wi_graph *g, uint32_t event) { return event >= wi_meeting(g, 0); }
-static inline bool wi_is_source(const struct wi_graph *g, uint32_t event) { return g->sources[event / 8] >> event % 8 & 1; }
+static inline bool
+wi_is_source(const struct wi_graph *g, uint32_t event)
+{
+	return g->sources[event / 8] >> event % 8 & 1;
+}
 /* Of an operation. */
 static inline bool wi_is_end(uint32_t event) { return event & 1; }
 static inline size_t wi_op_of(uint32_t event) { return event / 2; }

@@ -113,16 +113,16 @@ resolve_all(struct wi_graph *g)
 	return true;
 }
 
-enum { SEARCHES = 8 };   /* a search of operations touches as many pages as a walk over 2^8 of them */
-
 /* ---- operations of devices */
+
+enum { SEARCHES = 8 };   /* a search of operations touches as many pages as a walk over 2^8 of them */
 
 /* The first operation of the device that starts then. */
 static uint32_t
 op_at(const struct wi_graph *g, uint32_t device, int64_t start)
 {
-	size_t at = g->ops.n ? nsx_sort_first(g->ops.p, g->ops.n, sizeof *g->ops.p, offsetof(struct wi_op, start), start)
-	            : 0;
+	size_t n = g->ops.n, at = n ? nsx_sort_first(g->ops.p, n, sizeof *g->ops.p, offsetof(struct wi_op, start), start)
+	                             : 0;
 
 	while (at < g->ops.n && g->ops.p[at].start == start && wi_device(g, &g->ops.p[at]) != device)
 		at++;

@@ -49,7 +49,8 @@ take_numbers(struct wi_graph *g, struct nsx_str list, uint32_t *at, uint32_t *n)
 
 		for (k = i; k < list.len && list.ptr[k] != ',';)
 			k++;
-		if (nsx_get_int((struct nsx_str){ list.ptr + i, k - i }, &number) && !nsx_large_push(&g->large, &g->numbers, number))
+		if (nsx_get_int((struct nsx_str){ list.ptr + i, k - i }, &number)
+		    && !nsx_large_push(&g->large, &g->numbers, number))
 			return nsx_err_nomem(g->err, NULL);
 	}
 	*n = (uint32_t)g->numbers.n - *at;
@@ -125,8 +126,8 @@ take_call(struct wi_graph *g, const struct nsx_rec *rec)
 	}
 	if (g->numbered && !nsx_large_push(&g->large, &g->call_numbers, number))
 		return nsx_err_nomem(g->err, NULL);
-	return nsx_wi_number_set(&g->call_of, &g->large, report, number, (uint32_t)g->calls.n) && nsx_large_push(&g->large, &g->calls, c)
-	       ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	return nsx_wi_number_set(&g->call_of, &g->large, report, number, (uint32_t)g->calls.n)
+	       && nsx_large_push(&g->large, &g->calls, c) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 /* An operation that communicates, of an instruction: its record of a collective is the operation's own, whether the

@@ -23,8 +23,8 @@ struct wi_numbers {
 	struct nsx_map others;
 };
 
-/* The index of a number; a later one of the same number takes its place. large: the same in each call. False when out of
- * memory. */
+/* The index of a number; a later one of the same number takes its place. large: the same in each call. False when out
+ * of memory. */
 bool nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report, int64_t number, uint32_t index);
 /* NSX_NONE: it has not come. */
 uint32_t nsx_wi_number_get(const struct wi_numbers *n, uint32_t report, int64_t number);
