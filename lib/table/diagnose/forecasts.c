@@ -237,21 +237,8 @@ is_largest(const struct nsx_look_at *a, const struct nsx_finding *f)
 	return true;
 }
 
-static int
-try_change(struct nsx_look_at *a, struct nsx_finding *f)
-{
-	char *change = nsx_str_dup(nsx_look_str(a, f->change));
-	int rc;
-
-	if (!change)
-		return nsx_err_nomem(a->err, NULL);
-	rc = nsx_wi_gain(&a->forecasts.gains, change, &f->forecast, &f->forecasts);
-	f->bound = a->forecasts.gains.doubtful;
-	/* What may be more, of a change that removes more, is no bound of any kind. */
-	f->forecasts &= !f->bound || nsx_look_is_own(f);
-	free(change);
-	return rc;
-}
+/* The change of a finding, and what comes of it. */
+struct of_finding { struct nsx_finding *finding; char *change; bool named; };
 
 static int
 make(struct nsx_look_at *a)
@@ -269,28 +256,70 @@ make(struct nsx_look_at *a)
 		rc = nsx_wi_find_path(&f->graph, &f->path);
 	if (rc == NSX_OK)
 		set_device(f);
+	return rc == NSX_OK ? nsx_wi_gains_open(&f->gains, &f->graph, &f->path) : rc;
+}
+
+/* Set the forecast of a finding from the gain of its change. */
+static void
+set_forecast(const struct nsx_look_forecasts *f, struct nsx_finding *x, const struct wi_gain *gain, bool named)
+{
+	x->forecast = *gain;
+	x->bound = f->gains.doubtful;
+	/* What may be more, of a change that removes more, is no bound of any kind. */
+	x->forecasts = named && (!x->bound || nsx_look_is_own(x));
+}
+
+/* All changes are tried at once, and whether anything can be forecast with them. */
+static int
+try_changes(struct nsx_look_at *a, struct of_finding *of, struct wi_trial *trials)
+{
+	struct nsx_look_forecasts *f = &a->forecasts;
+	size_t n = 0;
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < a->findings.n && rc == NSX_OK; i++) {
+		struct nsx_finding *x = &a->findings.p[i];
+
+		if (x->change == NSX_NONE || !is_largest(a, x))
+			continue;
+		of[n].finding = x;
+		of[n].change = nsx_str_dup(nsx_look_str(a, x->change));
+		rc = of[n].change ? nsx_wi_try(&f->gains, of[n].change, &trials[n], &of[n].named)
+		     : nsx_err_nomem(a->err, NULL);
+		n++;
+	}
 	if (rc == NSX_OK)
-		rc = nsx_wi_gains_begin(&f->gains, &f->graph, &f->path);
-	if (rc != NSX_OK)
-		return rc;
-	f->known = !f->gains.refused;
-	nsx_wi_put_doubts(&f->gains, &f->why);
-	return NSX_OK;
+		rc = nsx_wi_gains(&f->gains, trials, n, true);
+	f->known = rc == NSX_OK && !f->gains.refused;
+	for (size_t i = 0; i < n; i++) {
+		if (f->known)
+			set_forecast(f, of[i].finding, &trials[i].gain, of[i].named);
+		nsx_wi_plan_free(&trials[i].plan);
+		free(of[i].change);
+	}
+	return rc;
 }
 
 int
 nsx_look_forecast(struct nsx_look_at *a)
 {
 	struct nsx_look_forecasts *f = &a->forecasts;
-	int rc = NSX_OK;
+	struct of_finding *of;
+	struct wi_trial *trials;
+	int rc;
 
 	if (!f->why.len && !f->graph.calls.n)
 		nsx_buf_c(&f->why, "no CUDA calls in the stream: extract with -a");
-	if (!f->why.len)
-		rc = make(a);
-	for (size_t i = 0; i < a->findings.n && f->known && rc == NSX_OK; i++)
-		if (a->findings.p[i].change != NSX_NONE && is_largest(a, &a->findings.p[i]))
-			rc = try_change(a, &a->findings.p[i]);
+	rc = f->why.len ? NSX_OK : make(a);
+	if (rc != NSX_OK || f->why.len)
+		return rc == NSX_OK && f->why.failed ? nsx_err_nomem(a->err, NULL) : rc;
+	of = calloc(a->findings.n + 1, sizeof *of);
+	trials = calloc(a->findings.n + 1, sizeof *trials);
+	rc = of && trials ? try_changes(a, of, trials) : nsx_err_nomem(a->err, NULL);
+	if (rc == NSX_OK)
+		nsx_wi_put_doubts(&f->gains, &f->why);
+	free(of);
+	free(trials);
 	return rc == NSX_OK && f->why.failed ? nsx_err_nomem(a->err, NULL) : rc;
 }
 

@@ -121,9 +121,10 @@ enum { SEARCHES = 8 };   /* a search of operations touches as many pages as a wa
 static uint32_t
 op_at(const struct wi_graph *g, uint32_t device, int64_t start)
 {
-	size_t n = g->ops.n, at = n ? nsx_sort_first(g->ops.p, n, sizeof *g->ops.p, offsetof(struct wi_op, start), start)
-	                             : 0;
+	size_t n = g->ops.n, at = 0;
 
+	if (n)
+		at = nsx_sort_first(g->ops.p, n, sizeof *g->ops.p, offsetof(struct wi_op, start), start);
 	while (at < g->ops.n && g->ops.p[at].start == start && wi_device(g, &g->ops.p[at]) != device)
 		at++;
 	return at < g->ops.n && g->ops.p[at].start == start ? (uint32_t)at : (uint32_t)NSX_NONE;
