@@ -228,75 +228,114 @@ link_calls(struct wi_graph *g)
 	return good;
 }
 
-/* Where no graphs are: operations come by start, and those that start together are put by their ends. */
-static bool
-link_in_order(struct wi_graph *g)
+/* ---- streams */
+
+/* What a stream ran: operations, and launches of graphs, whose nodes are one, as wi_op.before has them. run: those that
+ * start at one time, which are put by their ends when time goes on. */
+struct lane { uint32_t last; NSX_VEC(uint32_t) run; };
+struct linking { struct wi_graph *g; struct lane *lanes; };
+
+static int64_t
+start_of(const struct wi_graph *g, uint32_t at)
 {
-	uint32_t *last = malloc((g->streams.n + 1) * sizeof *last);
-
-	for (size_t i = 0; last && i < g->streams.n; i++)
-		last[i] = NSX_NONE;
-	for (size_t i = 0; last && i < g->ops.n; i++) {
-		struct wi_op *o = &g->ops.p[i];
-		uint32_t *of_stream = &last[g->lanes.p[o->lane].stream], before = *of_stream, next = NSX_NONE;
-
-		wi_pause(g, i);
-		if (o->cut)
-			continue;
-		while (before != NSX_NONE && g->ops.p[before].start == o->start && g->ops.p[before].end > o->end) {
-			next = before;
-			before = g->ops.p[before].before;
-		}
-		o->before = before;
-		if (next == NSX_NONE)
-			*of_stream = (uint32_t)i;
-		else
-			g->ops.p[next].before = (uint32_t)i;
-	}
-	free(last);
-	return last != NULL;
+	return at < g->ops.n ? g->ops.p[at].start : g->items.p[at - g->ops.n].start;
 }
 
-/* What came before in the stream: an operation, or a launch of a graph, whose nodes are one. */
+static void
+set_before(struct wi_graph *g, uint32_t at, uint32_t before)
+{
+	const struct wi_item *x = at < g->ops.n ? NULL : &g->items.p[at - g->ops.n];
+
+	for (uint32_t k = 0; k < (x ? x->n : 1); k++) {
+		struct wi_op *o = &g->ops.p[x ? g->nodes.p[x->first + k] : at];
+
+		if (!wi_more(g, o)->npreds)
+			o->before = before;
+	}
+}
+
+static int
+by_end(const void *a, const void *b, const void *graph)
+{
+	const struct wi_graph *g = graph;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int64_t ex = x < g->ops.n ? g->ops.p[x].end : g->items.p[x - g->ops.n].end;
+	int64_t ey = y < g->ops.n ? g->ops.p[y].end : g->items.p[y - g->ops.n].end;
+
+	return ex != ey ? ex < ey ? -1 : 1 : (x > y) - (x < y);
+}
+
+static void
+end_run(struct linking *l, struct lane *lane)
+{
+	if (lane->run.n > 1)
+		nsx_sort_with(lane->run.p, lane->run.n, sizeof *lane->run.p, by_end, l->g);
+	for (size_t i = 0; i < lane->run.n; i++) {
+		set_before(l->g, lane->run.p[i], lane->last);
+		lane->last = lane->run.p[i];
+	}
+	lane->run.n = 0;
+}
+
+static bool
+link_next(struct linking *l, uint32_t stream, uint32_t at)
+{
+	struct lane *lane = &l->lanes[stream];
+
+	if (lane->run.n && start_of(l->g, lane->run.p[0]) != start_of(l->g, at))
+		end_run(l, lane);
+	return nsx_vec_push(&lane->run, at);
+}
+
+/* Launches of graphs by start; NULL when out of memory. */
+static struct nsx_sort_key *
+sort_items(const struct wi_graph *g)
+{
+	struct nsx_sort_key *keys = malloc((g->items.n + 1) * sizeof *keys);
+
+	for (size_t i = 0; keys && i < g->items.n; i++)
+		keys[i] = (struct nsx_sort_key){ { g->items.p[i].start, 0, 0 }, (uint32_t)i };
+	if (keys)
+		nsx_sort_keys(keys, g->items.n);
+	return keys;
+}
+
+/* What came before in the stream. */
 static bool
 link_ops(struct wi_graph *g)
 {
-	struct nsx_sort_key *keys;
-	size_t n = 0, nops = g->ops.n;
+	struct linking l = { .g = g, .lanes = malloc((g->streams.n + 1) * sizeof *l.lanes) };
+	struct nsx_sort_key *items = sort_items(g);
+	bool good = l.lanes && items;
 
-	if (!g->items.n)
-		return link_in_order(g);
-	keys = malloc((g->ops.n + g->items.n + 1) * sizeof *keys);
-	if (!keys)
-		return false;
-	for (size_t i = 0; i < nops; i++) {
-		const struct wi_op *o = &g->ops.p[i];
+	for (size_t i = 0; good && i < g->streams.n; i++)
+		l.lanes[i] = (struct lane){ .last = NSX_NONE };
+	for (size_t i = 0, k = 0; good && (i < g->ops.n || k < g->items.n);) {
+		const struct wi_op *o = i < g->ops.n ? &g->ops.p[i] : NULL;
+		const struct wi_item *x = k < g->items.n ? &g->items.p[items[k].i] : NULL;
 
-		if (wi_more(g, o)->item == NSX_NONE && !o->cut)
-			keys[n++] = (struct nsx_sort_key){ { g->lanes.p[o->lane].stream, o->start, o->end },
-			                                   (uint32_t)i };
-	}
-	for (size_t i = 0; i < g->items.n; i++) {
-		const struct wi_item *x = &g->items.p[i];
-
-		if (!g->ops.p[g->nodes.p[x->first]].cut)
-			keys[n++] = (struct nsx_sort_key){ { x->stream, x->start, x->end }, (uint32_t)(nops + i) };
-	}
-	nsx_sort_keys(keys, n);
-	for (size_t i = 1; i < n; i++) {
-		uint32_t at = keys[i].i, before = keys[i - 1].i;
-		const struct wi_item *x = at < nops ? NULL : &g->items.p[at - nops];
-
-		for (uint32_t k = 0; k < (x ? x->n : 1) && keys[i].k[0] == keys[i - 1].k[0]; k++) {
-			struct wi_op *o = &g->ops.p[x ? g->nodes.p[x->first + k] : at];
-
-			if (!wi_more(g, o)->npreds)
-				o->before = before;
+		wi_pause(g, i);
+		if (o && (!x || o->start <= x->start)) {
+			if (wi_more(g, o)->item == NSX_NONE && !o->cut)
+				good = link_next(&l, g->lanes.p[o->lane].stream, (uint32_t)i);
+			i++;
+		} else {
+			if (!g->ops.p[g->nodes.p[x->first]].cut)
+				good = link_next(&l, x->stream, (uint32_t)g->ops.n + items[k].i);
+			k++;
 		}
 	}
-	free(keys);
-	return true;
+	for (size_t i = 0; l.lanes && i < g->streams.n && items; i++) {
+		if (good)
+			end_run(&l, &l.lanes[i]);
+		free(l.lanes[i].run.p);
+	}
+	free(l.lanes);
+	free(items);
+	return good;
 }
+
+/* ---- instances */
 
 /* Whether the records of an instance are of one collective: all overlap, and end together. */
 static bool
