@@ -174,7 +174,7 @@ static inline void wi_pause(const struct wi_graph *g, size_t i) { nsx_large_paus
 static inline void
 wi_pause_at(const struct wi_graph *g, size_t i, size_t n)
 {
-	if (i >> 18 != (i + n) >> 18)
+	if (i >> 20 != (i + n) >> 20)
 		nsx_large_rest(wi_large(g));
 }
 static inline uint32_t wi_start(size_t op) { return (uint32_t)(2 * op); }

@@ -155,7 +155,7 @@ nsx_wi_walk_all(const struct wi_graph *g, wi_hop_fn *hop, void *state)
 {
 	NSX_VEC(struct walk) walks = { 0 };
 	int64_t first = INT64_MAX, last = INT64_MIN;
-	int64_t stretches = (int64_t)(g->nevents >> 18) + 1;
+	int64_t stretches = (int64_t)(g->nevents >> 20) + 1;
 	bool good = true;
 
 	for (size_t i = 0; i < g->steps.n && good; i += wi_run(g, i)) {

@@ -100,7 +100,7 @@ take_slot(struct replay *r, uint32_t event)
 	if (r->unused.n)
 		return &r->times.p[(r->slot[event] = r->unused.p[--r->unused.n]) * r->n];
 	/* Room to free it, too. */
-	if (!nsx_large_room(wi_large(r->g), &r->times, r->n)
+	if (!nsx_vec_room(&r->times, r->n)
 	    || !nsx_vec_room(&r->unused, r->times.n / r->n + 1 - r->unused.n))
 		return NULL;
 	r->slot[event] = (uint32_t)(r->times.n / r->n);
@@ -193,7 +193,7 @@ nsx_wi_replay(const struct wi_graph *g, const struct wi_plan *const *plans, size
 	bool good = !n || (begin(&r) && sweep(&r));
 
 	nsx_large_free(wi_large(g), r.slot);
-	nsx_large_free(wi_large(g), r.times.p);
+	free(r.times.p);
 	free(r.unused.p);
 	free(r.bounds);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
