@@ -53,6 +53,9 @@ struct wi_op {
 /* A CUDA stream of a device, in a report. stream: dense number of (device, stream). */
 struct wi_lane { uint32_t profile, device, stream; };
 
+/* That of a device's last operation, whose stream has this number in the report. */
+struct wi_last_lane { int64_t stream; uint32_t lane; };
+
 /* What operations do. name: in names, of the instruction where there is one; inst: in the catalogue. */
 struct wi_task { uint32_t name, inst; bool comm, copy; };
 
@@ -134,6 +137,7 @@ struct wi_graph {
 	NSX_VEC(struct wi_more)     mores;
 	NSX_VEC(struct wi_call_more) call_mores;
 	NSX_VEC(struct wi_lane)     lanes;
+	NSX_VEC(struct wi_last_lane) last_lanes; /* by device */
 	NSX_VEC(struct wi_task)     tasks;
 	NSX_VEC(struct wi_api)      apis;
 	NSX_VEC(struct wi_of_thread) of_threads; /* by number of the thread */

@@ -186,19 +186,30 @@ task_of(struct wi_graph *g, const struct nsx_rec *rec)
 	return at != NSX_NONE && (at < g->tasks.n || nsx_vec_push(&g->tasks, t)) ? at : (uint32_t)NSX_NONE;
 }
 
-/* The stream that it ran in; NSX_NONE when out of memory. */
+/* The stream that it ran in, most often that of its device's operation before; NSX_NONE when out of memory. */
 static uint32_t
 lane_of(struct wi_graph *g, const struct nsx_rec *rec)
 {
 	struct nsx_catalogue *cat = &g->pairing.comm.cat;
 	struct wi_lane l = { nsx_cat_profile(cat, rec), nsx_cat_device(cat, rec), NSX_NONE };
+	int64_t stream = nsx_int(rec, NSX_OP_stream, 0);
+	struct wi_last_lane *last;
 	uint32_t at;
 
-	l.stream = nsx_map_number(&g->streams, (struct nsx_key){ l.device, (uint64_t)nsx_int(rec, NSX_OP_stream, 0) });
-	if (l.profile == NSX_NONE || l.device == NSX_NONE || l.stream == NSX_NONE)
+	if (l.profile == NSX_NONE || l.device == NSX_NONE
+	    || !nsx_vec_reach(&g->last_lanes, l.device, &(struct wi_last_lane){ 0, NSX_NONE }))
+		return NSX_NONE;
+	last = &g->last_lanes.p[l.device];
+	if (last->lane != NSX_NONE && last->stream == stream && g->lanes.p[last->lane].profile == l.profile)
+		return last->lane;
+	l.stream = nsx_map_number(&g->streams, (struct nsx_key){ l.device, (uint64_t)stream });
+	if (l.stream == NSX_NONE)
 		return NSX_NONE;
 	at = nsx_map_number(&g->lane_of, (struct nsx_key){ l.profile, l.stream });
-	return at != NSX_NONE && (at < g->lanes.n || nsx_vec_push(&g->lanes, l)) ? at : (uint32_t)NSX_NONE;
+	if (at == NSX_NONE || (at == g->lanes.n && !nsx_vec_push(&g->lanes, l)))
+		return NSX_NONE;
+	*last = (struct wi_last_lane){ stream, at };
+	return at;
 }
 
 /* What few operations have. */
@@ -378,6 +389,7 @@ nsx_wi_free(struct wi_graph *g)
 	nsx_wi_numbers_free(&g->op_of, &g->large);
 	nsx_wi_numbers_free(&g->call_of, &g->large);
 	free(g->lanes.p);
+	free(g->last_lanes.p);
 	free(g->tasks.p);
 	free(g->apis.p);
 	free(g->of_threads.p);
