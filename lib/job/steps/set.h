@@ -76,7 +76,7 @@ struct nsx_step_set {
 	struct nsx_buf     text;
 	NSX_VEC(struct nsx_timeline) timelines;     /* by device of the catalogue */
 	NSX_VEC(struct nsx_removed) removed;        /* by device */
-	struct nsx_overruns overruns;               /* of the operations in them */
+	struct nsx_overruns overruns;               /* of the operations in them; not with `bounds` */
 	NSX_VEC(struct nsx_step_thread) threads;
 	struct nsx_threads thread_of;
 	NSX_VEC(struct nsx_step) steps;

@@ -218,7 +218,7 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 	}
 	nsx_removed_take(&s->removed.p[device], rec);
 	if (!nsx_timeline_add(&s->timelines.p[device], nsx_part_of(rec, nsx_cat_communicates(&s->cat, rec)), start,
-	    end, &s->removed.p[device]) || !nsx_overruns_take_op(&s->overruns, device, rec))
+	    end, &s->removed.p[device]) || (!s->bounds && !nsx_overruns_take_op(&s->overruns, device, rec)))
 		return false;
 	if (s->kind == NSX_STEP_MODULE) {
 		if (nsx_has(rec, NSX_OP_program) && (program = nsx_cat_program(&s->cat, rec)) != NSX_NONE) {
