@@ -20,8 +20,7 @@ struct same { int64_t sum; uint32_t n, next; };
 /* Operations of one name in a slot of a device. */
 struct named {
 	uint32_t name;
-	uint32_t stage, count;           /* so many before the last one in that stage, in stages */
-	uint32_t last;                   /* it, in sames */
+	uint32_t stage, last;            /* the last one was in that stage, and is this one in sames */
 	uint32_t then;                   /* what came after it, in names */
 };
 
@@ -93,7 +92,7 @@ named_of(struct evening *v, uint32_t device, uint32_t slot, uint32_t name)
 
 	if (at == NSX_NONE || v->names.p[at].name != name) {
 		at = nsx_map_number(&v->named_of, (struct nsx_key){ (uint64_t)device << 32 | slot, name });
-		if (at == v->names.n && !nsx_vec_push(&v->names, ((struct named){ name, NSX_NONE, 0, NSX_NONE,
+		if (at == v->names.n && !nsx_vec_push(&v->names, ((struct named){ name, NSX_NONE, NSX_NONE,
 		                                                                  NSX_NONE })))
 			return NSX_NONE;
 		if (at != NSX_NONE && s->last != NSX_NONE)
@@ -109,14 +108,11 @@ same_of(struct evening *v, struct named *x, uint32_t stage)
 {
 	uint32_t *at;
 
-	if (x->stage == stage) {
+	if (x->stage == stage)
 		at = &v->sames.p[x->last].next;
-		x->count++;
-	} else {
+	else
 		at = nsx_map_at(&v->first_of, (struct nsx_key){ v->stages[stage].rank, x->name });
-		x->stage = stage;
-		x->count = 0;
-	}
+	x->stage = stage;
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
@@ -132,28 +128,25 @@ same_of(struct evening *v, struct named *x, uint32_t stage)
 static bool
 take(struct evening *v, const struct wi_op *o, uint32_t *same)
 {
-	uint32_t device = wi_device(v->g, o), rank = 0, count = 0;
+	uint32_t device = wi_device(v->g, o), rank = 0;
 	struct running *r = &v->devices[device];
 
 	for (uint32_t i = 0; i < r->slots.n; i++) {
 		uint32_t stage = r->slots.p[i].stage, at;
-		struct named *x;
 
 		if (stage == NSX_NONE || v->stages[stage].end <= o->start) {
 			r->slots.p[i].stage = NSX_NONE;
 			continue;
 		}
 		at = named_of(v, device, i, wi_task(v->g, o)->name);
-		x = at == NSX_NONE ? NULL : &v->names.p[at];
-		at = x ? same_of(v, x, stage) : (uint32_t)NSX_NONE;
+		at = at == NSX_NONE ? at : same_of(v, &v->names.p[at], stage);
 		if (at == NSX_NONE)
 			return false;
 		v->sames.p[at].sum += o->end - o->start;
 		v->sames.p[at].n++;
-		if (!*same || v->stages[stage].rank > rank || (v->stages[stage].rank == rank && x->count > count)) {
+		if (!*same || v->stages[stage].rank > rank) {
 			*same = at + 1;
 			rank = v->stages[stage].rank;
-			count = x->count;
 		}
 	}
 	return true;

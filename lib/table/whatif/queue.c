@@ -96,16 +96,16 @@ set_usual(struct wi_graph *g)
 
 /* ---- what each device was given, in order */
 
-/* A launch of an operation, or of a graph, whose nodes are given at once. reach: the latest end so far of what
- * computes. op: of a graph the node that ended last. */
-struct issue { int64_t reach; uint32_t op; };
+/* A launch of an operation, or of a graph, whose nodes are given at once. op: of a graph the node that ended last.
+ * reach: the operation that computes and ends last so far; NSX_NONE: none. */
+struct issue { uint32_t op, reach; };
 
 /* The issues of a device: those before `dropped` are gone, the next `begin` no longer matter. */
 struct given {
 	NSX_VEC(struct issue) list;
-	size_t  dropped, begin;
-	int64_t reach;
-	bool    launched;                /* some of its operations have a call */
+	size_t   dropped, begin;
+	uint32_t reach;                  /* of the last one */
+	bool     launched;               /* some of its operations have a call */
 };
 
 struct issues {
@@ -118,6 +118,12 @@ struct issues {
 	/* Gets each operation of a call that is an issue of its own, before it is listed. */
 	bool (*issue)(struct issues *s, struct given *d, uint32_t op);
 };
+
+static int64_t
+end_of(const struct wi_graph *g, uint32_t op)
+{
+	return op == NSX_NONE ? INT64_MIN : g->ops.p[op].end;
+}
 
 /* Its number among all of the device. */
 static size_t
@@ -134,19 +140,25 @@ keep_last(struct given *d, size_t n)
 		d->begin = d->list.n - n;
 }
 
+/* The reach of a device, once that operation is issued, too. */
+static void
+extend(const struct wi_graph *g, struct given *d, uint32_t op)
+{
+	if (!wi_task(g, &g->ops.p[op])->comm && end_of(g, op) > end_of(g, d->reach))
+		d->reach = op;
+}
+
 static bool
 add_issue(struct issues *s, struct given *d, uint32_t op)
 {
-	const struct wi_op *o = &s->g->ops.p[op];
-
-	if (d->list.n == d->list.cap && d->begin && d->begin >= d->list.n / 2) {
+	if (d->list.n == d->list.cap && d->begin && d->begin >= d->list.n / 4) {
 		d->list.n -= d->begin;
 		memmove(d->list.p, d->list.p + d->begin, d->list.n * sizeof *d->list.p);
 		d->dropped += d->begin;
 		d->begin = 0;
 	}
-	d->reach = !wi_task(s->g, o)->comm && o->end > d->reach ? o->end : d->reach;
-	return nsx_vec_push(&d->list, ((struct issue){ d->reach, op }));
+	extend(s->g, d, op);
+	return nsx_vec_push(&d->list, ((struct issue){ op, d->reach }));
 }
 
 static bool
@@ -167,16 +179,15 @@ give(struct issues *s, uint32_t op)
 }
 
 static int
-by_reach(const void *a, const void *b)
+by_end(const void *a, const void *b, const void *graph)
 {
 	const struct issue *x = a, *y = b;
+	int order = nsx_int_cmp(end_of(graph, x->op), end_of(graph, y->op));
 
-	if (x->reach != y->reach)
-		return x->reach < y->reach ? -1 : 1;
-	return (x->op > y->op) - (x->op < y->op);
+	return order ? order : nsx_int_cmp(x->op, y->op);
 }
 
-/* Put operations without a call, whose reach is their own end, by end, and leave all but the last ones out. */
+/* Put operations without a call by end, and leave all but the last ones out. */
 static void
 sort_early(const struct wi_graph *g, struct given *d)
 {
@@ -184,9 +195,9 @@ sort_early(const struct wi_graph *g, struct given *d)
 
 	if (!d->list.n)
 		return;
-	qsort(d->list.p, d->list.n, sizeof *d->list.p, by_reach);
+	nsx_sort_with(d->list.p, d->list.n, sizeof *d->list.p, by_end, g);
 	for (size_t i = 0; i < out; i++)
-		d->reach = wi_task(g, &g->ops.p[d->list.p[i].op])->comm ? d->reach : d->list.p[i].reach;
+		extend(g, d, d->list.p[i].op);
 	d->list.n -= out;
 	memmove(d->list.p, d->list.p + out, d->list.n * sizeof *d->list.p);
 	d->dropped += out;
@@ -207,7 +218,7 @@ list_early(struct issues *s)
 			continue;
 		if (d->list.n == 2 * KEPT)
 			sort_early(g, d);
-		if (!nsx_vec_push(&d->list, ((struct issue){ o->end, (uint32_t)i })))
+		if (!nsx_vec_push(&d->list, ((struct issue){ (uint32_t)i, NSX_NONE })))
 			return false;
 	}
 	for (size_t i = 0; i < g->pairing.comm.cat.devices.n && s->early; i++) {
@@ -217,7 +228,7 @@ list_early(struct issues *s)
 		for (size_t k = 0; k < d->list.n; k++) {
 			struct issue *x = &d->list.p[k];
 
-			d->reach = wi_task(g, &g->ops.p[x->op])->comm ? d->reach : x->reach;
+			extend(g, d, x->op);
 			x->reach = d->reach;
 			if (s->position)
 				s->position[x->op] = (uint32_t)number_of(d, k);
@@ -247,7 +258,7 @@ walk(struct issues *s, bool (*issue)(struct issues *, struct given *, uint32_t))
 		struct given *d = &s->devices[i];
 
 		d->list.n = d->dropped = d->begin = 0;
-		d->reach = INT64_MIN;
+		d->reach = NSX_NONE;
 	}
 	good = list_early(s);
 	for (size_t i = 0; i < g->calls.n && good; i++) {
@@ -366,14 +377,14 @@ depth_by_stalls(struct issues *s)
 
 /* The number of the last issue of a device with a reach of at most t, or of the first. */
 static size_t
-last_reached(const struct given *d, int64_t t)
+last_reached(const struct wi_graph *g, const struct given *d, int64_t t)
 {
 	size_t lo = d->begin, hi = d->list.n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (d->list.p[mid].reach <= t)
+		if (end_of(g, d->list.p[mid].reach) <= t)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -390,14 +401,14 @@ add_points(struct issues *s, struct given *d, uint32_t op)
 	size_t k, last, x;
 
 	/* What has ended before a launch made no room for it, nor for later ones. */
-	while (d->begin < d->list.n && d->list.p[d->begin].reach <= c->start
-	       && g->ops.p[d->list.p[d->begin].op].end <= c->start)
+	while (d->begin < d->list.n && end_of(g, d->list.p[d->begin].reach) <= c->start
+	       && end_of(g, d->list.p[d->begin].op) <= c->start)
 		d->begin++;
 	keep_last(d, KEPT);
 	k = number_of(d, d->list.n);
 	if (k < DEPTH_MIN || wi_api(g, c)->blocking || c->end - c->start <= LONG_LAUNCH)
 		return true;
-	last = last_reached(d, c->end);
+	last = last_reached(g, d, c->end);
 	x = last > AROUND ? last - AROUND : 0;
 	for (x = x < number_of(d, d->begin) ? number_of(d, d->begin) : x; x <= last + AROUND && k - x >= SHALLOW
 	     && x < k; x++) {
