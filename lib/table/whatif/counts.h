@@ -1,5 +1,5 @@
-/* counts.h -- the k-th smallest of many durations, most of which are short: those are counted; the others are kept, eight
- * bytes each. */
+/* counts.h -- the k-th smallest of many durations, most of which are short: those are counted; the others are kept,
+ * eight bytes each. */
 #ifndef NSX_TABLE_WHATIF_COUNTS_H
 #define NSX_TABLE_WHATIF_COUNTS_H
 
