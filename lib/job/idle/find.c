@@ -159,6 +159,13 @@ begin(struct nsx_idle_finder *f, struct nsx_idle_device *d, int64_t start)
 	return add(f, &none);
 }
 
+/* Marks have the frames of gaps, but for the operations around them. */
+static bool
+needs_names(const struct nsx_idle_finder *f)
+{
+	return f->marked ? f->prevs : f->frames;
+}
+
 static int
 take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
@@ -195,11 +202,11 @@ take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		return nsx_err_nomem(f->err, NULL);
 	if (!d->begun && begin(f, d, start) != NSX_OK)
 		return NSX_ERR;
-	if (f->frames && start > d->busy) {
+	if (f->frames && !f->marked && start > d->busy)
 		op.path = nsx_idle_path(f, op.profile, nsx_int(rec, NSX_OP_range, NSX_ABSENT));
-		if (op.path == NSX_NONE || !nsx_idle_frame(f, nsx_string(rec, NSX_OP_name), &op.name))
-			return nsx_err_nomem(f->err, NULL);
-	}
+	if (op.path == NSX_NONE || (needs_names(f) && start > d->busy
+	                            && !nsx_idle_frame(f, nsx_string(rec, NSX_OP_name), &op.name)))
+		return nsx_err_nomem(f->err, NULL);
 	nsx_removed_take(&d->removed, rec);
 	bool gap = start > d->busy;
 	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) !=
@@ -225,7 +232,7 @@ nsx_idle_op_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid)
 	                            | NSX_C(OP, profile) | NSX_C(OP, waits) | NSX_C(OP, graph_node)
 	                            | NSX_C(OP, removed) | (f->ids ? NSX_C(OP, op) | NSX_C(OP, range) : 0)
-	                            | (f->frames ? NSX_C(OP, name) : 0));
+	                            | (needs_names(f) ? NSX_C(OP, name) : 0));
 }
 
 static int
@@ -241,7 +248,7 @@ nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
 	nsx_idle_op_need(f, in);
 	if (f->marked) {
-		nsx_idle_mark_need(in);
+		nsx_idle_mark_need(f, in);
 		nsx_idle_count_need(in);
 	} else {
 		nsx_idle_host_need(in);
@@ -409,5 +416,7 @@ nsx_idle_finder_free(struct nsx_idle_finder *f)
 	free(f->host_pieces.list.p);
 	free(f->needs.p);
 	nsx_map_free(&f->need_of);
+	nsx_intern_free(&f->mark_paths);
+	free(f->mark_nodes.p);
 	nsx_overruns_free(&f->overruns);
 }

@@ -240,7 +240,8 @@ static int
 begin_idle(void *state, const void *options, const struct nsx_analysis_at *at)
 {
 	struct idle *f = state;
-	const struct nsx_idle_options *o = options;
+	const struct nsx_look_at *a = options;
+	const struct nsx_idle_options *o = &a->idle_options;
 
 	f->options = o;
 	f->err = at->err;
@@ -248,7 +249,10 @@ begin_idle(void *state, const void *options, const struct nsx_analysis_at *at)
 	for (size_t i = 0; i < o->ngiven; i++)
 		if (!nsx_vec_push(&f->within, o->given[i]))
 			return nsx_err_nomem(at->err, NULL);
-	return nsx_idle_begin(f);
+	if (nsx_idle_begin(f) != NSX_OK)
+		return NSX_ERR;
+	f->finder.marked = a->marked;
+	return NSX_OK;
 }
 
 static void
@@ -308,7 +312,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	const struct nsx_analysis_run runs[NSX_NRUNS] = {
 		/* Before idle/, which asks it. */
 		[NSX_RUN_HOST] = { .is = &nsx_look_host, .state = &a->host },
-		[NSX_RUN_IDLE] = { .is = &idle, .options = &a->idle_options },
+		[NSX_RUN_IDLE] = { .is = &idle, .options = a },
 		/* Rules report themselves what they miss of these. */
 		[NSX_RUN_COUNTS] = { .is = &counts, .state = a, .sums = true },
 		[NSX_RUN_COMM] = { .is = &nsx_look_collectives, .state = &a->comm, .sums = true },
@@ -333,8 +337,10 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	memcpy(a->runs, runs, sizeof runs);
 	a->reading = (struct nsx_analyses){ .runs = a->runs, .n = NSX_NRUNS, .windows = &a->kept,
 	                                    .cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS };
-	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK)
+	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK) {
+		a->idle = a->runs[NSX_RUN_IDLE].state;
 		return NSX_ERR;
+	}
 	a->idle = a->runs[NSX_RUN_IDLE].state;
 	a->idle->diags = a->diags;
 	a->copies = a->runs[NSX_RUN_COPIES].state;
@@ -406,12 +412,13 @@ print(struct nsx_look_at *a, struct nsx_diagnosis *d)
 	return d->table ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
-int
-nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, struct nsx_diagnosis *d,
-             struct nsx_diags *diags, struct nsx_err *err)
+/* marked: idle time is that of marks; *misfit: they do not fit, which is an error. */
+static int
+diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool marked, bool *misfit,
+         struct nsx_diagnosis *d, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_look_at a = { .options = options, .err = err, .diags = diags, .class = NSX_NONE,
-	                         .kept = { .class = NSX_NONE } };
+	                         .kept = { .class = NSX_NONE }, .marked = marked };
 	struct nsx_steps_options steps = { .step = options->step, .module = options->module,
 	                                   .require = options->require };
 	struct nsx_spool *spool = nsx_spool_open_all(in, err);
@@ -440,10 +447,48 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	if (rc == NSX_OK)
 		rc = print(&a, d);
 	d->diags = a.steps.ndiags;
+	*misfit = rc != NSX_OK && a.idle && a.idle->finder.misfit;
 	free_all(&a);
 	if (rc != NSX_OK)
 		nsx_diagnosis_free(d);
 	return rc;
+}
+
+/* Some marks may not fit, as the last ones: then all of the file is read once more, without them. */
+static int
+diagnose_marked(struct nsx_reader *in, const struct nsx_diagnose_options *options, struct nsx_diagnosis *d,
+                struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_diags own = { .failed = false };
+	struct nsx_err why = { "" };
+	struct nsx_spool *spool = nsx_spool_open_all(in, err);
+	struct nsx_reader *again = NULL;
+	bool misfit = false;
+	int rc = spool ? diagnose(in, options, true, &misfit, d, &own, &why) : NSX_ERR;
+
+	if (misfit) {
+		again = nsx_spool_reader_of(spool, NSX_READ_ORDERED);
+		rc = again ? diagnose(again, options, false, &misfit, d, diags, err) : NSX_ERR;
+	} else {
+		nsx_diags_join(diags, &own);
+		if (rc != NSX_OK && spool)
+			nsx_err_set(err, "%s", why.msg);
+	}
+	nsx_reader_close(again);
+	nsx_spool_free(spool);
+	nsx_diags_free(&own);
+	return rc;
+}
+
+int
+nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, struct nsx_diagnosis *d,
+             struct nsx_diags *diags, struct nsx_err *err)
+{
+	bool misfit;
+
+	*d = (struct nsx_diagnosis){ .table = NULL };
+	return nsx_idle_is_marked(in, true) ? diagnose_marked(in, options, d, diags, err)
+	                                    : diagnose(in, options, false, &misfit, d, diags, err);
 }
 
 void

@@ -225,6 +225,7 @@ struct nsx_look_at {
 	int64_t            nfirst;
 	double             period;       /* ns: time / count */
 	struct nsx_idle_options idle_options;
+	bool               marked;       /* idle time is that of marks */
 	struct nsx_analyses reading;     /* of: */
 	struct nsx_analysis_run runs[NSX_NRUNS];
 	struct idle       *idle;         /* the states of some of them */

@@ -315,11 +315,13 @@ read_again(struct idle *f, struct nsx_reader *in, struct nsx_spool *spool)
 }
 
 /* Read all of `in`, twice if steps have to be known first. *ndiags: the diags of a first reading. Marks of idle time
- * are used where there are, unless they lack what is asked for: they have no stacks, and one latency. */
+ * are used where there are, unless they lack what is asked for: their stacks have one form and no more than
+ * NSX_IDLE_FRAMES frames, and they have one latency. */
 static int
 read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int64_t *ndiags)
 {
-	bool marked = !f->finder.frames && o->latency == NSX_IDLE_LATENCY && nsx_idle_is_marked(in);
+	bool marked = o->form != NSX_IDLE_FOLDED && o->names == NSX_NAMES_KEY && o->latency == NSX_IDLE_LATENCY
+	              && nsx_idle_is_marked(in, f->finder.frames);
 	struct nsx_spool *spool = marked ? nsx_spool_open_all(in, f->err) : NULL;
 	struct nsx_reader *again = NULL;
 	int rc = marked && !spool ? NSX_ERR : NSX_OK;

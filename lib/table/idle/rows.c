@@ -24,15 +24,9 @@ put_brief(struct nsx_str frame, struct nsx_buf *to)
 static void
 put_frames(const struct idle *f, uint32_t path, uint32_t leaf, bool brief, struct nsx_buf *to)
 {
-	uint32_t chain[256];
-	size_t n = 0, skipped = 0;
+	uint32_t chain[NSX_IDLE_FRAMES];
+	size_t skipped, n = nsx_stacks_chain(&f->paths, path, chain, NSX_IDLE_FRAMES, &skipped);
 
-	for (uint32_t at = path; at != NSX_NONE && at != NSX_STACKS_ROOT; at = f->paths.nodes.p[at].parent) {
-		if (n < sizeof chain / sizeof *chain)
-			chain[n++] = f->paths.nodes.p[at].frame;
-		else
-			skipped++;
-	}
 	if (skipped)
 		nsx_buf_c(to, "...;");
 	while (n) {
