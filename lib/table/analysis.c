@@ -46,22 +46,33 @@ take(void *state, const struct nsx_rec *rec)
 	struct nsx_analyses *a = state;
 	struct nsx_event e = { .rec = rec, .device = NSX_NONE, .number = NSX_ABSENT, .start = NSX_ABSENT,
 	                       .end = NSX_ABSENT };
-	uint64_t kind = UINT64_C(1) << rec->kind->id;
+	enum nsx_kind_id kind = rec->kind->id;
 
-	a->ndiags += rec->kind->id == NSX_DIAG;
+	a->ndiags += kind == NSX_DIAG;
 	if (a->shared && find(a, &e) != NSX_OK)
 		return NSX_ERR;
 	bool outside = !e.reaches || (e.device != NSX_NONE && !e.window);
 
-	for (size_t i = 0; i < a->n; i++) {
-		const struct nsx_analysis_run *r = &a->runs[i];
-
-		if ((r->is->kinds && !(r->is->kinds & kind)) || (r->steps && outside))
-			continue;
-		if (r->is->take(r->state, &e) != NSX_OK)
+	for (size_t i = a->first[kind]; i < a->first[kind + 1]; i++)
+		if (!(a->takers[i]->steps && outside) && a->takers[i]->is->take(a->takers[i]->state, &e) != NSX_OK)
 			return NSX_ERR;
-	}
 	return NSX_OK;
+}
+
+/* Those that take records of each kind, in their order. */
+static bool
+list_takers(struct nsx_analyses *a)
+{
+	size_t n = 0;
+
+	a->takers = malloc((a->n * (NSX_NKINDS + 1) + 1) * sizeof *a->takers);
+	for (enum nsx_kind_id k = 0; a->takers && k <= NSX_NKINDS; k++) {
+		for (size_t i = 0; i < a->n; i++)
+			if (!a->runs[i].is->kinds || a->runs[i].is->kinds >> k & 1)
+				a->takers[n++] = &a->runs[i];
+		a->first[k + 1] = n;
+	}
+	return a->takers != NULL;
 }
 
 static int
@@ -79,7 +90,7 @@ begin(struct nsx_analyses *a)
 		if (r->is->shared || r->steps)
 			a->shared |= r->is->kinds ? r->is->kinds : ~UINT64_C(0);
 	}
-	return NSX_OK;
+	return list_takers(a) ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
 static int
@@ -128,6 +139,8 @@ nsx_analyses_free(struct nsx_analyses *a)
 		r->state = NULL;
 		r->table = NULL;
 	}
+	free(a->takers);
+	a->takers = NULL;
 	nsx_cat_free(&a->cat);
 }
 

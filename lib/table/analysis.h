@@ -109,6 +109,8 @@ struct nsx_analyses {
 	int64_t              ndiags;              /* diags in the stream */
 	/* Own. */
 	uint64_t             shared;              /* kinds of those that are */
+	const struct nsx_analysis_run **takers;   /* by kind those that take it, and where those of each begin */
+	size_t               first[NSX_NKINDS + 2];
 	struct nsx_err      *err;
 };
 
