@@ -281,7 +281,7 @@ nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	default:
 		rc = nsx_cat_take(f->cat, rec, f->err);
 	}
-	f->since_trim++;
+	f->since_trim += !f->marked;
 	if (f->since_trim >= OFTEN && f->since_trim >= OFTEN_EACH * (int64_t)f->devices.n && !trim(f))
 		return nsx_err_nomem(f->err, NULL);
 	return rc;

@@ -234,6 +234,38 @@ static const struct nsx_analysis counts = {
 	NULL, need_counts, take_counts, NULL, NULL
 };
 
+/* ---- what devices did in steps, which the first reading took from marks */
+
+static void
+need_times(void *state, struct nsx_reader *in)
+{
+	(void)state;
+	nsx_event_need(in, NSX_OP);
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, removed));
+}
+
+static int
+take_times(void *state, const struct nsx_event *e)
+{
+	struct nsx_step_set *s = state;
+	uint32_t device;
+
+	if (!e->reaches || e->end == NSX_ABSENT || e->number == NSX_ABSENT)
+		return NSX_OK;
+	device = nsx_cat_find_device(&s->cat, e->number);
+	return device == NSX_NONE ? NSX_OK : nsx_steps_take_time(s, device, e->part, e->start, e->end, e->rec);
+}
+
+static int
+finish_times(void *state, struct nsx_table **table, struct nsx_diags *diags)
+{
+	(void)table;
+	(void)diags;
+	return nsx_steps_finish_times(state);
+}
+
+static const struct nsx_analysis times = { 0, NSX_K(OP), true, NULL, need_times, take_times, finish_times, NULL };
+
 /* ---- and idle/ on the windows */
 
 static int
@@ -322,8 +354,11 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true },
 		[NSX_RUN_EVENTS] = { .is = &nsx_wi_events, .state = &a->forecasts.graph, .sums = true },
 		[NSX_RUN_FAMILIES] = { .is = &nsx_look_families, .state = &a->kins, .steps = true, .sums = true },
-		[NSX_RUN_OVERLAP] = { .is = &nsx_overlap_analysis, .steps = true, .sums = true }
+		[NSX_RUN_OVERLAP] = { .is = &nsx_overlap_analysis, .steps = true, .sums = true },
+		[NSX_RUN_TIMES] = { .is = &times, .state = &a->steps, .sums = true }
 	};
+	/* The first one is without use where there are no host threads, the last one where steps are found. */
+	size_t first = a->hosts ? 0 : NSX_RUN_HOST + 1, end = a->steps.brief ? NSX_NRUNS : NSX_RUN_TIMES;
 
 	a->idle_options = (struct nsx_idle_options){
 		.by = NSX_WINDOWS_GIVEN, .form = NSX_IDLE_VERDICT, .latency = NSX_IDLE_LATENCY, .given = a->windows.p,
@@ -335,7 +370,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	nsx_look_forecasts_begin(a);
 	a->kins.at = a;
 	memcpy(a->runs, runs, sizeof runs);
-	a->reading = (struct nsx_analyses){ .runs = a->runs, .n = NSX_NRUNS, .windows = &a->kept,
+	a->reading = (struct nsx_analyses){ .runs = a->runs + first, .n = end - first, .windows = &a->kept,
 	                                    .cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS };
 	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK) {
 		a->idle = a->runs[NSX_RUN_IDLE].state;
@@ -412,6 +447,19 @@ print(struct nsx_look_at *a, struct nsx_diagnosis *d)
 	return d->table ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
+/* Whether the stream, which has been read, has records of the kind. */
+static bool
+has_kind(const struct nsx_reader *in, enum nsx_kind_id kind)
+{
+	int n;
+	const struct nsx_kind *const *kinds = nsx_reader_kinds(in, &n);
+
+	for (int i = 0; i < n; i++)
+		if (kinds[i]->id == kind)
+			return true;
+	return false;
+}
+
 /* marked: idle time is that of marks; *misfit: they do not fit, which is an error. */
 static int
 diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool marked, bool *misfit,
@@ -420,7 +468,7 @@ diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool
 	struct nsx_look_at a = { .options = options, .err = err, .diags = diags, .class = NSX_NONE,
 	                         .kept = { .class = NSX_NONE }, .marked = marked };
 	struct nsx_steps_options steps = { .step = options->step, .module = options->module,
-	                                   .require = options->require };
+	                                   .require = options->require, .brief = marked };
 	struct nsx_spool *spool = nsx_spool_open_all(in, err);
 	struct nsx_reader *again = NULL;
 	int rc;
@@ -433,6 +481,7 @@ diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool
 	rc = spool ? nsx_steps_collect(in, &steps, &a.steps, spool, diags, err) : NSX_ERR;
 
 	*d = (struct nsx_diagnosis){ .table = NULL };
+	a.hosts = rc == NSX_OK && has_kind(in, NSX_THREAD);
 	if (rc == NSX_OK)
 		rc = make_windows(&a);
 	if (rc == NSX_OK)

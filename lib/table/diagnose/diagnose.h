@@ -149,6 +149,7 @@ enum nsx_look_run {
 	NSX_RUN_EVENTS,
 	NSX_RUN_FAMILIES,
 	NSX_RUN_OVERLAP,
+	NSX_RUN_TIMES,
 	NSX_NRUNS
 };
 
@@ -226,6 +227,7 @@ struct nsx_look_at {
 	double             period;       /* ns: time / count */
 	struct nsx_idle_options idle_options;
 	bool               marked;       /* idle time is that of marks */
+	bool               hosts;        /* the stream has host threads */
 	struct nsx_analyses reading;     /* of: */
 	struct nsx_analysis_run runs[NSX_NRUNS];
 	struct idle       *idle;         /* the states of some of them */
