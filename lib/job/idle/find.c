@@ -167,13 +167,11 @@ needs_names(const struct nsx_idle_finder *f)
 }
 
 static int
-take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec, uint32_t index, bool comm)
 {
-	uint32_t index = nsx_cat_device(f->cat, rec);
 	struct nsx_idle_device *d = device_at(f, index);
 	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, NSX_ABSENT);
-	bool has_call = nsx_has(rec, NSX_OP_call) && nsx_has(rec, NSX_OP_host_start), second,
-	    comm = nsx_cat_communicates(f->cat, rec);
+	bool has_call = nsx_has(rec, NSX_OP_call) && nsx_has(rec, NSX_OP_host_start), second;
 	struct nsx_idle_op op;
 
 	if (!d)
@@ -258,12 +256,21 @@ nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 int
 nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
-	int rc = NSX_OK;
+	bool op = rec->kind->id == NSX_OP;
 
 	if (!nsx_in_reach(rec)) {
 		f->beyond++;
 		return NSX_OK;
 	}
+	return nsx_idle_finder_take_known(f, rec, op ? nsx_cat_device(f->cat, rec) : (uint32_t)NSX_NONE,
+	                                  op && nsx_cat_communicates(f->cat, rec));
+}
+
+int
+nsx_idle_finder_take_known(struct nsx_idle_finder *f, const struct nsx_rec *rec, uint32_t device, bool communicates)
+{
+	int rc = NSX_OK;
+
 	switch (rec->kind->id) {
 	case NSX_CALL: case NSX_OVERHEAD: case NSX_RANGE:
 		if (f->marked)
@@ -276,7 +283,7 @@ nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		break;
 	case NSX_OP:
 		f->now = nsx_int(rec, NSX_OP_start, f->now);
-		rc = take_op(f, rec);
+		rc = take_op(f, rec, device, communicates);
 		break;
 	default:
 		rc = nsx_cat_take(f->cat, rec, f->err);

@@ -99,6 +99,9 @@ void nsx_idle_finder_begin(struct nsx_idle_finder *f);
 void nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in);
 /* The others return NSX_OK, or NSX_ERR with err filled. */
 int nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec);
+/* The same for a record in reach; device: of an operation, in the catalogue; communicates: whether it does. */
+int nsx_idle_finder_take_known(struct nsx_idle_finder *f, const struct nsx_rec *rec, uint32_t device,
+                               bool communicates);
 int nsx_idle_finder_finish(struct nsx_idle_finder *f);      /* after the last record */
 /* What of the data was missing or odd. */
 int nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags);

@@ -11,9 +11,13 @@
 static enum nsx_cause
 cause_named(struct nsx_str name)
 {
+#define CAUSE(id, text, ...) { text, sizeof(text) - 1 },
+	static const struct nsx_str names[NSX_NCAUSES] = {
+#include "job/causes.def"
+	};
 	int c = 0;
 
-	while (c < NSX_NCAUSES && !nsx_str_eq(name, nsx_str_c(nsx_causes[c].name)))
+	while (c < NSX_NCAUSES && !nsx_str_eq(name, names[c]))
 		c++;
 	return (enum nsx_cause)c;
 }

@@ -277,7 +277,7 @@ begin_idle(void *state, const void *options, const struct nsx_analysis_at *at)
 
 	f->options = o;
 	f->err = at->err;
-	f->cat.keep = NSX_CAT_NAMES;
+	f->cat = at->cat;
 	for (size_t i = 0; i < o->ngiven; i++)
 		if (!nsx_vec_push(&f->within, o->given[i]))
 			return nsx_err_nomem(at->err, NULL);
@@ -296,7 +296,10 @@ need_idle(void *state, struct nsx_reader *in)
 static int
 take_idle(void *state, const struct nsx_event *e)
 {
-	return nsx_idle_take(state, e->rec);
+	struct idle *f = state;
+
+	f->finder.beyond += !e->reaches;
+	return e->reaches ? nsx_idle_take_known(f, e->rec, e->device, e->communicates) : NSX_OK;
 }
 
 static int
@@ -316,7 +319,7 @@ free_idle(void *state)
 }
 
 static const struct nsx_analysis idle = {
-	sizeof(struct idle), 0, false, begin_idle, need_idle, take_idle, finish_idle, free_idle
+	sizeof(struct idle), ~NSX_K_METADATA, true, begin_idle, need_idle, take_idle, finish_idle, free_idle
 };
 
 static void
