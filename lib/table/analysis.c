@@ -45,7 +45,7 @@ take(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_analyses *a = state;
 	struct nsx_event e = { .rec = rec, .device = NSX_NONE, .number = NSX_ABSENT, .start = NSX_ABSENT,
-	                       .end = NSX_ABSENT };
+	                       .end = NSX_ABSENT, .name = NSX_NONE };
 	enum nsx_kind_id kind = rec->kind->id;
 
 	a->ndiags += kind == NSX_DIAG;
@@ -53,9 +53,17 @@ take(void *state, const struct nsx_rec *rec)
 		return NSX_ERR;
 	bool outside = !e.reaches || (e.device != NSX_NONE && !e.window);
 
-	for (size_t i = a->first[kind]; i < a->first[kind + 1]; i++)
-		if (!(a->takers[i]->steps && outside) && a->takers[i]->is->take(a->takers[i]->state, &e) != NSX_OK)
+	for (size_t i = a->first[kind]; i < a->first[kind + 1]; i++) {
+		const struct nsx_analysis_run *r = a->takers[i];
+
+		if (r->steps && outside)
+			continue;
+		if (r->is->shared == NSX_NAMED && kind == NSX_OP && e.name == NSX_NONE
+		    && (e.name = nsx_intern_recall(&a->names, a->recall, nsx_string(rec, NSX_OP_name))) == NSX_NONE)
+			return nsx_err_nomem(a->err, NULL);
+		if (r->is->take(r->state, &e) != NSX_OK)
 			return NSX_ERR;
+	}
 	return NSX_OK;
 }
 
@@ -78,7 +86,7 @@ list_takers(struct nsx_analyses *a)
 static int
 begin(struct nsx_analyses *a)
 {
-	const struct nsx_analysis_at at = { a->err, &a->cat };
+	const struct nsx_analysis_at at = { a->err, &a->cat, &a->names };
 
 	for (size_t i = 0; i < a->n; i++) {
 		struct nsx_analysis_run *r = &a->runs[i];
@@ -139,6 +147,7 @@ nsx_analyses_free(struct nsx_analyses *a)
 		r->state = NULL;
 		r->table = NULL;
 	}
+	nsx_intern_free(&a->names);
 	free(a->takers);
 	a->takers = NULL;
 	nsx_cat_free(&a->cat);

@@ -91,8 +91,7 @@ static const struct nsx_sum_def def = {
 struct overlap {
 	struct nsx_err       *err;
 	struct nsx_catalogue *cat;
-	struct nsx_intern     names;
-	uint32_t              recall[NSX_RECALL];
+	struct nsx_intern    *names;
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	NSX_VEC(struct open)  open;       /* a heap */
 	NSX_VEC(uint32_t)     work_of;    /* by index of the instruction; NSX_NONE: not looked up yet */
@@ -120,6 +119,7 @@ overlap_begin(void *state, const void *options, const struct nsx_analysis_at *at
 	(void)options;
 	o->err = at->err;
 	o->cat = at->cat;
+	o->names = at->names;
 	o->cat->keep |= NSX_CAT_COSTS;
 	o->cells.def = &of_cells;
 	o->works.def = &of_works;
@@ -203,8 +203,7 @@ static int
 add_kernel(struct overlap *o, const struct nsx_event *e)
 {
 	bool good = true;
-	uint32_t key[3] = { e->device, nsx_intern_recall(&o->names, o->recall, nsx_string(e->rec, NSX_OP_name)),
-	                    work_of(o, e->rec, &good) };
+	uint32_t key[3] = { e->device, e->name, work_of(o, e->rec, &good) };
 	struct nsx_union *of = o->devices.p[e->device].of;
 	uint64_t fresh = nsx_union_add(&of[OF_COMPUTE], e->start, e->end);
 	struct open k = { .end = e->end, .dur = e->end - e->start, .device = e->device,
@@ -217,7 +216,7 @@ add_kernel(struct overlap *o, const struct nsx_event *e)
 		k.owned = true;
 		k.at = k.end;
 	}
-	k.cell = key[1] == NSX_NONE || !good ? (uint32_t)NSX_NONE : nsx_sums_number(&o->cells, key);
+	k.cell = good ? nsx_sums_number(&o->cells, key) : (uint32_t)NSX_NONE;
 	if (k.cell == NSX_NONE || !nsx_vec_room(&o->open, 1))
 		return nsx_err_nomem(o->err, NULL);
 	open_push(NULL, o->open.p, o->open.n++, k);
@@ -334,7 +333,7 @@ overlap_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct overlap *o = state;
 
 	pass(o, INT64_MAX);
-	o->rows = (struct nsx_sums){ .def = &def, .texts = &o->names };
+	o->rows = (struct nsx_sums){ .def = &def, .texts = o->names };
 	for (size_t i = 0; i < nsx_sums_count(&o->cells); i++)
 		for (int side = 0; side < NSIDES; side++)
 			if (!add_cell(o, nsx_sums_at(&o->cells, i), (enum side)side))
@@ -368,7 +367,6 @@ overlap_free(void *state)
 {
 	struct overlap *o = state;
 
-	nsx_intern_free(&o->names);
 	nsx_sums_free(&o->works);
 	nsx_sums_free(&o->cells);
 	free(o->work_of.p);
@@ -378,5 +376,6 @@ overlap_free(void *state)
 }
 
 const struct nsx_analysis nsx_overlap_analysis = {
-	sizeof(struct overlap), NSX_K(OP), true, overlap_begin, overlap_need, overlap_take, overlap_finish, overlap_free
+	sizeof(struct overlap), NSX_K(OP), NSX_NAMED, overlap_begin, overlap_need, overlap_take, overlap_finish,
+	overlap_free
 };

@@ -397,7 +397,6 @@ free_all(struct nsx_look_at *a)
 	nsx_look_kins_free(&a->kins);
 	nsx_map_free(&a->layout_of);
 	nsx_map_free(&a->roof_of);
-	nsx_intern_free(&a->kernels);
 	free(a->moves.p);
 	nsx_map_free(&a->kernel_of);
 	free(a->kernel_times.p);

@@ -101,7 +101,7 @@ put_few(struct nsx_look_at *a, const struct longer *of, size_t n, const struct n
 	            100 * told / all, than->number, few > 1 ? "are" : "is");
 	for (size_t i = 0; i < few; i++) {
 		nsx_buf_c(&a->text, i ? ", " : "");
-		nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->kernels, of[i].name), NAME);
+		nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->reading.names, of[i].name), NAME);
 		nsx_buf_char(&a->text, ' ');
 		nsx_look_put_ns(&a->text, of[i].ns);
 	}
