@@ -40,12 +40,21 @@ find(struct nsx_analyses *a, struct nsx_event *e)
 	return NSX_OK;
 }
 
+static bool
+find_name(struct nsx_analyses *a, struct nsx_event *e)
+{
+	e->name = nsx_intern_recall(&a->names, a->recall, nsx_string(e->rec, NSX_OP_name));
+	if (e->name != NSX_NONE)
+		e->of_name = nsx_map_number(&a->of_name, (struct nsx_key){ e->device, e->name });
+	return e->of_name != NSX_NONE;
+}
+
 static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_analyses *a = state;
 	struct nsx_event e = { .rec = rec, .device = NSX_NONE, .number = NSX_ABSENT, .start = NSX_ABSENT,
-	                       .end = NSX_ABSENT, .name = NSX_NONE };
+	                       .end = NSX_ABSENT, .name = NSX_NONE, .of_name = NSX_NONE };
 	enum nsx_kind_id kind = rec->kind->id;
 
 	a->ndiags += kind == NSX_DIAG;
@@ -58,8 +67,7 @@ take(void *state, const struct nsx_rec *rec)
 
 		if (r->steps && outside)
 			continue;
-		if (r->is->shared == NSX_NAMED && kind == NSX_OP && e.name == NSX_NONE
-		    && (e.name = nsx_intern_recall(&a->names, a->recall, nsx_string(rec, NSX_OP_name))) == NSX_NONE)
+		if (r->is->shared == NSX_NAMED && kind == NSX_OP && e.name == NSX_NONE && !find_name(a, &e))
 			return nsx_err_nomem(a->err, NULL);
 		if (r->is->take(r->state, &e) != NSX_OK)
 			return NSX_ERR;
@@ -148,6 +156,7 @@ nsx_analyses_free(struct nsx_analyses *a)
 		r->table = NULL;
 	}
 	nsx_intern_free(&a->names);
+	nsx_map_free(&a->of_name);
 	free(a->takers);
 	a->takers = NULL;
 	nsx_cat_free(&a->cat);

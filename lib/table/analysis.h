@@ -64,7 +64,8 @@ struct nsx_event {
 	int64_t       start, end;   /* on the GPU, ns; NSX_ABSENT: it has no start; no duration, or one below 0, for
 	                             * which only `end` is absent */
 	bool          communicates; /* nsx_cat_communicates, counted once; of thunks and operations */
-	uint32_t      name;         /* of an operation, in nsx_analysis_at.names: set for analyses that are NSX_NAMED only */
+	uint32_t      name;         /* of an operation, in nsx_analysis_at.names; */
+	uint32_t      of_name;      /* a dense number for that name on its device: both for those that are NSX_NAMED */
 	enum nsx_part part;         /* of an operation */
 	const struct nsx_step_window *window;   /* in which it starts; NULL without windows or beyond reach */
 };
@@ -115,6 +116,7 @@ struct nsx_analyses {
 	uint64_t             shared;              /* kinds of those that are */
 	struct nsx_intern    names;
 	uint32_t             recall[NSX_RECALL];
+	struct nsx_map       of_name;             /* (device, name) -> its number */
 	const struct nsx_analysis_run **takers;   /* by kind those that take it, and where those of each begin */
 	size_t               first[NSX_NKINDS + 2];
 	struct nsx_err      *err;

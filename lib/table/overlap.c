@@ -96,6 +96,7 @@ struct overlap {
 	NSX_VEC(struct open)  open;       /* a heap */
 	NSX_VEC(uint32_t)     work_of;    /* by index of the instruction; NSX_NONE: not looked up yet */
 	struct nsx_sums       works, cells, rows;
+	NSX_VEC(uint32_t)     cell_of;    /* by nsx_event.of_name: the last one; NSX_NONE: none */
 	struct nsx_overlap_sums all;
 	double                variance;   /* of all.paid */
 	int64_t               ops, others;   /* others: that communicate or copy */
@@ -199,11 +200,25 @@ work_of(struct overlap *o, const struct nsx_rec *op, bool *good)
 	return o->work_of.p[inst];
 }
 
+/* The cell of a kernel: often that of the last one of its name. NSX_NONE when out of memory. */
+static uint32_t
+cell_of(struct overlap *o, const struct nsx_event *e, uint32_t work)
+{
+	uint32_t none = NSX_NONE, *last;
+
+	if (!nsx_vec_reach(&o->cell_of, e->of_name, &none))
+		return NSX_NONE;
+	last = &o->cell_of.p[e->of_name];
+	if (*last == NSX_NONE || ((const struct cell *)nsx_sums_at(&o->cells, *last))->work != work)
+		*last = nsx_sums_number(&o->cells, (uint32_t[3]){ e->device, e->name, work });
+	return *last;
+}
+
 static int
 add_kernel(struct overlap *o, const struct nsx_event *e)
 {
 	bool good = true;
-	uint32_t key[3] = { e->device, e->name, work_of(o, e->rec, &good) };
+	uint32_t work = work_of(o, e->rec, &good);
 	struct nsx_union *of = o->devices.p[e->device].of;
 	uint64_t fresh = nsx_union_add(&of[OF_COMPUTE], e->start, e->end);
 	struct open k = { .end = e->end, .dur = e->end - e->start, .device = e->device,
@@ -216,7 +231,7 @@ add_kernel(struct overlap *o, const struct nsx_event *e)
 		k.owned = true;
 		k.at = k.end;
 	}
-	k.cell = good ? nsx_sums_number(&o->cells, key) : (uint32_t)NSX_NONE;
+	k.cell = good ? cell_of(o, e, work) : (uint32_t)NSX_NONE;
 	if (k.cell == NSX_NONE || !nsx_vec_room(&o->open, 1))
 		return nsx_err_nomem(o->err, NULL);
 	open_push(NULL, o->open.p, o->open.n++, k);
@@ -370,6 +385,7 @@ overlap_free(void *state)
 	nsx_sums_free(&o->works);
 	nsx_sums_free(&o->cells);
 	free(o->work_of.p);
+	free(o->cell_of.p);
 	nsx_sums_free(&o->rows);
 	free(o->devices.p);
 	free(o->open.p);

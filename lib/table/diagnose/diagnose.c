@@ -398,7 +398,7 @@ free_all(struct nsx_look_at *a)
 	nsx_map_free(&a->layout_of);
 	nsx_map_free(&a->roof_of);
 	free(a->moves.p);
-	nsx_map_free(&a->kernel_of);
+	free(a->kernel_of.p);
 	free(a->kernel_times.p);
 	free(a->paces.list.p);
 	free(a->slow.p);

@@ -245,7 +245,7 @@ struct nsx_look_at {
 	struct nsx_map     roof_of;
 	bool               misnamed;     /* an instruction that computes has a name of those */
 	NSX_VEC(const char *) moves;     /* by name in the reading's names (nsx_look_kernel_word) */
-	struct nsx_map     kernel_of;    /* (device, name) -> kernel_times */
+	NSX_VEC(uint32_t)  kernel_of;    /* by nsx_event.of_name -> kernel_times; NSX_NONE: none */
 	NSX_VEC(struct nsx_pace_time) kernel_times;
 	struct nsx_paces   paces;
 	NSX_VEC(double)    slow;         /* by device: how much longer its kernels take, 0.03: 3 %; 0: it is not slow */
@@ -372,8 +372,8 @@ extern const struct nsx_analysis nsx_look_names;
 
 /* ---- kernels.c */
 
-/* A kernel of a window: `name` is a number in the reading's names. */
-int nsx_look_add_kernel(struct nsx_look_at *a, int64_t device, uint32_t name, int64_t dur);
+/* A kernel of a window. */
+int nsx_look_add_kernel(struct nsx_look_at *a, const struct nsx_event *e, int64_t dur);
 /* To a->text: whether all kernels of the device take longer than those of the median of the other devices, or which
  * ones do. *action, which is static, is what to do about that; NULL if it is not known. NSX_OK or NSX_ERR. */
 int nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action);

@@ -179,7 +179,7 @@ take(void *state, const struct nsx_event *e)
 		return NSX_OK;
 	const char *word = NULL;
 
-	if ((several && nsx_look_add_kernel(a, e->number, e->name, dur) != NSX_OK)
+	if ((several && nsx_look_add_kernel(a, e, dur) != NSX_OK)
 	    || (alone && nsx_look_kernel_word(a, e->name, &word) != NSX_OK))
 		return NSX_ERR;
 	return word ? add_kernel(a, nsx_string(rec, NSX_OP_name), word, dur) : NSX_OK;
