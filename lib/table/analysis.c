@@ -58,8 +58,11 @@ take(void *state, const struct nsx_rec *rec)
 	enum nsx_kind_id kind = rec->kind->id;
 
 	a->ndiags += kind == NSX_DIAG;
+	if (a->first[kind] == a->first[kind + 1] && nsx_rec_section(rec) != NSX_SECTION_METADATA)
+		return NSX_OK;
 	if (a->shared && find(a, &e) != NSX_OK)
 		return NSX_ERR;
+	a->beyond += !e.reaches;
 	bool outside = !e.reaches || (e.device != NSX_NONE && !e.window);
 
 	for (size_t i = a->first[kind]; i < a->first[kind + 1]; i++) {

@@ -112,6 +112,7 @@ struct nsx_analyses {
 	const struct nsx_step_windows *windows;   /* NULL: there are none */
 	struct nsx_catalogue cat;                 /* of all analyses that are shared */
 	int64_t              ndiags;              /* diags in the stream */
+	int64_t              beyond;              /* records that are not in reach, of kinds that are looked up */
 	/* Own. */
 	uint64_t             shared;              /* kinds of those that are */
 	struct nsx_intern    names;

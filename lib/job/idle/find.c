@@ -247,7 +247,7 @@ nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 	nsx_idle_op_need(f, in);
 	if (f->marked) {
 		nsx_idle_mark_need(f, in);
-		nsx_idle_count_need(in);
+		nsx_idle_count_need(f, in);
 	} else {
 		nsx_idle_host_need(in);
 	}

@@ -71,7 +71,8 @@ struct nsx_idle_finder {
 	enum nsx_names    names;
 	int64_t           latency;       /* ns after the call returned that count as launch latency */
 	bool              marked;        /* pieces are read back from records of kind `idle`, without ids, and with
-	                                  * names that are keys: what the host did is not looked at */
+	                                  * names that are keys: what the host did is not looked at, */
+	bool              uncounted;     /* nor are its records counted: the caller sets calls and host_only */
 
 	NSX_VEC(struct nsx_host_thread) threads;
 	struct nsx_threads thread_of;    /* numbers in threads */

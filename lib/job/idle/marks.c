@@ -69,11 +69,13 @@ find_path(struct nsx_idle_finder *f, struct nsx_str text, uint32_t *path)
 }
 
 void
-nsx_idle_count_need(struct nsx_reader *in)
+nsx_idle_count_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
+	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
+	if (f->uncounted)
+		return;
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
 	nsx_reader_need(in, NSX_RANGE, nsx_field_slots(NSX_RANGE, NSX_REACH_ROLES));
-	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
 }
 
 void

@@ -268,11 +268,15 @@ static const struct nsx_analysis times = { 0, NSX_K(OP), true, NULL, need_times,
 
 /* ---- and idle/ on the windows */
 
+/* The state of idle/ comes first: nsx_look_at.idle is this. */
+struct looking { struct idle idle; const struct nsx_look_at *at; const struct nsx_reader *in; };
+
 static int
 begin_idle(void *state, const void *options, const struct nsx_analysis_at *at)
 {
-	struct idle *f = state;
-	const struct nsx_look_at *a = options;
+	struct looking *l = state;
+	struct idle *f = &l->idle;
+	const struct nsx_look_at *a = l->at = options;
 	const struct nsx_idle_options *o = &a->idle_options;
 
 	f->options = o;
@@ -284,13 +288,19 @@ begin_idle(void *state, const void *options, const struct nsx_analysis_at *at)
 	if (nsx_idle_begin(f) != NSX_OK)
 		return NSX_ERR;
 	f->finder.marked = a->marked;
+	f->finder.uncounted = a->marked && !a->hosts;
 	return NSX_OK;
 }
 
 static void
 need_idle(void *state, struct nsx_reader *in)
 {
-	nsx_idle_need(state, in);
+	struct looking *l = state;
+
+	l->in = in;
+	nsx_idle_need(&l->idle, in);
+	if (l->idle.finder.uncounted)
+		nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
 }
 
 static int
@@ -298,17 +308,22 @@ take_idle(void *state, const struct nsx_event *e)
 {
 	struct idle *f = state;
 
-	f->finder.beyond += !e->reaches;
 	return e->reaches ? nsx_idle_take_known(f, e->rec, e->device, e->communicates) : NSX_OK;
 }
 
 static int
 finish_idle(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
-	struct idle *f = state;
+	struct looking *l = state;
+	struct idle *f = &l->idle;
 
 	(void)table;
 	f->diags = diags;
+	f->finder.beyond = l->at->reading.beyond;
+	if (f->finder.uncounted) {
+		f->finder.calls = l->at->calls;
+		f->finder.host_only = nsx_reader_lacking(l->in, NSX_RANGE);
+	}
 	return nsx_idle_finish(f) == NSX_OK ? nsx_idle_report(f) : NSX_ERR;
 }
 
@@ -319,7 +334,12 @@ free_idle(void *state)
 }
 
 static const struct nsx_analysis idle = {
-	sizeof(struct idle), ~NSX_K_METADATA, true, begin_idle, need_idle, take_idle, finish_idle, free_idle
+	sizeof(struct looking), ~NSX_K_METADATA, true, begin_idle, need_idle, take_idle, finish_idle, free_idle
+};
+/* The same if marks tell what the host did, and nothing else looks at host threads. */
+static const struct nsx_analysis idle_of_marks = {
+	sizeof(struct looking), NSX_K(OP) | NSX_K(IDLE) | NSX_K(OVERHEAD), true,
+	begin_idle, need_idle, take_idle, finish_idle, free_idle
 };
 
 static void
@@ -347,7 +367,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	const struct nsx_analysis_run runs[NSX_NRUNS] = {
 		/* Before idle/, which asks it. */
 		[NSX_RUN_HOST] = { .is = &nsx_look_host, .state = &a->host },
-		[NSX_RUN_IDLE] = { .is = &idle, .options = a },
+		[NSX_RUN_IDLE] = { .is = a->marked && !a->hosts ? &idle_of_marks : &idle, .options = a },
 		/* Rules report themselves what they miss of these. */
 		[NSX_RUN_COUNTS] = { .is = &counts, .state = a, .sums = true },
 		[NSX_RUN_COMM] = { .is = &nsx_look_collectives, .state = &a->comm, .sums = true },
