@@ -182,8 +182,8 @@ struct nsx_look_host {
 /* Kernels about which there are findings. */
 enum nsx_kin { NSX_KIN_FLASH, NSX_KIN_F32, NSX_KIN_CAST, NSX_KIN_ELEMENTWISE, NSX_NKINS };
 
-/* Kernels of a name. family.family NULL: not looked at. hopper: it is for GPUs of compute capability 9.0 and later. kin:
- * if it has any time. */
+/* Kernels of a name. family.family: NULL: not looked at. hopper: it is for GPUs of compute capability 9.0 and later.
+ * kin: if it has any time. */
 struct nsx_look_named { struct nsx_family family; bool hopper; enum nsx_kin kin; nsx_u128 time; };
 
 /* device: in the catalogue of the reading. chained: ns that chains take beyond the longest of each; links: kernels in

@@ -207,7 +207,7 @@ nsx_idle_begin(struct idle *f)
 void
 nsx_idle_need(const struct idle *f, struct nsx_reader *in)
 {
-	nsx_cat_need(f->cat, in);
+	nsx_cat_need(f->cat ? f->cat : &f->own, in);
 	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_idle_finder_need(&f->finder, in);
 	nsx_windows_need(&f->times, in);

@@ -77,7 +77,8 @@ nsx_idle_length(const struct idle_window *w)
 }
 
 /* ---- idle.c: processes a stream's records one by one, for code that reads it for other purposes too. {0} with
- * options, diags, err set, and cat if it is another's, is empty; between nsx_idle_begin and nsx_idle_free. NSX_OK or NSX_ERR. */
+ * options, diags, err set, and cat if it is another's, is empty; between nsx_idle_begin and nsx_idle_free. NSX_OK or
+ * NSX_ERR. */
 
 int nsx_idle_begin(struct idle *f);
 void nsx_idle_need(const struct idle *f, struct nsx_reader *in);   /* declare to a reader what nsx_idle_take uses */
