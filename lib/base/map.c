@@ -226,24 +226,29 @@ nsx_intern_hashed(struct nsx_intern *t, struct nsx_str s, uint64_t h)
 static uint32_t
 recall_at(struct nsx_str s)
 {
-	uint64_t first = 0, last = 0;
+	uint64_t first = 0, middle = 0, last = 0;
 
+	/* Titles of one program begin and end alike. */
 	if (s.len >= 8) {
 		memcpy(&first, s.ptr, 8);
+		memcpy(&middle, s.ptr + (s.len - 8) / 2, 8);
 		memcpy(&last, s.ptr + s.len - 8, 8);
 	} else if (s.len) {
 		first = (unsigned char)s.ptr[0];
 		last = (uint64_t)(unsigned char)s.ptr[s.len / 2] << 8 | (unsigned char)s.ptr[s.len - 1];
 	}
-	return (uint32_t)((first + (last << 21 | last >> 43) + s.len) * 0x9e3779b97f4a7c15ULL >> 54);
+	first += (middle << 42 | middle >> 22) + (last << 21 | last >> 43);
+	return (uint32_t)((first + s.len) * 0x9e3779b97f4a7c15ULL >> 54);
 }
 
 uint32_t
-nsx_intern_recalled(const struct nsx_intern *t, const uint32_t *recall, struct nsx_str s)
+nsx_intern_recalled(const struct nsx_intern *t, uint32_t *recall, struct nsx_str s)
 {
-	uint32_t n = recall[recall_at(s)];
+	uint32_t *at = &recall[recall_at(s)];
 
-	return n < t->n && nsx_str_eq(t->strs[n], s) ? n : (uint32_t)NSX_NONE;
+	if (*at < t->n && nsx_str_eq(t->strs[*at], s))
+		return *at;
+	return *at = nsx_intern_find(t, s);
 }
 
 uint32_t

@@ -59,8 +59,8 @@ uint32_t nsx_intern_hashed(struct nsx_intern *t, struct nsx_str s, uint64_t hash
  * numbers with any initial values, used for this table only. */
 enum { NSX_RECALL = 1024 };
 uint32_t nsx_intern_recall(struct nsx_intern *t, uint32_t *recall, struct nsx_str s);
-/* Its number if those few bytes find it; else NSX_NONE, though it may be in the table. */
-uint32_t nsx_intern_recalled(const struct nsx_intern *t, const uint32_t *recall, struct nsx_str s);
+/* The same, NSX_NONE if it is not in the table. */
+uint32_t nsx_intern_recalled(const struct nsx_intern *t, uint32_t *recall, struct nsx_str s);
 /* Prefetch the slot of a string with this hash, which will be looked up soon. */
 static inline void
 nsx_intern_expect(const struct nsx_intern *t, uint64_t hash)

@@ -12,6 +12,7 @@
 /* A piece of idle time; numbers are NSX_ABSENT where they are not known. */
 struct piece {
 	int64_t  start, end, blocked, profile, op, call, tid, range;
+	uint32_t path, leaf;    /* a node, at last a number of texts; a frame, NSX_NONE: none */
 	uint32_t device;        /* in the catalogue */
 	uint8_t  cause;
 	bool     drained, doubtful;
@@ -22,6 +23,7 @@ struct marks {
 	struct nsx_catalogue   cat;
 	struct nsx_stacks      paths;
 	NSX_VEC(struct piece)  pieces;
+	struct nsx_intern      texts;     /* of paths */
 	struct nsx_spool      *spool;     /* NULL if the input is read again */
 };
 
@@ -38,7 +40,7 @@ add(void *state, const struct nsx_stretch *s)
 		int64_t to = s->blocked_to < x->end ? s->blocked_to : x->end;
 		struct piece p = { x->start, x->end, to > x->start ? to - x->start : 0, s->next->profile, s->next->op,
 		                   host ? x->call : s->next->call, s->next->tid, host ? x->range : s->next->range,
-		                   s->device, (uint8_t)x->cause, s->drained, s->doubtful };
+		                   x->path, x->leaf, s->device, (uint8_t)x->cause, s->drained, s->doubtful };
 
 		if (!nsx_vec_push(&m->pieces, p))
 			return nsx_err_nomem(m->finder.err, NULL);
@@ -70,6 +72,36 @@ make(const struct marks *m, const struct piece *p, struct nsx_rec *rec)
 		nsx_set_i(rec, NSX_IDLE_doubtful, 1);
 	if (p->drained)
 		nsx_set_i(rec, NSX_IDLE_blocked, p->blocked);
+	nsx_set_s(rec, NSX_IDLE_path, nsx_intern_str(&m->texts, p->path));
+	if (p->leaf != NSX_NONE)
+		nsx_set_s(rec, NSX_IDLE_leaf, nsx_intern_str(&m->paths.frames, p->leaf));
+}
+
+/* Paths as texts, each once. */
+static int
+write_paths(struct marks *m)
+{
+	struct nsx_buf text = { 0 };
+	NSX_VEC(uint32_t) of = { 0 };   /* by node */
+	uint32_t none = NSX_NONE;
+	bool good = true;
+
+	for (size_t i = 0; i < m->pieces.n && good; i++) {
+		struct piece *p = &m->pieces.p[i];
+
+		good = nsx_vec_reach(&of, p->path, &none);
+		if (good && of.p[p->path] == NSX_NONE) {
+			text.len = 0;
+			nsx_idle_put_path(&m->paths, p->path, &text);
+			of.p[p->path] = text.failed ? NSX_NONE : nsx_intern(&m->texts, nsx_buf_view(&text));
+		}
+		good = good && of.p[p->path] != NSX_NONE;
+		if (good)
+			p->path = of.p[p->path];
+	}
+	nsx_buf_free(&text);
+	free(of.p);
+	return good ? NSX_OK : nsx_err_nomem(m->finder.err, NULL);
 }
 
 static void
@@ -84,7 +116,7 @@ static int
 by_order(const void *a, const void *b, const void *marks)
 {
 	const struct piece *p = a, *q = b;
-	union nsx_val v[2][NSX_IDLE_blocked + 1];
+	union nsx_val v[2][NSX_IDLE_leaf + 1];
 	struct nsx_rec x = { nsx_kind_builtin(NSX_IDLE), 0, v[0] }, y = { nsx_kind_builtin(NSX_IDLE), 0, v[1] };
 
 	if (p->start != q->start)
@@ -117,7 +149,7 @@ find(struct marks *m, struct nsx_reader *in, struct nsx_spool *spool, const char
 	nsx_idle_finder_need(&m->finder, in);
 	nsx_idle_finder_begin(&m->finder);
 	if (nsx_read_all(in, require, take, m, m->finder.err) != NSX_OK || nsx_idle_finder_finish(&m->finder) != NSX_OK
-	    || nsx_idle_finder_report(&m->finder, diags) != NSX_OK)
+	    || nsx_idle_finder_report(&m->finder, diags) != NSX_OK || write_paths(m) != NSX_OK)
 		return NSX_ERR;
 	nsx_sort_with(m->pieces.p, m->pieces.n, sizeof *m->pieces.p, by_order, m);
 	return NSX_OK;
@@ -127,7 +159,7 @@ int
 nsx_idle_mark(struct nsx_reader *in, int64_t latency, const char *require, struct nsx_writer *out,
               struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct marks m = { .finder = { .err = err, .add = add, .ids = true, .latency = latency } };
+	struct marks m = { .finder = { .err = err, .add = add, .frames = true, .ids = true, .latency = latency } };
 	struct nsx_spool *spool = nsx_spool_open_all(in, err);
 	struct nsx_reader *again = NULL;
 	int rc = NSX_ERR;
@@ -145,6 +177,7 @@ nsx_idle_mark(struct nsx_reader *in, int64_t latency, const char *require, struc
 	nsx_idle_finder_free(&m.finder);
 	nsx_cat_free(&m.cat);
 	nsx_stacks_free(&m.paths);
+	nsx_intern_free(&m.texts);
 	free(m.pieces.p);
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }

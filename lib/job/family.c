@@ -1,6 +1,7 @@
 /* family.c -- see family.h. */
 #include "job/family.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static const struct { const char *pattern; struct nsx_family of; } families[] = {
@@ -44,6 +45,19 @@ piece(struct nsx_str s, size_t *at, const char **p)
 	return true;
 }
 
+/* The first place from i on at which a piece of the pattern may begin: where its first character is; s.len if there is
+ * none. Most pieces are in no name, so most patterns end here. */
+static size_t
+may_begin(struct nsx_str s, size_t i, char c)
+{
+	const char *found;
+
+	if (c == '#' || c == '*' || i >= s.len)
+		return i;
+	found = memchr(s.ptr + i, c, s.len - i);
+	return found ? (size_t)(found - s.ptr) : s.len;
+}
+
 bool
 nsx_family_matches(struct nsx_str s, const char *pattern)
 {
@@ -60,7 +74,7 @@ nsx_family_matches(struct nsx_str s, const char *pattern)
 		if (!*p)
 			return true;
 		for (;; at++) {
-			size_t end = at;
+			size_t end = at = may_begin(s, at, *p);
 
 			next = p;
 			if (!is_library(s, at) && piece(s, &end, &next) && (*next || end == s.len)) {
@@ -75,11 +89,45 @@ nsx_family_matches(struct nsx_str s, const char *pattern)
 	return at == s.len;
 }
 
+/* Pairs of neighbouring characters that a name has, as bits; a pair may have the bit of another. */
+struct pairs { uint64_t bits[4]; };
+
+static unsigned
+pair_at(const char *c)
+{
+	return ((unsigned char)c[0] * 31U + (unsigned char)c[1]) & 255;
+}
+
+static bool
+is_plain(char c)
+{
+	return c && c != '*' && c != '#';
+}
+
+/* Whether a pattern that may begin anywhere may match: the name has the first two characters of it. */
+static bool
+may_match(const struct pairs *p, const char *pattern)
+{
+	unsigned pair;
+
+	if (pattern[0] != '*' || !is_plain(pattern[1]) || !is_plain(pattern[2]))
+		return true;
+	pair = pair_at(pattern + 1);
+	return p->bits[pair / 64] >> pair % 64 & 1;
+}
+
 struct nsx_family
 nsx_family_of_kernel(struct nsx_str name)
 {
+	struct pairs p = { { 0 } };
+
+	for (size_t i = 1; i < name.len; i++) {
+		unsigned pair = pair_at(name.ptr + i - 1);
+
+		p.bits[pair / 64] |= UINT64_C(1) << pair % 64;
+	}
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-		if (nsx_family_matches(name, families[i].pattern))
+		if (may_match(&p, families[i].pattern) && nsx_family_matches(name, families[i].pattern))
 			return families[i].of;
 	return (struct nsx_family){ "other", "" };
 }

@@ -133,9 +133,12 @@ nsx_serving_of(struct nsx_str name, struct nsx_serving *s)
 	struct numbers n;
 
 	for (size_t i = 0; i < FORMS; i++) {
-		size_t begin = strcspn(forms[i].form, "%");
+		size_t begin;
 
 		/* Most names begin otherwise than all forms do. */
+		if (name.len && forms[i].form[0] != name.ptr[0] && forms[i].form[0] != '%')
+			continue;
+		begin = strcspn(forms[i].form, "%");
 		if (name.len < begin || memcmp(name.ptr, forms[i].form, begin) != 0)
 			continue;
 		key = nsx_name_key(name);

@@ -118,6 +118,21 @@ nsx_stacks_path(struct nsx_stacks *s, uint32_t parent, struct nsx_str text, char
 	}
 }
 
+size_t
+nsx_stacks_chain(const struct nsx_stacks *s, uint32_t node, uint32_t *chain, size_t most, size_t *skipped)
+{
+	size_t n = 0;
+
+	*skipped = 0;
+	for (; node != NSX_NONE && node != NSX_STACKS_ROOT; node = s->nodes.p[node].parent) {
+		if (n < most)
+			chain[n++] = s->nodes.p[node].frame;
+		else
+			++*skipped;
+	}
+	return n;
+}
+
 bool
 nsx_stacks_add(struct nsx_stacks *s, uint32_t node, nsx_u128 time)
 {

@@ -37,6 +37,10 @@ uint32_t nsx_stacks_push(struct nsx_stacks *s, uint32_t parent, struct nsx_str t
 /* The stack with the frames of `text`, which are separated by `separator`. */
 uint32_t nsx_stacks_path(struct nsx_stacks *s, uint32_t parent, struct nsx_str text, char separator);
 
+/* The frames of a stack, innermost first, to chain: as many as fit in `most`. Returns how many; *skipped: how many more
+ * there are. */
+size_t nsx_stacks_chain(const struct nsx_stacks *s, uint32_t node, uint32_t *chain, size_t most, size_t *skipped);
+
 /* Add `time` ns to a stack, or to n stacks in equal shares (a stack that occurs twice among them gets two). False when
  * out of memory. */
 bool nsx_stacks_add(struct nsx_stacks *s, uint32_t node, nsx_u128 time);

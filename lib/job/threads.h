@@ -14,6 +14,8 @@
 struct nsx_threads {
 	struct nsx_map process_of;   /* (report, pid) -> a number */
 	struct nsx_map thread_of;    /* (that, tid) -> the thread's */
+	int64_t  profile, pid, tid;  /* the last one, and its number + 1; 0: none */
+	uint32_t last;
 };
 
 /* 0, 1, ... in order of first occurrence, for any numbers; absent numbers count as one value. NSX_NONE when out of
@@ -21,10 +23,19 @@ struct nsx_threads {
 static inline uint32_t
 nsx_thread_number(struct nsx_threads *t, int64_t profile, int64_t pid, int64_t tid)
 {
-	uint32_t process = nsx_map_number(&t->process_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
+	uint32_t process, n;
 
-	return process == NSX_NONE ? (uint32_t)NSX_NONE
-	                           : nsx_map_number(&t->thread_of, (struct nsx_key){ process, (uint64_t)tid });
+	/* Often several records of one thread come one after the other. */
+	if (t->last && t->tid == tid && t->pid == pid && t->profile == profile)
+		return t->last - 1;
+	process = nsx_map_number(&t->process_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
+	n = process == NSX_NONE ? (uint32_t)NSX_NONE
+	    : nsx_map_number(&t->thread_of, (struct nsx_key){ process, (uint64_t)tid });
+	t->profile = profile;
+	t->pid = pid;
+	t->tid = tid;
+	t->last = n == NSX_NONE ? 0 : n + 1;
+	return n;
 }
 
 /* The same without numbering a thread that has no number yet: NSX_NONE. */

@@ -40,34 +40,64 @@ find(struct nsx_analyses *a, struct nsx_event *e)
 	return NSX_OK;
 }
 
+static bool
+find_name(struct nsx_analyses *a, struct nsx_event *e)
+{
+	e->name = nsx_intern_recall(&a->names, a->recall, nsx_string(e->rec, NSX_OP_name));
+	if (e->name != NSX_NONE)
+		e->of_name = nsx_map_number(&a->of_name, (struct nsx_key){ e->device, e->name });
+	return e->of_name != NSX_NONE;
+}
+
 static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_analyses *a = state;
 	struct nsx_event e = { .rec = rec, .device = NSX_NONE, .number = NSX_ABSENT, .start = NSX_ABSENT,
-	                       .end = NSX_ABSENT };
-	uint64_t kind = UINT64_C(1) << rec->kind->id;
+	                       .end = NSX_ABSENT, .name = NSX_NONE, .of_name = NSX_NONE };
+	enum nsx_kind_id kind = rec->kind->id;
 
-	a->ndiags += rec->kind->id == NSX_DIAG;
+	a->ndiags += kind == NSX_DIAG;
+	if (a->first[kind] == a->first[kind + 1] && nsx_rec_section(rec) != NSX_SECTION_METADATA)
+		return NSX_OK;
 	if (a->shared && find(a, &e) != NSX_OK)
 		return NSX_ERR;
+	a->beyond += !e.reaches;
 	bool outside = !e.reaches || (e.device != NSX_NONE && !e.window);
 
-	for (size_t i = 0; i < a->n; i++) {
-		const struct nsx_analysis_run *r = &a->runs[i];
+	for (size_t i = a->first[kind]; i < a->first[kind + 1]; i++) {
+		const struct nsx_analysis_run *r = a->takers[i];
 
-		if ((r->is->kinds && !(r->is->kinds & kind)) || (r->steps && outside))
+		if (r->steps && outside)
 			continue;
+		if (r->is->shared == NSX_NAMED && kind == NSX_OP && e.name == NSX_NONE && !find_name(a, &e))
+			return nsx_err_nomem(a->err, NULL);
 		if (r->is->take(r->state, &e) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
 }
 
+/* Those that take records of each kind, in their order. */
+static bool
+list_takers(struct nsx_analyses *a)
+{
+	size_t n = 0;
+
+	a->takers = malloc((a->n * (NSX_NKINDS + 1) + 1) * sizeof *a->takers);
+	for (enum nsx_kind_id k = 0; a->takers && k <= NSX_NKINDS; k++) {
+		for (size_t i = 0; i < a->n; i++)
+			if (!a->runs[i].is->kinds || a->runs[i].is->kinds >> k & 1)
+				a->takers[n++] = &a->runs[i];
+		a->first[k + 1] = n;
+	}
+	return a->takers != NULL;
+}
+
 static int
 begin(struct nsx_analyses *a)
 {
-	const struct nsx_analysis_at at = { a->err, &a->cat };
+	const struct nsx_analysis_at at = { a->err, &a->cat, &a->names };
 
 	for (size_t i = 0; i < a->n; i++) {
 		struct nsx_analysis_run *r = &a->runs[i];
@@ -79,7 +109,7 @@ begin(struct nsx_analyses *a)
 		if (r->is->shared || r->steps)
 			a->shared |= r->is->kinds ? r->is->kinds : ~UINT64_C(0);
 	}
-	return NSX_OK;
+	return list_takers(a) ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
 static int
@@ -128,6 +158,10 @@ nsx_analyses_free(struct nsx_analyses *a)
 		r->state = NULL;
 		r->table = NULL;
 	}
+	nsx_intern_free(&a->names);
+	nsx_map_free(&a->of_name);
+	free(a->takers);
+	a->takers = NULL;
 	nsx_cat_free(&a->cat);
 }
 

@@ -64,18 +64,23 @@ struct nsx_event {
 	int64_t       start, end;   /* on the GPU, ns; NSX_ABSENT: it has no start; no duration, or one below 0, for
 	                             * which only `end` is absent */
 	bool          communicates; /* nsx_cat_communicates, counted once; of thunks and operations */
+	uint32_t      name;         /* of an operation, in nsx_analysis_at.names; */
+	uint32_t      of_name;      /* a dense number for that name on its device: both for those that are NSX_NAMED */
 	enum nsx_part part;         /* of an operation */
 	const struct nsx_step_window *window;   /* in which it starts; NULL without windows or beyond reach */
 };
 
-/* What an analysis gets of its reading; all of it outlives the state. It may add to cat->keep in `begin`. */
-struct nsx_analysis_at { struct nsx_err *err; struct nsx_catalogue *cat; };
+/* What an analysis gets of its reading; all of it outlives the state. It may add to cat->keep in `begin`. names: of
+ * operations. */
+struct nsx_analysis_at { struct nsx_err *err; struct nsx_catalogue *cat; struct nsx_intern *names; };
 
+enum { NSX_NAMED = 2 };
 /* Functions return NSX_OK, or NSX_ERR with at->err filled; begin, finish and free may be NULL. */
 struct nsx_analysis {
 	size_t   size;     /* bytes of a state; 0: it is the caller's, for one that adds to what the caller has */
 	uint64_t kinds;    /* that `take` gets, NSX_K(...); 0: all that the reading meets */
-	bool     shared;   /* events are filled; the catalogue has all metadata up to the record */
+	int      shared;   /* true: events are filled; the catalogue has all metadata up to the record; NSX_NAMED: names
+	                    * of operations, a column that it declares, have numbers, too */
 	/* A state of `size` is all 0. options: the caller's, which outlive it. */
 	int  (*begin)(void *state, const void *options, const struct nsx_analysis_at *at);
 	/* Declare to the reader, which lives until `finish` returns, the kinds and columns that are read; if it is
@@ -107,8 +112,14 @@ struct nsx_analyses {
 	const struct nsx_step_windows *windows;   /* NULL: there are none */
 	struct nsx_catalogue cat;                 /* of all analyses that are shared */
 	int64_t              ndiags;              /* diags in the stream */
+	int64_t              beyond;              /* records that are not in reach, of kinds that are looked up */
 	/* Own. */
 	uint64_t             shared;              /* kinds of those that are */
+	struct nsx_intern    names;
+	uint32_t             recall[NSX_RECALL];
+	struct nsx_map       of_name;             /* (device, name) -> its number */
+	const struct nsx_analysis_run **takers;   /* by kind those that take it, and where those of each begin */
+	size_t               first[NSX_NKINDS + 2];
 	struct nsx_err      *err;
 };
 

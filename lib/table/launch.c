@@ -55,6 +55,7 @@ struct launch {
 	struct nsx_err       *err;
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;
+	uint32_t              recall[NSX_RECALL];
 	struct nsx_sums       sums;       /* of struct row */
 	struct nsx_call_book  calls;
 	NSX_VEC(struct counted) counted;
@@ -110,7 +111,8 @@ name_of(struct launch *f, const struct nsx_rec *rec, bool graph)
 	const struct nsx_range_entry *r;
 
 	if (!f->options->by_range)
-		return nsx_intern(&f->names, graph ? NSX_STR("[CUDA graph]") : nsx_string(rec, NSX_OP_name));
+		return nsx_intern_recall(&f->names, f->recall, graph ? NSX_STR("[CUDA graph]")
+		                                                     : nsx_string(rec, NSX_OP_name));
 	r = nsx_has(rec, NSX_OP_range) ? nsx_range_book_find(&f->ranges, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
 	                                                     rec->v[NSX_OP_range].i) : NULL;
 	return r ? r->name : nsx_intern(&f->names, NSX_STR(""));

@@ -91,12 +91,12 @@ static const struct nsx_sum_def def = {
 struct overlap {
 	struct nsx_err       *err;
 	struct nsx_catalogue *cat;
-	struct nsx_intern     names;
-	uint32_t              recall[NSX_RECALL];
+	struct nsx_intern    *names;
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	NSX_VEC(struct open)  open;       /* a heap */
 	NSX_VEC(uint32_t)     work_of;    /* by index of the instruction; NSX_NONE: not looked up yet */
 	struct nsx_sums       works, cells, rows;
+	NSX_VEC(uint32_t)     cell_of;    /* by nsx_event.of_name: the last one; NSX_NONE: none */
 	struct nsx_overlap_sums all;
 	double                variance;   /* of all.paid */
 	int64_t               ops, others;   /* others: that communicate or copy */
@@ -120,6 +120,7 @@ overlap_begin(void *state, const void *options, const struct nsx_analysis_at *at
 	(void)options;
 	o->err = at->err;
 	o->cat = at->cat;
+	o->names = at->names;
 	o->cat->keep |= NSX_CAT_COSTS;
 	o->cells.def = &of_cells;
 	o->works.def = &of_works;
@@ -199,12 +200,25 @@ work_of(struct overlap *o, const struct nsx_rec *op, bool *good)
 	return o->work_of.p[inst];
 }
 
+/* The cell of a kernel: often that of the last one of its name. NSX_NONE when out of memory. */
+static uint32_t
+cell_of(struct overlap *o, const struct nsx_event *e, uint32_t work)
+{
+	uint32_t none = NSX_NONE, *last;
+
+	if (!nsx_vec_reach(&o->cell_of, e->of_name, &none))
+		return NSX_NONE;
+	last = &o->cell_of.p[e->of_name];
+	if (*last == NSX_NONE || ((const struct cell *)nsx_sums_at(&o->cells, *last))->work != work)
+		*last = nsx_sums_number(&o->cells, (uint32_t[3]){ e->device, e->name, work });
+	return *last;
+}
+
 static int
 add_kernel(struct overlap *o, const struct nsx_event *e)
 {
 	bool good = true;
-	uint32_t key[3] = { e->device, nsx_intern_recall(&o->names, o->recall, nsx_string(e->rec, NSX_OP_name)),
-	                    work_of(o, e->rec, &good) };
+	uint32_t work = work_of(o, e->rec, &good);
 	struct nsx_union *of = o->devices.p[e->device].of;
 	uint64_t fresh = nsx_union_add(&of[OF_COMPUTE], e->start, e->end);
 	struct open k = { .end = e->end, .dur = e->end - e->start, .device = e->device,
@@ -217,7 +231,7 @@ add_kernel(struct overlap *o, const struct nsx_event *e)
 		k.owned = true;
 		k.at = k.end;
 	}
-	k.cell = key[1] == NSX_NONE || !good ? (uint32_t)NSX_NONE : nsx_sums_number(&o->cells, key);
+	k.cell = good ? cell_of(o, e, work) : (uint32_t)NSX_NONE;
 	if (k.cell == NSX_NONE || !nsx_vec_room(&o->open, 1))
 		return nsx_err_nomem(o->err, NULL);
 	open_push(NULL, o->open.p, o->open.n++, k);
@@ -334,7 +348,7 @@ overlap_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct overlap *o = state;
 
 	pass(o, INT64_MAX);
-	o->rows = (struct nsx_sums){ .def = &def, .texts = &o->names };
+	o->rows = (struct nsx_sums){ .def = &def, .texts = o->names };
 	for (size_t i = 0; i < nsx_sums_count(&o->cells); i++)
 		for (int side = 0; side < NSIDES; side++)
 			if (!add_cell(o, nsx_sums_at(&o->cells, i), (enum side)side))
@@ -368,15 +382,16 @@ overlap_free(void *state)
 {
 	struct overlap *o = state;
 
-	nsx_intern_free(&o->names);
 	nsx_sums_free(&o->works);
 	nsx_sums_free(&o->cells);
 	free(o->work_of.p);
+	free(o->cell_of.p);
 	nsx_sums_free(&o->rows);
 	free(o->devices.p);
 	free(o->open.p);
 }
 
 const struct nsx_analysis nsx_overlap_analysis = {
-	sizeof(struct overlap), NSX_K(OP), true, overlap_begin, overlap_need, overlap_take, overlap_finish, overlap_free
+	sizeof(struct overlap), NSX_K(OP), NSX_NAMED, overlap_begin, overlap_need, overlap_take, overlap_finish,
+	overlap_free
 };

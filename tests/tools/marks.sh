@@ -103,12 +103,36 @@ same 'without one of them it is made without them' "$T/got" "$T/table"
 idle moved '$1 == "idle" && ++n == 20 && $5 > 1 { $5-- } { print }'
 nsysx-idle -q --tsv "$T/moved.txt" >"$T/got"
 same 'and where one does not fill its gap' "$T/got" "$T/table"
-idle old '$1 == "#idle" || $1 == "idle" { NF-- } { print }'
+idle old '$1 == "#idle" || $1 == "idle" { NF -= 3 } { print }'
 nsysx-idle -q --tsv "$T/old.txt" >"$T/got"
 same 'and where they do not say how much of a gap is blocked' "$T/got" "$T/table"
 nsysx-idle -q --tsv - <"$T/other.txt" >"$T/redirected"
 nsysx-view -q "$T/other.txt" | nsysx-idle -q --tsv >"$T/got"
 same 'a pipe is not read twice: its marks are not used' "$T/got" "$T/table"
+
+# Verdicts, lists and the diagnosis take stacks from the marks, but from those that have a path each, and fit.
+idle named '$1 == "idle" { if ($14 != "-") $14 = "renamed;" $14; $15 = "leaf" } { print }'
+equal 'a list has the paths and the leaves of the marks' \
+	"$(nsysx-idle -q --tsv --list 50 "$T/named.txt" | columns stack | sed -e 1d -e 's/^renamed;.*;leaf$/renamed/' -e 's/^leaf$/renamed/' | sort -u)" renamed
+diagnosis() {
+	cp "$1" "$T/diagnosed" && nsysx-diagnose -q --all --gaps 9 -o "$T/all.%" "$T/diagnosed" && cat "$T"/all.*
+}
+diagnosis "$T/s" >"$T/want"
+diagnosis "$T/b" >"$T/got"
+same 'a diagnosis is the same with marks' "$T/got" "$T/want"
+ok 'and of idle time' grep -q 'idle:range' "$T/want"
+diagnosis "$T/named.txt" >"$T/renamed"
+ok 'whose places are those of the marks' grep -q 'renamed;' "$T/renamed"
+idle pathless '$1 == "#idle" || $1 == "idle" { NF -= 2 } { print }'
+idle partly '$1 == "idle" && ++n > 20 { $14 = "" } { print }'
+for marks in gone moved old pathless partly; do
+	diagnosis "$T/$marks.txt" >"$T/got"
+	same "marks that are $marks are not used for it" "$T/got" "$T/want"
+done
+nsysx-idle -q --tsv --verdict "$T/s" >"$T/want"
+nsysx-idle -q --tsv --verdict "$T/partly.txt" >"$T/got"
+same 'nor for verdicts' "$T/got" "$T/want"
+
 idle blocked '$1 == "idle" && $7 == 1 { d += $5; n += $13 } END { print d, n, (n > 0 && n < d) }'
 equal 'marks add up to what is drained and blocked' "$(tr "\t" " " <"$T/blocked.txt")" \
 	"$(columns drained,blocked <"$T/table" | awk 'NR > 1 { d += $1; b += $2 } END { print d, b, 1 }')"

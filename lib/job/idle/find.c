@@ -159,14 +159,19 @@ begin(struct nsx_idle_finder *f, struct nsx_idle_device *d, int64_t start)
 	return add(f, &none);
 }
 
-static int
-take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
+/* Marks have the frames of gaps, but for the operations around them. */
+static bool
+needs_names(const struct nsx_idle_finder *f)
 {
-	uint32_t index = nsx_cat_device(f->cat, rec);
+	return f->marked ? f->prevs : f->frames;
+}
+
+static int
+take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec, uint32_t index, bool comm)
+{
 	struct nsx_idle_device *d = device_at(f, index);
 	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, NSX_ABSENT);
-	bool has_call = nsx_has(rec, NSX_OP_call) && nsx_has(rec, NSX_OP_host_start), second,
-	    comm = nsx_cat_communicates(f->cat, rec);
+	bool has_call = nsx_has(rec, NSX_OP_call) && nsx_has(rec, NSX_OP_host_start), second;
 	struct nsx_idle_op op;
 
 	if (!d)
@@ -195,11 +200,11 @@ take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		return nsx_err_nomem(f->err, NULL);
 	if (!d->begun && begin(f, d, start) != NSX_OK)
 		return NSX_ERR;
-	if (f->frames && start > d->busy) {
+	if (f->frames && !f->marked && start > d->busy)
 		op.path = nsx_idle_path(f, op.profile, nsx_int(rec, NSX_OP_range, NSX_ABSENT));
-		if (op.path == NSX_NONE || !nsx_idle_frame(f, nsx_string(rec, NSX_OP_name), &op.name))
-			return nsx_err_nomem(f->err, NULL);
-	}
+	if (op.path == NSX_NONE || (needs_names(f) && start > d->busy
+	                            && !nsx_idle_frame(f, nsx_string(rec, NSX_OP_name), &op.name)))
+		return nsx_err_nomem(f->err, NULL);
 	nsx_removed_take(&d->removed, rec);
 	bool gap = start > d->busy;
 	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) !=
@@ -225,7 +230,7 @@ nsx_idle_op_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid)
 	                            | NSX_C(OP, profile) | NSX_C(OP, waits) | NSX_C(OP, graph_node)
 	                            | NSX_C(OP, removed) | (f->ids ? NSX_C(OP, op) | NSX_C(OP, range) : 0)
-	                            | (f->frames ? NSX_C(OP, name) : 0));
+	                            | (needs_names(f) ? NSX_C(OP, name) : 0));
 }
 
 static int
@@ -241,8 +246,8 @@ nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
 	nsx_idle_op_need(f, in);
 	if (f->marked) {
-		nsx_idle_mark_need(in);
-		nsx_idle_count_need(in);
+		nsx_idle_mark_need(f, in);
+		nsx_idle_count_need(f, in);
 	} else {
 		nsx_idle_host_need(in);
 	}
@@ -251,12 +256,21 @@ nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 int
 nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
-	int rc = NSX_OK;
+	bool op = rec->kind->id == NSX_OP;
 
 	if (!nsx_in_reach(rec)) {
 		f->beyond++;
 		return NSX_OK;
 	}
+	return nsx_idle_finder_take_known(f, rec, op ? nsx_cat_device(f->cat, rec) : (uint32_t)NSX_NONE,
+	                                  op && nsx_cat_communicates(f->cat, rec));
+}
+
+int
+nsx_idle_finder_take_known(struct nsx_idle_finder *f, const struct nsx_rec *rec, uint32_t device, bool communicates)
+{
+	int rc = NSX_OK;
+
 	switch (rec->kind->id) {
 	case NSX_CALL: case NSX_OVERHEAD: case NSX_RANGE:
 		if (f->marked)
@@ -269,12 +283,12 @@ nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		break;
 	case NSX_OP:
 		f->now = nsx_int(rec, NSX_OP_start, f->now);
-		rc = take_op(f, rec);
+		rc = take_op(f, rec, device, communicates);
 		break;
 	default:
 		rc = nsx_cat_take(f->cat, rec, f->err);
 	}
-	f->since_trim++;
+	f->since_trim += !f->marked;
 	if (f->since_trim >= OFTEN && f->since_trim >= OFTEN_EACH * (int64_t)f->devices.n && !trim(f))
 		return nsx_err_nomem(f->err, NULL);
 	return rc;
@@ -409,5 +423,7 @@ nsx_idle_finder_free(struct nsx_idle_finder *f)
 	free(f->host_pieces.list.p);
 	free(f->needs.p);
 	nsx_map_free(&f->need_of);
+	nsx_intern_free(&f->mark_paths);
+	free(f->mark_nodes.p);
 	nsx_overruns_free(&f->overruns);
 }

@@ -70,8 +70,9 @@ struct nsx_idle_finder {
 	bool              ids;           /* numbers of ranges and operations */
 	enum nsx_names    names;
 	int64_t           latency;       /* ns after the call returned that count as launch latency */
-	bool              marked;        /* pieces are read back from records of kind `idle`, without frames or ids:
-	                                  * what the host did is not looked at */
+	bool              marked;        /* pieces are read back from records of kind `idle`, without ids, and with
+	                                  * names that are keys: what the host did is not looked at, */
+	bool              uncounted;     /* nor are its records counted: the caller sets calls and host_only */
 
 	NSX_VEC(struct nsx_host_thread) threads;
 	struct nsx_threads thread_of;    /* numbers in threads */
@@ -84,7 +85,11 @@ struct nsx_idle_finder {
 	NSX_VEC(int64_t)  needs;         /* by trim: time from which activities of threads are needed */
 	struct nsx_map    need_of;       /* (profile, pid) -> needs */
 	struct nsx_overruns overruns;
-	bool misfit;                     /* marked: a gap lacks marks, or they do not fit it: an error */
+	struct nsx_intern mark_paths;    /* marked: texts of paths, and by their numbers the nodes */
+	uint32_t          recall[NSX_RECALL];
+	NSX_VEC(uint32_t) mark_nodes;
+	bool misfit;                     /* marked: a gap lacks marks, or they do not fit it, or lack frames: an
+	                                  * error */
 	int64_t calls, host_only, ops, late_calls, short_calls, timeless, threadless, no_launch, beyond,
 	        waits_unknown;
 };
@@ -95,13 +100,21 @@ void nsx_idle_finder_begin(struct nsx_idle_finder *f);
 void nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in);
 /* The others return NSX_OK, or NSX_ERR with err filled. */
 int nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec);
+/* The same for a record in reach; device: of an operation, in the catalogue; communicates: whether it does. */
+int nsx_idle_finder_take_known(struct nsx_idle_finder *f, const struct nsx_rec *rec, uint32_t device,
+                               bool communicates);
 int nsx_idle_finder_finish(struct nsx_idle_finder *f);      /* after the last record */
 /* What of the data was missing or odd. */
 int nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags);
 void nsx_idle_finder_free(struct nsx_idle_finder *f);
 
 /* Whether `in`, of which nothing has been or is read, is a file that can be read again and has marks of idle time that
- * fit its first gap, which is near its beginning. */
-bool nsx_idle_is_marked(const struct nsx_reader *in);
+ * fit its first gap, which is near its beginning; frames: and paths. */
+bool nsx_idle_is_marked(const struct nsx_reader *in, bool frames);
+
+/* Of a longer path, the innermost frames are told. */
+enum { NSX_IDLE_FRAMES = 256 };
+/* Append the path as marks have it, in which nsx_idle_finder_take finds it again. */
+void nsx_idle_put_path(const struct nsx_stacks *paths, uint32_t path, struct nsx_buf *to);
 
 #endif

@@ -11,26 +11,71 @@
 static enum nsx_cause
 cause_named(struct nsx_str name)
 {
+#define CAUSE(id, text, ...) { text, sizeof(text) - 1 },
+	static const struct nsx_str names[NSX_NCAUSES] = {
+#include "job/causes.def"
+	};
 	int c = 0;
 
-	while (c < NSX_NCAUSES && !nsx_str_eq(name, nsx_str_c(nsx_causes[c].name)))
+	while (c < NSX_NCAUSES && !nsx_str_eq(name, names[c]))
 		c++;
 	return (enum nsx_cause)c;
 }
 
 void
-nsx_idle_mark_need(struct nsx_reader *in)
+nsx_idle_mark_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
 	nsx_reader_need(in, NSX_IDLE, NSX_C(IDLE, device) | NSX_C(IDLE, start) | NSX_C(IDLE, dur) | NSX_C(IDLE, cause)
-	                              | NSX_C(IDLE, drained) | NSX_C(IDLE, doubtful) | NSX_C(IDLE, blocked));
+	                              | NSX_C(IDLE, drained) | NSX_C(IDLE, doubtful) | NSX_C(IDLE, blocked)
+	                              | (f->frames ? NSX_C(IDLE, call) | NSX_C(IDLE, path) | NSX_C(IDLE, leaf) : 0));
+}
+
+static const struct nsx_str no_path = { "-", 1 };
+
+void
+nsx_idle_put_path(const struct nsx_stacks *paths, uint32_t path, struct nsx_buf *to)
+{
+	uint32_t chain[NSX_IDLE_FRAMES];
+	size_t skipped, n = nsx_stacks_chain(paths, path, chain, NSX_IDLE_FRAMES, &skipped);
+
+	if (!n)
+		nsx_buf_str(to, no_path);
+	if (skipped)
+		nsx_buf_c(to, "...;");
+	while (n) {
+		nsx_buf_str(to, nsx_intern_str(&paths->frames, chain[--n]));
+		if (n)
+			nsx_buf_char(to, ';');
+	}
+}
+
+/* The node of a path by its text. False when out of memory. */
+static bool
+find_path(struct nsx_idle_finder *f, struct nsx_str text, uint32_t *path)
+{
+	uint32_t at = nsx_intern_recall(&f->mark_paths, f->recall, text);
+
+	if (at == NSX_NONE)
+		return false;
+	if (at == f->mark_nodes.n) {
+		uint32_t node = nsx_str_eq(text, no_path) ? f->host_paths.root
+		                : nsx_stacks_path(f->paths, f->host_paths.root, text, ';');
+
+		if (node == NSX_NONE || !nsx_vec_push(&f->mark_nodes, node))
+			return false;
+	}
+	*path = f->mark_nodes.p[at];
+	return true;
 }
 
 void
-nsx_idle_count_need(struct nsx_reader *in)
+nsx_idle_count_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
+	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
+	if (f->uncounted)
+		return;
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
 	nsx_reader_need(in, NSX_RANGE, nsx_field_slots(NSX_RANGE, NSX_REACH_ROLES));
-	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
 }
 
 void
@@ -47,14 +92,21 @@ nsx_idle_take_mark(struct nsx_idle_finder *f, struct nsx_idle_device *d, const s
 {
 	int64_t start = nsx_int(rec, NSX_IDLE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_IDLE_dur, 0);
 	bool drained = nsx_int(rec, NSX_IDLE_drained, 0) == 1;
-	/* Marks of earlier versions do not say how much is blocked. */
+	/* Marks of earlier versions do not say how much is blocked, or have no path. */
 	struct nsx_idle_mark m = {
-		.piece = { start, nsx_add_sat(start, dur, NULL), NSX_ABSENT, NSX_ABSENT, f->host_paths.root, NSX_NONE,
+		.piece = { start, nsx_add_sat(start, dur, NULL), NSX_ABSENT, NSX_ABSENT,
+		           f->frames ? (uint32_t)NSX_NONE : f->host_paths.root, NSX_NONE,
 		           cause_named(nsx_string(rec, NSX_IDLE_cause)) },
 		.blocked = nsx_int(rec, NSX_IDLE_blocked, drained ? NSX_ABSENT : 0), .drained = drained,
 		.doubtful = nsx_int(rec, NSX_IDLE_doubtful, 0) == 1
 	};
 
+	if (f->frames) {
+		m.piece.call = nsx_int(rec, NSX_IDLE_call, NSX_ABSENT);
+		if ((nsx_has(rec, NSX_IDLE_path) && !find_path(f, nsx_string(rec, NSX_IDLE_path), &m.piece.path))
+		    || !nsx_idle_frame(f, nsx_string(rec, NSX_IDLE_leaf), &m.piece.leaf))
+			return nsx_err_nomem(f->err, NULL);
+	}
 	return nsx_vec_push(&d->marks, m) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
 
@@ -76,11 +128,25 @@ fills(const struct nsx_idle_device *d, const struct nsx_stretch *s, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_idle_piece *p = &d->marks.p[i].piece;
 
-		if (p->cause >= NSX_NCAUSES || p->start != at || p->end <= at || d->marks.p[i].blocked < 0)
+		if (p->cause >= NSX_NCAUSES || p->start != at || p->end <= at || d->marks.p[i].blocked < 0
+		    || p->path == NSX_NONE)
 			return false;
 		at = p->end;
 	}
 	return at == s->end;
+}
+
+/* Add the piece of a mark; marks end where a range does, pieces without ids only where what is told of them changes. */
+static bool
+add_piece(struct nsx_idle_finder *f, const struct nsx_idle_piece *p)
+{
+	struct nsx_idle_piece *last = f->pieces.n ? &f->pieces.p[f->pieces.n - 1] : NULL;
+
+	if (!last || last->cause != p->cause || last->path != p->path || last->leaf != p->leaf
+	    || last->call != p->call)
+		return nsx_vec_push(&f->pieces, *p);
+	last->end = p->end;
+	return true;
 }
 
 int
@@ -101,7 +167,7 @@ nsx_idle_recall(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx
 	for (size_t i = 0; i < n && !cut; i++) {
 		const struct nsx_idle_mark *m = &d->marks.p[i];
 
-		if (!nsx_vec_push(&f->pieces, m->piece))
+		if (!add_piece(f, &m->piece))
 			return nsx_err_nomem(f->err, NULL);
 		s->drained |= m->drained;
 		s->doubtful |= m->doubtful;
@@ -133,14 +199,14 @@ is_gap(void *found, const struct nsx_stretch *s)
 }
 
 bool
-nsx_idle_is_marked(const struct nsx_reader *in)
+nsx_idle_is_marked(const struct nsx_reader *in, bool frames)
 {
 	struct nsx_err err = { "" };   /* of what is read again when it matters */
 	struct nsx_catalogue cat = { .keep = 0 };
 	struct nsx_stacks paths = { .total = 0 };
 	bool found = false;
 	struct nsx_idle_finder f = { .err = &err, .cat = &cat, .paths = &paths, .add = is_gap, .state = &found,
-	                             .marked = true };
+	                             .frames = frames, .marked = true };
 	struct nsx_spool *spool = nsx_spool_again(in) ? nsx_spool_open_all(in, &err) : NULL;
 	struct nsx_reader *again = spool ? nsx_spool_reader(spool) : NULL;
 	struct nsx_rec rec;
@@ -148,7 +214,7 @@ nsx_idle_is_marked(const struct nsx_reader *in)
 	if (again) {
 		nsx_cat_need(&cat, again);
 		nsx_idle_op_need(&f, again);
-		nsx_idle_mark_need(again);
+		nsx_idle_mark_need(&f, again);
 		nsx_idle_finder_begin(&f);
 		for (size_t n = 0; (n < ENOUGH || n < ENOUGH_EACH * cat.devices.n) && nsx_read(again, &rec) == NSX_OK
 		     && nsx_idle_finder_take(&f, &rec) == NSX_OK;)

@@ -53,8 +53,8 @@ uint32_t nsx_idle_path(struct nsx_idle_finder *f, int64_t profile, int64_t range
 
 /* ---- marks.c: NSX_OK or NSX_ERR */
 
-void nsx_idle_mark_need(struct nsx_reader *in);
-void nsx_idle_count_need(struct nsx_reader *in);
+void nsx_idle_mark_need(const struct nsx_idle_finder *f, struct nsx_reader *in);
+void nsx_idle_count_need(const struct nsx_idle_finder *f, struct nsx_reader *in);
 /* A call, an overhead or a range: it is only counted, for what is reported. */
 void nsx_idle_count_host(struct nsx_idle_finder *f, const struct nsx_rec *rec);
 int nsx_idle_take_mark(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_rec *rec);

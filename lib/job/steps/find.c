@@ -110,12 +110,77 @@ find_class(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct 
 	return rc;
 }
 
+/* Read only the marks of steps; *found: one of them has a period, else the set is to be filled otherwise. */
+static int
+find_marks(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s, bool *found,
+           struct nsx_err *err)
+{
+	const struct nsx_steps_wanted none = { .also = NULL };
+	struct nsx_step_set marks = *s;
+	int rc;
+
+	marks.brief = true;
+	nsx_steps_need(&marks, in);
+	rc = nsx_read_all(in, wanted->require, take_set, &(struct collecting){ &marks, NULL, &none }, err);
+	*found = false;
+	for (size_t i = 0; i < marks.marks.n && rc == NSX_OK; i++)
+		*found |= marks.marks.p[i].period > 0;
+	if (*found)
+		rc = nsx_steps_finish(&marks);
+	if (*found)
+		*s = marks;
+	else
+		nsx_steps_free(&marks);
+	return rc;
+}
+
+/* Read all of `in` for steps that are named. */
+static int
+find_named(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s,
+           struct nsx_spool *again, struct nsx_diags *diags, struct nsx_err *err)
+{
+	int rc = nsx_read_all(in, wanted->require, take_set, &(struct collecting){ s, again, wanted }, err);
+
+	if (rc == NSX_OK)
+		rc = nsx_steps_finish(s);
+	if (rc == NSX_OK && !s->list.n && wanted->step && s->matched)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no range that matches %s is a step: none has GPU work "
+		             "of a known device", wanted->step);
+	else if (rc == NSX_OK && !s->list.n && wanted->step)
+		rc = nsx_missing_range(&s->near, wanted->step, !nsx_reader_records(in), diags, err);
+	else if (rc == NSX_OK && !s->list.n && wanted->serving)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no range is named as the step of a server: name its steps with --step REGEX");
+	else if (rc == NSX_OK && !s->list.n && wanted->module)
+		rc = nsx_missing_program(&s->cat, wanted->module, !nsx_reader_records(in), diags, err);
+	return rc;
+}
+
+/* Read all of `in` for steps. *class is to be freed. */
+static int
+find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s, struct nsx_spool *again,
+     char **class, struct nsx_diags *diags, struct nsx_err *err)
+{
+	bool named = wanted->step || wanted->module || wanted->repeat || wanted->serving;
+
+	nsx_steps_need(s, in);
+	if (!named)
+		nsx_step_classes_need(in);
+	if (again)
+		nsx_spool_follow(again, in);
+	return named ? find_named(in, wanted, s, again, diags, err)
+	             : find_class(in, wanted, s, again, class, diags, err);
+}
+
 int
 nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct nsx_step_set *s,
                struct nsx_spool *again, struct nsx_diags *diags, struct nsx_err *err)
 {
+	struct nsx_spool *whole = NULL;
+	struct nsx_reader *second = NULL;
 	char *class = NULL;
 	regex_t pattern;
+	bool found = false;
 	int rc = NSX_OK;
 
 	*s = (struct nsx_step_set){ .kind = wanted->step ? NSX_STEP_PATTERN : wanted->repeat ? NSX_STEP_CLASS
@@ -130,34 +195,22 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 		/* Phases are not classes: the period of a step lasts to the next one of any. */
 		s->groups = wanted->serving ? 0 : pattern.re_nsub;
 	}
-	nsx_steps_need(s, in);
-	if (!wanted->step && !wanted->module && !wanted->repeat && !wanted->serving)
-		nsx_step_classes_need(in);
-	if (again)
-		nsx_spool_follow(again, in);
-	if (wanted->step || wanted->module || wanted->repeat || wanted->serving) {
-		rc = nsx_read_all(in, wanted->require, take_set, &(struct collecting){ s, again, wanted }, err);
-		if (rc == NSX_OK)
-			rc = nsx_steps_finish(s);
-		if (rc == NSX_OK && !s->list.n && wanted->step && s->matched)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "no range that matches %s is a step: none has GPU work "
-			             "of a known device", wanted->step);
-		else if (rc == NSX_OK && !s->list.n && wanted->step)
-			rc = nsx_missing_range(&s->near, wanted->step, !nsx_reader_records(in), diags, err);
-		else if (rc == NSX_OK && s->list.n && wanted->step)
-			rc = nsx_steps_single(s, wanted->step, diags);
-		else if (rc == NSX_OK && !s->list.n && wanted->serving)
-			nsx_diag_add(diags, NSX_WARNING, "", 1,
-			             "no range is named as the step of a server: name its steps with --step REGEX");
-		else if (rc == NSX_OK && !s->list.n && wanted->module)
-			rc = nsx_missing_program(&s->cat, wanted->module, !nsx_reader_records(in), diags, err);
-	} else {
-		rc = find_class(in, wanted, s, again, &class, diags, err);
+	if (wanted->brief && nsx_spool_again(in)) {
+		whole = nsx_spool_open_all(in, err);
+		rc = whole ? find_marks(in, wanted, s, &found, err) : NSX_ERR;
+		if (rc == NSX_OK && !found)
+			rc = (in = second = nsx_spool_reader_of(whole, NSX_READ_ORDERED)) ? NSX_OK : NSX_ERR;
 	}
+	if (rc == NSX_OK && !found)
+		rc = find(in, wanted, s, again, &class, diags, err);
+	if (rc == NSX_OK && s->list.n && wanted->step)
+		rc = nsx_steps_single(s, wanted->step, diags);
 	if (rc == NSX_OK) {
 		nsx_steps_report(s, diags);
 		nsx_steps_report_overlapping(s, diags);
 	}
+	nsx_reader_close(second);
+	nsx_spool_free(whole);
 	if (wanted->step)
 		regfree(&pattern);
 	s->pattern = NULL;

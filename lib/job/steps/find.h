@@ -22,6 +22,9 @@ struct nsx_steps_wanted {
 	                                                              * NSX_ERR */
 	void       *also_state;
 	const char *repeat;    /* the class that repeats in another run, which is meant here; NULL: none */
+	bool        brief;     /* if a file has marks of these steps, one of which has a period, read no more than
+	                        * them: sums of activities are to be added (nsx_steps_take_time), and nothing is told
+	                        * of other records */
 };
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet) and collect the wanted steps, with any *s; diags

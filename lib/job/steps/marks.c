@@ -89,7 +89,12 @@ nsx_step_marks_use(struct nsx_step_set *s)
 	s->steps.cap = s->marked.cap;
 	s->marks.p = NULL;
 	s->marked.p = NULL;
-	s->marked.n = s->marked.cap = s->marks.cap = 0;
+	s->marks.n = s->marked.n = s->marked.cap = s->marks.cap = 0;
+}
+
+void
+nsx_step_marks_measure(struct nsx_step_set *s)
+{
 	for (size_t i = 0; i < s->list.n; i++) {
 		struct nsx_step_of *o = &s->list.p[i];
 		int64_t period = o->period;

@@ -13,8 +13,9 @@ void nsx_step_by(enum nsx_step_kind kind, const char *label, struct nsx_buf *b);
  * itself. False when out of memory. */
 bool nsx_step_mark_take(struct nsx_step_set *s, const struct nsx_rec *rec);
 
-/* Make the kept marks the steps of the set, whose timelines are finished. */
+/* Make the kept marks the steps of the set; then, when its timelines are finished, set their sums. */
 void nsx_step_marks_use(struct nsx_step_set *s);
+void nsx_step_marks_measure(struct nsx_step_set *s);
 
 /* Fill an empty `step` record. by: as above, empty for none; strings belong to the set and to the caller. */
 void nsx_step_mark(const struct nsx_step_set *s, const struct nsx_step_of *o, struct nsx_str by, struct nsx_rec *rec);

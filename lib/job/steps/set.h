@@ -69,6 +69,7 @@ struct nsx_step_set {
 	const char        *label;           /* NSX_STEP_PATTERN: the expression; NSX_STEP_CLASS: the class
 	                                     * (nsx_step_class_name); NSX_STEP_MODULE: name or key, NULL: any */
 	bool               suffixed;        /* NSX_STEP_CLASS: as in nsx_step_class_name */
+	bool               brief;           /* only marks of steps are read (nsx_steps_wanted) */
 	struct nsx_err    *err;
 	struct nsx_catalogue  cat;
 	struct nsx_range_book book;         /* for names only */

@@ -195,6 +195,27 @@ take_module(struct nsx_step_set *s, const struct nsx_rec *rec)
 /* ---- operations */
 
 static bool
+reach_device(struct nsx_step_set *s, uint32_t device)
+{
+	while (s->timelines.n <= device)
+		if (!nsx_vec_push(&s->timelines, ((struct nsx_timeline){ .removed_only = s->bounds })) ||
+		    !nsx_vec_push(&s->removed, NSX_REMOVED_NONE))
+			return false;
+	return true;
+}
+
+int
+nsx_steps_take_time(struct nsx_step_set *s, uint32_t device, enum nsx_part part, int64_t start, int64_t end,
+                    const struct nsx_rec *op)
+{
+	if (!reach_device(s, device))
+		return nsx_err_nomem(s->err, NULL);
+	nsx_removed_take(&s->removed.p[device], op);
+	return nsx_timeline_add(&s->timelines.p[device], part, start, end, &s->removed.p[device])
+	       ? NSX_OK : nsx_err_nomem(s->err, NULL);
+}
+
+static bool
 take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 {
 	uint32_t device = nsx_cat_device(&s->cat, rec);
@@ -208,17 +229,14 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 	s->ops++;
 	if (device == NSX_NONE)
 		return false;
-	while (s->timelines.n <= device)
-		if (!nsx_vec_push(&s->timelines, ((struct nsx_timeline){ .removed_only = s->bounds })) ||
-		    !nsx_vec_push(&s->removed, NSX_REMOVED_NONE))
-			return false;
+	if (!reach_device(s, device))
+		return false;
 	if (start == NSX_ABSENT || dur < 0 || !nsx_has(rec, NSX_OP_device)) {
 		s->timeless++;
 		return true;
 	}
-	nsx_removed_take(&s->removed.p[device], rec);
-	if (!nsx_timeline_add(&s->timelines.p[device], nsx_part_of(rec, nsx_cat_communicates(&s->cat, rec)), start,
-	    end, &s->removed.p[device]) || (!s->bounds && !nsx_overruns_take_op(&s->overruns, device, rec)))
+	if (nsx_steps_take_time(s, device, nsx_part_of(rec, nsx_cat_communicates(&s->cat, rec)), start, end, rec)
+	    != NSX_OK || (!s->bounds && !nsx_overruns_take_op(&s->overruns, device, rec)))
 		return false;
 	if (s->kind == NSX_STEP_MODULE) {
 		if (nsx_has(rec, NSX_OP_program) && (program = nsx_cat_program(&s->cat, rec)) != NSX_NONE) {
@@ -257,6 +275,9 @@ nsx_steps_need(const struct nsx_step_set *s, struct nsx_reader *in)
 {
 	nsx_cat_need(&s->cat, in);
 	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_need(in, NSX_STEP, NSX_EVERY);
+	if (s->brief)
+		return;
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_range_book_need(in, false);
@@ -266,7 +287,6 @@ nsx_steps_need(const struct nsx_step_set *s, struct nsx_reader *in)
 	                            | NSX_C(OP, type) | NSX_C(OP, stream) | NSX_C(OP, graph_node)
 	                            | NSX_C(OP, execution) | NSX_C(OP, tid) | NSX_C(OP, profile)
 	                            | NSX_C(OP, removed));
-	nsx_reader_need(in, NSX_STEP, NSX_EVERY);
 	nsx_between_need(in);
 }
 
@@ -489,19 +509,35 @@ finish_found(struct nsx_step_set *s)
 	return nsx_step_periods(s) == NSX_OK ? nsx_step_numbers(s->list.p, s->list.n, &s->cat, s->err) : NSX_ERR;
 }
 
-int
-nsx_steps_finish(struct nsx_step_set *s)
+static int
+finish_timelines(struct nsx_step_set *s)
 {
 	bool good = true;
 
 	for (size_t i = 0; i < s->timelines.n; i++)
 		good = good && nsx_timeline_finish(&s->timelines.p[i]);
-	if (!good)
-		return nsx_err_nomem(s->err, NULL);
+	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
+}
+
+int
+nsx_steps_finish(struct nsx_step_set *s)
+{
+	if (finish_timelines(s) != NSX_OK)
+		return NSX_ERR;
 	if (!s->marks.n)
 		return finish_found(s);
 	nsx_step_marks_use(s);
+	nsx_step_marks_measure(s);
 	nsx_sort_with(s->list.p, s->list.n, sizeof *s->list.p, by_class, s);
+	return NSX_OK;
+}
+
+int
+nsx_steps_finish_times(struct nsx_step_set *s)
+{
+	if (finish_timelines(s) != NSX_OK)
+		return NSX_ERR;
+	nsx_step_marks_measure(s);
 	return NSX_OK;
 }
 
@@ -530,7 +566,7 @@ nsx_steps_report_ranges(const struct nsx_step_set *s, struct nsx_diags *diags)
 void
 nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
 {
-	if (!s->ops)
+	if (!s->ops && !s->brief)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"no operations in the stream, so the GPU time of steps is not known: extract with --ops "
 			"--ranges=all");

@@ -27,6 +27,13 @@ int nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec);
 /* After the last record: completes and sorts `list`, with its periods (periods.h). NSX_OK or NSX_ERR. */
 int nsx_steps_finish(struct nsx_step_set *s);
 
+/* Of a set that was collected without them (`brief` in find.h): add an operation that has a start and an end no
+ * earlier, in order of start, to the activity of a device, a number in the catalogue of the set; and after the last one
+ * set the sums of all steps. NSX_OK or NSX_ERR. */
+int nsx_steps_take_time(struct nsx_step_set *s, uint32_t device, enum nsx_part part, int64_t start, int64_t end,
+                        const struct nsx_rec *op);
+int nsx_steps_finish_times(struct nsx_step_set *s);
+
 /* Report which matching ranges are not steps; nsx_steps_report also reports operations that were not used. */
 void nsx_steps_report_ranges(const struct nsx_step_set *s, struct nsx_diags *diags);
 void nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags);

@@ -45,7 +45,7 @@ struct reading { struct cmp *c; struct cmp_side *side; struct idle *idle; struct
 static bool
 take_kernel(const struct reading *r, const struct nsx_rec *op)
 {
-	struct nsx_catalogue *cat = &r->idle->cat;
+	struct nsx_catalogue *cat = r->idle->cat;
 	uint32_t inst = nsx_has(op, NSX_OP_inst) ? nsx_cat_inst(cat, op) : (uint32_t)NSX_NONE;
 
 	if (inst == NSX_NONE || cat->insts.p[inst].name == NSX_NONE)
@@ -62,7 +62,7 @@ take(void *state, const struct nsx_rec *rec)
 	const struct reading *r = state;
 
 	if (r->c->repeat && rec->kind->id == NSX_OP
-	    && !nsx_compare_take_work(r->c, r->side, &r->idle->cat, rec, NSX_NONE))
+	    && !nsx_compare_take_work(r->c, r->side, r->idle->cat, rec, NSX_NONE))
 		return nsx_err_nomem(r->c->err, NULL);
 	if (r->why && r->c->options.renamed && rec->kind->id == NSX_OP && !take_kernel(r, rec))
 		return nsx_err_nomem(r->c->err, NULL);
@@ -120,8 +120,8 @@ nsx_compare_read_again(struct cmp *c, struct cmp_side *s, const struct nsx_step_
 	options.given = w.list.p;
 	options.ngiven = w.list.n;
 	if (why) {
-		idle.cat.keep = NSX_CAT_NAMES;
-		why->things.cat = &idle.cat;
+		idle.own.keep = NSX_CAT_NAMES;
+		why->things.cat = &idle.own;
 		why->things.windows = w.list.p;
 		why->things.n = w.list.n;
 	}

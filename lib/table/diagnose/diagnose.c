@@ -234,42 +234,96 @@ static const struct nsx_analysis counts = {
 	NULL, need_counts, take_counts, NULL, NULL
 };
 
+/* ---- what devices did in steps, which the first reading took from marks */
+
+static void
+need_times(void *state, struct nsx_reader *in)
+{
+	(void)state;
+	nsx_event_need(in, NSX_OP);
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, removed));
+}
+
+static int
+take_times(void *state, const struct nsx_event *e)
+{
+	struct nsx_step_set *s = state;
+	uint32_t device;
+
+	if (!e->reaches || e->end == NSX_ABSENT || e->number == NSX_ABSENT)
+		return NSX_OK;
+	device = nsx_cat_find_device(&s->cat, e->number);
+	return device == NSX_NONE ? NSX_OK : nsx_steps_take_time(s, device, e->part, e->start, e->end, e->rec);
+}
+
+static int
+finish_times(void *state, struct nsx_table **table, struct nsx_diags *diags)
+{
+	(void)table;
+	(void)diags;
+	return nsx_steps_finish_times(state);
+}
+
+static const struct nsx_analysis times = { 0, NSX_K(OP), true, NULL, need_times, take_times, finish_times, NULL };
+
 /* ---- and idle/ on the windows */
+
+/* The state of idle/ comes first: nsx_look_at.idle is this. */
+struct looking { struct idle idle; const struct nsx_look_at *at; const struct nsx_reader *in; };
 
 static int
 begin_idle(void *state, const void *options, const struct nsx_analysis_at *at)
 {
-	struct idle *f = state;
-	const struct nsx_idle_options *o = options;
+	struct looking *l = state;
+	struct idle *f = &l->idle;
+	const struct nsx_look_at *a = l->at = options;
+	const struct nsx_idle_options *o = &a->idle_options;
 
 	f->options = o;
 	f->err = at->err;
-	f->cat.keep = NSX_CAT_NAMES;
+	f->cat = at->cat;
 	for (size_t i = 0; i < o->ngiven; i++)
 		if (!nsx_vec_push(&f->within, o->given[i]))
 			return nsx_err_nomem(at->err, NULL);
-	return nsx_idle_begin(f);
+	if (nsx_idle_begin(f) != NSX_OK)
+		return NSX_ERR;
+	f->finder.marked = a->marked;
+	f->finder.uncounted = a->marked && !a->hosts;
+	return NSX_OK;
 }
 
 static void
 need_idle(void *state, struct nsx_reader *in)
 {
-	nsx_idle_need(state, in);
+	struct looking *l = state;
+
+	l->in = in;
+	nsx_idle_need(&l->idle, in);
+	if (l->idle.finder.uncounted)
+		nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
 }
 
 static int
 take_idle(void *state, const struct nsx_event *e)
 {
-	return nsx_idle_take(state, e->rec);
+	struct idle *f = state;
+
+	return e->reaches ? nsx_idle_take_known(f, e->rec, e->device, e->communicates) : NSX_OK;
 }
 
 static int
 finish_idle(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
-	struct idle *f = state;
+	struct looking *l = state;
+	struct idle *f = &l->idle;
 
 	(void)table;
 	f->diags = diags;
+	f->finder.beyond = l->at->reading.beyond;
+	if (f->finder.uncounted) {
+		f->finder.calls = l->at->calls;
+		f->finder.host_only = nsx_reader_lacking(l->in, NSX_RANGE);
+	}
 	return nsx_idle_finish(f) == NSX_OK ? nsx_idle_report(f) : NSX_ERR;
 }
 
@@ -280,7 +334,12 @@ free_idle(void *state)
 }
 
 static const struct nsx_analysis idle = {
-	sizeof(struct idle), 0, false, begin_idle, need_idle, take_idle, finish_idle, free_idle
+	sizeof(struct looking), ~NSX_K_METADATA, true, begin_idle, need_idle, take_idle, finish_idle, free_idle
+};
+/* The same if marks tell what the host did, and nothing else looks at host threads. */
+static const struct nsx_analysis idle_of_marks = {
+	sizeof(struct looking), NSX_K(OP) | NSX_K(IDLE) | NSX_K(OVERHEAD), true,
+	begin_idle, need_idle, take_idle, finish_idle, free_idle
 };
 
 static void
@@ -308,7 +367,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	const struct nsx_analysis_run runs[NSX_NRUNS] = {
 		/* Before idle/, which asks it. */
 		[NSX_RUN_HOST] = { .is = &nsx_look_host, .state = &a->host },
-		[NSX_RUN_IDLE] = { .is = &idle, .options = &a->idle_options },
+		[NSX_RUN_IDLE] = { .is = a->marked && !a->hosts ? &idle_of_marks : &idle, .options = a },
 		/* Rules report themselves what they miss of these. */
 		[NSX_RUN_COUNTS] = { .is = &counts, .state = a, .sums = true },
 		[NSX_RUN_COMM] = { .is = &nsx_look_collectives, .state = &a->comm, .sums = true },
@@ -318,8 +377,11 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true },
 		[NSX_RUN_EVENTS] = { .is = &nsx_wi_events, .state = &a->forecasts.graph, .sums = true },
 		[NSX_RUN_FAMILIES] = { .is = &nsx_look_families, .state = &a->kins, .steps = true, .sums = true },
-		[NSX_RUN_OVERLAP] = { .is = &nsx_overlap_analysis, .steps = true, .sums = true }
+		[NSX_RUN_OVERLAP] = { .is = &nsx_overlap_analysis, .steps = true, .sums = true },
+		[NSX_RUN_TIMES] = { .is = &times, .state = &a->steps, .sums = true }
 	};
+	/* The first one is without use where there are no host threads, the last one where steps are found. */
+	size_t first = a->hosts ? 0 : NSX_RUN_HOST + 1, end = a->steps.brief ? NSX_NRUNS : NSX_RUN_TIMES;
 
 	a->idle_options = (struct nsx_idle_options){
 		.by = NSX_WINDOWS_GIVEN, .form = NSX_IDLE_VERDICT, .latency = NSX_IDLE_LATENCY, .given = a->windows.p,
@@ -331,10 +393,12 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	nsx_look_forecasts_begin(a);
 	a->kins.at = a;
 	memcpy(a->runs, runs, sizeof runs);
-	a->reading = (struct nsx_analyses){ .runs = a->runs, .n = NSX_NRUNS, .windows = &a->kept,
+	a->reading = (struct nsx_analyses){ .runs = a->runs + first, .n = end - first, .windows = &a->kept,
 	                                    .cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS };
-	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK)
+	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK) {
+		a->idle = a->runs[NSX_RUN_IDLE].state;
 		return NSX_ERR;
+	}
 	a->idle = a->runs[NSX_RUN_IDLE].state;
 	a->idle->diags = a->diags;
 	a->copies = a->runs[NSX_RUN_COPIES].state;
@@ -353,9 +417,8 @@ free_all(struct nsx_look_at *a)
 	nsx_look_kins_free(&a->kins);
 	nsx_map_free(&a->layout_of);
 	nsx_map_free(&a->roof_of);
-	nsx_intern_free(&a->kernels);
 	free(a->moves.p);
-	nsx_map_free(&a->kernel_of);
+	free(a->kernel_of.p);
 	free(a->kernel_times.p);
 	free(a->paces.list.p);
 	free(a->slow.p);
@@ -406,14 +469,28 @@ print(struct nsx_look_at *a, struct nsx_diagnosis *d)
 	return d->table ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
-int
-nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, struct nsx_diagnosis *d,
-             struct nsx_diags *diags, struct nsx_err *err)
+/* Whether the stream, which has been read, has records of the kind. */
+static bool
+has_kind(const struct nsx_reader *in, enum nsx_kind_id kind)
+{
+	int n;
+	const struct nsx_kind *const *kinds = nsx_reader_kinds(in, &n);
+
+	for (int i = 0; i < n; i++)
+		if (kinds[i]->id == kind)
+			return true;
+	return false;
+}
+
+/* marked: idle time is that of marks; *misfit: they do not fit, which is an error. */
+static int
+diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool marked, bool *misfit,
+         struct nsx_diagnosis *d, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_look_at a = { .options = options, .err = err, .diags = diags, .class = NSX_NONE,
-	                         .kept = { .class = NSX_NONE } };
+	                         .kept = { .class = NSX_NONE }, .marked = marked };
 	struct nsx_steps_options steps = { .step = options->step, .module = options->module,
-	                                   .require = options->require };
+	                                   .require = options->require, .brief = marked };
 	struct nsx_spool *spool = nsx_spool_open_all(in, err);
 	struct nsx_reader *again = NULL;
 	int rc;
@@ -426,6 +503,7 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	rc = spool ? nsx_steps_collect(in, &steps, &a.steps, spool, diags, err) : NSX_ERR;
 
 	*d = (struct nsx_diagnosis){ .table = NULL };
+	a.hosts = rc == NSX_OK && has_kind(in, NSX_THREAD);
 	if (rc == NSX_OK)
 		rc = make_windows(&a);
 	if (rc == NSX_OK)
@@ -440,10 +518,48 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	if (rc == NSX_OK)
 		rc = print(&a, d);
 	d->diags = a.steps.ndiags;
+	*misfit = rc != NSX_OK && a.idle && a.idle->finder.misfit;
 	free_all(&a);
 	if (rc != NSX_OK)
 		nsx_diagnosis_free(d);
 	return rc;
+}
+
+/* Some marks may not fit, as the last ones: then all of the file is read once more, without them. */
+static int
+diagnose_marked(struct nsx_reader *in, const struct nsx_diagnose_options *options, struct nsx_diagnosis *d,
+                struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_diags own = { .failed = false };
+	struct nsx_err why = { "" };
+	struct nsx_spool *spool = nsx_spool_open_all(in, err);
+	struct nsx_reader *again = NULL;
+	bool misfit = false;
+	int rc = spool ? diagnose(in, options, true, &misfit, d, &own, &why) : NSX_ERR;
+
+	if (misfit) {
+		again = nsx_spool_reader_of(spool, NSX_READ_ORDERED);
+		rc = again ? diagnose(again, options, false, &misfit, d, diags, err) : NSX_ERR;
+	} else {
+		nsx_diags_join(diags, &own);
+		if (rc != NSX_OK && spool)
+			nsx_err_set(err, "%s", why.msg);
+	}
+	nsx_reader_close(again);
+	nsx_spool_free(spool);
+	nsx_diags_free(&own);
+	return rc;
+}
+
+int
+nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, struct nsx_diagnosis *d,
+             struct nsx_diags *diags, struct nsx_err *err)
+{
+	bool misfit;
+
+	*d = (struct nsx_diagnosis){ .table = NULL };
+	return nsx_idle_is_marked(in, true) ? diagnose_marked(in, options, d, diags, err)
+	                                    : diagnose(in, options, false, &misfit, d, diags, err);
 }
 
 void

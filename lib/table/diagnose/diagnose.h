@@ -149,6 +149,7 @@ enum nsx_look_run {
 	NSX_RUN_EVENTS,
 	NSX_RUN_FAMILIES,
 	NSX_RUN_OVERLAP,
+	NSX_RUN_TIMES,
 	NSX_NRUNS
 };
 
@@ -181,8 +182,9 @@ struct nsx_look_host {
 /* Kernels about which there are findings. */
 enum nsx_kin { NSX_KIN_FLASH, NSX_KIN_F32, NSX_KIN_CAST, NSX_KIN_ELEMENTWISE, NSX_NKINS };
 
-/* Kernels of a name. hopper: it is for GPUs of compute capability 9.0 and later. kin: if it has any time. */
-struct nsx_look_named { struct nsx_family family; bool hopper, moves; enum nsx_kin kin; nsx_u128 time; };
+/* Kernels of a name. family.family: NULL: not looked at. hopper: it is for GPUs of compute capability 9.0 and later.
+ * kin: if it has any time. */
+struct nsx_look_named { struct nsx_family family; bool hopper; enum nsx_kin kin; nsx_u128 time; };
 
 /* device: in the catalogue of the reading. chained: ns that chains take beyond the longest of each; links: kernels in
  * chains behind the first. */
@@ -198,9 +200,7 @@ struct nsx_look_chain { int64_t kernels, longest, end, tid; };
 
 struct nsx_look_kins {
 	struct nsx_look_at *at;
-	struct nsx_intern  names;
-	uint32_t           recall[NSX_RECALL];
-	NSX_VEC(struct nsx_look_named) of;               /* by name */
+	NSX_VEC(struct nsx_look_named) of;               /* by name, in the names of the reading */
 	NSX_VEC(struct nsx_look_kin_device) devices;     /* by index of the catalogue */
 	struct nsx_map     chain_of;                     /* (profile and device, stream) -> chains */
 	NSX_VEC(struct nsx_look_chain) chains;
@@ -225,6 +225,8 @@ struct nsx_look_at {
 	int64_t            nfirst;
 	double             period;       /* ns: time / count */
 	struct nsx_idle_options idle_options;
+	bool               marked;       /* idle time is that of marks */
+	bool               hosts;        /* the stream has host threads */
 	struct nsx_analyses reading;     /* of: */
 	struct nsx_analysis_run runs[NSX_NRUNS];
 	struct idle       *idle;         /* the states of some of them */
@@ -242,10 +244,8 @@ struct nsx_look_at {
 	/* Those of which the roofline finding is: (program, instruction) by their numbers -> rows of roof. */
 	struct nsx_map     roof_of;
 	bool               misnamed;     /* an instruction that computes has a name of those */
-	struct nsx_intern  kernels;      /* names of kernels (nsx_look_kernel) */
-	uint32_t           kernel_recall[NSX_RECALL];
-	NSX_VEC(const char *) moves;     /* by name in kernels: the result of kernel_moves */
-	struct nsx_map     kernel_of;    /* (device, name) -> kernel_times */
+	NSX_VEC(const char *) moves;     /* by name in the reading's names (nsx_look_kernel_word) */
+	NSX_VEC(uint32_t)  kernel_of;    /* by nsx_event.of_name -> kernel_times; NSX_NONE: none */
 	NSX_VEC(struct nsx_pace_time) kernel_times;
 	struct nsx_paces   paces;
 	NSX_VEC(double)    slow;         /* by device: how much longer its kernels take, 0.03: 3 %; 0: it is not slow */
@@ -363,16 +363,17 @@ double nsx_look_saved(const struct nsx_look_at *a, double gain);
 const char *nsx_look_layout_pattern(const char *word);
 bool nsx_look_moves_by_name(struct nsx_str name);
 /* Whether a kernel of no instruction, or an instruction that has run, by index of the catalogue, only moves data: the
- * layout finding counts it. */
-bool nsx_look_kernel_moves(struct nsx_str name);
+ * layout finding counts it. *word: of the kernel's name, a number in the reading's names, the word that tells, NULL:
+ * none; static. NSX_OK or NSX_ERR. */
+int nsx_look_kernel_word(struct nsx_look_at *a, uint32_t name, const char **word);
 bool nsx_look_inst_moves(const struct nsx_look_at *a, uint32_t inst);
 /* Thunks and operations of windows, to the layouts and to the times of kernels. Its state is a struct nsx_look_at. */
 extern const struct nsx_analysis nsx_look_names;
 
 /* ---- kernels.c */
 
-/* A kernel of a window: `name` is a number in a->kernels. */
-int nsx_look_add_kernel(struct nsx_look_at *a, int64_t device, uint32_t name, int64_t dur);
+/* A kernel of a window. */
+int nsx_look_add_kernel(struct nsx_look_at *a, const struct nsx_event *e, int64_t dur);
 /* To a->text: whether all kernels of the device take longer than those of the median of the other devices, or which
  * ones do. *action, which is static, is what to do about that; NULL if it is not known. NSX_OK or NSX_ERR. */
 int nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action);

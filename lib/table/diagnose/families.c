@@ -55,23 +55,20 @@ need(void *state, struct nsx_reader *in)
 	                            | NSX_C(OP, inst) | NSX_C(OP, tid));
 }
 
-/* The family of a kernel by its name, which is then a number in k->names. NULL: out of memory. */
-static const struct nsx_look_named *
-named(struct nsx_look_kins *k, struct nsx_str name, uint32_t *n)
+/* The kernels of a name. NULL: out of memory. */
+static struct nsx_look_named *
+named(struct nsx_look_kins *k, uint32_t n)
 {
-	*n = nsx_intern_recall(&k->names, k->recall, name);
-	if (*n == NSX_NONE)
+	if (!nsx_vec_reach(&k->of, n, NULL))
 		return NULL;
-	if (*n == k->of.n) {
-		struct nsx_look_named new = { .family = nsx_family_of_kernel(name),
-		                              .hopper = nsx_family_matches(name, "*sm90*")
-		                                        || nsx_family_matches(name, "nvjet_*"),
-		                              .moves = nsx_look_kernel_moves(name) };
+	if (!k->of.p[n].family.family) {
+		struct nsx_str name = nsx_intern_str(&k->at->reading.names, n);
 
-		if (!nsx_vec_push(&k->of, new))
-			return NULL;
+		k->of.p[n] = (struct nsx_look_named){ .family = nsx_family_of_kernel(name),
+		                                      .hopper = nsx_family_matches(name, "*sm90*")
+		                                                || nsx_family_matches(name, "nvjet_*") };
 	}
-	return &k->of.p[*n];
+	return &k->of.p[n];
 }
 
 /* The chain of its stream, which an elementwise kernel continues and another operation ends. */
@@ -125,11 +122,11 @@ take(void *state, const struct nsx_event *e)
 {
 	struct nsx_look_kins *k = state;
 	int64_t dur = e->end == NSX_ABSENT ? -1 : e->end - e->start;
-	const struct nsx_look_named *of;
+	struct nsx_look_named *of;
 	struct nsx_family family;
 	struct nsx_look_kin_device *d;
 	enum nsx_kin kin;
-	uint32_t n, inst = NSX_NONE;
+	uint32_t inst = NSX_NONE;
 	bool moves;
 
 	if (dur < 0)
@@ -143,10 +140,9 @@ take(void *state, const struct nsx_event *e)
 	d = &k->devices.p[e->device];
 	if (e->communicates || !nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("kernel")))
 		return take_chain(k, d, e, NSX_NKINS, dur) ? NSX_OK : nsx_err_nomem(k->at->err, NULL);
-	if (!(of = named(k, nsx_string(e->rec, NSX_OP_name), &n)))
+	if (!(of = named(k, e->name)))
 		return nsx_err_nomem(k->at->err, NULL);
 	family = of->family;
-	moves = of->moves;
 	if (nsx_has(e->rec, NSX_OP_inst)) {
 		const struct nsx_catalogue *cat = &k->at->reading.cat;
 
@@ -156,6 +152,12 @@ take(void *state, const struct nsx_event *e)
 		if (cat->insts.p[inst].flops > 0)
 			family = nsx_family_of_inst(family, nsx_cat_str(cat, cat->insts.p[inst].math).ptr);
 		moves = nsx_look_inst_moves(k->at, inst);
+	} else {
+		const char *word;
+
+		if (nsx_look_kernel_word(k->at, e->name, &word) != NSX_OK)
+			return NSX_ERR;
+		moves = word != NULL;
 	}
 	k->hopper |= of->hopper;
 	/* What only moves data is in the layout finding, with all of its time. */
@@ -166,17 +168,16 @@ take(void *state, const struct nsx_event *e)
 		return NSX_OK;
 	d->count[kin]++;
 	d->time[kin] += (nsx_u128)dur;
-	k->of.p[n].time += (nsx_u128)dur;
-	k->of.p[n].kin = kin;
+	of->time += (nsx_u128)dur;
+	of->kin = kin;
 	return NSX_OK;
 }
 
-const struct nsx_analysis nsx_look_families = { 0, NSX_K(OP), true, NULL, need, take, NULL, NULL };
+const struct nsx_analysis nsx_look_families = { 0, NSX_K(OP), NSX_NAMED, NULL, need, take, NULL, NULL };
 
 void
 nsx_look_kins_free(struct nsx_look_kins *k)
 {
-	nsx_intern_free(&k->names);
 	nsx_map_free(&k->chain_of);
 	free(k->of.p);
 	free(k->devices.p);
@@ -211,8 +212,8 @@ put_kin(struct nsx_look_at *a, enum nsx_kin kin, const struct kin *sum, const ch
 	if (!most)
 		return;
 	nsx_buf_c(&a->text, "; most: ");
-	nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->kins.names, name), NAME);
-	nsx_buf_kernel_shortened(&a->subject, nsx_intern_str(&a->kins.names, name), NAME);
+	nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->reading.names, name), NAME);
+	nsx_buf_kernel_shortened(&a->subject, nsx_intern_str(&a->reading.names, name), NAME);
 	nsx_buf_char(&a->text, ' ');
 	nsx_look_put_ns(&a->text, nsx_look_mean(a, most->time));
 }

@@ -271,7 +271,7 @@ const char *
 nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause, bool *lines)
 {
 	const struct nsx_look_host *h = &a->host;
-	struct most m = most_of(h, device, cause);
+	struct most m = h->known ? most_of(h, device, cause) : (struct most){ .ns = 0 };
 	struct nsx_str what = { "", 0 };
 
 	*lines = m.lines;

@@ -18,17 +18,32 @@
 enum { TOLD = 3, NAME = 80 };
 
 int
-nsx_look_add_kernel(struct nsx_look_at *a, int64_t device, uint32_t name, int64_t dur)
+nsx_look_add_kernel(struct nsx_look_at *a, const struct nsx_event *e, int64_t dur)
 {
-	uint32_t at = nsx_map_number(&a->kernel_of, (struct nsx_key){ (uint64_t)device, name });
+	struct nsx_pace_time fresh = { .device = e->number, .name = e->name };
+	uint32_t none = NSX_NONE, *at;
 
-	if (at == NSX_NONE
-	    || (at == a->kernel_times.n
-	        && !nsx_vec_push(&a->kernel_times, ((struct nsx_pace_time){ .device = device, .name = name }))))
+	if (!nsx_vec_reach(&a->kernel_of, e->of_name, &none))
 		return nsx_err_nomem(a->err, NULL);
-	a->kernel_times.p[at].count++;
-	a->kernel_times.p[at].ns += (nsx_u128)dur;
+	at = &a->kernel_of.p[e->of_name];
+	if (*at == NSX_NONE && nsx_vec_push(&a->kernel_times, fresh))
+		*at = (uint32_t)(a->kernel_times.n - 1);
+	if (*at == NSX_NONE)
+		return nsx_err_nomem(a->err, NULL);
+	a->kernel_times.p[*at].count++;
+	a->kernel_times.p[*at].ns += (nsx_u128)dur;
 	return NSX_OK;
+}
+
+/* The times of kernels of a name, in the reading's names, on a device; NULL: none. */
+static const struct nsx_pace_time *
+times_of(const struct nsx_look_at *a, int64_t device, uint32_t name)
+{
+	uint32_t at = nsx_cat_find_device(&a->reading.cat, device);
+
+	at = at == NSX_NONE ? at : nsx_map_get(&a->reading.of_name, (struct nsx_key){ at, name });
+	at = at < a->kernel_of.n ? a->kernel_of.p[at] : (uint32_t)NSX_NONE;
+	return at == NSX_NONE ? NULL : &a->kernel_times.p[at];
 }
 
 /* ns: of kernels of the device, per step. */
@@ -101,7 +116,7 @@ put_few(struct nsx_look_at *a, const struct longer *of, size_t n, const struct n
 	            100 * told / all, than->number, few > 1 ? "are" : "is");
 	for (size_t i = 0; i < few; i++) {
 		nsx_buf_c(&a->text, i ? ", " : "");
-		nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->kernels, of[i].name), NAME);
+		nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->reading.names, of[i].name), NAME);
 		nsx_buf_char(&a->text, ' ');
 		nsx_look_put_ns(&a->text, of[i].ns);
 	}
@@ -121,14 +136,12 @@ nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action)
 		return rc;
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < a->kernel_times.n && good; i++) {
-			const struct nsx_pace_time *k = &a->kernel_times.p[i], *m = NULL;
-			uint32_t at;
+			const struct nsx_pace_time *k = &a->kernel_times.p[i], *m;
 			double as_there;
 
 			if (k->device != device)
 				continue;
-			at = nsx_map_get(&a->kernel_of, (struct nsx_key){ (uint64_t)median->number, k->name });
-			m = at == NSX_NONE ? NULL : &a->kernel_times.p[at];
+			m = times_of(a, median->number, k->name);
 			as_there = m ? (double)m->ns / (double)m->count * (double)k->count : 0;
 			if (pass == 0) {
 				double more = (double)k->ns / (double)late->periods;

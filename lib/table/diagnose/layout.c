@@ -74,17 +74,18 @@ nsx_look_layout_pattern(const char *word)
 	return strcmp(word, "direct_copy_kernel") == 0 ? "nocast.*direct_copy_kernel" : word;
 }
 
-/* The index of a kernel's name in a->kernels and a->moves; NSX_NONE with err filled when out of memory. */
-static uint32_t
-kernel_at(struct nsx_look_at *a, struct nsx_str name)
+int
+nsx_look_kernel_word(struct nsx_look_at *a, uint32_t name, const char **word)
 {
-	uint32_t n = nsx_intern_recall(&a->kernels, a->kernel_recall, name);
+	static const char unknown[] = "";
+	const char *none = unknown;
 
-	if (n == NSX_NONE || (n == a->moves.n && !nsx_vec_push(&a->moves, kernel_moves(name)))) {
-		nsx_err_nomem(a->err, NULL);
-		return NSX_NONE;
-	}
-	return n;
+	if (!nsx_vec_reach(&a->moves, name, &none))
+		return nsx_err_nomem(a->err, NULL);
+	if (a->moves.p[name] == unknown)
+		a->moves.p[name] = kernel_moves(nsx_intern_str(&a->reading.names, name));
+	*word = a->moves.p[name];
+	return NSX_OK;
 }
 
 /* word: as nsx_look_layout has it. */
@@ -109,12 +110,6 @@ add_kernel(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t
 	a->text.len = 0;
 	nsx_buf_kernel(&a->text, name, nsx_str_c(word));
 	return a->text.failed ? nsx_err_nomem(a->err, NULL) : add(a, nsx_buf_view(&a->text), word, dur);
-}
-
-bool
-nsx_look_kernel_moves(struct nsx_str name)
-{
-	return kernel_moves(name) != NULL;
 }
 
 enum { UNKNOWN, STAYS, MOVES };
@@ -182,12 +177,12 @@ take(void *state, const struct nsx_event *e)
 		return take_thunk(a, rec, dur);
 	if ((!several && !alone) || !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("kernel")))
 		return NSX_OK;
-	struct nsx_str name = nsx_string(rec, NSX_OP_name);
-	uint32_t n = kernel_at(a, name);
+	const char *word = NULL;
 
-	if (n == NSX_NONE || (several && nsx_look_add_kernel(a, e->number, n, dur) != NSX_OK))
+	if ((several && nsx_look_add_kernel(a, e, dur) != NSX_OK)
+	    || (alone && nsx_look_kernel_word(a, e->name, &word) != NSX_OK))
 		return NSX_ERR;
-	return alone && a->moves.p[n] ? add_kernel(a, name, a->moves.p[n], dur) : NSX_OK;
+	return word ? add_kernel(a, nsx_string(rec, NSX_OP_name), word, dur) : NSX_OK;
 }
 
-const struct nsx_analysis nsx_look_names = { 0, NSX_K(OP) | NSX_K(THUNK), true, NULL, need, take, NULL, NULL };
+const struct nsx_analysis nsx_look_names = { 0, NSX_K(OP) | NSX_K(THUNK), NSX_NAMED, NULL, need, take, NULL, NULL };

@@ -85,7 +85,7 @@ add_part(void *state, uint32_t window, int64_t start, int64_t end)
 	int64_t sum[NSX_NCAUSES] = { 0 }, blocked[NSX_NCAUSES] = { 0 };
 
 	if (s->next && f->options->heard
-	    && f->options->heard(f->options->hearer, s, f->cat.devices.p[s->device].number, start, end) != NSX_OK)
+	    && f->options->heard(f->options->hearer, s, f->cat->devices.p[s->device].number, start, end) != NSX_OK)
 		return NSX_ERR;
 	a->from = start < a->at ? 0 : a->from;
 	a->at = start;
@@ -189,14 +189,15 @@ nsx_idle_begin(struct idle *f)
 {
 	const struct nsx_idle_options *o = f->options;
 
+	f->cat = f->cat ? f->cat : &f->own;
 	f->reasoned = o->form == NSX_IDLE_VERDICT || o->notes;
 	f->listed = o->form == NSX_IDLE_LIST || o->gaps;
 	nsx_idle_list_begin(f);
-	f->finder = (struct nsx_idle_finder){ .err = f->err, .cat = &f->cat, .paths = &f->paths, .add = add,
+	f->finder = (struct nsx_idle_finder){ .err = f->err, .cat = f->cat, .paths = &f->paths, .add = add,
 		.cut = nsx_idle_is_cut, .state = f,
 		.frames = f->reasoned || f->listed || o->form == NSX_IDLE_FOLDED, .prevs = f->listed,
 		.names = o->names, .latency = o->latency };
-	f->times = (struct nsx_windows){ .err = f->err, .cat = &f->cat, .by = o->by, .all = o->all, .every = o->every,
+	f->times = (struct nsx_windows){ .err = f->err, .cat = f->cat, .by = o->by, .all = o->all, .every = o->every,
 		.range = o->range, .names = o->names, .given = o->given, .ngiven = o->ngiven, .join = join,
 		.state = f };
 	nsx_idle_finder_begin(&f->finder);
@@ -206,10 +207,16 @@ nsx_idle_begin(struct idle *f)
 void
 nsx_idle_need(const struct idle *f, struct nsx_reader *in)
 {
-	nsx_cat_need(&f->cat, in);
+	nsx_cat_need(f->cat ? f->cat : &f->own, in);
 	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_idle_finder_need(&f->finder, in);
 	nsx_windows_need(&f->times, in);
+}
+
+static int
+take_window(struct idle *f, const struct nsx_rec *rec)
+{
+	return rec->kind->id == NSX_MODULE || rec->kind->id == NSX_RANGE ? nsx_windows_take(&f->times, rec) : NSX_OK;
 }
 
 int
@@ -218,9 +225,14 @@ nsx_idle_take(void *state, const struct nsx_rec *rec)
 	struct idle *f = state;
 
 	f->ndiags += rec->kind->id == NSX_DIAG;
-	if ((rec->kind->id == NSX_MODULE || rec->kind->id == NSX_RANGE) && nsx_windows_take(&f->times, rec) != NSX_OK)
-		return NSX_ERR;
-	return nsx_idle_finder_take(&f->finder, rec);
+	return take_window(f, rec) == NSX_OK ? nsx_idle_finder_take(&f->finder, rec) : NSX_ERR;
+}
+
+int
+nsx_idle_take_known(struct idle *f, const struct nsx_rec *rec, uint32_t device, bool communicates)
+{
+	return take_window(f, rec) == NSX_OK ? nsx_idle_finder_take_known(&f->finder, rec, device, communicates)
+	                                     : NSX_ERR;
 }
 
 int
@@ -260,7 +272,7 @@ nsx_idle_free(struct idle *f)
 	nsx_windows_free(&f->times);
 	for (size_t i = 0; i < f->windows.n; i++)
 		nsx_map_free(&f->windows.p[i].reasons);
-	nsx_cat_free(&f->cat);
+	nsx_cat_free(&f->own);
 	nsx_stacks_free(&f->paths);
 	nsx_stacks_free(&f->folded);
 	free(f->steps.p);
@@ -315,11 +327,13 @@ read_again(struct idle *f, struct nsx_reader *in, struct nsx_spool *spool)
 }
 
 /* Read all of `in`, twice if steps have to be known first. *ndiags: the diags of a first reading. Marks of idle time
- * are used where there are, unless they lack what is asked for: they have no stacks, and one latency. */
+ * are used where there are, unless they lack what is asked for: their stacks have one form and no more than
+ * NSX_IDLE_FRAMES frames, and they have one latency. */
 static int
 read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int64_t *ndiags)
 {
-	bool marked = !f->finder.frames && o->latency == NSX_IDLE_LATENCY && nsx_idle_is_marked(in);
+	bool marked = o->form != NSX_IDLE_FOLDED && o->names == NSX_NAMES_KEY && o->latency == NSX_IDLE_LATENCY
+	              && nsx_idle_is_marked(in, f->finder.frames);
 	struct nsx_spool *spool = marked ? nsx_spool_open_all(in, f->err) : NULL;
 	struct nsx_reader *again = NULL;
 	int rc = marked && !spool ? NSX_ERR : NSX_OK;

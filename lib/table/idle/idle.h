@@ -45,7 +45,8 @@ struct idle {
 	const struct nsx_idle_options *options;
 	struct nsx_err    *err;
 	struct nsx_diags  *diags;
-	struct nsx_catalogue cat;
+	struct nsx_catalogue *cat;         /* own, or that of a reading for several analyses, which fills it */
+	struct nsx_catalogue own;
 	struct nsx_stacks  paths;          /* of ranges: nodes, no time */
 	struct nsx_stacks  folded;
 	struct nsx_idle_finder finder;
@@ -76,11 +77,15 @@ nsx_idle_length(const struct idle_window *w)
 }
 
 /* ---- idle.c: processes a stream's records one by one, for code that reads it for other purposes too. {0} with
- * options, diags, err set is empty; between nsx_idle_begin and nsx_idle_free. NSX_OK or NSX_ERR. */
+ * options, diags, err set, and cat if it is another's, is empty; between nsx_idle_begin and nsx_idle_free. NSX_OK or
+ * NSX_ERR. */
 
 int nsx_idle_begin(struct idle *f);
 void nsx_idle_need(const struct idle *f, struct nsx_reader *in);   /* declare to a reader what nsx_idle_take uses */
 int nsx_idle_take(void *f, const struct nsx_rec *rec);
+/* Of another's catalogue, whose records of metadata it has taken: the same for the others, in reach. device and
+ * communicates: of an operation. */
+int nsx_idle_take_known(struct idle *f, const struct nsx_rec *rec, uint32_t device, bool communicates);
 int nsx_idle_finish(struct idle *f);      /* after the last record: windows are complete */
 int nsx_idle_report(struct idle *f);      /* diags */
 void nsx_idle_free(struct idle *f);

@@ -39,7 +39,7 @@ window_at(struct idle *f, uint32_t device, int64_t at)
 	const struct nsx_idle_options *o = f->options;
 
 	return nsx_window_given_at(o->steps ? f->within.p : o->given, o->steps ? f->within.n : o->ngiven,
-	                           f->cat.devices.p[device].number, at, &f->within_at.p[device]);
+	                           f->cat->devices.p[device].number, at, &f->within_at.p[device]);
 }
 
 bool

@@ -24,15 +24,9 @@ put_brief(struct nsx_str frame, struct nsx_buf *to)
 static void
 put_frames(const struct idle *f, uint32_t path, uint32_t leaf, bool brief, struct nsx_buf *to)
 {
-	uint32_t chain[256];
-	size_t n = 0, skipped = 0;
+	uint32_t chain[NSX_IDLE_FRAMES];
+	size_t skipped, n = nsx_stacks_chain(&f->paths, path, chain, NSX_IDLE_FRAMES, &skipped);
 
-	for (uint32_t at = path; at != NSX_NONE && at != NSX_STACKS_ROOT; at = f->paths.nodes.p[at].parent) {
-		if (n < sizeof chain / sizeof *chain)
-			chain[n++] = f->paths.nodes.p[at].frame;
-		else
-			skipped++;
-	}
 	if (skipped)
 		nsx_buf_c(to, "...;");
 	while (n) {
@@ -101,7 +95,7 @@ nsx_idle_fold_gap(struct idle *f, const struct nsx_stretch *gap)
 		uint32_t *at = nsx_map_at(&f->folded_of, key);
 
 		if (at && *at == NSX_NONE)
-			*at = stack_of(f, f->cat.devices.p[gap->device].number, s);
+			*at = stack_of(f, f->cat->devices.p[gap->device].number, s);
 		if (!at || *at == NSX_NONE || !nsx_stacks_add(&f->folded, *at, (nsx_u128)(s->end - s->start)))
 			return nsx_err_nomem(f->err, NULL);
 	}
@@ -145,7 +139,7 @@ nsx_idle_list_begin(struct idle *f)
 int
 nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 {
-	struct idle_gap g = { .device = f->cat.devices.p[gap->device].number, .prev = gap->prev,
+	struct idle_gap g = { .device = f->cat->devices.p[gap->device].number, .prev = gap->prev,
 	                      .next = gap->next->name, .start = gap->start, .dur = gap->end - gap->start,
 	                      .tid = gap->next->tid, .cause = NSX_CAUSE_GRAPH, .path = NSX_NONE, .leaf = NSX_NONE };
 	struct idle_gap *all = &f->others, *row;
@@ -258,7 +252,7 @@ by_time(const void *a, const void *b, const void *idle)
 	const struct idle *f = idle;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 	const struct nsx_window *x = &f->times.list.p[i], *y = &f->times.list.p[j];
-	int64_t dx = f->cat.devices.p[x->device].number, dy = f->cat.devices.p[y->device].number;
+	int64_t dx = f->cat->devices.p[x->device].number, dy = f->cat->devices.p[y->device].number;
 
 	if (dx != dy)
 		return dx < dy ? -1 : 1;
@@ -287,9 +281,9 @@ nsx_idle_keys(const struct idle *f, uint32_t window)
 	const struct nsx_window *w = &f->times.list.p[window];
 	bool step = f->options->by == NSX_WINDOWS_STEP;
 
-	return (struct idle_keys){ .device = f->cat.devices.p[w->device].number, .number = w->key,
-		.start = step ? w->start : w->key, .next = nsx_cat_str(&f->cat, w->next),
-		.label = step ? nsx_intern_str(&f->classes, w->label) : nsx_cat_str(&f->cat, w->label) };
+	return (struct idle_keys){ .device = f->cat->devices.p[w->device].number, .number = w->key,
+		.start = step ? w->start : w->key, .next = nsx_cat_str(f->cat, w->next),
+		.label = step ? nsx_intern_str(&f->classes, w->label) : nsx_cat_str(f->cat, w->label) };
 }
 
 /* Whether a table has rows for a part or a cause. */

@@ -106,7 +106,7 @@ put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, s
 {
 	int64_t cause = v->cause < 0 ? 0 : sound(w, v->cause);
 
-	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f%% of ", f->cat.devices.p[w->device].number, v->word,
+	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f%% of ", f->cat->devices.p[w->device].number, v->word,
 	            100 * (double)v->ns / (double)nsx_idle_length(w));
 	nsx_buf_ns(b, (double)nsx_idle_length(w));
 	nsx_buf_fmt(b, " is %s", v->says);

@@ -114,8 +114,11 @@ need(void *state, struct nsx_reader *in)
 	const struct nsx_roof *f = state;
 
 	nsx_cat_need(&f->cat, in);
-	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
-	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+	/* Its caller may want those of some steps only. */
+	nsx_event_need(in, NSX_MODULE);
+	nsx_event_need(in, NSX_THUNK);
+	nsx_reader_need(in, NSX_MODULE, nsx_field_slots(NSX_MODULE, NSX_R(PROFILE)));
+	nsx_reader_need(in, NSX_THUNK, nsx_field_slots(NSX_THUNK, NSX_R(PROFILE)));
 }
 
 static int

@@ -261,8 +261,8 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	options.given = e.windows.p;
 	options.ngiven = e.windows.n;
 	nsx_steps_again_need(in);
-	e.idle = (struct idle){ .options = &options, .diags = diags, .err = err, .cat.keep = NSX_CAT_NAMES };
-	e.things = (struct nsx_things){ .err = err, .cat = &e.idle.cat, .names = &e.names, .count = count, .state = &e,
+	e.idle = (struct idle){ .options = &options, .diags = diags, .err = err, .own.keep = NSX_CAT_NAMES };
+	e.things = (struct nsx_things){ .err = err, .cat = &e.idle.own, .names = &e.names, .count = count, .state = &e,
 	                                .windows = e.windows.p, .n = e.windows.n };
 	if (rc == NSX_OK && (rc = nsx_idle_begin(&e.idle)) == NSX_OK &&
 	    (rc = nsx_read_all(in, NULL, take, &e, err)) == NSX_OK)

@@ -21,7 +21,8 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 	const struct nsx_steps_wanted wanted = { .step = options->step, .module = options->module,
 	                                         .serving = options->by != NSX_STEPS_BY_CLASS,
 	                                         .require = options->require, .keep = options->keep,
-	                                         .repeats = options->repeats, .repeat = options->repeat };
+	                                         .repeats = options->repeats, .repeat = options->repeat,
+	                                         .brief = options->brief };
 
 	return nsx_steps_find(in, &wanted, s, again, diags, err);
 }
