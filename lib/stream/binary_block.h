@@ -12,6 +12,7 @@
 struct nsx_block_kind {
 	struct nsx_heads heads;
 	bool     skip;      /* its records are not needed */
+	bool     runs;      /* they are passed on in runs: their strings are assembled when they are asked for */
 	uint64_t wanted;    /* columns of its header that are needed */
 	int      value;     /* column without which its records are not needed, -1: none (nsx_reader_value) */
 	uint64_t look;      /* columns that are needed in a block that is looked at */

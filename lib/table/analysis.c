@@ -65,13 +65,38 @@ take(void *state, const struct nsx_rec *rec)
 }
 
 static int
-begin(struct nsx_analyses *a)
+take_run(void *state, const struct nsx_run *run)
 {
-	const struct nsx_analysis_at at = { a->err, &a->cat };
+	struct nsx_analyses *a = state;
 
 	for (size_t i = 0; i < a->n; i++) {
-		struct nsx_analysis_run *r = &a->runs[i];
+		const struct nsx_analysis_run *r = &a->runs[i];
 
+		if (r->runs.kinds >> run->kind->id & 1 && r->runs.take(r->state, run) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+/* The kinds whose records come in runs to all that take them. */
+static uint64_t
+in_runs(const struct nsx_analyses *a)
+{
+	uint64_t kinds = ~a->shared;
+
+	for (size_t i = 0; i < a->n; i++)
+		kinds &= a->runs[i].runs.kinds | (a->runs[i].is->kinds ? ~a->runs[i].is->kinds : 0);
+	return kinds;
+}
+
+static int
+begin(struct nsx_analyses *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		struct nsx_analysis_run *r = &a->runs[i];
+		const struct nsx_analysis_at at = { a->err, &a->cat, &r->runs };
+
+		r->runs = (struct nsx_analysis_runs){ 0 };
 		if (r->is->size && !(r->state = calloc(1, r->is->size)))
 			return nsx_err_nomem(a->err, NULL);
 		if (r->is->begin && r->is->begin(r->state, r->options, &at) != NSX_OK)
@@ -111,6 +136,7 @@ nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, 
 	if (a->shared)
 		nsx_cat_need(&a->cat, in);
 	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_runs(in, in_runs(a), take_run);
 	return nsx_read_all(in, require, take, a, err) == NSX_OK ? finish(a, diags) : NSX_ERR;
 }
 

@@ -8,6 +8,7 @@
 #include "base/stat.h"
 #include "base/vec.h"
 #include "job/range_book.h"
+#include "job/text_numbers.h"
 #include "table/summary/helpers.h"
 #include "table/sums.h"
 
@@ -95,6 +96,7 @@ struct ops {
 	struct nsx_intern strs;   /* 0 is the empty string */
 	uint32_t        recall[NSX_RECALL];
 	struct nsx_sums rows;      /* of struct row */
+	struct nsx_text_numbers numbers;   /* rows of a block's texts: type or domain, and name */
 	NSX_VEC(uint32_t) last;    /* by name: the last row with that name; NSX_NONE: none yet */
 	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows, */
 	NSX_VEC(struct open) open;   /* marks are places here; */
@@ -129,29 +131,6 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	r->gpu += (nsx_u128)range->time;
 	r->self += (nsx_u128)range->own;
 	return true;
-}
-
-static int
-ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
-{
-	const struct nsx_summary_options *options = given;
-	struct ops *f = state;
-
-	if (nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE)
-		return nsx_err_nomem(at->err, NULL);
-	f->err = at->err;
-	f->kernel = options->by == NSX_SUMMARY_KERNEL;
-	f->no_compile = options->no_compile;
-	f->names = options->names;
-	f->helpers.keep = !f->kernel && options->helpers;
-	f->rows = (struct nsx_sums){ .def = f->kernel ? &kernels : f->helpers.keep ? &ranges_with_helpers : &ranges,
-	                             .texts = &f->strs };
-	f->book.ops_only = true;
-	f->book.past = add_gpu_time;
-	f->book.arg = f;
-	f->vacant = NSX_NONE;
-	f->compiling_last = INT64_MIN;
-	return NSX_OK;
 }
 
 static void
@@ -191,6 +170,7 @@ ops_free(void *state)
 	nsx_helpers_free(&f->helpers);
 	free(f->open.p);
 	free(f->last.p);
+	free(f->numbers.of.p);
 }
 
 /* The number of the row of that type or domain, and name; NSX_NONE when out of memory. */
@@ -260,27 +240,103 @@ sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
 	return *out ? note_compiling(f, rec, NSX_RANGE_profile, NSX_RANGE_range) : NSX_OK;
 }
 
+/* The row of a range of that domain and name, which is known to the helpers, too; NSX_NONE when out of memory. */
+static uint32_t
+row_of_range(struct ops *f, struct nsx_str domain, struct nsx_str name)
+{
+	struct nsx_str shown = nsx_name(f->names, domain, name, &f->scratch);
+
+	return f->scratch.failed ? (uint32_t)NSX_NONE : row_at(f, domain, shown);
+}
+
+/* The row of two texts; NSX_NONE when out of memory. */
+static uint32_t
+row_of_strings(struct ops *f, struct nsx_str with, struct nsx_str name)
+{
+	uint32_t at;
+
+	if (!with.ptr || !name.ptr)
+		return NSX_NONE;
+	if (f->kernel)
+		return row_at(f, with, name);
+	at = row_of_range(f, with, name);
+	return at != NSX_NONE && nsx_helpers_row(&f->helpers, with, name, at) ? at : (uint32_t)NSX_NONE;
+}
+
+/* The row of two texts of a block. */
+static uint32_t
+row_of_texts(struct ops *f, const struct nsx_texts *texts, int64_t with, int64_t text)
+{
+	struct nsx_str first = nsx_text(texts, with), name = { NULL, 0 };
+	bool many = false;
+	uint32_t at;
+
+	/* Those of PyTorch differ in their digits: the first one tells the row of all. */
+	if (!f->kernel && text != NSX_ABSENT) {
+		name = nsx_text(texts, texts->first[text]);
+		many = first.ptr && name.ptr && nsx_name_is_of_many(f->names, first, name);
+	}
+	if (!many)
+		name = nsx_text(texts, text);
+	at = row_of_strings(f, first, name);
+	return at != NSX_NONE && nsx_text_number_set(&f->numbers, texts, with, text, at, many) ? at : (uint32_t)NSX_NONE;
+}
+
+/* The row of record i of a run by its texts in two slots; NSX_NONE when out of memory. */
+static inline uint32_t
+row_in_run(struct ops *f, const struct nsx_run *run, size_t i, int with_slot, int name_slot)
+{
+	int64_t with = nsx_run_int(run, i, with_slot, NSX_ABSENT), name = nsx_run_int(run, i, name_slot, NSX_ABSENT);
+	uint32_t at = nsx_text_number(&f->numbers, &run->texts, with, name);
+
+	return at != NSX_NONE ? at : row_of_texts(f, &run->texts, with, name);
+}
+
+/* Add an operation to its row, whose number is given. */
+static int
+add_op(struct ops *f, uint32_t at, int64_t dur, bool placed)
+{
+	if (at == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	nsx_stat_add(&row(f, at)->sums.dur, dur);
+	f->all_ops += (nsx_u128)dur;
+	if (placed)
+		f->placed = true;
+	else
+		f->outside += (nsx_u128)dur;
+	return NSX_OK;
+}
+
 static int
 take_op(struct ops *f, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
-	uint32_t at;
 
 	f->any = true;
 	if (dur < 0) {
 		f->timeless++;
 		return NSX_OK;
 	}
-	at = row_at(f, nsx_string(rec, NSX_OP_type), nsx_string(rec, NSX_OP_name));
-	if (at == NSX_NONE)
-		return nsx_err_nomem(f->err, NULL);
-	nsx_stat_add(&row(f, at)->sums.dur, dur);
-	f->all_ops += (nsx_u128)dur;
-	if (nsx_has(rec, NSX_OP_execution))
-		f->placed = true;
-	else
-		f->outside += (nsx_u128)dur;
-	return NSX_OK;
+	return add_op(f, row_at(f, nsx_string(rec, NSX_OP_type), nsx_string(rec, NSX_OP_name)), dur,
+	              nsx_int(rec, NSX_OP_execution, NSX_ABSENT) != NSX_ABSENT);
+}
+
+static int
+take_op_run(struct ops *f, const struct nsx_run *run)
+{
+	int rc = NSX_OK;
+
+	f->any = true;
+	for (size_t i = run->from; i < run->end && rc == NSX_OK; i++) {
+		int64_t dur = nsx_run_int(run, i, NSX_OP_dur, -1);
+
+		if (dur < 0)
+			f->timeless++;
+		else
+			rc = add_op(f, row_in_run(f, run, i, NSX_OP_type, NSX_OP_name), dur,
+			            nsx_run_int(run, i, NSX_OP_execution, NSX_ABSENT) != NSX_ABSENT);
+	}
+	return rc;
 }
 
 /* A free place in `open`; NSX_NONE when out of memory. */
@@ -295,47 +351,71 @@ open_at(struct ops *f)
 	return at;
 }
 
+/* Add a range with its values; its `end` is that of its work. */
+static int
+add_range(struct ops *f, struct nsx_range_entry *range, const struct open *values)
+{
+	range->mark = open_at(f);
+	if (range->mark == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	f->open.p[range->mark] = *values;
+	return nsx_range_book_enter(&f->book, range, f->err);
+}
+
 static int
 take_range(struct ops *f, const struct nsx_rec *rec)
 {
-	int64_t dur = nsx_int(rec, NSX_RANGE_dur, -1), ops = nsx_int(rec, NSX_RANGE_ops, 0),
-	    host = nsx_int(rec, NSX_RANGE_host_dur, 0);
-	struct nsx_str domain = nsx_string(rec, NSX_RANGE_domain), name;
-	uint32_t at, mark;
+	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_RANGE_dur, -1),
+	    ops = nsx_int(rec, NSX_RANGE_ops, 0), host = nsx_int(rec, NSX_RANGE_host_dur, 0);
+	bool timed = start != NSX_ABSENT && dur >= 0;
 
 	f->any = true;
-	if (!nsx_has(rec, NSX_RANGE_start))
-		f->no_work++;
-	else if (dur < 0)
-		f->timeless++;
-	if (!f->helpers.keep && (!nsx_has(rec, NSX_RANGE_start) || dur < 0))
+	f->no_work += start == NSX_ABSENT;
+	f->timeless += start != NSX_ABSENT && dur < 0;
+	if (!f->helpers.keep && !timed)
 		return NSX_OK;
-	name = nsx_name(f->names, domain, nsx_string(rec, NSX_RANGE_name), &f->scratch);
-	at = f->scratch.failed ? NSX_NONE : row_at(f, domain, name);
+	uint32_t at = row_of_range(f, nsx_string(rec, NSX_RANGE_domain), nsx_string(rec, NSX_RANGE_name));
 	if (at == NSX_NONE || !nsx_helpers_range(&f->helpers, rec, at))
 		return nsx_err_nomem(f->err, NULL);
-	if (!nsx_has(rec, NSX_RANGE_start) || dur < 0)
-		return NSX_OK;
-	if (nsx_range_book_add(&f->book, rec, at, f->err) != NSX_OK)
-		return NSX_ERR;
-	mark = open_at(f);
-	f->book.list.p[f->book.list.n - 1].mark = mark;
-	if (mark == NSX_NONE) {
-		f->book.list.n--;
-		return nsx_err_nomem(f->err, NULL);
+	return !timed ? NSX_OK : add_range(f, &(struct nsx_range_entry){
+		.profile = nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT), .range = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
+		.parent = nsx_int(rec, NSX_RANGE_parent, NSX_ABSENT), .end = nsx_add_sat(start, dur, NULL), .name = at
+	}, &(struct open){ dur, ops > 0 ? ops : 0, host > 0 ? host : 0, NSX_NONE, false });
+}
+
+static int
+take_range_run(struct ops *f, const struct nsx_run *run)
+{
+	int rc = NSX_OK;
+
+	f->any = true;
+	for (size_t i = run->from; i < run->end && rc == NSX_OK; i++) {
+		int64_t start = nsx_run_int(run, i, NSX_RANGE_start, NSX_ABSENT), dur = nsx_run_int(run, i, NSX_RANGE_dur, -1),
+		    ops = nsx_run_int(run, i, NSX_RANGE_ops, 0), host = nsx_run_int(run, i, NSX_RANGE_host_dur, 0);
+
+		f->no_work += start == NSX_ABSENT;
+		f->timeless += start != NSX_ABSENT && dur < 0;
+		if (start == NSX_ABSENT || dur < 0)
+			continue;
+		uint32_t at = row_in_run(f, run, i, NSX_RANGE_domain, NSX_RANGE_name);
+		rc = at == NSX_NONE ? nsx_err_nomem(f->err, NULL) : add_range(f, &(struct nsx_range_entry){
+			.profile = nsx_run_int(run, i, NSX_RANGE_profile, NSX_ABSENT),
+			.range = nsx_run_int(run, i, NSX_RANGE_range, NSX_ABSENT),
+			.parent = nsx_run_int(run, i, NSX_RANGE_parent, NSX_ABSENT), .end = nsx_add_sat(start, dur, NULL),
+			.name = at
+		}, &(struct open){ dur, ops > 0 ? ops : 0, host > 0 ? host : 0, NSX_NONE, false });
 	}
-	f->open.p[mark] = (struct open){ dur, ops > 0 ? ops : 0, host > 0 ? host : 0, NSX_NONE, false };
-	return NSX_OK;
+	return rc;
 }
 
 /* Note the thread of an operation for the outermost of the ranges in which it was launched: all are on that thread. */
 static void
-note_thread(struct ops *f, const struct nsx_rec *rec, uint32_t thread)
+note_thread(struct ops *f, const struct nsx_helper_launch *op, uint32_t thread)
 {
-	int64_t profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT), range = nsx_int(rec, NSX_OP_range, NSX_ABSENT);
+	int64_t range = op->range;
 	const struct nsx_range_entry *at;
 
-	while ((at = nsx_range_book_find(&f->book, profile, range)) != NULL && !f->open.p[at->mark].launched) {
+	while ((at = nsx_range_book_find(&f->book, op->profile, range)) != NULL && !f->open.p[at->mark].launched) {
 		f->open.p[at->mark].launched = true;
 		range = at->parent;
 		if (range == NSX_ABSENT)
@@ -343,29 +423,57 @@ note_thread(struct ops *f, const struct nsx_rec *rec, uint32_t thread)
 	}
 }
 
-/* The time that an operation adds to the range in which it was launched. */
+/* The time that an operation adds to the range in which it was launched. start: NSX_ABSENT if it has none; its duration
+ * may be below 0: it is unknown. */
 static int
-take_launched(struct ops *f, const struct nsx_rec *rec)
+add_launched(struct ops *f, int64_t start, const struct nsx_helper_launch *op)
 {
-	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
+	int64_t dur = op->dur;
 	uint32_t thread = NSX_NONE;
 
 	f->any_op = true;
-	nsx_range_book_reach(&f->book, rec);
-	f->linked |= nsx_has(rec, NSX_OP_range);
+	f->book.now = start == NSX_ABSENT ? f->book.now : start;
+	f->linked |= op->range != NSX_ABSENT;
 	if (dur < 0)
 		f->timeless_ops++;
 	else
 		f->all_ops += (nsx_u128)dur;
-	if (dur >= 0 && !nsx_helpers_op(&f->helpers, rec, dur, &thread))
+	if (dur >= 0 && !nsx_helpers_op(&f->helpers, op, &thread))
 		return nsx_err_nomem(f->err, NULL);
-	if (thread != NSX_NONE && nsx_has(rec, NSX_OP_range))
-		note_thread(f, rec, thread);
-	if (nsx_has(rec, NSX_OP_range)
-	    && !nsx_range_book_launched(&f->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
-	                                nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur < 0 ? 0 : dur))
+	if (op->range == NSX_ABSENT)
+		return NSX_OK;
+	if (thread != NSX_NONE)
+		note_thread(f, op, thread);
+	if (!nsx_range_book_launched(&f->book, op->profile, op->range, dur < 0 ? 0 : dur))
 		f->lost += dur >= 0;
 	return NSX_OK;
+}
+
+static int
+take_launched(struct ops *f, const struct nsx_rec *rec)
+{
+	return add_launched(f, nsx_int(rec, NSX_OP_start, NSX_ABSENT), &(struct nsx_helper_launch){
+		.profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT), .device = nsx_int(rec, NSX_OP_device, NSX_ABSENT),
+		.tid = nsx_int(rec, NSX_OP_tid, NSX_ABSENT), .range = nsx_int(rec, NSX_OP_range, NSX_ABSENT),
+		.host_start = f->helpers.keep ? nsx_int(rec, NSX_OP_host_start, NSX_ABSENT) : NSX_ABSENT,
+		.dur = nsx_int(rec, NSX_OP_dur, -1)
+	});
+}
+
+static int
+take_launched_run(struct ops *f, const struct nsx_run *run)
+{
+	int rc = NSX_OK;
+
+	for (size_t i = run->from; i < run->end && rc == NSX_OK; i++) {
+		rc = add_launched(f, nsx_run_int(run, i, NSX_OP_start, NSX_ABSENT), &(struct nsx_helper_launch){
+			.profile = nsx_run_int(run, i, NSX_OP_profile, NSX_ABSENT),
+			.device = nsx_run_int(run, i, NSX_OP_device, NSX_ABSENT), .tid = nsx_run_int(run, i, NSX_OP_tid, NSX_ABSENT),
+			.range = nsx_run_int(run, i, NSX_OP_range, NSX_ABSENT), .host_start = NSX_ABSENT,
+			.dur = nsx_run_int(run, i, NSX_OP_dur, -1)
+		});
+	}
+	return rc;
 }
 
 static int
@@ -389,6 +497,42 @@ ops_take(void *state, const struct nsx_event *e)
 		return take_launched(f, rec);
 	if (!f->kernel && rec->kind->id == NSX_DEVICE && !nsx_helpers_device(&f->helpers, rec))
 		return nsx_err_nomem(f->err, NULL);
+	return NSX_OK;
+}
+
+static int
+ops_take_run(void *state, const struct nsx_run *run)
+{
+	struct ops *f = state;
+
+	if (f->kernel)
+		return take_op_run(f, run);
+	return run->kind->id == NSX_RANGE ? take_range_run(f, run) : take_launched_run(f, run);
+}
+
+static int
+ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
+{
+	const struct nsx_summary_options *options = given;
+	struct ops *f = state;
+
+	if (nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE)
+		return nsx_err_nomem(at->err, NULL);
+	f->err = at->err;
+	f->kernel = options->by == NSX_SUMMARY_KERNEL;
+	f->no_compile = options->no_compile;
+	f->names = options->names;
+	f->helpers.keep = !f->kernel && options->helpers;
+	f->rows = (struct nsx_sums){ .def = f->kernel ? &kernels : f->helpers.keep ? &ranges_with_helpers : &ranges,
+	                             .texts = &f->strs };
+	f->book.ops_only = true;
+	f->book.past = add_gpu_time;
+	f->book.arg = f;
+	f->vacant = NSX_NONE;
+	f->compiling_last = INT64_MIN;
+	/* What is omitted, and which threads have helpers, is found record by record. */
+	if (!f->no_compile && !f->helpers.keep)
+		*at->runs = (struct nsx_analysis_runs){ f->kernel ? NSX_K(OP) : NSX_K(OP) | NSX_K(RANGE), ops_take_run };
 	return NSX_OK;
 }
 
