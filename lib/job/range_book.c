@@ -178,12 +178,9 @@ nsx_range_book_launched(struct nsx_range_book *b, int64_t profile, int64_t range
 {
 	struct nsx_range_entry *r = nsx_range_book_find(b, profile, range);
 
-	if (!r)
-		return false;
-	r->own = nsx_add_sat(r->own, ns, NULL);
-	r->time = nsx_add_sat(r->time, ns, NULL);
-	r->worked = true;
-	return true;
+	if (r)
+		nsx_range_book_add_time(r, ns);
+	return r != NULL;
 }
 
 int

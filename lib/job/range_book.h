@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "base/vec.h"
 #include "job/names.h"
 #include "stream/kinds.h"
@@ -61,6 +62,15 @@ struct nsx_range_entry *nsx_range_book_find(const struct nsx_range_book *b, int6
 /* Add `ns`, the duration of an operation launched in that range, and therefore in the ranges around it. False if the
  * book has no such range. */
 bool nsx_range_book_launched(struct nsx_range_book *b, int64_t profile, int64_t range, int64_t ns);
+
+/* The same for a range of the book. */
+static inline void
+nsx_range_book_add_time(struct nsx_range_entry *range, int64_t ns)
+{
+	range->own = nsx_add_sat(range->own, ns, NULL);
+	range->time = nsx_add_sat(range->time, ns, NULL);
+	range->worked = true;
+}
 
 /* After the last record: report the remaining ranges to `past`. NSX_OK, or NSX_ERR (out of memory). */
 int nsx_range_book_end(struct nsx_range_book *b, struct nsx_err *err);

@@ -1,5 +1,5 @@
-/* text_numbers.h -- numbers that a program gave to what two texts of a record tell, such as the domain and the name of a
- * range, found again for later records of the same block without looking at their texts. */
+/* text_numbers.h -- numbers that a program gave to what two texts of a record tell, such as the domain and the name
+ * of a range, found again for later records of the same block without looking at their texts. */
 #ifndef NSX_JOB_TEXT_NUMBERS_H
 #define NSX_JOB_TEXT_NUMBERS_H
 
@@ -10,30 +10,46 @@
 #include "base/vec.h"
 #include "stream/run.h"
 
-/* {0} is empty; free(n.of.p) ends one. */
+/* {0} is empty. */
 struct nsx_text_numbers {
-	/* Of text i at 2 i + 1; at 2 i of those that are equal to it except for digits at the end. */
-	NSX_VEC(struct nsx_text_number { int64_t with; uint32_t block, number; }) of;
+	/* By text, and of which block it was: `alike` for all that are equal to it except for digits at the end. */
+	struct nsx_text_number { uint32_t block, with, number; } *of, *alike;
+	size_t cap;
 };
 
-/* The number that was set for the two texts of the block, or for ones that differ from `text` in digits at the end only,
- * NSX_NONE if there is none. Each may be NSX_ABSENT. */
+/* The number that was set for the two texts of the block, or for ones that differ from `text` in digits at the end
+ * only, NSX_NONE if there is none. Each may be NSX_ABSENT. */
 static inline uint32_t
-nsx_text_number(const struct nsx_text_numbers *n, const struct nsx_texts *texts, int64_t with, int64_t text)
+nsx_text_number(const struct nsx_text_numbers *n, const struct nsx_run_texts *texts, int64_t with, int64_t text)
 {
 	const struct nsx_text_number *at;
 
-	if (text == NSX_ABSENT || n->of.n < 2 * texts->n)
+	if (text == NSX_ABSENT || texts->n > n->cap)
 		return NSX_NONE;
-	at = &n->of.p[2 * (size_t)texts->first[(size_t)text]];
-	if (at->block == texts->block && at->with == with)
+	at = &n->alike[texts->first ? texts->first[text] : 0];
+	if (at->block == texts->block && at->with == (uint32_t)with)
 		return at->number;
-	at = &n->of.p[2 * (size_t)text + 1];
-	return at->block == texts->block && at->with == with ? at->number : (uint32_t)NSX_NONE;
+	at = &n->of[text];
+	return at->block == texts->block && at->with == (uint32_t)with ? at->number : (uint32_t)NSX_NONE;
 }
 
-/* Set it; alike: for those that differ in digits at the end, too. False when out of memory. */
-bool nsx_text_number_set(struct nsx_text_numbers *n, const struct nsx_texts *texts, int64_t with, int64_t text,
+/* Set it; alike, where texts are compared: for those that differ in digits at the end, too. False when out of memory.
+ * */
+bool nsx_text_number_set(struct nsx_text_numbers *n, const struct nsx_run_texts *texts, int64_t with, int64_t text,
                          uint32_t number, bool alike);
+
+void nsx_text_numbers_free(struct nsx_text_numbers *n);
+
+/* Numbers of texts of any block that are equal except for digits at the end, of the texts met last; {0} is empty. */
+struct nsx_stem_numbers {
+	struct nsx_stem { uint32_t number; uint8_t len; char text[59]; } at[512];   /* len 0: none */
+};
+
+/* What comes before the digits at the end of a text. */
+struct nsx_str nsx_stem(struct nsx_str text);
+
+/* The number that was set for that stem; NSX_NONE if there is none any more. */
+uint32_t nsx_stem_number(const struct nsx_stem_numbers *n, struct nsx_str stem);
+void nsx_stem_number_set(struct nsx_stem_numbers *n, struct nsx_str stem, uint32_t number);
 
 #endif

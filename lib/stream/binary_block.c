@@ -101,22 +101,22 @@ are_sound(const struct nsx_strings *s, const struct nsx_columns *c, int col)
 	return sound;
 }
 
-/* The strings of kinds whose records come in runs. */
+/* The strings of kinds of which they are compared. */
 static const char *
-compare_strings(struct nsx_block_data *d, const struct nsx_block_kind *kinds, bool *compared)
+compare_strings(struct nsx_block_data *d, const struct nsx_block_kind *kinds)
 {
 	const char *wrong = NULL;
 
-	*compared = false;
+	d->compared = false;
 	for (size_t i = 0; i < d->kinds.n && !wrong; i++) {
 		const struct nsx_block_rows *k = &d->kinds.p[i];
 
-		for (int col = 0; col < kinds[i].heads.ncols && kinds[i].runs && !wrong; col++) {
+		for (int col = 0; col < kinds[i].heads.ncols && kinds[i].compare && !wrong; col++) {
 			if (!k->c.v[col] || kinds[i].heads.type[col] != 's' || !(k->now >> col & 1))
 				continue;
-			if (!*compared)
+			if (!d->compared)
 				wrong = nsx_strings_compare(&d->strings);
-			*compared = true;
+			d->compared = true;
 			if (!wrong && !are_sound(&d->strings, &k->c, col))
 				wrong = "strings";
 		}
@@ -129,15 +129,15 @@ static const char *
 join_strings(struct nsx_block_data *d, const struct nsx_block_kind *kinds, bool all)
 {
 	unsigned char *wanted = d->strings.wanted;
-	bool compared, some = all;
-	const char *wrong = compare_strings(d, kinds, &compared);
+	bool some = all;
+	const char *wrong = compare_strings(d, kinds);
 
 	if (wrong)
 		return wrong;
 	for (size_t i = 0; i < d->kinds.n && !all; i++) {
 		const struct nsx_block_rows *k = &d->kinds.p[i];
 
-		for (int col = 0; col < kinds[i].heads.ncols && !kinds[i].runs; col++) {
+		for (int col = 0; col < kinds[i].heads.ncols && !kinds[i].compare; col++) {
 			const uint64_t *v = k->c.v[col];
 
 			if (!v || kinds[i].heads.type[col] != 's' || !(k->now >> col & 1))
@@ -151,7 +151,7 @@ join_strings(struct nsx_block_data *d, const struct nsx_block_kind *kinds, bool 
 					wanted[v[row]] = 1;
 		}
 	}
-	return compared && !some ? NULL : nsx_strings_join(&d->strings, all, d->looked);
+	return d->compared && !some ? NULL : nsx_strings_join(&d->strings, all, d->looked);
 }
 
 /* The index of a Records message's kind; d->kinds.n if the order has no record of it. */

@@ -135,8 +135,8 @@ add_kind(struct nsx_reader *r, struct nsx_unread s)
 	for (size_t i = 0; i < n; i++)
 		d.heads.type[i] = cols[i].type;
 	k.skip = d.skip;
-	d.runs = !k.skip && nsx_reader_runs_of(r, name);
-	if (d.runs && !(k.run = nsx_arena_alloc(&r->arena, sizeof *k.run)))
+	bool runs = !k.skip && nsx_reader_runs_of(r, name, &d.compare);
+	if (runs && !(k.run = nsx_arena_alloc(&r->arena, sizeof *k.run)))
 		return nsx_err_nomem(r->err, r->name);
 	return nsx_vec_push(&b->declared, d) && nsx_vec_push(&b->kinds, k) ? NSX_OK
 	                                                                   : nsx_err_nomem(r->err, r->name);

@@ -1,5 +1,5 @@
-/* binary_read.h -- the state of a reader of the binary encoding: binary_read.c reads blocks, binary_records.c returns their
- * records; private to lib/stream. */
+/* binary_read.h -- the state of a reader of the binary encoding: binary_read.c reads blocks, binary_records.c returns
+ * their records; private to lib/stream. */
 #ifndef NSX_STREAM_BINARY_READ_H
 #define NSX_STREAM_BINARY_READ_H
 
@@ -24,7 +24,7 @@ struct nsx_binary_kind {
 	size_t             told;      /* and how many of in->c.picked are among them */
 	/* Columns that have values, and their slots: the first nstrings are strings. */
 	int                ncols, nstrings;
-	struct way { const uint64_t *from; uint8_t slot, col; bool dense; } way[NSX_MAX_COLS];
+	struct nsx_binary_column { const uint64_t *from; uint8_t slot, col; bool dense; } way[NSX_MAX_COLS];
 	uint64_t           has;       /* their slots */
 	bool               straight;  /* column i goes to slot i */
 	int                start, dur;   /* nsx_reader_times, of a kind that was met */

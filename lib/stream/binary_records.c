@@ -30,7 +30,8 @@ fill(struct nsx_binary_kind *k)
 				continue;
 			uint8_t slot = k->met->kind->order[i];
 
-			k->way[k->ncols++] = (struct way){ k->in->c.v[i], slot, (uint8_t)i, k->in->c.dense >> i & 1 };
+			k->way[k->ncols++] = (struct nsx_binary_column){ k->in->c.v[i], slot, (uint8_t)i,
+			                                                 k->in->c.dense >> i & 1 };
 			k->has |= 1ULL << slot;
 			k->straight = k->straight && slot == i;
 		}
@@ -42,7 +43,7 @@ fill(struct nsx_binary_kind *k)
 /* The values of a column in the n needed records one after the other, NSX_ABSENT where one has none: to, unless they
  * already are. */
 static const int64_t *
-values(const struct nsx_columns *c, const struct way *w, int64_t *to, size_t n)
+values(const struct nsx_columns *c, const struct nsx_binary_column *w, int64_t *to, size_t n)
 {
 	const uint32_t *rows = w->dense ? NULL : c->picked;
 	const uint64_t *v = w->from;
@@ -64,7 +65,8 @@ values(const struct nsx_columns *c, const struct way *w, int64_t *to, size_t n)
 
 /* Count the records whose end does not fit a time: an absent value is 0 in its column. */
 static int64_t
-beyond(const struct nsx_columns *c, const struct way *start, const struct way *dur, size_t n)
+beyond(const struct nsx_columns *c, const struct nsx_binary_column *start, const struct nsx_binary_column *dur,
+       size_t n)
 {
 	int64_t count = 0, end;
 
@@ -83,7 +85,7 @@ fill_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 {
 	struct nsx_binary *b = r->state;
 	const struct nsx_columns *c = &k->in->c;
-	const struct way *start = NULL, *dur = NULL;
+	const struct nsx_binary_column *start = NULL, *dur = NULL;
 	size_t n = c->picked ? c->npicked : c->n;
 	struct nsx_run *run = k->run;
 	int64_t *to;
@@ -92,11 +94,12 @@ fill_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 		return false;
 	to = k->values.p;
 	*run = (struct nsx_run){ .kind = k->met->kind,
-	                         .texts = { b->cur->strings.n, (uint32_t)b->blocks, b->cur->strings.first.p,
+	                         .texts = { b->cur->strings.n, (uint32_t)b->blocks,
+	                                    b->declared.p[k - b->kinds.p].compare ? b->cur->strings.first.p : NULL,
 	                                    &b->cur->strings } };
 	for (int i = 0; i < k->met->kind->nslots; i++)
 		run->v[i] = k->absent.p;
-	for (const struct way *w = k->way; w < k->way + k->ncols; w++, to += n) {
+	for (const struct nsx_binary_column *w = k->way; w < k->way + k->ncols; w++, to += n) {
 		run->v[w->slot] = values(c, w, to, n);
 		start = w->slot == k->start ? w : start;
 		dur = w->slot == k->dur ? w : dur;
@@ -123,7 +126,7 @@ bool
 nsx_binary_assemble(struct nsx_binary *b, struct nsx_binary_kind *k)
 {
 	const struct nsx_str *strings = b->cur->strings.p;
-	const struct way *w = k->way, *strings_end = w + k->nstrings, *end = w + k->ncols;
+	const struct nsx_binary_column *w = k->way, *strings_end = w + k->nstrings, *end = w + k->ncols;
 	size_t at = k->at, left = (k->in->c.picked ? k->in->c.npicked : k->in->n) - at;
 	size_t n = left < NSX_BINARY_BATCH ? left : NSX_BINARY_BATCH;
 	size_t wide = k->wide;
@@ -196,7 +199,7 @@ nsx_binary_begin_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 }
 
 struct nsx_str
-nsx_text(const struct nsx_texts *texts, int64_t number)
+nsx_text(const struct nsx_run_texts *texts, int64_t number)
 {
 	return number == NSX_ABSENT ? (struct nsx_str){ "", 0 } : nsx_strings_get(texts->of, (size_t)number);
 }
@@ -211,12 +214,13 @@ nsx_binary_pass_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 	r->records += (int64_t)b->left;
 	r->ran |= UINT64_C(1) << k->met->kind->id;
 	b->left = 0;
-	return r->take_run(r->run_state, k->run);
+	return r->runs.take(r->run_state, k->run);
 }
 
 /* Pass on the next n records, which are of kind k and assembled. */
 static int
-take_assembled(struct nsx_reader *r, struct nsx_binary_kind *k, size_t n, struct nsx_rec *rec, nsx_take_fn *take, void *state)
+take_assembled(struct nsx_reader *r, struct nsx_binary_kind *k, size_t n, struct nsx_rec *rec, nsx_take_fn *take,
+               void *state)
 {
 	size_t i = n ? k->at - (k->ready - 1) / NSX_BINARY_BATCH * NSX_BINARY_BATCH : 0, wide = k->wide;
 	const uint64_t *has = k->is + i;

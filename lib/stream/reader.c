@@ -216,18 +216,20 @@ nsx_reader_listen(struct nsx_reader *r, nsx_take_fn *also, void *state)
 }
 
 void
-nsx_reader_runs(struct nsx_reader *r, uint64_t kinds, nsx_take_run_fn *take_run)
+nsx_reader_runs(struct nsx_reader *r, const struct nsx_run_kinds *runs)
 {
-	r->run_kinds = kinds;
-	r->take_run = take_run;
+	r->runs = *runs;
 }
 
 bool
-nsx_reader_runs_of(const struct nsx_reader *r, struct nsx_str name)
+nsx_reader_runs_of(const struct nsx_reader *r, struct nsx_str name, bool *compare)
 {
 	enum nsx_kind_id kind = nsx_kind_find(name);
 
-	return kind != NSX_NKINDS && r->all && !r->also && !(r->flags & NSX_READ_ORDERED) && r->run_kinds >> kind & 1;
+	if (kind == NSX_NKINDS || !r->all || r->also || r->flags & NSX_READ_ORDERED || !(r->runs.kinds >> kind & 1))
+		return false;
+	*compare = r->runs.compare >> kind & 1;
+	return true;
 }
 
 /* Two that take a record, the one who listens first. */

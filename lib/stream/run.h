@@ -1,5 +1,5 @@
-/* run.h -- records of one kind that follow each other in a block of a binary stream, as columns: for programs that add up
- * a few values of many records, which would only be put together to be taken apart again. */
+/* run.h -- records of one kind that follow each other in a block of a binary stream, as columns: for programs that
+ * add up a few values of many records, which would only be put together to be taken apart again. */
 #ifndef NSX_STREAM_RUN_H
 #define NSX_STREAM_RUN_H
 
@@ -8,23 +8,24 @@
 NSX_BEGIN_C
 
 /* The texts of a block, by number. */
-struct nsx_texts {
+struct nsx_run_texts {
 	size_t   n;
 	uint32_t block;           /* another number for each block, from 1: those of texts hold for this one alone */
-	const uint32_t *first;    /* by text: the first one that is equal to it except for digits at the end of both;
-	                           * itself if there is none before it */
+	/* NULL, or of kinds whose texts are compared, by text: one before it that is equal to it except for digits at
+	 * the end of both, which is the same one for many, as if they had one name; itself if there is none. */
+	const uint32_t *first;
 	struct nsx_strings *of;   /* private */
 };
 
 /* A text, until the next block; empty for NSX_ABSENT. ptr is NULL when out of memory. */
-struct nsx_str nsx_text(const struct nsx_texts *texts, int64_t number);
+struct nsx_str nsx_text(const struct nsx_run_texts *texts, int64_t number);
 
-/* Records number from, ..., end - 1 of those of the kind that are needed of the block. A run is valid until the function
- * that gets it returns. */
+/* Records number from, ..., end - 1 of those of the kind that are needed of the block. A run is valid until the
+ * function that gets it returns. */
 struct nsx_run {
 	const struct nsx_kind *kind;
 	size_t from, end;
-	struct nsx_texts texts;
+	struct nsx_run_texts texts;
 	const int64_t *v[NSX_MAX_COLS];   /* by slot: values by number, NSX_ABSENT where absent; of doubles the bits, of
 	                                   * strings the numbers of texts. Only of slots that were declared: use
 	                                   * nsx_run_int. */
@@ -45,6 +46,10 @@ nsx_run_int(const struct nsx_run *run, size_t i, int slot, int64_t otherwise)
 
 /* Receives runs one after the other. NSX_OK or NSX_ERR. */
 typedef int nsx_take_run_fn(void *state, const struct nsx_run *run);
+
+/* The known kinds (1 << id each) that come in runs, those of them whose texts are compared, and who takes them. {0}:
+ * none. */
+struct nsx_run_kinds { uint64_t kinds, compare; nsx_take_run_fn *take; };
 
 NSX_END_C
 

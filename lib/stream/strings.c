@@ -306,32 +306,34 @@ nsx_strings_compare(struct nsx_strings *t)
 	if (!make_room(&t->first, n) || !make_room(&t->stem, n) || !make_room(&t->at, n) || !keep_text(t, text))
 		return no_memory;
 	const uint32_t *back = t->back.p, *shares = t->shared.p, *lengths = t->length.p;
-	uint32_t *first = t->first.p, *stem = t->stem.p, *own_at = t->at.p;
-	const char *text_at = t->kept + BEFORE, *own = text_at, *end = own + text;
+	uint32_t *first = t->first.p, *stem = t->stem.p, *own_at = t->at.p, at = 0;
 
-	for (size_t i = 0; i < n; own += lengths[i++]) {
-		uint32_t length = lengths[i], shared = shares[i], digits;
-		size_t from = i - 1 - back[i];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t length = lengths[i], shared = shares[i], digits, from = i - 1 - back[i];
 
-		if (length > (size_t)(end - own))
+		if (length > text - at)
 			return damaged;
-		own_at[i] = (uint32_t)(own - text_at);
-		digits = digits_before(own + length, length);
-		first[i] = (uint32_t)i;
+		own_at[i] = at;
+		at += length;
+		digits = digits_before(t->kept + BEFORE + at, length);
+		first[i] = i;
 		stem[i] = shared + length - digits;
 		if (!shared) {
-			first[i] = length ? (uint32_t)i : (uint32_t)NSX_NONE;
+			first[i] = length ? i : (uint32_t)NSX_NONE;
 			continue;
 		}
-		if (back[i] >= i || first[from] == NSX_NONE || shared > lengths[from] + shares[from]) {
+		if (from >= i || first[from] == NSX_NONE || shared > lengths[from] + shares[from]) {
 			first[i] = NSX_NONE;
-		} else if (digits == length && (shared > stem[from] || (shared == stem[from] && length
-		                                                        && lengths[from] + shares[from] > shared))) {
+			continue;
+		}
+		/* All of its own bytes are digits, and so are those of the other one after as many bytes. */
+		if (digits == length && (shared > stem[from] || (shared == stem[from] && length
+		                                                 && lengths[from] + shares[from] > shared))) {
 			first[i] = first[from];
 			stem[i] = stem[from];
 		}
 	}
-	return own == end ? NULL : damaged;
+	return at == text ? NULL : damaged;
 }
 
 struct nsx_str

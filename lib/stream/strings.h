@@ -31,13 +31,13 @@ struct nsx_strings {
  * next one; an empty one if it has none. NULL, or what is wrong; "" when out of memory. */
 const char *nsx_strings_open(struct nsx_strings *t, struct nsx_unread s);
 
-/* Find for every string, in t->first, the first one of the block that is equal to it except for digits at the end of
- * both, which is itself if there is none before it; NSX_NONE: the string is damaged. Then nsx_strings_get may be called.
+/* Find for every string, in t->first, the first one of those from which its bytes come that is equal to it except for
+ * digits at the end of both; itself if there is none; NSX_NONE: it is damaged. Then nsx_strings_get may be called.
  * NULL, or what is wrong; "" when out of memory. */
 const char *nsx_strings_compare(struct nsx_strings *t);
 
-/* Assemble one string, whether it was requested or not, which is not damaged. Until the next block; ptr is NULL when out
- * of memory, or of what a block may take. */
+/* Assemble one string, whether it was requested or not, which is not damaged. Until the next block; ptr is NULL when
+ * out of memory, or of what a block may take. */
 struct nsx_str nsx_strings_get(struct nsx_strings *t, size_t number);
 
 /* Assemble the requested strings, with `all` every string; with `check` the strings that are not requested are checked.

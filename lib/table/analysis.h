@@ -68,13 +68,11 @@ struct nsx_event {
 	const struct nsx_step_window *window;   /* in which it starts; NULL without windows or beyond reach */
 };
 
-/* Kinds, none of them `shared`, whose records `take` gets instead of an analysis's own `take` where the stream has them
- * in columns, and all analyses that take them want that: it does with a run what that does with each of its records. */
-struct nsx_analysis_runs { uint64_t kinds; nsx_take_run_fn *take; };
-
-/* What an analysis gets of its reading; all of it outlives the state. In `begin` it may add to cat->keep, and set *runs,
- * which is {0}. */
-struct nsx_analysis_at { struct nsx_err *err; struct nsx_catalogue *cat; struct nsx_analysis_runs *runs; };
+/* What an analysis gets of its reading; all of it outlives the state. In `begin` it may add to cat->keep, and set
+ * *runs, which is {0}: kinds, none of them `shared`, whose records runs->take gets with the state instead of `take`,
+ * where the stream has them in columns and all analyses that take them want that. It must do with a run what `take`
+ * does with each of its records. */
+struct nsx_analysis_at { struct nsx_err *err; struct nsx_catalogue *cat; struct nsx_run_kinds *runs; };
 
 /* Functions return NSX_OK, or NSX_ERR with at->err filled; begin, finish and free may be NULL. */
 struct nsx_analysis {
@@ -103,7 +101,7 @@ struct nsx_analysis_run {
 	bool              sums;    /* no table, no diags: the caller reads the state */
 	void             *state;   /* set by nsx_analyse, or with size 0 by the caller */
 	struct nsx_table *table;   /* set by nsx_analyse; who takes it leaves NULL */
-	struct nsx_analysis_runs runs;   /* own */
+	struct nsx_run_kinds   runs;    /* own */
 };
 
 /* A reading. {0} with runs and n set; cat.keep and windows may be. */
