@@ -86,7 +86,7 @@ fill_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 	struct nsx_binary *b = r->state;
 	const struct nsx_columns *c = &k->in->c;
 	const struct nsx_binary_column *start = NULL, *dur = NULL;
-	size_t n = c->picked ? c->npicked : c->n;
+	size_t n = c->picked ? c->npicked : k->in->n;   /* which may have no values */
 	struct nsx_run *run = k->run;
 	int64_t *to;
 
@@ -164,9 +164,12 @@ nsx_binary_assemble(struct nsx_binary *b, struct nsx_binary_kind *k)
 static size_t
 needed(struct nsx_reader *r, struct nsx_binary_kind *k, size_t n)
 {
+	const struct nsx_binary *b = r->state;
 	size_t from = k->told;
+	/* Records without any values have no message to pick from. */
+	bool none = !k->in->read && b->declared.p[k - b->kinds.p].value >= 0;
 
-	if (!k->in->c.picked)
+	if (!k->in->c.picked && !none)
 		return n;
 	k->passed += n;
 	while (k->told < k->in->c.npicked && k->in->c.picked[k->told] < k->passed)
