@@ -222,6 +222,21 @@ nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struc
 	return scratch->failed ? (struct nsx_str){ "", 0 } : nsx_buf_view(scratch);
 }
 
+bool
+nsx_name_is_of_many(enum nsx_names names, struct nsx_str domain, struct nsx_str name)
+{
+	struct nsx_str key;
+	size_t n = name.len;
+
+	if (names == NSX_NAMES_FULL || nsx_str_eq(domain, NSX_STR("TSL")))
+		return false;
+	while (n && is_digit(name.ptr[n - 1]))
+		n--;
+	/* A name without a key is shown whole. Else its grammar takes any digits at the end where it takes one. */
+	key = nsx_name_key(name);
+	return key.ptr + key.len <= name.ptr + n && n < name.len;
+}
+
 struct nsx_str
 nsx_name_sizes(struct nsx_str name)
 {

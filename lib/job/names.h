@@ -25,6 +25,10 @@ bool nsx_names_parse(const char *s, enum nsx_names *names);
 /* The key of a range's name: a part of it, never empty unless the name is. */
 struct nsx_str nsx_name_key(struct nsx_str name);
 
+/* Whether all names that differ from this one only in digits at their end, of which each has some, are shown as it is
+ * (nsx_name), as those of emit_nvtx are: what is shown ends before them. */
+bool nsx_name_is_of_many(enum nsx_names names, struct nsx_str domain, struct nsx_str name);
+
 /* The sequence number that emit_nvtx appended to a name, by which PyTorch joins an operator and its backward pass;
  * NSX_ABSENT if there is none. */
 int64_t nsx_name_seq(struct nsx_str name);

@@ -143,6 +143,12 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0, false
 	};
 
+	return nsx_range_book_enter(b, &r, err);
+}
+
+int
+nsx_range_book_enter(struct nsx_range_book *b, const struct nsx_range_entry *range, struct nsx_err *err)
+{
 	if (!b->at) {
 		b->now = b->ops_only ? INT64_MIN : b->now;
 		b->limit = FEW;
@@ -153,9 +159,9 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 		return NSX_ERR;
 	if (b->list.n >= NSX_NONE)
 		return nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);
-	if (!nsx_vec_push(&b->list, r))
+	if (!nsx_vec_push(&b->list, *range))
 		return nsx_err_nomem(err, NULL);
-	*slot(b, r.profile, r.range) = (uint32_t)(b->list.n - 1);
+	*slot(b, range->profile, range->range) = (uint32_t)(b->list.n - 1);
 	return NSX_OK;
 }
 
@@ -172,12 +178,9 @@ nsx_range_book_launched(struct nsx_range_book *b, int64_t profile, int64_t range
 {
 	struct nsx_range_entry *r = nsx_range_book_find(b, profile, range);
 
-	if (!r)
-		return false;
-	r->own = nsx_add_sat(r->own, ns, NULL);
-	r->time = nsx_add_sat(r->time, ns, NULL);
-	r->worked = true;
-	return true;
+	if (r)
+		nsx_range_book_add_time(r, ns);
+	return r != NULL;
 }
 
 int
@@ -195,8 +198,12 @@ nsx_range_book_end(struct nsx_range_book *b, struct nsx_err *err)
 struct nsx_str
 nsx_range_book_name(struct nsx_range_book *b, const struct nsx_rec *range, enum nsx_names names)
 {
-	struct nsx_str domain = nsx_string(range, NSX_RANGE_domain), name = nsx_string(range, NSX_RANGE_name);
+	return nsx_range_book_title(b, nsx_string(range, NSX_RANGE_domain), nsx_string(range, NSX_RANGE_name), names);
+}
 
+struct nsx_str
+nsx_range_book_title(struct nsx_range_book *b, struct nsx_str domain, struct nsx_str name, enum nsx_names names)
+{
 	name = name.len ? nsx_name(names, domain, name, &b->scratch) : NSX_STR("[unnamed]");
 	if (!domain.len)
 		return name;

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "base/vec.h"
 #include "job/names.h"
 #include "stream/kinds.h"
@@ -45,6 +46,9 @@ void nsx_range_book_need(struct nsx_reader *in, bool ops_only);
 /* Add the range of a record. NSX_OK, or NSX_ERR (out of memory). */
 int nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err);
 
+/* The same where no record is at hand, for a book with ops_only: `end` is that of its work on the GPU. */
+int nsx_range_book_enter(struct nsx_range_book *b, const struct nsx_range_entry *range, struct nsx_err *err);
+
 /* An operation of a book with ops_only was read: the stream has reached its start. */
 static inline void
 nsx_range_book_reach(struct nsx_range_book *b, const struct nsx_rec *op)
@@ -59,12 +63,23 @@ struct nsx_range_entry *nsx_range_book_find(const struct nsx_range_book *b, int6
  * book has no such range. */
 bool nsx_range_book_launched(struct nsx_range_book *b, int64_t profile, int64_t range, int64_t ns);
 
+/* The same for a range of the book. */
+static inline void
+nsx_range_book_add_time(struct nsx_range_entry *range, int64_t ns)
+{
+	range->own = nsx_add_sat(range->own, ns, NULL);
+	range->time = nsx_add_sat(range->time, ns, NULL);
+	range->worked = true;
+}
+
 /* After the last record: report the remaining ranges to `past`. NSX_OK, or NSX_ERR (out of memory). */
 int nsx_range_book_end(struct nsx_range_book *b, struct nsx_err *err);
 
 /* DOMAIN:NAME, or NAME in the default domain, "[unnamed]" without one, with names in the requested form (nsx_name).
  * Valid until the next call for this book; empty when out of memory. */
 struct nsx_str nsx_range_book_name(struct nsx_range_book *b, const struct nsx_rec *range, enum nsx_names names);
+struct nsx_str nsx_range_book_title(struct nsx_range_book *b, struct nsx_str domain, struct nsx_str name,
+                                    enum nsx_names names);
 
 void nsx_range_book_free(struct nsx_range_book *b);
 

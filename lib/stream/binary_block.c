@@ -88,20 +88,61 @@ check_order(struct nsx_block_data *d, size_t met)
 	return met == d->kinds.n ? NULL : "a kind without a place";
 }
 
+/* Check that the strings of a column can be assembled. */
+static bool
+are_sound(const struct nsx_strings *s, const struct nsx_columns *c, int col)
+{
+	const uint32_t *picked = c->dense >> col & 1 ? NULL : c->picked;
+	size_t n = c->picked ? c->npicked : c->n;
+	bool sound = true;
+
+	for (size_t i = 0; i < n; i++)
+		sound &= s->first.p[c->v[col][picked ? picked[i] : i]] != NSX_NONE;
+	return sound;
+}
+
+/* The strings of kinds of which they are compared. */
+static const char *
+compare_strings(struct nsx_block_data *d, const struct nsx_block_kind *kinds)
+{
+	const char *wrong = NULL;
+
+	d->compared = false;
+	for (size_t i = 0; i < d->kinds.n && !wrong; i++) {
+		const struct nsx_block_rows *k = &d->kinds.p[i];
+
+		for (int col = 0; col < kinds[i].heads.ncols && kinds[i].compare && !wrong; col++) {
+			if (!k->c.v[col] || kinds[i].heads.type[col] != 's' || !(k->now >> col & 1))
+				continue;
+			if (!d->compared)
+				wrong = nsx_strings_compare(&d->strings);
+			d->compared = true;
+			if (!wrong && !are_sound(&d->strings, &k->c, col))
+				wrong = "strings";
+		}
+	}
+	return wrong;
+}
+
 /* Assemble the strings of the columns to be read. */
 static const char *
 join_strings(struct nsx_block_data *d, const struct nsx_block_kind *kinds, bool all)
 {
 	unsigned char *wanted = d->strings.wanted;
+	bool some = all;
+	const char *wrong = compare_strings(d, kinds);
 
+	if (wrong)
+		return wrong;
 	for (size_t i = 0; i < d->kinds.n && !all; i++) {
 		const struct nsx_block_rows *k = &d->kinds.p[i];
 
-		for (int col = 0; col < kinds[i].heads.ncols; col++) {
+		for (int col = 0; col < kinds[i].heads.ncols && !kinds[i].compare; col++) {
 			const uint64_t *v = k->c.v[col];
 
 			if (!v || kinds[i].heads.type[col] != 's' || !(k->now >> col & 1))
 				continue;
+			some = true;
 			if (k->c.picked && !(k->c.dense >> col & 1))
 				for (size_t at = 0; at < k->c.npicked; at++)
 					wanted[v[k->c.picked[at]]] = 1;
@@ -110,7 +151,7 @@ join_strings(struct nsx_block_data *d, const struct nsx_block_kind *kinds, bool 
 					wanted[v[row]] = 1;
 		}
 	}
-	return nsx_strings_join(&d->strings, all, d->looked);
+	return d->compared && !some ? NULL : nsx_strings_join(&d->strings, all, d->looked);
 }
 
 /* The index of a Records message's kind; d->kinds.n if the order has no record of it. */

@@ -12,6 +12,7 @@
 struct nsx_block_kind {
 	struct nsx_heads heads;
 	bool     skip;      /* its records are not needed */
+	bool     compare;   /* its strings are compared, and assembled when they are asked for */
 	uint64_t wanted;    /* columns of its header that are needed */
 	int      value;     /* column without which its records are not needed, -1: none (nsx_reader_value) */
 	uint64_t look;      /* columns that are needed in a block that is looked at */
@@ -34,6 +35,7 @@ struct nsx_block_data {
 	struct nsx_list order_kinds, order_counts;
 	NSX_VEC(struct nsx_block_rows) kinds;       /* as many as are declared */
 	struct nsx_strings strings;
+	bool   compared;                            /* some of them are */
 	struct nsx_pool    pool;
 };
 

@@ -1,69 +1,20 @@
 /* binary_read.c -- reads the binary encoding: docs/format.md, "Binary". A block is decoded whole, then returned record
- * by record. Of a file the next block is decoded on another thread in the meantime. */
+ * by record (binary_records.c). Of a file the next block is decoded on another thread in the meantime. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/worker.h"
-#include "stream/binary_block.h"
-#include "stream/codec.h"
+#include "stream/binary_read.h"
 
 /* Not worth a thread: a stream of fewer blocks than SHORT, and a block of which fewer than LITTLE numbers are decoded,
  * which takes less time than waking a thread. */
-enum { BATCH = 32, SHORT = 8, LITTLE = 1 << 14 };
-
-/* A declared kind. */
-struct kind {
-	struct nsx_met    *met;       /* NULL: declared in this block, its header not reached yet */
-	struct nsx_unread  message;   /* while met is NULL */
-	bool               skip;      /* its records are not needed */
-	const struct nsx_block_rows *in;   /* its records of this block */
-	size_t             at;        /* the index of the next of them */
-	bool               filled;
-	size_t             passed;    /* of this block: its records in the runs so far */
-	size_t             told;      /* and how many of in->c.picked are among them */
-	/* Columns that have values, and their slots: the first nstrings are strings. */
-	int                ncols, nstrings;
-	struct way { const uint64_t *from; uint8_t slot, col; bool dense; } way[NSX_MAX_COLS];
-	uint64_t           has;       /* their slots */
-	bool               straight;  /* column i goes to slot i */
-	int                start, dur;   /* nsx_reader_times, of a kind that was met */
-	int8_t             order[2];     /* nsx_order_slots */
-	/* Records up to `ready` are assembled in v, `wide` apart, with their presence bits in is. */
-	size_t             ready, wide;
-	union nsx_val     *v;
-	uint64_t           is[BATCH];
-};
-
-struct binary {
-	NSX_VEC(struct kind) kinds;
-	NSX_VEC(struct nsx_block_kind) declared;   /* the same */
-	struct nsx_block_data data[2], *cur;       /* the block, and the one that is decoded ahead of it */
-	size_t           run;         /* next of cur's runs */
-	size_t           left;        /* records left of the current run */
-	struct kind     *now;         /* its kind */
-	size_t           taken;       /* bytes of the block in the window, consumed when all its records have been
-	                               * returned */
-	struct nsx_unread bytes;      /* the contents of the block */
-	size_t           met;         /* kinds that were declared before it */
-	int64_t          first;       /* records before it */
-	int64_t          blocks;
-	bool             all;         /* all columns of all kinds are needed */
-
-	/* The next block, if it was given to the worker: its bytes are in the window. */
-	struct nsx_worker *worker;
-	enum { AHEAD_UNKNOWN, AHEAD_NEVER, AHEAD_IDLE, AHEAD_BEGUN } ahead;
-	struct nsx_unread  next;
-	size_t             next_taken;
-	const char        *next_wrong;   /* nsx_block_decode's result */
-	struct nsx_err     input;        /* reading it failed, unless empty */
-};
+enum { SHORT = 8, LITTLE = 1 << 14 };
 
 static int
 damaged(struct nsx_reader *r, const char *what)
 {
-	const struct binary *b = r->state;
+	const struct nsx_binary *b = r->state;
 
 	return nsx_err_set(r->err, "%s: block %" PRId64 " is damaged: %s", r->name, b->blocks, what);
 }
@@ -123,7 +74,7 @@ binary_begin(struct nsx_reader *r)
 	size_t n;
 	int rc;
 
-	struct binary *b = r->state = calloc(1, sizeof *b);
+	struct nsx_binary *b = r->state = calloc(1, sizeof *b);
 	if (!b)
 		return nsx_err_nomem(r->err, r->name);
 	b->cur = &b->data[0];
@@ -145,13 +96,16 @@ binary_begin(struct nsx_reader *r)
 static void
 binary_close(struct nsx_reader *r)
 {
-	struct binary *b = r->state;
+	struct nsx_binary *b = r->state;
 
 	if (!b)
 		return;
 	nsx_worker_free(b->worker);
-	for (size_t i = 0; i < b->kinds.n; i++)
+	for (size_t i = 0; i < b->kinds.n; i++) {
 		free(b->kinds.p[i].v);
+		free(b->kinds.p[i].values.p);
+		free(b->kinds.p[i].absent.p);
+	}
 	free(b->kinds.p);
 	free(b->declared.p);
 	for (int i = 0; i < 2; i++)
@@ -164,10 +118,10 @@ binary_close(struct nsx_reader *r)
 static int
 add_kind(struct nsx_reader *r, struct nsx_unread s)
 {
-	struct binary *b = r->state;
+	struct nsx_binary *b = r->state;
 	struct nsx_head cols[NSX_MAX_COLS];
 	struct nsx_str name;
-	struct kind k = { .message = s };
+	struct nsx_binary_kind k = { .message = s };
 	struct nsx_block_kind d = { .look = 0 };
 	size_t n;
 
@@ -181,6 +135,9 @@ add_kind(struct nsx_reader *r, struct nsx_unread s)
 	for (size_t i = 0; i < n; i++)
 		d.heads.type[i] = cols[i].type;
 	k.skip = d.skip;
+	bool runs = !k.skip && nsx_reader_runs_of(r, name, &d.compare);
+	if (runs && !(k.run = nsx_arena_alloc(&r->arena, sizeof *k.run)))
+		return nsx_err_nomem(r->err, r->name);
 	return nsx_vec_push(&b->declared, d) && nsx_vec_push(&b->kinds, k) ? NSX_OK
 	                                                                   : nsx_err_nomem(r->err, r->name);
 }
@@ -198,27 +155,12 @@ looked_at(const struct nsx_reader *r, const struct nsx_met *met)
 	return columns;
 }
 
-/* Return the records of b->cur from here on. */
-static void
-begin_records(struct binary *b)
-{
-	b->run = b->left = 0;
-	b->now = NULL;
-	for (size_t i = 0; i < b->cur->kinds.n; i++) {
-		struct kind *k = &b->kinds.p[i];
-
-		k->in = &b->cur->kinds.p[i];
-		k->at = k->ready = k->passed = k->told = 0;
-		k->filled = false;
-	}
-}
-
 /* Fail if decoding has. */
 static int
 decoded(struct nsx_reader *r, const char *wrong)
 {
 	if (!wrong) {
-		begin_records(r->state);
+		nsx_binary_begin_records(r->state);
 		return NSX_OK;
 	}
 	return *wrong ? damaged(r, wrong) : nsx_err_nomem(r->err, r->name);
@@ -228,7 +170,7 @@ decoded(struct nsx_reader *r, const char *wrong)
 static int
 read_block(struct nsx_reader *r, struct nsx_unread block, bool looked)
 {
-	struct binary *b = r->state;
+	struct nsx_binary *b = r->state;
 	struct nsx_unread s = block;
 	struct nsx_wire_field f;
 	size_t met = b->kinds.n;
@@ -252,7 +194,7 @@ read_block(struct nsx_reader *r, struct nsx_unread block, bool looked)
 
 /* The position of a header in the order. */
 static int
-meet(struct nsx_reader *r, struct kind *k)
+meet(struct nsx_reader *r, struct nsx_binary_kind *k)
 {
 	struct nsx_head cols[NSX_MAX_COLS];
 	struct nsx_str name;
@@ -268,79 +210,6 @@ meet(struct nsx_reader *r, struct kind *k)
 	if (k->met && k->met->kind->id == NSX_END && k->in->n)
 		return damaged(r, "an end record among the others");
 	return k->met ? NSX_OK : NSX_ERR;
-}
-
-/* The slots of the columns that have values. */
-static void
-fill(struct kind *k)
-{
-	k->filled = k->straight = true;
-	k->ncols = 0;
-	k->has = 0;
-	for (int strings = 1; strings >= 0; strings--) {
-		for (int i = 0; i < k->met->n; i++) {
-			if (!k->in->c.v[i] || !(k->in->now >> i & 1) || (k->met->type[i] == 's') != strings)
-				continue;
-			uint8_t slot = k->met->kind->order[i];
-
-			k->way[k->ncols++] = (struct way){ k->in->c.v[i], slot, (uint8_t)i, k->in->c.dense >> i & 1 };
-			k->has |= 1ULL << slot;
-			k->straight = k->straight && slot == i;
-		}
-		if (strings)
-			k->nstrings = k->ncols;
-	}
-}
-
-static uint64_t
-present(const struct kind *k, size_t at)
-{
-	uint64_t columns = k->in->c.has[at] | k->in->c.all, has = 0;
-
-	/* Columns that others refer to may be decoded without being needed. */
-	if (k->straight)
-		return columns & k->has;
-	for (int i = 0; i < k->ncols; i++)
-		has |= (columns >> k->way[i].col & 1) << k->way[i].slot;
-	return has;
-}
-
-/* Assemble the next records, column by column: false when out of memory. */
-static bool
-assemble(struct binary *b, struct kind *k)
-{
-	const struct nsx_str *strings = b->cur->strings.p;
-	const struct way *w = k->way, *strings_end = w + k->nstrings, *end = w + k->ncols;
-	size_t at = k->at, left = (k->in->c.picked ? k->in->c.npicked : k->in->n) - at, n = left < BATCH ? left : BATCH;
-	size_t wide = k->wide;
-
-	if (!k->v) {
-		/* Code that copies a record may copy all slots. */
-		wide = k->wide = (size_t)k->met->kind->nslots + 1;
-		k->v = calloc(BATCH * k->wide + NSX_MAX_COLS, sizeof *k->v);
-		if (!k->v)
-			return false;
-	}
-	for (; w < end; w++) {
-		const uint32_t *picked = !k->in->c.picked || w->dense ? NULL : k->in->c.picked + at;
-		const uint64_t *from = picked ? w->from : w->from + at;
-		union nsx_val *to = k->v + w->slot;
-
-		/* Doubles are stored as their 64 bits. */
-		if (w < strings_end)
-			for (size_t i = 0; i < n; i++, to += wide)
-				to->s = strings[from[picked ? picked[i] : i]];
-		else if (picked)
-			for (size_t i = 0; i < n; i++, to += wide)
-				to->i = (int64_t)from[picked[i]];
-		else
-			for (size_t i = 0; i < n; i++, to += wide)
-				to->i = (int64_t)from[i];
-	}
-	for (size_t i = 0; i < n; i++)
-		k->is[i] = k->in->c.has ? present(k, k->in->c.picked ? k->in->c.picked[at + i] : at + i) : k->has;
-	k->ready = at + n;
-	return true;
 }
 
 static int
@@ -371,7 +240,7 @@ at_end(struct nsx_reader *r, struct nsx_unread s)
 static void
 decode_ahead(void *state)
 {
-	struct binary *b = state;
+	struct nsx_binary *b = state;
 
 	b->next_wrong = nsx_block_decode(b->cur == b->data ? b->data + 1 : b->data, b->next, b->declared.p,
 	                                 b->declared.n, b->declared.n, false, b->all);
@@ -394,7 +263,7 @@ declares(struct nsx_unread block)
 static bool
 can_be_ahead(struct nsx_reader *r)
 {
-	struct binary *b = r->state;
+	struct nsx_binary *b = r->state;
 	struct stat st;
 
 	if (b->ahead == AHEAD_UNKNOWN) {
@@ -412,7 +281,7 @@ can_be_ahead(struct nsx_reader *r)
 static void
 begin_ahead(struct nsx_reader *r)
 {
-	struct binary *b = r->state;
+	struct nsx_binary *b = r->state;
 	struct nsx_err frame = { 0 }, *err = r->err;
 	unsigned field;
 
@@ -435,7 +304,7 @@ begin_ahead(struct nsx_reader *r)
 static int
 take_ahead(struct nsx_reader *r)
 {
-	struct binary *b = r->state;
+	struct nsx_binary *b = r->state;
 
 	nsx_worker_wait(b->worker);
 	b->ahead = AHEAD_IDLE;
@@ -451,7 +320,7 @@ take_ahead(struct nsx_reader *r)
 static int
 next_block(struct nsx_reader *r)
 {
-	struct binary *b = r->state;
+	struct nsx_binary *b = r->state;
 	struct nsx_unread s;
 	unsigned field;
 	size_t n;
@@ -488,7 +357,7 @@ next_block(struct nsx_reader *r)
 struct nsx_block
 nsx_binary_block(const struct nsx_reader *r)
 {
-	const struct binary *b = r->state;
+	const struct nsx_binary *b = r->state;
 
 	return (struct nsx_block){
 		.looked = b->cur->looked, .done = !b->left && b->run == b->cur->order_kinds.n, .rows = b->cur->rows,
@@ -502,7 +371,7 @@ nsx_binary_block(const struct nsx_reader *r)
 int
 nsx_binary_again(struct nsx_reader *r)
 {
-	struct binary *b = r->state;
+	struct nsx_binary *b = r->state;
 
 	return read_block(r, b->bytes, false);
 }
@@ -510,127 +379,43 @@ nsx_binary_again(struct nsx_reader *r)
 int
 nsx_binary_replay(struct nsx_reader *r, struct nsx_str contents, size_t met, size_t declared)
 {
-	struct binary *b = r->state;
+	struct nsx_binary *b = r->state;
 	const unsigned char *p = (const unsigned char *)contents.ptr;
 	struct nsx_unread s = { p, p + contents.len };
 
 	return decoded(r, nsx_block_decode(b->cur, s, b->declared.p, declared, met, false, b->all));
 }
 
-/* The number of needed records among the next n of a kind; the others are counted as read and lacking. */
-static size_t
-needed(struct nsx_reader *r, struct kind *k, size_t n)
-{
-	size_t from = k->told;
-
-	if (!k->in->c.picked)
-		return n;
-	k->passed += n;
-	while (k->told < k->in->c.npicked && k->in->c.picked[k->told] < k->passed)
-		k->told++;
-	size_t lacking = n - (k->told - from);
-
-	r->records += (int64_t)lacking;
-	r->lacking[k->met->kind->id] += (int64_t)lacking;
-	return n - lacking;
-}
-
-/* The next of the block's runs, whose records are of kind k: those that are not needed are passed over. */
-static void
-begin_run(struct nsx_reader *r, struct kind *k)
-{
-	struct binary *b = r->state;
-	size_t n = (size_t)b->cur->order_counts.p[b->run++];
-
-	if (k->skip) {
-		r->records += (int64_t)n;
-		return;
-	}
-	if (!k->filled)
-		fill(k);
-	b->now = k;
-	b->left = needed(r, k, n);
-}
-
 static int
 binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 {
-	struct binary *b = r->state;
+	struct nsx_binary *b = r->state;
 
-	while (!b->left) {
+	while (!b->left || b->now->run) {
+		if (b->left && nsx_binary_pass_run(r, b->now) != NSX_OK)
+			return NSX_ERR;
 		if (b->run < b->cur->order_kinds.n) {
-			struct kind *k = &b->kinds.p[b->cur->order_kinds.p[b->run]];
+			struct nsx_binary_kind *k = &b->kinds.p[b->cur->order_kinds.p[b->run]];
 
 			if (!k->met && meet(r, k) != NSX_OK)
 				return NSX_ERR;
-			begin_run(r, k);
+			if (nsx_binary_begin_run(r, k) != NSX_OK)
+				return NSX_ERR;
 			continue;
 		}
 		int rc = next_block(r);
 		if (rc != NSX_OK)
 			return rc;
 	}
-	struct kind *k = b->now;
-	if (k->at == k->ready && !assemble(b, k))
+	struct nsx_binary_kind *k = b->now;
+	if (k->at == k->ready && !nsx_binary_assemble(b, k))
 		return nsx_err_nomem(r->err, r->name);
-	size_t i = k->at++ - (k->ready - 1) / BATCH * BATCH;
+	size_t i = k->at++ - (k->ready - 1) / NSX_BINARY_BATCH * NSX_BINARY_BATCH;
 	b->left--;
 	rec->kind = k->met->kind;
 	rec->has = k->is[i];
 	rec->v = k->v + i * k->wide;
 	return NSX_OK;
-}
-
-/* Pass on the next n records, which are of kind k and assembled. */
-static int
-take_assembled(struct nsx_reader *r, struct kind *k, size_t n, struct nsx_rec *rec, nsx_take_fn *take, void *state)
-{
-	size_t i = n ? k->at - (k->ready - 1) / BATCH * BATCH : 0, wide = k->wide;
-	const uint64_t *has = k->is + i;
-	int start = k->start, dur = k->dur;
-	bool ordered = r->flags & NSX_READ_ORDERED;
-	uint64_t timed = start >= 0 ? 1ULL << start | 1ULL << dur : 0;
-	int64_t end;
-
-	k->at += n;
-	rec->kind = k->met->kind;
-	rec->v = k->v + i * wide;
-	for (; n > 0; n--, rec->v += wide) {
-		rec->has = *has++;
-		r->records++;
-		if (timed && (rec->has & timed) == timed)
-			r->beyond += __builtin_add_overflow(rec->v[start].i, rec->v[dur].i, &end);
-		if (ordered && !nsx_reader_comes_after(r, k->order, rec) && nsx_reader_check_order(r, rec) != NSX_OK)
-			return NSX_ERR;
-		if (take(state, rec) != NSX_OK)
-			return NSX_ERR;
-	}
-	return NSX_OK;
-}
-
-int
-nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *state)
-{
-	struct binary *b = r->state;
-
-	for (;;) {
-		struct kind *k = b->now;
-
-		while (b->left) {
-			if (k->at == k->ready && !assemble(b, k))
-				return nsx_err_nomem(r->err, r->name);
-			size_t n = k->ready - k->at < b->left ? k->ready - k->at : b->left;
-			b->left -= n;
-			if (take_assembled(r, k, n, rec, take, state) != NSX_OK)
-				return NSX_ERR;
-		}
-		if (b->run == b->cur->order_kinds.n)
-			return NSX_OK;
-		k = &b->kinds.p[b->cur->order_kinds.p[b->run]];
-		if (!k->met || k->met->kind->id == NSX_DIAG)
-			return NSX_OK;
-		begin_run(r, k);
-	}
 }
 
 const struct nsx_decoder nsx_binary_decoder = { binary_begin, binary_next, binary_where, binary_close };

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "stream/order.h"
 #include "stream/reader.h"
+#include "stream/run.h"
 #include "stream/writer.h"
 
 enum {
@@ -106,6 +107,9 @@ struct nsx_reader {
 	int64_t           lacking[NSX_NKINDS + 1];
 	nsx_take_fn      *also;          /* nsx_reader_listen; NULL: nobody */
 	void             *also_state;
+	struct nsx_run_kinds   runs;          /* nsx_reader_runs */
+	void             *run_state;     /* the state for it; and those of its kinds that came */
+	uint64_t          ran;
 	bool              all;           /* it is read to its end, in nsx_read_all: blocks may be decoded ahead */
 	bool              looks;         /* nsx_pass_look was called */
 	uint64_t          look[NSX_NKINDS + 1];   /* slots, for blocks to come */
@@ -131,6 +135,8 @@ uint64_t nsx_reader_wanted(const struct nsx_reader *r, struct nsx_str name, cons
 /* The column of a header that records must have to be needed, -1 if there is none; ncols: they must have one that the
  * header lacks. A decoder that skips the others counts them in r->lacking. */
 int nsx_reader_value(const struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols, size_t ncols);
+/* Whether records of that kind come in runs where they are in columns, and if so, whether their texts are compared. */
+bool nsx_reader_runs_of(const struct nsx_reader *r, struct nsx_str name, bool *compare);
 /* The kind of that name, NULL if its header has not been read. */
 struct nsx_met *nsx_reader_met(struct nsx_reader *r, struct nsx_str name);
 /* The slots of start and duration that determine the ends of records of kind k; -1: it has none, or they are not

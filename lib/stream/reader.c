@@ -215,6 +215,23 @@ nsx_reader_listen(struct nsx_reader *r, nsx_take_fn *also, void *state)
 	r->also_state = state;
 }
 
+void
+nsx_reader_runs(struct nsx_reader *r, const struct nsx_run_kinds *runs)
+{
+	r->runs = *runs;
+}
+
+bool
+nsx_reader_runs_of(const struct nsx_reader *r, struct nsx_str name, bool *compare)
+{
+	enum nsx_kind_id kind = nsx_kind_find(name);
+
+	if (kind == NSX_NKINDS || !r->all || r->also || r->flags & NSX_READ_ORDERED || !(r->runs.kinds >> kind & 1))
+		return false;
+	*compare = r->runs.compare >> kind & 1;
+	return true;
+}
+
 /* Two that take a record, the one who listens first. */
 struct both { nsx_take_fn *also, *take; void *also_state, *state; };
 
@@ -231,6 +248,7 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 {
 	struct both both = { r->also, take, r->also_state, state };
 	const struct nsx_kind *last = NULL;
+	enum nsx_kind_id must = require ? nsx_kind_find(nsx_str_c(require)) : NSX_NKINDS;
 	struct nsx_rec rec;
 	int rc;
 
@@ -239,9 +257,10 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 		state = &both;
 	}
 	r->all = true;
+	r->run_state = state;
 	/* For a kind of which only the presence matters, no columns. */
 	if (require && r->needs)
-		nsx_reader_need(r, nsx_kind_find(nsx_str_c(require)), 0);
+		nsx_reader_need(r, must, 0);
 	while ((rc = nsx_read(r, &rec)) == NSX_OK) {
 		if (require && rec.kind != last && strcmp((last = rec.kind)->name, require) == 0)
 			require = NULL;
@@ -252,7 +271,7 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 		    && nsx_binary_rest(r, &rec, take, state) != NSX_OK)
 			return NSX_ERR;
 	}
-	if (rc == NSX_EOF && require && !r->lacking[nsx_kind_find(nsx_str_c(require))])
+	if (rc == NSX_EOF && require && !r->lacking[must] && !(r->ran >> must & 1))
 		return nsx_err_set(err, "no %s record", require);
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "stream/kinds.h"
+#include "stream/run.h"
 
 NSX_BEGIN_C
 
@@ -60,6 +61,11 @@ int nsx_read(struct nsx_reader *r, struct nsx_rec *rec);
 /* Read to the end and pass every record to take, which returns NSX_OK or fills err. require: a kind that must have a
  * record, NULL if none. NSX_OK, or NSX_ERR with err, the reader's own, filled. */
 int nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void *state, struct nsx_err *err);
+
+/* In nsx_read_all pass the records of those kinds to runs->take, with nsx_read_all's state, where the stream has them
+ * in columns (stream/run.h): in binary blocks, unless their order is checked or there is a listener. Others, and
+ * those of text, come to `take` as ever; all of them in the order of the stream. Before the first nsx_read. */
+void nsx_reader_runs(struct nsx_reader *r, const struct nsx_run_kinds *runs);
 
 /* In nsx_read_all pass every record to `also` first, which declared what it needs and returns NSX_OK or fills the
  * reader's err: for metadata that a program needs of a stream which other code reads. One at a time. */

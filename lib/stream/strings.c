@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "stream/binary.h"
 
 static const char damaged[] = "strings", no_memory[] = "";
 
-enum { BACK, SHARED, LENGTH, SLACK = 32, STEPS = 24 };
+enum { BACK, SHARED, LENGTH, SLACK = 32, STEPS = 24, BEFORE = 8 };
 
 const char *
 nsx_strings_open(struct nsx_strings *t, struct nsx_unread s)
@@ -18,6 +19,9 @@ nsx_strings_open(struct nsx_strings *t, struct nsx_unread s)
 	int rc;
 
 	t->n = 0;
+	t->listed = false;
+	t->late_bytes = 0;
+	nsx_arena_reset(&t->late);
 	t->text = t->span[BACK] = t->span[SHARED] = t->span[LENGTH] = (struct nsx_unread){ s.end, s.end };
 	while ((rc = nsx_get_field(&s, &f)) > 0) {
 		if (f.field < STRINGS_BACK || f.field > STRINGS_TEXT)
@@ -49,19 +53,42 @@ nsx_strings_open(struct nsx_strings *t, struct nsx_unread s)
 	return NULL;
 }
 
-/* The n numbers of a list, none of which may exceed max. */
-static const char *
-read_list(struct nsx_numbers32 *to, struct nsx_unread s, size_t n, uint32_t max)
+static bool
+make_room(struct nsx_numbers32 *to, size_t n)
 {
 	if (n > to->cap) {
 		uint32_t *p = realloc(to->p, n * sizeof *p);
 		if (!p)
-			return no_memory;
+			return false;
 		to->p = p;
 		to->cap = n;
 	}
 	to->n = n;
+	return true;
+}
+
+/* The n numbers of a list, none of which may exceed max. */
+static const char *
+read_list(struct nsx_numbers32 *to, struct nsx_unread s, size_t n, uint32_t max)
+{
+	if (!make_room(to, n))
+		return no_memory;
 	return nsx_get_numbers32(&s, to->p, n, max) ? NULL : damaged;
+}
+
+static const char *
+read_lists(struct nsx_strings *t)
+{
+	const char *wrong;
+
+	if (t->listed)
+		return NULL;
+	if ((wrong = read_list(&t->back, t->span[BACK], t->n, UINT32_MAX))
+	    || (wrong = read_list(&t->shared, t->span[SHARED], t->n, NSX_BLOCK_MAX))
+	    || (wrong = read_list(&t->length, t->span[LENGTH], t->n, NSX_BLOCK_MAX)))
+		return wrong;
+	t->listed = true;
+	return NULL;
 }
 
 /* Whether none of the 8 strings from i on is needed. */
@@ -211,9 +238,7 @@ nsx_strings_join(struct nsx_strings *t, bool all, bool check)
 
 	if (t->n == 0)
 		return t->text.p == t->text.end ? NULL : damaged;
-	if ((wrong = read_list(&t->back, t->span[BACK], t->n, UINT32_MAX))
-	    || (wrong = read_list(&t->shared, t->span[SHARED], t->n, NSX_BLOCK_MAX))
-	    || (wrong = read_list(&t->length, t->span[LENGTH], t->n, NSX_BLOCK_MAX)))
+	if ((wrong = read_lists(t)))
 		return wrong;
 	if (check && !all_sound(t))
 		return damaged;
@@ -233,6 +258,114 @@ nsx_strings_join(struct nsx_strings *t, bool all, bool check)
 	return NULL;
 }
 
+/* Copy the text, which stays where it is only while the block is decoded. Eight bytes before it may be read. */
+static bool
+keep_text(struct nsx_strings *t, size_t n)
+{
+	if (n + BEFORE > t->kept_cap) {
+		char *p = realloc(t->kept, n + BEFORE);
+		if (!p)
+			return false;
+		t->kept = p;
+		t->kept_cap = n + BEFORE;
+		memset(p, 0, BEFORE);
+	}
+	if (n)
+		memcpy(t->kept + BEFORE, t->text.p, n);
+	return true;
+}
+
+/* How many of the n bytes before `end` are digits, up to the last other one. */
+static inline uint32_t
+digits_before(const char *end, uint32_t n)
+{
+	uint64_t w, others;
+	uint32_t digits;
+
+	memcpy(&w, end - BEFORE, sizeof w);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	w = __builtin_bswap64(w);
+#endif
+	/* The high bit of each byte that is no digit. */
+	w ^= 0x3030303030303030;
+	others = (((w & 0x7f7f7f7f7f7f7f7f) + 0x7676767676767676) | w) & 0x8080808080808080;
+	digits = others ? (uint32_t)__builtin_clzll(others) / 8 : BEFORE;
+	while (digits >= BEFORE && digits < n && (unsigned char)(end[-1 - (int64_t)digits] - '0') < 10)
+		digits++;
+	return digits < n ? digits : n;
+}
+
+const char *
+nsx_strings_compare(struct nsx_strings *t)
+{
+	const char *wrong = t->n ? read_lists(t) : NULL;
+	size_t text = (size_t)(t->text.end - t->text.p), n = t->n;
+
+	if (wrong)
+		return wrong;
+	if (!make_room(&t->first, n) || !make_room(&t->stem, n) || !make_room(&t->at, n) || !keep_text(t, text))
+		return no_memory;
+	const uint32_t *back = t->back.p, *shares = t->shared.p, *lengths = t->length.p;
+	uint32_t *first = t->first.p, *stem = t->stem.p, *own_at = t->at.p, at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t length = lengths[i], shared = shares[i], digits, from = i - 1 - back[i];
+
+		if (length > text - at)
+			return damaged;
+		own_at[i] = at;
+		at += length;
+		digits = digits_before(t->kept + BEFORE + at, length);
+		first[i] = i;
+		stem[i] = shared + length - digits;
+		if (!shared) {
+			first[i] = length ? i : (uint32_t)NSX_NONE;
+			continue;
+		}
+		if (from >= i || first[from] == NSX_NONE || shared > lengths[from] + shares[from]) {
+			first[i] = NSX_NONE;
+			continue;
+		}
+		/* All of its own bytes are digits, and so are those of the other one after as many bytes. */
+		if (digits == length && (shared > stem[from] || (shared == stem[from] && length
+		                                                 && lengths[from] + shares[from] > shared))) {
+			first[i] = first[from];
+			stem[i] = stem[from];
+		}
+	}
+	return at == text ? NULL : damaged;
+}
+
+struct nsx_str
+nsx_strings_get(struct nsx_strings *t, size_t number)
+{
+	const uint32_t *shares = t->shared.p, *stem = t->stem.p, *first = t->first.p;
+	size_t need = (size_t)t->length.p[number] + shares[number], len = need, at = number;
+
+	if (t->wanted[number])
+		return t->p[number];
+	t->late_bytes += len;
+	char *to = t->late_bytes <= NSX_BLOCK_MAX ? nsx_arena_alloc(&t->late, len) : NULL;
+	if (!to)
+		return (struct nsx_str){ NULL, 0 };
+	/* From its end on: of each string that it shares bytes with those that are that one's own. */
+	for (size_t begun = number; need > 0; begun = at) {
+		size_t shared = shares[at];
+
+		memcpy(to + shared, t->kept + BEFORE + t->at.p[at], need - shared);
+		need = shared;
+		/* One that has some of the bytes before these itself; the next one that looks for them begins there. */
+		while (need > 0 && shares[at] >= need) {
+			at -= 1 + (size_t)t->back.p[at];
+			at = need <= stem[at] ? first[at] : at;
+		}
+		if (need > 0)
+			t->back.p[begun] = (uint32_t)(begun - 1 - at);
+	}
+	t->wanted[number] = 1;
+	return t->p[number] = (struct nsx_str){ to, len };
+}
+
 void
 nsx_strings_free(struct nsx_strings *t)
 {
@@ -242,5 +375,10 @@ nsx_strings_free(struct nsx_strings *t)
 	free(t->shared.p);
 	free(t->length.p);
 	free(t->bytes);
+	free(t->first.p);
+	free(t->stem.p);
+	free(t->at.p);
+	free(t->kept);
+	nsx_arena_free(&t->late);
 	*t = (struct nsx_strings){ 0 };
 }

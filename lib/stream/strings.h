@@ -2,6 +2,7 @@
 #ifndef NSX_STREAM_STRINGS_H
 #define NSX_STREAM_STRINGS_H
 
+#include "base/arena.h"
 #include "stream/wire.h"
 
 struct nsx_numbers32 { uint32_t *p; size_t n, cap; };
@@ -14,14 +15,30 @@ struct nsx_strings {
 	/* Private. */
 	size_t          cap;
 	struct nsx_numbers32 back, shared, length;
+	bool            listed;                  /* the lists have been read */
 	struct nsx_unread span[3], text;
 	char           *bytes;
 	size_t          bytes_cap;
+	struct nsx_numbers32 first, stem, at;    /* of nsx_strings_compare: where the digits at a string's end begin, if
+	                                          * there are not more of them before; where its own bytes begin */
+	char           *kept;                    /* a copy of the text, for nsx_strings_get */
+	size_t          kept_cap;
+	struct nsx_arena late;                   /* what that assembled */
+	size_t          late_bytes;
 };
 
 /* Begin a block: s is its Strings message, which must stay in place, with NSX_SLACK readable bytes after it, until the
  * next one; an empty one if it has none. NULL, or what is wrong; "" when out of memory. */
 const char *nsx_strings_open(struct nsx_strings *t, struct nsx_unread s);
+
+/* Find for every string, in t->first, the first one of those from which its bytes come that is equal to it except for
+ * digits at the end of both; itself if there is none; NSX_NONE: it is damaged. Then nsx_strings_get may be called.
+ * NULL, or what is wrong; "" when out of memory. */
+const char *nsx_strings_compare(struct nsx_strings *t);
+
+/* Assemble one string, whether it was requested or not, which is not damaged. Until the next block; ptr is NULL when
+ * out of memory, or of what a block may take. */
+struct nsx_str nsx_strings_get(struct nsx_strings *t, size_t number);
 
 /* Assemble the requested strings, with `all` every string; with `check` the strings that are not requested are checked.
  * NULL, or what is wrong; "" when out of memory. */

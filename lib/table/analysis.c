@@ -95,13 +95,42 @@ list_takers(struct nsx_analyses *a)
 }
 
 static int
-begin(struct nsx_analyses *a)
+take_run(void *state, const struct nsx_run *run)
 {
-	const struct nsx_analysis_at at = { a->err, &a->cat, &a->names };
+	struct nsx_analyses *a = state;
 
 	for (size_t i = 0; i < a->n; i++) {
-		struct nsx_analysis_run *r = &a->runs[i];
+		const struct nsx_analysis_run *r = &a->runs[i];
 
+		if (r->runs.kinds >> run->kind->id & 1 && r->runs.take(r->state, run) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+/* The kinds whose records come in runs to all that take them. */
+static struct nsx_run_kinds
+runs_of_all(const struct nsx_analyses *a)
+{
+	struct nsx_run_kinds runs = { ~a->shared, 0, take_run };
+
+	for (size_t i = 0; i < a->n; i++) {
+		const struct nsx_analysis_run *r = &a->runs[i];
+
+		runs.kinds &= r->runs.kinds | (r->is->kinds ? ~r->is->kinds : 0);
+		runs.compare |= r->runs.compare;
+	}
+	return runs;
+}
+
+static int
+begin(struct nsx_analyses *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		struct nsx_analysis_run *r = &a->runs[i];
+		const struct nsx_analysis_at at = { a->err, &a->cat, &a->names, &r->runs };
+
+		r->runs = (struct nsx_run_kinds){ 0 };
 		if (r->is->size && !(r->state = calloc(1, r->is->size)))
 			return nsx_err_nomem(a->err, NULL);
 		if (r->is->begin && r->is->begin(r->state, r->options, &at) != NSX_OK)
@@ -140,7 +169,10 @@ nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, 
 		a->runs[i].is->need(a->runs[i].state, in);
 	if (a->shared)
 		nsx_cat_need(&a->cat, in);
+	const struct nsx_run_kinds runs = runs_of_all(a);
+
 	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_runs(in, &runs);
 	return nsx_read_all(in, require, take, a, err) == NSX_OK ? finish(a, diags) : NSX_ERR;
 }
 

@@ -70,9 +70,16 @@ struct nsx_event {
 	const struct nsx_step_window *window;   /* in which it starts; NULL without windows or beyond reach */
 };
 
-/* What an analysis gets of its reading; all of it outlives the state. It may add to cat->keep in `begin`. names: of
- * operations. */
-struct nsx_analysis_at { struct nsx_err *err; struct nsx_catalogue *cat; struct nsx_intern *names; };
+/* What an analysis gets of its reading; all of it outlives the state. names: of operations. In `begin` it may add to
+ * cat->keep, and set *runs, which is {0}: kinds, none of them `shared`, whose records runs->take gets with the state
+ * instead of `take`, where the stream has them in columns and all analyses that take them want that. It must do with a
+ * run what `take` does with each of its records. */
+struct nsx_analysis_at {
+	struct nsx_err *err;
+	struct nsx_catalogue *cat;
+	struct nsx_intern *names;
+	struct nsx_run_kinds *runs;
+};
 
 enum { NSX_NAMED = 2 };
 /* Functions return NSX_OK, or NSX_ERR with at->err filled; begin, finish and free may be NULL. */
@@ -103,6 +110,7 @@ struct nsx_analysis_run {
 	bool              sums;    /* no table, no diags: the caller reads the state */
 	void             *state;   /* set by nsx_analyse, or with size 0 by the caller */
 	struct nsx_table *table;   /* set by nsx_analyse; who takes it leaves NULL */
+	struct nsx_run_kinds   runs;    /* own */
 };
 
 /* A reading. {0} with runs and n set; cat.keep and windows may be. */

@@ -9,16 +9,49 @@
 
 #include "stream/codec.h"
 
-/* Read with needs selected by the bytes. A stream that can be read completely can be read in part, with the same counts. */
+static inline void
+fuzz_use(volatile char *sink, struct nsx_str s)
+{
+	*sink = (char)(*sink ^ s.ptr[0] ^ s.ptr[s.len - 1]);
+}
+
+static inline int
+fuzz_take(void *sink, const struct nsx_rec *rec)
+{
+	for (int i = 0; i < rec->kind->nslots; i++)
+		if (rec->has >> i & 1 && rec->kind->cols[i].type == 's')
+			fuzz_use(sink, rec->v[i].s);
+	return NSX_OK;
+}
+
+static inline int
+fuzz_take_run(void *sink, const struct nsx_run *run)
+{
+	for (size_t i = run->from; i < run->end; i++)
+		for (int slot = 0; slot < run->kind->nslots; slot++) {
+			int64_t v = run->v[slot][i];
+			struct nsx_str text;
+
+			if (v == NSX_ABSENT || run->kind->cols[slot].type != 's')
+				continue;
+			/* More than a block may take is refused. */
+			if ((text = nsx_text(&run->texts, v)).ptr)
+				fuzz_use(sink, text);
+			if (run->texts.first && (text = nsx_text(&run->texts, run->texts.first[v])).ptr)
+				fuzz_use(sink, text);
+		}
+	return NSX_OK;
+}
+
+/* Read with needs selected by the bytes, also in runs. A stream that can be read completely can be read in part, with the
+ * same counts. */
 static inline void
 fuzz_needs(const uint8_t *data, size_t size, unsigned flags, bool whole, int64_t records)
 {
 	struct nsx_err err = { "" };
 	struct nsx_reader *r = nsx_reader_mem(data, size, "fuzz", flags, &err);
 	uint64_t bits = nsx_hash(data, size);
-	struct nsx_rec rec;
 	volatile char sink = 0;
-	int rc;
 
 	if (!r)
 		return;
@@ -30,11 +63,12 @@ fuzz_needs(const uint8_t *data, size_t size, unsigned flags, bool whole, int64_t
 			nsx_reader_need_value(r, (enum nsx_kind_id)k,
 			                      (int)(bits >> 40 & 0xff) % nsx_kind_builtin((enum nsx_kind_id)k)->nslots);
 	}
-	while ((rc = nsx_read(r, &rec)) == NSX_OK)
-		for (int i = 0; i < rec.kind->nslots; i++)
-			if (rec.has >> i & 1 && rec.kind->cols[i].type == 's')
-				sink = sink ^ rec.v[i].s.ptr[0] ^ rec.v[i].s.ptr[rec.v[i].s.len - 1];
-	if (whole && (rc != NSX_EOF || nsx_reader_records(r) != records))
+	if (bits & 8)
+		nsx_reader_runs(r, &(struct nsx_run_kinds){ nsx_hash_u64(bits) & ~(UINT64_C(1) << NSX_DIAG), bits >> 20,
+		                                            fuzz_take_run });
+	int rc = nsx_read_all(r, NULL, fuzz_take, (void *)&sink, &err);
+
+	if (whole && (rc != NSX_OK || nsx_reader_records(r) != records))
 		abort();
 	nsx_reader_close(r);
 }

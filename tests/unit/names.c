@@ -59,14 +59,23 @@ rules(void)
 	is_str(shown(NSX_NAMES_DIGITS, "TSL", "Thunk:#hlo_op=fusion.1#, op_id = 3"), "Thunk:#hlo_op=fusion.1#, op_id = 3", "XLA's names stay");
 }
 
-/* Names put together from pieces of tails, whole and broken. */
+/* Pieces of tails, whole and broken, of which names are put together. */
+static const char *const pieces[] = {
+	", seq = 4", ", seq=5", ", stashed seq = 66", ", op_id = 7", ", sizes = [[1, 2], []]", ", sizes = []", ", input_op_ids = [(5,0), (6,1)]",
+	", input_op_ids = []", ", ", "a", "]", "[", ", op_id = ", ", sizes = [", "seq", "7", ", sizes = [-3] ", "(", ")"
+};
+
+static void
+put_together(char *name)
+{
+	*name = '\0';
+	for (size_t n = 1 + draw(6); n--;)
+		strcat(name, pieces[draw(sizeof pieces / sizeof *pieces)]);
+}
+
 static void
 random_names(void)
 {
-	static const char *const pieces[] = {
-		", seq = 4", ", seq=5", ", stashed seq = 66", ", op_id = 7", ", sizes = [[1, 2], []]", ", sizes = []", ", input_op_ids = [(5,0), (6,1)]",
-		", input_op_ids = []", ", ", "a", "]", "[", ", op_id = ", ", sizes = [", "seq", "7", ", sizes = [-3] ", "(", ")"
-	};
 	const char *tail = "((, (stashed )?seq ?= ?[0-9]+)?(, op_id = [0-9]+)?(, sizes = \\[[][0-9, -]*\\])?(, input_op_ids = \\[[-0-9, ()]*\\])?)$";
 	int good = 0, cut = 0;
 	regex_t re;
@@ -76,11 +85,10 @@ random_names(void)
 		return;
 	}
 	for (int i = 0; i < ROUNDS; i++) {
-		char name[1024] = "";
+		char name[1024];
 		regmatch_t m;
 
-		for (size_t n = 1 + draw(6); n--;)
-			strcat(name, pieces[draw(sizeof pieces / sizeof *pieces)]);
+		put_together(name);
 		if (regexec(&re, name + 1, 1, &m, 0) != 0)
 			continue;
 		struct nsx_str key = nsx_name_key(nsx_str_c(name));
@@ -95,10 +103,50 @@ random_names(void)
 	ok(cut > ROUNDS / 4 && cut < ROUNDS, "some names have a tail, some do not (%d of %d)", cut, ROUNDS);
 }
 
+static bool
+of_many(enum nsx_names names, const char *domain, const char *name)
+{
+	return nsx_name_is_of_many(names, nsx_str_c(domain), nsx_str_c(name));
+}
+
+/* Other digits at the end of a name that is one of many do not show. */
+static void
+other_digits(void)
+{
+	int many = 0, same = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		enum nsx_names names = draw(2) ? NSX_NAMES_KEY : NSX_NAMES_DIGITS;
+		char name[1024], was[1024];
+
+		strcpy(name, draw(4) ? "" : "{'Module': 'a.7'");
+		put_together(name + strlen(name));
+		if (!of_many(names, "", name))
+			continue;
+		strcpy(was, shown(names, "", name));
+		for (size_t n = strlen(name); n && name[n - 1] >= '0' && name[n - 1] <= '9';)
+			name[--n] = '\0';
+		for (size_t n = 1 + draw(3); n--;)
+			strcat(name, draw(2) ? "3" : "80");
+		many++;
+		same += strcmp(shown(names, "", name), was) == 0;
+		if (strcmp(shown(names, "", name), was) != 0)
+			printf("# %s: %s, was %s\n", name, shown(names, "", name), was);
+	}
+	is_int(same, many, "names that are one of many are shown alike");
+	ok(many > ROUNDS / 50 && many < ROUNDS / 2, "some are one of many, some are not (%d of %d)", many, ROUNDS);
+	ok(of_many(NSX_NAMES_KEY, "", "aten::mm, seq = 3, op_id = 12"), "a number of emit_nvtx");
+	ok(!of_many(NSX_NAMES_FULL, "", "aten::mm, op_id = 12"), "not in full");
+	ok(!of_many(NSX_NAMES_KEY, "TSL", "aten::mm, op_id = 12"), "nor of XLA");
+	ok(!of_many(NSX_NAMES_KEY, "", "step 12") && !of_many(NSX_NAMES_DIGITS, "", "conv2d_12"), "nor a number of a name");
+	ok(!of_many(NSX_NAMES_KEY, "", "aten::mm, op_id = ") && !of_many(NSX_NAMES_KEY, "", ""), "nor without digits");
+}
+
 int
 main(void)
 {
 	rules();
+	other_digits();
 	random_names();
 	nsx_buf_free(&scratch);
 	return done();

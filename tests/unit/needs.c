@@ -103,6 +103,99 @@ gives(struct bytes b, const struct ask *a)
 	return good;
 }
 
+/* Reading to the end, some kinds in runs. */
+struct walk { const struct ask *ask; size_t at; int64_t lacking; size_t in_runs, like_others; };
+
+static const struct kept *
+next_kept(struct walk *w)
+{
+	while (w->at < kept.n && is_skipped(&kept.p[w->at], w->ask, &w->lacking))
+		w->at++;
+	return w->at < kept.n ? &kept.p[w->at++] : NULL;
+}
+
+static int
+take_one(void *state, const struct nsx_rec *rec)
+{
+	struct walk *w = state;
+	const struct kept *k = next_kept(w);
+
+	return k && same_part(rec, k, w->ask->need[k->kind->id]) ? NSX_OK : NSX_ERR;
+}
+
+static struct nsx_str
+without_digits(struct nsx_str s)
+{
+	while (s.len && s.ptr[s.len - 1] >= '0' && s.ptr[s.len - 1] <= '9')
+		s.len--;
+	return s;
+}
+
+/* The text is the one that was kept, and the first that is like it differs from it in digits at the end only, of which
+ * both have some. */
+static bool
+same_text(struct walk *w, const struct nsx_run_texts *texts, int64_t number, struct nsx_str want)
+{
+	struct nsx_str text = nsx_text(texts, number), first = text;
+
+	if (!text.ptr || number < 0 || (size_t)number >= texts->n || !nsx_str_eq(text, want))
+		return false;
+	if (!texts->first || texts->first[number] == number)
+		return true;
+	w->like_others++;
+	first = nsx_text(texts, texts->first[number]);
+	return texts->first[texts->first[number]] == texts->first[number]
+	       && nsx_str_eq(without_digits(text), without_digits(first)) && without_digits(text).len < text.len
+	       && without_digits(first).len < first.len;
+}
+
+static int
+take_many(void *state, const struct nsx_run *run)
+{
+	struct walk *w = state;
+
+	for (size_t i = run->from; i < run->end; i++) {
+		const struct kept *k = next_kept(w);
+
+		if (!k || k->kind->id != run->kind->id)
+			return NSX_ERR;
+		w->in_runs++;
+		for (int slot = 0; slot < k->kind->nslots; slot++) {
+			int64_t v = w->ask->need[k->kind->id] >> slot & 1 ? nsx_run_int(run, i, slot, NSX_ABSENT)
+			            : run->v[slot][i];
+			bool want = k->has >> slot & 1 && w->ask->need[k->kind->id] >> slot & 1;
+
+			if (want && k->kind->cols[slot].type == 's' ? !same_text(w, &run->texts, v, k->v[slot].s)
+			    : v != (want ? k->v[slot].i : NSX_ABSENT))
+				return NSX_ERR;
+		}
+	}
+	return NSX_OK;
+}
+
+/* Reading b with these needs gives the same if some kinds come in runs; *like: texts that are like others. */
+static bool
+gives_runs(struct bytes b, const struct ask *a, size_t *in_runs, size_t *like)
+{
+	struct nsx_err err = { "" };
+	struct nsx_reader *r = nsx_reader_mem(b.p, b.n, "test", 0, &err);
+	struct walk w = { .ask = a };
+
+	tell(r, a);
+	nsx_reader_runs(r, &(struct nsx_run_kinds){ draw() & ~(UINT64_C(1) << NSX_DIAG), draw(), take_many });
+	int rc = nsx_read_all(r, NULL, take_one, &w, &err);
+	bool good = rc == NSX_OK && !next_kept(&w) && nsx_reader_records(r) == (int64_t)kept.n;
+
+	for (int k = 0; k < NSX_NKINDS; k++)
+		w.lacking -= nsx_reader_lacking(r, (enum nsx_kind_id)k);
+	if (!good || w.lacking)
+		printf("# record %zu of %zu: %s\n", w.at, kept.n, err.msg[0] ? err.msg : "differs");
+	*in_runs += w.in_runs;
+	*like += w.like_others;
+	nsx_reader_close(r);
+	return good && !w.lacking;
+}
+
 static void
 fill(int n, bool likely)
 {
@@ -182,6 +275,18 @@ parts(void)
 				good = gives(b, &a);
 			}
 			ok(good, "round %d, %s: records with a needed value", round, forms[form].name);
+			size_t in_runs = 0, like = 0;
+
+			for (int i = 0; i < 24 && good; i++) {
+				struct ask a = i % 2 ? random_values() : random_ask();
+
+				good = gives_runs(b, &a, &in_runs, &like);
+			}
+			ok(good, "round %d, %s: in runs", round, forms[form].name);
+			ok((in_runs > 0) == forms[form].binary, "round %d, %s: %zu records in runs", round, forms[form].name,
+			   in_runs);
+			ok(round % 2 || (like > 0) == forms[form].binary, "round %d, %s: %zu texts that are like others",
+			   round, forms[form].name, like);
 			ok(gives(b, &all), "round %d, %s: everything", round, forms[form].name);
 			ok(gives(b, &none), "round %d, %s: one kind, no columns", round, forms[form].name);
 			free(b.p);
@@ -203,6 +308,33 @@ count(struct bytes b, unsigned flags, struct nsx_err *err)
 		;
 	nsx_reader_close(r);
 	return rc;
+}
+
+static int
+use_none(void *state, const struct nsx_rec *rec)
+{
+	(void)state;
+	return rec->kind ? NSX_OK : NSX_ERR;
+}
+
+/* Read all values and texts of a run. */
+static int
+use_texts(void *state, const struct nsx_run *run)
+{
+	volatile char *sink = state;
+
+	for (size_t i = run->from; i < run->end; i++)
+		for (int slot = 0; slot < run->kind->nslots; slot++) {
+			int64_t v = run->v[slot][i];
+
+			if (v == NSX_ABSENT || run->kind->cols[slot].type != 's')
+				continue;
+			struct nsx_str text = nsx_text(&run->texts, v);
+			struct nsx_str first = nsx_text(&run->texts, run->texts.first ? run->texts.first[v] : v);
+
+			*sink = (char)(*sink ^ text.ptr[text.len - 1] ^ first.ptr[0]);
+		}
+	return NSX_OK;
 }
 
 /* Records that are not needed are cut, have a wrong count, or are damaged; cuts and counts are detected, and nothing
@@ -240,6 +372,10 @@ damage(void)
 
 		b.p[at] ^= (char)(1 + draw() % 255);
 		tell(r, &a);
+		if (draw() % 2) {
+			nsx_reader_runs(r, &(struct nsx_run_kinds){ draw(), draw(), use_texts });
+			nsx_read_all(r, NULL, use_none, (void *)&sink, &err);
+		}
 		while (nsx_read(r, &rec) == NSX_OK)
 			for (int c = 0; c < rec.kind->nslots; c++)
 				if (rec.has >> c & 1 && rec.kind->cols[c].type == 's')

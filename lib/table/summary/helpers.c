@@ -57,17 +57,15 @@ thread_at(struct nsx_helpers *h, int64_t profile, int64_t pid, int64_t tid)
 	return at;
 }
 
-/* The class of the row of that range; NSX_NONE when out of memory. */
+/* The class of the row of ranges of that domain and name; NSX_NONE when out of memory. */
 static uint32_t
-class_of(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row)
+class_of(struct nsx_helpers *h, struct nsx_str domain, struct nsx_str name, uint32_t row)
 {
-	struct nsx_str name;
-
 	if (!nsx_vec_reach(&h->class_of, row, &(uint32_t){ NSX_NONE }))
 		return NSX_NONE;
 	if (h->class_of.p[row] != NSX_NONE)
 		return h->class_of.p[row];
-	name = nsx_range_book_name(&h->book, rec, NSX_NAMES_DIGITS);
+	name = nsx_range_book_title(&h->book, domain, name, NSX_NAMES_DIGITS);
 	h->class_of.p[row] = name.len ? nsx_intern(&h->classes, name) : (uint32_t)NSX_NONE;
 	while (h->outer.n < h->classes.n)
 		if (!nsx_vec_push(&h->outer, 0))
@@ -76,12 +74,18 @@ class_of(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row)
 }
 
 bool
+nsx_helpers_row(struct nsx_helpers *h, struct nsx_str domain, struct nsx_str name, uint32_t row)
+{
+	return class_of(h, domain, name, row) != NSX_NONE;
+}
+
+bool
 nsx_helpers_range(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row)
 {
 	uint32_t thread, class, *has;
 	int64_t start;
 
-	class = class_of(h, rec, row);
+	class = class_of(h, nsx_string(rec, NSX_RANGE_domain), nsx_string(rec, NSX_RANGE_name), row);
 	if (class == NSX_NONE)
 		return false;
 	if (!h->keep || !nsx_has(rec, NSX_RANGE_tid))
@@ -121,30 +125,29 @@ device_at(struct nsx_helpers *h, int64_t device)
 }
 
 bool
-nsx_helpers_op(struct nsx_helpers *h, const struct nsx_rec *rec, int64_t dur, uint32_t *out)
+nsx_helpers_op(struct nsx_helpers *h, const struct nsx_helper_launch *op, uint32_t *out)
 {
-	uint32_t device = device_at(h, nsx_int(rec, NSX_OP_device, NSX_ABSENT));
-	bool in_range = nsx_has(rec, NSX_OP_range);
+	uint32_t device = device_at(h, op->device);
+	bool in_range = op->range != NSX_ABSENT;
+	nsx_u128 dur = (nsx_u128)op->dur;
 	uint32_t thread;
-	int64_t call;
 
 	*out = NSX_NONE;
 	if (!in_range) {
 		h->nalone++;
-		h->alone += (nsx_u128)dur;
+		h->alone += dur;
 	}
-	if (!nsx_has(rec, NSX_OP_tid)) {
+	if (op->tid == NSX_ABSENT) {
 		h->no_call += h->keep;
-		h->threadless += in_range ? 0 : (nsx_u128)dur;
+		h->threadless += in_range ? 0 : dur;
 		return true;
 	}
-	thread = thread_at(h, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
-	                   device == NSX_NONE ? NSX_ABSENT : h->pids.p[device], nsx_int(rec, NSX_OP_tid, NSX_ABSENT));
+	thread = thread_at(h, op->profile, device == NSX_NONE ? NSX_ABSENT : h->pids.p[device], op->tid);
 	*out = thread;
 	if (thread == NSX_NONE)
 		return false;
-	h->threads.p[thread].launched += (nsx_u128)dur;
-	h->threads.p[thread].alone += in_range ? 0 : (nsx_u128)dur;
+	h->threads.p[thread].launched += dur;
+	h->threads.p[thread].alone += in_range ? 0 : dur;
 	if (!h->keep)
 		return true;
 	if (in_range && device != NSX_NONE) {
@@ -154,12 +157,11 @@ nsx_helpers_op(struct nsx_helpers *h, const struct nsx_rec *rec, int64_t dur, ui
 			return false;
 		*use = 1;
 	}
-	call = nsx_int(rec, NSX_OP_host_start, NSX_ABSENT);
-	if (call == NSX_ABSENT) {
+	if (op->host_start == NSX_ABSENT) {
 		h->no_call++;
 		return true;
 	}
-	return nsx_vec_push(&h->ops, ((struct nsx_helper_op){ call, dur, thread, device }));
+	return nsx_vec_push(&h->ops, ((struct nsx_helper_op){ op->host_start, op->dur, thread, device }));
 }
 
 /* ---- assignment */

@@ -58,14 +58,21 @@ struct nsx_helpers {
 	int64_t        nalone, no_call;       /* number of operations in no range; of those without a call */
 };
 
+/* An operation that took dur >= 0 ns; its other values are those of its record, NSX_ABSENT where that has none. */
+struct nsx_helper_launch { int64_t profile, device, tid, range, host_start, dur; };
+
 /* Declare to the reader what the functions below read. */
 void nsx_helpers_need(const struct nsx_helpers *h, struct nsx_reader *in);
 
-/* Add a record of a device; of a range, counted in that row; of an operation that took dur ns, whose thread's number is
- * then in *thread, NSX_NONE if it is not known. False when out of memory. */
+/* Add a record of a device; of a range, counted in that row; an operation, whose thread's number is then in *thread,
+ * NSX_NONE if it is not known. False when out of memory. */
 bool nsx_helpers_device(struct nsx_helpers *h, const struct nsx_rec *rec);
 bool nsx_helpers_range(struct nsx_helpers *h, const struct nsx_rec *rec, uint32_t row);
-bool nsx_helpers_op(struct nsx_helpers *h, const struct nsx_rec *rec, int64_t dur, uint32_t *thread);
+bool nsx_helpers_op(struct nsx_helpers *h, const struct nsx_helper_launch *op, uint32_t *thread);
+
+/* Without keep, for the ranges of a row whose records are not at hand: the domain and the name of one of them. False
+ * when out of memory. */
+bool nsx_helpers_row(struct nsx_helpers *h, struct nsx_str domain, struct nsx_str name, uint32_t row);
 
 /* That thread launched an operation in a range of that row, which is in no other range. */
 void nsx_helpers_outer(struct nsx_helpers *h, uint32_t row, uint32_t thread);

@@ -3,32 +3,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "table/summary/ops.h"
 #include "table/summary/summary.h"
-#include "base/map.h"
-#include "base/stat.h"
-#include "base/vec.h"
-#include "job/range_book.h"
-#include "table/summary/helpers.h"
-#include "table/sums.h"
 
-/* The sums of operations or ranges of a row; for operations only `dur` is used. */
-struct sums { struct nsx_stat dur; nsx_u128 ops, host; };
-
-struct row {
-	uint32_t type, name;   /* the key: type, or domain, which may be 0: absent; in `strs` */
-	struct sums sums;
-	struct sums unworked;  /* ranges none of whose operations are in the stream: the row if it has no operations */
-	nsx_u128 gpu, self;    /* for ranges: the time of operations launched in them, and of those that are in no inner
-	                        * range */
-	nsx_u128 helper;       /* of those that other threads launched meanwhile */
-	/* Set at the end. of_type: the time of all rows of this type. gpu_all: with that of helpers. of: the number of
-	 * ranges, if GPU time is known */
-	nsx_u128 of_type, gpu_all;
-	int64_t  of;
-};
-
-#define AT(member) offsetof(struct row, member), 0, NULL
-#define PER(member, by) offsetof(struct row, member), offsetof(struct row, by), NULL
+#define AT(member) offsetof(struct nsx_ops_row, member), 0, NULL
+#define PER(member, by) offsetof(struct nsx_ops_row, member), offsetof(struct nsx_ops_row, by), NULL
 #define TIMES \
 	{ "name",  NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(name) }, \
 	{ "count", NSX_CELL_INT,     NSX_SUM_INT,   AT(sums.dur.n) }, \
@@ -55,7 +34,7 @@ static const struct nsx_sum_col range_cols[] = {
 	{ "gpu_all",    NSX_CELL_NS,      NSX_SUM_TOTAL, AT(gpu_all) },
 };
 #define ROWS(list) \
-	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = list, .ncols = sizeof list / sizeof *list
+	.size = sizeof(struct nsx_ops_row), .key = sizeof(uint64_t), .cols = list, .ncols = sizeof list / sizeof *list
 /* The one with the most GPU time first, then the longest. Next to their GPU time the times of ranges are their spans,
  * in which the GPU may be idle. */
 #define RANGES ROWS(range_cols), .order = "-gpu_all -total domain name", .adds = "gpu_self", \
@@ -75,39 +54,11 @@ static const struct nsx_sum_def kernels = {
 	.rank = "name gpu_time gpu_helper gpu_share count gpu_mean gpu_self total mean max ops host_total"
 };
 
-/* The values that a range adds to its row once it is known whether its operations are in the stream. launched: one of
- * them has been read, and the helpers know the thread of the outermost range around it. */
-struct open { int64_t dur, ops, host; uint32_t next; bool launched; };
-
 /* The share of the time, in percent, from which operations outside of executions are reported. */
 enum { OUTSIDE = 5 };
 
-struct ops {
-	struct nsx_err *err;
-	enum nsx_names  names;
-	struct nsx_buf  scratch;
-	bool            kernel;
-	bool            no_compile;
-	bool            placed;    /* KERNEL: operations are known to be in executions of programs, */
-	nsx_u128        outside;   /* and the time of those in none */
-	struct nsx_map  compiling; /* (profile, range) of compilation and ranges in it; with no_compile only */
-	int64_t         compiling_last;   /* the largest of these numbers of ranges */
-	struct nsx_intern strs;   /* 0 is the empty string */
-	uint32_t        recall[NSX_RECALL];
-	struct nsx_sums rows;      /* of struct row */
-	NSX_VEC(uint32_t) last;    /* by name: the last row with that name; NSX_NONE: none yet */
-	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows, */
-	NSX_VEC(struct open) open;   /* marks are places here; */
-	uint32_t        vacant;      /* the first free place, NSX_NONE: none */
-	nsx_u128        all_ops;   /* time of operations in any range or none */
-	int64_t         timeless, no_work, timeless_ops, lost;
-	bool            any, any_op, linked;   /* linked: some operation was launched in a range */
-	struct nsx_helpers helpers;   /* RANGE: the threads that launched operations */
-	const struct nsx_reader *in;
-};
-
-static struct row *
-row(const struct ops *f, size_t number)
+static struct nsx_ops_row *
+row(const struct nsx_ops *f, size_t number)
 {
 	return nsx_sums_at(&f->rows, number);
 }
@@ -116,10 +67,10 @@ row(const struct ops *f, size_t number)
 static bool
 add_gpu_time(void *arg, const struct nsx_range_entry *range)
 {
-	struct ops *f = arg;
-	struct row *r = row(f, range->name);
-	struct sums *s = range->worked ? &r->sums : &r->unworked;
-	struct open *o = &f->open.p[range->mark];
+	struct nsx_ops *f = arg;
+	struct nsx_ops_row *r = row(f, range->name);
+	struct nsx_ops_sums *s = range->worked ? &r->sums : &r->unworked;
+	struct nsx_ops_open *o = &f->open.p[range->mark];
 
 	nsx_stat_add(&s->dur, o->dur);
 	s->ops += (nsx_u128)o->ops;
@@ -131,33 +82,10 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	return true;
 }
 
-static int
-ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
-{
-	const struct nsx_summary_options *options = given;
-	struct ops *f = state;
-
-	if (nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE)
-		return nsx_err_nomem(at->err, NULL);
-	f->err = at->err;
-	f->kernel = options->by == NSX_SUMMARY_KERNEL;
-	f->no_compile = options->no_compile;
-	f->names = options->names;
-	f->helpers.keep = !f->kernel && options->helpers;
-	f->rows = (struct nsx_sums){ .def = f->kernel ? &kernels : f->helpers.keep ? &ranges_with_helpers : &ranges,
-	                             .texts = &f->strs };
-	f->book.ops_only = true;
-	f->book.past = add_gpu_time;
-	f->book.arg = f;
-	f->vacant = NSX_NONE;
-	f->compiling_last = INT64_MIN;
-	return NSX_OK;
-}
-
 static void
 ops_need(void *state, struct nsx_reader *in)
 {
-	struct ops *f = state;
+	struct nsx_ops *f = state;
 
 	f->in = in;
 	if (f->kernel)
@@ -181,7 +109,7 @@ ops_need(void *state, struct nsx_reader *in)
 static void
 ops_free(void *state)
 {
-	struct ops *f = state;
+	struct nsx_ops *f = state;
 
 	nsx_intern_free(&f->strs);
 	nsx_buf_free(&f->scratch);
@@ -191,11 +119,12 @@ ops_free(void *state)
 	nsx_helpers_free(&f->helpers);
 	free(f->open.p);
 	free(f->last.p);
+	nsx_text_numbers_free(&f->numbers);
 }
 
 /* The number of the row of that type or domain, and name; NSX_NONE when out of memory. */
-static uint32_t
-row_at(struct ops *f, struct nsx_str type, struct nsx_str name)
+uint32_t
+nsx_ops_row_at(struct nsx_ops *f, struct nsx_str type, struct nsx_str name)
 {
 	uint32_t t = type.len ? nsx_intern_recall(&f->strs, f->recall, type) : 0;
 	uint32_t n = nsx_intern_recall(&f->strs, f->recall, name);
@@ -212,7 +141,7 @@ row_at(struct ops *f, struct nsx_str type, struct nsx_str name)
 
 /* Whether the profile's range of that column is one of compilation. */
 static bool
-compiles(const struct ops *f, const struct nsx_rec *rec, int profile, int range)
+compiles(const struct nsx_ops *f, const struct nsx_rec *rec, int profile, int range)
 {
 	/* Programs compile first: most records are of later ranges. */
 	return nsx_has(rec, range) && nsx_int(rec, range, -1) <= f->compiling_last
@@ -221,7 +150,7 @@ compiles(const struct ops *f, const struct nsx_rec *rec, int profile, int range)
 }
 
 static int
-note_compiling(struct ops *f, const struct nsx_rec *rec, int profile, int range)
+note_compiling(struct nsx_ops *f, const struct nsx_rec *rec, int profile, int range)
 {
 	uint32_t *at = nsx_map_at(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1),
 		(uint64_t)nsx_int(rec, range, -1) });
@@ -237,7 +166,7 @@ note_compiling(struct ops *f, const struct nsx_rec *rec, int profile, int range)
 /* Set *out to whether the record belongs to compilation. Records of kind compile come first, and a range before the
  * operations in it. */
 static int
-sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
+sort_out(struct nsx_ops *f, const struct nsx_rec *rec, bool *out)
 {
 	*out = false;
 	if (rec->kind->id == NSX_COMPILE)
@@ -260,118 +189,148 @@ sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
 	return *out ? note_compiling(f, rec, NSX_RANGE_profile, NSX_RANGE_range) : NSX_OK;
 }
 
-static int
-take_op(struct ops *f, const struct nsx_rec *rec)
+/* The row of a range of that domain and name, which is known to the helpers, too; NSX_NONE when out of memory. */
+uint32_t
+nsx_ops_row_of_range(struct nsx_ops *f, struct nsx_str domain, struct nsx_str name)
 {
-	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
-	uint32_t at;
+	struct nsx_str shown = nsx_name(f->names, domain, name, &f->scratch);
 
-	f->any = true;
-	if (dur < 0) {
-		f->timeless++;
-		return NSX_OK;
-	}
-	at = row_at(f, nsx_string(rec, NSX_OP_type), nsx_string(rec, NSX_OP_name));
+	return f->scratch.failed ? (uint32_t)NSX_NONE : nsx_ops_row_at(f, domain, shown);
+}
+
+/* Add an operation to its row, whose number is given. */
+int
+nsx_ops_add(struct nsx_ops *f, uint32_t at, int64_t dur, bool placed)
+{
 	if (at == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
 	nsx_stat_add(&row(f, at)->sums.dur, dur);
 	f->all_ops += (nsx_u128)dur;
-	if (nsx_has(rec, NSX_OP_execution))
+	if (placed)
 		f->placed = true;
 	else
 		f->outside += (nsx_u128)dur;
 	return NSX_OK;
 }
 
+static int
+take_op(struct nsx_ops *f, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
+
+	f->any = true;
+	if (dur < 0) {
+		f->timeless++;
+		return NSX_OK;
+	}
+	return nsx_ops_add(f, nsx_ops_row_at(f, nsx_string(rec, NSX_OP_type), nsx_string(rec, NSX_OP_name)), dur,
+	              nsx_int(rec, NSX_OP_execution, NSX_ABSENT) != NSX_ABSENT);
+}
+
 /* A free place in `open`; NSX_NONE when out of memory. */
 static uint32_t
-open_at(struct ops *f)
+open_at(struct nsx_ops *f)
 {
 	uint32_t at = f->vacant;
 
 	if (at == NSX_NONE)
-		return nsx_vec_push(&f->open, (struct open){ 0 }) ? (uint32_t)(f->open.n - 1) : NSX_NONE;
+		return nsx_vec_push(&f->open, (struct nsx_ops_open){ 0 }) ? (uint32_t)(f->open.n - 1) : NSX_NONE;
 	f->vacant = f->open.p[at].next;
 	return at;
 }
 
-static int
-take_range(struct ops *f, const struct nsx_rec *rec)
+/* Add a range with its values; its `end` is that of its work. */
+int
+nsx_ops_add_range(struct nsx_ops *f, struct nsx_range_entry *range, const struct nsx_ops_open *values)
 {
-	int64_t dur = nsx_int(rec, NSX_RANGE_dur, -1), ops = nsx_int(rec, NSX_RANGE_ops, 0),
-	    host = nsx_int(rec, NSX_RANGE_host_dur, 0);
-	struct nsx_str domain = nsx_string(rec, NSX_RANGE_domain), name;
-	uint32_t at, mark;
+	range->mark = open_at(f);
+	if (range->mark == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	f->open.p[range->mark] = *values;
+	return nsx_range_book_enter(&f->book, range, f->err);
+}
+
+static int
+take_range(struct nsx_ops *f, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_RANGE_dur, -1),
+	    ops = nsx_int(rec, NSX_RANGE_ops, 0), host = nsx_int(rec, NSX_RANGE_host_dur, 0);
+	bool timed = start != NSX_ABSENT && dur >= 0;
 
 	f->any = true;
-	if (!nsx_has(rec, NSX_RANGE_start))
-		f->no_work++;
-	else if (dur < 0)
-		f->timeless++;
-	if (!f->helpers.keep && (!nsx_has(rec, NSX_RANGE_start) || dur < 0))
+	f->no_work += start == NSX_ABSENT;
+	f->timeless += start != NSX_ABSENT && dur < 0;
+	if (!f->helpers.keep && !timed)
 		return NSX_OK;
-	name = nsx_name(f->names, domain, nsx_string(rec, NSX_RANGE_name), &f->scratch);
-	at = f->scratch.failed ? NSX_NONE : row_at(f, domain, name);
+	uint32_t at = nsx_ops_row_of_range(f, nsx_string(rec, NSX_RANGE_domain), nsx_string(rec, NSX_RANGE_name));
 	if (at == NSX_NONE || !nsx_helpers_range(&f->helpers, rec, at))
 		return nsx_err_nomem(f->err, NULL);
-	if (!nsx_has(rec, NSX_RANGE_start) || dur < 0)
-		return NSX_OK;
-	if (nsx_range_book_add(&f->book, rec, at, f->err) != NSX_OK)
-		return NSX_ERR;
-	mark = open_at(f);
-	f->book.list.p[f->book.list.n - 1].mark = mark;
-	if (mark == NSX_NONE) {
-		f->book.list.n--;
-		return nsx_err_nomem(f->err, NULL);
-	}
-	f->open.p[mark] = (struct open){ dur, ops > 0 ? ops : 0, host > 0 ? host : 0, NSX_NONE, false };
-	return NSX_OK;
+	return !timed ? NSX_OK : nsx_ops_add_range(f, &(struct nsx_range_entry){
+		.profile = nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT),
+		.range = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
+		.parent = nsx_int(rec, NSX_RANGE_parent, NSX_ABSENT), .end = nsx_add_sat(start, dur, NULL), .name = at
+	}, &(struct nsx_ops_open){ dur, ops > 0 ? ops : 0, host > 0 ? host : 0, NSX_NONE, false });
 }
 
-/* Note the thread of an operation for the outermost of the ranges in which it was launched: all are on that thread. */
+/* Note the thread of an operation that was launched in a range for the outermost of those around it: all are on that
+ * thread. */
 static void
-note_thread(struct ops *f, const struct nsx_rec *rec, uint32_t thread)
+note_thread(struct nsx_ops *f, const struct nsx_range_entry *range, uint32_t thread)
 {
-	int64_t profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT), range = nsx_int(rec, NSX_OP_range, NSX_ABSENT);
-	const struct nsx_range_entry *at;
-
-	while ((at = nsx_range_book_find(&f->book, profile, range)) != NULL && !f->open.p[at->mark].launched) {
-		f->open.p[at->mark].launched = true;
-		range = at->parent;
-		if (range == NSX_ABSENT)
-			nsx_helpers_outer(&f->helpers, at->name, thread);
+	while (range && !f->open.p[range->mark].launched) {
+		f->open.p[range->mark].launched = true;
+		if (range->parent == NSX_ABSENT)
+			nsx_helpers_outer(&f->helpers, range->name, thread);
+		range = nsx_range_book_find(&f->book, range->profile, range->parent);
 	}
 }
 
-/* The time that an operation adds to the range in which it was launched. */
-static int
-take_launched(struct ops *f, const struct nsx_rec *rec)
+/* The time that an operation adds to the range in which it was launched. start: NSX_ABSENT if it has none; its duration
+ * may be below 0: it is unknown. */
+int
+nsx_ops_add_launched(struct nsx_ops *f, int64_t start, const struct nsx_helper_launch *op)
 {
-	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
+	int64_t dur = op->dur;
 	uint32_t thread = NSX_NONE;
+	struct nsx_range_entry *range;
 
 	f->any_op = true;
-	nsx_range_book_reach(&f->book, rec);
-	f->linked |= nsx_has(rec, NSX_OP_range);
+	f->book.now = start == NSX_ABSENT ? f->book.now : start;
+	f->linked |= op->range != NSX_ABSENT;
 	if (dur < 0)
 		f->timeless_ops++;
 	else
 		f->all_ops += (nsx_u128)dur;
-	if (dur >= 0 && !nsx_helpers_op(&f->helpers, rec, dur, &thread))
+	if (dur >= 0 && !nsx_helpers_op(&f->helpers, op, &thread))
 		return nsx_err_nomem(f->err, NULL);
-	if (thread != NSX_NONE && nsx_has(rec, NSX_OP_range))
-		note_thread(f, rec, thread);
-	if (nsx_has(rec, NSX_OP_range)
-	    && !nsx_range_book_launched(&f->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
-	                                nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur < 0 ? 0 : dur))
+	if (op->range == NSX_ABSENT)
+		return NSX_OK;
+	range = nsx_range_book_find(&f->book, op->profile, op->range);
+	if (!range) {
 		f->lost += dur >= 0;
+		return NSX_OK;
+	}
+	if (thread != NSX_NONE)
+		note_thread(f, range, thread);
+	nsx_range_book_add_time(range, dur < 0 ? 0 : dur);
 	return NSX_OK;
+}
+
+static int
+take_launched(struct nsx_ops *f, const struct nsx_rec *rec)
+{
+	return nsx_ops_add_launched(f, nsx_int(rec, NSX_OP_start, NSX_ABSENT), &(struct nsx_helper_launch){
+		.profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT), .device = nsx_int(rec, NSX_OP_device, NSX_ABSENT),
+		.tid = nsx_int(rec, NSX_OP_tid, NSX_ABSENT), .range = nsx_int(rec, NSX_OP_range, NSX_ABSENT),
+		.host_start = f->helpers.keep ? nsx_int(rec, NSX_OP_host_start, NSX_ABSENT) : NSX_ABSENT,
+		.dur = nsx_int(rec, NSX_OP_dur, -1)
+	});
 }
 
 static int
 ops_take(void *state, const struct nsx_event *e)
 {
-	struct ops *f = state;
+	struct nsx_ops *f = state;
 	const struct nsx_rec *rec = e->rec;
 	bool out = false;
 
@@ -392,9 +351,37 @@ ops_take(void *state, const struct nsx_event *e)
 	return NSX_OK;
 }
 
+static int
+ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
+{
+	const struct nsx_summary_options *options = given;
+	struct nsx_ops *f = state;
+
+	if (nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE)
+		return nsx_err_nomem(at->err, NULL);
+	f->err = at->err;
+	f->kernel = options->by == NSX_SUMMARY_KERNEL;
+	f->no_compile = options->no_compile;
+	f->names = options->names;
+	f->helpers.keep = !f->kernel && options->helpers;
+	f->rows = (struct nsx_sums){ .def = f->kernel ? &kernels : f->helpers.keep ? &ranges_with_helpers : &ranges,
+	                             .texts = &f->strs };
+	f->book.ops_only = true;
+	f->book.past = add_gpu_time;
+	f->book.arg = f;
+	f->vacant = NSX_NONE;
+	f->compiling_last = INT64_MIN;
+	/* What is omitted, and which threads have helpers, is found record by record. */
+	if (f->no_compile || f->helpers.keep)
+		return NSX_OK;
+	*at->runs = f->kernel ? (struct nsx_run_kinds){ NSX_K(OP), 0, nsx_ops_take_run }
+	            : (struct nsx_run_kinds){ NSX_K(OP) | NSX_K(RANGE), NSX_K(RANGE), nsx_ops_take_run };
+	return NSX_OK;
+}
+
 /* Operations outside of executions of programs are mostly those that autotuning ran. */
 static void
-tell_outside(const struct ops *f, struct nsx_table *t, struct nsx_diags *diags)
+tell_outside(const struct nsx_ops *f, struct nsx_table *t, struct nsx_diags *diags)
 {
 	double share = f->placed && f->all_ops ? 100 * (double)f->outside / (double)f->all_ops : 0;
 
@@ -411,7 +398,7 @@ tell_outside(const struct ops *f, struct nsx_table *t, struct nsx_diags *diags)
 static bool
 is_shown(void *state, const void *row)
 {
-	const struct row *r = row;
+	const struct nsx_ops_row *r = row;
 
 	(void)state;
 	return r->sums.dur.n || r->helper;
@@ -421,7 +408,7 @@ is_shown(void *state, const void *row)
  * only: their time is unknown. Otherwise that holds for every range, and all are included. Returns the number of
  * removed ranges. */
 static int64_t
-drop_unworked(struct ops *f)
+drop_unworked(struct nsx_ops *f)
 {
 	int64_t n = 0;
 
@@ -437,7 +424,7 @@ drop_unworked(struct ops *f)
 
 /* Give every row the time of its helpers. False when out of memory. */
 static bool
-assign_helpers(struct ops *f)
+assign_helpers(struct nsx_ops *f)
 {
 	size_t n = nsx_sums_count(&f->rows);
 	nsx_u128 *helped = calloc(n + 1, sizeof *helped);
@@ -451,7 +438,7 @@ assign_helpers(struct ops *f)
 
 /* Complete the rows with what they are compared with. False when out of memory. */
 static bool
-complete_rows(struct ops *f)
+complete_rows(struct nsx_ops *f)
 {
 	nsx_u128 *of_type = calloc(f->strs.n, sizeof *of_type);
 	size_t n = nsx_sums_count(&f->rows);
@@ -459,7 +446,7 @@ complete_rows(struct ops *f)
 	for (size_t i = 0; of_type && i < n; i++)
 		of_type[row(f, i)->type] += (nsx_u128)row(f, i)->sums.dur.sum;
 	for (size_t i = 0; of_type && i < n; i++) {
-		struct row *r = row(f, i);
+		struct nsx_ops_row *r = row(f, i);
 
 		r->of_type = of_type[r->type];
 		r->gpu_all = r->gpu + r->helper;
@@ -475,7 +462,7 @@ complete_rows(struct ops *f)
 static int
 ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
-	struct ops *f = state;
+	struct nsx_ops *f = state;
 	int64_t lacking = f->kernel ? 0 : nsx_reader_lacking(f->in, NSX_RANGE), unworked = 0;
 	int rc = nsx_range_book_end(&f->book, f->err);
 
@@ -522,5 +509,5 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_ops = {
-	sizeof(struct ops), 0, false, ops_begin, ops_need, ops_take, ops_finish, ops_free
+	sizeof(struct nsx_ops), 0, false, ops_begin, ops_need, ops_take, ops_finish, ops_free
 };
