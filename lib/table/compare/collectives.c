@@ -43,7 +43,7 @@ take_work(void *arg, const struct nsx_rec *rec)
 {
 	struct loaded *l = arg;
 
-	if (!nsx_compare_take_classes(l->s, rec))
+	if (nsx_compare_take_classes(l->s, rec) != NSX_OK)
 		return false;
 	return rec->kind->id != NSX_OP || nsx_compare_take_work(l->c, l->s, &l->sums.reading.comm->cat, rec, NSX_NONE);
 }
@@ -189,9 +189,10 @@ nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags
 	l.sums.other = take_work;
 	l.sums.axes = c->way->axes ? &l.axes : NULL;
 	nsx_compare_need_work(s->in);
-	nsx_compare_need_classes(c, s);
 	l.sums.arg = &l;
-	rc = nsx_bandwidth_collect(s->in, &l.sums, &own, c->err);
+	rc = nsx_compare_need_classes(c, s);
+	if (rc == NSX_OK)
+		rc = nsx_bandwidth_collect(s->in, &l.sums, &own, c->err);
 	if (rc == NSX_OK && !finish(&l))
 		rc = nsx_err_nomem(c->err, NULL);
 	s->diags = l.sums.ndiags;

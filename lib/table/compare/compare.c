@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/spool.h"
 #include "table/compare/join.h"
 #include "table/compare/why.h"
 
@@ -283,6 +284,7 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->comms.p);
 	free(s->execs.p);
 	nsx_compare_work_free(&s->work);
+	nsx_spool_free(s->again);
 	nsx_step_classes_free(&s->classes);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
@@ -429,8 +431,8 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 		leave_out(&c, diags);
 	if (rc == NSX_OK && c.way->check)
 		c.way->check(&c);
-	if (rc == NSX_OK && !nsx_compare_work(&c))
-		rc = nsx_err_nomem(err, NULL);
+	if (rc == NSX_OK)
+		rc = nsx_compare_work(&c);
 	if (rc == NSX_OK)
 		rc = answer(&c, folded, out, diags);
 	out->none = !c.tables && !c.side[0].time && !c.side[1].time;

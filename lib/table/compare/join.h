@@ -167,7 +167,8 @@ struct cmp_side {
 	nsx_u128          outside_time;      /* and their time */
 	struct cmp_work   work;              /* of a run without steps, */
 	int64_t           seen;              /* and the time of its operations' devices, ns; 0: not known */
-	struct nsx_step_classes classes;     /* of ranges that may be steps, of a way with rates, */
+	struct nsx_spool *again;             /* the stream, a file, */
+	struct nsx_step_classes classes;     /* for its ranges that may be steps, of a way with rates, */
 	bool              marked;            /* if nsysx-steps has not marked them */
 	bool              each;              /* the occurrences of each row are counted separately, instead of
 	                                      * executions of programs */
@@ -189,6 +190,7 @@ struct cmp {
 	                                      * less often in a second does so because these take longer */
 	char              note[256];         /* what is compared, or not, for a line below the table; empty: nothing */
 	struct nsx_intern strs;
+	uint32_t          recall[NSX_RECALL];   /* of strs */
 	struct nsx_buf    text;
 	struct cmp_side   side[2];
 };
@@ -379,11 +381,12 @@ bool nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalog
 /* Declare to a reader what that uses. */
 void nsx_compare_need_work(struct nsx_reader *in);
 /* Declare to the reader of a way with rates what steps are found by, before it is read; any record of the side: of
- * ranges, steps may be found. False when out of memory. */
-void nsx_compare_need_classes(struct cmp *c, struct cmp_side *s);
-bool nsx_compare_take_classes(struct cmp_side *s, const struct nsx_rec *rec);
-/* Both sides are read: compare their work, if the steps of neither are known. False when out of memory. */
-bool nsx_compare_work(struct cmp *c);
+ * ranges, steps may be found. They are read by a second reading, if one is needed, of a file that can be read again.
+ * NSX_OK or NSX_ERR. */
+int nsx_compare_need_classes(struct cmp *c, struct cmp_side *s);
+int nsx_compare_take_classes(struct cmp_side *s, const struct nsx_rec *rec);
+/* Both sides are read: compare their work, if the steps of neither are known. NSX_OK or NSX_ERR. */
+int nsx_compare_work(struct cmp *c);
 /* Whether more or fewer occurrences of a row, with a time that is `was`, make it slower or faster: its verdict. */
 enum cmp_verdict nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *r, enum cmp_verdict was);
 /* What was compared, as a sentence; empty if nothing was. */

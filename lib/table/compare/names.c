@@ -27,8 +27,8 @@ row_at(struct names *n, struct nsx_str type, struct nsx_str name)
 	uint32_t *at;
 
 	row.number = -1;
-	row.name = row.stem = nsx_intern(&n->c->strs, name);
-	row.opcode = nsx_intern(&n->c->strs, type);
+	row.name = row.stem = nsx_intern_recall(&n->c->strs, n->c->recall, name);
+	row.opcode = nsx_intern_recall(&n->c->strs, n->c->recall, type);
 	if (row.name == NSX_NONE || row.opcode == NSX_NONE)
 		return NSX_NONE;
 	at = nsx_map_at(&s->row_of, (struct nsx_key){ row.opcode, row.name });
@@ -154,7 +154,7 @@ static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct names *n = state;
-	bool good = nsx_compare_take_classes(n->s, rec);
+	bool good = nsx_compare_take_classes(n->s, rec) == NSX_OK;
 
 	if (rec->kind->id == NSX_DIAG) {
 		n->s->diags++;
@@ -187,14 +187,13 @@ finish(struct cmp *c, struct cmp_side *s)
 	return nsx_compare_take_models(c, s, &s->top.cat);
 }
 
-static void
+static int
 need(const struct names *n)
 {
 	struct nsx_reader *in = n->s->in;
 
 	nsx_cat_need(&n->s->top.cat, in);
 	nsx_compare_need_work(in);
-	nsx_compare_need_classes(n->c, n->s);
 	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
 	if (n->ranges) {
 		nsx_range_book_need(in, true);
@@ -204,6 +203,7 @@ need(const struct names *n)
 		nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 		                            | NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, type) | NSX_C(OP, name)
 		                            | NSX_C(OP, execution));
+	return nsx_compare_need_classes(n->c, n->s);
 }
 
 /* Ranges, already read, are compared by their spans; operations, only those in executions. */
@@ -226,14 +226,15 @@ read_names(struct cmp *c, struct cmp_side *s, bool range, struct nsx_diags *diag
 {
 	struct names n = { .c = c, .s = s, .ranges = range };
 
-	need(&n);
 	if (range) {
 		n.book.ops_only = true;
 		n.book.past = add_gpu_time;
 		n.book.arg = &n;
 	}
-	int rc = nsx_compare_begin_each(s) ? nsx_read_all(s->in, NULL, take, &n, c->err) : nsx_err_nomem(c->err, NULL);
+	int rc = nsx_compare_begin_each(s) ? need(&n) : nsx_err_nomem(c->err, NULL);
 
+	if (rc == NSX_OK)
+		rc = nsx_read_all(s->in, NULL, take, &n, c->err);
 	if (rc == NSX_OK)
 		rc = nsx_range_book_end(&n.book, c->err);
 	if (rc == NSX_OK && !finish(c, s))

@@ -95,8 +95,9 @@ nsx_compare_saw(struct cmp_side *s, uint32_t row)
 
 /* ---- samples of a row */
 
-/* Space for the times of a row: as keys of number and device, with the time behind them; and the times of devices. */
-struct space { NSX_VEC(struct nsx_sort_key) keys; NSX_VEC(int64_t) times; };
+/* Space for the times of a row: as keys of number and device, with the time behind them; and the times of devices.
+ * Instances need no keys. */
+struct space { NSX_VEC(struct nsx_sort_key) keys; NSX_VEC(int64_t) times; NSX_VEC(uint32_t) cells; };
 
 /* Add the times of a row to the space; none: with a time of 0. False when out of memory. */
 static bool
@@ -108,8 +109,8 @@ gather(const struct cmp_side *s, uint32_t row, bool none, struct space *to)
 		if (!nsx_vec_room(&to->keys, c->times.n))
 			return false;
 		for (size_t i = 0; i < c->times.n; i++)
-			to->keys.p[to->keys.n++] = (struct nsx_sort_key){ {
-				c->numbers.n ? c->numbers.p[i] : (int64_t)i, c->device, none ? 0 : c->times.p[i] }, 0 };
+			to->keys.p[to->keys.n++] = (struct nsx_sort_key){
+				{ c->numbers.p[i], c->device, none ? 0 : c->times.p[i] }, 0 };
 	}
 	return true;
 }
@@ -156,9 +157,52 @@ time_of_all(int64_t *times, size_t n)
 	for (size_t i = 0; i < n; i++)
 		t.sum += (nsx_u128)times[i];
 	t.mean = (double)t.sum / (double)n;
-	t.p50 = nsx_sort_nth(times, n, nsx_percentile_rank(n, 50));
-	t.p99 = nsx_sort_nth(times, n, nsx_percentile_rank(n, 99));
+	size_t half = nsx_percentile_rank(n, 50);
+
+	t.p50 = nsx_sort_nth(times, n, half);
+	t.p99 = nsx_sort_nth(times + half, n - half, nsx_percentile_rank(n, 99) - half);
 	return t;
+}
+
+/* Give the row the samples of its instances. False when out of memory. */
+static bool
+settle_instances(struct cmp_side *s, uint32_t row, struct space *space)
+{
+	struct cmp_series *to = &s->series.p[row];
+	size_t all;
+
+	space->cells.n = 0;
+	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
+		const struct cmp_cell *c = &s->cells.p[at];
+
+		if (!nsx_vec_push(&space->cells, at) || !nsx_vec_room(&space->times, c->times.n))
+			return false;
+		for (size_t i = 0; i < c->times.n; i++)
+			space->times.p[space->times.n++] = c->times.p[i];
+	}
+	all = space->times.n;
+	to->first = s->values.n;
+	/* Cells that have no more times are left out. */
+	for (size_t i = 0, n = space->cells.n; n; i++) {
+		double sum = 0;
+		size_t have = 0;
+
+		for (size_t k = 0; k < n; k++) {
+			const struct cmp_cell *c = &s->cells.p[space->cells.p[k]];
+
+			if (i < c->times.n) {
+				sum += (double)c->times.p[i];
+				space->cells.p[have++] = space->cells.p[k];
+			}
+		}
+		if (have && !nsx_vec_push(&s->values, sum / (double)have))
+			return false;
+		n = have;
+	}
+	to->n = s->values.n - to->first;
+	if (all)
+		s->given.p[row] = time_of_all(space->times.p, all);
+	return true;
 }
 
 /* Whether a row ran in each execution of its program: once for each in every cell, whose numbers ascend. */
@@ -189,8 +233,11 @@ settle_row(struct cmp_side *s, uint32_t row, struct space *space)
 {
 	uint32_t executed = s->groups.p[s->rows.p[row].group].executed;
 	struct cmp_series *to = &s->series.p[row];
+	uint32_t cell = s->rows.p[row].cells;
 
 	space->keys.n = space->times.n = 0;
+	if (cell != NSX_NONE && !s->cells.p[cell].numbers.n && executed == NSX_NONE)
+		return settle_instances(s, row, space);
 	/* An execution in which a row did not run counts with a time of 0. */
 	if (!gather(s, row, false, space)
 	    || (executed != NSX_NONE && !s->rows.p[row].whole && !always_ran(s, row, executed)
@@ -272,6 +319,7 @@ nsx_compare_settle_samples(struct cmp_side *s)
 		settle_devices(s);
 	free(space.keys.p);
 	free(space.times.p);
+	free(space.cells.p);
 	return good;
 }
 

@@ -173,20 +173,30 @@ speak(const struct nsx_effective of[2], double alpha, double *noise)
 	return diff > *noise ? 1 : diff < -*noise ? -1 : 0;
 }
 
-/* Sorted by value, which is first. */
-struct ranked { double value; size_t side, at; };
-
-/* The values of both sides as their ranks among all, from 1; equal ones have the mean of theirs. */
-static void
-rank_all(struct ranked *r, size_t n, double *const ranks[2])
+/* Doubles that are not negative are in the order of their bits. */
+static int64_t
+bits_of(double v)
 {
-	qsort(r, n, sizeof *r, nsx_sort_by_double);
+	int64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	return bits;
+}
+
+/* The values of both sides, by their bits, as their ranks among all, from 1; equal ones have the mean of theirs. Side
+ * and place are tag and i. False when out of memory. */
+static bool
+rank_all(struct nsx_sort_start *r, size_t n, double *const ranks[2])
+{
+	if (!nsx_sort_starts(r, n))
+		return false;
 	for (size_t i = 0, k; i < n; i = k) {
-		for (k = i; k < n && r[k].value <= r[i].value; k++)
+		for (k = i; k < n && r[k].start == r[i].start; k++)
 			;
 		for (size_t m = i; m < k; m++)
-			ranks[r[m].side][r[m].at] = ((double)(i + 1) + (double)k) / 2;
+			ranks[r[m].tag][r[m].i] = ((double)(i + 1) + (double)k) / 2;
 	}
+	return true;
 }
 
 /* The median of a sample. False when out of memory. */
@@ -195,7 +205,6 @@ median_of(struct nsx_sample s, double *median)
 {
 	int64_t *bits = malloc(s.n * sizeof *bits);
 
-	/* Doubles that are not negative are in the order of their bits. */
 	if (!bits)
 		return false;
 	memcpy(bits, s.v, s.n * sizeof *bits);
@@ -227,23 +236,23 @@ nsx_witness_ranks(struct nsx_sample base, struct nsx_sample new, double alpha, s
 {
 	const struct nsx_sample of[2] = { base, new };
 	size_t n = base.n + new.n, at = 0;
-	struct ranked *r = malloc((n + 1) * sizeof *r);
+	struct nsx_sort_start *r = malloc((n + 1) * sizeof *r);
 	double *space = malloc((n + 1) * sizeof *space), unused;
+	bool good = r && space;
 
-	if (r && space && base.n && new.n) {
+	if (good && base.n && new.n) {
 		double *const ranks[2] = { space, space + base.n };
 		struct nsx_effective places[2];
 
 		for (size_t k = 0; k < 2; k++)
 			for (size_t i = 0; i < of[k].n; i++)
-				r[at++] = (struct ranked){ of[k].v[i], k, i };
-		rank_all(r, n, ranks);
-		for (size_t k = 0; k < 2; k++)
+				r[at++] = (struct nsx_sort_start){ bits_of(of[k].v[i]), (uint32_t)i, (uint32_t)k };
+		good = rank_all(r, n, ranks);
+		for (size_t k = 0; k < 2 && good; k++)
 			places[k] = nsx_effective_of((struct nsx_sample){ ranks[k], of[k].n });
-		w->ranks = speak(places, alpha, &unused);
+		if (good)
+			w->ranks = speak(places, alpha, &unused);
 	}
-	bool good = r && space;
-
 	free(r);
 	free(space);
 	return good;
