@@ -45,7 +45,8 @@ take_work(void *arg, const struct nsx_rec *rec)
 
 	if (nsx_compare_take_classes(l->s, rec) != NSX_OK)
 		return false;
-	return rec->kind->id != NSX_OP || nsx_compare_take_work(l->c, l->s, &l->sums.reading.comm->cat, rec, NSX_NONE);
+	return rec->kind->id != NSX_OP
+	       || nsx_compare_take_work(l->c, l->s, nsx_cat_device(&l->sums.reading.comm->cat, rec), rec, NSX_NONE);
 }
 
 /* The text in cmp.text as one of cmp.strs; NSX_NONE when out of memory. */

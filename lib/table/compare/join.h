@@ -374,10 +374,9 @@ struct cmp_result {
 	enum cmp_verdict verdict;
 };
 
-/* rate.c: an operation of a side whose steps are not known; of one with executions nothing is kept. name: its name in
- * cmp.strs; NSX_NONE: the record's. False when out of memory. */
-bool nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalogue *cat, const struct nsx_rec *op,
-                           uint32_t name);
+/* rate.c: an operation of a side whose steps are not known, of that device (its index in a catalogue); of one with
+ * executions nothing is kept. name: its name in cmp.strs; NSX_NONE: the record's. False when out of memory. */
+bool nsx_compare_take_work(struct cmp *c, struct cmp_side *s, uint32_t device, const struct nsx_rec *op, uint32_t name);
 /* Declare to a reader what that uses. */
 void nsx_compare_need_work(struct nsx_reader *in);
 /* Declare to the reader of a way with rates what steps are found by, before it is read; any record of the side: of

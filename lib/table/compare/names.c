@@ -2,6 +2,7 @@
  * The time of a range is that of the operations launched in it, or, without operations, the span of its GPU work. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "table/compare/join.h"
 #include "job/catalogue.h"
@@ -14,6 +15,7 @@ struct names {
 	struct cmp_side      *s;
 	struct nsx_range_book book;      /* for names only */
 	struct nsx_buf        scratch;
+	NSX_VEC(uint32_t)     last;      /* by name of an operation, the last row of that name; NSX_NONE: none yet */
 	int64_t               timeless, no_work, over_hidden, lost, removed;
 	bool                  ranges;    /* not operations */
 };
@@ -35,6 +37,25 @@ row_at(struct names *n, struct nsx_str type, struct nsx_str name)
 	if (at && *at == NSX_NONE)
 		*at = nsx_compare_row_add(s, row);
 	return at ? *at : (uint32_t)NSX_NONE;
+}
+
+/* The row of an operation; NSX_NONE when out of memory. Most have a name that others had before. */
+static uint32_t
+row_of(struct names *n, const struct nsx_rec *op)
+{
+	struct nsx_str type = nsx_string(op, NSX_OP_type), name = nsx_string(op, NSX_OP_name);
+	uint32_t id = nsx_intern_recall(&n->c->strs, n->c->recall, name);
+
+	if (id == NSX_NONE || !nsx_vec_reach(&n->last, id, &(uint32_t){ NSX_NONE }))
+		return NSX_NONE;
+	uint32_t row = n->last.p[id];
+
+	if (row == NSX_NONE || !nsx_str_eq(cmp_str(n->c, n->s->rows.p[row].opcode), type)) {
+		name = nsx_name(n->c->options.names, NSX_STR(""), name, &n->scratch);
+		row = n->scratch.failed ? (uint32_t)NSX_NONE : row_at(n, type, name);
+		n->last.p[id] = row;
+	}
+	return row;
 }
 
 /* Add another one to that row, with its duration. */
@@ -104,7 +125,7 @@ take_launched(struct names *n, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 
-	if (!nsx_compare_take_work(n->c, n->s, &n->s->top.cat, rec, NSX_NONE))
+	if (!nsx_compare_take_work(n->c, n->s, nsx_cat_device(&n->s->top.cat, rec), rec, NSX_NONE))
 		return false;
 	nsx_range_book_reach(&n->book, rec);
 	if (dur < 0)
@@ -122,7 +143,6 @@ take_op(struct names *n, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 	uint32_t device = nsx_cat_device(&n->s->top.cat, rec);
 	bool comm = nsx_cat_communicates(&n->s->top.cat, rec);
-	struct nsx_str name;
 
 	n->s->top.any_comm |= comm;
 	n->s->top.any_hidden |= nsx_has(rec, NSX_OP_hidden);
@@ -132,13 +152,11 @@ take_op(struct names *n, const struct nsx_rec *rec)
 	}
 	int64_t hidden = nsx_hidden_of(dur, nsx_int(rec, NSX_OP_hidden, NSX_ABSENT), &n->over_hidden);
 
-	name = nsx_name(n->c->options.names, NSX_STR(""), nsx_string(rec, NSX_OP_name), &n->scratch);
 	dur = n->c->options.exposed ? dur - hidden : dur;
-	uint32_t row = device == NSX_NONE || n->scratch.failed ? (uint32_t)NSX_NONE
-	    : row_at(n, nsx_string(rec, NSX_OP_type), name);
+	uint32_t row = device == NSX_NONE ? (uint32_t)NSX_NONE : row_of(n, rec);
 
 	if (row == NSX_NONE || !add(n, row, device, dur)
-	    || !nsx_compare_take_work(n->c, n->s, &n->s->top.cat, rec, n->s->rows.p[row].name))
+	    || !nsx_compare_take_work(n->c, n->s, device, rec, n->s->rows.p[row].name))
 		return false;
 	n->s->rows.p[row].computes |= !comm;
 	if (nsx_has(rec, NSX_OP_execution)) {
@@ -258,6 +276,7 @@ read_names(struct cmp *c, struct cmp_side *s, bool range, struct nsx_diags *diag
 		             "the stream did not pass nsysx-overlap: communication counts whole");
 	nsx_range_book_free(&n.book);
 	nsx_buf_free(&n.scratch);
+	free(n.last.p);
 	return rc;
 }
 

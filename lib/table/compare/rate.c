@@ -8,15 +8,12 @@
 #include "table/compare/join.h"
 
 bool
-nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalogue *cat, const struct nsx_rec *op,
-                      uint32_t name)
+nsx_compare_take_work(struct cmp *c, struct cmp_side *s, uint32_t device, const struct nsx_rec *op, uint32_t name)
 {
 	if (s->placed || nsx_has(op, NSX_OP_execution)) {
 		s->placed = true;
 		return true;
 	}
-	uint32_t device = nsx_cat_device(cat, op);
-
 	if (name == NSX_NONE)
 		name = nsx_intern_recall(&c->strs, c->recall, nsx_string(op, NSX_OP_name));
 	return device != NSX_NONE && name != NSX_NONE && nsx_compare_work_take(&s->work, &c->places, op, device, name);

@@ -6,6 +6,7 @@
  *     device 0   execution 0: 10 + 20   execution 1: 30
  *     device 1                          execution 1: 50      samples 30, 40; the mean of all three times is 36.7 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "table/compare/join.h"
@@ -95,8 +96,7 @@ nsx_compare_saw(struct cmp_side *s, uint32_t row)
 
 /* ---- samples of a row */
 
-/* Space for the times of a row: as keys of number and device, with the time behind them; and the times of devices.
- * Instances need no keys. */
+/* Space for the times of a row: as keys of number and device, with the time behind them; and the times of devices. */
 struct space { NSX_VEC(struct nsx_sort_key) keys; NSX_VEC(int64_t) times; NSX_VEC(uint32_t) cells; };
 
 /* Add the times of a row to the space; none: with a time of 0. False when out of memory. */
@@ -111,18 +111,6 @@ gather(const struct cmp_side *s, uint32_t row, bool none, struct space *to)
 		for (size_t i = 0; i < c->times.n; i++)
 			to->keys.p[to->keys.n++] = (struct nsx_sort_key){
 				{ c->numbers.p[i], c->device, none ? 0 : c->times.p[i] }, 0 };
-	}
-	return true;
-}
-
-static bool
-is_sorted(const struct space *of)
-{
-	for (size_t i = 1; i < of->keys.n; i++) {
-		const int64_t *a = of->keys.p[i - 1].k, *b = of->keys.p[i].k;
-
-		if (a[0] > b[0] || (a[0] == b[0] && a[1] > b[1]))
-			return false;
 	}
 	return true;
 }
@@ -164,9 +152,10 @@ time_of_all(int64_t *times, size_t n)
 	return t;
 }
 
-/* Give the row the samples of its instances. False when out of memory. */
+/* Give the row the samples of instances, or of times of the same numbers on all devices: the first of each device, the
+ * second, ... False when out of memory. */
 static bool
-settle_instances(struct cmp_side *s, uint32_t row, struct space *space)
+settle_aligned(struct cmp_side *s, uint32_t row, struct space *space)
 {
 	struct cmp_series *to = &s->series.p[row];
 	size_t all;
@@ -205,48 +194,60 @@ settle_instances(struct cmp_side *s, uint32_t row, struct space *space)
 	return true;
 }
 
-/* Whether a row ran in each execution of its program: once for each in every cell, whose numbers ascend. */
+/* Whether the times of all devices of a row are of the same numbers, in the same order, each once. */
+static bool
+is_aligned(const struct cmp_side *s, uint32_t row)
+{
+	const struct cmp_cell *first = NULL;
+
+	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
+		const struct cmp_cell *c = &s->cells.p[at];
+
+		for (size_t i = 1; !first && i < c->numbers.n; i++)
+			if (c->numbers.p[i] <= c->numbers.p[i - 1])
+				return false;
+		first = first ? first : c;
+		if (c->numbers.n != first->numbers.n
+		    || (c->numbers.n && memcmp(c->numbers.p, first->numbers.p, c->numbers.n * sizeof *c->numbers.p)))
+			return false;
+	}
+	return true;
+}
+
+/* Whether an aligned row ran in each execution of its program. */
 static bool
 always_ran(const struct cmp_side *s, uint32_t row, uint32_t executed)
 {
-	size_t cells = 0;
+	size_t more = 0;
 
-	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
+	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next, more--) {
 		const struct cmp_cell *c = &s->cells.p[at];
 		uint32_t all = nsx_map_get(&s->cell_of, (struct nsx_key){ executed, (uint64_t)c->device });
 
 		if (c->times.n != s->cells.p[all].times.n)
 			return false;
-		for (size_t i = 1; i < c->numbers.n; i++)
-			if (c->numbers.p[i] <= c->numbers.p[i - 1])
-				return false;
-		cells++;
 	}
 	for (uint32_t at = s->rows.p[executed].cells; at != NSX_NONE; at = s->cells.p[at].next)
-		cells--;
-	return cells == 0;
+		more++;
+	return more == 0;
 }
 
 /* Give the row its samples. False when out of memory. */
 static bool
 settle_row(struct cmp_side *s, uint32_t row, struct space *space)
 {
-	uint32_t executed = s->groups.p[s->rows.p[row].group].executed;
+	uint32_t executed = s->rows.p[row].whole ? (uint32_t)NSX_NONE : s->groups.p[s->rows.p[row].group].executed;
 	struct cmp_series *to = &s->series.p[row];
-	uint32_t cell = s->rows.p[row].cells;
 
 	space->keys.n = space->times.n = 0;
-	if (cell != NSX_NONE && !s->cells.p[cell].numbers.n && executed == NSX_NONE)
-		return settle_instances(s, row, space);
+	if (is_aligned(s, row) && (executed == NSX_NONE || always_ran(s, row, executed)))
+		return settle_aligned(s, row, space);
 	/* An execution in which a row did not run counts with a time of 0. */
-	if (!gather(s, row, false, space)
-	    || (executed != NSX_NONE && !s->rows.p[row].whole && !always_ran(s, row, executed)
-	        && !gather(s, executed, true, space)))
+	if (!gather(s, row, false, space) || (executed != NSX_NONE && !gather(s, executed, true, space)))
 		return false;
 	if (!space->keys.n)
 		return true;
-	if (!is_sorted(space))
-		nsx_sort_keys(space->keys.p, space->keys.n);
+	nsx_sort_keys(space->keys.p, space->keys.n);
 	to->first = s->values.n;
 	if (!nsx_vec_room(&space->times, space->keys.n) || !nsx_vec_room(&s->values, space->keys.n))
 		return false;

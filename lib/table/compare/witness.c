@@ -40,13 +40,20 @@ beta_fraction(double x, double a, double b)
 	return f;
 }
 
-/* Probability that |t| is above t, with that many degrees of freedom: the incomplete beta function at v / (v + t^2), of
- * v/2 and 1/2. */
+/* The logarithm of 1 / B(v/2, 1/2). */
 static double
-tails(double t, double v)
+beta_of(double v)
+{
+	return lgamma(v / 2 + 0.5) - lgamma(v / 2) - lgamma(0.5);
+}
+
+/* Probability that |t| is above t, with v degrees of freedom: the incomplete beta function at v / (v + t^2), of v/2 and
+ * 1/2; beta: beta_of(v). */
+static double
+tails(double t, double v, double beta)
 {
 	double a = v / 2, b = 0.5, x = v / (v + t * t), y = t * t / (v + t * t);
-	double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y));
+	double front = exp(beta + a * log(x) + b * log(y));
 
 	if (t <= 0)
 		return 1;
@@ -73,18 +80,18 @@ normal(double p)
 double
 nsx_student(double p, double freedom)
 {
-	double low = 0, high = 1;
+	double low = 0, high = 1, beta = beta_of(freedom);
 
 	if (p >= 0.5)
 		return 0;
 	if (freedom > 1e5)
 		return normal(p);
-	while (high < 1e150 && tails(high, freedom) / 2 > p)
+	while (high < 1e150 && tails(high, freedom, beta) / 2 > p)
 		high *= 2;
 	for (int i = 0; i < 200 && high - low > 1e-12 * high; i++) {
 		double middle = low + (high - low) / 2;
 
-		if (tails(middle, freedom) / 2 > p)
+		if (tails(middle, freedom, beta) / 2 > p)
 			low = middle;
 		else
 			high = middle;

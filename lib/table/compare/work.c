@@ -45,13 +45,17 @@ nsx_compare_work_take(struct cmp_work *w, struct nsx_map *places, const struct n
 		return true;
 	if (!take_window(w, op, device, start, nsx_add_sat(start, dur, NULL)))
 		return false;
-	struct nsx_key key = { device, (uint64_t)nsx_int(op, NSX_OP_stream, -1) };
-	uint32_t at = nsx_map_number(&w->stream_of, key);
+	struct cmp_work_device *d = &w->devices.p[device];
+	int64_t stream = nsx_int(op, NSX_OP_stream, -1), idle = d->idle;
+
+	if (d->ops == 1 || d->stream != stream) {
+		d->stream = stream;
+		d->at = nsx_map_number(&w->stream_of, (struct nsx_key){ device, (uint64_t)stream });
+	}
+	uint32_t at = d->at;
 
 	if (at == NSX_NONE)
 		return false;
-	int64_t idle = w->devices.p[device].idle;
-
 	if (at == w->streams.n)
 		return nsx_vec_push(&w->streams, ((struct cmp_work_stream){ start, dur, idle, name }));
 	struct cmp_work_stream *s = &w->streams.p[at], was = *s;

@@ -28,7 +28,8 @@ struct cmp_time_at { int64_t start, time; uint32_t place, device; };
  * stream. The rest is time in which others run. */
 struct cmp_work_place { int64_t time, gpu, idle; };
 struct cmp_work_stream { int64_t start, dur, idle; uint32_t name; };   /* idle: of the device, up to its start */
-struct cmp_work_device { struct nsx_removed removed; int64_t end, window, idle, ops; };
+/* stream, at: the last one, and its place in streams. */
+struct cmp_work_device { struct nsx_removed removed; int64_t end, window, idle, ops, stream; uint32_t at; };
 
 /* Of a run; {0} is empty. */
 struct cmp_work {
