@@ -15,6 +15,10 @@
 static struct cmp_cell *
 cell_at(struct cmp_side *s, uint32_t row, int64_t device)
 {
+	uint32_t newest = s->rows.p[row].cells;
+
+	if (newest != NSX_NONE && s->cells.p[newest].device == device)
+		return &s->cells.p[newest];
 	uint32_t *at = nsx_map_at(&s->cell_of, (struct nsx_key){ row, (uint64_t)device });
 
 	if (at && *at == NSX_NONE) {
@@ -25,6 +29,20 @@ cell_at(struct cmp_side *s, uint32_t row, int64_t device)
 		*at = s->rows.p[row].cells = (uint32_t)(s->cells.n - 1);
 	}
 	return at ? &s->cells.p[*at] : NULL;
+}
+
+/* Remove the times of a row's cells. */
+static void
+drop_times(struct cmp_side *s, uint32_t row)
+{
+	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
+		struct cmp_cell *c = &s->cells.p[at];
+
+		free(c->times.p);
+		free(c->numbers.p);
+		c->times.p = c->numbers.p = NULL;
+		c->times.n = c->times.cap = c->numbers.n = c->numbers.cap = 0;
+	}
 }
 
 bool
@@ -66,6 +84,7 @@ nsx_compare_use_inner(struct cmp_side *s)
 
 		if (row->name == NSX_NONE)
 			continue;
+		drop_times(s, (uint32_t)i);
 		row->cells = inner ? inner->cells : (uint32_t)NSX_NONE;
 		row->sum = inner ? inner->sum : 0;
 		s->time += row->detail ? 0 : row->sum;
@@ -76,8 +95,13 @@ bool
 nsx_compare_settle_inner(struct cmp_side *s)
 {
 	for (size_t i = 0; i < s->rows.n; i++)
-		if (s->rows.p[i].inner != NSX_NONE)
-			s->rows.p[s->rows.p[i].inner].cells = NSX_NONE;
+		if (s->rows.p[i].inner != NSX_NONE) {
+			struct cmp_row *inner = &s->rows.p[s->rows.p[i].inner];
+
+			if (inner->cells != s->rows.p[i].cells)
+				drop_times(s, s->rows.p[i].inner);
+			inner->cells = NSX_NONE;
+		}
 	return nsx_compare_settle_samples(s);
 }
 
@@ -280,31 +304,23 @@ settle_executions(struct cmp_side *s)
 
 /* The mean of each device that has the row, in place of its times. */
 static void
-settle_devices(struct cmp_side *s)
+settle_devices(struct cmp_side *s, uint32_t row)
 {
-	for (uint32_t row = 0; row < s->rows.n; row++) {
-		uint32_t executed = s->rows.p[row].whole ? (uint32_t)NSX_NONE
-		                                         : s->groups.p[s->rows.p[row].group].executed;
+	uint32_t executed = s->rows.p[row].whole ? (uint32_t)NSX_NONE : s->groups.p[s->rows.p[row].group].executed;
 
-		for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
-			struct cmp_cell *c = &s->cells.p[at];
-			uint32_t all = executed == NSX_NONE ? at : nsx_map_get(&s->cell_of, (struct nsx_key){ executed,
-				(uint64_t)c->device });
-			nsx_u128 sum = 0;
+	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
+		struct cmp_cell *c = &s->cells.p[at];
+		uint32_t all = executed == NSX_NONE ? at : nsx_map_get(&s->cell_of, (struct nsx_key){ executed,
+			(uint64_t)c->device });
+		nsx_u128 sum = 0;
 
-			for (size_t i = 0; i < c->times.n; i++)
-				sum += (nsx_u128)c->times.p[i];
-			c->mean = c->times.n ? (double)sum / (double)s->cells.p[all].times.n : 0;
-			c->has = c->times.n > 0;
-		}
+		for (size_t i = 0; i < c->times.n; i++)
+			sum += (nsx_u128)c->times.p[i];
+		c->has = c->times.n > 0;
+		c->mean = c->has ? (double)sum / (double)s->cells.p[all].times.n : 0;
 	}
-	for (size_t i = 0; i < s->cells.n; i++) {
-		free(s->cells.p[i].times.p);
-		free(s->cells.p[i].numbers.p);
-		s->cells.p[i].times.p = s->cells.p[i].numbers.p = NULL;
-		s->cells.p[i].times.n = s->cells.p[i].numbers.n = 0;
-		s->cells.p[i].times.cap = s->cells.p[i].numbers.cap = 0;
-	}
+	if (executed != row)
+		drop_times(s, row);
 }
 
 bool
@@ -314,10 +330,13 @@ nsx_compare_settle_samples(struct cmp_side *s)
 	bool good = nsx_compare_has_room(s);
 
 	settle_executions(s);
-	for (uint32_t row = 0; row < s->rows.n && good; row++)
+	for (uint32_t row = 0; row < s->rows.n && good; row++) {
 		good = settle_row(s, row, &space);
-	if (good)
-		settle_devices(s);
+		settle_devices(s, row);
+	}
+	for (size_t i = 0; i < s->groups.n; i++)
+		if (s->groups.p[i].executed != NSX_NONE)
+			drop_times(s, s->groups.p[i].executed);
 	free(space.keys.p);
 	free(space.times.p);
 	free(space.cells.p);
