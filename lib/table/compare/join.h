@@ -426,18 +426,6 @@ bool nsx_compare_is_period(const struct cmp *c, const struct cmp_result *r);
  * this. */
 bool nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r);
 
-/* What a column shows: of the row that is shown, or of both rows; the later ones of the row of one side. */
-enum cmp_show {
-	CMP_COL_ID, CMP_COL_PROGRAM, CMP_COL_KEY, CMP_COL_NUMBER, CMP_COL_PROGRAM_MATCH,   /* of its group */
-	CMP_COL_NAME, CMP_COL_BASE_NAME, CMP_COL_TYPE, CMP_COL_OP_NAME, CMP_COL_MATCH, CMP_COL_DEVICE,
-	CMP_COL_AXIS, CMP_COL_KIND, CMP_COL_BYTES, CMP_COL_BASE_BYTES, CMP_COL_MEMBERS,      /* of its collectives */
-	CMP_COL_DIFF, CMP_COL_CHANGE, CMP_COL_NOISE, CMP_COL_EFFECT, CMP_COL_VERDICT, CMP_COL_WITNESS,
-	CMP_COL_MEAN, CMP_COL_COUNT, CMP_COL_SPAN, CMP_COL_STEPS, CMP_COL_P50, CMP_COL_P99, CMP_COL_N_EFF,
-	CMP_COL_SHARE, CMP_COL_RATE, CMP_COL_EXECS, CMP_COL_INSTANCES, CMP_COL_TRANSFER, CMP_COL_BUSBW,
-	CMP_COL_RUNS, CMP_COL_DEVIATION, CMP_COL_LOWEST, CMP_COL_HIGHEST                   /* of several base runs */
-};
-struct cmp_col { struct nsx_table_col is; enum cmp_show show; int side; };
-
 /* A result in the order of results: by class, then by the numbers in `at`, where a way sets these; then the largest
  * effect first. Its strings are looked up once. */
 struct cmp_order {
@@ -456,8 +444,7 @@ struct cmp_way {
 	const char *name;
 	const char *things, *unit;       /* what is compared, plural; one of what has a time */
 	const char *instead;             /* continues "BASE has no THINGS" */
-	const struct cmp_col *cols;
-	int         ncols;
+	const char *shown;               /* the columns of its table: names of those in ways.c, each with a space behind it */
 	const char *rank, *brief;        /* nsx_table_rank, nsx_table_brief */
 	int  (*read)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);   /* a stream */
 	int  (*sum_up)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
