@@ -93,7 +93,7 @@ add_work(const struct cmp *c, struct nsx_compare *out)
 {
 	struct nsx_buf text = { 0 };
 
-	if (!c->compares_work || !c->way->rates || c->same.said <= 0)
+	if (!c->compares_work || !c->way->each || c->same.said <= 0)
 		return true;
 	nsx_compare_tell_work(c, &text);
 	return add_sentence(out, &text);
@@ -186,7 +186,7 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 			            nsx_compare_verdict_name((enum cmp_verdict)v));
 	nsx_buf_fmt(&b, ", %zu %s", count[CMP_SAME], nsx_compare_verdict_name(CMP_SAME));
 	put_devices(r, n, &b);
-	if (c->way->rates && c->same.said > 0)
+	if (c->way->each && c->same.said > 0)
 		nsx_buf_c(&b, "; the same work takes longer");
 	else if (out->regressions.n > count[CMP_SLOWER])
 		nsx_buf_fmt(&b, "; as a whole %zu programs slower", out->regressions.n - count[CMP_SLOWER]);
@@ -280,7 +280,6 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->values.p);
 	free(s->series.p);
 	free(s->runs.p);
-	free(s->means);
 	free(s->comms.p);
 	free(s->execs.p);
 	nsx_compare_work_free(&s->work);
@@ -326,7 +325,8 @@ choose(struct cmp *c, const struct inputs *of, bool folded)
 static int
 read_side(struct cmp *c, struct cmp_side *s, int by, struct nsx_diags *diags)
 {
-	return (by >= 0 ? nsx_compare_read_table : c->tables ? c->way->sum_up : c->way->read)(c, s, diags);
+	return (by >= 0 ? nsx_compare_read_table : c->tables && c->way->sum_up ? c->way->sum_up
+	        : c->way->read)(c, s, diags);
 }
 
 /* Read the base runs as one side; NEW's is where each is before it is added. NSX_OK or NSX_ERR. */

@@ -8,53 +8,44 @@
  *     BASE            100 100 100 100     mean 100
  *     one device slow 100 100 100 112     mean 103: above the limit on one device of four, uneven
  *     slower kernel   103 103 104 101     mean 102.75: above the limit on three of four, slower */
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/sort.h"
 #include "table/compare/join.h"
 
-/* The means of the row's cells that have executions, in order of their devices' numbers: how many they are. */
 static size_t
-sort_means(const struct cmp_side *s, const struct cmp_row *r, struct cmp_mean *to)
+count(const struct cmp_side *s, const struct cmp_row *r)
 {
 	size_t n = 0;
 
-	for (uint32_t at = r->cells; at != NSX_NONE; at = s->cells.p[at].next) {
-		const struct cmp_cell *cell = &s->cells.p[at];
-
-		if (cell->has)
-			to[n++] = (struct cmp_mean){ cell->device, cell->mean };
-	}
-	if (n > 1)
-		qsort(to, n, sizeof *to, nsx_sort_by_int);
+	for (uint32_t at = r->cells; at != NSX_NONE; at = s->cells.p[at].next)
+		n++;
 	return n;
 }
 
 bool
 nsx_compare_is_uneven(const struct cmp *c, const struct cmp_result *r)
 {
-	const struct cmp_side *base = &c->side[NSX_COMPARE_BASE], *new = &c->side[NSX_COMPARE_NEW];
-	const struct cmp_mean *was = base->means, *is = new->means;
+	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
 	size_t matched = 0, changed = 0;
+	/* By number; if no device is on both sides, as of two processes of a job, in order of their numbers. */
+	bool ranked = false, again;
 
 	/* Tables do not tell devices apart. */
 	if (c->tables)
 		return false;
-	size_t nwas = sort_means(base, r->row[NSX_COMPARE_BASE], base->means),
-	    nis = sort_means(new, r->row[NSX_COMPARE_NEW], new->means);
-	/* By number; if no device is on both sides, as of two processes of a job, in order of their numbers. */
-	for (int ranked = 0; ranked < 2 && !matched && (!ranked || nwas == nis); ranked++)
-		for (size_t i = 0, k = 0; i < nwas && k < nis;) {
-			if (!ranked && was[i].number != is[k].number) {
-				*(was[i].number < is[k].number ? &i : &k) += 1;
-				continue;
-			}
-			double mean = was[i++].mean, diff = is[k++].mean - mean;
+	do {
+		for (uint32_t i = r->row[0]->cells, k = r->row[1]->cells; i != NSX_NONE && k != NSX_NONE;) {
+			const struct cmp_cell *was = &b->cells.p[i], *is = &n->cells.p[k];
+			double diff = is->mean - was->mean;
 
+			i = ranked || was->device <= is->device ? was->next : i;
+			k = ranked || is->device <= was->device ? is->next : k;
+			if (!ranked && was->device != is->device)
+				continue;
 			matched++;
-			changed += (diff > 0) == (r->diff > 0) && nsx_compare_above_floors(c, diff, mean);
+			changed += (diff > 0) == (r->diff > 0) && nsx_compare_above_floors(c, diff, was->mean);
 		}
+		again = !ranked && !matched && count(b, r->row[0]) == count(n, r->row[1]);
+		ranked = true;
+	} while (again);
 	return matched > 1 && 2 * changed <= matched;
 }
 
@@ -62,13 +53,8 @@ double
 nsx_compare_least(const struct cmp_side *s, const struct cmp_row *r)
 {
 	double least = 0;
-	int64_t n = 0;
 
 	for (uint32_t at = r->cells; at != NSX_NONE; at = s->cells.p[at].next)
-		if (s->cells.p[at].has) {
-			double mean = s->cells.p[at].mean;
-
-			least = n++ == 0 || mean < least ? mean : least;
-		}
-	return n > 1 ? least : 0;
+		least = at == r->cells || s->cells.p[at].mean < least ? s->cells.p[at].mean : least;
+	return count(s, r) > 1 ? least : 0;
 }

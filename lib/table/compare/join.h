@@ -77,14 +77,14 @@ struct cmp_row {
 };
 
 /* A row on one device: its times, and the numbers of the steps or executions that they are of, in any order and more
- * than once; instances have none, they are 0, 1, ... In their place later the mean. */
+ * than once; instances have none, they are 0, 1, ... In their place later the mean, and cells are in the order of
+ * devices. */
 struct cmp_cell {
 	uint32_t next;
 	int64_t  device;
 	NSX_VEC(int64_t) numbers;
 	NSX_VEC(int64_t) times;
 	double   mean;
-	bool     has;
 };
 
 /* The time of a row per execution on a device, ns. */
@@ -118,9 +118,6 @@ struct cmp_comm {
 	uint32_t axis;       /* by axis; else NSX_NONE */
 };
 
-/* The mean time of a row on a device, ns. */
-struct cmp_mean { int64_t number; double mean; };
-
 /* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile; n is 0
  * if the run does not have it. */
 struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
@@ -145,7 +142,6 @@ struct cmp_side {
 	struct nsx_map    devices;           /* devices that executed something */
 	nsx_u128          time;              /* of the rows that are compared */
 	double            most;              /* of one of them */
-	struct cmp_mean  *means;             /* space for those of a row while rows are judged: as many as cells */
 	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags;
 	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
@@ -448,7 +444,7 @@ struct cmp_way {
 	const char *rank, *brief;        /* nsx_table_rank, nsx_table_brief */
 	int  (*read)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);   /* a stream */
 	int  (*sum_up)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
-	                                 /* one that is compared with a table */
+	                                 /* one that is compared with a table; NULL: likewise */
 	int  (*settle_run)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 	                                 /* one of several base runs is read */
 	bool (*settle)(struct cmp *c, struct nsx_diags *diags);   /* both sides are read; false: no memory */
@@ -464,14 +460,14 @@ struct cmp_way {
 	enum cmp_label label;
 	bool whole;                      /* rows are groups themselves */
 	bool parts;                      /* a row is one of many that the time of its group consists of */
-	bool each;                       /* a row with a single occurrence is not judged */
+	bool each;                       /* occurrences of rows are counted: of runs without steps also how often a row
+	                                  * occurs */
 	bool nested;                     /* rows contain each other */
 	bool waits;                      /* communication contains waiting, which no group's time shows */
 	bool within;                     /* a row that is part of another is judged with it */
 	bool devices;                    /* groups are devices */
 	bool runs;                       /* BASE may be several runs */
 	bool axes;                       /* rows of collectives are also by axis of the mesh */
-	bool rates;                      /* of runs without steps it also counts how often a row occurs */
 };
 
 /* Whether rows of this kind are compared (rows of modules always exist). */

@@ -174,7 +174,7 @@ testify(const struct cmp *c, struct cmp_result *r, double of)
 
 	if (c->options.tail)
 		return judge_tail(c, r);
-	if (c->compares_work && !c->way->rates && nsx_compare_is_period(c, r) && !said[0] && !said[1] && means_differ
+	if (c->compares_work && !c->way->each && nsx_compare_is_period(c, r) && !said[0] && !said[1] && means_differ
 	    && (r->diff > 0 ? 1 : -1) == c->same.said) {
 		r->by_work = true;
 		return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
@@ -346,22 +346,6 @@ add(const struct cmp *c, struct cmp_order *o, size_t *n, const struct cmp_row *b
 	return true;
 }
 
-/* Space for the means of any row. */
-static bool
-make_space(struct cmp *c)
-{
-	bool good = true;
-
-	for (int k = 0; k < 2; k++) {
-		struct cmp_side *s = &c->side[k];
-
-		if (!s->means)
-			s->means = malloc((s->cells.n + 1) * sizeof *s->means);
-		good = good && s->means;
-	}
-	return good;
-}
-
 struct cmp_result *
 nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 {
@@ -370,10 +354,8 @@ nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 	struct cmp_result *r;
 
 	*n = 0;
-	if (!o || !make_space(c)) {
-		free(o);
+	if (!o)
 		return NULL;
-	}
 	for (size_t i = 0; i < s->rows.n; i++)
 		if (cmp_counts(c, &s->rows.p[i]) && (double)s->rows.p[i].sum > c->side[NSX_COMPARE_NEW].most)
 			c->side[NSX_COMPARE_NEW].most = (double)s->rows.p[i].sum;

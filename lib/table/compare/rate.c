@@ -104,7 +104,7 @@ nsx_compare_work(struct cmp *c)
 	struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
 	struct cmp_work *work[2] = { &b->work, &n->work };
 
-	if (!(c->way->rates || c->repeat) || b->nruns || b->placed || n->placed || c->tables)
+	if (!(c->way->each || c->repeat) || b->nruns || b->placed || n->placed || c->tables)
 		return NSX_OK;
 	for (int k = 0; k < 2; k++)
 		c->side[k].seen = nsx_compare_work_seen(work[k]);
@@ -113,7 +113,7 @@ nsx_compare_work(struct cmp *c)
 	                                               c->options.percent, c->options.coverage, &c->same))
 		return nsx_err_nomem(c->err, NULL);
 	/* Only of work that takes longer or shorter rates say something. */
-	return c->way->rates && c->same.said ? find_steps(c) : NSX_OK;
+	return c->way->each && c->same.said ? find_steps(c) : NSX_OK;
 }
 
 enum cmp_verdict
@@ -121,7 +121,7 @@ nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *r, enum cmp_verdi
 {
 	double least = 1 + c->options.percent / 100;
 
-	if (!c->way->rates)
+	if (!c->way->each)
 		return was;
 	r->by_time = !c->options.tail && (was == CMP_SLOWER || was == CMP_FASTER);
 	for (int k = 0; k < 2 && c->compares_work; k++)
@@ -166,7 +166,7 @@ nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text)
 	/* What an operation takes is the GPU's; when the next one starts on its stream, the host's. */
 	if (w->said > 0 && w->gpu[1] - w->gpu[0] < (w->time[1] - w->time[0]) / 10)
 		nsx_buf_fmt(text, ", all of it: the host, or what streams wait for%s",
-		            c->way->rates ? ", see --by step --why" : "");
+		            c->way->each ? ", see --by step --why" : "");
 	if (!w->said)
 		nsx_buf_c(text, w->judged ? ", which chance or --percent explains" : ", of too few times to judge");
 }

@@ -302,9 +302,10 @@ settle_executions(struct cmp_side *s)
 	}
 }
 
-/* The mean of each device that has the row, in place of its times. */
-static void
-settle_devices(struct cmp_side *s, uint32_t row)
+/* The mean of each device that has the row, in place of its times, in the order of devices. False when out of
+ * memory. */
+static bool
+settle_devices(struct cmp_side *s, uint32_t row, struct space *space)
 {
 	uint32_t executed = s->rows.p[row].whole ? (uint32_t)NSX_NONE : s->groups.p[s->rows.p[row].group].executed;
 
@@ -316,11 +317,20 @@ settle_devices(struct cmp_side *s, uint32_t row)
 
 		for (size_t i = 0; i < c->times.n; i++)
 			sum += (nsx_u128)c->times.p[i];
-		c->has = c->times.n > 0;
-		c->mean = c->has ? (double)sum / (double)s->cells.p[all].times.n : 0;
+		c->mean = (double)sum / (double)s->cells.p[all].times.n;
 	}
 	if (executed != row)
 		drop_times(s, row);
+	space->keys.n = 0;
+	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next)
+		if (!nsx_vec_push(&space->keys, ((struct nsx_sort_key){ { s->cells.p[at].device, 0, 0 }, at })))
+			return false;
+	nsx_sort_keys(space->keys.p, space->keys.n);
+	for (size_t i = space->keys.n; i-- > 0;) {
+		s->cells.p[space->keys.p[i].i].next = i + 1 < space->keys.n ? space->keys.p[i + 1].i : (uint32_t)NSX_NONE;
+		s->rows.p[row].cells = space->keys.p[i].i;
+	}
+	return true;
 }
 
 bool
@@ -330,10 +340,8 @@ nsx_compare_settle_samples(struct cmp_side *s)
 	bool good = nsx_compare_has_room(s);
 
 	settle_executions(s);
-	for (uint32_t row = 0; row < s->rows.n && good; row++) {
-		good = settle_row(s, row, &space);
-		settle_devices(s, row);
-	}
+	for (uint32_t row = 0; row < s->rows.n && good; row++)
+		good = settle_row(s, row, &space) && settle_devices(s, row, &space);
 	for (size_t i = 0; i < s->groups.n; i++)
 		if (s->groups.p[i].executed != NSX_NONE)
 			drop_times(s, s->groups.p[i].executed);

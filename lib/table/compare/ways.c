@@ -26,85 +26,80 @@
 #define RANK_OF_COLLECTIVE \
 	"collective bytes group base new change verdict base_transfer new_transfer base_busbw new_busbw diff effect " \
 	"noise base_rate new_rate"
-#define OF_PROGRAMS(rows) .things = rows, .unit = "execution", .instead = FROM_XLA, .read = nsx_compare_read
-#define OF_TABLES .sum_up = nsx_compare_sum_up, .settle = nsx_compare_settle_tables
-#define OF_COLLECTIVES \
+#define PROGRAMS(rows) .things = rows, .unit = "execution", .instead = FROM_XLA, .read = nsx_compare_read
+#define TABLES .sum_up = nsx_compare_sum_up, .settle = nsx_compare_settle_tables
+#define COLLECTIVE \
 	.things = "collectives", .unit = "record", .instead = FROM_XLA, .read = nsx_compare_read_collectives, \
-	.rates = true, .each = true
+	.each = true
 
 static const struct cmp_way ways[] = {
-	[NSX_COMPARE_THUNK] = { .name = "thunk", OF_PROGRAMS("thunks"), .shown = "id program name base_name " EXECS "match opcode op_name " SAMPLES "witness ", .rank = "name" RANK_OF_ID,
-	                        OF_TABLES, .parts = true },
-	[NSX_COMPARE_MODULE] = { .name = "module", OF_PROGRAMS("modules"), .shown = "id name key base_key " EXECS SAMPLES "witness ", .rank = "key" RANK,
-	                         OF_TABLES, .whole = true },
-	[NSX_COMPARE_OPCODE] = { .name = "opcode", OF_PROGRAMS("thunks"), .shown = "id program opcode " EXECS SAMPLES "witness ",
-	                         .rank = "opcode" RANK_OF_ID, OF_TABLES, .label = CMP_LABEL_OPCODE, .parts = true },
-	[NSX_COMPARE_SOURCE] = { .name = "source", OF_PROGRAMS("thunks"), .shown = "id program source base_source " EXECS "match " SAMPLES "witness ",
-	                         .rank = "source program" RANK, .label = CMP_LABEL_SOURCE, .parts = true },
-	[NSX_COMPARE_PHASE] = { .name = "phase", OF_PROGRAMS("thunks"), .shown = "id program phase " EXECS SAMPLES "witness ", .rank = "phase" RANK_OF_ID,
-	                        .label = CMP_LABEL_PHASE, .parts = true },
-	[NSX_COMPARE_RANGE] = { .name = "range",
-				.rates = true,
-				.things = "ranges with GPU work",
-				.unit = "range",
-				.instead = "",
-				.shown = "name " COUNTS "base_span new_span " RATES,
-				.rank = "name" RANK " base_rate new_rate",
-				.read = nsx_compare_read_ranges,
-				.settle = nsx_compare_settle_ranges,
-				.parts = true,
-				.each = true,
-				.nested = true },
-	[NSX_COMPARE_KERNEL] = { .name = "kernel",
-				 .rates = true,
-				 .things = "operations",
-				 .unit = "operation",
-				 .instead = "",
-				 .shown = "type name " COUNTS RATES,
-				 .rank = "name" RANK " base_rate new_rate",
-				 .read = nsx_compare_read_operations,
-				 .settle = nsx_compare_settle_operations,
-				 .parts = true,
-				 .each = true,
-				 .waits = true },
-	[NSX_COMPARE_STEP] = { .name = "step",
-			       .things = "steps",
-			       .unit = "step",
-			       .instead = ": --step names them, --by range and --by kernel work without them",
-			       .shown = "class device statistic " CHANGE("delta") "verdict base_steps new_steps " SAMPLES "witness ",
-			       .rank = "class statistic base new change verdict device delta noise base_p50 new_p50 "
-				       "base_p99 "
-				       "new_p99 witness base_n_eff new_n_eff",
-			       .brief = "class device statistic base new change base_p99 new_p99 verdict",
-			       .read = nsx_compare_read_steps,
-			       .sum_up = nsx_compare_read_steps,
-			       .order = nsx_compare_order_of_step,
-			       .decides = nsx_compare_decides_class,
-			       .hides = nsx_compare_is_detail_of_one,
-			       .tell = nsx_compare_tell_steps,
-			       .tell_growth = nsx_compare_tell_growth,
-			       .within = true,
-			       .runs = true },
-	[NSX_COMPARE_DEVICE] = { .name = "device",
-				 .things = "devices with GPU work",
-				 .unit = "run",
-				 .instead = FROM_XLA,
-				 .shown = "device statistic " CHANGE("diff") "verdict base_share new_share base_execs new_execs "
-					  SAMPLES "witness ",
-				 .rank = "device statistic base new change verdict diff base_share new_share",
-				 .settle_run = nsx_compare_settle_device_run, .runs = true,
-				 .read = nsx_compare_read_devices,
-				 .sum_up = nsx_compare_read_devices,
-				 .settle = nsx_compare_settle_devices,
-				 .check = nsx_compare_check_devices,
-				 .order = nsx_compare_order_of_device,
-				 .decides = nsx_compare_is_span,
-				 .within = true,
-				 .devices = true },
-	[NSX_COMPARE_COLLECTIVE] = { .name = "collective", OF_COLLECTIVES, .shown = COLLECTIVES,
-	                             .rank = RANK_OF_COLLECTIVE },
-	[NSX_COMPARE_AXIS] = { .name = "axis", OF_COLLECTIVES, .shown = "axis " COLLECTIVES, .rank = "axis " RANK_OF_COLLECTIVE,
-	                       .axes = true },
+	[NSX_COMPARE_THUNK] = {
+		.name = "thunk", PROGRAMS("thunks"), TABLES, .parts = true,
+		.shown = "id program name base_name " EXECS "match opcode op_name " SAMPLES "witness ",
+		.rank = "name" RANK_OF_ID
+	},
+	[NSX_COMPARE_MODULE] = {
+		.name = "module", PROGRAMS("modules"), TABLES, .whole = true,
+		.shown = "id name key base_key " EXECS SAMPLES "witness ",
+		.rank = "key" RANK
+	},
+	[NSX_COMPARE_OPCODE] = {
+		.name = "opcode", PROGRAMS("thunks"), TABLES, .label = CMP_LABEL_OPCODE, .parts = true,
+		.shown = "id program opcode " EXECS SAMPLES "witness ",
+		.rank = "opcode" RANK_OF_ID
+	},
+	[NSX_COMPARE_SOURCE] = {
+		.name = "source", PROGRAMS("thunks"), .label = CMP_LABEL_SOURCE, .parts = true,
+		.shown = "id program source base_source " EXECS "match " SAMPLES "witness ",
+		.rank = "source program" RANK
+	},
+	[NSX_COMPARE_PHASE] = {
+		.name = "phase", PROGRAMS("thunks"), .label = CMP_LABEL_PHASE, .parts = true,
+		.shown = "id program phase " EXECS SAMPLES "witness ",
+		.rank = "phase" RANK_OF_ID
+	},
+	[NSX_COMPARE_RANGE] = {
+		.name = "range", .things = "ranges with GPU work", .unit = "range", .instead = "",
+		.read = nsx_compare_read_ranges, .settle = nsx_compare_settle_ranges,
+		.parts = true, .each = true, .nested = true,
+		.shown = "name " COUNTS "base_span new_span " RATES,
+		.rank = "name" RANK " base_rate new_rate"
+	},
+	[NSX_COMPARE_KERNEL] = {
+		.name = "kernel", .things = "operations", .unit = "operation", .instead = "",
+		.read = nsx_compare_read_operations, .settle = nsx_compare_settle_operations,
+		.parts = true, .each = true, .waits = true,
+		.shown = "type name " COUNTS RATES,
+		.rank = "name" RANK " base_rate new_rate"
+	},
+	[NSX_COMPARE_STEP] = {
+		.name = "step", .things = "steps", .unit = "step",
+		.instead = ": --step names them, --by range and --by kernel work without them",
+		.read = nsx_compare_read_steps, .order = nsx_compare_order_of_step,
+		.decides = nsx_compare_decides_class, .hides = nsx_compare_is_detail_of_one,
+		.tell = nsx_compare_tell_steps, .tell_growth = nsx_compare_tell_growth, .within = true, .runs = true,
+		.shown = "class device statistic " CHANGE("delta") "verdict base_steps new_steps " SAMPLES "witness ",
+		.rank = "class statistic base new change verdict device delta noise base_p50 new_p50 base_p99 "
+			"new_p99 witness base_n_eff new_n_eff",
+		.brief = "class device statistic base new change base_p99 new_p99 verdict"
+	},
+	[NSX_COMPARE_DEVICE] = {
+		.name = "device", .things = "devices with GPU work", .unit = "run", .instead = FROM_XLA,
+		.read = nsx_compare_read_devices, .settle_run = nsx_compare_settle_device_run,
+		.settle = nsx_compare_settle_devices, .check = nsx_compare_check_devices,
+		.order = nsx_compare_order_of_device, .decides = nsx_compare_is_span,
+		.within = true, .runs = true, .devices = true,
+		.shown = "device statistic " CHANGE("diff") "verdict base_share new_share base_execs new_execs "
+			SAMPLES "witness ",
+		.rank = "device statistic base new change verdict diff base_share new_share"
+	},
+	[NSX_COMPARE_COLLECTIVE] = {
+		.name = "collective", COLLECTIVE, .shown = COLLECTIVES, .rank = RANK_OF_COLLECTIVE
+	},
+	[NSX_COMPARE_AXIS] = {
+		.name = "axis", COLLECTIVE, .axes = true, .shown = "axis " COLLECTIVES,
+		.rank = "axis " RANK_OF_COLLECTIVE
+	},
 };
 enum { NWAYS = sizeof ways / sizeof *ways };
 
