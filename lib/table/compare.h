@@ -29,7 +29,9 @@ enum nsx_compare_by {
 	NSX_COMPARE_DEVICE,   /* a time of a device, as nsysx-summary --by device has it */
 	NSX_COMPARE_COLLECTIVE, /* collectives of a kind, message size and group size, by the durations of their
 	                         * records */
-	NSX_COMPARE_AXIS        /* the same along an axis of the mesh of devices (job/axis.h) */
+	NSX_COMPARE_AXIS,       /* the same along an axis of the mesh of devices (job/axis.h) */
+	NSX_COMPARE_STEP_PHASE  /* phases without thunks, by the GPU time of their operations in each step; named as
+	                         * PHASE */
 };
 
 enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */

@@ -118,7 +118,6 @@ mean_of(double a, const struct cmp_comm *x, double b, const struct cmp_comm *y)
 static bool
 join(struct cmp_side *s, uint32_t row, uint32_t to)
 {
-	struct cmp_row *r = &s->rows.p[row];
 	struct cmp_comm *a = &s->comms.p[to], *b = &s->comms.p[row];
 
 	if (!nsx_compare_move(s, row, to))
@@ -128,8 +127,6 @@ join(struct cmp_side *s, uint32_t row, uint32_t to)
 	a->shortest = mean_of(a->shortest, a, b->shortest, b);
 	a->has_busbw &= b->has_busbw;
 	a->instances += b->instances;
-	r->name = r->stem = r->opcode = NSX_NONE;
-	r->detail = true;
 	return true;
 }
 

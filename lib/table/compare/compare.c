@@ -421,10 +421,6 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 	*out = (struct nsx_compare){ 0 };
 	rc = of.by ? load(&c, &of, folded, diags) : nsx_err_nomem(err, NULL);
 	free(of.by);
-	if (rc == NSX_OK && c.way->label == CMP_LABEL_PHASE && !c.side[0].time && !c.side[1].time)
-		rc = nsx_err_set(err, "the streams have no thunks, which come from XLA: want these for --by phase; "
-		                 "nsysx-summary --by phase tells phases of each stream's operations, and --by step, "
-		                 "range and kernel compare them");
 	if (rc == NSX_OK)
 		rc = nsx_compare_pair(&c);
 	if (rc == NSX_OK)

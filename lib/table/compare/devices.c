@@ -1,13 +1,21 @@
 /* devices.c -- one side by the activities of each device, as in nsysx-summary --by device: such a table, or a stream
  * that is summed up to one. Times are those of the whole run, or, if both sides have them, per execution of a program
- * on the device, as single values, so noise is not known; or per step (device_steps.c). */
+ * on the device, as single values, so noise is not known; or per step: what each does from the start of its first step
+ * to the start of its last one, a value for each step. What a recording contains before and after its steps does not
+ * count, so that recordings of different lengths have equal times:
+ *
+ *     BASE  start-up 900  step 100  step 100  step 100         two steps to the next start, 200: 100 each
+ *     NEW   start-up 900  step 100  step 100  step 100  step 100         three, 300: 100 each
+ *
+ * The whole runs took 1200 and 1300, divided by their steps 400 and 325. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "table/compare/join.h"
 #include "base/sort.h"
+#include "job/steps/windows.h"
+#include "table/compare/join.h"
 
 /* The share of BASE's operations by which runs of equal work may differ: half of the default of --percent. */
 static const double WORK = 0.01;
@@ -51,6 +59,13 @@ time_of(int64_t k)
 	}
 }
 
+/* The key of the inner row of a time of a device's steps. */
+static struct nsx_key
+key_of_step(int64_t device, int time)
+{
+	return (struct nsx_key){ (uint64_t)device, (uint64_t)time };
+}
+
 bool
 nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 {
@@ -78,12 +93,53 @@ nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_valu
 		if (row.name == NSX_NONE || nsx_compare_row_add(s, row) == NSX_NONE || !nsx_vec_push(&s->given, t))
 			return false;
 		s->rows.p[s->rows.n - 1].of = k != CMP_SPAN ? first : (uint32_t)NSX_NONE;
-		s->rows.p[s->rows.n - 1].inner = nsx_map_get(&s->row_of, nsx_compare_key_of_step(
+		s->rows.p[s->rows.n - 1].inner = nsx_map_get(&s->row_of, key_of_step(
 			s->groups.p[device].number, time_of(k)));
 	}
 	s->groups.p[device].time = s->rows.p[first].sum;
 	s->time += s->rows.p[first].sum;
 	return nsx_vec_push(&s->execs, v[CMP_EXECS].has ? v[CMP_EXECS].i : 0);
+}
+
+/* Add the steps of a window of a device, which may have several, one after the other. False when out of memory. */
+static bool
+add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_step_window *w)
+{
+	for (size_t i = w->first; i < w->first + (size_t)w->steps; i++) {
+		const struct nsx_step_of *o = &set->list.p[i];
+
+		for (int k = 0; k < CMP_STEP_TIMES; k++) {
+			int64_t time = k == 0 ? o->period : k == CMP_STEP_HIDDEN ? o->sums.hidden : o->sums.part[k - 1];
+			uint32_t *row = nsx_map_at(&s->row_of, key_of_step(w->number, k));
+			struct cmp_row inner = cmp_row_in(0);
+
+			inner.detail = true;
+			if (row && *row == NSX_NONE)
+				*row = nsx_compare_row_add(s, inner);
+			if (!row || !nsx_compare_add(s, *row, w->number, NSX_ABSENT, time))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool
+keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, void *unused)
+{
+	struct nsx_step_windows w = { .class = NSX_NONE };
+	bool good = nsx_step_windows(set, &w) == NSX_OK;
+
+	(void)unused;
+	s->ops = set->ops;
+	/* Without operations the activities of devices are not known. */
+	for (size_t i = 0; good && i < w.list.n && w.class != NSX_NONE && set->ops; i++)
+		good = set->list.p[w.list.p[i].first].sums.hidden == NSX_ABSENT || add_window(s, set, &w.list.p[i]);
+	if (good && s->rows.n) {
+		s->class = nsx_intern(&c->strs, nsx_compare_class_name(set, w.class));
+		good = s->class != NSX_NONE;
+	}
+	free(w.list.p);
+	return good;
 }
 
 int
@@ -93,7 +149,8 @@ nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, struct nsx_diags *di
 	struct nsx_reader *in = s->in;
 	int rc;
 
-	s->in = nsx_compare_find_steps(c, s, diags);
+	/* Steps that were not requested are no concern of the user. */
+	s->in = nsx_compare_find_steps(c, s, keep_steps, NULL, false, diags);
 	rc = s->in ? nsx_compare_sum_up(c, s, &own) : NSX_ERR;
 	nsx_reader_close(s->in);
 	s->in = in;

@@ -200,6 +200,13 @@ cmp_str(const struct cmp *c, uint32_t id)
 /* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
 int nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
+/* All times of rows and executions are added: make samples of them, and sum up groups. False when out of memory. */
+bool nsx_compare_settle_executions(struct cmp *c, struct cmp_side *s);
+/* Note what a diag of the stream tells; of any other record nothing. */
+void nsx_compare_take_diag(struct cmp_side *s, const struct nsx_rec *rec);
+/* Warn if communication counts whole though exposed time was requested. */
+void nsx_compare_tell_not_hidden(const struct cmp *c, const struct cmp_side *s, struct nsx_diags *diags);
+
 /* Add the GPU models of a catalogue; false when out of memory. */
 bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat);
 
@@ -268,24 +275,25 @@ void nsx_compare_order_of_device(const struct cmp *c, const struct cmp_result *r
 /* Whether the result is the time of a device that contains the others. */
 bool nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r);
 
-/* device_steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
+/* steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
  * recompilation. */
 struct nsx_str nsx_compare_class_name(const struct nsx_step_set *set, uint32_t class);
-/* Of rows of a side's devices in cmp_side.row_of: the key of the inner row of a time of its steps. */
-static inline struct nsx_key
-nsx_compare_key_of_step(int64_t device, int time)
-{
-	return (struct nsx_key){ (uint64_t)device, (uint64_t)time };
-}
-/* device_steps.c: read the stream of the side for the steps of its devices: a reader that reads it once more, which the
- * caller closes; NULL on failure. */
-struct nsx_reader *nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+/* Read the stream of the side for its steps, which `keep` gets (false: out of memory): a reader that reads it once
+ * more, which the caller closes; NULL on failure. wanted: diags tell if there are no steps. */
+typedef bool nsx_compare_keep(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, void *state);
+struct nsx_reader *nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, nsx_compare_keep *keep, void *state,
+                                          bool wanted, struct nsx_diags *diags);
+
+/* phases.c: read all of the side's stream, without thunks by phases in each step. NSX_OK or NSX_ERR. */
+int nsx_compare_read_phases(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
 /* collectives.c: read all of the side's stream, by collectives. NSX_OK or NSX_ERR. */
 int nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
 /* label.c: add a group with the row of itself: its index; NSX_NONE when out of memory. */
 uint32_t nsx_compare_group_add(struct cmp_side *s, struct cmp_group g);
+/* The same with a row of its executions, to which each is added with a time of 0. */
+uint32_t nsx_compare_executed_add(struct cmp_side *s, struct cmp_group g);
 /* Put all rows of the side into one nameless group, and count the occurrences of each row separately. False when out of
  * memory. */
 bool nsx_compare_begin_each(struct cmp_side *s);
@@ -331,7 +339,7 @@ int nsx_compare_pair(struct cmp *c);
 /* samples.c: add a time of the row, of the step or execution with that number on that device, to which all of its times
  * add up; NSX_ABSENT: of the next instance. False when out of memory. */
 bool nsx_compare_add(struct cmp_side *s, uint32_t row, int64_t device, int64_t number, int64_t ns);
-/* Make the instances of a row those of another one. False when out of memory. */
+/* Make the times of a row those of another one: it is none then. False when out of memory. */
 bool nsx_compare_move(struct cmp_side *s, uint32_t row, uint32_t to);
 /* The devices that have the row have executed something. False when out of memory. */
 bool nsx_compare_saw(struct cmp_side *s, uint32_t row);

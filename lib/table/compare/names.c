@@ -6,7 +6,6 @@
 
 #include "table/compare/join.h"
 #include "job/catalogue.h"
-#include "job/diags_of.h"
 #include "job/hidden.h"
 #include "job/range_book.h"
 
@@ -174,10 +173,7 @@ take(void *state, const struct nsx_rec *rec)
 	struct names *n = state;
 	bool good = nsx_compare_take_classes(n->s, rec) == NSX_OK;
 
-	if (rec->kind->id == NSX_DIAG) {
-		n->s->diags++;
-		n->s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
-	}
+	nsx_compare_take_diag(n->s, rec);
 	if (good && rec->kind->id == NSX_RANGE && n->ranges)
 		good = take_range(n, rec);
 	else if (good && rec->kind->id == NSX_OP && n->ranges)
@@ -271,9 +267,7 @@ read_names(struct cmp *c, struct cmp_side *s, bool range, struct nsx_diags *diag
 	             "operations whose range is not in the stream: not in gpu_time");
 	nsx_diag_add(diags, NSX_WARNING, s->name, n.over_hidden,
 	             "operations whose hidden time exceeds their duration: cut to it");
-	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
-		nsx_diag_add(diags, NSX_WARNING, s->name, 1,
-		             "the stream did not pass nsysx-overlap: communication counts whole");
+	nsx_compare_tell_not_hidden(c, s, diags);
 	nsx_range_book_free(&n.book);
 	nsx_buf_free(&n.scratch);
 	free(n.last.p);

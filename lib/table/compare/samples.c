@@ -68,10 +68,16 @@ nsx_compare_move(struct cmp_side *s, uint32_t row, uint32_t to)
 {
 	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next)
 		for (size_t i = 0; i < s->cells.p[at].times.n; i++)
-			if (!nsx_compare_add(s, to, s->cells.p[at].device, NSX_ABSENT, s->cells.p[at].times.p[i]))
+			if (!nsx_compare_add(s, to, s->cells.p[at].device, s->cells.p[at].numbers.n
+			                     ? s->cells.p[at].numbers.p[i] : NSX_ABSENT, s->cells.p[at].times.p[i]))
 				return false;
-	s->rows.p[row].cells = NSX_NONE;
-	s->rows.p[row].sum = 0;
+	struct cmp_row *r = &s->rows.p[row];
+
+	drop_times(s, row);
+	s->rows.p[to].computes |= r->computes;
+	r->cells = r->name = r->stem = r->opcode = NSX_NONE;
+	r->sum = 0;
+	r->detail = true;
 	return true;
 }
 
@@ -213,8 +219,7 @@ settle_aligned(struct cmp_side *s, uint32_t row, struct space *space)
 		n = have;
 	}
 	to->n = s->values.n - to->first;
-	if (all)
-		s->given.p[row] = time_of_all(space->times.p, all);
+	s->given.p[row] = time_of_all(space->times.p, all);
 	return true;
 }
 
@@ -264,13 +269,13 @@ settle_row(struct cmp_side *s, uint32_t row, struct space *space)
 	struct cmp_series *to = &s->series.p[row];
 
 	space->keys.n = space->times.n = 0;
+	if (s->rows.p[row].cells == NSX_NONE)
+		return true;
 	if (is_aligned(s, row) && (executed == NSX_NONE || always_ran(s, row, executed)))
 		return settle_aligned(s, row, space);
 	/* An execution in which a row did not run counts with a time of 0. */
 	if (!gather(s, row, false, space) || (executed != NSX_NONE && !gather(s, executed, true, space)))
 		return false;
-	if (!space->keys.n)
-		return true;
 	nsx_sort_keys(space->keys.p, space->keys.n);
 	to->first = s->values.n;
 	if (!nsx_vec_room(&space->times, space->keys.n) || !nsx_vec_room(&s->values, space->keys.n))

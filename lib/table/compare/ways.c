@@ -21,6 +21,7 @@
 
 #define RANK " base new change verdict diff effect noise"
 #define RANK_OF_ID " id base new change verdict program diff effect noise"
+#define STEPS_INSTEAD ": --step names them, --by range and --by kernel work without them"
 #define FROM_XLA ", which come from XLA: --by step, --by range and --by kernel work without them"
 
 #define RANK_OF_COLLECTIVE \
@@ -74,7 +75,7 @@ static const struct cmp_way ways[] = {
 	},
 	[NSX_COMPARE_STEP] = {
 		.name = "step", .things = "steps", .unit = "step",
-		.instead = ": --step names them, --by range and --by kernel work without them",
+		.instead = STEPS_INSTEAD,
 		.read = nsx_compare_read_steps, .order = nsx_compare_order_of_step,
 		.decides = nsx_compare_decides_class, .hides = nsx_compare_is_detail_of_one,
 		.tell = nsx_compare_tell_steps, .tell_growth = nsx_compare_tell_growth, .within = true, .runs = true,
@@ -99,6 +100,12 @@ static const struct cmp_way ways[] = {
 	[NSX_COMPARE_AXIS] = {
 		.name = "axis", COLLECTIVE, .axes = true, .shown = "axis " COLLECTIVES,
 		.rank = "axis " RANK_OF_COLLECTIVE
+	},
+	[NSX_COMPARE_STEP_PHASE] = {
+		.name = "phase", .things = "steps", .unit = "step", .instead = STEPS_INSTEAD,
+		.read = nsx_compare_read_phases, .parts = true,
+		.shown = "id program phase " EXECS SAMPLES "witness ",
+		.rank = "phase" RANK_OF_ID
 	},
 };
 enum { NWAYS = sizeof ways / sizeof *ways };
