@@ -26,7 +26,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 		       "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
 	NSX_OPT_STR(0, "step", &step, "REGEX",
-		    "by step, device or phase: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
+		    "by step, device or phase: NVTX ranges whose DOMAIN:NAME matches are steps; groups make classes"),
 	NSX_OPT_STR(0, "module", &module, "NAME",
 		    "by step, device or phase: executions of the program of that name or key are the steps"),
 	NSX_OPT_STR(0, "sigma", &sigma, "K",
@@ -131,7 +131,8 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--names: want --by range or kernel");
 	if ((step || module) && o.by == NSX_COMPARE_PHASE)
 		o.by = NSX_COMPARE_STEP_PHASE;
-	if ((step || module) && o.by != NSX_COMPARE_STEP && o.by != NSX_COMPARE_DEVICE && o.by != NSX_COMPARE_STEP_PHASE)
+	if ((step || module) && o.by != NSX_COMPARE_STEP && o.by != NSX_COMPARE_DEVICE
+	    && o.by != NSX_COMPARE_STEP_PHASE)
 		nsx_cli_misuse(&cli, "--%s: want --by step, device or phase", step ? "step" : "module");
 	nsx_tool_check_steps(&cli, step, module);
 	if (folded && (changed || nsx_tool_table.sort || nsx_tool_forms() ||
@@ -298,8 +299,8 @@ read_any(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_opti
 
 	o.any = false;
 	if (rc == NSX_OK && phase && c->none && !again)
-		rc = nsx_err_set(&t->err, "the streams have no thunks, which come from XLA: for phases of operations in "
-		                 "each step want files, which can be read again, and no --folded");
+		rc = nsx_err_set(&t->err, "the streams have no thunks, which come from XLA: for phases of operations "
+		                 "in each step want files, which can be read again, and no --folded");
 	for (size_t i = phase ? 0 : 1; rc == NSX_OK && again && c->none && i < (phase ? 1 : 3); i++) {
 		nsx_compare_free(c);
 		nsx_diags_free(&diags);

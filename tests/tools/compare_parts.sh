@@ -188,6 +188,28 @@ equal 'steps can be named' "$(nsysx-compare -q --tsv --by phase --step 'Optimize
 fails 'a pipe cannot be read again for them' 1 'the streams have no thunks, which come from XLA: for phases of operations in each step want files' \
 	sh -c 'nsysx-compare --by phase - "$2" <"$1"' sh "$T/steps200" "$T/steps210"
 
+# ---- ranges within each other ----
+# In each of 12 calls, work holds other, which holds work: kernels of 100, 20 and 10 us are launched in the outer work, other and the inner work.
+calls() {
+	awk 'function range(name, at, up) { printf "range range=%d tid=1 device=0 name=%s host_start=%d host_dur=%d start=%d dur=%d%s\n", ++r, name, at, 400000 - 20 * (at % 1000000) / 10, at + 500, 300000 - (at % 1000000), up ? " parent=" up : "" }
+		function op(at, dur, of) { printf "op device=0 stream=7 type=kernel name=k start=%d dur=%d tid=1 host_start=%d host_dur=10 range=%d\n", at + 500, 1000 * dur, at, of }
+		BEGIN {
+			print "device device=0"
+			for (i = 0; i < 12; i++) {
+				t = 1000000 * (i + 1)
+				range("work", t, 0); a = r; op(t, 100, a)
+				range("other", t + 110000, a); b = r; op(t + 110000, 20, b)
+				range("work", t + 150000, b); op(t + 150000, 10, r)
+			} }' | awk -f host/stream.awk
+}
+(cd "${0%/*}" && calls) >"$T/calls"
+equal 'by range an operation counts once in ranges of one name' "$(nsysx-summary -q --tsv --by range "$T/calls" | columns name,count,gpu_time,gpu_self,gpu_mean | tr '\n' ';')" \
+	'work 24 1560000 1320000 130000;other 12 360000 240000 30000;'
+equal 'and in what is compared' "$(nsysx-compare -q --tsv --by range "$T/calls" "$T/calls" | columns name,base_count,new_count,base,new | LC_ALL=C sort | tr '\n' ';')" \
+	'other 12 12 30000 30000;work 12 12 130000 130000;'
+equal 'also by spans' "$(nsysx-compare -q --tsv --by range --time span "$T/calls" "$T/calls" | columns name,base_count,base | LC_ALL=C sort | tr '\n' ';')" \
+	'other 12 190000;work 12 300000;'
+
 # ---- by axis of the mesh ----
 # Four devices, 2 x 2: groups of neighbours and of every second one.
 mesh() {

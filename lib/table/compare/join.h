@@ -448,7 +448,8 @@ struct cmp_way {
 	const char *name;
 	const char *things, *unit;       /* what is compared, plural; one of what has a time */
 	const char *instead;             /* continues "BASE has no THINGS" */
-	const char *shown;               /* the columns of its table: names of those in ways.c, each with a space behind it */
+	const char *shown;               /* the columns of its table: names of those in ways.c, each with a space behind
+	                                  * it */
 	const char *rank, *brief;        /* nsx_table_rank, nsx_table_brief */
 	int  (*read)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);   /* a stream */
 	int  (*sum_up)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);

@@ -71,7 +71,7 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	struct names *n = arg;
 
 	n->removed += !range->worked;
-	return !range->worked || add(n, range->name, range->mark, range->time);
+	return !range->worked || range->inner || add(n, range->name, range->mark, range->time);
 }
 
 /* The time on the GPU from the first operation of a range to the end of the last; or an operation in an execution of a
@@ -111,11 +111,11 @@ take_range(struct names *n, const struct nsx_rec *rec)
 	name = nsx_range_book_name(&n->book, rec, n->c->options.names);
 	uint32_t row = device == NSX_NONE || !name.len ? (uint32_t)NSX_NONE : row_at(n, NSX_STR(""), name);
 
-	if (row == NSX_NONE || !add_inner(n, row, device, dur) || nsx_range_book_add(&n->book, rec, row, n->c->err) !=
-	    NSX_OK)
+	if (row == NSX_NONE || nsx_range_book_add(&n->book, rec, row, n->c->err) != NSX_OK)
 		return false;
 	n->book.list.p[n->book.list.n - 1].mark = device;
-	return true;
+	/* One in another of its name is a part of that. */
+	return n->book.list.p[n->book.list.n - 1].inner || add_inner(n, row, device, dur);
 }
 
 /* Add the time of an operation to the ranges in which it was launched. */

@@ -19,7 +19,7 @@ struct loaded {
 	struct nsx_stacks tree;
 	struct nsx_scopes scopes;
 	NSX_VEC(struct nsx_window_given) steps;    /* key: number of the step; label: group */
-	NSX_VEC(size_t) from;                      /* by device of the catalogue: where the search of its next goes on */
+	NSX_VEC(size_t) from;                      /* by device of the catalogue: where the search of its next is */
 	NSX_VEC(struct placed) placed;
 	int64_t timeless, over_hidden;
 };

@@ -331,9 +331,11 @@ settle_devices(struct cmp_side *s, uint32_t row, struct space *space)
 		if (!nsx_vec_push(&space->keys, ((struct nsx_sort_key){ { s->cells.p[at].device, 0, 0 }, at })))
 			return false;
 	nsx_sort_keys(space->keys.p, space->keys.n);
+	uint32_t next = NSX_NONE;
+
 	for (size_t i = space->keys.n; i-- > 0;) {
-		s->cells.p[space->keys.p[i].i].next = i + 1 < space->keys.n ? space->keys.p[i + 1].i : (uint32_t)NSX_NONE;
-		s->rows.p[row].cells = space->keys.p[i].i;
+		s->cells.p[space->keys.p[i].i].next = next;
+		next = s->rows.p[row].cells = space->keys.p[i].i;
 	}
 	return true;
 }

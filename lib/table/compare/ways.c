@@ -305,13 +305,15 @@ show(const struct cmp *c, const struct cmp_result *r)
 	double of = nsx_compare_judged(c, r, NSX_COMPARE_BASE);
 	struct shown o = {
 		.program = cmp_str(c, g->name), .name = c->way->whole ? cmp_str(c, g->name) : name,
-		.base_name = nsx_str_eq(name, was) ? NSX_STR("") : was, .key = c->way->whole ? name : cmp_str(c, g->key),
+		.base_name = nsx_str_eq(name, was) ? NSX_STR("") : was,
+		.key = c->way->whole ? name : cmp_str(c, g->key),
 		.type = cmp_str(c, row->opcode), .op_name = cmp_str(c, row->op_name), .match = hows[row->how],
 		.opcode = c->way->label == CMP_LABEL_OPCODE ? name : cmp_str(c, row->opcode),
 		.program_match = hows[g->how], .verdict = verdicts[r->verdict], .witness = witness_of(c, r),
 		.id = s->programs.n ? s->programs.p[row->group].id : NSX_ABSENT,
 		.device = c->way->devices ? g->number : both && base->number != row->number ? NSX_ABSENT : row->number,
-		.base_bytes = NSX_ABSENT, .runs = NSX_ABSENT, .between = { .lowest = NAN, .highest = NAN, .deviation = NAN },
+		.base_bytes = NSX_ABSENT, .runs = NSX_ABSENT,
+		.between = { .lowest = NAN, .highest = NAN, .deviation = NAN },
 		.diff = diff_of(c, r), .change = both && of > 0 ? diff_of(c, r) / of : NAN, .effect = r->effect,
 		.noise = both && (c->options.tail ? r->has_tail : r->has_noise) ? noise_of(c, r) : NAN,
 		.side = { show_side(c, r, NSX_COMPARE_BASE), show_side(c, r, NSX_COMPARE_NEW) }

@@ -21,8 +21,9 @@ struct row {
 	nsx_u128 gpu, self;    /* for ranges: the time of operations launched in them, and of those that are in no inner
 	                        * range */
 	nsx_u128 helper;       /* of those that other threads launched meanwhile */
+	int64_t  inner;        /* ranges in one of the same name, with operations */
 	/* Set at the end. of_type: the time of all rows of this type. gpu_all: with that of helpers. of: the number of
-	 * ranges, if GPU time is known */
+	 * ranges in none of the same name, if GPU time is known */
 	nsx_u128 of_type, gpu_all;
 	int64_t  of;
 };
@@ -126,7 +127,8 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	s->host += (nsx_u128)o->host;
 	o->next = f->vacant;
 	f->vacant = range->mark;
-	r->gpu += (nsx_u128)range->time;
+	r->gpu += range->inner ? 0 : (nsx_u128)range->time;
+	r->inner += range->worked && range->inner;
 	r->self += (nsx_u128)range->own;
 	return true;
 }
@@ -463,7 +465,7 @@ complete_rows(struct ops *f)
 
 		r->of_type = of_type[r->type];
 		r->gpu_all = r->gpu + r->helper;
-		r->of = f->linked ? r->sums.dur.n : 0;
+		r->of = f->linked ? r->sums.dur.n - r->inner : 0;
 		if (!f->linked)
 			r->gpu = r->self = NSX_SUM_NONE;
 	}
