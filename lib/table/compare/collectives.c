@@ -49,13 +49,6 @@ take_work(void *arg, const struct nsx_rec *rec)
 	       || nsx_compare_take_work(l->c, l->s, nsx_cat_device(&l->sums.reading.comm->cat, rec), rec, NSX_NONE);
 }
 
-/* The text in cmp.text as one of cmp.strs; NSX_NONE when out of memory. */
-static uint32_t
-intern(struct cmp *c)
-{
-	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
-}
-
 /* The exponent of the smallest power of two above v. */
 static int
 magnitude(int64_t v)
@@ -83,7 +76,7 @@ name_row(struct loaded *l, struct cmp_row *row, struct cmp_comm *comm, struct ns
 	c->text.len = 0;
 	if (l->sums.axes) {
 		nsx_axes_name(&l->axes.axes, from->in, &c->text);
-		comm->axis = intern(c);
+		comm->axis = cmp_intern(c);
 		nsx_buf_c(&c->text, ": ");
 	}
 	nsx_buf_str(&c->text, kind);
@@ -91,16 +84,16 @@ name_row(struct loaded *l, struct cmp_row *row, struct cmp_comm *comm, struct ns
 		nsx_buf_fmt(&c->text, " of %" PRId64 " bytes", from->bytes);
 	if (from->has_group)
 		nsx_buf_fmt(&c->text, " by %" PRId64 " device%s", from->group, from->group == 1 ? "" : "s");
-	row->name = intern(c);
+	row->name = cmp_intern(c);
 	c->text.len = 0;
 	nsx_buf_fmt(&c->text, "%d", from->has_bytes ? magnitude(from->bytes) : -1);
-	row->stem = intern(c);
+	row->stem = cmp_intern(c);
 	c->text.len = 0;
 	if (comm->axis != NSX_NONE)
 		nsx_buf_str(&c->text, cmp_str(c, comm->axis));
 	nsx_buf_fmt(&c->text, " %" PRId64 " ", comm->group);
 	nsx_buf_str(&c->text, kind);
-	row->opcode = intern(c);
+	row->opcode = cmp_intern(c);
 	row->number = comm->bytes;
 	return comm->kind != NSX_NONE && row->name != NSX_NONE && row->stem != NSX_NONE && row->opcode != NSX_NONE;
 }

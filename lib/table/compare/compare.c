@@ -221,7 +221,7 @@ tell_hidden(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 		name = cmp_str(c, nsx_compare_group_of(c, most)->key);
 	snprintf(out->hidden, sizeof out->hidden, "%zu row%s that noise hides %s not shown, %s%.*s: %+.1f%%", hidden,
 	         hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are", hidden == 1 ? "" : "such as ",
-	         (int)(name.len < 100 ? name.len : 100), name.ptr, was > 0 ? 100 * (is / was - 1) : 0);
+	         CMP_CUT(name, 100), was > 0 ? 100 * (is / was - 1) : 0);
 	if (out->table)
 		nsx_table_note(out->table, "%s", out->hidden);
 }
@@ -287,6 +287,7 @@ nsx_compare_side_free(struct cmp_side *s)
 	nsx_step_classes_free(&s->classes);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
+	nsx_map_free(&s->program_of);
 	nsx_map_free(&s->devices);
 }
 

@@ -139,6 +139,7 @@ struct cmp_side {
 	NSX_VEC(struct cmp_cell) cells;
 	struct nsx_map    cell_of;           /* (row, device's number) -> cells */
 	NSX_VEC(uint32_t) models;            /* names of GPU models */
+	struct nsx_map    program_of;        /* of tables: (name, id) -> groups */
 	struct nsx_map    devices;           /* devices that executed something */
 	nsx_u128          time;              /* of the rows that are compared */
 	double            most;              /* of one of them */
@@ -197,6 +198,16 @@ cmp_str(const struct cmp *c, uint32_t id)
 	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&c->strs, id);
 }
 
+/* The text in cmp.text as one of cmp.strs; NSX_NONE when out of memory. */
+static inline uint32_t
+cmp_intern(struct cmp *c)
+{
+	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+}
+
+/* For "%.*s": a string cut to n bytes. */
+#define CMP_CUT(s, n) (int)((s).len < (n) ? (s).len : (n)), (s).ptr
+
 /* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
 int nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
@@ -207,8 +218,10 @@ void nsx_compare_take_diag(struct cmp_side *s, const struct nsx_rec *rec);
 /* Warn if communication counts whole though exposed time was requested. */
 void nsx_compare_tell_not_hidden(const struct cmp *c, const struct cmp_side *s, struct nsx_diags *diags);
 
-/* Add the GPU models of a catalogue; false when out of memory. */
+/* Add the GPU models of a catalogue, or one, a string; false when out of memory. */
 bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat);
+bool nsx_compare_add_model(struct cmp_side *s, uint32_t model);
+bool nsx_compare_has_model(const struct cmp_side *s, uint32_t model);
 
 /* names.c: read all of the side's stream, by ranges or operations. NSX_OK or NSX_ERR. */
 int nsx_compare_read_ranges(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
@@ -335,6 +348,8 @@ uint32_t nsx_compare_row_add(struct cmp_side *s, struct cmp_row row);
 
 /* pair.c: match programs, and rows, of both sides. NSX_OK or NSX_ERR. */
 int nsx_compare_pair(struct cmp *c);
+/* Match two groups, indices in BASE and NEW. */
+void nsx_compare_join_groups(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how);
 
 /* samples.c: add a time of the row, of the step or execution with that number on that device, to which all of its times
  * add up; NSX_ABSENT: of the next instance. False when out of memory. */

@@ -105,7 +105,7 @@ stem_of_line(struct cmp *c, struct cmp_row *row)
 	nsx_buf_str(&c->text, head);
 	if (bracket < s.len && bracket)
 		nsx_buf_add(&c->text, s.ptr + bracket - 1, s.len - bracket + 1);
-	row->stem = c->text.failed ? NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+	row->stem = cmp_intern(c);
 	return row->stem != NSX_NONE;
 }
 

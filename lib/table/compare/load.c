@@ -31,19 +31,28 @@ keep_string(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uin
 }
 
 bool
+nsx_compare_has_model(const struct cmp_side *s, uint32_t model)
+{
+	for (size_t i = 0; i < s->models.n; i++)
+		if (s->models.p[i] == model)
+			return true;
+	return false;
+}
+
+bool
+nsx_compare_add_model(struct cmp_side *s, uint32_t model)
+{
+	return model == NSX_NONE || nsx_compare_has_model(s, model) || nsx_vec_push(&s->models, model);
+}
+
+bool
 nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat)
 {
-	for (size_t i = 0; i < cat->devices.n; i++) {
-		uint32_t model;
-		bool had = false;
+	uint32_t model;
 
-		if (!keep_string(c, cat, cat->devices.p[i].name, &model))
+	for (size_t i = 0; i < cat->devices.n; i++)
+		if (!keep_string(c, cat, cat->devices.p[i].name, &model) || !nsx_compare_add_model(s, model))
 			return false;
-		for (size_t k = 0; k < s->models.n; k++)
-			had |= s->models.p[k] == model;
-		if (!had && model != NSX_NONE && !nsx_vec_push(&s->models, model))
-			return false;
-	}
 	return true;
 }
 

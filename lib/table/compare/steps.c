@@ -42,7 +42,7 @@ name_of(struct cmp *c, int stat)
 		nsx_buf_fmt(&c->text, "idle:%s", nsx_cause_name((enum nsx_cause)(stat - CAUSES)));
 	else
 		nsx_buf_c(&c->text, names[stat]);
-	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+	return cmp_intern(c);
 }
 
 /* ---- one side */
@@ -542,7 +542,7 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 			if (c->side[k].nruns)
 				snprintf(runs, sizeof runs, " in %" PRId64 " run%s", g->runs, g->runs == 1 ? "" : "s");
 			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s%s",
-				       c->side[k].name, g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr,
+				       c->side[k].name, g->execs, CMP_CUT(class, 200),
 				       g->devices, g->devices == 1 ? "" : "s", runs,
 				       g->devices ? "; the last of each has no period" : "");
 		}

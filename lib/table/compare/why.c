@@ -328,7 +328,7 @@ join_others(struct cmp *c, const struct cmp_why_joined *j, const struct others *
 		c->text.len = 0;
 		nsx_buf_fmt(&c->text, "[%" PRId64 " others]", others[k].count);
 
-		uint32_t name = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+		uint32_t name = cmp_intern(c);
 
 		good = name != NSX_NONE && nsx_vec_push(&rows->list, ((struct row){
 			.name = name, .range = NSX_NONE, .base_name = NSX_NONE, .match = others[k].match,
