@@ -147,8 +147,8 @@ tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result
 
 	if (!r->witness.judged)
 		snprintf(out->why, sizeof out->why,
-			 "%.*s: NEW has %zu step%s, each base run %zu or more: record as many", CMP_CUT(name, 80), steps,
-			 steps == 1 ? "" : "s", least);
+			 "%.*s: NEW has %zu step%s, each base run %zu or more: record as many", CMP_CUT(name, 80),
+			 steps, steps == 1 ? "" : "s", least);
 	else
 		snprintf(out->why, sizeof out->why, "%.*s: NEW has %zu steps, a base run %zu, want %d for their p99: "
 		         "record more steps", CMP_CUT(name, 80), steps, least, NSX_TAIL_OF_RUN);

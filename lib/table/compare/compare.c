@@ -65,38 +65,24 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 		c->way->tell_growth(c, r, text);
 }
 
-/* Frees the text. */
-static bool
-add_sentence(struct nsx_compare *out, struct nsx_buf *text)
-{
-	char *s = text->failed ? NULL : nsx_str_dup(nsx_buf_view(text));
-
-	nsx_buf_free(text);
-	if (s && nsx_vec_push(&out->regressions, s))
-		return true;
-	free(s);
-	return false;
-}
-
+/* Add the sentence of a result that is slower, or, of NULL, of the work of runs without steps as a whole, of which
+ * steps tell themselves. */
 static bool
 add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
 	struct nsx_buf text = { 0 };
 
-	nsx_compare_sentence(c, r, &text);
-	return add_sentence(out, &text);
-}
+	if (r)
+		nsx_compare_sentence(c, r, &text);
+	else
+		nsx_compare_tell_work(c, &text);
+	char *s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
+	bool good = s && nsx_vec_push(&out->regressions, s);
 
-/* The work of runs without steps as a whole, of which steps tell themselves. */
-static bool
-add_work(const struct cmp *c, struct nsx_compare *out)
-{
-	struct nsx_buf text = { 0 };
-
-	if (!c->compares_work || !c->way->each || c->same.said <= 0)
-		return true;
-	nsx_compare_tell_work(c, &text);
-	return add_sentence(out, &text);
+	nsx_buf_free(&text);
+	if (!good)
+		free(s);
+	return good;
 }
 
 static bool
@@ -235,7 +221,9 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 	int rc = NSX_OK;
 
 	/* Programs as a whole come first: they are the total of all rows. */
-	if (!r || (!c->way->whole && !whole) || !add_work(c, out) ||
+	bool work = c->compares_work && c->way->each && c->same.said > 0;
+
+	if (!r || (!c->way->whole && !whole) || (work && !add_regression(c, out, NULL)) ||
 	    !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)

@@ -224,8 +224,7 @@ bool nsx_compare_add_model(struct cmp_side *s, uint32_t model);
 bool nsx_compare_has_model(const struct cmp_side *s, uint32_t model);
 
 /* names.c: read all of the side's stream, by ranges or operations. NSX_OK or NSX_ERR. */
-int nsx_compare_read_ranges(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
-int nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+int nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* Both sides are read. Ranges are compared by GPU time if both have it, unless spans were requested; operations, if
  * both know executions of programs, only inside of them. False when out of memory. */
 bool nsx_compare_settle_ranges(struct cmp *c, struct nsx_diags *diags);
@@ -410,14 +409,6 @@ enum cmp_verdict nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *
 /* What was compared, as a sentence; empty if nothing was. */
 void nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text);
 
-/* devices_of.c: whether a row of both sides, which differs, does so on at most half of the devices that both have.
- * False if it is on a single one, or devices are not known. */
-bool nsx_compare_is_uneven(const struct cmp *c, const struct cmp_result *r);
-/* The smallest mean time of the row on a device, ns; 0 if it is on a single one. */
-double nsx_compare_least(const struct cmp_side *s, const struct cmp_row *r);
-
-/* judge.c: whether the difference is above both floors, one of which is a share of a time. */
-bool nsx_compare_above_floors(const struct cmp *c, double diff, double of);
 /* judge.c: all rows, in the order of the way; whole: of modules instead. The caller frees them. NULL when out of
  * memory. */
 struct cmp_result *nsx_compare_judge(struct cmp *c, bool whole, size_t *n);

@@ -235,9 +235,10 @@ settle(struct cmp *c)
 	return nsx_compare_settle_inner(&c->side[0]) && nsx_compare_settle_inner(&c->side[1]);
 }
 
-static int
-read_names(struct cmp *c, struct cmp_side *s, bool range, struct nsx_diags *diags)
+int
+nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
+	bool range = c->way->nested;
 	struct names n = { .c = c, .s = s, .ranges = range };
 
 	if (range) {
@@ -272,18 +273,6 @@ read_names(struct cmp *c, struct cmp_side *s, bool range, struct nsx_diags *diag
 	nsx_buf_free(&n.scratch);
 	free(n.last.p);
 	return rc;
-}
-
-int
-nsx_compare_read_ranges(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
-{
-	return read_names(c, s, true, diags);
-}
-
-int
-nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
-{
-	return read_names(c, s, false, diags);
 }
 
 /* ---- both sides */

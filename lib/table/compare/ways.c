@@ -61,14 +61,14 @@ static const struct cmp_way ways[] = {
 	},
 	[NSX_COMPARE_RANGE] = {
 		.name = "range", .things = "ranges with GPU work", .unit = "range", .instead = "",
-		.read = nsx_compare_read_ranges, .settle = nsx_compare_settle_ranges,
+		.read = nsx_compare_read_names, .settle = nsx_compare_settle_ranges,
 		.parts = true, .each = true, .nested = true,
 		.shown = "name " COUNTS "base_span new_span " RATES,
 		.rank = "name" RANK " base_rate new_rate"
 	},
 	[NSX_COMPARE_KERNEL] = {
 		.name = "kernel", .things = "operations", .unit = "operation", .instead = "",
-		.read = nsx_compare_read_operations, .settle = nsx_compare_settle_operations,
+		.read = nsx_compare_read_names, .settle = nsx_compare_settle_operations,
 		.parts = true, .each = true, .waits = true,
 		.shown = "type name " COUNTS RATES,
 		.rank = "name" RANK " base_rate new_rate"
