@@ -26,9 +26,9 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 		       "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
 	NSX_OPT_STR(0, "step", &step, "REGEX",
-		    "by step or device: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
+		    "by step, device or phase: NVTX ranges whose DOMAIN:NAME matches are steps; groups make classes"),
 	NSX_OPT_STR(0, "module", &module, "NAME",
-		    "by step or device: executions of the program of that name or key are the steps"),
+		    "by step, device or phase: executions of the program of that name or key are the steps"),
 	NSX_OPT_STR(0, "sigma", &sigma, "K",
 		    "differences are noise below this confidence, in deviations of a normal distribution [3]"),
 	NSX_OPT_STR(0, "percent", &percent, "P", "ignore differences of up to P percent of BASE [2]"),
@@ -129,8 +129,11 @@ wanted(int nops, char **ops)
 		               nsx_compare_name(o.by));
 	if (names && o.by != NSX_COMPARE_RANGE && o.by != NSX_COMPARE_KERNEL)
 		nsx_cli_misuse(&cli, "--names: want --by range or kernel");
-	if ((step || module) && o.by != NSX_COMPARE_STEP && o.by != NSX_COMPARE_DEVICE)
-		nsx_cli_misuse(&cli, "--%s: want --by step or device", step ? "step" : "module");
+	if ((step || module) && o.by == NSX_COMPARE_PHASE)
+		o.by = NSX_COMPARE_STEP_PHASE;
+	if ((step || module) && o.by != NSX_COMPARE_STEP && o.by != NSX_COMPARE_DEVICE
+	    && o.by != NSX_COMPARE_STEP_PHASE)
+		nsx_cli_misuse(&cli, "--%s: want --by step, device or phase", step ? "step" : "module");
 	nsx_tool_check_steps(&cli, step, module);
 	if (folded && (changed || nsx_tool_table.sort || nsx_tool_forms() ||
 	    nsx_tool_table.markdown))
@@ -280,28 +283,32 @@ read_runs(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_opt
 	return rc;
 }
 
-/* What is compared if --by does not say it: thunks, else steps, else operations, whatever the streams have. */
+/* What is compared if --by does not say it: thunks, else steps, else operations, whatever the streams have. Phases are
+ * of thunks, else of operations in steps. */
 static int
 read_any(struct nsx_tool *t, int nops, char **ops, const struct nsx_compare_options *options, struct nsx_outfile *out,
          struct nsx_compare *c)
 {
-	static const enum nsx_compare_by instead[] = { NSX_COMPARE_STEP, NSX_COMPARE_KERNEL };
+	static const enum nsx_compare_by instead[] = { NSX_COMPARE_STEP_PHASE, NSX_COMPARE_STEP, NSX_COMPARE_KERNEL };
 	struct nsx_compare_options o = *options;
 	struct nsx_diags diags = { .failed = false };
 	int rc = read_runs(t, nops, ops, options, out, c, &diags);
+	bool phase = o.by == NSX_COMPARE_PHASE, any = !by && !what && o.by == NSX_COMPARE_THUNK;
 	/* Standard input cannot be read again. */
-	bool again = !by && !what && o.by == NSX_COMPARE_THUNK && !out && nops == 2
-		&& strcmp(ops[0], "-") != 0 && strcmp(ops[1], "-") != 0;
+	bool again = (phase || any) && !out && nops == 2 && strcmp(ops[0], "-") != 0 && strcmp(ops[1], "-") != 0;
 
 	o.any = false;
-	for (size_t i = 0; rc == NSX_OK && again && c->none && i < sizeof instead / sizeof *instead; i++) {
+	if (rc == NSX_OK && phase && c->none && !again)
+		rc = nsx_err_set(&t->err, "the streams have no thunks, which come from XLA: for phases of operations "
+		                 "in each step want files, which can be read again, and no --folded");
+	for (size_t i = phase ? 0 : 1; rc == NSX_OK && again && c->none && i < (phase ? 1 : 3); i++) {
 		nsx_compare_free(c);
 		nsx_diags_free(&diags);
 		diags = (struct nsx_diags){ .failed = false };
 		o.by = instead[i];
 		rc = read_runs(t, nops, ops, &o, out, c, &diags);
-		nsx_diag_add(&diags, NSX_INFO, "", 1, "the streams have no thunks: compared by %s",
-		             nsx_compare_name(o.by));
+		nsx_diag_add(&diags, NSX_INFO, "", 1, "the streams have no thunks: compared by %s%s",
+		             nsx_compare_name(o.by), phase ? " of operations in each step" : "");
 	}
 	nsx_diags_join(&t->diags, &diags);
 	nsx_diags_free(&diags);

@@ -13,7 +13,8 @@ static inline int nsx_int_cmp(int64_t a, int64_t b) { return (a > b) - (a < b); 
 int nsx_sort_by_int(const void *a, const void *b);
 int nsx_sort_by_double(const void *a, const void *b);
 
-/* The k-th smallest of n > k values, from 0, which are put into another order: O(n). */
+/* The k-th smallest of n > k values, from 0, which are put into another order: before place k are none that are larger,
+ * behind it none that are smaller. O(n). */
 int64_t nsx_sort_nth(int64_t *v, size_t n, size_t k);
 
 /* Sort by k[0], then k[1], k[2], then i: a total order when the i differ. O(n) for many. */

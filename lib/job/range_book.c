@@ -125,6 +125,21 @@ nsx_range_book_need(struct nsx_reader *in, bool ops_only)
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, range) | (ops_only ? NSX_C(OP, start) : 0));
 }
 
+/* Whether a range is in one of the same name. Bits of names tell that of most without looking at all that are around
+ * it. */
+static void
+look_around(const struct nsx_range_book *b, struct nsx_range_entry *r)
+{
+	const struct nsx_range_entry *up = nsx_range_book_find(b, r->profile, r->parent);
+
+	if (!up)
+		return;
+	r->around = up->around | UINT64_C(1) << (up->name * 0x9e3779b9U >> 26);
+	if (r->around >> (r->name * 0x9e3779b9U >> 26) & 1)
+		for (; up && !r->inner; up = nsx_range_book_find(b, up->profile, up->parent))
+			r->inner = up->name == r->name;
+}
+
 int
 nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err)
 {
@@ -140,7 +155,7 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 	struct nsx_range_entry r = {
 		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
 		    nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
-		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0, false
+		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0, false, false, 0
 	};
 
 	return nsx_range_book_enter(b, &r, err);
@@ -149,6 +164,8 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 int
 nsx_range_book_enter(struct nsx_range_book *b, const struct nsx_range_entry *range, struct nsx_err *err)
 {
+	struct nsx_range_entry r = *range;
+
 	if (!b->at) {
 		b->now = b->ops_only ? INT64_MIN : b->now;
 		b->limit = FEW;
@@ -159,9 +176,11 @@ nsx_range_book_enter(struct nsx_range_book *b, const struct nsx_range_entry *ran
 		return NSX_ERR;
 	if (b->list.n >= NSX_NONE)
 		return nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);
-	if (!nsx_vec_push(&b->list, *range))
+	if (b->past)
+		look_around(b, &r);
+	if (!nsx_vec_push(&b->list, r))
 		return nsx_err_nomem(err, NULL);
-	*slot(b, range->profile, range->range) = (uint32_t)(b->list.n - 1);
+	*slot(b, r.profile, r.range) = (uint32_t)(b->list.n - 1);
 	return NSX_OK;
 }
 

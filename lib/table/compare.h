@@ -29,7 +29,9 @@ enum nsx_compare_by {
 	NSX_COMPARE_DEVICE,   /* a time of a device, as nsysx-summary --by device has it */
 	NSX_COMPARE_COLLECTIVE, /* collectives of a kind, message size and group size, by the durations of their
 	                         * records */
-	NSX_COMPARE_AXIS        /* the same along an axis of the mesh of devices (job/axis.h) */
+	NSX_COMPARE_AXIS,       /* the same along an axis of the mesh of devices (job/axis.h) */
+	NSX_COMPARE_STEP_PHASE  /* phases without thunks, by the GPU time of their operations in each step; named as
+	                         * PHASE */
 };
 
 enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
@@ -85,48 +87,19 @@ int nsx_compare_by_name(const char *name);
 
 /* Read the streams whole (opened with NSX_READ_ORDERED, not read from yet): the last one is NEW, the one before it
  * BASE, or by STEP and DEVICE several, two or more, are base runs. Either side may be a table of nsx_summary by thunk,
- * module, opcode or device as TSV instead; a stream compared with one is first summed up in the same way. With tables
- * time is exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is that
- * of n executions on unknown devices; there are no folded stacks.
+ * module, opcode or device, or of steps, as TSV instead; a stream compared with a table of nsx_summary is first summed
+ * up in the same way, and there are no folded stacks.
  *
- * The time of a row is its sum over an execution of its program on one device, averaged over executions and devices. It
- * is judged by samples: one for each execution, step or instance, the mean of the devices in it. As these depend on
- * each other, their n is that of independent ones; two tests judge them, of means and of ranks (compare/witness.h). A
- * row is slower or faster if one of them says so and its size is above both floors; the noise that is printed is that
- * of means. With fewer than 5 independent samples on a side a row is unknown, and if such a row decides, or they take
- * most of the time, the streams are not comparable. With `tail` 99th percentiles decide instead. Of tables, which have
- * no samples, the test of means judges alone, of n independent ones.
- *
- * With k base runs a value of BASE is the mean of theirs, and noise is that between runs, for k of 3 or more
- *     noise = t * s * sqrt(1 + 1 / k)
- * with s the standard deviation of the runs' means and Student's t for k - 1 degrees of freedom; the same of medians is
- * the second witness, and of 99th percentiles the one of tails. Of two it is the larger one of this and of the noise
- * above.
- *
- * A row of THUNK, OPCODE, SOURCE, PHASE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at
- * most `minor` percent of the time of its program there (for KERNEL, of all operations; for RANGE, of the name of
- * ranges
- * with the longest time). It is uneven if at most half of the devices that both sides have changed in the same
- * direction by more than both floors: it is then these devices that changed. By KERNEL communication is shifted if it
- * did not change so on the device with its smallest mean. A row that consists of communication alone counts as shifted
- * unless executions of its program change in the same direction by more than both floors: its time includes waiting.
- *
- * By RANGE, KERNEL, STEP and COLLECTIVE an execution is a range, an operation, a step, a record of a collective on a
- * device; a collective is slower or faster only if the record of the device that waited least changed in the same
- * direction, otherwise it is shifted. Operations outside of executions of programs are ignored if both sides have
- * operations inside of them. By DEVICE an execution is one of any program if all devices of both sides execute
- * programs, equally often; else a step if all have steps of one class, with noise; else an execution again or the whole
- * run, with noise between several base runs only; rows of whole runs are unknown, and the streams not comparable, if
- * the numbers of operations differ by more than a hundredth or a side is a table, unless sigma is 0. Tables by OPCODE
- * have no verdicts either, unless sigma is 0. A part of the time of a device is judged like a part of a period (below).
- * The activities of devices in a step cover the time to the start of the next one, so that compute, exposed, copy and
- * idle add up to the period; `percent` then refers to the period, and a part is slower or faster only if the period
- * changes in the same direction by more than both floors; otherwise it is shifted, which is no regression.
+ * What rows are, when they are slower, faster, minor, uneven, shifted, hidden or unknown, and when the streams are not
+ * comparable, is in nsysx-compare(1). A row is judged by samples (compare/samples.c): one for each execution, step or
+ * instance, the mean of the devices in it. As these depend on each other, their n is that of independent ones; two
+ * tests judge them, of means and of ranks (compare/witness.h). With several base runs the noise is that between them
+ * (compare/runs.c).
  *
  * If `folded` (which the caller commits) is not NULL (it must be by RANGE and all that follow it), folded stacks of
  * side options->fold are written to it, in which matched rows have the same name, and times are scaled to the number of
  * executions of NEW. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; free c in both cases. Holds about
- * 200 bytes for each row and device; tables, and 300 bytes a row. */
+ * 200 bytes for each row and device, 8 to 32 bytes for each time, and of a table 300 bytes a row. */
 int nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compare_options *options,
                 struct nsx_outfile *folded,
                 struct nsx_compare *c, struct nsx_diags *diags, struct nsx_err *err);

@@ -157,6 +157,59 @@ dot=$(nsysx-view -t inst "$T/base" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; 
 job backward "--slow=$dot:100"
 equal 'an instruction of the backward pass makes that slower, and no other phase' "$(nsysx-compare -q --tsv --changed --by phase "$T/base" "$T/backward" | columns program,phase,verdict)" 'jit_train_step backward slower'
 
+# Without thunks the ranges around launches tell phases, of operations in each step. 13 steps of 1 ms, the last of which has no period; each has a kernel
+# of 100 + j us in the forward pass, one of BACK + j in the backward pass, and one of 50 in the optimizer, but the fifth, and one of 7 in no range.
+steps() {
+	awk -v back="$1" 'function range(name, at, dur) { printf "range range=%d parent=%d tid=1 device=0 name=%s host_start=%d host_dur=%d start=%d dur=%d\n", ++r, step, name, at, 1000 * dur, at + 500, 1000 * dur }
+		function op(name, at, dur, of) { printf "op device=0 stream=7 type=kernel name=%s start=%d dur=%d tid=1 host_start=%d host_dur=10%s\n", name, at + 500, 1000 * dur, at, of ? " range=" of : "" }
+		BEGIN {
+			print "device device=0"
+			for (i = 0; i < 13; i++) {
+				t = 1000000 * (i + 1); j = i * 7 % 5; step = -1
+				range("ProfilerStep#" i, t, 900); step = r
+				range("aten::mm,~seq~=~" i, t + 10000, 150); op("gemm", t + 10000, 100 + j, r)
+				range("autograd::engine::evaluate_function:~MmBackward0,~seq~=~" i, t + 200000, 400); op("gemm", t + 200000, back + j, r)
+				if (i != 4) { range("Optimizer.step#SGD.step", t + 700000, 90); op("adam", t + 700000, 50, r) }
+				op("stray", t + 910000, 7, 0)
+			} }' | sed 's/ parent=-1//' | awk -f host/stream.awk
+}
+(cd "${0%/*}" && steps 200) >"$T/steps200"
+(cd "${0%/*}" && steps 210) >"$T/steps210"
+run nsysx-compare --gate --tsv --by phase "$T/steps200" "$T/steps210"
+equal 'by phase without thunks the backward pass alone is slower' "$status $(columns program,phase,base_execs,new_execs,base,new,verdict <"$T_private/out" |
+	awk '{ printf "%s %s %s %s %.6f %.6f %s\n", $1, $2, $3, $4, $5, $6, $7 }' | LC_ALL=C sort | tr '\n' ';')" \
+	"1 $(awk 'BEGIN { for (i = 0; i < 12; i++) { j = i * 7 % 5; f += 100 + j; b += 200 + j; s += 210 + j; o += i == 4 ? 0 : 50; u += 7 }
+		n = "ProfilerStep##"; form = "%s %s 12 12 %.6f %.6f %s;"
+		printf form form form form, n, "backward", b / 12 * 1000, s / 12 * 1000, "slower", n, "forward", f / 12 * 1000, f / 12 * 1000, "same",
+			n, "optimizer", o / 12 * 1000, o / 12 * 1000, "same", n, "unknown", u / 12 * 1000, u / 12 * 1000, "same" }')"
+equal '... of a step' "$(grep -c '^nsysx-compare: slower: ProfilerStep##: backward: 211\.8 us per step' "$T_private/err")" 1
+# Eleven periods, of which the one without an optimizer has another step in it, of the class that is found.
+equal 'steps can be named' "$(nsysx-compare -q --tsv --by phase --step 'Optimizer\.step' "$T/steps200" "$T/steps200" | columns phase,base_execs | head -n 1)" 'backward 10'
+fails 'a pipe cannot be read again for them' 1 'the streams have no thunks, which come from XLA: for phases of operations in each step want files' \
+	sh -c 'nsysx-compare --by phase - "$2" <"$1"' sh "$T/steps200" "$T/steps210"
+
+# ---- ranges within each other ----
+# In each of 12 calls, work holds other, which holds work: kernels of 100, 20 and 10 us are launched in the outer work, other and the inner work.
+calls() {
+	awk 'function range(name, at, up) { printf "range range=%d tid=1 device=0 name=%s host_start=%d host_dur=%d start=%d dur=%d%s\n", ++r, name, at, 400000 - 20 * (at % 1000000) / 10, at + 500, 300000 - (at % 1000000), up ? " parent=" up : "" }
+		function op(at, dur, of) { printf "op device=0 stream=7 type=kernel name=k start=%d dur=%d tid=1 host_start=%d host_dur=10 range=%d\n", at + 500, 1000 * dur, at, of }
+		BEGIN {
+			print "device device=0"
+			for (i = 0; i < 12; i++) {
+				t = 1000000 * (i + 1)
+				range("work", t, 0); a = r; op(t, 100, a)
+				range("other", t + 110000, a); b = r; op(t + 110000, 20, b)
+				range("work", t + 150000, b); op(t + 150000, 10, r)
+			} }' | awk -f host/stream.awk
+}
+(cd "${0%/*}" && calls) >"$T/calls"
+equal 'by range an operation counts once in ranges of one name' "$(nsysx-summary -q --tsv --by range "$T/calls" | columns name,count,gpu_time,gpu_self,gpu_mean | tr '\n' ';')" \
+	'work 24 1560000 1320000 130000;other 12 360000 240000 30000;'
+equal 'and in what is compared' "$(nsysx-compare -q --tsv --by range "$T/calls" "$T/calls" | columns name,base_count,new_count,base,new | LC_ALL=C sort | tr '\n' ';')" \
+	'other 12 12 30000 30000;work 12 12 130000 130000;'
+equal 'also by spans' "$(nsysx-compare -q --tsv --by range --time span "$T/calls" "$T/calls" | columns name,base_count,base | LC_ALL=C sort | tr '\n' ';')" \
+	'other 12 190000;work 12 300000;'
+
 # ---- by axis of the mesh ----
 # Four devices, 2 x 2: groups of neighbours and of every second one.
 mesh() {

@@ -6,20 +6,55 @@
 static struct nsx_err err;
 
 static int
-add(struct nsx_range_book *b, int64_t id, int64_t start, int64_t host_dur, int64_t gpu_start, int64_t gpu_dur)
+add_in(struct nsx_range_book *b, int64_t id, int64_t parent, uint32_t name, int64_t start, int64_t host_dur,
+       int64_t gpu_start, int64_t gpu_dur)
 {
 	union nsx_val v[64];
 	struct nsx_rec r = { .kind = nsx_kind_builtin(NSX_RANGE), .v = v };
 
 	nsx_set_i(&r, NSX_RANGE_profile, 0);
 	nsx_set_i(&r, NSX_RANGE_range, id);
+	if (parent)
+		nsx_set_i(&r, NSX_RANGE_parent, parent);
 	nsx_set_i(&r, NSX_RANGE_host_start, start);
 	nsx_set_i(&r, NSX_RANGE_host_dur, host_dur);
 	if (gpu_dur) {
 		nsx_set_i(&r, NSX_RANGE_start, gpu_start);
 		nsx_set_i(&r, NSX_RANGE_dur, gpu_dur);
 	}
-	return nsx_range_book_add(b, &r, (uint32_t)id, &err);
+	return nsx_range_book_add(b, &r, name, &err);
+}
+
+static int
+add(struct nsx_range_book *b, int64_t id, int64_t start, int64_t host_dur, int64_t gpu_start, int64_t gpu_dur)
+{
+	return add_in(b, id, 0, (uint32_t)id, start, host_dur, gpu_start, gpu_dur);
+}
+
+static bool
+forget(void *unused, const struct nsx_range_entry *range)
+{
+	(void)unused;
+	return range != NULL;
+}
+
+/* Of 300 ranges within each other, more than there are bits of names, those whose name one around them has. */
+static void
+within(void)
+{
+	struct nsx_range_book b = { .ops_only = true, .past = forget };
+	int64_t wrong = 0;
+
+	for (int64_t i = 1; i <= 300; i++) {
+		uint32_t name = i % 100 == 0 ? 50 : (uint32_t)i;   /* 50 is in none of its name, 100, 200 and 300 are */
+
+		add_in(&b, i, i - 1, name, 0, 0, i, 1000 - i);
+		wrong += b.list.p[b.list.n - 1].inner != (i % 100 == 0);
+	}
+	is_int(wrong, 0, "ranges in one of the same name");
+	add_in(&b, 301, 0, 50, 0, 0, 301, 10);
+	ok(!b.list.p[b.list.n - 1].inner, "one in no range is in none");
+	nsx_range_book_free(&b);
 }
 
 /* A stream may have ranges with GPU work, but not their operations. */
@@ -78,6 +113,7 @@ main(void)
 	ok(b.list.n <= 8192, "past ranges use no memory");
 	nsx_range_book_free(&b);
 	without_operations();
+	within();
 	name_is(NULL, "a", NSX_NAMES_FULL, "a", "a name");
 	name_is("D", "a", NSX_NAMES_FULL, "D:a", "with its domain");
 	name_is("D", NULL, NSX_NAMES_FULL, "D:[unnamed]", "without a name");

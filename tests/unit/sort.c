@@ -72,10 +72,13 @@ sort_many(void)
 			for (size_t i = 0; i < n; i++)
 				again[i] = values[i] = value(kind);
 			qsort(values, n, sizeof *values, nsx_sort_by_int);
-			for (size_t k = 0; k < n; k += n / 9 + 1)
+			for (size_t k = 0; k < n; k += n / 9 + 1) {
 				good = good && nsx_sort_nth(again, n, k) == values[k];
+				for (size_t i = 0; i < n; i++)
+					good = good && (i < k ? again[i] <= values[k] : again[i] >= values[k]);
+			}
 		}
-		ok(good, "... the value at a place, kind %u", (unsigned)kind);
+		ok(good, "... the value at a place, none larger before it, none smaller behind it, kind %u", (unsigned)kind);
 	}
 }
 

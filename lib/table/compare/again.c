@@ -62,7 +62,7 @@ take(void *state, const struct nsx_rec *rec)
 	const struct reading *r = state;
 
 	if (r->c->repeat && rec->kind->id == NSX_OP
-	    && !nsx_compare_take_work(r->c, r->side, r->idle->cat, rec, NSX_NONE))
+	    && !nsx_compare_take_work(r->c, r->side, nsx_cat_device(r->idle->cat, rec), rec, NSX_NONE))
 		return nsx_err_nomem(r->c->err, NULL);
 	if (r->why && r->c->options.renamed && rec->kind->id == NSX_OP && !take_kernel(r, rec))
 		return nsx_err_nomem(r->c->err, NULL);

@@ -43,16 +43,10 @@ take_work(void *arg, const struct nsx_rec *rec)
 {
 	struct loaded *l = arg;
 
-	if (!nsx_compare_take_classes(l->s, rec))
+	if (nsx_compare_take_classes(l->s, rec) != NSX_OK)
 		return false;
-	return rec->kind->id != NSX_OP || nsx_compare_take_work(l->c, l->s, &l->sums.reading.comm->cat, rec, NSX_NONE);
-}
-
-/* The text in cmp.text as one of cmp.strs; NSX_NONE when out of memory. */
-static uint32_t
-intern(struct cmp *c)
-{
-	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+	return rec->kind->id != NSX_OP
+	       || nsx_compare_take_work(l->c, l->s, nsx_cat_device(&l->sums.reading.comm->cat, rec), rec, NSX_NONE);
 }
 
 /* The exponent of the smallest power of two above v. */
@@ -82,7 +76,7 @@ name_row(struct loaded *l, struct cmp_row *row, struct cmp_comm *comm, struct ns
 	c->text.len = 0;
 	if (l->sums.axes) {
 		nsx_axes_name(&l->axes.axes, from->in, &c->text);
-		comm->axis = intern(c);
+		comm->axis = cmp_intern(c);
 		nsx_buf_c(&c->text, ": ");
 	}
 	nsx_buf_str(&c->text, kind);
@@ -90,16 +84,16 @@ name_row(struct loaded *l, struct cmp_row *row, struct cmp_comm *comm, struct ns
 		nsx_buf_fmt(&c->text, " of %" PRId64 " bytes", from->bytes);
 	if (from->has_group)
 		nsx_buf_fmt(&c->text, " by %" PRId64 " device%s", from->group, from->group == 1 ? "" : "s");
-	row->name = intern(c);
+	row->name = cmp_intern(c);
 	c->text.len = 0;
 	nsx_buf_fmt(&c->text, "%d", from->has_bytes ? magnitude(from->bytes) : -1);
-	row->stem = intern(c);
+	row->stem = cmp_intern(c);
 	c->text.len = 0;
 	if (comm->axis != NSX_NONE)
 		nsx_buf_str(&c->text, cmp_str(c, comm->axis));
 	nsx_buf_fmt(&c->text, " %" PRId64 " ", comm->group);
 	nsx_buf_str(&c->text, kind);
-	row->opcode = intern(c);
+	row->opcode = cmp_intern(c);
 	row->number = comm->bytes;
 	return comm->kind != NSX_NONE && row->name != NSX_NONE && row->stem != NSX_NONE && row->opcode != NSX_NONE;
 }
@@ -117,7 +111,6 @@ mean_of(double a, const struct cmp_comm *x, double b, const struct cmp_comm *y)
 static bool
 join(struct cmp_side *s, uint32_t row, uint32_t to)
 {
-	struct cmp_row *r = &s->rows.p[row];
 	struct cmp_comm *a = &s->comms.p[to], *b = &s->comms.p[row];
 
 	if (!nsx_compare_move(s, row, to))
@@ -127,8 +120,6 @@ join(struct cmp_side *s, uint32_t row, uint32_t to)
 	a->shortest = mean_of(a->shortest, a, b->shortest, b);
 	a->has_busbw &= b->has_busbw;
 	a->instances += b->instances;
-	r->name = r->stem = r->opcode = NSX_NONE;
-	r->detail = true;
 	return true;
 }
 
@@ -189,9 +180,10 @@ nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags
 	l.sums.other = take_work;
 	l.sums.axes = c->way->axes ? &l.axes : NULL;
 	nsx_compare_need_work(s->in);
-	nsx_compare_need_classes(c, s);
 	l.sums.arg = &l;
-	rc = nsx_bandwidth_collect(s->in, &l.sums, &own, c->err);
+	rc = nsx_compare_need_classes(c, s);
+	if (rc == NSX_OK)
+		rc = nsx_bandwidth_collect(s->in, &l.sums, &own, c->err);
 	if (rc == NSX_OK && !finish(&l))
 		rc = nsx_err_nomem(c->err, NULL);
 	s->diags = l.sums.ndiags;

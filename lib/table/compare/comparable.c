@@ -9,15 +9,6 @@
 
 /* ---- properties that both runs must share */
 
-static bool
-has_model(const struct cmp_side *s, uint32_t model)
-{
-	for (size_t i = 0; i < s->models.n; i++)
-		if (s->models.p[i] == model)
-			return true;
-	return false;
-}
-
 /* The file of a side, as a word of a command; valid until the next one. */
 static const char *
 path(struct cmp *c, int side)
@@ -45,7 +36,7 @@ report_devices(const struct cmp *c, struct nsx_diags *diags)
 		for (size_t i = 0; i < c->side[k].models.n && c->side[!k].models.n; i++) {
 			struct nsx_str model = cmp_str(c, c->side[k].models.p[i]);
 
-			if (!has_model(&c->side[!k], c->side[k].models.p[i]))
+			if (!nsx_compare_has_model(&c->side[!k], c->side[k].models.p[i]))
 				nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s has devices of model %.*s",
 				             c->side[k].name, (int)model.len, model.ptr);
 		}
@@ -90,7 +81,7 @@ report_warm_up(struct cmp *c, const struct cmp_result *r, int side, struct nsx_d
 
 	nsx_diag_add(diags, NSX_WARNING, c->side[side].name, 1, "%.*s: the first %zu of %zu steps take %.1f times the "
 	             "median one, as of a program that warms up: %s%s leaves them out%s%s",
-	             (int)(name.len < 80 ? name.len : 80), name.ptr, n, v.n, sum / (double)n / median,
+	             CMP_CUT(name, 80), n, v.n, sum / (double)n / median,
 	             program ? "nsysx-warmup -o steady.nsysx " : "nsysx-extract --time FROM:",
 	             program ? path(c, side) : "",
 	             program ? "" : ", with FROM the host_start of a later one: nsysx-steps --each ",
@@ -116,7 +107,7 @@ report_work(const struct cmp *c, struct nsx_diags *diags)
 		             "%.*s: NEW does %.4g times the %s of BASE per %s (%.4g, was %.4g): if that is another "
 		             "batch size or model, and no change of the program, record both with the same, or divide "
 		             "by it",
-		             (int)(name.len < 80 ? name.len : 80), name.ptr, to / of, flops ? "FLOPs" : "operations",
+		             CMP_CUT(name, 80), to / of, flops ? "FLOPs" : "operations",
 		             c->unit, to, of);
 	}
 }
@@ -151,17 +142,16 @@ static void
 tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
-	int len = (int)(name.len < 80 ? name.len : 80);
 	size_t steps = nsx_compare_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
 	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE], false).least;
 
 	if (!r->witness.judged)
 		snprintf(out->why, sizeof out->why,
-			 "%.*s: NEW has %zu step%s, each base run %zu or more: record as many", len, name.ptr, steps,
-			 steps == 1 ? "" : "s", least);
+			 "%.*s: NEW has %zu step%s, each base run %zu or more: record as many", CMP_CUT(name, 80),
+			 steps, steps == 1 ? "" : "s", least);
 	else
 		snprintf(out->why, sizeof out->why, "%.*s: NEW has %zu steps, a base run %zu, want %d for their p99: "
-		         "record more steps", len, name.ptr, steps, least, NSX_TAIL_OF_RUN);
+		         "record more steps", CMP_CUT(name, 80), steps, least, NSX_TAIL_OF_RUN);
 	out->comparable = false;
 }
 
@@ -176,16 +166,15 @@ tell_few(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *
 	size_t n = nsx_compare_sample(&c->side[side], r->row[side]).n;
 	const char *unit = c->unit, *tail = c->options.tail ? " of their p99" : "",
 	    *more = c->way->runs ? ", or several base runs" : "";
-	int len = (int)(name.len < 80 ? name.len : 80);
 
 	n = n ? n : (size_t)w->of[side].n_eff;   /* of a table */
 	if (w->of[side].n_eff < (double)n - 0.05)
 		snprintf(out->why, sizeof out->why, "%.*s: %zu %ss of %s that depend on each other tell as much as "
-		         "%.1f%s, want %d: record more %ss%s", len, name.ptr, n, unit, c->side[side].name,
+		         "%.1f%s, want %d: record more %ss%s", CMP_CUT(name, 80), n, unit, c->side[side].name,
 		         w->of[side].n_eff, tail, least, unit, more);
 	else
 		snprintf(out->why, sizeof out->why, "%.*s: %zu %s%s of %s tell%s too little%s, want %d: record more "
-		         "%ss%s", len, name.ptr, n, unit, n == 1 ? "" : "s", c->side[side].name, n == 1 ? "s" : "",
+		         "%ss%s", CMP_CUT(name, 80), n, unit, n == 1 ? "" : "s", c->side[side].name, n == 1 ? "s" : "",
 		         tail, least, unit, more);
 	out->comparable = false;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/spool.h"
 #include "table/compare/join.h"
 #include "table/compare/why.h"
 
@@ -64,38 +65,24 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 		c->way->tell_growth(c, r, text);
 }
 
-/* Frees the text. */
-static bool
-add_sentence(struct nsx_compare *out, struct nsx_buf *text)
-{
-	char *s = text->failed ? NULL : nsx_str_dup(nsx_buf_view(text));
-
-	nsx_buf_free(text);
-	if (s && nsx_vec_push(&out->regressions, s))
-		return true;
-	free(s);
-	return false;
-}
-
+/* Add the sentence of a result that is slower, or, of NULL, of the work of runs without steps as a whole, of which
+ * steps tell themselves. */
 static bool
 add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
 	struct nsx_buf text = { 0 };
 
-	nsx_compare_sentence(c, r, &text);
-	return add_sentence(out, &text);
-}
+	if (r)
+		nsx_compare_sentence(c, r, &text);
+	else
+		nsx_compare_tell_work(c, &text);
+	char *s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
+	bool good = s && nsx_vec_push(&out->regressions, s);
 
-/* The work of runs without steps as a whole, of which steps tell themselves. */
-static bool
-add_work(const struct cmp *c, struct nsx_compare *out)
-{
-	struct nsx_buf text = { 0 };
-
-	if (!c->compares_work || !c->way->rates || c->same.said <= 0)
-		return true;
-	nsx_compare_tell_work(c, &text);
-	return add_sentence(out, &text);
+	nsx_buf_free(&text);
+	if (!good)
+		free(s);
+	return good;
 }
 
 static bool
@@ -185,7 +172,7 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 			            nsx_compare_verdict_name((enum cmp_verdict)v));
 	nsx_buf_fmt(&b, ", %zu %s", count[CMP_SAME], nsx_compare_verdict_name(CMP_SAME));
 	put_devices(r, n, &b);
-	if (c->way->rates && c->same.said > 0)
+	if (c->way->each && c->same.said > 0)
 		nsx_buf_c(&b, "; the same work takes longer");
 	else if (out->regressions.n > count[CMP_SLOWER])
 		nsx_buf_fmt(&b, "; as a whole %zu programs slower", out->regressions.n - count[CMP_SLOWER]);
@@ -220,7 +207,7 @@ tell_hidden(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 		name = cmp_str(c, nsx_compare_group_of(c, most)->key);
 	snprintf(out->hidden, sizeof out->hidden, "%zu row%s that noise hides %s not shown, %s%.*s: %+.1f%%", hidden,
 	         hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are", hidden == 1 ? "" : "such as ",
-	         (int)(name.len < 100 ? name.len : 100), name.ptr, was > 0 ? 100 * (is / was - 1) : 0);
+	         CMP_CUT(name, 100), was > 0 ? 100 * (is / was - 1) : 0);
 	if (out->table)
 		nsx_table_note(out->table, "%s", out->hidden);
 }
@@ -234,7 +221,9 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 	int rc = NSX_OK;
 
 	/* Programs as a whole come first: they are the total of all rows. */
-	if (!r || (!c->way->whole && !whole) || !add_work(c, out) ||
+	bool work = c->compares_work && c->way->each && c->same.said > 0;
+
+	if (!r || (!c->way->whole && !whole) || (work && !add_regression(c, out, NULL)) ||
 	    !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
@@ -279,13 +268,14 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->values.p);
 	free(s->series.p);
 	free(s->runs.p);
-	free(s->means);
 	free(s->comms.p);
 	free(s->execs.p);
 	nsx_compare_work_free(&s->work);
+	nsx_spool_free(s->again);
 	nsx_step_classes_free(&s->classes);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
+	nsx_map_free(&s->program_of);
 	nsx_map_free(&s->devices);
 }
 
@@ -324,7 +314,8 @@ choose(struct cmp *c, const struct inputs *of, bool folded)
 static int
 read_side(struct cmp *c, struct cmp_side *s, int by, struct nsx_diags *diags)
 {
-	return (by >= 0 ? nsx_compare_read_table : c->tables ? c->way->sum_up : c->way->read)(c, s, diags);
+	return (by >= 0 ? nsx_compare_read_table : c->tables && c->way->sum_up ? c->way->sum_up
+	        : c->way->read)(c, s, diags);
 }
 
 /* Read the base runs as one side; NEW's is where each is before it is added. NSX_OK or NSX_ERR. */
@@ -419,18 +410,14 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 	*out = (struct nsx_compare){ 0 };
 	rc = of.by ? load(&c, &of, folded, diags) : nsx_err_nomem(err, NULL);
 	free(of.by);
-	if (rc == NSX_OK && c.way->label == CMP_LABEL_PHASE && !c.side[0].time && !c.side[1].time)
-		rc = nsx_err_set(err, "the streams have no thunks, which come from XLA: want these for --by phase; "
-		                 "nsysx-summary --by phase tells phases of each stream's operations, and --by step, "
-		                 "range and kernel compare them");
 	if (rc == NSX_OK)
 		rc = nsx_compare_pair(&c);
 	if (rc == NSX_OK)
 		leave_out(&c, diags);
 	if (rc == NSX_OK && c.way->check)
 		c.way->check(&c);
-	if (rc == NSX_OK && !nsx_compare_work(&c))
-		rc = nsx_err_nomem(err, NULL);
+	if (rc == NSX_OK)
+		rc = nsx_compare_work(&c);
 	if (rc == NSX_OK)
 		rc = answer(&c, folded, out, diags);
 	out->none = !c.tables && !c.side[0].time && !c.side[1].time;

@@ -1,20 +1,30 @@
 /* devices.c -- one side by the activities of each device, as in nsysx-summary --by device: such a table, or a stream
  * that is summed up to one. Times are those of the whole run, or, if both sides have them, per execution of a program
- * on the device, as single values, so noise is not known; or per step (device_steps.c). */
+ * on the device, as single values, so noise is not known; or per step: what each does from the start of its first step
+ * to the start of its last one, a value for each step. What a recording contains before and after its steps does not
+ * count, so that recordings of different lengths have equal times:
+ *
+ *     BASE  start-up 900  step 100  step 100  step 100         two steps to the next start, 200: 100 each
+ *     NEW   start-up 900  step 100  step 100  step 100  step 100         three, 300: 100 each
+ *
+ * The whole runs took 1200 and 1300, divided by their steps 400 and 325. */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "table/compare/join.h"
 #include "base/sort.h"
+#include "job/steps/windows.h"
+#include "table/compare/join.h"
 
 /* The share of BASE's operations by which runs of equal work may differ: half of the default of --percent. */
 static const double WORK = 0.01;
 
-static const char *const fields[CMP_DEVICE_TIMES] = {
-	[CMP_SPAN] = "span", [CMP_MODULES] = "modules", [CMP_COMPUTE] = "compute", [CMP_EXPOSED] = "exposed",
-	[CMP_COPY] = "copy", [CMP_IDLE] = "idle", [CMP_HIDDEN_TIME] = "hidden", [CMP_COPY_HIDDEN] = "copy_hidden"
+/* The times of a device, and the time in a step that each is about; -1: none. */
+static const struct { const char *name; int of_step; } fields[CMP_DEVICE_TIMES] = {
+	[CMP_SPAN] = { "span", 0 }, [CMP_MODULES] = { "modules", -1 },
+	[CMP_COMPUTE] = { "compute", 1 + NSX_PART_COMPUTE }, [CMP_EXPOSED] = { "exposed", 1 + NSX_PART_COMM },
+	[CMP_COPY] = { "copy", 1 + NSX_PART_COPY }, [CMP_IDLE] = { "idle", 1 + NSX_PART_IDLE },
+	[CMP_HIDDEN_TIME] = { "hidden", CMP_STEP_HIDDEN }, [CMP_COPY_HIDDEN] = { "copy_hidden", -1 }
 };
 
 /* The device as a group, whose rows are its times: its index; NSX_NONE when out of memory. */
@@ -29,26 +39,18 @@ add_device(struct cmp *c, struct cmp_side *s, int64_t number)
 		nsx_buf_c(&c->text, "no device");
 	else
 		nsx_buf_fmt(&c->text, "device %" PRId64, number);
-	new.name = new.key = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+	new.name = new.key = cmp_intern(c);
 	if (!known || new.name == NSX_NONE)
 		return NSX_NONE;
 	*known = 1;
 	return nsx_compare_group_add(s, new);
 }
 
-/* The time in a step that a row is about; -1: none. */
-static int
-time_of(int64_t k)
+/* The key of the inner row of a time of a device's steps. */
+static struct nsx_key
+key_of_step(int64_t device, int time)
 {
-	switch (k) {
-	case CMP_SPAN:    return 0;
-	case CMP_COMPUTE: return 1 + NSX_PART_COMPUTE;
-	case CMP_EXPOSED: return 1 + NSX_PART_COMM;
-	case CMP_COPY: return 1 + NSX_PART_COPY;
-	case CMP_IDLE: return 1 + NSX_PART_IDLE;
-	case CMP_HIDDEN_TIME: return CMP_STEP_HIDDEN;
-	default:      return -1;
-	}
+	return (struct nsx_key){ (uint64_t)device, (uint64_t)time };
 }
 
 bool
@@ -72,18 +74,59 @@ nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_valu
 		row.detail = k != CMP_SPAN;
 		row.untold = k == CMP_HIDDEN_TIME || k == CMP_COPY_HIDDEN;
 		row.name = row.stem = nsx_intern(&c->strs, nsx_str_c(k == CMP_SPAN && s->windows ? "window"
-		                                                     : fields[k]));
+		                                                     : fields[k].name));
 		row.sum = t.sum;
 		t.mean = (double)t.sum;
 		if (row.name == NSX_NONE || nsx_compare_row_add(s, row) == NSX_NONE || !nsx_vec_push(&s->given, t))
 			return false;
 		s->rows.p[s->rows.n - 1].of = k != CMP_SPAN ? first : (uint32_t)NSX_NONE;
-		s->rows.p[s->rows.n - 1].inner = nsx_map_get(&s->row_of, nsx_compare_key_of_step(
-			s->groups.p[device].number, time_of(k)));
+		s->rows.p[s->rows.n - 1].inner = nsx_map_get(&s->row_of, key_of_step(
+			s->groups.p[device].number, fields[k].of_step));
 	}
 	s->groups.p[device].time = s->rows.p[first].sum;
 	s->time += s->rows.p[first].sum;
 	return nsx_vec_push(&s->execs, v[CMP_EXECS].has ? v[CMP_EXECS].i : 0);
+}
+
+/* Add the steps of a window of a device, which may have several, one after the other. False when out of memory. */
+static bool
+add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_step_window *w)
+{
+	for (size_t i = w->first; i < w->first + (size_t)w->steps; i++) {
+		const struct nsx_step_of *o = &set->list.p[i];
+
+		for (int k = 0; k < CMP_STEP_TIMES; k++) {
+			int64_t time = k == 0 ? o->period : k == CMP_STEP_HIDDEN ? o->sums.hidden : o->sums.part[k - 1];
+			uint32_t *row = nsx_map_at(&s->row_of, key_of_step(w->number, k));
+			struct cmp_row inner = cmp_row_in(0);
+
+			inner.detail = true;
+			if (row && *row == NSX_NONE)
+				*row = nsx_compare_row_add(s, inner);
+			if (!row || !nsx_compare_add(s, *row, w->number, NSX_ABSENT, time))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool
+keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, void *unused)
+{
+	struct nsx_step_windows w = { .class = NSX_NONE };
+	bool good = nsx_step_windows(set, &w) == NSX_OK;
+
+	(void)unused;
+	s->ops = set->ops;
+	/* Without operations the activities of devices are not known. */
+	for (size_t i = 0; good && i < w.list.n && w.class != NSX_NONE && set->ops; i++)
+		good = set->list.p[w.list.p[i].first].sums.hidden == NSX_ABSENT || add_window(s, set, &w.list.p[i]);
+	if (good && s->rows.n) {
+		s->class = nsx_intern(&c->strs, nsx_compare_class_name(set, w.class));
+		good = s->class != NSX_NONE;
+	}
+	free(w.list.p);
+	return good;
 }
 
 int
@@ -93,7 +136,8 @@ nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, struct nsx_diags *di
 	struct nsx_reader *in = s->in;
 	int rc;
 
-	s->in = nsx_compare_find_steps(c, s, diags);
+	/* Steps that were not requested are no concern of the user. */
+	s->in = nsx_compare_find_steps(c, s, keep_steps, NULL, false, diags);
 	rc = s->in ? nsx_compare_sum_up(c, s, &own) : NSX_ERR;
 	nsx_reader_close(s->in);
 	s->in = in;
@@ -259,7 +303,7 @@ choose_basis(struct cmp *c, struct nsx_diags *diags)
 		check_work(c, diags);
 	if (basis == CMP_OF_STEP) {
 		snprintf(c->note, sizeof c->note, "times are per step of %.*s, from start to start: base_execs and "
-		         "new_execs are numbers of steps", (int)(class.len < 100 ? class.len : 100), class.ptr);
+		         "new_execs are numbers of steps", CMP_CUT(class, 100));
 		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", c->note);
 	}
 	return (b->nruns || divide(c, b, basis)) && divide(c, n, basis);
@@ -278,41 +322,24 @@ by_number(const struct cmp_side *s)
 	return list;
 }
 
-/* Whether the two lists, of nb and nn devices, have a number in common. */
-static bool
-in_common(const struct nsx_sort_key *b, size_t nb, const struct nsx_sort_key *n, size_t nn)
-{
-	for (size_t i = 0; i < nb; i++) {
-		size_t k = nsx_sort_first(n, nn, sizeof *n, offsetof(struct nsx_sort_key, k), b[i].k[0]);
-
-		if (k < nn && n[k].k[0] == b[i].k[0])
-			return true;
-	}
-	return false;
-}
-
 static bool
 match_devices(struct cmp *c, struct nsx_diags *diags)
 {
 	struct cmp_side *base = &c->side[0], *new = &c->side[1];
 	struct nsx_sort_key *b = by_number(base), *n = by_number(new);
-	size_t nb = base->groups.n, nn = new->groups.n;
+	size_t nb = base->groups.n, nn = new->groups.n, i = 0, k = 0;
+	bool good = b && n;
 
-	if (b && n && nb && nn && !in_common(b, nb, n, nn)) {
-		for (size_t i = 0; i < nb && nb == nn; i++) {
-			struct cmp_group *pb = &base->groups.p[b[i].i],
-			    *pn = &new->groups.p[n[i].i];
-
-			pb->pair = n[i].i;
-			pn->pair = b[i].i;
-			pb->how = pn->how = CMP_PLACE;
-		}
+	/* Up to a number that both have. */
+	while (good && i < nb && k < nn && b[i].k[0] != n[k].k[0])
+		*(b[i].k[0] < n[k].k[0] ? &i : &k) += 1;
+	if (good && nb && nn && (i == nb || k == nn)) {
+		for (i = 0; i < nb && nb == nn; i++)
+			nsx_compare_join_groups(c, b[i].i, n[i].i, CMP_PLACE);
 		nsx_diag_add(diags, NSX_WARNING, "", 1, nb == nn
 			? "no device number is on both sides: devices are matched in order of their numbers"
 			: "no device number is on both sides, nor are there as many devices: none are matched");
 	}
-	bool good = b && n;
-
 	free(b);
 	free(n);
 	return good;

@@ -1,6 +1,7 @@
 /* history.c -- a row for each of many runs: when it was recorded, its name, and what its steps take; for programs that
  * look for changes in series. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -103,53 +104,43 @@ nsx_compare_start_of(const struct nsx_catalogue *cat)
 
 /* ---- the table */
 
-/* A value of a run; col: after time and name. */
-struct value { size_t run, col; double v; };
-/* A column: its name in c->strs, and the last run that has it. */
-struct column { uint32_t name; size_t run; };
-/* When a run was, and its place among the operands. */
-struct when { int64_t time; size_t run; };
+/* A run that has steps: when it was, its place among the operands, and its values by column; NAN: none. */
+struct of_run { int64_t time; size_t run; NSX_VEC(double) values; };
 
 struct history {
 	struct cmp *c;
 	const struct nsx_compare_run *runs;
-	struct nsx_history *out;
-	struct nsx_map col_of;          /* (string in c->strs) -> columns */
-	NSX_VEC(struct column) cols;
-	NSX_VEC(struct value) values;
-	NSX_VEC(struct when) when;      /* of the runs that have steps */
+	struct nsx_intern cols;         /* names of columns */
+	NSX_VEC(struct of_run) list;
 	int64_t twice;                  /* values of classes whose name another one of the run has */
 };
 
 /* Add the value of a statistic of the class, by a name of its own. A class that is twice in a run has the values of the
  * first. False when out of memory. */
 static bool
-add_value(struct history *h, size_t run, struct nsx_str class, struct nsx_str statistic, const char *more, double v)
+add_value(struct history *h, struct of_run *r, struct nsx_str class, struct nsx_str statistic, const char *more,
+          double v)
 {
-	struct cmp *c = h->c;
+	struct nsx_buf *b = &h->c->text;
 
-	c->text.len = 0;
-	nsx_buf_str(&c->text, class);
-	nsx_buf_char(&c->text, ':');
-	nsx_buf_str(&c->text, statistic);
-	nsx_buf_c(&c->text, more);
-	uint32_t name = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
-	uint32_t *col = name == NSX_NONE ? NULL : nsx_map_at(&h->col_of, (struct nsx_key){ name, 0 });
+	b->len = 0;
+	nsx_buf_str(b, class);
+	nsx_buf_char(b, ':');
+	nsx_buf_str(b, statistic);
+	nsx_buf_c(b, more);
+	uint32_t col = b->failed ? (uint32_t)NSX_NONE : nsx_intern(&h->cols, nsx_buf_view(b));
 
-	if (!col || (*col == NSX_NONE && !nsx_vec_push(&h->cols, ((struct column){ name, SIZE_MAX }))))
+	if (col == NSX_NONE || !nsx_vec_reach(&r->values, col, &(double){ NAN }))
 		return false;
-	if (*col == NSX_NONE)
-		*col = (uint32_t)(h->cols.n - 1);
-	if (h->cols.p[*col].run == run) {
+	if (isnan(r->values.p[col]))
+		r->values.p[col] = v;
+	else
 		h->twice++;
-		return true;
-	}
-	h->cols.p[*col].run = run;
-	return nsx_vec_push(&h->values, ((struct value){ run, *col, v }));
+	return true;
 }
 
 static bool
-add_side(struct history *h, size_t run, const struct cmp_side *s)
+add_side(struct history *h, struct of_run *r, const struct cmp_side *s)
 {
 	bool good = true;
 
@@ -160,11 +151,11 @@ add_side(struct history *h, size_t run, const struct cmp_side *s)
 
 		if (row->whole || row->device != NSX_ABSENT || !t.n)
 			continue;
-		good = add_value(h, run, class, name, "", t.mean);
+		good = add_value(h, r, class, name, "", t.mean);
 		/* The first row of a class. */
 		if (good && nsx_str_eq(name, NSX_STR("period")))
-			good = add_value(h, run, class, name, "_p50", (double)t.p50)
-			       && add_value(h, run, class, name, "_p99", (double)t.p99);
+			good = add_value(h, r, class, name, "_p50", (double)t.p50)
+			       && add_value(h, r, class, name, "_p99", (double)t.p99);
 	}
 	return good;
 }
@@ -176,6 +167,7 @@ add_run(struct history *h, size_t run, unsigned flags, struct nsx_diags *diags)
 	struct cmp *c = h->c;
 	struct cmp_side s = { .name = h->runs[run].name, .in = nsx_reader_open(h->runs[run].path, flags, c->err),
 		              .start = NSX_ABSENT };
+	struct of_run r = { .run = run };
 	int64_t twice = h->twice;
 	int by, rc = s.in ? nsx_compare_is_table(s.in, &by) : NSX_ERR;
 
@@ -184,11 +176,13 @@ add_run(struct history *h, size_t run, unsigned flags, struct nsx_diags *diags)
 		                 nsx_compare_name((enum nsx_compare_by)by));
 	if (rc == NSX_OK)
 		rc = (by >= 0 ? nsx_compare_read_table : nsx_compare_read_steps)(c, &s, diags);
+	r.time = s.start == NSX_ABSENT ? h->runs[run].time : s.start;
 	if (rc == NSX_OK && !s.time)
 		nsx_diag_add(diags, NSX_WARNING, s.name, 1, "no steps: the run has no row");
-	else if (rc == NSX_OK && (!add_side(h, run, &s) || !nsx_vec_push(&h->when, ((struct when){ s.start == NSX_ABSENT
-		? h->runs[run].time : s.start, run }))))
+	else if (rc == NSX_OK && (!add_side(h, &r, &s) || !nsx_vec_push(&h->list, r)))
 		rc = nsx_err_nomem(c->err, NULL);
+	if (rc != NSX_OK || !s.time)
+		free(r.values.p);
 	nsx_diag_add(diags, NSX_WARNING, s.name, h->twice - twice,
 	             "values of a class whose name another class of the run has: those of the first are taken");
 	nsx_compare_side_free(&s);
@@ -196,14 +190,11 @@ add_run(struct history *h, size_t run, unsigned flags, struct nsx_diags *diags)
 	return rc;
 }
 
-static int
-by_time(const void *pa, const void *pb)
+static void
+key_of(const void *run, const void *unused, int64_t key[3])
 {
-	const struct when *a = pa, *b = pb;
-
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->run > b->run) - (a->run < b->run);
+	(void)unused;
+	key[0] = ((const struct of_run *)run)->time;
 }
 
 /* A time as ISO 8601 has it, in UTC. */
@@ -218,51 +209,38 @@ put_time(struct nsx_table *t, int64_t time)
 		nsx_table_str(t, 0, nsx_str_c(text));
 }
 
-/* False when out of memory. */
-static bool
-put_all(struct history *h, struct nsx_table *t, struct nsx_diags *diags)
+static void
+put_runs(const struct history *h, struct nsx_table *t, struct nsx_diags *diags)
 {
-	size_t ncols = h->cols.n, nruns = 0;
 	int64_t missing = 0;
 
-	for (size_t i = 0; i < h->values.n; i++)
-		nruns = h->values.p[i].run >= nruns ? h->values.p[i].run + 1 : nruns;
-	const struct value **at = calloc(nruns * ncols + 1, sizeof *at);
-
-	for (size_t i = 0; i < h->values.n && at; i++)
-		at[h->values.p[i].run * ncols + h->values.p[i].col] = &h->values.p[i];
-	for (size_t i = 0; i < h->when.n && at; i++) {
-		const struct value **of = &at[h->when.p[i].run * ncols];
+	for (size_t i = 0; i < h->list.n; i++) {
+		const struct of_run *r = &h->list.p[i];
 
 		nsx_table_row(t);
-		put_time(t, h->when.p[i].time);
-		nsx_table_str(t, 1, nsx_str_c(h->runs[h->when.p[i].run].name));
-		for (size_t k = 0; k < ncols; k++) {
-			if (of[k])
-				nsx_table_double(t, 2 + (int)k, of[k]->v);
-			missing += !of[k];
+		put_time(t, r->time);
+		nsx_table_str(t, 1, nsx_str_c(h->runs[r->run].name));
+		for (size_t k = 0; k < h->cols.n; k++) {
+			if (k < r->values.n && !isnan(r->values.p[k]))
+				nsx_table_double(t, 2 + (int)k, r->values.p[k]);
+			else
+				missing++;
 		}
 	}
 	nsx_diag_add(diags, NSX_WARNING, "", missing, "values that a run does not have and others do: empty cells");
-	bool good = at != NULL;
-
-	free(at);
-	return good;
 }
 
-/* The table of all values. NSX_OK or NSX_ERR. */
+/* The table of all values, in the order of time. NSX_OK or NSX_ERR. */
 static int
-make_table(struct history *h, struct nsx_diags *diags)
+make_table(struct history *h, struct nsx_history *out, struct nsx_diags *diags)
 {
 	struct nsx_table_col *cols = malloc((2 + h->cols.n) * sizeof *cols);
-	bool good = cols != NULL;
+	bool good = cols && nsx_sort_by(h->list.p, h->list.n, sizeof *h->list.p, key_of, NULL);
 
-	if (h->when.n > 1)
-		qsort(h->when.p, h->when.n, sizeof *h->when.p, by_time);
 	for (size_t i = 0; i < h->cols.n && good; i++) {
-		char *name = nsx_str_dup(cmp_str(h->c, h->cols.p[i].name));
+		char *name = nsx_str_dup(nsx_intern_str(&h->cols, (uint32_t)i));
 
-		good = name && nsx_vec_push(&h->out->names, name);
+		good = name && nsx_vec_push(&out->names, name);
 		if (good)
 			cols[2 + i] = (struct nsx_table_col){ name, NSX_CELL_MEAN_NS };
 		else
@@ -271,9 +249,11 @@ make_table(struct history *h, struct nsx_diags *diags)
 	if (good) {
 		cols[0] = (struct nsx_table_col){ "time", NSX_CELL_STRING };
 		cols[1] = (struct nsx_table_col){ "run", NSX_CELL_STRING };
-		h->out->table = nsx_table_new_copy(cols, 2 + (int)h->cols.n);
-		good = h->out->table && put_all(h, h->out->table, diags);
+		out->table = nsx_table_new_copy(cols, 2 + (int)h->cols.n);
+		good = out->table != NULL;
 	}
+	if (good)
+		put_runs(h, out->table, diags);
 	free(cols);
 	return good ? NSX_OK : nsx_err_nomem(h->c->err, NULL);
 }
@@ -285,7 +265,7 @@ nsx_compare_history(const struct nsx_compare_run *runs, size_t n, unsigned flags
 {
 	/* As beside a table, without causes. */
 	struct cmp c = { .err = err, .options = *options, .tables = true, .way = nsx_compare_way(NSX_COMPARE_STEP) };
-	struct history h = { .c = &c, .runs = runs, .out = out };
+	struct history h = { .c = &c, .runs = runs };
 	int rc = NSX_OK;
 
 	c.options.by = NSX_COMPARE_STEP;
@@ -293,11 +273,11 @@ nsx_compare_history(const struct nsx_compare_run *runs, size_t n, unsigned flags
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
 		rc = add_run(&h, i, flags, diags);
 	if (rc == NSX_OK)
-		rc = make_table(&h, diags);
-	nsx_map_free(&h.col_of);
-	free(h.cols.p);
-	free(h.values.p);
-	free(h.when.p);
+		rc = make_table(&h, out, diags);
+	nsx_intern_free(&h.cols);
+	for (size_t i = 0; i < h.list.n; i++)
+		free(h.list.p[i].values.p);
+	free(h.list.p);
 	free(c.repeat);
 	nsx_intern_free(&c.strs);
 	nsx_buf_free(&c.text);

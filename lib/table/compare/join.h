@@ -77,14 +77,14 @@ struct cmp_row {
 };
 
 /* A row on one device: its times, and the numbers of the steps or executions that they are of, in any order and more
- * than once; instances have none, they are 0, 1, ... In their place later the mean. */
+ * than once; instances have none, they are 0, 1, ... In their place later the mean, and cells are in the order of
+ * devices. */
 struct cmp_cell {
 	uint32_t next;
 	int64_t  device;
 	NSX_VEC(int64_t) numbers;
 	NSX_VEC(int64_t) times;
 	double   mean;
-	bool     has;
 };
 
 /* The time of a row per execution on a device, ns. */
@@ -118,9 +118,6 @@ struct cmp_comm {
 	uint32_t axis;       /* by axis; else NSX_NONE */
 };
 
-/* The mean time of a row on a device, ns. */
-struct cmp_mean { int64_t number; double mean; };
-
 /* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile; n is 0
  * if the run does not have it. */
 struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
@@ -142,10 +139,10 @@ struct cmp_side {
 	NSX_VEC(struct cmp_cell) cells;
 	struct nsx_map    cell_of;           /* (row, device's number) -> cells */
 	NSX_VEC(uint32_t) models;            /* names of GPU models */
+	struct nsx_map    program_of;        /* of tables: (name, id) -> groups */
 	struct nsx_map    devices;           /* devices that executed something */
 	nsx_u128          time;              /* of the rows that are compared */
 	double            most;              /* of one of them */
-	struct cmp_mean  *means;             /* space for those of a row while rows are judged: as many as cells */
 	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags;
 	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
@@ -167,7 +164,8 @@ struct cmp_side {
 	nsx_u128          outside_time;      /* and their time */
 	struct cmp_work   work;              /* of a run without steps, */
 	int64_t           seen;              /* and the time of its operations' devices, ns; 0: not known */
-	struct nsx_step_classes classes;     /* of ranges that may be steps, of a way with rates, */
+	struct nsx_spool *again;             /* the stream, a file, */
+	struct nsx_step_classes classes;     /* for its ranges that may be steps, of a way with rates, */
 	bool              marked;            /* if nsysx-steps has not marked them */
 	bool              each;              /* the occurrences of each row are counted separately, instead of
 	                                      * executions of programs */
@@ -189,6 +187,7 @@ struct cmp {
 	                                      * less often in a second does so because these take longer */
 	char              note[256];         /* what is compared, or not, for a line below the table; empty: nothing */
 	struct nsx_intern strs;
+	uint32_t          recall[NSX_RECALL];   /* of strs */
 	struct nsx_buf    text;
 	struct cmp_side   side[2];
 };
@@ -199,15 +198,33 @@ cmp_str(const struct cmp *c, uint32_t id)
 	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&c->strs, id);
 }
 
+/* The text in cmp.text as one of cmp.strs; NSX_NONE when out of memory. */
+static inline uint32_t
+cmp_intern(struct cmp *c)
+{
+	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+}
+
+/* For "%.*s": a string cut to n bytes. */
+#define CMP_CUT(s, n) (int)((s).len < (n) ? (s).len : (n)), (s).ptr
+
 /* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
 int nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
-/* Add the GPU models of a catalogue; false when out of memory. */
+/* All times of rows and executions are added: make samples of them, and sum up groups. False when out of memory. */
+bool nsx_compare_settle_executions(struct cmp *c, struct cmp_side *s);
+/* Note what a diag of the stream tells; of any other record nothing. */
+void nsx_compare_take_diag(struct cmp_side *s, const struct nsx_rec *rec);
+/* Warn if communication counts whole though exposed time was requested. */
+void nsx_compare_tell_not_hidden(const struct cmp *c, const struct cmp_side *s, struct nsx_diags *diags);
+
+/* Add the GPU models of a catalogue, or one, a string; false when out of memory. */
 bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat);
+bool nsx_compare_add_model(struct cmp_side *s, uint32_t model);
+bool nsx_compare_has_model(const struct cmp_side *s, uint32_t model);
 
 /* names.c: read all of the side's stream, by ranges or operations. NSX_OK or NSX_ERR. */
-int nsx_compare_read_ranges(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
-int nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+int nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* Both sides are read. Ranges are compared by GPU time if both have it, unless spans were requested; operations, if
  * both know executions of programs, only inside of them. False when out of memory. */
 bool nsx_compare_settle_ranges(struct cmp *c, struct nsx_diags *diags);
@@ -270,24 +287,25 @@ void nsx_compare_order_of_device(const struct cmp *c, const struct cmp_result *r
 /* Whether the result is the time of a device that contains the others. */
 bool nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r);
 
-/* device_steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
+/* steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
  * recompilation. */
 struct nsx_str nsx_compare_class_name(const struct nsx_step_set *set, uint32_t class);
-/* Of rows of a side's devices in cmp_side.row_of: the key of the inner row of a time of its steps. */
-static inline struct nsx_key
-nsx_compare_key_of_step(int64_t device, int time)
-{
-	return (struct nsx_key){ (uint64_t)device, (uint64_t)time };
-}
-/* device_steps.c: read the stream of the side for the steps of its devices: a reader that reads it once more, which the
- * caller closes; NULL on failure. */
-struct nsx_reader *nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+/* Read the stream of the side for its steps, which `keep` gets (false: out of memory): a reader that reads it once
+ * more, which the caller closes; NULL on failure. wanted: diags tell if there are no steps. */
+typedef bool nsx_compare_keep(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, void *state);
+struct nsx_reader *nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, nsx_compare_keep *keep, void *state,
+                                          bool wanted, struct nsx_diags *diags);
+
+/* phases.c: read all of the side's stream, without thunks by phases in each step. NSX_OK or NSX_ERR. */
+int nsx_compare_read_phases(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
 /* collectives.c: read all of the side's stream, by collectives. NSX_OK or NSX_ERR. */
 int nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
 /* label.c: add a group with the row of itself: its index; NSX_NONE when out of memory. */
 uint32_t nsx_compare_group_add(struct cmp_side *s, struct cmp_group g);
+/* The same with a row of its executions, to which each is added with a time of 0. */
+uint32_t nsx_compare_executed_add(struct cmp_side *s, struct cmp_group g);
 /* Put all rows of the side into one nameless group, and count the occurrences of each row separately. False when out of
  * memory. */
 bool nsx_compare_begin_each(struct cmp_side *s);
@@ -329,11 +347,13 @@ uint32_t nsx_compare_row_add(struct cmp_side *s, struct cmp_row row);
 
 /* pair.c: match programs, and rows, of both sides. NSX_OK or NSX_ERR. */
 int nsx_compare_pair(struct cmp *c);
+/* Match two groups, indices in BASE and NEW. */
+void nsx_compare_join_groups(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how);
 
 /* samples.c: add a time of the row, of the step or execution with that number on that device, to which all of its times
  * add up; NSX_ABSENT: of the next instance. False when out of memory. */
 bool nsx_compare_add(struct cmp_side *s, uint32_t row, int64_t device, int64_t number, int64_t ns);
-/* Make the instances of a row those of another one. False when out of memory. */
+/* Make the times of a row those of another one: it is none then. False when out of memory. */
 bool nsx_compare_move(struct cmp_side *s, uint32_t row, uint32_t to);
 /* The devices that have the row have executed something. False when out of memory. */
 bool nsx_compare_saw(struct cmp_side *s, uint32_t row);
@@ -372,31 +392,23 @@ struct cmp_result {
 	enum cmp_verdict verdict;
 };
 
-/* rate.c: an operation of a side whose steps are not known; of one with executions nothing is kept. name: its name in
- * cmp.strs; NSX_NONE: the record's. False when out of memory. */
-bool nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalogue *cat, const struct nsx_rec *op,
-                           uint32_t name);
+/* rate.c: an operation of a side whose steps are not known, of that device (its index in a catalogue); of one with
+ * executions nothing is kept. name: its name in cmp.strs; NSX_NONE: the record's. False when out of memory. */
+bool nsx_compare_take_work(struct cmp *c, struct cmp_side *s, uint32_t device, const struct nsx_rec *op, uint32_t name);
 /* Declare to a reader what that uses. */
 void nsx_compare_need_work(struct nsx_reader *in);
 /* Declare to the reader of a way with rates what steps are found by, before it is read; any record of the side: of
- * ranges, steps may be found. False when out of memory. */
-void nsx_compare_need_classes(struct cmp *c, struct cmp_side *s);
-bool nsx_compare_take_classes(struct cmp_side *s, const struct nsx_rec *rec);
-/* Both sides are read: compare their work, if the steps of neither are known. False when out of memory. */
-bool nsx_compare_work(struct cmp *c);
+ * ranges, steps may be found. They are read by a second reading, if one is needed, of a file that can be read again.
+ * NSX_OK or NSX_ERR. */
+int nsx_compare_need_classes(struct cmp *c, struct cmp_side *s);
+int nsx_compare_take_classes(struct cmp_side *s, const struct nsx_rec *rec);
+/* Both sides are read: compare their work, if the steps of neither are known. NSX_OK or NSX_ERR. */
+int nsx_compare_work(struct cmp *c);
 /* Whether more or fewer occurrences of a row, with a time that is `was`, make it slower or faster: its verdict. */
 enum cmp_verdict nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *r, enum cmp_verdict was);
 /* What was compared, as a sentence; empty if nothing was. */
 void nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text);
 
-/* devices_of.c: whether a row of both sides, which differs, does so on at most half of the devices that both have.
- * False if it is on a single one, or devices are not known. */
-bool nsx_compare_is_uneven(const struct cmp *c, const struct cmp_result *r);
-/* The smallest mean time of the row on a device, ns; 0 if it is on a single one. */
-double nsx_compare_least(const struct cmp_side *s, const struct cmp_row *r);
-
-/* judge.c: whether the difference is above both floors, one of which is a share of a time. */
-bool nsx_compare_above_floors(const struct cmp *c, double diff, double of);
 /* judge.c: all rows, in the order of the way; whole: of modules instead. The caller frees them. NULL when out of
  * memory. */
 struct cmp_result *nsx_compare_judge(struct cmp *c, bool whole, size_t *n);
@@ -424,18 +436,6 @@ bool nsx_compare_is_period(const struct cmp *c, const struct cmp_result *r);
  * this. */
 bool nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r);
 
-/* What a column shows: of the row that is shown, or of both rows; the later ones of the row of one side. */
-enum cmp_show {
-	CMP_COL_ID, CMP_COL_PROGRAM, CMP_COL_KEY, CMP_COL_NUMBER, CMP_COL_PROGRAM_MATCH,   /* of its group */
-	CMP_COL_NAME, CMP_COL_BASE_NAME, CMP_COL_TYPE, CMP_COL_OP_NAME, CMP_COL_MATCH, CMP_COL_DEVICE,
-	CMP_COL_AXIS, CMP_COL_KIND, CMP_COL_BYTES, CMP_COL_BASE_BYTES, CMP_COL_MEMBERS,      /* of its collectives */
-	CMP_COL_DIFF, CMP_COL_CHANGE, CMP_COL_NOISE, CMP_COL_EFFECT, CMP_COL_VERDICT, CMP_COL_WITNESS,
-	CMP_COL_MEAN, CMP_COL_COUNT, CMP_COL_SPAN, CMP_COL_STEPS, CMP_COL_P50, CMP_COL_P99, CMP_COL_N_EFF,
-	CMP_COL_SHARE, CMP_COL_RATE, CMP_COL_EXECS, CMP_COL_INSTANCES, CMP_COL_TRANSFER, CMP_COL_BUSBW,
-	CMP_COL_RUNS, CMP_COL_DEVIATION, CMP_COL_LOWEST, CMP_COL_HIGHEST                   /* of several base runs */
-};
-struct cmp_col { struct nsx_table_col is; enum cmp_show show; int side; };
-
 /* A result in the order of results: by class, then by the numbers in `at`, where a way sets these; then the largest
  * effect first. Its strings are looked up once. */
 struct cmp_order {
@@ -454,12 +454,12 @@ struct cmp_way {
 	const char *name;
 	const char *things, *unit;       /* what is compared, plural; one of what has a time */
 	const char *instead;             /* continues "BASE has no THINGS" */
-	const struct cmp_col *cols;
-	int         ncols;
+	const char *shown;               /* the columns of its table: names of those in ways.c, each with a space behind
+	                                  * it */
 	const char *rank, *brief;        /* nsx_table_rank, nsx_table_brief */
 	int  (*read)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);   /* a stream */
 	int  (*sum_up)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
-	                                 /* one that is compared with a table */
+	                                 /* one that is compared with a table; NULL: likewise */
 	int  (*settle_run)(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 	                                 /* one of several base runs is read */
 	bool (*settle)(struct cmp *c, struct nsx_diags *diags);   /* both sides are read; false: no memory */
@@ -475,14 +475,14 @@ struct cmp_way {
 	enum cmp_label label;
 	bool whole;                      /* rows are groups themselves */
 	bool parts;                      /* a row is one of many that the time of its group consists of */
-	bool each;                       /* a row with a single occurrence is not judged */
+	bool each;                       /* occurrences of rows are counted: of runs without steps also how often a row
+	                                  * occurs */
 	bool nested;                     /* rows contain each other */
 	bool waits;                      /* communication contains waiting, which no group's time shows */
 	bool within;                     /* a row that is part of another is judged with it */
 	bool devices;                    /* groups are devices */
 	bool runs;                       /* BASE may be several runs */
 	bool axes;                       /* rows of collectives are also by axis of the mesh */
-	bool rates;                      /* of runs without steps it also counts how often a row occurs */
 };
 
 /* Whether rows of this kind are compared (rows of modules always exist). */

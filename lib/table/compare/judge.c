@@ -32,11 +32,77 @@ weight(const struct cmp *c, const struct cmp_result *r)
 	       : (double)c->side[NSX_COMPARE_NEW].groups.p[p->pair].execs;
 }
 
-bool
-nsx_compare_above_floors(const struct cmp *c, double diff, double of)
+/* Whether the difference is above both floors, one of which is a share of a time. */
+static bool
+above_floors(const struct cmp *c, double diff, double of)
 {
 	return fabs(diff) > (double)c->options.absolute && fabs(diff) > c->options.percent / 100 * of;
 }
+
+/* ---- devices of a row */
+
+static size_t
+count(const struct cmp_side *s, const struct cmp_row *r)
+{
+	size_t n = 0;
+
+	for (uint32_t at = r->cells; at != NSX_NONE; at = s->cells.p[at].next)
+		n++;
+	return n;
+}
+
+/* Whether a row of both sides, which differs, does so on at most half of the devices that both have. False if it is on
+ * a single one, or devices are not known.
+ *
+ * A change of the program changes an instruction on all devices that run it. What changes on a few is those devices:
+ * another GPU or clock, which differ between any two runs of a job, and the time that others wait for them. A mean over
+ * devices does not tell the two apart, and no number of executions makes it do so, as all executions of a run share its
+ * devices. For example, means of a row on four devices, ns, with a limit of 2 percent:
+ *
+ *     BASE            100 100 100 100     mean 100
+ *     one device slow 100 100 100 112     mean 103: above the limit on one device of four, uneven
+ *     slower kernel   103 103 104 101     mean 102.75: above the limit on three of four, slower */
+static bool
+is_uneven(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
+	size_t matched = 0, changed = 0;
+	/* By number; if no device is on both sides, as of two processes of a job, in order of their numbers. */
+	bool ranked = false, again;
+
+	/* Tables do not tell devices apart. */
+	if (c->tables)
+		return false;
+	do {
+		for (uint32_t i = r->row[0]->cells, k = r->row[1]->cells; i != NSX_NONE && k != NSX_NONE;) {
+			const struct cmp_cell *was = &b->cells.p[i], *is = &n->cells.p[k];
+			double diff = is->mean - was->mean;
+
+			i = ranked || was->device <= is->device ? was->next : i;
+			k = ranked || is->device <= was->device ? is->next : k;
+			if (!ranked && was->device != is->device)
+				continue;
+			matched++;
+			changed += (diff > 0) == (r->diff > 0) && above_floors(c, diff, was->mean);
+		}
+		again = !ranked && !matched && count(b, r->row[0]) == count(n, r->row[1]);
+		ranked = true;
+	} while (again);
+	return matched > 1 && 2 * changed <= matched;
+}
+
+/* The smallest mean time of the row on a device, ns; 0 if it is on a single one. */
+static double
+least(const struct cmp_side *s, const struct cmp_row *r)
+{
+	double v = 0;
+
+	for (uint32_t at = r->cells; at != NSX_NONE; at = s->cells.p[at].next)
+		v = at == r->cells || s->cells.p[at].mean < v ? s->cells.p[at].mean : v;
+	return count(s, r) > 1 ? v : 0;
+}
+
+/* ---- verdicts */
 
 /* The mean time, on a side, of the row that contains the result. */
 static double
@@ -75,7 +141,7 @@ is_waiting(const struct cmp *c, const struct cmp_result *r)
 			return false;
 		mean[k] = t.mean;
 	}
-	return (mean[1] > mean[0]) != (r->diff > 0) || !nsx_compare_above_floors(c, mean[1] - mean[0], mean[0]);
+	return (mean[1] > mean[0]) != (r->diff > 0) || !above_floors(c, mean[1] - mean[0], mean[0]);
 }
 
 /* Whether operations of communication, by kernel, take as long as before on the device where they are shortest: as
@@ -83,14 +149,15 @@ is_waiting(const struct cmp *c, const struct cmp_result *r)
 static bool
 only_waits(const struct cmp *c, const struct cmp_result *r)
 {
-	double least[2];
+	double shortest[2];
 
 	for (int k = 0; k < 2; k++) {
-		least[k] = nsx_compare_least(&c->side[k], r->row[k]);
-		if (!c->way->waits || r->row[k]->computes || least[k] <= 0)
+		shortest[k] = least(&c->side[k], r->row[k]);
+		if (!c->way->waits || r->row[k]->computes || shortest[k] <= 0)
 			return false;
 	}
-	return (least[1] > least[0]) != (r->diff > 0) || !nsx_compare_above_floors(c, least[1] - least[0], least[0]);
+	return (shortest[1] > shortest[0]) != (r->diff > 0)
+	       || !above_floors(c, shortest[1] - shortest[0], shortest[0]);
 }
 
 /* The time of the row's collectives without waiting, on a side: of the record that waited least, as clocks need not be
@@ -154,7 +221,7 @@ judge_tail(const struct cmp *c, const struct cmp_result *r)
 
 	if (!r->has_tail)
 		return CMP_UNKNOWN;
-	if (!nsx_compare_above_floors(c, diff, r->tail.p99[0]))
+	if (!above_floors(c, diff, r->tail.p99[0]))
 		return CMP_SAME;
 	if (r->tail.lower[1] > r->tail.upper[0])
 		return CMP_SLOWER;
@@ -167,14 +234,14 @@ testify(const struct cmp *c, struct cmp_result *r, double of)
 {
 	const struct nsx_witness *w = &r->witness;
 	double medians = w->median[NSX_COMPARE_NEW] - w->median[NSX_COMPARE_BASE];
-	bool means_differ = nsx_compare_above_floors(c, r->diff, of);
-	bool medians_differ = nsx_compare_above_floors(c, medians, median_of_whole(c, r));
+	bool means_differ = above_floors(c, r->diff, of);
+	bool medians_differ = above_floors(c, medians, median_of_whole(c, r));
 	int said[2] = { means_differ && (r->diff > 0) == (w->means > 0) ? w->means : 0,
 	                medians_differ && (medians > 0) == (w->ranks > 0) ? w->ranks : 0 };
 
 	if (c->options.tail)
 		return judge_tail(c, r);
-	if (c->compares_work && !c->way->rates && nsx_compare_is_period(c, r) && !said[0] && !said[1] && means_differ
+	if (c->compares_work && !c->way->each && nsx_compare_is_period(c, r) && !said[0] && !said[1] && means_differ
 	    && (r->diff > 0 ? 1 : -1) == c->same.said) {
 		r->by_work = true;
 		return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
@@ -206,7 +273,7 @@ verdict(const struct cmp *c, struct cmp_result *r)
 			grown = whole_of(c, r, NSX_COMPARE_NEW) - of;
 	}
 	enum cmp_verdict said = r->sampled ? testify(c, r, of)
-	    : !nsx_compare_above_floors(c, r->diff, of) ? CMP_SAME : r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
+	    : !above_floors(c, r->diff, of) ? CMP_SAME : r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
 
 	if (said != CMP_SLOWER && said != CMP_FASTER)
 		return said;
@@ -215,11 +282,9 @@ verdict(const struct cmp *c, struct cmp_result *r)
 	/* Of single devices, and of waiting, means alone are known. */
 	if (c->options.tail && r->row[NSX_COMPARE_BASE]->of == NSX_NONE)
 		return said;
-	if (is_part_of_program(c, r) && is_waiting(c, r))
+	if (is_part_of_program(c, r) && (is_waiting(c, r) || only_waits(c, r)))
 		return CMP_SHIFTED;
-	if (is_part_of_program(c, r) && only_waits(c, r))
-		return CMP_SHIFTED;
-	if (is_part_of_program(c, r) && nsx_compare_is_uneven(c, r))
+	if (is_part_of_program(c, r) && is_uneven(c, r))
 		return CMP_UNEVEN;
 	if (is_alone(c, r))
 		return CMP_UNKNOWN;
@@ -234,7 +299,7 @@ verdict(const struct cmp *c, struct cmp_result *r)
 		return said;
 	/* If the step takes as long as before, its part only gained time from another part, or lost time to it. The
 	 * noise of the whole step, which is larger, is not used here, because the part itself has clearly changed. */
-	if ((grown > 0) != (said == CMP_SLOWER) || !nsx_compare_above_floors(c, grown, of))
+	if ((grown > 0) != (said == CMP_SLOWER) || !above_floors(c, grown, of))
 		return CMP_SHIFTED;
 	return said;
 }
@@ -274,8 +339,8 @@ hear(const struct cmp *c, struct cmp_result *r)
 	/* Of a row that is the same by its mean and its median the ranks, which take the most time, say nothing. */
 	double medians = r->witness.median[NSX_COMPARE_NEW] - r->witness.median[NSX_COMPARE_BASE];
 	bool same = r->row[NSX_COMPARE_BASE]->of == NSX_NONE
-	    && !nsx_compare_above_floors(c, r->diff, r->time[NSX_COMPARE_BASE].mean)
-	    && !nsx_compare_above_floors(c, medians, r->witness.median[NSX_COMPARE_BASE]);
+	    && !above_floors(c, r->diff, r->time[NSX_COMPARE_BASE].mean)
+	    && !above_floors(c, medians, r->witness.median[NSX_COMPARE_BASE]);
 
 	if (!same && !nsx_witness_ranks(b, n, alpha, &r->witness))
 		return false;
@@ -346,22 +411,6 @@ add(const struct cmp *c, struct cmp_order *o, size_t *n, const struct cmp_row *b
 	return true;
 }
 
-/* Space for the means of any row. */
-static bool
-make_space(struct cmp *c)
-{
-	bool good = true;
-
-	for (int k = 0; k < 2; k++) {
-		struct cmp_side *s = &c->side[k];
-
-		if (!s->means)
-			s->means = malloc((s->cells.n + 1) * sizeof *s->means);
-		good = good && s->means;
-	}
-	return good;
-}
-
 struct cmp_result *
 nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 {
@@ -370,10 +419,8 @@ nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 	struct cmp_result *r;
 
 	*n = 0;
-	if (!o || !make_space(c)) {
-		free(o);
+	if (!o)
 		return NULL;
-	}
 	for (size_t i = 0; i < s->rows.n; i++)
 		if (cmp_counts(c, &s->rows.p[i]) && (double)s->rows.p[i].sum > c->side[NSX_COMPARE_NEW].most)
 			c->side[NSX_COMPARE_NEW].most = (double)s->rows.p[i].sum;

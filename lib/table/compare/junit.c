@@ -123,7 +123,7 @@ nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 		nsx_compare_junit_error(&out->junit, out->why);
 		return;
 	}
-	if (c->compares_work && c->way->rates) {
+	if (c->compares_work && c->way->each) {
 		struct nsx_buf text = { 0 };
 		bool slower = c->same.said > 0;
 

@@ -24,6 +24,20 @@ nsx_compare_group_add(struct cmp_side *s, struct cmp_group g)
 	return g.whole != NSX_NONE && nsx_vec_push(&s->groups, g) ? (uint32_t)(s->groups.n - 1) : (uint32_t)NSX_NONE;
 }
 
+uint32_t
+nsx_compare_executed_add(struct cmp_side *s, struct cmp_group g)
+{
+	uint32_t group = nsx_compare_group_add(s, g), row;
+	struct cmp_row executed = cmp_row_in(group);
+
+	executed.detail = true;
+	row = group == NSX_NONE ? group : nsx_compare_row_add(s, executed);
+	if (row == NSX_NONE)
+		return NSX_NONE;
+	s->groups.p[group].executed = row;
+	return group;
+}
+
 bool
 nsx_compare_begin_each(struct cmp_side *s)
 {
@@ -91,7 +105,7 @@ stem_of_line(struct cmp *c, struct cmp_row *row)
 	nsx_buf_str(&c->text, head);
 	if (bracket < s.len && bracket)
 		nsx_buf_add(&c->text, s.ptr + bracket - 1, s.len - bracket + 1);
-	row->stem = c->text.failed ? NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+	row->stem = cmp_intern(c);
 	return row->stem != NSX_NONE;
 }
 

@@ -14,14 +14,8 @@ program_at(struct cmp_side *s, uint32_t index)
 		                       .key = NSX_NONE };
 		struct cmp_program p = { NSX_ABSENT, NSX_NONE, NSX_NONE, NSX_NONE };
 
-		uint32_t new = nsx_compare_group_add(s, g), executed;
-		struct cmp_row none = cmp_row_in(new);
-
-		none.detail = true;
-		executed = new == NSX_NONE ? new : nsx_compare_row_add(s, none);
-		if (executed == NSX_NONE || !nsx_vec_push(&s->programs, p))
+		if (nsx_compare_executed_add(s, g) == NSX_NONE || !nsx_vec_push(&s->programs, p))
 			return NULL;
-		s->groups.p[new].executed = executed;
 	}
 	return index == NSX_NONE ? NULL : &s->groups.p[index];
 }
@@ -37,19 +31,28 @@ keep_string(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uin
 }
 
 bool
+nsx_compare_has_model(const struct cmp_side *s, uint32_t model)
+{
+	for (size_t i = 0; i < s->models.n; i++)
+		if (s->models.p[i] == model)
+			return true;
+	return false;
+}
+
+bool
+nsx_compare_add_model(struct cmp_side *s, uint32_t model)
+{
+	return model == NSX_NONE || nsx_compare_has_model(s, model) || nsx_vec_push(&s->models, model);
+}
+
+bool
 nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat)
 {
-	for (size_t i = 0; i < cat->devices.n; i++) {
-		uint32_t model;
-		bool had = false;
+	uint32_t model;
 
-		if (!keep_string(c, cat, cat->devices.p[i].name, &model))
+	for (size_t i = 0; i < cat->devices.n; i++)
+		if (!keep_string(c, cat, cat->devices.p[i].name, &model) || !nsx_compare_add_model(s, model))
 			return false;
-		for (size_t k = 0; k < s->models.n; k++)
-			had |= s->models.p[k] == model;
-		if (!had && model != NSX_NONE && !nsx_vec_push(&s->models, model))
-			return false;
-	}
 	return true;
 }
 
@@ -177,10 +180,26 @@ take_thunk(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 
 /* ---- the end of the stream */
 
-static bool
-finish(struct cmp *c, struct cmp_side *s)
+void
+nsx_compare_take_diag(struct cmp_side *s, const struct nsx_rec *rec)
 {
-	if (!describe_programs(c, s) || !nsx_compare_take_models(c, s, &s->top.cat) || !nsx_compare_settle_samples(s))
+	if (rec->kind->id == NSX_DIAG) {
+		s->diags++;
+		s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
+	}
+}
+
+void
+nsx_compare_tell_not_hidden(const struct cmp *c, const struct cmp_side *s, struct nsx_diags *diags)
+{
+	nsx_diag_add(diags, NSX_WARNING, s->name, c->options.exposed && s->top.any_comm && !s->top.any_hidden,
+	             "the stream did not pass nsysx-overlap: communication counts whole");
+}
+
+bool
+nsx_compare_settle_executions(struct cmp *c, struct cmp_side *s)
+{
+	if (!nsx_compare_settle_samples(s))
 		return false;
 	for (size_t i = 0; i < s->groups.n; i++) {
 		struct cmp_group *p = &s->groups.p[i];
@@ -191,12 +210,6 @@ finish(struct cmp *c, struct cmp_side *s)
 		if (!nsx_compare_saw(s, p->executed))
 			return false;
 		s->given.p[p->executed] = (struct cmp_time){ 0 };
-	}
-	for (size_t i = 0; i < s->top.cat.insts.n; i++) {
-		const struct nsx_cat_inst *inst = &s->top.cat.insts.p[i];
-
-		if (inst->program < s->groups.n && inst->flops > 0)
-			s->groups.p[inst->program].flops += (double)inst->flops;
 	}
 	for (size_t i = 0; i < s->rows.n; i++) {
 		const struct cmp_row *r = &s->rows.p[i];
@@ -210,6 +223,19 @@ finish(struct cmp *c, struct cmp_side *s)
 }
 
 static bool
+finish(struct cmp *c, struct cmp_side *s)
+{
+	for (size_t i = 0; i < s->top.cat.insts.n; i++) {
+		const struct nsx_cat_inst *inst = &s->top.cat.insts.p[i];
+
+		if (inst->program < s->groups.n && inst->flops > 0)
+			s->groups.p[inst->program].flops += (double)inst->flops;
+	}
+	return describe_programs(c, s) && nsx_compare_take_models(c, s, &s->top.cat)
+	       && nsx_compare_settle_executions(c, s);
+}
+
+static bool
 take(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 {
 	switch (rec->kind->id) {
@@ -218,10 +244,7 @@ take(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 	case NSX_THUNK:   return take_thunk(c, s, rec);
 	default: break;
 	}
-	if (rec->kind->id == NSX_DIAG) {
-		s->diags++;
-		s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
-	}
+	nsx_compare_take_diag(s, rec);
 	return true;
 }
 
@@ -249,8 +272,6 @@ nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	             "modules without start or duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.over_hidden,
 	             "thunks whose hidden time exceeds their duration: cut to it");
-	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
-		nsx_diag_add(diags, NSX_WARNING, s->name, 1,
-		             "the stream did not pass nsysx-overlap: communication counts whole");
+	nsx_compare_tell_not_hidden(c, s, diags);
 	return NSX_OK;
 }

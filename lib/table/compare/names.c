@@ -2,10 +2,10 @@
  * The time of a range is that of the operations launched in it, or, without operations, the span of its GPU work. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "table/compare/join.h"
 #include "job/catalogue.h"
-#include "job/diags_of.h"
 #include "job/hidden.h"
 #include "job/range_book.h"
 
@@ -14,6 +14,7 @@ struct names {
 	struct cmp_side      *s;
 	struct nsx_range_book book;      /* for names only */
 	struct nsx_buf        scratch;
+	NSX_VEC(uint32_t)     last;      /* by name of an operation, the last row of that name; NSX_NONE: none yet */
 	int64_t               timeless, no_work, over_hidden, lost, removed;
 	bool                  ranges;    /* not operations */
 };
@@ -27,14 +28,33 @@ row_at(struct names *n, struct nsx_str type, struct nsx_str name)
 	uint32_t *at;
 
 	row.number = -1;
-	row.name = row.stem = nsx_intern(&n->c->strs, name);
-	row.opcode = nsx_intern(&n->c->strs, type);
+	row.name = row.stem = nsx_intern_recall(&n->c->strs, n->c->recall, name);
+	row.opcode = nsx_intern_recall(&n->c->strs, n->c->recall, type);
 	if (row.name == NSX_NONE || row.opcode == NSX_NONE)
 		return NSX_NONE;
 	at = nsx_map_at(&s->row_of, (struct nsx_key){ row.opcode, row.name });
 	if (at && *at == NSX_NONE)
 		*at = nsx_compare_row_add(s, row);
 	return at ? *at : (uint32_t)NSX_NONE;
+}
+
+/* The row of an operation; NSX_NONE when out of memory. Most have a name that others had before. */
+static uint32_t
+row_of(struct names *n, const struct nsx_rec *op)
+{
+	struct nsx_str type = nsx_string(op, NSX_OP_type), name = nsx_string(op, NSX_OP_name);
+	uint32_t id = nsx_intern_recall(&n->c->strs, n->c->recall, name);
+
+	if (id == NSX_NONE || !nsx_vec_reach(&n->last, id, &(uint32_t){ NSX_NONE }))
+		return NSX_NONE;
+	uint32_t row = n->last.p[id];
+
+	if (row == NSX_NONE || !nsx_str_eq(cmp_str(n->c, n->s->rows.p[row].opcode), type)) {
+		name = nsx_name(n->c->options.names, NSX_STR(""), name, &n->scratch);
+		row = n->scratch.failed ? (uint32_t)NSX_NONE : row_at(n, type, name);
+		n->last.p[id] = row;
+	}
+	return row;
 }
 
 /* Add another one to that row, with its duration. */
@@ -51,7 +71,7 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	struct names *n = arg;
 
 	n->removed += !range->worked;
-	return !range->worked || add(n, range->name, range->mark, range->time);
+	return !range->worked || range->inner || add(n, range->name, range->mark, range->time);
 }
 
 /* The time on the GPU from the first operation of a range to the end of the last; or an operation in an execution of a
@@ -91,11 +111,11 @@ take_range(struct names *n, const struct nsx_rec *rec)
 	name = nsx_range_book_name(&n->book, rec, n->c->options.names);
 	uint32_t row = device == NSX_NONE || !name.len ? (uint32_t)NSX_NONE : row_at(n, NSX_STR(""), name);
 
-	if (row == NSX_NONE || !add_inner(n, row, device, dur) || nsx_range_book_add(&n->book, rec, row, n->c->err) !=
-	    NSX_OK)
+	if (row == NSX_NONE || nsx_range_book_add(&n->book, rec, row, n->c->err) != NSX_OK)
 		return false;
 	n->book.list.p[n->book.list.n - 1].mark = device;
-	return true;
+	/* One in another of its name is a part of that. */
+	return n->book.list.p[n->book.list.n - 1].inner || add_inner(n, row, device, dur);
 }
 
 /* Add the time of an operation to the ranges in which it was launched. */
@@ -104,7 +124,7 @@ take_launched(struct names *n, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 
-	if (!nsx_compare_take_work(n->c, n->s, &n->s->top.cat, rec, NSX_NONE))
+	if (!nsx_compare_take_work(n->c, n->s, nsx_cat_device(&n->s->top.cat, rec), rec, NSX_NONE))
 		return false;
 	nsx_range_book_reach(&n->book, rec);
 	if (dur < 0)
@@ -122,7 +142,6 @@ take_op(struct names *n, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 	uint32_t device = nsx_cat_device(&n->s->top.cat, rec);
 	bool comm = nsx_cat_communicates(&n->s->top.cat, rec);
-	struct nsx_str name;
 
 	n->s->top.any_comm |= comm;
 	n->s->top.any_hidden |= nsx_has(rec, NSX_OP_hidden);
@@ -132,13 +151,11 @@ take_op(struct names *n, const struct nsx_rec *rec)
 	}
 	int64_t hidden = nsx_hidden_of(dur, nsx_int(rec, NSX_OP_hidden, NSX_ABSENT), &n->over_hidden);
 
-	name = nsx_name(n->c->options.names, NSX_STR(""), nsx_string(rec, NSX_OP_name), &n->scratch);
 	dur = n->c->options.exposed ? dur - hidden : dur;
-	uint32_t row = device == NSX_NONE || n->scratch.failed ? (uint32_t)NSX_NONE
-	    : row_at(n, nsx_string(rec, NSX_OP_type), name);
+	uint32_t row = device == NSX_NONE ? (uint32_t)NSX_NONE : row_of(n, rec);
 
 	if (row == NSX_NONE || !add(n, row, device, dur)
-	    || !nsx_compare_take_work(n->c, n->s, &n->s->top.cat, rec, n->s->rows.p[row].name))
+	    || !nsx_compare_take_work(n->c, n->s, device, rec, n->s->rows.p[row].name))
 		return false;
 	n->s->rows.p[row].computes |= !comm;
 	if (nsx_has(rec, NSX_OP_execution)) {
@@ -154,12 +171,9 @@ static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct names *n = state;
-	bool good = nsx_compare_take_classes(n->s, rec);
+	bool good = nsx_compare_take_classes(n->s, rec) == NSX_OK;
 
-	if (rec->kind->id == NSX_DIAG) {
-		n->s->diags++;
-		n->s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
-	}
+	nsx_compare_take_diag(n->s, rec);
 	if (good && rec->kind->id == NSX_RANGE && n->ranges)
 		good = take_range(n, rec);
 	else if (good && rec->kind->id == NSX_OP && n->ranges)
@@ -187,14 +201,13 @@ finish(struct cmp *c, struct cmp_side *s)
 	return nsx_compare_take_models(c, s, &s->top.cat);
 }
 
-static void
+static int
 need(const struct names *n)
 {
 	struct nsx_reader *in = n->s->in;
 
 	nsx_cat_need(&n->s->top.cat, in);
 	nsx_compare_need_work(in);
-	nsx_compare_need_classes(n->c, n->s);
 	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
 	if (n->ranges) {
 		nsx_range_book_need(in, true);
@@ -204,6 +217,7 @@ need(const struct names *n)
 		nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 		                            | NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, type) | NSX_C(OP, name)
 		                            | NSX_C(OP, execution));
+	return nsx_compare_need_classes(n->c, n->s);
 }
 
 /* Ranges, already read, are compared by their spans; operations, only those in executions. */
@@ -221,19 +235,21 @@ settle(struct cmp *c)
 	return nsx_compare_settle_inner(&c->side[0]) && nsx_compare_settle_inner(&c->side[1]);
 }
 
-static int
-read_names(struct cmp *c, struct cmp_side *s, bool range, struct nsx_diags *diags)
+int
+nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
+	bool range = c->way->nested;
 	struct names n = { .c = c, .s = s, .ranges = range };
 
-	need(&n);
 	if (range) {
 		n.book.ops_only = true;
 		n.book.past = add_gpu_time;
 		n.book.arg = &n;
 	}
-	int rc = nsx_compare_begin_each(s) ? nsx_read_all(s->in, NULL, take, &n, c->err) : nsx_err_nomem(c->err, NULL);
+	int rc = nsx_compare_begin_each(s) ? need(&n) : nsx_err_nomem(c->err, NULL);
 
+	if (rc == NSX_OK)
+		rc = nsx_read_all(s->in, NULL, take, &n, c->err);
 	if (rc == NSX_OK)
 		rc = nsx_range_book_end(&n.book, c->err);
 	if (rc == NSX_OK && !finish(c, s))
@@ -252,24 +268,11 @@ read_names(struct cmp *c, struct cmp_side *s, bool range, struct nsx_diags *diag
 	             "operations whose range is not in the stream: not in gpu_time");
 	nsx_diag_add(diags, NSX_WARNING, s->name, n.over_hidden,
 	             "operations whose hidden time exceeds their duration: cut to it");
-	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
-		nsx_diag_add(diags, NSX_WARNING, s->name, 1,
-		             "the stream did not pass nsysx-overlap: communication counts whole");
+	nsx_compare_tell_not_hidden(c, s, diags);
 	nsx_range_book_free(&n.book);
 	nsx_buf_free(&n.scratch);
+	free(n.last.p);
 	return rc;
-}
-
-int
-nsx_compare_read_ranges(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
-{
-	return read_names(c, s, true, diags);
-}
-
-int
-nsx_compare_read_operations(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
-{
-	return read_names(c, s, false, diags);
 }
 
 /* ---- both sides */

@@ -68,8 +68,8 @@ pair_groups(struct cmp *c, struct loners *l, bool rest, enum cmp_how how, void (
 
 /* ---- programs */
 
-static void
-join_programs(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how)
+void
+nsx_compare_join_groups(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how)
 {
 	struct cmp_group *b = &c->side[NSX_COMPARE_BASE].groups.p[base],
 	    *n = &c->side[NSX_COMPARE_NEW].groups.p[new];
@@ -134,7 +134,7 @@ pair_programs(struct cmp *c, struct loners *l)
 				    !nsx_vec_push(&l->all, new))
 					return false;
 			}
-		pair_groups(c, l, !by_id, signs[sign], join_programs);
+		pair_groups(c, l, !by_id, signs[sign], nsx_compare_join_groups);
 	}
 	return true;
 }

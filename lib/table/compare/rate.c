@@ -4,20 +4,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "stream/spool.h"
 #include "table/compare/join.h"
 
 bool
-nsx_compare_take_work(struct cmp *c, struct cmp_side *s, struct nsx_catalogue *cat, const struct nsx_rec *op,
-                      uint32_t name)
+nsx_compare_take_work(struct cmp *c, struct cmp_side *s, uint32_t device, const struct nsx_rec *op, uint32_t name)
 {
 	if (s->placed || nsx_has(op, NSX_OP_execution)) {
 		s->placed = true;
 		return true;
 	}
-	uint32_t device = nsx_cat_device(cat, op);
-
 	if (name == NSX_NONE)
-		name = nsx_intern(&c->strs, nsx_string(op, NSX_OP_name));
+		name = nsx_intern_recall(&c->strs, c->recall, nsx_string(op, NSX_OP_name));
 	return device != NSX_NONE && name != NSX_NONE && nsx_compare_work_take(&s->work, &c->places, op, device, name);
 }
 
@@ -28,58 +26,94 @@ nsx_compare_need_work(struct nsx_reader *in)
 	                            | NSX_C(OP, dur) | NSX_C(OP, removed) | NSX_C(OP, execution));
 }
 
-void
+int
 nsx_compare_need_classes(struct cmp *c, struct cmp_side *s)
 {
 	s->classes.err = c->err;
 	s->classes.repeats = true;
-	nsx_step_classes_need(s->in);
 	nsx_reader_need(s->in, NSX_STEP, 0);
+	if (!nsx_spool_again(s->in)) {
+		nsx_step_classes_need(s->in);
+		return NSX_OK;
+	}
+	s->again = nsx_spool_open_all(s->in, c->err);
+	return s->again ? NSX_OK : NSX_ERR;
 }
 
-bool
+static int
+take_class(void *side, const struct nsx_rec *rec)
+{
+	struct cmp_side *s = side;
+
+	/* Metadata come first: a job that has programs has their executions. */
+	return s->classes.cat.programs.n ? NSX_OK : nsx_step_classes_take(&s->classes, rec);
+}
+
+int
 nsx_compare_take_classes(struct cmp_side *s, const struct nsx_rec *rec)
 {
 	s->marked |= rec->kind->id == NSX_STEP;
-	/* Metadata come first: a job that has programs has their executions. */
-	return s->classes.cat.programs.n || nsx_step_classes_take(&s->classes, rec) == NSX_OK;
+	return s->again ? NSX_OK : take_class(s, rec);
 }
 
-/* Whether both sides have steps, as by step: of the class of BASE. False when out of memory. */
-static bool
+/* Read the classes of a side that were not taken, as few runs need them. NSX_OK or NSX_ERR. */
+static int
+read_classes(struct cmp_side *s)
+{
+	struct nsx_reader *in = s->again ? nsx_spool_reader_of(s->again, NSX_READ_PARTIAL) : NULL;
+	int rc = s->again && !in ? NSX_ERR : NSX_OK;
+
+	if (in) {
+		nsx_cat_need(&s->classes.cat, in);
+		nsx_step_classes_need(in);
+		rc = nsx_read_all(in, NULL, take_class, s, s->classes.err);
+	}
+	nsx_reader_close(in);
+	return rc;
+}
+
+/* Whether both sides have steps, as by step: of the class of BASE. NSX_OK or NSX_ERR. */
+static int
 find_steps(struct cmp *c)
 {
 	struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
 	struct nsx_diags none = { .failed = false };
 	char *class = NULL;
-	bool good = true;
 
 	c->has_steps = b->marked && n->marked;
-	if (!c->has_steps)
-		good = nsx_step_classes_pick(&b->classes, &class, &none) == NSX_OK
-		       && (class || nsx_step_classes_repeat(&b->classes, &class, &none) == NSX_OK);
-	if (good && class)
-		good = nsx_step_classes_have(&n->classes, nsx_str_c(class), &c->has_steps) == NSX_OK;
+	if (c->has_steps)
+		return NSX_OK;
+	int rc = read_classes(b);
+
+	if (rc == NSX_OK)
+		rc = nsx_step_classes_pick(&b->classes, &class, &none);
+	if (rc == NSX_OK && !class)
+		rc = nsx_step_classes_repeat(&b->classes, &class, &none);
+	if (rc == NSX_OK && class)
+		rc = read_classes(n);
+	if (rc == NSX_OK && class)
+		rc = nsx_step_classes_have(&n->classes, nsx_str_c(class), &c->has_steps);
 	free(class);
 	nsx_diags_free(&none);
-	return good;
+	return rc;
 }
 
-bool
+int
 nsx_compare_work(struct cmp *c)
 {
 	struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
 	struct cmp_work *work[2] = { &b->work, &n->work };
 
-	if (!(c->way->rates || c->repeat) || b->nruns || b->placed || n->placed || c->tables)
-		return true;
-	if (c->way->rates && !find_steps(c))
-		return false;
+	if (!(c->way->each || c->repeat) || b->nruns || b->placed || n->placed || c->tables)
+		return NSX_OK;
 	for (int k = 0; k < 2; k++)
 		c->side[k].seen = nsx_compare_work_seen(work[k]);
 	c->compares_work = b->seen > 0 && n->seen > 0;
-	return !c->compares_work || nsx_compare_same_work(work, c->places.n, nsx_witness_alpha(c->options.sigma) / 2,
-	                                                  c->options.percent, c->options.coverage, &c->same);
+	if (c->compares_work && !nsx_compare_same_work(work, c->places.n, nsx_witness_alpha(c->options.sigma) / 2,
+	                                               c->options.percent, c->options.coverage, &c->same))
+		return nsx_err_nomem(c->err, NULL);
+	/* Only of work that takes longer or shorter rates say something. */
+	return c->way->each && c->same.said ? find_steps(c) : NSX_OK;
 }
 
 enum cmp_verdict
@@ -87,7 +121,7 @@ nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *r, enum cmp_verdi
 {
 	double least = 1 + c->options.percent / 100;
 
-	if (!c->way->rates)
+	if (!c->way->each)
 		return was;
 	r->by_time = !c->options.tail && (was == CMP_SLOWER || was == CMP_FASTER);
 	for (int k = 0; k < 2 && c->compares_work; k++)
@@ -132,7 +166,7 @@ nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text)
 	/* What an operation takes is the GPU's; when the next one starts on its stream, the host's. */
 	if (w->said > 0 && w->gpu[1] - w->gpu[0] < (w->time[1] - w->time[0]) / 10)
 		nsx_buf_fmt(text, ", all of it: the host, or what streams wait for%s",
-		            c->way->rates ? ", see --by step --why" : "");
+		            c->way->each ? ", see --by step --why" : "");
 	if (!w->said)
 		nsx_buf_c(text, w->judged ? ", which chance or --percent explains" : ", of too few times to judge");
 }

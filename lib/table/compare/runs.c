@@ -155,13 +155,8 @@ nsx_compare_add_run(struct cmp *c, size_t run)
 	bool good = map && add_all(s, one, run, map);
 
 	free(map);
-	for (size_t i = 0; i < one->models.n && good; i++) {
-		bool known = false;
-
-		for (size_t k = 0; k < s->models.n; k++)
-			known |= s->models.p[k] == one->models.p[i];
-		good = known || nsx_vec_push(&s->models, one->models.p[i]);
-	}
+	for (size_t i = 0; i < one->models.n && good; i++)
+		good = nsx_compare_add_model(s, one->models.p[i]);
 	for (size_t i = 0; i < s->groups.n; i++)
 		s->groups.p[i].pair = NSX_NONE;
 	for (size_t i = 0; i < s->rows.n; i++)

@@ -42,10 +42,23 @@ name_of(struct cmp *c, int stat)
 		nsx_buf_fmt(&c->text, "idle:%s", nsx_cause_name((enum nsx_cause)(stat - CAUSES)));
 	else
 		nsx_buf_c(&c->text, names[stat]);
-	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+	return cmp_intern(c);
 }
 
 /* ---- one side */
+
+struct nsx_str
+nsx_compare_class_name(const struct nsx_step_set *set, uint32_t class)
+{
+	struct nsx_str name = nsx_intern_str(&set->names, class);
+
+	for (size_t i = name.len; set->kind == NSX_STEP_MODULE && i-- > 1;)
+		if (name.ptr[i] == '@') {
+			name.len = i;
+			break;
+		}
+	return name;
+}
 
 /* Data collected from a stream. causes: as nsx_compare_read_again has them. */
 struct loaded { struct nsx_step_set set; int64_t *causes; };
@@ -263,6 +276,35 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	nsx_spool_free(again);
 	free(l.causes);
 	return rc;
+}
+
+struct nsx_reader *
+nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, nsx_compare_keep *keep, void *state, bool wanted,
+                       struct nsx_diags *diags)
+{
+	struct nsx_steps_options options = nsx_compare_wanted_steps(c, s);
+	struct nsx_spool *spool = nsx_spool_open_all(s->in, c->err);
+	struct nsx_step_set set = { .err = c->err };
+	struct nsx_reader *again = NULL;
+	struct nsx_diags own = { .failed = false };
+	int rc = NSX_ERR;
+
+	for (enum nsx_kind_id k = 0; spool && nsx_spool_keeps(spool) && k < NSX_NKINDS; k++)
+		nsx_reader_need(s->in, k, NSX_EVERY);
+	if (spool)
+		rc = nsx_steps_collect(s->in, &options, &set, spool, &own, c->err);
+	if (rc == NSX_OK && (!nsx_compare_keep_repeat(c, &set) || !keep(c, s, &set, state)))
+		rc = nsx_err_nomem(c->err, NULL);
+	if (wanted || options.step || options.module)
+		nsx_compare_pass_diags(s, &own, diags);
+	else
+		nsx_diags_free(&own);
+	/* The first reading has checked that the stream is complete. */
+	if (rc == NSX_OK)
+		again = nsx_spool_reader_of(spool, NSX_READ_PARTIAL);
+	nsx_spool_free(spool);
+	nsx_steps_free(&set);
+	return again;
 }
 
 /* ---- a table of nsysx-steps --each */
@@ -500,7 +542,7 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 			if (c->side[k].nruns)
 				snprintf(runs, sizeof runs, " in %" PRId64 " run%s", g->runs, g->runs == 1 ? "" : "s");
 			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s%s",
-				       c->side[k].name, g->execs, (int)(class.len < 200 ? class.len : 200), class.ptr,
+				       c->side[k].name, g->execs, CMP_CUT(class, 200),
 				       g->devices, g->devices == 1 ? "" : "s", runs,
 				       g->devices ? "; the last of each has no period" : "");
 		}

@@ -17,18 +17,14 @@ enum want { TEXT, WHOLE, POSITIVE, TIME, STD, MAYBE_TIME, CHOICE };
 enum { ID, COUNT, TOTAL, DEVIATION, PROGRAM, KEY, NAME, OPCODE, OP_NAME };
 enum { MOST_COLS = 12, HEADER_MAX = 4096 };
 
-struct parse;
-
 /* A table: the columns that are read, which show what its rows are, and who takes a row. No name: no such column. */
-static bool take_row(struct parse *p, const struct cmp_value *v);
-static bool take_device(struct parse *p, const struct cmp_value *v);
-static bool take_step(struct parse *p, const struct cmp_value *v);
+static bool take_row(struct cmp *c, struct cmp_side *s, const struct cmp_value *v);
 static const struct form {
 	int by, summary;
-	bool (*take)(struct parse *p, const struct cmp_value *v);    /* false: out of memory */
+	bool (*take)(struct cmp *c, struct cmp_side *s, const struct cmp_value *v);   /* false: out of memory */
 	struct { const char *name; enum want want; } col[MOST_COLS];
 } forms[] = {
-	{ NSX_COMPARE_DEVICE, NSX_SUMMARY_DEVICE, take_device,
+	{ NSX_COMPARE_DEVICE, NSX_SUMMARY_DEVICE, nsx_compare_take_device,
 	  { [CMP_SPAN] = { "span", MAYBE_TIME }, [CMP_MODULES] = { "modules", CHOICE },
 	    [CMP_COMPUTE] = { "compute", MAYBE_TIME }, [CMP_EXPOSED] = { "exposed", MAYBE_TIME },
 	    [CMP_COPY] = { "copy", CHOICE }, [CMP_IDLE] = { "idle", MAYBE_TIME },
@@ -42,7 +38,7 @@ static const struct form {
 	{ NSX_COMPARE_MODULE, NSX_SUMMARY_MODULE, take_row,
 	  { [ID] = { "id", WHOLE }, [COUNT] = { "execs", POSITIVE }, [TOTAL] = { "total", TIME },
 	    [DEVIATION] = { "std", STD }, [PROGRAM] = { "name", TEXT }, [KEY] = { "key", TEXT } } },
-	{ NSX_COMPARE_STEP, -1, take_step,
+	{ NSX_COMPARE_STEP, -1, nsx_compare_take_step,
 	  { [CMP_EACH_CLASS] = { "class", TEXT }, [CMP_EACH_DEVICE] = { "device", WHOLE },
 	    [CMP_EACH_NUMBER] = { "step", WHOLE }, [CMP_EACH_KEPT] = { "kept", CHOICE },
 	    [CMP_EACH_PERIOD] = { "period", MAYBE_TIME }, [CMP_EACH_COMPUTE] = { "compute", MAYBE_TIME },
@@ -61,7 +57,6 @@ struct parse {
 	int                at[MOST_COLS];    /* positions of the columns in a row; -1: not present */
 	int                ncols;
 	int64_t            line;
-	struct nsx_map     program_of;       /* (name, id) -> groups */
 };
 
 static int
@@ -150,7 +145,7 @@ static int
 wrong(const struct parse *p, int col, const char *want, struct nsx_str got)
 {
 	return nsx_err_set(p->c->err, "%s:%" PRId64 ": %s: want %s, got \"%.*s\"", p->name, p->line,
-	                   p->form->col[col].name, want, (int)(got.len < 80 ? got.len : 80), got.ptr);
+	                   p->form->col[col].name, want, CMP_CUT(got, 80));
 }
 
 /* The cell of a column: NSX_OK or NSX_ERR. */
@@ -208,7 +203,7 @@ read_text(struct parse *p, struct nsx_str text)
 		for (int i = 0; i < MOST_COLS; i++)
 			if (p->at[i] >= 0 && parse_cell(p, i, cell[i], &v[i]) != NSX_OK)
 				return NSX_ERR;
-		if (!p->form->take(p, v))
+		if (!p->form->take(p->c, p->s, v))
 			return nomem(p);
 	}
 	return NSX_OK;
@@ -216,48 +211,48 @@ read_text(struct parse *p, struct nsx_str text)
 
 /* ---- rows of programs */
 
+static uint32_t
+text_of(const struct cmp_value *v, int col)
+{
+	return v[col].has ? v[col].s : (uint32_t)NSX_NONE;
+}
+
 /* A row with that time; NSX_NONE when out of memory. Rows of one opcode are merged. */
 static uint32_t
-add_row(struct parse *p, uint32_t group, const struct cmp_value *v)
+add_row(struct cmp *c, struct cmp_side *s, uint32_t group, const struct cmp_value *v)
 {
-	struct cmp_inst i = { .group = group, .name = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE,
-	                      .stack = NSX_NONE };
+	struct cmp_inst i = { .group = group, .opcode = text_of(v, OPCODE), .op_name = text_of(v, OP_NAME),
+	                      .name = text_of(v, NAME), .stack = NSX_NONE };
 
-	if (p->c->way->whole)
-		return p->s->groups.p[group].whole;
-	if (v[OPCODE].has)
-		i.opcode = v[OPCODE].s;
-	if (v[OP_NAME].has)
-		i.op_name = v[OP_NAME].s;
-	if (p->form->col[NAME].name)
-		i.name = v[NAME].has ? v[NAME].s : nsx_intern(&p->c->strs, NSX_STR(""));
-	return nsx_compare_row_of(p->c, p->s, &i);
+	if (c->way->whole)
+		return s->groups.p[group].whole;
+	if (c->options.by == NSX_COMPARE_THUNK && i.name == NSX_NONE)
+		i.name = nsx_intern(&c->strs, NSX_STR(""));
+	return nsx_compare_row_of(c, s, &i);
 }
 
 /* A program of that name and id (absent: it has none), created if it is new; NSX_NONE when out of memory. In tables by
  * opcode all rows belong to one program. */
 static uint32_t
-program_at(struct parse *p, const struct cmp_value *v)
+program_at(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 {
-	struct cmp_side *s = p->s;
 	struct cmp_program is = { v[ID].has ? v[ID].i : NSX_ABSENT, NSX_NONE, NSX_NONE, NSX_NONE };
 	struct cmp_group new = { .number = (int64_t)s->groups.n, .key = NSX_NONE, .devices = 1 };
 	uint32_t *at;
 
-	new.name = v[PROGRAM].has ? v[PROGRAM].s : nsx_intern(&p->c->strs, NSX_STR(""));
-	at = new.name == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)new.name,
-		(uint64_t)is.id });
+	new.name = v[PROGRAM].has ? v[PROGRAM].s : nsx_intern(&c->strs, NSX_STR(""));
+	at = new.name == NSX_NONE ? NULL : nsx_map_at(&s->program_of, (struct nsx_key){ new.name, (uint64_t)is.id });
 	if (!at)
 		return NSX_NONE;
-	if (*at != NSX_NONE && !p->c->way->whole)
+	if (*at != NSX_NONE && !c->way->whole)
 		return *at;
 	if (v[KEY].has) {
 		new.key = v[KEY].s;
 	} else if (v[ID].has) {
-		p->c->text.len = 0;
-		nsx_buf_str(&p->c->text, cmp_str(p->c, new.name));
-		nsx_buf_fmt(&p->c->text, "@%" PRId64, is.id);
-		new.key = p->c->text.failed ? NSX_NONE : nsx_intern(&p->c->strs, nsx_buf_view(&p->c->text));
+		c->text.len = 0;
+		nsx_buf_str(&c->text, cmp_str(c, new.name));
+		nsx_buf_fmt(&c->text, "@%" PRId64, is.id);
+		new.key = cmp_intern(c);
 		if (new.key == NSX_NONE)
 			return NSX_NONE;
 	}
@@ -266,9 +261,8 @@ program_at(struct parse *p, const struct cmp_value *v)
 
 /* The row has run n times. */
 static bool
-add_time(struct parse *p, uint32_t row, int64_t n, int64_t total, double std)
+add_time(struct cmp_side *s, uint32_t row, int64_t n, int64_t total, double std)
 {
-	struct cmp_side *s = p->s;
 	struct cmp_group *of = &s->groups.p[s->rows.p[row].group];
 	struct cmp_time *t;
 
@@ -287,25 +281,13 @@ add_time(struct parse *p, uint32_t row, int64_t n, int64_t total, double std)
 }
 
 static bool
-take_row(struct parse *p, const struct cmp_value *v)
+take_row(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 {
-	uint32_t program = program_at(p, v);
-	uint32_t row = program == NSX_NONE ? (uint32_t)NSX_NONE : add_row(p, program, v);
+	uint32_t program = program_at(c, s, v);
+	uint32_t row = program == NSX_NONE ? (uint32_t)NSX_NONE : add_row(c, s, program, v);
 
-	return row != NSX_NONE && add_time(p, row, v[COUNT].has ? v[COUNT].i : 1, v[TOTAL].i,
+	return row != NSX_NONE && add_time(s, row, v[COUNT].has ? v[COUNT].i : 1, v[TOTAL].i,
 	                                   v[DEVIATION].has ? v[DEVIATION].f : -1);
-}
-
-static bool
-take_device(struct parse *p, const struct cmp_value *v)
-{
-	return nsx_compare_take_device(p->c, p->s, v);
-}
-
-static bool
-take_step(struct parse *p, const struct cmp_value *v)
-{
-	return nsx_compare_take_step(p->c, p->s, v);
 }
 
 /* ---- the whole side */
@@ -335,7 +317,7 @@ read_summary(struct parse *p, const struct nsx_table *t)
 			else if (cell.has)
 				v[i].i = cell.v.i;
 		}
-		good = good && p->form->take(p, v);
+		good = good && p->form->take(p->c, p->s, v);
 	}
 	return good ? NSX_OK : nomem(p);
 }
@@ -359,7 +341,6 @@ end(struct parse *p, int rc)
 	bool good = p->form->by != NSX_COMPARE_STEP || rc != NSX_OK || nsx_compare_end_steps(s);
 
 	good = good && nsx_compare_has_room(s);
-	nsx_map_free(&p->program_of);
 	return rc != NSX_OK || good ? rc : nomem(p);
 }
 

@@ -1,175 +1,114 @@
 /* ways.c -- what can be compared: each way's words, columns, and how its rows are read, ordered and judged; and the
  * table of results, which is made from these definitions alone. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
 #include "table/compare/join.h"
+#include "table/sums.h"
 
-/* Of both sides. */
-#define SIDES(base, new, type, show) \
-	{ { base, type }, show, NSX_COMPARE_BASE }, { { new, type }, show, NSX_COMPARE_NEW }
-#define OF(name, type, show) { { name, type }, show, -1 }
-#define CHANGE_COLS(diff) \
-	SIDES("base", "new", NSX_CELL_MEAN_NS, CMP_COL_MEAN), OF(diff, NSX_CELL_MEAN_NS, CMP_COL_DIFF), \
-	OF("change", NSX_CELL_SHARE, CMP_COL_CHANGE), OF("noise", NSX_CELL_MEAN_NS, CMP_COL_NOISE)
-#define JUDGED_COLS \
-	CHANGE_COLS("diff"), OF("effect", NSX_CELL_MEAN_NS, CMP_COL_EFFECT), \
-	OF("verdict", NSX_CELL_STRING, CMP_COL_VERDICT)
-#define PROGRAM_COLS OF("id", NSX_CELL_ID, CMP_COL_ID), OF("program", NSX_CELL_STRING, CMP_COL_PROGRAM)
-#define NAME_COLS(name, base) \
-	OF(name, NSX_CELL_STRING, CMP_COL_NAME), OF(base, NSX_CELL_STRING, CMP_COL_BASE_NAME)
-/* What samples are. */
-#define SAMPLE_COLS \
-	SIDES("base_p50", "new_p50", NSX_CELL_NS, CMP_COL_P50), \
-	SIDES("base_p99", "new_p99", NSX_CELL_NS, CMP_COL_P99), \
-	SIDES("base_n_eff", "new_n_eff", NSX_CELL_DOUBLE, CMP_COL_N_EFF)
-#define WITNESS_COL OF("witness", NSX_CELL_STRING, CMP_COL_WITNESS)
-#define EXECS_COLS \
-	SIDES("base_execs", "new_execs", NSX_CELL_INT, CMP_COL_COUNT), JUDGED_COLS, \
-	OF("program_match", NSX_CELL_STRING, CMP_COL_PROGRAM_MATCH)
-#define COUNT_COLS SIDES("base_count", "new_count", NSX_CELL_INT, CMP_COL_COUNT), JUDGED_COLS
-#define RATE_COLS SIDES("base_rate", "new_rate", NSX_CELL_DOUBLE, CMP_COL_RATE), WITNESS_COL, SAMPLE_COLS
-#define MATCH_COL OF("match", NSX_CELL_STRING, CMP_COL_MATCH)
-
-static const struct cmp_col thunk_cols[] = {
-	PROGRAM_COLS, NAME_COLS("name", "base_name"), EXECS_COLS, MATCH_COL,
-	OF("opcode", NSX_CELL_STRING, CMP_COL_TYPE), OF("op_name", NSX_CELL_STRING, CMP_COL_OP_NAME), SAMPLE_COLS,
-	WITNESS_COL
-};
-static const struct cmp_col source_cols[] = {
-	PROGRAM_COLS, NAME_COLS("source", "base_source"), EXECS_COLS, MATCH_COL, SAMPLE_COLS, WITNESS_COL
-};
-static const struct cmp_col phase_cols[] = {
-	PROGRAM_COLS, OF("phase", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS, SAMPLE_COLS, WITNESS_COL
-};
-static const struct cmp_col opcode_cols[] = {
-	PROGRAM_COLS, OF("opcode", NSX_CELL_STRING, CMP_COL_NAME), EXECS_COLS, SAMPLE_COLS, WITNESS_COL
-};
-static const struct cmp_col module_cols[] = {
-	OF("id", NSX_CELL_ID, CMP_COL_ID), OF("name", NSX_CELL_STRING, CMP_COL_PROGRAM),
-	NAME_COLS("key", "base_key"), EXECS_COLS, SAMPLE_COLS, WITNESS_COL
-};
-static const struct cmp_col range_cols[] = {
-	OF("name", NSX_CELL_STRING, CMP_COL_NAME), COUNT_COLS,
-	SIDES("base_span", "new_span", NSX_CELL_MEAN_NS, CMP_COL_SPAN), RATE_COLS
-};
-static const struct cmp_col kernel_cols[] = {
-	OF("type", NSX_CELL_STRING, CMP_COL_TYPE), OF("name", NSX_CELL_STRING, CMP_COL_NAME), COUNT_COLS,
-	RATE_COLS
-};
-static const struct cmp_col step_cols[] = {
-	OF("class", NSX_CELL_STRING, CMP_COL_KEY), OF("device", NSX_CELL_ID, CMP_COL_DEVICE),
-	OF("statistic", NSX_CELL_STRING, CMP_COL_NAME), CHANGE_COLS("delta"),
-	OF("verdict", NSX_CELL_STRING, CMP_COL_VERDICT),
-	SIDES("base_steps", "new_steps", NSX_CELL_INT, CMP_COL_STEPS),
-	SAMPLE_COLS, WITNESS_COL
-};
-static const struct cmp_col device_cols[] = {
-	OF("device", NSX_CELL_ID, CMP_COL_NUMBER), OF("statistic", NSX_CELL_STRING, CMP_COL_NAME),
-	CHANGE_COLS("diff"), OF("verdict", NSX_CELL_STRING, CMP_COL_VERDICT),
-	SIDES("base_share", "new_share", NSX_CELL_SHARE, CMP_COL_SHARE),
-	SIDES("base_execs", "new_execs", NSX_CELL_INT, CMP_COL_EXECS), SAMPLE_COLS, WITNESS_COL
-};
-#define COLLECTIVE_COLS \
-	OF("collective", NSX_CELL_STRING, CMP_COL_KIND), OF("bytes", NSX_CELL_BYTES, CMP_COL_BYTES), \
-	OF("base_bytes", NSX_CELL_BYTES, CMP_COL_BASE_BYTES), OF("group", NSX_CELL_ID, CMP_COL_MEMBERS), COUNT_COLS, \
-	SIDES("base_busbw", "new_busbw", NSX_CELL_GBPS, CMP_COL_BUSBW), \
-	SIDES("base_instances", "new_instances", NSX_CELL_INT, CMP_COL_INSTANCES), \
-	SIDES("base_transfer", "new_transfer", NSX_CELL_MEAN_NS, CMP_COL_TRANSFER), RATE_COLS
-static const struct cmp_col collective_cols[] = { COLLECTIVE_COLS };
-static const struct cmp_col axis_cols[] = { OF("axis", NSX_CELL_STRING, CMP_COL_AXIS), COLLECTIVE_COLS };
-
+/* The columns of tables, in their order. */
+#define CHANGE(diff) "base new " diff " change noise "
+#define JUDGED CHANGE("diff") "effect verdict "
+#define SAMPLES "base_p50 new_p50 base_p99 new_p99 base_n_eff new_n_eff "
+#define EXECS "base_execs new_execs " JUDGED "program_match "
+#define COUNTS "base_count new_count " JUDGED
+#define RATES "base_rate new_rate witness " SAMPLES
+#define COLLECTIVES "collective bytes base_bytes group " COUNTS "base_busbw new_busbw base_instances new_instances " \
+	"base_transfer new_transfer " RATES
 /* Beside these, of several base runs. */
-static const struct cmp_col run_cols[] = {
-	OF("base_runs", NSX_CELL_INT, CMP_COL_RUNS), OF("base_std", NSX_CELL_MEAN_NS, CMP_COL_DEVIATION),
-	OF("base_min", NSX_CELL_MEAN_NS, CMP_COL_LOWEST), OF("base_max", NSX_CELL_MEAN_NS, CMP_COL_HIGHEST)
-};
+#define RUNS "base_runs base_std base_min base_max"
 
-#define COLS(of) .cols = of, .ncols = (int)(sizeof(of) / sizeof *(of))
 #define RANK " base new change verdict diff effect noise"
 #define RANK_OF_ID " id base new change verdict program diff effect noise"
+#define STEPS_INSTEAD ": --step names them, --by range and --by kernel work without them"
 #define FROM_XLA ", which come from XLA: --by step, --by range and --by kernel work without them"
 
 #define RANK_OF_COLLECTIVE \
 	"collective bytes group base new change verdict base_transfer new_transfer base_busbw new_busbw diff effect " \
 	"noise base_rate new_rate"
-#define OF_PROGRAMS(rows) .things = rows, .unit = "execution", .instead = FROM_XLA, .read = nsx_compare_read
-#define OF_TABLES .sum_up = nsx_compare_sum_up, .settle = nsx_compare_settle_tables
-#define OF_COLLECTIVES \
+#define PROGRAMS(rows) .things = rows, .unit = "execution", .instead = FROM_XLA, .read = nsx_compare_read
+#define TABLES .sum_up = nsx_compare_sum_up, .settle = nsx_compare_settle_tables
+#define COLLECTIVE \
 	.things = "collectives", .unit = "record", .instead = FROM_XLA, .read = nsx_compare_read_collectives, \
-	.rates = true, .each = true
+	.each = true
 
 static const struct cmp_way ways[] = {
-	[NSX_COMPARE_THUNK] = { .name = "thunk", OF_PROGRAMS("thunks"), COLS(thunk_cols), .rank = "name" RANK_OF_ID,
-	                        OF_TABLES, .parts = true },
-	[NSX_COMPARE_MODULE] = { .name = "module", OF_PROGRAMS("modules"), COLS(module_cols), .rank = "key" RANK,
-	                         OF_TABLES, .whole = true },
-	[NSX_COMPARE_OPCODE] = { .name = "opcode", OF_PROGRAMS("thunks"), COLS(opcode_cols),
-	                         .rank = "opcode" RANK_OF_ID, OF_TABLES, .label = CMP_LABEL_OPCODE, .parts = true },
-	[NSX_COMPARE_SOURCE] = { .name = "source", OF_PROGRAMS("thunks"), COLS(source_cols),
-	                         .rank = "source program" RANK, .label = CMP_LABEL_SOURCE, .parts = true },
-	[NSX_COMPARE_PHASE] = { .name = "phase", OF_PROGRAMS("thunks"), COLS(phase_cols), .rank = "phase" RANK_OF_ID,
-	                        .label = CMP_LABEL_PHASE, .parts = true },
-	[NSX_COMPARE_RANGE] = { .name = "range",
-				.rates = true,
-				.things = "ranges with GPU work",
-				.unit = "range",
-				.instead = "",
-				COLS(range_cols),
-				.rank = "name" RANK " base_rate new_rate",
-				.read = nsx_compare_read_ranges,
-				.settle = nsx_compare_settle_ranges,
-				.parts = true,
-				.each = true,
-				.nested = true },
-	[NSX_COMPARE_KERNEL] = { .name = "kernel",
-				 .rates = true,
-				 .things = "operations",
-				 .unit = "operation",
-				 .instead = "",
-				 COLS(kernel_cols),
-				 .rank = "name" RANK " base_rate new_rate",
-				 .read = nsx_compare_read_operations,
-				 .settle = nsx_compare_settle_operations,
-				 .parts = true,
-				 .each = true,
-				 .waits = true },
-	[NSX_COMPARE_STEP] = { .name = "step",
-			       .things = "steps",
-			       .unit = "step",
-			       .instead = ": --step names them, --by range and --by kernel work without them",
-			       COLS(step_cols),
-			       .rank = "class statistic base new change verdict device delta noise base_p50 new_p50 "
-				       "base_p99 "
-				       "new_p99 witness base_n_eff new_n_eff",
-			       .brief = "class device statistic base new change base_p99 new_p99 verdict",
-			       .read = nsx_compare_read_steps,
-			       .sum_up = nsx_compare_read_steps,
-			       .order = nsx_compare_order_of_step,
-			       .decides = nsx_compare_decides_class,
-			       .hides = nsx_compare_is_detail_of_one,
-			       .tell = nsx_compare_tell_steps,
-			       .tell_growth = nsx_compare_tell_growth,
-			       .within = true,
-			       .runs = true },
-	[NSX_COMPARE_DEVICE] = { .name = "device",
-				 .things = "devices with GPU work",
-				 .unit = "run",
-				 .instead = FROM_XLA,
-				 COLS(device_cols),
-				 .rank = "device statistic base new change verdict diff base_share new_share",
-				 .settle_run = nsx_compare_settle_device_run, .runs = true,
-				 .read = nsx_compare_read_devices,
-				 .sum_up = nsx_compare_read_devices,
-				 .settle = nsx_compare_settle_devices,
-				 .check = nsx_compare_check_devices,
-				 .order = nsx_compare_order_of_device,
-				 .decides = nsx_compare_is_span,
-				 .within = true,
-				 .devices = true },
-	[NSX_COMPARE_COLLECTIVE] = { .name = "collective", OF_COLLECTIVES, COLS(collective_cols),
-	                             .rank = RANK_OF_COLLECTIVE },
-	[NSX_COMPARE_AXIS] = { .name = "axis", OF_COLLECTIVES, COLS(axis_cols), .rank = "axis " RANK_OF_COLLECTIVE,
-	                       .axes = true },
+	[NSX_COMPARE_THUNK] = {
+		.name = "thunk", PROGRAMS("thunks"), TABLES, .parts = true,
+		.shown = "id program name base_name " EXECS "match opcode op_name " SAMPLES "witness ",
+		.rank = "name" RANK_OF_ID
+	},
+	[NSX_COMPARE_MODULE] = {
+		.name = "module", PROGRAMS("modules"), TABLES, .whole = true,
+		.shown = "id name key base_key " EXECS SAMPLES "witness ",
+		.rank = "key" RANK
+	},
+	[NSX_COMPARE_OPCODE] = {
+		.name = "opcode", PROGRAMS("thunks"), TABLES, .label = CMP_LABEL_OPCODE, .parts = true,
+		.shown = "id program opcode " EXECS SAMPLES "witness ",
+		.rank = "opcode" RANK_OF_ID
+	},
+	[NSX_COMPARE_SOURCE] = {
+		.name = "source", PROGRAMS("thunks"), .label = CMP_LABEL_SOURCE, .parts = true,
+		.shown = "id program source base_source " EXECS "match " SAMPLES "witness ",
+		.rank = "source program" RANK
+	},
+	[NSX_COMPARE_PHASE] = {
+		.name = "phase", PROGRAMS("thunks"), .label = CMP_LABEL_PHASE, .parts = true,
+		.shown = "id program phase " EXECS SAMPLES "witness ",
+		.rank = "phase" RANK_OF_ID
+	},
+	[NSX_COMPARE_RANGE] = {
+		.name = "range", .things = "ranges with GPU work", .unit = "range", .instead = "",
+		.read = nsx_compare_read_names, .settle = nsx_compare_settle_ranges,
+		.parts = true, .each = true, .nested = true,
+		.shown = "name " COUNTS "base_span new_span " RATES,
+		.rank = "name" RANK " base_rate new_rate"
+	},
+	[NSX_COMPARE_KERNEL] = {
+		.name = "kernel", .things = "operations", .unit = "operation", .instead = "",
+		.read = nsx_compare_read_names, .settle = nsx_compare_settle_operations,
+		.parts = true, .each = true, .waits = true,
+		.shown = "type name " COUNTS RATES,
+		.rank = "name" RANK " base_rate new_rate"
+	},
+	[NSX_COMPARE_STEP] = {
+		.name = "step", .things = "steps", .unit = "step",
+		.instead = STEPS_INSTEAD,
+		.read = nsx_compare_read_steps, .order = nsx_compare_order_of_step,
+		.decides = nsx_compare_decides_class, .hides = nsx_compare_is_detail_of_one,
+		.tell = nsx_compare_tell_steps, .tell_growth = nsx_compare_tell_growth, .within = true, .runs = true,
+		.shown = "class device statistic " CHANGE("delta") "verdict base_steps new_steps " SAMPLES "witness ",
+		.rank = "class statistic base new change verdict device delta noise base_p50 new_p50 base_p99 "
+			"new_p99 witness base_n_eff new_n_eff",
+		.brief = "class device statistic base new change base_p99 new_p99 verdict"
+	},
+	[NSX_COMPARE_DEVICE] = {
+		.name = "device", .things = "devices with GPU work", .unit = "run", .instead = FROM_XLA,
+		.read = nsx_compare_read_devices, .settle_run = nsx_compare_settle_device_run,
+		.settle = nsx_compare_settle_devices, .check = nsx_compare_check_devices,
+		.order = nsx_compare_order_of_device, .decides = nsx_compare_is_span,
+		.within = true, .runs = true, .devices = true,
+		.shown = "device statistic " CHANGE("diff") "verdict base_share new_share base_execs new_execs "
+			SAMPLES "witness ",
+		.rank = "device statistic base new change verdict diff base_share new_share"
+	},
+	[NSX_COMPARE_COLLECTIVE] = {
+		.name = "collective", COLLECTIVE, .shown = COLLECTIVES, .rank = RANK_OF_COLLECTIVE
+	},
+	[NSX_COMPARE_AXIS] = {
+		.name = "axis", COLLECTIVE, .axes = true, .shown = "axis " COLLECTIVES,
+		.rank = "axis " RANK_OF_COLLECTIVE
+	},
+	[NSX_COMPARE_STEP_PHASE] = {
+		.name = "phase", .things = "steps", .unit = "step", .instead = STEPS_INSTEAD,
+		.read = nsx_compare_read_phases, .parts = true,
+		.shown = "id program phase " EXECS SAMPLES "witness ",
+		.rank = "phase" RANK_OF_ID
+	},
 };
-enum { NWAYS = sizeof ways / sizeof *ways, NRUN_COLS = sizeof run_cols / sizeof *run_cols, MOST_COLS = 40 };
+enum { NWAYS = sizeof ways / sizeof *ways };
 
 const struct cmp_way *
 nsx_compare_way(enum nsx_compare_by by)
@@ -211,13 +150,6 @@ nsx_compare_verdict_name(enum cmp_verdict v)
 	return verdicts[v];
 }
 
-static void
-put_int(struct nsx_table *t, int at, int64_t v)
-{
-	if (v != NSX_ABSENT)
-		nsx_table_int(t, at, v);
-}
-
 /* The name of a row on that side: for modules the program's key. */
 static struct nsx_str
 called(const struct cmp *c, const struct cmp_result *r, int side)
@@ -225,13 +157,6 @@ called(const struct cmp *c, const struct cmp_result *r, int side)
 	const struct cmp_row *row = r->row[side];
 
 	return cmp_str(c, row->whole ? c->side[side].groups.p[row->group].key : row->name);
-}
-
-/* The mean span of the ranges of a row. */
-static double
-span_of(const struct cmp_side *s, const struct cmp_row *row, int64_t n)
-{
-	return row->inner == NSX_NONE ? 0 : (double)s->rows.p[row->inner].sum / (double)n;
 }
 
 /* Which witness spoke for the verdict. */
@@ -279,124 +204,138 @@ noise_of(const struct cmp *c, const struct cmp_result *r)
 	                              : t->p99[0] - t->lower[0] + t->upper[1] - t->p99[1];
 }
 
-/* A cell about the row of one side, which has it. */
-static void
-put_side(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col, const struct cmp_result *r)
+/* What a table shows of a result; numbers that are not known are NAN and NSX_ABSENT. */
+struct shown_side {
+	double  mean, span, rate, n_eff, share, transfer, busbw;
+	int64_t count, p50, p99, execs, instances;
+};
+struct shown {
+	struct nsx_str    program, name, base_name, key, type, opcode, op_name, axis, kind;
+	const char       *match, *program_match, *verdict, *witness;
+	int64_t           id, device, bytes, base_bytes, group, runs;
+	double            diff, change, noise, effect;
+	struct cmp_between between;
+	struct shown_side side[2];
+};
+
+#define AT(member) offsetof(struct shown, member), 0, NULL
+#define STR(name, member) { name, NSX_CELL_STRING, NSX_SUM_STR, AT(member) }
+#define WORD(name) { #name, NSX_CELL_STRING, NSX_SUM_WORD, AT(name) }
+#define INT(name, type, member) { name, type, NSX_SUM_INT, AT(member) }
+#define REAL(name, type, member) { name, type, NSX_SUM_REAL, AT(member) }
+/* Of both sides. */
+#define INTS(name, type, member) INT("base_" name, type, side[0].member), INT("new_" name, type, side[1].member)
+#define REALS(name, type, member) REAL("base_" name, type, side[0].member), REAL("new_" name, type, side[1].member)
+static const struct nsx_sum_col cols[] = {
+	STR("program", program), STR("name", name), STR("base_name", base_name), STR("key", key),
+	STR("base_key", base_name), STR("class", key), STR("statistic", name), STR("source", name),
+	STR("base_source", base_name), STR("phase", name), STR("type", type), STR("opcode", opcode),
+	STR("op_name", op_name), STR("axis", axis), STR("collective", kind),
+	WORD(match), WORD(program_match), WORD(verdict), WORD(witness),
+	INT("id", NSX_CELL_ID, id), INT("device", NSX_CELL_ID, device), INT("bytes", NSX_CELL_BYTES, bytes),
+	INT("base_bytes", NSX_CELL_BYTES, base_bytes), INT("group", NSX_CELL_ID, group),
+	REAL("base", NSX_CELL_MEAN_NS, side[0].mean), REAL("new", NSX_CELL_MEAN_NS, side[1].mean),
+	REAL("diff", NSX_CELL_MEAN_NS, diff), REAL("delta", NSX_CELL_MEAN_NS, diff),
+	REAL("change", NSX_CELL_SHARE, change), REAL("noise", NSX_CELL_MEAN_NS, noise),
+	REAL("effect", NSX_CELL_MEAN_NS, effect),
+	INTS("execs", NSX_CELL_INT, execs), INTS("count", NSX_CELL_INT, count), INTS("steps", NSX_CELL_INT, count),
+	INTS("p50", NSX_CELL_NS, p50), INTS("p99", NSX_CELL_NS, p99), INTS("instances", NSX_CELL_INT, instances),
+	REALS("span", NSX_CELL_MEAN_NS, span), REALS("rate", NSX_CELL_DOUBLE, rate),
+	REALS("n_eff", NSX_CELL_DOUBLE, n_eff), REALS("share", NSX_CELL_SHARE, share),
+	REALS("transfer", NSX_CELL_MEAN_NS, transfer), REALS("busbw", NSX_CELL_GBPS, busbw),
+	INT("base_runs", NSX_CELL_INT, runs), REAL("base_std", NSX_CELL_MEAN_NS, between.deviation),
+	REAL("base_min", NSX_CELL_MEAN_NS, between.lowest), REAL("base_max", NSX_CELL_MEAN_NS, between.highest)
+};
+
+static double
+above_zero(double v)
 {
-	const struct cmp_side *s = &c->side[col->side];
-	const struct cmp_row *row = r->row[col->side];
-	const struct cmp_time *time = &r->time[col->side];
+	return v > 0 ? v : NAN;
+}
+
+static struct shown_side
+show_side(const struct cmp *c, const struct cmp_result *r, int side)
+{
+	const struct cmp_side *s = &c->side[side];
+	const struct cmp_row *row = r->row[side];
+	const struct cmp_time *time = &r->time[side];
+	struct shown_side o = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NSX_ABSENT, NSX_ABSENT, NSX_ABSENT, NSX_ABSENT,
+	                        NSX_ABSENT };
+
+	if (!row)
+		return o;
 	const struct cmp_row *of = row->of == NSX_NONE ? row : &s->rows.p[row->of];
-	size_t i = (size_t)(row - s->rows.p);
+	bool sampled = s->nruns || nsx_compare_sample(s, row).n;
 
-	switch (col->show) {
-	case CMP_COL_MEAN:  nsx_table_double(t, at, nsx_compare_judged(c, r, col->side)); break;
-	case CMP_COL_COUNT: nsx_table_int(t, at, time->n); break;
-	case CMP_COL_SPAN:  nsx_table_double(t, at, span_of(s, row, time->n)); break;
-	case CMP_COL_STEPS: nsx_table_int(t, at, time->n); break;
-	case CMP_COL_RATE:
-		if (r->rate[col->side] > 0)
-			nsx_table_double(t, at, r->rate[col->side]);
-		break;
-	case CMP_COL_P50:
-		if (s->nruns || nsx_compare_sample(s, row).n)
-			nsx_table_int(t, at, time->p50);
-		break;
-	case CMP_COL_P99:
-		if (c->options.tail && r->has_tail)
-			nsx_table_int(t, at, (int64_t)r->tail.p99[col->side]);
-		else if (s->nruns || nsx_compare_sample(s, row).n)
-			nsx_table_int(t, at, time->p99);
-		break;
-	case CMP_COL_N_EFF:
-		if (r->sampled && r->witness.of[col->side].n_eff > 0)
-			nsx_table_double(t, at, r->witness.of[col->side].n_eff);
-		break;
-	case CMP_COL_SHARE:
-		if (of->sum)
-			nsx_table_double(t, at, (double)time->sum / (double)of->sum);
-		break;
-	case CMP_COL_EXECS: put_int(t, at, s->execs.p[row->group] ? s->execs.p[row->group] : NSX_ABSENT); break;
-	case CMP_COL_INSTANCES: nsx_table_int(t, at, s->comms.p[i].instances); break;
-	case CMP_COL_TRANSFER:
-		if (s->comms.p[i].transfer > 0)
-			nsx_table_double(t, at, s->comms.p[i].transfer);
-		break;
-	case CMP_COL_BUSBW:
-		if (s->comms.p[i].has_busbw)
-			nsx_table_double(t, at, s->comms.p[i].busbw);
-		break;
-	default: break;
+	o.mean = nsx_compare_judged(c, r, side);
+	o.count = time->n;
+	o.execs = !c->way->devices ? time->n : s->execs.p[row->group] ? s->execs.p[row->group] : NSX_ABSENT;
+	o.rate = above_zero(r->rate[side]);
+	if (row->inner != NSX_NONE)
+		o.span = (double)s->rows.p[row->inner].sum / (double)time->n;
+	if (sampled)
+		o.p50 = time->p50;
+	if (c->options.tail && r->has_tail)
+		o.p99 = (int64_t)r->tail.p99[side];
+	else if (sampled)
+		o.p99 = time->p99;
+	if (r->sampled)
+		o.n_eff = above_zero(r->witness.of[side].n_eff);
+	if (of->sum)
+		o.share = (double)time->sum / (double)of->sum;
+	if (s->comms.n) {
+		const struct cmp_comm *comm = &s->comms.p[row - s->rows.p];
+
+		o.instances = comm->instances;
+		o.transfer = above_zero(comm->transfer);
+		o.busbw = comm->has_busbw ? comm->busbw : NAN;
 	}
+	return o;
 }
 
-/* A cell about the runs of BASE. */
-static void
-put_runs(struct nsx_table *t, int at, const struct cmp_col *col, struct cmp_between b)
-{
-	if (col->show == CMP_COL_RUNS)
-		nsx_table_int(t, at, (int64_t)b.runs);
-	else if (b.runs)
-		nsx_table_double(t, at,
-				 col->show == CMP_COL_LOWEST    ? b.lowest
-				 : col->show == CMP_COL_HIGHEST ? b.highest
-								: b.deviation);
-}
-
-/* A cell about both rows, or the one that is shown. */
-static void
-put(const struct cmp *c, struct nsx_table *t, int at, const struct cmp_col *col, const struct cmp_result *r)
+static struct shown
+show(const struct cmp *c, const struct cmp_result *r)
 {
 	const struct cmp_row *row = nsx_compare_row_shown(r), *base = r->row[NSX_COMPARE_BASE];
 	const struct cmp_group *g = nsx_compare_group_of(c, r);
 	int side = r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE;
-	const struct cmp_side *s = &c->side[side];
-	const struct cmp_comm *comm = s->comms.n ? &s->comms.p[row - s->rows.p] : NULL,
-	    *was = base && comm ? &c->side[NSX_COMPARE_BASE].comms.p[base - c->side[NSX_COMPARE_BASE].rows.p] : NULL;
+	const struct cmp_side *s = &c->side[side], *b = &c->side[NSX_COMPARE_BASE];
 	bool both = base && r->row[NSX_COMPARE_NEW];
+	struct nsx_str name = called(c, r, side), was = both ? called(c, r, NSX_COMPARE_BASE) : name;
+	double of = nsx_compare_judged(c, r, NSX_COMPARE_BASE);
+	struct shown o = {
+		.program = cmp_str(c, g->name), .name = c->way->whole ? cmp_str(c, g->name) : name,
+		.base_name = nsx_str_eq(name, was) ? NSX_STR("") : was,
+		.key = c->way->whole ? name : cmp_str(c, g->key),
+		.type = cmp_str(c, row->opcode), .op_name = cmp_str(c, row->op_name), .match = hows[row->how],
+		.opcode = c->way->label == CMP_LABEL_OPCODE ? name : cmp_str(c, row->opcode),
+		.program_match = hows[g->how], .verdict = verdicts[r->verdict], .witness = witness_of(c, r),
+		.id = s->programs.n ? s->programs.p[row->group].id : NSX_ABSENT,
+		.device = c->way->devices ? g->number : both && base->number != row->number ? NSX_ABSENT : row->number,
+		.base_bytes = NSX_ABSENT, .runs = NSX_ABSENT,
+		.between = { .lowest = NAN, .highest = NAN, .deviation = NAN },
+		.diff = diff_of(c, r), .change = both && of > 0 ? diff_of(c, r) / of : NAN, .effect = r->effect,
+		.noise = both && (c->options.tail ? r->has_tail : r->has_noise) ? noise_of(c, r) : NAN,
+		.side = { show_side(c, r, NSX_COMPARE_BASE), show_side(c, r, NSX_COMPARE_NEW) }
+	};
 
-	if (col->show >= CMP_COL_RUNS) {
-		if (base)
-			put_runs(t, at, col, nsx_compare_between(&c->side[NSX_COMPARE_BASE], base,
-			                                         c->options.tail));
-		return;
+	if (s->comms.n) {
+		const struct cmp_comm *comm = &s->comms.p[row - s->rows.p];
+
+		o.axis = cmp_str(c, comm->axis);
+		o.kind = cmp_str(c, comm->kind);
+		o.bytes = comm->bytes;
+		o.group = comm->group;
+		if (both && b->comms.p[base - b->rows.p].bytes != comm->bytes)
+			o.base_bytes = b->comms.p[base - b->rows.p].bytes;
 	}
-	switch (col->show) {
-	case CMP_COL_ID:      put_int(t, at, s->programs.p[row->group].id); break;
-	case CMP_COL_PROGRAM: nsx_table_str(t, at, cmp_str(c, g->name)); break;
-	case CMP_COL_KEY:     nsx_table_str(t, at, cmp_str(c, g->key)); break;
-	case CMP_COL_NUMBER:  put_int(t, at, g->number); break;
-	case CMP_COL_PROGRAM_MATCH: nsx_table_str(t, at, nsx_str_c(hows[g->how])); break;
-	case CMP_COL_NAME:    nsx_table_str(t, at, called(c, r, side)); break;
-	case CMP_COL_BASE_NAME:
-		if (both && !nsx_str_eq(called(c, r, NSX_COMPARE_BASE), called(c, r, NSX_COMPARE_NEW)))
-			nsx_table_str(t, at, called(c, r, NSX_COMPARE_BASE));
-		break;
-	case CMP_COL_TYPE:    nsx_table_str(t, at, cmp_str(c, row->opcode)); break;
-	case CMP_COL_OP_NAME: nsx_table_str(t, at, cmp_str(c, row->op_name)); break;
-	case CMP_COL_MATCH:   nsx_table_str(t, at, nsx_str_c(hows[row->how])); break;
-	case CMP_COL_DEVICE:  put_int(t, at, both && base->number != row->number ? NSX_ABSENT : row->number); break;
-	case CMP_COL_DIFF:    nsx_table_double(t, at, diff_of(c, r)); break;
-	case CMP_COL_CHANGE:
-		if (both && nsx_compare_judged(c, r, NSX_COMPARE_BASE) > 0)
-			nsx_table_double(t, at, diff_of(c, r) / nsx_compare_judged(c, r, NSX_COMPARE_BASE));
-		break;
-	case CMP_COL_NOISE:
-		if (both && (c->options.tail ? r->has_tail : r->has_noise))
-			nsx_table_double(t, at, noise_of(c, r));
-		break;
-	case CMP_COL_EFFECT:  nsx_table_double(t, at, r->effect); break;
-	case CMP_COL_VERDICT: nsx_table_str(t, at, nsx_str_c(verdicts[r->verdict])); break;
-	case CMP_COL_WITNESS: nsx_table_str(t, at, nsx_str_c(witness_of(c, r))); break;
-	case CMP_COL_AXIS:    nsx_table_str(t, at, cmp_str(c, comm->axis)); break;
-	case CMP_COL_KIND:    nsx_table_str(t, at, cmp_str(c, comm->kind)); break;
-	case CMP_COL_BYTES:   put_int(t, at, comm->bytes); break;
-	case CMP_COL_BASE_BYTES: put_int(t, at, both && was->bytes != comm->bytes ? was->bytes : NSX_ABSENT); break;
-	case CMP_COL_MEMBERS: put_int(t, at, comm->group); break;
-	default:
-		if (r->row[col->side])
-			put_side(c, t, at, col, r);
+	if (b->nruns && base) {
+		struct cmp_between between = nsx_compare_between(b, base, c->options.tail);
+
+		o.runs = (int64_t)between.runs;
+		o.between = between.runs ? between : o.between;
 	}
+	return o;
 }
 
 int
@@ -404,19 +343,18 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
                   struct nsx_diags *diags)
 {
 	const struct cmp_way *w = c->way;
-	const struct cmp_col *show[MOST_COLS];
-	struct nsx_table_col cols[MOST_COLS];
 	bool runs = c->side[NSX_COMPARE_BASE].nruns;
-	int ncols = 0;
+	char names[512];
+	struct nsx_sum_def def = { .size = sizeof(struct shown), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	                           .shown = names };
+	struct nsx_sums out = { .def = &def };
+	struct nsx_table *t;
+	int rc = NSX_OK;
 
-	for (; ncols < w->ncols + (runs ? NRUN_COLS : 0); ncols++) {
-		show[ncols] = ncols < w->ncols ? &w->cols[ncols] : &run_cols[ncols - w->ncols];
-		cols[ncols] = show[ncols]->is;
-	}
-	struct nsx_table *t = *table = nsx_table_new_copy(cols, ncols);
-
+	snprintf(names, sizeof names, "%s%s", w->shown, runs ? RUNS : "");
+	t = *table = nsx_sums_begin(&out, c->err);
 	if (!t)
-		return nsx_err_nomem(c->err, NULL);
+		return NSX_ERR;
 	/* A rate that is why a row is slower comes before times, which are not. */
 	for (size_t i = 0; i < n; i++)
 		if (r[i].by_rate && !r[i].by_time) {
@@ -431,12 +369,14 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 		nsx_table_brief(t, w->brief);
 	if (w->tell)
 		w->tell(c, r, n, t, diags);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		struct shown row;
+
 		if (!cmp_shows(c, &r[i]) || (c->options.changed && w->hides && w->hides(c, &r[i])))
 			continue;
-		nsx_table_row(t);
-		for (int k = 0; k < ncols; k++)
-			put(c, t, k, show[k], &r[i]);
+		row = show(c, &r[i]);
+		rc = nsx_sums_put(&out, t, &row, c->err);
 	}
-	return NSX_OK;
+	nsx_sums_free(&out);
+	return rc;
 }

@@ -100,16 +100,18 @@ enum match { MATCH_NAME, MATCH_PLACE, MATCH_NEW, MATCH_GONE };
 
 static const struct nsx_sum_def pairs = { .size = sizeof(struct cmp_why_pair), .key = sizeof(struct cmp_why_pair_key) };
 
-/* Add the times of a side's slot, which are consecutive in `of`. */
+/* Add the times of a side's slot. */
 static bool
-join_slot(struct cmp_why_joined *j, const struct cmp_why *w, int side, const uint32_t *of, size_t n)
+join_slot(struct cmp_why_joined *j, int side, const struct cmp_why_index *times_of, size_t slot)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct time *t = nsx_sums_at(&w->times, of[i]);
+	size_t n;
+
+	for (size_t first = nsx_compare_why_first(times_of, slot, &n), i = first; i < first + n; i++) {
+		const struct time *t = nsx_sums_at(times_of->sums, times_of->list[i].i);
 		struct cmp_why_pair_key key = { t->key.thing, t->key.name, t->key.where, 0 };
+
 		if (t->key.thing == NSX_THING_IDLE && !j->causes)
 			key.name = NSX_NONE;
-
 		uint32_t at = nsx_sums_number(&j->pairs, &key);
 		struct cmp_why_pair *p = at == NSX_NONE ? NULL : nsx_sums_at(&j->pairs, at);
 
@@ -328,7 +330,7 @@ join_others(struct cmp *c, const struct cmp_why_joined *j, const struct others *
 		c->text.len = 0;
 		nsx_buf_fmt(&c->text, "[%" PRId64 " others]", others[k].count);
 
-		uint32_t name = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+		uint32_t name = cmp_intern(c);
 
 		good = name != NSX_NONE && nsx_vec_push(&rows->list, ((struct row){
 			.name = name, .range = NSX_NONE, .base_name = NSX_NONE, .match = others[k].match,
@@ -407,31 +409,10 @@ put_rows(const struct nsx_sums *out, struct nsx_table *t, const struct cmp_why_j
 
 /* ---- */
 
-/* Times of a side by slot: those of slot i are numbers of times, list[first[i]] up to first[i + 1], in order of first
- * use. */
-struct by_slot { size_t *first; uint32_t *list; };
-
-static bool
-order_times(const struct cmp_why *w, struct by_slot *b)
-{
-	size_t nslots = nsx_sums_count(&w->slots), n = nsx_sums_count(&w->times);
-
-	b->first = calloc(nslots + 2, sizeof *b->first);
-	b->list = calloc(n + 1, sizeof *b->list);
-	if (!b->first || !b->list)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		b->first[((const struct time *)nsx_sums_at(&w->times, i))->key.slot + 2]++;
-	for (size_t i = 2; i < nslots + 2; i++)
-		b->first[i] += b->first[i - 1];
-	for (size_t i = 0; i < n; i++)
-		b->list[b->first[((const struct time *)nsx_sums_at(&w->times, i))->key.slot + 1]++] = (uint32_t)i;
-	return true;
-}
-
 /* Add what a side has of the class of a result, on the device of the row or on all. */
 static bool
-join_side(const struct cmp *c, struct cmp_why_joined *j, int side, const struct cmp_result *r, const struct by_slot *b)
+join_side(const struct cmp *c, struct cmp_why_joined *j, int side, const struct cmp_result *r,
+          const struct cmp_why_index *times_of)
 {
 	const struct cmp_side *s = &c->side[side];
 	const struct cmp_row *row = r->row[side];
@@ -452,14 +433,14 @@ join_side(const struct cmp *c, struct cmp_why_joined *j, int side, const struct 
 			continue;
 		j->steps[side] += slot->steps;
 		j->period[side] += slot->period;
-		if (!join_slot(j, s->why, side, &b->list[b->first[i]], b->first[i + 1] - b->first[i]))
+		if (!join_slot(j, side, times_of, i))
 			return false;
 	}
 	return true;
 }
 
 static int
-explain(struct cmp *c, const struct cmp_result *r, const struct by_slot b[2], const struct nsx_sums *out,
+explain(struct cmp *c, const struct cmp_result *r, const struct cmp_why_index b[2], const struct nsx_sums *out,
         struct nsx_table *t, struct nsx_sums *renamed)
 {
 	struct cmp_why_joined j = { .pairs.def = &pairs, .causes = c->side[0].why->calls == c->side[1].why->calls };
@@ -490,11 +471,11 @@ nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_
 {
 	struct nsx_sums out = { .def = &shown, .text = text_of, .state = c },
 	    renamed = { .def = &nsx_compare_renamed, .text = text_of, .state = c };
-	struct by_slot b[2] = { { 0 } };
+	struct cmp_why_index b[2] = { { .n = 0 } };
 	int rc = NSX_OK;
 
 	for (int k = 0; k < 2 && rc == NSX_OK; k++)
-		rc = order_times(c->side[k].why, &b[k]) ? NSX_OK : nsx_err_nomem(c->err, NULL);
+		rc = nsx_compare_why_index(&c->side[k].why->times, &b[k]) ? NSX_OK : nsx_err_nomem(c->err, NULL);
 	*table = rc == NSX_OK ? nsx_sums_begin(&out, c->err) : NULL;
 	rc = *table ? NSX_OK : NSX_ERR;
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
@@ -505,10 +486,8 @@ nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_
 		*table = nsx_sums_table(&renamed, c->err);
 		rc = *table ? NSX_OK : NSX_ERR;
 	}
-	for (int k = 0; k < 2; k++) {
-		free(b[k].first);
-		free(b[k].list);
-	}
+	free(b[0].list);
+	free(b[1].list);
 	nsx_sums_free(&out);
 	nsx_sums_free(&renamed);
 	return rc;

@@ -3,6 +3,7 @@
 #ifndef NSX_TABLE_COMPARE_WHY_H
 #define NSX_TABLE_COMPARE_WHY_H
 
+#include "base/sort.h"
 #include "base/str.h"
 #include "table/steps/things.h"
 #include "table/sums.h"
@@ -53,6 +54,12 @@ struct cmp_why_joined {
 	int64_t         steps[2], period[2];
 	bool            causes;      /* of idle time are known on both sides, or on neither */
 };
+
+/* Rows of sums by the number that their keys begin with, those of one in the order of their first use; the caller frees
+ * list. False when out of memory. And the first of a number's, whose number is *n. */
+struct cmp_why_index { const struct nsx_sums *sums; struct nsx_sort_key *list; size_t n; };
+bool nsx_compare_why_index(const struct nsx_sums *sums, struct cmp_why_index *to);
+size_t nsx_compare_why_first(const struct cmp_why_index *x, size_t number, size_t *n);
 
 /* why_pairs.c: operations of an instruction by name, in the order of their first use. */
 extern const struct nsx_sum_def nsx_compare_kernels_of;

@@ -20,6 +20,28 @@ nsx_compare_why_kernel(struct cmp_why *w, uint32_t inst, uint32_t name)
 	return nsx_sums_number(&w->kernels, &(struct kernel_key){ inst, name }) != NSX_NONE;
 }
 
+bool
+nsx_compare_why_index(const struct nsx_sums *sums, struct cmp_why_index *to)
+{
+	*to = (struct cmp_why_index){ sums, malloc((nsx_sums_count(sums) + 1) * sizeof *to->list),
+	                              nsx_sums_count(sums) };
+	for (size_t i = 0; i < to->n && to->list; i++)
+		to->list[i] = (struct nsx_sort_key){ { *(const uint32_t *)nsx_sums_at(sums, i), 0, 0 }, (uint32_t)i };
+	if (to->list)
+		nsx_sort_keys(to->list, to->n);
+	return to->list;
+}
+
+size_t
+nsx_compare_why_first(const struct cmp_why_index *x, size_t number, size_t *n)
+{
+	size_t at = nsx_sort_first(x->list, x->n, sizeof *x->list, offsetof(struct nsx_sort_key, k), (int64_t)number);
+
+	for (*n = 0; at + *n < x->n && x->list[at + *n].k[0] == (int64_t)number;)
+		++*n;
+	return at;
+}
+
 /* ---- the table */
 
 enum how { BY_INSTRUCTION, BY_RANGE, BY_ORDER };
@@ -68,49 +90,19 @@ add(const struct cmp_why_joined *j, struct nsx_sums *to, struct renamed_key key,
 
 /* ---- kernels of instructions */
 
-/* Rows of a side's kernels, sorted by instruction; those of one are in the order of their first use. */
-static struct nsx_sort_key *
-by_instruction(const struct cmp_why *w)
-{
-	size_t n = nsx_sums_count(&w->kernels);
-	struct nsx_sort_key *list = malloc((n + 1) * sizeof *list);
-
-	for (size_t i = 0; i < n && list; i++) {
-		const struct kernel *k = nsx_sums_at(&w->kernels, i);
-
-		list[i] = (struct nsx_sort_key){ { k->key.inst, 0, 0 }, (uint32_t)i };
-	}
-	if (list)
-		nsx_sort_keys(list, n);
-	return list;
-}
-
-struct kernels { const struct cmp_why *w; const struct nsx_sort_key *list; size_t n; };
-
 static uint32_t
-name_at(const struct kernels *k, size_t i)
+name_at(const struct cmp_why_index *k, size_t i)
 {
-	return ((const struct kernel *)nsx_sums_at(&k->w->kernels, k->list[i].i))->key.name;
-}
-
-/* The first of an instruction's, and their number. */
-static size_t
-first_of(const struct kernels *k, uint32_t inst, size_t *n)
-{
-	size_t at = nsx_sort_first(k->list, k->n, sizeof *k->list, offsetof(struct nsx_sort_key, k), inst);
-
-	for (*n = 0; at + *n < k->n && k->list[at + *n].k[0] == inst;)
-		++*n;
-	return at;
+	return ((const struct kernel *)nsx_sums_at(k->sums, k->list[i].i))->key.name;
 }
 
 /* Instructions that run as many kernels as before: in their order. */
 static bool
-add_instruction(const struct cmp_why_joined *j, const struct cmp_why_pair *p, const struct kernels of[2],
+add_instruction(const struct cmp_why_joined *j, const struct cmp_why_pair *p, const struct cmp_why_index of[2],
                 uint32_t class, struct nsx_sums *to)
 {
-	size_t n[2], at[2] = { first_of(&of[0], p->base != NSX_NONE ? p->base : p->key.name, &n[0]),
-	                       first_of(&of[1], p->key.name, &n[1]) };
+	size_t n[2], at[2] = { nsx_compare_why_first(&of[0], p->base != NSX_NONE ? p->base : p->key.name, &n[0]),
+	                       nsx_compare_why_first(&of[1], p->key.name, &n[1]) };
 	bool good = true;
 
 	for (size_t i = 0; i < n[0] && n[0] == n[1] && good; i++) {
@@ -125,12 +117,10 @@ add_instruction(const struct cmp_why_joined *j, const struct cmp_why_pair *p, co
 bool
 nsx_compare_add_renamed(const struct cmp *c, const struct cmp_why_joined *j, uint32_t class, struct nsx_sums *renamed)
 {
-	struct nsx_sort_key *list[2] = { by_instruction(c->side[0].why), by_instruction(c->side[1].why) };
-	struct kernels of[2];
-	bool good = list[0] && list[1];
+	struct cmp_why_index of[2] = { { .n = 0 } };
+	bool good = nsx_compare_why_index(&c->side[0].why->kernels, &of[0])
+	            && nsx_compare_why_index(&c->side[1].why->kernels, &of[1]);
 
-	for (int k = 0; k < 2; k++)
-		of[k] = (struct kernels){ c->side[k].why, list[k], nsx_sums_count(&c->side[k].why->kernels) };
 	for (size_t i = 0; i < nsx_sums_count(&j->pairs) && good; i++) {
 		const struct cmp_why_pair *p = nsx_sums_at(&j->pairs, i);
 		bool both = !p->merged && (p->base != NSX_NONE || (p->has[0] && p->has[1]));
@@ -141,7 +131,7 @@ nsx_compare_add_renamed(const struct cmp *c, const struct cmp_why_joined *j, uin
 			good = add(j, renamed, (struct renamed_key){ class, p->key.name, p->base,
 			           p->key.where != NSX_NONE ? BY_RANGE : BY_ORDER }, p->ns);
 	}
-	free(list[0]);
-	free(list[1]);
+	free(of[0].list);
+	free(of[1].list);
 	return good;
 }

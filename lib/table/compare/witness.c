@@ -40,13 +40,20 @@ beta_fraction(double x, double a, double b)
 	return f;
 }
 
-/* Probability that |t| is above t, with that many degrees of freedom: the incomplete beta function at v / (v + t^2), of
- * v/2 and 1/2. */
+/* The logarithm of 1 / B(v/2, 1/2). */
 static double
-tails(double t, double v)
+beta_of(double v)
+{
+	return lgamma(v / 2 + 0.5) - lgamma(v / 2) - lgamma(0.5);
+}
+
+/* Probability that |t| is above t, with v degrees of freedom: the incomplete beta function at v / (v + t^2), of v/2 and
+ * 1/2; beta: beta_of(v). */
+static double
+tails(double t, double v, double beta)
 {
 	double a = v / 2, b = 0.5, x = v / (v + t * t), y = t * t / (v + t * t);
-	double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y));
+	double front = exp(beta + a * log(x) + b * log(y));
 
 	if (t <= 0)
 		return 1;
@@ -73,18 +80,18 @@ normal(double p)
 double
 nsx_student(double p, double freedom)
 {
-	double low = 0, high = 1;
+	double low = 0, high = 1, beta = beta_of(freedom);
 
 	if (p >= 0.5)
 		return 0;
 	if (freedom > 1e5)
 		return normal(p);
-	while (high < 1e150 && tails(high, freedom) / 2 > p)
+	while (high < 1e150 && tails(high, freedom, beta) / 2 > p)
 		high *= 2;
 	for (int i = 0; i < 200 && high - low > 1e-12 * high; i++) {
 		double middle = low + (high - low) / 2;
 
-		if (tails(middle, freedom) / 2 > p)
+		if (tails(middle, freedom, beta) / 2 > p)
 			low = middle;
 		else
 			high = middle;
@@ -173,20 +180,30 @@ speak(const struct nsx_effective of[2], double alpha, double *noise)
 	return diff > *noise ? 1 : diff < -*noise ? -1 : 0;
 }
 
-/* Sorted by value, which is first. */
-struct ranked { double value; size_t side, at; };
-
-/* The values of both sides as their ranks among all, from 1; equal ones have the mean of theirs. */
-static void
-rank_all(struct ranked *r, size_t n, double *const ranks[2])
+/* Doubles that are not negative are in the order of their bits. */
+static int64_t
+bits_of(double v)
 {
-	qsort(r, n, sizeof *r, nsx_sort_by_double);
+	int64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	return bits;
+}
+
+/* The values of both sides, by their bits, as their ranks among all, from 1; equal ones have the mean of theirs. Side
+ * and place are tag and i. False when out of memory. */
+static bool
+rank_all(struct nsx_sort_start *r, size_t n, double *const ranks[2])
+{
+	if (!nsx_sort_starts(r, n))
+		return false;
 	for (size_t i = 0, k; i < n; i = k) {
-		for (k = i; k < n && r[k].value <= r[i].value; k++)
+		for (k = i; k < n && r[k].start == r[i].start; k++)
 			;
 		for (size_t m = i; m < k; m++)
-			ranks[r[m].side][r[m].at] = ((double)(i + 1) + (double)k) / 2;
+			ranks[r[m].tag][r[m].i] = ((double)(i + 1) + (double)k) / 2;
 	}
+	return true;
 }
 
 /* The median of a sample. False when out of memory. */
@@ -195,7 +212,6 @@ median_of(struct nsx_sample s, double *median)
 {
 	int64_t *bits = malloc(s.n * sizeof *bits);
 
-	/* Doubles that are not negative are in the order of their bits. */
 	if (!bits)
 		return false;
 	memcpy(bits, s.v, s.n * sizeof *bits);
@@ -227,23 +243,23 @@ nsx_witness_ranks(struct nsx_sample base, struct nsx_sample new, double alpha, s
 {
 	const struct nsx_sample of[2] = { base, new };
 	size_t n = base.n + new.n, at = 0;
-	struct ranked *r = malloc((n + 1) * sizeof *r);
+	struct nsx_sort_start *r = malloc((n + 1) * sizeof *r);
 	double *space = malloc((n + 1) * sizeof *space), unused;
+	bool good = r && space;
 
-	if (r && space && base.n && new.n) {
+	if (good && base.n && new.n) {
 		double *const ranks[2] = { space, space + base.n };
 		struct nsx_effective places[2];
 
 		for (size_t k = 0; k < 2; k++)
 			for (size_t i = 0; i < of[k].n; i++)
-				r[at++] = (struct ranked){ of[k].v[i], k, i };
-		rank_all(r, n, ranks);
-		for (size_t k = 0; k < 2; k++)
+				r[at++] = (struct nsx_sort_start){ bits_of(of[k].v[i]), (uint32_t)i, (uint32_t)k };
+		good = rank_all(r, n, ranks);
+		for (size_t k = 0; k < 2 && good; k++)
 			places[k] = nsx_effective_of((struct nsx_sample){ ranks[k], of[k].n });
-		w->ranks = speak(places, alpha, &unused);
+		if (good)
+			w->ranks = speak(places, alpha, &unused);
 	}
-	bool good = r && space;
-
 	free(r);
 	free(space);
 	return good;

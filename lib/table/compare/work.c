@@ -45,13 +45,17 @@ nsx_compare_work_take(struct cmp_work *w, struct nsx_map *places, const struct n
 		return true;
 	if (!take_window(w, op, device, start, nsx_add_sat(start, dur, NULL)))
 		return false;
-	struct nsx_key key = { device, (uint64_t)nsx_int(op, NSX_OP_stream, -1) };
-	uint32_t at = nsx_map_number(&w->stream_of, key);
+	struct cmp_work_device *d = &w->devices.p[device];
+	int64_t stream = nsx_int(op, NSX_OP_stream, -1), idle = d->idle;
+
+	if (d->ops == 1 || d->stream != stream) {
+		d->stream = stream;
+		d->at = nsx_map_number(&w->stream_of, (struct nsx_key){ device, (uint64_t)stream });
+	}
+	uint32_t at = d->at;
 
 	if (at == NSX_NONE)
 		return false;
-	int64_t idle = w->devices.p[device].idle;
-
 	if (at == w->streams.n)
 		return nsx_vec_push(&w->streams, ((struct cmp_work_stream){ start, dur, idle, name }));
 	struct cmp_work_stream *s = &w->streams.p[at], was = *s;
@@ -62,9 +66,14 @@ nsx_compare_work_take(struct cmp_work *w, struct nsx_map *places, const struct n
 		return true;
 	uint32_t place = nsx_map_number(places, (struct nsx_key){ was.name, name });
 
-	return place != NSX_NONE
-	       && nsx_vec_push(&w->times, ((struct cmp_time_at){ place, device, was.start, start - was.start,
-	                                                         was.dur, idle - was.idle }));
+	if (place == NSX_NONE || !nsx_vec_reach(&w->places, place, NULL))
+		return false;
+	struct cmp_work_place *p = &w->places.p[place];
+
+	p->time = nsx_add_sat(p->time, start - was.start, NULL);
+	p->gpu = nsx_add_sat(p->gpu, was.dur, NULL);
+	p->idle = nsx_add_sat(p->idle, idle - was.idle, NULL);
+	return nsx_vec_push(&w->times, ((struct cmp_time_at){ was.start, start - was.start, place, device }));
 }
 
 int64_t
@@ -178,20 +187,6 @@ next_place(const struct cmp_work *w, size_t from)
 	return to;
 }
 
-struct sums { double time, gpu, idle; };
-static struct sums
-sums_of(struct place p)
-{
-	struct sums s = { 0 };
-
-	for (size_t i = 0; i < p.n; i++) {
-		s.time += (double)p.t[i].time;
-		s.gpu += (double)p.t[i].gpu;
-		s.idle += (double)p.t[i].idle;
-	}
-	return s;
-}
-
 /* Equal times have the mean of their ranks. */
 static void
 rank(const struct place p[2], struct ranks r[2])
@@ -215,20 +210,20 @@ rank(const struct place p[2], struct ranks r[2])
 }
 
 static void
-add_place(const struct place p[2], struct ranks r[2], struct cmp_same_work *of)
+add_place(const struct place p[2], const struct cmp_work_place *const sums[2], struct ranks r[2],
+          struct cmp_same_work *of)
 {
 	double times = (double)p[0].n;
 
 	rank(p, r);
 	for (int k = 0; k < 2; k++) {
-		struct sums sum = sums_of(p[k]);
 		double n = (double)p[k].n;
 
-		of->time[k] += times * sum.time / n;
-		of->gpu[k] += times * sum.gpu / n;
-		of->idle[k] += times * sum.idle / n;
+		of->time[k] += times * (double)sums[k]->time / n;
+		of->gpu[k] += times * (double)sums[k]->gpu / n;
+		of->idle[k] += times * (double)sums[k]->idle / n;
 		of->median[k] += times * (double)p[k].t[nsx_percentile_rank(p[k].n, 50)].time;
-		of->matched[k] += sum.time;
+		of->matched[k] += (double)sums[k]->time;
 	}
 }
 
@@ -261,8 +256,8 @@ nsx_compare_same_work(struct cmp_work *const work[2], size_t places, double alph
 
 	*of = (struct cmp_same_work){ 0 };
 	for (int k = 0; k < 2 && good; k++) {
-		for (size_t i = 0; i < work[k]->times.n; i++)
-			all[k] += (double)work[k]->times.p[i].time;
+		for (size_t i = 0; i < work[k]->places.n; i++)
+			all[k] += (double)work[k]->places.p[i].time;
 		good = sort(work[k], places);
 	}
 	for (size_t at[2] = { 0, 0 }, to[2]; good && at[0] < work[0]->times.n && at[1] < work[1]->times.n;) {
@@ -275,7 +270,8 @@ nsx_compare_same_work(struct cmp_work *const work[2], size_t places, double alph
 			p[k] = (struct place){ &work[k]->times.p[at[k]], to[k] - at[k] };
 		}
 		if (place[0] == place[1] && p[0].n >= LEAST && p[1].n >= LEAST)
-			add_place(p, r, of);
+			add_place(p, (const struct cmp_work_place *[]){ &work[0]->places.p[place[0]],
+				&work[1]->places.p[place[1]] }, r, of);
 		for (int k = 0; k < 2; k++)
 			at[k] = place[k] <= place[!k] ? to[k] : at[k];
 	}
@@ -293,6 +289,7 @@ void
 nsx_compare_work_free(struct cmp_work *w)
 {
 	free(w->times.p);
+	free(w->places.p);
 	free(w->streams.p);
 	free(w->devices.p);
 	nsx_map_free(&w->stream_of);

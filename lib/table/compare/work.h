@@ -22,15 +22,19 @@
 /* No more times of places are kept of a run, the first ones. */
 #define NSX_WORK_MOST (1 << 20)
 
-/* A time at a place, ns: from the start of an operation to that of the next one; gpu: of that the operation itself;
- * idle: in which nothing runs on the device, on any stream. The rest is time in which others run. */
-struct cmp_time_at { uint32_t place, device; int64_t start, time, gpu, idle; };
+/* A time at a place, ns: from the start of an operation to that of the next one. */
+struct cmp_time_at { int64_t start, time; uint32_t place, device; };
+/* All times of a place; gpu: of that the operations themselves; idle: in which nothing runs on the device, on any
+ * stream. The rest is time in which others run. */
+struct cmp_work_place { int64_t time, gpu, idle; };
 struct cmp_work_stream { int64_t start, dur, idle; uint32_t name; };   /* idle: of the device, up to its start */
-struct cmp_work_device { struct nsx_removed removed; int64_t end, window, idle, ops; };
+/* stream, at: the last one, and its place in streams. */
+struct cmp_work_device { struct nsx_removed removed; int64_t end, window, idle, ops, stream; uint32_t at; };
 
 /* Of a run; {0} is empty. */
 struct cmp_work {
 	NSX_VEC(struct cmp_time_at) times;
+	NSX_VEC(struct cmp_work_place) places;     /* by number, as far as the run has them */
 	NSX_VEC(struct cmp_work_stream) streams;
 	NSX_VEC(struct cmp_work_device) devices;   /* window: first start to last end, without removed time */
 	struct nsx_map stream_of;                  /* (device, stream) -> streams */

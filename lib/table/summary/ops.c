@@ -77,7 +77,8 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	s->host += (nsx_u128)o->host;
 	o->next = f->vacant;
 	f->vacant = range->mark;
-	r->gpu += (nsx_u128)range->time;
+	r->gpu += range->inner ? 0 : (nsx_u128)range->time;
+	r->inner += range->worked && range->inner;
 	r->self += (nsx_u128)range->own;
 	return true;
 }
@@ -450,7 +451,7 @@ complete_rows(struct nsx_ops *f)
 
 		r->of_type = of_type[r->type];
 		r->gpu_all = r->gpu + r->helper;
-		r->of = f->linked ? r->sums.dur.n : 0;
+		r->of = f->linked ? r->sums.dur.n - r->inner : 0;
 		if (!f->linked)
 			r->gpu = r->self = NSX_SUM_NONE;
 	}

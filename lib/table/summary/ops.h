@@ -22,8 +22,9 @@ struct nsx_ops_row {
 	nsx_u128 gpu, self;    /* for ranges: the time of operations launched in them, and of those that are in no inner
 	                        * range */
 	nsx_u128 helper;       /* of those that other threads launched meanwhile */
+	int64_t  inner;        /* ranges in one of the same name, with operations */
 	/* Set at the end. of_type: the time of all rows of this type. gpu_all: with that of helpers. of: the number of
-	 * ranges, if GPU time is known */
+	 * ranges in none of the same name, if GPU time is known */
 	nsx_u128 of_type, gpu_all;
 	int64_t  of;
 };
