@@ -535,17 +535,32 @@ needed(struct nsx_reader *r, struct kind *k, size_t n)
 	return n - lacking;
 }
 
-/* The next of the block's runs, whose records are of kind k: those that are not needed are passed over. */
-static void
-begin_run(struct nsx_reader *r, struct kind *k)
+/* Whether the block has another run of a kind that is needed, or has not been met: passes over those before it. */
+static inline bool
+find_run(struct nsx_reader *r, struct binary *b)
 {
-	struct binary *b = r->state;
+	const struct nsx_block_data *d = b->cur;
+	size_t run = b->run;
+	int64_t passed = 0;
+
+	for (; run < d->order_kinds.n; run++) {
+		const struct kind *k = &b->kinds.p[d->order_kinds.p[run]];
+
+		if (!k->skip || !k->met)
+			break;
+		passed += (int64_t)d->order_counts.p[run];
+	}
+	r->records += passed;
+	b->run = run;
+	return run < d->order_kinds.n;
+}
+
+/* The next of the block's runs, whose records are of kind k, which is needed. */
+static inline void
+begin_run(struct nsx_reader *r, struct binary *b, struct kind *k)
+{
 	size_t n = (size_t)b->cur->order_counts.p[b->run++];
 
-	if (k->skip) {
-		r->records += (int64_t)n;
-		return;
-	}
 	if (!k->filled)
 		fill(k);
 	b->now = k;
@@ -558,12 +573,13 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 	struct binary *b = r->state;
 
 	while (!b->left) {
-		if (b->run < b->cur->order_kinds.n) {
+		if (find_run(r, b)) {
 			struct kind *k = &b->kinds.p[b->cur->order_kinds.p[b->run]];
 
 			if (!k->met && meet(r, k) != NSX_OK)
 				return NSX_ERR;
-			begin_run(r, k);
+			if (!k->skip)
+				begin_run(r, b, k);
 			continue;
 		}
 		int rc = next_block(r);
@@ -624,12 +640,12 @@ nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, vo
 			if (take_assembled(r, k, n, rec, take, state) != NSX_OK)
 				return NSX_ERR;
 		}
-		if (b->run == b->cur->order_kinds.n)
+		if (!find_run(r, b))
 			return NSX_OK;
 		k = &b->kinds.p[b->cur->order_kinds.p[b->run]];
 		if (!k->met || k->met->kind->id == NSX_DIAG)
 			return NSX_OK;
-		begin_run(r, k);
+		begin_run(r, b, k);
 	}
 }
 
