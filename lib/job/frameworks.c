@@ -50,3 +50,12 @@ nsx_framework_next(enum nsx_framework_use use, struct nsx_str s, size_t *i)
 	}
 	return 0;
 }
+
+bool
+nsx_framework_has(enum nsx_framework_use use, struct nsx_str s)
+{
+	for (size_t i = line_of(use, 0); i < NAMES && names[i].use == use; i++)
+		if (nsx_str_eq(s, names[i].text))
+			return true;
+	return false;
+}
