@@ -45,25 +45,27 @@ tsv_row(struct nsx_buf *b, const struct nsx_table_col *cols, size_t ncols, const
 	(void)row;
 	if (!nsx_buf_room(b, rest))
 		return;
-	for (size_t i = 0; i < ncols; i++) {
-		char *to = b->ptr + b->len;
+	char *to = b->ptr + b->len;
 
+	for (size_t i = 0; i < ncols; i++) {
 		if (i)
 			*to++ = '\t';
-		if (!cells[i].has) {
-			b->len = (size_t)(to - b->ptr);
+		if (!cells[i].has)
+			continue;
+		if (nsx_table_is_int(cols[i].type)) {
+			to = nsx_put_int(to, cells[i].v.i);
 		} else if (cols[i].type != NSX_CELL_STRING) {
-			to = nsx_table_is_int(cols[i].type) ? nsx_put_int(to, cells[i].v.i)
-			     : nsx_put_double(to, cells[i].v.f);
-			b->len = (size_t)(to - b->ptr);
+			to = nsx_put_double(to, cells[i].v.f);
 		} else {
 			b->len = (size_t)(to - b->ptr);
 			nsx_buf_escaped(b, cells[i].v.s);
 			if (!nsx_buf_room(b, rest))
 				return;
+			to = b->ptr + b->len;
 		}
 	}
-	b->ptr[b->len++] = '\n';
+	*to++ = '\n';
+	b->len = (size_t)(to - b->ptr);
 }
 
 /* ---- JSON ---- */

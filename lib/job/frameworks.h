@@ -27,6 +27,9 @@ const struct nsx_framework_name *nsx_framework_at(enum nsx_framework_use use, si
  * there is none. */
 size_t nsx_framework_next(enum nsx_framework_use use, struct nsx_str s, size_t *i);
 
+/* Whether s is a text of that use. */
+bool nsx_framework_has(enum nsx_framework_use use, struct nsx_str s);
+
 /* Whether s begins with a text of that use. */
 static inline bool
 nsx_framework_is(enum nsx_framework_use use, struct nsx_str s)

@@ -43,12 +43,7 @@ unwrapped(struct nsx_str s)
 static bool
 is_structure(struct nsx_str s)
 {
-	const struct nsx_framework_name *name;
-
-	for (size_t i = 0; (name = nsx_framework_at(NSX_FRAMEWORK_STRUCTURE, &i)); i++)
-		if (nsx_str_eq(s, name->text))
-			return true;
-	return nsx_framework_is(NSX_FRAMEWORK_BRANCH, s);
+	return nsx_framework_has(NSX_FRAMEWORK_STRUCTURE, s) || nsx_framework_is(NSX_FRAMEWORK_BRANCH, s);
 }
 
 /* Where the path of a backward pass begins again: of a checkpoint JAX repeats that of the forward pass behind its own,

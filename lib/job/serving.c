@@ -126,20 +126,46 @@ fill(struct nsx_serving *s, const struct numbers *n, int phase)
 	           : running > 0 ? NSX_SERVING_DECODE : NSX_SERVING_EMPTY;
 }
 
+/* Whether a form may begin with c: a bit for each that one begins with. */
+static bool
+may_begin(char c)
+{
+#define NAME(use, text, whose)
+#define COMM(use, text, kind, whose)
+#define ADVICE(causes, range, also, calls, small, stepped, name, action)
+#define SERVE(phase, form, whose) | UINT64_C(1) << ((form)[0] & 63)
+	const uint64_t begins = 0
+#include "job/frameworks.def"
+	;
+#undef NAME
+#undef COMM
+#undef ADVICE
+
+	return begins >> (c & 63) & 1;
+}
+
+/* Whether s begins with what the form has before its first number. */
+static bool
+begins_as(struct nsx_str s, const char *form)
+{
+	size_t i = 0;
+
+	while (i < s.len && form[i] && form[i] != '%' && s.ptr[i] == form[i])
+		i++;
+	return !form[i] || form[i] == '%';
+}
+
 bool
 nsx_serving_of(struct nsx_str name, struct nsx_serving *s)
 {
 	struct nsx_str key;
 	struct numbers n;
 
+	/* Most names begin otherwise than all forms do. */
+	if (!name.len || !may_begin(name.ptr[0]))
+		return false;
 	for (size_t i = 0; i < FORMS; i++) {
-		size_t begin;
-
-		/* Most names begin otherwise than all forms do. */
-		if (name.len && forms[i].form[0] != name.ptr[0] && forms[i].form[0] != '%')
-			continue;
-		begin = strcspn(forms[i].form, "%");
-		if (name.len < begin || memcmp(name.ptr, forms[i].form, begin) != 0)
+		if (!begins_as(name, forms[i].form))
 			continue;
 		key = nsx_name_key(name);
 		if (!has_form(key, forms[i].form, &n))

@@ -67,7 +67,10 @@ nsx_pairing_need(const struct nsx_pairing *p, struct nsx_reader *in)
 {
 	nsx_comm_need(&p->comm, in);
 	nsx_nccl_need(in);
-	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+	nsx_reader_need(in, NSX_THUNK, NSX_C(THUNK, profile) | NSX_C(THUNK, program) | NSX_C(THUNK, execution)
+	                               | NSX_C(THUNK, device) | NSX_C(THUNK, inst) | NSX_C(THUNK, occurrence)
+	                               | NSX_C(THUNK, start) | NSX_C(THUNK, dur) | NSX_C(THUNK, hidden)
+	                               | NSX_C(THUNK, comm));
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES));
 }
 

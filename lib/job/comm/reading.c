@@ -197,7 +197,13 @@ nsx_collective_instances(struct nsx_reader *in, struct nsx_collective_reading *r
 	m->instances = (struct nsx_instances){ .size = sizeof(struct nsx_collective), .complete = complete,
 	    .state = m };
 	nsx_pairing_need(&r->pairing, in);
-	nsx_reader_need(in, NSX_COLLECTIVE, NSX_EVERY);
+	nsx_reader_need(in, NSX_COLLECTIVE,
+	                NSX_C(COLLECTIVE, profile) | NSX_C(COLLECTIVE, program) | NSX_C(COLLECTIVE, device)
+	                | NSX_C(COLLECTIVE, inst) | NSX_C(COLLECTIVE, start) | NSX_C(COLLECTIVE, dur)
+	                | NSX_C(COLLECTIVE, hidden) | NSX_C(COLLECTIVE, collective) | NSX_C(COLLECTIVE, bytes)
+	                | NSX_C(COLLECTIVE, group) | NSX_C(COLLECTIVE, op) | NSX_C(COLLECTIVE, comm_id)
+	                | NSX_C(COLLECTIVE, calls) | NSX_C(COLLECTIVE, pair) | NSX_C(COLLECTIVE, instance)
+	                | NSX_C(COLLECTIVE, wait) | NSX_C(COLLECTIVE, late));
 	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
 	rc = nsx_read_all(in, r->require, take, r, err);
 	if (rc == NSX_OK)
