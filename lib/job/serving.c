@@ -133,9 +133,11 @@ nsx_serving_of(struct nsx_str name, struct nsx_serving *s)
 	struct numbers n;
 
 	for (size_t i = 0; i < FORMS; i++) {
+		/* Most names begin otherwise than all forms do, none of which begins with a number. */
+		if (!name.len || name.ptr[0] != forms[i].form[0])
+			continue;
 		size_t begin = strcspn(forms[i].form, "%");
 
-		/* Most names begin otherwise than all forms do. */
 		if (name.len < begin || memcmp(name.ptr, forms[i].form, begin) != 0)
 			continue;
 		key = nsx_name_key(name);
