@@ -72,12 +72,9 @@ nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 
 # Tables from one reading of the stream are made together; `records` are tables of records of the stream, unchanged.
 nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
-nsysx_program_by := module thunk opcode collective
-# These include every program, like the table of collectives; those of instructions include the programs with the most
-# time.
-nsysx_whole_by := device total node
+nsysx_program_by := module thunk opcode collective device total node
 nsysx_detail_by := $(if $(nsysx_detail),range kernel)
-nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
+nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_detail_by))
 nsysx_compile_by := range pass phase module process
 nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
 nsysx_kinds := diag clock skew profile device program collective
@@ -207,11 +204,9 @@ $(nsysx_summaries): private nsysx_as := tables/summary
 $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_tell,making tables)
 	$(nsysx_at)$(nsysx_begin) for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log); \
-	by=$(call nsysx_list,$(nsysx_detail_by)) whole=; ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
-	! $(call nsysx_can,xla) || { by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=1; }; \
-	[ -z "$$by" ] || { LC_ALL=C; export LC_ALL; \
-		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
-		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $(call nsysx_list,$(nsysx_whole_by)) --cover 1 -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
+	by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
+	! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)); \
+	[ -z "$$by" ] || LC_ALL=C $(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said)
 $(nsysx_out)/tables/variable.tsv: $(nsysx_last)
 	$(call nsysx_ask,xla)summary --tsv --variable -o $@ $< $(nsysx_said)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
@@ -243,15 +238,14 @@ $(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(call nsysx_tabl
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
 # Without compared clocks these tables are empty; the reason is written to the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))
-nsysx_refuse = $(nsysx_at)$(nsysx_begin) echo 'ALIGN=no: the clocks of several profiles were left as they are' >$(nsysx_log); : >$@
-nsysx_of_stragglers_curve := --curve
-nsysx_of_stragglers_waits := --waits
-nsysx_of_stragglers_pairs := --waits=pairs
-$(call nsysx_table,$(nsysx_late)): $(nsysx_out)/tables/%.tsv: $(nsysx_last)
-	$(if $(nsysx_unaligned),$(nsysx_refuse),$(call nsysx_ask,xla)stragglers --tsv $(nsysx_of_stragglers_$*) -o $@ $< $(nsysx_said))
+nsysx_refuse = $(nsysx_at)$(nsysx_begin) echo 'ALIGN=no: the clocks of several profiles were left as they are' >$(nsysx_log); for f in $(1); do : >$$f; done
+nsysx_lates := $(call nsysx_table,$(nsysx_late))
+$(nsysx_lates): private nsysx_as := tables/stragglers
+$(nsysx_lates:.tsv=%tsv): $(nsysx_last)
+	$(if $(nsysx_unaligned),$(call nsysx_refuse,$(nsysx_lates)),$(call nsysx_asked,xla,$(nsysx_lates))stragglers --tsv --all -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said))
 # The skew that remains after alignment: a second estimate, from the aligned stream.
 $(nsysx_out)/tables/residual.tsv: $(nsysx_last)
-	$(if $(filter no,$(ALIGN)),$(nsysx_refuse),$(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,xla) || ! $(call nsysx_can,devices); then : >$@; : >$(nsysx_log); exit; fi; \
+	$(if $(filter no,$(ALIGN)),$(call nsysx_refuse,$@),$(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,xla) || ! $(call nsysx_can,devices); then : >$@; : >$(nsysx_log); exit; fi; \
 	{ LC_ALL=C $(nsysx_bin)nsysx-align -q --estimate -b $< | LC_ALL=C $(nsysx_bin)nsysx-view -q -t skew -o $@; } $(nsysx_said))
 # Processes of a job usually have the same programs: the first dump represents all.
 nsysx_first := $(firstword $(nsysx_given))
