@@ -17,7 +17,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "pace", &pace,
 	             "print how much longer each device takes for the same kernels instead: a row per device"),
 	NSX_OPT_FLAG(0, "all", &all,
-	             "write all of these but --pace in one reading: % in -o stands for stragglers, curve, waits, pairs"),
+	             "write all of these but --pace in one reading: % in -o stands for stragglers, curve, waits, "
+	             "pairs"),
 	NSX_OPT_CHOICE(0, "by", &by, "device|" NSX_GROUPINGS,
 	               "what a row is; of biases, --waits and --pace [device]"),
 	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program with this key, name or id"),

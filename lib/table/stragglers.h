@@ -13,8 +13,9 @@ enum nsx_stragglers_show {
 	NSX_STRAGGLERS_WAITS,     /* a row for each kind of collective and device: how long it waited, and made others
 	                           * wait */
 	NSX_STRAGGLERS_PAIRS,     /* a row for each kind of collective, device and device that it waited for */
-	NSX_STRAGGLERS_TOGETHER,  /* the tables above are made in one reading by nsx_stragglers_all */
-	NSX_STRAGGLERS_PACE = NSX_STRAGGLERS_TOGETHER   /* a row for each device: how much longer it takes for the same kernels */
+	NSX_STRAGGLERS_TOGETHER,  /* number of the tables above, which nsx_stragglers_all makes in one reading */
+	/* A row for each device: how much longer it takes for the same kernels. */
+	NSX_STRAGGLERS_PACE = NSX_STRAGGLERS_TOGETHER
 };
 
 struct nsx_stragglers_options {
@@ -34,7 +35,7 @@ struct nsx_stragglers {
 int nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
                    struct nsx_diags *diags, struct nsx_err *err);
 
-/* The same for the first NSX_STRAGGLERS_TOGETHER tables in one reading, in that order; options->show is ignored. */
+/* The same for the first NSX_STRAGGLERS_TOGETHER tables, in their order, in one reading; options->show is ignored. */
 int nsx_stragglers_all(struct nsx_reader *in, const struct nsx_stragglers_options *options,
                        struct nsx_stragglers s[NSX_STRAGGLERS_TOGETHER], struct nsx_diags *diags, struct nsx_err *err);
 

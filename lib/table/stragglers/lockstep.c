@@ -349,7 +349,8 @@ nsx_lockstep_finish(struct lockstep *f, struct nsx_stragglers *devices, struct n
 	if (nsx_late_check_program(&f->comm.cat, &f->top, f->options->program, f->err) != NSX_OK
 	    || nsx_instances_finish(&f->instances, f->err) != NSX_OK || nsx_lockstep_order(f, &peers) != NSX_OK)
 		return NSX_ERR;
-	if ((edges && nsx_lockstep_edges(f, edges) != NSX_OK) || (devices && nsx_lockstep_devices(f, devices) != NSX_OK))
+	if ((edges && nsx_lockstep_edges(f, edges) != NSX_OK)
+	    || (devices && nsx_lockstep_devices(f, devices) != NSX_OK))
 		return NSX_ERR;
 	add_diags(f, peers, diags);
 	nsx_comm_flag_diags(&f->comm, diags);

@@ -71,7 +71,8 @@ void nsx_lockstep_begin(struct lockstep *f);
 /* The next record. NSX_OK, or NSX_ERR with f->err filled. */
 int nsx_lockstep_take(struct lockstep *f, const struct nsx_rec *rec);
 
-/* After the last record: the tables, where `devices` and `edges` are not NULL. NSX_OK, or NSX_ERR with f->err filled. */
+/* After the last record: the tables, where `devices` and `edges` are not NULL. NSX_OK, or NSX_ERR with f->err
+ * filled. */
 int nsx_lockstep_finish(struct lockstep *f, struct nsx_stragglers *devices, struct nsx_stragglers *edges,
                         struct nsx_diags *diags);
 
