@@ -225,8 +225,10 @@ $(nsysx_out)/summary%md $(addsuffix %tsv,$(basename $(filter %.tsv,$(nsysx_diagn
 	$(nsysx_at)$(nsysx_begin) { cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all $(if $(nsysx_idles),--gaps 4000) -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md; } $(nsysx_said)
 $(nsysx_out)/tables/copies.tsv: $(nsysx_last)
 	$(nsysx_tool)copies --tsv -o $@ $< $(nsysx_said)
-$(nsysx_out)/tables/roofline.tsv $(nsysx_out)/tables/points.tsv: $(nsysx_last)
-	$(call nsysx_ask,xla)roofline --tsv $(if $(filter %points.tsv,$@),--points) -o $@ $< $(nsysx_said)
+nsysx_roofs := $(call nsysx_table,roofline points)
+$(nsysx_roofs): private nsysx_as := tables/roofline
+$(nsysx_roofs:.tsv=%tsv): $(nsysx_last)
+	$(call nsysx_asked,xla,$(nsysx_roofs))roofline --tsv --all -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said)
 # The devices that are shown where there is no room for all.
 $(nsysx_relevant): $(call nsysx_table,findings step-each record-device) $(nsysx_here)/relevant.awk
 	$(nsysx_at)$(nsysx_begin) LC_ALL=C awk -f $(nsysx_here)/relevant.awk $(call nsysx_table,findings step-each record-device) >$@
