@@ -56,7 +56,7 @@ take(void *state, const struct nsx_rec *rec)
 	for (size_t i = 0; i < a->n; i++) {
 		const struct nsx_analysis_run *r = &a->runs[i];
 
-		if ((r->is->kinds && !(r->is->kinds & kind)) || (r->steps && outside))
+		if ((r->is->kinds && !(r->is->kinds & kind)) || (r->steps && outside) || r->of)
 			continue;
 		if (r->is->take(r->state, &e) != NSX_OK)
 			return NSX_ERR;
@@ -72,6 +72,8 @@ begin(struct nsx_analyses *a)
 	for (size_t i = 0; i < a->n; i++) {
 		struct nsx_analysis_run *r = &a->runs[i];
 
+		if (r->of)
+			continue;
 		if (r->is->size && !(r->state = calloc(1, r->is->size)))
 			return nsx_err_nomem(a->err, NULL);
 		if (r->is->begin && r->is->begin(r->state, r->options, &at) != NSX_OK)
@@ -91,7 +93,10 @@ finish(struct nsx_analyses *a, struct nsx_diags *diags)
 		struct nsx_analysis_run *r = &a->runs[i];
 		struct nsx_diags own = { .failed = false };
 
-		rc = r->is->finish ? r->is->finish(r->state, r->sums ? NULL : &r->table, &own) : NSX_OK;
+		if (r->of)
+			rc = r->again(r->of->state, r->options, &r->table, &own);
+		else if (r->is->finish)
+			rc = r->is->finish(r->state, r->sums ? NULL : &r->table, &own);
 		if (rc == NSX_OK && !r->sums)
 			nsx_diags_cover(diags, &own);
 		nsx_diags_free(&own);
@@ -107,7 +112,8 @@ nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, 
 	if (begin(a) != NSX_OK)
 		return NSX_ERR;
 	for (size_t i = 0; i < a->n; i++)
-		a->runs[i].is->need(a->runs[i].state, in);
+		if (!a->runs[i].of)
+			a->runs[i].is->need(a->runs[i].state, in);
 	if (a->shared)
 		nsx_cat_need(&a->cat, in);
 	nsx_reader_need(in, NSX_DIAG, 0);
