@@ -72,9 +72,11 @@ nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 
 # Tables from one reading of the stream are made together; `records` are tables of records of the stream, unchanged.
 nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
-nsysx_program_by := module thunk opcode collective device total node
+nsysx_program_by := module thunk variable opcode collective
+# These say of the stream what the others said.
+nsysx_whole_by := device total node
 nsysx_detail_by := $(if $(nsysx_detail),range kernel)
-nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_detail_by))
+nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
 nsysx_compile_by := range pass phase module process
 nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
 nsysx_kinds := diag clock skew profile device program collective
@@ -86,7 +88,7 @@ nsysx_late := stragglers curve waits pairs
 nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,copies lanes)) $(call nsysx_table,roofline points)
 nsysx_host := $(if $(nsysx_detail),$(call nsysx_table,host))
 nsysx_tables := $(nsysx_diagnosed) $(nsysx_relevant) $(nsysx_host) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
-	$(call nsysx_table,variable bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
+	$(call nsysx_table,bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
 nsysx_traces := $(if $(filter yes,$(TRACE)),$(nsysx_out)/job.pftrace)
 nsysx_program_folds := source op-name module
 nsysx_range_folds := $(if $(nsysx_detail),nvtx kernel)
@@ -130,12 +132,12 @@ nsysx-report-clean:
 	$(nsysx_at)[ -d $(nsysx_out)/.state ] || exit 0; \
 	rm -rf $(patsubst %,$(nsysx_out)/%,streams tables flame plots logs index.html summary.md single.html job.pftrace .state) && { rmdir $(nsysx_out) 2>/dev/null || :; }
 nsysx-force:
-$(nsysx_folders):
-	@mkdir -p $@
-$(nsysx_profiles:%=$(nsysx_out)/.state/profile-%) $(patsubst %,$(nsysx_out)/.state/%,flags page gnuplot dump): | $(nsysx_out)/.state
-$(nsysx_streams) $(nsysx_out)/streams/extracted.nsysx $(nsysx_last) $(nsysx_tables) $(nsysx_traces) $(nsysx_folded) $(nsysx_host_fold) $(nsysx_flames): | $(nsysx_folders)
-$(nsysx_out)/plots/marks.tsv $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_plots) $(nsysx_out)/index.html: | $(nsysx_folders)
-.PHONY: nsysx-report nsysx-report-clean nsysx-force
+nsysx-folders:
+	@mkdir -p $(nsysx_folders)
+$(nsysx_profiles:%=$(nsysx_out)/.state/profile-%) $(patsubst %,$(nsysx_out)/.state/%,flags page gnuplot dump): | nsysx-folders
+$(nsysx_streams) $(nsysx_out)/streams/extracted.nsysx $(nsysx_last) $(nsysx_tables) $(nsysx_traces) $(nsysx_folded) $(nsysx_host_fold) $(nsysx_flames): | nsysx-folders
+$(nsysx_out)/plots/marks.tsv $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_plots) $(nsysx_out)/index.html: | nsysx-folders
+.PHONY: nsysx-report nsysx-report-clean nsysx-force nsysx-folders
 
 # A state is rewritten only if its contents have changed, so that checking it causes no rebuild.
 # Time, size, inode and the time of its last change of any kind show if a file was replaced, or written under its old time.
@@ -204,11 +206,11 @@ $(nsysx_summaries): private nsysx_as := tables/summary
 $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_tell,making tables)
 	$(nsysx_at)$(nsysx_begin) for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log); \
-	by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
-	! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)); \
-	[ -z "$$by" ] || LC_ALL=C $(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said)
-$(nsysx_out)/tables/variable.tsv: $(nsysx_last)
-	$(call nsysx_ask,xla)summary --tsv --variable -o $@ $< $(nsysx_said)
+	by=$(call nsysx_list,$(nsysx_detail_by)) whole=; ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
+	! $(call nsysx_can,xla) || { by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=1; }; \
+	[ -z "$$by" ] || { LC_ALL=C; export LC_ALL; \
+		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
+		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $(call nsysx_list,$(nsysx_whole_by)) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
 	$(call nsysx_ask,comm)collectives --tsv --summary -o $@ $< $(nsysx_said)
 $(nsysx_compiles): private nsysx_as := tables/compile
@@ -234,9 +236,8 @@ $(nsysx_relevant): $(call nsysx_table,findings step-each record-device) $(nsysx_
 	$(nsysx_at)$(nsysx_begin) LC_ALL=C awk -f $(nsysx_here)/relevant.awk $(call nsysx_table,findings step-each record-device) >$@
 # A step as lanes.
 $(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(call nsysx_table,step-each record-device gaps path) $(nsysx_here)/lanes.awk
-	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; lanes="awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) -f $(nsysx_here)/lanes.awk"; of='$(call nsysx_table,step-each record-device gaps path)'; \
-	times=$$($$lanes -v spans=1 $$of) || exit 1; view="$(nsysx_bin)nsysx-view -q -t op $${times:+--time $$times} $<"; \
-	{ { [ -n "$$times" ] || $$view; } && $$view || : >$@.failed; } | $$lanes $$of - >$@ && \
+	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) \
+		-v view='$(nsysx_bin)nsysx-view -q -t op $<' -v failed=$@.failed -f $(nsysx_here)/lanes.awk $(call nsysx_table,step-each record-device gaps path) >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
 # Without compared clocks these tables are empty; the reason is written to the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))

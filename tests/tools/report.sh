@@ -131,7 +131,7 @@ mkdir -p few/tables && (
 	cd few/tables && printf 'class\tdevice\tstep\tstart\tperiod\nc\t0\t3\t1000\t100\nc\t0\t4\t1100\t\nc\t5\t3\t1000\t90\n' >step-each.tsv && echo device >record-device.tsv &&
 	seq 0 17 >>record-device.tsv && printf 'device\tstart\tdur\tcause\tnext\n' >gaps.tsv && printf 'step\tdevice\ton\tpart\tstart\tdur\n3\t0\t5\tcompute\t1000\t60\n3\t0\t0\thost\t1060\t40\n4\t0\t0\thost\t1100\t40\n' >path.tsv && printf 'device\ttype\tname\tstart\tdur\tcomm\n' >op.tsv &&
 	for d in $(seq 0 16) ; do [ "$d" = 2 ] || printf '%d\tkernel\tk\t1010\t20\t0\n' "$d"; done >>op.tsv && printf '2\tkernel\tk\t3000\t20\t0\n' >>op.tsv &&
-	awk -f "$root/lib/report/lanes.awk" step-each.tsv record-device.tsv gaps.tsv path.tsv op.tsv >lanes.tsv
+	awk -v view="sh -c 'cat op.tsv' --" -f "$root/lib/report/lanes.awk" step-each.tsv record-device.tsv gaps.tsv path.tsv >lanes.tsv
 	awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/lanes.awk" lanes.tsv >../page
 )
 equal 'devices that are not in the picture of a step have a row with the reason' \

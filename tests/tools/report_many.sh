@@ -90,7 +90,7 @@ printf 'device\n0\n' >"$T/record-device.tsv"
 printf 'device\tstart\tdur\tcause\tnext\n0\t7000\t3000\thost\tc\n0\t2000\t1500\thost\ta\n0\t4000\t1000\thost\tb\n' >"$T/gaps.tsv"
 printf 'step\tdevice\ton\tpart\tstart\tdur\n' >"$T/path.tsv"
 { printf 'device\ttype\tname\tstart\tdur\tcomm\n'; printf '0\tkernel\tk\t%d\t%d\t0\n' 1000 1000 3500 500 5000 2000 10000 1000; } >"$T/op.tsv"
-equal 'each gap is a piece' "$(awk -f "$here/lanes.awk" "$T/step-each.tsv" "$T/record-device.tsv" "$T/gaps.tsv" "$T/path.tsv" "$T/op.tsv" |
+equal 'each gap is a piece' "$(awk -v view="sh -c 'cat \"$T/op.tsv\"' --" -f "$here/lanes.awk" "$T/step-each.tsv" "$T/record-device.tsv" "$T/gaps.tsv" "$T/path.tsv" |
 	awk -F'\t' '$4 == "idle" { print $6, $7, $12 }' | paste -sd ,)" '1000 1500 1500,3000 1000 1000,6000 3000 3000'
 # Report $1: pieces sum to the parts of $2 steps.
 sums() {
