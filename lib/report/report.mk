@@ -252,20 +252,15 @@ $(nsysx_out)/tables/residual.tsv: $(nsysx_last)
 	{ LC_ALL=C $(nsysx_bin)nsysx-align -q --estimate -b $< | LC_ALL=C $(nsysx_bin)nsysx-view -q -t skew -o $@; } $(nsysx_said))
 # Processes of a job usually have the same programs: the first dump represents all.
 nsysx_first := $(firstword $(nsysx_given))
-nsysx_heap = $(if $(nsysx_first),$(nsysx_tool)heap --tsv $(1) -o $@ -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at)$(nsysx_begin) : >$@)
 nsysx_heaps := $(patsubst %,$(nsysx_out)/tables/%.tsv,heap heap-peak heap-at-peak)
-$(nsysx_heaps): $(nsysx_out)/.state/dump
 # The states of the profiles come first, since they report a missing dump.
 $(nsysx_out)/.state/dump: nsysx-force | $(nsysx_profiles:%=$(nsysx_out)/.state/profile-%)
 	@x=$(call nsysx_quoted,$(nsysx_first)); case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
 	{ echo '$(nsysx_version)' && [ -z "$$x" ] || find -L "$$x" -type f -exec $(nsysx_stat) {} + | LC_ALL=C sort; } >$@.new || exit 1; \
 	[ "$$x" ] && [ -e $@ ] && [ "$$(find -L "$$x" -newer $@ | head -n 1)" ] && rm -f $@; $(nsysx_state)
-$(nsysx_out)/tables/heap.tsv:
-	$(call nsysx_heap)
-$(nsysx_out)/tables/heap-peak.tsv:
-	$(call nsysx_heap,--peak)
-$(nsysx_out)/tables/heap-at-peak.tsv:
-	$(call nsysx_heap,--at-peak)
+$(nsysx_heaps): private nsysx_as := tables/heap
+$(nsysx_heaps:.tsv=%tsv): $(nsysx_out)/.state/dump
+	$(if $(nsysx_first),$(nsysx_tool)heap --tsv --all -o '$(nsysx_out)/tables/%.tsv' -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at)$(nsysx_begin) for f in $(nsysx_heaps); do : >$$f; done)
 
 # What the host did while devices were idle, where it was recorded.
 $(nsysx_out)/tables/host.tsv: $(nsysx_last)
