@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-static bool peak, summary, at_peak, stacks, arguments, grow;
+static bool peak, summary, at_peak, stacks, arguments, grow, all;
 static const char *job, *batch;
 
 static const struct nsx_opt opts[] = {
@@ -19,18 +19,20 @@ static const struct nsx_opt opts[] = {
 	             "with --at-peak: also arguments, results and constants, which are alive for the whole run"),
 	NSX_OPT_FLAG(0, "grow", &grow,
 	             "print what grows from the first DUMP or folder to the second, of other shapes, instead"),
+	NSX_OPT_FLAG(0, "all", &all,
+	             "write three tables in one reading: % in -o stands for heap, heap-peak, heap-at-peak"),
 	NSX_OPT_STR(0, "batch", &batch, "N,M", "with --grow: the two sizes of the batch [what differs in arguments]"),
 	NSX_OPT_STR(0, "job", &job, "STREAM",
 	            "with --summary and --grow: compare with the memory of the devices of this stream"),
 	NSX_OPT_FLAG(0, "stacks", &stacks, "with --at-peak: print the whole stack as source, not its innermost frame"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_UNPACK,
-	NSX_TOOL_FILE,
+	NSX_TOOL_FILES,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-heap",
 	"[--peak | --summary [--job STREAM] | --at-peak [--arguments] [--stacks] | "
-	"--grow [--batch N,M] [--job STREAM]] "
+	"--grow [--batch N,M] [--job STREAM] | --all] "
 	NSX_TOOL_TABLE_USAGE "[DUMP]...",
 	"Print how much heap memory programs need, from their HLO dumps (.hlo.pb, .xz, .zst), folders of dumps or JAX "
 	"profiles.",
@@ -56,8 +58,8 @@ capacity(struct nsx_tool *t)
 static void
 check(int nops)
 {
-	if (peak + summary + at_peak + grow > 1)
-		nsx_cli_misuse(&cli, "--peak, --summary, --at-peak and --grow exclude each other");
+	if (peak + summary + at_peak + grow + all > 1)
+		nsx_cli_misuse(&cli, "--peak, --summary, --at-peak, --grow and --all exclude each other");
 	if (stacks && !at_peak)
 		nsx_cli_misuse(&cli, "--stacks goes with --at-peak");
 	if (arguments && !at_peak)
@@ -92,6 +94,25 @@ growth(struct nsx_tool *t, char **ops, int64_t bytes)
 	return nsx_heap_grow(ops[0], ops[1], &o, &t->diags, &t->err);
 }
 
+static int
+write_all(struct nsx_tool *t, char *const *paths, int n)
+{
+	static const struct nsx_heap_options options[] = { { .what = NSX_HEAP_CURVE }, { .what = NSX_HEAP_PEAK },
+	                                                   { .what = NSX_HEAP_AT_PEAK } };
+	struct nsx_table *tables[sizeof options / sizeof *options];
+	size_t nparts;
+	struct nsx_tool_part *to = nsx_tool_parts(&cli, "heap,heap-peak,heap-at-peak", nsx_tool_output.path, &nparts);
+	int rc = nsx_heap_tables(paths, n, options, tables, nparts, &t->diags, &t->err);
+
+	for (size_t i = 0; i < nparts && rc == NSX_OK; i++)
+		rc = nsx_tool_write_table_to(t, tables[i], -1, to[i].path);
+	rc = nsx_tool_finish(t, rc);
+	for (size_t i = 0; i < nparts; i++)
+		nsx_table_free(tables[i]);
+	nsx_tool_parts_free(to, nparts);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -105,6 +126,8 @@ main(int argc, char **argv)
 	check(nops);
 	nsx_tool_table_form(&cli);
 	nsx_tool_progress(&cli, nops, argv);
+	if (all)
+		return write_all(&t, nops ? argv : standard, nops ? nops : 1);
 	if (job)
 		options.capacity = capacity(&t);
 	struct nsx_table *table = grow ? growth(&t, argv, options.capacity)

@@ -5,7 +5,7 @@
 #include "tool.h"
 
 static const char *by;
-static bool points, peaks;
+static bool points, peaks, all;
 static struct nsx_roofline_given given;
 
 static const char *
@@ -26,17 +26,19 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "opcode|op-name|program", "what a row stands for [an instruction]"),
 	NSX_OPT_FLAG(0, "points", &points, "print the points of a roofline plot instead"),
 	NSX_OPT_FLAG(0, "peaks", &peaks, "print the peak rates of the devices and their sources"),
+	NSX_OPT_FLAG(0, "all", &all,
+	             "write the table and the points in one reading: % in -o stands for roofline, points"),
 	NSX_OPT_CALL(0, "peak", give_peaks, "MATH=TFLOPS",
 	             "peak of f4, f8, s8, f16, bf16, tf32, f64 or f32; several with commas"),
 	NSX_OPT_CALL(0, "bandwidth", give_bandwidth, "GBPS", "bandwidth of device memory in GB/s"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
-	NSX_TOOL_FILE,
+	NSX_TOOL_FILES,
 	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-roofline",
-	"[--by WHAT | --points | --peaks] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
+	"[--by WHAT | --points | --peaks | --all] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print how far each instruction is from what the hardware can do.", opts };
 
@@ -46,8 +48,8 @@ wanted(void)
 {
 	struct nsx_roofline_options o = { .given = given, .require = nsx_tool_input.require };
 
-	if ((by != NULL) + points + peaks > 1)
-		nsx_cli_misuse(&cli, "--by, --points and --peaks exclude each other");
+	if ((by != NULL) + points + peaks + all > 1)
+		nsx_cli_misuse(&cli, "--by, --points, --peaks and --all exclude each other");
 	if (points || peaks)
 		o.by = points ? NSX_ROOFLINE_POINTS : NSX_ROOFLINE_PEAKS;
 	else if (by)
@@ -64,11 +66,37 @@ make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t 
 	return nsx_roofline(t->in, options, table, diags, &t->diags, &t->err);
 }
 
+static int
+write_all(int nops, char **ops, const struct nsx_roofline_options *options)
+{
+	struct nsx_table *tables[2];
+	struct nsx_tool t;
+	int64_t diags;
+	size_t n;
+	struct nsx_tool_part *to = nsx_tool_parts(&cli, "roofline,points", nsx_tool_output.path, &n);
+
+	nsx_tool_open_in(&t, &cli, nops, ops, 0);
+	t.empty = "no instruction has known work";
+	int rc = nsx_roofline_all(t.in, options, tables, &diags, &t.diags, &t.err);
+
+	if (rc == NSX_OK)
+		nsx_tool_sort(&cli, tables, n);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		rc = nsx_tool_write_table_to(&t, tables[i], diags, to[i].path);
+	rc = nsx_tool_finish(&t, rc);
+	for (size_t i = 0; i < n; i++)
+		nsx_table_free(tables[i]);
+	nsx_tool_parts_free(to, n);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	struct nsx_roofline_options o = wanted();
 
+	if (all)
+		return write_all(nops, argv, &o);
 	return nsx_tool_print(&cli, nops, argv, 0, make, &o);
 }

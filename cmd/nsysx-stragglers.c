@@ -5,7 +5,7 @@
 #include "table/stragglers.h"
 #include "tool.h"
 
-static bool curve, pace;
+static bool curve, pace, all;
 static const char *waits, *program, *by;
 
 static const struct nsx_opt opts[] = {
@@ -16,17 +16,20 @@ static const struct nsx_opt opts[] = {
 		"waits for [device]"),
 	NSX_OPT_FLAG(0, "pace", &pace,
 	             "print how much longer each device takes for the same kernels instead: a row per device"),
+	NSX_OPT_FLAG(0, "all", &all,
+	             "write all of these but --pace in one reading: % in -o stands for stragglers, curve, waits, "
+	             "pairs"),
 	NSX_OPT_CHOICE(0, "by", &by, "device|" NSX_GROUPINGS,
 	               "what a row is; of biases, --waits and --pace [device]"),
 	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program with this key, name or id"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
-	NSX_TOOL_FILE,
+	NSX_TOOL_FILES,
 	NSX_TOOL_STREAM,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-stragglers",
-	"[--curve | --waits[=device|pairs] | --pace] [--by WHAT] [--program PROGRAM] "
+	"[--curve | --waits[=device|pairs] | --pace | --all] [--by WHAT] [--program PROGRAM] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Find the devices that are late, and who waits for them.", opts };
 
@@ -40,6 +43,8 @@ wanted(void)
 		nsx_cli_misuse(&cli, "--curve and --waits exclude each other");
 	if (pace && (curve || waits || program))
 		nsx_cli_misuse(&cli, "--pace excludes --curve, --waits and --program");
+	if (all && (curve || waits || pace || by))
+		nsx_cli_misuse(&cli, "--all excludes --curve, --waits, --pace and --by");
 	if (waits && *waits && strcmp(waits, "device") != 0 && strcmp(waits, "pairs") != 0)
 		nsx_cli_misuse(&cli, "--waits: want device or pairs, got \"%s\"", waits);
 	o.show = pace ? NSX_STRAGGLERS_PACE : waits && strcmp(waits, "pairs") == 0 ? NSX_STRAGGLERS_PAIRS : waits
@@ -63,11 +68,40 @@ group(struct nsx_tool *t, enum nsx_stragglers_show show, const struct nsx_groupi
 	return nsx_table_by_groups(table, def, g, groups, &t->diags, &t->err);
 }
 
+static int
+write_all(int nops, char **ops, const struct nsx_stragglers_options *options)
+{
+	struct nsx_stragglers s[NSX_STRAGGLERS_TOGETHER];
+	struct nsx_table *tables[NSX_STRAGGLERS_TOGETHER];
+	struct nsx_tool t;
+	size_t n;
+	/* In the order of enum nsx_stragglers_show. */
+	struct nsx_tool_part *to = nsx_tool_parts(&cli, "stragglers,curve,waits,pairs", nsx_tool_output.path, &n);
+
+	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	int rc = nsx_stragglers_all(t.in, options, s, &t.diags, &t.err);
+
+	for (size_t i = 0; i < n; i++)
+		tables[i] = s[i].table;
+	if (rc == NSX_OK)
+		nsx_tool_sort(&cli, tables, n);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		rc = nsx_tool_write_table_to(&t, s[i].table, s[i].diags, to[i].path);
+	rc = nsx_tool_finish(&t, rc);
+	for (size_t i = 0; i < n; i++)
+		nsx_stragglers_free(&s[i]);
+	nsx_tool_parts_free(to, n);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	struct nsx_stragglers_options options = wanted();
+
+	if (all)
+		return write_all(nops, argv, &options);
 	struct nsx_device_groups groups = { .err = NULL };
 	struct nsx_grouping g;
 	struct nsx_stragglers s;

@@ -16,7 +16,8 @@ static bool totals, no_compile, helpers;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICES(0, "by", &by,
-	                "module|thunk|opcode|collective|device|total|range|kernel|source|phase|scope|family|overlap|"
+	                "module|thunk|variable|opcode|collective|device|total|range|kernel|source|phase|scope|family|"
+	                "overlap|"
 	                NSX_GROUPINGS,
 	                "what a row is; a table each [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
@@ -107,11 +108,18 @@ sort(struct nsx_summary *s, size_t n)
 	free(tables);
 }
 
+/* Whether a part is of groups of devices. */
+static bool
+is_grouped(const char *name)
+{
+	return strcmp(name, "variable") != 0 && nsx_summary_by_name(name) < 0;
+}
+
 /* What a part is by: a way of its own, or devices, to be grouped. */
 static enum nsx_summary_by
 way_of(const char *name, struct nsx_grouping *g)
 {
-	int way = nsx_summary_by_name(name);
+	int way = strcmp(name, "variable") == 0 ? NSX_SUMMARY_THUNK : nsx_summary_by_name(name);
 
 	if (way >= 0)
 		return (enum nsx_summary_by)way;
@@ -127,7 +135,7 @@ group(struct nsx_tool *t, const struct nsx_tool_part *parts, size_t n, struct ns
 	int rc = NSX_OK;
 
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
-		if (nsx_summary_by_name(parts[i].name) < 0 && nsx_grouping_parse(parts[i].name, &g))
+		if (is_grouped(parts[i].name) && nsx_grouping_parse(parts[i].name, &g))
 			rc = nsx_table_by_groups(&s[i].table, &nsx_groups_of_summary, &g, groups, &t->diags, &t->err);
 	return rc;
 }
@@ -211,7 +219,9 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < n; i++) {
 		options[i] = common();
 		options[i].by = way_of(parts[i].name, &grouping);
-		grouped |= nsx_summary_by_name(parts[i].name) < 0;
+		if (!options[i].variable && strcmp(parts[i].name, "variable") == 0)
+			options[i].variable = SLOWEST;
+		grouped |= is_grouped(parts[i].name);
 	}
 	check(options, n);
 	nsx_tool_open_in(&t, &cli, nops, argv, needs_order(options, n) ? NSX_READ_ORDERED : 0);

@@ -1,6 +1,6 @@
 # lanes.awk -- a step as lanes: what every device did in the median and in the slowest step. Reads step-each.tsv,
-# record-device.tsv, a list of gaps (nsysx-idle --list), path.tsv and a table of op records, in that order. Writes a row for each
-# piece: pick step device lane what start dur count name on period length; times in ns. A step is picked on one device
+# record-device.tsv, a list of gaps (nsysx-idle --list) and path.tsv, in that order, then the table of op records that the command
+# `view` prints, of only the times of these steps with --time. Writes a row for each piece: pick step device lane what start dur count name on period length; times in ns. A step is picked on one device
 # (column on), where it lasts for period; every other device is drawn over its own step of that number, or that overlaps
 # it most, so that the pieces of a device sum to the parts of a step, and waiting devices are above the late one. start is
 # relative to the first start of these steps. What is closer together than a picture can show is one piece, with the name
@@ -9,26 +9,22 @@
 # path has the critical path of the picked step, on the devices that it leads through; `what` is its part. A device
 # without pieces has one row, in the lane none: what is `outside` if it did nothing in that time, `limit` if the picture
 # has too many devices: then those of the list `relevant`, numbers with commas between them, come first. A device without steps is drawn over the picked one, without a number. Without steps the op table
-# is read twice, and the whole recording is the only step: step, on and period are empty. With spans set, the times of
-# the steps are printed instead, from the first two tables.
+# is read twice, and the whole recording is the only step: step, on and period are empty. If `view` fails, it makes the file `failed`, if one is named.
 BEGIN {
 	FS = OFS = "\t"
 	OFMT = CONVFMT = "%.16g"
 	DEVICES = 16
 	PIECES = 3200
-	if (!spans)
-		print "pick", "step", "device", "lane", "what", "start", "dur", "count", "name", "on", "period", "length"
+	print "pick", "step", "device", "lane", "what", "start", "dur", "count", "name", "on", "period", "length"
 }
 FNR == 1 {
 	file++
 	split("", col)
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
-	if (file == 2) {
+	if (file == 2)
 		choose()
-		if (spans)
-			exit
-	} else if (file == 3) {
+	else if (file == 3) {
 		for (i = 1; i <= picks; i++)
 			open_rest(i)
 		set_near()
@@ -280,16 +276,25 @@ file == 4 {
 			extend(window_of[k, d], "path", v("part"), a, b, near_of[k], 1, b - a, v("part"))
 	}
 }
-file == 5 && $1 == "profile" { again = 1; widened(); set_near(); next }
-file == 5 {
-	a = 1 * v("start")
-	b = a + v("dur")
-	if (b <= a)
-		next
-	if (whole && !again)
-		widen(v("device"), a, b)
-	else
-		work(v("comm") == 1 ? "comm" : v("type") ~ /^mem/ ? "copy" : "compute", a, b, v("device"), v("name"))
+# The operations in the times of the picked steps; all of them without steps, read twice: first for the time of the recording.
+function read_ops(   command, a, b, i) {
+	command = view (whole || !picks ? "" : " --time " spans()) (failed == "" ? "" : " || : >" failed)
+	for (split("", col); (command | getline) > 0;) {
+		if (!("start" in col)) {
+			for (i = 1; i <= NF; i++)
+				col[$i] = i
+			continue
+		}
+		a = 1 * v("start")
+		b = a + v("dur")
+		if (b <= a)
+			continue
+		if (whole && !picks)
+			widen(v("device"), a, b)
+		else
+			work(v("comm") == 1 ? "comm" : v("type") ~ /^mem/ ? "copy" : "compute", a, b, v("device"), v("name"))
+	}
+	close(command)
 }
 # Sort the pieces of window w by lane and start, equal ones in the order of input: a merge sort, since there are thousands.
 function order(w,   i, m, size) {
@@ -333,16 +338,19 @@ function put_none(k,   i, w) {
 			print picked[k], (w ? step_at[w] : ""), listed[i], "none", (w ? "outside" : "limit"), "", "", "", "", on[k], (on[k] == "" ? "" : length_of[k]), ""
 	}
 }
-# Print the times of the picked steps in the form of nsysx-view --time.
-function put_spans(   k) {
+# The times of the picked steps in the form of nsysx-view --time.
+function spans(   k, list) {
 	for (k = 1; k <= picks; k++)
-		printf "%s%s:%s", (k > 1 ? "," : ""), zero[k], stop[k]
+		list = list (k > 1 ? "," : "") zero[k] ":" stop[k]
+	return list
 }
 END {
-	if (spans) {
-		put_spans()
-		exit
+	if (whole) {
+		read_ops()
+		widened()
+		set_near()
 	}
+	read_ops()
 	for (k = 1; k <= picks; k++)
 		for (w = 1; w <= windows[k]; w++)
 			settle(window[k, w], finish[window[k, w]], near_of[k])

@@ -72,9 +72,8 @@ nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 
 # Tables from one reading of the stream are made together; `records` are tables of records of the stream, unchanged.
 nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
-nsysx_program_by := module thunk opcode collective
-# These include every program, like the table of collectives; those of instructions include the programs with the most
-# time.
+nsysx_program_by := module thunk variable opcode collective
+# These say of the stream what the others said.
 nsysx_whole_by := device total node
 nsysx_detail_by := $(if $(nsysx_detail),range kernel)
 nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
@@ -89,7 +88,7 @@ nsysx_late := stragglers curve waits pairs
 nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,copies lanes)) $(call nsysx_table,roofline points)
 nsysx_host := $(if $(nsysx_detail),$(call nsysx_table,host))
 nsysx_tables := $(nsysx_diagnosed) $(nsysx_relevant) $(nsysx_host) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
-	$(call nsysx_table,variable bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
+	$(call nsysx_table,bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
 nsysx_traces := $(if $(filter yes,$(TRACE)),$(nsysx_out)/job.pftrace)
 nsysx_program_folds := source op-name module
 nsysx_range_folds := $(if $(nsysx_detail),nvtx kernel)
@@ -133,12 +132,12 @@ nsysx-report-clean:
 	$(nsysx_at)[ -d $(nsysx_out)/.state ] || exit 0; \
 	rm -rf $(patsubst %,$(nsysx_out)/%,streams tables flame plots logs index.html summary.md single.html job.pftrace .state) && { rmdir $(nsysx_out) 2>/dev/null || :; }
 nsysx-force:
-$(nsysx_folders):
-	@mkdir -p $@
-$(nsysx_profiles:%=$(nsysx_out)/.state/profile-%) $(patsubst %,$(nsysx_out)/.state/%,flags page gnuplot dump): | $(nsysx_out)/.state
-$(nsysx_streams) $(nsysx_out)/streams/extracted.nsysx $(nsysx_last) $(nsysx_tables) $(nsysx_traces) $(nsysx_folded) $(nsysx_host_fold) $(nsysx_flames): | $(nsysx_folders)
-$(nsysx_out)/plots/marks.tsv $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_plots) $(nsysx_out)/index.html: | $(nsysx_folders)
-.PHONY: nsysx-report nsysx-report-clean nsysx-force
+nsysx-folders:
+	@mkdir -p $(nsysx_folders)
+$(nsysx_profiles:%=$(nsysx_out)/.state/profile-%) $(patsubst %,$(nsysx_out)/.state/%,flags page gnuplot dump): | nsysx-folders
+$(nsysx_streams) $(nsysx_out)/streams/extracted.nsysx $(nsysx_last) $(nsysx_tables) $(nsysx_traces) $(nsysx_folded) $(nsysx_host_fold) $(nsysx_flames): | nsysx-folders
+$(nsysx_out)/plots/marks.tsv $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_plots) $(nsysx_out)/index.html: | nsysx-folders
+.PHONY: nsysx-report nsysx-report-clean nsysx-force nsysx-folders
 
 # A state is rewritten only if its contents have changed, so that checking it causes no rebuild.
 # Time, size, inode and the time of its last change of any kind show if a file was replaced, or written under its old time.
@@ -211,9 +210,7 @@ $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	! $(call nsysx_can,xla) || { by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=1; }; \
 	[ -z "$$by" ] || { LC_ALL=C; export LC_ALL; \
 		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
-		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $(call nsysx_list,$(nsysx_whole_by)) --cover 1 -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
-$(nsysx_out)/tables/variable.tsv: $(nsysx_last)
-	$(call nsysx_ask,xla)summary --tsv --variable -o $@ $< $(nsysx_said)
+		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $(call nsysx_list,$(nsysx_whole_by)) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
 	$(call nsysx_ask,comm)collectives --tsv --summary -o $@ $< $(nsysx_said)
 $(nsysx_compiles): private nsysx_as := tables/compile
@@ -230,45 +227,40 @@ $(nsysx_out)/summary%md $(addsuffix %tsv,$(basename $(filter %.tsv,$(nsysx_diagn
 	$(nsysx_at)$(nsysx_begin) { cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all $(if $(nsysx_idles),--gaps 4000) -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md; } $(nsysx_said)
 $(nsysx_out)/tables/copies.tsv: $(nsysx_last)
 	$(nsysx_tool)copies --tsv -o $@ $< $(nsysx_said)
-$(nsysx_out)/tables/roofline.tsv $(nsysx_out)/tables/points.tsv: $(nsysx_last)
-	$(call nsysx_ask,xla)roofline --tsv $(if $(filter %points.tsv,$@),--points) -o $@ $< $(nsysx_said)
+nsysx_roofs := $(call nsysx_table,roofline points)
+$(nsysx_roofs): private nsysx_as := tables/roofline
+$(nsysx_roofs:.tsv=%tsv): $(nsysx_last)
+	$(call nsysx_asked,xla,$(nsysx_roofs))roofline --tsv --all -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said)
 # The devices that are shown where there is no room for all.
 $(nsysx_relevant): $(call nsysx_table,findings step-each record-device) $(nsysx_here)/relevant.awk
 	$(nsysx_at)$(nsysx_begin) LC_ALL=C awk -f $(nsysx_here)/relevant.awk $(call nsysx_table,findings step-each record-device) >$@
 # A step as lanes.
 $(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(call nsysx_table,step-each record-device gaps path) $(nsysx_here)/lanes.awk
-	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; lanes="awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) -f $(nsysx_here)/lanes.awk"; of='$(call nsysx_table,step-each record-device gaps path)'; \
-	times=$$($$lanes -v spans=1 $$of) || exit 1; view="$(nsysx_bin)nsysx-view -q -t op $${times:+--time $$times} $<"; \
-	{ { [ -n "$$times" ] || $$view; } && $$view || : >$@.failed; } | $$lanes $$of - >$@ && \
+	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) \
+		-v view='$(nsysx_bin)nsysx-view -q -t op $<' -v failed=$@.failed -f $(nsysx_here)/lanes.awk $(call nsysx_table,step-each record-device gaps path) >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
 # Without compared clocks these tables are empty; the reason is written to the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))
-nsysx_refuse = $(nsysx_at)$(nsysx_begin) echo 'ALIGN=no: the clocks of several profiles were left as they are' >$(nsysx_log); : >$@
-nsysx_of_stragglers_curve := --curve
-nsysx_of_stragglers_waits := --waits
-nsysx_of_stragglers_pairs := --waits=pairs
-$(call nsysx_table,$(nsysx_late)): $(nsysx_out)/tables/%.tsv: $(nsysx_last)
-	$(if $(nsysx_unaligned),$(nsysx_refuse),$(call nsysx_ask,xla)stragglers --tsv $(nsysx_of_stragglers_$*) -o $@ $< $(nsysx_said))
+nsysx_refuse = $(nsysx_at)$(nsysx_begin) echo 'ALIGN=no: the clocks of several profiles were left as they are' >$(nsysx_log); for f in $(1); do : >$$f; done
+nsysx_lates := $(call nsysx_table,$(nsysx_late))
+$(nsysx_lates): private nsysx_as := tables/stragglers
+$(nsysx_lates:.tsv=%tsv): $(nsysx_last)
+	$(if $(nsysx_unaligned),$(call nsysx_refuse,$(nsysx_lates)),$(call nsysx_asked,xla,$(nsysx_lates))stragglers --tsv --all -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said))
 # The skew that remains after alignment: a second estimate, from the aligned stream.
 $(nsysx_out)/tables/residual.tsv: $(nsysx_last)
-	$(if $(filter no,$(ALIGN)),$(nsysx_refuse),$(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,xla) || ! $(call nsysx_can,devices); then : >$@; : >$(nsysx_log); exit; fi; \
+	$(if $(filter no,$(ALIGN)),$(call nsysx_refuse,$@),$(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,xla) || ! $(call nsysx_can,devices); then : >$@; : >$(nsysx_log); exit; fi; \
 	{ LC_ALL=C $(nsysx_bin)nsysx-align -q --estimate -b $< | LC_ALL=C $(nsysx_bin)nsysx-view -q -t skew -o $@; } $(nsysx_said))
 # Processes of a job usually have the same programs: the first dump represents all.
 nsysx_first := $(firstword $(nsysx_given))
-nsysx_heap = $(if $(nsysx_first),$(nsysx_tool)heap --tsv $(1) -o $@ -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at)$(nsysx_begin) : >$@)
 nsysx_heaps := $(patsubst %,$(nsysx_out)/tables/%.tsv,heap heap-peak heap-at-peak)
-$(nsysx_heaps): $(nsysx_out)/.state/dump
 # The states of the profiles come first, since they report a missing dump.
 $(nsysx_out)/.state/dump: nsysx-force | $(nsysx_profiles:%=$(nsysx_out)/.state/profile-%)
 	@x=$(call nsysx_quoted,$(nsysx_first)); case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
 	{ echo '$(nsysx_version)' && [ -z "$$x" ] || find -L "$$x" -type f -exec $(nsysx_stat) {} + | LC_ALL=C sort; } >$@.new || exit 1; \
 	[ "$$x" ] && [ -e $@ ] && [ "$$(find -L "$$x" -newer $@ | head -n 1)" ] && rm -f $@; $(nsysx_state)
-$(nsysx_out)/tables/heap.tsv:
-	$(call nsysx_heap)
-$(nsysx_out)/tables/heap-peak.tsv:
-	$(call nsysx_heap,--peak)
-$(nsysx_out)/tables/heap-at-peak.tsv:
-	$(call nsysx_heap,--at-peak)
+$(nsysx_heaps): private nsysx_as := tables/heap
+$(nsysx_heaps:.tsv=%tsv): $(nsysx_out)/.state/dump
+	$(if $(nsysx_first),$(nsysx_tool)heap --tsv --all -o '$(nsysx_out)/tables/%.tsv' -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at)$(nsysx_begin) for f in $(nsysx_heaps); do : >$$f; done)
 
 # What the host did while devices were idle, where it was recorded.
 $(nsysx_out)/tables/host.tsv: $(nsysx_last)

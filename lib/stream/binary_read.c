@@ -360,12 +360,20 @@ nsx_binary_block(const struct nsx_reader *r)
 	const struct nsx_binary *b = r->state;
 
 	return (struct nsx_block){
-		.looked = b->cur->looked, .done = !b->left && b->run == b->cur->order_kinds.n, .rows = b->cur->rows,
+		.looked = b->cur->looked, .rows = b->cur->rows,
 		.first = b->first, .message = { r->in.buf + r->in.pos, b->taken },
 		.contents = { (const char *)b->bytes.p, (size_t)(b->bytes.end - b->bytes.p) },
 		.met = b->met, .declared = b->kinds.n, .nruns = b->cur->order_kinds.n,
 		.kinds = b->cur->order_kinds.p, .counts = b->cur->order_counts.p
 	};
+}
+
+bool
+nsx_binary_done(const struct nsx_reader *r)
+{
+	const struct binary *b = r->state;
+
+	return !b->left && b->run == b->cur->order_kinds.n;
 }
 
 int

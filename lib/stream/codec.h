@@ -60,7 +60,6 @@ extern const struct nsx_decoder nsx_text_decoder, nsx_binary_decoder;
  * without these; valid in the window until the next block is read. */
 struct nsx_block {
 	bool    looked;       /* decoded only as far as r->look requires */
-	bool    done;         /* all of its records were returned */
 	size_t  rows;
 	int64_t first;        /* records of the stream before it */
 	struct nsx_str message, contents;
@@ -69,6 +68,8 @@ struct nsx_block {
 	const uint64_t *kinds, *counts;
 };
 struct nsx_block nsx_binary_block(const struct nsx_reader *r);
+/* Whether all of its records were returned. */
+bool nsx_binary_done(const struct nsx_reader *r);
 
 /* Pass the records of the block that follow the last one, which is in rec, to take, up to those of a kind that was not
  * declared before, or to diags. NSX_OK or NSX_ERR. */

@@ -167,9 +167,9 @@ nsx_pass_read(struct nsx_pass *p, struct nsx_rec *rec)
 	struct nsx_block b;
 	int rc;
 
-	if (p->looked) {
+	if (p->looked && nsx_binary_done(r)) {
 		b = nsx_binary_block(r);
-		if (b.done && end_block(p, &b) != NSX_OK)
+		if (end_block(p, &b) != NSX_OK)
 			return NSX_ERR;
 	}
 	rc = nsx_read(r, rec);

@@ -87,7 +87,7 @@ list_takers(struct nsx_analyses *a)
 	a->takers = malloc((a->n * (NSX_NKINDS + 1) + 1) * sizeof *a->takers);
 	for (enum nsx_kind_id k = 0; a->takers && k <= NSX_NKINDS; k++) {
 		for (size_t i = 0; i < a->n; i++)
-			if (!a->runs[i].is->kinds || a->runs[i].is->kinds >> k & 1)
+			if (!a->runs[i].of && (!a->runs[i].is->kinds || a->runs[i].is->kinds >> k & 1))
 				a->takers[n++] = &a->runs[i];
 		a->first[k + 1] = n;
 	}
@@ -117,6 +117,8 @@ runs_of_all(const struct nsx_analyses *a)
 	for (size_t i = 0; i < a->n; i++) {
 		const struct nsx_analysis_run *r = &a->runs[i];
 
+		if (r->of)
+			continue;
 		runs.kinds &= r->runs.kinds | (r->is->kinds ? ~r->is->kinds : 0);
 		runs.compare |= r->runs.compare;
 	}
@@ -131,6 +133,8 @@ begin(struct nsx_analyses *a)
 		const struct nsx_analysis_at at = { a->err, &a->cat, &a->names, &r->runs };
 
 		r->runs = (struct nsx_run_kinds){ 0 };
+		if (r->of)
+			continue;
 		if (r->is->size && !(r->state = calloc(1, r->is->size)))
 			return nsx_err_nomem(a->err, NULL);
 		if (r->is->begin && r->is->begin(r->state, r->options, &at) != NSX_OK)
@@ -150,7 +154,10 @@ finish(struct nsx_analyses *a, struct nsx_diags *diags)
 		struct nsx_analysis_run *r = &a->runs[i];
 		struct nsx_diags own = { .failed = false };
 
-		rc = r->is->finish ? r->is->finish(r->state, r->sums ? NULL : &r->table, &own) : NSX_OK;
+		if (r->of)
+			rc = r->again(r->of->state, r->options, &r->table, &own);
+		else if (r->is->finish)
+			rc = r->is->finish(r->state, r->sums ? NULL : &r->table, &own);
 		if (rc == NSX_OK && !r->sums)
 			nsx_diags_cover(diags, &own);
 		nsx_diags_free(&own);
@@ -166,7 +173,8 @@ nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, 
 	if (begin(a) != NSX_OK)
 		return NSX_ERR;
 	for (size_t i = 0; i < a->n; i++)
-		a->runs[i].is->need(a->runs[i].state, in);
+		if (!a->runs[i].of)
+			a->runs[i].is->need(a->runs[i].state, in);
 	if (a->shared)
 		nsx_cat_need(&a->cat, in);
 	const struct nsx_run_kinds runs = runs_of_all(a);

@@ -108,6 +108,10 @@ struct nsx_analysis_run {
 	bool              steps;   /* of the windows only: other modules, thunks and operations do not come, nor do
 	                            * records that are beyond reach */
 	bool              sums;    /* no table, no diags: the caller reads the state */
+	/* NULL, or a run before it that takes records for both: then `again` makes a further table of its finished
+	 * state, by the options of this run, and no function of `is` is called. */
+	const struct nsx_analysis_run *of;
+	int             (*again)(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags);
 	void             *state;   /* set by nsx_analyse, or with size 0 by the caller */
 	struct nsx_table *table;   /* set by nsx_analyse; who takes it leaves NULL */
 	struct nsx_run_kinds   runs;    /* own */

@@ -93,6 +93,9 @@ struct job {
 	int64_t           most;              /* the largest reserved of device memory */
 };
 
+/* All tables of a reading. */
+struct jobs { struct job *p; size_t n; unsigned more; struct nsx_diags *diags; struct nsx_err *err; };
+
 static void
 put(struct job *j, const struct row *r)
 {
@@ -270,33 +273,42 @@ size_of(const char *path)
 }
 
 static int
-add_heap(struct job *j, struct nsx_heap *heap)
+put_heap(struct job *j, const struct nsx_heap *h)
 {
-	struct nsx_heap h = *heap;
+	bool fixed = j->options->arguments && h->nfixed;
 	int rc = NSX_OK;
 
 	j->dumps++;
-	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h.nmemory == 0 : h.ntraces == 0 && h.nfixed == 0;
+	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h->nmemory == 0 : h->ntraces == 0 && !fixed;
 	if (j->options->what == NSX_HEAP_SUMMARY)
-		rc = put_summary(j, &h);
-	else if (h.nfixed)
-		rc = put_fixed(j, &h);
-	for (size_t i = 0; rc == NSX_OK && j->options->what != NSX_HEAP_SUMMARY && i < h.ntraces; i++)
-		rc = put_trace(j, &h, i);
-	nsx_heap_free(&h);
+		return put_summary(j, h);
+	if (fixed)
+		rc = put_fixed(j, h);
+	for (size_t i = 0; rc == NSX_OK && i < h->ntraces; i++)
+		rc = put_trace(j, h, i);
+	return rc;
+}
+
+static int
+add_heap(struct jobs *all, struct nsx_heap *h)
+{
+	int rc = NSX_OK;
+
+	for (size_t i = 0; rc == NSX_OK && i < all->n; i++)
+		rc = put_heap(&all->p[i], h);
+	nsx_heap_free(h);
 	return rc;
 }
 
 static unsigned
-more(const struct job *j)
+more(const struct nsx_heap_options *o)
 {
-	return j->options->what != NSX_HEAP_AT_PEAK ? 0
-	       : j->options->arguments ? NSX_HEAP_LIVE | NSX_HEAP_FIXED : NSX_HEAP_LIVE;
+	return o->what != NSX_HEAP_AT_PEAK ? 0 : o->arguments ? NSX_HEAP_LIVE | NSX_HEAP_FIXED : NSX_HEAP_LIVE;
 }
 
 /* The programs that a profile of JAX has. NSX_EOF: the file is none. */
 static int
-add_profile(struct job *j, const char *path)
+add_profile(struct jobs *j, const char *path)
 {
 	struct nsx_trace t;
 	int rc = nsx_xplane_programs(path, &t, j->err);
@@ -305,7 +317,7 @@ add_profile(struct job *j, const char *path)
 		struct nsx_heap h;
 		struct nsx_str bytes = t.programs[i].bytes;
 
-		rc = nsx_heap_memory(bytes.ptr, bytes.len, path, more(j), &h, j->diags, j->err);
+		rc = nsx_heap_memory(bytes.ptr, bytes.len, path, j->more, &h, j->diags, j->err);
 		if (rc == NSX_OK)
 			rc = add_heap(j, &h);
 	}
@@ -317,13 +329,13 @@ add_profile(struct job *j, const char *path)
 }
 
 static int
-add_dump(struct job *j, const char *path)
+add_dump(struct jobs *j, const char *path)
 {
 	struct nsx_heap h;
 	struct nsx_err why = { "" };
 	struct stat st;
 
-	if (nsx_heap_read(path, more(j), &h, j->diags, &why) == NSX_OK)
+	if (nsx_heap_read(path, j->more, &h, j->diags, &why) == NSX_OK)
 		return add_heap(j, &h);
 	/* Of a file that is no dump. */
 	int rc = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? add_profile(j, path) : NSX_EOF;
@@ -331,7 +343,7 @@ add_dump(struct job *j, const char *path)
 }
 
 static int
-add_folder(struct job *j, const char *path)
+add_folder(struct jobs *j, const char *path)
 {
 	struct nsx_dump_dir *d = nsx_dump_dir_open(path, j->err);
 	const char *dump;
@@ -354,7 +366,7 @@ add_folder(struct job *j, const char *path)
 }
 
 static int
-add_path(struct job *j, const char *path)
+add_path(struct jobs *j, const char *path)
 {
 	struct stat st;
 
@@ -410,36 +422,79 @@ nsx_heap_capacity(struct nsx_reader *in, int64_t *bytes, struct nsx_err *err)
 	return rc;
 }
 
+static int
+begin(struct job *j, const struct nsx_heap_options *options, struct nsx_err *err)
+{
+	const struct nsx_sum_def *def = options->arguments ? &with_arguments
+	    : options->what == NSX_HEAP_SUMMARY && options->capacity > 0 ? &summary_of : &defs[options->what];
+
+	*j = (struct job){ .options = options, .err = err, .kept = { .def = def } };
+	return (j->table = nsx_sums_begin(&j->kept, err)) ? NSX_OK : NSX_ERR;
+}
+
+/* After the last dump. */
+static int
+finish(struct job *j, struct nsx_diags *diags)
+{
+	j->diags = diags;
+	nsx_sums_sort(&j->kept);
+	if (j->options->what != NSX_HEAP_PEAK && sort_rows(j) != NSX_OK)
+		return NSX_ERR;
+	for (size_t i = 0; j->options->what == NSX_HEAP_PEAK && i < nsx_sums_count(&j->kept); i++)
+		put(j, nsx_sums_at(&j->kept, i));
+	nsx_diag_add(diags, j->silent == j->dumps ? NSX_WARNING : NSX_INFO, "", j->silent,
+	             j->options->what == NSX_HEAP_SUMMARY ? "programs without a buffer assignment in their dump"
+	             : "programs without a heap trace in their dump");
+	tell_capacity(j);
+	return NSX_OK;
+}
+
+int
+nsx_heap_tables(char *const *paths, int n, const struct nsx_heap_options *options, struct nsx_table **tables,
+                size_t ntables, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct jobs all = { calloc(ntables, sizeof *all.p), 0, 0, diags, err };
+	int rc = all.p ? NSX_OK : nsx_err_nomem(err, NULL);
+
+	for (; rc == NSX_OK && all.n < ntables; all.n++) {
+		all.more |= more(&options[all.n]);
+		rc = begin(&all.p[all.n], &options[all.n], err);
+	}
+	for (int i = 0; i < n; i++)
+		nsx_progress_expect(size_of(paths[i]));
+	for (int i = 0; rc == NSX_OK && i < n; i++) {
+		rc = add_path(&all, paths[i]);
+		nsx_progress_done((uint64_t)size_of(paths[i]));
+	}
+	for (size_t i = 0; i < ntables; i++) {
+		struct nsx_diags own = { .failed = false };
+
+		tables[i] = NULL;
+		if (rc == NSX_OK)
+			rc = finish(&all.p[i], &own);
+		nsx_diags_cover(diags, &own);
+		nsx_diags_free(&own);
+	}
+	for (size_t i = 0; i < all.n; i++) {
+		struct job *j = &all.p[i];
+
+		if (rc == NSX_OK)
+			tables[i] = j->table;
+		else
+			nsx_table_free(j->table);
+		nsx_sums_free(&j->kept);
+		nsx_arena_free(&j->arena);
+	}
+	free(all.p);
+	return rc;
+}
+
 struct nsx_table *
 nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options, struct nsx_diags *diags,
                struct nsx_err *err)
 {
-	const struct nsx_sum_def *def = options->arguments ? &with_arguments
-	    : options->what == NSX_HEAP_SUMMARY && options->capacity > 0 ? &summary_of : &defs[options->what];
-	struct job j = { .options = options, .diags = diags, .err = err, .kept = { .def = def } };
-	int rc = (j.table = nsx_sums_begin(&j.kept, err)) ? NSX_OK : NSX_ERR;
+	struct nsx_table *table;
 
-	for (int i = 0; i < n; i++)
-		nsx_progress_expect(size_of(paths[i]));
-	for (int i = 0; rc == NSX_OK && i < n; i++) {
-		rc = add_path(&j, paths[i]);
-		nsx_progress_done((uint64_t)size_of(paths[i]));
-	}
-	nsx_sums_sort(&j.kept);
-	if (rc == NSX_OK && options->what != NSX_HEAP_PEAK)
-		rc = sort_rows(&j);
-	if (rc == NSX_OK) {
-		for (size_t i = 0; options->what == NSX_HEAP_PEAK && i < nsx_sums_count(&j.kept); i++)
-			put(&j, nsx_sums_at(&j.kept, i));
-		nsx_diag_add(diags, j.silent == j.dumps ? NSX_WARNING : NSX_INFO, "", j.silent,
-		             options->what == NSX_HEAP_SUMMARY ? "programs without a buffer assignment in their dump"
-		             : "programs without a heap trace in their dump");
-		tell_capacity(&j);
-	} else {
-		nsx_table_free(j.table);
-		j.table = NULL;
-	}
-	nsx_sums_free(&j.kept);
-	nsx_arena_free(&j.arena);
-	return j.table;
+	nsx_heap_tables(paths, n, options, &table, 1, diags, err);
+	return table;
 }

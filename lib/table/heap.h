@@ -34,4 +34,8 @@ struct nsx_table *nsx_heap_table(char *const *paths, int n, const struct nsx_hea
                                  struct nsx_diags *diags,
                                  struct nsx_err *err);
 
+/* Several tables of one reading, tables[i] by options[i]. NSX_OK, or NSX_ERR with err filled and tables NULL. */
+int nsx_heap_tables(char *const *paths, int n, const struct nsx_heap_options *options, struct nsx_table **tables,
+                    size_t ntables, struct nsx_diags *diags, struct nsx_err *err);
+
 #endif

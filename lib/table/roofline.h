@@ -41,4 +41,9 @@ int nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *optio
                  int64_t *ndiags,
                  struct nsx_diags *diags, struct nsx_err *err);
 
+/* The same for the table by instruction and that of points, which the caller frees, in one reading; options->by is
+ * NSX_ROOFLINE_INST. */
+int nsx_roofline_all(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table *tables[2],
+                     int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
+
 #endif

@@ -13,7 +13,9 @@ enum nsx_stragglers_show {
 	NSX_STRAGGLERS_WAITS,     /* a row for each kind of collective and device: how long it waited, and made others
 	                           * wait */
 	NSX_STRAGGLERS_PAIRS,     /* a row for each kind of collective, device and device that it waited for */
-	NSX_STRAGGLERS_PACE       /* a row for each device: how much longer it takes for the same kernels */
+	NSX_STRAGGLERS_TOGETHER,  /* number of the tables above, which nsx_stragglers_all makes in one reading */
+	/* A row for each device: how much longer it takes for the same kernels. */
+	NSX_STRAGGLERS_PACE = NSX_STRAGGLERS_TOGETHER
 };
 
 struct nsx_stragglers_options {
@@ -32,6 +34,10 @@ struct nsx_stragglers {
  * whose clocks were not aligned is an error. NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
                    struct nsx_diags *diags, struct nsx_err *err);
+
+/* The same for the first NSX_STRAGGLERS_TOGETHER tables, in their order, in one reading; options->show is ignored. */
+int nsx_stragglers_all(struct nsx_reader *in, const struct nsx_stragglers_options *options,
+                       struct nsx_stragglers s[NSX_STRAGGLERS_TOGETHER], struct nsx_diags *diags, struct nsx_err *err);
 
 void nsx_stragglers_free(struct nsx_stragglers *s);
 

@@ -131,7 +131,7 @@ mkdir -p few/tables && (
 	cd few/tables && printf 'class\tdevice\tstep\tstart\tperiod\nc\t0\t3\t1000\t100\nc\t0\t4\t1100\t\nc\t5\t3\t1000\t90\n' >step-each.tsv && echo device >record-device.tsv &&
 	seq 0 17 >>record-device.tsv && printf 'device\tstart\tdur\tcause\tnext\n' >gaps.tsv && printf 'step\tdevice\ton\tpart\tstart\tdur\n3\t0\t5\tcompute\t1000\t60\n3\t0\t0\thost\t1060\t40\n4\t0\t0\thost\t1100\t40\n' >path.tsv && printf 'device\ttype\tname\tstart\tdur\tcomm\n' >op.tsv &&
 	for d in $(seq 0 16) ; do [ "$d" = 2 ] || printf '%d\tkernel\tk\t1010\t20\t0\n' "$d"; done >>op.tsv && printf '2\tkernel\tk\t3000\t20\t0\n' >>op.tsv &&
-	awk -f "$root/lib/report/lanes.awk" step-each.tsv record-device.tsv gaps.tsv path.tsv op.tsv >lanes.tsv
+	awk -v view="sh -c 'cat op.tsv' --" -f "$root/lib/report/lanes.awk" step-each.tsv record-device.tsv gaps.tsv path.tsv >lanes.tsv
 	awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/lanes.awk" lanes.tsv >../page
 )
 equal 'devices that are not in the picture of a step have a row with the reason' \
@@ -439,12 +439,14 @@ mkdir -p layers/tables && cd layers && {
 	printf 'name\ttotal\n'
 	for l in 1 2 3; do printf 'jit(step)/transformer/layers/layer_%d/%s/attention/query\t%d\n' $l "$(printf 'x%.0s' $(seq 90))" $((4 - l)); done
 } >tables/t.tsv
-awk -v spec='name:operation:s,total:total:ns' -v limit=5 -v link=tables/t.tsv -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/table.awk" tables/t.tsv >page
+printf 'before\n\001name:operation:s,total:total:ns\t5\ttables/t.tsv\t\t\nbehind\n' | awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/table.awk" >page
 cd ..
+equal 'what is around a table stays' "$(sed -n '1p;$p' layers/page | paste -sd ,)" before,behind
 ok 'the common beginning is above' grep -qF '<code>jit(step)/transformer/layers/</code>' layers/page
 equal 'rows show the differences, at both ends' "$(sed -n 's/.*<td class="s[^>]*>\(…layer_[0-9]\).*\(query\)<.*/\1 \2/p' layers/page | paste -sd ,)" '…layer_1 query,…layer_2 query,…layer_3 query'
 awk -F'\t' -v OFS='\t' 'NR > 1 { $1 = "nsysx-extract: a.2" } { print }' layers/tables/t.tsv >same.tsv
-awk -v spec='name:from:s,total:total:ns' -v limit=5 -v link=tables/t.tsv -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/table.awk" same.tsv >page
+{ printf '\001name:from:s,total:total:ns\t5\ttables/t.tsv\t\t1\n'; cat same.tsv; printf '\001\nbehind\n'; } | awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/table.awk" >page
+equal 'rows can come with the page' "$(tail -n 1 page)" behind
 equal 'equal names are complete' "$(grep -c begins page) $(grep -c '<td class="s">nsysx-extract: a.2<' page)" '0 3'
 
 # ---- two reports in one folder

@@ -38,14 +38,19 @@ equal 'up to eight devices have no such picture' "$(awk -f "$here/page/html.awk"
 
 # ---- table.awk: rows on the page
 { printf 'device\tx\n'; seq 0 499 | awk '{ printf "%d\t%d\n", $1, 2 * $1 }'; } >"$T/long.tsv"
-rows_of() { awk -v spec=device:device:n,x:x:n -v limit=5 -v link=long.tsv "$@" -f "$here/page/html.awk" -f "$here/page/table.awk" "$T/long.tsv"; }
-rows_of -v relevant=450,17 -v first=1 >"$T/page"
+# rows_of FIRST OPTION...: the page with that table.
+rows_of() {
+	first=$1
+	shift
+	(cd "$T" && printf '\001device:device:n,x:x:n\t5\tlong.tsv\t%s\t\n' "$first" | awk "$@" -f "$here/page/html.awk" -f "$here/page/table.awk")
+}
+rows_of 1 -v relevant=450,17 >"$T/page"
 equal 'rows of relevant devices come first' "$(grep -o '<data value="[0-9]*">' "$T/page" | grep -o '[0-9]*' | awk 'NR % 2' | head -n 4 | tr '\n' ' ')" '450 17 0 1 '
 equal '... and there are as many as a page has' "$(grep -c '^<tr' "$T/page")" 200
 ok 'what sorting sees is said' grep -q '200 of 500 rows here, those of the devices that stand out and the first of the others: sorting and the filter see only these' "$T/page"
-rows_of -v relevant=450,17 >"$T/page"
+rows_of '' -v relevant=450,17 >"$T/page"
 equal 'without `first` they are among the others in their order' "$(grep -o '<data value="[0-9]*">' "$T/page" | grep -o '[0-9]*' | awk 'NR % 2' | tail -n 2 | tr '\n' ' ')" '198 450 '
-rows_of >"$T/page"
+rows_of '' >"$T/page"
 ok 'without relevant devices the first rows' grep -q '200 of 500 rows here, the first: sorting and the filter see only these' "$T/page"
 
 # ---- a report
@@ -85,7 +90,7 @@ printf 'device\n0\n' >"$T/record-device.tsv"
 printf 'device\tstart\tdur\tcause\tnext\n0\t7000\t3000\thost\tc\n0\t2000\t1500\thost\ta\n0\t4000\t1000\thost\tb\n' >"$T/gaps.tsv"
 printf 'step\tdevice\ton\tpart\tstart\tdur\n' >"$T/path.tsv"
 { printf 'device\ttype\tname\tstart\tdur\tcomm\n'; printf '0\tkernel\tk\t%d\t%d\t0\n' 1000 1000 3500 500 5000 2000 10000 1000; } >"$T/op.tsv"
-equal 'each gap is a piece' "$(awk -f "$here/lanes.awk" "$T/step-each.tsv" "$T/record-device.tsv" "$T/gaps.tsv" "$T/path.tsv" "$T/op.tsv" |
+equal 'each gap is a piece' "$(awk -v view="sh -c 'cat \"$T/op.tsv\"' --" -f "$here/lanes.awk" "$T/step-each.tsv" "$T/record-device.tsv" "$T/gaps.tsv" "$T/path.tsv" |
 	awk -F'\t' '$4 == "idle" { print $6, $7, $12 }' | paste -sd ,)" '1000 1500 1500,3000 1000 1000,6000 3000 3000'
 # Report $1: pieces sum to the parts of $2 steps.
 sums() {

@@ -348,6 +348,13 @@ for gbps in 0 -1 x '' nan inf 1e99 10GB; do
 done
 for top in -1 x; do fails "--top $top" 2 '--top' nsysx-roofline "--top=$top" "$T/s"; done
 fails 'an unknown --by' 2 '--by' nsysx-roofline --by thunk "$T/s"
+nsysx-roofline -q --tsv --all -o "$T/all-%" "$T/s"
+nsysx-roofline -q --tsv "$T/s" >"$T/want"
+same '--all: the table' "$T/want" "$T/all-roofline"
+nsysx-roofline -q --tsv --points "$T/s" >"$T/want"
+same '... and the points' "$T/want" "$T/all-points"
+fails '--all and --points' 2 'exclude each other' nsysx-roofline --all --points -o "$T/all-%" "$T/s"
+fails '--all without a % in -o' 2 'want -o FILE with a %' nsysx-roofline --all -o "$T/none" "$T/s"
 fails '--by and --points' 2 'exclude each other' nsysx-roofline --by opcode --points "$T/s"
 fails '--points and --peaks' 2 'exclude each other' nsysx-roofline --peaks --points "$T/s"
 fails 'two forms' 2 'exclude each other' nsysx-roofline --tsv --json "$T/s"

@@ -158,6 +158,14 @@ all-reduce 2 1 1 5 5 5
 all-reduce 1 0 1 0 0 0
 all-reduce 2 0 1 0 0 0
 END
+nsysx-stragglers --all --tsv -o "$T/all-%" "$T/step.tsv" 2>"$T/all-said"
+for part in stragglers: curve:--curve waits:--waits pairs:--waits=pairs; do
+	nsysx-stragglers --tsv ${part#*:} "$T/step.tsv" >"$T/want" 2>>"$T/one-by-one"
+	same "--all: ${part%%:*}" "$T/want" "$T/all-${part%%:*}"
+done
+sort -u "$T/all-said" >"$T/got"
+sort -u "$T/one-by-one" >"$T/want"
+same '... and what is said' "$T/want" "$T/got"
 # If the kind is known from names only, groups are unknown: all devices are assumed to participate.
 sed 's/	all-reduce	1	all-reduce$/		1	all-reduce/' "$T/step.tsv" >"$T/guess"
 for tool in 'stragglers --waits' summary; do
@@ -185,6 +193,7 @@ for option in --tsv --curve --waits --waits=pairs; do
 	fails "$option refuses profiles that are not aligned" 1 'work of several reports whose clocks are not aligned: run nsysx-align first' \
 		nsysx-stragglers $option -o "$T/none" "$T/unaligned"
 done
+fails '--all does' 1 'not aligned: run nsysx-align first' nsysx-stragglers --all -o "$T/none-%" "$T/unaligned"
 unset CLOCKS
 sed 's/^\(device	2	\)1/\10/; /^clock/d; s/^\([mt][a-z]*	\)1	/\10	/' "$T/unaligned" >"$T/single"
 nsysx-stragglers -q "$T/single" >"$T/got"
@@ -303,6 +312,8 @@ fails '--require without such a record' 1 'no op record' nsysx-stragglers --requ
 ok '--require: there is such a record' nsysx-stragglers -q --require thunk "$T/step.tsv"
 fails 'a full disk is an error' 1 '/dev/full' nsysx-stragglers -q -o /dev/full "$T/step.tsv"
 fails '--curve and --waits' 2 'exclude each other' nsysx-stragglers --curve --waits "$T/step.tsv"
+fails '--all and --curve' 2 'excludes' nsysx-stragglers --all --curve -o "$T/none-%" "$T/step.tsv"
+fails '--all without a % in -o' 2 'want -o FILE with a %' nsysx-stragglers --all -o "$T/none" "$T/step.tsv"
 fails 'an invalid --waits' 2 'want device or pairs' nsysx-stragglers --waits=all "$T/step.tsv"
 fails 'two forms' 2 'exclude each other' nsysx-stragglers --table --json "$T/step.tsv"
 done_testing

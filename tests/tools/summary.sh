@@ -607,7 +607,7 @@ same '--no-compile drops exactly what compilation runs' "$T/want" "$T/got"
 fails '--no-compile requires operations or ranges' 2 '--no-compile goes with --by kernel and range' nsysx-summary --no-compile --by module "$T/auto.text"
 
 # ---- several tables in one reading
-every='module thunk opcode collective device total range kernel source'
+every='module thunk variable opcode collective device total node range kernel source'
 for f in "$T/step.tsv" "$T/ops" "$T/auto.text"; do
 	nsysx-summary --tsv --no-compile --names=digits --by "$(echo $every | tr ' ' ,)" -o "$T/of-%" "$f" 2>"$T/said"
 	for by in $every; do
@@ -621,6 +621,9 @@ for f in "$T/step.tsv" "$T/ops" "$T/auto.text"; do
 	same "diags of ${f##*/} are printed once, with their count" "$T/want" "$T/got"
 	rm "$T/each"
 done
+nsysx-summary -q --tsv --by thunk --variable "$T/auto.text" >"$T/want"
+nsysx-summary -q --tsv --by module,variable -o "$T/of-%" "$T/auto.text"
+same '--by variable is --variable' "$T/want" "$T/of-variable"
 # GPU time of ranges, in a job of XLA and one of a framework, nested and on several threads.
 "$SYNTH" -o "$T/torch" --torch >/dev/null
 for f in "$T/auto.text" "$T/torch.text"; do

@@ -3,6 +3,8 @@
 # 16.
 BEGIN { FS = "\t"; OFMT = CONVFMT = "%.16g" }
 function esc(s) {
+	if (s !~ /[&<>"]/)
+		return s
 	gsub(/&/, "\\&amp;", s)
 	gsub(/</, "\\&lt;", s)
 	gsub(/>/, "\\&gt;", s)

@@ -13,17 +13,19 @@ escaped() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g'; }
 rows() { [ -s "tables/$1.tsv" ] && { read -r line && read -r line; } <"tables/$1.tsv"; }
 # Whether the stream can answer $1.
 can() { while read -r line; do [ "$line" = "$1" ] && return; done <.state/asks; return 1; }
-# With spaces for underscores.
-spaced() { text=$1; while case $text in *_*) ;; *) false ;; esac; do text="${text%%_*} ${text#*_}"; done; printf '%s\n' "$text"; }
+# Set $text to $1 with spaces for underscores.
+spaced() { text=$1; while case $text in *_*) ;; *) false ;; esac; do text="${text%%_*} ${text#*_}"; done; }
 # If a part of the page fails, the whole page fails.
 rm -f .state/page-failed
 awk() { command awk "$@" || : >.state/page-failed; }
 why() { printf '<p class="why">%s</p>\n' "$1"; }
+# The rest of this script goes through table.awk, which makes tables where it meets this byte: one process for all of them.
+mark=$(printf '\001')
 # Table $1 with columns $2 and at most $3 shown rows; if it has no rows, the reason $4.
 table() {
 	if rows "$1"; then
 		case $1 in device | step-each | idle | record-clock | waits) first=1 ;; *) first= ;; esac
-		awk -v spec="$2" -v limit="$3" -v link="tables/$1.tsv" -v relevant="$relevant" -v first="$first" -f "$here/html.awk" -f "$here/table.awk" "tables/$1.tsv"
+		printf '%s\t%s\t%s\t%s\t\n' "$mark$2" "$3" "tables/$1.tsv" "$first"
 	elif [ "$4" ]; then
 		why "$4"
 	fi
@@ -40,11 +42,25 @@ plots() { echo '<div class="plots">'; while [ $# -gt 1 ]; do plot "$1" "$2"; shi
 # The lines of the logs $1..., each once.
 said() { cat "$@" 2>/dev/null | sed 's/; nsysx-view -t diag shows .*//' | sort -u; }
 
-relevant=$(awk -F'\t' 'NR > 1 && !had[$1]++ { printf "%s%s", s, $1; s = "," }' tables/relevant.tsv)
-# What is said of those of a finding.
-late=$(awk -F'\t' 'NR > 1 && $2 == "finding" { n[$4]++; if ($4 + 0 > of) of = $4 + 0 } END { if (n[of] < of) printf "%d of the %d devices of a finding", n[of], of; else print (of > 1 ? "the devices of a finding" : "the device of a finding") }' tables/relevant.tsv)
-devices=$(awk 'NR > 1' tables/record-device.tsv | wc -l)
-names=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { if (NR <= 5) s = s (s == "" ? "" : ", ") $c["name"]; n++ } END { print s (n > 4 ? ", ... (" n " profiles)" : "") }' tables/record-profile.tsv)
+# relevant: devices; late: what is said of those of a finding; devices: their number; names: of the profiles. A line each, by one process.
+facts=$(awk -F'\t' '
+	FNR == 1 { split("", c); for (i = 1; i <= NF; i++) c[$i] = i; next }
+	FILENAME ~ /relevant/ {
+		if (!had[$1]++) { relevant = relevant s $1; s = "," }
+		if ($2 == "finding") { n[$4]++; if ($4 + 0 > of) of = $4 + 0 }
+		next
+	}
+	FILENAME ~ /device/ { devices++; next }
+	{ if (FNR <= 5) names = names (names == "" ? "" : ", ") $c["name"]; profiles++ }
+	END {
+		print relevant
+		if (n[of] < of) printf "%d of the %d devices of a finding\n", n[of], of; else print (of > 1 ? "the devices of a finding" : "the device of a finding")
+		print devices + 0
+		print names (profiles > 4 ? ", ... (" profiles " profiles)" : "")
+	}' tables/relevant.tsv tables/record-device.tsv tables/record-profile.tsv)
+{ IFS= read -r relevant && IFS= read -r late && IFS= read -r devices && IFS= read -r names; } <<END || exit 1
+$facts
+END
 TITLE=${TITLE:-GPU profile of ${names:-nothing}}
 dumps=${DUMPS:-}
 no_comm='The programs executed no communication.'
@@ -165,9 +181,9 @@ devices() {
 	if [ "$(awk 'NR > 2 { print 1; exit }' tables/node.tsv 2>/dev/null)" ]; then
 		echo '<h3 id="nodes">By machine</h3>'
 		echo '<p class="note">The machine whose devices wait least for others first. Times are sums over its devices, and of computing the mean over them, and the longest with its device.</p>'
-		awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print; next } { printf "%.0f\t%s\n", $c["exposed"] / $c["members"], $0 | "sort -k 1,1n -s | cut -f 2-" }' tables/node.tsv |
-			awk -v spec='node:machine:s,members:devices:n,compute:computing:ns,exposed:exposed communication:ns,idle:idle:ns,compute_mean:computing on each:ns,compute_max:longest:ns,worst:by device:n' \
-				-v limit=12 -v link=tables/node.tsv -f "$here/html.awk" -f "$here/table.awk"
+		printf '%s\t12\ttables/node.tsv\t\t1\n' "${mark}node:machine:s,members:devices:n,compute:computing:ns,exposed:exposed communication:ns,idle:idle:ns,compute_mean:computing on each:ns,compute_max:longest:ns,worst:by device:n"
+		awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print; next } { printf "%.0f\t%s\n", $c["exposed"] / $c["members"], $0 | "sort -k 1,1n -s | cut -f 2-" }' tables/node.tsv
+		echo "$mark"
 	fi
 	echo '<h3>Who is late</h3>'
 	if [ "$devices" -ge 2 ]; then
@@ -233,11 +249,12 @@ memory() {
 	if rows heap-at-peak; then
 		echo '<h3>Alive at the peak</h3>'
 		# The live buffers of the first row of the table above.
+		printf '%s\t10\ttables/heap-at-peak.tsv\t\t1\n' "${mark}instruction:instruction:s,size:size:B,share:share:share,op_name:operation:s,source:source:s"
 		awk -F'\t' 'FNR == 1 { file++; split("", c); for (i = 1; i <= NF; i++) c[$i] = i; if (file == 2) print; next }
 			{ heap = $c["id"] FS $c["name"] FS $c["trace"] }
 			file == 1 && !known++ { first = heap }
-			file == 2 && heap == first' tables/heap-peak.tsv tables/heap-at-peak.tsv |
-			awk -v spec='instruction:instruction:s,size:size:B,share:share:share,op_name:operation:s,source:source:s' -v limit=10 -v link=tables/heap-at-peak.tsv -f "$here/html.awk" -f "$here/table.awk"
+			file == 2 && heap == first' tables/heap-peak.tsv tables/heap-at-peak.tsv
+		echo "$mark"
 	fi
 }
 diags() {
@@ -281,14 +298,15 @@ rows copies && sections="$sections copies:Copies"
 rows compile-process && sections="$sections compilation:Compilation"
 { [ "$xla" ] || rows heap-peak; } && sections="$sections memory:Memory"
 sections="$sections diags:Warnings files:Files"
+# Set $text to the heading of a section.
 long() {
 	case $1 in
-	step) rows step-each && echo 'A step' || echo 'The recording' ;;
-	steps) echo 'Steps' ;;
-	programs) echo 'Where the time of programs goes' ;;
-	idle) echo 'Why devices were idle' ;;
-	ranges) echo 'By NVTX range' ;;
-	diags) echo 'Warnings and notes' ;;
+	step) rows step-each && text='A step' || text='The recording' ;;
+	steps) text='Steps' ;;
+	programs) text='Where the time of programs goes' ;;
+	idle) text='Why devices were idle' ;;
+	ranges) text='By NVTX range' ;;
+	diags) text='Warnings and notes' ;;
 	*) spaced "$2" ;;
 	esac
 }
@@ -324,13 +342,14 @@ if [ "$xla" ]; then
 fi
 echo '</header>'
 printf '<nav aria-label="Sections"><ul>\n'
-for s in $sections; do printf '<li><a href="#%s">%s</a></li>' "${s%%:*}" "$(spaced "${s#*:}")"; done
+for s in $sections; do spaced "${s#*:}"; printf '<li><a href="#%s">%s</a></li>' "${s%%:*}" "$text"; done
 printf '\n</ul></nav>\n<main>\n'
 for s in $sections; do
-	printf '<section id="%s">\n<h2>%s</h2>\n' "${s%%:*}" "$(long "${s%%:*}" "${s#*:}")"
+	long "${s%%:*}" "${s#*:}"
+	printf '<section id="%s">\n<h2>%s</h2>\n' "${s%%:*}" "$text"
 	"${s%%:*}"
 	echo '</section>'
-done
+done | awk -v relevant="$relevant" -f "$here/html.awk" -f "$here/table.awk"
 echo '</main>'
 echo '<footer>Made by nsysx.</footer>'
 echo '<script>'

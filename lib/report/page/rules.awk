@@ -1,5 +1,13 @@
 # rules.awk -- checks of how reliable the numbers are, each with its value: those above their limit, then the others.
 # Reads tables; a table without rows decides no rule.
+# Most rows are of this table.
+residuals_at && FNR > 1 {
+	x = $residuals_at
+	residuals++
+	square += x * x
+	next
+}
+FNR == 1 { residuals_at = 0 }
 FILENAME ~ /folded$/ {
 	if (/^\[GPU active\]/) {
 		active += substr($0, match($0, / [0-9]+$/))
@@ -15,6 +23,7 @@ FNR == 1 {
 	split("", col)
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
+	residuals_at = file == "residual" ? col["skew"] : 0
 	next
 }
 function v(name) { return $col[name] }
@@ -24,11 +33,6 @@ file == "thunk" {
 	if (v("opcode") != "") time_known += v("total")
 }
 file == "compile-process" { compiled += v("compilations"); compile += v("compile"); wall += v("wall") }
-file == "residual" {
-	x = v("skew")
-	residuals++
-	square += x * x
-}
 file == "record-diag" { if (v("severity") != "info") warned++ }
 
 # A finding: number x, its limit, whether it is known; its subject, its text, a link to details.

@@ -1,9 +1,10 @@
-# table.awk -- a table as HTML. spec: column:label:form, separated by commas; limit: rows shown initially; most: rows on
-# the page; link: the file with all rows; relevant: devices, numbers with commas between them, whose rows are on the page
-# though the table has more rows than that, and with `first` come first. Forms are those of html.awk, and path for a stack. The common prefix of all
-# names in a column is shown once, above the table.
+# table.awk -- a page with its tables: a line that begins with TABLE (\001) is replaced by a table as HTML, others are printed unchanged.
+# Its fields are: spec, column:label:form separated by commas; limit, rows shown initially; link, the file with all rows; 1 if rows of
+# relevant devices come first; 1 if the rows are the next lines, up to one that is TABLE only, and not those of the file.
+# relevant: devices, numbers with commas between them, whose rows are on the page though the table has more rows than fit there.
+# Forms are those of html.awk, and path for a stack. The common prefix of all names in a column is shown once, above the table.
 BEGIN {
-	n = split(spec, want, ",")
+	TABLE = "\001"
 	most = most ? most : 200
 	k = split(relevant, part, ",")
 	for (i = 1; i <= k; i++)
@@ -12,9 +13,34 @@ BEGIN {
 	# Rows of the relevant devices are read first, up to `most`, then others.
 	quota = int(most / 2)
 }
-NR == 1 {
+substr($0, 1, 1) != TABLE {
+	print
+	next
+}
+{
+	limit = $2
+	link = $3
+	first = $4
+	here = $5
+	read_table(substr($1, 2))
+	if (rows > 0)
+		put_table()
+}
+# The next line of the table is $0; 0: there is none.
+function next_line() {
+	return here ? (getline) > 0 && $0 != TABLE : (getline <link) > 0
+}
+function read_table(spec,   n, i, want, part, col) {
+	split("", taken)
+	split("", names)
+	split("", common)
+	split("", differ)
+	held = m = rows = 0
+	if (!next_line())
+		return
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
+	n = split(spec, want, ",")
 	for (i = 1; i <= n; i++) {
 		split(want[i], part, ":")
 		if (part[1] in col) {
@@ -23,13 +49,19 @@ NR == 1 {
 			form[m] = part[3]
 		}
 	}
-	who = "device" in col ? col["device"] : 0
-	next
+	who = "device" in col && !here ? col["device"] : 0
+	while (next_line()) {
+		rows++
+		# The first rows, and behind them those of relevant devices, of each as many as there is room for.
+		if (rows <= most || (who && ($who in place) && taken[$who]++ < quota / places))
+			hold()
+	}
+	if (!here)
+		close(link)
 }
-# The first rows, and behind them those of relevant devices, of each as many as there is room for.
-NR - 1 <= most || (who && ($who in place) && taken[$who]++ < quota / places) {
+function hold(   i) {
 	held++
-	line_of[held] = NR - 1
+	line_of[held] = rows
 	rank_of[held] = who && ($who in place) ? place[$who] : 0
 	for (i = 1; i <= m; i++)
 		cell[held, i] = $at[i]
@@ -128,10 +160,7 @@ function put_name(x, i,   rest) {
 	else
 		print "<td class=\"s" broken(rest) "\" title=\"" esc(whole(x)) "\">" (common[i] != "" ? "…" : "") esc(rest) "</td>"
 }
-END {
-	rows = NR - 1
-	if (rows < 1)
-		exit
+function put_table(   i, r, x) {
 	on_page = choose()
 	for (i = 1; i <= m; i++)
 		for (r = 1; r <= on_page; r++)

@@ -1,7 +1,11 @@
 # skew.dat: a device, the mean of its remaining skews after alignment, their deviation, minimum and maximum, in us.
+!device {
+	device = col["device"]
+	skew = col["skew"]
+}
 {
-	d = $col["device"]
-	x = $col["skew"] / 1e3
+	d = $device
+	x = $skew / 1e3
 	if (!(d in n)) {
 		order[++devices] = d
 		low[d] = high[d] = x
@@ -9,8 +13,10 @@
 	n[d]++
 	sum[d] += x
 	square[d] += x * x
-	if (x < low[d]) low[d] = x
-	if (x > high[d]) high[d] = x
+	if (x < low[d])
+		low[d] = x
+	else if (x > high[d])
+		high[d] = x
 }
 END {
 	for (i = 1; i <= devices; i++) {

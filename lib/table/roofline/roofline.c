@@ -126,7 +126,7 @@ finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct nsx_roof *f = state;
 
-	if (nsx_roof_rows(f, diags) != NSX_OK || (table && nsx_roof_table(f, table) != NSX_OK))
+	if (nsx_roof_rows(f, diags) != NSX_OK || (table && nsx_roof_table(f, f->options->by, table) != NSX_OK))
 		return NSX_ERR;
 	report(f, diags);
 	return NSX_OK;
@@ -156,4 +156,24 @@ nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, 
              struct nsx_diags *diags, struct nsx_err *err)
 {
 	return nsx_analyse_one(&nsx_roofline_analysis, options, in, options->require, table, ndiags, diags, err);
+}
+
+int
+nsx_roofline_all(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table *tables[2],
+                 int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_analysis_run run = { .is = &nsx_roofline_analysis, .options = options };
+	struct nsx_analyses a = { .runs = &run, .n = 1 };
+	int rc = nsx_analyse(&a, in, options->require, diags, err);
+
+	tables[0] = tables[1] = NULL;
+	if (rc == NSX_OK)
+		rc = nsx_roof_table(run.state, NSX_ROOFLINE_POINTS, &tables[1]);
+	if (rc == NSX_OK) {
+		tables[0] = run.table;
+		run.table = NULL;
+	}
+	*ndiags = a.ndiags;
+	nsx_analyses_free(&a);
+	return rc;
 }

@@ -93,8 +93,8 @@ struct nsx_roof_total { uint32_t program; struct nsx_roof_sum sum; struct nsx_ro
  * and nothing to free. */
 int nsx_roof_programs(const struct nsx_roof *f, struct nsx_roof_total **list, size_t *n);
 
-/* The requested table. NSX_OK, or NSX_ERR with err filled and *table NULL. */
-int nsx_roof_table(struct nsx_roof *f, struct nsx_table **table);
+/* The table of that kind. NSX_OK, or NSX_ERR with err filled and *table NULL. */
+int nsx_roof_table(struct nsx_roof *f, enum nsx_roofline_by by, struct nsx_table **table);
 
 /* Add a line for each program, and notes on missing data, below the table. NSX_OK, or NSX_ERR with err filled. */
 int nsx_roof_words(const struct nsx_roof *f, struct nsx_table *t);

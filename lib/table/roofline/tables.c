@@ -103,7 +103,7 @@ static const struct nsx_sum_def defs[] = {
 };
 
 /* The table that is being made. */
-struct making { struct nsx_roof *f; struct nsx_sums sums; struct nsx_table *table; };
+struct making { struct nsx_roof *f; enum nsx_roofline_by by; struct nsx_sums sums; struct nsx_table *table; };
 
 static int
 add(struct making *m, const struct line *l)
@@ -211,7 +211,7 @@ put_rows(struct making *m)
 		const struct nsx_roof_row *r = &f->rows.p[i];
 		struct line l = line_of_row(f, r);
 
-		if (f->options->by == NSX_ROOFLINE_POINTS) {
+		if (m->by == NSX_ROOFLINE_POINTS) {
 			if (!r->limited || !r->bytes || !nsx_roof_ops(r))
 				continue;
 			l.math = r->flops ? l.math : NSX_STR("vector");
@@ -231,7 +231,7 @@ put_groups(struct making *m)
 {
 	static const struct nsx_sum_def def = { .size = sizeof(struct group), .key = 2 * sizeof(uint32_t) };
 	struct nsx_roof *f = m->f;
-	bool op_name = f->options->by == NSX_ROOFLINE_OP_NAME;
+	bool op_name = m->by == NSX_ROOFLINE_OP_NAME;
 	struct nsx_sums groups = { .def = &def };
 	int rc = NSX_OK;
 
@@ -332,15 +332,14 @@ put_peaks(struct making *m)
 /* ---- */
 
 int
-nsx_roof_table(struct nsx_roof *f, struct nsx_table **table)
+nsx_roof_table(struct nsx_roof *f, enum nsx_roofline_by by, struct nsx_table **table)
 {
 	static int (*const puts[])(struct making *m) = {
 		[NSX_ROOFLINE_INST] = put_rows, [NSX_ROOFLINE_OPCODE] = put_groups,
 		[NSX_ROOFLINE_OP_NAME] = put_groups, [NSX_ROOFLINE_PROGRAM] = put_programs,
 		[NSX_ROOFLINE_POINTS] = put_rows, [NSX_ROOFLINE_PEAKS] = put_peaks
 	};
-	enum nsx_roofline_by by = f->options->by;
-	struct making m = { .f = f, .sums = { .def = &defs[by] } };
+	struct making m = { .f = f, .by = by, .sums = { .def = &defs[by] } };
 	struct nsx_table *t = m.table = nsx_sums_begin(&m.sums, f->err);
 	int rc = t ? puts[by](&m) : NSX_ERR;
 

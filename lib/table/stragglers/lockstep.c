@@ -92,7 +92,6 @@ biases_at(struct lockstep *f, const struct lag_peers *u, uint32_t occurrence)
 {
 	uint32_t peers = (uint32_t)(u - f->peers.p), at = nsx_map_number(&f->biases_of, (struct nsx_key){ peers,
 		occurrence });
-	bool curve = f->options->show == NSX_STRAGGLERS_CURVE;
 
 	if (at == NSX_NONE
 	    || (at == f->biases.n && !nsx_vec_push(&f->biases,
@@ -101,7 +100,7 @@ biases_at(struct lockstep *f, const struct lag_peers *u, uint32_t occurrence)
 	struct lag_biases *s = &f->biases.p[at];
 	size_t had = 2 * (size_t)s->cap, n = 2 * u->members.n;
 	if (n > had) {
-		if (!widen(&s->worst, had, n) || (curve && (!widen(&s->sum, had, n) || !widen(&s->n, had, n))))
+		if (!widen(&s->worst, had, n) || (f->curve && (!widen(&s->sum, had, n) || !widen(&s->n, had, n))))
 			return NULL;
 		s->cap = (uint32_t)u->members.n;
 	}
@@ -280,11 +279,9 @@ take_thunk(struct lockstep *f, const struct nsx_rec *rec)
 	                                         f->comm.cat.insts.p[f->occurrences.p[at].inst].program), f->err);
 }
 
-static int
-take(void *state, const struct nsx_rec *rec)
+int
+nsx_lockstep_take(struct lockstep *f, const struct nsx_rec *rec)
 {
-	struct lockstep *f = state;
-
 	f->diags += rec->kind->id == NSX_DIAG;
 	switch (rec->kind->id) {
 	case NSX_MODULE: return take_module(f, rec);
@@ -293,8 +290,8 @@ take(void *state, const struct nsx_rec *rec)
 	}
 }
 
-static void
-lockstep_free(struct lockstep *f)
+void
+nsx_lockstep_free(struct lockstep *f)
 {
 	for (size_t i = 0; i < f->peers.n; i++)
 		free(f->peers.p[i].members.p);
@@ -331,33 +328,55 @@ add_diags(const struct lockstep *f, size_t peers, struct nsx_diags *diags)
 	             "executions of thunks on one device only: nothing to compare them with");
 }
 
+void
+nsx_lockstep_begin(struct lockstep *f)
+{
+	f->comm.cat.keep = NSX_CAT_RUNNERS;
+	f->top.given = &f->comm.cat;
+	f->instances = (struct nsx_instances){ .size = sizeof(struct lag_record), .complete = complete, .state = f };
+	nsx_comm_need(&f->comm, f->in);
+	nsx_reader_need(f->in, NSX_DIAG, 0);
+	nsx_reader_need(f->in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(f->in, NSX_THUNK, NSX_EVERY);
+}
+
+int
+nsx_lockstep_finish(struct lockstep *f, struct nsx_stragglers *devices, struct nsx_stragglers *edges,
+                    struct nsx_diags *diags)
+{
+	size_t peers = 0;
+
+	if (nsx_late_check_program(&f->comm.cat, &f->top, f->options->program, f->err) != NSX_OK
+	    || nsx_instances_finish(&f->instances, f->err) != NSX_OK || nsx_lockstep_order(f, &peers) != NSX_OK)
+		return NSX_ERR;
+	if ((edges && nsx_lockstep_edges(f, edges) != NSX_OK)
+	    || (devices && nsx_lockstep_devices(f, devices) != NSX_OK))
+		return NSX_ERR;
+	add_diags(f, peers, diags);
+	nsx_comm_flag_diags(&f->comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "thunks without start or duration: ignored");
+	return NSX_OK;
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	return nsx_lockstep_take(state, rec);
+}
+
 int
 nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
                         struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct lockstep f = { .err = err, .in = in, .options = options };
-	size_t peers = 0;
-	int rc;
+	bool curve = options->show == NSX_STRAGGLERS_CURVE;
+	struct lockstep f = { .err = err, .in = in, .options = options, .curve = curve };
 
-	f.comm.cat.keep = NSX_CAT_RUNNERS;
-	f.top.given = &f.comm.cat;
-	f.instances = (struct nsx_instances){ .size = sizeof(struct lag_record), .complete = complete, .state = &f };
-	nsx_comm_need(&f.comm, in);
-	nsx_reader_need(in, NSX_DIAG, 0);
-	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
-	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
-	rc = nsx_read_all(in, options->require, take, &f, err);
+	nsx_lockstep_begin(&f);
+	int rc = nsx_read_all(in, options->require, take, &f, err);
+
+	if (rc == NSX_OK)
+		rc = nsx_lockstep_finish(&f, curve ? NULL : s, curve ? s : NULL, diags);
 	s->diags = f.diags;
-	if (rc == NSX_OK)
-		rc = nsx_late_check_program(&f.comm.cat, &f.top, options->program, err);
-	if (rc == NSX_OK)
-		rc = nsx_instances_finish(&f.instances, err);
-	if (rc == NSX_OK)
-		rc = nsx_lockstep_table(&f, s, &peers);
-	if (rc == NSX_OK)
-		add_diags(&f, peers, diags);
-	nsx_comm_flag_diags(&f.comm, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "thunks without start or duration: ignored");
-	lockstep_free(&f);
+	nsx_lockstep_free(&f);
 	return rc;
 }

@@ -62,9 +62,29 @@ struct lockstep {
 	int64_t           alone;      /* executions of thunks on one device */
 	int64_t           timeless, diags;   /* thunks without start or duration; diag records */
 	bool              any;        /* there is a thunk that computes */
+	bool               curve;     /* also what the table of edges needs */
 };
 
-/* Make the requested table in out; *n: peers that have rows. NSX_OK or NSX_ERR. */
-int nsx_lockstep_table(struct lockstep *f, struct nsx_stragglers *out, size_t *n);
+/* Begin f, of which err, in, options and curve are set, and declare to its reader what is read. */
+void nsx_lockstep_begin(struct lockstep *f);
+
+/* The next record. NSX_OK, or NSX_ERR with f->err filled. */
+int nsx_lockstep_take(struct lockstep *f, const struct nsx_rec *rec);
+
+/* After the last record: the tables, where `devices` and `edges` are not NULL. NSX_OK, or NSX_ERR with f->err
+ * filled. */
+int nsx_lockstep_finish(struct lockstep *f, struct nsx_stragglers *devices, struct nsx_stragglers *edges,
+                        struct nsx_diags *diags);
+
+void nsx_lockstep_free(struct lockstep *f);
+
+/* Number the peers in the order of rows, for the tables: *n of them have rows. NSX_OK or NSX_ERR. */
+int nsx_lockstep_order(struct lockstep *f, size_t *n);
+
+/* The table of edges in out. NSX_OK or NSX_ERR. */
+int nsx_lockstep_edges(struct lockstep *f, struct nsx_stragglers *out);
+
+/* The table of devices, for which members are reordered: edges come before. NSX_OK or NSX_ERR. */
+int nsx_lockstep_devices(struct lockstep *f, struct nsx_stragglers *out);
 
 #endif

@@ -95,9 +95,8 @@ rank_cmp(const void *pa, const void *pb)
 	return nsx_int_cmp(a->device, b->device);
 }
 
-/* Number the peers that have members in the order of rows. */
-static int
-order_peers(struct lockstep *f, size_t *n)
+int
+nsx_lockstep_order(struct lockstep *f, size_t *n)
 {
 	struct order *rows = malloc((f->peers.n + 1) * sizeof *rows);
 
@@ -264,20 +263,25 @@ put_curve(struct lockstep *f, struct nsx_sums *sums, const struct columns *c, st
 }
 
 int
-nsx_lockstep_table(struct lockstep *f, struct nsx_stragglers *out, size_t *n)
+nsx_lockstep_edges(struct lockstep *f, struct nsx_stragglers *out)
 {
-	bool curve = f->options->show == NSX_STRAGGLERS_CURVE;
-	struct nsx_sums sums = { .def = curve ? &of_edges : &of_devices };
+	struct nsx_sums sums = { .def = &of_edges };
 	struct columns c = { { 0 } };
-	int rc = order_peers(f, n);
+	int rc = add_edges(f, &sums) && list_devices(f, &c) ? put_curve(f, &sums, &c, out) : nomem(f);
 
-	if (rc == NSX_OK && !(curve ? add_edges(f, &sums) && list_devices(f, &c) : add_devices(f, &sums)))
-		rc = nomem(f);
-	if (rc == NSX_OK && curve)
-		rc = put_curve(f, &sums, &c, out);
-	else if (rc == NSX_OK)
-		rc = (out->table = nsx_sums_table(&sums, f->err)) ? NSX_OK : NSX_ERR;
 	free(c.devices.p);
+	nsx_sums_free(&sums);
+	return rc;
+}
+
+int
+nsx_lockstep_devices(struct lockstep *f, struct nsx_stragglers *out)
+{
+	struct nsx_sums sums = { .def = &of_devices };
+	int rc = add_devices(f, &sums) ? NSX_OK : nomem(f);
+
+	if (rc == NSX_OK)
+		rc = (out->table = nsx_sums_table(&sums, f->err)) ? NSX_OK : NSX_ERR;
 	nsx_sums_free(&sums);
 	return rc;
 }

@@ -5,6 +5,8 @@
 #include "job/program_time.h"
 #include "table/stragglers.h"
 
+struct lockstep;
+
 /* NSX_STRAGGLERS_DEVICES and NSX_STRAGGLERS_CURVE, with the results of nsx_stragglers. */
 int nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options,
                             struct nsx_stragglers *s, struct nsx_diags *diags, struct nsx_err *err);
@@ -13,8 +15,10 @@ int nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_o
 int nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
                         struct nsx_diags *diags, struct nsx_err *err);
 
-/* NSX_STRAGGLERS_WAITS and NSX_STRAGGLERS_PAIRS. */
-int nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
+/* NSX_STRAGGLERS_WAITS, where `devices` is not NULL, and NSX_STRAGGLERS_PAIRS, where `pairs` is not. also: NULL, or
+ * takes the records of the reading, too (lockstep.h). */
+int nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options,
+                         struct nsx_stragglers *devices, struct nsx_stragglers *pairs, struct lockstep *also,
                          struct nsx_diags *diags, struct nsx_err *err);
 
 /* Whether the program of that index is the one of that name, key or id; NULL: every one is. */

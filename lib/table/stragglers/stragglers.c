@@ -1,7 +1,7 @@
 /* stragglers.c -- which device is late: what its analyses share. */
 #include <stdlib.h>
 
-#include "table/stragglers/rows.h"
+#include "table/stragglers/lockstep.h"
 #include "base/num.h"
 #include "job/missing.h"
 
@@ -56,13 +56,36 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 	*s = (struct nsx_stragglers){ 0 };
 	switch (options->show) {
 	case NSX_STRAGGLERS_PACE: rc = nsx_stragglers_pace(in, options, s, diags, err); break;
-	case NSX_STRAGGLERS_WAITS: case NSX_STRAGGLERS_PAIRS:
-		rc = nsx_stragglers_waits(in, options, s, diags, err);
-		break;
+	case NSX_STRAGGLERS_WAITS: rc = nsx_stragglers_waits(in, options, s, NULL, NULL, diags, err); break;
+	case NSX_STRAGGLERS_PAIRS: rc = nsx_stragglers_waits(in, options, NULL, s, NULL, diags, err); break;
 	default: rc = nsx_stragglers_lockstep(in, options, s, diags, err);
 	}
 	if (rc != NSX_OK)
 		nsx_stragglers_free(s);
+	return rc;
+}
+
+int
+nsx_stragglers_all(struct nsx_reader *in, const struct nsx_stragglers_options *options,
+                   struct nsx_stragglers s[NSX_STRAGGLERS_TOGETHER], struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct lockstep f = { .err = err, .in = in, .options = options, .curve = true };
+	struct nsx_diags of_waits = { .failed = false };
+
+	for (int i = 0; i < NSX_STRAGGLERS_TOGETHER; i++)
+		s[i] = (struct nsx_stragglers){ 0 };
+	nsx_lockstep_begin(&f);
+	int rc = nsx_stragglers_waits(in, options, &s[NSX_STRAGGLERS_WAITS], &s[NSX_STRAGGLERS_PAIRS], &f, &of_waits,
+	                              err);
+
+	if (rc == NSX_OK)
+		rc = nsx_lockstep_finish(&f, &s[NSX_STRAGGLERS_DEVICES], &s[NSX_STRAGGLERS_CURVE], diags);
+	nsx_diags_cover(diags, &of_waits);
+	s[NSX_STRAGGLERS_DEVICES].diags = s[NSX_STRAGGLERS_CURVE].diags = f.diags;
+	nsx_diags_free(&of_waits);
+	nsx_lockstep_free(&f);
+	for (int i = 0; i < NSX_STRAGGLERS_TOGETHER && rc != NSX_OK; i++)
+		nsx_stragglers_free(&s[i]);
 	return rc;
 }
 

@@ -8,7 +8,7 @@
  *   device 2   130..151    made others wait 50; transfer of all three: 21 */
 #include <stddef.h>
 
-#include "table/stragglers/rows.h"
+#include "table/stragglers/lockstep.h"
 #include "base/num.h"
 #include "job/clock_error.h"
 #include "job/comm/reading.h"
@@ -54,7 +54,9 @@ struct waits {
 	const struct nsx_stragglers_options *options;
 	struct nsx_collective_reading reading;
 	struct nsx_top   top;              /* on the catalogue of the reading */
-	struct nsx_sums  sums;
+	struct nsx_sums  devices, pairs;
+	bool             by_device, by_pair;   /* which of them are wanted */
+	struct lockstep *also;             /* takes records, too; NULL: none */
 	int64_t          diags, instances, apart, incomplete, alone;
 };
 
@@ -66,11 +68,56 @@ nomem(struct waits *f)
 
 /* The row of a kind, a device and, for pairs, the device that it waited for; NULL when out of memory. */
 static struct row *
-row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
+row_at(struct nsx_sums *sums, uint32_t kind, int64_t device, int64_t cause)
 {
-	struct key key = { device, f->options->show == NSX_STRAGGLERS_PAIRS ? cause : 0, kind, 0 };
+	struct key key = { device, cause, kind, 0 };
 
-	return nsx_sums_row(&f->sums, &key);
+	return nsx_sums_row(sums, &key);
+}
+
+/* A device's record of an instance. */
+static void
+add_wait(struct row *r, int64_t wait, int64_t transfer)
+{
+	r->count++;
+	r->wait += (nsx_u128)wait;
+	r->wait_max = wait > r->wait_max ? wait : r->wait_max;
+	r->transfer += (nsx_u128)transfer;
+}
+
+static int
+add_pairs(struct waits *f, const struct nsx_collective *of, size_t n, const struct nsx_collective *late,
+          int64_t transfer)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct row *r = &of[i] == late ? NULL : row_at(&f->pairs, of->kind, of[i].device, late->device);
+
+		if (!r && &of[i] != late)
+			return nomem(f);
+		if (r)
+			add_wait(r, of[i].wait, transfer);
+	}
+	return NSX_OK;
+}
+
+static int
+add_devices(struct waits *f, const struct nsx_collective *of, size_t n, const struct nsx_collective *late,
+            int64_t transfer)
+{
+	nsx_u128 caused = 0;
+	struct row *r;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!(r = row_at(&f->devices, of->kind, of[i].device, 0)))
+			return nomem(f);
+		add_wait(r, of[i].wait, transfer);
+		caused += (nsx_u128)of[i].wait;
+	}
+	if (!(r = row_at(&f->devices, of->kind, late->device, 0)))
+		return nomem(f);
+	r->last++;
+	r->caused += caused;
+	return NSX_OK;
 }
 
 static int
@@ -78,9 +125,7 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 {
 	struct waits *f = state;
 	const struct nsx_collective *late = of;
-	bool pairs = f->options->show == NSX_STRAGGLERS_PAIRS;
 	int64_t transfer;
-	nsx_u128 caused = 0;
 
 	f->alone += of->single;
 	if (of->single || (f->options->program && (of->program == NSX_NONE || !nsx_late_wanted(&f->reading.comm->cat,
@@ -93,32 +138,15 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 		return NSX_OK;
 	}
 	transfer = nsx_sub_sat(nsx_collective_end(of, n), nsx_add_sat(of->start, of->wait, NULL), NULL);
-	for (size_t i = 0; i < n; i++)
-		late = of[i].late ? &of[i] : late;
 	for (size_t i = 0; i < n; i++) {
-		if (pairs && &of[i] == late)
-			continue;
+		late = of[i].late ? &of[i] : late;
 		/* A wait that long was cut to the largest number. */
 		if (of[i].wait == INT64_MAX)
 			return nsx_err_overflow(f->err, NULL);
-		struct row *r = row_at(f, of->kind, of[i].device, late->device);
-		if (!r)
-			return nomem(f);
-		r->count++;
-		r->wait += (nsx_u128)of[i].wait;
-		r->wait_max = of[i].wait > r->wait_max ? of[i].wait : r->wait_max;
-		r->transfer += (nsx_u128)transfer;
-		caused += (nsx_u128)of[i].wait;
 	}
-	if (!pairs) {
-		struct row *r = row_at(f, of->kind, late->device, 0);
-
-		if (!r)
-			return nomem(f);
-		r->last++;
-		r->caused += caused;
-	}
-	return NSX_OK;
+	if (f->by_pair && add_pairs(f, of, n, late, transfer) != NSX_OK)
+		return NSX_ERR;
+	return f->by_device ? add_devices(f, of, n, late, transfer) : NSX_OK;
 }
 
 static int
@@ -130,29 +158,35 @@ take_other(void *state, const struct nsx_rec *rec)
 	f->top.given = &f->reading.comm->cat;
 	if (rec->kind->id == NSX_MODULE && nsx_top_module(&f->top, rec) == NSX_NONE)
 		return nomem(f);
-	return NSX_OK;
+	return f->also ? nsx_lockstep_take(f->also, rec) : NSX_OK;
 }
 
-static bool
-within_error(const struct waits *f, const struct row *r)
+/* Rows of a table whose waits are within the error of the clocks. */
+static int64_t
+within_error(const struct waits *f, const struct nsx_sums *sums)
 {
-	return r->wait && (double)r->wait <= nsx_clock_error(&f->reading.comm->cat) * (double)r->count;
+	int64_t n = 0;
+
+	for (size_t i = 0; i < nsx_sums_count(sums); i++) {
+		const struct row *r = nsx_sums_at(sums, i);
+
+		n += r->wait && (double)r->wait <= nsx_clock_error(&f->reading.comm->cat) * (double)r->count;
+	}
+	return n;
 }
 
 static void
 add_diags(const struct waits *f, struct nsx_diags *diags)
 {
-	int64_t within = 0;
+	int64_t within = within_error(f, &f->devices) + within_error(f, &f->pairs);
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
-		within += within_error(f, nsx_sums_at(&f->sums, i));
 	if (!f->instances && !f->alone)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
 	else if (!f->instances)
 		nsx_diag_add(diags, NSX_WARNING, "", f->alone,
 		             "operations communicate, but those of other devices that belong to them are not known: "
 		             "%s", nsx_remedy(&f->reading.comm->cat, NSX_LACK_MEMBERS));
-	else if (!nsx_sums_count(&f->sums))
+	else if (!nsx_sums_count(&f->devices) && !nsx_sums_count(&f->pairs))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no collective has two devices of the stream on one clock: no waits");
 	nsx_clock_error_diag(&f->reading.comm->cat, within, diags);
@@ -165,29 +199,37 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 }
 
 int
-nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
+nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options,
+                     struct nsx_stragglers *devices, struct nsx_stragglers *pairs, struct lockstep *also,
                      struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct waits f = { .err = err, .options = options };
+	struct waits f = { .err = err, .options = options, .also = also, .by_device = devices, .by_pair = pairs };
 	int rc;
 
-	f.sums = (struct nsx_sums){ .def = options->show == NSX_STRAGGLERS_PAIRS ? &waits_of_pairs : &waits_of_devices,
-	                            .texts = &f.reading.pairing.comm.cat.strings, .none = "[unknown]" };
+	f.devices = f.pairs = (struct nsx_sums){ .texts = &f.reading.pairing.comm.cat.strings, .none = "[unknown]" };
+	f.devices.def = &waits_of_devices;
+	f.pairs.def = &waits_of_pairs;
 	f.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other, .state = &f,
 	                                             .require = options->require };
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	rc = nsx_collective_instances(in, &f.reading, diags, err);
-	s->diags = f.diags;
 	if (rc == NSX_OK && f.instances && f.reading.comm->own_clocks > 1)
 		rc = nsx_late_not_aligned(in, err);
 	if (rc == NSX_OK)
 		rc = nsx_late_check_program(&f.reading.comm->cat, &f.top, options->program, err);
-	if (rc == NSX_OK)
-		rc = (s->table = nsx_sums_table(&f.sums, err)) ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK && devices)
+		rc = (devices->table = nsx_sums_table(&f.devices, err)) ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK && pairs)
+		rc = (pairs->table = nsx_sums_table(&f.pairs, err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		add_diags(&f, diags);
+	if (devices)
+		devices->diags = f.diags;
+	if (pairs)
+		pairs->diags = f.diags;
 	nsx_collective_reading_free(&f.reading);
 	nsx_top_free(&f.top);
-	nsx_sums_free(&f.sums);
+	nsx_sums_free(&f.devices);
+	nsx_sums_free(&f.pairs);
 	return rc;
 }

@@ -290,6 +290,18 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return *table ? NSX_OK : NSX_ERR;
 }
 
+int
+nsx_sum_devices_again(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags)
+{
+	struct devices *f = state;
+
+	(void)options;
+	(void)diags;
+	*table = nsx_sums_table(&f->rows, f->err);
+	return *table ? NSX_OK : NSX_ERR;
+}
+
 const struct nsx_analysis nsx_sum_devices = {
-	sizeof(struct devices), 0, false, devices_begin, devices_need, devices_take, devices_finish, devices_free
+	sizeof(struct devices), NSX_SUM_KINDS, false,
+	devices_begin, devices_need, devices_take, devices_finish, devices_free
 };

@@ -588,18 +588,14 @@ def_of(const struct nsx_summary_options *options)
 	}
 }
 
+/* The table by f->options of a state whose programs were picked. */
 static int
-insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
+make_table(struct insts *f, struct nsx_table **table, struct nsx_diags *diags)
 {
-	struct insts *f = state;
 	bool shares = f->options.by != NSX_SUMMARY_TOTAL && f->options.by != NSX_SUMMARY_COLLECTIVE, good;
 	size_t beyond = 0;
 
-	for (size_t i = 0; i < f->insts.n; i++)
-		if (!nsx_top_expose(&f->top, f->top.cat.insts.p[i].program, (nsx_u128)f->insts.p[i].exposed.sum))
-			return nsx_err_nomem(f->err, NULL);
-	if (f->options.by != NSX_SUMMARY_COLLECTIVE && !nsx_top_pick(&f->top, f->options.cover, diags))
-		return nsx_err_nomem(f->err, NULL);
+	nsx_sums_free(&f->sums);
 	f->sums = (struct nsx_sums){ .def = def_of(&f->options), .texts = &f->top.cat.strings };
 	f->sums.none = f->options.by == NSX_SUMMARY_COLLECTIVE ? "[unknown]"
 	    : f->options.by == NSX_SUMMARY_OPCODE ? "[no instruction]" : NULL;
@@ -624,6 +620,29 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return good ? *table ? NSX_OK : NSX_ERR : nsx_err_nomem(f->err, NULL);
 }
 
+static int
+insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
+{
+	struct insts *f = state;
+
+	for (size_t i = 0; i < f->insts.n; i++)
+		if (!nsx_top_expose(&f->top, f->top.cat.insts.p[i].program, (nsx_u128)f->insts.p[i].exposed.sum))
+			return nsx_err_nomem(f->err, NULL);
+	if (f->options.by != NSX_SUMMARY_COLLECTIVE && !nsx_top_pick(&f->top, f->options.cover, diags))
+		return nsx_err_nomem(f->err, NULL);
+	return make_table(f, table, diags);
+}
+
+int
+nsx_sum_insts_again(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags)
+{
+	struct insts *f = state;
+
+	f->options = *(const struct nsx_summary_options *)options;
+	return make_table(f, table, diags);
+}
+
 const struct nsx_analysis nsx_sum_insts = {
-	sizeof(struct insts), 0, false, insts_begin, insts_need, insts_take, insts_finish, insts_free
+	sizeof(struct insts), NSX_SUM_KINDS, false,
+	insts_begin, insts_need, insts_take, insts_finish, insts_free
 };

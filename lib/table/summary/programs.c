@@ -334,5 +334,6 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_programs = {
-	sizeof(struct programs), 0, false, programs_begin, programs_need, programs_take, programs_finish, programs_free
+	sizeof(struct programs), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), false,
+	programs_begin, programs_need, programs_take, programs_finish, programs_free
 };

@@ -66,6 +66,22 @@ leave_ranges(struct nsx_reader *in, const struct nsx_summary_options *options, s
 		nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
 }
 
+/* The run before number i whose state holds what that one sums, too; NULL: there is none. Opcodes are summed from
+ * instructions. */
+static const struct nsx_analysis_run *
+same_state(const struct nsx_summary_options *options, const struct nsx_analysis_run *runs, size_t i)
+{
+	bool insts = options[i].by == NSX_SUMMARY_THUNK || options[i].by == NSX_SUMMARY_OPCODE;
+
+	for (size_t k = 0; k < i; k++)
+		if (!runs[k].of && options[k].cover.num == options[i].cover.num
+		    && options[k].cover.den == options[i].cover.den
+		    && ((insts && options[k].by == NSX_SUMMARY_THUNK)
+		        || (options[i].by == NSX_SUMMARY_DEVICE && options[k].by == NSX_SUMMARY_DEVICE)))
+			return &runs[k];
+	return NULL;
+}
+
 int
 nsx_summaries(struct nsx_reader *in, const struct nsx_summary_options *options, size_t n, struct nsx_summary *s,
               struct nsx_diags *diags, struct nsx_err *err)
@@ -75,7 +91,10 @@ nsx_summaries(struct nsx_reader *in, const struct nsx_summary_options *options, 
 	int rc;
 
 	for (size_t i = 0; i < all.n; i++)
-		runs[i] = (struct nsx_analysis_run){ .is = ways[options[i].by].analysis, .options = &options[i] };
+		runs[i] = (struct nsx_analysis_run){ .is = ways[options[i].by].analysis, .options = &options[i],
+		                                     .of = same_state(options, runs, i),
+		                                     .again = options[i].by == NSX_SUMMARY_DEVICE
+		                                     ? nsx_sum_devices_again : nsx_sum_insts_again };
 	leave_ranges(in, options, all.n);
 	rc = runs ? nsx_analyse(&all, in, options->require, diags, err) : nsx_err_nomem(err, NULL);
 	for (size_t i = 0; i < n; i++)

@@ -7,11 +7,19 @@
 #include "job/program_time.h"
 #include "table/analysis.h"
 
+/* The records of which instructions and devices are summed. */
+#define NSX_SUM_KINDS (NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK) | NSX_K(OP))
+
 /* The ways to sum up, with nsx_summary_options. programs.c: a row for each program. insts.c: instructions, opcodes,
  * collectives, totals. devices.c. ops.c: operations and ranges by
  * name. scopes.c: phases of a step, modules and named scopes. families.c: operations by what they are. */
 extern const struct nsx_analysis nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops,
                                  nsx_sum_scopes, nsx_sum_families;
+
+/* Further tables of finished states (`again` of struct nsx_analysis_run): by thunk or opcode, of a state by thunk; by
+ * device, of one by device. */
+int nsx_sum_insts_again(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags);
+int nsx_sum_devices_again(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags);
 
 /* Report that there are no operations, so times are those of thunks; and without modules what is not known then. */
 void nsx_sum_thunk_view(const struct nsx_top *top, struct nsx_diags *diags);

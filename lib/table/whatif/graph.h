@@ -129,6 +129,7 @@ struct wi_graph {
 	int64_t             from, to;            /* records that start before or from then on are left out */
 	struct nsx_pairing  pairing;             /* its catalogue is that of all */
 	struct nsx_intern   names;
+	uint32_t            recall[NSX_RECALL];  /* of it */
 	struct nsx_threads  threads;
 	struct nsx_map      streams, lane_of, task_of, api_of, occurrences;
 	struct wi_numbers   op_of, call_of;

@@ -60,7 +60,7 @@ take_numbers(struct wi_graph *g, struct nsx_str list, uint32_t *at, uint32_t *n)
 static bool
 intern(struct wi_graph *g, struct nsx_str text, uint32_t *id)
 {
-	*id = nsx_intern(&g->names, text);
+	*id = nsx_intern_recall(&g->names, g->recall, text);
 	return *id != NSX_NONE;
 }
 
