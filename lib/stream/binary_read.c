@@ -371,7 +371,7 @@ nsx_binary_block(const struct nsx_reader *r)
 bool
 nsx_binary_done(const struct nsx_reader *r)
 {
-	const struct binary *b = r->state;
+	const struct nsx_binary *b = r->state;
 
 	return !b->left && b->run == b->cur->order_kinds.n;
 }
