@@ -28,7 +28,8 @@ static bool
 map(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
 {
 	void *p;
-	int rc = posix_fallocate(a->fd, 0, (off_t)bytes);
+	size_t have = a->p ? a->bytes : 0;   /* what is there need not be gone through again */
+	int rc = posix_fallocate(a->fd, (off_t)have, (off_t)(bytes - have));
 
 	if (rc) {
 		nsx_err_set(l->err, "temporary file of %zu MB: %s; TMPDIR names another folder", bytes >> 20,

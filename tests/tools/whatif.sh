@@ -64,6 +64,24 @@ equal '... by edge, in order of time' "$(shows --critical --each "$T/waits" | cu
 58000 2000 gap host  2
 60000 6000 launch gap 1 '
 equal '... by operation' "$(shows --critical=op "$T/waits")" 'k 0 2 100000 0.8333333333333334 49000'
+# The path of device 1 is that of device 0, whose operation it awaits: it is on both.
+stream shared <<'END'
+device device=0 pid=1
+device device=1 pid=1
+range range=0 host_start=0 host_dur=9000 device=0 start=10000 dur=90000 name=step
+range range=1 host_start=0 host_dur=9000 device=1 start=10000 dur=2000 name=step
+range range=2 host_start=9000 host_dur=9000 device=0 start=101000 dur=5000 name=step
+range range=3 host_start=9000 host_dur=9000 device=1 start=101000 dur=5000 name=step
+call call=0 start=0 dur=1000 name=cudaLaunchKernel class=launch ops=1
+call call=1 start=1000 dur=1000 name=cudaLaunchKernel class=launch ops=1
+call call=2 start=10000 dur=1000 name=cudaLaunchKernel class=launch ops=1
+call call=3 start=11000 dur=1000 name=cudaLaunchKernel class=launch ops=1
+op op=0 stream=7 device=0 name=long start=10000 dur=90000 call=0 tid=1 host_start=0 host_dur=1000 range=0
+op op=1 stream=7 device=1 name=short start=10000 dur=2000 call=1 tid=1 host_start=1000 host_dur=1000 range=1
+op op=2 stream=7 device=0 name=next start=101000 dur=5000 call=2 tid=1 host_start=10000 host_dur=1000 range=2
+op op=3 stream=7 device=1 name=next start=101000 dur=5000 call=3 tid=1 host_start=11000 host_dur=1000 range=3 after=0
+END
+equal 'an operation on two paths counts twice' "$(shows --critical=op "$T/shared" | cut -d ' ' -f 1-4)" 'long 0 2 180000'
 # The kernel is an instruction that moves 20 MB at 1000 GB/s: 20 us.
 {
 	waits 1 | sed '/^op/s/$/ program=1 inst=1 execution=0/; /^device/s/$/ mem_bandwidth=1000000000000/'
@@ -190,6 +208,24 @@ awk 'BEGIN {
 	}
 }' | stream queue
 equal 'launches wait for room in the queue' "$(forecast queue faster:k=2 host=inf)" '218000 118000 218000'
+# A host that launches on two devices in turns, and those on device 1 are held up until the operation three before on device 0 has ended: that is no
+# depth of either queue.
+awk 'BEGIN {
+	print "device device=0 pid=1"
+	print "device device=1 pid=1"
+	for (i = 0; i < 40; i++) {
+		a = 990000 + (i < 4 ? 10000 * i : 100000 * i - 277000)
+		b = a + (i < 3 ? 6000 : 7000)
+		stall = i < 3 ? 0 : 811000 + 100000 * i - b - 2000
+		print "range range=" 2 * i " host_start=" a " host_dur=6000 device=0 start=" 1010000 + 100000 * i " dur=100000 name=step"
+		print "range range=" 2 * i + 1 " host_start=" a " host_dur=6000 device=1 start=" b + stall + 5000 " dur=5000 name=step"
+		print "call call=" 2 * i " start=" a " dur=5000 name=cudaLaunchKernel class=launch ops=1"
+		print "call call=" 2 * i + 1 " start=" b " dur=" 2000 + stall " name=cudaLaunchKernel class=launch ops=1" (stall ? " stalled=" stall " waited=" 2 * i - 6 : "")
+		print "op op=" 2 * i " stream=7 name=a start=" 1010000 + 100000 * i " dur=100000 call=" 2 * i " tid=1 host_start=" a " host_dur=5000 range=" 2 * i
+		print "op op=" 2 * i + 1 " device=1 stream=7 name=b start=" b + stall + 5000 " dur=5000 call=" 2 * i + 1 " tid=1 host_start=" b " host_dur=" 2000 + stall " range=" 2 * i + 1
+	}
+}' | stream apart
+equal 'launches that wait for another device tell no depth' "$(forecast apart faster:a=2 faster:b=2)" '100000 50000 100000'
 
 # Two threads hand over to each other: f is launched by one, 10 us later b by the other, and 60 us later f again.
 awk 'BEGIN {

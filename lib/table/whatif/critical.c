@@ -119,7 +119,9 @@ set_gains(const struct wi_graph *g, struct nsx_sums *sums, struct wi_gains *w)
 	return good;
 }
 
-struct op_sums { const struct wi_graph *g; struct nsx_sums *sums; int64_t all; uint32_t last; };
+/* last: the event of the last part that was taken, of the path of that device and class of steps: paths may share
+ * events. */
+struct op_sums { const struct wi_graph *g; struct nsx_sums *sums; int64_t all; uint32_t last, device, class; };
 
 static bool
 add_op(void *state, const struct wi_hop *h)
@@ -127,6 +129,7 @@ add_op(void *state, const struct wi_hop *h)
 	struct op_sums *s = state;
 	const struct wi_graph *g = s->g;
 	const struct wi_op *o = h->edge != NSX_NONE && wi_is_op(g, h->event) ? &g->ops.p[wi_op_of(h->event)] : NULL;
+	const struct wi_step *x = &g->steps.p[h->step];
 	struct op_row *r;
 
 	s->all += h->ns;
@@ -136,9 +139,11 @@ add_op(void *state, const struct wi_hop *h)
 	if (!r)
 		return false;
 	r->number = device_number(g, wi_device(g, o));
-	r->count += h->event != s->last;
+	r->count += h->event != s->last || x->device != s->device || x->class != s->class;
 	r->ns += h->ns;
 	s->last = h->event;
+	s->device = x->device;
+	s->class = x->class;
 	return true;
 }
 
@@ -163,7 +168,7 @@ static struct nsx_table *
 by_op(const struct wi_graph *g, struct nsx_diags *diags)
 {
 	struct nsx_sums sums = { .def = &op_def, .text = wi_text, .state = &g->names };
-	struct op_sums s = { g, &sums, 0, NSX_NONE };
+	struct op_sums s = { g, &sums, 0, NSX_NONE, NSX_NONE, NSX_NONE };
 	struct nsx_table *t = NULL;
 	bool good = nsx_wi_walk_all(g, add_op, &s);
 

@@ -44,7 +44,8 @@ nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report
 	if (!r->n)
 		r->base = number;
 	at = (uint64_t)number - (uint64_t)r->base;
-	if (number >= r->base && (at < r->n || at - r->n + n->gaps < n->set + GAPS)) {
+	/* n->gaps is at most n->set + GAPS; a sum with what may be 2^64 could be anything. */
+	if (number >= r->base && (at < r->n || at - r->n < n->set + GAPS - n->gaps)) {
 		if (at >= r->n && !reach(n, large, r, at))
 			return false;
 		n->gaps -= *place(n, r, at) == NSX_NONE;

@@ -357,13 +357,17 @@ depth_by_stalls(struct issues *s)
 		const struct wi_call *c = &g->calls.p[i];
 		const struct wi_call_more *more = wi_call_more(g, c);
 		int64_t distance;
+		uint32_t room;
 
 		wi_pause(g, i);
 		if (more->stalled <= WI_RETURN || wi_api(g, c)->blocking || c->op == NSX_NONE || more->nwaited != 1)
 			continue;
 		all++;
-		distance = (int64_t)s->position[c->op] - (int64_t)s->position[g->refs.p[more->waited]];
-		if (distance > 0 && distance < WI_COUNTED)
+		room = g->refs.p[more->waited];
+		distance = (int64_t)s->position[c->op] - (int64_t)s->position[room];
+		/* What another device was given says nothing of the queue of this one. */
+		if (wi_device(g, &g->ops.p[room]) == wi_device(g, &g->ops.p[c->op]) && distance > 0
+		    && distance < WI_COUNTED)
 			good = nsx_wi_count(&s->distances, distance);
 	}
 	int64_t best = most(&s->distances, &n);

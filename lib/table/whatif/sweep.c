@@ -167,14 +167,14 @@ sweep(struct replay *r)
 	const struct wi_graph *g = r->g;
 
 	for (size_t i = 0; i < g->nevents; i++) {
-		if (i + AHEAD < g->nevents)
-			foresee(r, g->order[i + AHEAD]);
 		uint32_t e = g->order[i];
 		int64_t *t = take_slot(r, e), measured = g->first[e] == g->first[e + 1] ? wi_time(g, e) : INT64_MIN;
 
 		if (!t)
 			return false;
 		wi_pause(g, i);
+		if (i + AHEAD < g->nevents)
+			foresee(r, g->order[i + AHEAD]);
 		for (size_t p = 0; p < r->n; p++)
 			t[p] = measured;
 		follow(r, e, t);
