@@ -22,6 +22,9 @@ char *nsx_put_int(char *out, int64_t v);
  * out (at least NSX_DOUBLE_CHARS bytes, no NUL); the end. */
 char *nsx_put_double(char *out, double v);
 
+/* v as a text of that many decimals has it, where a zero has no sign: v, or 0 if it rounds to 0. */
+double nsx_unsigned_zero(double v, int decimals);
+
 /* Write n / 1000 exactly: nanoseconds as "12.5" microseconds, with one to three digits after the decimal point. out: at
  * least NSX_DOUBLE_CHARS bytes, no NUL; the end. */
 char *nsx_put_thousandths(char *out, int64_t n);

@@ -197,9 +197,10 @@ compare_options(struct again *a, const struct program *now, const struct program
 
 	if (!x->known || !y->known)
 		return NSX_OK;
-	for (size_t i = 0; i < x->list.n + y->list.n && rc == NSX_OK; i++) {
-		bool old = i < x->list.n;
-		struct nsx_str name = old ? x->list.p[i].name : y->list.p[i - x->list.n].name;
+	for (size_t i = 0; i < x->names.n + y->names.n && rc == NSX_OK; i++) {
+		bool old = i < x->names.n;
+		struct nsx_str name = old ? nsx_intern_str(&x->names, (uint32_t)i)
+		                          : nsx_intern_str(&y->names, (uint32_t)(i - x->names.n));
 		struct nsx_str was = nsx_debug_option(x, name), is = nsx_debug_option(y, name);
 
 		if (nsx_str_eq(was, is) || (!old && was.len))

@@ -274,9 +274,8 @@ put(struct grow *g, struct key key, int64_t same, const int64_t size[2], const i
 	for (int i = 0; i < 2; i++)
 		r->size[i] += size[i];
 	r->growth = r->size[1] - r->size[0];
-	/* Not -0. */
-	r->unit = batch[1] == batch[0] ? NAN : r->growth ? (double)r->growth / (double)(batch[1] - batch[0]) : 0;
-	r->share = g->all[1] == g->all[0] ? NAN : r->growth ? (double)r->growth / (double)(g->all[1] - g->all[0]) : 0;
+	r->unit = batch[1] == batch[0] ? NAN : (double)r->growth / (double)(batch[1] - batch[0]);
+	r->share = g->all[1] == g->all[0] ? NAN : (double)r->growth / (double)(g->all[1] - g->all[0]);
 	r->fits = r->most = NSX_ABSENT;
 	return NSX_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "table/diagnose/diagnose.h"
 
 enum {
@@ -296,11 +297,10 @@ nsx_look_forecast(struct nsx_look_at *a)
 
 enum { NUMBER = 32 };
 
-/* No zero is negative. */
 static void
 in_tenths(char text[NUMBER], double percent)
 {
-	snprintf(text, NUMBER, "%.1f", fabs(percent) < 0.05 ? 0 : percent);
+	snprintf(text, NUMBER, "%.1f", nsx_unsigned_zero(percent, 1));
 }
 
 void
