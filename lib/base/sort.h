@@ -9,6 +9,22 @@
 /* As of strcmp: by value. */
 static inline int nsx_int_cmp(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
+/* The same of any numbers of one type, of which each is evaluated twice; and by the first of several orders by which
+ * two elements differ, all of which are evaluated. NSX_CMP(b, a) is the largest first:
+ *
+ *   return NSX_FIRST(NSX_CMP(a->device, b->device), NSX_CMP(b->time, a->time), nsx_str_cmp(a->name, b->name)); */
+#define NSX_CMP(a, b) (((a) > (b)) - ((a) < (b)))
+#define NSX_FIRST(...) nsx_first_of((const int[]){ __VA_ARGS__ }, sizeof (const int[]){ __VA_ARGS__ } / sizeof(int))
+static inline int
+nsx_first_of(const int *orders, size_t n)
+{
+	size_t i = 0;
+
+	while (i + 1 < n && orders[i] == 0)
+		i++;
+	return orders[i];
+}
+
 /* For qsort and bsearch of int64_t, and of double: by value. */
 int nsx_sort_by_int(const void *a, const void *b);
 int nsx_sort_by_double(const void *a, const void *b);

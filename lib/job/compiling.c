@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 
 static bool
 add(struct nsx_compiling *c, int64_t profile, int64_t tid, int64_t start, int64_t end)
@@ -39,11 +40,7 @@ by_thread(const void *a, const void *b)
 {
 	const struct nsx_compiling_time *x = a, *y = b;
 
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
+	return NSX_FIRST(NSX_CMP(x->thread, y->thread), NSX_CMP(x->start, y->start), NSX_CMP(x->end, y->end));
 }
 
 /* Sorted, and joined where they overlap: then each thread has at most one time around any instant. */

@@ -13,9 +13,7 @@ by_name(const void *pa, const void *pb)
 {
 	const struct nsx_pace_time *a = pa, *b = pb;
 
-	if (a->name != b->name)
-		return a->name < b->name ? -1 : 1;
-	return nsx_int_cmp(a->device, b->device);
+	return NSX_FIRST(NSX_CMP(a->name, b->name), NSX_CMP(a->device, b->device));
 }
 
 static int

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 bool
 nsx_cover_parse(const char *s, struct nsx_cover *c)
 {
@@ -30,12 +32,8 @@ static int
 longest_first(const void *pa, const void *pb)
 {
 	const struct nsx_cover_row *a = pa, *b = pb;
-	int c;
 
-	if (a->time != b->time)
-		return a->time > b->time ? -1 : 1;
-	c = nsx_str_cmp(a->key, b->key);
-	return c ? c : (a->number > b->number) - (a->number < b->number);
+	return NSX_FIRST(NSX_CMP(b->time, a->time), nsx_str_cmp(a->key, b->key), NSX_CMP(a->number, b->number));
 }
 
 void

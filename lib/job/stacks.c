@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/sort.h"
 #include "job/fraction.h"
 
 /* ---- building */
@@ -281,9 +282,7 @@ share_cmp(const void *pa, const void *pb)
 {
 	const struct nsx_stacks_share *a = pa, *b = pb;
 
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	return (a->n > b->n) - (a->n < b->n);
+	return NSX_FIRST(NSX_CMP(a->node, b->node), NSX_CMP(a->n, b->n));
 }
 
 static bool
@@ -310,9 +309,8 @@ static int
 largest_first(const void *pa, const void *pb)
 {
 	const struct remainder *a = pa, *b = pb;
-	int c = nsx_fraction_cmp(b->value, a->value, a->scratch);
 
-	return c ? c : (a->rank > b->rank) - (a->rank < b->rank);
+	return NSX_FIRST(nsx_fraction_cmp(b->value, a->value, a->scratch), NSX_CMP(a->rank, b->rank));
 }
 
 static bool

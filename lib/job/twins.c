@@ -24,15 +24,9 @@ static int
 by_place(const void *a, const void *b)
 {
 	const struct nsx_twin *x = a, *y = b;
-	int c = nsx_int_cmp(x->pid, y->pid);
 
-	if (c == 0)
-		c = nsx_int_cmp(x->cuda, y->cuda);
-	if (c == 0)
-		c = nsx_int_cmp(x->last, y->last);
-	if (c == 0)
-		c = nsx_str_cmp(x->schema, y->schema);
-	return c ? c : (x->at > y->at) - (x->at < y->at);
+	return NSX_FIRST(NSX_CMP(x->pid, y->pid), NSX_CMP(x->cuda, y->cuda), NSX_CMP(x->last, y->last),
+	                 nsx_str_cmp(x->schema, y->schema), NSX_CMP(x->at, y->at));
 }
 
 void

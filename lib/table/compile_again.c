@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/sort.h"
 #include "table/sums.h"
 #include "xla/debug_options.h"
 #include "xla/hlo.h"
@@ -257,9 +258,7 @@ by_id(const void *pa, const void *pb)
 {
 	const struct program *a = pa, *b = pb;
 
-	if (a->set != b->set)
-		return a->set < b->set ? -1 : 1;
-	return a->s.id != b->s.id ? (a->s.id < b->s.id ? -1 : 1) : nsx_str_cmp(a->s.name, b->s.name);
+	return NSX_FIRST(NSX_CMP(a->set, b->set), NSX_CMP(a->s.id, b->s.id), nsx_str_cmp(a->s.name, b->s.name));
 }
 
 static int

@@ -37,7 +37,7 @@ by_collective(const void *a, const void *b)
 {
 	const struct nsx_pgle_transfer *x = a, *y = b;
 
-	return x->of != y->of ? (x->of < y->of ? -1 : 1) : nsx_int_cmp(x->ns, y->ns);
+	return NSX_FIRST(NSX_CMP(x->of, y->of), NSX_CMP(x->ns, y->ns));
 }
 
 void

@@ -570,11 +570,7 @@ by_device(const void *a, const void *b)
 {
 	const struct nsx_window_given *x = a, *y = b;
 
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->key > y->key) - (x->key < y->key);
+	return NSX_FIRST(NSX_CMP(x->device, y->device), NSX_CMP(x->start, y->start), NSX_CMP(x->key, y->key));
 }
 
 void

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 void
 nsx_group_axes_need(struct nsx_reader *in)
 {
@@ -42,9 +44,7 @@ by_comm(const void *a, const void *b)
 {
 	const struct nsx_communicator_rank *x = a, *y = b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
+	return NSX_FIRST(NSX_CMP(x->comm, y->comm), NSX_CMP(x->device, y->device));
 }
 
 /* Number the devices by their ranks in the first communicator of all devices that are in any, if there is one whose

@@ -72,17 +72,10 @@ static int
 by_identity(const void *a, const void *b)
 {
 	const struct alias_item *x = a, *y = b;
-	int c = cmp_identity(x, y);
 
-	if (c == 0)
-		c = (int)x->class - (int)y->class;
-	if (c == 0)
-		c = nsx_str_cmp(x->label, y->label);
-	if (c == 0)
-		c = nsx_str_cmp(x->a->fingerprint, y->a->fingerprint);
-	if (c == 0)
-		c = nsx_str_cmp(x->a->digest, y->a->digest);
-	return c ? c : nsx_int_cmp(x->alias, y->alias);
+	return NSX_FIRST(cmp_identity(x, y), NSX_CMP(x->class, y->class), nsx_str_cmp(x->label, y->label),
+	                 nsx_str_cmp(x->a->fingerprint, y->a->fingerprint), nsx_str_cmp(x->a->digest, y->a->digest),
+	                 NSX_CMP(x->alias, y->alias));
 }
 
 static int
@@ -103,11 +96,8 @@ static int
 by_label(const void *a, const void *b)
 {
 	const struct alias_item *x = a, *y = b;
-	int c = cmp_label(x, y);
 
-	if (c == 0)
-		c = nsx_int_cmp(x->profile, y->profile);
-	return c ? c : nsx_int_cmp(x->id, y->id);
+	return NSX_FIRST(cmp_label(x, y), NSX_CMP(x->profile, y->profile), NSX_CMP(x->id, y->id));
 }
 
 static int
@@ -366,11 +356,8 @@ static int
 by_id(const void *a, const void *b)
 {
 	const struct cluster_id *x = a, *y = b;
-	int c = nsx_int_cmp(x->id, y->id);
 
-	if (c == 0)
-		c = (int)x->class - (int)y->class;
-	return c ? c : nsx_int_cmp(x->cluster, y->cluster);
+	return NSX_FIRST(NSX_CMP(x->id, y->id), NSX_CMP(x->class, y->class), NSX_CMP(x->cluster, y->cluster));
 }
 
 /* Mark the clusters that are joined with c. */
@@ -540,13 +527,9 @@ static int
 by_unit(const void *a, const void *b)
 {
 	const struct alias_item *x = *(const struct alias_item *const *)a, *y = *(const struct alias_item *const *)b;
-	int c = nsx_int_cmp(x->profile, y->profile);
 
-	if (c == 0)
-		c = nsx_int_cmp(x->a->unit, y->a->unit);
-	if (c == 0)
-		c = nsx_str_cmp(x->a->name, y->a->name);
-	return c ? c : nsx_int_cmp(x->cluster, y->cluster);
+	return NSX_FIRST(NSX_CMP(x->profile, y->profile), NSX_CMP(x->a->unit, y->a->unit),
+	                 nsx_str_cmp(x->a->name, y->a->name), NSX_CMP(x->cluster, y->cluster));
 }
 
 static bool
@@ -573,9 +556,8 @@ static int
 by_first(const void *a, const void *b)
 {
 	const struct alias_item *x = a, *y = b;
-	int c = nsx_int_cmp(x->profile, y->profile);
 
-	return c ? c : nsx_int_cmp(x->id, y->id) ? nsx_int_cmp(x->id, y->id) : nsx_str_cmp(x->a->name, y->a->name);
+	return NSX_FIRST(NSX_CMP(x->profile, y->profile), NSX_CMP(x->id, y->id), nsx_str_cmp(x->a->name, y->a->name));
 }
 
 /* Clusters to programs: drafts in order of the first alias, keys, the final order, the program of each alias. */

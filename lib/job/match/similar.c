@@ -235,10 +235,7 @@ by_size(const void *a, const void *b)
 {
 	const struct set_size *x = a, *y = b;
 
-	if (x->names != y->names)
-		return x->names > y->names ? -1 : 1;
-	int c = nsx_str_cmp(x->text, y->text);
-	return c ? c : (x->i > y->i) - (x->i < y->i);
+	return NSX_FIRST(NSX_CMP(y->names, x->names), nsx_str_cmp(x->text, y->text), NSX_CMP(x->i, y->i));
 }
 
 bool

@@ -111,11 +111,7 @@ by_start(const void *a, const void *b)
 {
 	const struct nsx_step_other *x = a, *y = b;
 
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->class > y->class) - (x->class < y->class);
+	return NSX_FIRST(NSX_CMP(x->device, y->device), NSX_CMP(x->start, y->start), NSX_CMP(x->class, y->class));
 }
 
 /* The others of a device, sorted by start: *n of them. */

@@ -302,9 +302,7 @@ by_call(const void *a, const void *b)
 {
 	const struct nsx_step_op *x = a, *y = b;
 
-	if (x->call != y->call)
-		return x->call < y->call ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
+	return NSX_FIRST(NSX_CMP(x->call, y->call), NSX_CMP(x->start, y->start));
 }
 
 /* The open step to which a helper thread's operation belongs: NSX_NONE if none is open. */
@@ -377,15 +375,8 @@ by_process(const void *a, const void *b, const void *set)
 	const struct nsx_step_set *s = set;
 	const struct nsx_step *x = &s->steps.p[*(const uint32_t *)a], *y = &s->steps.p[*(const uint32_t *)b];
 
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	if (x->profile != y->profile)
-		return x->profile < y->profile ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->host_start != y->host_start)
-		return x->host_start < y->host_start ? -1 : 1;
-	return (x > y) - (x < y);
+	return NSX_FIRST(NSX_CMP(x->class, y->class), NSX_CMP(x->profile, y->profile), NSX_CMP(x->pid, y->pid),
+	                 NSX_CMP(x->host_start, y->host_start), NSX_CMP(x, y));
 }
 
 /* Whether the step's process comes before the thread's. */
@@ -455,11 +446,7 @@ by_class(const void *a, const void *b, const void *set)
 
 	if (x->class != y->class)
 		return nsx_str_cmp(nsx_intern_str(&s->names, x->class), nsx_intern_str(&s->names, y->class));
-	if (dx != dy)
-		return dx < dy ? -1 : 1;
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return (x->step > y->step) - (x->step < y->step);
+	return NSX_FIRST(NSX_CMP(dx, dy), NSX_CMP(x->first, y->first), NSX_CMP(x->step, y->step));
 }
 
 /* Count the steps without GPU work. False when out of memory. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 
 /* The class whose periods without steps of other classes take the most time, of several the one whose periods do, then
  * the first by name; NSX_NONE: no device has two steps of one class. */
@@ -96,9 +97,7 @@ by_number(const void *a, const void *b)
 {
 	const struct nsx_step_window *x = a, *y = b;
 
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	return (x->from > y->from) - (x->from < y->from);
+	return NSX_FIRST(NSX_CMP(x->number, y->number), NSX_CMP(x->from, y->from));
 }
 
 int

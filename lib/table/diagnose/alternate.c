@@ -5,19 +5,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/stat.h"
 #include "table/diagnose/diagnose.h"
 
 /* At most so many kinds take turns, each this often at least. */
 enum { MOST = 8, LEAST = 3 };
-
-static int
-by_value(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-
-	return (a > b) - (a < b);
-}
 
 static bool
 near(int64_t a, int64_t b)
@@ -42,7 +35,7 @@ median_of(const struct nsx_look_at *a, int64_t k, int64_t r, int64_t *space)
 	}
 	if (n < LEAST * a->devices.n)
 		return 0;
-	qsort(space, n, sizeof *space, by_value);
+	qsort(space, n, sizeof *space, nsx_sort_by_int);
 	int64_t p50 = nsx_percentile(space, n, 50);
 
 	return near(space[0], p50) && near(nsx_percentile(space, n, 99), p50) ? p50 : 0;

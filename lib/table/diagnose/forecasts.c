@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "table/diagnose/diagnose.h"
 
 enum {
@@ -143,9 +144,7 @@ by_period(const void *pa, const void *pb)
 	const struct nsx_step_of *a = *(const struct nsx_step_of *const *)pa;
 	const struct nsx_step_of *b = *(const struct nsx_step_of *const *)pb;
 
-	if (a->period != b->period)
-		return a->period < b->period ? -1 : 1;
-	return (a > b) - (a < b);
+	return NSX_FIRST(NSX_CMP(a->period, b->period), NSX_CMP(a, b));
 }
 
 /* The path of a step of a device, backwards. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/kernel_name.h"
+#include "base/sort.h"
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
@@ -39,9 +40,7 @@ by_time(const void *pa, const void *pb)
 {
 	const struct timed *a = pa, *b = pb;
 
-	if (a->ns < b->ns || a->ns > b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return (a->device->number > b->device->number) - (a->device->number < b->device->number);
+	return NSX_FIRST(NSX_CMP(a->ns, b->ns), NSX_CMP(a->device->number, b->device->number));
 }
 
 /* Among the other devices, the one whose kernels take the median time; *median is NULL if there is none. NSX_OK or
@@ -80,9 +79,7 @@ by_longer(const void *pa, const void *pb)
 {
 	const struct longer *a = pa, *b = pb;
 
-	if (a->ns < b->ns || a->ns > b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return (a->name > b->name) - (a->name < b->name);
+	return NSX_FIRST(NSX_CMP(b->ns, a->ns), NSX_CMP(a->name, b->name));
 }
 
 static void

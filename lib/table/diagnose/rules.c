@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/stat.h"
 #include "table/diagnose/diagnose.h"
 
@@ -189,15 +190,9 @@ by_gain(const void *pa, const void *pb)
 {
 	const struct nsx_finding *a = pa, *b = pb;
 
-	if (worth(a) != worth(b))
-		return worth(a) > worth(b) ? -1 : 1;
-	if (a->gain != b->gain)
-		return a->gain > b->gain ? -1 : 1;
-	if (a->kind != b->kind)
-		return nsx_look_rank(a) < nsx_look_rank(b) ? -1 : 1;
-	if (a->cause != b->cause)
-		return a->cause < b->cause ? -1 : 1;
-	return (a->evidence > b->evidence) - (a->evidence < b->evidence);
+	return NSX_FIRST(NSX_CMP(worth(b), worth(a)), NSX_CMP(b->gain, a->gain),
+	                 NSX_CMP(nsx_look_rank(a), nsx_look_rank(b)), NSX_CMP(a->cause, b->cause),
+	                 NSX_CMP(a->evidence, b->evidence));
 }
 
 /* What is too small to be shown is omitted last: gains of findings depend on other findings. */

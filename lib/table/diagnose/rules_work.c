@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/kernel_name.h"
+#include "base/sort.h"
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
@@ -57,9 +58,7 @@ by_time(const void *pa, const void *pb)
 {
 	const struct nsx_look_layout *a = pa, *b = pb;
 
-	if (a->time != b->time)
-		return a->time > b->time ? -1 : 1;
-	return (a->name > b->name) - (a->name < b->name);
+	return NSX_FIRST(NSX_CMP(b->time, a->time), NSX_CMP(a->name, b->name));
 }
 
 /* Append the options to a->command and free them. */

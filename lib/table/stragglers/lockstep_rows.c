@@ -72,13 +72,9 @@ static int
 order_cmp(const void *pa, const void *pb)
 {
 	const struct order *a = pa, *b = pb;
-	int c = nsx_str_cmp(a->key, b->key);
 
-	if (a->time != b->time)
-		return a->time > b->time ? -1 : 1;
-	if (c == 0)
-		c = nsx_int_cmp(a->program, b->program);
-	return c ? c : nsx_int_cmp(a->device, b->device);
+	return NSX_FIRST(NSX_CMP(b->time, a->time), nsx_str_cmp(a->key, b->key), NSX_CMP(a->program, b->program),
+	                 NSX_CMP(a->device, b->device));
 }
 
 /* By bias_sum; with two devices these are equal: then the later one comes first. */
@@ -88,11 +84,7 @@ rank_cmp(const void *pa, const void *pb)
 	const struct lag_member *a = pa, *b = pb;
 	double x = (double)a->sum / (double)a->biases, y = (double)b->sum / (double)b->biases;
 
-	if (a->worst_sum != b->worst_sum)
-		return a->worst_sum > b->worst_sum ? -1 : 1;
-	if (x != y)
-		return x > y ? -1 : 1;
-	return nsx_int_cmp(a->device, b->device);
+	return NSX_FIRST(NSX_CMP(b->worst_sum, a->worst_sum), NSX_CMP(y, x), NSX_CMP(a->device, b->device));
 }
 
 /* Number the peers that have members in the order of rows. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "stream/fields.h"
 #include "table/summary/summary.h"
 
@@ -51,11 +52,8 @@ by_time(const void *pa, const void *pb)
 {
 	const struct nsx_kind_time *a = pa, *b = pb;
 
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->group != b->group ? (a->group < b->group ? -1 : 1) : a->comm - b->comm;
+	return NSX_FIRST(NSX_CMP(a->kind, b->kind), NSX_CMP(b->ns, a->ns), NSX_CMP(a->group, b->group),
+	                 NSX_CMP(a->comm, b->comm));
 }
 
 bool
