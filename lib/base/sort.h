@@ -54,6 +54,21 @@ bool nsx_sort_starts(struct nsx_sort_start *a, size_t n);
  * more; n: none has one. elements may be NULL if n is 0. */
 size_t nsx_sort_first(const void *elements, size_t n, size_t size, size_t offset, int64_t x);
 
+/* Set i to the first of from, ..., to - 1 for which the condition on i holds, as it does for all behind that one; to
+ * `to` if it holds for none; to `from` if that is above `to`. */
+#define NSX_BISECT(i, from, to, holds) \
+	do { \
+		size_t lo_ = (from), hi_ = (to); \
+		while (lo_ < hi_) { \
+			(i) = lo_ + (hi_ - lo_) / 2; \
+			if (holds) \
+				hi_ = (i); \
+			else \
+				lo_ = (i) + 1; \
+		} \
+		(i) = lo_; \
+	} while (0)
+
 /* qsort with a context, which is passed to each call of `compare`. n may be 0, and p then NULL. */
 typedef int nsx_sort_compare(const void *a, const void *b, const void *context);
 void nsx_sort_with(void *p, size_t n, size_t size, nsx_sort_compare *compare, const void *context);

@@ -65,19 +65,13 @@ sort(struct nsx_compiling *c)
 static bool
 is_at(struct nsx_compiling *c, uint32_t thread, int64_t time)
 {
-	size_t lo = 0;
+	const struct nsx_compiling_time *t = c->times.p;
+	size_t i;
 
 	if (!c->sorted)
 		sort(c);
-	for (size_t hi = c->times.n; lo < hi; ) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct nsx_compiling_time *t = &c->times.p[mid];
-		if (t->thread < thread || (t->thread == thread && t->start <= time))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > 0 && c->times.p[lo - 1].thread == thread && time <= c->times.p[lo - 1].end;
+	NSX_BISECT(i, 0, c->times.n, t[i].thread > thread || (t[i].thread == thread && t[i].start > time));
+	return i > 0 && t[i - 1].thread == thread && time <= t[i - 1].end;
 }
 
 bool

@@ -139,17 +139,9 @@ static bool
 waited(const struct stretches *f, uint32_t thread, int64_t from, int64_t to)
 {
 	const struct waits *w = &f->waits.p[thread];
-	size_t lo = 0, hi = w->at.n;
+	size_t after = nsx_sort_first(w->at.p, w->at.n, sizeof *w->at.p, 0, from + 1);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (w->at.p[mid] <= from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < w->at.n && w->at.p[lo] < to;
+	return after < w->at.n && w->at.p[after] < to;
 }
 
 /* ---- stretches ---- */

@@ -7,6 +7,7 @@
 
 #include "base/heap.h"
 #include "base/outfile.h"
+#include "base/sort.h"
 #include "stream/kinds.h"
 
 /* Pieces of a thread in memory; beyond that the older half goes to a file, in pieces of fixed size, so that one is
@@ -316,22 +317,16 @@ int
 nsx_host_between(const struct nsx_host_thread *t, int64_t from, int64_t to, struct nsx_host_pieces *out,
                  struct nsx_err *err)
 {
-	size_t lo = t->head, hi = t->list.n;
+	size_t after;
 
 	if (from >= to)
 		return NSX_OK;
-	if (t->spilled > t->spilled_head && t->list.p[lo].start > from && from_file(t, from, to, out, err) != NSX_OK)
+	if (t->spilled > t->spilled_head && t->list.p[t->head].start > from
+	    && from_file(t, from, to, out, err) != NSX_OK)
 		return NSX_ERR;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->list.p[mid].start <= from)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	for (; lo < t->list.n && t->list.p[lo].start < to; lo++)
-		if (!nsx_vec_push(&out->list, t->list.p[lo]))
+	NSX_BISECT(after, t->head + 1, t->list.n, t->list.p[after].start > from);
+	for (size_t i = after - 1; i < t->list.n && t->list.p[i].start < to; i++)
+		if (!nsx_vec_push(&out->list, t->list.p[i]))
 			return nsx_err_nomem(err, NULL);
 	return NSX_OK;
 }

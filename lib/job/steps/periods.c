@@ -118,19 +118,11 @@ by_start(const void *a, const void *b)
 static const struct nsx_step_other *
 others_of(const struct nsx_step_set *s, uint32_t device, size_t *n)
 {
-	size_t lo = 0, hi = s->others.n, from;
+	size_t from, to;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->others.p[mid].device < device)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (from = lo; lo < s->others.n && s->others.p[lo].device == device;)
-		lo++;
-	*n = lo - from;
+	NSX_BISECT(from, 0, s->others.n, s->others.p[from].device >= device);
+	NSX_BISECT(to, from, s->others.n, s->others.p[to].device > device);
+	*n = to - from;
 	return s->others.p + from;
 }
 

@@ -131,19 +131,12 @@ take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 static uint32_t
 own_step(const struct nsx_step_set *s, const struct nsx_step_thread *t, int64_t from, int64_t to)
 {
-	size_t lo = 0, hi = t->steps.n;
+	size_t after;
 
-	while (hi > lo) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->steps.p[t->steps.p[mid]].host_start <= from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	NSX_BISECT(after, 0, t->steps.n, s->steps.p[t->steps.p[after]].host_start > from);
+	if (!after)
 		return NSX_NONE;
-	uint32_t step = t->steps.p[lo - 1];
+	uint32_t step = t->steps.p[after - 1];
 
 	return s->steps.p[step].host_end >= to ? step : (uint32_t)NSX_NONE;
 }
@@ -395,19 +388,12 @@ helpers_of(struct nsx_step_set *s, const uint32_t *steps, size_t n)
 
 	for (size_t i = 0; good && i < s->threads.n; i++) {
 		const struct nsx_step_thread *t = &s->threads.p[i];
-		size_t from = 0, to = n;
+		size_t from, to;
 
 		if (!t->ops.n ||
 		    nsx_map_get(&s->has_class, (struct nsx_key){ i, s->steps.p[steps[0]].class }) != NSX_NONE)
 			continue;
-		while (from < to) {
-			size_t mid = from + (to - from) / 2;
-
-			if (process_before(&s->steps.p[steps[mid]], t))
-				from = mid + 1;
-			else
-				to = mid;
-		}
+		NSX_BISECT(from, 0, n, !process_before(&s->steps.p[steps[from]], t));
 		for (to = from; to < n && s->steps.p[steps[to]].profile == t->profile && s->steps.p[steps[to]].pid ==
 		     t->pid;)
 			to++;

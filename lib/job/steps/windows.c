@@ -115,20 +115,11 @@ nsx_step_windows(const struct nsx_step_set *s, struct nsx_step_windows *w)
 const struct nsx_step_window *
 nsx_step_window_over(const struct nsx_step_windows *w, int64_t device, int64_t start, int64_t end)
 {
-	size_t lo = 0, hi = w->list.n;
+	const struct nsx_step_window *x = w->list.p;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct nsx_step_window *x = &w->list.p[mid];
-
-		if (x->number < device || (x->number == device && x->to <= start))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == w->list.n || w->list.p[lo].number != device)
-		return NULL;
-	return w->list.p[lo].from <= start || w->list.p[lo].from < end ? &w->list.p[lo] : NULL;
+	NSX_BISECT(i, 0, w->list.n, x[i].number > device || (x[i].number == device && x[i].to > start));
+	return i < w->list.n && x[i].number == device && (x[i].from <= start || x[i].from < end) ? &x[i] : NULL;
 }
 
 const struct nsx_step_window *
