@@ -1,22 +1,18 @@
 /* heap.c -- heap memory of programs, from their dumps, as a table. One dump is in memory at a time. */
 #include "table/heap.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "base/progress.h"
 #include "job/catalogue.h"
-#include "source/trace.h"
 #include "table/analysis.h"
+#include "table/each_dump.h"
 #include "table/sums.h"
 #include "xla/heap.h"
-#include "xplane/xplane.h"
 
 /* A row of any of the tables. A trace, or with --summary a program, is one that is kept until all have been read: a row
  * of the table of peaks, or the place of its rows in the others. */
@@ -260,30 +256,20 @@ sort_rows(struct job *j)
 
 /* ---- the dumps */
 
-/* The size of a dump for progress. */
-static int64_t
-size_of(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
-}
-
 static int
-add_heap(struct job *j, struct nsx_heap *heap)
+add_heap(struct job *j, struct nsx_heap *h)
 {
-	struct nsx_heap h = *heap;
 	int rc = NSX_OK;
 
 	j->dumps++;
-	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h.nmemory == 0 : h.ntraces == 0 && h.nfixed == 0;
+	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h->nmemory == 0 : h->ntraces == 0 && h->nfixed == 0;
 	if (j->options->what == NSX_HEAP_SUMMARY)
-		rc = put_summary(j, &h);
-	else if (h.nfixed)
-		rc = put_fixed(j, &h);
-	for (size_t i = 0; rc == NSX_OK && j->options->what != NSX_HEAP_SUMMARY && i < h.ntraces; i++)
-		rc = put_trace(j, &h, i);
-	nsx_heap_free(&h);
+		rc = put_summary(j, h);
+	else if (h->nfixed)
+		rc = put_fixed(j, h);
+	for (size_t i = 0; rc == NSX_OK && j->options->what != NSX_HEAP_SUMMARY && i < h->ntraces; i++)
+		rc = put_trace(j, h, i);
+	nsx_heap_free(h);
 	return rc;
 }
 
@@ -294,75 +280,23 @@ more(const struct job *j)
 	       : j->options->arguments ? NSX_HEAP_LIVE | NSX_HEAP_FIXED : NSX_HEAP_LIVE;
 }
 
-/* The programs that a profile of JAX has. NSX_EOF: the file is none. */
 static int
-add_profile(struct job *j, const char *path)
+add_dump(void *state, const char *path, bool in_folder, struct nsx_err *err)
 {
-	struct nsx_trace t;
-	int rc = nsx_xplane_programs(path, &t, j->err);
-
-	for (uint32_t i = 0; rc == NSX_OK && i < t.nprograms; i++) {
-		struct nsx_heap h;
-		struct nsx_str bytes = t.programs[i].bytes;
-
-		rc = nsx_heap_memory(bytes.ptr, bytes.len, path, more(j), &h, j->diags, j->err);
-		if (rc == NSX_OK)
-			rc = add_heap(j, &h);
-	}
-	if (rc == NSX_OK && !t.nprograms)
-		nsx_diag_add(j->diags, NSX_WARNING, path, 1, "no program with its HLO in this profile");
-	if (rc != NSX_EOF)
-		nsx_trace_free(&t);
-	return rc;
-}
-
-static int
-add_dump(struct job *j, const char *path)
-{
+	struct job *j = state;
 	struct nsx_heap h;
-	struct nsx_err why = { "" };
-	struct stat st;
 
-	if (nsx_heap_read(path, more(j), &h, j->diags, &why) == NSX_OK)
-		return add_heap(j, &h);
-	/* Of a file that is no dump. */
-	int rc = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? add_profile(j, path) : NSX_EOF;
-	return rc == NSX_EOF ? nsx_err_set(j->err, "%s", why.msg) : rc;
+	(void)in_folder;
+	return nsx_heap_read(path, more(j), &h, j->diags, err) == NSX_OK ? add_heap(j, &h) : NSX_ERR;
 }
 
 static int
-add_folder(struct job *j, const char *path)
+add_program(void *state, struct nsx_str hlo, const char *path, struct nsx_err *err)
 {
-	struct nsx_dump_dir *d = nsx_dump_dir_open(path, j->err);
-	const char *dump;
-	size_t next = 0;
-	int rc = NSX_OK;
+	struct job *j = state;
+	struct nsx_heap h;
 
-	if (!d)
-		return NSX_ERR;
-	while ((dump = nsx_dump_dir_next(d, &next)))
-		nsx_progress_expect(size_of(dump));
-	next = 0;
-	while (rc == NSX_OK && (dump = nsx_dump_dir_next(d, &next))) {
-		rc = add_dump(j, dump);
-		nsx_progress_done((uint64_t)size_of(dump));
-	}
-	if (next == 0)
-		nsx_diag_add(j->diags, NSX_WARNING, path, 1, "no dump of an optimized program in this folder");
-	nsx_dump_dir_free(d);
-	return rc;
-}
-
-static int
-add_path(struct job *j, const char *path)
-{
-	struct stat st;
-
-	if (strcmp(path, "-") == 0)
-		return add_dump(j, "/dev/stdin");
-	if (stat(path, &st) != 0)
-		return nsx_err_set(j->err, "%s: %s", path, strerror(errno));
-	return S_ISDIR(st.st_mode) ? add_folder(j, path) : add_dump(j, path);
+	return nsx_heap_memory(hlo.ptr, hlo.len, path, more(j), &h, j->diags, err) == NSX_OK ? add_heap(j, &h) : NSX_ERR;
 }
 
 /* The answer in a sentence. */
@@ -417,13 +351,14 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 	const struct nsx_sum_def *def = options->arguments ? &with_arguments
 	    : options->what == NSX_HEAP_SUMMARY && options->capacity > 0 ? &summary_of : &defs[options->what];
 	struct job j = { .options = options, .diags = diags, .err = err, .kept = { .def = def } };
+	const struct nsx_each_dump each = { add_dump, add_program, &j };
 	int rc = (j.table = nsx_sums_begin(&j.kept, err)) ? NSX_OK : NSX_ERR;
 
 	for (int i = 0; i < n; i++)
-		nsx_progress_expect(size_of(paths[i]));
+		nsx_progress_expect(nsx_dump_size(paths[i]));
 	for (int i = 0; rc == NSX_OK && i < n; i++) {
-		rc = add_path(&j, paths[i]);
-		nsx_progress_done((uint64_t)size_of(paths[i]));
+		rc = nsx_each_dump(paths[i], &each, diags, err);
+		nsx_progress_done((uint64_t)nsx_dump_size(paths[i]));
 	}
 	nsx_sums_sort(&j.kept);
 	if (rc == NSX_OK && options->what != NSX_HEAP_PEAK)
