@@ -32,6 +32,8 @@ char *nsx_put_thousandths(char *out, int64_t n);
 /* Nanoseconds for a sentence: "89.28 s", "1.645 ms", "376.5 us", "12 ns". */
 struct nsx_ns_text { char s[48]; };
 struct nsx_ns_text nsx_ns_text(double ns);
+/* The same for a call with %s. */
+#define NSX_NS(ns) nsx_ns_text((double)(ns)).s
 
 /* Nanoseconds for a sentence that must also be exact, for example about dropped time: "89.28 s, 89281234567 ns", "12
  * ns". */

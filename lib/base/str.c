@@ -118,12 +118,20 @@ nsx_buf_c(struct nsx_buf *b, const char *s)
 void
 nsx_buf_fmt(struct nsx_buf *b, const char *fmt, ...)
 {
-	va_list ap, again;
+	va_list ap;
 
 	va_start(ap, fmt);
+	nsx_buf_vfmt(b, fmt, ap);
+	va_end(ap);
+}
+
+void
+nsx_buf_vfmt(struct nsx_buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+
 	va_copy(again, ap);
 	int n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
 	if (n < 0)
 		b->failed = true;
 	else if (nsx_buf_room(b, (size_t)n + 1)) {

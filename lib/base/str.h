@@ -2,6 +2,7 @@
 #ifndef NSX_BASE_STR_H
 #define NSX_BASE_STR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,6 +46,7 @@ void nsx_buf_char(struct nsx_buf *b, char c);
 void nsx_buf_str(struct nsx_buf *b, struct nsx_str s);
 void nsx_buf_c(struct nsx_buf *b, const char *s);
 void nsx_buf_fmt(struct nsx_buf *b, const char *fmt, ...) NSX_PRINTF(2, 3);
+void nsx_buf_vfmt(struct nsx_buf *b, const char *fmt, va_list ap) NSX_PRINTF(2, 0);
 void nsx_buf_free(struct nsx_buf *b);                    /* back to {0} */
 static inline struct nsx_str nsx_buf_view(const struct nsx_buf *b) { return (struct nsx_str){ b->ptr, b->len }; }
 

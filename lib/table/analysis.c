@@ -1,6 +1,7 @@
 /* analysis.c -- one reading of a stream for any number of analyses. */
 #include "table/analysis.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -148,13 +149,19 @@ nsx_analyse_one(const struct nsx_analysis *analysis, const void *options, struct
 }
 
 void
-nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, struct nsx_buf *text)
+nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, const char *fmt, ...)
 {
-	nsx_buf_char(text, '\0');
-	diags->failed |= text->failed;
-	if (!text->failed) {
-		nsx_table_note(t, "%s", text->ptr);
-		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", text->ptr);
+	struct nsx_buf text = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	nsx_buf_vfmt(&text, fmt, ap);
+	va_end(ap);
+	nsx_buf_char(&text, '\0');
+	diags->failed |= text.failed;
+	if (!text.failed) {
+		nsx_table_note(t, "%s", text.ptr);
+		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", text.ptr);
 	}
-	nsx_buf_free(text);
+	nsx_buf_free(&text);
 }

@@ -121,8 +121,8 @@ void nsx_event_need(struct nsx_reader *in, enum nsx_kind_id kind);
 int nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, struct nsx_diags *diags,
                 struct nsx_err *err);
 
-/* The answer in a sentence, which is freed: a note below the table, and a diag. */
-void nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, struct nsx_buf *text);
+/* The answer in a sentence: a note below the table, and a diag. */
+void nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, const char *fmt, ...) NSX_PRINTF(3, 4);
 
 /* States, the tables that nobody took, and the catalogue; not the runs themselves. */
 void nsx_analyses_free(struct nsx_analyses *a);

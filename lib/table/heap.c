@@ -296,23 +296,21 @@ add_program(void *state, struct nsx_str hlo, const char *path, struct nsx_err *e
 	struct job *j = state;
 	struct nsx_heap h;
 
-	return nsx_heap_memory(hlo.ptr, hlo.len, path, more(j), &h, j->diags, err) == NSX_OK ? add_heap(j, &h) : NSX_ERR;
+	return nsx_heap_memory(hlo.ptr, hlo.len, path, more(j), &h, j->diags, err) == NSX_OK ? add_heap(j, &h)
+	                                                                                     : NSX_ERR;
 }
 
 /* The answer in a sentence. */
 static void
 tell_capacity(struct job *j)
 {
-	struct nsx_buf text = { 0 };
-
 	if (j->options->what != NSX_HEAP_SUMMARY || j->options->capacity <= 0 || !j->most)
 		return;
 	double unit = j->most < 1000000000 ? 1e6 : 1e9;
 
-	nsx_buf_fmt(&text, "the largest program needs %.1f %sof %.1f GB of a device (%.1f%%)", (double)j->most / unit,
-	            j->most < 1000000000 ? "MB " : "", (double)j->options->capacity / 1e9,
-	            100 * (double)j->most / (double)j->options->capacity);
-	nsx_analysis_tell(j->table, j->diags, &text);
+	nsx_analysis_tell(j->table, j->diags, "the largest program needs %.1f %sof %.1f GB of a device (%.1f%%)",
+	                  (double)j->most / unit, j->most < 1000000000 ? "MB " : "", (double)j->options->capacity / 1e9,
+	                  100 * (double)j->most / (double)j->options->capacity);
 }
 
 struct devices_of { struct nsx_catalogue cat; struct nsx_err *err; };

@@ -344,7 +344,6 @@ static void
 tell(const struct stretches *f, struct nsx_table *t, struct nsx_diags *diags)
 {
 	double starved = 0, idle = 0, whole = (double)f->rows.whole;
-	struct nsx_buf text = { 0 };
 
 	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
 		const struct row *r = nsx_sums_at(&f->rows, i);
@@ -352,14 +351,10 @@ tell(const struct stretches *f, struct nsx_table *t, struct nsx_diags *diags)
 		starved += (double)r->starved;
 		idle += (double)r->idle;
 	}
-	if (!nsx_sums_count(&f->rows) || whole <= 0)
-		return;
-	nsx_buf_c(&text, "capturing these stretches would save ");
-	nsx_buf_ns(&text, starved);
-	nsx_buf_fmt(&text, " of devices' time (%.1f%%), and at most ", 100 * starved / whole);
-	nsx_buf_ns(&text, idle);
-	nsx_buf_fmt(&text, " (%.1f%%), with the latency of launches", 100 * idle / whole);
-	nsx_analysis_tell(t, diags, &text);
+	if (nsx_sums_count(&f->rows) && whole > 0)
+		nsx_analysis_tell(t, diags, "capturing these stretches would save %s of devices' time (%.1f%%), and at "
+		                  "most %s (%.1f%%), with the latency of launches", NSX_NS(starved),
+		                  100 * starved / whole, NSX_NS(idle), 100 * idle / whole);
 }
 
 static int

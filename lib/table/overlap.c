@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/num.h"
 #include "base/stat.h"
 #include "job/activity.h"
 #include "job/reach.h"
@@ -304,28 +305,21 @@ static void
 tell(const struct overlap *o, struct nsx_table *t, struct nsx_diags *diags)
 {
 	const struct nsx_overlap_sums *s = &o->all;
-	struct nsx_buf text = { 0 };
 
 	if (s->hidden <= 0)
 		return;
-	if (s->known <= 0) {
-		nsx_buf_c(&text, "no kernel that hides something also ran alone: what hiding saved is not known");
-	} else {
-		nsx_buf_c(&text, "of ");
-		nsx_buf_ns(&text, s->hidden);
-		nsx_buf_fmt(&text, " hidden, %.1f%% are behind kernels that also ran alone: ",
-		            100 * s->known / s->hidden);
-	}
-	if (s->known > 0 && s->paid > 2 * s->error) {
-		nsx_buf_c(&text, "these took ");
-		nsx_buf_ns(&text, s->paid);
-		nsx_buf_fmt(&text, " (%.1f%%) longer, so hiding saved %.1f%% of that part", 100 * s->paid / s->alone,
-		            100 * (s->known - s->paid) / s->known);
-	} else if (s->known > 0) {
-		nsx_buf_c(&text, "in all these took no longer, beyond chance, though single rows may; "
-		                 "of the rest nothing is known");
-	}
-	nsx_analysis_tell(t, diags, &text);
+	if (s->known <= 0)
+		nsx_analysis_tell(t, diags,
+		                  "no kernel that hides something also ran alone: what hiding saved is not known");
+	else if (s->paid > 2 * s->error)
+		nsx_analysis_tell(t, diags, "of %s hidden, %.1f%% are behind kernels that also ran alone: these took "
+		                  "%s (%.1f%%) longer, so hiding saved %.1f%% of that part", NSX_NS(s->hidden),
+		                  100 * s->known / s->hidden, NSX_NS(s->paid), 100 * s->paid / s->alone,
+		                  100 * (s->known - s->paid) / s->known);
+	else
+		nsx_analysis_tell(t, diags, "of %s hidden, %.1f%% are behind kernels that also ran alone: in all these "
+		                  "took no longer, beyond chance, though single rows may; of the rest nothing is known",
+		                  NSX_NS(s->hidden), 100 * s->known / s->hidden);
 }
 
 static int

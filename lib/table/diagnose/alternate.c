@@ -64,17 +64,13 @@ put(struct nsx_look_at *a, const int64_t *kinds, int64_t k)
 	struct nsx_buf *to = &a->turns;
 
 	if (odd < k && k > 2) {
-		nsx_buf_fmt(to, ", every %" PRId64 "%s step is of another kind, ", k, k == 3 ? "rd" : "th");
-		nsx_look_put_ns(to, (double)kinds[odd]);
-		nsx_buf_c(to, " p50, the others ");
-		nsx_look_put_ns(to, (double)kinds[(odd + 1) % k]);
+		nsx_buf_fmt(to, ", every %" PRId64 "%s step is of another kind, %s p50, the others %s", k,
+		            k == 3 ? "rd" : "th", NSX_NS(kinds[odd]), NSX_NS(kinds[(odd + 1) % k]));
 		return;
 	}
 	nsx_buf_fmt(to, ", %" PRId64 " kinds of it take turns, p50 ", k);
-	for (int64_t i = 0; i < k; i++) {
-		nsx_buf_c(to, i ? ", " : "");
-		nsx_look_put_ns(to, (double)kinds[i]);
-	}
+	for (int64_t i = 0; i < k; i++)
+		nsx_buf_fmt(to, "%s%s", i ? ", " : "", NSX_NS(kinds[i]));
 }
 
 int

@@ -289,9 +289,9 @@ nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, e
 			nsx_buf_c(&a->text, " in ");
 			put_line(&a->text, nsx_intern_str(&h->texts, d->key.line));
 		}
-		nsx_buf_c(&a->text, ": ");
-		nsx_look_put_ns(&a->text, (double)ns / (double)(a->stepped && device->periods ? device->periods : 1));
-		nsx_buf_c(&a->text, a->stepped ? " a step" : "");
+		nsx_buf_fmt(&a->text, ": %s%s",
+		            NSX_NS((double)ns / (double)(a->stepped && device->periods ? device->periods : 1)),
+		            a->stepped ? " a step" : "");
 		if (m.line)
 			nsx_buf_fmt(&a->text, ", %" PRId64 " samples", m.line->samples);
 	}

@@ -99,8 +99,7 @@ put_few(struct nsx_look_at *a, const struct longer *of, size_t n, const struct n
 	for (size_t i = 0; i < few; i++) {
 		nsx_buf_c(&a->text, i ? ", " : "");
 		nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->kernels, of[i].name), NAME);
-		nsx_buf_char(&a->text, ' ');
-		nsx_look_put_ns(&a->text, of[i].ns);
+		nsx_buf_fmt(&a->text, " %s", NSX_NS(of[i].ns));
 	}
 }
 

@@ -1,6 +1,8 @@
 /* rules.c -- findings: the condition and the gain of each rule. docs/man/nsysx-diagnose.1 describes the rules. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,37 +26,41 @@ nsx_look_name(enum nsx_look look)
 	return looks[look];
 }
 
-void
-nsx_look_put_ns(struct nsx_buf *to, double ns)
+struct nsx_look_number
+nsx_look_bytes(int64_t bytes)
 {
-	nsx_buf_ns(to, ns);
+	static const char *const units[] = { "B", "kB", "MB", "GB" };
+	struct nsx_look_number n;
+	double v = (double)bytes;
+	int unit = 0;
+
+	for (; unit < 3 && v >= 1000; unit++)
+		v /= 1000;
+	snprintf(n.s, sizeof n.s, "%.*f %s", unit > 0, v, units[unit]);
+	return n;
 }
 
-void
-nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes)
-{
-	if (bytes >= 1000000000)
-		nsx_buf_fmt(to, "%.1f GB", (double)bytes / 1e9);
-	else if (bytes >= 1000000)
-		nsx_buf_fmt(to, "%.1f MB", (double)bytes / 1e6);
-	else if (bytes >= 1000)
-		nsx_buf_fmt(to, "%.1f kB", (double)bytes / 1e3);
-	else
-		nsx_buf_fmt(to, "%" PRId64 " B", bytes);
-}
-
-void
-nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *what)
+struct nsx_look_number
+nsx_look_each(int64_t sum, int64_t steps, const char *what)
 {
 	double each = (double)sum / (double)steps;
 	int64_t tenths = each < 1e15 ? (int64_t)(each * 10 + 0.5) : 0;
+	struct nsx_look_number n;
 
-	if (tenths && tenths % 10)
-		nsx_buf_fmt(to, "%.1f", (double)tenths / 10);
-	else
-		nsx_buf_fmt(to, tenths ? "%.0f" : "%.2g", tenths ? (double)tenths / 10 : each);
-	if (*what)
-		nsx_buf_fmt(to, " %s%s", what, tenths == 10 ? "" : "s");
+	snprintf(n.s, sizeof n.s, tenths % 10 ? "%.1f%s%s%s" : tenths ? "%.0f%s%s%s" : "%.2g%s%s%s",
+	         tenths ? (double)tenths / 10 : each, *what ? " " : "", what, !*what || tenths == 10 ? "" : "s");
+	return n;
+}
+
+void
+nsx_look_say(struct nsx_look_at *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	a->text.len = 0;
+	va_start(ap, fmt);
+	nsx_buf_vfmt(&a->text, fmt, ap);
+	va_end(ap);
 }
 
 /* Its change, of what the rule names; one that the rule cannot name has none. */
@@ -113,12 +119,8 @@ judge_variability(struct nsx_look_at *a)
 		return NSX_OK;
 	p50 = nsx_percentile(a->periods.p, n, 50);
 	p99 = nsx_percentile(a->periods.p, n, 99);
-	a->text.len = 0;
-	nsx_buf_fmt(&a->text, "p99 of steps%s is ", nsx_percentile_rank(n, 99) == n - 1 ? " (the largest)" : "");
-	nsx_look_put_ns(&a->text, (double)p99);
-	nsx_buf_c(&a->text, ", p50 ");
-	nsx_look_put_ns(&a->text, (double)p50);
-	nsx_buf_fmt(&a->text, ", of %zu; the gain if every step took p50", n);
+	nsx_look_say(a, "p99 of steps%s is %s, p50 %s, of %zu; the gain if every step took p50",
+	             nsx_percentile_rank(n, 99) == n - 1 ? " (the largest)" : "", NSX_NS(p99), NSX_NS(p50), n);
 	if ((double)p99 < NSX_LOOK_VARIABLE * (double)p50 || a->turns.len)
 		return NSX_OK;
 	if (nsx_look_between(a, &explained) != NSX_OK)

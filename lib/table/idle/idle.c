@@ -350,10 +350,8 @@ note_compiling(struct idle *f, struct nsx_table *t)
 		ns += (nsx_u128)f->windows.p[i].cells[nsx_cause_cell(NSX_CAUSE_COMPILE)].ns;
 	if (!ns)
 		return;
-	f->full.len = 0;
-	nsx_buf_ns(&f->full, (double)ns);
-	nsx_table_note(t, "these windows are whole recordings, with %.*s of idle time during compilation; "
-	               "--steps analyzes only the steps", (int)f->full.len, f->full.ptr);
+	nsx_table_note(t, "these windows are whole recordings, with %s of idle time during compilation; "
+	               "--steps analyzes only the steps", NSX_NS(ns));
 }
 
 /* The verdicts below the table, in the order of its rows. False when out of memory. */

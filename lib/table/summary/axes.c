@@ -2,6 +2,7 @@
 #include "table/summary/axes.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -115,19 +116,12 @@ void
 nsx_kind_note(struct nsx_table *t, int64_t count, nsx_u128 exposed, nsx_u128 hidden, bool shares)
 {
 	nsx_u128 total = exposed + hidden;
-	struct nsx_buf b = { 0 };
+	char share[32] = "";
 
-	nsx_buf_fmt(&b, "[all]: %" PRId64 " record%s, total ", count, count == 1 ? "" : "s");
-	nsx_buf_ns(&b, (double)total);
-	nsx_buf_c(&b, ", exposed ");
-	nsx_buf_ns(&b, (double)exposed);
-	nsx_buf_c(&b, ", hidden ");
-	nsx_buf_ns(&b, (double)hidden);
 	if (shares && total)
-		nsx_buf_fmt(&b, " (%.1f%%)", 100 * nsx_sum_share(hidden, total));
-	if (!b.failed)
-		nsx_table_note(t, "%.*s", (int)b.len, b.ptr);
-	nsx_buf_free(&b);
+		snprintf(share, sizeof share, " (%.1f%%)", 100 * nsx_sum_share(hidden, total));
+	nsx_table_note(t, "[all]: %" PRId64 " record%s, total %s, exposed %s, hidden %s%s", count,
+	               count == 1 ? "" : "s", NSX_NS(total), NSX_NS(exposed), NSX_NS(hidden), share);
 }
 
 void
