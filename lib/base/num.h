@@ -22,6 +22,9 @@ char *nsx_put_int(char *out, int64_t v);
  * out (at least NSX_DOUBLE_CHARS bytes, no NUL); the end. */
 char *nsx_put_double(char *out, double v);
 
+static inline int64_t nsx_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t nsx_min(int64_t a, int64_t b) { return a < b ? a : b; }
+
 /* v as a text of that many decimals has it, where a zero has no sign: v, or 0 if it rounds to 0. */
 double nsx_unsigned_zero(double v, int decimals);
 

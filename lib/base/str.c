@@ -46,6 +46,17 @@ nsx_str_cmp(struct nsx_str a, struct nsx_str b)
 }
 
 bool
+nsx_str_has(struct nsx_str s, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (size_t i = 0; i + n <= s.len; i++)
+		if (memcmp(s.ptr + i, part, n) == 0)
+			return true;
+	return false;
+}
+
+bool
 nsx_str_starts(struct nsx_str s, const char *prefix)
 {
 	size_t n = strlen(prefix);

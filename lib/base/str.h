@@ -26,6 +26,7 @@ nsx_str_eq(struct nsx_str a, struct nsx_str b)
 
 int  nsx_str_cmp(struct nsx_str a, struct nsx_str b);    /* bytewise, as memcmp, the shorter first */
 bool nsx_str_starts(struct nsx_str s, const char *prefix);
+bool nsx_str_has(struct nsx_str s, const char *part);
 
 /* A malloc'd, NUL-terminated copy; NULL when out of memory. The caller frees it. */
 char *nsx_str_dup(struct nsx_str s);

@@ -184,11 +184,10 @@ work_of(struct overlap *o, const struct nsx_rec *op, bool *good)
 		*good &= !nsx_has(op, NSX_OP_inst);
 		return NSX_NONE;
 	}
-	while (o->work_of.n <= inst)
-		if (!nsx_vec_push(&o->work_of, NSX_NONE)) {
-			*good = false;
-			return NSX_NONE;
-		}
+	if (!nsx_vec_reach(&o->work_of, inst, &(uint32_t){ NSX_NONE })) {
+		*good = false;
+		return NSX_NONE;
+	}
 	if (o->work_of.p[inst] == NSX_NONE) {
 		const struct nsx_cat_inst *i = &o->cat->insts.p[inst];
 		bool known = i->flops != NSX_ABSENT || i->mem_bytes != NSX_ABSENT;

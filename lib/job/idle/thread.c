@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/heap.h"
+#include "base/num.h"
 #include "base/outfile.h"
 #include "base/sort.h"
 #include "stream/kinds.h"
@@ -183,12 +184,6 @@ make_paths(struct nsx_host_thread *t, size_t from, const struct nsx_host_paths *
 	return NSX_OK;
 }
 
-static int64_t
-min2(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The first of the ranges that have not begun. */
 static int64_t
 next_coming(const struct nsx_host_thread *t)
@@ -221,9 +216,9 @@ int
 nsx_host_settle(struct nsx_host_thread *t, int64_t to, const struct nsx_host_paths *paths, struct nsx_err *err)
 {
 	for (;;) {
-		int64_t end = min2(min2(nsx_open_next_end(&t->calls), nsx_open_next_end(&t->overheads)),
+		int64_t end = nsx_min(nsx_min(nsx_open_next_end(&t->calls), nsx_open_next_end(&t->overheads)),
 		                   nsx_open_next_end(&t->ranges));
-		int64_t at = min2(end, next_coming(t));
+		int64_t at = nsx_min(end, next_coming(t));
 
 		if (at > to || at == INT64_MAX)
 			break;

@@ -55,9 +55,7 @@ nsx_between_take(struct nsx_between *b, struct nsx_step_set *s, const struct nsx
 	                         nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), nsx_int(rec, NSX_RANGE_tid, NSX_ABSENT));
 	if (thread == NSX_NONE)
 		return NSX_OK;
-	while (good && b->threads.n <= thread)
-		good = nsx_vec_push(&b->threads, ((struct nsx_between_thread){ .nsteps = 0 }));
-	if (!good)
+	if (!nsx_vec_reach(&b->threads, thread, NULL))
 		return nsx_err_nomem(s->err, NULL);
 	t = &b->threads.p[thread];
 	of = &s->threads.p[thread];

@@ -111,9 +111,8 @@ nsx_look_passed(void *state, uint32_t device, int64_t start)
 
 	if (!h->known)
 		return NSX_OK;
-	while (h->until.n <= device)
-		if (!nsx_vec_push(&h->until, INT64_MAX))
-			return nsx_err_nomem(h->doing.err, NULL);
+	if (!nsx_vec_reach(&h->until, device, &(int64_t){ INT64_MAX }))
+		return nsx_err_nomem(h->doing.err, NULL);
 	h->until.p[device] = start;
 	if (++h->passed < OFTEN || h->passed < EACH * h->until.n)
 		return NSX_OK;
