@@ -41,6 +41,17 @@ find(struct nsx_analyses *a, struct nsx_event *e)
 	return NSX_OK;
 }
 
+/* Whether the analysis gets it: what has no times that count is counted. */
+static bool
+comes(struct nsx_analysis_run *r, const struct nsx_event *e)
+{
+	bool timed = r->is->shared == NSX_TIMED, timeless = e->rec->kind->id == NSX_OP && e->end == NSX_ABSENT;
+
+	r->beyond += timed && !e->reaches;
+	r->timeless += timed && e->reaches && timeless;
+	return !timed || (e->reaches && !timeless);
+}
+
 static int
 take(void *state, const struct nsx_rec *rec)
 {
@@ -49,15 +60,15 @@ take(void *state, const struct nsx_rec *rec)
 	                       .end = NSX_ABSENT };
 	uint64_t kind = UINT64_C(1) << rec->kind->id;
 
-	a->ndiags += rec->kind->id == NSX_DIAG;
+	a->came[rec->kind->id]++;
 	if (a->shared && find(a, &e) != NSX_OK)
 		return NSX_ERR;
 	bool outside = !e.reaches || (e.device != NSX_NONE && !e.window);
 
 	for (size_t i = 0; i < a->n; i++) {
-		const struct nsx_analysis_run *r = &a->runs[i];
+		struct nsx_analysis_run *r = &a->runs[i];
 
-		if ((r->is->kinds && !(r->is->kinds & kind)) || (r->steps && outside))
+		if ((r->is->kinds && !(r->is->kinds & kind)) || (r->steps && outside) || !comes(r, &e))
 			continue;
 		if (r->is->take(r->state, &e) != NSX_OK)
 			return NSX_ERR;
@@ -68,7 +79,7 @@ take(void *state, const struct nsx_rec *rec)
 static int
 begin(struct nsx_analyses *a)
 {
-	const struct nsx_analysis_at at = { a->err, &a->cat };
+	const struct nsx_analysis_at at = { a->err, &a->cat, a->came };
 
 	for (size_t i = 0; i < a->n; i++) {
 		struct nsx_analysis_run *r = &a->runs[i];
@@ -93,6 +104,8 @@ finish(struct nsx_analyses *a, struct nsx_diags *diags)
 		struct nsx_diags own = { .failed = false };
 
 		rc = r->is->finish ? r->is->finish(r->state, r->sums ? NULL : &r->table, &own) : NSX_OK;
+		nsx_diag_add(&own, NSX_WARNING, "", r->beyond, NSX_BEYOND_REACH);
+		nsx_diag_add(&own, NSX_WARNING, "", r->timeless, "operations without a start or duration: ignored");
 		if (rc == NSX_OK && !r->sums)
 			nsx_diags_cover(diags, &own);
 		nsx_diags_free(&own);
@@ -112,7 +125,10 @@ nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, 
 	if (a->shared)
 		nsx_cat_need(&a->cat, in);
 	nsx_reader_need(in, NSX_DIAG, 0);
-	return nsx_read_all(in, require, take, a, err) == NSX_OK ? finish(a, diags) : NSX_ERR;
+	if (nsx_read_all(in, require, take, a, err) != NSX_OK)
+		return NSX_ERR;
+	a->ndiags = a->came[NSX_DIAG];
+	return finish(a, diags);
 }
 
 void

@@ -68,14 +68,17 @@ struct nsx_event {
 	const struct nsx_step_window *window;   /* in which it starts; NULL without windows or beyond reach */
 };
 
-/* What an analysis gets of its reading; all of it outlives the state. It may add to cat->keep in `begin`. */
-struct nsx_analysis_at { struct nsx_err *err; struct nsx_catalogue *cat; };
+/* What an analysis gets of its reading; all of it outlives the state. It may add to cat->keep in `begin`. came: records
+ * that the reading has met so far, by kind. */
+struct nsx_analysis_at { struct nsx_err *err; struct nsx_catalogue *cat; const int64_t *came; };
 
 /* Functions return NSX_OK, or NSX_ERR with at->err filled; begin, finish and free may be NULL. */
 struct nsx_analysis {
 	size_t   size;     /* bytes of a state; 0: it is the caller's, for one that adds to what the caller has */
 	uint64_t kinds;    /* that `take` gets, NSX_K(...); 0: all that the reading meets */
-	bool     shared;   /* events are filled; the catalogue has all metadata up to the record */
+	/* false; true: events are filled, and the catalogue has all metadata up to the record; NSX_TIMED: as well, and
+	 * records beyond reach and operations without a start or duration do not come: diags tell how many. */
+	enum nsx_analysis_shared { NSX_TIMED = 2 } shared;
 	/* A state of `size` is all 0. options: the caller's, which outlive it. */
 	int  (*begin)(void *state, const void *options, const struct nsx_analysis_at *at);
 	/* Declare to the reader, which lives until `finish` returns, the kinds and columns that are read; if it is
@@ -98,6 +101,8 @@ struct nsx_analysis_run {
 	bool              sums;    /* no table, no diags: the caller reads the state */
 	void             *state;   /* set by nsx_analyse, or with size 0 by the caller */
 	struct nsx_table *table;   /* set by nsx_analyse; who takes it leaves NULL */
+	/* Own. */
+	int64_t           beyond, timeless;
 };
 
 /* A reading. {0} with runs and n set; cat.keep and windows may be. */
@@ -108,6 +113,7 @@ struct nsx_analyses {
 	struct nsx_catalogue cat;                 /* of all analyses that are shared */
 	int64_t              ndiags;              /* diags in the stream */
 	/* Own. */
+	int64_t              came[NSX_NKINDS + 1];
 	uint64_t             shared;              /* kinds of those that are */
 	struct nsx_err      *err;
 };

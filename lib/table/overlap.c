@@ -100,8 +100,8 @@ struct overlap {
 	struct nsx_sums       works, cells, rows;
 	struct nsx_overlap_sums all;
 	double                variance;   /* of all.paid */
-	int64_t               ops, others;   /* others: that communicate or copy */
-	int64_t               timeless, beyond;
+	const int64_t        *came;
+	int64_t               others;        /* operations that communicate or copy */
 };
 
 static bool
@@ -121,6 +121,7 @@ overlap_begin(void *state, const void *options, const struct nsx_analysis_at *at
 	(void)options;
 	o->err = at->err;
 	o->cat = at->cat;
+	o->came = at->came;
 	o->cat->keep |= NSX_CAT_COSTS;
 	o->cells.def = &of_cells;
 	o->works.def = &of_works;
@@ -229,14 +230,7 @@ overlap_take(void *state, const struct nsx_event *e)
 {
 	struct overlap *o = state;
 
-	if (e->rec->kind->id != NSX_OP)
-		return NSX_OK;
-	o->ops++;
-	bool timed = e->start != NSX_ABSENT && e->end != NSX_ABSENT;
-
-	o->timeless += !timed;
-	o->beyond += timed && !e->reaches;
-	if (!timed || !e->reaches || e->end <= e->start)
+	if (e->end <= e->start)
 		return NSX_OK;
 	if (!nsx_vec_reach(&o->devices, e->device, NULL))
 		return nsx_err_nomem(o->err, NULL);
@@ -340,12 +334,10 @@ overlap_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	*table = nsx_sums_table(&o->rows, o->err);
 	if (!*table)
 		return NSX_ERR;
-	if (!o->ops)
+	if (!o->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no op records: extract with --ops");
 	else if (!o->others)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no operation communicates or copies: nothing is hidden");
-	nsx_diag_add(diags, NSX_WARNING, "", o->timeless, "operations without a start or duration: ignored");
-	nsx_diag_add(diags, NSX_WARNING, "", o->beyond, NSX_BEYOND_REACH);
 	tell(o, *table, diags);
 	return NSX_OK;
 }
@@ -371,5 +363,6 @@ overlap_free(void *state)
 }
 
 const struct nsx_analysis nsx_overlap_analysis = {
-	sizeof(struct overlap), NSX_K(OP), true, overlap_begin, overlap_need, overlap_take, overlap_finish, overlap_free
+	sizeof(struct overlap), NSX_K(OP), NSX_TIMED, overlap_begin, overlap_need, overlap_take, overlap_finish,
+	overlap_free
 };
