@@ -69,6 +69,10 @@ size_t nsx_sort_first(const void *elements, size_t n, size_t size, size_t offset
 		(i) = lo_; \
 	} while (0)
 
+/* qsort of n elements; n may be 0, and p then NULL. */
+#define nsx_sort(p, n, compare) nsx_sort_elements(p, n, sizeof *(p), compare)
+void nsx_sort_elements(void *p, size_t n, size_t size, int (*compare)(const void *a, const void *b));
+
 /* qsort with a context, which is passed to each call of `compare`. n may be 0, and p then NULL. */
 typedef int nsx_sort_compare(const void *a, const void *b, const void *context);
 void nsx_sort_with(void *p, size_t n, size_t size, nsx_sort_compare *compare, const void *context);

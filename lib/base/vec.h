@@ -18,6 +18,10 @@ NSX_BEGIN_C
 /* Append the value x; false when out of memory, the vector unchanged. */
 #define nsx_vec_push(v, x) (nsx_vec_room(v, 1) && ((v)->p[(v)->n++] = (x), true))
 
+/* Whether there is an element number `at`, once x is appended if that number is the next: of a key that nsx_map_number
+ * numbers, the key's element. False when out of memory, also if `at` is NSX_NONE for that reason. */
+#define nsx_vec_next(v, at, x) ((at) < (v)->n || ((at) == (v)->n && nsx_vec_push(v, x)))
+
 /* Append the value that is pointed to (NULL: all 0) until there is an element number `at`; false when out of memory,
  * the vector unchanged. */
 #define nsx_vec_reach(v, at, ...) \

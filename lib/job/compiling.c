@@ -11,7 +11,7 @@ add(struct nsx_compiling *c, int64_t profile, int64_t tid, int64_t start, int64_
 {
 	uint32_t thread = nsx_map_number(&c->thread_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)tid });
 
-	if (thread == NSX_NONE || (thread == c->last.n && !nsx_vec_push(&c->last, NSX_NONE)))
+	if (!nsx_vec_next(&c->last, thread, NSX_NONE))
 		return false;
 	struct nsx_compiling_time *last = c->last.p[thread] == NSX_NONE ? NULL : &c->times.p[c->last.p[thread]];
 	/* They are added in order of start, an inner range after the outer one. */
@@ -49,8 +49,7 @@ sort(struct nsx_compiling *c)
 {
 	size_t n = 0;
 
-	if (c->times.n)
-		qsort(c->times.p, c->times.n, sizeof *c->times.p, by_thread);
+	nsx_sort(c->times.p, c->times.n, by_thread);
 	for (size_t i = 0; i < c->times.n; i++) {
 		struct nsx_compiling_time *t = &c->times.p[i], *last = n ? &c->times.p[n - 1] : NULL;
 		if (!last || last->thread != t->thread || last->end < t->start)

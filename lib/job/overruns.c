@@ -10,11 +10,9 @@
 static struct nsx_overrun_stream *
 stream_of(struct nsx_overruns *o, uint64_t device, int64_t stream)
 {
-	uint32_t *at = nsx_map_at(&o->of, (struct nsx_key){ device, (uint64_t)stream });
+	uint32_t at = nsx_map_number(&o->of, (struct nsx_key){ device, (uint64_t)stream });
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&o->streams, ((struct nsx_overrun_stream){ .from = 0 })))
-		*at = (uint32_t)(o->streams.n - 1);
-	return at && *at != NSX_NONE ? &o->streams.p[*at] : NULL;
+	return nsx_vec_next(&o->streams, at, ((struct nsx_overrun_stream){ .from = 0 })) ? &o->streams.p[at] : NULL;
 }
 
 /* Count an operation that outlasts a later one, when this is first known. */

@@ -1,7 +1,6 @@
 /* share.c -- the programs that account for most of the time, computed in integers. */
 #include "job/share.h"
 
-#include <stdlib.h>
 
 #include "base/sort.h"
 
@@ -41,8 +40,7 @@ nsx_cover_pick(struct nsx_cover_row *rows, size_t n, struct nsx_cover c)
 {
 	nsx_u128 total = 0, sum = 0;
 
-	if (n)
-		qsort(rows, n, sizeof *rows, longest_first);
+	nsx_sort(rows, n, longest_first);
 	for (size_t i = 0; i < n; i++)
 		total += rows[i].time;
 	/* 64-bit times and denominators of 30 bits leave 34 bits of 128 for the number of rows. */

@@ -226,8 +226,7 @@ make_items(struct printing *p)
 			p->items[p->nitems++] = it;
 	}
 	free(inner);
-	if (p->nitems)
-		qsort(p->items, p->nitems, sizeof *p->items, item_cmp);
+	nsx_sort(p->items, p->nitems, item_cmp);
 	for (size_t i = 0; i < p->nitems; i++)
 		p->first[p->items[i].parent + 1] = i + 1;
 	for (size_t i = 1; i <= n; i++)
@@ -295,8 +294,7 @@ make_lines(struct printing *p)
 		return false;
 	for (size_t i = 0; i < s->nodes.n; i++)
 		p->of[i] = (struct printed_line){ .node = (uint32_t)i, .floor = s->nodes.p[i].time };
-	if (s->shares.n)
-		qsort(s->shares.p, s->shares.n, sizeof *s->shares.p, share_cmp);
+	nsx_sort(s->shares.p, s->shares.n, share_cmp);
 	for (size_t i = 0; i < s->shares.n; i++)
 		if (!add_share(p, &s->shares.p[i]))
 			return false;

@@ -1,7 +1,6 @@
 /* twins.c -- see twins.h. Process and ordinal alone are no evidence: those of containers repeat on every host. */
 #include "job/twins.h"
 
-#include <stdlib.h>
 
 #include "base/map.h"
 #include "base/sort.h"
@@ -32,8 +31,7 @@ by_place(const void *a, const void *b)
 void
 nsx_twins_find(struct nsx_twin *list, size_t n)
 {
-	if (n > 1)
-		qsort(list, n, sizeof *list, by_place);
+	nsx_sort(list, n, by_place);
 	for (size_t i = 0; i < n; i++) {
 		struct nsx_twin *d = &list[i];
 

@@ -217,8 +217,7 @@ make_rows(struct grouping *x, enum nsx_cell type)
 			    && !nsx_vec_push(&x->rows, ((struct new){ order, i, key, mean(x) })))
 				return false;
 	}
-	if (x->rows.n)
-		qsort(x->rows.p, x->rows.n, sizeof *x->rows.p, by_mean);
+	nsx_sort(x->rows.p, x->rows.n, by_mean);
 	return true;
 }
 

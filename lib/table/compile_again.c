@@ -218,8 +218,7 @@ add_rows(struct again *a, char *const *paths)
 {
 	int rc = NSX_OK;
 
-	if (a->programs.n > 1)
-		qsort(a->programs.p, a->programs.n, sizeof *a->programs.p, by_id);
+	nsx_sort(a->programs.p, a->programs.n, by_id);
 	for (size_t i = 0; i < a->programs.n && rc == NSX_OK; i++) {
 		const struct program *now = &a->programs.p[i], *like = NULL;
 		size_t least = 0;

@@ -151,8 +151,7 @@ curve_at(struct usage *u, uint32_t space, uint32_t memory)
 {
 	uint32_t at = nsx_map_number(&u->curve_of, (struct nsx_key){ space, memory });
 
-	if (at == NSX_NONE || (at == u->curves.n
-	    && !nsx_vec_push(&u->curves, ((struct curve){ .space = space, .memory = memory, .every = 1 }))))
+	if (!nsx_vec_next(&u->curves, at, ((struct curve){ .space = space, .memory = memory, .every = 1 })))
 		return NULL;
 	return &u->curves.p[at];
 }

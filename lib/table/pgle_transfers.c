@@ -46,8 +46,7 @@ nsx_pgle_transfers_medians(struct nsx_pgle_transfers *t, void (*give)(void *stat
 {
 	const struct nsx_pgle_transfer *p = t->v.p;
 
-	if (t->v.n)
-		qsort(t->v.p, t->v.n, sizeof *t->v.p, by_collective);
+	nsx_sort(t->v.p, t->v.n, by_collective);
 	for (size_t i = 0, to; i < t->v.n; i = to) {
 		for (to = i + 1; to < t->v.n && p[to].of == p[i].of; to++)
 			;

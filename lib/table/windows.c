@@ -561,8 +561,7 @@ by_device(const void *a, const void *b)
 void
 nsx_window_given_sort(struct nsx_window_given *given, size_t n)
 {
-	if (n > 1)
-		qsort(given, n, sizeof *given, by_device);
+	nsx_sort(given, n, by_device);
 }
 
 size_t

@@ -110,10 +110,8 @@ key_at(struct nsx_nccl_set *s, const struct nsx_rec *rec)
 
 	if (k.comm == NSX_NONE || k.kind == NSX_NONE || k.pair == NSX_NONE)
 		return NSX_NONE;
-	uint32_t *at = nsx_map_at(&s->key_of, (struct nsx_key){ (uint64_t)k.comm << 32 | k.kind, k.pair });
-	if (at && *at == NSX_NONE && nsx_vec_push(&s->keys, k))
-		*at = (uint32_t)s->keys.n - 1;
-	return at ? *at : NSX_NONE;
+	uint32_t at = nsx_map_number(&s->key_of, (struct nsx_key){ (uint64_t)k.comm << 32 | k.kind, k.pair });
+	return nsx_vec_next(&s->keys, at, k) ? at : (uint32_t)NSX_NONE;
 }
 
 uint32_t
@@ -131,11 +129,9 @@ nsx_nccl_find_key(const struct nsx_nccl_set *s, const struct nsx_rec *rec)
 static uint32_t
 device_at(struct nsx_nccl_set *s, int64_t number, uint32_t clock)
 {
-	uint32_t *at = nsx_map_at(&s->device_of, (struct nsx_key){ (uint64_t)number, 0 });
+	uint32_t at = nsx_map_number(&s->device_of, (struct nsx_key){ (uint64_t)number, 0 });
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&s->devices, ((struct nsx_nccl_device){ number, clock })))
-		*at = (uint32_t)s->devices.n - 1;
-	return at ? *at : NSX_NONE;
+	return nsx_vec_next(&s->devices, at, ((struct nsx_nccl_device){ number, clock })) ? at : (uint32_t)NSX_NONE;
 }
 
 int

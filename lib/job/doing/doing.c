@@ -47,7 +47,7 @@ thread_at(struct nsx_doing *d, int64_t profile, int64_t pid, int64_t tid)
 	struct nsx_doing_thread t = { .profile = profile, .pid = pid, .tid = tid, .name = NSX_NONE, .first = NSX_ABSENT,
 	                              .last = NSX_ABSENT, .done = NSX_ABSENT };
 
-	if (at == NSX_NONE || (at == d->threads.n && !nsx_vec_push(&d->threads, t)))
+	if (!nsx_vec_next(&d->threads, at, t))
 		return NULL;
 	return &d->threads.p[at];
 }

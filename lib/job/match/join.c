@@ -144,8 +144,7 @@ join_by_id(struct matcher *m, size_t lo, size_t hi, bool *joined)
 			free(e.p);
 			return false;
 		}
-	if (e.n)
-		qsort(e.p, e.n, sizeof *e.p, by_id);
+	nsx_sort(e.p, e.n, by_id);
 	for (size_t i = 0; i < e.n; i++)
 		if (n == 0 || by_id(&e.p[n - 1], &e.p[i]) != 0)
 			e.p[n++] = e.p[i];

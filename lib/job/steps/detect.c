@@ -187,8 +187,7 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 		all = nsx_add_sat(all, nsx_timeline_between(&c->timelines.p[i], INT64_MIN,
 		                                            INT64_MAX).part[NSX_PART_COMPUTE], NULL);
 	}
-	if (c->spans.n)
-		qsort(c->spans.p, c->spans.n, sizeof *c->spans.p, by_class);
+	nsx_sort(c->spans.p, c->spans.n, by_class);
 	for (i = 0; good && i < c->spans.n; i += n) {
 		const struct nsx_step_span *s = &c->spans.p[i];
 

@@ -188,8 +188,7 @@ find_mixed(struct nsx_step_set *s)
 		free(spans);
 		return nsx_err_nomem(s->err, NULL);
 	}
-	if (s->others.n)
-		qsort(s->others.p, s->others.n, sizeof *s->others.p, by_start);
+	nsx_sort(s->others.p, s->others.n, by_start);
 	for (size_t i = 0, n; i < s->list.n; i += n) {
 		n = run_of(s, i);
 		if (programs)

@@ -20,7 +20,7 @@ thread_at(struct nsx_step_set *s, int64_t profile, int64_t pid, int64_t tid)
 	uint32_t at = nsx_thread_number(&s->thread_of, profile, pid, tid);
 	struct nsx_step_thread new = { .profile = profile, .pid = pid, .tid = tid, .until = INT64_MIN };
 
-	if (at == NSX_NONE || (at == s->threads.n && !nsx_vec_push(&s->threads, new)))
+	if (!nsx_vec_next(&s->threads, at, new))
 		return NULL;
 	return &s->threads.p[at];
 }
@@ -454,8 +454,7 @@ static int
 finish_found(struct nsx_step_set *s)
 {
 	for (size_t i = 0; i < s->threads.n; i++)
-		if (s->threads.p[i].ops.n)
-			qsort(s->threads.p[i].ops.p, s->threads.p[i].ops.n, sizeof *s->threads.p[i].ops.p, by_call);
+		nsx_sort(s->threads.p[i].ops.p, s->threads.p[i].ops.n, by_call);
 	if (!helpers(s) || (s->kind != NSX_STEP_MODULE && !count_empty(s)))
 		return nsx_err_nomem(s->err, NULL);
 	nsx_sort_with(s->list.p, s->list.n, sizeof *s->list.p, by_class, s);

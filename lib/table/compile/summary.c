@@ -326,8 +326,7 @@ read_stream(struct summary *s)
 	for (size_t i = 0; i < s->rows.n; i++)
 		if (__builtin_sub_overflow(s->rows.p[i].own, s->nodes.p[s->rows.p[i].node].child, &s->rows.p[i].own))
 			return fail_large(s);
-	if (s->blocks.n)
-		qsort(s->blocks.p, s->blocks.n, sizeof *s->blocks.p, by_start);
+	nsx_sort(s->blocks.p, s->blocks.n, by_start);
 	for (size_t i = 0; i < s->blocks.n; i++)
 		s->nodes.p[s->blocks.p[i].node].block = (uint32_t)i;
 	if (s->blocks.n == 0 && s->compiles)
@@ -481,8 +480,7 @@ print(struct summary *s, struct nsx_outfile *out)
 		}
 		for (size_t i = 0; i < s->blocks.n; i++)
 			first[i + 1] += first[i];
-		if (s->entries.n)
-			qsort(sorted, s->entries.n, sizeof *sorted, by_ns);
+		nsx_sort(sorted, s->entries.n, by_ns);
 		rc = write_blocks(s, sorted, first, out);
 	}
 	free(sorted);

@@ -85,7 +85,7 @@ take_chain(struct nsx_look_kins *k, struct nsx_look_kin_device *d, const struct 
 	uint32_t at = nsx_map_number(&k->chain_of, (struct nsx_key){ profile << 32 | e->device, stream });
 	struct nsx_look_chain *c;
 
-	if (at == NSX_NONE || (at == k->chains.n && !nsx_vec_push(&k->chains, ((struct nsx_look_chain){ .tid = tid }))))
+	if (!nsx_vec_next(&k->chains, at, ((struct nsx_look_chain){ .tid = tid })))
 		return false;
 	c = &k->chains.p[at];
 	if (kin == NSX_KIN_CAST)

@@ -168,7 +168,7 @@ most_of(const struct nsx_look_host *h, const struct nsx_look_device *device, enu
 		if (is_profiler(h, d) || d->key.state == NSX_DOING_UNKNOWN)
 			continue;
 		at = nsx_map_number(&of, (struct nsx_key){ d->key.state, d->key.what });
-		if (at == NSX_NONE || (at == sums.n && !nsx_vec_push(&sums, ((struct did){ .key = d->key })))) {
+		if (!nsx_vec_next(&sums, at, ((struct did){ .key = d->key }))) {
 			m.failed = true;
 			break;
 		}

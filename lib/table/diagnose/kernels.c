@@ -23,9 +23,7 @@ nsx_look_add_kernel(struct nsx_look_at *a, int64_t device, uint32_t name, int64_
 {
 	uint32_t at = nsx_map_number(&a->kernel_of, (struct nsx_key){ (uint64_t)device, name });
 
-	if (at == NSX_NONE
-	    || (at == a->kernel_times.n
-	        && !nsx_vec_push(&a->kernel_times, ((struct nsx_pace_time){ .device = device, .name = name }))))
+	if (!nsx_vec_next(&a->kernel_times, at, ((struct nsx_pace_time){ .device = device, .name = name })))
 		return nsx_err_nomem(a->err, NULL);
 	a->kernel_times.p[at].count++;
 	a->kernel_times.p[at].ns += (nsx_u128)dur;
@@ -64,8 +62,7 @@ find_median(struct nsx_look_at *a, const struct nsx_look_device *late, const str
 		if (others.p[i].device != late)
 			others.p[kept++] = others.p[i];
 	others.n = kept;
-	if (others.n > 1)
-		qsort(others.p, others.n, sizeof *others.p, by_time);
+	nsx_sort(others.p, others.n, by_time);
 	*median = others.n ? others.p[(others.n - 1) / 2].device : NULL;
 	free(others.p);
 	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);

@@ -69,7 +69,7 @@ kernel_at(struct nsx_look_at *a, struct nsx_str name)
 {
 	uint32_t n = nsx_intern_recall(&a->kernels, a->kernel_recall, name);
 
-	if (n == NSX_NONE || (n == a->moves.n && !nsx_vec_push(&a->moves, kernel_moves(name)))) {
+	if (!nsx_vec_next(&a->moves, n, kernel_moves(name))) {
 		nsx_err_nomem(a->err, NULL);
 		return NSX_NONE;
 	}
@@ -84,7 +84,7 @@ add(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t dur)
 		(struct nsx_key){ text, 0 });
 	struct nsx_look_layout fresh = { .name = text, .word = word };
 
-	if (at == NSX_NONE || (at == a->layouts.n && !nsx_vec_push(&a->layouts, fresh)))
+	if (!nsx_vec_next(&a->layouts, at, fresh))
 		return nsx_err_nomem(a->err, NULL);
 	a->layouts.p[at].count++;
 	a->layouts.p[at].time += (nsx_u128)dur;

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -227,8 +226,7 @@ nsx_look_judge(struct nsx_look_at *a)
 		return NSX_ERR;
 	if (!a->unsteady && nsx_look_forecast(a) != NSX_OK)
 		return NSX_ERR;
-	if (a->findings.n > 1)
-		qsort(a->findings.p, a->findings.n, sizeof *a->findings.p, by_gain);
+	nsx_sort(a->findings.p, a->findings.n, by_gain);
 	omit_small(a);
 	/* What first executions do, such as setting up communication, is no cost of a step. */
 	if (a->unsteady)

@@ -405,7 +405,7 @@ largest_part(const struct nsx_look_at *a, struct part *most, size_t *n)
 		const struct nsx_look_unit *u = &a->comm.units.p[i];
 		uint32_t k = nsx_map_number(&at, (struct nsx_key){ u->name, 0 });
 
-		if (k == NSX_NONE || (k == parts.n && !nsx_vec_push(&parts, ((struct part){ u->name, 0, u->bytes })))) {
+		if (!nsx_vec_next(&parts, k, ((struct part){ u->name, 0, u->bytes }))) {
 			rc = nsx_err_nomem(a->err, NULL);
 			break;
 		}

@@ -145,8 +145,7 @@ judge_layout(struct nsx_look_at *a)
 	nsx_u128 time = 0;
 	int64_t count = 0;
 
-	if (a->layouts.n > 1)
-		qsort(a->layouts.p, a->layouts.n, sizeof *a->layouts.p, by_time);
+	nsx_sort(a->layouts.p, a->layouts.n, by_time);
 	for (size_t i = 0; i < a->layouts.n; i++) {
 		time += a->layouts.p[i].time;
 		count += a->layouts.p[i].count;

@@ -105,8 +105,7 @@ order_peers(struct lockstep *f, size_t *n)
 		if (u->members.n)
 			rows[(*n)++] = o;
 	}
-	if (*n > 1)
-		qsort(rows, *n, sizeof *rows, order_cmp);
+	nsx_sort(rows, *n, order_cmp);
 	for (size_t i = 0; i < *n; i++)
 		f->peers.p[rows[i].peers].place = (int64_t)i;
 	free(rows);
@@ -132,8 +131,7 @@ add_devices(const struct lockstep *f, struct nsx_sums *sums)
 	for (size_t i = 0; i < f->peers.n; i++) {
 		struct lag_peers *u = &f->peers.p[i];
 
-		if (u->members.n)
-			qsort(u->members.p, u->members.n, sizeof *u->members.p, rank_cmp);
+		nsx_sort(u->members.p, u->members.n, rank_cmp);
 		for (size_t k = 0; k < u->members.n; k++) {
 			const struct lag_member *m = &u->members.p[k];
 			struct row *r = nsx_sums_add(sums);
@@ -193,8 +191,7 @@ list_devices(const struct lockstep *f, struct columns *c)
 		for (size_t k = 0; k < f->peers.p[i].members.n; k++)
 			if (!nsx_vec_push(&c->devices, f->peers.p[i].members.p[k].device))
 				return false;
-	if (c->devices.n)
-		qsort(c->devices.p, c->devices.n, sizeof *c->devices.p, nsx_sort_by_int);
+	nsx_sort(c->devices.p, c->devices.n, nsx_sort_by_int);
 	for (size_t i = 0; i < c->devices.n; i++)
 		if (i == 0 || c->devices.p[i] != c->devices.p[n - 1])
 			c->devices.p[n++] = c->devices.p[i];

@@ -41,7 +41,7 @@ nsx_kind_axes_add(struct nsx_kind_axes *a, const struct nsx_catalogue *cat, uint
 	}
 	uint32_t at = nsx_map_number(&a->time_of, (struct nsx_key){ kind, (uint64_t)t.group << 1 | t.comm });
 
-	if (at == NSX_NONE || (at == a->times.n && !nsx_vec_push(&a->times, t)))
+	if (!nsx_vec_next(&a->times, at, t))
 		return false;
 	a->times.p[at].ns = nsx_add_sat(a->times.p[at].ns, ns, NULL);
 	return true;
@@ -99,8 +99,7 @@ nsx_kind_axes_text(struct nsx_kind_axes *a, uint32_t kind, struct nsx_buf *to)
 		if (good)
 			of.p[at].ns = nsx_add_sat(of.p[at].ns, a->times.p[i].ns, NULL);
 	}
-	if (of.n > 1)
-		qsort(of.p, of.n, sizeof *of.p, by_time);
+	nsx_sort(of.p, of.n, by_time);
 	for (size_t i = 0; i < of.n && good; i++) {
 		if (i)
 			nsx_buf_char(to, ',');

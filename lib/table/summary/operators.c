@@ -30,7 +30,7 @@ kernel_of(struct nsx_operators *o, struct nsx_str name)
 {
 	uint32_t at = nsx_intern_recall(&o->kernels, o->recall, name);
 
-	if (at == NSX_NONE || (at == o->maths.n && !nsx_vec_push(&o->maths, math_of(name))))
+	if (!nsx_vec_next(&o->maths, at, math_of(name)))
 		return NULL;
 	return &o->maths.p[at];
 }
@@ -58,7 +58,7 @@ nsx_operators_take(struct nsx_operators *o, struct nsx_scopes *s, const struct n
 
 	at = nsx_map_number(&o->work_of, (struct nsx_key){ (uint64_t)place.node << 8 | place.phase,
 	                                                   (uint64_t)device << 8 | w.math });
-	if (at == NSX_NONE || (at == o->works.n && !nsx_vec_push(&o->works, w)))
+	if (!nsx_vec_next(&o->works, at, w))
 		return false;
 	if (flops < 0)
 		o->works.p[at].lost = true;
