@@ -29,6 +29,10 @@ NSX_BEGIN_C
 	                           && nsx_vec_fill_((v)->p, sizeof *(v)->p, &(v)->n, (size_t)(at) + 1, \
 	                                            1 ? (__VA_ARGS__) : (v)->p)))
 
+/* Remove the first *head elements, which are used up, once they are many and most of them: *head is then 0. */
+#define nsx_vec_pass(v, head) nsx_vec_pass_((v)->p, sizeof *(v)->p, &(v)->n, head)
+void nsx_vec_pass_(void *p, size_t size, size_t *n, size_t *head);
+
 /* Elements up to n. */
 bool nsx_vec_fill_(void *p, size_t size, size_t *have, size_t n, const void *x);
 

@@ -93,11 +93,7 @@ nsx_track_forget(struct nsx_doing_track *t, int64_t time)
 {
 	while (t->head + 1 < t->list.n && t->list.p[t->head + 1].start <= time)
 		t->head++;
-	if (t->head > t->list.n / 2 && t->head > 64) {
-		memmove(t->list.p, t->list.p + t->head, (t->list.n - t->head) * sizeof *t->list.p);
-		t->list.n -= t->head;
-		t->head = 0;
-	}
+	nsx_vec_pass(&t->list, &t->head);
 }
 
 void

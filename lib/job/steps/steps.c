@@ -20,9 +20,7 @@ thread_at(struct nsx_step_set *s, int64_t profile, int64_t pid, int64_t tid)
 	uint32_t at = nsx_thread_number(&s->thread_of, profile, pid, tid);
 	struct nsx_step_thread new = { .profile = profile, .pid = pid, .tid = tid, .until = INT64_MIN };
 
-	if (!nsx_vec_next(&s->threads, at, new))
-		return NULL;
-	return &s->threads.p[at];
+	return nsx_vec_next(&s->threads, at, new) ? &s->threads.p[at] : NULL;
 }
 
 /* Record that the thread, NSX_NONE for all of them, has steps of the class: *n counts it if that is new. False when out
@@ -201,10 +199,8 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 	s->ops++;
 	if (device == NSX_NONE)
 		return false;
-	while (s->timelines.n <= device)
-		if (!nsx_vec_push(&s->timelines, ((struct nsx_timeline){ .end = 0 })) ||
-		    !nsx_vec_push(&s->removed, NSX_REMOVED_NONE))
-			return false;
+	if (!nsx_vec_reach(&s->timelines, device, NULL) || !nsx_vec_reach(&s->removed, device, &NSX_REMOVED_NONE))
+		return false;
 	if (start == NSX_ABSENT || dur < 0 || !nsx_has(rec, NSX_OP_device)) {
 		s->timeless++;
 		return true;
