@@ -2,7 +2,6 @@
 #include "job/overruns.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 
@@ -28,18 +27,6 @@ count(struct nsx_overruns *o, const struct nsx_overrun *x)
 	}
 }
 
-/* Move the running operations to the front when ended ones take half of the array. */
-static void
-forget_ended(struct nsx_overrun_stream *s)
-{
-	if (s->from < s->running.n && s->from < s->running.n - s->from)
-		return;
-	s->running.n -= s->from;
-	if (s->running.n)
-		memmove(s->running.p, s->running.p + s->from, s->running.n * sizeof *s->running.p);
-	s->from = 0;
-}
-
 bool
 nsx_overruns_take(struct nsx_overruns *o, uint64_t device, int64_t stream, int64_t start, int64_t end, uint64_t op)
 {
@@ -61,7 +48,7 @@ nsx_overruns_take(struct nsx_overruns *o, uint64_t device, int64_t stream, int64
 		count(o, &p[s->running.n - 1]);
 	while (s->from < s->running.n && p[s->from].end <= start)
 		s->from++;
-	forget_ended(s);
+	nsx_vec_pass(&s->running, &s->from);
 	return nsx_vec_push(&s->running, ((struct nsx_overrun){ .end = end, .nth = o->met++, .op = op }));
 }
 

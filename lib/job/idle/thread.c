@@ -2,7 +2,6 @@
 #include "job/idle/thread.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/heap.h"
@@ -121,11 +120,7 @@ push_piece(struct nsx_host_thread *t, struct nsx_host_piece p, struct nsx_err *e
 		return NSX_OK;
 	if (t->list.n - t->head >= MANY && spill(t, err) != NSX_OK)
 		return NSX_ERR;
-	if (t->head > t->list.n / 2) {
-		memmove(t->list.p, t->list.p + t->head, (t->list.n - t->head) * sizeof *t->list.p);
-		t->list.n -= t->head;
-		t->head = 0;
-	}
+	nsx_vec_pass(&t->list, &t->head);
 	return nsx_vec_push(&t->list, p) ? NSX_OK : nsx_err_nomem(err, NULL);
 }
 
