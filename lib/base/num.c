@@ -420,7 +420,8 @@ nsx_size_parse(const char *s, int64_t *bytes)
 double
 nsx_unsigned_zero(double v, int decimals)
 {
-	return fabs(v) < 0.5 * pow(10, -decimals) ? 0 : v;
+	/* Half a unit rounds to the even digit, 0, if it is exact: only 0.5 is. */
+	return fabs(v) < 0.5 * pow(10, -decimals) || (!decimals && fabs(v) == 0.5) ? 0 : v;
 }
 
 struct nsx_ns_text
