@@ -171,6 +171,9 @@ demo:
 # make bench T='extract filters' runs these parts alone; SCALE=large takes an export of 16 million ranges.
 bench: all $(SYNTH) $(BENCH)
 	@B=$B T='$T' SCALE='$(SCALE)' sh tests/bench/run.sh
+# The lists of all tools, from their pages.
+index:
+	@sh tests/index.sh
 bench-doc: bench
 	@B=$B sh tests/bench/table.sh docs/performance.md && sh tests/bench/table.sh docs/tour.md
 
@@ -233,5 +236,5 @@ deb:
 clean:
 	rm -rf $B
 .SECONDARY:
-.PHONY: all check tests asan tsan fuzz demo bench bench-doc install faults damage check-slow fuzz-keep coverage lint install-tools install-dev uninstall deb clean
+.PHONY: all check tests index asan tsan fuzz demo bench bench-doc install faults damage check-slow fuzz-keep coverage lint install-tools install-dev uninstall deb clean
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)

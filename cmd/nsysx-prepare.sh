@@ -238,11 +238,11 @@ fi
 
 warn() { clear; printf '%s: warning: %s\n' "$tool" "$1" >&2; }
 
-# What the extraction said of it, for -q.
+# What the extraction calls errors, for -q: the stream is hardly the one that is meant.
 warn_of_diags() {
 	[ "$quiet" ] && [ -e "$work/diag.tsv" ] || return 0
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		/they are of different jobs|time counts twice/ && ++n <= 3 { s = $at["source"]; sub(/^nsysx-extract:? */, "", s); print s (s == "" ? "" : ": ") $at["text"] }
+		$at["severity"] == "error" && $at["source"] ~ /^nsysx-extract/ && ++n <= 3 { s = $at["source"]; sub(/^nsysx-extract:? */, "", s); print s (s == "" ? "" : ": ") $at["text"] }
 		END { if (n > 3) print "and " n - 3 " more such warnings: without -q" }' "$work/diag.tsv" >"$work/warnings"
 	while read -r said; do warn "$said"; done <"$work/warnings"
 }

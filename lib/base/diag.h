@@ -12,6 +12,7 @@
 
 NSX_BEGIN_C
 
+/* An error does not end the run, but the data are hardly those that are meant; it is shown whatever -q. */
 enum nsx_severity { NSX_INFO, NSX_WARNING, NSX_ERROR };
 
 struct nsx_diag {

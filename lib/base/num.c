@@ -417,6 +417,13 @@ nsx_size_parse(const char *s, int64_t *bytes)
 	return true;
 }
 
+double
+nsx_unsigned_zero(double v, int decimals)
+{
+	/* Half a unit rounds to the even digit, 0, if it is exact: only 0.5 is. */
+	return fabs(v) < 0.5 * pow(10, -decimals) || (!decimals && fabs(v) == 0.5) ? 0 : v;
+}
+
 struct nsx_ns_text
 nsx_ns_text(double ns)
 {
@@ -426,7 +433,7 @@ nsx_ns_text(double ns)
 	int unit = 0;
 
 	if (v < 999.5) {
-		snprintf(text.s, sizeof text.s, "%.0f ns", v < 0.5 ? 0 : ns);   /* no negative zero */
+		snprintf(text.s, sizeof text.s, "%.0f ns", nsx_unsigned_zero(ns, 0));
 		return text;
 	}
 	/* As in tables: what rounding brings to the next unit is written so. */

@@ -22,6 +22,12 @@ char *nsx_put_int(char *out, int64_t v);
  * out (at least NSX_DOUBLE_CHARS bytes, no NUL); the end. */
 char *nsx_put_double(char *out, double v);
 
+static inline int64_t nsx_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t nsx_min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* v as a text of that many decimals has it, where a zero has no sign: v, or 0 if it rounds to 0. */
+double nsx_unsigned_zero(double v, int decimals);
+
 /* Write n / 1000 exactly: nanoseconds as "12.5" microseconds, with one to three digits after the decimal point. out: at
  * least NSX_DOUBLE_CHARS bytes, no NUL; the end. */
 char *nsx_put_thousandths(char *out, int64_t n);
@@ -29,6 +35,8 @@ char *nsx_put_thousandths(char *out, int64_t n);
 /* Nanoseconds for a sentence: "89.28 s", "1.645 ms", "376.5 us", "12 ns". */
 struct nsx_ns_text { char s[48]; };
 struct nsx_ns_text nsx_ns_text(double ns);
+/* The same for a call with %s. */
+#define NSX_NS(ns) nsx_ns_text((double)(ns)).s
 
 /* Nanoseconds for a sentence that must also be exact, for example about dropped time: "89.28 s, 89281234567 ns", "12
  * ns". */

@@ -257,6 +257,13 @@ nsx_sort_starts(struct nsx_sort_start *a, size_t n)
 	return true;
 }
 
+void
+nsx_sort_elements(void *p, size_t n, size_t size, int (*compare)(const void *a, const void *b))
+{
+	if (n > 1)
+		qsort(p, n, size, compare);
+}
+
 size_t
 nsx_sort_first(const void *elements, size_t n, size_t size, size_t offset, int64_t x)
 {

@@ -9,6 +9,22 @@
 /* As of strcmp: by value. */
 static inline int nsx_int_cmp(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
+/* The same of any numbers of one type, of which each is evaluated twice; and by the first of several orders by which
+ * two elements differ, all of which are evaluated. NSX_CMP(b, a) is the largest first:
+ *
+ *   return NSX_FIRST(NSX_CMP(a->device, b->device), NSX_CMP(b->time, a->time), nsx_str_cmp(a->name, b->name)); */
+#define NSX_CMP(a, b) (((a) > (b)) - ((a) < (b)))
+#define NSX_FIRST(...) nsx_first_of((const int[]){ __VA_ARGS__ }, sizeof (const int[]){ __VA_ARGS__ } / sizeof(int))
+static inline int
+nsx_first_of(const int *orders, size_t n)
+{
+	size_t i = 0;
+
+	while (i + 1 < n && orders[i] == 0)
+		i++;
+	return orders[i];
+}
+
 /* For qsort and bsearch of int64_t, and of double: by value. */
 int nsx_sort_by_int(const void *a, const void *b);
 int nsx_sort_by_double(const void *a, const void *b);
@@ -38,6 +54,25 @@ bool nsx_sort_starts(struct nsx_sort_start *a, size_t n);
 /* The index of the first of n elements of `size` bytes, sorted by the int64_t at `offset` in each, whose value is x or
  * more; n: none has one. elements may be NULL if n is 0. */
 size_t nsx_sort_first(const void *elements, size_t n, size_t size, size_t offset, int64_t x);
+
+/* Set i to the first of from, ..., to - 1 for which the condition on i holds, as it does for all behind that one; to
+ * `to` if it holds for none; to `from` if that is above `to`. */
+#define NSX_BISECT(i, from, to, holds) \
+	do { \
+		size_t lo_ = (from), hi_ = (to); \
+		while (lo_ < hi_) { \
+			(i) = lo_ + (hi_ - lo_) / 2; \
+			if (holds) \
+				hi_ = (i); \
+			else \
+				lo_ = (i) + 1; \
+		} \
+		(i) = lo_; \
+	} while (0)
+
+/* qsort of n elements; n may be 0, and p then NULL. */
+#define nsx_sort(p, n, compare) nsx_sort_elements(p, n, sizeof *(p), compare)
+void nsx_sort_elements(void *p, size_t n, size_t size, int (*compare)(const void *a, const void *b));
 
 /* qsort with a context, which is passed to each call of `compare`. n may be 0, and p then NULL. */
 typedef int nsx_sort_compare(const void *a, const void *b, const void *context);

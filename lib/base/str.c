@@ -46,6 +46,17 @@ nsx_str_cmp(struct nsx_str a, struct nsx_str b)
 }
 
 bool
+nsx_str_has(struct nsx_str s, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (size_t i = 0; i + n <= s.len; i++)
+		if (memcmp(s.ptr + i, part, n) == 0)
+			return true;
+	return false;
+}
+
+bool
 nsx_str_starts(struct nsx_str s, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -118,12 +129,20 @@ nsx_buf_c(struct nsx_buf *b, const char *s)
 void
 nsx_buf_fmt(struct nsx_buf *b, const char *fmt, ...)
 {
-	va_list ap, again;
+	va_list ap;
 
 	va_start(ap, fmt);
+	nsx_buf_vfmt(b, fmt, ap);
+	va_end(ap);
+}
+
+void
+nsx_buf_vfmt(struct nsx_buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+
 	va_copy(again, ap);
 	int n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
 	if (n < 0)
 		b->failed = true;
 	else if (nsx_buf_room(b, (size_t)n + 1)) {

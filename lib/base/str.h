@@ -2,6 +2,7 @@
 #ifndef NSX_BASE_STR_H
 #define NSX_BASE_STR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,7 @@ nsx_str_eq(struct nsx_str a, struct nsx_str b)
 
 int  nsx_str_cmp(struct nsx_str a, struct nsx_str b);    /* bytewise, as memcmp, the shorter first */
 bool nsx_str_starts(struct nsx_str s, const char *prefix);
+bool nsx_str_has(struct nsx_str s, const char *part);
 
 /* A malloc'd, NUL-terminated copy; NULL when out of memory. The caller frees it. */
 char *nsx_str_dup(struct nsx_str s);
@@ -45,6 +47,7 @@ void nsx_buf_char(struct nsx_buf *b, char c);
 void nsx_buf_str(struct nsx_buf *b, struct nsx_str s);
 void nsx_buf_c(struct nsx_buf *b, const char *s);
 void nsx_buf_fmt(struct nsx_buf *b, const char *fmt, ...) NSX_PRINTF(2, 3);
+void nsx_buf_vfmt(struct nsx_buf *b, const char *fmt, va_list ap) NSX_PRINTF(2, 0);
 void nsx_buf_free(struct nsx_buf *b);                    /* back to {0} */
 static inline struct nsx_str nsx_buf_view(const struct nsx_buf *b) { return (struct nsx_str){ b->ptr, b->len }; }
 

@@ -22,7 +22,7 @@ put_scaled(struct nsx_buf *b, double v, const char *const *units, bool whole)
 {
 	int decimals;
 
-	v = v < 0 && v > -0.0005 ? 0 : v;   /* no negative zero */
+	v = v < 0 ? nsx_unsigned_zero(v, 3) : v;
 	whole |= v == 0;
 	for (; units[1] && fabs(v) >= (whole ? 1000 : 999.95); units++, whole = false)
 		v /= 1000;
@@ -87,8 +87,8 @@ put_percent(struct nsx_buf *b, double v, bool digits)
 		nsx_buf_c(b, "<0.001%");
 	else if (digits && fabs(v) >= most)
 		nsx_buf_c(b, v > 0 ? ">9999%" : "<-9999%");
-	else   /* no negative zero */
-		nsx_buf_fmt(b, "%.*f%%", decimals, v < 0 && v > -0.5 * pow(10, -decimals) ? 0 : v);
+	else
+		nsx_buf_fmt(b, "%.*f%%", decimals, nsx_unsigned_zero(v, decimals));
 }
 
 void

@@ -105,7 +105,7 @@ nsx_table_double(struct nsx_table *t, int col, double v)
 
 	assert(!nsx_table_is_int(t->cols[col].type) && t->cols[col].type != NSX_CELL_STRING);
 	if (c)
-		c->f = v;
+		c->f = v + 0.0;   /* no negative zero */
 }
 
 void

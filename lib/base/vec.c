@@ -38,3 +38,15 @@ nsx_vec_fill_(void *p, size_t size, size_t *have, size_t n, const void *x)
 	}
 	return true;
 }
+
+void
+nsx_vec_pass_(void *p, size_t size, size_t *n, size_t *head)
+{
+	enum { FEW = 64 };
+
+	if (*head <= FEW || *head <= *n / 2)
+		return;
+	*n -= *head;
+	memmove(p, (char *)p + *head * size, *n * size);
+	*head = 0;
+}

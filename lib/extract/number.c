@@ -136,7 +136,7 @@ report_strangers(struct ex_job *job)
 			continue;
 		first = first ? first : p;
 		if (p->trace.world != first->trace.world)
-			nsx_diag_add(job->diags, NSX_WARNING, p->trace.name.ptr, 1,
+			nsx_diag_add(job->diags, NSX_ERROR, p->trace.name.ptr, 1,
 			             "a trace of a job of %" PRId64 " processes, where %s is of one of %" PRId64
 			             ": they are of different jobs", p->trace.world, first->input->path,
 			             first->trace.world);
@@ -144,7 +144,7 @@ report_strangers(struct ex_job *job)
 	qsort(files, n, sizeof *files, by_file);
 	for (size_t i = 1; i < n; i++)
 		if (files[i].dev == files[i - 1].dev && files[i].ino == files[i - 1].ino)
-			nsx_diag_add(job->diags, NSX_WARNING, job->profiles[files[i].at].trace.name.ptr, 1,
+			nsx_diag_add(job->diags, NSX_ERROR, job->profiles[files[i].at].trace.name.ptr, 1,
 			             "the same file as %s: its time counts twice",
 			             job->profiles[files[i - 1].at].input->path);
 	free(files);

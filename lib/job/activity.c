@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 /* ---- the parts of a device's time, in one pass ---- */
 
 const char *
@@ -161,19 +163,13 @@ static struct nsx_timeline_sums
 before(const struct nsx_timeline *t, int64_t to)
 {
 	struct nsx_timeline_sums s = { { 0 }, 0, 0 };
-	size_t lo = 0, hi = t->start.n;
+	size_t lo;
 
-	if (!hi || to <= t->start.p[0])
+	if (!t->start.n || to <= t->start.p[0])
 		return s;
 	to = to < t->end ? to : t->end;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->start.p[mid] < to)
-			lo = mid;
-		else
-			hi = mid;
-	}
+	NSX_BISECT(lo, 1, t->start.n, t->start.p[lo] >= to);
+	lo--;
 	s = t->marks.p[lo / EVERY].before;
 	for (size_t i = lo / EVERY * EVERY; i < lo; i++)
 		add_sum(&s, t->what.p[i], t->start.p[i + 1] - t->start.p[i]);

@@ -59,7 +59,7 @@ nsx_axes_place(struct nsx_axes *a, int64_t device, int64_t position)
 {
 	uint32_t at = nsx_map_number(&a->position_of, (struct nsx_key){ (uint64_t)device, 0 });
 
-	if (at == NSX_NONE || (at == a->positions.n && !nsx_vec_push(&a->positions, position)))
+	if (!nsx_vec_next(&a->positions, at, position))
 		return false;
 	a->positions.p[at] = position;
 	return true;

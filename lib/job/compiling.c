@@ -4,13 +4,14 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 
 static bool
 add(struct nsx_compiling *c, int64_t profile, int64_t tid, int64_t start, int64_t end)
 {
 	uint32_t thread = nsx_map_number(&c->thread_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)tid });
 
-	if (thread == NSX_NONE || (thread == c->last.n && !nsx_vec_push(&c->last, NSX_NONE)))
+	if (!nsx_vec_next(&c->last, thread, NSX_NONE))
 		return false;
 	struct nsx_compiling_time *last = c->last.p[thread] == NSX_NONE ? NULL : &c->times.p[c->last.p[thread]];
 	/* They are added in order of start, an inner range after the outer one. */
@@ -39,11 +40,7 @@ by_thread(const void *a, const void *b)
 {
 	const struct nsx_compiling_time *x = a, *y = b;
 
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
+	return NSX_FIRST(NSX_CMP(x->thread, y->thread), NSX_CMP(x->start, y->start), NSX_CMP(x->end, y->end));
 }
 
 /* Sorted, and joined where they overlap: then each thread has at most one time around any instant. */
@@ -52,8 +49,7 @@ sort(struct nsx_compiling *c)
 {
 	size_t n = 0;
 
-	if (c->times.n)
-		qsort(c->times.p, c->times.n, sizeof *c->times.p, by_thread);
+	nsx_sort(c->times.p, c->times.n, by_thread);
 	for (size_t i = 0; i < c->times.n; i++) {
 		struct nsx_compiling_time *t = &c->times.p[i], *last = n ? &c->times.p[n - 1] : NULL;
 		if (!last || last->thread != t->thread || last->end < t->start)
@@ -68,19 +64,13 @@ sort(struct nsx_compiling *c)
 static bool
 is_at(struct nsx_compiling *c, uint32_t thread, int64_t time)
 {
-	size_t lo = 0;
+	const struct nsx_compiling_time *t = c->times.p;
+	size_t i;
 
 	if (!c->sorted)
 		sort(c);
-	for (size_t hi = c->times.n; lo < hi; ) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct nsx_compiling_time *t = &c->times.p[mid];
-		if (t->thread < thread || (t->thread == thread && t->start <= time))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > 0 && c->times.p[lo - 1].thread == thread && time <= c->times.p[lo - 1].end;
+	NSX_BISECT(i, 0, c->times.n, t[i].thread > thread || (t[i].thread == thread && t[i].start > time));
+	return i > 0 && t[i - 1].thread == thread && time <= t[i - 1].end;
 }
 
 bool

@@ -121,9 +121,7 @@ by_order(const void *a, const void *b)
 {
 	const struct keyed *x = a, *y = b;
 
-	if (x->order != y->order)
-		return x->order < y->order ? -1 : 1;
-	return nsx_int_cmp(x->device, y->device);
+	return NSX_FIRST(NSX_CMP(x->order, y->order), NSX_CMP(x->device, y->device));
 }
 
 /* Groups of the devices that have one key. axis: its name. */

@@ -35,7 +35,7 @@ note_pool(struct nsx_live *l, const struct nsx_rec *rec, uint32_t space)
 	uint32_t at = nsx_map_number(&l->pool_of, (struct nsx_key){ space, (uint64_t)rec->v[NSX_MEMORY_pool].i });
 	int64_t size = nsx_int(rec, NSX_MEMORY_pool_size, 0);
 
-	if (at == NSX_NONE || (at == l->pools.n && !nsx_vec_push(&l->pools, ((struct nsx_live_pool){ space, 0 }))))
+	if (!nsx_vec_next(&l->pools, at, ((struct nsx_live_pool){ space, 0 })))
 		return false;
 	if (s->pools == NSX_ABSENT)
 		s->pools = 0;

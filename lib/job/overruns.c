@@ -2,7 +2,6 @@
 #include "job/overruns.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 
@@ -10,11 +9,9 @@
 static struct nsx_overrun_stream *
 stream_of(struct nsx_overruns *o, uint64_t device, int64_t stream)
 {
-	uint32_t *at = nsx_map_at(&o->of, (struct nsx_key){ device, (uint64_t)stream });
+	uint32_t at = nsx_map_number(&o->of, (struct nsx_key){ device, (uint64_t)stream });
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&o->streams, ((struct nsx_overrun_stream){ .from = 0 })))
-		*at = (uint32_t)(o->streams.n - 1);
-	return at && *at != NSX_NONE ? &o->streams.p[*at] : NULL;
+	return nsx_vec_next(&o->streams, at, ((struct nsx_overrun_stream){ .from = 0 })) ? &o->streams.p[at] : NULL;
 }
 
 /* Count an operation that outlasts a later one, when this is first known. */
@@ -28,18 +25,6 @@ count(struct nsx_overruns *o, const struct nsx_overrun *x)
 		o->longest_op = x->op;
 		o->longest_nth = x->nth;
 	}
-}
-
-/* Move the running operations to the front when ended ones take half of the array. */
-static void
-forget_ended(struct nsx_overrun_stream *s)
-{
-	if (s->from < s->running.n && s->from < s->running.n - s->from)
-		return;
-	s->running.n -= s->from;
-	if (s->running.n)
-		memmove(s->running.p, s->running.p + s->from, s->running.n * sizeof *s->running.p);
-	s->from = 0;
 }
 
 bool
@@ -63,7 +48,7 @@ nsx_overruns_take(struct nsx_overruns *o, uint64_t device, int64_t stream, int64
 		count(o, &p[s->running.n - 1]);
 	while (s->from < s->running.n && p[s->from].end <= start)
 		s->from++;
-	forget_ended(s);
+	nsx_vec_pass(&s->running, &s->from);
 	return nsx_vec_push(&s->running, ((struct nsx_overrun){ .end = end, .nth = o->met++, .op = op }));
 }
 

@@ -13,9 +13,7 @@ by_name(const void *pa, const void *pb)
 {
 	const struct nsx_pace_time *a = pa, *b = pb;
 
-	if (a->name != b->name)
-		return a->name < b->name ? -1 : 1;
-	return nsx_int_cmp(a->device, b->device);
+	return NSX_FIRST(NSX_CMP(a->name, b->name), NSX_CMP(a->device, b->device));
 }
 
 static int
@@ -34,8 +32,7 @@ list_devices(const struct nsx_pace_time *times, size_t n, struct nsx_paces *out)
 	for (size_t i = 0; i < n; i++)
 		if (!nsx_vec_push(&out->list, ((struct nsx_pace){ .device = times[i].device })))
 			return false;
-	if (out->list.n > 1)
-		qsort(out->list.p, out->list.n, sizeof *out->list.p, by_number);
+	nsx_sort(out->list.p, out->list.n, by_number);
 	for (size_t i = 0; i < out->list.n; i++)
 		if (!kept || out->list.p[kept - 1].device != out->list.p[i].device)
 			out->list.p[kept++] = out->list.p[i];
@@ -113,8 +110,7 @@ nsx_paces_of(struct nsx_pace_time *times, size_t n, struct nsx_paces *out, struc
 	p.scratch = malloc((p.devices + 1) * sizeof *p.scratch);
 	p.all = all;
 	if (all && p.scratch) {
-		if (n > 1)
-			qsort(times, n, sizeof *times, by_name);
+		nsx_sort(times, n, by_name);
 		for (size_t d = 0; d < p.devices; d++)
 			all[d] = 1;
 		if (pass(&p, out->list.p) < ENOUGH) {

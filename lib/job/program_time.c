@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "job/catalogue.h"
 #include "job/hidden.h"
 
@@ -18,10 +19,7 @@ catalogue(const struct nsx_top *t)
 static bool
 grow(struct nsx_top *t, size_t n)
 {
-	while (t->programs.n < n)
-		if (!nsx_vec_push(&t->programs, ((struct nsx_top_program){ .module_name = NSX_NONE })))
-			return false;
-	return true;
+	return n == 0 || nsx_vec_reach(&t->programs, n - 1, &(struct nsx_top_program){ .module_name = NSX_NONE });
 }
 
 uint32_t
@@ -45,7 +43,7 @@ nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1);
 	int64_t device = nsx_int(rec, NSX_MODULE_device, NSX_ABSENT);
-	uint32_t program = nsx_top_program(t, rec), *at;
+	uint32_t program = nsx_top_program(t, rec), at;
 	struct nsx_err err = { "" };
 
 	if (program == NSX_NONE)
@@ -61,13 +59,10 @@ nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec)
 		return program;
 	}
 	p->modules += (nsx_u128)dur;
-	at = nsx_map_at(&t->run_of, (struct nsx_key){ program, (uint64_t)device });
-	if (!at ||
-	    (*at == NSX_NONE && !nsx_vec_push(&t->runs, ((struct nsx_top_run){ device, start, start, program }))))
+	at = nsx_map_number(&t->run_of, (struct nsx_key){ program, (uint64_t)device });
+	if (!nsx_vec_next(&t->runs, at, ((struct nsx_top_run){ device, start, start, program })))
 		return NSX_NONE;
-	if (*at == NSX_NONE)
-		*at = (uint32_t)(t->runs.n - 1);
-	struct nsx_top_run *r = &t->runs.p[*at];
+	struct nsx_top_run *r = &t->runs.p[at];
 	int64_t end = nsx_add_sat(start, dur, NULL);
 	r->first = start < r->first ? start : r->first;
 	r->last = end > r->last ? end : r->last;
@@ -171,8 +166,7 @@ nsx_top_span(struct nsx_top *t)
 	for (size_t i = 0; i < t->runs.n; i++)
 		if (t->programs.p[t->runs.p[i].program].kept)
 			t->runs.p[n++] = t->runs.p[i];
-	if (n)
-		qsort(t->runs.p, n, sizeof *t->runs.p, run_cmp);
+	nsx_sort(t->runs.p, n, run_cmp);
 	t->runs.n = n;
 	for (size_t i = 0; i < n;) {
 		struct nsx_top_run all = t->runs.p[i];

@@ -1,7 +1,8 @@
 /* share.c -- the programs that account for most of the time, computed in integers. */
 #include "job/share.h"
 
-#include <stdlib.h>
+
+#include "base/sort.h"
 
 bool
 nsx_cover_parse(const char *s, struct nsx_cover *c)
@@ -30,12 +31,8 @@ static int
 longest_first(const void *pa, const void *pb)
 {
 	const struct nsx_cover_row *a = pa, *b = pb;
-	int c;
 
-	if (a->time != b->time)
-		return a->time > b->time ? -1 : 1;
-	c = nsx_str_cmp(a->key, b->key);
-	return c ? c : (a->number > b->number) - (a->number < b->number);
+	return NSX_FIRST(NSX_CMP(b->time, a->time), nsx_str_cmp(a->key, b->key), NSX_CMP(a->number, b->number));
 }
 
 void
@@ -43,8 +40,7 @@ nsx_cover_pick(struct nsx_cover_row *rows, size_t n, struct nsx_cover c)
 {
 	nsx_u128 total = 0, sum = 0;
 
-	if (n)
-		qsort(rows, n, sizeof *rows, longest_first);
+	nsx_sort(rows, n, longest_first);
 	for (size_t i = 0; i < n; i++)
 		total += rows[i].time;
 	/* 64-bit times and denominators of 30 bits leave 34 bits of 128 for the number of rows. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/sort.h"
 #include "job/fraction.h"
 
 /* ---- building */
@@ -240,8 +241,7 @@ make_items(struct printing *p)
 			p->items[p->nitems++] = it;
 	}
 	free(inner);
-	if (p->nitems)
-		qsort(p->items, p->nitems, sizeof *p->items, item_cmp);
+	nsx_sort(p->items, p->nitems, item_cmp);
 	for (size_t i = 0; i < p->nitems; i++)
 		p->first[p->items[i].parent + 1] = i + 1;
 	for (size_t i = 1; i <= n; i++)
@@ -296,9 +296,7 @@ share_cmp(const void *pa, const void *pb)
 {
 	const struct nsx_stacks_share *a = pa, *b = pb;
 
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	return (a->n > b->n) - (a->n < b->n);
+	return NSX_FIRST(NSX_CMP(a->node, b->node), NSX_CMP(a->n, b->n));
 }
 
 static bool
@@ -311,8 +309,7 @@ make_lines(struct printing *p)
 		return false;
 	for (size_t i = 0; i < s->nodes.n; i++)
 		p->of[i] = (struct printed_line){ .node = (uint32_t)i, .floor = s->nodes.p[i].time };
-	if (s->shares.n)
-		qsort(s->shares.p, s->shares.n, sizeof *s->shares.p, share_cmp);
+	nsx_sort(s->shares.p, s->shares.n, share_cmp);
 	for (size_t i = 0; i < s->shares.n; i++)
 		if (!add_share(p, &s->shares.p[i]))
 			return false;
@@ -325,9 +322,8 @@ static int
 largest_first(const void *pa, const void *pb)
 {
 	const struct remainder *a = pa, *b = pb;
-	int c = nsx_fraction_cmp(b->value, a->value, a->scratch);
 
-	return c ? c : (a->rank > b->rank) - (a->rank < b->rank);
+	return NSX_FIRST(nsx_fraction_cmp(b->value, a->value, a->scratch), NSX_CMP(a->rank, b->rank));
 }
 
 static bool

@@ -1,7 +1,6 @@
 /* twins.c -- see twins.h. Process and ordinal alone are no evidence: those of containers repeat on every host. */
 #include "job/twins.h"
 
-#include <stdlib.h>
 
 #include "base/map.h"
 #include "base/sort.h"
@@ -24,22 +23,15 @@ static int
 by_place(const void *a, const void *b)
 {
 	const struct nsx_twin *x = a, *y = b;
-	int c = nsx_int_cmp(x->pid, y->pid);
 
-	if (c == 0)
-		c = nsx_int_cmp(x->cuda, y->cuda);
-	if (c == 0)
-		c = nsx_int_cmp(x->last, y->last);
-	if (c == 0)
-		c = nsx_str_cmp(x->schema, y->schema);
-	return c ? c : (x->at > y->at) - (x->at < y->at);
+	return NSX_FIRST(NSX_CMP(x->pid, y->pid), NSX_CMP(x->cuda, y->cuda), NSX_CMP(x->last, y->last),
+	                 nsx_str_cmp(x->schema, y->schema), NSX_CMP(x->at, y->at));
 }
 
 void
 nsx_twins_find(struct nsx_twin *list, size_t n)
 {
-	if (n > 1)
-		qsort(list, n, sizeof *list, by_place);
+	nsx_sort(list, n, by_place);
 	for (size_t i = 0; i < n; i++) {
 		struct nsx_twin *d = &list[i];
 

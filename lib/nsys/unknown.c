@@ -2,27 +2,15 @@
  * within the first launch of a kernel in its process is loading: CUDA loads the code of a kernel when it is first
  * needed. What remains is unknown, and no part of the time that it covers is attributed to it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "nsys/host.h"
 
 static bool
-has_part(struct nsx_str s, const char *part)
-{
-	size_t n = strlen(part);
-
-	for (size_t i = 0; i + n <= s.len; i++)
-		if (memcmp(s.ptr + i, part, n) == 0)
-			return true;
-	return false;
-}
-
-static bool
 is_profiler(struct nsx_str name)
 {
 	return nsx_str_starts(name, "CUDA profiling") || nsx_str_starts(name, "CUPTI")
-	       || has_part(name, "profiling initialization");
+	       || nsx_str_has(name, "profiling initialization");
 }
 
 /* The first launches of all kernels, each by thread and start, in *n elements: number of the issue. NULL when out of

@@ -2,7 +2,6 @@
  * words, because its own hold names of files and processes. */
 #include "nsys/load.h"
 
-#include <string.h>
 
 #include "base/str.h"
 
@@ -33,17 +32,6 @@ static const char *const losses[] = { "lost", "dropped", "overflow", "incomplete
 
 struct warnings { int64_t count[KNOWN], unknown; };
 
-static bool
-has_word(struct nsx_str s, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (size_t i = 0; i + n <= s.len; i++)
-		if (memcmp(s.ptr + i, word, n) == 0)
-			return true;
-	return false;
-}
-
 static int
 take_row(void *ctx, sqlite3_value **v)
 {
@@ -60,7 +48,7 @@ take_row(void *ctx, sqlite3_value **v)
 			return NSX_OK;
 		}
 	for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-		lost |= has_word(text, losses[i]);
+		lost |= nsx_str_has(text, losses[i]);
 	w->unknown += lost || severity == ERROR;
 	return NSX_OK;
 }

@@ -1,6 +1,7 @@
 /* analysis.c -- one reading of a stream for any number of analyses. */
 #include "table/analysis.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -49,6 +50,17 @@ find_name(struct nsx_analyses *a, struct nsx_event *e)
 	return e->of_name != NSX_NONE;
 }
 
+/* Whether the analysis gets it: what has no times that count is counted. */
+static bool
+comes(struct nsx_analysis_run *r, const struct nsx_event *e)
+{
+	bool timed = r->is->shared & NSX_TIMED, timeless = e->rec->kind->id == NSX_OP && e->end == NSX_ABSENT;
+
+	r->beyond += timed && !e->reaches;
+	r->timeless += timed && e->reaches && timeless;
+	return !timed || (e->reaches && !timeless);
+}
+
 static int
 take(void *state, const struct nsx_rec *rec)
 {
@@ -57,7 +69,7 @@ take(void *state, const struct nsx_rec *rec)
 	                       .end = NSX_ABSENT, .name = NSX_NONE, .of_name = NSX_NONE };
 	enum nsx_kind_id kind = rec->kind->id;
 
-	a->ndiags += kind == NSX_DIAG;
+	a->came[kind]++;
 	if (a->first[kind] == a->first[kind + 1] && nsx_rec_section(rec) != NSX_SECTION_METADATA)
 		return NSX_OK;
 	if (a->shared && find(a, &e) != NSX_OK)
@@ -66,11 +78,11 @@ take(void *state, const struct nsx_rec *rec)
 	bool outside = !e.reaches || (e.device != NSX_NONE && !e.window);
 
 	for (size_t i = a->first[kind]; i < a->first[kind + 1]; i++) {
-		const struct nsx_analysis_run *r = a->takers[i];
+		struct nsx_analysis_run *r = a->takers[i];
 
-		if (r->steps && outside)
+		if ((r->steps && outside) || !comes(r, &e))
 			continue;
-		if (r->is->shared == NSX_NAMED && kind == NSX_OP && e.name == NSX_NONE && !find_name(a, &e))
+		if (r->is->shared & NSX_NAMED && kind == NSX_OP && e.name == NSX_NONE && !find_name(a, &e))
 			return nsx_err_nomem(a->err, NULL);
 		if (r->is->take(r->state, &e) != NSX_OK)
 			return NSX_ERR;
@@ -130,7 +142,7 @@ begin(struct nsx_analyses *a)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		struct nsx_analysis_run *r = &a->runs[i];
-		const struct nsx_analysis_at at = { a->err, &a->cat, &a->names, &r->runs };
+		const struct nsx_analysis_at at = { a->err, &a->cat, &a->names, &r->runs, a->came };
 
 		r->runs = (struct nsx_run_kinds){ 0 };
 		if (r->of)
@@ -158,6 +170,8 @@ finish(struct nsx_analyses *a, struct nsx_diags *diags)
 			rc = r->again(r->of->state, r->options, &r->table, &own);
 		else if (r->is->finish)
 			rc = r->is->finish(r->state, r->sums ? NULL : &r->table, &own);
+		nsx_diag_add(&own, NSX_WARNING, "", r->beyond, NSX_BEYOND_REACH);
+		nsx_diag_add(&own, NSX_WARNING, "", r->timeless, "operations without a start or duration: ignored");
 		if (rc == NSX_OK && !r->sums)
 			nsx_diags_cover(diags, &own);
 		nsx_diags_free(&own);
@@ -181,7 +195,10 @@ nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, 
 
 	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_runs(in, &runs);
-	return nsx_read_all(in, require, take, a, err) == NSX_OK ? finish(a, diags) : NSX_ERR;
+	if (nsx_read_all(in, require, take, a, err) != NSX_OK)
+		return NSX_ERR;
+	a->ndiags = a->came[NSX_DIAG];
+	return finish(a, diags);
 }
 
 void
@@ -222,13 +239,19 @@ nsx_analyse_one(const struct nsx_analysis *analysis, const void *options, struct
 }
 
 void
-nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, struct nsx_buf *text)
+nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, const char *fmt, ...)
 {
-	nsx_buf_char(text, '\0');
-	diags->failed |= text->failed;
-	if (!text->failed) {
-		nsx_table_note(t, "%s", text->ptr);
-		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", text->ptr);
+	struct nsx_buf text = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	nsx_buf_vfmt(&text, fmt, ap);
+	va_end(ap);
+	nsx_buf_char(&text, '\0');
+	diags->failed |= text.failed;
+	if (!text.failed) {
+		nsx_table_note(t, "%s", text.ptr);
+		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", text.ptr);
 	}
-	nsx_buf_free(text);
+	nsx_buf_free(&text);
 }

@@ -73,21 +73,26 @@ struct nsx_event {
 /* What an analysis gets of its reading; all of it outlives the state. names: of operations. In `begin` it may add to
  * cat->keep, and set *runs, which is {0}: kinds, none of them `shared`, whose records runs->take gets with the state
  * instead of `take`, where the stream has them in columns and all analyses that take them want that. It must do with a
- * run what `take` does with each of its records. */
+ * run what `take` does with each of its records. came: records that the reading has met so far, by kind, but those of
+ * kinds that come in runs. */
 struct nsx_analysis_at {
 	struct nsx_err *err;
 	struct nsx_catalogue *cat;
 	struct nsx_intern *names;
 	struct nsx_run_kinds *runs;
+	const int64_t *came;
 };
 
-enum { NSX_NAMED = 2 };
+enum { NSX_NAMED = 2, NSX_TIMED = 4 };
+
 /* Functions return NSX_OK, or NSX_ERR with at->err filled; begin, finish and free may be NULL. */
 struct nsx_analysis {
 	size_t   size;     /* bytes of a state; 0: it is the caller's, for one that adds to what the caller has */
 	uint64_t kinds;    /* that `take` gets, NSX_K(...); 0: all that the reading meets */
-	int      shared;   /* true: events are filled; the catalogue has all metadata up to the record; NSX_NAMED: names
-	                    * of operations, a column that it declares, have numbers, too */
+	/* false; true: events are filled, and the catalogue has all metadata up to the record; NSX_NAMED: as well, and names
+	 * of operations, a column that it declares, have numbers; NSX_TIMED: as with true, and records beyond reach and
+	 * operations without a start or duration do not come: diags tell how many. The last two may be joined. */
+	unsigned shared;
 	/* A state of `size` is all 0. options: the caller's, which outlive it. */
 	int  (*begin)(void *state, const void *options, const struct nsx_analysis_at *at);
 	/* Declare to the reader, which lives until `finish` returns, the kinds and columns that are read; if it is
@@ -114,7 +119,9 @@ struct nsx_analysis_run {
 	int             (*again)(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags);
 	void             *state;   /* set by nsx_analyse, or with size 0 by the caller */
 	struct nsx_table *table;   /* set by nsx_analyse; who takes it leaves NULL */
-	struct nsx_run_kinds   runs;    /* own */
+	/* Own. */
+	struct nsx_run_kinds runs;
+	int64_t           beyond, timeless;
 };
 
 /* A reading. {0} with runs and n set; cat.keep and windows may be. */
@@ -126,11 +133,12 @@ struct nsx_analyses {
 	int64_t              ndiags;              /* diags in the stream */
 	int64_t              beyond;              /* records that are not in reach, of kinds that are looked up */
 	/* Own. */
+	int64_t              came[NSX_NKINDS + 1];
 	uint64_t             shared;              /* kinds of those that are */
 	struct nsx_intern    names;
 	uint32_t             recall[NSX_RECALL];
 	struct nsx_map       of_name;             /* (device, name) -> its number */
-	const struct nsx_analysis_run **takers;   /* by kind those that take it, and where those of each begin */
+	struct nsx_analysis_run **takers;   /* by kind those that take it, and where those of each begin */
 	size_t               first[NSX_NKINDS + 2];
 	struct nsx_err      *err;
 };
@@ -144,8 +152,8 @@ void nsx_event_need(struct nsx_reader *in, enum nsx_kind_id kind);
 int nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, struct nsx_diags *diags,
                 struct nsx_err *err);
 
-/* The answer in a sentence, which is freed: a note below the table, and a diag. */
-void nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, struct nsx_buf *text);
+/* The answer in a sentence: a note below the table, and a diag. */
+void nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, const char *fmt, ...) NSX_PRINTF(3, 4);
 
 /* States, the tables that nobody took, and the catalogue; not the runs themselves. */
 void nsx_analyses_free(struct nsx_analyses *a);

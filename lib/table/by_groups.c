@@ -151,14 +151,6 @@ row_at(const struct grouping *x, uint32_t key, int64_t device)
 	return nsx_map_get(&x->at, (struct nsx_key){ key, (uint64_t)device });
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Set the values of the main column in a group, sorted, and the device with the largest: the number of rows that the
  * group has; 0: it has none. */
 static size_t
@@ -188,7 +180,7 @@ collect(struct grouping *x, uint32_t key, const struct nsx_device_group *group, 
 		}
 		x->values.p[x->values.n++] = v;
 	}
-	qsort(x->values.p, x->values.n, sizeof *x->values.p, by_value);
+	qsort(x->values.p, x->values.n, sizeof *x->values.p, nsx_sort_by_double);
 	return rows;
 }
 
@@ -208,13 +200,8 @@ by_mean(const void *a, const void *b)
 {
 	const struct new *x = a, *y = b;
 
-	if (x->order != y->order)
-		return x->order < y->order ? -1 : 1;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (x->mean != y->mean)
-		return x->mean > y->mean ? -1 : 1;
-	return (x->group > y->group) - (x->group < y->group);
+	return NSX_FIRST(NSX_CMP(x->order, y->order), NSX_CMP(x->key, y->key), NSX_CMP(y->mean, x->mean),
+	                 NSX_CMP(x->group, y->group));
 }
 
 /* Make the rows, by axis, key, mean. False when out of memory. */
@@ -230,8 +217,7 @@ make_rows(struct grouping *x, enum nsx_cell type)
 			    && !nsx_vec_push(&x->rows, ((struct new){ order, i, key, mean(x) })))
 				return false;
 	}
-	if (x->rows.n)
-		qsort(x->rows.p, x->rows.n, sizeof *x->rows.p, by_mean);
+	nsx_sort(x->rows.p, x->rows.n, by_mean);
 	return true;
 }
 

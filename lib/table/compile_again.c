@@ -9,17 +9,16 @@
  * that the function captures, and options show in its result and its instructions alone. */
 #include "table/compile_again.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/sort.h"
+#include "table/each_dump.h"
 #include "table/sums.h"
 #include "xla/debug_options.h"
-#include "xla/hlo.h"
 #include "xla/signature.h"
-#include "xplane/xplane.h"
 
 /* set: programs of one folder, or of one process. */
 struct program { struct nsx_signature s; struct nsx_debug_options options; int set; };
@@ -47,6 +46,7 @@ static const struct nsx_sum_def def = {
 
 struct again {
 	NSX_VEC(struct program) programs;
+	int               path;      /* number of the path that is read */
 	struct nsx_sums   rows;      /* not kept */
 	struct nsx_str    folder;    /* of the program that is compared; empty: it was named */
 	struct nsx_table *table;
@@ -56,82 +56,35 @@ struct again {
 };
 
 static int
-add_dump(struct again *a, const char *path, int set)
+add_dump(void *state, const char *path, bool in_folder, struct nsx_err *err)
 {
-	struct program p = { .set = set };
+	struct again *a = state;
+	/* Dumps that are named are of one process. */
+	struct program p = { .set = in_folder ? a->path : -1 };
 
-	if (nsx_signature_read(path, &p.s, a->err) != NSX_OK)
+	if (nsx_signature_read(path, &p.s, err) != NSX_OK)
 		return NSX_ERR;
-	int rc = nsx_debug_options_read(path, p.s.name, &p.options, a->err);
+	int rc = nsx_debug_options_read(path, p.s.name, &p.options, err);
 
 	if (rc == NSX_OK && nsx_vec_push(&a->programs, p))
 		return NSX_OK;
 	nsx_signature_free(&p.s);
 	nsx_debug_options_free(&p.options);
-	return rc == NSX_OK ? nsx_err_nomem(a->err, NULL) : rc;
-}
-
-/* The programs that a profile of JAX has, of one process. NSX_EOF: the file is none. */
-static int
-add_profile(struct again *a, const char *path, int set, struct nsx_diags *diags)
-{
-	struct nsx_trace t;
-	int rc = nsx_xplane_programs(path, &t, a->err);
-
-	for (uint32_t i = 0; rc == NSX_OK && i < t.nprograms; i++) {
-		struct program p = { .set = set };
-
-		rc = nsx_signature_memory(t.programs[i].bytes.ptr, t.programs[i].bytes.len, path, &p.s, a->err);
-		if (rc == NSX_OK && !nsx_vec_push(&a->programs, p)) {
-			nsx_signature_free(&p.s);
-			rc = nsx_err_nomem(a->err, NULL);
-		}
-	}
-	if (rc == NSX_OK && !t.nprograms)
-		nsx_diag_add(diags, NSX_WARNING, path, 1, "no program with its HLO in this profile");
-	if (rc != NSX_EOF)
-		nsx_trace_free(&t);
-	return rc;
-}
-
-static bool
-is_folder(const char *path)
-{
-	struct stat st;
-
-	return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return rc == NSX_OK ? nsx_err_nomem(err, NULL) : rc;
 }
 
 static int
-add_path(struct again *a, const char *path, int set, struct nsx_diags *diags)
+add_program(void *state, struct nsx_str hlo, const char *path, struct nsx_err *err)
 {
-	struct nsx_dump_dir *d;
-	const char *dump;
-	struct stat st;
-	size_t next = 0;
-	int rc = NSX_OK;
+	struct again *a = state;
+	struct program p = { .set = a->path };
 
-	if (strcmp(path, "-") != 0 && stat(path, &st) != 0)
-		return nsx_err_set(a->err, "%s: %s", path, strerror(errno));
-	/* Dumps that are named are of one process. */
-	if (strcmp(path, "-") == 0)
-		return add_dump(a, "/dev/stdin", -1);
-	if (!is_folder(path)) {
-		char why[sizeof a->err->msg];
-
-		if (add_dump(a, path, -1) == NSX_OK)
-			return NSX_OK;
-		memcpy(why, a->err->msg, sizeof why);
-		rc = S_ISREG(st.st_mode) ? add_profile(a, path, set, diags) : NSX_EOF;
-		return rc == NSX_EOF ? nsx_err_set(a->err, "%s", why) : rc;
-	}
-	d = nsx_dump_dir_open(path, a->err);
-	while (d && rc == NSX_OK && (dump = nsx_dump_dir_next(d, &next)))
-		rc = add_dump(a, dump, set);
-	if (d && next == 0)
-		nsx_diag_add(diags, NSX_WARNING, path, 1, "no dump of an optimized program in this folder");
-	nsx_dump_dir_free(d);
-	return d ? rc : NSX_ERR;
+	if (nsx_signature_memory(hlo.ptr, hlo.len, path, &p.s, err) != NSX_OK)
+		return NSX_ERR;
+	if (nsx_vec_push(&a->programs, p))
+		return NSX_OK;
+	nsx_signature_free(&p.s);
+	return nsx_err_nomem(err, NULL);
 }
 
 /* ---- differences */
@@ -197,9 +150,10 @@ compare_options(struct again *a, const struct program *now, const struct program
 
 	if (!x->known || !y->known)
 		return NSX_OK;
-	for (size_t i = 0; i < x->list.n + y->list.n && rc == NSX_OK; i++) {
-		bool old = i < x->list.n;
-		struct nsx_str name = old ? x->list.p[i].name : y->list.p[i - x->list.n].name;
+	for (size_t i = 0; i < x->names.n + y->names.n && rc == NSX_OK; i++) {
+		bool old = i < x->names.n;
+		struct nsx_str name = old ? nsx_intern_str(&x->names, (uint32_t)i)
+		                          : nsx_intern_str(&y->names, (uint32_t)(i - x->names.n));
 		struct nsx_str was = nsx_debug_option(x, name), is = nsx_debug_option(y, name);
 
 		if (nsx_str_eq(was, is) || (!old && was.len))
@@ -256,9 +210,7 @@ by_id(const void *pa, const void *pb)
 {
 	const struct program *a = pa, *b = pb;
 
-	if (a->set != b->set)
-		return a->set < b->set ? -1 : 1;
-	return a->s.id != b->s.id ? (a->s.id < b->s.id ? -1 : 1) : nsx_str_cmp(a->s.name, b->s.name);
+	return NSX_FIRST(NSX_CMP(a->set, b->set), NSX_CMP(a->s.id, b->s.id), nsx_str_cmp(a->s.name, b->s.name));
 }
 
 static int
@@ -266,8 +218,7 @@ add_rows(struct again *a, char *const *paths)
 {
 	int rc = NSX_OK;
 
-	if (a->programs.n > 1)
-		qsort(a->programs.p, a->programs.n, sizeof *a->programs.p, by_id);
+	nsx_sort(a->programs.p, a->programs.n, by_id);
 	for (size_t i = 0; i < a->programs.n && rc == NSX_OK; i++) {
 		const struct program *now = &a->programs.p[i], *like = NULL;
 		size_t least = 0;
@@ -295,15 +246,17 @@ struct nsx_table *
 nsx_compile_again(char *const *paths, int n, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct again a = { .err = err };
+	const struct nsx_each_dump each = { add_dump, add_program, &a };
+	struct stat st;
 	int folders = 0;
 
 	for (int i = 0; i < n; i++)
-		folders += is_folder(paths[i]);
+		folders += strcmp(paths[i], "-") != 0 && stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode);
 	a.rows.def = folders > 1 ? &of_folders : &def;
 	int rc = (a.table = nsx_sums_begin(&a.rows, err)) ? NSX_OK : NSX_ERR;
 
-	for (int i = 0; i < n && rc == NSX_OK; i++)
-		rc = add_path(&a, paths[i], i, diags);
+	for (a.path = 0; a.path < n && rc == NSX_OK; a.path++)
+		rc = nsx_each_dump(paths[a.path], &each, diags, err);
 	if (rc == NSX_OK)
 		rc = add_rows(&a, paths);
 	if (rc == NSX_OK && !nsx_table_rows(a.table))

@@ -130,7 +130,8 @@ struct copies {
 	struct nsx_sums      sums;       /* of struct row */
 	NSX_VEC(struct device) devices;  /* by index of the catalogue */
 	struct nsx_sums      findings;   /* of struct finding */
-	int64_t ops, timeless, beyond, early;   /* early: copies that came before their calls */
+	const int64_t *came;
+	int64_t early;                   /* copies that came before their calls */
 	bool    clipped;
 };
 
@@ -294,11 +295,6 @@ take_op(struct copies *f, const struct nsx_event *e)
 	struct device *d;
 	size_t others;
 
-	f->ops++;
-	if (end == NSX_ABSENT) {
-		f->timeless++;
-		return NSX_OK;
-	}
 	if (!nsx_vec_reach(&f->devices, e->device, NULL))
 		return nsx_err_nomem(f->err, NULL);
 	d = &f->devices.p[e->device];
@@ -350,10 +346,6 @@ take(void *state, const struct nsx_event *e)
 {
 	struct copies *f = state;
 
-	if (!e->reaches) {
-		f->beyond++;
-		return NSX_OK;
-	}
 	switch (e->rec->kind->id) {
 	case NSX_CALL: return take_call(f, e->rec);
 	case NSX_OP:   return take_op(f, e);
@@ -406,6 +398,7 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	f->options = options;
 	f->err = at->err;
 	f->cat = at->cat;
+	f->came = at->came;
 	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds,
 	                             .texts = &f->strings };
 	f->findings = (struct nsx_sums){ .def = &of_findings, .texts = &f->strings };
@@ -415,15 +408,13 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 static void
 report(const struct copies *f, struct nsx_diags *diags)
 {
-	if (!f->ops)
+	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
 	else if (!f->calls.records)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"no CUDA calls in the stream, so the calls of copies are not known: extract with --calls");
 	nsx_diag_add(diags, NSX_WARNING, "", f->early,
 		"copies that start before their call: the call is not used; the clocks of GPU and host disagree");
-	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 }
 
 static int
@@ -461,7 +452,7 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_copies_analysis = {
-	sizeof(struct copies), NSX_K(CALL) | NSX_K(OP), true, begin, need, take, finish, free_all
+	sizeof(struct copies), NSX_K(CALL) | NSX_K(OP), NSX_TIMED, begin, need, take, finish, free_all
 };
 
 int

@@ -1,22 +1,18 @@
 /* heap.c -- heap memory of programs, from their dumps, as a table. One dump is in memory at a time. */
 #include "table/heap.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "base/progress.h"
 #include "job/catalogue.h"
-#include "source/trace.h"
 #include "table/analysis.h"
+#include "table/each_dump.h"
 #include "table/sums.h"
 #include "xla/heap.h"
-#include "xplane/xplane.h"
 
 /* A row of any of the tables. A trace, or with --summary a program, is one that is kept until all have been read: a row
  * of the table of peaks, or the place of its rows in the others. */
@@ -263,15 +259,6 @@ sort_rows(struct job *j)
 
 /* ---- the dumps */
 
-/* The size of a dump for progress. */
-static int64_t
-size_of(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
-}
-
 static int
 put_heap(struct job *j, const struct nsx_heap *h)
 {
@@ -306,91 +293,37 @@ more(const struct nsx_heap_options *o)
 	return o->what != NSX_HEAP_AT_PEAK ? 0 : o->arguments ? NSX_HEAP_LIVE | NSX_HEAP_FIXED : NSX_HEAP_LIVE;
 }
 
-/* The programs that a profile of JAX has. NSX_EOF: the file is none. */
 static int
-add_profile(struct jobs *j, const char *path)
+add_dump(void *state, const char *path, bool in_folder, struct nsx_err *err)
 {
-	struct nsx_trace t;
-	int rc = nsx_xplane_programs(path, &t, j->err);
-
-	for (uint32_t i = 0; rc == NSX_OK && i < t.nprograms; i++) {
-		struct nsx_heap h;
-		struct nsx_str bytes = t.programs[i].bytes;
-
-		rc = nsx_heap_memory(bytes.ptr, bytes.len, path, j->more, &h, j->diags, j->err);
-		if (rc == NSX_OK)
-			rc = add_heap(j, &h);
-	}
-	if (rc == NSX_OK && !t.nprograms)
-		nsx_diag_add(j->diags, NSX_WARNING, path, 1, "no program with its HLO in this profile");
-	if (rc != NSX_EOF)
-		nsx_trace_free(&t);
-	return rc;
-}
-
-static int
-add_dump(struct jobs *j, const char *path)
-{
+	struct jobs *j = state;
 	struct nsx_heap h;
-	struct nsx_err why = { "" };
-	struct stat st;
 
-	if (nsx_heap_read(path, j->more, &h, j->diags, &why) == NSX_OK)
-		return add_heap(j, &h);
-	/* Of a file that is no dump. */
-	int rc = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? add_profile(j, path) : NSX_EOF;
-	return rc == NSX_EOF ? nsx_err_set(j->err, "%s", why.msg) : rc;
+	(void)in_folder;
+	return nsx_heap_read(path, j->more, &h, j->diags, err) == NSX_OK ? add_heap(j, &h) : NSX_ERR;
 }
 
 static int
-add_folder(struct jobs *j, const char *path)
+add_program(void *state, struct nsx_str hlo, const char *path, struct nsx_err *err)
 {
-	struct nsx_dump_dir *d = nsx_dump_dir_open(path, j->err);
-	const char *dump;
-	size_t next = 0;
-	int rc = NSX_OK;
+	struct jobs *j = state;
+	struct nsx_heap h;
 
-	if (!d)
-		return NSX_ERR;
-	while ((dump = nsx_dump_dir_next(d, &next)))
-		nsx_progress_expect(size_of(dump));
-	next = 0;
-	while (rc == NSX_OK && (dump = nsx_dump_dir_next(d, &next))) {
-		rc = add_dump(j, dump);
-		nsx_progress_done((uint64_t)size_of(dump));
-	}
-	if (next == 0)
-		nsx_diag_add(j->diags, NSX_WARNING, path, 1, "no dump of an optimized program in this folder");
-	nsx_dump_dir_free(d);
-	return rc;
-}
-
-static int
-add_path(struct jobs *j, const char *path)
-{
-	struct stat st;
-
-	if (strcmp(path, "-") == 0)
-		return add_dump(j, "/dev/stdin");
-	if (stat(path, &st) != 0)
-		return nsx_err_set(j->err, "%s: %s", path, strerror(errno));
-	return S_ISDIR(st.st_mode) ? add_folder(j, path) : add_dump(j, path);
+	return nsx_heap_memory(hlo.ptr, hlo.len, path, j->more, &h, j->diags, err) == NSX_OK ? add_heap(j, &h)
+	                                                                                     : NSX_ERR;
 }
 
 /* The answer in a sentence. */
 static void
 tell_capacity(struct job *j)
 {
-	struct nsx_buf text = { 0 };
-
 	if (j->options->what != NSX_HEAP_SUMMARY || j->options->capacity <= 0 || !j->most)
 		return;
 	double unit = j->most < 1000000000 ? 1e6 : 1e9;
 
-	nsx_buf_fmt(&text, "the largest program needs %.1f %sof %.1f GB of a device (%.1f%%)", (double)j->most / unit,
-	            j->most < 1000000000 ? "MB " : "", (double)j->options->capacity / 1e9,
-	            100 * (double)j->most / (double)j->options->capacity);
-	nsx_analysis_tell(j->table, j->diags, &text);
+	nsx_analysis_tell(j->table, j->diags, "the largest program needs %.1f %sof %.1f GB of a device (%.1f%%)",
+	                  (double)j->most / unit, j->most < 1000000000 ? "MB " : "", (double)j->options->capacity / 1e9,
+	                  100 * (double)j->most / (double)j->options->capacity);
 }
 
 struct devices_of { struct nsx_catalogue cat; struct nsx_err *err; };
@@ -454,6 +387,7 @@ nsx_heap_tables(char *const *paths, int n, const struct nsx_heap_options *option
                 size_t ntables, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct jobs all = { calloc(ntables, sizeof *all.p), 0, 0, diags, err };
+	const struct nsx_each_dump each = { add_dump, add_program, &all };
 	int rc = all.p ? NSX_OK : nsx_err_nomem(err, NULL);
 
 	for (; rc == NSX_OK && all.n < ntables; all.n++) {
@@ -461,10 +395,10 @@ nsx_heap_tables(char *const *paths, int n, const struct nsx_heap_options *option
 		rc = begin(&all.p[all.n], &options[all.n], err);
 	}
 	for (int i = 0; i < n; i++)
-		nsx_progress_expect(size_of(paths[i]));
+		nsx_progress_expect(nsx_dump_size(paths[i]));
 	for (int i = 0; rc == NSX_OK && i < n; i++) {
-		rc = add_path(&all, paths[i]);
-		nsx_progress_done((uint64_t)size_of(paths[i]));
+		rc = nsx_each_dump(paths[i], &each, diags, err);
+		nsx_progress_done((uint64_t)nsx_dump_size(paths[i]));
 	}
 	for (size_t i = 0; i < ntables; i++) {
 		struct nsx_diags own = { .failed = false };

@@ -10,16 +10,14 @@
  * sum to `all`, to the byte. Pairs of programs of one name have rows each. */
 #include "table/heap_grow.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "base/num.h"
 #include "base/vec.h"
 #include "stream/kinds.h"
+#include "table/each_dump.h"
 #include "table/sums.h"
 #include "xla/heap.h"
 #include "xla/signature.h"
@@ -65,6 +63,7 @@ struct grow {
 	struct nsx_diags *diags;
 	struct nsx_err   *err;
 	NSX_VEC(struct program) sides[2];
+	int               side;                  /* whose dumps are read */
 	struct nsx_intern texts;
 	struct nsx_sums   found, rows;
 	int64_t           fixed[2], all[2];      /* of the present pair: what does not depend on the heap, and all */
@@ -81,43 +80,19 @@ nomem(const struct grow *g)
 /* ---- dumps ---- */
 
 static int
-add_dump(struct grow *g, int side, const char *path)
+add_dump(void *state, const char *path, bool in_folder, struct nsx_err *err)
 {
+	struct grow *g = state;
 	struct program p = { .path = nsx_str_dup(nsx_str_c(path)) };
+	int rc = p.path ? nsx_signature_read(path, &p.s, err) : nsx_err_nomem(err, NULL);
 
-	if (!p.path)
-		return nomem(g);
-	if (nsx_signature_read(path, &p.s, g->err) != NSX_OK) {
-		free(p.path);
-		return NSX_ERR;
-	}
-	if (nsx_vec_push(&g->sides[side], p))
+	(void)in_folder;
+	if (rc == NSX_OK && nsx_vec_push(&g->sides[g->side], p))
 		return NSX_OK;
-	nsx_signature_free(&p.s);
+	if (rc == NSX_OK)
+		nsx_signature_free(&p.s);
 	free(p.path);
-	return nomem(g);
-}
-
-static int
-add_path(struct grow *g, int side, const char *path)
-{
-	struct nsx_dump_dir *d;
-	const char *dump;
-	struct stat st;
-	size_t next = 0;
-	int rc = NSX_OK;
-
-	if (stat(path, &st) != 0)
-		return nsx_err_set(g->err, "%s: %s", path, strerror(errno));
-	if (!S_ISDIR(st.st_mode))
-		return add_dump(g, side, path);
-	d = nsx_dump_dir_open(path, g->err);
-	while (d && rc == NSX_OK && (dump = nsx_dump_dir_next(d, &next)))
-		rc = add_dump(g, side, dump);
-	if (d && next == 0)
-		nsx_diag_add(g->diags, NSX_WARNING, path, 1, "no dump of an optimized program in this folder");
-	nsx_dump_dir_free(d);
-	return d ? rc : NSX_ERR;
+	return rc == NSX_OK ? nsx_err_nomem(err, NULL) : rc;
 }
 
 /* ---- the size of the batch ---- */
@@ -274,9 +249,8 @@ put(struct grow *g, struct key key, int64_t same, const int64_t size[2], const i
 	for (int i = 0; i < 2; i++)
 		r->size[i] += size[i];
 	r->growth = r->size[1] - r->size[0];
-	/* Not -0. */
-	r->unit = batch[1] == batch[0] ? NAN : r->growth ? (double)r->growth / (double)(batch[1] - batch[0]) : 0;
-	r->share = g->all[1] == g->all[0] ? NAN : r->growth ? (double)r->growth / (double)(g->all[1] - g->all[0]) : 0;
+	r->unit = batch[1] == batch[0] ? NAN : (double)r->growth / (double)(batch[1] - batch[0]);
+	r->share = g->all[1] == g->all[0] ? NAN : (double)r->growth / (double)(g->all[1] - g->all[0]);
 	r->fits = r->most = NSX_ABSENT;
 	return NSX_OK;
 }
@@ -345,17 +319,10 @@ compare_all(struct grow *g)
 	return rc;
 }
 
-static struct nsx_str
-text_of(const void *texts, uint32_t id)
-{
-	return nsx_intern_str(texts, id);
-}
-
 static struct nsx_table *
 finish(struct grow *g)
 {
-	g->rows.text = text_of;
-	g->rows.state = &g->texts;
+	g->rows.texts = &g->texts;
 	nsx_diag_add(g->diags, NSX_WARNING, "", g->unlike, "programs of one side alone: not compared");
 	nsx_diag_add(g->diags, NSX_WARNING, "", g->unitless, "programs whose arguments do not say how large a batch "
 	             "is: their shapes differ in no size, or in sizes of several proportions (--batch says it)");
@@ -368,9 +335,12 @@ nsx_heap_grow(const char *first, const char *second, const struct nsx_heap_grow_
 {
 	struct grow g = { .options = options, .diags = diags, .err = err,
 	                  .rows = { .def = options->capacity ? &fitted : &plain }, .found = { .def = &plain } };
+	const struct nsx_each_dump each = { .dump = add_dump, .state = &g };
 	struct nsx_table *table = NULL;
+	int rc = nsx_each_dump(first, &each, diags, err);
 
-	if (add_path(&g, 0, first) == NSX_OK && add_path(&g, 1, second) == NSX_OK && compare_all(&g) == NSX_OK)
+	g.side = 1;
+	if (rc == NSX_OK && nsx_each_dump(second, &each, diags, err) == NSX_OK && compare_all(&g) == NSX_OK)
 		table = finish(&g);
 	for (int side = 0; side < 2; side++) {
 		for (size_t i = 0; i < g.sides[side].n; i++) {

@@ -9,6 +9,7 @@
 #include "job/call_book.h"
 #include "job/range_book.h"
 #include "job/reach.h"
+#include "job/removed.h"
 #include "job/starved.h"
 #include "table/analysis.h"
 #include "table/idle.h"
@@ -46,9 +47,8 @@ static const struct nsx_sum_def def = {
 /* A row that a call is counted in; a call's are linked from its mark. */
 struct counted { uint32_t row, next; };
 
-/* The latest ends so far, NSX_ABSENT before the first: of operations, and of those that nsysx-warmup removed, as last
- * told. */
-struct busy { int64_t end, removed; };
+/* end: the latest so far; NSX_ABSENT before the first. */
+struct busy { int64_t end; struct nsx_removed removed; };
 
 struct launch {
 	const struct nsx_launch_options *options;
@@ -62,7 +62,8 @@ struct launch {
 	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
 	struct nsx_map        counted_in;  /* (index of the call, row): is counted there */
 	NSX_VEC(struct busy)  busy;       /* by device */
-	int64_t ops, no_call, timeless, beyond;
+	const int64_t *came;
+	int64_t no_call;
 	bool    clipped;
 };
 
@@ -200,19 +201,13 @@ take_op(struct launch *f, const struct nsx_event *e)
 	struct nsx_call_entry *c = NULL, gone;
 	int rc = NSX_OK;
 
-	f->ops++;
-	if (!nsx_vec_reach(&f->busy, device, &(struct busy){ NSX_ABSENT, NSX_ABSENT }))
+	if (!nsx_vec_reach(&f->busy, device, &(struct busy){ NSX_ABSENT, NSX_REMOVED_NONE }))
 		return nsx_err_nomem(f->err, NULL);
-	if (e->end == NSX_ABSENT) {
-		f->timeless++;
-		return NSX_OK;
-	}
 	struct busy *busy = &f->busy.p[device];
 
 	/* What nsysx-warmup removed kept the device busy, or was awaited, until it ended. */
-	if (nsx_has(rec, NSX_OP_removed) && busy->end != NSX_ABSENT)
-		busy->removed = nsx_sub_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_removed].i, NULL);
-	int64_t before = busy->removed > busy->end ? busy->removed : busy->end;
+	nsx_removed_take(&busy->removed, rec);
+	int64_t before = busy->end == NSX_ABSENT ? NSX_ABSENT : nsx_removed_end(&busy->removed, busy->end, e->start);
 	if (!f->options->brief)
 		c = nsx_call_book_of(&f->calls, rec, &rc, f->err);
 	if (rc != NSX_OK)
@@ -257,10 +252,6 @@ take(void *state, const struct nsx_event *e)
 {
 	struct launch *f = state;
 
-	if (!e->reaches) {
-		f->beyond++;
-		return NSX_OK;
-	}
 	switch (e->rec->kind->id) {
 	case NSX_CALL:  return f->options->brief ? NSX_OK : take_call(f, e->rec);
 	case NSX_RANGE: return take_range(f, e->rec);
@@ -296,6 +287,7 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 
 	f->options = options;
 	f->err = at->err;
+	f->came = at->came;
 	f->sums = (struct nsx_sums){ .def = &def, .texts = &f->names };
 	return NSX_OK;
 }
@@ -303,15 +295,13 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 static void
 report(const struct launch *f, struct nsx_diags *diags)
 {
-	if (!f->ops)
+	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no operations in the stream: extract with --ops --calls (by range: --ranges=all, too)");
 	else if (!f->calls.records)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"no CUDA calls in the stream, stalled and loading time are not known: extract with --calls");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the profile: not counted");
-	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 }
 
 static int
@@ -351,7 +341,7 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_launch_analysis = {
-	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP), true, begin, need, take, finish, free_all
+	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP), NSX_TIMED, begin, need, take, finish, free_all
 };
 
 int

@@ -65,7 +65,8 @@ struct launched_graphs {
 	uint32_t          recall[NSX_RECALL];
 	struct nsx_sums   replays, rows;
 	NSX_VEC(struct busy) busy;        /* by device */
-	int64_t           ops, no_call, timeless, beyond;
+	const int64_t    *came;
+	int64_t           no_call;
 };
 
 static int
@@ -75,6 +76,7 @@ graphs_begin(void *state, const void *options, const struct nsx_analysis_at *at)
 
 	(void)options;
 	f->err = at->err;
+	f->came = at->came;
 	f->replays.def = &of_replays;
 	return NSX_OK;
 }
@@ -122,13 +124,6 @@ graphs_take(void *state, const struct nsx_event *e)
 	struct launched_graphs *f = state;
 	int rc = NSX_OK;
 
-	f->ops++;
-	bool timed = e->start != NSX_ABSENT && e->end != NSX_ABSENT;
-
-	f->beyond += !e->reaches;
-	f->timeless += e->reaches && !timed;
-	if (!e->reaches || !timed)
-		return NSX_OK;
 	if (!nsx_vec_reach(&f->busy, e->device, &(struct busy){ NSX_ABSENT, NSX_REMOVED_NONE }))
 		return nsx_err_nomem(f->err, NULL);
 	struct busy *busy = &f->busy.p[e->device];
@@ -176,14 +171,12 @@ graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 			row->busy = row->gaps = NSX_SUM_NONE;
 	}
 	*table = nsx_sums_table(&f->rows, f->err);
-	if (!f->ops)
+	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
 	else if (!nsx_sums_count(&f->replays) && !f->no_call)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operation is of a CUDA graph");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call,
 	             "operations of graphs whose call is not in the profile: not counted");
-	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 	return *table ? NSX_OK : NSX_ERR;
 }
 
@@ -199,6 +192,6 @@ graphs_free(void *state)
 }
 
 const struct nsx_analysis nsx_launch_graphs = {
-	sizeof(struct launched_graphs), NSX_K(OP), true, graphs_begin, graphs_need, graphs_take,
+	sizeof(struct launched_graphs), NSX_K(OP), NSX_TIMED, graphs_begin, graphs_need, graphs_take,
 	graphs_finish, graphs_free
 };

@@ -88,8 +88,8 @@ struct stretches {
 	NSX_VEC(struct waits) waits;      /* by thread */
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	struct nsx_sums       same, rows;
-	int64_t               ops, calls, no_call, timeless, beyond;
-	bool                  steps;
+	const int64_t        *came;
+	int64_t               no_call;
 };
 
 static int
@@ -106,6 +106,7 @@ stretches_begin(void *state, const void *options, const struct nsx_analysis_at *
 	(void)options;
 	f->err = at->err;
 	f->cat = at->cat;
+	f->came = at->came;
 	f->same.def = &of_same;
 	return NSX_OK;
 }
@@ -139,17 +140,9 @@ static bool
 waited(const struct stretches *f, uint32_t thread, int64_t from, int64_t to)
 {
 	const struct waits *w = &f->waits.p[thread];
-	size_t lo = 0, hi = w->at.n;
+	size_t after = nsx_sort_first(w->at.p, w->at.n, sizeof *w->at.p, 0, from + 1);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (w->at.p[mid] <= from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < w->at.n && w->at.p[lo] < to;
+	return after < w->at.n && w->at.p[after] < to;
 }
 
 /* ---- stretches ---- */
@@ -240,15 +233,8 @@ take_op(struct stretches *f, const struct nsx_event *e)
 	bool graph = nsx_has(rec, NSX_OP_graph_node) || nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("graph"));
 	bool called = nsx_has(rec, NSX_OP_host_start) && nsx_has(rec, NSX_OP_tid);
 
-	f->ops++;
 	if (!d)
 		return nomem(f);
-	bool timed = e->start != NSX_ABSENT && e->end != NSX_ABSENT;
-
-	f->beyond += !e->reaches;
-	f->timeless += e->reaches && !timed;
-	if (!e->reaches || !timed)
-		return NSX_OK;
 	if (settle(f, e->device) != NSX_OK)
 		return NSX_ERR;
 	f->no_call += !called && !graph;
@@ -287,8 +273,7 @@ take_call(struct stretches *f, const struct nsx_event *e)
 	int64_t start = nsx_int(e->rec, NSX_CALL_start, 0);
 	uint32_t thread;
 
-	f->calls++;
-	if (!e->reaches || nsx_int(e->rec, NSX_CALL_blocking, 0) != 1)
+	if (nsx_int(e->rec, NSX_CALL_blocking, 0) != 1)
 		return NSX_OK;
 	thread = thread_of(f, nsx_int(e->rec, NSX_CALL_profile, NSX_ABSENT), nsx_int(e->rec, NSX_CALL_tid, NSX_ABSENT));
 	if (thread == NSX_NONE || !nsx_vec_push(&f->waits.p[thread].at, start))
@@ -304,7 +289,6 @@ take_step(struct stretches *f, const struct nsx_event *e)
 	struct device *d = at == NSX_NONE ? NULL : device_at(f, at);
 	int64_t start = nsx_int(e->rec, NSX_STEP_start, 0);
 
-	f->steps = true;
 	if (!d)
 		return nomem(f);
 	if (d->any && d->last.start < start && settle(f, at) != NSX_OK)
@@ -352,7 +336,6 @@ static void
 tell(const struct stretches *f, struct nsx_table *t, struct nsx_diags *diags)
 {
 	double starved = 0, idle = 0, whole = (double)f->rows.whole;
-	struct nsx_buf text = { 0 };
 
 	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
 		const struct row *r = nsx_sums_at(&f->rows, i);
@@ -360,14 +343,10 @@ tell(const struct stretches *f, struct nsx_table *t, struct nsx_diags *diags)
 		starved += (double)r->starved;
 		idle += (double)r->idle;
 	}
-	if (!nsx_sums_count(&f->rows) || whole <= 0)
-		return;
-	nsx_buf_c(&text, "capturing these stretches would save ");
-	nsx_buf_ns(&text, starved);
-	nsx_buf_fmt(&text, " of devices' time (%.1f%%), and at most ", 100 * starved / whole);
-	nsx_buf_ns(&text, idle);
-	nsx_buf_fmt(&text, " (%.1f%%), with the latency of launches", 100 * idle / whole);
-	nsx_analysis_tell(t, diags, &text);
+	if (nsx_sums_count(&f->rows) && whole > 0)
+		nsx_analysis_tell(t, diags, "capturing these stretches would save %s of devices' time (%.1f%%), and at "
+		                  "most %s (%.1f%%), with the latency of launches", NSX_NS(starved),
+		                  100 * starved / whole, NSX_NS(idle), 100 * idle / whole);
 }
 
 static int
@@ -386,20 +365,18 @@ stretches_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (add_rows(f) != NSX_OK || !(*table = nsx_sums_table(&f->rows, f->err)))
 		return NSX_ERR;
 	tell(f, *table, diags);
-	if (!f->ops)
+	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
-	else if (!f->calls)
+	else if (!f->came[NSX_CALL])
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no CUDA calls in the stream: where threads wait for the device is not known; "
 		             "extract with --calls");
 	else if (!nsx_sums_count(&f->rows))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no stretch of launches comes twice%s",
-		             f->steps ? ""
+		             f->came[NSX_STEP] ? ""
 		             : ": without marks of steps (nsysx-steps --mark) only waits of the host end one");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call,
 	             "operations whose call is not in the profile: they end stretches");
-	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 	return NSX_OK;
 }
 
@@ -419,6 +396,6 @@ stretches_free(void *state)
 }
 
 const struct nsx_analysis nsx_launch_stretches = {
-	sizeof(struct stretches), NSX_K(OP) | NSX_K(CALL) | NSX_K(STEP), true, stretches_begin, stretches_need,
+	sizeof(struct stretches), NSX_K(OP) | NSX_K(CALL) | NSX_K(STEP), NSX_TIMED, stretches_begin, stretches_need,
 	stretches_take, stretches_finish, stretches_free
 };

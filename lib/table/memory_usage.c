@@ -151,8 +151,7 @@ curve_at(struct usage *u, uint32_t space, uint32_t memory)
 {
 	uint32_t at = nsx_map_number(&u->curve_of, (struct nsx_key){ space, memory });
 
-	if (at == NSX_NONE || (at == u->curves.n
-	    && !nsx_vec_push(&u->curves, ((struct curve){ .space = space, .memory = memory, .every = 1 }))))
+	if (!nsx_vec_next(&u->curves, at, ((struct curve){ .space = space, .memory = memory, .every = 1 })))
 		return NULL;
 	return &u->curves.p[at];
 }
@@ -356,12 +355,6 @@ usage_take(void *state, const struct nsx_event *e)
 
 /* ---- the tables ---- */
 
-static struct nsx_str
-text_of(const void *names, uint32_t id)
-{
-	return id == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(names, id);
-}
-
 /* The row of a key, with what all tables say of its space; NULL when out of memory. memory: in `live`. */
 static struct row *
 row_of(struct usage *u, const struct site *key)
@@ -550,8 +543,7 @@ usage_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct usage *u = state;
 	int rc = NSX_OK;
 
-	u->rows.text = text_of;
-	u->rows.state = &u->names;
+	u->rows.texts = &u->names;
 	if (!nsx_sort_by(u->steps.p, u->steps.n, sizeof *u->steps.p, by_profile, NULL))
 		return nomem(u);
 	for (size_t i = 0; i < u->curves.n && rc == NSX_OK; i++) {

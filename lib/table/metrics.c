@@ -153,8 +153,7 @@ find_edges(struct metrics *m, const struct lane *l, const struct sample *s)
 		if (r->start < s->end && r->end > s->start && !nsx_vec_push(&m->here, *r))
 			return false;
 	}
-	if (m->here.n > 1)
-		qsort(m->here.p, m->here.n, sizeof *m->here.p, by_name);
+	nsx_sort(m->here.p, m->here.n, by_name);
 	for (size_t i = 0; i < m->here.n; i++) {
 		const struct running *r = &m->here.p[i];
 		int64_t start = r->start > s->start ? r->start : s->start, end = r->end < s->end ? r->end : s->end;
@@ -166,8 +165,7 @@ find_edges(struct metrics *m, const struct lane *l, const struct sample *s)
 		    || !nsx_vec_push(&m->edges, ((struct metric_edge){ end, share, false })))
 			return false;
 	}
-	if (m->edges.n > 1)
-		qsort(m->edges.p, m->edges.n, sizeof *m->edges.p, by_time);
+	nsx_sort(m->edges.p, m->edges.n, by_time);
 	return true;
 }
 

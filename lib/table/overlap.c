@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/num.h"
 #include "base/stat.h"
 #include "job/activity.h"
 #include "job/reach.h"
@@ -99,8 +100,8 @@ struct overlap {
 	NSX_VEC(uint32_t)     cell_of;    /* by nsx_event.of_name: the last one; NSX_NONE: none */
 	struct nsx_overlap_sums all;
 	double                variance;   /* of all.paid */
-	int64_t               ops, others;   /* others: that communicate or copy */
-	int64_t               timeless, beyond;
+	const int64_t        *came;
+	int64_t               others;        /* operations that communicate or copy */
 };
 
 static bool
@@ -121,6 +122,7 @@ overlap_begin(void *state, const void *options, const struct nsx_analysis_at *at
 	o->err = at->err;
 	o->cat = at->cat;
 	o->names = at->names;
+	o->came = at->came;
 	o->cat->keep |= NSX_CAT_COSTS;
 	o->cells.def = &of_cells;
 	o->works.def = &of_works;
@@ -184,11 +186,10 @@ work_of(struct overlap *o, const struct nsx_rec *op, bool *good)
 		*good &= !nsx_has(op, NSX_OP_inst);
 		return NSX_NONE;
 	}
-	while (o->work_of.n <= inst)
-		if (!nsx_vec_push(&o->work_of, NSX_NONE)) {
-			*good = false;
-			return NSX_NONE;
-		}
+	if (!nsx_vec_reach(&o->work_of, inst, &(uint32_t){ NSX_NONE })) {
+		*good = false;
+		return NSX_NONE;
+	}
 	if (o->work_of.p[inst] == NSX_NONE) {
 		const struct nsx_cat_inst *i = &o->cat->insts.p[inst];
 		bool known = i->flops != NSX_ABSENT || i->mem_bytes != NSX_ABSENT;
@@ -243,14 +244,7 @@ overlap_take(void *state, const struct nsx_event *e)
 {
 	struct overlap *o = state;
 
-	if (e->rec->kind->id != NSX_OP)
-		return NSX_OK;
-	o->ops++;
-	bool timed = e->start != NSX_ABSENT && e->end != NSX_ABSENT;
-
-	o->timeless += !timed;
-	o->beyond += timed && !e->reaches;
-	if (!timed || !e->reaches || e->end <= e->start)
+	if (e->end <= e->start)
 		return NSX_OK;
 	if (!nsx_vec_reach(&o->devices, e->device, NULL))
 		return nsx_err_nomem(o->err, NULL);
@@ -318,28 +312,21 @@ static void
 tell(const struct overlap *o, struct nsx_table *t, struct nsx_diags *diags)
 {
 	const struct nsx_overlap_sums *s = &o->all;
-	struct nsx_buf text = { 0 };
 
 	if (s->hidden <= 0)
 		return;
-	if (s->known <= 0) {
-		nsx_buf_c(&text, "no kernel that hides something also ran alone: what hiding saved is not known");
-	} else {
-		nsx_buf_c(&text, "of ");
-		nsx_buf_ns(&text, s->hidden);
-		nsx_buf_fmt(&text, " hidden, %.1f%% are behind kernels that also ran alone: ",
-		            100 * s->known / s->hidden);
-	}
-	if (s->known > 0 && s->paid > 2 * s->error) {
-		nsx_buf_c(&text, "these took ");
-		nsx_buf_ns(&text, s->paid);
-		nsx_buf_fmt(&text, " (%.1f%%) longer, so hiding saved %.1f%% of that part", 100 * s->paid / s->alone,
-		            100 * (s->known - s->paid) / s->known);
-	} else if (s->known > 0) {
-		nsx_buf_c(&text, "in all these took no longer, beyond chance, though single rows may; "
-		                 "of the rest nothing is known");
-	}
-	nsx_analysis_tell(t, diags, &text);
+	if (s->known <= 0)
+		nsx_analysis_tell(t, diags,
+		                  "no kernel that hides something also ran alone: what hiding saved is not known");
+	else if (s->paid > 2 * s->error)
+		nsx_analysis_tell(t, diags, "of %s hidden, %.1f%% are behind kernels that also ran alone: these took "
+		                  "%s (%.1f%%) longer, so hiding saved %.1f%% of that part", NSX_NS(s->hidden),
+		                  100 * s->known / s->hidden, NSX_NS(s->paid), 100 * s->paid / s->alone,
+		                  100 * (s->known - s->paid) / s->known);
+	else
+		nsx_analysis_tell(t, diags, "of %s hidden, %.1f%% are behind kernels that also ran alone: in all these "
+		                  "took no longer, beyond chance, though single rows may; of the rest nothing is known",
+		                  NSX_NS(s->hidden), 100 * s->known / s->hidden);
 }
 
 static int
@@ -361,12 +348,10 @@ overlap_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	*table = nsx_sums_table(&o->rows, o->err);
 	if (!*table)
 		return NSX_ERR;
-	if (!o->ops)
+	if (!o->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no op records: extract with --ops");
 	else if (!o->others)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no operation communicates or copies: nothing is hidden");
-	nsx_diag_add(diags, NSX_WARNING, "", o->timeless, "operations without a start or duration: ignored");
-	nsx_diag_add(diags, NSX_WARNING, "", o->beyond, NSX_BEYOND_REACH);
 	tell(o, *table, diags);
 	return NSX_OK;
 }
@@ -392,6 +377,6 @@ overlap_free(void *state)
 }
 
 const struct nsx_analysis nsx_overlap_analysis = {
-	sizeof(struct overlap), NSX_K(OP), NSX_NAMED, overlap_begin, overlap_need, overlap_take, overlap_finish,
+	sizeof(struct overlap), NSX_K(OP), NSX_NAMED | NSX_TIMED, overlap_begin, overlap_need, overlap_take, overlap_finish,
 	overlap_free
 };

@@ -88,13 +88,8 @@ key_of(int64_t a, int64_t b)
 static bool
 grow(struct pgle *p)
 {
-	while (p->programs.n < p->cat->programs.n)
-		if (!nsx_vec_push(&p->programs, ((struct program){ false, false })))
-			return false;
-	while (p->insts.n < p->cat->insts.n)
-		if (!nsx_vec_push(&p->insts, ((struct inst){ false, false })))
-			return false;
-	return true;
+	return (!p->cat->programs.n || nsx_vec_reach(&p->programs, p->cat->programs.n - 1, NULL))
+	       && (!p->cat->insts.n || nsx_vec_reach(&p->insts, p->cat->insts.n - 1, NULL));
 }
 
 static int

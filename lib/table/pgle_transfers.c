@@ -37,7 +37,7 @@ by_collective(const void *a, const void *b)
 {
 	const struct nsx_pgle_transfer *x = a, *y = b;
 
-	return x->of != y->of ? (x->of < y->of ? -1 : 1) : nsx_int_cmp(x->ns, y->ns);
+	return NSX_FIRST(NSX_CMP(x->of, y->of), NSX_CMP(x->ns, y->ns));
 }
 
 void
@@ -46,8 +46,7 @@ nsx_pgle_transfers_medians(struct nsx_pgle_transfers *t, void (*give)(void *stat
 {
 	const struct nsx_pgle_transfer *p = t->v.p;
 
-	if (t->v.n)
-		qsort(t->v.p, t->v.n, sizeof *t->v.p, by_collective);
+	nsx_sort(t->v.p, t->v.n, by_collective);
 	for (size_t i = 0, to; i < t->v.n; i = to) {
 		for (to = i + 1; to < t->v.n && p[to].of == p[i].of; to++)
 			;

@@ -39,28 +39,13 @@ struct part {
 	void *state;
 };
 
-static int64_t
-max2(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t
-min2(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The state of a device, created with those before it; NULL when out of memory. */
 static struct nsx_windows_device *
 device_at(struct nsx_windows *w, uint32_t index)
 {
 	static const struct nsx_windows_device none = { .window = NSX_NONE, .between = NSX_NONE };
 
-	while (index != NSX_NONE && w->devices.n <= index)
-		if (!nsx_vec_push(&w->devices, none))
-			return NULL;
-	return index == NSX_NONE ? NULL : &w->devices.p[index];
+	return index != NSX_NONE && nsx_vec_reach(&w->devices, index, &none) ? &w->devices.p[index] : NULL;
 }
 
 /* Its number; NSX_NONE when out of memory. */
@@ -118,7 +103,7 @@ add_to_buckets(struct part *p)
 	for (int64_t t = p->start, stop; t < p->end; t = stop) {
 		int64_t start = bucket_start(t, w->every);
 
-		stop = min2(nsx_add_sat(start, w->every, NULL), p->end);
+		stop = nsx_min(nsx_add_sat(start, w->every, NULL), p->end);
 		if (d->window == NSX_NONE || w->list.p[d->window].key != start) {
 			if (w->list.n >= BUCKETS)
 				return nsx_err_set(w->err, "--by every: more than %d windows: take a longer time",
@@ -201,7 +186,7 @@ join(struct nsx_windows *w, uint32_t to, uint32_t from)
 	if (w->join(w->state, to, from) != NSX_OK)
 		return NSX_ERR;
 	a->length += b->length;
-	a->first = min2(a->first, b->first);
+	a->first = nsx_min(a->first, b->first);
 	b->length = 0;
 	return NSX_OK;
 }
@@ -246,14 +231,14 @@ holds(const struct nsx_windows_device *d, int64_t t, int64_t end, int64_t *until
 		const struct module *x = &d->modules.p[i];
 
 		if (x->start > t) {
-			*until = min2(*until, x->start);
+			*until = nsx_min(*until, x->start);
 			break;
 		}
 		if (x->end > t)
 			m = x;
 	}
 	if (m)
-		*until = min2(*until, m->end);
+		*until = nsx_min(*until, m->end);
 	return m;
 }
 
@@ -392,7 +377,7 @@ add_to_open(struct part *p)
 		if (x->start >= p->end)
 			break;
 		if (x->end > p->start) {
-			if (add(p, d->open.p[i], max2(p->start, x->start), min2(p->end, x->end)) != NSX_OK)
+			if (add(p, d->open.p[i], nsx_max(p->start, x->start), nsx_min(p->end, x->end)) != NSX_OK)
 				return NSX_ERR;
 			d->open.p[kept++] = d->open.p[i];
 		}
@@ -447,7 +432,7 @@ nsx_windows_seen(struct nsx_windows *w, uint32_t device, int64_t start, int64_t 
 	if (!d)
 		return nsx_err_nomem(w->err, NULL);
 	if (d->begun) {
-		d->last = max2(d->last, end);
+		d->last = nsx_max(d->last, end);
 		return NSX_OK;
 	}
 	d->begun = true;
@@ -479,8 +464,8 @@ nsx_windows_each(struct nsx_windows *w, uint32_t device, int64_t start, int64_t 
 static void
 set_edges(struct nsx_window *x, const struct nsx_windows_device *d, int64_t start, int64_t end)
 {
-	x->before = max2(0, min2(end, d->first) - start);
-	x->after = max2(0, end - max2(start, d->last));
+	x->before = nsx_max(0, nsx_min(end, d->first) - start);
+	x->after = nsx_max(0, end - nsx_max(start, d->last));
 	x->length = end - start;
 }
 
@@ -495,8 +480,8 @@ nsx_windows_finish(struct nsx_windows *w)
 
 		if (!d->begun)
 			continue;
-		first = min2(first, d->first);
-		last = max2(last, d->last);
+		first = nsx_min(first, d->first);
+		last = nsx_max(last, d->last);
 		if (d->between != NSX_NONE && w->by == NSX_WINDOWS_MODULE)
 			w->list.p[d->between].label = nsx_cat_intern(w->cat, d->any_module ? NSX_STR("[after]")
 			                                             : NSX_STR("[none]"), &none);
@@ -570,18 +555,13 @@ by_device(const void *a, const void *b)
 {
 	const struct nsx_window_given *x = a, *y = b;
 
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->key > y->key) - (x->key < y->key);
+	return NSX_FIRST(NSX_CMP(x->device, y->device), NSX_CMP(x->start, y->start), NSX_CMP(x->key, y->key));
 }
 
 void
 nsx_window_given_sort(struct nsx_window_given *given, size_t n)
 {
-	if (n > 1)
-		qsort(given, n, sizeof *given, by_device);
+	nsx_sort(given, n, by_device);
 }
 
 size_t

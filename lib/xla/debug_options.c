@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 1 << 16 };
-
 /* The path of the options: the dump's up to the name of its module; empty if that is not in it. */
 static struct nsx_buf
 path_of(const char *dump, struct nsx_str module)
@@ -22,33 +20,10 @@ path_of(const char *dump, struct nsx_str module)
 	return out;
 }
 
-static struct nsx_debug_option *
-find(const struct nsx_debug_options *o, struct nsx_str name)
-{
-	for (size_t i = 0; i < o->list.n; i++)
-		if (nsx_str_eq(o->list.p[i].name, name))
-			return &o->list.p[i];
-	return NULL;
-}
-
-/* Append a value. False when out of memory. */
+/* A line, without its end. last: the option of which lines within brackets are; NSX_NONE: one that is left out. False
+ * when out of memory. */
 static bool
-append(struct nsx_debug_options *o, struct nsx_debug_option *to, struct nsx_str value)
-{
-	struct nsx_buf b = { 0 };
-
-	nsx_buf_str(&b, to->value);
-	if (to->value.len)
-		nsx_buf_char(&b, ' ');
-	nsx_buf_str(&b, value);
-	to->value = b.failed ? (struct nsx_str){ NULL, 0 } : nsx_arena_str(&o->arena, nsx_buf_view(&b));
-	nsx_buf_free(&b);
-	return to->value.ptr != NULL;
-}
-
-/* A line, without its end. False when out of memory. */
-static bool
-take_line(struct nsx_debug_options *o, struct nsx_str line)
+take_line(struct nsx_debug_options *o, struct nsx_str line, uint32_t *last)
 {
 	size_t n = 0;
 
@@ -60,16 +35,21 @@ take_line(struct nsx_debug_options *o, struct nsx_str line)
 		value.ptr++;
 		value.len--;
 	}
-	/* Within brackets: of the option before. */
-	if (!n)
-		return !value.len || !o->list.n || append(o, &o->list.p[o->list.n - 1], value);
-	if (nsx_str_starts(name, "xla_dump_"))
-		return true;
-	struct nsx_debug_option *known = find(o, name), new = { nsx_arena_str(&o->arena, name), { "", 0 } };
+	if (n) {
+		bool kept = !nsx_str_starts(name, "xla_dump_");
 
-	if (known)
-		return append(o, known, value);
-	return new.name.ptr && nsx_vec_push(&o->list, new) && append(o, &o->list.p[o->list.n - 1], value);
+		*last = kept ? nsx_intern(&o->names, name) : (uint32_t)NSX_NONE;
+		if (kept && (*last == NSX_NONE || !nsx_vec_reach(&o->values, *last, &(struct nsx_buf){ 0 })))
+			return false;
+	}
+	if (*last == NSX_NONE || !value.len)
+		return true;
+	struct nsx_buf *to = &o->values.p[*last];
+
+	if (to->len)
+		nsx_buf_char(to, ' ');
+	nsx_buf_str(to, value);
+	return !to->failed;
 }
 
 int
@@ -77,6 +57,7 @@ nsx_debug_options_read(const char *path, struct nsx_str module, struct nsx_debug
 {
 	struct nsx_buf name = path_of(path, module);
 	char *line = NULL;
+	uint32_t last = NSX_NONE;
 	size_t room = 0;
 	ssize_t n;
 	bool good = true;
@@ -90,10 +71,10 @@ nsx_debug_options_read(const char *path, struct nsx_str module, struct nsx_debug
 		nsx_buf_free(&name);
 		return good ? NSX_OK : nsx_err_nomem(err, path);
 	}
-	while (f && good && o->list.n < OPTIONS_MAX && (n = getline(&line, &room, f)) >= 0) {
+	while (f && good && (n = getline(&line, &room, f)) >= 0) {
 		while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
 			n--;
-		good = take_line(o, (struct nsx_str){ line, (size_t)n });
+		good = take_line(o, (struct nsx_str){ line, (size_t)n }, &last);
 	}
 	o->known = f != NULL;
 	if (f && ferror(f)) {
@@ -113,15 +94,17 @@ nsx_debug_options_read(const char *path, struct nsx_str module, struct nsx_debug
 struct nsx_str
 nsx_debug_option(const struct nsx_debug_options *o, struct nsx_str name)
 {
-	const struct nsx_debug_option *at = find(o, name);
+	uint32_t at = nsx_intern_find(&o->names, name);
 
-	return at ? at->value : (struct nsx_str){ "", 0 };
+	return at != NSX_NONE ? nsx_buf_view(&o->values.p[at]) : (struct nsx_str){ "", 0 };
 }
 
 void
 nsx_debug_options_free(struct nsx_debug_options *o)
 {
-	free(o->list.p);
-	nsx_arena_free(&o->arena);
+	for (size_t i = 0; i < o->values.n; i++)
+		nsx_buf_free(&o->values.p[i]);
+	free(o->values.p);
+	nsx_intern_free(&o->names);
 	*o = (struct nsx_debug_options){ .known = false };
 }

@@ -5,19 +5,16 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
 
-/* value: as text; of an option that is there several times all of them, joined by ' '. */
-struct nsx_debug_option { struct nsx_str name, value; };
-
 /* {0} is empty. */
 struct nsx_debug_options {
-	NSX_VEC(struct nsx_debug_option) list;   /* in order of the file, without those that say where dumps go */
-	bool             known;                  /* there was a file */
-	struct nsx_arena arena;
+	struct nsx_intern names;         /* in order of the file, without those that say where dumps go */
+	NSX_VEC(struct nsx_buf) values;  /* as text; of an option that is there several times all, joined by ' ' */
+	bool              known;         /* there was a file */
 };
 
 /* Read those beside the dump at path, of the module of that name. NSX_OK also if there is no such file; NSX_ERR with

@@ -416,6 +416,12 @@ rm "$T/options/module_0001.jit_step.debug_options"
 rows_again '... are not known of one of them' '2 jit_step 1 static  4_instructions 4_instructions' "$T/options"
 : >"$T/options/module_0001.jit_step.debug_options"
 equal '... are all the defaults' "$(nsysx-compile --again "$T/options" | awk -F'\t' '$4 == "option" { print $5, $6 }' | head -n 1)" 'xla_b default'
+# 70000 of them, one with as many values; what is in brackets is of the option before, also of one that was there already.
+for n in 1 2; do
+	awk -v n=$n 'BEGIN { for (i = 1; i <= 70000; i++) print "xla_" i ": 1\nxla_list: " i; print "xla_1 {\n  of: " n "\n}\nxla_last: " n }' >"$T/options/module_000$n.jit_step.debug_options"
+done
+rows_again '... all of many' '2 jit_step 1 option xla_1 1_{_of:_1_} 1_{_of:_2_}
+2 jit_step 1 option xla_last 1 2' "$T/options"
 rm "$T/options/module_0001.jit_step.debug_options"
 mkdir "$T/options/module_0001.jit_step.debug_options"
 fails '... cannot be read' 1 'module_0001.jit_step.debug_options: ' nsysx-compile --again "$T/options"

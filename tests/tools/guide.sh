@@ -31,14 +31,6 @@ same 'the picture of the tour equals the output of its command' "$T/tour/source.
 page docs/guide.md guide
 
 # Tools and files that the pages name exist.
-for tool in "$B"/bin/nsysx*; do
-	tool=$(basename "$tool")
-	ok "the tour lists $tool" grep -q "^| \`$tool\` |" "$root/docs/tour.md"
-	case $tool in
-	nsysx) ;;
-	*) ok "the guide shows $tool" grep -q "$tool " "$root/docs/guide.md" ;;
-	esac
-done
 equal 'no page names a tool that does not exist' "$(grep -oh 'nsysx-[a-z][a-z]*' "$root/README.md" "$root/docs/tour.md" "$root/docs/guide.md" "$root/docs/cookbook.md" | sort -u | while read -r tool; do
 	[ -x "$B/bin/$tool" ] || [ "$tool" = nsysx-synth ] || echo "$tool"
 done)" ''

@@ -111,7 +111,7 @@ for tool in "$B"/bin/nsysx*; do
 	run_examples "$page"
 done
 
-# Pages that are not of tools. The overview leads to every tool.
+# Pages that are not of tools.
 for page in "$man"/*.[2-8]; do
 	name=$(basename "$page")
 	run_examples "$page"
@@ -122,9 +122,15 @@ for page in "$man"/*.[2-8]; do
 		skip "$name is well-formed" 'mandoc is not here'
 	fi
 done
+# The overview and the tour list every tool.
+mkdir "$T/index"
+sh "$tests_dir/index.sh" "$T/index"
+same 'the tools of nsysx.7 are those that have pages: make index' "$T/index/nsysx.7" "$man/nsysx.7"
+same 'the tools of the tour are those that have pages: make index' "$T/index/tour.md" "$man/../tour.md"
 for tool in "$B"/bin/nsysx*; do
 	tool=$(basename "$tool")
-	ok "nsysx.7 leads to $tool" grep -qE "^\.Xr $tool 1" "$man/nsysx.7"
+	ok "nsysx.7 lists $tool" grep -qxF ".It Xr $tool 1" "$man/nsysx.7"
+	ok "the tour lists $tool" grep -q "^| \`$tool\` |" "$man/../tour.md"
 done
 for page in "$man"/*; do
 	equal "the pages that $(basename "$page") names are there" \

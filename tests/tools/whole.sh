@@ -11,10 +11,6 @@ done | sort -u >"$T/letters"
 ok 'tools have options with letters' test -s "$T/letters"
 equal 'a letter means one thing in every tool' "$(cut -d' ' -f1 "$T/letters" | uniq -d)" ''
 
-for tool in "$B"/bin/nsysx*; do
-	tool=$(basename "$tool")
-	ok "docs/tour.md names $tool" grep -qF "\`$tool\`" "$root/docs/tour.md"
-done
 cat "$root"/docs/man/*.[1-8] | awk '$1 == ".Xr" || ($1 == ".Pq" && $2 == "see" && $3 == "Xr") { if ($1 == ".Pq") { $2 = $4; $3 = $5 } if ($2 ~ /^nsysx/) print $2 "." $3 }' |
 	sort -u >"$T/pages"
 while read -r page; do

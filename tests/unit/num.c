@@ -291,7 +291,7 @@ sentences(void)
 		{ 0, "0 ns" }, { 999, "999 ns" }, { 999.4, "999 ns" }, { 999.5, "1.000 us" }, { 1000, "1.000 us" },
 		{ 999949, "999.9 us" }, { 999950, "1.000 ms" }, { 1e6, "1.000 ms" }, { 999949999, "999.9 ms" },
 		{ 999950000, "1.000 s" }, { 9999500000, "10.00 s" }, { 99995000000, "100.0 s" },
-		{ -999950, "-1.000 ms" }, { -12, "-12 ns" }
+		{ -999950, "-1.000 ms" }, { -12, "-12 ns" }, { -0.4, "0 ns" }, { -0.5, "0 ns" }, { -0.6, "-1 ns" }
 	};
 
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
@@ -299,10 +299,26 @@ sentences(void)
 		       of[i].ns);
 }
 
+static void
+zeros(void)
+{
+	static const struct { double v; int decimals; const char *text; } of[] = {
+		{ -0.0, 1, "0.0" }, { -0.5, 0, "0" }, { -0.51, 0, "-1" }, { -1.5, 0, "-2" }, { -0.05, 1, "-0.1" },
+		{ -0.0499, 1, "0.0" }, { -0.005, 2, "-0.01" }, { -0.0004, 3, "0.000" }, { 0.04, 1, "0.0" }
+	};
+	char text[32];
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		snprintf(text, sizeof text, "%.*f", of[i].decimals, nsx_unsigned_zero(of[i].v, of[i].decimals));
+		is_str(text, of[i].text, "%g with %d decimals: a zero has no sign", of[i].v, of[i].decimals);
+	}
+}
+
 int
 main(void)
 {
 	fractions();
+	zeros();
 	ints();
 	doubles();
 	usual_doubles();

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 void
 nsx_group_axes_need(struct nsx_reader *in)
 {
@@ -21,8 +23,7 @@ nsx_group_axes_take(struct nsx_group_axes *g, const struct nsx_rec *rec, struct 
 	struct nsx_communicator_rank r = { comm, nsx_int(rec, NSX_COMMUNICATOR_device, NSX_ABSENT),
 	                                   nsx_int(rec, NSX_COMMUNICATOR_rank, NSX_ABSENT) };
 
-	if (comm == NSX_NONE
-	    || (comm == g->comms.n && !nsx_vec_push(&g->comms, fresh))
+	if (!nsx_vec_next(&g->comms, comm, fresh)
 	    || !nsx_vec_push(&g->ranks, r))
 		return nsx_err_nomem(err, NULL);
 	struct nsx_communicator *c = &g->comms.p[comm];
@@ -42,9 +43,7 @@ by_comm(const void *a, const void *b)
 {
 	const struct nsx_communicator_rank *x = a, *y = b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
+	return NSX_FIRST(NSX_CMP(x->comm, y->comm), NSX_CMP(x->device, y->device));
 }
 
 /* Number the devices by their ranks in the first communicator of all devices that are in any, if there is one whose
@@ -87,8 +86,7 @@ add_communicators(struct nsx_group_axes *g)
 {
 	bool good = true;
 
-	if (g->ranks.n)
-		qsort(g->ranks.p, g->ranks.n, sizeof *g->ranks.p, by_comm);
+	nsx_sort(g->ranks.p, g->ranks.n, by_comm);
 	for (size_t i = 0, n; good && i < g->ranks.n; i += n) {
 		struct nsx_communicator *c = &g->comms.p[g->ranks.p[i].comm];
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/sort.h"
 #include "job/comm/pairing.h"
 #include "stream/order.h"
 
@@ -67,8 +68,7 @@ compare_pending(const void *a, const void *b)
 static int
 flush(struct nsx_collective_marks *c)
 {
-	if (c->pending.n > 1)
-		qsort(c->pending.p, c->pending.n, sizeof *c->pending.p, compare_pending);
+	nsx_sort(c->pending.p, c->pending.n, compare_pending);
 	for (size_t i = 0; i < c->pending.n; i++) {
 		struct pending *p = &c->pending.p[i];
 		struct nsx_rec rec = { nsx_kind_builtin(NSX_COLLECTIVE), p->has, p->v };

@@ -110,10 +110,8 @@ key_at(struct nsx_nccl_set *s, const struct nsx_rec *rec)
 
 	if (k.comm == NSX_NONE || k.kind == NSX_NONE || k.pair == NSX_NONE)
 		return NSX_NONE;
-	uint32_t *at = nsx_map_at(&s->key_of, (struct nsx_key){ (uint64_t)k.comm << 32 | k.kind, k.pair });
-	if (at && *at == NSX_NONE && nsx_vec_push(&s->keys, k))
-		*at = (uint32_t)s->keys.n - 1;
-	return at ? *at : NSX_NONE;
+	uint32_t at = nsx_map_number(&s->key_of, (struct nsx_key){ (uint64_t)k.comm << 32 | k.kind, k.pair });
+	return nsx_vec_next(&s->keys, at, k) ? at : (uint32_t)NSX_NONE;
 }
 
 uint32_t
@@ -131,11 +129,9 @@ nsx_nccl_find_key(const struct nsx_nccl_set *s, const struct nsx_rec *rec)
 static uint32_t
 device_at(struct nsx_nccl_set *s, int64_t number, uint32_t clock)
 {
-	uint32_t *at = nsx_map_at(&s->device_of, (struct nsx_key){ (uint64_t)number, 0 });
+	uint32_t at = nsx_map_number(&s->device_of, (struct nsx_key){ (uint64_t)number, 0 });
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&s->devices, ((struct nsx_nccl_device){ number, clock })))
-		*at = (uint32_t)s->devices.n - 1;
-	return at ? *at : NSX_NONE;
+	return nsx_vec_next(&s->devices, at, ((struct nsx_nccl_device){ number, clock })) ? at : (uint32_t)NSX_NONE;
 }
 
 int
@@ -241,35 +237,6 @@ end_of(const struct nsx_nccl_op *o)
 	return nsx_add_sat(o->start, o->dur, NULL);
 }
 
-/* The k-th smallest of n, from 0; reorders v. */
-static int64_t
-kth(int64_t *v, size_t n, size_t k)
-{
-	size_t lo = 0, hi = n - 1;
-
-	while (lo < hi) {
-		int64_t pivot = v[lo + (hi - lo) / 2];
-		size_t i = lo, j = hi;
-		for (;;) {
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i >= j)
-				break;
-			int64_t t = v[i];
-			v[i++] = v[j];
-			v[j--] = t;
-		}
-		/* Elements up to j are at most the pivot, those after it at least. */
-		if (k <= j)
-			hi = j;
-		else
-			lo = j + 1;
-	}
-	return v[lo];
-}
-
 /* Operations of one key on a reference device and on another, n and m of them, with their ends. */
 struct ends { const int64_t *r, *d; int64_t nr, nd; int64_t *room; };
 
@@ -296,16 +263,7 @@ apart(const struct ends *e, int64_t shift)
 static int64_t
 before(const int64_t *ends, int64_t n, int64_t t)
 {
-	int64_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		int64_t mid = lo + (hi - lo) / 2;
-		if (ends[mid] < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (int64_t)nsx_sort_first(ends, (size_t)n, sizeof *ends, 0, t);
 }
 
 /* The best shift so far. need: how many pairs a shift must have. */
@@ -327,7 +285,7 @@ try_shifts(const struct ends *e, int64_t from, struct shift *s)
 			within += e->room[i] <= s->median;
 		if (within < rank)
 			continue;
-		int64_t m = kth(e->room, (size_t)n, (size_t)rank - 1);
+		int64_t m = nsx_sort_nth(e->room, (size_t)n, (size_t)rank - 1);
 		if (m < s->median || (m == s->median && n > s->pairs))
 			*s = (struct shift){ shift, m, n, s->need };
 	}
@@ -368,7 +326,7 @@ apart_from(const struct ends *e, int64_t i, int64_t shift)
 	for (int64_t k = i; k < e->nd && k < i + AHEAD; k++)
 		if (k + shift >= 0 && k + shift < e->nr)
 			room[n++] = distance(e->d[k], e->r[k + shift]);
-	return !n || (n < AHEAD / 2 && (int64_t)n < left) ? INT64_MAX : kth(room, n, n / 2);
+	return !n || (n < AHEAD / 2 && (int64_t)n < left) ? INT64_MAX : nsx_sort_nth(room, n, n / 2);
 }
 
 /* How far d's operation i ends from the nearest end of the reference device. next: that device's first end that is not
@@ -423,7 +381,7 @@ usual_distance(const struct ends *e)
 
 	for (int64_t i = 0; i < of.nd; i++)
 		of.room[i] = nearest(&of, i, before(of.r, of.nr, of.d[i]), NULL);
-	return kth(of.room, (size_t)of.nd, (size_t)of.nd / 2);
+	return nsx_sort_nth(of.room, (size_t)of.nd, (size_t)of.nd / 2);
 }
 
 /* Whether no operation of the reference device ends near d's operation i: nearer than usual, and than a part of the

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 
 /* ---- instances ---- */
 
@@ -34,8 +35,7 @@ give(struct nsx_pairing *p, struct nsx_collective *of, size_t n)
 		for (size_t i = 0; i < n; i++)
 			of[i].wait = nsx_sub_sat(last, of[i].start, NULL);
 	}
-	if (n > 1)
-		qsort(of, n, sizeof *of, by_ticket);
+	nsx_sort(of, n, by_ticket);
 	return p->instance(p->state, of, n);
 }
 

@@ -47,9 +47,7 @@ thread_at(struct nsx_doing *d, int64_t profile, int64_t pid, int64_t tid)
 	struct nsx_doing_thread t = { .profile = profile, .pid = pid, .tid = tid, .name = NSX_NONE, .first = NSX_ABSENT,
 	                              .last = NSX_ABSENT, .done = NSX_ABSENT };
 
-	if (at == NSX_NONE || (at == d->threads.n && !nsx_vec_push(&d->threads, t)))
-		return NULL;
-	return &d->threads.p[at];
+	return nsx_vec_next(&d->threads, at, t) ? &d->threads.p[at] : NULL;
 }
 
 static struct nsx_doing_thread *
@@ -135,7 +133,7 @@ take_host(struct nsx_doing *d, const struct nsx_rec *rec)
 	int64_t start = nsx_field_int(rec, NSX_ROLE_HOST_START, NSX_ABSENT), end;
 	struct nsx_doing_thread *t = thread_of(d, rec);
 	struct nsx_doing_value v = { NSX_NONE, NSX_ABSENT, 0 };
-	struct nsx_doing_track *to;
+	enum nsx_doing_track_of to;
 	bool good = true;
 
 	if (!t)
@@ -149,35 +147,35 @@ take_host(struct nsx_doing *d, const struct nsx_rec *rec)
 	d->host += rec->kind->id != NSX_CALL;
 	switch (rec->kind->id) {
 	case NSX_CALL:
-		to = &t->calls;
+		to = NSX_DOES_CALL;
 		v.id = nsx_int(rec, NSX_CALL_call, 0);
 		v.what = text_of(d, nsx_string(rec, NSX_CALL_name), &good);
 		break;
 	case NSX_OS:
-		to = &t->os;
+		to = NSX_DOES_OS;
 		v.id = nsx_int(rec, NSX_OS_os, 0);
 		v.what = text_of(d, nsx_string(rec, NSX_OS_name), &good);
 		v.ref = 1;
 		break;
 	case NSX_OFF:
-		to = &t->offs;
+		to = NSX_DOES_OFF;
 		v.what = text_of(d, nsx_string(rec, NSX_OFF_state), &good);
 		v.ref = 1;
 		break;
 	case NSX_GIL:
-		to = &t->gils;
+		to = NSX_DOES_GIL;
 		v.what = holder_of(d, rec, &good);
 		v.ref = nsx_str_eq(nsx_string(rec, NSX_GIL_how), NSX_STR("free"));
 		break;
 	default:
 		if (!nsx_str_eq(nsx_string(rec, NSX_SAMPLE_lang), NSX_STR("python")))
 			return take_native(d, t, rec, start);
-		to = &t->samples;
+		to = NSX_DOES_SAMPLE;
 		v.ref = nsx_int(rec, NSX_SAMPLE_stack, NSX_ABSENT);
 		v.id = d->samples++;
 		break;
 	}
-	return good && nsx_track_add(to, start, end, v) ? NSX_OK : nomem(d);
+	return good && nsx_track_add(&t->tracks[to], start, end, v) ? NSX_OK : nomem(d);
 }
 
 /* ---- marks */
@@ -219,8 +217,8 @@ take_range(struct nsx_doing *d, const struct nsx_rec *rec)
 	if (!t)
 		return nomem(d);
 	extend(t, start, end);
-	return nsx_track_add(&t->in, start, end, (struct nsx_doing_value){ path, 1, nsx_int(rec, NSX_RANGE_range, 0) })
-	       ? NSX_OK : nomem(d);
+	return nsx_track_add(&t->tracks[NSX_DOES_RANGE], start, end,
+	                     (struct nsx_doing_value){ path, 1, nsx_int(rec, NSX_RANGE_range, 0) }) ? NSX_OK : nomem(d);
 }
 
 /* The cause of that name, if it is looked at; NSX_NCAUSES: it is not. */
@@ -277,18 +275,15 @@ take_mark(struct nsx_doing *d, const struct nsx_rec *rec)
 	if (!t || m.path == NSX_NONE)
 		return nomem(d);
 	m.thread = (uint32_t)(t - d->threads.p);
-	if (d->head > d->marks.n / 2 && d->head > 64) {
-		memmove(d->marks.p, d->marks.p + d->head, (d->marks.n - d->head) * sizeof *d->marks.p);
-		d->marks.n -= d->head;
-		d->head = 0;
-	}
+	nsx_vec_pass(&d->marks, &d->head);
 	return nsx_vec_push(&d->marks, m) ? NSX_OK : nomem(d);
 }
 
-/* The value of a track at a time, and in *to, if it is earlier, the next change. */
+/* The value of a track of the thread at a time, and in *to, if it is earlier, the next change. */
 static struct nsx_doing_value
-value_at(const struct nsx_doing_track *t, int64_t time, int64_t *to)
+value_at(const struct nsx_doing_thread *thread, enum nsx_doing_track_of of, int64_t time, int64_t *to)
 {
+	const struct nsx_doing_track *t = &thread->tracks[of];
 	static const struct nsx_doing_value none = { NSX_NONE, NSX_ABSENT, NSX_ABSENT };
 	size_t at = nsx_track_at(t, time), next = at == SIZE_MAX ? t->head : at + 1;
 
@@ -301,10 +296,11 @@ value_at(const struct nsx_doing_track *t, int64_t time, int64_t *to)
 static void
 judge(const struct nsx_doing_thread *t, struct nsx_doing_piece *p)
 {
-	struct nsx_doing_value call = value_at(&t->calls, p->start, &p->end), os = value_at(&t->os, p->start, &p->end);
-	struct nsx_doing_value off = value_at(&t->offs, p->start, &p->end);
-	struct nsx_doing_value gil = value_at(&t->gils, p->start, &p->end);
-	struct nsx_doing_value sample = value_at(&t->samples, p->start, &p->end);
+	struct nsx_doing_value call = value_at(t, NSX_DOES_CALL, p->start, &p->end);
+	struct nsx_doing_value os = value_at(t, NSX_DOES_OS, p->start, &p->end);
+	struct nsx_doing_value off = value_at(t, NSX_DOES_OFF, p->start, &p->end);
+	struct nsx_doing_value gil = value_at(t, NSX_DOES_GIL, p->start, &p->end);
+	struct nsx_doing_value sample = value_at(t, NSX_DOES_SAMPLE, p->start, &p->end);
 	bool wants = gil.ref != NSX_ABSENT, in_call = call.id != NSX_ABSENT;
 
 	p->what = NSX_NONE;
@@ -334,22 +330,21 @@ static int
 cut(struct nsx_doing *d, const struct nsx_doing_mark *m)
 {
 	struct nsx_doing_thread *t = &d->threads.p[m->thread];
-	struct nsx_doing_track *const tracks[] = { &t->calls, &t->os, &t->offs, &t->gils, &t->samples, &t->in };
 	const struct nsx_doing_native *seen = t->native.p + t->native_head, *end = t->native.p + t->native.n;
 	int rc = NSX_OK;
 
 	/* Much may be kept that is before it, for other devices. */
 	seen += nsx_sort_first(seen, (size_t)(end - seen), sizeof *seen, offsetof(struct nsx_doing_native, at),
 	                       m->start);
-	for (size_t i = 0; i < sizeof tracks / sizeof *tracks; i++)
-		if (!nsx_track_settle(tracks[i], m->end))
+	for (int i = 0; i < NSX_DOING_TRACKS; i++)
+		if (!nsx_track_settle(&t->tracks[i], m->end))
 			return nomem(d);
 	for (int64_t at = m->start; at < m->end && rc == NSX_OK;) {
 		struct nsx_doing_piece p = { .start = at, .end = m->end, .device = m->device, .thread = m->thread,
 		                             .cause = m->cause, .path = m->path, .gap = m->gap };
 
 		if (d->whole) {
-			struct nsx_doing_value in = value_at(&t->in, p.start, &p.end);
+			struct nsx_doing_value in = value_at(t, NSX_DOES_RANGE, p.start, &p.end);
 
 			p.path = in.id == NSX_ABSENT ? NSX_STACKS_ROOT : in.what;
 		}
@@ -370,25 +365,15 @@ cut(struct nsx_doing *d, const struct nsx_doing_mark *m)
 static void
 forget(struct nsx_doing *d, int64_t time)
 {
-	if (d->head > d->marks.n / 2 && d->head > 64) {
-		memmove(d->marks.p, d->marks.p + d->head, (d->marks.n - d->head) * sizeof *d->marks.p);
-		d->marks.n -= d->head;
-		d->head = 0;
-	}
+	nsx_vec_pass(&d->marks, &d->head);
 	for (size_t i = 0; i < d->threads.n; i++) {
 		struct nsx_doing_thread *t = &d->threads.p[i];
-		struct nsx_doing_track *const tracks[] = { &t->calls, &t->os, &t->offs, &t->gils, &t->samples, &t->in };
 
-		for (size_t k = 0; k < sizeof tracks / sizeof *tracks; k++)
-			nsx_track_forget(tracks[k], time);
+		for (int k = 0; k < NSX_DOING_TRACKS; k++)
+			nsx_track_forget(&t->tracks[k], time);
 		while (t->native_head < t->native.n && t->native.p[t->native_head].at < time)
 			t->native_head++;
-		if (t->native_head > t->native.n / 2 && t->native_head > 64) {
-			memmove(t->native.p, t->native.p + t->native_head,
-			        (t->native.n - t->native_head) * sizeof *t->native.p);
-			t->native.n -= t->native_head;
-			t->native_head = 0;
-		}
+		nsx_vec_pass(&t->native, &t->native_head);
 	}
 }
 
@@ -513,12 +498,9 @@ nsx_doing_finish(struct nsx_doing *d, struct nsx_diags *diags)
 	for (; d->head < d->marks.n; d->head++)
 		if (cut(d, &d->marks.p[d->head]) != NSX_OK)
 			return NSX_ERR;
-	for (size_t i = 0; i < d->threads.n; i++) {
-		const struct nsx_doing_thread *t = &d->threads.p[i];
-
-		crowded += t->calls.crowded + t->os.crowded + t->offs.crowded + t->gils.crowded + t->samples.crowded +
-		           t->in.crowded;
-	}
+	for (size_t i = 0; i < d->threads.n; i++)
+		for (int k = 0; k < NSX_DOING_TRACKS; k++)
+			crowded += d->threads.p[i].tracks[k].crowded;
 	nsx_diag_add(diags, NSX_WARNING, "", crowded,
 	             "records of host threads nested thousands deep in others of their thread: ignored");
 	return d->whole ? cut_threads(d, INT64_MAX) : NSX_OK;
@@ -530,12 +512,8 @@ nsx_doing_free(struct nsx_doing *d)
 	for (size_t i = 0; i < d->threads.n; i++) {
 		struct nsx_doing_thread *t = &d->threads.p[i];
 
-		nsx_track_free(&t->calls);
-		nsx_track_free(&t->os);
-		nsx_track_free(&t->offs);
-		nsx_track_free(&t->gils);
-		nsx_track_free(&t->samples);
-		nsx_track_free(&t->in);
+		for (int k = 0; k < NSX_DOING_TRACKS; k++)
+			nsx_track_free(&t->tracks[k]);
 		free(t->native.p);
 	}
 	free(d->threads.p);

@@ -65,6 +65,11 @@ struct nsx_doing_piece {
 /* NSX_OK, or NSX_ERR with err filled, which ends the reading. Pieces of a device come in order of time. */
 typedef int nsx_doing_fn(void *state, const struct nsx_doing_piece *piece);
 
+/* What a thread does, in tracks of its own. RANGE: only if whole; paths of ranges. */
+enum nsx_doing_track_of {
+	NSX_DOES_CALL, NSX_DOES_OS, NSX_DOES_OFF, NSX_DOES_GIL, NSX_DOES_SAMPLE, NSX_DOES_RANGE, NSX_DOING_TRACKS
+};
+
 struct nsx_doing_thread {
 	int64_t  profile, pid, tid;
 	uint32_t name;              /* in texts; NSX_NONE: none */
@@ -73,7 +78,7 @@ struct nsx_doing_thread {
 	int64_t  first, last;       /* start of its first record and latest end, but for time off the CPU; NSX_ABSENT:
 	                             * none */
 	int64_t  done;              /* whole: pieces were passed on up to there */
-	struct nsx_doing_track calls, os, offs, gils, samples, in;   /* in: ranges, only if whole; their paths */
+	struct nsx_doing_track tracks[NSX_DOING_TRACKS];
 	NSX_VEC(struct nsx_doing_native) native;
 	size_t   native_head;
 };

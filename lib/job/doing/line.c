@@ -1,5 +1,4 @@
 /* line.c -- what of a stack people read. */
-#include <string.h>
 
 #include "job/doing/doing.h"
 
@@ -20,17 +19,6 @@ nsx_doing_leaf(struct nsx_str frames)
 	return frame_before(frames, frames.len);
 }
 
-static bool
-holds(struct nsx_str s, const char *what)
-{
-	size_t n = strlen(what);
-
-	for (size_t i = 0; i + n <= s.len; i++)
-		if (memcmp(s.ptr + i, what, n) == 0)
-			return true;
-	return false;
-}
-
 /* Whether a frame of Python is of its own library or of an installed package. */
 static bool
 is_library(struct nsx_str frame)
@@ -40,7 +28,7 @@ is_library(struct nsx_str frame)
 	if (nsx_str_starts(frame, "<frozen ") || nsx_str_starts(frame, "<string>"))
 		return true;
 	for (size_t i = 0; i < sizeof within / sizeof *within; i++)
-		if (holds(frame, within[i]))
+		if (nsx_str_has(frame, within[i]))
 			return true;
 	return false;
 }
@@ -66,7 +54,7 @@ nsx_doing_below_python(struct nsx_str frames)
 	for (size_t end = frames.len;;) {
 		struct nsx_str f = frame_before(frames, end);
 
-		if (holds(f, "[_PyEval_EvalFrameDefault]")) {
+		if (nsx_str_has(f, "[_PyEval_EvalFrameDefault]")) {
 			size_t from = end < frames.len ? end + 1 : (size_t)(f.ptr - frames.ptr);
 
 			return (struct nsx_str){ frames.ptr + from, frames.len - from };

@@ -54,9 +54,8 @@ by_fraction(const void *a, const void *b, const void *doing)
 {
 	const struct share *x = a, *y = b;
 
-	if (x->rest != y->rest)
-		return x->rest > y->rest ? -1 : 1;
-	return nsx_str_cmp(nsx_doing_frames(doing, x->stack), nsx_doing_frames(doing, y->stack));
+	return NSX_FIRST(NSX_CMP(y->rest, x->rest),
+	                 nsx_str_cmp(nsx_doing_frames(doing, x->stack), nsx_doing_frames(doing, y->stack)));
 }
 
 int

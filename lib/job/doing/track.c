@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "stream/kinds.h"
 
 /* The time per interval grows with those that are open; no real program comes near. */
@@ -81,18 +82,10 @@ nsx_track_add(struct nsx_doing_track *t, int64_t start, int64_t end, struct nsx_
 size_t
 nsx_track_at(const struct nsx_doing_track *t, int64_t time)
 {
-	size_t lo = t->head, hi = t->list.n;
+	size_t after;
 
-	/* The first change after the time. */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->list.p[mid].start <= time)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > t->head ? lo - 1 : SIZE_MAX;
+	NSX_BISECT(after, t->head, t->list.n, t->list.p[after].start > time);
+	return after > t->head ? after - 1 : SIZE_MAX;
 }
 
 void
@@ -100,11 +93,7 @@ nsx_track_forget(struct nsx_doing_track *t, int64_t time)
 {
 	while (t->head + 1 < t->list.n && t->list.p[t->head + 1].start <= time)
 		t->head++;
-	if (t->head > t->list.n / 2 && t->head > 64) {
-		memmove(t->list.p, t->list.p + t->head, (t->list.n - t->head) * sizeof *t->list.p);
-		t->list.n -= t->head;
-		t->head = 0;
-	}
+	nsx_vec_pass(&t->list, &t->head);
 }
 
 void

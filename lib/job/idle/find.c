@@ -20,14 +20,12 @@ enum { OFTEN = 4096, OFTEN_EACH = 8 };
 static bool
 needs(struct nsx_idle_finder *f, int64_t profile, int64_t pid, int64_t needed)
 {
-	uint32_t *at = nsx_map_at(&f->need_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
+	uint32_t at = nsx_map_number(&f->need_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->needs, needed))
-		*at = (uint32_t)(f->needs.n - 1);
-	if (!at || *at == NSX_NONE)
+	if (!nsx_vec_next(&f->needs, at, needed))
 		return false;
-	if (f->needs.p[*at] > needed)
-		f->needs.p[*at] = needed;
+	if (f->needs.p[at] > needed)
+		f->needs.p[at] = needed;
 	return true;
 }
 

@@ -2,11 +2,12 @@
 #include "job/idle/thread.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/heap.h"
+#include "base/num.h"
 #include "base/outfile.h"
+#include "base/sort.h"
 #include "stream/kinds.h"
 
 /* Pieces of a thread in memory; beyond that the older half goes to a file, in pieces of fixed size, so that one is
@@ -119,11 +120,7 @@ push_piece(struct nsx_host_thread *t, struct nsx_host_piece p, struct nsx_err *e
 		return NSX_OK;
 	if (t->list.n - t->head >= MANY && spill(t, err) != NSX_OK)
 		return NSX_ERR;
-	if (t->head > t->list.n / 2) {
-		memmove(t->list.p, t->list.p + t->head, (t->list.n - t->head) * sizeof *t->list.p);
-		t->list.n -= t->head;
-		t->head = 0;
-	}
+	nsx_vec_pass(&t->list, &t->head);
 	return nsx_vec_push(&t->list, p) ? NSX_OK : nsx_err_nomem(err, NULL);
 }
 
@@ -182,12 +179,6 @@ make_paths(struct nsx_host_thread *t, size_t from, const struct nsx_host_paths *
 	return NSX_OK;
 }
 
-static int64_t
-min2(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The first of the ranges that have not begun. */
 static int64_t
 next_coming(const struct nsx_host_thread *t)
@@ -220,9 +211,9 @@ int
 nsx_host_settle(struct nsx_host_thread *t, int64_t to, const struct nsx_host_paths *paths, struct nsx_err *err)
 {
 	for (;;) {
-		int64_t end = min2(min2(nsx_open_next_end(&t->calls), nsx_open_next_end(&t->overheads)),
+		int64_t end = nsx_min(nsx_min(nsx_open_next_end(&t->calls), nsx_open_next_end(&t->overheads)),
 		                   nsx_open_next_end(&t->ranges));
-		int64_t at = min2(end, next_coming(t));
+		int64_t at = nsx_min(end, next_coming(t));
 
 		if (at > to || at == INT64_MAX)
 			break;
@@ -316,22 +307,16 @@ int
 nsx_host_between(const struct nsx_host_thread *t, int64_t from, int64_t to, struct nsx_host_pieces *out,
                  struct nsx_err *err)
 {
-	size_t lo = t->head, hi = t->list.n;
+	size_t after;
 
 	if (from >= to)
 		return NSX_OK;
-	if (t->spilled > t->spilled_head && t->list.p[lo].start > from && from_file(t, from, to, out, err) != NSX_OK)
+	if (t->spilled > t->spilled_head && t->list.p[t->head].start > from
+	    && from_file(t, from, to, out, err) != NSX_OK)
 		return NSX_ERR;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->list.p[mid].start <= from)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	for (; lo < t->list.n && t->list.p[lo].start < to; lo++)
-		if (!nsx_vec_push(&out->list, t->list.p[lo]))
+	NSX_BISECT(after, t->head + 1, t->list.n, t->list.p[after].start > from);
+	for (size_t i = after - 1; i < t->list.n && t->list.p[i].start < to; i++)
+		if (!nsx_vec_push(&out->list, t->list.p[i]))
 			return nsx_err_nomem(err, NULL);
 	return NSX_OK;
 }

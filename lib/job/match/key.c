@@ -100,15 +100,10 @@ static int
 by_program(const void *a, const void *b)
 {
 	const struct nsx_match_draft *x = a, *y = b;
-	int c = (x->p.id < 0) - (y->p.id < 0);
 
-	if (c == 0)
-		c = nsx_int_cmp(x->p.id, y->p.id);
-	if (c == 0)
-		c = nsx_str_cmp(x->p.name, y->p.name);
-	if (c == 0)
-		c = nsx_str_cmp(x->p.key, y->p.key);
-	return c ? c : nsx_int_cmp(x->order, y->order);
+	return NSX_FIRST(NSX_CMP(x->p.id < 0, y->p.id < 0), NSX_CMP(x->p.id, y->p.id),
+	                 nsx_str_cmp(x->p.name, y->p.name), nsx_str_cmp(x->p.key, y->p.key),
+	                 NSX_CMP(x->order, y->order));
 }
 
 /* Equal keys are neighbours now: their ids and names are equal too. */

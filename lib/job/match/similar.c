@@ -194,14 +194,12 @@ extend(struct similar_program *p, const struct nsx_match_set *s)
 	for (size_t i = 0; i < s->nprofiles; i++)
 		if (!nsx_vec_push(&p->profiles, s->profiles[i]))
 			return false;
-	if (p->ids.n)
-		qsort(p->ids.p, p->ids.n, sizeof *p->ids.p, nsx_sort_by_int);
+	nsx_sort(p->ids.p, p->ids.n, nsx_sort_by_int);
 	for (size_t i = 0; i < p->ids.n; i++)
 		if (!n || p->ids.p[n - 1] != p->ids.p[i])
 			p->ids.p[n++] = p->ids.p[i];
 	p->ids.n = n;
-	if (p->profiles.n)
-		qsort(p->profiles.p, p->profiles.n, sizeof *p->profiles.p, by_hash);
+	nsx_sort(p->profiles.p, p->profiles.n, by_hash);
 	return true;
 }
 
@@ -235,10 +233,7 @@ by_size(const void *a, const void *b)
 {
 	const struct set_size *x = a, *y = b;
 
-	if (x->names != y->names)
-		return x->names > y->names ? -1 : 1;
-	int c = nsx_str_cmp(x->text, y->text);
-	return c ? c : (x->i > y->i) - (x->i < y->i);
+	return NSX_FIRST(NSX_CMP(y->names, x->names), nsx_str_cmp(x->text, y->text), NSX_CMP(x->i, y->i));
 }
 
 bool

@@ -21,17 +21,15 @@ end_period(struct nsx_between *b, struct nsx_between_thread *t, uint32_t step, i
 {
 	for (size_t i = 0; i < t->open.n; i++) {
 		const struct nsx_between_range *r = &t->open.p[i];
-		uint32_t *at;
+		uint32_t at;
 
 		if (r->to > start)
 			continue;
-		at = nsx_map_at(&b->longest_of, (struct nsx_key){ step, (uint64_t)r->device });
-		if (at && *at == NSX_NONE && nsx_vec_push(&b->longest, ((struct nsx_between_longest){ 0, NSX_NONE })))
-			*at = (uint32_t)(b->longest.n - 1);
-		if (!at || *at == NSX_NONE)
+		at = nsx_map_number(&b->longest_of, (struct nsx_key){ step, (uint64_t)r->device });
+		if (!nsx_vec_next(&b->longest, at, ((struct nsx_between_longest){ 0, NSX_NONE })))
 			return false;
-		if (r->dur > b->longest.p[*at].dur)
-			b->longest.p[*at] = (struct nsx_between_longest){ r->dur, r->name };
+		if (r->dur > b->longest.p[at].dur)
+			b->longest.p[at] = (struct nsx_between_longest){ r->dur, r->name };
 	}
 	t->open.n = 0;
 	return true;
@@ -55,9 +53,7 @@ nsx_between_take(struct nsx_between *b, struct nsx_step_set *s, const struct nsx
 	                         nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), nsx_int(rec, NSX_RANGE_tid, NSX_ABSENT));
 	if (thread == NSX_NONE)
 		return NSX_OK;
-	while (good && b->threads.n <= thread)
-		good = nsx_vec_push(&b->threads, ((struct nsx_between_thread){ .nsteps = 0 }));
-	if (!good)
+	if (!nsx_vec_reach(&b->threads, thread, NULL))
 		return nsx_err_nomem(s->err, NULL);
 	t = &b->threads.p[thread];
 	of = &s->threads.p[thread];

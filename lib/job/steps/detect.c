@@ -88,11 +88,7 @@ by_class(const void *a, const void *b)
 {
 	const struct nsx_step_span *x = a, *y = b;
 
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
+	return NSX_FIRST(NSX_CMP(x->class, y->class), NSX_CMP(x->device, y->device), NSX_CMP(x->start, y->start));
 }
 
 struct class { uint32_t name; int64_t busy; size_t instances; bool repeats; };
@@ -132,11 +128,8 @@ by_busy(const void *a, const void *b, const void *names)
 {
 	const struct class *x = a, *y = b;
 
-	if (x->busy != y->busy)
-		return x->busy > y->busy ? -1 : 1;
-	if (x->instances != y->instances)
-		return x->instances < y->instances ? -1 : 1;
-	return nsx_str_cmp(nsx_intern_str(names, x->name), nsx_intern_str(names, y->name));
+	return NSX_FIRST(NSX_CMP(y->busy, x->busy), NSX_CMP(x->instances, y->instances),
+	                 nsx_str_cmp(nsx_intern_str(names, x->name), nsx_intern_str(names, y->name)));
 }
 
 /* The index of the class of steps among n classes, sorted by work, the most first; n: none. */
@@ -194,8 +187,7 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 		all = nsx_add_sat(all, nsx_timeline_between(&c->timelines.p[i], INT64_MIN,
 		                                            INT64_MAX).part[NSX_PART_COMPUTE], NULL);
 	}
-	if (c->spans.n)
-		qsort(c->spans.p, c->spans.n, sizeof *c->spans.p, by_class);
+	nsx_sort(c->spans.p, c->spans.n, by_class);
 	for (i = 0; good && i < c->spans.n; i += n) {
 		const struct nsx_step_span *s = &c->spans.p[i];
 

@@ -111,30 +111,18 @@ by_start(const void *a, const void *b)
 {
 	const struct nsx_step_other *x = a, *y = b;
 
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->class > y->class) - (x->class < y->class);
+	return NSX_FIRST(NSX_CMP(x->device, y->device), NSX_CMP(x->start, y->start), NSX_CMP(x->class, y->class));
 }
 
 /* The others of a device, sorted by start: *n of them. */
 static const struct nsx_step_other *
 others_of(const struct nsx_step_set *s, uint32_t device, size_t *n)
 {
-	size_t lo = 0, hi = s->others.n, from;
+	size_t from, to;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->others.p[mid].device < device)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (from = lo; lo < s->others.n && s->others.p[lo].device == device;)
-		lo++;
-	*n = lo - from;
+	NSX_BISECT(from, 0, s->others.n, s->others.p[from].device >= device);
+	NSX_BISECT(to, from, s->others.n, s->others.p[to].device > device);
+	*n = to - from;
 	return s->others.p + from;
 }
 
@@ -200,8 +188,7 @@ find_mixed(struct nsx_step_set *s)
 		free(spans);
 		return nsx_err_nomem(s->err, NULL);
 	}
-	if (s->others.n)
-		qsort(s->others.p, s->others.n, sizeof *s->others.p, by_start);
+	nsx_sort(s->others.p, s->others.n, by_start);
 	for (size_t i = 0, n; i < s->list.n; i += n) {
 		n = run_of(s, i);
 		if (programs)

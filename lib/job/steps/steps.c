@@ -20,9 +20,7 @@ thread_at(struct nsx_step_set *s, int64_t profile, int64_t pid, int64_t tid)
 	uint32_t at = nsx_thread_number(&s->thread_of, profile, pid, tid);
 	struct nsx_step_thread new = { .profile = profile, .pid = pid, .tid = tid, .until = INT64_MIN };
 
-	if (at == NSX_NONE || (at == s->threads.n && !nsx_vec_push(&s->threads, new)))
-		return NULL;
-	return &s->threads.p[at];
+	return nsx_vec_next(&s->threads, at, new) ? &s->threads.p[at] : NULL;
 }
 
 /* Record that the thread, NSX_NONE for all of them, has steps of the class: *n counts it if that is new. False when out
@@ -131,19 +129,12 @@ take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 static uint32_t
 own_step(const struct nsx_step_set *s, const struct nsx_step_thread *t, int64_t from, int64_t to)
 {
-	size_t lo = 0, hi = t->steps.n;
+	size_t after;
 
-	while (hi > lo) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->steps.p[t->steps.p[mid]].host_start <= from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	NSX_BISECT(after, 0, t->steps.n, s->steps.p[t->steps.p[after]].host_start > from);
+	if (!after)
 		return NSX_NONE;
-	uint32_t step = t->steps.p[lo - 1];
+	uint32_t step = t->steps.p[after - 1];
 
 	return s->steps.p[step].host_end >= to ? step : (uint32_t)NSX_NONE;
 }
@@ -322,9 +313,7 @@ by_call(const void *a, const void *b)
 {
 	const struct nsx_step_op *x = a, *y = b;
 
-	if (x->call != y->call)
-		return x->call < y->call ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
+	return NSX_FIRST(NSX_CMP(x->call, y->call), NSX_CMP(x->start, y->start));
 }
 
 /* The open step to which a helper thread's operation belongs: NSX_NONE if none is open. */
@@ -397,15 +386,8 @@ by_process(const void *a, const void *b, const void *set)
 	const struct nsx_step_set *s = set;
 	const struct nsx_step *x = &s->steps.p[*(const uint32_t *)a], *y = &s->steps.p[*(const uint32_t *)b];
 
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	if (x->profile != y->profile)
-		return x->profile < y->profile ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->host_start != y->host_start)
-		return x->host_start < y->host_start ? -1 : 1;
-	return (x > y) - (x < y);
+	return NSX_FIRST(NSX_CMP(x->class, y->class), NSX_CMP(x->profile, y->profile), NSX_CMP(x->pid, y->pid),
+	                 NSX_CMP(x->host_start, y->host_start), NSX_CMP(x, y));
 }
 
 /* Whether the step's process comes before the thread's. */
@@ -424,19 +406,12 @@ helpers_of(struct nsx_step_set *s, const uint32_t *steps, size_t n)
 
 	for (size_t i = 0; good && i < s->threads.n; i++) {
 		const struct nsx_step_thread *t = &s->threads.p[i];
-		size_t from = 0, to = n;
+		size_t from, to;
 
 		if (!t->ops.n ||
 		    nsx_map_get(&s->has_class, (struct nsx_key){ i, s->steps.p[steps[0]].class }) != NSX_NONE)
 			continue;
-		while (from < to) {
-			size_t mid = from + (to - from) / 2;
-
-			if (process_before(&s->steps.p[steps[mid]], t))
-				from = mid + 1;
-			else
-				to = mid;
-		}
+		NSX_BISECT(from, 0, n, !process_before(&s->steps.p[steps[from]], t));
 		for (to = from; to < n && s->steps.p[steps[to]].profile == t->profile && s->steps.p[steps[to]].pid ==
 		     t->pid;)
 			to++;
@@ -475,11 +450,7 @@ by_class(const void *a, const void *b, const void *set)
 
 	if (x->class != y->class)
 		return nsx_str_cmp(nsx_intern_str(&s->names, x->class), nsx_intern_str(&s->names, y->class));
-	if (dx != dy)
-		return dx < dy ? -1 : 1;
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return (x->step > y->step) - (x->step < y->step);
+	return NSX_FIRST(NSX_CMP(dx, dy), NSX_CMP(x->first, y->first), NSX_CMP(x->step, y->step));
 }
 
 /* Count the steps without GPU work. False when out of memory. */
@@ -501,8 +472,7 @@ static int
 finish_found(struct nsx_step_set *s)
 {
 	for (size_t i = 0; i < s->threads.n; i++)
-		if (s->threads.p[i].ops.n)
-			qsort(s->threads.p[i].ops.p, s->threads.p[i].ops.n, sizeof *s->threads.p[i].ops.p, by_call);
+		nsx_sort(s->threads.p[i].ops.p, s->threads.p[i].ops.n, by_call);
 	if (!helpers(s) || (s->kind != NSX_STEP_MODULE && !count_empty(s)))
 		return nsx_err_nomem(s->err, NULL);
 	nsx_sort_with(s->list.p, s->list.n, sizeof *s->list.p, by_class, s);

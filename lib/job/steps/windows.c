@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 
 /* The class whose periods without steps of other classes take the most time, of several the one whose periods do, then
  * the first by name; NSX_NONE: no device has two steps of one class. */
@@ -96,9 +97,7 @@ by_number(const void *a, const void *b)
 {
 	const struct nsx_step_window *x = a, *y = b;
 
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	return (x->from > y->from) - (x->from < y->from);
+	return NSX_FIRST(NSX_CMP(x->number, y->number), NSX_CMP(x->from, y->from));
 }
 
 int
@@ -116,20 +115,11 @@ nsx_step_windows(const struct nsx_step_set *s, struct nsx_step_windows *w)
 const struct nsx_step_window *
 nsx_step_window_over(const struct nsx_step_windows *w, int64_t device, int64_t start, int64_t end)
 {
-	size_t lo = 0, hi = w->list.n;
+	const struct nsx_step_window *x = w->list.p;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct nsx_step_window *x = &w->list.p[mid];
-
-		if (x->number < device || (x->number == device && x->to <= start))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == w->list.n || w->list.p[lo].number != device)
-		return NULL;
-	return w->list.p[lo].from <= start || w->list.p[lo].from < end ? &w->list.p[lo] : NULL;
+	NSX_BISECT(i, 0, w->list.n, x[i].number > device || (x[i].number == device && x[i].to > start));
+	return i < w->list.n && x[i].number == device && (x[i].from <= start || x[i].from < end) ? &x[i] : NULL;
 }
 
 const struct nsx_step_window *

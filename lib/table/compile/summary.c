@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "base/width.h"
 #include "base/csv.h"
+#include "base/sort.h"
 #include "xla/title.h"
 
 enum { SHORTEST = 8 };   /* minimum columns of a name on a terminal */
@@ -301,13 +302,8 @@ by_start(const void *a, const void *b)
 {
 	const struct block *x = a, *y = b;
 
-	if (x->profile != y->profile)
-		return x->profile < y->profile ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->dur != y->dur)
-		return x->dur < y->dur ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
+	return NSX_FIRST(NSX_CMP(x->profile, y->profile), NSX_CMP(x->start, y->start), NSX_CMP(x->dur, y->dur),
+	                 NSX_CMP(x->id, y->id));
 }
 
 static int
@@ -330,8 +326,7 @@ read_stream(struct summary *s)
 	for (size_t i = 0; i < s->rows.n; i++)
 		if (__builtin_sub_overflow(s->rows.p[i].own, s->nodes.p[s->rows.p[i].node].child, &s->rows.p[i].own))
 			return fail_large(s);
-	if (s->blocks.n)
-		qsort(s->blocks.p, s->blocks.n, sizeof *s->blocks.p, by_start);
+	nsx_sort(s->blocks.p, s->blocks.n, by_start);
 	for (size_t i = 0; i < s->blocks.n; i++)
 		s->nodes.p[s->blocks.p[i].node].block = (uint32_t)i;
 	if (s->blocks.n == 0 && s->compiles)
@@ -394,9 +389,7 @@ by_ns(const void *a, const void *b)
 {
 	const struct ordered *x = a, *y = b;
 
-	if (x->block != y->block)
-		return x->block < y->block ? -1 : 1;
-	return x->ns != y->ns ? x->ns < y->ns ? 1 : -1 : nsx_str_cmp(x->key, y->key);
+	return NSX_FIRST(NSX_CMP(x->block, y->block), NSX_CMP(y->ns, x->ns), nsx_str_cmp(x->key, y->key));
 }
 
 /* ---- text ---- */
@@ -487,8 +480,7 @@ print(struct summary *s, struct nsx_outfile *out)
 		}
 		for (size_t i = 0; i < s->blocks.n; i++)
 			first[i + 1] += first[i];
-		if (s->entries.n)
-			qsort(sorted, s->entries.n, sizeof *sorted, by_ns);
+		nsx_sort(sorted, s->entries.n, by_ns);
 		rc = write_blocks(s, sorted, first, out);
 	}
 	free(sorted);

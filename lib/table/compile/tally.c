@@ -11,14 +11,10 @@ enum { LOADING_KEY = -2 };
 size_t
 nsx_compile_profile(struct compiling *c, int64_t number)
 {
-	uint32_t *at = nsx_map_at(&c->profile_at, (struct nsx_key){ (uint64_t)number, 0 });
+	uint32_t at = nsx_map_number(&c->profile_at, (struct nsx_key){ (uint64_t)number, 0 });
 
-	if (!at || (*at == NSX_NONE && !nsx_vec_push(&c->profiles, ((struct nsx_compile_profile){ .number = number,
-	    .last = -1 }))))
-		return SIZE_MAX;
-	if (*at == NSX_NONE)
-		*at = (uint32_t)c->profiles.n - 1;
-	return *at;
+	return nsx_vec_next(&c->profiles, at, ((struct nsx_compile_profile){ .number = number, .last = -1 })) ? at
+	       : SIZE_MAX;
 }
 
 void

@@ -5,19 +5,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/stat.h"
 #include "table/diagnose/diagnose.h"
 
 /* At most so many kinds take turns, each this often at least. */
 enum { MOST = 8, LEAST = 3 };
-
-static int
-by_value(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-
-	return (a > b) - (a < b);
-}
 
 static bool
 near(int64_t a, int64_t b)
@@ -42,7 +35,7 @@ median_of(const struct nsx_look_at *a, int64_t k, int64_t r, int64_t *space)
 	}
 	if (n < LEAST * a->devices.n)
 		return 0;
-	qsort(space, n, sizeof *space, by_value);
+	qsort(space, n, sizeof *space, nsx_sort_by_int);
 	int64_t p50 = nsx_percentile(space, n, 50);
 
 	return near(space[0], p50) && near(nsx_percentile(space, n, 99), p50) ? p50 : 0;
@@ -71,17 +64,13 @@ put(struct nsx_look_at *a, const int64_t *kinds, int64_t k)
 	struct nsx_buf *to = &a->turns;
 
 	if (odd < k && k > 2) {
-		nsx_buf_fmt(to, ", every %" PRId64 "%s step is of another kind, ", k, k == 3 ? "rd" : "th");
-		nsx_look_put_ns(to, (double)kinds[odd]);
-		nsx_buf_c(to, " p50, the others ");
-		nsx_look_put_ns(to, (double)kinds[(odd + 1) % k]);
+		nsx_buf_fmt(to, ", every %" PRId64 "%s step is of another kind, %s p50, the others %s", k,
+		            k == 3 ? "rd" : "th", NSX_NS(kinds[odd]), NSX_NS(kinds[(odd + 1) % k]));
 		return;
 	}
 	nsx_buf_fmt(to, ", %" PRId64 " kinds of it take turns, p50 ", k);
-	for (int64_t i = 0; i < k; i++) {
-		nsx_buf_c(to, i ? ", " : "");
-		nsx_look_put_ns(to, (double)kinds[i]);
-	}
+	for (int64_t i = 0; i < k; i++)
+		nsx_buf_fmt(to, "%s%s", i ? ", " : "", NSX_NS(kinds[i]));
 }
 
 int

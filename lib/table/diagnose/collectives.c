@@ -287,11 +287,7 @@ by_like(const void *a, const void *b)
 {
 	const struct nsx_look_unit *x = a, *y = b;
 
-	if (x->like != y->like)
-		return x->like < y->like ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
+	return NSX_FIRST(NSX_CMP(x->like, y->like), NSX_CMP(x->bytes, y->bytes), NSX_CMP(x->name, y->name));
 }
 
 /* Bytes per ns of a unit, the mean over its instances; of the quickest instance if devices are missing, since others

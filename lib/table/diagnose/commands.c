@@ -117,6 +117,25 @@ nsx_look_put_only(struct nsx_buf *to, const char *column, const struct nsx_str *
 }
 
 const char *
+nsx_look_over(struct nsx_look_at *a, const char *tool)
+{
+	a->command.len = 0;
+	nsx_look_put_over(a, tool);
+	return nsx_look_command(a);
+}
+
+const char *
+nsx_look_over_text(struct nsx_look_at *a, struct nsx_buf *tool)
+{
+	nsx_buf_char(tool, '\0');
+	a->command.failed |= tool->failed;
+	const char *command = nsx_look_over(a, tool->failed ? "" : tool->ptr);
+
+	nsx_buf_free(tool);
+	return command;
+}
+
+const char *
 nsx_look_command(struct nsx_look_at *a)
 {
 	nsx_buf_char(&a->command, '\0');

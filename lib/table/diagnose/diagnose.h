@@ -297,9 +297,15 @@ nsx_look_has_several(const struct nsx_look_at *a)
 	return a->stepped && a->count >= 3 * (int64_t)a->devices.n;
 }
 
-/* Append the number per step of a sum over `steps` of them, to a tenth: "3 kernels", "2.5 kernels"; what: the singular
- * noun, "" for the number alone. */
-void nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *what);
+/* A number in words, for a call with %s, as nsx_ns_text makes one of a time. */
+struct nsx_look_number { char s[48]; };
+/* The number per step of a sum over `steps` of them, to a tenth: "3 kernels", "2.5 kernels"; what: the singular noun,
+ * "" for the number alone. */
+struct nsx_look_number nsx_look_each(int64_t sum, int64_t steps, const char *what);
+/* "1.5 MB" */
+struct nsx_look_number nsx_look_bytes(int64_t bytes);
+/* a->text is that and no more. */
+void nsx_look_say(struct nsx_look_at *a, const char *fmt, ...) NSX_PRINTF(2, 3);
 
 /* Whether any activity of devices is known; otherwise there is nothing to find. */
 static inline bool nsx_look_any_work(const struct nsx_look_at *a)
@@ -413,8 +419,6 @@ int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_ca
                   const char *command);
 
 const char *nsx_look_name(enum nsx_look look);
-void nsx_look_put_ns(struct nsx_buf *to, double ns);
-void nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes);
 /* Append to a->text and a->subject the place of most of the window's time of a cause, if that is a large part. what:
  * that time, in words. */
 void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause, const char *what);
@@ -444,6 +448,10 @@ void nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to);
 void nsx_look_put_file(struct nsx_look_at *a);
 /* Append to a->command: the tool, with options, that reads the stream; of the steps alone if there are any. */
 void nsx_look_put_over(struct nsx_look_at *a, const char *tool);
+/* The whole command, for nsx_look_find: that tool alone; NULL with err filled when out of memory. The tool may be in a
+ * buffer, which is freed. */
+const char *nsx_look_over(struct nsx_look_at *a, const char *tool);
+const char *nsx_look_over_text(struct nsx_look_at *a, struct nsx_buf *tool);
 /* Append a regular expression that matches n > 0 names, and nothing else. */
 void nsx_look_put_names(struct nsx_buf *to, const struct nsx_str *names, size_t n);
 /* Append the option for the rows whose column has one of n > 0 names. */

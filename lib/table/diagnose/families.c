@@ -82,7 +82,7 @@ take_chain(struct nsx_look_kins *k, struct nsx_look_kin_device *d, const struct 
 	uint32_t at = nsx_map_number(&k->chain_of, (struct nsx_key){ profile << 32 | e->device, stream });
 	struct nsx_look_chain *c;
 
-	if (at == NSX_NONE || (at == k->chains.n && !nsx_vec_push(&k->chains, ((struct nsx_look_chain){ .tid = tid }))))
+	if (!nsx_vec_next(&k->chains, at, ((struct nsx_look_chain){ .tid = tid })))
 		return false;
 	c = &k->chains.p[at];
 	if (kin == NSX_KIN_CAST)
@@ -205,17 +205,14 @@ put_kin(struct nsx_look_at *a, enum nsx_kin kin, const struct kin *sum, const ch
 			name = i;
 		}
 	}
-	a->text.len = 0;
-	nsx_look_put_each(&a->text, sum->count, a->count, "kernel");
-	nsx_buf_fmt(&a->text, " a %s %s take ", nsx_look_unit(a), what);
-	nsx_look_put_ns(&a->text, sum->time / (double)a->count);
+	nsx_look_say(a, "%s a %s %s take %s", nsx_look_each(sum->count, a->count, "kernel").s, nsx_look_unit(a), what,
+	             NSX_NS(sum->time / (double)a->count));
 	if (!most)
 		return;
 	nsx_buf_c(&a->text, "; most: ");
 	nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->reading.names, name), NAME);
 	nsx_buf_kernel_shortened(&a->subject, nsx_intern_str(&a->reading.names, name), NAME);
-	nsx_buf_char(&a->text, ' ');
-	nsx_look_put_ns(&a->text, nsx_look_mean(a, most->time));
+	nsx_buf_fmt(&a->text, " %s", NSX_NS(nsx_look_mean(a, most->time)));
 }
 
 /* That part of the gain of a finding about kernels is that of the roofline finding, of their instructions; share: of
@@ -233,19 +230,9 @@ put_shared(struct nsx_look_at *a, enum nsx_kin kin, double share)
 		other = nsx_look_roofed(a, i);
 		both += gain < other ? gain : other;
 	}
-	if (both < 1)
-		return;
-	nsx_buf_c(&a->text, "; up to ");
-	nsx_look_put_ns(&a->text, both / (double)a->count);
-	nsx_buf_c(&a->text, " of the gain is that of roofline, too, and counts once");
-}
-
-static const char *
-summary_command(struct nsx_look_at *a, const char *only)
-{
-	a->command.len = 0;
-	nsx_look_put_over(a, only);
-	return nsx_look_command(a);
+	if (both >= 1)
+		nsx_buf_fmt(&a->text, "; up to %s of the gain is that of roofline, too, and counts once",
+		            NSX_NS(both / (double)a->count));
 }
 
 static struct nsx_peaks
@@ -276,7 +263,7 @@ judge_attention(struct nsx_look_at *a)
 	            NEWER);
 	put_shared(a, NSX_KIN_FLASH, 1 - 1 / NEWER);
 	return nsx_look_find(a, NSX_FIND_ATTENTION, NSX_NCAUSES, sum.time * (1 - 1 / NEWER) / (double)a->count,
-	                     summary_command(a, "nsysx-summary --by family --only family=attention"));
+	                     nsx_look_over(a, "nsysx-summary --by family --only family=attention"));
 }
 
 static int
@@ -303,7 +290,7 @@ judge_f32(struct nsx_look_at *a)
 	            tf32, bf16);
 	put_shared(a, NSX_KIN_F32, bf16 > 0 ? 1 - 1 / bf16 : 0);
 	return nsx_look_find(a, NSX_FIND_F32, NSX_NCAUSES, sum.gain / (double)a->count,
-	                     summary_command(a, "nsysx-summary --by family --only family=gemm --only kind=f32"));
+	                     nsx_look_over(a, "nsysx-summary --by family --only family=gemm --only kind=f32"));
 }
 
 static int
@@ -327,19 +314,17 @@ judge_small(struct nsx_look_at *a)
 		put_kin(a, NSX_KIN_CAST, &casts, "that only change a type");
 		put_shared(a, NSX_KIN_CAST, 1);
 		if (nsx_look_find(a, NSX_FIND_CASTS, NSX_NCAUSES, casts.time / (double)a->count,
-		                  summary_command(a, "nsysx-summary --by family --only family=cast")) != NSX_OK)
+		                  nsx_look_over(a, "nsysx-summary --by family --only family=cast")) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (chains.gain <= NOTABLE * step)
 		return NSX_OK;
 	put_kin(a, NSX_KIN_ELEMENTWISE, &chains, "that work element by element");
-	nsx_buf_c(&a->text, "; ");
-	nsx_look_put_each(&a->text, links, a->count, "");
-	nsx_buf_c(&a->text,
-	          " follow another at once, and the gain is of what runs in a row being as long as its longest");
+	nsx_buf_fmt(&a->text, "; %s follow another at once, and the gain is of what runs in a row being as long as its "
+	            "longest", nsx_look_each(links, a->count, "").s);
 	put_shared(a, NSX_KIN_ELEMENTWISE, chains.gain / chains.time);
 	return nsx_look_find(a, NSX_FIND_ELEMENTWISE, NSX_NCAUSES, chains.gain / (double)a->count,
-	                     summary_command(a, "nsysx-summary --by family --only family=elementwise"));
+	                     nsx_look_over(a, "nsysx-summary --by family --only family=elementwise"));
 }
 
 /* GB/s of the link between a GPU and its host, one way; 0: not known. PCIe of the generation that chips of that compute
@@ -390,15 +375,12 @@ judge_link(struct nsx_look_at *a)
 	nsx_buf_str(&a->text, most.name);
 	nsx_buf_fmt(&a->text,
 	            " of pinned memory reaches %.1f GB/s, %.0f%% of what a link of the GPU's generation carries (PCIe,"
-	            " 16 lanes: %.1f GB/s); together ", (double)most.bytes / (double)most.time,
-	            100 * (double)most.bytes / (double)most.time / link, link);
-	nsx_look_put_bytes(&a->text, most.bytes / a->count);
-	nsx_buf_c(&a->text, " in ");
-	nsx_look_put_ns(&a->text, (double)most.time / (double)a->count);
-	nsx_buf_fmt(&a->text, " a %s", nsx_look_unit(a));
+	            " 16 lanes: %.1f GB/s); together %s in %s a %s", (double)most.bytes / (double)most.time,
+	            100 * (double)most.bytes / (double)most.time / link, link, nsx_look_bytes(most.bytes / a->count).s,
+	            NSX_NS((double)most.time / (double)a->count), nsx_look_unit(a));
 	nsx_buf_str(&a->subject, most.name);
 	return nsx_look_find(a, NSX_FIND_LINK, NSX_NCAUSES, gain / (double)a->count,
-	                     summary_command(a, "nsysx-copies"));
+	                     nsx_look_over(a, "nsysx-copies"));
 }
 
 int

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+#include "base/sort.h"
 #include "table/diagnose/diagnose.h"
 
 enum {
@@ -142,9 +144,7 @@ by_period(const void *pa, const void *pb)
 	const struct nsx_step_of *a = *(const struct nsx_step_of *const *)pa;
 	const struct nsx_step_of *b = *(const struct nsx_step_of *const *)pb;
 
-	if (a->period != b->period)
-		return a->period < b->period ? -1 : 1;
-	return (a > b) - (a < b);
+	return NSX_FIRST(NSX_CMP(a->period, b->period), NSX_CMP(a, b));
 }
 
 /* The path of a step of a device, backwards. */
@@ -325,11 +325,10 @@ nsx_look_forecast(struct nsx_look_at *a)
 
 enum { NUMBER = 32 };
 
-/* No zero is negative. */
 static void
 in_tenths(char text[NUMBER], double percent)
 {
-	snprintf(text, NUMBER, "%.1f", fabs(percent) < 0.05 ? 0 : percent);
+	snprintf(text, NUMBER, "%.1f", nsx_unsigned_zero(percent, 1));
 }
 
 void

@@ -111,9 +111,8 @@ nsx_look_passed(void *state, uint32_t device, int64_t start)
 
 	if (!h->known)
 		return NSX_OK;
-	while (h->until.n <= device)
-		if (!nsx_vec_push(&h->until, INT64_MAX))
-			return nsx_err_nomem(h->doing.err, NULL);
+	if (!nsx_vec_reach(&h->until, device, &(int64_t){ INT64_MAX }))
+		return nsx_err_nomem(h->doing.err, NULL);
 	h->until.p[device] = start;
 	if (++h->passed < OFTEN || h->passed < EACH * h->until.n)
 		return NSX_OK;
@@ -169,7 +168,7 @@ most_of(const struct nsx_look_host *h, const struct nsx_look_device *device, enu
 		if (is_profiler(h, d) || d->key.state == NSX_DOING_UNKNOWN)
 			continue;
 		at = nsx_map_number(&of, (struct nsx_key){ d->key.state, d->key.what });
-		if (at == NSX_NONE || (at == sums.n && !nsx_vec_push(&sums, ((struct did){ .key = d->key })))) {
+		if (!nsx_vec_next(&sums, at, ((struct did){ .key = d->key }))) {
 			m.failed = true;
 			break;
 		}
@@ -289,9 +288,9 @@ nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, e
 			nsx_buf_c(&a->text, " in ");
 			put_line(&a->text, nsx_intern_str(&h->texts, d->key.line));
 		}
-		nsx_buf_c(&a->text, ": ");
-		nsx_look_put_ns(&a->text, (double)ns / (double)(a->stepped && device->periods ? device->periods : 1));
-		nsx_buf_c(&a->text, a->stepped ? " a step" : "");
+		nsx_buf_fmt(&a->text, ": %s%s",
+		            NSX_NS((double)ns / (double)(a->stepped && device->periods ? device->periods : 1)),
+		            a->stepped ? " a step" : "");
 		if (m.line)
 			nsx_buf_fmt(&a->text, ", %" PRId64 " samples", m.line->samples);
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/kernel_name.h"
+#include "base/sort.h"
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
@@ -54,9 +55,7 @@ by_time(const void *pa, const void *pb)
 {
 	const struct timed *a = pa, *b = pb;
 
-	if (a->ns < b->ns || a->ns > b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return (a->device->number > b->device->number) - (a->device->number < b->device->number);
+	return NSX_FIRST(NSX_CMP(a->ns, b->ns), NSX_CMP(a->device->number, b->device->number));
 }
 
 /* Among the other devices, the one whose kernels take the median time; *median is NULL if there is none. NSX_OK or
@@ -80,8 +79,7 @@ find_median(struct nsx_look_at *a, const struct nsx_look_device *late, const str
 		if (others.p[i].device != late)
 			others.p[kept++] = others.p[i];
 	others.n = kept;
-	if (others.n > 1)
-		qsort(others.p, others.n, sizeof *others.p, by_time);
+	nsx_sort(others.p, others.n, by_time);
 	*median = others.n ? others.p[(others.n - 1) / 2].device : NULL;
 	free(others.p);
 	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
@@ -95,9 +93,7 @@ by_longer(const void *pa, const void *pb)
 {
 	const struct longer *a = pa, *b = pb;
 
-	if (a->ns < b->ns || a->ns > b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return (a->name > b->name) - (a->name < b->name);
+	return NSX_FIRST(NSX_CMP(b->ns, a->ns), NSX_CMP(a->name, b->name));
 }
 
 static void
@@ -117,8 +113,7 @@ put_few(struct nsx_look_at *a, const struct longer *of, size_t n, const struct n
 	for (size_t i = 0; i < few; i++) {
 		nsx_buf_c(&a->text, i ? ", " : "");
 		nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->reading.names, of[i].name), NAME);
-		nsx_buf_char(&a->text, ' ');
-		nsx_look_put_ns(&a->text, of[i].ns);
+		nsx_buf_fmt(&a->text, " %s", NSX_NS(of[i].ns));
 	}
 }
 

@@ -96,9 +96,7 @@ by_key(const void *pa, const void *pb)
 {
 	const struct keyed *a = pa, *b = pb;
 
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return (a->device > b->device) - (a->device < b->device);
+	return NSX_FIRST(NSX_CMP(a->key, b->key), NSX_CMP(a->device, b->device));
 }
 
 /* members: space for all devices, here and below. */
@@ -156,7 +154,7 @@ by_place(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
-	return x->at != y->at ? nsx_int_cmp(x->at, y->at) : (x->device > y->device) - (x->device < y->device);
+	return NSX_FIRST(NSX_CMP(x->at, y->at), NSX_CMP(x->device, y->device));
 }
 
 /* The groups of devices and their mesh; groups get the numbers that they have in a->comm. False when out of memory. */

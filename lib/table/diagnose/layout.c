@@ -43,17 +43,6 @@ nsx_look_moves_by_name(struct nsx_str name)
 	return any;
 }
 
-static bool
-holds(struct nsx_str s, const char *what)
-{
-	size_t n = strlen(what);
-
-	for (size_t i = 0; i + n <= s.len; i++)
-		if (memcmp(s.ptr + i, what, n) == 0)
-			return true;
-	return false;
-}
-
 /* The word in a kernel's name that shows that it does; NULL: none. For PyTorch the copy of strided data, which changes
  * the type unless it is nocast, and the layout conversions of cuDNN and others. */
 static const char *
@@ -63,8 +52,8 @@ kernel_moves(struct nsx_str name)
 	                                     "permute" };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (holds(name, words[i]))
-			return i > 0 || holds(name, "nocast") ? words[i] : NULL;
+		if (nsx_str_has(name, words[i]))
+			return i > 0 || nsx_str_has(name, "nocast") ? words[i] : NULL;
 	return NULL;
 }
 
@@ -96,7 +85,7 @@ add(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t dur)
 		(struct nsx_key){ text, 0 });
 	struct nsx_look_layout fresh = { .name = text, .word = word };
 
-	if (at == NSX_NONE || (at == a->layouts.n && !nsx_vec_push(&a->layouts, fresh)))
+	if (!nsx_vec_next(&a->layouts, at, fresh))
 		return nsx_err_nomem(a->err, NULL);
 	a->layouts.p[at].count++;
 	a->layouts.p[at].time += (nsx_u128)dur;
@@ -143,9 +132,8 @@ take_thunk(struct nsx_look_at *a, const struct nsx_rec *rec, int64_t dur)
 		return nsx_err_nomem(a->err, NULL);
 	struct nsx_str name = nsx_cat_str(cat, cat->insts.p[i].name);
 
-	while (a->insts.n <= i)
-		if (!nsx_vec_push(&a->insts, UNKNOWN))
-			return nsx_err_nomem(a->err, NULL);
+	if (!nsx_vec_reach(&a->insts, i, &(uint8_t){ UNKNOWN }))
+		return nsx_err_nomem(a->err, NULL);
 	/* Without a name of its own each record has one. */
 	if (a->insts.p[i] == UNKNOWN || !name.len)
 		a->insts.p[i] = inst_moves(a, rec, nsx_cat_str(cat, cat->insts.p[i].opcode), name) ? MOVES : STAYS;

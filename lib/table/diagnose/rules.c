@@ -1,9 +1,11 @@
 /* rules.c -- findings: the condition and the gain of each rule. docs/man/nsysx-diagnose.1 describes the rules. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/stat.h"
 #include "table/diagnose/diagnose.h"
 
@@ -23,37 +25,41 @@ nsx_look_name(enum nsx_look look)
 	return looks[look];
 }
 
-void
-nsx_look_put_ns(struct nsx_buf *to, double ns)
+struct nsx_look_number
+nsx_look_bytes(int64_t bytes)
 {
-	nsx_buf_ns(to, ns);
+	static const char *const units[] = { "B", "kB", "MB", "GB" };
+	struct nsx_look_number n;
+	double v = (double)bytes;
+	int unit = 0;
+
+	for (; unit < 3 && v >= 1000; unit++)
+		v /= 1000;
+	snprintf(n.s, sizeof n.s, "%.*f %s", unit > 0, v, units[unit]);
+	return n;
 }
 
-void
-nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes)
-{
-	if (bytes >= 1000000000)
-		nsx_buf_fmt(to, "%.1f GB", (double)bytes / 1e9);
-	else if (bytes >= 1000000)
-		nsx_buf_fmt(to, "%.1f MB", (double)bytes / 1e6);
-	else if (bytes >= 1000)
-		nsx_buf_fmt(to, "%.1f kB", (double)bytes / 1e3);
-	else
-		nsx_buf_fmt(to, "%" PRId64 " B", bytes);
-}
-
-void
-nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *what)
+struct nsx_look_number
+nsx_look_each(int64_t sum, int64_t steps, const char *what)
 {
 	double each = (double)sum / (double)steps;
 	int64_t tenths = each < 1e15 ? (int64_t)(each * 10 + 0.5) : 0;
+	struct nsx_look_number n;
 
-	if (tenths && tenths % 10)
-		nsx_buf_fmt(to, "%.1f", (double)tenths / 10);
-	else
-		nsx_buf_fmt(to, tenths ? "%.0f" : "%.2g", tenths ? (double)tenths / 10 : each);
-	if (*what)
-		nsx_buf_fmt(to, " %s%s", what, tenths == 10 ? "" : "s");
+	snprintf(n.s, sizeof n.s, tenths % 10 ? "%.1f%s%s%s" : tenths ? "%.0f%s%s%s" : "%.2g%s%s%s",
+	         tenths ? (double)tenths / 10 : each, *what ? " " : "", what, !*what || tenths == 10 ? "" : "s");
+	return n;
+}
+
+void
+nsx_look_say(struct nsx_look_at *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	a->text.len = 0;
+	va_start(ap, fmt);
+	nsx_buf_vfmt(&a->text, fmt, ap);
+	va_end(ap);
 }
 
 /* Its change, of what the rule names; one that the rule cannot name has none. */
@@ -112,12 +118,8 @@ judge_variability(struct nsx_look_at *a)
 		return NSX_OK;
 	p50 = nsx_percentile(a->periods.p, n, 50);
 	p99 = nsx_percentile(a->periods.p, n, 99);
-	a->text.len = 0;
-	nsx_buf_fmt(&a->text, "p99 of steps%s is ", nsx_percentile_rank(n, 99) == n - 1 ? " (the largest)" : "");
-	nsx_look_put_ns(&a->text, (double)p99);
-	nsx_buf_c(&a->text, ", p50 ");
-	nsx_look_put_ns(&a->text, (double)p50);
-	nsx_buf_fmt(&a->text, ", of %zu; the gain if every step took p50", n);
+	nsx_look_say(a, "p99 of steps%s is %s, p50 %s, of %zu; the gain if every step took p50",
+	             nsx_percentile_rank(n, 99) == n - 1 ? " (the largest)" : "", NSX_NS(p99), NSX_NS(p50), n);
 	if ((double)p99 < NSX_LOOK_VARIABLE * (double)p50 || a->turns.len)
 		return NSX_OK;
 	if (nsx_look_between(a, &explained) != NSX_OK)
@@ -189,15 +191,9 @@ by_gain(const void *pa, const void *pb)
 {
 	const struct nsx_finding *a = pa, *b = pb;
 
-	if (worth(a) != worth(b))
-		return worth(a) > worth(b) ? -1 : 1;
-	if (a->gain != b->gain)
-		return a->gain > b->gain ? -1 : 1;
-	if (a->kind != b->kind)
-		return nsx_look_rank(a) < nsx_look_rank(b) ? -1 : 1;
-	if (a->cause != b->cause)
-		return a->cause < b->cause ? -1 : 1;
-	return (a->evidence > b->evidence) - (a->evidence < b->evidence);
+	return NSX_FIRST(NSX_CMP(worth(b), worth(a)), NSX_CMP(b->gain, a->gain),
+	                 NSX_CMP(nsx_look_rank(a), nsx_look_rank(b)), NSX_CMP(a->cause, b->cause),
+	                 NSX_CMP(a->evidence, b->evidence));
 }
 
 /* What is too small to be shown is omitted last: gains of findings depend on other findings. */
@@ -230,8 +226,7 @@ nsx_look_judge(struct nsx_look_at *a)
 		return NSX_ERR;
 	if (!a->unsteady && nsx_look_forecast(a) != NSX_OK)
 		return NSX_ERR;
-	if (a->findings.n > 1)
-		qsort(a->findings.p, a->findings.n, sizeof *a->findings.p, by_gain);
+	nsx_sort(a->findings.p, a->findings.n, by_gain);
 	omit_small(a);
 	/* What first executions do, such as setting up communication, is no cost of a step. */
 	if (a->unsteady)

@@ -29,12 +29,7 @@ slow_command(struct nsx_look_at *a, const struct nsx_look_unit *u)
 	nsx_look_put_only(&options, "comm_id", &comm, 1);
 	nsx_look_put_only(&options, "collective", &kind, 1);
 	nsx_buf_fmt(&options, " --only bytes=%" PRId64, u->bytes);
-	nsx_buf_char(&options, '\0');
-	a->command.failed |= options.failed;
-	if (!options.failed)
-		nsx_look_put_over(a, options.ptr);
-	nsx_buf_free(&options);
-	return nsx_look_command(a);
+	return nsx_look_over_text(a, &options);
 }
 
 static bool
@@ -82,15 +77,12 @@ judge_slow(struct nsx_look_at *a, double *reported)
 			u->excess *= room > 0 ? room / sum : 0;
 		a->text.len = 0;
 		nsx_buf_str(&a->text, nsx_look_str(a, u->kind));
-		nsx_buf_c(&a->text, " of ");
-		nsx_look_put_bytes(&a->text, u->bytes);
+		nsx_buf_fmt(&a->text, " of %s", nsx_look_bytes(u->bytes).s);
 		a->subject.len = 0;
 		nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
 		nsx_buf_fmt(&a->text, " at %.1f GB/s where similar ones reach %.1f: ", u->busbw, u->like_busbw);
 		nsx_buf_str(&a->text, nsx_look_str(a, u->name));
-		nsx_buf_c(&a->text, ", ");
-		nsx_look_put_each(&a->text, u->records, a->count, "");
-		nsx_buf_fmt(&a->text, " a %s", nsx_look_unit(a));
+		nsx_buf_fmt(&a->text, ", %s a %s", nsx_look_each(u->records, a->count, "").s, nsx_look_unit(a));
 		if (u->partial)
 			nsx_buf_c(&a->text,
 			          ", by its quickest, since not all of its devices are in the stream on one clock");
@@ -110,10 +102,8 @@ judge_slow(struct nsx_look_at *a, double *reported)
 static const char *
 waits_command(struct nsx_look_at *a)
 {
-	a->command.len = 0;
-	nsx_look_put_over(a, a->comm.pairing.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
-	                     : "nsysx-stragglers --waits --sort caused");
-	return nsx_look_command(a);
+	return nsx_look_over(a, a->comm.pairing.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
+	                        : "nsysx-stragglers --waits --sort caused");
 }
 
 /* The devices for which others wait: one device, or a set of them. */
@@ -266,16 +256,13 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 	else
 		nsx_buf_fmt(&a->text, "device %" PRId64, b->device);
 	nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
-	nsx_buf_fmt(&a->text, " arrive%s last at ", plural ? "" : "s");
-	nsx_look_put_each(&a->text, sums->last * (int64_t)a->devices.n, a->count, "collective");
-	nsx_buf_fmt(&a->text, " a %s, and others wait ", nsx_look_unit(a));
-	nsx_look_put_ns(&a->text, gain);
-	nsx_buf_c(&a->text, plural ? " for them" : " for it");
+	nsx_buf_fmt(&a->text, " arrive%s last at %s a %s, and others wait %s for %s", plural ? "" : "s",
+	            nsx_look_each(sums->last * (int64_t)a->devices.n, a->count, "collective").s, nsx_look_unit(a),
+	            NSX_NS(gain), plural ? "them" : "it");
 	if (more > gain / 2 && more >= idle) {
 		kind = host ? kind : NSX_FIND_STRAGGLER;
-		nsx_buf_c(&a->text, plural ? "; they compute " : "; it computes ");
-		nsx_look_put_ns(&a->text, more);
-		nsx_buf_c(&a->text, plural ? " longer than the others" : " longer than they do");
+		nsx_buf_fmt(&a->text, plural ? "; they compute %s longer than the others"
+		                             : "; it computes %s longer than they do", NSX_NS(more));
 		if (!b->set && nsx_look_put_kernels(a, b->device, &action) != NSX_OK)
 			return NSX_ERR;
 	} else if (idle > gain / 2) {
@@ -283,9 +270,8 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 
 		kind = cause != NSX_NCAUSES && nsx_causes[cause].group == NSX_CAUSES_STARVED ? NSX_FIND_LATE_HOST
 		    : kind;
-		nsx_buf_c(&a->text, plural ? "; they are idle " : "; it is idle ");
-		nsx_look_put_ns(&a->text, idle);
-		nsx_buf_c(&a->text, plural ? " longer than the others" : " longer than they are");
+		nsx_buf_fmt(&a->text, plural ? "; they are idle %s longer than the others"
+		                             : "; it is idle %s longer than they are", NSX_NS(idle));
 		if (cause != NSX_NCAUSES)
 			put_cause(a, cause, b);
 	}
@@ -346,11 +332,8 @@ sum_late(const struct nsx_look_at *a, const struct nsx_look_set *set, double *la
 static int
 put_waiting(struct nsx_look_at *a, const struct nsx_look_late *most, double all, double *reported)
 {
-	a->text.len = 0;
-	nsx_buf_fmt(&a->text,
-	            "devices wait in collectives for whichever arrives last, not mainly for one of them: device %"
-	            PRId64
-	            " causes most, %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
+	nsx_look_say(a, "devices wait in collectives for whichever arrives last, not mainly for one of them: device %"
+	             PRId64 " causes most, %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
 	*reported = nsx_look_saved(a, all / (double)a->devices.n);
 	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, *reported, waits_command(a));
 }
@@ -422,7 +405,7 @@ largest_part(const struct nsx_look_at *a, struct part *most, size_t *n)
 		const struct nsx_look_unit *u = &a->comm.units.p[i];
 		uint32_t k = nsx_map_number(&at, (struct nsx_key){ u->name, 0 });
 
-		if (k == NSX_NONE || (k == parts.n && !nsx_vec_push(&parts, ((struct part){ u->name, 0, u->bytes })))) {
+		if (!nsx_vec_next(&parts, k, ((struct part){ u->name, 0, u->bytes }))) {
 			rc = nsx_err_nomem(a->err, NULL);
 			break;
 		}
@@ -450,11 +433,9 @@ exposed_command(struct nsx_look_at *a)
 
 	for (size_t i = 0; i < a->comm.units.n; i++)
 		thunks &= !a->comm.units.p[i].nccl;
-	a->command.len = 0;
-	nsx_look_put_over(a, !thunks ? "nsysx-summary --by collective"
-	                  : a->comm.no_hidden ? "nsysx-summary --by thunk --cover 1 --sort total --only comm=1"
-	                                      : "nsysx-summary --by thunk --cover 1 --sort exposed --only comm=1");
-	return nsx_look_command(a);
+	return nsx_look_over(a, !thunks ? "nsysx-summary --by collective"
+	                     : a->comm.no_hidden ? "nsysx-summary --by thunk --cover 1 --sort total --only comm=1"
+	                     : "nsysx-summary --by thunk --cover 1 --sort exposed --only comm=1");
 }
 
 /* Gain: the mean over devices of exposed time without waiting and slow collectives; together with those of slow
@@ -473,38 +454,24 @@ judge_exposed(struct nsx_look_at *a, double reported, double waiting)
 
 	if (largest_part(a, &most, &parts) != NSX_OK)
 		return NSX_ERR;
-	a->text.len = 0;
-	nsx_buf_c(&a->text, "communication that no computation overlaps, ");
-	nsx_look_put_ns(&a->text, all);
-	if (a->comm.together) {
-		bool all_known = !a->comm.lone && !a->comm.apart;
-
-		nsx_buf_fmt(&a->text, " a %s; of that %s", nsx_look_unit(a), all_known ? "" : "at least ");
-		nsx_look_put_ns(&a->text, waited);
-		nsx_buf_c(&a->text, " waiting for the last device");
-	} else {
-		nsx_buf_fmt(&a->text, " a %s; how much of it is waiting is not known", nsx_look_unit(a));
-	}
-	if (reported > 0) {
-		nsx_buf_c(&a->text, ", ");
-		nsx_look_put_ns(&a->text, reported / (double)a->count);
-		nsx_buf_c(&a->text, " for being slower than similar ones");
-	}
-	if (waiting > 0 && a->comm.most > all) {
-		nsx_buf_c(&a->text, "; this gain and that of waiting are together at most ");
-		nsx_look_put_ns(&a->text, a->comm.most);
-		nsx_buf_fmt(&a->text, ", the exposed time of device %" PRId64, a->comm.most_device);
-	}
+	nsx_look_say(a, "communication that no computation overlaps, %s a %s; ", NSX_NS(all), nsx_look_unit(a));
+	if (a->comm.together)
+		nsx_buf_fmt(&a->text, "of that %s%s waiting for the last device",
+		            a->comm.lone || a->comm.apart ? "at least " : "", NSX_NS(waited));
+	else
+		nsx_buf_c(&a->text, "how much of it is waiting is not known");
+	if (reported > 0)
+		nsx_buf_fmt(&a->text, ", %s for being slower than similar ones", NSX_NS(reported / n));
+	if (waiting > 0 && a->comm.most > all)
+		nsx_buf_fmt(&a->text, "; this gain and that of waiting are together at most %s, the exposed time of "
+		            "device %" PRId64, NSX_NS(a->comm.most), a->comm.most_device);
 	if (most.name != NSX_NONE) {
-		nsx_buf_c(&a->text, "; ");
-		nsx_look_put_ns(&a->text, bounded * most.ns / (double)a->count);
-		nsx_buf_c(&a->text, a->comm.together || reported > 0 ? " of the rest in " : " of it in ");
+		nsx_buf_fmt(&a->text, "; %s of %s in ", NSX_NS(bounded * most.ns / n),
+		            a->comm.together || reported > 0 ? "the rest" : "it");
 		nsx_buf_str(&a->text, nsx_look_str(a, most.name));
 		nsx_buf_str(&a->subject, nsx_look_str(a, most.name));
-		if (most.bytes >= 0) {
-			nsx_buf_c(&a->text, ", ");
-			nsx_look_put_bytes(&a->text, most.bytes);
-		}
+		if (most.bytes >= 0)
+			nsx_buf_fmt(&a->text, ", %s", nsx_look_bytes(most.bytes).s);
 		if (parts > 1)
 			nsx_buf_fmt(&a->text, ", the largest of %zu", parts);
 	}

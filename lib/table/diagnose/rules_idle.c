@@ -1,6 +1,5 @@
 /* rules_idle.c -- findings about idle time, and about copies and calls that block. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "table/diagnose/diagnose.h"
 #include "job/remedy.h"
@@ -112,12 +111,10 @@ gaps_command(struct nsx_look_at *a, const char *option, const char *value, bool 
 static const char *
 lines_command(struct nsx_look_at *a, enum nsx_cause cause)
 {
-	char tool[128];
+	struct nsx_buf tool = { .len = 0 };
 
-	snprintf(tool, sizeof tool, "nsysx-idle --by host --lines --cause %s", nsx_cause_name(cause));
-	a->command.len = 0;
-	nsx_look_put_over(a, tool);
-	return nsx_look_command(a);
+	nsx_buf_fmt(&tool, "nsysx-idle --by host --lines --cause %s", nsx_cause_name(cause));
+	return nsx_look_over_text(a, &tool);
 }
 
 /* Append a remark if one gap, or one on each device, is more than half of the time of a cause, which then is not a cost
@@ -161,12 +158,10 @@ judge_idle(struct nsx_look_at *a)
 
 		if (!cell || !nsx_cause_is_gap((enum nsx_cause)c))
 			continue;
-		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "idle %s: %son device %" PRId64 " in ", nsx_causes[c].says,
-		            a->devices.n > 1 ? "most " : "", d->number);
-		nsx_look_put_each(&a->text, cell->count, d->periods, "gap");
-		nsx_buf_c(&a->text, a->stepped ? " a step, the longest " : ", the longest ");
-		nsx_look_put_ns(&a->text, (double)cell->longest);
+		nsx_look_say(a, "idle %s: %son device %" PRId64 " in %s%s, the longest %s", nsx_causes[c].says,
+		             a->devices.n > 1 ? "most " : "", d->number,
+		             nsx_look_each(cell->count, d->periods, "gap").s, a->stepped ? " a step" : "",
+		             NSX_NS(cell->longest));
 		put_reason(a, (enum nsx_cause)c, "that");
 		const char *action = nsx_look_advise(a, (enum nsx_cause)c, "all"),
 		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c, &lines),
@@ -175,17 +170,14 @@ judge_idle(struct nsx_look_at *a)
 			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
 
-		if (other) {
-			nsx_buf_fmt(&a->text, "; device %" PRId64 " has the longest of all, ", other->number);
-			nsx_look_put_ns(&a->text, (double)longest);
-		}
+		if (other)
+			nsx_buf_fmt(&a->text, "; device %" PRId64 " has the longest of all, %s", other->number,
+			            NSX_NS(longest));
 		put_once(a, (enum nsx_cause)c, longest);
 		/* The table of where the time goes includes it, so the two numbers differ by it. */
-		if (a->blocked[c]) {
-			nsx_buf_c(&a->text, "; without ");
-			nsx_look_put_ns(&a->text, nsx_look_mean(a, a->blocked[c]));
-			nsx_buf_c(&a->text, " after waits of the host, which is blocking");
-		}
+		if (a->blocked[c])
+			nsx_buf_fmt(&a->text, "; without %s after waits of the host, which is blocking",
+			            NSX_NS(nsx_look_mean(a, a->blocked[c])));
 		if (find_with(a, NSX_FIND_IDLE, (enum nsx_cause)c,
 			      nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->blocked[c]),
 			      lines ? lines_command(a, (enum nsx_cause)c)
@@ -261,19 +253,14 @@ put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
 		return;
 	nsx_buf_c(&a->text, "; most: ");
 	nsx_buf_str(&a->text, s->name);
-	if (of_memory(s, "pageable"))
-		nsx_buf_c(&a->text, ", pageable memory");
-	nsx_buf_c(&a->text, ", ");
-	nsx_look_put_each(&a->text, s->count, a->count, "");
-	nsx_buf_fmt(&a->text, " a %s", nsx_look_unit(a));
-	if (s->time > 0 && s->bytes > 0) {
-		nsx_buf_c(&a->text, ", together ");
-		nsx_look_put_bytes(&a->text, s->bytes / a->count);
-		nsx_buf_c(&a->text, " in ");
-		nsx_look_put_ns(&a->text, (double)s->time / (double)a->count);
-		if (s->bytes / s->count >= TELLING)
-			nsx_buf_fmt(&a->text, ", %.1f GB/s", (double)s->bytes / (double)s->time);
-	}
+	nsx_buf_fmt(&a->text, "%s, %s a %s", of_memory(s, "pageable") ? ", pageable memory" : "",
+	            nsx_look_each(s->count, a->count, "").s, nsx_look_unit(a));
+	if (s->time <= 0 || s->bytes <= 0)
+		return;
+	nsx_buf_fmt(&a->text, ", together %s in %s", nsx_look_bytes(s->bytes / a->count).s,
+	            NSX_NS((double)s->time / (double)a->count));
+	if (s->bytes / s->count >= TELLING)
+		nsx_buf_fmt(&a->text, ", %.1f GB/s", (double)s->bytes / (double)s->time);
 }
 
 static int
@@ -288,10 +275,8 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 		idle += a->blocked[i];
 		most = a->blocked[i] > a->blocked[most] ? i : most;
 	}
-	a->text.len = 0;
-	nsx_buf_c(&a->text, "the host waits for the GPU in a call, and the GPU then for the host: idle ");
-	nsx_look_put_ns(&a->text, nsx_look_mean(a, idle));
-	nsx_buf_fmt(&a->text, " a %s, no longer than it waited", nsx_look_unit(a));
+	nsx_look_say(a, "the host waits for the GPU in a call, and the GPU then for the host: idle %s a %s, no "
+	             "longer than it waited", NSX_NS(nsx_look_mean(a, idle)), nsx_look_unit(a));
 	if (idle)
 		put_reason(a, a->blocked[NSX_CAUSE_SYNC] ? NSX_CAUSE_SYNC : (enum nsx_cause)most,
 		           a->blocked[NSX_CAUSE_SYNC] ? "the wait" : nsx_cause_name((enum nsx_cause)most));
@@ -305,9 +290,7 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 		a->subject.len = subject;
 	}
 	if (c->blocking) {
-		nsx_buf_c(&a->text, "; and ");
-		nsx_look_put_ns(&a->text, copies);
-		nsx_buf_c(&a->text, " in copies that the host waits for");
+		nsx_buf_fmt(&a->text, "; and %s in copies that the host waits for", NSX_NS(copies));
 		put_copies(a, &c->most_blocking);
 	}
 	return find_with(a, NSX_FIND_BLOCKING, NSX_CAUSE_SYNC, idle ? nsx_look_mean(a, idle) + copies : 0,
@@ -334,13 +317,11 @@ judge_copies(struct nsx_look_at *a, const struct copied *c, bool without_blockin
 
 	if (without_blocking)
 		gain -= nsx_look_mean(a, c->blocking);
-	a->text.len = 0;
-	nsx_buf_c(&a->text, "copies that no computation overlaps");
+	nsx_look_say(a, "copies that no computation overlaps");
 	put_copies(a, &c->most);
 	nsx_buf_str(&a->subject, c->most.name);
-	a->command.len = 0;
-	nsx_look_put_over(a, "nsysx-copies");
-	return find_with(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, nsx_look_command(a), copies_action(&c->most));
+	return find_with(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, nsx_look_over(a, "nsysx-copies"),
+	                 copies_action(&c->most));
 }
 
 int

@@ -15,15 +15,11 @@ nsx_look_judge_overlap(struct nsx_look_at *a)
 
 	if (s.known <= 0 || s.paid <= PAID * s.known || s.paid <= SIGMA * s.error)
 		return NSX_OK;
-	a->text.len = 0;
-	nsx_look_put_ns(&a->text, s.paid / steps);
-	nsx_buf_c(&a->text, " paid for ");
-	nsx_look_put_ns(&a->text, s.known / steps);
-	nsx_buf_fmt(&a->text, " hidden in a %s: kernels take %.1f%% longer beside communication and copies than alone",
-	            nsx_look_unit(a), 100 * s.paid / s.alone);
+	nsx_look_say(a, "%s paid for %s hidden in a %s: kernels take %.1f%% longer beside communication and copies "
+	             "than alone", NSX_NS(s.paid / steps), NSX_NS(s.known / steps), nsx_look_unit(a),
+	             100 * s.paid / s.alone);
 	if (s.known < s.hidden)
 		nsx_buf_fmt(&a->text, "; of %.1f%% of hidden time it is not known", 100 * (1 - s.known / s.hidden));
-	a->command.len = 0;
-	nsx_look_put_over(a, "nsysx-summary --by overlap");
-	return nsx_look_find(a, NSX_FIND_OVERLAP, NSX_NCAUSES, s.paid / steps, nsx_look_command(a));
+	return nsx_look_find(a, NSX_FIND_OVERLAP, NSX_NCAUSES, s.paid / steps,
+	                     nsx_look_over(a, "nsysx-summary --by overlap"));
 }

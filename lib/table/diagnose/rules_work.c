@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/kernel_name.h"
+#include "base/sort.h"
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
@@ -36,20 +37,14 @@ judge_launch(struct nsx_look_at *a)
 	}
 	if (!kernels)
 		return NSX_OK;
-	a->text.len = 0;
-	nsx_look_put_each(&a->text, kernels, a->count, "kernel");
-	nsx_buf_fmt(&a->text,
-	            " a %s keep the GPU waiting for longer than they run, and no longer than launching takes; most: ",
-	            nsx_look_unit(a));
+	nsx_look_say(a, "%s a %s keep the GPU waiting for longer than they run, and no longer than launching takes; "
+	             "most: ", nsx_look_each(kernels, a->count, "kernel").s, nsx_look_unit(a));
 	nsx_buf_kernel_shortened(&a->text, most.name, NAME);
 	nsx_buf_kernel_shortened(&a->subject, most.name, NAME);
-	nsx_buf_c(&a->text, ", runs ");
-	nsx_look_put_ns(&a->text, (double)most.kernel / (double)most.kernels);
-	nsx_buf_c(&a->text, ", keeps the GPU waiting ");
-	nsx_look_put_ns(&a->text, (double)most.starved / (double)most.kernels);
-	a->command.len = 0;
-	nsx_look_put_over(a, "nsysx-launch --only verdict=launch-bound");
-	return nsx_look_find(a, NSX_FIND_LAUNCH_BOUND, NSX_NCAUSES, nsx_look_mean(a, starved), nsx_look_command(a));
+	nsx_buf_fmt(&a->text, ", runs %s, keeps the GPU waiting %s", NSX_NS((double)most.kernel / (double)most.kernels),
+	            NSX_NS((double)most.starved / (double)most.kernels));
+	return nsx_look_find(a, NSX_FIND_LAUNCH_BOUND, NSX_NCAUSES, nsx_look_mean(a, starved),
+	                     nsx_look_over(a, "nsysx-launch --only verdict=launch-bound"));
 }
 
 static int
@@ -57,22 +52,7 @@ by_time(const void *pa, const void *pb)
 {
 	const struct nsx_look_layout *a = pa, *b = pb;
 
-	if (a->time != b->time)
-		return a->time > b->time ? -1 : 1;
-	return (a->name > b->name) - (a->name < b->name);
-}
-
-/* Append the options to a->command and free them. */
-static const char *
-over(struct nsx_look_at *a, struct nsx_buf *options)
-{
-	nsx_buf_char(options, '\0');
-	a->command.len = 0;
-	a->command.failed |= options->failed;
-	if (!options->failed)
-		nsx_look_put_over(a, options->ptr);
-	nsx_buf_free(options);
-	return nsx_look_command(a);
+	return NSX_FIRST(NSX_CMP(b->time, a->time), NSX_CMP(a->name, b->name));
 }
 
 /* Set the names of what only copies or transposes, as an expression; nothing where that would be too long. */
@@ -140,8 +120,8 @@ layout_command(struct nsx_look_at *a)
 	if (of > n && alike) {
 		nsx_buf_c(&options, " --only 'name~" MOVING "'");
 	} else if (of > n) {
-		nsx_buf_fmt(&a->text, "; the command shows %zu of %zu instructions, ", n, of);
-		nsx_look_put_ns(&a->text, nsx_look_mean(a, shown));
+		nsx_buf_fmt(&a->text, "; the command shows %zu of %zu instructions, %s", n, of,
+		            NSX_NS(nsx_look_mean(a, shown)));
 	}
 	if (n && (of == n || !alike))
 		nsx_look_put_only(&options, "name", names, n);
@@ -156,7 +136,7 @@ layout_command(struct nsx_look_at *a)
 		nsx_buf_c(&options, nsx_look_layout_pattern(a->layouts.p[i].word));
 	}
 	nsx_buf_c(&options, words ? "'" : "");
-	return over(a, &options);
+	return nsx_look_over_text(a, &options);
 }
 
 static int
@@ -165,15 +145,12 @@ judge_layout(struct nsx_look_at *a)
 	nsx_u128 time = 0;
 	int64_t count = 0;
 
-	if (a->layouts.n > 1)
-		qsort(a->layouts.p, a->layouts.n, sizeof *a->layouts.p, by_time);
+	nsx_sort(a->layouts.p, a->layouts.n, by_time);
 	for (size_t i = 0; i < a->layouts.n; i++) {
 		time += a->layouts.p[i].time;
 		count += a->layouts.p[i].count;
 	}
-	a->text.len = 0;
-	nsx_look_put_each(&a->text, count, a->count, "kernel");
-	nsx_buf_fmt(&a->text, " a %s only copy or transpose", nsx_look_unit(a));
+	nsx_look_say(a, "%s a %s only copy or transpose", nsx_look_each(count, a->count, "kernel").s, nsx_look_unit(a));
 	for (size_t i = 0; i < a->layouts.n && i < TOLD; i++) {
 		struct nsx_str name = nsx_look_str(a, a->layouts.p[i].name);
 
@@ -181,8 +158,7 @@ judge_layout(struct nsx_look_at *a)
 		nsx_buf_shortened(&a->text, name, NAME);
 		if (i == 0)
 			nsx_buf_shortened(&a->subject, name, NAME);
-		nsx_buf_char(&a->text, ' ');
-		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->layouts.p[i].time));
+		nsx_buf_fmt(&a->text, " %s", NSX_NS(nsx_look_mean(a, a->layouts.p[i].time)));
 	}
 	const char *command = layout_command(a);
 
@@ -245,20 +221,16 @@ judge_roofline(struct nsx_look_at *a)
 				break;
 			}
 	}
-	a->text.len = 0;
-	nsx_buf_fmt(&a->text, "%" PRId64 " instructions of ", n);
-	nsx_look_put_ns(&a->text, time / (double)a->count);
-	nsx_buf_fmt(&a->text,
-		" a %s reach less than %.0f%% of what the GPU allows; the gain is of reaching that, the column gain",
-	            nsx_look_unit(a), 100 * NSX_ROOF_EFFICIENT);
+	nsx_look_say(a, "%" PRId64 " instructions of %s a %s reach less than %.0f%% of what the GPU allows; the gain "
+	             "is of reaching that, the column gain", n, NSX_NS(time / (double)a->count), nsx_look_unit(a),
+	             100 * NSX_ROOF_EFFICIENT);
 	for (int k = 0; k < TOLD && most[k].gain > 0; k++) {
 		nsx_buf_c(&a->text, k ? ", " : "; most: ");
 		nsx_buf_str(&a->text, most[k].name);
 		if (k == 0)
 			nsx_buf_str(&a->subject, most[k].name);
-		nsx_buf_char(&a->text, ' ');
-		nsx_look_put_ns(&a->text, most[k].gain / (double)a->count);
-		nsx_buf_fmt(&a->text, " (reaches %.0f%%)", 100 * most[k].reached);
+		nsx_buf_fmt(&a->text, " %s (reaches %.0f%%)", NSX_NS(most[k].gain / (double)a->count),
+		            100 * most[k].reached);
 	}
 	/* Rows of layouts, which do not belong here, may come before them. */
 	nsx_buf_c(&options, "nsysx-roofline --sort gain");
@@ -266,7 +238,8 @@ judge_roofline(struct nsx_look_at *a)
 		names[nnames++] = most[k].name;
 	if (nnames)
 		nsx_look_put_only(&options, "name", names, nnames);
-	return nsx_look_find(a, NSX_FIND_ROOFLINE, NSX_NCAUSES, gain / (double)a->count, over(a, &options));
+	return nsx_look_find(a, NSX_FIND_ROOFLINE, NSX_NCAUSES, gain / (double)a->count,
+	                     nsx_look_over_text(a, &options));
 }
 
 int

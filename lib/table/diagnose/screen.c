@@ -62,6 +62,15 @@ count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 	return nwords;
 }
 
+/* Text in bold. */
+static void
+put_bold(struct nsx_screen *s, struct nsx_str text)
+{
+	nsx_buf_c(s->to, s->markdown ? "**" : "");
+	nsx_screen_lines(s, text, 0);
+	nsx_buf_c(s->to, s->markdown ? "**" : "");
+}
+
 /* The finding that ranks first is shown above the verdict: the verdict is that of most devices, and a late device may
  * have another. */
 static void
@@ -70,9 +79,8 @@ put_first(struct nsx_screen *s)
 	struct nsx_look_at *a = s->a;
 
 	if (a->unsteady) {
-		nsx_buf_c(s->to, s->markdown ? "**" : "");
-		nsx_screen_lines(s, NSX_STR(NSX_STEADY_SAYS), 0);
-		nsx_buf_c(s->to, s->markdown ? "**\n\n" : "\n");
+		put_bold(s, NSX_STR(NSX_STEADY_SAYS));
+		nsx_screen_end(s);
 	}
 	if (!a->findings.n)
 		return;
@@ -80,26 +88,21 @@ put_first(struct nsx_screen *s)
 	struct nsx_str subject = nsx_look_str(a, f->subject);
 	bool one = subject.len && nsx_look_is_one(f);
 
-	a->text.len = 0;
-	nsx_buf_c(&a->text, "look first at ");
+	nsx_look_say(a, "look first at ");
 	if (one) {
 		nsx_buf_str(&a->text, subject);
 		nsx_buf_c(&a->text, ": ");
 	}
 	nsx_look_put_name(f, &a->text);
-	nsx_buf_c(&a->text, f->forecasts && f->forecast.high > f->gain ? ", " : ", up to ");
-	nsx_look_put_ns(&a->text, f->gain);
-	nsx_buf_fmt(&a->text, " of a %s, %.1f%%", a->stepped ? "step" : "device's time",
-	            100 * f->gain / a->period);
+	nsx_buf_fmt(&a->text, ", %s%s of a %s, %.1f%%", f->forecasts && f->forecast.high > f->gain ? "" : "up to ",
+	            NSX_NS(f->gain), a->stepped ? "step" : "device's time", 100 * f->gain / a->period);
 	nsx_look_put_forecast(a, f, ", forecast ", &a->text);
 	if (subject.len && !one) {
 		nsx_buf_c(&a->text, "; the largest part: ");
 		nsx_buf_str(&a->text, subject);
 	}
-	if (s->markdown)
-		nsx_buf_c(s->to, "**");
-	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
-	nsx_buf_c(s->to, s->markdown ? "**\n\n" : "\n");
+	put_bold(s, nsx_buf_view(&a->text));
+	nsx_screen_end(s);
 }
 
 /* The mean over devices of the time that the verdict is about. */
@@ -150,19 +153,16 @@ put_verdict(struct nsx_screen *s)
 	} else {
 		nsx_buf_fmt(&a->text, "no GPU work in the stream: %s", nsx_remedy(&a->steps.cat, NSX_LACK_WORK));
 	}
+	put_bold(s, nsx_buf_view(&a->text));
 	if (s->markdown)
-		nsx_buf_c(s->to, "**");
-	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
-	if (s->markdown)
-		nsx_buf_c(s->to, "**  \n");
+		nsx_buf_c(s->to, "  \n");
 	if (judged > 1) {
-		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "of %zu devices:", judged);
+		nsx_look_say(a, "of %zu devices:", judged);
 		for (size_t i = 0; i < n; i++)
 			nsx_buf_fmt(&a->text, "%s %zu %s", i ? "," : "", words[i].n, words[i].word);
 		nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	}
-	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
+	nsx_screen_end(s);
 }
 
 /* The named steps, of which there are some, but none that the next one ends. */
@@ -190,18 +190,12 @@ put_step(struct nsx_screen *s)
 
 	if (!a->count)
 		return;
-	a->text.len = 0;
 	if (a->stepped) {
-		nsx_buf_c(&a->text, "step: ");
-		nsx_look_put_ns(&a->text, a->period);
-		nsx_buf_c(&a->text, " mean, ");
-		nsx_look_put_ns(&a->text, (double)nsx_percentile(a->periods.p, n, 50));
-		nsx_buf_c(&a->text, " p50, ");
-		nsx_look_put_ns(&a->text, (double)nsx_percentile(a->periods.p, n, 99));
-		nsx_buf_fmt(&a->text, " p99%s, from start to start, of %" PRId64 " on %zu device%s; class ",
-		            nsx_percentile_rank(n, 99) == n - 1 ? " (the largest)" : "", a->count,
-		            a->devices.n,
-		            a->devices.n == 1 ? "" : "s");
+		nsx_look_say(a, "step: %s mean, %s p50, %s p99%s, from start to start, of %" PRId64 " on %zu "
+		             "device%s; class ", NSX_NS(a->period), NSX_NS(nsx_percentile(a->periods.p, n, 50)),
+		             NSX_NS(nsx_percentile(a->periods.p, n, 99)),
+		             nsx_percentile_rank(n, 99) == n - 1 ? " (the largest)" : "", a->count, a->devices.n,
+		             a->devices.n == 1 ? "" : "s");
 		nsx_buf_str(&a->text, nsx_intern_str(&a->steps.names, a->class));
 		if (a->other != NSX_NONE) {
 			nsx_buf_c(&a->text, a->mixed ? ", some periods with a step of "
@@ -211,16 +205,15 @@ put_step(struct nsx_screen *s)
 		}
 		nsx_buf_str(&a->text, nsx_buf_view(&a->turns));
 	} else {
-		nsx_buf_c(&a->text, "no steps are known; the whole time of a device counts as one: ");
-		nsx_look_put_ns(&a->text, a->period);
-		nsx_buf_fmt(&a->text, " in mean of %zu device%s. ", a->devices.n, a->devices.n == 1 ? "" : "s");
+		nsx_look_say(a, "no steps are known; the whole time of a device counts as one: %s in mean of %zu "
+		             "device%s. ", NSX_NS(a->period), a->devices.n, a->devices.n == 1 ? "" : "s");
 		if (a->options->step || a->options->module)
 			put_unfit(a);
 		else
 			nsx_buf_c(&a->text, "Name steps with --step or --module");
 	}
 	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
-	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
+	nsx_screen_end(s);
 }
 
 /* Columns of a row's fields: if there is no space for a bar the time moves left, then names are shortened, and if
@@ -252,13 +245,11 @@ put_share(struct nsx_screen *s, const char *part, const char *cause, nsx_u128 ns
 	struct row r = row_of(s->width);
 	double share = (double)ns / (double)s->a->time;
 	int bar = (int)(share * r.bar + 0.5), used;
+	struct nsx_ns_text time = nsx_ns_text(nsx_look_mean(s->a, ns));
 	char name[64];
 
-	s->a->text.len = 0;
-	nsx_look_put_ns(&s->a->text, nsx_look_mean(s->a, ns));
 	if (s->markdown) {
-		nsx_buf_fmt(s->to, "| %s%s | %.*s | %.1f%% |\n", part, cause, (int)s->a->text.len, s->a->text.ptr,
-		            100 * share);
+		nsx_buf_fmt(s->to, "| %s%s | %s | %.1f%% |\n", part, cause, time.s, 100 * share);
 		return;
 	}
 	nsx_buf_c(s->to, "  ");
@@ -266,7 +257,7 @@ put_share(struct nsx_screen *s, const char *part, const char *cause, nsx_u128 ns
 	nsx_buf_shortened(s->to, nsx_str_c(name), (size_t)r.names);
 	nsx_buf_fmt(s->to, "%*s", used < r.names ? r.names - used : 0, "");
 	if (r.time)
-		nsx_buf_fmt(s->to, " %*.*s", r.time, (int)s->a->text.len, s->a->text.ptr);
+		nsx_buf_fmt(s->to, " %*s", r.time, time.s);
 	nsx_buf_fmt(s->to, " %5.1f%%", 100 * share);
 	if (bar)
 		nsx_buf_fmt(s->to, "  %.*s", bar, "##############################");
@@ -277,16 +268,15 @@ static void
 put_where(struct nsx_screen *s)
 {
 	struct nsx_look_at *a = s->a;
+	const char *whole = a->stepped ? "the period of a step" : "the time of a device";
 	nsx_u128 rest = 0;
 
 	if (!a->count || !a->ops)
 		return;
-	a->text.len = 0;
-	nsx_buf_fmt(&a->text, "where %s goes", a->stepped ? "the period of a step" : "the time of a device");
 	if (s->markdown)
-		nsx_buf_fmt(s->to, "| %.*s | time | share |\n|---|--:|--:|\n", (int)a->text.len, a->text.ptr);
+		nsx_buf_fmt(s->to, "| where %s goes | time | share |\n|---|--:|--:|\n", whole);
 	else
-		nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
+		nsx_screen_say(s, 0, "where %s goes", whole);
 	put_share(s, "compute", "", a->cells[NSX_PART_COMPUTE]);
 	put_share(s, "exposed communication", "", a->cells[NSX_PART_COMM]);
 	put_share(s, "copies", "", a->cells[NSX_PART_COPY]);
@@ -321,8 +311,7 @@ put_looked(struct nsx_screen *s)
 	/* It is in the verdict. */
 	if (!nsx_look_any_work(a))
 		return;
-	a->text.len = 0;
-	nsx_buf_c(&a->text, "looked at: ");
+	nsx_look_say(a, "looked at: ");
 	for (int l = 0; l < NSX_NLOOKS; l++)
 		if (!a->unseen[l]) {
 			nsx_buf_fmt(&a->text, "%s%s", between, nsx_look_name((enum nsx_look)l));
@@ -332,41 +321,36 @@ put_looked(struct nsx_screen *s)
 		nsx_buf_c(&a->text, "nothing");
 	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	if (a->findings.n && a->forecasts.why.len) {
-		a->text.len = 0;
-		nsx_buf_c(&a->text, a->forecasts.known ? "forecasts are lower bounds: " : "no forecasts: ");
+		nsx_look_say(a, a->forecasts.known ? "forecasts are lower bounds: " : "no forecasts: ");
 		nsx_buf_str(&a->text, nsx_buf_view(&a->forecasts.why));
 		put_next(s);
 	}
 	for (int l = 0; l < NSX_NLOOKS; l++)
 		if (a->unseen[l]) {
-			a->text.len = 0;
-			nsx_buf_fmt(&a->text, "not known: %s: %s", nsx_look_name((enum nsx_look)l), a->unseen[l]);
+			nsx_look_say(a, "not known: %s: %s", nsx_look_name((enum nsx_look)l), a->unseen[l]);
 			put_next(s);
 		}
 	for (size_t i = 0; i < a->warnings.n; i++) {
-		a->text.len = 0;
-		nsx_buf_c(&a->text, "nsys warns: ");
+		nsx_look_say(a, "nsys warns: ");
 		nsx_buf_str(&a->text, nsx_look_str(a, a->warnings.p[i]));
 		put_next(s);
 	}
 	if (a->graphs) {
-		a->text.len = 0;
-		nsx_buf_c(&a->text, "not known: what runs in CUDA graphs that are recorded as a whole, ");
-		nsx_look_put_ns(&a->text, (double)a->graph_ns / (double)a->count);
-		nsx_buf_fmt(&a->text, " of a %s, %.1f%%: it counts as computation; record with --cuda-graph-trace=node",
-		            nsx_look_unit(a), 100 * (double)a->graph_ns / (double)a->time);
+		nsx_look_say(a, "not known: what runs in CUDA graphs that are recorded as a whole, %s of a %s, %.1f%%: "
+		             "it counts as computation; record with --cuda-graph-trace=node",
+		             NSX_NS((double)a->graph_ns / (double)a->count), nsx_look_unit(a),
+		             100 * (double)a->graph_ns / (double)a->time);
 		put_next(s);
 	}
 	if (a->overruns.outlasting) {
-		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "not sure: how much computes and how much is idle: %" PRId64 " operation%s still "
-		            "ran when a later one of the same stream had ended, which a GPU does not do, for ",
-		            a->overruns.outlasting, a->overruns.outlasting == 1 ? "" : "s");
-		nsx_look_put_ns(&a->text, (double)a->overruns.outlasting_ns);
-		nsx_buf_fmt(&a->text, " of all %ss together; they count whole", nsx_look_unit(a));
+		nsx_look_say(a, "not sure: how much computes and how much is idle: %" PRId64 " operation%s still ran "
+		             "when a later one of the same stream had ended, which a GPU does not do, for %s of all "
+		             "%ss together; they count whole", a->overruns.outlasting,
+		             a->overruns.outlasting == 1 ? "" : "s", NSX_NS(a->overruns.outlasting_ns),
+		             nsx_look_unit(a));
 		put_next(s);
 	}
-	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
+	nsx_screen_end(s);
 }
 
 /* Distinct names among n of them: ", A, B". `of` gives the i-th. */
@@ -404,10 +388,8 @@ put_job(struct nsx_screen *s)
 		if (cat->profiles.p[i].start_utc != NSX_ABSENT
 		    && (start == NSX_ABSENT || cat->profiles.p[i].start_utc < start))
 			start = cat->profiles.p[i].start_utc;
-	a->text.len = 0;
-	nsx_buf_fmt(&a->text, "%zu device%s in %zu report%s", cat->devices.n, cat->devices.n == 1 ? "" : "s",
-	            cat->profiles.n,
-	            cat->profiles.n == 1 ? "" : "s");
+	nsx_look_say(a, "%zu device%s in %zu report%s", cat->devices.n, cat->devices.n == 1 ? "" : "s", cat->profiles.n,
+	             cat->profiles.n == 1 ? "" : "s");
 	put_distinct(a, gpu, cat->devices.n);
 	put_distinct(a, product, cat->profiles.n);
 	if (start != NSX_ABSENT) {

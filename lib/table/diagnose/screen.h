@@ -16,6 +16,11 @@ void nsx_screen_tame(struct nsx_screen *s, size_t from);
  */
 void nsx_screen_lines(struct nsx_screen *s, struct nsx_str text, int indent);
 
+/* The same of a formatted text. */
+void nsx_screen_say(struct nsx_screen *s, int indent, const char *fmt, ...) NSX_PRINTF(3, 4);
+/* The end of a paragraph. */
+void nsx_screen_end(struct nsx_screen *s);
+
 /* The findings with the largest gains, each with what to do first and a command. */
 void nsx_screen_findings(struct nsx_screen *s);
 /* What sets the step, and how to see it. */

@@ -116,15 +116,13 @@ nsx_screen_findings(struct nsx_screen *s)
 		nsx_screen_lines(s, NSX_STR("no gains: first executions contain what later ones do not have, such as "
 		                            "loading code, autotuning and setting up communication; record some steps "
 		                            "more, and nsysx-warmup leaves out the first"), 0);
-		nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
+		nsx_screen_end(s);
 		return;
 	}
 	if (!n) {
-		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "no finding is worth %g%% of a %s", a->options->min,
-		            a->stepped ? "step" : "device's time");
-		nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
-		nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
+		nsx_screen_say(s, 0, "no finding is worth %g%% of a %s", a->options->min,
+		               a->stepped ? "step" : "device's time");
+		nsx_screen_end(s);
 		return;
 	}
 	if (s->markdown)
@@ -147,9 +145,8 @@ nsx_screen_findings(struct nsx_screen *s)
 
 		nsx_buf_fmt(&title, s->markdown ? "| %zu | " : "%3zu  ", i + 1);
 		nsx_look_put_name(f, &title);
-		nsx_buf_c(&title, s->markdown ? " | " : "  ");
-		nsx_look_put_ns(&title, f->gain);
-		nsx_buf_fmt(&title, s->markdown ? " | %.1f%% | " : "  %.1f%%", 100 * f->gain / a->period);
+		nsx_buf_fmt(&title, s->markdown ? " | %s | %.1f%% | " : "  %s  %.1f%%", NSX_NS(f->gain),
+		            100 * f->gain / a->period);
 		nsx_look_put_forecast(a, f, s->markdown ? "" : ", forecast ", &title);
 		if (s->markdown && known)
 			nsx_buf_c(&title, " | ");
@@ -160,11 +157,8 @@ nsx_screen_findings(struct nsx_screen *s)
 		s->to->failed |= title.failed;
 		nsx_buf_free(&title);
 		nsx_screen_lines(s, evidence, EVIDENCE);
-		a->text.len = 0;
-		nsx_buf_c(&a->text, s->markdown ? "" : "do first: ");
-		nsx_buf_c(&a->text, nsx_look_action(f));
 		nsx_buf_c(s->to, s->markdown ? " | " : "");
-		nsx_screen_lines(s, nsx_buf_view(&a->text), EVIDENCE);
+		nsx_screen_say(s, EVIDENCE, "%s%s", s->markdown ? "" : "do first: ", nsx_look_action(f));
 		put_command(s, command);
 	}
 	if (s->markdown)
@@ -173,12 +167,9 @@ nsx_screen_findings(struct nsx_screen *s)
 		                       : "\nEach gain is the time lost, taken alone: gains do not add up.");
 	if (n < a->findings.n && s->markdown)
 		nsx_buf_fmt(s->to, " %zu more findings are not shown.", a->findings.n - n);
-	if (n < a->findings.n && !s->markdown) {
-		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "and %zu more: --top 0", a->findings.n - n);
-		nsx_screen_lines(s, nsx_buf_view(&a->text), EVIDENCE);
-	}
-	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
+	if (n < a->findings.n && !s->markdown)
+		nsx_screen_say(s, EVIDENCE, "and %zu more: --top 0", a->findings.n - n);
+	nsx_screen_end(s);
 }
 
 void

@@ -46,3 +46,21 @@ nsx_screen_lines(struct nsx_screen *s, struct nsx_str text, int indent)
 	s->to->failed |= line.failed;
 	nsx_buf_free(&line);
 }
+
+void
+nsx_screen_say(struct nsx_screen *s, int indent, const char *fmt, ...)
+{
+	va_list ap;
+
+	s->a->text.len = 0;
+	va_start(ap, fmt);
+	nsx_buf_vfmt(&s->a->text, fmt, ap);
+	va_end(ap);
+	nsx_screen_lines(s, nsx_buf_view(&s->a->text), indent);
+}
+
+void
+nsx_screen_end(struct nsx_screen *s)
+{
+	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
+}

@@ -147,22 +147,17 @@ nsx_look_judge_slow(struct nsx_look_at *a, int64_t told)
 	double more = a->slow.p[slowest], compute = w ? (double)w->cells[NSX_PART_COMPUTE].ns : 0;
 	double extra = compute * more / (1 + more);   /* of all its steps */
 
-	a->text.len = 0;
-	nsx_buf_fmt(&a->text, "device %" PRId64, d->number);
-	nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
-	nsx_buf_fmt(&a->text, " takes %.1f%% longer than the median of %zu devices for the same kernels, ", 100 * more,
-	            a->devices.n);
-	nsx_look_put_ns(&a->text, extra / (double)d->periods);
-	nsx_buf_fmt(&a->text, " of a %s", nsx_look_unit(a));
+	nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
+	nsx_look_say(a, "device %" PRId64 " takes %.1f%% longer than the median of %zu devices for the same kernels, "
+	             "%s of a %s", d->number, 100 * more, a->devices.n, NSX_NS(extra / (double)d->periods),
+	             nsx_look_unit(a));
 	put_others(a, slowest);
-	a->command.len = 0;
-	nsx_look_put_over(a, "nsysx-stragglers --pace");
 	/* Devices that do not communicate do not wait for it either. */
 	double gain = a->comm.together ? nsx_look_saved(a, extra) : extra / (double)a->count;
 	size_t before = a->findings.n;
 	if (a->comm.together)
 		nsx_buf_fmt(&a->named, "%" PRId64, d->number);
-	int rc = nsx_look_find(a, NSX_FIND_STRAGGLER, NSX_NCAUSES, gain, nsx_look_command(a));
+	int rc = nsx_look_find(a, NSX_FIND_STRAGGLER, NSX_NCAUSES, gain, nsx_look_over(a, "nsysx-stragglers --pace"));
 
 	if (a->findings.n > before) {
 		a->findings.p[before].action = nsx_look_slow_action();

@@ -21,18 +21,6 @@ sums_of(struct idle *f, uint32_t window)
 	return &f->windows.p[window];
 }
 
-static int64_t
-max2(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t
-min2(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Count ns of one run or gap; they are in one window. */
 static struct idle_cell *
 count(struct idle_window *w, int cell, int64_t ns)
@@ -41,7 +29,7 @@ count(struct idle_window *w, int cell, int64_t ns)
 
 	c->ns += ns;
 	c->count += ns > 0;
-	c->longest = max2(c->longest, ns);
+	c->longest = nsx_max(c->longest, ns);
 	return c;
 }
 
@@ -93,10 +81,10 @@ add_part(void *state, uint32_t window, int64_t start, int64_t end)
 		a->from++;
 	for (size_t i = a->from; i < s->n && s->pieces[i].start < end; i++) {
 		const struct nsx_idle_piece *p = &s->pieces[i];
-		int64_t from = max2(p->start, start), to = min2(p->end, end);
+		int64_t from = nsx_max(p->start, start), to = nsx_min(p->end, end);
 
 		sum[p->cause] += to - from;
-		blocked[p->cause] += s->drained ? max2(0, min2(to, s->blocked_to) - from) : 0;
+		blocked[p->cause] += s->drained ? nsx_max(0, nsx_min(to, s->blocked_to) - from) : 0;
 		if (f->reasoned && !s->doubtful && reason(f, window, p, to - from) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -125,7 +113,7 @@ join(void *state, uint32_t to, uint32_t from)
 	for (int i = 0; i < NSX_IDLE_CELLS; i++) {
 		a->cells[i].ns += b->cells[i].ns;
 		a->cells[i].count += b->cells[i].count;
-		a->cells[i].longest = max2(a->cells[i].longest, b->cells[i].longest);
+		a->cells[i].longest = nsx_max(a->cells[i].longest, b->cells[i].longest);
 		a->cells[i].drained += b->cells[i].drained;
 		a->cells[i].blocked += b->cells[i].blocked;
 		a->cells[i].doubtful += b->cells[i].doubtful;
@@ -364,10 +352,8 @@ note_compiling(struct idle *f, struct nsx_table *t)
 		ns += (nsx_u128)f->windows.p[i].cells[nsx_cause_cell(NSX_CAUSE_COMPILE)].ns;
 	if (!ns)
 		return;
-	f->full.len = 0;
-	nsx_buf_ns(&f->full, (double)ns);
-	nsx_table_note(t, "these windows are whole recordings, with %.*s of idle time during compilation; "
-	               "--steps analyzes only the steps", (int)f->full.len, f->full.ptr);
+	nsx_table_note(t, "these windows are whole recordings, with %s of idle time during compilation; "
+	               "--steps analyzes only the steps", NSX_NS(ns));
 }
 
 /* The verdicts below the table, in the order of its rows. False when out of memory. */

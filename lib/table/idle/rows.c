@@ -254,13 +254,9 @@ by_time(const void *a, const void *b, const void *idle)
 	const struct nsx_window *x = &f->times.list.p[i], *y = &f->times.list.p[j];
 	int64_t dx = f->cat->devices.p[x->device].number, dy = f->cat->devices.p[y->device].number;
 
-	if (dx != dy)
-		return dx < dy ? -1 : 1;
-	if (f->classed && x->label != y->label)
+	if (dx == dy && f->classed && x->label != y->label)
 		return nsx_str_cmp(nsx_intern_str(&f->classes, x->label), nsx_intern_str(&f->classes, y->label));
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return (i > j) - (i < j);
+	return NSX_FIRST(NSX_CMP(dx, dy), NSX_CMP(x->first, y->first), NSX_CMP(i, j));
 }
 
 uint32_t *

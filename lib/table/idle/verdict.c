@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "base/num.h"
 #include "table/idle/idle.h"
 
 /* A window that computes for this share of its time is compute-bound: little can be gained elsewhere. */
@@ -106,16 +107,12 @@ put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, s
 {
 	int64_t cause = v->cause < 0 ? 0 : sound(w, v->cause);
 
-	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f%% of ", f->cat->devices.p[w->device].number, v->word,
-	            100 * (double)v->ns / (double)nsx_idle_length(w));
-	nsx_buf_ns(b, (double)nsx_idle_length(w));
-	nsx_buf_fmt(b, " is %s", v->says);
-	if (v->cause >= 0) {
-		/* The largest of many causes need not be most of their time. */
-		nsx_buf_fmt(b, "; %s %s, ", cause >= v->ns - cause ? "mostly" : "the largest cause is",
-		            nsx_cause_name((enum nsx_cause)v->cause));
-		nsx_buf_ns(b, (double)cause);
-	}
+	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f%% of %s is %s", f->cat->devices.p[w->device].number, v->word,
+	            100 * (double)v->ns / (double)nsx_idle_length(w), NSX_NS(nsx_idle_length(w)), v->says);
+	/* The largest of many causes need not be most of their time. */
+	if (v->cause >= 0)
+		nsx_buf_fmt(b, "; %s %s, %s", cause >= v->ns - cause ? "mostly" : "the largest cause is",
+		            nsx_cause_name((enum nsx_cause)v->cause), NSX_NS(cause));
 	if (cause && v->path != NSX_NONE && (v->path != NSX_STACKS_ROOT || v->leaf != NSX_NONE)) {
 		nsx_buf_fmt(b, ", %.0f%% of that in ", 100 * (double)v->in / (double)cause);
 		nsx_idle_put_place(f, v->path, v->leaf, b);

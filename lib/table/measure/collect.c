@@ -11,6 +11,7 @@
 #include "job/catalogue.h"
 #include "job/metadata.h"
 #include "job/range_book.h"
+#include "job/threads.h"
 
 /* Marks of ranges: the subject that they are or are inside. */
 enum {
@@ -30,10 +31,9 @@ struct collecting {
 	struct nsx_map      programs;   /* program -> subject, for programs that are measured */
 	struct nsx_catalogue cat;       /* profiles, with the time that was seen */
 	struct nsx_map      cut;        /* (program and device, execution): its module was not seen whole */
-	struct nsx_map      process_of; /* (profile, process) -> processes */
-	struct nsx_map      thread_of;  /* (that, thread) -> owns */
-	NSX_VEC(bool)       owns;       /* it has measured ranges */
-	NSX_VEC(struct process) processes;
+	struct nsx_threads  threads;
+	NSX_VEC(bool)       owns;       /* by thread: it has measured ranges */
+	NSX_VEC(struct process) processes;   /* by number in `threads` */
 	struct nsx_range_book book;
 	struct nsx_buf      scratch;
 	NSX_VEC(struct nsx_range_entry *) chain;
@@ -237,32 +237,19 @@ process_key(const struct nsx_rec *rec, int64_t pid)
 	return (struct nsx_key){ (uint64_t)nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT), (uint64_t)pid };
 }
 
-/* The number of the record's thread; NSX_NONE when out of memory. */
-static uint32_t
-thread_of(struct collecting *c, const struct nsx_rec *rec, int64_t pid)
-{
-	uint32_t process = nsx_map_number(&c->process_of, process_key(rec, pid));
-	int64_t tid = nsx_field_int(rec, NSX_ROLE_TID, NSX_ABSENT);
-
-	return process == NSX_NONE ? NSX_NONE
-	    : nsx_map_number(&c->thread_of, (struct nsx_key){ process, (uint64_t)tid });
-}
-
 /* A measured range: its thread is no helper. False when out of memory. */
 static bool
 own(struct collecting *c, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT), latest;
 	int64_t pid = nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT);
-	uint32_t thread = thread_of(c, rec, pid), at = nsx_map_get(&c->process_of, process_key(rec, pid));
+	uint32_t thread = nsx_thread_number(&c->threads, nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT), pid,
+	                                    nsx_int(rec, NSX_RANGE_tid, NSX_ABSENT));
+	uint32_t at = nsx_map_get(&c->threads.process_of, process_key(rec, pid));
 
-	if (thread == NSX_NONE || !nsx_vec_room(&c->owns, c->thread_of.n))
+	if (thread == NSX_NONE || !nsx_vec_reach(&c->owns, thread, NULL) || !nsx_vec_reach(&c->processes, at, NULL))
 		return false;
-	while (c->owns.n < c->thread_of.n)
-		c->owns.p[c->owns.n++] = false;
 	c->owns.p[thread] = true;
-	if (!nsx_vec_reach(&c->processes, at, NULL))
-		return false;
 	if (start == NSX_ABSENT)
 		return true;
 	struct process *p = &c->processes.p[at];
@@ -281,10 +268,10 @@ is_helper(const struct collecting *c, const struct nsx_rec *op)
 
 	if (at == NSX_ABSENT || device == NSX_NONE)
 		return false;
-	process = nsx_map_get(&c->process_of, process_key(op, c->cat.devices.p[device].pid));
+	process = nsx_map_get(&c->threads.process_of, process_key(op, c->cat.devices.p[device].pid));
 	if (process >= c->processes.n)
 		return false;
-	thread = nsx_map_get(&c->thread_of, (struct nsx_key){ process, (uint64_t)tid });
+	thread = nsx_map_get(&c->threads.thread_of, (struct nsx_key){ process, (uint64_t)tid });
 	if (thread < c->owns.n && c->owns.p[thread])
 		return false;
 	const struct process *p = &c->processes.p[process];
@@ -574,9 +561,8 @@ nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 		rc = finish(&c);
 	nsx_map_free(&c.programs);
 	nsx_map_free(&c.cut);
-	nsx_map_free(&c.thread_of);
+	nsx_threads_free(&c.threads);
 	free(c.owns.p);
-	nsx_map_free(&c.process_of);
 	for (size_t i = 0; i < c.processes.n; i++)
 		free(c.processes.p[i].ranges.p);
 	free(c.processes.p);

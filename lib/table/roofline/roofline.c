@@ -11,7 +11,7 @@ take_thunk(struct nsx_roof *f, const struct nsx_rec *rec)
 {
 	bool comm = nsx_cat_communicates(&f->cat, rec);
 	int64_t dur = nsx_int(rec, NSX_THUNK_dur, -1);
-	uint32_t inst, device, *at;
+	uint32_t inst, device, at;
 
 	f->thunks++;
 	if (dur < 0) {
@@ -22,14 +22,12 @@ take_thunk(struct nsx_roof *f, const struct nsx_rec *rec)
 		return NSX_OK;
 	inst = nsx_cat_inst(&f->cat, rec);
 	device = nsx_cat_device(&f->cat, rec);
-	at = inst == NSX_NONE || device == NSX_NONE ? NULL : nsx_map_at(&f->cell_of, (struct nsx_key){ inst, device });
-	if (at && *at == NSX_NONE &&
-	    nsx_vec_push(&f->cells, ((struct nsx_roof_cell){ .inst = inst, .device = device })))
-		*at = (uint32_t)(f->cells.n - 1);
-	if (!at || *at == NSX_NONE)
+	at = inst == NSX_NONE || device == NSX_NONE ? (uint32_t)NSX_NONE
+	    : nsx_map_number(&f->cell_of, (struct nsx_key){ inst, device });
+	if (!nsx_vec_next(&f->cells, at, ((struct nsx_roof_cell){ .inst = inst, .device = device })))
 		return nsx_err_nomem(f->err, NULL);
-	f->cells.p[*at].count++;
-	f->cells.p[*at].total += (nsx_u128)dur;
+	f->cells.p[at].count++;
+	f->cells.p[at].total += (nsx_u128)dur;
 	return NSX_OK;
 }
 

@@ -97,9 +97,8 @@ by_inst(const void *a, const void *b, const void *catalogue)
 	const struct nsx_catalogue *cat = catalogue;
 	const struct nsx_roof_cell *x = a, *y = b;
 
-	if (x->inst != y->inst)
-		return x->inst < y->inst ? -1 : 1;
-	return nsx_int_cmp(cat->devices.p[x->device].number, cat->devices.p[y->device].number);
+	return NSX_FIRST(NSX_CMP(x->inst, y->inst),
+	                 NSX_CMP(cat->devices.p[x->device].number, cat->devices.p[y->device].number));
 }
 
 static int
@@ -109,22 +108,12 @@ by_headroom(const void *a, const void *b, const void *catalogue)
 	const struct nsx_roof_row *x = a, *y = b;
 	const struct nsx_cat_inst *i = &cat->insts.p[x->inst], *j = &cat->insts.p[y->inst];
 	const struct nsx_cat_program *p = &cat->programs.p[x->program], *q = &cat->programs.p[y->program];
-	int c;
 
-	if (x->limited != y->limited)
-		return x->limited ? -1 : 1;
-	if (x->headroom != y->headroom)
-		return x->headroom > y->headroom ? -1 : 1;
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	if ((c = nsx_int_cmp(p->id, q->id)) != 0)
-		return c;
-	if ((c = nsx_str_cmp(nsx_cat_str(cat, p->name), nsx_cat_str(cat, q->name))) != 0)
-		return c;
-	if ((c = nsx_str_cmp(nsx_cat_str(cat, i->name), nsx_cat_str(cat, j->name))) != 0)
-		return c;
-	c = nsx_int_cmp(p->number, q->number);
-	return c ? c : nsx_int_cmp(i->number, j->number);
+	return NSX_FIRST(NSX_CMP(y->limited, x->limited), NSX_CMP(y->headroom, x->headroom),
+	                 NSX_CMP(y->total, x->total), NSX_CMP(p->id, q->id),
+	                 nsx_str_cmp(nsx_cat_str(cat, p->name), nsx_cat_str(cat, q->name)),
+	                 nsx_str_cmp(nsx_cat_str(cat, i->name), nsx_cat_str(cat, j->name)),
+	                 NSX_CMP(p->number, q->number), NSX_CMP(i->number, j->number));
 }
 
 /* ---- */

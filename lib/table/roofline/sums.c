@@ -36,14 +36,10 @@ by_time(const void *a, const void *b, const void *catalogue)
 	const struct nsx_catalogue *cat = catalogue;
 	const struct nsx_roof_total *x = a, *y = b;
 	const struct nsx_cat_program *p = &cat->programs.p[x->program], *q = &cat->programs.p[y->program];
-	int c;
 
-	if (x->ran.time != y->ran.time)
-		return x->ran.time > y->ran.time ? -1 : 1;
-	if ((c = nsx_str_cmp(nsx_cat_str(cat, p->key), nsx_cat_str(cat, q->key))) != 0)
-		return c;
-	c = nsx_int_cmp(p->id, q->id);
-	return c ? c : nsx_int_cmp(p->number, q->number);
+	return NSX_FIRST(NSX_CMP(y->ran.time, x->ran.time),
+	                 nsx_str_cmp(nsx_cat_str(cat, p->key), nsx_cat_str(cat, q->key)), NSX_CMP(p->id, q->id),
+	                 NSX_CMP(p->number, q->number));
 }
 
 int

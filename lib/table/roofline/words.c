@@ -84,11 +84,9 @@ put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_t
 	nsx_buf_c(b, ": ");
 	if (s->modelled) {
 		put_bound(b, s);
-		nsx_buf_c(b, "; headroom ");
-		nsx_buf_ns(b, s->headroom / per);
-		nsx_buf_c(b, p->ran.executions ? " per execution, " : ", ");
-		nsx_buf_ns(b, first_headroom(f, p->program) / per);
-		nsx_buf_fmt(b, " of it in the first %d rows", FIRST);
+		nsx_buf_fmt(b, "; headroom %s%s, %s of it in the first %d rows", NSX_NS(s->headroom / per),
+		            p->ran.executions ? " per execution" : "", NSX_NS(first_headroom(f, p->program) / per),
+		            FIRST);
 		if (s->at_peak >= 0 && p->ran.time)
 			nsx_buf_fmt(b, "; HFU %.1f%%", 100 * s->at_peak / (double)p->ran.time);
 	} else {

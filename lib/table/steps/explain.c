@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "base/stat.h"
 #include "table/idle/idle.h"
 #include "table/steps/things.h"
@@ -67,9 +68,7 @@ by_period(const void *a, const void *b)
 {
 	const struct nsx_step_of *x = *(const struct nsx_step_of *const *)a, *y = *(const struct nsx_step_of *const *)b;
 
-	if (x->period != y->period)
-		return x->period < y->period ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return NSX_FIRST(NSX_CMP(x->period, y->period), NSX_CMP(x->number, y->number));
 }
 
 static bool

@@ -71,8 +71,7 @@ statistics(const struct nsx_step_of *o, size_t n, enum measure m, int64_t *room)
 		room[k++] = of[m];
 		nsx_stat_add(&stat, of[m]);
 	}
-	if (k)
-		qsort(room, k, sizeof *room, nsx_sort_by_int);
+	nsx_sort(room, k, nsx_sort_by_int);
 	return (struct statistics){ k ? nsx_stat_mean(&stat) : NAN, { room, k } };
 }
 

@@ -173,9 +173,7 @@ record_cmp(const void *pa, const void *pb)
 {
 	const struct lag_record *a = pa, *b = pb;
 
-	if (a->clock != b->clock)
-		return a->clock < b->clock ? -1 : 1;
-	return nsx_int_cmp(a->device, b->device);
+	return NSX_FIRST(NSX_CMP(a->clock, b->clock), NSX_CMP(a->device, b->device));
 }
 
 static int

@@ -72,13 +72,9 @@ static int
 order_cmp(const void *pa, const void *pb)
 {
 	const struct order *a = pa, *b = pb;
-	int c = nsx_str_cmp(a->key, b->key);
 
-	if (a->time != b->time)
-		return a->time > b->time ? -1 : 1;
-	if (c == 0)
-		c = nsx_int_cmp(a->program, b->program);
-	return c ? c : nsx_int_cmp(a->device, b->device);
+	return NSX_FIRST(NSX_CMP(b->time, a->time), nsx_str_cmp(a->key, b->key), NSX_CMP(a->program, b->program),
+	                 NSX_CMP(a->device, b->device));
 }
 
 /* By bias_sum; with two devices these are equal: then the later one comes first. */
@@ -88,11 +84,7 @@ rank_cmp(const void *pa, const void *pb)
 	const struct lag_member *a = pa, *b = pb;
 	double x = (double)a->sum / (double)a->biases, y = (double)b->sum / (double)b->biases;
 
-	if (a->worst_sum != b->worst_sum)
-		return a->worst_sum > b->worst_sum ? -1 : 1;
-	if (x != y)
-		return x > y ? -1 : 1;
-	return nsx_int_cmp(a->device, b->device);
+	return NSX_FIRST(NSX_CMP(b->worst_sum, a->worst_sum), NSX_CMP(y, x), NSX_CMP(a->device, b->device));
 }
 
 int
@@ -112,8 +104,7 @@ nsx_lockstep_order(struct lockstep *f, size_t *n)
 		if (u->members.n)
 			rows[(*n)++] = o;
 	}
-	if (*n > 1)
-		qsort(rows, *n, sizeof *rows, order_cmp);
+	nsx_sort(rows, *n, order_cmp);
 	for (size_t i = 0; i < *n; i++)
 		f->peers.p[rows[i].peers].place = (int64_t)i;
 	free(rows);
@@ -139,8 +130,7 @@ add_devices(const struct lockstep *f, struct nsx_sums *sums)
 	for (size_t i = 0; i < f->peers.n; i++) {
 		struct lag_peers *u = &f->peers.p[i];
 
-		if (u->members.n)
-			qsort(u->members.p, u->members.n, sizeof *u->members.p, rank_cmp);
+		nsx_sort(u->members.p, u->members.n, rank_cmp);
 		for (size_t k = 0; k < u->members.n; k++) {
 			const struct lag_member *m = &u->members.p[k];
 			struct row *r = nsx_sums_add(sums);
@@ -200,8 +190,7 @@ list_devices(const struct lockstep *f, struct columns *c)
 		for (size_t k = 0; k < f->peers.p[i].members.n; k++)
 			if (!nsx_vec_push(&c->devices, f->peers.p[i].members.p[k].device))
 				return false;
-	if (c->devices.n)
-		qsort(c->devices.p, c->devices.n, sizeof *c->devices.p, nsx_sort_by_int);
+	nsx_sort(c->devices.p, c->devices.n, nsx_sort_by_int);
 	for (size_t i = 0; i < c->devices.n; i++)
 		if (i == 0 || c->devices.p[i] != c->devices.p[n - 1])
 			c->devices.p[n++] = c->devices.p[i];

@@ -51,9 +51,7 @@ take_op(struct pacing *p, const struct nsx_rec *op)
 	if (name == NSX_NONE)
 		return nomem(p);
 	at = nsx_map_number(&p->of, (struct nsx_key){ (uint64_t)device, name });
-	if (at == NSX_NONE
-	    || (at == p->times.n
-	        && !nsx_vec_push(&p->times, ((struct nsx_pace_time){ .device = device, .name = name }))))
+	if (!nsx_vec_next(&p->times, at, ((struct nsx_pace_time){ .device = device, .name = name })))
 		return nomem(p);
 	p->kernels++;
 	p->times.p[at].count++;

@@ -2,9 +2,11 @@
 #include "table/summary/axes.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "stream/fields.h"
 #include "table/summary/summary.h"
 
@@ -39,7 +41,7 @@ nsx_kind_axes_add(struct nsx_kind_axes *a, const struct nsx_catalogue *cat, uint
 	}
 	uint32_t at = nsx_map_number(&a->time_of, (struct nsx_key){ kind, (uint64_t)t.group << 1 | t.comm });
 
-	if (at == NSX_NONE || (at == a->times.n && !nsx_vec_push(&a->times, t)))
+	if (!nsx_vec_next(&a->times, at, t))
 		return false;
 	a->times.p[at].ns = nsx_add_sat(a->times.p[at].ns, ns, NULL);
 	return true;
@@ -51,11 +53,8 @@ by_time(const void *pa, const void *pb)
 {
 	const struct nsx_kind_time *a = pa, *b = pb;
 
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->group != b->group ? (a->group < b->group ? -1 : 1) : a->comm - b->comm;
+	return NSX_FIRST(NSX_CMP(a->kind, b->kind), NSX_CMP(b->ns, a->ns), NSX_CMP(a->group, b->group),
+	                 NSX_CMP(a->comm, b->comm));
 }
 
 bool
@@ -100,8 +99,7 @@ nsx_kind_axes_text(struct nsx_kind_axes *a, uint32_t kind, struct nsx_buf *to)
 		if (good)
 			of.p[at].ns = nsx_add_sat(of.p[at].ns, a->times.p[i].ns, NULL);
 	}
-	if (of.n > 1)
-		qsort(of.p, of.n, sizeof *of.p, by_time);
+	nsx_sort(of.p, of.n, by_time);
 	for (size_t i = 0; i < of.n && good; i++) {
 		if (i)
 			nsx_buf_char(to, ',');
@@ -117,19 +115,12 @@ void
 nsx_kind_note(struct nsx_table *t, int64_t count, nsx_u128 exposed, nsx_u128 hidden, bool shares)
 {
 	nsx_u128 total = exposed + hidden;
-	struct nsx_buf b = { 0 };
+	char share[32] = "";
 
-	nsx_buf_fmt(&b, "[all]: %" PRId64 " record%s, total ", count, count == 1 ? "" : "s");
-	nsx_buf_ns(&b, (double)total);
-	nsx_buf_c(&b, ", exposed ");
-	nsx_buf_ns(&b, (double)exposed);
-	nsx_buf_c(&b, ", hidden ");
-	nsx_buf_ns(&b, (double)hidden);
 	if (shares && total)
-		nsx_buf_fmt(&b, " (%.1f%%)", 100 * nsx_sum_share(hidden, total));
-	if (!b.failed)
-		nsx_table_note(t, "%.*s", (int)b.len, b.ptr);
-	nsx_buf_free(&b);
+		snprintf(share, sizeof share, " (%.1f%%)", 100 * nsx_sum_share(hidden, total));
+	nsx_table_note(t, "[all]: %" PRId64 " record%s, total %s, exposed %s, hidden %s%s", count,
+	               count == 1 ? "" : "s", NSX_NS(total), NSX_NS(exposed), NSX_NS(hidden), share);
 }
 
 void

@@ -7,6 +7,7 @@
 #include "table/summary/axes.h"
 #include "table/summary/moments.h"
 #include "table/summary/summary.h"
+#include "table/summary/totals.h"
 #include "job/program_time.h"
 #include "base/stat.h"
 #include "job/catalogue.h"
@@ -475,76 +476,30 @@ note_all(const struct insts *f, struct nsx_table *t)
 
 /* ---- totals ---- */
 
-struct total { const char *name; bool known; nsx_u128 ns; };
-
 /* Rows of those that are known, and their shares of the first. */
-static bool
-add_known(struct insts *f, const struct total *rows, size_t n)
-{
-	f->sums.whole = rows[0].ns;
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].known && !add_named(f, rows[i].name, false, rows[i].ns))
-			return false;
-	return true;
-}
-
-/* Of the operations of all devices: each moment of a device once. */
-static bool
-add_moments(struct insts *f)
-{
-	nsx_u128 wall = 0, of[NSX_NPARTS] = { 0 }, hidden = 0;
-
-	nsx_moments_finish(&f->moments);
-	for (size_t i = 0; i < f->moments.devices.n; i++) {
-		const struct nsx_moments *m = &f->moments.devices.p[i];
-
-		wall += nsx_moments_window(m);
-		for (int p = 0; p < NSX_NPARTS; p++)
-			of[p] += m->of[p];
-		hidden += m->parts.of[NSX_PART_COMM].length - m->of[NSX_PART_COMM];
-	}
-	const struct total rows[] = {
-		{ "wall",                  true, wall },
-		{ "modules",               f->top.any_module, nsx_top_modules(&f->top) },
-		{ "computation",           true, of[NSX_PART_COMPUTE] },
-		{ "exposed communication", true, of[NSX_PART_COMM] },
-		{ "hidden communication",  true, hidden },
-		{ "copies",                true, of[NSX_PART_COPY] },
-		{ "idle",                  true, of[NSX_PART_IDLE] },
-	};
-	return add_known(f, rows, sizeof rows / sizeof *rows);
-}
-
-/* Of thunks and modules, in a stream without operations. */
 static bool
 add_totals(struct insts *f)
 {
-	nsx_u128 compute = 0, exposed = 0, hidden = 0, copies = 0, modules = nsx_top_modules(&f->top),
-	    wall = nsx_top_span(&f->top);
-	bool thunk = f->top.any_thunk, module = f->top.any_module;
+	struct nsx_total rows[NSX_TOTALS];
+	struct nsx_thunk_sums sums = { 0, 0, 0, 0 };
+	int n;
 
-	for (size_t k = 0; k < f->insts.n; k++) {
+	for (size_t k = 0; k < f->insts.n && !f->moments.any; k++) {
 		const struct inst *i = &f->insts.p[k];
 
 		if (!counts(f, k))
 			continue;
-		*(i->comm ? &exposed : &compute) += (nsx_u128)i->exposed.sum - i->copies;
-		copies += i->copies;
-		hidden += i->hidden;
+		*(i->comm ? &sums.exposed : &sums.compute) += (nsx_u128)i->exposed.sum - i->copies;
+		sums.copies += i->copies;
+		sums.hidden += i->hidden;
 	}
-	nsx_u128 busy = compute + exposed + copies;
-	const struct total rows[] = {
-		{ "wall",                           module, wall },
-		{ "modules",                        module, modules },
-		{ "thunks",                         thunk, busy },
-		{ "computation",                    thunk, compute },
-		{ "exposed communication",          thunk, exposed },
-		{ "hidden communication",           thunk, hidden },
-		{ "copies",                         thunk, copies },
-		{ "idle during module executions",  module && thunk, modules > busy ? modules - busy : 0 },
-		{ "idle between module executions", module, wall > modules ? wall - modules : 0 },
-	};
-	return add_known(f, rows, sizeof rows / sizeof *rows);
+	n = f->moments.any ? nsx_totals_of_moments(&f->moments, &f->top, rows)
+	                   : nsx_totals_of_thunks(&sums, &f->top, rows);
+	f->sums.whole = rows[0].ns;
+	for (int i = 0; i < n; i++)
+		if (rows[i].known && !add_named(f, rows[i].name, false, rows[i].ns))
+			return false;
+	return true;
 }
 
 /* ---- */
@@ -603,7 +558,7 @@ make_table(struct insts *f, struct nsx_table **table, struct nsx_diags *diags)
 		f->sums.whole = whole(f);
 	switch (f->options.by) {
 	case NSX_SUMMARY_THUNK: good = add_insts(f, &beyond); break;
-	case NSX_SUMMARY_TOTAL: good = f->moments.any ? add_moments(f) : add_totals(f); break;
+	case NSX_SUMMARY_TOTAL: good = add_totals(f); break;
 	default:
 		good = add_labels(f) && (f->options.by != NSX_SUMMARY_OPCODE || add_idle(f))
 		       && (f->options.by != NSX_SUMMARY_COLLECTIVE || add_axes(f));

@@ -7,17 +7,6 @@
 
 #include "job/family.h"
 
-static bool
-has_word(struct nsx_str s, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (size_t i = 0; i + n <= s.len; i++)
-		if (memcmp(s.ptr + i, word, n) == 0)
-			return true;
-	return false;
-}
-
 static struct nsx_kernel_math
 math_of(struct nsx_str name)
 {
@@ -28,8 +17,8 @@ math_of(struct nsx_str name)
 	m.products = attention || strcmp(f.family, "gemm") == 0 || strcmp(f.family, "convolution") == 0;
 	/* Of attention the kind is not the type. */
 	if (attention)
-		m.math = nsx_math_find(has_word(name, "bfloat16") || has_word(name, "bf16") ? NSX_STR("bf16")
-		                       : has_word(name, "half_t") || has_word(name, "f16") ? NSX_STR("f16")
+		m.math = nsx_math_find(nsx_str_has(name, "bfloat16") || nsx_str_has(name, "bf16") ? NSX_STR("bf16")
+		                       : nsx_str_has(name, "half_t") || nsx_str_has(name, "f16") ? NSX_STR("f16")
 		                       : NSX_STR(""));
 	else if (m.products)
 		m.math = nsx_math_find(nsx_str_c(f.kind));
@@ -41,7 +30,7 @@ kernel_of(struct nsx_operators *o, struct nsx_str name)
 {
 	uint32_t at = nsx_intern_recall(&o->kernels, o->recall, name);
 
-	if (at == NSX_NONE || (at == o->maths.n && !nsx_vec_push(&o->maths, math_of(name))))
+	if (!nsx_vec_next(&o->maths, at, math_of(name)))
 		return NULL;
 	return &o->maths.p[at];
 }
@@ -69,7 +58,7 @@ nsx_operators_take(struct nsx_operators *o, struct nsx_scopes *s, const struct n
 
 	at = nsx_map_number(&o->work_of, (struct nsx_key){ (uint64_t)place.node << 8 | place.phase,
 	                                                   (uint64_t)device << 8 | w.math });
-	if (at == NSX_NONE || (at == o->works.n && !nsx_vec_push(&o->works, w)))
+	if (!nsx_vec_next(&o->works, at, w))
 		return false;
 	if (flops < 0)
 		o->works.p[at].lost = true;

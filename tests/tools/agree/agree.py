@@ -237,14 +237,19 @@ class Claim:
         self.differ.append(f"{what}: {got!r}, want {want!r}")
 
 
-claims = []
+def claim_list():
+    """A list of claims, and the decorator that adds a function to it."""
+    claims = []
+
+    def claim(text):
+        def add(function):
+            claims.append((text, function))
+            return function
+        return add
+    return claims, claim
 
 
-def claim(text):
-    def add(function):
-        claims.append((text, function))
-        return function
-    return add
+claims, claim = claim_list()
 
 
 # ---- parts of time

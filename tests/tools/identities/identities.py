@@ -9,17 +9,10 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "agree"))
-from agree import Differs, RELATIVE, judge, kind_of, length, minus, inside, run, rows_of, table, union  # noqa: E402
+from agree import Differs, RELATIVE, claim_list, judge, kind_of, length, minus, inside, run, rows_of, table, union  # noqa: E402
 
 REACH = 1 << 61
-claims = []
-
-
-def claim(text):
-    def add(function):
-        claims.append((text, function))
-        return function
-    return add
+claims, claim = claim_list()
 
 
 def meet(u, v):
