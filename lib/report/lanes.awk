@@ -1,15 +1,17 @@
 # lanes.awk -- a step as lanes: what every device did in the median and in the slowest step. Reads step-each.tsv,
-# record-device.tsv, a list of gaps (nsysx-idle --list) and path.tsv, in that order, then the table of op records that the command
-# `view` prints, of only the times of these steps with --time. Writes a row for each piece: pick step device lane what start dur count name on period length; times in ns. A step is picked on one device
-# (column on), where it lasts for period; every other device is drawn over its own step of that number, or that overlaps
-# it most, so that the pieces of a device sum to the parts of a step, and waiting devices are above the late one. start is
-# relative to the first start of these steps. What is closer together than a picture can show is one piece, with the name
-# of the longest operation: dur is the time in it, length that from its start to its end. `what` of communication is
-# exposed, or hidden beside computation; of copies empty, or hidden beside anything else. Gaps are not joined. The lane
-# path has the critical path of the picked step, on the devices that it leads through; `what` is its part. A device
-# without pieces has one row, in the lane none: what is `outside` if it did nothing in that time, `limit` if the picture
-# has too many devices: then those of the list `relevant`, numbers with commas between them, come first. A device without steps is drawn over the picked one, without a number. Without steps the op table
-# is read twice, and the whole recording is the only step: step, on and period are empty. If `view` fails, it makes the file `failed`, if one is named.
+# record-device.tsv, a list of gaps (nsysx-idle --list) and path.tsv, in that order, then the table of op records that
+# the command `view` prints, of only the times of these steps with --time. Writes a row for each piece: pick step device
+# lane what start dur count name on period length; times in ns. A step is picked on one device (column on), where it
+# lasts for period; every other device is drawn over its own step of that number, or that overlaps it most, so that the
+# pieces of a device sum to the parts of a step, and waiting devices are above the late one. start is relative to the
+# first start of these steps. What is closer together than a picture can show is one piece, with the name of the longest
+# operation: dur is the time in it, length that from its start to its end. `what` of communication is exposed, or hidden
+# beside computation; of copies empty, or hidden beside anything else. Gaps are not joined. The lane path has the
+# critical path of the picked step, on the devices that it leads through; `what` is its part. A device without pieces
+# has one row, in the lane none: what is `outside` if it did nothing in that time, `limit` if the picture has too many
+# devices: then those of the list `relevant`, numbers with commas between them, come first. A device without steps is
+# drawn over the picked one, without a number. Without steps the op table is read twice, and the whole recording is the
+# only step: step, on and period are empty. If `view` fails, it makes the file `failed`, if one is named.
 BEGIN {
 	FS = OFS = "\t"
 	OFMT = CONVFMT = "%.16g"

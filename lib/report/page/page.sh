@@ -19,7 +19,7 @@ spaced() { text=$1; while case $text in *_*) ;; *) false ;; esac; do text="${tex
 rm -f .state/page-failed
 awk() { command awk "$@" || : >.state/page-failed; }
 why() { printf '<p class="why">%s</p>\n' "$1"; }
-# The rest of this script goes through table.awk, which makes tables where it meets this byte: one process for all of them.
+# What sections print goes through one table.awk, which makes a table where a line begins with this byte.
 mark=$(printf '\001')
 # Table $1 with columns $2 and at most $3 shown rows; if it has no rows, the reason $4.
 table() {
@@ -42,7 +42,8 @@ plots() { echo '<div class="plots">'; while [ $# -gt 1 ]; do plot "$1" "$2"; shi
 # The lines of the logs $1..., each once.
 said() { cat "$@" 2>/dev/null | sed 's/; nsysx-view -t diag shows .*//' | sort -u; }
 
-# relevant: devices; late: what is said of those of a finding; devices: their number; names: of the profiles. A line each, by one process.
+# A line each, by one process: relevant devices; what is said of those of a finding; the number of devices; names of
+# the profiles.
 facts=$(awk -F'\t' '
 	FNR == 1 { split("", c); for (i = 1; i <= NF; i++) c[$i] = i; next }
 	FILENAME ~ /relevant/ {

@@ -1,8 +1,9 @@
-# table.awk -- a page with its tables: a line that begins with TABLE (\001) is replaced by a table as HTML, others are printed unchanged.
-# Its fields are: spec, column:label:form separated by commas; limit, rows shown initially; link, the file with all rows; 1 if rows of
-# relevant devices come first; 1 if the rows are the next lines, up to one that is TABLE only, and not those of the file.
-# relevant: devices, numbers with commas between them, whose rows are on the page though the table has more rows than fit there.
-# Forms are those of html.awk, and path for a stack. The common prefix of all names in a column is shown once, above the table.
+# table.awk -- a page with its tables: a line that begins with TABLE (\001) is replaced by a table as HTML, others are
+# printed unchanged. Its fields are: spec, column:label:form separated by commas; limit, rows shown initially; link, the
+# file with all rows; 1 if rows of relevant devices come first; 1 if the rows are the next lines, up to one that is
+# TABLE only, and not those of the file. relevant: devices, numbers with commas between them, whose rows are on the page
+# though the table has more rows than fit there. Forms are those of html.awk, and path for a stack. The common prefix of
+# all names in a column is shown once, above the table.
 BEGIN {
 	TABLE = "\001"
 	most = most ? most : 200
