@@ -28,9 +28,9 @@ struct nsx_ops_row {
 	int64_t  of;
 };
 
-/* In the book, `values` of a range are what it adds to its row once it is known whether its operations are in the stream;
- * its mark is NSX_NONE until one of them has been read, and the helpers know the thread of the outermost range around
- * it. */
+/* In the book, `values` of a range are what it adds to its row once it is known whether its operations are in the
+ * stream; its mark is NSX_NONE until one of them has been read, and the helpers know the thread of the outermost
+ * range around it. */
 enum { NSX_OPS_DUR, NSX_OPS_OPS, NSX_OPS_HOST };
 
 struct nsx_ops {
