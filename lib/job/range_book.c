@@ -155,7 +155,7 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 	struct nsx_range_entry r = {
 		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
 		    nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
-		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0, false, false, 0
+		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0, false, false, 0, { 0 }
 	};
 
 	return nsx_range_book_enter(b, &r, err);

@@ -89,9 +89,10 @@ enum { NSX_NAMED = 2, NSX_TIMED = 4 };
 struct nsx_analysis {
 	size_t   size;     /* bytes of a state; 0: it is the caller's, for one that adds to what the caller has */
 	uint64_t kinds;    /* that `take` gets, NSX_K(...); 0: all that the reading meets */
-	/* false; true: events are filled, and the catalogue has all metadata up to the record; NSX_NAMED: as well, and names
-	 * of operations, a column that it declares, have numbers; NSX_TIMED: as with true, and records beyond reach and
-	 * operations without a start or duration do not come: diags tell how many. The last two may be joined. */
+	/* false; true: events are filled, and the catalogue has all metadata up to the record; NSX_NAMED: as well, and
+	 * names of operations, a column that it declares, have numbers; NSX_TIMED: as with true, and records beyond
+	 * reach and operations without a start or duration do not come: diags tell how many. The last two may be
+	 * joined. */
 	unsigned shared;
 	/* A state of `size` is all 0. options: the caller's, which outlive it. */
 	int  (*begin)(void *state, const void *options, const struct nsx_analysis_at *at);

@@ -377,6 +377,6 @@ overlap_free(void *state)
 }
 
 const struct nsx_analysis nsx_overlap_analysis = {
-	sizeof(struct overlap), NSX_K(OP), NSX_NAMED | NSX_TIMED, overlap_begin, overlap_need, overlap_take, overlap_finish,
-	overlap_free
+	sizeof(struct overlap), NSX_K(OP), NSX_NAMED | NSX_TIMED, overlap_begin, overlap_need, overlap_take,
+	overlap_finish, overlap_free
 };

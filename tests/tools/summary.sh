@@ -808,4 +808,44 @@ END
 	awk -F'\t' 'NR > 1 { printf "%s\t%s\t%s\t%s\t%s\t%.1f\n", $1, $2, $3, $4, $5, $9 }' "$T/got" | LC_ALL=C sort >"$T/rows"
 	same '... as found by comparing all operations with each other' "$T/rows" "$T/want"
 fi
+# Records of a binary block come in runs, as columns, those of text one by one. The 40 ranges of each name follow each other in turn, with
+# an operation of 2 ns in each, the last ones with one more outside of ranges: 80 ns of 242 for a name.
+awk 'BEGIN {
+	OFS = "\t"
+	print "#nsysx", 2
+	print "#range", "profile:i", "range:i", "name:s", "start:i", "dur:i", "ops:i"
+	print "#op", "profile:i", "op:i", "type:s", "device:i", "name:s", "start:i", "dur:i", "range:i"
+	for (i = 0; i < 120; i++) {
+		name = i % 3 == 0 ? "aten::mm, op_id = " i : i % 3 == 1 ? "aten::mm_1" : "Mm, seq = " i % 7 ", op_id = " i * 37
+		print "range", 0, i, name, 10 * i, 5, 1
+		print "op", 0, i, "kernel", 0, "k" i % 2, 10 * i + 1, 2, i
+	}
+	print "op", 0, i, "kernel", 0, "k0", 10 * i, 2, ""
+	print "#end", "records:i"
+	print "end", 241
+}' >"$T/turns"
+for form in text binary; do
+	file=$T/turns
+	[ $form = text ] || { file=$T/turns.nsx; nsysx-view -b -o "$file" "$T/turns"; }
+	is "ranges in turn, $form" --by range "$file" <<'END'
+domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_share
+- Mm 40 200 5 0 5 5 40 0 80 80 2 0.330578512397
+- aten::mm 40 200 5 0 5 5 40 0 80 80 2 0.330578512397
+- aten::mm_1 40 200 5 0 5 5 40 0 80 80 2 0.330578512397
+END
+	is "kernels in turn, $form" --by kernel "$file" <<'END'
+type name count total mean std min max share
+kernel k0 61 122 2 0 2 2 0.504132231405
+kernel k1 60 120 2 0 2 2 0.495867768595
+END
+	equal "in full each range with a number has a row, $form" "$(nsysx-summary --by range --names full --tsv "$file" | wc -l | tr -d ' ')" 82
+done
+for file in ops spans nested removed helped; do
+	nsysx-view -b -o "$T/$file.nsx" "$T/$file"
+	for by in kernel range 'range --helpers' 'range --no-compile' 'range --names digits'; do
+		# shellcheck disable=SC2086
+		equal "$file by $by: in binary as in text" "$(nsysx-summary -v --by $by --tsv "$T/$file.nsx" 2>&1)" \
+			"$(nsysx-summary -v --by $by --tsv "$T/$file" 2>&1)"
+	done
+done
 done_testing

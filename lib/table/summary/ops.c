@@ -70,13 +70,10 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	struct nsx_ops *f = arg;
 	struct nsx_ops_row *r = row(f, range->name);
 	struct nsx_ops_sums *s = range->worked ? &r->sums : &r->unworked;
-	struct nsx_ops_open *o = &f->open.p[range->mark];
 
-	nsx_stat_add(&s->dur, o->dur);
-	s->ops += (nsx_u128)o->ops;
-	s->host += (nsx_u128)o->host;
-	o->next = f->vacant;
-	f->vacant = range->mark;
+	nsx_stat_add(&s->dur, range->values[NSX_OPS_DUR]);
+	s->ops += (nsx_u128)range->values[NSX_OPS_OPS];
+	s->host += (nsx_u128)range->values[NSX_OPS_HOST];
 	r->gpu += range->inner ? 0 : (nsx_u128)range->time;
 	r->inner += range->worked && range->inner;
 	r->self += (nsx_u128)range->own;
@@ -118,7 +115,6 @@ ops_free(void *state)
 	nsx_map_free(&f->compiling);
 	nsx_range_book_free(&f->book);
 	nsx_helpers_free(&f->helpers);
-	free(f->open.p);
 	free(f->last.p);
 	nsx_text_numbers_free(&f->numbers);
 }
@@ -228,29 +224,6 @@ take_op(struct nsx_ops *f, const struct nsx_rec *rec)
 	              nsx_int(rec, NSX_OP_execution, NSX_ABSENT) != NSX_ABSENT);
 }
 
-/* A free place in `open`; NSX_NONE when out of memory. */
-static uint32_t
-open_at(struct nsx_ops *f)
-{
-	uint32_t at = f->vacant;
-
-	if (at == NSX_NONE)
-		return nsx_vec_push(&f->open, (struct nsx_ops_open){ 0 }) ? (uint32_t)(f->open.n - 1) : NSX_NONE;
-	f->vacant = f->open.p[at].next;
-	return at;
-}
-
-/* Add a range with its values; its `end` is that of its work. */
-int
-nsx_ops_add_range(struct nsx_ops *f, struct nsx_range_entry *range, const struct nsx_ops_open *values)
-{
-	range->mark = open_at(f);
-	if (range->mark == NSX_NONE)
-		return nsx_err_nomem(f->err, NULL);
-	f->open.p[range->mark] = *values;
-	return nsx_range_book_enter(&f->book, range, f->err);
-}
-
 static int
 take_range(struct nsx_ops *f, const struct nsx_rec *rec)
 {
@@ -266,20 +239,21 @@ take_range(struct nsx_ops *f, const struct nsx_rec *rec)
 	uint32_t at = nsx_ops_row_of_range(f, nsx_string(rec, NSX_RANGE_domain), nsx_string(rec, NSX_RANGE_name));
 	if (at == NSX_NONE || !nsx_helpers_range(&f->helpers, rec, at))
 		return nsx_err_nomem(f->err, NULL);
-	return !timed ? NSX_OK : nsx_ops_add_range(f, &(struct nsx_range_entry){
+	return !timed ? NSX_OK : nsx_range_book_enter(&f->book, &(struct nsx_range_entry){
 		.profile = nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT),
 		.range = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
-		.parent = nsx_int(rec, NSX_RANGE_parent, NSX_ABSENT), .end = nsx_add_sat(start, dur, NULL), .name = at
-	}, &(struct nsx_ops_open){ dur, ops > 0 ? ops : 0, host > 0 ? host : 0, NSX_NONE, false });
+		.parent = nsx_int(rec, NSX_RANGE_parent, NSX_ABSENT), .end = nsx_add_sat(start, dur, NULL), .name = at,
+		.mark = NSX_NONE, .values = { dur, ops > 0 ? ops : 0, host > 0 ? host : 0 }
+	}, f->err);
 }
 
 /* Note the thread of an operation that was launched in a range for the outermost of those around it: all are on that
  * thread. */
 static void
-note_thread(struct nsx_ops *f, const struct nsx_range_entry *range, uint32_t thread)
+note_thread(struct nsx_ops *f, struct nsx_range_entry *range, uint32_t thread)
 {
-	while (range && !f->open.p[range->mark].launched) {
-		f->open.p[range->mark].launched = true;
+	while (range && range->mark == NSX_NONE) {
+		range->mark = 1;
 		if (range->parent == NSX_ABSENT)
 			nsx_helpers_outer(&f->helpers, range->name, thread);
 		range = nsx_range_book_find(&f->book, range->profile, range->parent);
@@ -370,7 +344,6 @@ ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	f->book.ops_only = true;
 	f->book.past = add_gpu_time;
 	f->book.arg = f;
-	f->vacant = NSX_NONE;
 	f->compiling_last = INT64_MIN;
 	/* What is omitted, and which threads have helpers, is found record by record. */
 	if (f->no_compile || f->helpers.keep)

@@ -29,9 +29,10 @@ struct nsx_ops_row {
 	int64_t  of;
 };
 
-/* The values that a range adds to its row once it is known whether its operations are in the stream. launched: one of
- * them has been read, and the helpers know the thread of the outermost range around it. */
-struct nsx_ops_open { int64_t dur, ops, host; uint32_t next; bool launched; };
+/* In the book, `values` of a range are what it adds to its row once it is known whether its operations are in the
+ * stream; its mark is NSX_NONE until one of them has been read, and the helpers know the thread of the outermost
+ * range around it. */
+enum { NSX_OPS_DUR, NSX_OPS_OPS, NSX_OPS_HOST };
 
 struct nsx_ops {
 	struct nsx_err *err;
@@ -50,8 +51,6 @@ struct nsx_ops {
 	struct nsx_stem_numbers stems;     /* and of names in the default domain */
 	NSX_VEC(uint32_t) last;    /* by name: the last row with that name; NSX_NONE: none yet */
 	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows, */
-	NSX_VEC(struct nsx_ops_open) open;   /* marks are places here; */
-	uint32_t        vacant;      /* the first free place, NSX_NONE: none */
 	nsx_u128        all_ops;   /* time of operations in any range or none */
 	int64_t         timeless, no_work, timeless_ops, lost;
 	bool            any, any_op, linked;   /* linked: some operation was launched in a range */
@@ -68,9 +67,6 @@ uint32_t nsx_ops_row_of_range(struct nsx_ops *f, struct nsx_str domain, struct n
 /* Add an operation that takes dur >= 0 ns to the row of that number; placed: it is in an execution. NSX_NONE there
  * means out of memory. NSX_OK, or NSX_ERR with f->err filled, as below. */
 int nsx_ops_add(struct nsx_ops *f, uint32_t at, int64_t dur, bool placed);
-
-/* Add a range to the book, with what it adds to its row; its `end` is that of its work. */
-int nsx_ops_add_range(struct nsx_ops *f, struct nsx_range_entry *range, const struct nsx_ops_open *values);
 
 /* Add the time of an operation to the range in which it was launched. start: NSX_ABSENT if it has none; its duration
  * may be below 0: it is unknown. */

@@ -94,12 +94,15 @@ take_range_run(struct nsx_ops *f, const struct nsx_run *run)
 		if (start == NSX_ABSENT || dur < 0)
 			continue;
 		uint32_t at = row_in_run(f, run, i, NSX_RANGE_domain, NSX_RANGE_name);
-		rc = at == NSX_NONE ? nsx_err_nomem(f->err, NULL) : nsx_ops_add_range(f, &(struct nsx_range_entry){
+		if (at == NSX_NONE)
+			return nsx_err_nomem(f->err, NULL);
+		rc = nsx_range_book_enter(&f->book, &(struct nsx_range_entry){
 			.profile = nsx_run_int(run, i, NSX_RANGE_profile, NSX_ABSENT),
 			.range = nsx_run_int(run, i, NSX_RANGE_range, NSX_ABSENT),
 			.parent = nsx_run_int(run, i, NSX_RANGE_parent, NSX_ABSENT),
-			.end = nsx_add_sat(start, dur, NULL), .name = at
-		}, &(struct nsx_ops_open){ dur, ops > 0 ? ops : 0, host > 0 ? host : 0, NSX_NONE, false });
+			.end = nsx_add_sat(start, dur, NULL), .name = at, .mark = NSX_NONE,
+			.values = { dur, ops > 0 ? ops : 0, host > 0 ? host : 0 }
+		}, f->err);
 	}
 	return rc;
 }
