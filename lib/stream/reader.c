@@ -266,8 +266,8 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 			require = NULL;
 		if (take(state, &rec) != NSX_OK)
 			return NSX_ERR;
-		/* nsx_read looks into each diag. */
-		if (r->dec == &nsx_binary_decoder && rec.kind->id != NSX_DIAG
+		/* nsx_read looks into each diag, and a required kind is looked for here. */
+		if (r->dec == &nsx_binary_decoder && rec.kind->id != NSX_DIAG && !require
 		    && nsx_binary_rest(r, &rec, take, state) != NSX_OK)
 			return NSX_ERR;
 	}

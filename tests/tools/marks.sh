@@ -71,6 +71,9 @@ nsysx-extract -q -a -b -x "$T/first/dump0" "$T/first/r0.sqlite" -x "$T/first/dum
 mark "$T/raw" >"$T/early"
 says 'warm-up says that it removes marks' 'marks of steps and of idle time are removed' nsysx-warmup -v -b -o "$T/steady" "$T/early"
 nsysx-warmup -q -b -o "$T/plain" "$T/raw"
+for kind in module thunk op call; do
+	ok "a stream without its warm-up has records of the kind $kind, wherever in a block they begin" nsysx-steps -q --require $kind -o "$T/none" "$T/plain"
+done
 for table in 'steps --each' 'idle --steps' 'diagnose --where'; do
 	# shellcheck disable=SC2086 # words
 	run sh -c "nsysx-$table -q --tsv $T/plain >$T/without; nsysx-$table -q --tsv $T/steady >$T/with"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "job/frameworks.h"
 #include "job/idle/own.h"
 #include "job/reach.h"
 
@@ -401,6 +402,7 @@ void
 nsx_idle_finder_begin(struct nsx_idle_finder *f)
 {
 	f->host_paths = (struct nsx_host_paths){ push_path, f->paths, NSX_STACKS_ROOT };
+	nsx_framework_at(NSX_FRAMEWORK_COMPILE, &f->compile);
 }
 
 void

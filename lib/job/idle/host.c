@@ -74,9 +74,11 @@ take_overhead(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 }
 
 static bool
-compiles(struct nsx_str name)
+compiles(const struct nsx_idle_finder *f, struct nsx_str name)
 {
-	return nsx_framework_is(NSX_FRAMEWORK_COMPILE, name) && !nsx_framework_is(NSX_FRAMEWORK_NO_COMPILE, name);
+	size_t i = f->compile;
+
+	return nsx_framework_next(NSX_FRAMEWORK_COMPILE, name, &i) && !nsx_framework_is(NSX_FRAMEWORK_NO_COMPILE, name);
 }
 
 static int
@@ -87,7 +89,7 @@ take_range(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL),
 		.id = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
 		.name = NSX_NONE,
-		.what = compiles(nsx_string(rec, NSX_RANGE_name)) ? NSX_CAUSE_COMPILE : NSX_CAUSE_RANGE
+		.what = compiles(f, nsx_string(rec, NSX_RANGE_name)) ? NSX_CAUSE_COMPILE : NSX_CAUSE_RANGE
 	};
 	struct nsx_host_thread *t;
 

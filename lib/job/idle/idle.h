@@ -81,6 +81,7 @@ struct nsx_idle_finder {
 	struct nsx_range_book ranges;    /* to which operations may refer; mark: node of the path */
 	NSX_VEC(struct nsx_idle_piece) pieces;      /* of the current gap */
 	struct nsx_host_pieces host_pieces;
+	size_t  compile;                 /* the first name of ranges that compile (job/frameworks.h) */
 	int64_t now, since_trim;
 	NSX_VEC(int64_t)  needs;         /* by trim: time from which activities of threads are needed */
 	struct nsx_map    need_of;       /* (profile, pid) -> needs */

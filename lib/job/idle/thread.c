@@ -211,17 +211,18 @@ int
 nsx_host_settle(struct nsx_host_thread *t, int64_t to, const struct nsx_host_paths *paths, struct nsx_err *err)
 {
 	for (;;) {
-		int64_t end = nsx_min(nsx_min(nsx_open_next_end(&t->calls), nsx_open_next_end(&t->overheads)),
-		                   nsx_open_next_end(&t->ranges));
-		int64_t at = nsx_min(end, next_coming(t));
+		int64_t call = nsx_open_next_end(&t->calls), overhead = nsx_open_next_end(&t->overheads);
+		int64_t range = nsx_open_next_end(&t->ranges);
+		int64_t at = nsx_min(nsx_min(nsx_min(call, overhead), range), next_coming(t));
 
 		if (at > to || at == INT64_MAX)
 			break;
-		nsx_open_close(&t->calls, at);
-		nsx_open_close(&t->overheads, at);
-		if (make_paths(t, nsx_open_close(&t->ranges, at), paths, err) != NSX_OK || open_coming(t, at, paths,
-		    err) != NSX_OK
-		    || note(t, at, paths, err) != NSX_OK)
+		if (call <= at)
+			nsx_open_close(&t->calls, at);
+		if (overhead <= at)
+			nsx_open_close(&t->overheads, at);
+		if ((range <= at && make_paths(t, nsx_open_close(&t->ranges, at), paths, err) != NSX_OK)
+		    || open_coming(t, at, paths, err) != NSX_OK || note(t, at, paths, err) != NSX_OK)
 			return NSX_ERR;
 	}
 	t->settled = to > t->settled ? to : t->settled;

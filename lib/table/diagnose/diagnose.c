@@ -299,8 +299,10 @@ need_idle(void *state, struct nsx_reader *in)
 
 	l->in = in;
 	nsx_idle_need(&l->idle, in);
-	if (l->idle.finder.uncounted)
+	if (l->idle.finder.uncounted) {
 		nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
+		nsx_event_need(in, NSX_RANGE);
+	}
 }
 
 static int
