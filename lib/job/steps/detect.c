@@ -63,8 +63,9 @@ void
 nsx_step_classes_need(struct nsx_reader *in)
 {
 	nsx_range_book_need(in, false);
-	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, device) | NSX_C(RANGE, pid) | NSX_C(RANGE, kind));
-	nsx_reader_need(in, NSX_OP, NSX_C(OP, device) | NSX_C(OP, start) | NSX_C(OP, dur));
+	nsx_reader_need(in, NSX_RANGE, nsx_field_slots(NSX_RANGE, NSX_REACH_ROLES) | NSX_C(RANGE, device)
+	                               | NSX_C(RANGE, pid) | NSX_C(RANGE, kind));
+	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES) | NSX_C(OP, device));
 }
 
 int
