@@ -352,8 +352,11 @@ const char *nsx_look_slow_action(void);
 /* The finding about the slowest, unless `told`, which another finding names. */
 int nsx_look_judge_slow(struct nsx_look_at *a, int64_t told);
 
-/* ---- rules_comm.c */
+/* ---- rules_late.c */
 
+/* The devices that others wait for. *reported: ns per step of the finding; *told: the device of the finding;
+ * NSX_ABSENT: it is not about a single one. NSX_OK or NSX_ERR. */
+int nsx_look_judge_waits(struct nsx_look_at *a, double *reported, int64_t *told);
 /* The gain per step if the devices that wait continued `gain` ns earlier, in all steps of one of them together. */
 double nsx_look_saved(const struct nsx_look_at *a, double gain);
 
@@ -441,6 +444,8 @@ const char *nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_devic
 void nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to);
 /* Append to a->command the name of the stream, with a space before it. */
 void nsx_look_put_file(struct nsx_look_at *a);
+/* Append to a->command: nsysx-idle with the options for the examined windows only. */
+void nsx_look_put_idle(struct nsx_look_at *a);
 /* Append to a->command: the tool, with options, that reads the stream; of the steps alone if there are any. */
 void nsx_look_put_over(struct nsx_look_at *a, const char *tool);
 /* Append a regular expression that matches n > 0 names, and nothing else. */

@@ -94,11 +94,7 @@ static const char *
 gaps_command(struct nsx_look_at *a, const char *option, const char *value, bool copies)
 {
 	a->command.len = 0;
-	nsx_buf_c(&a->command, "nsysx-idle");
-	if (a->stepped) {
-		nsx_buf_c(&a->command, " --steps");
-		nsx_look_put_steps(a, &a->command);
-	}
+	nsx_look_put_idle(a);
 	nsx_buf_fmt(&a->command, " %s%s --list 20", option, value);
 	nsx_look_put_file(a);
 	if (copies) {
