@@ -204,7 +204,7 @@ nsx_look_path(const struct nsx_look_at *a)
 	bool good = true;
 
 	for (size_t i = 0; t && steps && i < a->steps.list.n; i++)
-		if (a->steps.list.p[i].class == a->class && a->steps.list.p[i].period > 0)
+		if (a->steps.list.p[i].class == a->class && a->steps.list.p[i].kept && a->steps.list.p[i].period > 0)
 			steps[n++] = &a->steps.list.p[i];
 	if (n && a->forecasts.known) {
 		qsort(steps, n, sizeof *steps, by_period);
