@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "job/reach.h"
+#include "job/remedy.h"
 #include "job/removed.h"
 #include "job/starved.h"
 #include "job/threads.h"
@@ -389,9 +390,9 @@ stretches_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!f->ops)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
 	else if (!f->calls)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no CUDA calls in the stream: where threads wait for the device is not known; "
-		             "extract with --calls");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s",
+		             nsx_no_calls(f->cat, "no CUDA calls in the stream: where threads wait for the device is "
+		                                  "not known; extract with --calls"));
 	else if (!nsx_sums_count(&f->rows))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no stretch of launches comes twice%s",
 		             f->steps ? ""

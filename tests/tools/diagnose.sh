@@ -674,6 +674,36 @@ shows 'what is in a whole graph is not known' 'not known: what runs in CUDA grap
 	nsysx-diagnose -q --table "$T/wholes"
 equal '... where there is one' "$(nsysx-diagnose -q --table "$T/thirds" | grep -c 'recorded as a whole')" 0
 
+# ---- instructions of a CPU: no advice about launches, calls and GPUs
+
+# Two devices of that name, of which 1 is slow and both communicate.
+on() {
+	printf 'profile profile=0 name=r schema=xspace\nprogram program=0 id=7 name=step key=step@7\n'
+	for d in 0 1; do
+		echo "device device=$d profile=0 pid=1 name=$1"
+		for k in 0 1 2 3 4 5; do
+			b=$((k * 1000))
+			echo "module profile=0 program=0 execution=$k device=$d start=$b dur=900 name=step"
+			echo "op device=$d type=kernel name=dot start=$b dur=$((200 + 100 * d)) program=0 execution=$k"
+			echo "op device=$d type=kernel name=all-reduce start=$((b + 400)) dur=100 program=0 execution=$k comm=1"
+		done
+	done
+}
+on CPU | stream cpu
+on H100 | stream gpu
+for form in --table '--tsv --min 0'; do
+	# shellcheck disable=SC2086  # options
+	equal "of a CPU there is no advice about a GPU: $form" "$(nsysx-diagnose --top 0 $form "$T/cpu" 2>&1 | grep -cE 'nvidia-smi|extract with -|jax[.]profiler|latency-hiding|--peak|whose launch is')" 0
+	# shellcheck disable=SC2086
+	ok '... which a GPU gets' sh -c "nsysx-diagnose --top 0 $form '$T/gpu' 2>&1 | grep -qE 'jax[.]profiler|extract with -'"
+done
+equal '... and the same findings' "$(findings cpu)" "$(findings gpu)"
+for tool in launch 'launch --by stretch' whatif idle copies; do
+	# shellcheck disable=SC2086  # a tool and its options
+	ok "nsysx-$tool says why there are no calls" sh -c "nsysx-$tool '$T/cpu' 2>&1 >'$T/out' | grep -q 'instructions ran on a CPU, where nothing is launched'"
+	ok '... and asks for none' sh -c "! nsysx-$tool '$T/cpu' 2>&1 | grep -q 'extract with'"
+done
+
 if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	# made OPTION...: the steady stream of a generated job with its hosts, into $T/made
 	made() {
@@ -722,6 +752,7 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 		END { print bad + 0, (less > 0) }' >"$T/got"
 	equal 'lower bounds rank by the larger of gain and forecast' "$(cat "$T/got")" '0 1'
 	nsysx-diagnose -q --table "$T/made" >"$T/got"
+	ok '... beside their limits' sh -c 'tr "\n" " " <"$1" | grep -qE "lower bounds: 0[.][0-9] % of the critical path is not explained [(]limit 1 %[)], and with constant latencies the period is off by [0-9.]+ % [(]limit 1[.]5 %[)]; in [0-9.]+ % of it [(]limit 10 %[)] the host"' sh "$T/got"
 	ok '... and say so' grep -q 'copies .*%, forecast at least [0-9.]*[1-9]%$' "$T/got"
 	ok '... but not of nothing' sh -c 'grep -q "^  1  exposed-communication .*%$" "$1" && ! grep -q "at least 0[.]0%" "$1"' sh "$T/got"
 	equal '... and none of them is an upper bound' "$(nsysx-diagnose -q --tsv --min 0 "$T/made" | awk -F'\t' '$9 == "transfer=inf" || $9 == "gaps=0" { print $9, $10 "," $12 }' | sort)" 'gaps=0 ,

@@ -348,7 +348,7 @@ int nsx_look_pace(struct nsx_look_at *a);
  * 3 % longer. */
 bool nsx_look_is_slow(const struct nsx_look_at *a, int64_t device, double *share);
 /* What to do about a slow device; static. */
-const char *nsx_look_slow_action(void);
+const char *nsx_look_slow_action(const struct nsx_look_at *a);
 /* The finding about the slowest, unless `told`, which another finding names. */
 int nsx_look_judge_slow(struct nsx_look_at *a, int64_t told);
 

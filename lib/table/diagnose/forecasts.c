@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job/remedy.h"
 #include "table/diagnose/diagnose.h"
 
 enum {
@@ -285,7 +286,7 @@ nsx_look_forecast(struct nsx_look_at *a)
 	int rc = NSX_OK;
 
 	if (!f->why.len && !f->graph.calls.n)
-		nsx_buf_c(&f->why, "no CUDA calls in the stream: extract with -a");
+		nsx_buf_c(&f->why, nsx_no_calls(&a->steps.cat, "no CUDA calls in the stream: extract with -a"));
 	if (!f->why.len)
 		rc = make(a);
 	for (size_t i = 0; i < a->findings.n && f->known && rc == NSX_OK; i++)

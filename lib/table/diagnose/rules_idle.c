@@ -158,7 +158,9 @@ judge_idle(struct nsx_look_at *a)
 		if (!cell || !nsx_cause_is_gap((enum nsx_cause)c))
 			continue;
 		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "idle %s: %son device %" PRId64 " in ", nsx_causes[c].says,
+		nsx_buf_fmt(&a->text, "idle %s: %son device %" PRId64 " in ",
+		            c == NSX_CAUSE_NO_CALL && nsx_cat_on_cpu(&a->steps.cat)
+		            ? "between instructions, which nobody launches on a CPU" : nsx_causes[c].says,
 		            a->devices.n > 1 ? "most " : "", d->number);
 		nsx_look_put_each(&a->text, cell->count, d->periods, "gap");
 		nsx_buf_c(&a->text, a->stepped ? " a step, the longest " : ", the longest ");
