@@ -317,6 +317,28 @@ equal '... the command for layouts' "$(shown roof layout | cut -f 3,6,7)" 'name	
 turn	3	300
 loop_transpose_fusion.2	3	60'
 
+# Eight instructions that could save 50 ns each (12 bytes in 65 ns, which take 15 at 80 % of a byte per ns): together more than a transpose of 100 ns, alone
+# less; of one op_name but for numbers, as the layers of a model, they are one change.
+many() {
+	echo 'device device=0 last=5000 sms=1 clock=1000000000 mem_bandwidth=1000000000 cc=80'
+	echo 'program program=0 id=7 name=step key=step@7'
+	for i in 1 2 3 4 5 6 7 8; do echo "inst program=0 inst=$i name=far$i opcode=fusion mem_bytes=12 flops=0 vector=0"; done
+	echo 'inst program=0 inst=9 name=turn opcode=transpose mem_bytes=10 flops=0 vector=0'
+	for k in 0 1 2 3; do
+		echo "module program=0 execution=$k device=0 start=$((k * 1000)) dur=900 name=step"
+		for i in 1 2 3 4 5 6 7 8; do echo "thunk program=0 execution=$k device=0 inst=$i occurrence=0 name=far$i start=$((k * 1000 + i * 65)) dur=65 comm=0"; done
+		echo "thunk program=0 execution=$k device=0 inst=9 occurrence=0 name=turn start=$((k * 1000 + 700)) dur=100 comm=0"
+	done
+}
+many | stream several
+awk '/^#inst/ { print $0 "\top_name:s"; next } /^inst/ { print $0 "\tjit(step)/layers_" ++n "/dot"; next } { print }' "$T/several" >"$T/layers"
+equal 'many small changes rank by the largest of them' "$(findings several --min 0)" '1 layout 100
+2 roofline 400'
+equal '... which the finding says' "$(nsysx-diagnose -q --tsv --min 0 "$T/several" | grep -c 'one change reaches one of them, so it ranks by 50 ns')" 1
+equal '... one change of all layers by all' "$(findings layers --min 0)" '1 roofline 400
+2 layout 100'
+equal '... and says nothing of it' "$(nsysx-diagnose -q --tsv --min 0 "$T/layers" | grep -c 'one change')" 0
+
 # Of PyTorch's copies, those that change the type are computation; a name ends where its arguments begin.
 stream torch <<'END_STREAM'
 device device=0 last=300

@@ -66,6 +66,7 @@ struct nsx_finding {
 	uint32_t              change;    /* of nsysx-whatif; NSX_NONE: none is a forecast of it */
 	uint32_t              evidence, command, subject;
 	const char           *action;    /* static; NULL: that of its kind and cause */
+	double                single;    /* ns of a step that one change gives, of a gain of several; 0: all of it */
 };
 
 /* A device and its windows. */

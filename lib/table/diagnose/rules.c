@@ -177,16 +177,17 @@ see(struct nsx_look_at *a)
 }
 
 /* What it counts with: what is forecast, or the most that is possible. A lower bound counts with no less than that: it
- * cannot rank a finding below another one that is smaller. */
+ * cannot rank a finding below another one that is smaller. Of what many changes would give, one counts. */
 static double
 worth(const struct nsx_finding *f)
 {
-	double forecast;
+	double forecast = f->gain;
 
-	if (!f->forecasts)
-		return f->gain;
-	forecast = nsx_look_is_own(f) ? f->forecast.saved : fmin(f->forecast.saved, f->gain);
-	return f->bound ? fmax(forecast, f->gain) : forecast;
+	if (f->forecasts) {
+		forecast = nsx_look_is_own(f) ? f->forecast.saved : fmin(f->forecast.saved, f->gain);
+		forecast = f->bound ? fmax(forecast, f->gain) : forecast;
+	}
+	return f->single > 0 ? fmin(forecast, f->single) : forecast;
 }
 
 static int
