@@ -230,12 +230,13 @@ settle(struct stretches *f, size_t device)
 static struct device *
 device_at(struct stretches *f, uint32_t device)
 {
-	return nsx_vec_reach(&f->devices, device, &(struct device){ .step = INT64_MIN, .cut = INT64_MIN, .next = INT64_MIN,
-	                                                            .removed = NSX_REMOVED_NONE })
+	return nsx_vec_reach(&f->devices, device, &(struct device){ .step = INT64_MIN, .cut = INT64_MIN,
+	                                                            .next = INT64_MIN, .removed = NSX_REMOVED_NONE })
 	       ? &f->devices.p[device] : NULL;
 }
 
-/* A gap behind the end of a period at which no step begins is what nsysx-steps --cut left out: no time of the device. */
+/* A gap behind the end of a period at which no step begins is what nsysx-steps --cut left out: no time of the
+ * device. */
 static void
 leave_out(struct device *d, struct launched *o)
 {
