@@ -766,6 +766,18 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	made --torch --processes 8 --steps 6
 	nsysx-diagnose -q --tsv "$T/made" >"$T/findings"
 	equal '... none where none is late' "$(grep -c late-host "$T/findings") $(awk -F'\t' 'NR == 2 { print $2 }' "$T/findings")" '0 exposed-communication'
+	# The longest 10 gaps are of a few steps; of the median and the slowest step all that are at least 1/4000 of it are listed.
+	made --torch --shorter 20 --processes 6 --steps 20 --layers 3
+	mkdir "$T/parts" && nsysx-diagnose -q --all --gaps 10 -o "$T/parts/%" "$T/made"
+	nsysx-idle -q --steps --tsv --list 1000000 "$T/made" >"$T/gaps.all"
+	awk -F'\t' 'FNR == 1 { f++; split("", c); for (i = 1; i <= NF; i++) c[$i] = i; next }
+		f == 1 { if ($c["kept"] == 1) { n++; k = n; while (k > 1 && p[k - 1] > $c["period"] + 0) { p[k] = p[k - 1]; at[k] = at[k - 1]; k-- } p[k] = $c["period"] + 0; at[k] = $c["start"] + 0 } next }
+		f == 2 { have[$c["device"], $c["start"], $c["dur"]]; next }
+		{ for (k = int((n + 1) / 2); k <= n; k += n - k ? n - k : 1) if ($c["start"] < at[k] + p[k] && $c["start"] + $c["dur"] > at[k] && $c["dur"] >= p[k] / 4000) { all++; miss += !(($c["device"], $c["start"], $c["dur"]) in have) } }
+		END { print (all > 100), miss + 0 }' "$T/parts/step-each.tsv" "$T/parts/gaps.tsv" "$T/gaps.all" >"$T/got"
+	equal 'no gap that a picture of the median or the slowest step shows is missing' "$(cat "$T/got")" '1 0'
+	equal '... and the longest of all are there' "$(sed -n '2,11p' "$T/parts/gaps.tsv" | cut -f 1-3)" "$(sed -n '2,11p' "$T/gaps.all" | cut -f 1-3)"
+	ok '... but not all' test "$(wc -l <"$T/parts/gaps.tsv")" -lt "$(wc -l <"$T/gaps.all")"
 	# The host is not seen to wait, so forecasts are lower bounds: transfers that save nothing for sure rank above small copies.
 	rm -rf "$T/made.d" && "$SYNTH" -q -o "$T/made.d" --torch=vllm --steps 12
 	nsysx-extract -q -a "$T/made.d/r0.sqlite" "$T/made.d/r1.sqlite" | nsysx-overlap -q -o "$T/made"

@@ -477,6 +477,12 @@ void nsx_look_forecasts_free(struct nsx_look_forecasts *f);
  * is. */
 void nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before,
                            struct nsx_buf *to);
+/* The median and the slowest of the steps that count, one if they are the same. false when out of memory. */
+bool nsx_look_picks(const struct nsx_look_at *a, const struct nsx_step_of *picks[2], size_t *n);
+/* A gap is seen in a picture if it is at least this part of the picked step. */
+enum { NSX_LOOK_SEEN = 4000 };
+/* Set `shown` to the time of the steps that the page draws; without steps that of all. false when out of memory. */
+bool nsx_look_shown(const struct nsx_look_at *a, struct nsx_idle_options *o);
 /* The path of the median and of the slowest step, in order of time, without rows where there are no forecasts; NULL
  * when out of memory. */
 struct nsx_table *nsx_look_path(const struct nsx_look_at *a);

@@ -273,6 +273,7 @@ nsx_idle_free(struct idle *f)
 	free(f->reasons.p);
 	nsx_map_free(&f->folded_of);
 	nsx_sums_free(&f->gaps);
+	nsx_sums_free(&f->shown);
 	free(f->pieces.p);
 }
 
