@@ -8,7 +8,7 @@
 # nsysx-report(1) calls it and describes the contents of the folder. A makefile that includes this one has the targets
 # nsysx-report and nsysx-report-clean.
 #
-#   PROFILES       exports, as nsysx-extract reads them
+#   PROFILES       exports, as nsysx-extract reads them, or streams, whose names end in .nsysx
 #   DUMPS          folders of HLO dumps: one for each profile in order, - for none; or one for all
 #   OUT            the folder to make                          [report]
 #   TITLE          the page's title                            [made of the profiles' names]
@@ -169,7 +169,7 @@ $(nsysx_out)/.state/gnuplot: nsysx-force
 # Streams: of each profile, of all together, and the one from which tables are made.
 $(nsysx_streams): $(nsysx_out)/streams/profile-%.nsysx: $(nsysx_out)/.state/profile-%
 	$(call nsysx_tell,extracting $(notdir $(subst ',,$(nsysx_profile_$*))))
-	$(nsysx_tool)extract -b --host $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*))) \
+	$(nsysx_tool)$(if $(filter %.nsysx,$(nsysx_profile_$*)),view -b,extract -b --host $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*)))) \
 		-o $@ -- $(call nsysx_quoted,$(nsysx_profile_$*)) $(nsysx_said)
 # Streams are named by a shell pattern: thousands of names would not fit into a command. Streams with higher numbers
 # belong to an earlier list of profiles and are removed.

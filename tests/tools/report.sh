@@ -497,6 +497,19 @@ same 'a list of exports is as its names' by-names/streams/collectives.nsysx by-l
 seq 3000 | sed 's,.*,/a/folder/with/a/name/of/some/length/as/jobs/have/them/rank-&/report.sqlite,' >list
 ok 'thousands of names fit' nsysx-report --clean -o by-list -x s/dump0 --files-from list
 equal 'and clean removes what there was' "$(ls -d by-list 2>/dev/null)" ''
+# A stream instead of exports: the same answers, without extraction.
+nsysx-prepare -q -o job.nsysx -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite
+run nsysx-report -o of-stream -x s/dump0 job.nsysx
+equal 'a page of a stream' "$status $(cat "$T_private/out" "$T_private/err")" '0 of-stream/index.html'
+nsysx-report -q -o of-exports -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite >/dev/null
+for t in where findings step-each thunk kernel idle gaps lanes waits bandwidth heap-peak; do
+	same "... with the same table $t" of-exports/tables/$t.tsv of-stream/tables/$t.tsv
+done
+nsysx-view job.nsysx >"$T/text.nsysx"
+nsysx-report -q -o of-text text.nsysx
+same '... of one in text as well' of-stream/tables/where.tsv of-text/tables/where.tsv
+cp s/r0.sqlite s/r0.nsysx
+fails 'a file of that name that is no stream' 1 's/r0.nsysx: an SQLite file: nsysx-extract reads those' nsysx-report -o of-none s/r0.nsysx
 # A server's steps are of several classes.
 "$SYNTH" -q -o v --torch=vllm --steps 40
 nsysx-report -q -o v.report v/r0.sqlite v/r1.sqlite
