@@ -191,13 +191,13 @@ static const struct nsx_sum_col cols[] = {
 	{ "by_size",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_size) },
 	{ "by_kind",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_kind) },
 };
-/* Of each pair what differs most first. */
-static const struct nsx_sum_def differences = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.shown = "class device base_step step kind name base new delta base_requests requests base_tokens tokens",
-	.order = "by_pair -by_size by_kind name",
-	.rank = "kind name delta device base new step base_step class tokens base_tokens requests base_requests"
-};
+#define DEF(more) { \
+	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols, \
+	.shown = "class device base_step step kind name base new delta" more, \
+	.order = "by_pair -by_size by_kind name", \
+	.rank = "kind name delta device base new step base_step class" }
+/* Of each pair what differs most first; of a server with the batches. */
+static const struct nsx_sum_def differences = DEF(""), of_batches = DEF(" base_requests requests base_tokens tokens");
 
 static int64_t
 difference(const int64_t ns[2])
@@ -296,6 +296,18 @@ put_batch(struct nsx_buf *to, const struct batch *b)
 		            b->tokens == 1 ? "" : "s");
 }
 
+static bool
+any_batch(const struct explain *e)
+{
+	for (size_t i = 0; i < 2 * e->pairs.n; i++) {
+		const struct batch *b = &e->pairs.p[i / 2].batch[i % 2];
+
+		if (b->requests != NSX_ABSENT || b->tokens != NSX_ABSENT)
+			return true;
+	}
+	return false;
+}
+
 /* Below the table, of each class the pair with different batches whose periods differ most. */
 static void
 note_batches(const struct explain *e, struct nsx_table *t)
@@ -382,6 +394,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 		if (!e.pairs.n)
 			nsx_diag_add(diags, NSX_WARNING, "", 1,
 			             "no class has two steps with a next one: nothing to explain");
+		rows.def = any_batch(&e) ? &of_batches : &differences;
 		*table = nsx_sums_table(&rows, err);
 		if (*table)
 			note_batches(&e, *table);
