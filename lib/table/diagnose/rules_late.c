@@ -266,7 +266,7 @@ put_waiting(struct nsx_look_at *a, const struct nsx_look_late *most, double all,
 	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, *reported, waits_command(a));
 }
 
-/* ---- without instances: no records are known to be one collective, so no wait is
+/* ---- without instances, or clocks to compare them by: no wait is known
  *
  *                      idle, not launched    exposed communication    period     of a step
  *   devices 0, 1                       20                     2100      2700
@@ -356,8 +356,9 @@ blame_idlers(struct nsx_look_at *a, const struct blamed *b, double *reported)
 	put_cause(a, cause, b);
 	nsx_buf_c(&a->text, "; the others communicate ");
 	nsx_look_put_ns(&a->text, gain);
-	nsx_buf_fmt(&a->text, " longer, so they wait for %s: by sums over steps, since which operations are one "
-	            "collective is not known", plural ? "these" : "it");
+	nsx_buf_fmt(&a->text, " longer, so they wait for %s: by sums over steps, since %s", plural ? "these" : "it",
+	            a->comm.apart ? "clocks of devices cannot be compared"
+	            : "which operations are one collective is not known");
 	a->command.len = 0;
 	nsx_look_put_idle(a);
 	nsx_buf_fmt(&a->command, " --only group=%s", nsx_cause_group_name(NSX_CAUSES_STARVED));
@@ -365,7 +366,9 @@ blame_idlers(struct nsx_look_at *a, const struct blamed *b, double *reported)
 	rc = nsx_look_find(a, NSX_FIND_LATE_HOST, NSX_NCAUSES, gain, nsx_look_command(a));
 	if (a->findings.n > before) {
 		*reported = gain;
-		a->unseen[NSX_LOOK_WAITS] = NULL;
+		/* Clocks that are compared tell more. */
+		if (!a->comm.apart)
+			a->unseen[NSX_LOOK_WAITS] = NULL;
 	}
 	return rc;
 }
