@@ -174,19 +174,41 @@ print_known(int nops)
 	return rc;
 }
 
+/* Devices whose rows are shown to people one by one. */
+enum { EACH = 8 };
+
+/* Whether rows of many devices are summed: where a person reads the first rows only, who has asked for nothing else. */
+static bool
+may_sum(const struct nsx_idle_options *o)
+{
+	enum nsx_table_form form = nsx_tool_table_form(&cli);
+
+	return o->notes && nsx_tool_table.top < 0 && !nsx_tool_table.wide && !nsx_tool_rows.tests.n
+	       && nsx_tool_top(form) > 0;
+}
+
 /* The table of windows, by group if g is set. */
 static int
 make_table(struct nsx_tool *t, const struct nsx_idle_options *o, const struct nsx_grouping *g, struct nsx_outfile *out,
            struct nsx_table **table, int64_t *ndiags)
 {
+	struct nsx_grouping all_devices = { NSX_BY_BLOCK, 1 };
 	struct nsx_device_groups groups = { .err = &t->err };
+	bool sum = !g && may_sum(o);
 	int rc;
 
-	if (g)
+	if (g || sum)
 		nsx_device_groups_listen(&groups, t->in);
 	rc = nsx_idle(t->in, o, out, table, ndiags, &t->diags, &t->err);
-	if (rc == NSX_OK && g)
-		rc = nsx_table_by_groups(table, &nsx_groups_of_idle, g, &groups, &t->diags, &t->err);
+	sum &= groups.comm.cat.ndevices > EACH;
+	for (size_t i = 0; i < groups.comm.cat.devices.n; i++)
+		if (groups.comm.cat.devices.p[i].number >= all_devices.block)
+			all_devices.block = groups.comm.cat.devices.p[i].number + 1;
+	if (rc == NSX_OK && (g || sum))
+		rc = nsx_table_by_groups(table, &nsx_groups_of_idle, g ? g : &all_devices, &groups, &t->diags, &t->err);
+	if (rc == NSX_OK && sum)
+		nsx_table_note(*table, "of all devices together: --top 0 prints the rows of each, --by node those of "
+		               "machines");
 	nsx_device_groups_free(&groups);
 	return rc;
 }

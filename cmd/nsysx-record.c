@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cli.h"
+#include "base/escape.h"
 #include "base/vec.h"
 #include "nsys/record.h"
 
@@ -63,6 +64,19 @@ split(int argc, char **argv)
 	return own;
 }
 
+/* The next command, as it can be run. */
+static void
+tell_next(const char *folder)
+{
+	struct nsx_buf word = { 0 };
+
+	nsx_buf_shell(&word, nsx_str_c(folder));
+	nsx_buf_char(&word, '\0');
+	if (!word.failed)
+		nsx_cli_note(&cli, "next: nsysx-prepare -o job.nsysx %s", word.ptr);
+	nsx_buf_free(&word);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -83,6 +97,6 @@ main(int argc, char **argv)
 	else if (rec.killed)
 		nsx_cli_note(&cli, "nsys ended the program at the end of its collection");
 	if (rc == NSX_OK && rec.profiled)
-		nsx_cli_note(&cli, "next: nsysx-prepare -o job.nsysx %s", rec.folder);
+		tell_next(rec.folder);
 	return rec.status;
 }

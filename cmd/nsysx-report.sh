@@ -4,11 +4,12 @@ set -u
 unset CDPATH
 tool=nsysx-report
 
-usage='usage: nsysx-report [OPTION]... [-x DIR] EXPORT...'
+usage='usage: nsysx-report [OPTION]... [-x DIR] EXPORT|STREAM...'
 help() {
 	cat <<END
 $usage
-Build a folder of streams, tables, flame graphs and plots, and a page that shows them.
+Build a folder of streams, tables, flame graphs and plots, and a page that shows them, of exports or of a stream that
+nsysx-prepare wrote (job.nsysx).
 
   -x, --dump=DIR            folder of the HLO dumps of the exports that follow, - for none
       --files-from=FILE     also the exports named in FILE, separated by NUL or newlines; - for standard input

@@ -45,6 +45,47 @@ nsx_str_cmp(struct nsx_str a, struct nsx_str b)
 	return c ? c : (a.len > b.len) - (a.len < b.len);
 }
 
+static bool
+is_digit(struct nsx_str s, size_t i)
+{
+	return i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9';
+}
+
+/* The digits at *i, without leading zeros; *i moves behind them. */
+static struct nsx_str
+number_at(struct nsx_str s, size_t *i)
+{
+	size_t from;
+
+	while (is_digit(s, *i) && s.ptr[*i] == '0')
+		++*i;
+	for (from = *i; is_digit(s, *i);)
+		++*i;
+	return (struct nsx_str){ s.ptr + from, *i - from };
+}
+
+int
+nsx_str_natural(struct nsx_str a, struct nsx_str b)
+{
+	size_t i = 0, k = 0;
+
+	while (i < a.len && k < b.len) {
+		if (is_digit(a, i) && is_digit(b, k)) {
+			struct nsx_str x = number_at(a, &i), y = number_at(b, &k);
+			int order = x.len != y.len ? (x.len > y.len) - (x.len < y.len) : nsx_str_cmp(x, y);
+
+			if (order)
+				return order;
+		} else if (a.ptr[i] != b.ptr[k]) {
+			return (unsigned char)a.ptr[i] < (unsigned char)b.ptr[k] ? -1 : 1;
+		} else {
+			i++;
+			k++;
+		}
+	}
+	return (i < a.len) - (k < b.len);
+}
+
 bool
 nsx_str_has(struct nsx_str s, const char *part)
 {

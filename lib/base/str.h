@@ -25,6 +25,9 @@ nsx_str_eq(struct nsx_str a, struct nsx_str b)
 }
 
 int  nsx_str_cmp(struct nsx_str a, struct nsx_str b);    /* bytewise, as memcmp, the shorter first */
+/* The same with each run of digits as a number: node9 before node10. Names that differ in leading zeros alone are
+ * equal. */
+int  nsx_str_natural(struct nsx_str a, struct nsx_str b);
 bool nsx_str_starts(struct nsx_str s, const char *prefix);
 bool nsx_str_has(struct nsx_str s, const char *part);
 

@@ -64,6 +64,9 @@ void nsx_table_lead(struct nsx_table *t, const char *text);
 /* Add a line of plain text below the rows of an aligned table or a table in Markdown; other forms omit it. */
 void nsx_table_note(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
 
+/* Add the lines that another table has. */
+void nsx_table_notes_of(struct nsx_table *t, const struct nsx_table *other);
+
 /* Rank the columns, for a terminal that is too narrow for all of them: first those named (separated by spaces) in that
  * order, then the others from left to right. Further calls add names. Each name must be a column of the table. The
  * table may be NULL. */

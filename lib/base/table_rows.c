@@ -135,6 +135,13 @@ nsx_table_note(struct nsx_table *t, const char *fmt, ...)
 }
 
 void
+nsx_table_notes_of(struct nsx_table *t, const struct nsx_table *other)
+{
+	nsx_buf_str(&t->notes, nsx_buf_view(&other->notes));
+	t->failed |= t->notes.failed || other->notes.failed;
+}
+
+void
 nsx_table_lead(struct nsx_table *t, const char *text)
 {
 	if (!t)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/device_name.h"
 #include "job/comm/communicates.h"
 
 /* ---- entries, created when they are new */
@@ -155,6 +156,21 @@ uint32_t
 nsx_cat_find_device(const struct nsx_catalogue *c, int64_t number)
 {
 	return nsx_cat_index_find(&c->device_at, number);
+}
+
+bool
+nsx_cat_on_cpu(const struct nsx_catalogue *c)
+{
+	size_t listed = 0;
+
+	for (size_t i = 0; i < c->devices.n; i++) {
+		const struct nsx_cat_device *d = &c->devices.p[i];
+
+		if (d->listed && (d->name == NSX_NONE || !nsx_str_eq(nsx_cat_str(c, d->name), NSX_STR(NSX_ON_CPU))))
+			return false;
+		listed += d->listed;
+	}
+	return listed > 0;
 }
 
 uint32_t

@@ -138,6 +138,9 @@ uint32_t nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
+/* Whether all devices are CPUs that run instructions of XLA: nothing is launched there, and no GPU is to be tuned. */
+bool nsx_cat_on_cpu(const struct nsx_catalogue *c);
+
 /* Whether the device of that index belongs to the process that the record identifies by profile and pid: a range
  * without a device may have GPU work on any of them. */
 bool nsx_cat_of_process(const struct nsx_catalogue *c, uint32_t device, const struct nsx_rec *rec);

@@ -1,7 +1,8 @@
 /* remedy.c -- see remedy.h. */
 #include "job/remedy.h"
 
-enum profiler { NSYS, KINETO, XSPACE, PROFILERS };
+/* CPU: of any of them, if no device is a GPU. */
+enum profiler { NSYS, KINETO, XSPACE, PROFILERS, CPU = PROFILERS, NTEXTS };
 
 static enum profiler
 profiler_of(const struct nsx_catalogue *cat)
@@ -15,17 +16,18 @@ profiler_of(const struct nsx_catalogue *cat)
 
 		is = one < is ? one : is;
 	}
-	return is == PROFILERS ? NSYS : is;
+	return nsx_cat_on_cpu(cat) ? CPU : is == PROFILERS ? NSYS : is;
 }
 
 const char *
 nsx_remedy(const struct nsx_catalogue *cat, enum nsx_lack of)
 {
-	static const char *const texts[NSX_LACKS][PROFILERS] = {
+	static const char *const texts[NSX_LACKS][NTEXTS] = {
 		[NSX_LACK_WORK] = {
 			"record CUDA (nsys profile --trace=cuda,nvtx) and extract with -a",
 			"profile with ProfilerActivity.CUDA (torch.profiler) and extract with -a",
-			"profile what runs on GPUs (jax.profiler, device_tracer_level=1) and extract with -a" },
+			"profile what runs on GPUs (jax.profiler, device_tracer_level=1) and extract with -a" ,
+			"record a run that has instructions of XLA" },
 		[NSX_LACK_CALLS] = {
 			"extract with -a; if that finds no calls, record them (nsys profile --trace=cuda,nvtx), for "
 			"only they tell what the device waited for",
@@ -33,29 +35,41 @@ nsx_remedy(const struct nsx_catalogue *cat, enum nsx_lack of)
 			"ProfilerActivity.CPU and ProfilerActivity.CUDA), for only they tell what the device waited "
 			"for",
 			"extract with -a; if that finds no calls, record them (jax.profiler with host_tracer_level and "
-			"device_tracer_level above 0), for only they tell what the device waited for" },
+			"device_tracer_level above 0), for only they tell what the device waited for" ,
+			"profile the threads of the CPU (perf record): nothing is launched, so what an instruction "
+			"waited for is not in the profile" },
 		[NSX_LACK_SIZES] = {
 			"sizes of collectives are not in the export: the payloads of NCCL's NVTX ranges have them "
 			"(nsys export --include-blobs=true)",
 			"sizes of collectives are not in the trace: PyTorch from 2024 on records them of process "
 			"groups, outside CUDA graphs",
+			"sizes of collectives that are not instructions are not in an XSpace" ,
 			"sizes of collectives that are not instructions are not in an XSpace" },
 		[NSX_LACK_TOGETHER] = {
 			"which operations are one collective is not in the export: the payloads of NCCL's NVTX ranges "
 			"have it (nsys export --include-blobs=true)",
 			"which operations are one collective is not in the trace: PyTorch from 2024 on records it of "
 			"process groups, outside CUDA graphs",
+			"which operations are one collective is in an XSpace of instructions only" ,
 			"which operations are one collective is in an XSpace of instructions only" },
 		[NSX_LACK_MEMBERS] = {
 			"NCCL's payloads say it (nsys export --include-blobs=true)",
 			"PyTorch from 2024 on records it of process groups, outside CUDA graphs",
+			"an XSpace says it of instructions only" ,
 			"an XSpace says it of instructions only" },
 		[NSX_LACK_METRICS] = {
 			"record with nsysx-record --gpu-metrics-devices=all, or with that option of nsys profile, and "
 			"prepare or extract with --metrics",
 			"PyTorch's profiler records none; nsysx-record --gpu-metrics-devices=all does",
-			"JAX's profiler records none; nsysx-record --gpu-metrics-devices=all does" },
+			"JAX's profiler records none; nsysx-record --gpu-metrics-devices=all does" ,
+			"a CPU has none" },
 	};
 
 	return texts[of][profiler_of(cat)];
+}
+
+const char *
+nsx_no_calls(const struct nsx_catalogue *cat, const char *text)
+{
+	return nsx_cat_on_cpu(cat) ? "instructions ran on a CPU, where nothing is launched" : text;
 }

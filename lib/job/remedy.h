@@ -19,4 +19,7 @@ enum nsx_lack {
  * if it is among them, for its options record the most; also of one without profiles. */
 const char *nsx_remedy(const struct nsx_catalogue *cat, enum nsx_lack of);
 
+/* `text`, which is about calls that were not recorded; of a job on CPUs that there are none. */
+const char *nsx_no_calls(const struct nsx_catalogue *cat, const char *text);
+
 #endif

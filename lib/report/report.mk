@@ -8,7 +8,7 @@
 # nsysx-report(1) calls it and describes the contents of the folder. A makefile that includes this one has the targets
 # nsysx-report and nsysx-report-clean.
 #
-#   PROFILES       exports, as nsysx-extract reads them
+#   PROFILES       exports, as nsysx-extract reads them, or streams, whose names end in .nsysx
 #   DUMPS          folders of HLO dumps: one for each profile in order, - for none; or one for all
 #   OUT            the folder to make                          [report]
 #   TITLE          the page's title                            [made of the profiles' names]
@@ -75,7 +75,7 @@ nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
 nsysx_program_by := module thunk variable opcode collective
 # These say of the stream what the others said.
 nsysx_whole_by := device total node
-nsysx_detail_by := $(if $(nsysx_detail),range kernel)
+nsysx_detail_by := $(if $(nsysx_detail),range kernel phase)
 nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
 nsysx_compile_by := range pass phase module process
 nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
@@ -84,8 +84,9 @@ nsysx_records := $(call nsysx_table,$(nsysx_kinds:%=record-%))
 nsysx_idles := $(if $(nsysx_detail),$(call nsysx_table,idle gaps path))
 nsysx_diagnosed := $(nsysx_out)/summary.md $(call nsysx_table,findings where step-each) $(nsysx_idles)
 nsysx_relevant := $(call nsysx_table,relevant)
+nsysx_counted := $(nsysx_out)/.state/steps.tsv
 nsysx_late := stragglers curve waits pairs
-nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,copies lanes)) $(call nsysx_table,roofline points)
+nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,copies lanes step-phase)) $(call nsysx_table,roofline points)
 nsysx_host := $(if $(nsysx_detail),$(call nsysx_table,host))
 nsysx_tables := $(nsysx_diagnosed) $(nsysx_relevant) $(nsysx_host) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
 	$(call nsysx_table,bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
@@ -167,7 +168,7 @@ $(nsysx_out)/.state/gnuplot: nsysx-force
 # Streams: of each profile, of all together, and the one from which tables are made.
 $(nsysx_streams): $(nsysx_out)/streams/profile-%.nsysx: $(nsysx_out)/.state/profile-%
 	$(call nsysx_tell,extracting $(notdir $(subst ',,$(nsysx_profile_$*))))
-	$(nsysx_tool)extract -b --host $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*))) \
+	$(nsysx_tool)$(if $(filter %.nsysx,$(nsysx_profile_$*)),view -b,extract -b --host $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*)))) \
 		-o $@ -- $(call nsysx_quoted,$(nsysx_profile_$*)) $(nsysx_said)
 # Streams are named by a shell pattern: thousands of names would not fit into a command. Streams with higher numbers
 # belong to an earlier list of profiles and are removed.
@@ -231,13 +232,21 @@ nsysx_roofs := $(call nsysx_table,roofline points)
 $(nsysx_roofs): private nsysx_as := tables/roofline
 $(nsysx_roofs:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_asked,xla,$(nsysx_roofs))roofline --tsv --all -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said)
+# Of all steps those that the first screen is of: its class, and the periods that count.
+$(nsysx_counted): $(call nsysx_table,where step-each) | $(nsysx_out)/.state
+	$(nsysx_at)LC_ALL=C awk -F'\t' 'FNR == 1 { file++; split("", c); for (i = 1; i <= NF; i++) c[$$i] = i; if (file == 2) print; next } \
+		file == 1 && $$c["class"] != "" { class = $$c["class"] } file == 2 && $$c["class"] == class && $$c["kept"] == 1' $^ >$@
 # The devices that are shown where there is no room for all.
-$(nsysx_relevant): $(call nsysx_table,findings step-each record-device) $(nsysx_here)/relevant.awk
-	$(nsysx_at)$(nsysx_begin) LC_ALL=C awk -f $(nsysx_here)/relevant.awk $(call nsysx_table,findings step-each record-device) >$@
+$(nsysx_relevant): $(call nsysx_table,findings) $(nsysx_counted) $(call nsysx_table,record-device) $(nsysx_here)/relevant.awk
+	$(nsysx_at)$(nsysx_begin) LC_ALL=C awk -f $(nsysx_here)/relevant.awk $(call nsysx_table,findings) $(nsysx_counted) $(call nsysx_table,record-device) >$@
+# What the steps of a server do, by their names.
+$(nsysx_out)/tables/step-phase.tsv: $(nsysx_last) $(nsysx_counted)
+	$(nsysx_at)$(nsysx_begin) : >$@; : >$(nsysx_log); ! cut -f 1 $(nsysx_out)/tables/step-each.tsv | grep -qE ': (prefill|decode|mixed)$$' || \
+		{ LC_ALL=C $(nsysx_bin)nsysx-steps --tsv --by phase -o $@ $< $(nsysx_said); }
 # A step as lanes.
-$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(call nsysx_table,step-each record-device gaps path) $(nsysx_here)/lanes.awk
+$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(nsysx_counted) $(call nsysx_table,record-device gaps path) $(nsysx_here)/lanes.awk
 	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) \
-		-v view='$(nsysx_bin)nsysx-view -q -t op $<' -v failed=$@.failed -f $(nsysx_here)/lanes.awk $(call nsysx_table,step-each record-device gaps path) >$@ && \
+		-v view='$(nsysx_bin)nsysx-view -q -t op $<' -v failed=$@.failed -f $(nsysx_here)/lanes.awk $(nsysx_counted) $(call nsysx_table,record-device gaps path) >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
 # Without compared clocks these tables are empty; the reason is written to the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))
@@ -288,7 +297,7 @@ $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_o
 nsysx_plot = $(nsysx_here)/plots
 $(nsysx_out)/plots/bandwidth.dat: $(nsysx_out)/tables/bandwidth.tsv
 $(nsysx_out)/plots/waits.dat: $(nsysx_out)/tables/bandwidth.tsv
-$(nsysx_out)/plots/steps.dat $(nsysx_out)/plots/percentiles.dat: $(nsysx_out)/tables/step-each.tsv
+$(nsysx_out)/plots/steps.dat $(nsysx_out)/plots/percentiles.dat: $(nsysx_counted)
 $(nsysx_out)/plots/steps.dat: $(nsysx_relevant)
 $(nsysx_out)/plots/roofline.dat: $(nsysx_out)/tables/points.tsv
 $(nsysx_out)/plots/skew.dat: $(nsysx_out)/tables/residual.tsv
@@ -307,7 +316,7 @@ $(nsysx_plots): $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_drawn:%=$(nsys
 
 # Files that a call with other options makes, and this one does not, are removed with their messages before the page lists the files.
 # Nothing else is removed: other files in these folders belong to the user.
-nsysx_optional := $(call nsysx_table,range kernel idle gaps path copies lanes host) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg host.folded host.svg)
+nsysx_optional := $(call nsysx_table,range kernel phase step-phase idle gaps path copies lanes host) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg host.folded host.svg)
 nsysx_gone := $(filter-out $(nsysx_tables) $(nsysx_flames) $(nsysx_folded) $(nsysx_host_fold),$(nsysx_optional))
 nsysx_gone += $(if $(nsysx_traces),,$(nsysx_out)/job.pftrace) $(if $(filter yes,$(SINGLE)),,$(nsysx_out)/single.html)
 nsysx_gone += $(patsubst $(nsysx_out)/%,$(nsysx_out)/logs/%.log,$(basename $(nsysx_gone)))

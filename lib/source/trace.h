@@ -131,7 +131,7 @@ struct nsx_device {
 	uint32_t process;
 	int64_t  cuda;
 	int64_t  last;                           /* start of its last operation, GPU ns */
-	struct nsx_str gpu_name, uuid;           /* empty if not recorded */
+	struct nsx_str gpu_name, uuid;           /* empty if not recorded; gpu_name: NSX_ON_CPU: it is no GPU */
 	int64_t  sms, clock, bandwidth, cc;      /* multiprocessors, Hz, bytes/s, 10 * major + minor; -1: not
 	                                          * recorded */
 	int64_t  memory;                         /* bytes of its memory; -1: not recorded */

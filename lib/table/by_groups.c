@@ -21,7 +21,7 @@ const struct nsx_by_groups nsx_groups_of_summary = {
 	.keys = "class", .sums = "count", .means = "compute_mean exposed_mean copy_mean idle_mean",
 	.main = "period_mean", .as = { "period_mean", "period_p50", "period_p99", "period_max" }
 }, nsx_groups_of_idle = {
-	.keys = "part group cause", .sums = "ns count drained blocked", MAIN("ns"), .zeros = true
+	.keys = "part group cause", .sums = "ns count drained blocked", MAIN("ns"), .notes = true, .zeros = true
 }, nsx_groups_of_lockstep = {
 	.keys = "program id", .sums = "executions",
 	.main = "bias_mean", .as = { "bias_mean", "bias_p50", "bias_p99", "bias_max" }
@@ -437,6 +437,8 @@ nsx_table_by_groups(struct nsx_table **table, const struct nsx_by_groups *def, c
 	free(x.values.p);
 	if (!made)
 		return NSX_ERR;
+	if (def->notes)
+		nsx_table_notes_of(made, *table);
 	nsx_table_free(*table);
 	*table = made;
 	return NSX_OK;

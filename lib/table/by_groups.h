@@ -21,6 +21,7 @@ struct nsx_by_groups {
 	const char *means;   /* mean over the devices that have the row */
 	const char *main;    /* its mean, percentiles and maximum over devices, and the device with the largest */
 	const char *as[4];   /* names of the columns of its mean, p50, p99 and maximum */
+	bool        notes;   /* lines below the table remain: they are not about its rows */
 	bool        zeros;   /* a device that has no row for some keys has 0 of the main column there */
 };
 extern const struct nsx_by_groups nsx_groups_of_summary, nsx_groups_of_steps, nsx_groups_of_idle,

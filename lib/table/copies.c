@@ -17,6 +17,7 @@
 #include "job/activity.h"
 #include "job/call_book.h"
 #include "job/reach.h"
+#include "job/remedy.h"
 #include "table/analysis.h"
 #include "table/sums.h"
 
@@ -411,8 +412,9 @@ report(const struct copies *f, struct nsx_diags *diags)
 	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
 	else if (!f->calls.records)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-			"no CUDA calls in the stream, so the calls of copies are not known: extract with --calls");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s",
+		             nsx_no_calls(f->cat, "no CUDA calls in the stream, so the calls of copies are not known: "
+		                                  "extract with --calls"));
 	nsx_diag_add(diags, NSX_WARNING, "", f->early,
 		"copies that start before their call: the call is not used; the clocks of GPU and host disagree");
 }

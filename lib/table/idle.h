@@ -31,7 +31,11 @@ struct nsx_idle_options {
 	int64_t       latency;    /* ns of a gap after the call returned that count as launch latency;
 	                           * default 20,000 */
 	int64_t       list;       /* rows of NSX_IDLE_LIST */
-	bool          gaps;       /* NSX_WINDOWS_GIVEN: gaps are kept for a list, too */
+	bool          gaps;       /* NSX_WINDOWS_GIVEN: gaps are kept for a list, too: besides the longest those that a
+	                           * picture shows */
+	/* At a time in [from, to), and at least so long. */
+	struct nsx_idle_shown { int64_t from, to, least; } shown[2];
+	size_t        nshown;
 	bool          all;        /* by device: one window for all devices, from the first start to the last end */
 	bool          zeros;      /* rows of 0 ns, too */
 	bool          notes;      /* a table by device ends with its verdicts in words */

@@ -9,6 +9,7 @@
 #include "job/call_book.h"
 #include "job/range_book.h"
 #include "job/reach.h"
+#include "job/remedy.h"
 #include "job/removed.h"
 #include "job/starved.h"
 #include "table/analysis.h"
@@ -53,6 +54,7 @@ struct busy { int64_t end; struct nsx_removed removed; };
 struct launch {
 	const struct nsx_launch_options *options;
 	struct nsx_err       *err;
+	const struct nsx_catalogue *cat;
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;
 	uint32_t              recall[NSX_RECALL];
@@ -288,6 +290,7 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	f->options = options;
 	f->err = at->err;
 	f->came = at->came;
+	f->cat = at->cat;
 	f->sums = (struct nsx_sums){ .def = &def, .texts = &f->names };
 	return NSX_OK;
 }
@@ -299,8 +302,9 @@ report(const struct launch *f, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no operations in the stream: extract with --ops --calls (by range: --ranges=all, too)");
 	else if (!f->calls.records)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-			"no CUDA calls in the stream, stalled and loading time are not known: extract with --calls");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s",
+		             nsx_no_calls(f->cat, "no CUDA calls in the stream, stalled and loading time are not "
+		                                  "known: extract with --calls"));
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the profile: not counted");
 }
 

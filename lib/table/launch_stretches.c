@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "job/reach.h"
+#include "job/remedy.h"
 #include "job/removed.h"
 #include "job/starved.h"
 #include "job/threads.h"
@@ -45,7 +46,8 @@ struct device {
 	int64_t         first, busy;      /* of the device: its first start, its latest end so far */
 	struct nsx_removed removed;
 	nsx_u128        gone;             /* ns of it that were removed */
-	int64_t         step;             /* the latest start of a step */
+	int64_t         step;             /* the latest start of a step, */
+	int64_t         next;             /* and the latest end of a period; INT64_MIN: not known */
 	int64_t         cut;              /* that of the stretch's operations */
 	struct stretch  now;
 };
@@ -120,6 +122,7 @@ stretches_need(void *state, struct nsx_reader *in)
 	nsx_event_need(in, NSX_STEP);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, name) | NSX_C(OP, graph_node) | NSX_C(OP, tid)
 	                            | NSX_C(OP, program) | NSX_C(OP, execution) | NSX_C(OP, removed));
+	nsx_reader_need(in, NSX_STEP, NSX_C(STEP, period) | NSX_C(STEP, removed));
 	nsx_reader_need(in, NSX_CALL, NSX_C(CALL, profile) | NSX_C(CALL, tid) | NSX_C(CALL, blocking));
 }
 
@@ -221,8 +224,23 @@ static struct device *
 device_at(struct stretches *f, uint32_t device)
 {
 	return nsx_vec_reach(&f->devices, device, &(struct device){ .step = INT64_MIN, .cut = INT64_MIN,
-	                                                            .removed = NSX_REMOVED_NONE })
+	                                                            .next = INT64_MIN, .removed = NSX_REMOVED_NONE })
 	       ? &f->devices.p[device] : NULL;
+}
+
+/* A gap behind the end of a period at which no step begins is what nsysx-steps --cut left out: no time of the
+ * device. */
+static void
+leave_out(struct device *d, struct launched *o)
+{
+	int64_t from = o->start - o->idle;
+
+	from = from > d->next ? from : d->next;
+	if (d->next == INT64_MIN || d->step >= d->next || from >= o->start)
+		return;
+	d->gone += (nsx_u128)(o->start - from);
+	o->idle -= o->start - from;
+	o->starved = o->starved < o->idle ? o->starved : o->idle;
 }
 
 static int
@@ -259,6 +277,7 @@ take_op(struct stretches *f, const struct nsx_event *e)
 		d->gone += (nsx_u128)(from - d->busy);
 		o.idle = e->start - from;
 		o.starved = called ? nsx_starved(from, e->start, o.host_start + o.host_dur) : 0;
+		leave_out(d, &o);
 	}
 	d->first = d->begun ? d->first : e->start;
 	d->busy = !d->begun || e->end > d->busy ? e->end : d->busy;
@@ -294,6 +313,12 @@ take_step(struct stretches *f, const struct nsx_event *e)
 	if (d->any && d->last.start < start && settle(f, at) != NSX_OK)
 		return NSX_ERR;
 	d->step = start;
+	if (nsx_has(e->rec, NSX_STEP_period)) {
+		int64_t next = nsx_add_sat(start, nsx_int(e->rec, NSX_STEP_period, 0), NULL);
+
+		next = nsx_add_sat(next, nsx_int(e->rec, NSX_STEP_removed, 0), NULL);
+		d->next = next > d->next ? next : d->next;
+	}
 	return NSX_OK;
 }
 
@@ -344,9 +369,10 @@ tell(const struct stretches *f, struct nsx_table *t, struct nsx_diags *diags)
 		idle += (double)r->idle;
 	}
 	if (nsx_sums_count(&f->rows) && whole > 0)
-		nsx_analysis_tell(t, diags, "capturing these stretches would save %s of devices' time (%.1f%%), and at "
-		                  "most %s (%.1f%%), with the latency of launches", NSX_NS(starved),
-		                  100 * starved / whole, NSX_NS(idle), 100 * idle / whole);
+		nsx_analysis_tell(t, diags, "capturing these stretches would save %s (%.1f%%), and at most %s (%.1f%%), with "
+		                  "the latency of launches, of %s of devices from their first operation to their last",
+		                  NSX_NS(starved), 100 * starved / whole, NSX_NS(idle), 100 * idle / whole,
+		                  NSX_NS(whole));
 }
 
 static int
@@ -368,9 +394,9 @@ stretches_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
 	else if (!f->came[NSX_CALL])
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no CUDA calls in the stream: where threads wait for the device is not known; "
-		             "extract with --calls");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s",
+		             nsx_no_calls(f->cat, "no CUDA calls in the stream: where threads wait for the device is "
+		                                  "not known; extract with --calls"));
 	else if (!nsx_sums_count(&f->rows))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no stretch of launches comes twice%s",
 		             f->came[NSX_STEP] ? ""

@@ -342,7 +342,8 @@ complete_by(struct pgle *p, const char *path, struct nsx_diags *diags)
 	uint32_t at = n == NSX_NONE ? n : nsx_sums_find(&p->files, &n);
 	struct file *f = at == NSX_NONE ? NULL : nsx_sums_at(&p->files, at);
 
-	if (f && !f->in_buffers)
+	/* Processes of a job have dumps of the same programs. */
+	if (f && !f->in_buffers && !f->completed)
 		rc = complete_file(p, f, &h, diags);
 	/* Diags of reading instructions concern communication. */
 	nsx_diags_free(&others);
@@ -351,10 +352,9 @@ complete_by(struct pgle *p, const char *path, struct nsx_diags *diags)
 }
 
 static int
-complete_all(struct pgle *p, const char *dumps, struct nsx_diags *diags)
+complete_from(struct pgle *p, const char *dumps, struct nsx_diags *diags)
 {
 	struct nsx_dump_dir *d = nsx_dump_dir_open(dumps, p->err);
-	int64_t lost = 0;
 	const char *path;
 	size_t next = 0;
 	int rc = d ? NSX_OK : NSX_ERR;
@@ -362,6 +362,23 @@ complete_all(struct pgle *p, const char *dumps, struct nsx_diags *diags)
 	while (rc == NSX_OK && (path = nsx_dump_dir_next(d, &next)))
 		rc = complete_by(p, path, diags);
 	nsx_dump_dir_free(d);
+	return rc;
+}
+
+static int
+complete_all(struct pgle *p, struct nsx_diags *diags)
+{
+	struct nsx_buf dumps = { 0 };
+	int64_t lost = 0;
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < p->options->ncomplete && rc == NSX_OK; i++) {
+		nsx_buf_fmt(&dumps, "%s%s", i ? ", " : "", p->options->complete[i]);
+		rc = complete_from(p, p->options->complete[i], diags);
+	}
+	nsx_buf_char(&dumps, '\0');
+	if (rc == NSX_OK && dumps.failed)
+		rc = nomem(p);
 	for (size_t i = 0; rc == NSX_OK && i < nsx_sums_count(&p->files); i++) {
 		const struct file *f = nsx_sums_at(&p->files, i);
 		if (f->in_buffers)
@@ -372,7 +389,10 @@ complete_all(struct pgle *p, const char *dumps, struct nsx_diags *diags)
 		else
 			lost += !f->completed;
 	}
-	nsx_diag_add(diags, NSX_WARNING, "", lost, "profiles not completed: no dump of their fingerprint in %s", dumps);
+	if (rc == NSX_OK)
+		nsx_diag_add(diags, NSX_WARNING, "", lost,
+		             "profiles not completed: no dump of their fingerprint in %s", dumps.ptr);
+	nsx_buf_free(&dumps);
 	return rc;
 }
 
@@ -565,8 +585,8 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const struct nsx_pgle_options *
 	int rc = nsx_collective_instances(in, &p.reading, diags, err);
 
 	nsx_pgle_transfers_medians(&p.transfers, give_transfer, &p);
-	if (rc == NSX_OK && options->complete)
-		rc = complete_all(&p, options->complete, diags);
+	if (rc == NSX_OK && options->ncomplete)
+		rc = complete_all(&p, diags);
 	if (rc == NSX_OK)
 		rc = write_files(&p, dir, files, diags);
 	if (rc == NSX_OK)

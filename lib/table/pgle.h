@@ -9,10 +9,10 @@
 #include "base/err.h"
 #include "stream/reader.h"
 
-/* longest: an instruction that communicates costs its largest duration. complete: a folder of dumps, or NULL; with it a
- * file also has the instructions that XLA looks up and for which the stream has no cost, as described in
- * pgle_wants.c. */
-struct nsx_pgle_options { bool longest; const char *complete; };
+/* longest: an instruction that communicates costs its largest duration. complete: folders of dumps, ncomplete of
+ * them; with them a file also has the instructions that XLA looks up and for which the stream has no cost, as described
+ * in pgle_wants.c. */
+struct nsx_pgle_options { bool longest; const char *const *complete; size_t ncomplete; };
 
 /* Read all of `in` (open, not read from yet) and write DIR/FINGERPRINT.pbtxt for each fingerprint of a program that
  * ran, creating DIR if it does not exist: of each instruction that communicates the median transfer of its instances,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/device_name.h"
 #include "base/num.h"
 #include "base/sort.h"
 #include "source/words.h"
@@ -292,6 +293,8 @@ add_thunk(struct nsx_xspace *s, const struct line *l, struct event *e)
 	if (op.row.device == NSX_NONE || !keep_stat(s, e, XS_HLO_OP, &op.hlo_op)
 	    || !keep_stat(s, e, XS_HLO_MODULE, &op.module) || !nsx_vec_push(&s->ops, op))
 		return nsx_xspace_nomem(s);
+	if (!s->build.devices.p[op.row.device].gpu_name.len)
+		s->build.devices.p[op.row.device].gpu_name = NSX_STR(NSX_ON_CPU);
 	s->ops.p[s->ops.n - 1].row.name = op.hlo_op;
 	return NSX_OK;
 }

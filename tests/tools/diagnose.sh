@@ -317,6 +317,28 @@ equal '... the command for layouts' "$(shown roof layout | cut -f 3,6,7)" 'name	
 turn	3	300
 loop_transpose_fusion.2	3	60'
 
+# Eight instructions that could save 50 ns each (12 bytes in 65 ns, which take 15 at 80 % of a byte per ns): together more than a transpose of 100 ns, alone
+# less; of one op_name but for numbers, as the layers of a model, they are one change.
+many() {
+	echo 'device device=0 last=5000 sms=1 clock=1000000000 mem_bandwidth=1000000000 cc=80'
+	echo 'program program=0 id=7 name=step key=step@7'
+	for i in 1 2 3 4 5 6 7 8; do echo "inst program=0 inst=$i name=far$i opcode=fusion mem_bytes=12 flops=0 vector=0"; done
+	echo 'inst program=0 inst=9 name=turn opcode=transpose mem_bytes=10 flops=0 vector=0'
+	for k in 0 1 2 3; do
+		echo "module program=0 execution=$k device=0 start=$((k * 1000)) dur=900 name=step"
+		for i in 1 2 3 4 5 6 7 8; do echo "thunk program=0 execution=$k device=0 inst=$i occurrence=0 name=far$i start=$((k * 1000 + i * 65)) dur=65 comm=0"; done
+		echo "thunk program=0 execution=$k device=0 inst=9 occurrence=0 name=turn start=$((k * 1000 + 700)) dur=100 comm=0"
+	done
+}
+many | stream several
+awk '/^#inst/ { print $0 "\top_name:s"; next } /^inst/ { print $0 "\tjit(step)/layers_" ++n "/dot"; next } { print }' "$T/several" >"$T/layers"
+equal 'many small changes rank by the largest of them' "$(findings several --min 0)" '1 layout 100
+2 roofline 400'
+equal '... which the finding says' "$(nsysx-diagnose -q --tsv --min 0 "$T/several" | grep -c 'one change reaches one of them, so it ranks by 50 ns')" 1
+equal '... one change of all layers by all' "$(findings layers --min 0)" '1 roofline 400
+2 layout 100'
+equal '... and says nothing of it' "$(nsysx-diagnose -q --tsv --min 0 "$T/layers" | grep -c 'one change')" 0
+
 # Of PyTorch's copies, those that change the type are computation; a name ends where its arguments begin.
 stream torch <<'END_STREAM'
 device device=0 last=300
@@ -674,6 +696,36 @@ shows 'what is in a whole graph is not known' 'not known: what runs in CUDA grap
 	nsysx-diagnose -q --table "$T/wholes"
 equal '... where there is one' "$(nsysx-diagnose -q --table "$T/thirds" | grep -c 'recorded as a whole')" 0
 
+# ---- instructions of a CPU: no advice about launches, calls and GPUs
+
+# Two devices of that name, of which 1 is slow and both communicate.
+on() {
+	printf 'profile profile=0 name=r schema=xspace\nprogram program=0 id=7 name=step key=step@7\n'
+	for d in 0 1; do
+		echo "device device=$d profile=0 pid=1 name=$1"
+		for k in 0 1 2 3 4 5; do
+			b=$((k * 1000))
+			echo "module profile=0 program=0 execution=$k device=$d start=$b dur=900 name=step"
+			echo "op device=$d type=kernel name=dot start=$b dur=$((200 + 100 * d)) program=0 execution=$k"
+			echo "op device=$d type=kernel name=all-reduce start=$((b + 400)) dur=100 program=0 execution=$k comm=1"
+		done
+	done
+}
+on CPU | stream cpu
+on H100 | stream gpu
+for form in --table '--tsv --min 0'; do
+	# shellcheck disable=SC2086  # options
+	equal "of a CPU there is no advice about a GPU: $form" "$(nsysx-diagnose --top 0 $form "$T/cpu" 2>&1 | grep -cE 'nvidia-smi|extract with -|jax[.]profiler|latency-hiding|--peak|whose launch is')" 0
+	# shellcheck disable=SC2086
+	ok '... which a GPU gets' sh -c "nsysx-diagnose --top 0 $form '$T/gpu' 2>&1 | grep -qE 'jax[.]profiler|extract with -'"
+done
+equal '... and the same findings' "$(findings cpu)" "$(findings gpu)"
+for tool in launch 'launch --by stretch' whatif idle copies; do
+	# shellcheck disable=SC2086  # a tool and its options
+	ok "nsysx-$tool says why there are no calls" sh -c "nsysx-$tool '$T/cpu' 2>&1 >'$T/out' | grep -q 'instructions ran on a CPU, where nothing is launched'"
+	ok '... and asks for none' sh -c "! nsysx-$tool '$T/cpu' 2>&1 | grep -q 'extract with'"
+done
+
 if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	# made OPTION...: the steady stream of a generated job with its hosts, into $T/made
 	made() {
@@ -681,8 +733,9 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 		"$SYNTH" -o "$T/job.d" "$@"
 		set --
 		for r in "$T"/job.d/r*.sqlite; do
-			n=${r##*/r}
-			set -- "$@" -x "$T/job.d/dump${n%.sqlite}" "$r"
+			n=${r##*/r} n=${n%.sqlite}
+			[ ! -e "$T/job.d/dump$n" ] || set -- "$@" -x "$T/job.d/dump$n"
+			set -- "$@" "$r"
 		done
 		nsysx-extract -q -a --host "$@" | nsysx-align -q | nsysx-warmup -q | nsysx-overlap -q >"$T/made"
 	}
@@ -697,6 +750,34 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 		sh "$(told late-host)"
 	made --processes 8 --racks 4 --late-rack 2:300000 --steps 6
 	ok '... of four as well' sh -c 'case $1 in "the 2 devices of hosts rack2-node004 to rack2-node005, in read_shard: "*) ;; *) echo "$1"; exit 1 ;; esac' sh "$(told late-host)"
+	# PyTorch without NCCL's payloads: no wait is known, but hosts of the rack are idle as long as others communicate longer. Devices are in the
+	# order of the names of reports, r10 before r2: a rack's are no neighbours.
+	made --torch --processes 24 --racks 3 --late-rack 1:2000000 --steps 6
+	ok 'a late rack without instances of collectives is named' sh -c 'case $1 in "the 8 devices of hosts rack1-node008 to rack1-node015, in read_shard: the 8 devices of hosts rack1-node008 to rack1-node015 are idle 2.00"?" ms a step longer than the others, mostly range; "*) ;; *) echo "$1"; exit 1 ;; esac' \
+		sh "$(told late-host)"
+	nsysx-diagnose -q --tsv "$T/made" >"$T/findings"
+	equal '... first' "$(awk -F'\t' 'NR == 2 { print $2 }' "$T/findings")" late-host
+	sh -c "$(awk -F'\t' '$2 == "late-host" { print $6 }' "$T/findings")" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { ns[$at["device"]] += $at["ns"] }
+		END { for (d in ns) { late = ns[d] > 5e6; n[late]++; s[late] += ns[d] } printf "%d %d %.0f\n", n[0], n[1], (s[1] / n[1] - s[0] / n[0]) / 5 / 1e4 }' >"$T/got"
+	equal '... its command shows by how much: of 24 devices 8 in 5 steps' "$(cat "$T/got")" '16 8 200'
+	equal '... nothing is not known of waits' "$(nsysx-diagnose -q --table "$T/made" | grep -c 'not known: late hosts')" 0
+	made --torch --processes 8 --racks 8 --late-rack 5:2000000 --steps 6
+	ok '... or a host alone' sh -c 'case $1 in "device 5, in read_shard: device 5 is idle 2.0"*) ;; *) echo "$1"; exit 1 ;; esac' sh "$(told late-host)"
+	made --torch --processes 8 --steps 6
+	nsysx-diagnose -q --tsv "$T/made" >"$T/findings"
+	equal '... none where none is late' "$(grep -c late-host "$T/findings") $(awk -F'\t' 'NR == 2 { print $2 }' "$T/findings")" '0 exposed-communication'
+	# The longest 10 gaps are of a few steps; of the median and the slowest step all that are at least 1/4000 of it are listed.
+	made --torch --shorter 20 --processes 6 --steps 20 --layers 3
+	mkdir "$T/parts" && nsysx-diagnose -q --all --gaps 10 -o "$T/parts/%" "$T/made"
+	nsysx-idle -q --steps --tsv --list 1000000 "$T/made" >"$T/gaps.all"
+	awk -F'\t' 'FNR == 1 { f++; split("", c); for (i = 1; i <= NF; i++) c[$i] = i; next }
+		f == 1 { if ($c["kept"] == 1) { n++; k = n; while (k > 1 && p[k - 1] > $c["period"] + 0) { p[k] = p[k - 1]; at[k] = at[k - 1]; k-- } p[k] = $c["period"] + 0; at[k] = $c["start"] + 0 } next }
+		f == 2 { have[$c["device"], $c["start"], $c["dur"]]; next }
+		{ for (k = int((n + 1) / 2); k <= n; k += n - k ? n - k : 1) if ($c["start"] < at[k] + p[k] && $c["start"] + $c["dur"] > at[k] && $c["dur"] >= p[k] / 4000) { all++; miss += !(($c["device"], $c["start"], $c["dur"]) in have) } }
+		END { print (all > 100), miss + 0 }' "$T/parts/step-each.tsv" "$T/parts/gaps.tsv" "$T/gaps.all" >"$T/got"
+	equal 'no gap that a picture of the median or the slowest step shows is missing' "$(cat "$T/got")" '1 0'
+	equal '... and the longest of all are there' "$(sed -n '2,11p' "$T/parts/gaps.tsv" | cut -f 1-3)" "$(sed -n '2,11p' "$T/gaps.all" | cut -f 1-3)"
+	ok '... but not all' test "$(wc -l <"$T/parts/gaps.tsv")" -lt "$(wc -l <"$T/gaps.all")"
 	# The host is not seen to wait, so forecasts are lower bounds: transfers that save nothing for sure rank above small copies.
 	rm -rf "$T/made.d" && "$SYNTH" -q -o "$T/made.d" --torch=vllm --steps 12
 	nsysx-extract -q -a "$T/made.d/r0.sqlite" "$T/made.d/r1.sqlite" | nsysx-overlap -q -o "$T/made"
@@ -705,6 +786,7 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 		END { print bad + 0, (less > 0) }' >"$T/got"
 	equal 'lower bounds rank by the larger of gain and forecast' "$(cat "$T/got")" '0 1'
 	nsysx-diagnose -q --table "$T/made" >"$T/got"
+	ok '... beside their limits' sh -c 'tr "\n" " " <"$1" | grep -qE "lower bounds: 0[.][0-9] % of the critical path is not explained [(]limit 1 %[)], and with constant latencies the period is off by [0-9.]+ % [(]limit 1[.]5 %[)]; in [0-9.]+ % of it [(]limit 10 %[)] the host"' sh "$T/got"
 	ok '... and say so' grep -q 'copies .*%, forecast at least [0-9.]*[1-9]%$' "$T/got"
 	ok '... but not of nothing' sh -c 'grep -q "^  1  exposed-communication .*%$" "$1" && ! grep -q "at least 0[.]0%" "$1"' sh "$T/got"
 	equal '... and none of them is an upper bound' "$(nsysx-diagnose -q --tsv --min 0 "$T/made" | awk -F'\t' '$9 == "transfer=inf" || $9 == "gaps=0" { print $9, $10 "," $12 }' | sort)" 'gaps=0 ,

@@ -149,7 +149,27 @@ END_STREAM
 equal 'by stretch: those that come twice' "$(launch stretches --by stretch | awk '{ $9 = sprintf("%.4f", $9); print }')" "a - 3 2 36 95 17 28 0.0266
 f - 2 2 16 30 0 10 0.0000"
 nsysx-launch -q --table --by stretch "$T/stretches" >"$T/got"
-equal '... and what capture would save, in a sentence' "$(grep -c 'capturing these stretches would save 17 ns of devices. time (2.7%), and at most 38 ns (5.9%), with the latency of launches' "$T/got")" 1
+equal '... and what capture would save, in a sentence' "$(grep -c 'capturing these stretches would save 17 ns (2.7%), and at most 38 ns (5.9%), with the latency of launches, of 640 ns of devices from their first operation to their last' "$T/got")" 1
+# Steps of decoding of 100 ns with a and b, 20 ns apart; the period of the second has another one of 1000 ns, so --cut drops it. What remains is
+# [0,90), 10 to the end of its period, and [1200,1390): 60 of 290 ns are idle in stretches.
+{
+	echo 'device device=0 last=5000'
+	n=0
+	for t in 0 100 1200 1300 1400; do
+		n=$((n + 1))
+		echo "range range=$n tid=1 device=0 name=decode start=$t dur=90 host_start=$t host_dur=50"
+		for o in 0:a:30 50:b:40; do
+			at=$((t + ${o%%:*})) rest=${o#*:} call=$((n * 10 + ${o%%:*} / 50))
+			echo "call call=$call tid=1 start=$at dur=0 name=cudaLaunchKernel class=launch ops=1"
+			echo "op name=${rest%:*} device=0 start=$at dur=${rest#*:} call=$call tid=1 host_start=$at host_dur=0"
+		done
+	done
+	echo 'range range=99 tid=1 device=0 name=mixed start=200 dur=990 host_start=200 host_dur=50'
+	echo 'call call=99 tid=1 start=200 dur=0 name=cudaLaunchKernel class=launch ops=1'
+	echo 'op name=c device=0 start=200 dur=990 call=99 tid=1 host_start=200 host_dur=0'
+} | stream classes
+nsysx-steps -q --cut --step '(decode|mixed)' "$T/classes" | nsysx-launch -q --table --by stretch >"$T/got"
+equal '... of steps that were cut the time of these alone' "$(grep -c 'at most 60 ns (20.7%), with the latency of launches, of 290 ns of devices' "$T/got")" 1
 equal 'by graph: replays, nodes, gaps inside, waiting for the launch' "$(launch stretches --by graph | sed 's/CUDA graph/CUDA_graph/' | awk '{ $9 = $9 == "-" ? "-" : sprintf("%.4f", $9); print }')" \
 	"n 3 2 10 55 27.5 51 4 0.0727 110
 [CUDA_graph] - 1 6 50 50 - - - 58

@@ -97,6 +97,18 @@ stream f7 '0 7000 0' >"$T/s"
 nsysx-pgle -d "$T/other" --complete "$T/dumps" "$T/s" 2>"$T/err"
 equal 'dumps of another fingerprint add nothing' "$(costs "$T/other/f7.pbtxt" | tr '\n' ';')" '"fusion.2" 7.000;'
 equal '... a warning' "$(grep -c "not completed: no dump of their fingerprint in $T/dumps" "$T/err")" 1
+mkdir "$T/none"
+for order in "$T/none $T/dumps" "$T/dumps $T/none"; do
+	# shellcheck disable=SC2086  # folders
+	set -- $order
+	stream f0 '0 7000 0' '1 12000 1' '1 15000 1' '2 9000 1' '4 - 0' >"$T/s"
+	nsysx-pgle -d "$T/several" --complete "$1" --complete "$2" "$T/s" 2>"$T/err"
+	nsysx-pgle -q -d "$T/single" --complete "$T/dumps" "$T/s"
+	same 'of several folders the one that has the dump completes' "$T/single/f0.pbtxt" "$T/several/f0.pbtxt"
+	equal '... without a warning' "$(grep -c 'not completed' "$T/err")" 0
+done
+stream f7 '0 7000 0' >"$T/s"
+equal '... a warning names them all' "$(nsysx-pgle -d "$T/several" --complete "$T/none" --complete "$T/dumps" "$T/s" 2>&1 | grep -c "no dump of their fingerprint in $T/none, $T/dumps")" 1
 fails 'a folder of dumps that is not there' 1 "$T/absent" nsysx-pgle -d "$T/left" --complete "$T/absent" "$T/s"
 ok '... writes nothing' test ! -e "$T/left"
 echo 'no dump' >"$T/dumps/module_0002.jit_bad.sm_9.0_gpu_after_optimizations.hlo.pb"

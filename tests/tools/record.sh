@@ -104,4 +104,11 @@ fails 'no nsys' 1 'nsys: No such file' env PATH=/nowhere "$B/bin/nsysx-record" -
 fails 'no program' 2 'no program' nsysx-record -o x --
 fails 'no folder' 2 '-o DIR' nsysx-record -- "$T/program"
 fails 'a program without --' 2 'no program after --' nsysx-record -o x "$T/program"
+# The next command can be copied, whatever the folder is called.
+nsysx-record -v -o "my run's; \$HOME" -- "$T/program" 2>next.err
+eval "set -- $(sed -n 's/.*next: //p' next.err)"
+equal 'the next command has the folder as one word' "$#|$1|$2|$3|$4" "4|nsysx-prepare|-o|job.nsysx|$(pwd -P)/my run's; \$HOME"
+nsysx-record -v -o plain -- "$T/program" 2>next.err
+equal '... as it is if it needs no quotes' "$(sed -n 's/.*next: //p' next.err)" "nsysx-prepare -o job.nsysx $(pwd -P)/plain"
+
 done_testing

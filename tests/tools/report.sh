@@ -499,10 +499,35 @@ same 'a list of exports is as its names' by-names/streams/collectives.nsysx by-l
 seq 3000 | sed 's,.*,/a/folder/with/a/name/of/some/length/as/jobs/have/them/rank-&/report.sqlite,' >list
 ok 'thousands of names fit' nsysx-report --clean -o by-list -x s/dump0 --files-from list
 equal 'and clean removes what there was' "$(ls -d by-list 2>/dev/null)" ''
+# A stream instead of exports: the same answers, without extraction.
+nsysx-prepare -q -o job.nsysx -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite
+run nsysx-report -o of-stream -x s/dump0 job.nsysx
+equal 'a page of a stream' "$status $(cat "$T_private/out" "$T_private/err")" '0 of-stream/index.html'
+nsysx-report -q -o of-exports -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite >/dev/null
+for t in where findings step-each thunk kernel idle gaps lanes waits bandwidth heap-peak; do
+	same "... with the same table $t" of-exports/tables/$t.tsv of-stream/tables/$t.tsv
+done
+nsysx-view job.nsysx >"$T/text.nsysx"
+nsysx-report -q -o of-text text.nsysx
+same '... of one in text as well' of-stream/tables/where.tsv of-text/tables/where.tsv
+cp s/r0.sqlite s/r0.nsysx
+fails 'a file of that name that is no stream' 1 's/r0.nsysx: an SQLite file: nsysx-extract reads those' nsysx-report -o of-none s/r0.nsysx
 # A server's steps are of several classes.
 "$SYNTH" -q -o v --torch=vllm --steps 40
 nsysx-report -q -o v.report v/r0.sqlite v/r1.sqlite
-top=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next } $col["period"] > 0 { ns[$col["class"]] += $col["period"] }
-	END { for (x in ns) if (ns[x] > ns[best]) best = x; print best }' v.report/tables/step-each.tsv)
+top='execute_context_*: decode'
 ok 'of several classes the slowest step names its own' grep -qF "slowest step of $top, number" v.report/index.html
+# Fewer than a hundred periods count, so p99 of the first screen is the slowest, and p50 the median, of the pictures.
+equal '... the median and the slowest are of the periods of the first screen' \
+	"$(awk -F'\t' 'NR > 1 { p[$1] = $11 } END { print p["median"], p["slowest"] }' v.report/tables/lanes.tsv)" \
+	"$(awk -F'\t' '$1 == "step" && $10 == "execute_context_*: decode" { print $7, $8 }' v.report/tables/where.tsv)"
+equal '... as are those of the plots' "$(sort -n v.report/plots/percentiles.dat | awk '{ p[NR] = $1 } END { print NR, p[NR] }')" "$(awk -F'\t' '$1 == "step" { print $4, $8 }' v.report/tables/where.tsv)"
+# Its phases: steps as the server plans them; of training the passes, which the generator knows by operation.
+equal 'a server has a table of phases' "$(awk -F'\t' 'NR > 1 { n += $4; s = s " " $1 } END { print n s }' v.report/tables/step-phase.tsv)" '80 mixed decode prefill'
+shows v.report '<h3 id="phases">By phase</h3>' steps '... on the page'
+shows v.report '<td class="s">decode</td>' steps '... with a row for each'
+"$SYNTH" -q -o train --torch --steps 6
+nsysx-report -q -o train.report train/r0.sqlite train/r1.sqlite
+shows train.report '<td class="s">backward</td>' steps 'training has one, too'
+equal '... which is that of nsysx-summary' "$(cat train.report/tables/phase.tsv)" "$(nsysx-summary -q --tsv --by phase train.report/streams/collectives.nsysx)"
 done_testing

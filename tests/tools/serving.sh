@@ -119,4 +119,27 @@ for server in vllm vllm-sums sglang tensorrt-llm; do
 		rm -r "$T/j"
 	done
 done
+# ---- --explain: a step with a larger batch is no slow step of the same work
+
+# batches SIZE...: a step of decoding for each, which takes as many times 50 ns.
+batches() {
+	printf '#profile profile:i name:s\nprofile 0 r0\n#device device:i profile:i pid:i\ndevice 0 0 7\n'
+	printf '#range profile:i range:i pid:i tid:i name:s start:i dur:i host_start:i host_dur:i\n'
+	printf '#op profile:i op:i type:s device:i name:s start:i dur:i tid:i host_start:i host_dur:i\n'
+	n=0 t=1000
+	for g; do
+		echo "range 0 $n 7 7 execute_context_0(0)_generation_$g($g) $t $((g * 50)) $t 20"
+		echo "op 0 $n kernel 0 work $t $((g * 50 - 10)) 7 $((t + 1)) 5"
+		n=$((n + 1)) t=$((t + g * 50))
+	done
+}
+batches 4 4 4 9 4 | stream '~' >"$T/larger"
+explained() { nsysx-steps -q --tsv --explain "$@" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["base_step"], $at["step"], $at["base_requests"], $at["requests"], $at["base_tokens"], $at["tokens"] }' | sort -u; }
+larger="execute_context_*: decode: batches differ, and with them the work: on device 0 step 3 has 9 requests and 9 tokens, the median step 1 has 4 requests and 4 tokens"
+equal '--explain: batches of the two steps' "$(explained "$T/larger")" '1 3 4 9 4 9'
+equal '... and a line that says so' "$(nsysx-steps -q --table --explain "$T/larger" | grep batches)" "$larger"
+nsysx-steps -q --mark -o "$T/marked" "$T/larger"
+equal '... of marked steps as well' "$(nsysx-steps -q --table --explain "$T/marked" | grep batches)" "$larger"
+batches 4 4 4 4 4 | sed '/^op 0 3 /s/ 190 7/ 180 7/' | stream '~' >"$T/alike"
+equal '... no line if they are the same' "$(explained "$T/alike") $(nsysx-steps -q --table --explain "$T/alike" | grep -c batches)" '1 3 4 4 4 4 0'
 done_testing

@@ -148,4 +148,22 @@ END
 # A dump is not typed: without an operand a terminal is no input.
 python3 -c 'import pty; pty.spawn(["timeout", "10", "sh", "-c", "nsysx-heap --summary; echo status $?"])' </dev/null >typed 2>&1
 equal 'nsysx-heap does not wait for a dump from a terminal' "$(grep -c 'which DUMP' typed) $(tr -d '\r' <typed | grep '^status')" '1 status 2'
+# ---- many devices: their rows are summed for people, and their verdicts counted
+
+"$SYNTH" -q --torch -o "$T/many" --processes 24 --racks 3 --late-rack 1:2000000 --steps 5 --layers 1
+nsysx-prepare -q -o many.nsysx "$T"/many/r*.sqlite
+nsysx-idle -q --tsv many.nsysx >each.tsv
+on "$here" 200 '' 'nsysx-idle -q many.nsysx' >shown
+equal '24 devices: a screen, not a row for each' "$(grep -c '^0-23 ' shown) $(grep -c '^ *0 ' shown) $([ "$(wc -l <shown)" -lt 25 ]; echo $?)" "$(cut -f 2,4 each.tsv | tail -n +2 | sort -u | wc -l | tr -d ' ') 0 0"
+# Sums are those of the rows of all devices: of each part, in us.
+awk -F'\t' 'NR > 1 { k = $2 " " ($4 == "" ? "-" : $4); if (!(k in ns)) order[++n] = k; ns[k] += $5 } END { for (i = 1; i <= n; i++) printf "%s %.0f\n", order[i], ns[order[i]] / 1000 }' each.tsv | sort >want
+awk '$2 == 24 { printf "%s %s %.0f\n", $4, $6, $7 * ($8 == "s" ? 1e6 : $8 == "ms" ? 1000 : $8 == "ns" ? 0.001 : 1) }' shown | sort >got
+equal '... with the sum of each part over devices' "$(awk 'NR == FNR { want[$1 " " $2] = $3; n++; next } { d = want[$1 " " $2] - $3; if (d * d > 1 + (0.002 * $3) ^ 2) print; m++ } END { print (n > 4 && n == m) }' want got)" 1
+equal '... the devices of each verdict, 8 being late' "$(grep -c '^8 of 24 devices are host-bound' shown) $(grep -c '^16 of 24 devices are ' shown) $(grep -c 'is host-bound: ' shown)" '1 1 1'
+ok '... and how to get all' grep -q -e '--top 0 prints the rows of each' shown
+on "$here" 120 '' 'nsysx-idle -q --top 0 many.nsysx' >all
+equal '... which it does' "$(grep -c '^ *[0-9]* *compute ' all)" 24
+equal 'a pipe gets all in any case' "$(nsysx-idle -q many.nsysx | cut -f 1 | sort -u | wc -l | tr -d ' ') $(nsysx-idle -q --table many.nsysx | grep -c '^ *[0-9]* *compute ')" '25 24'
+on "$here" 120 '' 'nsysx-idle -q torch.nsysx' >few
+equal 'rows of a few devices are as they were' "$(grep -c '^device [01] is ' few) $(grep -c 'all devices' few)" '2 0'
 done_testing

@@ -93,7 +93,8 @@ equal 'at the limit of the hardware' "$(forecast limit limit limit:copy limit=0.
 waits '' | stream unknown
 equal 'no forecast where nobody knows what was waited for' "$(forecast unknown faster:k=2)" '60000 -'
 equal '... which the table says' "$(shows --what=host=1 "$T/unknown" | awk '$NF > 0.8 { print $1 }' | paste -sd' ' -)" 'none host=1'
-says '... and a warning' 'of the critical path is not explained' nsysx-whatif --tsv --step '^step' "$T/unknown"
+says '... and a warning, with limits' 'of the critical path is not explained (limit 10 %), and with constant latencies the period is off by' nsysx-whatif --tsv --step '^step' "$T/unknown"
+equal '... of each number one' "$(nsysx-whatif --tsv --step '^step' "$T/unknown" 2>&1 >"$T/out" | grep 'no forecasts' | grep -o '[0-9.]* %' | paste -sd, -)" '86.7 %,10 %,0.0 %,5 %'
 
 # Two streams: b waits for a, 2 us after it, and the host for b.
 awk 'BEGIN {

@@ -88,6 +88,7 @@ equal 'a loop on a CPU is no operation, what it holds is' "$(column thunk name s
 equal 'a device has its number in the job where an execution names it' "$(column device device local known)" '6 0 1'
 equal 'and so is that they ran on a CPU' "$(diags cpu 'instructions that ran on a CPU')" 2
 equal 'the loop is counted' "$(diags cpu 'they hold others')" 1
+equal 'the device is no GPU' "$(column device name)" CPU
 # What is lost.
 plant trouble trouble
 for claim in 'a time is negative or too large' 'whose program is not in the profile' 'devices that are not supported' 'of no known kind' 'without the number of a node' 'profiler: lost on HOST'; do

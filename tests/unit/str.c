@@ -28,6 +28,11 @@ strings(void)
 	ok(!nsx_str_eq(NSX_STR("a\0b"), NSX_STR("a\0c")), "bytes after a NUL count");
 	ok(nsx_str_cmp(NSX_STR("a"), NSX_STR("ab")) < 0 && nsx_str_cmp(NSX_STR("\xff"), NSX_STR("a")) > 0 &&
 	   nsx_str_cmp(NSX_STR(""), NSX_STR("")) == 0, "order is bytewise, the shorter first");
+	ok(nsx_str_natural(NSX_STR("node9"), NSX_STR("node10")) < 0
+	   && nsx_str_natural(NSX_STR("r1-n2"), NSX_STR("r1-n1")) > 0
+	   && nsx_str_natural(NSX_STR("a"), NSX_STR("a1")) < 0 && nsx_str_natural(NSX_STR("a01b"), NSX_STR("a1c")) < 0
+	   && nsx_str_natural(NSX_STR("\xff"), NSX_STR("1")) > 0 && nsx_str_natural(NSX_STR(""), NSX_STR("")) == 0,
+	   "natural order has numbers in names");
 	ok(nsx_str_starts(NSX_STR("nsysx-view"), "nsysx-") && !nsx_str_starts(NSX_STR("nsy"), "nsysx"), "prefixes");
 	char *copy = nsx_str_dup((struct nsx_str){ "abcd", 3 });
 	is_str(copy, "abc", "a copy ends with a NUL");

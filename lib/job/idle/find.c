@@ -7,6 +7,7 @@
 #include "job/frameworks.h"
 #include "job/idle/own.h"
 #include "job/reach.h"
+#include "job/remedy.h"
 
 /* Launches take hundreds of ns; a call of 1 ns is one whose times are not known. */
 enum { SHORTEST_CALL = 1 };
@@ -360,8 +361,9 @@ nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
 	else if (!f->calls)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no CUDA calls in the stream, so the host's activity is not known: extract with --calls");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s",
+		             nsx_no_calls(f->cat, "no CUDA calls in the stream, so the host's activity is not known: "
+		                                  "extract with --calls"));
 	else if (!f->host_only)
 		nsx_diag_add(diags, NSX_INFO, "", 1,
 			"no ranges without GPU work in the stream, so causes compile and range may be counted as host: "

@@ -38,7 +38,7 @@ function percent(x) { return sprintf("%.1f %%", x) }
 # A value in the form of its column: n a count, ns a time, say a time as nsysx-diagnose prints it, at a point in time, %
 # percent, share of 1, B bytes, bw in GB/s, x any number, s a name.
 function shown(x, form) {
-	return form == "ns" ? ns(x) : form == "say" ? spoken(x) : form == "at" ? sprintf("%.6f s", x / 1e9) : form == "%" ? percent(x) : form == "share" ? percent(100 * x) : form == "B" ? size(x) : form == "bw" ? short(x) " GB/s" : form == "x" ? short(x) : x
+	return form == "ns" ? ns(x) : form == "say" ? spoken(x) : form == "at" ? sprintf("%.6f s", x / 1e9) : form == "%" ? percent(x) : form == "share" ? percent(100 * x) : form == "B" ? size(x) : form == "bw" ? short(x) " GB/s" : form == "x" ? short(x) : form == "whole" ? sprintf("%.0f", x) : x
 }
 # Idle time has one tint for each of: waits of the host (sync), what the host did instead of launching (late), what
 # launching waited for (starved), work that had been launched (idle). Causes of one tint differ in their stripes

@@ -98,10 +98,11 @@ total() {
 }
 step() {
 	if rows lanes; then
-		# Of several classes of steps the pictures are of the one with the most time, as lanes.tsv is, and say so.
-		class=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
-			$col["period"] > 0 { x = $col["class"]; if (!(x in all)) name[++n] = x; all[x] += $col["period"] }
-			END { for (i = 1; i <= n; i++) if (top == "" || all[name[i]] > all[top]) top = name[i]; if (n > 1) print top }' tables/step-each.tsv) \
+		# Of several classes of steps the pictures are of the one of the summary, as lanes.tsv is, and say so.
+		class=$(awk -F'\t' 'FNR == 1 { file++; split("", col); for (i = 1; i <= NF; i++) col[$i] = i; next }
+			file == 1 { if ($col["class"] != "") top = $col["class"]; next }
+			$col["period"] > 0 && !had[$col["class"]]++ { n++ }
+			END { if (n > 1) print top }' tables/where.tsv tables/step-each.tsv) \
 			awk -v relevant="$relevant" -v late="$late" -f "$here/html.awk" -f "$here/lanes.awk" tables/lanes.tsv
 	elif [ "$detail" ]; then
 		why 'No operation has a length: there is nothing to draw.'
@@ -110,13 +111,26 @@ step() {
 	fi
 }
 steps() {
-	awk -f "$here/html.awk" -f "$here/heat.awk" tables/relevant.tsv tables/step-each.tsv
+	awk -f "$here/html.awk" -f "$here/heat.awk" tables/relevant.tsv .state/steps.tsv
 	plots steps 'Steps in order, by their length' percentiles 'How many steps take how long'
-	table step-each 'class:class:s,device:device:n,step:step:n,period:period:ns,compute:compute:ns,exposed:exposed:ns,copy:copies:ns,idle:idle:ns,between:between:ns,ops:operations:n' 8 ''
+	table step-each 'class:class:s,device:device:n,step:step:n,period:period:ns,compute:compute:ns,exposed:exposed:ns,copy:copies:ns,idle:idle:ns,between:between:ns,ops:operations:n,kept:counts:n' 8 ''
+	phases
 	[ "$xla" ] || return
 	echo '<h3>Instructions that vary</h3>'
 	table variable 'name:instruction:s,program:program:s,count:count:n,mean:mean:ns,std:deviation:ns,relstd:varies by:share,op_name:operation:s' 10 'No computation varies by more than a tenth of its mean.'
 	plots variability "Mean time and variability of instructions$(rows variable && echo '; the numbers are rows of the table above')"
+}
+# What steps of a server do, or the passes of training, if a tenth of the time is of one that is known.
+phases() {
+	if rows step-phase; then
+		echo '<h3 id="phases">By phase</h3>'
+		echo '<p class="note">Means of a step on a device. The summary is of the steps of one class.</p>'
+		table step-phase 'phase:phase:s,count:steps:n,share:share:share,period_mean:mean period:ns,period_p50:p50:ns,period_p99:p99:ns,requests_mean:requests:x,tokens_mean:tokens:x,tokens_rate:tokens/s:whole,compute:compute:ns,exposed:exposed:ns,idle:idle:ns' 8 ''
+	elif rows phase && [ "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { all += $c["total"] } $c["phase"] !~ /^(other|unknown)$/ { known += $c["total"] } END { print (10 * known >= all) }' tables/phase.tsv)" = 1 ]; then
+		echo '<h3 id="phases">By phase</h3>'
+		echo '<p class="note">Sums over the operations of all devices.</p>'
+		table phase 'phase:phase:s,count:operations:n,total:total:ns,share:share:share,compute:computing:ns,comm:communication:ns,exposed:exposed:ns,copy:copies:ns' 8 ''
+	fi
 }
 programs() {
 	echo '<h3>By program</h3>'

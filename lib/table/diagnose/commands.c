@@ -45,6 +45,16 @@ nsx_look_put_file(struct nsx_look_at *a)
 }
 
 void
+nsx_look_put_idle(struct nsx_look_at *a)
+{
+	nsx_buf_c(&a->command, "nsysx-idle");
+	if (a->stepped) {
+		nsx_buf_c(&a->command, " --steps");
+		nsx_look_put_steps(a, &a->command);
+	}
+}
+
+void
 nsx_look_put_over(struct nsx_look_at *a, const char *tool)
 {
 	if (a->stepped) {

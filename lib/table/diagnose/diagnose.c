@@ -391,6 +391,8 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 		.steps = a->options->gaps > 0, .heard = nsx_look_heard,
 		.passed = nsx_look_passed, .hearer = &a->host
 	};
+	if (a->options->gaps > 0 && !nsx_look_shown(a, &a->idle_options))
+		return nsx_err_nomem(a->err, NULL);
 	a->comm.at = a;
 	nsx_look_forecasts_begin(a);
 	a->kins.at = a;

@@ -66,6 +66,7 @@ struct nsx_finding {
 	uint32_t              change;    /* of nsysx-whatif; NSX_NONE: none is a forecast of it */
 	uint32_t              evidence, command, subject;
 	const char           *action;    /* static; NULL: that of its kind and cause */
+	double                single;    /* ns of a step that one change gives, of a gain of several; 0: all of it */
 };
 
 /* A device and its windows. */
@@ -354,12 +355,15 @@ int nsx_look_pace(struct nsx_look_at *a);
  * 3 % longer. */
 bool nsx_look_is_slow(const struct nsx_look_at *a, int64_t device, double *share);
 /* What to do about a slow device; static. */
-const char *nsx_look_slow_action(void);
+const char *nsx_look_slow_action(const struct nsx_look_at *a);
 /* The finding about the slowest, unless `told`, which another finding names. */
 int nsx_look_judge_slow(struct nsx_look_at *a, int64_t told);
 
-/* ---- rules_comm.c */
+/* ---- rules_late.c */
 
+/* The devices that others wait for. *reported: ns per step of the finding; *told: the device of the finding;
+ * NSX_ABSENT: it is not about a single one. NSX_OK or NSX_ERR. */
+int nsx_look_judge_waits(struct nsx_look_at *a, double *reported, int64_t *told);
 /* The gain per step if the devices that wait continued `gain` ns earlier, in all steps of one of them together. */
 double nsx_look_saved(const struct nsx_look_at *a, double gain);
 
@@ -446,6 +450,8 @@ const char *nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_devic
 void nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to);
 /* Append to a->command the name of the stream, with a space before it. */
 void nsx_look_put_file(struct nsx_look_at *a);
+/* Append to a->command: nsysx-idle with the options for the examined windows only. */
+void nsx_look_put_idle(struct nsx_look_at *a);
 /* Append to a->command: the tool, with options, that reads the stream; of the steps alone if there are any. */
 void nsx_look_put_over(struct nsx_look_at *a, const char *tool);
 /* The whole command, for nsx_look_find: that tool alone; NULL with err filled when out of memory. The tool may be in a
@@ -480,6 +486,12 @@ void nsx_look_forecasts_free(struct nsx_look_forecasts *f);
  * is. */
 void nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before,
                            struct nsx_buf *to);
+/* The median and the slowest of the steps that count, one if they are the same. false when out of memory. */
+bool nsx_look_picks(const struct nsx_look_at *a, const struct nsx_step_of *picks[2], size_t *n);
+/* A gap is seen in a picture if it is at least this part of the picked step. */
+enum { NSX_LOOK_SEEN = 4000 };
+/* Set `shown` to the time of the steps that the page draws; without steps that of all. false when out of memory. */
+bool nsx_look_shown(const struct nsx_look_at *a, struct nsx_idle_options *o);
 /* The path of the median and of the slowest step, in order of time, without rows where there are no forecasts; NULL
  * when out of memory. */
 struct nsx_table *nsx_look_path(const struct nsx_look_at *a);

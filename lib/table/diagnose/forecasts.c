@@ -8,6 +8,7 @@
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "job/remedy.h"
 #include "table/diagnose/diagnose.h"
 
 enum {
@@ -195,26 +196,83 @@ put_step(const struct nsx_look_at *a, const struct nsx_step_of *o, struct nsx_ta
 	return good;
 }
 
-struct nsx_table *
-nsx_look_path(const struct nsx_look_at *a)
+static bool
+counts(const struct nsx_look_at *a, const struct nsx_step_of *o)
 {
-	struct nsx_table *t = nsx_table_new(path_cols, sizeof path_cols / sizeof *path_cols);
+	return o->class == a->class && o->kept && o->period > 0;
+}
+
+bool
+nsx_look_picks(const struct nsx_look_at *a, const struct nsx_step_of *picks[2], size_t *npicks)
+{
 	const struct nsx_step_of **steps = malloc((a->steps.list.n + 1) * sizeof *steps);
 	size_t n = 0, slowest, median;
-	bool good = true;
 
-	for (size_t i = 0; t && steps && i < a->steps.list.n; i++)
-		if (a->steps.list.p[i].class == a->class && a->steps.list.p[i].period > 0)
+	*npicks = 0;
+	for (size_t i = 0; steps && i < a->steps.list.n; i++)
+		if (counts(a, &a->steps.list.p[i]))
 			steps[n++] = &a->steps.list.p[i];
-	if (n && a->forecasts.known) {
+	if (n) {
 		qsort(steps, n, sizeof *steps, by_period);
 		median = (n + 1) / 2 - 1;
 		for (slowest = n - 1; slowest && steps[slowest - 1]->period == steps[slowest]->period;)
 			slowest--;
-		good = put_step(a, steps[median], t) && (slowest == median || put_step(a, steps[slowest], t));
+		picks[(*npicks)++] = steps[median];
+		if (slowest != median)
+			picks[(*npicks)++] = steps[slowest];
 	}
 	free(steps);
-	if (!steps || !good) {
+	return steps != NULL;
+}
+
+/* The steps of other devices that overlap the picked one are drawn above it. */
+static struct nsx_idle_shown
+shown_of(const struct nsx_look_at *a, const struct nsx_step_of *pick)
+{
+	struct nsx_idle_shown s = { pick->first, pick->next, pick->period / NSX_LOOK_SEEN };
+
+	for (size_t i = 0; i < a->steps.list.n; i++) {
+		const struct nsx_step_of *o = &a->steps.list.p[i];
+
+		if (!counts(a, o) || o->next <= pick->first || o->first >= pick->next)
+			continue;
+		s.from = o->first < s.from ? o->first : s.from;
+		s.to = o->next > s.to ? o->next : s.to;
+	}
+	return s;
+}
+
+bool
+nsx_look_shown(const struct nsx_look_at *a, struct nsx_idle_options *o)
+{
+	const struct nsx_step_of *picks[2];
+	int64_t from = INT64_MAX, to = INT64_MIN;
+
+	if (!nsx_look_picks(a, picks, &o->nshown))
+		return false;
+	for (size_t i = 0; i < o->nshown; i++)
+		o->shown[i] = shown_of(a, picks[i]);
+	for (size_t i = 0; i < a->windows.n && !a->stepped; i++) {
+		from = a->windows.p[i].start < from ? a->windows.p[i].start : from;
+		to = a->windows.p[i].end > to ? a->windows.p[i].end : to;
+	}
+	if (from < to)
+		o->shown[o->nshown++] =
+		    (struct nsx_idle_shown){ from, to, nsx_sub_sat(to, from, NULL) / NSX_LOOK_SEEN };
+	return true;
+}
+
+struct nsx_table *
+nsx_look_path(const struct nsx_look_at *a)
+{
+	struct nsx_table *t = nsx_table_new(path_cols, sizeof path_cols / sizeof *path_cols);
+	const struct nsx_step_of *picks[2];
+	size_t n = 0;
+	bool good = !a->forecasts.known || nsx_look_picks(a, picks, &n);
+
+	for (size_t i = 0; t && i < n && good; i++)
+		good = put_step(a, picks[i], t);
+	if (!good) {
 		nsx_table_free(t);
 		return NULL;
 	}
@@ -309,7 +367,7 @@ nsx_look_forecast(struct nsx_look_at *a)
 	int rc;
 
 	if (!f->why.len && !f->graph.calls.n)
-		nsx_buf_c(&f->why, "no CUDA calls in the stream: extract with -a");
+		nsx_buf_c(&f->why, nsx_no_calls(&a->steps.cat, "no CUDA calls in the stream: extract with -a"));
 	rc = f->why.len ? NSX_OK : make(a);
 	if (rc != NSX_OK || f->why.len)
 		return rc == NSX_OK && f->why.failed ? nsx_err_nomem(a->err, NULL) : rc;

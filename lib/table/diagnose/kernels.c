@@ -152,7 +152,7 @@ nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action)
 		}
 	if (nsx_look_is_slow(a, device, &share) && slower >= ALL * time && names.n > 1) {
 		nsx_buf_fmt(&a->text, "; all kernels are slower than on the median device, by %.1f%%", 100 * share);
-		*action = nsx_look_slow_action();
+		*action = nsx_look_slow_action(a);
 	} else if (names.n) {
 		qsort(names.p, names.n, sizeof *names.p, by_longer);
 		put_few(a, names.p, names.n, median);

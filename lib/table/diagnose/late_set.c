@@ -10,6 +10,7 @@
  * in what the others have: there are many such sets, and one with a single late device is none. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "job/axis.h"
 #include "base/members.h"
@@ -220,8 +221,8 @@ consider_places(struct seeking *s, size_t *members)
 
 /* ---- neighbours */
 
-/* Of n numbers the run with the largest sum of what they are above their mean: *from, *to. */
-static void
+/* Of n numbers the run with the largest sum of what they are above their mean: *from, *to. That sum. */
+static double
 best_run(const double *of, size_t n, double mean, size_t *from, size_t *to)
 {
 	double sum = 0, most = -1;
@@ -240,6 +241,7 @@ best_run(const double *of, size_t n, double mean, size_t *from, size_t *to)
 			*to = i + 1;
 		}
 	}
+	return most;
 }
 
 static int
@@ -253,39 +255,82 @@ consider_block(struct seeking *s, size_t *members)
 	return consider(s, BLOCK, NSX_NONE, NSX_NONE, members, to - from);
 }
 
-/* Runs of hosts, in the order of their first devices. */
+/* A host: its name, by number and as text, and by how much its devices are late. */
+struct host { uint32_t name; struct nsx_str text; double late; };
+
+static int
+by_host(const void *a, const void *b)
+{
+	const struct host *x = a, *y = b;
+	int order = nsx_str_natural(x->text, y->text);
+
+	return order ? order : (x->name > y->name) - (x->name < y->name);
+}
+
+/* A run of hosts, of what is above the mean of all. */
+struct run { size_t from, to; double sum; };
+
+static struct run
+run_of(const struct seeking *s, const struct host *hosts, size_t n, double *late)
+{
+	struct run r;
+
+	for (size_t i = 0; i < n; i++)
+		late[i] = hosts[i].late;
+	r.sum = best_run(late, n, s->all / (double)n, &r.from, &r.to);
+	return r;
+}
+
+static int
+consider_run(struct seeking *s, const struct host *hosts, struct run r, size_t *members)
+{
+	struct nsx_map of = { 0 };
+	size_t n = 0;
+	bool good = true;
+
+	for (size_t i = r.from; i < r.to && good; i++)
+		good = nsx_map_number(&of, (struct nsx_key){ hosts[i].name, 0 }) != NSX_NONE;
+	for (size_t i = 0; i < s->n && good; i++)
+		if (nsx_map_get(&of, (struct nsx_key){ s->a->devices.p[i].host, 0 }) != NSX_NONE)
+			members[n++] = i;
+	nsx_map_free(&of);
+	if (!good)
+		return nsx_err_nomem(s->a->err, NULL);
+	return r.to - r.from > 1 ? consider(s, HOSTS, hosts[r.from].name, hosts[r.to - 1].name, members, n) : NSX_OK;
+}
+
+/* Runs of hosts, in the order of their first devices or of their names, which a rack's have in common: the order in
+ * which the late ones are neighbours. */
 static int
 consider_hosts(struct seeking *s, size_t *members)
 {
 	const struct nsx_look_at *a = s->a;
-	double *late = calloc(s->n, sizeof *late);
-	uint32_t *at = malloc(s->n * sizeof *at), *hosts = malloc(s->n * sizeof *hosts);
+	double *late = calloc(s->n + 1, sizeof *late);
+	struct host *hosts = calloc(s->n + 1, sizeof *hosts), *named = calloc(s->n + 1, sizeof *named);
 	struct nsx_map of = { 0 };
-	size_t n = 0, from, to;
-	bool good = late && at && hosts;
+	bool good = late && hosts && named;
 
 	for (size_t i = 0; i < s->n && good; i++) {
-		at[i] = nsx_map_number(&of, (struct nsx_key){ a->devices.p[i].host, 0 });
-		good = at[i] != NSX_NONE;
-		if (!good)
-			break;
-		hosts[at[i]] = a->devices.p[i].host;
-		late[at[i]] += s->late[i];
+		uint32_t name = a->devices.p[i].host, at = nsx_map_number(&of, (struct nsx_key){ name, 0 });
+
+		good = at != NSX_NONE;
+		if (good)
+			hosts[at] = (struct host){ name, nsx_look_str(a, name), hosts[at].late + s->late[i] };
 	}
 	int rc = good ? NSX_OK : nsx_err_nomem(a->err, NULL);
 
 	if (good && of.n > 2) {
-		best_run(late, of.n, s->all / (double)of.n, &from, &to);
-		for (size_t i = 0; i < s->n; i++)
-			if (at[i] >= from && at[i] < to)
-				members[n++] = i;
-		if (to - from > 1)
-			rc = consider(s, HOSTS, hosts[from], hosts[to - 1], members, n);
+		memcpy(named, hosts, of.n * sizeof *named);
+		qsort(named, of.n, sizeof *named, by_host);
+		struct run first = run_of(s, hosts, of.n, late), second = run_of(s, named, of.n, late);
+
+		rc = second.sum > first.sum ? consider_run(s, named, second, members)
+		     : consider_run(s, hosts, first, members);
 	}
 	nsx_map_free(&of);
 	free(late);
-	free(at);
 	free(hosts);
+	free(named);
 	return rc;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/sort.h"
 #include "base/stat.h"
+#include "job/remedy.h"
 #include "table/diagnose/diagnose.h"
 
 enum { FEW_STEPS = 3 };
@@ -86,6 +87,8 @@ nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause 
 {
 	struct nsx_finding f = { .kind = kind, .cause = cause, .gain = gain, .change = NSX_NONE };
 
+	if (kind == NSX_FIND_EXPOSED && nsx_cat_on_cpu(&a->steps.cat))
+		f.action = "send fewer bytes, or use fewer devices: those of a CPU share its cores and memory";
 	if (!command)
 		return NSX_ERR;
 	if (gain <= 0) {
@@ -158,7 +161,8 @@ see(struct nsx_look_at *a)
 	if (!a->ops)
 		a->unseen[NSX_LOOK_IDLE] = a->unseen[NSX_LOOK_COPIES] = a->unseen[NSX_LOOK_LAUNCH] = no_ops;
 	else if (!a->calls)
-		a->unseen[NSX_LOOK_IDLE] = a->unseen[NSX_LOOK_LAUNCH] = "no CUDA calls in the stream: extract with -a";
+		a->unseen[NSX_LOOK_IDLE] = a->unseen[NSX_LOOK_LAUNCH] =
+		    nsx_no_calls(&a->steps.cat, "no CUDA calls in the stream: extract with -a");
 	if (!a->ops && !a->comm.records)
 		a->unseen[NSX_LOOK_EXPOSED] = no_ops;
 	if (!a->ops && !a->thunks)
@@ -168,22 +172,24 @@ see(struct nsx_look_at *a)
 	else if (!a->roof->any_cost)
 		a->unseen[NSX_LOOK_ROOFLINE] = "no costs of instructions: extract with -x DUMP";
 	else if (!limited)
-		a->unseen[NSX_LOOK_ROOFLINE] = "peaks of the GPU are not known: see nsysx-roofline --peak";
+		a->unseen[NSX_LOOK_ROOFLINE] = nsx_cat_on_cpu(&a->steps.cat) ? "peaks of a CPU are not known"
+		                               : "peaks of the GPU are not known: see nsysx-roofline --peak";
 	if (!a->stepped || most < FEW_STEPS)
 		a->unseen[NSX_LOOK_VARIABILITY] = a->stepped ? "fewer than four steps on every device" : "no steps";
 }
 
 /* What it counts with: what is forecast, or the most that is possible. A lower bound counts with no less than that: it
- * cannot rank a finding below another one that is smaller. */
+ * cannot rank a finding below another one that is smaller. Of what many changes would give, one counts. */
 static double
 worth(const struct nsx_finding *f)
 {
-	double forecast;
+	double forecast = f->gain;
 
-	if (!f->forecasts)
-		return f->gain;
-	forecast = nsx_look_is_own(f) ? f->forecast.saved : fmin(f->forecast.saved, f->gain);
-	return f->bound ? fmax(forecast, f->gain) : forecast;
+	if (f->forecasts) {
+		forecast = nsx_look_is_own(f) ? f->forecast.saved : fmin(f->forecast.saved, f->gain);
+		forecast = f->bound ? fmax(forecast, f->gain) : forecast;
+	}
+	return f->single > 0 ? fmin(forecast, f->single) : forecast;
 }
 
 static int

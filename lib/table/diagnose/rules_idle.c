@@ -93,11 +93,7 @@ static const char *
 gaps_command(struct nsx_look_at *a, const char *option, const char *value, bool copies)
 {
 	a->command.len = 0;
-	nsx_buf_c(&a->command, "nsysx-idle");
-	if (a->stepped) {
-		nsx_buf_c(&a->command, " --steps");
-		nsx_look_put_steps(a, &a->command);
-	}
+	nsx_look_put_idle(a);
 	nsx_buf_fmt(&a->command, " %s%s --list 20", option, value);
 	nsx_look_put_file(a);
 	if (copies) {
@@ -158,7 +154,9 @@ judge_idle(struct nsx_look_at *a)
 
 		if (!cell || !nsx_cause_is_gap((enum nsx_cause)c))
 			continue;
-		nsx_look_say(a, "idle %s: %son device %" PRId64 " in %s%s, the longest %s", nsx_causes[c].says,
+		nsx_look_say(a, "idle %s: %son device %" PRId64 " in %s%s, the longest %s",
+		             c == NSX_CAUSE_NO_CALL && nsx_cat_on_cpu(&a->steps.cat)
+		             ? "between instructions, which nobody launches on a CPU" : nsx_causes[c].says,
 		             a->devices.n > 1 ? "most " : "", d->number,
 		             nsx_look_each(cell->count, d->periods, "gap").s, a->stepped ? " a step" : "",
 		             NSX_NS(cell->longest));

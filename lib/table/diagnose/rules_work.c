@@ -6,6 +6,7 @@
 #include "base/kernel_name.h"
 #include "base/sort.h"
 #include "base/width.h"
+#include "job/names.h"
 #include "table/diagnose/diagnose.h"
 
 /* Columns of a name in a sentence; names of kernels can be very long. */
@@ -183,6 +184,58 @@ nsx_look_roofed(const struct nsx_look_at *a, uint32_t inst)
 	return row == NSX_NONE ? 0 : a->roof->rows.p[row].gain;
 }
 
+/* What one change reaches: the instructions of one op_name, with numbers as #, for the layers of a model are alike; of
+ * an instruction without one, it alone. Sums of ns by number of the name; `most` is the one with the largest. */
+struct reach { double gain; int64_t n; };
+struct reaches { struct nsx_intern names; NSX_VEC(struct reach) list; uint32_t most; struct nsx_buf scratch, key; };
+
+static bool
+add_reach(struct reaches *r, const struct nsx_catalogue *cat, const struct nsx_cat_inst *x, double gain)
+{
+	uint32_t op_name, frames, at;
+
+	nsx_cat_place(cat, x, &op_name, &frames);
+	r->key.len = 0;
+	if (op_name == NSX_NONE)
+		nsx_buf_fmt(&r->key, "%" PRId64 " ", cat->programs.p[x->program].number);
+	nsx_buf_str(&r->key, op_name == NSX_NONE ? nsx_cat_str(cat, x->name)
+	                     : nsx_name(NSX_NAMES_DIGITS, NSX_STR(""), nsx_cat_str(cat, op_name), &r->scratch));
+	at = r->key.failed || r->scratch.failed ? (uint32_t)NSX_NONE : nsx_intern(&r->names, nsx_buf_view(&r->key));
+	if (at == NSX_NONE || (at == r->list.n && !nsx_vec_push(&r->list, ((struct reach){ 0, 0 }))))
+		return false;
+	r->list.p[at].gain += gain;
+	r->list.p[at].n++;
+	r->most = r->list.p[at].gain > r->list.p[r->most].gain ? at : r->most;
+	return true;
+}
+
+static void
+free_reaches(struct reaches *r)
+{
+	nsx_intern_free(&r->names);
+	free(r->list.p);
+	nsx_buf_free(&r->scratch);
+	nsx_buf_free(&r->key);
+}
+
+/* Append what of the gain one change gives, if that is not all; ns of a step, 0: all. */
+static double
+put_reach(struct nsx_look_at *a, const struct reaches *r)
+{
+	const struct reach *x = &r->list.p[r->most];
+	double gain;
+
+	if (r->list.n < 2)
+		return 0;
+	gain = x->gain / (double)a->count;
+	nsx_buf_c(&a->text, "; one change reaches one of them");
+	if (x->n > 1)
+		nsx_buf_fmt(&a->text, ", or the %" PRId64 " of an op_name", x->n);
+	nsx_buf_c(&a->text, ", so it ranks by ");
+	nsx_buf_fmt(&a->text, "%s", NSX_NS(gain));
+	return gain;
+}
+
 /* The gain if instructions reached NSX_ROOF_EFFICIENT of their limit: the column gain of nsysx-roofline. */
 static int
 judge_roofline(struct nsx_look_at *a)
@@ -191,10 +244,12 @@ judge_roofline(struct nsx_look_at *a)
 	struct nsx_str names[TOLD];
 	size_t nnames = 0;
 	struct { struct nsx_str name; double gain, reached; } most[TOLD] = { { { "", 0 }, 0, 0 } };
-	double gain = 0, time = 0;
+	double gain = 0, time = 0, single = 0;
 	int64_t n = 0;
+	struct reaches reaches = { .most = 0 };
+	bool good = true;
 
-	for (size_t i = 0; i < a->roof->rows.n; i++) {
+	for (size_t i = 0; i < a->roof->rows.n && good; i++) {
 		const struct nsx_roof_row *r = &a->roof->rows.p[i];
 		struct nsx_str name = nsx_cat_str(&a->roof->cat, a->roof->cat.insts.p[r->inst].name);
 		uint32_t text = nsx_intern_find(&a->texts, name), *of;
@@ -206,8 +261,9 @@ judge_roofline(struct nsx_look_at *a)
 		if (text != NSX_NONE && nsx_map_get(&a->layout_of, (struct nsx_key){ text, 0 }) != NSX_NONE)
 			continue;
 		of = nsx_map_at(&a->roof_of, numbers_of(&a->roof->cat, r->inst));
-		if (!of)
-			return nsx_err_nomem(a->err, NULL);
+		good = of && add_reach(&reaches, &a->roof->cat, &a->roof->cat.insts.p[r->inst], won);
+		if (!good)
+			break;
 		*of = (uint32_t)i;
 		n++;
 		gain += won;
@@ -232,14 +288,24 @@ judge_roofline(struct nsx_look_at *a)
 		nsx_buf_fmt(&a->text, " %s (reaches %.0f%%)", NSX_NS(most[k].gain / (double)a->count),
 		            100 * most[k].reached);
 	}
+	if (good)
+		single = put_reach(a, &reaches);
+	free_reaches(&reaches);
+	if (!good)
+		return nsx_err_nomem(a->err, NULL);
 	/* Rows of layouts, which do not belong here, may come before them. */
 	nsx_buf_c(&options, "nsysx-roofline --sort gain");
 	for (int k = 0; k < TOLD && most[k].gain > 0; k++)
 		names[nnames++] = most[k].name;
 	if (nnames)
 		nsx_look_put_only(&options, "name", names, nnames);
-	return nsx_look_find(a, NSX_FIND_ROOFLINE, NSX_NCAUSES, gain / (double)a->count,
-	                     nsx_look_over_text(a, &options));
+	size_t before = a->findings.n;
+	int rc = nsx_look_find(a, NSX_FIND_ROOFLINE, NSX_NCAUSES, gain / (double)a->count,
+	                       nsx_look_over_text(a, &options));
+
+	if (a->findings.n > before)
+		a->findings.p[before].single = single;
+	return rc;
 }
 
 int

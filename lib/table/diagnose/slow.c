@@ -108,8 +108,10 @@ nsx_look_is_slow(const struct nsx_look_at *a, int64_t device, double *share)
 }
 
 const char *
-nsx_look_slow_action(void)
+nsx_look_slow_action(const struct nsx_look_at *a)
 {
+	if (nsx_cat_on_cpu(&a->steps.cat))
+		return "see whether other threads have its cores: devices of a CPU share them";
 	return "see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or another "
 		       "process "
 	       "on it";
@@ -160,7 +162,7 @@ nsx_look_judge_slow(struct nsx_look_at *a, int64_t told)
 	int rc = nsx_look_find(a, NSX_FIND_STRAGGLER, NSX_NCAUSES, gain, nsx_look_over(a, "nsysx-stragglers --pace"));
 
 	if (a->findings.n > before) {
-		a->findings.p[before].action = nsx_look_slow_action();
+		a->findings.p[before].action = nsx_look_slow_action(a);
 		/* Others may wait for it for more reasons than this one. */
 		a->findings.p[before].more = true;
 	}

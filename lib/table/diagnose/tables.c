@@ -59,7 +59,7 @@ nsx_look_findings(const struct nsx_look_at *a)
 	return t;
 }
 
-enum { W_PART, W_GROUP, W_CAUSE, W_COUNT, W_NS, W_MEAN, W_P50, W_P99, W_SHARE, W_NCOLS };
+enum { W_PART, W_GROUP, W_CAUSE, W_COUNT, W_NS, W_MEAN, W_P50, W_P99, W_SHARE, W_CLASS, W_NCOLS };
 
 static const struct nsx_table_col where_cols[W_NCOLS] = {
 	[W_PART]  = { "part", NSX_CELL_STRING },
@@ -71,6 +71,7 @@ static const struct nsx_table_col where_cols[W_NCOLS] = {
 	[W_P50]   = { "p50", NSX_CELL_NS },
 	[W_P99]   = { "p99", NSX_CELL_NS },
 	[W_SHARE] = { "share", NSX_CELL_SHARE },
+	[W_CLASS] = { "class", NSX_CELL_STRING },
 };
 
 static void
@@ -94,6 +95,8 @@ nsx_look_where(const struct nsx_look_at *a)
 		return t;
 	put_sum(a, t, a->stepped ? "step" : "window", a->time);
 	nsx_table_int(t, W_COUNT, a->count);
+	if (a->stepped)
+		nsx_table_str(t, W_CLASS, nsx_intern_str(&a->steps.names, a->class));
 	if (n) {
 		nsx_table_int(t, W_P50, nsx_percentile(a->periods.p, n, 50));
 		nsx_table_int(t, W_P99, nsx_percentile(a->periods.p, n, 99));

@@ -273,6 +273,7 @@ nsx_idle_free(struct idle *f)
 	free(f->reasons.p);
 	nsx_map_free(&f->folded_of);
 	nsx_sums_free(&f->gaps);
+	nsx_sums_free(&f->shown);
 	free(f->pieces.p);
 }
 
@@ -356,19 +357,57 @@ note_compiling(struct idle *f, struct nsx_table *t)
 	               "--steps analyzes only the steps", NSX_NS(ns));
 }
 
+/* More verdicts than that are counted. */
+enum { SENTENCES = 8 };
+
+static void
+note_verdict(struct idle *f, uint32_t window, struct nsx_table *t)
+{
+	f->full.len = 0;
+	nsx_idle_verdict_text(f, window, &f->full);
+	nsx_table_note(t, "%.*s", (int)f->full.len, f->full.ptr);
+}
+
+/* Of each verdict how many devices have it, and the sentence of the first of those with the largest share. */
+static void
+count_verdicts(struct idle *f, const uint32_t *order, size_t n, struct nsx_table *t)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *word = nsx_idle_verdict_word(f, order[i]);
+		size_t most = i, count = 0;
+		bool before = false;
+
+		for (size_t k = 0; k < i && !before; k++)
+			before = strcmp(nsx_idle_verdict_word(f, order[k]), word) == 0;
+		for (size_t k = i; k < n && !before; k++) {
+			if (strcmp(nsx_idle_verdict_word(f, order[k]), word) != 0)
+				continue;
+			count++;
+			if (nsx_idle_verdict_share(f, order[k]) > nsx_idle_verdict_share(f, order[most]))
+				most = k;
+		}
+		if (before)
+			continue;
+		nsx_table_note(t, "%zu of %zu devices are %s; the first with the largest share of it:", count, n, word);
+		note_verdict(f, order[most], t);
+	}
+	nsx_table_note(t, "--verdict has the verdict of each device");
+}
+
 /* The verdicts below the table, in the order of its rows. False when out of memory. */
 static bool
 note_verdicts(struct idle *f, struct nsx_table *t)
 {
 	uint32_t *order = nsx_idle_window_order(f);
+	size_t n = 0;
 
-	for (size_t i = 0; order && i < f->windows.n; i++) {
-		if (!f->windows.p[order[i]].length)
-			continue;
-		f->full.len = 0;
-		nsx_idle_verdict_text(f, order[i], &f->full);
-		nsx_table_note(t, "%.*s", (int)f->full.len, f->full.ptr);
-	}
+	for (size_t i = 0; order && i < f->windows.n; i++)
+		if (f->windows.p[order[i]].length)
+			order[n++] = order[i];
+	if (order && n > SENTENCES)
+		count_verdicts(f, order, n, t);
+	for (size_t i = 0; i < n && n <= SENTENCES; i++)
+		note_verdict(f, order[i], t);
 	free(order);
 	return order != NULL;
 }

@@ -63,6 +63,7 @@ struct idle {
 	NSX_VEC(struct idle_reason) reasons;
 	struct nsx_map     folded_of;      /* (device and cause, path and leaf) -> node of folded */
 	struct nsx_sums    gaps;                    /* of struct idle_gap */
+	struct nsx_sums    shown;                   /* of gaps that a picture shows */
 	int64_t            ngaps;                   /* whether they are listed or not */
 	struct idle_gap    others;                  /* the sums of all of them, at last of those that are not listed */
 	NSX_VEC(struct nsx_idle_piece) pieces;      /* of a gap that is clipped */

@@ -133,7 +133,23 @@ static const struct nsx_sum_def gap_defs[] = {
 void
 nsx_idle_list_begin(struct idle *f)
 {
-	f->gaps = (struct nsx_sums){ .def = &gap_defs[nsx_idle_filters(f)], .texts = &f->paths.frames };
+	f->gaps = f->shown = (struct nsx_sums){ .def = &gap_defs[nsx_idle_filters(f)], .texts = &f->paths.frames };
+}
+
+/* Of more gaps than that in a picture the longest are kept: 16 devices have lanes, with at most 4000 gaps that are seen
+ * in each of two steps. */
+enum { SHOWN = 2 * 16 * 4000 };
+
+static bool
+is_shown(const struct idle *f, const struct nsx_stretch *gap)
+{
+	for (size_t i = 0; i < f->options->nshown; i++) {
+		const struct nsx_idle_shown *s = &f->options->shown[i];
+
+		if (gap->start < s->to && gap->end > s->from && gap->end - gap->start >= s->least)
+			return true;
+	}
+	return false;
 }
 
 int
@@ -182,7 +198,8 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 			g.leaf = s->leaf;
 		}
 	}
-	row = nsx_sums_add_first(&f->gaps, (size_t)f->options->list);
+	row = is_shown(f, gap) ? nsx_sums_add_first(&f->shown, SHOWN)
+	    : nsx_sums_add_first(&f->gaps, (size_t)f->options->list);
 	if (!row)
 		return nsx_err_nomem(f->err, NULL);
 	*row = g;
@@ -225,6 +242,16 @@ nsx_idle_list_table(struct idle *f)
 	struct nsx_table *t;
 
 	nsx_sums_cut(&f->gaps, (size_t)f->options->list);
+	nsx_sums_cut(&f->shown, SHOWN);
+	for (size_t i = 0; i < nsx_sums_count(&f->shown); i++) {
+		struct idle_gap *g = nsx_sums_add(&f->gaps);
+
+		if (!g) {
+			nsx_err_nomem(f->err, NULL);
+			return NULL;
+		}
+		*g = *(const struct idle_gap *)nsx_sums_at(&f->shown, i);
+	}
 	for (size_t i = 0; i < nsx_sums_count(&f->gaps); i++) {
 		struct idle_gap *g = nsx_sums_at(&f->gaps, i);
 

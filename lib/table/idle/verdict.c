@@ -93,6 +93,8 @@ judge(const struct idle *f, const struct idle_window *w)
 	if ((double)compute >= COMPUTE_BOUND * (double)nsx_idle_length(w) || most <= 0)
 		return v;
 	v = (struct verdict){ words[best].verdict, words[best].says, best, most, 0, -1, NSX_NONE, NSX_NONE };
+	if (best == NO_CALL && nsx_cat_on_cpu(f->cat))
+		v.says = "idle time between instructions of a CPU";
 	for (int c = 0; c < NSX_NCAUSES; c++)
 		if (group_of((enum nsx_cause)c) == best
 		    && (v.cause < 0 || sound(w, c) > sound(w, v.cause)))

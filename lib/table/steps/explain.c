@@ -15,12 +15,19 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "base/stat.h"
+#include "job/serving.h"
 #include "table/idle/idle.h"
 #include "table/steps/things.h"
 #include "table/sums.h"
 
+/* The batch of a server's step; NSX_ABSENT: not told. */
+struct batch { int64_t requests, tokens; };
+
 /* A class on a device: its two steps, and their windows. */
-struct pair { const struct nsx_step_of *base, *new; };
+struct pair { const struct nsx_step_of *base, *new; struct batch batch[2]; };
+
+/* The range of a step, and whose it is: of pair k 2 k, or one more for the slow step. */
+struct named { int64_t profile, range; size_t window; };
 
 /* The time of a thing in the two steps of a pair. */
 struct key { uint32_t pair, thing, name, none; };
@@ -34,6 +41,7 @@ struct explain {
 	struct nsx_things     things;
 	struct nsx_intern     names;
 	NSX_VEC(struct pair)  pairs;
+	NSX_VEC(struct named) named;              /* by range, then profile */
 	NSX_VEC(struct nsx_window_given) windows;   /* of pair k: base, of key 2 k, and new, of the next key */
 	struct nsx_sums       times;              /* of struct time */
 };
@@ -53,11 +61,30 @@ count(void *state, int64_t window, enum nsx_thing thing, uint32_t name, int64_t 
 	return t != NULL;
 }
 
+/* If the range is one of the steps, its name tells what the batch was. */
+static void
+take_name(struct explain *e, const struct nsx_rec *rec)
+{
+	int64_t range = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT);
+	int64_t profile = nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT);
+	size_t i = nsx_sort_first(e->named.p, e->named.n, sizeof *e->named.p, offsetof(struct named, range), range);
+	struct nsx_serving x;
+
+	for (; i < e->named.n && e->named.p[i].range == range; i++) {
+		size_t window = e->named.p[i].window;
+
+		if (e->named.p[i].profile == profile && nsx_serving_of(nsx_string(rec, NSX_RANGE_name), &x))
+			e->pairs.p[window / 2].batch[window % 2] = (struct batch){ x.requests, x.tokens };
+	}
+}
+
 static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct explain *e = state;
 
+	if (rec->kind->id == NSX_RANGE && e->named.n)
+		take_name(e, rec);
 	return nsx_idle_take(&e->idle, rec) == NSX_OK ? nsx_things_take(&e->things, rec) : NSX_ERR;
 }
 
@@ -69,6 +96,22 @@ by_period(const void *a, const void *b)
 	const struct nsx_step_of *x = *(const struct nsx_step_of *const *)a, *y = *(const struct nsx_step_of *const *)b;
 
 	return NSX_FIRST(NSX_CMP(x->period, y->period), NSX_CMP(x->number, y->number));
+}
+
+static int
+by_range(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	return x->range != y->range ? nsx_int_cmp(x->range, y->range) : nsx_int_cmp(x->profile, y->profile);
+}
+
+static bool
+add_named(struct explain *e, const struct nsx_step_of *o, size_t window)
+{
+	const struct nsx_step *x = &e->steps->steps.p[o->step];
+
+	return x->range == NSX_ABSENT || nsx_vec_push(&e->named, ((struct named){ x->profile, x->range, window }));
 }
 
 static bool
@@ -93,15 +136,19 @@ choose(struct explain *e, int percentile)
 		qsort(order.p, order.n, sizeof *order.p, by_period);
 
 		struct pair p = { order.p[nsx_percentile_rank(order.n, 50)],
-		                  order.p[nsx_percentile_rank(order.n, percentile)] };
+		                  order.p[nsx_percentile_rank(order.n, percentile)],
+		                  { { NSX_ABSENT, NSX_ABSENT }, { NSX_ABSENT, NSX_ABSENT } } };
 		int64_t device = s->cat.devices.p[o->device].number, key = (int64_t)e->windows.n;
 
 		good = nsx_vec_push(&e->pairs, p) &&
 		       nsx_vec_push(&e->windows, ((struct nsx_window_given){ device, p.base->first, p.base->next, key,
 		                                                               NSX_NONE }))
 		       && nsx_vec_push(&e->windows, ((struct nsx_window_given){ device, p.new->first, p.new->next,
-		                                                             key + 1, NSX_NONE }));
+		                                                             key + 1, NSX_NONE }))
+		       && add_named(e, p.base, (size_t)key) && add_named(e, p.new, (size_t)key + 1);
 	}
+	if (e->named.n > 1)
+		qsort(e->named.p, e->named.n, sizeof *e->named.p, by_range);
 	free(order.p);
 	/* Steps are by class first. */
 	nsx_window_given_sort(e->windows.p, e->windows.n);
@@ -114,6 +161,7 @@ struct row {
 	struct nsx_str class;
 	int64_t  device, base_step, step, base, new, delta, by_pair, by_size, by_kind;
 	uint32_t name;
+	struct batch batch[2];
 };
 
 static const char *
@@ -133,16 +181,21 @@ static const struct nsx_sum_col cols[] = {
 	{ "base",      NSX_CELL_NS,     NSX_SUM_INT,  AT(base) },
 	{ "new",       NSX_CELL_NS,     NSX_SUM_INT,  AT(new) },
 	{ "delta",     NSX_CELL_NS,     NSX_SUM_INT,  AT(delta) },
+	{ "base_requests", NSX_CELL_INT, NSX_SUM_INT, AT(batch[0].requests) },
+	{ "requests",  NSX_CELL_INT,    NSX_SUM_INT,  AT(batch[1].requests) },
+	{ "base_tokens", NSX_CELL_INT,  NSX_SUM_INT,  AT(batch[0].tokens) },
+	{ "tokens",    NSX_CELL_INT,    NSX_SUM_INT,  AT(batch[1].tokens) },
 	{ "by_pair",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_pair) },
 	{ "by_size",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_size) },
 	{ "by_kind",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_kind) },
 };
-/* Of each pair what differs most first. */
-static const struct nsx_sum_def differences = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.shown = "class device base_step step kind name base new delta", .order = "by_pair -by_size by_kind name",
-	.rank = "kind name delta device base new step base_step class"
-};
+#define DEF(more) { \
+	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols, \
+	.shown = "class device base_step step kind name base new delta" more, \
+	.order = "by_pair -by_size by_kind name", \
+	.rank = "kind name delta device base new step base_step class" }
+/* Of each pair what differs most first; of a server with the batches. */
+static const struct nsx_sum_def differences = DEF(""), of_batches = DEF(" base_requests requests base_tokens tokens");
 
 static int64_t
 difference(const int64_t ns[2])
@@ -161,7 +214,7 @@ add_row(const struct explain *e, struct nsx_sums *rows, struct key key, const in
 		*r = (struct row){ nsx_intern_str(&e->steps->names, p->base->class),
 		                   e->steps->cat.devices.p[p->base->device].number, p->base->number,
 		                   p->new->number, ns[0], ns[1], ns[1] - ns[0], key.pair, difference(ns), key.thing,
-		                   key.name };
+		                   key.name, { p->batch[0], p->batch[1] } };
 	return r || !difference(ns);
 }
 
@@ -218,6 +271,66 @@ make_rows(struct explain *e, struct nsx_sums *rows)
 	return good;
 }
 
+static bool
+differ(const struct pair *p)
+{
+	return p->batch[0].requests != p->batch[1].requests || p->batch[0].tokens != p->batch[1].tokens;
+}
+
+static int64_t
+more_of(const struct pair *p)
+{
+	return p->new->period - p->base->period;
+}
+
+/* "7 requests and 518 tokens" */
+static void
+put_batch(struct nsx_buf *to, const struct batch *b)
+{
+	if (b->requests != NSX_ABSENT)
+		nsx_buf_fmt(to, "%" PRId64 " request%s", b->requests, b->requests == 1 ? "" : "s");
+	if (b->tokens != NSX_ABSENT)
+		nsx_buf_fmt(to, "%s%" PRId64 " token%s", b->requests != NSX_ABSENT ? " and " : "", b->tokens,
+		            b->tokens == 1 ? "" : "s");
+}
+
+static bool
+any_batch(const struct explain *e)
+{
+	for (size_t i = 0; i < 2 * e->pairs.n; i++) {
+		const struct batch *b = &e->pairs.p[i / 2].batch[i % 2];
+
+		if (b->requests != NSX_ABSENT || b->tokens != NSX_ABSENT)
+			return true;
+	}
+	return false;
+}
+
+/* Below the table, of each class the pair with different batches whose periods differ most. */
+static void
+note_batches(const struct explain *e, struct nsx_table *t)
+{
+	for (size_t i = 0, n; i < e->pairs.n; i += n) {
+		const struct pair *p = &e->pairs.p[i], *most = NULL;
+		struct nsx_buf text = { 0 };
+
+		for (n = 0; i + n < e->pairs.n && p[n].base->class == p->base->class; n++)
+			if (differ(&p[n]) && (!most || more_of(&p[n]) > more_of(most)))
+				most = &p[n];
+		if (!most)
+			continue;
+		nsx_buf_str(&text, nsx_intern_str(&e->steps->names, p->base->class));
+		nsx_buf_fmt(&text, ": batches differ, and with them the work: on device %" PRId64 " step %"
+		            PRId64 " has ", e->steps->cat.devices.p[most->new->device].number, most->new->number);
+		put_batch(&text, &most->batch[1]);
+		nsx_buf_fmt(&text, ", the median step %" PRId64 " has ", most->base->number);
+		put_batch(&text, &most->batch[0]);
+		if (!text.failed)
+			nsx_table_note(t, "%.*s", (int)text.len, text.ptr);
+		nsx_buf_free(&text);
+	}
+}
+
 /* Idle time of the windows by cause, as in nsysx-idle. */
 static bool
 count_idle(struct explain *e)
@@ -245,6 +358,7 @@ nsx_steps_again_need(struct nsx_reader *in)
 
 	nsx_idle_need(&idle, in);
 	nsx_things_need(in);
+	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, profile) | NSX_C(RANGE, range) | NSX_C(RANGE, name));
 }
 
 int
@@ -278,13 +392,17 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 		if (!e.pairs.n)
 			nsx_diag_add(diags, NSX_WARNING, "", 1,
 			             "no class has two steps with a next one: nothing to explain");
+		rows.def = any_batch(&e) ? &of_batches : &differences;
 		*table = nsx_sums_table(&rows, err);
+		if (*table)
+			note_batches(&e, *table);
 		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	nsx_idle_free(&e.idle);
 	nsx_things_free(&e.things);
 	nsx_intern_free(&e.names);
 	free(e.pairs.p);
+	free(e.named.p);
 	free(e.windows.p);
 	nsx_sums_free(&e.times);
 	nsx_sums_free(&rows);

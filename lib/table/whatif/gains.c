@@ -5,8 +5,15 @@
 #include <stdlib.h>
 
 /* Shares above which there are no forecasts, or only lower bounds. */
-static const double refused = 0.1, refused_model = 0.05, refused_queue = 0.05, refused_unseen = 0.4;
-static const double doubtful = 0.01, doubtful_model = 0.015, doubtful_queue = 0.02, doubtful_unseen = 0.1;
+struct limits { double unexplained, off, unrelated, unseen; };
+static const struct limits refused = { 0.1, 0.05, 0.05, 0.4 }, doubtful = { 0.01, 0.015, 0.02, 0.1 };
+
+static bool
+exceeds(const struct wi_gains *w, const struct limits *l)
+{
+	return w->unexplained > l->unexplained || w->off > l->off || w->unrelated > l->unrelated
+	       || w->unseen > l->unseen;
+}
 
 /* What heeds contention. bounds: of steps, whose contents do not matter. */
 static int
@@ -35,10 +42,8 @@ judge(struct wi_gains *w, double shorter)
 	w->judged = true;
 	w->model = (struct wi_gain){ shorter, shorter, shorter };
 	w->off = w->period > 0 ? fabs(shorter / w->period) : 0;
-	w->refused = w->unexplained > refused || w->off > refused_model || w->unrelated > refused_queue
-	             || w->unseen > refused_unseen;
-	w->doubtful = !w->refused && (w->unexplained > doubtful || w->off > doubtful_model
-	                              || w->unrelated > doubtful_queue || w->unseen > doubtful_unseen);
+	w->refused = exceeds(w, &refused);
+	w->doubtful = !w->refused && exceeds(w, &doubtful);
 }
 
 int
@@ -102,16 +107,19 @@ nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi
 void
 nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to)
 {
+	const struct limits *l = w->refused ? &refused : &doubtful;
+
 	if (!w->refused && !w->doubtful)
 		return;
-	nsx_buf_fmt(to, "%.1f %% of the critical path is not explained, and with constant latencies the period is off "
-	            "by %.1f %%", 100 * w->unexplained, 100 * w->off);
-	if (w->unseen > doubtful_unseen)
-		nsx_buf_fmt(to, "; in %.1f %% of it the host, in no call, may wait for the device, which has work",
-		            100 * w->unseen);
-	if (w->unrelated > doubtful_queue)
-		nsx_buf_fmt(to, "; %.1f %% of launches contradict the launch queue: they returned before what should "
-		            "have made room for them", 100 * w->unrelated);
+	nsx_buf_fmt(to, "%.1f %% of the critical path is not explained (limit %.4g %%), and with constant latencies "
+	            "the period is off by %.1f %% (limit %.4g %%)", 100 * w->unexplained, 100 * l->unexplained,
+	            100 * w->off, 100 * l->off);
+	if (w->unseen > doubtful.unseen)
+		nsx_buf_fmt(to, "; in %.1f %% of it (limit %.4g %%) the host, in no call, may wait for the device, "
+		            "which has work", 100 * w->unseen, 100 * l->unseen);
+	if (w->unrelated > doubtful.unrelated)
+		nsx_buf_fmt(to, "; %.1f %% of launches (limit %.4g %%) contradict the launch queue: they returned "
+		            "before what should have made room for them", 100 * w->unrelated, 100 * l->unrelated);
 }
 
 bool
@@ -124,9 +132,10 @@ nsx_wi_say_doubts(const struct wi_gains *w, struct nsx_diags *diags)
 	nsx_buf_char(&why, '\0');
 	good = !why.failed;
 	if (good && w->refused)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no forecasts: %s; %s", why.ptr, w->g->calls.n
-		             ? "--critical shows where, and nsysx-warmup removes what is not steady"
-		             : "extract with --ops --calls, and let nsysx-warmup remove what is not steady");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no forecasts: %s%s", why.ptr, w->g->calls.n
+		             ? "; --critical shows where, and nsysx-warmup removes what is not steady"
+		             : nsx_cat_on_cpu(&w->g->pairing.comm.cat) ? ""
+		             : "; extract with --ops --calls, and let nsysx-warmup remove what is not steady");
 	else if (good && w->doubtful)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: gains are lower bounds", why.ptr);
 	nsx_buf_free(&why);

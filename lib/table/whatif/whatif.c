@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "job/remedy.h"
 #include "job/steps/find.h"
 #include "job/steps/windows.h"
 #include "stream/spool.h"
@@ -17,8 +18,9 @@ report(const struct wi_graph *g, struct nsx_diags *diags)
 	if (!g->ops.n)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
 	else if (!g->calls.n)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no CUDA calls in the stream, the host's work is not known: extract with --calls");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s",
+		             nsx_no_calls(&g->pairing.comm.cat, "no CUDA calls in the stream, the host's work is not "
+		                                                "known: extract with --calls"));
 	nsx_diag_add(diags, NSX_WARNING, "", g->timeless, "operations without a start or duration: ignored");
 	nsx_diag_add(diags, NSX_INFO, "", g->early,
 	             "operations that start before their call: their launch is not known to hold them up");
