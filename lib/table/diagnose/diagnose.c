@@ -301,7 +301,7 @@ need_idle(void *state, struct nsx_reader *in)
 	nsx_idle_need(&l->idle, in);
 	if (l->idle.finder.uncounted) {
 		nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
-		nsx_event_need(in, NSX_RANGE);
+		nsx_reader_need(in, NSX_RANGE, nsx_field_slots(NSX_RANGE, NSX_REACH_ROLES));
 	}
 }
 
