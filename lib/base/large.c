@@ -37,8 +37,11 @@ map(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
 		return false;
 	}
 	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
-	if (p == MAP_FAILED)
+	if (p == MAP_FAILED) {
+		nsx_err_set(l->err, "temporary file of %zu MB, as memory: %s; TMPDIR names another folder",
+		            bytes >> 20, strerror(errno));
 		return false;
+	}
 	if (a->p)
 		munmap(a->p, a->bytes);
 	a->p = p;

@@ -302,6 +302,10 @@ case $B in
 	done
 	fails 'without a folder for files it fails, and names it' 1 /nonexistent env TMPDIR=/nonexistent nsysx-whatif -q --step '^step' --max-memory=12M "$T/many" ;;
 esac
+# From a pipe: what is read once needs no file, the rest does.
+piped() { sh -c 'f=$1; shift; cat "$f" | TMPDIR=/nonexistent nsysx-whatif -q "$@" 2>&1' sh "$T/launches" "$@" | grep -c '^nsysx-whatif: .*/nonexistent'; }
+equal 'which forms keep a stream from a pipe' "$(piped --step '^step' --slack) $(piped --step '^step' --what=host=2) $(piped --step '^step') $(piped --slack) $(
+	piped --step '^step' --what=limit)" '0 0 1 1 1'
 # Lags of 40 ms and more are kept elsewhere: every 400 ms a launch, and a kernel of 300 ms.
 awk 'BEGIN {
 	print "device device=0 pid=1"

@@ -1,7 +1,10 @@
 /* large.c -- arrays that go from memory to files: what is in them stays, whatever grows, rests and is freed in between. */
 #include "tap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/large.h"
 
@@ -73,6 +76,34 @@ zeros(size_t limit)
 	nsx_large_end(&l);
 }
 
+/* Where there is no room for addresses, nothing is lost of what there was. */
+static void
+no_addresses(void)
+{
+	enum { MORE = 16 << 20 };   /* bytes */
+	struct nsx_large l = { .limit = 0, .err = &err };
+	NSX_VEC(char) v = { 0 };
+	unsigned long pages = 0;
+	struct rlimit before, few;
+	FILE *f = fopen("/proc/self/statm", "r");
+	bool good = nsx_large_push(&l, &v, 'x'), grown;
+
+	if (!f || fscanf(f, "%lu", &pages) != 1 || getrlimit(RLIMIT_AS, &before) != 0)
+		good = false;
+	few = before;
+	few.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + MORE;
+	good = good && setrlimit(RLIMIT_AS, &few) == 0;
+	grown = nsx_large_room(&l, &v, 4 * MORE);
+	setrlimit(RLIMIT_AS, &before);
+	ok(good && !grown, "a file that cannot be mapped is no room");
+	ok(strstr(err.msg, "TMPDIR") != NULL, "and the message says so: %s", err.msg);
+	ok(v.n == 1 && v.p[0] == 'x', "what was there still is");
+	err = (struct nsx_err){ .msg = "" };
+	nsx_large_end(&l);
+	if (f)
+		fclose(f);
+}
+
 int
 main(void)
 {
@@ -81,6 +112,7 @@ main(void)
 	two(1 << 20, 2);
 	zeros(SIZE_MAX);
 	zeros(1 << 20);
+	no_addresses();
 
 	struct nsx_large l = { .limit = 0, .err = &err };
 	NSX_VEC(uint64_t) v = { 0 };
