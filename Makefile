@@ -48,7 +48,7 @@ DOCS = README.md LICENSE protos/nsysx.proto $(wildcard docs/*.md)
 VERSION = $(shell sed -n 's/^\#define NSX_VERSION "\(.*\)"/\1/p' lib/base/cli.h)
 # Headers for programs of one's own; they include each other and nothing else of ours.
 PUBLIC = $(patsubst %,lib/base/%.h,arena cli declare diag err escape map num only outfile str table vec) \
-	$(patsubst %,lib/stream/%,diags.h fields.h kinds.h kinds.def reader.h spool.h writer.h)
+	$(patsubst %,lib/stream/%,diags.h fields.h kinds.h kinds.def reader.h run.h spool.h writer.h)
 # What a report is made with, where there is such a thing: not the C that is compiled in.
 REPORT = $(if $(wildcard lib/report),$(shell cd lib/report && find . -type f ! -name '*.[ch]'))
 # These describe what we write by hand; the tests hold it to that. The others become code.

@@ -233,7 +233,7 @@ $(nsysx_roofs): private nsysx_as := tables/roofline
 $(nsysx_roofs:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_asked,xla,$(nsysx_roofs))roofline --tsv --all -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said)
 # Of all steps those that the first screen is of: its class, and the periods that count.
-$(nsysx_counted): $(call nsysx_table,where step-each) | $(nsysx_out)/.state
+$(nsysx_counted): $(call nsysx_table,where step-each)
 	$(nsysx_at)LC_ALL=C awk -F'\t' 'FNR == 1 { file++; split("", c); for (i = 1; i <= NF; i++) c[$$i] = i; if (file == 2) print; next } \
 		file == 1 && $$c["class"] != "" { class = $$c["class"] } file == 2 && $$c["class"] == class && $$c["kept"] == 1' $^ >$@
 # The devices that are shown where there is no room for all.

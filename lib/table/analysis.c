@@ -120,11 +120,13 @@ take_run(void *state, const struct nsx_run *run)
 	return NSX_OK;
 }
 
-/* The kinds whose records come in runs to all that take them. */
+/* The kinds whose records come in runs to all that take them, of which there are some: what nobody takes is counted,
+ * or is metadata for all. */
 static struct nsx_run_kinds
 runs_of_all(const struct nsx_analyses *a)
 {
 	struct nsx_run_kinds runs = { ~a->shared, 0, take_run };
+	uint64_t asked = 0;
 
 	for (size_t i = 0; i < a->n; i++) {
 		const struct nsx_analysis_run *r = &a->runs[i];
@@ -133,7 +135,9 @@ runs_of_all(const struct nsx_analyses *a)
 			continue;
 		runs.kinds &= r->runs.kinds | (r->is->kinds ? ~r->is->kinds : 0);
 		runs.compare |= r->runs.compare;
+		asked |= r->runs.kinds;
 	}
+	runs.kinds &= asked;
 	return runs;
 }
 

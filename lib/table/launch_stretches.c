@@ -369,9 +369,9 @@ tell(const struct stretches *f, struct nsx_table *t, struct nsx_diags *diags)
 		idle += (double)r->idle;
 	}
 	if (nsx_sums_count(&f->rows) && whole > 0)
-		nsx_analysis_tell(t, diags, "capturing these stretches would save %s (%.1f%%), and at most %s (%.1f%%), "
-		                  "with the latency of launches, of %s of devices from their first operation to their "
-		                  "last",
+		nsx_analysis_tell(t, diags, "capturing these stretches would save %s (%.1f%%), and at most %s "
+		                  "(%.1f%%), with the latency of launches, of %s of devices from their first operation "
+		                  "to their last",
 		                  NSX_NS(starved), 100 * starved / whole, NSX_NS(idle), 100 * idle / whole,
 		                  NSX_NS(whole));
 }

@@ -120,6 +120,7 @@ scopes_need(void *state, struct nsx_reader *in)
 	nsx_scopes_need(in);
 	nsx_event_need(in, NSX_OP);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, name) | NSX_C(OP, range));
+	nsx_reader_need(in, NSX_THUNK, NSX_C(THUNK, dur) | NSX_C(THUNK, hidden) | NSX_C(THUNK, copy));
 }
 
 static void
