@@ -44,11 +44,11 @@ void nsx_large_free(struct nsx_large *l, void *p);
 /* Let go of pages of files. What is in them stays. */
 void nsx_large_rest(struct nsx_large *l);
 
-/* The same, at every 2^20th element of a loop. */
+/* The same, at every 2^18th element of a loop. */
 static inline void
 nsx_large_pause(struct nsx_large *l, size_t i)
 {
-	if (!(i & 0xfffff))
+	if (!(i & 0x3ffff))
 		nsx_large_rest(l);
 }
 

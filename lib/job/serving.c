@@ -194,6 +194,20 @@ nsx_serving_put_class(struct nsx_buf *out, const struct nsx_serving *s)
 	nsx_buf_str(out, nsx_str_c(nsx_serving_phase_name(s->phase)));
 }
 
+bool
+nsx_serving_is_phase(struct nsx_str class)
+{
+	for (int phase = 0; phase < NSX_NSERVING; phase++) {
+		const char *name = nsx_serving_phase_name((enum nsx_serving_phase)phase);
+		size_t n = strlen(name);
+
+		if (class.len > n + 3 && memcmp(class.ptr + class.len - n, name, n) == 0
+		    && memcmp(class.ptr + class.len - n - 3, "*: ", 3) == 0)
+			return true;
+	}
+	return false;
+}
+
 const char *
 nsx_serving_class(const struct nsx_serving *s)
 {

@@ -28,6 +28,8 @@ const char *nsx_serving_phase_name(enum nsx_serving_phase phase);
 
 /* Appends the class of a step by its phase: what its name begins with and what it does, "execute_context_*: decode". */
 void nsx_serving_put_class(struct nsx_buf *out, const struct nsx_serving *s);
+/* Whether a text is such a class. */
+bool nsx_serving_is_phase(struct nsx_str class);
 /* How steps of all phases of a framework are called together, "[vLLM]"; and whether a text is such a name. */
 const char *nsx_serving_class(const struct nsx_serving *s);
 bool nsx_serving_is_class(struct nsx_str text);

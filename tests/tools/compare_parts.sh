@@ -184,6 +184,10 @@ equal 'by phase without thunks the backward pass alone is slower' "$status $(col
 			n, "optimizer", o / 12 * 1000, o / 12 * 1000, "same", n, "unknown", u / 12 * 1000, u / 12 * 1000, "same" }')"
 equal '... of a step' "$(grep -c '^nsysx-compare: slower: ProfilerStep##: backward: 211\.8 us per step' "$T_private/err")" 1
 # Eleven periods, of which the one without an optimizer has another step in it, of the class that is found.
+make_job server --torch=vllm --processes 1 --steps 20
+nsysx-extract -q -a -o "$T/served" "$T/server/r0.sqlite"
+fails 'a server has phases of another kind, which its steps are by' 1 'steps of a server, whose phases are their classes: --by step' \
+	nsysx-compare --by phase "$T/served" "$T/served"
 equal 'steps can be named' "$(nsysx-compare -q --tsv --by phase --step 'Optimizer\.step' "$T/steps200" "$T/steps200" | columns phase,base_execs | head -n 1)" 'backward 10'
 fails 'a pipe cannot be read again for them' 1 'the streams have no thunks, which come from XLA: for phases of operations in each step want files' \
 	sh -c 'nsysx-compare --by phase - "$2" <"$1"' sh "$T/steps200" "$T/steps210"

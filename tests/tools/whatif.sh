@@ -281,6 +281,10 @@ awk 'BEGIN {
 equal 'kernels are faster without communication beside them' "$(shows --what transfer=inf "$T/beside" | awk 'NR == 2 { print $3, $4, $5, $6, $7 }')" \
 	'40900 30900 10000 8000 10000'
 
+for change in transfer=2,x=inf host=2,x=inf transfer=inf,sync=0; do
+	fails "one number: $change" 2 'it takes one number; several changes are several --what' nsysx-whatif --what "$change" "$T/beside"
+done
+
 # 100,000 operations and as many calls, of about 90 bytes each: with less memory than that they are in files, and all is as it was (Memory).
 awk 'BEGIN {
 	print "device device=0 pid=1"

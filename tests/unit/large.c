@@ -1,4 +1,4 @@
-/* large.c -- arrays that go from memory to files: what is in them stays, whatever grows, rests and is freed in between. */
+/* large.c -- arrays that go from memory to files: what is in them stays, whatever grows, rests and is freed between. */
 #include "tap.h"
 
 #include <stdio.h>

@@ -65,6 +65,9 @@ main(void)
 	}
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		ok(!nsx_serving_of(nsx_str_c(others[i]), &s), "'%s' is none", others[i]);
+	ok(nsx_serving_is_phase(NSX_STR("execute_context_*: decode")) && nsx_serving_is_phase(NSX_STR("step[*: mixed"))
+	   && !nsx_serving_is_phase(NSX_STR("train: decode")) && !nsx_serving_is_phase(NSX_STR("decode")),
+	   "classes by phase");
 	ok(nsx_serving_is_class(NSX_STR("[vLLM]")) && !nsx_serving_is_class(NSX_STR("decode")), "names of classes");
 	return done();
 }

@@ -5,6 +5,7 @@
 
 #include "job/hidden.h"
 #include "job/scope.h"
+#include "job/serving.h"
 #include "table/compare/join.h"
 #include "table/steps/rows.h"
 #include "table/windows.h"
@@ -47,6 +48,11 @@ keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, vo
 	struct loaded *l = state;
 
 	s->diags = set->ndiags;
+	for (size_t i = 0; i < set->list.n; i++)
+		if (nsx_serving_is_phase(nsx_intern_str(&set->names, set->list.p[i].class))) {
+			nsx_err_set(c->err, "%s: steps of a server, whose phases are their classes: --by step", s->name);
+			return false;
+		}
 	/* Steps are listed by class first. */
 	for (size_t i = 0; i < set->list.n; i++) {
 		const struct nsx_step_of *o = &set->list.p[i];

@@ -69,6 +69,8 @@ nsx_wi_change_parse(const char *text, struct wi_change *c)
 	} else if (words[i].must_name) {
 		return "it needs a name: faster:ERE=K, bandwidth:KIND=GBPS";
 	}
+	if (text[word] == '=' && equals != text + word)
+		return "it takes one number; several changes are several --what, each forecast alone";
 	if (words[i].zero)
 		return text[word] == '=' && strcmp(text + word, "=0") == 0 ? NULL
 		       : "only 0 is possible: sync=0, gaps=0, profiler=0";

@@ -49,7 +49,7 @@ judge(struct wi_gains *w, double shorter)
 int
 nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool contention)
 {
-	enum { TOGETHER = 16 };
+	enum { TOGETHER = WI_TOGETHER - 1 };
 	const struct wi_graph *g = w->g;
 	const struct wi_plan *plans[TOGETHER + 1];
 	struct wi_plan model;

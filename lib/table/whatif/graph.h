@@ -175,11 +175,11 @@ struct wi_graph {
 /* Of a graph that does not change, either. */
 static inline struct nsx_large *wi_large(const struct wi_graph *g) { return (struct nsx_large *)&g->large; }
 static inline void wi_pause(const struct wi_graph *g, size_t i) { nsx_large_pause(wi_large(g), i); }
-/* In a loop over stretches of n elements from i on. */
+/* In a loop over instances, of n members from i on: they are far apart, and each touches pages of its own. */
 static inline void
 wi_pause_at(const struct wi_graph *g, size_t i, size_t n)
 {
-	if (i >> 20 != (i + n) >> 20)
+	if (i >> 14 != (i + n) >> 14)
 		nsx_large_rest(wi_large(g));
 }
 static inline uint32_t wi_start(size_t op) { return (uint32_t)(2 * op); }

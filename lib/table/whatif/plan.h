@@ -44,6 +44,7 @@ struct wi_shares { double k; double *measured, *now; };
 int nsx_wi_even(const struct wi_graph *g, uint32_t **same_of, int64_t **even);
 
 /* ---- sweep.c */
+enum { WI_TOGETHER = 17 };   /* plans that can be swept over at once */
 /* The bounds of steps (graph.h) after each of n plans, which are swept over at once: of plan p at bounds + p * 2 *
  * wi_graph.steps.n. Times are kept of events that others still wait for. NSX_OK or NSX_ERR. */
 int nsx_wi_replay(const struct wi_graph *g, const struct wi_plan *const *plans, size_t n, int64_t *bounds);

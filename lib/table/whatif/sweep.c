@@ -58,7 +58,11 @@ struct replay {
 	const struct wi_graph *g;
 	const struct wi_plan *const *plans;
 	size_t    n;
-	unsigned  classes;               /* of edges whose lags differ in any plan */
+	struct differing {
+		size_t  n;
+		uint8_t plans[WI_TOGETHER];  /* whose lags of edges of a class may differ; */
+		int64_t never[WI_TOGETHER];  /* by plan: 0, or for these what makes the usual lag none */
+	} differing[WI_NCLASSES];
 	uint32_t *slot;                  /* by event */
 	NSX_VEC(int64_t) times;          /* n of each slot */
 	NSX_VEC(uint32_t) unused;        /* slots */
@@ -80,7 +84,13 @@ begin(struct replay *r)
 	const struct wi_graph *g = r->g;
 
 	for (size_t p = 0; p < r->n; p++)
-		r->classes |= r->plans[p]->classes;
+		for (int class = 0; class < WI_NCLASSES; class++)
+			if (r->plans[p]->classes >> class & 1) {
+				struct differing *d = &r->differing[class];
+
+				d->plans[d->n++] = (uint8_t)p;
+				d->never[p] = INT64_MIN / 2;
+			}
 	r->slot = nsx_large_array(wi_large(g), g->nevents, sizeof *r->slot);
 	r->bounds = malloc((2 * g->steps.n + 1) * sizeof *r->bounds);
 	if (!r->slot || !r->bounds)
@@ -128,31 +138,42 @@ follow(struct replay *r, uint32_t event, int64_t *restrict t)
 
 	for (uint32_t k = g->first[event]; k < g->first[event + 1]; k++) {
 		const struct wi_edge *x = &g->edges.p[k];
+		const struct differing *d = &r->differing[x->class];
 		const int64_t *restrict from = &r->times.p[r->slot[x->from] * n];
-		int64_t lag = wi_lag(g, k);
+		int64_t lag = wi_lag(g, k), at;
 
-		if (r->classes >> x->class & 1)
-			for (size_t p = 0; p < n; p++) {
-				int64_t at = from[p] + (r->plans[p]->classes >> x->class & 1
-				                        ? nsx_wi_plan_lag(r->plans[p], event, k) : lag);
+		for (size_t p = 0; p < n; p++) {
+			at = from[p] + lag + d->never[p];
+			t[p] = at > t[p] ? at : t[p];
+		}
+		for (size_t i = 0; i < d->n; i++) {
+			size_t p = d->plans[i];
 
-				t[p] = at > t[p] ? at : t[p];
-			}
-		else
-			for (size_t p = 0; p < n; p++)
-				t[p] = from[p] + lag > t[p] ? from[p] + lag : t[p];
+			at = from[p] + nsx_wi_plan_lag(r->plans[p], event, k);
+			t[p] = at > t[p] ? at : t[p];
+		}
 		if (x->last)
 			r->unused.p[r->unused.n++] = r->slot[x->from];
 	}
 }
 
-/* Fetch the times that an event will need: what was launched long ago is far away. */
+/* Fetch what the i-th event in order will need, in stages: what was launched long ago is far away. */
 static void
-foresee(const struct replay *r, uint32_t event)
+foresee(const struct replay *r, size_t i)
 {
+	enum { TIMES = 12, SLOTS = 24, EDGES = 36 };
 	const struct wi_graph *g = r->g;
+	uint32_t e;
 
-	for (uint32_t k = g->first[event]; k < g->first[event + 1]; k++) {
+	if (i + EDGES >= g->nevents)
+		return;
+	e = g->order[i + EDGES];
+	__builtin_prefetch(&g->first[e]);
+	e = g->order[i + SLOTS];
+	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++)
+		__builtin_prefetch(&r->slot[g->edges.p[k].from]);
+	e = g->order[i + TIMES];
+	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
 		const int64_t *t = &r->times.p[r->slot[g->edges.p[k].from] * r->n];
 
 		__builtin_prefetch(t);
@@ -163,7 +184,6 @@ foresee(const struct replay *r, uint32_t event)
 static bool
 sweep(struct replay *r)
 {
-	enum { AHEAD = 12 };
 	const struct wi_graph *g = r->g;
 
 	for (size_t i = 0; i < g->nevents; i++) {
@@ -173,8 +193,7 @@ sweep(struct replay *r)
 		if (!t)
 			return false;
 		wi_pause(g, i);
-		if (i + AHEAD < g->nevents)
-			foresee(r, g->order[i + AHEAD]);
+		foresee(r, i);
 		for (size_t p = 0; p < r->n; p++)
 			t[p] = measured;
 		follow(r, e, t);
