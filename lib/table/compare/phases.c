@@ -50,7 +50,8 @@ keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, vo
 	s->diags = set->ndiags;
 	for (size_t i = 0; i < set->list.n; i++)
 		if (nsx_serving_is_phase(nsx_intern_str(&set->names, set->list.p[i].class))) {
-			nsx_err_set(c->err, "%s: steps of a server, whose phases are their classes: --by step", s->name);
+			nsx_err_set(c->err, "%s: steps of a server, whose phases are their classes: --by step",
+			            s->name);
 			return false;
 		}
 	/* Steps are listed by class first. */
