@@ -167,6 +167,7 @@ struct wi_graph {
 	int64_t   depth;                         /* of the launch queue; 0: not known */
 	wi_usuals usual, unqueued;               /* calls by class: all, launches that never waited for room */
 	int64_t   timeless, early, programmatic, contradicted, alone, apart, guessed, cyclic;
+	size_t    given;                         /* instances that the pairing has found so far */
 	int64_t   queued, unrelated; /* launches that the queue may have held up; those that contradict its depth */
 	bool      stalls;                        /* the stream says how long calls were stalled */
 	bool      classed;                       /* steps have classes */

@@ -298,6 +298,9 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 	bool apart = n > 1 && of->wait == NSX_ABSENT;
 	struct wi_instance x = { (uint32_t)g->members.n, 0, 0, INT64_MIN };
 
+	/* Instances of one record come device by device: each is far from the one before. */
+	if (!(g->given++ % 128))
+		nsx_large_rest(&g->large);
 	g->apart += apart ? (int64_t)n : 0;
 	g->alone += n == 1 && (of->group > 1 || of->apart);
 	for (size_t i = 0; i < n; i++) {
