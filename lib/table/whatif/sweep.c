@@ -192,9 +192,7 @@ sweep(struct replay *r)
 
 		if (!t)
 			return false;
-		/* Sources are far behind, and the system maps more around each than is read. */
-		if (i % (1 << 16) == 0)
-			nsx_large_rest(wi_large(g));
+		wi_pause(g, i);
 		foresee(r, i);
 		for (size_t p = 0; p < r->n; p++)
 			t[p] = measured;
