@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/sort.h"
+
 static const struct nsx_framework_name names[] = {
 #define NAME(use, text, whose) { NSX_FRAMEWORK_##use, { text, sizeof(text) - 1 }, NULL },
 #define COMM(use, text, kind, whose) { NSX_FRAMEWORK_##use, { text, sizeof(text) - 1 }, kind },
@@ -18,16 +20,8 @@ enum { NAMES = sizeof names / sizeof *names };
 static size_t
 line_of(enum nsx_framework_use use, size_t i)
 {
-	size_t end = NAMES;
-
-	while (i < end && names[i].use < use) {
-		size_t middle = i + (end - i) / 2;
-
-		if (names[middle].use < use)
-			i = middle + 1;
-		else
-			end = middle;
-	}
+	if (i < NAMES && names[i].use < use)
+		NSX_BISECT(i, i, NAMES, names[i].use >= use);
 	return i;
 }
 

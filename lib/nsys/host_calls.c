@@ -23,16 +23,10 @@ by_gtid(const void *x, const void *y)
 static uint32_t
 thread_at(const struct nsx_trace *t, uint64_t gtid)
 {
-	uint32_t lo = 0, hi = t->nhost_threads;
+	uint32_t at;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->host_threads[mid].gtid < gtid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	NSX_BISECT(at, 0, t->nhost_threads, t->host_threads[at].gtid >= gtid);
+	return at;
 }
 
 /* t->host_threads, and the indices in it of the parts' threads. */

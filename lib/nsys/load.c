@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/par.h"
+#include "base/sort.h"
 #include "nsys/cpu/reading.h"
 #include "nsys/cuda.h"
 #include "nsys/export.h"
@@ -212,16 +213,10 @@ by_value(const void *x, const void *y)
 static uint32_t
 process_of(const struct nsx_trace *t, uint64_t gpid)
 {
-	uint32_t lo = 0, hi = t->nprocesses;
+	uint32_t at;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->processes[mid].gpid < gpid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	NSX_BISECT(at, 0, t->nprocesses, t->processes[at].gpid >= gpid);
+	return at;
 }
 
 /* From threads and devices: t->processes. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "source/texts.h"
 
 const struct nsx_str nsx_memory_kind_names[NSX_MEMORY_KINDS] = {
@@ -16,16 +17,10 @@ const struct nsx_str nsx_memory_kind_names[NSX_MEMORY_KINDS] = {
 uint32_t
 nsx_trace_thread_at(const struct nsx_trace *t, uint64_t gtid)
 {
-	uint32_t lo = 0, hi = t->nthreads;
+	uint32_t at;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->threads[mid].gtid < gtid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < t->nthreads && t->threads[lo].gtid == gtid ? lo : (uint32_t)NSX_NONE;
+	NSX_BISECT(at, 0, t->nthreads, t->threads[at].gtid >= gtid);
+	return at < t->nthreads && t->threads[at].gtid == gtid ? at : (uint32_t)NSX_NONE;
 }
 
 const struct nsx_thread *
@@ -87,19 +82,12 @@ nsx_awaits_sort(struct nsx_awaits *a)
 const struct nsx_await *
 nsx_awaits_of(const struct nsx_awaits *a, uint32_t of, size_t *n)
 {
-	size_t lo = 0, hi = a->n;
+	size_t at;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a->p[mid].of < of)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (*n = 0; lo + *n < a->n && a->p[lo + *n].of == of;)
+	NSX_BISECT(at, 0, a->n, a->p[at].of >= of);
+	for (*n = 0; at + *n < a->n && a->p[at + *n].of == of;)
 		++*n;
-	return a->p ? a->p + lo : NULL;
+	return a->p ? a->p + at : NULL;
 }
 
 /* ---- all */
@@ -160,36 +148,21 @@ nsx_range_name(const struct nsx_trace *t, const struct nsx_range *r, struct nsx_
 const struct nsx_operator *
 nsx_trace_operator(const struct nsx_trace *t, const struct nsx_range *r)
 {
-	size_t lo = 0, hi = t->operators.n;
+	size_t at;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->operators.p[mid].id < r->id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < t->operators.n && t->operators.p[lo].id == r->id ? &t->operators.p[lo] : NULL;
+	NSX_BISECT(at, 0, t->operators.n, t->operators.p[at].id >= r->id);
+	return at < t->operators.n && t->operators.p[at].id == r->id ? &t->operators.p[at] : NULL;
 }
 
 static const struct nsx_capture *
 find(const struct nsx_trace *t, uint64_t gpid, int64_t node)
 {
-	uint32_t lo = 0, hi = t->ncaptures;
+	const struct nsx_capture *c = t->captures;
+	uint32_t at;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct nsx_capture *c = &t->captures[mid];
-		uint64_t p = nsx_capture_process(c->gtid);
-		if (p == gpid && c->node == node)
-			return c;
-		if (p < gpid || (p == gpid && c->node < node))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	NSX_BISECT(at, 0, t->ncaptures, nsx_capture_process(c[at].gtid) > gpid
+	           || (nsx_capture_process(c[at].gtid) == gpid && c[at].node >= node));
+	return at < t->ncaptures && nsx_capture_process(c[at].gtid) == gpid && c[at].node == node ? &c[at] : NULL;
 }
 
 const struct nsx_capture *

@@ -104,18 +104,11 @@ share(const struct wi_contention *c, size_t op, const int64_t *times)
 	int64_t start = at(c->g, times, wi_start(op)), end = at(c->g, times, wi_end(op)), before;
 	uint32_t device = wi_device(c->g, &c->g->ops.p[op]);
 	const struct transfer *x = c->transfers + c->first[device];
-	size_t n = c->first[device + 1] - c->first[device], lo = 0, hi = n;
+	size_t n = c->first[device + 1] - c->first[device], lo;
 
 	if (end <= start)
 		return 0;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x[mid].start < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	NSX_BISECT(lo, 0, n, x[lo].start >= start);
 	before = time_before(x, lo, start);
 	/* Few begin during an operation. */
 	while (lo < n && x[lo].start < end)

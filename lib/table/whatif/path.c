@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 enum { TIMES_USUAL = 10 };   /* a call that takes that many times as long as is usual is not explained */
 
 const char *const nsx_wi_part_names[WI_NPARTS] = { "compute", "comm", "copy", "gap", "host", "api", "unexplained" };
@@ -71,18 +73,11 @@ own(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 {
 	const struct wi_graph *g = w->g;
 	const struct wi_step *steps = w->steps;
-	size_t at = (size_t)(steps - g->steps.p), lo = 0, hi = w->n;
+	size_t at = (size_t)(steps - g->steps.p), lo;
 	int64_t least = from < to ? from : to, most = from < to ? to : from;
 
 	/* The last step that begins before the end of it; those before it that it takes part in come after. */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (wi_time(g, wi_start(steps[mid].first)) < most)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	NSX_BISECT(lo, 0, w->n, wi_time(g, wi_start(steps[lo].first)) >= most);
 	while (lo-- > 0) {
 		int64_t a = wi_time(g, wi_start(steps[lo].first)), b = wi_time(g, wi_start(steps[lo].next));
 

@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "base/pattern.h"
+#include "base/sort.h"
 
 /* A duration that shrinks to 1/k. */
 static int64_t
@@ -257,17 +258,10 @@ api_lag(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t base)
 static int64_t
 profiled(const struct wi_overhead *o, size_t n, uint32_t thread, int64_t start, int64_t end)
 {
-	size_t lo = 0, hi = n;
+	size_t lo;
 	int64_t ns = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (o[mid].thread < thread || (o[mid].thread == thread && o[mid].end <= start))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	NSX_BISECT(lo, 0, n, o[lo].thread > thread || (o[lo].thread == thread && o[lo].end > start));
 	for (; lo < n && o[lo].thread == thread && o[lo].start < end; lo++)
 		ns += (o[lo].end < end ? o[lo].end : end) - (o[lo].start > start ? o[lo].start : start);
 	return ns > 0 ? ns : 0;

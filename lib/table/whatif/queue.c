@@ -383,16 +383,9 @@ depth_by_stalls(struct issues *s)
 static size_t
 last_reached(const struct wi_graph *g, const struct given *d, int64_t t)
 {
-	size_t lo = d->begin, hi = d->list.n;
+	size_t lo;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (end_of(g, d->list.p[mid].reach) <= t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	NSX_BISECT(lo, d->begin, d->list.n, end_of(g, d->list.p[lo].reach) > t);
 	return number_of(d, lo) ? number_of(d, lo) - 1 : 0;
 }
 
