@@ -72,7 +72,8 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool content
 			double period = without ? nsx_wi_period(g, NULL, without) : w->period;
 
 			t->gain.saved = t->gain.low = t->gain.high = period - nsx_wi_period(g, of, without);
-			if (contention && w->contention.shares.k > 0)
+			/* Where there are no forecasts nobody sees them. */
+			if (contention && !w->refused && w->contention.shares.k > 0)
 				rc = heed(w, t, period, without, of);
 		}
 	}
@@ -149,19 +150,6 @@ nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, boo
 	const char *why = nsx_wi_change_parse(change, &c);
 
 	return why ? nsx_err_set(w->g->err, "%s: %s", change, why) : nsx_wi_plan(&t->plan, w->g, &c, named);
-}
-
-int
-nsx_wi_gain(struct wi_gains *w, const char *change, struct wi_gain *gain, bool *named)
-{
-	struct wi_trial t = { 0 };
-	int rc = nsx_wi_try(w, change, &t, named);
-
-	if (rc == NSX_OK)
-		rc = nsx_wi_gains(w, &t, 1, true);
-	*gain = t.gain;
-	nsx_wi_plan_free(&t.plan);
-	return rc;
 }
 
 void

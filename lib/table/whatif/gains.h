@@ -38,8 +38,6 @@ int nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struc
 int nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, bool *named);
 /* Set the gains of n plans, which are tried at once. contention: heed it, where some was found. */
 int nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool contention);
-/* Of one change. */
-int nsx_wi_gain(struct wi_gains *w, const char *change, struct wi_gain *gain, bool *named);
 /* Append why there are no forecasts, or why they are lower bounds, as a clause; nothing if neither is so. */
 void nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to);
 /* Warn of the same. false: out of memory. */
