@@ -28,7 +28,7 @@ nsx_text_number_set(struct nsx_text_numbers *n, const struct nsx_run_texts *text
 	if (!make_room(n, texts->n))
 		return false;
 	*(alike ? &n->alike[texts->first[text]] : &n->of[text]) =
-		(struct nsx_text_number){ texts->block, (uint32_t)with, number };
+		(struct nsx_text_number){ texts->block, nsx_text_with(with), number };
 	return true;
 }
 

@@ -17,6 +17,14 @@ struct nsx_text_numbers {
 	size_t cap;
 };
 
+/* A text beside another one, as struct nsx_text_number has it: NSX_NONE where there is none, which is no text's
+ * number. */
+static inline uint32_t
+nsx_text_with(int64_t with)
+{
+	return with == NSX_ABSENT ? (uint32_t)NSX_NONE : (uint32_t)with;
+}
+
 /* The number that was set for the two texts of the block, or for ones that differ from `text` in digits at the end
  * only, NSX_NONE if there is none. Each may be NSX_ABSENT. */
 static inline uint32_t
@@ -27,10 +35,10 @@ nsx_text_number(const struct nsx_text_numbers *n, const struct nsx_run_texts *te
 	if (text == NSX_ABSENT || texts->n > n->cap)
 		return NSX_NONE;
 	at = &n->alike[texts->first ? texts->first[text] : 0];
-	if (at->block == texts->block && at->with == (uint32_t)with)
+	if (at->block == texts->block && at->with == nsx_text_with(with))
 		return at->number;
 	at = &n->of[text];
-	return at->block == texts->block && at->with == (uint32_t)with ? at->number : (uint32_t)NSX_NONE;
+	return at->block == texts->block && at->with == nsx_text_with(with) ? at->number : (uint32_t)NSX_NONE;
 }
 
 /* Set it; alike, where texts are compared: for those that differ in digits at the end, too. False when out of memory.

@@ -808,6 +808,26 @@ END
 	awk -F'\t' 'NR > 1 { printf "%s\t%s\t%s\t%s\t%s\t%.1f\n", $1, $2, $3, $4, $5, $9 }' "$T/got" | LC_ALL=C sort >"$T/rows"
 	same '... as found by comparing all operations with each other' "$T/rows" "$T/want"
 fi
+# The first text of a block is a name and a domain, and other ranges are without one: they are rows of their own, in text and in binary.
+awk 'BEGIN {
+	OFS = "\t"
+	print "#nsysx", 2
+	print "#range", "profile:i", "range:i", "domain:s", "name:s", "start:i", "dur:i", "ops:i"
+	print "#op", "profile:i", "op:i", "type:s", "device:i", "name:s", "start:i", "dur:i", "range:i"
+	for (i = 0; i < 100; i++) {
+		print "range", 0, i, i % 2 ? "" : "NCCL", i ? "all_reduce, seq = " int(i / 2) : "NCCL", 1000 * (i + 1), 100, 1
+		print "op", 0, i, "kernel", 0, "k", 1000 * (i + 1), 100, i
+	}
+	print "#end", "records:i"
+	print "end", 200
+}' >"$T/domains"
+nsysx-view -b -o "$T/domains.nsx" "$T/domains"
+for file in domains domains.nsx; do
+	equal "the same name with and without a domain: $file" \
+		"$(nsysx-summary -q --tsv --by range "$T/$file" | awk -F'\t' 'NR > 1 { print $1 ":" $2, $3 }' | LC_ALL=C sort | tr '\n' ' ')" \
+		':all_reduce 50 NCCL:NCCL 1 NCCL:all_reduce 49 '
+done
+
 # Records of a binary block come in runs, as columns, those of text one by one. The 40 ranges of each name follow each other in turn, with
 # an operation of 2 ns in each, the last ones with one more outside of ranges: 80 ns of 242 for a name.
 awk 'BEGIN {

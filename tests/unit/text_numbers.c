@@ -16,6 +16,7 @@ in_a_block(void)
 	is_int(nsx_text_number(&n, &texts, NSX_ABSENT, 1), 7, "is found");
 	is_int(nsx_text_number(&n, &texts, NSX_ABSENT, 0), NSX_NONE, "one that is like it is not");
 	is_int(nsx_text_number(&n, &texts, 2, 1), NSX_NONE, "nor the same beside another text");
+	is_int(nsx_text_number(&n, &texts, 0, 1), NSX_NONE, "be that the first of the block");
 	ok(nsx_text_number_set(&n, &texts, 2, 3, 8, true), "a text and those like it");
 	is_int(nsx_text_number(&n, &texts, 2, 0), 8, "are found: the first");
 	is_int(nsx_text_number(&n, &texts, 2, 1), 8, "another one");

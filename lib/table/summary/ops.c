@@ -361,12 +361,8 @@ tell_outside(const struct nsx_ops *f, struct nsx_table *t, struct nsx_diags *dia
 
 	if (share < OUTSIDE)
 		return;
-	nsx_table_note(t,
-		"%.1f%% of the time is spent in operations outside executions of programs, such as those of autotuning",
-	               share);
-	nsx_diag_add(diags, NSX_INFO, "", 1,
-		"%.1f%% of the time is spent in operations outside executions of programs, such as those of autotuning",
-		share);
+	nsx_analysis_tell(t, diags, "%.1f%% of the time is spent in operations outside executions of programs, such as "
+	                  "those of autotuning", share);
 }
 
 static bool
