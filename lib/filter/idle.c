@@ -72,6 +72,9 @@ make(const struct marks *m, const struct piece *p, struct nsx_rec *rec)
 		nsx_set_i(rec, NSX_IDLE_doubtful, 1);
 	if (p->drained)
 		nsx_set_i(rec, NSX_IDLE_blocked, p->blocked);
+	/* Who reads stacks from marks takes the causes to be those of the usual latency. */
+	if (m->finder.latency != NSX_IDLE_LATENCY)
+		return;
 	nsx_set_s(rec, NSX_IDLE_path, nsx_intern_str(&m->texts, p->path));
 	if (p->leaf != NSX_NONE)
 		nsx_set_s(rec, NSX_IDLE_leaf, nsx_intern_str(&m->paths.frames, p->leaf));
@@ -116,7 +119,7 @@ static int
 by_order(const void *a, const void *b, const void *marks)
 {
 	const struct piece *p = a, *q = b;
-	union nsx_val v[2][NSX_IDLE_leaf + 1];
+	union nsx_val v[2][NSX_MAX_COLS];
 	struct nsx_rec x = { nsx_kind_builtin(NSX_IDLE), 0, v[0] }, y = { nsx_kind_builtin(NSX_IDLE), 0, v[1] };
 
 	if (p->start != q->start)

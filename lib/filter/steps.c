@@ -43,7 +43,7 @@ is_kept(const struct cut *c, const struct nsx_rec *rec)
 static int
 by_order(const void *a, const void *b, const void *set)
 {
-	union nsx_val v[2][NSX_STEP_by + 1];
+	union nsx_val v[2][NSX_MAX_COLS];
 	struct nsx_rec x = { nsx_kind_builtin(NSX_STEP), 0, v[0] }, y = { nsx_kind_builtin(NSX_STEP), 0, v[1] };
 	const struct nsx_step_of *p = *(const struct nsx_step_of *const *)a, *q = *(const struct nsx_step_of *const *)b;
 	int c;

@@ -51,4 +51,7 @@ int nsx_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad);
 /* The i-th name for it: of causes, then of groups that are not causes; NULL after the last. */
 const char *nsx_causes_known(size_t i);
 
+/* ns after a call returned that count as launch latency, where no others are asked for. */
+#define NSX_IDLE_LATENCY INT64_C(20000)
+
 #endif

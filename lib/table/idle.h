@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/outfile.h"
 #include "base/table.h"
+#include "job/causes.h"
 #include "stream/reader.h"
 #include "table/windows.h"
 
@@ -49,8 +50,6 @@ struct nsx_idle_options {
 	int         (*passed)(void *hearer, uint32_t device, int64_t start);
 	void         *hearer;
 };
-
-#define NSX_IDLE_LATENCY INT64_C(20000)
 
 /* A table of the causes, with their groups, how pictures draw them, and what they mean; the caller frees it. NULL
  * with err filled when out of memory. */

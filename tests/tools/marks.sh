@@ -164,4 +164,45 @@ equal 'marks are found behind the metadata of thousands of devices' \
 
 fails 'marks go with no option of the tables' 2 '--mark marks all idle time' nsysx-idle --mark --by module "$T/b"
 fails '--require holds for marks, too' 1 'no module record' sh -c "nsysx-view -q -k profile,device,op,call $T/b | nsysx-idle -q --mark --require module -o $T/none"
+# Two classes of steps that alternate, of which one is long and has a step of the other in most periods: which class is meant, and what is said of
+# the other, is in the marks, too.
+awk 'BEGIN {
+	OFS = "\t"
+	print "#nsysx", 2
+	print "#device", "device:i", "profile:i", "pid:i"
+	print "#range", "profile:i", "range:i", "pid:i", "tid:i", "device:i", "name:s", "start:i", "dur:i", "host_start:i", "host_dur:i", "ops:i"
+	print "#call", "profile:i", "call:i", "pid:i", "tid:i", "start:i", "dur:i", "name:s", "class:s", "ops:i", "range:i"
+	print "#op", "profile:i", "op:i", "type:s", "device:i", "stream:i", "name:s", "start:i", "dur:i", "range:i", "call:i", "tid:i", "host_start:i", "host_dur:i"
+	print "device", 0, 0, 1
+	for (i = 1; i <= 60; i++) {
+		long = i <= 14 && i % 2; t = 10000 * i; dur = long ? 3000 : 100
+		print "range", 0, i, 1, 1, 0, long ? "alpha" : "beta", t + 5, dur, t, 10, 1
+		print "call", 0, i, 1, 1, t + 1, 2, "cudaLaunchKernel", "launch", 1, i
+		print "op", 0, i, "kernel", 0, 7, "k", t + 5, dur, i, i, 1, t + 1, 2
+	}
+	print "#end", "records:i"
+	print "end", 181
+}' >"$T/classes"
+nsysx-steps -q --mark --step '(alpha|beta)' "$T/classes" | nsysx-idle -q --mark -o "$T/classes.m"
+for table in 'idle --steps' 'diagnose --where' 'steps' 'whatif'; do
+	# shellcheck disable=SC2086 # words
+	for side in without with; do
+		if [ $side = with ]; then cp "$T/classes.m" "$T/seen"; else cp "$T/classes" "$T/seen"; fi
+		nsysx-$table --tsv --step '(alpha|beta)' "$T/seen" >"$T/$side" 2>&1
+	done
+	same "two classes: nsysx-$table says the same with marks" "$T/with" "$T/without"
+done
+equal 'the marks name the class of the step between' "$(nsysx-view -q -t step --tsv "$T/classes.m" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["other"] != "" { n[$at["class"] "<" $at["other"]]++ } END { for (k in n) print k }' | sort | tr '\n' ' ')" 'alpha<beta beta<alpha '
+
+# Marks of another latency have no stacks: who takes these reads all again.
+nsysx-idle -q --mark --latency 100 -o "$T/soon" "$T/s"
+equal 'marks of another latency have no stacks' "$(nsysx-view -q -t idle --tsv "$T/soon" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "path") at = i; next } at && $at != "" { n++ } END { print n + 0 }')" 0
+diagnosis "$T/s" >"$T/want"
+diagnosis "$T/soon" >"$T/got"
+same '... and the diagnosis is that of the usual one' "$T/want" "$T/got"
+
+# Steps are taken from marks; that operations are in order is still looked at.
+nsysx-view -q "$T/m" | awk '$1 == "op" && ++n == 20 { held = $0; next } { print } n == 60 && held != "" { print held; held = "" }' >"$T/late"
+fails 'operations out of order, with marks' 1 'out of order' nsysx-diagnose "$T/late"
+
 done_testing

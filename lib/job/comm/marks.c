@@ -15,7 +15,7 @@
 
 /* A record to be written, the order of its thunk or operation, and what it is to be paired by. */
 struct pending {
-	union nsx_val v[NSX_COLLECTIVE_late + 1];
+	union nsx_val v[NSX_MAX_COLS];
 	uint64_t      has;
 	size_t        came;
 	struct nsx_pairable pairable;

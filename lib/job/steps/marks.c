@@ -70,6 +70,9 @@ nsx_step_mark_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 	                         .kept = period != NSX_ABSENT && nsx_int(rec, NSX_STEP_kept, 1) == 1 };
 
 	o.sums.removed = nsx_int(rec, NSX_STEP_removed, 0);
+	if (nsx_has(rec, NSX_STEP_other)
+	    && (o.other = nsx_intern(&s->names, nsx_string(rec, NSX_STEP_other))) == NSX_NONE)
+		return false;
 	if (period != NSX_ABSENT)
 		o.next = nsx_add_sat(start, nsx_add_sat(period, o.sums.removed, NULL), NULL);
 	return class != NSX_NONE && device != NSX_NONE && s->marked.n < NSX_NONE - 1 && nsx_vec_push(&s->marked, x)
@@ -123,6 +126,8 @@ nsx_step_mark(const struct nsx_step_set *s, const struct nsx_step_of *o, struct 
 		nsx_set_i(rec, NSX_STEP_period, o->period);
 		nsx_set_i(rec, NSX_STEP_removed, o->next - o->first - o->period);
 		nsx_set_i(rec, NSX_STEP_kept, o->kept);
+		if (o->other != NSX_NONE)
+			nsx_set_s(rec, NSX_STEP_other, nsx_intern_str(&s->names, o->other));
 	}
 	if (x->host_start != NSX_ABSENT) {
 		nsx_set_i(rec, NSX_STEP_host_start, x->host_start);

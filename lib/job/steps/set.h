@@ -96,6 +96,7 @@ struct nsx_step_set {
 	                                     * it */
 	bool               matched;         /* NSX_STEP_PATTERN: some range did */
 	struct nsx_near    near;            /* NSX_STEP_PATTERN: names, as long as none matches */
+	bool               warm;            /* nsysx-warmup has told something of the stream */
 	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call, odd;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "job/diags_of.h"
 #include "job/steps/between.h"
 #include "job/reach.h"
 #include "job/steps/marks.h"
@@ -287,6 +288,7 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 	bool good = true;
 
 	s->ndiags += rec->kind->id == NSX_DIAG;
+	s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
 	s->calls += rec->kind->id == NSX_CALL;
 	if (!nsx_in_reach(rec)) {
 		s->beyond++;

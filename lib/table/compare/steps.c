@@ -268,6 +268,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	if (rc == NSX_OK && (set->calls || s->why || c->repeat) && set->list.n && !c->tables)
 		rc = nsx_compare_read_again(c, s, set, again, &l.causes, &own);
 	s->diags = set->ndiags;
+	s->warm = set->warm;
 	s->start = nsx_compare_start_of(&set->cat);
 	if (rc == NSX_OK && (!good || !add_steps(c, s, &l)))
 		rc = nsx_err_nomem(c->err, NULL);

@@ -511,7 +511,9 @@ diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool
 	if (rc == NSX_OK)
 		rc = make_windows(&a);
 	if (rc == NSX_OK)
-		rc = (again = nsx_spool_reader(spool)) ? look(&a, again) : NSX_ERR;
+		/* What the first reading did not look at is not known to be in order. */
+		rc = (again = nsx_spool_reader_of(spool, a.steps.brief ? NSX_READ_ORDERED : 0)) ? look(&a, again)
+		     : NSX_ERR;
 	nsx_reader_close(again);
 	nsx_spool_free(spool);
 	if (rc == NSX_OK)
