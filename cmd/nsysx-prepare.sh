@@ -178,7 +178,10 @@ for arg; do operand "$arg"; done
 [ "$nreports" -gt 0 ] || [ "$nstreams" -gt 0 ] || misuse 'which REPORT?'
 [ "$nreports" -eq 0 ] || [ "$nstreams" -eq 0 ] || misuse 'reports and streams (.nsysx) cannot be mixed: extract the reports first'
 [ -z "$waiting" ] || misuse "-x $waiting: no report follows it: $meant"
-[ -z "$chosen" ] || [ "$nstreams" -eq 0 ] || misuse "$(set -- $chosen; echo "$1") is of the extraction, and streams were extracted before: want reports"
+# Options of the extraction alone; what streams have is known.
+of_reports="$chosen $metrics $memory ${flags:+--extract-flags}"
+set -- $of_reports
+[ $# -eq 0 ] || [ "$nstreams" -eq 0 ] || misuse "$1 is of the extraction, and streams were extracted before: want reports"
 flags="${chosen# }${flags:+${chosen:+ }$flags}"
 [ -z "$step" ] || [ -z "$module" ] || misuse '--step and --module exclude each other'
 case $jobs in *[!0-9]*|0) misuse "--jobs: want a number from 1, got \"$jobs\"" ;; esac

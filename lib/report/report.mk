@@ -241,11 +241,11 @@ $(nsysx_relevant): $(call nsysx_table,findings) $(nsysx_counted) $(call nsysx_ta
 	$(nsysx_at)$(nsysx_begin) LC_ALL=C awk -f $(nsysx_here)/relevant.awk $(call nsysx_table,findings) $(nsysx_counted) $(call nsysx_table,record-device) >$@
 # What the steps of a server do, by their names.
 $(nsysx_out)/tables/step-phase.tsv: $(nsysx_last) $(nsysx_counted)
-	$(nsysx_at)$(nsysx_begin) : >$@; : >$(nsysx_log); ! cut -f 1 $(nsysx_out)/tables/step-each.tsv | grep -qE ': (prefill|decode|mixed)$$' || \
+	$(nsysx_at)$(nsysx_begin) : >$@; : >$(nsysx_log); ! cut -f 1 $(nsysx_out)/tables/step-each.tsv | grep -qE '[*]: (prefill|decode|mixed)$$' || \
 		{ LC_ALL=C $(nsysx_bin)nsysx-steps --tsv --by phase -o $@ $< $(nsysx_said); }
 # A step as lanes.
 $(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(nsysx_counted) $(call nsysx_table,record-device gaps path) $(nsysx_here)/lanes.awk
-	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) \
+	$(nsysx_at)$(nsysx_begin) rm -f $@.failed; LC_ALL=C; export LC_ALL; awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) \
 		-v view='$(nsysx_bin)nsysx-view -q -t op $<' -v failed=$@.failed -f $(nsysx_here)/lanes.awk $(nsysx_counted) $(call nsysx_table,record-device gaps path) >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
 # Without compared clocks these tables are empty; the reason is written to the log, for the page.
@@ -269,7 +269,7 @@ $(nsysx_out)/.state/dump: nsysx-force | $(nsysx_profiles:%=$(nsysx_out)/.state/p
 	[ "$$x" ] && [ -e $@ ] && [ "$$(find -L "$$x" -newer $@ | head -n 1)" ] && rm -f $@; $(nsysx_state)
 $(nsysx_heaps): private nsysx_as := tables/heap
 $(nsysx_heaps:.tsv=%tsv): $(nsysx_out)/.state/dump
-	$(if $(nsysx_first),$(nsysx_tool)heap --tsv --all -o '$(nsysx_out)/tables/%.tsv' -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at)$(nsysx_begin) for f in $(nsysx_heaps); do : >$$f; done)
+	$(if $(nsysx_first),$(nsysx_tool)heap --tsv --all -o '$(nsysx_out)/tables/%.tsv' -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at)$(nsysx_begin) : >$(nsysx_log); for f in $(nsysx_heaps); do : >$$f; done)
 
 # What the host did while devices were idle, where it was recorded.
 $(nsysx_out)/tables/host.tsv: $(nsysx_last)

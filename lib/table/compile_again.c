@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/sort.h"
 #include "table/each_dump.h"
@@ -247,16 +246,21 @@ nsx_compile_again(char *const *paths, int n, struct nsx_diags *diags, struct nsx
 {
 	struct again a = { .err = err };
 	const struct nsx_each_dump each = { add_dump, add_program, &a };
-	struct stat st;
-	int folders = 0;
-
-	for (int i = 0; i < n; i++)
-		folders += strcmp(paths[i], "-") != 0 && stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode);
-	a.rows.def = folders > 1 ? &of_folders : &def;
-	int rc = (a.table = nsx_sums_begin(&a.rows, err)) ? NSX_OK : NSX_ERR;
+	int rc = NSX_OK, first = -1;
+	bool several = false;
 
 	for (a.path = 0; a.path < n && rc == NSX_OK; a.path++)
 		rc = nsx_each_dump(paths[a.path], &each, diags, err);
+	/* Folders and profiles, each of a process. */
+	for (size_t i = 0; i < a.programs.n; i++) {
+		int set = a.programs.p[i].set;
+
+		first = first < 0 ? set : first;
+		several |= set >= 0 && set != first;
+	}
+	a.rows.def = several ? &of_folders : &def;
+	if (rc == NSX_OK)
+		rc = (a.table = nsx_sums_begin(&a.rows, err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		rc = add_rows(&a, paths);
 	if (rc == NSX_OK && !nsx_table_rows(a.table))

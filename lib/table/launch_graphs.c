@@ -11,7 +11,6 @@
 
 #include "base/num.h"
 #include "job/activity.h"
-#include "job/reach.h"
 #include "job/removed.h"
 #include "job/starved.h"
 #include "table/analysis.h"

@@ -17,7 +17,6 @@
 
 #include "base/num.h"
 #include "base/sort.h"
-#include "job/reach.h"
 #include "job/remedy.h"
 #include "job/removed.h"
 #include "job/starved.h"

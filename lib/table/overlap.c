@@ -21,7 +21,6 @@
 #include "base/num.h"
 #include "base/stat.h"
 #include "job/activity.h"
-#include "job/reach.h"
 #include "table/sums.h"
 
 /* The work of a kernel is taken for equal if the deviation of its executions alone is below this share of their mean,

@@ -127,6 +127,9 @@ nsysx-extract -q -a -b --device 1 --time 0:1h two/r0.sqlite two/r1.sqlite | nsys
 nsysx-view -q -t device chosen >got
 equal '--device and --time as well' "$(cut -f 1 got)" "$(cut -f 1 want)"
 fails 'of streams they are refused' 2 '--python is of the extraction' nsysx-prepare --python -o never 0.nsysx
+for option in --metrics --memory --extract-flags=--autotune; do
+	fails "... $option, too" 2 "${option%%=*} is of the extraction" nsysx-prepare $option -o never 0.nsysx
+done
 # Whose report does not tell its number in the job; with one it is refused.
 run nsysx-prepare -q -o twice py.json py.json
 equal 'a report that is given twice is warned of, whatever -q' "$status $(grep -c '^nsysx-prepare: warning: py: the same file as py.json: its time counts twice$' "$T_private/err")" '0 1'

@@ -102,7 +102,7 @@ step() {
 		class=$(awk -F'\t' 'FNR == 1 { file++; split("", col); for (i = 1; i <= NF; i++) col[$i] = i; next }
 			file == 1 { if ($col["class"] != "") top = $col["class"]; next }
 			$col["period"] > 0 && !had[$col["class"]]++ { n++ }
-			END { if (n > 1) print top }' tables/where.tsv tables/step-each.tsv) \
+			END { if (n > 1) print top }' .state/steps.tsv tables/step-each.tsv) \
 			awk -v relevant="$relevant" -v late="$late" -f "$here/html.awk" -f "$here/lanes.awk" tables/lanes.tsv
 	elif [ "$detail" ]; then
 		why 'No operation has a length: there is nothing to draw.'

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/members.h"
+#include "base/sort.h"
 #include "stream/spool.h"
 #include "table/compare/join.h"
 #include "table/compare/why.h"
@@ -136,22 +138,30 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 static void
 put_devices(const struct cmp_result *r, size_t n, struct nsx_buf *b)
 {
-	size_t at = b->len;
-	int64_t last = NSX_ABSENT;
+	NSX_VEC(int64_t) devices = { 0 };
+	size_t kept = 0;
+	bool single = true;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && single; i++) {
 		int64_t device = nsx_compare_row_shown(&r[i])->device;
 
-		if (r[i].verdict != CMP_SLOWER || (device != NSX_ABSENT && device == last))
+		if (r[i].verdict != CMP_SLOWER)
 			continue;
-		if (device == NSX_ABSENT) {
-			b->len = at;
-			return;
-		}
-		nsx_buf_fmt(b, "%s %" PRId64, b->len == at ? "; on device" : ",", last = device);
+		single = device != NSX_ABSENT;
+		b->failed |= !nsx_vec_push(&devices, device);
 	}
-	if (b->len > at)
+	/* Rows come by class: a device may have one of each. */
+	if (devices.n)
+		qsort(devices.p, devices.n, sizeof *devices.p, nsx_sort_by_int);
+	for (size_t i = 0; i < devices.n; i++)
+		if (!i || devices.p[i] != devices.p[kept - 1])
+			devices.p[kept++] = devices.p[i];
+	if (single && kept) {
+		nsx_buf_c(b, kept > 1 ? "; on devices " : "; on device ");
+		nsx_ranges_put(devices.p, kept, b);
 		nsx_buf_c(b, " alone");
+	}
+	free(devices.p);
 }
 
 /* The line above the table: the result, and the number of rows of each verdict. False when out of memory. */
@@ -175,7 +185,7 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 	if (c->way->each && c->same.said > 0)
 		nsx_buf_c(&b, "; the same work takes longer");
 	else if (out->regressions.n > count[CMP_SLOWER])
-		nsx_buf_fmt(&b, "; as a whole %zu programs slower", out->regressions.n - count[CMP_SLOWER]);
+		nsx_buf_fmt(&b, "; as a whole %zu %s slower", out->regressions.n - count[CMP_SLOWER], c->way->things);
 	nsx_buf_char(&b, '\0');
 	bool good = !b.failed;
 	if (good && out->comparable)

@@ -2,6 +2,7 @@
  * least slack binds. What is left of its slack is added to its lag, so that every event has its measured time. */
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/sort.h"
 
 #include "table/whatif/counts.h"
@@ -79,12 +80,6 @@ add(struct wi_graph *g, uint32_t from, int class, int64_t lag)
 	return g->edges.n < EDGES && nsx_large_push(&g->large, &g->edges, x);
 }
 
-static int64_t
-min2(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* ---- operations ---- */
 
 static bool
@@ -100,7 +95,7 @@ add_awaited(struct wi_graph *g, const struct wi_op *o)
 			continue;
 		if (lag < 0)
 			g->contradicted++;
-		else if (!add(g, wi_end(from), WI_WAIT, min2(g->latency[WI_WAIT], lag)))
+		else if (!add(g, wi_end(from), WI_WAIT, nsx_min(g->latency[WI_WAIT], lag)))
 			return false;
 	}
 	return true;
@@ -112,7 +107,7 @@ add_stream(struct wi_graph *g, const struct wi_op *o, uint32_t before)
 	const struct wi_op *b = &g->ops.p[before];
 
 	if (o->start >= b->end)
-		return add(g, wi_end(before), WI_STREAM, min2(g->latency[WI_STREAM], o->start - b->end));
+		return add(g, wi_end(before), WI_STREAM, nsx_min(g->latency[WI_STREAM], o->start - b->end));
 	g->programmatic++;
 	return add(g, wi_start(before), WI_STREAM, o->start - b->start);
 }
@@ -148,7 +143,7 @@ make_start(struct wi_graph *g, size_t i)
 
 		if (lag < 0)
 			g->early++;
-		else if (!add(g, wi_enter(g, o->call), WI_LAUNCH, min2(g->latency[WI_LAUNCH], lag)))
+		else if (!add(g, wi_enter(g, o->call), WI_LAUNCH, nsx_min(g->latency[WI_LAUNCH], lag)))
 			return false;
 	}
 	if (o->before != NSX_NONE && !(o->before < g->ops.n ? add_stream(g, o, o->before)
@@ -243,7 +238,7 @@ make_enter(struct wi_graph *g, size_t i)
 	if (from != NSX_NONE) {
 		/* What a thread does once it may go on, it also does if it need not wait. */
 		handed = c->start - g->calls.p[from].end;
-		own = min2(own, handed > WI_HANDED ? handed : WI_HANDED);
+		own = nsx_min(own, handed > WI_HANDED ? handed : WI_HANDED);
 	}
 	if (b && !add(g, wi_leave(g, c->before), WI_GAP, own))
 		return false;
@@ -270,7 +265,7 @@ make_leave(struct wi_graph *g, size_t i)
 	for (uint32_t k = 0; k < n; k++)
 		slept |= g->ops.p[g->refs.p[more->waited + k]].end > c->start
 		         && !g->ops.p[g->refs.p[more->waited + k]].cut;
-	own = slept ? min2(own, WI_ASLEEP) : own;
+	own = slept ? nsx_min(own, WI_ASLEEP) : own;
 	if (c->queue != NSX_NONE)
 		own = nsx_wi_queue_work(g, c, own);
 	if (!add(g, wi_enter(g, i), WI_CALL, own))
@@ -282,11 +277,11 @@ make_leave(struct wi_graph *g, size_t i)
 		if (g->ops.p[op].cut)
 			continue;
 		/* A call that does not block waits for room, also where the depth of the queue is not known. */
-		if (!add(g, wi_end(op), class, min2(WI_RETURN, c->end - g->ops.p[op].end)))
+		if (!add(g, wi_end(op), class, nsx_min(WI_RETURN, c->end - g->ops.p[op].end)))
 			return false;
 	}
 	return c->queue == NSX_NONE
-	       || add(g, wi_end(c->queue), WI_QUEUE, min2(0, c->end - g->ops.p[c->queue].end));
+	       || add(g, wi_end(c->queue), WI_QUEUE, nsx_min(0, c->end - g->ops.p[c->queue].end));
 }
 
 /* ---- all ---- */
