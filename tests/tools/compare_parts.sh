@@ -184,6 +184,13 @@ equal 'by phase without thunks the backward pass alone is slower' "$status $(col
 			n, "optimizer", o / 12 * 1000, o / 12 * 1000, "same", n, "unknown", u / 12 * 1000, u / 12 * 1000, "same" }')"
 equal '... of a step' "$(grep -c '^nsysx-compare: slower: ProfilerStep##: backward: 211\.8 us per step' "$T_private/err")" 1
 # Eleven periods, of which the one without an optimizer has another step in it, of the class that is found.
+# One side passed a filter that the other did not.
+nsysx-view -q --text "$T/steps200" | awk -F'\t' -v OFS='\t' '
+	$1 == "end" { $2++ } { print }
+	NR == 1 { print "#diag", "level:s", "source:s", "text:s", "count:i"; print "diag", "info", "nsysx-warmup", "left out", 1 }' >"$T/warmed"
+for by in step phase; do
+	says "by $by, too: one side passed nsysx-warmup" 'NEW passed nsysx-warmup; BASE did not' nsysx-compare --by $by "$T/steps200" "$T/warmed"
+done
 make_job server --torch=vllm --processes 1 --steps 20
 nsysx-extract -q -a -o "$T/served" "$T/server/r0.sqlite"
 fails 'a server has phases of another kind, which its steps are by' 1 'steps of a server, whose phases are their classes: --by step' \

@@ -431,6 +431,7 @@ fails '--again with a table' 2 'goes without --by' nsysx-compile --again --by pa
 # The programs in a profile of JAX.
 if [ -e "$SHARED/data/sources/xplane/jax_train.xplane.pb" ]; then
 	equal 'programs of a profile of JAX' "$(nsysx-compile --again "$SHARED/data/sources/xplane/jax_train.xplane.pb" 2>&1 | head -n 1)" "$(nsysx-compile --again "$T/again" | head -n 1)"
+	equal '... of several it says which' "$(nsysx-compile --again "$SHARED/data/sources/xplane/jax_train.xplane.pb" "$SHARED/data/sources/xplane/jax_fsdp4.xplane.pb" 2>&1 | head -n 1 | awk '{ print $NF }')" folder
 fi
 if [ -e "$SHARED/data/pax/dump0" ]; then
 	# The same from what protoc decodes: shapes of the entry's parameters, in order of their numbers, and of the result.
