@@ -1,6 +1,7 @@
 /* large.h -- arrays that together may be larger than memory: up to a limit they are in memory, beyond it in unlinked
  * files of $TMPDIR, mapped. They are arrays like any other; whoever goes through them in order from time to time lets
- * go of the pages that were touched, which come back from the file when they are touched again.
+ * go of the pages that were touched, which come back from the file when they are touched again. A thread of its own
+ * prepares the pages of files ahead of their use.
  *
  *   struct nsx_large l = { .limit = 256 << 20 };
  *   NSX_VEC(struct op) ops = { 0 };
@@ -26,6 +27,7 @@ struct nsx_large {
 	size_t limit, bytes;
 	struct nsx_err *err;     /* why a file could not be made, or made longer; NULL allowed */
 	NSX_VEC(struct nsx_large_area { void *p; size_t bytes; int fd; }) areas;   /* fd -1: in memory */
+	struct nsx_large_ahead *ahead;
 };
 
 /* As nsx_vec_room and nsx_vec_push; false: out of memory, or of space for files. Arrays of one struct alone: the vector
@@ -44,11 +46,11 @@ void nsx_large_free(struct nsx_large *l, void *p);
 /* Let go of pages of files. What is in them stays. */
 void nsx_large_rest(struct nsx_large *l);
 
-/* The same, at every 2^18th element of a loop. */
+/* The same, at every 2^20th element of a loop. */
 static inline void
 nsx_large_pause(struct nsx_large *l, size_t i)
 {
-	if (!(i & 0x3ffff))
+	if (!(i & 0xfffff))
 		nsx_large_rest(l);
 }
 

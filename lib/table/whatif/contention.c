@@ -98,22 +98,31 @@ time_before(const struct transfer *x, size_t n, int64_t t)
 	return x->before + (t < x->end ? t : x->end) - x->start;
 }
 
+/* The share of a time of a device that is beside transfers, of which the first `lo` begin before it. */
 static double
-share(const struct wi_contention *c, size_t op, const int64_t *times)
+share_of(const struct wi_contention *c, uint32_t device, size_t lo, int64_t start, int64_t end)
 {
-	int64_t start = at(c->g, times, wi_start(op)), end = at(c->g, times, wi_end(op)), before;
-	uint32_t device = wi_device(c->g, &c->g->ops.p[op]);
 	const struct transfer *x = c->transfers + c->first[device];
-	size_t n = c->first[device + 1] - c->first[device], lo;
+	size_t n = c->first[device + 1] - c->first[device];
+	int64_t before = time_before(x, lo, start);
 
-	if (end <= start)
-		return 0;
-	NSX_BISECT(lo, 0, n, x[lo].start >= start);
-	before = time_before(x, lo, start);
 	/* Few begin during an operation. */
 	while (lo < n && x[lo].start < end)
 		lo++;
-	return (double)(time_before(x, lo, end) - before) / (double)(end - start);
+	return end <= start ? 0 : (double)(time_before(x, lo, end) - before) / (double)(end - start);
+}
+
+/* That of an operation, with these times. */
+static double
+share(const struct wi_contention *c, size_t op, const int64_t *times)
+{
+	int64_t start = times[wi_start(op)];
+	uint32_t device = wi_device(c->g, &c->g->ops.p[op]);
+	const struct transfer *x = c->transfers + c->first[device];
+	size_t lo;
+
+	NSX_BISECT(lo, 0, c->first[device + 1] - c->first[device], x[lo].start >= start);
+	return share_of(c, device, lo, start, times[wi_end(op)]);
 }
 
 static bool
@@ -216,16 +225,46 @@ by_stem(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
+/* The shares that operations had, which come by start: on each device the transfers are gone through once. *some:
+ * whether any is beside one. */
+static bool
+share_all(struct wi_contention *c, bool *some)
+{
+	const struct wi_graph *g = c->g;
+	size_t *next = calloc(c->ndevices + 1, sizeof *next);
+
+	for (size_t i = 0; i < g->ops.n && next; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+		uint32_t device = wi_device(g, o);
+		const struct transfer *x = c->transfers + c->first[device];
+		double share;
+
+		wi_pause(g, i);
+		while (next[device] < c->first[device + 1] - c->first[device] && x[next[device]].start < o->start)
+			next[device]++;
+		share = contends(g, o) ? share_of(c, device, next[device], o->start, o->end) : 0;
+		/* They are 0: the pages of most need not be there. */
+		if (share > 0) {
+			c->shares.measured[i] = share;
+			*some = true;
+		}
+	}
+	free(next);
+	return next != NULL;
+}
+
 static bool
 measure(struct wi_contention *c)
 {
 	const struct wi_graph *g = c->g;
-	struct groups s = { .c = c, .of = nsx_large_array(wi_large(g), g->ops.n, sizeof *s.of) };
+	struct groups s = { .c = c };
 	double sum = 0, weight = 0;
-	bool good = find_groups(&s);
+	bool some = false, good = share_all(c, &some);
 
-	for (size_t i = 0; i < g->ops.n && good; i++, wi_pause(g, i))
-		c->shares.measured[i] = s.of[i] == NSX_NONE ? 0 : share(c, i, NULL);
+	if (!good || !some)
+		return good;
+	s.of = nsx_large_array(wi_large(g), g->ops.n, sizeof *s.of);
+	good = find_groups(&s);
 	if (good)
 		regress(&s);
 	if (good && s.list.n)

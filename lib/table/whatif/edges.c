@@ -35,10 +35,10 @@ set_lag(struct wi_edge *x, int64_t lag)
 	return fits;
 }
 
-/* Lags that became too long for their edges, by edge. */
+/* Lags that became too long for their edges. */
 typedef NSX_VEC(struct wi_far) added_fars;
 
-/* Make the lag of an edge longer; of edges one after the other. One that is not in fars yet is added by put_added. */
+/* Make the lag of an edge longer. One that is not in fars yet is added by put_added. */
 static bool
 add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns, added_fars *added)
 {
@@ -54,7 +54,7 @@ add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns, added_fars *added)
 	return set_lag(x, lag) || nsx_vec_push(added, ((struct wi_far){ edge, lag }));
 }
 
-/* Put those into fars, from the last one on. */
+/* Put those, by edge, into fars, from the last one on. */
 static bool
 put_added(struct wi_graph *g, const added_fars *added)
 {
@@ -292,6 +292,8 @@ struct ordering {
 	unsigned char   *state;          /* of events */
 	NSX_VEC(struct { uint32_t event, edge; }) stack;   /* events whose sources are being visited */
 	size_t           n;              /* events in order so far */
+	struct wi_counts left[WI_NCLASSES];  /* of the slack of edges of latencies that bind */
+	added_fars       added;
 };
 
 static bool
@@ -305,6 +307,29 @@ open_event(struct ordering *o, uint32_t event)
 	o->stack.p[o->stack.n].event = event;
 	o->stack.p[o->stack.n++].edge = o->g->first[event];
 	return true;
+}
+
+/* Let the edge of an event that has the least slack bind. */
+static bool
+bind(struct ordering *o, uint32_t event)
+{
+	struct wi_graph *g = o->g;
+	uint32_t best = NSX_NONE;
+	int64_t least = INT64_MAX, time = wi_time(g, event);
+
+	for (uint32_t k = g->first[event]; k < g->first[event + 1]; k++) {
+		uint32_t from = g->edges.p[k].from;
+
+		if (from != NSX_NONE && time - wi_time(g, from) - wi_lag(g, k) < least) {
+			least = time - wi_time(g, from) - wi_lag(g, k);
+			best = k;
+		}
+	}
+	if (best == NSX_NONE)
+		return true;
+	g->edges.p[best].binds = true;
+	return add_to_lag(g, best, least, &o->added)
+	       && (!wi_latency(g->edges.p[best].class) || nsx_wi_count(&o->left[g->edges.p[best].class], least));
 }
 
 /* Put an event behind all its sources. An edge of a cycle is broken: it is turned into one from nothing. */
@@ -322,6 +347,8 @@ visit(struct ordering *o, uint32_t event)
 			o->state[e] = DONE;
 			g->order[o->n++] = e;
 			o->stack.n--;
+			if (!bind(o, e))
+				return false;
 		} else if (o->state[g->edges.p[k].from] == OPEN) {
 			g->cyclic++;
 			g->edges.p[k].from = NSX_NONE;
@@ -332,7 +359,28 @@ visit(struct ordering *o, uint32_t event)
 	return true;
 }
 
-/* Put the events into an order in which sources come first, near that of time. */
+static int
+by_edge(const void *a, const void *b)
+{
+	const struct wi_far *x = a, *y = b;
+
+	return (x->edge > y->edge) - (x->edge < y->edge);
+}
+
+/* Fetch what is known of the call of an operation to come. */
+static void
+foresee(const struct ordering *o, size_t i)
+{
+	enum { AHEAD = 24 };
+	const struct wi_graph *g = o->g;
+
+	wi_foresee_call(g, i);
+	if (i + AHEAD < g->ops.n && g->ops.p[i + AHEAD].call != NSX_NONE)
+		__builtin_prefetch(&o->state[wi_enter(g, g->ops.p[i + AHEAD].call)]);
+}
+
+/* Put the events into an order in which sources come first, near that of time; of each the edge with the least slack
+ * binds. The residual of a latency is the median of what was left of the slack of those that bind. */
 static bool
 put_in_order(struct wi_graph *g)
 {
@@ -342,6 +390,9 @@ put_in_order(struct wi_graph *g)
 
 	while (good && (i < g->ops.n || k < g->calls.n)) {
 		bool call = i == g->ops.n || (k < g->calls.n && g->calls.p[k].start <= g->ops.p[i].start);
+
+		if (!call)
+			foresee(&o, i);
 		uint32_t e = call ? wi_enter(g, k++) : wi_start(i++);
 
 		wi_pause(g, i + k);
@@ -349,45 +400,16 @@ put_in_order(struct wi_graph *g)
 	}
 	for (i = 0; i < g->instances.n && good; i++)
 		good = visit(&o, wi_meeting(g, i));
-	nsx_large_free(&g->large, o.state);
-	free(o.stack.p);
-	return good;
-}
-
-/* Let the edge of each event that has the least slack bind. The residual of a latency is the median of what was left of
- * the slack of those that bind. */
-static bool
-set_residuals(struct wi_graph *g)
-{
-	struct wi_counts left[WI_NCLASSES] = { { 0 } };
-	added_fars added = { 0 };
-	bool good = true;
-
-	for (uint32_t e = 0; e < g->nevents && good; e++) {
-		uint32_t best = NSX_NONE;
-		int64_t least = INT64_MAX, time = wi_time(g, e);
-
-		wi_pause(g, e);
-		for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
-			uint32_t from = g->edges.p[k].from;
-
-			if (from != NSX_NONE && time - wi_time(g, from) - wi_lag(g, k) < least) {
-				least = time - wi_time(g, from) - wi_lag(g, k);
-				best = k;
-			}
-		}
-		if (best == NSX_NONE)
-			continue;
-		g->edges.p[best].binds = true;
-		good = add_to_lag(g, best, least, &added)
-		       && (!wi_latency(g->edges.p[best].class) || nsx_wi_count(&left[g->edges.p[best].class], least));
-	}
 	for (int c = 0; c < WI_NCLASSES; c++) {
-		g->residual[c] = left[c].n ? nsx_wi_nth(&left[c], left[c].n / 2) : 0;
-		nsx_wi_counts_free(&left[c]);
+		g->residual[c] = o.left[c].n ? nsx_wi_nth(&o.left[c], o.left[c].n / 2) : 0;
+		nsx_wi_counts_free(&o.left[c]);
 	}
-	good = good && put_added(g, &added);
-	free(added.p);
+	if (o.added.n)
+		qsort(o.added.p, o.added.n, sizeof *o.added.p, by_edge);
+	good = good && put_added(g, &o.added);
+	nsx_large_free(&g->large, o.state);
+	free(o.added.p);
+	free(o.stack.p);
 	return good;
 }
 
@@ -420,25 +442,6 @@ drop_broken(struct wi_graph *g)
 	}
 }
 
-/* Mark the last edge that comes from each event, and events that have one. */
-static bool
-mark_last(struct wi_graph *g)
-{
-	g->sources = nsx_large_array(&g->large, g->nevents / 8 + 1, 1);
-	for (size_t i = g->nevents; g->sources && i-- > 0;) {
-		uint32_t e = g->order[i];
-
-		wi_pause(g, i);
-		for (uint32_t k = g->first[e + 1]; k-- > g->first[e];) {
-			uint32_t from = g->edges.p[k].from;
-
-			g->edges.p[k].last = !wi_is_source(g, from);
-			g->sources[from / 8] |= (unsigned char)(1u << from % 8);
-		}
-	}
-	return g->sources != NULL;
-}
-
 int
 nsx_wi_make_edges(struct wi_graph *g)
 {
@@ -453,6 +456,7 @@ nsx_wi_make_edges(struct wi_graph *g)
 	find_last(g);
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		wi_pause(g, i);
+		wi_foresee_call(g, i);
 		g->first[wi_start(i)] = (uint32_t)g->edges.n;
 		good = make_start(g, i);
 		g->first[wi_end(i)] = (uint32_t)g->edges.n;
@@ -477,6 +481,5 @@ nsx_wi_make_edges(struct wi_graph *g)
 	good = good && put_in_order(g);
 	if (good)
 		drop_broken(g);
-	good = good && set_residuals(g) && mark_last(g);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

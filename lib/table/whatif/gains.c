@@ -57,12 +57,14 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool content
 	int rc = bounds ? NSX_OK : nsx_err_nomem(g->err, NULL);
 
 	nsx_wi_plan_model(&model, g);
+	if (rc == NSX_OK && !w->slots.of)
+		rc = nsx_wi_slots(&w->slots, g);
 	for (size_t i = 0, some; (i < n || !w->judged) && rc == NSX_OK; i += some) {
 		some = n - i < TOGETHER ? n - i : TOGETHER;
 		for (size_t k = 0; k < some; k++)
 			plans[k] = &trials[i + k].plan;
 		plans[some] = &model;
-		rc = nsx_wi_replay(g, plans, some + !w->judged, bounds);
+		rc = nsx_wi_replay(g, &w->slots, plans, some + !w->judged, bounds);
 		if (rc == NSX_OK && !w->judged)
 			judge(w, w->period - nsx_wi_period(g, bounds + some * 2 * g->steps.n, NULL));
 		for (size_t k = 0; k < some && rc == NSX_OK; k++) {
@@ -155,8 +157,10 @@ nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, boo
 void
 nsx_wi_gains_free(struct wi_gains *w)
 {
-	if (w->g)
+	if (w->g) {
 		nsx_large_free(wi_large(w->g), w->times);
+		nsx_large_free(wi_large(w->g), w->slots.of);
+	}
 	free(w->without);
 	nsx_wi_contention_free(&w->contention);
 }

@@ -24,6 +24,7 @@ struct wi_gains {
 	bool     doubtful;           /* or so much that gains are lower bounds */
 	struct wi_gain model;        /* with constant latencies */
 	struct wi_contention contention;
+	struct wi_slots slots;       /* made when the first gains are */
 	int64_t *times;              /* of events */
 	bool    *without;            /* by device: left out of the period, by the change being tried */
 };

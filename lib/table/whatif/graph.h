@@ -35,7 +35,8 @@ enum {
 	WI_ASLEEP   = 3000,     /* ns of work of a call that waited */
 	WI_HANDED   = 5000,     /* ns of work, at least, of a thread that waited for another one */
 	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
-	WI_LONG_CALL = 50000
+	WI_LONG_CALL = 50000,
+	WI_LAST     = 16        /* operations whose calls are being fetched */
 };
 
 /* Indices are NSX_NONE where there is none. Operations and calls are many, and small: what many have in common is in a
@@ -99,9 +100,8 @@ struct wi_call_more {
 
 /* Events: 2 i is the start and 2 i + 1 the end of operation i; after them those of calls, then for each instance the
  * start of its last member, so that n ends need no n * n edges. The lag makes every event have its measured time; one
- * of WI_FAR is in fars. own: of a collective, from its own start. last: no later edge, by wi_graph.order, comes from
- * there. */
-struct wi_edge { uint32_t from; int32_t lag : 25; uint32_t class : 4, binds : 1, own : 1, last : 1; };
+ * of WI_FAR is in fars. own: of a collective, from its own start. */
+struct wi_edge { uint32_t from; int32_t lag : 25; uint32_t class : 4, binds : 1, own : 1; };
 enum { WI_FAR = -(1 << 24) };
 struct wi_far { int64_t edge, lag; };
 
@@ -146,6 +146,8 @@ struct wi_graph {
 	NSX_VEC(int64_t)            op_numbers, call_numbers;
 	NSX_VEC(int64_t)            numbers;     /* of awaited operations, as they were read */
 	NSX_VEC(struct { int64_t number; uint32_t op; }) early_ops;   /* whose calls had not come yet */
+	int64_t                     last_calls[WI_LAST];   /* numbers of the calls of the last operations, by index, which
+	                                                    * are not looked up yet; NSX_ABSENT: it has none */
 	NSX_VEC(uint32_t)           refs;        /* their indices */
 	NSX_VEC(uint32_t)           members;
 	NSX_VEC(struct wi_instance) instances;
@@ -161,7 +163,6 @@ struct wi_graph {
 	size_t    nevents;
 	uint32_t *first;                         /* of nevents + 1: the first edge */
 	uint32_t *order;                         /* of events: sources first */
-	unsigned char *sources;                  /* of events, a bit each: edges come from it */
 	int64_t   latency[WI_NCLASSES];          /* of launch, stream and wait: the constants */
 	int64_t   residual[WI_NCLASSES];         /* medians */
 	int64_t   depth;                         /* of the launch queue; 0: not known */
@@ -221,10 +222,15 @@ wi_call_more(const struct wi_graph *g, const struct wi_call *c)
 	return c->more == NSX_NONE ? &nsx_wi_no_call_more : &g->call_mores.p[c->more];
 }
 static inline bool wi_is_meeting(const struct wi_graph *g, uint32_t event) { return event >= wi_meeting(g, 0); }
-static inline bool
-wi_is_source(const struct wi_graph *g, uint32_t event)
+/* In a loop over operations that looks at their calls: fetch that of one to come, which was launched long ago and is far
+ * away. */
+static inline void
+wi_foresee_call(const struct wi_graph *g, size_t op)
 {
-	return g->sources[event / 8] >> event % 8 & 1;
+	enum { AHEAD = 24 };
+
+	if (op + AHEAD < g->ops.n && g->ops.p[op + AHEAD].call != NSX_NONE)
+		__builtin_prefetch(&g->calls.p[g->ops.p[op + AHEAD].call]);
 }
 /* Of an operation. */
 static inline bool wi_is_end(uint32_t event) { return event & 1; }
@@ -295,6 +301,8 @@ int nsx_wi_build(struct wi_graph *g, const struct nsx_step_set *s, uint32_t clas
 /* ---- load.c: the records of a stream */
 void nsx_wi_need(struct wi_graph *g, struct nsx_reader *in);
 int nsx_wi_take(void *graph, const struct nsx_rec *rec);
+/* After the last record: find the calls of the last operations. false: out of memory. */
+bool nsx_wi_find_calls(struct wi_graph *g);
 void nsx_wi_free(struct wi_graph *g);
 
 /* ---- link.c */

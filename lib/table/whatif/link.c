@@ -88,6 +88,8 @@ resolve_awaited(struct wi_graph *g)
 static bool
 resolve_all(struct wi_graph *g)
 {
+	if (!nsx_wi_find_calls(g))
+		return false;
 	for (size_t i = 0; i < g->early_ops.n; i++) {
 		struct wi_op *o = &g->ops.p[g->early_ops.p[i].op];
 
@@ -101,6 +103,7 @@ resolve_all(struct wi_graph *g)
 		return false;
 	for (size_t i = 0; i < g->ops.n; i++) {
 		wi_pause(g, i);
+		wi_foresee_call(g, i);
 		if (g->ops.p[i].call != NSX_NONE && g->calls.p[g->ops.p[i].call].op == NSX_NONE)
 			g->calls.p[g->ops.p[i].call].op = (uint32_t)i;
 	}
@@ -186,9 +189,11 @@ cut_begin(struct wi_graph *g, const struct nsx_step_set *s)
 	if (good)
 		find_begins(g, s, devices, processes);
 	/* What is not written need not be written to a file again. */
-	for (size_t i = 0; i < g->ops.n && good; i++, wi_pause(g, i))
+	for (size_t i = 0; i < g->ops.n && good; i++, wi_pause(g, i)) {
+		wi_foresee_call(g, i);
 		if (issued(g, &g->ops.p[i]) < devices[wi_device(g, &g->ops.p[i])])
 			g->ops.p[i].cut = true;
+	}
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		wi_pause(g, i);
 		bool before = g->calls.p[i].start < processes[process_of(g, &g->calls.p[i])];

@@ -228,13 +228,14 @@ take_more(struct wi_graph *g, const struct nsx_rec *rec, struct wi_op *o)
 	return nsx_large_push(&g->large, &g->mores, more) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
-/* Its call, which comes before it unless clocks differ. */
+/* Look up the call of an operation among the last ones. It came before the operation unless clocks differ. */
 static bool
-take_call_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_op *o)
+find_call(struct wi_graph *g, size_t at)
 {
-	int64_t number = rec->v[NSX_OP_call].i;
+	int64_t number = g->last_calls[at % WI_LAST];
+	struct wi_op *o = &g->ops.p[at];
 
-	if (!nsx_has(rec, NSX_OP_call))
+	if (number == NSX_ABSENT)
 		return true;
 	o->call = nsx_wi_number_get(&g->call_of, g->lanes.p[o->lane].profile, number);
 	if (o->call != NSX_NONE)
@@ -242,7 +243,30 @@ take_call_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_op *o)
 	if (!nsx_vec_room(&g->early_ops, 1))
 		return false;
 	g->early_ops.p[g->early_ops.n].number = number;
-	g->early_ops.p[g->early_ops.n++].op = (uint32_t)g->ops.n;
+	g->early_ops.p[g->early_ops.n++].op = (uint32_t)at;
+	return true;
+}
+
+/* The call of the operation to come is far away, and looked up when it has been fetched. */
+static bool
+take_call_of(struct wi_graph *g, const struct nsx_rec *rec, const struct wi_op *o)
+{
+	size_t at = g->ops.n;
+
+	if (at >= WI_LAST && !find_call(g, at - WI_LAST))
+		return false;
+	g->last_calls[at % WI_LAST] = nsx_int(rec, NSX_OP_call, NSX_ABSENT);
+	if (nsx_has(rec, NSX_OP_call))
+		nsx_wi_number_fetch(&g->call_of, g->lanes.p[o->lane].profile, g->last_calls[at % WI_LAST]);
+	return true;
+}
+
+bool
+nsx_wi_find_calls(struct wi_graph *g)
+{
+	for (size_t i = g->ops.n < WI_LAST ? 0 : g->ops.n - WI_LAST; i < g->ops.n; i++)
+		if (!find_call(g, i))
+			return false;
 	return true;
 }
 

@@ -48,9 +48,10 @@ nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report
 	if (number >= r->base && (at < r->n || at - r->n < n->set + GAPS - n->gaps)) {
 		if (at >= r->n && !reach(n, large, r, at))
 			return false;
-		n->gaps -= *place(n, r, at) == NSX_NONE;
+		other = place(n, r, at);
+		n->gaps -= *other == NSX_NONE;
 		n->set++;
-		*place(n, r, at) = index;
+		*other = index;
 		return true;
 	}
 	other = nsx_map_at(&n->others, (struct nsx_key){ report, (uint64_t)number });
@@ -70,6 +71,16 @@ nsx_wi_number_get(const struct wi_numbers *n, uint32_t report, int64_t number)
 			return *place(n, r, at);
 	}
 	return nsx_map_get(&n->others, (struct nsx_key){ report, (uint64_t)number });
+}
+
+void
+nsx_wi_number_fetch(const struct wi_numbers *n, uint32_t report, int64_t number)
+{
+	const struct wi_counted *r = report < n->reports.n ? &n->reports.p[report] : NULL;
+	uint64_t at = r ? (uint64_t)number - (uint64_t)r->base : 0;
+
+	if (r && number >= r->base && at < r->n)
+		__builtin_prefetch(place(n, r, at));
 }
 
 void

@@ -28,6 +28,8 @@ struct wi_numbers {
 bool nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report, int64_t number, uint32_t index);
 /* NSX_NONE: it has not come. */
 uint32_t nsx_wi_number_get(const struct wi_numbers *n, uint32_t report, int64_t number);
+/* It will be asked for soon. */
+void nsx_wi_number_fetch(const struct wi_numbers *n, uint32_t report, int64_t number);
 void nsx_wi_numbers_free(struct wi_numbers *n, struct nsx_large *large);
 
 #endif

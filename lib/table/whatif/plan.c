@@ -292,7 +292,7 @@ even_lag(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t base)
 
 /* ---- the model ---- */
 
-/* The lag of a latency without what it has more because it binds. */
+/* The lag of a latency without what it has more because it binds. ns: with that; what does not bind has no more. */
 static int64_t
 nominal(const struct wi_graph *g, const struct wi_edge *x, int64_t ns)
 {
@@ -362,7 +362,7 @@ nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
 	if (p->kind == WI_PLAN_TASKS)
 		return faster_lag(p, event, base);
 	if (p->kind == WI_PLAN_MODEL)
-		return nominal(g, x, wi_time(g, event) - wi_time(g, x->from)) + g->residual[x->class];
+		return nominal(g, x, base) + g->residual[x->class];
 	switch (p->change.what) {
 	case WI_TRANSFER: case WI_BANDWIDTH: return transfer_lag(p, event, base);
 	case WI_NOWAIT:      return waits_not(p, x) ? WI_GONE : base;

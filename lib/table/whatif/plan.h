@@ -45,9 +45,14 @@ int nsx_wi_even(const struct wi_graph *g, uint32_t **same_of, int64_t **even);
 
 /* ---- sweep.c */
 enum { WI_TOGETHER = 17 };   /* plans that can be swept over at once */
-/* The bounds of steps (graph.h) after each of n plans, which are swept over at once: of plan p at bounds + p * 2 *
- * wi_graph.steps.n. Times are kept of events that others still wait for. NSX_OK or NSX_ERR. */
-int nsx_wi_replay(const struct wi_graph *g, const struct wi_plan *const *plans, size_t n, int64_t *bounds);
+/* Each event that others wait for has a slot, until the last of them is known: 1 .. n, by event; 0: nobody waits. */
+struct wi_slots { uint32_t *of; size_t n; };
+/* NSX_OK or NSX_ERR; the caller frees `of` with nsx_large_free in both cases. */
+int nsx_wi_slots(struct wi_slots *s, const struct wi_graph *g);
+/* The bounds of steps (graph.h) after each of n plans, at most WI_TOGETHER, which are swept over at once, by several
+ * threads: of plan p at bounds + p * 2 * wi_graph.steps.n. Times are kept in slots. NSX_OK or NSX_ERR. */
+int nsx_wi_replay(const struct wi_graph *g, const struct wi_slots *slots, const struct wi_plan *const *plans, size_t n,
+                  int64_t *bounds);
 /* The times of all events after it, of wi_graph.nevents. shares: operations are beside transfers otherwise than they
  * were; NULL: they are not. */
 void nsx_wi_sweep(const struct wi_plan *p, const struct wi_shares *shares, int64_t *times);

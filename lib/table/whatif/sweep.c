@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/par.h"
 #include "base/sort.h"
 #include "table/whatif/plan.h"
 
@@ -50,12 +51,55 @@ nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, int64_t *bounds)
 
 /* ---- many plans at once */
 
+/* What the i-th event will wait for, from those before it on. */
+static void
+foresee_slots(const struct wi_slots *s, const struct wi_graph *g, size_t i)
+{
+	enum { SLOTS = 12, EDGES = 24 };
+	uint32_t e;
+
+	if (i < EDGES)
+		return;
+	__builtin_prefetch(&g->first[g->order[i - EDGES]]);
+	e = g->order[i - SLOTS];
+	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++)
+		__builtin_prefetch(&s->of[g->edges.p[k].from]);
+}
+
+/* Backwards: the last event that waits for another one comes first, and takes a slot for it. */
+int
+nsx_wi_slots(struct wi_slots *s, const struct wi_graph *g)
+{
+	NSX_VEC(uint32_t) unused = { 0 };
+	bool good;
+
+	s->of = nsx_large_array(wi_large(g), g->nevents, sizeof *s->of);
+	good = s->of != NULL;
+	for (size_t i = g->nevents; i-- > 0 && good;) {
+		uint32_t e = g->order[i];
+
+		wi_pause(g, i);
+		foresee_slots(s, g, i);
+		/* What it waits for has other slots than itself: its time is made in its own. */
+		for (uint32_t k = g->first[e]; k < g->first[e + 1] && good; k++) {
+			uint32_t *of = &s->of[g->edges.p[k].from];
+
+			if (!*of)
+				*of = unused.n ? unused.p[--unused.n] : (uint32_t)++s->n;
+		}
+		good = !s->of[e] || nsx_vec_push(&unused, s->of[e]);
+	}
+	free(unused.p);
+	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
+}
+
 /* An operation that bounds a step, and where its time belongs. */
 struct bound { int64_t op; size_t at; };
 
-/* Each event that others wait for has a slot, with a time of each plan, until the last of them is known. */
+/* Some of the plans. The slot of an event has a time of each; that of those that nobody waits for is the first one. */
 struct replay {
 	const struct wi_graph *g;
+	const struct wi_slots *slots;
 	const struct wi_plan *const *plans;
 	size_t    n;
 	struct differing {
@@ -63,11 +107,10 @@ struct replay {
 		uint8_t plans[WI_TOGETHER];  /* whose lags of edges of a class may differ; */
 		int64_t never[WI_TOGETHER];  /* by plan: 0, or for these what makes the usual lag none */
 	} differing[WI_NCLASSES];
-	uint32_t *slot;                  /* by event */
-	NSX_VEC(int64_t) times;          /* n of each slot */
-	NSX_VEC(uint32_t) unused;        /* slots */
-	struct bound *bounds;            /* by operation, two of each step */
+	int64_t  *times;                 /* n of each slot */
+	const struct bound *bounds;      /* by operation, two of each step */
 	int64_t  *out;
+	size_t    pauses;                /* a pause is of all threads: the rarer, the more there are */
 };
 
 static int
@@ -78,11 +121,23 @@ by_op(const void *a, const void *b)
 	return (x->op > y->op) - (x->op < y->op);
 }
 
-static bool
-begin(struct replay *r)
+static struct bound *
+list_bounds(const struct wi_graph *g)
 {
-	const struct wi_graph *g = r->g;
+	struct bound *b = malloc((2 * g->steps.n + 1) * sizeof *b);
 
+	for (size_t i = 0; b && i < g->steps.n; i++) {
+		b[2 * i] = (struct bound){ g->steps.p[i].first, 2 * i };
+		b[2 * i + 1] = (struct bound){ g->steps.p[i].next, 2 * i + 1 };
+	}
+	if (b)
+		qsort(b, 2 * g->steps.n, sizeof *b, by_op);
+	return b;
+}
+
+static void
+find_differing(struct replay *r)
+{
 	for (size_t p = 0; p < r->n; p++)
 		for (int class = 0; class < WI_NCLASSES; class++)
 			if (r->plans[p]->classes >> class & 1) {
@@ -91,31 +146,6 @@ begin(struct replay *r)
 				d->plans[d->n++] = (uint8_t)p;
 				d->never[p] = INT64_MIN / 2;
 			}
-	r->slot = nsx_large_array(wi_large(g), g->nevents, sizeof *r->slot);
-	r->bounds = malloc((2 * g->steps.n + 1) * sizeof *r->bounds);
-	if (!r->slot || !r->bounds)
-		return false;
-	for (size_t i = 0; i < g->steps.n; i++) {
-		r->bounds[2 * i] = (struct bound){ g->steps.p[i].first, 2 * i };
-		r->bounds[2 * i + 1] = (struct bound){ g->steps.p[i].next, 2 * i + 1 };
-	}
-	qsort(r->bounds, 2 * g->steps.n, sizeof *r->bounds, by_op);
-	return true;
-}
-
-/* A slot for an event; NULL when out of memory. */
-static int64_t *
-take_slot(struct replay *r, uint32_t event)
-{
-	if (r->unused.n)
-		return &r->times.p[(r->slot[event] = r->unused.p[--r->unused.n]) * r->n];
-	/* Room to free it, too. */
-	if (!nsx_vec_room(&r->times, r->n)
-	    || !nsx_vec_room(&r->unused, r->times.n / r->n + 1 - r->unused.n))
-		return NULL;
-	r->slot[event] = (uint32_t)(r->times.n / r->n);
-	r->times.n += r->n;
-	return &r->times.p[r->times.n - r->n];
 }
 
 static void
@@ -131,7 +161,7 @@ put_bounds(struct replay *r, uint32_t op, const int64_t *t)
 
 /* The time of an event in all plans, from those of its sources. */
 static void
-follow(struct replay *r, uint32_t event, int64_t *restrict t)
+follow(const struct replay *r, uint32_t event, int64_t *restrict t)
 {
 	const struct wi_graph *g = r->g;
 	size_t n = r->n;
@@ -139,7 +169,7 @@ follow(struct replay *r, uint32_t event, int64_t *restrict t)
 	for (uint32_t k = g->first[event]; k < g->first[event + 1]; k++) {
 		const struct wi_edge *x = &g->edges.p[k];
 		const struct differing *d = &r->differing[x->class];
-		const int64_t *restrict from = &r->times.p[r->slot[x->from] * n];
+		const int64_t *restrict from = &r->times[r->slots->of[x->from] * n];
 		int64_t lag = wi_lag(g, k), at;
 
 		for (size_t p = 0; p < n; p++) {
@@ -152,8 +182,6 @@ follow(struct replay *r, uint32_t event, int64_t *restrict t)
 			at = from[p] + nsx_wi_plan_lag(r->plans[p], event, k);
 			t[p] = at > t[p] ? at : t[p];
 		}
-		if (x->last)
-			r->unused.p[r->unused.n++] = r->slot[x->from];
 	}
 }
 
@@ -171,50 +199,65 @@ foresee(const struct replay *r, size_t i)
 	__builtin_prefetch(&g->first[e]);
 	e = g->order[i + SLOTS];
 	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++)
-		__builtin_prefetch(&r->slot[g->edges.p[k].from]);
+		__builtin_prefetch(&r->slots->of[g->edges.p[k].from]);
 	e = g->order[i + TIMES];
 	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
-		const int64_t *t = &r->times.p[r->slot[g->edges.p[k].from] * r->n];
+		const int64_t *t = &r->times[r->slots->of[g->edges.p[k].from] * r->n];
 
 		__builtin_prefetch(t);
 		__builtin_prefetch(t + r->n - 1);
 	}
 }
 
-static bool
-sweep(struct replay *r)
+static void
+sweep(void *replays, int at)
 {
+	struct replay *r = (struct replay *)replays + at;
 	const struct wi_graph *g = r->g;
 
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i];
-		int64_t *t = take_slot(r, e), measured = g->first[e] == g->first[e + 1] ? wi_time(g, e) : INT64_MIN;
+		int64_t *t = &r->times[r->slots->of[e] * r->n];
+		int64_t measured = g->first[e] == g->first[e + 1] ? wi_time(g, e) : INT64_MIN;
 
-		if (!t)
-			return false;
-		wi_pause(g, i);
+		if (i % r->pauses == 0)
+			nsx_large_rest(wi_large(g));
 		foresee(r, i);
 		for (size_t p = 0; p < r->n; p++)
 			t[p] = measured;
 		follow(r, e, t);
 		if (wi_is_op(g, e) && !wi_is_end(e) && g->ops.p[wi_op_of(e)].bound)
 			put_bounds(r, (uint32_t)wi_op_of(e), t);
-		if (!wi_is_source(g, e))
-			r->unused.p[r->unused.n++] = r->slot[e];
 	}
-	return true;
 }
 
 int
-nsx_wi_replay(const struct wi_graph *g, const struct wi_plan *const *plans, size_t n, int64_t *bounds)
+nsx_wi_replay(const struct wi_graph *g, const struct wi_slots *slots, const struct wi_plan *const *plans, size_t n,
+              int64_t *bounds)
 {
-	struct replay r = { .g = g, .plans = plans, .n = n, .out = bounds };
-	bool good = !n || (begin(&r) && sweep(&r));
+	enum { FEW = 4, MANY = 1 << 16, PARTS = WI_TOGETHER / FEW };   /* plans, and events, that a thread is worth */
+	struct bound *list = list_bounds(g);
+	struct replay parts[PARTS];
+	size_t nparts = g->nevents < MANY ? 1 : n / FEW < (size_t)nsx_par_cpus() ? n / FEW : (size_t)nsx_par_cpus();
+	bool good = list != NULL;
 
-	nsx_large_free(wi_large(g), r.slot);
-	free(r.times.p);
-	free(r.unused.p);
-	free(r.bounds);
+	nparts = nparts ? nparts : 1;
+	for (size_t i = 0; i < nparts; i++) {
+		size_t from = n * i / nparts;
+		struct replay *r = &parts[i];
+
+		*r = (struct replay){ .g = g, .slots = slots, .plans = plans + from, .n = n * (i + 1) / nparts - from,
+		                      .bounds = list, .out = bounds + from * 2 * g->steps.n,
+		                      .pauses = nparts << 20 };
+		r->times = malloc((slots->n + 1) * (r->n + 1) * sizeof *r->times);
+		good &= r->times != NULL;
+		find_differing(r);
+	}
+	if (good && n)
+		nsx_par_run((int)nparts, (int)nparts, sweep, parts);
+	for (size_t i = 0; i < nparts; i++)
+		free(parts[i].times);
+	free(list);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
