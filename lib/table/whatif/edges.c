@@ -296,27 +296,16 @@ struct ordering {
 	added_fars       added;
 };
 
+/* All that an event waits for is in order: it follows. The edge that has the least slack binds. */
 static bool
-open_event(struct ordering *o, uint32_t event)
-{
-	if (o->state[event] != NEW)
-		return true;
-	if (!nsx_vec_room(&o->stack, 1))
-		return false;
-	o->state[event] = OPEN;
-	o->stack.p[o->stack.n].event = event;
-	o->stack.p[o->stack.n++].edge = o->g->first[event];
-	return true;
-}
-
-/* Let the edge of an event that has the least slack bind. */
-static bool
-bind(struct ordering *o, uint32_t event)
+close_event(struct ordering *o, uint32_t event)
 {
 	struct wi_graph *g = o->g;
 	uint32_t best = NSX_NONE;
 	int64_t least = INT64_MAX, time = wi_time(g, event);
 
+	o->state[event] = DONE;
+	g->order[o->n++] = event;
 	for (uint32_t k = g->first[event]; k < g->first[event + 1]; k++) {
 		uint32_t from = g->edges.p[k].from;
 
@@ -332,6 +321,27 @@ bind(struct ordering *o, uint32_t event)
 	       && (!wi_latency(g->edges.p[best].class) || nsx_wi_count(&o->left[g->edges.p[best].class], least));
 }
 
+/* Put an event into order, or on the stack if it waits for one that is not yet. */
+static bool
+open_event(struct ordering *o, uint32_t event)
+{
+	const struct wi_graph *g = o->g;
+	uint32_t k = g->first[event], end = g->first[event + 1];
+
+	if (o->state[event] != NEW)
+		return true;
+	while (k < end && o->state[g->edges.p[k].from] == DONE)
+		k++;
+	if (k == end)
+		return close_event(o, event);
+	if (!nsx_vec_room(&o->stack, 1))
+		return false;
+	o->state[event] = OPEN;
+	o->stack.p[o->stack.n].event = event;
+	o->stack.p[o->stack.n++].edge = k;
+	return true;
+}
+
 /* Put an event behind all its sources. An edge of a cycle is broken: it is turned into one from nothing. */
 static bool
 visit(struct ordering *o, uint32_t event)
@@ -344,10 +354,8 @@ visit(struct ordering *o, uint32_t event)
 		uint32_t e = o->stack.p[o->stack.n - 1].event, k = o->stack.p[o->stack.n - 1].edge++;
 
 		if (k == g->first[e + 1]) {
-			o->state[e] = DONE;
-			g->order[o->n++] = e;
 			o->stack.n--;
-			if (!bind(o, e))
+			if (!close_event(o, e))
 				return false;
 		} else if (o->state[g->edges.p[k].from] == OPEN) {
 			g->cyclic++;

@@ -32,9 +32,15 @@ keep_calls(struct wi_graph *g, const uint32_t *to, size_t n)
 static bool
 keep_threads(struct wi_graph *g)
 {
-	uint32_t *to = nsx_large_array(&g->large, g->calls.n, sizeof *to);
+	uint32_t *to;
 	size_t kept = 0;
+	bool all = true;
 
+	for (size_t i = 0; i < g->of_threads.n; i++)
+		all &= g->of_threads.p[i].works;
+	if (all)
+		return true;
+	to = nsx_large_array(&g->large, g->calls.n, sizeof *to);
 	for (size_t i = 0; to && i < g->calls.n; i++, wi_pause(g, i))
 		to[i] = g->of_threads.p[g->calls.p[i].thread].works ? (uint32_t)kept++ : (uint32_t)NSX_NONE;
 	if (to && kept < g->calls.n)
@@ -60,33 +66,23 @@ resolve(struct wi_graph *g, uint32_t profile, uint32_t *at, uint32_t *n)
 	return true;
 }
 
-/* The operations that others awaited, and calls waited for. */
 static bool
-resolve_awaited(struct wi_graph *g)
+resolve_after(struct wi_graph *g, const struct wi_op *o)
 {
-	for (size_t i = 0; i < g->ops.n; i++) {
-		const struct wi_op *o = &g->ops.p[i];
-
-		wi_pause(g, i);
-		if (o->more != NSX_NONE && !resolve(g, g->lanes.p[o->lane].profile, &g->mores.p[o->more].after,
-		                                    &g->mores.p[o->more].nafter))
-			return false;
-	}
-	for (size_t i = 0; i < g->calls.n; i++) {
-		const struct wi_call *c = &g->calls.p[i];
-
-		wi_pause(g, i);
-		if (c->more != NSX_NONE && !resolve(g, g->of_threads.p[c->thread].profile,
-		                                    &g->call_mores.p[c->more].waited,
-		                                    &g->call_mores.p[c->more].nwaited))
-			return false;
-	}
-	return true;
+	return o->more == NSX_NONE || resolve(g, g->lanes.p[o->lane].profile, &g->mores.p[o->more].after,
+	                                      &g->mores.p[o->more].nafter);
 }
 
-/* Which calls operations are of, and what is awaited. */
 static bool
-resolve_all(struct wi_graph *g)
+resolve_waited(struct wi_graph *g, const struct wi_call *c)
+{
+	return c->more == NSX_NONE || resolve(g, g->of_threads.p[c->thread].profile, &g->call_mores.p[c->more].waited,
+	                                      &g->call_mores.p[c->more].nwaited);
+}
+
+/* Which calls operations are of. */
+static bool
+resolve_calls(struct wi_graph *g)
 {
 	if (!nsx_wi_find_calls(g))
 		return false;
@@ -99,21 +95,7 @@ resolve_all(struct wi_graph *g)
 	free(g->early_ops.p);
 	g->early_ops.p = NULL;
 	g->early_ops.n = g->early_ops.cap = 0;
-	if (!keep_threads(g) || !resolve_awaited(g))
-		return false;
-	for (size_t i = 0; i < g->ops.n; i++) {
-		wi_pause(g, i);
-		wi_foresee_call(g, i);
-		if (g->ops.p[i].call != NSX_NONE && g->calls.p[g->ops.p[i].call].op == NSX_NONE)
-			g->calls.p[g->ops.p[i].call].op = (uint32_t)i;
-	}
-	nsx_large_free(&g->large, g->numbers.p);
-	g->numbers.p = NULL;
-	g->numbers.n = g->numbers.cap = 0;
-	nsx_wi_numbers_free(&g->op_of, &g->large);
-	nsx_map_free(&g->occurrences);
-	g->occurrences = (struct nsx_map){ 0 };
-	return true;
+	return keep_threads(g);
 }
 
 /* ---- operations of devices */
@@ -172,43 +154,60 @@ find_begins(const struct wi_graph *g, const struct nsx_step_set *s, int64_t *dev
 	}
 }
 
-/* Leave out what was launched, or called, before that: it would hold events where they were measured. */
+/* Leave out what was called before the first step of its process: it would hold events where they were measured. */
 static bool
-cut_begin(struct wi_graph *g, const struct nsx_step_set *s)
+cut_calls(struct wi_graph *g, const int64_t *processes)
 {
-	size_t ndevices = g->pairing.comm.cat.devices.n, nprocesses = g->threads.process_of.n, kept = 0;
-	int64_t *devices = malloc((ndevices + 1) * sizeof *devices);
-	int64_t *processes = malloc((nprocesses + 1) * sizeof *processes);
-	uint32_t *to = nsx_large_array(&g->large, g->calls.n, sizeof *to);
-	bool good = devices && processes && to;
+	uint32_t *to;
+	size_t kept = 0, i;
+	int64_t last = INT64_MIN;
 
-	for (size_t i = 0; i < ndevices && good; i++)
-		devices[i] = INT64_MIN;
-	for (size_t i = 0; i < nprocesses && good; i++)
-		processes[i] = INT64_MIN;
-	if (good)
-		find_begins(g, s, devices, processes);
-	/* What is not written need not be written to a file again. */
-	for (size_t i = 0; i < g->ops.n && good; i++, wi_pause(g, i)) {
-		wi_foresee_call(g, i);
-		if (issued(g, &g->ops.p[i]) < devices[wi_device(g, &g->ops.p[i])])
-			g->ops.p[i].cut = true;
+	for (i = 0; i < g->threads.process_of.n; i++)
+		last = processes[i] > last ? processes[i] : last;
+	for (i = 0; i < g->calls.n && g->calls.p[i].start < last;) {
+		const struct wi_call *c = &g->calls.p[i];
+
+		if (c->start < processes[process_of(g, c)])
+			break;
+		wi_pause(g, ++i);
 	}
-	for (size_t i = 0; i < g->calls.n && good; i++) {
-		wi_pause(g, i);
+	/* Most often there are none. */
+	if (i == g->calls.n || g->calls.p[i].start >= last)
+		return true;
+	to = nsx_large_array(&g->large, g->calls.n, sizeof *to);
+	for (i = 0; to && i < g->calls.n; i++) {
 		bool before = g->calls.p[i].start < processes[process_of(g, &g->calls.p[i])];
 
+		wi_pause(g, i);
 		to[i] = before ? (uint32_t)NSX_NONE : (uint32_t)kept++;
 	}
-	if (good && kept < g->calls.n)
+	if (to)
 		keep_calls(g, to, kept);
-	free(devices);
-	free(processes);
 	nsx_large_free(&g->large, to);
-	return good;
+	return to != NULL;
 }
 
-/* What came before on the thread; of its first call, in the process. */
+/* What operations await, the first operation of each call, and which ones were launched before the first step. */
+static bool
+link_ops_to_calls(struct wi_graph *g, const int64_t *devices)
+{
+	for (size_t i = 0; i < g->ops.n; i++) {
+		struct wi_op *o = &g->ops.p[i];
+
+		wi_pause(g, i);
+		wi_foresee_call(g, i);
+		if (!resolve_after(g, o))
+			return false;
+		if (o->call != NSX_NONE && g->calls.p[o->call].op == NSX_NONE)
+			g->calls.p[o->call].op = (uint32_t)i;
+		/* What is not written need not be written to a file again. */
+		if (issued(g, o) < devices[wi_device(g, o)])
+			o->cut = true;
+	}
+	return true;
+}
+
+/* What calls waited for, and what came before on the thread; of its first call, in the process. */
 static bool
 link_calls(struct wi_graph *g)
 {
@@ -224,12 +223,40 @@ link_calls(struct wi_graph *g)
 		struct wi_call *c = &g->calls.p[i];
 
 		wi_pause(g, i);
+		good = resolve_waited(g, c);
 		c->beside = last[c->thread] == NSX_NONE && of_process[process_of(g, c)] != NSX_NONE;
 		c->before = c->beside ? of_process[process_of(g, c)] : last[c->thread];
 		last[c->thread] = of_process[process_of(g, c)] = (uint32_t)i;
 	}
 	free(last);
 	free(of_process);
+	return good;
+}
+
+/* What belongs to what; what came before the first step of a device, and of a process, is left out. */
+static bool
+resolve_all(struct wi_graph *g, const struct nsx_step_set *s)
+{
+	size_t ndevices = g->pairing.comm.cat.devices.n, nprocesses = g->threads.process_of.n;
+	int64_t *devices = malloc((ndevices + 1) * sizeof *devices);
+	int64_t *processes = malloc((nprocesses + 1) * sizeof *processes);
+	bool good = devices && processes && resolve_calls(g);
+
+	for (size_t i = 0; i < ndevices && good; i++)
+		devices[i] = INT64_MIN;
+	for (size_t i = 0; i < nprocesses && good; i++)
+		processes[i] = INT64_MIN;
+	if (good)
+		find_begins(g, s, devices, processes);
+	good = good && link_ops_to_calls(g, devices) && cut_calls(g, processes) && link_calls(g);
+	free(devices);
+	free(processes);
+	nsx_large_free(&g->large, g->numbers.p);
+	g->numbers.p = NULL;
+	g->numbers.n = g->numbers.cap = 0;
+	nsx_wi_numbers_free(&g->op_of, &g->large);
+	nsx_map_free(&g->occurrences);
+	g->occurrences = (struct nsx_map){ 0 };
 	return good;
 }
 
@@ -411,7 +438,7 @@ nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s)
 		return NSX_ERR;
 	nsx_nccl_free(&g->pairing.nccl);
 	g->pairing.nccl = (struct nsx_nccl_set){ 0 };
-	if (!judge_guesses(g) || !resolve_all(g) || !cut_begin(g, s) || !link_calls(g))
+	if (!judge_guesses(g) || !resolve_all(g, s))
 		return nsx_err_nomem(g->err, NULL);
 	return nsx_wi_find_items(g) == NSX_OK && link_ops(g) ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

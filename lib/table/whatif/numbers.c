@@ -9,9 +9,11 @@ enum { PAGE = 256 };
 
 /* Where a report's number `at` places from its base on is. */
 static uint32_t *
-place(const struct wi_numbers *n, const struct wi_counted *r, uint64_t at)
+place(const struct wi_numbers *n, const struct wi_counted *r, struct wi_page *page, uint64_t at)
 {
-	return &n->at.p[(size_t)r->pages.p[at / PAGE] * PAGE + at % PAGE];
+	if (page->number != at / PAGE)
+		*page = (struct wi_page){ (uint32_t)(at / PAGE), r->pages.p[at / PAGE] };
+	return &n->at.p[(size_t)page->at * PAGE + at % PAGE];
 }
 
 /* Let the report have places up to that one. */
@@ -38,7 +40,7 @@ nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report
 	uint32_t *other;
 
 	while (n->reports.n <= report)
-		if (!nsx_vec_push(&n->reports, ((struct wi_counted){ .base = 0 })))
+		if (!nsx_vec_push(&n->reports, ((struct wi_counted){ .set = { NSX_NONE, 0 }, .got = { NSX_NONE, 0 } })))
 			return false;
 	r = &n->reports.p[report];
 	if (!r->n)
@@ -48,7 +50,7 @@ nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report
 	if (number >= r->base && (at < r->n || at - r->n < n->set + GAPS - n->gaps)) {
 		if (at >= r->n && !reach(n, large, r, at))
 			return false;
-		other = place(n, r, at);
+		other = place(n, r, &r->set, at);
 		n->gaps -= *other == NSX_NONE;
 		n->set++;
 		*other = index;
@@ -60,27 +62,31 @@ nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report
 	return other != NULL;
 }
 
+/* The place of a number; NULL: it has none. */
+static uint32_t *
+find(const struct wi_numbers *n, uint32_t report, int64_t number)
+{
+	struct wi_counted *r = report < n->reports.n ? &n->reports.p[report] : NULL;
+	uint64_t at = r ? (uint64_t)number - (uint64_t)r->base : 0;
+
+	return r && number >= r->base && at < r->n ? place(n, r, &r->got, at) : NULL;
+}
+
 uint32_t
 nsx_wi_number_get(const struct wi_numbers *n, uint32_t report, int64_t number)
 {
-	if (report < n->reports.n) {
-		const struct wi_counted *r = &n->reports.p[report];
-		uint64_t at = (uint64_t)number - (uint64_t)r->base;
+	const uint32_t *at = find(n, report, number);
 
-		if (number >= r->base && at < r->n && *place(n, r, at) != NSX_NONE)
-			return *place(n, r, at);
-	}
-	return nsx_map_get(&n->others, (struct nsx_key){ report, (uint64_t)number });
+	return at && *at != NSX_NONE ? *at : nsx_map_get(&n->others, (struct nsx_key){ report, (uint64_t)number });
 }
 
 void
 nsx_wi_number_fetch(const struct wi_numbers *n, uint32_t report, int64_t number)
 {
-	const struct wi_counted *r = report < n->reports.n ? &n->reports.p[report] : NULL;
-	uint64_t at = r ? (uint64_t)number - (uint64_t)r->base : 0;
+	const uint32_t *at = find(n, report, number);
 
-	if (r && number >= r->base && at < r->n)
-		__builtin_prefetch(place(n, r, at));
+	if (at)
+		__builtin_prefetch(at);
 }
 
 void

@@ -16,8 +16,14 @@
 
 /* {0} is empty. gaps: places of all reports for numbers that have not come; set: numbers that have. */
 struct wi_numbers {
-	/* n: places from base on, a page for each 256 of them in pages. */
-	NSX_VEC(struct wi_counted { int64_t base; size_t n; NSX_VEC(uint32_t) pages; }) reports;
+	/* n: places from base on, a page for each 256 of them in pages. Most are set on the last page, and got on the
+	 * page of the one before. */
+	NSX_VEC(struct wi_counted {
+		int64_t base;
+		size_t n;
+		NSX_VEC(uint32_t) pages;
+		struct wi_page { uint32_t number, at; } set, got;
+	}) reports;
 	NSX_VEC(uint32_t) at;
 	size_t         gaps, set;
 	struct nsx_map others;

@@ -55,12 +55,13 @@ nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, int64_t *bounds)
 static void
 foresee_slots(const struct wi_slots *s, const struct wi_graph *g, size_t i)
 {
-	enum { SLOTS = 12, EDGES = 24 };
+	enum { SLOTS = 12, EDGES = 24, FIRST = 36 };
 	uint32_t e;
 
-	if (i < EDGES)
+	if (i < FIRST)
 		return;
-	__builtin_prefetch(&g->first[g->order[i - EDGES]]);
+	__builtin_prefetch(&g->first[g->order[i - FIRST]]);
+	__builtin_prefetch(&g->edges.p[g->first[g->order[i - EDGES]]]);
 	e = g->order[i - SLOTS];
 	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++)
 		__builtin_prefetch(&s->of[g->edges.p[k].from]);
@@ -189,14 +190,14 @@ follow(const struct replay *r, uint32_t event, int64_t *restrict t)
 static void
 foresee(const struct replay *r, size_t i)
 {
-	enum { TIMES = 12, SLOTS = 24, EDGES = 36 };
+	enum { TIMES = 12, SLOTS = 24, EDGES = 36, FIRST = 48 };
 	const struct wi_graph *g = r->g;
 	uint32_t e;
 
-	if (i + EDGES >= g->nevents)
+	if (i + FIRST >= g->nevents)
 		return;
-	e = g->order[i + EDGES];
-	__builtin_prefetch(&g->first[e]);
+	__builtin_prefetch(&g->first[g->order[i + FIRST]]);
+	__builtin_prefetch(&g->edges.p[g->first[g->order[i + EDGES]]]);
 	e = g->order[i + SLOTS];
 	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++)
 		__builtin_prefetch(&r->slots->of[g->edges.p[k].from]);
