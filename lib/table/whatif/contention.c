@@ -41,7 +41,7 @@ transfer_time(const struct wi_graph *g, const struct wi_plan *p, size_t op)
 	uint32_t e = wi_end(op);
 	int64_t ns = 0;
 
-	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
+	for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
 		int64_t lag = nsx_wi_plan_lag(p, e, k);
 
 		ns = lag > ns ? lag : ns;

@@ -35,15 +35,13 @@ set_lag(struct wi_edge *x, int64_t lag)
 	return fits;
 }
 
-/* Lags that became too long for their edges. */
-typedef NSX_VEC(struct wi_far) added_fars;
-
-/* Make the lag of an edge longer. One that is not in fars yet is added by put_added. */
+/* Make the lag of one of the last edges longer. */
 static bool
-add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns, added_fars *added)
+add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns)
 {
 	struct wi_edge *x = &g->edges.p[edge];
 	int64_t lag = wi_lag(g, edge) + ns;
+	size_t at;
 
 	if (!ns)
 		return true;
@@ -51,21 +49,13 @@ add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns, added_fars *added)
 		g->fars.p[far_at(g, edge)].lag = lag;
 		return true;
 	}
-	return set_lag(x, lag) || nsx_vec_push(added, ((struct wi_far){ edge, lag }));
-}
-
-/* Put those, by edge, into fars, from the last one on. */
-static bool
-put_added(struct wi_graph *g, const added_fars *added)
-{
-	size_t from = g->fars.n, more = added->n, to = from + more;
-
-	if (!nsx_vec_room(&g->fars, more))
+	if (set_lag(x, lag))
+		return true;
+	if (!nsx_vec_room(&g->fars, 1))
 		return false;
-	g->fars.n = to;
-	while (more)
-		g->fars.p[--to] = from && g->fars.p[from - 1].edge > added->p[more - 1].edge ? g->fars.p[--from]
-		                  : added->p[--more];
+	for (at = g->fars.n++; at && g->fars.p[at - 1].edge > edge; at--)
+		g->fars.p[at] = g->fars.p[at - 1];
+	g->fars.p[at] = (struct wi_far){ edge, lag };
 	return true;
 }
 
@@ -286,59 +276,127 @@ make_leave(struct wi_graph *g, size_t i)
 
 /* ---- all ---- */
 
+/* Add the edges of an event. */
+static bool
+make(struct wi_graph *g, uint32_t event)
+{
+	if (wi_is_op(g, event))
+		return wi_is_end(event) ? make_end(g, wi_op_of(event)) : make_start(g, wi_op_of(event));
+	if (wi_is_meeting(g, event))
+		return make_meeting(g, &g->instances.p[event - wi_meeting(g, 0)]);
+	return wi_is_end(event) ? make_leave(g, wi_call_of(g, event)) : make_enter(g, wi_call_of(g, event));
+}
+
 enum { NEW, OPEN, DONE };
 struct ordering {
 	struct wi_graph *g;
 	unsigned char   *state;          /* of events */
-	NSX_VEC(struct { uint32_t event, edge; }) stack;   /* events whose sources are being visited */
+	/* Events whose sources are being visited: edges from edge to end are still to be looked at. */
+	NSX_VEC(struct { uint32_t event, edge, end; }) stack;
 	size_t           n;              /* events in order so far */
 	struct wi_counts left[WI_NCLASSES];  /* of the slack of edges of latencies that bind */
-	added_fars       added;
 };
 
-/* All that an event waits for is in order: it follows. The edge that has the least slack binds. */
+/* The edges of an event become the last ones, for they are in the order of events. */
 static bool
-close_event(struct ordering *o, uint32_t event)
+move_edges(struct wi_graph *g, uint32_t event, uint32_t end)
+{
+	uint32_t from = g->first[event];
+
+	if (end == g->edges.n)
+		return true;
+	g->first[event] = (uint32_t)g->edges.n;
+	for (uint32_t k = from; k < end; k++) {
+		struct wi_edge x = g->edges.p[k];
+
+		if (x.lag == WI_FAR && !nsx_vec_push(&g->fars, ((struct wi_far){ (int64_t)g->edges.n,
+		                                                                 nsx_wi_far(g, k) })))
+			return false;
+		if (!nsx_large_push(&g->large, &g->edges, x))
+			return false;
+	}
+	return true;
+}
+
+/* Those of a cycle, which are from nothing, are left out. An event whose edges all were of one has the time that was
+ * measured. */
+static void
+drop_broken(struct wi_graph *g, uint32_t from)
+{
+	uint32_t n = from;
+	size_t far = far_at(g, from), kept = far;
+
+	for (uint32_t k = from; k < g->edges.n; k++) {
+		bool of = far < g->fars.n && g->fars.p[far].edge == k;
+
+		if (g->edges.p[k].from != NSX_NONE) {
+			if (of)
+				g->fars.p[kept++] = (struct wi_far){ n, g->fars.p[far].lag };
+			g->edges.p[n++] = g->edges.p[k];
+		}
+		far += of;
+	}
+	g->edges.n = n;
+	g->fars.n = kept;
+}
+
+/* All that an event waits for is in order: it follows. Its edges, from the first one to `end`, become the last ones; the
+ * one that has the least slack binds. */
+static bool
+close_event(struct ordering *o, uint32_t event, uint32_t end, bool broken)
 {
 	struct wi_graph *g = o->g;
-	uint32_t best = NSX_NONE;
+	uint32_t best = NSX_NONE, from;
 	int64_t least = INT64_MAX, time = wi_time(g, event);
 
 	o->state[event] = DONE;
 	g->order[o->n++] = event;
-	for (uint32_t k = g->first[event]; k < g->first[event + 1]; k++) {
-		uint32_t from = g->edges.p[k].from;
+	if (!move_edges(g, event, end))
+		return false;
+	from = g->first[event];
+	if (broken)
+		drop_broken(g, from);
+	for (uint32_t k = from; k < g->edges.n; k++) {
+		int64_t slack = time - wi_time(g, g->edges.p[k].from) - wi_lag(g, k);
 
-		if (from != NSX_NONE && time - wi_time(g, from) - wi_lag(g, k) < least) {
-			least = time - wi_time(g, from) - wi_lag(g, k);
+		if (slack < least) {
+			least = slack;
 			best = k;
 		}
 	}
-	if (best == NSX_NONE)
+	if (best == NSX_NONE) {
+		g->first[event] = NSX_NONE;
 		return true;
+	}
+	g->edges.p[g->edges.n - 1].last = true;
 	g->edges.p[best].binds = true;
-	return add_to_lag(g, best, least, &o->added)
+	return add_to_lag(g, best, least)
 	       && (!wi_latency(g->edges.p[best].class) || nsx_wi_count(&o->left[g->edges.p[best].class], least));
 }
 
-/* Put an event into order, or on the stack if it waits for one that is not yet. */
+/* Make an event, and put it into order, or on the stack if it waits for one that is not yet. */
 static bool
 open_event(struct ordering *o, uint32_t event)
 {
-	const struct wi_graph *g = o->g;
-	uint32_t k = g->first[event], end = g->first[event + 1];
+	struct wi_graph *g = o->g;
+	uint32_t k = (uint32_t)g->edges.n, end;
 
 	if (o->state[event] != NEW)
 		return true;
+	g->first[event] = k;
+	if (!make(g, event))
+		return false;
+	end = (uint32_t)g->edges.n;
 	while (k < end && o->state[g->edges.p[k].from] == DONE)
 		k++;
 	if (k == end)
-		return close_event(o, event);
+		return close_event(o, event, end, false);
 	if (!nsx_vec_room(&o->stack, 1))
 		return false;
 	o->state[event] = OPEN;
 	o->stack.p[o->stack.n].event = event;
-	o->stack.p[o->stack.n++].edge = k;
+	o->stack.p[o->stack.n].edge = k;
+	o->stack.p[o->stack.n++].end = end;
 	return true;
 }
 
@@ -347,15 +405,16 @@ static bool
 visit(struct ordering *o, uint32_t event)
 {
 	struct wi_graph *g = o->g;
+	int64_t cyclic = g->cyclic;
 
 	if (!open_event(o, event))
 		return false;
 	while (o->stack.n) {
 		uint32_t e = o->stack.p[o->stack.n - 1].event, k = o->stack.p[o->stack.n - 1].edge++;
 
-		if (k == g->first[e + 1]) {
+		if (k == o->stack.p[o->stack.n - 1].end) {
 			o->stack.n--;
-			if (!close_event(o, e))
+			if (!close_event(o, e, k, g->cyclic > cyclic))
 				return false;
 		} else if (o->state[g->edges.p[k].from] == OPEN) {
 			g->cyclic++;
@@ -365,14 +424,6 @@ visit(struct ordering *o, uint32_t event)
 		}
 	}
 	return true;
-}
-
-static int
-by_edge(const void *a, const void *b)
-{
-	const struct wi_far *x = a, *y = b;
-
-	return (x->edge > y->edge) - (x->edge < y->edge);
 }
 
 /* Fetch what is known of the call of an operation to come. */
@@ -387,10 +438,10 @@ foresee(const struct ordering *o, size_t i)
 		__builtin_prefetch(&o->state[wi_enter(g, g->ops.p[i + AHEAD].call)]);
 }
 
-/* Put the events into an order in which sources come first, near that of time; of each the edge with the least slack
+/* Make the events, in an order in which sources come first, near that of time; of each the edge with the least slack
  * binds. The residual of a latency is the median of what was left of the slack of those that bind. */
 static bool
-put_in_order(struct wi_graph *g)
+make_all(struct wi_graph *g)
 {
 	struct ordering o = { .g = g, .state = nsx_large_array(&g->large, g->nevents, 1) };
 	size_t i = 0, k = 0;
@@ -412,42 +463,9 @@ put_in_order(struct wi_graph *g)
 		g->residual[c] = o.left[c].n ? nsx_wi_nth(&o.left[c], o.left[c].n / 2) : 0;
 		nsx_wi_counts_free(&o.left[c]);
 	}
-	if (o.added.n)
-		qsort(o.added.p, o.added.n, sizeof *o.added.p, by_edge);
-	good = good && put_added(g, &o.added);
 	nsx_large_free(&g->large, o.state);
-	free(o.added.p);
 	free(o.stack.p);
 	return good;
-}
-
-/* Without an edge that is left, an event has its measured time: those of a cycle that was broken. */
-static void
-drop_broken(struct wi_graph *g)
-{
-	uint32_t n = 0, k = 0;
-	size_t far = 0, kept = 0;
-
-	for (size_t e = 0; g->cyclic && e < g->nevents; e++) {
-		uint32_t end = g->first[e + 1];
-
-		g->first[e] = n;
-		for (; k < end; k++) {
-			bool of = far < g->fars.n && g->fars.p[far].edge == k;
-
-			if (g->edges.p[k].from != NSX_NONE) {
-				if (of)
-					g->fars.p[kept++] = (struct wi_far){ n, g->fars.p[far].lag };
-				g->edges.p[n++] = g->edges.p[k];
-			}
-			far += of;
-		}
-	}
-	if (g->cyclic) {
-		g->first[g->nevents] = n;
-		g->edges.n = n;
-		g->fars.n = kept;
-	}
 }
 
 int
@@ -458,36 +476,11 @@ nsx_wi_make_edges(struct wi_graph *g)
 	g->nevents = 2 * (g->ops.n + g->calls.n) + g->instances.n;
 	if (g->nevents > UINT32_MAX / 4)
 		return nsx_err_set(g->err, "more than %u operations and calls", UINT32_MAX / 8);
-	g->first = nsx_large_array(&g->large, g->nevents + 1, sizeof *g->first);
+	g->first = nsx_large_array(&g->large, g->nevents, sizeof *g->first);
 	g->order = nsx_large_array(&g->large, g->nevents, sizeof *g->order);
-	good = g->first && g->order;
 	find_last(g);
-	for (size_t i = 0; i < g->ops.n && good; i++) {
-		wi_pause(g, i);
-		wi_foresee_call(g, i);
-		g->first[wi_start(i)] = (uint32_t)g->edges.n;
-		good = make_start(g, i);
-		g->first[wi_end(i)] = (uint32_t)g->edges.n;
-		good = good && make_end(g, i);
-	}
-	for (size_t i = 0; i < g->calls.n && good; i++) {
-		wi_pause(g, i);
-		g->first[wi_enter(g, i)] = (uint32_t)g->edges.n;
-		good = make_enter(g, i);
-		g->first[wi_leave(g, i)] = (uint32_t)g->edges.n;
-		good = good && make_leave(g, i);
-	}
-	for (size_t i = 0; i < g->instances.n && good; i++) {
-		wi_pause_at(g, g->instances.p[i].first, g->instances.p[i].n);
-		g->first[wi_meeting(g, i)] = (uint32_t)g->edges.n;
-		good = make_meeting(g, &g->instances.p[i]);
-	}
+	good = g->first && g->order && make_all(g);
 	if (g->edges.n == EDGES)
 		return nsx_err_set(g->err, "operations and calls wait for each other more than %u times", EDGES);
-	if (good)
-		g->first[g->nevents] = (uint32_t)g->edges.n;
-	good = good && put_in_order(g);
-	if (good)
-		drop_broken(g);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

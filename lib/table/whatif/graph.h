@@ -100,8 +100,8 @@ struct wi_call_more {
 
 /* Events: 2 i is the start and 2 i + 1 the end of operation i; after them those of calls, then for each instance the
  * start of its last member, so that n ends need no n * n edges. The lag makes every event have its measured time; one
- * of WI_FAR is in fars. own: of a collective, from its own start. */
-struct wi_edge { uint32_t from; int32_t lag : 25; uint32_t class : 4, binds : 1, own : 1; };
+ * of WI_FAR is in fars. own: of a collective, from its own start. last: of its event. */
+struct wi_edge { uint32_t from; int32_t lag : 25; uint32_t class : 4, binds : 1, own : 1, last : 1; };
 enum { WI_FAR = -(1 << 24) };
 struct wi_far { int64_t edge, lag; };
 
@@ -158,10 +158,11 @@ struct wi_graph {
 	NSX_VEC(double)             limits;      /* of instructions, as far as it goes: the share of their time that
 	                                          * they need at the limit of the device; 1: not known */
 	/* The graph. */
-	NSX_VEC(struct wi_edge)     edges;       /* of an event one after the other */
+	NSX_VEC(struct wi_edge)     edges;       /* of an event one after the other, in order of events; some between
+	                                          * them are of none */
 	NSX_VEC(struct wi_far)      fars;        /* by edge */
 	size_t    nevents;
-	uint32_t *first;                         /* of nevents + 1: the first edge */
+	uint32_t *first;                         /* of events: the first edge; NSX_NONE: it has none */
 	uint32_t *order;                         /* of events: sources first */
 	int64_t   latency[WI_NCLASSES];          /* of launch, stream and wait: the constants */
 	int64_t   residual[WI_NCLASSES];         /* medians */
@@ -258,13 +259,19 @@ wi_lag(const struct wi_graph *g, uint32_t edge)
 
 	return lag == WI_FAR ? nsx_wi_far(g, edge) : lag;
 }
+/* for (uint32_t k = g->first[event]; k != NSX_NONE; k = wi_next(g, k)) */
+static inline uint32_t
+wi_next(const struct wi_graph *g, uint32_t edge)
+{
+	return g->edges.p[edge].last ? (uint32_t)NSX_NONE : edge + 1;
+}
 /* The edge of the work of an operation's end or of a call's return; NSX_NONE: that was one of a broken cycle. */
 static inline uint32_t
 wi_work(const struct wi_graph *g, uint32_t event)
 {
 	uint32_t k = g->first[event];
 
-	return k < g->first[event + 1] && (g->edges.p[k].class == WI_DUR || g->edges.p[k].class == WI_RDV
+	return k != NSX_NONE && (g->edges.p[k].class == WI_DUR || g->edges.p[k].class == WI_RDV
 	       || g->edges.p[k].class == WI_CALL) ? k : NSX_NONE;
 }
 static inline bool

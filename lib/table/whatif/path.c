@@ -14,7 +14,7 @@ const char *const nsx_wi_class_names[WI_NCLASSES] = { "dur", "rdv", "launch", "s
 uint32_t
 nsx_wi_binding(const struct wi_graph *g, uint32_t event)
 {
-	for (uint32_t k = g->first[event]; k < g->first[event + 1]; k++)
+	for (uint32_t k = g->first[event]; k != NSX_NONE; k = wi_next(g, k))
 		if (g->edges.p[k].binds)
 			return k;
 	return NSX_NONE;

@@ -25,7 +25,7 @@ latest(const struct wi_graph *g, int64_t *late)
 		uint32_t e = g->order[i];
 
 		wi_pause(g, i);
-		for (uint32_t k = g->first[e]; k < g->first[e + 1] && late[e] != NEVER; k++) {
+		for (uint32_t k = g->first[e]; k != NSX_NONE && late[e] != NEVER; k = wi_next(g, k)) {
 			int64_t t = late[e] - wi_lag(g, k);
 
 			if (t < late[g->edges.p[k].from])

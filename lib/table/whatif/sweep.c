@@ -23,11 +23,11 @@ nsx_wi_sweep(const struct wi_plan *p, const struct wi_shares *shares, int64_t *t
 	const struct wi_graph *g = p->g;
 
 	for (size_t i = 0; i < g->nevents; i++) {
-		uint32_t e = g->order[i], k = g->first[e], end = g->first[e + 1];
-		int64_t t = k == end ? wi_time(g, e) : INT64_MIN;
+		uint32_t e = g->order[i], first = g->first[e];
+		int64_t t = first == NSX_NONE ? wi_time(g, e) : INT64_MIN;
 
 		wi_pause(g, i);
-		for (uint32_t first = k; k < end; k++) {
+		for (uint32_t k = first; k != NSX_NONE; k = wi_next(g, k)) {
 			const struct wi_edge *x = &g->edges.p[k];
 			int64_t lag = p->classes >> x->class & 1 ? nsx_wi_plan_lag(p, e, k) : wi_lag(g, k), at;
 
@@ -55,15 +55,14 @@ nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, int64_t *bounds)
 static void
 foresee_slots(const struct wi_slots *s, const struct wi_graph *g, size_t i)
 {
-	enum { SLOTS = 12, EDGES = 24, FIRST = 36 };
+	enum { SLOTS = 12, FIRST = 24 };
 	uint32_t e;
 
 	if (i < FIRST)
 		return;
 	__builtin_prefetch(&g->first[g->order[i - FIRST]]);
-	__builtin_prefetch(&g->edges.p[g->first[g->order[i - EDGES]]]);
 	e = g->order[i - SLOTS];
-	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++)
+	for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k))
 		__builtin_prefetch(&s->of[g->edges.p[k].from]);
 }
 
@@ -82,7 +81,7 @@ nsx_wi_slots(struct wi_slots *s, const struct wi_graph *g)
 		wi_pause(g, i);
 		foresee_slots(s, g, i);
 		/* What it waits for has other slots than itself: its time is made in its own. */
-		for (uint32_t k = g->first[e]; k < g->first[e + 1] && good; k++) {
+		for (uint32_t k = g->first[e]; k != NSX_NONE && good; k = wi_next(g, k)) {
 			uint32_t *of = &s->of[g->edges.p[k].from];
 
 			if (!*of)
@@ -167,7 +166,7 @@ follow(const struct replay *r, uint32_t event, int64_t *restrict t)
 	const struct wi_graph *g = r->g;
 	size_t n = r->n;
 
-	for (uint32_t k = g->first[event]; k < g->first[event + 1]; k++) {
+	for (uint32_t k = g->first[event]; k != NSX_NONE; k = wi_next(g, k)) {
 		const struct wi_edge *x = &g->edges.p[k];
 		const struct differing *d = &r->differing[x->class];
 		const int64_t *restrict from = &r->times[r->slots->of[x->from] * n];
@@ -190,19 +189,18 @@ follow(const struct replay *r, uint32_t event, int64_t *restrict t)
 static void
 foresee(const struct replay *r, size_t i)
 {
-	enum { TIMES = 12, SLOTS = 24, EDGES = 36, FIRST = 48 };
+	enum { TIMES = 12, SLOTS = 24, FIRST = 36 };
 	const struct wi_graph *g = r->g;
 	uint32_t e;
 
 	if (i + FIRST >= g->nevents)
 		return;
 	__builtin_prefetch(&g->first[g->order[i + FIRST]]);
-	__builtin_prefetch(&g->edges.p[g->first[g->order[i + EDGES]]]);
 	e = g->order[i + SLOTS];
-	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++)
+	for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k))
 		__builtin_prefetch(&r->slots->of[g->edges.p[k].from]);
 	e = g->order[i + TIMES];
-	for (uint32_t k = g->first[e]; k < g->first[e + 1]; k++) {
+	for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
 		const int64_t *t = &r->times[r->slots->of[g->edges.p[k].from] * r->n];
 
 		__builtin_prefetch(t);
@@ -219,7 +217,7 @@ sweep(void *replays, int at)
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i];
 		int64_t *t = &r->times[r->slots->of[e] * r->n];
-		int64_t measured = g->first[e] == g->first[e + 1] ? wi_time(g, e) : INT64_MIN;
+		int64_t measured = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
 
 		if (i % r->pauses == 0)
 			nsx_large_rest(wi_large(g));
