@@ -212,8 +212,8 @@ drop(struct nsx_large *l, struct nsx_large_area *a)
 	*a = l->areas.p[--l->areas.n];
 }
 
-bool
-nsx_large_grow_(struct nsx_large *l, void *pp, size_t size, size_t *cap, size_t n, size_t more)
+static bool
+grow_vector(struct nsx_large *l, void *pp, size_t size, size_t *cap, size_t n, size_t more)
 {
 	struct nsx_large_area *a;
 	size_t want;
@@ -238,35 +238,55 @@ nsx_large_grow_(struct nsx_large *l, void *pp, size_t size, size_t *cap, size_t 
 	return true;
 }
 
+bool
+nsx_large_grow_(struct nsx_large *l, void *pp, size_t size, size_t *cap, size_t n, size_t more)
+{
+	bool good;
+
+	pthread_mutex_lock(&l->lock);
+	good = grow_vector(l, pp, size, cap, n, more);
+	pthread_mutex_unlock(&l->lock);
+	return good;
+}
+
 void *
 nsx_large_array(struct nsx_large *l, size_t n, size_t size)
 {
 	struct nsx_large_area *a;
+	void *p = NULL;
 
 	if (n > SIZE_MAX / 4 / size)
 		return NULL;
+	pthread_mutex_lock(&l->lock);
 	a = add(l);
 	if (a && grow(l, a, n ? n * size : 1))
-		return a->p;
-	l->areas.n -= a != NULL;
-	return NULL;
+		p = a->p;
+	else
+		l->areas.n -= a != NULL;
+	pthread_mutex_unlock(&l->lock);
+	return p;
 }
 
 void
 nsx_large_free(struct nsx_large *l, void *p)
 {
-	struct nsx_large_area *a = p ? find(l, p) : NULL;
+	struct nsx_large_area *a;
 
+	pthread_mutex_lock(&l->lock);
+	a = p ? find(l, p) : NULL;
 	if (a)
 		drop(l, a);
+	pthread_mutex_unlock(&l->lock);
 }
 
 void
 nsx_large_rest(struct nsx_large *l)
 {
+	pthread_mutex_lock(&l->lock);
 	for (size_t i = 0; i < l->areas.n; i++)
 		if (l->areas.p[i].fd >= 0)
 			madvise(l->areas.p[i].p, l->areas.p[i].bytes, MADV_DONTNEED);
+	pthread_mutex_unlock(&l->lock);
 }
 
 void

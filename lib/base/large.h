@@ -11,10 +11,13 @@
  *           ... ops.p[i] and others near it in time
  *   }
  *   nsx_large_free(&l, ops.p);
+ *
+ * Several threads may use arrays of one struct, and rest, while one of them adds and frees others.
  */
 #ifndef NSX_BASE_LARGE_H
 #define NSX_BASE_LARGE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -28,6 +31,7 @@ struct nsx_large {
 	struct nsx_err *err;     /* why a file could not be made, or made longer; NULL allowed */
 	NSX_VEC(struct nsx_large_area { void *p; size_t bytes; int fd; }) areas;   /* fd -1: in memory */
 	struct nsx_large_ahead *ahead;
+	pthread_mutex_t lock;    /* of areas; all bytes 0 are one that is not locked */
 };
 
 /* As nsx_vec_room and nsx_vec_push; false: out of memory, or of space for files. Arrays of one struct alone: the vector

@@ -10,12 +10,14 @@
 
 #include "base/map.h"
 
+enum { NSX_THREADS_RECENT = 1024 };
+
 /* {0} is empty. */
 struct nsx_threads {
 	struct nsx_map process_of;   /* (report, pid) -> a number */
 	struct nsx_map thread_of;    /* (that, tid) -> the thread's */
-	int64_t  profile, pid, tid;  /* the last one, and its number + 1; 0: none */
-	uint32_t last;
+	/* The last one of each report, by some of its bits, and its number + 1; 0: none. */
+	struct nsx_recent_thread { int64_t profile, pid, tid; uint32_t last; } recent[NSX_THREADS_RECENT];
 };
 
 /* 0, 1, ... in order of first occurrence, for any numbers; absent numbers count as one value. NSX_NONE when out of
@@ -23,18 +25,16 @@ struct nsx_threads {
 static inline uint32_t
 nsx_thread_number(struct nsx_threads *t, int64_t profile, int64_t pid, int64_t tid)
 {
+	struct nsx_recent_thread *r = &t->recent[(uint64_t)profile % NSX_THREADS_RECENT];
 	uint32_t process, n;
 
-	/* Often several records of one thread come one after the other. */
-	if (t->last && t->tid == tid && t->pid == pid && t->profile == profile)
-		return t->last - 1;
+	/* Often several records of one thread of a report come one after the other. */
+	if (r->last && r->tid == tid && r->pid == pid && r->profile == profile)
+		return r->last - 1;
 	process = nsx_map_number(&t->process_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
 	n = process == NSX_NONE ? (uint32_t)NSX_NONE
 	    : nsx_map_number(&t->thread_of, (struct nsx_key){ process, (uint64_t)tid });
-	t->profile = profile;
-	t->pid = pid;
-	t->tid = tid;
-	t->last = n == NSX_NONE ? 0 : n + 1;
+	*r = (struct nsx_recent_thread){ profile, pid, tid, n == NSX_NONE ? 0 : n + 1 };
 	return n;
 }
 

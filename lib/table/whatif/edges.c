@@ -340,8 +340,8 @@ drop_broken(struct wi_graph *g, uint32_t from)
 	g->fars.n = kept;
 }
 
-/* All that an event waits for is in order: it follows. Its edges, from the first one to `end`, become the last ones; the
- * one that has the least slack binds. */
+/* All that an event waits for is in order: it follows. Its edges, from the first one to `end`, become the last ones;
+ * the one that has the least slack binds. */
 static bool
 close_event(struct ordering *o, uint32_t event, uint32_t end, bool broken)
 {
@@ -371,7 +371,8 @@ close_event(struct ordering *o, uint32_t event, uint32_t end, bool broken)
 	g->edges.p[g->edges.n - 1].last = true;
 	g->edges.p[best].binds = true;
 	return add_to_lag(g, best, least)
-	       && (!wi_latency(g->edges.p[best].class) || nsx_wi_count(&o->left[g->edges.p[best].class], least));
+	       && (!wi_latency(g->edges.p[best].class)
+	           || nsx_wi_count(&o->left[g->edges.p[best].class], least));
 }
 
 /* Make an event, and put it into order, or on the stack if it waits for one that is not yet. */
@@ -430,12 +431,12 @@ visit(struct ordering *o, uint32_t event)
 static void
 foresee(const struct ordering *o, size_t i)
 {
-	enum { AHEAD = 24 };
 	const struct wi_graph *g = o->g;
 
 	wi_foresee_call(g, i);
-	if (i + AHEAD < g->ops.n && g->ops.p[i + AHEAD].call != NSX_NONE)
-		__builtin_prefetch(&o->state[wi_enter(g, g->ops.p[i + AHEAD].call)]);
+	i += WI_AHEAD;
+	if (i < g->ops.n && g->ops.p[i].call != NSX_NONE)
+		__builtin_prefetch(&o->state[wi_enter(g, g->ops.p[i].call)]);
 }
 
 /* Make the events, in an order in which sources come first, near that of time; of each the edge with the least slack

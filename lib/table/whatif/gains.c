@@ -57,8 +57,6 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool content
 	int rc = bounds ? NSX_OK : nsx_err_nomem(g->err, NULL);
 
 	nsx_wi_plan_model(&model, g);
-	if (rc == NSX_OK && !w->slots.of)
-		rc = nsx_wi_slots(&w->slots, g);
 	for (size_t i = 0, some; (i < n || !w->judged) && rc == NSX_OK; i += some) {
 		some = n - i < TOGETHER ? n - i : TOGETHER;
 		for (size_t k = 0; k < some; k++)
@@ -87,6 +85,8 @@ int
 nsx_wi_gains_open(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path)
 {
 	*w = (struct wi_gains){ .g = g };
+	if (nsx_wi_slots_begin(&w->slots, g) != NSX_OK)
+		return NSX_ERR;
 	w->period = nsx_wi_period(g, NULL, NULL);
 	w->unexplained = path->all > 0 ? (double)path->parts[WI_UNEXPLAINED] / (double)path->all : 0;
 	w->unseen = path->all > 0 ? (double)path->unseen / (double)path->all : 0;
@@ -157,10 +157,9 @@ nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, boo
 void
 nsx_wi_gains_free(struct wi_gains *w)
 {
-	if (w->g) {
+	nsx_wi_slots_free(&w->slots);
+	if (w->g)
 		nsx_large_free(wi_large(w->g), w->times);
-		nsx_large_free(wi_large(w->g), w->slots.of);
-	}
 	free(w->without);
 	nsx_wi_contention_free(&w->contention);
 }

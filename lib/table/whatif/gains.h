@@ -11,7 +11,7 @@ struct wi_gain { double saved, low, high; };
 /* A change, and what it saves. */
 struct wi_trial { struct wi_plan plan; struct wi_gain gain; };
 
-/* {0} is empty. */
+/* {0} is empty. It stays where it was opened. */
 struct wi_gains {
 	const struct wi_graph *g;
 	double   period;             /* as measured, ns */
@@ -24,7 +24,7 @@ struct wi_gains {
 	bool     doubtful;           /* or so much that gains are lower bounds */
 	struct wi_gain model;        /* with constant latencies */
 	struct wi_contention contention;
-	struct wi_slots slots;       /* made when the first gains are */
+	struct wi_slots slots;
 	int64_t *times;              /* of events */
 	bool    *without;            /* by device: left out of the period, by the change being tried */
 };

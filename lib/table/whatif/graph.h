@@ -36,7 +36,8 @@ enum {
 	WI_HANDED   = 5000,     /* ns of work, at least, of a thread that waited for another one */
 	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
 	WI_LONG_CALL = 50000,
-	WI_LAST     = 16        /* operations whose calls are being fetched */
+	WI_LAST     = 16,       /* operations whose calls are being fetched */
+	WI_AHEAD    = 24
 };
 
 /* Indices are NSX_NONE where there is none. Operations and calls are many, and small: what many have in common is in a
@@ -146,8 +147,8 @@ struct wi_graph {
 	NSX_VEC(int64_t)            op_numbers, call_numbers;
 	NSX_VEC(int64_t)            numbers;     /* of awaited operations, as they were read */
 	NSX_VEC(struct { int64_t number; uint32_t op; }) early_ops;   /* whose calls had not come yet */
-	int64_t                     last_calls[WI_LAST];   /* numbers of the calls of the last operations, by index, which
-	                                                    * are not looked up yet; NSX_ABSENT: it has none */
+	int64_t                     last_calls[WI_LAST];   /* numbers of the calls of the last operations, by index,
+	                                                    * not looked up yet; NSX_ABSENT: it has none */
 	NSX_VEC(uint32_t)           refs;        /* their indices */
 	NSX_VEC(uint32_t)           members;
 	NSX_VEC(struct wi_instance) instances;
@@ -223,15 +224,14 @@ wi_call_more(const struct wi_graph *g, const struct wi_call *c)
 	return c->more == NSX_NONE ? &nsx_wi_no_call_more : &g->call_mores.p[c->more];
 }
 static inline bool wi_is_meeting(const struct wi_graph *g, uint32_t event) { return event >= wi_meeting(g, 0); }
-/* In a loop over operations that looks at their calls: fetch that of one to come, which was launched long ago and is far
- * away. */
+/* In a loop over operations that looks at their calls: fetch that of one to come, which was launched long ago and is
+ * far away. */
 static inline void
 wi_foresee_call(const struct wi_graph *g, size_t op)
 {
-	enum { AHEAD = 24 };
-
-	if (op + AHEAD < g->ops.n && g->ops.p[op + AHEAD].call != NSX_NONE)
-		__builtin_prefetch(&g->calls.p[g->ops.p[op + AHEAD].call]);
+	op += WI_AHEAD;
+	if (op < g->ops.n && g->ops.p[op].call != NSX_NONE)
+		__builtin_prefetch(&g->calls.p[g->ops.p[op].call]);
 }
 /* Of an operation. */
 static inline bool wi_is_end(uint32_t event) { return event & 1; }

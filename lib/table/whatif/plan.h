@@ -2,6 +2,7 @@
 #ifndef NSX_TABLE_WHATIF_PLAN_H
 #define NSX_TABLE_WHATIF_PLAN_H
 
+#include "base/worker.h"
 #include "table/whatif/changes.h"
 
 /* A lag of an edge that no longer holds anything back. */
@@ -45,13 +46,21 @@ int nsx_wi_even(const struct wi_graph *g, uint32_t **same_of, int64_t **even);
 
 /* ---- sweep.c */
 enum { WI_TOGETHER = 17 };   /* plans that can be swept over at once */
-/* Each event that others wait for has a slot, until the last of them is known: 1 .. n, by event; 0: nobody waits. */
-struct wi_slots { uint32_t *of; size_t n; };
-/* NSX_OK or NSX_ERR; the caller frees `of` with nsx_large_free in both cases. */
-int nsx_wi_slots(struct wi_slots *s, const struct wi_graph *g);
+/* Each event that others wait for has a slot, until the last of them is known. {0} is empty. */
+struct wi_slots {
+	const struct wi_graph *g;
+	uint32_t *of;            /* 1 .. n, by event; 0: nobody waits */
+	size_t    n;
+	struct nsx_worker *worker;   /* gives them; NULL: they are given */
+	bool      good;          /* false: out of memory */
+};
+/* Let another thread give them, until the first nsx_wi_replay. NSX_OK or NSX_ERR; free s in both cases, and leave it
+ * where it is. */
+int nsx_wi_slots_begin(struct wi_slots *s, const struct wi_graph *g);
+void nsx_wi_slots_free(struct wi_slots *s);
 /* The bounds of steps (graph.h) after each of n plans, at most WI_TOGETHER, which are swept over at once, by several
  * threads: of plan p at bounds + p * 2 * wi_graph.steps.n. Times are kept in slots. NSX_OK or NSX_ERR. */
-int nsx_wi_replay(const struct wi_graph *g, const struct wi_slots *slots, const struct wi_plan *const *plans, size_t n,
+int nsx_wi_replay(const struct wi_graph *g, struct wi_slots *slots, const struct wi_plan *const *plans, size_t n,
                   int64_t *bounds);
 /* The times of all events after it, of wi_graph.nevents. shares: operations are beside transfers otherwise than they
  * were; NULL: they are not. */

@@ -67,21 +67,21 @@ foresee_slots(const struct wi_slots *s, const struct wi_graph *g, size_t i)
 }
 
 /* Backwards: the last event that waits for another one comes first, and takes a slot for it. */
-int
-nsx_wi_slots(struct wi_slots *s, const struct wi_graph *g)
+static void
+give_slots(void *slots)
 {
+	struct wi_slots *s = slots;
+	const struct wi_graph *g = s->g;
 	NSX_VEC(uint32_t) unused = { 0 };
-	bool good;
+	bool good = true;
 
-	s->of = nsx_large_array(wi_large(g), g->nevents, sizeof *s->of);
-	good = s->of != NULL;
 	for (size_t i = g->nevents; i-- > 0 && good;) {
 		uint32_t e = g->order[i];
 
 		wi_pause(g, i);
 		foresee_slots(s, g, i);
 		/* What it waits for has other slots than itself: its time is made in its own. */
-		for (uint32_t k = g->first[e]; k != NSX_NONE && good; k = wi_next(g, k)) {
+		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
 			uint32_t *of = &s->of[g->edges.p[k].from];
 
 			if (!*of)
@@ -90,7 +90,38 @@ nsx_wi_slots(struct wi_slots *s, const struct wi_graph *g)
 		good = !s->of[e] || nsx_vec_push(&unused, s->of[e]);
 	}
 	free(unused.p);
-	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	s->good = good;
+}
+
+int
+nsx_wi_slots_begin(struct wi_slots *s, const struct wi_graph *g)
+{
+	*s = (struct wi_slots){ .g = g, .of = nsx_large_array(wi_large(g), g->nevents, sizeof *s->of) };
+	if (!s->of)
+		return nsx_err_nomem(g->err, NULL);
+	s->worker = nsx_worker_new(give_slots, s);
+	if (s->worker)
+		nsx_worker_begin(s->worker);
+	else
+		give_slots(s);
+	return NSX_OK;
+}
+
+static bool
+slots_wait(struct wi_slots *s)
+{
+	nsx_worker_free(s->worker);
+	s->worker = NULL;
+	return s->good;
+}
+
+void
+nsx_wi_slots_free(struct wi_slots *s)
+{
+	if (!s->g)
+		return;
+	slots_wait(s);
+	nsx_large_free(wi_large(s->g), s->of);
 }
 
 /* An operation that bounds a step, and where its time belongs. */
@@ -231,14 +262,14 @@ sweep(void *replays, int at)
 }
 
 int
-nsx_wi_replay(const struct wi_graph *g, const struct wi_slots *slots, const struct wi_plan *const *plans, size_t n,
+nsx_wi_replay(const struct wi_graph *g, struct wi_slots *slots, const struct wi_plan *const *plans, size_t n,
               int64_t *bounds)
 {
 	enum { FEW = 4, MANY = 1 << 16, PARTS = WI_TOGETHER / FEW };   /* plans, and events, that a thread is worth */
 	struct bound *list = list_bounds(g);
 	struct replay parts[PARTS];
 	size_t nparts = g->nevents < MANY ? 1 : n / FEW < (size_t)nsx_par_cpus() ? n / FEW : (size_t)nsx_par_cpus();
-	bool good = list != NULL;
+	bool good = slots_wait(slots) && list;
 
 	nparts = nparts ? nparts : 1;
 	for (size_t i = 0; i < nparts; i++) {
