@@ -166,7 +166,7 @@ in_memory(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
 static bool
 in_file(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
 {
-	struct nsx_large_area x = { NULL, 0, a->fd };
+	struct nsx_large_area x = { .fd = a->fd };
 
 	bytes = (bytes + bytes / 8 + GRAIN - 1) / GRAIN * GRAIN;
 	if (a->fd >= 0)
@@ -196,7 +196,7 @@ grow(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
 static struct nsx_large_area *
 add(struct nsx_large *l)
 {
-	return nsx_vec_push(&l->areas, ((struct nsx_large_area){ NULL, 0, -1 })) ? &l->areas.p[l->areas.n - 1] : NULL;
+	return nsx_vec_push(&l->areas, ((struct nsx_large_area){ .fd = -1 })) ? &l->areas.p[l->areas.n - 1] : NULL;
 }
 
 static void
@@ -212,11 +212,25 @@ drop(struct nsx_large *l, struct nsx_large_area *a)
 	*a = l->areas.p[--l->areas.n];
 }
 
+/* Give an array that many bytes of its file and some more, which are mapped at once: one page after the other, as they
+ * are touched, takes longer. */
+static void
+give(struct nsx_large_area *a, size_t bytes)
+{
+	size_t from = a->given, page = (size_t)sysconf(_SC_PAGESIZE);
+
+	a->given = bytes + AT_ONCE < a->bytes ? bytes + AT_ONCE : a->bytes;
+#ifdef MADV_POPULATE_WRITE
+	from = from / page * page;
+	madvise((char *)a->p + from, a->given - from, MADV_POPULATE_WRITE);
+#endif
+}
+
 static bool
 grow_vector(struct nsx_large *l, void *pp, size_t size, size_t *cap, size_t n, size_t more)
 {
 	struct nsx_large_area *a;
-	size_t want;
+	size_t want = (n + more) * size, copied;
 	void *p;
 
 	memcpy(&p, pp, sizeof p);
@@ -226,15 +240,16 @@ grow_vector(struct nsx_large *l, void *pp, size_t size, size_t *cap, size_t n, s
 	if (!a)
 		return false;
 	/* Memory is copied when it grows, files are not. */
-	want = a->fd < 0 ? *cap + *cap / 2 + 16 : 0;
-	want = want < n + more ? n + more : want;
-	if (!grow(l, a, want * size)) {
+	copied = a->fd < 0 ? (*cap + *cap / 2 + 16) * size : 0;
+	if (want > a->bytes && !grow(l, a, want > copied ? want : copied)) {
 		if (!p)
 			l->areas.n--;
 		return false;
 	}
+	if (a->fd >= 0)
+		give(a, want);
 	memcpy(pp, &a->p, sizeof a->p);
-	*cap = a->bytes / size;
+	*cap = (a->fd < 0 ? a->bytes : a->given) / size;
 	return true;
 }
 

@@ -29,7 +29,8 @@ NSX_BEGIN_C
 struct nsx_large {
 	size_t limit, bytes;
 	struct nsx_err *err;     /* why a file could not be made, or made longer; NULL allowed */
-	NSX_VEC(struct nsx_large_area { void *p; size_t bytes; int fd; }) areas;   /* fd -1: in memory */
+	/* fd -1: in memory. given: bytes of a file that its array may use. */
+	NSX_VEC(struct nsx_large_area { void *p; size_t bytes, given; int fd; }) areas;
 	struct nsx_large_ahead *ahead;
 	pthread_mutex_t lock;    /* of areas; all bytes 0 are one that is not locked */
 };
