@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,83 +20,133 @@ enum { GRAIN = 1 << 20 };    /* bytes by which files grow, at least: an eighth o
 
 /* ---- ahead ---- */
 
-/* The kernel makes a page of a file zero when it is touched first, which takes more time than to fill it. Here it does
- * so on another processor: parts of files, of which each has a descriptor of its own, are read before they are used,
- * the oldest first. */
-enum { WAITING = 64, AT_ONCE = 4 << 20 };
+/* The kernel makes a page of a file zero when it is touched first, and maps it, which takes more time than to fill it.
+ * Here it does so on another processor: parts of files, of which each has a descriptor of its own, are read before they
+ * are used, the oldest first; before them what is used next is mapped, too. */
+enum { WAITING = 64, NEXT = 16, AT_ONCE = 4 << 20 };
 struct nsx_large_ahead {
 	struct nsx_worker *worker;
 	pthread_mutex_t lock;
 	struct part { int fd; off_t from, to; } parts[WAITING];
-	size_t      n;
+	struct stretch { char *p; size_t bytes; } next[NEXT];
+	size_t      n, nnext;
 	bool        works;           /* the thread has not seen yet that there are none */
 	atomic_bool over;
 };
 
+/* Which may be gone, and other memory be there: its pages come, and its contents stay. */
 static void
-read_ahead(void *ahead)
+map_stretch(struct stretch s)
+{
+#ifdef MADV_POPULATE_WRITE
+	madvise(s.p, s.bytes, MADV_POPULATE_WRITE);
+#else
+	(void)s;
+#endif
+}
+
+/* What is to be done next, at most AT_ONCE bytes of it; fd -1: nothing, or map the stretch. */
+static struct part
+take_part(struct nsx_large_ahead *a, struct stretch *s, bool *last)
+{
+	struct part p = { .fd = -1 };
+
+	pthread_mutex_lock(&a->lock);
+	a->works = a->n || a->nnext;
+	*s = (struct stretch){ NULL, 0 };
+	if (a->nnext) {
+		*s = a->next[0];
+		memmove(a->next, a->next + 1, --a->nnext * sizeof *a->next);
+	} else if (a->n) {
+		p = a->parts[0];
+		a->parts[0].from += AT_ONCE;
+		*last = a->parts[0].from >= p.to;
+		if (*last)
+			memmove(a->parts, a->parts + 1, --a->n * sizeof *a->parts);
+	}
+	pthread_mutex_unlock(&a->lock);
+	return p;
+}
+
+static void
+work_ahead(void *ahead)
 {
 	struct nsx_large_ahead *a = ahead;
 
 	for (;;) {
-		struct part p = { .fd = -1 };
+		struct stretch s;
+		bool last = false;
+		struct part p = take_part(a, &s, &last);
 
-		pthread_mutex_lock(&a->lock);
-		a->works = a->n > 0;
-		if (a->n) {
-			p = a->parts[0];
-			memmove(a->parts, a->parts + 1, --a->n * sizeof *a->parts);
-		}
-		pthread_mutex_unlock(&a->lock);
-		if (p.fd < 0)
+		if (p.fd < 0 && !s.p)
 			return;
-		for (; p.from < p.to && !atomic_load(&a->over); p.from += AT_ONCE)
-			posix_fadvise(p.fd, p.from, AT_ONCE, POSIX_FADV_WILLNEED);
-		close(p.fd);
+		if (!atomic_load(&a->over)) {
+			if (s.p)
+				map_stretch(s);
+			else
+				posix_fadvise(p.fd, p.from, AT_ONCE, POSIX_FADV_WILLNEED);
+		}
+		if (last)
+			close(p.fd);
 	}
 }
 
-static void
-start_ahead(struct nsx_large *l)
+/* NULL: there is no other processor, or no memory for it. It is only faster: nothing is wrong where it cannot be. */
+static struct nsx_large_ahead *
+ahead_of(struct nsx_large *l)
 {
-	struct nsx_large_ahead *a = malloc(sizeof *a);
-
-	if (!a)
-		return;
-	*a = (struct nsx_large_ahead){ .n = 0 };
-	pthread_mutex_init(&a->lock, NULL);
-	a->worker = nsx_worker_new(read_ahead, a);
-	l->ahead = a;
+	if (!l->ahead) {
+		l->ahead = malloc(sizeof *l->ahead);
+		if (!l->ahead)
+			return NULL;
+		*l->ahead = (struct nsx_large_ahead){ .n = 0 };
+		pthread_mutex_init(&l->ahead->lock, NULL);
+		l->ahead->worker = nsx_worker_new(work_ahead, l->ahead);
+	}
+	return l->ahead->worker ? l->ahead : NULL;
 }
 
-/* It is only faster: nothing is wrong where it cannot be. */
+/* Something was added; locked. */
 static void
-prepare(struct nsx_large *l, int fd, size_t from, size_t to)
+go_on(struct nsx_large_ahead *a)
 {
-	struct nsx_large_ahead *a;
-	bool begin = false;
-	int own;
+	bool begin = !a->works;
 
-	if (!l->ahead)
-		start_ahead(l);
-	a = l->ahead;
-	own = a && a->worker ? dup(fd) : -1;
-	if (own < 0)
-		return;
-	pthread_mutex_lock(&a->lock);
-	if (a->n < WAITING) {
-		a->parts[a->n++] = (struct part){ own, (off_t)from, (off_t)to };
-		begin = !a->works;
-		a->works = true;
-		own = -1;
-	}
+	a->works = true;
 	pthread_mutex_unlock(&a->lock);
-	if (own >= 0)
-		close(own);
 	if (begin) {
 		nsx_worker_wait(a->worker);
 		nsx_worker_begin(a->worker);
 	}
+}
+
+static void
+prepare(struct nsx_large *l, int fd, size_t from, size_t to)
+{
+	struct nsx_large_ahead *a = ahead_of(l);
+	int own = a ? dup(fd) : -1;
+
+	if (own < 0)
+		return;
+	pthread_mutex_lock(&a->lock);
+	if (a->n < WAITING)
+		a->parts[a->n++] = (struct part){ own, (off_t)from, (off_t)to };
+	else
+		close(own);
+	go_on(a);
+}
+
+static void
+map_next(struct nsx_large *l, char *p, size_t bytes)
+{
+	struct nsx_large_ahead *a = bytes ? ahead_of(l) : NULL;
+
+	if (!a)
+		return;
+	pthread_mutex_lock(&a->lock);
+	if (a->nnext < NEXT)
+		a->next[a->nnext++] = (struct stretch){ p, bytes };
+	go_on(a);
 }
 
 static void
@@ -212,18 +263,16 @@ drop(struct nsx_large *l, struct nsx_large_area *a)
 	*a = l->areas.p[--l->areas.n];
 }
 
-/* Give an array that many bytes of its file and some more, which are mapped at once: one page after the other, as they
- * are touched, takes longer. */
+/* Give an array that many bytes of its file and some more; as many after them are mapped until it has filled those. */
 static void
-give(struct nsx_large_area *a, size_t bytes)
+give(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
 {
-	size_t from = a->given, page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), from;
 
 	a->given = bytes + AT_ONCE < a->bytes ? bytes + AT_ONCE : a->bytes;
-#ifdef MADV_POPULATE_WRITE
-	from = from / page * page;
-	madvise((char *)a->p + from, a->given - from, MADV_POPULATE_WRITE);
-#endif
+	from = (a->given + page - 1) / page * page;
+	if (from < a->bytes)
+		map_next(l, (char *)a->p + from, a->bytes - from < AT_ONCE ? a->bytes - from : AT_ONCE);
 }
 
 static bool
@@ -247,7 +296,7 @@ grow_vector(struct nsx_large *l, void *pp, size_t size, size_t *cap, size_t n, s
 		return false;
 	}
 	if (a->fd >= 0)
-		give(a, want);
+		give(l, a, want);
 	memcpy(pp, &a->p, sizeof a->p);
 	*cap = (a->fd < 0 ? a->bytes : a->given) / size;
 	return true;
@@ -294,13 +343,38 @@ nsx_large_free(struct nsx_large *l, void *p)
 	pthread_mutex_unlock(&l->lock);
 }
 
+/* Bytes of files that are mapped and in memory, of all files of the process; more than any if that is not known. */
+static size_t
+resident(void)
+{
+	char text[128];
+	unsigned long pages[3];
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return sscanf(text, "%lu %lu %lu", &pages[0], &pages[1], &pages[2]) == 3
+	       ? pages[2] * (size_t)sysconf(_SC_PAGESIZE) : SIZE_MAX;
+}
+
 void
 nsx_large_rest(struct nsx_large *l)
 {
+	bool asked = false;
+
 	pthread_mutex_lock(&l->lock);
-	for (size_t i = 0; i < l->areas.n; i++)
-		if (l->areas.p[i].fd >= 0)
-			madvise(l->areas.p[i].p, l->areas.p[i].bytes, MADV_DONTNEED);
+	for (size_t i = 0; i < l->areas.n; i++) {
+		const struct nsx_large_area *a = &l->areas.p[i];
+
+		if (a->fd < 0)
+			continue;
+		if (!asked && resident() <= l->mapped)
+			break;
+		asked = true;
+		madvise(a->p, a->bytes, MADV_DONTNEED);
+	}
 	pthread_mutex_unlock(&l->lock);
 }
 

@@ -25,9 +25,9 @@
 
 NSX_BEGIN_C
 
-/* {0} with a limit is empty. bytes: of arrays in memory. */
+/* {0} with a limit is empty. bytes: of arrays in memory. mapped: bytes of files that need not be let go. */
 struct nsx_large {
-	size_t limit, bytes;
+	size_t limit, bytes, mapped;
 	struct nsx_err *err;     /* why a file could not be made, or made longer; NULL allowed */
 	/* fd -1: in memory. given: bytes of a file that its array may use. */
 	NSX_VEC(struct nsx_large_area { void *p; size_t bytes, given; int fd; }) areas;
@@ -48,14 +48,14 @@ void *nsx_large_array(struct nsx_large *l, size_t n, size_t size);
 /* NULL, or an array of l. */
 void nsx_large_free(struct nsx_large *l, void *p);
 
-/* Let go of pages of files. What is in them stays. */
+/* Let go of pages of files, if more than `mapped` bytes are there. What is in them stays. */
 void nsx_large_rest(struct nsx_large *l);
 
-/* The same, at every 2^20th element of a loop. */
+/* The same, at every 2^18th element of a loop. */
 static inline void
 nsx_large_pause(struct nsx_large *l, size_t i)
 {
-	if (!(i & 0xfffff))
+	if (!(i & 0x3ffff))
 		nsx_large_rest(l);
 }
 

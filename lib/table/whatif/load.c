@@ -24,6 +24,7 @@ nsx_wi_need(struct wi_graph *g, struct nsx_reader *in)
 	if (allowed)
 		nsx_size_parse(allowed, &most);
 	g->large.limit = most / 4 < WI_MEMORY ? (size_t)most / 4 : WI_MEMORY;
+	g->large.mapped = 2 * g->large.limit;
 	g->large.err = g->err;
 	g->pairing.comm.cat.keep = NSX_CAT_NAMES;
 	nsx_comm_need(&g->pairing.comm, in);

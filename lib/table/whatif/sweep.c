@@ -141,7 +141,6 @@ struct replay {
 	int64_t  *times;                 /* n of each slot */
 	const struct bound *bounds;      /* by operation, two of each step */
 	int64_t  *out;
-	size_t    pauses;                /* a pause is of all threads: the rarer, the more there are */
 };
 
 static int
@@ -250,8 +249,7 @@ sweep(void *replays, int at)
 		int64_t *t = &r->times[r->slots->of[e] * r->n];
 		int64_t measured = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
 
-		if (i % r->pauses == 0)
-			nsx_large_rest(wi_large(g));
+		wi_pause(g, i);
 		foresee(r, i);
 		for (size_t p = 0; p < r->n; p++)
 			t[p] = measured;
@@ -277,8 +275,7 @@ nsx_wi_replay(const struct wi_graph *g, struct wi_slots *slots, const struct wi_
 		struct replay *r = &parts[i];
 
 		*r = (struct replay){ .g = g, .slots = slots, .plans = plans + from, .n = n * (i + 1) / nparts - from,
-		                      .bounds = list, .out = bounds + from * 2 * g->steps.n,
-		                      .pauses = nparts << 20 };
+		                      .bounds = list, .out = bounds + from * 2 * g->steps.n };
 		r->times = malloc((slots->n + 1) * (r->n + 1) * sizeof *r->times);
 		good &= r->times != NULL;
 		find_differing(r);
