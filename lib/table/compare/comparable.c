@@ -68,7 +68,7 @@ enum { MANY = 3 };
 static void
 report_warm_up(struct cmp *c, const struct cmp_result *r, int side, struct nsx_diags *diags)
 {
-	struct nsx_sample v = nsx_compare_sample(&c->side[side], r->row[side]);
+	struct nsx_sample v = cmp_sample(&c->side[side], r->row[side]);
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
 	double median = r->witness.median[side], sum = 0;
 	size_t n = 0;
@@ -116,7 +116,7 @@ void
 nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags)
 {
 	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < 2 && r[i].sampled && c->way->tell_growth && c->way->decides(c, &r[i]); k++)
+		for (int k = 0; k < 2 && r[i].sampled && c->way->tell_growth && cmp_decides(c, &r[i]); k++)
 			report_warm_up(c, &r[i], k, diags);
 	if (c->tables)
 		return;
@@ -142,7 +142,7 @@ static void
 tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
-	size_t steps = nsx_compare_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
+	size_t steps = cmp_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
 	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE], false).least;
 
 	if (!r->witness.judged)
@@ -163,7 +163,7 @@ tell_few(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *
 	int side = w->of[1].n_eff < w->of[0].n_eff, least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
 	struct nsx_str name = cmp_str(c, c->way->each ? nsx_compare_row_shown(r)->name
 	                                              : nsx_compare_group_of(c, r)->name);
-	size_t n = nsx_compare_sample(&c->side[side], r->row[side]).n;
+	size_t n = cmp_sample(&c->side[side], r->row[side]).n;
 	const char *unit = c->unit, *tail = c->options.tail ? " of their p99" : "",
 	    *more = c->way->runs ? ", or several base runs" : "";
 
@@ -214,18 +214,18 @@ nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const st
 	nsx_u128 both = 0, few = 0;
 
 	for (size_t i = 0; i < n && out->comparable && !out->regressions.n; i++) {
-		bool is_few = cmp_is_few(c, &r[i]);
+		bool is_few = cmp_is_few(c, &r[i]), decides = cmp_decides(c, &r[i]);
 
-		if (!c->way->decides && r[i].row[0] && r[i].row[1]) {
+		if (!c->way->listed && r[i].row[0] && r[i].row[1]) {
 			both += r[i].time[1].sum;
 			few += is_few ? r[i].time[1].sum : 0;
 			most = is_few && (!most || r[i].time[1].sum > most->time[1].sum) ? &r[i] : most;
-		} else if (c->way->decides && is_few && c->way->decides(c, &r[i])) {
+		} else if (decides && is_few) {
 			if (r[i].runs)
 				tell_short(c, out, &r[i]);
 			else
 				tell_few(c, out, &r[i]);
-		} else if (c->way->decides && c->way->decides(c, &r[i]) && is_blind(c, &r[i])) {
+		} else if (decides && is_blind(c, &r[i])) {
 			tell_blind(c, out, &r[i]);
 		}
 	}

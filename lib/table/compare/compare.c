@@ -102,7 +102,7 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 		unknown += r[i].row[0] && r[i].row[1] && !r[i].sampled;
 		few += cmp_is_few(c, &r[i]);
 		uneven += r[i].verdict == CMP_UNEVEN && r[i].diff > 0;
-		if (c->way->tell_growth && c->way->decides(c, &r[i]))
+		if (c->way->tell_growth && cmp_decides(c, &r[i]))
 			period = &r[i];
 		if (r[i].by_rate && !r[i].by_time)
 			continue;   /* the work as a whole is told */
@@ -122,7 +122,7 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 	nsx_diag_add(diags, NSX_INFO, "", unknown > 0,
 		"the noise of a device's times is not known: --percent and --absolute decide");
 	/* Of steps, that too few tell little is why the runs cannot be compared. */
-	nsx_diag_add(diags, NSX_WARNING, "", c->way->decides || c->unlike[0] ? 0 : few,
+	nsx_diag_add(diags, NSX_WARNING, "", c->way->listed || c->unlike[0] ? 0 : few,
 		"rows of which a side has less than %d independent %ss: not judged",
 		c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST, c->unit);
 	/* Otherwise programs are judged as a whole too. */
@@ -225,16 +225,13 @@ tell_hidden(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 static int
 answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struct nsx_diags *diags)
 {
-	size_t n, nwhole = 0;
-	struct cmp_result *r = nsx_compare_judge(c, c->way->whole, &n),
-	                  *whole = c->way->whole ? NULL : nsx_compare_judge(c, true, &nwhole);
+	size_t all, whole;
+	struct cmp_result *list = nsx_compare_judge(c, &whole, &all), *r = list ? list + whole : NULL;
+	size_t n = all - whole;
 	int rc = NSX_OK;
-
-	/* Programs as a whole come first: they are the total of all rows. */
 	bool work = c->compares_work && c->way->each && c->same.said > 0;
 
-	if (!r || (!c->way->whole && !whole) || (work && !add_regression(c, out, NULL)) ||
-	    !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
+	if (!r || (work && !add_regression(c, out, NULL)) || !add_regressions(c, out, list, all, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
 		rc = folded ? nsx_compare_folded(c, r, n, folded) : nsx_compare_print(c, r, n, &out->table, diags);
@@ -249,13 +246,12 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		nsx_compare_tell_differences(c, r, n, diags);
 	}
 	if (rc == NSX_OK && c->options.junit)
-		nsx_compare_junit(c, out, whole, nwhole, r, n);
+		nsx_compare_junit(c, out, list, all);
 	if (rc == NSX_OK && out->junit.failed)
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK && out->table && !put_title(c, out, r, n))
 		rc = nsx_err_nomem(c->err, NULL);
-	free(r);
-	free(whole);
+	free(list);
 	return rc;
 }
 
@@ -265,7 +261,6 @@ nsx_compare_side_free(struct cmp_side *s)
 	nsx_top_free(&s->top);
 	nsx_compare_why_free(s->why);
 	free(s->groups.p);
-	free(s->programs.p);
 	free(s->row_of_inst.p);
 	free(s->rows.p);
 	for (size_t i = 0; i < s->cells.n; i++) {
@@ -274,12 +269,9 @@ nsx_compare_side_free(struct cmp_side *s)
 	}
 	free(s->cells.p);
 	free(s->models.p);
-	free(s->given.p);
 	free(s->values.p);
-	free(s->series.p);
 	free(s->runs.p);
 	free(s->comms.p);
-	free(s->execs.p);
 	nsx_compare_work_free(&s->work);
 	nsx_spool_free(s->again);
 	nsx_step_classes_free(&s->classes);
@@ -400,7 +392,7 @@ leave_out(struct cmp *c, struct nsx_diags *diags)
 			if (s->groups.p[s->rows.p[i].group].pair == NSX_NONE) {
 				s->time -= s->rows.p[i].sum;
 				s->rows.p[i].sum = 0;
-				s->given.p[i] = (struct cmp_time){ 0 };
+				s->rows.p[i].time = (struct cmp_time){ 0 };
 			}
 		nsx_diag_add(diags, NSX_WARNING, s->name, alone,
 		             "programs that the other side's table does not have: ignored");

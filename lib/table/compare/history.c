@@ -147,15 +147,14 @@ add_side(struct history *h, struct of_run *r, const struct cmp_side *s)
 	for (size_t i = 0; i < s->rows.n && good; i++) {
 		const struct cmp_row *row = &s->rows.p[i];
 		struct nsx_str class = cmp_str(h->c, s->groups.p[row->group].name), name = cmp_str(h->c, row->name);
-		struct cmp_time t = nsx_compare_time_of(s, row);
 
-		if (row->whole || row->device != NSX_ABSENT || !t.n)
+		if (row->whole || row->device != NSX_ABSENT || !row->time.n)
 			continue;
-		good = add_value(h, r, class, name, "", t.mean);
-		/* The first row of a class. */
-		if (good && nsx_str_eq(name, NSX_STR("period")))
-			good = add_value(h, r, class, name, "_p50", (double)t.p50)
-			       && add_value(h, r, class, name, "_p99", (double)t.p99);
+		good = add_value(h, r, class, name, "", row->time.mean);
+		/* The period. */
+		if (good && row->at == 0)
+			good = add_value(h, r, class, name, "_p50", (double)row->time.p50)
+			       && add_value(h, r, class, name, "_p99", (double)row->time.p99);
 	}
 	return good;
 }

@@ -17,7 +17,6 @@ struct nsx_steps_options;
 struct nsx_spool;
 struct cmp_value;
 struct cmp_result;
-struct cmp_order;
 struct cmp_way;
 struct cmp_why;
 
@@ -29,12 +28,15 @@ enum cmp_how { CMP_NOT, CMP_FINGERPRINT, CMP_DIGEST, CMP_KEY, CMP_NAME, CMP_PLAC
 struct cmp_group {
 	int64_t      number;     /* a device's own; of others the order of their first use */
 	uint32_t     name, key;
+	int64_t      id;         /* a program's; NSX_ABSENT: it has none, or is no program */
+	uint32_t     fingerprint, dumped, run;   /* of a program; digests of its dump and of the program that ran */
 	uint32_t     pair;
 	enum cmp_how how;
 	uint32_t     whole;      /* the row of the group itself: of a program's modules */
 	uint32_t     executed;   /* the row of a program's executions, whose times are 0; NSX_NONE: it is no program */
 	int64_t      last_device, last_execution;   /* the last one of these */
 	int64_t      execs;      /* over all devices */
+	int64_t      ran;        /* of a device: executions of any program, or its steps */
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
 	nsx_u128     time;       /* of its rows */
@@ -43,16 +45,22 @@ struct cmp_group {
 	                          * operations; 0: not known */
 };
 
-/* What else is known of a group that is a program: digests, of its dump and of the program that ran. */
-struct cmp_program {
-	int64_t  id;
-	uint32_t fingerprint, dumped, run;
-};
-
 /* Data of an instruction. */
 struct cmp_inst {
 	uint32_t group, name, opcode, op_name, stack;
 };
+
+/* The time of a row per execution on a device, ns. */
+struct cmp_time {
+	int64_t  n;
+	nsx_u128 sum;
+	double   mean;
+	double   variance;   /* of a row of a table that has no values; below 0: not known, either */
+	int64_t  p50, p99;   /* of samples */
+};
+
+/* Of cmp_side.values: those of a row, in the order of steps; of several devices the mean of the same step. */
+struct cmp_series { size_t first, n; };
 
 struct cmp_row {
 	uint32_t     group;
@@ -60,6 +68,9 @@ struct cmp_row {
 	uint32_t     name;       /* of an instruction, or the opcode or source line */
 	uint32_t     stem;       /* name without its number */
 	int64_t      number;     /* that number; for times of steps the device, NSX_ABSENT: several devices */
+	int          at;         /* of the times of a class of steps, or of a device: which one; 0 contains the
+	                          * others: the period, or of a whole run the span */
+	bool         leads;      /* the first of these that is known: the period, else the span */
 	int64_t      device;     /* the row is a detail of a row of several devices; NSX_ABSENT: it is not */
 	uint32_t     opcode, op_name, stack;
 	bool         detail;     /* its time is also included in other rows */
@@ -74,6 +85,8 @@ struct cmp_row {
 	uint32_t     inner;      /* the row, without a name, of other times that this one may be of: spans of the same
 	                          * ranges, the same operations in executions of programs, a device's time in its
 	                          * steps; NSX_NONE: there are none */
+	struct cmp_time   time;  /* of all cells, or of a table; n is 0 if it has none */
+	struct cmp_series samples;   /* tables have none */
 };
 
 /* A row on one device: its times, and the numbers of the steps or executions that they are of, in any order and more
@@ -86,18 +99,6 @@ struct cmp_cell {
 	NSX_VEC(int64_t) times;
 	double   mean;
 };
-
-/* The time of a row per execution on a device, ns. */
-struct cmp_time {
-	int64_t  n;
-	nsx_u128 sum;
-	double   mean;
-	double   variance;   /* of a row of a table that has no values; below 0: not known, either */
-	int64_t  p50, p99;   /* of samples */
-};
-
-/* Of cmp_side.values: those of a row, in the order of steps; of several devices the mean of the same step. */
-struct cmp_series { size_t first, n; };
 
 /* The times of a device in its steps, each from its start to the next start: period, parts, hidden time. */
 enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
@@ -131,7 +132,6 @@ struct cmp_side {
 	struct nsx_reader *in;
 	struct nsx_top    top;
 	NSX_VEC(struct cmp_group) groups;    /* of programs: by index in top */
-	NSX_VEC(struct cmp_program) programs; /* by index in groups; empty: these are no programs */
 	NSX_VEC(uint32_t) row_of_inst;       /* by index in the catalogue; NSX_NONE before its first execution */
 	NSX_VEC(struct cmp_row) rows;
 	struct nsx_map    row_of;            /* (program, label) or (type, name) -> rows, for rows that are not
@@ -146,14 +146,11 @@ struct cmp_side {
 	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags;
 	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
-	NSX_VEC(struct cmp_time) given;      /* by index in rows; n is 0 if it has none */
 	bool              summed;            /* it is a table that was computed from a stream */
-	NSX_VEC(double)   values;            /* samples, row by row: */
-	NSX_VEC(struct cmp_series) series;   /* by index in rows; tables have none */
+	NSX_VEC(double)   values;            /* samples, row by row */
 	size_t            nruns;             /* several runs as one side: their number; 0: it is one */
 	NSX_VEC(struct cmp_run) runs;        /* of row i [i * nruns ...] */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
-	NSX_VEC(int64_t) execs;              /* of devices, by index in groups: executions of any program */
 	uint32_t          class;             /* the name of these steps, if there are any */
 	bool              windows;           /* times of devices are of the windows of their operations */
 	enum cmp_basis    basis;             /* what these are divided by */
@@ -282,10 +279,6 @@ int nsx_compare_settle_device_run(struct cmp *c, struct cmp_side *s, struct nsx_
 /* Rows are matched: fill c->unlike if a side is a table, which may omit programs, and a matched device has different
  * numbers of executions on the two sides. */
 void nsx_compare_check_devices(struct cmp *c);
-/* The order of results: by device and statistic. */
-void nsx_compare_order_of_device(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
-/* Whether the result is the time of a device that contains the others. */
-bool nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r);
 
 /* steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
  * recompilation. */
@@ -309,6 +302,13 @@ uint32_t nsx_compare_executed_add(struct cmp_side *s, struct cmp_group g);
 /* Put all rows of the side into one nameless group, and count the occurrences of each row separately. False when out of
  * memory. */
 bool nsx_compare_begin_each(struct cmp_side *s);
+/* A group of that number, of which no more is known. */
+static inline struct cmp_group
+cmp_group_new(int64_t number, uint32_t name, uint32_t key)
+{
+	return (struct cmp_group){ .number = number, .name = name, .key = key, .id = NSX_ABSENT,
+	                           .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE };
+}
 /* A row that has no data. */
 static inline struct cmp_row
 cmp_row_in(uint32_t group)
@@ -364,12 +364,12 @@ bool nsx_compare_settle_inner(struct cmp_side *s);
 /* All times of the side are added: make samples of them. A row without any keeps the time that it is given. False when
  * out of memory. */
 bool nsx_compare_settle_samples(struct cmp_side *s);
-/* Make room for the time and the samples of each row. False when out of memory. */
-bool nsx_compare_has_room(struct cmp_side *s);
-/* The time of a row; n is 0 if it has none. */
-struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r);
 /* The samples of a row; n is 0 if it has none. */
-struct nsx_sample nsx_compare_sample(const struct cmp_side *s, const struct cmp_row *r);
+static inline struct nsx_sample
+cmp_sample(const struct cmp_side *s, const struct cmp_row *r)
+{
+	return (struct nsx_sample){ r->samples.n ? s->values.p + r->samples.first : NULL, r->samples.n };
+}
 
 enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_MINOR,
                    CMP_UNEVEN, CMP_HIDDEN, CMP_VERDICTS };
@@ -409,42 +409,20 @@ enum cmp_verdict nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *
 /* What was compared, as a sentence; empty if nothing was. */
 void nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text);
 
-/* judge.c: all rows, in the order of the way; whole: of modules instead. The caller frees them. NULL when out of
- * memory. */
-struct cmp_result *nsx_compare_judge(struct cmp *c, bool whole, size_t *n);
+/* judge.c: all rows. Those of programs as a whole, which are the total of the others, come first, n of them in *whole,
+ * unless they are what is compared; then come the rows of the table in its order. The caller frees them. NULL when out
+ * of memory. */
+struct cmp_result *nsx_compare_judge(struct cmp *c, size_t *whole, size_t *n);
 /* The names of a result: its group and name in NEW, or in BASE only. */
 const struct cmp_group *nsx_compare_group_of(const struct cmp *c, const struct cmp_result *r);
 const struct cmp_row *nsx_compare_row_shown(const struct cmp_result *r);
 
-/* steps.c: the order of results: by class, device and statistic. */
-void nsx_compare_order_of_step(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
-/* If the result is a period, append to a sentence the parts that grew, the largest first, down to a hundredth of the
- * difference. */
+/* steps.c: if the result is a period, append to a sentence the parts that grew, the largest first, down to a hundredth
+ * of the difference. */
 void nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 /* What was compared, and what the verdicts do not say, as lines below the table and diags. */
 void nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *table,
                             struct nsx_diags *diags);
-/* Whether the result is the period of a class of steps, over all devices; the first of its class in order. If it is
- * slower, its line lists the parts that grew, and its parts and devices need no lines of their own. */
-bool nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r);
-/* Whether it tells of its class whether the runs can be compared: its period, or if a side has none, as of a single
- * step, its span. */
-bool nsx_compare_decides_class(const struct cmp *c, const struct cmp_result *r);
-/* Whether it is a period, of a class or of one of its devices. */
-bool nsx_compare_is_period(const struct cmp *c, const struct cmp_result *r);
-/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports
- * this. */
-bool nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r);
-
-/* A result in the order of results: by class, then by the numbers in `at`, where a way sets these; then the largest
- * effect first. Its strings are looked up once. */
-struct cmp_order {
-	struct nsx_str    class;
-	int64_t           at[3];
-	struct nsx_str    key, name;
-	int64_t           number;
-	struct cmp_result result;
-};
 
 /* Whose time the row of an instruction is: its own, or that of all of its program with the same label. */
 enum cmp_label { CMP_LABEL_NONE, CMP_LABEL_OPCODE, CMP_LABEL_SOURCE, CMP_LABEL_PHASE };
@@ -464,10 +442,6 @@ struct cmp_way {
 	                                 /* one of several base runs is read */
 	bool (*settle)(struct cmp *c, struct nsx_diags *diags);   /* both sides are read; false: no memory */
 	void (*check)(struct cmp *c);                             /* groups and rows are matched */
-	void (*order)(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
-	                                 /* NULL: the largest effect first */
-	bool (*decides)(const struct cmp *c, const struct cmp_result *r);   /* its verdict is that of the group */
-	bool (*hides)(const struct cmp *c, const struct cmp_result *r);     /* --changed omits it in any case */
 	void (*tell)(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *table,
 	             struct nsx_diags *diags);
 	void (*tell_growth)(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
@@ -481,6 +455,9 @@ struct cmp_way {
 	bool waits;                      /* communication contains waiting, which no group's time shows */
 	bool within;                     /* a row that is part of another is judged with it */
 	bool devices;                    /* groups are devices */
+	bool hides;                      /* of what is on one side only --changed shows the row that leads */
+	bool listed;                     /* results are by group, device and time, instead of the largest effect first,
+	                                  * and the row that leads a group decides whether runs can be compared */
 	bool runs;                       /* BASE may be several runs */
 	bool axes;                       /* rows of collectives are also by axis of the mesh */
 };
@@ -494,6 +471,16 @@ cmp_counts(const struct cmp *c, const struct cmp_row *r)
 
 /* ways.c: the way of that name. */
 const struct cmp_way *nsx_compare_way(enum nsx_compare_by by);
+
+/* Whether it tells of its group whether the runs can be compared: of a class of steps over all devices the period, or,
+ * if a side has none, as of a single step, the span. */
+static inline bool
+cmp_decides(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_row *b = r->row[NSX_COMPARE_BASE], *n = r->row[NSX_COMPARE_NEW];
+
+	return c->way->listed && (n ? n : b)->device == NSX_ABSENT && ((b && b->leads) || (n && n->leads));
+}
 
 /* Whether the table shows the result. */
 static inline bool
@@ -525,8 +512,7 @@ void nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, con
 void nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
 
 /* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
-void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,
-                       const struct cmp_result *r, size_t n);
+void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
 
 /* ways.c: what is judged of a result, on a side: its mean, or with --gate=p99 its 99th percentile, ns. */
 double nsx_compare_judged(const struct cmp *c, const struct cmp_result *r, int side);

@@ -42,7 +42,7 @@ bool
 nsx_compare_begin_each(struct cmp_side *s)
 {
 	s->each = true;
-	return nsx_compare_group_add(s, (struct cmp_group){ .name = NSX_NONE, .key = NSX_NONE }) != NSX_NONE;
+	return nsx_compare_group_add(s, cmp_group_new(0, NSX_NONE, NSX_NONE)) != NSX_NONE;
 }
 
 /* s without the digits at its end, whose value is *number; -1 if it has none, or too many. */

@@ -18,10 +18,10 @@
 static bool
 run_of(const struct cmp_side *s, const struct cmp_row *row, struct cmp_run *run)
 {
-	struct nsx_sample of = nsx_compare_sample(s, row);
-	struct cmp_time t = nsx_compare_time_of(s, row);
+	struct nsx_sample of = cmp_sample(s, row);
+	double mean = row->time.mean;
 
-	*run = (struct cmp_run){ .n = of.n ? of.n : t.n > 0, .mean = t.mean, .median = t.mean, .p99 = t.mean };
+	*run = (struct cmp_run){ .n = of.n ? of.n : row->time.n > 0, .mean = mean, .median = mean, .p99 = mean };
 	if (!of.n)
 		return true;   /* a time of the whole run */
 	double *sorted = malloc(of.n * sizeof *sorted);
@@ -39,14 +39,14 @@ run_of(const struct cmp_side *s, const struct cmp_row *row, struct cmp_run *run)
 
 /* ---- the side */
 
-/* Every row has room for its runs and its times. */
+/* Every row has room for its runs. */
 static bool
 make_room(struct cmp_side *s)
 {
 	while (s->runs.n < s->rows.n * s->nruns)
 		if (!nsx_vec_push(&s->runs, ((struct cmp_run){ .n = 0 })))
 			return false;
-	return nsx_compare_has_room(s);
+	return true;
 }
 
 bool
@@ -62,7 +62,7 @@ nsx_compare_begin_runs(struct cmp_side *s, size_t n)
 
 		if (!run_of(s, &s->rows.p[i], run))
 			return false;
-		run->values = s->series.p[i];
+		run->values = s->rows.p[i].samples;
 	}
 	return true;
 }
@@ -72,19 +72,20 @@ static bool
 add_row(struct cmp_side *s, uint32_t to, const struct cmp_side *one, const struct cmp_row *row, size_t run)
 {
 	struct cmp_run *is = &s->runs.p[to * s->nruns + run];
-	struct nsx_sample of = nsx_compare_sample(one, row);
-	struct cmp_time *t = &s->given.p[to], add = nsx_compare_time_of(one, row);
+	struct nsx_sample of = cmp_sample(one, row);
+	struct cmp_time *t = &s->rows.p[to].time;
 
 	if (!run_of(one, row, is) || !nsx_vec_room(&s->values, of.n))
 		return false;
 	is->values = (struct cmp_series){ s->values.n, of.n };
 	for (size_t i = 0; i < of.n; i++)
 		s->values.p[s->values.n++] = of.v[i];
-	t->n += add.n;
-	t->sum += add.sum;
-	t->p50 += add.p50;
-	t->p99 += add.p99;
+	t->n += row->time.n;
+	t->sum += row->time.sum;
+	t->p50 += row->time.p50;
+	t->p99 += row->time.p99;
 	s->rows.p[to].sum += row->sum;
+	s->rows.p[to].leads &= row->leads;
 	return true;
 }
 
@@ -101,6 +102,7 @@ add_group(struct cmp_side *s, const struct cmp_group *g)
 	struct cmp_group *to = &s->groups.p[g->pair];
 
 	to->execs += g->execs;
+	to->ran += g->ran;
 	to->runs++;
 	to->time += g->time;
 	to->devices = g->devices > to->devices ? g->devices : to->devices;
@@ -121,10 +123,6 @@ add_all(struct cmp_side *s, const struct cmp_side *one, size_t run, uint32_t *ma
 		if (map[i] == NSX_NONE)
 			return false;
 		rows[g->whole] = s->groups.p[map[i]].whole;
-		if (one->execs.n && g->pair == NSX_NONE && !nsx_vec_push(&s->execs, one->execs.p[i]))
-			return false;
-		if (one->execs.n && g->pair != NSX_NONE)
-			s->execs.p[map[i]] += one->execs.p[i];
 	}
 	for (size_t i = 0; i < one->rows.n; i++) {
 		struct cmp_row row = one->rows.p[i];
@@ -133,6 +131,8 @@ add_all(struct cmp_side *s, const struct cmp_side *one, size_t run, uint32_t *ma
 			continue;
 		row.group = map[row.group];
 		row.sum = 0;
+		row.time = (struct cmp_time){ 0 };
+		row.samples = (struct cmp_series){ 0, 0 };
 		rows[i] = row.pair != NSX_NONE ? row.pair : nsx_compare_row_add(s, row);
 		if (rows[i] == NSX_NONE || !make_room(s))
 			return false;
@@ -173,8 +173,6 @@ join_values(struct cmp_side *s, size_t row)
 {
 	struct cmp_series all = { s->values.n, 0 };
 
-	if (!nsx_compare_has_room(s))
-		return false;
 	for (size_t k = 0; k < s->nruns; k++) {
 		struct cmp_series of = s->runs.p[row * s->nruns + k].values;
 
@@ -184,7 +182,7 @@ join_values(struct cmp_side *s, size_t row)
 			s->values.p[s->values.n++] = s->values.p[of.first + i];
 		all.n += of.n;
 	}
-	s->series.p[row] = all;
+	s->rows.p[row].samples = all;
 	return true;
 }
 
@@ -192,7 +190,7 @@ bool
 nsx_compare_end_runs(struct cmp_side *s)
 {
 	for (size_t i = 0; i < s->rows.n; i++) {
-		struct cmp_time *t = &s->given.p[i];
+		struct cmp_time *t = &s->rows.p[i].time;
 		size_t have = 0;
 		double sum = 0;
 

@@ -236,12 +236,13 @@ add_row(struct cmp *c, struct cmp_side *s, uint32_t group, const struct cmp_valu
 static uint32_t
 program_at(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 {
-	struct cmp_program is = { v[ID].has ? v[ID].i : NSX_ABSENT, NSX_NONE, NSX_NONE, NSX_NONE };
-	struct cmp_group new = { .number = (int64_t)s->groups.n, .key = NSX_NONE, .devices = 1 };
+	struct cmp_group new = cmp_group_new((int64_t)s->groups.n, v[PROGRAM].has ? v[PROGRAM].s
+	                                     : nsx_intern(&c->strs, NSX_STR("")), NSX_NONE);
 	uint32_t *at;
 
-	new.name = v[PROGRAM].has ? v[PROGRAM].s : nsx_intern(&c->strs, NSX_STR(""));
-	at = new.name == NSX_NONE ? NULL : nsx_map_at(&s->program_of, (struct nsx_key){ new.name, (uint64_t)is.id });
+	new.devices = 1;
+	new.id = v[ID].has ? v[ID].i : NSX_ABSENT;
+	at = new.name == NSX_NONE ? NULL : nsx_map_at(&s->program_of, (struct nsx_key){ new.name, (uint64_t)new.id });
 	if (!at)
 		return NSX_NONE;
 	if (*at != NSX_NONE && !c->way->whole)
@@ -251,24 +252,21 @@ program_at(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 	} else if (v[ID].has) {
 		c->text.len = 0;
 		nsx_buf_str(&c->text, cmp_str(c, new.name));
-		nsx_buf_fmt(&c->text, "@%" PRId64, is.id);
+		nsx_buf_fmt(&c->text, "@%" PRId64, new.id);
 		new.key = cmp_intern(c);
 		if (new.key == NSX_NONE)
 			return NSX_NONE;
 	}
-	return nsx_vec_push(&s->programs, is) ? *at = nsx_compare_group_add(s, new) : (uint32_t)NSX_NONE;
+	return *at = nsx_compare_group_add(s, new);
 }
 
 /* The row has run n times. */
-static bool
+static void
 add_time(struct cmp_side *s, uint32_t row, int64_t n, int64_t total, double std)
 {
 	struct cmp_group *of = &s->groups.p[s->rows.p[row].group];
-	struct cmp_time *t;
+	struct cmp_time *t = &s->rows.p[row].time;
 
-	if (!nsx_compare_has_room(s))
-		return false;
-	t = &s->given.p[row];
 	s->rows.p[row].sum += (nsx_u128)total;
 	t->n = n;
 	t->sum = s->rows.p[row].sum;
@@ -277,7 +275,6 @@ add_time(struct cmp_side *s, uint32_t row, int64_t n, int64_t total, double std)
 	of->execs = n > of->execs ? n : of->execs;
 	of->time += (nsx_u128)total;
 	s->time += (nsx_u128)total;
-	return true;
 }
 
 static bool
@@ -286,8 +283,9 @@ take_row(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 	uint32_t program = program_at(c, s, v);
 	uint32_t row = program == NSX_NONE ? (uint32_t)NSX_NONE : add_row(c, s, program, v);
 
-	return row != NSX_NONE && add_time(s, row, v[COUNT].has ? v[COUNT].i : 1, v[TOTAL].i,
-	                                   v[DEVIATION].has ? v[DEVIATION].f : -1);
+	if (row != NSX_NONE)
+		add_time(s, row, v[COUNT].has ? v[COUNT].i : 1, v[TOTAL].i, v[DEVIATION].has ? v[DEVIATION].f : -1);
+	return row != NSX_NONE;
 }
 
 /* ---- the whole side */
@@ -337,11 +335,9 @@ begin(struct cmp *c, struct cmp_side *s)
 static int
 end(struct parse *p, int rc)
 {
-	struct cmp_side *s = p->s;
-	bool good = p->form->by != NSX_COMPARE_STEP || rc != NSX_OK || nsx_compare_end_steps(s);
+	bool steps = p->form->by == NSX_COMPARE_STEP;
 
-	good = good && nsx_compare_has_room(s);
-	return rc != NSX_OK || good ? rc : nomem(p);
+	return rc != NSX_OK || !steps || nsx_compare_end_steps(p->s) ? rc : nomem(p);
 }
 
 int

@@ -76,8 +76,7 @@ static const struct cmp_way ways[] = {
 	[NSX_COMPARE_STEP] = {
 		.name = "step", .things = "steps", .unit = "step",
 		.instead = STEPS_INSTEAD,
-		.read = nsx_compare_read_steps, .order = nsx_compare_order_of_step,
-		.decides = nsx_compare_decides_class, .hides = nsx_compare_is_detail_of_one,
+		.read = nsx_compare_read_steps, .listed = true, .hides = true,
 		.tell = nsx_compare_tell_steps, .tell_growth = nsx_compare_tell_growth, .within = true, .runs = true,
 		.shown = "class device statistic " CHANGE("delta") "verdict base_steps new_steps " SAMPLES "witness ",
 		.rank = "class statistic base new change verdict device delta noise base_p50 new_p50 base_p99 "
@@ -88,8 +87,7 @@ static const struct cmp_way ways[] = {
 		.name = "device", .things = "devices with GPU work", .unit = "run", .instead = FROM_XLA,
 		.read = nsx_compare_read_devices, .settle_run = nsx_compare_settle_device_run,
 		.settle = nsx_compare_settle_devices, .check = nsx_compare_check_devices,
-		.order = nsx_compare_order_of_device, .decides = nsx_compare_is_span,
-		.within = true, .runs = true, .devices = true,
+		.listed = true, .within = true, .runs = true, .devices = true,
 		.shown = "device statistic " CHANGE("diff") "verdict base_share new_share base_execs new_execs "
 			SAMPLES "witness ",
 		.rank = "device statistic base new change verdict diff base_share new_share"
@@ -265,11 +263,12 @@ show_side(const struct cmp *c, const struct cmp_result *r, int side)
 	if (!row)
 		return o;
 	const struct cmp_row *of = row->of == NSX_NONE ? row : &s->rows.p[row->of];
-	bool sampled = s->nruns || nsx_compare_sample(s, row).n;
+	int64_t ran = s->groups.p[row->group].ran;
+	bool sampled = s->nruns || row->samples.n;
 
 	o.mean = nsx_compare_judged(c, r, side);
 	o.count = time->n;
-	o.execs = !c->way->devices ? time->n : s->execs.p[row->group] ? s->execs.p[row->group] : NSX_ABSENT;
+	o.execs = !c->way->devices ? time->n : ran ? ran : NSX_ABSENT;
 	o.rate = above_zero(r->rate[side]);
 	if (row->inner != NSX_NONE)
 		o.span = (double)s->rows.p[row->inner].sum / (double)time->n;
@@ -310,7 +309,7 @@ show(const struct cmp *c, const struct cmp_result *r)
 		.type = cmp_str(c, row->opcode), .op_name = cmp_str(c, row->op_name), .match = hows[row->how],
 		.opcode = c->way->label == CMP_LABEL_OPCODE ? name : cmp_str(c, row->opcode),
 		.program_match = hows[g->how], .verdict = verdicts[r->verdict], .witness = witness_of(c, r),
-		.id = s->programs.n ? s->programs.p[row->group].id : NSX_ABSENT,
+		.id = g->id,
 		.device = c->way->devices ? g->number : both && base->number != row->number ? NSX_ABSENT : row->number,
 		.base_bytes = NSX_ABSENT, .runs = NSX_ABSENT,
 		.between = { .lowest = NAN, .highest = NAN, .deviation = NAN },
@@ -336,6 +335,17 @@ show(const struct cmp *c, const struct cmp_result *r)
 		o.between = between.runs ? between : o.between;
 	}
 	return o;
+}
+
+/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this:
+ * the one that leads (of all devices, if the whole class is on one side). */
+static bool
+is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+	bool alone = nsx_compare_group_of(c, r)->pair == NSX_NONE;
+
+	return !(r->row[0] && r->row[1]) && (!row->leads || (alone && row->device != NSX_ABSENT));
 }
 
 int
@@ -372,7 +382,7 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
 		struct shown row;
 
-		if (!cmp_shows(c, &r[i]) || (c->options.changed && w->hides && w->hides(c, &r[i])))
+		if (!cmp_shows(c, &r[i]) || (c->options.changed && w->hides && is_detail_of_one(c, &r[i])))
 			continue;
 		row = show(c, &r[i]);
 		rc = nsx_sums_put(&out, t, &row, c->err);

@@ -479,7 +479,7 @@ nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_
 	*table = rc == NSX_OK ? nsx_sums_begin(&out, c->err) : NULL;
 	rc = *table ? NSX_OK : NSX_ERR;
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
-		if (r[i].row[0] && r[i].row[1] && cmp_shows(c, &r[i]) && nsx_compare_is_period(c, &r[i]))
+		if (r[i].row[0] && r[i].row[1] && cmp_shows(c, &r[i]) && r[i].row[0]->at == 0)
 			rc = explain(c, &r[i], b, &out, *table, c->options.renamed ? &renamed : NULL);
 	if (rc == NSX_OK && c->options.renamed) {
 		nsx_table_free(*table);
