@@ -23,13 +23,13 @@ static void
 report_devices(const struct cmp *c, struct nsx_diags *diags)
 {
 	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
-	int most = n->devices.n > b->devices.n;
-	size_t least = c->side[!most].devices.n;
+	int most = n->devices > b->devices;
+	size_t least = c->side[!most].devices;
 
-	if (b->devices.n && n->devices.n && b->devices.n != n->devices.n)
+	if (b->devices && n->devices && b->devices != n->devices)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "BASE ran on %zu devices, NEW on %zu%s: each may do other work then: record both on as "
-		             "many, or keep some of %s, nsysx-extract --device 0%s%.0zu", b->devices.n, n->devices.n,
+		             "many, or keep some of %s, nsysx-extract --device 0%s%.0zu", b->devices, n->devices,
 		             c->way->devices ? "" : ", times are means over devices", c->side[most].name,
 		             least == 2 ? "," : least > 2 ? ",...," : "", least - 1);
 	for (int k = 0; k < 2; k++)
@@ -184,7 +184,7 @@ tell_few(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *
 static bool
 is_blind(const struct cmp *c, const struct cmp_result *r)
 {
-	double of = c->options.tail ? r->tail.p99[0] : r->time[NSX_COMPARE_BASE].mean, share = 100 * r->unseen / of;
+	double of = r->judged[NSX_COMPARE_BASE], share = 100 * r->unseen / of;
 
 	return r->runs && of > 0 && share > NSX_BLIND && share > c->options.percent
 	       && (r->verdict == CMP_SAME || r->verdict == CMP_HIDDEN);
@@ -194,7 +194,6 @@ static void
 tell_blind(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
-	double of = c->options.tail ? r->tail.p99[0] : r->time[NSX_COMPARE_BASE].mean;
 	char device[40] = "";
 
 	if (c->way->devices)
@@ -202,7 +201,7 @@ tell_blind(const struct cmp *c, struct nsx_compare *out, const struct cmp_result
 	snprintf(out->why, sizeof out->why, "%s%.*s: noise between %zu base runs is %.1f%%%s or more, so that an "
 	         "increase of %g%% is not seen: compare more base runs, or more alike, or with --percent above that",
 	         device, c->way->devices ? 0 : (int)(name.len < 60 ? name.len : 60), name.ptr, r->runs,
-	         100 * r->unseen / of, c->options.tail ? " of p99" : "", c->options.percent);
+	         100 * r->unseen / r->judged[NSX_COMPARE_BASE], c->options.tail ? " of p99" : "", c->options.percent);
 	out->blind = true;
 	out->comparable = false;
 }
@@ -271,7 +270,7 @@ nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct 
 		if (out->comparable)
 			snprintf(out->why, sizeof out->why,
 			         "%.1f%% of the time of %s is matched, less than --coverage requires%s", 100 * share,
-			         s->name, c->side[0].comms.n && c->side[0].devices.n != c->side[1].devices.n
+			         s->name, c->way->read == nsx_compare_read_collectives && c->side[0].devices != c->side[1].devices
 			         ? ": collectives of groups of other sizes are others: record both on as many devices"
 			         : "");
 		out->comparable = false;

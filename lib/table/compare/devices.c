@@ -32,7 +32,6 @@ static uint32_t
 add_device(struct cmp *c, struct cmp_side *s, int64_t number)
 {
 	struct cmp_group new = cmp_group_new(number, NSX_NONE, NSX_NONE);
-	uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ s->groups.n, 0 });
 
 	c->text.len = 0;
 	if (number == NSX_ABSENT)
@@ -40,9 +39,8 @@ add_device(struct cmp *c, struct cmp_side *s, int64_t number)
 	else
 		nsx_buf_fmt(&c->text, "device %" PRId64, number);
 	new.name = new.key = cmp_intern(c);
-	if (!known || new.name == NSX_NONE)
+	if (new.name == NSX_NONE)
 		return NSX_NONE;
-	*known = 1;
 	new.execs = new.devices = 1;
 	return nsx_compare_group_add(s, new);
 }

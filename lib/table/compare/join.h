@@ -62,6 +62,17 @@ struct cmp_time {
 /* Of cmp_side.values: those of a row, in the order of steps; of several devices the mean of the same step. */
 struct cmp_series { size_t first, n; };
 
+/* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
+struct cmp_comm {
+	uint32_t kind;       /* NSX_NONE: it is none of collectives */
+	int64_t  bytes, group, instances;
+	bool     has_busbw;
+	double   busbw;
+	double   transfer;   /* mean over instances from last start to last end, ns; 0: not known */
+	double   shortest;   /* the same of the record that waited least */
+	uint32_t axis;       /* by axis; else NSX_NONE */
+};
+
 struct cmp_row {
 	uint32_t     group;
 	bool         whole;      /* the group itself: its program's modules */
@@ -87,6 +98,7 @@ struct cmp_row {
 	                          * steps; NSX_NONE: there are none */
 	struct cmp_time   time;  /* of all cells, or of a table; n is 0 if it has none */
 	struct cmp_series samples;   /* tables have none */
+	struct cmp_comm   comm;
 };
 
 /* A row on one device: its times, and the numbers of the steps or executions that they are of, in any order and more
@@ -107,17 +119,6 @@ enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
 enum cmp_each_col { CMP_EACH_PERIOD, CMP_EACH_COMPUTE, CMP_EACH_EXPOSED, CMP_EACH_COPY, CMP_EACH_IDLE, CMP_EACH_SPAN,
                     CMP_EACH_TIMES, CMP_EACH_CLASS = CMP_EACH_TIMES, CMP_EACH_DEVICE, CMP_EACH_NUMBER,
                     CMP_EACH_KEPT };
-
-/* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
-struct cmp_comm {
-	uint32_t kind;
-	int64_t  bytes, group, instances;
-	bool     has_busbw;
-	double   busbw;
-	double   transfer;   /* mean over instances from last start to last end, ns; 0: not known */
-	double   shortest;   /* the same of the record that waited least */
-	uint32_t axis;       /* by axis; else NSX_NONE */
-};
 
 /* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile; n is 0
  * if the run does not have it. */
@@ -140,7 +141,7 @@ struct cmp_side {
 	struct nsx_map    cell_of;           /* (row, device's number) -> cells */
 	NSX_VEC(uint32_t) models;            /* names of GPU models */
 	struct nsx_map    program_of;        /* of tables: (name, id) -> groups */
-	struct nsx_map    devices;           /* devices that executed something */
+	size_t            devices;           /* number of those that executed something */
 	nsx_u128          time;              /* of the rows that are compared */
 	double            most;              /* of one of them */
 	bool              warm;              /* it was filtered by nsysx-warmup */
@@ -150,7 +151,6 @@ struct cmp_side {
 	NSX_VEC(double)   values;            /* samples, row by row */
 	size_t            nruns;             /* several runs as one side: their number; 0: it is one */
 	NSX_VEC(struct cmp_run) runs;        /* of row i [i * nruns ...] */
-	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	uint32_t          class;             /* the name of these steps, if there are any */
 	bool              windows;           /* times of devices are of the windows of their operations */
 	enum cmp_basis    basis;             /* what these are divided by */
@@ -314,7 +314,8 @@ static inline struct cmp_row
 cmp_row_in(uint32_t group)
 {
 	return (struct cmp_row){ .group = group, .name = NSX_NONE, .stem = NSX_NONE, .device = NSX_ABSENT,
-	                         .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
+	                         .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE,
+	                         .comm.kind = NSX_NONE };
 }
 /* compare.c: free what the side holds. */
 void nsx_compare_side_free(struct cmp_side *s);
@@ -355,8 +356,6 @@ void nsx_compare_join_groups(struct cmp *c, uint32_t base, uint32_t new, enum cm
 bool nsx_compare_add(struct cmp_side *s, uint32_t row, int64_t device, int64_t number, int64_t ns);
 /* Make the times of a row those of another one: it is none then. False when out of memory. */
 bool nsx_compare_move(struct cmp_side *s, uint32_t row, uint32_t to);
-/* The devices that have the row have executed something. False when out of memory. */
-bool nsx_compare_saw(struct cmp_side *s, uint32_t row);
 /* Rows have the times of their inner rows in place of their own, or none; and then those of either: without the others
  * make samples of all times. False when out of memory. */
 void nsx_compare_use_inner(struct cmp_side *s);
@@ -378,8 +377,10 @@ enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKN
 struct cmp_result {
 	const struct cmp_row *row[2];   /* NULL: not present */
 	struct cmp_time  time[2];
-	double           diff, noise, effect;
-	bool             has_noise;
+	double           diff, effect;  /* of means */
+	double           judged[2];     /* what is judged: means, or with options.tail 99th percentiles, ns, */
+	double           noise;         /* and how much of their difference is chance, */
+	bool             has_noise;     /* if that is known */
 	bool             sampled;       /* the witnesses judge it: both sides have samples, or deviations of tables */
 	struct nsx_witness witness;
 	double           rate[2];       /* occurrences for each second of a device; 0: not known, or compared */
@@ -514,8 +515,6 @@ void nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, siz
 /* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
 void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
 
-/* ways.c: what is judged of a result, on a side: its mean, or with --gate=p99 its 99th percentile, ns. */
-double nsx_compare_judged(const struct cmp *c, const struct cmp_result *r, int side);
 /* ways.c, folded.c: the results. NSX_OK or NSX_ERR. */
 int nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
                       struct nsx_diags *diags);

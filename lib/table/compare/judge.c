@@ -161,11 +161,9 @@ only_waits(const struct cmp *c, const struct cmp_result *r)
 /* The time of the row's collectives without waiting, on a side: of the record that waited least, as clocks need not be
  * comparable; 0: not known. */
 static double
-transfer(const struct cmp *c, const struct cmp_result *r, int side)
+transfer(const struct cmp_result *r, int side)
 {
-	const struct cmp_side *s = &c->side[side];
-
-	return s->comms.n ? s->comms.p[r->row[side] - s->rows.p].shortest : 0;
+	return r->row[side]->comm.shortest;
 }
 
 /* Whether a stream has only one of the participating devices, so that its waiting time is not known. */
@@ -173,10 +171,9 @@ static bool
 is_alone(const struct cmp *c, const struct cmp_result *r)
 {
 	for (int k = 0; k < 2; k++) {
-		const struct cmp_side *s = &c->side[k];
-		const struct cmp_comm *comm = s->comms.n ? &s->comms.p[r->row[k] - s->rows.p] : NULL;
+		const struct cmp_comm *comm = &r->row[k]->comm;
 
-		if (comm && comm->group > 1 && s->devices.n == 1)
+		if (comm->kind != NSX_NONE && comm->group > 1 && c->side[k].devices == 1)
 			return true;
 	}
 	return false;
@@ -286,8 +283,8 @@ verdict(const struct cmp *c, struct cmp_result *r)
 		return CMP_UNKNOWN;
 	/* Records of collectives include waiting: if the transfer takes as long as before, the difference is
 	 * waiting. */
-	if (c->side[NSX_COMPARE_BASE].comms.n) {
-		double was = transfer(c, r, NSX_COMPARE_BASE), is = transfer(c, r, NSX_COMPARE_NEW);
+	if (r->row[NSX_COMPARE_BASE]->comm.kind != NSX_NONE) {
+		double was = transfer(r, NSX_COMPARE_BASE), is = transfer(r, NSX_COMPARE_NEW);
 
 		of = was > 0 && is > 0 ? was : of;
 		grown = was > 0 && is > 0 ? is - was : grown;
@@ -349,6 +346,14 @@ hear(const struct cmp *c, struct cmp_result *r)
 	return nsx_compare_hear_runs(c, r);
 }
 
+/* How much of the difference of 99th percentiles chance explains: what their bounds leave. */
+static double
+tail_noise(const struct nsx_tail *t)
+{
+	return t->p99[1] >= t->p99[0] ? t->upper[0] - t->p99[0] + t->p99[1] - t->lower[1]
+	                              : t->p99[0] - t->lower[0] + t->upper[1] - t->p99[1];
+}
+
 /* A result with the time of each side's row, if present. False when out of memory. */
 static bool
 judge(const struct cmp *c, struct cmp_result *r)
@@ -357,6 +362,12 @@ judge(const struct cmp *c, struct cmp_result *r)
 	if (!hear(c, r))
 		return false;
 	r->effect = r->diff * weight(c, r);
+	for (int k = 0; k < 2; k++)
+		r->judged[k] = !c->options.tail ? r->time[k].mean : r->has_tail ? r->tail.p99[k] : (double)r->time[k].p99;
+	if (c->options.tail) {
+		r->has_noise = r->has_tail;
+		r->noise = tail_noise(&r->tail);
+	}
 	r->verdict = nsx_compare_judge_rate(c, r, verdict(c, r));
 	return true;
 }

@@ -205,8 +205,6 @@ nsx_compare_settle_executions(struct cmp *c, struct cmp_side *s)
 		p->execs = s->rows.p[p->executed].time.n;
 		for (uint32_t at = s->rows.p[p->executed].cells; at != NSX_NONE; at = s->cells.p[at].next)
 			p->devices++;
-		if (!nsx_compare_saw(s, p->executed))
-			return false;
 		s->rows.p[p->executed].time = (struct cmp_time){ 0 };
 	}
 	for (size_t i = 0; i < s->rows.n; i++) {

@@ -111,19 +111,6 @@ nsx_compare_settle_inner(struct cmp_side *s)
 	return nsx_compare_settle_samples(s);
 }
 
-bool
-nsx_compare_saw(struct cmp_side *s, uint32_t row)
-{
-	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
-		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ (uint64_t)s->cells.p[at].device, 0 });
-
-		if (!known)
-			return false;
-		*known = 1;
-	}
-	return true;
-}
-
 /* ---- samples of a row */
 
 /* Space for the times of a row: as keys of number and device, with the time behind them; and the times of devices. */

@@ -184,25 +184,23 @@ read_text(struct parse *p, struct nsx_str text)
 	if (text.len && text.ptr[text.len - 1] != '\n')
 		return nsx_err_set(p->c->err, "%s: cut short: the last line has no end", p->name);
 	while (text.len) {
-		struct nsx_str rest = take_until(&text, '\n'), cell[MOST_COLS] = { { "", 0 } };
+		struct nsx_str row = take_until(&text, '\n');
 		struct cmp_value v[MOST_COLS] = { { .has = false } };
+		int ncols = 1;
 
 		p->line++;
-		for (int k = 0; k < p->ncols; k++) {
-			/* The last field has no tab after it, the others do. */
-			bool last = !rest.len || memchr(rest.ptr, '\t', rest.len) == NULL;
-			struct nsx_str f = take_until(&rest, '\t');
+		for (size_t i = 0; i < row.len; i++)
+			ncols += row.ptr[i] == '\t';
+		if (ncols != p->ncols)
+			return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line", p->name,
+			                   p->line, p->ncols);
+		for (int k = 0; k < ncols; k++) {
+			struct nsx_str cell = take_until(&row, '\t');
 
-			if (last != (k + 1 == p->ncols))
-				return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line",
-				                   p->name, p->line, p->ncols);
 			for (int i = 0; i < MOST_COLS; i++)
-				if (p->at[i] == k)
-					cell[i] = f;
+				if (p->at[i] == k && parse_cell(p, i, cell, &v[i]) != NSX_OK)
+					return NSX_ERR;
 		}
-		for (int i = 0; i < MOST_COLS; i++)
-			if (p->at[i] >= 0 && parse_cell(p, i, cell[i], &v[i]) != NSX_OK)
-				return NSX_ERR;
 		if (!p->form->take(p->c, p->s, v))
 			return nomem(p);
 	}

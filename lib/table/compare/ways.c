@@ -174,34 +174,6 @@ witness_of(const struct cmp *c, const struct cmp_result *r)
 	return means && ranks ? "both" : means ? "mean" : !ranks ? "" : r->runs ? "median" : "ranks";
 }
 
-double
-nsx_compare_judged(const struct cmp *c, const struct cmp_result *r, int side)
-{
-	if (!c->options.tail)
-		return r->time[side].mean;
-	return r->has_tail ? r->tail.p99[side] : (double)r->time[side].p99;
-}
-
-/* The difference of that. */
-static double
-diff_of(const struct cmp *c, const struct cmp_result *r)
-{
-	return c->options.tail
-	       ? nsx_compare_judged(c, r, NSX_COMPARE_NEW) - nsx_compare_judged(c, r, NSX_COMPARE_BASE) : r->diff;
-}
-
-/* How much of that chance explains: of 99th percentiles what their bounds leave. */
-static double
-noise_of(const struct cmp *c, const struct cmp_result *r)
-{
-	const struct nsx_tail *t = &r->tail;
-
-	if (!c->options.tail)
-		return r->noise;
-	return t->p99[1] >= t->p99[0] ? t->upper[0] - t->p99[0] + t->p99[1] - t->lower[1]
-	                              : t->p99[0] - t->lower[0] + t->upper[1] - t->p99[1];
-}
-
 /* What a table shows of a result; numbers that are not known are NAN and NSX_ABSENT. */
 struct shown_side {
 	double  mean, span, rate, n_eff, share, transfer, busbw;
@@ -266,7 +238,7 @@ show_side(const struct cmp *c, const struct cmp_result *r, int side)
 	int64_t ran = s->groups.p[row->group].ran;
 	bool sampled = s->nruns || row->samples.n;
 
-	o.mean = nsx_compare_judged(c, r, side);
+	o.mean = r->judged[side];
 	o.count = time->n;
 	o.execs = !c->way->devices ? time->n : ran ? ran : NSX_ABSENT;
 	o.rate = above_zero(r->rate[side]);
@@ -274,16 +246,14 @@ show_side(const struct cmp *c, const struct cmp_result *r, int side)
 		o.span = (double)s->rows.p[row->inner].sum / (double)time->n;
 	if (sampled)
 		o.p50 = time->p50;
-	if (c->options.tail && r->has_tail)
-		o.p99 = (int64_t)r->tail.p99[side];
-	else if (sampled)
-		o.p99 = time->p99;
+	if (sampled)
+		o.p99 = c->options.tail && r->has_tail ? (int64_t)r->judged[side] : time->p99;
 	if (r->sampled)
 		o.n_eff = above_zero(r->witness.of[side].n_eff);
 	if (of->sum)
 		o.share = (double)time->sum / (double)of->sum;
-	if (s->comms.n) {
-		const struct cmp_comm *comm = &s->comms.p[row - s->rows.p];
+	if (row->comm.kind != NSX_NONE) {
+		const struct cmp_comm *comm = &row->comm;
 
 		o.instances = comm->instances;
 		o.transfer = above_zero(comm->transfer);
@@ -301,7 +271,7 @@ show(const struct cmp *c, const struct cmp_result *r)
 	const struct cmp_side *s = &c->side[side], *b = &c->side[NSX_COMPARE_BASE];
 	bool both = base && r->row[NSX_COMPARE_NEW];
 	struct nsx_str name = called(c, r, side), was = both ? called(c, r, NSX_COMPARE_BASE) : name;
-	double of = nsx_compare_judged(c, r, NSX_COMPARE_BASE);
+	double of = r->judged[NSX_COMPARE_BASE], diff = r->judged[NSX_COMPARE_NEW] - of;
 	struct shown o = {
 		.program = cmp_str(c, g->name), .name = c->way->whole ? cmp_str(c, g->name) : name,
 		.base_name = nsx_str_eq(name, was) ? NSX_STR("") : was,
@@ -313,20 +283,20 @@ show(const struct cmp *c, const struct cmp_result *r)
 		.device = c->way->devices ? g->number : both && base->number != row->number ? NSX_ABSENT : row->number,
 		.base_bytes = NSX_ABSENT, .runs = NSX_ABSENT,
 		.between = { .lowest = NAN, .highest = NAN, .deviation = NAN },
-		.diff = diff_of(c, r), .change = both && of > 0 ? diff_of(c, r) / of : NAN, .effect = r->effect,
-		.noise = both && (c->options.tail ? r->has_tail : r->has_noise) ? noise_of(c, r) : NAN,
+		.diff = diff, .change = both && of > 0 ? diff / of : NAN, .effect = r->effect,
+		.noise = r->has_noise ? r->noise : NAN,
 		.side = { show_side(c, r, NSX_COMPARE_BASE), show_side(c, r, NSX_COMPARE_NEW) }
 	};
 
-	if (s->comms.n) {
-		const struct cmp_comm *comm = &s->comms.p[row - s->rows.p];
+	if (row->comm.kind != NSX_NONE) {
+		const struct cmp_comm *comm = &row->comm;
 
 		o.axis = cmp_str(c, comm->axis);
 		o.kind = cmp_str(c, comm->kind);
 		o.bytes = comm->bytes;
 		o.group = comm->group;
-		if (both && b->comms.p[base - b->rows.p].bytes != comm->bytes)
-			o.base_bytes = b->comms.p[base - b->rows.p].bytes;
+		if (both && base->comm.bytes != comm->bytes)
+			o.base_bytes = base->comm.bytes;
 	}
 	if (b->nruns && base) {
 		struct cmp_between between = nsx_compare_between(b, base, c->options.tail);
@@ -368,7 +338,7 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 	/* A rate that is why a row is slower comes before times, which are not. */
 	for (size_t i = 0; i < n; i++)
 		if (r[i].by_rate && !r[i].by_time) {
-			nsx_table_rank(t, c->side[0].comms.n ? "collective bytes group" : "name");
+			nsx_table_rank(t, r[i].row[0]->comm.kind != NSX_NONE ? "collective bytes group" : "name");
 			nsx_table_rank(t, "base_rate new_rate change verdict");
 			break;
 		}
