@@ -270,7 +270,8 @@ nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct 
 		if (out->comparable)
 			snprintf(out->why, sizeof out->why,
 			         "%.1f%% of the time of %s is matched, less than --coverage requires%s", 100 * share,
-			         s->name, c->way->read == nsx_compare_read_collectives && c->side[0].devices != c->side[1].devices
+			         s->name, c->way->read == nsx_compare_read_collectives
+			         && c->side[0].devices != c->side[1].devices
 			         ? ": collectives of groups of other sizes are others: record both on as many devices"
 			         : "");
 		out->comparable = false;

@@ -87,8 +87,9 @@ add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_re
 	return good;
 }
 
-/* Whether the sentence that was told last says that this one is slower, too. That of a period tells the parts that grew;
- * the times of a class precede those of its devices, of which each has one sentence: the others are in the table. */
+/* Whether the sentence that was told last says that this one is slower, too. That of a period tells the parts that
+ * grew; the times of a class precede those of its devices, of which each has one sentence: the others are in the
+ * table. */
 static bool
 is_told(const struct cmp *c, const struct cmp_result *told, const struct cmp_result *r)
 {

@@ -363,7 +363,8 @@ judge(const struct cmp *c, struct cmp_result *r)
 		return false;
 	r->effect = r->diff * weight(c, r);
 	for (int k = 0; k < 2; k++)
-		r->judged[k] = !c->options.tail ? r->time[k].mean : r->has_tail ? r->tail.p99[k] : (double)r->time[k].p99;
+		r->judged[k] = !c->options.tail ? r->time[k].mean
+		               : r->has_tail ? r->tail.p99[k] : (double)r->time[k].p99;
 	if (c->options.tail) {
 		r->has_noise = r->has_tail;
 		r->noise = tail_noise(&r->tail);

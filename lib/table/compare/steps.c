@@ -267,7 +267,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	bool good = rc != NSX_OK || nsx_compare_keep_repeat(c, set);
 
 	/* Tables do not have causes. */
-	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new(&c->strs, c->err)))
+	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new()))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (s->why)
 		s->why->calls = set->calls > 0;

@@ -20,40 +20,25 @@ struct slot_key { int64_t device; uint32_t class, none; };
 struct slot { struct slot_key key; int64_t steps, period; };
 static const struct nsx_sum_def slots = { .size = sizeof(struct slot), .key = sizeof(struct slot_key) };
 
-/* where: as in struct nsx_thing_place. */
+/* where: as in struct nsx_filled. */
 struct time_key { uint32_t slot, thing, name, where; };
 struct time { struct time_key key; int64_t ns; };
 static const struct nsx_sum_def times = { .size = sizeof(struct time), .key = sizeof(struct time_key) };
 
 /* ---- one side */
 
-static bool
-count(struct cmp_why *w, int64_t key, enum nsx_thing thing, struct nsx_thing_place at, int64_t ns)
+bool
+nsx_compare_why_count(struct cmp_why *w, const struct nsx_filled *f)
 {
-	struct time *t = nsx_sums_row(&w->times, &(struct time_key){ w->slot.p[key], thing, at.name, at.where });
+	struct time *t = nsx_sums_row(&w->times, &(struct time_key){ w->slot.p[f->key], f->thing, f->name, f->where });
 
 	if (t)
-		t->ns += ns;
+		t->ns += f->ns;
 	return t != NULL;
 }
 
-/* For nsx_things. */
-static bool
-count_thing(void *why, int64_t key, enum nsx_thing thing, uint32_t name, int64_t ns)
-{
-	struct cmp_why *w = why;
-
-	return count(w, key, thing, nsx_things_place(&w->things, name), ns);
-}
-
-bool
-nsx_compare_why_idle(struct cmp_why *w, int64_t key, uint32_t cause, int64_t ns)
-{
-	return count(w, key, NSX_THING_IDLE, (struct nsx_thing_place){ cause, NSX_NONE }, ns);
-}
-
 struct cmp_why *
-nsx_compare_why_new(struct nsx_intern *strs, struct nsx_err *err)
+nsx_compare_why_new(void)
 {
 	struct cmp_why *w = calloc(1, sizeof *w);
 
@@ -62,8 +47,6 @@ nsx_compare_why_new(struct nsx_intern *strs, struct nsx_err *err)
 	w->slots.def = &slots;
 	w->times.def = &times;
 	w->kernels.def = &nsx_compare_kernels_of;
-	w->things = (struct nsx_things){ .err = err, .names = strs, .count = count_thing, .state = w,
-	                                .placed = true };
 	return w;
 }
 
@@ -75,7 +58,6 @@ nsx_compare_why_free(struct cmp_why *w)
 	nsx_sums_free(&w->slots);
 	nsx_sums_free(&w->times);
 	nsx_sums_free(&w->kernels);
-	nsx_things_free(&w->things);
 	free(w->slot.p);
 	free(w);
 }
