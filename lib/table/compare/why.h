@@ -40,9 +40,21 @@ int nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct 
 
 /* ---- private to why.c and why_pairs.c */
 
-/* A thing on both sides. `base`: its name in BASE, if it is another one. ns: over all steps of the side. */
+/* A thing on both sides, and its row. `base`: its name in BASE, if it is another one. ns: over all steps of the side.
+ * merged: it is in another row. Below that what is set at the end. */
 struct cmp_why_pair_key { uint32_t thing, name, where, none; };
-struct cmp_why_pair { struct cmp_why_pair_key key; uint32_t base; bool has[2], merged; int64_t ns[2]; };
+struct cmp_why_pair {
+	struct cmp_why_pair_key key;
+	uint32_t base;
+	bool     has[2], merged;
+	int64_t  ns[2];
+	uint32_t class, range;
+	int64_t  device, mean[2], diff;
+	const char *kind, *match;
+	double   share;
+	nsx_u128 size;       /* of the difference */
+	int      of;         /* its kind of thing, and whether it is new or gone */
+};
 /* Things of a side in order of their first use: numbers of pairs. */
 struct cmp_why_order { NSX_VEC(uint32_t) list; };
 
