@@ -143,7 +143,7 @@ tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result
 {
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
 	size_t steps = cmp_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
-	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE], false).least;
+	    least = nsx_compare_between(r->row[NSX_COMPARE_BASE], false).least;
 
 	if (!r->witness.judged)
 		snprintf(out->why, sizeof out->why,

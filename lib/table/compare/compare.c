@@ -262,6 +262,8 @@ nsx_compare_side_free(struct cmp_side *s)
 	nsx_compare_why_free(s->why);
 	free(s->groups.p);
 	free(s->row_of_inst.p);
+	for (size_t i = 0; i < s->rows.n; i++)
+		free(s->rows.p[i].runs.p);
 	free(s->rows.p);
 	for (size_t i = 0; i < s->cells.n; i++) {
 		free(s->cells.p[i].numbers.p);
@@ -270,7 +272,6 @@ nsx_compare_side_free(struct cmp_side *s)
 	free(s->cells.p);
 	free(s->models.p);
 	free(s->values.p);
-	free(s->runs.p);
 	nsx_compare_work_free(&s->work);
 	nsx_spool_free(s->again);
 	nsx_step_classes_free(&s->classes);
@@ -356,7 +357,7 @@ read_runs(struct cmp *c, const struct inputs *of, struct nsx_diags *diags)
 		if (rc == NSX_OK && c->way->settle_run)
 			rc = c->way->settle_run(c, s, diags);
 		if (rc == NSX_OK && i)
-			rc = nsx_compare_add_run(c, i);
+			rc = nsx_compare_add_run(c);
 		else if (rc == NSX_OK && !nsx_compare_begin_runs(s, of->n - 1))
 			rc = nsx_err_nomem(c->err, NULL);
 		if (i)

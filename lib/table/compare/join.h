@@ -73,6 +73,9 @@ struct cmp_comm {
 	uint32_t axis;       /* by axis; else NSX_NONE */
 };
 
+/* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile. */
+struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
+
 struct cmp_row {
 	uint32_t     group;
 	bool         whole;      /* the group itself: its program's modules */
@@ -99,6 +102,7 @@ struct cmp_row {
 	struct cmp_time   time;  /* of all cells, or of a table; n is 0 if it has none */
 	struct cmp_series samples;   /* tables have none */
 	struct cmp_comm   comm;
+	NSX_VEC(struct cmp_run) runs;   /* of several base runs, those that have it */
 };
 
 /* A row on one device: its times, and the numbers of the steps or executions that they are of, in any order and more
@@ -119,10 +123,6 @@ enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
 enum cmp_each_col { CMP_EACH_PERIOD, CMP_EACH_COMPUTE, CMP_EACH_EXPOSED, CMP_EACH_COPY, CMP_EACH_IDLE, CMP_EACH_SPAN,
                     CMP_EACH_TIMES, CMP_EACH_CLASS = CMP_EACH_TIMES, CMP_EACH_DEVICE, CMP_EACH_NUMBER,
                     CMP_EACH_KEPT };
-
-/* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile; n is 0
- * if the run does not have it. */
-struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
 
 /* What times of devices are of. */
 enum cmp_basis { CMP_OF_RUN, CMP_OF_EXECUTION, CMP_OF_STEP };
@@ -150,7 +150,6 @@ struct cmp_side {
 	bool              summed;            /* it is a table that was computed from a stream */
 	NSX_VEC(double)   values;            /* samples, row by row */
 	size_t            nruns;             /* several runs as one side: their number; 0: it is one */
-	NSX_VEC(struct cmp_run) runs;        /* of row i [i * nruns ...] */
 	uint32_t          class;             /* the name of these steps, if there are any */
 	bool              windows;           /* times of devices are of the windows of their operations */
 	enum cmp_basis    basis;             /* what these are divided by */
@@ -229,8 +228,8 @@ bool nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags);
 
 /* runs.c: begin a side of several base runs, of n: that is the first one. False when out of memory. */
 bool nsx_compare_begin_runs(struct cmp_side *s, size_t n);
-/* c->side[1], the base run of that index, is read: match it with c->side[0], and add it there. NSX_OK or NSX_ERR. */
-int nsx_compare_add_run(struct cmp *c, size_t run);
+/* c->side[1], a further base run, is read: match it with c->side[0], and add it there. NSX_OK or NSX_ERR. */
+int nsx_compare_add_run(struct cmp *c);
 /* All base runs are read: a row of theirs has the means over the runs. False when out of memory. */
 bool nsx_compare_end_runs(struct cmp_side *s);
 /* The row of BASE in its runs that have it, and of NEW. */
@@ -241,7 +240,7 @@ struct cmp_between {
 };
 /* Fewer values of a run do not tell its 99th percentile, between runs: it would be the largest of them. */
 #define NSX_TAIL_OF_RUN 100
-struct cmp_between nsx_compare_between(const struct cmp_side *s, const struct cmp_row *r, bool tail);
+struct cmp_between nsx_compare_between(const struct cmp_row *r, bool tail);
 struct cmp_result;
 /* Let the noise between base runs judge, where at least two of them have the row. False when out of memory. */
 bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);

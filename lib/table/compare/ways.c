@@ -268,7 +268,6 @@ show(const struct cmp *c, const struct cmp_result *r)
 	const struct cmp_row *row = nsx_compare_row_shown(r), *base = r->row[NSX_COMPARE_BASE];
 	const struct cmp_group *g = nsx_compare_group_of(c, r);
 	int side = r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE;
-	const struct cmp_side *s = &c->side[side], *b = &c->side[NSX_COMPARE_BASE];
 	bool both = base && r->row[NSX_COMPARE_NEW];
 	struct nsx_str name = called(c, r, side), was = both ? called(c, r, NSX_COMPARE_BASE) : name;
 	double of = r->judged[NSX_COMPARE_BASE], diff = r->judged[NSX_COMPARE_NEW] - of;
@@ -298,8 +297,8 @@ show(const struct cmp *c, const struct cmp_result *r)
 		if (both && base->comm.bytes != comm->bytes)
 			o.base_bytes = base->comm.bytes;
 	}
-	if (b->nruns && base) {
-		struct cmp_between between = nsx_compare_between(b, base, c->options.tail);
+	if (c->side[NSX_COMPARE_BASE].nruns && base) {
+		struct cmp_between between = nsx_compare_between(base, c->options.tail);
 
 		o.runs = (int64_t)between.runs;
 		o.between = between.runs ? between : o.between;
