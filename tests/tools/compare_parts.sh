@@ -188,7 +188,7 @@ equal '... of a step' "$(grep -c '^nsysx-compare: slower: ProfilerStep##: backwa
 nsysx-view -q --text "$T/steps200" | awk -F'\t' -v OFS='\t' '
 	$1 == "end" { $2++ } { print }
 	NR == 1 { print "#diag", "level:s", "source:s", "text:s", "count:i"; print "diag", "info", "nsysx-warmup", "left out", 1 }' >"$T/warmed"
-for by in step phase; do
+for by in step phase device; do
 	says "by $by, too: one side passed nsysx-warmup" 'NEW passed nsysx-warmup; BASE did not' nsysx-compare --by $by "$T/steps200" "$T/warmed"
 done
 make_job server --torch=vllm --processes 1 --steps 20

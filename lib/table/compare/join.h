@@ -245,12 +245,7 @@ struct cmp_result;
 /* Let the noise between base runs judge, where at least two of them have the row. False when out of memory. */
 bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);
 
-/* steps.c: which steps are meant: those that options name, or those that the side has; of a run without steps what
- * repeats. That is the same in all runs: what it is in BASE, or in the first one of a history. */
-struct nsx_steps_options nsx_compare_wanted_steps(const struct cmp *c, const struct cmp_side *s);
-/* The steps of a side are known: keep what repeats. False when out of memory. */
-bool nsx_compare_keep_repeat(struct cmp *c, const struct nsx_step_set *set);
-/* Read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
+/* steps.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* again.c: read the stream of the steps of a side a second time: *causes is idle time by cause from each start to the
  * next, of step i of the list [i * NSX_NCAUSES ...], ns, which the caller frees; NULL: without calls no cause is

@@ -47,8 +47,6 @@ keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, vo
 {
 	struct loaded *l = state;
 
-	s->diags = set->ndiags;
-	s->warm = set->warm;
 	for (size_t i = 0; i < set->list.n; i++)
 		if (nsx_serving_is_phase(nsx_intern_str(&set->names, set->list.p[i].class))) {
 			nsx_err_set(c->err, "%s: steps of a server, whose phases are their classes: --by step",

@@ -231,30 +231,32 @@ add_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l)
 	return nsx_compare_end_steps(s) && nsx_compare_take_models(c, s, &set->cat);
 }
 
-struct nsx_steps_options
-nsx_compare_wanted_steps(const struct cmp *c, const struct cmp_side *s)
+/* Find the steps of a side: those that options name, or those that it has; of a run without steps what repeats. That is
+ * the same in all runs: what it is in BASE, or in the first one of a history. NSX_OK or NSX_ERR. */
+static int
+find_steps(struct cmp *c, struct cmp_side *s, struct nsx_spool *spool, struct nsx_step_set *set, struct nsx_diags *own)
 {
 	bool named = c->options.step || c->options.module;
 	bool first = s == &c->side[NSX_COMPARE_BASE] || !c->side[NSX_COMPARE_BASE].in;
+	const struct nsx_steps_options options = {
+		.step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
+		.repeats = !named && first, .repeat = named ? NULL : c->repeat
+	};
 
-	return (struct nsx_steps_options){ .step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
-	                                   .repeats = !named && first,
-	                                   .repeat = named ? NULL : c->repeat };
-}
-
-bool
-nsx_compare_keep_repeat(struct cmp *c, const struct nsx_step_set *set)
-{
+	if (!spool || nsx_steps_collect(s->in, &options, set, spool, own, c->err) != NSX_OK)
+		return NSX_ERR;
+	s->diags = set->ndiags;
+	s->warm = set->warm;
+	s->start = nsx_compare_start_of(&set->cat);
 	if (!set->suffixed || !set->list.n || c->repeat)
-		return true;
+		return NSX_OK;
 	c->repeat = nsx_str_dup(nsx_intern_str(&set->names, set->list.p[0].class));
-	return c->repeat;
+	return c->repeat ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
 int
 nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
-	struct nsx_steps_options options = nsx_compare_wanted_steps(c, s);
 	struct loaded l = { .set = { .err = c->err } };
 	struct nsx_step_set *set = &l.set;
 	struct nsx_spool *again = nsx_spool_open(c->err);
@@ -263,9 +265,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 
 	nsx_steps_again_need(s->in);
 	nsx_compare_need_work(s->in);
-	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
-	bool good = rc != NSX_OK || nsx_compare_keep_repeat(c, set);
-
+	rc = find_steps(c, s, again, set, &own);
 	/* Tables do not have causes. */
 	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new()))
 		rc = nsx_err_nomem(c->err, NULL);
@@ -273,10 +273,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 		s->why->calls = set->calls > 0;
 	if (rc == NSX_OK && (set->calls || s->why || c->repeat) && set->list.n && !c->tables)
 		rc = nsx_compare_read_again(c, s, set, again, &l.causes, &own);
-	s->diags = set->ndiags;
-	s->warm = set->warm;
-	s->start = nsx_compare_start_of(&set->cat);
-	if (rc == NSX_OK && (!good || !add_steps(c, s, &l)))
+	if (rc == NSX_OK && !add_steps(c, s, &l))
 		rc = nsx_err_nomem(c->err, NULL);
 	nsx_compare_pass_diags(s, &own, diags);
 	nsx_steps_free(set);
@@ -289,20 +286,18 @@ struct nsx_reader *
 nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, nsx_compare_keep *keep, void *state, bool wanted,
                        struct nsx_diags *diags)
 {
-	struct nsx_steps_options options = nsx_compare_wanted_steps(c, s);
 	struct nsx_spool *spool = nsx_spool_open_all(s->in, c->err);
 	struct nsx_step_set set = { .err = c->err };
 	struct nsx_reader *again = NULL;
 	struct nsx_diags own = { .failed = false };
-	int rc = NSX_ERR;
 
 	for (enum nsx_kind_id k = 0; spool && nsx_spool_keeps(spool) && k < NSX_NKINDS; k++)
 		nsx_reader_need(s->in, k, NSX_EVERY);
-	if (spool)
-		rc = nsx_steps_collect(s->in, &options, &set, spool, &own, c->err);
-	if (rc == NSX_OK && (!nsx_compare_keep_repeat(c, &set) || !keep(c, s, &set, state)))
+	int rc = find_steps(c, s, spool, &set, &own);
+
+	if (rc == NSX_OK && !keep(c, s, &set, state))
 		rc = nsx_err_nomem(c->err, NULL);
-	if (wanted || options.step || options.module)
+	if (wanted || c->options.step || c->options.module)
 		nsx_compare_pass_diags(s, &own, diags);
 	else
 		nsx_diags_free(&own);
