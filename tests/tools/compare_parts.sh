@@ -104,6 +104,10 @@ nsysx-compare -q --tsv --by device "$T/table" "$T/table.slow" >"$T/want"
 nsysx-compare -q --tsv "$T/table" "$T/slow" >"$T/got"
 same 'a table stands for its stream' "$T/want" "$T/got"
 # A table of other programs has times of other executions: no verdict, on either side.
+awk -F'\t' 'NR == 1 || $1 != 1' "$T/table" >"$T/table.one"
+equal 'a device that one side has is one row with --changed, as by step' \
+	"$(nsysx-compare -q --tsv --changed --by device "$T/table.one" "$T/table" | columns device,statistic,verdict) $(
+		nsysx-compare -q --tsv --by device "$T/table.one" "$T/table" | columns device,verdict | grep -c '^1 new')" '1 window new 8'
 nsysx-summary -q --tsv --by device --cover 0.99 "$T/base" >"$T/most"
 equal 'that of the largest programs lacks executions' "$(columns execs <"$T/most" | sort -u)/$(columns execs <"$T/table" | sort -u)" '20/24'
 gate 'it is not held against a stream' 3 'not comparable: device 0 has 24 executions in BASE, 20 in NEW' "$T/base" "$T/most"

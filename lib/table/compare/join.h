@@ -450,9 +450,9 @@ struct cmp_way {
 	bool waits;                      /* communication contains waiting, which no group's time shows */
 	bool within;                     /* a row that is part of another is judged with it */
 	bool devices;                    /* groups are devices */
-	bool hides;                      /* of what is on one side only --changed shows the row that leads */
-	bool listed;                     /* results are by group, device and time, instead of the largest effect first,
-	                                  * and the row that leads a group decides whether runs can be compared */
+	bool listed;                     /* results are by group, device and time, instead of the largest effect first;
+	                                  * the row that leads a group decides whether runs can be compared, and is the
+	                                  * only one that --changed shows of a group that one side has */
 	bool runs;                       /* BASE may be several runs */
 	bool axes;                       /* rows of collectives are also by axis of the mesh */
 };

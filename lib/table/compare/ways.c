@@ -76,7 +76,7 @@ static const struct cmp_way ways[] = {
 	[NSX_COMPARE_STEP] = {
 		.name = "step", .things = "steps", .unit = "step",
 		.instead = STEPS_INSTEAD,
-		.read = nsx_compare_read_steps, .listed = true, .hides = true,
+		.read = nsx_compare_read_steps, .listed = true,
 		.tell = nsx_compare_tell_steps, .tell_growth = nsx_compare_tell_growth, .within = true, .runs = true,
 		.shown = "class device statistic " CHANGE("delta") "verdict base_steps new_steps " SAMPLES "witness ",
 		.rank = "class statistic base new change verdict device delta noise base_p50 new_p50 base_p99 "
@@ -306,8 +306,8 @@ show(const struct cmp *c, const struct cmp_result *r)
 	return o;
 }
 
-/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this:
- * the one that leads (of all devices, if the whole class is on one side). */
+/* Whether it is a row of a class, or of a device, that is on one side only, except the row that reports this: the one
+ * that leads (of all devices, if a whole class is on one side). */
 static bool
 is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 {
@@ -351,7 +351,7 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
 		struct shown row;
 
-		if (!cmp_shows(c, &r[i]) || (c->options.changed && w->hides && is_detail_of_one(c, &r[i])))
+		if (!cmp_shows(c, &r[i]) || (c->options.changed && w->listed && is_detail_of_one(c, &r[i])))
 			continue;
 		row = show(c, &r[i]);
 		rc = nsx_sums_put(&out, t, &row, c->err);
