@@ -19,12 +19,9 @@
 /* The share of BASE's operations by which runs of equal work may differ: half of the default of --percent. */
 static const double WORK = 0.01;
 
-/* The times of a device, and the time in a step that each is about; -1: none. */
-static const struct { const char *name; int of_step; } fields[CMP_DEVICE_TIMES] = {
-	[CMP_SPAN] = { "span", 0 }, [CMP_MODULES] = { "modules", -1 },
-	[CMP_COMPUTE] = { "compute", 1 + NSX_PART_COMPUTE }, [CMP_EXPOSED] = { "exposed", 1 + NSX_PART_COMM },
-	[CMP_COPY] = { "copy", 1 + NSX_PART_COPY }, [CMP_IDLE] = { "idle", 1 + NSX_PART_IDLE },
-	[CMP_HIDDEN_TIME] = { "hidden", CMP_STEP_HIDDEN }, [CMP_COPY_HIDDEN] = { "copy_hidden", -1 }
+static const char *const names[CMP_DEVICE_TIMES] = {
+	[CMP_SPAN] = "span", [CMP_MODULES] = "modules", [CMP_COMPUTE] = "compute", [CMP_EXPOSED] = "exposed",
+	[CMP_COPY] = "copy", [CMP_IDLE] = "idle", [CMP_HIDDEN_TIME] = "hidden", [CMP_COPY_HIDDEN] = "copy_hidden"
 };
 
 /* The device as a group, whose rows are its times: its index; NSX_NONE when out of memory. */
@@ -70,15 +67,13 @@ nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_valu
 		row.leads = k == CMP_SPAN;
 		row.detail = k != CMP_SPAN;
 		row.untold = k == CMP_HIDDEN_TIME || k == CMP_COPY_HIDDEN;
-		row.name = row.stem = nsx_intern(&c->strs, nsx_str_c(k == CMP_SPAN && s->windows ? "window"
-		                                                     : fields[k].name));
+		row.name = row.stem = nsx_intern(&c->strs, nsx_str_c(row.leads && s->windows ? "window" : names[k]));
 		row.sum = from->has ? (nsx_u128)from->i : 0;
 		row.time = (struct cmp_time){ .n = from->has, .sum = row.sum, .mean = (double)row.sum };
 		if (row.name == NSX_NONE || nsx_compare_row_add(s, row) == NSX_NONE)
 			return false;
 		s->rows.p[s->rows.n - 1].of = k != CMP_SPAN ? first : (uint32_t)NSX_NONE;
-		s->rows.p[s->rows.n - 1].inner = nsx_map_get(&s->row_of, key_of_step(
-			s->groups.p[device].number, fields[k].of_step));
+		s->rows.p[s->rows.n - 1].inner = nsx_map_get(&s->row_of, key_of_step(s->groups.p[device].number, k));
 	}
 	s->groups.p[device].time = s->rows.p[first].sum;
 	s->time += s->rows.p[first].sum;
@@ -93,15 +88,23 @@ add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_
 	for (size_t i = w->first; i < w->first + (size_t)w->steps; i++) {
 		const struct nsx_step_of *o = &set->list.p[i];
 
-		for (int k = 0; k < CMP_STEP_TIMES; k++) {
-			int64_t time = k == 0 ? o->period : k == CMP_STEP_HIDDEN ? o->sums.hidden : o->sums.part[k - 1];
-			uint32_t *row = nsx_map_at(&s->row_of, key_of_step(w->number, k));
+		const int64_t times[CMP_DEVICE_TIMES] = {
+			[CMP_SPAN] = o->period, [CMP_MODULES] = NSX_ABSENT,
+			[CMP_COMPUTE] = o->sums.part[NSX_PART_COMPUTE], [CMP_EXPOSED] = o->sums.part[NSX_PART_COMM],
+			[CMP_COPY] = o->sums.part[NSX_PART_COPY], [CMP_IDLE] = o->sums.part[NSX_PART_IDLE],
+			[CMP_HIDDEN_TIME] = o->sums.hidden, [CMP_COPY_HIDDEN] = NSX_ABSENT
+		};
+
+		for (int k = 0; k < CMP_DEVICE_TIMES; k++) {
+			uint32_t *row = times[k] == NSX_ABSENT ? NULL
+			    : nsx_map_at(&s->row_of, key_of_step(w->number, k));
 			struct cmp_row inner = cmp_row_in(0);
 
 			inner.detail = true;
 			if (row && *row == NSX_NONE)
 				*row = nsx_compare_row_add(s, inner);
-			if (!row || !nsx_compare_add(s, *row, w->number, NSX_ABSENT, time))
+			if (times[k] != NSX_ABSENT
+			    && (!row || !nsx_compare_add(s, *row, w->number, NSX_ABSENT, times[k])))
 				return false;
 		}
 	}

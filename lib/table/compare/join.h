@@ -116,9 +116,6 @@ struct cmp_cell {
 	double   mean;
 };
 
-/* The times of a device in its steps, each from its start to the next start: period, parts, hidden time. */
-enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
-
 /* The columns of a table of nsysx-steps --each: times, and these. */
 enum cmp_each_col { CMP_EACH_PERIOD, CMP_EACH_COMPUTE, CMP_EACH_EXPOSED, CMP_EACH_COPY, CMP_EACH_IDLE, CMP_EACH_SPAN,
                     CMP_EACH_TIMES, CMP_EACH_CLASS = CMP_EACH_TIMES, CMP_EACH_DEVICE, CMP_EACH_NUMBER,
