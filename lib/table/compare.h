@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "base/outfile.h"
 #include "base/table.h"
 #include "base/vec.h"
@@ -114,7 +115,7 @@ struct nsx_compare_run { char *path; const char *name; int64_t time; };
 
 /* The table: a row for each run that has steps, in the order of time, and a column CLASS:STATISTIC for each statistic
  * of the steps of a class, ns; and the names of these columns. */
-struct nsx_history { struct nsx_table *table; NSX_VEC(char *) names; };
+struct nsx_history { struct nsx_table *table; struct nsx_intern names; };
 
 /* Read the runs, each a stream or a table by step, one after the other; flags: enum nsx_read_flags. NSX_OK, or NSX_ERR
  * with err filled; free the history in both cases. Holds one run at a time, and 24 bytes for each value. */
