@@ -45,11 +45,6 @@ struct cmp_group {
 	                          * operations; 0: not known */
 };
 
-/* Data of an instruction. */
-struct cmp_inst {
-	uint32_t group, name, opcode, op_name, stack;
-};
-
 /* The time of a row per execution on a device, ns. */
 struct cmp_time {
 	int64_t  n;
@@ -331,9 +326,9 @@ int nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 /* Both sides are read: if they are tables, report what these do not know. True. */
 bool nsx_compare_settle_tables(struct cmp *c, struct nsx_diags *diags);
 
-/* label.c: the row of an instruction that is executed for the first time, created if it is new; NSX_NONE when out of
- * memory. */
-uint32_t nsx_compare_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i);
+/* label.c: the row of an instruction that is executed for the first time, which is described as a row of its own:
+ * created if it is new; NSX_NONE when out of memory. */
+uint32_t nsx_compare_row_of(struct cmp *c, struct cmp_side *s, struct cmp_row inst);
 /* A row of the group, without any cell; NSX_NONE when out of memory. */
 uint32_t nsx_compare_row_add(struct cmp_side *s, struct cmp_row row);
 

@@ -91,7 +91,7 @@ describe_programs(struct cmp *c, struct cmp_side *s)
  * no name, that of the thunk is used. */
 static bool
 describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, const struct nsx_rec *thunk,
-              struct cmp_inst *i)
+              struct cmp_row *i)
 {
 	const struct nsx_cat_inst *from = &cat->insts.p[inst];
 	uint32_t op_name, frames;
@@ -141,17 +141,17 @@ static uint32_t
 row_at(struct cmp *c, struct cmp_side *s, uint32_t inst, const struct nsx_rec *thunk)
 {
 	struct cmp_group *p;
-	struct cmp_inst i;
 
 	while (s->row_of_inst.n <= inst)
 		if (!nsx_vec_push(&s->row_of_inst, NSX_NONE))
 			return NSX_NONE;
 	if (s->row_of_inst.p[inst] == NSX_NONE) {
 		p = program_at(s, nsx_top_program(&s->top, thunk));
-		if (!p || !describe_inst(c, &s->top.cat, inst, thunk, &i))
+		struct cmp_row row = cmp_row_in(p ? (uint32_t)(p - s->groups.p) : 0);
+
+		if (!p || !describe_inst(c, &s->top.cat, inst, thunk, &row))
 			return NSX_NONE;
-		i.group = (uint32_t)(p - s->groups.p);
-		s->row_of_inst.p[inst] = nsx_compare_row_of(c, s, &i);
+		s->row_of_inst.p[inst] = nsx_compare_row_of(c, s, row);
 	}
 	return s->row_of_inst.p[inst];
 }

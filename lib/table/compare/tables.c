@@ -219,14 +219,16 @@ text_of(const struct cmp_value *v, int col)
 static uint32_t
 add_row(struct cmp *c, struct cmp_side *s, uint32_t group, const struct cmp_value *v)
 {
-	struct cmp_inst i = { .group = group, .opcode = text_of(v, OPCODE), .op_name = text_of(v, OP_NAME),
-	                      .name = text_of(v, NAME), .stack = NSX_NONE };
+	struct cmp_row i = cmp_row_in(group);
 
+	i.opcode = text_of(v, OPCODE);
+	i.op_name = text_of(v, OP_NAME);
+	i.name = text_of(v, NAME);
 	if (c->way->whole)
 		return s->groups.p[group].whole;
 	if (c->options.by == NSX_COMPARE_THUNK && i.name == NSX_NONE)
 		i.name = nsx_intern(&c->strs, NSX_STR(""));
-	return nsx_compare_row_of(c, s, &i);
+	return nsx_compare_row_of(c, s, i);
 }
 
 /* A program of that name and id (absent: it has none), created if it is new; NSX_NONE when out of memory. In tables by
