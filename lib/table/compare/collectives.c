@@ -5,6 +5,7 @@
  * Rows are matched with the other side by kind, size and group; the remaining ones by kind, group and the smallest
  * power of two above the size, if both sides have equal numbers of them. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "table/compare/join.h"
 #include "table/bandwidth_rows.h"
@@ -64,8 +65,10 @@ name_row(struct loaded *l, struct cmp_row *row, struct nsx_bandwidth_row *from)
 	struct cmp *c = l->c;
 	struct nsx_bandwidth_mean mean = nsx_bandwidth_mean_of(from);
 	struct nsx_str kind = from->name.len ? from->name : NSX_STR("[unknown]");
-	struct cmp_comm *comm = &row->comm;
+	struct cmp_comm *comm = row->comm = malloc(sizeof *comm);
 
+	if (!comm)
+		return false;
 	*comm = (struct cmp_comm){ nsx_intern(&c->strs, kind), from->has_bytes ? from->bytes : NSX_ABSENT,
 	                           from->has_group ? from->group : NSX_ABSENT, from->instances, mean.known,
 	                           mean.busbw, nsx_bandwidth_transfer(from), nsx_bandwidth_shortest(from), NSX_NONE };
@@ -107,7 +110,7 @@ mean_of(double a, const struct cmp_comm *x, double b, const struct cmp_comm *y)
 static bool
 join(struct cmp_side *s, uint32_t row, uint32_t to)
 {
-	struct cmp_comm *a = &s->rows.p[to].comm, *b = &s->rows.p[row].comm;
+	struct cmp_comm *a = s->rows.p[to].comm, *b = s->rows.p[row].comm;
 
 	if (!nsx_compare_move(s, row, to))
 		return false;

@@ -262,8 +262,10 @@ nsx_compare_side_free(struct cmp_side *s)
 	nsx_compare_why_free(s->why);
 	free(s->groups.p);
 	free(s->row_of_inst.p);
-	for (size_t i = 0; i < s->rows.n; i++)
+	for (size_t i = 0; i < s->rows.n; i++) {
 		free(s->rows.p[i].runs.p);
+		free(s->rows.p[i].comm);
+	}
 	free(s->rows.p);
 	for (size_t i = 0; i < s->cells.n; i++) {
 		free(s->cells.p[i].numbers.p);

@@ -59,7 +59,7 @@ struct cmp_series { size_t first, n; };
 
 /* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
 struct cmp_comm {
-	uint32_t kind;       /* NSX_NONE: it is none of collectives */
+	uint32_t kind;
 	int64_t  bytes, group, instances;
 	bool     has_busbw;
 	double   busbw;
@@ -96,7 +96,7 @@ struct cmp_row {
 	                          * steps; NSX_NONE: there are none */
 	struct cmp_time   time;  /* of all cells, or of a table; n is 0 if it has none */
 	struct cmp_series samples;   /* tables have none */
-	struct cmp_comm   comm;
+	struct cmp_comm  *comm;  /* of a row of collectives; owned */
 	NSX_VEC(struct cmp_run) runs;   /* of several base runs, those that have it */
 };
 
@@ -300,8 +300,7 @@ static inline struct cmp_row
 cmp_row_in(uint32_t group)
 {
 	return (struct cmp_row){ .group = group, .name = NSX_NONE, .stem = NSX_NONE, .device = NSX_ABSENT,
-	                         .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE,
-	                         .comm.kind = NSX_NONE };
+	                         .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
 }
 /* compare.c: free what the side holds. */
 void nsx_compare_side_free(struct cmp_side *s);

@@ -163,7 +163,7 @@ only_waits(const struct cmp *c, const struct cmp_result *r)
 static double
 transfer(const struct cmp_result *r, int side)
 {
-	return r->row[side]->comm.shortest;
+	return r->row[side]->comm->shortest;
 }
 
 /* Whether a stream has only one of the participating devices, so that its waiting time is not known. */
@@ -171,9 +171,9 @@ static bool
 is_alone(const struct cmp *c, const struct cmp_result *r)
 {
 	for (int k = 0; k < 2; k++) {
-		const struct cmp_comm *comm = &r->row[k]->comm;
+		const struct cmp_comm *comm = r->row[k]->comm;
 
-		if (comm->kind != NSX_NONE && comm->group > 1 && c->side[k].devices == 1)
+		if (comm && comm->group > 1 && c->side[k].devices == 1)
 			return true;
 	}
 	return false;
@@ -283,7 +283,7 @@ verdict(const struct cmp *c, struct cmp_result *r)
 		return CMP_UNKNOWN;
 	/* Records of collectives include waiting: if the transfer takes as long as before, the difference is
 	 * waiting. */
-	if (r->row[NSX_COMPARE_BASE]->comm.kind != NSX_NONE) {
+	if (r->row[NSX_COMPARE_BASE]->comm) {
 		double was = transfer(r, NSX_COMPARE_BASE), is = transfer(r, NSX_COMPARE_NEW);
 
 		of = was > 0 && is > 0 ? was : of;

@@ -252,8 +252,8 @@ show_side(const struct cmp *c, const struct cmp_result *r, int side)
 		o.n_eff = above_zero(r->witness.of[side].n_eff);
 	if (of->sum)
 		o.share = (double)time->sum / (double)of->sum;
-	if (row->comm.kind != NSX_NONE) {
-		const struct cmp_comm *comm = &row->comm;
+	if (row->comm) {
+		const struct cmp_comm *comm = row->comm;
 
 		o.instances = comm->instances;
 		o.transfer = above_zero(comm->transfer);
@@ -287,15 +287,15 @@ show(const struct cmp *c, const struct cmp_result *r)
 		.side = { show_side(c, r, NSX_COMPARE_BASE), show_side(c, r, NSX_COMPARE_NEW) }
 	};
 
-	if (row->comm.kind != NSX_NONE) {
-		const struct cmp_comm *comm = &row->comm;
+	if (row->comm) {
+		const struct cmp_comm *comm = row->comm;
 
 		o.axis = cmp_str(c, comm->axis);
 		o.kind = cmp_str(c, comm->kind);
 		o.bytes = comm->bytes;
 		o.group = comm->group;
-		if (both && base->comm.bytes != comm->bytes)
-			o.base_bytes = base->comm.bytes;
+		if (both && base->comm->bytes != comm->bytes)
+			o.base_bytes = base->comm->bytes;
 	}
 	if (c->side[NSX_COMPARE_BASE].nruns && base) {
 		struct cmp_between between = nsx_compare_between(base, c->options.tail);
@@ -337,7 +337,7 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 	/* A rate that is why a row is slower comes before times, which are not. */
 	for (size_t i = 0; i < n; i++)
 		if (r[i].by_rate && !r[i].by_time) {
-			nsx_table_rank(t, r[i].row[0]->comm.kind != NSX_NONE ? "collective bytes group" : "name");
+			nsx_table_rank(t, r[i].row[0]->comm ? "collective bytes group" : "name");
 			nsx_table_rank(t, "base_rate new_rate change verdict");
 			break;
 		}
