@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "base/outfile.h"
 #include "base/table.h"
 #include "base/vec.h"
@@ -99,7 +100,7 @@ int nsx_compare_by_name(const char *name);
  * If `folded` (which the caller commits) is not NULL (it must be by RANGE and all that follow it), folded stacks of
  * side options->fold are written to it, in which matched rows have the same name, and times are scaled to the number of
  * executions of NEW. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; free c in both cases. Holds about
- * 200 bytes for each row and device, 8 to 32 bytes for each time, and of a table 300 bytes a row. */
+ * 250 bytes for each row and device, 8 to 32 bytes for each time, and of a table 300 bytes a row. */
 int nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compare_options *options,
                 struct nsx_outfile *folded,
                 struct nsx_compare *c, struct nsx_diags *diags, struct nsx_err *err);
@@ -114,7 +115,7 @@ struct nsx_compare_run { char *path; const char *name; int64_t time; };
 
 /* The table: a row for each run that has steps, in the order of time, and a column CLASS:STATISTIC for each statistic
  * of the steps of a class, ns; and the names of these columns. */
-struct nsx_history { struct nsx_table *table; NSX_VEC(char *) names; };
+struct nsx_history { struct nsx_table *table; struct nsx_intern names; };
 
 /* Read the runs, each a stream or a table by step, one after the other; flags: enum nsx_read_flags. NSX_OK, or NSX_ERR
  * with err filled; free the history in both cases. Holds one run at a time, and 24 bytes for each value. */

@@ -104,6 +104,10 @@ nsysx-compare -q --tsv --by device "$T/table" "$T/table.slow" >"$T/want"
 nsysx-compare -q --tsv "$T/table" "$T/slow" >"$T/got"
 same 'a table stands for its stream' "$T/want" "$T/got"
 # A table of other programs has times of other executions: no verdict, on either side.
+awk -F'\t' 'NR == 1 || $1 != 1' "$T/table" >"$T/table.one"
+equal 'a device that one side has is one row with --changed, as by step' \
+	"$(nsysx-compare -q --tsv --changed --by device "$T/table.one" "$T/table" | columns device,statistic,verdict) $(
+		nsysx-compare -q --tsv --by device "$T/table.one" "$T/table" | columns device,verdict | grep -c '^1 new')" '1 window new 8'
 nsysx-summary -q --tsv --by device --cover 0.99 "$T/base" >"$T/most"
 equal 'that of the largest programs lacks executions' "$(columns execs <"$T/most" | sort -u)/$(columns execs <"$T/table" | sort -u)" '20/24'
 gate 'it is not held against a stream' 3 'not comparable: device 0 has 24 executions in BASE, 20 in NEW' "$T/base" "$T/most"
@@ -188,7 +192,7 @@ equal '... of a step' "$(grep -c '^nsysx-compare: slower: ProfilerStep##: backwa
 nsysx-view -q --text "$T/steps200" | awk -F'\t' -v OFS='\t' '
 	$1 == "end" { $2++ } { print }
 	NR == 1 { print "#diag", "level:s", "source:s", "text:s", "count:i"; print "diag", "info", "nsysx-warmup", "left out", 1 }' >"$T/warmed"
-for by in step phase; do
+for by in step phase device; do
 	says "by $by, too: one side passed nsysx-warmup" 'NEW passed nsysx-warmup; BASE did not' nsysx-compare --by $by "$T/steps200" "$T/warmed"
 done
 make_job server --torch=vllm --processes 1 --steps 20

@@ -5,6 +5,7 @@
  * Rows are matched with the other side by kind, size and group; the remaining ones by kind, group and the smallest
  * power of two above the size, if both sides have equal numbers of them. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "table/compare/join.h"
 #include "table/bandwidth_rows.h"
@@ -29,11 +30,6 @@ take(void *arg, uint32_t number, uint32_t device, int64_t dur, int64_t hidden)
 	while (s->rows.n <= l->first + number)
 		if (nsx_compare_row_add(s, none) == NSX_NONE)
 			return false;
-	uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ device, 0 });
-
-	if (!known)
-		return false;
-	*known = 1;
 	s->time += (nsx_u128)ns;
 	return nsx_compare_add(s, l->first + number, device, NSX_ABSENT, ns);
 }
@@ -64,12 +60,15 @@ magnitude(int64_t v)
 
 /* Set the name of the row, and the keys by which it is matched. False when out of memory. */
 static bool
-name_row(struct loaded *l, struct cmp_row *row, struct cmp_comm *comm, struct nsx_bandwidth_row *from)
+name_row(struct loaded *l, struct cmp_row *row, struct nsx_bandwidth_row *from)
 {
 	struct cmp *c = l->c;
 	struct nsx_bandwidth_mean mean = nsx_bandwidth_mean_of(from);
 	struct nsx_str kind = from->name.len ? from->name : NSX_STR("[unknown]");
+	struct cmp_comm *comm = row->comm = malloc(sizeof *comm);
 
+	if (!comm)
+		return false;
 	*comm = (struct cmp_comm){ nsx_intern(&c->strs, kind), from->has_bytes ? from->bytes : NSX_ABSENT,
 	                           from->has_group ? from->group : NSX_ABSENT, from->instances, mean.known,
 	                           mean.busbw, nsx_bandwidth_transfer(from), nsx_bandwidth_shortest(from), NSX_NONE };
@@ -111,7 +110,7 @@ mean_of(double a, const struct cmp_comm *x, double b, const struct cmp_comm *y)
 static bool
 join(struct cmp_side *s, uint32_t row, uint32_t to)
 {
-	struct cmp_comm *a = &s->comms.p[to], *b = &s->comms.p[row];
+	struct cmp_comm *a = s->rows.p[to].comm, *b = s->rows.p[row].comm;
 
 	if (!nsx_compare_move(s, row, to))
 		return false;
@@ -151,13 +150,10 @@ finish(struct loaded *l)
 	                                           (int64_t)l->sums.reading.comm->cat.devices.n))
 		return false;
 
-	while (s->comms.n < s->rows.n)
-		if (!nsx_vec_push(&s->comms, ((struct cmp_comm){ .kind = NSX_NONE })))
-			return false;
 	for (size_t i = 0; i < l->sums.rows.n; i++) {
 		uint32_t row = l->first + l->sums.rows.p[i].number;
 
-		if (row < s->rows.n && !name_row(l, &s->rows.p[row], &s->comms.p[row], &l->sums.rows.p[i]))
+		if (row < s->rows.n && !name_row(l, &s->rows.p[row], &l->sums.rows.p[i]))
 			return false;
 	}
 	s->groups.p[0].time = s->time;

@@ -23,13 +23,13 @@ static void
 report_devices(const struct cmp *c, struct nsx_diags *diags)
 {
 	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
-	int most = n->devices.n > b->devices.n;
-	size_t least = c->side[!most].devices.n;
+	int most = n->devices > b->devices;
+	size_t least = c->side[!most].devices;
 
-	if (b->devices.n && n->devices.n && b->devices.n != n->devices.n)
+	if (b->devices && n->devices && b->devices != n->devices)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "BASE ran on %zu devices, NEW on %zu%s: each may do other work then: record both on as "
-		             "many, or keep some of %s, nsysx-extract --device 0%s%.0zu", b->devices.n, n->devices.n,
+		             "many, or keep some of %s, nsysx-extract --device 0%s%.0zu", b->devices, n->devices,
 		             c->way->devices ? "" : ", times are means over devices", c->side[most].name,
 		             least == 2 ? "," : least > 2 ? ",...," : "", least - 1);
 	for (int k = 0; k < 2; k++)
@@ -68,7 +68,7 @@ enum { MANY = 3 };
 static void
 report_warm_up(struct cmp *c, const struct cmp_result *r, int side, struct nsx_diags *diags)
 {
-	struct nsx_sample v = nsx_compare_sample(&c->side[side], r->row[side]);
+	struct nsx_sample v = cmp_sample(&c->side[side], r->row[side]);
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
 	double median = r->witness.median[side], sum = 0;
 	size_t n = 0;
@@ -116,7 +116,7 @@ void
 nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags)
 {
 	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < 2 && r[i].sampled && c->way->tell_growth && c->way->decides(c, &r[i]); k++)
+		for (int k = 0; k < 2 && r[i].sampled && c->way->tell_growth && cmp_decides(c, &r[i]); k++)
 			report_warm_up(c, &r[i], k, diags);
 	if (c->tables)
 		return;
@@ -142,8 +142,8 @@ static void
 tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
-	size_t steps = nsx_compare_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
-	    least = nsx_compare_between(&c->side[NSX_COMPARE_BASE], r->row[NSX_COMPARE_BASE], false).least;
+	size_t steps = cmp_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
+	    least = nsx_compare_between(r->row[NSX_COMPARE_BASE], false).least;
 
 	if (!r->witness.judged)
 		snprintf(out->why, sizeof out->why,
@@ -163,7 +163,7 @@ tell_few(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *
 	int side = w->of[1].n_eff < w->of[0].n_eff, least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
 	struct nsx_str name = cmp_str(c, c->way->each ? nsx_compare_row_shown(r)->name
 	                                              : nsx_compare_group_of(c, r)->name);
-	size_t n = nsx_compare_sample(&c->side[side], r->row[side]).n;
+	size_t n = cmp_sample(&c->side[side], r->row[side]).n;
 	const char *unit = c->unit, *tail = c->options.tail ? " of their p99" : "",
 	    *more = c->way->runs ? ", or several base runs" : "";
 
@@ -184,7 +184,7 @@ tell_few(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *
 static bool
 is_blind(const struct cmp *c, const struct cmp_result *r)
 {
-	double of = c->options.tail ? r->tail.p99[0] : r->time[NSX_COMPARE_BASE].mean, share = 100 * r->unseen / of;
+	double of = r->judged[NSX_COMPARE_BASE], share = 100 * r->unseen / of;
 
 	return r->runs && of > 0 && share > NSX_BLIND && share > c->options.percent
 	       && (r->verdict == CMP_SAME || r->verdict == CMP_HIDDEN);
@@ -194,7 +194,6 @@ static void
 tell_blind(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
-	double of = c->options.tail ? r->tail.p99[0] : r->time[NSX_COMPARE_BASE].mean;
 	char device[40] = "";
 
 	if (c->way->devices)
@@ -202,7 +201,7 @@ tell_blind(const struct cmp *c, struct nsx_compare *out, const struct cmp_result
 	snprintf(out->why, sizeof out->why, "%s%.*s: noise between %zu base runs is %.1f%%%s or more, so that an "
 	         "increase of %g%% is not seen: compare more base runs, or more alike, or with --percent above that",
 	         device, c->way->devices ? 0 : (int)(name.len < 60 ? name.len : 60), name.ptr, r->runs,
-	         100 * r->unseen / of, c->options.tail ? " of p99" : "", c->options.percent);
+	         100 * r->unseen / r->judged[NSX_COMPARE_BASE], c->options.tail ? " of p99" : "", c->options.percent);
 	out->blind = true;
 	out->comparable = false;
 }
@@ -214,18 +213,18 @@ nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const st
 	nsx_u128 both = 0, few = 0;
 
 	for (size_t i = 0; i < n && out->comparable && !out->regressions.n; i++) {
-		bool is_few = cmp_is_few(c, &r[i]);
+		bool is_few = cmp_is_few(c, &r[i]), decides = cmp_decides(c, &r[i]);
 
-		if (!c->way->decides && r[i].row[0] && r[i].row[1]) {
+		if (!c->way->listed && r[i].row[0] && r[i].row[1]) {
 			both += r[i].time[1].sum;
 			few += is_few ? r[i].time[1].sum : 0;
 			most = is_few && (!most || r[i].time[1].sum > most->time[1].sum) ? &r[i] : most;
-		} else if (c->way->decides && is_few && c->way->decides(c, &r[i])) {
+		} else if (decides && is_few) {
 			if (r[i].runs)
 				tell_short(c, out, &r[i]);
 			else
 				tell_few(c, out, &r[i]);
-		} else if (c->way->decides && c->way->decides(c, &r[i]) && is_blind(c, &r[i])) {
+		} else if (decides && is_blind(c, &r[i])) {
 			tell_blind(c, out, &r[i]);
 		}
 	}
@@ -271,7 +270,8 @@ nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct 
 		if (out->comparable)
 			snprintf(out->why, sizeof out->why,
 			         "%.1f%% of the time of %s is matched, less than --coverage requires%s", 100 * share,
-			         s->name, c->side[0].comms.n && c->side[0].devices.n != c->side[1].devices.n
+			         s->name, c->way->read == nsx_compare_read_collectives
+			         && c->side[0].devices != c->side[1].devices
 			         ? ": collectives of groups of other sizes are others: record both on as many devices"
 			         : "");
 		out->comparable = false;

@@ -87,42 +87,42 @@ add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_re
 	return good;
 }
 
+/* Whether the sentence that was told last says that this one is slower, too. That of a period tells the parts that
+ * grew; the times of a class precede those of its devices, of which each has one sentence: the others are in the
+ * table. */
+static bool
+is_told(const struct cmp *c, const struct cmp_result *told, const struct cmp_result *r)
+{
+	int64_t device = nsx_compare_row_shown(r)->device, last = told ? nsx_compare_row_shown(told)->device : 0;
+
+	if (!told || nsx_compare_group_of(c, told) != nsx_compare_group_of(c, r))
+		return false;
+	return (c->way->tell_growth && cmp_decides(c, told))
+	       || (device != NSX_ABSENT && (last == NSX_ABSENT || last == device));
+}
+
 static bool
 add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n,
                 struct nsx_diags *diags)
 {
 	bool good = true;
 	int64_t unknown = 0, uneven = 0, few = 0;
-	const struct cmp_result *period = NULL, *told = NULL, *single = NULL;
+	const struct cmp_result *told = NULL;
 
 	for (size_t i = 0; i < n && good; i++) {
-		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
-		bool of_device = row->device != NSX_ABSENT;
-
 		unknown += r[i].row[0] && r[i].row[1] && !r[i].sampled;
 		few += cmp_is_few(c, &r[i]);
 		uneven += r[i].verdict == CMP_UNEVEN && r[i].diff > 0;
-		if (c->way->tell_growth && c->way->decides(c, &r[i]))
-			period = &r[i];
-		if (r[i].by_rate && !r[i].by_time)
-			continue;   /* the work as a whole is told */
-		if (r[i].verdict == CMP_SLOWER && (!period || period == &r[i] || period->verdict != CMP_SLOWER ||
-		    nsx_compare_group_of(c, period) != nsx_compare_group_of(c, &r[i])) &&
-		    (!of_device || !told || nsx_compare_group_of(c, told) != nsx_compare_group_of(c, &r[i]))) {
-			/* Of a device whose period is slower, its parts and its span are in the table. */
-			if (of_device && single && nsx_compare_row_shown(single)->device == row->device
-			    && nsx_compare_group_of(c, single) == nsx_compare_group_of(c, &r[i]))
-				continue;
-			good = add_regression(c, out, &r[i]);
-			/* The times of a class precede those of its devices, which are in the table. */
-			told = of_device ? told : &r[i];
-			single = of_device ? &r[i] : single;
-		}
+		/* Of rows that are slower by their rate the work as a whole is told. */
+		if (r[i].verdict != CMP_SLOWER || (r[i].by_rate && !r[i].by_time) || is_told(c, told, &r[i]))
+			continue;
+		good = add_regression(c, out, &r[i]);
+		told = &r[i];
 	}
 	nsx_diag_add(diags, NSX_INFO, "", unknown > 0,
 		"the noise of a device's times is not known: --percent and --absolute decide");
 	/* Of steps, that too few tell little is why the runs cannot be compared. */
-	nsx_diag_add(diags, NSX_WARNING, "", c->way->decides || c->unlike[0] ? 0 : few,
+	nsx_diag_add(diags, NSX_WARNING, "", c->way->listed || c->unlike[0] ? 0 : few,
 		"rows of which a side has less than %d independent %ss: not judged",
 		c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST, c->unit);
 	/* Otherwise programs are judged as a whole too. */
@@ -211,7 +211,7 @@ tell_hidden(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 	if (!hidden)
 		return;
 	struct nsx_str name = cmp_str(c, nsx_compare_row_shown(most)->name);
-	double was = nsx_compare_judged(c, most, NSX_COMPARE_BASE), is = nsx_compare_judged(c, most, NSX_COMPARE_NEW);
+	double was = most->judged[NSX_COMPARE_BASE], is = most->judged[NSX_COMPARE_NEW];
 
 	if (!name.len)
 		name = cmp_str(c, nsx_compare_group_of(c, most)->key);
@@ -225,16 +225,13 @@ tell_hidden(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 static int
 answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struct nsx_diags *diags)
 {
-	size_t n, nwhole = 0;
-	struct cmp_result *r = nsx_compare_judge(c, c->way->whole, &n),
-	                  *whole = c->way->whole ? NULL : nsx_compare_judge(c, true, &nwhole);
+	size_t all, whole;
+	struct cmp_result *list = nsx_compare_judge(c, &whole, &all), *r = list ? list + whole : NULL;
+	size_t n = all - whole;
 	int rc = NSX_OK;
-
-	/* Programs as a whole come first: they are the total of all rows. */
 	bool work = c->compares_work && c->way->each && c->same.said > 0;
 
-	if (!r || (!c->way->whole && !whole) || (work && !add_regression(c, out, NULL)) ||
-	    !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
+	if (!r || (work && !add_regression(c, out, NULL)) || !add_regressions(c, out, list, all, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
 		rc = folded ? nsx_compare_folded(c, r, n, folded) : nsx_compare_print(c, r, n, &out->table, diags);
@@ -249,13 +246,12 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		nsx_compare_tell_differences(c, r, n, diags);
 	}
 	if (rc == NSX_OK && c->options.junit)
-		nsx_compare_junit(c, out, whole, nwhole, r, n);
+		nsx_compare_junit(c, out, list, all);
 	if (rc == NSX_OK && out->junit.failed)
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK && out->table && !put_title(c, out, r, n))
 		rc = nsx_err_nomem(c->err, NULL);
-	free(r);
-	free(whole);
+	free(list);
 	return rc;
 }
 
@@ -265,8 +261,11 @@ nsx_compare_side_free(struct cmp_side *s)
 	nsx_top_free(&s->top);
 	nsx_compare_why_free(s->why);
 	free(s->groups.p);
-	free(s->programs.p);
 	free(s->row_of_inst.p);
+	for (size_t i = 0; i < s->rows.n; i++) {
+		free(s->rows.p[i].runs.p);
+		free(s->rows.p[i].comm);
+	}
 	free(s->rows.p);
 	for (size_t i = 0; i < s->cells.n; i++) {
 		free(s->cells.p[i].numbers.p);
@@ -274,19 +273,13 @@ nsx_compare_side_free(struct cmp_side *s)
 	}
 	free(s->cells.p);
 	free(s->models.p);
-	free(s->given.p);
 	free(s->values.p);
-	free(s->series.p);
-	free(s->runs.p);
-	free(s->comms.p);
-	free(s->execs.p);
 	nsx_compare_work_free(&s->work);
 	nsx_spool_free(s->again);
 	nsx_step_classes_free(&s->classes);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
 	nsx_map_free(&s->program_of);
-	nsx_map_free(&s->devices);
 }
 
 /* What is compared, the last one being NEW, and by what each is a table; -1: it is a stream. */
@@ -321,11 +314,27 @@ choose(struct cmp *c, const struct inputs *of, bool folded)
 	return NSX_OK;
 }
 
+/* Count the devices of the side. False when out of memory. */
+static bool
+count_devices(const struct cmp *c, struct cmp_side *s)
+{
+	struct nsx_map devices = { 0 };
+	bool good = true;
+
+	for (size_t i = 0; i < s->cells.n && good; i++)
+		good = nsx_map_number(&devices, (struct nsx_key){ (uint64_t)s->cells.p[i].device, 0 }) != NSX_NONE;
+	s->devices = c->way->devices ? s->groups.n : devices.n;
+	nsx_map_free(&devices);
+	return good;
+}
+
 static int
 read_side(struct cmp *c, struct cmp_side *s, int by, struct nsx_diags *diags)
 {
-	return (by >= 0 ? nsx_compare_read_table : c->tables && c->way->sum_up ? c->way->sum_up
-	        : c->way->read)(c, s, diags);
+	int rc = (by >= 0 ? nsx_compare_read_table : c->tables && c->way->sum_up ? c->way->sum_up
+	          : c->way->read)(c, s, diags);
+
+	return rc != NSX_OK || count_devices(c, s) ? rc : nsx_err_nomem(c->err, NULL);
 }
 
 /* Read the base runs as one side; NEW's is where each is before it is added. NSX_OK or NSX_ERR. */
@@ -350,7 +359,7 @@ read_runs(struct cmp *c, const struct inputs *of, struct nsx_diags *diags)
 		if (rc == NSX_OK && c->way->settle_run)
 			rc = c->way->settle_run(c, s, diags);
 		if (rc == NSX_OK && i)
-			rc = nsx_compare_add_run(c, i);
+			rc = nsx_compare_add_run(c);
 		else if (rc == NSX_OK && !nsx_compare_begin_runs(s, of->n - 1))
 			rc = nsx_err_nomem(c->err, NULL);
 		if (i)
@@ -400,7 +409,7 @@ leave_out(struct cmp *c, struct nsx_diags *diags)
 			if (s->groups.p[s->rows.p[i].group].pair == NSX_NONE) {
 				s->time -= s->rows.p[i].sum;
 				s->rows.p[i].sum = 0;
-				s->given.p[i] = (struct cmp_time){ 0 };
+				s->rows.p[i].time = (struct cmp_time){ 0 };
 			}
 		nsx_diag_add(diags, NSX_WARNING, s->name, alone,
 		             "programs that the other side's table does not have: ignored");

@@ -19,20 +19,16 @@
 /* The share of BASE's operations by which runs of equal work may differ: half of the default of --percent. */
 static const double WORK = 0.01;
 
-/* The times of a device, and the time in a step that each is about; -1: none. */
-static const struct { const char *name; int of_step; } fields[CMP_DEVICE_TIMES] = {
-	[CMP_SPAN] = { "span", 0 }, [CMP_MODULES] = { "modules", -1 },
-	[CMP_COMPUTE] = { "compute", 1 + NSX_PART_COMPUTE }, [CMP_EXPOSED] = { "exposed", 1 + NSX_PART_COMM },
-	[CMP_COPY] = { "copy", 1 + NSX_PART_COPY }, [CMP_IDLE] = { "idle", 1 + NSX_PART_IDLE },
-	[CMP_HIDDEN_TIME] = { "hidden", CMP_STEP_HIDDEN }, [CMP_COPY_HIDDEN] = { "copy_hidden", -1 }
+static const char *const names[CMP_DEVICE_TIMES] = {
+	[CMP_SPAN] = "span", [CMP_MODULES] = "modules", [CMP_COMPUTE] = "compute", [CMP_EXPOSED] = "exposed",
+	[CMP_COPY] = "copy", [CMP_IDLE] = "idle", [CMP_HIDDEN_TIME] = "hidden", [CMP_COPY_HIDDEN] = "copy_hidden"
 };
 
 /* The device as a group, whose rows are its times: its index; NSX_NONE when out of memory. */
 static uint32_t
 add_device(struct cmp *c, struct cmp_side *s, int64_t number)
 {
-	struct cmp_group new = { .number = number, .execs = 1, .devices = 1 };
-	uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ s->groups.n, 0 });
+	struct cmp_group new = cmp_group_new(number, NSX_NONE, NSX_NONE);
 
 	c->text.len = 0;
 	if (number == NSX_ABSENT)
@@ -40,9 +36,9 @@ add_device(struct cmp *c, struct cmp_side *s, int64_t number)
 	else
 		nsx_buf_fmt(&c->text, "device %" PRId64, number);
 	new.name = new.key = cmp_intern(c);
-	if (!known || new.name == NSX_NONE)
+	if (new.name == NSX_NONE)
 		return NSX_NONE;
-	*known = 1;
+	new.execs = new.devices = 1;
 	return nsx_compare_group_add(s, new);
 }
 
@@ -63,29 +59,26 @@ nsx_compare_take_device(struct cmp *c, struct cmp_side *s, const struct cmp_valu
 		return false;
 	/* Activities are of the window where there are operations. */
 	s->windows |= v[CMP_WINDOW].has;
-	if (!nsx_compare_has_room(s))
-		return false;
 	for (int k = 0; k < CMP_DEVICE_TIMES; k++) {
 		const struct cmp_value *from = k == CMP_SPAN && v[CMP_WINDOW].has ? &v[CMP_WINDOW] : &v[k];
-		struct cmp_time t = { .n = from->has, .sum = from->has ? (nsx_u128)from->i : 0 };
 		struct cmp_row row = cmp_row_in(device);
 
-		row.number = k;
+		row.at = k;
+		row.leads = k == CMP_SPAN;
 		row.detail = k != CMP_SPAN;
 		row.untold = k == CMP_HIDDEN_TIME || k == CMP_COPY_HIDDEN;
-		row.name = row.stem = nsx_intern(&c->strs, nsx_str_c(k == CMP_SPAN && s->windows ? "window"
-		                                                     : fields[k].name));
-		row.sum = t.sum;
-		t.mean = (double)t.sum;
-		if (row.name == NSX_NONE || nsx_compare_row_add(s, row) == NSX_NONE || !nsx_vec_push(&s->given, t))
+		row.name = row.stem = nsx_intern(&c->strs, nsx_str_c(row.leads && s->windows ? "window" : names[k]));
+		row.sum = from->has ? (nsx_u128)from->i : 0;
+		row.time = (struct cmp_time){ .n = from->has, .sum = row.sum, .mean = (double)row.sum };
+		if (row.name == NSX_NONE || nsx_compare_row_add(s, row) == NSX_NONE)
 			return false;
 		s->rows.p[s->rows.n - 1].of = k != CMP_SPAN ? first : (uint32_t)NSX_NONE;
-		s->rows.p[s->rows.n - 1].inner = nsx_map_get(&s->row_of, key_of_step(
-			s->groups.p[device].number, fields[k].of_step));
+		s->rows.p[s->rows.n - 1].inner = nsx_map_get(&s->row_of, key_of_step(s->groups.p[device].number, k));
 	}
 	s->groups.p[device].time = s->rows.p[first].sum;
 	s->time += s->rows.p[first].sum;
-	return nsx_vec_push(&s->execs, v[CMP_EXECS].has ? v[CMP_EXECS].i : 0);
+	s->groups.p[device].ran = v[CMP_EXECS].has ? v[CMP_EXECS].i : 0;
+	return true;
 }
 
 /* Add the steps of a window of a device, which may have several, one after the other. False when out of memory. */
@@ -95,15 +88,23 @@ add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_
 	for (size_t i = w->first; i < w->first + (size_t)w->steps; i++) {
 		const struct nsx_step_of *o = &set->list.p[i];
 
-		for (int k = 0; k < CMP_STEP_TIMES; k++) {
-			int64_t time = k == 0 ? o->period : k == CMP_STEP_HIDDEN ? o->sums.hidden : o->sums.part[k - 1];
-			uint32_t *row = nsx_map_at(&s->row_of, key_of_step(w->number, k));
+		const int64_t times[CMP_DEVICE_TIMES] = {
+			[CMP_SPAN] = o->period, [CMP_MODULES] = NSX_ABSENT,
+			[CMP_COMPUTE] = o->sums.part[NSX_PART_COMPUTE], [CMP_EXPOSED] = o->sums.part[NSX_PART_COMM],
+			[CMP_COPY] = o->sums.part[NSX_PART_COPY], [CMP_IDLE] = o->sums.part[NSX_PART_IDLE],
+			[CMP_HIDDEN_TIME] = o->sums.hidden, [CMP_COPY_HIDDEN] = NSX_ABSENT
+		};
+
+		for (int k = 0; k < CMP_DEVICE_TIMES; k++) {
+			uint32_t *row = times[k] == NSX_ABSENT ? NULL
+			    : nsx_map_at(&s->row_of, key_of_step(w->number, k));
 			struct cmp_row inner = cmp_row_in(0);
 
 			inner.detail = true;
 			if (row && *row == NSX_NONE)
 				*row = nsx_compare_row_add(s, inner);
-			if (!row || !nsx_compare_add(s, *row, w->number, NSX_ABSENT, time))
+			if (times[k] != NSX_ABSENT
+			    && (!row || !nsx_compare_add(s, *row, w->number, NSX_ABSENT, times[k])))
 				return false;
 		}
 	}
@@ -153,9 +154,9 @@ all_execute(const struct cmp_side *s)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < s->execs.n; i++) {
-		any |= s->execs.p[i] > 0;
-		if (!s->execs.p[i] && s->groups.p[i].time)
+	for (size_t i = 0; i < s->groups.n; i++) {
+		any |= s->groups.p[i].ran > 0;
+		if (!s->groups.p[i].ran && s->groups.p[i].time)
 			return false;
 	}
 	return any;
@@ -181,8 +182,8 @@ static void
 per_execution(struct cmp_side *s)
 {
 	for (size_t i = 0; i < s->rows.n; i++) {
-		struct cmp_time *t = &s->given.p[i];
-		int64_t n = s->execs.p[s->rows.p[i].group];
+		struct cmp_time *t = &s->rows.p[i].time;
+		int64_t n = s->groups.p[s->rows.p[i].group].ran;
 
 		if (t->n && n) {
 			t->n = n;
@@ -201,14 +202,14 @@ per_step(struct cmp *c, struct cmp_side *s)
 		return false;
 	nsx_compare_use_inner(s);
 	for (size_t i = 0; i < s->rows.n; i++)
-		s->given.p[i] = (struct cmp_time){ 0 };
+		s->rows.p[i].time = (struct cmp_time){ 0 };
 	for (size_t i = 0; i < s->groups.n; i++) {
 		struct cmp_row *span = &s->rows.p[s->groups.p[i].whole + 1];
 
 		span->name = span->stem = period;
 		s->groups.p[i].time = span->sum;
 		if (span->cells != NSX_NONE)
-			s->execs.p[i] = (int64_t)s->cells.p[span->cells].times.n;
+			s->groups.p[i].ran = (int64_t)s->cells.p[span->cells].times.n;
 	}
 	return nsx_compare_settle_inner(s);
 }
@@ -376,29 +377,14 @@ nsx_compare_check_devices(struct cmp *c)
 	const struct cmp_side *b = &c->side[0], *s = &c->side[1];
 
 	for (size_t i = 0; i < b->groups.n && c->tables && !c->unlike[0]; i++) {
-		uint32_t pair = b->groups.p[i].pair;
-		struct nsx_str name = cmp_str(c, b->groups.p[i].name);
+		const struct cmp_group *was = &b->groups.p[i],
+		    *is = was->pair == NSX_NONE ? was : &s->groups.p[was->pair];
+		struct nsx_str name = cmp_str(c, was->name);
 
-		if (pair != NSX_NONE && b->execs.p[i] != s->execs.p[pair])
+		if (was->ran != is->ran)
 			snprintf(c->unlike, sizeof c->unlike, "%.*s has %" PRId64 " executions in BASE, %" PRId64
 			         " in NEW, and a table may lack programs: make it with nsysx-summary --by device "
-			         "and the same --cover, or compare streams", (int)name.len, name.ptr, b->execs.p[i],
-			         s->execs.p[pair]);
+			         "and the same --cover, or compare streams", (int)name.len, name.ptr, was->ran,
+			         is->ran);
 	}
-}
-
-/* ---- results */
-
-void
-nsx_compare_order_of_device(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o)
-{
-	o->at[0] = nsx_compare_group_of(c, r)->number;
-	o->at[1] = nsx_compare_row_shown(r)->number;
-}
-
-bool
-nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r)
-{
-	(void)c;
-	return nsx_compare_row_shown(r)->of == NSX_NONE;
 }

@@ -110,7 +110,7 @@ struct of_run { int64_t time; size_t run; NSX_VEC(double) values; };
 struct history {
 	struct cmp *c;
 	const struct nsx_compare_run *runs;
-	struct nsx_intern cols;         /* names of columns */
+	struct nsx_intern *cols;        /* names of columns, each with its end */
 	NSX_VEC(struct of_run) list;
 	int64_t twice;                  /* values of classes whose name another one of the run has */
 };
@@ -128,7 +128,8 @@ add_value(struct history *h, struct of_run *r, struct nsx_str class, struct nsx_
 	nsx_buf_char(b, ':');
 	nsx_buf_str(b, statistic);
 	nsx_buf_c(b, more);
-	uint32_t col = b->failed ? (uint32_t)NSX_NONE : nsx_intern(&h->cols, nsx_buf_view(b));
+	nsx_buf_char(b, '\0');
+	uint32_t col = b->failed ? (uint32_t)NSX_NONE : nsx_intern(h->cols, nsx_buf_view(b));
 
 	if (col == NSX_NONE || !nsx_vec_reach(&r->values, col, &(double){ NAN }))
 		return false;
@@ -147,15 +148,14 @@ add_side(struct history *h, struct of_run *r, const struct cmp_side *s)
 	for (size_t i = 0; i < s->rows.n && good; i++) {
 		const struct cmp_row *row = &s->rows.p[i];
 		struct nsx_str class = cmp_str(h->c, s->groups.p[row->group].name), name = cmp_str(h->c, row->name);
-		struct cmp_time t = nsx_compare_time_of(s, row);
 
-		if (row->whole || row->device != NSX_ABSENT || !t.n)
+		if (row->whole || row->device != NSX_ABSENT || !row->time.n)
 			continue;
-		good = add_value(h, r, class, name, "", t.mean);
-		/* The first row of a class. */
-		if (good && nsx_str_eq(name, NSX_STR("period")))
-			good = add_value(h, r, class, name, "_p50", (double)t.p50)
-			       && add_value(h, r, class, name, "_p99", (double)t.p99);
+		good = add_value(h, r, class, name, "", row->time.mean);
+		/* The period. */
+		if (good && row->at == 0)
+			good = add_value(h, r, class, name, "_p50", (double)row->time.p50)
+			       && add_value(h, r, class, name, "_p99", (double)row->time.p99);
 	}
 	return good;
 }
@@ -220,7 +220,7 @@ put_runs(const struct history *h, struct nsx_table *t, struct nsx_diags *diags)
 		nsx_table_row(t);
 		put_time(t, r->time);
 		nsx_table_str(t, 1, nsx_str_c(h->runs[r->run].name));
-		for (size_t k = 0; k < h->cols.n; k++) {
+		for (size_t k = 0; k < h->cols->n; k++) {
 			if (k < r->values.n && !isnan(r->values.p[k]))
 				nsx_table_double(t, 2 + (int)k, r->values.p[k]);
 			else
@@ -234,28 +234,20 @@ put_runs(const struct history *h, struct nsx_table *t, struct nsx_diags *diags)
 static int
 make_table(struct history *h, struct nsx_history *out, struct nsx_diags *diags)
 {
-	struct nsx_table_col *cols = malloc((2 + h->cols.n) * sizeof *cols);
-	bool good = cols && nsx_sort_by(h->list.p, h->list.n, sizeof *h->list.p, key_of, NULL);
+	struct nsx_table_col *cols = malloc((2 + h->cols->n) * sizeof *cols);
 
-	for (size_t i = 0; i < h->cols.n && good; i++) {
-		char *name = nsx_str_dup(nsx_intern_str(&h->cols, (uint32_t)i));
-
-		good = name && nsx_vec_push(&out->names, name);
-		if (good)
-			cols[2 + i] = (struct nsx_table_col){ name, NSX_CELL_MEAN_NS };
-		else
-			free(name);
-	}
-	if (good) {
+	if (cols && nsx_sort_by(h->list.p, h->list.n, sizeof *h->list.p, key_of, NULL)) {
 		cols[0] = (struct nsx_table_col){ "time", NSX_CELL_STRING };
 		cols[1] = (struct nsx_table_col){ "run", NSX_CELL_STRING };
-		out->table = nsx_table_new_copy(cols, 2 + (int)h->cols.n);
-		good = out->table != NULL;
+		for (size_t i = 0; i < h->cols->n; i++)
+			cols[2 + i] = (struct nsx_table_col){ nsx_intern_str(h->cols, (uint32_t)i).ptr,
+			                                      NSX_CELL_MEAN_NS };
+		out->table = nsx_table_new_copy(cols, 2 + (int)h->cols->n);
 	}
-	if (good)
+	if (out->table)
 		put_runs(h, out->table, diags);
 	free(cols);
-	return good ? NSX_OK : nsx_err_nomem(h->c->err, NULL);
+	return out->table ? NSX_OK : nsx_err_nomem(h->c->err, NULL);
 }
 
 int
@@ -265,7 +257,7 @@ nsx_compare_history(const struct nsx_compare_run *runs, size_t n, unsigned flags
 {
 	/* As beside a table, without causes. */
 	struct cmp c = { .err = err, .options = *options, .tables = true, .way = nsx_compare_way(NSX_COMPARE_STEP) };
-	struct history h = { .c = &c, .runs = runs };
+	struct history h = { .c = &c, .runs = runs, .cols = &out->names };
 	int rc = NSX_OK;
 
 	c.options.by = NSX_COMPARE_STEP;
@@ -274,7 +266,6 @@ nsx_compare_history(const struct nsx_compare_run *runs, size_t n, unsigned flags
 		rc = add_run(&h, i, flags, diags);
 	if (rc == NSX_OK)
 		rc = make_table(&h, out, diags);
-	nsx_intern_free(&h.cols);
 	for (size_t i = 0; i < h.list.n; i++)
 		free(h.list.p[i].values.p);
 	free(h.list.p);
@@ -288,7 +279,5 @@ void
 nsx_history_free(struct nsx_history *h)
 {
 	nsx_table_free(h->table);
-	for (size_t i = 0; i < h->names.n; i++)
-		free(h->names.p[i]);
-	free(h->names.p);
+	nsx_intern_free(&h->names);
 }

@@ -17,7 +17,6 @@ struct nsx_steps_options;
 struct nsx_spool;
 struct cmp_value;
 struct cmp_result;
-struct cmp_order;
 struct cmp_way;
 struct cmp_why;
 
@@ -29,62 +28,21 @@ enum cmp_how { CMP_NOT, CMP_FINGERPRINT, CMP_DIGEST, CMP_KEY, CMP_NAME, CMP_PLAC
 struct cmp_group {
 	int64_t      number;     /* a device's own; of others the order of their first use */
 	uint32_t     name, key;
+	int64_t      id;         /* a program's; NSX_ABSENT: it has none, or is no program */
+	uint32_t     fingerprint, dumped, run;   /* of a program; digests of its dump and of the program that ran */
 	uint32_t     pair;
 	enum cmp_how how;
 	uint32_t     whole;      /* the row of the group itself: of a program's modules */
 	uint32_t     executed;   /* the row of a program's executions, whose times are 0; NSX_NONE: it is no program */
 	int64_t      last_device, last_execution;   /* the last one of these */
 	int64_t      execs;      /* over all devices */
+	int64_t      ran;        /* of a device: executions of any program, or its steps */
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
 	nsx_u128     time;       /* of its rows */
 	bool         examined, trains;   /* whether the program has a backward pass (label.c) */
 	double       flops, ops; /* of a step or execution on a device, FLOPs of its matrix products, and number of
 	                          * operations; 0: not known */
-};
-
-/* What else is known of a group that is a program: digests, of its dump and of the program that ran. */
-struct cmp_program {
-	int64_t  id;
-	uint32_t fingerprint, dumped, run;
-};
-
-/* Data of an instruction. */
-struct cmp_inst {
-	uint32_t group, name, opcode, op_name, stack;
-};
-
-struct cmp_row {
-	uint32_t     group;
-	bool         whole;      /* the group itself: its program's modules */
-	uint32_t     name;       /* of an instruction, or the opcode or source line */
-	uint32_t     stem;       /* name without its number */
-	int64_t      number;     /* that number; for times of steps the device, NSX_ABSENT: several devices */
-	int64_t      device;     /* the row is a detail of a row of several devices; NSX_ABSENT: it is not */
-	uint32_t     opcode, op_name, stack;
-	bool         detail;     /* its time is also included in other rows */
-	bool         untold;     /* shown, but not judged: a change of it is neither slower nor faster */
-	bool         computes;   /* not all of it is communication, or that is not known */
-	bool         optional;   /* not shown if its time is 0 on both sides */
-	uint32_t     of;         /* row whose time is the reference for percent; NSX_NONE: itself */
-	uint32_t     pair;
-	enum cmp_how how;
-	uint32_t     cells;      /* linked, NSX_NONE ends */
-	nsx_u128     sum;        /* ns */
-	uint32_t     inner;      /* the row, without a name, of other times that this one may be of: spans of the same
-	                          * ranges, the same operations in executions of programs, a device's time in its
-	                          * steps; NSX_NONE: there are none */
-};
-
-/* A row on one device: its times, and the numbers of the steps or executions that they are of, in any order and more
- * than once; instances have none, they are 0, 1, ... In their place later the mean, and cells are in the order of
- * devices. */
-struct cmp_cell {
-	uint32_t next;
-	int64_t  device;
-	NSX_VEC(int64_t) numbers;
-	NSX_VEC(int64_t) times;
-	double   mean;
 };
 
 /* The time of a row per execution on a device, ns. */
@@ -99,14 +57,6 @@ struct cmp_time {
 /* Of cmp_side.values: those of a row, in the order of steps; of several devices the mean of the same step. */
 struct cmp_series { size_t first, n; };
 
-/* The times of a device in its steps, each from its start to the next start: period, parts, hidden time. */
-enum { CMP_STEP_HIDDEN = 1 + NSX_NPARTS, CMP_STEP_TIMES };
-
-/* The columns of a table of nsysx-steps --each: times, and these. */
-enum cmp_each_col { CMP_EACH_PERIOD, CMP_EACH_COMPUTE, CMP_EACH_EXPOSED, CMP_EACH_COPY, CMP_EACH_IDLE, CMP_EACH_SPAN,
-                    CMP_EACH_TIMES, CMP_EACH_CLASS = CMP_EACH_TIMES, CMP_EACH_DEVICE, CMP_EACH_NUMBER,
-                    CMP_EACH_KEPT };
-
 /* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
 struct cmp_comm {
 	uint32_t kind;
@@ -118,9 +68,53 @@ struct cmp_comm {
 	uint32_t axis;       /* by axis; else NSX_NONE */
 };
 
-/* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile; n is 0
- * if the run does not have it. */
+/* What a row is in one of several base runs: its number of values, and their mean, median and 99th percentile. */
 struct cmp_run { size_t n; double mean, median, p99; struct cmp_series values; };
+
+struct cmp_row {
+	uint32_t     group;
+	bool         whole;      /* the group itself: its program's modules */
+	uint32_t     name;       /* of an instruction, or the opcode or source line */
+	uint32_t     stem;       /* name without its number */
+	int64_t      number;     /* that number; for times of steps the device, NSX_ABSENT: several devices */
+	int          at;         /* of the times of a class of steps, or of a device: which one; 0 contains the
+	                          * others: the period, or of a whole run the span */
+	bool         leads;      /* the first of these that is known: the period, else the span */
+	int64_t      device;     /* the row is a detail of a row of several devices; NSX_ABSENT: it is not */
+	uint32_t     opcode, op_name, stack;
+	bool         detail;     /* its time is also included in other rows */
+	bool         untold;     /* shown, but not judged: a change of it is neither slower nor faster */
+	bool         computes;   /* not all of it is communication, or that is not known */
+	bool         optional;   /* not shown if its time is 0 on both sides */
+	uint32_t     of;         /* row whose time is the reference for percent; NSX_NONE: itself */
+	uint32_t     pair;
+	enum cmp_how how;
+	uint32_t     cells;      /* linked, NSX_NONE ends */
+	nsx_u128     sum;        /* ns */
+	uint32_t     inner;      /* the row, without a name, of other times that this one may be of: spans of the same
+	                          * ranges, the same operations in executions of programs, a device's time in its
+	                          * steps; NSX_NONE: there are none */
+	struct cmp_time   time;  /* of all cells, or of a table; n is 0 if it has none */
+	struct cmp_series samples;   /* tables have none */
+	struct cmp_comm  *comm;  /* of a row of collectives; owned */
+	NSX_VEC(struct cmp_run) runs;   /* of several base runs, those that have it */
+};
+
+/* A row on one device: its times, and the numbers of the steps or executions that they are of, in any order and more
+ * than once; instances have none, they are 0, 1, ... In their place later the mean, and cells are in the order of
+ * devices. */
+struct cmp_cell {
+	uint32_t next;
+	int64_t  device;
+	NSX_VEC(int64_t) numbers;
+	NSX_VEC(int64_t) times;
+	double   mean;
+};
+
+/* The columns of a table of nsysx-steps --each: times, and these. */
+enum cmp_each_col { CMP_EACH_PERIOD, CMP_EACH_COMPUTE, CMP_EACH_EXPOSED, CMP_EACH_COPY, CMP_EACH_IDLE, CMP_EACH_SPAN,
+                    CMP_EACH_TIMES, CMP_EACH_CLASS = CMP_EACH_TIMES, CMP_EACH_DEVICE, CMP_EACH_NUMBER,
+                    CMP_EACH_KEPT };
 
 /* What times of devices are of. */
 enum cmp_basis { CMP_OF_RUN, CMP_OF_EXECUTION, CMP_OF_STEP };
@@ -131,7 +125,6 @@ struct cmp_side {
 	struct nsx_reader *in;
 	struct nsx_top    top;
 	NSX_VEC(struct cmp_group) groups;    /* of programs: by index in top */
-	NSX_VEC(struct cmp_program) programs; /* by index in groups; empty: these are no programs */
 	NSX_VEC(uint32_t) row_of_inst;       /* by index in the catalogue; NSX_NONE before its first execution */
 	NSX_VEC(struct cmp_row) rows;
 	struct nsx_map    row_of;            /* (program, label) or (type, name) -> rows, for rows that are not
@@ -140,20 +133,15 @@ struct cmp_side {
 	struct nsx_map    cell_of;           /* (row, device's number) -> cells */
 	NSX_VEC(uint32_t) models;            /* names of GPU models */
 	struct nsx_map    program_of;        /* of tables: (name, id) -> groups */
-	struct nsx_map    devices;           /* devices that executed something */
+	size_t            devices;           /* number of those that executed something */
 	nsx_u128          time;              /* of the rows that are compared */
 	double            most;              /* of one of them */
 	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags;
 	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
-	NSX_VEC(struct cmp_time) given;      /* by index in rows; n is 0 if it has none */
 	bool              summed;            /* it is a table that was computed from a stream */
-	NSX_VEC(double)   values;            /* samples, row by row: */
-	NSX_VEC(struct cmp_series) series;   /* by index in rows; tables have none */
+	NSX_VEC(double)   values;            /* samples, row by row */
 	size_t            nruns;             /* several runs as one side: their number; 0: it is one */
-	NSX_VEC(struct cmp_run) runs;        /* of row i [i * nruns ...] */
-	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
-	NSX_VEC(int64_t) execs;              /* of devices, by index in groups: executions of any program */
 	uint32_t          class;             /* the name of these steps, if there are any */
 	bool              windows;           /* times of devices are of the windows of their operations */
 	enum cmp_basis    basis;             /* what these are divided by */
@@ -232,8 +220,8 @@ bool nsx_compare_settle_operations(struct cmp *c, struct nsx_diags *diags);
 
 /* runs.c: begin a side of several base runs, of n: that is the first one. False when out of memory. */
 bool nsx_compare_begin_runs(struct cmp_side *s, size_t n);
-/* c->side[1], the base run of that index, is read: match it with c->side[0], and add it there. NSX_OK or NSX_ERR. */
-int nsx_compare_add_run(struct cmp *c, size_t run);
+/* c->side[1], a further base run, is read: match it with c->side[0], and add it there. NSX_OK or NSX_ERR. */
+int nsx_compare_add_run(struct cmp *c);
 /* All base runs are read: a row of theirs has the means over the runs. False when out of memory. */
 bool nsx_compare_end_runs(struct cmp_side *s);
 /* The row of BASE in its runs that have it, and of NEW. */
@@ -244,17 +232,12 @@ struct cmp_between {
 };
 /* Fewer values of a run do not tell its 99th percentile, between runs: it would be the largest of them. */
 #define NSX_TAIL_OF_RUN 100
-struct cmp_between nsx_compare_between(const struct cmp_side *s, const struct cmp_row *r, bool tail);
+struct cmp_between nsx_compare_between(const struct cmp_row *r, bool tail);
 struct cmp_result;
 /* Let the noise between base runs judge, where at least two of them have the row. False when out of memory. */
 bool nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r);
 
-/* steps.c: which steps are meant: those that options name, or those that the side has; of a run without steps what
- * repeats. That is the same in all runs: what it is in BASE, or in the first one of a history. */
-struct nsx_steps_options nsx_compare_wanted_steps(const struct cmp *c, const struct cmp_side *s);
-/* The steps of a side are known: keep what repeats. False when out of memory. */
-bool nsx_compare_keep_repeat(struct cmp *c, const struct nsx_step_set *set);
-/* Read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
+/* steps.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 /* again.c: read the stream of the steps of a side a second time: *causes is idle time by cause from each start to the
  * next, of step i of the list [i * NSX_NCAUSES ...], ns, which the caller frees; NULL: without calls no cause is
@@ -282,10 +265,6 @@ int nsx_compare_settle_device_run(struct cmp *c, struct cmp_side *s, struct nsx_
 /* Rows are matched: fill c->unlike if a side is a table, which may omit programs, and a matched device has different
  * numbers of executions on the two sides. */
 void nsx_compare_check_devices(struct cmp *c);
-/* The order of results: by device and statistic. */
-void nsx_compare_order_of_device(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
-/* Whether the result is the time of a device that contains the others. */
-bool nsx_compare_is_span(const struct cmp *c, const struct cmp_result *r);
 
 /* steps.c: the name of a class of steps: executions have the key NAME@ID, of which only NAME is the same after
  * recompilation. */
@@ -309,6 +288,13 @@ uint32_t nsx_compare_executed_add(struct cmp_side *s, struct cmp_group g);
 /* Put all rows of the side into one nameless group, and count the occurrences of each row separately. False when out of
  * memory. */
 bool nsx_compare_begin_each(struct cmp_side *s);
+/* A group of that number, of which no more is known. */
+static inline struct cmp_group
+cmp_group_new(int64_t number, uint32_t name, uint32_t key)
+{
+	return (struct cmp_group){ .number = number, .name = name, .key = key, .id = NSX_ABSENT,
+	                           .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE };
+}
 /* A row that has no data. */
 static inline struct cmp_row
 cmp_row_in(uint32_t group)
@@ -339,9 +325,9 @@ int nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 /* Both sides are read: if they are tables, report what these do not know. True. */
 bool nsx_compare_settle_tables(struct cmp *c, struct nsx_diags *diags);
 
-/* label.c: the row of an instruction that is executed for the first time, created if it is new; NSX_NONE when out of
- * memory. */
-uint32_t nsx_compare_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i);
+/* label.c: the row of an instruction that is executed for the first time, which is described as a row of its own:
+ * created if it is new; NSX_NONE when out of memory. */
+uint32_t nsx_compare_row_of(struct cmp *c, struct cmp_side *s, struct cmp_row inst);
 /* A row of the group, without any cell; NSX_NONE when out of memory. */
 uint32_t nsx_compare_row_add(struct cmp_side *s, struct cmp_row row);
 
@@ -355,8 +341,6 @@ void nsx_compare_join_groups(struct cmp *c, uint32_t base, uint32_t new, enum cm
 bool nsx_compare_add(struct cmp_side *s, uint32_t row, int64_t device, int64_t number, int64_t ns);
 /* Make the times of a row those of another one: it is none then. False when out of memory. */
 bool nsx_compare_move(struct cmp_side *s, uint32_t row, uint32_t to);
-/* The devices that have the row have executed something. False when out of memory. */
-bool nsx_compare_saw(struct cmp_side *s, uint32_t row);
 /* Rows have the times of their inner rows in place of their own, or none; and then those of either: without the others
  * make samples of all times. False when out of memory. */
 void nsx_compare_use_inner(struct cmp_side *s);
@@ -364,12 +348,12 @@ bool nsx_compare_settle_inner(struct cmp_side *s);
 /* All times of the side are added: make samples of them. A row without any keeps the time that it is given. False when
  * out of memory. */
 bool nsx_compare_settle_samples(struct cmp_side *s);
-/* Make room for the time and the samples of each row. False when out of memory. */
-bool nsx_compare_has_room(struct cmp_side *s);
-/* The time of a row; n is 0 if it has none. */
-struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r);
 /* The samples of a row; n is 0 if it has none. */
-struct nsx_sample nsx_compare_sample(const struct cmp_side *s, const struct cmp_row *r);
+static inline struct nsx_sample
+cmp_sample(const struct cmp_side *s, const struct cmp_row *r)
+{
+	return (struct nsx_sample){ r->samples.n ? s->values.p + r->samples.first : NULL, r->samples.n };
+}
 
 enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_MINOR,
                    CMP_UNEVEN, CMP_HIDDEN, CMP_VERDICTS };
@@ -378,8 +362,10 @@ enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKN
 struct cmp_result {
 	const struct cmp_row *row[2];   /* NULL: not present */
 	struct cmp_time  time[2];
-	double           diff, noise, effect;
-	bool             has_noise;
+	double           diff, effect;  /* of means */
+	double           judged[2];     /* what is judged: means, or with options.tail 99th percentiles, ns, */
+	double           noise;         /* and how much of their difference is chance, */
+	bool             has_noise;     /* if that is known */
 	bool             sampled;       /* the witnesses judge it: both sides have samples, or deviations of tables */
 	struct nsx_witness witness;
 	double           rate[2];       /* occurrences for each second of a device; 0: not known, or compared */
@@ -409,42 +395,20 @@ enum cmp_verdict nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *
 /* What was compared, as a sentence; empty if nothing was. */
 void nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text);
 
-/* judge.c: all rows, in the order of the way; whole: of modules instead. The caller frees them. NULL when out of
- * memory. */
-struct cmp_result *nsx_compare_judge(struct cmp *c, bool whole, size_t *n);
+/* judge.c: all rows. Those of programs as a whole, which are the total of the others, come first, n of them in *whole,
+ * unless they are what is compared; then come the rows of the table in its order. The caller frees them. NULL when out
+ * of memory. */
+struct cmp_result *nsx_compare_judge(struct cmp *c, size_t *whole, size_t *n);
 /* The names of a result: its group and name in NEW, or in BASE only. */
 const struct cmp_group *nsx_compare_group_of(const struct cmp *c, const struct cmp_result *r);
 const struct cmp_row *nsx_compare_row_shown(const struct cmp_result *r);
 
-/* steps.c: the order of results: by class, device and statistic. */
-void nsx_compare_order_of_step(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
-/* If the result is a period, append to a sentence the parts that grew, the largest first, down to a hundredth of the
- * difference. */
+/* steps.c: if the result is a period, append to a sentence the parts that grew, the largest first, down to a hundredth
+ * of the difference. */
 void nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 /* What was compared, and what the verdicts do not say, as lines below the table and diags. */
 void nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *table,
                             struct nsx_diags *diags);
-/* Whether the result is the period of a class of steps, over all devices; the first of its class in order. If it is
- * slower, its line lists the parts that grew, and its parts and devices need no lines of their own. */
-bool nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r);
-/* Whether it tells of its class whether the runs can be compared: its period, or if a side has none, as of a single
- * step, its span. */
-bool nsx_compare_decides_class(const struct cmp *c, const struct cmp_result *r);
-/* Whether it is a period, of a class or of one of its devices. */
-bool nsx_compare_is_period(const struct cmp *c, const struct cmp_result *r);
-/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports
- * this. */
-bool nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r);
-
-/* A result in the order of results: by class, then by the numbers in `at`, where a way sets these; then the largest
- * effect first. Its strings are looked up once. */
-struct cmp_order {
-	struct nsx_str    class;
-	int64_t           at[3];
-	struct nsx_str    key, name;
-	int64_t           number;
-	struct cmp_result result;
-};
 
 /* Whose time the row of an instruction is: its own, or that of all of its program with the same label. */
 enum cmp_label { CMP_LABEL_NONE, CMP_LABEL_OPCODE, CMP_LABEL_SOURCE, CMP_LABEL_PHASE };
@@ -464,10 +428,6 @@ struct cmp_way {
 	                                 /* one of several base runs is read */
 	bool (*settle)(struct cmp *c, struct nsx_diags *diags);   /* both sides are read; false: no memory */
 	void (*check)(struct cmp *c);                             /* groups and rows are matched */
-	void (*order)(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
-	                                 /* NULL: the largest effect first */
-	bool (*decides)(const struct cmp *c, const struct cmp_result *r);   /* its verdict is that of the group */
-	bool (*hides)(const struct cmp *c, const struct cmp_result *r);     /* --changed omits it in any case */
 	void (*tell)(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *table,
 	             struct nsx_diags *diags);
 	void (*tell_growth)(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
@@ -481,6 +441,9 @@ struct cmp_way {
 	bool waits;                      /* communication contains waiting, which no group's time shows */
 	bool within;                     /* a row that is part of another is judged with it */
 	bool devices;                    /* groups are devices */
+	bool listed;                     /* results are by group, device and time, instead of the largest effect first;
+	                                  * the row that leads a group decides whether runs can be compared, and is the
+	                                  * only one that --changed shows of a group that one side has */
 	bool runs;                       /* BASE may be several runs */
 	bool axes;                       /* rows of collectives are also by axis of the mesh */
 };
@@ -494,6 +457,16 @@ cmp_counts(const struct cmp *c, const struct cmp_row *r)
 
 /* ways.c: the way of that name. */
 const struct cmp_way *nsx_compare_way(enum nsx_compare_by by);
+
+/* Whether it tells of its group whether the runs can be compared: of a class of steps over all devices the period, or,
+ * if a side has none, as of a single step, the span. */
+static inline bool
+cmp_decides(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_row *b = r->row[NSX_COMPARE_BASE], *n = r->row[NSX_COMPARE_NEW];
+
+	return c->way->listed && (n ? n : b)->device == NSX_ABSENT && ((b && b->leads) || (n && n->leads));
+}
 
 /* Whether the table shows the result. */
 static inline bool
@@ -525,11 +498,8 @@ void nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, con
 void nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
 
 /* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
-void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,
-                       const struct cmp_result *r, size_t n);
+void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
 
-/* ways.c: what is judged of a result, on a side: its mean, or with --gate=p99 its 99th percentile, ns. */
-double nsx_compare_judged(const struct cmp *c, const struct cmp_result *r, int side);
 /* ways.c, folded.c: the results. NSX_OK or NSX_ERR. */
 int nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
                       struct nsx_diags *diags);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "table/compare/join.h"
 
 const struct cmp_row *
@@ -108,7 +109,7 @@ least(const struct cmp_side *s, const struct cmp_row *r)
 static double
 whole_of(const struct cmp *c, const struct cmp_result *r, int side)
 {
-	return nsx_compare_time_of(&c->side[side], &c->side[side].rows.p[r->row[side]->of]).mean;
+	return c->side[side].rows.p[r->row[side]->of].time.mean;
 }
 
 /* Whether the difference, over all executions of NEW, is a negligible part of the time of its program; for operations,
@@ -132,14 +133,11 @@ is_waiting(const struct cmp *c, const struct cmp_result *r)
 
 	for (int k = 0; k < 2; k++) {
 		const struct cmp_side *s = &c->side[k];
-		struct cmp_time t;
+		const struct cmp_time *whole = &s->rows.p[s->groups.p[r->row[k]->group].whole].time;
 
-		if (r->row[k]->computes || c->tables)
+		if (r->row[k]->computes || c->tables || !whole->n)
 			return false;
-		t = nsx_compare_time_of(s, &s->rows.p[s->groups.p[r->row[k]->group].whole]);
-		if (!t.n)
-			return false;
-		mean[k] = t.mean;
+		mean[k] = whole->mean;
 	}
 	return (mean[1] > mean[0]) != (r->diff > 0) || !above_floors(c, mean[1] - mean[0], mean[0]);
 }
@@ -163,11 +161,9 @@ only_waits(const struct cmp *c, const struct cmp_result *r)
 /* The time of the row's collectives without waiting, on a side: of the record that waited least, as clocks need not be
  * comparable; 0: not known. */
 static double
-transfer(const struct cmp *c, const struct cmp_result *r, int side)
+transfer(const struct cmp_result *r, int side)
 {
-	const struct cmp_side *s = &c->side[side];
-
-	return s->comms.n ? s->comms.p[r->row[side] - s->rows.p].shortest : 0;
+	return r->row[side]->comm->shortest;
 }
 
 /* Whether a stream has only one of the participating devices, so that its waiting time is not known. */
@@ -175,10 +171,9 @@ static bool
 is_alone(const struct cmp *c, const struct cmp_result *r)
 {
 	for (int k = 0; k < 2; k++) {
-		const struct cmp_side *s = &c->side[k];
-		const struct cmp_comm *comm = s->comms.n ? &s->comms.p[r->row[k] - s->rows.p] : NULL;
+		const struct cmp_comm *comm = r->row[k]->comm;
 
-		if (comm && comm->group > 1 && s->devices.n == 1)
+		if (comm && comm->group > 1 && c->side[k].devices == 1)
 			return true;
 	}
 	return false;
@@ -200,10 +195,8 @@ median_of_whole(const struct cmp *c, const struct cmp_result *r)
 	    : &s->rows.p[r->row[NSX_COMPARE_BASE]->of];
 	if (!of)
 		return r->witness.median[NSX_COMPARE_BASE];
-	struct cmp_time t = nsx_compare_time_of(s, of);
-
 	/* Of a device the mean is as good for a minimum difference. */
-	return c->way->devices ? t.mean : (double)t.p50;
+	return c->way->devices ? of->time.mean : (double)of->time.p50;
 }
 
 /* Whether both sides have enough values for a 99th percentile. */
@@ -241,7 +234,7 @@ testify(const struct cmp *c, struct cmp_result *r, double of)
 
 	if (c->options.tail)
 		return judge_tail(c, r);
-	if (c->compares_work && !c->way->each && nsx_compare_is_period(c, r) && !said[0] && !said[1] && means_differ
+	if (c->compares_work && !c->way->each && r->row[0]->at == 0 && !said[0] && !said[1] && means_differ
 	    && (r->diff > 0 ? 1 : -1) == c->same.said) {
 		r->by_work = true;
 		return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
@@ -290,8 +283,8 @@ verdict(const struct cmp *c, struct cmp_result *r)
 		return CMP_UNKNOWN;
 	/* Records of collectives include waiting: if the transfer takes as long as before, the difference is
 	 * waiting. */
-	if (c->side[NSX_COMPARE_BASE].comms.n) {
-		double was = transfer(c, r, NSX_COMPARE_BASE), is = transfer(c, r, NSX_COMPARE_NEW);
+	if (r->row[NSX_COMPARE_BASE]->comm) {
+		double was = transfer(r, NSX_COMPARE_BASE), is = transfer(r, NSX_COMPARE_NEW);
 
 		of = was > 0 && is > 0 ? was : of;
 		grown = was > 0 && is > 0 ? is - was : grown;
@@ -319,8 +312,7 @@ hear(const struct cmp *c, struct cmp_result *r)
 {
 	if (!r->row[0] || !r->row[1])
 		return true;
-	struct nsx_sample b = nsx_compare_sample(&c->side[0], r->row[0]),
-	                  n = nsx_compare_sample(&c->side[1], r->row[1]);
+	struct nsx_sample b = cmp_sample(&c->side[0], r->row[0]), n = cmp_sample(&c->side[1], r->row[1]);
 
 	double alpha = nsx_witness_alpha(c->options.sigma) / 2;   /* each of two witnesses: half of the probability */
 
@@ -354,6 +346,14 @@ hear(const struct cmp *c, struct cmp_result *r)
 	return nsx_compare_hear_runs(c, r);
 }
 
+/* How much of the difference of 99th percentiles chance explains: what their bounds leave. */
+static double
+tail_noise(const struct nsx_tail *t)
+{
+	return t->p99[1] >= t->p99[0] ? t->upper[0] - t->p99[0] + t->p99[1] - t->lower[1]
+	                              : t->p99[0] - t->lower[0] + t->upper[1] - t->p99[1];
+}
+
 /* A result with the time of each side's row, if present. False when out of memory. */
 static bool
 judge(const struct cmp *c, struct cmp_result *r)
@@ -362,39 +362,47 @@ judge(const struct cmp *c, struct cmp_result *r)
 	if (!hear(c, r))
 		return false;
 	r->effect = r->diff * weight(c, r);
+	for (int k = 0; k < 2; k++)
+		r->judged[k] = !c->options.tail ? r->time[k].mean
+		               : r->has_tail ? r->tail.p99[k] : (double)r->time[k].p99;
+	if (c->options.tail) {
+		r->has_noise = r->has_tail;
+		r->noise = tail_noise(&r->tail);
+	}
 	r->verdict = nsx_compare_judge_rate(c, r, verdict(c, r));
 	return true;
 }
 
 static int
-order_cmp(const void *pa, const void *pb)
+order_cmp(const void *pa, const void *pb, const void *state)
 {
-	const struct cmp_order *a = pa, *b = pb;
-	double x = fabs(a->result.effect), y = fabs(b->result.effect);
-	int c = nsx_str_cmp(a->class, b->class);
+	const struct cmp *c = state;
+	const struct cmp_result *a = pa, *b = pb;
+	const struct cmp_row *x = nsx_compare_row_shown(a), *y = nsx_compare_row_shown(b);
+	const struct cmp_group *g = nsx_compare_group_of(c, a), *h = nsx_compare_group_of(c, b);
+	int order = c->way->whole ? 0 : NSX_CMP(y->whole, x->whole);
 
-	for (int i = 0; i < 3 && c == 0; i++)
-		c = (a->at[i] > b->at[i]) - (a->at[i] < b->at[i]);
-	if (c == 0)
-		c = (x < y) - (x > y);
-	if (c == 0)
-		c = nsx_str_cmp(a->key, b->key);
-	if (c == 0)
-		c = nsx_str_cmp(a->name, b->name);
-	if (c == 0)
-		c = (int)a->result.verdict - (int)b->result.verdict;
-	return c ? c : (a->number > b->number) - (a->number < b->number);
+	/* Devices are in the order of their numbers, which their names are not. */
+	if (order == 0 && c->way->listed)
+		order = NSX_FIRST(c->way->devices ? 0 : nsx_str_cmp(cmp_str(c, g->key), cmp_str(c, h->key)),
+		                  NSX_CMP(g->number, h->number), NSX_CMP(x->device, y->device), NSX_CMP(x->at, y->at));
+	if (order == 0)
+		order = NSX_CMP(fabs(b->effect), fabs(a->effect));
+	return order ? order : NSX_FIRST(nsx_str_cmp(cmp_str(c, g->key), cmp_str(c, h->key)),
+	                                 nsx_str_cmp(cmp_str(c, x->name), cmp_str(c, y->name)),
+	                                 NSX_CMP(a->verdict, b->verdict), NSX_CMP(g->number, h->number));
 }
 
-/* False when out of memory. */
+/* Add the result of two rows, or of one (NULL: the other side has none), if they have a time. False when out of
+ * memory. */
 static bool
-add(const struct cmp *c, struct cmp_order *o, size_t *n, const struct cmp_row *base, const struct cmp_row *new)
+add(const struct cmp *c, struct cmp_result *to, size_t *n, const struct cmp_row *base, const struct cmp_row *new)
 {
 	struct cmp_result r = { .row = { base, new } };
 
 	for (int k = 0; k < 2; k++)
 		if (r.row[k]) {
-			r.time[k] = nsx_compare_time_of(&c->side[k], r.row[k]);
+			r.time[k] = r.row[k]->time;
 			if (!r.time[k].n)
 				r.row[k] = NULL;
 		}
@@ -402,42 +410,40 @@ add(const struct cmp *c, struct cmp_order *o, size_t *n, const struct cmp_row *b
 		return true;
 	if (!judge(c, &r))
 		return false;
-	const struct cmp_group *p = nsx_compare_group_of(c, &r);
-	o += (*n)++;
-	*o = (struct cmp_order){ .key = cmp_str(c, p->key), .name = cmp_str(c, nsx_compare_row_shown(&r)->name),
-	                         .number = p->number, .result = r };
-	if (c->way->order)
-		c->way->order(c, &r, o);
+	to[(*n)++] = r;
 	return true;
 }
 
 struct cmp_result *
-nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
+nsx_compare_judge(struct cmp *c, size_t *whole, size_t *n)
 {
-	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *s = &c->side[NSX_COMPARE_NEW];
-	struct cmp_order *o = malloc((b->rows.n + s->rows.n + 1) * sizeof *o);
-	struct cmp_result *r;
+	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE];
+	struct cmp_side *s = &c->side[NSX_COMPARE_NEW];
+	struct cmp_result *r = malloc((b->rows.n + s->rows.n + 1) * sizeof *r);
+	bool good = r != NULL;
 
-	*n = 0;
-	if (!o)
-		return NULL;
+	*whole = *n = 0;
 	for (size_t i = 0; i < s->rows.n; i++)
-		if (cmp_counts(c, &s->rows.p[i]) && (double)s->rows.p[i].sum > c->side[NSX_COMPARE_NEW].most)
-			c->side[NSX_COMPARE_NEW].most = (double)s->rows.p[i].sum;
-	bool good = true;
+		if (cmp_counts(c, &s->rows.p[i]) && (double)s->rows.p[i].sum > s->most)
+			s->most = (double)s->rows.p[i].sum;
+	for (size_t i = 0; i < b->rows.n && good; i++) {
+		const struct cmp_row *row = &b->rows.p[i];
 
-	for (size_t i = 0; i < b->rows.n && good; i++)
-		if (b->rows.p[i].whole == whole)
-			good = add(c, o, n, &b->rows.p[i], b->rows.p[i].pair == NSX_NONE ? NULL
-			    : &s->rows.p[b->rows.p[i].pair]);
-	for (size_t i = 0; i < s->rows.n && good; i++)
-		if (s->rows.p[i].whole == whole && s->rows.p[i].pair == NSX_NONE)
-			good = add(c, o, n, NULL, &s->rows.p[i]);
-	if (*n > 1)
-		qsort(o, *n, sizeof *o, order_cmp);
-	r = good ? malloc((*n + 1) * sizeof *r) : NULL;
-	for (size_t i = 0; i < *n && r; i++)
-		r[i] = o[i].result;
-	free(o);
+		if (row->whole || !c->way->whole)
+			good = add(c, r, n, row, row->pair == NSX_NONE ? NULL : &s->rows.p[row->pair]);
+	}
+	for (size_t i = 0; i < s->rows.n && good; i++) {
+		const struct cmp_row *row = &s->rows.p[i];
+
+		if (row->pair == NSX_NONE && (row->whole || !c->way->whole))
+			good = add(c, r, n, NULL, row);
+	}
+	if (!good) {
+		free(r);
+		return NULL;
+	}
+	nsx_sort_with(r, *n, sizeof *r, order_cmp, c);
+	while (!c->way->whole && *whole < *n && nsx_compare_row_shown(&r[*whole])->whole)
+		++*whole;
 	return r;
 }

@@ -114,8 +114,7 @@ add_result(struct cmp *c, struct suite *s, const struct cmp_result *r)
 }
 
 void
-nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,
-                  const struct cmp_result *r, size_t n)
+nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
 {
 	struct suite s = { .tests = 0 };
 
@@ -134,8 +133,6 @@ nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 		s.cases.failed |= text.failed;
 		nsx_buf_free(&text);
 	}
-	for (size_t i = 0; i < nwhole; i++)
-		add_result(c, &s, &whole[i]);
 	for (size_t i = 0; i < n; i++)
 		add_result(c, &s, &r[i]);
 	end(&s, &out->junit);

@@ -42,7 +42,7 @@ bool
 nsx_compare_begin_each(struct cmp_side *s)
 {
 	s->each = true;
-	return nsx_compare_group_add(s, (struct cmp_group){ .name = NSX_NONE, .key = NSX_NONE }) != NSX_NONE;
+	return nsx_compare_group_add(s, cmp_group_new(0, NSX_NONE, NSX_NONE)) != NSX_NONE;
 }
 
 /* s without the digits at its end, whose value is *number; -1 if it has none, or too many. */
@@ -132,7 +132,7 @@ trains(struct cmp_side *s, uint32_t program)
 }
 
 static struct nsx_str
-label_of(const struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
+label_of(const struct cmp *c, struct cmp_side *s, const struct cmp_row *i)
 {
 	if (c->way->label == CMP_LABEL_OPCODE)
 		return i->opcode == NSX_NONE ? NSX_STR("[no instruction]") : cmp_str(c, i->opcode);
@@ -144,7 +144,7 @@ label_of(const struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 
 /* The row of all instructions of the program that have the label of this one. */
 static uint32_t
-shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
+shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_row *i)
 {
 	uint32_t label = nsx_intern(&c->strs, label_of(c, s, i));
 	uint32_t *at = label == NSX_NONE ? NULL : nsx_map_at(&s->row_of, (struct nsx_key){ i->group, label });
@@ -163,16 +163,9 @@ shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 }
 
 uint32_t
-nsx_compare_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
+nsx_compare_row_of(struct cmp *c, struct cmp_side *s, struct cmp_row inst)
 {
-	struct cmp_row row = cmp_row_in(i->group);
-
-	row.name = i->name;
-	row.opcode = i->opcode;
-	row.op_name = i->op_name;
-	row.stack = i->stack;
-
 	if (c->way->label != CMP_LABEL_NONE)
-		return shared_row(c, s, i);
-	return stem_of_name(c, &row) ? nsx_compare_row_add(s, row) : NSX_NONE;
+		return shared_row(c, s, &inst);
+	return stem_of_name(c, &inst) ? nsx_compare_row_add(s, inst) : NSX_NONE;
 }

@@ -10,11 +10,9 @@ static struct cmp_group *
 program_at(struct cmp_side *s, uint32_t index)
 {
 	while (index != NSX_NONE && s->groups.n <= index) {
-		struct cmp_group g = { .number = s->top.cat.programs.p[s->groups.n].number, .name = NSX_NONE,
-		                       .key = NSX_NONE };
-		struct cmp_program p = { NSX_ABSENT, NSX_NONE, NSX_NONE, NSX_NONE };
+		int64_t number = s->top.cat.programs.p[s->groups.n].number;
 
-		if (nsx_compare_executed_add(s, g) == NSX_NONE || !nsx_vec_push(&s->programs, p))
+		if (nsx_compare_executed_add(s, cmp_group_new(number, NSX_NONE, NSX_NONE)) == NSX_NONE)
 			return NULL;
 	}
 	return index == NSX_NONE ? NULL : &s->groups.p[index];
@@ -66,23 +64,23 @@ describe_programs(struct cmp *c, struct cmp_side *s)
 		struct cmp_group *g = &s->groups.p[i];
 		const struct nsx_cat_program *from = &cat->programs.p[i];
 
-		s->programs.p[i].id = from->id;
+		g->id = from->id;
 		if (!keep_string(c, cat, from->name, &g->name) || !keep_string(c, cat, from->key, &g->key)
-		    || !keep_string(c, cat, from->fingerprint, &s->programs.p[i].fingerprint))
+		    || !keep_string(c, cat, from->fingerprint, &g->fingerprint))
 			return false;
 	}
 	for (size_t i = 0; i < cat->aliases.n; i++) {
 		const struct nsx_cat_alias *a = &cat->aliases.p[i];
 		struct nsx_str digest = nsx_cat_str(cat, a->digest);
-		struct cmp_program *p;
+		struct cmp_group *g;
 		uint32_t *to;
 
 		if (!digest.len)
 			continue;
-		if (!program_at(s, a->program))
+		g = program_at(s, a->program);
+		if (!g)
 			return false;
-		p = &s->programs.p[a->program];
-		to = nsx_str_starts(digest, "d:") ? &p->dumped : &p->run;
+		to = nsx_str_starts(digest, "d:") ? &g->dumped : &g->run;
 		if (*to == NSX_NONE && !keep_string(c, cat, a->digest, to))
 			return false;
 	}
@@ -93,7 +91,7 @@ describe_programs(struct cmp *c, struct cmp_side *s)
  * no name, that of the thunk is used. */
 static bool
 describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, const struct nsx_rec *thunk,
-              struct cmp_inst *i)
+              struct cmp_row *i)
 {
 	const struct nsx_cat_inst *from = &cat->insts.p[inst];
 	uint32_t op_name, frames;
@@ -143,17 +141,17 @@ static uint32_t
 row_at(struct cmp *c, struct cmp_side *s, uint32_t inst, const struct nsx_rec *thunk)
 {
 	struct cmp_group *p;
-	struct cmp_inst i;
 
 	while (s->row_of_inst.n <= inst)
 		if (!nsx_vec_push(&s->row_of_inst, NSX_NONE))
 			return NSX_NONE;
 	if (s->row_of_inst.p[inst] == NSX_NONE) {
 		p = program_at(s, nsx_top_program(&s->top, thunk));
-		if (!p || !describe_inst(c, &s->top.cat, inst, thunk, &i))
+		struct cmp_row row = cmp_row_in(p ? (uint32_t)(p - s->groups.p) : 0);
+
+		if (!p || !describe_inst(c, &s->top.cat, inst, thunk, &row))
 			return NSX_NONE;
-		i.group = (uint32_t)(p - s->groups.p);
-		s->row_of_inst.p[inst] = nsx_compare_row_of(c, s, &i);
+		s->row_of_inst.p[inst] = nsx_compare_row_of(c, s, row);
 	}
 	return s->row_of_inst.p[inst];
 }
@@ -204,12 +202,10 @@ nsx_compare_settle_executions(struct cmp *c, struct cmp_side *s)
 	for (size_t i = 0; i < s->groups.n; i++) {
 		struct cmp_group *p = &s->groups.p[i];
 
-		p->execs = s->given.p[p->executed].n;
+		p->execs = s->rows.p[p->executed].time.n;
 		for (uint32_t at = s->rows.p[p->executed].cells; at != NSX_NONE; at = s->cells.p[at].next)
 			p->devices++;
-		if (!nsx_compare_saw(s, p->executed))
-			return false;
-		s->given.p[p->executed] = (struct cmp_time){ 0 };
+		s->rows.p[p->executed].time = (struct cmp_time){ 0 };
 	}
 	for (size_t i = 0; i < s->rows.n; i++) {
 		const struct cmp_row *r = &s->rows.p[i];

@@ -89,12 +89,9 @@ static const enum cmp_how signs[NSIGNS] = {
 /* Fill the key by which a program is grouped; false if it lacks the data. Programs without a name have one common name;
  * the id, which is part of other keys, is a criterion of its own. */
 static bool
-sign_of(const struct cmp *c, const struct cmp_side *s, size_t i, enum sign sign, struct loner *l)
+sign_of(const struct cmp *c, const struct cmp_group *p, enum sign sign, struct loner *l)
 {
-	static const struct cmp_program none = { NSX_ABSENT, NSX_NONE, NSX_NONE, NSX_NONE };
-	const struct cmp_program *is = s->programs.n ? &s->programs.p[i] : &none;
-	const struct cmp_group *p = &s->groups.p[i];
-	const uint32_t of[NSIGNS] = { [FINGERPRINT] = is->fingerprint, [DUMPED] = is->dumped, [RUN] = is->run,
+	const uint32_t of[NSIGNS] = { [FINGERPRINT] = p->fingerprint, [DUMPED] = p->dumped, [RUN] = p->run,
 	                              [KEY] = p->key };
 	bool named = cmp_str(c, p->name).len > 0;
 
@@ -102,9 +99,9 @@ sign_of(const struct cmp *c, const struct cmp_side *s, size_t i, enum sign sign,
 	if (sign == NAME)
 		return true;
 	if (sign == ID) {
-		l->key[1] = (uint32_t)((uint64_t)is->id >> 32);
-		l->key[2] = (uint32_t)is->id;
-		return !named && is->id != NSX_ABSENT;
+		l->key[1] = (uint32_t)((uint64_t)p->id >> 32);
+		l->key[2] = (uint32_t)p->id;
+		return !named && p->id != NSX_ABSENT;
 	}
 	l->key[1] = of[sign];
 	return of[sign] != NSX_NONE;
@@ -125,12 +122,10 @@ pair_programs(struct cmp *c, struct loners *l)
 		for (int k = 0; k < 2; k++)
 			for (size_t i = 0; i < c->side[k].groups.n; i++) {
 				const struct cmp_group *p = &c->side[k].groups.p[i];
-				bool known = by_id && c->side[k].programs.n;
-				int64_t number = known ? c->side[k].programs.p[i].id : p->number;
-				struct loner new = { { 0 }, by_id ? 0 : p->time, number,
+				struct loner new = { { 0 }, by_id ? 0 : p->time, by_id ? p->id : p->number,
 				                     cmp_str(c, p->key), k, (uint32_t)i };
 
-				if (p->pair == NSX_NONE && p->execs > 0 && sign_of(c, &c->side[k], i, sign, &new) &&
+				if (p->pair == NSX_NONE && p->execs > 0 && sign_of(c, p, sign, &new) &&
 				    !nsx_vec_push(&l->all, new))
 					return false;
 			}

@@ -31,9 +31,9 @@ struct loaded {
 static uint32_t
 group_of(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uint32_t class)
 {
-	struct cmp_group g = { .number = (int64_t)s->groups.n,
-	                       .key = nsx_intern(&c->strs, nsx_intern_str(&set->names, class)),
-	                       .name = nsx_intern(&c->strs, nsx_compare_class_name(set, class)) };
+	struct cmp_group g = cmp_group_new((int64_t)s->groups.n,
+		nsx_intern(&c->strs, nsx_compare_class_name(set, class)),
+		nsx_intern(&c->strs, nsx_intern_str(&set->names, class)));
 
 	if (g.key == NSX_NONE || g.name == NSX_NONE)
 		return NSX_NONE;
@@ -47,8 +47,6 @@ keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, vo
 {
 	struct loaded *l = state;
 
-	s->diags = set->ndiags;
-	s->warm = set->warm;
 	for (size_t i = 0; i < set->list.n; i++)
 		if (nsx_serving_is_phase(nsx_intern_str(&set->names, set->list.p[i].class))) {
 			nsx_err_set(c->err, "%s: steps of a server, whose phases are their classes: --by step",

@@ -131,7 +131,7 @@ nsx_compare_judge_rate(const struct cmp *c, struct cmp_result *r, enum cmp_verdi
 		return was;
 	/* At both ends of what was seen of a device one occurrence is in it or not. */
 	double expected = r->rate[0] * (double)c->side[1].seen / 1e9, more = (double)r->time[1].n - expected;
-	bool counts = fabs(more) > (double)c->side[1].devices.n;
+	bool counts = fabs(more) > (double)c->side[1].devices;
 
 	if (c->same.said > 0 && counts && more < 0 && r->rate[0] > least * r->rate[1] && was != CMP_FASTER)
 		r->by_rate = true;

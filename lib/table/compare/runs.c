@@ -14,14 +14,14 @@
 #include "base/sort.h"
 #include "table/compare/join.h"
 
-/* The row of a side that is a single run. False when out of memory. */
+/* What the row of a side that is a single run is in it, but for `values`. False when out of memory. */
 static bool
 run_of(const struct cmp_side *s, const struct cmp_row *row, struct cmp_run *run)
 {
-	struct nsx_sample of = nsx_compare_sample(s, row);
-	struct cmp_time t = nsx_compare_time_of(s, row);
+	struct nsx_sample of = cmp_sample(s, row);
+	double mean = row->time.mean;
 
-	*run = (struct cmp_run){ .n = of.n ? of.n : t.n > 0, .mean = t.mean, .median = t.mean, .p99 = t.mean };
+	*run = (struct cmp_run){ .n = of.n ? of.n : row->time.n > 0, .mean = mean, .median = mean, .p99 = mean };
 	if (!of.n)
 		return true;   /* a time of the whole run */
 	double *sorted = malloc(of.n * sizeof *sorted);
@@ -39,52 +39,48 @@ run_of(const struct cmp_side *s, const struct cmp_row *row, struct cmp_run *run)
 
 /* ---- the side */
 
-/* Every row has room for its runs and its times. */
+/* The row `to` of the side is this one in a run, whose values the side has there. False when out of memory. */
 static bool
-make_room(struct cmp_side *s)
+note_run(struct cmp_side *s, uint32_t to, const struct cmp_side *one, const struct cmp_row *row,
+         struct cmp_series values)
 {
-	while (s->runs.n < s->rows.n * s->nruns)
-		if (!nsx_vec_push(&s->runs, ((struct cmp_run){ .n = 0 })))
-			return false;
-	return nsx_compare_has_room(s);
+	struct cmp_run run;
+
+	if (!run_of(one, row, &run))
+		return false;
+	run.values = values;
+	return !run.n || nsx_vec_push(&s->rows.p[to].runs, run);
 }
 
 bool
 nsx_compare_begin_runs(struct cmp_side *s, size_t n)
 {
 	s->nruns = n;
-	if (!make_room(s))
-		return false;
 	for (size_t i = 0; i < s->groups.n; i++)
 		s->groups.p[i].runs = 1;
-	for (size_t i = 0; i < s->rows.n; i++) {
-		struct cmp_run *run = &s->runs.p[i * n];
-
-		if (!run_of(s, &s->rows.p[i], run))
+	for (uint32_t i = 0; i < s->rows.n; i++)
+		if (!note_run(s, i, s, &s->rows.p[i], s->rows.p[i].samples))
 			return false;
-		run->values = s->series.p[i];
-	}
 	return true;
 }
 
 /* Add the times of a row of a single run to that of the side. False when out of memory. */
 static bool
-add_row(struct cmp_side *s, uint32_t to, const struct cmp_side *one, const struct cmp_row *row, size_t run)
+add_row(struct cmp_side *s, uint32_t to, const struct cmp_side *one, const struct cmp_row *row)
 {
-	struct cmp_run *is = &s->runs.p[to * s->nruns + run];
-	struct nsx_sample of = nsx_compare_sample(one, row);
-	struct cmp_time *t = &s->given.p[to], add = nsx_compare_time_of(one, row);
+	struct nsx_sample of = cmp_sample(one, row);
+	struct cmp_time *t = &s->rows.p[to].time;
 
-	if (!run_of(one, row, is) || !nsx_vec_room(&s->values, of.n))
+	if (!note_run(s, to, one, row, (struct cmp_series){ s->values.n, of.n }) || !nsx_vec_room(&s->values, of.n))
 		return false;
-	is->values = (struct cmp_series){ s->values.n, of.n };
 	for (size_t i = 0; i < of.n; i++)
 		s->values.p[s->values.n++] = of.v[i];
-	t->n += add.n;
-	t->sum += add.sum;
-	t->p50 += add.p50;
-	t->p99 += add.p99;
+	t->n += row->time.n;
+	t->sum += row->time.sum;
+	t->p50 += row->time.p50;
+	t->p99 += row->time.p99;
 	s->rows.p[to].sum += row->sum;
+	s->rows.p[to].leads &= row->leads;
 	return true;
 }
 
@@ -101,6 +97,7 @@ add_group(struct cmp_side *s, const struct cmp_group *g)
 	struct cmp_group *to = &s->groups.p[g->pair];
 
 	to->execs += g->execs;
+	to->ran += g->ran;
 	to->runs++;
 	to->time += g->time;
 	to->devices = g->devices > to->devices ? g->devices : to->devices;
@@ -110,7 +107,7 @@ add_group(struct cmp_side *s, const struct cmp_group *g)
 /* Rows of a class follow each other in every run, and are matched or not as a whole, so they do in the side too. map:
  * for the index in the side of each group and row of the run. */
 static bool
-add_all(struct cmp_side *s, const struct cmp_side *one, size_t run, uint32_t *map)
+add_all(struct cmp_side *s, const struct cmp_side *one, uint32_t *map)
 {
 	uint32_t *rows = map + one->groups.n;
 
@@ -121,10 +118,6 @@ add_all(struct cmp_side *s, const struct cmp_side *one, size_t run, uint32_t *ma
 		if (map[i] == NSX_NONE)
 			return false;
 		rows[g->whole] = s->groups.p[map[i]].whole;
-		if (one->execs.n && g->pair == NSX_NONE && !nsx_vec_push(&s->execs, one->execs.p[i]))
-			return false;
-		if (one->execs.n && g->pair != NSX_NONE)
-			s->execs.p[map[i]] += one->execs.p[i];
 	}
 	for (size_t i = 0; i < one->rows.n; i++) {
 		struct cmp_row row = one->rows.p[i];
@@ -133,26 +126,26 @@ add_all(struct cmp_side *s, const struct cmp_side *one, size_t run, uint32_t *ma
 			continue;
 		row.group = map[row.group];
 		row.sum = 0;
+		row.time = (struct cmp_time){ 0 };
+		row.samples = (struct cmp_series){ 0, 0 };
 		rows[i] = row.pair != NSX_NONE ? row.pair : nsx_compare_row_add(s, row);
-		if (rows[i] == NSX_NONE || !make_room(s))
+		if (rows[i] == NSX_NONE || !add_row(s, rows[i], one, &one->rows.p[i]))
 			return false;
-		if (row.pair == NSX_NONE)
-			s->rows.p[rows[i]].of = row.of == NSX_NONE ? (uint32_t)NSX_NONE : rows[row.of];
-		if (!add_row(s, rows[i], one, &one->rows.p[i], run))
-			return false;
+		if (row.pair == NSX_NONE && row.of != NSX_NONE)
+			s->rows.p[rows[i]].of = rows[row.of];
 	}
 	return true;
 }
 
 int
-nsx_compare_add_run(struct cmp *c, size_t run)
+nsx_compare_add_run(struct cmp *c)
 {
 	struct cmp_side *s = &c->side[NSX_COMPARE_BASE], *one = &c->side[NSX_COMPARE_NEW];
 
 	if (nsx_compare_pair(c) != NSX_OK)
 		return NSX_ERR;
 	uint32_t *map = malloc((one->groups.n + one->rows.n + 1) * sizeof *map);
-	bool good = map && add_all(s, one, run, map);
+	bool good = map && add_all(s, one, map);
 
 	free(map);
 	for (size_t i = 0; i < one->models.n && good; i++)
@@ -169,22 +162,18 @@ nsx_compare_add_run(struct cmp *c, size_t run)
 
 /* Of one or two runs the values are also judged as those of one: give the row all of them. */
 static bool
-join_values(struct cmp_side *s, size_t row)
+join_values(struct cmp_side *s, struct cmp_row *row)
 {
-	struct cmp_series all = { s->values.n, 0 };
-
-	if (!nsx_compare_has_room(s))
-		return false;
-	for (size_t k = 0; k < s->nruns; k++) {
-		struct cmp_series of = s->runs.p[row * s->nruns + k].values;
+	row->samples = (struct cmp_series){ s->values.n, 0 };
+	for (size_t k = 0; k < row->runs.n; k++) {
+		struct cmp_series of = row->runs.p[k].values;
 
 		if (!nsx_vec_room(&s->values, of.n))
 			return false;
 		for (size_t i = 0; i < of.n; i++)
 			s->values.p[s->values.n++] = s->values.p[of.first + i];
-		all.n += of.n;
+		row->samples.n += of.n;
 	}
-	s->series.p[row] = all;
 	return true;
 }
 
@@ -192,22 +181,18 @@ bool
 nsx_compare_end_runs(struct cmp_side *s)
 {
 	for (size_t i = 0; i < s->rows.n; i++) {
-		struct cmp_time *t = &s->given.p[i];
-		size_t have = 0;
+		struct cmp_row *row = &s->rows.p[i];
+		size_t have = row->runs.n;
 		double sum = 0;
 
-		for (size_t k = 0; k < s->nruns; k++) {
-			const struct cmp_run *run = &s->runs.p[i * s->nruns + k];
-
-			have += run->n > 0;
-			sum += run->n ? run->mean : 0;
-		}
+		for (size_t k = 0; k < have; k++)
+			sum += row->runs.p[k].mean;
 		if (!have)
 			continue;
-		t->mean = sum / (double)have;
-		t->p50 /= (int64_t)have;
-		t->p99 /= (int64_t)have;
-		if (have < 3 && !join_values(s, i))
+		row->time.mean = sum / (double)have;
+		row->time.p50 /= (int64_t)have;
+		row->time.p99 /= (int64_t)have;
+		if (have < 3 && !join_values(s, row))
 			return false;
 	}
 	return true;
@@ -226,20 +211,18 @@ value_of(const struct cmp_run *run, enum of of)
 
 /* The runs of the row by that value. */
 static struct cmp_between
-between(const struct cmp_side *s, const struct cmp_row *row, enum of of)
+between(const struct cmp_row *row, enum of of)
 {
-	const struct cmp_run *run = &s->runs.p[(size_t)(row - s->rows.p) * s->nruns];
 	struct cmp_between b = { .runs = 0 };
 	double squares = 0;
 
-	for (size_t k = 0; k < s->nruns; k++) {
-		double value = value_of(&run[k], of), from = value - b.mean;
+	for (size_t k = 0; k < row->runs.n; k++) {
+		const struct cmp_run *run = &row->runs.p[k];
+		double value = value_of(run, of), from = value - b.mean;
 
-		if (!run[k].n)
-			continue;
-		b.lowest = !b.runs || value < b.lowest ? value : b.lowest;
-		b.highest = !b.runs || value > b.highest ? value : b.highest;
-		b.least = !b.runs || run[k].n < b.least ? run[k].n : b.least;
+		b.lowest = !k || value < b.lowest ? value : b.lowest;
+		b.highest = !k || value > b.highest ? value : b.highest;
+		b.least = !k || run->n < b.least ? run->n : b.least;
 		b.mean += from / (double)++b.runs;
 		squares += from * (value - b.mean);
 	}
@@ -249,9 +232,9 @@ between(const struct cmp_side *s, const struct cmp_row *row, enum of of)
 }
 
 struct cmp_between
-nsx_compare_between(const struct cmp_side *s, const struct cmp_row *row, bool tail)
+nsx_compare_between(const struct cmp_row *row, bool tail)
 {
-	return between(s, row, tail ? P99 : MEAN);
+	return between(row, tail ? P99 : MEAN);
 }
 
 /* The largest difference of a run from the mean of those of BASE that is chance. */
@@ -264,22 +247,21 @@ noise_of(double deviation, size_t runs, double alpha)
 bool
 nsx_compare_hear_runs(const struct cmp *c, struct cmp_result *r)
 {
-	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
 	double alpha = nsx_witness_alpha(c->options.sigma), mean[3] = { 0 }, noise[3] = { 0 };
 	struct nsx_witness *w = &r->witness;
 	int spoke[3];
 	struct cmp_run new;
 
-	if (!b->nruns || !r->row[0] || !r->row[1])
+	if (!c->side[NSX_COMPARE_BASE].nruns || !r->row[0] || !r->row[1])
 		return true;
-	struct cmp_between was = between(b, r->row[0], MEAN);
+	struct cmp_between was = between(r->row[0], MEAN);
 
-	if (!run_of(n, r->row[1], &new))
+	if (!run_of(&c->side[NSX_COMPARE_NEW], r->row[1], &new))
 		return false;
 	if (was.runs < 2 || !new.n)
 		return true;
 	for (int of = MEAN; of <= P99; of++) {
-		struct cmp_between runs = between(b, r->row[0], (enum of)of);
+		struct cmp_between runs = between(r->row[0], (enum of)of);
 		double diff = value_of(&new, (enum of)of) - runs.mean;
 
 		mean[of] = runs.mean;

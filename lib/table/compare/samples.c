@@ -111,19 +111,6 @@ nsx_compare_settle_inner(struct cmp_side *s)
 	return nsx_compare_settle_samples(s);
 }
 
-bool
-nsx_compare_saw(struct cmp_side *s, uint32_t row)
-{
-	for (uint32_t at = s->rows.p[row].cells; at != NSX_NONE; at = s->cells.p[at].next) {
-		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ (uint64_t)s->cells.p[at].device, 0 });
-
-		if (!known)
-			return false;
-		*known = 1;
-	}
-	return true;
-}
-
 /* ---- samples of a row */
 
 /* Space for the times of a row: as keys of number and device, with the time behind them; and the times of devices. */
@@ -187,7 +174,7 @@ time_of_all(int64_t *times, size_t n)
 static bool
 settle_aligned(struct cmp_side *s, uint32_t row, struct space *space)
 {
-	struct cmp_series *to = &s->series.p[row];
+	struct cmp_series *to = &s->rows.p[row].samples;
 	size_t all;
 
 	space->cells.n = 0;
@@ -219,7 +206,7 @@ settle_aligned(struct cmp_side *s, uint32_t row, struct space *space)
 		n = have;
 	}
 	to->n = s->values.n - to->first;
-	s->given.p[row] = time_of_all(space->times.p, all);
+	s->rows.p[row].time = time_of_all(space->times.p, all);
 	return true;
 }
 
@@ -266,7 +253,7 @@ static bool
 settle_row(struct cmp_side *s, uint32_t row, struct space *space)
 {
 	uint32_t executed = s->rows.p[row].whole ? (uint32_t)NSX_NONE : s->groups.p[s->rows.p[row].group].executed;
-	struct cmp_series *to = &s->series.p[row];
+	struct cmp_series *to = &s->rows.p[row].samples;
 
 	space->keys.n = space->times.n = 0;
 	if (s->rows.p[row].cells == NSX_NONE)
@@ -283,7 +270,7 @@ settle_row(struct cmp_side *s, uint32_t row, struct space *space)
 	for (size_t i = 0; i < space->keys.n;)
 		s->values.p[s->values.n++] = next_sample(space, &i);
 	to->n = s->values.n - to->first;
-	s->given.p[row] = time_of_all(space->times.p, space->times.n);
+	s->rows.p[row].time = time_of_all(space->times.p, space->times.n);
 	return true;
 }
 
@@ -344,7 +331,7 @@ bool
 nsx_compare_settle_samples(struct cmp_side *s)
 {
 	struct space space = { .keys = { 0 } };
-	bool good = nsx_compare_has_room(s);
+	bool good = true;
 
 	settle_executions(s);
 	for (uint32_t row = 0; row < s->rows.n && good; row++)
@@ -356,32 +343,4 @@ nsx_compare_settle_samples(struct cmp_side *s)
 	free(space.times.p);
 	free(space.cells.p);
 	return good;
-}
-
-/* ---- */
-
-bool
-nsx_compare_has_room(struct cmp_side *s)
-{
-	while (s->given.n < s->rows.n)
-		if (!nsx_vec_push(&s->given, ((struct cmp_time){ 0 })))
-			return false;
-	while (s->series.n < s->rows.n)
-		if (!nsx_vec_push(&s->series, ((struct cmp_series){ 0, 0 })))
-			return false;
-	return true;
-}
-
-struct cmp_time
-nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r)
-{
-	return s->given.p[r - s->rows.p];
-}
-
-struct nsx_sample
-nsx_compare_sample(const struct cmp_side *s, const struct cmp_row *r)
-{
-	const struct cmp_series *of = &s->series.p[r - s->rows.p];
-
-	return of->n ? (struct nsx_sample){ s->values.p + of->first, of->n } : (struct nsx_sample){ NULL, 0 };
 }

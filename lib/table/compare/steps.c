@@ -97,6 +97,8 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool
 
 		row.name = row.stem = name_of(c, k);
 		row.number = device;
+		row.at = k;
+		row.leads = k == PERIOD;
 		row.device = detail ? device : NSX_ABSENT;
 		row.detail = detail || k != SPAN;
 		row.optional = k >= CAUSES && k < SPAN;
@@ -126,8 +128,8 @@ key_of_device(uint32_t class, int64_t device)
 static uint32_t
 class_at(struct cmp *c, struct cmp_side *s, struct nsx_str key, struct nsx_str name)
 {
-	struct cmp_group g = { .number = (int64_t)s->groups.n, .key = nsx_intern(&c->strs, key),
-	                       .name = nsx_intern(&c->strs, name) };
+	struct cmp_group g = cmp_group_new((int64_t)s->groups.n, nsx_intern(&c->strs, name),
+	                                   nsx_intern(&c->strs, key));
 	uint32_t *at = g.key == NSX_NONE || g.name == NSX_NONE ? NULL : nsx_map_at(&s->row_of, key_of_class(g.key));
 
 	if (at && *at == NSX_NONE)
@@ -166,8 +168,6 @@ nsx_compare_end_steps(struct cmp_side *s)
 			g->execs += (int64_t)s->cells.p[at].times.n;
 			device = s->cells.p[at].device;
 		}
-		if (!nsx_compare_saw(s, all + SPAN))
-			return false;
 		g->time = s->rows.p[all + SPAN].sum;
 		g->ops /= (double)g->execs;
 		s->time += g->time;
@@ -179,7 +179,13 @@ nsx_compare_end_steps(struct cmp_side *s)
 		}
 	}
 	s->each = true;
-	return nsx_compare_settle_samples(s);
+	if (!nsx_compare_settle_samples(s))
+		return false;
+	/* Steps without a next one, such as a single one, have no period. */
+	for (size_t i = 0; i < s->rows.n; i++)
+		if (s->rows.p[i].at == SPAN)
+			s->rows.p[i].leads = !s->rows.p[i - SPAN].time.n;
+	return true;
 }
 
 /* FLOPs of a step that is an execution of a program. */
@@ -225,30 +231,32 @@ add_steps(struct cmp *c, struct cmp_side *s, const struct loaded *l)
 	return nsx_compare_end_steps(s) && nsx_compare_take_models(c, s, &set->cat);
 }
 
-struct nsx_steps_options
-nsx_compare_wanted_steps(const struct cmp *c, const struct cmp_side *s)
+/* Find the steps of a side: those that options name, or those that it has; of a run without steps what repeats. That is
+ * the same in all runs: what it is in BASE, or in the first one of a history. NSX_OK or NSX_ERR. */
+static int
+find_steps(struct cmp *c, struct cmp_side *s, struct nsx_spool *spool, struct nsx_step_set *set, struct nsx_diags *own)
 {
 	bool named = c->options.step || c->options.module;
 	bool first = s == &c->side[NSX_COMPARE_BASE] || !c->side[NSX_COMPARE_BASE].in;
+	const struct nsx_steps_options options = {
+		.step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
+		.repeats = !named && first, .repeat = named ? NULL : c->repeat
+	};
 
-	return (struct nsx_steps_options){ .step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
-	                                   .repeats = !named && first,
-	                                   .repeat = named ? NULL : c->repeat };
-}
-
-bool
-nsx_compare_keep_repeat(struct cmp *c, const struct nsx_step_set *set)
-{
+	if (!spool || nsx_steps_collect(s->in, &options, set, spool, own, c->err) != NSX_OK)
+		return NSX_ERR;
+	s->diags = set->ndiags;
+	s->warm = set->warm;
+	s->start = nsx_compare_start_of(&set->cat);
 	if (!set->suffixed || !set->list.n || c->repeat)
-		return true;
+		return NSX_OK;
 	c->repeat = nsx_str_dup(nsx_intern_str(&set->names, set->list.p[0].class));
-	return c->repeat;
+	return c->repeat ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
 int
 nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
-	struct nsx_steps_options options = nsx_compare_wanted_steps(c, s);
 	struct loaded l = { .set = { .err = c->err } };
 	struct nsx_step_set *set = &l.set;
 	struct nsx_spool *again = nsx_spool_open(c->err);
@@ -257,20 +265,15 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 
 	nsx_steps_again_need(s->in);
 	nsx_compare_need_work(s->in);
-	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
-	bool good = rc != NSX_OK || nsx_compare_keep_repeat(c, set);
-
+	rc = find_steps(c, s, again, set, &own);
 	/* Tables do not have causes. */
-	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new(&c->strs, c->err)))
+	if (rc == NSX_OK && c->options.why && !(s->why = nsx_compare_why_new()))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (s->why)
 		s->why->calls = set->calls > 0;
 	if (rc == NSX_OK && (set->calls || s->why || c->repeat) && set->list.n && !c->tables)
 		rc = nsx_compare_read_again(c, s, set, again, &l.causes, &own);
-	s->diags = set->ndiags;
-	s->warm = set->warm;
-	s->start = nsx_compare_start_of(&set->cat);
-	if (rc == NSX_OK && (!good || !add_steps(c, s, &l)))
+	if (rc == NSX_OK && !add_steps(c, s, &l))
 		rc = nsx_err_nomem(c->err, NULL);
 	nsx_compare_pass_diags(s, &own, diags);
 	nsx_steps_free(set);
@@ -283,20 +286,18 @@ struct nsx_reader *
 nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, nsx_compare_keep *keep, void *state, bool wanted,
                        struct nsx_diags *diags)
 {
-	struct nsx_steps_options options = nsx_compare_wanted_steps(c, s);
 	struct nsx_spool *spool = nsx_spool_open_all(s->in, c->err);
 	struct nsx_step_set set = { .err = c->err };
 	struct nsx_reader *again = NULL;
 	struct nsx_diags own = { .failed = false };
-	int rc = NSX_ERR;
 
 	for (enum nsx_kind_id k = 0; spool && nsx_spool_keeps(spool) && k < NSX_NKINDS; k++)
 		nsx_reader_need(s->in, k, NSX_EVERY);
-	if (spool)
-		rc = nsx_steps_collect(s->in, &options, &set, spool, &own, c->err);
-	if (rc == NSX_OK && (!nsx_compare_keep_repeat(c, &set) || !keep(c, s, &set, state)))
+	int rc = find_steps(c, s, spool, &set, &own);
+
+	if (rc == NSX_OK && !keep(c, s, &set, state))
 		rc = nsx_err_nomem(c->err, NULL);
-	if (wanted || options.step || options.module)
+	if (wanted || c->options.step || c->options.module)
 		nsx_compare_pass_diags(s, &own, diags);
 	else
 		nsx_diags_free(&own);
@@ -346,39 +347,6 @@ nsx_compare_take_step(struct cmp *c, struct cmp_side *s, const struct cmp_value 
 
 /* ---- results */
 
-static enum stat
-stat_of(const struct cmp *c, int side, const struct cmp_row *row)
-{
-	/* Rows of a class and device follow each other, and the first one is the period; a row without a reference is
-	 * the period itself, or the span of a single step. */
-	const struct cmp_row *first = row->of == NSX_NONE ? NULL : &c->side[side].rows.p[row->of];
-
-	if (first)
-		return (enum stat)(row - first);
-	return nsx_str_eq(cmp_str(c, row->name), nsx_str_c(names[SPAN])) ? SPAN : PERIOD;
-}
-
-void
-nsx_compare_order_of_step(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o)
-{
-	const struct cmp_group *p = nsx_compare_group_of(c, r);
-	const struct cmp_row *row = nsx_compare_row_shown(r);
-
-	o->class = cmp_str(c, p->key);
-	o->at[0] = p->number;
-	o->at[1] = row->device;
-	o->at[2] = stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row);
-}
-
-static double
-mean_of(const struct cmp *c, int side, const struct cmp_row *row, bool *known)
-{
-	struct cmp_time t = nsx_compare_time_of(&c->side[side], row);
-
-	*known &= t.n > 0;
-	return t.mean;
-}
-
 void
 nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
 {
@@ -386,17 +354,14 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 	const char *before = "; of that";
 	bool causes = false, work = false;
 
-	if (!r->row[0] || !r->row[1] || stat_of(c, NSX_COMPARE_BASE, r->row[0]) != PERIOD)
+	if (!r->row[0] || !r->row[1] || r->row[0]->at != PERIOD)
 		return;
 	/* Rows of one class and device follow each other. */
 	for (int k = COMPUTE; k < SPAN; k++) {
-		bool known = true;
-		double was = mean_of(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE] + k, &known);
+		const struct cmp_time *was = &r->row[0][k].time, *is = &r->row[1][k].time;
 
 		/* A side without operations has no parts: those of the other side are no growth. */
-		grown[k] = mean_of(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW] + k, &known) - was;
-		if (!known)
-			grown[k] = 0;
+		grown[k] = was->n && is->n ? is->mean - was->mean : 0;
 		causes |= k >= CAUSES && r->row[0][k].sum && r->row[1][k].sum;
 	}
 	/* Idle time by cause, if both sides have causes. */
@@ -421,53 +386,6 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 	if (work)
 		nsx_buf_fmt(text, ", see --by %s", nsx_compare_group_of(c, r)->name ==
 		            nsx_compare_group_of(c, r)->key ? "kernel" : "thunk");
-}
-
-bool
-nsx_compare_is_period(const struct cmp *c, const struct cmp_result *r)
-{
-	int side = r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE;
-
-	return stat_of(c, side, nsx_compare_row_shown(r)) == PERIOD;
-}
-
-bool
-nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r)
-{
-	return nsx_compare_row_shown(r)->device == NSX_ABSENT && nsx_compare_is_period(c, r);
-}
-
-/* Whether the row is the span of steps that have no period on its side, such as a single one. */
-static bool
-is_all_that_is_known(const struct cmp *c, int side, const struct cmp_row *row)
-{
-	return row && stat_of(c, side, row) == SPAN && !nsx_compare_time_of(&c->side[side], row - SPAN).n;
-}
-
-bool
-nsx_compare_decides_class(const struct cmp *c, const struct cmp_result *r)
-{
-	return nsx_compare_is_class(c, r)
-	       || (nsx_compare_row_shown(r)->device == NSX_ABSENT
-	           && (is_all_that_is_known(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE])
-	               || is_all_that_is_known(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW])));
-}
-
-/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this:
- * the period (of all devices, if the whole class is on one side), or the span if there is no period. */
-bool
-nsx_compare_is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
-{
-	const struct cmp_row *row = nsx_compare_row_shown(r);
-	int side = r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE;
-	enum stat stat = stat_of(c, side, row);
-	bool alone = nsx_compare_group_of(c, r)->pair == NSX_NONE;
-
-	if (r->row[0] && r->row[1])
-		return false;
-	if (alone && row->device != NSX_ABSENT)
-		return true;
-	return stat == SPAN ? !is_all_that_is_known(c, side, row) : stat != PERIOD;
 }
 
 /* Say of `what`, of the class of a result, a sentence below the table and a warning. */
@@ -548,6 +466,6 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 				       g->devices ? "; the last of each has no period" : "");
 		}
 	for (size_t i = 0; i < n; i++)
-		if (nsx_compare_is_class(c, &r[i]))
+		if (nsx_compare_row_shown(&r[i])->device == NSX_ABSENT && nsx_compare_row_shown(&r[i])->at == PERIOD)
 			tell_period(&(struct told){ c, &r[i], t, diags });
 }

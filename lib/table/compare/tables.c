@@ -184,25 +184,23 @@ read_text(struct parse *p, struct nsx_str text)
 	if (text.len && text.ptr[text.len - 1] != '\n')
 		return nsx_err_set(p->c->err, "%s: cut short: the last line has no end", p->name);
 	while (text.len) {
-		struct nsx_str rest = take_until(&text, '\n'), cell[MOST_COLS] = { { "", 0 } };
+		struct nsx_str row = take_until(&text, '\n');
 		struct cmp_value v[MOST_COLS] = { { .has = false } };
+		int ncols = 1;
 
 		p->line++;
-		for (int k = 0; k < p->ncols; k++) {
-			/* The last field has no tab after it, the others do. */
-			bool last = !rest.len || memchr(rest.ptr, '\t', rest.len) == NULL;
-			struct nsx_str f = take_until(&rest, '\t');
+		for (size_t i = 0; i < row.len; i++)
+			ncols += row.ptr[i] == '\t';
+		if (ncols != p->ncols)
+			return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line", p->name,
+			                   p->line, p->ncols);
+		for (int k = 0; k < ncols; k++) {
+			struct nsx_str cell = take_until(&row, '\t');
 
-			if (last != (k + 1 == p->ncols))
-				return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line",
-				                   p->name, p->line, p->ncols);
 			for (int i = 0; i < MOST_COLS; i++)
-				if (p->at[i] == k)
-					cell[i] = f;
+				if (p->at[i] == k && parse_cell(p, i, cell, &v[i]) != NSX_OK)
+					return NSX_ERR;
 		}
-		for (int i = 0; i < MOST_COLS; i++)
-			if (p->at[i] >= 0 && parse_cell(p, i, cell[i], &v[i]) != NSX_OK)
-				return NSX_ERR;
 		if (!p->form->take(p->c, p->s, v))
 			return nomem(p);
 	}
@@ -221,14 +219,16 @@ text_of(const struct cmp_value *v, int col)
 static uint32_t
 add_row(struct cmp *c, struct cmp_side *s, uint32_t group, const struct cmp_value *v)
 {
-	struct cmp_inst i = { .group = group, .opcode = text_of(v, OPCODE), .op_name = text_of(v, OP_NAME),
-	                      .name = text_of(v, NAME), .stack = NSX_NONE };
+	struct cmp_row i = cmp_row_in(group);
 
+	i.opcode = text_of(v, OPCODE);
+	i.op_name = text_of(v, OP_NAME);
+	i.name = text_of(v, NAME);
 	if (c->way->whole)
 		return s->groups.p[group].whole;
 	if (c->options.by == NSX_COMPARE_THUNK && i.name == NSX_NONE)
 		i.name = nsx_intern(&c->strs, NSX_STR(""));
-	return nsx_compare_row_of(c, s, &i);
+	return nsx_compare_row_of(c, s, i);
 }
 
 /* A program of that name and id (absent: it has none), created if it is new; NSX_NONE when out of memory. In tables by
@@ -236,12 +236,13 @@ add_row(struct cmp *c, struct cmp_side *s, uint32_t group, const struct cmp_valu
 static uint32_t
 program_at(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 {
-	struct cmp_program is = { v[ID].has ? v[ID].i : NSX_ABSENT, NSX_NONE, NSX_NONE, NSX_NONE };
-	struct cmp_group new = { .number = (int64_t)s->groups.n, .key = NSX_NONE, .devices = 1 };
+	struct cmp_group new = cmp_group_new((int64_t)s->groups.n, v[PROGRAM].has ? v[PROGRAM].s
+	                                     : nsx_intern(&c->strs, NSX_STR("")), NSX_NONE);
 	uint32_t *at;
 
-	new.name = v[PROGRAM].has ? v[PROGRAM].s : nsx_intern(&c->strs, NSX_STR(""));
-	at = new.name == NSX_NONE ? NULL : nsx_map_at(&s->program_of, (struct nsx_key){ new.name, (uint64_t)is.id });
+	new.devices = 1;
+	new.id = v[ID].has ? v[ID].i : NSX_ABSENT;
+	at = new.name == NSX_NONE ? NULL : nsx_map_at(&s->program_of, (struct nsx_key){ new.name, (uint64_t)new.id });
 	if (!at)
 		return NSX_NONE;
 	if (*at != NSX_NONE && !c->way->whole)
@@ -251,24 +252,21 @@ program_at(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 	} else if (v[ID].has) {
 		c->text.len = 0;
 		nsx_buf_str(&c->text, cmp_str(c, new.name));
-		nsx_buf_fmt(&c->text, "@%" PRId64, is.id);
+		nsx_buf_fmt(&c->text, "@%" PRId64, new.id);
 		new.key = cmp_intern(c);
 		if (new.key == NSX_NONE)
 			return NSX_NONE;
 	}
-	return nsx_vec_push(&s->programs, is) ? *at = nsx_compare_group_add(s, new) : (uint32_t)NSX_NONE;
+	return *at = nsx_compare_group_add(s, new);
 }
 
 /* The row has run n times. */
-static bool
+static void
 add_time(struct cmp_side *s, uint32_t row, int64_t n, int64_t total, double std)
 {
 	struct cmp_group *of = &s->groups.p[s->rows.p[row].group];
-	struct cmp_time *t;
+	struct cmp_time *t = &s->rows.p[row].time;
 
-	if (!nsx_compare_has_room(s))
-		return false;
-	t = &s->given.p[row];
 	s->rows.p[row].sum += (nsx_u128)total;
 	t->n = n;
 	t->sum = s->rows.p[row].sum;
@@ -277,7 +275,6 @@ add_time(struct cmp_side *s, uint32_t row, int64_t n, int64_t total, double std)
 	of->execs = n > of->execs ? n : of->execs;
 	of->time += (nsx_u128)total;
 	s->time += (nsx_u128)total;
-	return true;
 }
 
 static bool
@@ -286,8 +283,9 @@ take_row(struct cmp *c, struct cmp_side *s, const struct cmp_value *v)
 	uint32_t program = program_at(c, s, v);
 	uint32_t row = program == NSX_NONE ? (uint32_t)NSX_NONE : add_row(c, s, program, v);
 
-	return row != NSX_NONE && add_time(s, row, v[COUNT].has ? v[COUNT].i : 1, v[TOTAL].i,
-	                                   v[DEVIATION].has ? v[DEVIATION].f : -1);
+	if (row != NSX_NONE)
+		add_time(s, row, v[COUNT].has ? v[COUNT].i : 1, v[TOTAL].i, v[DEVIATION].has ? v[DEVIATION].f : -1);
+	return row != NSX_NONE;
 }
 
 /* ---- the whole side */
@@ -337,11 +335,9 @@ begin(struct cmp *c, struct cmp_side *s)
 static int
 end(struct parse *p, int rc)
 {
-	struct cmp_side *s = p->s;
-	bool good = p->form->by != NSX_COMPARE_STEP || rc != NSX_OK || nsx_compare_end_steps(s);
+	bool steps = p->form->by == NSX_COMPARE_STEP;
 
-	good = good && nsx_compare_has_room(s);
-	return rc != NSX_OK || good ? rc : nomem(p);
+	return rc != NSX_OK || !steps || nsx_compare_end_steps(p->s) ? rc : nomem(p);
 }
 
 int

@@ -76,8 +76,7 @@ static const struct cmp_way ways[] = {
 	[NSX_COMPARE_STEP] = {
 		.name = "step", .things = "steps", .unit = "step",
 		.instead = STEPS_INSTEAD,
-		.read = nsx_compare_read_steps, .order = nsx_compare_order_of_step,
-		.decides = nsx_compare_decides_class, .hides = nsx_compare_is_detail_of_one,
+		.read = nsx_compare_read_steps, .listed = true,
 		.tell = nsx_compare_tell_steps, .tell_growth = nsx_compare_tell_growth, .within = true, .runs = true,
 		.shown = "class device statistic " CHANGE("delta") "verdict base_steps new_steps " SAMPLES "witness ",
 		.rank = "class statistic base new change verdict device delta noise base_p50 new_p50 base_p99 "
@@ -88,8 +87,7 @@ static const struct cmp_way ways[] = {
 		.name = "device", .things = "devices with GPU work", .unit = "run", .instead = FROM_XLA,
 		.read = nsx_compare_read_devices, .settle_run = nsx_compare_settle_device_run,
 		.settle = nsx_compare_settle_devices, .check = nsx_compare_check_devices,
-		.order = nsx_compare_order_of_device, .decides = nsx_compare_is_span,
-		.within = true, .runs = true, .devices = true,
+		.listed = true, .within = true, .runs = true, .devices = true,
 		.shown = "device statistic " CHANGE("diff") "verdict base_share new_share base_execs new_execs "
 			SAMPLES "witness ",
 		.rank = "device statistic base new change verdict diff base_share new_share"
@@ -176,34 +174,6 @@ witness_of(const struct cmp *c, const struct cmp_result *r)
 	return means && ranks ? "both" : means ? "mean" : !ranks ? "" : r->runs ? "median" : "ranks";
 }
 
-double
-nsx_compare_judged(const struct cmp *c, const struct cmp_result *r, int side)
-{
-	if (!c->options.tail)
-		return r->time[side].mean;
-	return r->has_tail ? r->tail.p99[side] : (double)r->time[side].p99;
-}
-
-/* The difference of that. */
-static double
-diff_of(const struct cmp *c, const struct cmp_result *r)
-{
-	return c->options.tail
-	       ? nsx_compare_judged(c, r, NSX_COMPARE_NEW) - nsx_compare_judged(c, r, NSX_COMPARE_BASE) : r->diff;
-}
-
-/* How much of that chance explains: of 99th percentiles what their bounds leave. */
-static double
-noise_of(const struct cmp *c, const struct cmp_result *r)
-{
-	const struct nsx_tail *t = &r->tail;
-
-	if (!c->options.tail)
-		return r->noise;
-	return t->p99[1] >= t->p99[0] ? t->upper[0] - t->p99[0] + t->p99[1] - t->lower[1]
-	                              : t->p99[0] - t->lower[0] + t->upper[1] - t->p99[1];
-}
-
 /* What a table shows of a result; numbers that are not known are NAN and NSX_ABSENT. */
 struct shown_side {
 	double  mean, span, rate, n_eff, share, transfer, busbw;
@@ -265,26 +235,25 @@ show_side(const struct cmp *c, const struct cmp_result *r, int side)
 	if (!row)
 		return o;
 	const struct cmp_row *of = row->of == NSX_NONE ? row : &s->rows.p[row->of];
-	bool sampled = s->nruns || nsx_compare_sample(s, row).n;
+	int64_t ran = s->groups.p[row->group].ran;
+	bool sampled = s->nruns || row->samples.n;
 
-	o.mean = nsx_compare_judged(c, r, side);
+	o.mean = r->judged[side];
 	o.count = time->n;
-	o.execs = !c->way->devices ? time->n : s->execs.p[row->group] ? s->execs.p[row->group] : NSX_ABSENT;
+	o.execs = !c->way->devices ? time->n : ran ? ran : NSX_ABSENT;
 	o.rate = above_zero(r->rate[side]);
 	if (row->inner != NSX_NONE)
 		o.span = (double)s->rows.p[row->inner].sum / (double)time->n;
 	if (sampled)
 		o.p50 = time->p50;
-	if (c->options.tail && r->has_tail)
-		o.p99 = (int64_t)r->tail.p99[side];
-	else if (sampled)
-		o.p99 = time->p99;
+	if (sampled)
+		o.p99 = c->options.tail && r->has_tail ? (int64_t)r->judged[side] : time->p99;
 	if (r->sampled)
 		o.n_eff = above_zero(r->witness.of[side].n_eff);
 	if (of->sum)
 		o.share = (double)time->sum / (double)of->sum;
-	if (s->comms.n) {
-		const struct cmp_comm *comm = &s->comms.p[row - s->rows.p];
+	if (row->comm) {
+		const struct cmp_comm *comm = row->comm;
 
 		o.instances = comm->instances;
 		o.transfer = above_zero(comm->transfer);
@@ -299,10 +268,9 @@ show(const struct cmp *c, const struct cmp_result *r)
 	const struct cmp_row *row = nsx_compare_row_shown(r), *base = r->row[NSX_COMPARE_BASE];
 	const struct cmp_group *g = nsx_compare_group_of(c, r);
 	int side = r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE;
-	const struct cmp_side *s = &c->side[side], *b = &c->side[NSX_COMPARE_BASE];
 	bool both = base && r->row[NSX_COMPARE_NEW];
 	struct nsx_str name = called(c, r, side), was = both ? called(c, r, NSX_COMPARE_BASE) : name;
-	double of = nsx_compare_judged(c, r, NSX_COMPARE_BASE);
+	double of = r->judged[NSX_COMPARE_BASE], diff = r->judged[NSX_COMPARE_NEW] - of;
 	struct shown o = {
 		.program = cmp_str(c, g->name), .name = c->way->whole ? cmp_str(c, g->name) : name,
 		.base_name = nsx_str_eq(name, was) ? NSX_STR("") : was,
@@ -310,32 +278,43 @@ show(const struct cmp *c, const struct cmp_result *r)
 		.type = cmp_str(c, row->opcode), .op_name = cmp_str(c, row->op_name), .match = hows[row->how],
 		.opcode = c->way->label == CMP_LABEL_OPCODE ? name : cmp_str(c, row->opcode),
 		.program_match = hows[g->how], .verdict = verdicts[r->verdict], .witness = witness_of(c, r),
-		.id = s->programs.n ? s->programs.p[row->group].id : NSX_ABSENT,
+		.id = g->id,
 		.device = c->way->devices ? g->number : both && base->number != row->number ? NSX_ABSENT : row->number,
 		.base_bytes = NSX_ABSENT, .runs = NSX_ABSENT,
 		.between = { .lowest = NAN, .highest = NAN, .deviation = NAN },
-		.diff = diff_of(c, r), .change = both && of > 0 ? diff_of(c, r) / of : NAN, .effect = r->effect,
-		.noise = both && (c->options.tail ? r->has_tail : r->has_noise) ? noise_of(c, r) : NAN,
+		.diff = diff, .change = both && of > 0 ? diff / of : NAN, .effect = r->effect,
+		.noise = r->has_noise ? r->noise : NAN,
 		.side = { show_side(c, r, NSX_COMPARE_BASE), show_side(c, r, NSX_COMPARE_NEW) }
 	};
 
-	if (s->comms.n) {
-		const struct cmp_comm *comm = &s->comms.p[row - s->rows.p];
+	if (row->comm) {
+		const struct cmp_comm *comm = row->comm;
 
 		o.axis = cmp_str(c, comm->axis);
 		o.kind = cmp_str(c, comm->kind);
 		o.bytes = comm->bytes;
 		o.group = comm->group;
-		if (both && b->comms.p[base - b->rows.p].bytes != comm->bytes)
-			o.base_bytes = b->comms.p[base - b->rows.p].bytes;
+		if (both && base->comm->bytes != comm->bytes)
+			o.base_bytes = base->comm->bytes;
 	}
-	if (b->nruns && base) {
-		struct cmp_between between = nsx_compare_between(b, base, c->options.tail);
+	if (c->side[NSX_COMPARE_BASE].nruns && base) {
+		struct cmp_between between = nsx_compare_between(base, c->options.tail);
 
 		o.runs = (int64_t)between.runs;
 		o.between = between.runs ? between : o.between;
 	}
 	return o;
+}
+
+/* Whether it is a row of a class, or of a device, that is on one side only, except the row that reports this: the one
+ * that leads (of all devices, if a whole class is on one side). */
+static bool
+is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+	bool alone = nsx_compare_group_of(c, r)->pair == NSX_NONE;
+
+	return !(r->row[0] && r->row[1]) && (!row->leads || (alone && row->device != NSX_ABSENT));
 }
 
 int
@@ -358,7 +337,7 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 	/* A rate that is why a row is slower comes before times, which are not. */
 	for (size_t i = 0; i < n; i++)
 		if (r[i].by_rate && !r[i].by_time) {
-			nsx_table_rank(t, c->side[0].comms.n ? "collective bytes group" : "name");
+			nsx_table_rank(t, r[i].row[0]->comm ? "collective bytes group" : "name");
 			nsx_table_rank(t, "base_rate new_rate change verdict");
 			break;
 		}
@@ -372,7 +351,7 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
 		struct shown row;
 
-		if (!cmp_shows(c, &r[i]) || (c->options.changed && w->hides && w->hides(c, &r[i])))
+		if (!cmp_shows(c, &r[i]) || (c->options.changed && w->listed && is_detail_of_one(c, &r[i])))
 			continue;
 		row = show(c, &r[i]);
 		rc = nsx_sums_put(&out, t, &row, c->err);

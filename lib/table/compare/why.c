@@ -20,40 +20,25 @@ struct slot_key { int64_t device; uint32_t class, none; };
 struct slot { struct slot_key key; int64_t steps, period; };
 static const struct nsx_sum_def slots = { .size = sizeof(struct slot), .key = sizeof(struct slot_key) };
 
-/* where: as in struct nsx_thing_place. */
+/* where: as in struct nsx_filled. */
 struct time_key { uint32_t slot, thing, name, where; };
 struct time { struct time_key key; int64_t ns; };
 static const struct nsx_sum_def times = { .size = sizeof(struct time), .key = sizeof(struct time_key) };
 
 /* ---- one side */
 
-static bool
-count(struct cmp_why *w, int64_t key, enum nsx_thing thing, struct nsx_thing_place at, int64_t ns)
+bool
+nsx_compare_why_count(struct cmp_why *w, const struct nsx_filled *f)
 {
-	struct time *t = nsx_sums_row(&w->times, &(struct time_key){ w->slot.p[key], thing, at.name, at.where });
+	struct time *t = nsx_sums_row(&w->times, &(struct time_key){ w->slot.p[f->key], f->thing, f->name, f->where });
 
 	if (t)
-		t->ns += ns;
+		t->ns += f->ns;
 	return t != NULL;
 }
 
-/* For nsx_things. */
-static bool
-count_thing(void *why, int64_t key, enum nsx_thing thing, uint32_t name, int64_t ns)
-{
-	struct cmp_why *w = why;
-
-	return count(w, key, thing, nsx_things_place(&w->things, name), ns);
-}
-
-bool
-nsx_compare_why_idle(struct cmp_why *w, int64_t key, uint32_t cause, int64_t ns)
-{
-	return count(w, key, NSX_THING_IDLE, (struct nsx_thing_place){ cause, NSX_NONE }, ns);
-}
-
 struct cmp_why *
-nsx_compare_why_new(struct nsx_intern *strs, struct nsx_err *err)
+nsx_compare_why_new(void)
 {
 	struct cmp_why *w = calloc(1, sizeof *w);
 
@@ -62,8 +47,6 @@ nsx_compare_why_new(struct nsx_intern *strs, struct nsx_err *err)
 	w->slots.def = &slots;
 	w->times.def = &times;
 	w->kernels.def = &nsx_compare_kernels_of;
-	w->things = (struct nsx_things){ .err = err, .names = strs, .count = count_thing, .state = w,
-	                                .placed = true };
 	return w;
 }
 
@@ -75,7 +58,6 @@ nsx_compare_why_free(struct cmp_why *w)
 	nsx_sums_free(&w->slots);
 	nsx_sums_free(&w->times);
 	nsx_sums_free(&w->kernels);
-	nsx_things_free(&w->things);
 	free(w->slot.p);
 	free(w);
 }
@@ -96,9 +78,29 @@ nsx_compare_why_step(struct cmp_why *w, uint32_t class, int64_t device, int64_t 
 
 /* ---- both sides of a period */
 
-enum match { MATCH_NAME, MATCH_PLACE, MATCH_NEW, MATCH_GONE };
+enum match { MATCH_NAME, MATCH_PLACE, MATCH_NEW, MATCH_GONE, NMATCHES };
+static const char *const words[] = { [MATCH_NAME] = "name", [MATCH_PLACE] = "place", [MATCH_NEW] = "new",
+                                     [MATCH_GONE] = "gone" };
 
-static const struct nsx_sum_def pairs = { .size = sizeof(struct cmp_why_pair), .key = sizeof(struct cmp_why_pair_key) };
+#define AT(member) offsetof(struct cmp_why_pair, member), 0, NULL
+static const struct nsx_sum_col cols[] = {
+	{ "class",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(class) },
+	{ "device",    NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
+	{ "kind",      NSX_CELL_STRING, NSX_SUM_WORD, AT(kind) },
+	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.name) },
+	{ "range",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(range) },
+	{ "base_name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(base) },
+	{ "match",     NSX_CELL_STRING, NSX_SUM_WORD, AT(match) },
+	{ "base",      NSX_CELL_NS,     NSX_SUM_INT,  AT(mean[0]) },
+	{ "new",       NSX_CELL_NS,     NSX_SUM_INT,  AT(mean[1]) },
+	{ "diff",      NSX_CELL_NS,     NSX_SUM_INT,  AT(diff) },
+	{ "share",     NSX_CELL_SHARE,  NSX_SUM_REAL, AT(share) },
+};
+static const struct nsx_sum_def pairs = {
+	.size = sizeof(struct cmp_why_pair), .key = sizeof(struct cmp_why_pair_key),
+	.cols = cols, .ncols = sizeof cols / sizeof *cols,
+	.rank = "kind name diff share device range match base new base_name class"
+};
 
 /* Add the times of a side's slot. */
 static bool
@@ -190,59 +192,17 @@ match_places(struct cmp_why_joined *j)
 
 /* ---- rows */
 
-struct row {
-	uint32_t class, name, range, base_name;
-	const char *kind, *match;
-	int64_t  device, base, new, diff, ns[2];
-	double   share;
-	nsx_u128 size;
-	int      of;              /* its kind of thing, and whether it is new or gone */
-	bool     other;           /* it is small */
-};
-
-static const char *kind_text(const void *row) { return ((const struct row *)row)->kind; }
-static const char *match_text(const void *row) { return ((const struct row *)row)->match; }
-
-#define AT(member) offsetof(struct row, member), 0, NULL
-static const struct nsx_sum_col cols[] = {
-	{ "class",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(class) },
-	{ "device",    NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
-	{ "kind",      NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, kind_text },
-	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
-	{ "range",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(range) },
-	{ "base_name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(base_name) },
-	{ "match",     NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, match_text },
-	{ "base",      NSX_CELL_NS,     NSX_SUM_INT,  AT(base) },
-	{ "new",       NSX_CELL_NS,     NSX_SUM_INT,  AT(new) },
-	{ "diff",      NSX_CELL_NS,     NSX_SUM_INT,  AT(diff) },
-	{ "share",     NSX_CELL_SHARE,  NSX_SUM_REAL, AT(share) },
-};
-static const struct nsx_sum_def shown = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.rank = "kind name diff share device range match base new base_name class"
-};
-
 static struct nsx_str
 text_of(const void *c, uint32_t id)
 {
 	return cmp_str(c, id);
 }
 
-struct rows { NSX_VEC(struct row) list; };
-
-static const char *
-match_of(const struct cmp_why_pair *p)
+static bool
+is_row(void *state, const void *pair)
 {
-	static const char *const words[] = { [MATCH_NAME] = "name", [MATCH_PLACE] = "place", [MATCH_NEW] = "new",
-	                                     [MATCH_GONE] = "gone" };
-
-	return words[p->base != NSX_NONE ? MATCH_PLACE : !p->has[0] ? MATCH_NEW : !p->has[1] ? MATCH_GONE : MATCH_NAME];
-}
-
-static uint32_t
-range_of(const struct cmp_why_pair *p)
-{
-	return p->key.thing == NSX_THING_KERNEL ? p->key.where : (uint32_t)NSX_NONE;
+	(void)state;
+	return !((const struct cmp_why_pair *)pair)->merged;
 }
 
 /* The difference of the means, times the steps of both sides: exact. */
@@ -257,112 +217,119 @@ size_of(const struct cmp_why_joined *j, const int64_t ns[2])
 static int
 by_size(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct cmp_why_pair *x = a, *y = b;
 
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	if (x->range != y->range)
-		return x->range > y->range ? 1 : -1;
-	return x->kind != y->kind ? strcmp(x->kind, y->kind) : (x->name > y->name) - (x->name < y->name);
+	return NSX_FIRST(NSX_CMP(y->size, x->size), NSX_CMP(x->range, y->range), strcmp(x->kind, y->kind),
+	                 NSX_CMP(x->key.name, y->key.name));
 }
 
 /* Things below 1/SMALL of all that differs are one row of their kind, as in nsysx-steps --explain: those that both
  * sides have, that are new and that are gone, each. Of new and gone ones the largest NAMED of a kind have rows in any
  * case. */
 enum { SMALL = 100, NAMED = 3 };
-enum sort { BOTH, NEW, GONE, NSORTS };
-struct others { int64_t ns[2], count, named; const char *match; };
+struct others { int64_t ns[2], count, named; };
 
-/* Rows of all things. False when out of memory. */
-static bool
-add_all(const struct cmp_why_joined *j, struct rows *rows)
+/* Describe all things, the one that differs most first. */
+static void
+describe(struct cmp_why_joined *j)
 {
-	for (size_t i = 0; i < nsx_sums_count(&j->pairs); i++) {
-		const struct cmp_why_pair *p = nsx_sums_at(&j->pairs, i);
-		struct row new = { .name = p->key.name, .range = range_of(p), .base_name = p->base,
-		                   .match = match_of(p), .kind = nsx_thing_name((enum nsx_thing)p->key.thing),
-		                   .ns = { p->ns[0], p->ns[1] }, .size = size_of(j, p->ns) };
-		enum sort sort = p->base != NSX_NONE || (p->has[0] && p->has[1]) ? BOTH : p->has[1] ? NEW : GONE;
+	struct cmp_why_pair *p = nsx_sums_at(&j->pairs, 0);
+	size_t n = nsx_sums_count(&j->pairs);
 
-		new.of = (int)p->key.thing * NSORTS + (int)sort;
-		if (!p->merged && !nsx_vec_push(&rows->list, new))
-			return false;
+	for (size_t i = 0; i < n; i++) {
+		enum match match = p[i].base != NSX_NONE ? MATCH_PLACE : !p[i].has[0] ? MATCH_NEW
+		    : !p[i].has[1] ? MATCH_GONE : MATCH_NAME;
+
+		p[i].match = words[match];
+		p[i].kind = nsx_thing_name((enum nsx_thing)p[i].key.thing);
+		p[i].range = p[i].key.thing == NSX_THING_KERNEL ? p[i].key.where : (uint32_t)NSX_NONE;
+		p[i].size = size_of(j, p[i].ns);
+		p[i].of = (int)p[i].key.thing * NMATCHES + (match == MATCH_PLACE ? MATCH_NAME : (int)match);
 	}
-	return true;
+	nsx_sort(p, n, by_size);
 }
 
-/* Count the rows that are others, and mark them. They are sorted. */
+/* Count the rows that are others, and mark those of which there are several of a kind. */
 static void
-find_others(struct rows *rows, struct others *others)
+find_others(struct cmp_why_joined *j, struct others *others)
 {
+	struct cmp_why_pair *p = nsx_sums_at(&j->pairs, 0);
+	size_t n = nsx_sums_count(&j->pairs);
 	nsx_u128 all = 0;
 
-	for (size_t i = 0; i < rows->list.n; i++)
-		all += rows->list.p[i].size;
-	for (size_t i = 0; i < rows->list.n; i++) {
-		struct row *r = &rows->list.p[i];
-		struct others *o = &others[r->of];
+	for (size_t i = 0; i < n; i++)
+		all += p[i].size;
+	for (size_t i = 0; i < n; i++) {
+		struct others *o = &others[p[i].of];
 
-		r->other = r->of / NSORTS != NSX_THING_IDLE && (!r->size || r->size < all / SMALL)
-		           && (r->of % NSORTS == BOTH || o->named >= NAMED);
-		if (r->other)
-			*o = (struct others){ { o->ns[0] + r->ns[0], o->ns[1] + r->ns[1] }, o->count + 1, o->named,
-			                      r->of % NSORTS == BOTH ? "" : r->match };
-		else
+		p[i].merged = p[i].key.thing != NSX_THING_IDLE && (!p[i].size || p[i].size < all / SMALL)
+		              && (p[i].of % NMATCHES == MATCH_NAME || o->named >= NAMED);
+		if (!p[i].merged) {
 			o->named++;
+			continue;
+		}
+		o->count++;
+		for (int k = 0; k < 2; k++)
+			o->ns[k] += p[i].ns[k];
 	}
+	for (size_t i = 0; i < n; i++)
+		p[i].merged &= others[p[i].of].count > 1;
+}
+
+/* A further row; NULL when out of memory. */
+static struct cmp_why_pair *
+add_row(struct cmp_why_joined *j, const char *kind, const int64_t ns[2])
+{
+	struct cmp_why_pair *p = nsx_sums_add(&j->pairs);
+
+	if (p)
+		*p = (struct cmp_why_pair){ .key.name = NSX_NONE, .range = NSX_NONE, .base = NSX_NONE, .kind = kind,
+		                            .ns = { ns[0], ns[1] } };
+	return p;
 }
 
 /* Make one row of several others. False when out of memory. */
 static bool
-join_others(struct cmp *c, const struct cmp_why_joined *j, const struct others *others, struct rows *rows)
+join_others(struct cmp *c, struct cmp_why_joined *j)
 {
-	size_t n = 0;
-	bool good = true;
+	struct others others[NSX_NTHINGS * NMATCHES] = { 0 };
 
-	for (size_t i = 0; i < rows->list.n; i++)
-		if (!rows->list.p[i].other || others[rows->list.p[i].of].count < 2)
-			rows->list.p[n++] = rows->list.p[i];
-	rows->list.n = n;
-	for (int k = 0; good && k < NSX_NTHINGS * NSORTS; k++) {
+	find_others(j, others);
+	nsx_sums_keep(&j->pairs, is_row, NULL);
+	for (int k = 0; k < NSX_NTHINGS * NMATCHES; k++) {
 		if (others[k].count < 2)
 			continue;
 		c->text.len = 0;
 		nsx_buf_fmt(&c->text, "[%" PRId64 " others]", others[k].count);
 
 		uint32_t name = cmp_intern(c);
+		struct cmp_why_pair *p = name == NSX_NONE ? NULL
+		    : add_row(j, nsx_thing_name((enum nsx_thing)(k / NMATCHES)), others[k].ns);
 
-		good = name != NSX_NONE && nsx_vec_push(&rows->list, ((struct row){
-			.name = name, .range = NSX_NONE, .base_name = NSX_NONE, .match = others[k].match,
-			.kind = nsx_thing_name((enum nsx_thing)(k / NSORTS)),
-			.ns = { others[k].ns[0], others[k].ns[1] }, .size = size_of(j, others[k].ns) }));
+		if (!p)
+			return false;
+		p->key.name = name;
+		p->match = k % NMATCHES == MATCH_NAME ? "" : words[k % NMATCHES];
+		p->size = size_of(j, others[k].ns);
 	}
-	return good;
+	return true;
 }
 
 /* The rows below a period, without means. False when out of memory. */
 static bool
-make_rows(struct cmp *c, const struct cmp_why_joined *j, struct rows *rows)
+make_rows(struct cmp *c, struct cmp_why_joined *j)
 {
-	struct others others[NSX_NTHINGS * NSORTS] = { 0 };
 	int64_t rest[2] = { j->period[0], j->period[1] };
 
-	if (j->order[0].list.n && j->order[1].list.n) {
-		if (!add_all(j, rows))
-			return false;
-		for (size_t i = 0; i < rows->list.n; i++)
-			for (int k = 0; k < 2; k++)
-				rest[k] -= rows->list.p[i].ns[k];
-		if (rows->list.n)
-			qsort(rows->list.p, rows->list.n, sizeof *rows->list.p, by_size);
-		find_others(rows, others);
-		if (!join_others(c, j, others, rows))
-			return false;
-	}
 	/* Without operations on a side nothing is known of its period, and no thing is new or gone. */
-	return (!rest[0] && !rest[1])
-	       || nsx_vec_push(&rows->list, ((struct row){ .name = NSX_NONE, .range = NSX_NONE, .base_name = NSX_NONE,
-	                                                   .match = "", .kind = "rest", .ns = { rest[0], rest[1] } }));
+	if (!j->order[0].list.n || !j->order[1].list.n)
+		nsx_sums_cut(&j->pairs, 0);
+	nsx_sums_keep(&j->pairs, is_row, NULL);
+	for (size_t i = 0; i < nsx_sums_count(&j->pairs); i++)
+		for (int k = 0; k < 2; k++)
+			rest[k] -= ((const struct cmp_why_pair *)nsx_sums_at(&j->pairs, i))->ns[k];
+	describe(j);
+	return join_others(c, j) && ((!rest[0] && !rest[1]) || add_row(j, "rest", rest));
 }
 
 /* Rounded down; the divisor is positive. */
@@ -372,39 +339,38 @@ mean(int64_t sum, int64_t n)
 	return sum / n - (sum % n < 0);
 }
 
-/* Print the rows of a period. A mean is what it adds to the rounded-down mean of all rows before it, so that rounded
- * means add up, too: it is within 1 ns. */
+/* Print a period and the rows below it. A mean is what it adds to the rounded-down mean of all rows before it, so that
+ * rounded means add up, too: it is within 1 ns. */
 static int
-put_rows(const struct nsx_sums *out, struct nsx_table *t, const struct cmp_why_joined *j, struct rows *rows,
-         struct row period, struct nsx_err *err)
+put_rows(const struct cmp *c, const struct cmp_result *r, struct cmp_why_joined *j, struct nsx_table *t)
 {
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+	struct cmp_why_pair period = { .class = nsx_compare_group_of(c, r)->key, .key.name = NSX_NONE,
+	                               .range = NSX_NONE, .base = NSX_NONE, .kind = "period",
+	                               .device = row->device != NSX_ABSENT ? row->device : row->number };
+	struct cmp_why_pair *p = nsx_sums_at(&j->pairs, 0);
+	size_t n = nsx_sums_count(&j->pairs);
 	int64_t before[2] = { 0, 0 };
-	double whole;
 
-	if (rows->list.n)
-		qsort(rows->list.p, rows->list.n, sizeof *rows->list.p, by_size);
-	period.base = mean(j->period[0], j->steps[0]);
-	period.new = mean(j->period[1], j->steps[1]);
-	period.diff = period.new - period.base;
+	for (int k = 0; k < 2; k++)
+		period.mean[k] = mean(j->period[k], j->steps[k]);
+	period.diff = period.mean[1] - period.mean[0];
 	period.share = period.diff ? 1 : NAN;
-	whole = (double)period.diff;
-	if (nsx_sums_put(out, t, &period, err) != NSX_OK)
-		return NSX_ERR;
-	for (size_t i = 0; i < rows->list.n; i++) {
-		struct row *r = &rows->list.p[i];
+	nsx_sort(p, n, by_size);
+	int rc = nsx_sums_put(&j->pairs, t, &period, c->err);
 
-		r->class = period.class;
-		r->device = period.device;
-		r->base = mean(before[0] + r->ns[0], j->steps[0]) - mean(before[0], j->steps[0]);
-		r->new = mean(before[1] + r->ns[1], j->steps[1]) - mean(before[1], j->steps[1]);
-		r->diff = r->new - r->base;
-		r->share = period.diff ? (double)r->diff / whole : NAN;
-		before[0] += r->ns[0];
-		before[1] += r->ns[1];
-		if (nsx_sums_put(out, t, r, err) != NSX_OK)
-			return NSX_ERR;
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		p[i].class = period.class;
+		p[i].device = period.device;
+		for (int k = 0; k < 2; k++) {
+			p[i].mean[k] = mean(before[k] + p[i].ns[k], j->steps[k]) - mean(before[k], j->steps[k]);
+			before[k] += p[i].ns[k];
+		}
+		p[i].diff = p[i].mean[1] - p[i].mean[0];
+		p[i].share = period.diff ? (double)p[i].diff / (double)period.diff : NAN;
+		rc = nsx_sums_put(&j->pairs, t, &p[i], c->err);
 	}
-	return NSX_OK;
+	return rc;
 }
 
 /* ---- */
@@ -443,48 +409,41 @@ static int
 explain(struct cmp *c, const struct cmp_result *r, const struct cmp_why_index b[2], const struct nsx_sums *out,
         struct nsx_table *t, struct nsx_sums *renamed)
 {
-	struct cmp_why_joined j = { .pairs.def = &pairs, .causes = c->side[0].why->calls == c->side[1].why->calls };
-	struct rows rows = { 0 };
-	const struct cmp_row *row = nsx_compare_row_shown(r);
-	struct row period = { .class = nsx_compare_group_of(c, r)->key, .name = NSX_NONE, .range = NSX_NONE,
-	                      .base_name = NSX_NONE, .kind = "period", .match = "",
-	                      .device = row->device != NSX_ABSENT ? row->device : row->number };
+	struct cmp_why_joined j = { .pairs = *out, .causes = c->side[0].why->calls == c->side[1].why->calls };
+	bool good = join_side(c, &j, 0, r, &b[0]) && join_side(c, &j, 1, r, &b[1]) && match_places(&j);
 	int rc = NSX_OK;
 
-	if (!join_side(c, &j, 0, r, &b[0]) || !join_side(c, &j, 1, r, &b[1]) || !match_places(&j))
-		rc = nsx_err_nomem(c->err, NULL);
-	if (rc == NSX_OK && renamed && row->device == NSX_ABSENT
-	    && !nsx_compare_add_renamed(c, &j, period.class, renamed))
-		rc = nsx_err_nomem(c->err, NULL);
-	if (rc == NSX_OK && j.steps[0] && j.steps[1] && !renamed)
-		rc = make_rows(c, &j, &rows) ? put_rows(out, t, &j, &rows, period, c->err) : nsx_err_nomem(c->err,
-			NULL);
+	if (good && renamed && nsx_compare_row_shown(r)->device == NSX_ABSENT)
+		good = nsx_compare_add_renamed(c, &j, nsx_compare_group_of(c, r)->key, renamed);
+	if (good && j.steps[0] && j.steps[1] && !renamed) {
+		good = make_rows(c, &j);
+		rc = good ? put_rows(c, r, &j, t) : NSX_OK;
+	}
 	nsx_sums_free(&j.pairs);
 	free(j.order[0].list.p);
 	free(j.order[1].list.p);
-	free(rows.list.p);
-	return rc;
+	return good ? rc : nsx_err_nomem(c->err, NULL);
 }
 
 int
 nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
 {
-	struct nsx_sums out = { .def = &shown, .text = text_of, .state = c },
+	struct nsx_sums out = { .def = &pairs, .text = text_of, .state = c },
 	    renamed = { .def = &nsx_compare_renamed, .text = text_of, .state = c };
 	struct cmp_why_index b[2] = { { .n = 0 } };
 	int rc = NSX_OK;
 
+	*table = NULL;
 	for (int k = 0; k < 2 && rc == NSX_OK; k++)
 		rc = nsx_compare_why_index(&c->side[k].why->times, &b[k]) ? NSX_OK : nsx_err_nomem(c->err, NULL);
-	*table = rc == NSX_OK ? nsx_sums_begin(&out, c->err) : NULL;
-	rc = *table ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK)
+		rc = (*table = nsx_sums_begin(&out, c->err)) ? NSX_OK : NSX_ERR;
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
-		if (r[i].row[0] && r[i].row[1] && cmp_shows(c, &r[i]) && nsx_compare_is_period(c, &r[i]))
+		if (r[i].row[0] && r[i].row[1] && cmp_shows(c, &r[i]) && r[i].row[0]->at == 0)
 			rc = explain(c, &r[i], b, &out, *table, c->options.renamed ? &renamed : NULL);
 	if (rc == NSX_OK && c->options.renamed) {
 		nsx_table_free(*table);
-		*table = nsx_sums_table(&renamed, c->err);
-		rc = *table ? NSX_OK : NSX_ERR;
+		rc = (*table = nsx_sums_table(&renamed, c->err)) ? NSX_OK : NSX_ERR;
 	}
 	free(b[0].list);
 	free(b[1].list);

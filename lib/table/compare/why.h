@@ -17,19 +17,17 @@ struct cmp_why {
 	struct nsx_sums    kernels;          /* names of operations by instruction (why_pairs.c) */
 	NSX_VEC(uint32_t)  slot;             /* by key of a window, the slot of the step */
 	bool               calls;            /* the stream has calls, by which causes of idle time are told */
-	struct nsx_things  things;           /* for the reading */
 };
 
-/* A new one, whose reading needs things.cat and the windows; names are in `strs`. NULL when out of memory; free it with
- * nsx_compare_why_free. */
-struct cmp_why *nsx_compare_why_new(struct nsx_intern *strs, struct nsx_err *err);
+/* A new one; NULL when out of memory; free it with nsx_compare_why_free. */
+struct cmp_why *nsx_compare_why_new(void);
 void nsx_compare_why_free(struct cmp_why *w);   /* NULL allowed */
 
-/* The next window, whose key is its number from 0, is a step of the class (a string of strs) with that period. False
- * when out of memory. */
+/* The next window, whose key is its number from 0, is a step of the class (a string of cmp.strs) with that period.
+ * False when out of memory. */
 bool nsx_compare_why_step(struct cmp_why *w, uint32_t class, int64_t device, int64_t period);
-/* ns of the step with that key were idle, of that cause (a string of strs). False when out of memory. */
-bool nsx_compare_why_idle(struct cmp_why *w, int64_t key, uint32_t cause, int64_t ns);
+/* What filled the step whose number is the key; names are strings of strs. False when out of memory. */
+bool nsx_compare_why_count(struct cmp_why *w, const struct nsx_filled *f);
 
 /* An operation of that name belongs to the instruction (strings of strs). False when out of memory. */
 bool nsx_compare_why_kernel(struct cmp_why *w, uint32_t inst, uint32_t name);
@@ -42,9 +40,21 @@ int nsx_compare_why(struct cmp *c, const struct cmp_result *r, size_t n, struct 
 
 /* ---- private to why.c and why_pairs.c */
 
-/* A thing on both sides. `base`: its name in BASE, if it is another one. ns: over all steps of the side. */
+/* A thing on both sides, and its row. `base`: its name in BASE, if it is another one. ns: over all steps of the side.
+ * merged: it is in another row. Below that what is set at the end. */
 struct cmp_why_pair_key { uint32_t thing, name, where, none; };
-struct cmp_why_pair { struct cmp_why_pair_key key; uint32_t base; bool has[2], merged; int64_t ns[2]; };
+struct cmp_why_pair {
+	struct cmp_why_pair_key key;
+	uint32_t base;
+	bool     has[2], merged;
+	int64_t  ns[2];
+	uint32_t class, range;
+	int64_t  device, mean[2], diff;
+	const char *kind, *match;
+	double   share;
+	nsx_u128 size;       /* of the difference */
+	int      of;         /* its kind of thing, and whether it is new or gone */
+};
 /* Things of a side in order of their first use: numbers of pairs. */
 struct cmp_why_order { NSX_VEC(uint32_t) list; };
 

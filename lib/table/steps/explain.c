@@ -16,7 +16,6 @@
 #include "base/sort.h"
 #include "base/stat.h"
 #include "job/serving.h"
-#include "table/idle/idle.h"
 #include "table/steps/things.h"
 #include "table/sums.h"
 
@@ -37,7 +36,6 @@ static const struct nsx_sum_def times = { .size = sizeof(struct time), .key = si
 struct explain {
 	const struct nsx_step_set *steps;
 	struct nsx_err       *err;
-	struct idle           idle;
 	struct nsx_things     things;
 	struct nsx_intern     names;
 	NSX_VEC(struct pair)  pairs;
@@ -50,14 +48,14 @@ struct explain {
 
 /* For nsx_things: window 2 * pair, and one more of the slow step. */
 static bool
-count(void *state, int64_t window, enum nsx_thing thing, uint32_t name, int64_t ns)
+count(void *state, const struct nsx_filled *f)
 {
 	struct explain *e = state;
-	struct time *t = nsx_sums_row(&e->times, &(struct key){ .pair = (uint32_t)(window / 2), .thing = thing,
-	                                                        .name = name });
+	struct time *t = nsx_sums_row(&e->times, &(struct key){ .pair = (uint32_t)(f->key / 2), .thing = f->thing,
+	                                                        .name = f->name });
 
 	if (t)
-		t->ns[window % 2] += ns;
+		t->ns[f->key % 2] += f->ns;
 	return t != NULL;
 }
 
@@ -85,7 +83,7 @@ take(void *state, const struct nsx_rec *rec)
 
 	if (rec->kind->id == NSX_RANGE && e->named.n)
 		take_name(e, rec);
-	return nsx_idle_take(&e->idle, rec) == NSX_OK ? nsx_things_take(&e->things, rec) : NSX_ERR;
+	return NSX_OK;
 }
 
 /* ---- selecting the steps */
@@ -331,33 +329,10 @@ note_batches(const struct explain *e, struct nsx_table *t)
 	}
 }
 
-/* Idle time of the windows by cause, as in nsysx-idle. */
-static bool
-count_idle(struct explain *e)
-{
-	for (size_t i = 0; i < e->idle.windows.n; i++) {
-		const struct idle_window *w = &e->idle.windows.p[i];
-
-		for (int c = 0; c < NSX_NCAUSES; c++) {
-			/* Removed time is no part of a period. */
-			int64_t ns = c == NSX_CAUSE_REMOVED ? 0 : w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
-			uint32_t name = nsx_intern(&e->names, nsx_str_c(nsx_cause_name((enum nsx_cause)c)));
-
-			if (name == NSX_NONE || (ns && !count(e, w->key, NSX_THING_IDLE, name, ns)))
-				return false;
-		}
-	}
-	return true;
-}
-
 void
 nsx_steps_again_need(struct nsx_reader *in)
 {
-	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN };
-	struct idle idle = { .options = &options };
-
-	nsx_idle_need(&idle, in);
-	nsx_things_need(in);
+	nsx_things_need(in, false);
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, profile) | NSX_C(RANGE, range) | NSX_C(RANGE, name));
 }
 
@@ -367,27 +342,20 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 {
 	struct explain e = { .steps = s, .err = err, .times.def = &times };
 	struct nsx_sums rows = { .def = &differences, .texts = &e.names };
-	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY };
 	bool good = choose(&e, percentile);
 	int rc = good ? NSX_OK : nsx_err_nomem(err, NULL);
 
-	options.given = e.windows.p;
-	options.ngiven = e.windows.n;
 	nsx_steps_again_need(in);
-	e.idle = (struct idle){ .options = &options, .diags = diags, .err = err, .own.keep = NSX_CAT_NAMES };
-	e.things = (struct nsx_things){ .err = err, .cat = &e.idle.own, .names = &e.names, .count = count, .state = &e,
+	e.things = (struct nsx_things){ .err = err, .names = &e.names, .count = count, .also = take, .state = &e,
 	                                .windows = e.windows.p, .n = e.windows.n };
-	if (rc == NSX_OK && (rc = nsx_idle_begin(&e.idle)) == NSX_OK &&
-	    (rc = nsx_read_all(in, NULL, take, &e, err)) == NSX_OK)
-		rc = nsx_idle_finish(&e.idle);
 	if (rc == NSX_OK)
-		rc = nsx_things_finish(&e.things);
-	if (rc == NSX_OK && (!count_idle(&e) || !make_rows(&e, &rows)))
+		rc = nsx_things_read(&e.things, in, diags);
+	if (rc == NSX_OK && !make_rows(&e, &rows))
 		rc = nsx_err_nomem(err, NULL);
 	/* These were already reported for the steps. */
-	e.idle.finder.timeless = e.idle.finder.beyond = 0;
+	e.things.idle.finder.timeless = e.things.idle.finder.beyond = 0;
 	if (rc == NSX_OK)
-		rc = nsx_idle_report(&e.idle);
+		rc = nsx_idle_report(&e.things.idle);
 	if (rc == NSX_OK) {
 		if (!e.pairs.n)
 			nsx_diag_add(diags, NSX_WARNING, "", 1,
@@ -398,7 +366,6 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 			note_batches(&e, *table);
 		rc = *table ? NSX_OK : NSX_ERR;
 	}
-	nsx_idle_free(&e.idle);
 	nsx_things_free(&e.things);
 	nsx_intern_free(&e.names);
 	free(e.pairs.p);

@@ -1,4 +1,4 @@
-/* things.c -- the busy time of devices in windows, by what they did. */
+/* things.c -- what fills windows: the time of devices by what they did, and by why they were idle. */
 #include "table/steps/things.h"
 
 #include <stdlib.h>
@@ -26,6 +26,19 @@ nsx_thing_name(enum nsx_thing thing)
 
 struct counting { struct nsx_things *t; struct nsx_things_device *d; };
 
+/* A name and where it is, as one number. */
+struct place { uint32_t name, where; };
+
+static struct place
+place_of(const struct nsx_things *t, uint32_t number)
+{
+	struct place p = { number, NSX_NONE };
+
+	if (t->placed)
+		memcpy(&p, nsx_intern_str(&t->places, number).ptr, sizeof p);
+	return p;
+}
+
 static int
 count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
@@ -34,7 +47,9 @@ count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 
 	if (part == NSX_PART_IDLE)
 		return NSX_OK;
-	uint32_t thing = d->parts.thing[part];
+	uint32_t number = d->parts.thing[part] / NSX_NTHINGS;
+	enum nsx_thing thing = (enum nsx_thing)(d->parts.thing[part] % NSX_NTHINGS);
+	struct place p = place_of(t, number);
 
 	while (d->past < d->end && t->windows[d->past].end <= start)
 		d->past++;
@@ -42,8 +57,7 @@ count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 		const struct nsx_window_given *w = &t->windows[i];
 		int64_t a = start > w->start ? start : w->start, b = end < w->end ? end : w->end;
 
-		if (a < b && !t->count(t->state, w->key, (enum nsx_thing)(thing % NSX_NTHINGS), thing / NSX_NTHINGS,
-		                       b - a))
+		if (a < b && !t->count(t->state, &(struct nsx_filled){ w->key, thing, p.name, p.where, 0, b - a }))
 			return NSX_ERR;
 	}
 	return NSX_OK;
@@ -55,9 +69,9 @@ count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 static enum nsx_thing
 thing_of(struct nsx_things *t, const struct nsx_rec *op, enum nsx_part part, uint32_t *name, uint32_t *where)
 {
-	uint32_t inst = nsx_has(op, NSX_OP_inst) ? nsx_cat_inst(t->cat, op) : (uint32_t)NSX_NONE;
-	struct nsx_str text = inst == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_cat_str(t->cat,
-	                                                                                 t->cat->insts.p[inst].name);
+	uint32_t inst = nsx_has(op, NSX_OP_inst) ? nsx_cat_inst(&t->idle.own, op) : (uint32_t)NSX_NONE;
+	const struct nsx_catalogue *cat = &t->idle.own;
+	struct nsx_str text = inst == NSX_NONE ? NSX_STR("") : nsx_cat_str(cat, cat->insts.p[inst].name);
 	enum nsx_thing thing = part == NSX_PART_COMM ? NSX_THING_COLLECTIVE : part == NSX_PART_COPY
 	    ? NSX_THING_COPY : NSX_THING_INSTRUCTION;
 	const struct nsx_range_entry *r;
@@ -78,25 +92,16 @@ thing_of(struct nsx_things *t, const struct nsx_rec *op, enum nsx_part part, uin
 	}
 	*name = nsx_intern(t->names, text);
 	if (t->placed && thing == NSX_THING_INSTRUCTION && inst != NSX_NONE
-	    && (*where = nsx_intern(t->names, nsx_cat_str(t->cat, t->cat->insts.p[inst].opcode))) == NSX_NONE)
+	    && (*where = nsx_intern(t->names, nsx_cat_str(cat, cat->insts.p[inst].opcode))) == NSX_NONE)
 		*name = NSX_NONE;
 	return thing;
-}
-
-struct nsx_thing_place
-nsx_things_place(const struct nsx_things *t, uint32_t number)
-{
-	struct nsx_thing_place p;
-
-	memcpy(&p, nsx_intern_str(&t->places, number).ptr, sizeof p);
-	return p;
 }
 
 /* The device's state with its windows; NULL when out of memory. */
 static struct nsx_things_device *
 device_of(struct nsx_things *t, const struct nsx_rec *op)
 {
-	uint32_t at = nsx_cat_device(t->cat, op);
+	uint32_t at = nsx_cat_device(&t->idle.own, op);
 	struct nsx_things_device *d;
 
 	if (at == NSX_NONE || !nsx_vec_reach(&t->devices, at, NULL))
@@ -104,7 +109,7 @@ device_of(struct nsx_things *t, const struct nsx_rec *op)
 	d = &t->devices.p[at];
 	if (d->placed)
 		return d;
-	int64_t number = t->cat->devices.p[at].number;
+	int64_t number = t->idle.own.devices.p[at].number;
 
 	d->past = d->end = nsx_window_given_of(t->windows, t->n, number);
 	while (d->end < t->n && t->windows[d->end].device == number)
@@ -127,10 +132,10 @@ take_op(struct nsx_things *t, const struct nsx_rec *op)
 		return false;
 	if (start == NSX_ABSENT || dur < 0 || !nsx_has(op, NSX_OP_device))
 		return true;
-	part = nsx_part_of(op, nsx_cat_communicates(t->cat, op));
+	part = nsx_part_of(op, nsx_cat_communicates(&t->idle.own, op));
 	thing = thing_of(t, op, part, &name, &where);
 	if (t->placed && name != NSX_NONE) {
-		struct nsx_thing_place p = { name, where };
+		struct place p = { name, where };
 
 		name = nsx_intern(&t->places, (struct nsx_str){ (const char *)&p, sizeof p });
 	}
@@ -140,8 +145,8 @@ take_op(struct nsx_things *t, const struct nsx_rec *op)
 	                              &(struct counting){ t, d }) == NSX_OK;
 }
 
-int
-nsx_things_take(struct nsx_things *t, const struct nsx_rec *rec)
+static int
+take_busy(struct nsx_things *t, const struct nsx_rec *rec)
 {
 	uint32_t name;
 
@@ -154,8 +159,18 @@ nsx_things_take(struct nsx_things *t, const struct nsx_rec *rec)
 	return rec->kind->id != NSX_OP || take_op(t, rec) ? NSX_OK : nsx_err_nomem(t->err, NULL);
 }
 
-int
-nsx_things_finish(struct nsx_things *t)
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct nsx_things *t = state;
+
+	if (nsx_idle_take(&t->idle, rec) != NSX_OK || (t->also && t->also(t->state, rec) != NSX_OK))
+		return NSX_ERR;
+	return t->causes_only ? NSX_OK : take_busy(t, rec);
+}
+
+static int
+finish_busy(struct nsx_things *t)
 {
 	for (size_t i = 0; i < t->devices.n; i++)
 		if (nsx_parts_finish(&t->devices.p[i].parts, count_run,
@@ -164,17 +179,60 @@ nsx_things_finish(struct nsx_things *t)
 	return NSX_OK;
 }
 
-void
-nsx_things_need(struct nsx_reader *in)
+/* False when out of memory. */
+static bool
+count_idle(struct nsx_things *t)
 {
+	for (size_t i = 0; i < t->idle.windows.n; i++) {
+		const struct idle_window *w = &t->idle.windows.p[i];
+
+		for (enum nsx_cause k = 0; k < NSX_NCAUSES; k++) {
+			struct nsx_filled f = { w->key, NSX_THING_IDLE, NSX_NONE, NSX_NONE, k,
+			                        w->cells[nsx_cause_cell(k)].ns };
+
+			/* Removed time is no part of a period. */
+			if (!f.ns || k == NSX_CAUSE_REMOVED)
+				continue;
+			f.name = nsx_intern(t->names, nsx_str_c(nsx_cause_name(k)));
+			if (f.name == NSX_NONE || !t->count(t->state, &f))
+				return false;
+		}
+	}
+	return true;
+}
+
+void
+nsx_things_need(struct nsx_reader *in, bool causes_only)
+{
+	struct nsx_idle_options options = { .by = NSX_WINDOWS_GIVEN };
+	struct idle idle = { .options = &options };
+
+	nsx_idle_need(&idle, in);
+	if (causes_only)
+		return;
 	nsx_range_book_need(in, false);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, collective));
 	nsx_reader_need(in, NSX_INST, NSX_EVERY);
 }
 
+int
+nsx_things_read(struct nsx_things *t, struct nsx_reader *in, struct nsx_diags *diags)
+{
+	t->options = (struct nsx_idle_options){ .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY,
+	                                        .given = t->windows, .ngiven = t->n };
+	t->idle = (struct idle){ .options = &t->options, .diags = diags, .err = t->err,
+	                         .own.keep = t->causes_only ? 0 : NSX_CAT_NAMES };
+	nsx_things_need(in, t->causes_only);
+	if (nsx_idle_begin(&t->idle) != NSX_OK || nsx_read_all(in, NULL, take, t, t->err) != NSX_OK
+	    || nsx_idle_finish(&t->idle) != NSX_OK || finish_busy(t) != NSX_OK)
+		return NSX_ERR;
+	return count_idle(t) ? NSX_OK : nsx_err_nomem(t->err, NULL);
+}
+
 void
 nsx_things_free(struct nsx_things *t)
 {
+	nsx_idle_free(&t->idle);
 	nsx_range_book_free(&t->book);
 	nsx_intern_free(&t->places);
 	free(t->devices.p);

@@ -54,6 +54,7 @@ static const struct nsx_sum_def def = {
 struct devices {
 	struct nsx_err  *err;
 	struct nsx_cover cover;
+	struct nsx_catalogue *cat;
 	struct nsx_top   top;
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	struct nsx_sums  works;           /* of struct work */
@@ -69,6 +70,7 @@ devices_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 
 	f->err = at->err;
 	f->cover = options->cover;
+	f->cat = f->top.given = at->cat;
 	f->works.def = &works;
 	return NSX_OK;
 }
@@ -76,9 +78,7 @@ devices_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 static void
 devices_need(void *state, struct nsx_reader *in)
 {
-	const struct devices *f = state;
-
-	nsx_cat_need(&f->top.cat, in);
+	(void)state;
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
 	nsx_reader_need(in, NSX_OP, NSX_EVERY);
@@ -96,86 +96,68 @@ devices_free(void *state)
 	free(f->devices.p);
 }
 
-/* The index in `devices` of the device that rec refers to; NSX_NONE when out of memory. */
-static uint32_t
-device_at(struct devices *f, const struct nsx_rec *rec)
+/* The device of that index, which has this record; NULL when out of memory. */
+static struct device *
+device_at(struct devices *f, uint32_t at, const struct nsx_rec *rec)
 {
-	uint32_t at = nsx_cat_device(&f->top.cat, rec);
+	if (at == NSX_NONE || !nsx_vec_reach(&f->devices, at, &(struct device){ .profile = NSX_NONE }))
+		return NULL;
+	struct device *d = &f->devices.p[at];
 
-	if (at != NSX_NONE && !nsx_vec_reach(&f->devices, at, &(struct device){ .profile = NSX_NONE }))
-		return NSX_NONE;
-	if (at == NSX_NONE || f->devices.p[at].met)
-		return at;
-	f->devices.p[at].met = true;
-	f->devices.p[at].profile = nsx_cat_find_profile(&f->top.cat,
-		nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
-	return at;
+	if (!d->met)
+		d->profile = nsx_cat_find_profile(f->cat, nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
+	d->met = true;
+	return d;
 }
 
-/* The times of the device of that index for a program; NULL when out of memory. */
+/* The times of a device for a program; NULL when out of memory. */
 static struct work *
 work_at(struct devices *f, uint32_t program, uint32_t device)
 {
-	return program == NSX_NONE || device == NSX_NONE ? NULL
-	       : nsx_sums_row(&f->works, &(uint32_t[2]){ program, device });
+	return program == NSX_NONE ? NULL : nsx_sums_row(&f->works, &(uint32_t[2]){ program, device });
 }
 
 static bool
-take_module(struct devices *f, const struct nsx_rec *rec)
+take_module(struct devices *f, const struct nsx_event *e)
 {
-	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1),
-	    end = nsx_add_sat(start, dur, NULL);
-	uint32_t device = device_at(f, rec);
-	struct work *w = work_at(f, nsx_top_module(&f->top, rec), device);
+	struct work *w = work_at(f, nsx_top_module(&f->top, e->rec), e->device);
 
-	if (!w || dur < 0 || !nsx_has(rec, NSX_MODULE_start))
+	if (!w || e->end == NSX_ABSENT)
 		return w != NULL;
-	w->first = w->execs == 0 || start < w->first ? start : w->first;
-	w->last = w->execs == 0 || end > w->last ? end : w->last;
+	w->first = w->execs == 0 || e->start < w->first ? e->start : w->first;
+	w->last = w->execs == 0 || e->end > w->last ? e->end : w->last;
 	w->execs++;
-	w->modules += (nsx_u128)dur;
+	w->modules += (nsx_u128)nsx_int(e->rec, NSX_MODULE_dur, 0);
 	return true;
 }
 
 static bool
-take_thunk(struct devices *f, const struct nsx_rec *rec)
+take_thunk(struct devices *f, const struct nsx_event *e)
 {
+	struct work *w = work_at(f, nsx_top_program(&f->top, e->rec), e->device);
 	int64_t dur, hidden;
-	bool comm = nsx_cat_communicates(&f->top.cat, rec);
-	uint32_t device = device_at(f, rec);
-	struct work *w = work_at(f, nsx_top_program(&f->top, rec), device);
 
-	if (w && nsx_top_thunk(&f->top, rec, comm, &dur, &hidden)) {
-		*(comm ? &w->exposed : nsx_int(rec, NSX_THUNK_copy, 0) == 1 ? &w->copy : &w->compute) +=
+	if (w && nsx_top_thunk(&f->top, e->rec, e->communicates, &dur, &hidden)) {
+		*(e->communicates ? &w->exposed : nsx_int(e->rec, NSX_THUNK_copy, 0) == 1 ? &w->copy : &w->compute) +=
 			(nsx_u128)(dur - hidden);
 		w->hidden += (nsx_u128)hidden;
 	}
 	return w != NULL;
 }
 
-static bool
-take_op(struct devices *f, const struct nsx_rec *rec)
-{
-	uint32_t device = device_at(f, rec);
-
-	return device != NSX_NONE && nsx_moments_take(&f->moments, &f->top.cat, device, rec);
-}
-
 static int
 devices_take(void *state, const struct nsx_event *e)
 {
 	struct devices *f = state;
-	const struct nsx_rec *rec = e->rec;
-	bool good = true;
-
-	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
-		return NSX_ERR;
-	switch (rec->kind->id) {
+	enum nsx_kind_id kind = e->rec->kind->id;
 	/* A device without work has a row too. */
-	case NSX_DEVICE: good = device_at(f, rec) != NSX_NONE; break;
-	case NSX_MODULE: good = take_module(f, rec); break;
-	case NSX_THUNK:  good = take_thunk(f, rec); break;
-	case NSX_OP:     good = take_op(f, rec); break;
+	uint32_t device = kind == NSX_DEVICE ? nsx_cat_device(f->cat, e->rec) : e->device;
+	bool good = (kind != NSX_DEVICE && device == NSX_NONE) || device_at(f, device, e->rec);
+
+	switch (kind) {
+	case NSX_MODULE: good = good && take_module(f, e); break;
+	case NSX_THUNK:  good = good && take_thunk(f, e); break;
+	case NSX_OP:     good = good && nsx_moments_take(&f->moments, e); break;
 	default: break;
 	}
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
@@ -239,11 +221,11 @@ add_row(struct devices *f, size_t at, bool worked)
 	const struct work *d = &device->all;
 	const struct nsx_moments *m = at < f->moments.devices.n ? &f->moments.devices.p[at] : NULL;
 	nsx_u128 span = d->execs ? (uint64_t)d->last - (uint64_t)d->first : 0;
-	struct row *r = nsx_sums_row(&f->rows, &f->top.cat.devices.p[at].number);
+	struct row *r = nsx_sums_row(&f->rows, &f->cat->devices.p[at].number);
 
 	if (!r)
 		return false;
-	r->profile = device->profile == NSX_NONE ? NSX_NONE : f->top.cat.profiles.p[device->profile].name;
+	r->profile = device->profile == NSX_NONE ? NSX_NONE : f->cat->profiles.p[device->profile].name;
 	r->execs = worked ? d->execs : NSX_ABSENT;
 	r->modules = worked ? d->modules : NSX_SUM_NONE;
 	r->span = worked && d->execs ? span : NSX_SUM_NONE;
@@ -261,7 +243,7 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct devices *f = state;
 	bool worked = f->top.any_module || f->top.any_thunk;
 
-	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->top.cat.strings };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->cat->strings };
 	for (size_t i = 0; i < nsx_sums_count(&f->works); i++) {
 		const struct work *w = nsx_sums_at(&f->works, i);
 
@@ -281,6 +263,7 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		nsx_sum_thunk_view(&f->top, diags);
 	/* Operations are counted without `hidden`. */
 	f->top.any_comm &= !f->moments.any;
+	nsx_cat_comm_diags(f->cat, "", diags);
 	nsx_top_diags(&f->top, diags);
 	nsx_moments_diags(&f->moments, diags);
 	for (size_t i = 0; (worked || f->moments.any) && i < f->devices.n; i++)
@@ -302,6 +285,6 @@ nsx_sum_devices_again(void *state, const void *options, struct nsx_table **table
 }
 
 const struct nsx_analysis nsx_sum_devices = {
-	sizeof(struct devices), NSX_SUM_KINDS, false,
+	sizeof(struct devices), NSX_SUM_KINDS, true,
 	devices_begin, devices_need, devices_take, devices_finish, devices_free
 };

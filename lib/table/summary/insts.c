@@ -124,6 +124,7 @@ static const struct nsx_sum_def of_kinds = { .size = sizeof(struct inst), .key =
 struct insts {
 	struct nsx_err *err;
 	struct nsx_summary_options options;
+	struct nsx_catalogue *cat;
 	struct nsx_top  top;
 	NSX_VEC(struct inst) insts;      /* by index of the catalogue, up to the last one that ran */
 	struct nsx_sums op_kinds;        /* of struct inst: operations by kind of collective */
@@ -147,7 +148,8 @@ insts_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	f->err = at->err;
 	f->op_kinds.def = &of_kinds;
 	f->options = *options;
-	f->top.cat.keep = options->by == NSX_SUMMARY_THUNK ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES
+	f->cat = f->top.given = at->cat;
+	f->cat->keep |= options->by == NSX_SUMMARY_THUNK ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES
 	    : options->by == NSX_SUMMARY_SOURCE ? NSX_CAT_NAMES | NSX_CAT_PLACES : NSX_CAT_NAMES;
 	return NSX_OK;
 }
@@ -157,7 +159,6 @@ insts_need(void *state, struct nsx_reader *in)
 {
 	const struct insts *f = state;
 
-	nsx_cat_need(&f->top.cat, in);
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
 	if (f->options.by == NSX_SUMMARY_COLLECTIVE || f->options.by == NSX_SUMMARY_TOTAL)
@@ -182,10 +183,11 @@ insts_free(void *state)
 }
 
 static bool
-take_thunk(struct insts *f, const struct nsx_rec *rec)
+take_thunk(struct insts *f, const struct nsx_event *e)
 {
-	uint32_t at = nsx_cat_inst(&f->top.cat, rec);
-	bool comm = nsx_cat_communicates(&f->top.cat, rec);
+	const struct nsx_rec *rec = e->rec;
+	uint32_t at = nsx_cat_inst(f->cat, rec);
+	bool comm = e->communicates;
 	int64_t dur, hidden;
 
 	if (at == NSX_NONE || !nsx_vec_reach(&f->insts, at, &(struct inst){ .name = NSX_NONE }))
@@ -193,9 +195,9 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 	struct inst *i = &f->insts.p[at];
 	/* For instructions without a record the column of each thunk counts. */
 	i->comm |= comm;
-	if (i->name == NSX_NONE && f->options.by == NSX_SUMMARY_THUNK && f->top.cat.insts.p[at].name == NSX_NONE &&
+	if (i->name == NSX_NONE && f->options.by == NSX_SUMMARY_THUNK && f->cat->insts.p[at].name == NSX_NONE &&
 	    nsx_string(rec, NSX_THUNK_name).len &&
-	    (i->name = nsx_cat_intern(&f->top.cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
+	    (i->name = nsx_cat_intern(f->cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
 		return false;
 	if (!nsx_top_thunk(&f->top, rec, comm, &dur, &hidden))
 		return true;
@@ -206,26 +208,27 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 	if (!comm && nsx_int(rec, NSX_THUNK_copy, 0) == 1)
 		i->copies += (nsx_u128)(dur - hidden);
 	return !comm || f->options.by != NSX_SUMMARY_COLLECTIVE
-	       || nsx_kind_axes_add(&f->axes, &f->top.cat, f->top.cat.insts.p[at].collective, rec, at, NSX_STR(""),
+	       || nsx_kind_axes_add(&f->axes, f->cat, f->cat->insts.p[at].collective, rec, at, NSX_STR(""),
 	                            dur);
 }
 
 /* An operation that communicates, and whose time is in no thunk that does: counted by kind of collective only. */
 static bool
-take_op(struct insts *f, const struct nsx_rec *rec)
+take_op(struct insts *f, const struct nsx_event *e)
 {
+	const struct nsx_rec *rec = e->rec;
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1), hidden;
 	struct nsx_str collective = nsx_string(rec, NSX_OP_collective);
 	uint32_t kind;
 
 	f->any_op = true;
-	if (!nsx_cat_communicates(&f->top.cat, rec) || nsx_cat_inst_communicates(&f->top.cat, rec))
+	if (!e->communicates || nsx_cat_inst_communicates(f->cat, rec))
 		return true;
 	if (dur < 0) {
 		f->timeless_ops++;
 		return true;
 	}
-	kind = nsx_cat_intern(&f->top.cat, collective, f->err);
+	kind = nsx_cat_intern(f->cat, collective, f->err);
 	if (kind == NSX_NONE && collective.len)
 		return false;
 	struct inst *k = nsx_sums_row(&f->op_kinds, &(uint32_t[2]){ kind, 0 });
@@ -239,7 +242,7 @@ take_op(struct insts *f, const struct nsx_rec *rec)
 	f->no_hidden |= !nsx_has(rec, NSX_OP_hidden);
 	nsx_stat_add(&k->exposed, dur - hidden);
 	k->hidden += (nsx_u128)hidden;
-	return nsx_kind_axes_add(&f->axes, &f->top.cat, kind, rec, NSX_NONE, nsx_string(rec, NSX_OP_comm_id), dur);
+	return nsx_kind_axes_add(&f->axes, f->cat, kind, rec, NSX_NONE, nsx_string(rec, NSX_OP_comm_id), dur);
 }
 
 static int
@@ -249,18 +252,16 @@ insts_take(void *state, const struct nsx_event *e)
 	const struct nsx_rec *rec = e->rec;
 	bool good = true;
 
-	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK
-	    || (f->options.by == NSX_SUMMARY_COLLECTIVE
-	        && nsx_kind_axes_metadata(&f->axes, &f->top.cat, rec, f->err) != NSX_OK))
+	if (f->options.by == NSX_SUMMARY_COLLECTIVE && nsx_kind_axes_metadata(&f->axes, f->cat, rec, f->err) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {
 	case NSX_MODULE: good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
-	case NSX_THUNK:  good = take_thunk(f, rec); break;
+	case NSX_THUNK:  good = take_thunk(f, e); break;
 	case NSX_OP:
 		if (f->options.by == NSX_SUMMARY_COLLECTIVE)
-			good = take_op(f, rec);
+			good = take_op(f, e);
 		else if (f->options.by == NSX_SUMMARY_TOTAL)
-			good = nsx_moments_take(&f->moments, &f->top.cat, nsx_cat_device(&f->top.cat, rec), rec);
+			good = nsx_moments_take(&f->moments, e);
 		break;
 	default: break;
 	}
@@ -271,7 +272,7 @@ insts_take(void *state, const struct nsx_event *e)
 static bool
 counts(const struct insts *f, size_t at)
 {
-	return f->insts.p[at].exposed.n > 0 && f->top.programs.p[f->top.cat.insts.p[at].program].kept;
+	return f->insts.p[at].exposed.n > 0 && f->top.programs.p[f->cat->insts.p[at].program].kept;
 }
 
 static nsx_u128
@@ -306,7 +307,7 @@ varies(const struct inst *i)
 static bool
 add_insts(struct insts *f, size_t *beyond)
 {
-	const struct nsx_catalogue *cat = &f->top.cat;
+	const struct nsx_catalogue *cat = f->cat;
 	int64_t most = f->options.variable;
 
 	for (size_t k = 0; k < f->insts.n; k++) {
@@ -350,7 +351,7 @@ row_at(struct insts *f, uint32_t label, bool last)
 static bool
 add_named(struct insts *f, const char *name, bool last, nsx_u128 ns)
 {
-	uint32_t label = nsx_cat_intern(&f->top.cat, nsx_str_c(name), f->err);
+	uint32_t label = nsx_cat_intern(f->cat, nsx_str_c(name), f->err);
 	struct row *r = label == NSX_NONE ? NULL : row_at(f, label, last);
 
 	if (r)
@@ -362,7 +363,7 @@ add_named(struct insts *f, const char *name, bool last, nsx_u128 ns)
 static uint32_t
 source_of(struct insts *f, size_t k)
 {
-	struct nsx_catalogue *cat = &f->top.cat;
+	struct nsx_catalogue *cat = f->cat;
 	uint32_t op_name, frames;
 
 	nsx_cat_place(cat, &cat->insts.p[k], &op_name, &frames);
@@ -374,7 +375,7 @@ source_of(struct insts *f, size_t k)
 static bool
 find_phases(struct insts *f)
 {
-	f->scopes = (struct nsx_scopes){ .tree = &f->tree, .cat = &f->top.cat, .err = f->err };
+	f->scopes = (struct nsx_scopes){ .tree = &f->tree, .cat = f->cat, .err = f->err };
 	for (size_t k = 0; k < f->insts.n; k++)
 		if (f->insts.p[k].exposed.n && nsx_scopes_inst(&f->scopes, (uint32_t)k).node == NSX_NONE)
 			return false;
@@ -393,7 +394,7 @@ add_labels(struct insts *f)
 	for (size_t k = 0; k < f->insts.n + nsx_sums_count(&f->op_kinds); k++) {
 		bool op = k >= f->insts.n;
 		const struct inst *i = op ? nsx_sums_at(&f->op_kinds, k - f->insts.n) : &f->insts.p[k];
-		const struct nsx_cat_inst *of = op ? NULL : &f->top.cat.insts.p[k];
+		const struct nsx_cat_inst *of = op ? NULL : &f->cat->insts.p[k];
 
 		if (i->exposed.n == 0 || (kinds && !i->comm))
 			continue;
@@ -430,14 +431,14 @@ static bool
 add_axes(struct insts *f)
 {
 	struct nsx_buf text = { 0 };
-	bool good = nsx_kind_axes_settle(&f->axes, &f->top.cat);
+	bool good = nsx_kind_axes_settle(&f->axes, f->cat);
 
 	for (size_t i = 0; i < nsx_sums_count(&f->sums) && good; i++) {
 		struct row *r = nsx_sums_at(&f->sums, i);
 
 		text.len = 0;
 		good = nsx_kind_axes_text(&f->axes, r->key.label, &text);
-		r->axis = good ? nsx_intern(&f->top.cat.strings, text.len ? nsx_buf_view(&text) : NSX_STR(""))
+		r->axis = good ? nsx_intern(&f->cat->strings, text.len ? nsx_buf_view(&text) : NSX_STR(""))
 		               : NSX_NONE;
 		good = r->axis != NSX_NONE;
 	}
@@ -528,6 +529,7 @@ report(struct insts *f, struct nsx_diags *diags)
 	nsx_moments_diags(&f->moments, diags);
 	/* These are counted without `hidden`. */
 	f->top.any_comm &= !f->moments.any;
+	nsx_cat_comm_diags(f->cat, "", diags);
 	nsx_top_diags(&f->top, diags);
 }
 
@@ -551,7 +553,7 @@ make_table(struct insts *f, struct nsx_table **table, struct nsx_diags *diags)
 	size_t beyond = 0;
 
 	nsx_sums_free(&f->sums);
-	f->sums = (struct nsx_sums){ .def = def_of(&f->options), .texts = &f->top.cat.strings };
+	f->sums = (struct nsx_sums){ .def = def_of(&f->options), .texts = &f->cat->strings };
 	f->sums.none = f->options.by == NSX_SUMMARY_COLLECTIVE ? "[unknown]"
 	    : f->options.by == NSX_SUMMARY_OPCODE ? "[no instruction]" : NULL;
 	if (shares)
@@ -581,7 +583,7 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct insts *f = state;
 
 	for (size_t i = 0; i < f->insts.n; i++)
-		if (!nsx_top_expose(&f->top, f->top.cat.insts.p[i].program, (nsx_u128)f->insts.p[i].exposed.sum))
+		if (!nsx_top_expose(&f->top, f->cat->insts.p[i].program, (nsx_u128)f->insts.p[i].exposed.sum))
 			return nsx_err_nomem(f->err, NULL);
 	if (f->options.by != NSX_SUMMARY_COLLECTIVE && !nsx_top_pick(&f->top, f->options.cover, diags))
 		return nsx_err_nomem(f->err, NULL);
@@ -598,6 +600,6 @@ nsx_sum_insts_again(void *state, const void *options, struct nsx_table **table, 
 }
 
 const struct nsx_analysis nsx_sum_insts = {
-	sizeof(struct insts), NSX_SUM_KINDS, false,
+	sizeof(struct insts), NSX_SUM_KINDS, true,
 	insts_begin, insts_need, insts_take, insts_finish, insts_free
 };

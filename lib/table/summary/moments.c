@@ -17,29 +17,21 @@ add_part(void *state, enum nsx_part part, int64_t start, int64_t end)
 }
 
 bool
-nsx_moments_take(struct nsx_all_moments *a, struct nsx_catalogue *cat, uint32_t device, const struct nsx_rec *op)
+nsx_moments_take(struct nsx_all_moments *a, const struct nsx_event *e)
 {
-	int64_t start = nsx_int(op, NSX_OP_start, 0), dur = nsx_int(op, NSX_OP_dur, -1);
-	bool comm = nsx_cat_communicates(cat, op);
-
 	a->any = true;
-	if (device == NSX_NONE
-	    || !nsx_vec_reach(&a->devices, device, &(struct nsx_moments){ .removed = NSX_REMOVED_NONE }))
+	if (!nsx_vec_reach(&a->devices, e->device, &(struct nsx_moments){ .removed = NSX_REMOVED_NONE }))
 		return false;
-	if (dur < 0 || !nsx_has(op, NSX_OP_start)) {
-		a->timeless++;
+	a->timeless += e->end == NSX_ABSENT;
+	a->beyond += e->end != NSX_ABSENT && !e->reaches;
+	if (e->end == NSX_ABSENT || !e->reaches)
 		return true;
-	}
-	if (!nsx_in_reach(op)) {
-		a->beyond++;
-		return true;
-	}
-	struct nsx_moments *m = &a->devices.p[device];
+	struct nsx_moments *m = &a->devices.p[e->device];
 
-	a->late += m->parts.begun && start < m->parts.at;
-	nsx_removed_take(&m->removed, op);
-	nsx_parts_add(&m->parts, nsx_part_of(op, comm), start, nsx_add_sat(start, dur, NULL), add_part, m);
-	return nsx_overruns_take_op(&a->overruns, device, op);
+	a->late += m->parts.begun && e->start < m->parts.at;
+	nsx_removed_take(&m->removed, e->rec);
+	nsx_parts_add(&m->parts, e->part, e->start, e->end, add_part, m);
+	return nsx_overruns_take_op(&a->overruns, e->device, e->rec);
 }
 
 void

@@ -7,10 +7,10 @@
 #include "base/diag.h"
 #include "base/num.h"
 #include "base/vec.h"
-#include "job/catalogue.h"
 #include "job/overruns.h"
 #include "job/activity.h"
 #include "job/removed.h"
+#include "table/analysis.h"
 
 /* Of a device, ns. parts.of[].length has the unions of communication and of copies, hidden or not. */
 struct nsx_moments {
@@ -28,8 +28,8 @@ struct nsx_all_moments {
 	                                        * that are beyond reach */
 };
 
-/* Add an operation, in order of start, of the device with that index. False when out of memory. */
-bool nsx_moments_take(struct nsx_all_moments *a, struct nsx_catalogue *cat, uint32_t device, const struct nsx_rec *op);
+/* Add an operation, in order of start. False when out of memory. */
+bool nsx_moments_take(struct nsx_all_moments *a, const struct nsx_event *e);
 
 /* After the last operation: complete the sums of all devices. */
 void nsx_moments_finish(struct nsx_all_moments *a);
