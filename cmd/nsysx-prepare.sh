@@ -353,9 +353,28 @@ if [ "$dry" ]; then
 fi
 set -- $stages
 tell "$(printf '%s, ' "$@" | sed 's/, $//')"
+# The filters that one process can run, without encoding records between them: the first ones, as they are without options.
+together=
+for s in $stages; do
+	case $s in
+	align) [ -z "$align_flags" ] || break ;;
+	warmup|overlap|collectives) ;;
+	*) break ;;
+	esac
+	together="$together $s"
+done
+case $together in *' '*' '*) ;; *) together= ;; esac
 # A tool that fails passes on a stream without its end, which the next one refuses: the first that fails says why.
 run='cat -- "$from"' first=1
+if [ "$together" ]; then
+	through=
+	for s in $together; do through=${through:+$through,}$s; done
+	# What the last one of all is told of the output.
+	eval "end=\${cmd_$s#nsysx-$s -b}"
+	run="{ \"\${bin}\"nsysx-view -b --through=$through$end $quiet -- \"\$from\" 2>\"\$work/log-view\" || echo \$? >\"\$work/failed-view\"; }" first=
+fi
 for s in $stages; do
+	case " $together " in *" $s "*) continue ;; esac
 	eval "cmd=\$cmd_$s"
 	if [ "$first" ]; then
 		run="{ \"\${bin}\"$cmd $quiet -- \"\$from\" 2>\"\$work/log-$s\" || echo \$? >\"\$work/failed-$s\"; }" first=
@@ -366,13 +385,23 @@ done
 eval "$run"
 clear
 failed=
-for s in $stages; do
+for s in ${together:+view} $stages; do
 	[ -e "$work/failed-$s" ] || continue
 	failed=1
 	# 141: ended by the pipe, as a tool behind it failed.
 	[ "$(cat "$work/failed-$s")" = 141 ] || { errors_of "$s" "nsysx-$s ended with status $(cat "$work/failed-$s")"; break; }
 done
 [ -z "$failed" ] || exit 1
+# Each of the filters that ran together says what it has to say under its own name.
+for s in $together; do : >"$work/log-$s"; done
+if [ "$together" ]; then
+	while IFS= read -r said; do
+		s=${said#nsysx-}
+		s=${s%%:*}
+		case " $together " in *" $s "*) ;; *) s=${together##* } ;; esac
+		printf '%s\n' "$said" >>"$work/log-$s"
+	done <"$work/log-view"
+fi
 if [ "$logs" ]; then
 	for s in $stages; do cp "$work/log-$s" "$logs/$s.log" || exit 1; done
 else
