@@ -80,12 +80,12 @@ nsysx_compile_by := range pass phase module process
 nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
 nsysx_kinds := diag clock skew profile device program collective
 nsysx_records := $(call nsysx_table,$(nsysx_kinds:%=record-%))
-nsysx_idles := $(if $(nsysx_detail),$(call nsysx_table,idle gaps path))
+nsysx_idles := $(if $(nsysx_detail),$(call nsysx_table,idle gaps path copies))
 nsysx_diagnosed := $(nsysx_out)/summary.md $(call nsysx_table,findings where step-each) $(nsysx_idles)
 nsysx_relevant := $(call nsysx_table,relevant)
 nsysx_counted := $(nsysx_out)/.state/steps.tsv
 nsysx_late := stragglers curve waits pairs
-nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,copies lanes step-phase)) $(call nsysx_table,roofline points)
+nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,lanes step-phase)) $(call nsysx_table,roofline points)
 nsysx_host := $(if $(nsysx_detail),$(call nsysx_table,host))
 nsysx_tables := $(nsysx_diagnosed) $(nsysx_relevant) $(nsysx_host) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
 	$(call nsysx_table,bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
@@ -110,6 +110,10 @@ nsysx_begin = [ ! -e $(nsysx_out)/index.html ] || rm -f $(nsysx_out)/index.html;
 # Messages do not depend on the name of the folder.
 nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }; \
 	if [ -s $(nsysx_log) ]; then sed 's|$(nsysx_out)/||g' $(nsysx_log) >$(nsysx_log).new && mv -f $(nsysx_log).new $(nsysx_log); fi
+# $(call nsysx_part,TOOL): of that log, what is of a table that TOOL makes, too, goes into that table's.
+nsysx_part = : >$(nsysx_out)/logs/tables/$(1).log; [ ! -s $(nsysx_log) ] || { : >$(nsysx_log).new; while IFS= read -r l; do \
+	case $$l in nsysx-$(1):*) printf '%s\n' "$$l" >>$(nsysx_out)/logs/tables/$(1).log ;; *) printf '%s\n' "$$l" >>$(nsysx_log).new ;; esac; \
+	done <$(nsysx_log); mv -f $(nsysx_log).new $(nsysx_log); }
 # $(call nsysx_tell,TEXT): with NSYSX_TELL set, the current step is reported on standard error.
 nsysx_tell = $(if $(NSYSX_TELL),@printf 'nsysx-report: %s\n' '$(1)' >&2)
 nsysx_tool = $(nsysx_at)$(nsysx_begin) LC_ALL=C $(nsysx_bin)nsysx-
@@ -222,9 +226,8 @@ $(nsysx_records:.tsv=%tsv): $(nsysx_last)
 $(nsysx_diagnosed): private nsysx_as := summary
 $(nsysx_out)/summary%md $(addsuffix %tsv,$(basename $(filter %.tsv,$(nsysx_diagnosed)))): $(nsysx_last)
 	$(call nsysx_tell,diagnosing)
-	$(nsysx_at)$(nsysx_begin) { cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all $(if $(nsysx_idles),--gaps 4000) -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md; } $(nsysx_said)
-$(nsysx_out)/tables/copies.tsv: $(nsysx_last)
-	$(nsysx_tool)copies --tsv -o $@ $< $(nsysx_said)
+	$(nsysx_at)$(nsysx_begin) ( cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all $(if $(nsysx_idles),--gaps 4000) -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md ) $(nsysx_said)$(if $(nsysx_idles),; \
+	$(call nsysx_part,copies))
 nsysx_roofs := $(call nsysx_table,roofline points)
 $(nsysx_roofs): private nsysx_as := tables/roofline
 $(nsysx_roofs:.tsv=%tsv): $(nsysx_last)
