@@ -20,6 +20,7 @@
 #   GNUPLOT        gnuplot; without it there are no plots      [gnuplot]
 #   TRACE=yes      also a trace for Perfetto
 #   SINGLE=yes     also the page with its pictures in one file, single.html
+#   THREADS=N      threads of each command at most, and of those that extract: EXTRACT_THREADS=N  [one for each processor]
 #   V=1            show commands
 
 nsysx_here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
@@ -117,6 +118,10 @@ nsysx_part = : >$(nsysx_out)/logs/tables/$(1).log; [ ! -s $(nsysx_log) ] || { : 
 # $(call nsysx_tell,TEXT): with NSYSX_TELL set, the current step is reported on standard error.
 nsysx_tell = $(if $(NSYSX_TELL),@printf 'nsysx-report: %s\n' '$(1)' >&2)
 nsysx_tool = $(nsysx_at)$(nsysx_begin) LC_ALL=C $(nsysx_bin)nsysx-
+nsysx_extractor = $(nsysx_at)$(nsysx_begin) LC_ALL=C $(if $(EXTRACT_THREADS),NSYSX_THREADS=$(EXTRACT_THREADS)) $(nsysx_bin)nsysx-
+ifneq ($(THREADS),)
+export NSYSX_THREADS := $(THREADS)
+endif
 
 # With CDPATH, cd may change to another folder and print its name.
 unexport CDPATH
@@ -171,7 +176,7 @@ $(nsysx_out)/.state/gnuplot: nsysx-force
 # Streams: of each profile, of all together, and the one from which tables are made.
 $(nsysx_streams): $(nsysx_out)/streams/profile-%.nsysx: $(nsysx_out)/.state/profile-%
 	$(call nsysx_tell,extracting $(notdir $(subst ',,$(nsysx_profile_$*))))
-	$(nsysx_tool)$(if $(filter %.nsysx,$(nsysx_profile_$*)),view -b,extract -b --host $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*)))) \
+	$(nsysx_extractor)$(if $(filter %.nsysx,$(nsysx_profile_$*)),view -b,extract -b --host $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*)))) \
 		-o $@ -- $(call nsysx_quoted,$(nsysx_profile_$*)) $(nsysx_said)
 # Streams are named by a shell pattern: thousands of names would not fit into a command. Streams with higher numbers
 # belong to an earlier list of profiles and are removed.
