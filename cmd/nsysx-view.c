@@ -513,11 +513,11 @@ filter_of(struct nsx_str name)
 {
 	struct nsx_near near = { .want = name };
 
-	for (size_t i = 0; nsx_through_name(i); i++) {
+	for (size_t i = 0; nsx_through_name(i); i++)
 		if (nsx_str_eq(name, nsx_str_c(nsx_through_name(i))))
 			return nsx_through_name(i);
+	for (size_t i = 0; nsx_through_name(i); i++)
 		nsx_near_offer(&near, nsx_str_c(nsx_through_name(i)));
-	}
 	nsx_cli_misuse(&cli, "--through: %.*s is no filter that it knows%s", (int)name.len, name.ptr,
 	               nsx_near_hint(&near).text);
 }

@@ -74,6 +74,7 @@ nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 # Tables from one reading of the stream are made together; `records` are tables of records of the stream, unchanged.
 nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
 nsysx_program_by := module thunk variable opcode collective
+# What these say is not repeated: most of it the others said.
 nsysx_whole_by := device total node
 nsysx_detail_by := $(if $(nsysx_detail),range kernel phase)
 nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
@@ -215,9 +216,11 @@ $(nsysx_summaries): private nsysx_as := tables/summary
 $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_tell,making tables)
 	$(nsysx_at)$(nsysx_begin) for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log); \
-	by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
-	! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by) $(nsysx_whole_by)); \
-	[ -z "$$by" ] || { LC_ALL=C $(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); } $(nsysx_said)
+	by=$(call nsysx_list,$(nsysx_detail_by)) whole=; ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
+	! $(call nsysx_can,xla) || { by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=1; }; \
+	[ -z "$$by" ] || { LC_ALL=C; export LC_ALL; \
+		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
+		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $(call nsysx_list,$(nsysx_whole_by)) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
 	$(call nsysx_ask,comm)collectives --tsv --summary -o $@ $< $(nsysx_said)
 $(nsysx_compiles): private nsysx_as := tables/compile
