@@ -21,7 +21,7 @@ static const struct nsx_cli cli = { "nsysx-copies",
 static int
 make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
 {
-	t->empty = findings ? "no copy breaks one of the rules" : "no operation copies or sets memory";
+	t->empty = findings ? "no copy breaks one of the rules" : NSX_COPIES_EMPTY;
 	return nsx_copies(t->in, options, table, diags, &t->diags, &t->err);
 }
 

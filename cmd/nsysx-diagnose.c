@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 #include "base/width.h"
+#include "table/copies.h"
 #include "table/diagnose.h"
 #include "table/idle.h"
 #include "tool.h"
@@ -19,8 +20,8 @@ static const struct nsx_opt opts[] = {
 		"write all tables in one reading: % in -o stands for findings.tsv, where.tsv, step-each.tsv, "
 		"summary.md"),
 	NSX_OPT_INT(0, "gaps", &gaps, "N", 0, 100000000,
-	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle --steps and its --list N print, and "
-	            "path.tsv"),
+	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle --steps and its --list N print, "
+	            "path.tsv, and copies.tsv of nsysx-copies"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
 	NSX_TOOL_FILE,
@@ -46,8 +47,21 @@ write_text(struct nsx_tool *t, const struct nsx_buf *text, const char *path)
 	return rc;
 }
 
+/* The table of nsysx-copies, with what that says, under its name. */
 static int
-write_all(struct nsx_tool *t, const struct nsx_diagnosis *d, const struct nsx_tool_part *to)
+write_copies(struct nsx_tool *t, struct nsx_diagnosis *d, const char *path)
+{
+	static const struct nsx_cli as = { "nsysx-copies", "", "", opts };
+	struct nsx_tool copies = { .cli = &as, .diags = d->of_copies, .empty = NSX_COPIES_EMPTY,
+	                           .unsteady = nsx_reader_unsteady(t->in) };
+	int rc = nsx_tool_write_table_to(&copies, d->copies, d->diags, path);
+
+	d->of_copies = copies.diags;
+	return rc == NSX_OK ? NSX_OK : nsx_err_set(&t->err, "%s", copies.err.msg);
+}
+
+static int
+write_all(struct nsx_tool *t, struct nsx_diagnosis *d, const struct nsx_tool_part *to)
 {
 	int rc = nsx_tool_write_table_to(t, d->table, d->diags, to[0].path);
 
@@ -61,6 +75,8 @@ write_all(struct nsx_tool *t, const struct nsx_diagnosis *d, const struct nsx_to
 		rc = nsx_tool_write_table_to(t, d->gaps, d->diags, to[5].path);
 	if (rc == NSX_OK && d->path)
 		rc = nsx_tool_write_table_to(t, d->path, d->diags, to[6].path);
+	if (rc == NSX_OK && d->copies)
+		rc = write_copies(t, d, to[7].path);
 	return rc == NSX_OK ? write_text(t, &d->text, to[3].path) : rc;
 }
 
@@ -86,7 +102,7 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--all goes with neither --where nor another form");
 	if (all)
 		to = nsx_tool_parts(&cli, gaps ? "findings.tsv,where.tsv,step-each.tsv,summary.md,idle.tsv,gaps.tsv,"
-		                            "path.tsv"
+		                            "path.tsv,copies.tsv"
 		                    : "findings.tsv,where.tsv,step-each.tsv,summary.md", nsx_tool_output.path, &nto);
 	else if (gaps)
 		nsx_cli_misuse(&cli, "--gaps goes with --all");

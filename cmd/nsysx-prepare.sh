@@ -197,7 +197,7 @@ clear() { [ -z "$line" ] || printf '\r\033[K' >&2; }
 
 [ -z "$logs" ] || [ -d "$logs" ] || die "$logs: want a folder"
 # Of an earlier call.
-[ -z "$logs" ] || for s in align warmup overlap collectives steps idle view; do rm -f "$logs/$s.log"; done
+[ -z "$logs" ] || (cd -- "$logs" && exec rm -f align.log warmup.log overlap.log collectives.log steps.log idle.log view.log) || die "$logs: cannot be cleared"
 
 # ---- the stream of the reports
 
@@ -252,8 +252,16 @@ warn_of_diags() {
 
 # ---- what applies
 
+newline='
+'
+
 # Whether the temporary table $1 has at least $2 rows.
-held() { [ -e "$work/$1.tsv" ] && [ "$(head -n $(($2 + 1)) "$work/$1.tsv" | wc -l)" -gt "$2" ]; }
+held() {
+	[ -e "$work/$1.tsv" ] || return 1
+	n=$2
+	{ while read -r row; do [ "$n" -gt 0 ] || return 0; n=$((n - 1)); done; } <"$work/$1.tsv"
+	return 1
+}
 # The number of its rows.
 rows() { [ -e "$work/$1.tsv" ] && echo $(($(wc -l <"$work/$1.tsv") - 1)) || echo 0; }
 tell 'reading what there is'
@@ -268,22 +276,16 @@ if ! [ "$xla" ]; then
 	held comm 1 && comm=1
 fi
 if [ "$can" ]; then
-	{
-		[ "$xla" ] && echo xla
-		[ "$comm" ] && echo comm
-		[ "$devices" ] && echo devices
-		held compile 1 && echo compile
-		held thread 1 && echo host
-		:
-	} >"$work/can" && cat "$work/can" >"$can" || exit 1
+	held compile 1 && compiles=1 || compiles=
+	held thread 1 && host_threads=1 || host_threads=
+	printf '%s' "${xla:+xla$newline}${comm:+comm$newline}${devices:+devices$newline}${compiles:+compile$newline}${host_threads:+host$newline}" >"$can" || exit 1
 fi
 
 # stages: names of the tools; each has its command in cmd_NAME and a reason in why_NAME. Tools that do not apply have a reason only.
 stages=
 stage() { stages="$stages $1"; eval "cmd_$1=\$2 why_$1=\$3"; }
-leave() { left="${left:-}$(printf '  without nsysx-%s: %s' "$1" "$2")$newline"; }
-newline='
-' left=
+leave() { left="${left:-}  without nsysx-$1: $2$newline"; }
+left=
 if ! held device 1; then
 	leave align 'no GPU work'
 elif [ -z "$align" ]; then
@@ -352,10 +354,29 @@ if [ "$dry" ]; then
 	exit 0
 fi
 set -- $stages
-tell "$(printf '%s, ' "$@" | sed 's/, $//')"
+[ -z "$line" ] || tell "$(printf '%s, ' "$@" | sed 's/, $//')"
+# The filters that one process can run, without encoding records between them: the first ones, as they are without options.
+together=
+for s in $stages; do
+	case $s in
+	align) [ -z "$align_flags" ] || break ;;
+	warmup|overlap|collectives) ;;
+	*) break ;;
+	esac
+	together="$together $s"
+done
+case $together in *' '*' '*) ;; *) together= ;; esac
 # A tool that fails passes on a stream without its end, which the next one refuses: the first that fails says why.
 run='cat -- "$from"' first=1
+if [ "$together" ]; then
+	through=
+	for s in $together; do through=${through:+$through,}$s; done
+	# What the last one of all is told of the output.
+	eval "end=\${cmd_$s#nsysx-$s -b}"
+	run="{ \"\${bin}\"nsysx-view -b --through=$through$end $quiet -- \"\$from\" 2>\"\$work/log-view\" || echo \$? >\"\$work/failed-view\"; }" first=
+fi
 for s in $stages; do
+	case " $together " in *" $s "*) continue ;; esac
 	eval "cmd=\$cmd_$s"
 	if [ "$first" ]; then
 		run="{ \"\${bin}\"$cmd $quiet -- \"\$from\" 2>\"\$work/log-$s\" || echo \$? >\"\$work/failed-$s\"; }" first=
@@ -366,15 +387,27 @@ done
 eval "$run"
 clear
 failed=
-for s in $stages; do
+for s in ${together:+view} $stages; do
 	[ -e "$work/failed-$s" ] || continue
 	failed=1
 	# 141: ended by the pipe, as a tool behind it failed.
 	[ "$(cat "$work/failed-$s")" = 141 ] || { errors_of "$s" "nsysx-$s ended with status $(cat "$work/failed-$s")"; break; }
 done
 [ -z "$failed" ] || exit 1
+# Each of the filters that ran together says what it has to say under its own name.
+for s in $together; do : >"$work/log-$s"; done
+if [ "$together" ]; then
+	while IFS= read -r said; do
+		s=${said#nsysx-}
+		s=${s%%:*}
+		case " $together " in *" $s "*) ;; *) s=${together##* } ;; esac
+		printf '%s\n' "$said" >>"$work/log-$s"
+	done <"$work/log-view"
+fi
 if [ "$logs" ]; then
-	for s in $stages; do cp "$work/log-$s" "$logs/$s.log" || exit 1; done
+	for s in $stages; do
+		if [ -s "$work/log-$s" ]; then cp "$work/log-$s" "$logs/$s.log"; else : >"$logs/$s.log"; fi || exit 1
+	done
 else
 	for s in first $stages; do cat "$work/log-$s" >&2; done
 fi

@@ -129,10 +129,18 @@ command -v make >/dev/null 2>&1 || die 'make is not here (GNU make)'
 [ "$profiles" ] || [ "$clean" ] || misuse 'which EXPORT?'
 [ -z "$waiting" ] || misplaced=${misplaced:-"-x $waiting: no export follows it: $meant"}
 [ -z "$misplaced" ] || [ "$clean" ] || misuse "$misplaced"
-case $jobs in
-'') jobs=$(getconf _NPROCESSORS_ONLN) ;;
-*[!0-9]*|0) misuse "--jobs: want a number from 1, got \"$jobs\"" ;;
-esac
+case $jobs in *[!0-9]*|0) misuse "--jobs: want a number from 1, got \"$jobs\"" ;; esac
+processors=$(getconf _NPROCESSORS_ONLN)
+jobs=${jobs:-$processors}
+# Commands that run side by side share the processors: about ten that make tables, or one for each profile.
+share() { share=$(((processors + $1 - 1) / $1)); }
+threads='' extract_threads=
+if [ -z "${NSYSX_THREADS:-}" ] && [ "$counted" -gt 0 ]; then
+	share $((jobs < 10 ? jobs : 10))
+	threads=$share
+	share $((jobs < counted ? jobs : counted))
+	extract_threads=$share
+fi
 case $output in
 -*) output=./$output ;;
 esac
@@ -147,7 +155,7 @@ trap 'exit 1' HUP INT TERM
 printf 'define PROFILES :=\n%s\nendef\ndefine DUMPS :=\n%s\nendef\n' "${profiles# }" "${dumps# }" >"$names" || die "$names: cannot be written"
 set -- --no-print-directory -f "$report/report.mk" -j "$jobs" NAMES="$names" OUT="$out" \
 	TITLE="$title" ALIGN="$align" WARMUP="$warmup" DETAIL="$detail" \
-	EXTRACT_FLAGS="$flags" TRACE="$trace" SINGLE="$single" NSYSX="$bin" V="$verbose"
+	EXTRACT_FLAGS="$flags" TRACE="$trace" SINGLE="$single" NSYSX="$bin" V="$verbose" THREADS="$threads" EXTRACT_THREADS="$extract_threads"
 [ "$clean" ] && set -- "$@" clean
 # Flags of a make that runs this script must not apply to the make started here.
 unset MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS MAKEFILES

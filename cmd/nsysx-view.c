@@ -1,4 +1,5 @@
 /* nsysx-view -- a stream in the other encoding, some of its kinds, or one kind as a table. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,13 +7,15 @@
 #include "base/near.h"
 #include "base/num.h"
 #include "base/outfile.h"
+#include "base/progress.h"
 #include "base/vec.h"
+#include "filter/through.h"
 #include "stream/fields.h"
 #include "stream/pass.h"
 #include "table/database.h"
 #include "tool.h"
 
-static const char *keep, *table, *times, *database, *indices;
+static const char *keep, *table, *times, *database, *indices, *filters;
 static bool schema;
 
 static const struct nsx_opt opts[] = {
@@ -31,6 +34,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "sqlite", &database, "FILE",
 		"write an SQLite database instead: of each kind a table and a view"),
 	NSX_OPT_STR(0, "index", &indices, "KIND.COLUMN,...", "with --sqlite: columns that get an index"),
+	NSX_OPT_STR(0, "through", &filters, "FILTER,...", "the stream as these filters leave it, one after the other"),
 	NSX_OPT_FLAG(0, "schema", &schema, "print every kind and column with unit and meaning, and exit"),
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
@@ -38,7 +42,8 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-view",
 	"[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--tsv | --aligned | --json | --csv] [--time A:B] "
-	"[--only COLUMN=TEXT] [--top N] [--wide] | --sqlite FILE [--index KIND.COLUMN,...]] [-o FILE] [FILE]",
+	"[--only COLUMN=TEXT] [--top N] [--wide] | --sqlite FILE [--index KIND.COLUMN,...] | --through FILTER,...] "
+	"[-o FILE] [FILE]",
                                     "Convert a stream between text and binary, select kinds, print some as tables.",
                                     opts };
 
@@ -488,6 +493,66 @@ view_stream(int nops, char **ops)
 	return nsx_tool_finish(&t, copy_wanted(&t, 0));
 }
 
+/* What a filter said, under the name of its program. */
+static void
+tell(struct nsx_through *f, bool well)
+{
+	char name[64];
+	struct nsx_cli of = { name, "", "", opts };
+
+	snprintf(name, sizeof name, "nsysx-%s", f->name);
+	if (f->err.msg[0])
+		nsx_cli_die(&of, f->err.msg);
+	if (well)
+		nsx_cli_diags(&of, &f->diags, 0);
+}
+
+/* The name of a filter, which may end with a comma. */
+static const char *
+filter_of(struct nsx_str name)
+{
+	struct nsx_near near = { .want = name };
+
+	for (size_t i = 0; nsx_through_name(i); i++)
+		if (nsx_str_eq(name, nsx_str_c(nsx_through_name(i))))
+			return nsx_through_name(i);
+	for (size_t i = 0; nsx_through_name(i); i++)
+		nsx_near_offer(&near, nsx_str_c(nsx_through_name(i)));
+	nsx_cli_misuse(&cli, "--through: %.*s is no filter that it knows%s", (int)name.len, name.ptr,
+	               nsx_near_hint(&near).text);
+}
+
+static int
+view_filtered(int nops, char **ops)
+{
+	struct nsx_through f[NSX_THROUGH_MOST] = { { .name = NULL } };
+	struct nsx_tool t = { .cli = &cli, .told = true };
+	size_t n = 0;
+	int rc;
+
+	if (nops > 1)
+		nsx_cli_misuse(&cli, "one FILE at most: join several with nsysx-merge");
+	for (const char *p = filters;; p++) {
+		size_t len = strcspn(p, ",");
+
+		if (n == NSX_THROUGH_MOST)
+			nsx_cli_misuse(&cli, "--through: want %d filters at most", NSX_THROUGH_MOST);
+		f[n++].name = filter_of((struct nsx_str){ p, len });
+		p += len;
+		if (!*p)
+			break;
+	}
+	nsx_tool_open_out(&t);
+	nsx_tool_progress(&cli, nops, ops);
+	rc = nsx_through(nops ? ops[0] : "-", f, n, t.out, &t.err);
+	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
+	for (size_t i = 0; i < n; i++) {
+		tell(&f[i], rc == NSX_OK);
+		nsx_diags_free(&f[i].diags);
+	}
+	return nsx_tool_finish(&t, rc);
+}
+
 static int
 view_database(int nops, char **ops)
 {
@@ -580,6 +645,8 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--only goes with --table");
 	if (!table && times)
 		nsx_cli_misuse(&cli, "--time goes with --table");
+	if (filters && (keep || table || database || schema || nsx_tool_input.partial))
+		nsx_cli_misuse(&cli, "--through goes with -b, --text, -z, -o and --require only");
 	if (times)
 		want_times(times);
 	if (keep || table)
@@ -588,6 +655,8 @@ main(int argc, char **argv)
 		rc = view_schema(nops);
 	else if (database)
 		rc = view_database(nops, argv);
+	else if (filters)
+		rc = view_filtered(nops, argv);
 	else if (table)
 		rc = view_tables(nops, argv, form_of());
 	else

@@ -144,8 +144,7 @@ int
 nsx_tool_finish(struct nsx_tool *t, int rc)
 {
 	if (t->in && !t->as_is)
-		nsx_diag_add(&t->diags, NSX_WARNING, "", nsx_reader_beyond(t->in),
-		             "records that end beyond 63 bits: their ends are clamped to the maximum");
+		nsx_diags_beyond(&t->diags, t->in);
 	if (rc == NSX_OK && t->diags.failed)
 		rc = nsx_err_nomem(&t->err, NULL);
 	/* Before other programs see that this one is done. */

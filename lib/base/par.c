@@ -52,8 +52,8 @@ nsx_par_run(int n, int threads, void (*fn)(void *ctx, int i), void *ctx)
 	free(others);
 }
 
-int
-nsx_par_cpus(void)
+static int
+processors(void)
 {
 	cpu_set_t set;
 
@@ -62,4 +62,14 @@ nsx_par_cpus(void)
 	/* More processors than a cpu_set_t can hold. */
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	return online > 0 ? (int)online : 1;
+}
+
+int
+nsx_par_cpus(void)
+{
+	const char *told = getenv("NSYSX_THREADS");
+	long most = told ? strtol(told, NULL, 10) : 0;
+	int all = processors();
+
+	return most > 0 && most < all ? (int)most : all;
 }

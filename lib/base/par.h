@@ -7,7 +7,7 @@
  * own, where threads cannot be made. */
 void nsx_par_run(int n, int threads, void (*fn)(void *ctx, int i), void *ctx);
 
-/* The number of processors this process may use, at least 1. */
+/* The number of processors this process may use, at least 1: no more than NSYSX_THREADS says in the environment. */
 int nsx_par_cpus(void);
 
 #endif

@@ -8,7 +8,7 @@
 #include "job/diags_of.h"
 #include "stream/backlog.h"
 
-struct adding {
+struct nsx_collecting {
 	struct nsx_reader *in;
 	struct nsx_backlog *from;        /* it, with what waits for its end */
 	struct nsx_writer *out;
@@ -16,11 +16,15 @@ struct adding {
 	uint64_t           came, left;   /* records of the input that are passed on, and that are written */
 	NSX_VEC(uint64_t)  headers;      /* of each kind of the input: `came` when its header did */
 	int                declared;
+	struct nsx_collective_marks *marks;
+	uint64_t           look[NSX_NKINDS + 1];
+	size_t             hold_bytes;
+	bool               begun;        /* some of it waits */
 };
 
 /* Write the headers that came before the next record. */
 static int
-declare(struct adding *a)
+declare(struct nsx_collecting *a)
 {
 	int n;
 	const struct nsx_kind *const *kinds = nsx_reader_kinds(a->in, &n);
@@ -34,7 +38,7 @@ declare(struct adding *a)
 static int
 put(void *state, struct nsx_rec *rec)
 {
-	struct adding *a = state;
+	struct nsx_collecting *a = state;
 
 	/* Collective records are no input: the headers before the next record of it come behind them. */
 	if (rec->kind->id != NSX_COLLECTIVE) {
@@ -47,7 +51,7 @@ put(void *state, struct nsx_rec *rec)
 
 /* Remember the headers that came before this record. */
 static int
-note_headers(struct adding *a)
+note_headers(struct nsx_collecting *a)
 {
 	int n;
 
@@ -68,7 +72,7 @@ is_stale(const struct nsx_rec *rec)
 static int
 again(void *state, struct nsx_rec *rec)
 {
-	struct adding *a = state;
+	struct nsx_collecting *a = state;
 	int rc;
 
 	while ((rc = nsx_backlog_again(a->from, rec)) == NSX_OK && is_stale(rec))
@@ -76,49 +80,77 @@ again(void *state, struct nsx_rec *rec)
 	return rc == NSX_EOF ? nsx_err_set(a->err, "a temporary file holds too few records") : rc;
 }
 
-static int
-pass(struct adding *a, struct nsx_collective_marks *marks, size_t hold_bytes)
+struct nsx_collecting *
+nsx_collectives_begin(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_err *err)
 {
-	uint64_t look[NSX_NKINDS + 1];
-	bool begun = false, more;
-	struct nsx_rec rec;
-	int rc;
+	struct nsx_collecting *a = calloc(1, sizeof *a);
 
-	nsx_collective_marks_look(look);
-	while ((rc = nsx_backlog_read(a->from, &rec, &more)) == NSX_OK) {
-		if (is_stale(&rec))
-			continue;
-		if (note_headers(a) != NSX_OK)
-			return NSX_ERR;
-		a->came++;
-		if (nsx_collective_marks_take(marks, &rec, more) != NSX_OK)
-			return NSX_ERR;
-		if (begun || !nsx_collective_marks_wait(marks))
-			continue;
-		begun = true;
-		if (nsx_backlog_begin(a->from, look, hold_bytes) != NSX_OK)
-			return NSX_ERR;
+	if (!a) {
+		nsx_err_nomem(err, NULL);
+		return NULL;
 	}
-	if (rc != NSX_EOF || nsx_collective_marks_finish(marks) != NSX_OK || note_headers(a) != NSX_OK)
+	*a = (struct nsx_collecting){ .in = in, .out = out, .err = err, .hold_bytes = hold_bytes,
+	                              .from = nsx_backlog_new(in, err) };
+	a->marks = a->from ? nsx_collective_marks_new(put, again, a, hold_bytes, err) : NULL;
+	nsx_collective_marks_look(a->look);
+	nsx_writer_follow(out, NULL);
+	if (a->marks && nsx_reader_add_columns(in, NSX_COLLECTIVE) == NSX_OK)
+		return a;
+	nsx_collectives_free(a);
+	return NULL;
+}
+
+int
+nsx_collectives_step(struct nsx_collecting *a)
+{
+	struct nsx_rec rec;
+	bool more;
+	int rc = nsx_backlog_read(a->from, &rec, &more);
+
+	if (rc != NSX_OK || is_stale(&rec))
+		return rc;
+	if (note_headers(a) != NSX_OK)
 		return NSX_ERR;
-	return declare(a);
+	a->came++;
+	if (nsx_collective_marks_take(a->marks, &rec, more) != NSX_OK)
+		return NSX_ERR;
+	if (a->begun || !nsx_collective_marks_wait(a->marks))
+		return NSX_OK;
+	a->begun = true;
+	return nsx_backlog_begin(a->from, a->look, a->hold_bytes);
+}
+
+int
+nsx_collectives_end(struct nsx_collecting *a, struct nsx_diags *diags)
+{
+	if (nsx_collective_marks_finish(a->marks) != NSX_OK || note_headers(a) != NSX_OK || declare(a) != NSX_OK)
+		return NSX_ERR;
+	nsx_collective_marks_diags(a->marks, diags);
+	return NSX_OK;
+}
+
+void
+nsx_collectives_free(struct nsx_collecting *a)
+{
+	if (!a)
+		return;
+	nsx_collective_marks_free(a->marks);
+	nsx_backlog_free(a->from);
+	free(a->headers.p);
+	free(a);
 }
 
 int
 nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
                 struct nsx_err *err)
 {
-	struct adding a = { .in = in, .out = out, .err = err, .from = nsx_backlog_new(in, err) };
-	struct nsx_collective_marks *marks = a.from ? nsx_collective_marks_new(put, again, &a, hold_bytes, err) : NULL;
-	int rc = marks ? nsx_reader_add_columns(in, NSX_COLLECTIVE) : NSX_ERR;
+	struct nsx_collecting *a = nsx_collectives_begin(in, out, hold_bytes, err);
+	int rc = a ? NSX_OK : NSX_ERR;
 
-	nsx_writer_follow(out, NULL);
-	if (rc == NSX_OK)
-		rc = pass(&a, marks, hold_bytes);
-	if (rc == NSX_OK)
-		nsx_collective_marks_diags(marks, diags);
-	nsx_collective_marks_free(marks);
-	nsx_backlog_free(a.from);
-	free(a.headers.p);
+	while (rc == NSX_OK)
+		rc = nsx_collectives_step(a);
+	if (rc == NSX_EOF)
+		rc = nsx_collectives_end(a, diags);
+	nsx_collectives_free(a);
 	return rc;
 }

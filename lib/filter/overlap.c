@@ -33,10 +33,10 @@
 #include "stream/pass_defer.h"
 
 /* A communication thunk or operation that has not ended. before: c(start), of thunks and of operations; of: the first
- * of its device's two in overlap.unions. */
+ * of its device's two in nsx_overlap.unions. */
 struct open_comm { int64_t end; uint64_t before[2], ticket; uint32_t of; };
 
-struct overlap {
+struct nsx_overlap {
 	struct nsx_defer   *through;      /* from reader to writer */
 	struct nsx_err    *err;
 	struct nsx_catalogue cat;
@@ -48,7 +48,7 @@ struct overlap {
 
 /* The first union of the record's device, created if it is new; NSX_NONE when out of memory. */
 static uint32_t
-union_of(struct overlap *o, const struct nsx_rec *rec)
+union_of(struct nsx_overlap *o, const struct nsx_rec *rec)
 {
 	uint32_t device = nsx_cat_device(&o->cat, rec);
 
@@ -63,16 +63,16 @@ union_of(struct overlap *o, const struct nsx_rec *rec)
 /* ---- open communication ---- */
 
 static bool
-ends_before(const struct overlap *o, const struct open_comm *a, const struct open_comm *b)
+ends_before(const struct nsx_overlap *o, const struct open_comm *a, const struct open_comm *b)
 {
 	(void)o;
 	return a->end < b->end;
 }
 
-NSX_HEAP(ends, struct open_comm, const struct overlap *, ends_before)
+NSX_HEAP(ends, struct open_comm, const struct nsx_overlap *, ends_before)
 
 static bool
-open_push(struct overlap *o, struct open_comm c)
+open_push(struct nsx_overlap *o, struct open_comm c)
 {
 	if (!nsx_vec_room(&o->heap, 1))
 		return false;
@@ -82,7 +82,7 @@ open_push(struct overlap *o, struct open_comm c)
 
 /* The stream has reached `now`: compute the results of communication that has ended. */
 static void
-answer_until(struct overlap *o, int64_t now)
+answer_until(struct nsx_overlap *o, int64_t now)
 {
 	while (o->heap.n && o->heap.p[0].end <= now) {
 		struct open_comm c = ends_pop(o, o->heap.p, o->heap.n--);
@@ -106,7 +106,7 @@ computes(const struct nsx_rec *rec)
 
 /* A thunk or an operation. */
 static int
-take_work(struct overlap *o, const struct nsx_rec *rec)
+take_work(struct nsx_overlap *o, const struct nsx_rec *rec)
 {
 	bool thunk = rec->kind->id == NSX_THUNK, comm = nsx_cat_communicates(&o->cat, rec);
 	int64_t start = nsx_field_int(rec, NSX_ROLE_START, 0), dur = nsx_field_int(rec, NSX_ROLE_DUR, 0),
@@ -136,7 +136,7 @@ take_work(struct overlap *o, const struct nsx_rec *rec)
 /* ---- records in and out ---- */
 
 static int
-take(struct overlap *o, struct nsx_rec *rec)
+take(struct nsx_overlap *o, struct nsx_rec *rec)
 {
 	int64_t time;
 
@@ -150,21 +150,6 @@ take(struct overlap *o, struct nsx_rec *rec)
 	    || ((rec->kind->id == NSX_THUNK || rec->kind->id == NSX_OP) && take_work(o, rec) != NSX_OK))
 		return NSX_ERR;
 	return nsx_defer_on(o->through, rec);
-}
-
-static int
-pass(struct overlap *o)
-{
-	struct nsx_rec rec;
-	int rc;
-
-	while ((rc = nsx_defer_read(o->through, &rec)) == NSX_OK)
-		if (take(o, &rec) != NSX_OK)
-			return NSX_ERR;
-	if (rc != NSX_EOF)
-		return NSX_ERR;
-	answer_until(o, INT64_MAX);
-	return nsx_defer_end(o->through);
 }
 
 /* A pass that sets `hidden`: of all thunks, of operations that communicate. */
@@ -185,25 +170,70 @@ open_pass(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, stru
 	return nsx_defer_new(in, out, hidden, sizeof hidden / sizeof *hidden, look, hold_bytes, err);
 }
 
+struct nsx_overlap *
+nsx_overlap_begin(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_err *err)
+{
+	struct nsx_overlap *o = calloc(1, sizeof *o);
+
+	if (!o) {
+		nsx_err_nomem(err, NULL);
+		return NULL;
+	}
+	o->err = err;
+	o->through = open_pass(in, out, hold_bytes, err);
+	if (o->through)
+		return o;
+	nsx_overlap_free(o);
+	return NULL;
+}
+
+int
+nsx_overlap_step(struct nsx_overlap *o)
+{
+	struct nsx_rec rec;
+	int rc = nsx_defer_read(o->through, &rec);
+
+	return rc == NSX_OK ? take(o, &rec) : rc;
+}
+
+int
+nsx_overlap_end(struct nsx_overlap *o, struct nsx_diags *diags)
+{
+	answer_until(o, INT64_MAX);
+	if (nsx_defer_end(o->through) != NSX_OK)
+		return NSX_ERR;
+	if (!o->thunks && !o->ops)
+		nsx_diag_add(diags, NSX_INFO, "", 1, "no thunks");
+	else if (o->comm == 0)
+		nsx_diag_add(diags, NSX_INFO, "", 1, o->thunks ? "no communication: hidden is 0 throughout"
+		             : "no communication");
+	nsx_cat_comm_diags(&o->cat, "", diags);
+	return NSX_OK;
+}
+
+void
+nsx_overlap_free(struct nsx_overlap *o)
+{
+	if (!o)
+		return;
+	nsx_defer_free(o->through);
+	nsx_cat_free(&o->cat);
+	free(o->unions.p);
+	free(o->heap.p);
+	free(o);
+}
+
 int
 nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
             struct nsx_err *err)
 {
-	struct overlap o = { .err = err };
-	int rc = NSX_ERR;
+	struct nsx_overlap *o = nsx_overlap_begin(in, out, hold_bytes, err);
+	int rc = o ? NSX_OK : NSX_ERR;
 
-	o.through = open_pass(in, out, hold_bytes, err);
-	if (o.through)
-		rc = pass(&o);
-	if (rc == NSX_OK && !o.thunks && !o.ops)
-		nsx_diag_add(diags, NSX_INFO, "", 1, "no thunks");
-	else if (rc == NSX_OK && o.comm == 0)
-		nsx_diag_add(diags, NSX_INFO, "", 1, o.thunks ? "no communication: hidden is 0 throughout"
-		             : "no communication");
-	nsx_cat_comm_diags(&o.cat, "", diags);
-	nsx_defer_free(o.through);
-	nsx_cat_free(&o.cat);
-	free(o.unions.p);
-	free(o.heap.p);
+	while (rc == NSX_OK)
+		rc = nsx_overlap_step(o);
+	if (rc == NSX_EOF)
+		rc = nsx_overlap_end(o, diags);
+	nsx_overlap_free(o);
 	return rc;
 }

@@ -41,7 +41,7 @@ struct gone {
 	bool           pending;       /* no operation was written since the last one was removed */
 };
 
-struct warmup {
+struct nsx_warmup {
 	struct nsx_reader   *in;
 	struct nsx_writer   *out;
 	struct nsx_pass     *through;       /* from in to out */
@@ -75,7 +75,7 @@ struct warmup {
 /* ---- what is known */
 
 static int
-note(struct warmup *w, struct nsx_map *set, int64_t a, int64_t b)
+note(struct nsx_warmup *w, struct nsx_map *set, int64_t a, int64_t b)
 {
 	uint32_t *at = nsx_map_at(set, (struct nsx_key){ (uint64_t)a, (uint64_t)b });
 
@@ -92,7 +92,7 @@ noted(const struct nsx_map *set, int64_t a, int64_t b)
 }
 
 static struct ran *
-ran_at(struct warmup *w, int64_t profile, int64_t device)
+ran_at(struct nsx_warmup *w, int64_t profile, int64_t device)
 {
 	uint32_t *at = nsx_map_at(&w->ran_on, (struct nsx_key){ (uint64_t)profile, (uint64_t)device });
 
@@ -106,7 +106,7 @@ ran_at(struct warmup *w, int64_t profile, int64_t device)
 }
 
 static int
-note_module(struct warmup *w, const struct nsx_rec *rec, bool steady)
+note_module(struct nsx_warmup *w, const struct nsx_rec *rec, bool steady)
 {
 	int64_t profile = nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT);
 	struct ran *r = ran_at(w, profile, nsx_int(rec, NSX_MODULE_device, NSX_ABSENT));
@@ -127,7 +127,7 @@ note_module(struct warmup *w, const struct nsx_rec *rec, bool steady)
 
 /* An execution without a number is not classified as initialisation. */
 static bool
-steady_execution(const struct warmup *w, int64_t profile, int64_t program, int64_t execution)
+steady_execution(const struct nsx_warmup *w, int64_t profile, int64_t program, int64_t execution)
 {
 	return execution >= (int64_t)noted(&w->compiled, profile, program) + w->comm;
 }
@@ -135,7 +135,7 @@ steady_execution(const struct warmup *w, int64_t profile, int64_t program, int64
 /* Work within the latest module of its device has that module's phase; other work has the phase of the executions
  * before it. */
 static bool
-steady_time(const struct warmup *w, int64_t profile, int64_t device, int64_t start, int64_t dur)
+steady_time(const struct nsx_warmup *w, int64_t profile, int64_t device, int64_t start, int64_t dur)
 {
 	uint32_t at = nsx_map_get(&w->ran_on, (struct nsx_key){ (uint64_t)profile, (uint64_t)device });
 
@@ -153,7 +153,7 @@ is_host(enum nsx_kind_id id)
 
 /* The report of rec: its own column, or that of its device. */
 static int64_t
-profile_of(const struct warmup *w, const struct nsx_rec *rec)
+profile_of(const struct nsx_warmup *w, const struct nsx_rec *rec)
 {
 	if (nsx_field(rec->kind->id, NSX_ROLE_PROFILE) >= 0)
 		return nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT);
@@ -164,7 +164,7 @@ profile_of(const struct warmup *w, const struct nsx_rec *rec)
 }
 
 static bool
-is_tuning(struct warmup *w, const struct nsx_rec *rec)
+is_tuning(struct nsx_warmup *w, const struct nsx_rec *rec)
 {
 	return rec->kind->id == NSX_OP && nsx_compiling_launched(&w->compiling, rec);
 }
@@ -172,7 +172,7 @@ is_tuning(struct warmup *w, const struct nsx_rec *rec)
 /* Whether it is an operation of a compilation after the first steady execution, from which nothing follows for earlier
  * records. */
 static bool
-is_late(struct warmup *w, const struct nsx_rec *rec)
+is_late(struct nsx_warmup *w, const struct nsx_rec *rec)
 {
 	int64_t start;
 
@@ -181,7 +181,7 @@ is_late(struct warmup *w, const struct nsx_rec *rec)
 
 /* By roles that kinds share, so that a new kind needs no code here. */
 static bool
-is_steady(struct warmup *w, const struct nsx_rec *rec)
+is_steady(struct nsx_warmup *w, const struct nsx_rec *rec)
 {
 	enum nsx_kind_id id = rec->kind->id;
 
@@ -207,7 +207,7 @@ is_steady(struct warmup *w, const struct nsx_rec *rec)
 /* ---- what is written */
 
 static struct gone *
-gone_at(struct warmup *w, const struct nsx_rec *op)
+gone_at(struct nsx_warmup *w, const struct nsx_rec *op)
 {
 	uint32_t device = nsx_cat_device(&w->cat, op);
 
@@ -269,7 +269,7 @@ latest_gone(const struct gone *g)
  * taken for idle time, and again when it shows that they ended earlier. One that is removed may say so of earlier
  * ones. */
 static int
-pass_op(struct warmup *w, struct nsx_rec *rec, bool written)
+pass_op(struct nsx_warmup *w, struct nsx_rec *rec, bool written)
 {
 	struct gone *g = gone_at(w, rec);
 	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), latest;
@@ -298,7 +298,7 @@ pass_op(struct warmup *w, struct nsx_rec *rec, bool written)
 
 /* Write the record if its phase is requested. */
 static int
-pass(struct warmup *w, struct nsx_rec *rec, bool steady, struct phase_slots *slots)
+pass(struct nsx_warmup *w, struct nsx_rec *rec, bool steady, struct phase_slots *slots)
 {
 	enum nsx_kind_id id = rec->kind->id;
 
@@ -324,7 +324,7 @@ pass(struct warmup *w, struct nsx_rec *rec, bool steady, struct phase_slots *slo
 }
 
 static int
-await(struct warmup *w, const struct nsx_rec *rec)
+await(struct nsx_warmup *w, const struct nsx_rec *rec)
 {
 	if (!w->waiting && !(w->waiting = nsx_spool_open(w->err)))
 		return NSX_ERR;
@@ -335,14 +335,14 @@ await(struct warmup *w, const struct nsx_rec *rec)
 
 /* The phase of a record of work, or of skew. Called once for each, in the order of the stream: modules are recorded. */
 static int
-find_phase(struct warmup *w, const struct nsx_rec *rec, bool *steady)
+find_phase(struct nsx_warmup *w, const struct nsx_rec *rec, bool *steady)
 {
 	*steady = is_steady(w, rec);
 	return rec->kind->id == NSX_MODULE ? note_module(w, rec, *steady) : NSX_OK;
 }
 
 static int
-release(struct warmup *w)
+release(struct nsx_warmup *w)
 {
 	struct nsx_reader *back = nsx_spool_reader(w->waiting);
 	struct phase_slots slots;
@@ -364,7 +364,7 @@ release(struct warmup *w)
 
 /* Declare the columns that take() reads after the decision. */
 static void
-look(struct warmup *w)
+look(struct nsx_warmup *w)
 {
 	static const uint64_t host = NSX_R(HOST_START) | NSX_R(HOST_DUR);
 	static const uint64_t any = NSX_R(PROFILE) | NSX_R(DEVICE) | NSX_R(PROGRAM) | NSX_R(EXECUTION) | NSX_R(START)
@@ -382,7 +382,7 @@ look(struct warmup *w)
 
 /* The phase of waiting records is decided: stop waiting. */
 static int
-decide(struct warmup *w)
+decide(struct nsx_warmup *w)
 {
 	int rc = NSX_OK;
 
@@ -404,7 +404,7 @@ decide(struct warmup *w)
 
 /* Before the decision: use rec, which waits, for it. */
 static int
-consider(struct warmup *w, const struct nsx_rec *rec, bool *ready)
+consider(struct nsx_warmup *w, const struct nsx_rec *rec, bool *ready)
 {
 	bool steady = false;
 
@@ -426,7 +426,7 @@ consider(struct warmup *w, const struct nsx_rec *rec, bool *ready)
 
 /* A record that has a phase. */
 static int
-sort_out(struct warmup *w, struct nsx_rec *rec)
+sort_out(struct nsx_warmup *w, struct nsx_rec *rec)
 {
 	enum nsx_kind_id id = rec->kind->id;
 	bool steady, ready = false, waited = w->any_steady;
@@ -454,7 +454,7 @@ sort_out(struct warmup *w, struct nsx_rec *rec)
 }
 
 static int
-take(struct warmup *w, struct nsx_rec *rec)
+take(struct nsx_warmup *w, struct nsx_rec *rec)
 {
 	enum nsx_section section = nsx_rec_section(rec);
 
@@ -489,7 +489,7 @@ take(struct warmup *w, struct nsx_rec *rec)
 }
 
 static void
-report(const struct warmup *w, struct nsx_diags *diags)
+report(const struct nsx_warmup *w, struct nsx_diags *diags)
 {
 	if (w->all_steady)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, w->work
@@ -504,37 +504,79 @@ report(const struct warmup *w, struct nsx_diags *diags)
 		             "autotuning, removed: %" PRId64 " ns", w->tuning_ns);
 }
 
-int
-nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_diags *diags,
-           struct nsx_err *err)
+struct nsx_warmup *
+nsx_warmup_begin(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_err *err)
 {
-	struct warmup w = { .in = in, .out = out, .err = err, .mode = mode, .host_least = INT64_MAX,
-	                    .host_most = INT64_MIN };
-	struct nsx_rec rec;
-	int rc = NSX_OK;
+	struct nsx_warmup *w = calloc(1, sizeof *w);
+	int rc;
 
-	memset(&w.slots, -1, sizeof w.slots);
-	w.through = nsx_pass_new(in, out, err);
-	rc = w.through ? NSX_OK : NSX_ERR;
+	if (!w) {
+		nsx_err_nomem(err, NULL);
+		return NULL;
+	}
+	*w = (struct nsx_warmup){ .in = in, .out = out, .err = err, .mode = mode, .host_least = INT64_MAX,
+	                          .host_most = INT64_MIN };
+	memset(&w->slots, -1, sizeof w->slots);
+	w->through = nsx_pass_new(in, out, err);
+	rc = w->through ? NSX_OK : NSX_ERR;
 	for (enum nsx_kind_id k = 0; mode == NSX_WARMUP_MARK && rc == NSX_OK && k < NSX_NKINDS; k++)
 		if (nsx_section_of(k) == NSX_SECTION_WORK)
 			rc = nsx_reader_add_column(in, k, "phase", 's');
 	if (mode != NSX_WARMUP_MARK && rc == NSX_OK)
 		rc = nsx_reader_add_column(in, NSX_OP, "removed", 'i');
-	while (rc == NSX_OK && (rc = nsx_pass_read(w.through, &rec)) == NSX_OK)
-		rc = take(&w, &rec);
-	if (rc == NSX_EOF)
-		rc = w.decided ? NSX_OK : decide(&w);
 	if (rc == NSX_OK)
-		report(&w, diags);
-	nsx_stale_marks_diags(&w.marks, diags, "executions are removed");
-	nsx_pass_free(w.through);
-	nsx_spool_free(w.waiting);
-	nsx_map_free(&w.compiled);
-	nsx_compiling_free(&w.compiling);
-	nsx_cat_free(&w.cat);
-	nsx_map_free(&w.ran_on);
-	free(w.ran.p);
-	free(w.gone.p);
+		return w;
+	nsx_warmup_free(w);
+	return NULL;
+}
+
+int
+nsx_warmup_step(struct nsx_warmup *w)
+{
+	struct nsx_rec rec;
+	int rc = nsx_pass_read(w->through, &rec);
+
+	return rc == NSX_OK ? take(w, &rec) : rc;
+}
+
+int
+nsx_warmup_end(struct nsx_warmup *w, struct nsx_diags *diags)
+{
+	int rc = w->decided ? NSX_OK : decide(w);
+
+	if (rc == NSX_OK)
+		report(w, diags);
+	nsx_stale_marks_diags(&w->marks, diags, "executions are removed");
+	return rc;
+}
+
+void
+nsx_warmup_free(struct nsx_warmup *w)
+{
+	if (!w)
+		return;
+	nsx_pass_free(w->through);
+	nsx_spool_free(w->waiting);
+	nsx_map_free(&w->compiled);
+	nsx_compiling_free(&w->compiling);
+	nsx_cat_free(&w->cat);
+	nsx_map_free(&w->ran_on);
+	free(w->ran.p);
+	free(w->gone.p);
+	free(w);
+}
+
+int
+nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_diags *diags,
+           struct nsx_err *err)
+{
+	struct nsx_warmup *w = nsx_warmup_begin(in, out, mode, err);
+	int rc = w ? NSX_OK : NSX_ERR;
+
+	while (rc == NSX_OK)
+		rc = nsx_warmup_step(w);
+	if (rc == NSX_EOF)
+		rc = nsx_warmup_end(w, diags);
+	nsx_warmup_free(w);
 	return rc;
 }

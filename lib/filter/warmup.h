@@ -23,4 +23,13 @@ enum nsx_warmup_mode {
 int nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_diags *diags,
                struct nsx_err *err);
 
+/* The same for who calls it for each record (stream/link.h): begin it, let it read and take one record (NSX_EOF: there
+ * is none), and end it after the last. NULL or NSX_ERR: err is filled. */
+struct nsx_warmup;
+struct nsx_warmup *nsx_warmup_begin(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode,
+                                    struct nsx_err *err);
+int nsx_warmup_step(struct nsx_warmup *f);
+int nsx_warmup_end(struct nsx_warmup *f, struct nsx_diags *diags);
+void nsx_warmup_free(struct nsx_warmup *f);   /* NULL allowed */
+
 #endif

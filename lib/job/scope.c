@@ -390,28 +390,74 @@ take_idle(struct nsx_scopes *s, const struct nsx_rec *rec, int64_t seq)
 	       ? NSX_OK : nsx_err_nomem(s->err, NULL);
 }
 
+/* Of a range with work on a GPU the name of its scope, too; NULL when out of memory. */
+static const struct nsx_scope_said *
+framed(struct nsx_scopes *s, struct nsx_scope_said *known, const struct nsx_rec *rec)
+{
+	struct nsx_str scope;
+
+	if (known->framed || !nsx_has(rec, NSX_RANGE_start))
+		return known;
+	scope = scope_name(rec);
+	if (scope.len && known->own != NSX_PHASE_BACKWARD && known->own != NSX_PHASE_RECOMPUTE
+	    && (known->frame = nsx_intern(&s->names, scope)) == NSX_NONE)
+		return NULL;
+	known->framed = true;
+	return known;
+}
+
+/* What the name of a range says, with its domain and kind; NULL when out of memory. */
+static const struct nsx_scope_said *
+said_of(struct nsx_scopes *s, const struct nsx_rec *rec)
+{
+	struct nsx_str name = nsx_string(rec, NSX_RANGE_name), kind = nsx_string(rec, NSX_RANGE_kind), text;
+	bool xla = nsx_str_eq(nsx_string(rec, NSX_RANGE_domain), NSX_STR("TSL"));
+	bool runs = nsx_str_eq(kind, NSX_STR("op")) || nsx_str_eq(kind, NSX_STR("python"));
+	bool fits = name.len && name.len <= sizeof s->said->name;
+	struct nsx_scope_said *known = fits ? &s->said[nsx_hash(name.ptr, name.len) % NSX_SCOPES_SAID] : &s->other;
+
+	if (fits && known->len == name.len && known->xla == xla && known->runs == runs
+	    && memcmp(known->name, name.ptr, name.len) == 0)
+		return framed(s, known, rec);
+	known->len = 0;
+	known->xla = xla;
+	known->runs = runs;
+	known->seq = nsx_name_seq(name);
+	known->own = nsx_phase_of_range(name, 0, &known->recorded);
+	text = nsx_name_sizes(name);
+	known->sizes = (uint32_t)text.len;
+	known->sizes_at = text.len ? (uint32_t)(text.ptr - name.ptr) : 0;
+	known->frame = NSX_NONE;
+	known->framed = false;
+	if (fits) {
+		memcpy(known->name, name.ptr, name.len);
+		known->len = (uint8_t)name.len;
+	}
+	return framed(s, known, rec);
+}
+
 int
 nsx_scopes_range(struct nsx_scopes *s, const struct nsx_rec *rec)
 {
-	struct nsx_str name = nsx_string(rec, NSX_RANGE_name), scope;
-	/* emit_nvtx appends the number to the name. */
-	int64_t seq = nsx_has(rec, NSX_RANGE_seq) ? rec->v[NSX_RANGE_seq].i : nsx_name_seq(name);
-	struct nsx_str sizes = nsx_has(rec, NSX_RANGE_sizes) ? rec->v[NSX_RANGE_sizes].s : nsx_name_sizes(name);
-	struct nsx_scope_range r = { .pid = nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), .seq = seq, .flops = NSX_ABSENT,
-	                             .frame = NSX_NONE,
-	                             .xla = nsx_str_eq(nsx_string(rec, NSX_RANGE_domain), NSX_STR("TSL")) };
+	const struct nsx_scope_said *known = said_of(s, rec);
+	struct nsx_str name = nsx_string(rec, NSX_RANGE_name), sizes;
 	uint32_t at;
 
-	r.own = nsx_phase_of_range(name, seq, &r.recorded);
+	if (!known)
+		return nsx_err_nomem(s->err, NULL);
+	sizes = nsx_has(rec, NSX_RANGE_sizes) ? rec->v[NSX_RANGE_sizes].s
+	        : (struct nsx_str){ name.ptr + known->sizes_at, known->sizes };
+	/* emit_nvtx appends the number to the name. */
+	struct nsx_scope_range r = { .pid = nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), .flops = NSX_ABSENT,
+	                             .seq = nsx_has(rec, NSX_RANGE_seq) ? rec->v[NSX_RANGE_seq].i : known->seq,
+	                             .frame = known->frame, .xla = known->xla, .own = known->own };
+
+	r.recorded = known->recorded && r.seq != NSX_ABSENT;
 	if (!nsx_has(rec, NSX_RANGE_start))
 		return r.recorded ? take_idle(s, rec, r.seq) : NSX_OK;
 	s->any_sizes |= sizes.len > 0;
 	if (sizes.len)
 		r.flops = nsx_operator_flops(nsx_name_key(name), sizes);
-	scope = scope_name(rec);
-	if (scope.len && r.own != NSX_PHASE_BACKWARD && r.own != NSX_PHASE_RECOMPUTE
-	    && (r.frame = nsx_intern(&s->names, scope)) == NSX_NONE)
-		return nsx_err_nomem(s->err, NULL);
 	s->book.ops_only = true;
 	s->book.past = past;
 	s->book.arg = s;

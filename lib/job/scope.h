@@ -52,6 +52,21 @@ struct nsx_scope_range {
 
 /* {0} with tree, cat, form and err set is empty. cat gets the metadata from the caller. Memory holds the open ranges,
  * and about 40 bytes for each sequence number. */
+/* What the name of a range says, found once for those that come again and again. */
+struct nsx_scope_said {
+	uint8_t        len;          /* of the name; 0: none */
+	bool           xla;          /* its domain is TSL */
+	bool           runs;         /* it is of kind op or python */
+	bool           framed;       /* frame is known */
+	bool           recorded;     /* if it has a sequence number, autograd recorded it */
+	enum nsx_phase own;
+	uint32_t       frame;        /* in names; NSX_NONE: no scope */
+	uint32_t       sizes_at, sizes;   /* where the name has sizes, and how many bytes; 0: none */
+	int64_t        seq;          /* in the name; NSX_ABSENT: none */
+	char           name[80];
+};
+enum { NSX_SCOPES_SAID = 512 };
+
 struct nsx_scopes {
 	struct nsx_stacks    *tree;     /* the caller's */
 	struct nsx_catalogue *cat;      /* the caller's */
@@ -74,6 +89,8 @@ struct nsx_scopes {
 	struct nsx_buf        scratch;
 	int64_t               lost;     /* operations whose range was not found: they are in no scope */
 	uint32_t              none;     /* the scope of what has none; 0: not yet */
+	struct nsx_scope_said said[NSX_SCOPES_SAID];   /* by a hash of the name, those met last */
+	struct nsx_scope_said other;    /* of a name that is too long for these */
 };
 
 /* Declare to a reader what the functions below use, beside the metadata. */

@@ -20,6 +20,7 @@
 #   GNUPLOT        gnuplot; without it there are no plots      [gnuplot]
 #   TRACE=yes      also a trace for Perfetto
 #   SINGLE=yes     also the page with its pictures in one file, single.html
+#   THREADS=N      threads of each command at most, and of those that extract: EXTRACT_THREADS=N  [one for each processor]
 #   V=1            show commands
 
 nsysx_here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
@@ -73,7 +74,7 @@ nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 # Tables from one reading of the stream are made together; `records` are tables of records of the stream, unchanged.
 nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
 nsysx_program_by := module thunk variable opcode collective
-# These say of the stream what the others said.
+# What these say is not repeated: most of it the others said.
 nsysx_whole_by := device total node
 nsysx_detail_by := $(if $(nsysx_detail),range kernel phase)
 nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
@@ -81,12 +82,12 @@ nsysx_compile_by := range pass phase module process
 nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
 nsysx_kinds := diag clock skew profile device program collective
 nsysx_records := $(call nsysx_table,$(nsysx_kinds:%=record-%))
-nsysx_idles := $(if $(nsysx_detail),$(call nsysx_table,idle gaps path))
+nsysx_idles := $(if $(nsysx_detail),$(call nsysx_table,idle gaps path copies))
 nsysx_diagnosed := $(nsysx_out)/summary.md $(call nsysx_table,findings where step-each) $(nsysx_idles)
 nsysx_relevant := $(call nsysx_table,relevant)
 nsysx_counted := $(nsysx_out)/.state/steps.tsv
 nsysx_late := stragglers curve waits pairs
-nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,copies lanes step-phase)) $(call nsysx_table,roofline points)
+nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,lanes step-phase)) $(call nsysx_table,roofline points)
 nsysx_host := $(if $(nsysx_detail),$(call nsysx_table,host))
 nsysx_tables := $(nsysx_diagnosed) $(nsysx_relevant) $(nsysx_host) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
 	$(call nsysx_table,bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
@@ -111,9 +112,17 @@ nsysx_begin = [ ! -e $(nsysx_out)/index.html ] || rm -f $(nsysx_out)/index.html;
 # Messages do not depend on the name of the folder.
 nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }; \
 	if [ -s $(nsysx_log) ]; then sed 's|$(nsysx_out)/||g' $(nsysx_log) >$(nsysx_log).new && mv -f $(nsysx_log).new $(nsysx_log); fi
+# $(call nsysx_part,TOOL): of that log, what is of a table that TOOL makes, too, goes into that table's.
+nsysx_part = : >$(nsysx_out)/logs/tables/$(1).log; [ ! -s $(nsysx_log) ] || { : >$(nsysx_log).new; while IFS= read -r l; do \
+	case $$l in nsysx-$(1):*) printf '%s\n' "$$l" >>$(nsysx_out)/logs/tables/$(1).log ;; *) printf '%s\n' "$$l" >>$(nsysx_log).new ;; esac; \
+	done <$(nsysx_log); mv -f $(nsysx_log).new $(nsysx_log); }
 # $(call nsysx_tell,TEXT): with NSYSX_TELL set, the current step is reported on standard error.
 nsysx_tell = $(if $(NSYSX_TELL),@printf 'nsysx-report: %s\n' '$(1)' >&2)
 nsysx_tool = $(nsysx_at)$(nsysx_begin) LC_ALL=C $(nsysx_bin)nsysx-
+nsysx_extractor = $(nsysx_at)$(nsysx_begin) LC_ALL=C $(if $(EXTRACT_THREADS),NSYSX_THREADS=$(EXTRACT_THREADS)) $(nsysx_bin)nsysx-
+ifneq ($(THREADS),)
+export NSYSX_THREADS := $(THREADS)
+endif
 
 # With CDPATH, cd may change to another folder and print its name.
 unexport CDPATH
@@ -168,7 +177,7 @@ $(nsysx_out)/.state/gnuplot: nsysx-force
 # Streams: of each profile, of all together, and the one from which tables are made.
 $(nsysx_streams): $(nsysx_out)/streams/profile-%.nsysx: $(nsysx_out)/.state/profile-%
 	$(call nsysx_tell,extracting $(notdir $(subst ',,$(nsysx_profile_$*))))
-	$(nsysx_tool)$(if $(filter %.nsysx,$(nsysx_profile_$*)),view -b,extract -b --host $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*)))) \
+	$(nsysx_extractor)$(if $(filter %.nsysx,$(nsysx_profile_$*)),view -b,extract -b --host $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*)))) \
 		-o $@ -- $(call nsysx_quoted,$(nsysx_profile_$*)) $(nsysx_said)
 # Streams are named by a shell pattern: thousands of names would not fit into a command. Streams with higher numbers
 # belong to an earlier list of profiles and are removed.
@@ -225,9 +234,8 @@ $(nsysx_records:.tsv=%tsv): $(nsysx_last)
 $(nsysx_diagnosed): private nsysx_as := summary
 $(nsysx_out)/summary%md $(addsuffix %tsv,$(basename $(filter %.tsv,$(nsysx_diagnosed)))): $(nsysx_last)
 	$(call nsysx_tell,diagnosing)
-	$(nsysx_at)$(nsysx_begin) { cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all $(if $(nsysx_idles),--gaps 4000) -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md; } $(nsysx_said)
-$(nsysx_out)/tables/copies.tsv: $(nsysx_last)
-	$(nsysx_tool)copies --tsv -o $@ $< $(nsysx_said)
+	$(nsysx_at)$(nsysx_begin) ( cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all $(if $(nsysx_idles),--gaps 4000) -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md ) $(nsysx_said)$(if $(nsysx_idles),; \
+	$(call nsysx_part,copies))
 nsysx_roofs := $(call nsysx_table,roofline points)
 $(nsysx_roofs): private nsysx_as := tables/roofline
 $(nsysx_roofs:.tsv=%tsv): $(nsysx_last)

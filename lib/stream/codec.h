@@ -223,6 +223,10 @@ struct nsx_writer {
 	struct nsx_put    *last;
 };
 
+/* A writer with another encoder, which writes nothing to an output; state: the encoder's. NULL on failure, with err
+ * filled; the state is then the caller's, unless the encoder's free had it. */
+struct nsx_writer *nsx_writer_of(const struct nsx_encoder *enc, void *state, const char *name, struct nsx_err *err);
+
 /* Where `in` and `out` (NULL: any) are binary: decode the columns of nsx_pass_look only, in blocks to come. */
 void nsx_look(struct nsx_reader *in, const struct nsx_writer *out, const uint64_t columns[NSX_NKINDS + 1]);
 

@@ -28,3 +28,10 @@ nsx_write_diags(struct nsx_writer *w, const char *tool, const struct nsx_diags *
 	}
 	return rc;
 }
+
+void
+nsx_diags_beyond(struct nsx_diags *d, const struct nsx_reader *r)
+{
+	nsx_diag_add(d, NSX_WARNING, "", nsx_reader_beyond(r),
+	             "records that end beyond 63 bits: their ends are clamped to the maximum");
+}

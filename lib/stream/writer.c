@@ -84,6 +84,23 @@ nsx_writer_fd(int fd, const char *name, bool binary, int zlevel, struct nsx_err 
 	return writer_begin(w, zlevel);
 }
 
+struct nsx_writer *
+nsx_writer_of(const struct nsx_encoder *enc, void *state, const char *name, struct nsx_err *err)
+{
+	struct nsx_writer *w = writer_new(enc, err);
+
+	if (!w)
+		return NULL;
+	w->name = w->name_copy = nsx_str_dup(nsx_str_c(name));
+	if (!w->name) {
+		nsx_err_nomem(err, name);
+		nsx_writer_free(w);
+		return NULL;
+	}
+	w->state = state;
+	return writer_begin(w, 0);
+}
+
 void
 nsx_writer_free(struct nsx_writer *w)
 {

@@ -177,7 +177,7 @@ finish(struct nsx_analyses *a, struct nsx_diags *diags)
 		nsx_diag_add(&own, NSX_WARNING, "", r->beyond, NSX_BEYOND_REACH);
 		nsx_diag_add(&own, NSX_WARNING, "", r->timeless, "operations without a start or duration: ignored");
 		if (rc == NSX_OK && !r->sums)
-			nsx_diags_cover(diags, &own);
+			nsx_diags_cover(r->diags ? r->diags : diags, &own);
 		nsx_diags_free(&own);
 	}
 	return rc;

@@ -114,6 +114,7 @@ struct nsx_analysis_run {
 	bool              steps;   /* of the windows only: other modules, thunks and operations do not come, nor do
 	                            * records that are beyond reach */
 	bool              sums;    /* no table, no diags: the caller reads the state */
+	struct nsx_diags *diags;   /* the caller's, which get its diags alone; NULL: all have the same */
 	/* NULL, or a run before it that takes records for both: then `again` makes a further table of its finished
 	 * state, by the options of this run, and no function of `is` is called. */
 	const struct nsx_analysis_run *of;

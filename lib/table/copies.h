@@ -21,6 +21,9 @@ struct nsx_copies_options {
 	const char *require;    /* fail unless the stream has a record of this kind; NULL: none */
 };
 
+/* Why a table without findings has no rows. */
+#define NSX_COPIES_EMPTY "no operation copies or sets memory"
+
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). the caller frees *table; *ndiags is the number of
  * diags of the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table,

@@ -38,6 +38,8 @@ struct nsx_diagnosis {
 	struct nsx_table *steps;   /* and each step, as in nsx_steps */
 	struct nsx_table *idle, *gaps;   /* with options.gaps; */
 	struct nsx_table *path;    /* and the critical path of the median and of the slowest step */
+	struct nsx_table *copies;  /* and that of nsx_copies, with what it has to say */
+	struct nsx_diags  of_copies;
 	struct nsx_buf    text;    /* of the others; with options.all, Markdown */
 	int64_t           diags;   /* diag records in the stream */
 };

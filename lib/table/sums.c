@@ -300,8 +300,8 @@ row_cmp(const void *a, const void *b, const void *order)
 	return 0;
 }
 
-void
-nsx_sums_sort(struct nsx_sums *s)
+static struct order
+order_of(const struct nsx_sums *s)
 {
 	struct order order = { .s = s };
 	const char *names = s->def->order;
@@ -309,6 +309,14 @@ nsx_sums_sort(struct nsx_sums *s)
 
 	while (order.n < ORDERED && (col = next_column(s->def, &names, &order.down[order.n])) >= 0)
 		order.by[order.n++] = &s->def->cols[col];
+	return order;
+}
+
+void
+nsx_sums_sort(struct nsx_sums *s)
+{
+	const struct order order = order_of(s);
+
 	if (order.n && nsx_sums_count(s) > 1)
 		nsx_sort_with(s->rows.p, nsx_sums_count(s), s->def->size, row_cmp, &order);
 }
@@ -321,12 +329,26 @@ nsx_sums_cut(struct nsx_sums *s, size_t n)
 		s->rows.n = n * s->def->size;
 }
 
-void *
-nsx_sums_add_first(struct nsx_sums *s, size_t n)
+bool
+nsx_sums_add_first(struct nsx_sums *s, size_t n, const void *row)
 {
-	if (nsx_sums_count(s) >= 2 * n + 64)
+	void *to;
+
+	if (nsx_sums_count(s) >= 2 * n + 64) {
 		nsx_sums_cut(s, n);
-	return nsx_sums_add(s);
+		s->cut = n;
+	}
+	/* Behind n others. */
+	if (s->cut) {
+		const struct order order = order_of(s);
+
+		if (order.n && row_cmp(row, nsx_sums_at(s, s->cut - 1), &order) >= 0)
+			return true;
+	}
+	to = nsx_sums_add(s);
+	if (to)
+		memcpy(to, row, s->def->size);
+	return to != NULL;
 }
 
 /* ---- the table ---- */

@@ -82,6 +82,7 @@ struct nsx_sums {
 	int               nmore;
 	/* Own: */
 	struct nsx_map    shorts;        /* in place of `keys` if they have 16 bytes at most */
+	size_t            cut;           /* nsx_sums_add_first: so many are sorted, and first so far; 0: none */
 	int               cells, show[NSX_SUM_COLS];   /* the columns of the table, from nsx_sums_begin on */
 };
 
@@ -116,9 +117,10 @@ void nsx_sums_sort(struct nsx_sums *s);
 /* Sort the rows and keep the first n. Only rows without keys may be added afterwards. */
 void nsx_sums_cut(struct nsx_sums *s, size_t n);
 
-/* For a list of the first n of many rows without keys: a new row as nsx_sums_add makes it, before which rows that will
- * not be among these may be removed, so that about 2 n are kept. */
-void *nsx_sums_add_first(struct nsx_sums *s, size_t n);
+/* For a list of the first n of many rows without keys: add a row, of which the cells that order rows are set, unless n
+ * others are known to come before it; those that will not be among the first may be removed, so that about 2 n are
+ * kept. n: always the same. False when out of memory. */
+bool nsx_sums_add_first(struct nsx_sums *s, size_t n, const void *row);
 
 /* Sort the rows and make the table, which the caller frees. NULL with err filled when out of memory, or
  * if a total exceeds 63 bits. No row may be added afterwards. */

@@ -406,6 +406,11 @@ fails '-x before another, both behind the exports' 2 'replaces it' nsysx-report 
 fails 'different numbers of dumps and profiles' 2 'DUMPS: want none, one, or one for each of the 3' build PROFILES='a b c' DUMPS='a b' OUT=r8
 fails 'no argument' 2 'which EXPORT?' nsysx-report
 fails 'an unknown option' 2 'unknown option --frob' nsysx-report --frob s/r0.sqlite
+nsysx-report -v -j 3 -o shared s/r0.sqlite >shown 2>&1
+equal 'commands that run side by side share the processors' "$(grep -c 'NSYSX_THREADS=[1-9][0-9]* [^ ]*nsysx-extract' shown)" 1
+NSYSX_THREADS=1 nsysx-report -v -o shared2 s/r0.sqlite >shown 2>&1
+equal '... unless it is told how many threads there are' "$(grep -c 'NSYSX_THREADS=[1-9]' shown)" 0
+same '... with the same results' shared/tables/findings.tsv shared2/tables/findings.tsv
 fails 'an invalid number of jobs' 2 '--jobs: want a number from 1' nsysx-report -j x s/r0.sqlite
 
 # ---- within another makefile, and installed

@@ -192,4 +192,35 @@ equal 'a message escapes them' "$(steers <"$T/err") $(grep -c 'k??m???x???y???z:
 nsysx-fold -q --by kernel "$T/evil" >"$T/out"
 equal 'folded stacks escape them' "$(steers <"$T/out")" 0
 
+# Filters in one process: the bytes of a pipeline of their programs, and what these say.
+cd "$T" || exit 1
+make_job through --processes 2 --devices 2 --steps 4
+with_exports through nsysx-extract -q -a -b -o all.nsysx
+for chain in align,warmup,overlap,collectives align,overlap warmup,collectives overlap collectives; do
+	set -- $(echo "$chain" | tr , ' ')
+	cp all.nsysx piped.nsysx
+	for f; do "nsysx-$f" -v -b <piped.nsysx >next.nsysx 2>>said && mv next.nsysx piped.nsysx || break; done
+	ok "--through=$chain runs" nsysx-view -v -b --through="$chain" -o chained.nsysx all.nsysx
+	nsysx-view piped.nsysx >piped
+	nsysx-view chained.nsysx >chained
+	same "--through=$chain is the pipeline" chained piped
+done
+for f in align warmup overlap collectives; do echo "nsysx-$f"; done >chain
+nsysx-align -v -b all.nsysx 2>said | nsysx-warmup -v -b 2>>said | nsysx-overlap -v -b 2>>said | nsysx-collectives -v -b 2>>said >piped.nsysx
+run nsysx-view -v -b --through=align,warmup,overlap,collectives -o chained.nsysx all.nsysx
+cp "$T_private/err" told
+ok '... bytes, too' cmp piped.nsysx chained.nsysx
+sort said >a
+sort told >b
+same '... and what is said' b a
+ok '... something is' grep -q '^nsysx-warmup: ' told
+nsysx-view -b all.nsysx | head -c 20000 >cut.nsysx
+fails 'a stream that is cut short is refused, by the first filter' 1 'nsysx-warmup: cut.nsysx: cut short' nsysx-view -b --through=warmup,overlap -o nothing cut.nsysx
+ok '... and nothing is written' test ! -e nothing
+nsysx-view all.nsysx | awk -F'\t' -v OFS='\t' '$1 == "op" && !n++ { keep = $0; next } { print } keep != "" && /^op/ && n++ == 40 { print keep; keep = "" }' >odd
+fails 'so is one that is not in order' 1 'out of order: op at' nsysx-view -b --through=overlap,collectives -o none odd
+fails 'align is the first' 1 'align: can only be the first' nsysx-view --through=overlap,align all.nsysx
+fails 'other filters are not known' 2 'warmpu is no filter that it knows; did you mean warmup?' nsysx-view --through=warmpu all.nsysx
+fails 'it goes with no table' 2 '--through goes with' nsysx-view --through=warmup -t op all.nsysx
+
 done_testing

@@ -78,6 +78,7 @@ struct compiling {
 	struct nsx_map     program_at;   /* number -> programs */
 	NSX_VEC(struct nsx_compile_profile) profiles;
 	struct nsx_map     profile_at;
+	size_t             last_profile;   /* the one that was asked for last */
 	NSX_VEC(struct compile_process) processes;
 	struct compile_rows   *tables, *at;   /* opts->nby of them; the one that is being added to or printed */
 	NSX_VEC(struct compile_range) ranges;   /* of the current profile */

@@ -11,8 +11,12 @@ enum { LOADING_KEY = -2 };
 size_t
 nsx_compile_profile(struct compiling *c, int64_t number)
 {
+	/* Most records are of the same one as the last. */
+	if (c->last_profile < c->profiles.n && c->profiles.p[c->last_profile].number == number)
+		return c->last_profile;
 	uint32_t at = nsx_map_number(&c->profile_at, (struct nsx_key){ (uint64_t)number, 0 });
 
+	c->last_profile = at;
 	return nsx_vec_next(&c->profiles, at, ((struct nsx_compile_profile){ .number = number, .last = -1 })) ? at
 	       : SIZE_MAX;
 }

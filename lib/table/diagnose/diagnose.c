@@ -363,7 +363,7 @@ add_up(struct nsx_look_at *a)
 static int
 look(struct nsx_look_at *a, struct nsx_reader *in)
 {
-	static const struct nsx_copies_options copies = { .in_windows = true };
+	static const struct nsx_copies_options copies = { .in_windows = true }, all_copies = { .minor = true };
 	static const struct nsx_launch_options launch = { .brief = true };
 	static const struct nsx_roofline_options roof = { .require = NULL };
 	const struct nsx_analysis_run runs[NSX_NRUNS] = {
@@ -384,6 +384,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	};
 	/* The first one is without use where there are no host threads, the last one where steps are found. */
 	size_t first = a->hosts ? 0 : NSX_RUN_HOST + 1, end = a->steps.brief ? NSX_NRUNS : NSX_RUN_TIMES;
+	struct nsx_analysis_run *whole = a->options->gaps > 0 ? &a->runs[end] : NULL;
 
 	a->idle_options = (struct nsx_idle_options){
 		.by = NSX_WINDOWS_GIVEN, .form = NSX_IDLE_VERDICT, .latency = NSX_IDLE_LATENCY, .given = a->windows.p,
@@ -397,6 +398,9 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	nsx_look_forecasts_begin(a);
 	a->kins.at = a;
 	memcpy(a->runs, runs, sizeof runs);
+	if (whole)
+		a->runs[end++] = (struct nsx_analysis_run){ .is = &nsx_copies_analysis, .options = &all_copies,
+		                                            .diags = &a->of_copies };
 	a->reading = (struct nsx_analyses){ .runs = a->runs + first, .n = end - first, .windows = &a->kept,
 	                                    .cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS };
 	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK) {
@@ -406,6 +410,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	a->idle = a->runs[NSX_RUN_IDLE].state;
 	a->idle->diags = a->diags;
 	a->copies = a->runs[NSX_RUN_COPIES].state;
+	a->all_copies = whole;
 	a->launch = a->runs[NSX_RUN_LAUNCH].state;
 	a->roof = a->runs[NSX_RUN_ROOF].state;
 	add_up(a);
@@ -417,6 +422,7 @@ free_all(struct nsx_look_at *a)
 {
 	nsx_steps_free(&a->steps);
 	nsx_analyses_free(&a->reading);
+	nsx_diags_free(&a->of_copies);
 	nsx_intern_free(&a->texts);
 	nsx_look_kins_free(&a->kins);
 	nsx_map_free(&a->layout_of);
@@ -458,6 +464,10 @@ print(struct nsx_look_at *a, struct nsx_diagnosis *d)
 			d->idle = nsx_idle_table(a->idle);
 			d->gaps = nsx_idle_list_table(a->idle);
 			d->path = nsx_look_path(a);
+			d->copies = a->all_copies->table;
+			a->all_copies->table = NULL;
+			d->of_copies = a->of_copies;
+			a->of_copies = (struct nsx_diags){ .failed = false };
 			if (!d->idle || !d->gaps || !d->path)
 				return nsx_err_nomem(a->err, NULL);
 		}
@@ -577,5 +587,7 @@ nsx_diagnosis_free(struct nsx_diagnosis *d)
 	nsx_table_free(d->idle);
 	nsx_table_free(d->gaps);
 	nsx_table_free(d->path);
+	nsx_table_free(d->copies);
+	nsx_diags_free(&d->of_copies);
 	nsx_buf_free(&d->text);
 }

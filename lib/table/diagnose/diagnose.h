@@ -229,7 +229,9 @@ struct nsx_look_at {
 	bool               marked;       /* idle time is that of marks */
 	bool               hosts;        /* the stream has host threads */
 	struct nsx_analyses reading;     /* of: */
-	struct nsx_analysis_run runs[NSX_NRUNS];
+	struct nsx_analysis_run runs[NSX_NRUNS + 1];
+	struct nsx_analysis_run *all_copies;   /* with options->gaps: of all the stream; one of them */
+	struct nsx_diags   of_copies;
 	struct idle       *idle;         /* the states of some of them */
 	const void        *copies, *launch;
 	struct nsx_roof   *roof;

@@ -158,7 +158,7 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 	struct idle_gap g = { .device = f->cat->devices.p[gap->device].number, .prev = gap->prev,
 	                      .next = gap->next->name, .start = gap->start, .dur = gap->end - gap->start,
 	                      .tid = gap->next->tid, .cause = NSX_CAUSE_GRAPH, .path = NSX_NONE, .leaf = NSX_NONE };
-	struct idle_gap *all = &f->others, *row;
+	struct idle_gap *all = &f->others;
 	int64_t sum[NSX_NCAUSES] = { 0 }, longest = -1;
 
 	if (gap->n == 0)
@@ -198,12 +198,10 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 			g.leaf = s->leaf;
 		}
 	}
-	row = is_shown(f, gap) ? nsx_sums_add_first(&f->shown, SHOWN)
-	    : nsx_sums_add_first(&f->gaps, (size_t)f->options->list);
-	if (!row)
-		return nsx_err_nomem(f->err, NULL);
-	*row = g;
-	return NSX_OK;
+	bool good = is_shown(f, gap) ? nsx_sums_add_first(&f->shown, SHOWN, &g)
+	            : nsx_sums_add_first(&f->gaps, (size_t)f->options->list, &g);
+
+	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
 
 /* The text in f->scratch as one of the frames; NSX_NONE when out of memory. */

@@ -24,8 +24,6 @@ const struct nsx_sum_def nsx_host_gaps = {
 static bool
 end_gap(struct nsx_host_list *l, struct nsx_open_gap *o)
 {
-	struct nsx_host_gap *g;
-
 	if (!o->parts.n)
 		return true;
 	o->gap.most = o->parts.p[0];
@@ -34,10 +32,7 @@ end_gap(struct nsx_host_list *l, struct nsx_open_gap *o)
 			o->gap.most = o->parts.p[i];
 	o->gap.state = nsx_doing_name(o->gap.most.state);
 	o->parts.n = 0;
-	g = nsx_sums_add_first(l->gaps, l->want);
-	if (g)
-		*g = o->gap;
-	return g != NULL;
+	return nsx_sums_add_first(l->gaps, l->want, &o->gap);
 }
 
 bool
