@@ -157,7 +157,7 @@ add_gains(const struct wi_graph *g, struct nsx_sums *sums, struct nsx_diags *dia
 
 	if (rc == NSX_OK)
 		rc = nsx_wi_gains_begin(&gains, g, &path);
-	if (rc == NSX_OK && !(nsx_wi_say_doubts(&gains, diags) && set_gains(g, sums, &gains)))
+	if (rc == NSX_OK && !(nsx_wi_say_doubts(&gains, false, diags) && set_gains(g, sums, &gains)))
 		rc = NSX_ERR;
 	nsx_wi_gains_free(&gains);
 	nsx_wi_path_free(&path);

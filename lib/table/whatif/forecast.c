@@ -230,7 +230,7 @@ make_table(const struct forecast *f)
 		}
 	}
 	if (t && f->rows.n && f->g->steps.n) {
-		if (!nsx_wi_say_doubts(w, f->diags)) {
+		if (!nsx_wi_say_doubts(w, true, f->diags)) {
 			nsx_table_free(t);
 			return NULL;
 		}

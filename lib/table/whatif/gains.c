@@ -290,14 +290,14 @@ nsx_wi_put_refusal(const struct wi_gains *w, struct nsx_buf *to)
 }
 
 bool
-nsx_wi_say_doubts(const struct wi_gains *w, struct nsx_diags *diags)
+nsx_wi_say_doubts(const struct wi_gains *w, bool ranges, struct nsx_diags *diags)
 {
 	struct nsx_buf why = { 0 };
 	bool good = (!w->refused && !w->doubtful) || nsx_wi_put_refusal(w, &why);
 
 	if (good && why.len)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: %s", w->refused ? "ranges alone can be forecast"
-		             : "gains are between low and high", why.ptr);
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: %s", w->refused ? ranges ? "forecasts are ranges, from low to high" : "no gains"
+		             : ranges ? "gains are between low and high" : "gains may be larger or smaller", why.ptr);
 	nsx_buf_free(&why);
 	return good;
 }

@@ -54,8 +54,8 @@ int nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ran
 void nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to);
 /* The same, what helps, and a 0 byte. false: out of memory, here and below. */
 bool nsx_wi_put_refusal(const struct wi_gains *w, struct nsx_buf *to);
-/* Warn of the same. */
-bool nsx_wi_say_doubts(const struct wi_gains *w, struct nsx_diags *diags);
+/* Warn of the same. ranges: gains have them. */
+bool nsx_wi_say_doubts(const struct wi_gains *w, bool ranges, struct nsx_diags *diags);
 void nsx_wi_gains_free(struct wi_gains *w);
 
 #endif
