@@ -108,7 +108,7 @@ set_gains(const struct wi_graph *g, struct nsx_sums *sums, struct wi_gains *w)
 	for (size_t i = 0; i < n && good; i++) {
 		const struct op_row *r = nsx_sums_at(sums, i);
 
-		good = nsx_wi_plan_without(&trials[i].plan, g, r->name, r->device) == NSX_OK;
+		good = nsx_wi_plan_remove(&trials[i].plan, g, r->name, r->device) == NSX_OK;
 	}
 	good = good && nsx_wi_gains(w, trials, n, false) == NSX_OK;
 	for (size_t i = 0; i < n; i++) {

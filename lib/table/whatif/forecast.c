@@ -75,6 +75,17 @@ put_instead(const struct wi_graph *g, const char *text, struct nsx_buf *to)
 	nsx_buf_char(to, '\0');
 }
 
+static void
+warn_unnamed(struct forecast *f, const char *text)
+{
+	struct nsx_buf instead = { 0 };
+
+	put_instead(f->g, text, &instead);
+	nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing%s", text,
+	             instead.failed ? "" : instead.ptr);
+	nsx_buf_free(&instead);
+}
+
 static int
 add_change(struct forecast *f, const char *text)
 {
@@ -86,33 +97,30 @@ add_change(struct forecast *f, const char *text)
 	if (nsx_wi_try(&f->gains, text, t, &named) != NSX_OK)
 		return NSX_ERR;
 	f->named |= named;
-	if (!named) {
-		struct nsx_buf instead = { 0 };
-
-		put_instead(f->g, text, &instead);
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing%s", text,
-		             instead.failed ? "" : instead.ptr);
-		nsx_buf_free(&instead);
+	if (!named && !t->plan.nparts)
+		warn_unnamed(f, text);
+	for (size_t i = 0; i < t->plan.nparts; i++) {
+		f->named |= t->plan.parts[i].named;
+		if (!t->plan.parts[i].named)
+			warn_unnamed(f, t->plan.parts[i].text);
 	}
 	return add_row(f, nsx_str_dup(nsx_str_c(text)));
 }
 
 /* ---- what is tried if nothing is asked for */
 
-/* An expression that matches this name only. */
+/* A change of the operations of this name alone: with an expression, unless it has letters that mean more in one. */
 static char *
 faster_text(struct nsx_str name)
 {
 	struct nsx_buf b = { 0 };
+	bool plain = true;
 
-	nsx_buf_c(&b, "faster:^");
-	for (size_t i = 0; i < name.len; i++) {
-		const char *form = name.ptr[i] == '\\' || name.ptr[i] == '^' ? "\\%c"
-		                   : memchr(".[()*+?{|$", name.ptr[i], 10) ? "[%c]" : "%c";
-
-		nsx_buf_fmt(&b, form, name.ptr[i]);
-	}
-	nsx_buf_c(&b, "$=2");
+	for (size_t i = 0; i < name.len; i++)
+		plain &= !memchr("\\^.[]()*+?{}|$", name.ptr[i], 15);
+	nsx_buf_c(&b, plain ? "faster:^" : "faster:name:");
+	nsx_buf_str(&b, name);
+	nsx_buf_c(&b, plain ? "$=2" : "=2");
 	nsx_buf_char(&b, '\0');
 	if (!b.failed)
 		return b.ptr;

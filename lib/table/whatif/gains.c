@@ -53,8 +53,8 @@ heed(struct wi_gains *w, struct wi_trial *t, double period, const bool *without,
 static bool
 is_of_host(const struct wi_plan *p)
 {
-	return p->kind == WI_PLAN_CHANGE && (p->change.what == WI_HOST || p->change.what == WI_API
-	       || p->change.what == WI_NO_SYNC || p->change.what == WI_NO_PROFILER);
+	return nsx_wi_plan_is(p, WI_HOST) || nsx_wi_plan_is(p, WI_API) || nsx_wi_plan_is(p, WI_NO_SYNC)
+	       || nsx_wi_plan_is(p, WI_NO_PROFILER);
 }
 
 /* The range of a gain where something is not known. bounds: as above. */
@@ -121,7 +121,7 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 		for (size_t k = 0; k < some && rc == NSX_OK; k++) {
 			struct wi_trial *t = &trials[i + k];
 			int64_t *of = bounds + k * 2 * g->steps.n;
-			const bool *without = nsx_wi_change_without(g, &t->plan.change, w->without) ? w->without : NULL;
+			const bool *without = nsx_wi_plan_without(&t->plan, w->without) ? w->without : NULL;
 			double period = without ? nsx_wi_period(g, NULL, without) : w->period;
 
 			t->gain.saved = t->gain.low = t->gain.high = period - nsx_wi_period(g, of, without);
@@ -129,7 +129,7 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 			if (ranges && w->contention.shares.k > 0)
 				rc = heed(w, t, period, without, of);
 			/* Who waits for whom in them was guessed. */
-			if (ranges && g->guessed && t->plan.kind == WI_PLAN_CHANGE && t->plan.change.what == WI_NOWAIT)
+			if (ranges && g->guessed && nsx_wi_plan_is(&t->plan, WI_NOWAIT))
 				t->gain.low = fmin(t->gain.low, 0);
 			if (ranges && rc == NSX_OK && (w->refused || w->doubtful) && g->steps.n)
 				rc = span(w, t, period, without, of);
@@ -305,10 +305,10 @@ nsx_wi_say_doubts(const struct wi_gains *w, bool ranges, struct nsx_diags *diags
 int
 nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, bool *named)
 {
-	struct wi_change c;
-	const char *why = nsx_wi_change_parse(change, &c);
+	int rc = nsx_wi_plan_all(&t->plan, w->g, change);
 
-	return why ? nsx_err_set(w->g->err, "%s: %s", change, why) : nsx_wi_plan(&t->plan, w->g, &c, named);
+	*named = t->plan.named;
+	return rc;
 }
 
 void

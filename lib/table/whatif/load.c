@@ -25,7 +25,7 @@ nsx_wi_need(struct wi_graph *g, struct nsx_reader *in)
 		nsx_size_parse(allowed, &most);
 	g->large.limit = most / 4 < WI_MEMORY ? (size_t)most / 4 : WI_MEMORY;
 	g->large.err = g->err;
-	g->pairing.comm.cat.keep = NSX_CAT_NAMES;
+	g->pairing.comm.cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
 	nsx_comm_need(&g->pairing.comm, in);
 	nsx_nccl_need(in);
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, profile)
@@ -183,7 +183,9 @@ task_of(struct wi_graph *g, const struct nsx_rec *rec)
 		return NSX_NONE;
 	at = nsx_map_number(&g->task_of, (struct nsx_key){ (uint64_t)t.name << 32 | t.inst,
 	                                                   (uint64_t)t.comm << 1 | t.copy });
-	return at != NSX_NONE && (at < g->tasks.n || nsx_vec_push(&g->tasks, t)) ? at : (uint32_t)NSX_NONE;
+	if (at != g->tasks.n)
+		return at;
+	return intern(g, nsx_string(rec, NSX_OP_name), &t.kernel) && nsx_vec_push(&g->tasks, t) ? at : (uint32_t)NSX_NONE;
 }
 
 /* The stream that it ran in, most often that of its device's operation before; NSX_NONE when out of memory. */

@@ -501,10 +501,10 @@ doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt
 			own = wi_time(g, d->event);
 		return latest_of(s, d, times, own);
 	}
-	if (!op && p->kind == WI_PLAN_CHANGE && p->change.what == WI_NO_SYNC
+	if (!op && nsx_wi_plan_is(p, WI_NO_SYNC)
 	    && (!wi_is_end(d->event) || wi_api(g, &g->calls.p[wi_call_of(g, d->event)])->blocking))
 		return from;
-	if (ends && p->kind == WI_PLAN_CHANGE && p->change.what == WI_NOWAIT && d->within) {
+	if (ends && nsx_wi_plan_is(p, WI_NOWAIT) && d->within) {
 		for (uint32_t k = d->first; k < d->first + d->within; k++) {
 			int64_t own_time = wi_time(g, d->event) - wi_time(g, s->causes.p[k]);
 
