@@ -120,7 +120,7 @@ nsx_wi_change_parse(const char *text, struct wi_change *c)
 		return "it needs a name: faster:ERE=K, bandwidth:KIND=GBPS";
 	}
 	if (text[word] == '=' && equals != text + word)
-		return "it takes one number; before a further change comes a comma";
+		return "it takes one number; what follows it is no change";
 	if (words[i].zero)
 		return text[word] == '=' && strcmp(text + word, "=0") == 0 ? NULL
 		       : "only 0 is possible: sync=0, gaps=0, profiler=0";
