@@ -35,6 +35,8 @@ ranges() {
 	nsysx-whatif -q --tsv --step "$step" "$@" "$T/s" | awk -F'\t' -v job="$job" '
 		FNR == 1 || $1 == "none" { next }
 		NR == FNR { truth[$1] = $2 - $3; same[$1] = $4; next }
+		# Of waits that are in no call none goes away without waits of calls.
+		$1 == "sync=0" && job ~ /unseen$/ { next }
 		$6 != "" && same[$1] { print job, $1, 100 * truth[$1] / $3, 100 * $6 / $3, 100 * $7 / $3, $5 != "" }' "$T/job/answers/whatif.tsv" -
 }
 for kind in $kinds; do

@@ -501,8 +501,8 @@ doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt
 			own = wi_time(g, d->event);
 		return latest_of(s, d, times, own);
 	}
-	if (!op && nsx_wi_plan_is(p, WI_NO_SYNC)
-	    && (!wi_is_end(d->event) || wi_api(g, &g->calls.p[wi_call_of(g, d->event)])->blocking))
+	if (!op && wi_is_end(d->event) && nsx_wi_plan_is(p, WI_NO_SYNC)
+	    && wi_api(g, &g->calls.p[wi_call_of(g, d->event)])->blocking)
 		return from;
 	if (ends && nsx_wi_plan_is(p, WI_NOWAIT) && d->within) {
 		for (uint32_t k = d->first; k < d->first + d->within; k++) {
