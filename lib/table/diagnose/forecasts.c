@@ -104,7 +104,8 @@ nsx_look_put_path(const struct nsx_look_at *a, struct nsx_buf *to)
 	bool said[WI_NPARTS] = { false };
 	const char *between = ": ";
 
-	if (!f->known || f->path.all <= 0)
+	/* Of a path of which much is not known no part is named. */
+	if (!f->known || f->gains.refused || f->path.all <= 0)
 		return false;
 	nsx_buf_c(to, "the step is set by ");
 	if (a->devices.n < 2)
@@ -270,7 +271,7 @@ nsx_look_path(const struct nsx_look_at *a)
 	struct nsx_table *t = nsx_table_new(path_cols, sizeof path_cols / sizeof *path_cols);
 	const struct nsx_step_of *picks[2];
 	size_t n = 0;
-	bool good = !a->forecasts.known || nsx_look_picks(a, picks, &n);
+	bool good = !a->forecasts.known || a->forecasts.gains.refused || nsx_look_picks(a, picks, &n);
 
 	for (size_t i = 0; t && i < n && good; i++)
 		good = put_step(a, picks[i], t);

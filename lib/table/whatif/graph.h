@@ -96,6 +96,7 @@ struct wi_call_more {
 	int64_t  stalled;                /* ns; 0: not recorded */
 	uint32_t waited, nwaited;        /* in refs: operations whose ends let it return */
 	uint32_t from;                   /* the call of another thread that hands over to it */
+	uint32_t drained;                /* the operation whose end the host awaited before it, in no call */
 };
 
 /* Events: 2 i is the start and 2 i + 1 the end of operation i; after them those of calls, then for each instance the

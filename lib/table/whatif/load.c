@@ -10,7 +10,7 @@
 
 const struct wi_more nsx_wi_no_more = { .bytes = NSX_ABSENT, .group = NSX_ABSENT, .node = NSX_ABSENT, .kind = NSX_NONE,
                                         .instance = NSX_NONE, .item = NSX_NONE };
-const struct wi_call_more nsx_wi_no_call_more = { .from = NSX_NONE };
+const struct wi_call_more nsx_wi_no_call_more = { .from = NSX_NONE, .drained = NSX_NONE };
 
 /* ---- reading */
 
@@ -105,7 +105,7 @@ take_call(struct wi_graph *g, const struct nsx_rec *rec)
 	int64_t pid = nsx_int(rec, NSX_CALL_pid, 0), profile = nsx_int(rec, NSX_CALL_profile, 0);
 	int64_t number = nsx_int(rec, NSX_CALL_call, NSX_ABSENT), dur = nsx_int(rec, NSX_CALL_dur, 0);
 	uint32_t report = nsx_cat_profile(&g->pairing.comm.cat, rec), api = api_of(g, rec);
-	struct wi_call_more more = { nsx_int(rec, NSX_CALL_stalled, 0), 0, 0, NSX_NONE };
+	struct wi_call_more more = { nsx_int(rec, NSX_CALL_stalled, 0), 0, 0, NSX_NONE, NSX_NONE };
 	struct wi_call c = { .start = nsx_int(rec, NSX_CALL_start, 0), .before = NSX_NONE, .op = NSX_NONE,
 	                     .queue = NSX_NONE, .more = NSX_NONE };
 
