@@ -91,7 +91,7 @@ equal 'blocking: its gaps add up to its gain' "$(shown more blocking | sum_of 0)
 equal 'the table of steps is that of nsysx-idle --steps' "$(nsysx-idle -q --steps --tsv "$T/more" | awk -F'\t' 'NR > 1 { print $2 ($4 == "" ? "" : ":" $4), $5 }')" \
 	"$(where_of more | sed 1d)"
 cp "$T/job" "$T/it's a job"
-equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 4
+equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 3
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "share'
 shows 'the screen reports that gains do not add up' 'each taken alone, for gains do not add up' nsysx-diagnose -q --table "$T/job"
 shows 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5%, forecast 0.0% computation is the largest part of 3 steps, 58.5%; the next: device 0 is host-bound' nsysx-diagnose -q --table "$T/job"
