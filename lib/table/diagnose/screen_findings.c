@@ -131,13 +131,13 @@ nsx_screen_findings(struct nsx_screen *s)
 		            known ? "--:|" : "");
 	else
 		nsx_screen_lines(s, known && a->forecasts.gains.refused
-		             ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, by which "
-		                       "they are ranked, and the range of what a step may save without it "
+		             ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, by "
+		                       "which they are ranked, and the range of what a step may save without it "
 		                       "(nsysx-whatif)")
 		             : known && a->forecasts.gains.doubtful
-		             ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, and what "
-		                       "a step is forecast to save without it (nsysx-whatif), ranked by the loss as far "
-		                       "as that is in the forecast")
+		             ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, and "
+		                       "what a step is forecast to save without it (nsysx-whatif), ranked by the "
+		                       "loss as far as that is in the forecast")
 		             : known ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time "
 		                               "lost, and what a step is forecast to save without it "
 		                               "(nsysx-whatif), by which they are ranked")

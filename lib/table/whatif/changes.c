@@ -103,7 +103,8 @@ nsx_wi_change_parse(const char *text, struct wi_change *c)
 	while (i < n && (strlen(words[i].name) != word || strncmp(words[i].name, text, word) != 0))
 		i++;
 	if (i == n)
-		return "no such change: want faster:ERE=K, faster:name:NAME=K, faster:family:FAMILY=K, limit[:ERE][=SHARE], copies=K, transfer[:KIND]=K, "
+		return "no such change: want faster:ERE=K, faster:name:NAME=K, faster:family:FAMILY=K, "
+		       "limit[:ERE][=SHARE], copies=K, transfer[:KIND]=K, "
 		       "bandwidth:KIND=GBPS, nowait[:DEVICES], even, host=K, api=K, sync=0, gaps=0 or profiler=0";
 	*c = (struct wi_change){ .what = words[i].what, .by = WI_BY_ERE, .text = nsx_str_c(text), .k = 1 };
 	has_k = words[i].has_k || (c->what == WI_LIMIT && equals && nsx_get_double(nsx_str_c(equals + 1), &c->k));
@@ -135,8 +136,8 @@ nsx_wi_change_parse(const char *text, struct wi_change *c)
 		return "it needs a number: K times as fast";
 	if (words[i].has_k && strcmp(equals, "=inf") == 0)
 		c->k = INFINITY;
-	else if (words[i].has_k && (!get_times(nsx_str_c(equals + 1), c->what != WI_BANDWIDTH, &c->k) || !(c->k >= k_min)
-	                            || isinf(c->k)))
+	else if (words[i].has_k && (!get_times(nsx_str_c(equals + 1), c->what != WI_BANDWIDTH, &c->k)
+	                            || !(c->k >= k_min) || isinf(c->k)))
 		return "want a number, 0.001 or more, or inf";
 	if (!c->name.len || (c->what != WI_FASTER && c->what != WI_LIMIT) || c->by != WI_BY_ERE)
 		return NULL;

@@ -253,5 +253,8 @@ nsx_wi_critical(const struct wi_graph *g, enum nsx_whatif_form form, struct nsx_
 {
 	*table = form == NSX_WHATIF_OP ? by_op(g, diags) : form == NSX_WHATIF_EDGES ? each_edge(g)
 	         : by_step(g, form == NSX_WHATIF_PART);
+	if (*table && form == NSX_WHATIF_PART)
+		nsx_table_note(*table, "of the critical path, on which the host may be while devices compute: no share "
+		               "of idle time, which nsysx-idle has");
 	return *table ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

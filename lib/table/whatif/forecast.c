@@ -281,7 +281,8 @@ nsx_wi_forecast(struct wi_graph *g, const struct nsx_whatif_options *o, struct n
 		qsort(f.rows.p, f.rows.n, sizeof *f.rows.p, by_gain);
 	if (rc == NSX_OK) {
 		*table = make_table(&f);
-		nsx_table_rank(*table, f.gains.refused || f.gains.doubtful ? "what low high saved period predicted unexplained"
+		nsx_table_rank(*table, f.gains.refused || f.gains.doubtful
+		               ? "what low high saved period predicted unexplained"
 		               : "what saved period predicted unexplained");
 		rc = *table ? NSX_OK : nsx_err_nomem(g->err, NULL);
 	}

@@ -66,7 +66,7 @@ span(struct wi_gains *w, struct wi_trial *t, double period, const bool *without,
 	double more = t->gain.saved > t->gain.low ? t->gain.high - t->gain.low : t->gain.low - t->gain.high;
 
 	t->gain.none = w->hostless && is_of_host(&t->plan);
-	if (!make_times(w))
+	if (!make_times(w) || (!w->spans.g && nsx_wi_spans_begin(&w->spans, g, w->path) != NSX_OK))
 		return NSX_ERR;
 	for (int latest = 0; latest < 2; latest++) {
 		double saved;
@@ -113,11 +113,8 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 			plans[k] = &trials[i + k].plan;
 		plans[some] = &model;
 		rc = nsx_wi_replay(g, plans, some + !w->judged, bounds);
-		if (rc == NSX_OK && !w->judged) {
+		if (rc == NSX_OK && !w->judged)
 			judge(w, w->period - nsx_wi_period(g, bounds + some * 2 * g->steps.n, NULL));
-			if ((w->refused || w->doubtful) && g->steps.n)
-				rc = nsx_wi_spans_begin(&w->spans, g, w->path);
-		}
 		for (size_t k = 0; k < some && rc == NSX_OK; k++) {
 			struct wi_trial *t = &trials[i + k];
 			int64_t *of = bounds + k * 2 * g->steps.n;
@@ -223,10 +220,11 @@ odd_words(const struct wi_path *path)
 		return "%s of the critical path is not explained, most of it before operations that start late for no "
 		       "known reason";
 	case WI_GAP:
-		return "%s of the critical path is not explained, most of it between calls, where a thread may wait for "
-		       "another";
+		return "%s of the critical path is not explained, most of it between calls, where a thread may wait "
+		       "for another";
 	default:
-		return "%s of the critical path is not explained, most of it in calls that are long for no known reason";
+		return "%s of the critical path is not explained, most of it in calls that are long for no known "
+		       "reason";
 	}
 }
 
@@ -296,7 +294,8 @@ nsx_wi_say_doubts(const struct wi_gains *w, bool ranges, struct nsx_diags *diags
 	bool good = (!w->refused && !w->doubtful) || nsx_wi_put_refusal(w, &why);
 
 	if (good && why.len)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: %s", w->refused ? ranges ? "forecasts are ranges, from low to high" : "no gains"
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: %s", w->refused
+		             ? ranges ? "forecasts are ranges, from low to high" : "no gains"
 		             : ranges ? "gains are between low and high" : "gains may be larger or smaller", why.ptr);
 	nsx_buf_free(&why);
 	return good;

@@ -6,9 +6,9 @@
 #include "table/whatif/path.h"
 #include "table/whatif/spans.h"
 
-/* ns of a step. low, high: without and with contention, in order; equal where none was found. Where it is not known what
- * some events waited for, it is between low and high whatever they waited for; single: saved may be taken for it. none:
- * nothing is known of what would change. */
+/* ns of a step. low, high: without and with contention, in order; equal where none was found. Where it is not known
+ * what some events waited for, it is between low and high whatever they waited for; single: saved may be taken for it.
+ * none: nothing is known of what would change. */
 struct wi_gain { double saved, low, high; bool single, none; };
 
 /* A change, and what it saves. */

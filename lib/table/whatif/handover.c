@@ -1,7 +1,7 @@
-/* handover.c -- threads that wait for another thread, or in no call for the device: no record tells so. A gap of a thread before a call of one name
- * often follows a call of another thread that then falls silent, or one that waited for the device: if the one waits
- * for the other, the time from there varies less than the gap does; if it has a clock of its own, more. Judged over
- * all processes at once, since one has too few steps.
+/* handover.c -- threads that wait for another thread, or in no call for the device: no record tells so. A gap of a
+ * thread before a call of one name often follows a call of another thread that then falls silent, or one that waited
+ * for the device: if the one waits for the other, the time from there varies less than the gap does; if it has a clock
+ * of its own, more. Judged over all processes at once, since one has too few steps.
  *
  * Example: gaps of 900, 950, 870 us of a thread that reads batches, in which a copy of another thread ends after 300,
  * 352, 269 us. The times from there to the end of the gap, 600, 598, 601, vary by 2 us and the gaps by 40, so the
@@ -183,7 +183,8 @@ find_last_ops(struct search *s)
 		const struct wi_op *o = &g->ops.p[i];
 
 		wi_pause(g, i);
-		if (o->call != NSX_NONE && (s->last_op[o->call] == NSX_NONE || g->ops.p[s->last_op[o->call]].end < o->end))
+		if (o->call != NSX_NONE && (s->last_op[o->call] == NSX_NONE
+		                            || g->ops.p[s->last_op[o->call]].end < o->end))
 			s->last_op[o->call] = (uint32_t)i;
 	}
 	for (size_t i = 0; i < g->threads.process_of.n; i++)

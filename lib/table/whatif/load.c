@@ -185,7 +185,8 @@ task_of(struct wi_graph *g, const struct nsx_rec *rec)
 	                                                   (uint64_t)t.comm << 1 | t.copy });
 	if (at != g->tasks.n)
 		return at;
-	return intern(g, nsx_string(rec, NSX_OP_name), &t.kernel) && nsx_vec_push(&g->tasks, t) ? at : (uint32_t)NSX_NONE;
+	return intern(g, nsx_string(rec, NSX_OP_name), &t.kernel) && nsx_vec_push(&g->tasks, t) ? at
+	       : (uint32_t)NSX_NONE;
 }
 
 /* The stream that it ran in, most often that of its device's operation before; NSX_NONE when out of memory. */

@@ -34,7 +34,7 @@ struct wi_path {
 	int64_t  odd[WI_NCLASSES];   /* not explained, by class of edge */
 	int64_t  idle;               /* of all such gaps that are long, on the path or not */
 	int64_t  late;               /* latencies of operations that are much longer than usual */
-	int64_t  unpaired;           /* collectives whose communicator is not known, in which nobody waits for another */
+	int64_t  unpaired;           /* collectives of unknown members, in which nobody waits for another */
 	int64_t *on;                 /* by device of the catalogue */
 	int64_t *names;              /* of operations that compute or copy, by name */
 };

@@ -18,7 +18,7 @@ enum {
 	SLOW_CALL = 15000,    /* ns: a call that is longer, and TIMES_LATE as long as usual, may have waited */
 	MORE = 500,           /* ns more than usual, of an operation without a call */
 	IDLE_HOST = 50000,    /* ns: a gap that is longer may be a wait, in a job whose host may wait in no call */
-	MOST = 64             /* causes of one event in one stream: of more some are taken, the first and the last too */
+	MOST = 64             /* causes of one event in one stream: of more some are taken, also the first and last */
 };
 #define UNKNOWN INT64_MIN
 /* Shares of the path from which on a kind of doubt is taken as one of the whole job. */
