@@ -87,7 +87,7 @@ reference_check() {
 list() {
 	if [ "${SLOW-}" ]; then
 		for f in "$here"/slow/*.sh; do [ -e "$f" ] && basename "$f" .sh | sed 's,^,slow/,'; done
-		for f in compare_pairs completion cookbook install whatif_pairs; do [ -e "$here/tools/$f.sh" ] && echo "tools/$f"; done
+		for f in compare_pairs completion cookbook install whatif_pairs whatif_ranges; do [ -e "$here/tools/$f.sh" ] && echo "tools/$f"; done
 		return
 	fi
 	for f in "$here"/unit/*.c; do [ -e "$f" ] && basename "$f" .c | sed 's,^,unit/,'; done

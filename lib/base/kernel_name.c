@@ -122,6 +122,24 @@ close_of(struct nsx_str s, size_t from)
 	return s.len;
 }
 
+/* What a text says about a kernel, as faster:name:KERNEL=2 does: the bytes before and after the name. False if it says
+ * nothing. */
+static bool
+find_said(struct nsx_str s, size_t *before, size_t *after)
+{
+	size_t i = 0;
+
+	while (i < s.len && s.ptr[i] >= 'a' && s.ptr[i] <= 'z')
+		i++;
+	if (!i || s.len - i < 6 || memcmp(s.ptr + i, ":name:", 6) != 0)
+		return false;
+	*before = i + 6;
+	for (i = s.len; i > *before && s.ptr[i - 1] != '=';)
+		i--;
+	*after = i > *before ? s.len - i + 1 : 0;
+	return true;
+}
+
 /* A template whose arguments are the bytes from `from` to `to`; own: the function without namespaces. */
 struct template { struct nsx_str own; size_t from, to; };
 
@@ -129,7 +147,10 @@ static bool
 find_template(struct nsx_str s, struct template *t)
 {
 	struct nsx_str function = function_of(s);
+	size_t before, after;
 
+	if (find_said(s, &before, &after))
+		return false;
 	t->own = function;
 	t->from = (size_t)(function.ptr - s.ptr) + function.len + 1;
 	for (size_t i = 0; i + 1 < function.len; i++)
@@ -217,9 +238,15 @@ void
 nsx_buf_kernel_shortened(struct nsx_buf *b, struct nsx_str s, size_t width)
 {
 	struct template t;
+	size_t before, after;
 
 	if (s.len <= width || nsx_width(s) <= width) {
 		nsx_buf_str(b, s);
+	} else if (find_said(s, &before, &after) && width >= before + after + LEAST) {
+		nsx_buf_add(b, s.ptr, before);
+		nsx_buf_kernel_shortened(b, (struct nsx_str){ s.ptr + before, s.len - before - after },
+		                         width - before - after);
+		nsx_buf_add(b, s.ptr + s.len - after, after);
 	} else if (put_source(b, s, width)) {
 		return;
 	} else if (width < LEAST || !find_template(s, &t)) {

@@ -12,7 +12,8 @@
  *   with the word direct_copy_kernel ->  at::elementwise_kernel<..direct_copy_kernel..> */
 void nsx_buf_kernel(struct nsx_buf *b, struct nsx_str name, struct nsx_str word);
 
-/* Append s shortened to at most `width` columns; unchanged if it fits. A C++ template keeps its function, without
+/* Append s shortened to at most `width` columns; unchanged if it fits. Of a text like faster:name:KERNEL=2 the kernel
+ * is shortened. A C++ template keeps its function, without
  * namespaces, and its arguments from the last one whose name contains "kernel", "functor", "op" or "GEMM"; if there is
  * none, from the longest word. Everything else is shortened by nsx_buf_shortened, and so is a template if `width` is
  * below 16.

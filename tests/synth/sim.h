@@ -147,7 +147,7 @@ uint32_t sim_exchange(struct sim *s, uint32_t th, uint32_t stream, int64_t comm,
 void sim_build(struct sim *s, const char *kind);
 extern const char sim_kinds[];                   /* for the option table */
 
-/* sim_change.c: change a job; NULL, or why that is not possible */
+/* sim_change.c: change a job, in several ways with commas between; NULL, or why that is not possible */
 const char *sim_change(struct sim *s, const char *change);
 struct sim_saved;                                /* what changes change */
 struct sim_saved *sim_save(const struct sim *s);

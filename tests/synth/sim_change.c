@@ -145,8 +145,8 @@ no_gaps(struct sim *s)
 		s->op.p[i].gap = s->op.p[i].await = 0;
 }
 
-const char *
-sim_change(struct sim *s, const char *change)
+static const char *
+make_one(struct sim *s, const char *change)
 {
 	const char *equals = strrchr(change, '='), *colon = strchr(change, ':');
 	size_t word = strcspn(change, ":=");
@@ -183,6 +183,24 @@ sim_change(struct sim *s, const char *change)
 		return "want faster:ERE=K, transfer[:KIND]=K, bandwidth:KIND=GBPS, nowait, even, host=K, api=K, "
 		       "sync=0, gaps=0 or profiler=0";
 	return NULL;
+}
+
+const char *
+sim_change(struct sim *s, const char *change)
+{
+	const char *why = NULL;
+
+	for (size_t n; !why; change += n + 1) {
+		char *one = syn_check(strdup(change));
+
+		n = strcspn(change, ",");
+		one[n] = '\0';
+		why = make_one(s, one);
+		free(one);
+		if (!change[n])
+			break;
+	}
+	return why;
 }
 
 /* ---- there and back */

@@ -309,8 +309,11 @@ static void
 answer_changes(struct sim *s)
 {
 	static const char *const always[] = { "faster:.=1.5", "faster:.=4", "faster:.=0.5", "host=2",
-					      "host=0.5",     "host=inf",   "api=2",        "gaps=0" };
-	static const char *const communicating[] = { "transfer=2", "transfer=inf", "transfer=0.33", "nowait" };
+					      "host=0.5",     "host=inf",   "api=2",        "gaps=0",
+					      "faster:.=2,host=2", "host=inf,gaps=0" };
+	static const char *const communicating[] = { "transfer=2", "transfer=inf", "transfer=0.33", "nowait",
+						     "faster:.=2,transfer=2", "host=inf,transfer=inf",
+						     "nowait,faster:.=1.5", "faster:.=inf,transfer=inf" };
 	struct sim_saved *saved = sim_save(s);
 	bool syncs = false, profiler = s->profiler.n > 0;
 	const char *kind = NULL;
@@ -337,8 +340,10 @@ answer_changes(struct sim *s)
 		TRY("transfer:%s=2", kind);
 		TRY("bandwidth:%s=100", kind);
 	}
-	if (s->p->dev.n > 1)
+	if (s->p->dev.n > 1) {
 		TRY("even");
+		TRY("faster:.=2,even");
+	}
 	if (syncs)
 		TRY("sync=0");
 	if (profiler)

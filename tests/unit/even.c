@@ -29,7 +29,7 @@ make(struct wi_graph *g)
 	for (uint32_t i = 0; i < DEVICES; i++)
 		good &= nsx_vec_push(&g->lanes, ((struct wi_lane){ 0, i, i }));
 	for (uint32_t i = 0; i <= NAMES; i++)
-		good &= nsx_vec_push(&g->tasks, ((struct wi_task){ i % NAMES, NSX_NONE, i == NAMES, false }));
+		good &= nsx_vec_push(&g->tasks, ((struct wi_task){ .name = i % NAMES, .inst = NSX_NONE, .comm = i == NAMES }));
 	for (int64_t i = 0, t = 0; i < OPS; i++, t += chance(3))
 		good &= nsx_vec_push(&g->ops, ((struct wi_op){ .start = t, .end = t + 1 + chance(1000),
 		                                               .lane = chance(DEVICES), .task = chance(NAMES + 1) }));

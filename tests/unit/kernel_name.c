@@ -54,6 +54,17 @@ sources(void)
 	is_str(in_width("/opt/a/b.py:1[f] /opt/a/c.py:2[g]", 20), "/opt/a/b...c.py:2[g]", "a chain of them is text");
 }
 
+/* What is said of a kernel stays. */
+static void
+said(void)
+{
+	const char *change = "faster:name:void at::v<(int)4, at::BinaryFunctor<float, at::MulFunctor<float>>>(int, T2)=2";
+
+	is_str(in_width(change, 95), change, "a change that fits");
+	is_str(in_width(change, 44), "faster:name:v<..MulFunctor<float>>>=2", "its kernel is shortened");
+	ok(!nsx_kernel_is_template(nsx_str_c(change)), "it is none");
+}
+
 static void
 widths(void)
 {
@@ -100,6 +111,7 @@ main(void)
 	   && !nsx_kernel_is_template(NSX_STR("f<>(int)")), "a template has arguments");
 	is_str(in_width("jit_train_step.fusion", 12), "jit_t..usion", "a name without template arguments keeps both ends");
 	sources();
+	said();
 	widths();
 	nsx_buf_free(&b);
 	return done();

@@ -18,7 +18,7 @@ FILENAME ~ /summary.md$/ {
 		verdict = verdict (verdict == "" ? "" : "; ") line
 	if (line ~ /^looked at: / || line ~ /^not known: /)
 		looked[++lookeds] = line
-	if (line ~ /^not sure: / || line ~ /^forecasts are lower bounds: / || line ~ /^no forecasts: .*%/)
+	if (line ~ /^not sure: / || line ~ /^forecasts are ranges, / || line ~ /^no forecasts: .*%/)
 		unsure[++unsures] = line
 	if (line ~ /^the step is set by /) {
 		set_by = path_command = line
@@ -48,7 +48,7 @@ FNR == 1 {
 function v(name) { return name in col ? $col[name] : "" }
 file == "where" && FNR == 2 { whole = v("part"); steps = v("count"); mean = v("mean"); p50 = v("p50"); p99 = v("p99"); next }
 file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
-file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); share_of[f] = v("share"); evidence[f] = v("evidence"); command[f] = v("command"); gsub(/\\\\/, "\\", command[f]); action[f] = v("action"); subject[f] = v("subject"); saved[f] = v("saved"); low[f] = v("low"); high[f] = v("high"); forecasts += saved[f] != "" }
+file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); share_of[f] = v("share"); evidence[f] = v("evidence"); command[f] = v("command"); gsub(/\\\\/, "\\", command[f]); action[f] = v("action"); subject[f] = v("subject"); saved[f] = v("saved"); low[f] = v("low"); high[f] = v("high"); forecasts += high[f] != "" }
 file == "record-device" { devices++; model(v("name")) }
 file == "record-profile" { profiles++; if (v("product") != "") said(v("product")); if (day == "" && v("start_utc") != "") day = date(v("start_utc")) }
 function model(x) { if (x != "" && !(x in models)) { models[x] = 1; model_list = model_list (model_list == "" ? "" : ", ") x } }
@@ -89,9 +89,14 @@ function one(x) { return x ~ /^(slow-collective|late-host|straggler|late-device|
 function sentence(x) { return toupper(substr(x, 1, 1)) substr(x, 2) "." }
 function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : tinted(cause[i]) }
 function part_name(i) { return name[i] == "comm" ? "exposed communication" : name[i] == "copy" ? "copies" : name[i] == "idle" ? "idle: " cause[i] : name[i] }
-# Without low a forecast is an upper bound, without high a lower one.
-function bound(i) { return low[i] == "" ? "at most " : high[i] == "" ? "at least " : "" }
-function forecast(i) { return saved[i] == "" || (high[i] == "" && low[i] * share_of[i] < 0.0005 * gain[i]) ? "" : "; forecast " bound(i) "<span class=\"figure\">" data(low[i] == "" ? high[i] : high[i] == "" ? low[i] : saved[i], "say") "</span>" }
+# A range, where its ends differ; without low an upper bound.
+function forecast(i,   least, most) {
+	if (high[i] == "")
+		return ""
+	most = shown(high[i], "say")
+	least = low[i] == "" ? "" : shown(low[i], "say")
+	return "; forecast " esc(least == "" ? "at most " most : least == most ? most : least " to " most)
+}
 function card(x, form, what) { print "<div><dt>" esc(what) "</dt><dd>" data(x, form) "</dd></div>" }
 function bar(   i) {
 	printf "<div class=\"bar\" role=\"img\" aria-label=\"where a %s goes, as listed below\">", whole
@@ -141,7 +146,7 @@ END {
 		}
 		print "</ol>" (f > 3 ? "</details>" : "")
 		if (forecasts)
-			print "<p class=\"note\">A gain is the time lost in a finding, a forecast what a step would save without it alone, by which findings are ranked (nsysx-whatif); neither adds up.</p>"
+			print "<p class=\"note\">A gain is the time lost in a finding, a forecast what a step would save without it alone (nsysx-whatif), by which findings are ranked if it is no range; neither adds up.</p>"
 		else
 			print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"
 	} else if (n) {

@@ -61,7 +61,7 @@ struct nsx_finding {
 	double                gain;
 	struct wi_gain        forecast;  /* of the change */
 	bool                  forecasts; /* there is one */
-	bool                  bound;     /* and it may be more: doubts make it a lower bound */
+	bool                  ranges;    /* and it is a range, for something is not known (nsysx-whatif(1), Ranges) */
 	bool                  more;      /* the change removes more than it, whatever its kind has */
 	uint32_t              change;    /* of nsysx-whatif; NSX_NONE: none is a forecast of it */
 	uint32_t              evidence, command, subject;

@@ -289,6 +289,7 @@ judge_f32(struct nsx_look_at *a)
 	nsx_buf_fmt(&a->text, "; the peak is %.1f times as high in TF32, %.1f times in bf16, of which the gain is",
 	            tf32, bf16);
 	put_shared(a, NSX_KIN_F32, bf16 > 0 ? 1 - 1 / bf16 : 0);
+	nsx_buf_fmt(&a->named, "%.4g", bf16);
 	return nsx_look_find(a, NSX_FIND_F32, NSX_NCAUSES, sum.gain / (double)a->count,
 	                     nsx_look_over(a, "nsysx-summary --by family --only family=gemm --only kind=f32"));
 }

@@ -16,6 +16,8 @@ enum {
 	                          * are taken, from the middle, */
 	FEW_STEPS = 4            /* and no fewer than that */
 };
+/* A forecast that is so many times what is lost is explained. */
+#define MORE 1.05
 /* A part of the path that is named, in percent. */
 static const double little = 1;
 /* The share of the path on one device from which that device sets the step. */
@@ -96,13 +98,14 @@ nsx_look_put_path(const struct nsx_look_at *a, struct nsx_buf *to)
 {
 	static const char *const words[WI_NPARTS] = {
 		[WI_COMPUTE] = "compute", [WI_COMM] = "transfers", [WI_COPY] = "copies", [WI_GAP_PART] = "latency",
-		[WI_HOST_PART] = "host", [WI_API_PART] = "CUDA calls", [WI_UNEXPLAINED] = "not explained"
+		[WI_HOST_PART] = "the host's work", [WI_API_PART] = "CUDA calls", [WI_UNEXPLAINED] = "not explained"
 	};
 	const struct nsx_look_forecasts *f = &a->forecasts;
 	bool said[WI_NPARTS] = { false };
 	const char *between = ": ";
 
-	if (!f->known || f->path.all <= 0)
+	/* Of a path of which much is not known no part is named. */
+	if (!f->known || f->gains.refused || f->path.all <= 0)
 		return false;
 	nsx_buf_c(to, "the step is set by ");
 	if (a->devices.n < 2)
@@ -268,7 +271,7 @@ nsx_look_path(const struct nsx_look_at *a)
 	struct nsx_table *t = nsx_table_new(path_cols, sizeof path_cols / sizeof *path_cols);
 	const struct nsx_step_of *picks[2];
 	size_t n = 0;
-	bool good = !a->forecasts.known || nsx_look_picks(a, picks, &n);
+	bool good = !a->forecasts.known || a->forecasts.gains.refused || nsx_look_picks(a, picks, &n);
 
 	for (size_t i = 0; t && i < n && good; i++)
 		good = put_step(a, picks[i], t);
@@ -322,9 +325,8 @@ static void
 set_forecast(const struct nsx_look_forecasts *f, struct nsx_finding *x, const struct wi_gain *gain, bool named)
 {
 	x->forecast = *gain;
-	x->bound = f->gains.doubtful;
-	/* What may be more, of a change that removes more, is no bound of any kind. */
-	x->forecasts = named && (!x->bound || nsx_look_is_own(x));
+	x->ranges = f->gains.refused || f->gains.doubtful;
+	x->forecasts = named && !gain->none;
 }
 
 /* All changes are tried at once, and whether anything can be forecast with them. */
@@ -348,7 +350,7 @@ try_changes(struct nsx_look_at *a, struct of_finding *of, struct wi_trial *trial
 	}
 	if (rc == NSX_OK)
 		rc = nsx_wi_gains(&f->gains, trials, n, true);
-	f->known = rc == NSX_OK && !f->gains.refused;
+	f->known = rc == NSX_OK;
 	for (size_t i = 0; i < n; i++) {
 		if (f->known)
 			set_forecast(f, of[i].finding, &trials[i].gain, of[i].named);
@@ -399,17 +401,14 @@ nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, 
 		return;
 	in_tenths(low, f->forecast.low * percent);
 	in_tenths(high, f->forecast.high * percent);
-	/* A lower bound of nothing bounds nothing. */
-	if (nsx_look_is_own(f) && f->bound && (f->forecast.low <= 0 || strcmp(low, "0.0") == 0))
-		return;
 	if (!nsx_look_is_own(f))
 		nsx_buf_fmt(to, "%sat most %s%%", before, high);
-	else if (f->bound)
-		nsx_buf_fmt(to, "%sat least %s%%", before, low);
 	else if (strcmp(low, high) != 0)
 		nsx_buf_fmt(to, "%s%s to %s%%", before, low, high);
 	else
 		nsx_buf_fmt(to, "%s%s%%", before, high);
+	if (f->kind == NSX_FIND_BLOCKING && f->forecast.low > MORE * f->gain && f->forecast.low > 0)
+		nsx_buf_c(to, ", more than is lost: the host then runs ahead, which hides other gaps");
 }
 
 void

@@ -178,17 +178,18 @@ see(struct nsx_look_at *a)
 		a->unseen[NSX_LOOK_VARIABILITY] = a->stepped ? "fewer than four steps on every device" : "no steps";
 }
 
-/* What it counts with: what is forecast, or the most that is possible. A lower bound counts with no less than that: it
- * cannot rank a finding below another one that is smaller. Of what many changes would give, one counts. */
+/* What it counts with: what is forecast, of a range around it as much as is lost, or the most that is possible. A range
+ * alone ranks nothing: it may be wide for reasons that are not the finding's. Of what many changes would give, one
+ * counts. */
 static double
 worth(const struct nsx_finding *f)
 {
 	double forecast = f->gain;
 
-	if (f->forecasts) {
+	if (f->forecasts && f->forecast.single && !f->ranges)
 		forecast = nsx_look_is_own(f) ? f->forecast.saved : fmin(f->forecast.saved, f->gain);
-		forecast = f->bound ? fmax(forecast, f->gain) : forecast;
-	}
+	else if (f->forecasts && f->forecast.single)
+		forecast = fmin(nsx_look_is_own(f) ? fmax(f->gain, f->forecast.low) : f->gain, f->forecast.high);
 	return f->single > 0 ? fmin(forecast, f->single) : forecast;
 }
 

@@ -94,7 +94,8 @@ put_first(struct nsx_screen *s)
 		nsx_buf_c(&a->text, ": ");
 	}
 	nsx_look_put_name(f, &a->text);
-	nsx_buf_fmt(&a->text, ", %s%s of a %s, %.1f%%", f->forecasts && f->forecast.high > f->gain ? "" : "up to ",
+	nsx_buf_fmt(&a->text, ", %s%s of a %s, %.1f%%", f->forecasts && f->forecast.single
+	            && f->forecast.high > f->gain ? "" : "up to ",
 	            NSX_NS(f->gain), a->stepped ? "step" : "device's time", 100 * f->gain / a->period);
 	nsx_look_put_forecast(a, f, ", forecast ", &a->text);
 	if (subject.len && !one) {
@@ -321,7 +322,8 @@ put_looked(struct nsx_screen *s)
 		nsx_buf_c(&a->text, "nothing");
 	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	if (a->findings.n && a->forecasts.why.len) {
-		nsx_look_say(a, a->forecasts.known ? "forecasts are lower bounds: " : "no forecasts: ");
+		nsx_look_say(a, a->forecasts.known ? "forecasts are ranges, of whatever is not known: "
+		             : "no forecasts: ");
 		nsx_buf_str(&a->text, nsx_buf_view(&a->forecasts.why));
 		put_next(s);
 	}

@@ -130,10 +130,14 @@ nsx_screen_findings(struct nsx_screen *s)
 		            "|--:|---|--:|--:|%s---|---|---|\n", nsx_look_unit(s->a), known ? "forecast | " : "",
 		            known ? "--:|" : "");
 	else
-		nsx_screen_lines(s, known && a->forecasts.gains.doubtful
+		nsx_screen_lines(s, known && a->forecasts.gains.refused
+		             ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, by "
+		                       "which they are ranked, and the range of what a step may save without it "
+		                       "(nsysx-whatif)")
+		             : known && a->forecasts.gains.doubtful
 		             ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time lost, and "
 		                       "what a step is forecast to save without it (nsysx-whatif), ranked by the "
-		                       "larger one")
+		                       "loss as far as that is in the forecast")
 		             : known ? NSX_STR("possible gains, each taken alone, for gains do not add up: the time "
 		                               "lost, and what a step is forecast to save without it "
 		                               "(nsysx-whatif), by which they are ranked")

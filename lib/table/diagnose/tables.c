@@ -45,11 +45,11 @@ nsx_look_findings(const struct nsx_look_at *a)
 			nsx_table_str(t, F_CHANGE, nsx_look_str(a, f->change));
 		if (!f->forecasts)
 			continue;
-		nsx_table_double(t, F_SAVED, f->forecast.saved);
+		if (f->forecast.single)
+			nsx_table_double(t, F_SAVED, f->forecast.saved);
 		if (nsx_look_is_own(f))
 			nsx_table_double(t, F_LOW, f->forecast.low);
-		if (!f->bound)
-			nsx_table_double(t, F_HIGH, f->forecast.high);
+		nsx_table_double(t, F_HIGH, f->forecast.high);
 	}
 	if (t && name.failed) {
 		nsx_table_free(t);

@@ -108,7 +108,7 @@ set_gains(const struct wi_graph *g, struct nsx_sums *sums, struct wi_gains *w)
 	for (size_t i = 0; i < n && good; i++) {
 		const struct op_row *r = nsx_sums_at(sums, i);
 
-		good = nsx_wi_plan_without(&trials[i].plan, g, r->name, r->device) == NSX_OK;
+		good = nsx_wi_plan_remove(&trials[i].plan, g, r->name, r->device) == NSX_OK;
 	}
 	good = good && nsx_wi_gains(w, trials, n, false) == NSX_OK;
 	for (size_t i = 0; i < n; i++) {
@@ -157,7 +157,7 @@ add_gains(const struct wi_graph *g, struct nsx_sums *sums, struct nsx_diags *dia
 
 	if (rc == NSX_OK)
 		rc = nsx_wi_gains_begin(&gains, g, &path);
-	if (rc == NSX_OK && !(nsx_wi_say_doubts(&gains, diags) && set_gains(g, sums, &gains)))
+	if (rc == NSX_OK && !(nsx_wi_say_doubts(&gains, false, diags) && set_gains(g, sums, &gains)))
 		rc = NSX_ERR;
 	nsx_wi_gains_free(&gains);
 	nsx_wi_path_free(&path);
@@ -253,5 +253,8 @@ nsx_wi_critical(const struct wi_graph *g, enum nsx_whatif_form form, struct nsx_
 {
 	*table = form == NSX_WHATIF_OP ? by_op(g, diags) : form == NSX_WHATIF_EDGES ? each_edge(g)
 	         : by_step(g, form == NSX_WHATIF_PART);
+	if (*table && form == NSX_WHATIF_PART)
+		nsx_table_note(*table, "of the critical path, on which the host may be while devices compute: no share "
+		               "of idle time, which nsysx-idle has");
 	return *table ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

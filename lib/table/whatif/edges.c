@@ -219,19 +219,21 @@ make_enter(struct wi_graph *g, size_t i)
 	const struct wi_call *c = &g->calls.p[i];
 	const struct wi_call *b = c->before == NSX_NONE ? NULL : &g->calls.p[c->before];
 	int64_t own = b ? c->start - b->end : 0, handed = 0;
-	uint32_t from = wi_call_more(g, c)->from;
+	uint32_t from = wi_call_more(g, c)->from, drained = wi_call_more(g, c)->drained;
 
 	if (c->beside)
 		return add(g, wi_enter(g, c->before), WI_GAP, c->start - b->start);
 	if (b && c->start < b->end)
 		return add(g, wi_enter(g, c->before), WI_CALL, c->start - b->start);
-	if (from != NSX_NONE) {
+	if (from != NSX_NONE || drained != NSX_NONE) {
 		/* What a thread does once it may go on, it also does if it need not wait. */
-		handed = c->start - g->calls.p[from].end;
+		handed = c->start - (from != NSX_NONE ? g->calls.p[from].end : g->ops.p[drained].end);
 		own = nsx_min(own, handed > WI_HANDED ? handed : WI_HANDED);
 	}
 	if (b && !add(g, wi_leave(g, c->before), WI_GAP, own))
 		return false;
+	if (drained != NSX_NONE && !g->ops.p[drained].cut)
+		return add(g, wi_end(drained), WI_GAP, handed);
 	return from == NSX_NONE || add(g, wi_leave(g, from), WI_GAP, handed);
 }
 

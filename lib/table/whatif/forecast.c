@@ -75,6 +75,17 @@ put_instead(const struct wi_graph *g, const char *text, struct nsx_buf *to)
 	nsx_buf_char(to, '\0');
 }
 
+static void
+warn_unnamed(struct forecast *f, const char *text)
+{
+	struct nsx_buf instead = { 0 };
+
+	put_instead(f->g, text, &instead);
+	nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing%s", text,
+	             instead.failed ? "" : instead.ptr);
+	nsx_buf_free(&instead);
+}
+
 static int
 add_change(struct forecast *f, const char *text)
 {
@@ -86,33 +97,30 @@ add_change(struct forecast *f, const char *text)
 	if (nsx_wi_try(&f->gains, text, t, &named) != NSX_OK)
 		return NSX_ERR;
 	f->named |= named;
-	if (!named) {
-		struct nsx_buf instead = { 0 };
-
-		put_instead(f->g, text, &instead);
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "%s names nothing in the stream: it saves nothing%s", text,
-		             instead.failed ? "" : instead.ptr);
-		nsx_buf_free(&instead);
+	if (!named && !t->plan.nparts)
+		warn_unnamed(f, text);
+	for (size_t i = 0; i < t->plan.nparts; i++) {
+		f->named |= t->plan.parts[i].named;
+		if (!t->plan.parts[i].named)
+			warn_unnamed(f, t->plan.parts[i].text);
 	}
 	return add_row(f, nsx_str_dup(nsx_str_c(text)));
 }
 
 /* ---- what is tried if nothing is asked for */
 
-/* An expression that matches this name only. */
+/* A change of the operations of this name alone: with an expression, unless it has letters that mean more in one. */
 static char *
 faster_text(struct nsx_str name)
 {
 	struct nsx_buf b = { 0 };
+	bool plain = true;
 
-	nsx_buf_c(&b, "faster:^");
-	for (size_t i = 0; i < name.len; i++) {
-		const char *form = name.ptr[i] == '\\' || name.ptr[i] == '^' ? "\\%c"
-		                   : memchr(".[()*+?{|$", name.ptr[i], 10) ? "[%c]" : "%c";
-
-		nsx_buf_fmt(&b, form, name.ptr[i]);
-	}
-	nsx_buf_c(&b, "$=2");
+	for (size_t i = 0; i < name.len; i++)
+		plain &= !memchr("\\^.[]()*+?{}|$", name.ptr[i], 15);
+	nsx_buf_c(&b, plain ? "faster:^" : "faster:name:");
+	nsx_buf_str(&b, name);
+	nsx_buf_c(&b, plain ? "$=2" : "=2");
 	nsx_buf_char(&b, '\0');
 	if (!b.failed)
 		return b.ptr;
@@ -145,6 +153,13 @@ add_names(struct forecast *f)
 	return rc;
 }
 
+/* What a row is ordered by: of a range its middle. */
+static double
+counts_as(const struct row *r)
+{
+	return r->gain.none ? 0 : r->gain.single ? r->gain.saved : (r->gain.low + r->gain.high) / 2;
+}
+
 static int
 by_gain(const void *a, const void *b)
 {
@@ -152,8 +167,8 @@ by_gain(const void *a, const void *b)
 
 	if (x->first != y->first)
 		return x->first ? -1 : 1;
-	if (x->gain.saved != y->gain.saved)
-		return x->gain.saved > y->gain.saved ? -1 : 1;
+	if (counts_as(x) != counts_as(y))
+		return counts_as(x) > counts_as(y) ? -1 : 1;
 	return strcmp(x->text, y->text);
 }
 
@@ -175,6 +190,28 @@ add_usual(struct forecast *f)
 	return rc;
 }
 
+/* Whether anything is known of some change. */
+static bool
+any_gain(const struct forecast *f)
+{
+	bool any = f->rows.n < 2 || !f->g->steps.n;
+
+	for (size_t i = 1; i < f->rows.n; i++)
+		any |= !f->rows.p[i].gain.none;
+	return any;
+}
+
+static int
+refuse(struct forecast *f)
+{
+	struct nsx_buf why = { 0 };
+	int rc = nsx_wi_put_refusal(&f->gains, &why) ? nsx_err_set(f->g->err, "no forecasts: %s", why.ptr)
+	         : nsx_err_nomem(f->g->err, NULL);
+
+	nsx_buf_free(&why);
+	return rc;
+}
+
 /* ---- */
 
 static struct nsx_table *
@@ -191,16 +228,17 @@ make_table(const struct forecast *f)
 		nsx_table_int(t, STEPS, (int64_t)f->g->steps.n);
 		nsx_table_double(t, PERIOD, w->period);
 		nsx_table_double(t, UNEXPLAINED, w->unexplained);
-		if (w->refused && !r->first)
-			continue;
-		nsx_table_double(t, PREDICTED, w->period - r->gain.saved);
-		nsx_table_double(t, SAVED, r->gain.saved);
-		nsx_table_double(t, LOW, r->gain.low);
-		if (!w->doubtful)
+		if (r->gain.single) {
+			nsx_table_double(t, PREDICTED, w->period - r->gain.saved);
+			nsx_table_double(t, SAVED, r->gain.saved);
+		}
+		if (!r->gain.none) {
+			nsx_table_double(t, LOW, r->gain.low);
 			nsx_table_double(t, HIGH, r->gain.high);
+		}
 	}
 	if (t && f->rows.n && f->g->steps.n) {
-		if (!nsx_wi_say_doubts(w, f->diags)) {
+		if (!nsx_wi_say_doubts(w, true, f->diags)) {
 			nsx_table_free(t);
 			return NULL;
 		}
@@ -237,11 +275,15 @@ nsx_wi_forecast(struct wi_graph *g, const struct nsx_whatif_options *o, struct n
 		rc = add_usual(&f);
 	if (rc == NSX_OK)
 		rc = set_gains(&f);
+	if (rc == NSX_OK && !any_gain(&f))
+		rc = refuse(&f);
 	if (rc == NSX_OK && !o->nchanges)
 		qsort(f.rows.p, f.rows.n, sizeof *f.rows.p, by_gain);
 	if (rc == NSX_OK) {
 		*table = make_table(&f);
-		nsx_table_rank(*table, "what saved period predicted unexplained");
+		nsx_table_rank(*table, f.gains.refused || f.gains.doubtful
+		               ? "what low high saved period predicted unexplained"
+		               : "what saved period predicted unexplained");
 		rc = *table ? NSX_OK : nsx_err_nomem(g->err, NULL);
 	}
 	for (size_t i = 0; i < f.rows.n; i++)

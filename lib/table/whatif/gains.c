@@ -3,16 +3,32 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "job/remedy.h"
 
 /* Shares above which there are no forecasts, or only lower bounds. */
-struct limits { double unexplained, off, unrelated, unseen; };
-static const struct limits refused = { 0.1, 0.05, 0.05, 0.4 }, doubtful = { 0.01, 0.015, 0.02, 0.1 };
+struct limits { double unexplained, off, unrelated, unseen, unpaired, late, blind, idle; };
+static const struct limits refused = { 0.1, 0.05, 0.05, 0.4, 0.1, 0.1, 0.1, INFINITY },
+                           doubtful = { 0.01, 0.015, 0.02, 0.1, 0.01, 0.01, 0.01, 0.1 };
+
+/* The share of the period that the ends of a range are apart from which on no number stands for it. */
+static const double wide = 0.05;
 
 static bool
 exceeds(const struct wi_gains *w, const struct limits *l)
 {
 	return w->unexplained > l->unexplained || w->off > l->off || w->unrelated > l->unrelated
-	       || w->unseen > l->unseen;
+	       || w->unseen > l->unseen || w->unpaired > l->unpaired || w->late > l->late
+	       || w->blind > l->blind || w->idle > l->idle;
+}
+
+static bool
+make_times(struct wi_gains *w)
+{
+	if (!w->times)
+		w->times = nsx_large_array(wi_large(w->g), w->g->nevents, sizeof *w->times);
+	return w->times || nsx_err_nomem(w->g->err, NULL) == NSX_OK;
 }
 
 /* What heeds contention. bounds: of steps, whose contents do not matter. */
@@ -22,10 +38,8 @@ heed(struct wi_gains *w, struct wi_trial *t, double period, const bool *without,
 	const struct wi_graph *g = w->g;
 	double plain = t->gain.saved;
 
-	if (!w->times)
-		w->times = nsx_large_array(wi_large(g), g->nevents, sizeof *w->times);
-	if (!w->times)
-		return nsx_err_nomem(g->err, NULL);
+	if (!make_times(w))
+		return NSX_ERR;
 	nsx_wi_sweep(&t->plan, NULL, w->times);
 	nsx_wi_contention_sweep(&w->contention, &t->plan, w->times);
 	nsx_wi_bounds(g, w->times, bounds);
@@ -35,19 +49,55 @@ heed(struct wi_gains *w, struct wi_trial *t, double period, const bool *without,
 	return NSX_OK;
 }
 
+/* Nothing is known of the host without its calls. */
+static bool
+is_of_host(const struct wi_plan *p)
+{
+	return nsx_wi_plan_is(p, WI_HOST) || nsx_wi_plan_is(p, WI_API) || nsx_wi_plan_is(p, WI_NO_SYNC)
+	       || nsx_wi_plan_is(p, WI_NO_PROFILER);
+}
+
+/* The range of a gain where something is not known. bounds: as above. */
+static int
+span(struct wi_gains *w, struct wi_trial *t, double period, const bool *without, int64_t *bounds)
+{
+	const struct wi_graph *g = w->g;
+	/* What heeding contention adds. */
+	double more = t->gain.saved > t->gain.low ? t->gain.high - t->gain.low : t->gain.low - t->gain.high;
+
+	t->gain.none = w->hostless && is_of_host(&t->plan);
+	if (!make_times(w) || (!w->spans.g && nsx_wi_spans_begin(&w->spans, g, w->path) != NSX_OK))
+		return NSX_ERR;
+	for (int latest = 0; latest < 2; latest++) {
+		double saved;
+
+		nsx_wi_spans_sweep(&w->spans, &t->plan, latest, w->times);
+		nsx_wi_bounds(g, w->times, bounds);
+		saved = period - nsx_wi_period(g, bounds, without);
+		t->gain.low = fmin(t->gain.low, saved + fmin(more, 0));
+		t->gain.high = fmax(t->gain.high, saved + fmax(more, 0));
+	}
+	if (w->hostless)
+		t->gain.low = fmin(t->gain.low, 0);
+	t->gain.single = !t->gain.none && !w->refused
+	                 && (!w->hidden || t->gain.high - t->gain.low <= wide * period);
+	return NSX_OK;
+}
+
 /* Whether there are forecasts, by what the period seems to be shorter by if latencies are constants. */
 static void
 judge(struct wi_gains *w, double shorter)
 {
 	w->judged = true;
-	w->model = (struct wi_gain){ shorter, shorter, shorter };
+	w->model = (struct wi_gain){ shorter, shorter, shorter, true, false };
 	w->off = w->period > 0 ? fabs(shorter / w->period) : 0;
-	w->refused = exceeds(w, &refused);
+	w->hidden = w->late > doubtful.late || w->blind > doubtful.blind || w->idle > doubtful.idle;
+	w->refused = w->hostless || exceeds(w, &refused);
 	w->doubtful = !w->refused && exceeds(w, &doubtful);
 }
 
 int
-nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool contention)
+nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 {
 	enum { TOGETHER = WI_TOGETHER - 1 };
 	const struct wi_graph *g = w->g;
@@ -68,28 +118,59 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool content
 		for (size_t k = 0; k < some && rc == NSX_OK; k++) {
 			struct wi_trial *t = &trials[i + k];
 			int64_t *of = bounds + k * 2 * g->steps.n;
-			const bool *without = nsx_wi_change_without(g, &t->plan.change, w->without) ? w->without : NULL;
+			const bool *without = nsx_wi_plan_without(&t->plan, w->without) ? w->without : NULL;
 			double period = without ? nsx_wi_period(g, NULL, without) : w->period;
 
 			t->gain.saved = t->gain.low = t->gain.high = period - nsx_wi_period(g, of, without);
-			/* Where there are no forecasts nobody sees them. */
-			if (contention && !w->refused && w->contention.shares.k > 0)
+			t->gain.single = true;
+			if (ranges && w->contention.shares.k > 0)
 				rc = heed(w, t, period, without, of);
+			/* Who waits for whom in them was guessed. */
+			if (ranges && g->guessed && nsx_wi_plan_is(&t->plan, WI_NOWAIT))
+				t->gain.low = fmin(t->gain.low, 0);
+			if (ranges && rc == NSX_OK && (w->refused || w->doubtful) && g->steps.n)
+				rc = span(w, t, period, without, of);
 		}
 	}
 	free(bounds);
 	return rc;
 }
 
+/* The time of calls that wait, nobody knows for what. */
+static int64_t
+blind_time(const struct wi_graph *g)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < g->calls.n; i++) {
+		const struct wi_call *c = &g->calls.p[i];
+
+		wi_pause(g, i);
+		ns += wi_api(g, c)->blocking && !wi_call_more(g, c)->nwaited ? c->end - c->start : 0;
+	}
+	return ns;
+}
+
+static double
+share(const struct wi_path *path, int64_t ns)
+{
+	return path->all > 0 ? (double)ns / (double)path->all : 0;
+}
+
 int
 nsx_wi_gains_open(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path)
 {
-	*w = (struct wi_gains){ .g = g };
+	*w = (struct wi_gains){ .g = g, .path = path };
 	if (nsx_wi_slots_begin(&w->slots, g) != NSX_OK)
 		return NSX_ERR;
 	w->period = nsx_wi_period(g, NULL, NULL);
-	w->unexplained = path->all > 0 ? (double)path->parts[WI_UNEXPLAINED] / (double)path->all : 0;
-	w->unseen = path->all > 0 ? (double)path->unseen / (double)path->all : 0;
+	w->hostless = !g->calls.n && !nsx_cat_on_cpu(&g->pairing.comm.cat);
+	w->unexplained = share(path, path->parts[WI_UNEXPLAINED]);
+	w->unseen = share(path, path->unseen);
+	w->late = share(path, path->late);
+	w->blind = share(path, blind_time(g));
+	w->idle = share(path, path->idle);
+	w->unpaired = share(path, path->unpaired);
 	if (nsx_wi_contention_begin(&w->contention, g) != NSX_OK)
 		return NSX_ERR;
 	w->without = calloc(g->pairing.comm.cat.devices.n + 1, sizeof *w->without);
@@ -107,40 +188,117 @@ nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi
 	return rc == NSX_OK ? nsx_wi_gains(w, NULL, 0, false) : rc;
 }
 
+/* ---- why */
+
+/* Append a clause, in which %s is a share and its limit, if it is above the least. */
+static void
+put_doubt(struct nsx_buf *to, bool *any, double share, double least, double limit, const char *words)
+{
+	const char *at = strstr(words, "%s");
+
+	if (!(share > least))
+		return;
+	nsx_buf_c(to, *any ? "; " : "");
+	nsx_buf_str(to, (struct nsx_str){ words, (size_t)(at - words) });
+	nsx_buf_fmt(to, "%.1f %%", 100 * share);
+	if (isfinite(limit))
+		nsx_buf_fmt(to, " (limit %.4g %%)", 100 * limit);
+	nsx_buf_c(to, at + 2);
+	*any = true;
+}
+
+/* What most of what is not explained is. */
+static const char *
+odd_words(const struct wi_path *path)
+{
+	int most = WI_CALL;
+
+	for (int class = 0; class < WI_NCLASSES; class++)
+		most = path->odd[class] > path->odd[most] ? class : most;
+	if (path->odd[most] <= 0)
+		return "%s of the critical path is not explained: it is before the first operation that has a call";
+	switch (most) {
+	case WI_LAUNCH: case WI_STREAM: case WI_WAIT:
+		return "%s of the critical path is not explained, most of it before operations that start late for no "
+		       "known reason";
+	case WI_GAP:
+		return "%s of the critical path is not explained, most of it between calls, where a thread may wait "
+		       "for another";
+	default:
+		return "%s of the critical path is not explained, most of it in calls that are long for no known "
+		       "reason";
+	}
+}
+
 void
 nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to)
 {
 	const struct limits *l = w->refused ? &refused : &doubtful;
+	bool any = false;
 
 	if (!w->refused && !w->doubtful)
 		return;
-	nsx_buf_fmt(to, "%.1f %% of the critical path is not explained (limit %.4g %%), and with constant latencies "
-	            "the period is off by %.1f %% (limit %.4g %%)", 100 * w->unexplained, 100 * l->unexplained,
-	            100 * w->off, 100 * l->off);
-	if (w->unseen > doubtful.unseen)
-		nsx_buf_fmt(to, "; in %.1f %% of it (limit %.4g %%) the host, in no call, may wait for the device, "
-		            "which has work", 100 * w->unseen, 100 * l->unseen);
-	if (w->unrelated > doubtful.unrelated)
-		nsx_buf_fmt(to, "; %.1f %% of launches (limit %.4g %%) contradict the launch queue: they returned "
-		            "before what should have made room for them", 100 * w->unrelated, 100 * l->unrelated);
+	if (w->hostless) {
+		nsx_buf_c(to, nsx_no_calls(&w->g->pairing.comm.cat, "no CUDA calls in the stream"));
+		nsx_buf_c(to, ", so that when the host launched what is not known");
+		any = true;
+	}
+	put_doubt(to, &any, w->unexplained, l->unexplained, l->unexplained, odd_words(w->path));
+	put_doubt(to, &any, w->off, l->off, l->off, "with constant latencies the period is off by %s");
+	put_doubt(to, &any, w->unseen, doubtful.unseen, l->unseen, "in %s of the critical path the host, in no call, "
+	          "may wait for the device, which has work");
+	put_doubt(to, &any, w->unseen <= doubtful.unseen ? w->idle : 0, doubtful.idle, l->idle, "the host never waits "
+	          "in a call, but its gaps between calls, %s of the time, may be waits for the device");
+	put_doubt(to, &any, w->unrelated, doubtful.unrelated, l->unrelated, "%s of launches contradict the launch "
+	          "queue: they returned before what should have made room for them");
+	put_doubt(to, &any, w->unpaired, doubtful.unpaired, l->unpaired, "%s of the critical path is in collectives "
+	          "whose members are not known");
+	put_doubt(to, &any, w->unexplained <= l->unexplained ? w->late : 0, doubtful.late, l->late, "%s of the "
+	          "critical path is before operations that start later than usual");
+	put_doubt(to, &any, w->blind, doubtful.blind, l->blind, "calls that wait for what is not known take %s of the "
+	          "time");
+}
+
+/* What helps, for the largest doubt; NULL: nothing does. */
+static const char *
+advice(const struct wi_gains *w)
+{
+	const struct wi_path *path = w->path;
+	int64_t late = path->odd[WI_LAUNCH] + path->odd[WI_STREAM] + path->odd[WI_WAIT];
+	int64_t calls = path->odd[WI_CALL] + path->odd[WI_SYNC] + path->odd[WI_QUEUE];
+
+	if (w->hostless)
+		return "extract with --calls";
+	if (w->unexplained > doubtful.unexplained && calls >= late && calls >= path->odd[WI_GAP])
+		return "--critical=edge shows where; if that is no part of a usual step, nsysx-warmup or --step leaves "
+		       "it out";
+	if (w->unexplained > doubtful.unexplained || w->late > doubtful.late)
+		return "--critical=edge shows where";
+	return w->off > doubtful.off ? "nsysx-warmup leaves out what is not steady" : NULL;
 }
 
 bool
-nsx_wi_say_doubts(const struct wi_gains *w, struct nsx_diags *diags)
+nsx_wi_put_refusal(const struct wi_gains *w, struct nsx_buf *to)
+{
+	const char *helps = advice(w);
+
+	nsx_wi_put_doubts(w, to);
+	if (helps)
+		nsx_buf_fmt(to, "; %s", helps);
+	nsx_buf_char(to, '\0');
+	return !to->failed;
+}
+
+bool
+nsx_wi_say_doubts(const struct wi_gains *w, bool ranges, struct nsx_diags *diags)
 {
 	struct nsx_buf why = { 0 };
-	bool good;
+	bool good = (!w->refused && !w->doubtful) || nsx_wi_put_refusal(w, &why);
 
-	nsx_wi_put_doubts(w, &why);
-	nsx_buf_char(&why, '\0');
-	good = !why.failed;
-	if (good && w->refused)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no forecasts: %s%s", why.ptr, w->g->calls.n
-		             ? "; --critical shows where, and nsysx-warmup removes what is not steady"
-		             : nsx_cat_on_cpu(&w->g->pairing.comm.cat) ? ""
-		             : "; extract with --ops --calls, and let nsysx-warmup remove what is not steady");
-	else if (good && w->doubtful)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: gains are lower bounds", why.ptr);
+	if (good && why.len)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: %s", w->refused
+		             ? ranges ? "forecasts are ranges, from low to high" : "no gains"
+		             : ranges ? "gains are between low and high" : "gains may be larger or smaller", why.ptr);
 	nsx_buf_free(&why);
 	return good;
 }
@@ -148,10 +306,10 @@ nsx_wi_say_doubts(const struct wi_gains *w, struct nsx_diags *diags)
 int
 nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, bool *named)
 {
-	struct wi_change c;
-	const char *why = nsx_wi_change_parse(change, &c);
+	int rc = nsx_wi_plan_all(&t->plan, w->g, change);
 
-	return why ? nsx_err_set(w->g->err, "%s: %s", change, why) : nsx_wi_plan(&t->plan, w->g, &c, named);
+	*named = t->plan.named;
+	return rc;
 }
 
 void
@@ -161,5 +319,6 @@ nsx_wi_gains_free(struct wi_gains *w)
 	if (w->g)
 		nsx_large_free(wi_large(w->g), w->times);
 	free(w->without);
+	nsx_wi_spans_free(&w->spans);
 	nsx_wi_contention_free(&w->contention);
 }

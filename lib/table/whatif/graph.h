@@ -58,8 +58,9 @@ struct wi_lane { uint32_t profile, device, stream; };
 /* That of a device's last operation, whose stream has this number in the report. */
 struct wi_last_lane { int64_t stream; uint32_t lane; };
 
-/* What operations do. name: in names, of the instruction where there is one; inst: in the catalogue. */
-struct wi_task { uint32_t name, inst; bool comm, copy; };
+/* What operations do. name: in names, of the instruction where there is one; kernel: there, too, of the first of them;
+ * inst: in the catalogue. */
+struct wi_task { uint32_t name, kernel, inst; bool comm, copy; };
 
 /* Of operations that communicate, are nodes of a graph, or await others. */
 struct wi_more {
@@ -97,6 +98,7 @@ struct wi_call_more {
 	int64_t  stalled;                /* ns; 0: not recorded */
 	uint32_t waited, nwaited;        /* in refs: operations whose ends let it return */
 	uint32_t from;                   /* the call of another thread that hands over to it */
+	uint32_t drained;                /* the operation whose end the host awaited before it, in no call */
 };
 
 /* Events: 2 i is the start and 2 i + 1 the end of operation i; after them those of calls, then for each instance the
@@ -264,6 +266,15 @@ static inline uint32_t
 wi_next(const struct wi_graph *g, uint32_t edge)
 {
 	return g->edges.p[edge].last ? (uint32_t)NSX_NONE : edge + 1;
+}
+static inline uint32_t
+wi_nedges(const struct wi_graph *g, uint32_t event)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = g->first[event]; k != NSX_NONE; k = wi_next(g, k))
+		n++;
+	return n;
 }
 /* The edge of the work of an operation's end or of a call's return; NSX_NONE: that was one of a broken cycle. */
 static inline uint32_t

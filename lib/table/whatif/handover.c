@@ -1,11 +1,12 @@
-/* handover.c -- threads that wait for another thread: no record tells so. A gap of a thread before a call of one name
- * often follows a call of another thread that then falls silent, or one that waited for the device: if the one waits
- * for the other, the time from there varies less than the gap does; if it has a clock of its own, more. Judged over
- * all processes at once, since one has too few steps.
+/* handover.c -- threads that wait for another thread, or in no call for the device: no record tells so. A gap of a
+ * thread before a call of one name often follows a call of another thread that then falls silent, or one that waited
+ * for the device: if the one waits for the other, the time from there varies less than the gap does; if it has a clock
+ * of its own, more. Judged over all processes at once, since one has too few steps.
  *
  * Example: gaps of 900, 950, 870 us of a thread that reads batches, in which a copy of another thread ends after 300,
  * 352, 269 us. The times from there to the end of the gap, 600, 598, 601, vary by 2 us and the gaps by 40, so the
- * reader waits for the copy. Had the gaps varied by 2 us and these times by 40, it would not. */
+ * reader waits for the copy. Had the gaps varied by 2 us and these times by 40, it would not. The same tells of gaps in
+ * which the device ends all that the process had launched whether the host waited for that. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +19,8 @@ enum {
 	SOON = 100000, STEADY = 5000,   /* ns: goes on so soon, or always so long after */
 	RESOLUTION = 1000,    /* ns: variation of times that says nothing */
 	FEW = 2,
-	OTHERS = 16           /* threads of a process, those with most calls, that others may wait for */
+	OTHERS = 16,          /* threads of a process, those with most calls, that others may wait for */
+	DEVICE = 2 * OTHERS   /* in the place of another thread: the device */
 };
 /* Logarithms of how much likelier a wait must be than a clock of its own: 150 times, or 20 where the thread goes on
  * soon; if neither is 20 times likelier nobody knows. */
@@ -30,11 +32,11 @@ struct sample {
 	uint32_t by;                  /* twice the rank of the other, and 1 for its calls that wait for the device; in
 	                               * the end what was decided */
 	uint32_t thread, call;
-	uint32_t from;                /* the other's call; NSX_NONE: none */
+	uint32_t from;                /* the other's call, of the device an operation; NSX_NONE: none */
 	int64_t  after, since;        /* from its return to the call; from the thread's call before to it, ns */
 };
 
-enum { NOTHING, HANDED, DOUBTFUL };
+enum { NOTHING, HANDED, DRAINED, DOUBTFUL };
 
 /* Samples of one site: what they say. */
 struct verdict { bool often, accepted, unsure; double spread; };
@@ -48,31 +50,13 @@ struct search {
 	struct of_thread *of;               /* by thread */
 	uint32_t         *threads;          /* by process and rank */
 	unsigned char    *goes_on;          /* a bit for each call: its thread's next one comes soon after */
+	uint32_t         *last_op;          /* by call: its operation that ends last */
+	uint32_t         *left;             /* by process: of what it has launched so far, what ends last */
 	size_t            nthreads;
 	NSX_VEC(struct sample) samples;
 };
 
 /* ---- threads and their calls */
-
-/* Whether some process has several threads, of which one may wait for another. */
-static bool
-has_several(const struct wi_graph *g, bool *failed)
-{
-	unsigned char *seen = calloc(g->threads.process_of.n + 1, 1);
-	bool several = false;
-
-	for (size_t t = 0; seen && t < g->of_threads.n; t++) {
-		const struct wi_of_thread *x = &g->of_threads.p[t];
-
-		if (x->works) {
-			several |= seen[x->process];
-			seen[x->process] = 1;
-		}
-	}
-	*failed = !seen;
-	free(seen);
-	return several;
-}
 
 /* Calls of each thread, and after which of them it goes on soon. */
 static void
@@ -167,6 +151,57 @@ add_samples(struct search *s, uint32_t call, uint32_t other)
 	return true;
 }
 
+/* The device, which ended all that the process had launched in the gap. */
+static bool
+add_device(struct search *s, uint32_t call)
+{
+	const struct wi_graph *g = s->g;
+	const struct wi_call *c = &g->calls.p[call];
+	uint32_t op = s->left[g->of_threads.p[c->thread].process];
+	int64_t since = g->calls.p[c->before].end;
+	struct sample x = { s->of[c->thread].rank, wi_api(g, c)->name, DEVICE, c->thread, call, NSX_NONE, 0, 0 };
+
+	if (op != NSX_NONE && g->ops.p[op].end - since >= GAP && g->ops.p[op].end <= c->start) {
+		x.from = op;
+		x.after = c->start - g->ops.p[op].end;
+		x.since = g->ops.p[op].end - since;
+	}
+	return nsx_vec_push(&s->samples, x);
+}
+
+/* By call, and none by process. */
+static void
+find_last_ops(struct search *s)
+{
+	const struct wi_graph *g = s->g;
+
+	for (size_t i = 0; i < g->calls.n; i++) {
+		wi_pause(g, i);
+		s->last_op[i] = NSX_NONE;
+	}
+	for (size_t i = 0; i < g->ops.n; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+
+		wi_pause(g, i);
+		if (o->call != NSX_NONE && (s->last_op[o->call] == NSX_NONE
+		                            || g->ops.p[s->last_op[o->call]].end < o->end))
+			s->last_op[o->call] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < g->threads.process_of.n; i++)
+		s->left[i] = NSX_NONE;
+}
+
+/* After the i-th call: what ends last of all that its process has launched. */
+static void
+launched(struct search *s, size_t i)
+{
+	const struct wi_graph *g = s->g;
+	uint32_t op = s->last_op[i], *left = &s->left[g->of_threads.p[g->calls.p[i].thread].process];
+
+	if (op != NSX_NONE && (*left == NSX_NONE || g->ops.p[*left].end < g->ops.p[op].end))
+		*left = op;
+}
+
 /* In order of time. */
 static bool
 find_samples(struct search *s)
@@ -180,9 +215,14 @@ find_samples(struct search *s)
 
 		wi_pause(g, i);
 		of->last = (uint32_t)i;
-		if (n < 2 || wi_before(c) == NSX_NONE || c->start - g->calls.p[c->before].end < GAP)
+		if (wi_before(c) == NSX_NONE || c->start - g->calls.p[c->before].end < GAP) {
+			launched(s, i);
 			continue;
-		for (uint32_t k = of->group; k < of->group + n; k++)
+		}
+		if (!add_device(s, (uint32_t)i))
+			return false;
+		launched(s, i);
+		for (uint32_t k = of->group; n > 1 && k < of->group + n; k++)
 			if (s->threads[k] != c->thread && !add_samples(s, (uint32_t)i, s->threads[k]))
 				return false;
 	}
@@ -261,7 +301,7 @@ judge(const struct sample *x, size_t n, struct verdict *v)
 }
 
 static bool
-set_from(struct wi_graph *g, uint32_t call, uint32_t from)
+set_from(struct wi_graph *g, uint32_t call, uint32_t from, bool device)
 {
 	struct wi_call *c = &g->calls.p[call];
 
@@ -270,7 +310,7 @@ set_from(struct wi_graph *g, uint32_t call, uint32_t from)
 		if (!nsx_large_push(&g->large, &g->call_mores, nsx_wi_no_call_more))
 			return false;
 	}
-	g->call_mores.p[c->more].from = from;
+	*(device ? &g->call_mores.p[c->more].drained : &g->call_mores.p[c->more].from) = from;
 	return true;
 }
 
@@ -287,18 +327,22 @@ decide(struct search *s, size_t from, size_t to)
 			k++;
 		if (!judge(&s->samples.p[i], k - i, &v))
 			return false;
-		if (v.accepted && (best == to || v.spread < least.spread)) {
+		/* A thread that waits for the device may be what it waits for. */
+		if (s->samples.p[i].by == DEVICE ? v.accepted && best == to && !doubt
+		    : v.accepted && (best == to || v.spread < least.spread)) {
 			best = i;
 			best_n = k - i;
 			least = v;
 		}
-		doubt |= v.often && v.unsure;
+		/* Of the device that is told by what may be a wait in no call (unseen.c). */
+		doubt |= v.often && v.unsure && s->samples.p[i].by != DEVICE;
 	}
 	for (size_t i = from; i < to; i++) {
 		struct sample *x = &s->samples.p[i];
 		bool is_best = i >= best && i < best + best_n;
 
-		x->by = x->from == NSX_NONE ? NOTHING : is_best ? HANDED : best == to && doubt ? DOUBTFUL : NOTHING;
+		x->by = x->from == NSX_NONE || (x->by == DEVICE && !is_best) ? NOTHING
+		        : is_best ? x->by == DEVICE ? DRAINED : HANDED : best == to && doubt ? DOUBTFUL : NOTHING;
 	}
 	return true;
 }
@@ -329,7 +373,7 @@ set_decided(struct search *s)
 
 		if (x->by == DOUBTFUL)
 			s->g->calls.p[x->call].doubtful = true;
-		else if (!set_from(s->g, x->call, x->from))
+		else if (!set_from(s->g, x->call, x->from, x->by == DRAINED))
 			return false;
 		/* Those that are far from each other touch a page each. */
 		if (!(i % REST))
@@ -358,20 +402,24 @@ int
 nsx_wi_find_handovers(struct wi_graph *g)
 {
 	struct search s = { .g = g, .nthreads = g->threads.thread_of.n };
-	bool failed, good;
+	bool good;
 
-	if (!has_several(g, &failed))
-		return failed ? nsx_err_nomem(g->err, NULL) : NSX_OK;
 	s.of = calloc(s.nthreads + 1, sizeof *s.of);
 	s.threads = calloc(s.nthreads + 1, sizeof *s.threads);
 	s.goes_on = nsx_large_array(&g->large, g->calls.n / 8 + 1, 1);
-	good = s.of && s.threads && s.goes_on;
-	if (good)
+	s.last_op = nsx_large_array(&g->large, g->calls.n + 1, sizeof *s.last_op);
+	s.left = calloc(g->threads.process_of.n + 1, sizeof *s.left);
+	good = s.of && s.threads && s.goes_on && s.last_op && s.left;
+	if (good) {
 		look_at_calls(&s);
+		find_last_ops(&s);
+	}
 	good = good && rank_threads(&s) && find_samples(&s) && decide_all(&s);
 	free(s.of);
 	free(s.threads);
 	nsx_large_free(&g->large, s.goes_on);
+	nsx_large_free(&g->large, s.last_op);
+	free(s.left);
 	free(s.samples.p);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

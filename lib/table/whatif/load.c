@@ -10,7 +10,7 @@
 
 const struct wi_more nsx_wi_no_more = { .bytes = NSX_ABSENT, .group = NSX_ABSENT, .node = NSX_ABSENT, .kind = NSX_NONE,
                                         .instance = NSX_NONE, .item = NSX_NONE };
-const struct wi_call_more nsx_wi_no_call_more = { .from = NSX_NONE };
+const struct wi_call_more nsx_wi_no_call_more = { .from = NSX_NONE, .drained = NSX_NONE };
 
 /* ---- reading */
 
@@ -26,7 +26,7 @@ nsx_wi_need(struct wi_graph *g, struct nsx_reader *in)
 	g->large.limit = most / 4 < WI_MEMORY ? (size_t)most / 4 : WI_MEMORY;
 	g->large.mapped = 2 * g->large.limit;
 	g->large.err = g->err;
-	g->pairing.comm.cat.keep = NSX_CAT_NAMES;
+	g->pairing.comm.cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
 	nsx_comm_need(&g->pairing.comm, in);
 	nsx_nccl_need(in);
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, profile)
@@ -106,7 +106,7 @@ take_call(struct wi_graph *g, const struct nsx_rec *rec)
 	int64_t pid = nsx_int(rec, NSX_CALL_pid, 0), profile = nsx_int(rec, NSX_CALL_profile, 0);
 	int64_t number = nsx_int(rec, NSX_CALL_call, NSX_ABSENT), dur = nsx_int(rec, NSX_CALL_dur, 0);
 	uint32_t report = nsx_cat_profile(&g->pairing.comm.cat, rec), api = api_of(g, rec);
-	struct wi_call_more more = { nsx_int(rec, NSX_CALL_stalled, 0), 0, 0, NSX_NONE };
+	struct wi_call_more more = { nsx_int(rec, NSX_CALL_stalled, 0), 0, 0, NSX_NONE, NSX_NONE };
 	struct wi_call c = { .start = nsx_int(rec, NSX_CALL_start, 0), .before = NSX_NONE, .op = NSX_NONE,
 	                     .queue = NSX_NONE, .more = NSX_NONE };
 
@@ -184,7 +184,10 @@ task_of(struct wi_graph *g, const struct nsx_rec *rec)
 		return NSX_NONE;
 	at = nsx_map_number(&g->task_of, (struct nsx_key){ (uint64_t)t.name << 32 | t.inst,
 	                                                   (uint64_t)t.comm << 1 | t.copy });
-	return at != NSX_NONE && (at < g->tasks.n || nsx_vec_push(&g->tasks, t)) ? at : (uint32_t)NSX_NONE;
+	if (at != g->tasks.n)
+		return at;
+	return intern(g, nsx_string(rec, NSX_OP_name), &t.kernel) && nsx_vec_push(&g->tasks, t) ? at
+	       : (uint32_t)NSX_NONE;
 }
 
 /* The stream that it ran in, most often that of its device's operation before; NSX_NONE when out of memory. */

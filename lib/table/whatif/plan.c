@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "base/pattern.h"
 #include "base/sort.h"
+#include "job/family.h"
 
 /* A duration that shrinks to 1/k. */
 static int64_t
@@ -44,48 +45,75 @@ speeds_begin(struct wi_plan *p)
 	return p->speeds ? NSX_OK : nsx_err_nomem(p->g->err, NULL);
 }
 
+/* ERE: re. */
+struct wanted { const struct wi_graph *g; const struct wi_change *c; regex_t re; struct nsx_buf text; };
+
+static bool
+is_family(const struct wanted *w, const struct wi_task *t)
+{
+	const struct nsx_catalogue *cat = &w->g->pairing.comm.cat;
+	struct nsx_family f = nsx_family_of_kernel(nsx_intern_str(&w->g->names, t->kernel));
+	struct nsx_str name = w->c->name;
+	size_t n;
+
+	if (t->copy)
+		return false;
+	if (t->inst != NSX_NONE && cat->insts.p[t->inst].flops > 0)
+		f = nsx_family_of_inst(f, nsx_cat_str(cat, cat->insts.p[t->inst].math).ptr);
+	n = strlen(f.family);
+	if (!n || !nsx_str_starts(name, f.family))
+		return false;
+	return name.len == n || (name.ptr[n] == ':' && name.len - n - 1 == strlen(f.kind)
+	                         && memcmp(name.ptr + n + 1, f.kind, name.len - n - 1) == 0);
+}
+
+static bool
+is_wanted(struct wanted *w, const struct wi_task *t)
+{
+	struct nsx_str name = nsx_intern_str(&w->g->names, t->name);
+
+	if (w->c->by != WI_BY_ERE)
+		return w->c->by == WI_BY_NAME ? nsx_str_eq(name, w->c->name) : is_family(w, t);
+	w->text.len = 0;
+	nsx_buf_str(&w->text, name);
+	nsx_buf_char(&w->text, '\0');
+	return !w->text.failed && regexec(&w->re, w->text.ptr, 0, NULL, 0) == 0;
+}
+
 /* Those whose name matches, where all do if there is no name. */
 static int
 faster(struct wi_plan *p, bool *named)
 {
-	const struct wi_change *c = &p->change;
 	const struct wi_graph *g = p->g;
-	char *pattern = nsx_str_dup(c->name.len ? c->name : NSX_STR("^"));
-	struct nsx_buf text = { 0 };
-	regex_t re;
-	int rc = pattern ? nsx_pattern_compile(pattern, REG_NOSUB, &re, g->err) : nsx_err_nomem(g->err, NULL);
+	struct wanted w = { .g = g, .c = &p->change };
+	bool ere = p->change.by == WI_BY_ERE;
+	char *pattern = nsx_str_dup(ere && p->change.name.len ? p->change.name : NSX_STR("^"));
+	int rc = pattern ? nsx_pattern_compile(pattern, REG_NOSUB, &w.re, g->err) : nsx_err_nomem(g->err, NULL);
 
 	*named = false;
-	if (rc != NSX_OK || speeds_begin(p) != NSX_OK) {
-		if (rc == NSX_OK)
-			regfree(&re);
-		free(pattern);
-		return NSX_ERR;
-	}
-	for (size_t i = 0; i < g->tasks.n && !text.failed; i++) {
-		double speed = speed_of(g, c, &g->tasks.p[i]);
+	free(pattern);
+	if (rc != NSX_OK)
+		return rc;
+	rc = speeds_begin(p);
+	for (size_t i = 0; i < g->tasks.n && rc == NSX_OK && !w.text.failed; i++) {
+		double speed = speed_of(g, &p->change, &g->tasks.p[i]);
 
-		if (speed == 1)
-			continue;
-		text.len = 0;
-		nsx_buf_str(&text, nsx_intern_str(&g->names, g->tasks.p[i].name));
-		nsx_buf_char(&text, '\0');
-		if (!text.failed && regexec(&re, text.ptr, 0, NULL, 0) == 0) {
+		if (speed != 1 && is_wanted(&w, &g->tasks.p[i])) {
 			p->speeds[i] = speed;
 			*named = true;
 		}
 	}
-	rc = text.failed ? nsx_err_nomem(g->err, NULL) : NSX_OK;
-	regfree(&re);
-	nsx_buf_free(&text);
-	free(pattern);
+	if (w.text.failed)
+		rc = nsx_err_nomem(g->err, NULL);
+	regfree(&w.re);
+	nsx_buf_free(&w.text);
 	return rc;
 }
 
 bool
 nsx_wi_names_comm(const struct wi_graph *g, const struct wi_change *c, uint32_t *kind)
 {
-	char *pattern = c->what == WI_FASTER ? nsx_str_dup(c->name) : NULL;
+	char *pattern = c->what == WI_FASTER && c->by == WI_BY_ERE ? nsx_str_dup(c->name) : NULL;
 	struct nsx_buf text = { 0 };
 	bool found = false;
 	regex_t re;
@@ -127,7 +155,7 @@ nsx_wi_plan_name(struct wi_plan *p, const struct wi_graph *g, uint32_t name, dou
 }
 
 int
-nsx_wi_plan_without(struct wi_plan *p, const struct wi_graph *g, uint32_t name, uint32_t device)
+nsx_wi_plan_remove(struct wi_plan *p, const struct wi_graph *g, uint32_t name, uint32_t device)
 {
 	*p = (struct wi_plan){ .g = g };
 	if (speeds_begin(p) != NSX_OK)
@@ -339,9 +367,85 @@ nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const struct wi_change 
 	}
 }
 
+/* ---- several at once */
+
+int
+nsx_wi_plan_all(struct wi_plan *p, const struct wi_graph *g, const char *text)
+{
+	struct wi_change c;
+	size_t n = nsx_wi_change_length(text), most = 2;
+	int rc = NSX_OK;
+
+	*p = (struct wi_plan){ .g = g, .kind = WI_PLAN_ALL };
+	if (!text[n]) {
+		const char *why = nsx_wi_change_parse(text, &c);
+		bool named;
+
+		if (why)
+			return nsx_err_set(g->err, "%s: %s", text, why);
+		rc = nsx_wi_plan(p, g, &c, &named);
+		p->named = named;
+		return rc;
+	}
+	for (size_t i = 0; text[i]; i++)
+		most += text[i] == ',';
+	p->parts = calloc(most, sizeof *p->parts);
+	p->named = true;
+	if (!p->parts)
+		return nsx_err_nomem(g->err, NULL);
+	for (;; text += n + 1) {
+		struct wi_plan *part = &p->parts[p->nparts];
+		char *own;
+
+		n = nsx_wi_change_length(text);
+		own = nsx_str_dup((struct nsx_str){ text, n });
+		rc = own ? nsx_wi_plan_all(part, g, own) : nsx_err_nomem(g->err, NULL);
+		part->text = own;
+		p->nparts++;
+		p->classes |= part->classes;
+		p->named &= part->named;
+		if (rc != NSX_OK || !text[n])
+			break;
+	}
+	/* What sets a lag comes before what makes it shorter. */
+	for (size_t i = 1; i < p->nparts; i++)
+		if (p->parts[i].kind == WI_PLAN_CHANGE && p->parts[i].change.what == WI_EVEN) {
+			struct wi_plan first = p->parts[0];
+
+			p->parts[0] = p->parts[i];
+			p->parts[i] = first;
+			break;
+		}
+	return rc;
+}
+
+bool
+nsx_wi_plan_is(const struct wi_plan *p, enum wi_what what)
+{
+	bool any = p->kind == WI_PLAN_CHANGE && p->change.what == what;
+
+	for (size_t i = 0; i < p->nparts && !any; i++)
+		any = nsx_wi_plan_is(&p->parts[i], what);
+	return any;
+}
+
+bool
+nsx_wi_plan_without(const struct wi_plan *p, bool *without)
+{
+	bool any = nsx_wi_change_without(p->g, &p->change, without);
+
+	for (size_t i = 0; i < p->nparts && !any; i++)
+		any = nsx_wi_plan_without(&p->parts[i], without);
+	return any;
+}
+
 void
 nsx_wi_plan_free(struct wi_plan *p)
 {
+	for (size_t i = 0; i < p->nparts; i++)
+		nsx_wi_plan_free(&p->parts[i]);
+	free(p->parts);
+	free(p->text);
 	free(p->speeds);
 	free(p->of);
 	free(p->even);
@@ -350,12 +454,12 @@ nsx_wi_plan_free(struct wi_plan *p)
 	*p = (struct wi_plan){ 0 };
 }
 
-int64_t
-nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
+/* What it makes of a lag. */
+static int64_t
+changed(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t base)
 {
 	const struct wi_graph *g = p->g;
 	const struct wi_edge *x = &g->edges.p[edge];
-	int64_t base = wi_lag(g, edge);
 
 	if (!(p->classes >> x->class & 1))
 		return base;
@@ -374,4 +478,16 @@ nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
 	case WI_NO_PROFILER: return unprofiled_lag(p, event, edge, base);
 	default:             return base;
 	}
+}
+
+int64_t
+nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
+{
+	int64_t lag = wi_lag(p->g, edge);
+
+	if (p->kind != WI_PLAN_ALL)
+		return changed(p, event, edge, lag);
+	for (size_t i = 0; i < p->nparts && lag != WI_GONE; i++)
+		lag = changed(&p->parts[i], event, edge, lag);
+	return lag;
 }

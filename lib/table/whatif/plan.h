@@ -10,7 +10,7 @@
 
 struct wi_plan {
 	const struct wi_graph *g;
-	enum { WI_PLAN_NONE, WI_PLAN_CHANGE, WI_PLAN_TASKS, WI_PLAN_MODEL } kind;
+	enum { WI_PLAN_NONE, WI_PLAN_CHANGE, WI_PLAN_TASKS, WI_PLAN_MODEL, WI_PLAN_ALL } kind;
 	unsigned  classes;       /* of edges whose lags may differ, a bit each */
 	struct wi_change change;
 	double   *speeds;        /* TASKS: by task, how many times as fast it becomes; 1: as it is */
@@ -18,16 +18,27 @@ struct wi_plan {
 	bool     *of;            /* nowait: by device, whether it is not waited for; NULL: none is */
 	uint32_t *same_of;       /* EVEN: by operation, 1 + which of those it is in even; 0: none */
 	int64_t  *even;          /* what they take */
+	struct wi_plan *parts;   /* ALL: nparts that are made together, those that set lags first */
+	size_t    nparts;
+	char     *text;          /* of a part: its change, which it owns */
+	bool      named;         /* it names something in the stream */
 };
 
 /* The plan of a change. *named: whether it names something in the stream. NSX_OK or NSX_ERR; free p in both cases. */
 int nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const struct wi_change *c, bool *named);
+/* The plan of changes with commas between (nsx_wi_change_length), which the parse accepts; text must stay. p->named:
+ * whether all name something; of several p->parts tells. */
+int nsx_wi_plan_all(struct wi_plan *p, const struct wi_graph *g, const char *text);
+/* Whether it, or a part of it, is that change. */
+bool nsx_wi_plan_is(const struct wi_plan *p, enum wi_what what);
+/* Set, by device, those that do not count for the period after it; false: all count. */
+bool nsx_wi_plan_without(const struct wi_plan *p, bool *without);
 /* Operations of that name that do not communicate, in wi_graph.names, take 1/k of the time. */
 int nsx_wi_plan_name(struct wi_plan *p, const struct wi_graph *g, uint32_t name, double k);
 /* Whether a WI_FASTER names operations that communicate; *kind: of the first, in wi_graph.names, or NSX_NONE. */
 bool nsx_wi_names_comm(const struct wi_graph *g, const struct wi_change *c, uint32_t *kind);
 /* All operations of that name on one device of the catalogue take no time. */
-int nsx_wi_plan_without(struct wi_plan *p, const struct wi_graph *g, uint32_t name, uint32_t device);
+int nsx_wi_plan_remove(struct wi_plan *p, const struct wi_graph *g, uint32_t name, uint32_t device);
 /* Latencies are one constant of their class, with the median of what edges of the class that bind have more. */
 void nsx_wi_plan_model(struct wi_plan *p, const struct wi_graph *g);
 void nsx_wi_plan_free(struct wi_plan *p);

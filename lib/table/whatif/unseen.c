@@ -33,7 +33,8 @@ nsx_wi_find_unseen(const struct wi_graph *g, bool *after)
 		int64_t *end = &last[g->of_threads.p[c->thread].process];
 
 		wi_pause(g, i);
-		after[i] = wi_before(c) != NSX_NONE && wi_call_more(g, c)->from == NSX_NONE && *end != INT64_MIN
+		after[i] = wi_before(c) != NSX_NONE && wi_call_more(g, c)->from == NSX_NONE
+		           && wi_call_more(g, c)->drained == NSX_NONE && *end != INT64_MIN
 		           && *end - g->calls.p[c->before].end >= LEFT;
 		*end = ends[i] > *end ? ends[i] : *end;
 	}

@@ -3,6 +3,7 @@
 #include "table/whatif.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "job/remedy.h"
 #include "job/steps/find.h"
@@ -105,11 +106,16 @@ make(struct wi_graph *g, const struct nsx_whatif_options *o, struct nsx_table **
 static bool
 asks_limits(const struct nsx_whatif_options *o)
 {
-	struct wi_change c;
-
 	for (size_t i = 0; i < o->nchanges; i++)
-		if (!nsx_wi_change_parse(o->changes[i], &c) && c.what == WI_LIMIT)
-			return true;
+		for (const char *text = o->changes[i];;) {
+			size_t n = nsx_wi_change_length(text);
+
+			if (strncmp(text, "limit", 5) == 0)
+				return true;
+			if (!text[n])
+				break;
+			text += n + 1;
+		}
 	return o->form == NSX_WHATIF_FORECAST && !o->nchanges;
 }
 

@@ -1,0 +1,581 @@
+/* spans.c -- see spans.h. Of an event that came D after its source, for a reason that is not known, either D is work,
+ * or it waited for another event x of that time, and came a constant time after it. A change moves it as it moves its
+ * source in the one case, and as it moves x in the other: the latest of these times, over all x, is an upper bound, the
+ * earliest a lower bound.
+ *
+ *   host     call |........ D ........| call      did it work, or wait for the end of a, b or c?
+ *   stream    | a a a | b b b | c c c |
+ */
+#include "table/whatif/spans.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LATE = 5000,          /* ns: a latency that is longer, and TIMES_LATE as long as usual, may be a wait */
+	TIMES_LATE = 3,
+	SLOW_CALL = 15000,    /* ns: a call that is longer, and TIMES_LATE as long as usual, may have waited */
+	MORE = 500,           /* ns more than usual, of an operation without a call */
+	IDLE_HOST = 50000,    /* ns: a gap that is longer may be a wait, in a job whose host may wait in no call */
+	MOST = 64             /* causes of one event in one stream: of more some are taken, also the first and last */
+};
+#define UNKNOWN INT64_MIN
+/* Shares of the path from which on a kind of doubt is taken as one of the whole job. */
+static const double some = 0.01;
+
+/* ---- operations by lane, calls by thread */
+
+static uint32_t
+process_of(const struct wi_graph *g, uint32_t call)
+{
+	return g->of_threads.p[g->calls.p[call].thread].process;
+}
+
+static bool
+find_lanes(struct wi_spans *s)
+{
+	const struct wi_graph *g = s->g;
+	size_t n = g->lanes.n;
+
+	s->lane_first = calloc(n + 2, sizeof *s->lane_first);
+	s->lane_ops = nsx_large_array(wi_large(g), g->ops.n + 1, sizeof *s->lane_ops);
+	s->by_device = calloc(n + 1, sizeof *s->by_device);
+	s->by_process = calloc(n + 1, sizeof *s->by_process);
+	if (!s->lane_first || !s->lane_ops || !s->by_device || !s->by_process)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		s->by_device[i] = (struct nsx_sort_key){ { g->lanes.p[i].device, 0, 0 }, (uint32_t)i };
+		s->by_process[i] = (struct nsx_sort_key){ { NSX_NONE, 0, 0 }, (uint32_t)i };
+	}
+	for (size_t i = 0; i < g->ops.n; i++) {
+		const struct wi_op *o = &g->ops.p[i];
+
+		wi_pause(g, i);
+		s->lane_first[o->lane + 2]++;
+		if (o->call != NSX_NONE)
+			s->by_process[o->lane].k[0] = process_of(g, o->call);
+	}
+	for (size_t i = 2; i < n + 2; i++)
+		s->lane_first[i] += s->lane_first[i - 1];
+	for (size_t i = 0; i < g->ops.n; i++) {
+		wi_pause(g, i);
+		s->lane_ops[s->lane_first[g->ops.p[i].lane + 1]++] = (uint32_t)i;
+	}
+	nsx_sort_keys(s->by_device, n);
+	nsx_sort_keys(s->by_process, n);
+	return true;
+}
+
+static bool
+find_threads(struct wi_spans *s)
+{
+	const struct wi_graph *g = s->g;
+	size_t n = g->threads.thread_of.n;
+	bool any = false;
+
+	for (size_t i = 0; i < g->calls.n && !any; i++) {
+		wi_pause(g, i);
+		any = g->calls.p[i].doubtful;
+	}
+	if (!any)
+		return true;
+	s->thread_first = calloc(n + 2, sizeof *s->thread_first);
+	s->thread_calls = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *s->thread_calls);
+	s->threads = calloc(n + 1, sizeof *s->threads);
+	if (!s->thread_first || !s->thread_calls || !s->threads)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		s->threads[i] = (struct nsx_sort_key){ { g->of_threads.p[i].process, 0, 0 }, (uint32_t)i };
+	nsx_sort_keys(s->threads, n);
+	for (size_t i = 0; i < g->calls.n; i++) {
+		wi_pause(g, i);
+		s->thread_first[g->calls.p[i].thread + 2]++;
+	}
+	for (size_t i = 2; i < n + 2; i++)
+		s->thread_first[i] += s->thread_first[i - 1];
+	for (size_t i = 0; i < g->calls.n; i++) {
+		wi_pause(g, i);
+		s->thread_calls[s->thread_first[g->calls.p[i].thread + 1]++] = (uint32_t)i;
+	}
+	return true;
+}
+
+/* ---- what an event may have waited for */
+
+/* Events of a lane or thread with times in order, as far as they go: the i-th, its beginning and its time. */
+struct line { const struct wi_graph *g; const uint32_t *at; size_t n; enum { ENDS, STARTS, RETURNS } of; };
+
+static uint32_t
+event_of(const struct line *l, size_t i)
+{
+	return l->of == RETURNS ? wi_leave(l->g, l->at[i]) : l->of == ENDS ? wi_end(l->at[i]) : wi_start(l->at[i]);
+}
+
+static int64_t
+begin_of(const struct line *l, size_t i)
+{
+	return l->of == RETURNS ? l->g->calls.p[l->at[i]].start : l->g->ops.p[l->at[i]].start;
+}
+
+/* Add those in (from, to], or the last one before them. */
+static bool
+add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to, bool before)
+{
+	size_t end, first, step;
+
+	NSX_BISECT(end, 0, l->n, begin_of(l, end) >= to);
+	for (first = end; first > 0 && wi_time(l->g, event_of(l, first - 1)) > from;)
+		first--;
+	if (before)
+		return !first || nsx_vec_push(&s->causes, event_of(l, first - 1));
+	while (end > first && wi_time(l->g, event_of(l, end - 1)) > to)
+		end--;
+	step = (end - first) / MOST + 1;
+	for (size_t i = first; i < end; i += step)
+		if (wi_time(l->g, event_of(l, i)) <= to && !nsx_vec_push(&s->causes, event_of(l, i)))
+			return false;
+	return step == 1 || nsx_vec_push(&s->causes, event_of(l, end - 1));
+}
+
+static struct line
+lane(const struct wi_spans *s, uint32_t i, int of)
+{
+	return (struct line){ s->g, s->lane_ops + s->lane_first[i], s->lane_first[i + 1] - s->lane_first[i],
+	                      of };
+}
+
+/* Those of all lanes of a device, or of a process. */
+static bool
+add_lanes(struct wi_spans *s, const struct nsx_sort_key *lanes, int64_t key, int64_t from, int64_t to, bool before)
+{
+	size_t i, n = s->g->lanes.n;
+	bool good = true;
+
+	NSX_BISECT(i, 0, n, lanes[i].k[0] >= key);
+	for (; i < n && lanes[i].k[0] == key && good; i++) {
+		struct line l = lane(s, lanes[i].i, ENDS);
+
+		good = add_line(s, &l, from, to, before);
+	}
+	return good;
+}
+
+/* Calls of the other threads of its process. */
+static bool
+add_threads(struct wi_spans *s, uint32_t call, int64_t from, int64_t to)
+{
+	const struct wi_graph *g = s->g;
+	int64_t process = process_of(g, call);
+	size_t i, n = g->threads.thread_of.n;
+	bool good = true;
+
+	NSX_BISECT(i, 0, n, s->threads[i].k[0] >= process);
+	for (; i < n && s->threads[i].k[0] == process && good; i++) {
+		uint32_t t = s->threads[i].i;
+		struct line l = { g, s->thread_calls + s->thread_first[t],
+		                  s->thread_first[t + 1] - s->thread_first[t], RETURNS };
+
+		good = t == g->calls.p[call].thread || add_line(s, &l, from, to, false);
+	}
+	return good;
+}
+
+/* Starts of communication of other devices: of a collective whose members are not known. */
+static bool
+add_members(struct wi_spans *s, const struct wi_op *o)
+{
+	const struct wi_graph *g = s->g;
+	size_t first = s->causes.n, n = first;
+
+	for (uint32_t i = 0; i < g->lanes.n; i++) {
+		struct line l = lane(s, i, STARTS);
+
+		if (g->lanes.p[i].device != wi_device(g, o) && s->causes.n - first < MOST
+		    && !add_line(s, &l, o->start, o->end - 1, false))
+			return false;
+	}
+	for (size_t i = first; i < s->causes.n; i++)
+		if (wi_task(g, &g->ops.p[wi_op_of(s->causes.p[i])])->comm)
+			s->causes.p[n++] = s->causes.p[i];
+	s->causes.n = n;
+	return true;
+}
+
+/* An event is in doubt. */
+static bool
+add_doubt(struct wi_spans *s, uint32_t event, uint32_t edge)
+{
+	const struct wi_graph *g = s->g;
+	struct wi_doubt d = { .event = event, .edge = edge, .first = (uint32_t)s->causes.n };
+	int64_t to = wi_time(g, event), from = edge == NSX_NONE ? to : wi_time(g, g->edges.p[edge].from);
+	const struct wi_op *o = wi_is_op(g, event) ? &g->ops.p[wi_op_of(event)] : NULL;
+	uint32_t call = o ? (uint32_t)NSX_NONE : (uint32_t)wi_call_of(g, event);
+	const struct nsx_sort_key *lanes = o ? s->by_device : s->by_process;
+	int64_t key = o ? (int64_t)wi_device(g, o) : (int64_t)process_of(g, call);
+	bool good;
+
+	if (o && wi_is_end(event)) {
+		good = add_members(s, o);
+		d.within = d.n = (uint32_t)s->causes.n - d.first;
+	} else {
+		good = add_lanes(s, lanes, key, from, to, false)
+		       && (o || !g->calls.p[call].doubtful || add_threads(s, call, from, to));
+		d.within = (uint32_t)s->causes.n - d.first;
+		good = good && add_lanes(s, lanes, key, from, to, true);
+		d.n = (uint32_t)s->causes.n - d.first;
+	}
+	s->is_doubt[event / 8] |= (unsigned char)(1u << event % 8);
+	return good && nsx_vec_push(&s->doubts, d);
+}
+
+/* ---- which events are in doubt */
+
+bool
+nsx_wi_is_late(const struct wi_graph *g, int class, int64_t ns)
+{
+	int64_t usual = class == WI_LAUNCH || class == WI_STREAM || class == WI_WAIT ? g->latency[class] : WI_RETURN;
+
+	return ns > LATE && ns > TIMES_LATE * usual;
+}
+
+/* Without its call an operation may have been launched late; where others waited for what is not known, it may, too. */
+static bool
+is_late_op(const struct wi_spans *s, const struct wi_op *o, uint32_t edge)
+{
+	const struct wi_graph *g = s->g;
+	int class = edge == NSX_NONE ? WI_STREAM : g->edges.p[edge].class;
+	int64_t ns = edge == NSX_NONE ? 0 : o->start - wi_time(g, g->edges.p[edge].from);
+
+	return edge == NSX_NONE || nsx_wi_is_late(g, class, ns)
+	       || ((o->call == NSX_NONE || s->last) && class == WI_STREAM && ns > g->latency[class] + MORE);
+}
+
+/* A call that may have waited in a way that is not known. */
+static bool
+is_slow(const struct wi_graph *g, const struct wi_call *c)
+{
+	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
+	int64_t ns = c->end - c->start;
+
+	if (wi_api(g, c)->blocking)
+		return !wi_call_more(g, c)->nwaited;
+	return ns > SLOW_CALL && u && ns > TIMES_LATE * u->ns;
+}
+
+static bool
+doubts_op(struct wi_spans *s, size_t i)
+{
+	const struct wi_graph *g = s->g;
+	const struct wi_op *o = &g->ops.p[i];
+	uint32_t k = nsx_wi_binding(g, wi_start(i));
+	const struct wi_more *more = wi_more(g, o);
+
+	if (o->cut)
+		return true;
+	if (is_late_op(s, o, k) && !add_doubt(s, wi_start(i), k))
+		return false;
+	k = nsx_wi_binding(g, wi_end(i));
+	return !more->guessed || more->instance != NSX_NONE || k == NSX_NONE || add_doubt(s, wi_end(i), k);
+}
+
+static bool
+doubts_call(struct wi_spans *s, size_t i, const bool *unseen, bool idle)
+{
+	const struct wi_graph *g = s->g;
+	const struct wi_call *c = &g->calls.p[i];
+	uint32_t enter = nsx_wi_binding(g, wi_enter(g, i)), leave = nsx_wi_binding(g, wi_leave(g, i));
+	int64_t gap = enter == NSX_NONE ? 0 : c->start - wi_time(g, g->edges.p[enter].from);
+
+	if (enter != NSX_NONE && g->edges.p[enter].class == WI_GAP
+	    && (c->doubtful || unseen[i] || (idle && gap > IDLE_HOST)) && !add_doubt(s, wi_enter(g, i), enter))
+		return false;
+	if (leave == NSX_NONE)
+		return true;
+	return g->edges.p[leave].class == WI_CALL ? !is_slow(g, c) || add_doubt(s, wi_leave(g, i), leave)
+	       : !nsx_wi_is_late(g, g->edges.p[leave].class, c->end - wi_time(g, g->edges.p[leave].from))
+	       || add_doubt(s, wi_leave(g, i), leave);
+}
+
+static const struct wi_doubt *
+doubt_of(const struct wi_spans *s, uint32_t event)
+{
+	size_t i;
+
+	if (!(s->is_doubt[event / 8] >> event % 8 & 1))
+		return NULL;
+	NSX_BISECT(i, 0, s->doubts.n, s->doubts.p[i].event >= event);
+	return &s->doubts.p[i];
+}
+
+/* ---- order: what an event may have waited for comes before it */
+
+enum { NEW, OPEN, DONE };
+struct ordering {
+	struct wi_spans *s;
+	unsigned char   *state;                      /* of events */
+	NSX_VEC(struct visited { uint32_t event, at, edges; }) stack;   /* events whose sources are being visited, of
+	                                                                 * which they have so many edges */
+	size_t           n;
+};
+
+static bool
+open_event(struct ordering *o, uint32_t event)
+{
+	if (o->state[event] != NEW)
+		return true;
+	if (!nsx_vec_room(&o->stack, 1))
+		return false;
+	o->state[event] = OPEN;
+	o->stack.p[o->stack.n++] = (struct visited){ event, 0, wi_nedges(o->s->g, event) };
+	return true;
+}
+
+/* The next event that must, or may, come before it; NSX_NONE: there are no more. */
+static uint32_t
+next_source(const struct wi_spans *s, struct visited *v)
+{
+	const struct wi_graph *g = s->g;
+	uint32_t i = v->at++;
+	const struct wi_doubt *d = i < v->edges ? NULL : doubt_of(s, v->event);
+
+	return i < v->edges ? g->edges.p[g->first[v->event] + i].from
+	       : d && i - v->edges < d->n ? s->causes.p[d->first + i - v->edges] : (uint32_t)NSX_NONE;
+}
+
+/* Put an event behind its sources; behind its causes, but for those that come after it. */
+static bool
+visit(struct ordering *o, uint32_t event)
+{
+	if (!open_event(o, event))
+		return false;
+	while (o->stack.n) {
+		uint32_t e = o->stack.p[o->stack.n - 1].event;
+		uint32_t from = next_source(o->s, &o->stack.p[o->stack.n - 1]);
+
+		if (from != NSX_NONE) {
+			if (!open_event(o, from))
+				return false;
+			continue;
+		}
+		o->state[e] = DONE;
+		o->s->order[o->n++] = e;
+		o->stack.n--;
+	}
+	return true;
+}
+
+static bool
+put_in_order(struct wi_spans *s)
+{
+	const struct wi_graph *g = s->g;
+	struct ordering o = { .s = s, .state = nsx_large_array(wi_large(g), g->nevents + 1, 1) };
+	bool good = o.state != NULL;
+
+	s->order = nsx_large_array(wi_large(g), g->nevents + 1, sizeof *s->order);
+	good = good && s->order;
+	for (size_t i = 0; i < g->nevents && good; i++) {
+		wi_pause(g, i);
+		good = visit(&o, g->order[i]);
+	}
+	nsx_large_free(wi_large(g), o.state);
+	free(o.stack.p);
+	return good;
+}
+
+int
+nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi_path *path)
+{
+	bool *unseen = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *unseen);
+	double all = (double)path->all;
+	bool good;
+
+	*s = (struct wi_spans){ .g = g, .is_doubt = nsx_large_array(wi_large(g), g->nevents / 8 + 1, 1) };
+	good = unseen && s->is_doubt && nsx_wi_find_unseen(g, unseen) && find_lanes(s) && find_threads(s);
+	if ((double)path->late > some * all) {
+		s->last = calloc(g->lanes.n + 1, sizeof *s->last);
+		good = good && s->last;
+	}
+	for (size_t i = 0; i < g->ops.n && good; i++) {
+		wi_pause(g, i);
+		good = doubts_op(s, i);
+	}
+	for (size_t i = 0; i < g->calls.n && good; i++) {
+		wi_pause(g, i);
+		good = doubts_call(s, i, unseen, (double)path->unseen > some * all);
+	}
+	nsx_large_free(wi_large(g), unseen);
+	good = good && put_in_order(s);
+	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
+}
+
+void
+nsx_wi_spans_free(struct wi_spans *s)
+{
+	struct nsx_large *large = s->g ? wi_large(s->g) : NULL;
+
+	if (large) {
+		nsx_large_free(large, s->is_doubt);
+		nsx_large_free(large, s->order);
+		nsx_large_free(large, s->lane_ops);
+		nsx_large_free(large, s->thread_calls);
+	}
+	free(s->lane_first);
+	free(s->by_device);
+	free(s->by_process);
+	free(s->thread_first);
+	free(s->threads);
+	free(s->last);
+	free(s->doubts.p);
+	free(s->causes.p);
+	*s = (struct wi_spans){ 0 };
+}
+
+/* ---- sweeps */
+
+/* The latest time of an event in doubt: it may wait for each of these. Whatever a change makes of the time since its
+ * source, that may be waiting. */
+static int64_t
+latest_of(const struct wi_spans *s, const struct wi_doubt *d, const int64_t *times, int64_t own)
+{
+	const struct wi_graph *g = s->g;
+	int64_t t = wi_time(g, d->event), most = INT64_MAX, latest = own, at;
+
+	if (d->edge != NSX_NONE)
+		most = t - wi_time(g, g->edges.p[d->edge].from);
+	for (uint32_t k = d->first; k < d->first + d->n && d->edge != NSX_NONE; k++) {
+		uint32_t x = s->causes.p[k];
+
+		if (times[x] == UNKNOWN)
+			continue;
+		at = t - wi_time(g, x);
+		at = times[x] + (at < most ? at : most);
+		latest = at > latest ? at : latest;
+	}
+	return latest;
+}
+
+/* The earliest: it waits for that of them which a change moves the most. scale: what the change makes of its time. */
+static int64_t
+earliest_of(const struct wi_spans *s, const struct wi_doubt *d, const int64_t *times, int64_t own, double scale)
+{
+	const struct wi_graph *g = s->g;
+	int64_t t = wi_time(g, d->event), earliest = own, at;
+	int64_t from = d->edge == NSX_NONE ? INT64_MIN : times[g->edges.p[d->edge].from];
+
+	for (uint32_t k = d->first; k < d->first + (d->edge == NSX_NONE ? d->n : d->within); k++) {
+		uint32_t x = s->causes.p[k];
+
+		if (times[x] == UNKNOWN)
+			continue;
+		at = times[x] + llround((double)(t - wi_time(g, x)) * scale);
+		at = at > from ? at : from;
+		earliest = at < earliest ? at : earliest;
+	}
+	return earliest;
+}
+
+/* The time of an event in doubt by its edge that binds and what it may have waited for. */
+static int64_t
+doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt *d, bool latest, const int64_t *times)
+{
+	const struct wi_graph *g = s->g;
+	bool op = wi_is_op(g, d->event), ends = op && wi_is_end(d->event);
+	int64_t from, base, lag, own;
+
+	if (d->edge == NSX_NONE) {
+		own = wi_time(g, d->event);
+		return latest ? own : earliest_of(s, d, times, own, 1);
+	}
+	from = times[g->edges.p[d->edge].from];
+	base = wi_lag(g, d->edge);
+	lag = nsx_wi_plan_lag(p, d->event, d->edge);
+	own = from + lag;
+	if (lag == WI_GONE)
+		return own;
+	if (latest) {
+		/* A latency that is not known to be one stays. Without its call, an operation may have been late. */
+		if (op && !ends)
+			own = from + (lag > base ? lag : base);
+		if (op && !ends && g->ops.p[wi_op_of(d->event)].call == NSX_NONE && own < wi_time(g, d->event))
+			own = wi_time(g, d->event);
+		return latest_of(s, d, times, own);
+	}
+	if (!op && wi_is_end(d->event) && nsx_wi_plan_is(p, WI_NO_SYNC)
+	    && wi_api(g, &g->calls.p[wi_call_of(g, d->event)])->blocking)
+		return from;
+	if (ends && nsx_wi_plan_is(p, WI_NOWAIT) && d->within) {
+		for (uint32_t k = d->first; k < d->first + d->within; k++) {
+			int64_t own_time = wi_time(g, d->event) - wi_time(g, s->causes.p[k]);
+
+			lag = own_time < lag ? own_time : lag;
+		}
+		return from + lag;
+	}
+	/* It may have been launched when it was, whatever the device did. */
+	if (op && !ends && g->ops.p[wi_op_of(d->event)].call == NSX_NONE && own > wi_time(g, d->event))
+		own = from > wi_time(g, d->event) ? from : wi_time(g, d->event);
+	return earliest_of(s, d, times, own, ends && base > 0 && lag < base ? (double)lag / (double)base : 1);
+}
+
+/* That an operation began after others of its device had ended may be no chance. last: by lane, the last one so far
+ * whose time is known. */
+static int64_t
+in_order(const struct wi_spans *s, uint32_t event, const uint32_t *last, const int64_t *times)
+{
+	const struct wi_graph *g = s->g;
+	const struct wi_op *o = &g->ops.p[wi_op_of(event)];
+	int64_t device = wi_device(g, o), t = INT64_MIN, usual = g->latency[WI_WAIT];
+	size_t i, n = g->lanes.n;
+
+	NSX_BISECT(i, 0, n, s->by_device[i].k[0] >= device);
+	for (; i < n && s->by_device[i].k[0] == device; i++) {
+		uint32_t x = last[s->by_device[i].i];
+
+		while (x != NSX_NONE && x < g->ops.n && g->ops.p[x].end > o->start)
+			x = g->ops.p[x].before;
+		if (x != NSX_NONE && x < g->ops.n && !g->ops.p[x].cut && times[wi_end(x)] != UNKNOWN) {
+			int64_t lag = o->start - g->ops.p[x].end;
+
+			lag = times[wi_end(x)] + (lag < usual ? lag : usual);
+			t = lag > t ? lag : t;
+		}
+	}
+	return t;
+}
+
+void
+nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, bool latest, int64_t *times)
+{
+	const struct wi_graph *g = s->g;
+	uint32_t *last = latest ? s->last : NULL;
+
+	for (size_t i = 0; last && i < g->lanes.n; i++)
+		last[i] = NSX_NONE;
+	for (size_t i = 0; i < g->nevents; i++) {
+		wi_pause(g, i);
+		times[i] = UNKNOWN;
+	}
+	for (size_t i = 0; i < g->nevents; i++) {
+		uint32_t e = s->order[i];
+		const struct wi_doubt *d = doubt_of(s, e);
+		int64_t t = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN, at;
+
+		wi_pause(g, i);
+		if (d)
+			t = doubted(s, p, d, latest, times);
+		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
+			if (d && k == d->edge)
+				continue;
+			at = times[g->edges.p[k].from] + nsx_wi_plan_lag(p, e, k);
+			t = at > t ? at : t;
+		}
+		if (last && wi_is_op(g, e) && !wi_is_end(e) && !g->ops.p[wi_op_of(e)].cut) {
+			at = in_order(s, e, last, times);
+			t = at > t ? at : t;
+		}
+		times[e] = t;
+		if (last && wi_is_op(g, e) && wi_is_end(e))
+			last[g->ops.p[wi_op_of(e)].lane] = (uint32_t)wi_op_of(e);
+	}
+}
