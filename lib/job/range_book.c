@@ -64,19 +64,26 @@ tell(struct nsx_range_book *b, int64_t until, bool all, struct nsx_err *err)
 {
 	for (size_t i = b->list.n; b->past && i-- > 0;) {
 		const struct nsx_range_entry *r = &b->list.p[i];
-		uint32_t up;
 
 		if (!all && !is_past(r, until))
 			continue;
-		up = r->parent == NSX_ABSENT ? NSX_NONE : *slot(b, r->profile, r->parent);
-		if (up < i) {
-			b->list.p[up].time = nsx_add_sat(b->list.p[up].time, r->time, NULL);
-			b->list.p[up].worked |= r->worked;
+		if (r->up != NSX_NONE) {
+			struct nsx_range_entry *up = &b->list.p[r->up];
+
+			up->time = nsx_add_sat(up->time, r->time, NULL);
+			up->worked |= r->worked;
 		}
 		if (!b->past(b->arg, r))
 			return nsx_err_nomem(err, NULL);
 	}
 	return NSX_OK;
+}
+
+/* The place of that range; NSX_NONE where there is none, and for NSX_ABSENT. */
+static inline uint32_t
+place(const struct nsx_range_book *b, int64_t profile, int64_t range)
+{
+	return range == NSX_ABSENT ? (uint32_t)NSX_NONE : *slot(b, profile, range);
 }
 
 /* Remove the ranges that ended before `now`. */
@@ -97,8 +104,12 @@ forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 		b->list.n = 0;   /* nothing is found without the hash table */
 		return nsx_err_nomem(err, NULL);
 	}
-	for (size_t i = 0; i < kept; i++)
-		*slot(b, b->list.p[i].profile, b->list.p[i].range) = (uint32_t)i;
+	for (size_t i = 0; i < kept; i++) {
+		struct nsx_range_entry *r = &b->list.p[i];
+
+		r->up = b->past ? place(b, r->profile, r->parent) : NSX_NONE;
+		*slot(b, r->profile, r->range) = (uint32_t)i;
+	}
 	return NSX_OK;
 }
 
@@ -130,13 +141,15 @@ nsx_range_book_need(struct nsx_reader *in, bool ops_only)
 static void
 look_around(const struct nsx_range_book *b, struct nsx_range_entry *r)
 {
-	const struct nsx_range_entry *up = nsx_range_book_find(b, r->profile, r->parent);
+	const struct nsx_range_entry *up;
 
-	if (!up)
+	r->up = place(b, r->profile, r->parent);
+	if (r->up == NSX_NONE)
 		return;
+	up = &b->list.p[r->up];
 	r->around = up->around | UINT64_C(1) << (up->name * 0x9e3779b9U >> 26);
 	if (r->around >> (r->name * 0x9e3779b9U >> 26) & 1)
-		for (; up && !r->inner; up = nsx_range_book_find(b, up->profile, up->parent))
+		for (; up && !r->inner; up = up->up == NSX_NONE ? NULL : &b->list.p[up->up])
 			r->inner = up->name == r->name;
 }
 
@@ -155,7 +168,7 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 	struct nsx_range_entry r = {
 		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
 		    nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
-		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0, false, false, 0, { 0 }
+		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0, false, false, NSX_NONE, 0, { 0 }
 	};
 
 	return nsx_range_book_enter(b, &r, err);
@@ -164,7 +177,7 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 int
 nsx_range_book_enter(struct nsx_range_book *b, const struct nsx_range_entry *range, struct nsx_err *err)
 {
-	struct nsx_range_entry r = *range;
+	struct nsx_range_entry *r;
 
 	if (!b->at) {
 		b->now = b->ops_only ? INT64_MIN : b->now;
@@ -176,11 +189,13 @@ nsx_range_book_enter(struct nsx_range_book *b, const struct nsx_range_entry *ran
 		return NSX_ERR;
 	if (b->list.n >= NSX_NONE)
 		return nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);
-	if (b->past)
-		look_around(b, &r);
-	if (!nsx_vec_push(&b->list, r))
+	if (!nsx_vec_push(&b->list, *range))
 		return nsx_err_nomem(err, NULL);
-	*slot(b, r.profile, r.range) = (uint32_t)(b->list.n - 1);
+	r = &b->list.p[b->list.n - 1];
+	r->up = NSX_NONE;
+	if (b->past)
+		look_around(b, r);
+	*slot(b, r->profile, r->range) = (uint32_t)(b->list.n - 1);
 	return NSX_OK;
 }
 

@@ -19,12 +19,14 @@
  * `past`: `own` is the time of the operations whose innermost range this is, `time` is `own` plus the time of the
  * operations launched in ranges inside it, both in ns; `worked`: there are such operations. A range with GPU work has
  * no operations if a filter such as nsysx-warmup removed them all: then the time of its work is unknown, not 0.
- * `inner`: it is in one of the same name, whose time includes its own. around: bits of the names around it. */
+ * `inner`: it is in one of the same name, whose time includes its own. Private: `around`, bits of the names around it;
+ * `up`, the place in the list of the range around it, NSX_NONE if that is not there. */
 struct nsx_range_entry {
 	int64_t  profile, range, parent, end;
 	uint32_t name, mark;
 	int64_t  own, time;
 	bool     worked, inner;
+	uint32_t up;
 	uint64_t around;
 	int64_t  values[3];
 };
