@@ -31,13 +31,13 @@ slot(const struct nsx_range_book *b, int64_t profile, int64_t range)
 	return &b->at[i];
 }
 
-/* Remove all ranges from the hash table, and make it large enough for `limit` of them, at most half full. */
+/* Remove all ranges from the hash table, and make it large enough for `limit` of them, at most a quarter full. */
 static bool
 clear(struct nsx_range_book *b)
 {
 	unsigned bits = 1;
 
-	while ((size_t)1 << bits < 2 * b->limit)
+	while ((size_t)1 << bits < 4 * b->limit)
 		bits++;
 	if (b->bits != bits) {
 		free(b->at);
@@ -100,8 +100,9 @@ forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 			b->list.p[kept++] = b->list.p[i];
 	b->list.n = kept;
 	b->limit = 2 * kept > FEW ? 2 * kept : FEW;
+	b->limit = b->limit < NSX_NONE ? b->limit : NSX_NONE;
 	if (!clear(b)) {
-		b->list.n = 0;   /* nothing is found without the hash table */
+		b->list.n = b->limit = 0;   /* nothing is found without the hash table */
 		return nsx_err_nomem(err, NULL);
 	}
 	for (size_t i = 0; i < kept; i++) {
@@ -165,38 +166,53 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 		           : nsx_add_sat(host, nsx_int(range, NSX_RANGE_host_dur, 0), NULL);
 		b->now = gpu == NSX_ABSENT || (host != NSX_ABSENT && host < gpu) ? host : gpu;
 	}
-	struct nsx_range_entry r = {
-		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
-		    nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
-		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0, false, false, NSX_NONE, 0, { 0 }
-	};
-
-	return nsx_range_book_enter(b, &r, err);
+	return nsx_range_book_enter(b, nsx_int(range, NSX_RANGE_profile, NSX_ABSENT),
+	                            nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
+	                            nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
+	                            gpu_end > host_end ? gpu_end : host_end, name, err) ? NSX_OK : NSX_ERR;
 }
 
-int
-nsx_range_book_enter(struct nsx_range_book *b, const struct nsx_range_entry *range, struct nsx_err *err)
+/* Begin, or remove ranges: whether there is room for another one, with err filled if not. */
+static bool
+has_room(struct nsx_range_book *b, struct nsx_err *err)
 {
-	struct nsx_range_entry *r;
-
 	if (!b->at) {
 		b->now = b->ops_only ? INT64_MIN : b->now;
 		b->limit = FEW;
-		if (!clear(b))
-			return nsx_err_nomem(err, NULL);
+		if (!clear(b)) {
+			nsx_err_nomem(err, NULL);
+			return false;
+		}
 	}
 	if (b->list.n >= b->limit && make_room(b, err) != NSX_OK)
-		return NSX_ERR;
-	if (b->list.n >= NSX_NONE)
-		return nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);
-	if (!nsx_vec_push(&b->list, *range))
-		return nsx_err_nomem(err, NULL);
-	r = &b->list.p[b->list.n - 1];
-	r->up = NSX_NONE;
+		return false;
+	if (b->list.n >= NSX_NONE) {
+		nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);
+		return false;
+	}
+	if (!nsx_vec_room(&b->list, 1)) {
+		nsx_err_nomem(err, NULL);
+		return false;
+	}
+	return true;
+}
+
+struct nsx_range_entry *
+nsx_range_book_enter(struct nsx_range_book *b, int64_t profile, int64_t range, int64_t parent, int64_t end,
+                     uint32_t name, struct nsx_err *err)
+{
+	struct nsx_range_entry *r;
+
+	if ((b->list.n >= b->limit || b->list.n >= b->list.cap) && !has_room(b, err))
+		return NULL;
+	/* Filled in its place: what is written one number at a time is slow to read again as more. */
+	r = &b->list.p[b->list.n];
+	*r = (struct nsx_range_entry){ .profile = profile, .range = range, .parent = parent, .end = end, .name = name,
+	                               .mark = NSX_NONE, .up = NSX_NONE };
 	if (b->past)
 		look_around(b, r);
-	*slot(b, r->profile, r->range) = (uint32_t)(b->list.n - 1);
-	return NSX_OK;
+	*slot(b, profile, range) = (uint32_t)b->list.n++;
+	return r;
 }
 
 struct nsx_range_entry *
@@ -222,7 +238,7 @@ nsx_range_book_end(struct nsx_range_book *b, struct nsx_err *err)
 {
 	int rc = tell(b, 0, true, err);
 
-	b->list.n = 0;
+	b->list.n = b->limit = 0;
 	free(b->at);
 	b->at = NULL;
 	b->bits = 0;

@@ -56,8 +56,10 @@ void nsx_range_book_need(struct nsx_reader *in, bool ops_only);
 /* Add the range of a record. NSX_OK, or NSX_ERR (out of memory). */
 int nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err);
 
-/* The same where no record is at hand, for a book with ops_only: `end` is that of its work on the GPU. */
-int nsx_range_book_enter(struct nsx_range_book *b, const struct nsx_range_entry *range, struct nsx_err *err);
+/* The same where no record is at hand, for a book with ops_only: `end` is that of its work on the GPU. The entry, whose
+ * `values` are 0, until the next one is added; NULL on failure. */
+struct nsx_range_entry *nsx_range_book_enter(struct nsx_range_book *b, int64_t profile, int64_t range, int64_t parent,
+                                             int64_t end, uint32_t name, struct nsx_err *err);
 
 /* An operation of a book with ops_only was read: the stream has reached its start. */
 static inline void

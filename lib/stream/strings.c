@@ -318,18 +318,19 @@ nsx_strings_compare(struct nsx_strings *t)
 
 /* The first string of one whose stem is that of its own bytes, and is set to its first one's: NSX_NONE if it is
  * damaged. If its own bytes are digits, that of the string that it shares bytes with is known. */
-static uint32_t
-first_of(struct nsx_strings *t, uint32_t i)
+static inline uint32_t
+first_of(const struct nsx_strings *t, uint32_t i, const uint32_t *first, uint32_t *stem)
 {
-	const uint32_t *shares = t->shared.p, *lengths = t->length.p, *first = t->first.p;
-	uint32_t *stem = t->stem.p, length = lengths[i], shared = shares[i], from = i - 1 - t->back.p[i];
+	const uint32_t *shares = t->shared.p, *lengths = t->length.p;
+	uint32_t length = lengths[i], shared = shares[i], from = i - 1 - t->back.p[i], of_from;
 
 	if (!shared || stem[i] > shared)
 		return shared + length ? i : (uint32_t)NSX_NONE;
-	if (from >= i || first[from] == NSX_NONE || shared > lengths[from] + shares[from])
+	of_from = lengths[from] + shares[from];
+	if (first[from] == NSX_NONE || shared > of_from)
 		return NSX_NONE;
 	/* Those of the other one are digits, too, after as many bytes. */
-	if (shared > stem[from] || (shared == stem[from] && length && lengths[from] + shares[from] > shared)) {
+	if (shared > stem[from] || (shared == stem[from] && length && of_from > shared)) {
 		stem[i] = stem[from];
 		return first[from];
 	}
@@ -375,25 +376,31 @@ assemble_late(struct nsx_strings *t, size_t number)
 const char *
 nsx_strings_find_first(struct nsx_strings *t, uint32_t number)
 {
-	const uint32_t *back = t->back.p, *shares = t->shared.p;
-	uint32_t *first = t->first.p, i = number, next = NSX_NONE;
+	const uint32_t *back = t->back.p, *shares = t->shared.p, *lengths = t->length.p, *own_at = t->at.p;
+	const char *text = t->kept + BEFORE;
+	uint32_t *first = t->first.p, *stem = t->stem.p, i = number, next = NSX_NONE;
 
 	/* To one that needs no other, leaving at each where to return to. */
-	while (first[i] == NSX_STRINGS_UNSEEN) {
-		uint32_t length = t->length.p[i];
-		uint32_t digits = digits_before(t->kept + BEFORE + t->at.p[i] + length, length);
+	for (;;) {
+		uint32_t length = lengths[i], shared = shares[i];
+		uint32_t digits = digits_before(text + own_at[i] + length, length);
 
-		t->stem.p[i] = shares[i] + length - digits;
+		stem[i] = shared + length - digits;
+		if (!shared || digits < length)
+			break;
+		if (back[i] >= i)
+			return damaged;
+		if (first[i - 1 - back[i]] != NSX_STRINGS_UNSEEN)
+			break;
 		first[i] = next;
 		next = i;
-		if (!shares[i] || digits < length || back[i] >= i)
-			break;
 		i -= 1 + back[i];
 	}
+	first[i] = first_of(t, i, first, stem);
 	while (next != NSX_NONE) {
 		i = next;
 		next = first[i];
-		first[i] = first_of(t, i);
+		first[i] = first_of(t, i, first, stem);
 	}
 	i = first[number];
 	return i == NSX_NONE ? damaged : t->wanted[i] ? NULL : assemble_late(t, i);
