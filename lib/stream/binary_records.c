@@ -202,6 +202,17 @@ nsx_binary_begin_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 		if (k->run && !fill_run(r, k))
 			return nsx_err_nomem(r->err, r->name);
 	}
+	/* Runs come as columns: those that only records of other kinds that are not needed separate are one. */
+	for (; k->run && b->run < b->cur->order_kinds.n; b->run++) {
+		const struct nsx_binary_kind *next = &b->kinds.p[b->cur->order_kinds.p[b->run]];
+
+		if (next == k)
+			n += (size_t)b->cur->order_counts.p[b->run];
+		else if (next->skip && next->met)
+			r->records += (int64_t)b->cur->order_counts.p[b->run];
+		else
+			break;
+	}
 	b->now = k;
 	b->left = needed(r, k, n);
 	return NSX_OK;

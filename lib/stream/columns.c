@@ -523,6 +523,18 @@ is_dense(const struct decode *d, const struct nsx_values *s)
 	       && memcmp(s->presence.p, d->pick.p, length(d->pick)) == 0;
 }
 
+/* Whether all records have the same value, which only the needed ones need. */
+static bool
+is_constant(const struct decode *d, const struct nsx_values *s)
+{
+	struct nsx_unread difference = s->run_differences, count = s->run_counts;
+	uint64_t n;
+
+	return d->pick.p && !(d->bases >> s->column & 1) && s->base == BASE_ZERO && s->presence.p == s->presence.end
+	       && nsx_get_varint(&difference, &n) && difference.p == difference.end
+	       && nsx_get_varint(&count, &n) && count.p == count.end && n == d->rows;
+}
+
 static const char *
 read_column(struct decode *d, const struct nsx_values *s)
 {
@@ -534,7 +546,7 @@ read_column(struct decode *d, const struct nsx_values *s)
 	bool partial = s->presence.p != s->presence.end, string = d->k->type[s->column] == 's';
 	bool own = is_own(d, s), last = !own && is_last(d, s), own_partial = last && partial;
 	const uint64_t *key = last ? string_key(d, s->key) : NULL;
-	bool dense = (own || key) && is_dense(d, s);
+	bool constant = is_constant(d, s), dense = constant || ((own || key) && is_dense(d, s));
 	if (dense)
 		n = c->npicked;
 	else if (partial)
@@ -547,8 +559,15 @@ read_column(struct decode *d, const struct nsx_values *s)
 		return "doubles in a column of another type";
 
 	uint64_t *v = take(d->pool, d->rows), *values = dense ? v : v + (d->rows - n);
-	if ((wrong = nsx_values_data(s, values, n)))
+	if (constant) {
+		uint64_t x;
+
+		nsx_get_varint(&(struct nsx_unread){ s->run_differences.p, s->run_differences.end }, &x);
+		for (size_t i = 0; i < n; i++)
+			v[i] = nsx_zag(x);
+	} else if ((wrong = nsx_values_data(s, values, n))) {
 		return wrong;
+	}
 	if (own)
 		resolve_own(s, values, n);
 	else if (key && dense)

@@ -19,8 +19,9 @@ struct nsx_strings {
 	struct nsx_unread span[3], text;
 	char           *bytes;
 	size_t          bytes_cap;
-	struct nsx_numbers32 first, stem, at;    /* of strings whose first one was found: where the digits at its end begin, if
-	                                          * there are not more of them before; where its own bytes begin */
+	struct nsx_numbers32 first, stem, at;    /* of strings whose first one was found: where the digits at its end
+	                                          * begin, if there are not more of them before; where its own bytes
+	                                          * begin */
 	char           *kept;                    /* a copy of the text, for nsx_strings_get */
 	size_t          kept_cap;
 	struct nsx_arena late;                   /* what that assembled */
