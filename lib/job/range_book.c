@@ -14,13 +14,13 @@ enum { FEW = 512, MANY = 1 << 20 };
 #define LATE INT64_C(10000000)
 
 /* The slot of that range, or the free slot where it would be stored; there always is a free one. Ids of ranges are
- * consecutive, so multiplication spreads them evenly. */
+ * consecutive, so multiplication spreads them evenly: four at a time, which are beside each other in memory. */
 static inline uint32_t *
 slot(const struct nsx_range_book *b, int64_t profile, int64_t range)
 {
 	size_t mask = ((size_t)1 << b->bits) - 1;
-	size_t i = ((uint64_t)range + (uint64_t)profile * 0xff51afd7ed558ccdULL) * 0x9e3779b97f4a7c15ULL
-	           >> (64 - b->bits);
+	size_t i = ((uint64_t)range / 4 + (uint64_t)profile * 0xff51afd7ed558ccdULL) * 0x9e3779b97f4a7c15ULL
+	           >> (66 - b->bits) << 2 | ((uint64_t)range & 3);
 
 	for (; b->at[i] != NSX_NONE; i = (i + 1) & mask) {
 		const struct nsx_range_entry *r = &b->list.p[b->at[i]];
@@ -35,7 +35,7 @@ slot(const struct nsx_range_book *b, int64_t profile, int64_t range)
 static bool
 clear(struct nsx_range_book *b)
 {
-	unsigned bits = 1;
+	unsigned bits = 3;
 
 	while ((size_t)1 << bits < 4 * b->limit)
 		bits++;
@@ -205,10 +205,19 @@ nsx_range_book_enter(struct nsx_range_book *b, int64_t profile, int64_t range, i
 
 	if ((b->list.n >= b->limit || b->list.n >= b->list.cap) && !has_room(b, err))
 		return NULL;
-	/* Filled in its place: what is written one number at a time is slow to read again as more. */
+	/* Filled in its place, number by number: a copy of what was just written so, in larger parts, has to wait for
+	 * it. */
 	r = &b->list.p[b->list.n];
-	*r = (struct nsx_range_entry){ .profile = profile, .range = range, .parent = parent, .end = end, .name = name,
-	                               .mark = NSX_NONE, .up = NSX_NONE };
+	r->profile = profile;
+	r->range = range;
+	r->parent = parent;
+	r->end = end;
+	r->name = name;
+	r->mark = r->up = NSX_NONE;
+	r->own = r->time = 0;
+	r->worked = r->inner = false;
+	r->around = 0;
+	r->values[0] = r->values[1] = r->values[2] = 0;
 	if (b->past)
 		look_around(b, r);
 	*slot(b, profile, range) = (uint32_t)b->list.n++;
