@@ -19,7 +19,7 @@ ZSHDIR ?= $(DATADIR)/zsh/site-functions
 FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
 WARN = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror=incompatible-pointer-types
 STD = -std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -pthread
-LDLIBS = -lsqlite3 -lprotobuf-c -lzstd -llzma -lz -lm
+LDLIBS = -lsqlite3 -lprotobuf-c -lzstd -llzma -lz -lm -ldl
 ASAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 TSAN = -O1 -g -fsanitize=thread
 S ?= 60

@@ -8,17 +8,17 @@ typedef unsigned __int128 u128;
 void
 nsx_stat_add(struct nsx_stat *s, int64_t v)
 {
-	u128 size = v < 0 ? -(u128)v : (u128)v, square = size * size;
+	uint64_t size = v < 0 ? -(uint64_t)v : (uint64_t)v;
+	u128 square = (u128)size * size, low = (u128)s->squares[1] << 64 | s->squares[0];
 
 	s->min = s->n == 0 || v < s->min ? v : s->min;
 	s->max = s->n == 0 || v > s->max ? v : s->max;
 	s->n++;
 	s->sum += v;
-	for (int i = 0; i < 3; i++) {
-		square += s->squares[i];
-		s->squares[i] = (uint64_t)square;
-		square >>= 64;
-	}
+	low += square;
+	s->squares[0] = (uint64_t)low;
+	s->squares[1] = (uint64_t)(low >> 64);
+	s->squares[2] += low < square;
 }
 
 double

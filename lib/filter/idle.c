@@ -129,6 +129,30 @@ by_order(const void *a, const void *b, const void *marks)
 	return nsx_order_cmp(&x, &y);
 }
 
+static void
+start_of(const void *piece, const void *none, int64_t key[3])
+{
+	(void)none;
+	key[0] = ((const struct piece *)piece)->start;
+}
+
+/* Into the order of the stream: by start, of which few are equal. False when out of memory. */
+static bool
+sort(struct marks *m)
+{
+	struct piece *p = m->pieces.p;
+
+	if (!nsx_sort_by(p, m->pieces.n, sizeof *p, start_of, NULL))
+		return false;
+	for (size_t i = 0, to; i < m->pieces.n; i = to) {
+		for (to = i + 1; to < m->pieces.n && p[to].start == p[i].start; to++)
+			;
+		if (to - i > 1)
+			nsx_sort_with(p + i, to - i, sizeof *p, by_order, m);
+	}
+	return true;
+}
+
 static int
 take(void *state, const struct nsx_rec *rec)
 {
@@ -154,8 +178,7 @@ find(struct marks *m, struct nsx_reader *in, struct nsx_spool *spool, const char
 	if (nsx_read_all(in, require, take, m, m->finder.err) != NSX_OK || nsx_idle_finder_finish(&m->finder) != NSX_OK
 	    || nsx_idle_finder_report(&m->finder, diags) != NSX_OK || write_paths(m) != NSX_OK)
 		return NSX_ERR;
-	nsx_sort_with(m->pieces.p, m->pieces.n, sizeof *m->pieces.p, by_order, m);
-	return NSX_OK;
+	return sort(m) ? NSX_OK : nsx_err_nomem(m->finder.err, NULL);
 }
 
 int

@@ -29,9 +29,9 @@ has(struct nsx_str s, const char *word)
 	return false;
 }
 
-/* Whether XLA computes the instruction a second time to save memory: it appends ".remat" and a number. */
-static bool
-is_remat(struct nsx_str name)
+/* It does so to save memory, and appends ".remat" and a number. */
+bool
+nsx_phase_is_again(struct nsx_str name)
 {
 	for (size_t i = 0; i + 6 <= name.len; i++)
 		if (memcmp(name.ptr + i, ".remat", 6) == 0
@@ -59,9 +59,9 @@ nsx_op_name_is_cut(struct nsx_str op_name)
 }
 
 enum nsx_phase
-nsx_phase_of_inst(struct nsx_str name, struct nsx_str op_name)
+nsx_phase_of_op_name(struct nsx_str op_name)
 {
-	if (is_remat(name) || has(op_name, "rematted_computation"))
+	if (has(op_name, "rematted_computation"))
 		return NSX_PHASE_RECOMPUTE;
 	if (has(op_name, "transpose("))
 		return NSX_PHASE_BACKWARD;
@@ -70,6 +70,12 @@ nsx_phase_of_inst(struct nsx_str name, struct nsx_str op_name)
 	if (nsx_op_name_is_cut(op_name))
 		return NSX_PHASE_CUT;
 	return op_name.len ? NSX_PHASE_OUTSIDE : NSX_PHASE_UNKNOWN;
+}
+
+enum nsx_phase
+nsx_phase_of_inst(struct nsx_str name, struct nsx_str op_name)
+{
+	return nsx_phase_is_again(name) ? NSX_PHASE_RECOMPUTE : nsx_phase_of_op_name(op_name);
 }
 
 /* Whether it is named as a node of the graph that autograd runs: AddmmBackward0, FlashAttnFuncBackward. */

@@ -38,6 +38,10 @@ bool nsx_op_name_is_cut(struct nsx_str op_name);
 /* Of an instruction; op_name is empty where it is not known. */
 enum nsx_phase nsx_phase_of_inst(struct nsx_str name, struct nsx_str op_name);
 
+/* The same in two: whether the name tells that XLA computes it a second time; else what its op_name tells. */
+bool nsx_phase_is_again(struct nsx_str name);
+enum nsx_phase nsx_phase_of_op_name(struct nsx_str op_name);
+
 /* Of a range by its name and its sequence number, NSX_ABSENT if it has none: RECOMPUTE, BACKWARD or OPTIMIZER, else
  * UNKNOWN. recorded: it is an operator that autograd recorded for a backward pass. */
 enum nsx_phase nsx_phase_of_range(struct nsx_str name, int64_t seq, bool *recorded);

@@ -14,13 +14,13 @@ enum { FEW = 512, MANY = 1 << 20 };
 #define LATE INT64_C(10000000)
 
 /* The slot of that range, or the free slot where it would be stored; there always is a free one. Ids of ranges are
- * consecutive, so multiplication spreads them evenly. */
+ * consecutive, so multiplication spreads them evenly: four at a time, which are beside each other in memory. */
 static inline uint32_t *
 slot(const struct nsx_range_book *b, int64_t profile, int64_t range)
 {
 	size_t mask = ((size_t)1 << b->bits) - 1;
-	size_t i = ((uint64_t)range + (uint64_t)profile * 0xff51afd7ed558ccdULL) * 0x9e3779b97f4a7c15ULL
-	           >> (64 - b->bits);
+	size_t i = ((uint64_t)range / 4 + (uint64_t)profile * 0xff51afd7ed558ccdULL) * 0x9e3779b97f4a7c15ULL
+	           >> (66 - b->bits) << 2 | ((uint64_t)range & 3);
 
 	for (; b->at[i] != NSX_NONE; i = (i + 1) & mask) {
 		const struct nsx_range_entry *r = &b->list.p[b->at[i]];
@@ -31,13 +31,13 @@ slot(const struct nsx_range_book *b, int64_t profile, int64_t range)
 	return &b->at[i];
 }
 
-/* Remove all ranges from the hash table, and make it large enough for `limit` of them, at most half full. */
+/* Remove all ranges from the hash table, and make it large enough for `limit` of them, at most a quarter full. */
 static bool
 clear(struct nsx_range_book *b)
 {
-	unsigned bits = 1;
+	unsigned bits = 3;
 
-	while ((size_t)1 << bits < 2 * b->limit)
+	while ((size_t)1 << bits < 4 * b->limit)
 		bits++;
 	if (b->bits != bits) {
 		free(b->at);
@@ -64,19 +64,26 @@ tell(struct nsx_range_book *b, int64_t until, bool all, struct nsx_err *err)
 {
 	for (size_t i = b->list.n; b->past && i-- > 0;) {
 		const struct nsx_range_entry *r = &b->list.p[i];
-		uint32_t up;
 
 		if (!all && !is_past(r, until))
 			continue;
-		up = r->parent == NSX_ABSENT ? NSX_NONE : *slot(b, r->profile, r->parent);
-		if (up < i) {
-			b->list.p[up].time = nsx_add_sat(b->list.p[up].time, r->time, NULL);
-			b->list.p[up].worked |= r->worked;
+		if (r->up != NSX_NONE) {
+			struct nsx_range_entry *up = &b->list.p[r->up];
+
+			up->time = nsx_add_sat(up->time, r->time, NULL);
+			up->worked |= r->worked;
 		}
 		if (!b->past(b->arg, r))
 			return nsx_err_nomem(err, NULL);
 	}
 	return NSX_OK;
+}
+
+/* The place of that range; NSX_NONE where there is none, and for NSX_ABSENT. */
+static inline uint32_t
+place(const struct nsx_range_book *b, int64_t profile, int64_t range)
+{
+	return range == NSX_ABSENT ? (uint32_t)NSX_NONE : *slot(b, profile, range);
 }
 
 /* Remove the ranges that ended before `now`. */
@@ -93,12 +100,17 @@ forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 			b->list.p[kept++] = b->list.p[i];
 	b->list.n = kept;
 	b->limit = 2 * kept > FEW ? 2 * kept : FEW;
+	b->limit = b->limit < NSX_NONE ? b->limit : NSX_NONE;
 	if (!clear(b)) {
-		b->list.n = 0;   /* nothing is found without the hash table */
+		b->list.n = b->limit = 0;   /* nothing is found without the hash table */
 		return nsx_err_nomem(err, NULL);
 	}
-	for (size_t i = 0; i < kept; i++)
-		*slot(b, b->list.p[i].profile, b->list.p[i].range) = (uint32_t)i;
+	for (size_t i = 0; i < kept; i++) {
+		struct nsx_range_entry *r = &b->list.p[i];
+
+		r->up = b->past ? place(b, r->profile, r->parent) : NSX_NONE;
+		*slot(b, r->profile, r->range) = (uint32_t)i;
+	}
 	return NSX_OK;
 }
 
@@ -130,13 +142,15 @@ nsx_range_book_need(struct nsx_reader *in, bool ops_only)
 static void
 look_around(const struct nsx_range_book *b, struct nsx_range_entry *r)
 {
-	const struct nsx_range_entry *up = nsx_range_book_find(b, r->profile, r->parent);
+	const struct nsx_range_entry *up;
 
-	if (!up)
+	r->up = place(b, r->profile, r->parent);
+	if (r->up == NSX_NONE)
 		return;
+	up = &b->list.p[r->up];
 	r->around = up->around | UINT64_C(1) << (up->name * 0x9e3779b9U >> 26);
 	if (r->around >> (r->name * 0x9e3779b9U >> 26) & 1)
-		for (; up && !r->inner; up = nsx_range_book_find(b, up->profile, up->parent))
+		for (; up && !r->inner; up = up->up == NSX_NONE ? NULL : &b->list.p[up->up])
 			r->inner = up->name == r->name;
 }
 
@@ -152,36 +166,62 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 		           : nsx_add_sat(host, nsx_int(range, NSX_RANGE_host_dur, 0), NULL);
 		b->now = gpu == NSX_ABSENT || (host != NSX_ABSENT && host < gpu) ? host : gpu;
 	}
-	struct nsx_range_entry r = {
-		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
-		    nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
-		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0, false, false, 0, { 0 }
-	};
-
-	return nsx_range_book_enter(b, &r, err);
+	return nsx_range_book_enter(b, nsx_int(range, NSX_RANGE_profile, NSX_ABSENT),
+	                            nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
+	                            nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
+	                            gpu_end > host_end ? gpu_end : host_end, name, err) ? NSX_OK : NSX_ERR;
 }
 
-int
-nsx_range_book_enter(struct nsx_range_book *b, const struct nsx_range_entry *range, struct nsx_err *err)
+/* Begin, or remove ranges: whether there is room for another one, with err filled if not. */
+static bool
+has_room(struct nsx_range_book *b, struct nsx_err *err)
 {
-	struct nsx_range_entry r = *range;
-
 	if (!b->at) {
 		b->now = b->ops_only ? INT64_MIN : b->now;
 		b->limit = FEW;
-		if (!clear(b))
-			return nsx_err_nomem(err, NULL);
+		if (!clear(b)) {
+			nsx_err_nomem(err, NULL);
+			return false;
+		}
 	}
 	if (b->list.n >= b->limit && make_room(b, err) != NSX_OK)
-		return NSX_ERR;
-	if (b->list.n >= NSX_NONE)
-		return nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);
+		return false;
+	if (b->list.n >= NSX_NONE) {
+		nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);
+		return false;
+	}
+	if (!nsx_vec_room(&b->list, 1)) {
+		nsx_err_nomem(err, NULL);
+		return false;
+	}
+	return true;
+}
+
+struct nsx_range_entry *
+nsx_range_book_enter(struct nsx_range_book *b, int64_t profile, int64_t range, int64_t parent, int64_t end,
+                     uint32_t name, struct nsx_err *err)
+{
+	struct nsx_range_entry *r;
+
+	if ((b->list.n >= b->limit || b->list.n >= b->list.cap) && !has_room(b, err))
+		return NULL;
+	/* Filled in its place, number by number: a copy of what was just written so, in larger parts, has to wait for
+	 * it. */
+	r = &b->list.p[b->list.n];
+	r->profile = profile;
+	r->range = range;
+	r->parent = parent;
+	r->end = end;
+	r->name = name;
+	r->mark = r->up = NSX_NONE;
+	r->own = r->time = 0;
+	r->worked = r->inner = false;
+	r->around = 0;
+	r->values[0] = r->values[1] = r->values[2] = 0;
 	if (b->past)
-		look_around(b, &r);
-	if (!nsx_vec_push(&b->list, r))
-		return nsx_err_nomem(err, NULL);
-	*slot(b, r.profile, r.range) = (uint32_t)(b->list.n - 1);
-	return NSX_OK;
+		look_around(b, r);
+	*slot(b, profile, range) = (uint32_t)b->list.n++;
+	return r;
 }
 
 struct nsx_range_entry *
@@ -207,7 +247,7 @@ nsx_range_book_end(struct nsx_range_book *b, struct nsx_err *err)
 {
 	int rc = tell(b, 0, true, err);
 
-	b->list.n = 0;
+	b->list.n = b->limit = 0;
 	free(b->at);
 	b->at = NULL;
 	b->bits = 0;

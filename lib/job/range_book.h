@@ -19,12 +19,14 @@
  * `past`: `own` is the time of the operations whose innermost range this is, `time` is `own` plus the time of the
  * operations launched in ranges inside it, both in ns; `worked`: there are such operations. A range with GPU work has
  * no operations if a filter such as nsysx-warmup removed them all: then the time of its work is unknown, not 0.
- * `inner`: it is in one of the same name, whose time includes its own. around: bits of the names around it. */
+ * `inner`: it is in one of the same name, whose time includes its own. Private: `around`, bits of the names around it;
+ * `up`, the place in the list of the range around it, NSX_NONE if that is not there. */
 struct nsx_range_entry {
 	int64_t  profile, range, parent, end;
 	uint32_t name, mark;
 	int64_t  own, time;
 	bool     worked, inner;
+	uint32_t up;
 	uint64_t around;
 	int64_t  values[3];
 };
@@ -54,8 +56,10 @@ void nsx_range_book_need(struct nsx_reader *in, bool ops_only);
 /* Add the range of a record. NSX_OK, or NSX_ERR (out of memory). */
 int nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err);
 
-/* The same where no record is at hand, for a book with ops_only: `end` is that of its work on the GPU. */
-int nsx_range_book_enter(struct nsx_range_book *b, const struct nsx_range_entry *range, struct nsx_err *err);
+/* The same where no record is at hand, for a book with ops_only: `end` is that of its work on the GPU. The entry, whose
+ * `values` are 0, until the next one is added; NULL on failure. */
+struct nsx_range_entry *nsx_range_book_enter(struct nsx_range_book *b, int64_t profile, int64_t range, int64_t parent,
+                                             int64_t end, uint32_t name, struct nsx_err *err);
 
 /* An operation of a book with ops_only was read: the stream has reached its start. */
 static inline void

@@ -18,10 +18,17 @@ part_end(struct nsx_str s)
 	int depth = 0;
 	size_t i;
 
-	for (i = 0; i < s.len && (depth > 0 || (s.ptr[i] != '/' && s.ptr[i] != ';')); i++) {
-		if (s.ptr[i] == '[' || s.ptr[i] == '(')
+	for (i = 0; i < s.len; i++) {
+		unsigned char c = (unsigned char)s.ptr[i];
+
+		/* Most bytes are letters. */
+		if (c >= 'a' || (c >= '0' && c <= '9'))
+			continue;
+		if (depth == 0 && (c == '/' || c == ';'))
+			break;
+		if (c == '[' || c == '(')
 			depth++;
-		else if ((s.ptr[i] == ']' || s.ptr[i] == ')') && depth > 0)
+		else if ((c == ']' || c == ')') && depth > 0)
 			depth--;
 	}
 	return i;
@@ -94,8 +101,9 @@ nsx_scope_next(struct nsx_str op_name, size_t *at, struct nsx_str *part)
 			continue;
 		if (is_structure(*part) || is_operation(*part))
 			continue;
+		size_t whole = part->len;
 		*part = unwrapped(*part);
-		if (part->len && !is_structure(*part))
+		if (part->len && (part->len == whole || !is_structure(*part)))
 			return true;
 	}
 	return false;
@@ -138,23 +146,42 @@ nowhere(struct nsx_scopes *s)
 
 /* ---- instructions ---- */
 
+/* The place that an op_name tells, which is seen for the first time. */
+static struct nsx_scope_place
+place_of_path(struct nsx_scopes *s, struct nsx_str op_name)
+{
+	uint32_t node = NSX_STACKS_ROOT;
+	struct nsx_str part;
+	size_t at = 0;
+
+	while (node != NSX_NONE && nsx_scope_next(op_name, &at, &part))
+		node = child(s, node, part);
+	if (node == NSX_STACKS_ROOT)
+		node = none(s);
+	return (struct nsx_scope_place){ node, nsx_phase_of_op_name(op_name), NSX_NONE };
+}
+
 /* The place of an instruction that is seen for the first time. */
 static struct nsx_scope_place
 place_of(struct nsx_scopes *s, uint32_t inst)
 {
+	const struct nsx_scope_place unseen = { NSX_NONE, NSX_PHASE_UNKNOWN, NSX_NONE };
 	const struct nsx_cat_inst *i = &s->cat->insts.p[inst];
-	uint32_t op_name = i->op_name, node = NSX_STACKS_ROOT, frames;
-	struct nsx_str part, text;
-	size_t at = 0;
+	uint32_t op_name = i->op_name, frames;
+	struct nsx_scope_place place;
 
 	if (op_name == NSX_NONE && i->locs != NSX_NONE)
 		nsx_cat_place(s->cat, i, &op_name, &frames);
-	text = nsx_cat_str(s->cat, op_name);
-	while (node != NSX_NONE && nsx_scope_next(text, &at, &part))
-		node = child(s, node, part);
-	if (node == NSX_STACKS_ROOT)
-		node = none(s);
-	return (struct nsx_scope_place){ node, nsx_phase_of_inst(nsx_cat_str(s->cat, i->name), text), inst };
+	if (op_name == NSX_NONE)
+		place = place_of_path(s, NSX_STR(""));
+	else if (!nsx_vec_reach(&s->paths, op_name, &unseen))
+		return unseen;
+	else if ((place = s->paths.p[op_name]).node == NSX_NONE)
+		place = s->paths.p[op_name] = place_of_path(s, nsx_cat_str(s->cat, op_name));
+	place.inst = inst;
+	if (nsx_phase_is_again(nsx_cat_str(s->cat, i->name)))
+		place.phase = NSX_PHASE_RECOMPUTE;
+	return place;
 }
 
 /* The node and those around it, but not that of the program, have an instruction that is differentiated. */
@@ -530,6 +557,7 @@ nsx_scopes_free(struct nsx_scopes *s)
 	free(s->ranges.p);
 	free(s->chain.p);
 	free(s->insts.p);
+	free(s->paths.p);
 	free(s->trains.p);
 	free(s->differs.p);
 	free(s->module_of.p);

@@ -82,6 +82,7 @@ struct nsx_scopes {
 	struct nsx_map        forward;  /* (profile and pid, sequence number) -> node */
 	struct nsx_map        processes;
 	NSX_VEC(struct nsx_scope_place) insts;   /* by index of the catalogue; node NSX_NONE: not yet */
+	NSX_VEC(struct nsx_scope_place) paths;   /* by op_name, which many instructions share; likewise */
 	NSX_VEC(bool)         trains;   /* by program: an instruction that ran is of a backward pass */
 	NSX_VEC(bool)         differs;  /* by node: an instruction in it, or below, is differentiated */
 	bool                  ranges_train;      /* some range is */

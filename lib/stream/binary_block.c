@@ -88,17 +88,17 @@ check_order(struct nsx_block_data *d, size_t met)
 	return met == d->kinds.n ? NULL : "a kind without a place";
 }
 
-/* Check that the strings of a column can be assembled. */
-static bool
-are_sound(const struct nsx_strings *s, const struct nsx_columns *c, int col)
+/* Find for each string of a column the first one that it is alike. */
+static const char *
+compare_column(struct nsx_strings *s, const struct nsx_columns *c, int col)
 {
 	const uint32_t *picked = c->dense >> col & 1 ? NULL : c->picked;
 	size_t n = c->picked ? c->npicked : c->n;
-	bool sound = true;
+	const char *wrong = NULL;
 
-	for (size_t i = 0; i < n; i++)
-		sound &= s->first.p[c->v[col][picked ? picked[i] : i]] != NSX_NONE;
-	return sound;
+	for (size_t i = 0; i < n && !wrong; i++)
+		wrong = nsx_strings_first(s, c->v[col][picked ? picked[i] : i]);
+	return wrong;
 }
 
 /* The strings of kinds of which they are compared. */
@@ -117,8 +117,8 @@ compare_strings(struct nsx_block_data *d, const struct nsx_block_kind *kinds)
 			if (!d->compared)
 				wrong = nsx_strings_compare(&d->strings);
 			d->compared = true;
-			if (!wrong && !are_sound(&d->strings, &k->c, col))
-				wrong = "strings";
+			if (!wrong)
+				wrong = compare_column(&d->strings, &k->c, col);
 		}
 	}
 	return wrong;

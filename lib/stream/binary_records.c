@@ -69,7 +69,13 @@ beyond(const struct nsx_columns *c, const struct nsx_binary_column *start, const
        size_t n)
 {
 	int64_t count = 0, end;
+	uint64_t bits = 0;
 
+	/* Times of less than 2^62 ns, which all are, usually of these records alone. */
+	for (size_t i = 0; i < n && start->dense && dur->dense; i++)
+		bits |= start->from[i] | dur->from[i];
+	if (start->dense && dur->dense && !(bits >> 62))
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		size_t row = c->picked ? c->picked[i] : i;
 
@@ -195,6 +201,17 @@ nsx_binary_begin_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 		fill(k);
 		if (k->run && !fill_run(r, k))
 			return nsx_err_nomem(r->err, r->name);
+	}
+	/* Runs come as columns: those that only records of other kinds that are not needed separate are one. */
+	for (; k->run && b->run < b->cur->order_kinds.n; b->run++) {
+		const struct nsx_binary_kind *next = &b->kinds.p[b->cur->order_kinds.p[b->run]];
+
+		if (next == k)
+			n += (size_t)b->cur->order_counts.p[b->run];
+		else if (next->skip && next->met)
+			r->records += (int64_t)b->cur->order_counts.p[b->run];
+		else
+			break;
 	}
 	b->now = k;
 	b->left = needed(r, k, n);

@@ -55,7 +55,7 @@ nsx_columns_need(struct nsx_unread s, size_t rows)
 	if (rc < 0 || cols > NSX_MAX_COLS || keys > NSX_MAX_KEYS)
 		return SIZE_MAX;
 	/* `has`, the columns, prev per key, the key's table, last, picked. */
-	return (cols + 1) * (rows + APART) + (keys + 2) * (halves(rows) + APART) + halves(nsx_key_slots(rows)) + APART;
+	return (cols + 1) * (rows + APART) + (keys + 2) * (halves(rows) + APART) + nsx_key_slots(rows) + APART;
 }
 
 /* Presence runs into c->has: the number of records with the column, SIZE_MAX if the runs do not add up. */
@@ -86,15 +86,22 @@ read_presence(struct decode *d, struct nsx_unread runs, unsigned column)
 	return at == d->rows ? values : SIZE_MAX;
 }
 
-/* Move the first numbers of v to the records that have them, from the back. */
+/* Move the last n numbers of v to the records that have them, whose presence was read; v is never ahead of them. */
 static void
-spread(const struct decode *d, uint64_t *v, size_t n, unsigned column)
+spread(const struct decode *d, uint64_t *v, size_t n, struct nsx_unread runs)
 {
-	for (size_t r = d->rows; r-- > 0;) {
-		uint64_t bit = d->c->has[r] >> column & 1;
+	const uint64_t *from = v + (d->rows - n);
+	uint64_t count = 0;
+	bool now = true;
 
-		n -= bit;
-		v[r] = v[n] & (0 - bit);
+	for (size_t r = 0, end; r < d->rows && nsx_get_varint(&runs, &count); now = !now) {
+		end = r + count;
+		if (now)
+			while (r < end)
+				v[r++] = *from++;
+		else
+			while (r < end)
+				v[r++] = 0;
 	}
 }
 
@@ -302,20 +309,18 @@ resolve_partial(struct decode *d, const struct nsx_values *s, uint64_t *v)
 /* The same for all or some records and a key of strings, whose last record with a value is in a table: the differences
  * are the last n numbers of v, which is never ahead of them. */
 static void
-resolve_strings(const struct decode *d, const struct nsx_values *s, uint64_t *v, size_t n, const uint64_t *key)
+resolve_strings_to_top(const struct decode *d, const struct nsx_values *s, uint64_t *v, size_t n, const uint64_t *key)
 {
 	/* Scratch memory after the used part: overwritten by the next allocation. */
 	int32_t *table = (int32_t *)(void *)(d->pool->p + d->pool->n);
 	const uint64_t *from = v + (d->rows - n);
 	struct nsx_unread runs = s->presence;
-	uint64_t top = s->first, count;
-	bool to_top = s->base == BASE_LAST_OR_TOP, now = true;
+	uint64_t top = s->first, count = d->rows;
+	bool now = true;
 
 	memset(table, 0xff, d->strings * sizeof *table);
 	for (size_t r = 0; r < d->rows; now = !now) {
-		if (s->presence.p == s->presence.end)
-			count = d->rows;
-		else if (!nsx_get_varint(&runs, &count))
+		if (s->presence.p != s->presence.end && !nsx_get_varint(&runs, &count))
 			return;
 		if (!now) {
 			memset(v + r, 0, count * sizeof *v);
@@ -328,10 +333,32 @@ resolve_strings(const struct decode *d, const struct nsx_values *s, uint64_t *v,
 
 			*last = (int32_t)r;
 			v[r] = x;
-			/* Without TOP it remains the first value. */
-			if (to_top && (int64_t)x >= (int64_t)top)
+			if ((int64_t)x >= (int64_t)top)
 				top = x + 1;
 		}
+	}
+}
+
+/* The same where it is the first value that a string without such a record has: the table is of values. */
+static void
+resolve_strings(const struct decode *d, const struct nsx_values *s, uint64_t *v, size_t n, const uint64_t *key)
+{
+	/* Scratch memory, as above. */
+	uint64_t *table = d->pool->p + d->pool->n, count = d->rows;
+	const uint64_t *from = v + (d->rows - n);
+	struct nsx_unread runs = s->presence;
+	bool now = true;
+
+	for (size_t i = 0; i < d->strings; i++)
+		table[i] = s->first;
+	for (size_t r = 0; r < d->rows; now = !now) {
+		if (s->presence.p != s->presence.end && !nsx_get_varint(&runs, &count))
+			return;
+		size_t end = r + count;
+		for (; now && r < end; r++)
+			v[r] = table[key[r]] += *from++;
+		for (; r < end; r++)
+			v[r] = 0;
 	}
 }
 
@@ -346,7 +373,7 @@ resolve_picked(const struct decode *d, const struct nsx_values *s, uint64_t *v, 
 	bool to_top = s->base == BASE_LAST_OR_TOP;
 
 	memset(table, 0xff, d->strings * sizeof *table);
-	for (size_t i = 0; i < d->c->npicked; i++) {
+	for (size_t i = 0, n = d->c->npicked; i < n; i++) {
 		int32_t *last = &table[key[picked[i]]];
 		uint64_t x = v[i] + (*last < 0 ? top : v[*last]);
 
@@ -496,6 +523,18 @@ is_dense(const struct decode *d, const struct nsx_values *s)
 	       && memcmp(s->presence.p, d->pick.p, length(d->pick)) == 0;
 }
 
+/* Whether all records have the same value, which only the needed ones need. */
+static bool
+is_constant(const struct decode *d, const struct nsx_values *s)
+{
+	struct nsx_unread difference = s->run_differences, count = s->run_counts;
+	uint64_t n;
+
+	return d->pick.p && !(d->bases >> s->column & 1) && s->base == BASE_ZERO && s->presence.p == s->presence.end
+	       && nsx_get_varint(&difference, &n) && difference.p == difference.end
+	       && nsx_get_varint(&count, &n) && count.p == count.end && n == d->rows;
+}
+
 static const char *
 read_column(struct decode *d, const struct nsx_values *s)
 {
@@ -507,7 +546,7 @@ read_column(struct decode *d, const struct nsx_values *s)
 	bool partial = s->presence.p != s->presence.end, string = d->k->type[s->column] == 's';
 	bool own = is_own(d, s), last = !own && is_last(d, s), own_partial = last && partial;
 	const uint64_t *key = last ? string_key(d, s->key) : NULL;
-	bool dense = (own || key) && is_dense(d, s);
+	bool constant = is_constant(d, s), dense = constant || ((own || key) && is_dense(d, s));
 	if (dense)
 		n = c->npicked;
 	else if (partial)
@@ -519,15 +558,24 @@ read_column(struct decode *d, const struct nsx_values *s)
 	if (s->doubles.p != s->doubles.end && (d->k->type[s->column] != 'f' || s->base != BASE_ZERO))
 		return "doubles in a column of another type";
 
-	uint64_t *v = take(d->pool, d->rows);
-	if ((wrong = nsx_values_data(s, key && !dense ? v + (d->rows - n) : v, n)))
+	uint64_t *v = take(d->pool, d->rows), *values = dense ? v : v + (d->rows - n);
+	if (constant) {
+		uint64_t x;
+
+		nsx_get_varint(&(struct nsx_unread){ s->run_differences.p, s->run_differences.end }, &x);
+		for (size_t i = 0; i < n; i++)
+			v[i] = nsx_zag(x);
+	} else if ((wrong = nsx_values_data(s, values, n))) {
 		return wrong;
+	}
 	if (own)
-		resolve_own(s, v, n);
+		resolve_own(s, values, n);
 	else if (key && dense)
 		resolve_picked(d, s, v, key);
-	else if (key)
+	else if (key && s->base == BASE_LAST)
 		resolve_strings(d, s, v, n, key);
+	else if (key)
+		resolve_strings_to_top(d, s, v, n, key);
 	else if (!own_partial && (wrong = expect(d, s, partial, &e)))
 		return wrong;
 	if (dense) {
@@ -535,7 +583,7 @@ read_column(struct decode *d, const struct nsx_values *s)
 		c->all |= 1ULL << s->column;
 	} else if (partial) {
 		if (!key)
-			spread(d, v, n, s->column);
+			spread(d, v, n, s->presence);
 		d->partial |= 1ULL << s->column;
 	} else {
 		c->all |= 1ULL << s->column;

@@ -299,71 +299,117 @@ const char *
 nsx_strings_compare(struct nsx_strings *t)
 {
 	const char *wrong = t->n ? read_lists(t) : NULL;
-	size_t text = (size_t)(t->text.end - t->text.p), n = t->n;
+	size_t text = (size_t)(t->text.end - t->text.p), n = t->n, at = 0;
 
 	if (wrong)
 		return wrong;
 	if (!make_room(&t->first, n) || !make_room(&t->stem, n) || !make_room(&t->at, n) || !keep_text(t, text))
 		return no_memory;
-	const uint32_t *back = t->back.p, *shares = t->shared.p, *lengths = t->length.p;
-	uint32_t *first = t->first.p, *stem = t->stem.p, *own_at = t->at.p, at = 0;
+	const uint32_t *lengths = t->length.p;
+	uint32_t *first = t->first.p, *own_at = t->at.p;
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t length = lengths[i], shared = shares[i], digits, from = i - 1 - back[i];
-
-		if (length > text - at)
-			return damaged;
-		own_at[i] = at;
-		at += length;
-		digits = digits_before(t->kept + BEFORE + at, length);
-		first[i] = i;
-		stem[i] = shared + length - digits;
-		if (!shared) {
-			first[i] = length ? i : (uint32_t)NSX_NONE;
-			continue;
-		}
-		if (from >= i || first[from] == NSX_NONE || shared > lengths[from] + shares[from]) {
-			first[i] = NSX_NONE;
-			continue;
-		}
-		/* All of its own bytes are digits, and so are those of the other one after as many bytes. */
-		if (digits == length && (shared > stem[from] || (shared == stem[from] && length
-		                                                 && lengths[from] + shares[from] > shared))) {
-			first[i] = first[from];
-			stem[i] = stem[from];
-		}
+	for (size_t i = 0; i < n; i++) {
+		own_at[i] = (uint32_t)at;
+		first[i] = NSX_STRINGS_UNSEEN;
+		at += lengths[i];
 	}
 	return at == text ? NULL : damaged;
 }
 
-struct nsx_str
-nsx_strings_get(struct nsx_strings *t, size_t number)
+/* The first string of one whose stem is that of its own bytes, and is set to its first one's: NSX_NONE if it is
+ * damaged. If its own bytes are digits, that of the string that it shares bytes with is known. */
+static inline uint32_t
+first_of(const struct nsx_strings *t, uint32_t i, const uint32_t *first, uint32_t *stem)
 {
-	const uint32_t *shares = t->shared.p, *stem = t->stem.p, *first = t->first.p;
-	size_t need = (size_t)t->length.p[number] + shares[number], len = need, at = number;
+	const uint32_t *shares = t->shared.p, *lengths = t->length.p;
+	uint32_t length = lengths[i], shared = shares[i], from = i - 1 - t->back.p[i], of_from;
 
-	if (t->wanted[number])
-		return t->p[number];
-	t->late_bytes += len;
-	char *to = t->late_bytes <= NSX_BLOCK_MAX ? nsx_arena_alloc(&t->late, len) : NULL;
+	if (!shared || stem[i] > shared)
+		return shared + length ? i : (uint32_t)NSX_NONE;
+	of_from = lengths[from] + shares[from];
+	if (first[from] == NSX_NONE || shared > of_from)
+		return NSX_NONE;
+	/* Those of the other one are digits, too, after as many bytes. */
+	if (shared > stem[from] || (shared == stem[from] && length && of_from > shared)) {
+		stem[i] = stem[from];
+		return first[from];
+	}
+	return i;
+}
+
+/* Assemble one string, from its end on: of each string that it shares bytes with those that are that one's own. */
+static const char *
+assemble_late(struct nsx_strings *t, size_t number)
+{
+	const uint32_t *shares = t->shared.p, *lengths = t->length.p, *stem = t->stem.p, *first = t->first.p;
+	size_t need = (size_t)lengths[number] + shares[number], at = number;
+
+	t->late_bytes += need;
+	char *to = t->late_bytes <= NSX_BLOCK_MAX ? nsx_arena_alloc(&t->late, need) : NULL;
 	if (!to)
-		return (struct nsx_str){ NULL, 0 };
-	/* From its end on: of each string that it shares bytes with those that are that one's own. */
+		return no_memory;
+	t->p[number] = (struct nsx_str){ to, need };
 	for (size_t begun = number; need > 0; begun = at) {
 		size_t shared = shares[at];
 
+		if (t->wanted[at]) {
+			memcpy(to, t->p[at].ptr, need);
+			break;
+		}
 		memcpy(to + shared, t->kept + BEFORE + t->at.p[at], need - shared);
 		need = shared;
 		/* One that has some of the bytes before these itself; the next one that looks for them begins there. */
 		while (need > 0 && shares[at] >= need) {
-			at -= 1 + (size_t)t->back.p[at];
-			at = need <= stem[at] ? first[at] : at;
+			size_t from = at - 1 - t->back.p[at];
+
+			if (from >= at || shares[at] > lengths[from] + shares[from])
+				return damaged;
+			at = first[from] < from && need <= stem[from] ? first[from] : from;
 		}
 		if (need > 0)
 			t->back.p[begun] = (uint32_t)(begun - 1 - at);
 	}
 	t->wanted[number] = 1;
-	return t->p[number] = (struct nsx_str){ to, len };
+	return NULL;
+}
+
+const char *
+nsx_strings_find_first(struct nsx_strings *t, uint32_t number)
+{
+	const uint32_t *back = t->back.p, *shares = t->shared.p, *lengths = t->length.p, *own_at = t->at.p;
+	const char *text = t->kept + BEFORE;
+	uint32_t *first = t->first.p, *stem = t->stem.p, i = number, next = NSX_NONE;
+
+	/* To one that needs no other, leaving at each where to return to. */
+	for (;;) {
+		uint32_t length = lengths[i], shared = shares[i];
+		uint32_t digits = digits_before(text + own_at[i] + length, length);
+
+		stem[i] = shared + length - digits;
+		if (!shared || digits < length)
+			break;
+		if (back[i] >= i)
+			return damaged;
+		if (first[i - 1 - back[i]] != NSX_STRINGS_UNSEEN)
+			break;
+		first[i] = next;
+		next = i;
+		i -= 1 + back[i];
+	}
+	first[i] = first_of(t, i, first, stem);
+	while (next != NSX_NONE) {
+		i = next;
+		next = first[i];
+		first[i] = first_of(t, i, first, stem);
+	}
+	i = first[number];
+	return i == NSX_NONE ? damaged : t->wanted[i] ? NULL : assemble_late(t, i);
+}
+
+struct nsx_str
+nsx_strings_get(struct nsx_strings *t, size_t number)
+{
+	return t->wanted[number] || !assemble_late(t, number) ? t->p[number] : (struct nsx_str){ NULL, 0 };
 }
 
 void

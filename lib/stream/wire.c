@@ -373,6 +373,13 @@ get_list(struct nsx_unread *s, uint64_t *v, size_t n, bool zigzag)
 			}
 			v += 8;
 			p += 8;
+		} else if (!(more & 0x80808080)) {
+			v[0] = plain(p[0], zigzag);
+			v[1] = plain(p[1], zigzag);
+			v[2] = plain(p[2], zigzag);
+			v[3] = plain(p[3], zigzag);
+			v += 4;
+			p += 4;
 		} else if (!(more & more << 8)) {
 			unsigned bytes = 0;
 

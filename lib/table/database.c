@@ -1,13 +1,13 @@
 /* database.c -- a stream as an SQLite database. */
 #include "table/database.h"
 
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/outfile.h"
 #include "base/vec.h"
+#include "table/database_library.h"
 
 /* Rows that one statement inserts: to run one costs as much as its rows do. */
 enum { BATCH = 16 };
@@ -27,6 +27,7 @@ struct database {
 	struct nsx_reader *in;
 	struct nsx_err    *err;
 	const char        *path;
+	struct nsx_sqlite  lib;
 	sqlite3           *sql;
 	struct nsx_buf     text;
 	struct nsx_intern  strings;
@@ -38,7 +39,7 @@ struct database {
 static int
 failed(struct database *d)
 {
-	return nsx_err_set(d->err, "%s: %s", d->path, d->sql ? sqlite3_errmsg(d->sql) : "out of memory");
+	return nsx_err_set(d->err, "%s: %s", d->path, d->sql ? d->lib.errmsg(d->sql) : "out of memory");
 }
 
 /* ---- statements. Names of kinds and columns are words, some of them SQL's (from, to, group): they are quoted. */
@@ -46,7 +47,7 @@ failed(struct database *d)
 static int
 run(struct database *d, const char *statement)
 {
-	return sqlite3_exec(d->sql, statement, NULL, NULL, NULL) == SQLITE_OK ? NSX_OK : failed(d);
+	return d->lib.exec(d->sql, statement, NULL, NULL, NULL) == SQLITE_OK ? NSX_OK : failed(d);
 }
 
 /* The text that was collected, as a statement without result. */
@@ -64,7 +65,7 @@ prepare(struct database *d)
 
 	if (d->text.failed)
 		nsx_err_nomem(d->err, NULL);
-	else if (sqlite3_prepare_v2(d->sql, d->text.ptr, (int)d->text.len, &statement, NULL) != SQLITE_OK)
+	else if (d->lib.prepare_v2(d->sql, d->text.ptr, (int)d->text.len, &statement, NULL) != SQLITE_OK)
 		failed(d);
 	return statement;
 }
@@ -72,7 +73,7 @@ prepare(struct database *d)
 static int
 step(struct database *d, sqlite3_stmt *statement)
 {
-	return sqlite3_step(statement) == SQLITE_DONE && sqlite3_reset(statement) == SQLITE_OK ? NSX_OK : failed(d);
+	return d->lib.step(statement) == SQLITE_DONE && d->lib.reset(statement) == SQLITE_OK ? NSX_OK : failed(d);
 }
 
 /* ---- kinds */
@@ -129,18 +130,18 @@ describe(struct database *d, const struct nsx_kind *k)
 	for (int i = 0; insert && rc == NSX_OK && i < k->ncols; i++) {
 		const struct nsx_col *c = &k->cols[k->order[i]];
 
-		sqlite3_bind_text(insert, 1, k->name, -1, SQLITE_STATIC);
-		sqlite3_bind_text(insert, 2, c->name, -1, SQLITE_STATIC);
-		sqlite3_bind_text(insert, 3,
+		d->lib.bind_text(insert, 1, k->name, -1, SQLITE_STATIC);
+		d->lib.bind_text(insert, 2, c->name, -1, SQLITE_STATIC);
+		d->lib.bind_text(insert, 3,
 				  c->type == 's'   ? "text"
 				  : c->type == 'f' ? "real"
 						   : "integer",
 				  -1, SQLITE_STATIC);
-		sqlite3_bind_text(insert, 4, c->unit && *c->unit ? c->unit : NULL, -1, SQLITE_STATIC);
-		sqlite3_bind_text(insert, 5, c->meaning, -1, SQLITE_STATIC);
+		d->lib.bind_text(insert, 4, c->unit && *c->unit ? c->unit : NULL, -1, SQLITE_STATIC);
+		d->lib.bind_text(insert, 5, c->meaning, -1, SQLITE_STATIC);
 		rc = step(d, insert);
 	}
-	sqlite3_finalize(insert);
+	d->lib.finalize(insert);
 	return insert ? rc : NSX_ERR;
 }
 
@@ -202,7 +203,7 @@ find(struct database *d, const struct nsx_kind *kind)
 
 /* Bind a row's values to the place of the statement's row; *bound: what is bound there. */
 static void
-bind(sqlite3_stmt *insert, const struct kept *from, size_t row, size_t place, uint64_t *bound)
+bind(const struct database *d, sqlite3_stmt *insert, const struct kept *from, size_t row, size_t place, uint64_t *bound)
 {
 	const struct nsx_kind *k = from->kind;
 	const union nsx_val *v = from->values + row * (size_t)k->ncols;
@@ -213,11 +214,11 @@ bind(sqlite3_stmt *insert, const struct kept *from, size_t row, size_t place, ui
 
 		if (!(from->has[row] & bit)) {
 			if (*bound & bit)
-				sqlite3_bind_null(insert, at + i);
+				d->lib.bind_null(insert, at + i);
 		} else if (k->cols[k->order[i]].type == 'f') {
-			sqlite3_bind_double(insert, at + i, v[i].f);
+			d->lib.bind_double(insert, at + i, v[i].f);
 		} else {
-			sqlite3_bind_int64(insert, at + i, v[i].i);
+			d->lib.bind_int64(insert, at + i, v[i].i);
 		}
 	}
 	*bound = from->has[row];
@@ -227,7 +228,7 @@ static int
 flush(struct database *d, struct kept *from)
 {
 	for (size_t row = 0; row < BATCH; row++)
-		bind(from->insert, from, row, row, &from->bound[row]);
+		bind(d, from->insert, from, row, row, &from->bound[row]);
 	from->n = 0;
 	return step(d, from->insert);
 }
@@ -241,10 +242,10 @@ flush_rest(struct database *d, struct kept *from)
 	int rc = insert || !from->n ? NSX_OK : NSX_ERR;
 
 	for (size_t row = 0; row < from->n && rc == NSX_OK; row++) {
-		bind(insert, from, row, 0, &bound);
+		bind(d, insert, from, row, 0, &bound);
 		rc = step(d, insert);
 	}
-	sqlite3_finalize(insert);
+	d->lib.finalize(insert);
 	return rc;
 }
 
@@ -318,11 +319,11 @@ write_strings(struct database *d)
 	for (size_t i = 0; insert && rc == NSX_OK && i < d->strings.n; i++) {
 		struct nsx_str s = nsx_intern_str(&d->strings, (uint32_t)i);
 
-		sqlite3_bind_int64(insert, 1, (int64_t)i);
-		sqlite3_bind_text64(insert, 2, s.ptr, s.len, SQLITE_STATIC, SQLITE_UTF8);
+		d->lib.bind_int64(insert, 1, (int64_t)i);
+		d->lib.bind_text64(insert, 2, s.ptr, s.len, SQLITE_STATIC, SQLITE_UTF8);
 		rc = step(d, insert);
 	}
-	sqlite3_finalize(insert);
+	d->lib.finalize(insert);
 	return insert && rc == NSX_OK ? run(d, "CREATE UNIQUE INDEX string_text ON string(text)") : NSX_ERR;
 }
 
@@ -367,7 +368,9 @@ add_indices(struct database *d)
 static int
 open_database(struct database *d, const char *file)
 {
-	if (sqlite3_open_v2(file, &d->sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+	if (nsx_sqlite_load(&d->lib, d->err) != NSX_OK)
+		return NSX_ERR;
+	if (d->lib.open_v2(file, &d->sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return failed(d);
 	return run(d, "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 	           "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;"
@@ -384,12 +387,13 @@ write_all(struct database *d, const char *file, int64_t *rows)
 	if (rc == NSX_OK)
 		rc = read_records(d, rows);
 	for (size_t i = 0; i < d->kinds.n; i++) {
-		sqlite3_finalize(d->kinds.p[i].insert);
+		if (d->kinds.p[i].insert)
+			d->lib.finalize(d->kinds.p[i].insert);
 		free(d->kinds.p[i].values);
 	}
 	if (rc == NSX_OK && (rc = write_strings(d)) == NSX_OK && (rc = add_indices(d)) == NSX_OK)
 		rc = run(d, "COMMIT");
-	if (sqlite3_close(d->sql) != SQLITE_OK && rc == NSX_OK)
+	if (d->sql && d->lib.close(d->sql) != SQLITE_OK && rc == NSX_OK)
 		rc = failed(d);
 	return rc;
 }

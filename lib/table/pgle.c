@@ -576,7 +576,7 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const struct nsx_pgle_options *
 {
 	struct pgle p = { .err = err, .options = options, .cat = &p.reading.pairing.comm.cat,
 	                  .reading = { .instance = take_instance, .other = take,
-	                               .keep = NSX_CAT_NAMES | NSX_CAT_ALIASES },
+	                               .keep = NSX_CAT_NAMES | NSX_CAT_ALIASES, .thunks = true },
 	                  .costs = { .def = &of_costs }, .files = { .def = &of_files } };
 
 	p.costs.texts = &p.cat->strings;
@@ -584,7 +584,8 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const struct nsx_pgle_options *
 	nsx_reader_need(in, NSX_COMPILE, NSX_EVERY);
 	int rc = nsx_collective_instances(in, &p.reading, diags, err);
 
-	nsx_pgle_transfers_medians(&p.transfers, give_transfer, &p);
+	if (!nsx_pgle_transfers_medians(&p.transfers, give_transfer, &p) && rc == NSX_OK)
+		rc = nomem(&p);
 	if (rc == NSX_OK && options->ncomplete)
 		rc = complete_all(&p, diags);
 	if (rc == NSX_OK)

@@ -32,26 +32,35 @@ nsx_pgle_transfers_add(struct nsx_pgle_transfers *t, uint32_t number, int64_t ns
 	return nsx_vec_push(&t->v, ((struct nsx_pgle_transfer){ number, ns }));
 }
 
-static int
-by_collective(const void *a, const void *b)
-{
-	const struct nsx_pgle_transfer *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->of, y->of), NSX_CMP(x->ns, y->ns));
-}
-
-void
+bool
 nsx_pgle_transfers_medians(struct nsx_pgle_transfers *t, void (*give)(void *state, uint32_t number, int64_t ns),
                            void *state)
 {
-	const struct nsx_pgle_transfer *p = t->v.p;
+	uint32_t most = 0;
+	bool good;
 
-	nsx_sort(t->v.p, t->v.n, by_collective);
-	for (size_t i = 0, to; i < t->v.n; i = to) {
-		for (to = i + 1; to < t->v.n && p[to].of == p[i].of; to++)
-			;
-		give(state, p[i].of, p[i + nsx_percentile_rank(to - i, 50)].ns);
+	for (size_t i = 0; i < t->v.n; i++)
+		most = t->v.p[i].of > most ? t->v.p[i].of : most;
+	/* The numbers of each collective one after the other: where those of each end, then begin. */
+	size_t *at = calloc((size_t)most + 2, sizeof *at);
+	int64_t *ns = malloc((t->v.n + 1) * sizeof *ns);
+
+	good = at && ns;
+	for (size_t i = 0; good && i < t->v.n; i++)
+		at[t->v.p[i].of]++;
+	for (size_t i = 0; good && i <= most; i++)
+		at[i + 1] += at[i];
+	for (size_t i = 0; good && i < t->v.n; i++)
+		ns[--at[t->v.p[i].of]] = t->v.p[i].ns;
+	for (uint32_t of = 0; good && of <= most; of++) {
+		size_t n = at[of + 1] - at[of];
+
+		if (n)
+			give(state, of, nsx_sort_nth(ns + at[of], n, nsx_percentile_rank(n, 50)));
 	}
+	free(at);
+	free(ns);
+	return good;
 }
 
 void

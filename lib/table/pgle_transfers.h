@@ -23,8 +23,8 @@ int64_t nsx_pgle_transfer_of(struct nsx_pgle_transfers *t, const struct nsx_coll
 bool nsx_pgle_transfers_add(struct nsx_pgle_transfers *t, uint32_t number, int64_t ns);
 
 /* Call `give` for each collective that has an instance with its median; of an even number the lower of the two in the
- * middle. None may be added afterwards. */
-void nsx_pgle_transfers_medians(struct nsx_pgle_transfers *t, void (*give)(void *state, uint32_t number, int64_t ns),
+ * middle. None may be added afterwards. False when out of memory. */
+bool nsx_pgle_transfers_medians(struct nsx_pgle_transfers *t, void (*give)(void *state, uint32_t number, int64_t ns),
                                 void *state);
 
 /* Report instances whose transfer is not known. */

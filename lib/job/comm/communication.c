@@ -7,23 +7,24 @@
 /* How the bandwidth of a kind of collective is defined, as in nccl-tests: the algorithm bandwidth counts `all` ? the
  * bytes of the whole group : those of one device; the bus bandwidth is that times wires * (n-1)/n, or times 1 if wires
  * is 0. n: group size if it is not fixed by the kind. */
-struct measure { const char *kind; bool all; int wires; int64_t n; };
+struct measure { struct nsx_str kind; bool all; int wires; int64_t n; };
+#define KIND(text) { text, sizeof(text) - 1 }
 
 static const struct measure measures[] = {
-	{ "all-gather",           true,  1, 0 },
-	{ "reduce-scatter",       true,  1, 0 },
-	{ "all-reduce",           false, 2, 0 },
-	{ "collective-permute",   false, 0, 2 },
-	{ "send",                 false, 0, 2 },
-	{ "recv",                 false, 0, 2 },
-	{ "collective-broadcast", false, 0, 0 },
-	{ "collective-reduce",    false, 0, 0 },
-	{ "broadcast",            false, 0, 0 },
-	{ "reduce",               false, 0, 0 },
-	{ "send-recv",            false, 0, 0 },
-	{ "host-to-device",       false, 0, 1 },
-	{ "device-to-host",       false, 0, 1 },
-	{ "",                     false, 1, 0 },   /* all-to-all, ragged-all-to-all, unknown */
+	{ KIND("all-gather"),           true,  1, 0 },
+	{ KIND("reduce-scatter"),       true,  1, 0 },
+	{ KIND("all-reduce"),           false, 2, 0 },
+	{ KIND("collective-permute"),   false, 0, 2 },
+	{ KIND("send"),                 false, 0, 2 },
+	{ KIND("recv"),                 false, 0, 2 },
+	{ KIND("collective-broadcast"), false, 0, 0 },
+	{ KIND("collective-reduce"),    false, 0, 0 },
+	{ KIND("broadcast"),            false, 0, 0 },
+	{ KIND("reduce"),               false, 0, 0 },
+	{ KIND("send-recv"),            false, 0, 0 },
+	{ KIND("host-to-device"),       false, 0, 1 },
+	{ KIND("device-to-host"),       false, 0, 1 },
+	{ KIND(""),                     false, 1, 0 },   /* all-to-all, ragged-all-to-all, unknown */
 };
 
 static const struct measure *
@@ -31,7 +32,7 @@ measure_of(struct nsx_str kind)
 {
 	const struct measure *m = measures;
 
-	while (m->kind[0] && !nsx_str_eq(kind, nsx_str_c(m->kind)))
+	while (m->kind.len && !nsx_str_eq(kind, m->kind))
 		m++;
 	return m;
 }

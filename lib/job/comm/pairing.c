@@ -35,7 +35,12 @@ give(struct nsx_pairing *p, struct nsx_collective *of, size_t n)
 		for (size_t i = 0; i < n; i++)
 			of[i].wait = nsx_sub_sat(last, of[i].start, NULL);
 	}
-	nsx_sort(of, n, by_ticket);
+	/* Records of thunks come in this order. */
+	for (size_t i = 1; i < n; i++)
+		if (of[i].ticket < of[i - 1].ticket) {
+			nsx_sort(of, n, by_ticket);
+			break;
+		}
 	return p->instance(p->state, of, n);
 }
 
@@ -66,11 +71,13 @@ void
 nsx_pairing_need(const struct nsx_pairing *p, struct nsx_reader *in)
 {
 	nsx_comm_need(&p->comm, in);
-	nsx_nccl_need(in);
 	nsx_reader_need(in, NSX_THUNK, NSX_C(THUNK, profile) | NSX_C(THUNK, program) | NSX_C(THUNK, execution)
 	                               | NSX_C(THUNK, device) | NSX_C(THUNK, inst) | NSX_C(THUNK, occurrence)
 	                               | NSX_C(THUNK, start) | NSX_C(THUNK, dur) | NSX_C(THUNK, hidden)
 	                               | NSX_C(THUNK, comm));
+	if (p->thunks)
+		return;
+	nsx_nccl_need(in);
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES));
 }
 
@@ -79,7 +86,7 @@ nsx_pairing_take(struct nsx_pairing *p, const struct nsx_rec *rec)
 {
 	if (nsx_comm_take(&p->comm, rec, p->err) != NSX_OK)
 		return NSX_ERR;
-	return nsx_nccl_comms_take(&p->nccl.comms, rec, p->err);
+	return p->thunks ? NSX_OK : nsx_nccl_comms_take(&p->nccl.comms, rec, p->err);
 }
 
 bool
@@ -87,7 +94,7 @@ nsx_pairing_is(struct nsx_pairing *p, const struct nsx_rec *rec)
 {
 	if (rec->kind->id == NSX_THUNK)
 		return nsx_is_comm(&p->comm, rec);
-	return rec->kind->id == NSX_OP && nsx_is_comm_op(&p->comm, rec);
+	return rec->kind->id == NSX_OP && !p->thunks && nsx_is_comm_op(&p->comm, rec);
 }
 
 int

@@ -41,11 +41,12 @@ struct nsx_pairable {
 	size_t         op;           /* NCCL: its number in the set */
 };
 
-/* {0} with instance, state and err set, then nsx_pairing_begin. */
+/* {0} with instance, state and err set, and thunks as wanted, then nsx_pairing_begin. */
 struct nsx_pairing {
 	nsx_collective_instance_fn *instance;
 	void              *state;
 	struct nsx_err    *err;
+	bool               thunks;   /* operations without an instruction are not wanted, nor read */
 	struct nsx_comm    comm;
 	struct nsx_nccl_set nccl;
 	struct nsx_instances instances;

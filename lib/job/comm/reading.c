@@ -185,7 +185,7 @@ nsx_collective_instances(struct nsx_reader *in, struct nsx_collective_reading *r
 	struct nsx_collective_marked *m = r->marked = calloc(1, sizeof *m);
 	int rc;
 
-	r->pairing = (struct nsx_pairing){ .instance = paired, .state = r, .err = err };
+	r->pairing = (struct nsx_pairing){ .instance = paired, .state = r, .err = err, .thunks = r->thunks };
 	r->comm = &r->pairing.comm;
 	nsx_pairing_begin(&r->pairing);
 	r->comm->cat.keep = r->keep;

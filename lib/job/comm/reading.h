@@ -14,6 +14,7 @@ struct nsx_collective_reading {
 	int       (*other)(void *state, const struct nsx_rec *rec);   /* all other records; may be NULL */
 	void       *state;
 	unsigned    keep;          /* further metadata, enum nsx_cat_keep */
+	bool        thunks;        /* those of thunks are enough; a stream with marks gives all */
 	const char *require;       /* fail unless the stream has a record of this kind; NULL: none */
 	/* Set by the call. */
 	struct nsx_comm *comm;     /* metadata: from the first call of these functions on */

@@ -244,21 +244,28 @@ take(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 	return true;
 }
 
+struct reading { struct cmp *c; struct cmp_side *s; };
+
+static int
+take_record(void *state, const struct nsx_rec *rec)
+{
+	const struct reading *r = state;
+
+	return nsx_cat_take(&r->s->top.cat, rec, r->c->err) == NSX_OK && take(r->c, r->s, rec) ? NSX_OK
+	       : nsx_err_nomem(r->c->err, NULL);
+}
+
 int
 nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
-	struct nsx_rec rec;
-	int rc;
+	struct reading r = { c, s };
 
 	s->top.cat.keep = NSX_CAT_NAMES | NSX_CAT_PLACES | NSX_CAT_ALIASES | NSX_CAT_COSTS;
 	nsx_cat_need(&s->top.cat, s->in);
 	nsx_reader_need(s->in, NSX_DIAG, NSX_C(DIAG, source));
 	nsx_reader_need(s->in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(s->in, NSX_THUNK, NSX_EVERY);
-	while ((rc = nsx_read(s->in, &rec)) == NSX_OK)
-		if (nsx_cat_take(&s->top.cat, &rec, c->err) != NSX_OK || !take(c, s, &rec))
-			return nsx_err_nomem(c->err, NULL);
-	if (rc != NSX_EOF)
+	if (nsx_read_all(s->in, NULL, take_record, &r, c->err) != NSX_OK)
 		return NSX_ERR;
 	if (!finish(c, s))
 		return nsx_err_nomem(c->err, NULL);

@@ -227,8 +227,7 @@ take_op(struct nsx_ops *f, const struct nsx_rec *rec)
 static int
 take_range(struct nsx_ops *f, const struct nsx_rec *rec)
 {
-	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_RANGE_dur, -1),
-	    ops = nsx_int(rec, NSX_RANGE_ops, 0), host = nsx_int(rec, NSX_RANGE_host_dur, 0);
+	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_RANGE_dur, -1);
 	bool timed = start != NSX_ABSENT && dur >= 0;
 
 	f->any = true;
@@ -239,12 +238,10 @@ take_range(struct nsx_ops *f, const struct nsx_rec *rec)
 	uint32_t at = nsx_ops_row_of_range(f, nsx_string(rec, NSX_RANGE_domain), nsx_string(rec, NSX_RANGE_name));
 	if (at == NSX_NONE || !nsx_helpers_range(&f->helpers, rec, at))
 		return nsx_err_nomem(f->err, NULL);
-	return !timed ? NSX_OK : nsx_range_book_enter(&f->book, &(struct nsx_range_entry){
-		.profile = nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT),
-		.range = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
-		.parent = nsx_int(rec, NSX_RANGE_parent, NSX_ABSENT), .end = nsx_add_sat(start, dur, NULL), .name = at,
-		.mark = NSX_NONE, .values = { dur, ops > 0 ? ops : 0, host > 0 ? host : 0 }
-	}, f->err);
+	return !timed ? NSX_OK : nsx_ops_add_range(f, at, &(struct nsx_ops_range){
+		nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT), nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
+		nsx_int(rec, NSX_RANGE_parent, NSX_ABSENT), start, dur, nsx_int(rec, NSX_RANGE_ops, 0),
+		nsx_int(rec, NSX_RANGE_host_dur, 0) });
 }
 
 /* Note the thread of an operation that was launched in a range for the outermost of those around it: all are on that

@@ -68,6 +68,25 @@ uint32_t nsx_ops_row_of_range(struct nsx_ops *f, struct nsx_str domain, struct n
  * means out of memory. NSX_OK, or NSX_ERR with f->err filled, as below. */
 int nsx_ops_add(struct nsx_ops *f, uint32_t at, int64_t dur, bool placed);
 
+/* A range with GPU work from start on, which takes dur >= 0 ns; NSX_ABSENT where it has no number, none or less of
+ * `ops` and `host` count as 0. */
+struct nsx_ops_range { int64_t profile, range, parent, start, dur, ops, host; };
+
+/* Add it to the row of that number. */
+static inline int
+nsx_ops_add_range(struct nsx_ops *f, uint32_t at, const struct nsx_ops_range *r)
+{
+	struct nsx_range_entry *e = nsx_range_book_enter(&f->book, r->profile, r->range, r->parent,
+	                                                 nsx_add_sat(r->start, r->dur, NULL), at, f->err);
+
+	if (!e)
+		return NSX_ERR;
+	e->values[NSX_OPS_DUR] = r->dur;
+	e->values[NSX_OPS_OPS] = r->ops > 0 ? r->ops : 0;
+	e->values[NSX_OPS_HOST] = r->host > 0 ? r->host : 0;
+	return NSX_OK;
+}
+
 /* Add the time of an operation to the range in which it was launched. start: NSX_ABSENT if it has none; its duration
  * may be below 0: it is unknown. */
 int nsx_ops_add_launched(struct nsx_ops *f, int64_t start, const struct nsx_helper_launch *op);

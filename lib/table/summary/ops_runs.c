@@ -86,8 +86,7 @@ take_range_run(struct nsx_ops *f, const struct nsx_run *run)
 	f->any = true;
 	for (size_t i = run->from; i < run->end && rc == NSX_OK; i++) {
 		int64_t start = nsx_run_int(run, i, NSX_RANGE_start, NSX_ABSENT);
-		int64_t dur = nsx_run_int(run, i, NSX_RANGE_dur, -1), ops = nsx_run_int(run, i, NSX_RANGE_ops, 0);
-		int64_t host = nsx_run_int(run, i, NSX_RANGE_host_dur, 0);
+		int64_t dur = nsx_run_int(run, i, NSX_RANGE_dur, -1);
 
 		f->no_work += start == NSX_ABSENT;
 		f->timeless += start != NSX_ABSENT && dur < 0;
@@ -96,13 +95,11 @@ take_range_run(struct nsx_ops *f, const struct nsx_run *run)
 		uint32_t at = row_in_run(f, run, i, NSX_RANGE_domain, NSX_RANGE_name);
 		if (at == NSX_NONE)
 			return nsx_err_nomem(f->err, NULL);
-		rc = nsx_range_book_enter(&f->book, &(struct nsx_range_entry){
-			.profile = nsx_run_int(run, i, NSX_RANGE_profile, NSX_ABSENT),
-			.range = nsx_run_int(run, i, NSX_RANGE_range, NSX_ABSENT),
-			.parent = nsx_run_int(run, i, NSX_RANGE_parent, NSX_ABSENT),
-			.end = nsx_add_sat(start, dur, NULL), .name = at, .mark = NSX_NONE,
-			.values = { dur, ops > 0 ? ops : 0, host > 0 ? host : 0 }
-		}, f->err);
+		rc = nsx_ops_add_range(f, at, &(struct nsx_ops_range){
+			nsx_run_int(run, i, NSX_RANGE_profile, NSX_ABSENT),
+			nsx_run_int(run, i, NSX_RANGE_range, NSX_ABSENT),
+			nsx_run_int(run, i, NSX_RANGE_parent, NSX_ABSENT), start, dur,
+			nsx_run_int(run, i, NSX_RANGE_ops, 0), nsx_run_int(run, i, NSX_RANGE_host_dur, 0) });
 	}
 	return rc;
 }
