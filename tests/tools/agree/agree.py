@@ -414,6 +414,32 @@ def numbers(job, same):
         same(f"step of device {r['device']} at {r['start']}", r["step"], mine.get((r["device"], r["start"])))
 
 
+@claim("a step has one number on all devices: by the collectives in it, and by its name")
+def one_number(job, same):
+    steps_ = collections.defaultdict(list)
+    for r in job.each:
+        steps_[r["device"]].append(r)
+    of = collections.defaultdict(lambda: collections.defaultdict(set))
+    for c in table("view -q -t collective", job.marked()):
+        inside_ = [r for r in steps_[c["device"]] if r["start"] <= c["start"] and c["start"] + c["dur"] <= r["start"] + r["span"]]
+        if c["instance"] is not None and len(inside_) == 1:
+            of[c["instance"]][inside_[0]["class"]].add(inside_[0]["step"])
+    for instance, classes in of.items():
+        for cls, numbers_ in classes.items():
+            same(f"numbers of {cls} in collective {instance}", len(numbers_), 1)
+    names = {(r["profile"], r["range"]): r["name"] for r in table("view -q -t range", job.stream)}
+    profile = {r["device"]: r["profile"] for r in table("view -q -t device", job.stream)}
+    named = collections.defaultdict(list)
+    for r in job.each:
+        name = re.fullmatch(r"ProfilerStep#(\d+)", str(names.get((profile[r["device"]], r["range"]))))
+        if name:
+            named[r["class"], r["device"]].append((int(name.group(1)), r["step"]))
+    # Ranges of several threads at once are no steps one after the other.
+    if all(b[0] == a[0] + 1 for by in named.values() for a, b in zip(by, by[1:])):
+        for cls in {cls for cls, _ in named}:
+            same(f"numbers in names of {cls} less those of steps", len({a - b for k, by in named.items() if k[0] == cls for a, b in by}), 1)
+
+
 @claim("steps --cut: diagnose, idle and steps say of it what they say of the whole")
 def cut(job, same):
     if job.headline() is None or not job.kept[job.headline()]:
