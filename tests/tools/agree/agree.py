@@ -459,6 +459,22 @@ def cut(job, same):
             for cause in set(mine) - {"after"}:
                 if mine[cause] > whole.get(cause, 0):
                     same(f"{tool} of the cut, {part}, no more of {cause}", mine[cause], whole.get(cause, 0))
+    want = kept_parts(job)
+    for tool in ("idle -q", f"idle -q --by step {job.how}"):
+        mine = collections.Counter()
+        for r in table(tool, piece):
+            mine[r["part"]] += r["ns"]
+        for part in PARTS:
+            same(f"{tool} of the cut, {part}", mine[NAMES[part]], want[part])
+    rows = table("summary -q --by device", piece)
+    for part in PARTS + ("window",):
+        same(f"summary --by device of the cut, {part}", sum(r[part] or 0 for r in rows), want[part])
+    total = {r["quantity"]: r["total"] for r in table("summary -q --by total", piece)}
+    for part, name in (("window", "wall"), ("compute", "computation"), ("exposed", "exposed communication"), ("copy", "copies"), ("idle", "idle")):
+        same(f"summary --by total of the cut, {name}", total[name], want[part])
+    run(f"nsysx-idle -q -b --mark -o {piece}.marked {piece}")
+    same("marks of idle time of the cut", sum(r["dur"] for r in table("view -q -t idle", piece + ".marked")), want["idle"])
+    same("idle of the marked cut", sum(r["ns"] for r in table("idle -q", piece + ".marked") if r["part"] == "idle"), want["idle"])
     again = piece + ".again"
     run(f"nsysx-steps -q --cut {job.how} -b -o {again} {piece}")
     same("a second cut", run(f"nsysx-view -q {again} | grep -v '^end\|^diag' | cksum")[0], run(f"nsysx-view -q {piece} | grep -v '^end\|^diag' | cksum")[0])
