@@ -5,8 +5,8 @@
  *   kernel [0,10)  kernel [30,40), its call [18,24) by a thread that was in a sync [5,12)
  *   ->  compute [0,10)   idle [10,30): sync [10,12) host [12,18) launch [18,24) latency [24,30)
  *
- * Of a stream that nsysx-steps --cut made (job/steps/excerpt.h) what is outside the periods is removed time, and the end
- * of a period behind the last operation in it a gap of the cause `after`.
+ * Of a stream that nsysx-steps --cut made (job/steps/excerpt.h) what is outside the periods is removed time, and the
+ * end of a period behind the last operation in it a gap of the cause `after`.
  *
  * Host records go to their thread (thread.c, host.c). An operation completes the time of its device before it; gaps.c
  * asks for the activity of the thread that launched the operation. Memory grows with the gaps that may still come, not

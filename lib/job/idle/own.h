@@ -29,7 +29,7 @@ struct nsx_idle_device {
 
 /* Tell a run of the device, and outside of the windows time that is removed. */
 int nsx_idle_cut_run(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_stretch *run);
-/* Tell what of the gap does not end with the operation behind it. It is shortened to what does, which may be nothing. */
+/* Tell what of the gap does not end with the operation behind it. It is shortened to the rest, which may be nothing. */
 int nsx_idle_cut_gap(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx_stretch *gap);
 /* Tell the time behind the last operation. */
 int nsx_idle_cut_rest(struct nsx_idle_finder *f, struct nsx_idle_device *d);

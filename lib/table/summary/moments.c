@@ -9,8 +9,8 @@
 /* A device whose time is being added. */
 struct adding { struct nsx_all_moments *all; uint32_t device; };
 
-/* What of [start, end) is in a window: communication and copies that run under it go on from its start. Idle time is the
- * rest of the windows. */
+/* What of [start, end) is in a window: communication and copies that run under it go on from its start. Idle time is
+ * the rest of the windows. */
 static void
 add_inside(struct nsx_all_moments *a, uint32_t device, enum nsx_part part, int64_t start, int64_t end)
 {

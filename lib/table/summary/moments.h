@@ -1,7 +1,7 @@
 /* summary/moments.h -- the time of each device by its operations: activities (job/activity.h) that add up to its
  * window, and how much of communication and of copies is hidden. What nsysx-warmup removed is in none of them. Of a
- * stream that nsysx-steps --cut made the window is the periods of its steps. Constant memory per device, and 24 bytes for
- * each stretch of periods. Private to lib/table/summary. */
+ * stream that nsysx-steps --cut made the window is the periods of its steps. Constant memory per device, and 24 bytes
+ * for each stretch of periods. Private to lib/table/summary. */
 #ifndef NSX_TABLE_SUMMARY_MOMENTS_H
 #define NSX_TABLE_SUMMARY_MOMENTS_H
 

@@ -180,6 +180,14 @@ class Job:
         for r in self.each:
             by[r["class"], r["device"]].append(r)
         kept = collections.defaultdict(list)
+        if by and all(re.search(": (prefill|decode|mixed|empty)$", str(cls)) for cls, _ in by):
+            # Steps of a server are one sequence: the next one of any phase ends a period.
+            for d in {d for _, d in by}:
+                rows = sorted((r for r in self.each if r["device"] == d), key=lambda r: r["start"])
+                for a, b in zip(rows, rows[1:]):
+                    kept[a["class"]].append((a, a["start"], b["start"]))
+                    self.time[a["class"]] = tuple(x + b["start"] - a["start"] for x in self.time.get(a["class"], (0, 0)))
+            return kept
         for (cls, d), rows in sorted(by.items(), key=str):
             rows.sort(key=lambda r: r["start"])
             every = [(a, a["start"], b["start"]) for a, b in zip(rows, rows[1:])]
@@ -881,6 +889,16 @@ def serving(job, same):
         if r["period_mean"]:
             same(f"parts of {r['phase']}", r["compute"] + r["exposed"] + r["copy"] + r["idle"], r["period_mean"], 1e-3)
     devices = {r["device"] for r in planned}
+    by = {r["phase"]: r for r in rows}
+    classes = collections.defaultdict(list)
+    for r in table("steps -q --each", job.stream):
+        classes[str(r["class"]).rsplit(": ", 1)[-1]].append(r)
+    for phase, steps_ in classes.items():
+        kept = [r for r in steps_ if r["kept"] == 1]
+        same(f"steps --by phase and the class {phase}: steps", by[phase]["count"] if phase in by else 0, len(steps_))
+        for column in ("period", "compute", "exposed", "copy", "idle") if kept and phase in by else ():
+            same(f"steps --by phase and the class {phase}: {column}", by[phase]["period_mean" if column == "period" else column],
+                 sum(r[column] for r in kept) / len(kept), 1e-3)
     for r in rows:
         same(f"tokens of {r['phase']}", r["tokens_mean"] * r["count"], sum(p["tokens"] for p in planned if p["phase"] == r["phase"]), 1e-6)
     same("devices", len(devices), len(job.device))
