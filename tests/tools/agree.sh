@@ -68,7 +68,9 @@ done <<'END'
 --torch=vllm --steps 24
 --torch=vllm-sums --steps 24
 --torch=sglang --steps 24
+--torch=sglang --steps 12 --seed 2
 --torch=tensorrt-llm --steps 24
+--torch=tensorrt-llm --steps 12 --seed 2 --processes 1
 --torch=checkpoints --steps 8
 --torch --slow aten::addmm:50
 --torch --plant slow-collective --processes 3 --steps 8 --schema 3.24.14

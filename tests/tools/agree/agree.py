@@ -904,6 +904,23 @@ def serving(job, same):
     same("devices", len(devices), len(job.device))
 
 
+@claim("variability: its numbers are those of the periods, and what it says of first steps is true")
+def variability(job, same):
+    cls = job.headline()
+    for r in table(f"diagnose -q --min 0 {job.how}", job.stream):
+        if r["finding"] != "variability" or cls is None:
+            continue
+        of = collections.defaultdict(list)
+        for row in sorted((x for x in job.each if x["class"] == cls), key=lambda x: x["start"]):
+            of[row["device"]].append(row["start"])
+        kept = [(row["start"] in of[row["device"]][:2], job.device[row["device"]].within(a, b)["window"]) for row, a, b in job.kept[cls]]
+        p50 = rank([p for _, p in kept], 50)
+        same("gain", r["gain"], sum(p for _, p in kept) / len(kept) - p50, 1e-3)
+        above = sum(max(0, p - p50) for _, p in kept)
+        same("more than half of it is of first steps", "more than half of that is of each device's first two" in r["evidence"],
+             2 * sum(max(0, p - p50) for first, p in kept if first) > above)
+
+
 @claim("what a change saves is one number: beside the finding that it removes, and among forecasts")
 def forecasts(job, same):
     for r in table("diagnose -q --tsv", job.stream):
