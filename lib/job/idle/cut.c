@@ -1,6 +1,6 @@
 /* cut.c -- the time of a stream that nsysx-steps --cut made (job/steps/excerpt.h): what is outside the windows is
- * removed time, and the time of a window behind the last operation in it is idle, of the cause `after`, as the operation
- * that ended that wait was taken away.
+ * removed time, and the time of a window behind the last operation in it is idle, of the cause `after`, as the
+ * operation that ended that wait was taken away.
  *
  *   window [0,100)   operation [80,95)   operation [400,420) at the start of the next window
  *   ->  the gap [95,400): after [95,100), removed [100,400) */
