@@ -921,6 +921,75 @@ def variability(job, same):
              2 * sum(max(0, p - p50) for first, p in kept if first) > above)
 
 
+@claim("steps of a job: their number and period in whatif, marks and tables by group are those of steps --each")
+def counted(job, same):
+    cls = job.headline()
+    if cls is None or not job.kept[cls]:
+        return
+    by = collections.defaultdict(list)
+    for r, a, b in job.kept[cls]:
+        by[r["device"]].append(job.device[r["device"]].within(a, b)["window"])
+    # What came before the first step of a device is not known to whatif, which leaves it out where others remain; its period is
+    # the mean of those of devices.
+    left = collections.defaultdict(list)
+    for r, a, b in job.kept[cls]:
+        rows = sorted(x["start"] for x in job.each if x["class"] == cls and x["device"] == r["device"])
+        if a != rows[0] or len(rows) < 4:
+            left[r["device"]].append(job.device[r["device"]].within(a, b)["window"])
+    for r in table(f"whatif -q --tsv {job.how}", job.stream)[:1] if left else ():
+        same("steps of whatif", r["steps"], sum(map(len, left.values())))
+        same("period of whatif", r["period"], sum(sum(v) / len(v) for v in left.values()) / len(left), 1e-3)
+    path = job.stream + ".steps"
+    run(f"nsysx-steps -q -b --mark {job.how} -o {path} {job.stream}")
+    marks = {(r["device"], r["start"]): r for r in table("view -q -t step", path)}
+    same("marks of steps", len(marks), len({(r["device"], r["start"]) for r in job.each}))
+    for r in job.each:
+        m = marks.get((r["device"], r["start"]))
+        for column in ("step", "period", "ops", "helper", "range") if m and m["class"] == r["class"] else ():
+            same(f"{column} of the mark of step {r['step']} of device {r['device']}", m[column], r[column])
+    mean = {d: sum(v) / len(v) for d, v in by.items()}
+    rows = [r for r in table(f"steps -q --by node {job.how}", job.stream) if r["class"] == cls]
+    same("steps --by node: count", sum(r["count"] for r in rows), len([r for r in job.each if r["class"] == cls]))
+    if len(rows) == 1:
+        same("steps --by node: period", rows[0]["period_mean"], sum(mean.values()) / len(mean), 1e-3)
+    for r in table(f"compare -q --by step {job.how} {job.stream}", job.stream):
+        if r["class"] == cls and r["statistic"] == "period" and (r["device"] in mean or len(mean) > 1 and r["device"] is None):
+            n = len(by[r["device"]]) if r["device"] in mean else sum(map(len, by.values()))
+            same(f"compare --by step, device {r['device']}: steps", r["base_steps"], n)
+
+
+@claim("kernels, copies and all operations have one number and time in the tables that count them")
+def operations(job, same):
+    ops = [op for d in job.device.values() for op in d.ops]
+    rows = table("summary -q --by kernel", job.stream)
+    if not rows:
+        return
+    same("summary --by kernel: operations", sum(r["count"] for r in rows), len(ops))
+    same("summary --by kernel: time", sum(r["total"] for r in rows), sum(op["dur"] for op in ops))
+    for by in ("family", "phase"):
+        rows = table(f"summary -q --by {by}", job.stream)
+        same(f"summary --by {by}: operations", sum(r["count"] for r in rows), len(ops))
+    launched = table("launch -q", job.stream)
+    if launched and "kernels" in launched[0]:
+        same("launch: kernels", sum(r["kernels"] for r in launched),
+             len([op for op in ops if op["type"] in ("kernel", "graph") and op["call"] is not None]))
+    copies = [op for op in ops if op["type"] in ("memcpy", "memset") and op["comm"] != 1]
+    rows = table("copies -q", job.stream)
+    if rows and "count" in rows[0]:
+        same("copies: their number", sum(r["count"] for r in rows), len(copies))
+
+
+@claim("waits: stragglers, collectives and what devices caused add up to one number")
+def caused(job, same):
+    waits_ = table("stragglers -q --waits", job.stream)
+    if not waits_:
+        return
+    total = sum(r["wait"] or 0 for r in waits_)
+    same("stragglers --waits: caused", sum(r["caused"] or 0 for r in waits_), total)
+    same("collectives --summary: wait", sum(r["wait"] or 0 for r in table("collectives -q --summary", job.stream)), total)
+    same("marks", sum(r["wait"] or 0 for r in table("view -q -t collective", job.marked())), total)
+
+
 @claim("what a change saves is one number: beside the finding that it removes, and among forecasts")
 def forecasts(job, same):
     for r in table("diagnose -q --tsv", job.stream):
