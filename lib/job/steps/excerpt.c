@@ -53,6 +53,17 @@ nsx_excerpt_at(struct nsx_excerpt *x, uint32_t device, int64_t at)
 }
 
 int64_t
+nsx_excerpt_gap(struct nsx_excerpt *x, uint32_t device, int64_t from, int64_t to)
+{
+	const struct nsx_excerpt_window *w;
+
+	if (!x->on || from >= to)
+		return from;
+	w = nsx_excerpt_at(x, device, from);
+	return w && w->from < to && w->to >= to ? nsx_max(from, w->from) : to;
+}
+
+int64_t
 nsx_excerpt_length(const struct nsx_excerpt *x, uint32_t device)
 {
 	return device < x->devices.n ? x->devices.p[device].length : 0;

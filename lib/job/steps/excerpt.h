@@ -32,6 +32,9 @@ void nsx_excerpt_need(struct nsx_reader *in);
 bool nsx_excerpt_take(struct nsx_excerpt *x, const struct nsx_rec *rec, uint32_t device);
 /* The first window of the device that ends after `at`, which never decreases by device; NULL: none so far. */
 const struct nsx_excerpt_window *nsx_excerpt_at(struct nsx_excerpt *x, uint32_t device, int64_t at);
+/* The start of the part of the gap [from, to) of the device, before an operation, that is in the window of that
+ * operation, which may not be known yet; `to` if nothing is, `from` of a stream that nothing was cut away from. */
+int64_t nsx_excerpt_gap(struct nsx_excerpt *x, uint32_t device, int64_t from, int64_t to);
 /* ns of the device's windows, without removed. */
 int64_t nsx_excerpt_length(const struct nsx_excerpt *x, uint32_t device);
 void nsx_excerpt_free(struct nsx_excerpt *x);

@@ -474,6 +474,10 @@ def cut(job, same):
             mine[r["part"]] += r["ns"]
         for part in PARTS:
             same(f"{tool} of the cut, {part}", mine[NAMES[part]], want[part])
+    # Nodes of graphs that are no first ones, and operations without a call, wait for no launch of their own.
+    starved = sum(r["ns"] for r in table("idle -q", piece) if r["group"] == "launch-starved")
+    launched = sum(r["starved"] or 0 for r in table("launch -q", piece))
+    same(f"launch of the cut: starved, {launched}, no more than idle's {starved}", launched <= starved, True)
     rows = table("summary -q --by device", piece)
     for part in PARTS + ("window",):
         same(f"summary --by device of the cut, {part}", sum(r[part] or 0 for r in rows), want[part])
@@ -973,7 +977,7 @@ def operations(job, same):
     if launched and "kernels" in launched[0]:
         same("launch: kernels", sum(r["kernels"] for r in launched),
              len([op for op in ops if op["type"] in ("kernel", "graph") and op["call"] is not None]))
-    copies = [op for op in ops if op["type"] in ("memcpy", "memset") and op["comm"] != 1]
+    copies = [op for op in ops if op["type"] in ("memcpy", "memset")]
     rows = table("copies -q", job.stream)
     if rows and "count" in rows[0]:
         same("copies: their number", sum(r["count"] for r in rows), len(copies))
