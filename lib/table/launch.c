@@ -362,8 +362,8 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_launch_analysis = {
-	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP) | NSX_K(STEP), NSX_TIMED, begin, need, take, finish,
-	free_all
+	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP) | NSX_K(STEP), NSX_TIMED, begin, need, take,
+	finish, free_all
 };
 
 int
