@@ -10,8 +10,8 @@
 void
 nsx_excerpt_need(struct nsx_reader *in)
 {
-	nsx_reader_need(in, NSX_STEP, NSX_C(STEP, device) | NSX_C(STEP, start) | NSX_C(STEP, dur) | NSX_C(STEP, period)
-	                              | NSX_C(STEP, removed) | NSX_C(STEP, cut));
+	nsx_reader_need(in, NSX_STEP, nsx_field_slots(NSX_STEP, NSX_REACH_ROLES) | NSX_C(STEP, device)
+	                              | NSX_C(STEP, period) | NSX_C(STEP, removed) | NSX_C(STEP, cut));
 }
 
 bool
