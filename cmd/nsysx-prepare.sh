@@ -299,8 +299,22 @@ elif [ "$comm" ]; then
 else
 	leave align 'no communication by which clocks could be compared'
 fi
+# Whether the recording begins warm: nothing was compiled in it, and the first executions of all programs that ran again took
+# the devices and the host no longer than the second ones, so that devices were connected and code loaded before. nsysx-warmup
+# counts executions, and cannot see that.
+warm() {
+	! held compile 1 && awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["execution"] <= 1 { k = $at["profile"] FS $at["program"] FS $at["device"]; e = 1 * $at["execution"]; gpu[k, e] = $at["dur"]; host[k, e] = $at["host_dur"]; seen[k] += 1 + e }
+		END {
+			for (k in seen)
+				for (e = 0; e < 2 && seen[k] == 3; e++) { g[e] += gpu[k, e]; h[e] += host[k, e] }
+			exit !(g[1] > 0 && g[0] <= 1.1 * g[1] && h[0] <= 1.1 * h[1])
+		}' "$work/module.tsv"
+}
 if [ -z "$warmup" ]; then
 	leave warmup '--no-warmup'
+elif [ "$xla" ] && warm; then
+	leave warmup 'nothing is compiled, and first executions take no longer than the next'
 elif [ "$xla" ]; then
 	stage warmup 'nsysx-warmup -b' 'there are programs of XLA'
 else

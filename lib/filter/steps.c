@@ -123,6 +123,7 @@ nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, bo
 	if (rc == NSX_OK && (!list_steps(&c) || !put_by(wanted, &set, &by)))
 		rc = nsx_err_nomem(err, NULL);
 	c.by = nsx_buf_view(&by);
+	set.excerpt |= cut && c.windows.class != NSX_NONE;
 	struct nsx_interleave steps = { NSX_STEP, c.n, fill, keep, &c };
 	if (rc == NSX_OK)
 		rc = (again = nsx_spool_reader(spool)) ? nsx_interleave(again, out, &steps, err) : NSX_ERR;

@@ -259,8 +259,11 @@ take_assembled(struct nsx_reader *r, struct nsx_binary_kind *k, size_t n, struct
 			r->beyond += __builtin_add_overflow(rec->v[start].i, rec->v[dur].i, &end);
 		if (ordered && !nsx_reader_comes_after(r, k->order, rec) && nsx_reader_check_order(r, rec) != NSX_OK)
 			return NSX_ERR;
-		if (take(state, rec) != NSX_OK)
+		if (take(state, rec) != NSX_OK) {
+			/* Who reads on has the end of the stream to compare with. */
+			r->records += (int64_t)n - 1;
 			return NSX_ERR;
+		}
 	}
 	return NSX_OK;
 }

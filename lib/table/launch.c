@@ -11,6 +11,7 @@
 #include "job/reach.h"
 #include "job/remedy.h"
 #include "job/removed.h"
+#include "job/steps/excerpt.h"
 #include "job/starved.h"
 #include "table/analysis.h"
 #include "table/idle.h"
@@ -64,6 +65,7 @@ struct launch {
 	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
 	struct nsx_map        counted_in;  /* (index of the call, row): is counted there */
 	NSX_VEC(struct busy)  busy;       /* by device */
+	struct nsx_excerpt    excerpt;
 	const int64_t *came;
 	int64_t no_call;
 	bool    clipped;
@@ -207,9 +209,11 @@ take_op(struct launch *f, const struct nsx_event *e)
 		return nsx_err_nomem(f->err, NULL);
 	struct busy *busy = &f->busy.p[device];
 
-	/* What nsysx-warmup removed kept the device busy, or was awaited, until it ended. */
+	/* What nsysx-warmup or nsysx-steps --cut removed kept the device busy, or was awaited, until it ended. */
 	nsx_removed_take(&busy->removed, rec);
 	int64_t before = busy->end == NSX_ABSENT ? NSX_ABSENT : nsx_removed_end(&busy->removed, busy->end, e->start);
+	if (before != NSX_ABSENT)
+		before = nsx_excerpt_gap(&f->excerpt, device, before, e->start);
 	if (!f->options->brief)
 		c = nsx_call_book_of(&f->calls, rec, &rc, f->err);
 	if (rc != NSX_OK)
@@ -236,6 +240,15 @@ take_range(struct launch *f, const struct nsx_rec *rec)
 	return name == NSX_NONE ? nsx_err_nomem(f->err, NULL) : nsx_range_book_add(&f->ranges, rec, name, f->err);
 }
 
+/* A step comes behind the first operation on its device. */
+static int
+take_step(struct launch *f, const struct nsx_rec *rec)
+{
+	uint32_t device = nsx_cat_find_device(f->cat, nsx_int(rec, NSX_STEP_device, NSX_ABSENT));
+
+	return device == NSX_NONE || nsx_excerpt_take(&f->excerpt, rec, device) ? NSX_OK : nsx_err_nomem(f->err, NULL);
+}
+
 static void
 need(void *state, struct nsx_reader *in)
 {
@@ -245,6 +258,8 @@ need(void *state, struct nsx_reader *in)
 	nsx_event_need(in, NSX_OP);
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, removed));
+	nsx_event_need(in, NSX_STEP);
+	nsx_excerpt_need(in);
 	if (f->options->by_range)
 		nsx_range_book_need(in, false);
 }
@@ -258,6 +273,7 @@ take(void *state, const struct nsx_event *e)
 	case NSX_CALL:  return f->options->brief ? NSX_OK : take_call(f, e->rec);
 	case NSX_RANGE: return take_range(f, e->rec);
 	case NSX_OP:    return take_op(f, e);
+	case NSX_STEP:  return take_step(f, e->rec);
 	default:        return NSX_OK;
 	}
 }
@@ -334,6 +350,7 @@ free_all(void *state)
 {
 	struct launch *f = state;
 
+	nsx_excerpt_free(&f->excerpt);
 	nsx_range_book_free(&f->ranges);
 	nsx_intern_free(&f->names);
 	nsx_map_free(&f->counted_in);
@@ -345,7 +362,8 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_launch_analysis = {
-	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP), NSX_TIMED, begin, need, take, finish, free_all
+	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP) | NSX_K(STEP), NSX_TIMED, begin, need, take,
+	finish, free_all
 };
 
 int

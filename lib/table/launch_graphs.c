@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "job/activity.h"
 #include "job/removed.h"
+#include "job/steps/excerpt.h"
 #include "job/starved.h"
 #include "table/analysis.h"
 #include "table/launch.h"
@@ -64,6 +65,8 @@ struct launched_graphs {
 	uint32_t          recall[NSX_RECALL];
 	struct nsx_sums   replays, rows;
 	NSX_VEC(struct busy) busy;        /* by device */
+	const struct nsx_catalogue *cat;
+	struct nsx_excerpt excerpt;
 	const int64_t    *came;
 	int64_t           no_call;
 };
@@ -76,6 +79,7 @@ graphs_begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	(void)options;
 	f->err = at->err;
 	f->came = at->came;
+	f->cat = at->cat;
 	f->replays.def = &of_replays;
 	return NSX_OK;
 }
@@ -87,6 +91,8 @@ graphs_need(void *state, struct nsx_reader *in)
 	nsx_event_need(in, NSX_OP);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, name) | NSX_C(OP, call) | NSX_C(OP, graph_node)
 	                            | NSX_C(OP, host_start) | NSX_C(OP, host_dur) | NSX_C(OP, removed));
+	nsx_event_need(in, NSX_STEP);
+	nsx_excerpt_need(in);
 }
 
 /* A node, or a graph as a whole, of a device that was busy until then. */
@@ -123,18 +129,25 @@ graphs_take(void *state, const struct nsx_event *e)
 	struct launched_graphs *f = state;
 	int rc = NSX_OK;
 
+	if (e->rec->kind->id == NSX_STEP) {
+		uint32_t at = nsx_cat_find_device(f->cat, nsx_int(e->rec, NSX_STEP_device, NSX_ABSENT));
+
+		return at == NSX_NONE || nsx_excerpt_take(&f->excerpt, e->rec, at) ? NSX_OK
+		       : nsx_err_nomem(f->err, NULL);
+	}
 	if (!nsx_vec_reach(&f->busy, e->device, &(struct busy){ NSX_ABSENT, NSX_REMOVED_NONE }))
 		return nsx_err_nomem(f->err, NULL);
 	struct busy *busy = &f->busy.p[e->device];
 	bool whole = nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("graph"));
 
-	/* What nsysx-warmup removed kept the device busy. */
+	/* What nsysx-warmup or nsysx-steps --cut removed kept the device busy. */
 	nsx_removed_take(&busy->removed, e->rec);
 	if (whole || nsx_has(e->rec, NSX_OP_graph_node)) {
 		f->no_call += !nsx_has(e->rec, NSX_OP_call);
 		if (nsx_has(e->rec, NSX_OP_call))
 			rc = add_node(f, e, whole, busy->end == NSX_ABSENT ? NSX_ABSENT
-			                           : nsx_removed_end(&busy->removed, busy->end, e->start));
+			                           : nsx_excerpt_gap(&f->excerpt, e->device,
+			                             nsx_removed_end(&busy->removed, busy->end, e->start), e->start));
 	}
 	busy->end = busy->end == NSX_ABSENT || e->end > busy->end ? e->end : busy->end;
 	return rc;
@@ -188,9 +201,10 @@ graphs_free(void *state)
 	nsx_sums_free(&f->replays);
 	nsx_sums_free(&f->rows);
 	free(f->busy.p);
+	nsx_excerpt_free(&f->excerpt);
 }
 
 const struct nsx_analysis nsx_launch_graphs = {
-	sizeof(struct launched_graphs), NSX_K(OP), NSX_TIMED, graphs_begin, graphs_need, graphs_take,
+	sizeof(struct launched_graphs), NSX_K(OP) | NSX_K(STEP), NSX_TIMED, graphs_begin, graphs_need, graphs_take,
 	graphs_finish, graphs_free
 };

@@ -33,6 +33,7 @@ done <<'END'
 --processes 4 --groups 2 --shuffle --full
 --processes 4 --slow-device 2:10 --steps 8
 --processes 4 --racks 2 --late-rack 1:300000 --steps 8
+--processes 4 --racks 2 --late-rack 1:3000000 --late 1 --steps 8
 --vary 5 --steps 12
 --alternate 3:40 --steps 12
 --evaluate 4 --steps 14
@@ -63,10 +64,13 @@ done <<'END'
 --torch --processes 2 --steps 10
 --torch --processes 2 --steps 10 --offset 2000000
 --torch --racks 2 --late-rack 1:300000 --processes 4 --steps 8 --schema 3.24.14
+--torch --racks 2 --late-rack 1:3000000 --processes 4 --steps 8 --schema 3.24.14
 --torch=vllm --steps 24
 --torch=vllm-sums --steps 24
 --torch=sglang --steps 24
+--torch=sglang --steps 12 --seed 2
 --torch=tensorrt-llm --steps 24
+--torch=tensorrt-llm --steps 12 --seed 2 --processes 1
 --torch=checkpoints --steps 8
 --torch --slow aten::addmm:50
 --torch --plant slow-collective --processes 3 --steps 8 --schema 3.24.14

@@ -106,6 +106,13 @@ same 'without one of them it is made without them' "$T/got" "$T/table"
 idle moved '$1 == "idle" && ++n == 20 && $5 > 1 { $5-- } { print }'
 nsysx-idle -q --tsv "$T/moved.txt" >"$T/got"
 same 'and where one does not fill its gap' "$T/got" "$T/table"
+# Of a binary file, too, whose records come many at once: whichever mark is missing.
+for k in $(seq 1 21 440); do
+	idle late '$1 == "idle" && ++n == '"$k"' { next } { print }'
+	nsysx-view -q -b -o "$T/late.bin" "$T/late.txt"
+	nsysx-idle -q --tsv "$T/late.bin" 2>/dev/null | cmp -s - "$T/table" || echo "$k"
+done >"$T/misfits"
+equal 'and in a binary file' "$(cat "$T/misfits")" ''
 idle old '$1 == "#idle" || $1 == "idle" { NF -= 3 } { print }'
 nsysx-idle -q --tsv "$T/old.txt" >"$T/got"
 same 'and where they do not say how much of a gap is blocked' "$T/got" "$T/table"

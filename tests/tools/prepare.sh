@@ -35,6 +35,11 @@ try '--torch --processes 1 --steps 8' 'steps idle'
 try '--torch=vllm --processes 2 --steps 12' 'align overlap collectives steps idle'
 try '--nccl --schema 3.24.14 --processes 3 --steps 4' 'align overlap collectives steps idle'
 try '--no-comm --processes 2 --steps 4' 'align warmup overlap collectives steps idle'
+# A recording that begins in the middle: its first executions are none of initialisation; those of buffers that run op by op first are.
+try '--xla26=warm --processes 2' 'align overlap collectives steps idle'
+equal '... the tool that is left out is named' "$(with_exports job nsysx-prepare -o made | grep nsysx-warmup)" \
+	'  without nsysx-warmup: nothing is compiled, and first executions take no longer than the next'
+try '--xla26 --processes 2' 'align warmup overlap collectives steps idle'
 
 # What nsysx-record leaves.
 make_job two --processes 2 --steps 4

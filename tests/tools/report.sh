@@ -518,15 +518,15 @@ nsysx-report -q -o of-text text.nsysx
 same '... of one in text as well' of-stream/tables/where.tsv of-text/tables/where.tsv
 cp s/r0.sqlite s/r0.nsysx
 fails 'a file of that name that is no stream' 1 's/r0.nsysx: an SQLite file: nsysx-extract reads those' nsysx-report -o of-none s/r0.nsysx
-# A server's steps are of several classes.
+# A server's steps are of several classes, of which those of both take the most time here.
 "$SYNTH" -q -o v --torch=vllm --steps 40
 nsysx-report -q -o v.report v/r0.sqlite v/r1.sqlite
-top='execute_context_*: decode'
+top='execute_context_*: mixed'
 ok 'of several classes the slowest step names its own' grep -qF "slowest step of $top, number" v.report/index.html
 # Fewer than a hundred periods count, so p99 of the first screen is the slowest, and p50 the median, of the pictures.
 equal '... the median and the slowest are of the periods of the first screen' \
 	"$(awk -F'\t' 'NR > 1 { p[$1] = $11 } END { print p["median"], p["slowest"] }' v.report/tables/lanes.tsv)" \
-	"$(awk -F'\t' '$1 == "step" && $10 == "execute_context_*: decode" { print $7, $8 }' v.report/tables/where.tsv)"
+	"$(awk -F'\t' '$1 == "step" && $10 == "execute_context_*: mixed" { print $7, $8 }' v.report/tables/where.tsv)"
 equal '... as are those of the plots' "$(sort -n v.report/plots/percentiles.dat | awk '{ p[NR] = $1 } END { print NR, p[NR] }')" "$(awk -F'\t' '$1 == "step" { print $4, $8 }' v.report/tables/where.tsv)"
 # Its phases: steps as the server plans them; of training the passes, which the generator knows by operation.
 equal 'a server has a table of phases' "$(awk -F'\t' 'NR > 1 { n += $4; s = s " " $1 } END { print n s }' v.report/tables/step-phase.tsv)" '80 mixed decode prefill'

@@ -1,5 +1,6 @@
-/* step_numbers.c -- steps of devices get the number of the reference's step that starts nearest, also where steps start
- * together, and for a hundred thousand devices in a moment. */
+/* step_numbers.c -- steps of devices get the number of the reference's step that belongs to them: by their names, by
+ * when collectives end, or by what starts nearest, also where steps start together, and for a hundred thousand devices
+ * in a moment. */
 #include "job/steps/numbers.h"
 
 #include <stdlib.h>
@@ -10,18 +11,114 @@ enum { MANY = 100000 };
 
 static struct nsx_err err;
 
-/* Numbers n steps of devices, of which device k has number k and the clock of all. */
+/* Numbers n steps of devices, of which device k has number k; those below `shared` have one clock, others their own.
+ * A tag of 0 and communication that ends at 0 are none. */
 static bool
-number(struct nsx_step_of *list, size_t n, uint32_t devices)
+number_apart(struct nsx_step_of *list, size_t n, uint32_t devices, uint32_t shared)
 {
 	struct nsx_catalogue cat = { 0 };
 	bool good = true;
 
 	for (uint32_t i = 0; i < devices && good; i++)
-		good = nsx_vec_push(&cat.devices, ((struct nsx_cat_device){ .number = i, .aligned = true }));
+		good = nsx_vec_push(&cat.devices, ((struct nsx_cat_device){ .number = i, .aligned = true,
+		                                                            .component = i < shared ? 0 : i }));
+	for (size_t i = 0; i < n; i++) {
+		list[i].tag = list[i].tag ? list[i].tag : NSX_ABSENT;
+		if (!list[i].met[0])
+			list[i].met[0] = list[i].met[1] = NSX_ABSENT;
+	}
 	good = good && nsx_step_numbers(list, n, &cat, &err) == NSX_OK;
 	free(cat.devices.p);
 	return good;
+}
+
+static bool
+number(struct nsx_step_of *list, size_t n, uint32_t devices)
+{
+	return number_apart(list, n, devices, devices);
+}
+
+/* Whether n steps have these numbers. */
+static bool
+are(const struct nsx_step_of *list, size_t n, const int64_t *want)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < n; i++)
+		good = good && list[i].number == want[i];
+	return good;
+}
+
+/* Device 1 begins each step nearly a period late, so that its starts are near those of the next. */
+static void
+collectives(void)
+{
+	struct nsx_step_of list[] = {
+		{ .device = 0, .first = 0, .met = { 95, 95 } }, { .device = 0, .first = 100, .met = { 195, 195 } },
+		{ .device = 0, .first = 200, .met = { 295, 295 } }, { .device = 0, .first = 300, .met = { 395, 395 } },
+		{ .device = 1, .first = 92, .met = { 96, 96 } }, { .device = 1, .first = 192, .met = { 196, 196 } },
+		{ .device = 1, .first = 292, .met = { 296, 296 } },
+		{ .device = 2, .first = 197, .met = { 296, 296 } }, { .device = 2, .first = 302, .met = { 396, 396 } }
+	};
+	struct nsx_step_of stages[] = {
+		{ .device = 0, .first = 0, .met = { 10, 90 } }, { .device = 0, .first = 100, .met = { 110, 190 } },
+		{ .device = 1, .first = 55, .met = { 40, 60 } }, { .device = 1, .first = 155, .met = { 140, 160 } }
+	};
+	struct nsx_step_of some[] = {
+		{ .device = 0, .first = 0 }, { .device = 0, .first = 10 },
+		{ .device = 0, .first = 20, .met = { 99, 99 } }, { .device = 1, .first = 30 },
+		{ .device = 1, .first = 60 }, { .device = 1, .first = 90, .met = { 99, 99 } }
+	};
+
+	ok(number(list, 9, 3) && are(list, 9, (int64_t[]){ 0, 1, 2, 3, 0, 1, 2, 2, 3 }),
+	   "steps that communicate together are one, however late a device begins them");
+	ok(number(stages, 4, 2) && are(stages, 4, (int64_t[]){ 0, 1, 0, 1 }),
+	   "stages: between what came and what goes");
+	ok(number(some, 6, 2) && are(some, 6, (int64_t[]){ 0, 1, 2, 0, 1, 2 }), "communication in the last step only");
+}
+
+static void
+names(void)
+{
+	struct nsx_step_of list[] = {
+		{ .device = 0, .first = 0, .tag = 5 }, { .device = 0, .first = 100, .tag = 6 },
+		{ .device = 0, .first = 200, .tag = 7 }, { .device = 1, .first = 9000, .tag = 4 },
+		{ .device = 1, .first = 9100, .tag = 5 }, { .device = 2, .first = 0, .tag = 7 }
+	};
+
+	ok(number_apart(list, 6, 3, 2) && are(list, 6, (int64_t[]){ 1, 2, 3, 0, 1, 3 }),
+	   "numbers in names, also without a clock");
+	list[5].tag = 70;
+	ok(number_apart(list, 6, 3, 2) && are(list, 6, (int64_t[]){ 0, 1, 2, 0, 1, 0 }),
+	   "names with nothing in common");
+	list[5].tag = 7;
+	list[1].tag = 5;
+	ok(number_apart(list, 6, 3, 2) && are(list, 6, (int64_t[]){ 0, 1, 2, 0, 1, 0 }), "names that do not grow");
+	ok(nsx_step_tag(NSX_STR("ProfilerStep#17")) == 17 && nsx_step_tag(NSX_STR("3 of")) == 3
+	   && nsx_step_tag(NSX_STR("step")) == NSX_ABSENT && nsx_step_tag(NSX_STR("step 3 of 4")) == NSX_ABSENT
+	   && nsx_step_tag(NSX_STR("step[DECODE bs=6]")) == NSX_ABSENT, "the number in a name");
+}
+
+/* Two clocks, on each a device that begins late. */
+static void
+clocks(void)
+{
+	struct nsx_step_of list[] = {
+		{ .device = 0, .first = 0 }, { .device = 0, .first = 100 }, { .device = 0, .first = 200 },
+		{ .device = 1, .first = 100 }, { .device = 1, .first = 200 }, { .device = 2, .first = 5000 },
+		{ .device = 2, .first = 5100 }, { .device = 3, .first = 5101 }
+	};
+	struct nsx_catalogue cat = { 0 };
+	bool good = true;
+
+	for (size_t i = 0; i < 8; i++) {
+		list[i].tag = list[i].met[0] = NSX_ABSENT;
+		good = good && (i > 3 || nsx_vec_push(&cat.devices, ((struct nsx_cat_device){ .number = (int64_t)i,
+			.aligned = true, .component = (int64_t)i / 2 })));
+	}
+	good = good && nsx_step_numbers(list, 8, &cat, &err) == NSX_OK;
+	free(cat.devices.p);
+	ok(good && are(list, 8, (int64_t[]){ 0, 1, 2, 1, 2, 0, 1, 1 }), "each clock has its own first step");
 }
 
 static void
@@ -87,6 +184,9 @@ int
 main(void)
 {
 	late();
+	collectives();
+	names();
+	clocks();
 	together();
 	many();
 	return done();

@@ -65,11 +65,6 @@ trim(struct nsx_idle_finder *f)
 	return true;
 }
 
-static int
-add(struct nsx_idle_finder *f, const struct nsx_stretch *s)
-{
-	return f->add(f->state, s);
-}
 
 static int
 flush_run(struct nsx_idle_finder *f, struct nsx_idle_device *d)
@@ -79,12 +74,27 @@ flush_run(struct nsx_idle_finder *f, struct nsx_idle_device *d)
 	d->run_start = d->run_end;
 	if (start >= d->run_end)
 		return NSX_OK;
-	return add(f, &(struct nsx_stretch){ .device = d->index, .part = d->run_part, .start = start,
-	                                     .end = d->run_end, .prev = NSX_NONE });
+
+	const struct nsx_stretch run = { .device = d->index, .part = d->run_part, .start = start, .end = d->run_end,
+	                                 .prev = NSX_NONE };
+
+	return f->excerpt.on ? nsx_idle_cut_run(f, d, &run) : f->add(f->state, &run);
 }
 
 /* For nsx_parts: the current operation, and its device. */
 struct settling { struct nsx_idle_finder *f; struct nsx_idle_device *d; const struct nsx_idle_op *op; };
+
+int
+nsx_idle_tell_removed(struct nsx_idle_finder *f, struct nsx_stretch *gap, int64_t until)
+{
+	struct nsx_idle_piece all = { gap->start, until, NSX_ABSENT, NSX_ABSENT, f->host_paths.root, NSX_NONE,
+	                              NSX_CAUSE_REMOVED };
+	struct nsx_stretch removed = { .device = gap->device, .part = NSX_PART_IDLE, .start = gap->start, .end = until,
+	                               .pieces = &all, .n = 1, .blocked_to = gap->start, .prev = gap->prev };
+
+	gap->start = until;
+	return f->add(f->state, &removed);
+}
 
 /* The part of the gap before the work after it began to be awaited: until then the device ran what was removed, or
  * waited for it. */
@@ -95,14 +105,8 @@ take_removed(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx_st
 
 	if (until <= gap->start)
 		return NSX_OK;
-
-	struct nsx_idle_piece all = { gap->start, until, NSX_ABSENT, NSX_ABSENT, f->host_paths.root, NSX_NONE,
-	                              NSX_CAUSE_REMOVED };
-	struct nsx_stretch removed = { .device = gap->device, .part = NSX_PART_IDLE, .start = gap->start, .end = until,
-	                               .pieces = &all, .n = 1, .blocked_to = gap->start, .prev = gap->prev };
-
-	gap->start = until;
-	return add(f, &removed);
+	d->removed_in += until - gap->start;
+	return nsx_idle_tell_removed(f, gap, until);
 }
 
 static int
@@ -126,10 +130,10 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 	struct nsx_stretch gap = { .device = d->index, .part = part, .start = start, .end = end, .next = s->op,
 	                           .prev = d->prev };
 
-	if (take_removed(s->f, d, &gap) != NSX_OK
+	if ((s->f->excerpt.on && nsx_idle_cut_gap(s->f, d, &gap) != NSX_OK) || take_removed(s->f, d, &gap) != NSX_OK
 	    || (s->f->marked ? nsx_idle_recall(s->f, d, &gap) : nsx_idle_explain(s->f, d, &gap)) != NSX_OK)
 		return NSX_ERR;
-	return gap.start < gap.end ? add(s->f, &gap) : NSX_OK;
+	return gap.start < gap.end ? s->f->add(s->f->state, &gap) : NSX_OK;
 }
 
 /* The state of the device of that index in the catalogue, created with those before it; NULL when out of memory. */
@@ -156,7 +160,7 @@ begin(struct nsx_idle_finder *f, struct nsx_idle_device *d, int64_t start)
 	d->busy = d->run_start = d->run_end = start;
 	d->run_part = NSX_PART_IDLE;
 	d->removed = NSX_REMOVED_NONE;
-	return add(f, &none);
+	return f->add(f->state, &none);
 }
 
 /* Marks have the frames of gaps, but for the operations around them. */
@@ -251,6 +255,7 @@ nsx_idle_finder_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 	} else {
 		nsx_idle_host_need(in);
 	}
+	nsx_excerpt_need(in);
 }
 
 int
@@ -281,6 +286,10 @@ nsx_idle_finder_take_known(struct nsx_idle_finder *f, const struct nsx_rec *rec,
 	case NSX_IDLE:
 		rc = f->marked ? take_mark(f, rec) : NSX_OK;
 		break;
+	case NSX_STEP:
+		rc = nsx_excerpt_take(&f->excerpt, rec, nsx_cat_device(f->cat, rec))
+		     ? NSX_OK : nsx_err_nomem(f->err, NULL);
+		break;
 	case NSX_OP:
 		f->now = nsx_int(rec, NSX_OP_start, f->now);
 		rc = take_op(f, rec, device, communicates);
@@ -301,7 +310,7 @@ nsx_idle_finder_finish(struct nsx_idle_finder *f)
 		struct nsx_idle_device *d = &f->devices.p[i];
 
 		if (nsx_parts_finish(&d->parts, settled, &(struct settling){ f, d, NULL }) != NSX_OK ||
-		    flush_run(f, d) != NSX_OK)
+		    flush_run(f, d) != NSX_OK || (f->excerpt.on && nsx_idle_cut_rest(f, d) != NSX_OK))
 			return NSX_ERR;
 	}
 	return NSX_OK;
@@ -428,4 +437,5 @@ nsx_idle_finder_free(struct nsx_idle_finder *f)
 	nsx_intern_free(&f->mark_paths);
 	free(f->mark_nodes.p);
 	nsx_overruns_free(&f->overruns);
+	nsx_excerpt_free(&f->excerpt);
 }

@@ -5,6 +5,9 @@
  *   kernel [0,10)  kernel [30,40), its call [18,24) by a thread that was in a sync [5,12)
  *   ->  compute [0,10)   idle [10,30): sync [10,12) host [12,18) launch [18,24) latency [24,30)
  *
+ * Of a stream that nsysx-steps --cut made (job/steps/excerpt.h) what is outside the periods is removed time, and the
+ * end of a period behind the last operation in it a gap of the cause `after`.
+ *
  * Host records go to their thread (thread.c, host.c). An operation completes the time of its device before it; gaps.c
  * asks for the activity of the thread that launched the operation. Memory grows with the gaps that may still come, not
  * with the job. */
@@ -20,6 +23,7 @@
 #include "job/activity.h"
 #include "job/range_book.h"
 #include "job/removed.h"
+#include "job/steps/excerpt.h"
 #include "job/stacks.h"
 #include "job/threads.h"
 
@@ -35,7 +39,8 @@ struct nsx_idle_op {
 	bool     doubtful;           /* its call cannot have been as short as it is recorded */
 };
 
-/* [start, end) of a device. The rest is of gaps; time that nsysx-warmup removed is one of the cause `removed`. */
+/* [start, end) of a device. The rest is of gaps; time that nsysx-warmup removed, or nsysx-steps --cut, is one of the
+ * cause `removed`. */
 struct nsx_stretch {
 	uint32_t device;             /* in the catalogue */
 	enum nsx_part part;
@@ -45,7 +50,7 @@ struct nsx_stretch {
 	bool     drained;            /* the host waited for the device when it began */
 	bool     doubtful;           /* the pieces rest on a doubtful call */
 	int64_t  blocked_to;         /* drained: the host's wait explains it up to there */
-	const struct nsx_idle_op *next;        /* the operation behind it; NULL: removed time */
+	const struct nsx_idle_op *next;        /* the operation behind it; NULL: removed time, or there is none */
 	uint32_t prev;               /* name of the operation before it, if names are requested */
 };
 
@@ -74,6 +79,7 @@ struct nsx_idle_finder {
 	                                  * names that are keys: what the host did is not looked at, */
 	bool              uncounted;     /* nor are its records counted: the caller sets calls and host_only */
 
+	struct nsx_excerpt excerpt;
 	NSX_VEC(struct nsx_host_thread) threads;
 	struct nsx_threads thread_of;    /* numbers in threads */
 	NSX_VEC(struct nsx_idle_device) devices;    /* by index of the catalogue */

@@ -119,6 +119,16 @@ drop(struct nsx_idle_device *d, size_t n)
 	d->marks.n -= n;
 }
 
+void
+nsx_idle_forget_marks(struct nsx_idle_device *d, int64_t at)
+{
+	size_t n = 0;
+
+	while (n < d->marks.n && d->marks.p[n].piece.start < at)
+		n++;
+	drop(d, n);
+}
+
 /* The first n marks fill the gap, and say all. */
 static bool
 fills(const struct nsx_idle_device *d, const struct nsx_stretch *s, size_t n)

@@ -20,10 +20,24 @@ struct nsx_idle_device {
 	struct nsx_map launches;    /* graph launches of which a node has been read: call -> order */
 	NSX_VEC(int64_t) launch_list;
 	size_t   launch_head;
+	int64_t left;               /* of a stream that was cut: the end of the window that removed_in is of, */
+	int64_t removed_in;         /* ns of it that were told to be removed */
 	NSX_VEC(struct nsx_idle_mark) marks;    /* read back: of the current gap, and of what begins where it ends */
 };
 
+/* ---- cut.c: of a stream that nsysx-steps --cut made; all return NSX_OK or NSX_ERR */
+
+/* Tell a run of the device, and outside of the windows time that is removed. */
+int nsx_idle_cut_run(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_stretch *run);
+/* Tell what of the gap does not end with the operation behind it. It is shortened to the rest, which may be nothing. */
+int nsx_idle_cut_gap(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx_stretch *gap);
+/* Tell the time behind the last operation. */
+int nsx_idle_cut_rest(struct nsx_idle_finder *f, struct nsx_idle_device *d);
+
 /* ---- find.c */
+
+/* Tell time that was removed: [gap->start, until) of the gap, which is shortened by it. */
+int nsx_idle_tell_removed(struct nsx_idle_finder *f, struct nsx_stretch *gap, int64_t until);
 
 void nsx_idle_op_need(const struct nsx_idle_finder *f, struct nsx_reader *in);
 
@@ -58,6 +72,8 @@ void nsx_idle_count_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 /* A call, an overhead or a range: it is only counted, for what is reported. */
 void nsx_idle_count_host(struct nsx_idle_finder *f, const struct nsx_rec *rec);
 int nsx_idle_take_mark(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_rec *rec);
+/* Forget the marks of the device that begin before `at`. */
+void nsx_idle_forget_marks(struct nsx_idle_device *d, int64_t at);
 /* Fill s with the marks of the gap, as nsx_idle_explain does with what it finds. */
 int nsx_idle_recall(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx_stretch *s);
 

@@ -61,14 +61,17 @@ nsx_step_mark_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 	device = nsx_cat_device(&s->cat, rec);
 	struct nsx_step x = { nsx_int(rec, NSX_STEP_profile, NSX_ABSENT), NSX_ABSENT,
 	                      nsx_int(rec, NSX_STEP_range, NSX_ABSENT), host,
-	                      nsx_add_sat(host, nsx_int(rec, NSX_STEP_host_dur, 0), NULL), class, NSX_NONE, false, 0 };
+	                      nsx_add_sat(host, nsx_int(rec, NSX_STEP_host_dur, 0), NULL), class, NSX_NONE, false, 0,
+	                      NSX_ABSENT };
 	struct nsx_step_of o = { .class = class, .device = device, .step = (uint32_t)s->marked.n,
 	                         .number = nsx_int(rec, NSX_STEP_step, 0), .first = start,
 	                         .last = nsx_add_sat(start, nsx_int(rec, NSX_STEP_dur, 0), NULL), .next = NSX_ABSENT,
 	                         .period = period, .ops = nsx_int(rec, NSX_STEP_ops, 0),
-	                         .helper = nsx_int(rec, NSX_STEP_helper, 0), .other = NSX_NONE,
+	                         .helper = nsx_int(rec, NSX_STEP_helper, 0), .tag = NSX_ABSENT,
+	                         .met = { NSX_ABSENT, NSX_ABSENT }, .other = NSX_NONE,
 	                         .kept = period != NSX_ABSENT && nsx_int(rec, NSX_STEP_kept, 1) == 1 };
 
+	s->excerpt |= nsx_int(rec, NSX_STEP_cut, 0) == 1;
 	o.sums.removed = nsx_int(rec, NSX_STEP_removed, 0);
 	if (nsx_has(rec, NSX_STEP_other)
 	    && (o.other = nsx_intern(&s->names, nsx_string(rec, NSX_STEP_other))) == NSX_NONE)
@@ -139,4 +142,6 @@ nsx_step_mark(const struct nsx_step_set *s, const struct nsx_step_of *o, struct 
 	nsx_set_i(rec, NSX_STEP_helper, o->helper);
 	if (by.len)
 		nsx_set_s(rec, NSX_STEP_by, by);
+	if (s->excerpt)
+		nsx_set_i(rec, NSX_STEP_cut, 1);
 }

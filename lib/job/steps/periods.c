@@ -178,10 +178,17 @@ has_classes(const struct nsx_step_set *s)
 	return s->list.n && s->list.p[0].class != s->list.p[s->list.n - 1].class;
 }
 
+/* Steps of all classes follow each other. */
+static bool
+is_sequence(const struct nsx_step_set *s)
+{
+	return s->kind == NSX_STEP_SERVING && has_classes(s);
+}
+
 static int
 find_mixed(struct nsx_step_set *s)
 {
-	bool programs = s->kind == NSX_STEP_MODULE, classes = !programs && has_classes(s);
+	bool programs = s->kind == NSX_STEP_MODULE, classes = !programs && has_classes(s) && !is_sequence(s);
 	int64_t *spans = malloc((s->list.n + 1) * sizeof *spans);
 
 	if (!spans || (classes && !list_starts(s))) {
@@ -236,17 +243,35 @@ nsx_step_measure(const struct nsx_step_set *s, struct nsx_step_of *o)
 	o->period = o->next == NSX_ABSENT ? NSX_ABSENT : o->next - o->first - o->sums.removed;
 }
 
-static void
+/* The start of the next step of any class on the device; NSX_ABSENT: it is the last. */
+static int64_t
+next_of_any(const struct nsx_step_set *s, const struct nsx_step_of *o)
+{
+	size_t n, k;
+	const struct nsx_step_other *x = others_of(s, o->device, &n);
+
+	k = nsx_sort_first(x, n, sizeof *x, offsetof(struct nsx_step_other, start), o->first + 1);
+	return k < n ? x[k].start : NSX_ABSENT;
+}
+
+static bool
 set_periods(struct nsx_step_set *s)
 {
+	bool any = is_sequence(s);
+
+	if (any && !list_starts(s))
+		return false;
+	if (any)
+		nsx_sort(s->others.p, s->others.n, by_start);
 	for (size_t i = 0; i < s->list.n; i++) {
 		struct nsx_step_of *o = &s->list.p[i];
 		bool next = i + 1 < s->list.n && o[1].class == o->class && o[1].device == o->device;
 
-		o->next = next ? o[1].first : NSX_ABSENT;
+		o->next = any ? next_of_any(s, o) : next ? o[1].first : NSX_ABSENT;
 		o->other = NSX_NONE;
 		nsx_step_measure(s, o);
 	}
+	return true;
 }
 
 static void
@@ -271,7 +296,8 @@ nsx_step_periods(struct nsx_step_set *s)
 		return NSX_ERR;
 	if (s->kind == NSX_STEP_MODULE && !s->label && !keep_longest(s))
 		return nsx_err_nomem(s->err, NULL);
-	set_periods(s);
+	if (!set_periods(s))
+		return nsx_err_nomem(s->err, NULL);
 	if (find_mixed(s) != NSX_OK)
 		return NSX_ERR;
 	keep_pure(s);

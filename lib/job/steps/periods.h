@@ -8,6 +8,11 @@
  *
  *   train 0   train 1   eval 2   train 3   train 4       periods of 0 and 3 count, that of 1 is mixed, 4 has none
  *
+ * Steps of a server are one sequence, though each of their phases is a class: the period of one lasts to the start of
+ * the next one of any phase, so that it is what this step costs.
+ *
+ *   prefill 0 [0,50)   decode 1 [50,60)   decode 2 [60,72)   mixed 3 [72,...          three periods; 3 has none
+ *
  * Steps of another class are the other classes of the set; of ranges what between.h finds; of executions those of
  * other programs that last at least half as long as the median step. */
 #ifndef NSX_JOB_STEPS_PERIODS_H

@@ -18,19 +18,21 @@
 /* Which records are steps. */
 enum nsx_step_kind { NSX_STEP_PATTERN, NSX_STEP_CLASS, NSX_STEP_MODULE, NSX_STEP_SERVING };
 
-/* cut: it is not wholly inside the time that was seen. name: 1 + its name in nsx_step_set.names, 0: not kept. */
+/* cut: it is not wholly inside the time that was seen. name: 1 + its name in nsx_step_set.names, 0: not kept. tag: the
+ * number that its name carries (numbers.h), NSX_ABSENT: none. */
 struct nsx_step {
 	int64_t  profile, pid, range, host_start, host_end;
 	uint32_t class, thread;
 	bool     cut;
 	uint32_t name;
+	int64_t  tag;
 };
 
 /* Something that may be a step of another class, on a device: ns. */
 struct nsx_step_other { uint32_t device, class; int64_t start, dur; };
 
 /* 32 bytes: the data kept of an operation that a helper thread may have launched. */
-struct nsx_step_op { int64_t call, start, end; uint32_t device; };
+struct nsx_step_op { int64_t call, start, end; uint32_t device; bool comm; };
 
 struct nsx_step_thread {
 	int64_t profile, pid, tid;
@@ -97,6 +99,7 @@ struct nsx_step_set {
 	bool               matched;         /* NSX_STEP_PATTERN: some range did */
 	struct nsx_near    near;            /* NSX_STEP_PATTERN: names, as long as none matches */
 	bool               warm;            /* nsysx-warmup has told something of the stream */
+	bool               excerpt;         /* the stream has the periods of steps alone (excerpt.h) */
 	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call, odd;
 };
 

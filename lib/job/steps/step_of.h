@@ -14,6 +14,8 @@ struct nsx_step_of {
 	int64_t  next;             /* start of the next step of the class on the device; NSX_ABSENT for the last */
 	int64_t  period;           /* from first to next, without removed time; NSX_ABSENT for the last */
 	int64_t  ops, helper;      /* number of operations; those launched by other threads */
+	int64_t  tag;              /* the number that its name carries; NSX_ABSENT: none */
+	int64_t  met[2];           /* first and last end of its operations that communicate; NSX_ABSENT: none */
 	struct nsx_timeline_sums sums;   /* over [first, next): all activity of the device, which adds up to the
 	                                  * period; NSX_ABSENT without a period, or if the device has no operations */
 	uint32_t other;            /* in nsx_step_set.names: the class of another step in the period; NSX_NONE: none */

@@ -46,20 +46,34 @@ step_on(struct nsx_step_set *s, uint32_t step, uint32_t device)
 {
 	uint32_t *at = nsx_map_at(&s->list_of, (struct nsx_key){ step, device });
 	struct nsx_step_of new = { .class = s->steps.p[step].class, .device = device, .step = step, .first = INT64_MAX,
-	                           .last = INT64_MIN, .next = NSX_ABSENT, .period = NSX_ABSENT, .other = NSX_NONE };
+	                           .last = INT64_MIN, .next = NSX_ABSENT, .period = NSX_ABSENT,
+	                           .tag = s->steps.p[step].tag, .met = { NSX_ABSENT, NSX_ABSENT }, .other = NSX_NONE };
 
 	if (at && *at == NSX_NONE && s->list.n < NSX_NONE && nsx_vec_push(&s->list, new))
 		*at = (uint32_t)(s->list.n - 1);
 	return at && *at != NSX_NONE ? &s->list.p[*at] : NULL;
 }
 
+/* An operation of the step that communicates ended. */
+static void
+meet(struct nsx_step_of *o, int64_t end)
+{
+	if (o->met[0] == NSX_ABSENT || end < o->met[0])
+		o->met[0] = end;
+	if (o->met[1] == NSX_ABSENT || end > o->met[1])
+		o->met[1] = end;
+}
+
 static bool
-add_op(struct nsx_step_set *s, uint32_t step, uint32_t device, int64_t start, int64_t end, bool helper)
+add_op(struct nsx_step_set *s, uint32_t step, uint32_t device, const struct nsx_step_op *op, bool helper)
 {
 	struct nsx_step_of *o = step_on(s, step, device);
+	int64_t start = op->start, end = op->end;
 
 	if (!o)
 		return false;
+	if (op->comm)
+		meet(o, end);
 	o->first = start < o->first ? start : o->first;
 	o->last = end > o->last ? end : o->last;
 	o->ops++;
@@ -111,7 +125,8 @@ take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 	}
 	t->until = end > t->until ? end : t->until;
 	new = (struct nsx_step){ t->profile, t->pid, nsx_int(rec, NSX_RANGE_range, NSX_ABSENT), start, end, class,
-	                         (uint32_t)(t - s->threads.p), !is_seen(s, rec, start, end), 0 };
+	                         (uint32_t)(t - s->threads.p), !is_seen(s, rec, start, end), 0,
+	                          nsx_step_tag(nsx_string(rec, NSX_RANGE_name)) };
 	if (s->shaped) {
 		uint32_t name = nsx_intern(&s->names, nsx_string(rec, NSX_RANGE_name));
 
@@ -152,7 +167,7 @@ take_module(struct nsx_step_set *s, const struct nsx_rec *rec)
 	struct nsx_step new = { nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT), NSX_ABSENT, nsx_int(rec, NSX_MODULE_range,
 		NSX_ABSENT), host,
 	                        nsx_add_sat(host, nsx_int(rec, NSX_MODULE_host_dur, 0), NULL), NSX_NONE, NSX_NONE,
-	                        false, 0 };
+	                        false, 0, NSX_ABSENT };
 	uint32_t *at;
 
 	s->modules++;
@@ -173,7 +188,8 @@ take_module(struct nsx_step_set *s, const struct nsx_rec *rec)
 		       && nsx_vec_push(&s->others, ((struct nsx_step_other){ device, new.class, start, dur }));
 	struct nsx_step_of on = {
 		.class = new.class, .device = device, .step = (uint32_t)s->steps.n, .first = start,
-		.last = nsx_add_sat(start, dur, NULL), .next = NSX_ABSENT, .period = NSX_ABSENT, .other = NSX_NONE
+		.last = nsx_add_sat(start, dur, NULL), .next = NSX_ABSENT, .period = NSX_ABSENT, .tag = NSX_ABSENT,
+		.met = { NSX_ABSENT, NSX_ABSENT }, .other = NSX_NONE
 	};
 
 	at = nsx_map_at(&s->list_of, (struct nsx_key){ (uint64_t)device << 32 | program, (uint64_t)execution });
@@ -215,6 +231,7 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 	    end = nsx_add_sat(start, dur, NULL);
 	int64_t from = nsx_int(rec, NSX_OP_host_start, NSX_ABSENT), to = nsx_add_sat(from, nsx_int(rec, NSX_OP_host_dur,
 		0), NULL);
+	struct nsx_step_op op = { from, start, end, device, false };
 	struct nsx_step_thread *t;
 	uint32_t step, program;
 
@@ -227,7 +244,8 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 		s->timeless++;
 		return true;
 	}
-	if (nsx_steps_take_time(s, device, nsx_part_of(rec, nsx_cat_communicates(&s->cat, rec)), start, end, rec)
+	op.comm = nsx_cat_communicates(&s->cat, rec);
+	if (nsx_steps_take_time(s, device, nsx_part_of(rec, op.comm), start, end, rec)
 	    != NSX_OK || (!s->bounds && !nsx_overruns_take_op(&s->overruns, device, rec)))
 		return false;
 	if (s->kind == NSX_STEP_MODULE) {
@@ -235,8 +253,11 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 			uint32_t at = nsx_map_get(&s->list_of, (struct nsx_key){ (uint64_t)device << 32 | program,
 				(uint64_t)nsx_int(rec, NSX_OP_execution, NSX_ABSENT) });
 
-			if (at != NSX_NONE)
+			if (at != NSX_NONE) {
 				s->list.p[at].ops++;
+				if (op.comm)
+					meet(&s->list.p[at], end);
+			}
 		}
 		return true;
 	}
@@ -252,12 +273,12 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 		uint32_t *use = nsx_map_at(&s->uses, (struct nsx_key){ (uint64_t)(t - s->threads.p) << 32 |
 			s->steps.p[step].class, device });
 
-		if (!use || !add_op(s, step, device, start, end, false))
+		if (!use || !add_op(s, step, device, &op, false))
 			return false;
 		*use = 1;
 	}
 	/* A step that contains the call has been read before, so its class is known. */
-	if (t->nclasses < s->nclasses && !nsx_vec_push(&t->ops, ((struct nsx_step_op){ from, start, end, device })))
+	if (t->nclasses < s->nclasses && !nsx_vec_push(&t->ops, op))
 		return false;
 	return true;
 }
@@ -376,7 +397,7 @@ help(struct nsx_step_set *s, const struct nsx_step_thread *t, const uint32_t *st
 		}
 		step = choose(s, open.p, open.n, op);
 		if (good && step != NSX_NONE)
-			good = add_op(s, step, op->device, op->start, op->end, true);
+			good = add_op(s, step, op->device, op, true);
 	}
 	free(open.p);
 	return good;
@@ -477,6 +498,9 @@ finish_found(struct nsx_step_set *s)
 		nsx_sort(s->threads.p[i].ops.p, s->threads.p[i].ops.n, by_call);
 	if (!helpers(s) || (s->kind != NSX_STEP_MODULE && !count_empty(s)))
 		return nsx_err_nomem(s->err, NULL);
+	/* Without operations it is not known when an execution communicated, but it ends soon after that. */
+	for (size_t i = 0; i < s->list.n && !s->ops; i++)
+		meet(&s->list.p[i], s->list.p[i].last);
 	nsx_sort_with(s->list.p, s->list.n, sizeof *s->list.p, by_class, s);
 	return nsx_step_periods(s) == NSX_OK ? nsx_step_numbers(s->list.p, s->list.n, &s->cat, s->err) : NSX_ERR;
 }

@@ -28,11 +28,9 @@ nsx_steps_report_between(const struct nsx_step_set *s, bool compared, struct nsx
 		}
 		if (!mixed)
 			continue;
-		nsx_diag_add(diags, kept || s->kind == NSX_STEP_SERVING ? NSX_INFO : NSX_WARNING, "", mixed,
+		nsx_diag_add(diags, kept ? NSX_INFO : NSX_WARNING, "", mixed,
 		             "periods of '%.*s' contain a step of '%.*s', too, %s", (int)class.len, class.ptr,
 		             (int)other.len, other.ptr, kept ? "and count, as fewer than two do not"
-		             : s->kind == NSX_STEP_SERVING
-		             ? "and do not count; nsysx-steps --by phase has each step to the next one"
 		             : compared ? "and are not compared"
 		             : "and do not count: --step REGEX that matches both makes them one class");
 	}

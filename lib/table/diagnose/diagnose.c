@@ -75,18 +75,26 @@ report_of(struct nsx_look_at *a, const struct nsx_cat_device *d)
 	                        : nsx_cat_str(cat, cat->profiles.p[d->profile].name));
 }
 
+/* Whether the step of that index in the list is one of the first of its class and device. */
+static bool
+is_first(const struct nsx_look_at *a, size_t at)
+{
+	const struct nsx_step_of *list = a->steps.list.p;
+
+	return at < NSX_LOOK_FIRST || list[at - NSX_LOOK_FIRST].class != list[at].class
+	       || list[at - NSX_LOOK_FIRST].device != list[at].device;
+}
+
 /* The periods of a window's steps. */
 static bool
 add_periods(struct nsx_look_at *a, const struct nsx_step_window *w)
 {
-	for (int64_t k = 0; k < w->steps; k++) {
-		int64_t period = a->steps.list.p[w->first + (size_t)k].period;
+	for (size_t i = w->first; i < w->first + (size_t)w->steps; i++) {
+		int64_t period = a->steps.list.p[i].period;
 
-		if (!nsx_vec_push(&a->periods, period))
+		if (!nsx_vec_push(&a->periods, period)
+		    || (is_first(a, i) && !nsx_vec_push(&a->first_periods, period)))
 			return false;
-		if (k < NSX_LOOK_FIRST)
-			a->first_steps += (nsx_u128)period;
-		a->nfirst += k < NSX_LOOK_FIRST;
 	}
 	return true;
 }
@@ -447,6 +455,7 @@ free_all(struct nsx_look_at *a)
 	free(a->devices.p);
 	free(a->windows.p);
 	free(a->periods.p);
+	free(a->first_periods.p);
 	free(a->findings.p);
 	free(a->warnings.p);
 }

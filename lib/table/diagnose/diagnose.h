@@ -222,8 +222,7 @@ struct nsx_look_at {
 	NSX_VEC(int64_t)   periods;      /* of all devices, sorted */
 	nsx_u128           time;         /* ns of all windows */
 	int64_t            count;        /* steps of all windows */
-	nsx_u128           first_steps;  /* ns of the first NSX_LOOK_FIRST of each device, and their number */
-	int64_t            nfirst;
+	NSX_VEC(int64_t)   first_periods;   /* those that count of the first NSX_LOOK_FIRST steps of each device */
 	double             period;       /* ns: time / count */
 	struct nsx_idle_options idle_options;
 	bool               marked;       /* idle time is that of marks */

@@ -110,6 +110,17 @@ nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause 
 
 /* ---- steps */
 
+/* ns by which n periods are longer than p50: with those that are shorter, their gain would be less. */
+static double
+time_above(const int64_t *periods, size_t n, int64_t p50)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += periods[i] > p50 ? (double)(periods[i] - p50) : 0;
+	return sum;
+}
+
 static int
 judge_variability(struct nsx_look_at *a)
 {
@@ -129,7 +140,7 @@ judge_variability(struct nsx_look_at *a)
 		return NSX_ERR;
 	if (explained)
 		return NSX_OK;
-	if ((double)a->first_steps - (double)a->nfirst * (double)p50 > ((double)a->time - (double)n * (double)p50) / 2)
+	if (time_above(a->first_periods.p, a->first_periods.n, p50) > time_above(a->periods.p, n, p50) / 2)
 		nsx_buf_fmt(&a->text, "; more than half of that is of each device's first two%s",
 		            a->initialises ? ", which nsysx-warmup removes" : "");
 	a->command.len = 0;

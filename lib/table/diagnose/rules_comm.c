@@ -176,7 +176,8 @@ judge_exposed(struct nsx_look_at *a, double reported, double waiting)
 		nsx_buf_fmt(&a->text, "; this gain and that of waiting are together at most %s, the exposed time of "
 		            "device %" PRId64, NSX_NS(a->comm.most), a->comm.most_device);
 	if (most.name != NSX_NONE) {
-		nsx_buf_fmt(&a->text, "; %s of %s in ", NSX_NS(bounded * most.ns / n),
+		/* Records count whole, also what of them runs beyond the windows, as where steps overlap. */
+		nsx_buf_fmt(&a->text, "; %s of %s in ", NSX_NS(fmin(bounded * most.ns / n, fmax(all, 0))),
 		            a->comm.together || reported > 0 ? "the rest" : "it");
 		nsx_buf_str(&a->text, nsx_look_str(a, most.name));
 		nsx_buf_str(&a->subject, nsx_look_str(a, most.name));

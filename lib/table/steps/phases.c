@@ -1,5 +1,5 @@
-/* phases.c -- steps of a server by what they do (job/serving.h), and by the shape of their batch. Here the period of a
- * step lasts to the next step of any phase, so that periods of all rows add up.
+/* phases.c -- steps of a server by what they do (job/serving.h), and by the shape of their batch. The period of a step
+ * lasts to the next step of any phase (job/steps/periods.h), so that periods of all rows add up.
  *
  *   prefill [0,50)  decode [50,60)  decode [60,72)  mixed [72,110)  decode [110,...
  *       prefill: 50    decode: 10, 12    mixed: 38     the last step has no period */

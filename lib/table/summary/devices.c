@@ -82,6 +82,7 @@ devices_need(void *state, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
 	nsx_reader_need(in, NSX_OP, NSX_EVERY);
+	nsx_moments_need(in);
 }
 
 static void
@@ -158,6 +159,7 @@ devices_take(void *state, const struct nsx_event *e)
 	case NSX_MODULE: good = good && take_module(f, e); break;
 	case NSX_THUNK:  good = good && take_thunk(f, e); break;
 	case NSX_OP:     good = good && nsx_moments_take(&f->moments, e); break;
+	case NSX_STEP:   good = nsx_moments_take_step(&f->moments, f->cat, e->rec); break;
 	default: break;
 	}
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
@@ -193,8 +195,8 @@ set_moments(struct row *r, const struct nsx_moments *m)
 	r->exposed = m->of[NSX_PART_COMM];
 	r->copy = m->of[NSX_PART_COPY];
 	r->idle = m->of[NSX_PART_IDLE];
-	r->hidden = m->parts.of[NSX_PART_COMM].length - m->of[NSX_PART_COMM];
-	r->copy_hidden = m->parts.of[NSX_PART_COPY].length - m->of[NSX_PART_COPY];
+	r->hidden = m->hidden[NSX_PART_COMM];
+	r->copy_hidden = m->hidden[NSX_PART_COPY];
 	r->window = r->whole = nsx_moments_window(m);
 }
 

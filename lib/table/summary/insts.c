@@ -165,6 +165,8 @@ insts_need(void *state, struct nsx_reader *in)
 		nsx_reader_need(in, NSX_OP, NSX_EVERY);
 	if (f->options.by == NSX_SUMMARY_COLLECTIVE)
 		nsx_kind_axes_need(in);
+	if (f->options.by == NSX_SUMMARY_TOTAL)
+		nsx_moments_need(in);
 }
 
 static void
@@ -262,6 +264,9 @@ insts_take(void *state, const struct nsx_event *e)
 			good = take_op(f, e);
 		else if (f->options.by == NSX_SUMMARY_TOTAL)
 			good = nsx_moments_take(&f->moments, e);
+		break;
+	case NSX_STEP:
+		good = f->options.by != NSX_SUMMARY_TOTAL || nsx_moments_take_step(&f->moments, f->cat, rec);
 		break;
 	default: break;
 	}

@@ -8,7 +8,7 @@
 #include "table/analysis.h"
 
 /* The records of which instructions and devices are summed. */
-#define NSX_SUM_KINDS (NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK) | NSX_K(OP))
+#define NSX_SUM_KINDS (NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK) | NSX_K(OP) | NSX_K(STEP))
 
 /* The ways to sum up, with nsx_summary_options. programs.c: a row for each program. insts.c: instructions, opcodes,
  * collectives, totals. devices.c. ops.c: operations and ranges by

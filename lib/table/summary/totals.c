@@ -15,7 +15,7 @@ nsx_totals_of_moments(struct nsx_all_moments *moments, const struct nsx_top *top
 		wall += nsx_moments_window(m);
 		for (int p = 0; p < NSX_NPARTS; p++)
 			of[p] += m->of[p];
-		hidden += m->parts.of[NSX_PART_COMM].length - m->of[NSX_PART_COMM];
+		hidden += m->hidden[NSX_PART_COMM];
 	}
 	const struct nsx_total all[] = {
 		{ "wall",                  true, wall },

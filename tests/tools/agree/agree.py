@@ -180,6 +180,14 @@ class Job:
         for r in self.each:
             by[r["class"], r["device"]].append(r)
         kept = collections.defaultdict(list)
+        if by and all(re.search(": (prefill|decode|mixed|empty)$", str(cls)) for cls, _ in by):
+            # Steps of a server are one sequence: the next one of any phase ends a period.
+            for d in {d for _, d in by}:
+                rows = sorted((r for r in self.each if r["device"] == d), key=lambda r: r["start"])
+                for a, b in zip(rows, rows[1:]):
+                    kept[a["class"]].append((a, a["start"], b["start"]))
+                    self.time[a["class"]] = tuple(x + b["start"] - a["start"] for x in self.time.get(a["class"], (0, 0)))
+            return kept
         for (cls, d), rows in sorted(by.items(), key=str):
             rows.sort(key=lambda r: r["start"])
             every = [(a, a["start"], b["start"]) for a, b in zip(rows, rows[1:])]
@@ -414,6 +422,32 @@ def numbers(job, same):
         same(f"step of device {r['device']} at {r['start']}", r["step"], mine.get((r["device"], r["start"])))
 
 
+@claim("a step has one number on all devices: by the collectives in it, and by its name")
+def one_number(job, same):
+    steps_ = collections.defaultdict(list)
+    for r in job.each:
+        steps_[r["device"]].append(r)
+    of = collections.defaultdict(lambda: collections.defaultdict(set))
+    for c in table("view -q -t collective", job.marked()):
+        inside_ = [r for r in steps_[c["device"]] if r["start"] <= c["start"] and c["start"] + c["dur"] <= r["start"] + r["span"]]
+        if c["instance"] is not None and len(inside_) == 1:
+            of[c["instance"]][inside_[0]["class"]].add(inside_[0]["step"])
+    for instance, classes in of.items():
+        for cls, numbers_ in classes.items():
+            same(f"numbers of {cls} in collective {instance}", len(numbers_), 1)
+    names = {(r["profile"], r["range"]): r["name"] for r in table("view -q -t range", job.stream)}
+    profile = {r["device"]: r["profile"] for r in table("view -q -t device", job.stream)}
+    named = collections.defaultdict(list)
+    for r in job.each:
+        name = re.fullmatch(r"ProfilerStep#(\d+)", str(names.get((profile[r["device"]], r["range"]))))
+        if name:
+            named[r["class"], r["device"]].append((int(name.group(1)), r["step"]))
+    # Ranges of several threads at once are no steps one after the other.
+    if all(b[0] == a[0] + 1 for by in named.values() for a, b in zip(by, by[1:])):
+        for cls in {cls for cls, _ in named}:
+            same(f"numbers in names of {cls} less those of steps", len({a - b for k, by in named.items() if k[0] == cls for a, b in by}), 1)
+
+
 @claim("steps --cut: diagnose, idle and steps say of it what they say of the whole")
 def cut(job, same):
     if job.headline() is None or not job.kept[job.headline()]:
@@ -433,6 +467,26 @@ def cut(job, same):
             for cause in set(mine) - {"after"}:
                 if mine[cause] > whole.get(cause, 0):
                     same(f"{tool} of the cut, {part}, no more of {cause}", mine[cause], whole.get(cause, 0))
+    want = kept_parts(job)
+    for tool in ("idle -q", f"idle -q --by step {job.how}"):
+        mine = collections.Counter()
+        for r in table(tool, piece):
+            mine[r["part"]] += r["ns"]
+        for part in PARTS:
+            same(f"{tool} of the cut, {part}", mine[NAMES[part]], want[part])
+    # Nodes of graphs that are no first ones, and operations without a call, wait for no launch of their own.
+    starved = sum(r["ns"] for r in table("idle -q", piece) if r["group"] == "launch-starved")
+    launched = sum(r["starved"] or 0 for r in table("launch -q", piece))
+    same(f"launch of the cut: starved, {launched}, no more than idle's {starved}", launched <= starved, True)
+    rows = table("summary -q --by device", piece)
+    for part in PARTS + ("window",):
+        same(f"summary --by device of the cut, {part}", sum(r[part] or 0 for r in rows), want[part])
+    total = {r["quantity"]: r["total"] for r in table("summary -q --by total", piece)}
+    for part, name in (("window", "wall"), ("compute", "computation"), ("exposed", "exposed communication"), ("copy", "copies"), ("idle", "idle")):
+        same(f"summary --by total of the cut, {name}", total[name], want[part])
+    run(f"nsysx-idle -q -b --mark -o {piece}.marked {piece}")
+    same("marks of idle time of the cut", sum(r["dur"] for r in table("view -q -t idle", piece + ".marked")), want["idle"])
+    same("idle of the marked cut", sum(r["ns"] for r in table("idle -q", piece + ".marked") if r["part"] == "idle"), want["idle"])
     again = piece + ".again"
     run(f"nsysx-steps -q --cut {job.how} -b -o {again} {piece}")
     same("a second cut", run(f"nsysx-view -q {again} | grep -v '^end\|^diag' | cksum")[0], run(f"nsysx-view -q {piece} | grep -v '^end\|^diag' | cksum")[0])
@@ -839,9 +893,105 @@ def serving(job, same):
         if r["period_mean"]:
             same(f"parts of {r['phase']}", r["compute"] + r["exposed"] + r["copy"] + r["idle"], r["period_mean"], 1e-3)
     devices = {r["device"] for r in planned}
+    by = {r["phase"]: r for r in rows}
+    classes = collections.defaultdict(list)
+    for r in table("steps -q --each", job.stream):
+        classes[str(r["class"]).rsplit(": ", 1)[-1]].append(r)
+    for phase, steps_ in classes.items():
+        kept = [r for r in steps_ if r["kept"] == 1]
+        same(f"steps --by phase and the class {phase}: steps", by[phase]["count"] if phase in by else 0, len(steps_))
+        for column in ("period", "compute", "exposed", "copy", "idle") if kept and phase in by else ():
+            same(f"steps --by phase and the class {phase}: {column}", by[phase]["period_mean" if column == "period" else column],
+                 sum(r[column] for r in kept) / len(kept), 1e-3)
     for r in rows:
         same(f"tokens of {r['phase']}", r["tokens_mean"] * r["count"], sum(p["tokens"] for p in planned if p["phase"] == r["phase"]), 1e-6)
     same("devices", len(devices), len(job.device))
+
+
+@claim("variability: its numbers are those of the periods, and what it says of first steps is true")
+def variability(job, same):
+    cls = job.headline()
+    for r in table(f"diagnose -q --min 0 {job.how}", job.stream):
+        if r["finding"] != "variability" or cls is None:
+            continue
+        of = collections.defaultdict(list)
+        for row in sorted((x for x in job.each if x["class"] == cls), key=lambda x: x["start"]):
+            of[row["device"]].append(row["start"])
+        kept = [(row["start"] in of[row["device"]][:2], job.device[row["device"]].within(a, b)["window"]) for row, a, b in job.kept[cls]]
+        p50 = rank([p for _, p in kept], 50)
+        same("gain", r["gain"], sum(p for _, p in kept) / len(kept) - p50, 1e-3)
+        above = sum(max(0, p - p50) for _, p in kept)
+        same("more than half of it is of first steps", "more than half of that is of each device's first two" in r["evidence"],
+             2 * sum(max(0, p - p50) for first, p in kept if first) > above)
+
+
+@claim("steps of a job: their number and period in whatif, marks and tables by group are those of steps --each")
+def counted(job, same):
+    cls = job.headline()
+    if cls is None or not job.kept[cls]:
+        return
+    by = collections.defaultdict(list)
+    for r, a, b in job.kept[cls]:
+        by[r["device"]].append(job.device[r["device"]].within(a, b)["window"])
+    # What came before the first step of a device is not known to whatif, which leaves it out where others remain; its period is
+    # the mean of those of devices.
+    left = collections.defaultdict(list)
+    for r, a, b in job.kept[cls]:
+        rows = sorted(x["start"] for x in job.each if x["class"] == cls and x["device"] == r["device"])
+        if a != rows[0] or len(rows) < 4:
+            left[r["device"]].append(job.device[r["device"]].within(a, b)["window"])
+    for r in table(f"whatif -q --tsv {job.how}", job.stream)[:1] if left else ():
+        same("steps of whatif", r["steps"], sum(map(len, left.values())))
+        same("period of whatif", r["period"], sum(sum(v) / len(v) for v in left.values()) / len(left), 1e-3)
+    path = job.stream + ".steps"
+    run(f"nsysx-steps -q -b --mark {job.how} -o {path} {job.stream}")
+    marks = {(r["device"], r["start"]): r for r in table("view -q -t step", path)}
+    same("marks of steps", len(marks), len({(r["device"], r["start"]) for r in job.each}))
+    for r in job.each:
+        m = marks.get((r["device"], r["start"]))
+        for column in ("step", "period", "ops", "helper", "range") if m and m["class"] == r["class"] else ():
+            same(f"{column} of the mark of step {r['step']} of device {r['device']}", m[column], r[column])
+    mean = {d: sum(v) / len(v) for d, v in by.items()}
+    rows = [r for r in table(f"steps -q --by node {job.how}", job.stream) if r["class"] == cls]
+    same("steps --by node: count", sum(r["count"] for r in rows), len([r for r in job.each if r["class"] == cls]))
+    if len(rows) == 1:
+        same("steps --by node: period", rows[0]["period_mean"], sum(mean.values()) / len(mean), 1e-3)
+    for r in table(f"compare -q --by step {job.how} {job.stream}", job.stream):
+        if r["class"] == cls and r["statistic"] == "period" and (r["device"] in mean or len(mean) > 1 and r["device"] is None):
+            n = len(by[r["device"]]) if r["device"] in mean else sum(map(len, by.values()))
+            same(f"compare --by step, device {r['device']}: steps", r["base_steps"], n)
+
+
+@claim("kernels, copies and all operations have one number and time in the tables that count them")
+def operations(job, same):
+    ops = [op for d in job.device.values() for op in d.ops]
+    rows = table("summary -q --by kernel", job.stream)
+    if not rows:
+        return
+    same("summary --by kernel: operations", sum(r["count"] for r in rows), len(ops))
+    same("summary --by kernel: time", sum(r["total"] for r in rows), sum(op["dur"] for op in ops))
+    for by in ("family", "phase"):
+        rows = table(f"summary -q --by {by}", job.stream)
+        same(f"summary --by {by}: operations", sum(r["count"] for r in rows), len(ops))
+    launched = table("launch -q", job.stream)
+    if launched and "kernels" in launched[0]:
+        same("launch: kernels", sum(r["kernels"] for r in launched),
+             len([op for op in ops if op["type"] in ("kernel", "graph") and op["call"] is not None]))
+    copies = [op for op in ops if op["type"] in ("memcpy", "memset")]
+    rows = table("copies -q", job.stream)
+    if rows and "count" in rows[0]:
+        same("copies: their number", sum(r["count"] for r in rows), len(copies))
+
+
+@claim("waits: stragglers, collectives and what devices caused add up to one number")
+def caused(job, same):
+    waits_ = table("stragglers -q --waits", job.stream)
+    if not waits_:
+        return
+    total = sum(r["wait"] or 0 for r in waits_)
+    same("stragglers --waits: caused", sum(r["caused"] or 0 for r in waits_), total)
+    same("collectives --summary: wait", sum(r["wait"] or 0 for r in table("collectives -q --summary", job.stream)), total)
+    same("marks", sum(r["wait"] or 0 for r in table("view -q -t collective", job.marked())), total)
 
 
 @claim("what a change saves is one number: beside the finding that it removes, and among forecasts")
