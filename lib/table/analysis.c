@@ -54,11 +54,13 @@ find_name(struct nsx_analyses *a, struct nsx_event *e)
 static bool
 comes(struct nsx_analysis_run *r, const struct nsx_event *e)
 {
-	bool timed = r->is->shared & NSX_TIMED, timeless = e->rec->kind->id == NSX_OP && e->end == NSX_ABSENT;
+	bool timeless = e->rec->kind->id == NSX_OP && e->end == NSX_ABSENT;
 
-	r->beyond += timed && !e->reaches;
-	r->timeless += timed && e->reaches && timeless;
-	return !timed || (e->reaches && !timeless);
+	if (!(r->is->shared & NSX_TIMED))
+		return true;
+	r->beyond += !e->reaches;
+	r->timeless += e->reaches && timeless;
+	return e->reaches && !timeless;
 }
 
 static int
@@ -111,12 +113,10 @@ take_run(void *state, const struct nsx_run *run)
 {
 	struct nsx_analyses *a = state;
 
-	for (size_t i = 0; i < a->n; i++) {
-		const struct nsx_analysis_run *r = &a->runs[i];
-
-		if (r->runs.kinds >> run->kind->id & 1 && r->runs.take(r->state, run) != NSX_OK)
+	/* All that take the kind take its runs. */
+	for (size_t i = a->first[run->kind->id]; i < a->first[run->kind->id + 1]; i++)
+		if (a->takers[i]->runs.take(a->takers[i]->state, run) != NSX_OK)
 			return NSX_ERR;
-	}
 	return NSX_OK;
 }
 

@@ -8,20 +8,6 @@
 #include "job/reach.h"
 #include "stream/spool.h"
 
-static enum nsx_cause
-cause_named(struct nsx_str name)
-{
-#define CAUSE(id, text, ...) { text, sizeof(text) - 1 },
-	static const struct nsx_str names[NSX_NCAUSES] = {
-#include "job/causes.def"
-	};
-	int c = 0;
-
-	while (c < NSX_NCAUSES && !nsx_str_eq(name, names[c]))
-		c++;
-	return (enum nsx_cause)c;
-}
-
 void
 nsx_idle_mark_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
@@ -96,7 +82,7 @@ nsx_idle_take_mark(struct nsx_idle_finder *f, struct nsx_idle_device *d, const s
 	struct nsx_idle_mark m = {
 		.piece = { start, nsx_add_sat(start, dur, NULL), NSX_ABSENT, NSX_ABSENT,
 		           f->frames ? (uint32_t)NSX_NONE : f->host_paths.root, NSX_NONE,
-		           cause_named(nsx_string(rec, NSX_IDLE_cause)) },
+		           nsx_cause_named(nsx_string(rec, NSX_IDLE_cause)) },
 		.blocked = nsx_int(rec, NSX_IDLE_blocked, drained ? NSX_ABSENT : 0), .drained = drained,
 		.doubtful = nsx_int(rec, NSX_IDLE_doubtful, 0) == 1
 	};

@@ -53,7 +53,8 @@ struct nsx_roof_program { int64_t executions; nsx_u128 time; };
 struct nsx_roof {
 	const struct nsx_roofline_options *options;
 	struct nsx_err      *err;
-	struct nsx_catalogue cat;
+	struct nsx_catalogue *reading;               /* its catalogue, */
+	const struct nsx_catalogue *cat;             /* for who only reads it */
 	NSX_VEC(struct nsx_roof_cell)    cells;
 	struct nsx_map                   cell_of;    /* (inst, device) -> cells */
 	NSX_VEC(struct nsx_roof_program) programs;   /* by index of the catalogue, as far as it goes */
