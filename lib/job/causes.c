@@ -91,10 +91,13 @@ nsx_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
 			end++;
 		*bad = (struct nsx_str){ list, (size_t)(end - list) };
 		named = nsx_cause_named(*bad);
-		for (int c = 0; c < NSX_NCAUSES; c++)
-			if (nsx_causes[c].group != NSX_CAUSES_REMOVED
-			    && (c == (int)named || nsx_str_eq(*bad, nsx_str_c(nsx_cause_group_name(nsx_causes[c].group)))))
+		for (int c = 0; c < NSX_NCAUSES; c++) {
+			enum nsx_cause_group g = nsx_causes[c].group;
+
+			if (g != NSX_CAUSES_REMOVED
+			    && (c == (int)named || nsx_str_eq(*bad, nsx_str_c(nsx_cause_group_name(g)))))
 				found |= UINT32_C(1) << c;
+		}
 		if (!found)
 			return NSX_ERR;
 		*causes |= found;

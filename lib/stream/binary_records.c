@@ -301,26 +301,6 @@ take_assembled(struct nsx_reader *r, struct nsx_binary_kind *k, size_t n, struct
 	return NSX_OK;
 }
 
-/* Whether the block has another run of a kind that is needed, or has not been met: passes over those before it. */
-static inline bool
-find_run(struct nsx_reader *r, struct nsx_binary *b)
-{
-	const struct nsx_block_data *d = b->cur;
-	size_t run = b->run;
-	int64_t passed = 0;
-
-	for (; run < d->order_kinds.n; run++) {
-		const struct nsx_binary_kind *k = &b->kinds.p[d->order_kinds.p[run]];
-
-		if (!k->skip || !k->met)
-			break;
-		passed += (int64_t)d->order_counts.p[run];
-	}
-	r->records += passed;
-	b->run = run;
-	return run < d->order_kinds.n;
-}
-
 int
 nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *state)
 {
@@ -339,7 +319,7 @@ nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, vo
 			if (take_assembled(r, k, n, rec, take, state) != NSX_OK)
 				return NSX_ERR;
 		}
-		if (!find_run(r, b))
+		if (!nsx_binary_find_run(r))
 			return NSX_OK;
 		k = &b->kinds.p[b->cur->order_kinds.p[b->run]];
 		if (!k->met || k->met->kind->id == NSX_DIAG)

@@ -44,9 +44,23 @@ find(struct nsx_analyses *a, struct nsx_event *e)
 static bool
 find_name(struct nsx_analyses *a, struct nsx_event *e)
 {
-	e->name = nsx_intern_recall(&a->names, a->recall, nsx_string(e->rec, NSX_OP_name));
+	struct nsx_str name = nsx_string(e->rec, NSX_OP_name);
+	uint32_t *last, next, none = NSX_NONE;
+
+	if (!nsx_vec_reach(&a->last_name, e->device, &none))
+		return false;
+	last = &a->last_name.p[e->device];
+	/* The expected one is recognised by its text, which then needs no search either. */
+	next = nsx_series_next(&a->of_name, *last);
+	if (next != NSX_NONE && a->of_name.keys.p[next].key.a == e->device
+	    && nsx_str_eq(nsx_intern_str(&a->names, (uint32_t)a->of_name.keys.p[next].key.b), name)) {
+		e->name = (uint32_t)a->of_name.keys.p[next].key.b;
+		e->of_name = *last = next;
+		return true;
+	}
+	e->name = nsx_intern_recall(&a->names, a->recall, name);
 	if (e->name != NSX_NONE)
-		e->of_name = nsx_map_number(&a->of_name, (struct nsx_key){ e->device, e->name });
+		e->of_name = nsx_series_number(&a->of_name, last, (struct nsx_key){ e->device, e->name });
 	return e->of_name != NSX_NONE;
 }
 
@@ -220,7 +234,8 @@ nsx_analyses_free(struct nsx_analyses *a)
 		r->table = NULL;
 	}
 	nsx_intern_free(&a->names);
-	nsx_map_free(&a->of_name);
+	nsx_series_free(&a->of_name);
+	free(a->last_name.p);
 	free(a->takers);
 	a->takers = NULL;
 	nsx_cat_free(&a->cat);

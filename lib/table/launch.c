@@ -58,6 +58,7 @@ struct launch {
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;      /* of ranges */
 	struct nsx_sums       sums;       /* of struct row */
+	NSX_VEC(uint32_t)     row_of;     /* by name: its row; NSX_NONE: none yet */
 	struct nsx_call_book  calls;
 	NSX_VEC(struct counted) counted;
 	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
@@ -131,6 +132,17 @@ name_of(struct launch *f, const struct nsx_event *e, bool graph)
 	return r ? r->name : nsx_intern(&f->names, NSX_STR(""));
 }
 
+/* The number of a name's row; NSX_NONE when out of memory. */
+static uint32_t
+row_of(struct launch *f, uint32_t name)
+{
+	if (name == NSX_NONE || !nsx_vec_reach(&f->row_of, name, &(uint32_t){ NSX_NONE }))
+		return NSX_NONE;
+	if (f->row_of.p[name] == NSX_NONE)
+		f->row_of.p[name] = nsx_sums_number(&f->sums, &(uint32_t[2]){ name, 0 });
+	return f->row_of.p[name];
+}
+
 /* Sums that exceed 64 bits are refused at the end. */
 static void
 add(struct launch *f, int64_t *sum, int64_t ns)
@@ -154,8 +166,7 @@ count(struct launch *f, const struct nsx_event *e, bool graph, int64_t busy, str
 	const struct nsx_rec *rec = e->rec;
 	int64_t start = rec->v[NSX_OP_start].i, dur = rec->v[NSX_OP_dur].i, host_dur = nsx_int(rec, NSX_OP_host_dur, 0);
 	int64_t call_end = nsx_add_sat(rec->v[NSX_OP_host_start].i, host_dur, NULL);
-	uint32_t name = name_of(f, e, graph), at = name == NSX_NONE ? name
-	    : nsx_sums_number(&f->sums, &(uint32_t[2]){ name, 0 });
+	uint32_t at = row_of(f, name_of(f, e, graph));
 	bool failed = at == NSX_NONE;
 
 	if (!failed) {
@@ -362,6 +373,7 @@ free_all(void *state)
 	free(f->counted.p);
 	free(f->uncounted.p);
 	free(f->busy.p);
+	free(f->row_of.p);
 }
 
 static const struct nsx_analysis kernels = {
@@ -379,7 +391,8 @@ nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, stru
            struct nsx_diags *diags, struct nsx_err *err)
 {
 	const struct nsx_analysis *const forms[] = {
-		[NSX_LAUNCH_NAMES] = options->by_range ? &ranges : &kernels, [NSX_LAUNCH_STRETCHES] = &nsx_launch_stretches,
+		[NSX_LAUNCH_NAMES] = options->by_range ? &ranges : &kernels,
+		[NSX_LAUNCH_STRETCHES] = &nsx_launch_stretches,
 		[NSX_LAUNCH_GRAPHS] = &nsx_launch_graphs
 	};
 

@@ -137,7 +137,7 @@ static struct nsx_idle_device *
 device_at(struct nsx_idle_finder *f, uint32_t index)
 {
 	while (index != NSX_NONE && f->devices.n <= index) {
-		struct nsx_idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE };
+		struct nsx_idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE, .told = NSX_NONE };
 
 		if (!nsx_vec_push(&f->devices, new))
 			return NULL;
@@ -425,6 +425,7 @@ nsx_idle_finder_free(struct nsx_idle_finder *f)
 	free(f->host_pieces.list.p);
 	free(f->needs.p);
 	nsx_map_free(&f->need_of);
+	nsx_series_free(&f->told);
 	nsx_intern_free(&f->mark_paths);
 	free(f->mark_nodes.p);
 	nsx_overruns_free(&f->overruns);

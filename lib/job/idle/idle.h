@@ -12,7 +12,7 @@
 #define NSX_JOB_IDLE_IDLE_H
 
 #include "base/diag.h"
-#include "base/map.h"
+#include "base/series.h"
 #include "job/catalogue.h"
 #include "job/causes.h"
 #include "job/idle/thread.h"
@@ -86,7 +86,8 @@ struct nsx_idle_finder {
 	NSX_VEC(int64_t)  needs;         /* by trim: time from which activities of threads are needed */
 	struct nsx_map    need_of;       /* (profile, pid) -> needs */
 	struct nsx_overruns overruns;
-	struct nsx_intern mark_paths;    /* marked: texts of paths, and by their numbers the nodes */
+	struct nsx_series told;          /* marked: what marks of a device say one after the other (marks.c) */
+	struct nsx_intern mark_paths;    /* texts of paths, and by their numbers the nodes */
 	uint32_t          recall[NSX_RECALL];
 	NSX_VEC(uint32_t) mark_nodes;
 	bool misfit;                     /* marked: a gap lacks marks, or they do not fit it, or lack frames: an

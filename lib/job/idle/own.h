@@ -20,6 +20,7 @@ struct nsx_idle_device {
 	struct nsx_map launches;    /* graph launches of which a node has been read: call -> order */
 	NSX_VEC(int64_t) launch_list;
 	size_t   launch_head;
+	uint32_t told;              /* what its last mark said, in the finder's; NSX_NONE: it has had none */
 	NSX_VEC(struct nsx_idle_mark) marks;    /* read back: of the current gap, and of what begins where it ends */
 };
 

@@ -20,7 +20,8 @@ take_thunk(struct nsx_roof *f, const struct nsx_event *e)
 	if (e->communicates)
 		return NSX_OK;
 	inst = nsx_cat_inst(f->reading, e->rec);
-	at = inst == NSX_NONE ? inst : nsx_map_number(&f->cell_of, (struct nsx_key){ inst, e->device });
+	at = inst == NSX_NONE || !nsx_vec_reach(&f->last, e->device, &(uint32_t){ NSX_NONE }) ? (uint32_t)NSX_NONE
+	    : nsx_series_number(&f->cell_of, &f->last.p[e->device], (struct nsx_key){ inst, e->device });
 	if (!nsx_vec_next(&f->cells, at, ((struct nsx_roof_cell){ .inst = inst, .device = e->device })))
 		return nsx_err_nomem(f->err, NULL);
 	f->cells.p[at].count++;
@@ -126,7 +127,8 @@ free_all(void *state)
 {
 	struct nsx_roof *f = state;
 
-	nsx_map_free(&f->cell_of);
+	nsx_series_free(&f->cell_of);
+	free(f->last.p);
 	free(f->cells.p);
 	free(f->programs.p);
 	free(f->peaks.p);

@@ -476,5 +476,6 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_scopes = {
-	sizeof(struct scopes), NSX_K(OP) | NSX_K(THUNK) | NSX_K(RANGE), true, scopes_begin, scopes_need, scopes_take, scopes_finish, scopes_free
+	sizeof(struct scopes), NSX_K(OP) | NSX_K(THUNK) | NSX_K(RANGE), true,
+	scopes_begin, scopes_need, scopes_take, scopes_finish, scopes_free
 };
