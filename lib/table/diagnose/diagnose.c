@@ -397,13 +397,13 @@ add_up(struct nsx_look_at *a)
 	}
 }
 
-/* An analysis of the second reading: of the windows only (`steps`), or of all. */
+/* An analysis of the second reading: of the windows only (`steps`), or of all. Rules report themselves what they miss
+ * of most. */
 static struct nsx_analysis_run *
 add_run(struct nsx_look_at *a, const struct nsx_analysis *is, const void *options, void *state, bool steps)
 {
 	struct nsx_analysis_run *r = &a->runs[a->nruns++];
 
-	/* Rules report themselves what they miss of these. */
 	*r = (struct nsx_analysis_run){ .is = is, .options = options, .state = state, .steps = steps, .sums = true };
 	return r;
 }
@@ -430,7 +430,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	a->kins.at = a;
 	/* Before idle/, which asks it. */
 	if (a->hosts)
-		add_run(a, &nsx_look_host, NULL, &a->host, false);
+		add_run(a, &nsx_look_host, NULL, &a->host, false)->sums = false;
 	of_idle = add_run(a, brief ? &idle_of_marks : &idle, a, NULL, false);
 	of_idle->sums = false;
 	add_run(a, &counts, NULL, a, false);
