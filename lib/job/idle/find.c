@@ -281,6 +281,10 @@ nsx_idle_finder_take_known(struct nsx_idle_finder *f, const struct nsx_rec *rec,
 	case NSX_IDLE:
 		rc = f->marked ? take_mark(f, rec) : NSX_OK;
 		break;
+	case NSX_DIAG:
+		if (f->marked)
+			nsx_idle_take_told(f, rec);
+		break;
 	case NSX_OP:
 		f->now = nsx_int(rec, NSX_OP_start, f->now);
 		rc = take_op(f, rec, device, communicates);
@@ -355,7 +359,7 @@ report_clocks(struct nsx_idle_finder *f, struct nsx_diags *diags)
 int
 nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags)
 {
-	int64_t crowded = 0, stale = 0;
+	int64_t crowded = f->told_crowded, stale = f->told_stale;
 
 	if (!f->ops)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
@@ -387,10 +391,8 @@ nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags)
 		crowded += f->threads.p[i].crowded;
 		stale += f->threads.p[i].stale;
 	}
-	nsx_diag_add(diags, NSX_WARNING, "", crowded,
-		"calls, overheads and ranges nested thousands deep in others of their thread: causes ignore them");
-	nsx_diag_add(diags, NSX_WARNING, "", stale,
-	             "ranges that end before many that started in them: stacks of the latter keep naming them");
+	nsx_diag_add(diags, NSX_WARNING, "", crowded, NSX_IDLE_CROWDED);
+	nsx_diag_add(diags, NSX_WARNING, "", stale, NSX_IDLE_STALE);
 	return report_clocks(f, diags);
 }
 

@@ -100,6 +100,7 @@ void
 nsx_idle_count_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
 	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
+	nsx_reader_need(in, NSX_DIAG, NSX_EVERY);
 	if (f->uncounted)
 		return;
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
@@ -113,6 +114,21 @@ nsx_idle_count_host(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	f->host_only += rec->kind->id == NSX_RANGE && !nsx_has(rec, NSX_RANGE_start);
 	f->threadless += rec->kind->id == NSX_OVERHEAD && nsx_has(rec, NSX_OVERHEAD_class)
 	                 && !nsx_has(rec, NSX_OVERHEAD_tid);
+}
+
+void
+nsx_idle_take_told(struct nsx_idle_finder *f, const struct nsx_rec *diag)
+{
+	struct nsx_str text = nsx_string(diag, NSX_DIAG_text);
+	int64_t count = nsx_int(diag, NSX_DIAG_count, 1);
+
+	if (!nsx_str_eq(nsx_string(diag, NSX_DIAG_source), NSX_STR("nsysx-idle")))
+		return;
+	/* Marks that were made again have it again. */
+	if (nsx_str_eq(text, NSX_STR(NSX_IDLE_CROWDED)))
+		f->told_crowded = nsx_max(f->told_crowded, count);
+	if (nsx_str_eq(text, NSX_STR(NSX_IDLE_STALE)))
+		f->told_stale = nsx_max(f->told_stale, count);
 }
 
 int

@@ -4,6 +4,9 @@
 
 #include "job/idle/idle.h"
 
+#define NSX_IDLE_CROWDED "calls, overheads and ranges nested thousands deep in others of their thread: causes ignore them"
+#define NSX_IDLE_STALE "ranges that end before many that started in them: stacks of the latter keep naming them"
+
 /* A mark that is read back; blocked: ns from its start. */
 struct nsx_idle_mark { struct nsx_idle_piece piece; int64_t blocked; bool drained, doubtful; };
 
@@ -58,6 +61,8 @@ void nsx_idle_mark_need(const struct nsx_idle_finder *f, struct nsx_reader *in);
 void nsx_idle_count_need(const struct nsx_idle_finder *f, struct nsx_reader *in);
 /* A call, an overhead or a range: it is only counted, for what is reported. */
 void nsx_idle_count_host(struct nsx_idle_finder *f, const struct nsx_rec *rec);
+/* A diag: what whoever made the marks said of threads, which are not looked at again. */
+void nsx_idle_take_told(struct nsx_idle_finder *f, const struct nsx_rec *diag);
 int nsx_idle_take_mark(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_rec *rec);
 /* Fill s with the marks of the gap, as nsx_idle_explain does with what it finds. */
 int nsx_idle_recall(struct nsx_idle_finder *f, struct nsx_idle_device *d, struct nsx_stretch *s);

@@ -377,7 +377,7 @@ static const struct nsx_analysis idle = {
 };
 /* The same if marks tell what the host did. */
 static const struct nsx_analysis idle_of_marks = {
-	sizeof(struct looking), NSX_K(OP) | NSX_K(IDLE) | NSX_K(OVERHEAD), true,
+	sizeof(struct looking), NSX_K(OP) | NSX_K(IDLE) | NSX_K(OVERHEAD) | NSX_K(DIAG), true,
 	begin_idle, need_idle, take_idle, finish_idle, free_idle
 };
 
