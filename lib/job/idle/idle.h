@@ -117,6 +117,9 @@ bool nsx_idle_is_marked(const struct nsx_reader *in, bool frames);
 
 /* Of a longer path, the innermost frames are told. */
 enum { NSX_IDLE_FRAMES = 256 };
+/* Append the frames of a path with semicolons between them, each with `put`. False: it has none. */
+bool nsx_idle_put_chain(const struct nsx_stacks *paths, uint32_t path,
+                        void (*put)(struct nsx_buf *to, struct nsx_str frame), struct nsx_buf *to);
 /* Append the path as marks have it, in which nsx_idle_finder_take finds it again. */
 void nsx_idle_put_path(const struct nsx_stacks *paths, uint32_t path, struct nsx_buf *to);
 

@@ -18,21 +18,28 @@ nsx_idle_mark_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 
 static const struct nsx_str no_path = { "-", 1 };
 
-void
-nsx_idle_put_path(const struct nsx_stacks *paths, uint32_t path, struct nsx_buf *to)
+bool
+nsx_idle_put_chain(const struct nsx_stacks *paths, uint32_t path, void (*put)(struct nsx_buf *to, struct nsx_str frame),
+                   struct nsx_buf *to)
 {
 	uint32_t chain[NSX_IDLE_FRAMES];
-	size_t skipped, n = nsx_stacks_chain(paths, path, chain, NSX_IDLE_FRAMES, &skipped);
+	size_t skipped, n = nsx_stacks_chain(paths, path, chain, NSX_IDLE_FRAMES, &skipped), all = n;
 
-	if (!n)
-		nsx_buf_str(to, no_path);
 	if (skipped)
 		nsx_buf_c(to, "...;");
 	while (n) {
-		nsx_buf_str(to, nsx_intern_str(&paths->frames, chain[--n]));
+		put(to, nsx_intern_str(&paths->frames, chain[--n]));
 		if (n)
 			nsx_buf_char(to, ';');
 	}
+	return all > 0;
+}
+
+void
+nsx_idle_put_path(const struct nsx_stacks *paths, uint32_t path, struct nsx_buf *to)
+{
+	if (!nsx_idle_put_chain(paths, path, nsx_buf_str, to))
+		nsx_buf_str(to, no_path);
 }
 
 /* The number of a path's text, which has a node. False when out of memory. */

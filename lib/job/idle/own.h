@@ -4,8 +4,10 @@
 
 #include "job/idle/idle.h"
 
-#define NSX_IDLE_CROWDED "calls, overheads and ranges nested thousands deep in others of their thread: causes ignore them"
-#define NSX_IDLE_STALE "ranges that end before many that started in them: stacks of the latter keep naming them"
+#define NSX_IDLE_CROWDED \
+	"calls, overheads and ranges nested thousands deep in others of their thread: causes ignore them"
+#define NSX_IDLE_STALE \
+	"ranges that end before many that started in them: stacks of the latter keep naming them"
 
 /* A mark that is read back; blocked: ns from its start. */
 struct nsx_idle_mark { struct nsx_idle_piece piece; int64_t blocked; bool drained, doubtful; };
