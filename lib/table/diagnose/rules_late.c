@@ -11,10 +11,8 @@
 static const char *
 waits_command(struct nsx_look_at *a)
 {
-	a->command.len = 0;
-	nsx_look_put_over(a, a->comm.pairing.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
-	                     : "nsysx-stragglers --waits --sort caused");
-	return nsx_look_command(a);
+	return nsx_look_over(a, a->comm.pairing.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
+	                        : "nsysx-stragglers --waits --sort caused");
 }
 
 /* The devices for which others wait: one device, or a set of them. */
@@ -178,16 +176,13 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 	find_excess(a, b, &more);
 	a->text.len = 0;
 	put_blamed(a, b);
-	nsx_buf_fmt(&a->text, " arrive%s last at ", plural ? "" : "s");
-	nsx_buf_fmt(&a->text, "%s", nsx_look_each(sums->last * (int64_t)a->devices.n, a->count, "collective").s);
-	nsx_buf_fmt(&a->text, " a %s, and others wait ", nsx_look_unit(a));
-	nsx_buf_fmt(&a->text, "%s", NSX_NS(gain));
-	nsx_buf_c(&a->text, plural ? " for them" : " for it");
+	nsx_buf_fmt(&a->text, " arrive%s last at %s a %s, and others wait %s for %s", plural ? "" : "s",
+	            nsx_look_each(sums->last * (int64_t)a->devices.n, a->count, "collective").s, nsx_look_unit(a),
+	            NSX_NS(gain), plural ? "them" : "it");
 	if (more.compute > gain / 2 && more.compute >= more.idle) {
 		kind = host ? kind : NSX_FIND_STRAGGLER;
-		nsx_buf_c(&a->text, plural ? "; they compute " : "; it computes ");
-		nsx_buf_fmt(&a->text, "%s", NSX_NS(more.compute));
-		nsx_buf_c(&a->text, plural ? " longer than the others" : " longer than they do");
+		nsx_buf_fmt(&a->text, "; %s %s longer than %s", plural ? "they compute" : "it computes",
+		            NSX_NS(more.compute), plural ? "the others" : "they do");
 		if (!b->set && nsx_look_put_kernels(a, b->device, &action) != NSX_OK)
 			return NSX_ERR;
 	} else if (more.idle > gain / 2) {
@@ -195,9 +190,8 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 
 		kind = cause != NSX_NCAUSES && nsx_causes[cause].group == NSX_CAUSES_STARVED ? NSX_FIND_LATE_HOST
 		    : kind;
-		nsx_buf_c(&a->text, plural ? "; they are idle " : "; it is idle ");
-		nsx_buf_fmt(&a->text, "%s", NSX_NS(more.idle));
-		nsx_buf_c(&a->text, plural ? " longer than the others" : " longer than they are");
+		nsx_buf_fmt(&a->text, "; %s idle %s longer than %s", plural ? "they are" : "it is", NSX_NS(more.idle),
+		            plural ? "the others" : "they are");
 		if (cause != NSX_NCAUSES)
 			put_cause(a, cause, b);
 	}
@@ -258,11 +252,8 @@ sum_late(const struct nsx_look_at *a, const struct nsx_look_set *set, double *la
 static int
 put_waiting(struct nsx_look_at *a, const struct nsx_look_late *most, double all, double *reported)
 {
-	a->text.len = 0;
-	nsx_buf_fmt(&a->text,
-	            "devices wait in collectives for whichever arrives last, not mainly for one of them: device %"
-	            PRId64
-	            " causes most, %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
+	nsx_look_say(a, "devices wait in collectives for whichever arrives last, not mainly for one of them: device %"
+	             PRId64 " causes most, %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
 	*reported = nsx_look_saved(a, all / (double)a->devices.n);
 	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, *reported, waits_command(a));
 }
@@ -325,13 +316,10 @@ blame_idlers(struct nsx_look_at *a, const struct blamed *b, double *reported)
 		return NSX_OK;
 	a->text.len = 0;
 	put_blamed(a, b);
-	nsx_buf_c(&a->text, plural ? " are idle " : " is idle ");
-	nsx_buf_fmt(&a->text, "%s", NSX_NS(more.starved));
-	nsx_buf_c(&a->text, " a step longer than the others");
+	nsx_buf_fmt(&a->text, " %s idle %s a step longer than the others", plural ? "are" : "is", NSX_NS(more.starved));
 	put_cause(a, cause, b);
-	nsx_buf_c(&a->text, "; the others communicate ");
-	nsx_buf_fmt(&a->text, "%s", NSX_NS(gain));
-	nsx_buf_fmt(&a->text, " longer, so they wait for %s: by sums over steps, since %s", plural ? "these" : "it",
+	nsx_buf_fmt(&a->text, "; the others communicate %s longer, so they wait for %s: by sums over steps, since %s",
+	            NSX_NS(gain), plural ? "these" : "it",
 	            a->comm.apart ? "clocks of devices cannot be compared"
 	            : "which operations are one collective is not known");
 	a->command.len = 0;
