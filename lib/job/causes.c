@@ -15,6 +15,22 @@ nsx_cause_name(enum nsx_cause c)
 	return nsx_causes[c].name;
 }
 
+enum nsx_cause
+nsx_cause_named(struct nsx_str name)
+{
+#define CAUSE(id, text, ...) { text, sizeof(text) - 1 },
+	static const struct nsx_str names[NSX_NCAUSES] = {
+#include "job/causes.def"
+	};
+	int c = 0;
+
+	/* Marks are many, and most of these names differ in their length or their first character. */
+	while (c < NSX_NCAUSES && (name.len != names[c].len || name.ptr[0] != names[c].ptr[0]
+	                           || !nsx_str_eq(name, names[c])))
+		c++;
+	return (enum nsx_cause)c;
+}
+
 const char *
 nsx_cause_group_name(enum nsx_cause_group g)
 {
@@ -69,15 +85,19 @@ nsx_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
 {
 	for (const char *end; ; list = end + 1) {
 		uint32_t found = 0;
+		enum nsx_cause named;
 
 		for (end = list; *end && *end != ',';)
 			end++;
 		*bad = (struct nsx_str){ list, (size_t)(end - list) };
-		for (int c = 0; c < NSX_NCAUSES; c++)
-			if (nsx_causes[c].group != NSX_CAUSES_REMOVED && (nsx_str_eq(*bad,
-			    nsx_str_c(nsx_cause_name((enum nsx_cause)c)))
-			    || nsx_str_eq(*bad, nsx_str_c(nsx_cause_group_name(nsx_causes[c].group)))))
+		named = nsx_cause_named(*bad);
+		for (int c = 0; c < NSX_NCAUSES; c++) {
+			enum nsx_cause_group g = nsx_causes[c].group;
+
+			if (g != NSX_CAUSES_REMOVED
+			    && (c == (int)named || nsx_str_eq(*bad, nsx_str_c(nsx_cause_group_name(g)))))
 				found |= UINT32_C(1) << c;
+		}
 		if (!found)
 			return NSX_ERR;
 		*causes |= found;

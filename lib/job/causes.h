@@ -31,6 +31,7 @@ struct nsx_cause_known {
 extern const struct nsx_cause_known nsx_causes[NSX_NCAUSES];
 
 const char *nsx_cause_name(enum nsx_cause c);
+enum nsx_cause nsx_cause_named(struct nsx_str name);        /* NSX_NCAUSES: none has that name */
 const char *nsx_cause_group_name(enum nsx_cause_group g);   /* "edge", "removed", "graph", "no-call", "launch-starved",
                                                              * "issued" */
 /* Whether it is the cause of time between two operations. */

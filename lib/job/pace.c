@@ -8,20 +8,21 @@
 /* If less of the time is in kernels that run equally often, devices ran other numbers of steps. */
 #define ENOUGH 0.5
 
-static int
-by_name(const void *pa, const void *pb)
+static void
+by_name(const void *time, const void *none, int64_t key[3])
 {
-	const struct nsx_pace_time *a = pa, *b = pb;
+	const struct nsx_pace_time *t = time;
 
-	return NSX_FIRST(NSX_CMP(a->name, b->name), NSX_CMP(a->device, b->device));
+	(void)none;
+	key[0] = t->name;
+	key[1] = t->device;
 }
 
-static int
-by_number(const void *pa, const void *pb)
+static void
+by_number(const void *pace, const void *none, int64_t key[3])
 {
-	const struct nsx_pace *a = pa, *b = pb;
-
-	return nsx_int_cmp(a->device, b->device);
+	(void)none;
+	key[0] = ((const struct nsx_pace *)pace)->device;
 }
 
 static bool
@@ -32,7 +33,8 @@ list_devices(const struct nsx_pace_time *times, size_t n, struct nsx_paces *out)
 	for (size_t i = 0; i < n; i++)
 		if (!nsx_vec_push(&out->list, ((struct nsx_pace){ .device = times[i].device })))
 			return false;
-	nsx_sort(out->list.p, out->list.n, by_number);
+	if (!nsx_sort_by(out->list.p, out->list.n, sizeof *out->list.p, by_number, NULL))
+		return false;
 	for (size_t i = 0; i < out->list.n; i++)
 		if (!kept || out->list.p[kept - 1].device != out->list.p[i].device)
 			out->list.p[kept++] = out->list.p[i];
@@ -109,8 +111,9 @@ nsx_paces_of(struct nsx_pace_time *times, size_t n, struct nsx_paces *out, struc
 	all = malloc((p.devices + 1) * sizeof *all);
 	p.scratch = malloc((p.devices + 1) * sizeof *p.scratch);
 	p.all = all;
-	if (all && p.scratch) {
-		nsx_sort(times, n, by_name);
+	bool good = all && p.scratch && nsx_sort_by(times, n, sizeof *times, by_name, NULL);
+
+	if (good) {
 		for (size_t d = 0; d < p.devices; d++)
 			all[d] = 1;
 		if (pass(&p, out->list.p) < ENOUGH) {
@@ -123,11 +126,9 @@ nsx_paces_of(struct nsx_pace_time *times, size_t n, struct nsx_paces *out, struc
 			pass(&p, out->list.p);
 		}
 	}
-	int rc = all && p.scratch ? NSX_OK : nsx_err_nomem(err, NULL);
-
 	free(all);
 	free(p.scratch);
-	return rc;
+	return good ? NSX_OK : nsx_err_nomem(err, NULL);
 }
 
 const struct nsx_pace *

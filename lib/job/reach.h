@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "stream/fields.h"
+#include "stream/run.h"
 
 /* 73 years in ns: a clock that counts from 1970 is within it. Where a record's starts and durations are at most 2^61 in
  * size, its ends are at most 2^62: neither they nor the difference of an end and a start of any two records, of at most
@@ -19,16 +20,31 @@
 /* The columns that nsx_in_reach reads. */
 #define NSX_REACH_ROLES (NSX_R(START) | NSX_R(DUR) | NSX_R(HOST_START) | NSX_R(HOST_DUR))
 
+enum { NSX_REACH_TIMES = 4 };
+static const enum nsx_role nsx_reach_times[NSX_REACH_TIMES] = {
+	NSX_ROLE_START, NSX_ROLE_DUR, NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR
+};
+
+static inline bool nsx_is_in_reach(int64_t t) { return t >= -NSX_REACH && t <= NSX_REACH; }
+
 /* Whether all times of the record, of host and GPU, are in that range. */
 static inline bool
 nsx_in_reach(const struct nsx_rec *rec)
 {
-	static const enum nsx_role times[] = { NSX_ROLE_START, NSX_ROLE_DUR, NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR };
+	for (int i = 0; i < NSX_REACH_TIMES; i++)
+		if (!nsx_is_in_reach(nsx_field_int(rec, nsx_reach_times[i], 0)))
+			return false;
+	return true;
+}
 
-	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-		int64_t t = nsx_field_int(rec, times[i], 0);
+/* The same of record i of a run. */
+static inline bool
+nsx_run_in_reach(const struct nsx_run *run, size_t i)
+{
+	for (int t = 0; t < NSX_REACH_TIMES; t++) {
+		int slot = nsx_field(run->kind->id, nsx_reach_times[t]);
 
-		if (t < -NSX_REACH || t > NSX_REACH)
+		if (slot >= 0 && !nsx_is_in_reach(nsx_run_int(run, i, slot, 0)))
 			return false;
 	}
 	return true;

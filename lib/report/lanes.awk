@@ -34,36 +34,29 @@ FNR == 1 {
 	next
 }
 function v(name) { return $col[name] }
-# From the class with the most time, the median and the slowest step of all devices, among steps that another one
-# follows.
+# The median and the slowest step of all devices, among steps that another one follows; all are of one class.
 file == 1 && v("period") > 0 {
 	n++
-	class[n] = v("class")
 	device[n] = v("device")
 	number[n] = v("step")
 	from[n] = 1 * v("start")
 	period[n] = 1 * v("period")
-	all[class[n]] += period[n]
 }
-function choose(   i, j, m, x, top) {
-	for (i = 1; i <= n; i++)
-		if (top == "" || all[class[i]] > all[top])
-			top = class[i]
-	for (i = 1; i <= n; i++)
-		if (class[i] == top)
-			at[++m] = i
-	if (!m) {
+function choose(   m) {
+	for (m = 1; m <= n; m++)
+		at[m] = m
+	if (!(m = n)) {
 		whole = 1
 		return
 	}
 	sort(m)
-	pick(1, "median", at[int((m + 1) / 2)], top)
+	pick(1, "median", at[int((m + 1) / 2)])
 	if (m == 1)
 		return
 	# Among equal ones the first.
 	while (m > 1 && period[at[m - 1]] == period[at[m]])
 		m--
-	pick(2, "slowest", at[m], top)
+	pick(2, "slowest", at[m])
 }
 # Sort at[1..m] by period, equal ones in order of time: a heap sort.
 function after(a, b) { return period[a] != period[b] ? period[a] > period[b] : a > b }
@@ -104,7 +97,7 @@ function open_window(k, d, a, b, number) {
 }
 # Pick step i: open windows over it, and on each other device over its step of that number if it overlaps this one, else
 # that which overlaps it most.
-function pick(k, name, i, top,   j, d, m, x, most, best, others, wanted) {
+function pick(k, name, i,   j, d, m, x, most, best, others, wanted) {
 	picked[k] = name
 	on[k] = device[i]
 	length_of[k] = period[i]
@@ -112,7 +105,7 @@ function pick(k, name, i, top,   j, d, m, x, most, best, others, wanted) {
 	open_window(k, device[i], from[i], from[i] + period[i], number[i])
 	for (j = 1; j <= n; j++) {
 		d = device[j]
-		if (class[j] != top || d == device[i])
+		if (d == device[i])
 			continue
 		x = (from[j] + period[j] < from[i] + period[i] ? from[j] + period[j] : from[i] + period[i]) - (from[j] > from[i] ? from[j] : from[i])
 		if (x <= 0)

@@ -45,15 +45,13 @@ file == 1 && v("finding") ~ /^(straggler|late-host|late-device)$/ {
 		add_late(substr(d, 8))
 	}
 }
-# Of the class with the most time, steps that another one follows.
+# Steps that another one follows, of one class.
 file == 2 && v("period") > 0 {
-	x = v("class")
 	d = v("device")
-	all[x] += v("period")
-	if (!((x, d) in n))
-		has[x, ++m[x]] = d
-	n[x, d]++
-	own[x, d] += v("period") - v("exposed")
+	if (!(d in n))
+		has[++m] = d
+	n[d]++
+	own[d] += v("period") - v("exposed")
 }
 file == 3 { devices++ }
 # By own time, the longest first, equal ones by number: a heap sort.
@@ -102,25 +100,22 @@ function put_set(k, steps,   i, n) {
 		}
 }
 END {
-	for (x in all)
-		if (top == "" || all[x] > all[top] || (all[x] == all[top] && x < top))
-			top = x
 	if (devices <= DEVICES)
 		exit
-	for (i = 1; i <= m[top]; i++) {
-		d = at[i] = has[top, i] + 0
-		mean[d] = own[top, has[top, i]] / n[top, has[top, i]]
+	for (i = 1; i <= m; i++) {
+		d = at[i] = has[i] + 0
+		mean[d] = own[has[i]] / n[has[i]]
 	}
-	sort(m[top])
+	sort(m)
 	for (i = 1; i <= lates && rows < WORST; i++)
-		put_set(i, m[top])
+		put_set(i, m)
 	# The percentiles have room, too.
-	for (i = 1; i <= m[top] && i <= WORST && rows < DEVICES - 3; i++)
+	for (i = 1; i <= m && i <= WORST && rows < DEVICES - 3; i++)
 		put(at[i], "longest")
-	if (m[top]) {
+	if (m) {
 		# Ranks from the shortest: the ceil(p n / 100)-th.
-		put(at[m[top] - int((m[top] + 1) / 2) + 1], "median")
-		put(at[m[top] - int((99 * m[top] + 99) / 100) + 1], "p99")
-		put(at[m[top]], "shortest")
+		put(at[m - int((m + 1) / 2) + 1], "median")
+		put(at[m - int((99 * m + 99) / 100) + 1], "p99")
+		put(at[m], "shortest")
 	}
 }

@@ -317,10 +317,12 @@ $(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(call nsysx_table,record-program re
 	$(nsysx_bin)nsysx-view -q -t module -o $@.modules $< && awk -v modules=$@.modules -f $(nsysx_plot)/marks.awk $(call nsysx_table,record-program record-collective) >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.modules; exit $$s
 $(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk $(nsysx_here)/root.awk
 	$(nsysx_at)if ! [ -s $(firstword $(filter $(nsysx_out)/%,$^)) ]; then : >$@; exit; fi; LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $(nsysx_here)/root.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
-# Draw the plots whose data are new; all of them if the scripts that draw them are new.
+# Draw the plots whose data are new or whose picture is gone; all of them if the scripts that draw them are new.
+nsysx_lost := $(shell cd $(nsysx_out)/plots 2>/dev/null && [ -s ../.state/gnuplot ] && for name in $(nsysx_drawn); do [ -s $$name.dat ] && ! [ -e $$name.svg ] && echo $$name; done)
+$(nsysx_plots): $(if $(nsysx_lost),nsysx-force)
 $(nsysx_plots): $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_drawn:%=$(nsysx_plot)/%.gp) $(nsysx_plot)/style.gp $(nsysx_plot)/dress.awk $(nsysx_plot)/draw.sh $(nsysx_out)/.state/gnuplot
 	$(nsysx_at)sh $(nsysx_plot)/draw.sh $(call nsysx_quoted,$(GNUPLOT)) $(nsysx_plot) $(nsysx_out) \
-		$(if $(filter $(nsysx_plot)/% $(nsysx_out)/.state/%,$?),$(nsysx_drawn),$(patsubst $(nsysx_out)/plots/%.dat,%,$?)) && : >$@
+		$(if $(filter $(nsysx_plot)/% $(nsysx_out)/.state/%,$?),$(nsysx_drawn),$(sort $(nsysx_lost) $(patsubst $(nsysx_out)/plots/%.dat,%,$(filter %.dat,$?)))) && : >$@
 
 # Files that a call with other options makes, and this one does not, are removed with their messages before the page lists the files.
 # Nothing else is removed: other files in these folders belong to the user.

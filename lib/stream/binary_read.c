@@ -407,7 +407,9 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 
 			if (!k->met && meet(r, k) != NSX_OK)
 				return NSX_ERR;
-			if (nsx_binary_begin_run(r, k) != NSX_OK)
+			if (k->skip)
+				nsx_binary_find_run(r);
+			else if (nsx_binary_begin_run(r, k) != NSX_OK)
 				return NSX_ERR;
 			continue;
 		}

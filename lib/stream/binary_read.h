@@ -62,6 +62,27 @@ struct nsx_binary {
 /* Return the records of b->cur from here on. */
 void nsx_binary_begin_records(struct nsx_binary *b);
 
+/* Whether the block has another run of a kind that is needed, or has not been met: passes over those before it. */
+static inline bool
+nsx_binary_find_run(struct nsx_reader *r)
+{
+	struct nsx_binary *b = r->state;
+	const struct nsx_block_data *d = b->cur;
+	size_t run = b->run;
+	int64_t passed = 0;
+
+	for (; run < d->order_kinds.n; run++) {
+		const struct nsx_binary_kind *k = &b->kinds.p[d->order_kinds.p[run]];
+
+		if (!k->skip || !k->met)
+			break;
+		passed += (int64_t)d->order_counts.p[run];
+	}
+	r->records += passed;
+	b->run = run;
+	return run < d->order_kinds.n;
+}
+
 /* The next of the block's runs, whose records are of kind k, which was met: those that are not needed are passed over.
  * NSX_OK, or NSX_ERR (out of memory). */
 int nsx_binary_begin_run(struct nsx_reader *r, struct nsx_binary_kind *k);

@@ -1,6 +1,7 @@
 /* binary_records.c -- the records of a decoded block of a binary stream, one by one or in runs. */
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "stream/binary_read.h"
 
 void
@@ -224,11 +225,63 @@ nsx_text(const struct nsx_run_texts *texts, int64_t number)
 	return number == NSX_ABSENT ? (struct nsx_str){ "", 0 } : nsx_strings_get(texts->of, (size_t)number);
 }
 
+/* Whether the next n records of a run come in order, where that is easily seen: of work whose first column of times all
+ * of them have. */
+static bool
+run_comes_after(struct nsx_reader *r, const struct nsx_binary_kind *k, size_t n)
+{
+	const int64_t *start = k->order[0] < 0 ? NULL : k->run->v[k->order[0]], *other = start ? k->run->v[k->order[1]]
+	                       : NULL;
+	/* At one time, kinds have an order. */
+	int64_t last = nsx_add_sat(r->last.first, r->last.second > k->met->kind->id, NULL);
+
+	if (!start || r->last.section != NSX_SECTION_WORK)
+		return false;
+	for (size_t i = k->at; i < k->at + n; i++) {
+		int64_t time = start[i] == NSX_ABSENT || (other[i] != NSX_ABSENT && other[i] < start[i]) ? other[i]
+		               : start[i];
+
+		if (time < last || time == NSX_ABSENT)
+			return false;
+		last = time;
+	}
+	r->last.first = last;
+	r->last.second = k->met->kind->id;
+	r->last_kind = k->met->kind;
+	return true;
+}
+
+/* Check the order of the next n records, one by one. */
+static int
+check_run(struct nsx_reader *r, struct nsx_binary_kind *k, size_t n)
+{
+	struct nsx_binary *b = r->state;
+	struct nsx_rec rec = { .kind = k->met->kind };
+	size_t from = k->at;
+	int rc = NSX_OK;
+
+	for (; k->at < from + n && rc == NSX_OK; k->at = k->ready) {
+		if (!nsx_binary_assemble(b, k))
+			return nsx_err_nomem(r->err, r->name);
+		for (size_t i = k->at; i < k->ready && i < from + n && rc == NSX_OK; i++) {
+			rec.v = k->v + (i - k->at) * k->wide;
+			rec.has = k->is[i - k->at];
+			r->records++;
+			rc = nsx_reader_check_order(r, &rec);
+		}
+	}
+	k->at = from;
+	r->records -= rc == NSX_OK ? (int64_t)n : 0;
+	return rc;
+}
+
 int
 nsx_binary_pass_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 {
 	struct nsx_binary *b = r->state;
 
+	if (r->flags & NSX_READ_ORDERED && !run_comes_after(r, k, b->left) && check_run(r, k, b->left) != NSX_OK)
+		return NSX_ERR;
 	k->run->from = k->at;
 	k->run->end = k->at += b->left;
 	r->records += (int64_t)b->left;
@@ -268,26 +321,6 @@ take_assembled(struct nsx_reader *r, struct nsx_binary_kind *k, size_t n, struct
 	return NSX_OK;
 }
 
-/* Whether the block has another run of a kind that is needed, or has not been met: passes over those before it. */
-static inline bool
-find_run(struct nsx_reader *r, struct nsx_binary *b)
-{
-	const struct nsx_block_data *d = b->cur;
-	size_t run = b->run;
-	int64_t passed = 0;
-
-	for (; run < d->order_kinds.n; run++) {
-		const struct nsx_binary_kind *k = &b->kinds.p[d->order_kinds.p[run]];
-
-		if (!k->skip || !k->met)
-			break;
-		passed += (int64_t)d->order_counts.p[run];
-	}
-	r->records += passed;
-	b->run = run;
-	return run < d->order_kinds.n;
-}
-
 int
 nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *state)
 {
@@ -306,7 +339,7 @@ nsx_binary_rest(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, vo
 			if (take_assembled(r, k, n, rec, take, state) != NSX_OK)
 				return NSX_ERR;
 		}
-		if (!find_run(r, b))
+		if (!nsx_binary_find_run(r))
 			return NSX_OK;
 		k = &b->kinds.p[b->cur->order_kinds.p[b->run]];
 		if (!k->met || k->met->kind->id == NSX_DIAG)

@@ -226,7 +226,7 @@ nsx_reader_runs_of(const struct nsx_reader *r, struct nsx_str name, bool *compar
 {
 	enum nsx_kind_id kind = nsx_kind_find(name);
 
-	if (kind == NSX_NKINDS || !r->all || r->also || r->flags & NSX_READ_ORDERED || !(r->runs.kinds >> kind & 1))
+	if (kind == NSX_NKINDS || !r->all || r->also || !(r->runs.kinds >> kind & 1))
 		return false;
 	*compare = r->runs.compare >> kind & 1;
 	return true;

@@ -63,8 +63,8 @@ int nsx_read(struct nsx_reader *r, struct nsx_rec *rec);
 int nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void *state, struct nsx_err *err);
 
 /* In nsx_read_all pass the records of those kinds to runs->take, with nsx_read_all's state, where the stream has them
- * in columns (stream/run.h): in binary blocks, unless their order is checked or there is a listener. Others, and
- * those of text, come to `take` as ever; all of them in the order of the stream. Before the first nsx_read. */
+ * in columns (stream/run.h): in binary blocks, unless there is a listener. Others, and those of text, come to `take`
+ * as ever; all of them in the order of the stream. Before the first nsx_read. */
 void nsx_reader_runs(struct nsx_reader *r, const struct nsx_run_kinds *runs);
 
 /* In nsx_read_all pass every record to `also` first, which declared what it needs and returns NSX_OK or fills the

@@ -44,9 +44,23 @@ find(struct nsx_analyses *a, struct nsx_event *e)
 static bool
 find_name(struct nsx_analyses *a, struct nsx_event *e)
 {
-	e->name = nsx_intern_recall(&a->names, a->recall, nsx_string(e->rec, NSX_OP_name));
+	struct nsx_str name = nsx_string(e->rec, NSX_OP_name);
+	uint32_t *last, next, none = NSX_NONE;
+
+	if (!nsx_vec_reach(&a->last_name, e->device, &none))
+		return false;
+	last = &a->last_name.p[e->device];
+	/* The expected one is recognised by its text, which then needs no search either. */
+	next = nsx_series_next(&a->of_name, *last);
+	if (next != NSX_NONE && a->of_name.keys.p[next].key.a == e->device
+	    && nsx_str_eq(nsx_intern_str(&a->names, (uint32_t)a->of_name.keys.p[next].key.b), name)) {
+		e->name = (uint32_t)a->of_name.keys.p[next].key.b;
+		e->of_name = *last = next;
+		return true;
+	}
+	e->name = nsx_intern_recall(&a->names, a->recall, name);
 	if (e->name != NSX_NONE)
-		e->of_name = nsx_map_number(&a->of_name, (struct nsx_key){ e->device, e->name });
+		e->of_name = nsx_series_number(&a->of_name, last, (struct nsx_key){ e->device, e->name });
 	return e->of_name != NSX_NONE;
 }
 
@@ -54,11 +68,13 @@ find_name(struct nsx_analyses *a, struct nsx_event *e)
 static bool
 comes(struct nsx_analysis_run *r, const struct nsx_event *e)
 {
-	bool timed = r->is->shared & NSX_TIMED, timeless = e->rec->kind->id == NSX_OP && e->end == NSX_ABSENT;
+	bool timeless = e->rec->kind->id == NSX_OP && e->end == NSX_ABSENT;
 
-	r->beyond += timed && !e->reaches;
-	r->timeless += timed && e->reaches && timeless;
-	return !timed || (e->reaches && !timeless);
+	if (!(r->is->shared & NSX_TIMED))
+		return true;
+	r->beyond += !e->reaches;
+	r->timeless += e->reaches && timeless;
+	return e->reaches && !timeless;
 }
 
 static int
@@ -111,12 +127,10 @@ take_run(void *state, const struct nsx_run *run)
 {
 	struct nsx_analyses *a = state;
 
-	for (size_t i = 0; i < a->n; i++) {
-		const struct nsx_analysis_run *r = &a->runs[i];
-
-		if (r->runs.kinds >> run->kind->id & 1 && r->runs.take(r->state, run) != NSX_OK)
+	/* All that take the kind take its runs. */
+	for (size_t i = a->first[run->kind->id]; i < a->first[run->kind->id + 1]; i++)
+		if (a->takers[i]->runs.take(a->takers[i]->state, run) != NSX_OK)
 			return NSX_ERR;
-	}
 	return NSX_OK;
 }
 
@@ -220,7 +234,8 @@ nsx_analyses_free(struct nsx_analyses *a)
 		r->table = NULL;
 	}
 	nsx_intern_free(&a->names);
-	nsx_map_free(&a->of_name);
+	nsx_series_free(&a->of_name);
+	free(a->last_name.p);
 	free(a->takers);
 	a->takers = NULL;
 	nsx_cat_free(&a->cat);

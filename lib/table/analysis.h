@@ -42,6 +42,7 @@
 
 #include "base/diag.h"
 #include "base/err.h"
+#include "base/series.h"
 #include "base/table.h"
 #include "job/catalogue.h"
 #include "job/activity.h"
@@ -139,7 +140,8 @@ struct nsx_analyses {
 	uint64_t             shared;              /* kinds of those that are */
 	struct nsx_intern    names;
 	uint32_t             recall[NSX_RECALL];
-	struct nsx_map       of_name;             /* (device, name) -> its number */
+	struct nsx_series    of_name;             /* (device, name) */
+	NSX_VEC(uint32_t)    last_name;           /* by device: of_name of its last operation */
 	struct nsx_analysis_run **takers;   /* by kind those that take it, and where those of each begin */
 	size_t               first[NSX_NKINDS + 2];
 	struct nsx_err      *err;

@@ -53,23 +53,31 @@ struct counted { uint32_t row, next; };
 struct busy { int64_t end; struct nsx_removed removed; };
 
 struct launch {
-	const struct nsx_launch_options *options;
+	const struct nsx_launch_options *options;   /* NULL: only sums of operations are asked for */
 	struct nsx_err       *err;
 	const struct nsx_catalogue *cat;
 	struct nsx_range_book ranges;
-	struct nsx_intern     names;
-	uint32_t              recall[NSX_RECALL];
+	struct nsx_intern     names;      /* of ranges */
 	struct nsx_sums       sums;       /* of struct row */
+	NSX_VEC(uint32_t)     row_of;     /* by name: its row; NSX_NONE: none yet */
 	struct nsx_call_book  calls;
 	NSX_VEC(struct counted) counted;
 	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
 	struct nsx_map        counted_in;  /* (index of the call, row): is counted there */
+	struct nsx_intern    *of_ops;     /* names of operations; */
+	uint32_t              graph;      /* of CUDA graphs there */
 	NSX_VEC(struct busy)  busy;       /* by device */
 	struct nsx_excerpt    excerpt;
 	const int64_t *came;
 	int64_t no_call;
 	bool    clipped;
 };
+
+static bool
+by_range(const struct launch *f)
+{
+	return f->options && f->options->by_range;
+}
 
 static struct nsx_key
 counted_key(const struct nsx_call_entry *c, uint32_t row)
@@ -111,16 +119,30 @@ row(const struct launch *f, uint32_t number)
 }
 
 static uint32_t
-name_of(struct launch *f, const struct nsx_rec *rec, bool graph)
+name_of(struct launch *f, const struct nsx_event *e, bool graph)
 {
+	const struct nsx_rec *rec = e->rec;
 	const struct nsx_range_entry *r;
 
-	if (!f->options->by_range)
-		return nsx_intern_recall(&f->names, f->recall, graph ? NSX_STR("[CUDA graph]")
-		                                                     : nsx_string(rec, NSX_OP_name));
+	if (!by_range(f)) {
+		if (graph && f->graph == NSX_NONE)
+			f->graph = nsx_intern(f->of_ops, NSX_STR("[CUDA graph]"));
+		return graph ? f->graph : e->name;
+	}
 	r = nsx_has(rec, NSX_OP_range) ? nsx_range_book_find(&f->ranges, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
 	                                                     rec->v[NSX_OP_range].i) : NULL;
 	return r ? r->name : nsx_intern(&f->names, NSX_STR(""));
+}
+
+/* The number of a name's row; NSX_NONE when out of memory. */
+static uint32_t
+row_of(struct launch *f, uint32_t name)
+{
+	if (name == NSX_NONE || !nsx_vec_reach(&f->row_of, name, &(uint32_t){ NSX_NONE }))
+		return NSX_NONE;
+	if (f->row_of.p[name] == NSX_NONE)
+		f->row_of.p[name] = nsx_sums_number(&f->sums, &(uint32_t[2]){ name, 0 });
+	return f->row_of.p[name];
 }
 
 /* Sums that exceed 64 bits are refused at the end. */
@@ -141,12 +163,12 @@ add_losses(struct launch *f, struct row *r, const struct nsx_call_entry *c)
 
 /* c: its call; NULL: nobody asks what calls cost. */
 static int
-count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, struct nsx_call_entry *c)
+count(struct launch *f, const struct nsx_event *e, bool graph, int64_t busy, struct nsx_call_entry *c)
 {
+	const struct nsx_rec *rec = e->rec;
 	int64_t start = rec->v[NSX_OP_start].i, dur = rec->v[NSX_OP_dur].i, host_dur = nsx_int(rec, NSX_OP_host_dur, 0);
 	int64_t call_end = nsx_add_sat(rec->v[NSX_OP_host_start].i, host_dur, NULL);
-	uint32_t name = name_of(f, rec, graph), at = name == NSX_NONE ? name
-	    : nsx_sums_number(&f->sums, &(uint32_t[2]){ name, 0 });
+	uint32_t at = row_of(f, name_of(f, e, graph));
 	bool failed = at == NSX_NONE;
 
 	if (!failed) {
@@ -214,13 +236,13 @@ take_op(struct launch *f, const struct nsx_event *e)
 	int64_t before = busy->end == NSX_ABSENT ? NSX_ABSENT : nsx_removed_end(&busy->removed, busy->end, e->start);
 	if (before != NSX_ABSENT)
 		before = nsx_excerpt_gap(&f->excerpt, device, before, e->start);
-	if (!f->options->brief)
+	if (f->options)
 		c = nsx_call_book_of(&f->calls, rec, &rc, f->err);
 	if (rc != NSX_OK)
 		return NSX_ERR;
 	if (!nsx_has(rec, NSX_OP_call) || !nsx_has(rec, NSX_OP_host_start))
 		f->no_call += kernel;
-	else if (kernel && count(f, rec, graph, before, c) != NSX_OK)
+	else if (kernel && count(f, e, graph, before, c) != NSX_OK)
 		return NSX_ERR;
 	if (c && nsx_call_book_done(&f->calls, c, &gone) && uncount(f, &gone) != NSX_OK)
 		return NSX_ERR;
@@ -234,7 +256,7 @@ take_range(struct launch *f, const struct nsx_rec *rec)
 {
 	uint32_t name;
 
-	if (!f->options->by_range || !nsx_has(rec, NSX_RANGE_start))
+	if (!nsx_has(rec, NSX_RANGE_start))
 		return NSX_OK;
 	name = nsx_intern(&f->names, nsx_range_book_name(&f->ranges, rec, f->options->names));
 	return name == NSX_NONE ? nsx_err_nomem(f->err, NULL) : nsx_range_book_add(&f->ranges, rec, name, f->err);
@@ -250,17 +272,24 @@ take_step(struct launch *f, const struct nsx_rec *rec)
 }
 
 static void
+need_ops(void *state, struct nsx_reader *in)
+{
+	(void)state;
+	nsx_event_need(in, NSX_OP);
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, removed) | NSX_C(OP, call));
+	nsx_event_need(in, NSX_STEP);
+	nsx_excerpt_need(in);
+}
+
+static void
 need(void *state, struct nsx_reader *in)
 {
 	const struct launch *f = state;
 
 	nsx_call_book_need(in);
-	nsx_event_need(in, NSX_OP);
+	need_ops(state, in);
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
-	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, removed));
-	nsx_event_need(in, NSX_STEP);
-	nsx_excerpt_need(in);
-	if (f->options->by_range)
+	if (by_range(f))
 		nsx_range_book_need(in, false);
 }
 
@@ -270,7 +299,7 @@ take(void *state, const struct nsx_event *e)
 	struct launch *f = state;
 
 	switch (e->rec->kind->id) {
-	case NSX_CALL:  return f->options->brief ? NSX_OK : take_call(f, e->rec);
+	case NSX_CALL:  return take_call(f, e->rec);
 	case NSX_RANGE: return take_range(f, e->rec);
 	case NSX_OP:    return take_op(f, e);
 	case NSX_STEP:  return take_step(f, e->rec);
@@ -307,7 +336,9 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	f->err = at->err;
 	f->came = at->came;
 	f->cat = at->cat;
-	f->sums = (struct nsx_sums){ .def = &def, .texts = &f->names };
+	f->of_ops = at->names;
+	f->graph = NSX_NONE;
+	f->sums = (struct nsx_sums){ .def = &def, .texts = by_range(f) ? &f->names : at->names };
 	return NSX_OK;
 }
 
@@ -359,19 +390,28 @@ free_all(void *state)
 	free(f->counted.p);
 	free(f->uncounted.p);
 	free(f->busy.p);
+	free(f->row_of.p);
 }
 
-const struct nsx_analysis nsx_launch_analysis = {
+static const struct nsx_analysis kernels = {
+	sizeof(struct launch), NSX_K(CALL) | NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, begin, need, take,
+	finish, free_all
+};
+static const struct nsx_analysis ranges = {
 	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP) | NSX_K(STEP), NSX_TIMED, begin, need, take,
 	finish, free_all
+};
+const struct nsx_analysis nsx_launch_sums = {
+	sizeof(struct launch), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, begin, need_ops, take, finish, free_all
 };
 
 int
 nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
            struct nsx_diags *diags, struct nsx_err *err)
 {
-	static const struct nsx_analysis *const forms[] = {
-		[NSX_LAUNCH_NAMES] = &nsx_launch_analysis, [NSX_LAUNCH_STRETCHES] = &nsx_launch_stretches,
+	const struct nsx_analysis *const forms[] = {
+		[NSX_LAUNCH_NAMES] = options->by_range ? &ranges : &kernels,
+		[NSX_LAUNCH_STRETCHES] = &nsx_launch_stretches,
 		[NSX_LAUNCH_GRAPHS] = &nsx_launch_graphs
 	};
 
@@ -385,7 +425,7 @@ nsx_launch_sum(const void *state, size_t i, struct nsx_launch_sum *sum)
 	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
 
 	if (r)
-		*sum = (struct nsx_launch_sum){ nsx_intern_str(&f->names, r->name), r->kernels, r->kernel, r->starved,
+		*sum = (struct nsx_launch_sum){ nsx_intern_str(f->of_ops, r->name), r->kernels, r->kernel, r->starved,
 		                                is_bound(r) };
 	return r != NULL;
 }

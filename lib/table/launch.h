@@ -19,7 +19,6 @@ struct nsx_launch_options {
 	enum nsx_launch_form form;
 	bool           by_range;   /* by the innermost range of the launch, else by kernel */
 	enum nsx_names names;      /* of ranges */
-	bool           brief;      /* only nsx_launch_sum is asked for: what calls cost is not looked up */
 	const char    *require;    /* fail unless the stream has a record of this kind; NULL: none */
 };
 
@@ -34,8 +33,8 @@ int nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, 
 /* kernel, starved: ns; bound: the verdict is launch-bound. */
 struct nsx_launch_sum { struct nsx_str name; int64_t kernels, kernel, starved; bool bound; };
 
-/* An analysis (table/analysis.h) with nsx_launch_options. */
-extern const struct nsx_analysis nsx_launch_analysis;
+/* An analysis (table/analysis.h) without options: sums by kernel, without what calls cost, for nsx_launch_sum. */
+extern const struct nsx_analysis nsx_launch_sums;
 
 /* The other forms, launch_stretches.c and launch_graphs.c: name program launches times api span starved idle share;
  * name nodes replays api span span_mean busy gaps gap_share starved. No options. */

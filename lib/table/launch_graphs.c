@@ -61,8 +61,7 @@ struct busy { int64_t end; struct nsx_removed removed; };
 
 struct launched_graphs {
 	struct nsx_err   *err;
-	struct nsx_intern names;
-	uint32_t          recall[NSX_RECALL];
+	struct nsx_intern *names;         /* of operations */
 	struct nsx_sums   replays, rows;
 	NSX_VEC(struct busy) busy;        /* by device */
 	const struct nsx_catalogue *cat;
@@ -80,6 +79,7 @@ graphs_begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	f->err = at->err;
 	f->came = at->came;
 	f->cat = at->cat;
+	f->names = at->names;
 	f->replays.def = &of_replays;
 	return NSX_OK;
 }
@@ -100,10 +100,9 @@ static int
 add_node(struct launched_graphs *f, const struct nsx_event *e, bool whole, int64_t busy)
 {
 	struct nsx_str name = nsx_string(e->rec, NSX_OP_name);
-	uint32_t text = nsx_intern_recall(&f->names, f->recall, name);
 	int64_t key[3] = { e->number, nsx_int(e->rec, NSX_OP_profile, NSX_ABSENT),
 	                   nsx_int(e->rec, NSX_OP_call, NSX_ABSENT) };
-	struct replay *r = text == NSX_NONE ? NULL : nsx_sums_row(&f->replays, key);
+	struct replay *r = nsx_sums_row(&f->replays, key);
 
 	if (!r)
 		return nsx_err_nomem(f->err, NULL);
@@ -111,7 +110,7 @@ add_node(struct launched_graphs *f, const struct nsx_event *e, bool whole, int64
 		int64_t call = nsx_int(e->rec, NSX_OP_host_start, NSX_ABSENT);
 
 		r->start = e->start;
-		r->first = text;
+		r->first = e->name;
 		r->api = nsx_int(e->rec, NSX_OP_host_dur, 0);
 		if (call != NSX_ABSENT && busy != NSX_ABSENT)
 			r->starved = nsx_starved(busy, e->start, nsx_add_sat(call, r->api, NULL));
@@ -158,7 +157,7 @@ graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct launched_graphs *f = state;
 
-	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->names };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = f->names };
 	for (size_t i = 0; i < nsx_sums_count(&f->replays); i++) {
 		const struct replay *r = nsx_sums_at(&f->replays, i);
 		struct row key = { .nodes = r->names ? r->nodes : NSX_ABSENT, .names = r->names };
@@ -197,7 +196,6 @@ graphs_free(void *state)
 {
 	struct launched_graphs *f = state;
 
-	nsx_intern_free(&f->names);
 	nsx_sums_free(&f->replays);
 	nsx_sums_free(&f->rows);
 	free(f->busy.p);
@@ -205,6 +203,6 @@ graphs_free(void *state)
 }
 
 const struct nsx_analysis nsx_launch_graphs = {
-	sizeof(struct launched_graphs), NSX_K(OP) | NSX_K(STEP), NSX_TIMED, graphs_begin, graphs_need, graphs_take,
-	graphs_finish, graphs_free
+	sizeof(struct launched_graphs), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, graphs_begin, graphs_need,
+	graphs_take, graphs_finish, graphs_free
 };

@@ -83,8 +83,7 @@ static const struct nsx_sum_def of_same = { .size = sizeof(struct row), .key = o
 struct stretches {
 	struct nsx_err       *err;
 	struct nsx_catalogue *cat;
-	struct nsx_intern     names;
-	uint32_t              recall[NSX_RECALL];
+	struct nsx_intern    *names;      /* of operations, and labels of programs */
 	struct nsx_threads    threads;
 	NSX_VEC(struct waits) waits;      /* by thread */
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
@@ -107,6 +106,7 @@ stretches_begin(void *state, const void *options, const struct nsx_analysis_at *
 	(void)options;
 	f->err = at->err;
 	f->cat = at->cat;
+	f->names = at->names;
 	f->came = at->came;
 	f->same.def = &of_same;
 	return NSX_OK;
@@ -259,11 +259,9 @@ take_op(struct stretches *f, const struct nsx_event *e)
 		.start = e->start, .end = e->end, .host_start = nsx_int(rec, NSX_OP_host_start, 0),
 		.host_dur = nsx_int(rec, NSX_OP_host_dur, 0), .execution = nsx_int(rec, NSX_OP_execution, NSX_ABSENT),
 		.program = nsx_has(rec, NSX_OP_program) ? nsx_cat_program(f->cat, rec) : NSX_NONE,
-		.name = nsx_intern_recall(&f->names, f->recall, nsx_string(rec, NSX_OP_name)), .thread = NSX_NONE,
+		.name = e->name, .thread = NSX_NONE,
 		.apart = nsx_has(rec, NSX_OP_removed)
 	};
-	if (o.name == NSX_NONE)
-		return nomem(f);
 	if (called && !graph) {
 		o.thread = thread_of(f, nsx_int(rec, NSX_OP_profile, NSX_ABSENT), rec->v[NSX_OP_tid].i);
 		if (o.thread == NSX_NONE)
@@ -347,7 +345,7 @@ add_rows(struct stretches *f)
 		if (of.program != NSX_NONE) {
 			struct nsx_str label = nsx_cat_program_label(f->cat, of.program);
 
-			of.program = label.len ? nsx_intern(&f->names, label) : NSX_NONE;
+			of.program = label.len ? nsx_intern(f->names, label) : NSX_NONE;
 		}
 		if (add(f, &f->rows, &of) != NSX_OK)
 			return NSX_ERR;
@@ -380,7 +378,7 @@ stretches_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct stretches *f = state;
 
-	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->names };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = f->names };
 	for (size_t i = 0; i < f->devices.n; i++) {
 		const struct device *d = &f->devices.p[i];
 
@@ -415,13 +413,12 @@ stretches_free(void *state)
 		free(f->waits.p[i].at.p);
 	free(f->waits.p);
 	free(f->devices.p);
-	nsx_intern_free(&f->names);
 	nsx_threads_free(&f->threads);
 	nsx_sums_free(&f->same);
 	nsx_sums_free(&f->rows);
 }
 
 const struct nsx_analysis nsx_launch_stretches = {
-	sizeof(struct stretches), NSX_K(OP) | NSX_K(CALL) | NSX_K(STEP), NSX_TIMED, stretches_begin, stretches_need,
-	stretches_take, stretches_finish, stretches_free
+	sizeof(struct stretches), NSX_K(OP) | NSX_K(CALL) | NSX_K(STEP), NSX_NAMED | NSX_TIMED,
+	stretches_begin, stretches_need, stretches_take, stretches_finish, stretches_free
 };

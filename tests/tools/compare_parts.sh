@@ -179,6 +179,10 @@ steps() {
 }
 (cd "${0%/*}" && steps 200) >"$T/steps200"
 (cd "${0%/*}" && steps 210) >"$T/steps210"
+nsysx-compare -q --by phase --junit="$T/phases.xml" -o "$T/null" "$T/steps200" "$T/steps200"
+equal 'of steps the XML has a test for the period, and none for modules' "$(grep -c 'name="period"' "$T/phases.xml") $(grep -c 'name="modules"' "$T/phases.xml")" '1 0'
+nsysx-compare -q --by phase --junit="$T/phases.xml" -o "$T/null" "$T/base" "$T/base"
+equal '... of programs one for the modules' "$(grep -c 'name="period"' "$T/phases.xml") $(grep -c 'name="modules"' "$T/phases.xml" | sed 's/[1-9][0-9]*/some/')" '0 some'
 run nsysx-compare --gate --tsv --by phase "$T/steps200" "$T/steps210"
 equal 'by phase without thunks the backward pass alone is slower' "$status $(columns program,phase,base_execs,new_execs,base,new,verdict <"$T_private/out" |
 	awk '{ printf "%s %s %s %s %.6f %.6f %s\n", $1, $2, $3, $4, $5, $6, $7 }' | LC_ALL=C sort | tr '\n' ';')" \

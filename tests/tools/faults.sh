@@ -35,6 +35,9 @@ cp "$tests_dir/fuzz/corpus/kineto/gzip" trace.json.gz
 mkdir sweep
 nsysx-extract -q --ops --calls -x job/dump0 -o calls.tsv job/r0.sqlite
 nsysx-extract -q --ops -o nccl.nsx nccl/r.sqlite
+# Of two clocks that cannot be compared, which must not be taken for one.
+"$SYNTH" -q -o apart --steps 2 --nccl --schema 3.28.1 --offset 100000
+nsysx-extract -q --ops -o apart.nsx apart/r0.sqlite apart/r1.sqlite
 printf '%s 1\n' 'train.py:1[f];jax/_src/api.py:9[x]' 'train.py:1[f];/v/site-packages/flax/module.py:5[call]' >lib.folded
 
 # sweeps 'CLASS...' [-i FILE | -p FILE] [-m FILE] [-s STRIDE] [-o | -q | -w] COMMAND...; changes are those by others to a file while it is read.

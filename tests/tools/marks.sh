@@ -211,5 +211,42 @@ same '... and the diagnosis is that of the usual one' "$T/want" "$T/got"
 # Steps are taken from marks; that operations are in order is still looked at.
 nsysx-view -q "$T/m" | awk '$1 == "op" && ++n == 20 { held = $0; next } { print } n == 60 && held != "" { print held; held = "" }' >"$T/late"
 fails 'operations out of order, with marks' 1 'out of order' nsysx-diagnose "$T/late"
+# Ranges come as columns, of which only the times are looked at.
+nsysx-view -q "$T/m" | awk '$1 == "range" && ++n == 20 { held = $0; next } { print } n == 60 && held != "" { print held; held = "" }' >"$T/late"
+nsysx-view -q -b -o "$T/late.b" "$T/late"
+fails 'ranges out of order, with marks' 1 'out of order' nsysx-diagnose "$T/late"
+fails '... and in columns' 1 'out of order: range at' nsysx-diagnose "$T/late.b"
+equal '... at the same record as one by one' "$(nsysx-diagnose "$T/late.b" 2>&1 | sed 's/^.*: record [0-9]*: //')" "$(nsysx-diagnose "$T/late" 2>&1 | sed 's/^[^:]*: [^:]*:[0-9]*: //')"
+nsysx-view -q "$T/m" | awk -F'\t' -v OFS='\t' '$1 == "#range" { for (i = 2; i <= NF; i++) if ($i ~ /^host_dur:/) at = i } $1 == "range" && ++n <= 3 { $at = "9000000000000000000" } 1' >"$T/far"
+nsysx-view -q -b -o "$T/far.b" "$T/far"
+for f in far far.b; do
+	equal "ranges beyond reach are told of, $f" "$(nsysx-diagnose "$T/$f" 2>&1 >"$T/null" | grep -c 'beyond 73 years.*(3)')" 1
+done
+
+# What the host's nesting hid is told again by who reads the marks.
+awk 'BEGIN {
+	OFS = "\t"
+	print "#nsysx", 2
+	print "#device", "device:i", "profile:i", "pid:i"
+	print "#range", "profile:i", "range:i", "pid:i", "tid:i", "device:i", "name:s", "start:i", "dur:i", "host_start:i", "host_dur:i", "ops:i"
+	print "#call", "profile:i", "call:i", "pid:i", "tid:i", "start:i", "dur:i", "name:s", "class:s", "ops:i"
+	print "#op", "profile:i", "op:i", "type:s", "device:i", "stream:i", "name:s", "start:i", "dur:i", "call:i", "tid:i", "host_start:i", "host_dur:i"
+	print "device", 0, 0, 1
+	print "call", 0, 1, 1, 1, 50, 10, "cudaLaunchKernel", "launch", 1
+	print "op", 0, 1, "kernel", 0, 7, "k", 100, 100, 1, 1, 50, 10
+	for (i = 1; i <= 5000; i++)
+		print "range", 0, i, 1, 1, "", "r" i, "", "", 1000 + i, 20000 - 2 * i, 0
+	print "call", 0, 2, 1, 1, 30200, 5, "cudaLaunchKernel", "launch", 1
+	print "op", 0, 2, "kernel", 0, 7, "k", 30210, 100, 2, 1, 30200, 5
+	print "#end", "records:i"
+	print "end", 5005
+}' >"$T/deep"
+nsysx-idle -q --mark -o "$T/deep.m" "$T/deep"
+nsysx-idle -q --mark -o "$T/deep.mm" "$T/deep.m"
+for tool in idle diagnose; do
+	for f in deep deep.m deep.mm; do
+		equal "nsysx-$tool says how many were nested too deep, $f" "$(nsysx-$tool "$T/$f" 2>&1 >"$T/null" | grep -c 'nested thousands deep.*(904)')" 1
+	done
+done
 
 done_testing

@@ -179,6 +179,12 @@ for f in bandwidth waits skew variability lockstep heap; do
 		skip "the plot $f is drawn" 'gnuplot is not here'
 	fi
 done
+if [ "$plots" ]; then
+	rm r/plots/waits.svg && cp r/plots/lockstep.svg lockstep.was && touch -d '1 hour ago' r/plots/lockstep.svg
+	ok 'a report without one of its pictures' build PROFILES='s/r0.sqlite s/r1.sqlite' DUMPS='s/dump0 s/dump1' OUT=r
+	ok '... draws that again' test -s r/plots/waits.svg
+	equal '... and no other' "$(find r/plots -name lockstep.svg -mmin -50)" ''
+fi
 equal 'a point per size and collective of bandwidth' "$(grep -c '^[0-9]' r/plots/bandwidth.dat)" "$(awk -F'\t' 'NR > 1 && $5 != ""' r/tables/bandwidth.tsv | wc -l)"
 equal 'a lockstep curve per device' "$(grep -c '^"device' r/plots/lockstep.dat)" 2
 

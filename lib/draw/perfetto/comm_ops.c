@@ -57,7 +57,7 @@ number(struct nsx_comm_ops *c, bool flows, struct nsx_err *err)
 	struct nsx_nccl_set *s = &c->nccl;
 	uint64_t instances = 0;
 
-	if (nsx_nccl_apart(s)) {
+	if (s->apart) {
 		c->apart = true;
 		return NSX_OK;
 	}

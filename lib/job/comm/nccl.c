@@ -102,11 +102,11 @@ nsx_nccl_is(const struct nsx_rec *op)
 
 /* The number of its key; NSX_NONE when out of memory. */
 static uint32_t
-key_at(struct nsx_nccl_set *s, const struct nsx_rec *rec)
+key_at(struct nsx_nccl_set *s, const struct nsx_rec *rec, uint32_t clock)
 {
 	struct nsx_nccl_key k = { nsx_intern(&s->texts, nsx_string(rec, NSX_OP_comm_id)), nsx_intern(&s->texts,
 		nsx_string(rec, NSX_OP_collective)),
-	                          nsx_intern(&s->texts, nsx_string(rec, NSX_OP_pair)) };
+	                          nsx_intern(&s->texts, nsx_string(rec, NSX_OP_pair)), clock };
 
 	if (k.comm == NSX_NONE || k.kind == NSX_NONE || k.pair == NSX_NONE)
 		return NSX_NONE;
@@ -150,32 +150,13 @@ nsx_nccl_take(struct nsx_nccl_set *s, const struct nsx_rec *rec, uint32_t clock,
 			NSX_OP_bytes, -1),
 		.calls = nsx_int(rec, NSX_OP_calls, -1), .group = nsx_int(rec, NSX_OP_group, -1), .hidden = nsx_int(rec,
 			NSX_OP_hidden, -1),
-		.op = nsx_int(rec, NSX_OP_op, -1), .key = key_at(s, rec), .device = device_at(s,
+		.op = nsx_int(rec, NSX_OP_op, -1), .key = key_at(s, rec, clock), .device = device_at(s,
 			nsx_int(rec, NSX_OP_device, -1), clock)
 	};
 	if (op.key == NSX_NONE || op.device == NSX_NONE || s->ops.n >= NSX_NONE - 1 || !nsx_vec_push(&s->ops, op))
 		return nsx_err_nomem(err, NULL);
+	s->apart |= s->keys.p[op.key].clock != s->devices.p[op.device].clock;
 	return NSX_OK;
-}
-
-bool
-nsx_nccl_apart(const struct nsx_nccl_set *s)
-{
-	uint32_t *of = malloc((s->keys.n + 1) * sizeof *of);
-	bool apart = false;
-
-	/* After running out of memory nothing is numbered; nsx_nccl_number reports it. */
-	if (!of)
-		return false;
-	memset(of, 0xff, (s->keys.n + 1) * sizeof *of);
-	for (size_t i = 0; i < s->ops.n && !apart; i++) {
-		const struct nsx_nccl_op *o = &s->ops.p[i];
-		if (of[o->key] == NSX_NONE)
-			of[o->key] = o->device;
-		apart = s->devices.p[of[o->key]].clock != s->devices.p[o->device].clock;
-	}
-	free(of);
-	return apart;
 }
 
 /* ---- numbering */

@@ -47,7 +47,7 @@ void nsx_nccl_comms_free(struct nsx_nccl_comms *c);
 /* An operation of an instance; -1: unknown. record: the caller's. */
 struct nsx_nccl_op { int64_t start, dur, bytes, calls, group, hidden, op, seq; uint64_t record; uint32_t key, device; };
 
-struct nsx_nccl_key { uint32_t comm, kind, pair; };   /* in nsx_nccl_set.texts */
+struct nsx_nccl_key { uint32_t comm, kind, pair, clock; };   /* in nsx_nccl_set.texts; clock: of the first device */
 struct nsx_nccl_device { int64_t number; uint32_t clock; };
 
 /* {0} is empty. 80 bytes for each operation. */
@@ -58,6 +58,7 @@ struct nsx_nccl_set {
 	NSX_VEC(struct nsx_nccl_key)    keys;
 	NSX_VEC(struct nsx_nccl_device) devices;
 	NSX_VEC(struct nsx_nccl_op)     ops;
+	bool                  apart;        /* devices of one instance are on clocks that cannot be compared */
 	uint32_t             *rank;         /* of keys by communicator, kind, pair; after nsx_nccl_number */
 	int64_t               lost;         /* keys of which a device lacks operations that another one has between
 	                                     * its own; after nsx_nccl_number */
@@ -75,9 +76,6 @@ int nsx_nccl_take(struct nsx_nccl_set *s, const struct nsx_rec *rec, uint32_t cl
 
 /* The key of an operation with nsx_nccl_is, if one with that key has been added; NSX_NONE. */
 uint32_t nsx_nccl_find_key(const struct nsx_nccl_set *s, const struct nsx_rec *rec);
-
-/* Whether devices of one instance are on clocks that cannot be compared. */
-bool nsx_nccl_apart(const struct nsx_nccl_set *s);
 
 /* After all records: number the operations, and sort them by key (communicator, kind, pair), seq and device number. A
  * `group` of -1 is filled if it can be inferred. NSX_OK or NSX_ERR. */

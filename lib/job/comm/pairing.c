@@ -236,7 +236,7 @@ static int
 give_nccl(struct nsx_pairing *p)
 {
 	struct nsx_nccl_set *s = &p->nccl;
-	bool apart = nsx_nccl_apart(s);
+	bool apart = s->apart;
 	int rc = nsx_nccl_number(s, p->err);
 
 	for (size_t a = 0, b; a < s->ops.n && rc == NSX_OK; a = b) {
@@ -285,7 +285,7 @@ nsx_pairing_diags(const struct nsx_pairing *p, struct nsx_diags *diags)
 	             "kinds of operations of a communicator of which the capture of a device lacks some that "
 	             "others have: those around them are paired by their ends");
 	nsx_diag_add(diags, NSX_INFO, "", p->nccl.loose, "send-recvs between unknown ranks: in no instance");
-	if (nsx_nccl_apart(&p->nccl))
+	if (p->nccl.apart)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "devices of one NCCL communicator are on clocks that cannot be compared: its operations "
 		             "are in no instance; nsysx-align puts them on one clock");

@@ -225,11 +225,10 @@ take_range(struct nsx_doing *d, const struct nsx_rec *rec)
 static enum nsx_cause
 cause_of(const struct nsx_doing *d, struct nsx_str name)
 {
-	for (int c = 0; c < NSX_NCAUSES; c++)
-		if (nsx_str_eq(name, nsx_str_c(nsx_causes[c].name)))
-			return nsx_causes[c].group == NSX_CAUSES_STARVED && (!d->causes || d->causes >> c & 1)
-			       ? (enum nsx_cause)c : NSX_NCAUSES;
-	return NSX_NCAUSES;
+	enum nsx_cause c = nsx_cause_named(name);
+
+	return c != NSX_NCAUSES && nsx_causes[c].group == NSX_CAUSES_STARVED && (!d->causes || d->causes >> c & 1)
+	       ? c : NSX_NCAUSES;
 }
 
 /* The gap of a mark: that of the one before on the device if it touches that, and is before the same operation. False

@@ -141,7 +141,7 @@ static struct nsx_idle_device *
 device_at(struct nsx_idle_finder *f, uint32_t index)
 {
 	while (index != NSX_NONE && f->devices.n <= index) {
-		struct nsx_idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE };
+		struct nsx_idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE, .told = NSX_NONE };
 
 		if (!nsx_vec_push(&f->devices, new))
 			return NULL;
@@ -290,6 +290,10 @@ nsx_idle_finder_take_known(struct nsx_idle_finder *f, const struct nsx_rec *rec,
 		rc = nsx_excerpt_take(&f->excerpt, rec, nsx_cat_device(f->cat, rec))
 		     ? NSX_OK : nsx_err_nomem(f->err, NULL);
 		break;
+	case NSX_DIAG:
+		if (f->marked)
+			nsx_idle_take_told(f, rec);
+		break;
 	case NSX_OP:
 		f->now = nsx_int(rec, NSX_OP_start, f->now);
 		rc = take_op(f, rec, device, communicates);
@@ -364,7 +368,7 @@ report_clocks(struct nsx_idle_finder *f, struct nsx_diags *diags)
 int
 nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags)
 {
-	int64_t crowded = 0, stale = 0;
+	int64_t crowded = f->told_crowded, stale = f->told_stale;
 
 	if (!f->ops)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
@@ -396,10 +400,8 @@ nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags)
 		crowded += f->threads.p[i].crowded;
 		stale += f->threads.p[i].stale;
 	}
-	nsx_diag_add(diags, NSX_WARNING, "", crowded,
-		"calls, overheads and ranges nested thousands deep in others of their thread: causes ignore them");
-	nsx_diag_add(diags, NSX_WARNING, "", stale,
-	             "ranges that end before many that started in them: stacks of the latter keep naming them");
+	nsx_diag_add(diags, NSX_WARNING, "", crowded, NSX_IDLE_CROWDED);
+	nsx_diag_add(diags, NSX_WARNING, "", stale, NSX_IDLE_STALE);
 	return report_clocks(f, diags);
 }
 
@@ -434,6 +436,7 @@ nsx_idle_finder_free(struct nsx_idle_finder *f)
 	free(f->host_pieces.list.p);
 	free(f->needs.p);
 	nsx_map_free(&f->need_of);
+	nsx_series_free(&f->told);
 	nsx_intern_free(&f->mark_paths);
 	free(f->mark_nodes.p);
 	nsx_overruns_free(&f->overruns);

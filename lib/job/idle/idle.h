@@ -15,7 +15,7 @@
 #define NSX_JOB_IDLE_IDLE_H
 
 #include "base/diag.h"
-#include "base/map.h"
+#include "base/series.h"
 #include "job/catalogue.h"
 #include "job/causes.h"
 #include "job/idle/thread.h"
@@ -92,11 +92,13 @@ struct nsx_idle_finder {
 	NSX_VEC(int64_t)  needs;         /* by trim: time from which activities of threads are needed */
 	struct nsx_map    need_of;       /* (profile, pid) -> needs */
 	struct nsx_overruns overruns;
-	struct nsx_intern mark_paths;    /* marked: texts of paths, and by their numbers the nodes */
+	struct nsx_series told;          /* marked: what marks of a device say one after the other (marks.c) */
+	struct nsx_intern mark_paths;    /* texts of paths, and by their numbers the nodes */
 	uint32_t          recall[NSX_RECALL];
 	NSX_VEC(uint32_t) mark_nodes;
 	bool misfit;                     /* marked: a gap lacks marks, or they do not fit it, or lack frames: an
 	                                  * error */
+	int64_t told_crowded, told_stale;   /* marked: as the diags of nsysx-idle say */
 	int64_t calls, host_only, ops, late_calls, short_calls, timeless, threadless, no_launch, beyond,
 	        waits_unknown;
 };
@@ -121,6 +123,9 @@ bool nsx_idle_is_marked(const struct nsx_reader *in, bool frames);
 
 /* Of a longer path, the innermost frames are told. */
 enum { NSX_IDLE_FRAMES = 256 };
+/* Append the frames of a path with semicolons between them, each with `put`. False: it has none. */
+bool nsx_idle_put_chain(const struct nsx_stacks *paths, uint32_t path,
+                        void (*put)(struct nsx_buf *to, struct nsx_str frame), struct nsx_buf *to);
 /* Append the path as marks have it, in which nsx_idle_finder_take finds it again. */
 void nsx_idle_put_path(const struct nsx_stacks *paths, uint32_t path, struct nsx_buf *to);
 

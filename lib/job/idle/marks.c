@@ -8,20 +8,6 @@
 #include "job/reach.h"
 #include "stream/spool.h"
 
-static enum nsx_cause
-cause_named(struct nsx_str name)
-{
-#define CAUSE(id, text, ...) { text, sizeof(text) - 1 },
-	static const struct nsx_str names[NSX_NCAUSES] = {
-#include "job/causes.def"
-	};
-	int c = 0;
-
-	while (c < NSX_NCAUSES && !nsx_str_eq(name, names[c]))
-		c++;
-	return (enum nsx_cause)c;
-}
-
 void
 nsx_idle_mark_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
@@ -32,28 +18,35 @@ nsx_idle_mark_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 
 static const struct nsx_str no_path = { "-", 1 };
 
-void
-nsx_idle_put_path(const struct nsx_stacks *paths, uint32_t path, struct nsx_buf *to)
+bool
+nsx_idle_put_chain(const struct nsx_stacks *paths, uint32_t path, void (*put)(struct nsx_buf *to, struct nsx_str frame),
+                   struct nsx_buf *to)
 {
 	uint32_t chain[NSX_IDLE_FRAMES];
-	size_t skipped, n = nsx_stacks_chain(paths, path, chain, NSX_IDLE_FRAMES, &skipped);
+	size_t skipped, n = nsx_stacks_chain(paths, path, chain, NSX_IDLE_FRAMES, &skipped), all = n;
 
-	if (!n)
-		nsx_buf_str(to, no_path);
 	if (skipped)
 		nsx_buf_c(to, "...;");
 	while (n) {
-		nsx_buf_str(to, nsx_intern_str(&paths->frames, chain[--n]));
+		put(to, nsx_intern_str(&paths->frames, chain[--n]));
 		if (n)
 			nsx_buf_char(to, ';');
 	}
+	return all > 0;
 }
 
-/* The node of a path by its text. False when out of memory. */
-static bool
-find_path(struct nsx_idle_finder *f, struct nsx_str text, uint32_t *path)
+void
+nsx_idle_put_path(const struct nsx_stacks *paths, uint32_t path, struct nsx_buf *to)
 {
-	uint32_t at = nsx_intern_recall(&f->mark_paths, f->recall, text);
+	if (!nsx_idle_put_chain(paths, path, nsx_buf_str, to))
+		nsx_buf_str(to, no_path);
+}
+
+/* The number of a path's text, which has a node. False when out of memory. */
+static bool
+find_path(struct nsx_idle_finder *f, struct nsx_str text, uint32_t *number)
+{
+	uint32_t at = *number = nsx_intern_recall(&f->mark_paths, f->recall, text);
 
 	if (at == NSX_NONE)
 		return false;
@@ -64,14 +57,57 @@ find_path(struct nsx_idle_finder *f, struct nsx_str text, uint32_t *path)
 		if (node == NSX_NONE || !nsx_vec_push(&f->mark_nodes, node))
 			return false;
 	}
-	*path = f->mark_nodes.p[at];
 	return true;
+}
+
+/* What a mark says: a cause, the number of its path's text, NSX_NONE if it has none, and a leaf. */
+struct saying { enum nsx_cause cause; uint32_t path, leaf; };
+
+static struct saying
+saying_of(const struct nsx_idle_finder *f, uint32_t told)
+{
+	struct nsx_key key = f->told.keys.p[told].key;
+
+	return (struct saying){ (enum nsx_cause)(key.a >> 32), (uint32_t)key.a, (uint32_t)key.b };
+}
+
+/* Whether a mark says that, by its texts. */
+static bool
+says(const struct nsx_idle_finder *f, const struct saying *s, const struct nsx_rec *rec)
+{
+	struct nsx_str none = { "", 0 }, path = s->path == NSX_NONE ? none : nsx_intern_str(&f->mark_paths, s->path);
+	struct nsx_str leaf = s->leaf == NSX_NONE ? none : nsx_intern_str(&f->paths->frames, s->leaf);
+
+	return s->cause < NSX_NCAUSES && nsx_has(rec, NSX_IDLE_path) == (s->path != NSX_NONE)
+	       && nsx_str_eq(nsx_string(rec, NSX_IDLE_path), path) && nsx_str_eq(nsx_string(rec, NSX_IDLE_leaf), leaf)
+	       && nsx_str_eq(nsx_string(rec, NSX_IDLE_cause), nsx_str_c(nsx_cause_name(s->cause)));
+}
+
+/* What it says, which is most often what followed the mark before it the last time. False when out of memory. */
+static bool
+find_saying(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_rec *rec, struct saying *s)
+{
+	uint32_t next = nsx_series_next(&f->told, d->told);
+
+	if (next != NSX_NONE) {
+		*s = saying_of(f, next);
+		if (says(f, s, rec)) {
+			d->told = next;
+			return true;
+		}
+	}
+	*s = (struct saying){ nsx_cause_named(nsx_string(rec, NSX_IDLE_cause)), NSX_NONE, NSX_NONE };
+	return (!nsx_has(rec, NSX_IDLE_path) || find_path(f, nsx_string(rec, NSX_IDLE_path), &s->path))
+	       && nsx_idle_frame(f, nsx_string(rec, NSX_IDLE_leaf), &s->leaf)
+	       && nsx_series_number(&f->told, &d->told, (struct nsx_key){ (uint64_t)s->cause << 32 | s->path, s->leaf })
+	          != NSX_NONE;
 }
 
 void
 nsx_idle_count_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 {
 	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
+	nsx_reader_need(in, NSX_DIAG, NSX_EVERY);
 	if (f->uncounted)
 		return;
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
@@ -87,6 +123,21 @@ nsx_idle_count_host(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 	                 && !nsx_has(rec, NSX_OVERHEAD_tid);
 }
 
+void
+nsx_idle_take_told(struct nsx_idle_finder *f, const struct nsx_rec *diag)
+{
+	struct nsx_str text = nsx_string(diag, NSX_DIAG_text);
+	int64_t count = nsx_int(diag, NSX_DIAG_count, 1);
+
+	if (!nsx_str_eq(nsx_string(diag, NSX_DIAG_source), NSX_STR("nsysx-idle")))
+		return;
+	/* Marks that were made again have it again. */
+	if (nsx_str_eq(text, NSX_STR(NSX_IDLE_CROWDED)))
+		f->told_crowded = nsx_max(f->told_crowded, count);
+	if (nsx_str_eq(text, NSX_STR(NSX_IDLE_STALE)))
+		f->told_stale = nsx_max(f->told_stale, count);
+}
+
 int
 nsx_idle_take_mark(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_rec *rec)
 {
@@ -95,17 +146,22 @@ nsx_idle_take_mark(struct nsx_idle_finder *f, struct nsx_idle_device *d, const s
 	/* Marks of earlier versions do not say how much is blocked, or have no path. */
 	struct nsx_idle_mark m = {
 		.piece = { start, nsx_add_sat(start, dur, NULL), NSX_ABSENT, NSX_ABSENT,
-		           f->frames ? (uint32_t)NSX_NONE : f->host_paths.root, NSX_NONE,
-		           cause_named(nsx_string(rec, NSX_IDLE_cause)) },
+		           f->host_paths.root, NSX_NONE, NSX_CAUSE_BEFORE },
 		.blocked = nsx_int(rec, NSX_IDLE_blocked, drained ? NSX_ABSENT : 0), .drained = drained,
 		.doubtful = nsx_int(rec, NSX_IDLE_doubtful, 0) == 1
 	};
 
 	if (f->frames) {
-		m.piece.call = nsx_int(rec, NSX_IDLE_call, NSX_ABSENT);
-		if ((nsx_has(rec, NSX_IDLE_path) && !find_path(f, nsx_string(rec, NSX_IDLE_path), &m.piece.path))
-		    || !nsx_idle_frame(f, nsx_string(rec, NSX_IDLE_leaf), &m.piece.leaf))
+		struct saying s;
+
+		if (!find_saying(f, d, rec, &s))
 			return nsx_err_nomem(f->err, NULL);
+		m.piece.call = nsx_int(rec, NSX_IDLE_call, NSX_ABSENT);
+		m.piece.path = s.path == NSX_NONE ? s.path : f->mark_nodes.p[s.path];
+		m.piece.leaf = s.leaf;
+		m.piece.cause = s.cause;
+	} else {
+		m.piece.cause = nsx_cause_named(nsx_string(rec, NSX_IDLE_cause));
 	}
 	return nsx_vec_push(&d->marks, m) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }

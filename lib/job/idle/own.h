@@ -4,6 +4,11 @@
 
 #include "job/idle/idle.h"
 
+#define NSX_IDLE_CROWDED \
+	"calls, overheads and ranges nested thousands deep in others of their thread: causes ignore them"
+#define NSX_IDLE_STALE \
+	"ranges that end before many that started in them: stacks of the latter keep naming them"
+
 /* A mark that is read back; blocked: ns from its start. */
 struct nsx_idle_mark { struct nsx_idle_piece piece; int64_t blocked; bool drained, doubtful; };
 
@@ -22,6 +27,7 @@ struct nsx_idle_device {
 	size_t   launch_head;
 	int64_t left;               /* of a stream that was cut: the end of the window that removed_in is of, */
 	int64_t removed_in;         /* ns of it that were told to be removed */
+	uint32_t told;              /* what its last mark said, in the finder's; NSX_NONE: it has had none */
 	NSX_VEC(struct nsx_idle_mark) marks;    /* read back: of the current gap, and of what begins where it ends */
 };
 
@@ -71,6 +77,8 @@ void nsx_idle_mark_need(const struct nsx_idle_finder *f, struct nsx_reader *in);
 void nsx_idle_count_need(const struct nsx_idle_finder *f, struct nsx_reader *in);
 /* A call, an overhead or a range: it is only counted, for what is reported. */
 void nsx_idle_count_host(struct nsx_idle_finder *f, const struct nsx_rec *rec);
+/* A diag: what whoever made the marks said of threads, which are not looked at again. */
+void nsx_idle_take_told(struct nsx_idle_finder *f, const struct nsx_rec *diag);
 int nsx_idle_take_mark(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_rec *rec);
 /* Forget the marks of the device that begin before `at`. */
 void nsx_idle_forget_marks(struct nsx_idle_device *d, int64_t at);

@@ -27,11 +27,9 @@ file == 1 {
 }
 v("period") > 0 {
 	n++
-	class[n] = v("class")
 	device[n] = v("device")
 	step[n] = v("step")
 	own[n] = v("period") - v("exposed")
-	all[class[n]] += v("period")
 }
 # at[1..m] in ascending order: a heap sort.
 function sift(i, m,   c, x) {
@@ -100,12 +98,7 @@ function put_label(r, name,   i, y) {
 	printf "<text x=\"0\" y=\"%.4g\">%s</text>", (y < 10 ? 10 : y), esc(name)
 }
 END {
-	for (x in all)
-		if (top == "" || all[x] > all[top] || (all[x] == all[top] && x < top))
-			top = x
 	for (i = 1; i <= n; i++) {
-		if (class[i] != top)
-			continue
 		if (!(device[i] in row)) {
 			row[device[i]] = 1
 			at[++devices] = device[i] + 0
@@ -136,8 +129,6 @@ END {
 	tall = HIGH / rows > 12 ? 12 : HIGH / rows < 3 ? 3 : int(HIGH / rows)
 	wide = 1000 / columns
 	for (i = 1; i <= n; i++) {
-		if (class[i] != top)
-			continue
 		r = int((row[device[i]] - 1) / per_row) + 1
 		c = int((column[step[i]] - 1) / per_column) + 1
 		d = own[i] - sum[step[i]] / count[step[i]]

@@ -1,6 +1,7 @@
 /* junit.c -- the results as JUnit's XML: a test for each row, which fails if the row is slower and is skipped if it is
  * not judged. Runs that cannot be compared are one test with an error, not a suite without failures. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "table/compare/join.h"
@@ -90,7 +91,10 @@ add_result(struct cmp *c, struct suite *s, const struct cmp_result *r)
 	/* Of rows in no group, a kind of operations. */
 	if (!class.len)
 		class = cmp_str(c, row->opcode);
-	nsx_buf_str(&called, row->whole ? NSX_STR("modules") : name);
+	/* Of a program its modules, of a class of steps their periods. */
+	if (row->whole)
+		name = strcmp(c->way->unit, "step") == 0 ? NSX_STR("period") : NSX_STR("modules");
+	nsx_buf_str(&called, name);
 	if (row->device != NSX_ABSENT)
 		nsx_buf_fmt(&called, " on device %" PRId64, row->device);
 	switch (r->verdict) {

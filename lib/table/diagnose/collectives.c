@@ -273,10 +273,11 @@ static int
 take(void *state, const struct nsx_event *e)
 {
 	struct nsx_look_comm *c = state;
-	int rc = e->reaches ? nsx_pairing_take(&c->pairing, e->rec) : NSX_OK;
 
-	if (!e->reaches || rc != NSX_OK || !nsx_pairing_is(&c->pairing, e->rec) || e->end == NSX_ABSENT)
-		return rc;
+	if (e->rec->kind->id != NSX_OP && e->rec->kind->id != NSX_THUNK)
+		return nsx_pairing_take(&c->pairing, e->rec);
+	if (!e->communicates || e->end == NSX_ABSENT || !e->reaches || !nsx_pairing_is(&c->pairing, e->rec))
+		return NSX_OK;
 	return nsx_pairing_record(&c->pairing, e->rec, c->came++);
 }
 

@@ -242,6 +242,47 @@ static const struct nsx_analysis counts = {
 	NULL, need_counts, take_counts, NULL, NULL
 };
 
+/* ---- ranges, of which only the times are looked at where marks tell what the host did */
+
+static void
+need_ranges(void *state, struct nsx_reader *in)
+{
+	(void)state;
+	nsx_reader_need(in, NSX_RANGE, nsx_field_slots(NSX_RANGE, NSX_REACH_ROLES));
+	nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
+	nsx_reader_need_value(in, NSX_COMPILE, NSX_COMPILE_program);
+}
+
+static int
+take_range(void *state, const struct nsx_event *e)
+{
+	((struct nsx_look_at *)state)->beyond += !nsx_in_reach(e->rec);
+	return NSX_OK;
+}
+
+static int
+take_ranges(void *state, const struct nsx_run *run)
+{
+	struct nsx_look_at *a = state;
+
+	for (size_t i = run->from; i < run->end; i++)
+		a->beyond += !nsx_run_in_reach(run, i);
+	return NSX_OK;
+}
+
+static int
+begin_ranges(void *state, const void *options, const struct nsx_analysis_at *at)
+{
+	(void)state;
+	(void)options;
+	*at->runs = (struct nsx_run_kinds){ NSX_K(RANGE), 0, take_ranges };
+	return NSX_OK;
+}
+
+static const struct nsx_analysis ranges = {
+	0, NSX_K(RANGE), false, begin_ranges, need_ranges, take_range, NULL, NULL
+};
+
 /* ---- what devices did in steps, which the first reading took from marks */
 
 static void
@@ -307,10 +348,6 @@ need_idle(void *state, struct nsx_reader *in)
 
 	l->in = in;
 	nsx_idle_need(&l->idle, in);
-	if (l->idle.finder.uncounted) {
-		nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
-		nsx_reader_need(in, NSX_RANGE, nsx_field_slots(NSX_RANGE, NSX_REACH_ROLES));
-	}
 }
 
 static int
@@ -329,7 +366,7 @@ finish_idle(void *state, struct nsx_table **table, struct nsx_diags *diags)
 
 	(void)table;
 	f->diags = diags;
-	f->finder.beyond = l->at->reading.beyond;
+	f->finder.beyond = l->at->reading.beyond + l->at->beyond;
 	if (f->finder.uncounted) {
 		f->finder.calls = l->at->calls;
 		f->finder.host_only = nsx_reader_lacking(l->in, NSX_RANGE);
@@ -346,9 +383,9 @@ free_idle(void *state)
 static const struct nsx_analysis idle = {
 	sizeof(struct looking), ~NSX_K_METADATA, true, begin_idle, need_idle, take_idle, finish_idle, free_idle
 };
-/* The same if marks tell what the host did, and nothing else looks at host threads. */
+/* The same if marks tell what the host did. */
 static const struct nsx_analysis idle_of_marks = {
-	sizeof(struct looking), NSX_K(OP) | NSX_K(IDLE) | NSX_K(OVERHEAD), true,
+	sizeof(struct looking), NSX_K(OP) | NSX_K(IDLE) | NSX_K(OVERHEAD) | NSX_K(DIAG), true,
 	begin_idle, need_idle, take_idle, finish_idle, free_idle
 };
 
@@ -368,31 +405,25 @@ add_up(struct nsx_look_at *a)
 	}
 }
 
+/* An analysis of the second reading: of the windows only (`steps`), or of all. Rules report themselves what they miss
+ * of most. */
+static struct nsx_analysis_run *
+add_run(struct nsx_look_at *a, const struct nsx_analysis *is, const void *options, void *state, bool steps)
+{
+	struct nsx_analysis_run *r = &a->runs[a->nruns++];
+
+	*r = (struct nsx_analysis_run){ .is = is, .options = options, .state = state, .steps = steps, .sums = true };
+	return r;
+}
+
 static int
 look(struct nsx_look_at *a, struct nsx_reader *in)
 {
 	static const struct nsx_copies_options copies = { .in_windows = true }, all_copies = { .minor = true };
-	static const struct nsx_launch_options launch = { .brief = true };
 	static const struct nsx_roofline_options roof = { .require = NULL };
-	const struct nsx_analysis_run runs[NSX_NRUNS] = {
-		/* Before idle/, which asks it. */
-		[NSX_RUN_HOST] = { .is = &nsx_look_host, .state = &a->host },
-		[NSX_RUN_IDLE] = { .is = a->marked && !a->hosts ? &idle_of_marks : &idle, .options = a },
-		/* Rules report themselves what they miss of these. */
-		[NSX_RUN_COUNTS] = { .is = &counts, .state = a, .sums = true },
-		[NSX_RUN_COMM] = { .is = &nsx_look_collectives, .state = &a->comm, .sums = true },
-		[NSX_RUN_COPIES] = { .is = &nsx_copies_analysis, .options = &copies, .sums = true },
-		[NSX_RUN_LAUNCH] = { .is = &nsx_launch_analysis, .options = &launch, .steps = true, .sums = true },
-		[NSX_RUN_ROOF] = { .is = &nsx_roofline_analysis, .options = &roof, .steps = true, .sums = true },
-		[NSX_RUN_NAMES] = { .is = &nsx_look_names, .state = a, .steps = true, .sums = true },
-		[NSX_RUN_EVENTS] = { .is = &nsx_wi_events, .state = &a->forecasts.graph, .sums = true },
-		[NSX_RUN_FAMILIES] = { .is = &nsx_look_families, .state = &a->kins, .steps = true, .sums = true },
-		[NSX_RUN_OVERLAP] = { .is = &nsx_overlap_analysis, .steps = true, .sums = true },
-		[NSX_RUN_TIMES] = { .is = &times, .state = &a->steps, .sums = true }
-	};
-	/* The first one is without use where there are no host threads, the last one where steps are found. */
-	size_t first = a->hosts ? 0 : NSX_RUN_HOST + 1, end = a->steps.brief ? NSX_NRUNS : NSX_RUN_TIMES;
-	struct nsx_analysis_run *whole = a->options->gaps > 0 ? &a->runs[end] : NULL;
+	bool brief = a->marked && !a->hosts;   /* marks tell what the host did, and nothing else looks at it */
+	struct nsx_analysis_run *of_idle, *of_copies, *of_launch, *of_roof, *of_overlap, *whole = NULL;
+	int rc;
 
 	a->idle_options = (struct nsx_idle_options){
 		.by = NSX_WINDOWS_GIVEN, .form = NSX_IDLE_VERDICT, .latency = NSX_IDLE_LATENCY, .given = a->windows.p,
@@ -405,22 +436,42 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	a->comm.at = a;
 	nsx_look_forecasts_begin(a);
 	a->kins.at = a;
-	memcpy(a->runs, runs, sizeof runs);
-	if (whole)
-		a->runs[end++] = (struct nsx_analysis_run){ .is = &nsx_copies_analysis, .options = &all_copies,
-		                                            .diags = &a->of_copies };
-	a->reading = (struct nsx_analyses){ .runs = a->runs + first, .n = end - first, .windows = &a->kept,
-	                                    .cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS };
-	if (nsx_analyse(&a->reading, in, NULL, a->diags, a->err) != NSX_OK) {
-		a->idle = a->runs[NSX_RUN_IDLE].state;
-		return NSX_ERR;
+	/* Before idle/, which asks it. */
+	if (a->hosts)
+		add_run(a, &nsx_look_host, NULL, &a->host, false)->sums = false;
+	of_idle = add_run(a, brief ? &idle_of_marks : &idle, a, NULL, false);
+	of_idle->sums = false;
+	add_run(a, &counts, NULL, a, false);
+	add_run(a, &nsx_look_collectives, NULL, &a->comm, false);
+	of_copies = add_run(a, &nsx_copies_analysis, &copies, NULL, false);
+	of_launch = add_run(a, &nsx_launch_sums, NULL, NULL, true);
+	of_roof = add_run(a, &nsx_roofline_analysis, &roof, NULL, true);
+	add_run(a, &nsx_look_names, NULL, a, true);
+	if (!a->forecasts.why.len)
+		add_run(a, &nsx_wi_events, NULL, &a->forecasts.graph, false);
+	add_run(a, &nsx_look_families, NULL, &a->kins, true);
+	of_overlap = add_run(a, &nsx_overlap_analysis, NULL, NULL, true);
+	if (a->steps.brief)
+		add_run(a, &times, NULL, &a->steps, false);
+	if (brief)
+		add_run(a, &ranges, NULL, a, false);
+	if (a->options->gaps > 0) {
+		whole = add_run(a, &nsx_copies_analysis, &all_copies, NULL, false);
+		whole->sums = false;
+		whole->diags = &a->of_copies;
 	}
-	a->idle = a->runs[NSX_RUN_IDLE].state;
+	a->reading = (struct nsx_analyses){ .runs = a->runs, .n = a->nruns, .windows = &a->kept,
+	                                    .cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS };
+	rc = nsx_analyse(&a->reading, in, NULL, a->diags, a->err);
+	a->idle = of_idle->state;
+	if (rc != NSX_OK)
+		return rc;
 	a->idle->diags = a->diags;
-	a->copies = a->runs[NSX_RUN_COPIES].state;
+	a->copies = of_copies->state;
 	a->all_copies = whole;
-	a->launch = a->runs[NSX_RUN_LAUNCH].state;
-	a->roof = a->runs[NSX_RUN_ROOF].state;
+	a->launch = of_launch->state;
+	a->roof = of_roof->state;
+	a->overlap = of_overlap->state;
 	add_up(a);
 	return NSX_OK;
 }
@@ -434,7 +485,7 @@ free_all(struct nsx_look_at *a)
 	nsx_intern_free(&a->texts);
 	nsx_look_kins_free(&a->kins);
 	nsx_map_free(&a->layout_of);
-	nsx_map_free(&a->roof_of);
+	free(a->roofed.p);
 	free(a->moves.p);
 	free(a->kernel_of.p);
 	free(a->kernel_times.p);

@@ -42,6 +42,9 @@ enum nsx_look {
 /* Steps vary if their p99 is this many times their p50. */
 #define NSX_LOOK_VARIABLE 1.1
 
+/* Analyses of the second reading, at most. */
+enum { NSX_LOOK_RUNS = 14 };
+
 /* First steps that are slow because the stream was not filtered by nsysx-warmup. */
 enum { NSX_LOOK_FIRST = 2 };
 
@@ -135,25 +138,6 @@ struct nsx_look_comm {
 	int64_t  records, together, apart, no_hidden, lone;   /* lone: operations in no known instance */
 };
 
-/* ---- between.c */
-
-/* The analyses of the second reading, in the order in which they get a record. */
-enum nsx_look_run {
-	NSX_RUN_HOST,
-	NSX_RUN_IDLE,
-	NSX_RUN_COUNTS,
-	NSX_RUN_COMM,
-	NSX_RUN_COPIES,
-	NSX_RUN_LAUNCH,
-	NSX_RUN_ROOF,
-	NSX_RUN_NAMES,
-	NSX_RUN_EVENTS,
-	NSX_RUN_FAMILIES,
-	NSX_RUN_OVERLAP,
-	NSX_RUN_TIMES,
-	NSX_NRUNS
-};
-
 /* ---- forecasts.c: what changes would save, and the critical path */
 struct nsx_look_forecasts {
 	struct wi_graph    graph;
@@ -227,12 +211,14 @@ struct nsx_look_at {
 	struct nsx_idle_options idle_options;
 	bool               marked;       /* idle time is that of marks */
 	bool               hosts;        /* the stream has host threads */
+	int64_t            beyond;       /* ranges that are not in reach, if only that is looked at */
 	struct nsx_analyses reading;     /* of: */
-	struct nsx_analysis_run runs[NSX_NRUNS + 1];
+	struct nsx_analysis_run runs[NSX_LOOK_RUNS];
+	size_t             nruns;
 	struct nsx_analysis_run *all_copies;   /* with options->gaps: of all the stream; one of them */
 	struct nsx_diags   of_copies;
 	struct idle       *idle;         /* the states of some of them */
-	const void        *copies, *launch;
+	const void        *copies, *launch, *overlap;
 	struct nsx_roof   *roof;
 	nsx_u128           cells[NSX_IDLE_CELLS], blocked[NSX_NCAUSES];
 	struct nsx_look_comm comm;
@@ -243,8 +229,7 @@ struct nsx_look_at {
 	/* word: the word in the names of these kernels; NULL: name is an instruction's */
 	NSX_VEC(struct nsx_look_layout { uint32_t name; const char *word; int64_t count; nsx_u128 time; }) layouts;
 	NSX_VEC(uint8_t)   insts;        /* by index of the catalogue: what layout.c found */
-	/* Those of which the roofline finding is: (program, instruction) by their numbers -> rows of roof. */
-	struct nsx_map     roof_of;
+	NSX_VEC(double)    roofed;       /* by index of the catalogue: what the roofline finding has of it, ns */
 	bool               misnamed;     /* an instruction that computes has a name of those */
 	NSX_VEC(const char *) moves;     /* by name in the reading's names (nsx_look_kernel_word) */
 	NSX_VEC(uint32_t)  kernel_of;    /* by nsx_event.of_name -> kernel_times; NSX_NONE: none */

@@ -108,9 +108,8 @@ take_chain(struct nsx_look_kins *k, struct nsx_look_kin_device *d, const struct 
 static bool
 add_inst(struct nsx_look_kins *k, uint32_t inst, enum nsx_kin kin, int64_t dur)
 {
-	while (k->insts.n <= inst)
-		if (!nsx_vec_push(&k->insts, ((struct nsx_look_kin_inst){ NSX_NKINS, 0 })))
-			return false;
+	if (!nsx_vec_reach(&k->insts, inst, &(struct nsx_look_kin_inst){ NSX_NKINS, 0 }))
+		return false;
 	if (k->insts.p[inst].kin != kin)
 		k->insts.p[inst] = (struct nsx_look_kin_inst){ kin, 0 };
 	k->insts.p[inst].time = nsx_add_sat(k->insts.p[inst].time, dur, NULL);

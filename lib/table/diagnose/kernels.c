@@ -42,7 +42,7 @@ times_of(const struct nsx_look_at *a, int64_t device, uint32_t name)
 {
 	uint32_t at = nsx_cat_find_device(&a->reading.cat, device);
 
-	at = at == NSX_NONE ? at : nsx_map_get(&a->reading.of_name, (struct nsx_key){ at, name });
+	at = at == NSX_NONE ? at : nsx_map_get(&a->reading.of_name.of, (struct nsx_key){ at, name });
 	at = at < a->kernel_of.n ? a->kernel_of.p[at] : (uint32_t)NSX_NONE;
 	return at == NSX_NONE ? NULL : &a->kernel_times.p[at];
 }

@@ -11,10 +11,8 @@
 static const char *
 waits_command(struct nsx_look_at *a)
 {
-	a->command.len = 0;
-	nsx_look_put_over(a, a->comm.pairing.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
-	                     : "nsysx-stragglers --waits --sort caused");
-	return nsx_look_command(a);
+	return nsx_look_over(a, a->comm.pairing.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
+	                        : "nsysx-stragglers --waits --sort caused");
 }
 
 /* The devices for which others wait: one device, or a set of them. */
@@ -34,9 +32,11 @@ side_of(const struct nsx_look_at *a, const struct blamed *b, const struct nsx_lo
 	return b->several && d->host == b->host ? NEITHER : OTHERS;
 }
 
-/* Sums over a group of devices, in ns, and the number of their steps. */
-struct group { double compute, starved, steps; };
+/* What devices of a side did in a step, in ns. idle: between operations, of which `starved`: the host had not launched;
+ * and of each cause. */
+struct group { double steps, time, compute, exposed, idle, starved, of[NSX_NCAUSES]; };
 
+/* Add all of a device's steps. */
 static void
 add_device(const struct nsx_look_at *a, const struct nsx_look_device *d, struct group *g)
 {
@@ -45,42 +45,47 @@ add_device(const struct nsx_look_at *a, const struct nsx_look_device *d, struct 
 	if (!w)
 		return;
 	g->steps += (double)d->periods;
+	g->time += (double)d->time;
 	g->compute += (double)w->cells[NSX_PART_COMPUTE].ns;
-	for (int c = 0; c < NSX_NCAUSES; c++)
-		g->starved += !nsx_cause_is_gap((enum nsx_cause)c) ? 0
-		    : (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
+	g->exposed += (double)w->cells[NSX_PART_COMM].ns;
+	for (int c = 0; c < NSX_NCAUSES; c++) {
+		double ns = (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
+
+		g->of[c] += ns;
+		g->idle += nsx_cause_is_gap((enum nsx_cause)c) ? ns : 0;
+		g->starved += nsx_causes[c].group == NSX_CAUSES_STARVED ? ns : 0;
+	}
 }
 
-/* The cause of idle time for which these devices exceed the others most, per step. */
-static enum nsx_cause
-cause_of(const struct nsx_look_at *a, const struct blamed *b)
+/* By how much the devices that others wait for exceed the others in a step. False, and 0: a side has no steps. */
+static bool
+find_excess(const struct nsx_look_at *a, const struct blamed *b, struct group *more)
 {
-	double most = 0;
+	struct group g[3] = { { 0 } }, *late = &g[LATE], *others = &g[OTHERS];
+
+	for (size_t i = 0; i < a->devices.n; i++)
+		add_device(a, &a->devices.p[i], &g[side_of(a, b, &a->devices.p[i])]);
+	*more = (struct group){ 0 };
+	if (late->steps <= 0 || others->steps <= 0)
+		return false;
+#define MORE(member) (late->member / late->steps - others->member / others->steps)
+	*more = (struct group){ .time = MORE(time), .compute = MORE(compute), .exposed = MORE(exposed),
+	                        .idle = MORE(idle), .starved = MORE(starved) };
+	for (int c = 0; c < NSX_NCAUSES; c++)
+		more->of[c] = MORE(of[c]);
+#undef MORE
+	return true;
+}
+
+/* The cause of idle time for which these devices exceed the others most; NSX_NCAUSES: none. */
+static enum nsx_cause
+cause_of(const struct group *more)
+{
 	enum nsx_cause best = NSX_NCAUSES;
 
-	for (int c = 0; c < NSX_NCAUSES; c++) {
-		double sum[2] = { 0, 0 }, steps[2] = { 0, 0 }, more;
-
-		if (!nsx_cause_is_gap((enum nsx_cause)c))
-			continue;
-		for (size_t i = 0; i < a->devices.n; i++) {
-			const struct nsx_look_device *d = &a->devices.p[i];
-			const struct idle_window *w = nsx_look_window(a, d);
-			enum side side = side_of(a, b, d);
-
-			if (!w || side == NEITHER)
-				continue;
-			sum[side] += (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
-			steps[side] += (double)d->periods;
-		}
-		if (steps[LATE] <= 0 || steps[OTHERS] <= 0)
-			break;
-		more = sum[LATE] / steps[LATE] - sum[OTHERS] / steps[OTHERS];
-		if (more > most) {
-			most = more;
+	for (int c = 0; c < NSX_NCAUSES; c++)
+		if (nsx_cause_is_gap((enum nsx_cause)c) && more->of[c] > (best == NSX_NCAUSES ? 0 : more->of[best]))
 			best = (enum nsx_cause)c;
-		}
-	}
 	return best;
 }
 
@@ -164,39 +169,29 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 	size_t before = a->findings.n;
 	int rc;
 
-	struct group groups[3] = { { 0 } }, *late = &groups[LATE], *others = &groups[OTHERS];
+	struct group more;
 	bool host = b->set && b->set->host, plural = b->set && b->set->plural;
 	enum nsx_finding_kind kind = host ? NSX_FIND_LATE_HOST : NSX_FIND_LATE_DEVICE;
-	double more = 0, idle = 0;
 
-	for (size_t i = 0; i < a->devices.n; i++)
-		add_device(a, &a->devices.p[i], &groups[side_of(a, b, &a->devices.p[i])]);
-	if (late->steps > 0 && others->steps > 0) {
-		more = late->compute / late->steps - others->compute / others->steps;
-		idle = late->starved / late->steps - others->starved / others->steps;
-	}
+	find_excess(a, b, &more);
 	a->text.len = 0;
 	put_blamed(a, b);
-	nsx_buf_fmt(&a->text, " arrive%s last at ", plural ? "" : "s");
-	nsx_buf_fmt(&a->text, "%s", nsx_look_each(sums->last * (int64_t)a->devices.n, a->count, "collective").s);
-	nsx_buf_fmt(&a->text, " a %s, and others wait ", nsx_look_unit(a));
-	nsx_buf_fmt(&a->text, "%s", NSX_NS(gain));
-	nsx_buf_c(&a->text, plural ? " for them" : " for it");
-	if (more > gain / 2 && more >= idle) {
+	nsx_buf_fmt(&a->text, " arrive%s last at %s a %s, and others wait %s for %s", plural ? "" : "s",
+	            nsx_look_each(sums->last * (int64_t)a->devices.n, a->count, "collective").s, nsx_look_unit(a),
+	            NSX_NS(gain), plural ? "them" : "it");
+	if (more.compute > gain / 2 && more.compute >= more.idle) {
 		kind = host ? kind : NSX_FIND_STRAGGLER;
-		nsx_buf_c(&a->text, plural ? "; they compute " : "; it computes ");
-		nsx_buf_fmt(&a->text, "%s", NSX_NS(more));
-		nsx_buf_c(&a->text, plural ? " longer than the others" : " longer than they do");
+		nsx_buf_fmt(&a->text, "; %s %s longer than %s", plural ? "they compute" : "it computes",
+		            NSX_NS(more.compute), plural ? "the others" : "they do");
 		if (!b->set && nsx_look_put_kernels(a, b->device, &action) != NSX_OK)
 			return NSX_ERR;
-	} else if (idle > gain / 2) {
-		enum nsx_cause cause = cause_of(a, b);
+	} else if (more.idle > gain / 2) {
+		enum nsx_cause cause = cause_of(&more);
 
 		kind = cause != NSX_NCAUSES && nsx_causes[cause].group == NSX_CAUSES_STARVED ? NSX_FIND_LATE_HOST
 		    : kind;
-		nsx_buf_c(&a->text, plural ? "; they are idle " : "; it is idle ");
-		nsx_buf_fmt(&a->text, "%s", NSX_NS(idle));
-		nsx_buf_c(&a->text, plural ? " longer than the others" : " longer than they are");
+		nsx_buf_fmt(&a->text, "; %s idle %s longer than %s", plural ? "they are" : "it is", NSX_NS(more.idle),
+		            plural ? "the others" : "they are");
 		if (cause != NSX_NCAUSES)
 			put_cause(a, cause, b);
 	}
@@ -257,11 +252,8 @@ sum_late(const struct nsx_look_at *a, const struct nsx_look_set *set, double *la
 static int
 put_waiting(struct nsx_look_at *a, const struct nsx_look_late *most, double all, double *reported)
 {
-	a->text.len = 0;
-	nsx_buf_fmt(&a->text,
-	            "devices wait in collectives for whichever arrives last, not mainly for one of them: device %"
-	            PRId64
-	            " causes most, %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
+	nsx_look_say(a, "devices wait in collectives for whichever arrives last, not mainly for one of them: device %"
+	             PRId64 " causes most, %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
 	*reported = nsx_look_saved(a, all / (double)a->devices.n);
 	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, *reported, waits_command(a));
 }
@@ -277,19 +269,6 @@ put_waiting(struct nsx_look_at *a, const struct nsx_look_late *most, double all,
 /* Periods of two groups differ by at most this share of the gain, or their steps do not wait for each other. */
 #define APART 0.1
 
-/* Idle time per step in which the device's host had not launched, ns. */
-static double
-starved_of(const struct nsx_look_at *a, const struct nsx_look_device *d)
-{
-	const struct idle_window *w = nsx_look_window(a, d);
-	double sum = 0;
-
-	for (int c = 0; w && c < NSX_NCAUSES; c++)
-		if (nsx_causes[c].group == NSX_CAUSES_STARVED)
-			sum += (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
-	return d->periods ? sum / (double)d->periods : 0;
-}
-
 /* late: by index in a->devices, by how much each is idle longer than the lower half. Its sum; -1 when out of memory. */
 static double
 excess_of(const struct nsx_look_at *a, double *late)
@@ -299,8 +278,12 @@ excess_of(const struct nsx_look_at *a, double *late)
 
 	if (!sorted)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = late[i] = starved_of(a, &a->devices.p[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct group g = { 0 };
+
+		add_device(a, &a->devices.p[i], &g);
+		sorted[i] = late[i] = g.steps > 0 ? g.starved / g.steps : 0;
+	}
 	qsort(sorted, n, sizeof *sorted, nsx_sort_by_double);
 	for (size_t i = 0; i < n; i++) {
 		late[i] = fmax(late[i] - sorted[(n - 1) / 2], 0);
@@ -310,53 +293,33 @@ excess_of(const struct nsx_look_at *a, double *late)
 	return all;
 }
 
-/* What the late devices are idle longer, and the others communicate longer, per step, ns; 0: the latter do not wait. */
+/* What the late devices are idle longer, and the others communicate longer, in a step; 0: the latter do not wait. */
 static double
-waited_for(const struct nsx_look_at *a, const struct blamed *b, double *idle)
+waited_for(const struct group *more)
 {
-	double starved[3] = { 0 }, exposed[3] = { 0 }, time[3] = { 0 }, steps[3] = { 0 }, gain;
+	double gain = fmin(more->starved, -more->exposed);
 
-	for (size_t i = 0; i < a->devices.n; i++) {
-		const struct nsx_look_device *d = &a->devices.p[i];
-		const struct idle_window *w = nsx_look_window(a, d);
-		enum side side = side_of(a, b, d);
-
-		if (!w)
-			continue;
-		starved[side] += starved_of(a, d) * (double)d->periods;
-		exposed[side] += (double)w->cells[NSX_PART_COMM].ns;
-		time[side] += (double)d->time;
-		steps[side] += (double)d->periods;
-	}
-	if (steps[LATE] <= 0 || steps[OTHERS] <= 0)
-		return 0;
-	*idle = starved[LATE] / steps[LATE] - starved[OTHERS] / steps[OTHERS];
-	gain = fmin(*idle, exposed[OTHERS] / steps[OTHERS] - exposed[LATE] / steps[LATE]);
-	if (gain < *idle / 2 || fabs(time[LATE] / steps[LATE] - time[OTHERS] / steps[OTHERS]) > APART * gain)
-		return 0;
-	return gain;
+	return gain < more->starved / 2 || fabs(more->time) > APART * gain ? 0 : gain;
 }
 
 static int
 blame_idlers(struct nsx_look_at *a, const struct blamed *b, double *reported)
 {
 	bool plural = b->set && b->set->plural;
-	double idle = 0, gain = fmin(waited_for(a, b, &idle), a->comm.most);
-	enum nsx_cause cause = cause_of(a, b);
+	struct group more;
+	double gain = find_excess(a, b, &more) ? fmin(waited_for(&more), a->comm.most) : 0;
+	enum nsx_cause cause = gain > 0 ? cause_of(&more) : NSX_NCAUSES;
 	size_t before = a->findings.n;
 	int rc;
 
-	if (gain <= 0 || cause == NSX_NCAUSES || nsx_causes[cause].group != NSX_CAUSES_STARVED)
+	if (cause == NSX_NCAUSES || nsx_causes[cause].group != NSX_CAUSES_STARVED)
 		return NSX_OK;
 	a->text.len = 0;
 	put_blamed(a, b);
-	nsx_buf_c(&a->text, plural ? " are idle " : " is idle ");
-	nsx_buf_fmt(&a->text, "%s", NSX_NS(idle));
-	nsx_buf_c(&a->text, " a step longer than the others");
+	nsx_buf_fmt(&a->text, " %s idle %s a step longer than the others", plural ? "are" : "is", NSX_NS(more.starved));
 	put_cause(a, cause, b);
-	nsx_buf_c(&a->text, "; the others communicate ");
-	nsx_buf_fmt(&a->text, "%s", NSX_NS(gain));
-	nsx_buf_fmt(&a->text, " longer, so they wait for %s: by sums over steps, since %s", plural ? "these" : "it",
+	nsx_buf_fmt(&a->text, "; the others communicate %s longer, so they wait for %s: by sums over steps, since %s",
+	            NSX_NS(gain), plural ? "these" : "it",
 	            a->comm.apart ? "clocks of devices cannot be compared"
 	            : "which operations are one collective is not known");
 	a->command.len = 0;

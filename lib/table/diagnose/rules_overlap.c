@@ -10,7 +10,7 @@
 int
 nsx_look_judge_overlap(struct nsx_look_at *a)
 {
-	struct nsx_overlap_sums s = nsx_overlap_sums_of(a->runs[NSX_RUN_OVERLAP].state);
+	struct nsx_overlap_sums s = nsx_overlap_sums_of(a->overlap);
 	double steps = (double)a->count;
 
 	if (s.known <= 0 || s.paid <= PAID * s.known || s.paid <= SIGMA * s.error)

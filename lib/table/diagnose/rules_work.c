@@ -168,20 +168,10 @@ judge_layout(struct nsx_look_at *a)
 	return nsx_look_find(a, NSX_FIND_LAYOUT, NSX_NCAUSES, nsx_look_mean(a, time), command);
 }
 
-static struct nsx_key
-numbers_of(const struct nsx_catalogue *cat, uint32_t inst)
-{
-	const struct nsx_cat_inst *x = &cat->insts.p[inst];
-
-	return (struct nsx_key){ (uint64_t)cat->programs.p[x->program].number, (uint64_t)x->number };
-}
-
 double
 nsx_look_roofed(const struct nsx_look_at *a, uint32_t inst)
 {
-	uint32_t row = nsx_map_get(&a->roof_of, numbers_of(&a->reading.cat, inst));
-
-	return row == NSX_NONE ? 0 : a->roof->rows.p[row].gain;
+	return inst < a->roofed.n ? a->roofed.p[inst] : 0;
 }
 
 /* What one change reaches: the instructions of one op_name, with numbers as #, for the layers of a model are alike; of
@@ -240,6 +230,7 @@ put_reach(struct nsx_look_at *a, const struct reaches *r)
 static int
 judge_roofline(struct nsx_look_at *a)
 {
+	const struct nsx_catalogue *cat = &a->reading.cat;
 	struct nsx_buf options = { .len = 0 };
 	struct nsx_str names[TOLD];
 	size_t nnames = 0;
@@ -251,8 +242,9 @@ judge_roofline(struct nsx_look_at *a)
 
 	for (size_t i = 0; i < a->roof->rows.n && good; i++) {
 		const struct nsx_roof_row *r = &a->roof->rows.p[i];
-		struct nsx_str name = nsx_cat_str(&a->roof->cat, a->roof->cat.insts.p[r->inst].name);
-		uint32_t text = nsx_intern_find(&a->texts, name), *of;
+		const struct nsx_cat_inst *inst = &cat->insts.p[r->inst];
+		struct nsx_str name = nsx_cat_str(cat, inst->name);
+		uint32_t text = nsx_intern_find(&a->texts, name);
 		double won = r->gain;
 
 		if (!r->limited || won <= 0)
@@ -260,11 +252,10 @@ judge_roofline(struct nsx_look_at *a)
 		/* Instructions that only move data are reported by another rule. */
 		if (text != NSX_NONE && nsx_map_get(&a->layout_of, (struct nsx_key){ text, 0 }) != NSX_NONE)
 			continue;
-		of = nsx_map_at(&a->roof_of, numbers_of(&a->roof->cat, r->inst));
-		good = of && add_reach(&reaches, &a->roof->cat, &a->roof->cat.insts.p[r->inst], won);
+		good = nsx_vec_reach(&a->roofed, r->inst, &(double){ 0 }) && add_reach(&reaches, cat, inst, won);
 		if (!good)
 			break;
-		*of = (uint32_t)i;
+		a->roofed.p[r->inst] = won;
 		n++;
 		gain += won;
 		time += (double)r->total;

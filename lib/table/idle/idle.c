@@ -53,6 +53,43 @@ reason(struct idle *f, uint32_t window, const struct nsx_idle_piece *s, int64_t 
 /* What is being added. from: pieces before it have passed. */
 struct adding { struct idle *f; const struct nsx_stretch *s; int64_t at; size_t from; };
 
+static void
+count_idle(struct idle_window *w, const struct nsx_stretch *s, enum nsx_cause c, int64_t ns, int64_t blocked)
+{
+	struct idle_cell *cell = count(w, nsx_cause_cell(c), ns);
+
+	cell->drained += s->drained ? ns : 0;
+	cell->blocked += blocked;
+	cell->doubtful += s->doubtful ? ns : 0;
+}
+
+/* Add the pieces from a->from on of a gap in [start, end): those of one cause count as one. */
+static int
+add_pieces(struct adding *a, struct idle_window *w, uint32_t window, int64_t start, int64_t end)
+{
+	struct idle *f = a->f;
+	const struct nsx_stretch *s = a->s;
+	int64_t sum[NSX_NCAUSES], blocked[NSX_NCAUSES];
+	uint64_t met = 0;   /* causes */
+
+	for (size_t i = a->from; i < s->n && s->pieces[i].start < end; i++) {
+		const struct nsx_idle_piece *p = &s->pieces[i];
+		int64_t from = nsx_max(p->start, start), to = nsx_min(p->end, end);
+
+		if (!(met >> p->cause & 1))
+			sum[p->cause] = blocked[p->cause] = 0;
+		met |= UINT64_C(1) << p->cause;
+		sum[p->cause] += to - from;
+		blocked[p->cause] += s->drained ? nsx_max(0, nsx_min(to, s->blocked_to) - from) : 0;
+		if (f->reasoned && !s->doubtful && reason(f, window, p, to - from) != NSX_OK)
+			return NSX_ERR;
+	}
+	for (int c = 0; met >> c; c++)
+		if (met >> c & 1 && sum[c])
+			count_idle(w, s, (enum nsx_cause)c, sum[c], blocked[c]);
+	return NSX_OK;
+}
+
 /* Add the part of it in [start, end). The parts that windows which do not overlap have of it come in order of start, so
  * earlier pieces are skipped. */
 static int
@@ -70,8 +107,6 @@ add_part(void *state, uint32_t window, int64_t start, int64_t end)
 		return NSX_OK;
 	}
 
-	int64_t sum[NSX_NCAUSES] = { 0 }, blocked[NSX_NCAUSES] = { 0 };
-
 	if (s->next && f->options->heard
 	    && f->options->heard(f->options->hearer, s, f->cat->devices.p[s->device].number, start, end) != NSX_OK)
 		return NSX_ERR;
@@ -79,25 +114,7 @@ add_part(void *state, uint32_t window, int64_t start, int64_t end)
 	a->at = start;
 	while (a->from < s->n && s->pieces[a->from].end <= start)
 		a->from++;
-	for (size_t i = a->from; i < s->n && s->pieces[i].start < end; i++) {
-		const struct nsx_idle_piece *p = &s->pieces[i];
-		int64_t from = nsx_max(p->start, start), to = nsx_min(p->end, end);
-
-		sum[p->cause] += to - from;
-		blocked[p->cause] += s->drained ? nsx_max(0, nsx_min(to, s->blocked_to) - from) : 0;
-		if (f->reasoned && !s->doubtful && reason(f, window, p, to - from) != NSX_OK)
-			return NSX_ERR;
-	}
-	for (int c = 0; c < NSX_NCAUSES; c++) {
-		if (!sum[c])
-			continue;
-		struct idle_cell *cell = count(w, nsx_cause_cell((enum nsx_cause)c), sum[c]);
-
-		cell->drained += s->drained ? sum[c] : 0;
-		cell->blocked += blocked[c];
-		cell->doubtful += s->doubtful ? sum[c] : 0;
-	}
-	return NSX_OK;
+	return add_pieces(a, w, window, start, end);
 }
 
 /* The sums of a window belong to another. */

@@ -11,7 +11,7 @@
 
 /* For a title of XLA, the instruction or program that it names; any other name unchanged. */
 static void
-put_brief(struct nsx_str frame, struct nsx_buf *to)
+put_brief(struct nsx_buf *to, struct nsx_str frame)
 {
 	static const char domain[] = NSX_XLA_DOMAIN ":";
 	struct nsx_title t = { .label = frame };
@@ -24,21 +24,8 @@ put_brief(struct nsx_str frame, struct nsx_buf *to)
 static void
 put_frames(const struct idle *f, uint32_t path, uint32_t leaf, bool brief, struct nsx_buf *to)
 {
-	uint32_t chain[NSX_IDLE_FRAMES];
-	size_t skipped, n = nsx_stacks_chain(&f->paths, path, chain, NSX_IDLE_FRAMES, &skipped);
-
-	if (skipped)
-		nsx_buf_c(to, "...;");
-	while (n) {
-		struct nsx_str frame = nsx_intern_str(&f->paths.frames, chain[--n]);
-
-		if (brief)
-			put_brief(frame, to);
-		else
-			nsx_buf_str(to, frame);
-		if (n || leaf != NSX_NONE)
-			nsx_buf_char(to, ';');
-	}
+	if (nsx_idle_put_chain(&f->paths, path, brief ? put_brief : nsx_buf_str, to) && leaf != NSX_NONE)
+		nsx_buf_char(to, ';');
 	if (leaf != NSX_NONE)
 		nsx_buf_str(to, nsx_intern_str(&f->paths.frames, leaf));
 }

@@ -7,24 +7,22 @@
 #include "table/roofline/rows.h"
 
 static int
-take_thunk(struct nsx_roof *f, const struct nsx_rec *rec)
+take_thunk(struct nsx_roof *f, const struct nsx_event *e)
 {
-	bool comm = nsx_cat_communicates(&f->cat, rec);
-	int64_t dur = nsx_int(rec, NSX_THUNK_dur, -1);
-	uint32_t inst, device, at;
+	int64_t dur = nsx_int(e->rec, NSX_THUNK_dur, -1);
+	uint32_t inst, at;
 
 	f->thunks++;
 	if (dur < 0) {
 		f->timeless_thunks++;
 		return NSX_OK;
 	}
-	if (comm)
+	if (e->communicates)
 		return NSX_OK;
-	inst = nsx_cat_inst(&f->cat, rec);
-	device = nsx_cat_device(&f->cat, rec);
-	at = inst == NSX_NONE || device == NSX_NONE ? (uint32_t)NSX_NONE
-	    : nsx_map_number(&f->cell_of, (struct nsx_key){ inst, device });
-	if (!nsx_vec_next(&f->cells, at, ((struct nsx_roof_cell){ .inst = inst, .device = device })))
+	inst = nsx_cat_inst(f->reading, e->rec);
+	at = inst == NSX_NONE || !nsx_vec_reach(&f->last, e->device, &(uint32_t){ NSX_NONE }) ? (uint32_t)NSX_NONE
+	    : nsx_series_number(&f->cell_of, &f->last.p[e->device], (struct nsx_key){ inst, e->device });
+	if (!nsx_vec_next(&f->cells, at, ((struct nsx_roof_cell){ .inst = inst, .device = e->device })))
 		return nsx_err_nomem(f->err, NULL);
 	f->cells.p[at].count++;
 	f->cells.p[at].total += (nsx_u128)dur;
@@ -35,7 +33,7 @@ static int
 take_module(struct nsx_roof *f, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_MODULE_dur, -1);
-	uint32_t program = nsx_cat_program(&f->cat, rec);
+	uint32_t program = nsx_cat_program(f->reading, rec);
 
 	f->modules++;
 	if (program == NSX_NONE)
@@ -55,13 +53,8 @@ static int
 take(void *state, const struct nsx_event *e)
 {
 	struct nsx_roof *f = state;
-	const struct nsx_rec *rec = e->rec;
 
-	switch (rec->kind->id) {
-	case NSX_THUNK:  return take_thunk(f, rec);
-	case NSX_MODULE: return take_module(f, rec);
-	default:         return nsx_cat_take(&f->cat, rec, f->err);
-	}
+	return e->rec->kind->id == NSX_THUNK ? take_thunk(f, e) : take_module(f, e->rec);
 }
 
 static void
@@ -100,18 +93,17 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 
 	f->options = options;
 	f->err = at->err;
-	f->cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
+	f->cat = f->reading = at->cat;
+	at->cat->keep |= NSX_CAT_NAMES | NSX_CAT_COSTS;
 	if (f->options->by == NSX_ROOFLINE_INST || f->options->by == NSX_ROOFLINE_OP_NAME)
-		f->cat.keep |= NSX_CAT_PLACES;
+		at->cat->keep |= NSX_CAT_PLACES;
 	return NSX_OK;
 }
 
 static void
 need(void *state, struct nsx_reader *in)
 {
-	const struct nsx_roof *f = state;
-
-	nsx_cat_need(&f->cat, in);
+	(void)state;
 	/* Its caller may want those of some steps only. */
 	nsx_event_need(in, NSX_MODULE);
 	nsx_event_need(in, NSX_THUNK);
@@ -135,8 +127,8 @@ free_all(void *state)
 {
 	struct nsx_roof *f = state;
 
-	nsx_cat_free(&f->cat);
-	nsx_map_free(&f->cell_of);
+	nsx_series_free(&f->cell_of);
+	free(f->last.p);
 	free(f->cells.p);
 	free(f->programs.p);
 	free(f->peaks.p);
@@ -144,7 +136,7 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_roofline_analysis = {
-	sizeof(struct nsx_roof), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), false,
+	sizeof(struct nsx_roof), NSX_K(MODULE) | NSX_K(THUNK), true,
 	begin, need, take, finish, free_all
 };
 

@@ -24,7 +24,7 @@ work_of(struct nsx_roof *f, const struct nsx_cat_inst *i, struct nsx_roof_row *r
 	if (none)
 		return;
 	f->any_cost = true;
-	enum nsx_math math = i->flops > 0 ? nsx_math_find(nsx_cat_str(&f->cat, i->math)) : NSX_NMATHS;
+	enum nsx_math math = i->flops > 0 ? nsx_math_find(nsx_cat_str(f->cat, i->math)) : NSX_NMATHS;
 
 	/* NSX_ABSENT is negative. */
 	if (i->flops < 0 || i->vector < 0 || i->mem_bytes < 0 || (i->flops > 0 && math == NSX_NMATHS)) {
@@ -91,14 +91,14 @@ judge(struct nsx_roof_row *r)
 /* ---- order */
 
 /* By instruction, then number of the device. */
-static int
-by_inst(const void *a, const void *b, const void *catalogue)
+static void
+by_inst(const void *element, const void *catalogue, int64_t key[3])
 {
 	const struct nsx_catalogue *cat = catalogue;
-	const struct nsx_roof_cell *x = a, *y = b;
+	const struct nsx_roof_cell *c = element;
 
-	return NSX_FIRST(NSX_CMP(x->inst, y->inst),
-	                 NSX_CMP(cat->devices.p[x->device].number, cat->devices.p[y->device].number));
+	key[0] = c->inst;
+	key[1] = cat->devices.p[c->device].number;
 }
 
 static int
@@ -124,7 +124,7 @@ say_unknown(const struct nsx_roof *f, const struct nsx_roof_row *r, const struct
             struct nsx_diags *diags)
 {
 	const struct nsx_peaks *p = &f->peaks.p[c->device];
-	struct nsx_str name = nsx_cat_str(&f->cat, f->cat.devices.p[c->device].name);
+	struct nsx_str name = nsx_cat_str(f->cat, f->cat->devices.p[c->device].name);
 	char source[120];
 
 	if (!r->modelled || *said || (p->gbps > 0 && (!r->flops || p->tflops[r->math] > 0)))
@@ -142,27 +142,30 @@ say_unknown(const struct nsx_roof *f, const struct nsx_roof_row *r, const struct
 int
 nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags)
 {
-	bool *said = calloc(f->cat.devices.n + 1, sizeof *said);
+	bool *said = calloc(f->cat->devices.n + 1, sizeof *said);
 	struct nsx_roof_row *r = NULL;
 
-	if (!said || !nsx_vec_room(&f->peaks, f->cat.devices.n + 1)) {
+	if (!said || !nsx_vec_room(&f->peaks, f->cat->devices.n + 1)) {
 		free(said);
 		return nsx_err_nomem(f->err, NULL);
 	}
-	for (size_t i = 0; i < f->cat.devices.n; i++) {
-		const struct nsx_cat_device *d = &f->cat.devices.p[i];
+	for (size_t i = 0; i < f->cat->devices.n; i++) {
+		const struct nsx_cat_device *d = &f->cat->devices.p[i];
 
-		f->peaks.p[f->peaks.n++] = nsx_peaks_of(d, nsx_cat_str(&f->cat, d->name), &f->options->given);
+		f->peaks.p[f->peaks.n++] = nsx_peaks_of(d, nsx_cat_str(f->cat, d->name), &f->options->given);
 	}
-	nsx_sort_with(f->cells.p, f->cells.n, sizeof *f->cells.p, by_inst, &f->cat);
+	if (!nsx_sort_by(f->cells.p, f->cells.n, sizeof *f->cells.p, by_inst, f->cat)) {
+		free(said);
+		return nsx_err_nomem(f->err, NULL);
+	}
 	for (size_t i = 0; i < f->cells.n; i++) {
 		const struct nsx_roof_cell *c = &f->cells.p[i];
 		bool first = !r || r->inst != c->inst;
 
 		if (first) {
-			struct nsx_roof_row fresh = { .inst = c->inst, .program = f->cat.insts.p[c->inst].program };
+			struct nsx_roof_row fresh = { .inst = c->inst, .program = f->cat->insts.p[c->inst].program };
 
-			work_of(f, &f->cat.insts.p[c->inst], &fresh);
+			work_of(f, &f->cat->insts.p[c->inst], &fresh);
 			if (!nsx_vec_push(&f->rows, fresh)) {
 				free(said);
 				return nsx_err_nomem(f->err, NULL);
@@ -180,6 +183,6 @@ nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags)
 	free(said);
 	for (size_t i = 0; i < f->rows.n; i++)
 		judge(&f->rows.p[i]);
-	nsx_sort_with(f->rows.p, f->rows.n, sizeof *f->rows.p, by_headroom, &f->cat);
+	nsx_sort_with(f->rows.p, f->rows.n, sizeof *f->rows.p, by_headroom, f->cat);
 	return f->total > INT64_MAX ? nsx_err_overflow(f->err, NULL) : NSX_OK;
 }

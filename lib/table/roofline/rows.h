@@ -6,6 +6,7 @@
 #ifndef NSX_TABLE_ROOFLINE_ROWS_H
 #define NSX_TABLE_ROOFLINE_ROWS_H
 
+#include "base/series.h"
 #include "base/num.h"
 #include "table/roofline/peaks.h"
 
@@ -53,9 +54,11 @@ struct nsx_roof_program { int64_t executions; nsx_u128 time; };
 struct nsx_roof {
 	const struct nsx_roofline_options *options;
 	struct nsx_err      *err;
-	struct nsx_catalogue cat;
+	struct nsx_catalogue *reading;               /* its catalogue, */
+	const struct nsx_catalogue *cat;             /* for who only reads it */
 	NSX_VEC(struct nsx_roof_cell)    cells;
-	struct nsx_map                   cell_of;    /* (inst, device) -> cells */
+	struct nsx_series                cell_of;    /* (inst, device) -> cells */
+	NSX_VEC(uint32_t)                last;       /* by device: its last cell */
 	NSX_VEC(struct nsx_roof_program) programs;   /* by index of the catalogue, as far as it goes */
 	NSX_VEC(struct nsx_peaks)        peaks;      /* by index of the catalogue: after nsx_roof_rows */
 	NSX_VEC(struct nsx_roof_row)     rows;       /* after nsx_roof_rows: in the order of the table by instruction */

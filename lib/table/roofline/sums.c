@@ -45,11 +45,11 @@ by_time(const void *a, const void *b, const void *catalogue)
 int
 nsx_roof_programs(const struct nsx_roof *f, struct nsx_roof_total **list, size_t *n)
 {
-	struct nsx_roof_total *all = calloc(f->cat.programs.n + 1, sizeof *all);
+	struct nsx_roof_total *all = calloc(f->cat->programs.n + 1, sizeof *all);
 
 	if (!all)
 		return nsx_err_nomem(f->err, NULL);
-	for (size_t i = 0; i < f->cat.programs.n; i++) {
+	for (size_t i = 0; i < f->cat->programs.n; i++) {
 		all[i].program = (uint32_t)i;
 		if (i < f->programs.n)
 			all[i].ran = f->programs.p[i];
@@ -57,10 +57,10 @@ nsx_roof_programs(const struct nsx_roof *f, struct nsx_roof_total **list, size_t
 	for (size_t i = 0; i < f->rows.n; i++)
 		nsx_roof_add(&all[f->rows.p[i].program].sum, &f->rows.p[i]);
 	*n = 0;
-	for (size_t i = 0; i < f->cat.programs.n; i++)
+	for (size_t i = 0; i < f->cat->programs.n; i++)
 		if (all[i].sum.count || all[i].ran.executions)
 			all[(*n)++] = all[i];
-	nsx_sort_with(all, *n, sizeof *all, by_time, &f->cat);
+	nsx_sort_with(all, *n, sizeof *all, by_time, f->cat);
 	*list = all;
 	return NSX_OK;
 }

@@ -165,8 +165,8 @@ line_of_row(const struct nsx_roof *f, const struct nsx_roof_row *r)
 {
 	static const char *const bounds[NSX_NBOUNDS] = { "matrix", "vector", "memory" };
 	static const char *const notes[NSX_NNOTES] = { "", "cache", "peak", "no-peak", "unmodelled" };
-	const struct nsx_cat_program *p = &f->cat.programs.p[r->program];
-	const struct nsx_cat_inst *i = &f->cat.insts.p[r->inst];
+	const struct nsx_cat_program *p = &f->cat->programs.p[r->program];
+	const struct nsx_cat_inst *i = &f->cat->insts.p[r->inst];
 	double time = (double)r->total, ops = (double)nsx_roof_ops(r), n = (double)r->count;
 	struct line l = blank;
 
@@ -189,10 +189,10 @@ line_of_row(const struct nsx_roof *f, const struct nsx_roof_row *r)
 		l.gbps = ratio((double)r->bytes * n, time);
 	}
 	l.id = p->id;
-	l.program = nsx_cat_str(&f->cat, p->name);
-	l.name = nsx_cat_str(&f->cat, i->name);
-	l.opcode = nsx_cat_str(&f->cat, i->opcode);
-	l.op_name = nsx_cat_str(&f->cat, i->op_name);
+	l.program = nsx_cat_str(f->cat, p->name);
+	l.name = nsx_cat_str(f->cat, i->name);
+	l.opcode = nsx_cat_str(f->cat, i->opcode);
+	l.op_name = nsx_cat_str(f->cat, i->op_name);
 	l.math = math_name(r->math);
 	l.count = r->count;
 	l.total = r->total;
@@ -236,7 +236,7 @@ put_groups(struct making *m)
 	int rc = NSX_OK;
 
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
-		const struct nsx_cat_inst *inst = &f->cat.insts.p[f->rows.p[i].inst];
+		const struct nsx_cat_inst *inst = &f->cat->insts.p[f->rows.p[i].inst];
 		struct group key = { .name = op_name ? inst->op_name : inst->opcode,
 		                     .math = op_name ? NSX_NMATHS : f->rows.p[i].math };
 		struct group *g = nsx_sums_row(&groups, &key);
@@ -251,7 +251,7 @@ put_groups(struct making *m)
 		double time = (double)g->sum.modelled;
 		struct line l = line_of_sum(&g->sum);
 
-		l.opcode = l.op_name = nsx_cat_str(&f->cat, g->name);
+		l.opcode = l.op_name = nsx_cat_str(f->cat, g->name);
 		l.math = math_name((enum nsx_math)g->math);
 		l.flops = work(f, g->sum.flops);
 		l.bytes = work(f, g->sum.bytes);
@@ -277,14 +277,14 @@ put_programs(struct making *m)
 	if (rc != NSX_OK)
 		return rc;
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
-		const struct nsx_cat_program *p = &f->cat.programs.p[all[i].program];
+		const struct nsx_cat_program *p = &f->cat->programs.p[all[i].program];
 		const struct nsx_roof_sum *s = &all[i].sum;
 		double time = (double)all[i].ran.time;
 		struct line l = line_of_sum(s);
 
 		l.id = p->id;
-		l.program = nsx_cat_str(&f->cat, p->name);
-		l.key = nsx_cat_str(&f->cat, p->key);
+		l.program = nsx_cat_str(f->cat, p->name);
+		l.key = nsx_cat_str(f->cat, p->key);
 		l.executions = all[i].ran.executions;
 		l.time = all[i].ran.time;
 		for (int b = 0; b < NSX_NBOUNDS; b++)
@@ -307,8 +307,8 @@ put_peaks(struct making *m)
 	const struct nsx_roof *f = m->f;
 	int rc = NSX_OK;
 
-	for (size_t i = 0; i < f->cat.devices.n * NSX_NMATHS && rc == NSX_OK; i++) {
-		const struct nsx_cat_device *d = &f->cat.devices.p[i / NSX_NMATHS];
+	for (size_t i = 0; i < f->cat->devices.n * NSX_NMATHS && rc == NSX_OK; i++) {
+		const struct nsx_cat_device *d = &f->cat->devices.p[i / NSX_NMATHS];
 		const struct nsx_peaks *p = &f->peaks.p[i / NSX_NMATHS];
 		enum nsx_math math = (enum nsx_math)(i % NSX_NMATHS);
 		struct line l = blank;
@@ -317,7 +317,7 @@ put_peaks(struct making *m)
 			continue;
 		l.device = d->number;
 		l.seq = (int64_t)i;
-		l.name = nsx_cat_str(&f->cat, d->name);
+		l.name = nsx_cat_str(f->cat, d->name);
 		l.math = math_name(math);
 		l.tflops = p->tflops[math];
 		l.peak_from = nsx_str_c(nsx_peak_from_name(p->from[math]));

@@ -55,7 +55,7 @@ put_unmodelled(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roo
 		if (r->program != p->program || r->limited || !r->total)
 			continue;
 		nsx_buf_c(b, named++ ? ", " : " ");
-		put_name(b, nsx_cat_str(&f->cat, f->cat.insts.p[r->inst].name));
+		put_name(b, nsx_cat_str(f->cat, f->cat->insts.p[r->inst].name));
 	}
 }
 
@@ -80,7 +80,7 @@ put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_t
 	double per = p->ran.executions ? (double)p->ran.executions : 1;
 
 	b->len = 0;
-	put_name(b, nsx_cat_program_label(&f->cat, p->program));
+	put_name(b, nsx_cat_program_label(f->cat, p->program));
 	nsx_buf_c(b, ": ");
 	if (s->modelled) {
 		put_bound(b, s);

@@ -81,7 +81,8 @@ static const struct nsx_roofline_options peaks = { .by = NSX_ROOFLINE_OPCODE };
 struct scopes {
 	struct nsx_err   *err;
 	bool              phases;
-	struct nsx_roof   roof;            /* with the catalogue */
+	struct nsx_catalogue *cat;         /* of the reading */
+	struct nsx_roof   roof;
 	struct nsx_stacks tree;
 	struct nsx_scopes scopes;
 	struct nsx_sums   cells;
@@ -105,8 +106,9 @@ scopes_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	f->phases = options->by == NSX_SUMMARY_PHASE;
 	if (nsx_roofline_analysis.begin(&f->roof, &peaks, at) != NSX_OK)
 		return NSX_ERR;
-	f->roof.cat.keep |= NSX_SCOPES_KEEP;
-	f->scopes = (struct nsx_scopes){ .tree = &f->tree, .cat = &f->roof.cat, .form = options->names,
+	f->cat = at->cat;
+	f->cat->keep |= NSX_SCOPES_KEEP;
+	f->scopes = (struct nsx_scopes){ .tree = &f->tree, .cat = f->cat, .form = options->names,
 	                                 .err = at->err };
 	return NSX_OK;
 }
@@ -157,10 +159,10 @@ hidden_of(struct scopes *f, const struct nsx_rec *rec, bool comm, int64_t dur)
 }
 
 static int
-take_op(struct scopes *f, const struct nsx_rec *rec)
+take_op(struct scopes *f, const struct nsx_event *e)
 {
+	const struct nsx_rec *rec = e->rec;
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
-	bool comm = nsx_cat_communicates(&f->roof.cat, rec);
 	struct nsx_scope_place place = nsx_scopes_op(&f->scopes, rec);
 	struct cell *cell;
 
@@ -170,9 +172,9 @@ take_op(struct scopes *f, const struct nsx_rec *rec)
 		return place.node == NSX_NONE ? NSX_ERR : NSX_OK;
 	cell = nsx_sums_row(&f->cells, &place);
 	if (!cell || (place.inst == NSX_NONE && !nsx_operators_take(&f->operators, &f->scopes, rec,
-	                                                            nsx_cat_device(&f->roof.cat, rec), place)))
+	                                                            e->device, place)))
 		return nsx_err_nomem(f->err, NULL);
-	add(cell, nsx_part_of(rec, comm), dur, hidden_of(f, rec, comm, dur));
+	add(cell, e->part, dur, hidden_of(f, rec, e->communicates, dur));
 	f->all += (nsx_u128)dur;
 	if (place.inst == NSX_NONE && nsx_int(rec, NSX_OP_range, NSX_ABSENT) == NSX_ABSENT)
 		f->unseen += (nsx_u128)dur;
@@ -180,11 +182,12 @@ take_op(struct scopes *f, const struct nsx_rec *rec)
 }
 
 static int
-take_thunk(struct scopes *f, const struct nsx_rec *rec)
+take_thunk(struct scopes *f, const struct nsx_event *e)
 {
+	const struct nsx_rec *rec = e->rec;
 	int64_t dur = nsx_int(rec, NSX_THUNK_dur, -1);
-	uint32_t at = nsx_cat_inst(&f->roof.cat, rec);
-	bool comm;
+	uint32_t at = nsx_cat_inst(f->cat, rec);
+	bool comm = e->communicates;
 
 	while (at != NSX_NONE && f->thunks.n <= at) {
 		struct cell fresh = { .place = { .inst = (uint32_t)f->thunks.n } };
@@ -195,11 +198,10 @@ take_thunk(struct scopes *f, const struct nsx_rec *rec)
 	if (at == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
 	/* The work of instructions is that of their thunks. */
-	if (nsx_roofline_analysis.take(&f->roof, &(struct nsx_event){ .rec = rec }) != NSX_OK)
+	if (nsx_roofline_analysis.take(&f->roof, e) != NSX_OK)
 		return NSX_ERR;
 	if (dur < 0)
 		return NSX_OK;
-	comm = nsx_cat_communicates(&f->roof.cat, rec);
 	add(&f->thunks.p[at], comm ? NSX_PART_COMM : nsx_int(rec, NSX_THUNK_copy, 0) == 1 ? NSX_PART_COPY
 	                                           : NSX_PART_COMPUTE, dur, hidden_of(f, rec, comm, dur));
 	return NSX_OK;
@@ -211,11 +213,9 @@ scopes_take(void *state, const struct nsx_event *e)
 	struct scopes *f = state;
 
 	switch (e->rec->kind->id) {
-	case NSX_OP:     return take_op(f, e->rec);
-	case NSX_THUNK:  return take_thunk(f, e->rec);
-	case NSX_RANGE:  return nsx_scopes_range(&f->scopes, e->rec);
-	case NSX_MODULE: return NSX_OK;
-	default:         return nsx_cat_take(&f->roof.cat, e->rec, f->err);
+	case NSX_OP:    return take_op(f, e);
+	case NSX_THUNK: return take_thunk(f, e);
+	default:        return nsx_scopes_range(&f->scopes, e->rec);
 	}
 }
 
@@ -415,7 +415,7 @@ report(const struct scopes *f, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_INFO, "", 1,
 			"no op records: times are those of thunks, which hold the gaps between their kernels; "
 			"nsysx-extract --ops has the operations");
-	if (nsx_sums_count(&f->sums) && f->roof.cat.insts.n && !any_op_name(&f->roof.cat))
+	if (nsx_sums_count(&f->sums) && f->cat->insts.n && !any_op_name(f->cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has an op_name: extract with -x DIR");
 	if (f->cut)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
@@ -476,5 +476,6 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_scopes = {
-	sizeof(struct scopes), 0, false, scopes_begin, scopes_need, scopes_take, scopes_finish, scopes_free
+	sizeof(struct scopes), NSX_K(OP) | NSX_K(THUNK) | NSX_K(RANGE), true,
+	scopes_begin, scopes_need, scopes_take, scopes_finish, scopes_free
 };

@@ -30,7 +30,7 @@ nsx_wi_limits(struct wi_graph *g, const struct nsx_roof *roof)
 	}
 	for (size_t i = 0; i < roof->rows.n && good; i++) {
 		const struct nsx_roof_row *r = &roof->rows.p[i];
-		uint32_t at = find(&numbers, &roof->cat, r->inst);
+		uint32_t at = find(&numbers, roof->cat, r->inst);
 
 		if (r->limited && at != NSX_NONE && r->limit > 0 && r->limit < (double)r->total)
 			g->limits.p[at] = r->limit / (double)r->total;
