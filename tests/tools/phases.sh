@@ -84,6 +84,9 @@ step/adam 2 2 120 120 0.0379987333756 0 0 0 120 0 0 0 - - -
 step/Model/layer_1 3 2 40 40 0.0126662444585 0 0 40 0 0 0 0 - - -
 step/Model/layer_0/mlp/tril 5 2 30 30 0.00949968334389 30 0 0 0 0 0 0 - - -
 END
+equal 'a line names what hfu is of' "$(nsysx-summary -q --table --by scope "$T/xla" | grep '^hfu')" \
+	'hfu and mfu are of total, the time of the operations, and not of the period of a step, of which idle time is a part; the HFU of nsysx-roofline is of the time of executions'
+equal '... and its heading' "$(nsysx-summary -q --table --by phase "$T/xla" | sed -n '1s/.* //p')" hfu_of_total
 is '--names=digits joins layers' --by scope --names digits --only 'scope~^step/Model/l' "$T/xla" <<'END'
 scope depth count total self share forward backward recompute optimizer comm exposed copy flops hfu mfu
 step/Model/layer_# 3 10 2370 40 0.750474984167 830 1000 540 0 0 0 0 3072000 0.506329113924 0.337552742616

@@ -113,12 +113,12 @@ END
 
 nsysx-roofline -q --table $p "$T/s" | sed '1,9d' >"$T/got"
 cat >"$T/want" <<'END'
-step@7: matrix-bound in 81% of its time, at 79.7% of the limit; headroom 650 ns per execution, 650 ns of it in the first 5 rows; HFU 41.0%; 4.5% without a limit: sort
-tiny@9: memory-bound in 100% of its time, at 100.0% of the limit; headroom 0 ns per execution, 0 ns of it in the first 5 rows; HFU 0.0%
+step@7: matrix-bound in 81% of its time, at 79.7% of the limit; headroom 650 ns per execution, 650 ns of it in the first 5 rows; HFU 41.0% of the time of executions; 4.5% without a limit: sort
+tiny@9: memory-bound in 100% of its time, at 100.0% of the limit; headroom 0 ns per execution, 0 ns of it in the first 5 rows; HFU 0.0% of the time of executions
 rows faster than memory allows (cache): 1; data stayed in caches, or less was moved than modelled
 rows faster than the peak (peak): 2; the clock is above the table's, or --peak is wrong
 rows whose work is not modelled (unmodelled): 1
-HFU counts all operations that ran, including rematerialised ones; nsysx-summary --by scope has an mfu without these; that of the model's own count of FLOPs is not in HLO
+HFU counts all operations that ran, including rematerialised ones, and the time between kernels of an execution, not that between executions; nsysx-summary --by scope has those of the kernels' time, and an mfu without rematerialised ones; that of the model's own count of FLOPs is not in HLO
 the stream holds no diags
 END
 same 'sentences about programs below an aligned table' "$T/want" "$T/got"

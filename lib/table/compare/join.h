@@ -528,6 +528,10 @@ void nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, siz
 void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *whole, size_t nwhole,
                        const struct cmp_result *r, size_t n);
 
+/* judge.c: whether what is judged of a result grew by more than noise and --minor, but by no more than the minimum
+ * differences, which makes it the same. */
+bool nsx_compare_is_allowed(const struct cmp *c, const struct cmp_result *r);
+
 /* ways.c: what is judged of a result, on a side: its mean, or with --gate=p99 its 99th percentile, ns. */
 double nsx_compare_judged(const struct cmp *c, const struct cmp_result *r, int side);
 /* ways.c, folded.c: the results. NSX_OK or NSX_ERR. */

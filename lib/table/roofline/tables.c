@@ -90,7 +90,8 @@ static const struct nsx_sum_def defs[] = {
 		.size = sizeof(struct line), .cols = cols + 1, .ncols = sizeof cols / sizeof *cols - 1,
 		.shown = "id program key executions time compute modelled matrix vector memory limit headroom "
 		         "efficiency share flops tflops hfu",
-		.rank = "key time hfu efficiency share headroom executions", .adds = "time"
+		.rank = "key time hfu efficiency share headroom executions", .adds = "time",
+		.heads = { { "hfu", "hfu_of_time" } }
 	},
 	[NSX_ROOFLINE_POINTS] = {
 		COLS, .shown = "id program name opcode math bound intensity tflops gbps peak bandwidth total",

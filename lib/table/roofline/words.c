@@ -88,7 +88,7 @@ put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_t
 		            p->ran.executions ? " per execution" : "", NSX_NS(first_headroom(f, p->program) / per),
 		            FIRST);
 		if (s->at_peak >= 0 && p->ran.time)
-			nsx_buf_fmt(b, "; HFU %.1f%%", 100 * s->at_peak / (double)p->ran.time);
+			nsx_buf_fmt(b, "; HFU %.1f%% of the time of executions", 100 * s->at_peak / (double)p->ran.time);
 	} else {
 		nsx_buf_c(b, "no limit is known");
 	}
@@ -119,8 +119,10 @@ put_limits(const struct nsx_roof *f, struct nsx_table *t)
 		nsx_table_note(t, "rows whose work is not modelled (unmodelled): %" PRId64, count[NSX_NOTE_UNMODELLED]);
 	if (f->any_cost)
 		nsx_table_note(t,
-			"HFU counts all operations that ran, including rematerialised ones; nsysx-summary --by scope "
-			"has an mfu without these; that of the model's own count of FLOPs is not in HLO");
+			"HFU counts all operations that ran, including rematerialised ones, and the time between "
+			"kernels of an execution, not that between executions; nsysx-summary --by scope has those of "
+			"the kernels' time, and an mfu without rematerialised ones; that of the model's own count of "
+			"FLOPs is not in HLO");
 }
 
 int
