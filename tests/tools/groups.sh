@@ -87,7 +87,7 @@ same 'records of collectives give the same rows' "$T/got" /dev/stdin <<END
 $(nsysx-collectives -q --summary --by group --tsv "$T/marked")
 END
 fails '--by without --summary' 2 'by goes with --summary' nsysx-collectives --by axis "$T/mesh"
-fails 'an unknown --by' 2 'want collective|axis|group' nsysx-collectives --summary --by node "$T/mesh"
+fails 'an unknown --by' 2 'want collective|instruction|axis|group' nsysx-collectives --summary --by node "$T/mesh"
 
 # ---- communicators ----
 # Two of two ranks, a stride apart, and one of which two of four ranks are known.
