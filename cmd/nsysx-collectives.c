@@ -13,7 +13,8 @@ static int64_t hold_mib = 64;
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "summary", &summary, "print a table by collective, message size and group size instead"),
 	NSX_OPT_CHOICE(0, "by", &by, "collective|instruction|axis|group",
-	               "with --summary: rows by kind and size, by instruction, by axis of their mesh, or by group [collective]"),
+	               "with --summary: rows by kind and size, by instruction, by axis of their mesh, or by group "
+	               "[collective]"),
 	NSX_OPT_FLAG(0, "instances", &instances, "print a row for each instance of NCCL's communicators instead"),
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each operation of these instances instead"),
 	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20,

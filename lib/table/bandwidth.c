@@ -37,7 +37,8 @@ static const struct nsx_sum_col cols[] = {
 	{ "total",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(dur) },
 	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known_wait) },
 };
-#define SIZES "collective bytes group instances busbw_mean busbw_stderr algbw_mean wait_mean wait_max hidden_share total wait"
+#define SIZES "collective bytes group instances busbw_mean busbw_stderr algbw_mean wait_mean wait_max hidden_share " \
+	      "total wait"
 
 static const struct nsx_sum_def def = {
 	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
@@ -242,7 +243,8 @@ nsx_bandwidth_collect(struct nsx_reader *in, struct nsx_bandwidth_sums *s, struc
                       struct nsx_err *err)
 {
 	s->err = err;
-	s->sums = (struct nsx_sums){ .def = s->by_inst ? &by_inst : &def, .texts = &s->reading.pairing.comm.cat.strings };
+	s->sums = (struct nsx_sums){ .def = s->by_inst ? &by_inst : &def,
+	                             .texts = &s->reading.pairing.comm.cat.strings };
 	s->reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other,
 	                                              .state = s };
 	s->reading.keep = s->by_inst ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES : 0;

@@ -510,8 +510,8 @@ tell_period(const struct told *to)
 			say(to, "p99 of the period", "grew by %.1f%%, no more than its noise: hidden; compare more %s",
 			    100 * more_by / r->tail.p99[0], more);
 		if (nsx_compare_is_allowed(to->c, r))
-			say(to, "p99 of the period", "grew by %s (%+.1f%%), more than chance explains, but no more than "
-			    "%s allows: same", nsx_ns_text(more_by).s, 100 * more_by / r->tail.p99[0],
+			say(to, "p99 of the period", "grew by %s (%+.1f%%), more than chance explains, but no more "
+			    "than %s allows: same", nsx_ns_text(more_by).s, 100 * more_by / r->tail.p99[0],
 			    more_by > (double)o->absolute ? "--percent" : "--absolute");
 		return;
 	}

@@ -88,7 +88,8 @@ put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_t
 		            p->ran.executions ? " per execution" : "", NSX_NS(first_headroom(f, p->program) / per),
 		            FIRST);
 		if (s->at_peak >= 0 && p->ran.time)
-			nsx_buf_fmt(b, "; HFU %.1f%% of the time of executions", 100 * s->at_peak / (double)p->ran.time);
+			nsx_buf_fmt(b, "; HFU %.1f%% of the time of executions",
+			            100 * s->at_peak / (double)p->ran.time);
 	} else {
 		nsx_buf_c(b, "no limit is known");
 	}

@@ -59,6 +59,7 @@ struct line {
 };
 
 #define OF(member) offsetof(struct line, member), 0, NULL
+#define OF_COUNT(member) offsetof(struct line, member), offsetof(struct line, count), NULL
 
 static const struct nsx_sum_col line_cols[] = {
 	{ "program",       NSX_CELL_STRING,  NSX_SUM_STR,   OF(program) },
@@ -67,13 +68,12 @@ static const struct nsx_sum_col line_cols[] = {
 	{ "instances",     NSX_CELL_INT,     NSX_SUM_INT,   OF(instances) },
 	{ "wait",          NSX_CELL_NS,      NSX_SUM_TOTAL, OF(wait) },
 	{ "wait_share",    NSX_CELL_SHARE,   NSX_SUM_SHARE, OF(wait) },
-	{ "wait_mean",     NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  offsetof(struct line, wait), offsetof(struct line, count), NULL },
+	{ "wait_mean",     NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  OF_COUNT(wait) },
 	{ "wait_max",      NSX_CELL_NS,      NSX_SUM_INT,   OF(wait_max) },
 	{ "waited_for",    NSX_CELL_ID,      NSX_SUM_INT,   OF(device) },
 	{ "caused",        NSX_CELL_NS,      NSX_SUM_TOTAL, OF(caused) },
 	{ "last",          NSX_CELL_INT,     NSX_SUM_INT,   OF(last) },
-	{ "transfer_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  offsetof(struct line, transfer), offsetof(struct line, count),
-	  NULL },
+	{ "transfer_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  OF_COUNT(transfer) },
 	{ "op_name",       NSX_CELL_STRING,  NSX_SUM_STR,   OF(op_name) },
 };
 static const struct nsx_sum_def waits_of_instructions = {
