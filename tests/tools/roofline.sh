@@ -265,9 +265,9 @@ M=9223372036854775807
 equal 'work of one execution is exact' "$(nsysx-roofline -q --tsv $p "$T/work" | awk -F'\t' 'NR == 2 { print $12, $13, $14 }')" "$M $M $M"
 equal 'sums of work are absent' "$(nsysx-roofline -q --tsv --by opcode $p "$T/work" | awk -F'\t' 'NR == 2 { print $10 "|" $11 }')" '|'
 equal '... a warning' "$(warned --by opcode $p "$T/work")" 'sums of operations or bytes beyond 64 bits: ignored (2)'
-{ head_of; echo "inst 0 0 dot fusion 0 - 1 bf16 1 1"; echo "$events"; for i in 0 1; do echo "thunk 0 0 0 0 0 $i dot 0 $M 0"; done; } | stream _ >"$T/times"
+{ head_of; echo "inst 0 0 dot fusion 0 - 1 bf16 1 1"; echo "$events"; for i in 0 1 2 3 4; do echo "thunk 0 0 0 0 0 $i dot 0 $((1 << 61)) 0"; done; } | stream _ >"$T/times"
 fails 'times beyond 64 bits' 1 'exceeds 64 bits' nsysx-roofline $p "$T/times"
-{ head_of; echo "$events"; for i in 0 1; do echo "module 0 0 $i 0 0 $M 1"; done; } | stream _ >"$T/times"
+{ head_of; echo "$events"; for i in 0 1 2 3 4; do echo "module 0 0 $i 0 0 $((1 << 61)) 1"; done; } | stream _ >"$T/times"
 fails 'times of modules beyond 64 bits' 1 'exceeds 64 bits' nsysx-roofline --by program $p "$T/times"
 
 # ---- random streams, compared with a computation by fractions

@@ -144,7 +144,7 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_roofline_analysis = {
-	sizeof(struct nsx_roof), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), false,
+	sizeof(struct nsx_roof), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), NSX_REACHING,
 	begin, need, take, finish, free_all
 };
 

@@ -30,10 +30,6 @@ nsx_moments_take(struct nsx_all_moments *a, struct nsx_catalogue *cat, uint32_t 
 		a->timeless++;
 		return true;
 	}
-	if (!nsx_in_reach(op)) {
-		a->beyond++;
-		return true;
-	}
 	struct nsx_moments *m = &a->devices.p[device];
 
 	a->late += m->parts.begun && start < m->parts.at;
@@ -59,7 +55,6 @@ void
 nsx_moments_diags(struct nsx_all_moments *a, struct nsx_diags *diags)
 {
 	nsx_diag_add(diags, NSX_WARNING, "", a->timeless, "operations without start or duration: ignored");
-	nsx_diag_add(diags, NSX_WARNING, "", a->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", a->late,
 		"operations out of order on their device: the time before the latest start seen is ignored");
 	nsx_overruns_report(&a->overruns, diags, NSX_OVERRUNS_COUNT);

@@ -24,11 +24,10 @@ struct nsx_all_moments {
 	NSX_VEC(struct nsx_moments) devices;   /* by index of the catalogue; parts.begun: it has operations */
 	bool     any;                          /* there was an operation */
 	struct nsx_overruns overruns;
-	int64_t  timeless, late, beyond;       /* operations without a time, that come after one that starts later, or
-	                                        * that are beyond reach */
+	int64_t  timeless, late;               /* operations without a time, or that come after one that starts later */
 };
 
-/* Add an operation, in order of start, of the device with that index. False when out of memory. */
+/* Add an operation that is in reach, in order of start, of the device with that index. False when out of memory. */
 bool nsx_moments_take(struct nsx_all_moments *a, struct nsx_catalogue *cat, uint32_t device, const struct nsx_rec *op);
 
 /* After the last operation: complete the sums of all devices. */

@@ -121,6 +121,7 @@ scopes_need(void *state, struct nsx_reader *in)
 	nsx_roofline_analysis.need(&f->roof, in);
 	nsx_scopes_need(in);
 	nsx_event_need(in, NSX_OP);
+	nsx_reach_need(in, NSX_RANGE);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, name) | NSX_C(OP, range));
 	nsx_reader_need(in, NSX_THUNK, NSX_C(THUNK, dur) | NSX_C(THUNK, hidden) | NSX_C(THUNK, copy));
 }
@@ -483,5 +484,6 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_scopes = {
-	sizeof(struct scopes), 0, false, scopes_begin, scopes_need, scopes_take, scopes_finish, scopes_free
+	sizeof(struct scopes), NSX_K_METADATA | NSX_K(THUNK) | NSX_K(OP) | NSX_K(RANGE) | NSX_K(MODULE), NSX_REACHING,
+	scopes_begin, scopes_need, scopes_take, scopes_finish, scopes_free
 };
