@@ -267,7 +267,7 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 	int64_t within = within_error(f, &f->devices) + within_error(f, &f->pairs);
 
 	if (!f->instances && !f->alone)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication between devices: nothing waits");
 	else if (!f->instances)
 		nsx_diag_add(diags, NSX_WARNING, "", f->alone,
 		             "operations communicate, but those of other devices that belong to them are not known: "
