@@ -10,7 +10,8 @@
 
 /* In the order of enum nsx_group_by. */
 static const struct { const char *name, *column; } ways[] = {
-	{ "node", "node" }, { "rack", "rack" }, { "partition", "partition" }, { "group", NULL }, { "axis", "at" }, { "block:", "block" }
+	{ "node", "node" }, { "rack", "rack" }, { "partition", "partition" }, { "group", NULL }, { "axis", "at" },
+	{ "block:", "block" }
 };
 
 bool
