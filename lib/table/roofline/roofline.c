@@ -101,7 +101,7 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	f->options = options;
 	f->err = at->err;
 	f->cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
-	if (f->options->by == NSX_ROOFLINE_INST || f->options->by == NSX_ROOFLINE_OP_NAME)
+	if (f->options->by == NSX_ROOFLINE_INST || f->options->by == NSX_ROOFLINE_OP_NAME || f->options->words)
 		f->cat.keep |= NSX_CAT_PLACES;
 	return NSX_OK;
 }
