@@ -102,10 +102,10 @@ attention(const struct inputs *in, int a, int heads, int with_q, int with_v)
 	return times(&x, q, 3) && times(&x, &k[length], 1) && times(&x, &sizes, 1) ? x : NSX_ABSENT;
 }
 
-/* The derivative of a convolution by its input and by its weights, two products of as many operations as the convolution
- * itself: of the derivative of its output [n, o, out...], its input [n, c, in...] and its weights [o, c / groups, k...].
- * Stride and padding are no sizes, but what they make of the input is. A transposed convolution is that from its output
- * to its input, whose places count then: they are fewer, as a stride is 1 or more. */
+/* The derivative of a convolution by its input and by its weights, two products of as many operations as the
+ * convolution itself: of the derivative of its output [n, o, out...], its input [n, c, in...] and its weights
+ * [o, c / groups, k...]. Stride and padding are no sizes, but what they make of the input is. A transposed convolution
+ * is that from its output to its input, whose places count then: they are fewer, as a stride is 1 or more. */
 static int64_t
 convolved(const struct inputs *in)
 {
