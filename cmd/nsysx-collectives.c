@@ -12,8 +12,9 @@ static int64_t hold_mib = 64;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "summary", &summary, "print a table by collective, message size and group size instead"),
-	NSX_OPT_CHOICE(0, "by", &by, "collective|axis|group",
-	               "with --summary: rows by kind and size, by axis of their mesh, or by group [collective]"),
+	NSX_OPT_CHOICE(0, "by", &by, "collective|instruction|axis|group",
+	               "with --summary: rows by kind and size, by instruction, by axis of their mesh, or by group "
+	               "[collective]"),
 	NSX_OPT_FLAG(0, "instances", &instances, "print a row for each instance of NCCL's communicators instead"),
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each operation of these instances instead"),
 	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20,
@@ -68,6 +69,7 @@ make_summary(struct nsx_tool *t, const void *options, struct nsx_table **table, 
 	(void)options;
 	t->empty = "no collective: neither thunks nor operations (extract with --ops) communicate";
 	enum nsx_bandwidth_by as = !by || strcmp(by, "collective") == 0 ? NSX_BANDWIDTH_COLLECTIVE
+	    : strcmp(by, "instruction") == 0 ? NSX_BANDWIDTH_INSTRUCTION
 	    : strcmp(by, "axis") == 0 ? NSX_BANDWIDTH_AXIS : NSX_BANDWIDTH_GROUP;
 	int rc = nsx_bandwidth(t->in, as, &b, &t->diags, &t->err);
 	*table = b.table;

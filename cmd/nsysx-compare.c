@@ -405,8 +405,8 @@ main(int argc, char **argv)
 	else if (!c.comparable)
 		nsx_cli_warn(&cli, "%s: %s", nsx_compare_refusal(&c), c.why);
 	if (rc != NSX_EXIT_FAILED && c.comparable && changed && !folded && nsx_table_rows(c.table) == 0)
-		nsx_cli_say(&cli, c.hidden[0] ? "nothing changed by more than noise: %s" : "nothing changed%s",
-		            c.hidden);
+		nsx_cli_say(&cli, c.hidden[0] ? "nothing changed by more than noise and the limits: %s"
+		                              : "nothing changed%s", c.hidden);
 	nsx_compare_free(&c);
 	return rc;
 }

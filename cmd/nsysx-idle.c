@@ -16,8 +16,8 @@ static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "by", &by, "WINDOWS",
-		    "device, module, execution, step, range:REGEX, every:TIME, host, node, partition, group, axis or "
-		    "block:N [device]"),
+		    "device, module, execution, step, range:REGEX, every:TIME, host, node, rack, partition, group, "
+		    "axis or block:N [device]"),
 	NSX_OPT_FLAG(0, "steps", &steps,
 		     "only the time of steps, each from its start to that of the next one on the device"),
 	NSX_TOOL_STEPS,
@@ -80,7 +80,7 @@ parse_by(struct nsx_idle_options *o)
 	} else {
 		nsx_cli_misuse(&cli,
 		               "--by %s: want device, module, execution, step, range:REGEX, every:TIME, host, node, "
-		               "partition, group, axis or block:N%s", by,
+		               "rack, partition, group, axis or block:N%s", by,
 		               nsx_near_hint_among("device|module|execution|step|range:REGEX|every:TIME|host|"
 		                                   NSX_GROUPINGS, '|', nsx_str_c(by)).text);
 	}

@@ -430,4 +430,4 @@ fi
 pipeline
 for s in $stages; do eval "printf '  %-18s %s\n' \"nsysx-$s\" \"\$why_$s\""; done
 printf '%s' "$left"
-[ -z "$output" ] || printf 'next: nsysx-diagnose %s\n' "$(quoted "$output")"
+[ -z "$output" ] || ! held device 1 || printf 'next: nsysx-diagnose %s\n' "$(quoted "$output")"

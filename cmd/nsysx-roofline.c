@@ -4,7 +4,7 @@
 #include "table/roofline.h"
 #include "tool.h"
 
-static const char *by;
+static const char *by, *names;
 static bool points, peaks, all;
 static struct nsx_roofline_given given;
 
@@ -24,6 +24,7 @@ give_bandwidth(const char *arg, int operands)
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "opcode|op-name|program", "what a row stands for [an instruction]"),
+	NSX_OPT_CHOICE(0, "names", &names, "full|digits", "by op-name: names in full, or with digits as # [full]"),
 	NSX_OPT_FLAG(0, "points", &points, "print the points of a roofline plot instead"),
 	NSX_OPT_FLAG(0, "peaks", &peaks, "print the peak rates of the devices and their sources"),
 	NSX_OPT_FLAG(0, "all", &all,
@@ -38,7 +39,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-roofline",
-	"[--by WHAT | --points | --peaks | --all] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
+	"[--by WHAT [--names FORM] | --points | --peaks | --all] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print how far each instruction is from what the hardware can do.", opts };
 
@@ -55,6 +56,9 @@ wanted(void)
 	else if (by)
 		o.by = strcmp(by, "opcode") == 0 ? NSX_ROOFLINE_OPCODE : strcmp(by, "program") == 0
 		    ? NSX_ROOFLINE_PROGRAM : NSX_ROOFLINE_OP_NAME;
+	if (names && (!by || strcmp(by, "op-name") != 0))
+		nsx_cli_misuse(&cli, "--names goes with --by op-name");
+	o.digits = names && strcmp(names, "digits") == 0;
 	o.words = nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
 	return o;
 }

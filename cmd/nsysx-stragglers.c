@@ -19,8 +19,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "all", &all,
 	             "write all of these but --pace in one reading: % in -o stands for stragglers, curve, waits, "
 	             "pairs"),
-	NSX_OPT_CHOICE(0, "by", &by, "device|" NSX_GROUPINGS,
-	               "what a row is; of biases, --waits and --pace [device]"),
+	NSX_OPT_CHOICE(0, "by", &by, "device|instruction|" NSX_GROUPINGS,
+	               "what a row is; of biases, --waits and --pace; instruction: of --waits [device]"),
 	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program with this key, name or id"),
 	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
@@ -50,6 +50,11 @@ wanted(void)
 	o.show = pace ? NSX_STRAGGLERS_PACE : waits && strcmp(waits, "pairs") == 0 ? NSX_STRAGGLERS_PAIRS : waits
 	    ? NSX_STRAGGLERS_WAITS
 	         : curve ? NSX_STRAGGLERS_CURVE : NSX_STRAGGLERS_DEVICES;
+	if (by && strcmp(by, "instruction") == 0) {
+		if (o.show != NSX_STRAGGLERS_WAITS)
+			nsx_cli_misuse(&cli, "--by instruction goes with --waits");
+		o.show = NSX_STRAGGLERS_INSTRUCTIONS;
+	}
 	if (by && (o.show == NSX_STRAGGLERS_CURVE || o.show == NSX_STRAGGLERS_PAIRS))
 		nsx_cli_misuse(&cli, "--by does not go with --curve and --waits=pairs");
 	nsx_tool_table_form(&cli);

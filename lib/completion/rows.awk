@@ -35,7 +35,7 @@ NR == 2 { print "tool", tool, $0 }
 			sub(/\]$/, "", arg)
 		# What is put together from a word and something else is offered up to there.
 		if (arg == "WINDOWS")
-			arg = "device|module|execution|step|range:|every:|host|node|partition|group|axis|block:N"
+			arg = "device|module|execution|step|range:|every:|host|node|rack|partition|group|axis|block:N"
 		if (arg ~ /[|]/)
 			gsub(/:N/, ":", arg)
 		name = substr(name, 1, RSTART - 1)

@@ -10,7 +10,8 @@
 
 /* In the order of enum nsx_group_by. */
 static const struct { const char *name, *column; } ways[] = {
-	{ "node", "node" }, { "partition", "partition" }, { "group", NULL }, { "axis", "at" }, { "block:", "block" }
+	{ "node", "node" }, { "rack", "rack" }, { "partition", "partition" }, { "group", NULL }, { "axis", "at" },
+	{ "block:", "block" }
 };
 
 bool
@@ -23,6 +24,36 @@ nsx_grouping_parse(const char *text, struct nsx_grouping *g)
 		}
 	g->by = NSX_BY_BLOCK;
 	return strncmp(text, "block:", 6) == 0 && nsx_get_int(nsx_str_c(text + 6), &g->block) && g->block > 0;
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+struct nsx_str
+nsx_rack_of_host(struct nsx_str host)
+{
+	const char *dot = host.len ? memchr(host.ptr, '.', host.len) : NULL;
+	size_t n = dot ? (size_t)(dot - host.ptr) : host.len;
+
+	/* An address has no name to take apart. */
+	if (!n || !is_digit(host.ptr[n - 1]) || (dot && is_digit(host.ptr[0])))
+		return (struct nsx_str){ "", 0 };
+	while (n && is_digit(host.ptr[n - 1]))
+		n--;
+	while (n && is_letter(host.ptr[n - 1]))
+		n--;
+	while (n && !is_digit(host.ptr[n - 1]) && !is_letter(host.ptr[n - 1]))
+		n--;
+	return (struct nsx_str){ host.ptr, n };
 }
 
 const char *
@@ -89,8 +120,11 @@ put_key(struct nsx_device_groups *g, const struct nsx_grouping *by, uint64_t axe
 
 	switch (by->by) {
 	case NSX_BY_NODE:
+	case NSX_BY_RACK:
 		if (d && d->profile != NSX_NONE)
 			host = nsx_cat_str(cat, cat->profiles.p[d->profile].host);
+		if (by->by == NSX_BY_RACK)
+			host = nsx_rack_of_host(host);
 		nsx_buf_str(&g->text, host);
 		return host.len;
 	case NSX_BY_PARTITION:

@@ -1,6 +1,7 @@
 /* device_groups.h -- the groups of devices by which tables have rows: the one home of which group a device is in.
  *
  *   node        the devices of a machine, by the names of hosts in `profile` records
+ *   rack        the devices of machines whose names differ in their last number alone: rack0-node000, rack0-node001
  *   partition   devices with one number of a partition or slice, as the program names it
  *   group       each replica group of XLA and communicator of NCCL (job/comm/group_axes.h)
  *   axis        devices at one place of an axis of their mesh: a stage of a pipeline is a place of its axis
@@ -9,13 +10,13 @@
  *   groups 0,1;2,3 and 0,2;1,3     by group: axis1/2 with devices 0-1, axis1/2 2-3, axis0/2 0,2, axis0/2 1,3
  *                                  by axis:  axis0/2 at 0 with devices 0-1, at 1 2-3; axis1/2 at 0 0,2, at 1 1,3
  *
- * A device is in one group of a node, partition or block, and in one of each axis. */
+ * A device is in one group of a node, rack, partition or block, and in one of each axis. */
 #ifndef NSX_JOB_DEVICE_GROUPS_H
 #define NSX_JOB_DEVICE_GROUPS_H
 
 #include "job/comm/group_axes.h"
 
-enum nsx_group_by { NSX_BY_NODE, NSX_BY_PARTITION, NSX_BY_GROUP, NSX_BY_AXIS, NSX_BY_BLOCK };
+enum nsx_group_by { NSX_BY_NODE, NSX_BY_RACK, NSX_BY_PARTITION, NSX_BY_GROUP, NSX_BY_AXIS, NSX_BY_BLOCK };
 
 /* How devices are grouped. block: devices of a block. */
 struct nsx_grouping { enum nsx_group_by by; int64_t block; };
@@ -23,9 +24,13 @@ struct nsx_grouping { enum nsx_group_by by; int64_t block; };
 /* What `node`, `block:8` and the others mean; false if it is none of them. */
 bool nsx_grouping_parse(const char *text, struct nsx_grouping *g);
 /* All of them, for messages. */
-#define NSX_GROUPINGS "node|partition|group|axis|block:N"
+#define NSX_GROUPINGS "node|rack|partition|group|axis|block:N"
 /* The name of the column that names a group, NULL if its devices do (by group); it lives for ever. */
 const char *nsx_grouping_column(const struct nsx_grouping *g);
+/* The part of a machine's name that is its rack's: without a domain, and without the last number and the letters and
+ * separators before it, "rack0" of "rack0-node017.cluster", "x3c0s1b0" of "x3c0s1b0n1"; empty for a name that has no
+ * number, or nothing before it, as "node17". */
+struct nsx_str nsx_rack_of_host(struct nsx_str host);
 /* Whether groups are of axes: several of them may have a device. */
 bool nsx_grouping_has_axes(const struct nsx_grouping *g);
 

@@ -102,7 +102,27 @@ attention(const struct inputs *in, int a, int heads, int with_q, int with_v)
 	return times(&x, q, 3) && times(&x, &k[length], 1) && times(&x, &sizes, 1) ? x : NSX_ABSENT;
 }
 
-enum how { MATRIX, LINEAR, ATTENTION, DERIVATIVE };
+/* The derivative of a convolution by its input and by its weights, two products of as many operations as the
+ * convolution itself: of the derivative of its output [n, o, out...], its input [n, c, in...] and its weights
+ * [o, c / groups, k...]. Stride and padding are no sizes, but what they make of the input is. A transposed convolution
+ * is that from its output to its input, whose places count then: they are fewer, as a stride is 1 or more. */
+static int64_t
+convolved(const struct inputs *in)
+{
+	int64_t x = 4, out = 1, of = 1;
+	int rank = in->n >= 3 ? in->of[0].n : 0;
+
+	if (rank < 3 || in->of[1].n != rank || in->of[2].n != rank || in->of[0].dim[0] != in->of[1].dim[0] ||
+	    (in->of[2].dim[0] != in->of[0].dim[1] && in->of[2].dim[0] != in->of[1].dim[1]))
+		return NSX_ABSENT;
+	if (!times(&out, in->of[0].dim + 2, rank - 2) || !times(&of, in->of[1].dim + 2, rank - 2))
+		return NSX_ABSENT;
+	if (in->of[2].dim[0] != in->of[0].dim[1] || (in->of[2].dim[0] == in->of[1].dim[1] && of < out))
+		out = of;
+	return times(&x, in->of[0].dim, 1) && times(&x, &out, 1) && times(&x, in->of[2].dim, rank) ? x : NSX_ABSENT;
+}
+
+enum how { MATRIX, LINEAR, ATTENTION, DERIVATIVE, CONVOLVED };
 
 int64_t
 nsx_operator_flops(struct nsx_str key, struct nsx_str sizes)
@@ -126,6 +146,7 @@ nsx_operator_flops(struct nsx_str key, struct nsx_str sizes)
 		OP("aten::_flash_attention_backward", DERIVATIVE, 1, 2),
 		OP("aten::_efficient_attention_backward", DERIVATIVE, 1, 2),
 		OP("flash_attn::_flash_attn_backward", DERIVATIVE, 1, 2),
+		OP("aten::convolution_backward", CONVOLVED, 0, 0),
 #undef OP
 	};
 	struct inputs in;
@@ -141,6 +162,7 @@ nsx_operator_flops(struct nsx_str key, struct nsx_str sizes)
 		case MATRIX:    return product(&in, a, rank);
 		case LINEAR:    return linear(&in);
 		case ATTENTION: return attention(&in, a, rank, 1, 1);
+		case CONVOLVED: return convolved(&in);
 		/* The scores again, and the derivatives of scores, q, k and v. */
 		default:        return attention(&in, a, rank, 3, 2);
 		}

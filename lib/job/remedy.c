@@ -19,6 +19,17 @@ profiler_of(const struct nsx_catalogue *cat)
 	return nsx_cat_on_cpu(cat) ? CPU : is == PROFILERS ? NSYS : is;
 }
 
+/* Whether all profiles are parts of what was recorded, as --time selects them. */
+static bool
+is_part(const struct nsx_catalogue *cat)
+{
+	bool part = cat->profiles.n > 0;
+
+	for (size_t i = 0; i < cat->profiles.n; i++)
+		part &= cat->profiles.p[i].from != INT64_MIN;
+	return part;
+}
+
 const char *
 nsx_remedy(const struct nsx_catalogue *cat, enum nsx_lack of)
 {
@@ -65,6 +76,9 @@ nsx_remedy(const struct nsx_catalogue *cat, enum nsx_lack of)
 			"a CPU has none" },
 	};
 
+	/* A recording may well have what a part of it has not. */
+	if (of == NSX_LACK_WORK && is_part(cat))
+		return "the time that --time selected has none, or CUDA was not recorded";
 	return texts[of][profiler_of(cat)];
 }
 

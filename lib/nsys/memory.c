@@ -226,11 +226,9 @@ by_thread(const void *pa, const void *pb)
 static bool
 find_ranges(struct nsx_trace *t, struct wanted **calls, size_t n, struct nsx_host_call *scratch)
 {
-	uint32_t thread = 0;
+	uint32_t thread = nsx_trace_thread_at(t, calls[0]->gtid);
 
-	while (thread < t->nthreads && t->threads[thread].gtid != calls[0]->gtid)
-		thread++;
-	if (thread == t->nthreads)
+	if (thread == NSX_NONE)
 		return true;
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = (struct nsx_host_call){ .start = calls[i]->start, .end = calls[i]->end,
@@ -280,7 +278,7 @@ static int
 complete(struct nsx_memory_reading *m, struct nsx_memory *x)
 {
 	struct nsx_trace *t = m->l->t;
-	uint32_t process = m->process, device = 0;
+	size_t process = m->process, device = t->ndevices;
 	const struct wanted *w = x->by == NSX_NONE ? NULL : &m->calls.p[x->by];
 
 	x->by = NSX_NONE;
@@ -293,14 +291,14 @@ complete(struct nsx_memory_reading *m, struct nsx_memory *x)
 	}
 	/* Most are of the process of the one before. */
 	if (process >= t->nprocesses || t->processes[process].gpid != x->gpid)
-		for (process = 0; process < t->nprocesses && t->processes[process].gpid != x->gpid; process++)
-			;
-	m->process = process;
-	x->process = process < t->nprocesses ? process : NSX_NONE;
-	while (device < t->ndevices && !(t->devices[device].process == x->process && x->device != NSX_NONE
-	                                 && t->devices[device].cuda == x->device))
-		device++;
-	x->device = device < t->ndevices ? device : NSX_NONE;
+		NSX_BISECT(process, 0, t->nprocesses, t->processes[process].gpid >= x->gpid);
+	m->process = (uint32_t)process;
+	x->process = process < t->nprocesses && t->processes[process].gpid == x->gpid ? m->process : NSX_NONE;
+	if (x->device != NSX_NONE && x->process != NSX_NONE)
+		NSX_BISECT(device, 0, t->ndevices, t->devices[device].process > x->process ||
+		           (t->devices[device].process == x->process && t->devices[device].cuda >= x->device));
+	x->device = device < t->ndevices && t->devices[device].process == x->process
+	            && t->devices[device].cuda == x->device ? (uint32_t)device : NSX_NONE;
 	return NSX_OK;
 }
 

@@ -15,6 +15,12 @@ nsx_event_need(struct nsx_reader *in, enum nsx_kind_id kind)
 	nsx_reader_need(in, kind, columns | (kind == NSX_OP ? NSX_C(OP, type) : 0));
 }
 
+void
+nsx_reach_need(struct nsx_reader *in, enum nsx_kind_id kind)
+{
+	nsx_reader_need(in, kind, nsx_field_slots(kind, NSX_REACH_ROLES));
+}
+
 /* Find what analyses look up of a record. */
 static int
 find(struct nsx_analyses *a, struct nsx_event *e)
@@ -22,7 +28,6 @@ find(struct nsx_analyses *a, struct nsx_event *e)
 	const struct nsx_rec *rec = e->rec;
 	enum nsx_kind_id kind = rec->kind->id;
 
-	e->reaches = !(a->shared & UINT64_C(1) << kind) || nsx_in_reach(rec);
 	if (kind != NSX_OP && kind != NSX_THUNK && kind != NSX_MODULE)
 		return nsx_cat_take(&a->cat, rec, a->err);
 	e->device = nsx_cat_device(&a->cat, rec);
@@ -68,13 +73,12 @@ find_name(struct nsx_analyses *a, struct nsx_event *e)
 static bool
 comes(struct nsx_analysis_run *r, const struct nsx_event *e)
 {
+	bool timed = r->is->shared & NSX_TIMED, reaching = timed || (r->is->shared & NSX_REACHING);
 	bool timeless = e->rec->kind->id == NSX_OP && e->end == NSX_ABSENT;
 
-	if (!(r->is->shared & NSX_TIMED))
-		return true;
-	r->beyond += !e->reaches;
-	r->timeless += e->reaches && timeless;
-	return e->reaches && !timeless;
+	r->beyond += reaching && !e->reaches;
+	r->timeless += timed && e->reaches && timeless;
+	return (!reaching || e->reaches) && (!timed || !timeless);
 }
 
 static int
@@ -88,6 +92,7 @@ take(void *state, const struct nsx_rec *rec)
 	a->came[kind]++;
 	if (a->first[kind] == a->first[kind + 1] && nsx_rec_section(rec) != NSX_SECTION_METADATA)
 		return NSX_OK;
+	e.reaches = !((a->shared | a->reaching) & UINT64_C(1) << kind) || nsx_in_reach(rec);
 	if (a->shared && find(a, &e) != NSX_OK)
 		return NSX_ERR;
 	a->beyond += !e.reaches;
@@ -169,7 +174,9 @@ begin(struct nsx_analyses *a)
 			return nsx_err_nomem(a->err, NULL);
 		if (r->is->begin && r->is->begin(r->state, r->options, &at) != NSX_OK)
 			return NSX_ERR;
-		if (r->is->shared || r->steps)
+		if (r->is->shared & NSX_REACHING)
+			a->reaching |= NSX_REACHING_KINDS & (r->is->kinds ? r->is->kinds : ~UINT64_C(0));
+		if ((r->is->shared & ~(unsigned)NSX_REACHING) || r->steps)
 			a->shared |= r->is->kinds ? r->is->kinds : ~UINT64_C(0);
 	}
 	return list_takers(a) ? NSX_OK : nsx_err_nomem(a->err, NULL);

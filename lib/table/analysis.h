@@ -84,7 +84,9 @@ struct nsx_analysis_at {
 	const int64_t *came;
 };
 
-enum { NSX_NAMED = 2, NSX_TIMED = 4 };
+#define NSX_REACHING_KINDS (NSX_K(MODULE) | NSX_K(THUNK) | NSX_K(OP) | NSX_K(RANGE))
+
+enum { NSX_NAMED = 2, NSX_TIMED = 4, NSX_REACHING = 8 };
 
 /* Functions return NSX_OK, or NSX_ERR with at->err filled; begin, finish and free may be NULL. */
 struct nsx_analysis {
@@ -93,7 +95,8 @@ struct nsx_analysis {
 	/* false; true: events are filled, and the catalogue has all metadata up to the record; NSX_NAMED: as well, and
 	 * names of operations, a column that it declares, have numbers; NSX_TIMED: as with true, and records beyond
 	 * reach and operations without a start or duration do not come: diags tell how many. The last two may be
-	 * joined. */
+	 * joined. NSX_REACHING: events as with false, but records of NSX_REACHING_KINDS beyond reach do not come; with
+	 * any of the others the same of those. `need` declares its kinds with nsx_reach_need or nsx_event_need. */
 	unsigned shared;
 	/* A state of `size` is all 0. options: the caller's, which outlive it. */
 	int  (*begin)(void *state, const void *options, const struct nsx_analysis_at *at);
@@ -137,7 +140,7 @@ struct nsx_analyses {
 	int64_t              beyond;              /* records that are not in reach, of kinds that are looked up */
 	/* Own. */
 	int64_t              came[NSX_NKINDS + 1];
-	uint64_t             shared;              /* kinds of those that are */
+	uint64_t             shared, reaching;    /* kinds of those that are */
 	struct nsx_intern    names;
 	uint32_t             recall[NSX_RECALL];
 	struct nsx_series    of_name;             /* (device, name) */
@@ -149,6 +152,8 @@ struct nsx_analyses {
 
 /* Declare to a reader the columns of which events of that kind are made. */
 void nsx_event_need(struct nsx_reader *in, enum nsx_kind_id kind);
+/* The columns alone by which it is known whether a record of that kind is in reach. */
+void nsx_reach_need(struct nsx_reader *in, enum nsx_kind_id kind);
 
 /* Begin all of them, read all of `in` (nothing read yet), and finish them in their order. require: a kind of which the
  * stream must have a record, NULL: none. A diag that several of them have is counted once: of different counts the

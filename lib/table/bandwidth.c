@@ -21,6 +21,9 @@
 #define BY_WAITS(member) offsetof(struct nsx_bandwidth_row, member), offsetof(struct nsx_bandwidth_row, waits), NULL
 
 static const struct nsx_sum_col cols[] = {
+	{ "program",      NSX_CELL_STRING,  NSX_SUM_STR,   AT(program) },
+	{ "name",         NSX_CELL_STRING,  NSX_SUM_STR,   AT(inst_name) },
+	{ "op_name",      NSX_CELL_STRING,  NSX_SUM_STR,   AT(op_name) },
 	{ "collective",   NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(kind) },
 	{ "bytes",        NSX_CELL_BYTES,   NSX_SUM_INT,   AT(bytes) },
 	{ "group",        NSX_CELL_ID,     NSX_SUM_INT,   AT(group) },
@@ -34,11 +37,20 @@ static const struct nsx_sum_col cols[] = {
 	{ "total",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(dur) },
 	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known_wait) },
 };
+#define SIZES "collective bytes group instances busbw_mean busbw_stderr algbw_mean wait_mean wait_max hidden_share " \
+	      "total wait"
+
 static const struct nsx_sum_def def = {
 	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
-	.cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-total collective bytes group",
+	.cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-total collective bytes group", .shown = SIZES,
 	.rank = "collective bytes group instances total busbw_mean wait hidden_share wait_mean algbw_mean",
 	.adds = "total"
+}, by_inst = {
+	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
+	.cols = cols, .ncols = sizeof cols / sizeof *cols, .shown = "program name " SIZES " op_name",
+	.order = "-wait -total program name collective bytes group",
+	.rank = "name wait wait_mean total instances collective bytes busbw_mean group program hidden_share algbw_mean",
+	.adds = "wait"
 };
 
 /* ---- an instance */
@@ -80,6 +92,8 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 		if (of[i].dur > 0 && (shortest == 0 || of[i].dur < shortest))
 			shortest = of[i].dur;
 	}
+	if (s->by_inst && of->inst != NSX_NONE)
+		key.inst = of->inst + 1;
 	if (s->axes)
 		key.in = nsx_group_axes_of(s->axes, s->reading.comm, of, n);
 	uint32_t row = key.in == NSX_NONE ? NSX_NONE : nsx_sums_number(&s->sums, &key);
@@ -171,6 +185,13 @@ finish(struct nsx_bandwidth_sums *s)
 		struct nsx_bandwidth_row *r = &s->rows.p[i];
 
 		r->name = nsx_cat_str(&s->reading.comm->cat, r->kind);
+		if (r->inst) {
+			const struct nsx_cat_inst *inst = &s->reading.comm->cat.insts.p[r->inst - 1];
+
+			r->program = nsx_cat_program_label(&s->reading.comm->cat, inst->program);
+			r->inst_name = nsx_cat_str(&s->reading.comm->cat, inst->name);
+			r->op_name = nsx_cat_str(&s->reading.comm->cat, inst->op_name);
+		}
 		r->has_bytes = r->bytes != NSX_ABSENT;
 		r->has_group = r->group != NSX_ABSENT;
 		r->mean = mean_of(r);
@@ -222,9 +243,11 @@ nsx_bandwidth_collect(struct nsx_reader *in, struct nsx_bandwidth_sums *s, struc
                       struct nsx_err *err)
 {
 	s->err = err;
-	s->sums = (struct nsx_sums){ .def = &def, .texts = &s->reading.pairing.comm.cat.strings };
+	s->sums = (struct nsx_sums){ .def = s->by_inst ? &by_inst : &def,
+	                             .texts = &s->reading.pairing.comm.cat.strings };
 	s->reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other,
 	                                              .state = s };
+	s->reading.keep = s->by_inst ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES : 0;
 	if (s->axes)
 		nsx_group_axes_need(in);
 	if (nsx_collective_instances(in, &s->reading, diags, err) != NSX_OK)
@@ -277,7 +300,8 @@ nsx_bandwidth(struct nsx_reader *in, enum nsx_bandwidth_by by, struct nsx_bandwi
               struct nsx_err *err)
 {
 	struct nsx_group_axes axes = { 0 };
-	struct nsx_bandwidth_sums s = { .axes = by == NSX_BANDWIDTH_COLLECTIVE ? NULL : &axes };
+	struct nsx_bandwidth_sums s = { .by_inst = by == NSX_BANDWIDTH_INSTRUCTION,
+	                                .axes = by >= NSX_BANDWIDTH_AXIS ? &axes : NULL };
 	int rc = nsx_bandwidth_collect(in, &s, diags, err);
 
 	*b = (struct nsx_bandwidth){ .instances = s.closed, .diags = s.ndiags };

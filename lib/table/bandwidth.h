@@ -7,9 +7,11 @@
 #include "base/table.h"
 #include "stream/reader.h"
 
-/* What a row is: a kind of collective with its sizes, an axis of the mesh of devices (job/axis.h), or one group of
- * devices. */
-enum nsx_bandwidth_by { NSX_BANDWIDTH_COLLECTIVE, NSX_BANDWIDTH_AXIS, NSX_BANDWIDTH_GROUP };
+/* What a row is: a kind of collective with its sizes, an instruction with these, an axis of the mesh of devices
+ * (job/axis.h), or one group of devices. */
+enum nsx_bandwidth_by {
+	NSX_BANDWIDTH_COLLECTIVE, NSX_BANDWIDTH_INSTRUCTION, NSX_BANDWIDTH_AXIS, NSX_BANDWIDTH_GROUP
+};
 
 struct nsx_bandwidth {
 	struct nsx_table *table;      /* the caller frees it */

@@ -18,6 +18,7 @@ struct nsx_bandwidth_row {
 	int64_t  bytes, group;          /* the key, NSX_ABSENT: not known; */
 	uint32_t kind, in;              /* kind: in the catalogue, NSX_NONE: not known. in: the group of devices, of
 	                                 * nsx_bandwidth_sums.axes; 0 without these */
+	uint32_t inst, none;            /* inst: 1 + that of the catalogue, 0: not of one, or not asked for; none: 0 */
 	int64_t  instances;
 	NSX_VEC(int64_t) shortest;      /* of each instance with one above 0 */
 	nsx_u128 wait, dur, hidden;     /* sums over records, ns; wait: start of the last device - own start */
@@ -28,6 +29,7 @@ struct nsx_bandwidth_row {
 	uint32_t number;                /* the number of the row that `each` receives */
 	bool     has_bytes, has_group;
 	struct nsx_str name;            /* of the kind; empty if unknown */
+	struct nsx_str program, inst_name, op_name;   /* of inst */
 	struct nsx_bandwidth_mean mean;
 	double   hidden_share;          /* NaN: not known */
 	nsx_u128 known_wait;            /* `wait`; NSX_SUM_NONE: of no record */
@@ -43,6 +45,7 @@ struct nsx_bandwidth_sums {
 	bool             (*other)(void *arg, const struct nsx_rec *rec);   /* every record; false when out of memory */
 	void              *arg;
 	struct nsx_group_axes *axes;            /* the caller's, empty: rows are also by group of devices; NULL: not */
+	bool               by_inst;             /* rows are also by instruction */
 	struct nsx_err    *err;
 	struct nsx_collective_reading reading;
 	struct nsx_sums    sums;                /* of struct nsx_bandwidth_row */

@@ -391,6 +391,8 @@ say_unknown(const struct grouping *x, const struct nsx_grouping *by, struct nsx_
 {
 	static const char *const why[] = {
 		[NSX_BY_NODE] = "devices of unknown machines: nsysx-extract --host records their names",
+		[NSX_BY_RACK] = "devices of machines whose names are not known, or have no part that machines share: "
+		                "nsysx-extract --host records names",
 		[NSX_BY_PARTITION] = "devices without the number of a partition",
 		[NSX_BY_GROUP] = "devices in none of the groups along an axis",
 		[NSX_BY_AXIS] = "devices without a place",

@@ -25,6 +25,7 @@ struct nsx_roofline_given {
 
 struct nsx_roofline_options {
 	enum nsx_roofline_by by;
+	bool        digits;        /* by op-name: names that differ in numbers alone are one */
 	bool        words;         /* below the table a line for each program */
 	struct nsx_roofline_given given;
 	const char *require;       /* fail unless the stream has a record of this kind; NULL: none */

@@ -15,7 +15,10 @@ enum nsx_stragglers_show {
 	NSX_STRAGGLERS_PAIRS,     /* a row for each kind of collective, device and device that it waited for */
 	NSX_STRAGGLERS_TOGETHER,  /* number of the tables above, which nsx_stragglers_all makes in one reading */
 	/* A row for each device: how much longer it takes for the same kernels. */
-	NSX_STRAGGLERS_PACE = NSX_STRAGGLERS_TOGETHER
+	NSX_STRAGGLERS_PACE = NSX_STRAGGLERS_TOGETHER,
+	/* A row for each instruction that communicates, or kind of collective without one: how long devices waited in
+	 * it, and for which of them most. */
+	NSX_STRAGGLERS_INSTRUCTIONS
 };
 
 struct nsx_stragglers_options {

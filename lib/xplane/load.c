@@ -154,6 +154,8 @@ report(const struct nsx_xspace *s, const char *who, struct nsx_diags *d)
 	nsx_diag_add(d, NSX_INFO, who, s->derived, "lines ignored: derived from others, or no work of the GPU");
 	nsx_diag_add(d, NSX_INFO, who, s->others, "planes ignored: of no known kind");
 	nsx_diag_add(d, NSX_INFO, who, s->repeated, "NVTX ranges ignored: XLA's, which repeat what operations tell");
+	nsx_diag_add(d, NSX_WARNING, who, s->crowded, "NVTX ranges taken as without a domain, which is a part of their "
+	             "name: more than %d domains", UINT16_MAX - 1);
 	nsx_diag_add(d, NSX_INFO, who, s->instants, "TraceMes ignored: instants, and what ends others");
 	nsx_diag_add(d, NSX_INFO, who, s->on_cpu,
 	             "instructions that ran on a CPU: they have no calls, so why it was idle between them is not "

@@ -92,8 +92,8 @@ struct nsx_xspace {
 	int64_t            started, pid;   /* UNIX ns, INT64_MIN: not known; 0: not known */
 	int64_t            next;        /* id of the next event */
 	/* Counted for diags. */
-	int64_t bad_times, aggregated, python, derived, instants, holders, tpus, others, outside, alone, unmatched,
-	    nameless, on_cpu, repeated, starts; /* of profiles but the first */
+	int64_t bad_times, crowded, aggregated, python, derived, instants, holders, tpus, others, outside, alone,
+	    unmatched, nameless, on_cpu, repeated, starts; /* of profiles but the first */
 };
 
 /* planes.c: index the plane and read what it says of itself. NSX_OK, or NSX_ERR with err filled. */

@@ -342,11 +342,18 @@ add_nvtx(struct nsx_xspace *s, const struct line *l, struct event *e)
 	const char *colon = name.len ? memchr(name.ptr, ':', name.len) : NULL;
 	size_t at = colon ? (size_t)(colon - name.ptr) : 0;
 	if (at && at + 1 < name.len && colon[1] != ':') {
-		uint32_t domain = nsx_intern(&s->t->domains, (struct nsx_str){ name.ptr, at });
-		if (domain > UINT16_MAX)
+		/* A number of a domain has 16 bits, of which one is left for XLA's. */
+		bool crowded = s->t->domains.n >= UINT16_MAX;
+		struct nsx_str text = { name.ptr, at };
+		uint32_t domain = crowded ? nsx_intern_find(&s->t->domains, text) : nsx_intern(&s->t->domains, text);
+
+		if (domain == NSX_NONE && !crowded)
 			return nsx_xspace_nomem(s);
-		m.row.domain = (uint16_t)domain;
-		name = skip(name, at + 1);
+		s->crowded += domain == NSX_NONE;
+		if (domain != NSX_NONE) {
+			m.row.domain = (uint16_t)domain;
+			name = skip(name, at + 1);
+		}
 	}
 	m.row.name = nsx_xspace_kept(&s->t->names, name, &e->meta->kept_as);
 	return m.row.name != NSX_NONE && nsx_vec_push(&s->marks, m) ? NSX_OK : nsx_xspace_nomem(s);

@@ -152,6 +152,10 @@ same 'the summary' "$T/rounded" "$T/want"
 equal 'waiting is the same as in nsysx-stragglers --waits' \
 	"$(nsysx-stragglers -q --waits --tsv "$T/sum" | awk -F'\t' 'NR > 1 { w[$1] += $4; if ($6 > m[$1]) m[$1] = $6 } END { for (k in w) print k, w[k], m[k] }' | sort)" 'all-gather 60 30
 all-reduce 400 400'
+equal 'by instruction' "$(nsysx-collectives -q --summary --by instruction --tsv "$T/sum" | cut -f 2-6,11,13,14 | tr '\t' ' ')" 'name collective bytes group instances wait_max total wait
+ar all-reduce 1000 2 2 400 2600 400
+ag all-gather 1000 4 2 30 6080 60
+hd host-to-device 8000 1 2 0 3000 0'
 nsysx-collectives "$T/sum" | nsysx-collectives --summary >"$T/again"
 same 'collective records in the input change nothing' "$T/got" "$T/again"
 nsysx-view -bz "$T/sum" | nsysx-collectives --summary -o "$T/again"

@@ -77,6 +77,13 @@ gate 'an increase that --percent allows is no regression, but a warning' 0 'trai
 equal 'with its limit' "$(grep -c 'more than its noise of .*, but no more than --percent allows: same$' "$T_private/err")" 1
 nsysx-compare --table --by step --percent 50 "$T/base" "$T/idle" >"$T/small" 2>"$T/null"
 equal 'and a line below the table' "$(grep -c '^the period of train step # grew by .* --percent allows: same$' "$T/small")" 1
+gate 'by device, too' 0 'same, but longer by more than noise, which --percent or --absolute allows; the most: device 0: period: ' --by device --percent 50 "$T/base" "$T/idle"
+gate '... and of kernels that grew' 0 'allows; the most: gemm: ' --by kernel --percent 50 "$T/base" "$T/gemm"
+gate '... once' 0 '' --by kernel --percent 50 "$T/base" "$T/gemm"
+equal '... in one line' "$(grep -c 'longer by more than noise' "$T_private/err")" 1
+equal '... and one below the table' "$(nsysx-compare -q --table --by kernel --percent 50 "$T/base" "$T/gemm" | grep -c '^same, but longer by more than noise, .* allows: [1-9][0-9]*; the most: .*gemm')" 1
+gate '... not the other way round' 0 '' --by kernel --percent 50 "$T/gemm" "$T/base"
+equal '... as it is shorter' "$(grep -c 'longer by more' "$T_private/err")" 0
 gate 'two runs of a job cause no such warning' 0 '' --by step "$T/base" "$T/again"
 equal 'as they differ by less than noise' "$(grep -c 'grew by' "$T_private/err")" 0
 gate 'it is none the other way round' 0 '' --by step "$T/idle" "$T/base"

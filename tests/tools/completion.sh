@@ -66,7 +66,7 @@ nsysx-stragglers --waits=	E--waits= device pairs
 nsysx-extract --ranges=a	E--ranges= all
 nsysx-summary --by=nothing	
 nsysx-copies --by _	size
-nsysx-idle --by _	axis block: device every: execution group host module node partition range: step
+nsysx-idle --by _	axis block: device every: execution group host module node partition rack range: step
 nsysx-fold _	F
 nsysx-fold -- --b	
 X

@@ -21,6 +21,15 @@ END
 done
 equal 'an unknown kind: the most similar is suggested' "$(nsysx-view -t thunks host 2>&1 >/dev/null | grep -c 'did you mean thunk?')" 1
 
+# ---- one reason is enough ----
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >nothing
+equal 'a diagnosis of no GPU work: one warning, and no advice about options' "$(nsysx-diagnose nothing 2>&1 >/dev/null | sed 's/: record.*//')" \
+	'nsysx-diagnose: warning: no GPU work in the stream'
+"$SYNTH" -q -o part --steps 2
+equal '... of a part of the recording' "$(nsysx-extract -q -a --time 0:1us part/r0.sqlite | nsysx-diagnose 2>&1 >/dev/null)" \
+	'nsysx-diagnose: warning: no GPU work in the stream: the time that --time selected has none, or CUDA was not recorded'
+equal 'no waits: one warning' "$(nsysx-stragglers --waits nothing 2>&1 >/dev/null)" 'nsysx-stragglers: warning: no communication between devices: nothing waits'
+
 # ---- a window of time without a unit ----
 "$SYNTH" -q -o "$T/job" || exit 1
 said() { nsysx-extract "$@" job/r0.sqlite 2>&1 >/dev/null | grep -e --time; }

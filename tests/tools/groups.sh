@@ -87,7 +87,7 @@ same 'records of collectives give the same rows' "$T/got" /dev/stdin <<END
 $(nsysx-collectives -q --summary --by group --tsv "$T/marked")
 END
 fails '--by without --summary' 2 'by goes with --summary' nsysx-collectives --by axis "$T/mesh"
-fails 'an unknown --by' 2 'want collective|axis|group' nsysx-collectives --summary --by node "$T/mesh"
+fails 'an unknown --by' 2 'want collective|instruction|axis|group' nsysx-collectives --summary --by node "$T/mesh"
 
 # ---- communicators ----
 # Two of two ranks, a stride apart, and one of which two of four ranks are known.
@@ -173,6 +173,17 @@ equal 'by group' "$(of group axis devices compute worst)" \
 	'all 0-3 140 2|axis0/2 0,2 80 2|axis0/2 1,3 60 3|axis1/2 2-3 110 2|axis1/2 0-1 30 1|group(3) 0-1,3 70 3|group(1) 2 70 2|'
 equal 'by axis: the devices at one place of it' "$(of axis axis at devices compute | cut -d '|' -f 5-)" \
 	'axis0/2 1 2-3 110|axis0/2 0 0-1 30|axis1/2 0 0,2 80|axis1/2 1 1,3 60|'
+# Names of machines: RACK-NODE, of Cray, with a domain; and of which nothing is a rack's.
+racks() {
+	sed "s/ alpha\$/ $1/; s/ beta\$/ $2/" "$T/head" | cat - "$T/work" | stream >"$T/racked"
+	nsysx-summary -q --by rack --tsv "$T/racked" | cut -f 1,3 | sed 1d | sort | tr '\t\n' ' |'
+}
+equal 'by rack' "$(racks rack0-node000 rack1-node001)" 'rack0 0-1|rack1 2-3|'
+equal '... of one rack' "$(racks rack0-node000.site.org rack0-node001.site.org)" 'rack0 0-3|'
+equal '... by components' "$(racks x3c0s1b0n0 x3c0s1b0n1)" 'x3c0s1b0 0-3|'
+equal '... without a name of theirs' "$(racks node17 alpha)" '[unknown] 0-3|'
+equal '... of addresses' "$(racks 10.1.0.17 10.1.0.18)" '[unknown] 0-3|'
+ok '... which is reported' sh -c 'nsysx-summary --by rack --tsv "$1" 2>&1 >/dev/null | grep -q "names are not known, or have no part that machines share"' sh "$T/racked"
 sed 's/ alpha$/ -/; s/ beta$/ -/' "$T/head" | cat - "$T/work" | stream >"$T/nameless"
 equal 'without names of machines' "$(nsysx-summary -q --by node --tsv "$T/nameless" | cut -f 1-3 | sed 1d)" '[unknown]	4	0-3'
 ok '... which is reported' sh -c 'nsysx-summary --by node --tsv "$1" 2>&1 >/dev/null | grep -q "unknown machines: nsysx-extract --host"' sh "$T/nameless"

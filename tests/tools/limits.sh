@@ -51,16 +51,20 @@ summary --by total
 summary --by range
 summary --by kernel'
 
-stream 0 $M 1 $M 2 $M >"$T/much"
+# The longest that count: 73 years.
+L=$((1 << 61))
+stream 0 $L 1 $L 2 $L 3 $L >"$T/much"
 while read -r tool options; do
 	# shellcheck disable=SC2086
 	fails "sums beyond 64 bits are refused: $tool $options" 1 'exceeds 64 bits' nsysx-$tool -q $options "$T/much"
 done <<END
 $tables
 END
-# Two that fit together, up to the last nanosecond.
+# Four that fit together, up to the last nanosecond, and two that tables do not count.
+stream 0 $L 1 $L 2 $L 3 $((L - 1)) >"$T/four"
 stream 0 4000000000000000000 4000000000000000000 5223372036854775807 >"$T/most"
-equal 'a sum of 2^63 - 1 is exact: summary' "$(nsysx-summary -q --by kernel "$T/most" | awk -F'\t' 'NR == 2 { print $4 }')" $M
+equal 'a sum of 2^63 - 1 is exact: summary' "$(nsysx-summary -q --by kernel "$T/four" | awk -F'\t' 'NR == 2 { print $4 }')" $M
+equal 'longer ones than 73 years are not counted' "$(nsysx-summary --by kernel "$T/most" 2>&1 | tail -n +1 | grep -c 'kernel	\|beyond 73 years: ignored (2)')" 1
 equal 'a sum of 2^63 - 1 is exact: fold' "$(nsysx-fold -q --by kernel "$T/most")" "[no NVTX range];k $M"
 equal '... of operations' "$(nsysx-measure -q --module step "$T/most" | cut -f 5,6 | sed 1d | tr '\t\n' '  ')" '4000000000000000000 4000000000000000000 5223372036854775807 5223372036854775807 '
 equal '... of hidden time' "$(nsysx-overlap "$T/most" | nsysx-view -t thunk | awk -F'\t' '$10 == 1 { print $12 }' | tr '\n' ' ')" '4000000000000000000 5223372036854775807 '

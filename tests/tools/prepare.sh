@@ -164,4 +164,8 @@ run nsysx-prepare -q -o never cut.stream
 equal 'one that is cut is still one: the next tool says where' "$status $(grep -c 'cut.stream: cut short' "$T_private/err")" '1 1'
 awk 'BEGIN { for (i = 0; i < 9000; i++) print "module" i, "of no stream" }' >text.stream
 fails 'a file that is none' 1 'not a profile that nsysx reads' nsysx-prepare -q -o never text.stream
+# ---- without GPU work there is nothing to diagnose ----
+printf '#nsysx\t2\n#profile\tprofile:i\tname:s\nprofile\t0\tr0\n#end\trecords:i\nend\t1\n' >idler.tsv
+run nsysx-prepare -o idler idler.tsv
+equal 'no command is said to come next' "$(grep -c '^next:' "$T_private/out") $(grep -c 'no GPU work in what was given' "$T_private/err")" '0 1'
 done_testing

@@ -52,6 +52,11 @@ equal 'without `first` they are among the others in their order' "$(grep -o '<da
 rows_of '' >"$T/page"
 ok 'without relevant devices the first rows' grep -q '200 of 500 rows here, the first: sorting and the filter see only these' "$T/page"
 
+# A table that may have more, of which the rows of relevant devices come first all the same.
+(cd "$T" && printf '\001device:device:n,x:x:n\t5\tlong.tsv\t1\t\t1000\n' | awk -v relevant=450,17 -f "$here/page/html.awk" -f "$here/page/table.awk") >"$T/page"
+equal 'a table with room for all rows' "$(grep -c '^<tr' "$T/page") $(grep -c ', 500 rows<' "$T/page")" '500 1'
+equal '... relevant ones first' "$(grep -o '<data value="[0-9]*">' "$T/page" | grep -o '[0-9]*' | awk 'NR % 2' | head -n 3 | tr '\n' ' ')" '450 17 0 '
+
 # ---- a report
 SYNTH=${SYNTH:-$B/tests/synth/nsysx-synth}
 if ! [ -x "$SYNTH" ] || ! command -v make >/dev/null 2>&1; then

@@ -82,18 +82,18 @@ is 'a row per instruction' $p "$T/s" <"$T/by_inst"
 head -n 4 "$T/by_inst" >"$T/first"
 is '--top cuts' --top 3 $p "$T/s" <"$T/first"
 is 'by opcode and math' --by opcode $p "$T/s" <<'END'
-opcode math instructions count total modelled limit headroom efficiency flops bytes tflops gbps share
-fusion bf16 2 5 5200 5200 4100 1100 0.788461538462 4100000 21000 0.788461538462 4.03846153846 0.753623188406
-fusion - 4 5 1200 1200 1200 200 0.833333333333 0 8000 0 6.66666666667 0.173913043478
-sort - 1 1 300 0 0 0 - 0 0 - - 0.0434782608696
-copy - 1 2 200 200 800 0 1 0 8000 0 40 0.0289855072464
+opcode math instructions count total modelled limit headroom efficiency flops bytes tflops gbps share gain
+fusion bf16 2 5 5200 5200 4100 1100 0.788461538462 4100000 21000 0.788461538462 4.03846153846 0.753623188406 75
+fusion - 4 5 1200 1200 1200 200 0.833333333333 0 8000 0 6.66666666667 0.173913043478 50
+sort - 1 1 300 0 0 0 - 0 0 - - 0.0434782608696 0
+copy - 1 2 200 200 800 0 1 0 8000 0 40 0.0289855072464 0
 END
 is 'by op_name' --by op-name $p "$T/s" <<'END'
-op_name instructions count total modelled limit headroom efficiency flops bytes tflops gbps share
-j/dot 2 5 5200 5200 4100 1100 0.788461538462 4100000 21000 0.788461538462 4.03846153846 0.753623188406
-j/add 1 2 750 750 600 150 0.8 0 6000 0 8 0.108695652174
-- 4 5 650 650 1400 50 0.923076923077 0 10000 0 15.3846153846 0.0942028985507
-j/sort 1 1 300 0 0 0 - 0 0 - - 0.0434782608696
+op_name instructions count total modelled limit headroom efficiency flops bytes tflops gbps share gain
+j/dot 2 5 5200 5200 4100 1100 0.788461538462 4100000 21000 0.788461538462 4.03846153846 0.753623188406 75
+j/add 1 2 750 750 600 150 0.8 0 6000 0 8 0.108695652174 0
+- 4 5 650 650 1400 50 0.923076923077 0 10000 0 15.3846153846 0.0942028985507 50
+j/sort 1 1 300 0 0 0 - 0 0 - - 0.0434782608696 0
 END
 is 'by program' --by program $p "$T/s" <<'END'
 id program key executions time compute modelled matrix vector memory limit headroom efficiency share flops tflops hfu
@@ -113,12 +113,13 @@ END
 
 nsysx-roofline -q --table $p "$T/s" | sed '1,9d' >"$T/got"
 cat >"$T/want" <<'END'
-step@7: matrix-bound in 81% of its time, at 79.7% of the limit; headroom 650 ns per execution, 650 ns of it in the first 5 rows; HFU 41.0%; 4.5% without a limit: sort
-tiny@9: memory-bound in 100% of its time, at 100.0% of the limit; headroom 0 ns per execution, 0 ns of it in the first 5 rows; HFU 0.0%
+step@7: matrix-bound in 81% of its time, at 79.7% of the limit; headroom 650 ns per execution, 650 ns of it in the first 5 rows; HFU 41.0% of the time of executions; 4.5% without a limit: sort
+look first at tie, gain 38 ns per execution
+tiny@9: memory-bound in 100% of its time, at 100.0% of the limit; headroom 0 ns per execution, 0 ns of it in the first 5 rows; HFU 0.0% of the time of executions
 rows faster than memory allows (cache): 1; data stayed in caches, or less was moved than modelled
 rows faster than the peak (peak): 2; the clock is above the table's, or --peak is wrong
 rows whose work is not modelled (unmodelled): 1
-HFU counts all operations that ran, including rematerialised ones; nsysx-summary --by scope has an mfu without these; that of the model's own count of FLOPs is not in HLO
+HFU counts all operations that ran, including rematerialised ones, and the time between kernels of an execution, not that between executions; nsysx-summary --by scope has those of the kernels' time, and an mfu without rematerialised ones; that of the model's own count of FLOPs is not in HLO
 the stream holds no diags
 END
 same 'sentences about programs below an aligned table' "$T/want" "$T/got"
@@ -134,6 +135,28 @@ equal 'the headroom of the first rows' "$(nsysx-roofline -q --table $p "$T/six" 
 	'headroom 21.00 us per execution, 20.00 us of it in the first 5 rows'
 equal '... not below points' "$(nsysx-roofline -q --table --points $p "$T/s" | wc -l)" 7
 equal '... not in other forms' "$(nsysx-roofline -q --json --by program $p "$T/s" | grep -c HFU)" 0
+
+# Two layers of 250 ns each, one of 300: at a limit of 100 ns gains are 125 each, and 175.
+{
+	head_of
+	echo 'inst 0 0 a fusion 0 j/layers.0/mul[axis=(1,)] 0 - 0 1000'
+	echo 'inst 0 1 b fusion 0 j/layers.1/mul[axis=(2,)] 0 - 0 1000'
+	echo 'inst 0 2 c fusion 0 j/head 0 - 0 1000'
+	echo "$events"
+	echo 'module 0 0 0 0 0 1000 3'
+	echo 'thunk 0 0 0 0 0 0 a 0 250 0'
+	echo 'thunk 0 0 0 0 1 0 b 250 250 0'
+	echo 'thunk 0 0 0 0 2 0 c 500 300 0'
+} | stream _ >"$T/layers"
+equal 'many that are alike, and the one with the largest gain' "$(nsysx-roofline -q --table $p "$T/layers" | grep '^look first')" \
+	'look first at 2 instructions of op_name j/layers.#/mul, gain 250 ns per execution (--by op-name --names=digits); of single ones at c, gain 175 ns'
+is '... are a row' --by op-name --names digits $p "$T/layers" <<'END'
+op_name instructions count total modelled limit headroom efficiency flops bytes tflops gbps share gain
+j/layers.#/mul[axis=(#,)] 2 2 500 500 200 300 0.4 0 2000 0 4 0.625 250
+j/head 1 1 300 300 100 200 0.333333333333 0 1000 0 3.33333333333 0.375 175
+END
+equal '... in full two' "$(nsysx-roofline -q --tsv --by op-name --names=full $p "$T/layers" | wc -l)" 4
+fails '--names without op-name' 2 '--names goes with --by op-name' nsysx-roofline --names digits --by opcode "$T/layers"
 
 # ---- the same for any encoding and order of records
 
@@ -265,9 +288,9 @@ M=9223372036854775807
 equal 'work of one execution is exact' "$(nsysx-roofline -q --tsv $p "$T/work" | awk -F'\t' 'NR == 2 { print $12, $13, $14 }')" "$M $M $M"
 equal 'sums of work are absent' "$(nsysx-roofline -q --tsv --by opcode $p "$T/work" | awk -F'\t' 'NR == 2 { print $10 "|" $11 }')" '|'
 equal '... a warning' "$(warned --by opcode $p "$T/work")" 'sums of operations or bytes beyond 64 bits: ignored (2)'
-{ head_of; echo "inst 0 0 dot fusion 0 - 1 bf16 1 1"; echo "$events"; for i in 0 1; do echo "thunk 0 0 0 0 0 $i dot 0 $M 0"; done; } | stream _ >"$T/times"
+{ head_of; echo "inst 0 0 dot fusion 0 - 1 bf16 1 1"; echo "$events"; for i in 0 1 2 3 4; do echo "thunk 0 0 0 0 0 $i dot 0 $((1 << 61)) 0"; done; } | stream _ >"$T/times"
 fails 'times beyond 64 bits' 1 'exceeds 64 bits' nsysx-roofline $p "$T/times"
-{ head_of; echo "$events"; for i in 0 1; do echo "module 0 0 $i 0 0 $M 1"; done; } | stream _ >"$T/times"
+{ head_of; echo "$events"; for i in 0 1 2 3 4; do echo "module 0 0 $i 0 0 $((1 << 61)) 1"; done; } | stream _ >"$T/times"
 fails 'times of modules beyond 64 bits' 1 'exceeds 64 bits' nsysx-roofline --by program $p "$T/times"
 
 # ---- random streams, compared with a computation by fractions

@@ -158,6 +158,15 @@ all-reduce 2 1 1 5 5 5
 all-reduce 1 0 1 0 0 0
 all-reduce 2 0 1 0 0 0
 END
+is 'a row per instruction' --waits --by instruction "$T/step.tsv" <<'END'
+program name collective instances wait wait_share wait_mean wait_max waited_for caused last transfer_mean op_name
+step@7 ar all-reduce 2 15 1 2.5 10 1 15 1 71 -
+END
+is '... of a program' --waits --by instruction --program tiny "$T/step.tsv" <<'END'
+program name collective instances wait wait_share wait_mean wait_max waited_for caused last transfer_mean op_name
+END
+fails '... is of waits' 2 '--by instruction goes with --waits' nsysx-stragglers --by instruction "$T/step.tsv"
+fails '... not of pairs' 2 '--by instruction goes with --waits' nsysx-stragglers --waits=pairs --by instruction "$T/step.tsv"
 nsysx-stragglers --all --tsv -o "$T/all-%" "$T/step.tsv" 2>"$T/all-said"
 for part in stragglers: curve:--curve waits:--waits pairs:--waits=pairs; do
 	nsysx-stragglers --tsv ${part#*:} "$T/step.tsv" >"$T/want" 2>>"$T/one-by-one"
@@ -245,6 +254,13 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	nsysx-stragglers -q --waits=pairs --tsv "$T/one/s" | awk -F'\t' 'NR > 1 { t += $5 } END { print t }' >"$T/got"
 	awk -F'\t' '{ t += $3 } END { print t }' "$T/want" >"$T/sum"
 	same 'pairs add up to waits' "$T/sum" "$T/got"
+	nsysx-stragglers -q --waits --by instruction --tsv "$T/one/s" | awk -F'\t' 'NR > 1 && $5 { print $2, $5 }' | LC_ALL=C sort >"$T/got"
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		$c["group"] > 1 { t[$c["name"]] += $c["wait"] } END { for (d in t) if (t[d]) print d, t[d] }' "$T/one/answers/collectives.tsv" | LC_ALL=C sort >"$T/want"
+	ok 'instructions waited' test -s "$T/want"
+	same 'waits of instructions equal those of the generator' "$T/want" "$T/got"
+	nsysx-collectives -q --summary --by instruction --tsv "$T/one/s" | awk -F'\t' 'NR > 1 && $14 { t[$2] += $14 } END { for (n in t) print n, t[n] }' | LC_ALL=C sort >"$T/got"
+	same '... and so do those of nsysx-collectives' "$T/want" "$T/got"
 	if [ -x "$B/bin/nsysx-align" ]; then
 		"$SYNTH" --processes 3 --offset 5000000 -o "$T/three"
 		nsysx-extract -q -b "$T/three/r0.sqlite" "$T/three/r1.sqlite" "$T/three/r2.sqlite" | nsysx-align -q -b -o "$T/three/s"

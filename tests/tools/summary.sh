@@ -554,7 +554,7 @@ equal 'programs beyond --cover are counted' "$(nsysx-summary -v --by thunk --cov
 	'programs beyond --cover ignored: 8e-05 ms of module time, 2e-05 ms of thunk time (2)'
 sed '/^thunk/s/	[0-9]*	\([01]\)$/		\1/' "$T/step.tsv" >"$T/plain"
 equal 'communication without hidden time is reported' "$(nsysx-summary --by opcode "$T/plain" 2>&1 | grep -c 'the stream did not pass nsysx-overlap: communication counts whole')" 1
-{ head_of; for e in 1 2; do echo "module 0 0 $e 0 0 9223372036854775000 1"; done; } | stream >"$T/huge"
+{ head_of; for e in 1 2 3 4 5 6; do echo "module 0 0 $e 0 0 2305843009213693000 1"; done; } | stream >"$T/huge"
 for by in module device total; do
 	fails "--by $by: times beyond 64 bits" 1 'exceeds 64 bits' nsysx-summary --by $by "$T/huge"
 done
@@ -735,6 +735,14 @@ for by in device total overlap; do
 $(nsysx-summary -q --partial --tsv --by $by "$T/overlap")
 END
 	equal '... and are reported' "$(grep -c 'beyond 73 years: ignored$' "$T/err") $(grep -c 'without a* *start or duration: ignored$' "$T/err")" '1 1'
+done
+# One rule for all tables, of text and of columns.
+for by in kernel family phase scope range; do
+	nsysx-summary --partial --tsv --by $by "$T/ages" >"$T/got" 2>"$T/err"
+	equal "by $by: nor are they here" "$(grep -c 2305843009213693953 "$T/got") $(grep -c 'beyond 73 years: ignored$' "$T/err")" '0 1'
+	sed '/^#*end/d' "$T/ages" | nsysx-view --partial -b 2>"$T/null" | nsysx-summary --partial --tsv --by $by >"$T/got2" 2>"$T/err2"
+	same "by $by: binary" "$T/got" "$T/got2"
+	equal '... says so, too' "$(grep -c 'beyond 73 years: ignored$' "$T/err2")" 1
 done
 # Instructions of equal costs do the same work, others do not.
 overlap_costs() {

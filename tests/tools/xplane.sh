@@ -71,6 +71,14 @@ equal 'ranges of NVTX have their domains and reach the calls of their thread' "$
 	$(at["domain"]) == "mine" || $(at["name"]) ~ /at::/ { print $(at["domain"]) "," $(at["name"]) "," $(at["kind"]) "," $(at["start"]) "," $(at["dur"]) "," $(at["tid"]) }' | sort | tr '\n' ' ')" \
 	',at::add,,111000,8000,71 mine,load:1,,111000,28000,71 '
 equal 'XLA'"'"'s own are counted, and no second executions' "$(diags nvtx 'repeat what operations tell') $(nsysx-extract -q -a "$T/nvtx.xplane.pb" | grep -c '^module	')" '1 3'
+# A domain has a number of 16 bits: the first 65,534 of a profile have one, beside none and XLA's own.
+plant crowd crowd
+nsysx-extract -q -a -o "$T/crowd" "$T/crowd.xplane.pb"
+equal 'ranges of more domains than there is room for keep them in their names' "$(nsysx-view -q -t range "$T/crowd" | awk -F'\t' '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	$(at["domain"]) ~ /^domain/ { with++ } $(at["name"]) ~ /^domain.*:part/ { without++ } $(at["name"]) == "late" { late = $(at["domain"]) }
+	END { print with, without, late }')" '65535 466 domain7'
+equal '... which is said' "$(diags crowd 'NVTX ranges taken as without a domain')" 466
 equal 'a program without HLO is counted' "$(diags cross 'executed programs without HLO in the profile')" 1
 equal 'operations without their execution are counted' "$(diags cross 'whose execution is not in the profile')" 5
 # No calls.

@@ -57,6 +57,17 @@ main(void)
 	is_int(flops("aten::_flash_attention_backward", "[[2, 5, 3, 6], [2, 5, 3, 4], [2, 7, 3, 4], [2, 7, 3, 6], [2, 5, 3, 6], []]"),
 	       3 * counted(6, 5, 4, 7) + 2 * counted(6, 5, 7, 6), "its derivative: five products");
 	absent("aten::_flash_attention_forward", "[[10, 3, 4], [10, 3, 4], [10, 3, 4], [3]]", "sequences of several lengths");
+	/* 2 images of 6 channels, 5 x 7, by 4 filters of 3 x 3 in 2 groups, stride 2 and padding 1: 3 x 4 places. */
+	is_int(flops("aten::convolution_backward", "[[2, 4, 3, 4], [2, 6, 5, 7], [4, 3, 3, 3], [4], [], [], [], [], [], [], []]"),
+	       2 * counted(2 * 3 * 4, 4, 3 * 3 * 3, 1), "the derivative of a convolution: by its input and weights");
+	is_int(flops("aten::convolution_backward", "[[2, 6, 5, 7], [2, 4, 3, 4], [4, 3, 3, 3]]"),
+	       2 * counted(2 * 3 * 4, 4, 3 * 3 * 3, 1), "... of a transposed one, by the places of its input");
+	is_int(flops("aten::convolution_backward", "[[1, 4, 10], [1, 4, 5], [4, 4, 2]]"), 2 * counted(5, 4, 4 * 2, 1),
+	       "... with as many channels on both sides");
+	is_int(flops("aten::convolution_backward", "[[1, 4, 5], [1, 4, 10], [4, 4, 2]]"), 2 * counted(5, 4, 4 * 2, 1),
+	       "... nor is one with a stride the longer way");
+	absent("aten::convolution_backward", "[[2, 4, 3, 4], [2, 6, 5, 7], [5, 3, 3, 3]]", "weights of other channels");
+	absent("aten::convolution_backward", "[[2, 4, 3, 4], [2, 6, 5, 7], []]", "no weights");
 	absent("aten::cudnn_convolution", "[[1, 3, 8, 8], [4, 3, 3, 3]]", "a convolution");
 	absent("aten::add", "[[2, 2], [2, 2]]", "no product");
 	absent("aten::mm", "[[2, 3], [4, 5]]", "sizes that do not fit");

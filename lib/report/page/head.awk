@@ -145,10 +145,11 @@ END {
 			print "<li>" title (subject[i] != "" && one(finding[i]) ? " <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<br><span class=\"figure\">" data(gain[i], "say") ", " data(share_of[i], "share") "</span> of a " (whole == "step" ? "step" : "device's time") forecast(i) (subject[i] != "" && !one(finding[i]) ? "; the largest part: <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
 		}
 		print "</ol>" (f > 3 ? "</details>" : "")
+		typed = " The commands run in the folder of the report, that of this page."
 		if (forecasts)
-			print "<p class=\"note\">A gain is the time lost in a finding, a forecast what a step would save without it alone (nsysx-whatif), by which findings are ranked if it is no range; neither adds up.</p>"
+			print "<p class=\"note\">A gain is the time lost in a finding, a forecast what a step would save without it alone (nsysx-whatif), by which findings are ranked if it is no range; neither adds up." typed "</p>"
 		else
-			print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"
+			print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up." typed "</p>"
 	} else if (n) {
 		print "<h3>Possible gains</h3><p>" (unsteady ? "None are known: first executions contain what later ones do not have. Record some steps more." : "No finding is worth half a percent of it.") "</p>"
 	}

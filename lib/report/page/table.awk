@@ -1,18 +1,16 @@
 # table.awk -- a page with its tables: a line that begins with TABLE (\001) is replaced by a table as HTML, others are
 # printed unchanged. Its fields are: spec, column:label:form separated by commas; limit, rows shown initially; link, the
 # file with all rows; 1 if rows of relevant devices come first; 1 if the rows are the next lines, up to one that is
-# TABLE only, and not those of the file. relevant: devices, numbers with commas between them, whose rows are on the page
+# TABLE only, and not those of the file; the most rows that the page has of it, 200 where that is empty. relevant: devices, numbers with commas between them, whose rows are on the page
 # though the table has more rows than fit there. Forms are those of html.awk, and path for a stack. The common prefix of
 # all names in a column is shown once, above the table.
 BEGIN {
 	TABLE = "\001"
-	most = most ? most : 200
+	FEW = 200
 	k = split(relevant, part, ",")
 	for (i = 1; i <= k; i++)
 		if (!(part[i] in place))
 			place[part[i]] = ++places
-	# Rows of the relevant devices are read first, up to `most`, then others.
-	quota = int(most / 2)
 }
 substr($0, 1, 1) != TABLE {
 	print
@@ -23,6 +21,9 @@ substr($0, 1, 1) != TABLE {
 	link = $3
 	first = $4
 	here = $5
+	most = $6 ? $6 : FEW
+	# Rows of the relevant devices are read first, up to `most`, then others.
+	quota = int(most / 2)
 	read_table(substr($1, 2))
 	if (rows > 0)
 		put_table()
@@ -71,7 +72,7 @@ function hold(   i) {
 function choose(   r, p, beyond, n) {
 	for (r = 1; r <= held; r++)
 		beyond += line_of[r] > most
-	if (rows <= most || !first) {
+	if (rows <= FEW || !first) {
 		# The last of the first rows make room for those of relevant devices.
 		for (r = 1; r <= held; r++)
 			if (line_of[r] > most || line_of[r] <= most - beyond)

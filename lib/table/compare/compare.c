@@ -3,6 +3,7 @@
 #include "base/input.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,39 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 
 /* ---- */
 
+/* A gate that passes is silent about what the minimum differences allow: of ways but steps, which tell it themselves,
+ * the wholes or else rows that are no part of one. True if there are such. */
+static bool
+tell_allowed(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *t, struct nsx_diags *diags)
+{
+	const struct cmp_result *most = NULL;
+	struct nsx_buf text = { 0 };
+	int64_t allowed = 0;
+	double least = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		double grew = r[i].judged[NSX_COMPARE_NEW] - r[i].judged[NSX_COMPARE_BASE];
+
+		if (!nsx_compare_is_allowed(c, &r[i]) || r[i].row[NSX_COMPARE_BASE]->of != NSX_NONE)
+			continue;
+		most = grew > least ? &r[i] : most;
+		least = fmax(grew, least);
+		allowed++;
+	}
+	if (!most)
+		return false;
+	nsx_compare_sentence(c, most, &text);
+	diags->failed |= text.failed;
+	if (t && !text.failed)
+		nsx_table_note(t, "same, but longer by more than noise, which --percent or --absolute allows: %" PRId64
+		               "; the most: %.*s", allowed, (int)text.len, text.ptr);
+	if (!text.failed)
+		nsx_diag_add(diags, NSX_WARNING, "", allowed, "same, but longer by more than noise, which --percent or "
+		             "--absolute allows; the most: %.*s", (int)text.len, text.ptr);
+	nsx_buf_free(&text);
+	return true;
+}
+
 /* Which devices are slower, if all rows that are slower are of single devices. */
 static void
 put_devices(const struct cmp_result *r, size_t n, struct nsx_buf *b)
@@ -240,6 +274,8 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		rc = nsx_compare_why(c, r, n, &out->table);
 	}
 	if (rc == NSX_OK) {
+		if (!c->way->tell_growth && !tell_allowed(c, list, whole, out->table, diags))
+			tell_allowed(c, r, n, out->table, diags);
 		tell_hidden(c, out, r, n);
 		nsx_compare_judge_coverage(c, out, diags);
 		nsx_compare_judge_samples(c, out, r, n);

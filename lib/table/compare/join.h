@@ -500,6 +500,10 @@ void nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, siz
 /* junit.c: the results, of programs as a whole and of rows, as XML to out->junit. */
 void nsx_compare_junit(struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
 
+/* judge.c: whether what is judged of a result grew by more than noise and --minor, but by no more than the minimum
+ * differences, which makes it the same. */
+bool nsx_compare_is_allowed(const struct cmp *c, const struct cmp_result *r);
+
 /* ways.c, folded.c: the results. NSX_OK or NSX_ERR. */
 int nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
                       struct nsx_diags *diags);

@@ -249,6 +249,18 @@ testify(const struct cmp *c, struct cmp_result *r, double of)
 	return means_differ || medians_differ ? CMP_HIDDEN : CMP_SAME;
 }
 
+bool
+nsx_compare_is_allowed(const struct cmp *c, const struct cmp_result *r)
+{
+	double was = r->judged[NSX_COMPARE_BASE], grew = r->judged[NSX_COMPARE_NEW] - was;
+
+	if (r->verdict != CMP_SAME || !r->sampled || !r->row[0] || !r->row[1] || grew <= c->options.minor / 100 * was ||
+	    (is_part_of_program(c, r) && is_minor(c, r)))
+		return false;
+	return c->options.tail ? r->has_tail && r->tail.lower[1] > r->tail.upper[0]
+	                       : r->has_noise && r->diff > r->noise;
+}
+
 static enum cmp_verdict
 verdict(const struct cmp *c, struct cmp_result *r)
 {

@@ -427,6 +427,10 @@ tell_period(const struct told *to)
 		if (r->verdict == CMP_HIDDEN && more_by > 0)
 			say(to, "p99 of the period", "grew by %.1f%%, no more than its noise: hidden; compare more %s",
 			    100 * more_by / r->tail.p99[0], more);
+		if (nsx_compare_is_allowed(to->c, r))
+			say(to, "p99 of the period", "grew by %s (%+.1f%%), more than chance explains, but no more "
+			    "than %s allows: same", nsx_ns_text(more_by).s, 100 * more_by / r->tail.p99[0],
+			    more_by > (double)o->absolute ? "--percent" : "--absolute");
 		return;
 	}
 	if (r->verdict == CMP_HIDDEN && r->diff > 0)
@@ -437,9 +441,9 @@ tell_period(const struct told *to)
 	if (share > o->percent && share > NSX_BLIND)
 		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more %s",
 		    share, more);
-	if (r->has_noise && r->diff > r->noise && r->diff > o->minor / 100 * b->mean)
-		say(to, "the period", "grew by %s, more than its noise of %s, but no more than %s allows: same",
-		    nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s,
+	if (nsx_compare_is_allowed(to->c, r))
+		say(to, "the period", "grew by %s (%+.1f%%), more than its noise of %s, but no more than %s allows: "
+		    "same", nsx_ns_text(r->diff).s, 100 * r->diff / b->mean, nsx_ns_text(r->noise).s,
 		    r->diff > (double)o->absolute ? "--percent" : "--absolute");
 	if (b->n >= TAIL && n->n >= TAIL && grew > (double)o->absolute && grew > NSX_BLIND / 100. * (double)b->p99 &&
 	    grew > o->percent / 100 * (double)b->p99)

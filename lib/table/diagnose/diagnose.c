@@ -8,6 +8,7 @@
 
 #include "job/comm/communicates.h"
 #include "job/reach.h"
+#include "job/remedy.h"
 #include "stream/spool.h"
 #include "table/overlap.h"
 #include "table/steps/rows.h"
@@ -594,6 +595,12 @@ diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool
 	if (rc == NSX_OK)
 		rc = print(&a, d);
 	d->diags = a.steps.ndiags;
+	/* Of a stream without work each analysis reports what it lacks, by its own option: one reason is enough. */
+	if (rc == NSX_OK && !nsx_look_any_work(&a)) {
+		nsx_diags_free(diags);
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no GPU work in the stream: %s",
+		             nsx_remedy(&a.steps.cat, NSX_LACK_WORK));
+	}
 	*misfit = rc != NSX_OK && a.idle && a.idle->finder.misfit;
 	free_all(&a);
 	if (rc != NSX_OK)

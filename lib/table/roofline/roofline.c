@@ -95,7 +95,7 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	f->err = at->err;
 	f->cat = f->reading = at->cat;
 	at->cat->keep |= NSX_CAT_NAMES | NSX_CAT_COSTS;
-	if (f->options->by == NSX_ROOFLINE_INST || f->options->by == NSX_ROOFLINE_OP_NAME)
+	if (f->options->by == NSX_ROOFLINE_INST || f->options->by == NSX_ROOFLINE_OP_NAME || f->options->words)
 		at->cat->keep |= NSX_CAT_PLACES;
 	return NSX_OK;
 }
@@ -136,7 +136,7 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_roofline_analysis = {
-	sizeof(struct nsx_roof), NSX_K(MODULE) | NSX_K(THUNK), true,
+	sizeof(struct nsx_roof), NSX_K(MODULE) | NSX_K(THUNK), true | NSX_REACHING,
 	begin, need, take, finish, free_all
 };
 

@@ -65,7 +65,7 @@ static const struct nsx_sum_col cols[] = {
 };
 
 #define COLS .size = sizeof(struct line), .cols = cols, .ncols = sizeof cols / sizeof *cols
-#define GROUP " instructions count total modelled limit headroom efficiency flops bytes tflops gbps share"
+#define GROUP " instructions count total modelled limit headroom efficiency flops bytes tflops gbps share gain"
 
 #define GBPS .heads = { { "gbps", "GB/s" } }
 
@@ -90,7 +90,8 @@ static const struct nsx_sum_def defs[] = {
 		.size = sizeof(struct line), .cols = cols + 1, .ncols = sizeof cols / sizeof *cols - 1,
 		.shown = "id program key executions time compute modelled matrix vector memory limit headroom "
 		         "efficiency share flops tflops hfu",
-		.rank = "key time hfu efficiency share headroom executions", .adds = "time"
+		.rank = "key time hfu efficiency share headroom executions", .adds = "time",
+		.heads = { { "hfu", "hfu_of_time" } }
 	},
 	[NSX_ROOFLINE_POINTS] = {
 		COLS, .shown = "id program name opcode math bound intensity tflops gbps peak bandwidth total",
@@ -103,7 +104,14 @@ static const struct nsx_sum_def defs[] = {
 };
 
 /* The table that is being made. */
-struct making { struct nsx_roof *f; enum nsx_roofline_by by; struct nsx_sums sums; struct nsx_table *table; };
+struct making {
+	struct nsx_roof *f;
+	enum nsx_roofline_by by;
+	struct nsx_sums  sums;
+	struct nsx_table *table;
+	struct nsx_intern alike;       /* names of groups in which numbers do not count */
+	struct nsx_buf   scratch;
+};
 
 static int
 add(struct making *m, const struct line *l)
@@ -154,6 +162,7 @@ line_of_sum(const struct nsx_roof_sum *s)
 	l.modelled = s->modelled;
 	l.limit = s->limit;
 	l.headroom = s->headroom;
+	l.gain = s->gain;
 	l.efficiency = s->modelled ? nsx_roof_efficiency(s) : NAN;
 	return l;
 }
@@ -223,23 +232,36 @@ put_rows(struct making *m)
 
 /* ---- by opcode and math, or by op_name */
 
-/* The key: name, of the catalogue's strings, and math. */
+/* The key: name, of the catalogue's strings or those that are alike, and math. */
 struct group { uint32_t name, math; struct nsx_roof_sum sum; };
+
+/* The number of the name by which an instruction is grouped; *good false when out of memory. */
+static uint32_t
+group_name(struct making *m, const struct nsx_roof_row *r, bool *good)
+{
+	const struct nsx_cat_inst *inst = &m->f->cat->insts.p[r->inst];
+	uint32_t name = m->by == NSX_ROOFLINE_OP_NAME ? inst->op_name : inst->opcode;
+
+	if (m->by != NSX_ROOFLINE_OP_NAME || !m->f->options->digits)
+		return name;
+	name = nsx_intern(&m->alike, nsx_roof_alike(m->f, r->inst, &m->scratch));
+	*good = !m->scratch.failed && name != NSX_NONE;
+	return name;
+}
 
 static int
 put_groups(struct making *m)
 {
 	static const struct nsx_sum_def def = { .size = sizeof(struct group), .key = 2 * sizeof(uint32_t) };
 	struct nsx_roof *f = m->f;
-	bool op_name = m->by == NSX_ROOFLINE_OP_NAME;
+	bool op_name = m->by == NSX_ROOFLINE_OP_NAME, good = true;
 	struct nsx_sums groups = { .def = &def };
 	int rc = NSX_OK;
 
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
-		const struct nsx_cat_inst *inst = &f->cat->insts.p[f->rows.p[i].inst];
-		struct group key = { .name = op_name ? inst->op_name : inst->opcode,
+		struct group key = { .name = group_name(m, &f->rows.p[i], &good),
 		                     .math = op_name ? NSX_NMATHS : f->rows.p[i].math };
-		struct group *g = nsx_sums_row(&groups, &key);
+		struct group *g = good ? nsx_sums_row(&groups, &key) : NULL;
 
 		if (g)
 			nsx_roof_add(&g->sum, &f->rows.p[i]);
@@ -251,7 +273,8 @@ put_groups(struct making *m)
 		double time = (double)g->sum.modelled;
 		struct line l = line_of_sum(&g->sum);
 
-		l.opcode = l.op_name = nsx_cat_str(f->cat, g->name);
+		l.opcode = l.op_name = op_name && f->options->digits ? nsx_intern_str(&m->alike, g->name)
+		                                                       : nsx_cat_str(f->cat, g->name);
 		l.math = math_name((enum nsx_math)g->math);
 		l.flops = work(f, g->sum.flops);
 		l.bytes = work(f, g->sum.bytes);
@@ -347,6 +370,8 @@ nsx_roof_table(struct nsx_roof *f, enum nsx_roofline_by by, struct nsx_table **t
 	for (size_t i = 0; i < nsx_sums_count(&m.sums) && rc == NSX_OK; i++)
 		rc = nsx_sums_put(&m.sums, t, nsx_sums_at(&m.sums, i), f->err);
 	nsx_sums_free(&m.sums);
+	nsx_intern_free(&m.alike);
+	nsx_buf_free(&m.scratch);
 	if (rc == NSX_OK && by < NSX_ROOFLINE_POINTS && f->options->words)
 		rc = nsx_roof_words(f, t);
 	if (rc != NSX_OK) {

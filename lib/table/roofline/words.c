@@ -1,10 +1,12 @@
 /* words.c -- a sentence for each program about its rows. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/num.h"
 #include "table/roofline/rows.h"
+#include "table/sums.h"
 
 /* First rows whose headroom is listed; names of instructions that are not modelled; characters of a name. */
 enum { FIRST = 5, LARGEST = 3, LONGEST = 60 };
@@ -73,6 +75,74 @@ first_headroom(const struct nsx_roof *f, uint32_t program)
 	return sum;
 }
 
+/* What to look at first: the instruction with the largest gain, or all that are alike if they have more. */
+struct alike { uint32_t name, none; double gain; int64_t n; };
+
+static bool
+put_first(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_total *p)
+{
+	double per = p->ran.executions ? (double)p->ran.executions : 1;
+	static const struct nsx_sum_def def = { .size = sizeof(struct alike), .key = 2 * sizeof(uint32_t) };
+	struct nsx_sums sums = { .def = &def };
+	struct nsx_intern names = { 0 };
+	struct nsx_buf scratch = { 0 };
+	const struct nsx_roof_row *one = NULL;
+	const struct alike *most = NULL;
+	bool good = true;
+
+	for (size_t i = 0; i < f->rows.n && good; i++) {
+		const struct nsx_roof_row *r = &f->rows.p[i];
+		struct nsx_str name = NSX_STR("");
+
+		if (r->program != p->program || !r->limited || r->gain <= 0)
+			continue;
+		one = !one || r->gain > one->gain ? r : one;
+		name = nsx_roof_alike(f, r->inst, &scratch);
+		if (!name.len)
+			continue;
+		struct alike key = { .name = nsx_intern(&names, name) };
+		struct alike *a = key.name == NSX_NONE || scratch.failed ? NULL : nsx_sums_row(&sums, &key);
+
+		good = a != NULL;
+		if (good) {
+			a->gain += r->gain;
+			a->n++;
+		}
+	}
+	for (size_t i = 0; i < nsx_sums_count(&sums); i++) {
+		const struct alike *a = nsx_sums_at(&sums, i);
+
+		most = !most || a->gain > most->gain ? a : most;
+	}
+	b->len = 0;
+	if (one && good) {
+		bool many = most && most->n > 1 && most->gain > one->gain;
+
+		nsx_buf_c(b, "look first at ");
+		if (many) {
+			struct nsx_str name = nsx_intern_str(&names, most->name);
+			const char *options = name.ptr[name.len - 1] == ']' ? memchr(name.ptr, '[', name.len) : NULL;
+
+			/* Options of a primitive tell less than where it is. */
+			if (options && options > name.ptr)
+				name.len = (size_t)(options - name.ptr);
+			size_t cut = name.len > LONGEST ? name.len - LONGEST : 0;
+
+			nsx_buf_fmt(b, "%" PRId64 " instructions of op_name %s", most->n, cut ? "..." : "");
+			nsx_buf_escaped(b, (struct nsx_str){ name.ptr + cut, name.len - cut });
+			nsx_buf_fmt(b, ", gain %s%s (--by op-name --names=digits); of single ones at ",
+			            NSX_NS(most->gain / per), p->ran.executions ? " per execution" : "");
+		}
+		put_name(b, nsx_cat_str(&f->cat, f->cat.insts.p[one->inst].name));
+		nsx_buf_fmt(b, ", gain %s%s", NSX_NS(one->gain / per),
+		            p->ran.executions && !many ? " per execution" : "");
+	}
+	nsx_buf_free(&scratch);
+	nsx_intern_free(&names);
+	nsx_sums_free(&sums);
+	return good;
+}
+
 static void
 put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_total *p)
 {
@@ -88,7 +158,8 @@ put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_t
 		            p->ran.executions ? " per execution" : "", NSX_NS(first_headroom(f, p->program) / per),
 		            FIRST);
 		if (s->at_peak >= 0 && p->ran.time)
-			nsx_buf_fmt(b, "; HFU %.1f%%", 100 * s->at_peak / (double)p->ran.time);
+			nsx_buf_fmt(b, "; HFU %.1f%% of the time of executions",
+			            100 * s->at_peak / (double)p->ran.time);
 	} else {
 		nsx_buf_c(b, "no limit is known");
 	}
@@ -119,8 +190,10 @@ put_limits(const struct nsx_roof *f, struct nsx_table *t)
 		nsx_table_note(t, "rows whose work is not modelled (unmodelled): %" PRId64, count[NSX_NOTE_UNMODELLED]);
 	if (f->any_cost)
 		nsx_table_note(t,
-			"HFU counts all operations that ran, including rematerialised ones; nsysx-summary --by scope "
-			"has an mfu without these; that of the model's own count of FLOPs is not in HLO");
+			"HFU counts all operations that ran, including rematerialised ones, and the time between "
+			"kernels of an execution, not that between executions; nsysx-summary --by scope has those of "
+			"the kernels' time, and an mfu without rematerialised ones; that of the model's own count of "
+			"FLOPs is not in HLO");
 }
 
 int
@@ -140,6 +213,9 @@ nsx_roof_words(const struct nsx_roof *f, struct nsx_table *t)
 		}
 		put_program(f, &line, &all[i]);
 		if (!line.failed)
+			nsx_table_note(t, "%.*s", (int)line.len, line.ptr);
+		line.failed |= !put_first(f, &line, &all[i]);
+		if (!line.failed && line.len)
 			nsx_table_note(t, "%.*s", (int)line.len, line.ptr);
 	}
 	if (small)

@@ -15,8 +15,8 @@ int nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_o
 int nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
                         struct nsx_diags *diags, struct nsx_err *err);
 
-/* NSX_STRAGGLERS_WAITS, where `devices` is not NULL, and NSX_STRAGGLERS_PAIRS, where `pairs` is not. also: NULL, or
- * takes the records of the reading, too (lockstep.h). */
+/* NSX_STRAGGLERS_WAITS, or NSX_STRAGGLERS_INSTRUCTIONS if options->show is that, where `devices` is not NULL, and
+ * NSX_STRAGGLERS_PAIRS, where `pairs` is not. also: NULL, or takes the records of the reading, too (lockstep.h). */
 int nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options,
                          struct nsx_stragglers *devices, struct nsx_stragglers *pairs, struct lockstep *also,
                          struct nsx_diags *diags, struct nsx_err *err);

@@ -56,6 +56,7 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 	*s = (struct nsx_stragglers){ 0 };
 	switch (options->show) {
 	case NSX_STRAGGLERS_PACE: rc = nsx_stragglers_pace(in, options, s, diags, err); break;
+	case NSX_STRAGGLERS_INSTRUCTIONS:
 	case NSX_STRAGGLERS_WAITS: rc = nsx_stragglers_waits(in, options, s, NULL, NULL, diags, err); break;
 	case NSX_STRAGGLERS_PAIRS: rc = nsx_stragglers_waits(in, options, NULL, s, NULL, diags, err); break;
 	default: rc = nsx_stragglers_lockstep(in, options, s, diags, err);

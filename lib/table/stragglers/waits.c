@@ -15,8 +15,9 @@
 #include "job/remedy.h"
 #include "table/sums.h"
 
-/* The times of a device in collectives of a kind, or those with one other device. */
-struct key { int64_t device, cause; uint32_t kind, none; };
+/* The times of a device in collectives of a kind, or those with one other device. inst: 1 + that of the catalogue where
+ * rows are by instruction, 0: of none, or they are not. */
+struct key { int64_t device, cause; uint32_t kind, inst; };
 struct row {
 	struct key key;
 	int64_t    count, last, wait_max;
@@ -49,6 +50,39 @@ static const struct nsx_sum_def waits_of_devices = {
 	.order = "collective -wait device waited_for", .rank = "collective device waited_for wait count"
 };
 
+/* The times of all devices in an instruction. caused, last: of the device that made others wait most. */
+struct line {
+	uint32_t   kind, inst;
+	struct nsx_str program, name, op_name;
+	int64_t    instances, count, device, last, wait_max;
+	nsx_u128   wait, caused, transfer;
+};
+
+#define OF(member) offsetof(struct line, member), 0, NULL
+#define OF_COUNT(member) offsetof(struct line, member), offsetof(struct line, count), NULL
+
+static const struct nsx_sum_col line_cols[] = {
+	{ "program",       NSX_CELL_STRING,  NSX_SUM_STR,   OF(program) },
+	{ "name",          NSX_CELL_STRING,  NSX_SUM_STR,   OF(name) },
+	{ "collective",    NSX_CELL_STRING,  NSX_SUM_TEXT,  OF(kind) },
+	{ "instances",     NSX_CELL_INT,     NSX_SUM_INT,   OF(instances) },
+	{ "wait",          NSX_CELL_NS,      NSX_SUM_TOTAL, OF(wait) },
+	{ "wait_share",    NSX_CELL_SHARE,   NSX_SUM_SHARE, OF(wait) },
+	{ "wait_mean",     NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  OF_COUNT(wait) },
+	{ "wait_max",      NSX_CELL_NS,      NSX_SUM_INT,   OF(wait_max) },
+	{ "waited_for",    NSX_CELL_ID,      NSX_SUM_INT,   OF(device) },
+	{ "caused",        NSX_CELL_NS,      NSX_SUM_TOTAL, OF(caused) },
+	{ "last",          NSX_CELL_INT,     NSX_SUM_INT,   OF(last) },
+	{ "transfer_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  OF_COUNT(transfer) },
+	{ "op_name",       NSX_CELL_STRING,  NSX_SUM_STR,   OF(op_name) },
+};
+static const struct nsx_sum_def waits_of_instructions = {
+	.size = sizeof(struct line), .key = 2 * sizeof(uint32_t), .cols = line_cols,
+	.ncols = sizeof line_cols / sizeof *line_cols, .order = "-wait program name collective",
+	.rank = "name wait wait_share waited_for caused instances collective wait_mean last program wait_max",
+	.adds = "wait"
+};
+
 struct waits {
 	struct nsx_err  *err;
 	const struct nsx_stragglers_options *options;
@@ -56,6 +90,7 @@ struct waits {
 	struct nsx_top   top;              /* on the catalogue of the reading */
 	struct nsx_sums  devices, pairs;
 	bool             by_device, by_pair;   /* which of them are wanted */
+	bool             by_inst;              /* devices are of each instruction */
 	struct lockstep *also;             /* takes records, too; NULL: none */
 	int64_t          diags, instances, apart, incomplete, alone;
 };
@@ -66,11 +101,12 @@ nomem(struct waits *f)
 	return nsx_err_nomem(f->err, NULL);
 }
 
-/* The row of a kind, a device and, for pairs, the device that it waited for; NULL when out of memory. */
+/* The row of a kind, an instruction, a device and, for pairs, the device that it waited for; NULL when out of
+ * memory. */
 static struct row *
-row_at(struct nsx_sums *sums, uint32_t kind, int64_t device, int64_t cause)
+row_at(struct nsx_sums *sums, uint32_t kind, uint32_t inst, int64_t device, int64_t cause)
 {
-	struct key key = { device, cause, kind, 0 };
+	struct key key = { device, cause, kind, inst };
 
 	return nsx_sums_row(sums, &key);
 }
@@ -90,7 +126,7 @@ add_pairs(struct waits *f, const struct nsx_collective *of, size_t n, const stru
           int64_t transfer)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct row *r = &of[i] == late ? NULL : row_at(&f->pairs, of->kind, of[i].device, late->device);
+		struct row *r = &of[i] == late ? NULL : row_at(&f->pairs, of->kind, 0, of[i].device, late->device);
 
 		if (!r && &of[i] != late)
 			return nomem(f);
@@ -104,16 +140,17 @@ static int
 add_devices(struct waits *f, const struct nsx_collective *of, size_t n, const struct nsx_collective *late,
             int64_t transfer)
 {
+	uint32_t inst = f->by_inst && of->inst != NSX_NONE ? of->inst + 1 : 0;
 	nsx_u128 caused = 0;
 	struct row *r;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!(r = row_at(&f->devices, of->kind, of[i].device, 0)))
+		if (!(r = row_at(&f->devices, of->kind, inst, of[i].device, 0)))
 			return nomem(f);
 		add_wait(r, of[i].wait, transfer);
 		caused += (nsx_u128)of[i].wait;
 	}
-	if (!(r = row_at(&f->devices, of->kind, late->device, 0)))
+	if (!(r = row_at(&f->devices, of->kind, inst, late->device, 0)))
 		return nomem(f);
 	r->last++;
 	r->caused += caused;
@@ -161,6 +198,55 @@ take_other(void *state, const struct nsx_rec *rec)
 	return f->also ? nsx_lockstep_take(f->also, rec) : NSX_OK;
 }
 
+/* The rows of devices as a table by instruction. NULL with err filled. */
+static struct nsx_table *
+instructions(struct waits *f)
+{
+	const struct nsx_catalogue *cat = &f->reading.comm->cat;
+	struct nsx_sums sums = { .def = &waits_of_instructions, .texts = &cat->strings, .none = "[unknown]" };
+	struct nsx_table *t;
+
+	for (size_t i = 0; i < nsx_sums_count(&f->devices); i++) {
+		const struct row *r = nsx_sums_at(&f->devices, i);
+		struct line *l = nsx_sums_row(&sums, (uint32_t [2]){ r->key.kind, r->key.inst });
+
+		if (!l) {
+			nsx_sums_free(&sums);
+			nomem(f);
+			return NULL;
+		}
+		/* Each instance has one device that is the last. */
+		l->instances += r->last;
+		l->count += r->count;
+		l->wait += r->wait;
+		l->transfer += r->transfer;
+		l->wait_max = r->wait_max > l->wait_max ? r->wait_max : l->wait_max;
+		sums.whole += r->wait;
+		if (l->count == r->count || r->caused > l->caused ||
+		    (r->caused == l->caused && r->key.device < l->device)) {
+			l->device = r->key.device;
+			l->caused = r->caused;
+			l->last = r->last;
+		}
+	}
+	for (size_t i = 0; i < nsx_sums_count(&sums); i++) {
+		struct line *l = nsx_sums_at(&sums, i);
+
+		if (!l->wait)
+			l->device = l->last = NSX_ABSENT;
+		if (!l->inst)
+			continue;
+		const struct nsx_cat_inst *inst = &cat->insts.p[l->inst - 1];
+
+		l->program = nsx_cat_program_label(cat, inst->program);
+		l->name = nsx_cat_str(cat, inst->name);
+		l->op_name = nsx_cat_str(cat, inst->op_name);
+	}
+	t = nsx_sums_table(&sums, f->err);
+	nsx_sums_free(&sums);
+	return t;
+}
+
 /* Rows of a table whose waits are within the error of the clocks. */
 static int64_t
 within_error(const struct waits *f, const struct nsx_sums *sums)
@@ -181,7 +267,7 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 	int64_t within = within_error(f, &f->devices) + within_error(f, &f->pairs);
 
 	if (!f->instances && !f->alone)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication between devices: nothing waits");
 	else if (!f->instances)
 		nsx_diag_add(diags, NSX_WARNING, "", f->alone,
 		             "operations communicate, but those of other devices that belong to them are not known: "
@@ -203,7 +289,8 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
                      struct nsx_stragglers *devices, struct nsx_stragglers *pairs, struct lockstep *also,
                      struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct waits f = { .err = err, .options = options, .also = also, .by_device = devices, .by_pair = pairs };
+	struct waits f = { .err = err, .options = options, .also = also, .by_device = devices, .by_pair = pairs,
+	                   .by_inst = options->show == NSX_STRAGGLERS_INSTRUCTIONS };
 	int rc;
 
 	f.devices = f.pairs = (struct nsx_sums){ .texts = &f.reading.pairing.comm.cat.strings, .none = "[unknown]" };
@@ -211,6 +298,7 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	f.pairs.def = &waits_of_pairs;
 	f.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = take_other, .state = &f,
 	                                             .require = options->require };
+	f.reading.keep = f.by_inst ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES : 0;
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	rc = nsx_collective_instances(in, &f.reading, diags, err);
 	if (rc == NSX_OK && f.instances && f.reading.comm->own_clocks > 1)
@@ -218,7 +306,8 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	if (rc == NSX_OK)
 		rc = nsx_late_check_program(&f.reading.comm->cat, &f.top, options->program, err);
 	if (rc == NSX_OK && devices)
-		rc = (devices->table = nsx_sums_table(&f.devices, err)) ? NSX_OK : NSX_ERR;
+		rc = (devices->table = f.by_inst ? instructions(&f) : nsx_sums_table(&f.devices, err)) ? NSX_OK
+		     : NSX_ERR;
 	if (rc == NSX_OK && pairs)
 		rc = (pairs->table = nsx_sums_table(&f.pairs, err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)

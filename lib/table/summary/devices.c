@@ -287,6 +287,6 @@ nsx_sum_devices_again(void *state, const void *options, struct nsx_table **table
 }
 
 const struct nsx_analysis nsx_sum_devices = {
-	sizeof(struct devices), NSX_SUM_KINDS, true,
+	sizeof(struct devices), NSX_SUM_KINDS, true | NSX_REACHING,
 	devices_begin, devices_need, devices_take, devices_finish, devices_free
 };

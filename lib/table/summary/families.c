@@ -187,6 +187,6 @@ families_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_families = {
-	sizeof(struct families), NSX_K_METADATA | NSX_K(OP), true,
+	sizeof(struct families), NSX_K_METADATA | NSX_K(OP), true | NSX_REACHING,
 	families_begin, families_need, families_take, families_finish, families_free
 };

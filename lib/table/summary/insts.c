@@ -605,6 +605,6 @@ nsx_sum_insts_again(void *state, const void *options, struct nsx_table **table, 
 }
 
 const struct nsx_analysis nsx_sum_insts = {
-	sizeof(struct insts), NSX_SUM_KINDS, true,
+	sizeof(struct insts), NSX_SUM_KINDS, true | NSX_REACHING,
 	insts_begin, insts_need, insts_take, insts_finish, insts_free
 };

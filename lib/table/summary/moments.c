@@ -69,10 +69,10 @@ nsx_moments_take(struct nsx_all_moments *a, const struct nsx_event *e)
 	a->any = true;
 	if (!nsx_vec_reach(&a->devices, e->device, &(struct nsx_moments){ .removed = NSX_REMOVED_NONE }))
 		return false;
-	a->timeless += e->end == NSX_ABSENT;
-	a->beyond += e->end != NSX_ABSENT && !e->reaches;
-	if (e->end == NSX_ABSENT || !e->reaches)
+	if (e->end == NSX_ABSENT) {
+		a->timeless++;
 		return true;
+	}
 	struct nsx_moments *m = &a->devices.p[e->device];
 
 	a->late += m->parts.begun && e->start < m->parts.at;
@@ -108,7 +108,6 @@ void
 nsx_moments_diags(struct nsx_all_moments *a, struct nsx_diags *diags)
 {
 	nsx_diag_add(diags, NSX_WARNING, "", a->timeless, "operations without start or duration: ignored");
-	nsx_diag_add(diags, NSX_WARNING, "", a->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", a->late,
 		"operations out of order on their device: the time before the latest start seen is ignored");
 	nsx_overruns_report(&a->overruns, diags, NSX_OVERRUNS_COUNT);

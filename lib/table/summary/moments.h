@@ -27,15 +27,14 @@ struct nsx_all_moments {
 	bool     any;                          /* there was an operation */
 	struct nsx_overruns overruns;
 	struct nsx_excerpt excerpt;
-	int64_t  timeless, late, beyond;       /* operations without a time, that come after one that starts later, or
-	                                        * that are beyond reach */
+	int64_t  timeless, late;               /* operations without a time, or that come after one that starts later */
 };
 
 /* Declare to a reader what nsx_moments_take_step uses. */
 void nsx_moments_need(struct nsx_reader *in);
 /* Add a mark of a step, at its place among the operations. False when out of memory. */
 bool nsx_moments_take_step(struct nsx_all_moments *a, struct nsx_catalogue *cat, const struct nsx_rec *step);
-/* Add an operation, in order of start. False when out of memory. */
+/* Add an operation that is in reach, in order of start. False when out of memory. */
 bool nsx_moments_take(struct nsx_all_moments *a, const struct nsx_event *e);
 
 /* After the last operation: complete the sums of all devices. */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "job/reach.h"
 #include "table/summary/ops.h"
 #include "table/summary/summary.h"
 
@@ -86,6 +87,9 @@ ops_need(void *state, struct nsx_reader *in)
 	struct nsx_ops *f = state;
 
 	f->in = in;
+	nsx_reach_need(in, NSX_OP);
+	if (!f->kernel)
+		nsx_reach_need(in, NSX_RANGE);
 	if (f->kernel)
 		nsx_reader_need(in, NSX_OP, NSX_C(OP, type) | NSX_C(OP, name) | NSX_C(OP, dur)
 		                            | NSX_C(OP, execution));
@@ -306,6 +310,11 @@ ops_take(void *state, const struct nsx_event *e)
 	const struct nsx_rec *rec = e->rec;
 	bool out = false;
 
+	if ((rec->kind->id == NSX_OP || (rec->kind->id == NSX_RANGE && !f->kernel)) && !nsx_in_reach(rec)) {
+		f->any = true;
+		f->beyond++;
+		return NSX_OK;
+	}
 	if (f->no_compile && sort_out(f, rec, &out) != NSX_OK)
 		return NSX_ERR;
 	if (out) {
@@ -456,6 +465,7 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 			"extract with --ranges; where another thread launches it, extract with --ranges=all --ops and "
 			"add --helpers");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: ignored");
 	nsx_diag_add(diags, rows ? NSX_INFO : NSX_WARNING, "", unworked,
 		"ranges whose operations are not in the stream: ignored");

@@ -52,7 +52,7 @@ struct nsx_ops {
 	NSX_VEC(uint32_t) last;    /* by name: the last row with that name; NSX_NONE: none yet */
 	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows, */
 	nsx_u128        all_ops;   /* time of operations in any range or none */
-	int64_t         timeless, no_work, timeless_ops, lost;
+	int64_t         timeless, no_work, timeless_ops, lost, beyond;
 	bool            any, any_op, linked;   /* linked: some operation was launched in a range */
 	struct nsx_helpers helpers;   /* RANGE: the threads that launched operations */
 	const struct nsx_reader *in;

@@ -2,6 +2,7 @@
  * of a name is found without looking at it where it was found before. */
 #include "table/summary/ops.h"
 
+#include "job/reach.h"
 #include "table/analysis.h"
 
 /* The row of two texts; NSX_NONE when out of memory. */
@@ -60,6 +61,29 @@ row_in_run(struct nsx_ops *f, const struct nsx_run *run, size_t i, int with_slot
 	return at != NSX_NONE ? at : row_of_texts(f, &run->texts, with, name);
 }
 
+/* Whether a time or duration of a record is in reach; absent ones are. */
+static inline bool
+reaches(const struct nsx_run *run, size_t i, int slot)
+{
+	int64_t t = nsx_run_int(run, i, slot, 0);
+
+	return t >= -NSX_REACH && t <= NSX_REACH;
+}
+
+/* Whether record i is in reach (job/reach.h), else it is counted. */
+static inline bool
+comes(struct nsx_ops *f, const struct nsx_run *run, size_t i)
+{
+	bool good = run->kind->id == NSX_OP
+	    ? reaches(run, i, NSX_OP_start) && reaches(run, i, NSX_OP_dur) && reaches(run, i, NSX_OP_host_start)
+	      && reaches(run, i, NSX_OP_host_dur)
+	    : reaches(run, i, NSX_RANGE_start) && reaches(run, i, NSX_RANGE_dur)
+	      && reaches(run, i, NSX_RANGE_host_start) && reaches(run, i, NSX_RANGE_host_dur);
+
+	f->beyond += !good;
+	return good;
+}
+
 static int
 take_op_run(struct nsx_ops *f, const struct nsx_run *run)
 {
@@ -69,6 +93,8 @@ take_op_run(struct nsx_ops *f, const struct nsx_run *run)
 	for (size_t i = run->from; i < run->end && rc == NSX_OK; i++) {
 		int64_t dur = nsx_run_int(run, i, NSX_OP_dur, -1);
 
+		if (!comes(f, run, i))
+			continue;
 		if (dur < 0)
 			f->timeless++;
 		else
@@ -88,6 +114,8 @@ take_range_run(struct nsx_ops *f, const struct nsx_run *run)
 		int64_t start = nsx_run_int(run, i, NSX_RANGE_start, NSX_ABSENT);
 		int64_t dur = nsx_run_int(run, i, NSX_RANGE_dur, -1);
 
+		if (!comes(f, run, i))
+			continue;
 		f->no_work += start == NSX_ABSENT;
 		f->timeless += start != NSX_ABSENT && dur < 0;
 		if (start == NSX_ABSENT || dur < 0)
@@ -110,6 +138,8 @@ take_launched_run(struct nsx_ops *f, const struct nsx_run *run)
 	int rc = NSX_OK;
 
 	for (size_t i = run->from; i < run->end && rc == NSX_OK; i++) {
+		if (!comes(f, run, i))
+			continue;
 		rc = nsx_ops_add_launched(f, nsx_run_int(run, i, NSX_OP_start, NSX_ABSENT), &(struct nsx_helper_launch){
 			.profile = nsx_run_int(run, i, NSX_OP_profile, NSX_ABSENT),
 			.device = nsx_run_int(run, i, NSX_OP_device, NSX_ABSENT),

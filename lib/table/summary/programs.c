@@ -334,6 +334,6 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_programs = {
-	sizeof(struct programs), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), false,
+	sizeof(struct programs), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), NSX_REACHING,
 	programs_begin, programs_need, programs_take, programs_finish, programs_free
 };

@@ -61,16 +61,18 @@ static const struct nsx_sum_col cols[] = {
 
 #define ROWS .size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols
 
+/* People compare hfu with that of others, whose time is another: that of executions, or of steps. */
 static const struct nsx_sum_def phases = {
 	ROWS, .order = "key", .shown = "phase count total share compute comm exposed copy flops hfu", .adds = "total",
-	.rank = "phase total share count compute comm exposed copy hfu flops"
+	.rank = "phase total share count compute comm exposed copy hfu flops",
+	.heads = { { "hfu", "hfu_of_total" } }
 }, scopes = {
 	ROWS, .order = "-total scope",
 	.shown = "scope depth count total self share forward backward recompute optimizer comm exposed copy flops hfu "
 	         "mfu",
 	.rank = "scope total share self forward backward recompute optimizer mfu hfu comm exposed copy count flops "
 	        "depth",
-	.adds = "self"
+	.adds = "self", .heads = { { "hfu", "hfu_of_total" }, { "mfu", "mfu_of_total" } }
 };
 
 /* From this share of the time on it is told. */
@@ -121,6 +123,7 @@ scopes_need(void *state, struct nsx_reader *in)
 	nsx_roofline_analysis.need(&f->roof, in);
 	nsx_scopes_need(in);
 	nsx_event_need(in, NSX_OP);
+	nsx_reach_need(in, NSX_RANGE);
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, name) | NSX_C(OP, range));
 	nsx_reader_need(in, NSX_THUNK, NSX_C(THUNK, dur) | NSX_C(THUNK, hidden) | NSX_C(THUNK, copy));
 }
@@ -429,15 +432,20 @@ report(const struct scopes *f, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "exposed communication is not known: run nsysx-overlap first");
 }
 
-/* A share of all time is of less where the work of some of it cannot be known. */
+/* What hfu is of; a share of all time is of less where the work of some of it cannot be known. */
 static void
-note_unseen(const struct scopes *f, struct nsx_table *t)
+note_work(const struct scopes *f, struct nsx_table *t)
 {
 	double part = f->all ? (double)f->unseen / (double)f->all : 0;
 	bool any = false;
 
 	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
 		any |= ((const struct row *)nsx_sums_at(&f->sums, i))->flops != NSX_SUM_NONE;
+	if (any)
+		nsx_table_note(t, "%s of total, the time of %s, and not of the period of a step, of which "
+		               "idle time is a part%s", f->phases ? "hfu is" : "hfu and mfu are",
+		               f->any_op ? "the operations" : "the thunks",
+		               f->roof.cat->insts.n ? "; the HFU of nsysx-roofline is of the time of executions" : "");
 	if (any && part >= TOLD)
 		nsx_table_note(t, "flops are known of %.0f%% of the GPU's time at most: %.0f%% is of work that no "
 		               "operator is known to have launched, which hfu and mfu count as time without flops",
@@ -470,12 +478,12 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	good = good && add_works(f) && add_operators(f) && complete(f);
 	*table = good ? nsx_sums_table(&f->sums, f->err) : NULL;
 	if (*table)
-		note_unseen(f, *table);
+		note_work(f, *table);
 	report(f, diags);
 	return good ? *table ? NSX_OK : NSX_ERR : nsx_err_nomem(f->err, NULL);
 }
 
 const struct nsx_analysis nsx_sum_scopes = {
-	sizeof(struct scopes), NSX_K(OP) | NSX_K(THUNK) | NSX_K(RANGE), true,
+	sizeof(struct scopes), NSX_K(OP) | NSX_K(THUNK) | NSX_K(RANGE), true | NSX_REACHING,
 	scopes_begin, scopes_need, scopes_take, scopes_finish, scopes_free
 };

@@ -30,17 +30,20 @@ def end(o):
     return o["start"] + o["dur"]
 
 
+def reaches(o):
+    return all(-REACH <= o[c] <= REACH for c in ("start", "dur", "host_start", "host_dur") if o.get(c) is not None)
+
+
 class Stream:
     """Operations by device, of those with times that tools count."""
 
     def __init__(self, path):
         self.path = path
         every = table("view -q -t op", path)
-        self.timed = [o for o in every if o["dur"] is not None and o["dur"] >= 0]
+        self.timed = [o for o in every if o["dur"] is not None and o["dur"] >= 0 and reaches(o)]
         self.device = collections.defaultdict(list)
         for o in self.timed:
-            times = [o[c] for c in ("start", "dur", "host_start", "host_dur") if o.get(c) is not None]
-            if o["start"] is not None and o["device"] is not None and all(-REACH <= t <= REACH for t in times):
+            if o["start"] is not None and o["device"] is not None:
                 self.device[o["device"]].append(o)
         for ops in self.device.values():
             ops.sort(key=lambda o: o["start"])

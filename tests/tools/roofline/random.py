@@ -126,7 +126,7 @@ def want(records):
     opcodes = {}
     for k, mine in groups.items():
         s, known = sums(mine)
-        s.update(instructions=len(mine), flops=sum(x["flops"] * x["count"] for x in known), bytes=sum(x["bytes"] * x["count"] for x in known))
+        s.update(instructions=len(mine), gain=sum((x.get("gain", F(0)) for x in mine), F(0)), flops=sum(x["flops"] * x["count"] for x in known), bytes=sum(x["bytes"] * x["count"] for x in known))
         if s["modelled"]:
             s["tflops"], s["gbps"] = F(s["flops"], s["modelled"] * 1000), F(s["bytes"], s["modelled"])
         opcodes[k] = s

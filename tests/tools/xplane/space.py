@@ -1,6 +1,6 @@
 # space.py FILE [MODE [far]]: a planted XSpace. On a GPU: jit_f(7), 3 executions, each fusion.1 twice with dot.2 between, and a
 # copy by the runtime; MODE: start: all-reduce-start.3 of each execution on a stream of its own, issued when dot.2 had
-# been; nvtx: ranges of NVTX around the calls of the second execution; cross: no TraceMes, jit_f and jit_g by turns on one thread; alone: no calls; cpu: a run of jit_f on a CPU, with a
+# been; nvtx: ranges of NVTX around the calls of the second execution; crowd: ranges of 66,000 domains; cross: no TraceMes, jit_f and jit_g by turns on one thread; alone: no calls; cpu: a run of jit_f on a CPU, with a
 # loop around it, by device 6; trouble: what the reader is to report; before: times that count from 1970, and a start that
 # is none. far: most ids of metadata are large, in no order.
 import sys
@@ -105,6 +105,9 @@ if mode != "cross":
 else:
     space += program(8, "jit_g", ("add.3", "add", "jit(g)/add"), ("dot.9", "dot", "jit(g)/dot"))
 space += plane("/host:CPU", line(71, "Host Threads/" + ("4294967295" if mode == "cross" else "71"), *calls) + line(-5, "py_xla_execute/-5", *marks))
+if mode == "crowd":
+    space += plane("/host:NVTX-CUPTI", line(71, "Host Threads/71/NVTX", *(event(f"NVTX:domain{n}:part{n % 3}", 4 * n, 2)
+        for n in range(66000)), event("NVTX:domain7:late", 264002, 2)))
 if mode == "nvtx":
     space += plane("/host:NVTX-CUPTI", line(71, "Host Threads/71/NVTX", event("NVTX:mine:load:1", 100000, 20000), event("NVTX:at::add", 100500, 4000),
         event("NVTX:TSL:XlaModule:#hlo_module=jit_f,program_id=7#", 100000, 20000)))
