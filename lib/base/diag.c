@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 
 /* The key of a diag is a hash of its source and one of its text; a diag found by them is compared in full. */
 static struct nsx_key
@@ -239,14 +240,7 @@ nsx_diags_gather(struct nsx_diags *to, const struct nsx_diags *from, size_t firs
 	nsx_buf_free(&g.text);
 }
 
-static int
-by_source(const void *a, const void *b)
-{
-	const struct nsx_diag *x = a, *y = b;
-	int c = strcmp(x->source, y->source);
-
-	return c ? c : strcmp(x->text, y->text);
-}
+NSX_ORDER(by_source, struct nsx_diag, strcmp(a->source, b->source), strcmp(a->text, b->text))
 
 void
 nsx_diags_sort(struct nsx_diags *d)

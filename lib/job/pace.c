@@ -8,21 +8,9 @@
 /* If less of the time is in kernels that run equally often, devices ran other numbers of steps. */
 #define ENOUGH 0.5
 
-static int
-by_name(const void *pa, const void *pb)
-{
-	const struct nsx_pace_time *a = pa, *b = pb;
+NSX_ORDER(by_name, struct nsx_pace_time, NSX_CMP(a->name, b->name), NSX_CMP(a->device, b->device))
 
-	return NSX_FIRST(NSX_CMP(a->name, b->name), NSX_CMP(a->device, b->device));
-}
-
-static int
-by_number(const void *pa, const void *pb)
-{
-	const struct nsx_pace *a = pa, *b = pb;
-
-	return nsx_int_cmp(a->device, b->device);
-}
+NSX_ORDER(by_number, struct nsx_pace, NSX_CMP(a->device, b->device))
 
 static bool
 list_devices(const struct nsx_pace_time *times, size_t n, struct nsx_paces *out)

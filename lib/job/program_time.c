@@ -149,13 +149,7 @@ nsx_top_all_modules(const struct nsx_top *t)
 	return sum;
 }
 
-static int
-run_cmp(const void *pa, const void *pb)
-{
-	const struct nsx_top_run *a = pa, *b = pb;
-
-	return (a->device > b->device) - (a->device < b->device);
-}
+NSX_ORDER(run_cmp, struct nsx_top_run, NSX_CMP(a->device, b->device))
 
 nsx_u128
 nsx_top_span(struct nsx_top *t)

@@ -368,13 +368,7 @@ place_overheads(struct building *x)
 /* ---- processes: those of ranges and calls; if there are none, one of id 0. That of a device is the process that
  * launched its first operation with a call, else the first. */
 
-static int
-by_gpid(const void *p, const void *q)
-{
-	const struct nsx_process *a = p, *b = q;
-
-	return (a->gpid > b->gpid) - (a->gpid < b->gpid);
-}
+NSX_ORDER(by_gpid, struct nsx_process, NSX_CMP(a->gpid, b->gpid))
 
 static uint32_t
 process_at(const struct nsx_trace *t, uint64_t gtid)

@@ -128,19 +128,9 @@ metrics_need(void *state, struct nsx_reader *in)
 
 /* ---- samples ---- */
 
-static int
-by_name(const void *a, const void *b)
-{
-	const struct running *x = a, *y = b;
+NSX_ORDER(by_name, struct running, NSX_CMP(a->name, b->name))
 
-	return (x->name > y->name) - (x->name < y->name);
-}
-
-static int
-by_time(const void *a, const void *b)
-{
-	return nsx_int_cmp(((const struct metric_edge *)a)->at, ((const struct metric_edge *)b)->at);
-}
+NSX_ORDER(by_time, struct metric_edge, NSX_CMP(a->at, b->at))
 
 /* Names that ran in the sample's interval, and where something of them begins or ends. False when out of memory. */
 static bool

@@ -81,13 +81,7 @@ text(const struct collected *c, uint32_t id)
 	return nsx_cat_str(&c->reading.comm->cat, id);
 }
 
-static int
-by_device(const void *a, const void *b)
-{
-	const struct nsx_collective *x = a, *y = b;
-
-	return nsx_int_cmp(x->device, y->device);
-}
+NSX_ORDER(by_device, struct nsx_collective, NSX_CMP(a->device, b->device))
 
 static int
 count_diag(void *state, const struct nsx_rec *rec)

@@ -32,13 +32,7 @@ nsx_pgle_transfers_add(struct nsx_pgle_transfers *t, uint32_t number, int64_t ns
 	return nsx_vec_push(&t->v, ((struct nsx_pgle_transfer){ number, ns }));
 }
 
-static int
-by_collective(const void *a, const void *b)
-{
-	const struct nsx_pgle_transfer *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->of, y->of), NSX_CMP(x->ns, y->ns));
-}
+NSX_ORDER(by_collective, struct nsx_pgle_transfer, NSX_CMP(a->of, b->of), NSX_CMP(a->ns, b->ns))
 
 void
 nsx_pgle_transfers_medians(struct nsx_pgle_transfers *t, void (*give)(void *state, uint32_t number, int64_t ns),

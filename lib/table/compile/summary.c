@@ -297,14 +297,8 @@ take_range(struct summary *s, const struct nsx_rec *rec)
 	                                .id = (int64_t)key.a });
 }
 
-static int
-by_start(const void *a, const void *b)
-{
-	const struct block *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->profile, y->profile), NSX_CMP(x->start, y->start), NSX_CMP(x->dur, y->dur),
-	                 NSX_CMP(x->id, y->id));
-}
+NSX_ORDER(by_start, struct block, NSX_CMP(a->profile, b->profile), NSX_CMP(a->start, b->start),
+          NSX_CMP(a->dur, b->dur), NSX_CMP(a->id, b->id))
 
 static int
 read_stream(struct summary *s)
@@ -384,13 +378,7 @@ add_up(struct summary *s)
 
 struct ordered { uint32_t block; int64_t ns; struct nsx_str key; };
 
-static int
-by_ns(const void *a, const void *b)
-{
-	const struct ordered *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->block, y->block), NSX_CMP(y->ns, x->ns), nsx_str_cmp(x->key, y->key));
-}
+NSX_ORDER(by_ns, struct ordered, NSX_CMP(a->block, b->block), NSX_CMP(b->ns, a->ns), nsx_str_cmp(a->key, b->key))
 
 /* ---- text ---- */
 

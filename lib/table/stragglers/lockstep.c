@@ -168,13 +168,7 @@ add_records(struct lockstep *f, uint32_t occurrence, int64_t execution, const st
 	return s ? NSX_OK : nomem(f);
 }
 
-static int
-record_cmp(const void *pa, const void *pb)
-{
-	const struct lag_record *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(a->clock, b->clock), NSX_CMP(a->device, b->device));
-}
+NSX_ORDER(record_cmp, struct lag_record, NSX_CMP(a->clock, b->clock), NSX_CMP(a->device, b->device))
 
 static int
 complete(void *state, struct nsx_key key, void *records, size_t n)

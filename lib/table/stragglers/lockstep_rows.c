@@ -68,14 +68,8 @@ nomem(struct lockstep *f)
 /* The order of peers: the longest program first, then the lowest device. */
 struct order { nsx_u128 time; struct nsx_str key; int64_t program, device; uint32_t peers; };
 
-static int
-order_cmp(const void *pa, const void *pb)
-{
-	const struct order *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(b->time, a->time), nsx_str_cmp(a->key, b->key), NSX_CMP(a->program, b->program),
-	                 NSX_CMP(a->device, b->device));
-}
+NSX_ORDER(order_cmp, struct order, NSX_CMP(b->time, a->time), nsx_str_cmp(a->key, b->key),
+          NSX_CMP(a->program, b->program), NSX_CMP(a->device, b->device))
 
 /* By bias_sum; with two devices these are equal: then the later one comes first. */
 static int
