@@ -25,14 +25,23 @@ nsx_table_new(const struct nsx_table_col *cols, int ncols)
 struct nsx_table *
 nsx_table_new_copy(const struct nsx_table_col *cols, int ncols)
 {
-	struct nsx_table_col *own = malloc(((size_t)ncols + 1) * sizeof *own);
+	size_t size = ((size_t)ncols + 1) * sizeof *cols, names = 0;
+
+	for (int i = 0; i < ncols; i++)
+		names += strlen(cols[i].name) + 1;
+	/* The names follow the columns. */
+	struct nsx_table_col *own = malloc(size + names);
 	struct nsx_table *t = own ? nsx_table_new(own, ncols) : NULL;
 
 	if (!t) {
 		free(own);
 		return NULL;
 	}
-	memcpy(own, cols, (size_t)ncols * sizeof *own);
+	char *name = (char *)own + size;
+	for (int i = 0; i < ncols; i++) {
+		own[i] = (struct nsx_table_col){ strcpy(name, cols[i].name), cols[i].type };
+		name += strlen(name) + 1;
+	}
 	t->own = own;
 	return t;
 }

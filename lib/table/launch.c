@@ -348,18 +348,6 @@ const struct nsx_analysis nsx_launch_analysis = {
 	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP), NSX_TIMED, begin, need, take, finish, free_all
 };
 
-int
-nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
-           struct nsx_diags *diags, struct nsx_err *err)
-{
-	static const struct nsx_analysis *const forms[] = {
-		[NSX_LAUNCH_NAMES] = &nsx_launch_analysis, [NSX_LAUNCH_STRETCHES] = &nsx_launch_stretches,
-		[NSX_LAUNCH_GRAPHS] = &nsx_launch_graphs
-	};
-
-	return nsx_analyse_one(forms[options->form], options, in, options->require, table, ndiags, diags, err);
-}
-
 bool
 nsx_launch_sum(const void *state, size_t i, struct nsx_launch_sum *sum)
 {

@@ -587,10 +587,3 @@ const struct nsx_analysis nsx_usage_analysis = {
 	sizeof(struct usage), NSX_K(MEMORY) | NSX_K(RANGE) | NSX_K(STEP), true, usage_begin, usage_need, usage_take,
 	usage_finish, usage_free
 };
-
-int
-nsx_usage(struct nsx_reader *in, const struct nsx_usage_options *options, struct nsx_table **table, int64_t *ndiags,
-          struct nsx_diags *diags, struct nsx_err *err)
-{
-	return nsx_analyse_one(&nsx_usage_analysis, options, in, options->require, table, ndiags, diags, err);
-}

@@ -454,10 +454,3 @@ const struct nsx_analysis nsx_metrics_analysis = {
 	sizeof(struct metrics), NSX_K(OP) | NSX_K(RANGE) | NSX_K(STEP) | NSX_K(METRIC), true, metrics_begin,
 	metrics_need, metrics_take, metrics_finish, metrics_free
 };
-
-int
-nsx_metrics(struct nsx_reader *in, const struct nsx_metrics_options *options, struct nsx_table **table, int64_t *ndiags,
-            struct nsx_diags *diags, struct nsx_err *err)
-{
-	return nsx_analyse_one(&nsx_metrics_analysis, options, in, options->require, table, ndiags, diags, err);
-}

@@ -190,31 +190,35 @@ load_all(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags)
 }
 
 int
-nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
+nsx_compile(struct nsx_reader *in, const void *wanted, struct nsx_table **tables, int64_t *ndiags,
             struct nsx_diags *diags, struct nsx_err *err)
 {
+	const struct nsx_compile_opts *opts = wanted;
 	struct compiling c = { .opts = opts, .tables = calloc(opts->nby, sizeof *c.tables),
 	                       .diags = diags, .err = err, .where = nsx_reader_input(in)->name };
 	bool csv;
 	int rc = c.tables ? nsx_csv_is(nsx_reader_input(in), &csv) : nsx_err_nomem(err, c.where);
 
-	*out = (struct nsx_compile_result){ .diags = -1 };
+	*ndiags = -1;
+	for (size_t i = 0; i < opts->nby; i++)
+		tables[i] = NULL;
 	for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++)
 		c.tables[i] = (struct compile_rows){ opts->by[i], { .def = &nsx_compile_rows } };
 	if (rc == NSX_OK)
-		rc = load_all(&c, in, csv, &out->diags);
+		rc = load_all(&c, in, csv, ndiags);
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_WARNING, "", c.orphans,
 			"compile ranges whose parent is not in the stream: their time is counted, but in no "
 			"compilation");
 		nsx_diag_add(diags, NSX_INFO, "", c.records == 0,
 		             "no compilation: nothing was compiled while the profile was taken");
-		out->records = c.records;
 		for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++) {
 			c.at = &c.tables[i];
-			out->tables[i] = nsx_compile_table(&c);
-			rc = out->tables[i] ? NSX_OK : NSX_ERR;
+			tables[i] = nsx_compile_table(&c);
+			rc = tables[i] ? NSX_OK : NSX_ERR;
 		}
+		if (rc == NSX_OK && opts->some && !c.records)
+			rc = nsx_err_set(err, "%s: no compile record", c.where);
 	}
 	nsx_arena_free(&c.arena);
 	nsx_intern_free(&c.names);
@@ -228,12 +232,4 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 	free(c.tables);
 	free(c.ranges.p);
 	return rc;
-}
-
-void
-nsx_compile_result_free(struct nsx_compile_result *out)
-{
-	for (int i = 0; i < NSX_COMPILE_NBY; i++)
-		nsx_table_free(out->tables[i]);
-	*out = (struct nsx_compile_result){ .diags = -1 };
 }

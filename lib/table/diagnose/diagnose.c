@@ -365,7 +365,7 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 {
 	static const struct nsx_copies_options copies = { .in_windows = true };
 	static const struct nsx_launch_options launch = { .brief = true };
-	static const struct nsx_roofline_options roof = { .require = NULL };
+	static const struct nsx_roofline_options roof = { .words = false };
 	const struct nsx_analysis_run runs[NSX_NRUNS] = {
 		/* Before idle/, which asks it. */
 		[NSX_RUN_HOST] = { .is = &nsx_look_host, .state = &a->host },

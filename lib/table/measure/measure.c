@@ -37,17 +37,17 @@ report(const struct nsx_spans *s, struct nsx_diags *diags)
 }
 
 int
-nsx_measure(struct nsx_reader *in, const struct nsx_measure_options *options, struct nsx_measure *m,
-            struct nsx_diags *diags,
-            struct nsx_err *err)
+nsx_measure(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
+            struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct nsx_spans s = { .options = options, .err = err,
-	                       .near = { .want = nsx_str_c(options->module ? options->module : options->range) } };
+	const struct nsx_measure_options *o = options;
+	struct nsx_spans s = { .options = o, .err = err,
+	                       .near = { .want = nsx_str_c(o->module ? o->module : o->range) } };
 	int rc = nsx_spans_read(&s, in);
 
-	*m = (struct nsx_measure){ .diags = s.diags };
-	if (rc == NSX_OK && !(m->table = nsx_spans_table(&s)))
-		rc = NSX_ERR;
+	*ndiags = s.diags;
+	*table = rc == NSX_OK ? nsx_spans_table(&s) : NULL;
+	rc = *table ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		report(&s, diags);
 	nsx_spans_free(&s);

@@ -333,8 +333,7 @@ nsx_lockstep_begin(struct lockstep *f)
 }
 
 int
-nsx_lockstep_finish(struct lockstep *f, struct nsx_stragglers *devices, struct nsx_stragglers *edges,
-                    struct nsx_diags *diags)
+nsx_lockstep_finish(struct lockstep *f, struct nsx_table **devices, struct nsx_table **edges, struct nsx_diags *diags)
 {
 	size_t peers = 0;
 
@@ -357,8 +356,8 @@ take(void *state, const struct nsx_rec *rec)
 }
 
 int
-nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
-                        struct nsx_diags *diags, struct nsx_err *err)
+nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **table,
+                        int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
 {
 	bool curve = options->show == NSX_STRAGGLERS_CURVE;
 	struct lockstep f = { .err = err, .in = in, .options = options, .curve = curve };
@@ -367,8 +366,8 @@ nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_optio
 	int rc = nsx_read_all(in, options->require, take, &f, err);
 
 	if (rc == NSX_OK)
-		rc = nsx_lockstep_finish(&f, curve ? NULL : s, curve ? s : NULL, diags);
-	s->diags = f.diags;
+		rc = nsx_lockstep_finish(&f, curve ? NULL : table, curve ? table : NULL, diags);
+	*ndiags = f.diags;
 	nsx_lockstep_free(&f);
 	return rc;
 }

@@ -73,7 +73,7 @@ int nsx_lockstep_take(struct lockstep *f, const struct nsx_rec *rec);
 
 /* After the last record: the tables, where `devices` and `edges` are not NULL. NSX_OK, or NSX_ERR with f->err
  * filled. */
-int nsx_lockstep_finish(struct lockstep *f, struct nsx_stragglers *devices, struct nsx_stragglers *edges,
+int nsx_lockstep_finish(struct lockstep *f, struct nsx_table **devices, struct nsx_table **edges,
                         struct nsx_diags *diags);
 
 void nsx_lockstep_free(struct lockstep *f);
@@ -82,9 +82,9 @@ void nsx_lockstep_free(struct lockstep *f);
 int nsx_lockstep_order(struct lockstep *f, size_t *n);
 
 /* The table of edges in out. NSX_OK or NSX_ERR. */
-int nsx_lockstep_edges(struct lockstep *f, struct nsx_stragglers *out);
+int nsx_lockstep_edges(struct lockstep *f, struct nsx_table **out);
 
 /* The table of devices, for which members are reordered: edges come before. NSX_OK or NSX_ERR. */
-int nsx_lockstep_devices(struct lockstep *f, struct nsx_stragglers *out);
+int nsx_lockstep_devices(struct lockstep *f, struct nsx_table **out);
 
 #endif

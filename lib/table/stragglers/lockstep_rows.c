@@ -227,26 +227,28 @@ put_biases(const struct lockstep *f, struct nsx_table *t, int first, const struc
 }
 
 static int
-put_curve(struct lockstep *f, struct nsx_sums *sums, const struct columns *c, struct nsx_stragglers *out)
+put_curve(struct lockstep *f, struct nsx_sums *sums, const struct columns *c, struct nsx_table **out)
 {
-	out->cols = make_columns(c);
-	if (!out->cols)
+	struct nsx_table_col *more = make_columns(c);
+
+	if (!more)
 		return nomem(f);
-	sums->more = out->cols;
+	sums->more = more;
 	sums->nmore = (int)c->devices.n;
-	out->table = nsx_sums_begin(sums, f->err);
-	if (!out->table)
+	*out = nsx_sums_begin(sums, f->err);
+	free(more);
+	if (!*out)
 		return NSX_ERR;
 	nsx_sums_sort(sums);
 	for (size_t i = 0; i < nsx_sums_count(sums); i++) {
-		nsx_sums_put(sums, out->table, nsx_sums_at(sums, i), f->err);
-		put_biases(f, out->table, sums->cells, nsx_sums_at(sums, i), c);
+		nsx_sums_put(sums, *out, nsx_sums_at(sums, i), f->err);
+		put_biases(f, *out, sums->cells, nsx_sums_at(sums, i), c);
 	}
 	return NSX_OK;
 }
 
 int
-nsx_lockstep_edges(struct lockstep *f, struct nsx_stragglers *out)
+nsx_lockstep_edges(struct lockstep *f, struct nsx_table **out)
 {
 	struct nsx_sums sums = { .def = &of_edges };
 	struct columns c = { { 0 } };
@@ -258,13 +260,13 @@ nsx_lockstep_edges(struct lockstep *f, struct nsx_stragglers *out)
 }
 
 int
-nsx_lockstep_devices(struct lockstep *f, struct nsx_stragglers *out)
+nsx_lockstep_devices(struct lockstep *f, struct nsx_table **out)
 {
 	struct nsx_sums sums = { .def = &of_devices };
 	int rc = add_devices(f, &sums) ? NSX_OK : nomem(f);
 
 	if (rc == NSX_OK)
-		rc = (out->table = nsx_sums_table(&sums, f->err)) ? NSX_OK : NSX_ERR;
+		rc = (*out = nsx_sums_table(&sums, f->err)) ? NSX_OK : NSX_ERR;
 	nsx_sums_free(&sums);
 	return rc;
 }

@@ -81,8 +81,8 @@ say(const struct pacing *p, const struct nsx_paces *paces, struct nsx_diags *dia
 }
 
 int
-nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
-                    struct nsx_diags *diags, struct nsx_err *err)
+nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **table,
+                    int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct pacing p = { .err = err };
 	struct nsx_paces paces = { 0 };
@@ -92,14 +92,14 @@ nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *
 	nsx_reader_need(in, NSX_OP, NSX_EVERY);
 	int rc = nsx_read_all(in, options->require, take, &p, err);
 
-	s->diags = p.diags;
+	*ndiags = p.diags;
 	if (rc == NSX_OK)
 		rc = nsx_paces_of(p.times.p, p.times.n, &paces, err);
 	for (size_t i = 0; i < paces.list.n; i++)
 		if (paces.list.p[i].pace <= 0)
 			paces.list.p[i].pace = NAN;
 	if (rc == NSX_OK) {
-		rc = (s->table = nsx_sums_list(&def, paces.list.p, paces.list.n, err)) ? NSX_OK : NSX_ERR;
+		rc = (*table = nsx_sums_list(&def, paces.list.p, paces.list.n, err)) ? NSX_OK : NSX_ERR;
 		say(&p, &paces, diags);
 	}
 	free(paces.list.p);

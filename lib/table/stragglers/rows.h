@@ -9,16 +9,16 @@ struct lockstep;
 
 /* NSX_STRAGGLERS_DEVICES and NSX_STRAGGLERS_CURVE, with the results of nsx_stragglers. */
 int nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options,
-                            struct nsx_stragglers *s, struct nsx_diags *diags, struct nsx_err *err);
+                            struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
 
 /* NSX_STRAGGLERS_PACE. */
-int nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
-                        struct nsx_diags *diags, struct nsx_err *err);
+int nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **table,
+                        int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
 
 /* NSX_STRAGGLERS_WAITS, where `devices` is not NULL, and NSX_STRAGGLERS_PAIRS, where `pairs` is not. also: NULL, or
  * takes the records of the reading, too (lockstep.h). */
 int nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options,
-                         struct nsx_stragglers *devices, struct nsx_stragglers *pairs, struct lockstep *also,
+                         struct nsx_table **devices, struct nsx_table **pairs, struct lockstep *also, int64_t *ndiags,
                          struct nsx_diags *diags, struct nsx_err *err);
 
 /* Whether the program of that index is the one of that name, key or id; NULL: every one is. */

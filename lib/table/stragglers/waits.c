@@ -200,7 +200,7 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 
 int
 nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options,
-                     struct nsx_stragglers *devices, struct nsx_stragglers *pairs, struct lockstep *also,
+                     struct nsx_table **devices, struct nsx_table **pairs, struct lockstep *also, int64_t *ndiags,
                      struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct waits f = { .err = err, .options = options, .also = also, .by_device = devices, .by_pair = pairs };
@@ -218,15 +218,12 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	if (rc == NSX_OK)
 		rc = nsx_late_check_program(&f.reading.comm->cat, &f.top, options->program, err);
 	if (rc == NSX_OK && devices)
-		rc = (devices->table = nsx_sums_table(&f.devices, err)) ? NSX_OK : NSX_ERR;
+		rc = (*devices = nsx_sums_table(&f.devices, err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK && pairs)
-		rc = (pairs->table = nsx_sums_table(&f.pairs, err)) ? NSX_OK : NSX_ERR;
+		rc = (*pairs = nsx_sums_table(&f.pairs, err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		add_diags(&f, diags);
-	if (devices)
-		devices->diags = f.diags;
-	if (pairs)
-		pairs->diags = f.diags;
+	*ndiags = f.diags;
 	nsx_collective_reading_free(&f.reading);
 	nsx_top_free(&f.top);
 	nsx_sums_free(&f.devices);
