@@ -180,7 +180,8 @@ nsx_tool_print(const struct nsx_cli *cli, int nops, char **ops, const struct nsx
 			nsx_device_groups_listen(&groups, t.in);
 			break;
 		}
-	int rc = p->runs ? nsx_analyse_tables(p->runs, n, t.in, nsx_tool_input.require, tables, &diags, &t.diags, &t.err)
+	const char *require = nsx_tool_input.require;
+	int rc = p->runs ? nsx_analyse_tables(p->runs, n, t.in, require, tables, &diags, &t.diags, &t.err)
 	                 : p->read(t.in, p->options, tables, &diags, &t.diags, &t.err);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
 		if (is_grouped(p, &parts[i], &g))

@@ -19,12 +19,6 @@
 #include "base/sort.h"
 #include "table/stragglers/lockstep.h"
 
-static int
-nomem(struct lockstep *f)
-{
-	return nsx_err_nomem(f->err, NULL);
-}
-
 /* num / den in 1024ths, rounded to the nearest. */
 static int64_t
 fixed(__int128 num, int64_t den)
@@ -147,14 +141,14 @@ add_records(struct lockstep *f, uint32_t occurrence, int64_t execution, const st
 	struct lag_biases *s;
 
 	if (!members)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	for (size_t i = 0; i < n; i++) {
 		members[i] = member_at(f, u, of[i].device);
 		uint32_t *seen = members[i] == NSX_NONE ? NULL : nsx_map_at(&f->executed, (struct nsx_key){
 			(uint64_t)(u - f->peers.p) << 32 | members[i], (uint64_t)execution });
 		if (!seen) {
 			free(members);
-			return nomem(f);
+			return NSX_NOMEM(f);
 		}
 		u->members.p[members[i]].executions += *seen == NSX_NONE;
 		*seen = 1;
@@ -165,7 +159,7 @@ add_records(struct lockstep *f, uint32_t occurrence, int64_t execution, const st
 		add_edge(s, u, NSX_EDGE_END, of, n, members, from);
 	}
 	free(members);
-	return s ? NSX_OK : nomem(f);
+	return s ? NSX_OK : NSX_NOMEM(f);
 }
 
 NSX_ORDER(record_cmp, struct lag_record, NSX_CMP(a->clock, b->clock), NSX_CMP(a->device, b->device))
@@ -197,7 +191,7 @@ find_clock(struct lockstep *f, const struct nsx_rec *rec, uint32_t *clock)
 {
 	*clock = nsx_comm_clock(&f->comm, rec);
 	if (*clock == NSX_NONE)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	return f->comm.own_clocks > 1 ? nsx_late_not_aligned(f->in, f->err) : NSX_OK;
 }
 
@@ -207,14 +201,14 @@ take_module(struct lockstep *f, const struct nsx_rec *rec)
 	uint32_t program = nsx_top_module(&f->top, rec), clock;
 
 	if (program == NSX_NONE)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	if (find_clock(f, rec, &clock) != NSX_OK)
 		return NSX_ERR;
 	struct lag_peers *u = peers_at(f, program, clock);
 	struct lag_starts *o = u ? starts_at(f, u, nsx_int(rec, NSX_MODULE_execution, -1)) : NULL;
 
 	if (!o)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	if (nsx_has(rec, NSX_MODULE_start)) {
 		o->sum += rec->v[NSX_MODULE_start].i;
 		o->n++;
@@ -258,12 +252,12 @@ take_thunk(struct lockstep *f, const struct nsx_rec *rec)
 	f->any = true;
 	program = nsx_top_program(&f->top, rec);
 	if (program == NSX_NONE)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	if (!nsx_late_wanted(&f->comm.cat, &f->top, f->options->program, program))
 		return NSX_OK;
 	at = occurrence_of(f, rec, program);
 	if (at == NSX_NONE)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	struct nsx_key key = { at, (uint64_t)nsx_int(rec, NSX_THUNK_execution, -1) };
 
 	return nsx_instances_add(&f->instances, key, &t,

@@ -59,12 +59,6 @@ static const struct nsx_sum_def of_devices = {
 	.order = "by_peers by_time by_inst occurrence by_edge", .rank = "name occurrence edge time min max std"
 };
 
-static int
-nomem(struct lockstep *f)
-{
-	return nsx_err_nomem(f->err, NULL);
-}
-
 /* The order of peers: the longest program first, then the lowest device. */
 struct order { nsx_u128 time; struct nsx_str key; int64_t program, device; uint32_t peers; };
 
@@ -102,7 +96,7 @@ nsx_lockstep_order(struct lockstep *f, size_t *n)
 	for (size_t i = 0; i < *n; i++)
 		f->peers.p[rows[i].peers].place = (int64_t)i;
 	free(rows);
-	return rows ? NSX_OK : nomem(f);
+	return rows ? NSX_OK : NSX_NOMEM(f);
 }
 
 static struct row
@@ -232,7 +226,7 @@ put_curve(struct lockstep *f, struct nsx_sums *sums, const struct columns *c, st
 	struct nsx_table_col *more = make_columns(c);
 
 	if (!more)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	sums->more = more;
 	sums->nmore = (int)c->devices.n;
 	*out = nsx_sums_begin(sums, f->err);
@@ -252,7 +246,7 @@ nsx_lockstep_edges(struct lockstep *f, struct nsx_table **out)
 {
 	struct nsx_sums sums = { .def = &of_edges };
 	struct columns c = { { 0 } };
-	int rc = add_edges(f, &sums) && list_devices(f, &c) ? put_curve(f, &sums, &c, out) : nomem(f);
+	int rc = add_edges(f, &sums) && list_devices(f, &c) ? put_curve(f, &sums, &c, out) : NSX_NOMEM(f);
 
 	free(c.devices.p);
 	nsx_sums_free(&sums);
@@ -263,7 +257,7 @@ int
 nsx_lockstep_devices(struct lockstep *f, struct nsx_table **out)
 {
 	struct nsx_sums sums = { .def = &of_devices };
-	int rc = add_devices(f, &sums) ? NSX_OK : nomem(f);
+	int rc = add_devices(f, &sums) ? NSX_OK : NSX_NOMEM(f);
 
 	if (rc == NSX_OK)
 		rc = (*out = nsx_sums_table(&sums, f->err)) ? NSX_OK : NSX_ERR;

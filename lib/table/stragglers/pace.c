@@ -33,12 +33,6 @@ struct pacing {
 };
 
 static int
-nomem(struct pacing *p)
-{
-	return nsx_err_nomem(p->err, NULL);
-}
-
-static int
 take_op(struct pacing *p, const struct nsx_rec *op)
 {
 	int64_t dur = nsx_int(op, NSX_OP_dur, 0), device = nsx_int(op, NSX_OP_device, NSX_ABSENT);
@@ -49,10 +43,10 @@ take_op(struct pacing *p, const struct nsx_rec *op)
 	uint32_t name = nsx_intern_recall(&p->names, p->recall, nsx_string(op, NSX_OP_name)), at;
 
 	if (name == NSX_NONE)
-		return nomem(p);
+		return NSX_NOMEM(p);
 	at = nsx_map_number(&p->of, (struct nsx_key){ (uint64_t)device, name });
 	if (!nsx_vec_next(&p->times, at, ((struct nsx_pace_time){ .device = device, .name = name })))
-		return nomem(p);
+		return NSX_NOMEM(p);
 	p->kernels++;
 	p->times.p[at].count++;
 	p->times.p[at].ns += (nsx_u128)dur;

@@ -60,12 +60,6 @@ struct waits {
 	int64_t          diags, instances, apart, incomplete, alone;
 };
 
-static int
-nomem(struct waits *f)
-{
-	return nsx_err_nomem(f->err, NULL);
-}
-
 /* The row of a kind, a device and, for pairs, the device that it waited for; NULL when out of memory. */
 static struct row *
 row_at(struct nsx_sums *sums, uint32_t kind, int64_t device, int64_t cause)
@@ -93,7 +87,7 @@ add_pairs(struct waits *f, const struct nsx_collective *of, size_t n, const stru
 		struct row *r = &of[i] == late ? NULL : row_at(&f->pairs, of->kind, of[i].device, late->device);
 
 		if (!r && &of[i] != late)
-			return nomem(f);
+			return NSX_NOMEM(f);
 		if (r)
 			add_wait(r, of[i].wait, transfer);
 	}
@@ -109,12 +103,12 @@ add_devices(struct waits *f, const struct nsx_collective *of, size_t n, const st
 
 	for (size_t i = 0; i < n; i++) {
 		if (!(r = row_at(&f->devices, of->kind, of[i].device, 0)))
-			return nomem(f);
+			return NSX_NOMEM(f);
 		add_wait(r, of[i].wait, transfer);
 		caused += (nsx_u128)of[i].wait;
 	}
 	if (!(r = row_at(&f->devices, of->kind, late->device, 0)))
-		return nomem(f);
+		return NSX_NOMEM(f);
 	r->last++;
 	r->caused += caused;
 	return NSX_OK;
@@ -157,7 +151,7 @@ take_other(void *state, const struct nsx_rec *rec)
 	f->diags += rec->kind->id == NSX_DIAG;
 	f->top.given = &f->reading.comm->cat;
 	if (rec->kind->id == NSX_MODULE && nsx_top_module(&f->top, rec) == NSX_NONE)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	return f->also ? nsx_lockstep_take(f->also, rec) : NSX_OK;
 }
 
