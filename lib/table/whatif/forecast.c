@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "table/whatif/gains.h"
 #include "table/whatif/plan.h"
 #include "table/whatif/tables.h"
@@ -145,17 +146,8 @@ add_names(struct forecast *f)
 	return rc;
 }
 
-static int
-by_gain(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->first != y->first)
-		return x->first ? -1 : 1;
-	if (x->gain.saved != y->gain.saved)
-		return x->gain.saved > y->gain.saved ? -1 : 1;
-	return strcmp(x->text, y->text);
-}
+NSX_ORDER(by_gain, struct row, NSX_CMP(b->first, a->first), NSX_CMP(b->gain.saved, a->gain.saved),
+          strcmp(a->text, b->text))
 
 static int
 add_usual(struct forecast *f)
