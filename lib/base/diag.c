@@ -119,22 +119,16 @@ nsx_diags_cover(struct nsx_diags *d, const struct nsx_diags *from)
 
 /* ---- diags that are alike ---- */
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* A text with N in place of its numbers, among them 2.50. */
 static void
 mask(struct nsx_buf *b, const char *text)
 {
 	for (const char *p = text; *p; p++) {
-		if (!is_digit(*p)) {
+		if (!nsx_is_digit(*p)) {
 			nsx_buf_char(b, *p);
 			continue;
 		}
-		while (is_digit(p[1]) || (p[1] == '.' && is_digit(p[2])))
+		while (nsx_is_digit(p[1]) || (p[1] == '.' && nsx_is_digit(p[2])))
 			p++;
 		nsx_buf_char(b, 'N');
 	}

@@ -415,8 +415,7 @@ is_file_name(struct nsx_str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
 		char c = s.ptr[i];
-		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-		    c == '-'))
+		if (!nsx_is_word(c) && c != '-')
 			return false;
 	}
 	return s.len > 0 && s.len <= 200;

@@ -29,20 +29,6 @@ has(const struct event *e, enum nsx_xstat what)
 	return nsx_xstats_have(&e->stats, what);
 }
 
-static bool
-ends_with(struct nsx_str s, const char *end)
-{
-	size_t n = strlen(end);
-
-	return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
-}
-
-static bool
-starts_with(struct nsx_str s, const char *start)
-{
-	return nsx_str_starts(s, start);
-}
-
 static struct nsx_str
 skip(struct nsx_str s, size_t n)
 {
@@ -116,7 +102,7 @@ read_event(struct nsx_xspace *s, struct nsx_xplane *p, const struct line *l, str
 		return false;
 	}
 	/* Most events of a program in Python: what they say of themselves is not read. */
-	if (p->kind == XP_HOST && e->timed && starts_with(e->meta->name, "$") && !s->opts->python) {
+	if (p->kind == XP_HOST && e->timed && nsx_str_starts(e->meta->name, "$") && !s->opts->python) {
 		s->python++;
 		return false;
 	}
@@ -188,7 +174,7 @@ kernel_name(struct nsx_str s)
 	static const char *const ends[] = { " [clone .kd]", ".kd" };
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (ends_with(s, ends[i]) && s.len > strlen(ends[i]))
+		if (nsx_str_ends(s, ends[i]) && s.len > strlen(ends[i]))
 			return (struct nsx_str){ s.ptr, s.len - strlen(ends[i]) };
 	return s;
 }
@@ -332,12 +318,12 @@ add_nvtx(struct nsx_xspace *s, const struct line *l, struct event *e)
 	                       .module = NSX_NONE };
 	struct nsx_str name = e->meta->name;
 
-	if (!e->timed || starts_with(name, "NVTX:TSL:")) {
+	if (!e->timed || nsx_str_starts(name, "NVTX:TSL:")) {
 		s->instants += !e->timed;
 		s->repeated += e->timed;
 		return NSX_OK;
 	}
-	if (starts_with(name, "NVTX:"))
+	if (nsx_str_starts(name, "NVTX:"))
 		name = skip(name, strlen("NVTX:"));
 	const char *colon = name.len ? memchr(name.ptr, ':', name.len) : NULL;
 	size_t at = colon ? (size_t)(colon - name.ptr) : 0;
@@ -363,13 +349,13 @@ add_mark(struct nsx_xspace *s, const struct line *l, struct event *e)
 
 	if (has(e, XS_GLOBAL) && name_device(s, e) != NSX_OK)
 		return NSX_ERR;
-	if (!e->timed || starts_with(name, "end: ") || starts_with(name, "ThreadpoolListener::")) {
+	if (!e->timed || nsx_str_starts(name, "end: ") || nsx_str_starts(name, "ThreadpoolListener::")) {
 		s->instants++;
 		return NSX_OK;
 	}
-	if (starts_with(name, "$"))
+	if (nsx_str_starts(name, "$"))
 		m.row.kind = NSX_RANGE_PYTHON;
-	if (ends_with(name, module)
+	if (nsx_str_ends(name, module)
 	    && (m.module = keep(s, (struct nsx_str){ name.ptr, name.len - strlen(module) })) == NSX_NONE)
 		return nsx_xspace_nomem(s);
 	if (has(e, XS_ROOT) && e->stats.number[XS_ROOT] == 1) {
@@ -396,7 +382,7 @@ tid_of(struct nsx_str name, int64_t *tid)
 	struct nsx_str rest;
 
 	*tid = -1;
-	if (!starts_with(name, threads))
+	if (!nsx_str_starts(name, threads))
 		return false;
 	rest = skip(name, strlen(threads));
 	for (size_t i = 0; i < rest.len; i++)
@@ -480,7 +466,7 @@ static int
 read_gpu_line(struct nsx_xspace *s, struct nsx_xplane *p, struct nsx_str message, const struct line *l)
 {
 	struct nsx_xwire w = nsx_xwire(message);
-	bool work = starts_with(l->name, "Stream #");
+	bool work = nsx_str_starts(l->name, "Stream #");
 	int rc = NSX_OK;
 
 	s->derived += !work;

@@ -59,12 +59,6 @@ nsx_flame_put_xml(struct nsx_buf *b, struct nsx_str s)
 		}
 }
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Width of a character in letters: most above U+1100 are two wide in a font of fixed width. */
 static size_t
 cells_of(const char *p, size_t n)
@@ -130,7 +124,7 @@ ends_in_line(struct nsx_str s)
 {
 	size_t at = s.len;
 
-	while (at && is_digit(s.ptr[at - 1]))
+	while (at && nsx_is_digit(s.ptr[at - 1]))
 		at--;
 	return at > 1 && at < s.len && s.ptr[at - 1] == ':';
 }
