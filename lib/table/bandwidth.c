@@ -15,7 +15,6 @@
 #include "job/clock_error.h"
 #include "job/diags_of.h"
 #include "job/hidden.h"
-#include "table/bandwidth_axes.h"
 #include "table/bandwidth_rows.h"
 
 #define AT(member) offsetof(struct nsx_bandwidth_row, member), 0, NULL
@@ -138,12 +137,6 @@ mean_of(struct nsx_bandwidth_row *r)
 	if (n > 1)
 		m.stderr_busbw = sqrt(squares / (double)(n - 1)) / sqrt((double)n);
 	return m;
-}
-
-struct nsx_bandwidth_mean
-nsx_bandwidth_mean_of(struct nsx_bandwidth_row *r)
-{
-	return r->mean;
 }
 
 double

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "job/pace.h"
-#include "table/stragglers/rows.h"
+#include "table/stragglers/lockstep.h"
 #include "table/sums.h"
 
 #define AT(member) offsetof(struct nsx_pace, member), 0, NULL
