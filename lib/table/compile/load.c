@@ -36,24 +36,6 @@ load_profile(struct loading *l, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-static int
-load_program(struct loading *l, const struct nsx_rec *rec)
-{
-	struct compiling *c = l->c;
-	struct nsx_program_names names = nsx_program_names_of(rec);
-	struct compiling_program p = {
-		.id = names.id == NSX_ABSENT ? -1 : names.id, .has_id = names.id != NSX_ABSENT,
-		.name = nsx_arena_str(&c->arena, names.name), .key = nsx_arena_str(&c->arena, names.key)
-	};
-	int64_t number = names.number == NSX_ABSENT ? -1 : names.number;
-	uint32_t *at = nsx_map_at(&c->program_at, (struct nsx_key){ (uint64_t)number, 0 });
-
-	if (!at || !p.name.ptr || !p.key.ptr || !nsx_vec_push(&c->programs, p))
-		return fail_nomem(l);
-	*at = (uint32_t)c->programs.n - 1;
-	return NSX_OK;
-}
-
 /* The profile is complete. */
 static int
 flush(struct loading *l)
@@ -164,7 +146,7 @@ load(void *state, const struct nsx_rec *rec)
 	if (rec->kind->id == NSX_PROFILE)
 		rc = load_profile(l, rec);
 	else if (rec->kind->id == NSX_PROGRAM)
-		rc = load_program(l, rec);
+		rc = nsx_cat_take(&l->c->cat, rec, l->c->err);
 	else if (rec->kind->id == NSX_COMPILE)
 		rc = load_compile(l, rec);
 	l->diags += rec->kind->id == NSX_DIAG;
@@ -222,8 +204,7 @@ nsx_compile(struct nsx_reader *in, const void *wanted, struct nsx_table **tables
 	}
 	nsx_arena_free(&c.arena);
 	nsx_intern_free(&c.names);
-	free(c.programs.p);
-	nsx_map_free(&c.program_at);
+	nsx_cat_free(&c.cat);
 	free(c.profiles.p);
 	nsx_map_free(&c.profile_at);
 	free(c.processes.p);
