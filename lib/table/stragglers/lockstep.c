@@ -39,10 +39,8 @@ peers_at(struct lockstep *f, uint32_t program, uint32_t clock)
 {
 	uint32_t at = nsx_map_number(&f->peers_of, (struct nsx_key){ program, clock });
 
-	if (at != NSX_NONE && at == f->peers.n
-	    && !nsx_vec_push(&f->peers, ((struct lag_peers){ .program = program, .clock = clock })))
-		return NULL;
-	return at == NSX_NONE ? NULL : &f->peers.p[at];
+	return nsx_vec_next(&f->peers, at, ((struct lag_peers){ .program = program, .clock = clock })) ? &f->peers.p[at]
+	                                                                                           : NULL;
 }
 
 /* The number of the device among its peers; NSX_NONE when out of memory. */
@@ -62,9 +60,7 @@ starts_at(struct lockstep *f, const struct lag_peers *u, int64_t execution)
 	uint32_t at = nsx_map_number(&f->starts_of, (struct nsx_key){ (uint64_t)(u - f->peers.p),
 		(uint64_t)execution });
 
-	if (at != NSX_NONE && at == f->starts.n && !nsx_vec_push(&f->starts, ((struct lag_starts){ 0 })))
-		return NULL;
-	return at == NSX_NONE ? NULL : &f->starts.p[at];
+	return nsx_vec_next(&f->starts, at, ((struct lag_starts){ 0 })) ? &f->starts.p[at] : NULL;
 }
 
 /* Extend *p to n numbers from `had`, new ones 0; false when out of memory. */
@@ -87,9 +83,7 @@ biases_at(struct lockstep *f, const struct lag_peers *u, uint32_t occurrence)
 	uint32_t peers = (uint32_t)(u - f->peers.p), at = nsx_map_number(&f->biases_of, (struct nsx_key){ peers,
 		occurrence });
 
-	if (at == NSX_NONE
-	    || (at == f->biases.n && !nsx_vec_push(&f->biases,
-	                                           ((struct lag_biases){ .peers = peers, .occurrence = occurrence }))))
+	if (!nsx_vec_next(&f->biases, at, ((struct lag_biases){ .peers = peers, .occurrence = occurrence })))
 		return NULL;
 	struct lag_biases *s = &f->biases.p[at];
 	size_t had = 2 * (size_t)s->cap, n = 2 * u->members.n;
