@@ -2,7 +2,6 @@
  * diags. */
 #include "tool.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
  * each column of values, in base units, with labels from the columns that say what a row is of. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"

@@ -2,7 +2,6 @@
  * trace.ranges, so one pass in order can pass down the module and thunk that contain a range. */
 #include "extract/profile.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 

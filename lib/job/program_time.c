@@ -2,7 +2,6 @@
  * over those. */
 #include "job/program_time.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/sort.h"

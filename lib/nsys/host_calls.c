@@ -3,7 +3,6 @@
 #include "nsys/host.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/par.h"
 #include "base/sort.h"

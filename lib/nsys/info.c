@@ -1,7 +1,6 @@
 /* info.c -- what an export records besides events: its version and time, names of GPUs, devices and threads. Rows are
  * selected by name: nothing else of these tables, which contain users, commands and environments, is kept. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "nsys/load.h"

@@ -8,7 +8,6 @@
  * around it. Memory of the host belongs to no device, whatever deviceId says. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/sort.h"

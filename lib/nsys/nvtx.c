@@ -1,13 +1,11 @@
 /* nvtx.c -- NVTX_EVENTS into ranges: read in parts, each with its own numbers for names, threads and domains; then
  * joined into one array by thread. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/par.h"
 #include "base/sort.h"
 #include "nsys/cpu/reading.h"
 #include "nsys/load.h"
-#include "source/order.h"
 
 enum event_type {
 	PUSHPOP = 59, STARTEND = 60, NVTXT_PUSHPOP = 70, NVTXT_STARTEND = 71,   /* ranges; NVTXT is imported text */

@@ -1,6 +1,5 @@
 /* ops.c -- the tables of GPU operations into devices, launches and, if requested, operations. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "nsys/cuda.h"

@@ -1,8 +1,6 @@
 /* words.c -- see words.h. */
 #include "source/words.h"
 
-#include <string.h>
-
 #include "source/trace.h"
 
 /* Letters of either case are equal, and so are the characters between words. */

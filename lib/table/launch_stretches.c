@@ -12,7 +12,6 @@
  *
  * A graph is launched at once: launch-starved time is gone, launch latency may remain. So what capture saves is
  * `starved`, and `idle` is the bound. A stretch is held as a hash of its operations' names. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/num.h"

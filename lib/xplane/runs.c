@@ -8,7 +8,6 @@
  * Which line of TraceMes is of the thread of a line of calls, lines.c finds. Operations without a call, as all are on a
  * CPU, get calls that are no records: one after the other, on threads that exist for this only. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "source/launches.h"

@@ -2,7 +2,6 @@
 #include "draw/flame/text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/escape.h"
 #include "base/num.h"

@@ -10,7 +10,6 @@
  * Words after those in use were never written. The device checks no bounds: a warpgroup with too many events overwrites
  * the next slot. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "draw/mosaic.h"

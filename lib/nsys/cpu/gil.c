@@ -10,7 +10,6 @@
  *
  * A process whose ranges of the GIL were not recorded has handovers only, and it is not known for whom. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "nsys/cpu/reading.h"
 #include "base/sort.h"

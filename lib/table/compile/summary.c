@@ -1,6 +1,5 @@
 /* summary.c -- the text that lists, for each compilation, the kinds of ranges that make up 99 % of it. Rows are those
  * of nvtx_pushpop_trace, or equivalent `range` records of a stream. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

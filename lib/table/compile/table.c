@@ -2,7 +2,6 @@
  * in any order. */
 #include "table/compile/compile.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 

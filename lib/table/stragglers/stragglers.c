@@ -1,5 +1,4 @@
 /* stragglers.c -- which device is late: what its analyses share. */
-#include <stdlib.h>
 
 #include "table/stragglers/lockstep.h"
 #include "base/num.h"
