@@ -73,6 +73,18 @@ void nsx_sort_apply(void *elements, size_t size, struct nsx_sort_key *keys, size
  * keep their order. False when out of memory, the elements unchanged. p may be NULL if n is 0. */
 typedef void nsx_sort_key_of(const void *element, const void *context, int64_t key[3]);
 bool nsx_sort_by(void *p, size_t n, size_t size, nsx_sort_key_of *key, const void *context);
+/* Such a function for elements of that type, which needs no context: up to three keys of an element a. */
+#define NSX_SORT_KEYS(name, type, ...) \
+	static void \
+	name(const void *pa_, const void *context_, int64_t key_[3]) \
+	{ \
+		const type *a = pa_; \
+		const int64_t of_[] = { __VA_ARGS__ }; \
+		\
+		(void)context_; \
+		for (size_t i_ = 0; i_ < sizeof of_ / sizeof *of_; i_++) \
+			key_[i_] = of_[i_]; \
+	}
 
 /* Sort elements by start only; equal ones keep their order. O(n); needs a second array of the same size while it runs.
  * False when out of memory, the array unchanged. */

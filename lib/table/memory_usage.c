@@ -371,12 +371,7 @@ memory_name(struct usage *u, uint32_t memory)
 	return nsx_intern(&u->names, memory == NSX_NONE ? NSX_STR("all") : nsx_intern_str(&u->live.memories, memory));
 }
 
-static void
-by_profile(const void *step, const void *context, int64_t k[3])
-{
-	(void)context;
-	k[0] = ((const struct usage_step *)step)->profile;
-}
+NSX_SORT_KEYS(by_profile, struct usage_step, a->profile)
 
 /* The first step of the stream in which the peak is. Steps are sorted by profile. */
 static const struct usage_step *

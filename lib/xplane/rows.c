@@ -397,15 +397,7 @@ tid_of(struct nsx_str name, int64_t *tid)
  * order of the file; from, to: their times in ps. */
 struct spell { int64_t from, to; uint32_t op; };
 
-static void
-by_start(const void *spell, const void *context, int64_t k[3])
-{
-	const struct spell *x = spell;
-
-	(void)context;
-	k[0] = x->from;
-	k[1] = ~x->to;
-}
+NSX_SORT_KEYS(by_start, struct spell, a->from, ~a->to)
 
 static bool
 drop_holders(struct nsx_xspace *s, struct spell *v, size_t n, size_t first)
