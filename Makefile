@@ -74,10 +74,12 @@ $B/lib/draw/flame/%.h: lib/draw/flame/%
 	@mkdir -p $(@D)
 	od -An -v -tx1 $< | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g' >$@
 $B/lib/draw/flame/svg.o: $B/lib/draw/flame/flame.css.h $B/lib/draw/flame/flame.js.h
+$B/libtool.a: $B/cmd/tool.o $B/cmd/tables.o $B/cmd/files_from.o $B/cmd/progress.o
 $B/libnsysx.a: $(LIB_OBJ)
+$B/libtool.a $B/libnsysx.a:
 	@rm -f $@
 	$(AR) rcs $@ $^
-$B/bin/%: $B/cmd/%.o $B/cmd/tool.o $B/cmd/files_from.o $B/cmd/progress.o $B/libnsysx.a
+$B/bin/%: $B/cmd/%.o $B/libtool.a $B/libnsysx.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
 # A script in the build finds lib/report in the source; once installed, in share. What scripts share is put into each.
@@ -99,8 +101,8 @@ $B/tests/fuzz/pipeline.o: $B/tests/fuzz/listed.h
 # The tables of tests/tools.list that have options like each other.
 $B/tests/fuzz/listed.h: tests/tools.list
 	@mkdir -p $(@D)
-	awk -F'\t' '$$1 == "fuzz" { if (!had[$$3]++) print "#include \"table/" $$3 ".h\""; all = all " \\\n\tX(" $$3 ", " ($$2 == "-" ? "0" : $$2) ")" } \
-		END { print "#define FUZZ_LISTED(X)" all }' $< >$@
+	awk -F'\t' '$$1 == "fuzz" || $$1 == "analysis" { if (!had[$$3]++) print "#include \"table/" $$3 ".h\""; all = all " \\\n\t" ($$1 == "fuzz" ? "X(" : "Y(") $$3 ", " ($$2 == "-" ? "0" : $$2) ")" } \
+		END { print "#define FUZZ_LISTED(X, Y)" all }' $< >$@
 # Without the flags of sanitizers, which have allocators of their own.
 $B/tests/fault/shim.so: tests/fault/shim.c tests/fault/fault.h | $B/.ready
 	@mkdir -p $(@D)

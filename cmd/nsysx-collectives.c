@@ -45,40 +45,6 @@ add_records(int nops, char **ops)
 	return nsx_tool_finish(&t, nsx_collectives(t.in, t.out, (size_t)hold_mib << 20, &t.diags, &t.err));
 }
 
-static int
-make_instances(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
-{
-	struct nsx_nccl_table n = { 0 };
-
-	(void)options;
-	t->empty =
-	    "no instance of NCCL's communicators: extract with --ops from an export made with --include-blobs=true";
-	int rc = nsx_nccl_instances(t->in, each, &n, &t->diags, &t->err);
-	*table = n.table;
-	*diags = n.diags;
-	if (rc == NSX_OK && nsx_tool_input.require && n.instances == 0)
-		rc = nsx_err_set(&t->err, "%s: no collective record", t->in_name);
-	return rc;
-}
-
-static int
-make_summary(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
-{
-	struct nsx_bandwidth b = { 0 };
-
-	(void)options;
-	t->empty = "no collective: neither thunks nor operations (extract with --ops) communicate";
-	enum nsx_bandwidth_by as = !by || strcmp(by, "collective") == 0 ? NSX_BANDWIDTH_COLLECTIVE
-	    : strcmp(by, "instruction") == 0 ? NSX_BANDWIDTH_INSTRUCTION
-	    : strcmp(by, "axis") == 0 ? NSX_BANDWIDTH_AXIS : NSX_BANDWIDTH_GROUP;
-	int rc = nsx_bandwidth(t->in, as, &b, &t->diags, &t->err);
-	*table = b.table;
-	*diags = b.diags;
-	if (rc == NSX_OK && nsx_tool_input.require && b.instances == 0)
-		rc = nsx_err_set(&t->err, "%s: no collective record", t->in_name);
-	return rc;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -94,5 +60,16 @@ main(int argc, char **argv)
 	nsx_tool_no_stream(&cli);
 	if (require && strcmp(require, "collective") != 0)
 		nsx_cli_misuse(&cli, "--require: this table uses collective records only");
-	return nsx_tool_print(&cli, nops, argv, NSX_READ_ORDERED, summary ? make_summary : make_instances, NULL);
+	const struct nsx_bandwidth_options sums = { .some = require, .by = !by || strcmp(by, "collective") == 0
+		? NSX_BANDWIDTH_COLLECTIVE : strcmp(by, "instruction") == 0 ? NSX_BANDWIDTH_INSTRUCTION
+		: strcmp(by, "axis") == 0 ? NSX_BANDWIDTH_AXIS : NSX_BANDWIDTH_GROUP };
+	const struct nsx_nccl_options rows = { .each = each, .some = require };
+
+	return nsx_tool_print(&cli, nops, argv, summary ? &(struct nsx_tool_tables){
+		.flags = NSX_READ_ORDERED, .read = nsx_bandwidth, .options = &sums,
+		.empty = "no collective: neither thunks nor operations (extract with --ops) communicate"
+	} : &(struct nsx_tool_tables){
+		.flags = NSX_READ_ORDERED, .read = nsx_nccl_instances, .options = &rows,
+		.empty = "no instance of NCCL's communicators: extract with --ops from an export made with "
+		         "--include-blobs=true" });
 }

@@ -34,10 +34,10 @@ static int
 print_table(int nops, char **ops)
 {
 	enum nsx_compile_by ways[NSX_COMPILE_NBY];
-	struct nsx_compile_opts how = { .by = ways, .loading = loading, .csv = nsx_extract_compile_csv };
-	struct nsx_compile_result result = { 0 };
-	struct nsx_tool_part *parts = nsx_tool_parts(&cli, by ? by : "range", nsx_tool_output.path, &how.nby);
-	struct nsx_tool t;
+	struct nsx_compile_opts how = { .by = ways, .loading = loading, .some = nsx_tool_input.require,
+	                                .csv = nsx_extract_compile_csv };
+	const char *list = by ? by : "range";
+	struct nsx_tool_part *parts = nsx_tool_parts(&cli, list, nsx_tool_output.path, &how.nby);
 
 	if (full)
 		nsx_cli_misuse(&cli, "--full goes with --summary");
@@ -46,19 +46,11 @@ print_table(int nops, char **ops)
 		if (loading && (ways[i] == NSX_COMPILE_PASS || ways[i] == NSX_COMPILE_PROCESS))
 			nsx_cli_misuse(&cli, "--loading goes with --by range, phase and module");
 	}
-	nsx_tool_table_form(&cli);
-	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
-	t.empty = "no compile records, which come from XLA's ranges in exports: profile a run that compiles with "
-	          "nsys, --trace=cuda,nvtx";
-	int rc = nsx_compile(t.in, &how, &result, &t.diags, &t.err);
-	if (rc == NSX_OK && nsx_tool_input.require && !result.records)
-		rc = nsx_err_set(&t.err, "%s: no compile record", t.in_name);
-	for (size_t i = 0; i < how.nby && rc == NSX_OK; i++)
-		rc = nsx_tool_write_table_to(&t, result.tables[i], result.diags, parts[i].path);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_compile_result_free(&result);
 	nsx_tool_parts_free(parts, how.nby);
-	return rc;
+	return nsx_tool_print(&cli, nops, ops, &(struct nsx_tool_tables){
+		.flags = NSX_READ_ORDERED, .parts = list, .read = nsx_compile, .options = &how,
+		.empty = "no compile records, which come from XLA's ranges in exports: profile a run that compiles "
+		         "with nsys, --trace=cuda,nvtx" });
 }
 
 static int
@@ -91,18 +83,13 @@ print_again(int nops, char **ops)
 {
 	struct nsx_tool t = { .cli = &cli };
 	char *standard[] = { (char[]){ "-" } };
-	int rc = NSX_ERR;
 
 	if (by || loading || summary || full)
 		nsx_cli_misuse(&cli, "--again goes without --by, --summary, --full and --loading");
 	nsx_tool_table_form(&cli);
 	nsx_tool_progress(&cli, nops, ops);
 	struct nsx_table *table = nsx_compile_again(nops ? ops : standard, nops ? nops : 1, &t.diags, &t.err);
-	if (table)
-		rc = nsx_tool_write_table(&t, table, -1);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(table);
-	return rc;
+	return nsx_tool_finish_tables(&t, table ? NSX_OK : NSX_ERR, NULL, &table, 1, -1);
 }
 
 int

@@ -18,22 +18,17 @@ static const struct nsx_cli cli = { "nsysx-copies",
 	NSX_TOOL_TABLE_USAGE "[FILE]",
 	"Print memory copies: count, bytes, time, bandwidth and the share that other work hides.", opts };
 
-static int
-make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
-{
-	t->empty = findings ? "no copy breaks one of the rules" : NSX_COPIES_EMPTY;
-	return nsx_copies(t->in, options, table, diags, &t->diags, &t->err);
-}
-
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_copies_options o = { .by_size = by != NULL, .findings = findings,
-	                                .require = nsx_tool_input.require };
+	struct nsx_copies_options o = { .by_size = by != NULL, .findings = findings };
 
 	if (by && findings)
 		nsx_cli_misuse(&cli, "--by and --findings exclude each other");
 	o.minor = nsx_tool_table_form(&cli) != NSX_TABLE_ALIGNED || nsx_tool_table.top == 0;
-	return nsx_tool_print(&cli, nops, argv, NSX_READ_ORDERED, make, &o);
+	return nsx_tool_print(&cli, nops, argv, &(struct nsx_tool_tables){
+		.flags = NSX_READ_ORDERED,
+		.runs = &(struct nsx_analysis_run){ .is = &nsx_copies_analysis, .options = &o },
+		.empty = findings ? "no copy breaks one of the rules" : NSX_COPIES_EMPTY });
 }

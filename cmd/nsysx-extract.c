@@ -1,5 +1,4 @@
 /* nsysx-extract -- Nsight Systems exports to a stream. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

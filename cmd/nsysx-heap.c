@@ -104,19 +104,13 @@ write_all(struct nsx_tool *t, char *const *paths, int n)
 	struct nsx_tool_part *to = nsx_tool_parts(&cli, "heap,heap-peak,heap-at-peak", nsx_tool_output.path, &nparts);
 	int rc = nsx_heap_tables(paths, n, options, tables, nparts, &t->diags, &t->err);
 
-	for (size_t i = 0; i < nparts && rc == NSX_OK; i++)
-		rc = nsx_tool_write_table_to(t, tables[i], -1, to[i].path);
-	rc = nsx_tool_finish(t, rc);
-	for (size_t i = 0; i < nparts; i++)
-		nsx_table_free(tables[i]);
-	nsx_tool_parts_free(to, nparts);
-	return rc;
+	return nsx_tool_finish_tables(t, rc, to, tables, nparts, -1);
 }
 
 int
 main(int argc, char **argv)
 {
-	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
+	int nops = nsx_cli_parse(&cli, argc, argv);
 	struct nsx_heap_options options = { NSX_HEAP_CURVE, stacks, arguments, 0 };
 	struct nsx_tool t = { .cli = &cli };
 	char *standard[] = { (char[]){ "-" } };
@@ -132,9 +126,5 @@ main(int argc, char **argv)
 		options.capacity = capacity(&t);
 	struct nsx_table *table = grow ? growth(&t, argv, options.capacity)
 	                          : nsx_heap_table(nops ? argv : standard, nops ? nops : 1, &options, &t.diags, &t.err);
-	if (table)
-		rc = nsx_tool_write_table(&t, table, -1);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(table);
-	return rc;
+	return nsx_tool_finish_tables(&t, table ? NSX_OK : NSX_ERR, NULL, &table, 1, -1);
 }

@@ -150,11 +150,7 @@ print_host(int nops, char **ops)
 	rc = nsx_idle_marked(&t.in, latency, o.require, &t.diags, &t.err);
 	if (rc == NSX_OK)
 		rc = nsx_idle_host(t.in, &o, &table, &ndiags, &t.diags, &t.err);
-	if (rc == NSX_OK)
-		rc = nsx_tool_write_table_to(&t, table, ndiags, nsx_tool_output.path);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(table);
-	return rc;
+	return nsx_tool_finish_tables(&t, rc, NULL, &table, 1, ndiags);
 }
 
 /* The table of causes. */
@@ -163,15 +159,11 @@ print_known(int nops)
 {
 	struct nsx_tool t = { .cli = &cli, .in_name = "" };
 	struct nsx_table *table;
-	int rc;
 
 	if (nops)
 		nsx_cli_misuse(&cli, "--known reads no stream");
 	table = nsx_idle_known(&t.err);
-	rc = table ? nsx_tool_write_table(&t, table, 0) : NSX_ERR;
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(table);
-	return rc;
+	return nsx_tool_finish_tables(&t, table ? NSX_OK : NSX_ERR, NULL, &table, 1, 0);
 }
 
 /* Devices whose rows are shown to people one by one. */
@@ -275,11 +267,8 @@ main(int argc, char **argv)
 	}
 	if (rc == NSX_OK)
 		rc = make_table(&t, &o, grouped ? &g : NULL, out, &table, &ndiags);
-	if (rc == NSX_OK)
-		rc = folded ? nsx_tool_commit(&t, out)
-		     : nsx_tool_write_table_to(&t, table, ndiags, nsx_tool_output.path);
+	if (rc == NSX_OK && folded)
+		rc = nsx_tool_commit(&t, out);
 	nsx_outfile_free(out);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(table);
-	return rc;
+	return nsx_tool_finish_tables(&t, rc, NULL, &table, folded ? 0 : 1, ndiags);
 }

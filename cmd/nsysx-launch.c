@@ -21,29 +21,19 @@ static const struct nsx_cli cli = {
 	"[--by kernel|range|stretch|graph] " NSX_TOOL_TABLE_USAGE "[FILE]",
 	"Print the calls, launch time and queue time of kernels, and how long GPUs waited for them.", opts };
 
-static int
-make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
-{
-	return nsx_launch(t->in, options, table, diags, &t->diags, &t->err);
-}
-
-static enum nsx_launch_form
-form(void)
-{
-	return strcmp(by, "stretch") == 0 ? NSX_LAUNCH_STRETCHES
-	       : strcmp(by, "graph") == 0 ? NSX_LAUNCH_GRAPHS : NSX_LAUNCH_NAMES;
-}
-
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_launch_options o = { .form = form(), .by_range = strcmp(by, "range") == 0,
-	                                .require = nsx_tool_input.require };
+	struct nsx_launch_options o = { .by_range = strcmp(by, "range") == 0 };
 
 	if (names && !o.by_range)
 		nsx_cli_misuse(&cli, "--names goes with --by range");
 	if (names)
 		nsx_names_parse(names, &o.names);
-	return nsx_tool_print(&cli, nops, argv, NSX_READ_ORDERED, make, &o);
+	return nsx_tool_print(&cli, nops, argv, &(struct nsx_tool_tables){
+		.flags = NSX_READ_ORDERED, .runs = &(struct nsx_analysis_run){
+			.options = &o, .is = strcmp(by, "stretch") == 0 ? &nsx_launch_stretches
+			               : strcmp(by, "graph") == 0 ? &nsx_launch_graphs
+			               : o.by_range ? &nsx_launch_ranges : &nsx_launch_kernels } });
 }

@@ -24,17 +24,6 @@ static const struct nsx_cli cli = { "nsysx-measure",
 	NSX_TOOL_TABLE_USAGE "[FILE]",
                                     "Print the GPU time of each execution of a program or a range.", opts };
 
-static int
-make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
-{
-	struct nsx_measure m = { 0 };
-	int rc = nsx_measure(t->in, options, &m, &t->diags, &t->err);
-
-	*table = m.table;
-	*diags = m.diags;
-	return rc;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -52,5 +41,6 @@ main(int argc, char **argv)
 		nsx_names_parse(names, &options.names);
 	if (stats && list)
 		nsx_cli_misuse(&cli, "--stats and --list exclude each other");
-	return nsx_tool_print(&cli, nops, argv, NSX_READ_ORDERED, make, &options);
+	return nsx_tool_print(&cli, nops, argv, &(struct nsx_tool_tables){
+		.flags = NSX_READ_ORDERED, .read = nsx_measure, .options = &options });
 }

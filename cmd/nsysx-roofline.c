@@ -47,7 +47,7 @@ static const struct nsx_cli cli = { "nsysx-roofline",
 static struct nsx_roofline_options
 wanted(void)
 {
-	struct nsx_roofline_options o = { .given = given, .require = nsx_tool_input.require };
+	struct nsx_roofline_options o = { .given = given };
 
 	if ((by != NULL) + points + peaks + all > 1)
 		nsx_cli_misuse(&cli, "--by, --points, --peaks and --all exclude each other");
@@ -63,44 +63,16 @@ wanted(void)
 	return o;
 }
 
-static int
-make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
-{
-	t->empty = peaks ? "no device record says which GPU it is" : "no instruction has known work";
-	return nsx_roofline(t->in, options, table, diags, &t->diags, &t->err);
-}
-
-static int
-write_all(int nops, char **ops, const struct nsx_roofline_options *options)
-{
-	struct nsx_table *tables[2];
-	struct nsx_tool t;
-	int64_t diags;
-	size_t n;
-	struct nsx_tool_part *to = nsx_tool_parts(&cli, "roofline,points", nsx_tool_output.path, &n);
-
-	nsx_tool_open_in(&t, &cli, nops, ops, 0);
-	t.empty = "no instruction has known work";
-	int rc = nsx_roofline_all(t.in, options, tables, &diags, &t.diags, &t.err);
-
-	if (rc == NSX_OK)
-		nsx_tool_sort(&cli, tables, n);
-	for (size_t i = 0; i < n && rc == NSX_OK; i++)
-		rc = nsx_tool_write_table_to(&t, tables[i], diags, to[i].path);
-	rc = nsx_tool_finish(&t, rc);
-	for (size_t i = 0; i < n; i++)
-		nsx_table_free(tables[i]);
-	nsx_tool_parts_free(to, n);
-	return rc;
-}
-
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	struct nsx_roofline_options o = wanted();
+	struct nsx_analysis_run runs[] = { { .is = &nsx_roofline_analysis, .options = &o },
+	                                   { .is = &nsx_roofline_analysis, .of = &runs[0],
+	                                     .again = nsx_roofline_points } };
 
-	if (all)
-		return write_all(nops, argv, &o);
-	return nsx_tool_print(&cli, nops, argv, 0, make, &o);
+	return nsx_tool_print(&cli, nops, argv, &(struct nsx_tool_tables){
+		.runs = runs, .parts = all ? "roofline,points" : NULL,
+		.empty = peaks ? "no device record says which GPU it is" : "no instruction has known work" });
 }

@@ -108,24 +108,6 @@ check_by(struct nsx_steps_options *o)
 	o->given = given;
 }
 
-static int
-make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
-{
-	struct nsx_device_groups groups = { .err = &t->err };
-	struct nsx_grouping g;
-	bool grouped = by && nsx_grouping_parse(by, &g);
-	int rc;
-
-	if (grouped)
-		nsx_device_groups_listen(&groups, t->in);
-	rc = nsx_steps(t->in, options, table, diags, &t->diags, &t->err);
-	if (rc == NSX_OK && grouped
-	    && (rc = nsx_table_by_groups(table, &nsx_groups_of_steps, &g, &groups, &t->diags, &t->err)) != NSX_OK)
-		nsx_table_free(*table);
-	nsx_device_groups_free(&groups);
-	return rc;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -150,5 +132,7 @@ main(int argc, char **argv)
 	nsx_tool_check_steps(&cli, o.step, o.module);
 	if (cut || mark)
 		return write_stream(nops, argv, &o);
-	return nsx_tool_print(&cli, nops, argv, NSX_READ_ORDERED, make, &o);
+	return nsx_tool_print(&cli, nops, argv, &(struct nsx_tool_tables){
+		.flags = NSX_READ_ORDERED, .read = nsx_steps, .options = &o, .groups = &nsx_groups_of_steps,
+		.by = by ? by : "device" });
 }

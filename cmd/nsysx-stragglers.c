@@ -61,71 +61,17 @@ wanted(void)
 	return o;
 }
 
-/* Replace the table of devices by one of groups. */
-static int
-group(struct nsx_tool *t, enum nsx_stragglers_show show, const struct nsx_grouping *g,
-      struct nsx_device_groups *groups, struct nsx_table **table)
-{
-	const struct nsx_by_groups *def = show == NSX_STRAGGLERS_WAITS  ? &nsx_groups_of_waits
-	                                  : show == NSX_STRAGGLERS_PACE ? &nsx_groups_of_pace
-	                                                                : &nsx_groups_of_lockstep;
-
-	return nsx_table_by_groups(table, def, g, groups, &t->diags, &t->err);
-}
-
-static int
-write_all(int nops, char **ops, const struct nsx_stragglers_options *options)
-{
-	struct nsx_stragglers s[NSX_STRAGGLERS_TOGETHER];
-	struct nsx_table *tables[NSX_STRAGGLERS_TOGETHER];
-	struct nsx_tool t;
-	size_t n;
-	/* In the order of enum nsx_stragglers_show. */
-	struct nsx_tool_part *to = nsx_tool_parts(&cli, "stragglers,curve,waits,pairs", nsx_tool_output.path, &n);
-
-	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
-	int rc = nsx_stragglers_all(t.in, options, s, &t.diags, &t.err);
-
-	for (size_t i = 0; i < n; i++)
-		tables[i] = s[i].table;
-	if (rc == NSX_OK)
-		nsx_tool_sort(&cli, tables, n);
-	for (size_t i = 0; i < n && rc == NSX_OK; i++)
-		rc = nsx_tool_write_table_to(&t, s[i].table, s[i].diags, to[i].path);
-	rc = nsx_tool_finish(&t, rc);
-	for (size_t i = 0; i < n; i++)
-		nsx_stragglers_free(&s[i]);
-	nsx_tool_parts_free(to, n);
-	return rc;
-}
-
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	struct nsx_stragglers_options options = wanted();
 
-	if (all)
-		return write_all(nops, argv, &options);
-	struct nsx_device_groups groups = { .err = NULL };
-	struct nsx_grouping g;
-	struct nsx_stragglers s;
-	struct nsx_tool t;
-	bool grouped = by && nsx_grouping_parse(by, &g);
-
-	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
-	groups.err = &t.err;
-	if (grouped)
-		nsx_device_groups_listen(&groups, t.in);
-	int rc = nsx_stragglers(t.in, &options, &s, &t.diags, &t.err);
-	if (rc == NSX_OK && grouped)
-		rc = group(&t, options.show, &g, &groups, &s.table);
-	if (rc == NSX_OK)
-		nsx_tool_sort(&cli, &s.table, 1);
-	if (rc == NSX_OK)
-		rc = nsx_tool_write_table(&t, s.table, s.diags);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_device_groups_free(&groups);
-	nsx_stragglers_free(&s);
-	return rc;
+	return nsx_tool_print(&cli, nops, argv, &(struct nsx_tool_tables){
+		/* In the order of enum nsx_stragglers_show. */
+		.parts = all ? "stragglers,curve,waits,pairs" : NULL, .flags = NSX_READ_ORDERED,
+		.read = all ? nsx_stragglers_all : nsx_stragglers, .options = &options,
+		.by = by ? by : "device", .groups = options.show == NSX_STRAGGLERS_WAITS ? &nsx_groups_of_waits
+		                                    : options.show == NSX_STRAGGLERS_PACE ? &nsx_groups_of_pace
+		                                    : &nsx_groups_of_lockstep });
 }

@@ -95,61 +95,13 @@ common(void)
 	return o;
 }
 
-static void
-sort(struct nsx_summary *s, size_t n)
-{
-	struct nsx_table **tables = calloc(n, sizeof(struct nsx_table *));
-
-	if (!tables)
-		nsx_cli_die(&cli, "out of memory");
-	for (size_t i = 0; i < n; i++)
-		tables[i] = s[i].table;
-	nsx_tool_sort(&cli, tables, n);
-	free(tables);
-}
-
-/* Whether a part is of groups of devices. */
-static bool
-is_grouped(const char *name)
-{
-	return strcmp(name, "variable") != 0 && nsx_summary_by_name(name) < 0;
-}
-
 /* What a part is by: a way of its own, or devices, to be grouped. */
 static enum nsx_summary_by
-way_of(const char *name, struct nsx_grouping *g)
+way_of(const char *name)
 {
 	int way = strcmp(name, "variable") == 0 ? NSX_SUMMARY_THUNK : nsx_summary_by_name(name);
 
-	if (way >= 0)
-		return (enum nsx_summary_by)way;
-	return nsx_grouping_parse(name, g) ? NSX_SUMMARY_DEVICE : NSX_SUMMARY_MODULE;
-}
-
-/* Replace the tables that are of groups. */
-static int
-group(struct nsx_tool *t, const struct nsx_tool_part *parts, size_t n, struct nsx_device_groups *groups,
-      struct nsx_summary *s)
-{
-	struct nsx_grouping g;
-	int rc = NSX_OK;
-
-	for (size_t i = 0; i < n && rc == NSX_OK; i++)
-		if (is_grouped(parts[i].name) && nsx_grouping_parse(parts[i].name, &g))
-			rc = nsx_table_by_groups(&s[i].table, &nsx_groups_of_summary, &g, groups, &t->diags, &t->err);
-	return rc;
-}
-
-static int
-make_metrics(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
-{
-	return nsx_metrics(t->in, options, table, diags, &t->diags, &t->err);
-}
-
-static int
-make_memory(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
-{
-	return nsx_usage(t->in, options, table, diags, &t->diags, &t->err);
+	return way >= 0 ? (enum nsx_summary_by)way : NSX_SUMMARY_DEVICE;
 }
 
 /* The value of --metrics or --memory: one of three words, the first if it has none. */
@@ -169,36 +121,28 @@ static int
 print_metrics(int nops, char **ops)
 {
 	static const char *const ways[] = { "kernel", "range", "step" };
-	struct nsx_metrics_options o = { .require = nsx_tool_input.require };
+	const struct nsx_metrics_options o = { .by = (enum nsx_metrics_by)which("--metrics", metrics, ways) };
 
-	o.by = (enum nsx_metrics_by)which("--metrics", metrics, ways);
-	return nsx_tool_print(&cli, nops, ops, NSX_READ_ORDERED, make_metrics, &o);
+	return nsx_tool_print(&cli, nops, ops, &(struct nsx_tool_tables){
+		.flags = NSX_READ_ORDERED,
+		.runs = &(struct nsx_analysis_run){ .is = &nsx_metrics_analysis, .options = &o } });
 }
 
 static int
 print_memory(int nops, char **ops)
 {
 	static const char *const ways[] = { "peak", "curve", "live" };
-	struct nsx_usage_options o = { .require = nsx_tool_input.require };
+	const struct nsx_usage_options o = { .what = (enum nsx_usage_what)which("--memory", memory, ways) };
 
-	o.what = (enum nsx_usage_what)which("--memory", memory, ways);
-	return nsx_tool_print(&cli, nops, ops, NSX_READ_ORDERED, make_memory, &o);
-}
-
-/* Whether a table is of what runs when an operation begins: for others records need not be in order. */
-static bool
-needs_order(const struct nsx_summary_options *o, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (o[i].by == NSX_SUMMARY_OVERLAP)
-			return true;
-	return false;
+	return nsx_tool_print(&cli, nops, ops, &(struct nsx_tool_tables){
+		.flags = NSX_READ_ORDERED,
+		.runs = &(struct nsx_analysis_run){ .is = &nsx_usage_analysis, .options = &o } });
 }
 
 int
 main(int argc, char **argv)
 {
-	int nops = nsx_cli_parse(&cli, argc, argv);
+	int nops = nsx_cli_parse(&cli, argc, argv), rc;
 
 	if (metrics)
 		return print_metrics(nops, argv);
@@ -208,39 +152,22 @@ main(int argc, char **argv)
 	size_t n;
 	struct nsx_tool_part *parts = nsx_tool_parts(&cli, list, nsx_tool_output.path, &n);
 	struct nsx_summary_options *options = calloc(n, sizeof *options);
-	struct nsx_summary *s = calloc(n, sizeof *s);
-	struct nsx_device_groups groups = { .err = NULL };
-	struct nsx_grouping grouping;
-	struct nsx_tool t;
-	bool grouped = false;
 
-	if (!options || !s)
+	if (!options)
 		nsx_cli_die(&cli, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		options[i] = common();
-		options[i].by = way_of(parts[i].name, &grouping);
+		options[i].by = way_of(parts[i].name);
 		if (!options[i].variable && strcmp(parts[i].name, "variable") == 0)
 			options[i].variable = SLOWEST;
-		grouped |= is_grouped(parts[i].name);
 	}
-	check(options, n);
-	nsx_tool_open_in(&t, &cli, nops, argv, needs_order(options, n) ? NSX_READ_ORDERED : 0);
-	groups.err = &t.err;
-	if (grouped)
-		nsx_device_groups_listen(&groups, t.in);
-	int rc = nsx_summaries(t.in, options, n, s, &t.diags, &t.err);
-	if (rc == NSX_OK && grouped)
-		rc = group(&t, parts, n, &groups, s);
-	if (rc == NSX_OK)
-		sort(s, n);
-	for (size_t i = 0; i < n && rc == NSX_OK; i++)
-		rc = nsx_tool_write_table_to(&t, s[i].table, s[i].diags, parts[i].path);
-	rc = nsx_tool_finish(&t, rc);
-	for (size_t i = 0; i < n; i++)
-		nsx_table_free(s[i].table);
-	nsx_device_groups_free(&groups);
-	free(s);
-	free(options);
 	nsx_tool_parts_free(parts, n);
+	check(options, n);
+	rc = nsx_tool_print(&cli, nops, argv, &(struct nsx_tool_tables){
+		/* Of others than what runs when an operation begins records need not be in order. */
+		.flags = any_by(options, n, 1U << NSX_SUMMARY_OVERLAP) ? NSX_READ_ORDERED : 0, .parts = list,
+		.read = nsx_summaries, .options = &(struct nsx_summaries_of){ options, n },
+		.groups = &nsx_groups_of_summary });
+	free(options);
 	return rc;
 }

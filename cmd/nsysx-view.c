@@ -60,7 +60,6 @@ struct wanted {
 };
 static struct wanted *wanted;
 static size_t nwanted;
-static struct nsx_arena names;    /* of columns that are shown */
 static struct nsx_diags alike;    /* diags that are shown, of which those of many reports become one */
 
 /* The requested times, in ns. */
@@ -200,10 +199,8 @@ show_columns(struct wanted *to, const struct nsx_kind *k)
 	for (int i = 0; i < k->ncols; i++) {
 		const struct nsx_col *c = &k->cols[k->order[i]];
 
-		to->cols[i].name = nsx_arena_str(&names, nsx_str_c(c->name)).ptr;
+		to->cols[i].name = c->name;
 		to->cols[i].type = c->type == 's' ? NSX_CELL_STRING : c->type == 'f' ? NSX_CELL_DOUBLE : NSX_CELL_INT;
-		if (!to->cols[i].name)
-			return false;
 	}
 	to->ncols = k->ncols;
 	to->shown = nsx_table_new_copy(to->cols, to->ncols);
@@ -472,7 +469,6 @@ view_tables(int nops, char **ops, enum nsx_table_form form)
 		nsx_table_free(wanted[i].shown);
 	}
 	nsx_diags_free(&alike);
-	nsx_arena_free(&names);
 	nsx_tool_parts_free(parts, n);
 	return rc;
 }

@@ -52,13 +52,6 @@ form(void)
 	return NSX_WHATIF_PART;
 }
 
-static int
-make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags)
-{
-	t->empty = "no step has a period: name steps with --step or --module";
-	return nsx_whatif(t->in, options, table, diags, &t->diags, &t->err);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -73,7 +66,9 @@ main(int argc, char **argv)
 	if (each && !critical && !slack)
 		nsx_cli_misuse(&cli, "--each goes with --critical or --slack");
 	nsx_tool_check_steps(&cli, o.steps.step, o.steps.module);
-	rc = nsx_tool_print(&cli, nops, argv, NSX_READ_ORDERED, make, &o);
+	rc = nsx_tool_print(&cli, nops, argv, &(struct nsx_tool_tables){
+		.flags = NSX_READ_ORDERED, .read = nsx_whatif, .options = &o,
+		.empty = "no step has a period: name steps with --step or --module" });
 	free(changes.p);
 	return rc;
 }

@@ -2,7 +2,6 @@
  * only, and removed before anything else is written there. The programs of a pipeline share a terminal: a lock on it
  * lets one of them draw. */
 #define _GNU_SOURCE   /* locks of open files */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

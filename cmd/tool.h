@@ -136,16 +136,6 @@ struct nsx_tool {
 	size_t                said;       /* of the diags, those that are printed */
 };
 
-/* What a program prints: its table of t->in, which the caller frees, and the number of diags of the stream. It may set
- * t->empty. options: its own. NSX_OK, or NSX_ERR with t->err filled and nothing to free. */
-typedef int nsx_tool_make(struct nsx_tool *t, const void *options, struct nsx_table **table, int64_t *diags);
-
-/* A program that prints a table of a stream: opens the one operand (or standard input), makes the table, sorts it as
- * NSX_TOOL_SORT requests, writes it and ends. Returns the exit status; exits on failure or misuse. flags: enum
- * nsx_read_flags. */
-int nsx_tool_print(const struct nsx_cli *cli, int nops, char **ops, unsigned flags, nsx_tool_make *make,
-                   const void *options);
-
 /* Misuse if one of -b, --text and -z was given, which do not go with a table. */
 void nsx_tool_no_stream(const struct nsx_cli *cli);
 
@@ -169,13 +159,12 @@ void nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, c
  * rc is what the work returned; if that is not NSX_OK nothing is finished and this exits with the message. */
 int nsx_tool_finish(struct nsx_tool *t, int rc);
 
+/* Show the diags that are new. */
+void nsx_tool_say_diags(struct nsx_tool *t);
+
 /* The form selected by the options of NSX_TOOL_TABLE, checked (misuse exits); without one, aligned if the table goes to
  * a terminal. */
 enum nsx_table_form nsx_tool_table_form(const struct nsx_cli *cli);
-
-/* Sort the n tables as NSX_TOOL_SORT requests; tables without that column are left as they are, and it is misuse if
- * none has it. NULLs are skipped. */
-void nsx_tool_sort(const struct nsx_cli *cli, struct nsx_table *const *tables, size_t n);
 
 /* Whether output goes to a terminal, and how many rows of a table in that form are shown; 0: all. */
 bool nsx_tool_to_terminal(void);
@@ -185,8 +174,9 @@ size_t nsx_tool_top(enum nsx_table_form form);
  * fail. */
 int nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f);
 
-/* For programs that print several tables from one reading: one item of a comma-separated list, and the file to write it
- * to. */
+/* ---- tables.c: programs that print tables */
+
+/* One of several tables: an item of a comma-separated list, and the file to write it to. */
 struct nsx_tool_part { char *name, *path; };
 
 /* The parts of a list, in order, at least one. If there are several, a path is `path` with its first % replaced by the
@@ -194,9 +184,41 @@ struct nsx_tool_part { char *name, *path; };
 struct nsx_tool_part *nsx_tool_parts(const struct nsx_cli *cli, const char *list, const char *path, size_t *n);
 void nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n);
 
+/* Sort the n tables as NSX_TOOL_SORT requests; tables without that column are left as they are, and it is misuse if
+ * none has it. NULLs are skipped. */
+void nsx_tool_sort(const struct nsx_cli *cli, struct nsx_table *const *tables, size_t n);
+
 /* Write the table to the file of -o, limited by --only (other rows are removed from the table), by --top and, on a
  * terminal, by its width. diags: number of diags of the stream. NSX_OK, or NSX_ERR with t->err filled. */
 int nsx_tool_write_table(struct nsx_tool *t, struct nsx_table *table, int64_t diags);
 int nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t diags, const char *path);
+
+/* End a program whose n tables were made with that result: sort them as NSX_TOOL_SORT requests (misuse if none has the
+ * column), write them to the files of their parts (NULL: one, to that of -o) and end as nsx_tool_finish does. Frees
+ * tables, which may be NULL if rc is not NSX_OK, and parts. Returns the exit status. */
+int nsx_tool_finish_tables(struct nsx_tool *t, int rc, struct nsx_tool_part *parts, struct nsx_table **tables, size_t n,
+                           int64_t diags);
+
+/* Read all of `in` and make the tables, which the caller frees, in the order of their parts; *ndiags: diags of the
+ * stream. NSX_OK, or NSX_ERR with err filled; tables that are not made remain NULL. */
+typedef int nsx_tool_read(struct nsx_reader *in, const void *options, struct nsx_table **tables, int64_t *ndiags,
+                          struct nsx_diags *diags, struct nsx_err *err);
+
+/* What a program prints of a stream. {0} with read or runs set. */
+struct nsx_tool_tables {
+	const char    *parts;     /* names of the tables, separated by commas; NULL: there is one */
+	unsigned       flags;     /* enum nsx_read_flags */
+	struct nsx_analysis_run *runs;   /* one for each table, for nsx_analyse_tables */
+	nsx_tool_read *read;      /* otherwise this, with options */
+	const void    *options;
+	const char    *empty;     /* why a table would have no rows, if no diag says so; or NULL */
+	/* Rows are of groups of devices where `by`, or the name of a part if it is NULL, is one of NSX_GROUPINGS; NULL:
+	 * nowhere. */
+	const struct nsx_by_groups *groups;
+	const char    *by;
+};
+
+/* Print tables of the one operand, or standard input. Returns the exit status; exits on failure or misuse. */
+int nsx_tool_print(const struct nsx_cli *cli, int nops, char **ops, const struct nsx_tool_tables *tables);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 
 /* The key of a diag is a hash of its source and one of its text; a diag found by them is compared in full. */
 static struct nsx_key
@@ -118,22 +119,16 @@ nsx_diags_cover(struct nsx_diags *d, const struct nsx_diags *from)
 
 /* ---- diags that are alike ---- */
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* A text with N in place of its numbers, among them 2.50. */
 static void
 mask(struct nsx_buf *b, const char *text)
 {
 	for (const char *p = text; *p; p++) {
-		if (!is_digit(*p)) {
+		if (!nsx_is_digit(*p)) {
 			nsx_buf_char(b, *p);
 			continue;
 		}
-		while (is_digit(p[1]) || (p[1] == '.' && is_digit(p[2])))
+		while (nsx_is_digit(p[1]) || (p[1] == '.' && nsx_is_digit(p[2])))
 			p++;
 		nsx_buf_char(b, 'N');
 	}
@@ -239,14 +234,7 @@ nsx_diags_gather(struct nsx_diags *to, const struct nsx_diags *from, size_t firs
 	nsx_buf_free(&g.text);
 }
 
-static int
-by_source(const void *a, const void *b)
-{
-	const struct nsx_diag *x = a, *y = b;
-	int c = strcmp(x->source, y->source);
-
-	return c ? c : strcmp(x->text, y->text);
-}
+NSX_ORDER(by_source, struct nsx_diag, strcmp(a->source, b->source), strcmp(a->text, b->text))
 
 void
 nsx_diags_sort(struct nsx_diags *d)

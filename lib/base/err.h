@@ -24,6 +24,8 @@ int nsx_err_set(struct nsx_err *err, const char *fmt, ...) NSX_PRINTF(2, 3);
 
 /* nsx_err_set with "PATH: out of memory", and the limit if the user set one (memory.h); path may be NULL. */
 int nsx_err_nomem(struct nsx_err *err, const char *path);
+/* The same for the owner of an error, a pointer to a structure that has `err`. */
+#define NSX_NOMEM(owner) nsx_err_nomem((owner)->err, NULL)
 
 /* nsx_err_set with "PATH: the sum of times exceeds 64 bits"; path may be NULL. */
 int nsx_err_overflow(struct nsx_err *err, const char *path);

@@ -234,9 +234,8 @@ nsx_buf_shell(struct nsx_buf *b, struct nsx_str s)
 	for (size_t i = 0; i < s.len; i++) {
 		char c = s.ptr[i];
 
-		plain &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.'
-		         || c == '/' || c == '_' || c == ':' || c == ',' || c == '+' || c == '@' || c == '%'
-		         || (c == '-' && i > 0);
+		plain &= nsx_is_word(c) || c == '.' || c == '/' || c == ':' || c == ',' || c == '+' || c == '@'
+		         || c == '%' || (c == '-' && i > 0);
 	}
 	nsx_buf_c(b, plain ? "" : "'");
 	for (size_t i = 0; i < s.len; i++)

@@ -49,26 +49,12 @@ nsx_buf_kernel(struct nsx_buf *b, struct nsx_str name, struct nsx_str word)
 		nsx_buf_fmt(b, "<..%.*s..>", (int)word.len, word.ptr);
 }
 
-static bool
-in_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool
-ends(struct nsx_str s, const char *what)
-{
-	size_t n = strlen(what);
-
-	return s.len >= n && memcmp(s.ptr + s.len - n, what, n) == 0;
-}
-
 /* Whether a word describes what a kernel computes. */
 static bool
 tells(struct nsx_str word)
 {
 	return holds(word, NSX_STR("unctor")) || holds(word, NSX_STR("ernel")) || holds(word, NSX_STR("gemm"))
-	       || ends(word, "Op") || ends(word, "Ops");
+	       || nsx_str_ends(word, "Op") || nsx_str_ends(word, "Ops");
 }
 
 /* The position, in template arguments that begin at `from` and end at `to`, where the most descriptive word begins;
@@ -81,7 +67,7 @@ telling(struct nsx_str s, size_t from, size_t to)
 	bool told = false;
 
 	for (size_t i = from, n; i < to; i += n) {
-		for (n = 0; i + n < to && in_word(s.ptr[i + n]);)
+		for (n = 0; i + n < to && nsx_is_word(s.ptr[i + n]);)
 			n++;
 		struct nsx_str word = { s.ptr + i, n };
 
@@ -159,7 +145,7 @@ find_template(struct nsx_str s, struct template *t)
 	if (t->from >= s.len || s.ptr[t->from - 1] != '<' || t->own.len == 0)
 		return false;
 	for (size_t i = 0; i < t->own.len; i++)
-		if (!in_word(t->own.ptr[i]))
+		if (!nsx_is_word(t->own.ptr[i]))
 			return false;
 	t->to = close_of(s, t->from);
 	return t->from < t->to;
@@ -283,9 +269,9 @@ word_at(struct nsx_str s, const struct template *t, size_t at, size_t most)
 {
 	size_t from = at, to = at;
 
-	while (from > t->from && in_word(s.ptr[from - 1]))
+	while (from > t->from && nsx_is_word(s.ptr[from - 1]))
 		from--;
-	while (to < t->to && in_word(s.ptr[to]))
+	while (to < t->to && nsx_is_word(s.ptr[to]))
 		to++;
 	if (to - from > most || from == to) {
 		from = at - from > most / 2 ? at - most / 2 : from;

@@ -2,7 +2,6 @@
 #include "base/members.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 

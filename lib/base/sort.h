@@ -25,6 +25,34 @@ nsx_first_of(const int *orders, size_t n)
 	return orders[i];
 }
 
+/* A function for qsort and nsx_sort of elements of that type, from orders of two of them, a and b: the first by which
+ * they differ decides, and those behind it are not evaluated. Eight orders at most. NSX_ORDER_PTR: the elements are
+ * pointers to that type.
+ *
+ *   NSX_ORDER(by_time, struct row, NSX_CMP(b->time, a->time), nsx_str_cmp(a->name, b->name)) */
+#define NSX_ORDER(name, type, ...)     NSX_ORDER_(name, type, pa_, pb_, __VA_ARGS__)
+#define NSX_ORDER_PTR(name, type, ...) \
+	NSX_ORDER_(name, type, *(const type *const *)pa_, *(const type *const *)pb_, __VA_ARGS__)
+#define NSX_ORDER_(name, type, of_a, of_b, ...) \
+	static int \
+	name(const void *pa_, const void *pb_) \
+	{ \
+		const type *a = of_a, *b = of_b; \
+		int c_; \
+		\
+		(void)(NSX_DIFFER_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)(__VA_ARGS__)); \
+		return c_; \
+	}
+#define NSX_DIFFER_(x1, x2, x3, x4, x5, x6, x7, x8, n, ...) NSX_DIFFER_##n##_
+#define NSX_DIFFER_1_(x)      ((c_ = (x)) != 0)
+#define NSX_DIFFER_2_(x, ...) (NSX_DIFFER_1_(x) || NSX_DIFFER_1_(__VA_ARGS__))
+#define NSX_DIFFER_3_(x, ...) (NSX_DIFFER_1_(x) || NSX_DIFFER_2_(__VA_ARGS__))
+#define NSX_DIFFER_4_(x, ...) (NSX_DIFFER_1_(x) || NSX_DIFFER_3_(__VA_ARGS__))
+#define NSX_DIFFER_5_(x, ...) (NSX_DIFFER_1_(x) || NSX_DIFFER_4_(__VA_ARGS__))
+#define NSX_DIFFER_6_(x, ...) (NSX_DIFFER_1_(x) || NSX_DIFFER_5_(__VA_ARGS__))
+#define NSX_DIFFER_7_(x, ...) (NSX_DIFFER_1_(x) || NSX_DIFFER_6_(__VA_ARGS__))
+#define NSX_DIFFER_8_(x, ...) (NSX_DIFFER_1_(x) || NSX_DIFFER_7_(__VA_ARGS__))
+
 /* For qsort and bsearch of int64_t, and of double: by value. */
 int nsx_sort_by_int(const void *a, const void *b);
 int nsx_sort_by_double(const void *a, const void *b);
@@ -45,6 +73,18 @@ void nsx_sort_apply(void *elements, size_t size, struct nsx_sort_key *keys, size
  * keep their order. False when out of memory, the elements unchanged. p may be NULL if n is 0. */
 typedef void nsx_sort_key_of(const void *element, const void *context, int64_t key[3]);
 bool nsx_sort_by(void *p, size_t n, size_t size, nsx_sort_key_of *key, const void *context);
+/* Such a function for elements of that type, which needs no context: up to three keys of an element a. */
+#define NSX_SORT_KEYS(name, type, ...) \
+	static void \
+	name(const void *pa_, const void *context_, int64_t key_[3]) \
+	{ \
+		const type *a = pa_; \
+		const int64_t of_[] = { __VA_ARGS__ }; \
+		\
+		(void)context_; \
+		for (size_t i_ = 0; i_ < sizeof of_ / sizeof *of_; i_++) \
+			key_[i_] = of_[i_]; \
+	}
 
 /* Sort elements by start only; equal ones keep their order. O(n); needs a second array of the same size while it runs.
  * False when out of memory, the array unchanged. */

@@ -48,7 +48,7 @@ nsx_str_cmp(struct nsx_str a, struct nsx_str b)
 static bool
 is_digit(struct nsx_str s, size_t i)
 {
-	return i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9';
+	return i < s.len && nsx_is_digit(s.ptr[i]);
 }
 
 /* The digits at *i, without leading zeros; *i moves behind them. */
@@ -103,6 +103,14 @@ nsx_str_starts(struct nsx_str s, const char *prefix)
 	size_t n = strlen(prefix);
 
 	return s.len >= n && memcmp(s.ptr, prefix, n) == 0;
+}
+
+bool
+nsx_str_ends(struct nsx_str s, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return s.len >= n && memcmp(s.ptr + s.len - n, suffix, n) == 0;
 }
 
 char *

@@ -29,7 +29,13 @@ int  nsx_str_cmp(struct nsx_str a, struct nsx_str b);    /* bytewise, as memcmp,
  * equal. */
 int  nsx_str_natural(struct nsx_str a, struct nsx_str b);
 bool nsx_str_starts(struct nsx_str s, const char *prefix);
+bool nsx_str_ends(struct nsx_str s, const char *suffix);
 bool nsx_str_has(struct nsx_str s, const char *part);
+
+/* What a byte is in ASCII, whatever the locale; a word has letters, digits and _. */
+static inline bool nsx_is_digit(char c) { return c >= '0' && c <= '9'; }
+static inline bool nsx_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static inline bool nsx_is_word(char c) { return nsx_is_letter(c) || nsx_is_digit(c) || c == '_'; }
 
 /* A malloc'd, NUL-terminated copy; NULL when out of memory. The caller frees it. */
 char *nsx_str_dup(struct nsx_str s);

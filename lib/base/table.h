@@ -40,7 +40,7 @@ struct nsx_table;
 
 /* A table of ncols columns, which must outlive it; NULL when out of memory. */
 struct nsx_table *nsx_table_new(const struct nsx_table_col *cols, int ncols);
-/* The same with a copy of the columns; their names must outlive it. */
+/* The same with a copy of the columns and their names. */
 struct nsx_table *nsx_table_new_copy(const struct nsx_table_col *cols, int ncols);
 void nsx_table_free(struct nsx_table *t);   /* NULL allowed */
 

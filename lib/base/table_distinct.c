@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/kernel_name.h"
+#include "base/sort.h"
 #include "base/width.h"
 
 enum { ROUNDS = 8, LOOK = 6, BEFORE = 2, LEAST_END = 3, LEAST_CUT = 12, LEAST_BOTH = 24 };
@@ -33,24 +34,10 @@ smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-	const struct cell *x = a, *y = b;
-	int order = nsx_str_cmp(x->text, y->text);
+NSX_ORDER(by_text, struct cell, nsx_str_cmp(a->text, b->text), nsx_str_cmp(a->whole, b->whole),
+          NSX_CMP(a->row, b->row))
 
-	if (order == 0)
-		order = nsx_str_cmp(x->whole, y->whole);
-	return order ? order : (x->row > y->row) - (x->row < y->row);
-}
-
-static int
-by_next(const void *a, const void *b)
-{
-	const struct cell *x = a, *y = b;
-
-	return nsx_str_cmp(x->next, y->next);
-}
+NSX_ORDER(by_next, struct cell, nsx_str_cmp(a->next, b->next))
 
 static bool
 begins_character(struct nsx_str s, size_t at)

@@ -2,7 +2,6 @@
  * each column of values, in base units, with labels from the columns that say what a row is of. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -81,11 +80,8 @@ put_name(struct nsx_buf *b, const struct nsx_table *t, const struct nsx_table_co
 	const char *parts[] = { t->metric ? t->metric : "nsysx", "_", col->name, unit_of(col) };
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		for (const char *p = parts[i]; *p; p++) {
-			bool fine = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9');
-
-			nsx_buf_char(b, fine ? *p : '_');
-		}
+		for (const char *p = parts[i]; *p; p++)
+			nsx_buf_char(b, nsx_is_word(*p) ? *p : '_');
 }
 
 /* A value in base units; integers of ns keep every digit. */

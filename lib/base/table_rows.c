@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "base/near.h"
+#include "base/sort.h"
 #include "base/table_own.h"
 
 struct nsx_table *
@@ -24,14 +25,23 @@ nsx_table_new(const struct nsx_table_col *cols, int ncols)
 struct nsx_table *
 nsx_table_new_copy(const struct nsx_table_col *cols, int ncols)
 {
-	struct nsx_table_col *own = malloc(((size_t)ncols + 1) * sizeof *own);
+	size_t size = ((size_t)ncols + 1) * sizeof *cols, names = 0;
+
+	for (int i = 0; i < ncols; i++)
+		names += strlen(cols[i].name) + 1;
+	/* The names follow the columns. */
+	struct nsx_table_col *own = malloc(size + names);
 	struct nsx_table *t = own ? nsx_table_new(own, ncols) : NULL;
 
 	if (!t) {
 		free(own);
 		return NULL;
 	}
-	memcpy(own, cols, (size_t)ncols * sizeof *own);
+	char *name = (char *)own + size;
+	for (int i = 0; i < ncols; i++) {
+		own[i] = (struct nsx_table_col){ strcpy(name, cols[i].name), cols[i].type };
+		name += strlen(name) + 1;
+	}
 	t->own = own;
 	return t;
 }
@@ -338,19 +348,8 @@ nsx_table_permute(struct nsx_table *t, const size_t *order)
 /* The sort key of rows: a number negated, so that the smallest key comes first. */
 struct sorted { bool has, is_str; int64_t i; double f; struct nsx_str s; size_t row; };
 
-static int
-sorted_cmp(const void *pa, const void *pb)
-{
-	const struct sorted *a = pa, *b = pb;
-	int c;
-
-	if (a->has != b->has)
-		return a->has ? -1 : 1;
-	c = a->is_str ? nsx_str_cmp(a->s, b->s) : (a->i < b->i) - (a->i > b->i);
-	if (c == 0)
-		c = (a->f < b->f) - (a->f > b->f);
-	return c ? c : (a->row > b->row) - (a->row < b->row);
-}
+NSX_ORDER(sorted_cmp, struct sorted, NSX_CMP(b->has, a->has),
+          a->is_str ? nsx_str_cmp(a->s, b->s) : NSX_CMP(b->i, a->i), NSX_CMP(b->f, a->f), NSX_CMP(a->row, b->row))
 
 int
 nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err)

@@ -3,7 +3,6 @@
 #include "extract/profile.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 

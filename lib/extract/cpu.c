@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "extract/profile.h"
 
 /* What the four kinds have in common. */
@@ -203,15 +204,9 @@ nsx_extract_number_cpu(struct ex_job *job)
 	return NSX_OK;
 }
 
-/* By pid and tid; the one with data first. */
-static int
-by_thread(const void *a, const void *b)
-{
-	const struct nsx_extract_thread *s = a, *t = b;
-	uint64_t x = s->gtid & UINT64_C(0xFFFFFFFFFFFF), y = t->gtid & UINT64_C(0xFFFFFFFFFFFF);
-
-	return x != y ? (x > y) - (x < y) : (t->data != NULL) - (s->data != NULL);
-}
+/* By pid and tid, the lower 48 bits; the one with data first. */
+NSX_ORDER(by_thread, struct nsx_extract_thread, NSX_CMP(a->gtid << 16, b->gtid << 16),
+          NSX_CMP(b->data != NULL, a->data != NULL))
 
 struct nsx_extract_thread *
 nsx_extract_cpu_threads(const struct ex_profile *p, size_t *n)

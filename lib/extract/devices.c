@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 /* A launcher thread's name, and its process: its globalPid. */
@@ -100,17 +101,8 @@ by_device_names(struct ex_profile *p)
 }
 
 /* By process, local number, global number. */
-static int
-compare_launchers(const void *a, const void *b)
-{
-	const struct launcher *x = a, *y = b;
-
-	if (x->gpid != y->gpid)
-		return x->gpid < y->gpid ? -1 : 1;
-	if (x->title.local != y->title.local)
-		return x->title.local < y->title.local ? -1 : 1;
-	return (x->title.global > y->title.global) - (x->title.global < y->title.global);
-}
+NSX_ORDER(compare_launchers, struct launcher, NSX_CMP(a->gpid, b->gpid), NSX_CMP(a->title.local, b->title.local),
+          NSX_CMP(a->title.global, b->title.global))
 
 static bool
 find_launchers(const struct nsx_trace *t, struct launchers *l)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 /* The time that was seen: of the capture, whose end may not be recorded, as much as the options select. */
 static void
 set_window(const struct ex_emit *e, const struct ex_profile *p, struct nsx_rec *r)
@@ -35,13 +37,7 @@ emit_profile(struct ex_emit *e, const struct ex_profile *p)
 
 struct device_ref { int64_t global; const struct ex_profile *p; uint32_t d; };
 
-static int
-by_global(const void *a, const void *b)
-{
-	const struct device_ref *x = a, *y = b;
-
-	return (x->global > y->global) - (x->global < y->global);
-}
+NSX_ORDER(by_global, struct device_ref, NSX_CMP(a->global, b->global))
 
 static int
 emit_devices(struct ex_emit *e)

@@ -7,6 +7,7 @@
 
 #include "job/comm/names.h"
 #include "base/num.h"
+#include "base/sort.h"
 
 /* ---- functions that the sources share */
 
@@ -225,17 +226,8 @@ open_launch(struct graphs *g, const struct gr_launch *l)
 
 /* ---- the command buffers of all programs */
 
-static int
-by_program(const void *x, const void *y)
-{
-	const struct ex_buffer *a = x, *b = y;
-
-	if (a->program != b->program)
-		return a->program < b->program ? -1 : 1;
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return (a->thunk > b->thunk) - (a->thunk < b->thunk);
-}
+NSX_ORDER(by_program, struct ex_buffer, NSX_CMP(a->program, b->program), NSX_CMP(a->key, b->key),
+          NSX_CMP(a->thunk, b->thunk))
 
 /* Operations by thunk, of the launches and of the executions op by op. wanted: thunks to include. */
 static bool

@@ -19,7 +19,7 @@ kernel_name(struct nsx_str inst, struct nsx_buf *out)
 	out->len = 0;
 	for (size_t i = 0; i < inst.len; i++) {
 		char c = inst.ptr[i];
-		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+		bool plain = nsx_is_word(c);
 		nsx_buf_char(out, plain ? c : '_');
 	}
 }

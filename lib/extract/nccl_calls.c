@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "extract/nccl.h"
 #include "nsys/payload.h"
 
@@ -100,21 +101,8 @@ sweep_thread(struct ex_profile *p, const struct nsx_thread *th, const uint8_t *k
 
 /* ---- communicators */
 
-static int
-by_place(const void *a, const void *b)
-{
-	const struct nccl_place *x = a, *y = b;
-
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->cuda != y->cuda)
-		return x->cuda < y->cuda ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->ranks > y->ranks) - (x->ranks < y->ranks);
-}
+NSX_ORDER(by_place, struct nccl_place, NSX_CMP(a->comm, b->comm), NSX_CMP(a->process, b->process),
+          NSX_CMP(a->cuda, b->cuda), NSX_CMP(a->rank, b->rank), NSX_CMP(a->ranks, b->ranks))
 
 static uint32_t
 device_of(const struct nsx_trace *t, uint32_t process, int64_t cuda)
@@ -297,20 +285,8 @@ nsx_nccl_read_calls(struct ex_profile *p)
 
 /* ---- for the stream */
 
-static int
-compare_places(const void *a, const void *b)
-{
-	const struct ex_place *x = a, *y = b;
-	int c = strcmp(x->comm_id, y->comm_id);
-
-	if (c)
-		return c;
-	if (x->profile != y->profile)
-		return x->profile < y->profile ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+NSX_ORDER(compare_places, struct ex_place, strcmp(a->comm_id, b->comm_id), NSX_CMP(a->profile, b->profile),
+          NSX_CMP(a->device, b->device), NSX_CMP(a->rank, b->rank))
 
 /* Whether the options keep a place; one without a device depends on its process. */
 static bool

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/sort.h"
 #include "extract/nccl.h"
 #include "job/comm/names.h"
 #include "job/match/match.h"
@@ -51,13 +52,7 @@ compare_profiles(const void *a, const void *b)
 
 struct owner { int64_t global; const struct ex_profile *p; };
 
-static int
-compare_owners(const void *a, const void *b)
-{
-	const struct owner *x = a, *y = b;
-
-	return (x->global > y->global) - (x->global < y->global);
-}
+NSX_ORDER(compare_owners, struct owner, NSX_CMP(a->global, b->global))
 
 static bool
 listed(const int64_t *list, int n, int64_t v)
@@ -104,17 +99,7 @@ report_twins(struct ex_job *job, size_t n)
 
 struct place_of { dev_t dev; ino_t ino; int at; };
 
-static int
-by_file(const void *pa, const void *pb)
-{
-	const struct place_of *a = pa, *b = pb;
-
-	if (a->dev != b->dev)
-		return a->dev < b->dev ? -1 : 1;
-	if (a->ino != b->ino)
-		return a->ino < b->ino ? -1 : 1;
-	return (a->at > b->at) - (a->at < b->at);
-}
+NSX_ORDER(by_file, struct place_of, NSX_CMP(a->dev, b->dev), NSX_CMP(a->ino, b->ino), NSX_CMP(a->at, b->at))
 
 /* Profiles of one job are different files, and know one number of processes. */
 static int
@@ -218,21 +203,8 @@ number_devices(struct ex_job *job)
 
 /* ---- programs */
 
-static int
-compare_aliases(const void *a, const void *b)
-{
-	const struct ex_alias *x = a, *y = b;
-	int c;
-
-	if (x->profile != y->profile)
-		return x->profile < y->profile ? -1 : 1;
-	if (x->program != y->program)
-		return x->program < y->program ? -1 : 1;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	c = nsx_str_cmp(x->fingerprint, y->fingerprint);
-	return c ? c : nsx_str_cmp(x->digest, y->digest);
-}
+NSX_ORDER(compare_aliases, struct ex_alias, NSX_CMP(a->profile, b->profile), NSX_CMP(a->program, b->program),
+          NSX_CMP(a->id, b->id), nsx_str_cmp(a->fingerprint, b->fingerprint), nsx_str_cmp(a->digest, b->digest))
 
 /* The rows that the stream has: distinct ones, and none without a digest if another of the same name has one. */
 static void
@@ -314,20 +286,8 @@ match_programs(struct ex_job *job)
 
 struct inst_ref { uint32_t program; struct nsx_str name; struct ex_profile *p; uint32_t i; };
 
-static int
-compare_insts(const void *a, const void *b)
-{
-	const struct inst_ref *x = a, *y = b;
-	int c;
-
-	if (x->program != y->program)
-		return x->program < y->program ? -1 : 1;
-	if ((c = nsx_str_cmp(x->name, y->name)) != 0)
-		return c;
-	if (x->p->number != y->p->number)
-		return x->p->number < y->p->number ? -1 : 1;
-	return (x->i > y->i) - (x->i < y->i);
-}
+NSX_ORDER(compare_insts, struct inst_ref, NSX_CMP(a->program, b->program), nsx_str_cmp(a->name, b->name),
+          NSX_CMP(a->p->number, b->p->number), NSX_CMP(a->i, b->i))
 
 static bool
 same_work(const struct nsx_hlo_cost *x, const struct nsx_hlo_cost *y)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "job/match/similar.h"
 #include "job/overruns.h"
 #include "nsys/payload.h"
@@ -98,11 +99,7 @@ nsx_extract_misnamed_key(struct ex_profile *p, int64_t program_id, struct nsx_st
 	return nsx_buf_view(&p->scratch);
 }
 
-static int
-compare_names(const void *a, const void *b)
-{
-	return nsx_str_cmp(*(const struct nsx_str *)a, *(const struct nsx_str *)b);
-}
+NSX_ORDER(compare_names, struct nsx_str, nsx_str_cmp(*a, *b))
 
 /* The digest of executed names, sorted: distinguishes programs of one name without a dump. */
 static int

@@ -2,7 +2,6 @@
  * trace.ranges, so one pass in order can pass down the module and thunk that contain a range. */
 #include "extract/profile.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -210,18 +209,8 @@ drop_cut(struct runs *x)
 
 struct execution { struct nsx_str name; uint32_t device, candidate; int64_t start; double ops; };
 
-static int
-by_name(const void *a, const void *b)
-{
-	const struct execution *x = a, *y = b;
-	int c = nsx_str_cmp(x->name, y->name);
-
-	if (!c)
-		c = (x->device > y->device) - (x->device < y->device);
-	if (!c)
-		c = (x->start > y->start) - (x->start < y->start);
-	return c ? c : (x->candidate > y->candidate) - (x->candidate < y->candidate);
-}
+NSX_ORDER(by_name, struct execution, nsx_str_cmp(a->name, b->name), NSX_CMP(a->device, b->device),
+          NSX_CMP(a->start, b->start), NSX_CMP(a->candidate, b->candidate))
 
 /* If the export does not record the end of the capture: the last execution of a name counts as cut off if it has fewer
  * GPU operations than mean - population standard deviation of the others (the rule of NVIDIA's nsys-jax). */

@@ -20,7 +20,6 @@
 #include "filter/overlap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/heap.h"
 #include "base/num.h"

@@ -160,20 +160,10 @@ dims_cmp(const struct nsx_axis_group *x, const struct nsx_axis_group *y)
 	return 0;
 }
 
-static int
-by_dims(const void *a, const void *b)
-{
-	return dims_cmp(((const struct form *)a)->g, ((const struct form *)b)->g);
-}
+NSX_ORDER(by_dims, struct form, dims_cmp(a->g, b->g))
 
 /* The most devices first, then fewer and smaller dims. */
-static int
-by_weight(const void *a, const void *b)
-{
-	const struct form *x = a, *y = b;
-
-	return x->devices != y->devices ? (x->devices > y->devices ? -1 : 1) : dims_cmp(x->g, y->g);
-}
+NSX_ORDER(by_weight, struct form, NSX_CMP(b->devices, a->devices), dims_cmp(a->g, b->g))
 
 /* The axes between the cuts of a form, which are all there; bit 0 is the outermost of n. */
 static uint64_t

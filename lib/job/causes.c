@@ -1,8 +1,6 @@
 /* causes.c -- see causes.h. */
 #include "job/causes.h"
 
-#include <stddef.h>
-
 const struct nsx_cause_known nsx_causes[NSX_NCAUSES] = {
 #define CAUSE(id, name, group, tint, stripes, change, says, action) \
 	[NSX_CAUSE_##id] = { name, NSX_CAUSES_##group, tint, stripes, change, says, action },

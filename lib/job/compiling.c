@@ -35,13 +35,8 @@ nsx_compiling_take(struct nsx_compiling *c, const struct nsx_rec *rec)
 	        add(c, profile, INT64_MIN, start, end));
 }
 
-static int
-by_thread(const void *a, const void *b)
-{
-	const struct nsx_compiling_time *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->thread, y->thread), NSX_CMP(x->start, y->start), NSX_CMP(x->end, y->end));
-}
+NSX_ORDER(by_thread, struct nsx_compiling_time, NSX_CMP(a->thread, b->thread), NSX_CMP(a->start, b->start),
+          NSX_CMP(a->end, b->end))
 
 /* Sorted, and joined where they overlap: then each thread has at most one time around any instant. */
 static void

@@ -150,13 +150,7 @@ put_key(struct nsx_device_groups *g, const struct nsx_grouping *by, uint64_t axe
 /* A device, its key, and the order of keys: that of their first devices. */
 struct keyed { uint32_t order, name; int64_t device; bool known; };
 
-static int
-by_order(const void *a, const void *b)
-{
-	const struct keyed *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->order, y->order), NSX_CMP(x->device, y->device));
-}
+NSX_ORDER(by_order, struct keyed, NSX_CMP(a->order, b->order), NSX_CMP(a->device, b->device))
 
 /* Groups of the devices that have one key. axis: its name. */
 static int
@@ -198,18 +192,9 @@ make_keyed(struct nsx_device_groups *g, const struct nsx_grouping *by, uint32_t 
 /* A group of the mesh; those of one axis are neighbours in order. */
 struct of_axis { uint64_t axes; uint32_t group; bool all; };
 
-static int
-by_axes(const void *a, const void *b)
-{
-	const struct of_axis *x = a, *y = b;
-
-	/* The outermost axis is the lowest bit; irregular groups, which have none, are last. */
-	if (x->all != y->all)
-		return x->all ? -1 : 1;
-	if (x->axes != y->axes)
-		return x->axes - 1 < y->axes - 1 ? -1 : 1;
-	return (x->group > y->group) - (x->group < y->group);
-}
+/* The outermost axis is the lowest bit; irregular groups, which have none, are last. */
+NSX_ORDER(by_axes, struct of_axis, NSX_CMP(b->all, a->all), NSX_CMP(a->axes - 1, b->axes - 1),
+          NSX_CMP(a->group, b->group))
 
 /* Add the devices of a group that are among the n. */
 static int

@@ -1,8 +1,6 @@
 /* missing.c -- messages about a requested name that does not occur. */
 #include "job/missing.h"
 
-#include <string.h>
-
 /* Report the message as an error, or as a warning if the stream is empty. */
 static int
 missing(const char *what, const char *want, const struct nsx_buf *hint, bool empty, struct nsx_diags *diags,

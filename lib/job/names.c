@@ -20,18 +20,6 @@ nsx_names_parse(const char *s, enum nsx_names *names)
 	return false;
 }
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* If the rest of s from `at` begins with word, skip it. */
 static inline bool
 skip(struct nsx_str s, size_t *at, const char *word)
@@ -50,7 +38,7 @@ skip_digits(struct nsx_str s, size_t *at)
 {
 	size_t i = *at, from = i;
 
-	while (i < s.len && is_digit(s.ptr[i]))
+	while (i < s.len && nsx_is_digit(s.ptr[i]))
 		i++;
 	*at = i;
 	return i > from;
@@ -60,7 +48,7 @@ skip_digits(struct nsx_str s, size_t *at)
 static void
 skip_set(struct nsx_str s, size_t *at, const char *set)
 {
-	while (*at < s.len && (is_digit(s.ptr[*at]) || (s.ptr[*at] && strchr(set, s.ptr[*at]))))
+	while (*at < s.len && (nsx_is_digit(s.ptr[*at]) || (s.ptr[*at] && strchr(set, s.ptr[*at]))))
 		++*at;
 }
 
@@ -187,7 +175,7 @@ nsx_name_seq(struct nsx_str name)
 	if (key.ptr != name.ptr || key.len == name.len)
 		return NSX_ABSENT;
 	skip_seq(name, &at);
-	for (from = at; from > key.len && is_digit(name.ptr[from - 1]);)
+	for (from = at; from > key.len && nsx_is_digit(name.ptr[from - 1]);)
 		from--;
 	return from < at && nsx_get_int((struct nsx_str){ name.ptr + from, at - from }, &seq) ? seq : NSX_ABSENT;
 }
@@ -204,19 +192,19 @@ nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struc
 	if (names == NSX_NAMES_KEY)
 		return key;
 	for (size_t i = 0; i < key.len && !number; i++)
-		number = is_digit(key.ptr[i]);
+		number = nsx_is_digit(key.ptr[i]);
 	if (!number)
 		return key;
 	scratch->len = 0;
 	for (size_t i = 0; i < key.len;) {
-		bool behind = i && (is_letter(key.ptr[i - 1]) || is_digit(key.ptr[i - 1]));
+		bool behind = i && (nsx_is_letter(key.ptr[i - 1]) || nsx_is_digit(key.ptr[i - 1]));
 
-		if (!is_digit(key.ptr[i]) || behind) {
+		if (!nsx_is_digit(key.ptr[i]) || behind) {
 			nsx_buf_char(scratch, key.ptr[i++]);
 			continue;
 		}
 		nsx_buf_char(scratch, '#');
-		while (i < key.len && is_digit(key.ptr[i]))
+		while (i < key.len && nsx_is_digit(key.ptr[i]))
 			i++;
 	}
 	return scratch->failed ? (struct nsx_str){ "", 0 } : nsx_buf_view(scratch);
@@ -230,7 +218,7 @@ nsx_name_is_of_many(enum nsx_names names, struct nsx_str domain, struct nsx_str 
 
 	if (names == NSX_NAMES_FULL || nsx_str_eq(domain, NSX_STR("TSL")))
 		return false;
-	while (n && is_digit(name.ptr[n - 1]))
+	while (n && nsx_is_digit(name.ptr[n - 1]))
 		n--;
 	/* A name without a key is shown whole. Else its grammar takes any digits at the end where it takes one. */
 	key = nsx_name_key(name);

@@ -2,7 +2,6 @@
  * over those. */
 #include "job/program_time.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/sort.h"
@@ -149,13 +148,7 @@ nsx_top_all_modules(const struct nsx_top *t)
 	return sum;
 }
 
-static int
-run_cmp(const void *pa, const void *pb)
-{
-	const struct nsx_top_run *a = pa, *b = pb;
-
-	return (a->device > b->device) - (a->device < b->device);
-}
+NSX_ORDER(run_cmp, struct nsx_top_run, NSX_CMP(a->device, b->device))
 
 nsx_u128
 nsx_top_span(struct nsx_top *t)

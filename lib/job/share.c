@@ -27,13 +27,8 @@ nsx_cover_parse(const char *s, struct nsx_cover *c)
 	return true;
 }
 
-static int
-longest_first(const void *pa, const void *pb)
-{
-	const struct nsx_cover_row *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(b->time, a->time), nsx_str_cmp(a->key, b->key), NSX_CMP(a->number, b->number));
-}
+NSX_ORDER(longest_first, struct nsx_cover_row, NSX_CMP(b->time, a->time), nsx_str_cmp(a->key, b->key),
+          NSX_CMP(a->number, b->number))
 
 void
 nsx_cover_pick(struct nsx_cover_row *rows, size_t n, struct nsx_cover c)

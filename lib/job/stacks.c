@@ -291,13 +291,7 @@ add_share(struct printing *p, const struct nsx_stacks_share *share)
 }
 
 /* The shares of a node in a fixed order, independent of the order of addition. */
-static int
-share_cmp(const void *pa, const void *pb)
-{
-	const struct nsx_stacks_share *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(a->node, b->node), NSX_CMP(a->n, b->n));
-}
+NSX_ORDER(share_cmp, struct nsx_stacks_share, NSX_CMP(a->node, b->node), NSX_CMP(a->n, b->n))
 
 static bool
 make_lines(struct printing *p)
@@ -318,13 +312,8 @@ make_lines(struct printing *p)
 
 struct remainder { const struct nsx_fraction *value; size_t rank; uint32_t *scratch; };
 
-static int
-largest_first(const void *pa, const void *pb)
-{
-	const struct remainder *a = pa, *b = pb;
-
-	return NSX_FIRST(nsx_fraction_cmp(b->value, a->value, a->scratch), NSX_CMP(a->rank, b->rank));
-}
+NSX_ORDER(largest_first, struct remainder, nsx_fraction_cmp(b->value, a->value, a->scratch),
+          NSX_CMP(a->rank, b->rank))
 
 static bool
 give_rest(struct printing *p)

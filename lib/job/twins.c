@@ -19,14 +19,8 @@ profiler_of(const struct nsx_twin *d)
 	return (struct nsx_str){ d->schema.ptr, n };
 }
 
-static int
-by_place(const void *a, const void *b)
-{
-	const struct nsx_twin *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->pid, y->pid), NSX_CMP(x->cuda, y->cuda), NSX_CMP(x->last, y->last),
-	                 nsx_str_cmp(x->schema, y->schema), NSX_CMP(x->at, y->at));
-}
+NSX_ORDER(by_place, struct nsx_twin, NSX_CMP(a->pid, b->pid), NSX_CMP(a->cuda, b->cuda), NSX_CMP(a->last, b->last),
+          nsx_str_cmp(a->schema, b->schema), NSX_CMP(a->at, b->at))
 
 void
 nsx_twins_find(struct nsx_twin *list, size_t n)

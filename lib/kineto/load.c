@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
 #include "kineto/kineto.h"
 #include "kineto/reading.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "kineto/reading.h"
 
 static const struct { struct nsx_str name; const char *kind; } kinds[] = {
@@ -190,13 +191,7 @@ group_of(struct nsx_kineto *r, struct nsx_str key)
 	return g;
 }
 
-static int
-by_id(const void *x, const void *y)
-{
-	const struct nsx_comm_place *a = x, *b = y;
-
-	return (a->comm_id > b->comm_id) - (a->comm_id < b->comm_id);
-}
+NSX_ORDER(by_id, struct nsx_comm_place, NSX_CMP(a->comm_id, b->comm_id))
 
 bool
 nsx_kineto_comms(struct nsx_kineto *r)

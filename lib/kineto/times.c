@@ -3,12 +3,6 @@
 
 #include "base/num.h"
 
-static bool
-is_digit(char c)
-{
-	return (unsigned char)(c - '0') < 10;
-}
-
 /* The exponent at s[i]; false if it is none. */
 static bool
 exponent(struct nsx_str s, size_t i, int *exp)
@@ -21,7 +15,7 @@ exponent(struct nsx_str s, size_t i, int *exp)
 	if (i == s.len)
 		return false;
 	for (; i < s.len; i++) {
-		if (!is_digit(s.ptr[i]) || v > 1000)
+		if (!nsx_is_digit(s.ptr[i]) || v > 1000)
 			return false;
 		v = v * 10 + (s.ptr[i] - '0');
 	}
@@ -39,7 +33,7 @@ nsx_kineto_ns(struct nsx_str s, int64_t *ns, int *whole, int *part)
 	int shift = 3, exp = 0;
 
 	*whole = *part = 0;
-	for (; i < s.len && is_digit(s.ptr[i]); i++, ++*whole) {
+	for (; i < s.len && nsx_is_digit(s.ptr[i]); i++, ++*whole) {
 		if (v > most)
 			return false;
 		v = v * 10 + (s.ptr[i] - '0');
@@ -47,7 +41,7 @@ nsx_kineto_ns(struct nsx_str s, int64_t *ns, int *whole, int *part)
 	if (!*whole)
 		return false;
 	if (i < s.len && s.ptr[i] == '.')
-		for (i++; i < s.len && is_digit(s.ptr[i]); i++, ++*part)
+		for (i++; i < s.len && nsx_is_digit(s.ptr[i]); i++, ++*part)
 			/* More digits than fit are far below a nanosecond. */
 			if (v <= most) {
 				v = v * 10 + (s.ptr[i] - '0');

@@ -2,7 +2,6 @@
 #include "nsys/await.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/sort.h"

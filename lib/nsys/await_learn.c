@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "nsys/await.h"
 
 enum { REFUTED = 100, BOUND = 6000, CALL = 5000, OWN = 1500, OTHER = 1500, CALL_CLOCKS = 30000 };   /* ns */
@@ -53,17 +54,8 @@ process_of(const struct learning *x, const struct nsx_event_wait *w)
 
 struct placed { uint64_t process; int64_t event; uint32_t at, record, row; };
 
-static int
-by_event(const void *a, const void *b)
-{
-	const struct placed *p = a, *q = b;
-
-	if (p->process != q->process)
-		return p->process < q->process ? -1 : 1;
-	if (p->event != q->event)
-		return p->event < q->event ? -1 : 1;
-	return (p->at > q->at) - (p->at < q->at);
-}
+NSX_ORDER(by_event, struct placed, NSX_CMP(a->process, b->process), NSX_CMP(a->event, b->event),
+          NSX_CMP(a->at, b->at))
 
 /* The record and stream of waits whose records have rows of CUDA_EVENT. */
 static bool

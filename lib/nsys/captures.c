@@ -2,6 +2,7 @@
  * capture or by cloning another graph. */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "nsys/load.h"
 
 /* A row and its position, which orders rows of equal nodes. */
@@ -27,18 +28,8 @@ read_row(void *ctx, const struct nsx_db_cell *v)
 	return nsx_vec_push(&r->rows, row) ? NSX_OK : NSX_ERR;
 }
 
-static int
-by_node(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-	uint64_t p = nsx_capture_process(x->c.gtid), q = nsx_capture_process(y->c.gtid);
-
-	if (p != q)
-		return p < q ? -1 : 1;
-	if (x->c.node != y->c.node)
-		return x->c.node < y->c.node ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
+NSX_ORDER(by_node, struct row, NSX_CMP(nsx_capture_process(a->c.gtid), nsx_capture_process(b->c.gtid)),
+          NSX_CMP(a->c.node, b->c.node), NSX_CMP(a->at, b->at))
 
 int
 nsx_captures_read(struct nsx_loader *l)

@@ -2,7 +2,6 @@
 #include "nsys/host.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "source/call_name.h"
 #include "nsys/cuda.h"

@@ -3,7 +3,6 @@
 #include "nsys/host.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/par.h"
 #include "base/sort.h"
@@ -12,13 +11,7 @@
 
 /* ---- joining */
 
-static int
-by_gtid(const void *x, const void *y)
-{
-	uint64_t a = ((const struct nsx_calling_thread *)x)->gtid, b = ((const struct nsx_calling_thread *)y)->gtid;
-
-	return (a > b) - (a < b);
-}
+NSX_ORDER(by_gtid, struct nsx_calling_thread, NSX_CMP(a->gtid, b->gtid))
 
 static uint32_t
 thread_at(const struct nsx_trace *t, uint64_t gtid)
@@ -160,17 +153,7 @@ finish_thread(void *ctx, int i)
 /* An overhead within a call, clipped to it. */
 struct piece { uint32_t call; int64_t start, end; uint8_t class; };
 
-static int
-by_call(const void *x, const void *y)
-{
-	const struct piece *a = x, *b = y;
-
-	if (a->call != b->call)
-		return a->call < b->call ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->end > b->end) - (a->end < b->end);
-}
+NSX_ORDER(by_call, struct piece, NSX_CMP(a->call, b->call), NSX_CMP(a->start, b->start), NSX_CMP(a->end, b->end))
 
 /* The n pieces of a call, by start: full is the union of those in which the queue was full; load the part of loading
  * outside it. */

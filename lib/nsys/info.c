@@ -1,8 +1,8 @@
 /* info.c -- what an export records besides events: its version and time, names of GPUs, devices and threads. Rows are
  * selected by name: nothing else of these tables, which contain users, commands and environments, is kept. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/sort.h"
 #include "nsys/load.h"
 
 /* A scan of a table that may be missing or, in an old export, lack these columns; then its data is not available. */
@@ -154,15 +154,7 @@ thread_name_found(void *ctx, size_t i, sqlite3_value *v)
 	return !s.ptr || keep(l, s, &l->thread_names.p[i].name) ? NSX_OK : NSX_ERR;
 }
 
-static int
-by_key(const void *x, const void *y)
-{
-	const struct nsx_named *a = x, *b = y;
-
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return nsx_str_cmp(a->name, b->name);
-}
+NSX_ORDER(by_key, struct nsx_named, NSX_CMP(a->key, b->key), nsx_str_cmp(a->name, b->name))
 
 /* Lists of indices in l->thread_name_ids: `first` has one index of each id, `next` by index the next one of the same
  * id. */
@@ -226,15 +218,7 @@ read_thread_names(struct nsx_loader *l)
 
 struct thread_name { struct nsx_named name; size_t row; };
 
-static int
-by_thread(const void *x, const void *y)
-{
-	const struct thread_name *a = x, *b = y;
-
-	if (a->name.key != b->name.key)
-		return a->name.key < b->name.key ? -1 : 1;
-	return (a->row > b->row) - (a->row < b->row);
-}
+NSX_ORDER(by_thread, struct thread_name, NSX_CMP(a->name.key, b->name.key), NSX_CMP(a->row, b->row))
 
 /* By thread, and of one thread in the order of rows: the last one's name is the thread's. Rows without a name go. */
 static int

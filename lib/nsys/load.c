@@ -202,13 +202,7 @@ check_tables(struct nsx_loader *l)
 	return NSX_OK;
 }
 
-static int
-by_value(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return a < b ? -1 : a > b;
-}
+NSX_ORDER(by_value, uint64_t, NSX_CMP(*a, *b))
 
 static uint32_t
 process_of(const struct nsx_trace *t, uint64_t gpid)

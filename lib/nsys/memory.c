@@ -8,7 +8,6 @@
  * around it. Memory of the host belongs to no device, whatever deviceId says. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/sort.h"
@@ -210,17 +209,8 @@ nsx_memory_read(struct nsx_loader *l)
 
 /* ---- what else is known of them ---- */
 
-static int
-by_thread(const void *pa, const void *pb)
-{
-	const struct wanted *a = *(const struct wanted *const *)pa, *b = *(const struct wanted *const *)pb;
-
-	if (a->gtid != b->gtid)
-		return a->gtid < b->gtid ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->end != b->end ? (a->end > b->end ? -1 : 1) : nsx_int_cmp(a->id, b->id);
-}
+NSX_ORDER_PTR(by_thread, struct wanted, NSX_CMP(a->gtid, b->gtid), NSX_CMP(a->start, b->start),
+              NSX_CMP(b->end, a->end), NSX_CMP(a->id, b->id))
 
 /* The ranges around n calls of one thread. False when out of memory. */
 static bool
@@ -302,13 +292,7 @@ complete(struct nsx_memory_reading *m, struct nsx_memory *x)
 	return NSX_OK;
 }
 
-static int
-by_start(const void *pa, const void *pb)
-{
-	const struct nsx_memory *a = *(const struct nsx_memory *const *)pa, *b = *(const struct nsx_memory *const *)pb;
-
-	return a->start != b->start ? (a->start < b->start ? -1 : 1) : (a > b) - (a < b);
-}
+NSX_ORDER_PTR(by_start, struct nsx_memory, NSX_CMP(a->start, b->start), NSX_CMP(a, b))
 
 /* t->memory, by start, then as in the table. */
 static int

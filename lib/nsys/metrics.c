@@ -100,17 +100,8 @@ sample_row(void *ctx, const struct nsx_db_cell *v)
 	return nsx_vec_push(&m->rows, x) ? NSX_OK : nsx_load_nomem(m->l);
 }
 
-static int
-by_metric(const void *pa, const void *pb)
-{
-	const struct nsx_metric *a = pa, *b = pb;
-
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (a->name != b->name)
-		return a->name < b->name ? -1 : 1;
-	return nsx_int_cmp(a->start, b->start);
-}
+NSX_ORDER(by_metric, struct nsx_metric, NSX_CMP(a->device, b->device), NSX_CMP(a->name, b->name),
+          NSX_CMP(a->start, b->start))
 
 /* Set the ends of the samples of one metric, n > 0 of them by start. */
 static void

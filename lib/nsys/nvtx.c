@@ -1,12 +1,11 @@
 /* nvtx.c -- NVTX_EVENTS into ranges: read in parts, each with its own numbers for names, threads and domains; then
  * joined into one array by thread. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/par.h"
+#include "base/sort.h"
 #include "nsys/cpu/reading.h"
 #include "nsys/load.h"
-#include "source/order.h"
 
 enum event_type {
 	PUSHPOP = 59, STARTEND = 60, NVTXT_PUSHPOP = 70, NVTXT_STARTEND = 71,   /* ranges; NVTXT is imported text */
@@ -318,13 +317,7 @@ part_threads(struct nsx_nvtx_part *p)
 	return good;
 }
 
-static int
-by_gtid(const void *x, const void *y)
-{
-	uint64_t a = ((const struct nsx_thread *)x)->gtid, b = ((const struct nsx_thread *)y)->gtid;
-
-	return a < b ? -1 : a > b;
-}
+NSX_ORDER(by_gtid, struct nsx_thread, NSX_CMP(a->gtid, b->gtid))
 
 /* Fills l->t->threads, and computes the position in it of each part's ranges. */
 static int

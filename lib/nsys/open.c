@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,14 +24,6 @@ enum { HEADER = 100 };
 static const uint64_t UNPACKED_MAX = UINT64_C(64) << 30;
 
 static const char sqlite_magic[16] = "SQLite format 3";
-
-static bool
-ends(struct nsx_str s, const char *end)
-{
-	size_t n = strlen(end);
-
-	return s.len > n && memcmp(s.ptr + s.len - n, end, n) == 0;
-}
 
 static struct nsx_str
 export_name(const char *path)
@@ -319,7 +310,7 @@ open_file(const char *path, int fd, bool *own, struct nsx_err *err)
 		*own = true;
 		if (check_logs(path, err) != NSX_OK)
 			goto fail;
-	} else if (ends(nsx_str_c(path), ".nsys-rep") && n > 0) {
+	} else if (nsx_str_ends(nsx_str_c(path), ".nsys-rep") && n > 0) {
 		close(fd);
 		fd = nsx_rep_open(path, err);
 	} else {

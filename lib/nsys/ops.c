@@ -1,7 +1,7 @@
 /* ops.c -- the tables of GPU operations into devices, launches and, if requested, operations. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/sort.h"
 #include "nsys/cuda.h"
 #include "nsys/host.h"
 #include "source/order.h"
@@ -170,23 +170,9 @@ nsx_ops_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 
 /* ---- joining */
 
-static int
-by_value(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+NSX_ORDER(by_value, uint64_t, NSX_CMP(*a, *b))
 
-	return a < b ? -1 : a > b;
-}
-
-static int
-by_process(const void *x, const void *y)
-{
-	const struct nsx_device *a = x, *b = y;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return a->cuda < b->cuda ? -1 : a->cuda > b->cuda;
-}
+NSX_ORDER(by_process, struct nsx_device, NSX_CMP(a->process, b->process), NSX_CMP(a->cuda, b->cuda))
 
 uint32_t
 nsx_gpid_find(const struct nsx_loader *l, uint64_t gpid)

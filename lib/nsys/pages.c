@@ -6,8 +6,6 @@
 #include "nsys/pages.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "nsys/tree.h"
 

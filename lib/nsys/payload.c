@@ -10,6 +10,7 @@
 #include "nsys/blob.h"
 #include "nsys/load.h"
 #include "base/num.h"
+#include "base/sort.h"
 
 enum { ENTRIES_MAX = 256 };
 /* Types of entries as NVTX numbers them, where they are not plain numbers. */
@@ -180,13 +181,7 @@ entry_row(void *ctx, sqlite3_value **v)
 	return nsx_vec_push(&s->entries, e) ? NSX_OK : NSX_ERR;
 }
 
-static int
-by_index(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	return (x->index > y->index) - (x->index < y->index);
-}
+NSX_ORDER(by_index, struct entry, NSX_CMP(a->index, b->index))
 
 /* Size of a value of that type, which is its alignment too; 0: unknown, or not a type that we can read. */
 static int64_t

@@ -1,6 +1,5 @@
 /* runtime.c -- CUDA calls: only those that launched something are kept, by thread. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "nsys/cuda.h"
 #include "nsys/host.h"

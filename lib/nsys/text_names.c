@@ -7,7 +7,6 @@
  *     in order of chunks: numbers in trace.names   step 1 = 0, step 2 = 1   |   step 2 = 1, step 3 = 2
  *     each chunk, in parallel: names of its ranges   0 1 0   |   1 2 */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/par.h"
 #include "nsys/load.h"

@@ -1,7 +1,6 @@
 /* around.c -- the innermost range around each call of a thread: one sweep with a stack where ranges nest, as in
  * project.c, else as project_any.c does it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "source/around.h"
 #include "source/project.h"

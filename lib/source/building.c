@@ -40,12 +40,7 @@ nsx_build_sorted(const void *list, size_t n, size_t size, nsx_sort_key_of *key, 
 
 /* ---- devices: by CUDA ordinal */
 
-static void
-by_cuda(const void *device, const void *context, int64_t k[3])
-{
-	(void)context;
-	k[0] = ((const struct nsx_device *)device)->cuda;
-}
+NSX_SORT_KEYS(by_cuda, struct nsx_device, a->cuda)
 
 static bool
 make_devices(struct building *x)
@@ -151,12 +146,7 @@ call_name(struct building *x, uint32_t name)
 
 /* ---- calls: by thread */
 
-static void
-by_gtid(const void *thread, const void *context, int64_t k[3])
-{
-	(void)context;
-	k[0] = nsx_build_gtid_key(((const struct nsx_calling_thread *)thread)->gtid);
-}
+NSX_SORT_KEYS(by_gtid, struct nsx_calling_thread, nsx_build_gtid_key(a->gtid))
 
 /* t->host_threads, and in x->caller_at their numbers by order of first use, in x->caller_of. */
 static bool
@@ -368,13 +358,7 @@ place_overheads(struct building *x)
 /* ---- processes: those of ranges and calls; if there are none, one of id 0. That of a device is the process that
  * launched its first operation with a call, else the first. */
 
-static int
-by_gpid(const void *p, const void *q)
-{
-	const struct nsx_process *a = p, *b = q;
-
-	return (a->gpid > b->gpid) - (a->gpid < b->gpid);
-}
+NSX_ORDER(by_gpid, struct nsx_process, NSX_CMP(a->gpid, b->gpid))
 
 static uint32_t
 process_at(const struct nsx_trace *t, uint64_t gtid)

@@ -5,12 +5,7 @@
 #include "source/building.h"
 #include "source/thread.h"
 
-static void
-by_gtid(const void *thread, const void *context, int64_t k[3])
-{
-	(void)context;
-	k[0] = nsx_build_gtid_key(((const struct nsx_thread *)thread)->gtid);
-}
+NSX_SORT_KEYS(by_gtid, struct nsx_thread, nsx_build_gtid_key(a->gtid))
 
 /* t->threads and t->ranges, in each thread in the order of rows. */
 static bool

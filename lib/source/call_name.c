@@ -3,19 +3,13 @@
 
 #include <string.h>
 
-static bool
-digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Length of `_v` and min to max digits at the end of s; 0: s does not end in that. */
 static size_t
 version(struct nsx_str s, size_t min, size_t max)
 {
 	size_t n = 0;
 
-	while (n < s.len && digit(s.ptr[s.len - 1 - n]))
+	while (n < s.len && nsx_is_digit(s.ptr[s.len - 1 - n]))
 		n++;
 	if (n < min || n > max || s.len < n + 2 || memcmp(s.ptr + s.len - n - 2, "_v", 2) != 0)
 		return 0;
@@ -29,14 +23,6 @@ nsx_call_name_bare(struct nsx_str s)
 	return s;
 }
 
-static bool
-ends(struct nsx_str s, const char *with)
-{
-	size_t n = strlen(with);
-
-	return s.len > n && memcmp(s.ptr + s.len - n, with, n) == 0;
-}
-
 /* The part after `cu`, `cuda` or `hip`, without version and default-stream suffixes; empty if it is not a CUDA call. */
 static struct nsx_str
 stem(struct nsx_str s)
@@ -45,7 +31,7 @@ stem(struct nsx_str s)
 
 	do {
 		n = version(s, 1, 9);
-		if (!n && (ends(s, "_ptsz") || ends(s, "_ptds")))
+		if (!n && (nsx_str_ends(s, "_ptsz") || nsx_str_ends(s, "_ptds")))
 			n = 5;
 		s.len -= n;
 	} while (n);

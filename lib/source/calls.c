@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/vec.h"
 #include "source/order.h"
 #include "source/pile.h"
 

@@ -43,12 +43,6 @@ get_varint(const char *p, uint64_t *v)
 	}
 }
 
-static inline bool
-is_digit(char c)
-{
-	return (unsigned char)(c - '0') < 10;
-}
-
 /* A word in which the top bit is set of each byte that is a digit or MARK. */
 static inline uint64_t
 stops(uint64_t w)
@@ -83,7 +77,7 @@ copy_plain(const char *p, const char *end, char **out)
 		*out += 8;
 		p += 8;
 	}
-	while (p < end && !is_digit(*p) && *p != MARK)
+	while (p < end && !nsx_is_digit(*p) && *p != MARK)
 		*(*out)++ = *p++;
 	return p;
 }
@@ -104,11 +98,11 @@ split(struct nsx_str s, char *template, size_t *len, uint64_t *numbers, int *n)
 
 		if (*p == MARK)
 			return false;
-		while (p < end && is_digit(*p) && p - from < MAX_DIGITS)
+		while (p < end && nsx_is_digit(*p) && p - from < MAX_DIGITS)
 			v = v * 10 + (uint64_t)(*p++ - '0');
 		/* Only numbers that are written back with the same digits. */
-		if ((p < end && is_digit(*p)) || (*from == '0' && p - from > 1) || *n == MAX_NUMBERS) {
-			while (p < end && is_digit(*p))
+		if ((p < end && nsx_is_digit(*p)) || (*from == '0' && p - from > 1) || *n == MAX_NUMBERS) {
+			while (p < end && nsx_is_digit(*p))
 				p++;
 			memcpy(out, from, (size_t)(p - from));
 			out += p - from;

@@ -56,15 +56,7 @@ nsx_trace_caller(const struct nsx_trace *t, uint32_t call)
 
 /* ---- pairs of what was awaited */
 
-static int
-by_pair(const void *a, const void *b)
-{
-	const struct nsx_await *x = a, *y = b;
-
-	if (x->of != y->of)
-		return x->of < y->of ? -1 : 1;
-	return (x->op > y->op) - (x->op < y->op);
-}
+NSX_ORDER(by_pair, struct nsx_await, NSX_CMP(a->of, b->of), NSX_CMP(a->op, b->op))
 
 void
 nsx_awaits_sort(struct nsx_awaits *a)

@@ -1,8 +1,6 @@
 /* words.c -- see words.h. */
 #include "source/words.h"
 
-#include <string.h>
-
 #include "source/trace.h"
 
 /* Letters of either case are equal, and so are the characters between words. */
@@ -33,18 +31,12 @@ nsx_memory_of(struct nsx_str s)
 	return i;
 }
 
-static bool
-ends(struct nsx_str s, struct nsx_str end)
-{
-	return s.len >= end.len && memcmp(s.ptr + s.len - end.len, end.ptr, end.len) == 0;
-}
-
 struct nsx_str
 nsx_copy_name(struct nsx_str s, bool *peer)
 {
-	static const struct { struct nsx_str ends[3], name; } known[] = {
+	static const struct { const char *ends[3]; struct nsx_str name; } known[] = {
 #define COPY(a, b, from, to)                                                             \
-		{ { { a "to" b, 4 }, { a "2" b, 3 }, { from "To" to, sizeof(from to) + 1 } },    \
+		{ { a "to" b, a "2" b, from "To" to },                                           \
 		  { "[CUDA memcpy " from "-to-" to "]", sizeof("[CUDA memcpy -to-]" from to) - 1 } }
 		COPY("H", "D", "Host", "Device"), COPY("D", "H", "Device", "Host"), COPY("D", "D", "Device", "Device"),
 		COPY("H", "H", "Host", "Host"), COPY("H", "A", "Host", "Array"), COPY("A", "H", "Array", "Host"),
@@ -55,7 +47,8 @@ nsx_copy_name(struct nsx_str s, bool *peer)
 	enum { KNOWN = sizeof known / sizeof *known };
 
 	for (size_t i = 0; i < KNOWN; i++)
-		if (ends(s, known[i].ends[0]) || ends(s, known[i].ends[1]) || ends(s, known[i].ends[2])) {
+		if (nsx_str_ends(s, known[i].ends[0]) || nsx_str_ends(s, known[i].ends[1])
+		    || nsx_str_ends(s, known[i].ends[2])) {
 			*peer = i == KNOWN - 1;
 			return known[i].name;
 		}

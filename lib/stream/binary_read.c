@@ -2,7 +2,6 @@
  * by record (binary_records.c). Of a file the next block is decoded on another thread in the meantime. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "stream/binary_read.h"

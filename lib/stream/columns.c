@@ -3,27 +3,9 @@
 
 #include <string.h>
 
-#include "stream/values.h"
-
 /* Numbers between columns: a cache line, so that those of a full block, read side by side, are not at the same offset
  * in every page. */
 enum { APART = 8 };
-
-struct decode {
-	struct nsx_columns     *c;
-	const struct nsx_heads *k;
-	size_t                  rows, strings;
-	struct nsx_values       values[NSX_MAX_COLS];
-	size_t                  nvalues;
-	struct nsx_pool        *pool;
-	struct nsx_unread         keys[NSX_MAX_KEYS];
-	int32_t                *prev[NSX_MAX_KEYS];   /* computed when first used */
-	size_t                  nkeys;
-	uint64_t                partial;              /* columns that some records lack */
-	uint64_t                sound;                /* columns decoded or checked so far */
-	uint64_t                bases;                /* columns that others, which are decoded, refer to */
-	struct nsx_unread       pick;                 /* presence runs of the needed records, if there are others */
-};
 
 static uint64_t *
 take(struct nsx_pool *pool, size_t n)
@@ -60,7 +42,7 @@ nsx_columns_need(struct nsx_unread s, size_t rows)
 
 /* Presence runs into c->has: the number of records with the column, SIZE_MAX if the runs do not add up. */
 static size_t
-read_presence(struct decode *d, struct nsx_unread runs, unsigned column)
+read_presence(struct nsx_decoding *d, struct nsx_unread runs, unsigned column)
 {
 	struct nsx_columns *c = d->c;
 	uint64_t bit = 1ULL << column, n;
@@ -88,7 +70,7 @@ read_presence(struct decode *d, struct nsx_unread runs, unsigned column)
 
 /* Move the last n numbers of v to the records that have them, whose presence was read; v is never ahead of them. */
 static void
-spread(const struct decode *d, uint64_t *v, size_t n, struct nsx_unread runs)
+spread(const struct nsx_decoding *d, uint64_t *v, size_t n, struct nsx_unread runs)
 {
 	const uint64_t *from = v + (d->rows - n);
 	uint64_t count = 0;
@@ -107,7 +89,7 @@ spread(const struct decode *d, uint64_t *v, size_t n, struct nsx_unread runs)
 
 /* The columns of a key: their number, -1 if the key is damaged. */
 static int
-columns_of_key(const struct decode *d, unsigned key, const uint64_t **cols, unsigned *last)
+columns_of_key(const struct nsx_decoding *d, unsigned key, const uint64_t **cols, unsigned *last)
 {
 	struct nsx_unread s = d->keys[key];
 	struct nsx_wire_field f;
@@ -133,7 +115,7 @@ columns_of_key(const struct decode *d, unsigned key, const uint64_t **cols, unsi
 
 /* prev of a key, computed if it is new. NULL if the key is damaged. */
 static const int32_t *
-key_prev(struct decode *d, unsigned key)
+key_prev(struct nsx_decoding *d, unsigned key)
 {
 	const uint64_t *cols[NSX_MAX_COLS];
 	unsigned last;
@@ -158,7 +140,7 @@ key_prev(struct decode *d, unsigned key)
 
 /* The strings of a key that is one column of strings, few enough to be indices into a table: NULL for other keys. */
 static const uint64_t *
-string_key(const struct decode *d, unsigned key)
+string_key(const struct nsx_decoding *d, unsigned key)
 {
 	const uint64_t *cols[NSX_MAX_COLS];
 	unsigned column = 0;
@@ -175,7 +157,7 @@ key_is_empty(struct nsx_unread s)
 
 /* The prediction of the values of a column: NULL, or what is wrong. */
 static const char *
-expect(struct decode *d, const struct nsx_values *s, bool partial, struct nsx_expect *e)
+expect(struct nsx_decoding *d, const struct nsx_values *s, bool partial, struct nsx_expect *e)
 {
 	uint64_t *const *v = d->c->v;
 
@@ -212,7 +194,7 @@ expect(struct decode *d, const struct nsx_values *s, bool partial, struct nsx_ex
 
 /* Convert differences to values. */
 static void
-resolve(const struct decode *d, const struct nsx_expect *e, uint64_t *v, bool partial, unsigned column)
+resolve(const struct nsx_decoding *d, const struct nsx_expect *e, uint64_t *v, bool partial, unsigned column)
 {
 	uint64_t top = e->first;
 
@@ -258,7 +240,7 @@ resolve(const struct decode *d, const struct nsx_expect *e, uint64_t *v, bool pa
 
 /* Whether the prediction uses earlier values of the column only, so that records without one do not matter. */
 static bool
-is_own(const struct decode *d, const struct nsx_values *s)
+is_own(const struct nsx_decoding *d, const struct nsx_values *s)
 {
 	bool last = s->base == BASE_LAST || s->base == BASE_LAST_OR_TOP;
 
@@ -268,7 +250,7 @@ is_own(const struct decode *d, const struct nsx_values *s)
 
 /* Whether it is the value of the last record of a key that has one. */
 static bool
-is_last(const struct decode *d, const struct nsx_values *s)
+is_last(const struct nsx_decoding *d, const struct nsx_values *s)
 {
 	return (s->base == BASE_LAST || s->base == BASE_LAST_OR_TOP) && !s->plus && !s->minus && s->key < d->nkeys
 	       && !key_is_empty(d->keys[s->key]);
@@ -276,7 +258,7 @@ is_last(const struct decode *d, const struct nsx_values *s)
 
 /* Convert differences to values for such predictions, of a column that some records lack. */
 static const char *
-resolve_partial(struct decode *d, const struct nsx_values *s, uint64_t *v)
+resolve_partial(struct nsx_decoding *d, const struct nsx_values *s, uint64_t *v)
 {
 	const int32_t *prev = key_prev(d, s->key);
 	const uint64_t *has = d->c->has;
@@ -309,7 +291,8 @@ resolve_partial(struct decode *d, const struct nsx_values *s, uint64_t *v)
 /* The same for all or some records and a key of strings, whose last record with a value is in a table: the differences
  * are the last n numbers of v, which is never ahead of them. */
 static void
-resolve_strings_to_top(const struct decode *d, const struct nsx_values *s, uint64_t *v, size_t n, const uint64_t *key)
+resolve_strings_to_top(const struct nsx_decoding *d, const struct nsx_values *s, uint64_t *v, size_t n,
+                       const uint64_t *key)
 {
 	/* Scratch memory after the used part: overwritten by the next allocation. */
 	int32_t *table = (int32_t *)(void *)(d->pool->p + d->pool->n);
@@ -341,7 +324,8 @@ resolve_strings_to_top(const struct decode *d, const struct nsx_values *s, uint6
 
 /* The same where it is the first value that a string without such a record has: the table is of values. */
 static void
-resolve_strings(const struct decode *d, const struct nsx_values *s, uint64_t *v, size_t n, const uint64_t *key)
+resolve_strings(const struct nsx_decoding *d, const struct nsx_values *s, uint64_t *v, size_t n,
+                const uint64_t *key)
 {
 	/* Scratch memory, as above. */
 	uint64_t *table = d->pool->p + d->pool->n, count = d->rows;
@@ -364,7 +348,7 @@ resolve_strings(const struct decode *d, const struct nsx_values *s, uint64_t *v,
 
 /* The same for a column that only the needed records have, to values one after the other. */
 static void
-resolve_picked(const struct decode *d, const struct nsx_values *s, uint64_t *v, const uint64_t *key)
+resolve_picked(const struct nsx_decoding *d, const struct nsx_values *s, uint64_t *v, const uint64_t *key)
 {
 	/* Scratch memory after the used part: overwritten by the next allocation. */
 	int32_t *table = (int32_t *)(void *)(d->pool->p + d->pool->n);
@@ -404,7 +388,7 @@ resolve_own(const struct nsx_values *s, uint64_t *v, size_t n)
 }
 
 static const char *
-check_strings(const struct decode *d, const uint64_t *v, size_t n)
+check_strings(const struct nsx_decoding *d, const uint64_t *v, size_t n)
 {
 	uint64_t most = 0;
 
@@ -416,7 +400,7 @@ check_strings(const struct decode *d, const uint64_t *v, size_t n)
 
 /* Take the message apart. */
 static const char *
-read_fields(struct decode *d, struct nsx_unread s)
+read_fields(struct nsx_decoding *d, struct nsx_unread s)
 {
 	struct nsx_wire_field f;
 	uint64_t seen = 0;
@@ -458,7 +442,7 @@ key_columns(struct nsx_unread s)
 
 /* The columns that are needed, and those that they refer to, which come before them and go into d->bases. */
 static uint64_t
-with_bases(struct decode *d, uint64_t wanted)
+with_bases(struct nsx_decoding *d, uint64_t wanted)
 {
 	for (size_t i = d->nvalues; i-- > 0 && (wanted != UINT64_MAX || d->pick.p);) {
 		const struct nsx_values *v = &d->values[i];
@@ -482,7 +466,7 @@ with_bases(struct decode *d, uint64_t wanted)
 
 /* Find the records that have a value in that column: false if its presence does not match the records. */
 static bool
-pick(struct decode *d, int column)
+pick(struct nsx_decoding *d, int column)
 {
 	const struct nsx_values *v = d->values, *end = v + d->nvalues;
 	struct nsx_unread runs;
@@ -517,7 +501,7 @@ length(struct nsx_unread s)
 
 /* Whether a column has values in the needed records alone, and needs no others. */
 static bool
-is_dense(const struct decode *d, const struct nsx_values *s)
+is_dense(const struct nsx_decoding *d, const struct nsx_values *s)
 {
 	return d->pick.p && !(d->bases >> s->column & 1) && length(s->presence) == length(d->pick)
 	       && memcmp(s->presence.p, d->pick.p, length(d->pick)) == 0;
@@ -525,7 +509,7 @@ is_dense(const struct decode *d, const struct nsx_values *s)
 
 /* Whether all records have the same value, which only the needed ones need. */
 static bool
-is_constant(const struct decode *d, const struct nsx_values *s)
+is_constant(const struct nsx_decoding *d, const struct nsx_values *s)
 {
 	struct nsx_unread difference = s->run_differences, count = s->run_counts;
 	uint64_t n;
@@ -536,7 +520,7 @@ is_constant(const struct decode *d, const struct nsx_values *s)
 }
 
 static const char *
-read_column(struct decode *d, const struct nsx_values *s)
+read_column(struct nsx_decoding *d, const struct nsx_values *s)
 {
 	struct nsx_columns *c = d->c;
 	struct nsx_expect e = { .base = BASE_ZERO };
@@ -598,81 +582,6 @@ read_column(struct decode *d, const struct nsx_values *s)
 	return string ? check_strings(d, v, dense ? n : d->rows) : NULL;
 }
 
-static bool
-is_sound(const struct decode *d, uint64_t column)
-{
-	return column < NSX_MAX_COLS && d->sound >> column & 1;
-}
-
-/* Check what key_prev checks. */
-static bool
-check_key(const struct decode *d, struct nsx_unread s)
-{
-	struct nsx_wire_field f;
-	uint64_t col;
-	int n = 0, rc;
-
-	while ((rc = nsx_get_field(&s, &f)) > 0) {
-		if (f.field != KEY_COLUMNS)
-			continue;
-		if (f.wire != WIRE_BYTES)
-			return false;
-		for (; f.bytes.p < f.bytes.end; n++)
-			if (!nsx_get_varint(&f.bytes, &col) || !is_sound(d, col) || n == NSX_MAX_COLS)
-				return false;
-	}
-	return rc == 0;
-}
-
-/* Check what resolve_own and expect check: NULL, or what is wrong. */
-static const char *
-check_bases(const struct decode *d, const struct nsx_values *s)
-{
-	bool last = s->base == BASE_LAST || s->base == BASE_LAST_OR_TOP;
-
-	if (s->base >= NSX_NBASES)
-		return "a column stored in a way that this version does not know";
-	if (s->base == BASE_ZERO || s->base == BASE_TOP)
-		return NULL;
-	if (last && s->key >= d->nkeys)
-		return "a column with a missing key column";
-	if (last && !check_key(d, d->keys[s->key]))
-		return "a damaged key";
-	return (s->base == BASE_SAME && !is_sound(d, s->of)) || (s->plus && !is_sound(d, s->plus - 1))
-	       || (s->minus && !is_sound(d, s->minus - 1)) ? "a column relative to a missing column" : NULL;
-}
-
-/* Check what read_column checks, for a column that is not of strings and whose values are not needed: NULL, or what is
- * wrong. */
-static const char *
-check_column(const struct decode *d, const struct nsx_values *s)
-{
-	struct nsx_unread counts = s->run_counts;
-	size_t n = s->presence.p == s->presence.end ? d->rows : nsx_values_count(s->presence, d->rows), at = 0;
-	const char *wrong = check_bases(d, s);
-	uint64_t count;
-
-	if (wrong)
-		return wrong;
-	if (n == SIZE_MAX)
-		return "presence that does not match the records";
-	if (n == 0)
-		return "a column without values";
-	if (s->doubles.p != s->doubles.end) {
-		if (d->k->type[s->column] != 'f' || s->base != BASE_ZERO)
-			return "doubles in a column of another type";
-		return (size_t)(s->doubles.end - s->doubles.p) == n * 8 ? NULL
-		       : "doubles that do not match their records";
-	}
-	if (s->run_differences.p == s->run_differences.end)
-		return nsx_list_check(s->differences) == n ? NULL : "values that do not match their records";
-	for (; counts.p < counts.end; at += count)
-		if (!nsx_get_varint(&counts, &count) || count > n - at)
-			return "runs that do not match their records";
-	return at == n && nsx_list_check(s->run_differences) == nsx_list_count(s->run_counts) ? NULL
-	       : "runs that do not match their records";
-}
-
 /* The columns of strings: whether the strings exist is known only after decoding. */
 static uint64_t
 string_columns(const struct nsx_heads *k)
@@ -687,7 +596,7 @@ string_columns(const struct nsx_heads *k)
 const char *
 nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_rows *rows, struct nsx_pool *pool)
 {
-	struct decode d = {
+	struct nsx_decoding d = {
 		.c = c, .k = rows->heads, .rows = rows->n, .strings = rows->strings, .pool = pool
 	};
 	const char *wrong;
@@ -704,7 +613,7 @@ nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_
 		const struct nsx_values *v = &d.values[i];
 
 		if (wanted >> v->column & 1 ? (wrong = read_column(&d, v)) != NULL
-		    : rows->check && (wrong = check_column(&d, v)) != NULL)
+		    : rows->check && (wrong = nsx_columns_check(&d, v)) != NULL)
 			return wrong;
 		d.sound |= 1ULL << v->column;
 	}

@@ -3,6 +3,7 @@
 #define NSX_STREAM_COLUMNS_H
 
 #include "stream/binary.h"
+#include "stream/values.h"
 #include "stream/wire.h"
 
 /* The properties of a declared kind that decoding needs. */
@@ -40,5 +41,28 @@ struct nsx_rows {
  * returned. */
 const char *nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_rows *rows,
                                struct nsx_pool *pool);
+
+/* ---- between columns.c and columns_check.c */
+
+/* The records of a kind in a block while they are decoded (columns.c). */
+struct nsx_decoding {
+	struct nsx_columns     *c;
+	const struct nsx_heads *k;
+	size_t                  rows, strings;
+	struct nsx_values       values[NSX_MAX_COLS];
+	size_t                  nvalues;
+	struct nsx_pool        *pool;
+	struct nsx_unread         keys[NSX_MAX_KEYS];
+	int32_t                *prev[NSX_MAX_KEYS];   /* computed when first used */
+	size_t                  nkeys;
+	uint64_t                partial;              /* columns that some records lack */
+	uint64_t                sound;                /* columns decoded or checked so far */
+	uint64_t                bases;                /* columns that others, which are decoded, refer to */
+	struct nsx_unread       pick;                 /* presence runs of the needed records, if there are others */
+};
+
+/* Check what decoding checks, for a column that is not of strings and whose values are not needed: NULL, or what is
+ * wrong. */
+const char *nsx_columns_check(const struct nsx_decoding *d, const struct nsx_values *s);
 
 #endif

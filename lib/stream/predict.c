@@ -45,14 +45,6 @@ list(struct nsx_layout *l, int *n, int col)
 		l->list[(*n)++] = (uint8_t)col;
 }
 
-static bool
-ends(struct nsx_str s, const char *end)
-{
-	size_t n = strlen(end);
-
-	return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
-}
-
 void
 nsx_layout_plan(struct nsx_layout *l, const struct nsx_head *cols, int ncols)
 {
@@ -75,7 +67,8 @@ nsx_layout_plan(struct nsx_layout *l, const struct nsx_head *cols, int ncols)
 		list(l, &n, l->key[2][i]);
 	for (int i = 0; i < ncols; i++) {
 		l->type[i] = cols[i].type;
-		l->start[i] = i + 1 < ncols && ends(cols[i].name, "start") && ends(cols[i + 1].name, "dur")
+		l->start[i] = i + 1 < ncols && nsx_str_ends(cols[i].name, "start")
+		              && nsx_str_ends(cols[i + 1].name, "dur")
 		              && cols[i].type == 'i' && cols[i + 1].type == 'i';
 		if (l->start[i])
 			list(l, &n, i + 1);

@@ -1,5 +1,4 @@
 /* reader_kinds.c -- the kinds and columns of a stream that is read: those it declares, and those that are needed. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "stream/codec.h"

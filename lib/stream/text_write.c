@@ -1,5 +1,4 @@
 /* text_write.c -- writes the text encoding: docs/format.md, "Text". Equal records give equal bytes. */
-#include <string.h>
 
 #include "base/escape.h"
 #include "base/num.h"

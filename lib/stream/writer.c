@@ -1,8 +1,6 @@
 /* writer.c -- writing that all encodings share: kinds and their headers, columns matched by name, the end. No value is
  * dropped silently: one without a column is an error. */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/outfile.h"
 #include "base/table_row.h"

@@ -249,17 +249,17 @@ nsx_analyses_free(struct nsx_analyses *a)
 }
 
 int
-nsx_analyse_one(const struct nsx_analysis *analysis, const void *options, struct nsx_reader *in, const char *require,
-                struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+nsx_analyse_tables(struct nsx_analysis_run *runs, size_t n, struct nsx_reader *in, const char *require,
+                   struct nsx_table **tables, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct nsx_analysis_run run = { .is = analysis, .options = options };
-	struct nsx_analyses a = { .runs = &run, .n = 1 };
+	struct nsx_analyses a = { .runs = runs, .n = n };
 	int rc = nsx_analyse(&a, in, require, diags, err);
 
-	*table = rc == NSX_OK ? run.table : NULL;
 	*ndiags = a.ndiags;
-	if (rc == NSX_OK)
-		run.table = NULL;
+	for (size_t i = 0; i < n; i++) {
+		tables[i] = rc == NSX_OK ? runs[i].table : NULL;
+		runs[i].table = rc == NSX_OK ? NULL : runs[i].table;
+	}
 	nsx_analyses_free(&a);
 	return rc;
 }

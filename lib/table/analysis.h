@@ -32,8 +32,7 @@
  *
  *   const struct nsx_analysis nsx_counts = { sizeof(struct counts), NSX_K(OP), true, begin, need, take, finish, end };
  *
- *   nsx_analyse_one(&nsx_counts, NULL, in, NULL, &table, &ndiags, diags, err);       a tool of its own
- *   { { .is = &nsx_counts }, { .is = &nsx_copies_analysis, .options = &o } }         two in one reading: nsx_analyse */
+ *   { { .is = &nsx_counts }, { .is = &nsx_copies_analysis, .options = &o } }         two in one reading */
 #ifndef NSX_TABLE_ANALYSIS_H
 #define NSX_TABLE_ANALYSIS_H
 
@@ -167,10 +166,9 @@ void nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, const char 
 /* States, the tables that nobody took, and the catalogue; not the runs themselves. */
 void nsx_analyses_free(struct nsx_analyses *a);
 
-/* A reading for one table, which the caller frees. *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled,
- * *table NULL and nothing to free. */
-int nsx_analyse_one(const struct nsx_analysis *analysis, const void *options, struct nsx_reader *in,
-                    const char *require, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
-                    struct nsx_err *err);
+/* A reading for n tables, which the caller frees, a run each; of runs, `is` and what goes before `state` may be set.
+ * *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled, tables NULL and nothing to free. */
+int nsx_analyse_tables(struct nsx_analysis_run *runs, size_t n, struct nsx_reader *in, const char *require,
+                       struct nsx_table **tables, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

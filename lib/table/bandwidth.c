@@ -9,12 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/input.h"
 #include "base/num.h"
 #include "base/sort.h"
 #include "job/clock_error.h"
 #include "job/diags_of.h"
 #include "job/hidden.h"
-#include "table/bandwidth_axes.h"
 #include "table/bandwidth_rows.h"
 
 #define AT(member) offsetof(struct nsx_bandwidth_row, member), 0, NULL
@@ -151,12 +151,6 @@ mean_of(struct nsx_bandwidth_row *r)
 	if (n > 1)
 		m.stderr_busbw = sqrt(squares / (double)(n - 1)) / sqrt((double)n);
 	return m;
-}
-
-struct nsx_bandwidth_mean
-nsx_bandwidth_mean_of(struct nsx_bandwidth_row *r)
-{
-	return r->mean;
 }
 
 double
@@ -296,21 +290,26 @@ say_absent(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
 }
 
 int
-nsx_bandwidth(struct nsx_reader *in, enum nsx_bandwidth_by by, struct nsx_bandwidth *b, struct nsx_diags *diags,
-              struct nsx_err *err)
+nsx_bandwidth(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
+              struct nsx_diags *diags, struct nsx_err *err)
 {
+	const struct nsx_bandwidth_options *o = options;
 	struct nsx_group_axes axes = { 0 };
-	struct nsx_bandwidth_sums s = { .by_inst = by == NSX_BANDWIDTH_INSTRUCTION,
-	                                .axes = by >= NSX_BANDWIDTH_AXIS ? &axes : NULL };
+	struct nsx_bandwidth_sums s = { .by_inst = o->by == NSX_BANDWIDTH_INSTRUCTION,
+	                                .axes = o->by >= NSX_BANDWIDTH_AXIS ? &axes : NULL };
 	int rc = nsx_bandwidth_collect(in, &s, diags, err);
 
-	*b = (struct nsx_bandwidth){ .instances = s.closed, .diags = s.ndiags };
-	if (rc == NSX_OK)
-		b->table = s.axes ? nsx_bandwidth_by_axis(&s, by == NSX_BANDWIDTH_GROUP, err)
-		                  : nsx_sums_table(&s.sums, err);
-	rc = b->table ? NSX_OK : NSX_ERR;
+	*table = NULL;
+	*ndiags = s.ndiags;
+	if (rc == NSX_OK && o->some && !s.closed)
+		rc = nsx_err_set(err, "%s: no collective record", nsx_reader_input(in)->name);
 	if (rc == NSX_OK) {
-		put_total(b->table, &s);
+		*table = s.axes ? nsx_bandwidth_by_axis(&s, o->by == NSX_BANDWIDTH_GROUP, err)
+		                : nsx_sums_table(&s.sums, err);
+		rc = *table ? NSX_OK : NSX_ERR;
+	}
+	if (rc == NSX_OK) {
+		put_total(*table, &s);
 		say_absent(&s, diags);
 	}
 	nsx_bandwidth_sums_free(&s);

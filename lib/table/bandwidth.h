@@ -13,15 +13,13 @@ enum nsx_bandwidth_by {
 	NSX_BANDWIDTH_COLLECTIVE, NSX_BANDWIDTH_INSTRUCTION, NSX_BANDWIDTH_AXIS, NSX_BANDWIDTH_GROUP
 };
 
-struct nsx_bandwidth {
-	struct nsx_table *table;      /* the caller frees it */
-	int64_t           instances;
-	int64_t           diags;      /* diag records in the stream */
-};
+/* some: fail unless the stream has an instance. */
+struct nsx_bandwidth_options { enum nsx_bandwidth_by by; bool some; };
 
 /* Read all of `in` (open, not read from yet; metadata before thunks) and sum up its communication. The rows do not
- * depend on the order of thunks. Fills b; NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_bandwidth(struct nsx_reader *in, enum nsx_bandwidth_by by, struct nsx_bandwidth *b, struct nsx_diags *diags,
-                  struct nsx_err *err);
+ * depend on the order of thunks. options: struct nsx_bandwidth_options. The caller frees *table; *ndiags: diags in the
+ * stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_bandwidth(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
+                  struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* bandwidth_axes.c -- rows of bandwidth.c, which are by group of devices too, added up by group or by axis. */
-#include "table/bandwidth_axes.h"
+#include "table/bandwidth_rows.h"
 #include "job/remedy.h"
 
 #include <math.h>

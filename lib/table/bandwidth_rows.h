@@ -60,11 +60,14 @@ struct nsx_bandwidth_sums {
 int nsx_bandwidth_collect(struct nsx_reader *in, struct nsx_bandwidth_sums *s, struct nsx_diags *diags,
                           struct nsx_err *err);
 
-struct nsx_bandwidth_mean nsx_bandwidth_mean_of(struct nsx_bandwidth_row *r);
 /* The mean time from the last start to the last end of an instance, ns; 0 if none is on one clock. */
 double nsx_bandwidth_transfer(const struct nsx_bandwidth_row *r);
 /* The mean time of an instance on the device that waited least, ns; 0 if there is none. */
 double nsx_bandwidth_shortest(const struct nsx_bandwidth_row *r);
 void nsx_bandwidth_sums_free(struct nsx_bandwidth_sums *s);
+
+/* bandwidth_axes.c: the table of collected sums that have axes, a row for each axis or each group; the caller frees it.
+ * NULL with err filled on failure. */
+struct nsx_table *nsx_bandwidth_by_axis(struct nsx_bandwidth_sums *s, bool groups, struct nsx_err *err);
 
 #endif

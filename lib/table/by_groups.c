@@ -195,14 +195,8 @@ mean(const struct grouping *x)
 	return x->values.n ? sum / (double)x->values.n : 0;
 }
 
-static int
-by_mean(const void *a, const void *b)
-{
-	const struct new *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->order, y->order), NSX_CMP(x->key, y->key), NSX_CMP(y->mean, x->mean),
-	                 NSX_CMP(x->group, y->group));
-}
+NSX_ORDER(by_mean, struct new, NSX_CMP(a->order, b->order), NSX_CMP(a->key, b->key), NSX_CMP(b->mean, a->mean),
+          NSX_CMP(a->group, b->group))
 
 /* Make the rows, by axis, key, mean. False when out of memory. */
 static bool

@@ -32,20 +32,15 @@ struct nsx_compile_opts {
 	const enum nsx_compile_by *by;   /* a table each, nby of them, at most NSX_COMPILE_NBY */
 	size_t nby;
 	bool loading;    /* a row of its own for the non-leaf ranges of each process's first compilation */
+	bool some;       /* fail unless there is a record of compilation */
 	nsx_compile_csv_fn *csv;   /* the function that reads CSV: nsx_extract_compile_csv */
 };
 
-struct nsx_compile_result {
-	struct nsx_table *tables[NSX_COMPILE_NBY];   /* in the order of opts.by; nsx_compile_result_free ends them */
-	int64_t           diags;     /* in the stream; -1: it is not a stream */
-	int64_t           records;   /* of compilation */
-};
-
-/* Read all of `in`, from which nothing has been read (open with NSX_READ_ORDERED), and make the tables of one reading.
- * NSX_OK, or NSX_ERR with err filled; some of out->tables may be there in either case. */
-int nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
+/* Read all of `in`, from which nothing has been read (open with NSX_READ_ORDERED), and make the tables of one reading,
+ * which the caller frees. opts: struct nsx_compile_opts; *ndiags: diags in the stream, -1: it is not a stream. NSX_OK,
+ * or NSX_ERR with err filled; tables that are not made are NULL. */
+int nsx_compile(struct nsx_reader *in, const void *opts, struct nsx_table **tables, int64_t *ndiags,
                 struct nsx_diags *diags, struct nsx_err *err);
-void nsx_compile_result_free(struct nsx_compile_result *out);
 
 /* Write a block of lines for each compilation: its time without XlaCompile's own, and the ranges that make up 99 % of
  * that. By the kind of range, or (full) by whole names. The input is a stream with all ranges of the host, or the CSV.

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "table/each_dump.h"
@@ -204,13 +203,8 @@ compare(struct again *a, const struct program *it, const struct program *before)
 	return put(a, now, like, now->devices != like->devices ? "devices" : "same", none, none, none);
 }
 
-static int
-by_id(const void *pa, const void *pb)
-{
-	const struct program *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(a->set, b->set), NSX_CMP(a->s.id, b->s.id), nsx_str_cmp(a->s.name, b->s.name));
-}
+NSX_ORDER(by_id, struct program, NSX_CMP(a->set, b->set), NSX_CMP(a->s.id, b->s.id),
+          nsx_str_cmp(a->s.name, b->s.name))
 
 static int
 add_rows(struct again *a, char *const *paths)

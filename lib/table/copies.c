@@ -457,13 +457,6 @@ const struct nsx_analysis nsx_copies_analysis = {
 	sizeof(struct copies), NSX_K(CALL) | NSX_K(OP), NSX_TIMED, begin, need, take, finish, free_all
 };
 
-int
-nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table, int64_t *ndiags,
-           struct nsx_diags *diags, struct nsx_err *err)
-{
-	return nsx_analyse_one(&nsx_copies_analysis, options, in, options->require, table, ndiags, diags, err);
-}
-
 bool
 nsx_copies_sum(const void *state, size_t i, struct nsx_copies_sum *sum)
 {

@@ -5,12 +5,8 @@
 
 #include <stdbool.h>
 
-#include "base/diag.h"
-#include "base/err.h"
-#include "base/table.h"
 #include "base/str.h"
-#include "stream/kinds.h"
-#include "stream/reader.h"
+#include "table/analysis.h"
 
 struct nsx_copies_options {
 	bool        by_size;    /* a row for each size class too */
@@ -18,19 +14,10 @@ struct nsx_copies_options {
 	bool        minor;      /* also the findings that take less than a thousandth of the time of all copies; without
 	                         * it, a note below the table gives their number and time */
 	bool        in_windows; /* of the windows of the reading only; what began before one may hide its copies */
-	const char *require;    /* fail unless the stream has a record of this kind; NULL: none */
 };
 
 /* Why a table without findings has no rows. */
 #define NSX_COPIES_EMPTY "no operation copies or sets memory"
-
-/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). the caller frees *table; *ndiags is the number of
- * diags of the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table,
-               int64_t *ndiags, struct nsx_diags *diags,
-               struct nsx_err *err);
-
-/* ---- in a reading with other analyses */
 
 /* Copies of a kind, between the same kinds of memory, called in one way. time, hidden: ns; hidden: the part behind
  * other work. */

@@ -71,12 +71,6 @@ struct grow {
 	int64_t           unlike, unitless;
 };
 
-static int
-nomem(const struct grow *g)
-{
-	return nsx_err_nomem(g->err, NULL);
-}
-
 /* ---- dumps ---- */
 
 static int
@@ -166,7 +160,7 @@ add(struct grow *g, int side, const char *kind, uint32_t what, int64_t bytes)
 	struct row *r = k.kind == NSX_NONE || what == NSX_NONE ? NULL : nsx_sums_row(&g->found, &k);
 
 	if (!r)
-		return nomem(g);
+		return NSX_NOMEM(g);
 	r->size[side] = nsx_add_sat(r->size[side], bytes, NULL);
 	return NSX_OK;
 }
@@ -243,7 +237,7 @@ put(struct grow *g, struct key key, int64_t same, const int64_t size[2], const i
 	struct row *r = nsx_sums_row(&g->rows, &key);
 
 	if (key.name == NSX_NONE || key.kind == NSX_NONE || key.what == NSX_NONE || !r)
-		return nomem(g);
+		return NSX_NOMEM(g);
 	r->same = same;
 	r->pair = key.pair;
 	for (int i = 0; i < 2; i++)

@@ -393,30 +393,17 @@ free_all(void *state)
 	free(f->row_of.p);
 }
 
-static const struct nsx_analysis kernels = {
+const struct nsx_analysis nsx_launch_kernels = {
 	sizeof(struct launch), NSX_K(CALL) | NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, begin, need, take,
 	finish, free_all
 };
-static const struct nsx_analysis ranges = {
+const struct nsx_analysis nsx_launch_ranges = {
 	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP) | NSX_K(STEP), NSX_TIMED, begin, need, take,
 	finish, free_all
 };
 const struct nsx_analysis nsx_launch_sums = {
 	sizeof(struct launch), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, begin, need_ops, take, finish, free_all
 };
-
-int
-nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
-           struct nsx_diags *diags, struct nsx_err *err)
-{
-	const struct nsx_analysis *const forms[] = {
-		[NSX_LAUNCH_NAMES] = options->by_range ? &ranges : &kernels,
-		[NSX_LAUNCH_STRETCHES] = &nsx_launch_stretches,
-		[NSX_LAUNCH_GRAPHS] = &nsx_launch_graphs
-	};
-
-	return nsx_analyse_one(forms[options->form], options, in, options->require, table, ndiags, diags, err);
-}
 
 bool
 nsx_launch_sum(const void *state, size_t i, struct nsx_launch_sum *sum)

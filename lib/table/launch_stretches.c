@@ -12,7 +12,6 @@
  *
  * A graph is launched at once: launch-starved time is gone, launch latency may remain. So what capture saves is
  * `starved`, and `idle` is the bound. A stretch is held as a hash of its operations' names. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -93,12 +92,6 @@ struct stretches {
 };
 
 static int
-nomem(const struct stretches *f)
-{
-	return nsx_err_nomem(f->err, NULL);
-}
-
-static int
 stretches_begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
 	struct stretches *f = state;
@@ -156,7 +149,7 @@ add(struct stretches *f, struct nsx_sums *sums, const struct row *of)
 	struct row *r = nsx_sums_row(sums, of);
 
 	if (!r)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	r->times += of->times;
 	r->span += of->span;
 	r->api += of->api;
@@ -251,7 +244,7 @@ take_op(struct stretches *f, const struct nsx_event *e)
 	bool called = nsx_has(rec, NSX_OP_host_start) && nsx_has(rec, NSX_OP_tid);
 
 	if (!d)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	if (settle(f, e->device) != NSX_OK)
 		return NSX_ERR;
 	f->no_call += !called && !graph;
@@ -265,7 +258,7 @@ take_op(struct stretches *f, const struct nsx_event *e)
 	if (called && !graph) {
 		o.thread = thread_of(f, nsx_int(rec, NSX_OP_profile, NSX_ABSENT), rec->v[NSX_OP_tid].i);
 		if (o.thread == NSX_NONE)
-			return nomem(f);
+			return NSX_NOMEM(f);
 	}
 	nsx_removed_take(&d->removed, rec);
 	if (d->begun && e->start > d->busy) {
@@ -293,7 +286,7 @@ take_call(struct stretches *f, const struct nsx_event *e)
 		return NSX_OK;
 	thread = thread_of(f, nsx_int(e->rec, NSX_CALL_profile, NSX_ABSENT), nsx_int(e->rec, NSX_CALL_tid, NSX_ABSENT));
 	if (thread == NSX_NONE || !nsx_vec_push(&f->waits.p[thread].at, start))
-		return nomem(f);
+		return NSX_NOMEM(f);
 	return NSX_OK;
 }
 
@@ -306,7 +299,7 @@ take_step(struct stretches *f, const struct nsx_event *e)
 	int64_t start = nsx_int(e->rec, NSX_STEP_start, 0);
 
 	if (!d)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	if (d->any && d->last.start < start && settle(f, at) != NSX_OK)
 		return NSX_ERR;
 	d->step = start;

@@ -25,15 +25,9 @@ struct nsx_measure_options {
 	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 
-struct nsx_measure {
-	struct nsx_table *table;      /* the caller frees it */
-	int64_t           diags;      /* diag records in the stream */
-};
-
-/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). Fills m; NSX_OK, or NSX_ERR with err filled and
- * nothing to free. */
-int nsx_measure(struct nsx_reader *in, const struct nsx_measure_options *options, struct nsx_measure *m,
-                struct nsx_diags *diags,
-                struct nsx_err *err);
+/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). options: struct nsx_measure_options. The caller
+ * frees *table; *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_measure(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
+                struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

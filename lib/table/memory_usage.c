@@ -108,12 +108,6 @@ struct usage {
 };
 
 static int
-nomem(const struct usage *u)
-{
-	return nsx_err_nomem(u->err, NULL);
-}
-
-static int
 usage_begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
 	struct usage *u = state;
@@ -273,12 +267,12 @@ begin_life(struct usage *u, const struct nsx_rec *rec, struct nsx_live_block *b)
 	                  .variable = nsx_intern(&u->names, nsx_string(rec, NSX_MEMORY_variable)) };
 
 	if (s.by == NSX_NONE || s.variable == NSX_NONE || !find_path(u, rec, &s.path))
-		return nomem(u);
+		return NSX_NOMEM(u);
 	b->mark = (uint32_t)u->lives.n;
 	uint32_t site = nsx_sums_number(&u->sites, &s);
 	if (site == NSX_NONE || b->mark == NSX_NONE
 	    || !nsx_vec_push(&u->lives, ((struct life){ u->changes, UINT64_MAX, b->bytes, site, b->space })))
-		return nomem(u);
+		return NSX_NOMEM(u);
 	return NSX_OK;
 }
 
@@ -301,16 +295,16 @@ take_memory(struct usage *u, const struct nsx_rec *rec)
 		return NSX_ERR;
 	u->changes++;
 	if (c.frees && c.block == NSX_NONE)
-		return count(u, c.space, c.memory, true, true) ? NSX_OK : nomem(u);
+		return count(u, c.space, c.memory, true, true) ? NSX_OK : NSX_NOMEM(u);
 	if (c.ended.bytes >= 0) {
 		end_life(u, &c.ended);
 		if (!change(u, &c.ended, -c.ended.bytes, start))
-			return nomem(u);
+			return NSX_NOMEM(u);
 	}
 	struct nsx_live_block *b = &u->live.blocks.p[c.block];
 
 	if (!count(u, b->space, b->memory, c.frees, false) || !change(u, b, c.frees ? -b->bytes : b->bytes, start))
-		return nomem(u);
+		return NSX_NOMEM(u);
 	if (c.frees)
 		end_life(u, b);
 	return c.frees || u->options->what != NSX_USAGE_LIVE ? NSX_OK : begin_life(u, rec, b);
@@ -329,7 +323,7 @@ take_step(struct usage *u, const struct nsx_rec *rec)
 
 	if (from == NSX_ABSENT)
 		return NSX_OK;
-	return s.class != NSX_NONE && nsx_vec_push(&u->steps, s) ? NSX_OK : nomem(u);
+	return s.class != NSX_NONE && nsx_vec_push(&u->steps, s) ? NSX_OK : NSX_NOMEM(u);
 }
 
 static int
@@ -350,7 +344,7 @@ usage_take(void *state, const struct nsx_event *e)
 		return NSX_OK;
 	uint32_t name = nsx_intern(&u->names, nsx_range_book_name(&u->ranges, e->rec, NSX_NAMES_KEY));
 
-	return name == NSX_NONE ? nomem(u) : nsx_range_book_add(&u->ranges, e->rec, name, u->err);
+	return name == NSX_NONE ? NSX_NOMEM(u) : nsx_range_book_add(&u->ranges, e->rec, name, u->err);
 }
 
 /* ---- the tables ---- */
@@ -377,12 +371,7 @@ memory_name(struct usage *u, uint32_t memory)
 	return nsx_intern(&u->names, memory == NSX_NONE ? NSX_STR("all") : nsx_intern_str(&u->live.memories, memory));
 }
 
-static void
-by_profile(const void *step, const void *context, int64_t k[3])
-{
-	(void)context;
-	k[0] = ((const struct usage_step *)step)->profile;
-}
+NSX_SORT_KEYS(by_profile, struct usage_step, a->profile)
 
 /* The first step of the stream in which the peak is. Steps are sorted by profile. */
 static const struct usage_step *
@@ -411,7 +400,7 @@ put_peak(struct usage *u, const struct curve *c, const struct site *key)
 	uint32_t at = device == NSX_ABSENT ? NSX_NONE : nsx_cat_find_device(u->cat, device);
 
 	if (!r)
-		return nomem(u);
+		return NSX_NOMEM(u);
 	r->peak = c->peak;
 	r->reserved = c->peak ? c->peak_reserved : NSX_ABSENT;
 	r->capacity = at == NSX_NONE || u->cat->devices.p[at].memory <= 0 ? NSX_ABSENT : u->cat->devices.p[at].memory;
@@ -439,7 +428,7 @@ put_curve(struct usage *u, const struct curve *c, struct site *key)
 		key->by = (uint32_t)i;   /* a row each; not shown */
 		struct row *r = row_of(u, key);
 		if (!r)
-			return nomem(u);
+			return NSX_NOMEM(u);
 		r->start = p->start;
 		r->live = p->live;
 		r->reserved = p->reserved;
@@ -457,13 +446,13 @@ put_lives(struct usage *u)
 		struct site key = *(const struct site *)nsx_sums_at(&u->sites, l->site);
 
 		if (!all)
-			return nomem(u);
+			return NSX_NOMEM(u);
 		if (l->born > all->peak_at || l->died <= all->peak_at || !all->peak)
 			continue;
 		key.memory = memory_name(u, key.memory);
 		struct row *r = key.memory == NSX_NONE ? NULL : row_of(u, &key);
 		if (!r)
-			return nomem(u);
+			return NSX_NOMEM(u);
 		r->count++;
 		r->bytes = nsx_add_sat(r->bytes, l->bytes, NULL);
 		r->share = (double)r->bytes / (double)all->peak;
@@ -489,7 +478,7 @@ put_rest(struct usage *u)
 	uint32_t name = nsx_intern(&u->names, NSX_STR("[rest]"));
 
 	if (name == NSX_NONE)
-		return nomem(u);
+		return NSX_NOMEM(u);
 	for (size_t i = 0; i < n; i++) {
 		struct row small = *(const struct row *)nsx_sums_at(&u->rows, i);
 		const struct curve *all = curve_at(u, small.site.space, NSX_NONE);
@@ -499,7 +488,7 @@ put_rest(struct usage *u)
 			continue;
 		r = row_of(u, &(struct site){ small.site.space, NSX_NONE, NSX_NONE, name, NSX_NONE });
 		if (!r)
-			return nomem(u);
+			return NSX_NOMEM(u);
 		r->rest = 1;
 		r->count += small.count;
 		r->bytes = nsx_add_sat(r->bytes, small.bytes, NULL);
@@ -545,13 +534,13 @@ usage_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 
 	u->rows.texts = &u->names;
 	if (!nsx_sort_by(u->steps.p, u->steps.n, sizeof *u->steps.p, by_profile, NULL))
-		return nomem(u);
+		return NSX_NOMEM(u);
 	for (size_t i = 0; i < u->curves.n && rc == NSX_OK; i++) {
 		const struct curve *c = &u->curves.p[i];
 		struct site key = { c->space, memory_name(u, c->memory), NSX_NONE, NSX_NONE, NSX_NONE };
 
 		if (key.memory == NSX_NONE)
-			return nomem(u);
+			return NSX_NOMEM(u);
 		rc = u->options->what == NSX_USAGE_PEAK ? put_peak(u, c, &key)
 		     : u->options->what == NSX_USAGE_CURVE ? put_curve(u, c, &key) : NSX_OK;
 	}
@@ -587,10 +576,3 @@ const struct nsx_analysis nsx_usage_analysis = {
 	sizeof(struct usage), NSX_K(MEMORY) | NSX_K(RANGE) | NSX_K(STEP), true, usage_begin, usage_need, usage_take,
 	usage_finish, usage_free
 };
-
-int
-nsx_usage(struct nsx_reader *in, const struct nsx_usage_options *options, struct nsx_table **table, int64_t *ndiags,
-          struct nsx_diags *diags, struct nsx_err *err)
-{
-	return nsx_analyse_one(&nsx_usage_analysis, options, in, options->require, table, ndiags, diags, err);
-}

@@ -16,16 +16,10 @@ enum nsx_usage_what {
 
 enum { NSX_USAGE_POINTS = 513 };
 
-/* require: fail unless the stream has a record of this kind; NULL: none. */
-struct nsx_usage_options { enum nsx_usage_what what; const char *require; };
+struct nsx_usage_options { enum nsx_usage_what what; };
 
 /* Options: nsx_usage_options. Memory grows with the number of steps and, for NSX_USAGE_LIVE, of allocations; else with
  * that of live ones. */
 extern const struct nsx_analysis nsx_usage_analysis;
-
-/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet); the caller frees *table, *ndiags is the number of
- * diags of the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_usage(struct nsx_reader *in, const struct nsx_usage_options *options, struct nsx_table **table,
-              int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

@@ -91,12 +91,6 @@ struct metrics {
 };
 
 static int
-nomem(const struct metrics *m)
-{
-	return nsx_err_nomem(m->err, NULL);
-}
-
-static int
 metrics_begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
 	struct metrics *m = state;
@@ -128,19 +122,9 @@ metrics_need(void *state, struct nsx_reader *in)
 
 /* ---- samples ---- */
 
-static int
-by_name(const void *a, const void *b)
-{
-	const struct running *x = a, *y = b;
+NSX_ORDER(by_name, struct running, NSX_CMP(a->name, b->name))
 
-	return (x->name > y->name) - (x->name < y->name);
-}
-
-static int
-by_time(const void *a, const void *b)
-{
-	return nsx_int_cmp(((const struct metric_edge *)a)->at, ((const struct metric_edge *)b)->at);
-}
+NSX_ORDER(by_time, struct metric_edge, NSX_CMP(a->at, b->at))
 
 /* Names that ran in the sample's interval, and where something of them begins or ends. False when out of memory. */
 static bool
@@ -197,7 +181,7 @@ find_shares(struct metrics *m, const struct lane *l, const struct sample *s)
 	m->from = s->start;
 	m->to = s->end;
 	if (!find_edges(m, l, s))
-		return nomem(m);
+		return NSX_NOMEM(m);
 	m->active.n = 0;
 	for (size_t i = 0; i < m->edges.n; i++) {
 		const struct metric_edge *e = &m->edges.p[i];
@@ -210,7 +194,7 @@ find_shares(struct metrics *m, const struct lane *l, const struct sample *s)
 		}
 		last = e->at;
 		if (!turn(m, e))
-			return nomem(m);
+			return NSX_NOMEM(m);
 	}
 	for (size_t i = 0; i < m->shares.n; i++)
 		if (2 * m->shares.p[i].time >= s->end - s->start)
@@ -233,7 +217,7 @@ close_sample(struct metrics *m, const struct lane *l, const struct sample *s)
 		struct named *n = r ? nsx_sums_row(&m->named, &x->name) : NULL;
 
 		if (!n)
-			return nomem(m);
+			return NSX_NOMEM(m);
 		n->sampled = true;
 		r->value_max = !r->samples || s->value > r->value_max ? s->value : r->value_max;
 		r->samples++;
@@ -297,7 +281,7 @@ take_metric(struct metrics *m, struct lane *l, const struct nsx_rec *rec)
 	m->samples++;
 	of = s.metric == NSX_NONE ? NULL : nsx_sums_row(&m->sampled, &(uint32_t[2]){ device, s.metric });
 	if (!of)
-		return nomem(m);
+		return NSX_NOMEM(m);
 	if (of->any && s.start < of->until && s.end > s.start) {
 		m->again++;
 		return NSX_OK;
@@ -305,7 +289,7 @@ take_metric(struct metrics *m, struct lane *l, const struct nsx_rec *rec)
 	of->until = of->any && of->until > s.end ? of->until : s.end;
 	of->any = true;
 	if (!nsx_vec_push(&l->open, s))
-		return nomem(m);
+		return NSX_NOMEM(m);
 	l->due = s.end < l->due ? s.end : l->due;
 	return NSX_OK;
 }
@@ -316,7 +300,7 @@ take_thing(struct metrics *m, struct lane *l, int64_t start, int64_t dur, uint32
 	struct named *of = name == NSX_NONE ? NULL : nsx_sums_row(&m->named, &name);
 
 	if (!of || !nsx_vec_push(&l->running, ((struct running){ start, start + dur, name })))
-		return nomem(m);
+		return NSX_NOMEM(m);
 	of->time = nsx_add_sat(of->time, dur, NULL);
 	m->things++;
 	return NSX_OK;
@@ -361,7 +345,7 @@ take_range(struct metrics *m, const struct nsx_rec *rec)
 	if (m->options->by != NSX_METRICS_RANGE || !nsx_has(rec, NSX_RANGE_start))
 		return NSX_OK;
 	name = nsx_intern(&m->names, nsx_range_book_name(&m->ranges, rec, NSX_NAMES_KEY));
-	return name == NSX_NONE ? nomem(m) : nsx_range_book_add(&m->ranges, rec, name, m->err);
+	return name == NSX_NONE ? NSX_NOMEM(m) : nsx_range_book_add(&m->ranges, rec, name, m->err);
 }
 
 static int
@@ -382,7 +366,7 @@ metrics_take(void *state, const struct nsx_event *e)
 		return take_range(m, rec);
 	struct lane *l = lane_at(m, nsx_cat_device(m->cat, rec));
 	if (!l)
-		return nomem(m);
+		return NSX_NOMEM(m);
 	/* Another record of that time may come yet: what has ended before it is known. */
 	if (pass(m, l, nsx_field_int(rec, NSX_ROLE_START, INT64_MIN)) != NSX_OK)
 		return NSX_ERR;
@@ -399,7 +383,7 @@ add_unsampled(struct metrics *m)
 		const struct named *n = nsx_sums_at(&m->named, i);
 
 		if (!n->sampled && !nsx_sums_row(&m->rows, &(uint32_t[2]){ n->name, NSX_NONE }))
-			return nomem(m);
+			return NSX_NOMEM(m);
 	}
 	return NSX_OK;
 }
@@ -464,10 +448,3 @@ const struct nsx_analysis nsx_metrics_analysis = {
 	sizeof(struct metrics), NSX_K(OP) | NSX_K(RANGE) | NSX_K(STEP) | NSX_K(METRIC), true, metrics_begin,
 	metrics_need, metrics_take, metrics_finish, metrics_free
 };
-
-int
-nsx_metrics(struct nsx_reader *in, const struct nsx_metrics_options *options, struct nsx_table **table, int64_t *ndiags,
-            struct nsx_diags *diags, struct nsx_err *err)
-{
-	return nsx_analyse_one(&nsx_metrics_analysis, options, in, options->require, table, ndiags, diags, err);
-}

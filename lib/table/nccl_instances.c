@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/input.h"
 #include "base/num.h"
 #include "base/sort.h"
 #include "base/vec.h"
@@ -67,8 +68,9 @@ struct collected {
 	NSX_VEC(struct instance) instances;
 	struct nsx_sums sums;   /* of struct row: not kept */
 	struct nsx_err *err;
-	struct nsx_nccl_table *out;
+	struct nsx_table *table;
 	bool    each;
+	int64_t made;        /* rows so far */
 	int64_t seq;         /* of the last row */
 	struct instance last;/* whose row that was */
 	bool    apart;       /* some instance is on clocks that cannot be compared */
@@ -81,13 +83,7 @@ text(const struct collected *c, uint32_t id)
 	return nsx_cat_str(&c->reading.comm->cat, id);
 }
 
-static int
-by_device(const void *a, const void *b)
-{
-	const struct nsx_collective *x = a, *y = b;
-
-	return nsx_int_cmp(x->device, y->device);
-}
+NSX_ORDER(by_device, struct nsx_collective, NSX_CMP(a->device, b->device))
 
 static int
 count_diag(void *state, const struct nsx_rec *rec)
@@ -171,7 +167,7 @@ put_instance(const struct collected *c, struct row r, const struct member *of, s
 	r.skew = n > 1 ? nsx_sub_sat(last, first, NULL) : NSX_ABSENT;
 	r.straggler = n > 1 && lasts == 1 ? r.straggler : NSX_ABSENT;
 	r.transfer = nsx_sub_sat(end, last, NULL);
-	return nsx_sums_put(&c->sums, c->out->table, &r, c->err);
+	return nsx_sums_put(&c->sums, c->table, &r, c->err);
 }
 
 static int
@@ -193,7 +189,7 @@ put_each(const struct collected *c, struct row r, const struct member *of, size_
 		r.hidden = o->hidden;
 		r.op = o->op;
 		set_bandwidth(c, &r, o);
-		rc = nsx_sums_put(&c->sums, c->out->table, &r, c->err);
+		rc = nsx_sums_put(&c->sums, c->table, &r, c->err);
 	}
 	return rc;
 }
@@ -202,11 +198,11 @@ put_each(const struct collected *c, struct row r, const struct member *of, size_
 static int
 put_row(struct collected *c, const struct instance *x)
 {
-	bool same = c->out->instances && key_cmp(c, &c->last, x) == 0;
+	bool same = c->made && key_cmp(c, &c->last, x) == 0;
 
 	c->seq = same ? c->seq + 1 : 0;
 	c->last = *x;
-	c->out->instances++;
+	c->made++;
 	return (c->each ? put_each : put_instance)(c, (struct row){ .comm_id = x->comm_id, .kind = x->kind,
 	    .pair = x->pair, .seq = c->seq, .algbw = NAN, .busbw = NAN }, &c->records.p[x->first], x->n);
 }
@@ -240,21 +236,22 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 }
 
 int
-nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, struct nsx_diags *diags,
-                   struct nsx_err *err)
+nsx_nccl_instances(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
+                   struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct collected c = { .err = err, .out = t, .each = each };
+	const struct nsx_nccl_options *o = options;
+	struct collected c = { .err = err, .each = o->each };
 	int rc;
 
-	*t = (struct nsx_nccl_table){ 0 };
-	c.sums = (struct nsx_sums){ .def = each ? &of_each : &of_instances,
+	*table = NULL;
+	c.sums = (struct nsx_sums){ .def = o->each ? &of_each : &of_instances,
 	                            .texts = &c.reading.pairing.comm.cat.strings };
-	t->table = nsx_sums_begin(&c.sums, err);
-	if (!t->table)
+	c.table = nsx_sums_begin(&c.sums, err);
+	if (!c.table)
 		return NSX_ERR;
 	c.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = count_diag, .state = &c };
 	rc = nsx_collective_instances(in, &c.reading, diags, err);
-	t->diags = c.diags;
+	*ndiags = c.diags;
 	if (rc == NSX_OK && c.apart)
 		rc = nsx_err_set(err,
 			"devices of one NCCL communicator are on clocks that cannot be compared: put them on one with "
@@ -263,12 +260,14 @@ nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, s
 		nsx_sort_with(c.instances.p, c.instances.n, sizeof *c.instances.p, by_key, &c);
 	for (size_t i = 0; i < c.instances.n && rc == NSX_OK; i++)
 		rc = put_row(&c, &c.instances.p[i]);
-	if (rc != NSX_OK) {
-		nsx_table_free(t->table);
-		t->table = NULL;
-	} else {
+	if (rc == NSX_OK && o->some && !c.made)
+		rc = nsx_err_set(err, "%s: no collective record", nsx_reader_input(in)->name);
+	if (rc == NSX_OK) {
+		*table = c.table;
 		nsx_diag_add(diags, NSX_INFO, "", c.without,
 		             "communicating operations whose NCCL communicator is not known: in no instance");
+	} else {
+		nsx_table_free(c.table);
 	}
 	nsx_collective_reading_free(&c.reading);
 	free(c.records.p);

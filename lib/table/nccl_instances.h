@@ -8,16 +8,13 @@
 #include "base/table.h"
 #include "stream/reader.h"
 
-struct nsx_nccl_table {
-	struct nsx_table *table;      /* the caller frees it */
-	int64_t           instances;
-	int64_t           diags;      /* diag records in the stream */
-};
+/* each: a row for each operation. some: fail unless the stream has an instance. */
+struct nsx_nccl_options { bool each, some; };
 
-/* Read all of `in` (open with NSX_READ_ORDERED, not read from yet) and make the table, of operations if `each`. Holds
- * what job/comm/nccl.h does. Devices of one communicator on clocks that cannot be compared are an error. Fills t;
- * NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, struct nsx_diags *diags,
-                       struct nsx_err *err);
+/* Read all of `in` (open with NSX_READ_ORDERED, not read from yet) and make the table, which the caller frees. Holds
+ * what job/comm/nccl.h does. Devices of one communicator on clocks that cannot be compared are an error. options:
+ * struct nsx_nccl_options; *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_nccl_instances(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
+                       struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

@@ -64,12 +64,6 @@ struct pgle {
 	int64_t                thunks, early, unknown;
 };
 
-static int
-nomem(const struct pgle *p)
-{
-	return nsx_err_nomem(p->err, NULL);
-}
-
 static struct nsx_str
 string(const struct pgle *p, uint32_t id)
 {
@@ -98,7 +92,7 @@ take_inst(struct pgle *p, const struct nsx_rec *rec)
 	uint32_t at = nsx_cat_inst(p->cat, rec);
 
 	if (at == NSX_NONE || !grow(p))
-		return nomem(p);
+		return NSX_NOMEM(p);
 	const struct nsx_cat_inst *i = &p->cat->insts.p[at];
 	p->programs.p[i->program].has_opcodes |= i->opcode != NSX_NONE;
 	return NSX_OK;
@@ -114,7 +108,7 @@ take_compile(struct pgle *p, const struct nsx_rec *rec)
 	program = nsx_cat_program(p->cat, rec);
 	at = profile == NSX_NONE || program == NSX_NONE ? NULL : nsx_map_at(&p->compiled, key_of(profile, program));
 	if (!at)
-		return nomem(p);
+		return NSX_NOMEM(p);
 	*at = 1;
 	p->now.n = 0;
 	return NSX_OK;
@@ -163,7 +157,7 @@ add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t
 	struct cost *c = nsx_sums_row(&p->costs, &(uint32_t[2]){ fingerprint, name });
 
 	if (!c)
-		return nomem(p);
+		return NSX_NOMEM(p);
 	c->comm |= comm;
 	if (dur < 0)
 		return NSX_OK;
@@ -200,7 +194,7 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 	uint32_t profile = nsx_cat_profile(p->cat, rec), at = nsx_cat_inst(p->cat, rec);
 
 	if (profile == NSX_NONE || at == NSX_NONE || !grow(p))
-		return nomem(p);
+		return NSX_NOMEM(p);
 	p->thunks++;
 	if (!is_known(p, at)) {
 		p->unknown++;
@@ -211,7 +205,7 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 	struct now *now = now_of(p, profile, i->program);
 
 	if (!now)
-		return nomem(p);
+		return NSX_NOMEM(p);
 	uint32_t fingerprint = now->fingerprint, name = i->scheduling_name != NSX_NONE ? i->scheduling_name : i->name;
 	p->early += nsx_int(rec, NSX_THUNK_execution, INT64_MAX) < (int64_t)now->compiled + p->cat->any_comm;
 	p->insts.p[at].ran = g->ran = true;
@@ -220,7 +214,7 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 		return NSX_OK;
 	struct file *f = file_of(p, now);
 	if (!f)
-		return nomem(p);
+		return NSX_NOMEM(p);
 	if (!g->has_opcodes || i->opcode != NSX_NONE)
 		return add_cost(p, fingerprint, name, i->comm, dur);
 	if (dur > 0 && nsx_str_starts(string(p, name), "command_buffer"))
@@ -266,9 +260,9 @@ take_instance(void *state, struct nsx_collective *of, size_t n)
 		last = fingerprint;
 		uint32_t at = nsx_sums_number(&p->costs, &(uint32_t[2]){ fingerprint, name });
 		if (at == NSX_NONE || !nsx_vec_reach(&p->counted, at, NULL))
-			return nomem(p);
+			return NSX_NOMEM(p);
 		if (p->counted.p[at] != p->instances && !nsx_pgle_transfers_add(&p->transfers, at, ns))
-			return nomem(p);
+			return NSX_NOMEM(p);
 		p->counted.p[at] = p->instances;
 	}
 	return NSX_OK;
@@ -304,7 +298,7 @@ complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct ns
 	struct nsx_pgle_wants w = { { 0 } };
 	int64_t idle = 0, starts = 0;
 	size_t ran = nsx_sums_count(&p->costs);
-	int rc = nsx_pgle_ask(h, &w) ? NSX_OK : nomem(p);
+	int rc = nsx_pgle_ask(h, &w) ? NSX_OK : NSX_NOMEM(p);
 
 	for (size_t i = 0; rc == NSX_OK && i < w.v.n; i++) {
 		const struct nsx_pgle_want *want = &w.v.p[i];
@@ -324,7 +318,7 @@ complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct ns
 	f->completed = true;
 	char *source = nsx_str_dup(h->name);
 	if (!source)
-		return rc == NSX_OK ? nomem(p) : rc;
+		return rc == NSX_OK ? NSX_NOMEM(p) : rc;
 	nsx_diag_add(diags, NSX_INFO, source, idle, "instructions that did not run: cost 0");
 	nsx_diag_add(diags, NSX_INFO, source, starts, "starts cost the time of the work in them");
 	free(source);
@@ -378,7 +372,7 @@ complete_all(struct pgle *p, struct nsx_diags *diags)
 	}
 	nsx_buf_char(&dumps, '\0');
 	if (rc == NSX_OK && dumps.failed)
-		rc = nomem(p);
+		rc = NSX_NOMEM(p);
 	for (size_t i = 0; rc == NSX_OK && i < nsx_sums_count(&p->files); i++) {
 		const struct file *f = nsx_sums_at(&p->files, i);
 		if (f->in_buffers)
@@ -421,8 +415,7 @@ is_file_name(struct nsx_str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
 		char c = s.ptr[i];
-		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-		    c == '-'))
+		if (!nsx_is_word(c) && c != '-')
 			return false;
 	}
 	return s.len > 0 && s.len <= 200;
@@ -448,7 +441,7 @@ write_file(struct pgle *p, const char *dir, const struct cost *c, size_t n)
 		nsx_buf_c(&text, " }\n");
 	}
 	if (path.failed || text.failed)
-		nomem(p);
+		NSX_NOMEM(p);
 	else
 		f = nsx_outfile_open(path.ptr, p->err);
 	if (f && nsx_outfile_write(f, text.ptr, text.len) == NSX_OK)
@@ -519,7 +512,7 @@ report(const struct pgle *p, struct nsx_diags *diags)
 	int64_t silent = 0;
 
 	if (!c)
-		return nomem(p);
+		return NSX_NOMEM(p);
 	for (size_t i = 0; i < p->insts.n; i++) {
 		const struct inst *n = &p->insts.p[i];
 		const struct nsx_cat_inst *of = &p->cat->insts.p[i];
@@ -585,7 +578,7 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const struct nsx_pgle_options *
 	int rc = nsx_collective_instances(in, &p.reading, diags, err);
 
 	if (!nsx_pgle_transfers_medians(&p.transfers, give_transfer, &p) && rc == NSX_OK)
-		rc = nomem(&p);
+		rc = NSX_NOMEM(&p);
 	if (rc == NSX_OK && options->ncomplete)
 		rc = complete_all(&p, diags);
 	if (rc == NSX_OK)

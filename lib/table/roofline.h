@@ -5,10 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/diag.h"
-#include "base/err.h"
-#include "base/table.h"
-#include "stream/reader.h"
+#include "table/analysis.h"
 
 /* Arithmetic of matrix units and, the last, of scalar units; in order of rows. */
 enum nsx_math { NSX_MATH_F4, NSX_MATH_F8, NSX_MATH_S8, NSX_MATH_F16, NSX_MATH_BF16, NSX_MATH_TF32, NSX_MATH_F64,
@@ -28,7 +25,6 @@ struct nsx_roofline_options {
 	bool        digits;        /* by op-name: names that differ in numbers alone are one */
 	bool        words;         /* below the table a line for each program */
 	struct nsx_roofline_given given;
-	const char *require;       /* fail unless the stream has a record of this kind; NULL: none */
 };
 
 /* Parse "MATH=TFLOPS,..." or a number of GB/s. NULL, or what is wrong with it: a string that is valid until the next
@@ -36,15 +32,8 @@ struct nsx_roofline_options {
 const char *nsx_roofline_give_peaks(struct nsx_roofline_given *given, const char *list);
 const char *nsx_roofline_give_bandwidth(struct nsx_roofline_given *given, const char *gbps);
 
-/* Read all of `in` (nothing read yet). The caller frees *table; *ndiags is the number of diags of the stream.
- * NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table **table,
-                 int64_t *ndiags,
-                 struct nsx_diags *diags, struct nsx_err *err);
-
-/* The same for the table by instruction and that of points, which the caller frees, in one reading; options->by is
- * NSX_ROOFLINE_INST. */
-int nsx_roofline_all(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table *tables[2],
-                     int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
+/* An analysis with nsx_roofline_options; and for its run.again of NSX_ROOFLINE_INST, the points of a plot, too. */
+extern const struct nsx_analysis nsx_roofline_analysis;
+int nsx_roofline_points(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags);
 
 #endif

@@ -29,9 +29,9 @@ struct nsx_steps_options {
 	int         explain;   /* above 0: the step of that percentile compared with the median one instead */
 };
 
-/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). The caller frees *table; *ndiags is the number of
- * diags of the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_table **table, int64_t *ndiags,
+/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). wanted: struct nsx_steps_options. The caller frees
+ * *table; *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_steps(struct nsx_reader *in, const void *wanted, struct nsx_table **table, int64_t *ndiags,
               struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

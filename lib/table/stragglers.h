@@ -27,21 +27,14 @@ struct nsx_stragglers_options {
 	const char *require;      /* fail unless the stream has a record of this kind; NULL: none */
 };
 
-struct nsx_stragglers {
-	struct nsx_table     *table;
-	struct nsx_table_col *cols;    /* of the table, where it made them; freed with the table */
-	int64_t               diags;   /* diag records in the stream */
-};
-
-/* Read all of `in`, open with NSX_READ_ORDERED and not read from yet, and fill s. A stream with work of several reports
- * whose clocks were not aligned is an error. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
+/* Read all of `in`, open with NSX_READ_ORDERED and not read from yet, and make the table, which the caller frees;
+ * options: struct nsx_stragglers_options; *ndiags: diags in the stream. A stream with work of several reports whose
+ * clocks were not aligned is an error. NSX_OK, or NSX_ERR with err filled and *tables NULL or to be freed. */
+int nsx_stragglers(struct nsx_reader *in, const void *options, struct nsx_table **tables, int64_t *ndiags,
                    struct nsx_diags *diags, struct nsx_err *err);
 
 /* The same for the first NSX_STRAGGLERS_TOGETHER tables, in their order, in one reading; options->show is ignored. */
-int nsx_stragglers_all(struct nsx_reader *in, const struct nsx_stragglers_options *options,
-                       struct nsx_stragglers s[NSX_STRAGGLERS_TOGETHER], struct nsx_diags *diags, struct nsx_err *err);
-
-void nsx_stragglers_free(struct nsx_stragglers *s);
+int nsx_stragglers_all(struct nsx_reader *in, const void *options, struct nsx_table **tables, int64_t *ndiags,
+                       struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

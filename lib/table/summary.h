@@ -38,22 +38,17 @@ struct nsx_summary_options {
 	                             * several options, that of the first is used */
 };
 
-struct nsx_summary {
-	struct nsx_table *table;    /* the caller frees it */
-	int64_t           diags;    /* diag records in the stream */
-};
-
 /* "module", "thunk", ...; -1 if there is none of that name. */
 int nsx_summary_by_name(const char *name);
 
-/* Read all of `in` (open, not read from yet; metadata before what refers to it) and fill s. Rows do not depend on the
- * order of records of one kind. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_summary(struct nsx_reader *in, const struct nsx_summary_options *options, struct nsx_summary *s,
-                struct nsx_diags *diags, struct nsx_err *err);
+/* n of them, at least one. */
+struct nsx_summaries_of { const struct nsx_summary_options *options; size_t n; };
 
-/* The same for n options (at least 1), in one reading: the result of options[i] in s[i]. A diag that several of them
- * have is counted once. */
-int nsx_summaries(struct nsx_reader *in, const struct nsx_summary_options *options, size_t n, struct nsx_summary *s,
+/* Read all of `in` (open, not read from yet; metadata before what refers to it) and make a table for each of the
+ * options, which the caller frees. Rows do not depend on the order of records of one kind. of: struct nsx_summaries_of;
+ * *ndiags: diags in the stream; a diag that several tables have is counted once. NSX_OK, or NSX_ERR with err filled and
+ * nothing to free. */
+int nsx_summaries(struct nsx_reader *in, const void *of, struct nsx_table **tables, int64_t *ndiags,
                   struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

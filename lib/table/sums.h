@@ -77,7 +77,7 @@ struct nsx_sums {
 	NSX_VEC(unsigned char) rows;     /* by number of the key */
 	nsx_u128          whole;         /* for NSX_SUM_SHARE; 0: not known */
 	/* Columns behind those of the definition, whose cells the caller fills in after nsx_sums_put, from column
-	 * `cells` on; only their names must outlive the table. */
+	 * `cells` on; nsx_sums_begin copies them. */
 	const struct nsx_table_col *more;
 	int               nmore;
 	/* Own: */

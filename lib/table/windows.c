@@ -550,13 +550,8 @@ nsx_windows_free(struct nsx_windows *w)
 
 /* ---- given windows as the time that is examined */
 
-static int
-by_device(const void *a, const void *b)
-{
-	const struct nsx_window_given *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->device, y->device), NSX_CMP(x->start, y->start), NSX_CMP(x->key, y->key));
-}
+NSX_ORDER(by_device, struct nsx_window_given, NSX_CMP(a->device, b->device), NSX_CMP(a->start, b->start),
+          NSX_CMP(a->key, b->key))
 
 void
 nsx_window_given_sort(struct nsx_window_given *given, size_t n)

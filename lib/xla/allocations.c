@@ -16,6 +16,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 /* Fields of BufferAllocationProto. */
 enum { A_SIZE = 2, A_THREAD_LOCAL = 3, A_PARAMETER = 5, A_LIVE_OUT = 7, A_COLOR = 8, A_ASSIGNED = 9, A_CONSTANT = 12 };
 /* Of its Assigned. */
@@ -136,13 +138,7 @@ nsx_allocation_heap(struct nsx_allocations *a, struct nsx_dumpfile *f, int64_t c
 	return add(&m->heap, peak) ? NSX_OK : too_much(f);
 }
 
-static int
-by_color(const void *x, const void *y)
-{
-	int64_t a = ((const struct nsx_heap_memory *)x)->color, b = ((const struct nsx_heap_memory *)y)->color;
-
-	return a < b ? -1 : a > b;
-}
+NSX_ORDER(by_color, struct nsx_heap_memory, NSX_CMP(a->color, b->color))
 
 int
 nsx_allocations_close(struct nsx_allocations *a, struct nsx_dumpfile *f, struct nsx_heap_memory **out, size_t *n)

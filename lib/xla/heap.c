@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/sort.h"
 #include "xla/heap_replay.h"
 #include "xla/hlo_int.h"
 
@@ -134,15 +134,7 @@ read_assignment(struct nsx_heap_reading *r, struct nsx_extent span)
 
 /* ---- live buffers at the peak */
 
-static int
-largest_first(const void *a, const void *b)
-{
-	const struct nsx_heap_live *x = a, *y = b;
-
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
-}
+NSX_ORDER(largest_first, struct nsx_heap_live, NSX_CMP(b->size, a->size), NSX_CMP(a->buffer, b->buffer))
 
 /* Its own source location, or, if it has none, that of the last instruction that it calls, the one nearest to the
  * result. */
@@ -256,11 +248,7 @@ take_origin(void *state, int64_t id)
 	return 1;
 }
 
-static int
-fixed_cmp(const void *a, const void *b)
-{
-	return largest_first(&((const struct nsx_heap_fixed *)a)->live, &((const struct nsx_heap_fixed *)b)->live);
-}
+NSX_ORDER(fixed_cmp, struct nsx_heap_fixed, largest_first(&a->live, &b->live))
 
 static int
 read_fixed(struct nsx_heap_reading *r)

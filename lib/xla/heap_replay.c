@@ -1,8 +1,6 @@
 /* heap_replay.c -- replay the heap simulator's events of a dump. */
 #include "xla/heap_replay.h"
 
-#include <inttypes.h>
-
 enum { NAME_MAX_BYTES = 1 << 20 };
 
 /* Field numbers. */

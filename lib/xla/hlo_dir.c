@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "xla/hlo.h"
 
@@ -90,17 +91,7 @@ parse_name(struct nsx_str s, struct dump *dump)
 	return dump->what != DUMP || contains(dump->rest, NSX_STR("after_optimizations"));
 }
 
-static int
-by_id(const void *a, const void *b)
-{
-	const struct dump *x = a, *y = b;
-
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return strcmp(x->path, y->path);
-}
+NSX_ORDER(by_id, struct dump, NSX_CMP(a->what, b->what), NSX_CMP(a->id, b->id), strcmp(a->path, b->path))
 
 static int
 add_file(struct nsx_dump_dir *d, const char *dir, const char *name, struct nsx_err *err)

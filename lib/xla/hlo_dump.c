@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/sort.h"
 #include "xla/hlo_int.h"
 
 enum { LOCS_MAX = 1 << 23 };
@@ -184,18 +184,8 @@ keep(struct nsx_str name, uint32_t cand)
 	return k;
 }
 
-static int
-by_name(const void *a, const void *b)
-{
-	const struct kept *x = a, *y = b;
-
-	for (int i = 0; i < 2; i++)
-		if (x->head[i] != y->head[i])
-			return x->head[i] < y->head[i] ? -1 : 1;
-	int d = nsx_str_cmp(x->name, y->name);
-
-	return d ? d : x->cand < y->cand ? -1 : x->cand > y->cand;
-}
+NSX_ORDER(by_name, struct kept, NSX_CMP(a->head[0], b->head[0]), NSX_CMP(a->head[1], b->head[1]),
+          nsx_str_cmp(a->name, b->name), NSX_CMP(a->cand, b->cand))
 
 /* The computations that it calls, and its position in its own. */
 static void

@@ -4,6 +4,7 @@
 
 #include "base/members.h"
 #include "base/num.h"
+#include "base/sort.h"
 #include "xla/hlo_int.h"
 
 enum {
@@ -151,26 +152,10 @@ from_iota(const Nsysx__NsxHloIotaGroups *m, struct lists *l)
 /* Part of a mesh axis: the whole axis, or `size` of its indices from a position that pre_size gives. */
 struct part { int64_t axis, pre, size, stride; bool listed; int order; };
 
-static int
-by_place(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	if (x->axis != y->axis)
-		return x->axis < y->axis ? -1 : 1;
-	return x->pre < y->pre ? -1 : x->pre > y->pre;
-}
+NSX_ORDER(by_place, struct part, NSX_CMP(a->axis, b->axis), NSX_CMP(a->pre, b->pre))
 
 /* The listed parts last, in the order of the list; the remaining parts of the mesh first, major to minor. */
-static int
-by_role(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	if (x->listed != y->listed)
-		return x->listed ? 1 : -1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
+NSX_ORDER(by_role, struct part, NSX_CMP(a->listed, b->listed), NSX_CMP(a->order, b->order))
 
 /* The groups of a mesh: devices whose indices differ along the listed axes (or parts of axes) only. */
 static bool

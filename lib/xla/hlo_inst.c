@@ -1,6 +1,5 @@
 /* hlo_inst.c -- the fields needed of every instruction, in one walk over them: unpacking the whole message would read
  * it twice and copy it, and this is most of the time that reading a dump takes. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "xla/hlo_int.h"

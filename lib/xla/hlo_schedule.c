@@ -1,6 +1,7 @@
 /* hlo_schedule.c -- the order in which the instructions of a computation run. */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "xla/hlo_int.h"
 
 int
@@ -24,17 +25,8 @@ nsx_hlo_schedule_read(struct nsx_hlo_build *b, struct nsx_extent span)
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
-static int
-by_instruction(const void *a, const void *b)
-{
-	const struct nsx_hlo_slot *x = a, *y = b;
-
-	if (x->comp != y->comp)
-		return x->comp < y->comp ? -1 : 1;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
+NSX_ORDER(by_instruction, struct nsx_hlo_slot, NSX_CMP(a->comp, b->comp), NSX_CMP(a->id, b->id),
+          NSX_CMP(a->at, b->at))
 
 void
 nsx_hlo_schedule_sort(struct nsx_hlo_build *b)

@@ -40,8 +40,7 @@ closing(struct nsx_str s, size_t i)
 static bool
 is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-	       c == '.';
+	return nsx_is_word(c) || c == '-' || c == '.';
 }
 
 /* The position after the shape at the start of s, s.len if it has no end: `(f32[2]{0}, s32[])`,

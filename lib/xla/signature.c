@@ -325,12 +325,7 @@ read_all(struct reading *r)
 	return rc == NSX_OK ? complete_arguments(r) : rc;
 }
 
-static int
-by_number(const void *a, const void *b)
-{
-	return nsx_int_cmp(((const struct nsx_signature_argument *)a)->number,
-	                   ((const struct nsx_signature_argument *)b)->number);
-}
+NSX_ORDER(by_number, struct nsx_signature_argument, NSX_CMP(a->number, b->number))
 
 /* Reads and closes f. */
 static int

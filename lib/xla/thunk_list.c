@@ -42,12 +42,6 @@ nomem(struct reading *r)
 
 /* ---- kinds */
 
-static bool
-ends(struct nsx_str s, struct nsx_str end)
-{
-	return s.len >= end.len && memcmp(s.ptr + s.len - end.len, end.ptr, end.len) == 0;
-}
-
 /* kAllReduce, kAllReduceStart, and in older versions kNcclAllReduce. */
 static bool
 is_collective(struct nsx_str kind)
@@ -72,14 +66,14 @@ work_of(struct nsx_str kind, bool kernel)
 
 	if (kernel)
 		return NSX_WORK_KERNEL;
-	if (ends(kind, NSX_STR("Done")))
+	if (nsx_str_ends(kind, "Done"))
 		return NSX_WORK_NONE;
 	for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
 		if (nsx_str_eq(kind, nsx_str_c(idle[i])))
 			return NSX_WORK_NONE;
 	if (is_collective(kind))
 		return NSX_WORK_COLLECTIVE;
-	if (ends(kind, NSX_STR("Copy")))
+	if (nsx_str_ends(kind, "Copy"))
 		return NSX_WORK_COPY;
 	if (nsx_str_starts(kind, "kMem") || nsx_str_eq(kind, NSX_STR("kPartitionId")) ||
 	    nsx_str_eq(kind, NSX_STR("kReplicaId")))

@@ -3,7 +3,6 @@
 #include "xla/wire.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum {
 	VARINT_MAX = 10,              /* bytes */

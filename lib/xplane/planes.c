@@ -301,3 +301,49 @@ nsx_xplane_free(struct nsx_xplane *p)
 	nsx_map_free(&p->meta_of.far);
 	nsx_map_free(&p->stat_of.far);
 }
+
+/* ---- programs: `jit_f(12)`, with their HLO */
+
+int
+nsx_xspace_programs(struct nsx_xspace *s, const struct nsx_xplane *p)
+{
+	NSX_VEC(struct nsx_program_bytes) list = { 0 };
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < p->metas.n && rc == NSX_OK; i++) {
+		struct nsx_str name = p->metas.p[i].name;
+		size_t open = name.len;
+		struct nsx_xstats x;
+		int64_t id = -1;
+
+		if (!nsx_xspace_stats(s, p, p->metas.p[i].stats, META_STAT, NULL, &x)) {
+			rc = NSX_ERR;
+			break;
+		}
+		while (open > 0 && name.ptr[open - 1] != '(')
+			open--;
+		if (open && name.ptr[name.len - 1] == ')'
+		    && nsx_get_int((struct nsx_str){ name.ptr + open, name.len - open - 1 }, &id))
+			name.len = open - 1;
+		if (nsx_xstats_have(&x, XS_PROGRAM))
+			id = x.number[XS_PROGRAM];
+		if (id < 0 || !nsx_xstats_have(&x, XS_PROTO))
+			continue;
+		struct nsx_program_bytes b = { id, nsx_arena_str(&s->t->arena, name),
+			nsx_arena_str(&s->t->arena, x.text[XS_PROTO]) };
+		if (!b.name.ptr || !b.bytes.ptr || !nsx_vec_push(&list, b))
+			rc = nsx_xspace_nomem(s);
+	}
+	/* A file may hold several spaces, one after the other. */
+	struct nsx_program_bytes *all =
+	    list.n ? realloc(s->t->programs, (s->t->nprograms + list.n) * sizeof *all) : NULL;
+	if (all) {
+		memcpy(all + s->t->nprograms, list.p, list.n * sizeof *all);
+		s->t->programs = all;
+		s->t->nprograms += (uint32_t)list.n;
+	} else if (list.n) {
+		rc = nsx_xspace_nomem(s);
+	}
+	free(list.p);
+	return rc;
+}

@@ -103,6 +103,8 @@ void nsx_xplane_free(struct nsx_xplane *p);
  * False, with err filled, if it is damaged. */
 bool nsx_xspace_stats(struct nsx_xspace *s, const struct nsx_xplane *p, struct nsx_str message, uint32_t field,
                       const struct nsx_xmeta *meta, struct nsx_xstats *stats);
+/* Keep the programs that a plane names, as `jit_f(12)`, with their HLO. NSX_OK, or NSX_ERR with err filled. */
+int nsx_xspace_programs(struct nsx_xspace *s, const struct nsx_xplane *p);
 /* The number of a name, which is kept in *number; NSX_NONE when out of memory. */
 static inline uint32_t
 nsx_xspace_kept(struct nsx_intern *names, struct nsx_str name, uint32_t *number)
@@ -112,7 +114,7 @@ nsx_xspace_kept(struct nsx_intern *names, struct nsx_str name, uint32_t *number)
 /* What is wrong at that place of the file: NSX_ERR. */
 int nsx_xspace_bad(struct nsx_xspace *s, const struct nsx_xwire *w);
 
-/* rows.c: all lines of the plane; and the programs. After the last plane: times that count from 1970 are made to count
+/* rows.c: all lines of the plane, and its programs. After the last plane: times that count from 1970 are made to count
  * from the start of the profile. */
 int nsx_xspace_rows(struct nsx_xspace *s, struct nsx_xplane *p);
 void nsx_xspace_settle(struct nsx_xspace *s);

@@ -12,7 +12,6 @@
 /* Field numbers. */
 enum { LINE_ID = 1, LINE_NAME = 2, LINE_TIME = 3, LINE_EVENT = 4 };
 enum { EVENT_META = 1, EVENT_OFFSET = 2, EVENT_DUR = 3, EVENT_STAT = 4, EVENT_COUNT = 5 };
-enum { META_STAT = 5 };
 
 /* A line, and an event of it: times in ns, and in ps from the line's. */
 struct line { struct nsx_str name; int64_t id, time; uint32_t at; };
@@ -27,20 +26,6 @@ static bool
 has(const struct event *e, enum nsx_xstat what)
 {
 	return nsx_xstats_have(&e->stats, what);
-}
-
-static bool
-ends_with(struct nsx_str s, const char *end)
-{
-	size_t n = strlen(end);
-
-	return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
-}
-
-static bool
-starts_with(struct nsx_str s, const char *start)
-{
-	return nsx_str_starts(s, start);
 }
 
 static struct nsx_str
@@ -116,7 +101,7 @@ read_event(struct nsx_xspace *s, struct nsx_xplane *p, const struct line *l, str
 		return false;
 	}
 	/* Most events of a program in Python: what they say of themselves is not read. */
-	if (p->kind == XP_HOST && e->timed && starts_with(e->meta->name, "$") && !s->opts->python) {
+	if (p->kind == XP_HOST && e->timed && nsx_str_starts(e->meta->name, "$") && !s->opts->python) {
 		s->python++;
 		return false;
 	}
@@ -188,7 +173,7 @@ kernel_name(struct nsx_str s)
 	static const char *const ends[] = { " [clone .kd]", ".kd" };
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (ends_with(s, ends[i]) && s.len > strlen(ends[i]))
+		if (nsx_str_ends(s, ends[i]) && s.len > strlen(ends[i]))
 			return (struct nsx_str){ s.ptr, s.len - strlen(ends[i]) };
 	return s;
 }
@@ -332,12 +317,12 @@ add_nvtx(struct nsx_xspace *s, const struct line *l, struct event *e)
 	                       .module = NSX_NONE };
 	struct nsx_str name = e->meta->name;
 
-	if (!e->timed || starts_with(name, "NVTX:TSL:")) {
+	if (!e->timed || nsx_str_starts(name, "NVTX:TSL:")) {
 		s->instants += !e->timed;
 		s->repeated += e->timed;
 		return NSX_OK;
 	}
-	if (starts_with(name, "NVTX:"))
+	if (nsx_str_starts(name, "NVTX:"))
 		name = skip(name, strlen("NVTX:"));
 	const char *colon = name.len ? memchr(name.ptr, ':', name.len) : NULL;
 	size_t at = colon ? (size_t)(colon - name.ptr) : 0;
@@ -370,13 +355,13 @@ add_mark(struct nsx_xspace *s, const struct line *l, struct event *e)
 
 	if (has(e, XS_GLOBAL) && name_device(s, e) != NSX_OK)
 		return NSX_ERR;
-	if (!e->timed || starts_with(name, "end: ") || starts_with(name, "ThreadpoolListener::")) {
+	if (!e->timed || nsx_str_starts(name, "end: ") || nsx_str_starts(name, "ThreadpoolListener::")) {
 		s->instants++;
 		return NSX_OK;
 	}
-	if (starts_with(name, "$"))
+	if (nsx_str_starts(name, "$"))
 		m.row.kind = NSX_RANGE_PYTHON;
-	if (ends_with(name, module)
+	if (nsx_str_ends(name, module)
 	    && (m.module = keep(s, (struct nsx_str){ name.ptr, name.len - strlen(module) })) == NSX_NONE)
 		return nsx_xspace_nomem(s);
 	if (has(e, XS_ROOT) && e->stats.number[XS_ROOT] == 1) {
@@ -403,7 +388,7 @@ tid_of(struct nsx_str name, int64_t *tid)
 	struct nsx_str rest;
 
 	*tid = -1;
-	if (!starts_with(name, threads))
+	if (!nsx_str_starts(name, threads))
 		return false;
 	rest = skip(name, strlen(threads));
 	for (size_t i = 0; i < rest.len; i++)
@@ -419,15 +404,7 @@ tid_of(struct nsx_str name, int64_t *tid)
  * order of the file; from, to: their times in ps. */
 struct spell { int64_t from, to; uint32_t op; };
 
-static void
-by_start(const void *spell, const void *context, int64_t k[3])
-{
-	const struct spell *x = spell;
-
-	(void)context;
-	k[0] = x->from;
-	k[1] = ~x->to;
-}
+NSX_SORT_KEYS(by_start, struct spell, a->from, ~a->to)
 
 static bool
 drop_holders(struct nsx_xspace *s, struct spell *v, size_t n, size_t first)
@@ -487,7 +464,7 @@ static int
 read_gpu_line(struct nsx_xspace *s, struct nsx_xplane *p, struct nsx_str message, const struct line *l)
 {
 	struct nsx_xwire w = nsx_xwire(message);
-	bool work = starts_with(l->name, "Stream #");
+	bool work = nsx_str_starts(l->name, "Stream #");
 	int rc = NSX_OK;
 
 	s->derived += !work;
@@ -535,52 +512,6 @@ read_lines(struct nsx_xspace *s, struct nsx_xplane *p)
 	return rc;
 }
 
-/* ---- programs: `jit_f(12)`, with their HLO */
-
-static int
-read_programs(struct nsx_xspace *s, const struct nsx_xplane *p)
-{
-	NSX_VEC(struct nsx_program_bytes) list = { 0 };
-	int rc = NSX_OK;
-
-	for (size_t i = 0; i < p->metas.n && rc == NSX_OK; i++) {
-		struct nsx_str name = p->metas.p[i].name;
-		size_t open = name.len;
-		struct nsx_xstats x;
-		int64_t id = -1;
-
-		if (!nsx_xspace_stats(s, p, p->metas.p[i].stats, META_STAT, NULL, &x)) {
-			rc = NSX_ERR;
-			break;
-		}
-		while (open > 0 && name.ptr[open - 1] != '(')
-			open--;
-		if (open && name.ptr[name.len - 1] == ')'
-		    && nsx_get_int((struct nsx_str){ name.ptr + open, name.len - open - 1 }, &id))
-			name.len = open - 1;
-		if (nsx_xstats_have(&x, XS_PROGRAM))
-			id = x.number[XS_PROGRAM];
-		if (id < 0 || !nsx_xstats_have(&x, XS_PROTO))
-			continue;
-		struct nsx_program_bytes b = { id, nsx_arena_str(&s->t->arena, name),
-			nsx_arena_str(&s->t->arena, x.text[XS_PROTO]) };
-		if (!b.name.ptr || !b.bytes.ptr || !nsx_vec_push(&list, b))
-			rc = nsx_xspace_nomem(s);
-	}
-	/* A file may hold several spaces, one after the other. */
-	struct nsx_program_bytes *all =
-	    list.n ? realloc(s->t->programs, (s->t->nprograms + list.n) * sizeof *all) : NULL;
-	if (all) {
-		memcpy(all + s->t->nprograms, list.p, list.n * sizeof *all);
-		s->t->programs = all;
-		s->t->nprograms += (uint32_t)list.n;
-	} else if (list.n) {
-		rc = nsx_xspace_nomem(s);
-	}
-	free(list.p);
-	return rc;
-}
-
 int
 nsx_xspace_rows(struct nsx_xspace *s, struct nsx_xplane *p)
 {
@@ -592,7 +523,7 @@ nsx_xspace_rows(struct nsx_xspace *s, struct nsx_xplane *p)
 	if (rc == NSX_OK && p->kind == XP_GPU && s->ops.n > first)
 		rc = describe_device(s, p, s->ops.p[first].row.device);
 	if (rc == NSX_OK && p->kind == XP_PROGRAMS)
-		rc = read_programs(s, p);
+		rc = nsx_xspace_programs(s, p);
 	s->t->device_names = s->device_names.p;
 	s->t->ndevice_names = (uint32_t)s->device_names.n;
 	return rc;

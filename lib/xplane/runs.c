@@ -8,7 +8,6 @@
  * Which line of TraceMes is of the thread of a line of calls, lines.c finds. Operations without a call, as all are on a
  * CPU, get calls that are no records: one after the other, on threads that exist for this only. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "source/launches.h"
@@ -123,16 +122,7 @@ take_run(struct nsx_xruns *x, struct nsx_xpart *p, const struct nsx_xpart *befor
 	return &x->runs.p[*at];
 }
 
-static void
-by_call(const void *part, const void *context, int64_t k[3])
-{
-	const struct nsx_xpart *p = part;
-
-	(void)context;
-	k[0] = p->line;
-	k[1] = p->start;
-	k[2] = p->id;
-}
+NSX_SORT_KEYS(by_call, struct nsx_xpart, a->line, a->start, a->id)
 
 /* The operations of programs, with calls and without. */
 static bool
@@ -187,16 +177,7 @@ collect(struct nsx_xruns *x)
 }
 
 /* Of parts that are sorted by call. */
-static void
-by_launch(const void *part, const void *context, int64_t k[3])
-{
-	const struct nsx_xpart *p = part;
-
-	(void)context;
-	k[0] = (int64_t)p->run << 32 | p->device;
-	k[1] = p->start;
-	k[2] = p->id;
-}
+NSX_SORT_KEYS(by_launch, struct nsx_xpart, (int64_t)a->run << 32 | a->device, a->start, a->id)
 
 /* Instructions that run others. What they do themselves, such as the copy of a condition, is before, between and behind
  * these. */
@@ -297,15 +278,7 @@ set_apart(struct nsx_xruns *x)
 
 /* ---- what has no calls */
 
-static void
-by_time(const void *part, const void *ops, int64_t k[3])
-{
-	const struct nsx_xpart *p = part;
-
-	(void)ops;
-	k[0] = p->start;
-	k[1] = p->end;
-}
+NSX_SORT_KEYS(by_time, struct nsx_xpart, a->start, a->end)
 
 static void
 by_run(const void *part, const void *ops, int64_t k[3])
@@ -372,12 +345,7 @@ put_alone(struct nsx_xruns *x, const struct nsx_xpart *p, size_t n)
 /* Executions without calls in the order of their starts, so that few threads are needed. */
 struct group { int64_t start; size_t first, n; };
 
-static void
-by_group_start(const void *group, const void *context, int64_t k[3])
-{
-	(void)context;
-	k[0] = ((const struct group *)group)->start;
-}
+NSX_SORT_KEYS(by_group_start, struct group, a->start)
 
 static int
 put_all_alone(struct nsx_xruns *x)

@@ -22,7 +22,7 @@ enum {
 	FOLDS = NSX_FOLD_KERNEL + 1, SUMMARIES = NSX_SUMMARY_KERNEL + 1, SHOWS = NSX_STRAGGLERS_PAIRS + 1, MEASURES = NSX_MEASURE_LIST + 1,
 	DIAGNOSES = NSX_DIAGNOSE_MARKDOWN + 1, IDLES = 4 * NSX_WINDOWS_GIVEN,
 #define ONE(NAME, ...) + 1
-	LISTED = 0 FUZZ_LISTED(ONE),
+	LISTED = 0 FUZZ_LISTED(ONE, ONE),
 	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + DIAGNOSES + IDLES + LISTED + 1
 };
 
@@ -153,7 +153,12 @@ listed(struct nsx_reader *in, int number, struct nsx_table **t, struct nsx_diags
 		const struct nsx_##NAME##_options opts = { __VA_ARGS__ }; \
 		return nsx_##NAME(in, &opts, t, &ndiags, diags, err); \
 	}
-	FUZZ_LISTED(TABLE)
+#define ANALYSIS(NAME, ...) if (number-- == 0) { \
+		const struct nsx_##NAME##_options opts = { __VA_ARGS__ }; \
+		struct nsx_analysis_run run = { .is = &nsx_##NAME##_analysis, .options = &opts }; \
+		return nsx_analyse_tables(&run, 1, in, NULL, t, &ndiags, diags, err); \
+	}
+	FUZZ_LISTED(TABLE, ANALYSIS)
 	return NSX_ERR;
 }
 
@@ -165,29 +170,23 @@ table(const char *from, int number)
 	struct nsx_diags diags = { 0 };
 	struct nsx_reader *in = nsx_reader_open(from, NSX_READ_ORDERED, &read_err);
 	struct nsx_outfile *out = nsx_outfile_open("/dev/null", &err);
-	struct nsx_summary summary = { 0 };
-	struct nsx_stragglers stragglers = { 0 };
-	struct nsx_measure measure = { 0 };
-	struct nsx_bandwidth bandwidth = { 0 };
 	struct nsx_table *t = NULL;
+	int64_t ndiags;
 	int rc;
 
 	fuzz_must(in && out);
 	if (number < SUMMARIES) {
 		const struct nsx_summary_options opts = { .by = (enum nsx_summary_by)number, .cover = { 99, 100 } };
-		rc = nsx_summary(in, &opts, &summary, &diags, &err);
-		t = summary.table;
+		rc = nsx_summaries(in, &(struct nsx_summaries_of){ &opts, 1 }, &t, &ndiags, &diags, &err);
 	} else if ((number -= SUMMARIES) < SHOWS) {
 		const struct nsx_stragglers_options opts = { (enum nsx_stragglers_show)number, NULL, NULL };
-		rc = nsx_stragglers(in, &opts, &stragglers, &diags, &err);
-		t = stragglers.table;
+		rc = nsx_stragglers(in, &opts, &t, &ndiags, &diags, &err);
 	} else if ((number -= SHOWS) < FOLDS) {
 		const struct nsx_fold_options opts = { .by = (enum nsx_fold_by)number, .cover = { 99, 100 }, .names = (enum nsx_names)(number % 3), .exposed = number % 2 };
 		rc = nsx_folds(in, &opts, 1, &out, &diags, &err);
 	} else if ((number -= FOLDS) < MEASURES) {
 		const struct nsx_measure_options opts = { .what = (enum nsx_measure_what)number, .module = number ? "jit_f" : NULL, .range = number ? NULL : "f" };
-		rc = nsx_measure(in, &opts, &measure, &diags, &err);
-		t = measure.table;
+		rc = nsx_measure(in, &opts, &t, &ndiags, &diags, &err);
 	} else if ((number -= MEASURES) < DIAGNOSES) {
 		const struct nsx_diagnose_options opts = { .form = (enum nsx_diagnose_form)number, .min = 0, .step = number == 1 ? "f" : NULL };
 		struct nsx_diagnosis diagnosis;
@@ -200,22 +199,19 @@ table(const char *from, int number)
 			.by = (enum nsx_windows_by)(number % NSX_WINDOWS_GIVEN), .form = (enum nsx_idle_form)(number / NSX_WINDOWS_GIVEN), .range = "f",
 			.module = "jit_f", .every = 1 << 30, .latency = NSX_IDLE_LATENCY, .list = 3, .zeros = number % 2
 		};
-		int64_t ndiags;
 
 		rc = nsx_idle(in, &opts, out, &t, &ndiags, &diags, &err);
 	} else if ((number -= IDLES) < LISTED) {
 		rc = listed(in, number, &t, &diags, &err);
 	} else {
-		rc = nsx_bandwidth(in, NSX_BANDWIDTH_GROUP, &bandwidth, &diags, &err);
-		t = bandwidth.table;
+		const struct nsx_bandwidth_options opts = { .by = NSX_BANDWIDTH_GROUP };
+
+		rc = nsx_bandwidth(in, &opts, &t, &ndiags, &diags, &err);
 	}
 	fuzz_must(rc == NSX_OK || err.msg[0] || read_err.msg[0]);
 	if (rc == NSX_OK && t)
 		fuzz_must(nsx_table_write(t, number % 2 ? NSX_TABLE_ALIGNED : NSX_TABLE_TSV, 0, out, &err) == NSX_OK);
-	if (stragglers.table)
-		nsx_stragglers_free(&stragglers);
-	else
-		nsx_table_free(t);
+	nsx_table_free(t);
 	nsx_outfile_free(out);
 	nsx_reader_close(in);
 	nsx_diags_free(&diags);

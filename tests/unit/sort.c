@@ -209,6 +209,41 @@ first(void)
 	is_int((int64_t)nsx_sort_first(NULL, 0, 16, 8, 3), 0, "... of none");
 }
 
+/* Each order decides only between those that the ones before it leave equal, and is not evaluated otherwise. */
+struct eight { int of[8]; };
+
+static int asked;
+
+static int
+last(const struct eight *a, const struct eight *b)
+{
+	asked++;
+	return NSX_CMP(a->of[7], b->of[7]);
+}
+
+#define OF(i) NSX_CMP(a->of[i], b->of[i])
+NSX_ORDER(by_eight, struct eight, OF(0), OF(1), OF(2), OF(3), OF(4), OF(5), OF(6), last(a, b))
+NSX_ORDER(by_two, struct eight, NSX_CMP(b->of[0], a->of[0]), OF(1))
+NSX_ORDER_PTR(by_one, struct eight, OF(3))
+
+static void
+orders(void)
+{
+	struct eight x = { { 0 } }, y = x;
+	const struct eight *p = &x, *q = &y;
+	bool good = by_eight(&x, &y) == 0 && asked == 1 && by_two(&x, &y) == 0 && by_one(&p, &q) == 0;
+
+	for (int i = 7; i >= 0; i--) {
+		y.of[i] = i % 2 ? 1 : -1;
+		asked = 0;
+		good = good && (by_eight(&x, &y) < 0) == (i % 2 == 1) && (by_eight(&y, &x) > 0) == (i % 2 == 1)
+		       && asked == (i == 7 ? 2 : 0);
+	}
+	ok(good, "of eight orders the first by which two elements differ");
+	ok(by_two(&x, &y) < 0 && by_two(&y, &x) > 0, "the largest first");
+	ok(by_one(&p, &q) < 0 && by_one(&q, &p) > 0, "pointers");
+}
+
 int
 main(void)
 {
@@ -236,5 +271,6 @@ main(void)
 	ok(nsx_sort_starts(a, 0) && nsx_sort_starts(a, 1), "0 and 1 elements");
 	with_context();
 	first();
+	orders();
 	return done();
 }

@@ -14,12 +14,6 @@ lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static bool
-is_letter(char c)
-{
-	return lower(c) >= 'a' && lower(c) <= 'z';
-}
-
 /* Whether s begins with prefix, ignoring case, '_' matching '-'. */
 static bool
 begins(struct nsx_str s, const char *prefix)
@@ -68,7 +62,7 @@ is_transfer(struct nsx_str s)
 		return true;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		size_t n = strlen(names[i]);
-		if (begins(s, names[i]) && (s.len == n || !is_letter(s.ptr[n])))
+		if (begins(s, names[i]) && (s.len == n || !nsx_is_letter(s.ptr[n])))
 			return true;
 	}
 	for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
@@ -119,12 +113,6 @@ nsx_flame_kind_of(struct nsx_str s)
 	       : NSX_FLAME_COMPUTE;
 }
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* The length of the folders of a library that s begins with, with the '/' after them; 0 if it begins with none. */
 static size_t
 library_folder(struct nsx_str s)
@@ -135,7 +123,7 @@ library_folder(struct nsx_str s)
 	for (size_t i = 0, n; (n = nsx_framework_next(NSX_FRAMEWORK_VERSIONED, s, &i)) > 0; i++) {
 		size_t end = n;
 
-		while (end < s.len && (is_digit(s.ptr[end]) || s.ptr[end] == '.'))
+		while (end < s.len && (nsx_is_digit(s.ptr[end]) || s.ptr[end] == '.'))
 			end++;
 		if (end > n && end < s.len && s.ptr[end] == '/')
 			return end + 1;
@@ -150,7 +138,7 @@ has_python_line(struct nsx_str s)
 	for (; s.len; s.ptr++, s.len--) {
 		size_t n = nsx_str_starts(s, ".py:") ? 4 : nsx_str_starts(s, ".pyx:") ? 5 : 0;
 
-		if (n && n < s.len && is_digit(s.ptr[n]))
+		if (n && n < s.len && nsx_is_digit(s.ptr[n]))
 			return true;
 	}
 	return false;

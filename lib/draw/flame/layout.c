@@ -15,11 +15,7 @@
 /* Sorting by name uses the rank among the names that are drawn. */
 struct ranked { struct nsx_str text; uint32_t name; };
 
-static int
-ranked_cmp(const void *a, const void *b)
-{
-	return nsx_str_cmp(((const struct ranked *)a)->text, ((const struct ranked *)b)->text);
-}
+NSX_ORDER(ranked_cmp, struct ranked, nsx_str_cmp(a->text, b->text))
 
 /* The minimum total of a frame that is drawn. */
 static int64_t

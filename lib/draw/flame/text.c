@@ -2,7 +2,6 @@
 #include "draw/flame/text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/escape.h"
 #include "base/num.h"
@@ -57,12 +56,6 @@ nsx_flame_put_xml(struct nsx_buf *b, struct nsx_str s)
 		case '\'': nsx_buf_c(b, "&#39;");  break;
 		default:   nsx_buf_char(b, s.ptr[i]);
 		}
-}
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 /* Width of a character in letters: most above U+1100 are two wide in a font of fixed width. */
@@ -130,7 +123,7 @@ ends_in_line(struct nsx_str s)
 {
 	size_t at = s.len;
 
-	while (at && is_digit(s.ptr[at - 1]))
+	while (at && nsx_is_digit(s.ptr[at - 1]))
 		at--;
 	return at > 1 && at < s.len && s.ptr[at - 1] == ':';
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "draw/fold/fold.h"
 #include "draw/fold/repeats.h"
 #include "job/program_time.h"
@@ -210,15 +211,7 @@ place_of(const struct programs *f, uint32_t op_name, uint32_t stack)
 	return (struct place){ op_name, stack == NSX_NONE ? stack : f->nodes.p[stack] };
 }
 
-static int
-place_cmp(const void *pa, const void *pb)
-{
-	const struct place *a = pa, *b = pb;
-
-	if (a->stack != b->stack)
-		return a->stack < b->stack ? -1 : 1;
-	return (a->op_name > b->op_name) - (a->op_name < b->op_name);
-}
+NSX_ORDER(place_cmp, struct place, NSX_CMP(a->stack, b->stack), NSX_CMP(a->op_name, b->op_name))
 
 /* Memory for the locations of one instruction, reused for each. */
 struct places { NSX_VEC(struct place) all; NSX_VEC(uint32_t) nodes; };

@@ -10,8 +10,8 @@
  * Words after those in use were never written. The device checks no bounds: a warpgroup with too many events overwrites
  * the next slot. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/sort.h"
 #include "draw/mosaic.h"
 
 enum {
@@ -184,15 +184,7 @@ decode_slot(struct decoding *d, size_t s)
 /* Sorting needs the times of first events, which a track does not have: it stores them temporarily. */
 struct turn { int64_t time; struct nsx_mosaic_track track; };
 
-static int
-by_first_event(const void *a, const void *b)
-{
-	const struct turn *x = a, *y = b;
-
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->track.slot < y->track.slot ? -1 : 1;
-}
+NSX_ORDER(by_first_event, struct turn, NSX_CMP(a->time, b->time), NSX_CMP(a->track.slot, b->track.slot))
 
 static int
 sort_tracks(struct decoding *d)

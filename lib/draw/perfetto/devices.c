@@ -77,41 +77,14 @@ look(void *state, const struct nsx_rec *rec)
 	}
 }
 
-static int
-by_device(const void *a, const void *b)
-{
-	const struct nsx_pace_time *x = a, *y = b;
+NSX_ORDER(by_device, struct nsx_pace_time, NSX_CMP(a->device, b->device), NSX_CMP(a->name, b->name))
 
-	return x->device != y->device ? nsx_int_cmp(x->device, y->device) : nsx_int_cmp(x->name, y->name);
-}
+NSX_ORDER(by_number, struct seen, NSX_CMP(a->number, b->number))
 
-static int
-by_number(const void *a, const void *b)
-{
-	return nsx_int_cmp(((const struct seen *)a)->number, ((const struct seen *)b)->number);
-}
+NSX_ORDER(by_wait, struct seen, NSX_CMP(a->wait < 0, b->wait < 0), NSX_CMP(a->wait, b->wait),
+          NSX_CMP(a->number, b->number))
 
-static int
-by_wait(const void *a, const void *b)
-{
-	const struct seen *x = a, *y = b;
-
-	if ((x->wait < 0) != (y->wait < 0))
-		return x->wait < 0 ? 1 : -1;
-	if (x->wait != y->wait)
-		return x->wait < y->wait ? -1 : 1;
-	return nsx_int_cmp(x->number, y->number);
-}
-
-static int
-by_pace(const void *a, const void *b)
-{
-	const struct seen *x = a, *y = b;
-
-	if (x->pace != y->pace)
-		return x->pace > y->pace ? -1 : 1;
-	return nsx_int_cmp(x->number, y->number);
-}
+NSX_ORDER(by_pace, struct seen, NSX_CMP(b->pace, a->pace), NSX_CMP(a->number, b->number))
 
 static bool
 draw(struct nsx_perfetto_devices *d, int64_t number)

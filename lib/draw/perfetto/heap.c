@@ -2,7 +2,6 @@
  * which change where a thunk starts whose instruction allocates, and are 0 between executions. */
 #include "xla/heap.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "draw/perfetto/trace.h"

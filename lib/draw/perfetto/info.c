@@ -1,7 +1,6 @@
 /* info.c -- metadata of a stream for slices: instructions, programs, sources, devices, clocks. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "draw/perfetto/trace.h"
 

@@ -1,6 +1,5 @@
 /* perfetto.c -- a stream as a trace: the slice of each record. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "draw/perfetto/trace.h"
 #include "job/doing/doing.h"

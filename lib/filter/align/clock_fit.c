@@ -14,7 +14,6 @@
  * of v's. The misfit of the best shift must be clearly below that of the second, and shift 0 is kept where it is about
  * as good. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "filter/align/pair.h"
 

@@ -32,24 +32,9 @@ by_key(const struct used_instance *a, const struct used_instance *b)
 	return (a->occurrence > b->occurrence) - (a->occurrence < b->occurrence);
 }
 
-static int
-by_instance(const void *x, const void *y)
-{
-	const struct used_instance *a = x, *b = y;
-	int c = by_key(a, b);
+NSX_ORDER(by_instance, struct used_instance, by_key(a, b), NSX_CMP(a->instance, b->instance))
 
-	return c ? c : (a->instance > b->instance) - (a->instance < b->instance);
-}
-
-static int
-by_device(const void *x, const void *y)
-{
-	const struct used_record *a = x, *b = y;
-
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (a->obs > b->obs) - (a->obs < b->obs);
-}
+NSX_ORDER(by_device, struct used_record, NSX_CMP(a->device, b->device), NSX_CMP(a->obs, b->obs))
 
 /* The rank of each of n keys, whose i is their index, equal ones alike; NULL when out of memory. Frees the keys. */
 static uint32_t *

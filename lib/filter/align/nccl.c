@@ -141,17 +141,8 @@ end_of(const struct nsx_nccl_op *o)
 
 /* ---- votes */
 
-static int
-by_like(const void *a, const void *b)
-{
-	const struct votes *x = a, *y = b;
-
-	if (x->like != y->like)
-		return x->like < y->like ? -1 : 1;
-	if (x->clock != y->clock)
-		return x->clock < y->clock ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
-}
+NSX_ORDER(by_like, struct votes, NSX_CMP(a->like, b->like), NSX_CMP(a->clock, b->clock),
+          NSX_CMP(a->device, b->device))
 
 /* Those of one like and device, in order of start. */
 static bool

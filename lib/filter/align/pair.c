@@ -9,22 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "filter/align/pair.h"
 
-static int
-by_series(const void *x, const void *y)
-{
-	const struct al_obs *a = x, *b = y;
-
-	if (a->collective != b->collective)
-		return a->collective < b->collective ? -1 : 1;
-	if (a->occurrence != b->occurrence)
-		return a->occurrence < b->occurrence ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return a->execution != b->execution ? (a->execution < b->execution ? -1 : 1) : (a->end > b->end) -
-	       (a->end < b->end);
-}
+NSX_ORDER(by_series, struct al_obs, NSX_CMP(a->collective, b->collective), NSX_CMP(a->occurrence, b->occurrence),
+          NSX_CMP(a->device, b->device), NSX_CMP(a->execution, b->execution), NSX_CMP(a->end, b->end))
 
 static int
 find_series(struct pairing *p, size_t *longest)
@@ -85,15 +74,7 @@ join(struct pairing *p, uint32_t v, uint32_t u, int64_t apart)
 }
 
 /* Distances by intervals alone, the longest series first. */
-static int
-by_intervals(const void *x, const void *y)
-{
-	const struct edge *a = *(const struct edge *const *)x, *b = *(const struct edge *const *)y;
-
-	if (a->intervals != b->intervals)
-		return a->intervals > b->intervals ? -1 : 1;
-	return (a > b) - (a < b);
-}
+NSX_ORDER_PTR(by_intervals, struct edge, NSX_CMP(b->intervals, a->intervals), NSX_CMP(a, b))
 
 static int
 join_clocks(struct pairing *p)
@@ -153,17 +134,7 @@ settle(struct pairing *p)
 
 struct trees { uint32_t *first_of_collective, *seen, *queue; bool *done; };
 
-static int
-by_device(const void *x, const void *y)
-{
-	const struct series *a = *(const struct series *const *)x, *b = *(const struct series *const *)y;
-
-	if (a->program != b->program)
-		return a->program < b->program ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (a > b) - (a < b);
-}
+NSX_ORDER_PTR(by_device, struct series, NSX_CMP(a->program, b->program), NSX_CMP(a->device, b->device), NSX_CMP(a, b))
 
 /* The index in `order`, sorted by_device, of the first series of that program and device. */
 static size_t
@@ -306,12 +277,6 @@ set_shift(struct al_job *j, uint32_t program, uint32_t device, int32_t shift)
 	return NSX_OK;
 }
 
-static int
-by_number(const void *x, const void *y)
-{
-	return (*(const int64_t *)x > *(const int64_t *)y) - (*(const int64_t *)x < *(const int64_t *)y);
-}
-
 /* The shift that most devices have, so that the others are those reported as different; of equally many the
  * smallest. Sorts v. */
 static int64_t
@@ -320,7 +285,7 @@ usual(int64_t *v, size_t n)
 	size_t most = 0;
 	int64_t at = 0;
 
-	qsort(v, n, sizeof *v, by_number);
+	qsort(v, n, sizeof *v, nsx_sort_by_int);
 	for (size_t i = 0, k; i < n; i = k) {
 		for (k = i; k < n && v[k] == v[i]; k++)
 			;
@@ -352,11 +317,7 @@ follow_edges(struct pairing *p, size_t from, size_t to, uint32_t *devices)
 	return rc;
 }
 
-static int
-by_index(const void *x, const void *y)
-{
-	return (*(const uint32_t *)x > *(const uint32_t *)y) - (*(const uint32_t *)x < *(const uint32_t *)y);
-}
+NSX_ORDER(by_index, uint32_t, NSX_CMP(*a, *b))
 
 static void
 say_shift(struct al_job *j, uint32_t device, bool paired)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "filter/align/aligning.h"
 
 /* What is added to the numbers of a program on a device; id: XLA's in the device's report, NSX_ABSENT if unknown. */
@@ -34,14 +35,7 @@ name_cmp(struct nsx_str x, struct nsx_str y)
 	return (x.len > y.len) - (x.len < y.len);
 }
 
-static int
-by_name(const void *a, const void *b)
-{
-	const struct renumber *x = a, *y = b;
-	int c = name_cmp(x->name, y->name);
-
-	return c ? c : (x->id > y->id) - (x->id < y->id);
-}
+NSX_ORDER(by_name, struct renumber, name_cmp(a->name, b->name), NSX_CMP(a->id, b->id))
 
 static size_t
 last_at(struct nsx_str s, char c)

@@ -18,6 +18,7 @@
  * while records come in, and those that remain at the end are those that would remain if all were counted first. */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "filter/align/aligning.h"
 
 /* If a sample is wanted, so many records come between two looks at what to drop. */
@@ -138,17 +139,7 @@ nsx_align_sample_take_op(struct al_job *j)
 
 struct place { uint32_t set, program, unit; uint64_t hash; };
 
-static int
-by_hash(const void *x, const void *y)
-{
-	const struct place *a = x, *b = y;
-
-	if (a->set != b->set)
-		return a->set < b->set ? -1 : 1;
-	if (a->hash != b->hash)
-		return a->hash < b->hash ? -1 : 1;
-	return (a->unit > b->unit) - (a->unit < b->unit);
-}
+NSX_ORDER(by_hash, struct place, NSX_CMP(a->set, b->set), NSX_CMP(a->hash, b->hash), NSX_CMP(a->unit, b->unit))
 
 /* Drop what is ruled out of the units of a set, n places by hash. of: (set, program) -> units of lower hash. False when
  * out of memory. */

@@ -6,21 +6,14 @@
  * quarter of which exceeds 100: y is not used. */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "filter/align/aligning.h"
 
 enum { WORSE = 4, FEW = 4, NOISE = 100 };   /* times; collectives; ns that scatter anyway */
 
 struct device_skew { uint32_t device; int64_t skew; };
 
-static int
-by_device(const void *x, const void *y)
-{
-	const struct device_skew *a = x, *b = y;
-
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (a->skew > b->skew) - (a->skew < b->skew);
-}
+NSX_ORDER(by_device, struct device_skew, NSX_CMP(a->device, b->device), NSX_CMP(a->skew, b->skew))
 
 /* The records of one instruction: skews from the mean of their collective. Returns the number of collectives. */
 static size_t

@@ -17,6 +17,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 /* ---- skews ---- */
 
 /* num: by record, n * (end - mean end). */
@@ -51,27 +53,9 @@ find_nums(struct al_solving *s)
 /* A record, for sorting: by clock, then skew. */
 struct clock_skew { uint32_t clock, obs; int64_t num; };
 
-static int
-by_skew(const void *x, const void *y)
-{
-	const struct clock_skew *a = x, *b = y;
+NSX_ORDER(by_skew, struct clock_skew, NSX_CMP(a->clock, b->clock), NSX_CMP(a->num, b->num), NSX_CMP(a->obs, b->obs))
 
-	if (a->clock != b->clock)
-		return a->clock < b->clock ? -1 : 1;
-	if (a->num != b->num)
-		return a->num < b->num ? -1 : 1;
-	return (a->obs > b->obs) - (a->obs < b->obs);
-}
-
-static int
-by_set(const void *x, const void *y)
-{
-	const struct al_instance *a = x, *b = y;
-
-	if (a->set != b->set)
-		return a->set < b->set ? -1 : 1;
-	return (a->first > b->first) - (a->first < b->first);
-}
+NSX_ORDER(by_set, struct al_instance, NSX_CMP(a->set, b->set), NSX_CMP(a->first, b->first))
 
 typedef int (*each_set)(struct al_solving *s, uint32_t set, struct clock_skew *p, size_t n);
 
@@ -301,21 +285,8 @@ solve_drift(struct al_solving *s)
 
 /* ---- the whole ---- */
 
-static int
-by_instance(const void *x, const void *y)
-{
-	const struct al_obs *a = x, *b = y;
-
-	if (a->collective != b->collective)
-		return a->collective < b->collective ? -1 : 1;
-	if (a->execution != b->execution)
-		return a->execution < b->execution ? -1 : 1;
-	if (a->occurrence != b->occurrence)
-		return a->occurrence < b->occurrence ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (a->end > b->end) - (a->end < b->end);
-}
+NSX_ORDER(by_instance, struct al_obs, NSX_CMP(a->collective, b->collective), NSX_CMP(a->execution, b->execution),
+          NSX_CMP(a->occurrence, b->occurrence), NSX_CMP(a->device, b->device), NSX_CMP(a->end, b->end))
 
 static bool
 make_room(struct al_solving *s)

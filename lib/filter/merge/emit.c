@@ -4,22 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 /* The sort key of records in a list: a, then b, then c. */
 struct place { int64_t a, b, c; size_t i; };
 
-static int
-by_place(const void *x, const void *y)
-{
-	const struct place *p = x, *q = y;
-
-	if (p->a != q->a)
-		return p->a < q->a ? -1 : 1;
-	if (p->b != q->b)
-		return p->b < q->b ? -1 : 1;
-	if (p->c != q->c)
-		return p->c < q->c ? -1 : 1;
-	return (p->i > q->i) - (p->i < q->i);
-}
+NSX_ORDER(by_place, struct place, NSX_CMP(a->a, b->a), NSX_CMP(a->b, b->b), NSX_CMP(a->c, b->c), NSX_CMP(a->i, b->i))
 
 /* An array of n elements to fill; NULL with err filled. */
 static struct place *

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 /* ---- headers */
 
 static bool
@@ -18,11 +20,7 @@ declared(const struct mg *m, const struct nsx_kind *k)
 	return nsx_intern_find(&m->others, nsx_str_c(k->name)) != NSX_NONE;
 }
 
-static int
-by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct nsx_col *)a)->name, ((const struct nsx_col *)b)->name);
-}
+NSX_ORDER(by_name, struct nsx_col, strcmp(a->name, b->name))
 
 /* Add the columns of k, which the stream called `name` has, to the n columns from `known` on. */
 static int
@@ -123,15 +121,7 @@ nsx_merge_declare(struct mg *m, const struct nsx_kind *k)
 	return nsx_writer_declare(m->out, u);
 }
 
-static int
-by_kind(const void *a, const void *b)
-{
-	const struct nsx_kind *x = *(const struct nsx_kind *const *)a, *y = *(const struct nsx_kind *const *)b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
+NSX_ORDER_PTR(by_kind, struct nsx_kind, NSX_CMP(a->id, b->id), strcmp(a->name, b->name))
 
 int
 nsx_merge_declare_rest(struct mg *m)
@@ -258,16 +248,8 @@ nsx_merge_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str ab
 
 struct diag_text { struct nsx_str source, text, severity; const struct mg_diag *d; };
 
-static int
-by_text(const void *a, const void *b)
-{
-	const struct diag_text *x = a, *y = b;
-	int c = nsx_str_cmp(x->source, y->source);
-
-	if (c == 0)
-		c = nsx_str_cmp(x->text, y->text);
-	return c ? c : nsx_str_cmp(x->severity, y->severity);
-}
+NSX_ORDER(by_text, struct diag_text, nsx_str_cmp(a->source, b->source), nsx_str_cmp(a->text, b->text),
+          nsx_str_cmp(a->severity, b->severity))
 
 int
 nsx_merge_write_diags(struct mg *m)

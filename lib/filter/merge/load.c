@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/members.h"
+#include "base/sort.h"
 
 /* Instructions of the stream while its locations are read. */
 struct loading {
@@ -370,15 +371,7 @@ load_record(struct loading *l, const struct nsx_rec *rec)
 
 /* ---- what depends on all of the metadata */
 
-static int
-by_row(const void *a, const void *b)
-{
-	const struct loc *x = a, *y = b;
-
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
+NSX_ORDER(by_row, struct loc, NSX_CMP(a->row, b->row), NSX_CMP(a->at, b->at))
 
 /* Locations to lists, rows to the table that all streams share. */
 static int

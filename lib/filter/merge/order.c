@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "job/twins.h"
@@ -119,15 +118,7 @@ refuse_twins(struct mg *m, struct mg_profile **order)
 
 /* ---- devices whose number a profile has */
 
-static int
-by_claim(const void *a, const void *b)
-{
-	const struct mg_device *x = *(const struct mg_device *const *)a, *y = *(const struct mg_device *const *)b;
-
-	if (x->known != y->known)
-		return x->known ? -1 : 1;
-	return nsx_int_cmp(x->number, y->number);
-}
+NSX_ORDER_PTR(by_claim, struct mg_device, NSX_CMP(b->known, a->known), NSX_CMP(a->number, b->number))
 
 /* Of the profiles that have the same number for a device the first keeps it; the numbers of the others become
  * unknown. */
@@ -163,14 +154,7 @@ settle_claims(struct mg *m, struct mg_device **d)
 	return NSX_OK;
 }
 
-static int
-by_lowest(const void *a, const void *b)
-{
-	const struct mg_profile *x = *(const struct mg_profile *const *)a, *y = *(const struct mg_profile *const *)b;
-	int c = nsx_int_cmp(x->lowest, y->lowest);
-
-	return c ? c : nsx_int_cmp(x->base, y->base);
-}
+NSX_ORDER_PTR(by_lowest, struct mg_profile, NSX_CMP(a->lowest, b->lowest), NSX_CMP(a->base, b->base))
 
 /* ---- devices without a number in any profile */
 
@@ -315,23 +299,11 @@ number_profiles(struct mg *m, struct mg_profile **order, struct mg_device **devi
 	return NSX_OK;
 }
 
-static int
-by_old_number(const void *a, const void *b)
-{
-	const struct mg_profile *x = *(const struct mg_profile *const *)a, *y = *(const struct mg_profile *const *)b;
-	int c = nsx_int_cmp(x->source, y->source);
+NSX_ORDER_PTR(by_old_number, struct mg_profile, NSX_CMP(a->source, b->source),
+              NSX_CMP(a->rec.v[NSX_PROFILE_profile].i, b->rec.v[NSX_PROFILE_profile].i))
 
-	return c ? c : nsx_int_cmp(x->rec.v[NSX_PROFILE_profile].i, y->rec.v[NSX_PROFILE_profile].i);
-}
-
-static int
-by_old_device(const void *a, const void *b)
-{
-	const struct mg_device *x = *(const struct mg_device *const *)a, *y = *(const struct mg_device *const *)b;
-	int c = nsx_int_cmp(x->source, y->source);
-
-	return c ? c : nsx_int_cmp(x->rec.v[NSX_DEVICE_device].i, y->rec.v[NSX_DEVICE_device].i);
-}
+NSX_ORDER_PTR(by_old_device, struct mg_device, NSX_CMP(a->source, b->source),
+              NSX_CMP(a->rec.v[NSX_DEVICE_device].i, b->rec.v[NSX_DEVICE_device].i))
 
 /* Streams in which the order of profiles or devices changes. */
 static void

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "job/comm/communicates.h"
 
 static struct nsx_rec
@@ -197,15 +198,7 @@ suspect(struct mg *m)
 
 struct program_name { uint32_t program, at; struct nsx_str name; };
 
-static int
-by_name(const void *a, const void *b)
-{
-	const struct program_name *x = a, *y = b;
-
-	if (x->program != y->program)
-		return x->program < y->program ? -1 : 1;
-	return nsx_str_cmp(x->name, y->name);
-}
+NSX_ORDER(by_name, struct program_name, NSX_CMP(a->program, b->program), nsx_str_cmp(a->name, b->name))
 
 static int
 number_insts(struct mg *m)

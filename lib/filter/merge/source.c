@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "stream/spool.h"
 
 /* Records read ahead in memory: streams made alike show all their kinds well before that. */
@@ -325,16 +326,8 @@ nsx_merge_tie_cmp(const struct mg_record *x, const struct mg_record *y)
 /* A record of a run; leads: the last one up to it that has a position in the order. */
 struct sorted { struct nsx_order_key key; size_t at; struct mg_record leads; struct mg_held rec; };
 
-static int
-in_merged_order(const void *a, const void *b)
-{
-	const struct sorted *x = a, *y = b;
-	int c = nsx_order_key_cmp(&x->key, &y->key);
-
-	if (!c)
-		c = nsx_merge_tie_cmp(&x->leads, &y->leads);
-	return c ? c : (x->at > y->at) - (x->at < y->at);
-}
+NSX_ORDER(in_merged_order, struct sorted, nsx_order_key_cmp(&a->key, &b->key),
+          nsx_merge_tie_cmp(&a->leads, &b->leads), NSX_CMP(a->at, b->at))
 
 /* The head goes back into the queue, and used memory of the queue is freed occasionally: if every run is read to one
  * record after its end, the queue is never empty. */

@@ -4,8 +4,6 @@
  * device and its collective records are no longer valid. */
 #include "filter/merge/merging.h"
 
-#include <string.h>
-
 static const char hidden_gone[] =
     "another report corrects what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again";
 static const char steps_gone[] =

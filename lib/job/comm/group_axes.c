@@ -38,13 +38,7 @@ nsx_group_axes_take(struct nsx_group_axes *g, const struct nsx_rec *rec, struct 
 	return NSX_OK;
 }
 
-static int
-by_comm(const void *a, const void *b)
-{
-	const struct nsx_communicator_rank *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->comm, y->comm), NSX_CMP(x->device, y->device));
-}
+NSX_ORDER(by_comm, struct nsx_communicator_rank, NSX_CMP(a->comm, b->comm), NSX_CMP(a->device, b->device))
 
 /* Number the devices by their ranks in the first communicator of all devices that are in any, if there is one whose
  * ranks are all known. False when out of memory. */

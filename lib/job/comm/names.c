@@ -95,18 +95,6 @@ nsx_kernel_head(struct nsx_str s, struct nsx_buf *buf)
 #define P2P_KIND  "send-recv"
 
 static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool
-is_word(char c)
-{
-	return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool
 is_lower_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || c == '_';
@@ -122,7 +110,7 @@ lower(char c)
 static bool
 is_boundary(struct nsx_str s, size_t at)
 {
-	return at == 0 || at >= s.len || !is_word(s.ptr[at - 1]) || !is_word(s.ptr[at]);
+	return at == 0 || at >= s.len || !nsx_is_word(s.ptr[at - 1]) || !nsx_is_word(s.ptr[at]);
 }
 
 static bool
@@ -189,7 +177,7 @@ static bool
 computes(struct nsx_str s, const char **kind)
 {
 	(void)kind;
-	return nsx_str_starts(s, "scatter_reduce") || (skip(&s, "oneRankReduce") && (!s.len || !is_word(s.ptr[0])));
+	return nsx_str_starts(s, "scatter_reduce") || (skip(&s, "oneRankReduce") && (!s.len || !nsx_is_word(s.ptr[0])));
 }
 
 /* Inductor names kernels after the operations that they fuse, including collectives that ran before them:
@@ -222,7 +210,7 @@ static bool
 is_nccl_send(struct nsx_str s, const char **kind)
 {
 	*kind = P2P_KIND;
-	return skip(&s, "ncclDevKernel_SendRecv") && (!s.len || !is_word(s.ptr[0]));
+	return skip(&s, "ncclDevKernel_SendRecv") && (!s.len || !nsx_is_word(s.ptr[0]));
 }
 
 /* Before 2.19 ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t ran any operation, as ncclDevKernel_Generic does: the kind is
@@ -233,7 +221,7 @@ is_nccl(struct nsx_str s, const char **kind)
 	*kind = NCCL_KIND;
 	if (!skip(&s, "nccl"))
 		return false;
-	for (; s.len && is_letter(s.ptr[0]); s = from(s, 1))
+	for (; s.len && nsx_is_letter(s.ptr[0]); s = from(s, 1))
 		if (nsx_str_starts(s, "Kernel"))
 			return true;
 	return false;
@@ -290,7 +278,7 @@ by_last_word(struct nsx_str s)
 	const struct nsx_framework_name *name;
 	size_t first = s.len;
 
-	while (first && is_word(s.ptr[first - 1]))
+	while (first && nsx_is_word(s.ptr[first - 1]))
 		first--;
 	for (size_t k = 0; (name = nsx_framework_at(NSX_FRAMEWORK_WORD, &k)); k++)
 		for (size_t i = first; i < s.len; i++)
@@ -377,7 +365,7 @@ nsx_comm_by_range(struct nsx_str name)
 	skip(&name, "_");
 	for (size_t i = 0; (stem = nsx_framework_at(NSX_FRAMEWORK_RANGE, &i)); i++, number++) {
 		struct nsx_str rest = name;
-		if (skip(&rest, stem->text.ptr) && (!rest.len || rest.ptr[0] == '_' || !is_word(rest.ptr[0])))
+		if (skip(&rest, stem->text.ptr) && (!rest.len || rest.ptr[0] == '_' || !nsx_is_word(rest.ptr[0])))
 			return stem->kind ? number : NSX_COMM_KERNEL;
 	}
 	return NSX_COMM_NO_RANGE;

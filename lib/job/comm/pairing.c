@@ -8,13 +8,7 @@
 
 /* ---- instances ---- */
 
-static int
-by_ticket(const void *a, const void *b)
-{
-	const struct nsx_collective *x = a, *y = b;
-
-	return (x->ticket > y->ticket) - (x->ticket < y->ticket);
-}
+NSX_ORDER(by_ticket, struct nsx_collective, NSX_CMP(a->ticket, b->ticket))
 
 /* Compute waits: in a group of more than one, one record alone waited for nobody that is known. */
 static int

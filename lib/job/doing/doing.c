@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/sort.h"
@@ -17,12 +16,6 @@ nsx_doing_name(enum nsx_doing_state s)
 	static const char *const names[NSX_DOING_STATES] = { "call", "gil", "os", "off", "running", "unknown" };
 
 	return names[s];
-}
-
-static int
-nomem(const struct nsx_doing *d)
-{
-	return nsx_err_nomem(d->err, NULL);
 }
 
 struct nsx_str
@@ -74,11 +67,11 @@ take_thread(struct nsx_doing *d, const struct nsx_rec *rec)
 	bool good;
 
 	if (!t)
-		return nomem(d);
+		return NSX_NOMEM(d);
 	t->name = text_of(d, nsx_string(rec, NSX_THREAD_name), &good);
 	t->scheduled = nsx_int(rec, NSX_THREAD_scheduled, 0) == 1;
 	t->python = nsx_int(rec, NSX_THREAD_python, 0) > 0;
-	return good ? NSX_OK : nomem(d);
+	return good ? NSX_OK : NSX_NOMEM(d);
 }
 
 /* The name of the thread that has the GIL, as people read it. */
@@ -113,7 +106,7 @@ take_native(struct nsx_doing *d, struct nsx_doing_thread *t, const struct nsx_re
 {
 	struct nsx_doing_native n = { at, nsx_int(rec, NSX_SAMPLE_stack, NSX_ABSENT) };
 
-	return nsx_vec_push(&t->native, n) ? NSX_OK : nomem(d);
+	return nsx_vec_push(&t->native, n) ? NSX_OK : NSX_NOMEM(d);
 }
 
 /* A record of the thread lasts from start to end. */
@@ -137,7 +130,7 @@ take_host(struct nsx_doing *d, const struct nsx_rec *rec)
 	bool good = true;
 
 	if (!t)
-		return nomem(d);
+		return NSX_NOMEM(d);
 	if (start == NSX_ABSENT)
 		return NSX_OK;
 	end = nsx_add_sat(start, nsx_field_int(rec, NSX_ROLE_HOST_DUR, 0), NULL);
@@ -175,7 +168,7 @@ take_host(struct nsx_doing *d, const struct nsx_rec *rec)
 		v.id = d->samples++;
 		break;
 	}
-	return good && nsx_track_add(&t->tracks[to], start, end, v) ? NSX_OK : nomem(d);
+	return good && nsx_track_add(&t->tracks[to], start, end, v) ? NSX_OK : NSX_NOMEM(d);
 }
 
 /* ---- marks */
@@ -208,17 +201,18 @@ take_range(struct nsx_doing *d, const struct nsx_rec *rec)
 	uint32_t path;
 
 	if (name == NSX_NONE || nsx_range_book_add(&d->ranges, rec, name, d->err) != NSX_OK)
-		return nomem(d);
+		return NSX_NOMEM(d);
 	if (!d->whole || start == NSX_ABSENT)
 		return NSX_OK;
 	end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL);
 	path = path_of(d, nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT), nsx_int(rec, NSX_RANGE_range, NSX_ABSENT));
 	t = path == NSX_NONE ? NULL : thread_of(d, rec);
 	if (!t)
-		return nomem(d);
+		return NSX_NOMEM(d);
 	extend(t, start, end);
 	return nsx_track_add(&t->tracks[NSX_DOES_RANGE], start, end,
-	                     (struct nsx_doing_value){ path, 1, nsx_int(rec, NSX_RANGE_range, 0) }) ? NSX_OK : nomem(d);
+	                     (struct nsx_doing_value){ path, 1, nsx_int(rec, NSX_RANGE_range, 0) })
+	       ? NSX_OK : NSX_NOMEM(d);
 }
 
 /* The cause of that name, if it is looked at; NSX_NCAUSES: it is not. */
@@ -261,21 +255,21 @@ take_mark(struct nsx_doing *d, const struct nsx_rec *rec)
 
 	d->marked++;
 	if (m.device == NSX_NONE)
-		return nomem(d);
+		return NSX_NOMEM(d);
 	if (m.start == NSX_ABSENT || d->whole)
 		return NSX_OK;
 	m.end = nsx_add_sat(m.start, nsx_int(rec, NSX_IDLE_dur, 0), NULL);
 	if (!find_gap(d, &m, nsx_int(rec, NSX_IDLE_op, NSX_ABSENT)))
-		return nomem(d);
+		return NSX_NOMEM(d);
 	if (m.cause == NSX_NCAUSES)
 		return NSX_OK;
 	t = thread_at(d, profile, d->cat.devices.p[m.device].pid, nsx_int(rec, NSX_IDLE_tid, NSX_ABSENT));
 	m.path = path_of(d, profile, nsx_int(rec, NSX_IDLE_range, NSX_ABSENT));
 	if (!t || m.path == NSX_NONE)
-		return nomem(d);
+		return NSX_NOMEM(d);
 	m.thread = (uint32_t)(t - d->threads.p);
 	nsx_vec_pass(&d->marks, &d->head);
-	return nsx_vec_push(&d->marks, m) ? NSX_OK : nomem(d);
+	return nsx_vec_push(&d->marks, m) ? NSX_OK : NSX_NOMEM(d);
 }
 
 /* The value of a track of the thread at a time, and in *to, if it is earlier, the next change. */
@@ -337,7 +331,7 @@ cut(struct nsx_doing *d, const struct nsx_doing_mark *m)
 	                       m->start);
 	for (int i = 0; i < NSX_DOING_TRACKS; i++)
 		if (!nsx_track_settle(&t->tracks[i], m->end))
-			return nomem(d);
+			return NSX_NOMEM(d);
 	for (int64_t at = m->start; at < m->end && rc == NSX_OK;) {
 		struct nsx_doing_piece p = { .start = at, .end = m->end, .device = m->device, .thread = m->thread,
 		                             .cause = m->cause, .path = m->path, .gap = m->gap };
@@ -386,7 +380,7 @@ nsx_doing_stretch(struct nsx_doing *d, const struct nsx_stretch *s, int64_t devi
 		return NSX_OK;
 	t = thread_at(d, s->next->profile, s->next->pid, s->next->tid);
 	if (!t)
-		return nomem(d);
+		return NSX_NOMEM(d);
 	d->ngaps++;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct nsx_idle_piece *p = &s->pieces[i];
@@ -401,7 +395,7 @@ nsx_doing_stretch(struct nsx_doing *d, const struct nsx_stretch *s, int64_t devi
 			continue;
 		m.path = path_of(d, s->next->profile, p->range);
 		if (m.path == NSX_NONE)
-			return nomem(d);
+			return NSX_NOMEM(d);
 		if (cut(d, &m) != NSX_OK)
 			return NSX_ERR;
 	}

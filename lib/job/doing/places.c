@@ -2,7 +2,6 @@
 #include "job/doing/places.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "stream/kinds.h"

@@ -2,7 +2,6 @@
 #include "job/doing/track.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "base/sort.h"

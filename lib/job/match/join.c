@@ -74,13 +74,8 @@ share_profile(struct matcher *m, uint32_t a, uint32_t b)
 	return false;
 }
 
-static int
-by_id(const void *a, const void *b)
-{
-	const struct cluster_id *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->id, y->id), NSX_CMP(x->class, y->class), NSX_CMP(x->cluster, y->cluster));
-}
+NSX_ORDER(by_id, struct cluster_id, NSX_CMP(a->id, b->id), NSX_CMP(a->class, b->class),
+          NSX_CMP(a->cluster, b->cluster))
 
 /* Mark the clusters that are joined with c. */
 static void
@@ -244,14 +239,8 @@ nsx_match_join_names(struct matcher *m)
 	return good;
 }
 
-static int
-by_unit(const void *a, const void *b)
-{
-	const struct alias_item *x = *(const struct alias_item *const *)a, *y = *(const struct alias_item *const *)b;
-
-	return NSX_FIRST(NSX_CMP(x->profile, y->profile), NSX_CMP(x->a->unit, y->a->unit),
-	                 nsx_str_cmp(x->a->name, y->a->name), NSX_CMP(x->cluster, y->cluster));
-}
+NSX_ORDER_PTR(by_unit, struct alias_item, NSX_CMP(a->profile, b->profile), NSX_CMP(a->a->unit, b->a->unit),
+              nsx_str_cmp(a->a->name, b->a->name), NSX_CMP(a->cluster, b->cluster))
 
 bool
 nsx_match_join_units(struct matcher *m)

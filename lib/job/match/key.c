@@ -96,15 +96,8 @@ make_keys(struct nsx_match_draft *d, size_t n, struct nsx_arena *arena)
 	return good;
 }
 
-static int
-by_program(const void *a, const void *b)
-{
-	const struct nsx_match_draft *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->p.id < 0, y->p.id < 0), NSX_CMP(x->p.id, y->p.id),
-	                 nsx_str_cmp(x->p.name, y->p.name), nsx_str_cmp(x->p.key, y->p.key),
-	                 NSX_CMP(x->order, y->order));
-}
+NSX_ORDER(by_program, struct nsx_match_draft, NSX_CMP(a->p.id < 0, b->p.id < 0), NSX_CMP(a->p.id, b->p.id),
+          nsx_str_cmp(a->p.name, b->p.name), nsx_str_cmp(a->p.key, b->p.key), NSX_CMP(a->order, b->order))
 
 /* Equal keys are neighbours now: their ids and names are equal too. */
 static bool

@@ -37,15 +37,9 @@ cmp_identity(const struct alias_item *x, const struct alias_item *y)
 }
 
 /* The alias with most information about an identity comes first. */
-static int
-by_identity(const void *a, const void *b)
-{
-	const struct alias_item *x = a, *y = b;
-
-	return NSX_FIRST(cmp_identity(x, y), NSX_CMP(x->class, y->class), nsx_str_cmp(x->label, y->label),
-	                 nsx_str_cmp(x->a->fingerprint, y->a->fingerprint), nsx_str_cmp(x->a->digest, y->a->digest),
-	                 NSX_CMP(x->alias, y->alias));
-}
+NSX_ORDER(by_identity, struct alias_item, cmp_identity(a, b), NSX_CMP(a->class, b->class),
+          nsx_str_cmp(a->label, b->label), nsx_str_cmp(a->a->fingerprint, b->a->fingerprint),
+          nsx_str_cmp(a->a->digest, b->a->digest), NSX_CMP(a->alias, b->alias))
 
 static int
 cmp_label(const struct alias_item *x, const struct alias_item *y)
@@ -61,21 +55,9 @@ cmp_label(const struct alias_item *x, const struct alias_item *y)
 	return c;
 }
 
-static int
-by_label(const void *a, const void *b)
-{
-	const struct alias_item *x = a, *y = b;
+NSX_ORDER(by_label, struct alias_item, cmp_label(a, b), NSX_CMP(a->profile, b->profile), NSX_CMP(a->id, b->id))
 
-	return NSX_FIRST(cmp_label(x, y), NSX_CMP(x->profile, y->profile), NSX_CMP(x->id, y->id));
-}
-
-static int
-by_profile(const void *a, const void *b)
-{
-	const struct nsx_match_alias *const *x = a, *const *y = b;
-
-	return nsx_int_cmp((*x)->profile, (*y)->profile);
-}
+NSX_ORDER_PTR(by_profile, struct nsx_match_alias, NSX_CMP(a->profile, b->profile))
 
 static void
 classify(struct alias_item *it, enum nsx_match_by mode)
@@ -257,13 +239,8 @@ cluster(struct matcher *m)
 	return true;
 }
 
-static int
-by_first(const void *a, const void *b)
-{
-	const struct alias_item *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->profile, y->profile), NSX_CMP(x->id, y->id), nsx_str_cmp(x->a->name, y->a->name));
-}
+NSX_ORDER(by_first, struct alias_item, NSX_CMP(a->profile, b->profile), NSX_CMP(a->id, b->id),
+          nsx_str_cmp(a->a->name, b->a->name))
 
 /* Clusters to programs: drafts in order of the first alias, keys, the final order, the program of each alias. */
 static bool

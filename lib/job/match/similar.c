@@ -18,13 +18,7 @@
 
 enum { DIGITS = 8 };
 
-static int
-by_hash(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
+NSX_ORDER(by_hash, uint32_t, NSX_CMP(*a, *b))
 
 void
 nsx_names_put(struct nsx_buf *b, struct nsx_str *names, size_t n)
@@ -228,13 +222,7 @@ place(struct similar_programs *all, struct nsx_match_set *s, uint32_t i)
 
 struct set_size { int64_t names; struct nsx_str text; uint32_t i; };
 
-static int
-by_size(const void *a, const void *b)
-{
-	const struct set_size *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(y->names, x->names), nsx_str_cmp(x->text, y->text), NSX_CMP(x->i, y->i));
-}
+NSX_ORDER(by_size, struct set_size, NSX_CMP(b->names, a->names), nsx_str_cmp(a->text, b->text), NSX_CMP(a->i, b->i))
 
 bool
 nsx_match_similar(struct nsx_match_set *s, size_t n)

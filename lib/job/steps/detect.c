@@ -84,13 +84,8 @@ nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec)
 	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
 }
 
-static int
-by_class(const void *a, const void *b)
-{
-	const struct nsx_step_span *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->class, y->class), NSX_CMP(x->device, y->device), NSX_CMP(x->start, y->start));
-}
+NSX_ORDER(by_class, struct nsx_step_span, NSX_CMP(a->class, b->class), NSX_CMP(a->device, b->device),
+          NSX_CMP(a->start, b->start))
 
 struct class { uint32_t name; int64_t busy; size_t instances; bool repeats; };
 

@@ -106,13 +106,8 @@ keep_longest(struct nsx_step_set *s)
 	return true;
 }
 
-static int
-by_start(const void *a, const void *b)
-{
-	const struct nsx_step_other *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->device, y->device), NSX_CMP(x->start, y->start), NSX_CMP(x->class, y->class));
-}
+NSX_ORDER(by_start, struct nsx_step_other, NSX_CMP(a->device, b->device), NSX_CMP(a->start, b->start),
+          NSX_CMP(a->class, b->class))
 
 /* The others of a device, sorted by start: *n of them. */
 static const struct nsx_step_other *

@@ -331,13 +331,7 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 
 /* ---- helper threads */
 
-static int
-by_call(const void *a, const void *b)
-{
-	const struct nsx_step_op *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->call, y->call), NSX_CMP(x->start, y->start));
-}
+NSX_ORDER(by_call, struct nsx_step_op, NSX_CMP(a->call, b->call), NSX_CMP(a->start, b->start))
 
 /* The open step to which a helper thread's operation belongs: NSX_NONE if none is open. */
 static uint32_t

@@ -92,13 +92,7 @@ of_all(const struct nsx_step_set *s, struct nsx_step_windows *w)
 	return true;
 }
 
-static int
-by_number(const void *a, const void *b)
-{
-	const struct nsx_step_window *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->number, y->number), NSX_CMP(x->from, y->from));
-}
+NSX_ORDER(by_number, struct nsx_step_window, NSX_CMP(a->number, b->number), NSX_CMP(a->from, b->from))
 
 int
 nsx_step_windows(const struct nsx_step_set *s, struct nsx_step_windows *w)

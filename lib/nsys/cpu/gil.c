@@ -10,7 +10,6 @@
  *
  * A process whose ranges of the GIL were not recorded has handovers only, and it is not known for whom. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "nsys/cpu/reading.h"
 #include "base/sort.h"
@@ -109,15 +108,7 @@ is_wait(struct nsx_str name)
 	return false;
 }
 
-static int
-by_start(const void *a, const void *b)
-{
-	const struct want *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
-}
+NSX_ORDER(by_start, struct want, NSX_CMP(a->start, b->start), NSX_CMP(a->end, b->end))
 
 /* calls: indices of the thread's OS calls, n of them. */
 static int
@@ -278,20 +269,8 @@ nsx_gil_of(const struct nsx_cpu_reading *r, uint64_t gtid)
 	return (struct nsx_gil_ranges){ r->gil.p + lo, end - lo };
 }
 
-static int
-by_process(const void *a, const void *b)
-{
-	const struct nsx_gil_range *x = a, *y = b;
-	uint64_t p = nsx_cpu_process(x->gtid), q = nsx_cpu_process(y->gtid);
-
-	if (p != q)
-		return p < q ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->end != y->end)
-		return x->end > y->end ? -1 : 1;
-	return x->gtid < y->gtid ? -1 : x->gtid > y->gtid;
-}
+NSX_ORDER(by_process, struct nsx_gil_range, NSX_CMP(nsx_cpu_process(a->gtid), nsx_cpu_process(b->gtid)),
+          NSX_CMP(a->start, b->start), NSX_CMP(b->end, a->end), NSX_CMP(a->gtid, b->gtid))
 
 /* The thread of that process which takes Python samples; 0: none. */
 static uint64_t

@@ -30,17 +30,8 @@ struct telling {
 	NSX_VEC(double)               scores;       /* by category, then candidate */
 };
 
-static int
-by_thread(const void *a, const void *b)
-{
-	const struct nsx_gil_range *x = a, *y = b;
-
-	if (x->gtid != y->gtid)
-		return x->gtid < y->gtid ? -1 : 1;
-	if (x->holds != y->holds)
-		return x->holds ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
-}
+NSX_ORDER(by_thread, struct nsx_gil_range, NSX_CMP(a->gtid, b->gtid), NSX_CMP(b->holds, a->holds),
+          NSX_CMP(a->start, b->start))
 
 /* Threads of the GIL's ranges of a process that are neither main nor a sampler. */
 static bool

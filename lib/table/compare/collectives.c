@@ -63,7 +63,7 @@ static bool
 name_row(struct loaded *l, struct cmp_row *row, struct nsx_bandwidth_row *from)
 {
 	struct cmp *c = l->c;
-	struct nsx_bandwidth_mean mean = nsx_bandwidth_mean_of(from);
+	struct nsx_bandwidth_mean mean = from->mean;
 	struct nsx_str kind = from->name.len ? from->name : NSX_STR("[unknown]");
 	struct cmp_comm *comm = row->comm = malloc(sizeof *comm);
 

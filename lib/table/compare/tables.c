@@ -359,15 +359,15 @@ nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
 	struct parse p = begin(c, s);
 	struct nsx_summary_options options = { .by = (enum nsx_summary_by)p.form->summary, .cover = { 1, 1 } };
-	struct nsx_summary sum;
+	const struct nsx_summaries_of one = { &options, 1 };
+	struct nsx_table *table;
 
 	s->summed = !c->way->devices;
-	if (nsx_summary(s->in, &options, &sum, diags, c->err) != NSX_OK)
+	if (nsx_summaries(s->in, &one, &table, &s->diags, diags, c->err) != NSX_OK)
 		return end(&p, NSX_ERR);
-	s->diags = sum.diags;
-	int rc = read_summary(&p, sum.table);
+	int rc = read_summary(&p, table);
 
-	nsx_table_free(sum.table);
+	nsx_table_free(table);
 	return end(&p, rc);
 }
 

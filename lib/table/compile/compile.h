@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "job/activity.h"
+#include "job/catalogue.h"
 #include "table/sums.h"
 
 /* Nanoseconds with 64 fractional bits; FINE_NS is one nanosecond. */
@@ -55,8 +56,6 @@ extern const struct nsx_sum_def nsx_compile_rows;
 /* The rows of a table. */
 struct compile_rows { enum nsx_compile_by by; struct nsx_sums rows; };
 
-struct compiling_program { int64_t id; bool has_id; struct nsx_str name, key; };
-
 struct nsx_compile_profile {
 	int64_t        number;
 	struct nsx_str name;
@@ -74,8 +73,7 @@ struct compiling {
 	const char        *where;        /* the input's name */
 	struct nsx_arena   arena;
 	struct nsx_intern  names;
-	NSX_VEC(struct compiling_program) programs;
-	struct nsx_map     program_at;   /* number -> programs */
+	struct nsx_catalogue cat;        /* programs only */
 	NSX_VEC(struct nsx_compile_profile) profiles;
 	struct nsx_map     profile_at;
 	size_t             last_profile;   /* the one that was asked for last */

@@ -36,24 +36,6 @@ load_profile(struct loading *l, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-static int
-load_program(struct loading *l, const struct nsx_rec *rec)
-{
-	struct compiling *c = l->c;
-	struct nsx_program_names names = nsx_program_names_of(rec);
-	struct compiling_program p = {
-		.id = names.id == NSX_ABSENT ? -1 : names.id, .has_id = names.id != NSX_ABSENT,
-		.name = nsx_arena_str(&c->arena, names.name), .key = nsx_arena_str(&c->arena, names.key)
-	};
-	int64_t number = names.number == NSX_ABSENT ? -1 : names.number;
-	uint32_t *at = nsx_map_at(&c->program_at, (struct nsx_key){ (uint64_t)number, 0 });
-
-	if (!at || !p.name.ptr || !p.key.ptr || !nsx_vec_push(&c->programs, p))
-		return fail_nomem(l);
-	*at = (uint32_t)c->programs.n - 1;
-	return NSX_OK;
-}
-
 /* The profile is complete. */
 static int
 flush(struct loading *l)
@@ -164,7 +146,7 @@ load(void *state, const struct nsx_rec *rec)
 	if (rec->kind->id == NSX_PROFILE)
 		rc = load_profile(l, rec);
 	else if (rec->kind->id == NSX_PROGRAM)
-		rc = load_program(l, rec);
+		rc = nsx_cat_take(&l->c->cat, rec, l->c->err);
 	else if (rec->kind->id == NSX_COMPILE)
 		rc = load_compile(l, rec);
 	l->diags += rec->kind->id == NSX_DIAG;
@@ -190,36 +172,39 @@ load_all(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags)
 }
 
 int
-nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
+nsx_compile(struct nsx_reader *in, const void *wanted, struct nsx_table **tables, int64_t *ndiags,
             struct nsx_diags *diags, struct nsx_err *err)
 {
+	const struct nsx_compile_opts *opts = wanted;
 	struct compiling c = { .opts = opts, .tables = calloc(opts->nby, sizeof *c.tables),
 	                       .diags = diags, .err = err, .where = nsx_reader_input(in)->name };
 	bool csv;
 	int rc = c.tables ? nsx_csv_is(nsx_reader_input(in), &csv) : nsx_err_nomem(err, c.where);
 
-	*out = (struct nsx_compile_result){ .diags = -1 };
+	*ndiags = -1;
+	for (size_t i = 0; i < opts->nby; i++)
+		tables[i] = NULL;
 	for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++)
 		c.tables[i] = (struct compile_rows){ opts->by[i], { .def = &nsx_compile_rows } };
 	if (rc == NSX_OK)
-		rc = load_all(&c, in, csv, &out->diags);
+		rc = load_all(&c, in, csv, ndiags);
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_WARNING, "", c.orphans,
 			"compile ranges whose parent is not in the stream: their time is counted, but in no "
 			"compilation");
 		nsx_diag_add(diags, NSX_INFO, "", c.records == 0,
 		             "no compilation: nothing was compiled while the profile was taken");
-		out->records = c.records;
 		for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++) {
 			c.at = &c.tables[i];
-			out->tables[i] = nsx_compile_table(&c);
-			rc = out->tables[i] ? NSX_OK : NSX_ERR;
+			tables[i] = nsx_compile_table(&c);
+			rc = tables[i] ? NSX_OK : NSX_ERR;
 		}
+		if (rc == NSX_OK && opts->some && !c.records)
+			rc = nsx_err_set(err, "%s: no compile record", c.where);
 	}
 	nsx_arena_free(&c.arena);
 	nsx_intern_free(&c.names);
-	free(c.programs.p);
-	nsx_map_free(&c.program_at);
+	nsx_cat_free(&c.cat);
 	free(c.profiles.p);
 	nsx_map_free(&c.profile_at);
 	free(c.processes.p);
@@ -228,12 +213,4 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 	free(c.tables);
 	free(c.ranges.p);
 	return rc;
-}
-
-void
-nsx_compile_result_free(struct nsx_compile_result *out)
-{
-	for (int i = 0; i < NSX_COMPILE_NBY; i++)
-		nsx_table_free(out->tables[i]);
-	*out = (struct nsx_compile_result){ .diags = -1 };
 }

@@ -1,6 +1,5 @@
 /* summary.c -- the text that lists, for each compilation, the kinds of ranges that make up 99 % of it. Rows are those
  * of nvtx_pushpop_trace, or equivalent `range` records of a stream. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,8 @@ struct row { uint32_t node, name; int64_t own; };
 /* A compilation: a row of the output's headers. */
 struct block { uint32_t node, name; int64_t profile, start, dur, id; };
 
-struct entry { uint32_t block, key; int64_t ns; };
+struct entry { uint32_t block, key; int64_t ns; };   /* block, key: the key */
+static const struct nsx_sum_def of_entries = { .size = sizeof(struct entry), .key = 2 * sizeof(uint32_t) };
 
 struct summary {
 	struct nsx_reader *in;
@@ -41,8 +41,7 @@ struct summary {
 	struct nsx_map     node_at;
 	NSX_VEC(struct row) rows;
 	NSX_VEC(struct block) blocks;
-	NSX_VEC(struct entry) entries;
-	struct nsx_map     entry_at;
+	struct nsx_sums    entries;    /* of struct entry */
 	NSX_VEC(uint32_t)  path;
 	int64_t            compiles;   /* compile records */
 };
@@ -297,14 +296,8 @@ take_range(struct summary *s, const struct nsx_rec *rec)
 	                                .id = (int64_t)key.a });
 }
 
-static int
-by_start(const void *a, const void *b)
-{
-	const struct block *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->profile, y->profile), NSX_CMP(x->start, y->start), NSX_CMP(x->dur, y->dur),
-	                 NSX_CMP(x->id, y->id));
-}
+NSX_ORDER(by_start, struct block, NSX_CMP(a->profile, b->profile), NSX_CMP(a->start, b->start),
+          NSX_CMP(a->dur, b->dur), NSX_CMP(a->id, b->id))
 
 static int
 read_stream(struct summary *s)
@@ -365,16 +358,11 @@ add_up(struct summary *s)
 		uint32_t key = near == NSX_NONE ? 0 : key_of(s, r->name);
 
 		for (; near != NSX_NONE; near = s->nodes.p[near].near) {
-			uint32_t block = s->nodes.p[near].block;
-			uint32_t *at = nsx_map_at(&s->entry_at, (struct nsx_key){ block, key });
+			uint32_t of[2] = { s->nodes.p[near].block, key };
+			struct entry *e = key == NSX_NONE ? NULL : nsx_sums_row(&s->entries, of);
 
-			if (key == NSX_NONE || !at || !nsx_vec_room(&s->entries, 1))
+			if (!e)
 				return fail_nomem(s);
-			if (*at == NSX_NONE) {
-				*at = (uint32_t)s->entries.n;
-				s->entries.p[s->entries.n++] = (struct entry){ block, key, 0 };
-			}
-			struct entry *e = &s->entries.p[*at];
 			if (__builtin_add_overflow(e->ns, r->own, &e->ns))
 				return fail_large(s);
 		}
@@ -384,13 +372,7 @@ add_up(struct summary *s)
 
 struct ordered { uint32_t block; int64_t ns; struct nsx_str key; };
 
-static int
-by_ns(const void *a, const void *b)
-{
-	const struct ordered *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->block, y->block), NSX_CMP(y->ns, x->ns), nsx_str_cmp(x->key, y->key));
-}
+NSX_ORDER(by_ns, struct ordered, NSX_CMP(a->block, b->block), NSX_CMP(b->ns, a->ns), nsx_str_cmp(a->key, b->key))
 
 /* ---- text ---- */
 
@@ -465,22 +447,23 @@ write_blocks(struct summary *s, const struct ordered *sorted, const size_t *firs
 static int
 print(struct summary *s, struct nsx_outfile *out)
 {
-	struct ordered *sorted = malloc((s->entries.n + 1) * sizeof *sorted);
+	size_t n = nsx_sums_count(&s->entries);
+	struct ordered *sorted = malloc((n + 1) * sizeof *sorted);
 	size_t *first = calloc(s->blocks.n + 2, sizeof *first);
 	int rc = NSX_ERR;
 
 	if (!sorted || !first) {
 		fail_nomem(s);
 	} else {
-		for (size_t i = 0; i < s->entries.n; i++) {
-			const struct entry *e = &s->entries.p[i];
+		for (size_t i = 0; i < n; i++) {
+			const struct entry *e = nsx_sums_at(&s->entries, i);
 
 			sorted[i] = (struct ordered){ e->block, e->ns, nsx_intern_str(&s->names, e->key) };
 			first[e->block + 1]++;
 		}
 		for (size_t i = 0; i < s->blocks.n; i++)
 			first[i + 1] += first[i];
-		nsx_sort(sorted, s->entries.n, by_ns);
+		nsx_sort(sorted, n, by_ns);
 		rc = write_blocks(s, sorted, first, out);
 	}
 	free(sorted);
@@ -493,7 +476,7 @@ nsx_compile_summary(struct nsx_reader *in, bool full, size_t width, struct nsx_o
                     int64_t *compilations, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct summary s = { .in = in, .err = err, .diags = diags, .where = nsx_reader_input(in)->name, .full = full,
-	                     .width = width };
+	                     .width = width, .entries = { .def = &of_entries } };
 	bool csv;
 	int rc = nsx_csv_is(nsx_reader_input(in), &csv);
 
@@ -515,11 +498,10 @@ nsx_compile_summary(struct nsx_reader *in, bool full, size_t width, struct nsx_o
 	nsx_buf_free(&s.name);
 	nsx_buf_free(&s.line);
 	nsx_map_free(&s.node_at);
-	nsx_map_free(&s.entry_at);
+	nsx_sums_free(&s.entries);
 	free(s.nodes.p);
 	free(s.rows.p);
 	free(s.blocks.p);
-	free(s.entries.p);
 	free(s.path.p);
 	return rc;
 }

@@ -2,7 +2,6 @@
  * in any order. */
 #include "table/compile/compile.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -94,15 +93,14 @@ round_rows(struct nsx_sums *rows)
 static void
 name_program(const struct compiling *c, struct compiling_row *r)
 {
-	struct nsx_key key = { (uint64_t)r->program, 0 };
-	uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at, key);
+	uint32_t k = r->program < 0 ? NSX_NONE : nsx_cat_find_program(&c->cat, r->program);
 
 	if (k != NSX_NONE) {
-		const struct compiling_program *p = &c->programs.p[k];
+		const struct nsx_cat_program *p = &c->cat.programs.p[k];
 
-		r->name = p->name;
-		r->program_key = p->key;
-		r->id = p->has_id ? p->id : NSX_ABSENT;
+		r->name = nsx_cat_str(&c->cat, p->name);
+		r->program_key = nsx_cat_str(&c->cat, p->key);
+		r->id = p->id;
 	} else if (r->name.len == 0) {
 		r->name = NSX_STR("[unknown program]");
 	}

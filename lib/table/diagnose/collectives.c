@@ -283,13 +283,8 @@ take(void *state, const struct nsx_event *e)
 
 /* ---- comparison of similar units */
 
-static int
-by_like(const void *a, const void *b)
-{
-	const struct nsx_look_unit *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->like, y->like), NSX_CMP(x->bytes, y->bytes), NSX_CMP(x->name, y->name));
-}
+NSX_ORDER(by_like, struct nsx_look_unit, NSX_CMP(a->like, b->like), NSX_CMP(a->bytes, b->bytes),
+          NSX_CMP(a->name, b->name))
 
 /* Bytes per ns of a unit, the mean over its instances; of the quickest instance if devices are missing, since others
  * may wait for those. 0: unknown. */

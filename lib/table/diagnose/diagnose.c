@@ -421,7 +421,7 @@ static int
 look(struct nsx_look_at *a, struct nsx_reader *in)
 {
 	static const struct nsx_copies_options copies = { .in_windows = true }, all_copies = { .minor = true };
-	static const struct nsx_roofline_options roof = { .require = NULL };
+	static const struct nsx_roofline_options roof = { .words = false };
 	bool brief = a->marked && !a->hosts;   /* marks tell what the host did, and nothing else looks at it */
 	struct nsx_analysis_run *of_idle, *of_copies, *of_launch, *of_roof, *of_overlap, *whole = NULL;
 	int rc;

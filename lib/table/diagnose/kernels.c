@@ -50,13 +50,7 @@ times_of(const struct nsx_look_at *a, int64_t device, uint32_t name)
 /* ns: of kernels of the device, per step. */
 struct timed { const struct nsx_look_device *device; double ns; };
 
-static int
-by_time(const void *pa, const void *pb)
-{
-	const struct timed *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(a->ns, b->ns), NSX_CMP(a->device->number, b->device->number));
-}
+NSX_ORDER(by_time, struct timed, NSX_CMP(a->ns, b->ns), NSX_CMP(a->device->number, b->device->number))
 
 /* Among the other devices, the one whose kernels take the median time; *median is NULL if there is none. NSX_OK or
  * NSX_ERR. */
@@ -88,13 +82,7 @@ find_median(struct nsx_look_at *a, const struct nsx_look_device *late, const str
 /* A name, and how much longer its kernels take in a step. */
 struct longer { uint32_t name; double ns; };
 
-static int
-by_longer(const void *pa, const void *pb)
-{
-	const struct longer *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(b->ns, a->ns), NSX_CMP(a->name, b->name));
-}
+NSX_ORDER(by_longer, struct longer, NSX_CMP(b->ns, a->ns), NSX_CMP(a->name, b->name))
 
 static void
 put_few(struct nsx_look_at *a, const struct longer *of, size_t n, const struct nsx_look_device *than)

@@ -92,13 +92,7 @@ consider(struct seeking *s, enum kind kind, uint32_t name, uint32_t last, const 
 
 struct keyed { uint32_t key; size_t device; };
 
-static int
-by_key(const void *pa, const void *pb)
-{
-	const struct keyed *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(a->key, b->key), NSX_CMP(a->device, b->device));
-}
+NSX_ORDER(by_key, struct keyed, NSX_CMP(a->key, b->key), NSX_CMP(a->device, b->device))
 
 /* members: space for all devices, here and below. */
 static int
@@ -150,13 +144,7 @@ consider_groups(struct seeking *s, size_t *members)
 
 struct placed { int64_t at; size_t device; };
 
-static int
-by_place(const void *a, const void *b)
-{
-	const struct placed *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->at, y->at), NSX_CMP(x->device, y->device));
-}
+NSX_ORDER(by_place, struct placed, NSX_CMP(a->at, b->at), NSX_CMP(a->device, b->device))
 
 /* The groups of devices and their mesh; groups get the numbers that they have in a->comm. False when out of memory. */
 static bool
@@ -258,14 +246,7 @@ consider_block(struct seeking *s, size_t *members)
 /* A host: its name, by number and as text, and by how much its devices are late. */
 struct host { uint32_t name; struct nsx_str text; double late; };
 
-static int
-by_host(const void *a, const void *b)
-{
-	const struct host *x = a, *y = b;
-	int order = nsx_str_natural(x->text, y->text);
-
-	return order ? order : (x->name > y->name) - (x->name < y->name);
-}
+NSX_ORDER(by_host, struct host, nsx_str_natural(a->text, b->text), NSX_CMP(a->name, b->name))
 
 /* A run of hosts, of what is above the mean of all. */
 struct run { size_t from, to; double sum; };

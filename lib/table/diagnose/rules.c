@@ -204,15 +204,8 @@ worth(const struct nsx_finding *f)
 	return f->single > 0 ? fmin(forecast, f->single) : forecast;
 }
 
-static int
-by_gain(const void *pa, const void *pb)
-{
-	const struct nsx_finding *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(worth(b), worth(a)), NSX_CMP(b->gain, a->gain),
-	                 NSX_CMP(nsx_look_rank(a), nsx_look_rank(b)), NSX_CMP(a->cause, b->cause),
-	                 NSX_CMP(a->evidence, b->evidence));
-}
+NSX_ORDER(by_gain, struct nsx_finding, NSX_CMP(worth(b), worth(a)), NSX_CMP(b->gain, a->gain),
+          NSX_CMP(nsx_look_rank(a), nsx_look_rank(b)), NSX_CMP(a->cause, b->cause), NSX_CMP(a->evidence, b->evidence))
 
 /* What is too small to be shown is omitted last: gains of findings depend on other findings. */
 static void

@@ -48,13 +48,7 @@ judge_launch(struct nsx_look_at *a)
 	                     nsx_look_over(a, "nsysx-launch --only verdict=launch-bound"));
 }
 
-static int
-by_time(const void *pa, const void *pb)
-{
-	const struct nsx_look_layout *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(b->time, a->time), NSX_CMP(a->name, b->name));
-}
+NSX_ORDER(by_time, struct nsx_look_layout, NSX_CMP(b->time, a->time), NSX_CMP(a->name, b->name))
 
 /* Set the names of what only copies or transposes, as an expression; nothing where that would be too long. */
 static int

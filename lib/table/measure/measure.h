@@ -54,7 +54,4 @@ extern const struct nsx_sum_def nsx_span_rows[2];
 int nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in);
 void nsx_spans_free(struct nsx_spans *s);
 
-/* The requested table; NULL when out of memory. */
-struct nsx_table *nsx_spans_table(struct nsx_spans *s);
-
 #endif

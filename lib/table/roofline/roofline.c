@@ -141,29 +141,8 @@ const struct nsx_analysis nsx_roofline_analysis = {
 };
 
 int
-nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table **table,
-             int64_t *ndiags,
-             struct nsx_diags *diags, struct nsx_err *err)
+nsx_roofline_points(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags)
 {
-	return nsx_analyse_one(&nsx_roofline_analysis, options, in, options->require, table, ndiags, diags, err);
-}
-
-int
-nsx_roofline_all(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table *tables[2],
-                 int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
-{
-	struct nsx_analysis_run run = { .is = &nsx_roofline_analysis, .options = options };
-	struct nsx_analyses a = { .runs = &run, .n = 1 };
-	int rc = nsx_analyse(&a, in, options->require, diags, err);
-
-	tables[0] = tables[1] = NULL;
-	if (rc == NSX_OK)
-		rc = nsx_roof_table(run.state, NSX_ROOFLINE_POINTS, &tables[1]);
-	if (rc == NSX_OK) {
-		tables[0] = run.table;
-		run.table = NULL;
-	}
-	*ndiags = a.ndiags;
-	nsx_analyses_free(&a);
-	return rc;
+	(void)options, (void)diags;
+	return nsx_roof_table(state, NSX_ROOFLINE_POINTS, table);
 }

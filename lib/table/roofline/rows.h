@@ -51,6 +51,7 @@ struct nsx_roof_sum {
 /* Modules of programs. */
 struct nsx_roof_program { int64_t executions; nsx_u128 time; };
 
+/* The state of nsx_roofline_analysis. */
 struct nsx_roof {
 	const struct nsx_roofline_options *options;
 	struct nsx_err      *err;
@@ -66,9 +67,6 @@ struct nsx_roof {
 	bool     any_cost;                           /* an instruction has work */
 	int64_t  thunks, modules, timeless_thunks, timeless_modules, odd_costs, too_large;
 };
-
-/* An analysis (table/analysis.h) with nsx_roofline_options; its state is a struct nsx_roof. */
-extern const struct nsx_analysis nsx_roofline_analysis;
 
 /* Cells to rows. NSX_OK, or NSX_ERR with err filled. */
 int nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags);

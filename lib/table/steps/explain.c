@@ -88,21 +88,9 @@ take(void *state, const struct nsx_rec *rec)
 
 /* ---- selecting the steps */
 
-static int
-by_period(const void *a, const void *b)
-{
-	const struct nsx_step_of *x = *(const struct nsx_step_of *const *)a, *y = *(const struct nsx_step_of *const *)b;
+NSX_ORDER_PTR(by_period, struct nsx_step_of, NSX_CMP(a->period, b->period), NSX_CMP(a->number, b->number))
 
-	return NSX_FIRST(NSX_CMP(x->period, y->period), NSX_CMP(x->number, y->number));
-}
-
-static int
-by_range(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
-
-	return x->range != y->range ? nsx_int_cmp(x->range, y->range) : nsx_int_cmp(x->profile, y->profile);
-}
+NSX_ORDER(by_range, struct named, NSX_CMP(a->range, b->range), NSX_CMP(a->profile, b->profile))
 
 static bool
 add_named(struct explain *e, const struct nsx_step_of *o, size_t window)

@@ -170,13 +170,7 @@ note_attention(const struct nsx_step_set *s, const struct nsx_steps_options *o, 
 	}
 }
 
-static int
-by_row(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	return (x->row > y->row) - (x->row < y->row);
-}
+NSX_ORDER(by_row, struct entry, NSX_CMP(a->row, b->row))
 
 /* The percentiles of rows, of entries sorted by row. False when out of memory. */
 static bool

@@ -24,9 +24,10 @@ make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options
 }
 
 int
-nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_table **table, int64_t *ndiags,
-          struct nsx_diags *diags, struct nsx_err *err)
+nsx_steps(struct nsx_reader *in, const void *wanted, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
+          struct nsx_err *err)
 {
+	const struct nsx_steps_options *options = wanted;
 	struct nsx_step_set s = { .err = err };
 	struct nsx_spool *again = options->explain ? nsx_spool_open_all(in, err) : NULL;
 	int rc;

@@ -19,12 +19,6 @@
 #include "base/sort.h"
 #include "table/stragglers/lockstep.h"
 
-static int
-nomem(struct lockstep *f)
-{
-	return nsx_err_nomem(f->err, NULL);
-}
-
 /* num / den in 1024ths, rounded to the nearest. */
 static int64_t
 fixed(__int128 num, int64_t den)
@@ -45,10 +39,8 @@ peers_at(struct lockstep *f, uint32_t program, uint32_t clock)
 {
 	uint32_t at = nsx_map_number(&f->peers_of, (struct nsx_key){ program, clock });
 
-	if (at != NSX_NONE && at == f->peers.n
-	    && !nsx_vec_push(&f->peers, ((struct lag_peers){ .program = program, .clock = clock })))
-		return NULL;
-	return at == NSX_NONE ? NULL : &f->peers.p[at];
+	return nsx_vec_next(&f->peers, at, ((struct lag_peers){ .program = program, .clock = clock })) ? &f->peers.p[at]
+	                                                                                           : NULL;
 }
 
 /* The number of the device among its peers; NSX_NONE when out of memory. */
@@ -68,9 +60,7 @@ starts_at(struct lockstep *f, const struct lag_peers *u, int64_t execution)
 	uint32_t at = nsx_map_number(&f->starts_of, (struct nsx_key){ (uint64_t)(u - f->peers.p),
 		(uint64_t)execution });
 
-	if (at != NSX_NONE && at == f->starts.n && !nsx_vec_push(&f->starts, ((struct lag_starts){ 0 })))
-		return NULL;
-	return at == NSX_NONE ? NULL : &f->starts.p[at];
+	return nsx_vec_next(&f->starts, at, ((struct lag_starts){ 0 })) ? &f->starts.p[at] : NULL;
 }
 
 /* Extend *p to n numbers from `had`, new ones 0; false when out of memory. */
@@ -93,9 +83,7 @@ biases_at(struct lockstep *f, const struct lag_peers *u, uint32_t occurrence)
 	uint32_t peers = (uint32_t)(u - f->peers.p), at = nsx_map_number(&f->biases_of, (struct nsx_key){ peers,
 		occurrence });
 
-	if (at == NSX_NONE
-	    || (at == f->biases.n && !nsx_vec_push(&f->biases,
-	                                           ((struct lag_biases){ .peers = peers, .occurrence = occurrence }))))
+	if (!nsx_vec_next(&f->biases, at, ((struct lag_biases){ .peers = peers, .occurrence = occurrence })))
 		return NULL;
 	struct lag_biases *s = &f->biases.p[at];
 	size_t had = 2 * (size_t)s->cap, n = 2 * u->members.n;
@@ -147,14 +135,14 @@ add_records(struct lockstep *f, uint32_t occurrence, int64_t execution, const st
 	struct lag_biases *s;
 
 	if (!members)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	for (size_t i = 0; i < n; i++) {
 		members[i] = member_at(f, u, of[i].device);
 		uint32_t *seen = members[i] == NSX_NONE ? NULL : nsx_map_at(&f->executed, (struct nsx_key){
 			(uint64_t)(u - f->peers.p) << 32 | members[i], (uint64_t)execution });
 		if (!seen) {
 			free(members);
-			return nomem(f);
+			return NSX_NOMEM(f);
 		}
 		u->members.p[members[i]].executions += *seen == NSX_NONE;
 		*seen = 1;
@@ -165,16 +153,10 @@ add_records(struct lockstep *f, uint32_t occurrence, int64_t execution, const st
 		add_edge(s, u, NSX_EDGE_END, of, n, members, from);
 	}
 	free(members);
-	return s ? NSX_OK : nomem(f);
+	return s ? NSX_OK : NSX_NOMEM(f);
 }
 
-static int
-record_cmp(const void *pa, const void *pb)
-{
-	const struct lag_record *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(a->clock, b->clock), NSX_CMP(a->device, b->device));
-}
+NSX_ORDER(record_cmp, struct lag_record, NSX_CMP(a->clock, b->clock), NSX_CMP(a->device, b->device))
 
 static int
 complete(void *state, struct nsx_key key, void *records, size_t n)
@@ -203,7 +185,7 @@ find_clock(struct lockstep *f, const struct nsx_rec *rec, uint32_t *clock)
 {
 	*clock = nsx_comm_clock(&f->comm, rec);
 	if (*clock == NSX_NONE)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	return f->comm.own_clocks > 1 ? nsx_late_not_aligned(f->in, f->err) : NSX_OK;
 }
 
@@ -213,14 +195,14 @@ take_module(struct lockstep *f, const struct nsx_rec *rec)
 	uint32_t program = nsx_top_module(&f->top, rec), clock;
 
 	if (program == NSX_NONE)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	if (find_clock(f, rec, &clock) != NSX_OK)
 		return NSX_ERR;
 	struct lag_peers *u = peers_at(f, program, clock);
 	struct lag_starts *o = u ? starts_at(f, u, nsx_int(rec, NSX_MODULE_execution, -1)) : NULL;
 
 	if (!o)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	if (nsx_has(rec, NSX_MODULE_start)) {
 		o->sum += rec->v[NSX_MODULE_start].i;
 		o->n++;
@@ -264,12 +246,12 @@ take_thunk(struct lockstep *f, const struct nsx_rec *rec)
 	f->any = true;
 	program = nsx_top_program(&f->top, rec);
 	if (program == NSX_NONE)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	if (!nsx_late_wanted(&f->comm.cat, &f->top, f->options->program, program))
 		return NSX_OK;
 	at = occurrence_of(f, rec, program);
 	if (at == NSX_NONE)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	struct nsx_key key = { at, (uint64_t)nsx_int(rec, NSX_THUNK_execution, -1) };
 
 	return nsx_instances_add(&f->instances, key, &t,
@@ -339,8 +321,7 @@ nsx_lockstep_begin(struct lockstep *f)
 }
 
 int
-nsx_lockstep_finish(struct lockstep *f, struct nsx_stragglers *devices, struct nsx_stragglers *edges,
-                    struct nsx_diags *diags)
+nsx_lockstep_finish(struct lockstep *f, struct nsx_table **devices, struct nsx_table **edges, struct nsx_diags *diags)
 {
 	size_t peers = 0;
 
@@ -363,8 +344,8 @@ take(void *state, const struct nsx_rec *rec)
 }
 
 int
-nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
-                        struct nsx_diags *diags, struct nsx_err *err)
+nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **table,
+                        int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
 {
 	bool curve = options->show == NSX_STRAGGLERS_CURVE;
 	struct lockstep f = { .err = err, .in = in, .options = options, .curve = curve };
@@ -373,8 +354,8 @@ nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_optio
 	int rc = nsx_read_all(in, options->require, take, &f, err);
 
 	if (rc == NSX_OK)
-		rc = nsx_lockstep_finish(&f, curve ? NULL : s, curve ? s : NULL, diags);
-	s->diags = f.diags;
+		rc = nsx_lockstep_finish(&f, curve ? NULL : table, curve ? table : NULL, diags);
+	*ndiags = f.diags;
 	nsx_lockstep_free(&f);
 	return rc;
 }

@@ -1,12 +1,13 @@
 /* lockstep.h -- the data by which devices in lockstep are compared: collected in lockstep.c, put into tables in
- * lockstep_rows.c; private to lib/table/stragglers. */
+ * lockstep_rows.c; and what the analyses of stragglers share. Private to lib/table/stragglers. */
 #ifndef NSX_TABLE_STRAGGLERS_LOCKSTEP_H
 #define NSX_TABLE_STRAGGLERS_LOCKSTEP_H
 
 #include "base/stat.h"
 #include "job/comm/communication.h"
 #include "job/instances.h"
-#include "table/stragglers/rows.h"
+#include "job/program_time.h"
+#include "table/stragglers.h"
 
 /* Biases are in whole 1024ths of a nanosecond. */
 enum { NSX_BIAS_UNIT = 1024 };
@@ -73,7 +74,7 @@ int nsx_lockstep_take(struct lockstep *f, const struct nsx_rec *rec);
 
 /* After the last record: the tables, where `devices` and `edges` are not NULL. NSX_OK, or NSX_ERR with f->err
  * filled. */
-int nsx_lockstep_finish(struct lockstep *f, struct nsx_stragglers *devices, struct nsx_stragglers *edges,
+int nsx_lockstep_finish(struct lockstep *f, struct nsx_table **devices, struct nsx_table **edges,
                         struct nsx_diags *diags);
 
 void nsx_lockstep_free(struct lockstep *f);
@@ -82,9 +83,34 @@ void nsx_lockstep_free(struct lockstep *f);
 int nsx_lockstep_order(struct lockstep *f, size_t *n);
 
 /* The table of edges in out. NSX_OK or NSX_ERR. */
-int nsx_lockstep_edges(struct lockstep *f, struct nsx_stragglers *out);
+int nsx_lockstep_edges(struct lockstep *f, struct nsx_table **out);
 
 /* The table of devices, for which members are reordered: edges come before. NSX_OK or NSX_ERR. */
-int nsx_lockstep_devices(struct lockstep *f, struct nsx_stragglers *out);
+int nsx_lockstep_devices(struct lockstep *f, struct nsx_table **out);
+
+/* ---- what the analyses of stragglers share */
+
+/* NSX_STRAGGLERS_DEVICES and NSX_STRAGGLERS_CURVE, with the results of nsx_stragglers. */
+int nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options,
+                            struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
+
+/* NSX_STRAGGLERS_PACE. */
+int nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **table,
+                        int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
+
+/* NSX_STRAGGLERS_WAITS, or NSX_STRAGGLERS_INSTRUCTIONS if options->show is that, where `devices` is not NULL, and
+ * NSX_STRAGGLERS_PAIRS, where `pairs` is not. also: NULL, or takes the records of the reading, too. */
+int nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options,
+                         struct nsx_table **devices, struct nsx_table **pairs, struct lockstep *also, int64_t *ndiags,
+                         struct nsx_diags *diags, struct nsx_err *err);
+
+/* Whether the program of that index is the one of that name, key or id; NULL: every one is. */
+bool nsx_late_wanted(const struct nsx_catalogue *cat, const struct nsx_top *top, const char *want, uint32_t program);
+/* Whether there is one; NSX_ERR with err filled. */
+int nsx_late_check_program(const struct nsx_catalogue *cat, const struct nsx_top *top, const char *want,
+                           struct nsx_err *err);
+
+/* That devices' clocks are not aligned; NSX_ERR with err filled. */
+int nsx_late_not_aligned(struct nsx_reader *in, struct nsx_err *err);
 
 #endif

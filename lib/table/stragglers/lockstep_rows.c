@@ -59,23 +59,11 @@ static const struct nsx_sum_def of_devices = {
 	.order = "by_peers by_time by_inst occurrence by_edge", .rank = "name occurrence edge time min max std"
 };
 
-static int
-nomem(struct lockstep *f)
-{
-	return nsx_err_nomem(f->err, NULL);
-}
-
 /* The order of peers: the longest program first, then the lowest device. */
 struct order { nsx_u128 time; struct nsx_str key; int64_t program, device; uint32_t peers; };
 
-static int
-order_cmp(const void *pa, const void *pb)
-{
-	const struct order *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(b->time, a->time), nsx_str_cmp(a->key, b->key), NSX_CMP(a->program, b->program),
-	                 NSX_CMP(a->device, b->device));
-}
+NSX_ORDER(order_cmp, struct order, NSX_CMP(b->time, a->time), nsx_str_cmp(a->key, b->key),
+          NSX_CMP(a->program, b->program), NSX_CMP(a->device, b->device))
 
 /* By bias_sum; with two devices these are equal: then the later one comes first. */
 static int
@@ -108,7 +96,7 @@ nsx_lockstep_order(struct lockstep *f, size_t *n)
 	for (size_t i = 0; i < *n; i++)
 		f->peers.p[rows[i].peers].place = (int64_t)i;
 	free(rows);
-	return rows ? NSX_OK : nomem(f);
+	return rows ? NSX_OK : NSX_NOMEM(f);
 }
 
 static struct row
@@ -233,30 +221,32 @@ put_biases(const struct lockstep *f, struct nsx_table *t, int first, const struc
 }
 
 static int
-put_curve(struct lockstep *f, struct nsx_sums *sums, const struct columns *c, struct nsx_stragglers *out)
+put_curve(struct lockstep *f, struct nsx_sums *sums, const struct columns *c, struct nsx_table **out)
 {
-	out->cols = make_columns(c);
-	if (!out->cols)
-		return nomem(f);
-	sums->more = out->cols;
+	struct nsx_table_col *more = make_columns(c);
+
+	if (!more)
+		return NSX_NOMEM(f);
+	sums->more = more;
 	sums->nmore = (int)c->devices.n;
-	out->table = nsx_sums_begin(sums, f->err);
-	if (!out->table)
+	*out = nsx_sums_begin(sums, f->err);
+	free(more);
+	if (!*out)
 		return NSX_ERR;
 	nsx_sums_sort(sums);
 	for (size_t i = 0; i < nsx_sums_count(sums); i++) {
-		nsx_sums_put(sums, out->table, nsx_sums_at(sums, i), f->err);
-		put_biases(f, out->table, sums->cells, nsx_sums_at(sums, i), c);
+		nsx_sums_put(sums, *out, nsx_sums_at(sums, i), f->err);
+		put_biases(f, *out, sums->cells, nsx_sums_at(sums, i), c);
 	}
 	return NSX_OK;
 }
 
 int
-nsx_lockstep_edges(struct lockstep *f, struct nsx_stragglers *out)
+nsx_lockstep_edges(struct lockstep *f, struct nsx_table **out)
 {
 	struct nsx_sums sums = { .def = &of_edges };
 	struct columns c = { { 0 } };
-	int rc = add_edges(f, &sums) && list_devices(f, &c) ? put_curve(f, &sums, &c, out) : nomem(f);
+	int rc = add_edges(f, &sums) && list_devices(f, &c) ? put_curve(f, &sums, &c, out) : NSX_NOMEM(f);
 
 	free(c.devices.p);
 	nsx_sums_free(&sums);
@@ -264,13 +254,13 @@ nsx_lockstep_edges(struct lockstep *f, struct nsx_stragglers *out)
 }
 
 int
-nsx_lockstep_devices(struct lockstep *f, struct nsx_stragglers *out)
+nsx_lockstep_devices(struct lockstep *f, struct nsx_table **out)
 {
 	struct nsx_sums sums = { .def = &of_devices };
-	int rc = add_devices(f, &sums) ? NSX_OK : nomem(f);
+	int rc = add_devices(f, &sums) ? NSX_OK : NSX_NOMEM(f);
 
 	if (rc == NSX_OK)
-		rc = (out->table = nsx_sums_table(&sums, f->err)) ? NSX_OK : NSX_ERR;
+		rc = (*out = nsx_sums_table(&sums, f->err)) ? NSX_OK : NSX_ERR;
 	nsx_sums_free(&sums);
 	return rc;
 }

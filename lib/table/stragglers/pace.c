@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "job/pace.h"
-#include "table/stragglers/rows.h"
+#include "table/stragglers/lockstep.h"
 #include "table/sums.h"
 
 #define AT(member) offsetof(struct nsx_pace, member), 0, NULL
@@ -33,12 +33,6 @@ struct pacing {
 };
 
 static int
-nomem(struct pacing *p)
-{
-	return nsx_err_nomem(p->err, NULL);
-}
-
-static int
 take_op(struct pacing *p, const struct nsx_rec *op)
 {
 	int64_t dur = nsx_int(op, NSX_OP_dur, 0), device = nsx_int(op, NSX_OP_device, NSX_ABSENT);
@@ -49,10 +43,10 @@ take_op(struct pacing *p, const struct nsx_rec *op)
 	uint32_t name = nsx_intern_recall(&p->names, p->recall, nsx_string(op, NSX_OP_name)), at;
 
 	if (name == NSX_NONE)
-		return nomem(p);
+		return NSX_NOMEM(p);
 	at = nsx_map_number(&p->of, (struct nsx_key){ (uint64_t)device, name });
 	if (!nsx_vec_next(&p->times, at, ((struct nsx_pace_time){ .device = device, .name = name })))
-		return nomem(p);
+		return NSX_NOMEM(p);
 	p->kernels++;
 	p->times.p[at].count++;
 	p->times.p[at].ns += (nsx_u128)dur;
@@ -81,8 +75,8 @@ say(const struct pacing *p, const struct nsx_paces *paces, struct nsx_diags *dia
 }
 
 int
-nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
-                    struct nsx_diags *diags, struct nsx_err *err)
+nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **table,
+                    int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct pacing p = { .err = err };
 	struct nsx_paces paces = { 0 };
@@ -92,14 +86,14 @@ nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *
 	nsx_reader_need(in, NSX_OP, NSX_EVERY);
 	int rc = nsx_read_all(in, options->require, take, &p, err);
 
-	s->diags = p.diags;
+	*ndiags = p.diags;
 	if (rc == NSX_OK)
 		rc = nsx_paces_of(p.times.p, p.times.n, &paces, err);
 	for (size_t i = 0; i < paces.list.n; i++)
 		if (paces.list.p[i].pace <= 0)
 			paces.list.p[i].pace = NAN;
 	if (rc == NSX_OK) {
-		rc = (s->table = nsx_sums_list(&def, paces.list.p, paces.list.n, err)) ? NSX_OK : NSX_ERR;
+		rc = (*table = nsx_sums_list(&def, paces.list.p, paces.list.n, err)) ? NSX_OK : NSX_ERR;
 		say(&p, &paces, diags);
 	}
 	free(paces.list.p);

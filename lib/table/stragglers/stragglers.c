@@ -1,5 +1,4 @@
 /* stragglers.c -- which device is late: what its analyses share. */
-#include <stdlib.h>
 
 #include "table/stragglers/lockstep.h"
 #include "base/num.h"
@@ -48,53 +47,38 @@ nsx_late_not_aligned(struct nsx_reader *in, struct nsx_err *err)
 }
 
 int
-nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
+nsx_stragglers(struct nsx_reader *in, const void *options, struct nsx_table **tables, int64_t *ndiags,
                struct nsx_diags *diags, struct nsx_err *err)
 {
-	int rc;
+	const struct nsx_stragglers_options *o = options;
 
-	*s = (struct nsx_stragglers){ 0 };
-	switch (options->show) {
-	case NSX_STRAGGLERS_PACE: rc = nsx_stragglers_pace(in, options, s, diags, err); break;
+	tables[0] = NULL;
+	switch (o->show) {
+	case NSX_STRAGGLERS_PACE:  return nsx_stragglers_pace(in, o, tables, ndiags, diags, err);
 	case NSX_STRAGGLERS_INSTRUCTIONS:
-	case NSX_STRAGGLERS_WAITS: rc = nsx_stragglers_waits(in, options, s, NULL, NULL, diags, err); break;
-	case NSX_STRAGGLERS_PAIRS: rc = nsx_stragglers_waits(in, options, NULL, s, NULL, diags, err); break;
-	default: rc = nsx_stragglers_lockstep(in, options, s, diags, err);
+	case NSX_STRAGGLERS_WAITS: return nsx_stragglers_waits(in, o, tables, NULL, NULL, ndiags, diags, err);
+	case NSX_STRAGGLERS_PAIRS: return nsx_stragglers_waits(in, o, NULL, tables, NULL, ndiags, diags, err);
+	default:                   return nsx_stragglers_lockstep(in, o, tables, ndiags, diags, err);
 	}
-	if (rc != NSX_OK)
-		nsx_stragglers_free(s);
-	return rc;
 }
 
 int
-nsx_stragglers_all(struct nsx_reader *in, const struct nsx_stragglers_options *options,
-                   struct nsx_stragglers s[NSX_STRAGGLERS_TOGETHER], struct nsx_diags *diags, struct nsx_err *err)
+nsx_stragglers_all(struct nsx_reader *in, const void *options, struct nsx_table **tables, int64_t *ndiags,
+                   struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct lockstep f = { .err = err, .in = in, .options = options, .curve = true };
 	struct nsx_diags of_waits = { .failed = false };
 
 	for (int i = 0; i < NSX_STRAGGLERS_TOGETHER; i++)
-		s[i] = (struct nsx_stragglers){ 0 };
+		tables[i] = NULL;
 	nsx_lockstep_begin(&f);
-	int rc = nsx_stragglers_waits(in, options, &s[NSX_STRAGGLERS_WAITS], &s[NSX_STRAGGLERS_PAIRS], &f, &of_waits,
-	                              err);
+	int rc = nsx_stragglers_waits(in, options, &tables[NSX_STRAGGLERS_WAITS], &tables[NSX_STRAGGLERS_PAIRS], &f,
+	                              ndiags, &of_waits, err);
 
 	if (rc == NSX_OK)
-		rc = nsx_lockstep_finish(&f, &s[NSX_STRAGGLERS_DEVICES], &s[NSX_STRAGGLERS_CURVE], diags);
+		rc = nsx_lockstep_finish(&f, &tables[NSX_STRAGGLERS_DEVICES], &tables[NSX_STRAGGLERS_CURVE], diags);
 	nsx_diags_cover(diags, &of_waits);
-	s[NSX_STRAGGLERS_DEVICES].diags = s[NSX_STRAGGLERS_CURVE].diags = f.diags;
 	nsx_diags_free(&of_waits);
 	nsx_lockstep_free(&f);
-	for (int i = 0; i < NSX_STRAGGLERS_TOGETHER && rc != NSX_OK; i++)
-		nsx_stragglers_free(&s[i]);
 	return rc;
-}
-
-void
-nsx_stragglers_free(struct nsx_stragglers *s)
-{
-	nsx_table_free(s->table);
-	/* A table that allocated its own columns also owns their names, all in one block after the columns. */
-	free(s->cols);
-	*s = (struct nsx_stragglers){ 0 };
 }

@@ -95,12 +95,6 @@ struct waits {
 	int64_t          diags, instances, apart, incomplete, alone;
 };
 
-static int
-nomem(struct waits *f)
-{
-	return nsx_err_nomem(f->err, NULL);
-}
-
 /* The row of a kind, an instruction, a device and, for pairs, the device that it waited for; NULL when out of
  * memory. */
 static struct row *
@@ -129,7 +123,7 @@ add_pairs(struct waits *f, const struct nsx_collective *of, size_t n, const stru
 		struct row *r = &of[i] == late ? NULL : row_at(&f->pairs, of->kind, 0, of[i].device, late->device);
 
 		if (!r && &of[i] != late)
-			return nomem(f);
+			return NSX_NOMEM(f);
 		if (r)
 			add_wait(r, of[i].wait, transfer);
 	}
@@ -146,12 +140,12 @@ add_devices(struct waits *f, const struct nsx_collective *of, size_t n, const st
 
 	for (size_t i = 0; i < n; i++) {
 		if (!(r = row_at(&f->devices, of->kind, inst, of[i].device, 0)))
-			return nomem(f);
+			return NSX_NOMEM(f);
 		add_wait(r, of[i].wait, transfer);
 		caused += (nsx_u128)of[i].wait;
 	}
 	if (!(r = row_at(&f->devices, of->kind, inst, late->device, 0)))
-		return nomem(f);
+		return NSX_NOMEM(f);
 	r->last++;
 	r->caused += caused;
 	return NSX_OK;
@@ -194,7 +188,7 @@ take_other(void *state, const struct nsx_rec *rec)
 	f->diags += rec->kind->id == NSX_DIAG;
 	f->top.given = &f->reading.comm->cat;
 	if (rec->kind->id == NSX_MODULE && nsx_top_module(&f->top, rec) == NSX_NONE)
-		return nomem(f);
+		return NSX_NOMEM(f);
 	return f->also ? nsx_lockstep_take(f->also, rec) : NSX_OK;
 }
 
@@ -286,7 +280,7 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 
 int
 nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options,
-                     struct nsx_stragglers *devices, struct nsx_stragglers *pairs, struct lockstep *also,
+                     struct nsx_table **devices, struct nsx_table **pairs, struct lockstep *also, int64_t *ndiags,
                      struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct waits f = { .err = err, .options = options, .also = also, .by_device = devices, .by_pair = pairs,
@@ -306,16 +300,13 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	if (rc == NSX_OK)
 		rc = nsx_late_check_program(&f.reading.comm->cat, &f.top, options->program, err);
 	if (rc == NSX_OK && devices)
-		rc = (devices->table = f.by_inst ? instructions(&f) : nsx_sums_table(&f.devices, err)) ? NSX_OK
+		rc = (*devices = f.by_inst ? instructions(&f) : nsx_sums_table(&f.devices, err)) ? NSX_OK
 		     : NSX_ERR;
 	if (rc == NSX_OK && pairs)
-		rc = (pairs->table = nsx_sums_table(&f.pairs, err)) ? NSX_OK : NSX_ERR;
+		rc = (*pairs = nsx_sums_table(&f.pairs, err)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		add_diags(&f, diags);
-	if (devices)
-		devices->diags = f.diags;
-	if (pairs)
-		pairs->diags = f.diags;
+	*ndiags = f.diags;
 	nsx_collective_reading_free(&f.reading);
 	nsx_top_free(&f.top);
 	nsx_sums_free(&f.devices);

@@ -48,14 +48,8 @@ nsx_kind_axes_add(struct nsx_kind_axes *a, const struct nsx_catalogue *cat, uint
 }
 
 /* In order of the kind, the longest time first. */
-static int
-by_time(const void *pa, const void *pb)
-{
-	const struct nsx_kind_time *a = pa, *b = pb;
-
-	return NSX_FIRST(NSX_CMP(a->kind, b->kind), NSX_CMP(b->ns, a->ns), NSX_CMP(a->group, b->group),
-	                 NSX_CMP(a->comm, b->comm));
-}
+NSX_ORDER(by_time, struct nsx_kind_time, NSX_CMP(a->kind, b->kind), NSX_CMP(b->ns, a->ns),
+          NSX_CMP(a->group, b->group), NSX_CMP(a->comm, b->comm))
 
 bool
 nsx_kind_axes_settle(struct nsx_kind_axes *a, const struct nsx_catalogue *cat)

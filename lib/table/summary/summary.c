@@ -83,32 +83,21 @@ same_state(const struct nsx_summary_options *options, const struct nsx_analysis_
 }
 
 int
-nsx_summaries(struct nsx_reader *in, const struct nsx_summary_options *options, size_t n, struct nsx_summary *s,
+nsx_summaries(struct nsx_reader *in, const void *of, struct nsx_table **tables, int64_t *ndiags,
               struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct nsx_analysis_run *runs = calloc(n, sizeof *runs);
-	struct nsx_analyses all = { .runs = runs, .n = runs ? n : 0 };
+	const struct nsx_summaries_of *w = of;
+	struct nsx_analysis_run *runs = calloc(w->n, sizeof *runs);
 	int rc;
 
-	for (size_t i = 0; i < all.n; i++)
-		runs[i] = (struct nsx_analysis_run){ .is = ways[options[i].by].analysis, .options = &options[i],
-		                                     .of = same_state(options, runs, i),
-		                                     .again = options[i].by == NSX_SUMMARY_DEVICE
+	for (size_t i = 0; runs && i < w->n; i++)
+		runs[i] = (struct nsx_analysis_run){ .is = ways[w->options[i].by].analysis, .options = &w->options[i],
+		                                     .of = same_state(w->options, runs, i),
+		                                     .again = w->options[i].by == NSX_SUMMARY_DEVICE
 		                                     ? nsx_sum_devices_again : nsx_sum_insts_again };
-	leave_ranges(in, options, all.n);
-	rc = runs ? nsx_analyse(&all, in, options->require, diags, err) : nsx_err_nomem(err, NULL);
-	for (size_t i = 0; i < n; i++)
-		s[i] = (struct nsx_summary){ rc == NSX_OK ? runs[i].table : NULL, all.ndiags };
-	for (size_t i = 0; i < n && rc == NSX_OK; i++)
-		runs[i].table = NULL;
-	nsx_analyses_free(&all);
+	leave_ranges(in, w->options, w->n);
+	rc = runs ? nsx_analyse_tables(runs, w->n, in, w->options->require, tables, ndiags, diags, err)
+	          : nsx_err_nomem(err, NULL);
 	free(runs);
 	return rc;
-}
-
-int
-nsx_summary(struct nsx_reader *in, const struct nsx_summary_options *options, struct nsx_summary *s,
-            struct nsx_diags *diags, struct nsx_err *err)
-{
-	return nsx_summaries(in, options, 1, s, diags, err);
 }

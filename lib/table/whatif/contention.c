@@ -14,17 +14,8 @@ struct transfer { int64_t start, end, before; uint32_t device; };
 
 /* ---- shares ---- */
 
-static int
-by_device(const void *a, const void *b)
-{
-	const struct transfer *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
-}
+NSX_ORDER(by_device, struct transfer, NSX_CMP(a->device, b->device), NSX_CMP(a->start, b->start),
+          NSX_CMP(a->end, b->end))
 
 /* When an event is; times: NULL: when it was. */
 static int64_t
@@ -215,15 +206,7 @@ regress(struct groups *s)
 		}
 }
 
-static int
-by_stem(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	if (x->stem != y->stem)
-		return x->stem < y->stem ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
-}
+NSX_ORDER(by_stem, struct group, NSX_CMP(a->stem, b->stem), NSX_CMP(a->device, b->device))
 
 /* The shares that operations had, which come by start: on each device the transfers are gone through once. *some:
  * whether any is beside one. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "table/whatif/gains.h"
 #include "table/whatif/plan.h"
 #include "table/whatif/tables.h"
@@ -160,17 +161,8 @@ counts_as(const struct row *r)
 	return r->gain.none ? 0 : r->gain.single ? r->gain.saved : (r->gain.low + r->gain.high) / 2;
 }
 
-static int
-by_gain(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->first != y->first)
-		return x->first ? -1 : 1;
-	if (counts_as(x) != counts_as(y))
-		return counts_as(x) > counts_as(y) ? -1 : 1;
-	return strcmp(x->text, y->text);
-}
+NSX_ORDER(by_gain, struct row, NSX_CMP(b->first, a->first), NSX_CMP(counts_as(b), counts_as(a)),
+          strcmp(a->text, b->text))
 
 static int
 add_usual(struct forecast *f)

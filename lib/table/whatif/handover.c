@@ -231,21 +231,8 @@ find_samples(struct search *s)
 
 /* ---- what they say */
 
-static int
-by_site(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	if (x->of != y->of)
-		return x->of < y->of ? -1 : 1;
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	if (x->by != y->by)
-		return x->by < y->by ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->call > y->call) - (x->call < y->call);
-}
+NSX_ORDER(by_site, struct sample, NSX_CMP(a->of, b->of), NSX_CMP(a->name, b->name), NSX_CMP(a->by, b->by),
+          NSX_CMP(a->thread, b->thread), NSX_CMP(a->call, b->call))
 
 /* The sums of `after` and `since` of n samples that have a call, each less its thread's mean. */
 static void
@@ -347,13 +334,7 @@ decide(struct search *s, size_t from, size_t to)
 	return true;
 }
 
-static int
-by_call(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	return (x->call > y->call) - (x->call < y->call);
-}
+NSX_ORDER(by_call, struct sample, NSX_CMP(a->call, b->call))
 
 /* Set what was decided, in order of time. */
 static bool

@@ -166,15 +166,7 @@ set_preds(struct following *f, size_t b)
 	return true;
 }
 
-static int
-by_end(const void *a, const void *b)
-{
-	const struct ended *x = a, *y = b;
-
-	if (x->end != y->end)
-		return x->end < y->end ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
+NSX_ORDER(by_end, struct ended, NSX_CMP(a->end, b->end), NSX_CMP(a->at, b->at))
 
 /* n launches of the same nodes. */
 static bool

@@ -2,8 +2,8 @@
  * Leaves out what was launched before the first step. */
 #include <stdlib.h>
 
-#include "job/steps/periods.h"
 #include "base/sort.h"
+#include "job/steps/periods.h"
 #include "table/whatif/graph.h"
 
 /* ---- references */
@@ -419,15 +419,7 @@ judge_guesses(struct wi_graph *g)
 	return true;
 }
 
-static int
-by_thread(const void *a, const void *b)
-{
-	const struct wi_overhead *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
-}
+NSX_ORDER(by_thread, struct wi_overhead, NSX_CMP(a->thread, b->thread), NSX_CMP(a->start, b->start))
 
 int
 nsx_wi_loaded(struct wi_graph *g, const struct nsx_step_set *s)

@@ -237,13 +237,7 @@ list_early(struct issues *s)
 	return true;
 }
 
-static int
-by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
+NSX_ORDER(by_number, uint32_t, NSX_CMP(*a, *b))
 
 /* All devices' issues, by the start of their calls; of calls that start at one time, by operation. */
 static bool

@@ -143,13 +143,7 @@ struct replay {
 	int64_t  *out;
 };
 
-static int
-by_op(const void *a, const void *b)
-{
-	const struct bound *x = a, *y = b;
-
-	return (x->op > y->op) - (x->op < y->op);
-}
+NSX_ORDER(by_op, struct bound, NSX_CMP(a->op, b->op))
 
 static struct bound *
 list_bounds(const struct wi_graph *g)

@@ -120,9 +120,10 @@ asks_limits(const struct nsx_whatif_options *o)
 }
 
 int
-nsx_whatif(struct nsx_reader *in, const struct nsx_whatif_options *options, struct nsx_table **table, int64_t *ndiags,
+nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, int64_t *ndiags,
            struct nsx_diags *diags, struct nsx_err *err)
 {
+	const struct nsx_whatif_options *options = wanted;
 	struct nsx_step_set s = { .err = err };
 	struct wi_graph g = { .err = err, .from = INT64_MIN, .to = INT64_MAX,
 		              .numbered = options->form == NSX_WHATIF_EDGES || options->form == NSX_WHATIF_SLACKS };

@@ -1,11 +1,11 @@
-/* rows.c -- see idle_host.h; list.c has the gaps. Holds a row for each key. */
+/* idle_host.c -- see idle_host.h. Holds a row for each key; for a list up to twice the gaps that are listed, and the
+ * parts of each device's current gap. */
 #include "table/idle_host.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "job/doing/places.h"
-#include "table/idle_host/list.h"
 #include "table/sums.h"
 
 struct key { int64_t device; uint32_t cause, state, what, line; };
@@ -21,6 +21,7 @@ cause_name(const void *row)
 {
 	return nsx_cause_name((enum nsx_cause)((const struct row *)row)->key.cause);
 }
+
 static const char *
 state_name(const void *row)
 {
@@ -64,13 +65,46 @@ static const struct nsx_sum_def defs[] = {
 	[NSX_IDLE_HOST_FUNCTIONS] = DEF(function_cols, "-ns device state function", "ns function samples state share"),
 };
 
+/* ---- the longest gaps, with what the host did most in each */
+
+/* Time of a gap in one state, what and line. */
+struct gap_part { enum nsx_doing_state state; uint32_t what, line; int64_t ns; };
+
+/* The launch-starved time of a gap. most: the part with most of it; what: its text. */
+struct host_gap {
+	int64_t start, ns, gap, device, tid;
+	const char *cause, *state;
+	struct gap_part most;
+	uint32_t what;
+};
+
+/* The gap of a device that goes on. */
+struct open_gap { struct host_gap gap; NSX_VEC(struct gap_part) parts; };
+
+#define OF(member) offsetof(struct host_gap, member), 0, NULL
+static const struct nsx_sum_col gap_cols[] = {
+	{ "device", NSX_CELL_ID,     NSX_SUM_INT,  OF(device) },
+	{ "start",  NSX_CELL_TIME,   NSX_SUM_INT,  OF(start) },
+	{ "ns",     NSX_CELL_NS,     NSX_SUM_INT,  OF(ns) },
+	{ "cause",  NSX_CELL_STRING, NSX_SUM_WORD, OF(cause) },
+	{ "state",  NSX_CELL_STRING, NSX_SUM_WORD, OF(state) },
+	{ "what",   NSX_CELL_STRING, NSX_SUM_TEXT, OF(what) },
+	{ "line",   NSX_CELL_STRING, NSX_SUM_TEXT, OF(most.line) },
+	{ "part",   NSX_CELL_NS,     NSX_SUM_INT,  OF(most.ns) },
+	{ "tid",    NSX_CELL_INT,    NSX_SUM_INT,  OF(tid) },
+};
+static const struct nsx_sum_def gaps = {
+	.size = sizeof(struct host_gap), .cols = gap_cols, .ncols = sizeof gap_cols / sizeof *gap_cols,
+	.order = "-ns device start", .rank = "ns line what state part start device cause", .heads = { { "ns", "time" } }
+};
+
 struct host {
 	const struct nsx_idle_host_options *options;
 	struct nsx_err    *err;
 	struct nsx_doing   doing;
 	struct nsx_doing_places places;    /* FUNCTIONS */
-	struct nsx_host_list list;         /* LIST */
-	struct nsx_sums    sums;
+	NSX_VEC(struct open_gap) open;     /* LIST: by device */
+	struct nsx_sums    sums;           /* of struct row; LIST: of struct host_gap */
 	struct nsx_intern  texts;     /* of what and line; number 0 is empty */
 	NSX_VEC(int64_t)        starved;  /* by device, ns */
 	struct nsx_map     counted;   /* (row, sample) */
@@ -131,6 +165,66 @@ add_row(struct host *h, const struct nsx_doing_piece *p)
 	return NSX_OK;
 }
 
+static bool
+end_gap(struct host *h, struct open_gap *o)
+{
+	if (!o->parts.n)
+		return true;
+	o->gap.most = o->parts.p[0];
+	for (size_t i = 1; i < o->parts.n; i++)
+		if (o->parts.p[i].ns > o->gap.most.ns)
+			o->gap.most = o->parts.p[i];
+	o->gap.state = nsx_doing_name(o->gap.most.state);
+	o->parts.n = 0;
+	return nsx_sums_add_first(&h->sums, (size_t)h->options->list, &o->gap);
+}
+
+/* Add a piece; line: a number in texts. False when out of memory. */
+static bool
+add_to_gap(struct host *h, const struct nsx_doing_piece *p, uint32_t line)
+{
+	struct open_gap *o;
+	size_t i = 0;
+
+	if (!nsx_vec_reach(&h->open, p->device, &(struct open_gap){ .gap.gap = -1 }))
+		return false;
+	o = &h->open.p[p->device];
+	if (o->gap.gap != p->gap) {
+		if (!end_gap(h, o))
+			return false;
+		o->gap = (struct host_gap){
+			.start = p->start, .gap = p->gap, .device = h->doing.cat.devices.p[p->device].number,
+			.tid = h->doing.threads.p[p->thread].tid, .cause = nsx_cause_name(p->cause)
+		};
+	}
+	o->gap.ns += p->end - p->start;
+	while (i < o->parts.n && !(o->parts.p[i].state == p->state && o->parts.p[i].what == p->what &&
+	                           o->parts.p[i].line == line))
+		i++;
+	if (i == o->parts.n && !nsx_vec_push(&o->parts, ((struct gap_part){ p->state, p->what, line, 0 })))
+		return false;
+	o->parts.p[i].ns += p->end - p->start;
+	return true;
+}
+
+/* After the last: the gaps are those of the list. False when out of memory. */
+static bool
+finish_gaps(struct host *h)
+{
+	for (size_t i = 0; i < h->open.n; i++)
+		if (!end_gap(h, &h->open.p[i]))
+			return false;
+	nsx_sums_cut(&h->sums, (size_t)h->options->list);
+	for (size_t i = 0; i < nsx_sums_count(&h->sums); i++) {
+		struct host_gap *g = nsx_sums_at(&h->sums, i);
+
+		g->what = nsx_intern(&h->texts, nsx_doing_text(&h->doing, g->most.what));
+		if (g->what == NSX_NONE)
+			return false;
+	}
+	return true;
+}
+
 static int
 piece(void *state, const struct nsx_doing_piece *p)
 {
@@ -145,7 +239,7 @@ piece(void *state, const struct nsx_doing_piece *p)
 	if (h->options->rows == NSX_IDLE_HOST_LIST) {
 		uint32_t line = line_of(h, p);
 
-		return line != NSX_NONE && nsx_host_list_add(&h->list, &h->doing, p, line)
+		return line != NSX_NONE && add_to_gap(h, p, line)
 		       ? NSX_OK : nsx_err_nomem(h->err, NULL);
 	}
 	if (h->options->rows != NSX_IDLE_HOST_FUNCTIONS)
@@ -226,8 +320,7 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	int rc = nsx_intern(&h.texts, NSX_STR("")) == 0 ? NSX_OK : nsx_err_nomem(err, NULL);
 
 	*table = NULL;
-	h.list = (struct nsx_host_list){ .gaps = &h.sums, .texts = &h.texts, .want = (size_t)options->list };
-	h.sums = (struct nsx_sums){ .def = options->rows == NSX_IDLE_HOST_LIST ? &nsx_host_gaps : &defs[options->rows],
+	h.sums = (struct nsx_sums){ .def = options->rows == NSX_IDLE_HOST_LIST ? &gaps : &defs[options->rows],
 		.texts = &h.texts };
 	h.doing.names = options->names;
 	h.doing.causes = options->causes;
@@ -244,7 +337,7 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	if (rc == NSX_OK)
 		rc = nsx_doing_places_each(&h.places, &h.doing, add_function, &h);
 	if (rc == NSX_OK && options->rows == NSX_IDLE_HOST_LIST)
-		rc = nsx_host_list_finish(&h.list, &h.doing) ? NSX_OK : nsx_err_nomem(err, NULL);
+		rc = finish_gaps(&h) ? NSX_OK : nsx_err_nomem(err, NULL);
 	else if (rc == NSX_OK)
 		set_wholes(&h);
 	if (rc == NSX_OK) {
@@ -258,7 +351,9 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 			nsx_table_rough(*table, "ns", "samples", NSX_DOING_ENOUGH);
 		add_note(&h, *table);
 	}
-	nsx_host_list_free(&h.list);
+	for (size_t i = 0; i < h.open.n; i++)
+		free(h.open.p[i].parts.p);
+	free(h.open.p);
 	nsx_doing_places_free(&h.places);
 	nsx_doing_free(&h.doing);
 	nsx_sums_free(&h.sums);
