@@ -35,5 +35,5 @@ main(int argc, char **argv)
 		.flags = NSX_READ_ORDERED, .runs = &(struct nsx_analysis_run){
 			.options = &o, .is = strcmp(by, "stretch") == 0 ? &nsx_launch_stretches
 			               : strcmp(by, "graph") == 0 ? &nsx_launch_graphs
-			               : o.by_range ? &nsx_launch_ranges : &nsx_launch_kernels } });
+			               : o.by_range ? &nsx_launch_ranges : &nsx_launch_analysis } });
 }

@@ -393,7 +393,7 @@ free_all(void *state)
 	free(f->row_of.p);
 }
 
-const struct nsx_analysis nsx_launch_kernels = {
+const struct nsx_analysis nsx_launch_analysis = {
 	sizeof(struct launch), NSX_K(CALL) | NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, begin, need, take,
 	finish, free_all
 };

@@ -17,7 +17,7 @@ struct nsx_launch_options {
 struct nsx_launch_sum { struct nsx_str name; int64_t kernels, kernel, starved; bool bound; };
 
 /* Analyses (table/analysis.h) with nsx_launch_options: rows for kernels, and with by_range for ranges. */
-extern const struct nsx_analysis nsx_launch_kernels, nsx_launch_ranges;
+extern const struct nsx_analysis nsx_launch_analysis, nsx_launch_ranges;
 
 /* An analysis without options: sums by kernel, without what calls cost, for nsx_launch_sum. */
 extern const struct nsx_analysis nsx_launch_sums;

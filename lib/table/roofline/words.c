@@ -133,7 +133,7 @@ put_first(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_tot
 			nsx_buf_fmt(b, ", gain %s%s (--by op-name --names=digits); of single ones at ",
 			            NSX_NS(most->gain / per), p->ran.executions ? " per execution" : "");
 		}
-		put_name(b, nsx_cat_str(&f->cat, f->cat.insts.p[one->inst].name));
+		put_name(b, nsx_cat_str(f->cat, f->cat->insts.p[one->inst].name));
 		nsx_buf_fmt(b, ", gain %s%s", NSX_NS(one->gain / per),
 		            p->ran.executions && !many ? " per execution" : "");
 	}

@@ -206,7 +206,7 @@ instructions(struct waits *f)
 
 		if (!l) {
 			nsx_sums_free(&sums);
-			nomem(f);
+			NSX_NOMEM(f);
 			return NULL;
 		}
 		/* Each instance has one device that is the last. */
