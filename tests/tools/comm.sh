@@ -103,7 +103,7 @@ for tool in overlap overlap-ops records align compare 'collectives --summary --t
 		n=8
 		[ $what = once ] && n=4
 		case $tool in
-		overlap* | records | 'perfetto -o -' | 'collectives --summary --tsv' | 'collectives --instances --tsv' | 'collectives --each --tsv' | 'stragglers --waits --tsv' | 'summary --by collective --tsv' | 'summary --by device --tsv' | 'summary --by total --tsv' | pgle) n=$((2 * n)) ;;
+		overlap* | records | 'perfetto -o -' | 'collectives --summary --tsv' | 'collectives --instances --tsv' | 'collectives --each --tsv' | 'stragglers --waits --tsv' | 'summary --by collective --tsv' | 'summary --by device --tsv' | 'summary --by total --tsv') n=$((2 * n)) ;;
 		esac
 		equal "$tool: contradictions are counted: $what" "$(sed -n 's/.*that contradict their instruction .*(\([0-9]*\))$/\1/p' "$T/err")" "$n"
 	done

@@ -167,7 +167,7 @@ equal '... but what the host did' "$(nsysx-diagnose -q --tsv "$T/few/s" | awk '/
 fails '--lines goes with --by host' 2 '--lines goes with --by host' nsysx-idle --lines "$T/s"
 fails '--by host prints a table' 2 'go with --mark' nsysx-idle --by host -b "$T/s"
 fails '... with launches that take some time' 2 'want 0 or more' nsysx-idle --by host --latency=-1 "$T/s"
-fails 'what --by can be names it' 2 'every:TIME, host, node, partition, group, axis or block:N; did you mean host?' nsysx-idle --by hosts "$T/s"
+fails 'what --by can be names it' 2 'every:TIME, host, node, rack, partition, group, axis or block:N; did you mean host?' nsysx-idle --by hosts "$T/s"
 fails '--while goes with --by host' 2 '--while goes with --by host' nsysx-fold --while idle "$T/s"
 fails 'a cause in which the host had launched' 2 'want a launch-starved cause' nsysx-idle --by host --cause latency,unresolved "$T/s"
 fails '... of stacks' 2 'want a launch-starved cause' nsysx-fold --by host --while idle:issued "$T/s"

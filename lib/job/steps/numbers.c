@@ -149,17 +149,23 @@ nearest(const struct moment *s, size_t n, int64_t x)
 	return at;
 }
 
+/* Whether x is between the moments of the reference, or at most half a period before or after them. */
+static bool
+is_near(const struct moment *ref, size_t m, size_t at, int64_t x, uint64_t half)
+{
+	return distance(ref[at].at, x) <= half || (x > ref[0].at && x < ref[m - 1].at);
+}
+
 /* The shift of steps own[0..n-1] against the m > 0 moments of the reference; false if none is at their time. Moments of
  * the reference are found by binary search, not by iterating over them: there may be very many devices with few steps
  * each. */
 static bool
-find_shift(const struct moment *ref, size_t m, const struct nsx_step_of *own, size_t n, bool met, int64_t *shifts,
-           int64_t *shift)
+find_shift(const struct moment *ref, size_t m, uint64_t half, const struct nsx_step_of *own, size_t n, bool met,
+           int64_t *shifts, int64_t *shift)
 {
-	int64_t begin = ref[0].at, end = ref[m - 1].at, x, before = 0;
-	uint64_t half = m > 1 ? distance(end, begin) / (m - 1) / 2 : UINT64_MAX;
+	int64_t x, before = 0;
 	bool any = false;
-	size_t k = 0;
+	size_t k = 0, at;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!moment_of(&own[i], met, &x))
@@ -169,9 +175,9 @@ find_shift(const struct moment *ref, size_t m, const struct nsx_step_of *own, si
 
 		any = true;
 		before = x;
-		if (again || (x < begin && distance(x, begin) > half) || (x > end && distance(x, end) > half))
-			continue;
-		shifts[k++] = ref[nearest(ref, m, x)].index - (int64_t)i;
+		at = nearest(ref, m, x);
+		if (!again && is_near(ref, m, at, x, half))
+			shifts[k++] = ref[at].index - (int64_t)i;
 	}
 	if (!k)
 		return false;
@@ -180,8 +186,8 @@ find_shift(const struct moment *ref, size_t m, const struct nsx_step_of *own, si
 	return true;
 }
 
-/* Number the steps of the n runs of a class whose devices are on one clock: of those that communicate by that, of the
- * others by their starts. */
+/* Number the steps of the n runs of a class whose devices are on one clock: of those that communicate with the
+ * reference by that, of the others by their starts. */
 static void
 by_times(struct nsx_step_of *list, struct device_steps *runs, size_t n, const struct room *room)
 {
@@ -193,16 +199,17 @@ by_times(struct nsx_step_of *list, struct device_steps *runs, size_t n, const st
 			ref = &runs[i];
 	const struct nsx_step_of *first = &list[ref->at];
 	bool all_met = any_met(first, ref->n);
+	uint64_t half = ref->n > 1 ? distance(first[ref->n - 1].first, first->first) / (ref->n - 1) / 2 : UINT64_MAX;
 
 	for (int met = 1; met >= 0; met--) {
 		size_t m = met && !all_met ? 0 : moments(first, ref->n, met, room->ref);
 
 		for (size_t i = 0; i < n && m; i++) {
 			struct device_steps *r = &runs[i];
-			bool own = all_met && any_met(&list[r->at], r->n);
 
-			if (own == (met != 0) && r != ref)
-				r->shared = find_shift(room->ref, m, &list[r->at], r->n, met, room->shifts, &r->shift);
+			if (r != ref && !r->shared)
+				r->shared = find_shift(room->ref, m, half, &list[r->at], r->n, met, room->shifts,
+				                       &r->shift);
 			least = r->shared && r->shift < least ? r->shift : least;
 		}
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/par.h"
 #include "job/remedy.h"
 #include "job/steps/find.h"
 #include "job/steps/windows.h"
@@ -44,17 +45,52 @@ report(const struct wi_graph *g, struct nsx_diags *diags)
 
 /* ---- readings */
 
+/* Two readings of one file at the same time: its steps, and what happened. */
+struct both {
+	struct nsx_reader *in, *events;
+	const struct nsx_steps_wanted *wanted;
+	struct nsx_spool *again;
+	struct wi_graph *g;
+	struct nsx_step_set *steps;
+	struct nsx_diags *diags;
+	struct nsx_err *err;     /* of the first one; the other has that of the graph */
+	int rc[2];
+};
+
+static void
+read_one(void *state, int i)
+{
+	struct both *b = state;
+
+	b->rc[i] = i ? nsx_read_all(b->events, NULL, nsx_wi_take, b->g, b->g->err)
+	           : nsx_steps_find(b->in, b->wanted, b->steps, b->again, b->diags, b->err);
+}
+
 /* Find the steps, and take what happened. */
 static int
 read_events(struct nsx_reader *in, const struct nsx_steps_options *o, struct nsx_spool *again, struct wi_graph *g,
-            struct nsx_step_set *s, struct nsx_diags *diags)
+            struct nsx_step_set *s, struct nsx_diags *diags, struct nsx_err *err)
 {
-	const struct nsx_steps_wanted wanted = { .step = o->step, .module = o->module, .require = o->require,
-	                                         .keep = o->keep, .repeats = o->repeats, .repeat = o->repeat,
-	                                         .bounds = true, .also = nsx_wi_take, .also_state = g };
+	struct nsx_steps_wanted wanted = { .step = o->step, .module = o->module, .require = o->require,
+	                                   .keep = o->keep, .repeats = o->repeats, .repeat = o->repeat,
+	                                   .bounds = true };
+	struct nsx_spool *file = nsx_par_cpus() > 1 && nsx_spool_again(in) ? nsx_spool_open_all(in, g->err) : NULL;
+	struct both b = { in, NULL, &wanted, again, g, s, diags, err, { NSX_OK, NSX_OK } };
 
-	nsx_wi_need(g, in);
-	return nsx_steps_find(in, &wanted, s, again, diags, g->err);
+	b.events = file ? nsx_spool_reader_of(file, NSX_READ_ORDERED) : NULL;
+	if (b.events) {
+		nsx_wi_need(g, b.events);
+		nsx_par_run(2, 2, read_one, &b);
+		nsx_reader_close(b.events);
+	} else {
+		/* Of what comes once, one takes what the other read. */
+		wanted.also = nsx_wi_take;
+		wanted.also_state = g;
+		nsx_wi_need(g, in);
+		read_one(&b, 0);
+	}
+	nsx_spool_free(file);
+	return b.rc[0] == NSX_OK ? b.rc[1] : b.rc[0];
 }
 
 /* The limits of instructions, in these windows. */
@@ -125,7 +161,8 @@ nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, 
 {
 	const struct nsx_whatif_options *options = wanted;
 	struct nsx_step_set s = { .err = err };
-	struct wi_graph g = { .err = err, .from = INT64_MIN, .to = INT64_MAX,
+	struct nsx_err of_graph = { "" };
+	struct wi_graph g = { .err = &of_graph, .from = INT64_MIN, .to = INT64_MAX,
 		              .numbered = options->form == NSX_WHATIF_EDGES || options->form == NSX_WHATIF_SLACKS };
 	bool limits = asks_limits(options);
 	struct nsx_spool *again = limits ? nsx_spool_open_all(in, err) : NULL;
@@ -139,7 +176,7 @@ nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, 
 			if (k < NSX_COMPILE || k == NSX_MODULE || k == NSX_THUNK)
 				nsx_reader_need(in, k, NSX_EVERY);
 	if (rc == NSX_OK)
-		rc = read_events(in, &options->steps, again, &g, &s, diags);
+		rc = read_events(in, &options->steps, again, &g, &s, diags, err);
 	/* Other paths and slack are by step, whose class they name. */
 	if (rc == NSX_OK && (options->form == NSX_WHATIF_FORECAST || options->form == NSX_WHATIF_OP))
 		rc = nsx_step_windows(&s, &w);
@@ -159,5 +196,5 @@ nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, 
 	free(w.list.p);
 	nsx_steps_free(&s);
 	nsx_wi_free(&g);
-	return rc;
+	return rc == NSX_OK ? NSX_OK : nsx_err_set(err, "%s", of_graph.msg);
 }

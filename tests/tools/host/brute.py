@@ -355,16 +355,29 @@ def check_copies(name, job, path):
 
 
 def number_steps(out):
-    """One number for a step of the job: devices are shifted against the one with most steps, by the median distance to its nearest steps."""
+    """One number for a step of the job: devices are shifted against the one with most steps, by the median distance to its nearest steps: of
+    those that communicate within half a period of each other by that, of others by their starts."""
     by_device = [[s for s in out if s["device"] == d] for d in sorted({s["device"] for s in out})]
     if not by_device:
         return
-    ref = [s["start"] for s in max(by_device, key=len)]
-    half = (ref[-1] - ref[0]) // (len(ref) - 1) // 2 if len(ref) > 1 else math.inf
-    shifts = []
-    for own in by_device:
-        places = [max(range(len(ref)), key=lambda j: (-abs(ref[j] - s["start"]), j)) - i for i, s in enumerate(own) if ref[0] - half <= s["start"] <= ref[-1] + half]
-        shifts.append(sorted(places)[(len(places) - 1) // 2] if places else None)
+    first = max(by_device, key=len)
+    half = (first[-1]["start"] - first[0]["start"]) // (len(first) - 1) // 2 if len(first) > 1 else math.inf
+    shifts = [None] * len(by_device)
+    for when in ("met", "start"):
+        ref = sorted((s[when], j) for j, s in enumerate(first) if s[when] is not None)
+        for d, own in enumerate(by_device):
+            places, before = [], None
+            for i, s in enumerate(own):
+                if not ref or s[when] is None or s[when] == before:
+                    continue
+                before = x = s[when]
+                near = max(t for t, _ in ref if abs(t - x) == min(abs(t - x) for t, _ in ref))
+                if abs(near - x) <= half or ref[0][0] < x < ref[-1][0]:
+                    places.append(min(j for t, j in ref if t == near) - i)
+            if own is first:
+                shifts[d] = 0
+            elif shifts[d] is None and places:
+                shifts[d] = sorted(places)[(len(places) - 1) // 2]
     least = min(s for s in shifts if s is not None)
     for own, shift in zip(by_device, shifts):
         for i, s in enumerate(own):
@@ -401,7 +414,8 @@ def steps_of(job):
             got = ops.get((r["range"], d))
             if got:
                 first, last = min(o["start"] for o, _ in got), max(end(o) for o, _ in got)
-                out.append(dict(device=d, range=r["range"], start=first, span=last - first, ops=len(got), helper=sum(h for _, h in got)))
+                ends = [end(o) for o, _ in got if o.get("comm") == 1]
+                out.append(dict(device=d, range=r["range"], met=min(ends) + (max(ends) - min(ends)) // 2 if ends else None, start=first, span=last - first, ops=len(got), helper=sum(h for _, h in got)))
     # Of equal starts the range that came first in the stream.
     place = {r["range"]: (min(r["host_start"], r.get("start", r["host_start"])), -r["host_dur"], i) for i, r in enumerate(job["range"])}
     out.sort(key=lambda s: (s["device"], s["start"], place[s["range"]]))

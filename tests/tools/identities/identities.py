@@ -249,7 +249,7 @@ TABLES = [f"summary --by {by}" for by in ("module", "thunk", "opcode", "collecti
                                           "phase", "scope", "family", "overlap", "node", "axis")] + \
     ["summary --metrics", "launch", "launch --by stretch", "launch --by graph", "steps", "steps --each", "steps --by phase",
      "steps --by shape", "idle", "copies", "stragglers --waits", "collectives --summary", "diagnose --min 0", "diagnose --where"]
-SIGNED = ("paid", "saved", "slowdown", "between", "start", "host_start", "device", "worst", "step")
+SIGNED = ("paid", "saved", "low", "slowdown", "between", "start", "host_start", "device", "worst", "step")
 
 
 @claim("no number is below 0 or none, no share is above 1")
