@@ -2,6 +2,7 @@
  * least slack binds. What is left of its slack is added to its lag, so that every event has its measured time. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/num.h"
 #include "base/sort.h"
 
@@ -429,6 +430,27 @@ visit(struct ordering *o, uint32_t event)
 	return true;
 }
 
+/* An event that waits for what is to come, and when it was. */
+struct due { int64_t at; uint32_t event; };
+
+static bool
+is_before(const void *none, const struct due *a, const struct due *b)
+{
+	(void)none;
+	return a->at != b->at ? a->at < b->at : a->event < b->event;
+}
+NSX_HEAP(due, struct due, const void *, is_before)
+
+/* Whether the end of what starts with an event waits for others that start later. */
+static bool
+is_awaiting(const struct wi_graph *g, uint32_t event)
+{
+	const struct wi_call *c = wi_is_op(g, event) ? NULL : &g->calls.p[wi_call_of(g, event)];
+
+	return c ? c->queue != NSX_NONE || wi_call_more(g, c)->nwaited
+	         : wi_more(g, &g->ops.p[wi_op_of(event)])->instance != NSX_NONE;
+}
+
 /* Fetch what is known of the call of an operation to come. */
 static void
 foresee(const struct ordering *o, size_t i)
@@ -447,19 +469,35 @@ static bool
 make_all(struct wi_graph *g)
 {
 	struct ordering o = { .g = g, .state = nsx_large_array(&g->large, g->nevents, 1) };
+	NSX_VEC(struct due) dues = { 0 };
 	size_t i = 0, k = 0;
 	bool good = o.state != NULL;
 
 	while (good && (i < g->ops.n || k < g->calls.n)) {
 		bool call = i == g->ops.n || (k < g->calls.n && g->calls.p[k].start <= g->ops.p[i].start);
+		uint32_t e = call ? wi_enter(g, k) : wi_start(i);
 
+		/* Were it visited before, all that it waits for would be, one thread or stream after the other: far
+		 * from what is near in time. */
+		if (dues.n && dues.p[0].at <= wi_time(g, e)) {
+			good = visit(&o, due_pop(NULL, dues.p, dues.n).event);
+			dues.n--;
+			continue;
+		}
 		if (!call)
 			foresee(&o, i);
-		uint32_t e = call ? wi_enter(g, k++) : wi_start(i++);
-
+		*(call ? &k : &i) += 1;
 		wi_pause(g, i + k);
-		good = visit(&o, e) && visit(&o, e + 1);
+		good = visit(&o, e);
+		if (!is_awaiting(g, e)) {
+			good = good && visit(&o, e + 1);
+		} else if ((good = good && nsx_vec_room(&dues, 1))) {
+			due_push(NULL, dues.p, dues.n, (struct due){ wi_time(g, e + 1), e + 1 });
+			dues.n++;
+		}
 	}
+	for (size_t d = 0; d < dues.n && good; d++)
+		good = visit(&o, dues.p[d].event);
 	for (i = 0; i < g->instances.n && good; i++)
 		good = visit(&o, wi_meeting(g, i));
 	for (int c = 0; c < WI_NCLASSES; c++) {
@@ -468,6 +506,7 @@ make_all(struct wi_graph *g)
 	}
 	nsx_large_free(&g->large, o.state);
 	free(o.stack.p);
+	free(dues.p);
 	return good;
 }
 
