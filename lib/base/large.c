@@ -27,7 +27,7 @@ enum { WAITING = 64, NEXT = 16, AT_ONCE = 4 << 20 };
 struct nsx_large_ahead {
 	struct nsx_worker *worker;
 	pthread_mutex_t lock;
-	struct part { int fd; off_t from, to; } parts[WAITING];
+	struct part { int fd, of; off_t from, to; } parts[WAITING];   /* of: the descriptor of the array */
 	struct stretch { char *p; size_t bytes; } next[NEXT];
 	size_t      n, nnext;
 	bool        works;           /* the thread has not seen yet that there are none */
@@ -125,15 +125,43 @@ prepare(struct nsx_large *l, int fd, size_t from, size_t to)
 {
 	struct nsx_large_ahead *a = ahead_of(l);
 	int own = a ? dup(fd) : -1;
+	size_t most = (size_t)sysconf(_SC_PHYS_PAGES) / 8 * (size_t)sysconf(_SC_PAGESIZE);
 
 	if (own < 0)
 		return;
+	/* Of more, the first would be gone from memory before it is used. */
+	to = to - from < most ? to : from + most;
 	pthread_mutex_lock(&a->lock);
 	if (a->n < WAITING)
-		a->parts[a->n++] = (struct part){ own, (off_t)from, (off_t)to };
+		a->parts[a->n++] = (struct part){ own, fd, (off_t)from, (off_t)to };
 	else
 		close(own);
 	go_on(a);
+}
+
+/* Nothing is to be mapped any more of an area that goes; nor read, where its file goes, too. What is being done goes on:
+ * it does no harm. */
+static void
+forget(struct nsx_large *l, const struct nsx_large_area *area, bool file)
+{
+	struct nsx_large_ahead *a = l->ahead;
+	const char *p = area->p;
+	size_t n = 0, nnext = 0;
+
+	if (!a)
+		return;
+	pthread_mutex_lock(&a->lock);
+	for (size_t i = 0; i < a->nnext; i++)
+		if (a->next[i].p < p || a->next[i].p >= p + area->bytes)
+			a->next[nnext++] = a->next[i];
+	for (size_t i = 0; i < a->n; i++)
+		if (file && a->parts[i].of == area->fd)
+			close(a->parts[i].fd);
+		else
+			a->parts[n++] = a->parts[i];
+	a->n = n;
+	a->nnext = nnext;
+	pthread_mutex_unlock(&a->lock);
 }
 
 static void
@@ -193,8 +221,10 @@ map(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
 		            bytes >> 20, strerror(errno));
 		return false;
 	}
-	if (a->p)
+	if (a->p) {
+		forget(l, a, false);
 		munmap(a->p, a->bytes);
+	}
 	a->p = p;
 	a->bytes = bytes;
 	prepare(l, a->fd, have, bytes);
@@ -257,6 +287,7 @@ drop(struct nsx_large *l, struct nsx_large_area *a)
 		l->bytes -= a->bytes;
 		free(a->p);
 	} else {
+		forget(l, a, true);
 		munmap(a->p, a->bytes);
 		close(a->fd);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/par.h"
 #include "job/remedy.h"
 #include "job/steps/find.h"
@@ -74,7 +75,9 @@ read_events(struct nsx_reader *in, const struct nsx_steps_options *o, struct nsx
 	struct nsx_steps_wanted wanted = { .step = o->step, .module = o->module, .require = o->require,
 	                                   .keep = o->keep, .repeats = o->repeats, .repeat = o->repeat,
 	                                   .bounds = true };
-	struct nsx_spool *file = nsx_par_cpus() > 1 && nsx_spool_again(in) ? nsx_spool_open_all(in, g->err) : NULL;
+	/* A second reading has buffers of its own. */
+	bool twice = nsx_par_cpus() > 1 && !nsx_memory_limit() && nsx_spool_again(in);
+	struct nsx_spool *file = twice ? nsx_spool_open_all(in, g->err) : NULL;
 	struct both b = { in, NULL, &wanted, again, g, s, diags, err, { NSX_OK, NSX_OK } };
 
 	b.events = file ? nsx_spool_reader_of(file, NSX_READ_ORDERED) : NULL;
