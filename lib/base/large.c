@@ -139,8 +139,8 @@ prepare(struct nsx_large *l, int fd, size_t from, size_t to)
 	go_on(a);
 }
 
-/* Nothing is to be mapped any more of an area that goes; nor read, where its file goes, too. What is being done goes on:
- * it does no harm. */
+/* Nothing is to be mapped any more of an area that goes; nor read, where its file goes, too. What is being done goes
+ * on: it does no harm. */
 static void
 forget(struct nsx_large *l, const struct nsx_large_area *area, bool file)
 {

@@ -22,6 +22,8 @@ enum {
 static const double little = 1;
 /* The share of the path on one device from which that device sets the step. */
 static const double half = 0.5;
+/* The share of the period that the ends of a range are apart from which on it tells nothing. */
+static const double narrow = 0.05;
 
 /* ---- which steps */
 
@@ -320,13 +322,15 @@ make(struct nsx_look_at *a)
 	return rc == NSX_OK ? nsx_wi_gains_open(&f->gains, &f->graph, &f->path) : rc;
 }
 
-/* Set the forecast of a finding from the gain of its change. */
+/* Set the forecast of a finding from the gain of its change. A range tells something if it is narrow, or ends below
+ * what is lost; else it only says that nothing is known. */
 static void
 set_forecast(const struct nsx_look_forecasts *f, struct nsx_finding *x, const struct wi_gain *gain, bool named)
 {
 	x->forecast = *gain;
 	x->ranges = f->gains.refused || f->gains.doubtful;
-	x->forecasts = named && !gain->none;
+	x->forecasts = named && !gain->none && (gain->single || gain->high < x->gain
+	                                        || gain->high - gain->low <= narrow * f->gains.period);
 }
 
 /* All changes are tried at once, and whether anything can be forecast with them. */
