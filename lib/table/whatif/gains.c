@@ -7,7 +7,7 @@
 
 #include "job/remedy.h"
 
-/* Shares above which there are no forecasts, or only lower bounds. */
+/* Shares above which there are no forecasts, or only ranges. */
 struct limits { double unexplained, off, unrelated, unseen, unpaired, late, blind, idle; };
 static const struct limits refused = { 0.1, 0.05, 0.05, 0.4, 0.1, 0.1, 0.1, INFINITY },
                            doubtful = { 0.01, 0.015, 0.02, 0.1, 0.01, 0.01, 0.01, 0.1 };

@@ -429,14 +429,28 @@ nsx_wi_plan_is(const struct wi_plan *p, enum wi_what what)
 	return any;
 }
 
-bool
-nsx_wi_plan_without(const struct wi_plan *p, bool *without)
+/* Those of all parts. */
+static bool
+add_without(const struct wi_plan *p, bool *without)
 {
 	bool any = nsx_wi_change_without(p->g, &p->change, without);
 
-	for (size_t i = 0; i < p->nparts && !any; i++)
-		any = nsx_wi_plan_without(&p->parts[i], without);
+	for (size_t i = 0; i < p->nparts; i++)
+		any |= add_without(&p->parts[i], without);
 	return any;
+}
+
+bool
+nsx_wi_plan_without(const struct wi_plan *p, bool *without)
+{
+	const struct wi_graph *g = p->g;
+	bool any, left = false;
+
+	memset(without, 0, g->pairing.comm.cat.devices.n * sizeof *without);
+	any = add_without(p, without);
+	for (size_t i = 0; any && i < g->steps.n && !left; i++)
+		left = !without[g->steps.p[i].device];
+	return left;
 }
 
 void
