@@ -18,7 +18,9 @@ enum {
 	SLOW_CALL = 15000,    /* ns: a call that is longer, and TIMES_LATE as long as usual, may have waited */
 	MORE = 500,           /* ns more than usual, of an operation without a call */
 	IDLE_HOST = 50000,    /* ns: a gap that is longer may be a wait, in a job whose host may wait in no call */
-	MOST = 64             /* causes of one event in one stream: of more some are taken, also the first and last */
+	MOST = 64,            /* causes of one event in one stream: of more some are taken, also the first and last */
+	IN_VAIN = 16          /* visits of each event that a search for an order may take back: then causes are not
+	                       * looked at */
 };
 #define UNKNOWN INT64_MIN
 /* Shares of the path from which on a kind of doubt is taken as one of the whole job. */
@@ -311,50 +313,74 @@ doubt_of(const struct wi_spans *s, uint32_t event)
 /* ---- order: what an event may have waited for comes before it */
 
 enum { NEW, OPEN, DONE };
+/* An event whose sources are being visited, of which it has so many edges; a cause of the one below it. */
+struct visited { uint32_t event, at, edges; bool cause; };
 struct ordering {
 	struct wi_spans *s;
 	unsigned char   *state;                      /* of events */
-	NSX_VEC(struct visited { uint32_t event, at, edges; }) stack;   /* events whose sources are being visited, of
-	                                                                 * which they have so many edges */
+	NSX_VEC(struct visited) stack;
 	size_t           n;
+	size_t           left;                       /* events that may still be visited in vain */
 };
 
 static bool
-open_event(struct ordering *o, uint32_t event)
+open_event(struct ordering *o, uint32_t event, bool cause)
 {
 	if (o->state[event] != NEW)
 		return true;
 	if (!nsx_vec_room(&o->stack, 1))
 		return false;
 	o->state[event] = OPEN;
-	o->stack.p[o->stack.n++] = (struct visited){ event, 0, wi_nedges(o->s->g, event) };
+	o->stack.p[o->stack.n++] = (struct visited){ event, 0, wi_nedges(o->s->g, event), cause };
 	return true;
 }
 
 /* The next event that must, or may, come before it; NSX_NONE: there are no more. */
 static uint32_t
-next_source(const struct wi_spans *s, struct visited *v)
+next_source(const struct ordering *o, struct visited *v, bool *cause)
 {
-	const struct wi_graph *g = s->g;
+	const struct wi_graph *g = o->s->g;
 	uint32_t i = v->at++;
-	const struct wi_doubt *d = i < v->edges ? NULL : doubt_of(s, v->event);
+	const struct wi_doubt *d = i < v->edges || !o->left ? NULL : doubt_of(o->s, v->event);
 
+	*cause = i >= v->edges;
 	return i < v->edges ? g->edges.p[g->first[v->event] + i].from
-	       : d && i - v->edges < d->n ? s->causes.p[d->first + i - v->edges] : (uint32_t)NSX_NONE;
+	       : d && i - v->edges < d->n ? o->s->causes.p[d->first + i - v->edges] : (uint32_t)NSX_NONE;
+}
+
+/* The source of the last event waits for that event: by a cause, since edges make no cycle. It and what was visited
+ * for it is left to be visited later. */
+static void
+drop_cause(struct ordering *o)
+{
+	bool cause = false;
+
+	while (o->stack.n && !cause) {
+		const struct visited *v = &o->stack.p[--o->stack.n];
+
+		o->state[v->event] = NEW;
+		cause = v->cause;
+		o->left -= o->left > 0;
+	}
 }
 
 /* Put an event behind its sources; behind its causes, but for those that come after it. */
 static bool
 visit(struct ordering *o, uint32_t event)
 {
-	if (!open_event(o, event))
+	if (!open_event(o, event, false))
 		return false;
 	while (o->stack.n) {
 		uint32_t e = o->stack.p[o->stack.n - 1].event;
-		uint32_t from = next_source(o->s, &o->stack.p[o->stack.n - 1]);
+		bool cause;
+		uint32_t from = next_source(o, &o->stack.p[o->stack.n - 1], &cause);
 
+		if (from != NSX_NONE && !cause && o->state[from] == OPEN) {
+			drop_cause(o);
+			continue;
+		}
 		if (from != NSX_NONE) {
-			if (!open_event(o, from))
+			if (!open_event(o, from, cause))
 				return false;
 			continue;
 		}
@@ -369,7 +395,8 @@ static bool
 put_in_order(struct wi_spans *s)
 {
 	const struct wi_graph *g = s->g;
-	struct ordering o = { .s = s, .state = nsx_large_array(wi_large(g), g->nevents + 1, 1) };
+	struct ordering o = { .s = s, .state = nsx_large_array(wi_large(g), g->nevents + 1, 1),
+	                      .left = IN_VAIN * g->nevents };
 	bool good = o.state != NULL;
 
 	s->order = nsx_large_array(wi_large(g), g->nevents + 1, sizeof *s->order);
