@@ -52,4 +52,34 @@ equal 'a change saves no more than what it takes away, whatever contradicts itse
 	most = $1 - 10000000 + (NR == 1 ? 500000 : NR == 2 ? 1000000 : 6900000)
 	print ($3 >= 0 && $3 <= $4 && $4 <= most) ? "good" : $0 }' | uniq)" good
 equal '... and no less than that of what the next step waits for' "$(gains contradict faster:A=2 | cut -d ' ' -f 3-)" '500000 500000'
+
+# Of collectives whose members are not known that of device 0 takes 8 ms, within which devices 1 and 2 do other work, in so many operations, until that of
+# device 1 begins, 7 ms after it. That of device 2 is over before.
+members() {
+	awk -v "n=$1" '
+		function op(device, stream, name, s, dur, comm) {
+			print s "\top\t" device "\t\tkernel\t" device "\t" stream "\t" name "\t" s "\t" dur "\t\t\t\t\t" (comm ? "1\tall-reduce\tunknown" : "0\t\t")
+		}
+		BEGIN {
+			for (k = 0; k < 8; k++) {
+				t = k * 10000000
+				op(0, 7, "a", t, 1000000)
+				op(0, 9, "ncclDevKernel_AllReduce", t + 1000000, 8000000, 1)
+				op(0, 7, "b", t + 9000000, 900000)
+				for (i = 0; i < n; i++)
+					op(1, 7, "k", t + 1000000 + i * int(7000000 / n), int(7000000 / n) - 100)
+				op(1, 9, "ncclDevKernel_AllReduce", t + 8000000, 500000, 1)
+				op(1, 7, "b", t + 9000000, 900000)
+				op(2, 7, "a", t, 500000)
+				op(2, 9, "ncclDevKernel_AllReduce", t + 600000, 300000, 1)
+			}
+		}'
+}
+for n in 10 100 1000; do
+	{ members $n; step 0 0; step 1 1000000; } | stream 3 $(((7 + n + 2) * 8)) >"$T/members"
+	equal "a collective that may have waited for one among $n operations" "$(gains members nowait | cut -d ' ' -f 3-)" '0 3500000'
+done
+equal '... for that device, not for another one' "$(gains members nowait:1 nowait:2 nowait:1-2 nowait:2,nowait:1 nowait:0 | cut -d ' ' -f 3- | paste -sd, -)" \
+	'0 7000000,0 0,0 7000000,0 7000000,0 0'
+ok '... which names something' sh -c '! nsysx-whatif --what nowait:1 "$1" 2>&1 | grep "names nothing"' sh "$T/members"
 done_testing

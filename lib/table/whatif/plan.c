@@ -265,6 +265,10 @@ nowait(struct wi_plan *p, bool *named)
 		wi_pause(g, i);
 		*named = g->edges.p[i].class == WI_RDV && waits_not(p, &g->edges.p[i]);
 	}
+	for (size_t i = 0; i < g->ops.n && !*named && g->mores.n; i++) {
+		wi_pause(g, i);
+		*named = wi_more(g, &g->ops.p[i])->guessed && p->of[wi_device(g, &g->ops.p[i])];
+	}
 	return NSX_OK;
 }
 
@@ -426,6 +430,17 @@ nsx_wi_plan_is(const struct wi_plan *p, enum wi_what what)
 
 	for (size_t i = 0; i < p->nparts && !any; i++)
 		any = nsx_wi_plan_is(&p->parts[i], what);
+	return any;
+}
+
+bool
+nsx_wi_plan_skips(const struct wi_plan *p, uint32_t device)
+{
+	bool any = p->kind == WI_PLAN_CHANGE && p->change.what == WI_NOWAIT
+	           && (!p->of || (device != NSX_NONE && p->of[device]));
+
+	for (size_t i = 0; i < p->nparts && !any; i++)
+		any = nsx_wi_plan_skips(&p->parts[i], device);
 	return any;
 }
 
