@@ -82,4 +82,23 @@ done
 equal '... for that device, not for another one' "$(gains members nowait:1 nowait:2 nowait:1-2 nowait:2,nowait:1 nowait:0 | cut -d ' ' -f 3- | paste -sd, -)" \
 	'0 7000000,0 0,0 7000000,0 7000000,0 0'
 ok '... which names something' sh -c '! nsysx-whatif --what nowait:1 "$1" 2>&1 | grep "names nothing"' sh "$T/members"
+
+# In steps of 10 ms two threads of a process wait, it is not known for what, for 6 ms at the same time; long before the first step, and of a process that
+# launches nothing, that says nothing.
+awk 'function wait(pid, tid, s, dur) { print s "\tcall\t0\t" ++c "\t" pid "\t" tid "\t" s "\t" dur "\tcudaStreamSynchronize\tsync\t0\t1\t" }
+	BEGIN {
+		wait(1, 2, -90000000, 80000000)
+		for (k = 0; k < 8; k++) {
+			t = k * 10000000
+			print t "\tcall\t0\t" ++c "\t1\t1\t" t "\t5000\tcudaLaunchKernel\tlaunch\t1\t\t"
+			at = c
+			wait(1, 2, t + 1000000, 6000000)
+			wait(1, 3, t + 1000000, 6000000)
+			wait(2, 1, t + 1000000, 9000000)
+			print t + 6000 "\top\t0\t\tkernel\t0\t7\tA\t" t + 6000 "\t9000000\t" at "\t1\t" t "\t5000\t\t\t"
+		}
+	}' >"$T/blind"
+{ cat "$T/blind"; step 0 6000; } | stream 1 49 >"$T/s"
+equal 'calls that wait for what is not known, of the time of the process' "$(nsysx-whatif --what faster:A=2 "$T/s" 2>&1 | grep -o 'what is not known take [0-9.]* %')" \
+	'what is not known take 60.0 %'
 done_testing
