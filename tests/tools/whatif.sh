@@ -218,6 +218,7 @@ done
 fails '... of communication: what to use' 1 'communication of that name: use transfer:all-reduce=2' nsysx-whatif --step '^step' --what 'faster:^ncclDevKernel=2' "$T/both"
 says '... which is a warning beside one that names something' 'transfer:all-gather=2 names nothing in the stream: it saves nothing' nsysx-whatif --step '^step' --what transfer:all-gather=2 --what even "$T/both"
 equal 'a device that nobody waits for: the step of the others' "$(forecast both nowait:1 nowait:0 nowait:0,1 nowait:0-1)" '70900 40900 70900 55900 55900'
+equal '... of two in one row: of both' "$(forecast both nowait:0,nowait:1 even,nowait:0,nowait:1)" '70900 55900 55900'
 for change in nowait:x nowait: nowait:1-0 'nowait:0;1' limit=2 limit=0 limit:a=b=1.5 copies copies:x=2; do
 	fails "no such change: $change" 2 'usage' nsysx-whatif --what "$change" "$T/both"
 done

@@ -144,7 +144,7 @@ struct nsx_look_forecasts {
 	struct wi_path     path;
 	struct wi_gains    gains;
 	bool               known;        /* findings have forecasts */
-	struct nsx_buf     why;          /* why not, or why they are lower bounds; may be empty */
+	struct nsx_buf     why;          /* why not, or why they are ranges; may be empty */
 	int64_t            device;       /* with the most of it; */
 	int64_t            on;           /* ns of it there */
 	int64_t            steps, of;    /* steps of the path, if they are not all */

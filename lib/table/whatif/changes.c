@@ -169,12 +169,5 @@ nsx_whatif_check(const char *text)
 bool
 nsx_wi_change_without(const struct wi_graph *g, const struct wi_change *c, bool *without)
 {
-	if (c->what != WI_NOWAIT || !c->name.len)
-		return false;
-	memset(without, 0, g->pairing.comm.cat.devices.n * sizeof *without);
-	nsx_wi_change_devices(g, c, without);
-	for (size_t i = 0; i < g->steps.n; i++)
-		if (!without[g->steps.p[i].device])
-			return true;
-	return false;
+	return c->what == WI_NOWAIT && c->name.len && nsx_wi_change_devices(g, c, without);
 }

@@ -522,7 +522,7 @@ nsx_wi_make_edges(struct wi_graph *g)
 	g->order = nsx_large_array(&g->large, g->nevents, sizeof *g->order);
 	find_last(g);
 	good = g->first && g->order && make_all(g);
-	if (g->edges.n == EDGES)
+	if (g->edges.n >= EDGES)
 		return nsx_err_set(g->err, "operations and calls wait for each other more than %u times", EDGES);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "job/remedy.h"
 
-/* Shares above which there are no forecasts, or only lower bounds. */
+/* Shares above which there are no forecasts, or only ranges. */
 struct limits { double unexplained, off, unrelated, unseen, unpaired, late, blind, idle; };
 static const struct limits refused = { 0.1, 0.05, 0.05, 0.4, 0.1, 0.1, 0.1, INFINITY },
                            doubtful = { 0.01, 0.015, 0.02, 0.1, 0.01, 0.01, 0.01, 0.1 };
@@ -136,21 +136,6 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 	return rc;
 }
 
-/* The time of calls that wait, nobody knows for what. */
-static int64_t
-blind_time(const struct wi_graph *g)
-{
-	int64_t ns = 0;
-
-	for (size_t i = 0; i < g->calls.n; i++) {
-		const struct wi_call *c = &g->calls.p[i];
-
-		wi_pause(g, i);
-		ns += wi_api(g, c)->blocking && !wi_call_more(g, c)->nwaited ? c->end - c->start : 0;
-	}
-	return ns;
-}
-
 static double
 share(const struct wi_path *path, int64_t ns)
 {
@@ -168,8 +153,8 @@ nsx_wi_gains_open(struct wi_gains *w, const struct wi_graph *g, const struct wi_
 	w->unexplained = share(path, path->parts[WI_UNEXPLAINED]);
 	w->unseen = share(path, path->unseen);
 	w->late = share(path, path->late);
-	w->blind = share(path, blind_time(g));
-	w->idle = share(path, path->idle);
+	w->blind = path->blind;
+	w->idle = path->idle;
 	w->unpaired = share(path, path->unpaired);
 	if (nsx_wi_contention_begin(&w->contention, g) != NSX_OK)
 		return NSX_ERR;

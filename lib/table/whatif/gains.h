@@ -23,8 +23,8 @@ struct wi_gains {
 	double   unrelated;          /* share of launches that contradict the launch queue */
 	double   unpaired;           /* share of the path in collectives whose members are not known */
 	double   late;               /* share of it in latencies much longer than usual */
-	double   blind;              /* time of calls that wait for what is not known, of that of the path */
-	double   idle;               /* time of gaps between calls that may be waits, of that of the path */
+	double   blind;              /* share of the time of processes in calls that wait for what is not known */
+	double   idle;               /* share of it in gaps between calls that may be waits */
 	bool     hostless;           /* no calls are known, and there must have been some */
 	double   off;                /* share by which the period is off if latencies are constants */
 	bool     judged;             /* the following three are known */

@@ -201,37 +201,6 @@ add(void *state, const struct wi_hop *h)
 	return true;
 }
 
-/* The gaps that are long and may be waits, of processes that wait in calls less often than every other step: what else
- * would hold them back? */
-static bool
-sum_idle(const struct wi_graph *g, const bool *unseen, int64_t *idle)
-{
-	size_t *waits = calloc(g->threads.process_of.n + 1, sizeof *waits), steps = 0;
-	bool good;
-
-	for (size_t i = 0, n; i < g->steps.n; i += n) {
-		n = wi_run(g, i);
-		steps = n > steps ? n : steps;
-	}
-	for (size_t i = 0; i < g->calls.n && waits; i++) {
-		const struct wi_call *c = &g->calls.p[i];
-
-		wi_pause(g, i);
-		waits[g->of_threads.p[c->thread].process] += wi_call_more(g, c)->nwaited > 0 || c->queue != NSX_NONE;
-	}
-	for (size_t i = 0; i < g->calls.n && waits; i++) {
-		const struct wi_call *c = &g->calls.p[i];
-		int64_t ns = unseen[i] ? c->start - g->calls.p[c->before].end : 0;
-
-		wi_pause(g, i);
-		if (ns > WI_LONG_CALL && 2 * waits[g->of_threads.p[c->thread].process] < steps)
-			*idle += ns;
-	}
-	good = waits != NULL;
-	free(waits);
-	return good;
-}
-
 int
 nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path)
 {
@@ -242,7 +211,7 @@ nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path)
 	good = unseen && path->on && path->names && nsx_wi_find_unseen(g, unseen);
 	if (good)
 		good = nsx_wi_walk_all(g, add, &(struct summing){ g, path, unseen });
-	good = good && sum_idle(g, unseen, &path->idle);
+	good = good && nsx_wi_host_time(g, unseen, &path->idle, &path->blind);
 	nsx_large_free(wi_large(g), unseen);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

@@ -32,9 +32,9 @@ struct wi_path {
 	int64_t  unseen;             /* in which the host may have waited for the device in a way that is no call: in
 	                              * gaps that began when its process had launched much that was still to be done */
 	int64_t  odd[WI_NCLASSES];   /* not explained, by class of edge */
-	int64_t  idle;               /* of all such gaps that are long, on the path or not */
 	int64_t  late;               /* latencies of operations that are much longer than usual */
 	int64_t  unpaired;           /* collectives of unknown members, in which nobody waits for another */
+	double   idle, blind;        /* shares, of nsx_wi_host_time */
 	int64_t *on;                 /* by device of the catalogue */
 	int64_t *names;              /* of operations that compute or copy, by name */
 };
@@ -48,6 +48,12 @@ uint32_t nsx_wi_binding(const struct wi_graph *g, uint32_t event);
 /* ---- spans.c */
 /* Whether a latency of that class is much longer than usual. */
 bool nsx_wi_is_late(const struct wi_graph *g, int class, int64_t ns);
+
+/* ---- host_time.c */
+/* The shares of the time of processes, from their first step to their last: in long gaps that may be waits (`unseen`, of
+ * nsx_wi_find_unseen), of processes that wait in no call, on the path or not; and in calls that wait for what is not
+ * known. false: out of memory. */
+bool nsx_wi_host_time(const struct wi_graph *g, const bool *unseen, double *idle, double *blind);
 
 /* ---- unseen.c */
 /* Set which calls come after a gap that may be a wait; by call. */

@@ -265,6 +265,10 @@ nowait(struct wi_plan *p, bool *named)
 		wi_pause(g, i);
 		*named = g->edges.p[i].class == WI_RDV && waits_not(p, &g->edges.p[i]);
 	}
+	for (size_t i = 0; i < g->ops.n && !*named && g->mores.n; i++) {
+		wi_pause(g, i);
+		*named = wi_more(g, &g->ops.p[i])->guessed && p->of[wi_device(g, &g->ops.p[i])];
+	}
 	return NSX_OK;
 }
 
@@ -430,13 +434,38 @@ nsx_wi_plan_is(const struct wi_plan *p, enum wi_what what)
 }
 
 bool
-nsx_wi_plan_without(const struct wi_plan *p, bool *without)
+nsx_wi_plan_skips(const struct wi_plan *p, uint32_t device)
+{
+	bool any = p->kind == WI_PLAN_CHANGE && p->change.what == WI_NOWAIT
+	           && (!p->of || (device != NSX_NONE && p->of[device]));
+
+	for (size_t i = 0; i < p->nparts && !any; i++)
+		any = nsx_wi_plan_skips(&p->parts[i], device);
+	return any;
+}
+
+/* Those of all parts. */
+static bool
+add_without(const struct wi_plan *p, bool *without)
 {
 	bool any = nsx_wi_change_without(p->g, &p->change, without);
 
-	for (size_t i = 0; i < p->nparts && !any; i++)
-		any = nsx_wi_plan_without(&p->parts[i], without);
+	for (size_t i = 0; i < p->nparts; i++)
+		any |= add_without(&p->parts[i], without);
 	return any;
+}
+
+bool
+nsx_wi_plan_without(const struct wi_plan *p, bool *without)
+{
+	const struct wi_graph *g = p->g;
+	bool any, left = false;
+
+	memset(without, 0, g->pairing.comm.cat.devices.n * sizeof *without);
+	any = add_without(p, without);
+	for (size_t i = 0; any && i < g->steps.n && !left; i++)
+		left = !without[g->steps.p[i].device];
+	return left;
 }
 
 void

@@ -31,6 +31,8 @@ int nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const struct wi_cha
 int nsx_wi_plan_all(struct wi_plan *p, const struct wi_graph *g, const char *text);
 /* Whether it, or a part of it, is that change. */
 bool nsx_wi_plan_is(const struct wi_plan *p, enum wi_what what);
+/* Whether collectives wait for no start of a device of the catalogue after it; NSX_NONE: of none. */
+bool nsx_wi_plan_skips(const struct wi_plan *p, uint32_t device);
 /* Set, by device, those that do not count for the period after it; false: all count. */
 bool nsx_wi_plan_without(const struct wi_plan *p, bool *without);
 /* Operations of that name that do not communicate, in wi_graph.names, take 1/k of the time. */

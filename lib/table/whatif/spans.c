@@ -18,7 +18,9 @@ enum {
 	SLOW_CALL = 15000,    /* ns: a call that is longer, and TIMES_LATE as long as usual, may have waited */
 	MORE = 500,           /* ns more than usual, of an operation without a call */
 	IDLE_HOST = 50000,    /* ns: a gap that is longer may be a wait, in a job whose host may wait in no call */
-	MOST = 64             /* causes of one event in one stream: of more some are taken, also the first and last */
+	MOST = 64,            /* causes of one event in one stream: of more some are taken, also the first and last */
+	IN_VAIN = 16          /* visits of each event that a search for an order may take back: then causes are not
+	                       * looked at */
 };
 #define UNKNOWN INT64_MIN
 /* Shares of the path from which on a kind of doubt is taken as one of the whole job. */
@@ -32,17 +34,50 @@ process_of(const struct wi_graph *g, uint32_t call)
 	return g->of_threads.p[g->calls.p[call].thread].process;
 }
 
+/* The operations of each lane, or those of them that communicate. */
+static bool
+list_ops(const struct wi_graph *g, bool comm, uint32_t **firsts, uint32_t **ops)
+{
+	size_t n = g->lanes.n, all = 0;
+	uint32_t *first = *firsts = calloc(n + 2, sizeof *first);
+
+	if (!first)
+		return false;
+	for (size_t i = 0; i < g->ops.n; i++) {
+		wi_pause(g, i);
+		if (!comm || wi_task(g, &g->ops.p[i])->comm) {
+			first[g->ops.p[i].lane + 2]++;
+			all++;
+		}
+	}
+	*ops = nsx_large_array(wi_large(g), all + 1, sizeof **ops);
+	if (!*ops)
+		return false;
+	for (size_t i = 2; i < n + 2; i++)
+		first[i] += first[i - 1];
+	for (size_t i = 0; i < g->ops.n; i++) {
+		wi_pause(g, i);
+		if (!comm || wi_task(g, &g->ops.p[i])->comm)
+			(*ops)[first[g->ops.p[i].lane + 1]++] = (uint32_t)i;
+	}
+	return true;
+}
+
 static bool
 find_lanes(struct wi_spans *s)
 {
 	const struct wi_graph *g = s->g;
 	size_t n = g->lanes.n;
+	bool unknown = false;
 
-	s->lane_first = calloc(n + 2, sizeof *s->lane_first);
-	s->lane_ops = nsx_large_array(wi_large(g), g->ops.n + 1, sizeof *s->lane_ops);
+	for (size_t i = 0; i < g->mores.n && !unknown; i++)
+		unknown = g->mores.p[i].guessed && g->mores.p[i].instance == NSX_NONE;
+	if (!list_ops(g, false, &s->lane_first, &s->lane_ops)
+	    || (unknown && !list_ops(g, true, &s->comm_first, &s->comm_ops)))
+		return false;
 	s->by_device = calloc(n + 1, sizeof *s->by_device);
 	s->by_process = calloc(n + 1, sizeof *s->by_process);
-	if (!s->lane_first || !s->lane_ops || !s->by_device || !s->by_process)
+	if (!s->by_device || !s->by_process)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		s->by_device[i] = (struct nsx_sort_key){ { g->lanes.p[i].device, 0, 0 }, (uint32_t)i };
@@ -52,15 +87,8 @@ find_lanes(struct wi_spans *s)
 		const struct wi_op *o = &g->ops.p[i];
 
 		wi_pause(g, i);
-		s->lane_first[o->lane + 2]++;
 		if (o->call != NSX_NONE)
 			s->by_process[o->lane].k[0] = process_of(g, o->call);
-	}
-	for (size_t i = 2; i < n + 2; i++)
-		s->lane_first[i] += s->lane_first[i - 1];
-	for (size_t i = 0; i < g->ops.n; i++) {
-		wi_pause(g, i);
-		s->lane_ops[s->lane_first[g->ops.p[i].lane + 1]++] = (uint32_t)i;
 	}
 	nsx_sort_keys(s->by_device, n);
 	nsx_sort_keys(s->by_process, n);
@@ -125,7 +153,8 @@ add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to, boo
 	size_t end, first, step;
 
 	NSX_BISECT(end, 0, l->n, begin_of(l, end) >= to);
-	for (first = end; first > 0 && wi_time(l->g, event_of(l, first - 1)) > from;)
+	NSX_BISECT(first, 0, end, begin_of(l, first) > from);
+	while (first > 0 && wi_time(l->g, event_of(l, first - 1)) > from)
 		first--;
 	if (before)
 		return !first || nsx_vec_push(&s->causes, event_of(l, first - 1));
@@ -138,12 +167,6 @@ add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to, boo
 	return step == 1 || nsx_vec_push(&s->causes, event_of(l, end - 1));
 }
 
-static struct line
-lane(const struct wi_spans *s, uint32_t i, int of)
-{
-	return (struct line){ s->g, s->lane_ops + s->lane_first[i], s->lane_first[i + 1] - s->lane_first[i],
-	                      of };
-}
 
 /* Those of all lanes of a device, or of a process. */
 static bool
@@ -154,7 +177,8 @@ add_lanes(struct wi_spans *s, const struct nsx_sort_key *lanes, int64_t key, int
 
 	NSX_BISECT(i, 0, n, lanes[i].k[0] >= key);
 	for (; i < n && lanes[i].k[0] == key && good; i++) {
-		struct line l = lane(s, lanes[i].i, ENDS);
+		const uint32_t *first = &s->lane_first[lanes[i].i];
+		struct line l = { s->g, s->lane_ops + first[0], first[1] - first[0], ENDS };
 
 		good = add_line(s, &l, from, to, before);
 	}
@@ -181,22 +205,29 @@ add_threads(struct wi_spans *s, uint32_t call, int64_t from, int64_t to)
 	return good;
 }
 
-/* Starts of communication of other devices: of a collective whose members are not known. */
+/* Starts of communication of other devices: of a collective whose members are not known. Of very many some are taken,
+ * also the last one. */
 static bool
 add_members(struct wi_spans *s, const struct wi_op *o)
 {
 	const struct wi_graph *g = s->g;
-	size_t first = s->causes.n, n = first;
+	size_t first = s->causes.n, n = first, last = first, step;
 
-	for (uint32_t i = 0; i < g->lanes.n; i++) {
-		struct line l = lane(s, i, STARTS);
+	for (uint32_t i = 0; i < g->lanes.n && s->comm_first; i++) {
+		const uint32_t *at = &s->comm_first[i];
+		struct line l = { g, s->comm_ops + at[0], at[1] - at[0], STARTS };
 
-		if (g->lanes.p[i].device != wi_device(g, o) && s->causes.n - first < MOST
-		    && !add_line(s, &l, o->start, o->end - 1, false))
+		if (l.n && g->lanes.p[i].device != wi_device(g, o) && !add_line(s, &l, o->start, o->end - 1, false))
 			return false;
 	}
+	step = (s->causes.n - first) / MOST + 1;
+	if (step == 1)
+		return true;
 	for (size_t i = first; i < s->causes.n; i++)
-		if (wi_task(g, &g->ops.p[wi_op_of(s->causes.p[i])])->comm)
+		if (wi_time(g, s->causes.p[i]) > wi_time(g, s->causes.p[last]))
+			last = i;
+	for (size_t i = first; i < s->causes.n; i++)
+		if (i == last || (i - first) % step == 0)
 			s->causes.p[n++] = s->causes.p[i];
 	s->causes.n = n;
 	return true;
@@ -311,50 +342,74 @@ doubt_of(const struct wi_spans *s, uint32_t event)
 /* ---- order: what an event may have waited for comes before it */
 
 enum { NEW, OPEN, DONE };
+/* An event whose sources are being visited, of which it has so many edges; a cause of the one below it. */
+struct visited { uint32_t event, at, edges; bool cause; };
 struct ordering {
 	struct wi_spans *s;
 	unsigned char   *state;                      /* of events */
-	NSX_VEC(struct visited { uint32_t event, at, edges; }) stack;   /* events whose sources are being visited, of
-	                                                                 * which they have so many edges */
+	NSX_VEC(struct visited) stack;
 	size_t           n;
+	size_t           left;                       /* events that may still be visited in vain */
 };
 
 static bool
-open_event(struct ordering *o, uint32_t event)
+open_event(struct ordering *o, uint32_t event, bool cause)
 {
 	if (o->state[event] != NEW)
 		return true;
 	if (!nsx_vec_room(&o->stack, 1))
 		return false;
 	o->state[event] = OPEN;
-	o->stack.p[o->stack.n++] = (struct visited){ event, 0, wi_nedges(o->s->g, event) };
+	o->stack.p[o->stack.n++] = (struct visited){ event, 0, wi_nedges(o->s->g, event), cause };
 	return true;
 }
 
 /* The next event that must, or may, come before it; NSX_NONE: there are no more. */
 static uint32_t
-next_source(const struct wi_spans *s, struct visited *v)
+next_source(const struct ordering *o, struct visited *v, bool *cause)
 {
-	const struct wi_graph *g = s->g;
+	const struct wi_graph *g = o->s->g;
 	uint32_t i = v->at++;
-	const struct wi_doubt *d = i < v->edges ? NULL : doubt_of(s, v->event);
+	const struct wi_doubt *d = i < v->edges || !o->left ? NULL : doubt_of(o->s, v->event);
 
+	*cause = i >= v->edges;
 	return i < v->edges ? g->edges.p[g->first[v->event] + i].from
-	       : d && i - v->edges < d->n ? s->causes.p[d->first + i - v->edges] : (uint32_t)NSX_NONE;
+	       : d && i - v->edges < d->n ? o->s->causes.p[d->first + i - v->edges] : (uint32_t)NSX_NONE;
+}
+
+/* The source of the last event waits for that event: by a cause, since edges make no cycle. It and what was visited
+ * for it is left to be visited later. */
+static void
+drop_cause(struct ordering *o)
+{
+	bool cause = false;
+
+	while (o->stack.n && !cause) {
+		const struct visited *v = &o->stack.p[--o->stack.n];
+
+		o->state[v->event] = NEW;
+		cause = v->cause;
+		o->left -= o->left > 0;
+	}
 }
 
 /* Put an event behind its sources; behind its causes, but for those that come after it. */
 static bool
 visit(struct ordering *o, uint32_t event)
 {
-	if (!open_event(o, event))
+	if (!open_event(o, event, false))
 		return false;
 	while (o->stack.n) {
 		uint32_t e = o->stack.p[o->stack.n - 1].event;
-		uint32_t from = next_source(o->s, &o->stack.p[o->stack.n - 1]);
+		bool cause;
+		uint32_t from = next_source(o, &o->stack.p[o->stack.n - 1], &cause);
 
+		if (from != NSX_NONE && !cause && o->state[from] == OPEN) {
+			drop_cause(o);
+			continue;
+		}
 		if (from != NSX_NONE) {
-			if (!open_event(o, from))
+			if (!open_event(o, from, cause))
 				return false;
 			continue;
 		}
@@ -369,7 +424,8 @@ static bool
 put_in_order(struct wi_spans *s)
 {
 	const struct wi_graph *g = s->g;
-	struct ordering o = { .s = s, .state = nsx_large_array(wi_large(g), g->nevents + 1, 1) };
+	struct ordering o = { .s = s, .state = nsx_large_array(wi_large(g), g->nevents + 1, 1),
+	                      .left = IN_VAIN * g->nevents };
 	bool good = o.state != NULL;
 
 	s->order = nsx_large_array(wi_large(g), g->nevents + 1, sizeof *s->order);
@@ -418,9 +474,11 @@ nsx_wi_spans_free(struct wi_spans *s)
 		nsx_large_free(large, s->is_doubt);
 		nsx_large_free(large, s->order);
 		nsx_large_free(large, s->lane_ops);
+		nsx_large_free(large, s->comm_ops);
 		nsx_large_free(large, s->thread_calls);
 	}
 	free(s->lane_first);
+	free(s->comm_first);
 	free(s->by_device);
 	free(s->by_process);
 	free(s->thread_first);
@@ -475,6 +533,22 @@ earliest_of(const struct wi_spans *s, const struct wi_doubt *d, const int64_t *t
 	return earliest;
 }
 
+/* What a collective of unknown members takes at least if it waits for none of those that the plan names: it may have
+ * waited for any of them. */
+static int64_t
+without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt *d, int64_t lag)
+{
+	const struct wi_graph *g = s->g;
+
+	for (uint32_t k = d->first; k < d->first + d->within; k++) {
+		uint32_t x = s->causes.p[k];
+
+		if (nsx_wi_plan_skips(p, wi_device(g, &g->ops.p[wi_op_of(x)])))
+			lag = nsx_min(lag, wi_time(g, d->event) - wi_time(g, x));
+	}
+	return lag;
+}
+
 /* The time of an event in doubt by its edge that binds and what it may have waited for. */
 static int64_t
 doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt *d, bool latest, const int64_t *times)
@@ -482,6 +556,7 @@ doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt
 	const struct wi_graph *g = s->g;
 	bool op = wi_is_op(g, d->event), ends = op && wi_is_end(d->event);
 	int64_t from, base, lag, own;
+	double scale;
 
 	if (d->edge == NSX_NONE) {
 		own = wi_time(g, d->event);
@@ -504,18 +579,16 @@ doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt
 	if (!op && wi_is_end(d->event) && nsx_wi_plan_is(p, WI_NO_SYNC)
 	    && wi_api(g, &g->calls.p[wi_call_of(g, d->event)])->blocking)
 		return from;
-	if (ends && nsx_wi_plan_is(p, WI_NOWAIT) && d->within) {
-		for (uint32_t k = d->first; k < d->first + d->within; k++) {
-			int64_t own_time = wi_time(g, d->event) - wi_time(g, s->causes.p[k]);
-
-			lag = own_time < lag ? own_time : lag;
-		}
-		return from + lag;
+	scale = ends && base > 0 && lag < base ? (double)lag / (double)base : 1;
+	if (ends && nsx_wi_plan_is(p, WI_NOWAIT)) {
+		own = from + without_wait(s, p, d, lag);
+		if (nsx_wi_plan_skips(p, NSX_NONE))
+			return own;
 	}
 	/* It may have been launched when it was, whatever the device did. */
 	if (op && !ends && g->ops.p[wi_op_of(d->event)].call == NSX_NONE && own > wi_time(g, d->event))
 		own = from > wi_time(g, d->event) ? from : wi_time(g, d->event);
-	return earliest_of(s, d, times, own, ends && base > 0 && lag < base ? (double)lag / (double)base : 1);
+	return earliest_of(s, d, times, own, scale);
 }
 
 /* That an operation began after others of its device had ended may be no chance. last: by lane, the last one so far

@@ -19,6 +19,7 @@ struct wi_spans {
 	unsigned char *is_doubt;                 /* of events, a bit each */
 	uint32_t *order;                         /* of events: sources first, and causes where that is possible */
 	uint32_t *lane_first, *lane_ops;         /* operations of lane i by start: from lane_first[i] on */
+	uint32_t *comm_first, *comm_ops;         /* those that communicate; NULL: the members of all are known */
 	struct nsx_sort_key *by_device, *by_process;   /* lanes */
 	uint32_t *thread_first, *thread_calls;   /* the same of threads and calls; NULL: no thread is in doubt */
 	struct nsx_sort_key *threads;            /* by process */

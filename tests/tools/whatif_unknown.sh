@@ -1,0 +1,104 @@
+#!/bin/sh
+# nsysx-whatif: ranges of gains where it is not known what some events waited for, of small streams in which the truth is derived beside them.
+. "${0%/*}/../testlib.sh"
+
+# Period, predicted, low and high for FILE with each CHANGE.
+gains() {
+	file=$T/$1
+	shift
+	for change; do set -- "$@" "--what=$change"; shift; done
+	nsysx-whatif -q --tsv "$@" "$file" | awk -F'\t' 'NR > 2 { print $3, $4 == "" ? "-" : $4, $6, $7 }'
+}
+step() { awk -v "device=$1" -v "from=$2" 'BEGIN { for (k = 0; k < 8; k++) print k * 10000000 + from "\tstep\t" device "\t" k "\t" (k < 7) }'; }
+# Records with their time before them, of so many devices: so many.
+stream() {
+	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\n#device\tdevice:i\tprofile:i\tprocess:i\tlocal:i\tcuda:i\tpid:i\tknown:i\n'
+	printf '#call\tprofile:i\tcall:i\tpid:i\ttid:i\tstart:i\tdur:i\tname:s\tclass:s\tops:i\tblocking:i\twaited:s\n'
+	printf '#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i\tcall:i\ttid:i\thost_start:i\thost_dur:i\tcomm:i\tcollective:s\tcomm_id:s\n'
+	printf '#step\tprofile:i\tdevice:i\tclass:s\tstep:i\tstart:i\tdur:i\tperiod:i\tremoved:i\tkept:i\tops:i\tby:s\n'
+	awk -v "n=$1" 'BEGIN { for (d = 0; d < n; d++) print "profile\t" d "\tr" d
+		for (d = 0; d < n; d++) print "device\t" d "\t" d "\t" d "\t0\t0\t" d + 1 "\t1" }'
+	sort -n -s -k1,1 | awk -F'\t' -v OFS='\t' '
+		$2 == "step" { print "step", $3, $3, "S", $4, $1, 9000000, $5 ? 10000000 : "", "", $5 ? 1 : "", 3, "step S"; next }
+		$2 == "op" { $4 = n[$3]++ + 0 }
+		{ sub(/^[^\t]*\t/, ""); print }'
+	printf '#end\trecords:i\nend\t%d\n' "$((2 * $1 + $2))"
+}
+
+# Steps of 10 ms: A is launched, then a call waits, then B, which begins 2 ms before A, and C after it. If the call waited for A, it returned long before A
+# ended: what B waited for cannot be what A waited for.
+contradict() {
+	awk 'function call(s, dur, name, class, ops, blocking, waited) {
+			print s "\tcall\t0\t" ++c "\t1\t1\t" s "\t" dur "\t" name "\t" class "\t" ops "\t" blocking "\t" waited
+		}
+		function op(stream, name, s, dur, call, at) {
+			print s "\top\t0\t\tkernel\t0\t" stream "\t" name "\t" s "\t" dur "\t" call "\t1\t" at "\t5000\t\t\t"
+		}
+		BEGIN {
+			for (k = 0; k < 8; k++) {
+				t = k * 10000000
+				call(t, 5000, "cudaLaunchKernel", "launch", 1, "", "")
+				call(t + 10000, 40000, "cudaStreamSynchronize", "sync", 0, 1, 3 * k + 1)
+				call(t + 60000, 5000, "cudaLaunchKernel", "launch", 1, "", "")
+				call(t + 70000, 5000, "cudaLaunchKernel", "launch", 1, "", "")
+				op(13, "B", t + 100000, 900000, c - 1, t + 60000)
+				op(7, "A", t + 2000000, 1000000, c - 3, t)
+				op(7, "C", t + 3002000, 6900000, c, t + 70000)
+			}
+		}'
+}
+{ contradict; step 0 100000; } | stream 1 64 >"$T/contradict"
+equal 'a change saves no more than what it takes away, whatever contradicts itself' "$(gains contradict faster:A=2 faster:A=inf faster:C=inf | awk '{
+	most = $1 - 10000000 + (NR == 1 ? 500000 : NR == 2 ? 1000000 : 6900000)
+	print ($3 >= 0 && $3 <= $4 && $4 <= most) ? "good" : $0 }' | uniq)" good
+equal '... and no less than that of what the next step waits for' "$(gains contradict faster:A=2 | cut -d ' ' -f 3-)" '500000 500000'
+
+# Of collectives whose members are not known that of device 0 takes 8 ms, within which devices 1 and 2 do other work, in so many operations, until that of
+# device 1 begins, 7 ms after it. That of device 2 is over before.
+members() {
+	awk -v "n=$1" '
+		function op(device, stream, name, s, dur, comm) {
+			print s "\top\t" device "\t\tkernel\t" device "\t" stream "\t" name "\t" s "\t" dur "\t\t\t\t\t" (comm ? "1\tall-reduce\tunknown" : "0\t\t")
+		}
+		BEGIN {
+			for (k = 0; k < 8; k++) {
+				t = k * 10000000
+				op(0, 7, "a", t, 1000000)
+				op(0, 9, "ncclDevKernel_AllReduce", t + 1000000, 8000000, 1)
+				op(0, 7, "b", t + 9000000, 900000)
+				for (i = 0; i < n; i++)
+					op(1, 7, "k", t + 1000000 + i * int(7000000 / n), int(7000000 / n) - 100)
+				op(1, 9, "ncclDevKernel_AllReduce", t + 8000000, 500000, 1)
+				op(1, 7, "b", t + 9000000, 900000)
+				op(2, 7, "a", t, 500000)
+				op(2, 9, "ncclDevKernel_AllReduce", t + 600000, 300000, 1)
+			}
+		}'
+}
+for n in 10 100 1000; do
+	{ members $n; step 0 0; step 1 1000000; } | stream 3 $(((7 + n + 2) * 8)) >"$T/members"
+	equal "a collective that may have waited for one among $n operations" "$(gains members nowait | cut -d ' ' -f 3-)" '0 3500000'
+done
+equal '... for that device, not for another one' "$(gains members nowait:1 nowait:2 nowait:1-2 nowait:2,nowait:1 nowait:0 | cut -d ' ' -f 3- | paste -sd, -)" \
+	'0 7000000,0 0,0 7000000,0 7000000,0 0'
+ok '... which names something' sh -c '! nsysx-whatif --what nowait:1 "$1" 2>&1 | grep "names nothing"' sh "$T/members"
+
+# In steps of 10 ms two threads of a process wait, it is not known for what, for 6 ms at the same time; long before the first step, and of a process that
+# launches nothing, that says nothing.
+awk 'function wait(pid, tid, s, dur) { print s "\tcall\t0\t" ++c "\t" pid "\t" tid "\t" s "\t" dur "\tcudaStreamSynchronize\tsync\t0\t1\t" }
+	BEGIN {
+		wait(1, 2, -90000000, 80000000)
+		for (k = 0; k < 8; k++) {
+			t = k * 10000000
+			print t "\tcall\t0\t" ++c "\t1\t1\t" t "\t5000\tcudaLaunchKernel\tlaunch\t1\t\t"
+			at = c
+			wait(1, 2, t + 1000000, 6000000)
+			wait(1, 3, t + 1000000, 6000000)
+			wait(2, 1, t + 1000000, 9000000)
+			print t + 6000 "\top\t0\t\tkernel\t0\t7\tA\t" t + 6000 "\t9000000\t" at "\t1\t" t "\t5000\t\t\t"
+		}
+	}' >"$T/blind"
+{ cat "$T/blind"; step 0 6000; } | stream 1 49 >"$T/s"
+equal 'calls that wait for what is not known, of the time of the process' "$(nsysx-whatif --what faster:A=2 "$T/s" 2>&1 | grep -o 'what is not known take [0-9.]* %')" \
+	'what is not known take 60.0 %'
+done_testing
