@@ -27,11 +27,11 @@ parse(struct nsx_str s, struct inputs *in)
 				in->of[at].n = -1;
 		} else if (s.ptr[i] == ']') {
 			depth--;
-		} else if (s.ptr[i] >= '0' && s.ptr[i] <= '9') {
+		} else if (nsx_is_digit(s.ptr[i])) {
 			size_t from = i;
 			int64_t dim;
 
-			while (i + 1 < s.len && s.ptr[i + 1] >= '0' && s.ptr[i + 1] <= '9')
+			while (i + 1 < s.len && nsx_is_digit(s.ptr[i + 1]))
 				i++;
 			if (depth < 2 || at < 0 || !nsx_get_int((struct nsx_str){ s.ptr + from, i + 1 - from }, &dim))
 				return false;
