@@ -135,7 +135,9 @@ jobs=${jobs:-$processors}
 # Commands that run side by side share the processors: about ten that make tables, or one for each profile.
 share() { share=$(((processors + $1 - 1) / $1)); }
 threads='' extract_threads=
-if [ -z "${NSYSX_THREADS:-}" ] && [ "$counted" -gt 0 ]; then
+told=${NSYSX_THREADS:-}
+case $told in *[!0-9]*|0) told= ;; esac
+if [ -z "$told" ] && [ "$counted" -gt 0 ]; then
 	share $((jobs < 10 ? jobs : 10))
 	threads=$share
 	share $((jobs < counted ? jobs : counted))

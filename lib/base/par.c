@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/num.h"
+
 struct job {
 	void      (*fn)(void *ctx, int i);
 	void       *ctx;
@@ -67,9 +69,10 @@ processors(void)
 int
 nsx_par_cpus(void)
 {
-	const char *told = getenv("NSYSX_THREADS");
-	long most = told ? strtol(told, NULL, 10) : 0;
 	int all = processors();
+	int64_t most;
 
-	return most > 0 && most < all ? (int)most : all;
+	if (!nsx_get_int(nsx_str_c(getenv("NSYSX_THREADS")), &most) || most < 1 || most > all)
+		return all;
+	return (int)most;
 }

@@ -7,7 +7,8 @@
  * own, where threads cannot be made. */
 void nsx_par_run(int n, int threads, void (*fn)(void *ctx, int i), void *ctx);
 
-/* The number of processors this process may use, at least 1: no more than NSYSX_THREADS says in the environment. */
+/* The number of processors this process may use, at least 1: no more than NSYSX_THREADS says in the environment,
+ * if that is a number from 1 on. */
 int nsx_par_cpus(void);
 
 #endif

@@ -118,6 +118,10 @@ nsx_steps_write(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, bo
 		nsx_reader_need(in, k, NSX_EVERY);
 	if (spool)
 		rc = nsx_steps_find(in, wanted, &set, spool, diags, err);
+	/* What was cut away is between the periods of the steps that have marks, not of these. */
+	if (rc == NSX_OK && set.elsewhere)
+		rc = nsx_err_set(err, "cut by other steps: marks of these would not tell what nsysx-steps --cut left "
+		                 "out of the stream: mark or cut it before");
 	if (rc == NSX_OK)
 		rc = nsx_step_windows(&set, &c.windows);
 	if (rc == NSX_OK && (!list_steps(&c) || !put_by(wanted, &set, &by)))

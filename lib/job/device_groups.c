@@ -26,18 +26,6 @@ nsx_grouping_parse(const char *text, struct nsx_grouping *g)
 	return strncmp(text, "block:", 6) == 0 && nsx_get_int(nsx_str_c(text + 6), &g->block) && g->block > 0;
 }
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 struct nsx_str
 nsx_rack_of_host(struct nsx_str host)
 {
@@ -45,15 +33,19 @@ nsx_rack_of_host(struct nsx_str host)
 	size_t n = dot ? (size_t)(dot - host.ptr) : host.len;
 
 	/* An address has no name to take apart. */
-	if (!n || !is_digit(host.ptr[n - 1]) || (dot && is_digit(host.ptr[0])))
+	if (!n || !nsx_is_digit(host.ptr[n - 1]) || (dot && nsx_is_digit(host.ptr[0])))
 		return (struct nsx_str){ "", 0 };
-	while (n && is_digit(host.ptr[n - 1]))
+	while (n && nsx_is_digit(host.ptr[n - 1]))
 		n--;
-	while (n && is_letter(host.ptr[n - 1]))
+	while (n && nsx_is_letter(host.ptr[n - 1]))
 		n--;
-	while (n && !is_digit(host.ptr[n - 1]) && !is_letter(host.ptr[n - 1]))
+	while (n && !nsx_is_digit(host.ptr[n - 1]) && !nsx_is_letter(host.ptr[n - 1]))
 		n--;
-	return (struct nsx_str){ host.ptr, n };
+	/* A rack has a number, too: node-17 is a machine's alone. */
+	for (size_t i = 0; i < n; i++)
+		if (nsx_is_digit(host.ptr[i]))
+			return (struct nsx_str){ host.ptr, n };
+	return (struct nsx_str){ "", 0 };
 }
 
 const char *

@@ -29,7 +29,7 @@ bool nsx_grouping_parse(const char *text, struct nsx_grouping *g);
 const char *nsx_grouping_column(const struct nsx_grouping *g);
 /* The part of a machine's name that is its rack's: without a domain, and without the last number and the letters and
  * separators before it, "rack0" of "rack0-node017.cluster", "x3c0s1b0" of "x3c0s1b0n1"; empty for a name that has no
- * number, or nothing before it, as "node17". */
+ * number, or no other before it, as "node17" and "node-17". */
 struct nsx_str nsx_rack_of_host(struct nsx_str host);
 /* Whether groups are of axes: several of them may have a device. */
 bool nsx_grouping_has_axes(const struct nsx_grouping *g);

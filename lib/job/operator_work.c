@@ -27,11 +27,11 @@ parse(struct nsx_str s, struct inputs *in)
 				in->of[at].n = -1;
 		} else if (s.ptr[i] == ']') {
 			depth--;
-		} else if (s.ptr[i] >= '0' && s.ptr[i] <= '9') {
+		} else if (nsx_is_digit(s.ptr[i])) {
 			size_t from = i;
 			int64_t dim;
 
-			while (i + 1 < s.len && s.ptr[i + 1] >= '0' && s.ptr[i + 1] <= '9')
+			while (i + 1 < s.len && nsx_is_digit(s.ptr[i + 1]))
 				i++;
 			if (depth < 2 || at < 0 || !nsx_get_int((struct nsx_str){ s.ptr + from, i + 1 - from }, &dim))
 				return false;
@@ -104,8 +104,11 @@ attention(const struct inputs *in, int a, int heads, int with_q, int with_v)
 
 /* The derivative of a convolution by its input and by its weights, two products of as many operations as the
  * convolution itself: of the derivative of its output [n, o, out...], its input [n, c, in...] and its weights
- * [o, c / groups, k...]. Stride and padding are no sizes, but what they make of the input is. A transposed convolution
- * is that from its output to its input, whose places count then: they are fewer, as a stride is 1 or more. */
+ * [o, c / groups, k...]. Stride and padding are no sizes, but what they make of the input is: products with zeros of
+ * the padding count, as the places of the output do. A transposed convolution is that from its output to its input,
+ * whose places count then. Where both have as many channels sizes do not tell which of the two it is, and the fewer
+ * places count, as a stride is 1 or more: of one whose padding makes the output longer than its input, as of a causal
+ * one whose end is cut off behind it, those that the padding adds do not. */
 static int64_t
 convolved(const struct inputs *in)
 {

@@ -8,22 +8,8 @@
 /* If less of the time is in kernels that run equally often, devices ran other numbers of steps. */
 #define ENOUGH 0.5
 
-static void
-by_name(const void *time, const void *none, int64_t key[3])
-{
-	const struct nsx_pace_time *t = time;
-
-	(void)none;
-	key[0] = t->name;
-	key[1] = t->device;
-}
-
-static void
-by_number(const void *pace, const void *none, int64_t key[3])
-{
-	(void)none;
-	key[0] = ((const struct nsx_pace *)pace)->device;
-}
+NSX_SORT_KEYS(by_name, struct nsx_pace_time, a->name, a->device)
+NSX_SORT_KEYS(by_number, struct nsx_pace, a->device)
 
 static bool
 list_devices(const struct nsx_pace_time *times, size_t n, struct nsx_paces *out)

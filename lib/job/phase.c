@@ -35,8 +35,7 @@ nsx_phase_is_again(struct nsx_str name)
 {
 	for (size_t i = 0; i + 6 <= name.len; i++)
 		if (memcmp(name.ptr + i, ".remat", 6) == 0
-		    && (i + 6 == name.len || name.ptr[i + 6] == '.'
-		        || (name.ptr[i + 6] >= '0' && name.ptr[i + 6] <= '9')))
+		    && (i + 6 == name.len || name.ptr[i + 6] == '.' || nsx_is_digit(name.ptr[i + 6])))
 			return true;
 	return false;
 }
@@ -85,7 +84,7 @@ is_node(struct nsx_str key)
 	static const char word[] = "Backward";
 	size_t n = sizeof word - 1;
 
-	while (key.len && key.ptr[key.len - 1] >= '0' && key.ptr[key.len - 1] <= '9')
+	while (key.len && nsx_is_digit(key.ptr[key.len - 1]))
 		key.len--;
 	return key.len >= n && memcmp(key.ptr + key.len - n, word, n) == 0;
 }

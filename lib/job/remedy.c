@@ -19,7 +19,8 @@ profiler_of(const struct nsx_catalogue *cat)
 	return nsx_cat_on_cpu(cat) ? CPU : is == PROFILERS ? NSYS : is;
 }
 
-/* Whether all profiles are parts of what was recorded, as --time selects them. */
+/* Whether all profiles are parts of what was recorded, as --time selects them, that do not begin with it: the end of
+ * one that does looks like the end of a recording. */
 static bool
 is_part(const struct nsx_catalogue *cat)
 {
@@ -35,9 +36,12 @@ nsx_remedy(const struct nsx_catalogue *cat, enum nsx_lack of)
 {
 	static const char *const texts[NSX_LACKS][NTEXTS] = {
 		[NSX_LACK_WORK] = {
-			"record CUDA (nsys profile --trace=cuda,nvtx) and extract with -a",
-			"profile with ProfilerActivity.CUDA (torch.profiler) and extract with -a",
-			"profile what runs on GPUs (jax.profiler, device_tracer_level=1) and extract with -a" ,
+			"record CUDA (nsys profile --trace=cuda,nvtx) and extract with -a; with "
+			"--time, a time in which a GPU worked",
+			"profile with ProfilerActivity.CUDA (torch.profiler) and extract with -a; with "
+			"--time, a time in which a GPU worked",
+			"profile what runs on GPUs (jax.profiler, device_tracer_level=1) and extract with -a; with "
+			"--time, a time in which a GPU worked",
 			"record a run that has instructions of XLA" },
 		[NSX_LACK_CALLS] = {
 			"extract with -a; if that finds no calls, record them (nsys profile --trace=cuda,nvtx), for "

@@ -50,8 +50,6 @@ struct nsx_scope_range {
 /* What the catalogue has to keep. */
 #define NSX_SCOPES_KEEP (NSX_CAT_NAMES | NSX_CAT_OP_NAMES | NSX_CAT_LOCS)
 
-/* {0} with tree, cat, form and err set is empty. cat gets the metadata from the caller. Memory holds the open ranges,
- * and about 40 bytes for each sequence number. */
 /* What the name of a range says, found once for those that come again and again. */
 struct nsx_scope_said {
 	uint8_t        len;          /* of the name; 0: none */
@@ -67,6 +65,8 @@ struct nsx_scope_said {
 };
 enum { NSX_SCOPES_SAID = 512 };
 
+/* {0} with tree, cat, form and err set is empty. cat gets the metadata from the caller. Memory holds the open ranges,
+ * and about 40 bytes for each sequence number. */
 struct nsx_scopes {
 	struct nsx_stacks    *tree;     /* the caller's */
 	struct nsx_catalogue *cat;      /* the caller's */

@@ -1,6 +1,7 @@
 /* stale_marks.h -- marks of a stream (steps, collectives with their waits, idle time) that no
  * longer hold, because clocks, or the devices that they are about, have changed: they are removed, and their filters
- * make them again. */
+ * make them again. Of a stream that nsysx-steps --cut made only they tell what was cut away
+ * (job/steps/excerpt.h), which looks like idle time without them: a warning says so. */
 #ifndef NSX_JOB_STALE_MARKS_H
 #define NSX_JOB_STALE_MARKS_H
 
@@ -8,7 +9,10 @@
 #include "stream/kinds.h"
 
 /* {0} is empty. */
-struct nsx_stale_marks { int64_t records, waits; };
+struct nsx_stale_marks { int64_t records, waits, cut; };
+
+/* The warning, of as many as `cut`. */
+extern const char nsx_stale_cut[];
 
 /* Whether a record is a mark, which is then dropped. */
 bool nsx_stale_mark(struct nsx_stale_marks *s, const struct nsx_rec *rec);

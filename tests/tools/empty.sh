@@ -28,6 +28,7 @@ equal 'a diagnosis of no GPU work: one warning, and no advice about options' "$(
 "$SYNTH" -q -o part --steps 2
 equal '... of a part of the recording' "$(nsysx-extract -q -a --time 0:1us part/r0.sqlite | nsysx-diagnose 2>&1 >/dev/null)" \
 	'nsysx-diagnose: warning: no GPU work in the stream: the time that --time selected has none, or CUDA was not recorded'
+equal '... that begins with it, which is not known of it' "$(nsysx-extract -q -a --time :1us part/r0.sqlite | nsysx-diagnose 2>&1 >/dev/null | grep -c -e 'record CUDA.*--time, a time in which')" 1
 equal 'no waits: one warning' "$(nsysx-stragglers --waits nothing 2>&1 >/dev/null)" 'nsysx-stragglers: warning: no communication between devices: nothing waits'
 
 # ---- a window of time without a unit ----

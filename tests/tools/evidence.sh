@@ -264,6 +264,14 @@ nsysx-steps -q --cut "$T/cut" | nsysx-view -t diag | grep dropped >"$T/file"
 cat "$T/cut" | nsysx-steps -q --cut | nsysx-view -t diag | grep dropped >"$T/pipe"
 equal 'diags of the input pass, and a second cut drops nothing' "$(wc -l <"$T/file" | tr -d ' ')" 1
 same '... through a pipe, too' "$T/file" "$T/pipe"
+# Steps that are not those by which a stream was cut would have what was left out in their periods.
+name=$(nsysx-view -q -t module "$T/cut" | rows '{ print at("name") }' | head -n 1)
+for options in --mark --cut; do
+	fails "steps $options of a stream that was cut by others" 1 'cut by other steps' nsysx-steps $options --module "$name" -o "$T/all" "$T/cut"
+done
+ok '... of their table a warning' sh -c 'nsysx-steps --tsv --module "$2" "$1/cut" 2>&1 >/dev/null | grep -q "warning: cut by other steps"' sh "$T" "$name"
+nsysx-steps -q --cut --module "$name" -o "$T/named" "$T/job"
+ok 'those by which it was cut are marked and cut again' sh -c 'for o in --mark --cut; do nsysx-steps $o --module "$2" "$1/named" 2>"$1/err" | nsysx-view -q -t step | cut -f 3- >"$1/again" && [ "$(grep -c 1$ "$1/again")" -gt 3 ] && ! grep other "$1/err" || exit; done' sh "$T" "$name"
 fails 'a name of steps that does not occur' 1 'no range matches nosuch' nsysx-steps --cut --step nosuch -o "$T/all" "$T/job"
 fails 'a stream is no table' 2 'options of tables do not go with them' nsysx-steps --cut --tsv "$T/job"
 fails 'a table is no stream' 2 'do not go with a table' nsysx-steps -b "$T/job"

@@ -182,6 +182,7 @@ equal 'by rack' "$(racks rack0-node000 rack1-node001)" 'rack0 0-1|rack1 2-3|'
 equal '... of one rack' "$(racks rack0-node000.site.org rack0-node001.site.org)" 'rack0 0-3|'
 equal '... by components' "$(racks x3c0s1b0n0 x3c0s1b0n1)" 'x3c0s1b0 0-3|'
 equal '... without a name of theirs' "$(racks node17 alpha)" '[unknown] 0-3|'
+equal '... of which a number is a machine alone' "$(racks node-17 node-18)" '[unknown] 0-3|'
 equal '... of addresses' "$(racks 10.1.0.17 10.1.0.18)" '[unknown] 0-3|'
 ok '... which is reported' sh -c 'nsysx-summary --by rack --tsv "$1" 2>&1 >/dev/null | grep -q "names are not known, or have no part that machines share"' sh "$T/racked"
 sed 's/ alpha$/ -/; s/ beta$/ -/' "$T/head" | cat - "$T/work" | stream >"$T/nameless"

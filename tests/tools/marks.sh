@@ -65,6 +65,17 @@ same 'marks that are made again are those of streams never marked' "$T/a.text" "
 says 'so does an alignment that moves times' 'records of collectives, with their waits, are removed' nsysx-align -v -b -o "$T/moved" "$T/b"
 equal 'of all kinds' "$(kinds "$T/moved")" '0 0 0'
 
+# Without marks what was cut away looks like idle time.
+lost='warning: marks of steps of a stream that nsysx-steps --cut made are removed'
+for p in 0 1; do nsysx-steps -q --cut -b -o "$T/c$p" "$T/p$p"; done
+says 'a merge of several streams warns of the marks of one that was cut' "$lost" nsysx-merge -b -o "$T/merged" "$T/c0" "$T/c1"
+equal '... and the stream does' "$(nsysx-view -q --partial -t diag "$T/merged" | grep -c 'warning.*nsysx-merge.*cut last')" 1
+ok 'of one stream it keeps them' sh -c '! nsysx-merge -b -o "$1/one" "$1/c0" 2>&1 | grep "cut last"' sh "$T"
+nsysx-steps -q --cut -b -o "$T/c" "$T/plain"
+says 'so does an alignment that moves times' "$lost" nsysx-align -b -o "$T/moved" "$T/c"
+says 'and warm-up' "$lost" nsysx-warmup -b -o "$T/steady" "$T/c"
+ok 'cut last: no warning' sh -c 'nsysx-align -q -b "$1/plain" | nsysx-warmup -q -b | nsysx-steps --cut -b -o "$1/last" 2>"$1/err"; ! grep "cut last" "$1/err"' sh "$T"
+
 # Marks that were made with first executions are wrong without them: steps of before would be counted.
 make_job first --processes 2 --steps 5
 nsysx-extract -q -a -b -x "$T/first/dump0" "$T/first/r0.sqlite" -x "$T/first/dump1" "$T/first/r1.sqlite" | nsysx-align -q -b | nsysx-overlap -q -b >"$T/raw"

@@ -382,7 +382,7 @@ END
 cp t/r0.sqlite cpu.sqlite && cpu cpu.sqlite && cp s/r0.sqlite cpux.sqlite && cpu cpux.sqlite
 ok 'ranges of the host alone' nsysx-report -q -o ra cpu.sqlite
 equal 'the page says that there is no GPU work and how to record it, and nothing that is not so' "$(sed -n 's,^<p class="verdict">\(.*\)</p>$,\1,p' ra/index.html) $(grep -c 'Looked at: slow\|0 devices\|extract with --ops' ra/index.html)" \
-	'No GPU work in the stream: record CUDA (nsys profile --trace=cuda,nvtx) and extract with -a. 0'
+	'No GPU work in the stream: record CUDA (nsys profile --trace=cuda,nvtx) and extract with -a; with --time, a time in which a GPU worked. 0'
 ok 'of XLA, with a dump' nsysx-report -q -o rax -x s/dump0 cpux.sqlite
 sound rax 'its page is sound'
 shows rax 'jit_train_step' memory 'what the dump tells is there'

@@ -66,6 +66,10 @@ main(void)
 	       "... with as many channels on both sides");
 	is_int(flops("aten::convolution_backward", "[[1, 4, 5], [1, 4, 10], [4, 4, 2]]"), 2 * counted(5, 4, 4 * 2, 1),
 	       "... nor is one with a stride the longer way");
+	is_int(flops("aten::convolution_backward", "[[1, 4, 12], [1, 4, 10], [4, 1, 3]]"), 2 * counted(10, 4, 1 * 3, 1),
+	       "... what padding adds to the output of a causal one does not count, which a transposed one has, too");
+	is_int(flops("aten::convolution_backward", "[[1, 4, 12], [1, 6, 10], [4, 6, 3]]"), 2 * counted(12, 4, 6 * 3, 1),
+	       "... but with other channels does");
 	absent("aten::convolution_backward", "[[2, 4, 3, 4], [2, 6, 5, 7], [5, 3, 3, 3]]", "weights of other channels");
 	absent("aten::convolution_backward", "[[2, 4, 3, 4], [2, 6, 5, 7], []]", "no weights");
 	absent("aten::cudnn_convolution", "[[1, 3, 8, 8], [4, 3, 3, 3]]", "a convolution");

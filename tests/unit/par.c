@@ -1,4 +1,5 @@
 /* par.c -- every task runs once, for any number of threads. */
+#define _GNU_SOURCE   /* setenv */
 #include "base/par.h"
 
 #include <stdatomic.h>
@@ -44,6 +45,30 @@ note(void *ctx, int i)
 	log->order[log->n++] = i;
 }
 
+/* The processors with that value of NSYSX_THREADS. */
+static int
+told(const char *text)
+{
+	setenv("NSYSX_THREADS", text, 1);
+	return nsx_par_cpus();
+}
+
+/* What is no number from 1 on is as if not set. */
+static void
+test_told(void)
+{
+	static const char *const odd[] = { "", "abc", "0", "-3", "1x", " 1", "1.5", "99999999999999999999" };
+
+	unsetenv("NSYSX_THREADS");
+	int all = nsx_par_cpus();
+
+	is_int(told("1"), 1, "NSYSX_THREADS=1");
+	is_int(told("1000000"), all, "NSYSX_THREADS is at most the processors");
+	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+		is_int(told(odd[i]), all, "NSYSX_THREADS='%s' is no number from 1 on", odd[i]);
+	unsetenv("NSYSX_THREADS");
+}
+
 int
 main(void)
 {
@@ -57,5 +82,6 @@ main(void)
 	nsx_par_run(5, 1, note, &log);
 	ok(log.n == 5 && log.order[0] == 0 && log.order[2] == 2 && log.order[4] == 4, "one thread takes them in order");
 	ok(nsx_par_cpus() >= 1, "at least one processor");
+	test_told();
 	return done();
 }

@@ -32,6 +32,7 @@ struct programs {
 	struct nsx_map          written_as;   /* node of a stack with repeated runs -> node of the stack without them */
 	NSX_VEC(uint32_t)       frames;       /* of the current stack */
 	uint32_t                active;       /* the stack [GPU active] */
+	struct nsx_excerpt      excerpt;
 };
 
 static void *
@@ -66,6 +67,7 @@ programs_free(void *state)
 	struct programs *f = state;
 
 	nsx_top_free(&f->top);
+	nsx_excerpt_free(&f->excerpt);
 	nsx_map_free(&f->written_as);
 	nsx_repeats_free(&f->repeats);
 	free(f->frames.p);
@@ -175,6 +177,7 @@ programs_need(const void *state, struct nsx_reader *in)
 	nsx_cat_need(&f->top.cat, in);
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+	nsx_excerpt_need(in);
 }
 
 static int
@@ -192,6 +195,9 @@ programs_take(void *state, const struct nsx_rec *rec)
 	switch (rec->kind->id) {
 	case NSX_MODULE: good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
 	case NSX_THUNK:  good = take_thunk(f, rec); break;
+	case NSX_STEP:
+		good = nsx_excerpt_take(&f->excerpt, rec, nsx_cat_device(&f->top.cat, rec));
+		break;
 	default: break;
 	}
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
@@ -417,7 +423,8 @@ programs_finish(void *state, struct nsx_diags *diags)
 	good = good && nsx_top_pick(&f->top, f->options.cover, diags) && fold_insts(f, &exposed);
 	modules = nsx_top_modules(&f->top);
 	good = good && add_idle(f, NSX_STR("[GPU idle during module execution]"), modules, exposed)
-	       && add_idle(f, NSX_STR("[GPU idle between module executions]"), nsx_top_span(&f->top), modules);
+	       && add_idle(f, NSX_STR("[GPU idle between module executions]"), nsx_top_span(&f->top, &f->excerpt),
+	                   modules);
 	report(f, diags);
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }

@@ -20,7 +20,7 @@ nsx_merge_stale_counts(struct nsx_str text)
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		if (nsx_str_eq(text, nsx_str_c(counts[i])))
 			return true;
-	return false;
+	return nsx_str_eq(text, nsx_str_c(nsx_stale_cut));
 }
 
 /* The `stale` entry of a record's device, or of the stream for a record without one; NULL if the device is not
@@ -96,6 +96,8 @@ nsx_merge_stale_say(struct mg *m)
 		if (say(m, NSX_STR(""), &m->sources[i].stale) != NSX_OK)
 			return NSX_ERR;
 	if (nsx_merge_diag_count(m, NSX_INFO, NSX_STR(""), m->marks.records, steps_gone) != NSX_OK)
+		return NSX_ERR;
+	if (nsx_merge_diag_count(m, NSX_WARNING, NSX_STR(""), m->marks.cut, nsx_stale_cut) != NSX_OK)
 		return NSX_ERR;
 	return nsx_merge_diag_count(m, NSX_INFO, NSX_STR(""), m->marks.waits, waits_gone);
 }

@@ -71,7 +71,6 @@ nsx_step_mark_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 	                         .met = { NSX_ABSENT, NSX_ABSENT }, .other = NSX_NONE,
 	                         .kept = period != NSX_ABSENT && nsx_int(rec, NSX_STEP_kept, 1) == 1 };
 
-	s->excerpt |= nsx_int(rec, NSX_STEP_cut, 0) == 1;
 	o.sums.removed = nsx_int(rec, NSX_STEP_removed, 0);
 	if (nsx_has(rec, NSX_STEP_other)
 	    && (o.other = nsx_intern(&s->names, nsx_string(rec, NSX_STEP_other))) == NSX_NONE)

@@ -19,12 +19,6 @@ struct room { struct moment *ref; int64_t *shifts; };
 
 /* ---- numbers in names ---- */
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 int64_t
 nsx_step_tag(struct nsx_str name)
 {
@@ -32,12 +26,12 @@ nsx_step_tag(struct nsx_str name)
 	size_t from = 0, to;
 	int64_t tag;
 
-	while (from < name.len && !is_digit(name.ptr[from]))
+	while (from < name.len && !nsx_is_digit(name.ptr[from]))
 		from++;
-	for (to = from; to < name.len && is_digit(name.ptr[to]);)
+	for (to = from; to < name.len && nsx_is_digit(name.ptr[to]);)
 		to++;
 	for (size_t i = to; i < name.len; i++)
-		if (is_digit(name.ptr[i]))
+		if (nsx_is_digit(name.ptr[i]))
 			return NSX_ABSENT;
 	if (from == to || nsx_serving_of(name, &serving))
 		return NSX_ABSENT;
@@ -110,13 +104,7 @@ any_met(const struct nsx_step_of *s, size_t n)
 	return n > 0;
 }
 
-static int
-by_time(const void *a, const void *b)
-{
-	const struct moment *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->at, y->at), NSX_CMP(x->index, y->index));
-}
+NSX_ORDER(by_time, struct moment, NSX_CMP(a->at, b->at), NSX_CMP(a->index, b->index))
 
 /* The moments of n steps, by time. Their number. */
 static size_t
@@ -181,8 +169,7 @@ find_shift(const struct moment *ref, size_t m, uint64_t half, const struct nsx_s
 	}
 	if (!k)
 		return false;
-	qsort(shifts, k, sizeof *shifts, nsx_sort_by_int);
-	*shift = shifts[(k - 1) / 2];
+	*shift = nsx_sort_nth(shifts, k, (k - 1) / 2);
 	return true;
 }
 
@@ -221,13 +208,8 @@ by_times(struct nsx_step_of *list, struct device_steps *runs, size_t n, const st
 
 /* ---- classes ---- */
 
-static int
-by_clock(const void *a, const void *b)
-{
-	const struct device_steps *x = a, *y = b;
-
-	return NSX_FIRST(NSX_CMP(x->clock[0], y->clock[0]), NSX_CMP(x->clock[1], y->clock[1]), NSX_CMP(x->at, y->at));
-}
+NSX_ORDER(by_clock, struct device_steps, NSX_CMP(a->clock[0], b->clock[0]), NSX_CMP(a->clock[1], b->clock[1]),
+          NSX_CMP(a->at, b->at))
 
 static bool
 same_clock(const struct device_steps *a, const struct device_steps *b)

@@ -99,7 +99,8 @@ struct nsx_step_set {
 	bool               matched;         /* NSX_STEP_PATTERN: some range did */
 	struct nsx_near    near;            /* NSX_STEP_PATTERN: names, as long as none matches */
 	bool               warm;            /* nsysx-warmup has told something of the stream */
-	bool               excerpt;         /* the stream has the periods of steps alone (excerpt.h) */
+	bool               excerpt;         /* the stream has the periods of steps alone (excerpt.h), */
+	bool               elsewhere;       /* and the steps are not those */
 	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call, odd;
 };
 

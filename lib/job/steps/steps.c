@@ -321,7 +321,10 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 		if (good && nsx_between_take(&s->between, s, rec) != NSX_OK)
 			return NSX_ERR;
 		break;
-	case NSX_STEP:   good = s->shaped || nsx_step_mark_take(s, rec); break;
+	case NSX_STEP:
+		s->excerpt |= nsx_int(rec, NSX_STEP_cut, 0) == 1;
+		good = s->shaped || nsx_step_mark_take(s, rec);
+		break;
 	case NSX_MODULE: good = take_module(s, rec); break;
 	case NSX_OP:     good = take_op(s, rec); break;
 	default:         return nsx_cat_take(&s->cat, rec, s->err);
@@ -514,6 +517,7 @@ nsx_steps_finish(struct nsx_step_set *s)
 {
 	if (finish_timelines(s) != NSX_OK)
 		return NSX_ERR;
+	s->elsewhere = s->excerpt && !s->marks.n;
 	if (!s->marks.n)
 		return finish_found(s);
 	nsx_step_marks_use(s);
@@ -561,6 +565,9 @@ nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
 			"no operations in the stream, so the GPU time of steps is not known: extract with --ops "
 			"--ranges=all");
 	nsx_steps_report_ranges(s, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", s->elsewhere && s->list.n,
+	             "cut by other steps: nsysx-steps --cut made the stream with steps whose marks are not used here, "
+	             "so periods may have in them what was cut away: look for these steps before the cut");
 	nsx_diag_add(diags, NSX_WARNING, "", s->timeless, "operations without a device, start or duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", s->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", s->odd,

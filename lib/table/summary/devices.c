@@ -222,7 +222,9 @@ add_row(struct devices *f, size_t at, bool worked)
 	const struct device *device = &f->devices.p[at];
 	const struct work *d = &device->all;
 	const struct nsx_moments *m = at < f->moments.devices.n ? &f->moments.devices.p[at] : NULL;
-	nsx_u128 span = d->execs ? (uint64_t)d->last - (uint64_t)d->first : 0;
+	const struct nsx_excerpt *x = &f->moments.excerpt;
+	uint64_t span = !d->execs ? 0 : x->on ? (uint64_t)nsx_excerpt_length(x, (uint32_t)at)
+	                                      : (uint64_t)d->last - (uint64_t)d->first;
 	struct row *r = nsx_sums_row(&f->rows, &f->cat->devices.p[at].number);
 
 	if (!r)

@@ -500,7 +500,7 @@ add_totals(struct insts *f)
 		sums.hidden += i->hidden;
 	}
 	n = f->moments.any ? nsx_totals_of_moments(&f->moments, &f->top, rows)
-	                   : nsx_totals_of_thunks(&sums, &f->top, rows);
+	                   : nsx_totals_of_thunks(&sums, &f->top, &f->moments.excerpt, rows);
 	f->sums.whole = rows[0].ns;
 	for (int i = 0; i < n; i++)
 		if (rows[i].known && !add_named(f, rows[i].name, false, rows[i].ns))

@@ -32,10 +32,11 @@ nsx_totals_of_moments(struct nsx_all_moments *moments, const struct nsx_top *top
 }
 
 int
-nsx_totals_of_thunks(const struct nsx_thunk_sums *sums, struct nsx_top *top, struct nsx_total totals[NSX_TOTALS])
+nsx_totals_of_thunks(const struct nsx_thunk_sums *sums, struct nsx_top *top, const struct nsx_excerpt *x,
+                     struct nsx_total totals[NSX_TOTALS])
 {
-	nsx_u128 modules = nsx_top_modules(top), wall = nsx_top_span(top), busy = sums->compute + sums->exposed
-	    + sums->copies;
+	nsx_u128 modules = nsx_top_modules(top), wall = nsx_top_span(top, x), busy = sums->compute
+	    + sums->exposed + sums->copies;
 	bool thunk = top->any_thunk, module = top->any_module;
 	const struct nsx_total all[NSX_TOTALS] = {
 		{ "wall",                           module, wall },

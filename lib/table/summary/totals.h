@@ -16,6 +16,7 @@ int nsx_totals_of_moments(struct nsx_all_moments *moments, const struct nsx_top 
 /* ns of thunks. compute, exposed: without copies. */
 struct nsx_thunk_sums { nsx_u128 compute, exposed, hidden, copies; };
 /* Of thunks and modules, in a stream without operations. */
-int nsx_totals_of_thunks(const struct nsx_thunk_sums *sums, struct nsx_top *top, struct nsx_total totals[NSX_TOTALS]);
+int nsx_totals_of_thunks(const struct nsx_thunk_sums *sums, struct nsx_top *top, const struct nsx_excerpt *x,
+                         struct nsx_total totals[NSX_TOTALS]);
 
 #endif
