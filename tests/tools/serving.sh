@@ -56,6 +56,9 @@ equal 'the classes by default' "$(nsysx-steps -q --tsv "$T/job" | cut -f 1-3 | t
 	'class device count,execute_*: decode 0 4,execute_*: mixed 0 1,execute_*: prefill 0 1,'
 # A model of 10 layers, 8 heads, 2 heads of keys, of 100 each. Prefill: 4 * 80200 * 8 * 1000 / 989.4e3 ns; decode reads keys and values:
 # 4 * (900 + 902 + 1300 + 908) / 4 * 2 * 1000 / 3352.32.
+nsysx-diagnose -q --table "$T/job" | tr '\n' ' ' | sed -E 's/.*; of the time of all steps//; s/where the period.*//; s/([0-9.]+)% is of [^:]*: ([a-z]+),? */\2 \1\n/g' | awk 'NF == 2 { print $1, $2 }' | sort >"$T/others"
+nsysx-steps -q --tsv --by phase "$T/job" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf "%s %.1f\n", $1, 100 * $at["share"] }' | sort >"$T/shares"
+equal 'the first screen has the shares of the other phases' "$(comm -23 "$T/others" "$T/shares") $(wc -l <"$T/others")" " $(($(wc -l <"$T/shares") - 1))"
 equal 'the limit of attention' "$(nsysx-steps -q --tsv --by phase --attention 10,8,2,100 "$T/job" | awk -F'\t' '{ if (NR > 1) printf "%s %.0f ", $1, $18 }')" 'mixed 4080 prefill 2594 decode 2392 '
 nsysx-steps -q --table --by phase "$T/job" | grep -q 'times to the first token and per token of requests are not known'
 equal 'what is not known is said' $? 0

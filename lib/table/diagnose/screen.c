@@ -183,6 +183,38 @@ put_unfit(struct nsx_look_at *a)
 	                        "steps" : "");
 }
 
+/* The time of periods of a class; *end: the first step of the list that is of none of the class. */
+static double
+time_of_class(const struct nsx_step_set *s, size_t at, size_t *end)
+{
+	double sum = 0;
+
+	for (*end = at; *end < s->list.n && s->list.p[*end].class == s->list.p[at].class; ++*end)
+		sum += s->list.p[*end].kept ? (double)s->list.p[*end].period : 0;
+	return sum;
+}
+
+/* Steps of other classes that none of this class has within it: what share of the time each has. */
+static void
+put_others(struct nsx_look_at *a)
+{
+	const struct nsx_step_set *s = &a->steps;
+	double all = 0;
+	const char *before = "; of the time of all steps";
+
+	for (size_t i = 0, end; i < s->list.n; i = end)
+		all += time_of_class(s, i, &end);
+	for (size_t i = 0, end; i < s->list.n && all > 0; i = end) {
+		double sum = time_of_class(s, i, &end);
+
+		if (s->list.p[i].class == a->class || !(sum > 0))
+			continue;
+		nsx_buf_fmt(&a->text, "%s %.1f%% is of ", before, 100 * sum / all);
+		nsx_buf_str(&a->text, nsx_intern_str(&s->names, s->list.p[i].class));
+		before = ",";
+	}
+}
+
 static void
 put_step(struct nsx_screen *s)
 {
@@ -205,6 +237,8 @@ put_step(struct nsx_screen *s)
 			nsx_buf_c(&a->text, " in them");
 		}
 		nsx_buf_str(&a->text, nsx_buf_view(&a->turns));
+		if (a->other == NSX_NONE)
+			put_others(a);
 	} else {
 		nsx_look_say(a, "no steps are known; the whole time of a device counts as one: %s in mean of %zu "
 		             "device%s. ", NSX_NS(a->period), a->devices.n, a->devices.n == 1 ? "" : "s");
