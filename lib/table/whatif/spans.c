@@ -157,14 +157,14 @@ add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to, boo
 	while (first > 0 && wi_time(l->g, event_of(l, first - 1)) > from)
 		first--;
 	if (before)
-		return !first || nsx_vec_push(&s->causes, event_of(l, first - 1));
+		return !first || nsx_large_push(wi_large(s->g), &s->causes, event_of(l, first - 1));
 	while (end > first && wi_time(l->g, event_of(l, end - 1)) > to)
 		end--;
 	step = (end - first) / MOST + 1;
 	for (size_t i = first; i < end; i += step)
-		if (wi_time(l->g, event_of(l, i)) <= to && !nsx_vec_push(&s->causes, event_of(l, i)))
+		if (wi_time(l->g, event_of(l, i)) <= to && !nsx_large_push(wi_large(s->g), &s->causes, event_of(l, i)))
 			return false;
-	return step == 1 || nsx_vec_push(&s->causes, event_of(l, end - 1));
+	return step == 1 || nsx_large_push(wi_large(s->g), &s->causes, event_of(l, end - 1));
 }
 
 
@@ -257,7 +257,7 @@ add_doubt(struct wi_spans *s, uint32_t event, uint32_t edge)
 		d.n = (uint32_t)s->causes.n - d.first;
 	}
 	s->is_doubt[event / 8] |= (unsigned char)(1u << event % 8);
-	return good && nsx_vec_push(&s->doubts, d);
+	return good && nsx_large_push(wi_large(g), &s->doubts, d);
 }
 
 /* ---- which events are in doubt */
@@ -475,6 +475,8 @@ nsx_wi_spans_free(struct wi_spans *s)
 		nsx_large_free(large, s->order);
 		nsx_large_free(large, s->lane_ops);
 		nsx_large_free(large, s->comm_ops);
+		nsx_large_free(large, s->doubts.p);
+		nsx_large_free(large, s->causes.p);
 		nsx_large_free(large, s->thread_calls);
 	}
 	free(s->lane_first);
@@ -484,8 +486,6 @@ nsx_wi_spans_free(struct wi_spans *s)
 	free(s->thread_first);
 	free(s->threads);
 	free(s->last);
-	free(s->doubts.p);
-	free(s->causes.p);
 	*s = (struct wi_spans){ 0 };
 }
 
