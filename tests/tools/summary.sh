@@ -744,6 +744,16 @@ for by in kernel family phase scope range; do
 	same "by $by: binary" "$T/got" "$T/got2"
 	equal '... says so, too' "$(grep -c 'beyond 73 years: ignored$' "$T/err2")" 1
 done
+stream >"$T/far" <<'END'
+#device device:i profile:i
+device 0 0
+#op device:i type:s name:s start:i dur:i range:i
+op 0 kernel ages 3000 2305843009213693953 1
+END
+nsysx-summary --by range "$T/far" >"$T/got" 2>"$T/err"
+nsysx-view -b "$T/far" | nsysx-summary --by range >"$T/null" 2>"$T/err2"
+equal 'an operation beyond reach is no range' "$(grep -c 'no range records' "$T/err")" 1
+same '... in columns neither' "$T/err" "$T/err2"
 # Instructions of equal costs do the same work, others do not.
 overlap_costs() {
 	cat <<'END' | sed "s/BYTES/$1/" | stream
