@@ -137,6 +137,7 @@ take_launched_run(struct nsx_ops *f, const struct nsx_run *run)
 {
 	int rc = NSX_OK;
 
+	f->any_op = true;
 	for (size_t i = run->from; i < run->end && rc == NSX_OK; i++) {
 		if (!comes(f, run, i))
 			continue;
