@@ -2,6 +2,7 @@
 #include "table/diagnose/diagnose.h"
 #include "base/sort.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +196,9 @@ need_counts(void *state, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_DIAG, NSX_EVERY);
 	nsx_event_need(in, NSX_CALL);
 	nsx_event_need(in, NSX_COMPILE);
-	nsx_reader_need(in, NSX_COMPILE, NSX_C(COMPILE, profile) | NSX_C(COMPILE, program));
+	nsx_reader_need(in, NSX_COMPILE, NSX_C(COMPILE, profile));
+	/* A compilation of an unknown program tells nothing, and no other analysis reads compilations. */
+	nsx_reader_need_value(in, NSX_COMPILE, NSX_COMPILE_program);
 	nsx_event_need(in, NSX_MODULE);
 	nsx_reader_need(in, NSX_MODULE, NSX_C(MODULE, profile) | NSX_C(MODULE, program) | NSX_C(MODULE, execution));
 	nsx_event_need(in, NSX_THUNK);
@@ -250,9 +253,8 @@ static void
 need_ranges(void *state, struct nsx_reader *in)
 {
 	(void)state;
-	nsx_reader_need(in, NSX_RANGE, nsx_field_slots(NSX_RANGE, NSX_REACH_ROLES));
+	nsx_reach_need(in, NSX_RANGE);
 	nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
-	nsx_reader_need_value(in, NSX_COMPILE, NSX_COMPILE_program);
 }
 
 static int
@@ -414,6 +416,7 @@ add_run(struct nsx_look_at *a, const struct nsx_analysis *is, const void *option
 {
 	struct nsx_analysis_run *r = &a->runs[a->nruns++];
 
+	assert(a->nruns <= NSX_LOOK_RUNS);
 	*r = (struct nsx_analysis_run){ .is = is, .options = options, .state = state, .steps = steps, .sums = true };
 	return r;
 }
