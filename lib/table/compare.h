@@ -100,7 +100,7 @@ int nsx_compare_by_name(const char *name);
  * If `folded` (which the caller commits) is not NULL (it must be by RANGE and all that follow it), folded stacks of
  * side options->fold are written to it, in which matched rows have the same name, and times are scaled to the number of
  * executions of NEW. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; free c in both cases. Holds about
- * 250 bytes for each row and device, 8 to 32 bytes for each time, and of a table 300 bytes a row. */
+ * 300 bytes for each row, 100 for each device of it, 8 to 32 for each time, and of a table 300 bytes a row. */
 int nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compare_options *options,
                 struct nsx_outfile *folded,
                 struct nsx_compare *c, struct nsx_diags *diags, struct nsx_err *err);

@@ -288,7 +288,7 @@ need(void *state, struct nsx_reader *in)
 
 	nsx_call_book_need(in);
 	need_ops(state, in);
-	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
+	nsx_reach_need(in, NSX_CALL);
 	if (by_range(f))
 		nsx_range_book_need(in, false);
 }

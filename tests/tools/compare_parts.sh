@@ -108,6 +108,9 @@ awk -F'\t' 'NR == 1 || $1 != 1' "$T/table" >"$T/table.one"
 equal 'a device that one side has is one row with --changed, as by step' \
 	"$(nsysx-compare -q --tsv --changed --by device "$T/table.one" "$T/table" | columns device,statistic,verdict) $(
 		nsysx-compare -q --tsv --by device "$T/table.one" "$T/table" | columns device,verdict | grep -c '^1 new')" '1 window new 8'
+awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 && $1 == 1 { $at["modules"] = "" } { print }' "$T/table" >"$T/table.lacks"
+equal 'but of a device of both a statistic that one lacks is told' \
+	"$(nsysx-compare -q --tsv --changed --by device "$T/table" "$T/table.lacks" | columns device,statistic,verdict)" '1 modules gone'
 nsysx-summary -q --tsv --by device --cover 0.99 "$T/base" >"$T/most"
 equal 'that of the largest programs lacks executions' "$(columns execs <"$T/most" | sort -u)/$(columns execs <"$T/table" | sort -u)" '20/24'
 gate 'it is not held against a stream' 3 'not comparable: device 0 has 24 executions in BASE, 20 in NEW' "$T/base" "$T/most"

@@ -136,6 +136,14 @@ shows 'an empty stream' 'no GPU work in the stream' nsysx-diagnose -q --table "$
 equal '... is neither looked at nor found to be worth nothing' "$(nsysx-diagnose -q --table "$T/empty" | grep -cE 'looked at|not known|nothing was found')" 0
 shows '... and how to record it' 'record CUDA (nsys profile --trace=cuda,nvtx)' nsysx-diagnose -q --table "$T/empty"
 equal 'an empty stream: only a header' "$(nsysx-diagnose -q --tsv "$T/empty" | wc -l | tr -d ' ')" 1
+# What was ignored is reported all the same, and work that was is not asked for.
+{ cat "$T/empty" | sed '/^#*end/d'; printf '#device\tdevice:i\ndevice\t0\n#op\tdevice:i\ttype:s\tname:s\tstart:i\tdur:i\n'; printf 'op\t0\tkernel\tages\t%d\t2305843009213693953\n' 5 10; } >"$T/far"
+nsysx-diagnose --partial --tsv "$T/far" >"$T/got" 2>"$T/err"
+equal 'work beyond reach is ignored, not lacking' "$(grep -c 'beyond 73 years: ignored (2)$' "$T/err") $(grep -c 'no GPU work in the stream' "$T/err")" '1 0'
+shows '... on the screen, too' 'no GPU work counts' nsysx-diagnose -q --partial --table "$T/far"
+{ cat "$T/empty" | sed '/^#*end/d'; printf '#call\tcall:i\tpid:i\ttid:i\tname:s\tstart:i\tdur:i\n'; printf 'call\t%d\t1\t1\tcudaMalloc\t5\t2305843009213693953\n' 1 2; } >"$T/far"
+nsysx-diagnose --partial --tsv "$T/far" >"$T/got" 2>"$T/err"
+equal 'a stream without work: one reason, and what was ignored' "$(grep -c 'beyond 73 years: ignored (2)$' "$T/err") $(grep -c ': no GPU work in the stream' "$T/err") $(grep -c ': no ' "$T/err")" '1 1 1'
 shows 'no findings: a sentence' 'no finding is worth 50% of a step' nsysx-diagnose -q --table --min 50 "$T/job"
 
 # ---- communication: two devices on one clock, four executions of 1,000 ns, the last of them without a next one

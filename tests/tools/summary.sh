@@ -744,6 +744,37 @@ for by in kernel family phase scope range; do
 	same "by $by: binary" "$T/got" "$T/got2"
 	equal '... says so, too' "$(grep -c 'beyond 73 years: ignored$' "$T/err2")" 1
 done
+stream >"$T/far" <<'END'
+#device device:i profile:i
+device 0 0
+#op device:i type:s name:s start:i dur:i range:i
+op 0 kernel ages 3000 2305843009213693953 1
+END
+nsysx-summary --by range "$T/far" >"$T/got" 2>"$T/err"
+nsysx-view -b "$T/far" | nsysx-summary --by range >"$T/null" 2>"$T/err2"
+equal 'an operation beyond reach is no range' "$(grep -c 'no range records' "$T/err")" 1
+same '... in columns neither' "$T/err" "$T/err2"
+# What is beyond reach is ignored, not lacking.
+stream >"$T/far" <<'END'
+#device device:i profile:i
+device 0 0
+#program program:i id:i name:s key:s
+program 0 7 step step@7
+#module device:i program:i execution:i start:i dur:i
+module 0 0 0 10 2305843009213693953
+#thunk device:i program:i execution:i inst:i start:i dur:i
+thunk 0 0 0 1 10 2305843009213693953
+#range profile:i range:i name:s start:i dur:i ops:i
+range 0 1 r 10 20 1
+#op device:i type:s name:s start:i dur:i range:i
+op 0 kernel ages 3000 2305843009213693953 1
+END
+for by in module thunk opcode collective device total kernel source phase scope family range; do
+	nsysx-summary --tsv --by $by "$T/far" >"$T/got" 2>"$T/err"
+	equal "by $by: records beyond reach are reported, not asked for" "$(grep -c 'beyond 73 years' "$T/err") $(grep -c '^.*: no .* records\|extract with' "$T/err")" '1 0'
+done
+nsysx-summary -q --tsv --by device "$T/far" >"$T/got"
+equal '... and their device has a row' "$(cut -f 1,3 "$T/got" | tail -n +2 | tr '\t' ' ')" '0 '
 # Instructions of equal costs do the same work, others do not.
 overlap_costs() {
 	cat <<'END' | sed "s/BYTES/$1/" | stream

@@ -10,6 +10,7 @@
  * The difference of 7 is noise. Within the runs, of which each has steps that differ by 1, it would not be. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "table/compare/join.h"
@@ -128,6 +129,9 @@ add_all(struct cmp_side *s, const struct cmp_side *one, uint32_t *map)
 		row.sum = 0;
 		row.time = (struct cmp_time){ 0 };
 		row.samples = (struct cmp_series){ 0, 0 };
+		/* The run's own. */
+		row.comm = NULL;
+		memset(&row.runs, 0, sizeof row.runs);
 		rows[i] = row.pair != NSX_NONE ? row.pair : nsx_compare_row_add(s, row);
 		if (rows[i] == NSX_NONE || !add_row(s, rows[i], one, &one->rows.p[i]))
 			return false;

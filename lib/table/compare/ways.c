@@ -307,14 +307,17 @@ show(const struct cmp *c, const struct cmp_result *r)
 }
 
 /* Whether it is a row of a class, or of a device, that is on one side only, except the row that reports this: the one
- * that leads (of all devices, if a whole class is on one side). */
+ * that leads (of all devices, if a whole class is on one side). By device a statistic that one side lacks of a device
+ * of both is news of its own. */
 static bool
 is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 {
 	const struct cmp_row *row = nsx_compare_row_shown(r);
 	bool alone = nsx_compare_group_of(c, r)->pair == NSX_NONE;
 
-	return !(r->row[0] && r->row[1]) && (!row->leads || (alone && row->device != NSX_ABSENT));
+	if (r->row[0] && r->row[1])
+		return false;
+	return c->way->devices ? alone && !row->leads : !row->leads || (alone && row->device != NSX_ABSENT);
 }
 
 int

@@ -2,6 +2,7 @@
 #include "table/diagnose/diagnose.h"
 #include "base/sort.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +196,9 @@ need_counts(void *state, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_DIAG, NSX_EVERY);
 	nsx_event_need(in, NSX_CALL);
 	nsx_event_need(in, NSX_COMPILE);
-	nsx_reader_need(in, NSX_COMPILE, NSX_C(COMPILE, profile) | NSX_C(COMPILE, program));
+	nsx_reader_need(in, NSX_COMPILE, NSX_C(COMPILE, profile));
+	/* A compilation of an unknown program tells nothing, and no other analysis reads compilations. */
+	nsx_reader_need_value(in, NSX_COMPILE, NSX_COMPILE_program);
 	nsx_event_need(in, NSX_MODULE);
 	nsx_reader_need(in, NSX_MODULE, NSX_C(MODULE, profile) | NSX_C(MODULE, program) | NSX_C(MODULE, execution));
 	nsx_event_need(in, NSX_THUNK);
@@ -223,6 +226,7 @@ take_counts(void *state, const struct nsx_event *e)
 {
 	struct nsx_look_at *a = state;
 
+	a->work_came |= e->rec->kind->id == NSX_OP || e->rec->kind->id == NSX_THUNK;
 	switch (e->rec->kind->id) {
 	case NSX_DIAG: return take_diag(a, e->rec);
 	case NSX_CALL: a->calls += e->reaches; return NSX_OK;
@@ -249,9 +253,8 @@ static void
 need_ranges(void *state, struct nsx_reader *in)
 {
 	(void)state;
-	nsx_reader_need(in, NSX_RANGE, nsx_field_slots(NSX_RANGE, NSX_REACH_ROLES));
+	nsx_reach_need(in, NSX_RANGE);
 	nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
-	nsx_reader_need_value(in, NSX_COMPILE, NSX_COMPILE_program);
 }
 
 static int
@@ -413,6 +416,7 @@ add_run(struct nsx_look_at *a, const struct nsx_analysis *is, const void *option
 {
 	struct nsx_analysis_run *r = &a->runs[a->nruns++];
 
+	assert(a->nruns <= NSX_LOOK_RUNS);
 	*r = (struct nsx_analysis_run){ .is = is, .options = options, .state = state, .steps = steps, .sums = true };
 	return r;
 }
@@ -557,6 +561,25 @@ has_kind(const struct nsx_reader *in, enum nsx_kind_id kind)
 	return false;
 }
 
+/* Of a stream without work each analysis reports what it lacks, by its own option, as "no ...": one reason is enough.
+ * What was ignored or assumed remains. */
+static void
+give_one_reason(struct nsx_look_at *a)
+{
+	struct nsx_diags all = *a->diags;
+
+	*a->diags = (struct nsx_diags){ .failed = all.failed };
+	for (size_t i = 0; i < all.list.n; i++) {
+		const struct nsx_diag *d = &all.list.p[i];
+
+		if (strncmp(d->text, "no ", 3) != 0)
+			nsx_diag_add(a->diags, d->severity, d->source, d->count, "%s", d->text);
+	}
+	nsx_diag_add(a->diags, NSX_WARNING, "", 1, "no GPU work in the stream: %s",
+	             nsx_remedy(&a->steps.cat, NSX_LACK_WORK));
+	nsx_diags_free(&all);
+}
+
 /* marked: idle time is that of marks; *misfit: they do not fit, which is an error. */
 static int
 diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool marked, bool *misfit,
@@ -595,12 +618,8 @@ diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool
 	if (rc == NSX_OK)
 		rc = print(&a, d);
 	d->diags = a.steps.ndiags;
-	/* Of a stream without work each analysis reports what it lacks, by its own option: one reason is enough. */
-	if (rc == NSX_OK && !nsx_look_any_work(&a)) {
-		nsx_diags_free(diags);
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no GPU work in the stream: %s",
-		             nsx_remedy(&a.steps.cat, NSX_LACK_WORK));
-	}
+	if (rc == NSX_OK && !nsx_look_any_work(&a) && !a.work_came)
+		give_one_reason(&a);
 	*misfit = rc != NSX_OK && a.idle && a.idle->finder.misfit;
 	free_all(&a);
 	if (rc != NSX_OK)

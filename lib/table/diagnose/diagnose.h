@@ -237,6 +237,7 @@ struct nsx_look_at {
 	struct nsx_paces   paces;
 	NSX_VEC(double)    slow;         /* by device: how much longer its kernels take, 0.03: 3 %; 0: it is not slow */
 	int64_t            thunks, ops, calls;   /* in windows */
+	bool               work_came;    /* some of them did, in a window or not */
 	int64_t            graphs, graph_ns;     /* operations that are whole CUDA graphs, in windows */
 	struct nsx_overruns overruns;    /* of operations in windows */
 	struct nsx_step_windows kept;    /* the windows of all devices */

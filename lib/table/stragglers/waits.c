@@ -93,6 +93,7 @@ struct waits {
 	bool             by_inst;              /* devices are of each instruction */
 	struct lockstep *also;             /* takes records, too; NULL: none */
 	int64_t          diags, instances, apart, incomplete, alone;
+	int64_t          within;           /* rows of the tables whose waits are within the error of the clocks */
 };
 
 /* The row of a kind, an instruction, a device and, for pairs, the device that it waited for; NULL when out of
@@ -192,6 +193,13 @@ take_other(void *state, const struct nsx_rec *rec)
 	return f->also ? nsx_lockstep_take(f->also, rec) : NSX_OK;
 }
 
+/* Whether the waits of a row, of so many records, are within the error of the clocks. */
+static bool
+is_within_error(const struct waits *f, nsx_u128 wait, int64_t count)
+{
+	return wait && (double)wait <= nsx_clock_error(&f->reading.comm->cat) * (double)count;
+}
+
 /* The rows of devices as a table by instruction. NULL with err filled. */
 static struct nsx_table *
 instructions(struct waits *f)
@@ -226,6 +234,7 @@ instructions(struct waits *f)
 	for (size_t i = 0; i < nsx_sums_count(&sums); i++) {
 		struct line *l = nsx_sums_at(&sums, i);
 
+		f->within += is_within_error(f, l->wait, l->count);
 		if (!l->wait)
 			l->device = l->last = NSX_ABSENT;
 		if (!l->inst)
@@ -241,25 +250,21 @@ instructions(struct waits *f)
 	return t;
 }
 
-/* Rows of a table whose waits are within the error of the clocks. */
-static int64_t
-within_error(const struct waits *f, const struct nsx_sums *sums)
+/* The rows as a table. NULL with err filled. */
+static struct nsx_table *
+table_of(struct waits *f, struct nsx_sums *sums)
 {
-	int64_t n = 0;
-
 	for (size_t i = 0; i < nsx_sums_count(sums); i++) {
 		const struct row *r = nsx_sums_at(sums, i);
 
-		n += r->wait && (double)r->wait <= nsx_clock_error(&f->reading.comm->cat) * (double)r->count;
+		f->within += is_within_error(f, r->wait, r->count);
 	}
-	return n;
+	return nsx_sums_table(sums, f->err);
 }
 
 static void
 add_diags(const struct waits *f, struct nsx_diags *diags)
 {
-	int64_t within = within_error(f, &f->devices) + within_error(f, &f->pairs);
-
 	if (!f->instances && !f->alone)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication between devices: nothing waits");
 	else if (!f->instances)
@@ -269,7 +274,7 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 	else if (!nsx_sums_count(&f->devices) && !nsx_sums_count(&f->pairs))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no collective has two devices of the stream on one clock: no waits");
-	nsx_clock_error_diag(&f->reading.comm->cat, within, diags);
+	nsx_clock_error_diag(&f->reading.comm->cat, f->within, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", f->apart,
 	             "executions of collectives on devices whose clocks cannot be compared: ignored");
 	nsx_comm_group_diags(f->reading.comm, diags);
@@ -300,10 +305,9 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 	if (rc == NSX_OK)
 		rc = nsx_late_check_program(&f.reading.comm->cat, &f.top, options->program, err);
 	if (rc == NSX_OK && devices)
-		rc = (*devices = f.by_inst ? instructions(&f) : nsx_sums_table(&f.devices, err)) ? NSX_OK
-		     : NSX_ERR;
+		rc = (*devices = f.by_inst ? instructions(&f) : table_of(&f, &f.devices)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK && pairs)
-		rc = (*pairs = nsx_sums_table(&f.pairs, err)) ? NSX_OK : NSX_ERR;
+		rc = (*pairs = table_of(&f, &f.pairs)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		add_diags(&f, diags);
 	*ndiags = f.diags;

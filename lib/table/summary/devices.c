@@ -60,6 +60,7 @@ struct devices {
 	struct nsx_sums  works;           /* of struct work */
 	struct nsx_sums  rows;            /* at the end */
 	struct nsx_all_moments moments;
+	const int64_t *came;
 };
 
 static int
@@ -69,6 +70,7 @@ devices_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	struct devices *f = state;
 
 	f->err = at->err;
+	f->came = at->came;
 	f->cover = options->cover;
 	f->cat = f->top.given = at->cat;
 	f->works.def = &works;
@@ -245,7 +247,9 @@ static int
 devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct devices *f = state;
+	/* What is beyond reach is no work, but is not lacking. */
 	bool worked = f->top.any_module || f->top.any_thunk;
+	bool modules = f->came[NSX_MODULE] || f->came[NSX_THUNK], ops = f->came[NSX_OP];
 
 	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->cat->strings };
 	for (size_t i = 0; i < nsx_sums_count(&f->works); i++) {
@@ -258,19 +262,19 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		return nsx_err_nomem(f->err, NULL);
 	add_up(f);
 	nsx_moments_finish(&f->moments);
-	if (!worked && !f->moments.any)
+	if (!modules && !ops)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module and no op records: extract with --ops");
-	else if (!worked)
+	else if (!modules)
 		nsx_diag_add(diags, NSX_INFO, "", 1,
 			"no module records: only operations are summed, from the first to the last of each device");
-	else if (!f->moments.any)
-		nsx_sum_thunk_view(&f->top, diags);
+	else if (!ops)
+		nsx_sum_thunk_view(f->came, diags);
 	/* Operations are counted without `hidden`. */
 	f->top.any_comm &= !f->moments.any;
 	nsx_cat_comm_diags(f->cat, "", diags);
 	nsx_top_diags(&f->top, diags);
 	nsx_moments_diags(&f->moments, diags);
-	for (size_t i = 0; (worked || f->moments.any) && i < f->devices.n; i++)
+	for (size_t i = 0; (modules || ops) && i < f->devices.n; i++)
 		if (f->devices.p[i].met && !add_row(f, i, worked))
 			return nsx_err_nomem(f->err, NULL);
 	*table = nsx_sums_table(&f->rows, f->err);

@@ -44,7 +44,7 @@ struct families {
 	NSX_VEC(struct nsx_family) of;   /* by number of a kernel's name; family NULL: not yet */
 	struct nsx_sums   rows, named;
 	int64_t           timeless;
-	bool              any;
+	const int64_t    *came;
 };
 
 static int
@@ -55,6 +55,7 @@ families_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	(void)given;
 	f->err = at->err;
 	f->cat = at->cat;
+	f->came = at->came;
 	f->cat->keep |= NSX_CAT_COSTS;
 	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->strs };
 	f->named = (struct nsx_sums){ .def = &by_name };
@@ -139,7 +140,6 @@ families_take(void *state, const struct nsx_event *e)
 	struct named *named;
 	struct row *r;
 
-	f->any = true;
 	if (dur < 0) {
 		f->timeless++;
 		return NSX_OK;
@@ -180,7 +180,7 @@ families_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	}
 	free(most);
 	*table = nsx_sums_table(&f->rows, f->err);
-	if (!f->any)
+	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no op records: extract with --ops");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
 	return *table ? NSX_OK : NSX_ERR;

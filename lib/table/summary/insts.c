@@ -129,7 +129,8 @@ struct insts {
 	NSX_VEC(struct inst) insts;      /* by index of the catalogue, up to the last one that ran */
 	struct nsx_sums op_kinds;        /* of struct inst: operations by kind of collective */
 	struct nsx_all_moments moments;  /* with NSX_SUMMARY_TOTAL */
-	bool            any_op;
+	const int64_t  *came;
+	bool            any_op;  /* within reach */
 	int64_t         timeless_ops;
 	bool            no_hidden; /* some communication has no `hidden` */
 	struct nsx_kind_axes axes; /* with NSX_SUMMARY_COLLECTIVE */
@@ -146,6 +147,7 @@ insts_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	struct insts *f = state;
 
 	f->err = at->err;
+	f->came = at->came;
 	f->op_kinds.def = &of_kinds;
 	f->options = *options;
 	f->cat = f->top.given = at->cat;
@@ -513,16 +515,16 @@ add_totals(struct insts *f)
 static void
 report(struct insts *f, struct nsx_diags *diags)
 {
-	bool kinds = f->options.by == NSX_SUMMARY_COLLECTIVE;
+	bool kinds = f->options.by == NSX_SUMMARY_COLLECTIVE, total = f->options.by == NSX_SUMMARY_TOTAL;
 
-	if (!f->top.any_thunk && !f->any_op && !f->moments.any)
+	if (!f->came[NSX_THUNK] && !((kinds || total) && f->came[NSX_OP]))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, kinds ? "no thunk and no op records: extract with --ops"
 			: "no thunk records, which come from XLA's NVTX ranges: --by kernel and --by range work "
 			    "without them");
-	if (f->options.by == NSX_SUMMARY_TOTAL) {
-		if (f->top.any_thunk && !f->moments.any)
-			nsx_sum_thunk_view(&f->top, diags);
-	} else if (f->top.any_thunk && !f->top.any_module && !kinds)
+	if (total) {
+		if (f->top.any_thunk && !f->came[NSX_OP])
+			nsx_sum_thunk_view(f->came, diags);
+	} else if (f->top.any_thunk && !f->came[NSX_MODULE] && !kinds)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no module records: every program counts; idle time and shares are not known");
 	if (kinds && (f->top.any_thunk || f->any_op) && !f->top.any_comm)

@@ -311,7 +311,8 @@ ops_take(void *state, const struct nsx_event *e)
 	bool out = false;
 
 	if ((rec->kind->id == NSX_OP || (rec->kind->id == NSX_RANGE && !f->kernel)) && !nsx_in_reach(rec)) {
-		f->any = true;
+		f->any |= f->kernel || rec->kind->id == NSX_RANGE;
+		f->any_op |= rec->kind->id == NSX_OP;
 		f->beyond++;
 		return NSX_OK;
 	}

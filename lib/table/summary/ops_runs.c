@@ -61,24 +61,11 @@ row_in_run(struct nsx_ops *f, const struct nsx_run *run, size_t i, int with_slot
 	return at != NSX_NONE ? at : row_of_texts(f, &run->texts, with, name);
 }
 
-/* Whether a time or duration of a record is in reach; absent ones are. */
-static inline bool
-reaches(const struct nsx_run *run, size_t i, int slot)
-{
-	int64_t t = nsx_run_int(run, i, slot, 0);
-
-	return t >= -NSX_REACH && t <= NSX_REACH;
-}
-
 /* Whether record i is in reach (job/reach.h), else it is counted. */
 static inline bool
 comes(struct nsx_ops *f, const struct nsx_run *run, size_t i)
 {
-	bool good = run->kind->id == NSX_OP
-	    ? reaches(run, i, NSX_OP_start) && reaches(run, i, NSX_OP_dur) && reaches(run, i, NSX_OP_host_start)
-	      && reaches(run, i, NSX_OP_host_dur)
-	    : reaches(run, i, NSX_RANGE_start) && reaches(run, i, NSX_RANGE_dur)
-	      && reaches(run, i, NSX_RANGE_host_start) && reaches(run, i, NSX_RANGE_host_dur);
+	bool good = nsx_run_in_reach(run, i);
 
 	f->beyond += !good;
 	return good;
@@ -137,6 +124,7 @@ take_launched_run(struct nsx_ops *f, const struct nsx_run *run)
 {
 	int rc = NSX_OK;
 
+	f->any_op = true;
 	for (size_t i = run->from; i < run->end && rc == NSX_OK; i++) {
 		if (!comes(f, run, i))
 			continue;

@@ -82,6 +82,7 @@ struct programs {
 	struct nsx_sums modules;          /* of struct module */
 	struct nsx_sums executions, runs, things;
 	int64_t         partial, apart;
+	const int64_t  *came;
 };
 
 /* The module of a program; NULL when out of memory. */
@@ -136,6 +137,7 @@ programs_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 
 	(void)given;
 	f->err = at->err;
+	f->came = at->came;
 	f->comm.cat.keep = NSX_CAT_RUNNERS;
 	f->top.given = &f->comm.cat;
 	f->modules = (struct nsx_sums){ .def = &def, .texts = &f->comm.cat.strings };
@@ -317,7 +319,7 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	nsx_table_shares(*table, "share", "module time");
-	if (!f->top.any_module)
+	if (!f->came[NSX_MODULE])
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"no module records, which come from XLA's NVTX ranges: --by kernel and --by range work without "
 			"them");

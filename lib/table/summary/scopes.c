@@ -95,6 +95,7 @@ struct scopes {
 	nsx_u128          cut;             /* ns of unknown phase, since the op_name is cut */
 	nsx_u128          all, unseen;     /* ns of operations; of those in no range and of no instruction */
 	struct nsx_sums   sums;
+	const int64_t    *came;
 };
 
 static int
@@ -104,6 +105,7 @@ scopes_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	struct scopes *f = state;
 
 	f->err = at->err;
+	f->came = at->came;
 	f->cells.def = &of_cells;
 	f->phases = options->by == NSX_SUMMARY_PHASE;
 	if (nsx_roofline_analysis.begin(&f->roof, &peaks, at) != NSX_OK)
@@ -411,10 +413,10 @@ any_op_name(const struct nsx_catalogue *cat)
 static void
 report(const struct scopes *f, struct nsx_diags *diags)
 {
-	if (!nsx_sums_count(&f->sums))
+	if (!f->came[NSX_OP] && !f->came[NSX_THUNK])
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no op and no thunk records: extract with --ops, and of PyTorch with --ranges");
-	else if (!f->any_op)
+	else if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_INFO, "", 1,
 			"no op records: times are those of thunks, which hold the gaps between their kernels; "
 			"nsysx-extract --ops has the operations");

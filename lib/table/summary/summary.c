@@ -33,9 +33,9 @@ nsx_summary_by_name(const char *name)
 }
 
 void
-nsx_sum_thunk_view(const struct nsx_top *top, struct nsx_diags *diags)
+nsx_sum_thunk_view(const int64_t *came, struct nsx_diags *diags)
 {
-	if (!top->any_module)
+	if (!came[NSX_MODULE])
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no module records: every program counts; idle time and shares are not known");
 	nsx_diag_add(diags, NSX_INFO, "", 1,
