@@ -18,7 +18,9 @@ enum {
 	SLOW_CALL = 15000,    /* ns: a call that is longer, and TIMES_LATE as long as usual, may have waited */
 	MORE = 500,           /* ns more than usual, of an operation without a call */
 	IDLE_HOST = 50000,    /* ns: a gap that is longer may be a wait, in a job whose host may wait in no call */
-	MOST = 64,            /* causes of one event in one stream: of more some are taken, also the first and last */
+	MOST = 64,            /* causes of one event in one thread, or of members: of more some are taken, also the
+	                       * first and last */
+	ENDS = 128,           /* the same of operations of a device or a process */
 	IN_VAIN = 16          /* visits of each event that a search for an order may take back: then causes are not
 	                       * looked at */
 };
@@ -26,118 +28,15 @@ enum {
 /* Shares of the path from which on a kind of doubt is taken as one of the whole job. */
 static const double some = 0.01;
 
-/* ---- operations by lane, calls by thread */
-
-static uint32_t
-process_of(const struct wi_graph *g, uint32_t call)
-{
-	return g->of_threads.p[g->calls.p[call].thread].process;
-}
-
-/* The operations of each lane, or those of them that communicate. */
-static bool
-list_ops(const struct wi_graph *g, bool comm, uint32_t **firsts, uint32_t **ops)
-{
-	size_t n = g->lanes.n, all = 0;
-	uint32_t *first = *firsts = calloc(n + 2, sizeof *first);
-
-	if (!first)
-		return false;
-	for (size_t i = 0; i < g->ops.n; i++) {
-		wi_pause(g, i);
-		if (!comm || wi_task(g, &g->ops.p[i])->comm) {
-			first[g->ops.p[i].lane + 2]++;
-			all++;
-		}
-	}
-	*ops = nsx_large_array(wi_large(g), all + 1, sizeof **ops);
-	if (!*ops)
-		return false;
-	for (size_t i = 2; i < n + 2; i++)
-		first[i] += first[i - 1];
-	for (size_t i = 0; i < g->ops.n; i++) {
-		wi_pause(g, i);
-		if (!comm || wi_task(g, &g->ops.p[i])->comm)
-			(*ops)[first[g->ops.p[i].lane + 1]++] = (uint32_t)i;
-	}
-	return true;
-}
-
-static bool
-find_lanes(struct wi_spans *s)
-{
-	const struct wi_graph *g = s->g;
-	size_t n = g->lanes.n;
-	bool unknown = false;
-
-	for (size_t i = 0; i < g->mores.n && !unknown; i++)
-		unknown = g->mores.p[i].guessed && g->mores.p[i].instance == NSX_NONE;
-	if (!list_ops(g, false, &s->lane_first, &s->lane_ops)
-	    || (unknown && !list_ops(g, true, &s->comm_first, &s->comm_ops)))
-		return false;
-	s->by_device = calloc(n + 1, sizeof *s->by_device);
-	s->by_process = calloc(n + 1, sizeof *s->by_process);
-	if (!s->by_device || !s->by_process)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		s->by_device[i] = (struct nsx_sort_key){ { g->lanes.p[i].device, 0, 0 }, (uint32_t)i };
-		s->by_process[i] = (struct nsx_sort_key){ { NSX_NONE, 0, 0 }, (uint32_t)i };
-	}
-	for (size_t i = 0; i < g->ops.n; i++) {
-		const struct wi_op *o = &g->ops.p[i];
-
-		wi_pause(g, i);
-		if (o->call != NSX_NONE)
-			s->by_process[o->lane].k[0] = process_of(g, o->call);
-	}
-	nsx_sort_keys(s->by_device, n);
-	nsx_sort_keys(s->by_process, n);
-	return true;
-}
-
-static bool
-find_threads(struct wi_spans *s)
-{
-	const struct wi_graph *g = s->g;
-	size_t n = g->threads.thread_of.n;
-	bool any = false;
-
-	for (size_t i = 0; i < g->calls.n && !any; i++) {
-		wi_pause(g, i);
-		any = g->calls.p[i].doubtful;
-	}
-	if (!any)
-		return true;
-	s->thread_first = calloc(n + 2, sizeof *s->thread_first);
-	s->thread_calls = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *s->thread_calls);
-	s->threads = calloc(n + 1, sizeof *s->threads);
-	if (!s->thread_first || !s->thread_calls || !s->threads)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		s->threads[i] = (struct nsx_sort_key){ { g->of_threads.p[i].process, 0, 0 }, (uint32_t)i };
-	nsx_sort_keys(s->threads, n);
-	for (size_t i = 0; i < g->calls.n; i++) {
-		wi_pause(g, i);
-		s->thread_first[g->calls.p[i].thread + 2]++;
-	}
-	for (size_t i = 2; i < n + 2; i++)
-		s->thread_first[i] += s->thread_first[i - 1];
-	for (size_t i = 0; i < g->calls.n; i++) {
-		wi_pause(g, i);
-		s->thread_calls[s->thread_first[g->calls.p[i].thread + 1]++] = (uint32_t)i;
-	}
-	return true;
-}
-
 /* ---- what an event may have waited for */
 
 /* Events of a lane or thread with times in order, as far as they go: the i-th, its beginning and its time. */
-struct line { const struct wi_graph *g; const uint32_t *at; size_t n; enum { ENDS, STARTS, RETURNS } of; };
+struct line { const struct wi_graph *g; const uint32_t *at; size_t n; enum { STARTS, RETURNS } of; };
 
 static uint32_t
 event_of(const struct line *l, size_t i)
 {
-	return l->of == RETURNS ? wi_leave(l->g, l->at[i]) : l->of == ENDS ? wi_end(l->at[i]) : wi_start(l->at[i]);
+	return l->of == RETURNS ? wi_leave(l->g, l->at[i]) : wi_start(l->at[i]);
 }
 
 static int64_t
@@ -146,9 +45,15 @@ begin_of(const struct line *l, size_t i)
 	return l->of == RETURNS ? l->g->calls.p[l->at[i]].start : l->g->ops.p[l->at[i]].start;
 }
 
-/* Add those in (from, to], or the last one before them. */
 static bool
-add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to, bool before)
+add_cause(struct wi_spans *s, uint32_t event)
+{
+	return s->causes.n < NSX_NONE && nsx_large_push(wi_large(s->g), &s->causes, event);
+}
+
+/* Add those in (from, to]. */
+static bool
+add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to)
 {
 	size_t end, first, step;
 
@@ -156,33 +61,38 @@ add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to, boo
 	NSX_BISECT(first, 0, end, begin_of(l, first) > from);
 	while (first > 0 && wi_time(l->g, event_of(l, first - 1)) > from)
 		first--;
-	if (before)
-		return !first || nsx_large_push(wi_large(s->g), &s->causes, event_of(l, first - 1));
 	while (end > first && wi_time(l->g, event_of(l, end - 1)) > to)
 		end--;
 	step = (end - first) / MOST + 1;
 	for (size_t i = first; i < end; i += step)
-		if (wi_time(l->g, event_of(l, i)) <= to && !nsx_large_push(wi_large(s->g), &s->causes, event_of(l, i)))
+		if (wi_time(l->g, event_of(l, i)) <= to && !add_cause(s, event_of(l, i)))
 			return false;
-	return step == 1 || nsx_large_push(wi_large(s->g), &s->causes, event_of(l, end - 1));
+	return step == 1 || add_cause(s, event_of(l, end - 1));
 }
 
-
-/* Those of all lanes of a device, or of a process. */
+/* Operations of a device or a process that ended in (from, to], and began before that, and the last one before; if
+ * there is no source, some before. *within: how many of the first kind. */
 static bool
-add_lanes(struct wi_spans *s, const struct nsx_sort_key *lanes, int64_t key, int64_t from, int64_t to, bool before)
+add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, int64_t to, bool source,
+         uint32_t *within)
 {
-	size_t i, n = s->g->lanes.n;
-	bool good = true;
+	const struct wi_graph *g = s->g;
+	const uint32_t *ops = l->ops + l->first[of];
+	size_t n = l->first[of + 1] - l->first[of], first, end, step, before = s->causes.n, most = source ? 1 : ENDS;
 
-	NSX_BISECT(i, 0, n, lanes[i].k[0] >= key);
-	for (; i < n && lanes[i].k[0] == key && good; i++) {
-		const uint32_t *first = &s->lane_first[lanes[i].i];
-		struct line l = { s->g, s->lane_ops + first[0], first[1] - first[0], ENDS };
-
-		good = add_line(s, &l, from, to, before);
-	}
-	return good;
+	NSX_BISECT(first, 0, n, g->ops.p[ops[first]].end > from);
+	NSX_BISECT(end, first, n, g->ops.p[ops[end]].end > to);
+	step = (end > first ? end - first : 0) / ENDS + 1;
+	for (size_t i = first; i < end; i += step)
+		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
+			return false;
+	if (step > 1 && g->ops.p[ops[end - 1]].start < to && !add_cause(s, wi_end(ops[end - 1])))
+		return false;
+	*within = (uint32_t)(s->causes.n - before);
+	for (size_t i = first; i-- > 0 && most; most--)
+		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
+			return false;
+	return true;
 }
 
 /* Calls of the other threads of its process. */
@@ -190,7 +100,7 @@ static bool
 add_threads(struct wi_spans *s, uint32_t call, int64_t from, int64_t to)
 {
 	const struct wi_graph *g = s->g;
-	int64_t process = process_of(g, call);
+	int64_t process = wi_process_of(g, call);
 	size_t i, n = g->threads.thread_of.n;
 	bool good = true;
 
@@ -200,7 +110,7 @@ add_threads(struct wi_spans *s, uint32_t call, int64_t from, int64_t to)
 		struct line l = { g, s->thread_calls + s->thread_first[t],
 		                  s->thread_first[t + 1] - s->thread_first[t], RETURNS };
 
-		good = t == g->calls.p[call].thread || add_line(s, &l, from, to, false);
+		good = t == g->calls.p[call].thread || add_line(s, &l, from, to);
 	}
 	return good;
 }
@@ -213,11 +123,11 @@ add_members(struct wi_spans *s, const struct wi_op *o)
 	const struct wi_graph *g = s->g;
 	size_t first = s->causes.n, n = first, last = first, step;
 
-	for (uint32_t i = 0; i < g->lanes.n && s->comm_first; i++) {
-		const uint32_t *at = &s->comm_first[i];
-		struct line l = { g, s->comm_ops + at[0], at[1] - at[0], STARTS };
+	for (uint32_t i = 0; i < g->lanes.n && s->comm.first; i++) {
+		const uint32_t *at = &s->comm.first[i];
+		struct line l = { g, s->comm.ops + at[0], at[1] - at[0], STARTS };
 
-		if (l.n && g->lanes.p[i].device != wi_device(g, o) && !add_line(s, &l, o->start, o->end - 1, false))
+		if (l.n && g->lanes.p[i].device != wi_device(g, o) && !add_line(s, &l, o->start, o->end - 1))
 			return false;
 	}
 	step = (s->causes.n - first) / MOST + 1;
@@ -241,21 +151,22 @@ add_doubt(struct wi_spans *s, uint32_t event, uint32_t edge)
 	struct wi_doubt d = { .event = event, .edge = edge, .first = (uint32_t)s->causes.n };
 	int64_t to = wi_time(g, event), from = edge == NSX_NONE ? to : wi_time(g, g->edges.p[edge].from);
 	const struct wi_op *o = wi_is_op(g, event) ? &g->ops.p[wi_op_of(event)] : NULL;
-	uint32_t call = o ? (uint32_t)NSX_NONE : (uint32_t)wi_call_of(g, event);
-	const struct nsx_sort_key *lanes = o ? s->by_device : s->by_process;
-	int64_t key = o ? (int64_t)wi_device(g, o) : (int64_t)process_of(g, call);
+	uint32_t call = o ? (uint32_t)NSX_NONE : (uint32_t)wi_call_of(g, event), ends = 0;
 	bool good;
 
 	if (o && wi_is_end(event)) {
 		good = add_members(s, o);
-		d.within = d.n = (uint32_t)s->causes.n - d.first;
-	} else {
-		good = add_lanes(s, lanes, key, from, to, false)
-		       && (o || !g->calls.p[call].doubtful || add_threads(s, call, from, to));
 		d.within = (uint32_t)s->causes.n - d.first;
-		good = good && add_lanes(s, lanes, key, from, to, true);
-		d.n = (uint32_t)s->causes.n - d.first;
+	} else if (o) {
+		good = add_ends(s, &s->of_device, wi_device(g, o), from, to, edge != NSX_NONE, &d.within);
+	} else {
+		/* Those of threads are within, too, and come first. */
+		good = !g->calls.p[call].doubtful || add_threads(s, call, from, to);
+		d.within = (uint32_t)s->causes.n - d.first;
+		good = good && add_ends(s, &s->of_process, wi_process_of(g, call), from, to, edge != NSX_NONE, &ends);
+		d.within += ends;
 	}
+	d.n = (uint32_t)s->causes.n - d.first;
 	s->is_doubt[event / 8] |= (unsigned char)(1u << event % 8);
 	return good && nsx_large_push(wi_large(g), &s->doubts, d);
 }
@@ -447,11 +358,8 @@ nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi
 	bool good;
 
 	*s = (struct wi_spans){ .g = g, .is_doubt = nsx_large_array(wi_large(g), g->nevents / 8 + 1, 1) };
-	good = unseen && s->is_doubt && nsx_wi_find_unseen(g, unseen) && find_lanes(s) && find_threads(s);
-	if ((double)path->late > some * all) {
-		s->last = calloc(g->lanes.n + 1, sizeof *s->last);
-		good = good && s->last;
-	}
+	good = unseen && s->is_doubt && nsx_wi_find_unseen(g, unseen)
+	       && nsx_wi_list(s, (double)path->late > some * all);
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		wi_pause(g, i);
 		good = doubts_op(s, i);
@@ -473,16 +381,17 @@ nsx_wi_spans_free(struct wi_spans *s)
 	if (large) {
 		nsx_large_free(large, s->is_doubt);
 		nsx_large_free(large, s->order);
-		nsx_large_free(large, s->lane_ops);
-		nsx_large_free(large, s->comm_ops);
+		nsx_large_free(large, s->of_device.ops);
+		nsx_large_free(large, s->of_process.ops);
+		nsx_large_free(large, s->comm.ops);
 		nsx_large_free(large, s->doubts.p);
 		nsx_large_free(large, s->causes.p);
 		nsx_large_free(large, s->thread_calls);
 	}
-	free(s->lane_first);
-	free(s->comm_first);
+	free(s->of_device.first);
+	free(s->of_process.first);
+	free(s->comm.first);
 	free(s->by_device);
-	free(s->by_process);
 	free(s->thread_first);
 	free(s->threads);
 	free(s->last);

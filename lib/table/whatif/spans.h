@@ -11,6 +11,9 @@
  * the one that binds; NSX_NONE: it has none. */
 struct wi_doubt { uint32_t event, edge, first, n, within; };
 
+/* Operations of the i-th of several groups of lanes: from first[i] on, up to first[i + 1]. */
+struct wi_lists { uint32_t *first, *ops; };
+
 /* {0} is empty. */
 struct wi_spans {
 	const struct wi_graph *g;
@@ -18,11 +21,11 @@ struct wi_spans {
 	NSX_VEC(uint32_t) causes;                /* events */
 	unsigned char *is_doubt;                 /* of events, a bit each */
 	uint32_t *order;                         /* of events: sources first, and causes where that is possible */
-	uint32_t *lane_first, *lane_ops;         /* operations of lane i by start: from lane_first[i] on */
-	uint32_t *comm_first, *comm_ops;         /* those that communicate; NULL: the members of all are known */
-	struct nsx_sort_key *by_device, *by_process;   /* lanes */
+	struct wi_lists of_device, of_process;   /* operations by end; {0}: there are no calls */
+	struct wi_lists comm;                    /* by lane, what communicates by start; {0}: all members are known */
 	uint32_t *thread_first, *thread_calls;   /* the same of threads and calls; NULL: no thread is in doubt */
 	struct nsx_sort_key *threads;            /* by process */
+	struct nsx_sort_key *by_device;          /* lanes, and */
 	uint32_t *last;                          /* where streams may wait for each other in ways that are not known:
 	                                          * room for an operation of each lane; else NULL */
 };
@@ -32,5 +35,16 @@ int nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struc
 /* The latest, or the earliest, that events can be after a change: of wi_graph.nevents, in times. */
 void nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, bool latest, int64_t *times);
 void nsx_wi_spans_free(struct wi_spans *s);
+
+/* ---- lists.c */
+/* The process of a call. */
+static inline uint32_t
+wi_process_of(const struct wi_graph *g, uint32_t call)
+{
+	return g->of_threads.p[g->calls.p[call].thread].process;
+}
+/* Make the lists of its graph; lanes: streams may wait for each other in ways that are not known. false: out of
+ * memory. */
+bool nsx_wi_list(struct wi_spans *s, bool lanes);
 
 #endif
