@@ -529,4 +529,26 @@ equal '... and there is a warning' "$(nsysx-idle --tsv "$T/short" 2>&1 >/dev/nul
 sed 's/	630	100	/	490	100	/' "$T/short" >"$T/shorter"
 equal 'if most rests on them nothing is known' "$(nsysx-idle -q --tsv --verdict "$T/shorter" | sed 1d | cut -f 2,3,5,8)" \
 	"$(printf 'unknown\t100\t\tdevice 0 is unknown: 16.9%% of 590 ns is idle time before work whose launch took 1 ns or less by the export, which none does')"
+
+# Two periods of a stream that was cut: what ended the wait at the end of the first is not the operation of the second.
+(. "$tests_dir/streamlib.sh"; stream) >"$T/periods" <<'END_STREAM'
+#profile profile:i name:s
+#device profile:i device:i process:i
+#step profile:i device:i class:s step:i start:i dur:i period:i cut:i
+#range profile:i range:i pid:i tid:i name:s start:i dur:i host_start:i host_dur:i
+#call profile:i call:i pid:i tid:i start:i dur:i name:s class:s ops:i
+#op profile:i op:i type:s name:s device:i stream:i start:i dur:i call:i tid:i host_start:i host_dur:i range:i
+profile 7 r
+device 7 0 1
+op 7 1 kernel a 0 0 10 60 - - - - -
+step 7 0 m 0 10 60 100 1
+range 7 2 1 5 s 300 300 295 10
+call 7 3 1 5 296 2 cudaLaunchKernel launch 1
+step 7 0 m 2 300 60 100 1
+op 7 2 kernel b 0 0 320 40 3 5 296 2 2
+END_STREAM
+nsysx-idle -q --mark "$T/periods" >"$T/after"
+marks() { (. "$tests_dir/streamlib.sh"; columns idle start dur cause profile op call tid range <"$T/after") | grep "$1"; }
+equal 'the wait at the end of a period was for no operation that is left' "$(marks after)" "$(printf '%s\n' '70 40 after 7 - - - -' '360 40 after 7 - - - -')"
+equal '... and that of the operation behind is' "$(marks '^300 ')" '300 20 latency 7 2 3 5 2'
 done_testing

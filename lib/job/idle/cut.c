@@ -49,18 +49,23 @@ nsx_idle_cut_run(struct nsx_idle_finder *f, struct nsx_idle_device *d, const str
 }
 
 /* The end of a window, from gap->start on, behind its last operation: part of it may be removed, as the window says, of
- * which no operation is left that would tell. */
+ * which no operation is left that would tell. None ends the wait: that before gap->end is in another window. */
 static int
 wait_after(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct nsx_excerpt_window *w,
            struct nsx_stretch *gap)
 {
-	struct nsx_stretch after = *gap;
+	uint32_t profile = f->cat->devices.p[d->index].profile;
+	struct nsx_idle_op none = { .start = w->to, .end = w->to, .name = NSX_NONE, .path = f->host_paths.root,
+	                            .call = NSX_ABSENT, .tid = NSX_ABSENT, .host_start = NSX_ABSENT,
+	                            .host_end = NSX_ABSENT, .pid = NSX_ABSENT, .op = NSX_ABSENT, .range = NSX_ABSENT,
+	                            .profile = profile == NSX_NONE ? NSX_ABSENT : f->cat->profiles.p[profile].number };
+	struct nsx_stretch after = { .device = d->index, .part = NSX_PART_IDLE, .start = gap->start, .end = w->to,
+	                             .next = &none, .prev = gap->prev };
 	struct nsx_idle_piece piece = { .call = NSX_ABSENT, .range = NSX_ABSENT, .path = f->host_paths.root,
 	                                .leaf = NSX_NONE, .cause = NSX_CAUSE_AFTER };
 
 	if (f->marked)
 		nsx_idle_forget_marks(d, w->to);
-	after.end = w->to;
 	gap->start = w->to;
 	if (skip(f, &after, nsx_min(after.end, after.start + nsx_max(0, w->removed - d->removed_in))) != NSX_OK)
 		return NSX_ERR;
@@ -92,14 +97,9 @@ int
 nsx_idle_cut_rest(struct nsx_idle_finder *f, struct nsx_idle_device *d)
 {
 	const struct nsx_excerpt_window *w = d->begun ? window_at(f, d, d->busy) : NULL;
-	struct nsx_idle_op none = { .name = NSX_NONE, .path = f->host_paths.root, .call = NSX_ABSENT, .tid = NSX_ABSENT,
-	                            .host_start = NSX_ABSENT, .host_end = NSX_ABSENT, .profile = NSX_ABSENT,
-	                            .op = NSX_ABSENT, .range = NSX_ABSENT };
-	struct nsx_stretch gap = { .device = d->index, .part = NSX_PART_IDLE, .start = d->busy, .next = &none,
-	                           .prev = d->prev };
+	struct nsx_stretch gap = { .start = d->busy, .prev = d->prev };
 
 	if (!w || w->from > d->busy)
 		return NSX_OK;
-	none.start = none.end = w->to;
 	return wait_after(f, d, w, &gap);
 }

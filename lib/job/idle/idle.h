@@ -31,7 +31,8 @@
  * NSX_NONE: none. call, range: ids of those that the host was in; NSX_ABSENT: none. */
 struct nsx_idle_piece { int64_t start, end, call, range; uint32_t path, leaf; enum nsx_cause cause; };
 
-/* The data of an operation that gaps use; absent numbers are NSX_ABSENT. */
+/* The data of an operation that gaps use; absent numbers are NSX_ABSENT, as all are but its time and profile where none
+ * is left that ended a wait: the end of a period of a stream that was cut. */
 struct nsx_idle_op {
 	uint32_t name, path;
 	int64_t  start, end, call, tid, host_start, host_end, waits, pid, profile, op, range;
@@ -50,7 +51,8 @@ struct nsx_stretch {
 	bool     drained;            /* the host waited for the device when it began */
 	bool     doubtful;           /* the pieces rest on a doubtful call */
 	int64_t  blocked_to;         /* drained: the host's wait explains it up to there */
-	const struct nsx_idle_op *next;        /* the operation behind it; NULL: removed time, or there is none */
+	const struct nsx_idle_op *next;        /* the operation behind it, which may be none that is left; NULL:
+	                                        * removed time, or no gap */
 	uint32_t prev;               /* name of the operation before it, if names are requested */
 };
 
