@@ -78,6 +78,23 @@ first_headroom(const struct nsx_roof *f, uint32_t program)
 /* What to look at first: the instruction with the largest gain, or all that are alike if they have more. */
 struct alike { uint32_t name, none; double gain; int64_t n; };
 
+/* The length of a name without the options of a primitive, which tell less than where it is: up to the bracket that
+ * the last one closes. */
+static size_t
+without_options(struct nsx_str name)
+{
+	size_t open = 0;
+
+	if (!name.len || name.ptr[name.len - 1] != ']')
+		return name.len;
+	for (size_t i = name.len; i-- > 1;) {
+		open += name.ptr[i] == ']';
+		if (name.ptr[i] == '[' && --open == 0)
+			return i;
+	}
+	return name.len;
+}
+
 static bool
 put_first(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_total *p)
 {
@@ -121,11 +138,8 @@ put_first(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_tot
 		nsx_buf_c(b, "look first at ");
 		if (many) {
 			struct nsx_str name = nsx_intern_str(&names, most->name);
-			const char *options = name.ptr[name.len - 1] == ']' ? memchr(name.ptr, '[', name.len) : NULL;
 
-			/* Options of a primitive tell less than where it is. */
-			if (options && options > name.ptr)
-				name.len = (size_t)(options - name.ptr);
+			name.len = without_options(name);
 			size_t cut = name.len > LONGEST ? name.len - LONGEST : 0;
 
 			nsx_buf_fmt(b, "%" PRId64 " instructions of op_name %s", most->n, cut ? "..." : "");
