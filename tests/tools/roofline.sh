@@ -170,6 +170,16 @@ for names in full digits; do
 	same "--names $names: an op_name may be of a further location" "$T/want" "$T/got"
 done
 equal '... as that of its row' "$(nsysx-roofline -q --partial --json $p "$T/located" | grep -c 'j/layers.1/mul')" 1
+stream >"$T/far" <<'END'
+#device device:i profile:i
+device 0 0
+#program program:i id:i name:s key:s
+program 0 7 step step@7
+#thunk device:i program:i execution:i inst:i start:i dur:i
+thunk 0 0 0 1 10 2305843009213693953
+END
+nsysx-roofline --tsv "$T/far" >"$T/got" 2>"$T/err"
+equal 'thunks beyond reach are ignored, not lacking' "$(grep -c 'beyond 73 years' "$T/err") $(grep -c 'no thunk records' "$T/err")" '1 0'
 fails '--names without op-name' 2 '--names goes with --by op-name' nsysx-roofline --names digits --by opcode "$T/layers"
 
 # ---- the same for any encoding and order of records
