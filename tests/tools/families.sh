@@ -101,6 +101,16 @@ job NVIDIA~A100-SXM4-40GB 80 | stream '~' >"$T/a100"
 equal 'FlashAttention 2 on an A100 is fine' "$(findings "$T/a100" | grep -v -e casts -e elem)" 'f32-products 375'
 job NVIDIA~RTX~3090 86 | stream '~' >"$T/rtx"
 equal 'and f32 on a GPU whose other peaks are not ten times as high' "$(findings "$T/rtx" | grep -v -e casts -e elem)" ''
+# An H100 and an A100: products of 400 ns each take 400 * 66.9 / 989.4 + 400 / 16 = 52.05 ns in bf16, 400 * 66.9 / 494.7 + 400 / 8 = 104.1 in TF32.
+job NVIDIA~H100~80GB~HBM3 90 >"$T/lines"
+{
+	sed -n '/^#device/,/^device/p; /^#profile/,/^profile/p' "$T/lines"
+	sed -n 's/^device 0/device 1/p' "$T/lines" | sed 's/NVIDIA~[^ ]*/NVIDIA~A100-SXM4-40GB/; s/ 90 / 80 /; s/ 90$/ 80/'
+	grep -v '^#*device\|^#*profile' "$T/lines" | awk '{ print } $1 == "op" { $5 = 1; $3 += 1000; print }'
+} | stream '~' >"$T/kinds"
+equal 'the factor of several kinds of GPUs is that of all their time' "$(evidence kinds f32-products | grep -o 'peak is.*bf16')" \
+	'peak is 7.7 times as high in TF32, 15.4 times in bf16'
+equal '... as in the forecast' "$(nsysx-diagnose -q --tsv --min 0 "$T/kinds" | awk -F'\t' '$2 == "f32-products" { print $9 }' | grep -o '15[.][0-9]*')" 15.37
 # A GPU of unknown model that runs kernels of Hopper is one.
 job - - | sed 's/wrapped_convert/sm90_convert/' | stream '~' >"$T/unknown"
 equal 'kernels tell what GPU it is' "$(findings "$T/unknown" | grep flash)" 'flash-attention-2 200'

@@ -156,6 +156,30 @@ j/layers.#/mul[axis=(#,)] 2 2 500 500 200 300 0.4 0 2000 0 4 0.625 250
 j/head 1 1 300 300 100 200 0.333333333333 0 1000 0 3.33333333333 0.375 175
 END
 equal '... in full two' "$(nsysx-roofline -q --tsv --by op-name --names=full $p "$T/layers" | wc -l)" 4
+sed 's/layers\.\([01]\)/while[\1]/; s/axis=(\([12]\),)/axes=[\1]/' "$T/layers" >"$T/brackets"
+equal 'only the last brackets are options' "$(nsysx-roofline -q --table $p "$T/brackets" | grep -o '^look first.*, gain 250')" \
+	'look first at 2 instructions of op_name j/while[#]/mul, gain 250'
+# b has its op_name from a further location alone.
+{
+	sed 's/\(inst	0	1	b	fusion	0	\)[^	]*/\1/; /^#*end/d' "$T/layers" | awk '
+		/^#module/ { print "#loc\tprogram:i\tinst:i\top_name:s"; print "loc\t0\t1\tj/layers.1/mul[axis=(2,)]" } { print }'
+} >"$T/located"
+for names in full digits; do
+	nsysx-roofline -q --partial --tsv --by op-name --names $names $p "$T/layers" >"$T/want"
+	nsysx-roofline -q --partial --tsv --by op-name --names $names $p "$T/located" >"$T/got"
+	same "--names $names: an op_name may be of a further location" "$T/want" "$T/got"
+done
+equal '... as that of its row' "$(nsysx-roofline -q --partial --json $p "$T/located" | grep -c 'j/layers.1/mul')" 1
+stream >"$T/far" <<'END'
+#device device:i profile:i
+device 0 0
+#program program:i id:i name:s key:s
+program 0 7 step step@7
+#thunk device:i program:i execution:i inst:i start:i dur:i
+thunk 0 0 0 1 10 2305843009213693953
+END
+nsysx-roofline --tsv "$T/far" >"$T/got" 2>"$T/err"
+equal 'thunks beyond reach are ignored, not lacking' "$(grep -c 'beyond 73 years' "$T/err") $(grep -c 'no thunk records' "$T/err")" '1 0'
 fails '--names without op-name' 2 '--names goes with --by op-name' nsysx-roofline --names digits --by opcode "$T/layers"
 
 # ---- the same for any encoding and order of records

@@ -269,7 +269,7 @@ static int
 judge_f32(struct nsx_look_at *a)
 {
 	struct kin sum = { 0, 0, 0 };
-	double bf16 = 0, tf32 = 0;
+	double bf16, tf32, in_tf32 = 0;
 
 	for (size_t i = 0; i < a->kins.devices.n; i++) {
 		const struct nsx_look_kin_device *d = &a->kins.devices.p[i];
@@ -280,14 +280,16 @@ judge_f32(struct nsx_look_at *a)
 			continue;
 		sum.count += d->count[NSX_KIN_F32];
 		sum.time += (double)d->time[NSX_KIN_F32];
-		bf16 = p.tflops[NSX_MATH_BF16] / p.tflops[NSX_MATH_F32];
-		tf32 = p.tflops[NSX_MATH_TF32] / p.tflops[NSX_MATH_F32];
-		sum.gain += (double)d->time[NSX_KIN_F32] * (1 - 1 / bf16);
+		in_tf32 += (double)d->time[NSX_KIN_F32] * p.tflops[NSX_MATH_F32] / p.tflops[NSX_MATH_TF32];
+		sum.gain += (double)d->time[NSX_KIN_F32] * (1 - p.tflops[NSX_MATH_F32] / p.tflops[NSX_MATH_BF16]);
 	}
+	/* Of all devices, which may be of several kinds: the change is one. */
+	bf16 = sum.gain > 0 ? sum.time / (sum.time - sum.gain) : 0;
+	tf32 = in_tf32 > 0 ? sum.time / in_tf32 : 0;
 	put_kin(a, NSX_KIN_F32, &sum, "that multiply matrices in f32");
 	nsx_buf_fmt(&a->text, "; the peak is %.1f times as high in TF32, %.1f times in bf16, of which the gain is",
 	            tf32, bf16);
-	put_shared(a, NSX_KIN_F32, bf16 > 0 ? 1 - 1 / bf16 : 0);
+	put_shared(a, NSX_KIN_F32, sum.gain > 0 ? sum.gain / sum.time : 0);
 	nsx_buf_fmt(&a->named, "%.4g", bf16);
 	return nsx_look_find(a, NSX_FIND_F32, NSX_NCAUSES, sum.gain / (double)a->count,
 	                     nsx_look_over(a, "nsysx-summary --by family --only family=gemm --only kind=f32"));

@@ -6,7 +6,6 @@
 #include "base/kernel_name.h"
 #include "base/sort.h"
 #include "base/width.h"
-#include "job/names.h"
 #include "table/diagnose/diagnose.h"
 
 /* Columns of a name in a sentence; names of kernels can be very long. */
@@ -168,48 +167,14 @@ nsx_look_roofed(const struct nsx_look_at *a, uint32_t inst)
 	return inst < a->roofed.n ? a->roofed.p[inst] : 0;
 }
 
-/* What one change reaches: the instructions of one op_name, with numbers as #, for the layers of a model are alike; of
- * an instruction without one, it alone. Sums of ns by number of the name; `most` is the one with the largest. */
-struct reach { double gain; int64_t n; };
-struct reaches { struct nsx_intern names; NSX_VEC(struct reach) list; uint32_t most; struct nsx_buf scratch, key; };
-
-static bool
-add_reach(struct reaches *r, const struct nsx_catalogue *cat, const struct nsx_cat_inst *x, double gain)
-{
-	uint32_t op_name, frames, at;
-
-	nsx_cat_place(cat, x, &op_name, &frames);
-	r->key.len = 0;
-	if (op_name == NSX_NONE)
-		nsx_buf_fmt(&r->key, "%" PRId64 " ", cat->programs.p[x->program].number);
-	nsx_buf_str(&r->key, op_name == NSX_NONE ? nsx_cat_str(cat, x->name)
-	                     : nsx_name(NSX_NAMES_DIGITS, NSX_STR(""), nsx_cat_str(cat, op_name), &r->scratch));
-	at = r->key.failed || r->scratch.failed ? (uint32_t)NSX_NONE : nsx_intern(&r->names, nsx_buf_view(&r->key));
-	if (at == NSX_NONE || (at == r->list.n && !nsx_vec_push(&r->list, ((struct reach){ 0, 0 }))))
-		return false;
-	r->list.p[at].gain += gain;
-	r->list.p[at].n++;
-	r->most = r->list.p[at].gain > r->list.p[r->most].gain ? at : r->most;
-	return true;
-}
-
-static void
-free_reaches(struct reaches *r)
-{
-	nsx_intern_free(&r->names);
-	free(r->list.p);
-	nsx_buf_free(&r->scratch);
-	nsx_buf_free(&r->key);
-}
-
 /* Append what of the gain one change gives, if that is not all; ns of a step, 0: all. */
 static double
-put_reach(struct nsx_look_at *a, const struct reaches *r)
+put_reach(struct nsx_look_at *a, const struct nsx_roof_reaches *r)
 {
-	const struct reach *x = &r->list.p[r->most];
+	const struct nsx_roof_reach *x = nsx_roof_reaches_most(r);
 	double gain;
 
-	if (r->list.n < 2)
+	if (nsx_sums_count(&r->of) < 2)
 		return 0;
 	gain = x->gain / (double)a->count;
 	nsx_buf_c(&a->text, "; one change reaches one of them");
@@ -231,9 +196,10 @@ judge_roofline(struct nsx_look_at *a)
 	struct { struct nsx_str name; double gain, reached; } most[TOLD] = { { { "", 0 }, 0, 0 } };
 	double gain = 0, time = 0, single = 0;
 	int64_t n = 0;
-	struct reaches reaches = { .most = 0 };
+	struct nsx_roof_reaches reaches;
 	bool good = true;
 
+	nsx_roof_reaches_begin(&reaches);
 	for (size_t i = 0; i < a->roof->rows.n && good; i++) {
 		const struct nsx_roof_row *r = &a->roof->rows.p[i];
 		const struct nsx_cat_inst *inst = &cat->insts.p[r->inst];
@@ -246,7 +212,7 @@ judge_roofline(struct nsx_look_at *a)
 		/* Instructions that only move data are reported by another rule. */
 		if (text != NSX_NONE && nsx_map_get(&a->layout_of, (struct nsx_key){ text, 0 }) != NSX_NONE)
 			continue;
-		good = nsx_vec_reach(&a->roofed, r->inst, &(double){ 0 }) && add_reach(&reaches, cat, inst, won);
+		good = nsx_vec_reach(&a->roofed, r->inst, &(double){ 0 }) && nsx_roof_reaches_add(&reaches, a->roof, r);
 		if (!good)
 			break;
 		a->roofed.p[r->inst] = won;
@@ -275,7 +241,7 @@ judge_roofline(struct nsx_look_at *a)
 	}
 	if (good)
 		single = put_reach(a, &reaches);
-	free_reaches(&reaches);
+	nsx_roof_reaches_free(&reaches);
 	if (!good)
 		return nsx_err_nomem(a->err, NULL);
 	/* Rows of layouts, which do not belong here, may come before them. */

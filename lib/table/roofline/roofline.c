@@ -12,7 +12,6 @@ take_thunk(struct nsx_roof *f, const struct nsx_event *e)
 	int64_t dur = nsx_int(e->rec, NSX_THUNK_dur, -1);
 	uint32_t inst, at;
 
-	f->thunks++;
 	if (dur < 0) {
 		f->timeless_thunks++;
 		return NSX_OK;
@@ -35,7 +34,6 @@ take_module(struct nsx_roof *f, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_MODULE_dur, -1);
 	uint32_t program = nsx_cat_program(f->reading, rec);
 
-	f->modules++;
 	if (program == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
 	if (!nsx_vec_reach(&f->programs, program, NULL))
@@ -66,7 +64,7 @@ report(const struct nsx_roof *f, struct nsx_diags *diags)
 		unmodelled += !f->rows.p[i].modelled;
 	if (f->options->by == NSX_ROOFLINE_PEAKS)
 		return;
-	if (!f->thunks)
+	if (!f->came[NSX_THUNK])
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no thunk records, which come from XLA's NVTX ranges: no instruction to compare with "
 		             "its limit; nsysx-summary --by kernel works without them");
@@ -76,7 +74,7 @@ report(const struct nsx_roof *f, struct nsx_diags *diags)
 	else
 		nsx_diag_add(diags, NSX_INFO, "", unmodelled,
 		             "instructions whose work is not modelled: without a limit");
-	if (f->thunks && !f->modules)
+	if (f->came[NSX_THUNK] && !f->came[NSX_MODULE])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: the time of programs is not known");
 	nsx_diag_add(diags, NSX_WARNING, "", f->odd_costs,
 		"instructions whose work is incomplete, negative or of an unknown type of math: taken as not modelled");
@@ -93,6 +91,7 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 
 	f->options = options;
 	f->err = at->err;
+	f->came = at->came;
 	f->cat = f->reading = at->cat;
 	at->cat->keep |= NSX_CAT_NAMES | NSX_CAT_COSTS;
 	if (f->options->by == NSX_ROOFLINE_INST || f->options->by == NSX_ROOFLINE_OP_NAME || f->options->words)

@@ -2,13 +2,15 @@
  *
  * roofline.c reads the stream: metadata go to the catalogue, a thunk to the cell of its instruction and device, a
  * module to its program. After the last record rows.c makes a row of the cells of each instruction and compares it with
- * the peaks of its devices; tables.c adds rows up and prints them; words.c writes a sentence for each program. */
+ * the peaks of its devices; tables.c adds rows up and prints them; reach.c tells what one change may reach; words.c
+ * writes a sentence for each program. */
 #ifndef NSX_TABLE_ROOFLINE_ROWS_H
 #define NSX_TABLE_ROOFLINE_ROWS_H
 
 #include "base/series.h"
 #include "base/num.h"
 #include "table/roofline/peaks.h"
+#include "table/sums.h"
 
 /* The share of their limit that well-tuned instructions reach. */
 #define NSX_ROOF_EFFICIENT 0.8
@@ -65,7 +67,8 @@ struct nsx_roof {
 	NSX_VEC(struct nsx_roof_row)     rows;       /* after nsx_roof_rows: in the order of the table by instruction */
 	nsx_u128 total;                              /* ns: of all rows */
 	bool     any_cost;                           /* an instruction has work */
-	int64_t  thunks, modules, timeless_thunks, timeless_modules, odd_costs, too_large;
+	const int64_t *came;                         /* by kind */
+	int64_t  timeless_thunks, timeless_modules, odd_costs, too_large;
 };
 
 /* Cells to rows. NSX_OK, or NSX_ERR with err filled. */
@@ -83,9 +86,25 @@ nsx_roof_efficiency(const struct nsx_roof_sum *s)
 /* The operations of an execution: those on matrix units, or if there are none, those on scalar units. */
 static inline int64_t nsx_roof_ops(const struct nsx_roof_row *r) { return r->flops ? r->flops : r->vector; }
 
-/* The op_name of an instruction, or of the first of its further locations that has one, with numbers as #: what is
- * alike in the layers of a model, so that one change may reach it. Empty if it has none; scratch: room for it. */
+/* The op_name of an instruction, or of the first of its further locations that has one, a string of the catalogue;
+ * NSX_NONE: it has none. */
+uint32_t nsx_roof_op_name(const struct nsx_roof *f, uint32_t inst);
+
+/* The same with numbers as #: what is alike in the layers of a model, so that one change may reach it. Empty if it has
+ * none; scratch: room for it. */
 struct nsx_str nsx_roof_alike(const struct nsx_roof *f, uint32_t inst, struct nsx_buf *scratch);
+
+/* What one change may reach: n instructions that are alike, whose name is in nsx_roof_reaches.names; or one without an
+ * op_name, whose name is NSX_NONE. The other number is NSX_NONE. gain: ns. */
+struct nsx_roof_reach { uint32_t name, inst; double gain; int64_t n; };
+struct nsx_roof_reaches { struct nsx_sums of; struct nsx_intern names; struct nsx_buf scratch; };
+
+void nsx_roof_reaches_begin(struct nsx_roof_reaches *s);
+/* Add the gain of a row. False when out of memory. */
+bool nsx_roof_reaches_add(struct nsx_roof_reaches *s, const struct nsx_roof *f, const struct nsx_roof_row *row);
+/* The one with the largest gain; NULL: there is none. Valid until the next is added. */
+const struct nsx_roof_reach *nsx_roof_reaches_most(const struct nsx_roof_reaches *s);
+void nsx_roof_reaches_free(struct nsx_roof_reaches *s);
 
 /* Add a row to a sum. Rows come in the order of f->rows, so that sums of doubles do not depend on the order of
  * records. */

@@ -2,18 +2,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "job/names.h"
 #include "table/roofline/rows.h"
-
-struct nsx_str
-nsx_roof_alike(const struct nsx_roof *f, uint32_t inst, struct nsx_buf *scratch)
-{
-	uint32_t op_name, frames;
-
-	nsx_cat_place(f->cat, &f->cat->insts.p[inst], &op_name, &frames);
-	return op_name == NSX_NONE ? NSX_STR("")
-	                           : nsx_name(NSX_NAMES_DIGITS, NSX_STR(""), nsx_cat_str(f->cat, op_name), scratch);
-}
 
 void
 nsx_roof_add(struct nsx_roof_sum *s, const struct nsx_roof_row *r)

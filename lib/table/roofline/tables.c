@@ -201,7 +201,7 @@ line_of_row(const struct nsx_roof *f, const struct nsx_roof_row *r)
 	l.program = nsx_cat_str(f->cat, p->name);
 	l.name = nsx_cat_str(f->cat, i->name);
 	l.opcode = nsx_cat_str(f->cat, i->opcode);
-	l.op_name = nsx_cat_str(f->cat, i->op_name);
+	l.op_name = nsx_cat_str(f->cat, nsx_roof_op_name(f, r->inst));
 	l.math = math_name(r->math);
 	l.count = r->count;
 	l.total = r->total;
@@ -239,11 +239,12 @@ struct group { uint32_t name, math; struct nsx_roof_sum sum; };
 static uint32_t
 group_name(struct making *m, const struct nsx_roof_row *r, bool *good)
 {
-	const struct nsx_cat_inst *inst = &m->f->cat->insts.p[r->inst];
-	uint32_t name = m->by == NSX_ROOFLINE_OP_NAME ? inst->op_name : inst->opcode;
+	uint32_t name;
 
-	if (m->by != NSX_ROOFLINE_OP_NAME || !m->f->options->digits)
-		return name;
+	if (m->by != NSX_ROOFLINE_OP_NAME)
+		return m->f->cat->insts.p[r->inst].opcode;
+	if (!m->f->options->digits)
+		return nsx_roof_op_name(m->f, r->inst);
 	name = nsx_intern(&m->alike, nsx_roof_alike(m->f, r->inst, &m->scratch));
 	*good = !m->scratch.failed && name != NSX_NONE;
 	return name;

@@ -1,12 +1,10 @@
 /* words.c -- a sentence for each program about its rows. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/escape.h"
 #include "base/num.h"
 #include "table/roofline/rows.h"
-#include "table/sums.h"
 
 /* First rows whose headroom is listed; names of instructions that are not modelled; characters of a name. */
 enum { FIRST = 5, LARGEST = 3, LONGEST = 60 };
@@ -75,57 +73,52 @@ first_headroom(const struct nsx_roof *f, uint32_t program)
 	return sum;
 }
 
-/* What to look at first: the instruction with the largest gain, or all that are alike if they have more. */
-struct alike { uint32_t name, none; double gain; int64_t n; };
+/* The length of a name without the options of a primitive, which tell less than where it is: up to the bracket that
+ * the last one closes. */
+static size_t
+without_options(struct nsx_str name)
+{
+	size_t open = 0;
 
+	if (!name.len || name.ptr[name.len - 1] != ']')
+		return name.len;
+	for (size_t i = name.len; i-- > 1;) {
+		open += name.ptr[i] == ']';
+		if (name.ptr[i] == '[' && --open == 0)
+			return i;
+	}
+	return name.len;
+}
+
+/* What to look at first: the instruction with the largest gain, or all that are alike if they have more. */
 static bool
 put_first(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_total *p)
 {
 	double per = p->ran.executions ? (double)p->ran.executions : 1;
-	static const struct nsx_sum_def def = { .size = sizeof(struct alike), .key = 2 * sizeof(uint32_t) };
-	struct nsx_sums sums = { .def = &def };
-	struct nsx_intern names = { 0 };
-	struct nsx_buf scratch = { 0 };
+	struct nsx_roof_reaches reaches;
 	const struct nsx_roof_row *one = NULL;
-	const struct alike *most = NULL;
+	const struct nsx_roof_reach *most;
 	bool good = true;
 
+	nsx_roof_reaches_begin(&reaches);
 	for (size_t i = 0; i < f->rows.n && good; i++) {
 		const struct nsx_roof_row *r = &f->rows.p[i];
-		struct nsx_str name = NSX_STR("");
 
 		if (r->program != p->program || !r->limited || r->gain <= 0)
 			continue;
 		one = !one || r->gain > one->gain ? r : one;
-		name = nsx_roof_alike(f, r->inst, &scratch);
-		if (!name.len)
-			continue;
-		struct alike key = { .name = nsx_intern(&names, name) };
-		struct alike *a = key.name == NSX_NONE || scratch.failed ? NULL : nsx_sums_row(&sums, &key);
-
-		good = a != NULL;
-		if (good) {
-			a->gain += r->gain;
-			a->n++;
-		}
+		good = nsx_roof_reaches_add(&reaches, f, r);
 	}
-	for (size_t i = 0; i < nsx_sums_count(&sums); i++) {
-		const struct alike *a = nsx_sums_at(&sums, i);
-
-		most = !most || a->gain > most->gain ? a : most;
-	}
+	most = nsx_roof_reaches_most(&reaches);
 	b->len = 0;
 	if (one && good) {
-		bool many = most && most->n > 1 && most->gain > one->gain;
+		bool many = most->n > 1 && most->gain > one->gain;
 
 		nsx_buf_c(b, "look first at ");
 		if (many) {
-			struct nsx_str name = nsx_intern_str(&names, most->name);
-			const char *options = name.ptr[name.len - 1] == ']' ? memchr(name.ptr, '[', name.len) : NULL;
+			struct nsx_str name = nsx_intern_str(&reaches.names, most->name);
 
-			/* Options of a primitive tell less than where it is. */
-			if (options && options > name.ptr)
-				name.len = (size_t)(options - name.ptr);
+			name.len = without_options(name);
 			size_t cut = name.len > LONGEST ? name.len - LONGEST : 0;
 
 			nsx_buf_fmt(b, "%" PRId64 " instructions of op_name %s", most->n, cut ? "..." : "");
@@ -137,9 +130,7 @@ put_first(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_tot
 		nsx_buf_fmt(b, ", gain %s%s", NSX_NS(one->gain / per),
 		            p->ran.executions && !many ? " per execution" : "");
 	}
-	nsx_buf_free(&scratch);
-	nsx_intern_free(&names);
-	nsx_sums_free(&sums);
+	nsx_roof_reaches_free(&reaches);
 	return good;
 }
 
