@@ -10,7 +10,7 @@
 /* Shares above which there are no forecasts, or only ranges. */
 struct limits { double unexplained, off, unrelated, unseen, unpaired, late, blind, idle; };
 static const struct limits refused = { 0.1, 0.05, 0.05, 0.4, 0.1, 0.1, 0.1, INFINITY },
-                           doubtful = { 0.01, 0.015, 0.02, 0.1, 0.01, 0.01, 0.01, 0.1 };
+                           doubtful = { 0.01, 0.015, 0.02, 0.1, 0.01, 0.01, 0.01, WI_IDLE };
 
 /* The share of the period that the ends of a range are apart from which on no number stands for it. */
 static const double wide = 0.05;

@@ -145,7 +145,7 @@ add_samples(struct search *s, uint32_t call, uint32_t other)
 			x.after = c->start - s->g->calls.p[x.from].end;
 			x.since = s->g->calls.p[x.from].end - since;
 		}
-		if (!nsx_vec_push(&s->samples, x))
+		if (!nsx_large_push(&s->g->large, &s->samples, x))
 			return false;
 	}
 	return true;
@@ -166,7 +166,7 @@ add_device(struct search *s, uint32_t call)
 		x.after = c->start - g->ops.p[op].end;
 		x.since = g->ops.p[op].end - since;
 	}
-	return nsx_vec_push(&s->samples, x);
+	return nsx_large_push(&s->g->large, &s->samples, x);
 }
 
 /* By call, and none by process. */
@@ -401,6 +401,6 @@ nsx_wi_find_handovers(struct wi_graph *g)
 	nsx_large_free(&g->large, s.goes_on);
 	nsx_large_free(&g->large, s.last_op);
 	free(s.left);
-	free(s.samples.p);
+	nsx_large_free(&g->large, s.samples.p);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

@@ -366,7 +366,7 @@ nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi
 	}
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		wi_pause(g, i);
-		good = doubts_call(s, i, unseen, (double)path->unseen > some * all);
+		good = doubts_call(s, i, unseen, (double)path->unseen > some * all || path->idle > WI_IDLE);
 	}
 	nsx_large_free(wi_large(g), unseen);
 	good = good && put_in_order(s);
