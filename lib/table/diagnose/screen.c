@@ -152,7 +152,8 @@ put_verdict(struct nsx_screen *s)
 	} else if (a->count) {
 		nsx_buf_c(&a->text, "what devices did is not known: no operations in the stream, extract with -a");
 	} else if (a->work_came) {
-		nsx_buf_c(&a->text, "no GPU work counts: what was ignored, and why, is reported on standard error");
+		nsx_buf_c(&a->text, "no GPU work counts: all of it lacks a device, a start or a duration, or has times "
+		                    "beyond 73 years");
 	} else {
 		nsx_buf_fmt(&a->text, "no GPU work in the stream: %s", nsx_remedy(&a->steps.cat, NSX_LACK_WORK));
 	}
