@@ -79,7 +79,8 @@ add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, 
 {
 	const struct wi_graph *g = s->g;
 	const uint32_t *ops = l->ops + l->first[of];
-	size_t n = l->first[of + 1] - l->first[of], first, end, step, before = s->causes.n, most = source ? BEFORE : ENDS;
+	size_t n = l->first[of + 1] - l->first[of], first, end, step, before = s->causes.n;
+	size_t most = source ? BEFORE : ENDS;
 
 	NSX_BISECT(first, 0, n, g->ops.p[ops[first]].end > from);
 	NSX_BISECT(end, first, n, g->ops.p[ops[end]].end > to);
