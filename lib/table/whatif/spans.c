@@ -21,6 +21,7 @@ enum {
 	MOST = 64,            /* causes of one event in one thread, or of members: of more some are taken, also the
 	                       * first and last */
 	ENDS = 128,           /* the same of operations of a device or a process */
+	BEFORE = 8,           /* those of them that ended last before the source */
 	IN_VAIN = 16          /* visits of each event that a search for an order may take back: then causes are not
 	                       * looked at */
 };
@@ -70,7 +71,7 @@ add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to)
 	return step == 1 || add_cause(s, event_of(l, end - 1));
 }
 
-/* Operations of a device or a process that ended in (from, to], and began before that, and the last one before; if
+/* Operations of a device or a process that ended in (from, to], and began before that, and the last before; if
  * there is no source, some before. *within: how many of the first kind. */
 static bool
 add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, int64_t to, bool source,
@@ -78,7 +79,8 @@ add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, 
 {
 	const struct wi_graph *g = s->g;
 	const uint32_t *ops = l->ops + l->first[of];
-	size_t n = l->first[of + 1] - l->first[of], first, end, step, before = s->causes.n, most = source ? 1 : ENDS;
+	size_t n = l->first[of + 1] - l->first[of], first, end, step, before = s->causes.n;
+	size_t most = source ? BEFORE : ENDS;
 
 	NSX_BISECT(first, 0, n, g->ops.p[ops[first]].end > from);
 	NSX_BISECT(end, first, n, g->ops.p[ops[end]].end > to);
