@@ -80,7 +80,8 @@ read_events(struct nsx_reader *in, const struct nsx_steps_options *o, struct nsx
 	struct nsx_spool *file = twice ? nsx_spool_open_all(in, g->err) : NULL;
 	struct both b = { in, NULL, &wanted, again, g, s, diags, err, { NSX_OK, NSX_OK } };
 
-	b.events = file ? nsx_spool_reader_of(file, NSX_READ_ORDERED) : NULL;
+	/* If the file could not be opened after all, records would have to be stored. */
+	b.events = file && !nsx_spool_keeps(file) ? nsx_spool_reader_of(file, NSX_READ_ORDERED) : NULL;
 	if (b.events) {
 		nsx_wi_need(g, b.events);
 		nsx_par_run(2, 2, read_one, &b);
