@@ -4,20 +4,12 @@
 
 static const struct nsx_sum_def def = { .size = sizeof(struct nsx_roof_reach), .key = 2 * sizeof(uint32_t) };
 
-uint32_t
-nsx_roof_op_name(const struct nsx_roof *f, uint32_t inst)
+struct nsx_str
+nsx_roof_alike(const struct nsx_roof *f, uint32_t inst, struct nsx_buf *scratch)
 {
 	uint32_t op_name, frames;
 
 	nsx_cat_place(f->cat, &f->cat->insts.p[inst], &op_name, &frames);
-	return op_name;
-}
-
-struct nsx_str
-nsx_roof_alike(const struct nsx_roof *f, uint32_t inst, struct nsx_buf *scratch)
-{
-	uint32_t op_name = nsx_roof_op_name(f, inst);
-
 	return op_name == NSX_NONE ? NSX_STR("")
 	                           : nsx_name(NSX_NAMES_DIGITS, NSX_STR(""), nsx_cat_str(f->cat, op_name), scratch);
 }

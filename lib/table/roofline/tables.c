@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "job/names.h"
 #include "table/roofline/rows.h"
 #include "table/sums.h"
 
@@ -201,7 +202,7 @@ line_of_row(const struct nsx_roof *f, const struct nsx_roof_row *r)
 	l.program = nsx_cat_str(f->cat, p->name);
 	l.name = nsx_cat_str(f->cat, i->name);
 	l.opcode = nsx_cat_str(f->cat, i->opcode);
-	l.op_name = nsx_cat_str(f->cat, nsx_roof_op_name(f, r->inst));
+	l.op_name = nsx_cat_str(f->cat, f->cat->insts.p[r->inst].op_name);
 	l.math = math_name(r->math);
 	l.count = r->count;
 	l.total = r->total;
@@ -239,13 +240,15 @@ struct group { uint32_t name, math; struct nsx_roof_sum sum; };
 static uint32_t
 group_name(struct making *m, const struct nsx_roof_row *r, bool *good)
 {
-	uint32_t name;
+	const struct nsx_cat_inst *inst = &m->f->cat->insts.p[r->inst];
+	struct nsx_str digits;
+	uint32_t name = m->by == NSX_ROOFLINE_OP_NAME ? inst->op_name : inst->opcode;
 
-	if (m->by != NSX_ROOFLINE_OP_NAME)
-		return m->f->cat->insts.p[r->inst].opcode;
-	if (!m->f->options->digits)
-		return nsx_roof_op_name(m->f, r->inst);
-	name = nsx_intern(&m->alike, nsx_roof_alike(m->f, r->inst, &m->scratch));
+	if (m->by != NSX_ROOFLINE_OP_NAME || !m->f->options->digits)
+		return name;
+	digits = name == NSX_NONE ? NSX_STR("")
+	         : nsx_name(NSX_NAMES_DIGITS, NSX_STR(""), nsx_cat_str(m->f->cat, name), &m->scratch);
+	name = nsx_intern(&m->alike, digits);
 	*good = !m->scratch.failed && name != NSX_NONE;
 	return name;
 }
