@@ -80,6 +80,19 @@ again(void *state, struct nsx_rec *rec)
 	return rc == NSX_EOF ? nsx_err_set(a->err, "a temporary file holds too few records") : rc;
 }
 
+static void
+free_all(void *at)
+{
+	struct nsx_collecting *a = at;
+
+	if (!a)
+		return;
+	nsx_collective_marks_free(a->marks);
+	nsx_backlog_free(a->from);
+	free(a->headers.p);
+	free(a);
+}
+
 struct nsx_collecting *
 nsx_collectives_begin(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_err *err)
 {
@@ -96,13 +109,14 @@ nsx_collectives_begin(struct nsx_reader *in, struct nsx_writer *out, size_t hold
 	nsx_writer_follow(out, NULL);
 	if (a->marks && nsx_reader_add_columns(in, NSX_COLLECTIVE) == NSX_OK)
 		return a;
-	nsx_collectives_free(a);
+	free_all(a);
 	return NULL;
 }
 
-int
-nsx_collectives_step(struct nsx_collecting *a)
+static int
+step(void *at)
 {
+	struct nsx_collecting *a = at;
 	struct nsx_rec rec;
 	bool more;
 	int rc = nsx_backlog_read(a->from, &rec, &more);
@@ -120,37 +134,21 @@ nsx_collectives_step(struct nsx_collecting *a)
 	return nsx_backlog_begin(a->from, a->look, a->hold_bytes);
 }
 
-int
-nsx_collectives_end(struct nsx_collecting *a, struct nsx_diags *diags)
+static int
+end(void *at, struct nsx_diags *diags)
 {
+	struct nsx_collecting *a = at;
 	if (nsx_collective_marks_finish(a->marks) != NSX_OK || note_headers(a) != NSX_OK || declare(a) != NSX_OK)
 		return NSX_ERR;
 	nsx_collective_marks_diags(a->marks, diags);
 	return NSX_OK;
 }
 
-void
-nsx_collectives_free(struct nsx_collecting *a)
-{
-	if (!a)
-		return;
-	nsx_collective_marks_free(a->marks);
-	nsx_backlog_free(a->from);
-	free(a->headers.p);
-	free(a);
-}
+const struct nsx_stepping nsx_collectives_stepping = { step, end, free_all };
 
 int
 nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
                 struct nsx_err *err)
 {
-	struct nsx_collecting *a = nsx_collectives_begin(in, out, hold_bytes, err);
-	int rc = a ? NSX_OK : NSX_ERR;
-
-	while (rc == NSX_OK)
-		rc = nsx_collectives_step(a);
-	if (rc == NSX_EOF)
-		rc = nsx_collectives_end(a, diags);
-	nsx_collectives_free(a);
-	return rc;
+	return nsx_step_all(&nsx_collectives_stepping, nsx_collectives_begin(in, out, hold_bytes, err), diags);
 }

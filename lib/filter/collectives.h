@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "base/err.h"
+#include "filter/stepping.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 
@@ -15,13 +16,10 @@
 int nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
                     struct nsx_err *err);
 
-/* The same for who calls it for each record (stream/link.h): begin it, let it read and take one record (NSX_EOF: there
- * is none), and end it after the last. NULL or NSX_ERR: err is filled. */
+/* The same for who calls it for each record: it has begun. NULL: err is filled. */
 struct nsx_collecting;
 struct nsx_collecting *nsx_collectives_begin(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes,
                                              struct nsx_err *err);
-int nsx_collectives_step(struct nsx_collecting *f);
-int nsx_collectives_end(struct nsx_collecting *f, struct nsx_diags *diags);
-void nsx_collectives_free(struct nsx_collecting *f);   /* NULL allowed */
+extern const struct nsx_stepping nsx_collectives_stepping;
 
 #endif

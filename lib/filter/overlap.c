@@ -169,6 +169,20 @@ open_pass(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, stru
 	return nsx_defer_new(in, out, hidden, sizeof hidden / sizeof *hidden, look, hold_bytes, err);
 }
 
+static void
+free_all(void *at)
+{
+	struct nsx_overlap *o = at;
+
+	if (!o)
+		return;
+	nsx_defer_free(o->through);
+	nsx_cat_free(&o->cat);
+	free(o->unions.p);
+	free(o->heap.p);
+	free(o);
+}
+
 struct nsx_overlap *
 nsx_overlap_begin(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_err *err)
 {
@@ -182,22 +196,24 @@ nsx_overlap_begin(struct nsx_reader *in, struct nsx_writer *out, size_t hold_byt
 	o->through = open_pass(in, out, hold_bytes, err);
 	if (o->through)
 		return o;
-	nsx_overlap_free(o);
+	free_all(o);
 	return NULL;
 }
 
-int
-nsx_overlap_step(struct nsx_overlap *o)
+static int
+step(void *at)
 {
+	struct nsx_overlap *o = at;
 	struct nsx_rec rec;
 	int rc = nsx_defer_read(o->through, &rec);
 
 	return rc == NSX_OK ? take(o, &rec) : rc;
 }
 
-int
-nsx_overlap_end(struct nsx_overlap *o, struct nsx_diags *diags)
+static int
+end(void *at, struct nsx_diags *diags)
 {
+	struct nsx_overlap *o = at;
 	answer_until(o, INT64_MAX);
 	if (nsx_defer_end(o->through) != NSX_OK)
 		return NSX_ERR;
@@ -210,29 +226,11 @@ nsx_overlap_end(struct nsx_overlap *o, struct nsx_diags *diags)
 	return NSX_OK;
 }
 
-void
-nsx_overlap_free(struct nsx_overlap *o)
-{
-	if (!o)
-		return;
-	nsx_defer_free(o->through);
-	nsx_cat_free(&o->cat);
-	free(o->unions.p);
-	free(o->heap.p);
-	free(o);
-}
+const struct nsx_stepping nsx_overlap_stepping = { step, end, free_all };
 
 int
 nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
             struct nsx_err *err)
 {
-	struct nsx_overlap *o = nsx_overlap_begin(in, out, hold_bytes, err);
-	int rc = o ? NSX_OK : NSX_ERR;
-
-	while (rc == NSX_OK)
-		rc = nsx_overlap_step(o);
-	if (rc == NSX_EOF)
-		rc = nsx_overlap_end(o, diags);
-	nsx_overlap_free(o);
-	return rc;
+	return nsx_step_all(&nsx_overlap_stepping, nsx_overlap_begin(in, out, hold_bytes, err), diags);
 }

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/err.h"
+#include "filter/stepping.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 
@@ -19,13 +20,10 @@
 int nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
                 struct nsx_err *err);
 
-/* The same for who calls it for each record (stream/link.h): begin it, let it read and take one record (NSX_EOF: there
- * is none), and end it after the last. NULL or NSX_ERR: err is filled. */
+/* The same for who calls it for each record: it has begun. NULL: err is filled. */
 struct nsx_overlap;
 struct nsx_overlap *nsx_overlap_begin(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes,
                                       struct nsx_err *err);
-int nsx_overlap_step(struct nsx_overlap *f);
-int nsx_overlap_end(struct nsx_overlap *f, struct nsx_diags *diags);
-void nsx_overlap_free(struct nsx_overlap *f);   /* NULL allowed */
+extern const struct nsx_stepping nsx_overlap_stepping;
 
 #endif

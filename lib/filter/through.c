@@ -22,13 +22,11 @@ struct stage {
 	struct nsx_link     *link;
 };
 
-/* What a filter does; NULL for align, which reads its input twice. */
+/* What a filter does; nothing for align, which reads its input twice. */
 struct filter {
 	const char *name;
 	void *(*begin)(struct stage *s);
-	int (*step)(void *at);
-	int (*end)(void *at, struct nsx_diags *diags);
-	void (*free)(void *at);
+	const struct nsx_stepping *steps;
 };
 
 static void *
@@ -50,20 +48,11 @@ begin_collectives(struct stage *s)
 	return nsx_collectives_begin(s->in, s->out, HOLD_BYTES, &s->f->err);
 }
 
-/* As functions of a filter whose type is not known here. */
-#define OF(name) \
-	static int name##_step(void *at) { return nsx_##name##_step(at); } \
-	static int name##_end(void *at, struct nsx_diags *diags) { return nsx_##name##_end(at, diags); } \
-	static void name##_free(void *at) { nsx_##name##_free(at); }
-OF(warmup)
-OF(overlap)
-OF(collectives)
-
 static const struct filter filters[] = {
-	{ "align", NULL, NULL, NULL, NULL },
-	{ "warmup", begin_warmup, warmup_step, warmup_end, warmup_free },
-	{ "overlap", begin_overlap, overlap_step, overlap_end, overlap_free },
-	{ "collectives", begin_collectives, collectives_step, collectives_end, collectives_free }
+	{ "align", NULL, NULL },
+	{ "warmup", begin_warmup, &nsx_warmup_stepping },
+	{ "overlap", begin_overlap, &nsx_overlap_stepping },
+	{ "collectives", begin_collectives, &nsx_collectives_stepping }
 };
 
 enum { FILTERS = sizeof filters / sizeof *filters };
@@ -90,16 +79,21 @@ finish(struct stage *s)
 	return s->link ? nsx_writer_finish(s->out) : NSX_OK;
 }
 
+/* After the last record. */
+static int
+end(struct stage *s)
+{
+	return s->is->steps->end(s->at, &s->f->diags) == NSX_OK ? finish(s) : NSX_ERR;
+}
+
 /* It takes a record, or learns that there is none any more. */
 static int
 step(void *state)
 {
 	struct stage *s = state;
-	int rc = s->is->step(s->at);
+	int rc = s->is->steps->step(s->at);
 
-	if (rc == NSX_EOF)
-		rc = s->is->end(s->at, &s->f->diags) == NSX_OK ? finish(s) : NSX_ERR;
-	return rc;
+	return rc == NSX_EOF ? end(s) : rc;
 }
 
 static int
@@ -143,16 +137,13 @@ static int
 read_all(struct stage *s, const char *path)
 {
 	static const struct nsx_align_opts opts = { .hold_bytes = HOLD_BYTES };
-	int64_t records;
 	int rc = NSX_OK;
 
 	if (!s->is->begin)
 		return nsx_align(path, &opts, s->out, &s->f->diags, &s->f->err) == NSX_OK ? finish(s) : NSX_ERR;
-	do {
-		records = nsx_reader_records(s->in);
-		rc = step(s);
-	} while (rc == NSX_OK && nsx_reader_records(s->in) > records);
-	return rc;
+	while (rc == NSX_OK)
+		rc = s->is->steps->step(s->at);
+	return rc == NSX_EOF ? end(s) : rc;
 }
 
 int
@@ -176,7 +167,7 @@ nsx_through(const char *path, struct nsx_through *f, size_t n, struct nsx_writer
 		rc = read_all(&s[0], path);
 	for (size_t i = 0; i < n; i++) {
 		if (s[i].at)
-			s[i].is->free(s[i].at);
+			s[i].is->steps->free(s[i].at);
 		if (i + 1 < n)
 			nsx_writer_free(s[i].out);
 		nsx_reader_close(s[i].in);

@@ -504,6 +504,24 @@ report(const struct nsx_warmup *w, struct nsx_diags *diags)
 		             "autotuning, removed: %" PRId64 " ns", w->tuning_ns);
 }
 
+static void
+free_all(void *at)
+{
+	struct nsx_warmup *w = at;
+
+	if (!w)
+		return;
+	nsx_pass_free(w->through);
+	nsx_spool_free(w->waiting);
+	nsx_map_free(&w->compiled);
+	nsx_compiling_free(&w->compiling);
+	nsx_cat_free(&w->cat);
+	nsx_map_free(&w->ran_on);
+	free(w->ran.p);
+	free(w->gone.p);
+	free(w);
+}
+
 struct nsx_warmup *
 nsx_warmup_begin(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_err *err)
 {
@@ -526,22 +544,24 @@ nsx_warmup_begin(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_
 		rc = nsx_reader_add_column(in, NSX_OP, "removed", 'i');
 	if (rc == NSX_OK)
 		return w;
-	nsx_warmup_free(w);
+	free_all(w);
 	return NULL;
 }
 
-int
-nsx_warmup_step(struct nsx_warmup *w)
+static int
+step(void *at)
 {
+	struct nsx_warmup *w = at;
 	struct nsx_rec rec;
 	int rc = nsx_pass_read(w->through, &rec);
 
 	return rc == NSX_OK ? take(w, &rec) : rc;
 }
 
-int
-nsx_warmup_end(struct nsx_warmup *w, struct nsx_diags *diags)
+static int
+end(void *at, struct nsx_diags *diags)
 {
+	struct nsx_warmup *w = at;
 	int rc = w->decided ? NSX_OK : decide(w);
 
 	if (rc == NSX_OK)
@@ -550,33 +570,11 @@ nsx_warmup_end(struct nsx_warmup *w, struct nsx_diags *diags)
 	return rc;
 }
 
-void
-nsx_warmup_free(struct nsx_warmup *w)
-{
-	if (!w)
-		return;
-	nsx_pass_free(w->through);
-	nsx_spool_free(w->waiting);
-	nsx_map_free(&w->compiled);
-	nsx_compiling_free(&w->compiling);
-	nsx_cat_free(&w->cat);
-	nsx_map_free(&w->ran_on);
-	free(w->ran.p);
-	free(w->gone.p);
-	free(w);
-}
+const struct nsx_stepping nsx_warmup_stepping = { step, end, free_all };
 
 int
 nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_diags *diags,
            struct nsx_err *err)
 {
-	struct nsx_warmup *w = nsx_warmup_begin(in, out, mode, err);
-	int rc = w ? NSX_OK : NSX_ERR;
-
-	while (rc == NSX_OK)
-		rc = nsx_warmup_step(w);
-	if (rc == NSX_EOF)
-		rc = nsx_warmup_end(w, diags);
-	nsx_warmup_free(w);
-	return rc;
+	return nsx_step_all(&nsx_warmup_stepping, nsx_warmup_begin(in, out, mode, err), diags);
 }

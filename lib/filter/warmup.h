@@ -3,6 +3,7 @@
 #define NSX_FILTER_WARMUP_H
 
 #include "base/diag.h"
+#include "filter/stepping.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 
@@ -23,13 +24,10 @@ enum nsx_warmup_mode {
 int nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_diags *diags,
                struct nsx_err *err);
 
-/* The same for who calls it for each record (stream/link.h): begin it, let it read and take one record (NSX_EOF: there
- * is none), and end it after the last. NULL or NSX_ERR: err is filled. */
+/* The same for who calls it for each record: it has begun. NULL: err is filled. */
 struct nsx_warmup;
 struct nsx_warmup *nsx_warmup_begin(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode,
                                     struct nsx_err *err);
-int nsx_warmup_step(struct nsx_warmup *f);
-int nsx_warmup_end(struct nsx_warmup *f, struct nsx_diags *diags);
-void nsx_warmup_free(struct nsx_warmup *f);   /* NULL allowed */
+extern const struct nsx_stepping nsx_warmup_stepping;
 
 #endif
