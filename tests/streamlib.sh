@@ -34,3 +34,18 @@ table_is() {
 	rounded "$T_private/out" >"$T/got"
 	same "$claim" "$T/want" "$T/got"
 }
+
+# A stream that was cut: two periods that are 200 apart, what was between them cut away. Each has a module of 60, of the second 10 more were removed.
+cut_periods() {
+	stream <<'END'
+#step device:i class:s step:i start:i dur:i period:i removed:i cut:i
+#module program:i execution:i device:i start:i dur:i name:s
+#thunk program:i execution:i device:i inst:i name:s start:i dur:i hidden:i
+step 0 m 0 0 60 100 0 1
+module 0 0 0 0 60 m
+thunk 0 0 0 0 f 0 50 0
+step 0 m 2 300 60 100 10 1
+module 0 2 0 300 60 m
+thunk 0 2 0 0 f 300 50 0
+END
+}

@@ -234,21 +234,7 @@ for f in fold/step.tsv "$T/calls"; do
 	done
 done
 equal '... and each has stacks in one of them' "$with" " $every"
-# Two periods that are 200 apart, what was between them cut away; each has a module of 60.
-periods() {
-	stream <<'END'
-#step device:i class:s step:i start:i dur:i period:i removed:i cut:i
-#module program:i execution:i device:i start:i dur:i name:s
-#thunk program:i execution:i device:i inst:i name:s start:i dur:i hidden:i
-step 0 m 0 0 60 100 0 1
-module 0 0 0 0 60 m
-thunk 0 0 0 0 f 0 50 0
-step 0 m 2 300 60 100 10 1
-module 0 2 0 300 60 m
-thunk 0 2 0 0 f 300 50 0
-END
-}
-periods >"$T/periods"
+cut_periods >"$T/periods"
 equal 'of a stream that was cut the time between periods is none of a device' "$(nsysx-fold -q --by opcode "$T/periods" | grep idle)" \
 	"$(printf '%s\n' '[GPU idle between module executions] 80' '[GPU idle during module execution] 20')"
 sed 's/	1$/	0/' "$T/periods" >"$T/marked"

@@ -908,21 +908,7 @@ for file in ops spans nested removed helped; do
 	done
 done
 
-# Two periods that are 200 apart, what was between them cut away; each has a module of 60, of the second 10 more were removed.
-periods() {
-	stream <<'END'
-#step device:i class:s step:i start:i dur:i period:i removed:i cut:i
-#module program:i execution:i device:i start:i dur:i name:s
-#thunk program:i execution:i device:i inst:i name:s start:i dur:i hidden:i
-step 0 m 0 0 60 100 0 1
-module 0 0 0 0 60 m
-thunk 0 0 0 0 f 0 50 0
-step 0 m 2 300 60 100 10 1
-module 0 2 0 300 60 m
-thunk 0 2 0 0 f 300 50 0
-END
-}
-periods >"$T/periods"
+cut_periods >"$T/periods"
 equal 'of a stream that was cut the wall of thunks is the periods' "$(nsysx-summary -q --by total --tsv "$T/periods" | awk '/^wall|^idle/ { print $(NF - 1) }' | tr '\n' ' ')" '200 20 80 '
 equal '... and the span of a device' "$(nsysx-summary -q --by device --tsv "$T/periods" | cut -f 4,5,9 | sed -n 2p | tr '\t' ' ')" '200 120 100'
 done_testing
