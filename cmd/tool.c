@@ -36,7 +36,7 @@ nsx_tool_out(const struct nsx_cli *cli)
 	const char *format = getenv("NSYSX_FORMAT");
 	const char *path = nsx_tool_output.path;
 	struct nsx_out out = { .path = path, .binary = nsx_tool_output.binary };
-	bool terminal = (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO);
+	bool terminal = nsx_tool_to_terminal();
 	int64_t level;
 
 	if (nsx_tool_output.binary && nsx_tool_output.text)

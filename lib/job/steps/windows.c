@@ -6,27 +6,34 @@
 #include "base/num.h"
 #include "base/sort.h"
 
+size_t
+nsx_step_class_time(const struct nsx_step_set *s, size_t i, int64_t pure[2])
+{
+	size_t n = 0;
+
+	pure[0] = pure[1] = 0;
+	for (; i + n < s->list.n && s->list.p[i + n].class == s->list.p[i].class; n++) {
+		const struct nsx_step_of *o = &s->list.p[i + n];
+
+		if (o->period == NSX_ABSENT)
+			continue;
+		pure[1] = nsx_add_sat(pure[1], o->period, NULL);
+		if (o->other == NSX_NONE)
+			pure[0] = nsx_add_sat(pure[0], o->period, NULL);
+	}
+	return n;
+}
+
 /* The class whose periods without steps of other classes take the most time, of several the one whose periods do, then
  * the first by name; NSX_NONE: no device has two steps of one class. */
 static uint32_t
 choose_class(const struct nsx_step_set *s)
 {
 	uint32_t best = NSX_NONE;
-	int64_t most[2] = { 0, 0 };
+	int64_t most[2] = { 0, 0 }, sum[2];
 
-	/* The list is by class, device, start. */
 	for (size_t i = 0, n; i < s->list.n; i += n) {
-		int64_t sum[2] = { 0, 0 };
-
-		for (n = 0; i + n < s->list.n && s->list.p[i + n].class == s->list.p[i].class; n++) {
-			const struct nsx_step_of *o = &s->list.p[i + n];
-
-			if (o->period == NSX_ABSENT)
-				continue;
-			sum[1] = nsx_add_sat(sum[1], o->period, NULL);
-			if (o->other == NSX_NONE)
-				sum[0] = nsx_add_sat(sum[0], o->period, NULL);
-		}
+		n = nsx_step_class_time(s, i, sum);
 		if (sum[0] > most[0] || (sum[0] == most[0] && sum[1] > most[1])) {
 			most[0] = sum[0];
 			most[1] = sum[1];

@@ -28,6 +28,10 @@ struct nsx_step_windows {
 	NSX_VEC(struct nsx_step_window) list;       /* by number of the device, then time; they do not overlap */
 };
 
+/* The time of periods of the class of the i-th step of the list, which is by class: of those without a step of another,
+ * and of all. The number of its steps. */
+size_t nsx_step_class_time(const struct nsx_step_set *s, size_t i, int64_t pure[2]);
+
 /* Make the windows of the set, after nsx_steps_finish. NSX_OK, or NSX_ERR with s->err filled; the caller frees list.p
  * in both cases. */
 int nsx_step_windows(const struct nsx_step_set *s, struct nsx_step_windows *w);

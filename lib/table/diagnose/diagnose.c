@@ -226,7 +226,6 @@ take_counts(void *state, const struct nsx_event *e)
 {
 	struct nsx_look_at *a = state;
 
-	a->work_came |= e->rec->kind->id == NSX_OP || e->rec->kind->id == NSX_THUNK;
 	switch (e->rec->kind->id) {
 	case NSX_DIAG: return take_diag(a, e->rec);
 	case NSX_CALL: a->calls += e->reaches; return NSX_OK;
@@ -618,7 +617,8 @@ diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool
 	if (rc == NSX_OK)
 		rc = print(&a, d);
 	d->diags = a.steps.ndiags;
-	if (rc == NSX_OK && !nsx_look_any_work(&a) && !a.work_came)
+	if (rc == NSX_OK && !nsx_look_any_work(&a) && !nsx_look_came(&a, NSX_OP)
+	    && !nsx_look_came(&a, NSX_THUNK))
 		give_one_reason(&a);
 	*misfit = rc != NSX_OK && a.idle && a.idle->finder.misfit;
 	free_all(&a);

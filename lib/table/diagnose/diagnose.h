@@ -237,7 +237,6 @@ struct nsx_look_at {
 	struct nsx_paces   paces;
 	NSX_VEC(double)    slow;         /* by device: how much longer its kernels take, 0.03: 3 %; 0: it is not slow */
 	int64_t            thunks, ops, calls;   /* in windows */
-	bool               work_came;    /* some of them did, in a window or not */
 	int64_t            graphs, graph_ns;     /* operations that are whole CUDA graphs, in windows */
 	struct nsx_overruns overruns;    /* of operations in windows */
 	struct nsx_step_windows kept;    /* the windows of all devices */
@@ -299,6 +298,13 @@ void nsx_look_say(struct nsx_look_at *a, const char *fmt, ...) NSX_PRINTF(2, 3);
 static inline bool nsx_look_any_work(const struct nsx_look_at *a)
 {
 	return a->count || a->ops || a->thunks || a->comm.records;
+}
+
+/* Whether the stream has records of the kind, which may count or not: in the reading for findings. */
+static inline bool
+nsx_look_came(const struct nsx_look_at *a, enum nsx_kind_id kind)
+{
+	return a->reading.came[kind] > 0;
 }
 
 /* The unit of gains: "step", or "device" if a device's whole time counts as one. */

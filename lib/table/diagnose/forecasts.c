@@ -329,8 +329,9 @@ set_forecast(const struct nsx_look_forecasts *f, struct nsx_finding *x, const st
 {
 	x->forecast = *gain;
 	x->ranges = f->gains.refused || f->gains.doubtful;
-	x->forecasts = named && !gain->none && (gain->single || gain->high < x->gain
-	                                        || gain->high - gain->low <= narrow * f->gains.period);
+	x->forecasts = named && !gain->none && gain->high >= -narrow * f->gains.period
+	               && (gain->single || gain->high < x->gain
+	                   || gain->high - gain->low <= narrow * f->gains.period);
 }
 
 /* All changes are tried at once, and whether anything can be forecast with them. */

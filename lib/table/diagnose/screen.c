@@ -149,9 +149,9 @@ put_verdict(struct nsx_screen *s)
 	if (n) {
 		put_largest(a, &words[0]);
 		nsx_idle_verdict_text(a->idle, words[0].most->window, &a->text);
-	} else if (a->count) {
+	} else if (a->count && !nsx_look_came(a, NSX_OP)) {
 		nsx_buf_c(&a->text, "what devices did is not known: no operations in the stream, extract with -a");
-	} else if (a->work_came) {
+	} else if (nsx_look_came(a, NSX_OP) || nsx_look_came(a, NSX_THUNK)) {
 		nsx_buf_c(&a->text, "no GPU work counts: all of it lacks a device, a start or a duration, or has times "
 		                    "beyond 73 years");
 	} else {
@@ -186,36 +186,36 @@ put_unfit(struct nsx_look_at *a)
 	                        "steps" : "");
 }
 
-/* The time of periods of a class; *end: the first step of the list that is of none of the class. */
-static double
-time_of_class(const struct nsx_step_set *s, size_t at, size_t *end)
-{
-	double sum = 0;
+struct class_time { int64_t ns; uint32_t class; };
+NSX_ORDER(by_time, struct class_time, NSX_CMP(b->ns, a->ns), NSX_CMP(a->class, b->class))
 
-	for (*end = at; *end < s->list.n && s->list.p[*end].class == s->list.p[at].class; ++*end)
-		sum += s->list.p[*end].kept ? (double)s->list.p[*end].period : 0;
-	return sum;
-}
-
-/* Steps of other classes that none of this class has within it: what share of the time each has. */
+/* Steps of other classes, none of which is within a step of this one: the share of the time that each has. */
 static void
 put_others(struct nsx_look_at *a)
 {
+	enum { MOST = 3 };
 	const struct nsx_step_set *s = &a->steps;
+	NSX_VEC(struct class_time) others = { 0 };
 	double all = 0;
-	const char *before = "; of the time of all steps";
 
-	for (size_t i = 0, end; i < s->list.n; i = end)
-		all += time_of_class(s, i, &end);
-	for (size_t i = 0, end; i < s->list.n && all > 0; i = end) {
-		double sum = time_of_class(s, i, &end);
+	for (size_t i = 0, n; i < s->list.n; i += n) {
+		int64_t pure[2];
+		uint32_t class = s->list.p[i].class;
 
-		if (s->list.p[i].class == a->class || !(sum > 0))
-			continue;
-		nsx_buf_fmt(&a->text, "%s %.1f%% is of ", before, 100 * sum / all);
-		nsx_buf_str(&a->text, nsx_intern_str(&s->names, s->list.p[i].class));
-		before = ",";
+		n = nsx_step_class_time(s, i, pure);
+		all += (double)pure[0];
+		if (class != a->class && pure[0] > 0 && !nsx_vec_push(&others, ((struct class_time){ pure[0], class })))
+			a->text.failed = true;
 	}
+	nsx_sort(others.p, others.n, by_time);
+	for (size_t i = 0; i < others.n && i < MOST; i++) {
+		nsx_buf_fmt(&a->text, "%s %.1f%% is of ", i ? "," : "; of the time of all steps",
+		            100 * (double)others.p[i].ns / all);
+		nsx_buf_str(&a->text, nsx_intern_str(&s->names, others.p[i].class));
+	}
+	if (others.n > MOST)
+		nsx_buf_fmt(&a->text, ", and %zu more classes have less", others.n - MOST);
+	free(others.p);
 }
 
 static void

@@ -7,9 +7,8 @@ static const struct nsx_sum_def def = { .size = sizeof(struct nsx_roof_reach), .
 struct nsx_str
 nsx_roof_alike(const struct nsx_roof *f, uint32_t inst, struct nsx_buf *scratch)
 {
-	uint32_t op_name, frames;
+	uint32_t op_name = f->cat->insts.p[inst].op_name;
 
-	nsx_cat_place(f->cat, &f->cat->insts.p[inst], &op_name, &frames);
 	return op_name == NSX_NONE ? NSX_STR("")
 	                           : nsx_name(NSX_NAMES_DIGITS, NSX_STR(""), nsx_cat_str(f->cat, op_name), scratch);
 }

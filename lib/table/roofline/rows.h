@@ -86,8 +86,8 @@ nsx_roof_efficiency(const struct nsx_roof_sum *s)
 /* The operations of an execution: those on matrix units, or if there are none, those on scalar units. */
 static inline int64_t nsx_roof_ops(const struct nsx_roof_row *r) { return r->flops ? r->flops : r->vector; }
 
-/* The op_name of an instruction, or of the first of its further locations that has one, with numbers as #: what is
- * alike in the layers of a model, so that one change may reach it. Empty if it has none; scratch: room for it. */
+/* The op_name of an instruction with numbers as #: what is alike in the layers of a model, so that one change may reach
+ * it. Empty if it has none; scratch: room for it. */
 struct nsx_str nsx_roof_alike(const struct nsx_roof *f, uint32_t inst, struct nsx_buf *scratch);
 
 /* What one change may reach: n instructions that are alike, whose name is in nsx_roof_reaches.names; or one without an

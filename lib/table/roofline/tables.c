@@ -241,14 +241,11 @@ static uint32_t
 group_name(struct making *m, const struct nsx_roof_row *r, bool *good)
 {
 	const struct nsx_cat_inst *inst = &m->f->cat->insts.p[r->inst];
-	struct nsx_str digits;
 	uint32_t name = m->by == NSX_ROOFLINE_OP_NAME ? inst->op_name : inst->opcode;
 
 	if (m->by != NSX_ROOFLINE_OP_NAME || !m->f->options->digits)
 		return name;
-	digits = name == NSX_NONE ? NSX_STR("")
-	         : nsx_name(NSX_NAMES_DIGITS, NSX_STR(""), nsx_cat_str(m->f->cat, name), &m->scratch);
-	name = nsx_intern(&m->alike, digits);
+	name = nsx_intern(&m->alike, nsx_roof_alike(m->f, r->inst, &m->scratch));
 	*good = !m->scratch.failed && name != NSX_NONE;
 	return name;
 }

@@ -522,8 +522,8 @@ report(struct insts *f, struct nsx_diags *diags)
 			: "no thunk records, which come from XLA's NVTX ranges: --by kernel and --by range work "
 			    "without them");
 	if (total) {
-		if (f->top.any_thunk && !f->came[NSX_OP])
-			nsx_sum_thunk_view(f->came, diags);
+		if (f->top.any_thunk && !f->moments.any)
+			nsx_sum_thunk_view(f->came, true, diags);
 	} else if (f->top.any_thunk && !f->came[NSX_MODULE] && !kinds)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no module records: every program counts; idle time and shares are not known");

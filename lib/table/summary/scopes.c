@@ -416,10 +416,8 @@ report(const struct scopes *f, struct nsx_diags *diags)
 	if (!f->came[NSX_OP] && !f->came[NSX_THUNK])
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no op and no thunk records: extract with --ops, and of PyTorch with --ranges");
-	else if (!f->came[NSX_OP])
-		nsx_diag_add(diags, NSX_INFO, "", 1,
-			"no op records: times are those of thunks, which hold the gaps between their kernels; "
-			"nsysx-extract --ops has the operations");
+	else if (!f->any_op)
+		nsx_sum_thunk_view(f->came, false, diags);
 	if (nsx_sums_count(&f->sums) && f->cat->insts.n && !any_op_name(f->cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has an op_name: extract with -x DIR");
 	if (f->cut)

@@ -33,14 +33,14 @@ nsx_summary_by_name(const char *name)
 }
 
 void
-nsx_sum_thunk_view(const int64_t *came, struct nsx_diags *diags)
+nsx_sum_thunk_view(const int64_t *came, bool modules, struct nsx_diags *diags)
 {
-	if (!came[NSX_MODULE])
+	if (modules && !came[NSX_MODULE])
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no module records: every program counts; idle time and shares are not known");
-	nsx_diag_add(diags, NSX_INFO, "", 1,
-		"no op records: times are those of thunks, which hold the gaps between their kernels; nsysx-extract "
-		"--ops has the operations");
+	nsx_diag_add(diags, NSX_INFO, "", 1, "%s: times are those of thunks, which hold the gaps between their "
+	             "kernels%s", came[NSX_OP] ? "no operation counts" : "no op records",
+	             came[NSX_OP] ? "" : "; nsysx-extract --ops has the operations");
 }
 
 double

@@ -21,9 +21,9 @@ extern const struct nsx_analysis nsx_sum_programs, nsx_sum_insts, nsx_sum_device
 int nsx_sum_insts_again(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags);
 int nsx_sum_devices_again(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags);
 
-/* Report that there are no operations, so times are those of thunks; and without modules what is not known then.
- * came: of the reading, by kind. */
-void nsx_sum_thunk_view(const int64_t *came, struct nsx_diags *diags);
+/* Report that no operation counts, so times are those of thunks; and, if modules matter, what is not known without
+ * them. came: of the reading, by kind. */
+void nsx_sum_thunk_view(const int64_t *came, bool modules, struct nsx_diags *diags);
 
 /* part of whole, 1 is the whole, which must be above 0. */
 double nsx_sum_share(nsx_u128 part, nsx_u128 whole);
