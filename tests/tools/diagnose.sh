@@ -144,6 +144,25 @@ shows '... on the screen, too' 'no GPU work counts' nsysx-diagnose -q --partial 
 { cat "$T/empty" | sed '/^#*end/d'; printf '#call\tcall:i\tpid:i\ttid:i\tname:s\tstart:i\tdur:i\n'; printf 'call\t%d\t1\t1\tcudaMalloc\t5\t2305843009213693953\n' 1 2; } >"$T/far"
 nsysx-diagnose --partial --tsv "$T/far" >"$T/got" 2>"$T/err"
 equal 'a stream without work: one reason, and what was ignored' "$(grep -c 'beyond 73 years: ignored (2)$' "$T/err") $(grep -c ': no GPU work in the stream' "$T/err") $(grep -c ': no ' "$T/err")" '1 1 1'
+# Steps have periods, and none of their operations a duration.
+nsysx-view "$T/job" | awk -F'\t' -v OFS='\t' '/^#op\t/ { for (i = 2; i <= NF; i++) if ($i ~ /^dur:/) at = i } /^op\t/ { $at = "" } { print }' >"$T/far"
+shows 'operations that do not count are not lacking where steps are known' 'no GPU work counts' nsysx-diagnose -q --table "$T/far"
+equal '... nor asked for' "$(nsysx-diagnose -q --table "$T/far" | grep -c 'no operations in the stream')" 0
+# Four steps of class a, two each of b to f, one after the other, between two of n, in whose period they all are.
+{
+	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\nprofile\t0\tr\n#device\tdevice:i\tprofile:i\tpid:i\ndevice\t0\t0\t1\n'
+	printf '#range\tprofile:i\trange:i\tpid:i\ttid:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\tops:i\n'
+	printf '#op\tprofile:i\top:i\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\trange:i\thost_start:i\thost_dur:i\ttid:i\n'
+	n=0
+	for class in n a a a a b b c c d d e e f f n; do
+		t=$((1000 + n * 100))
+		printf 'range\t0\t%d\t1\t1\t%s\t%d\t90\t%d\t90\t1\nop\t0\t%d\tkernel\t0\tk\t%d\t90\t%d\t%d\t10\t1\n' $n $class $t $t $n $t $n $t
+		n=$((n + 1))
+	done
+} >"$T/classes"
+equal 'the time of other classes: of a stretch once, and of three' \
+	"$(nsysx-diagnose -q --partial --markdown --step '([a-z])' "$T/classes" | grep -o 'of the time of all steps.*')" \
+	'of the time of all steps 12.5% is of b, 12.5% is of c, 12.5% is of d, and 2 more classes'
 shows 'no findings: a sentence' 'no finding is worth 50% of a step' nsysx-diagnose -q --table --min 50 "$T/job"
 
 # ---- communication: two devices on one clock, four executions of 1,000 ns, the last of them without a next one

@@ -755,7 +755,7 @@ nsysx-view -b "$T/far" | nsysx-summary --by range >"$T/null" 2>"$T/err2"
 equal 'an operation beyond reach is no range' "$(grep -c 'no range records' "$T/err")" 1
 same '... in columns neither' "$T/err" "$T/err2"
 # What is beyond reach is ignored, not lacking.
-stream >"$T/far" <<'END'
+cat >"$T/far.txt" <<'END'
 #device device:i profile:i
 device 0 0
 #program program:i id:i name:s key:s
@@ -769,9 +769,15 @@ range 0 1 r 10 20 1
 #op device:i type:s name:s start:i dur:i range:i
 op 0 kernel ages 3000 2305843009213693953 1
 END
+stream <"$T/far.txt" >"$T/far"
 for by in module thunk opcode collective device total kernel source phase scope family range; do
 	nsysx-summary --tsv --by $by "$T/far" >"$T/got" 2>"$T/err"
 	equal "by $by: records beyond reach are reported, not asked for" "$(grep -c 'beyond 73 years' "$T/err") $(grep -c '^.*: no .* records\|extract with' "$T/err")" '1 0'
+done
+# Thunks whose operations do not count.
+sed 's/^\(module 0 0 0 10\) .*/\1 50/; s/^\(thunk 0 0 0 1 10\) .*/\1 40/' "$T/far.txt" | stream >"$T/partly"
+for by in device total phase scope; do
+	equal "by $by: times of thunks say so" "$(nsysx-summary -v --tsv --by $by "$T/partly" 2>&1 >"$T/got" | grep -c 'no operation counts: times are those of thunks')" 1
 done
 nsysx-summary -q --tsv --by device "$T/far" >"$T/got"
 equal '... and their device has a row' "$(cut -f 1,3 "$T/got" | tail -n +2 | tr '\t' ' ')" '0 '

@@ -155,7 +155,8 @@ judge_variability(struct nsx_look_at *a)
 static void
 see(struct nsx_look_at *a)
 {
-	const char *no_ops = "no operations in the stream: extract with -a";
+	const char *no_ops = nsx_look_came(a, NSX_OP) ? "no operation counts"
+	                     : "no operations in the stream: extract with -a";
 	bool limited = false;
 	int64_t most = 0;
 

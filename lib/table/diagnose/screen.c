@@ -214,7 +214,7 @@ put_others(struct nsx_look_at *a)
 		nsx_buf_str(&a->text, nsx_intern_str(&s->names, others.p[i].class));
 	}
 	if (others.n > MOST)
-		nsx_buf_fmt(&a->text, ", and %zu more classes have less", others.n - MOST);
+		nsx_buf_fmt(&a->text, ", and %zu more classes", others.n - MOST);
 	free(others.p);
 }
 
