@@ -101,4 +101,14 @@ awk 'function wait(pid, tid, s, dur) { print s "\tcall\t0\t" ++c "\t" pid "\t" t
 { cat "$T/blind"; step 0 6000; } | stream 1 49 >"$T/s"
 equal 'calls that wait for what is not known, of the time of the process' "$(nsysx-whatif --what faster:A=2 "$T/s" 2>&1 | grep -o 'what is not known take [0-9.]* %')" \
 	'what is not known take 60.0 %'
+
+# A straggler, of which the host is not known. What a change saves does not depend on whether communicators are known, or found by what ends together.
+make_job straggler --sim straggler
+nsysx-extract -q --ops --ranges "$T/straggler/r.sqlite" | nsysx-view >"$T/known"
+awk -F'\t' -v OFS='\t' '$1 == "#op" { for (i = 1; i <= NF; i++) if ($i == "comm_id:s") at = i }
+	$1 == "op" && $at != "" { $at = "unknown" } { print }' "$T/known" >"$T/guessed"
+gains known nowait | cut -d ' ' -f 4 >"$T/high"
+equal 'a guessed communicator makes a change save no more' "$(gains guessed nowait | cut -d ' ' -f 4)" "$(cat "$T/high")"
+ok '... which it does' awk '{ high = $1 } END { exit !(high > 0) }' "$T/high"
+equal '... and perhaps nothing' "$(gains guessed nowait | awk '{ print ($3 <= 0) }')" 1
 done_testing
