@@ -81,7 +81,25 @@ for n in 10 100 1000; do
 done
 equal '... for that device, not for another one' "$(gains members nowait:1 nowait:2 nowait:1-2 nowait:2,nowait:1 nowait:0 | cut -d ' ' -f 3- | paste -sd, -)" \
 	'0 7000000,0 0,0 7000000,0 7000000,0 0'
+# Its own part takes 1 ms or more, from the start of the other to its end, and that of device 1 half one.
+equal '... and is faster than it is' "$(gains members nowait:1,transfer=2 nowait,transfer=8 | cut -d ' ' -f 4 | paste -sd, -)" '7500000,4156250'
 ok '... which names something' sh -c '! nsysx-whatif --what nowait:1 "$1" 2>&1 | grep "names nothing"' sh "$T/members"
+# Of 80 other devices the I-th begins I us later than 7 ms, within the 8 ms of device 0 from 1 ms on.
+awk 'function op(device, name, s, dur, comm) {
+		print s "\top\t" device "\t\tkernel\t" device "\t" (comm ? 9 : 7) "\t" name "\t" s "\t" dur "\t\t\t\t\t" (comm ? "1\tall-reduce\tunknown" : "0\t\t")
+	}
+	BEGIN {
+		for (t = 0; t < 80000000; t += 10000000) {
+			op(0, "a", t, 1000000)
+			op(0, "ncclDevKernel_AllReduce", t + 1000000, 8000000, 1)
+			op(0, "b", t + 9000000, 900000)
+			for (d = 1; d <= 80; d++)
+				op(d, "ncclDevKernel_AllReduce", t + 7000000 + d * 1000, 100000 + d * 1000, 1)
+		}
+	}' >"$T/many"
+{ cat "$T/many"; step 0 0; } | stream 81 $((83 * 8 + 8)) >"$T/s"
+# shellcheck disable=SC2046 # words
+equal '... for any of many devices' "$(gains s $(seq -f nowait:%.0f 1 80) | awk '$4 == 6000000 + NR * 1000' | wc -l)" 80
 
 # In steps of 10 ms two threads of a process wait, it is not known for what, for 6 ms at the same time; long before the first step, and of a process that
 # launches nothing, that says nothing.

@@ -444,18 +444,25 @@ earliest_of(const struct wi_spans *s, const struct wi_doubt *d, const int64_t *t
 	return earliest;
 }
 
-/* What a collective of unknown members takes at least if it waits for none of those that the plan names: it may have
- * waited for any of them. */
+/* What a collective of unknown members takes at least if it waits for none of the devices that the plan names: it may
+ * have waited for any of their starts, also for the last one before its end. scale: what the plan makes of a transfer. */
 static int64_t
-without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt *d, int64_t lag)
+without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_op *o, int64_t lag, double scale)
 {
 	const struct wi_graph *g = s->g;
 
-	for (uint32_t k = d->first; k < d->first + d->within; k++) {
-		uint32_t x = s->causes.p[k];
+	for (uint32_t i = 0; i < g->lanes.n; i++) {
+		const uint32_t *ops = s->comm.ops + s->comm.first[i];
+		uint32_t device = g->lanes.p[i].device;
+		size_t n = s->comm.first[i + 1] - s->comm.first[i], end;
+		int64_t start;
 
-		if (nsx_wi_plan_skips(p, wi_device(g, &g->ops.p[wi_op_of(x)])))
-			lag = nsx_min(lag, wi_time(g, d->event) - wi_time(g, x));
+		if (!n || device == wi_device(g, o) || !nsx_wi_plan_skips(p, device))
+			continue;
+		NSX_BISECT(end, 0, n, g->ops.p[ops[end]].start >= o->end);
+		start = end ? g->ops.p[ops[end - 1]].start : INT64_MIN;
+		if (start > o->start)
+			lag = nsx_min(lag, llround((double)(o->end - start) * scale));
 	}
 	return lag;
 }
@@ -492,7 +499,7 @@ doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt
 		return from;
 	scale = ends && base > 0 && lag < base ? (double)lag / (double)base : 1;
 	if (ends && nsx_wi_plan_is(p, WI_NOWAIT)) {
-		own = from + without_wait(s, p, d, lag);
+		own = from + without_wait(s, p, &g->ops.p[wi_op_of(d->event)], lag, scale);
 		if (nsx_wi_plan_skips(p, NSX_NONE))
 			return own;
 	}
