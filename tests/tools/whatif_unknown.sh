@@ -101,6 +101,30 @@ awk 'function op(device, name, s, dur, comm) {
 # shellcheck disable=SC2046 # words
 equal '... for any of many devices' "$(gains s $(seq -f nowait:%.0f 1 80) | awk '$4 == 6000000 + NR * 1000' | wc -l)" 80
 
+# Steps of 10 ms of a host that may wait, in no call, for X, the 5 ms of one stream, or for what another one does until 7.6 ms, so many operations.
+waits() {
+	awk -v "n=$1" '
+		function call(s, ops) { print s "\tcall\t0\t" ++c "\t1\t1\t" s "\t5000\tcudaLaunchKernel\tlaunch\t" ops "\t\t" }
+		function op(stream, name, s, dur, at) { print s "\top\t0\t\tkernel\t0\t" stream "\t" name "\t" s "\t" dur "\t" c "\t1\t" at "\t5000\t\t\t" }
+		BEGIN {
+			each = int(7600000 / n)
+			for (t = 0; t < 80000000; t += 10000000) {
+				call(t, 1)
+				op(8, "X", t + 10000, 5000000, t)
+				call(t + 8000, n)
+				for (i = 0; i < n; i++)
+					op(7, "k", t + 20000 + i * each, each - 2000, t + 8000)
+			}
+		}'
+}
+for n in 10 126 127 128 1000; do
+	{ waits $n; step 0 10000; } | stream 1 $(((2 + 1 + n + 1) * 8)) >"$T/s"
+	equal "a host that may have waited for one of two streams, of $((n + 1)) operations" "$(gains s faster:X=2 | cut -d ' ' -f 3-)" '0 2500000'
+	left=0
+	[ "$n" -lt 127 ] || left=1
+	equal '... which tells whether some were left out' "$(nsysx-whatif --what faster:X=2 "$T/s" 2>&1 | grep -c 'of which some are left out')" $left
+done
+
 # In steps of 10 ms two threads of a process wait, it is not known for what, for 6 ms at the same time; long before the first step, and of a process that
 # launches nothing, that says nothing.
 awk 'function wait(pid, tid, s, dur) { print s "\tcall\t0\t" ++c "\t" pid "\t" tid "\t" s "\t" dur "\tcudaStreamSynchronize\tsync\t0\t1\t" }
