@@ -125,6 +125,15 @@ equal '... and may be asked for' "$(nsysx-whatif -q --tsv --step '^step' "$T/nam
 equal 'operations by their family' "$(shows --what faster:family:attention=inf "$T/named" | tail -n 1 | awk '{ print $(NF - 3) }')" 24500
 equal '... and kind' "$(shows --what 'faster:family:attention:flash 2=inf' "$T/named" | tail -n 1 | awk '{ print $(NF - 3) }')" 24500
 fails '... which is another' 1 'names nothing' nsysx-whatif --step '^step' --what 'faster:family:attention:flash 3=2' "$T/named"
+# Of an instruction that runs as another kernel in every other step, so that of two steps one has the family.
+for odd in 0 1; do
+	{
+		waits 1 | awk -v "odd=$odd" '/^op/ { $0 = $0 " program=1 inst=1 execution=" n; sub("name=k", "name=" (n++ % 2 == odd ? "cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128" : "opt_fusion")) } { print }'
+		echo 'program program=1 id=1 name=jit key=jit'
+		echo 'inst program=1 inst=1 name=dot.1 opcode=fusion'
+	} | stream family
+	equal '... of an instruction with several kernels that of each' "$(forecast family faster:family:gemm=2 faster:dot.1=2)" '60000 47500 35000'
+done
 
 # Two streams: b waits for a, 2 us after it, and the host for b.
 awk 'BEGIN {

@@ -81,7 +81,49 @@ for n in 10 100 1000; do
 done
 equal '... for that device, not for another one' "$(gains members nowait:1 nowait:2 nowait:1-2 nowait:2,nowait:1 nowait:0 | cut -d ' ' -f 3- | paste -sd, -)" \
 	'0 7000000,0 0,0 7000000,0 7000000,0 0'
+# Its own part takes 1 ms or more, from the start of the other to its end, and that of device 1 half one.
+equal '... and is faster than it is' "$(gains members nowait:1,transfer=2 nowait,transfer=8 | cut -d ' ' -f 4 | paste -sd, -)" '7500000,4156250'
 ok '... which names something' sh -c '! nsysx-whatif --what nowait:1 "$1" 2>&1 | grep "names nothing"' sh "$T/members"
+# Of 80 other devices the I-th begins I us later than 7 ms, within the 8 ms of device 0 from 1 ms on.
+awk 'function op(device, name, s, dur, comm) {
+		print s "\top\t" device "\t\tkernel\t" device "\t" (comm ? 9 : 7) "\t" name "\t" s "\t" dur "\t\t\t\t\t" (comm ? "1\tall-reduce\tunknown" : "0\t\t")
+	}
+	BEGIN {
+		for (t = 0; t < 80000000; t += 10000000) {
+			op(0, "a", t, 1000000)
+			op(0, "ncclDevKernel_AllReduce", t + 1000000, 8000000, 1)
+			op(0, "b", t + 9000000, 900000)
+			for (d = 1; d <= 80; d++)
+				op(d, "ncclDevKernel_AllReduce", t + 7000000 + d * 1000, 100000 + d * 1000, 1)
+		}
+	}' >"$T/many"
+{ cat "$T/many"; step 0 0; } | stream 81 $((83 * 8 + 8)) >"$T/s"
+# shellcheck disable=SC2046 # words
+equal '... for any of many devices' "$(gains s $(seq -f nowait:%.0f 1 80) | awk '$4 == 6000000 + NR * 1000' | wc -l)" 80
+
+# Steps of 10 ms of a host that may wait, in no call, for X, the 5 ms of one stream, or for what another one does until 7.6 ms, so many operations.
+waits() {
+	awk -v "n=$1" '
+		function call(s, ops) { print s "\tcall\t0\t" ++c "\t1\t1\t" s "\t5000\tcudaLaunchKernel\tlaunch\t" ops "\t\t" }
+		function op(stream, name, s, dur, at) { print s "\top\t0\t\tkernel\t0\t" stream "\t" name "\t" s "\t" dur "\t" c "\t1\t" at "\t5000\t\t\t" }
+		BEGIN {
+			each = int(7600000 / n)
+			for (t = 0; t < 80000000; t += 10000000) {
+				call(t, 1)
+				op(8, "X", t + 10000, 5000000, t)
+				call(t + 8000, n)
+				for (i = 0; i < n; i++)
+					op(7, "k", t + 20000 + i * each, each - 2000, t + 8000)
+			}
+		}'
+}
+for n in 10 126 127 128 1000; do
+	{ waits $n; step 0 10000; } | stream 1 $(((2 + 1 + n + 1) * 8)) >"$T/s"
+	equal "a host that may have waited for one of two streams, of $((n + 1)) operations" "$(gains s faster:X=2 | cut -d ' ' -f 3-)" '0 2500000'
+	left=0
+	[ "$n" -lt 127 ] || left=1
+	equal '... which tells whether some were left out' "$(nsysx-whatif --what faster:X=2 "$T/s" 2>&1 | grep -c 'of which some are left out')" $left
+done
 
 # In steps of 10 ms two threads of a process wait, it is not known for what, for 6 ms at the same time; long before the first step, and of a process that
 # launches nothing, that says nothing.
@@ -101,4 +143,14 @@ awk 'function wait(pid, tid, s, dur) { print s "\tcall\t0\t" ++c "\t" pid "\t" t
 { cat "$T/blind"; step 0 6000; } | stream 1 49 >"$T/s"
 equal 'calls that wait for what is not known, of the time of the process' "$(nsysx-whatif --what faster:A=2 "$T/s" 2>&1 | grep -o 'what is not known take [0-9.]* %')" \
 	'what is not known take 60.0 %'
+
+# A straggler, of which the host is not known. What a change saves does not depend on whether communicators are known, or found by what ends together.
+make_job straggler --sim straggler
+nsysx-extract -q --ops --ranges "$T/straggler/r.sqlite" | nsysx-view >"$T/known"
+awk -F'\t' -v OFS='\t' '$1 == "#op" { for (i = 1; i <= NF; i++) if ($i == "comm_id:s") at = i }
+	$1 == "op" && $at != "" { $at = "unknown" } { print }' "$T/known" >"$T/guessed"
+gains known nowait | cut -d ' ' -f 4 >"$T/high"
+equal 'a guessed communicator makes a change save no more' "$(gains guessed nowait | cut -d ' ' -f 4)" "$(cat "$T/high")"
+ok '... which it does' awk '{ high = $1 } END { exit !(high > 0) }' "$T/high"
+equal '... and perhaps nothing' "$(gains guessed nowait | awk '{ print ($3 <= 0) }')" 1
 done_testing

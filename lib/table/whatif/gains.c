@@ -79,9 +79,14 @@ span(struct wi_gains *w, struct wi_trial *t, double period, const bool *without,
 	}
 	if (w->hostless)
 		t->gain.low = fmin(t->gain.low, 0);
-	t->gain.single = !t->gain.none && !w->refused
-	                 && (!w->hidden || t->gain.high - t->gain.low <= wide * period);
 	return NSX_OK;
+}
+
+/* Where something is not known: whether a number stands for the range. */
+static bool
+is_single(const struct wi_gains *w, const struct wi_gain *x, double period)
+{
+	return !x->none && !w->refused && (!w->hidden || x->high - x->low <= wide * period);
 }
 
 /* Whether there are forecasts, by what the period seems to be shorter by if latencies are constants. */
@@ -120,16 +125,19 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 			int64_t *of = bounds + k * 2 * g->steps.n;
 			const bool *without = nsx_wi_plan_without(&t->plan, w->without) ? w->without : NULL;
 			double period = without ? nsx_wi_period(g, NULL, without) : w->period;
+			bool unknown = ranges && (w->refused || w->doubtful) && g->steps.n;
 
 			t->gain.saved = t->gain.low = t->gain.high = period - nsx_wi_period(g, of, without);
 			t->gain.single = true;
 			if (ranges && w->contention.shares.k > 0)
 				rc = heed(w, t, period, without, of);
+			if (unknown && rc == NSX_OK)
+				rc = span(w, t, period, without, of);
 			/* Who waits for whom in them was guessed. */
 			if (ranges && g->guessed && nsx_wi_plan_is(&t->plan, WI_NOWAIT))
 				t->gain.low = fmin(t->gain.low, 0);
-			if (ranges && rc == NSX_OK && (w->refused || w->doubtful) && g->steps.n)
-				rc = span(w, t, period, without, of);
+			if (unknown)
+				t->gain.single = is_single(w, &t->gain, period);
 		}
 	}
 	free(bounds);
@@ -280,6 +288,8 @@ nsx_wi_say_doubts(const struct wi_gains *w, bool ranges, struct nsx_diags *diags
 	struct nsx_buf why = { 0 };
 	bool good = (!w->refused && !w->doubtful) || nsx_wi_put_refusal(w, &why);
 
+	nsx_diag_add(diags, NSX_WARNING, "", w->spans.partial, "events that may have waited for very many others, of "
+	             "which some are left out: ranges may be too narrow");
 	if (good && why.len)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: %s", w->refused
 		             ? ranges ? "forecasts are ranges, from low to high" : "no gains"

@@ -168,7 +168,7 @@ static uint32_t
 task_of(struct wi_graph *g, const struct nsx_rec *rec)
 {
 	struct nsx_catalogue *cat = &g->pairing.comm.cat;
-	struct nsx_str name = nsx_string(rec, NSX_OP_name), of_inst;
+	struct nsx_str kernel = nsx_string(rec, NSX_OP_name), name = kernel, of_inst;
 	struct wi_task t = { .inst = NSX_NONE, .comm = nsx_cat_communicates(cat, rec),
 	                     .copy = nsx_str_starts(nsx_string(rec, NSX_OP_type), "mem") };
 	uint32_t at;
@@ -182,12 +182,12 @@ task_of(struct wi_graph *g, const struct nsx_rec *rec)
 	}
 	if (!intern(g, name, &t.name))
 		return NSX_NONE;
+	t.kernel = t.name;
+	if (name.ptr != kernel.ptr && !intern(g, kernel, &t.kernel))
+		return NSX_NONE;
 	at = nsx_map_number(&g->task_of, (struct nsx_key){ (uint64_t)t.name << 32 | t.inst,
-	                                                   (uint64_t)t.comm << 1 | t.copy });
-	if (at != g->tasks.n)
-		return at;
-	return intern(g, nsx_string(rec, NSX_OP_name), &t.kernel) && nsx_vec_push(&g->tasks, t) ? at
-	       : (uint32_t)NSX_NONE;
+	                                                   (uint64_t)t.kernel << 2 | t.comm << 1 | t.copy });
+	return at != NSX_NONE && (at < g->tasks.n || nsx_vec_push(&g->tasks, t)) ? at : (uint32_t)NSX_NONE;
 }
 
 /* The stream that it ran in, most often that of its device's operation before; NSX_NONE when out of memory. */

@@ -21,6 +21,8 @@ enum {
 	MOST = 64,            /* causes of one event in one thread, or of members: of more some are taken, also the
 	                       * first and last */
 	ENDS = 128,           /* the same of operations of a device or a process */
+	LOOK = 16384,         /* of those, if some are left out, this many from the last one are looked at for the last
+	                       * of each lane: what one of them held up is in its lane */
 	BEFORE = 8,           /* those of them that ended last before the source */
 	IN_VAIN = 16          /* visits of each event that a search for an order may take back: then causes are not
 	                       * looked at */
@@ -52,7 +54,7 @@ add_cause(struct wi_spans *s, uint32_t event)
 	return s->causes.n < NSX_NONE && nsx_large_push(wi_large(s->g), &s->causes, event);
 }
 
-/* Add those in (from, to]. */
+/* Add those in (from, to], or some of them if there are very many. */
 static bool
 add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to)
 {
@@ -65,10 +67,30 @@ add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to)
 	while (end > first && wi_time(l->g, event_of(l, end - 1)) > to)
 		end--;
 	step = (end - first) / MOST + 1;
+	s->sampled |= step > 1;
 	for (size_t i = first; i < end; i += step)
 		if (wi_time(l->g, event_of(l, i)) <= to && !add_cause(s, event_of(l, i)))
 			return false;
 	return step == 1 || add_cause(s, event_of(l, end - 1));
+}
+
+/* Of operations by end, the last of each lane. */
+static bool
+add_last(struct wi_spans *s, const uint32_t *ops, size_t n, int64_t to)
+{
+	const struct wi_graph *g = s->g;
+
+	s->looks++;
+	for (size_t i = n; i-- > 0 && n - i <= LOOK;) {
+		const struct wi_op *o = &g->ops.p[ops[i]];
+
+		if (s->looked[o->lane] == s->looks || o->start >= to)
+			continue;
+		s->looked[o->lane] = s->looks;
+		if (!add_cause(s, wi_end(ops[i])))
+			return false;
+	}
+	return true;
 }
 
 /* Operations of a device or a process that ended in (from, to], and began before that, and the last before; if
@@ -84,11 +106,12 @@ add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, 
 
 	NSX_BISECT(first, 0, n, g->ops.p[ops[first]].end > from);
 	NSX_BISECT(end, first, n, g->ops.p[ops[end]].end > to);
-	step = (end > first ? end - first : 0) / ENDS + 1;
+	step = (end - first) / ENDS + 1;
 	for (size_t i = first; i < end; i += step)
 		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
 			return false;
-	if (step > 1 && g->ops.p[ops[end - 1]].start < to && !add_cause(s, wi_end(ops[end - 1])))
+	s->sampled |= step > 1;
+	if (step > 1 && !add_last(s, ops + first, end - first, to))
 		return false;
 	*within = (uint32_t)(s->causes.n - before);
 	for (size_t i = first; i-- > 0 && most; most--)
@@ -133,6 +156,7 @@ add_members(struct wi_spans *s, const struct wi_op *o)
 			return false;
 	}
 	step = (s->causes.n - first) / MOST + 1;
+	s->sampled |= step > 1;
 	if (step == 1)
 		return true;
 	for (size_t i = first; i < s->causes.n; i++)
@@ -156,6 +180,7 @@ add_doubt(struct wi_spans *s, uint32_t event, uint32_t edge)
 	uint32_t call = o ? (uint32_t)NSX_NONE : (uint32_t)wi_call_of(g, event), ends = 0;
 	bool good;
 
+	s->sampled = false;
 	if (o && wi_is_end(event)) {
 		good = add_members(s, o);
 		d.within = (uint32_t)s->causes.n - d.first;
@@ -169,6 +194,7 @@ add_doubt(struct wi_spans *s, uint32_t event, uint32_t edge)
 		d.within += ends;
 	}
 	d.n = (uint32_t)s->causes.n - d.first;
+	s->partial += s->sampled;
 	s->is_doubt[event / 8] |= (unsigned char)(1u << event % 8);
 	return good && nsx_large_push(wi_large(g), &s->doubts, d);
 }
@@ -359,8 +385,9 @@ nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi
 	double all = (double)path->all;
 	bool good;
 
-	*s = (struct wi_spans){ .g = g, .is_doubt = nsx_large_array(wi_large(g), g->nevents / 8 + 1, 1) };
-	good = unseen && s->is_doubt && nsx_wi_find_unseen(g, unseen)
+	*s = (struct wi_spans){ .g = g, .is_doubt = nsx_large_array(wi_large(g), g->nevents / 8 + 1, 1),
+	                        .looked = calloc(g->lanes.n + 1, sizeof *s->looked) };
+	good = unseen && s->is_doubt && s->looked && nsx_wi_find_unseen(g, unseen)
 	       && nsx_wi_list(s, (double)path->late > some * all);
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		wi_pause(g, i);
@@ -397,22 +424,22 @@ nsx_wi_spans_free(struct wi_spans *s)
 	free(s->thread_first);
 	free(s->threads);
 	free(s->last);
+	free(s->looked);
 	*s = (struct wi_spans){ 0 };
 }
 
 /* ---- sweeps */
 
-/* The latest time of an event in doubt: it may wait for each of these. Whatever a change makes of the time since its
- * source, that may be waiting. */
+/* The latest time of an event in doubt that has an edge: it may wait for each of these. Whatever a change makes of the
+ * time since its source, that may be waiting. */
 static int64_t
 latest_of(const struct wi_spans *s, const struct wi_doubt *d, const int64_t *times, int64_t own)
 {
 	const struct wi_graph *g = s->g;
-	int64_t t = wi_time(g, d->event), most = INT64_MAX, latest = own, at;
+	int64_t t = wi_time(g, d->event), latest = own, at;
+	int64_t most = t - wi_time(g, g->edges.p[d->edge].from);
 
-	if (d->edge != NSX_NONE)
-		most = t - wi_time(g, g->edges.p[d->edge].from);
-	for (uint32_t k = d->first; k < d->first + d->n && d->edge != NSX_NONE; k++) {
+	for (uint32_t k = d->first; k < d->first + d->n; k++) {
 		uint32_t x = s->causes.p[k];
 
 		if (times[x] == UNKNOWN)
@@ -444,18 +471,26 @@ earliest_of(const struct wi_spans *s, const struct wi_doubt *d, const int64_t *t
 	return earliest;
 }
 
-/* What a collective of unknown members takes at least if it waits for none of those that the plan names: it may have
- * waited for any of them. */
+/* What a collective of unknown members takes at least if it waits for none of the devices that the plan names: it may
+ * have waited for any of their starts, also for the last one before its end. scale: what the plan makes of its
+ * transfer. */
 static int64_t
-without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt *d, int64_t lag)
+without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_op *o, int64_t lag, double scale)
 {
 	const struct wi_graph *g = s->g;
 
-	for (uint32_t k = d->first; k < d->first + d->within; k++) {
-		uint32_t x = s->causes.p[k];
+	for (uint32_t i = 0; i < g->lanes.n; i++) {
+		const uint32_t *ops = s->comm.ops + s->comm.first[i];
+		uint32_t device = g->lanes.p[i].device;
+		size_t n = s->comm.first[i + 1] - s->comm.first[i], end;
+		int64_t start;
 
-		if (nsx_wi_plan_skips(p, wi_device(g, &g->ops.p[wi_op_of(x)])))
-			lag = nsx_min(lag, wi_time(g, d->event) - wi_time(g, x));
+		if (!n || device == wi_device(g, o) || !nsx_wi_plan_skips(p, device))
+			continue;
+		NSX_BISECT(end, 0, n, g->ops.p[ops[end]].start >= o->end);
+		start = end ? g->ops.p[ops[end - 1]].start : INT64_MIN;
+		if (start > o->start)
+			lag = nsx_min(lag, llround((double)(o->end - start) * scale));
 	}
 	return lag;
 }
@@ -492,7 +527,7 @@ doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt
 		return from;
 	scale = ends && base > 0 && lag < base ? (double)lag / (double)base : 1;
 	if (ends && nsx_wi_plan_is(p, WI_NOWAIT)) {
-		own = from + without_wait(s, p, d, lag);
+		own = from + without_wait(s, p, &g->ops.p[wi_op_of(d->event)], lag, scale);
 		if (nsx_wi_plan_skips(p, NSX_NONE))
 			return own;
 	}

@@ -28,6 +28,9 @@ struct wi_spans {
 	struct nsx_sort_key *by_device;          /* lanes, and */
 	uint32_t *last;                          /* where streams may wait for each other in ways that are not known:
 	                                          * room for an operation of each lane; else NULL */
+	uint32_t *looked, looks;                 /* by lane: the search for its last operation that found it */
+	bool sampled;                            /* of the event in question some causes are left out */
+	int64_t partial;                         /* events of which that is so */
 };
 
 /* Find the doubts of a graph with its path. NSX_OK or NSX_ERR; free s in both cases. */
