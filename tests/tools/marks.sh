@@ -75,6 +75,18 @@ nsysx-steps -q --cut -b -o "$T/c" "$T/plain"
 says 'so does an alignment that moves times' "$lost" nsysx-align -b -o "$T/moved" "$T/c"
 says 'and warm-up' "$lost" nsysx-warmup -b -o "$T/steady" "$T/c"
 ok 'cut last: no warning' sh -c 'nsysx-align -q -b "$1/plain" | nsysx-warmup -q -b | nsysx-steps --cut -b -o "$1/last" 2>"$1/err"; ! grep "cut last" "$1/err"' sh "$T"
+# It counts them all, also in blocks of which it decodes only what it looks at.
+{
+	printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\n#program\tprogram:i\tid:i\tname:s\tkey:s\n#module\tdevice:i\tprogram:i\texecution:i\tstart:i\tdur:i\n'
+	printf '#op\tdevice:i\tstream:i\ttype:s\tname:s\tstart:i\tdur:i\tprogram:i\texecution:i\n'
+	printf 'device\t0\t0\nprogram\t0\t7\tm\tm@7\n'
+	awk 'BEGIN { for (i = 0; i < 4001; i++) printf "module\t0\t0\t%d\t%d\t90\nop\t0\t1\tkernel\tk\t%d\t50\t0\t%d\n", i, 1000 * i, 1000 * i, i }'
+	printf '#end\trecords:i\nend\t8004\n'
+} >"$T/long"
+for form in --text -b; do
+	nsysx-steps -q --cut $form -o "$T/c" "$T/long"
+	equal "as many as there are, nsysx-steps $form" "$(nsysx-warmup -q "$T/c" | awk -F'\t' '$1 == "diag" && /cut last/ { print $NF }')" 4000
+done
 
 # Marks that were made with first executions are wrong without them: steps of before would be counted.
 make_job first --processes 2 --steps 5
