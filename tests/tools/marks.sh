@@ -80,12 +80,12 @@ ok 'cut last: no warning' sh -c 'nsysx-align -q -b "$1/plain" | nsysx-warmup -q 
 	printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\n#program\tprogram:i\tid:i\tname:s\tkey:s\n#module\tdevice:i\tprogram:i\texecution:i\tstart:i\tdur:i\n'
 	printf '#op\tdevice:i\tstream:i\ttype:s\tname:s\tstart:i\tdur:i\tprogram:i\texecution:i\n'
 	printf 'device\t0\t0\nprogram\t0\t7\tm\tm@7\n'
-	awk 'BEGIN { for (i = 0; i < 4001; i++) printf "module\t0\t0\t%d\t%d\t90\nop\t0\t1\tkernel\tk\t%d\t50\t0\t%d\n", i, 1000 * i, 1000 * i, i }'
-	printf '#end\trecords:i\nend\t8004\n'
+	awk 'BEGIN { for (i = 0; i < 12001; i++) printf "module\t0\t0\t%d\t%d\t90\nop\t0\t1\tkernel\tk\t%d\t50\t0\t%d\n", i, 1000 * i, 1000 * i, i }'
+	printf '#end\trecords:i\nend\t24004\n'
 } >"$T/long"
 for form in --text -b; do
 	nsysx-steps -q --cut $form -o "$T/c" "$T/long"
-	equal "as many as there are, nsysx-steps $form" "$(nsysx-warmup -q "$T/c" | awk -F'\t' '$1 == "diag" && /cut last/ { print $NF }')" 4000
+	equal "as many as there are, nsysx-steps $form" "$(nsysx-warmup -q "$T/c" | awk -F'\t' '$1 == "diag" && /cut last/ { print $NF }')" 12000
 done
 
 # Marks that were made with first executions are wrong without them: steps of before would be counted.
