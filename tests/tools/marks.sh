@@ -85,7 +85,7 @@ ok 'cut last: no warning' sh -c 'nsysx-align -q -b "$1/plain" | nsysx-warmup -q 
 } >"$T/long"
 for form in --text -b; do
 	nsysx-steps -q --cut $form -o "$T/c" "$T/long"
-	equal "as many as there are, nsysx-steps $form" "$(nsysx-warmup -q "$T/c" | awk -F'\t' '$1 == "diag" && /cut last/ { print $NF }')" 12000
+	equal "as many as there are, nsysx-steps $form" "$(nsysx-warmup -q -b "$T/c" | nsysx-view -q -t diag | awk -F'\t' '$1 == "diag" && /cut last/ { print $NF }')" 12000
 done
 
 # Marks that were made with first executions are wrong without them: steps of before would be counted.
