@@ -377,6 +377,7 @@ look(struct nsx_warmup *w)
 			columns[k] = nsx_field_slots(k, any | (is_host(k) ? host : 0));
 	columns[NSX_OP] |= NSX_C(OP, type) | NSX_C(OP, tid) | NSX_C(OP, host_start) | NSX_C(OP, removed)
 	                   | NSX_C(OP, stream) | NSX_C(OP, graph_node);
+	nsx_stale_marks_look(columns);
 	nsx_pass_look(w->through, columns);
 }
 

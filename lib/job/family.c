@@ -156,11 +156,8 @@ nsx_family_of_type(struct nsx_str type, struct nsx_str name, struct nsx_family *
 		f->family = "graph";
 	else if (!nsx_str_eq(type, NSX_STR("memcpy")))
 		return false;
-	for (size_t i = 0; i < sizeof copies / sizeof *copies && nsx_str_eq(type, NSX_STR("memcpy")); i++) {
-		size_t n = strlen(copies[i].ends);
-
-		if (name.len >= n && memcmp(name.ptr + name.len - n, copies[i].ends, n) == 0)
+	for (size_t i = 0; i < sizeof copies / sizeof *copies && nsx_str_eq(type, NSX_STR("memcpy")); i++)
+		if (nsx_str_ends(name, copies[i].ends))
 			f->kind = copies[i].kind;
-	}
 	return true;
 }

@@ -81,12 +81,9 @@ nsx_phase_of_inst(struct nsx_str name, struct nsx_str op_name)
 static bool
 is_node(struct nsx_str key)
 {
-	static const char word[] = "Backward";
-	size_t n = sizeof word - 1;
-
 	while (key.len && nsx_is_digit(key.ptr[key.len - 1]))
 		key.len--;
-	return key.len >= n && memcmp(key.ptr + key.len - n, word, n) == 0;
+	return nsx_str_ends(key, "Backward");
 }
 
 enum nsx_phase

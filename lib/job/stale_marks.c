@@ -5,6 +5,12 @@ const char nsx_stale_cut[] =
     "marks of steps of a stream that nsysx-steps --cut made are removed, so that what was cut away is taken for idle "
     "time: cut last, behind nsysx-align, nsysx-warmup and nsysx-merge";
 
+void
+nsx_stale_marks_look(uint64_t columns[NSX_NKINDS + 1])
+{
+	columns[NSX_STEP] |= NSX_C(STEP, cut);
+}
+
 bool
 nsx_stale_mark_of_time(struct nsx_stale_marks *s, const struct nsx_rec *rec)
 {

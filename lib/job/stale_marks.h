@@ -14,6 +14,9 @@ struct nsx_stale_marks { int64_t records, waits, cut; };
 /* The warning, of as many as `cut`. */
 extern const char nsx_stale_cut[];
 
+/* Add the columns that are used: a bit for each slot, by kind. */
+void nsx_stale_marks_look(uint64_t columns[NSX_NKINDS + 1]);
+
 /* Whether a record is a mark, which is then dropped. */
 bool nsx_stale_mark(struct nsx_stale_marks *s, const struct nsx_rec *rec);
 

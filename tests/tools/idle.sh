@@ -551,4 +551,8 @@ nsysx-idle -q --mark "$T/periods" >"$T/after"
 marks() { (. "$tests_dir/streamlib.sh"; columns idle start dur cause profile op call tid range <"$T/after") | grep "$1"; }
 equal 'the wait at the end of a period was for no operation that is left' "$(marks after)" "$(printf '%s\n' '70 40 after 7 - - - -' '360 40 after 7 - - - -')"
 equal '... and that of the operation behind is' "$(marks '^300 ')" '300 20 latency 7 2 3 5 2'
+equal '... so a list has it with its cause' "$(nsysx-idle -q --tsv --list 9 "$T/periods" | sed 1d | cut -f 2-5,7,8 | tr '\t' ' ')" \
+      "$(printf '%s\n' '70 40 after 40 a ' '360 40 after 40 b ' '300 20 latency 20 a b')"
+equal '... which can be asked for' "$(nsysx-idle -q --tsv --list 9 --cause after "$T/periods" | sed 1d | cut -f 2-5 | tr '\t' ' ')" \
+      "$(printf '%s\n' '70 40 after 40' '360 40 after 40')"
 done_testing

@@ -75,6 +75,18 @@ nsysx-steps -q --cut -b -o "$T/c" "$T/plain"
 says 'so does an alignment that moves times' "$lost" nsysx-align -b -o "$T/moved" "$T/c"
 says 'and warm-up' "$lost" nsysx-warmup -b -o "$T/steady" "$T/c"
 ok 'cut last: no warning' sh -c 'nsysx-align -q -b "$1/plain" | nsysx-warmup -q -b | nsysx-steps --cut -b -o "$1/last" 2>"$1/err"; ! grep "cut last" "$1/err"' sh "$T"
+# It counts them all, also in blocks of which it decodes only what it looks at.
+{
+	printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\n#program\tprogram:i\tid:i\tname:s\tkey:s\n#module\tdevice:i\tprogram:i\texecution:i\tstart:i\tdur:i\n'
+	printf '#op\tdevice:i\tstream:i\ttype:s\tname:s\tstart:i\tdur:i\tprogram:i\texecution:i\n'
+	printf 'device\t0\t0\nprogram\t0\t7\tm\tm@7\n'
+	awk 'BEGIN { for (i = 0; i < 12001; i++) printf "module\t0\t0\t%d\t%d\t90\nop\t0\t1\tkernel\tk\t%d\t50\t0\t%d\n", i, 1000 * i, 1000 * i, i }'
+	printf '#end\trecords:i\nend\t24004\n'
+} >"$T/long"
+for form in --text -b; do
+	nsysx-steps -q --cut $form -o "$T/c" "$T/long"
+	equal "as many as there are, nsysx-steps $form" "$(nsysx-warmup -q -b "$T/c" | nsysx-view -q | awk -F'\t' '$1 == "diag" && /cut last/ { print $NF }')" 12000
+done
 
 # Marks that were made with first executions are wrong without them: steps of before would be counted.
 make_job first --processes 2 --steps 5
@@ -164,6 +176,23 @@ for table in idle 'idle --steps' 'idle --by step'; do
 	run sh -c "nsysx-$table -q --tsv $T/cut.u >$T/without; nsysx-$table -q --tsv $T/cut.m >$T/with"
 	same "of steps that were cut out nsysx-$table says the same with marks" "$T/with" "$T/without"
 done
+# The first gap is one of which a part was cut away. These marks have a cause that nothing else shows.
+(. "$tests_dir/streamlib.sh"; stream) >"$T/periods" <<'END_STREAM'
+#profile profile:i name:s
+#device profile:i device:i process:i
+#step profile:i device:i class:s step:i start:i dur:i period:i cut:i
+#call profile:i call:i pid:i tid:i start:i dur:i name:s class:s ops:i
+#op profile:i op:i type:s name:s device:i stream:i start:i dur:i call:i tid:i host_start:i host_dur:i
+profile 7 r
+device 7 0 1
+op 7 1 kernel a 0 0 10 60 - - - -
+step 7 0 m 0 10 60 100 1
+call 7 3 1 5 2960 2 cudaLaunchKernel launch 1
+step 7 0 m 2 3000 60 2000 1
+op 7 2 kernel b 0 0 3020 40 3 5 2960 2
+END_STREAM
+nsysx-idle -q --mark "$T/periods" | awk -F'\t' -v OFS='\t' '$1 == "idle" && $6 == "latency" { $6 = "queue-full" } 1' >"$T/periods.m"
+equal 'marks are found where its first gap was cut' "$(nsysx-idle -q --tsv "$T/periods.m" | columns cause,ns | awk '$1 == "queue-full" { print $2 }')" 20
 
 # Whether a stream has marks is seen in its beginning, which is long where devices are many. These marks have a cause that nothing else shows.
 make_job few --processes 2 --steps 4

@@ -15,12 +15,12 @@ static const char waits_gone[] =
 bool
 nsx_merge_stale_counts(struct nsx_str text)
 {
-	static const char *const counts[] = { hidden_gone, steps_gone, waits_gone };
+	static const char *const counts[] = { hidden_gone, steps_gone, waits_gone, nsx_stale_cut };
 
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		if (nsx_str_eq(text, nsx_str_c(counts[i])))
 			return true;
-	return nsx_str_eq(text, nsx_str_c(nsx_stale_cut));
+	return false;
 }
 
 /* The `stale` entry of a record's device, or of the stream for a record without one; NULL if the device is not

@@ -144,7 +144,7 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 {
 	struct idle_gap g = { .device = f->cat->devices.p[gap->device].number, .prev = gap->prev,
 	                      .next = gap->next->name, .start = gap->start, .dur = gap->end - gap->start,
-	                      .tid = gap->next->tid, .cause = NSX_CAUSE_GRAPH, .path = NSX_NONE, .leaf = NSX_NONE };
+	                      .tid = gap->next->tid, .path = NSX_NONE, .leaf = NSX_NONE };
 	struct idle_gap *all = &f->others;
 	int64_t sum[NSX_NCAUSES] = { 0 }, longest = -1;
 
@@ -153,8 +153,6 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_stretch *gap)
 	for (size_t i = 0; i < gap->n; i++)
 		sum[gap->pieces[i].cause] += gap->pieces[i].end - gap->pieces[i].start;
 	for (int c = 0; c < NSX_NCAUSES; c++) {
-		if (!nsx_cause_is_gap((enum nsx_cause)c))
-			continue;
 		if (sum[c] > sum[g.cause])
 			g.cause = (enum nsx_cause)c;
 		g.ns += nsx_idle_filters(f) ? sum[c] : 0;
