@@ -240,8 +240,9 @@ nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to)
 	put_doubt(to, &any, w->off, l->off, l->off, "with constant latencies the period is off by %s");
 	put_doubt(to, &any, w->unseen, doubtful.unseen, l->unseen, "in %s of the critical path the host, in no call, "
 	          "may wait for the device, which has work");
-	put_doubt(to, &any, w->unseen <= doubtful.unseen ? w->idle : 0, doubtful.idle, l->idle, "the host never waits "
-	          "in a call, but its gaps between calls, %s of the time, may be waits for the device");
+	put_doubt(to, &any, w->unseen <= doubtful.unseen ? w->idle : 0, doubtful.idle, l->idle, "the host "
+	          "waits in a call in fewer than every other step, and its gaps between calls, %s of the time, may be "
+	          "waits for the device");
 	put_doubt(to, &any, w->unrelated, doubtful.unrelated, l->unrelated, "%s of launches contradict the launch "
 	          "queue: they returned before what should have made room for them");
 	put_doubt(to, &any, w->unpaired, doubtful.unpaired, l->unpaired, "%s of the critical path is in collectives "

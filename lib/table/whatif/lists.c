@@ -72,7 +72,7 @@ find_lists(struct wi_spans *s)
 		wi_pause(g, i);
 		wi_foresee_call(g, i);
 		if (g->ops.p[i].call != NSX_NONE)
-			group[g->ops.p[i].lane] = wi_process_of(g, g->ops.p[i].call);
+			group[g->ops.p[i].lane] = wi_process_of(g, &g->calls.p[g->ops.p[i].call]);
 	}
 	good = good && (!g->calls.n || list_ops(g, group, g->threads.process_of.n, false, &s->of_process));
 	for (size_t i = 0; i < g->mores.n && !unknown; i++)

@@ -17,7 +17,6 @@ enum {
 	TIMES_LATE = 3,
 	SLOW_CALL = 15000,    /* ns: a call that is longer, and TIMES_LATE as long as usual, may have waited */
 	MORE = 500,           /* ns more than usual, of an operation without a call */
-	IDLE_HOST = 50000,    /* ns: a gap that is longer may be a wait, in a job whose host may wait in no call */
 	MOST = 64,            /* causes of one event in one thread, or of members: of more some are taken, also the
 	                       * first and last */
 	ENDS = 128,           /* the same of operations of a device or a process */
@@ -125,7 +124,7 @@ static bool
 add_threads(struct wi_spans *s, uint32_t call, int64_t from, int64_t to)
 {
 	const struct wi_graph *g = s->g;
-	int64_t process = wi_process_of(g, call);
+	int64_t process = wi_process_of(g, &g->calls.p[call]);
 	size_t i, n = g->threads.thread_of.n;
 	bool good = true;
 
@@ -190,7 +189,8 @@ add_doubt(struct wi_spans *s, uint32_t event, uint32_t edge)
 		/* Those of threads are within, too, and come first. */
 		good = !g->calls.p[call].doubtful || add_threads(s, call, from, to);
 		d.within = (uint32_t)s->causes.n - d.first;
-		good = good && add_ends(s, &s->of_process, wi_process_of(g, call), from, to, edge != NSX_NONE, &ends);
+		good = good && add_ends(s, &s->of_process, wi_process_of(g, &g->calls.p[call]), from, to,
+		                        edge != NSX_NONE, &ends);
 		d.within += ends;
 	}
 	d.n = (uint32_t)s->causes.n - d.first;
@@ -258,7 +258,7 @@ doubts_call(struct wi_spans *s, size_t i, const bool *unseen, bool idle)
 	int64_t gap = enter == NSX_NONE ? 0 : c->start - wi_time(g, g->edges.p[enter].from);
 
 	if (enter != NSX_NONE && g->edges.p[enter].class == WI_GAP
-	    && (c->doubtful || unseen[i] || (idle && gap > IDLE_HOST)) && !add_doubt(s, wi_enter(g, i), enter))
+	    && (c->doubtful || unseen[i] || (idle && gap > WI_LONG_GAP)) && !add_doubt(s, wi_enter(g, i), enter))
 		return false;
 	if (leave == NSX_NONE)
 		return true;

@@ -40,12 +40,6 @@ void nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, bool 
 void nsx_wi_spans_free(struct wi_spans *s);
 
 /* ---- lists.c */
-/* The process of a call. */
-static inline uint32_t
-wi_process_of(const struct wi_graph *g, uint32_t call)
-{
-	return g->of_threads.p[g->calls.p[call].thread].process;
-}
 /* Make the lists of its graph; lanes: streams may wait for each other in ways that are not known. false: out of
  * memory. */
 bool nsx_wi_list(struct wi_spans *s, bool lanes);
