@@ -299,15 +299,6 @@ nsx_wi_say_doubts(const struct wi_gains *w, bool ranges, struct nsx_diags *diags
 	return good;
 }
 
-int
-nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, bool *named)
-{
-	int rc = nsx_wi_plan_all(&t->plan, w->g, change);
-
-	*named = t->plan.named;
-	return rc;
-}
-
 void
 nsx_wi_gains_free(struct wi_gains *w)
 {
