@@ -33,7 +33,14 @@ static const double some = 0.01;
 /* ---- what an event may have waited for */
 
 /* Events of a lane or thread with times in order, as far as they go: the i-th, its beginning and its time. */
-struct line { const struct wi_graph *g; const uint32_t *at; size_t n; enum { STARTS, RETURNS } of; };
+enum of_line { STARTS, RETURNS };
+struct line { const struct wi_graph *g; const uint32_t *at; size_t n; enum of_line of; };
+
+static struct line
+line_of(const struct wi_graph *g, const struct wi_lists *l, size_t i, enum of_line of)
+{
+	return (struct line){ g, l->at + l->first[i], l->first[i + 1] - l->first[i], of };
+}
 
 static uint32_t
 event_of(const struct line *l, size_t i)
@@ -99,7 +106,7 @@ add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, 
          uint32_t *within)
 {
 	const struct wi_graph *g = s->g;
-	const uint32_t *ops = l->ops + l->first[of];
+	const uint32_t *ops = l->at + l->first[of];
 	size_t n = l->first[of + 1] - l->first[of], first, end, step, before = s->causes.n;
 	size_t most = source ? BEFORE : ENDS;
 
@@ -131,8 +138,7 @@ add_threads(struct wi_spans *s, uint32_t call, int64_t from, int64_t to)
 	NSX_BISECT(i, 0, n, s->threads[i].k[0] >= process);
 	for (; i < n && s->threads[i].k[0] == process && good; i++) {
 		uint32_t t = s->threads[i].i;
-		struct line l = { g, s->thread_calls + s->thread_first[t],
-		                  s->thread_first[t + 1] - s->thread_first[t], RETURNS };
+		struct line l = line_of(g, &s->of_thread, t, RETURNS);
 
 		good = t == g->calls.p[call].thread || add_line(s, &l, from, to);
 	}
@@ -147,9 +153,8 @@ add_members(struct wi_spans *s, const struct wi_op *o)
 	const struct wi_graph *g = s->g;
 	size_t first = s->causes.n, n = first, last = first, step;
 
-	for (uint32_t i = 0; i < g->lanes.n && s->comm.first; i++) {
-		const uint32_t *at = &s->comm.first[i];
-		struct line l = { g, s->comm.ops + at[0], at[1] - at[0], STARTS };
+	for (uint32_t i = 0; i < g->lanes.n; i++) {
+		struct line l = line_of(g, &s->comm, i, STARTS);
 
 		if (l.n && g->lanes.p[i].device != wi_device(g, o) && !add_line(s, &l, o->start, o->end - 1))
 			return false;
@@ -410,18 +415,18 @@ nsx_wi_spans_free(struct wi_spans *s)
 	if (large) {
 		nsx_large_free(large, s->is_doubt);
 		nsx_large_free(large, s->order);
-		nsx_large_free(large, s->of_device.ops);
-		nsx_large_free(large, s->of_process.ops);
-		nsx_large_free(large, s->comm.ops);
+		nsx_large_free(large, s->of_device.at);
+		nsx_large_free(large, s->of_process.at);
+		nsx_large_free(large, s->of_thread.at);
+		nsx_large_free(large, s->comm.at);
 		nsx_large_free(large, s->doubts.p);
 		nsx_large_free(large, s->causes.p);
-		nsx_large_free(large, s->thread_calls);
 	}
 	free(s->of_device.first);
 	free(s->of_process.first);
 	free(s->comm.first);
 	free(s->by_device);
-	free(s->thread_first);
+	free(s->of_thread.first);
 	free(s->threads);
 	free(s->last);
 	free(s->looked);
@@ -480,15 +485,15 @@ without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_
 	const struct wi_graph *g = s->g;
 
 	for (uint32_t i = 0; i < g->lanes.n; i++) {
-		const uint32_t *ops = s->comm.ops + s->comm.first[i];
+		struct line l = line_of(g, &s->comm, i, STARTS);
 		uint32_t device = g->lanes.p[i].device;
-		size_t n = s->comm.first[i + 1] - s->comm.first[i], end;
+		size_t end;
 		int64_t start;
 
-		if (!n || device == wi_device(g, o) || !nsx_wi_plan_skips(p, device))
+		if (!l.n || device == wi_device(g, o) || !nsx_wi_plan_skips(p, device))
 			continue;
-		NSX_BISECT(end, 0, n, g->ops.p[ops[end]].start >= o->end);
-		start = end ? g->ops.p[ops[end - 1]].start : INT64_MIN;
+		NSX_BISECT(end, 0, l.n, begin_of(&l, end) >= o->end);
+		start = end ? begin_of(&l, end - 1) : INT64_MIN;
 		if (start > o->start)
 			lag = nsx_min(lag, llround((double)(o->end - start) * scale));
 	}

@@ -11,8 +11,8 @@
  * the one that binds; NSX_NONE: it has none. */
 struct wi_doubt { uint32_t event, edge, first, n, within; };
 
-/* Operations of the i-th of several groups of lanes: from first[i] on, up to first[i + 1]. */
-struct wi_lists { uint32_t *first, *ops; };
+/* Operations or calls of the i-th of several groups: from first[i] on, up to first[i + 1]. */
+struct wi_lists { uint32_t *first, *at; };
 
 /* {0} is empty. */
 struct wi_spans {
@@ -23,7 +23,7 @@ struct wi_spans {
 	uint32_t *order;                         /* of events: sources first, and causes where that is possible */
 	struct wi_lists of_device, of_process;   /* operations by end; {0}: there are no calls */
 	struct wi_lists comm;                    /* by lane, what communicates by start; {0}: all members are known */
-	uint32_t *thread_first, *thread_calls;   /* the same of threads and calls; NULL: no thread is in doubt */
+	struct wi_lists of_thread;               /* calls by start; {0}: no thread is in doubt */
 	struct nsx_sort_key *threads;            /* by process */
 	struct nsx_sort_key *by_device;          /* lanes, and */
 	uint32_t *last;                          /* where streams may wait for each other in ways that are not known:
