@@ -125,6 +125,26 @@ for n in 10 126 127 128 1000; do
 	equal '... which tells whether some were left out' "$(nsysx-whatif --what faster:X=2 "$T/s" 2>&1 | grep -c 'of which some are left out')" $left
 done
 
+# Steps of 10 ms, launched long before: C begins when P of its stream and N1 have ended; others of its device are late. N1 is a node of
+# a graph, of which N2 begins before C does. If C waited for N1 it does not begin before N1 ends, but for a latency.
+awk 'function op(node, stream, name, s, dur, call) {
+		print s "\top\t0\t\tkernel\t0\t" stream "\t" name "\t" s "\t" dur "\t" call "\t1\t" call * 20000 - 1000000 "\t5000\t\t\t\t" node
+	}
+	BEGIN {
+		for (k = 0; k < 8; k++) {
+			t = k * 10000000
+			for (i = 1; i <= 4; i++)
+				print 20000 * (4 * k + i) - 1000000 "\tcall\t0\t" 4 * k + i "\t1\t1\t" 20000 * (4 * k + i) - 1000000 "\t5000\tcudaLaunchKernel\tlaunch\t" (i == 2 ? 2 : 1) "\t\t"
+			op(1, 13, "N1", t + 50000, 949800, 4 * k + 2)
+			op(2, 13, "N2", t + 999900, 500000, 4 * k + 2)
+			op("", 14, "P", t + 940000, 60000, 4 * k + 1)
+			op("", 14, "C", t + 1001000, 4000000, 4 * k + 3)
+			op("", 14, "L", t + 6000000, 3900000, 4 * k + 4)
+		}
+	}' >"$T/nodes"
+{ cat "$T/nodes"; step 0 940000; } | stream 1 80 | awk '{ print $0 (/^#op/ ? "\tgraph_node:i" : "") }' >"$T/s"
+equal 'an operation may have waited for a node of a graph' "$(gains s faster:P=inf | cut -d ' ' -f 3-)" '0 60000'
+
 # In steps of 10 ms two threads of a process wait, it is not known for what, for 6 ms at the same time; long before the first step, and of a process that
 # launches nothing, that says nothing.
 awk 'function wait(pid, tid, s, dur) { print s "\tcall\t0\t" ++c "\t" pid "\t" tid "\t" s "\t" dur "\tcudaStreamSynchronize\tsync\t0\t1\t" }

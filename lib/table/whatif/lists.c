@@ -103,22 +103,6 @@ find_lists(struct wi_spans *s)
 	return good;
 }
 
-/* For operations that may wait for those of other lanes of their device (in_order). */
-static bool
-find_lanes(struct wi_spans *s)
-{
-	const struct wi_graph *g = s->g;
-
-	s->last = calloc(g->lanes.n + 1, sizeof *s->last);
-	s->by_device = calloc(g->lanes.n + 1, sizeof *s->by_device);
-	if (!s->last || !s->by_device)
-		return false;
-	for (size_t i = 0; i < g->lanes.n; i++)
-		s->by_device[i] = (struct nsx_sort_key){ { g->lanes.p[i].device, 0, 0 }, (uint32_t)i };
-	nsx_sort_keys(s->by_device, g->lanes.n);
-	return true;
-}
-
 /* Calls of threads, if one is in doubt. */
 static bool
 find_threads(struct wi_spans *s)
@@ -143,7 +127,7 @@ find_threads(struct wi_spans *s)
 }
 
 bool
-nsx_wi_list(struct wi_spans *s, bool lanes)
+nsx_wi_list(struct wi_spans *s)
 {
-	return find_lists(s) && find_threads(s) && (!lanes || find_lanes(s));
+	return find_lists(s) && find_threads(s);
 }
