@@ -45,7 +45,7 @@ begin_of(const struct line *l, size_t i)
 static bool
 add_cause(struct wi_spans *s, uint32_t event)
 {
-	return s->causes.n < NSX_NONE && nsx_large_push(wi_large(s->g), &s->causes, event);
+	return s->causes.n < WI_CAUSES && nsx_large_push(wi_large(s->g), &s->causes, event);
 }
 
 /* Add those in (from, to], or some of them if there are very many. */

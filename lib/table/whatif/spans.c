@@ -67,6 +67,19 @@ next_source(const struct ordering *o, struct visited *v, bool *cause)
 	       : d && i - v->edges < d->n ? o->s->causes.p[d->first + i - v->edges] : (uint32_t)NSX_NONE;
 }
 
+/* Whether an event would have causes that may come before it, at which nobody has looked. */
+static bool
+lacks_causes(const struct ordering *o, const struct visited *v)
+{
+	const struct wi_doubt *d = o->left ? NULL : doubt_of(o->s, v->event);
+	bool any = false;
+
+	/* The last source that was asked for was none. */
+	for (uint32_t k = v->at - 1 - v->edges; d && k < d->n && !any; k++)
+		any = o->state[o->s->causes.p[d->first + k]] == NEW;
+	return any;
+}
+
 /* The source of the last event waits for that event: by a cause, since edges make no cycle. It and what was visited
  * for it is left to be visited later. */
 static void
@@ -103,6 +116,7 @@ visit(struct ordering *o, uint32_t event)
 				return false;
 			continue;
 		}
+		o->s->unordered += lacks_causes(o, &o->stack.p[o->stack.n - 1]);
 		o->state[e] = DONE;
 		o->s->order[o->n++] = e;
 		o->stack.n--;
@@ -138,6 +152,8 @@ nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi
 	                        .looked = calloc(g->lanes.n + 1, sizeof *s->looked) };
 	good = s->is_doubt && s->looked && nsx_wi_list(s) && nsx_wi_find_doubts(s, path) && nsx_wi_streams_begin(s)
 	       && put_in_order(s);
+	if (s->causes.n >= WI_CAUSES)
+		return nsx_err_set(g->err, "events may have waited for others more than %u times", WI_CAUSES);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 

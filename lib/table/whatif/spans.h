@@ -11,6 +11,9 @@
  * the one that binds; NSX_NONE: it has none. */
 struct wi_doubt { uint32_t event, edge, first, n, within; };
 
+/* No more of them are known. */
+#define WI_CAUSES UINT32_MAX
+
 /* Operations or calls of the i-th of several groups: from first[i] on, up to first[i + 1]. */
 struct wi_lists { uint32_t *first, *at; };
 
@@ -31,6 +34,8 @@ struct wi_spans {
 	uint32_t *looked, looks;                 /* by lane: the search for its last operation that found it */
 	bool sampled;                            /* of the event in question some causes are left out */
 	int64_t partial;                         /* events of which that is so */
+	int64_t unordered;                       /* events of which causes are not heeded, since finding an order in
+	                                          * which they come before took too long */
 };
 
 /* Find the doubts of a graph with its path. NSX_OK or NSX_ERR; free s in both cases. */
