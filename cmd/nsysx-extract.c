@@ -179,7 +179,7 @@ static void
 put_with_unit(struct nsx_buf *b, struct nsx_str time)
 {
 	nsx_buf_str(b, time);
-	if (time.len && time.ptr[time.len - 1] >= '0' && time.ptr[time.len - 1] <= '9')
+	if (time.len && nsx_is_digit(time.ptr[time.len - 1]))
 		nsx_buf_char(b, 's');
 }
 

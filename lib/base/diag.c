@@ -36,26 +36,27 @@ find(const struct nsx_diags *d, uint32_t at, const char *source, const char *tex
 	return NULL;
 }
 
+/* Add a copy of x. */
 static void
-add(struct nsx_diags *d, enum nsx_severity severity, const char *source, int64_t count, const char *text)
+add(struct nsx_diags *d, const struct nsx_diag *x)
 {
-	uint32_t *at = nsx_map_at(&d->index, key_of(source, text));
+	uint32_t *at = nsx_map_at(&d->index, key_of(x->source, x->text));
 
 	if (!at) {
 		d->failed = true;
 		return;
 	}
-	struct nsx_diag *old = find(d, *at, source, text);
+	struct nsx_diag *old = find(d, *at, x->source, x->text);
 	if (old) {
-		old->count = nsx_add_sat(old->count, count, NULL);
-		if (severity > old->severity)
-			old->severity = severity;
+		old->count = nsx_add_sat(old->count, x->count, NULL);
+		if (x->severity > old->severity)
+			old->severity = x->severity;
+		old->lack &= x->lack;
 		return;
 	}
-	struct nsx_diag new = {
-		.severity = severity, .count = count,
-		.source = nsx_str_dup(nsx_str_c(source)), .text = nsx_str_dup(nsx_str_c(text)),
-	};
+	struct nsx_diag new = *x;
+	new.source = nsx_str_dup(nsx_str_c(x->source));
+	new.text = nsx_str_dup(nsx_str_c(x->text));
 	if (!new.source || !new.text || !nsx_vec_push(&d->list, new)) {
 		free(new.source);
 		free(new.text);
@@ -66,40 +67,72 @@ add(struct nsx_diags *d, enum nsx_severity severity, const char *source, int64_t
 		*at = (uint32_t)(d->list.n - 1);
 }
 
+/* Add x with that text. */
+static void
+add_text(struct nsx_diags *d, struct nsx_diag x, const char *fmt, va_list ap)
+{
+	char room[512];
+	va_list again;
+
+	va_copy(again, ap);
+	x.text = room;
+	int n = vsnprintf(room, sizeof room, fmt, ap);
+	if (n >= (int)sizeof room) {
+		x.text = malloc((size_t)n + 1);
+		if (x.text)
+			n = vsnprintf(x.text, (size_t)n + 1, fmt, again);
+	}
+	va_end(again);
+	if (n < 0 || !x.text)
+		d->failed = true;
+	else
+		add(d, &x);
+	if (x.text != room)
+		free(x.text);
+}
+
 void
 nsx_diag_add(struct nsx_diags *d, enum nsx_severity severity, const char *source, int64_t count,
              const char *fmt, ...)
 {
-	char room[512], *text = room;
+	struct nsx_diag x = { .severity = severity, .source = (char *)(source ? source : ""), .count = count };
 	va_list ap;
 
 	if (count == 0)
 		return;
 	va_start(ap, fmt);
-	int n = vsnprintf(room, sizeof room, fmt, ap);
+	add_text(d, x, fmt, ap);
 	va_end(ap);
-	if (n >= (int)sizeof room) {
-		text = malloc((size_t)n + 1);
-		va_start(ap, fmt);
-		if (text)
-			n = vsnprintf(text, (size_t)n + 1, fmt, ap);
-		va_end(ap);
-	}
-	if (n < 0 || !text)
-		d->failed = true;
-	else
-		add(d, severity, source ? source : "", count, text);
-	if (text != room)
-		free(text);
+}
+
+void
+nsx_diag_lack(struct nsx_diags *d, const char *fmt, ...)
+{
+	struct nsx_diag x = { .severity = NSX_WARNING, .source = "", .count = 1, .lack = true };
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_text(d, x, fmt, ap);
+	va_end(ap);
+}
+
+void
+nsx_diags_drop_lacks(struct nsx_diags *d)
+{
+	struct nsx_diags all = *d;
+
+	*d = (struct nsx_diags){ .failed = all.failed };
+	for (size_t i = 0; i < all.list.n; i++)
+		if (!all.list.p[i].lack)
+			add(d, &all.list.p[i]);
+	nsx_diags_free(&all);
 }
 
 void
 nsx_diags_join(struct nsx_diags *d, const struct nsx_diags *from)
 {
-	for (size_t i = 0; i < from->list.n; i++) {
-		const struct nsx_diag *f = &from->list.p[i];
-		add(d, f->severity, f->source, f->count, f->text);
-	}
+	for (size_t i = 0; i < from->list.n; i++)
+		add(d, &from->list.p[i]);
 	d->failed |= from->failed;
 }
 
@@ -107,12 +140,13 @@ void
 nsx_diags_cover(struct nsx_diags *d, const struct nsx_diags *from)
 {
 	for (size_t i = 0; i < from->list.n; i++) {
-		const struct nsx_diag *f = &from->list.p[i];
-		uint32_t at = nsx_map_get(&d->index, key_of(f->source, f->text));
-		const struct nsx_diag *old = find(d, at, f->source, f->text);
+		struct nsx_diag x = from->list.p[i];
+		uint32_t at = nsx_map_get(&d->index, key_of(x.source, x.text));
+		const struct nsx_diag *old = find(d, at, x.source, x.text);
 		int64_t known = old ? old->count : 0;
 
-		add(d, f->severity, f->source, f->count > known ? f->count - known : 0, f->text);
+		x.count = x.count > known ? x.count - known : 0;
+		add(d, &x);
 	}
 	d->failed |= from->failed;
 }
@@ -205,7 +239,7 @@ add_group(struct gathering *g, struct nsx_diags *to, const struct alike *a)
 	if (source.failed || g->text.failed)
 		to->failed = true;
 	else
-		add(to, a->severity, source.ptr, a->count, g->text.ptr);
+		add(to, &(struct nsx_diag){ a->severity, source.ptr, g->text.ptr, a->count, false });
 	nsx_buf_free(&source);
 }
 
@@ -223,7 +257,7 @@ nsx_diags_gather(struct nsx_diags *to, const struct nsx_diags *from, size_t firs
 		const struct alike *a = at == NSX_NONE ? NULL : &g.groups.p[at];
 
 		if (!a || a->n <= NSX_DIAG_ALIKE)
-			add(to, d->severity, d->source, d->count, d->text);
+			add(to, d);
 		else if (a->first[0] == i)
 			add_group(&g, to, a);
 	}

@@ -20,6 +20,7 @@ struct nsx_diag {
 	char             *source;   /* its subject: a profile, a program; "" for the whole run */
 	char             *text;     /* one sentence without its count */
 	int64_t           count;    /* how many times */
+	bool              lack;     /* of nsx_diag_lack */
 };
 
 /* The source of diags that repeat what the recorder says: they are not of the tool that writes them. */
@@ -32,6 +33,11 @@ struct nsx_diags { NSX_VEC(struct nsx_diag) list; bool failed; struct nsx_map in
  * of 0 adds nothing. When memory runs out `failed` is set. */
 void nsx_diag_add(struct nsx_diags *d, enum nsx_severity severity, const char *source, int64_t count,
                   const char *fmt, ...) NSX_PRINTF(5, 6);
+
+/* A warning, for the whole run, of what an analysis misses in its data. Who runs several of them, and has one reason
+ * for all that they miss, may leave these out. */
+void nsx_diag_lack(struct nsx_diags *d, const char *fmt, ...) NSX_PRINTF(2, 3);
+void nsx_diags_drop_lacks(struct nsx_diags *d);
 
 /* Append all of `from` to `d`, adding up equal ones. */
 void nsx_diags_join(struct nsx_diags *d, const struct nsx_diags *from);

@@ -64,7 +64,7 @@ value(struct nsx_json *j, char c)
 	j->value = (struct nsx_str){ j->text.ptr + from, j->pos - from };
 	if (!j->value.len)
 		return bad(j);
-	return (c >= '0' && c <= '9') || c == '-' ? NSX_JSON_NUMBER : NSX_JSON_WORD;
+	return nsx_is_digit(c) || c == '-' ? NSX_JSON_NUMBER : NSX_JSON_WORD;
 }
 
 enum nsx_json_type

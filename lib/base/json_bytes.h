@@ -66,7 +66,7 @@ nsx_json_quote(const char *p, const char *end)
 static inline const char *
 nsx_json_bare(const char *p, const char *end)
 {
-	while (p < end && ((unsigned char)(*p - '0') < 10 || (unsigned char)((*p | 32) - 'a') < 26 || *p == '.'
+	while (p < end && (nsx_is_digit(*p) || (unsigned char)((*p | 32) - 'a') < 26 || *p == '.'
 	                   || *p == '-' || *p == '+'))
 		p++;
 	return p;

@@ -84,7 +84,7 @@ telling(struct nsx_str s, size_t from, size_t to)
 		if (tells(word)) {
 			told = true;
 			best = i;
-		} else if (!told && n > longest && (word.ptr[0] < '0' || word.ptr[0] > '9')) {
+		} else if (!told && n > longest && !nsx_is_digit(word.ptr[0])) {
 			longest = n;
 			best = i;
 		}

@@ -17,7 +17,7 @@ number(struct scan *s, bool negative, int64_t *v)
 
 	if (negative && s->p < s->end && *s->p == '-')
 		s->p++;
-	while (s->p < s->end && *s->p >= '0' && *s->p <= '9')
+	while (s->p < s->end && nsx_is_digit(*s->p))
 		s->p++;
 	return nsx_get_int((struct nsx_str){ from, (size_t)(s->p - from) }, v);
 }

@@ -355,7 +355,7 @@ static bool
 digits(const char **s, int64_t *v, int *n)
 {
 	*v = 0;
-	for (*n = 0; **s >= '0' && **s <= '9'; ++*s, ++*n)
+	for (*n = 0; nsx_is_digit(**s); ++*s, ++*n)
 		if (__builtin_mul_overflow(*v, 10, v) || __builtin_add_overflow(*v, **s - '0', v))
 			return false;
 	return true;

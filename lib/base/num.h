@@ -60,7 +60,7 @@ bool nsx_size_parse(const char *s, int64_t *bytes);
 static inline int
 nsx_hex(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a'
+	return nsx_is_digit(c) ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a'
 	       + 10 : -1;
 }
 

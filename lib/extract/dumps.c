@@ -31,7 +31,7 @@ opens_function(struct nsx_str s, size_t k)
 {
 	size_t i = k;
 
-	while (i > 0 && s.ptr[i - 1] >= '0' && s.ptr[i - 1] <= '9')
+	while (i > 0 && nsx_is_digit(s.ptr[i - 1]))
 		i--;
 	return i > 0 && i < k && s.ptr[i - 1] == ':';
 }

@@ -32,9 +32,9 @@ piece(struct nsx_str s, size_t *at, const char **p)
 
 	for (; *c && *c != '*'; c++) {
 		if (*c == '#') {
-			if (i == s.len || s.ptr[i] < '0' || s.ptr[i] > '9')
+			if (i == s.len || !nsx_is_digit(s.ptr[i]))
 				return false;
-			while (i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9')
+			while (i < s.len && nsx_is_digit(s.ptr[i]))
 				i++;
 		} else if (i == s.len || s.ptr[i++] != *c) {
 			return false;

@@ -12,7 +12,7 @@ missing(const char *what, const char *want, const struct nsx_buf *hint, bool emp
 		return nsx_err_nomem(err, NULL);
 	if (!empty)
 		return nsx_err_set(err, "%s %s%.*s", what, want, len, len ? hint->ptr : "");
-	nsx_diag_add(diags, NSX_WARNING, "", 1, "%s %s%.*s", what, want, len, len ? hint->ptr : "");
+	nsx_diag_lack(diags, "%s %s%.*s", what, want, len, len ? hint->ptr : "");
 	return NSX_OK;
 }
 

@@ -22,7 +22,7 @@ part_end(struct nsx_str s)
 		unsigned char c = (unsigned char)s.ptr[i];
 
 		/* Most bytes are letters. */
-		if (c >= 'a' || (c >= '0' && c <= '9'))
+		if (c >= 'a' || nsx_is_digit(c))
 			continue;
 		if (depth == 0 && (c == '/' || c == ';'))
 			break;

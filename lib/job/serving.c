@@ -32,7 +32,7 @@ take_number(struct numbers *n, char letter, struct nsx_str s, size_t *at)
 	size_t from = *at + negative, end = from;
 	int64_t v = 0;
 
-	while (end < s.len && s.ptr[end] >= '0' && s.ptr[end] <= '9')
+	while (end < s.len && nsx_is_digit(s.ptr[end]))
 		end++;
 	if (end == from)
 		return false;

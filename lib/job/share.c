@@ -15,7 +15,7 @@ nsx_cover_parse(const char *s, struct nsx_cover *c)
 			point = true;
 			continue;
 		}
-		if (*s < '0' || *s > '9' || num > 1 << 30 || den >= 1000000000)
+		if (!nsx_is_digit(*s) || num > 1 << 30 || den >= 1000000000)
 			return false;
 		digit = true;
 		num = num * 10 + (*s - '0');

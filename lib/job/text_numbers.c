@@ -42,7 +42,7 @@ nsx_text_numbers_free(struct nsx_text_numbers *n)
 struct nsx_str
 nsx_stem(struct nsx_str text)
 {
-	while (text.len && (unsigned)(text.ptr[text.len - 1] - '0') < 10)
+	while (text.len && nsx_is_digit(text.ptr[text.len - 1]))
 		text.len--;
 	return text;
 }

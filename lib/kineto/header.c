@@ -87,7 +87,7 @@ nsx_kineto_ranks(struct nsx_str text, struct nsx_buf *out)
 
 		while (i < text.len && between_ranks(text.ptr[i]))
 			i++;
-		for (from = i; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9';)
+		for (from = i; i < text.len && nsx_is_digit(text.ptr[i]);)
 			i++;
 		if (i == text.len && from == i)
 			break;

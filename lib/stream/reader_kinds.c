@@ -13,7 +13,7 @@ nsx_kind_word(struct nsx_str s)
 	for (size_t i = 1; i < s.len; i++) {
 		char c = s.ptr[i];
 
-		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'))
+		if (!((c >= 'a' && c <= 'z') || nsx_is_digit(c) || c == '_'))
 			return false;
 	}
 	return true;

@@ -290,7 +290,7 @@ digits_before(const char *end, uint32_t n)
 	w ^= 0x3030303030303030;
 	others = (((w & 0x7f7f7f7f7f7f7f7f) + 0x7676767676767676) | w) & 0x8080808080808080;
 	digits = others ? (uint32_t)__builtin_clzll(others) / 8 : BEFORE;
-	while (digits >= BEFORE && digits < n && (unsigned char)(end[-1 - (int64_t)digits] - '0') < 10)
+	while (digits >= BEFORE && digits < n && nsx_is_digit(end[-1 - (int64_t)digits]))
 		digits++;
 	return digits < n ? digits : n;
 }

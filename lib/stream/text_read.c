@@ -207,7 +207,7 @@ value(struct nsx_reader *r, const struct nsx_met *m, int i, char **pp, struct ns
 
 		while (eight_digits(&q, &v))
 			;
-		while ((unsigned char)(*q - '0') < 10)
+		while (nsx_is_digit(*q))
 			v = v * 10 + (uint64_t)(*q++ - '0');
 		if ((*q == '\t' || *q == '\n') && q - p - minus <= 18 && q > p + minus) {
 			rec->v[slot].i = minus ? -(int64_t)v : (int64_t)v;

@@ -97,9 +97,9 @@ next_size(struct nsx_str *dims, int64_t *size)
 {
 	size_t i = 0, n;
 
-	while (i < dims->len && (dims->ptr[i] < '0' || dims->ptr[i] > '9'))
+	while (i < dims->len && !nsx_is_digit(dims->ptr[i]))
 		i++;
-	for (n = i; n < dims->len && dims->ptr[n] >= '0' && dims->ptr[n] <= '9'; n++)
+	for (n = i; n < dims->len && nsx_is_digit(dims->ptr[n]); n++)
 		;
 	struct nsx_str digits = { dims->ptr + i, n - i };
 

@@ -39,7 +39,7 @@ digits(struct nsx_str s)
 {
 	size_t n = 0;
 
-	while (n < s.len && s.ptr[n] >= '0' && s.ptr[n] <= '9')
+	while (n < s.len && nsx_is_digit(s.ptr[n]))
 		n++;
 	return n;
 }

@@ -249,7 +249,7 @@ pairs_from_text(struct nsx_str s, struct lists *l)
 	for (size_t i = 0; i < s.len;) {
 		size_t end = i;
 		int64_t v;
-		while (end < s.len && s.ptr[end] >= '0' && s.ptr[end] <= '9')
+		while (end < s.len && nsx_is_digit(s.ptr[end]))
 			end++;
 		if (end == i) {
 			i++;

@@ -180,7 +180,7 @@ numbers(struct nsx_str s, size_t *at, char open, char close, int64_t *list, int 
 	for (i++;; i++) {
 		int64_t v = 0;
 		size_t digits = i;
-		while (i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9' && v <= DEVICES_MAX)
+		while (i < s.len && nsx_is_digit(s.ptr[i]) && v <= DEVICES_MAX)
 			v = v * 10 + (s.ptr[i++] - '0');
 		if (i == digits || n == max || v > DEVICES_MAX || i >= s.len || (s.ptr[i] != ',' && s.ptr[i] != close))
 			return -1;
@@ -199,7 +199,7 @@ add_id(struct nsx_str s, size_t *at, struct nsx_members *out)
 	size_t digits = 1;
 	int64_t id;
 
-	while (*at + digits < s.len && s.ptr[*at + digits] >= '0' && s.ptr[*at + digits] <= '9')
+	while (*at + digits < s.len && nsx_is_digit(s.ptr[*at + digits]))
 		digits++;
 	if (!nsx_get_int((struct nsx_str){ s.ptr + *at, digits }, &id))
 		return NSX_EOF;
@@ -228,7 +228,7 @@ listed(struct nsx_str s, struct nsx_members *out)
 			inside = true;
 			comma = digit = false;
 			groups++;
-		} else if (inside && !digit && c >= '0' && c <= '9') {
+		} else if (inside && !digit && nsx_is_digit(c)) {
 			rc = add_id(s, &i, out);
 			digit = true;
 		} else if (inside && c == ',' && digit) {

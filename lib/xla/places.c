@@ -20,7 +20,7 @@ part(struct nsx_str s, size_t from, size_t to)
 static size_t
 digits(struct nsx_str s, size_t i)
 {
-	while (i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9')
+	while (i < s.len && nsx_is_digit(s.ptr[i]))
 		i++;
 	return i;
 }

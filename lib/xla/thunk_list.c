@@ -185,7 +185,7 @@ read_line(struct reading *r, struct nsx_str s)
 	s = blanks(s);
 	if (!s.len)
 		return NSX_OK;
-	while (digits < s.len && s.ptr[digits] >= '0' && s.ptr[digits] <= '9')
+	while (digits < s.len && nsx_is_digit(s.ptr[digits]))
 		digits++;
 	if (!digits || digits == s.len || s.ptr[digits] != ':')
 		return read_label(r, s);

@@ -43,7 +43,7 @@ key_length(struct nsx_str s)
 {
 	size_t n = 0;
 
-	while (n < s.len && ((s.ptr[n] >= 'a' && s.ptr[n] <= 'z') || (s.ptr[n] >= '0' && s.ptr[n] <= '9') ||
+	while (n < s.len && ((s.ptr[n] >= 'a' && s.ptr[n] <= 'z') || nsx_is_digit(s.ptr[n]) ||
 	                     s.ptr[n] == '_'))
 		n++;
 	return n;

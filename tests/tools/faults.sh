@@ -77,6 +77,9 @@ $(listed faults)
 END
 set +f
 sweeps 'read write alloc' -p s0.tsv nsysx view -k thunk
+# Each filter says itself what failed, under the name of its own program.
+sweeps 'files memory' -o nsysx view --through align,warmup,overlap,collectives -z s0.tsv
+sweeps 'read alloc' -p s0.tsv nsysx view --through warmup,overlap
 sweeps 'files memory' nsysx-extract -q -a --python trace.json.gz
 for f in job/dump0/*train_step*after_optimizations.hlo.pb xz/dump0/*train_step*after_optimizations.hlo.pb.xz; do
 	sweeps changes -m "$f" nsysx-heap @

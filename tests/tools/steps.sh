@@ -210,6 +210,8 @@ equal '... its numbers are removed' "$(sed 's/	it	/	it 7	/' "$T/many" >"$T/digit
 sed 's/	it	/	ncclAll	/' "$T/many" >"$T/nccl"
 says 'names of NCCL are not steps' "no class of ranges has half of the GPU's work" nsysx-steps "$T/nccl"
 says 'fewer than three ranges are not steps' "no class of ranges has half of the GPU's work" nsysx-steps "$T/helpers"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
+equal 'without any work that alone is said' "$(nsysx-steps "$T/empty" 2>&1 >/dev/null | sed 's/, so .*//')" 'nsysx-steps: warning: no operations in the stream'
 # Half as many ranges around two steps each: the same work, and fewer ranges.
 {
 	echo 'device device=0'

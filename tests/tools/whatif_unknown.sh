@@ -125,6 +125,62 @@ for n in 10 126 127 128 1000; do
 	equal '... which tells whether some were left out' "$(nsysx-whatif --what faster:X=2 "$T/s" 2>&1 | grep -c 'of which some are left out')" $left
 done
 
+# Steps of 10 ms: C starts long after P; a call waits for it, and returns long before it ends, so that what is launched after that call, so many operations
+# within the time before C, waits for C.
+vain() {
+	awk -v "n=$1" '
+		function call(s, dur, name, class, ops, waited) {
+			print s "\tcall\t0\t" ++c "\t1\t1\t" s "\t" dur "\t" name "\t" class "\t" ops "\t" (waited != "" ? 1 : "") "\t" waited
+		}
+		function op(stream, name, s, dur, call, at) {
+			print s "\top\t0\t\tkernel\t0\t" stream "\t" name "\t" s "\t" dur "\t" call "\t1\t" at "\t5000\t\t\t"
+		}
+		BEGIN {
+			for (k = 0; k < 8; k++) {
+				t = k * 10000000
+				call(t, 5000, "cudaLaunchKernel", "launch", 1, "")
+				op(7, "P", t + 100000, 900000, c, t)
+				call(t + 10000, 5000, "cudaLaunchKernel", "launch", 1, "")
+				op(7, "C", t + 9000000, 500000, c, t + 10000)
+				call(t + 50000, 20000, "cudaStreamSynchronize", "sync", 0, k * (n + 2) + n + 1)
+				for (i = 0; i < n; i++)
+					for (j = 0; j < 4; j++) {
+						s = t + 1100000 + (4 * i + j) * 15000
+						call(s, 5000, j ? "cudaEventRecord" : "cudaLaunchKernel", j ? "event" : "launch", j ? 0 : 1, "")
+						if (!j)
+							op(9, "X", s + 10000, 5000, c, s)
+					}
+			}
+		}'
+}
+for n in 10 100; do
+	{ vain $n; step 0 100000; } | stream 1 $(((n * 5 + 5 + 1) * 8)) >"$T/s"
+	left=0
+	[ "$n" -lt 100 ] || left=1
+	equal "$n operations that may have been waited for by what they wait for: told if some are left out" \
+		"$(nsysx-whatif --what faster:P=inf "$T/s" 2>&1 | grep -c 'as too many wait for each other')" $left
+done
+
+# Steps of 10 ms, launched long before: C begins when P of its stream and N1 have ended; others of its device are late. N1 is a node of
+# a graph, of which N2 begins before C does. If C waited for N1 it does not begin before N1 ends, but for a latency.
+awk 'function op(node, stream, name, s, dur, call) {
+		print s "\top\t0\t\tkernel\t0\t" stream "\t" name "\t" s "\t" dur "\t" call "\t1\t" call * 20000 - 1000000 "\t5000\t\t\t\t" node
+	}
+	BEGIN {
+		for (k = 0; k < 8; k++) {
+			t = k * 10000000
+			for (i = 1; i <= 4; i++)
+				print 20000 * (4 * k + i) - 1000000 "\tcall\t0\t" 4 * k + i "\t1\t1\t" 20000 * (4 * k + i) - 1000000 "\t5000\tcudaLaunchKernel\tlaunch\t" (i == 2 ? 2 : 1) "\t\t"
+			op(1, 13, "N1", t + 50000, 949800, 4 * k + 2)
+			op(2, 13, "N2", t + 999900, 500000, 4 * k + 2)
+			op("", 14, "P", t + 940000, 60000, 4 * k + 1)
+			op("", 14, "C", t + 1001000, 4000000, 4 * k + 3)
+			op("", 14, "L", t + 6000000, 3900000, 4 * k + 4)
+		}
+	}' >"$T/nodes"
+{ cat "$T/nodes"; step 0 940000; } | stream 1 80 | awk '{ print $0 (/^#op/ ? "\tgraph_node:i" : "") }' >"$T/s"
+equal 'an operation may have waited for a node of a graph' "$(gains s faster:P=inf | cut -d ' ' -f 3-)" '0 60000'
+
 # In steps of 10 ms two threads of a process wait, it is not known for what, for 6 ms at the same time; long before the first step, and of a process that
 # launches nothing, that says nothing.
 awk 'function wait(pid, tid, s, dur) { print s "\tcall\t0\t" ++c "\t" pid "\t" tid "\t" s "\t" dur "\tcudaStreamSynchronize\tsync\t0\t1\t" }

@@ -50,6 +50,30 @@ joins(void)
 }
 
 static void
+drops_lacks(void)
+{
+	struct nsx_diags a = { 0 }, b = { 0 };
+
+	nsx_diag_add(&a, NSX_WARNING, "p", 2, "one");
+	nsx_diag_lack(&b, "no %s", "calls");
+	nsx_diag_lack(&b, "no ops");
+	nsx_diag_add(&b, NSX_INFO, "", 1, "no ops");
+	nsx_diag_add(&b, NSX_INFO, "", 4, "no work was ignored");
+	nsx_diags_join(&a, &b);
+	nsx_diags_cover(&a, &b);
+	is_str(a.list.p[1].text, "no calls", "what is missed is a warning among others");
+	is_int(a.list.p[1].severity, NSX_WARNING, "... of that severity");
+	nsx_diags_drop_lacks(&a);
+	is_int((int64_t)a.list.n, 3, "it can be left out: what is said for another reason, too, stays");
+	is_str(a.list.p[1].text, "no ops", "... in order");
+	is_int(a.list.p[2].count, 4, "... with its count");
+	nsx_diag_add(&a, NSX_WARNING, "p", 1, "one");
+	is_int(a.list.p[0].count, 3, "... and is found");
+	nsx_diags_free(&a);
+	nsx_diags_free(&b);
+}
+
+static void
 many(void)
 {
 	struct nsx_diags d = { 0 };
@@ -109,6 +133,7 @@ main(void)
 {
 	adds_up();
 	joins();
+	drops_lacks();
 	many();
 	gathers();
 	is_str(nsx_severity_name(NSX_INFO), "info", "info");

@@ -188,7 +188,7 @@ shape(struct header *h)
 		const char *begin = h->p;
 		int64_t v;
 
-		while (h->p < h->end && *h->p >= '0' && *h->p <= '9')
+		while (h->p < h->end && nsx_is_digit(*h->p))
 			h->p++;
 		if (!nsx_get_int((struct nsx_str){ begin, (size_t)(h->p - begin) }, &v)
 		    || (v && h->numbers > UINT64_MAX / 4 / (uint64_t)v))

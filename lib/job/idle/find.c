@@ -371,8 +371,7 @@ nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags)
 	int64_t crowded = f->told_crowded, stale = f->told_stale;
 
 	if (!f->ops)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
+		nsx_diag_lack(diags, "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
 	else if (!f->calls)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s",
 		             nsx_no_calls(f->cat, "no CUDA calls in the stream, so the host's activity is not known: "

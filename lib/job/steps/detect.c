@@ -208,15 +208,16 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 		if (good)
 			name_close(c, classes.p, classes.n, taken, all, diags);
 	}
-	if (good && !*name) {
+	/* Without work what is said is that there is none. */
+	if (good && !*name && all) {
 		for (i = n = 0; i < classes.n && n < BEST; i++) {
 			struct nsx_str s = nsx_intern_str(&c->names, classes.p[i].name);
 
 			if (classes.p[i].repeats && ++n)
 				nsx_diag_add(diags, NSX_WARNING, "", (int64_t)classes.p[i].instances,
 				             "ranges '%.*s' have %.0f%% of the GPU's work",
-				             (int)(s.len < 200 ? s.len : 200), s.ptr, all
-				             ? 100 * (double)classes.p[i].busy / (double)all : 0);
+				             (int)(s.len < 200 ? s.len : 200), s.ptr,
+				             100 * (double)classes.p[i].busy / (double)all);
 		}
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"no class of ranges has half of the GPU's work and comes three times on a device: name the "

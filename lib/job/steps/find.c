@@ -146,8 +146,8 @@ find_named(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, struct 
 	if (rc == NSX_OK)
 		rc = nsx_steps_finish(s);
 	if (rc == NSX_OK && !s->list.n && wanted->step && s->matched)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no range that matches %s is a step: none has GPU work "
-		             "of a known device", wanted->step);
+		nsx_diag_lack(diags, "no range that matches %s is a step: none has GPU work of a known device",
+		              wanted->step);
 	else if (rc == NSX_OK && !s->list.n && wanted->step)
 		rc = nsx_missing_range(&s->near, wanted->step, !nsx_reader_records(in), diags, err);
 	else if (rc == NSX_OK && !s->list.n && wanted->serving)

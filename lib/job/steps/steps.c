@@ -561,9 +561,8 @@ void
 nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
 {
 	if (!s->ops && !s->brief)
-		nsx_diag_add(diags, NSX_WARNING, "", 1,
-			"no operations in the stream, so the GPU time of steps is not known: extract with --ops "
-			"--ranges=all");
+		nsx_diag_lack(diags, "no operations in the stream, so the GPU time of steps is not known: extract with "
+		              "--ops --ranges=all");
 	nsx_steps_report_ranges(s, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", s->elsewhere && s->list.n,
 	             "cut by other steps: nsysx-steps --cut made the stream with steps whose marks are not used here, "

@@ -31,7 +31,7 @@ digits(const char **at, int n, int64_t least, int64_t most)
 	int64_t v = 0;
 	int i = 0;
 
-	for (; i < n && (*at)[i] >= '0' && (*at)[i] <= '9'; i++)
+	for (; i < n && nsx_is_digit((*at)[i]); i++)
 		v = 10 * v + (*at)[i] - '0';
 	if (i < n || v < least || v > most)
 		return -1;
@@ -61,7 +61,7 @@ date_at(const char *s)
 	if (month < 0 || (dash && !skip(&s, "-")))
 		return NSX_ABSENT;
 	day = digits(&s, 2, 1, 31);
-	if (day < 0 || (*s >= '0' && *s <= '9'))
+	if (day < 0 || nsx_is_digit(*s))
 		return NSX_ABSENT;
 	if (skip(&s, "T_ -"))
 		for (int i = 0; i < 3 && of_day[i] >= 0; i++) {
@@ -83,7 +83,7 @@ nsx_compare_date_in(const char *path)
 	int64_t date = NSX_ABSENT;
 
 	for (const char *s = name; *s && date == NSX_ABSENT; s++)
-		if (s == name || s[-1] < '0' || s[-1] > '9')
+		if (s == name || !nsx_is_digit(s[-1]))
 			date = date_at(s);
 	return date;
 }

@@ -51,7 +51,7 @@ strip_number(struct nsx_str s, int64_t *number)
 {
 	size_t n = s.len;
 
-	while (n > 0 && s.ptr[n - 1] >= '0' && s.ptr[n - 1] <= '9')
+	while (n > 0 && nsx_is_digit(s.ptr[n - 1]))
 		n--;
 	*number = -1;
 	if (n == s.len || !nsx_get_int((struct nsx_str){ s.ptr + n, s.len - n }, number))

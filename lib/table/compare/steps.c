@@ -317,7 +317,7 @@ without_id(struct nsx_str key)
 {
 	struct nsx_str name = key;
 
-	while (name.len > 1 && name.ptr[name.len - 1] >= '0' && name.ptr[name.len - 1] <= '9')
+	while (name.len > 1 && nsx_is_digit(name.ptr[name.len - 1]))
 		name.len--;
 	if (name.len == key.len || name.len < 2 || name.ptr[name.len - 1] != '@')
 		return key;

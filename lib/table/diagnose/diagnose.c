@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "job/comm/communicates.h"
 #include "job/reach.h"
@@ -560,23 +559,14 @@ has_kind(const struct nsx_reader *in, enum nsx_kind_id kind)
 	return false;
 }
 
-/* Of a stream without work each analysis reports what it lacks, by its own option, as "no ...": one reason is enough.
- * What was ignored or assumed remains. */
+/* Of a stream without work each analysis reports what it lacks, by its own option: one reason is enough. What was
+ * ignored or assumed remains. */
 static void
 give_one_reason(struct nsx_look_at *a)
 {
-	struct nsx_diags all = *a->diags;
-
-	*a->diags = (struct nsx_diags){ .failed = all.failed };
-	for (size_t i = 0; i < all.list.n; i++) {
-		const struct nsx_diag *d = &all.list.p[i];
-
-		if (strncmp(d->text, "no ", 3) != 0)
-			nsx_diag_add(a->diags, d->severity, d->source, d->count, "%s", d->text);
-	}
+	nsx_diags_drop_lacks(a->diags);
 	nsx_diag_add(a->diags, NSX_WARNING, "", 1, "no GPU work in the stream: %s",
 	             nsx_remedy(&a->steps.cat, NSX_LACK_WORK));
-	nsx_diags_free(&all);
 }
 
 /* marked: idle time is that of marks; *misfit: they do not fit, which is an error. */

@@ -301,7 +301,7 @@ is_largest(const struct nsx_look_at *a, const struct nsx_finding *f)
 }
 
 /* The change of a finding, and what comes of it. */
-struct of_finding { struct nsx_finding *finding; char *change; bool named; };
+struct of_finding { struct nsx_finding *finding; char *change; };
 
 static int
 make(struct nsx_look_at *a)
@@ -349,7 +349,7 @@ try_changes(struct nsx_look_at *a, struct of_finding *of, struct wi_trial *trial
 			continue;
 		of[n].finding = x;
 		of[n].change = nsx_str_dup(nsx_look_str(a, x->change));
-		rc = of[n].change ? nsx_wi_try(&f->gains, of[n].change, &trials[n], &of[n].named)
+		rc = of[n].change ? nsx_wi_plan(&trials[n].plan, f->gains.g, of[n].change)
 		     : nsx_err_nomem(a->err, NULL);
 		n++;
 	}
@@ -358,7 +358,7 @@ try_changes(struct nsx_look_at *a, struct of_finding *of, struct wi_trial *trial
 	f->known = rc == NSX_OK;
 	for (size_t i = 0; i < n; i++) {
 		if (f->known)
-			set_forecast(f, of[i].finding, &trials[i].gain, of[i].named);
+			set_forecast(f, of[i].finding, &trials[i].gain, trials[i].plan.named);
 		nsx_wi_plan_free(&trials[i].plan);
 		free(of[i].change);
 	}

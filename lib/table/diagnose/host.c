@@ -198,7 +198,7 @@ put_line(struct nsx_buf *to, struct nsx_str line)
 	size_t open = line.len, slash = 0;
 
 	for (size_t i = 0; i < line.len && open == line.len; i++)
-		if (line.ptr[i] == '[' && i && line.ptr[i - 1] >= '0' && line.ptr[i - 1] <= '9')
+		if (line.ptr[i] == '[' && i && nsx_is_digit(line.ptr[i - 1]))
 			open = i;
 	for (size_t i = 0; i < open; i++)
 		if (line.ptr[i] == '/')

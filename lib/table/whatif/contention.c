@@ -130,7 +130,7 @@ stem(struct nsx_str name)
 {
 	size_t n = name.len;
 
-	while (n && name.ptr[n - 1] >= '0' && name.ptr[n - 1] <= '9')
+	while (n && nsx_is_digit(name.ptr[n - 1]))
 		n--;
 	if (n > 1 && n < name.len && name.ptr[n - 1] == '.')
 		name.len = n - 1;

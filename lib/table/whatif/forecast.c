@@ -91,14 +91,13 @@ static int
 add_change(struct forecast *f, const char *text)
 {
 	struct wi_trial *t = add_trial(f);
-	bool named;
 
 	if (!t)
 		return nsx_err_nomem(f->g->err, NULL);
-	if (nsx_wi_try(&f->gains, text, t, &named) != NSX_OK)
+	if (nsx_wi_plan(&t->plan, f->g, text) != NSX_OK)
 		return NSX_ERR;
-	f->named |= named;
-	if (!named && !t->plan.nparts)
+	f->named |= t->plan.named;
+	if (!t->plan.named && !t->plan.nparts)
 		warn_unnamed(f, text);
 	for (size_t i = 0; i < t->plan.nparts; i++) {
 		f->named |= t->plan.parts[i].named;

@@ -240,8 +240,9 @@ nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to)
 	put_doubt(to, &any, w->off, l->off, l->off, "with constant latencies the period is off by %s");
 	put_doubt(to, &any, w->unseen, doubtful.unseen, l->unseen, "in %s of the critical path the host, in no call, "
 	          "may wait for the device, which has work");
-	put_doubt(to, &any, w->unseen <= doubtful.unseen ? w->idle : 0, doubtful.idle, l->idle, "the host never waits "
-	          "in a call, but its gaps between calls, %s of the time, may be waits for the device");
+	put_doubt(to, &any, w->unseen <= doubtful.unseen ? w->idle : 0, doubtful.idle, l->idle, "the host "
+	          "waits in a call in fewer than every other step, and its gaps between calls, %s of the time, may be "
+	          "waits for the device");
 	put_doubt(to, &any, w->unrelated, doubtful.unrelated, l->unrelated, "%s of launches contradict the launch "
 	          "queue: they returned before what should have made room for them");
 	put_doubt(to, &any, w->unpaired, doubtful.unpaired, l->unpaired, "%s of the critical path is in collectives "
@@ -290,21 +291,14 @@ nsx_wi_say_doubts(const struct wi_gains *w, bool ranges, struct nsx_diags *diags
 
 	nsx_diag_add(diags, NSX_WARNING, "", w->spans.partial, "events that may have waited for very many others, of "
 	             "which some are left out: ranges may be too narrow");
+	nsx_diag_add(diags, NSX_WARNING, "", w->spans.unordered, "events that may have waited for others, of which "
+	             "some are left out, as too many wait for each other: ranges may be too narrow");
 	if (good && why.len)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: %s", w->refused
 		             ? ranges ? "forecasts are ranges, from low to high" : "no gains"
 		             : ranges ? "gains are between low and high" : "gains may be larger or smaller", why.ptr);
 	nsx_buf_free(&why);
 	return good;
-}
-
-int
-nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, bool *named)
-{
-	int rc = nsx_wi_plan_all(&t->plan, w->g, change);
-
-	*named = t->plan.named;
-	return rc;
 }
 
 void

@@ -45,9 +45,6 @@ struct wi_gains {
 int nsx_wi_gains_open(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path);
 /* The same, and they are known. */
 int nsx_wi_gains_begin(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path);
-/* The plan of a change (nsx_wi_change_parse), whose text must stay. *named: whether it names something in the stream;
- * if not it saves nothing. The caller frees t->plan in both cases. */
-int nsx_wi_try(const struct wi_gains *w, const char *change, struct wi_trial *t, bool *named);
 /* Set the gains of n plans, which are tried at once. ranges: heed contention, where some was found, and what is not
  * known; else saved alone counts, and single. */
 int nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges);

@@ -35,7 +35,6 @@ enum {
 	WI_ASLEEP   = 3000,     /* ns of work of a call that waited */
 	WI_HANDED   = 5000,     /* ns of work, at least, of a thread that waited for another one */
 	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
-	WI_LONG_CALL = 50000,
 	WI_LAST     = 16,       /* operations whose calls are being fetched */
 	WI_AHEAD    = 24
 };
@@ -58,8 +57,8 @@ struct wi_lane { uint32_t profile, device, stream; };
 /* That of a device's last operation, whose stream has this number in the report. */
 struct wi_last_lane { int64_t stream; uint32_t lane; };
 
-/* What operations do. name: in names, of the instruction where there is one; kernel: there, too, of the operation; inst:
- * in the catalogue. */
+/* What operations do. name: in names, of the instruction where there is one; kernel: there, too, of the operation;
+ * inst: in the catalogue. */
 struct wi_task { uint32_t name, kernel, inst; bool comm, copy; };
 
 /* Of operations that communicate, are nodes of a graph, or await others. */
@@ -91,7 +90,8 @@ struct wi_call {
 /* name, class: in names. */
 struct wi_api { uint32_t name, class; bool blocking; };
 
-struct wi_of_thread { uint32_t profile, process; bool works; };   /* works: it launches, waits or calls events */
+/* works: it launches, waits or calls events. */
+struct wi_of_thread { uint32_t profile, process; bool works; };
 
 /* Of calls that were stalled, or waited for something. */
 struct wi_call_more {
@@ -209,6 +209,12 @@ static inline const struct wi_api *
 wi_api(const struct wi_graph *g, const struct wi_call *c)
 {
 	return &g->apis.p[c->api];
+}
+/* In of_process of threads. */
+static inline uint32_t
+wi_process_of(const struct wi_graph *g, const struct wi_call *c)
+{
+	return g->of_threads.p[c->thread].process;
 }
 /* That of one that has nothing more says so. */
 extern const struct wi_more nsx_wi_no_more;

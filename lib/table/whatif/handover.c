@@ -157,7 +157,7 @@ add_device(struct search *s, uint32_t call)
 {
 	const struct wi_graph *g = s->g;
 	const struct wi_call *c = &g->calls.p[call];
-	uint32_t op = s->left[g->of_threads.p[c->thread].process];
+	uint32_t op = s->left[wi_process_of(g, c)];
 	int64_t since = g->calls.p[c->before].end;
 	struct sample x = { s->of[c->thread].rank, wi_api(g, c)->name, DEVICE, c->thread, call, NSX_NONE, 0, 0 };
 
@@ -196,7 +196,7 @@ static void
 launched(struct search *s, size_t i)
 {
 	const struct wi_graph *g = s->g;
-	uint32_t op = s->last_op[i], *left = &s->left[g->of_threads.p[g->calls.p[i].thread].process];
+	uint32_t op = s->last_op[i], *left = &s->left[wi_process_of(g, &g->calls.p[i])];
 
 	if (op != NSX_NONE && (*left == NSX_NONE || g->ops.p[*left].end < g->ops.p[op].end))
 		*left = op;

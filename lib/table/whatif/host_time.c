@@ -51,7 +51,7 @@ find_windows(const struct wi_graph *g)
 		if (o->call != NSX_NONE) {
 			const struct window *d = &devices[wi_device(g, o)];
 
-			add_window(&w[g->of_threads.p[g->calls.p[o->call].thread].process], d->from, d->to, d->steps);
+			add_window(&w[wi_process_of(g, &g->calls.p[o->call])], d->from, d->to, d->steps);
 		}
 	}
 	if (!devices) {
@@ -60,12 +60,6 @@ find_windows(const struct wi_graph *g)
 	}
 	free(devices);
 	return w;
-}
-
-static struct window *
-window_of(const struct wi_graph *g, struct window *w, const struct wi_call *c)
-{
-	return &w[g->of_threads.p[c->thread].process];
 }
 
 /* The gaps that are long and may be waits, of processes that wait in calls less often than every other step: what else
@@ -77,7 +71,7 @@ sum_gaps(const struct wi_graph *g, struct window *w, const bool *unseen)
 
 	for (size_t i = g->calls.n; i-- > 0;) {
 		const struct wi_call *c = &g->calls.p[i];
-		struct window *of = window_of(g, w, c);
+		struct window *of = &w[wi_process_of(g, c)];
 		int64_t from, to;
 
 		wi_pause(g, i);
@@ -85,7 +79,7 @@ sum_gaps(const struct wi_graph *g, struct window *w, const bool *unseen)
 			continue;
 		from = nsx_max(g->calls.p[c->before].end, of->from);
 		to = nsx_min(c->start, of->edge);
-		if (c->start - g->calls.p[c->before].end > WI_LONG_CALL && from < to) {
+		if (c->start - g->calls.p[c->before].end > WI_LONG_GAP && from < to) {
 			sum += to - from;
 			of->edge = from;
 		}
@@ -101,7 +95,7 @@ sum_blind(const struct wi_graph *g, struct window *w)
 
 	for (size_t i = 0; i < g->calls.n; i++) {
 		const struct wi_call *c = &g->calls.p[i];
-		struct window *of = window_of(g, w, c);
+		struct window *of = &w[wi_process_of(g, c)];
 		int64_t from = nsx_max(c->start, of->edge), to = nsx_min(c->end, of->to);
 
 		wi_pause(g, i);
@@ -123,7 +117,7 @@ nsx_wi_host_time(const struct wi_graph *g, const bool *unseen, double *idle, dou
 	*idle = *blind = 0;
 	for (size_t i = 0; w && i < g->calls.n; i++) {
 		const struct wi_call *c = &g->calls.p[i];
-		struct window *of = window_of(g, w, c);
+		struct window *of = &w[wi_process_of(g, c)];
 
 		wi_pause(g, i);
 		of->waits += c->start >= of->from && c->start < of->to

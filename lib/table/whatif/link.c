@@ -115,12 +115,6 @@ op_at(const struct wi_graph *g, uint32_t device, int64_t start)
 	return at < g->ops.n && g->ops.p[at].start == start ? (uint32_t)at : (uint32_t)NSX_NONE;
 }
 
-static uint32_t
-process_of(const struct wi_graph *g, const struct wi_call *c)
-{
-	return g->of_threads.p[c->thread].process;
-}
-
 /* When an operation was issued, as far as is known. */
 static int64_t
 issued(const struct wi_graph *g, const struct wi_op *o)
@@ -147,7 +141,7 @@ find_begins(const struct wi_graph *g, const struct nsx_step_set *s, int64_t *dev
 		if (devices[device] == INT64_MIN || t < devices[device])
 			devices[device] = t;
 		if (o->call != NSX_NONE) {
-			int64_t *p = &processes[process_of(g, &g->calls.p[o->call])];
+			int64_t *p = &processes[wi_process_of(g, &g->calls.p[o->call])];
 
 			*p = *p == INT64_MIN || t < *p ? t : *p;
 		}
@@ -167,7 +161,7 @@ cut_calls(struct wi_graph *g, const int64_t *processes)
 	for (i = 0; i < g->calls.n && g->calls.p[i].start < last;) {
 		const struct wi_call *c = &g->calls.p[i];
 
-		if (c->start < processes[process_of(g, c)])
+		if (c->start < processes[wi_process_of(g, c)])
 			break;
 		wi_pause(g, ++i);
 	}
@@ -176,7 +170,7 @@ cut_calls(struct wi_graph *g, const int64_t *processes)
 		return true;
 	to = nsx_large_array(&g->large, g->calls.n, sizeof *to);
 	for (i = 0; to && i < g->calls.n; i++) {
-		bool before = g->calls.p[i].start < processes[process_of(g, &g->calls.p[i])];
+		bool before = g->calls.p[i].start < processes[wi_process_of(g, &g->calls.p[i])];
 
 		wi_pause(g, i);
 		to[i] = before ? (uint32_t)NSX_NONE : (uint32_t)kept++;
@@ -224,9 +218,9 @@ link_calls(struct wi_graph *g)
 
 		wi_pause(g, i);
 		good = resolve_waited(g, c);
-		c->beside = last[c->thread] == NSX_NONE && of_process[process_of(g, c)] != NSX_NONE;
-		c->before = c->beside ? of_process[process_of(g, c)] : last[c->thread];
-		last[c->thread] = of_process[process_of(g, c)] = (uint32_t)i;
+		c->beside = last[c->thread] == NSX_NONE && of_process[wi_process_of(g, c)] != NSX_NONE;
+		c->before = c->beside ? of_process[wi_process_of(g, c)] : last[c->thread];
+		last[c->thread] = of_process[wi_process_of(g, c)] = (uint32_t)i;
 	}
 	free(last);
 	free(of_process);

@@ -18,37 +18,56 @@ sort_by_end(const struct wi_graph *g, uint32_t *ops, size_t n)
 	}
 }
 
-/* The operations of each group of lanes, or those of them that communicate, by start or by end. group: by lane, less
- * than n; NSX_NONE: it is in none. */
-static bool
-list_ops(const struct wi_graph *g, const uint32_t *group, size_t n, bool comm, struct wi_lists *l)
+/* Operations, or those of them that communicate, by the group of their lane, NSX_NONE: they are in none; or, without
+ * groups, calls by thread. */
+struct listing { const struct wi_graph *g; const uint32_t *group; bool comm; };
+
+static uint32_t
+group_of(const struct listing *x, size_t i)
 {
-	size_t all = 0;
+	const struct wi_op *o;
+
+	if (!x->group)
+		return x->g->calls.p[i].thread;
+	o = &x->g->ops.p[i];
+	return x->comm && !wi_task(x->g, o)->comm ? (uint32_t)NSX_NONE : x->group[o->lane];
+}
+
+/* Those of each of n groups, by start. */
+static bool
+list(const struct listing *x, size_t n, struct wi_lists *l)
+{
+	const struct wi_graph *g = x->g;
+	size_t all = x->group ? g->ops.n : g->calls.n;
+	uint32_t of;
 
 	l->first = calloc(n + 2, sizeof *l->first);
-	l->ops = nsx_large_array(wi_large(g), g->ops.n + 1, sizeof *l->ops);
-	if (!l->first || !l->ops)
+	l->at = nsx_large_array(wi_large(g), all + 1, sizeof *l->at);
+	if (!l->first || !l->at)
 		return false;
-	for (size_t i = 0; i < g->ops.n; i++) {
-		uint32_t of = group[g->ops.p[i].lane];
-
+	for (size_t i = 0; i < all; i++) {
 		wi_pause(g, i);
-		if (of != NSX_NONE && (!comm || wi_task(g, &g->ops.p[i])->comm)) {
+		if ((of = group_of(x, i)) != NSX_NONE)
 			l->first[of + 2]++;
-			all++;
-		}
 	}
 	for (size_t i = 2; i < n + 2; i++)
 		l->first[i] += l->first[i - 1];
-	for (size_t i = 0; i < g->ops.n && all; i++) {
-		uint32_t of = group[g->ops.p[i].lane];
-
+	for (size_t i = 0; i < all; i++) {
 		wi_pause(g, i);
-		if (of != NSX_NONE && (!comm || wi_task(g, &g->ops.p[i])->comm))
-			l->ops[l->first[of + 1]++] = (uint32_t)i;
+		if ((of = group_of(x, i)) != NSX_NONE)
+			l->at[l->first[of + 1]++] = (uint32_t)i;
 	}
-	for (size_t i = 0; i < n && !comm; i++)
-		sort_by_end(g, l->ops + l->first[i], l->first[i + 1] - l->first[i]);
+	return true;
+}
+
+/* Operations of each of n groups of lanes, by end. */
+static bool
+list_by_end(const struct wi_graph *g, const uint32_t *group, size_t n, struct wi_lists *l)
+{
+	if (!list(&(struct listing){ .g = g, .group = group }, n, l))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		sort_by_end(g, l->at + l->first[i], l->first[i + 1] - l->first[i]);
 	return true;
 }
 
@@ -65,39 +84,23 @@ find_lists(struct wi_spans *s)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		group[i] = g->lanes.p[i].device;
-	good = list_ops(g, group, g->pairing.comm.cat.devices.n, false, &s->of_device);
+	good = list_by_end(g, group, g->pairing.comm.cat.devices.n, &s->of_device);
 	for (size_t i = 0; i < n; i++)
 		group[i] = NSX_NONE;
 	for (size_t i = 0; i < g->ops.n; i++) {
 		wi_pause(g, i);
 		wi_foresee_call(g, i);
 		if (g->ops.p[i].call != NSX_NONE)
-			group[g->ops.p[i].lane] = wi_process_of(g, g->ops.p[i].call);
+			group[g->ops.p[i].lane] = wi_process_of(g, &g->calls.p[g->ops.p[i].call]);
 	}
-	good = good && (!g->calls.n || list_ops(g, group, g->threads.process_of.n, false, &s->of_process));
+	good = good && (!g->calls.n || list_by_end(g, group, g->threads.process_of.n, &s->of_process));
 	for (size_t i = 0; i < g->mores.n && !unknown; i++)
 		unknown = g->mores.p[i].guessed && g->mores.p[i].instance == NSX_NONE;
 	for (size_t i = 0; i < n; i++)
 		group[i] = (uint32_t)i;
-	good = good && (!unknown || list_ops(g, group, n, true, &s->comm));
+	good = good && (!unknown || list(&(struct listing){ g, group, true }, n, &s->comm));
 	free(group);
 	return good;
-}
-
-/* For operations that may wait for those of other lanes of their device (in_order). */
-static bool
-find_lanes(struct wi_spans *s)
-{
-	const struct wi_graph *g = s->g;
-
-	s->last = calloc(g->lanes.n + 1, sizeof *s->last);
-	s->by_device = calloc(g->lanes.n + 1, sizeof *s->by_device);
-	if (!s->last || !s->by_device)
-		return false;
-	for (size_t i = 0; i < g->lanes.n; i++)
-		s->by_device[i] = (struct nsx_sort_key){ { g->lanes.p[i].device, 0, 0 }, (uint32_t)i };
-	nsx_sort_keys(s->by_device, g->lanes.n);
-	return true;
 }
 
 /* Calls of threads, if one is in doubt. */
@@ -114,29 +117,17 @@ find_threads(struct wi_spans *s)
 	}
 	if (!any)
 		return true;
-	s->thread_first = calloc(n + 2, sizeof *s->thread_first);
-	s->thread_calls = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *s->thread_calls);
 	s->threads = calloc(n + 1, sizeof *s->threads);
-	if (!s->thread_first || !s->thread_calls || !s->threads)
+	if (!s->threads)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		s->threads[i] = (struct nsx_sort_key){ { g->of_threads.p[i].process, 0, 0 }, (uint32_t)i };
 	nsx_sort_keys(s->threads, n);
-	for (size_t i = 0; i < g->calls.n; i++) {
-		wi_pause(g, i);
-		s->thread_first[g->calls.p[i].thread + 2]++;
-	}
-	for (size_t i = 2; i < n + 2; i++)
-		s->thread_first[i] += s->thread_first[i - 1];
-	for (size_t i = 0; i < g->calls.n; i++) {
-		wi_pause(g, i);
-		s->thread_calls[s->thread_first[g->calls.p[i].thread + 1]++] = (uint32_t)i;
-	}
-	return true;
+	return list(&(struct listing){ .g = g }, n, &s->of_thread);
 }
 
 bool
-nsx_wi_list(struct wi_spans *s, bool lanes)
+nsx_wi_list(struct wi_spans *s)
 {
-	return find_lists(s) && find_threads(s) && (!lanes || find_lanes(s));
+	return find_lists(s) && find_threads(s);
 }

@@ -5,7 +5,10 @@
 
 #include "base/sort.h"
 
-enum { TIMES_USUAL = 10 };   /* a call that takes that many times as long as is usual is not explained */
+enum {
+	LONG_CALL = 50000,    /* ns: a call that is longer, and */
+	TIMES_USUAL = 10      /* that many times as long as is usual, is not explained */
+};
 
 const char *const nsx_wi_part_names[WI_NPARTS] = { "compute", "comm", "copy", "gap", "host", "api", "unexplained" };
 const char *const nsx_wi_class_names[WI_NCLASSES] = { "dur", "rdv", "launch", "stream", "wait", "gap", "call", "sync",
@@ -26,7 +29,7 @@ is_odd(const struct wi_graph *g, const struct wi_call *c, int64_t ns)
 {
 	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
 
-	if (ns <= WI_LONG_CALL)
+	if (ns <= LONG_CALL)
 		return false;
 	return wi_api(g, c)->blocking && !wi_call_more(g, c)->nwaited ? true : u && ns > TIMES_USUAL * u->ns;
 }

@@ -50,11 +50,12 @@ uint32_t nsx_wi_binding(const struct wi_graph *g, uint32_t event);
 bool nsx_wi_is_late(const struct wi_graph *g, int class, int64_t ns);
 
 /* ---- host_time.c */
-/* From which share on its gaps between calls may be waits of a host that waits in no call. */
+/* Gaps between calls that are longer, ns, may be waits of a host that hardly waits in calls; from which share on. */
+enum { WI_LONG_GAP = 50000 };
 #define WI_IDLE 0.1
 /* The shares of the time of processes, from their first step to their last: in long gaps that may be waits (`unseen`,
- * of nsx_wi_find_unseen), of processes that wait in no call, on the path or not; and in calls that wait for what is not
- * known. false: out of memory. */
+ * of nsx_wi_find_unseen), of processes that wait in a call in fewer than every other step, on the path or not; and in
+ * calls that wait for what is not known. false: out of memory. */
 bool nsx_wi_host_time(const struct wi_graph *g, const bool *unseen, double *idle, double *blind);
 
 /* ---- unseen.c */

@@ -82,7 +82,7 @@ is_wanted(struct wanted *w, const struct wi_task *t)
 
 /* Those whose name matches, where all do if there is no name. */
 static int
-faster(struct wi_plan *p, bool *named)
+faster(struct wi_plan *p)
 {
 	const struct wi_graph *g = p->g;
 	struct wanted w = { .g = g, .c = &p->change };
@@ -90,7 +90,6 @@ faster(struct wi_plan *p, bool *named)
 	char *pattern = nsx_str_dup(ere && p->change.name.len ? p->change.name : NSX_STR("^"));
 	int rc = pattern ? nsx_pattern_compile(pattern, REG_NOSUB, &w.re, g->err) : nsx_err_nomem(g->err, NULL);
 
-	*named = false;
 	free(pattern);
 	if (rc != NSX_OK)
 		return rc;
@@ -100,7 +99,7 @@ faster(struct wi_plan *p, bool *named)
 
 		if (speed != 1 && is_wanted(&w, &g->tasks.p[i])) {
 			p->speeds[i] = speed;
-			*named = true;
+			p->named = true;
 		}
 	}
 	if (w.text.failed)
@@ -250,24 +249,24 @@ waits_not(const struct wi_plan *p, const struct wi_edge *x)
 }
 
 static int
-nowait(struct wi_plan *p, bool *named)
+nowait(struct wi_plan *p)
 {
 	const struct wi_graph *g = p->g;
 
-	if (!p->change.name.len)
+	p->named = !p->change.name.len;
+	if (p->named)
 		return NSX_OK;
 	p->of = calloc(g->pairing.comm.cat.devices.n + 1, sizeof *p->of);
 	if (!p->of)
 		return nsx_err_nomem(g->err, NULL);
 	nsx_wi_change_devices(g, &p->change, p->of);
-	*named = false;
-	for (size_t i = 0; i < g->edges.n && !*named; i++) {
+	for (size_t i = 0; i < g->edges.n && !p->named; i++) {
 		wi_pause(g, i);
-		*named = g->edges.p[i].class == WI_RDV && waits_not(p, &g->edges.p[i]);
+		p->named = g->edges.p[i].class == WI_RDV && waits_not(p, &g->edges.p[i]);
 	}
-	for (size_t i = 0; i < g->ops.n && !*named && g->mores.n; i++) {
+	for (size_t i = 0; i < g->ops.n && !p->named && g->mores.n; i++) {
 		wi_pause(g, i);
-		*named = wi_more(g, &g->ops.p[i])->guessed && p->of[wi_device(g, &g->ops.p[i])];
+		p->named = wi_more(g, &g->ops.p[i])->guessed && p->of[wi_device(g, &g->ops.p[i])];
 	}
 	return NSX_OK;
 }
@@ -342,10 +341,10 @@ nsx_wi_plan_model(struct wi_plan *p, const struct wi_graph *g)
 		p->classes |= wi_latency(class) ? 1u << class : 0;
 }
 
-/* ---- all ---- */
+/* ---- one ---- */
 
-int
-nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const struct wi_change *c, bool *named)
+static int
+plan_one(struct wi_plan *p, const struct wi_graph *g, const struct wi_change *c)
 {
 	static const unsigned classes[] = {
 		[WI_TRANSFER] = 1u << WI_DUR | 1u << WI_RDV, [WI_BANDWIDTH] = 1u << WI_DUR | 1u << WI_RDV,
@@ -355,18 +354,19 @@ nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const struct wi_change 
 	};
 
 	*p = (struct wi_plan){ .g = g, .kind = WI_PLAN_CHANGE, .change = *c, .classes = classes[c->what] };
-	*named = true;
 	switch (c->what) {
 	case WI_FASTER: case WI_LIMIT: case WI_COPIES:
-		return faster(p, named);
+		return faster(p);
 	case WI_TRANSFER: case WI_BANDWIDTH:
-		*named = names_transfer(g, c);
+		p->named = names_transfer(g, c);
 		return NSX_OK;
 	case WI_NOWAIT:
-		return nowait(p, named);
+		return nowait(p);
 	case WI_EVEN:
+		p->named = true;
 		return nsx_wi_even(g, &p->same_of, &p->even);
 	default:
+		p->named = true;
 		return NSX_OK;
 	}
 }
@@ -374,7 +374,7 @@ nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const struct wi_change 
 /* ---- several at once */
 
 int
-nsx_wi_plan_all(struct wi_plan *p, const struct wi_graph *g, const char *text)
+nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const char *text)
 {
 	struct wi_change c;
 	size_t n = nsx_wi_change_length(text), most = 2;
@@ -383,13 +383,8 @@ nsx_wi_plan_all(struct wi_plan *p, const struct wi_graph *g, const char *text)
 	*p = (struct wi_plan){ .g = g, .kind = WI_PLAN_ALL };
 	if (!text[n]) {
 		const char *why = nsx_wi_change_parse(text, &c);
-		bool named;
 
-		if (why)
-			return nsx_err_set(g->err, "%s: %s", text, why);
-		rc = nsx_wi_plan(p, g, &c, &named);
-		p->named = named;
-		return rc;
+		return why ? nsx_err_set(g->err, "%s: %s", text, why) : plan_one(p, g, &c);
 	}
 	for (size_t i = 0; text[i]; i++)
 		most += text[i] == ',';
@@ -403,7 +398,7 @@ nsx_wi_plan_all(struct wi_plan *p, const struct wi_graph *g, const char *text)
 
 		n = nsx_wi_change_length(text);
 		own = nsx_str_dup((struct nsx_str){ text, n });
-		rc = own ? nsx_wi_plan_all(part, g, own) : nsx_err_nomem(g->err, NULL);
+		rc = own ? nsx_wi_plan(part, g, own) : nsx_err_nomem(g->err, NULL);
 		part->text = own;
 		p->nparts++;
 		p->classes |= part->classes;

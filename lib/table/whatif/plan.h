@@ -21,14 +21,12 @@ struct wi_plan {
 	struct wi_plan *parts;   /* ALL: nparts that are made together, those that set lags first */
 	size_t    nparts;
 	char     *text;          /* of a part: its change, which it owns */
-	bool      named;         /* it names something in the stream */
+	bool      named;         /* it names something in the stream; if not it saves nothing */
 };
 
-/* The plan of a change. *named: whether it names something in the stream. NSX_OK or NSX_ERR; free p in both cases. */
-int nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const struct wi_change *c, bool *named);
 /* The plan of changes with commas between (nsx_wi_change_length), which the parse accepts; text must stay. p->named:
- * whether all name something; of several p->parts tells. */
-int nsx_wi_plan_all(struct wi_plan *p, const struct wi_graph *g, const char *text);
+ * whether all name something; of several p->parts tells. NSX_OK or NSX_ERR; free p in both cases. */
+int nsx_wi_plan(struct wi_plan *p, const struct wi_graph *g, const char *text);
 /* Whether it, or a part of it, is that change. */
 bool nsx_wi_plan_is(const struct wi_plan *p, enum wi_what what);
 /* Whether collectives wait for no start of a device of the catalogue after it; NSX_NONE: of none. */

@@ -13,259 +13,10 @@
 #include <string.h>
 
 enum {
-	LATE = 5000,          /* ns: a latency that is longer, and TIMES_LATE as long as usual, may be a wait */
-	TIMES_LATE = 3,
-	SLOW_CALL = 15000,    /* ns: a call that is longer, and TIMES_LATE as long as usual, may have waited */
-	MORE = 500,           /* ns more than usual, of an operation without a call */
-	IDLE_HOST = 50000,    /* ns: a gap that is longer may be a wait, in a job whose host may wait in no call */
-	MOST = 64,            /* causes of one event in one thread, or of members: of more some are taken, also the
-	                       * first and last */
-	ENDS = 128,           /* the same of operations of a device or a process */
-	LOOK = 16384,         /* of those, if some are left out, this many from the last one are looked at for the last
-	                       * of each lane: what one of them held up is in its lane */
-	BEFORE = 8,           /* those of them that ended last before the source */
 	IN_VAIN = 16          /* visits of each event that a search for an order may take back: then causes are not
 	                       * looked at */
 };
 #define UNKNOWN INT64_MIN
-/* Shares of the path from which on a kind of doubt is taken as one of the whole job. */
-static const double some = 0.01;
-
-/* ---- what an event may have waited for */
-
-/* Events of a lane or thread with times in order, as far as they go: the i-th, its beginning and its time. */
-struct line { const struct wi_graph *g; const uint32_t *at; size_t n; enum { STARTS, RETURNS } of; };
-
-static uint32_t
-event_of(const struct line *l, size_t i)
-{
-	return l->of == RETURNS ? wi_leave(l->g, l->at[i]) : wi_start(l->at[i]);
-}
-
-static int64_t
-begin_of(const struct line *l, size_t i)
-{
-	return l->of == RETURNS ? l->g->calls.p[l->at[i]].start : l->g->ops.p[l->at[i]].start;
-}
-
-static bool
-add_cause(struct wi_spans *s, uint32_t event)
-{
-	return s->causes.n < NSX_NONE && nsx_large_push(wi_large(s->g), &s->causes, event);
-}
-
-/* Add those in (from, to], or some of them if there are very many. */
-static bool
-add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to)
-{
-	size_t end, first, step;
-
-	NSX_BISECT(end, 0, l->n, begin_of(l, end) >= to);
-	NSX_BISECT(first, 0, end, begin_of(l, first) > from);
-	while (first > 0 && wi_time(l->g, event_of(l, first - 1)) > from)
-		first--;
-	while (end > first && wi_time(l->g, event_of(l, end - 1)) > to)
-		end--;
-	step = (end - first) / MOST + 1;
-	s->sampled |= step > 1;
-	for (size_t i = first; i < end; i += step)
-		if (wi_time(l->g, event_of(l, i)) <= to && !add_cause(s, event_of(l, i)))
-			return false;
-	return step == 1 || add_cause(s, event_of(l, end - 1));
-}
-
-/* Of operations by end, the last of each lane. */
-static bool
-add_last(struct wi_spans *s, const uint32_t *ops, size_t n, int64_t to)
-{
-	const struct wi_graph *g = s->g;
-
-	s->looks++;
-	for (size_t i = n; i-- > 0 && n - i <= LOOK;) {
-		const struct wi_op *o = &g->ops.p[ops[i]];
-
-		if (s->looked[o->lane] == s->looks || o->start >= to)
-			continue;
-		s->looked[o->lane] = s->looks;
-		if (!add_cause(s, wi_end(ops[i])))
-			return false;
-	}
-	return true;
-}
-
-/* Operations of a device or a process that ended in (from, to], and began before that, and the last before; if
- * there is no source, some before. *within: how many of the first kind. */
-static bool
-add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, int64_t to, bool source,
-         uint32_t *within)
-{
-	const struct wi_graph *g = s->g;
-	const uint32_t *ops = l->ops + l->first[of];
-	size_t n = l->first[of + 1] - l->first[of], first, end, step, before = s->causes.n;
-	size_t most = source ? BEFORE : ENDS;
-
-	NSX_BISECT(first, 0, n, g->ops.p[ops[first]].end > from);
-	NSX_BISECT(end, first, n, g->ops.p[ops[end]].end > to);
-	step = (end - first) / ENDS + 1;
-	for (size_t i = first; i < end; i += step)
-		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
-			return false;
-	s->sampled |= step > 1;
-	if (step > 1 && !add_last(s, ops + first, end - first, to))
-		return false;
-	*within = (uint32_t)(s->causes.n - before);
-	for (size_t i = first; i-- > 0 && most; most--)
-		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
-			return false;
-	return true;
-}
-
-/* Calls of the other threads of its process. */
-static bool
-add_threads(struct wi_spans *s, uint32_t call, int64_t from, int64_t to)
-{
-	const struct wi_graph *g = s->g;
-	int64_t process = wi_process_of(g, call);
-	size_t i, n = g->threads.thread_of.n;
-	bool good = true;
-
-	NSX_BISECT(i, 0, n, s->threads[i].k[0] >= process);
-	for (; i < n && s->threads[i].k[0] == process && good; i++) {
-		uint32_t t = s->threads[i].i;
-		struct line l = { g, s->thread_calls + s->thread_first[t],
-		                  s->thread_first[t + 1] - s->thread_first[t], RETURNS };
-
-		good = t == g->calls.p[call].thread || add_line(s, &l, from, to);
-	}
-	return good;
-}
-
-/* Starts of communication of other devices: of a collective whose members are not known. Of very many some are taken,
- * also the last one. */
-static bool
-add_members(struct wi_spans *s, const struct wi_op *o)
-{
-	const struct wi_graph *g = s->g;
-	size_t first = s->causes.n, n = first, last = first, step;
-
-	for (uint32_t i = 0; i < g->lanes.n && s->comm.first; i++) {
-		const uint32_t *at = &s->comm.first[i];
-		struct line l = { g, s->comm.ops + at[0], at[1] - at[0], STARTS };
-
-		if (l.n && g->lanes.p[i].device != wi_device(g, o) && !add_line(s, &l, o->start, o->end - 1))
-			return false;
-	}
-	step = (s->causes.n - first) / MOST + 1;
-	s->sampled |= step > 1;
-	if (step == 1)
-		return true;
-	for (size_t i = first; i < s->causes.n; i++)
-		if (wi_time(g, s->causes.p[i]) > wi_time(g, s->causes.p[last]))
-			last = i;
-	for (size_t i = first; i < s->causes.n; i++)
-		if (i == last || (i - first) % step == 0)
-			s->causes.p[n++] = s->causes.p[i];
-	s->causes.n = n;
-	return true;
-}
-
-/* An event is in doubt. */
-static bool
-add_doubt(struct wi_spans *s, uint32_t event, uint32_t edge)
-{
-	const struct wi_graph *g = s->g;
-	struct wi_doubt d = { .event = event, .edge = edge, .first = (uint32_t)s->causes.n };
-	int64_t to = wi_time(g, event), from = edge == NSX_NONE ? to : wi_time(g, g->edges.p[edge].from);
-	const struct wi_op *o = wi_is_op(g, event) ? &g->ops.p[wi_op_of(event)] : NULL;
-	uint32_t call = o ? (uint32_t)NSX_NONE : (uint32_t)wi_call_of(g, event), ends = 0;
-	bool good;
-
-	s->sampled = false;
-	if (o && wi_is_end(event)) {
-		good = add_members(s, o);
-		d.within = (uint32_t)s->causes.n - d.first;
-	} else if (o) {
-		good = add_ends(s, &s->of_device, wi_device(g, o), from, to, edge != NSX_NONE, &d.within);
-	} else {
-		/* Those of threads are within, too, and come first. */
-		good = !g->calls.p[call].doubtful || add_threads(s, call, from, to);
-		d.within = (uint32_t)s->causes.n - d.first;
-		good = good && add_ends(s, &s->of_process, wi_process_of(g, call), from, to, edge != NSX_NONE, &ends);
-		d.within += ends;
-	}
-	d.n = (uint32_t)s->causes.n - d.first;
-	s->partial += s->sampled;
-	s->is_doubt[event / 8] |= (unsigned char)(1u << event % 8);
-	return good && nsx_large_push(wi_large(g), &s->doubts, d);
-}
-
-/* ---- which events are in doubt */
-
-bool
-nsx_wi_is_late(const struct wi_graph *g, int class, int64_t ns)
-{
-	int64_t usual = class == WI_LAUNCH || class == WI_STREAM || class == WI_WAIT ? g->latency[class] : WI_RETURN;
-
-	return ns > LATE && ns > TIMES_LATE * usual;
-}
-
-/* Without its call an operation may have been launched late; where others waited for what is not known, it may, too. */
-static bool
-is_late_op(const struct wi_spans *s, const struct wi_op *o, uint32_t edge)
-{
-	const struct wi_graph *g = s->g;
-	int class = edge == NSX_NONE ? WI_STREAM : g->edges.p[edge].class;
-	int64_t ns = edge == NSX_NONE ? 0 : o->start - wi_time(g, g->edges.p[edge].from);
-
-	return edge == NSX_NONE || nsx_wi_is_late(g, class, ns)
-	       || ((o->call == NSX_NONE || s->last) && class == WI_STREAM && ns > g->latency[class] + MORE);
-}
-
-/* A call that may have waited in a way that is not known. */
-static bool
-is_slow(const struct wi_graph *g, const struct wi_call *c)
-{
-	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
-	int64_t ns = c->end - c->start;
-
-	if (wi_api(g, c)->blocking)
-		return !wi_call_more(g, c)->nwaited;
-	return ns > SLOW_CALL && u && ns > TIMES_LATE * u->ns;
-}
-
-static bool
-doubts_op(struct wi_spans *s, size_t i)
-{
-	const struct wi_graph *g = s->g;
-	const struct wi_op *o = &g->ops.p[i];
-	uint32_t k = nsx_wi_binding(g, wi_start(i));
-	const struct wi_more *more = wi_more(g, o);
-
-	if (o->cut)
-		return true;
-	if (is_late_op(s, o, k) && !add_doubt(s, wi_start(i), k))
-		return false;
-	k = nsx_wi_binding(g, wi_end(i));
-	return !more->guessed || more->instance != NSX_NONE || k == NSX_NONE || add_doubt(s, wi_end(i), k);
-}
-
-static bool
-doubts_call(struct wi_spans *s, size_t i, const bool *unseen, bool idle)
-{
-	const struct wi_graph *g = s->g;
-	const struct wi_call *c = &g->calls.p[i];
-	uint32_t enter = nsx_wi_binding(g, wi_enter(g, i)), leave = nsx_wi_binding(g, wi_leave(g, i));
-	int64_t gap = enter == NSX_NONE ? 0 : c->start - wi_time(g, g->edges.p[enter].from);
-
-	if (enter != NSX_NONE && g->edges.p[enter].class == WI_GAP
-	    && (c->doubtful || unseen[i] || (idle && gap > IDLE_HOST)) && !add_doubt(s, wi_enter(g, i), enter))
-		return false;
-	if (leave == NSX_NONE)
-		return true;
-	return g->edges.p[leave].class == WI_CALL ? !is_slow(g, c) || add_doubt(s, wi_leave(g, i), leave)
-	       : !nsx_wi_is_late(g, g->edges.p[leave].class, c->end - wi_time(g, g->edges.p[leave].from))
-	       || add_doubt(s, wi_leave(g, i), leave);
-}
 
 static const struct wi_doubt *
 doubt_of(const struct wi_spans *s, uint32_t event)
@@ -316,6 +67,19 @@ next_source(const struct ordering *o, struct visited *v, bool *cause)
 	       : d && i - v->edges < d->n ? o->s->causes.p[d->first + i - v->edges] : (uint32_t)NSX_NONE;
 }
 
+/* Whether an event would have causes that may come before it, at which nobody has looked. */
+static bool
+lacks_causes(const struct ordering *o, const struct visited *v)
+{
+	const struct wi_doubt *d = o->left ? NULL : doubt_of(o->s, v->event);
+	bool any = false;
+
+	/* The last source that was asked for was none. */
+	for (uint32_t k = v->at - 1 - v->edges; d && k < d->n && !any; k++)
+		any = o->state[o->s->causes.p[d->first + k]] == NEW;
+	return any;
+}
+
 /* The source of the last event waits for that event: by a cause, since edges make no cycle. It and what was visited
  * for it is left to be visited later. */
 static void
@@ -352,6 +116,7 @@ visit(struct ordering *o, uint32_t event)
 				return false;
 			continue;
 		}
+		o->s->unordered += lacks_causes(o, &o->stack.p[o->stack.n - 1]);
 		o->state[e] = DONE;
 		o->s->order[o->n++] = e;
 		o->stack.n--;
@@ -381,24 +146,14 @@ put_in_order(struct wi_spans *s)
 int
 nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi_path *path)
 {
-	bool *unseen = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *unseen);
-	double all = (double)path->all;
 	bool good;
 
 	*s = (struct wi_spans){ .g = g, .is_doubt = nsx_large_array(wi_large(g), g->nevents / 8 + 1, 1),
 	                        .looked = calloc(g->lanes.n + 1, sizeof *s->looked) };
-	good = unseen && s->is_doubt && s->looked && nsx_wi_find_unseen(g, unseen)
-	       && nsx_wi_list(s, (double)path->late > some * all);
-	for (size_t i = 0; i < g->ops.n && good; i++) {
-		wi_pause(g, i);
-		good = doubts_op(s, i);
-	}
-	for (size_t i = 0; i < g->calls.n && good; i++) {
-		wi_pause(g, i);
-		good = doubts_call(s, i, unseen, (double)path->unseen > some * all || path->idle > WI_IDLE);
-	}
-	nsx_large_free(wi_large(g), unseen);
-	good = good && put_in_order(s);
+	good = s->is_doubt && s->looked && nsx_wi_list(s) && nsx_wi_find_doubts(s, path) && nsx_wi_streams_begin(s)
+	       && put_in_order(s);
+	if (s->causes.n >= WI_CAUSES)
+		return nsx_err_set(g->err, "events may have waited for others more than %u times", WI_CAUSES);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
@@ -410,20 +165,20 @@ nsx_wi_spans_free(struct wi_spans *s)
 	if (large) {
 		nsx_large_free(large, s->is_doubt);
 		nsx_large_free(large, s->order);
-		nsx_large_free(large, s->of_device.ops);
-		nsx_large_free(large, s->of_process.ops);
-		nsx_large_free(large, s->comm.ops);
+		nsx_large_free(large, s->of_device.at);
+		nsx_large_free(large, s->of_process.at);
+		nsx_large_free(large, s->of_thread.at);
+		nsx_large_free(large, s->comm.at);
 		nsx_large_free(large, s->doubts.p);
 		nsx_large_free(large, s->causes.p);
-		nsx_large_free(large, s->thread_calls);
+		nsx_large_free(large, s->ends);
+		nsx_large_free(large, s->shifts);
 	}
 	free(s->of_device.first);
 	free(s->of_process.first);
 	free(s->comm.first);
-	free(s->by_device);
-	free(s->thread_first);
+	free(s->of_thread.first);
 	free(s->threads);
-	free(s->last);
 	free(s->looked);
 	*s = (struct wi_spans){ 0 };
 }
@@ -480,7 +235,7 @@ without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_
 	const struct wi_graph *g = s->g;
 
 	for (uint32_t i = 0; i < g->lanes.n; i++) {
-		const uint32_t *ops = s->comm.ops + s->comm.first[i];
+		const uint32_t *ops = s->comm.at + s->comm.first[i];
 		uint32_t device = g->lanes.p[i].device;
 		size_t n = s->comm.first[i + 1] - s->comm.first[i], end;
 		int64_t start;
@@ -537,40 +292,14 @@ doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt
 	return earliest_of(s, d, times, own, scale);
 }
 
-/* That an operation began after others of its device had ended may be no chance. last: by lane, the last one so far
- * whose time is known. */
-static int64_t
-in_order(const struct wi_spans *s, uint32_t event, const uint32_t *last, const int64_t *times)
-{
-	const struct wi_graph *g = s->g;
-	const struct wi_op *o = &g->ops.p[wi_op_of(event)];
-	int64_t device = wi_device(g, o), t = INT64_MIN, usual = g->latency[WI_WAIT];
-	size_t i, n = g->lanes.n;
-
-	NSX_BISECT(i, 0, n, s->by_device[i].k[0] >= device);
-	for (; i < n && s->by_device[i].k[0] == device; i++) {
-		uint32_t x = last[s->by_device[i].i];
-
-		while (x != NSX_NONE && x < g->ops.n && g->ops.p[x].end > o->start)
-			x = g->ops.p[x].before;
-		if (x != NSX_NONE && x < g->ops.n && !g->ops.p[x].cut && times[wi_end(x)] != UNKNOWN) {
-			int64_t lag = o->start - g->ops.p[x].end;
-
-			lag = times[wi_end(x)] + (lag < usual ? lag : usual);
-			t = lag > t ? lag : t;
-		}
-	}
-	return t;
-}
-
 void
 nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, bool latest, int64_t *times)
 {
 	const struct wi_graph *g = s->g;
-	uint32_t *last = latest ? s->last : NULL;
+	bool streams = latest && s->streams;
 
-	for (size_t i = 0; last && i < g->lanes.n; i++)
-		last[i] = NSX_NONE;
+	if (streams)
+		nsx_wi_streams_clear(s);
 	for (size_t i = 0; i < g->nevents; i++) {
 		wi_pause(g, i);
 		times[i] = UNKNOWN;
@@ -579,6 +308,7 @@ nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, bool lates
 		uint32_t e = s->order[i];
 		const struct wi_doubt *d = doubt_of(s, e);
 		int64_t t = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN, at;
+		const struct wi_op *o = streams && wi_is_op(g, e) ? &g->ops.p[wi_op_of(e)] : NULL;
 
 		wi_pause(g, i);
 		if (d)
@@ -589,12 +319,12 @@ nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, bool lates
 			at = times[g->edges.p[k].from] + nsx_wi_plan_lag(p, e, k);
 			t = at > t ? at : t;
 		}
-		if (last && wi_is_op(g, e) && !wi_is_end(e) && !g->ops.p[wi_op_of(e)].cut) {
-			at = in_order(s, e, last, times);
+		if (o && !o->cut && !wi_is_end(e)) {
+			at = nsx_wi_streams_latest(s, o);
 			t = at > t ? at : t;
 		}
 		times[e] = t;
-		if (last && wi_is_op(g, e) && wi_is_end(e))
-			last[g->ops.p[wi_op_of(e)].lane] = (uint32_t)wi_op_of(e);
+		if (o && !o->cut && wi_is_end(e))
+			nsx_wi_streams_ended(s, o, t);
 	}
 }

@@ -11,8 +11,11 @@
  * the one that binds; NSX_NONE: it has none. */
 struct wi_doubt { uint32_t event, edge, first, n, within; };
 
-/* Operations of the i-th of several groups of lanes: from first[i] on, up to first[i + 1]. */
-struct wi_lists { uint32_t *first, *ops; };
+/* No more of them are known. */
+#define WI_CAUSES UINT32_MAX
+
+/* Operations or calls of the i-th of several groups: from first[i] on, up to first[i + 1]. */
+struct wi_lists { uint32_t *first, *at; };
 
 /* {0} is empty. */
 struct wi_spans {
@@ -23,14 +26,16 @@ struct wi_spans {
 	uint32_t *order;                         /* of events: sources first, and causes where that is possible */
 	struct wi_lists of_device, of_process;   /* operations by end; {0}: there are no calls */
 	struct wi_lists comm;                    /* by lane, what communicates by start; {0}: all members are known */
-	uint32_t *thread_first, *thread_calls;   /* the same of threads and calls; NULL: no thread is in doubt */
+	struct wi_lists of_thread;               /* calls by start; {0}: no thread is in doubt */
 	struct nsx_sort_key *threads;            /* by process */
-	struct nsx_sort_key *by_device;          /* lanes, and */
-	uint32_t *last;                          /* where streams may wait for each other in ways that are not known:
-	                                          * room for an operation of each lane; else NULL */
+	bool streams;                            /* they may wait for each other in ways that are not known: */
+	int64_t *ends, *shifts;                  /* of the sweep, by operation of of_device and tree over them: when it
+	                                          * ends, and how much later than was measured; else NULL */
 	uint32_t *looked, looks;                 /* by lane: the search for its last operation that found it */
 	bool sampled;                            /* of the event in question some causes are left out */
 	int64_t partial;                         /* events of which that is so */
+	int64_t unordered;                       /* events of which causes are not heeded, since finding an order in
+	                                          * which they come before took too long */
 };
 
 /* Find the doubts of a graph with its path. NSX_OK or NSX_ERR; free s in both cases. */
@@ -40,14 +45,19 @@ void nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, bool 
 void nsx_wi_spans_free(struct wi_spans *s);
 
 /* ---- lists.c */
-/* The process of a call. */
-static inline uint32_t
-wi_process_of(const struct wi_graph *g, uint32_t call)
-{
-	return g->of_threads.p[g->calls.p[call].thread].process;
-}
-/* Make the lists of its graph; lanes: streams may wait for each other in ways that are not known. false: out of
- * memory. */
-bool nsx_wi_list(struct wi_spans *s, bool lanes);
+/* Make the lists of its graph. false: out of memory, here and below. */
+bool nsx_wi_list(struct wi_spans *s);
+
+/* ---- doubts.c */
+bool nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path);
+
+/* ---- streams.c: where s->streams. That an operation began after others of its device had ended may be no chance. */
+bool nsx_wi_streams_begin(struct wi_spans *s);
+/* Before a sweep. */
+void nsx_wi_streams_clear(const struct wi_spans *s);
+/* An operation ends then, in the sweep. */
+void nsx_wi_streams_ended(const struct wi_spans *s, const struct wi_op *o, int64_t t);
+/* The latest that one can start if it waits for one of those of its device that have ended so far; INT64_MIN: none. */
+int64_t nsx_wi_streams_latest(const struct wi_spans *s, const struct wi_op *o);
 
 #endif

@@ -30,7 +30,7 @@ nsx_wi_find_unseen(const struct wi_graph *g, bool *after)
 	}
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		const struct wi_call *c = &g->calls.p[i];
-		int64_t *end = &last[g->of_threads.p[c->thread].process];
+		int64_t *end = &last[wi_process_of(g, c)];
 
 		wi_pause(g, i);
 		after[i] = wi_before(c) != NSX_NONE && wi_call_more(g, c)->from == NSX_NONE

@@ -1,0 +1,282 @@
+/* doubts.c -- see spans.h: which events are in doubt, and what each of them may have waited for. */
+#include <stdlib.h>
+
+#include "table/whatif/spans.h"
+
+enum {
+	LATE = 5000,          /* ns: a latency that is longer, and TIMES_LATE as long as usual, may be a wait */
+	TIMES_LATE = 3,
+	SLOW_CALL = 15000,    /* ns: a call that is longer, and TIMES_LATE as long as usual, may have waited */
+	MORE = 500,           /* ns more than usual, of an operation without a call */
+	MOST = 64,            /* causes of one event in one thread, or of members: of more some are taken, also the
+	                       * first and last */
+	ENDS = 128,           /* the same of operations of a device or a process */
+	LOOK = 16384,         /* of those, if some are left out, this many from the last one are looked at for the last
+	                       * of each lane: what one of them held up is in its lane */
+	BEFORE = 8            /* those of them that ended last before the source */
+};
+/* Shares of the path from which on a kind of doubt is taken as one of the whole job. */
+static const double some = 0.01;
+
+/* ---- what an event may have waited for */
+
+/* Events of a lane or thread with times in order, as far as they go: the i-th, its beginning and its time. */
+enum of_line { STARTS, RETURNS };
+struct line { const struct wi_graph *g; const uint32_t *at; size_t n; enum of_line of; };
+
+static struct line
+line_of(const struct wi_graph *g, const struct wi_lists *l, size_t i, enum of_line of)
+{
+	return (struct line){ g, l->at + l->first[i], l->first[i + 1] - l->first[i], of };
+}
+
+static uint32_t
+event_of(const struct line *l, size_t i)
+{
+	return l->of == RETURNS ? wi_leave(l->g, l->at[i]) : wi_start(l->at[i]);
+}
+
+static int64_t
+begin_of(const struct line *l, size_t i)
+{
+	return l->of == RETURNS ? l->g->calls.p[l->at[i]].start : l->g->ops.p[l->at[i]].start;
+}
+
+static bool
+add_cause(struct wi_spans *s, uint32_t event)
+{
+	return s->causes.n < WI_CAUSES && nsx_large_push(wi_large(s->g), &s->causes, event);
+}
+
+/* Add those in (from, to], or some of them if there are very many. */
+static bool
+add_line(struct wi_spans *s, const struct line *l, int64_t from, int64_t to)
+{
+	size_t end, first, step;
+
+	NSX_BISECT(end, 0, l->n, begin_of(l, end) >= to);
+	NSX_BISECT(first, 0, end, begin_of(l, first) > from);
+	while (first > 0 && wi_time(l->g, event_of(l, first - 1)) > from)
+		first--;
+	while (end > first && wi_time(l->g, event_of(l, end - 1)) > to)
+		end--;
+	step = (end - first) / MOST + 1;
+	s->sampled |= step > 1;
+	for (size_t i = first; i < end; i += step)
+		if (wi_time(l->g, event_of(l, i)) <= to && !add_cause(s, event_of(l, i)))
+			return false;
+	return step == 1 || add_cause(s, event_of(l, end - 1));
+}
+
+/* Of operations by end, the last of each lane. */
+static bool
+add_last(struct wi_spans *s, const uint32_t *ops, size_t n, int64_t to)
+{
+	const struct wi_graph *g = s->g;
+
+	s->looks++;
+	for (size_t i = n; i-- > 0 && n - i <= LOOK;) {
+		const struct wi_op *o = &g->ops.p[ops[i]];
+
+		if (s->looked[o->lane] == s->looks || o->start >= to)
+			continue;
+		s->looked[o->lane] = s->looks;
+		if (!add_cause(s, wi_end(ops[i])))
+			return false;
+	}
+	return true;
+}
+
+/* Operations of a device or a process that ended in (from, to], and began before that, and the last before; if
+ * there is no source, some before. *within: how many of the first kind. */
+static bool
+add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, int64_t to, bool source,
+         uint32_t *within)
+{
+	const struct wi_graph *g = s->g;
+	const uint32_t *ops = l->at + l->first[of];
+	size_t n = l->first[of + 1] - l->first[of], first, end, step, before = s->causes.n;
+	size_t most = source ? BEFORE : ENDS;
+
+	NSX_BISECT(first, 0, n, g->ops.p[ops[first]].end > from);
+	NSX_BISECT(end, first, n, g->ops.p[ops[end]].end > to);
+	step = (end - first) / ENDS + 1;
+	for (size_t i = first; i < end; i += step)
+		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
+			return false;
+	s->sampled |= step > 1;
+	if (step > 1 && !add_last(s, ops + first, end - first, to))
+		return false;
+	*within = (uint32_t)(s->causes.n - before);
+	for (size_t i = first; i-- > 0 && most; most--)
+		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
+			return false;
+	return true;
+}
+
+/* Calls of the other threads of its process. */
+static bool
+add_threads(struct wi_spans *s, uint32_t call, int64_t from, int64_t to)
+{
+	const struct wi_graph *g = s->g;
+	int64_t process = wi_process_of(g, &g->calls.p[call]);
+	size_t i, n = g->threads.thread_of.n;
+	bool good = true;
+
+	NSX_BISECT(i, 0, n, s->threads[i].k[0] >= process);
+	for (; i < n && s->threads[i].k[0] == process && good; i++) {
+		uint32_t t = s->threads[i].i;
+		struct line l = line_of(g, &s->of_thread, t, RETURNS);
+
+		good = t == g->calls.p[call].thread || add_line(s, &l, from, to);
+	}
+	return good;
+}
+
+/* Starts of communication of other devices: of a collective whose members are not known. Of very many some are taken,
+ * also the last one. */
+static bool
+add_members(struct wi_spans *s, const struct wi_op *o)
+{
+	const struct wi_graph *g = s->g;
+	size_t first = s->causes.n, n = first, last = first, step;
+
+	for (uint32_t i = 0; i < g->lanes.n; i++) {
+		struct line l = line_of(g, &s->comm, i, STARTS);
+
+		if (l.n && g->lanes.p[i].device != wi_device(g, o) && !add_line(s, &l, o->start, o->end - 1))
+			return false;
+	}
+	step = (s->causes.n - first) / MOST + 1;
+	s->sampled |= step > 1;
+	if (step == 1)
+		return true;
+	for (size_t i = first; i < s->causes.n; i++)
+		if (wi_time(g, s->causes.p[i]) > wi_time(g, s->causes.p[last]))
+			last = i;
+	for (size_t i = first; i < s->causes.n; i++)
+		if (i == last || (i - first) % step == 0)
+			s->causes.p[n++] = s->causes.p[i];
+	s->causes.n = n;
+	return true;
+}
+
+/* An event is in doubt. */
+static bool
+add_doubt(struct wi_spans *s, uint32_t event, uint32_t edge)
+{
+	const struct wi_graph *g = s->g;
+	struct wi_doubt d = { .event = event, .edge = edge, .first = (uint32_t)s->causes.n };
+	int64_t to = wi_time(g, event), from = edge == NSX_NONE ? to : wi_time(g, g->edges.p[edge].from);
+	const struct wi_op *o = wi_is_op(g, event) ? &g->ops.p[wi_op_of(event)] : NULL;
+	uint32_t call = o ? (uint32_t)NSX_NONE : (uint32_t)wi_call_of(g, event), ends = 0;
+	bool good;
+
+	s->sampled = false;
+	if (o && wi_is_end(event)) {
+		good = add_members(s, o);
+		d.within = (uint32_t)s->causes.n - d.first;
+	} else if (o) {
+		good = add_ends(s, &s->of_device, wi_device(g, o), from, to, edge != NSX_NONE, &d.within);
+	} else {
+		/* Those of threads are within, too, and come first. */
+		good = !g->calls.p[call].doubtful || add_threads(s, call, from, to);
+		d.within = (uint32_t)s->causes.n - d.first;
+		good = good && add_ends(s, &s->of_process, wi_process_of(g, &g->calls.p[call]), from, to,
+		                        edge != NSX_NONE, &ends);
+		d.within += ends;
+	}
+	d.n = (uint32_t)s->causes.n - d.first;
+	s->partial += s->sampled;
+	s->is_doubt[event / 8] |= (unsigned char)(1u << event % 8);
+	return good && nsx_large_push(wi_large(g), &s->doubts, d);
+}
+
+/* ---- which events are in doubt */
+
+bool
+nsx_wi_is_late(const struct wi_graph *g, int class, int64_t ns)
+{
+	int64_t usual = class == WI_LAUNCH || class == WI_STREAM || class == WI_WAIT ? g->latency[class] : WI_RETURN;
+
+	return ns > LATE && ns > TIMES_LATE * usual;
+}
+
+/* Without its call an operation may have been launched late; where others waited for what is not known, it may, too. */
+static bool
+is_late_op(const struct wi_spans *s, const struct wi_op *o, uint32_t edge)
+{
+	const struct wi_graph *g = s->g;
+	int class = edge == NSX_NONE ? WI_STREAM : g->edges.p[edge].class;
+	int64_t ns = edge == NSX_NONE ? 0 : o->start - wi_time(g, g->edges.p[edge].from);
+
+	return edge == NSX_NONE || nsx_wi_is_late(g, class, ns)
+	       || ((o->call == NSX_NONE || s->streams) && class == WI_STREAM && ns > g->latency[class] + MORE);
+}
+
+/* A call that may have waited in a way that is not known. */
+static bool
+is_slow(const struct wi_graph *g, const struct wi_call *c)
+{
+	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
+	int64_t ns = c->end - c->start;
+
+	if (wi_api(g, c)->blocking)
+		return !wi_call_more(g, c)->nwaited;
+	return ns > SLOW_CALL && u && ns > TIMES_LATE * u->ns;
+}
+
+static bool
+doubts_op(struct wi_spans *s, size_t i)
+{
+	const struct wi_graph *g = s->g;
+	const struct wi_op *o = &g->ops.p[i];
+	uint32_t k = nsx_wi_binding(g, wi_start(i));
+	const struct wi_more *more = wi_more(g, o);
+
+	if (o->cut)
+		return true;
+	if (is_late_op(s, o, k) && !add_doubt(s, wi_start(i), k))
+		return false;
+	k = nsx_wi_binding(g, wi_end(i));
+	return !more->guessed || more->instance != NSX_NONE || k == NSX_NONE || add_doubt(s, wi_end(i), k);
+}
+
+static bool
+doubts_call(struct wi_spans *s, size_t i, const bool *unseen, bool idle)
+{
+	const struct wi_graph *g = s->g;
+	const struct wi_call *c = &g->calls.p[i];
+	uint32_t enter = nsx_wi_binding(g, wi_enter(g, i)), leave = nsx_wi_binding(g, wi_leave(g, i));
+	int64_t gap = enter == NSX_NONE ? 0 : c->start - wi_time(g, g->edges.p[enter].from);
+
+	if (enter != NSX_NONE && g->edges.p[enter].class == WI_GAP
+	    && (c->doubtful || unseen[i] || (idle && gap > WI_LONG_GAP)) && !add_doubt(s, wi_enter(g, i), enter))
+		return false;
+	if (leave == NSX_NONE)
+		return true;
+	return g->edges.p[leave].class == WI_CALL ? !is_slow(g, c) || add_doubt(s, wi_leave(g, i), leave)
+	       : !nsx_wi_is_late(g, g->edges.p[leave].class, c->end - wi_time(g, g->edges.p[leave].from))
+	       || add_doubt(s, wi_leave(g, i), leave);
+}
+
+bool
+nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
+{
+	const struct wi_graph *g = s->g;
+	bool *unseen = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *unseen);
+	double all = (double)path->all;
+	bool good = unseen && nsx_wi_find_unseen(g, unseen);
+
+	s->streams = (double)path->late > some * all;
+	for (size_t i = 0; i < g->ops.n && good; i++) {
+		wi_pause(g, i);
+		good = doubts_op(s, i);
+	}
+	for (size_t i = 0; i < g->calls.n && good; i++) {
+		wi_pause(g, i);
+		good = doubts_call(s, i, unseen, (double)path->unseen > some * all || path->idle > WI_IDLE);
+	}
+	nsx_large_free(wi_large(g), unseen);
+	return good;
+}
