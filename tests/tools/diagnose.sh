@@ -263,11 +263,11 @@ late_host() {
 	done; done
 }
 late_host node | stream host
-equal 'a host is late if its devices are in turn' "$(findings host --min 0)" '1 exposed-communication 100
-2 late-host 60'
-equal 'the host is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 3 { print $5 }')" 'host or process node1 arrives last at 2 collectives a step, and others wait 60 ns for it'
+equal 'a host is late if its devices are in turn' "$(findings host --min 0)" '1 late-host 60
+2 exposed-communication 100'
+equal 'the host is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 2 { print $5 }')" 'host or process node1 arrives last at 2 collectives a step, and others wait 60 ns for it'
 late_host '' | stream nohost
-equal '... or its profile if hosts are unknown' "$(nsysx-diagnose -q --tsv --min 0 "$T/nohost" | awk -F'\t' 'NR == 3 { print $2, $5 }' | cut -c 1-29)" 'late-host host or process r1 '
+equal '... or its profile if hosts are unknown' "$(nsysx-diagnose -q --tsv --min 0 "$T/nohost" | awk -F'\t' 'NR == 2 { print $2, $5 }' | cut -c 1-29)" 'late-host host or process r1 '
 grep -v '^clock' "$T/slow" | nsysx-view --partial >"$T/apart"
 shows 'clocks that cannot be compared' 'not known: late hosts and devices: clocks of devices cannot be compared: nsysx-align' nsysx-diagnose -q --table "$T/apart"
 sed 's/\(^thunk.*\t\)60\t1$/\1\t1/' "$T/slow" >"$T/nohidden"
@@ -796,6 +796,10 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	made --processes 4 --racks 2 --late-rack 1:300000 --steps 8
 	ok 'a late rack is named by its hosts' sh -c 'case $1 in "the 2 devices of hosts rack1-node002 to rack1-node003, in read_shard: the 2 devices of hosts rack1-node002 to rack1-node003 arrive last at "*) ;; *) echo "$1"; exit 1 ;; esac' \
 		sh "$(told late-host)"
+	equal '... before the communication in which others wait, of which there is more' "$(nsysx-diagnose -q --tsv "$T/made" | awk -F'\t' 'NR == 2 { f = $2; gain = $3 } $2 == "exposed-communication" { print f, ($3 > gain) }')" 'late-host 1'
+	shows '... on the first screen' 'look first at the 2 devices of hosts rack1-node002 to rack1-node003' nsysx-diagnose -q --table "$T/made"
+	made --processes 4 --racks 2 --late-rack 1:100000 --steps 8
+	equal '... but not if that is more than twice as much' "$(nsysx-diagnose -q --tsv "$T/made" | awk -F'\t' 'NR == 2 { f = $2; gain = $3 } $2 == "late-host" { print f, (gain > 2 * $3) }')" 'exposed-communication 1'
 	made --processes 8 --racks 4 --late-rack 2:300000 --steps 6
 	ok '... of four as well' sh -c 'case $1 in "the 2 devices of hosts rack2-node004 to rack2-node005, in read_shard: "*) ;; *) echo "$1"; exit 1 ;; esac' sh "$(told late-host)"
 	# PyTorch without NCCL's payloads: no wait is known, but hosts of the rack are idle as long as others communicate longer. Devices are in the

@@ -239,7 +239,7 @@ put_verdict(struct idle *f, const struct nsx_sums *s, struct nsx_table *t, uint3
 	struct verdict_row r = { .keys = nsx_idle_keys(f, window), .ns = v.ns,
 		.per = nsx_idle_length(w), .lost = v.group < 0 ? NSX_ABSENT : v.lost, .word = v.word,
 		.loss = v.group < 0 ? NULL : words[v.group].loss,
-		 .cause = v.cause < 0 ? NULL : nsx_cause_name((enum nsx_cause)v.cause) };
+		.cause = v.cause < 0 ? NULL : nsx_cause_name((enum nsx_cause)v.cause) };
 	struct nsx_buf *b = &f->scratch;
 
 	if (r.per <= 0)
