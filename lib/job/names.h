@@ -4,7 +4,7 @@
  *   aten::copy_, seq = 7, op_id = 52, sizes = [[2, 3], []]   ->  key aten::copy_
  *   {'Module': 'model.layers.3.mlp', 'TrainableParams': ...}  ->  key model.layers.3.mlp, digits model.layers.#.mlp
  *   conv2d_5, op_id = 9                                       ->  key conv2d_5, digits conv2d_#
- *   ProfilerStep#7                                            ->  key ProfilerStep#7, steps and digits ProfilerStep## */
+ *   ProfilerStep#7                                            ->  key ProfilerStep#7, steps ProfilerStep## */
 #ifndef NSX_JOB_NAMES_H
 #define NSX_JOB_NAMES_H
 

@@ -813,6 +813,18 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 		END { for (d in ns) { late = ns[d] > 5e6; n[late]++; s[late] += ns[d] } printf "%d %d %.0f\n", n[0], n[1], (s[1] / n[1] - s[0] / n[0]) / 5 / 1e4 }' >"$T/got"
 	equal '... its command shows by how much: of 24 devices 8 in 5 steps' "$(cat "$T/got")" '16 8 200'
 	equal '... nothing is not known of waits' "$(nsysx-diagnose -q --table "$T/made" | grep -c 'not known: late hosts')" 0
+	# Samples of Python in what the hosts do that are late: 15 of 100 us in each step.
+	made --torch --processes 4 --racks 2 --late-rack 1:2000000 --steps 6
+	nsysx-view -q -t device "$T/made" >"$T/made.devices"
+	nsysx-idle -q --tsv --steps --cause range --list 1000 "$T/made" | awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		$c["ns"] > 1e6 { for (k = 1; k <= 15; k++) print $c["start"] + k * 100000, $c["device"], $c["tid"] }' | sort -n >"$T/moments"
+	awk -f host/sampled.awk "$T/made.devices" "$T/moments" "$T/made" >"$T/sampled"
+	nsysx-diagnose -q --tsv "$T/sampled" | awk -F'\t' '$2 == "late-host"' >"$T/late"
+	ok 'a late host is told with the line of Python in which it is late' grep -q '; the host there: running in load_batch (data.py:80): 1.500 ms a step, 75 samples; the others communicate' "$T/late"
+	ok '... and what to do about it' sh -c 'cut -f 8 "$1" | grep -q "^make that code do less"' sh "$T/late"
+	sh -c "$(cut -f 6 "$T/late")" | awk -F'\t' '$2 ~ /load_batch/ { print ($1 == 2 || $1 == 3), $2, $3, $7 }' >"$T/got"
+	equal '... which its command shows, of the four steps that count' "$(cat "$T/got")" '1 /app/data.py:80[load_batch] 6000000 1500000'
+	ok 'without samples it is told how to get them' sh -c 'nsysx-diagnose -q --tsv "$1" | grep -q "^1.late-host.*of a recording with nsysx-record --cpu nsysx-idle --by host --lines=sum has the lines of Python"' sh "$T/made"
 	made --torch --processes 8 --racks 8 --late-rack 5:2000000 --steps 6
 	ok '... or a host alone' sh -c 'case $1 in "device 5, in read_shard: device 5 is idle 2.0"*) ;; *) echo "$1"; exit 1 ;; esac' sh "$(told late-host)"
 	made --torch --processes 8 --steps 6
