@@ -14,8 +14,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICES(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel|scope|host",
 			"what the frames are; a file each [source]"),
 	NSX_OPT_CHOICE(0, "names", &names, "steps|key|full|digits",
-		       "names of ranges: without what frameworks append, in full, or with digits as #, of steps alone or "
-		       "of all [steps]"),
+		       "names of ranges: without what frameworks append, in full, or with digits as #, of steps alone "
+		       "or of all [steps]"),
 	NSX_OPT_STR(0, "while", &during, "WHEN",
 		    "by host: idle, or idle:CAUSE,...: only while devices were idle as a thread had not launched"),
 	NSX_OPT_CHOICE(0, "threads", &threads, "launching|all",

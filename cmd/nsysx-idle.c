@@ -38,8 +38,8 @@ static const struct nsx_opt opts[] = {
 		     "by device: one window for all devices, from the earliest start to the latest end"),
 	NSX_OPT_FLAG(0, "zeros", &zeros, "also print rows of 0 ns"),
 	NSX_OPT_CHOICE(0, "names", &names, "steps|key|full|digits",
-		       "names of ranges: without what frameworks append, in full, or with digits as #, of steps alone or "
-		       "of all [key; --folded and by host: steps]"),
+		       "names of ranges: without what frameworks append, in full, or with digits as #, of steps alone "
+		       "or of all [key; --folded and by host: steps]"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_STREAM,

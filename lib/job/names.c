@@ -181,7 +181,7 @@ nsx_name_seq(struct nsx_str name)
 	return from < at && nsx_get_int((struct nsx_str){ name.ptr + from, at - from }, &seq) ? seq : NSX_ABSENT;
 }
 
-/* Whether what stands before `at` ends in a word for steps and at most two other characters: "train_step ", "Iter #". */
+/* Whether what stands before `at` ends in a word of steps and at most two other characters: "train_step ", "Iter #". */
 static bool
 is_behind_step(struct nsx_str s, size_t at)
 {

@@ -254,9 +254,9 @@ $(nsysx_out)/tables/step-phase.tsv: $(nsysx_last) $(nsysx_counted)
 	$(nsysx_at)$(nsysx_begin) : >$@; : >$(nsysx_log); ! cut -f 1 $(nsysx_out)/tables/step-each.tsv | grep -qE '[*]: (prefill|decode|mixed)$$' || \
 		{ LC_ALL=C $(nsysx_bin)nsysx-steps --tsv --by phase -o $@ $< $(nsysx_said); }
 # A step as lanes.
-$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(nsysx_counted) $(call nsysx_table,record-device gaps path) $(nsysx_here)/lanes.awk
+$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(nsysx_counted) $(call nsysx_table,record-device record-clock gaps path) $(nsysx_here)/lanes.awk
 	$(nsysx_at)$(nsysx_begin) rm -f $@.failed; LC_ALL=C; export LC_ALL; awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) \
-		-v view='$(nsysx_bin)nsysx-view -q -t op $<' -v failed=$@.failed -f $(nsysx_here)/lanes.awk $(nsysx_counted) $(call nsysx_table,record-device gaps path) >$@ && \
+		-v clock=$(nsysx_out)/tables/record-clock.tsv -v view='$(nsysx_bin)nsysx-view -q -t op $<' -v failed=$@.failed -f $(nsysx_here)/lanes.awk $(nsysx_counted) $(call nsysx_table,record-device gaps path) >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
 # Without compared clocks these tables are empty; the reason is written to the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))
