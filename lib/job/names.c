@@ -203,11 +203,22 @@ is_behind_step(struct nsx_str s, size_t at)
 	return false;
 }
 
+/* Whether the key of a name, which has digits, is that of a step. */
+static bool
+is_of_step(struct nsx_str key)
+{
+	for (size_t i = 1; i < key.len; i++)
+		if (nsx_is_digit(key.ptr[i]) && !nsx_is_letter(key.ptr[i - 1]) && !nsx_is_digit(key.ptr[i - 1])
+		    && is_behind_step(key, i))
+			return true;
+	return nsx_framework_is(NSX_FRAMEWORK_STEP, key);
+}
+
 struct nsx_str
 nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struct nsx_buf *scratch)
 {
 	struct nsx_str key;
-	bool number = false, step = false;
+	bool number = false;
 
 	if (names == NSX_NAMES_FULL || nsx_str_eq(domain, NSX_STR("TSL")))
 		return name;
@@ -216,7 +227,7 @@ nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struc
 		return key;
 	for (size_t i = 0; i < key.len && !number; i++)
 		number = nsx_is_digit(key.ptr[i]);
-	if (!number)
+	if (!number || (names == NSX_NAMES_STEPS && !is_of_step(key)))
 		return key;
 	scratch->len = 0;
 	for (size_t i = 0; i < key.len;) {
@@ -227,15 +238,10 @@ nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struc
 			continue;
 		}
 		nsx_buf_char(scratch, '#');
-		step |= names == NSX_NAMES_STEPS && is_behind_step(key, i);
 		while (i < key.len && nsx_is_digit(key.ptr[i]))
 			i++;
 	}
-	if (scratch->failed)
-		return (struct nsx_str){ "", 0 };
-	if (names == NSX_NAMES_STEPS && !step && !nsx_framework_is(NSX_FRAMEWORK_STEP, nsx_buf_view(scratch)))
-		return key;
-	return nsx_buf_view(scratch);
+	return scratch->failed ? (struct nsx_str){ "", 0 } : nsx_buf_view(scratch);
 }
 
 bool
