@@ -22,7 +22,7 @@ enum { WIDEST = 100, BAR = 30, LEAST = 8, NAMES = 24, TIME = 14, REST = 11, CLOS
 /* A verdict, the number of devices that have it, and the one of these with the largest share (among equal ones, the
  * first). */
 struct word { const char *word; size_t n; const struct nsx_look_device *most; double share; };
-enum { NWORDS = 8 };
+enum { NWORDS = 16 };
 
 /* The verdicts of devices, the most frequent first; equally frequent ones in order of devices. Returns the number of
  * distinct ones. */
