@@ -23,8 +23,9 @@ static const struct nsx_opt opts[] = {
 	NSX_TOOL_STEPS,
 	NSX_OPT_STR(0, "cause", &causes, "NAME,...", "only idle time of these causes or groups of causes"),
 	NSX_OPT_FLAG(0, "drained", &drained, "only gaps before which the host had waited for the GPU"),
-	NSX_OPT_MAYBE(0, "lines", &lines, "leaf",
-		      "by host: also by the line of Python, the program's own or the innermost (leaf)"),
+	NSX_OPT_MAYBE(0, "lines", &lines, "leaf|sum",
+		      "by host: also by the line of Python, the program's own or the innermost (leaf), or sums by "
+		      "line"),
 	NSX_OPT_FLAG(0, "functions", &functions, "by host: native functions in the running time instead"),
 	NSX_OPT_FLAG(0, "verdict", &verdict, "print what each window is bound by instead"),
 	NSX_OPT_INT(0, "list", &list, "N", 0, 100000000, "print the N longest gaps instead"),
@@ -36,8 +37,9 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "all", &all,
 		     "by device: one window for all devices, from the earliest start to the latest end"),
 	NSX_OPT_FLAG(0, "zeros", &zeros, "also print rows of 0 ns"),
-	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-		       "names of ranges: without what frameworks append, in full, or with digits as # [key]"),
+	NSX_OPT_CHOICE(0, "names", &names, "steps|key|full|digits",
+		       "names of ranges: without what frameworks append, in full, or with digits as #, of steps alone "
+		       "or of all [key; --folded and by host: steps]"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_STREAM,
@@ -121,12 +123,13 @@ write_stream(int nops, char **ops, const struct nsx_idle_options *o)
 static int
 print_host(int nops, char **ops)
 {
+	bool sums = lines && strcmp(lines, "sum") == 0;
 	struct nsx_idle_host_options o = { .list = list,
 					   .rows = list >= 0   ? NSX_IDLE_HOST_LIST
 						   : functions ? NSX_IDLE_HOST_FUNCTIONS
-						   : lines     ? NSX_IDLE_HOST_LINES
+						   : lines     ? (sums ? NSX_IDLE_HOST_SUMS : NSX_IDLE_HOST_LINES)
 							       : NSX_IDLE_HOST_STATES,
-					   .leaf = lines && *lines,
+					   .leaf = lines && *lines && !sums,
 					   .causes = causes ? nsx_tool_host_causes(&cli, "--cause", causes, causes) : 0,
 					   .require = nsx_tool_input.require };
 	struct nsx_table *table = NULL;
@@ -136,15 +139,16 @@ print_host(int nops, char **ops)
 
 	if ((lines && functions) || (list >= 0 && functions))
 		nsx_cli_misuse(&cli, "--functions excludes --lines and --list");
-	if (lines && *lines && strcmp(lines, "leaf") != 0)
-		nsx_cli_misuse(&cli, "--lines: want leaf or nothing, got \"%s\"", lines);
+	if (lines && *lines && !sums && strcmp(lines, "leaf") != 0)
+		nsx_cli_misuse(&cli, "--lines: want leaf, sum or nothing, got \"%s\"", lines);
+	if (sums && list >= 0)
+		nsx_cli_misuse(&cli, "--lines=sum excludes --list");
 	if (steps || nsx_tool_steps.step || nsx_tool_steps.module || drained || all || zeros || verdict || folded ||
 	    mark)
 		nsx_cli_misuse(&cli,
 			       "--by host: of the other options --cause, --lines, --functions, --list and --names go "
 			       "with it");
-	if (names)
-		nsx_names_parse(names, &o.names);
+	nsx_names_parse(names ? names : "steps", &o.names);
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	rc = nsx_idle_marked(&t.in, latency, o.require, &t.diags, &t.err);
@@ -253,8 +257,7 @@ main(int argc, char **argv)
 	if ((folded || list >= 0) && o.by != NSX_WINDOWS_DEVICE)
 		nsx_cli_misuse(&cli, "--%s is of each device: --by does not go with it, but --steps does", folded
 		               ? "folded" : "list");
-	if (names)
-		nsx_names_parse(names, &o.names);
+	nsx_names_parse(names ? names : folded ? "steps" : "key", &o.names);
 	if (folded && nsx_tool_forms())
 		nsx_cli_misuse(&cli, "--folded writes stacks: --tsv, --table and --json do not go with it");
 	o.notes = o.form == NSX_IDLE_TABLE && !grouped && o.by == NSX_WINDOWS_DEVICE && !causes && !drained &&

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "job/frameworks.h"
 #include "stream/kinds.h"
 
 bool
 nsx_names_parse(const char *s, enum nsx_names *names)
 {
-	static const char *const words[] = { [NSX_NAMES_KEY] = "key", [NSX_NAMES_FULL] = "full", [NSX_NAMES_DIGITS] =
-	                                     "digits" };
+	static const char *const words[] = { [NSX_NAMES_KEY] = "key", [NSX_NAMES_FULL] = "full",
+	                                     [NSX_NAMES_DIGITS] = "digits", [NSX_NAMES_STEPS] = "steps" };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(s, words[i]) == 0) {
@@ -180,6 +181,39 @@ nsx_name_seq(struct nsx_str name)
 	return from < at && nsx_get_int((struct nsx_str){ name.ptr + from, at - from }, &seq) ? seq : NSX_ABSENT;
 }
 
+/* Whether what stands before `at` ends in a word of steps and at most two other characters: "train_step ", "Iter #". */
+static bool
+is_behind_step(struct nsx_str s, size_t at)
+{
+	static const char *const words[] = { "step", "iteration", "iter", "epoch", "batch" };
+	size_t end = at, begin;
+
+	while (end && at - end < 2 && !nsx_is_letter(s.ptr[end - 1]) && !nsx_is_digit(s.ptr[end - 1]))
+		end--;
+	for (begin = end; begin && nsx_is_letter(s.ptr[begin - 1]);)
+		begin--;
+	for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+		size_t n = strlen(words[w]), i = 0;
+
+		while (end - begin == n && i < n && (s.ptr[begin + i] | 32) == words[w][i])
+			i++;
+		if (i == n)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the key of a name, which has digits, is that of a step. */
+static bool
+is_of_step(struct nsx_str key)
+{
+	for (size_t i = 1; i < key.len; i++)
+		if (nsx_is_digit(key.ptr[i]) && !nsx_is_letter(key.ptr[i - 1]) && !nsx_is_digit(key.ptr[i - 1])
+		    && is_behind_step(key, i))
+			return true;
+	return nsx_framework_is(NSX_FRAMEWORK_STEP, key);
+}
+
 struct nsx_str
 nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struct nsx_buf *scratch)
 {
@@ -193,7 +227,7 @@ nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struc
 		return key;
 	for (size_t i = 0; i < key.len && !number; i++)
 		number = nsx_is_digit(key.ptr[i]);
-	if (!number)
+	if (!number || (names == NSX_NAMES_STEPS && !is_of_step(key)))
 		return key;
 	scratch->len = 0;
 	for (size_t i = 0; i < key.len;) {

@@ -3,7 +3,8 @@
  *
  *   aten::copy_, seq = 7, op_id = 52, sizes = [[2, 3], []]   ->  key aten::copy_
  *   {'Module': 'model.layers.3.mlp', 'TrainableParams': ...}  ->  key model.layers.3.mlp, digits model.layers.#.mlp
- *   conv2d_5, op_id = 9                                       ->  key conv2d_5, digits conv2d_# */
+ *   conv2d_5, op_id = 9                                       ->  key conv2d_5, digits conv2d_#
+ *   ProfilerStep#7                                            ->  key ProfilerStep#7, steps ProfilerStep## */
 #ifndef NSX_JOB_NAMES_H
 #define NSX_JOB_NAMES_H
 
@@ -16,10 +17,12 @@ enum nsx_names {
 	NSX_NAMES_KEY,      /* without the suffix of PyTorch's emit_nvtx; for the dictionary of a layer hook its
 	                     * Module */
 	NSX_NAMES_FULL,     /* unchanged */
-	NSX_NAMES_DIGITS    /* the key with runs of digits not preceded by a letter or digit replaced by '#' */
+	NSX_NAMES_DIGITS,   /* the key with runs of digits not preceded by a letter or digit replaced by '#' */
+	NSX_NAMES_STEPS     /* the same for names of steps, each of which has another number: those that frameworks
+	                     * give, and a number behind a word such as step or iteration; the key of others */
 };
 
-/* "key", "full" or "digits"; false for anything else. */
+/* "key", "full", "digits" or "steps"; false for anything else. */
 bool nsx_names_parse(const char *s, enum nsx_names *names);
 
 /* The key of a range's name: a part of it, never empty unless the name is. */

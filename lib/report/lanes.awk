@@ -11,13 +11,34 @@
 # has one row, in the lane none: what is `outside` if it did nothing in that time, `limit` if the picture has too many
 # devices: then those of the list `relevant`, numbers with commas between them, come first. A device without steps is
 # drawn over the picked one, without a number. Without steps the op table is read twice, and the whole recording is the
-# only step: step, on and period are empty. If `view` fails, it makes the file `failed`, if one is named.
+# only step: step, on and period are empty. Devices whose clocks were not compared with that of the picked one, by the
+# table `clock` (record-clock.tsv) or, of several profiles without one, by their profiles, are drawn over their step of
+# that number, or the nearest one, from its own start: start is relative to the first start of the devices on their
+# clock, which the column clock numbers, 1 being that of the picked one. If `view` fails, it makes the file `failed`, if one is named.
 BEGIN {
 	FS = OFS = "\t"
 	OFMT = CONVFMT = "%.16g"
 	DEVICES = 16
 	PIECES = 3200
-	print "pick", "step", "device", "lane", "what", "start", "dur", "count", "name", "on", "period", "length"
+	print "pick", "step", "device", "lane", "what", "start", "dur", "count", "name", "on", "period", "length", "clock"
+	while (clock != "" && (getline < clock) > 0) {
+		if (!("component" in col)) {
+			for (i = 1; i <= NF; i++)
+				col[$i] = i
+			continue
+		}
+		clock_of[v("device")] = v("component")
+	}
+	for (split("", col); ARGV[2] != "" && (getline < ARGV[2]) > 0;) {
+		if (!("device" in col)) {
+			for (i = 1; i <= NF; i++)
+				col[$i] = i
+			continue
+		}
+		if (clock_of[v("device")] == "" && ("profile" in col))
+			clock_of[v("device")] = "profile " v("profile")
+	}
+	close(ARGV[2])
 }
 FNR == 1 {
 	file++
@@ -90,13 +111,26 @@ function open_window(k, d, a, b, number) {
 	begin[total] = settled[total] = a
 	finish[total] = b
 	window[k, ++windows[k]] = window_of[k, d] = total
-	if (windows[k] == 1 || a < zero[k])
-		zero[k] = a
-	if (windows[k] == 1 || b > stop[k])
-		stop[k] = b
+	reach(k, d, a, b)
 }
+# The picture k of the devices on the clock of d is from a to b, too.
+function reach(k, d, a, b,   c) {
+	c = k SUBSEP clock_of[d]
+	if (!(c in clock_at)) {
+		clock_at[c] = ++clocks[k]
+		zero[k, clocks[k]] = a
+		stop[k, clocks[k]] = b
+	}
+	c = k SUBSEP clock_at[c]
+	if (a < zero[c])
+		zero[c] = a
+	if (b > stop[c])
+		stop[c] = b
+}
+# The number of the clock of d in picture k; 0: nothing on it is drawn.
+function on_clock(k, d) { return ((k, clock_of[d]) in clock_at) ? clock_at[k, clock_of[d]] : 0 }
 # Pick step i: open windows over it, and on each other device over its step of that number if it overlaps this one, else
-# that which overlaps it most.
+# that which overlaps it most; on another clock that of the nearest number.
 function pick(k, name, i,   j, d, m, x, most, best, others, wanted) {
 	picked[k] = name
 	on[k] = device[i]
@@ -108,6 +142,8 @@ function pick(k, name, i,   j, d, m, x, most, best, others, wanted) {
 		if (d == device[i])
 			continue
 		x = (from[j] + period[j] < from[i] + period[i] ? from[j] + period[j] : from[i] + period[i]) - (from[j] > from[i] ? from[j] : from[i])
+		if (clock_of[d] != clock_of[device[i]])
+			x = 1e200 / (1 + (number[j] < number[i] ? number[i] - number[j] : number[j] - number[i]))
 		if (x <= 0)
 			continue
 		if (number[j] == number[i])
@@ -136,8 +172,12 @@ function open_over(k, d, best,   x) {
 # Open windows for devices without such a step.
 function open_rest(k,   i) {
 	for (i = 1; i <= devices && windows[k] < DEVICES; i++)
-		if (!((k, listed[i]) in window_of))
-			open_window(k, listed[i], base[k], base[k] + length_of[k], "")
+		if (!((k, listed[i]) in window_of)) {
+			if (on_clock(k, listed[i]) == 1)
+				open_window(k, listed[i], base[k], base[k] + length_of[k], "")
+			else
+				no_time[k, listed[i]] = 1
+		}
 }
 # Without steps, the window is from the first operation's start to the last operation's end, on all devices.
 function widen(d, a, b) {
@@ -146,19 +186,19 @@ function widen(d, a, b) {
 			return
 		open_window(1, d, a, b, "")
 	}
-	if (a < zero[1])
-		zero[1] = a
-	if (b > stop[1])
-		stop[1] = b
+	reach(1, d, a, b)
 }
-function widened(   w) {
+function widened(   w, i) {
 	picked[1] = "recording"
 	picks = 1
-	base[1] = zero[1]
-	length_of[1] = stop[1] - zero[1]
+	base[1] = zero[1, 1]
+	for (i = 1; i <= clocks[1]; i++)
+		if (stop[1, i] - zero[1, i] > length_of[1])
+			length_of[1] = stop[1, i] - zero[1, i]
 	for (w = 1; w <= windows[1]; w++) {
-		begin[window[1, w]] = settled[window[1, w]] = zero[1]
-		finish[window[1, w]] = stop[1]
+		i = on_clock(1, of[window[1, w]])
+		begin[window[1, w]] = settled[window[1, w]] = zero[1, i]
+		finish[window[1, w]] = stop[1, i]
 	}
 	open_rest(1)
 }
@@ -267,7 +307,7 @@ file == 4 {
 			continue
 		a = 1 * v("start")
 		b = a + v("dur")
-		if (b > a && a >= zero[k] && b <= stop[k])
+		if (b > a && on_clock(k, d) == 1 && a >= zero[k, 1] && b <= stop[k, 1])
 			extend(window_of[k, d], "path", v("part"), a, b, near_of[k], 1, b - a, v("part"))
 	}
 }
@@ -317,11 +357,12 @@ function join(a, b, c, end,   i, j, n) {
 		joined[n] = i < b && (j >= c || before(by[i], by[j])) ? by[i++] : by[j++]
 }
 # Print the pieces of window w of pick k.
-function put_window(k, w,   i, j) {
+function put_window(k, w,   i, j, c) {
+	c = on_clock(k, of[w])
 	order(w)
 	for (i = 1; i <= held[w]; i++) {
 		j = by[i]
-		print picked[k], step_at[w], of[w], lane_of[j], kind[j], lo[j] - zero[k], spent[j], ops_in[j], label[j], on[k], (on[k] == "" ? "" : length_of[k]), hi[j] - lo[j]
+		print picked[k], step_at[w], of[w], lane_of[j], kind[j], lo[j] - zero[k, c], spent[j], ops_in[j], label[j], on[k], (on[k] == "" ? "" : length_of[k]), hi[j] - lo[j], c
 		any = 1
 	}
 }
@@ -330,13 +371,14 @@ function put_none(k,   i, w) {
 	for (i = 1; i <= devices; i++) {
 		w = (k, listed[i]) in window_of ? window_of[k, listed[i]] : 0
 		if (!w || !held[w])
-			print picked[k], (w ? step_at[w] : ""), listed[i], "none", (w ? "outside" : "limit"), "", "", "", "", on[k], (on[k] == "" ? "" : length_of[k]), ""
+			print picked[k], (w ? step_at[w] : ""), listed[i], "none", (w || ((k, listed[i]) in no_time) ? "outside" : "limit"), "", "", "", "", on[k], (on[k] == "" ? "" : length_of[k]), "", ""
 	}
 }
 # The times of the picked steps in the form of nsysx-view --time.
-function spans(   k, list) {
+function spans(   k, i, list) {
 	for (k = 1; k <= picks; k++)
-		list = list (k > 1 ? "," : "") zero[k] ":" stop[k]
+		for (i = 1; i <= clocks[k]; i++)
+			list = list (list == "" ? "" : ",") zero[k, i] ":" stop[k, i]
 	return list
 }
 END {

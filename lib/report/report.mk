@@ -75,9 +75,10 @@ nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
 nsysx_program_by := module thunk variable opcode collective
 # What these say is not repeated: most of it the others said.
-nsysx_whole_by := device total node
+nsysx_whole_by := device total
+nsysx_group_by := node rack
 nsysx_detail_by := $(if $(nsysx_detail),range kernel phase)
-nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
+nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_group_by) $(nsysx_detail_by))
 nsysx_compile_by := range pass phase module process
 nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
 nsysx_kinds := diag clock skew profile device program collective
@@ -90,7 +91,7 @@ nsysx_late := stragglers curve waits pairs
 nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,lanes step-phase)) $(call nsysx_table,roofline points)
 nsysx_host := $(if $(nsysx_detail),$(call nsysx_table,host))
 nsysx_tables := $(nsysx_diagnosed) $(nsysx_relevant) $(nsysx_host) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
-	$(call nsysx_table,bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
+	$(call nsysx_table,bandwidth residual $(nsysx_late) waits-rack heap heap-peak heap-at-peak)
 nsysx_traces := $(if $(filter yes,$(TRACE)),$(nsysx_out)/job.pftrace)
 nsysx_program_folds := source op-name module
 nsysx_range_folds := $(if $(nsysx_detail),nvtx kernel)
@@ -216,11 +217,12 @@ $(nsysx_summaries): private nsysx_as := tables/summary
 $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_tell,making tables)
 	$(nsysx_at)$(nsysx_begin) for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log); \
-	by=$(call nsysx_list,$(nsysx_detail_by)) whole=; ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
-	! $(call nsysx_can,xla) || { by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=1; }; \
+	by=$(call nsysx_list,$(nsysx_detail_by)) whole=; ! $(call nsysx_can,comm) || \
+		by=$(call nsysx_list,collective $(nsysx_detail_by)) whole=$(call nsysx_list,$(nsysx_group_by)); \
+	! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=$(call nsysx_list,$(nsysx_whole_by) $(nsysx_group_by)); \
 	[ -z "$$by" ] || { LC_ALL=C; export LC_ALL; \
 		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
-		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $(call nsysx_list,$(nsysx_whole_by)) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
+		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $$whole -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
 	$(call nsysx_ask,comm)collectives --tsv --summary -o $@ $< $(nsysx_said)
 $(nsysx_compiles): private nsysx_as := tables/compile
@@ -252,9 +254,9 @@ $(nsysx_out)/tables/step-phase.tsv: $(nsysx_last) $(nsysx_counted)
 	$(nsysx_at)$(nsysx_begin) : >$@; : >$(nsysx_log); ! cut -f 1 $(nsysx_out)/tables/step-each.tsv | grep -qE '[*]: (prefill|decode|mixed)$$' || \
 		{ LC_ALL=C $(nsysx_bin)nsysx-steps --tsv --by phase -o $@ $< $(nsysx_said); }
 # A step as lanes.
-$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(nsysx_counted) $(call nsysx_table,record-device gaps path) $(nsysx_here)/lanes.awk
+$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_relevant) $(nsysx_counted) $(call nsysx_table,record-device record-clock gaps path) $(nsysx_here)/lanes.awk
 	$(nsysx_at)$(nsysx_begin) rm -f $@.failed; LC_ALL=C; export LC_ALL; awk -v relevant=$$(awk -F'\t' 'NR > 1 { printf "%s%s", s, $$1; s = "," }' $(nsysx_relevant)) \
-		-v view='$(nsysx_bin)nsysx-view -q -t op $<' -v failed=$@.failed -f $(nsysx_here)/lanes.awk $(nsysx_counted) $(call nsysx_table,record-device gaps path) >$@ && \
+		-v clock=$(nsysx_out)/tables/record-clock.tsv -v view='$(nsysx_bin)nsysx-view -q -t op $<' -v failed=$@.failed -f $(nsysx_here)/lanes.awk $(nsysx_counted) $(call nsysx_table,record-device gaps path) >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
 # Without compared clocks these tables are empty; the reason is written to the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))
@@ -263,6 +265,10 @@ nsysx_lates := $(call nsysx_table,$(nsysx_late))
 $(nsysx_lates): private nsysx_as := tables/stragglers
 $(nsysx_lates:.tsv=%tsv): $(nsysx_last)
 	$(if $(nsysx_unaligned),$(call nsysx_refuse,$(nsysx_lates)),$(call nsysx_asked,xla,$(nsysx_lates))stragglers --tsv --all -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said))
+# For which racks others wait, where there are several.
+$(nsysx_out)/tables/waits-rack.tsv: $(nsysx_last) $(call nsysx_table,rack)
+	$(if $(nsysx_unaligned),$(call nsysx_refuse,$@),$(nsysx_at)$(nsysx_begin) : >$@; : >$(nsysx_log); [ "$$(head -n 3 $(nsysx_out)/tables/rack.tsv | wc -l)" -lt 3 ] || \
+		{ LC_ALL=C $(nsysx_bin)nsysx-stragglers -q --tsv --waits --by rack -o $@ $< $(nsysx_said); })
 # The skew that remains after alignment: a second estimate, from the aligned stream.
 $(nsysx_out)/tables/residual.tsv: $(nsysx_last)
 	$(if $(filter no,$(ALIGN)),$(call nsysx_refuse,$@),$(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,xla) || ! $(call nsysx_can,devices); then : >$@; : >$(nsysx_log); exit; fi; \

@@ -48,6 +48,12 @@ static const struct nsx_sum_col line_cols[] = {
 	TIME_COLS,
 	{ "samples", NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
 };
+static const struct nsx_sum_col sum_cols[] = {
+	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) },
+	{ "line",    NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.line) },
+	TIME_COLS,
+	{ "samples", NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
+};
 static const struct nsx_sum_col function_cols[] = {
 	{ "device",   NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) },
 	{ "state",    NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, state_name },
@@ -62,6 +68,7 @@ static const struct nsx_sum_col function_cols[] = {
 static const struct nsx_sum_def defs[] = {
 	[NSX_IDLE_HOST_STATES] = DEF(state_cols, "-ns device cause state what", "ns state what cause share off"),
 	[NSX_IDLE_HOST_LINES] = DEF(line_cols, "-ns device cause state what line", "ns line what state samples share"),
+	[NSX_IDLE_HOST_SUMS] = DEF(sum_cols, "-ns device line", "ns line samples share off"),
 	[NSX_IDLE_HOST_FUNCTIONS] = DEF(function_cols, "-ns device state function", "ns function samples state share"),
 };
 
@@ -144,9 +151,10 @@ line_of(struct host *h, const struct nsx_doing_piece *p)
 static int
 add_row(struct host *h, const struct nsx_doing_piece *p)
 {
-	struct key key = { h->doing.cat.devices.p[p->device].number, p->cause, p->state,
-			   nsx_intern(&h->texts, nsx_doing_text(&h->doing, p->what)),
-			   h->options->rows == NSX_IDLE_HOST_LINES ? line_of(h, p) : 0 };
+	bool sums = h->options->rows == NSX_IDLE_HOST_SUMS;
+	struct key key = { h->doing.cat.devices.p[p->device].number, sums ? 0 : p->cause, sums ? 0 : p->state,
+			   sums ? 0 : nsx_intern(&h->texts, nsx_doing_text(&h->doing, p->what)),
+			   sums || h->options->rows == NSX_IDLE_HOST_LINES ? line_of(h, p) : 0 };
 	uint32_t at = key.what == NSX_NONE || key.line == NSX_NONE ? NSX_NONE : nsx_sums_number(&h->sums, &key);
 	struct row *row;
 
@@ -347,7 +355,8 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	if (rc == NSX_OK) {
-		if (options->rows == NSX_IDLE_HOST_LINES || options->rows == NSX_IDLE_HOST_FUNCTIONS)
+		if (options->rows == NSX_IDLE_HOST_LINES || options->rows == NSX_IDLE_HOST_SUMS
+		    || options->rows == NSX_IDLE_HOST_FUNCTIONS)
 			nsx_table_rough(*table, "ns", "samples", NSX_DOING_ENOUGH);
 		add_note(&h, *table);
 	}

@@ -8,14 +8,15 @@
 #include "job/names.h"
 #include "stream/reader.h"
 
-/* Rows: states of the thread that should have launched; the same by line of Python; native functions in running time;
- * the longest gaps, with what the host did most in each. */
-enum nsx_idle_host_rows { NSX_IDLE_HOST_STATES, NSX_IDLE_HOST_LINES, NSX_IDLE_HOST_FUNCTIONS, NSX_IDLE_HOST_LIST };
+/* Rows: states of the thread that should have launched; the same by line of Python; lines alone, whatever the state and
+ * the cause; native functions in running time; the longest gaps, with what the host did most in each. */
+enum nsx_idle_host_rows { NSX_IDLE_HOST_STATES, NSX_IDLE_HOST_LINES, NSX_IDLE_HOST_SUMS, NSX_IDLE_HOST_FUNCTIONS,
+                          NSX_IDLE_HOST_LIST };
 
 struct nsx_idle_host_options {
 	enum nsx_idle_host_rows rows;
 	int64_t        list;      /* LIST: rows */
-	bool           leaf;      /* LINES and LIST: the innermost line, whoever wrote it */
+	bool           leaf;      /* LINES, SUMS and LIST: the innermost line, whoever wrote it */
 	uint32_t       causes;    /* bits of enum nsx_cause; 0: all that are launch-starved */
 	enum nsx_names names;
 	const char    *require;   /* fail unless the stream has a record of this kind; NULL: none */

@@ -74,7 +74,7 @@ equal 'the evidence gives the difference from the idle time of a step: 120 - 40'
 equal 'the period of a step' "$(nsysx-diagnose -q --where --tsv "$T/job" | awk -F'\t' 'NR == 2 { print $4, $6, $7, $8, $9 }')" '3 1000 1000 1000 1'
 equal 'findings below --min are not listed' "$(findings job --min 6 | wc -l | tr -d ' ')" 5
 equal 'the verdict is that of nsysx-idle for the same window, after computation if that is more: 1755 of 3000' "$(nsysx-diagnose -q --table "$T/job" | sed -n 3,5p | tr '\n' ' ')" \
-	'computation is the largest part of 3 steps, 58.5%; the next: device 0 is host-bound: 16.0% of 3.000 us is idle time in which the host had not launched the next work; mostly host, 360 ns  '
+	'computation is the largest part of 3 steps, 58.5%; the largest loss: device 0 loses 16.0% of 3.000 us to idle time in which the host had not launched the next work; mostly host, 360 ns  '
 equal 'commands name the stream, and run' "$(nsysx-diagnose -q --tsv "$T/job" | awk -F'\t' 'NR > 1 { print $6 }' | sort -u | while read -r c; do
 	sh -c "$c" >/dev/null 2>&1 || echo "$c"
 done)" ''
@@ -94,7 +94,7 @@ cp "$T/job" "$T/it's a job"
 equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 3
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "share'
 shows 'the screen reports that gains do not add up' 'each taken alone, for gains do not add up' nsysx-diagnose -q --table "$T/job"
-shows 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5%, forecast 0.0% computation is the largest part of 3 steps, 58.5%; the next: device 0 is host-bound' nsysx-diagnose -q --table "$T/job"
+shows 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5%, forecast 0.0% computation is the largest part of 3 steps, 58.5%; the largest loss: device 0 loses 16.0% of ' nsysx-diagnose -q --table "$T/job"
 shows 'every finding has an action' 'do first: do not wait for the GPU in every step' nsysx-diagnose -q --table "$T/job"
 shows '--top 3: the number of further findings' 'and 4 more: --top 0' nsysx-diagnose -q --table --min 0 "$T/job"
 shows 'sizes of collectives are unknown: not examined' 'not known: slow collectives: sizes of collectives are not in the export' nsysx-diagnose -q --table "$T/job"
@@ -129,8 +129,8 @@ for n in 1 2; do
 done
 shows 'without steps the whole time counts as one' 'no steps are known; the whole time of a device counts as one: 3.860 us' nsysx-diagnose -q --table "$T/nosteps"
 equal '... and gains refer to it' "$(where_of nosteps | awk 'NR == 1 { w = $2 } NR > 1 { s += $2 } END { print $1, w, s - w }')" 'idle:latency 3860 0'
-equal '... with the verdict of nsysx-idle' "$(nsysx-diagnose -q --markdown "$T/nosteps" | sed -n '3s/computation is the largest part, [0-9.]*%; the next: //p')" \
-	"**$(nsysx-idle -q --tsv --verdict "$T/nosteps" | awk -F'\t' 'NR == 2 { print $NF }')**  "
+equal '... with the verdict of nsysx-idle' "$(nsysx-diagnose -q --markdown "$T/nosteps" | sed -n '3s/computation is the largest part, [0-9.]*%; the largest loss: device 0 //p')" \
+	"**$(nsysx-idle -q --tsv --verdict "$T/nosteps" | awk -F'\t' 'NR == 2 { print $8 }' | sed 's/^device 0 is compute-bound: [0-9.]*% of \(.*\) is computation; it \(loses [0-9.]*%\)/\2 of \1/')**  "
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 shows 'an empty stream' 'no GPU work in the stream' nsysx-diagnose -q --table "$T/empty"
 equal '... is neither looked at nor found to be worth nothing' "$(nsysx-diagnose -q --table "$T/empty" | grep -cE 'looked at|not known|nothing was found')" 0
@@ -263,11 +263,11 @@ late_host() {
 	done; done
 }
 late_host node | stream host
-equal 'a host is late if its devices are in turn' "$(findings host --min 0)" '1 exposed-communication 100
-2 late-host 60'
-equal 'the host is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 3 { print $5 }')" 'host or process node1 arrives last at 2 collectives a step, and others wait 60 ns for it'
+equal 'a host is late if its devices are in turn' "$(findings host --min 0)" '1 late-host 60
+2 exposed-communication 100'
+equal 'the host is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 2 { print $5 }')" 'host or process node1 arrives last at 2 collectives a step, and others wait 60 ns for it'
 late_host '' | stream nohost
-equal '... or its profile if hosts are unknown' "$(nsysx-diagnose -q --tsv --min 0 "$T/nohost" | awk -F'\t' 'NR == 3 { print $2, $5 }' | cut -c 1-29)" 'late-host host or process r1 '
+equal '... or its profile if hosts are unknown' "$(nsysx-diagnose -q --tsv --min 0 "$T/nohost" | awk -F'\t' 'NR == 2 { print $2, $5 }' | cut -c 1-29)" 'late-host host or process r1 '
 grep -v '^clock' "$T/slow" | nsysx-view --partial >"$T/apart"
 shows 'clocks that cannot be compared' 'not known: late hosts and devices: clocks of devices cannot be compared: nsysx-align' nsysx-diagnose -q --table "$T/apart"
 sed 's/\(^thunk.*\t\)60\t1$/\1\t1/' "$T/slow" >"$T/nohidden"
@@ -796,6 +796,10 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	made --processes 4 --racks 2 --late-rack 1:300000 --steps 8
 	ok 'a late rack is named by its hosts' sh -c 'case $1 in "the 2 devices of hosts rack1-node002 to rack1-node003, in read_shard: the 2 devices of hosts rack1-node002 to rack1-node003 arrive last at "*) ;; *) echo "$1"; exit 1 ;; esac' \
 		sh "$(told late-host)"
+	equal '... before the communication in which others wait, of which there is more' "$(nsysx-diagnose -q --tsv "$T/made" | awk -F'\t' 'NR == 2 { f = $2; gain = $3 } $2 == "exposed-communication" { print f, ($3 > gain) }')" 'late-host 1'
+	shows '... on the first screen' 'look first at the 2 devices of hosts rack1-node002 to rack1-node003' nsysx-diagnose -q --table "$T/made"
+	made --processes 4 --racks 2 --late-rack 1:100000 --steps 8
+	equal '... but not if that is more than twice as much' "$(nsysx-diagnose -q --tsv "$T/made" | awk -F'\t' 'NR == 2 { f = $2; gain = $3 } $2 == "late-host" { print f, (gain > 2 * $3) }')" 'exposed-communication 1'
 	made --processes 8 --racks 4 --late-rack 2:300000 --steps 6
 	ok '... of four as well' sh -c 'case $1 in "the 2 devices of hosts rack2-node004 to rack2-node005, in read_shard: "*) ;; *) echo "$1"; exit 1 ;; esac' sh "$(told late-host)"
 	# PyTorch without NCCL's payloads: no wait is known, but hosts of the rack are idle as long as others communicate longer. Devices are in the
@@ -809,6 +813,18 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 		END { for (d in ns) { late = ns[d] > 5e6; n[late]++; s[late] += ns[d] } printf "%d %d %.0f\n", n[0], n[1], (s[1] / n[1] - s[0] / n[0]) / 5 / 1e4 }' >"$T/got"
 	equal '... its command shows by how much: of 24 devices 8 in 5 steps' "$(cat "$T/got")" '16 8 200'
 	equal '... nothing is not known of waits' "$(nsysx-diagnose -q --table "$T/made" | grep -c 'not known: late hosts')" 0
+	# Samples of Python in what the hosts do that are late: 15 of 100 us in each step.
+	made --torch --processes 4 --racks 2 --late-rack 1:2000000 --steps 6
+	nsysx-view -q -t device "$T/made" >"$T/made.devices"
+	nsysx-idle -q --tsv --steps --cause range --list 1000 "$T/made" | awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		$c["ns"] > 1e6 { for (k = 1; k <= 15; k++) print $c["start"] + k * 100000, $c["device"], $c["tid"] }' | sort -n >"$T/moments"
+	awk -f host/sampled.awk "$T/made.devices" "$T/moments" "$T/made" >"$T/sampled"
+	nsysx-diagnose -q --tsv "$T/sampled" | awk -F'\t' '$2 == "late-host"' >"$T/late"
+	ok 'a late host is told with the line of Python in which it is late' grep -q '; the host there: running in load_batch (data.py:80): 1.500 ms a step, 75 samples; the others communicate' "$T/late"
+	ok '... and what to do about it' sh -c 'cut -f 8 "$1" | grep -q "^make that code do less"' sh "$T/late"
+	sh -c "$(cut -f 6 "$T/late")" | awk -F'\t' '$2 ~ /load_batch/ { print ($1 == 2 || $1 == 3), $2, $3, $7 }' >"$T/got"
+	equal '... which its command shows, of the four steps that count' "$(cat "$T/got")" '1 /app/data.py:80[load_batch] 6000000 1500000'
+	ok 'without samples it is told how to get them' sh -c 'nsysx-diagnose -q --tsv "$1" | grep -q "^1.late-host.*of a recording with nsysx-record --cpu nsysx-idle --by host --lines=sum has the lines of Python"' sh "$T/made"
 	made --torch --processes 8 --racks 8 --late-rack 5:2000000 --steps 6
 	ok '... or a host alone' sh -c 'case $1 in "device 5, in read_shard: device 5 is idle 2.0"*) ;; *) echo "$1"; exit 1 ;; esac' sh "$(told late-host)"
 	made --torch --processes 8 --steps 6

@@ -120,10 +120,10 @@ fails '--cause excludes --verdict' 2 '--cause does not go with --verdict' nsysx-
 equal 'no gaps are wanted' "$(nsysx-idle -q --tsv --list 0 "$T/causes" | wc -l | tr -d ' ')" 1
 
 # starved 310 of 990, mostly loading, of which [230,250) is the longest with one path and call: neither.
-equal 'the verdict' "$(nsysx-idle -q --tsv --latency 10ns --verdict "$T/causes" | cut -f 1-6 | tr '\t' '|')" \
-	"device|verdict|ns|share|cause|path
-0|host-bound|310|$(awk 'BEGIN { printf "%.17g", 310 / 990 }')|loading|"
-ok 'the verdict is below the table of a terminal' sh -c 'nsysx-idle -q --table "$T/causes" | grep -q "^device 0 is host-bound: 31.3% of "'
+equal 'the verdict is the largest part, computation, with the largest loss beside it' "$(nsysx-idle -q --tsv --latency 10ns --verdict "$T/causes" | cut -f 1-6,9- | tr '\t' '|')" \
+	"device|verdict|ns|share|cause|path|loss|lost
+0|compute-bound|375|0.3787878787878788|loading||host|310"
+ok 'the verdict is below the table of a terminal' sh -c 'nsysx-idle -q --table "$T/causes" | grep -q "^device 0 is compute-bound: 37.9% of 990 ns is computation; it loses 31.3% to idle time in which the host "'
 
 # The table of whole recordings reports compilation, with the ns of that cause; the table of steps does not, nor a table without compilation.
 compiling() { nsysx-idle -q --table "$@" | sed -n 's/^these windows are whole recordings, with \(.*\) of idle time during compilation; --steps.*/\1/p'; }
@@ -143,7 +143,8 @@ op name=k start=60 dur=40
 END_STREAM
 equal '90% of the time: compute-bound' "$(bound v 2,3)" 'compute-bound 90'
 sed 's/	60	40	/	61	39	/' "$T/v" >"$T/v1"
-equal 'less than 90 %: no-call' "$(bound v1 2,3,5)" 'unknown 11 no-call'
+equal '... loses nothing that matters' "$(bound v 9,10)" ' '
+equal 'less than 90 %: loses most to no-call' "$(bound v1 2,3,5,9,10)" 'compute-bound 89 no-call unknown 11'
 stream v2 <<'END_STREAM'
 device device=0
 op name=k start=0 dur=10
@@ -153,7 +154,9 @@ op name=k start=80 dur=1
 END_STREAM
 equal 'copies' "$(bound v2)" copy-bound
 sed 's/	40	20	/	40	30	/' "$T/v2" >"$T/v3"
-equal 'of equal times communication comes first' "$(bound v3 2,3,5)" 'comm-bound 30 '
+equal 'of equal times communication comes first' "$(bound v3 2,3,5,9,10)" 'comm-bound 30  communication 30'
+sed 's/	0	10	/	0	30	/; s/	10	30	/	30	30	/; s/	40	30	/	60	20	/' "$T/v3" >"$T/v5"
+equal '... and computation before both' "$(bound v5 2,3,9,10)" 'compute-bound 31 copies 30'
 stream v4 <<'END_STREAM'
 device device=0
 range range=1 host_start=0 host_dur=100 name=epoch~7
@@ -359,6 +362,12 @@ done >"$T/named"
 equal 'names by key, in full, without digits' "$(cat "$T/named")" 'device 0;launch-starved;range;aten::add 10
 device 0;launch-starved;range;aten::add, seq = 7, op_id = 52 10
 device 0;launch-starved;range;aten::add 10'
+sed 's/aten::add, seq = 7, op_id = 52/step 7 of layer_3/' "$T/names" >"$T/stepped"
+equal 'stacks of steps are one, whatever their numbers' "$(nsysx-idle -q --folded "$T/stepped" | grep ';range;')" 'device 0;launch-starved;range;step # of layer_# 10'
+equal '... unless names are wanted as they are' "$(nsysx-idle -q --folded --names=key "$T/stepped" | grep ';range;')" 'device 0;launch-starved;range;step 7 of layer_3 10'
+equal '... and a list tells which' "$(nsysx-idle -q --tsv --list 9 "$T/stepped" | grep -c 'step 7 of layer_3')" 1
+sed 's/aten::add, seq = 7, op_id = 52/layer_3/' "$T/names" >"$T/layered"
+equal '... and layers are not steps' "$(nsysx-idle -q --folded "$T/layered" | grep ';range;')" 'device 0;launch-starved;range;layer_3 10'
 
 # ---- incomplete and unusual streams
 
@@ -477,7 +486,7 @@ sed 's/^end.*//' "$T/warmed1" >"$T/x1"; sed 's/^end.*//' "$T/warmed2" >"$T/x2"
 same 'warming twice is warming once' "$T/x1" "$T/x2"
 equal 'shares are of the time without it' "$(nsysx-idle -q --tsv "$T/warmed" | cut -f 2,4,6 | tr '\t' ' ' | sed 1d | awk '{ printf "%s%s%.4f", sep, $1, $NF; sep = " " }')" \
 	'compute0.8571 removed0.0000 idle0.0571 idle0.0286 idle0.0571'
-equal 'so is the verdict' "$(nsysx-idle -q --tsv --verdict "$T/warmed" | sed 1d | cut -f 2,3 | tr '\t' ' ')" 'host-bound 30'
+equal 'so is the verdict' "$(nsysx-idle -q --tsv --verdict "$T/warmed" | sed 1d | cut -f 2,3,9,10 | tr '\t' ' ')" 'compute-bound 300 host 30'
 equal 'no gap of a list is in it' "$(nsysx-idle -q --tsv --list 9 "$T/warmed" | sed 1d | cut -f 2,3 | tr '\t' ' ')" '950 50'
 equal 'nor a stack' "$(nsysx-idle -q --folded "$T/warmed" | awk '{ sum += $NF } END { print sum }')" 50
 equal 'windows of a time have their part of it' "$(idle warmed --by every:100ns | awk '$3 == "removed" { print $2, $6 }' | paste -sd,)" \
@@ -520,15 +529,15 @@ short() {
 		call call=3 start=400 dur=2 name=cudaLaunchKernel class=launch ops=1
 		op name=k start=630 dur=100 call=3 tid=1 host_start=400 host_dur=2
 	END_STREAM
-	nsysx-idle -q --tsv --verdict "$T/short" | sed 1d | cut -f 2,3,5 | tr '\t' ' '
+	nsysx-idle -q --tsv --verdict "$T/short" | sed 1d | cut -f 2,5,9,10 | tr '\t' ' '
 }
-equal 'a call of 2 ns counts' "$(short 2)" 'host-bound 180 host'
-equal 'one of 1 ns does not' "$(short 1)" 'latency-bound 150 latency'
+equal 'a call of 2 ns counts' "$(short 2)" 'compute-bound host host 180'
+equal 'one of 1 ns does not' "$(short 1)" 'compute-bound latency latency 150'
 equal '... but in the table' "$(idle short | awk '$4 == "host" { print $5 }')" 178
 equal '... and there is a warning' "$(nsysx-idle --tsv "$T/short" 2>&1 >/dev/null | grep -c 'call took 1 ns or less')" 1
 sed 's/	630	100	/	490	100	/' "$T/short" >"$T/shorter"
 equal 'if most rests on them nothing is known' "$(nsysx-idle -q --tsv --verdict "$T/shorter" | sed 1d | cut -f 2,3,5,8)" \
-	"$(printf 'unknown\t100\t\tdevice 0 is unknown: 16.9%% of 590 ns is idle time before work whose launch took 1 ns or less by the export, which none does')"
+	"$(printf 'compute-bound\t400\t\tdevice 0 is compute-bound: 67.8%% of 590 ns is computation; it loses 16.9%% to idle time before work whose launch took 1 ns or less by the export, which none does')"
 
 # Two periods of a stream that was cut: what ended the wait at the end of the first is not the operation of the second.
 (. "$tests_dir/streamlib.sh"; stream) >"$T/periods" <<'END_STREAM'

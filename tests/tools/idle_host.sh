@@ -35,6 +35,14 @@ for by in states lines; do
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { ns[$(at["cause"])] += $(at["ns"]) } END { for (c in ns) printf "%s\t%.0f\n", c, ns[c] }' "$T/$by" | LC_ALL=C sort >"$T/got"
 	same "$by of a cause add up to it" "$T/want" "$T/got"
 done
+nsysx-idle -q --tsv --by host --lines=sum "$T/s" >"$T/sums"
+awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { k = $(at["device"]) "\t" $(at["line"]); ns[k] += $(at["ns"]); off[k] += $(at["off"]) } END { for (k in ns) printf "%s\t%.0f\t%.0f\n", k, ns[k], off[k] }' "$T/lines" | LC_ALL=C sort >"$T/want.sums"
+cut -f 1-3,5 "$T/sums" | sorted >"$T/got.sums"
+same '--lines=sum has a row for each line, the sum of those by state' "$T/want.sums" "$T/got.sums"
+equal '... the largest first' "$(sed 1d "$T/sums" | cut -f 3)" "$(sed 1d "$T/sums" | cut -f 3 | sort -rn)"
+equal '... and a gap counts once, however many states the host is in' "$(awk -F'\t' -v gaps="$(nsysx-idle -q --tsv --by host --list 100000 "$T/s" | sed 1d | wc -l)" 'NR > 1 { bad += $6 > gaps || $6 < 1 } END { print bad + 0 }' "$T/sums")" 0
+fails '... is not of gaps' 2 '--lines=sum excludes --list' nsysx-idle --by host --lines=sum --list 3 "$T/s"
+fails '... and lines are of some kind' 2 '--lines: want leaf, sum or nothing' nsysx-idle --by host --lines=all "$T/s"
 equal 'shares are of all launch-starved time' "$(awk -F'\t' 'NR > 1 { s += $6 } END { printf "%.6f\n", s }' "$T/states")" 1.000000
 
 # People see which times are guesses: those of lines with fewer than 5 samples.

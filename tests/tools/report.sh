@@ -142,6 +142,28 @@ equal '... and is drawn' "$(sed -n '/lanes-slowest" tab/,/lanes-median" tab/s/.*
 	'critical path: computation, 60 ns at 0 ns,critical path: work of the host, 40 ns at 60 ns'
 equal '... and a sentence on the page' "$(sed -n '/lanes-slowest" tab/,/lanes-median" tab/s/^<p class="note">\(.*\)<\/p>$/\1/p' few/page | paste -sd '|')" \
 	'Nothing of device 2 lies within this time.|For want of room 2 devices are not drawn: 16, 17.'
+# Devices 2 and 3 are on a clock of their own, on which it is 9000 where it is 1000 on that of 0 and 1. The step of 3 begins 10 later than that of 2.
+# Device 4, on a third one, has no such step, but two others; device 5, on the second, has none.
+mkdir -p apart/tables && (
+	cd apart/tables && printf 'class\tdevice\tstep\tstart\tperiod\nc\t0\t3\t1000\t100\nc\t1\t3\t1005\t90\nc\t2\t2\t8900\t99\nc\t2\t3\t9000\t80\nc\t3\t3\t9010\t70\nc\t4\t0\t1000\t50\nc\t4\t1\t5000\t60\n' >step-each.tsv &&
+	{ echo device; seq 0 5; } >record-device.tsv && printf 'device\tprofile\tcomponent\n0\t0\t0\n1\t0\t0\n2\t1\t1\n3\t1\t1\n4\t2\t2\n5\t1\t1\n' >record-clock.tsv &&
+	printf 'device\tstart\tdur\tcause\tnext\n2\t9025\t30\thost\tk\n' >gaps.tsv && printf 'step\tdevice\ton\tpart\tstart\tdur\n3\t0\t0\tcompute\t1000\t60\n3\t0\t2\thost\t1060\t40\n' >path.tsv &&
+	printf 'device\ttype\tname\tstart\tdur\tcomm\n0\tkernel\tk\t1010\t20\t0\n1\tkernel\tk\t1030\t20\t0\n4\tkernel\tk\t1040\t10\t0\n5\tkernel\tk\t1040\t10\t0\n4\tkernel\tk\t5040\t10\t0\n2\tkernel\tk\t9005\t20\t0\n3\tkernel\tk\t9030\t20\t0\n' >op.tsv
+	drawn() { awk -v view="sh -c 'echo \"\$*\" >asked; cat op.tsv' --" -f "$root/lib/report/lanes.awk" "$@" step-each.tsv record-device.tsv gaps.tsv path.tsv; }
+	drawn -v clock=record-clock.tsv >lanes.tsv
+	cp asked ../asked
+	awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/lanes.awk" lanes.tsv >../page
+	cut -f 1-2 record-clock.tsv >record-device.tsv
+	drawn >../unaligned
+)
+equal 'devices whose clocks were not compared are each drawn from the start of their step' "$(awk -F'\t' '$1 == "slowest" && $4 != "none" { print $3, $2, $4, $6, $7, $13 }' apart/tables/lanes.tsv | sort | paste -sd ,)" \
+	'0 3 compute 10 20 1,0 3 path 0 60 1,1 3 compute 30 20 1,2 3 compute 5 20 2,2 3 idle 25 30 2,3 3 compute 30 20 2,4 1 compute 40 10 3'
+equal '... of the operations of those times, of the median step and the slowest' "$(cat apart/asked)" '--time 9000:9080,1000:1100,5000:5060,1000:1100,9000:9080,5000:5060'
+equal '... and one without a step not at a time of another clock' "$(awk -F'\t' '$1 == "slowest" && $4 == "none" { print $3, $5 }' apart/tables/lanes.tsv)" '5 outside'
+equal '... so the picture says' "$(sed -n '/lanes-slowest" tab/,/lanes-median" tab/p' apart/page | grep -o '<text[^>]*>[CD]*[^<]*' | sed 's/.*>//; /s$/d; s/ with those.*//' | paste -sd ,)" \
+	'device 0,device 1,Clocks not compared,device 2,device 3,Clocks not compared,device 4'
+equal '... and a sentence' "$(grep -c 'need not have been at the same time as what is above it' apart/page) $(grep -c 'need not have been' few/page)" '1 0'
+equal 'without a table of clocks those of several profiles are not the same' "$(cut -f 1-7,13 apart/unaligned | grep -v none)" "$(cut -f 1-7,13 apart/tables/lanes.tsv | grep -v none)"
 causes=$(nsysx-idle --known | awk -F'\t' 'NR > 1 && $4 > 0 { print $1 }' | paste -sd ' ')
 echo 'END { n = split(drawn, c, " "); for (i = 1; i <= n; i++) print tinted(c[i]) }' >each.awk
 equal 'every cause of idle time has its own tint or stripes' "$(awk -v drawn="$causes" -f "$root/lib/report/page/html.awk" -f each.awk /dev/null | sort | uniq -d)" ''

@@ -83,6 +83,10 @@ equal 'eight of it are shown' "$(awk -F'\t' '$2 == "finding" && $1 >= 16 && $1 <
 equal '... and drawn' "$(awk -F'\t' 'NR == FNR { if ($2 == "finding" && $4 == 16) f[$1]; next } $1 == "slowest" && $4 == "compute" && $3 in f { print $3 }' "$T/late.report/tables/relevant.tsv" "$T/late.report/tables/lanes.tsv" | sort -u | wc -l | tr -d ' ')" 8
 lanes=$(awk -F'\t' '$1 == "slowest" && $4 != "none" { print $3 }' "$T/late.report/tables/lanes.tsv" | sort -u | wc -l | tr -d ' ')
 ok '... which the page says, with the number of all that are drawn' grep -q "Drawn are $lanes: 8 of the 16 devices of a finding, those that" "$T/late.report/index.html"
+ok 'racks have rows, the one for which others wait first' sh -c 'sed -n "/id=.racks/,/<.table>/p" "$1/index.html" | grep -o ">rack[0-9]<" | paste -sd " " | grep -q "^>rack1< >rack[02]< >rack[02]<$"' sh "$T/late.report"
+equal '... with how long, as the tables have it' "$(sed -n '/id="racks"/,/<\/table>/p' "$T/late.report/index.html" | grep -A 2 '>rack1<' | grep -o 'value="[0-9]*"' | tail -n 1)" \
+	"value=\"$(nsysx-stragglers -q --tsv --waits --by rack "$T/late.report/streams/collectives.nsysx" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["rack"] == "rack1" { s += $c["caused"] } END { printf "%.0f", s }')\""
+ok 'what is to be looked at first is that rack' grep -q '<p class="first">Look first at the 16 devices of hosts rack1-' "$T/late.report/index.html"
 ok 'the picture of devices by steps names it' grep -q 'Furthest above the others: <b>device 21</b>' "$T/report/index.html"
 ok 'machines have rows' grep -q '<h3 id="nodes">By machine</h3>' "$T/report/index.html"
 equal '... the machine with it first' "$(sed -n '/id="nodes"/,/<\/table>/p' "$T/report/index.html" | grep -o 'rack[0-9]-node[0-9]*' | head -n 1)" \

@@ -55,7 +55,18 @@ rules(void)
 		is_str(shown(NSX_NAMES_KEY, "", cases[i].name), cases[i].key, "key of %s", cases[i].name);
 		is_str(shown(NSX_NAMES_DIGITS, "", cases[i].name), cases[i].digits, "digits of %s", cases[i].name);
 		is_str(shown(NSX_NAMES_FULL, "", cases[i].name), cases[i].name, "in full: %s", cases[i].name);
+		is_str(shown(NSX_NAMES_STEPS, "", cases[i].name), cases[i].key, "no step: %s", cases[i].name);
 	}
+	static const struct { const char *name, *steps; } steps[] = {
+		{ "ProfilerStep#10", "ProfilerStep##" }, { "step 7", "step #" }, { "train_step_12", "train_step_#" }, { "Iteration: 3/100", "Iteration: #/#" },
+		{ "Epoch [2", "Epoch [#" }, { "ITER#4", "ITER##" }, { "step 1, layer 2", "step #, layer #" }, { "step[DECODE bs=4 toks=4]", "step[DECODE bs=# toks=#]" },
+		{ "execute_context_1(512)_generation_3(3)", "execute_context_#(#)_generation_#(#)" }, { "minibatch 3", "minibatch 3" },
+		{ "layer 3", "layer 3" }, { "step", "step" }, { "step7", "step7" }, { "step - 3", "step - 3" }, { "Block_0 of step", "Block_0 of step" }, { "3 step", "3 step" }, { "step 7, seq = 3", "step #" },
+	};
+
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		is_str(shown(NSX_NAMES_STEPS, "", steps[i].name), steps[i].steps, "of a step? %s", steps[i].name);
+	is_str(shown(NSX_NAMES_STEPS, "TSL", "Thunk:#step 3#"), "Thunk:#step 3#", "XLA's are no steps");
 	is_str(shown(NSX_NAMES_DIGITS, "TSL", "Thunk:#hlo_op=fusion.1#, op_id = 3"), "Thunk:#hlo_op=fusion.1#, op_id = 3", "XLA's names stay");
 }
 

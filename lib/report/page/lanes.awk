@@ -23,8 +23,9 @@ function v(name) { return $col[name] }
 		next
 	}
 	if (!((k, d) in row)) {
-		# Sorted by number: the table is in the order of the first pieces.
-		for (i = ++devices[k]; i > 1 && device[k, i - 1] + 0 > d + 0; i--)
+		# Sorted by clock and number: the table is in the order of the first pieces.
+		clock[k, d] = ("clock" in col) ? v("clock") + 0 : 1
+		for (i = ++devices[k]; i > 1 && is_behind(k, device[k, i - 1], d); i--)
 			row[k, device[k, i] = device[k, i - 1]] = i
 		device[k, i] = d
 		row[k, d] = i
@@ -48,8 +49,10 @@ function v(name) { return $col[name] }
 	if (v("lane") == "idle")
 		caused[v("what")] = 1
 }
+function is_behind(k, a, b) { return clock[k, a] != clock[k, b] ? clock[k, a] > clock[k, b] : a + 0 > b + 0 }
 BEGIN {
 	WIDE = 1000
+	APART = 24
 	HIGH = 9
 	HEAD = 15
 	split("compute comm copy idle path", lanes, " ")
@@ -110,16 +113,22 @@ function round_step(x,   s) {
 	return x / s > 5 ? 2 * s : x / s > 3 ? s : s > 1 ? s / 2 : 1
 }
 # All ticks have the unit of the length. Only positions in time are scaled to the width: letters keep their size.
-function draw(k,   i, j, n, y, x, w, filled, scale, per, high, step_of, unit, name_of) {
+# Devices on other clocks are below those above, with a line of text between them.
+function draw(k,   i, j, n, y, x, w, filled, scale, per, high, step_of, unit, name_of, apart, top) {
 	n = (k in led) ? 5 : 4
 	per = HEAD + n * (HIGH + 2) + 6
-	high = devices[k] * per + 18
+	for (i = 1; i <= devices[k]; i++) {
+		apart += i > 1 && clock[k, device[k, i]] != clock[k, device[k, i - 1]]
+		top[device[k, i]] = (i - 1) * per + apart * APART
+	}
+	clocks_apart += apart
+	high = devices[k] * per + apart * APART + 18
 	scale = WIDE / length_of[k]
 	printf "<svg class=\"lanes\" height=\"%d\" role=\"img\" aria-label=\"lanes of every device, %s\">\n", high, k
 	printf "<svg width=\"100%%\" height=\"%d\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\">\n", high, WIDE, high
 	for (i = 1; i <= devices[k]; i++)
 		for (j = 1; j <= n; j++)
-			printf "<path class=\"rail\" d=\"M0 %dh%d\"/>", (i - 1) * per + HEAD + (j - 1) * (HIGH + 2) + HIGH, WIDE
+			printf "<path class=\"rail\" d=\"M0 %dh%d\"/>", top[device[k, i]] + HEAD + (j - 1) * (HIGH + 2) + HIGH, WIDE
 	print ""
 	for (i = 1; i <= pieces[k]; i++) {
 		for (j = 1; lanes[j] != lane[k, i]; j++)
@@ -130,11 +139,14 @@ function draw(k,   i, j, n, y, x, w, filled, scale, per, high, step_of, unit, na
 		filled = dur[k, i] / spread[k, i]
 		if (lane[k, i] == "copy" && what[k, i] != "")
 			filled *= 0.4
-		printf "<rect %s%s x=\"%.4g\" y=\"%d\" width=\"%.3g\" height=\"%d\"><title>%s</title></rect>\n", fill(k, i), (filled < 0.95 ? sprintf(" opacity=\"%.2g\"", filled < 0.2 ? 0.2 : filled) : ""), x, (row[k, at[k, i]] - 1) * per + HEAD + (j - 1) * (HIGH + 2), (w < 0.6 ? 0.6 : w), HIGH, esc(told(k, i))
+		printf "<rect %s%s x=\"%.4g\" y=\"%d\" width=\"%.3g\" height=\"%d\"><title>%s</title></rect>\n", fill(k, i), (filled < 0.95 ? sprintf(" opacity=\"%.2g\"", filled < 0.2 ? 0.2 : filled) : ""), x, top[at[k, i]] + HEAD + (j - 1) * (HIGH + 2), (w < 0.6 ? 0.6 : w), HIGH, esc(told(k, i))
 	}
 	print "</svg>"
-	for (i = 1; i <= devices[k]; i++)
-		printf "<text x=\"0\" y=\"%d\">device %s</text>", (i - 1) * per + HEAD - 4, esc(device[k, i])
+	for (i = 1; i <= devices[k]; i++) {
+		if (i > 1 && clock[k, device[k, i]] != clock[k, device[k, i - 1]])
+			printf "<text class=\"apart\" x=\"0\" y=\"%d\">Clocks not compared with those above: from the start of %s here</text>", top[device[k, i]] - 8, (k == "recording" ? "what was recorded" : "a step")
+		printf "<text x=\"0\" y=\"%d\">device %s</text>", top[device[k, i]] + HEAD - 4, esc(device[k, i])
+	}
 	step_of = round_step(length_of[k])
 	unit = length_of[k] >= 1e9 ? 1e9 : length_of[k] >= 1e6 ? 1e6 : length_of[k] >= 1e3 ? 1e3 : 1
 	name_of = unit == 1e9 ? "s" : unit == 1e6 ? "ms" : unit == 1e3 ? "us" : "ns"
@@ -194,6 +206,8 @@ END {
 	if (any_path)
 		print "<ul class=\"key\">" path_legend() "</ul>\n<p class=\"note\">The lowest lane of a device has its part of the critical path: what the step waited for, from its end back to its start, through the devices that were waited for. Only what is on it makes the step longer.</p>"
 	if (pick[1] != "recording")
-		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; other devices are drawn over theirs, at the same time" : "") ".</p>"
+		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; other devices are drawn over theirs, at the same time" (clocks_apart ? " where clocks were compared, and from its own start where they were not" : "") : "") ".</p>"
+	if (clocks_apart)
+		print "<p class=\"note\">What is below a line “Clocks not compared” need not have been at the same time as what is above it: lengths can be compared, times cannot.</p>"
 	print "<p class=\"note\">Each device has a lane for computation, communication and copies, and for the causes of idle time. Operations too close to tell apart are drawn as one, paler where less of it is work, copies also where other work hides them, and gaps too short to draw are omitted; point at a piece for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"
 }

@@ -189,19 +189,34 @@ communication() {
 	table bandwidth 'collective:collective:s,bytes:size:B,group:devices:n,instances:instances:n,busbw_mean:bus bandwidth:bw,algbw_mean:algorithm bandwidth:bw,wait_mean:mean wait:ns,wait_max:longest wait:ns' 20 'No collective could be put together.'
 	rows bandwidth && { command awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["bytes"] != "" { found = 1 } END { exit found }' tables/bandwidth.tsv &&
 		why "No message size is known, so there are no bandwidths: $([ "$xla" ] && echo 'sizes come from HLO dumps (DUMPS).' || echo 'sizes come with the NVTX payloads of NCCL, which nsys exports with --include-blobs=true, and with what PyTorch records of process groups.')"; }
+	[ "$xla" ] || groups
 	[ "$xla" ] || ! rows record-clock || clocks
 	plots bandwidth 'Bus bandwidth by message size' waits 'Waiting for the last device, by collective'
 }
-devices() {
-	echo '<p class="note">Shares are of the window of each device: from the start of its first operation to the end of its last, without what warm-up removed; those of the summary are of the period of a step.</p>'
-	table device 'device:device:s,profile:profile:s,window:window:ns,compute_share:computing:share,exposed_share:exposed communication:share,idle_share:idle:share' 16 ''
-	if [ "$(awk 'NR > 2 { print 1; exit }' tables/node.tsv 2>/dev/null)" ]; then
+several() { [ "$(awk 'NR > 2 { print 1; exit }' "tables/$1.tsv" 2>/dev/null)" ]; }
+# Devices by rack and by machine, where there are several.
+groups() {
+	if several rack; then
+		echo '<h3 id="racks">By rack</h3>'
+		echo "<p class=\"note\">$(if rows waits-rack; then echo 'The rack for which others wait most first, with the sum of that over all collectives. Other times'; else echo 'The rack whose devices wait least for others first: they communicate least. Times'; fi) are means over its devices.</p>"
+		printf '%s\t12\ttables/rack.tsv\t\t1\n' "${mark}rack:rack:s,members:devices:n,devices:their numbers:s,compute:computing:ns,exposed:exposed communication:ns,idle:idle:ns$(rows waits-rack && printf %s ',caused:others waited for it:ns')"
+		awk -F'\t' -v OFS='\t' 'FNR == 1 { split("", c); for (i = 1; i <= NF; i++) c[$i] = i; if (FILENAME ~ /\/rack/) print "rack", "members", "devices", "compute", "exposed", "idle", "caused"; next }
+			FILENAME !~ /\/rack/ { caused[$c["rack"]] += $c["caused"]; next }
+			{ m = $c["members"]; printf "%.0f\t%.0f\t%s\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f\n", caused[$c["rack"]], $c["exposed"] / m, $c["rack"], m, $c["devices"], $c["compute"] / m, $c["exposed"] / m, $c["idle"] / m, caused[$c["rack"]] | "sort -k 1,1nr -k 2,2n -s | cut -f 3-" }' tables/waits-rack.tsv tables/rack.tsv
+		echo "$mark"
+	fi
+	if several node; then
 		echo '<h3 id="nodes">By machine</h3>'
 		echo '<p class="note">The machine whose devices wait least for others first. Times are sums over its devices, and of computing the mean over them, and the longest with its device.</p>'
 		printf '%s\t12\ttables/node.tsv\t\t1\n' "${mark}node:machine:s,members:devices:n,compute:computing:ns,exposed:exposed communication:ns,idle:idle:ns,compute_mean:computing on each:ns,compute_max:longest:ns,worst:by device:n"
 		awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print; next } { printf "%.0f\t%s\n", $c["exposed"] / $c["members"], $0 | "sort -k 1,1n -s | cut -f 2-" }' tables/node.tsv
 		echo "$mark"
 	fi
+}
+devices() {
+	echo '<p class="note">Shares are of the window of each device: from the start of its first operation to the end of its last, without what warm-up removed; those of the summary are of the period of a step.</p>'
+	table device 'device:device:s,profile:profile:s,window:window:ns,compute_share:computing:share,exposed_share:exposed communication:share,idle_share:idle:share' 16 ''
+	groups
 	echo '<h3>Who is late</h3>'
 	if [ "$devices" -ge 2 ]; then
 		! rows stragglers || echo '<p class="note">The latest device of a program first; below 0 it is early. Whom the others wait for in collectives need not be the latest on average.</p>'

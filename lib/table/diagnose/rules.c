@@ -208,6 +208,34 @@ worth(const struct nsx_finding *f)
 NSX_ORDER(by_gain, struct nsx_finding, NSX_CMP(worth(b), worth(a)), NSX_CMP(b->gain, a->gain),
           NSX_CMP(nsx_look_rank(a), nsx_look_rank(b)), NSX_CMP(a->cause, b->cause), NSX_CMP(a->evidence, b->evidence))
 
+/* A device that is late is one cause, and others wait for it in all collectives; exposed communication is the sum of
+ * them. From this share of that on it is looked at first. */
+#define FROM_COMM 0.5
+
+static bool
+is_late(const struct nsx_finding *f)
+{
+	return !f->more && (f->kind == NSX_FIND_LATE_HOST || f->kind == NSX_FIND_LATE_DEVICE
+	                    || f->kind == NSX_FIND_STRAGGLER);
+}
+
+static void
+put_late_first(struct nsx_look_at *a)
+{
+	struct nsx_finding *p = a->findings.p;
+	size_t comm = 0, late;
+
+	while (comm < a->findings.n && p[comm].kind != NSX_FIND_EXPOSED)
+		comm++;
+	for (late = comm + 1; late < a->findings.n; late++)
+		if (is_late(&p[late]) && worth(&p[late]) >= FROM_COMM * worth(&p[comm])) {
+			struct nsx_finding f = p[late];
+
+			memmove(p + comm + 1, p + comm, (late - comm) * sizeof *p);
+			p[comm++] = f;
+		}
+}
+
 /* What is too small to be shown is omitted last: gains of findings depend on other findings. */
 static void
 omit_small(struct nsx_look_at *a)
@@ -239,6 +267,7 @@ nsx_look_judge(struct nsx_look_at *a)
 	if (!a->unsteady && nsx_look_forecast(a) != NSX_OK)
 		return NSX_ERR;
 	nsx_sort(a->findings.p, a->findings.n, by_gain);
+	put_late_first(a);
 	omit_small(a);
 	/* What first executions do, such as setting up communication, is no cost of a step. */
 	if (a->unsteady)

@@ -2,6 +2,7 @@
  * records are known to be one, by the idle time of devices. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/sort.h"
@@ -89,11 +90,16 @@ cause_of(const struct group *more)
 	return best;
 }
 
-/* Append the cause, and the place where it occurs on the late device that has most of it. */
-static void
+/* What is known of the host of the late device that has most of a cause: what to do, NULL if there is nothing in
+ * particular, and whether lines of Python are known there. */
+struct told { const struct nsx_look_device *device; const char *action; bool lines; };
+
+/* Append the cause, and the place where it occurs on the late device that has most of it, and what its host did. */
+static struct told
 put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 {
 	const struct idle_window *best = NULL;
+	struct told told = { NULL, NULL, false };
 
 	for (size_t i = 0; i < a->devices.n; i++) {
 		const struct nsx_look_device *d = &a->devices.p[i];
@@ -102,12 +108,36 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 
 		if (!w || side_of(a, b, d) != LATE)
 			continue;
-		if (!best || w->cells[cell].ns > best->cells[cell].ns)
+		if (!best || w->cells[cell].ns > best->cells[cell].ns) {
 			best = w;
+			told.device = d;
+		}
 	}
 	nsx_buf_fmt(&a->text, ", mostly %s", nsx_cause_name(cause));
-	if (best)
+	if (best) {
 		nsx_look_put_reason(a, best, cause, "that");
+		told.action = nsx_look_put_host(a, told.device, cause, &told.lines);
+	}
+	return told;
+}
+
+/* Append to the command the one that shows the lines of Python in which the host was late, if they are known. NULL when
+ * out of memory, else the command. */
+static const char *
+with_lines(struct nsx_look_at *a, const struct told *told)
+{
+	/* The command may have been terminated. */
+	if (a->command.len && !a->command.failed && !a->command.ptr[a->command.len - 1])
+		a->command.len--;
+	if (told->lines) {
+		char tool[80];
+
+		snprintf(tool, sizeof tool, "nsysx-idle --by host --lines=sum --only device=%" PRId64,
+		         told->device->number);
+		nsx_buf_c(&a->command, " && ");
+		nsx_look_put_over(a, tool);
+	}
+	return nsx_look_command(a);
 }
 
 /* Append the name of them, to the subject, too. */
@@ -165,7 +195,7 @@ static int
 blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late *sums, double *reported)
 {
 	double all_gain = (double)sums->gain, gain = nsx_look_saved(a, all_gain / (double)a->devices.n);
-	const char *action = NULL;
+	struct told told = { NULL, NULL, false };
 	size_t before = a->findings.n;
 	int rc;
 
@@ -183,7 +213,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 		kind = host ? kind : NSX_FIND_STRAGGLER;
 		nsx_buf_fmt(&a->text, "; %s %s longer than %s", plural ? "they compute" : "it computes",
 		            NSX_NS(more.compute), plural ? "the others" : "they do");
-		if (!b->set && nsx_look_put_kernels(a, b->device, &action) != NSX_OK)
+		if (!b->set && nsx_look_put_kernels(a, b->device, &told.action) != NSX_OK)
 			return NSX_ERR;
 	} else if (more.idle > gain / 2) {
 		enum nsx_cause cause = cause_of(&more);
@@ -193,7 +223,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 		nsx_buf_fmt(&a->text, "; %s idle %s longer than %s", plural ? "they are" : "it is", NSX_NS(more.idle),
 		            plural ? "the others" : "they are");
 		if (cause != NSX_NCAUSES)
-			put_cause(a, cause, b);
+			told = put_cause(a, cause, b);
 	}
 	put_once(a, sums->gain, sums->most);
 	if (b->set && b->set->also.len) {
@@ -204,9 +234,9 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 		if (side_of(a, b, &a->devices.p[i]) == LATE)
 			nsx_buf_fmt(&a->named, "%s%" PRId64, a->named.len ? "," : "", a->devices.p[i].number);
 	*reported = gain;
-	rc = nsx_look_find(a, kind, NSX_NCAUSES, gain, waits_command(a));
-	if (action && a->findings.n > before)
-		a->findings.p[before].action = action;
+	rc = waits_command(a) ? nsx_look_find(a, kind, NSX_NCAUSES, gain, with_lines(a, &told)) : NSX_ERR;
+	if (told.action && a->findings.n > before)
+		a->findings.p[before].action = told.action;
 	return rc;
 }
 
@@ -317,7 +347,8 @@ blame_idlers(struct nsx_look_at *a, const struct blamed *b, double *reported)
 	a->text.len = 0;
 	put_blamed(a, b);
 	nsx_buf_fmt(&a->text, " %s idle %s a step longer than the others", plural ? "are" : "is", NSX_NS(more.starved));
-	put_cause(a, cause, b);
+	struct told told = put_cause(a, cause, b);
+
 	nsx_buf_fmt(&a->text, "; the others communicate %s longer, so they wait for %s: by sums over steps, since %s",
 	            NSX_NS(gain), plural ? "these" : "it",
 	            a->comm.apart ? "clocks of devices cannot be compared"
@@ -326,8 +357,9 @@ blame_idlers(struct nsx_look_at *a, const struct blamed *b, double *reported)
 	nsx_look_put_idle(a);
 	nsx_buf_fmt(&a->command, " --only group=%s", nsx_cause_group_name(NSX_CAUSES_STARVED));
 	nsx_look_put_file(a);
-	rc = nsx_look_find(a, NSX_FIND_LATE_HOST, NSX_NCAUSES, gain, nsx_look_command(a));
+	rc = nsx_look_find(a, NSX_FIND_LATE_HOST, NSX_NCAUSES, gain, with_lines(a, &told));
 	if (a->findings.n > before) {
+		a->findings.p[before].action = told.action;
 		*reported = gain;
 		/* Clocks that are compared tell more. */
 		if (!a->comm.apart)

@@ -22,7 +22,7 @@ enum { WIDEST = 100, BAR = 30, LEAST = 8, NAMES = 24, TIME = 14, REST = 11, CLOS
 /* A verdict, the number of devices that have it, and the one of these with the largest share (among equal ones, the
  * first). */
 struct word { const char *word; size_t n; const struct nsx_look_device *most; double share; };
-enum { NWORDS = 8 };
+enum { NWORDS = 16 };
 
 /* The verdicts of devices, the most frequent first; equally frequent ones in order of devices. Returns the number of
  * distinct ones. */
@@ -118,8 +118,8 @@ share_of(const struct nsx_look_at *a, const struct word *word)
 	return sum / (double)a->time;
 }
 
-/* The verdict is about time other than computation: if computation is more, it comes first, with the share that the
- * table below has. */
+/* What is lost is time other than computation: if computation is more, it comes first, with the share that the table
+ * below has. */
 static void
 put_largest(struct nsx_look_at *a, const struct word *word)
 {
@@ -130,7 +130,7 @@ put_largest(struct nsx_look_at *a, const struct word *word)
 	if (a->stepped)
 		nsx_buf_fmt(&a->text, " of %" PRId64 " step%s", a->count, a->count == 1 ? "" : "s");
 	if (compute > share)
-		nsx_buf_fmt(&a->text, ", %.1f%%; the next", 100 * compute);
+		nsx_buf_fmt(&a->text, ", %.1f%%; the largest loss", 100 * compute);
 	if (a->devices.n > 1)
 		nsx_buf_fmt(&a->text, ", %.1f%% in mean", 100 * share);
 	nsx_buf_c(&a->text, ": ");
@@ -148,7 +148,7 @@ put_verdict(struct nsx_screen *s)
 	a->text.len = 0;
 	if (n) {
 		put_largest(a, &words[0]);
-		nsx_idle_verdict_text(a->idle, words[0].most->window, &a->text);
+		nsx_idle_loss_text(a->idle, words[0].most->window, &a->text);
 	} else if (a->count && !nsx_look_came(a, NSX_OP)) {
 		nsx_buf_c(&a->text, "what devices did is not known: no operations in the stream, extract with -a");
 	} else if (nsx_look_came(a, NSX_OP) || nsx_look_came(a, NSX_THUNK)) {

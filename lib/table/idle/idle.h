@@ -122,10 +122,13 @@ struct nsx_table *nsx_idle_list_table(struct idle *f);
 struct nsx_table *nsx_idle_verdicts(struct idle *f);
 /* The verdict of a window as text, for a note below a table. */
 void nsx_idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text);
-const char *nsx_idle_verdict_word(const struct idle *f, uint32_t window);   /* "comm-bound", ... */
-/* ns of a window that are what the verdict of the window `like` is about. */
+/* Only what the device loses most to, if it computes more than that. */
+void nsx_idle_loss_text(struct idle *f, uint32_t window, struct nsx_buf *text);
+/* "comm-bound", "compute-bound and losing most to copies", ...: what devices of one verdict have in common. */
+const char *nsx_idle_verdict_word(const struct idle *f, uint32_t window);
+/* ns of a window that are of the largest loss of the window `like`, or computation if that has none. */
 int64_t nsx_idle_verdict_of(const struct idle *f, uint32_t like, uint32_t window);
-double nsx_idle_verdict_share(const struct idle *f, uint32_t window);       /* of the window: the time of the verdict */
+double nsx_idle_verdict_share(const struct idle *f, uint32_t window);       /* of the window: that time */
 /* The path and leaf with the maximum of a window's time of a cause, NSX_NONE if unknown, and that time in ns; needs
  * verdicts. */
 int64_t nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum nsx_cause cause, uint32_t *path,

@@ -5,24 +5,33 @@
 #include "base/num.h"
 #include "table/idle/idle.h"
 
-/* A window that computes for this share of its time is compute-bound: little can be gained elsewhere. */
+/* Of a window that computes for this share of its time no loss is named: little can be gained elsewhere. */
 #define COMPUTE_BOUND 0.9
 
 enum group { COMM, COPY, STARVED, ISSUED, GRAPH, NO_CALL, DOUBTFUL, NGROUPS };
 
-static const struct { const char *verdict, *says; } words[NGROUPS] = {
-	[COMM]    = { "comm-bound", "communication that no computation overlaps" },
-	[COPY]    = { "copy-bound", "copies that no computation overlaps" },
-	[STARVED] = { "host-bound", "idle time in which the host had not launched the next work" },
-	[ISSUED]  = { "latency-bound", "idle time in which the next work was launched and had not started" },
-	[GRAPH]   = { "graph-bound", "idle time between the nodes of CUDA graphs" },
-	[NO_CALL] = { "unknown", "idle time before work whose launch is not in the profile" },
-	[DOUBTFUL] = { "unknown", "idle time before work whose launch took 1 ns or less by the export, which none does"
-	               },
+/* Of the largest group: the verdict where it is more than computation, and where it is less, what devices have in
+ * common. */
+static const struct { const char *verdict, *loss, *besides, *says; } words[NGROUPS] = {
+	[COMM]    = { "comm-bound", "communication", "compute-bound and losing most to communication",
+	              "communication that no computation overlaps" },
+	[COPY]    = { "copy-bound", "copies", "compute-bound and losing most to copies",
+	              "copies that no computation overlaps" },
+	[STARVED] = { "host-bound", "host", "compute-bound and losing most to the host",
+	              "idle time in which the host had not launched the next work" },
+	[ISSUED]  = { "latency-bound", "latency", "compute-bound and losing most to latency",
+	              "idle time in which the next work was launched and had not started" },
+	[GRAPH]   = { "graph-bound", "graphs", "compute-bound and losing most within graphs",
+	              "idle time between the nodes of CUDA graphs" },
+	[NO_CALL] = { "unknown", "unknown", "compute-bound and idle for unknown reasons",
+	              "idle time before work whose launch is not in the profile" },
+	[DOUBTFUL] = { "unknown", "unknown", "compute-bound and idle for unknown reasons",
+	               "idle time before work whose launch took 1 ns or less by the export, which none does" },
 };
 
-/* in: ns of the cause with that path and call. */
-struct verdict { const char *word, *says; int group; int64_t ns, in; int cause; uint32_t path, leaf; };
+/* ns: of the verdict; lost: of the group, which is the largest one besides computation, or -1; in: of the cause with
+ * that path and call. */
+struct verdict { const char *word, *says; int group; int64_t ns, lost, in; int cause; uint32_t path, leaf; };
 
 static int
 group_of(enum nsx_cause c)
@@ -75,13 +84,20 @@ add_groups(const struct idle_window *w, int64_t sum[NGROUPS])
 		}
 }
 
+/* Whether a window computes for more of its time than it loses to its largest loss, which is named. */
+static bool
+loses(const struct verdict *v)
+{
+	return v->group >= 0 && v->word != words[v->group].verdict;
+}
+
 /* Among equal ones the first, in the order of rows. */
 static struct verdict
 judge(const struct idle *f, const struct idle_window *w)
 {
 	int64_t sum[NGROUPS] = { 0 }, most = -1;
 	int64_t compute = w->cells[NSX_PART_COMPUTE].ns;
-	struct verdict v = { "compute-bound", "computation", -1, compute, 0, -1, NSX_NONE, NSX_NONE };
+	struct verdict v = { "compute-bound", "computation", -1, compute, 0, 0, -1, NSX_NONE, NSX_NONE };
 	int best = -1;
 
 	add_groups(w, sum);
@@ -92,9 +108,14 @@ judge(const struct idle *f, const struct idle_window *w)
 		}
 	if ((double)compute >= COMPUTE_BOUND * (double)nsx_idle_length(w) || most <= 0)
 		return v;
-	v = (struct verdict){ words[best].verdict, words[best].says, best, most, 0, -1, NSX_NONE, NSX_NONE };
-	if (best == NO_CALL && nsx_cat_on_cpu(f->cat))
-		v.says = "idle time between instructions of a CPU";
+	if (most > compute) {
+		v.word = words[best].verdict;
+		v.ns = most;
+	}
+	v.says = best == NO_CALL && nsx_cat_on_cpu(f->cat) ? "idle time between instructions of a CPU"
+	         : words[best].says;
+	v.group = best;
+	v.lost = most;
 	for (int c = 0; c < NSX_NCAUSES; c++)
 		if (group_of((enum nsx_cause)c) == best
 		    && (v.cause < 0 || sound(w, c) > sound(w, v.cause)))
@@ -104,21 +125,47 @@ judge(const struct idle *f, const struct idle_window *w)
 	return v;
 }
 
+/* What there is to say of the cause of a loss. */
 static void
-put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, struct nsx_buf *b)
+put_why(struct idle *f, const struct idle_window *w, const struct verdict *v, struct nsx_buf *b)
 {
 	int64_t cause = v->cause < 0 ? 0 : sound(w, v->cause);
 
-	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f%% of %s is %s", f->cat->devices.p[w->device].number, v->word,
-	            100 * (double)v->ns / (double)nsx_idle_length(w), NSX_NS(nsx_idle_length(w)), v->says);
 	/* The largest of many causes need not be most of their time. */
 	if (v->cause >= 0)
-		nsx_buf_fmt(b, "; %s %s, %s", cause >= v->ns - cause ? "mostly" : "the largest cause is",
+		nsx_buf_fmt(b, "; %s %s, %s", cause >= v->lost - cause ? "mostly" : "the largest cause is",
 		            nsx_cause_name((enum nsx_cause)v->cause), NSX_NS(cause));
 	if (cause && v->path != NSX_NONE && (v->path != NSX_STACKS_ROOT || v->leaf != NSX_NONE)) {
 		nsx_buf_fmt(b, ", %.0f%% of that in ", 100 * (double)v->in / (double)cause);
 		nsx_idle_put_place(f, v->path, v->leaf, b);
 	}
+}
+
+static void
+put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, struct nsx_buf *b)
+{
+	double length = (double)nsx_idle_length(w);
+
+	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f%% of %s is %s", f->cat->devices.p[w->device].number, v->word,
+	            100 * (double)v->ns / length, NSX_NS(length), loses(v) ? "computation" : v->says);
+	if (loses(v))
+		nsx_buf_fmt(b, "; it loses %.1f%% to %s", 100 * (double)v->lost / length, v->says);
+	put_why(f, w, v, b);
+}
+
+void
+nsx_idle_loss_text(struct idle *f, uint32_t window, struct nsx_buf *text)
+{
+	const struct idle_window *w = &f->windows.p[window];
+	struct verdict v = judge(f, w);
+
+	if (!loses(&v)) {
+		put_text(f, w, &v, text);
+		return;
+	}
+	nsx_buf_fmt(text, "device %" PRId64 " loses %.1f%% of %s to %s", f->cat->devices.p[w->device].number,
+	            100 * (double)v.lost / (double)nsx_idle_length(w), NSX_NS(nsx_idle_length(w)), v.says);
+	put_why(f, w, &v, text);
 }
 
 void
@@ -133,15 +180,18 @@ nsx_idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text)
 const char *
 nsx_idle_verdict_word(const struct idle *f, uint32_t window)
 {
-	return judge(f, &f->windows.p[window]).word;
+	struct verdict v = judge(f, &f->windows.p[window]);
+
+	return loses(&v) ? words[v.group].besides : v.word;
 }
 
 double
 nsx_idle_verdict_share(const struct idle *f, uint32_t window)
 {
 	const struct idle_window *w = &f->windows.p[window];
+	struct verdict v = judge(f, w);
 
-	return nsx_idle_length(w) > 0 ? (double)judge(f, w).ns / (double)nsx_idle_length(w) : 0;
+	return nsx_idle_length(w) > 0 ? (double)(v.group < 0 ? v.ns : v.lost) / (double)nsx_idle_length(w) : 0;
 }
 
 int64_t
@@ -158,8 +208,8 @@ nsx_idle_verdict_of(const struct idle *f, uint32_t like, uint32_t window)
 
 struct verdict_row {
 	struct idle_keys keys;
-	int64_t ns, per;
-	const char *word, *cause;
+	int64_t ns, lost, per;
+	const char *word, *cause, *loss;
 	struct nsx_str path, call, text;
 };
 
@@ -173,10 +223,12 @@ static const struct nsx_sum_col cols[] = {
 	{ "path",    NSX_CELL_STRING, NSX_SUM_STR,   AT(path), 0, NULL },
 	{ "call",    NSX_CELL_STRING, NSX_SUM_STR,   AT(call), 0, NULL },
 	{ "text",    NSX_CELL_STRING, NSX_SUM_STR,   AT(text), 0, NULL },
+	{ "loss",    NSX_CELL_STRING, NSX_SUM_WORD,  AT(loss), 0, NULL },
+	{ "lost",    NSX_CELL_NS,     NSX_SUM_INT,   AT(lost), 0, NULL },
 };
 #define DEF(keys) { .size = sizeof(struct verdict_row), .cols = cols, .ncols = sizeof cols / sizeof *cols, \
-	            .shown = keys " verdict ns share cause path call text", \
-	            .rank = keys " verdict share ns cause", .heads = { { "ns", "time" } } }
+	            .shown = keys " verdict ns share cause path call text loss lost", \
+	            .rank = keys " verdict share loss lost cause ns", .heads = { { "ns", "time" } } }
 static const struct nsx_sum_def defs[] = { IDLE_BY(DEF) };
 
 static int
@@ -184,8 +236,10 @@ put_verdict(struct idle *f, const struct nsx_sums *s, struct nsx_table *t, uint3
 {
 	const struct idle_window *w = &f->windows.p[window];
 	struct verdict v = judge(f, w);
-	struct verdict_row r = { .keys = nsx_idle_keys(f, window), .ns = v.ns, .per = nsx_idle_length(w),
-		.word = v.word, .cause = v.cause < 0 ? NULL : nsx_cause_name((enum nsx_cause)v.cause) };
+	struct verdict_row r = { .keys = nsx_idle_keys(f, window), .ns = v.ns,
+		.per = nsx_idle_length(w), .lost = v.group < 0 ? NSX_ABSENT : v.lost, .word = v.word,
+		.loss = v.group < 0 ? NULL : words[v.group].loss,
+		.cause = v.cause < 0 ? NULL : nsx_cause_name((enum nsx_cause)v.cause) };
 	struct nsx_buf *b = &f->scratch;
 
 	if (r.per <= 0)
