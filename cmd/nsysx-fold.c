@@ -13,9 +13,9 @@ static bool exposed, mark_comm, repeats;
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICES(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel|scope|host",
 			"what the frames are; a file each [source]"),
-	NSX_OPT_CHOICE(0, "names", &names, "steps|key|full|digits",
+	NSX_OPT_CHOICE(0, "names", &names, "key|steps|full|digits",
 		       "names of ranges: without what frameworks append, in full, or with digits as #, of steps alone "
-		       "or of all [steps]"),
+		       "or of all [key]"),
 	NSX_OPT_STR(0, "while", &during, "WHEN",
 		    "by host: idle, or idle:CAUSE,...: only while devices were idle as a thread had not launched"),
 	NSX_OPT_CHOICE(0, "threads", &threads, "launching|all",
@@ -59,7 +59,7 @@ wanted(const struct nsx_tool_part *parts, size_t n, struct nsx_fold_options *opt
 		                                .require = nsx_tool_input.require };
 		if (!nsx_cover_parse(cover, &o->cover))
 			nsx_cli_misuse(&cli, "--cover: want a share above 0, at most 1, got \"%s\"", cover);
-		nsx_names_parse(names ? names : "steps", &o->names);
+		nsx_names_parse(names ? names : "key", &o->names);
 		ranges |= o->by == NSX_FOLD_NVTX || o->by == NSX_FOLD_KERNEL;
 		sources |= o->by == NSX_FOLD_SOURCE;
 		host |= o->by == NSX_FOLD_HOST;

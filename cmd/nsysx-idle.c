@@ -37,9 +37,9 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "all", &all,
 		     "by device: one window for all devices, from the earliest start to the latest end"),
 	NSX_OPT_FLAG(0, "zeros", &zeros, "also print rows of 0 ns"),
-	NSX_OPT_CHOICE(0, "names", &names, "steps|key|full|digits",
+	NSX_OPT_CHOICE(0, "names", &names, "key|steps|full|digits",
 		       "names of ranges: without what frameworks append, in full, or with digits as #, of steps alone "
-		       "or of all [key; --folded and by host: steps]"),
+		       "or of all [key; by host: steps]"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_STREAM,
@@ -257,7 +257,7 @@ main(int argc, char **argv)
 	if ((folded || list >= 0) && o.by != NSX_WINDOWS_DEVICE)
 		nsx_cli_misuse(&cli, "--%s is of each device: --by does not go with it, but --steps does", folded
 		               ? "folded" : "list");
-	nsx_names_parse(names ? names : folded ? "steps" : "key", &o.names);
+	nsx_names_parse(names ? names : "key", &o.names);
 	if (folded && nsx_tool_forms())
 		nsx_cli_misuse(&cli, "--folded writes stacks: --tsv, --table and --json do not go with it");
 	o.notes = o.form == NSX_IDLE_TABLE && !grouped && o.by == NSX_WINDOWS_DEVICE && !causes && !drained &&

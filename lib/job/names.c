@@ -185,7 +185,7 @@ nsx_name_seq(struct nsx_str name)
 static bool
 is_behind_step(struct nsx_str s, size_t at)
 {
-	static const char *const words[] = { "step", "iteration", "iter", "epoch", "batch" };
+	static const char *const words[] = { "step", "iteration", "iter", "epoch" };
 	size_t end = at, begin;
 
 	while (end && at - end < 2 && !nsx_is_letter(s.ptr[end - 1]) && !nsx_is_digit(s.ptr[end - 1]))

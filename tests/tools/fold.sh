@@ -119,20 +119,20 @@ equal '... no diags' "$(cat "$T/err")" ''
 	printf 'op\t0\tgemm\t100\t40\t5\t0\t\nop\t0\tar\t150\t8\t4\t1\t\n#end\trecords:i\nend\t9\n'
 } >"$T/calls"
 stacks() { nsysx-fold -q "$@" "$T/calls" | tr '\n' '|'; }
-equal 'ranges by key, operations whole' "$(stacks --by nvtx --names key)" 'step_1;NCCL:ncclGroupEnd 50|step_1;aten::mm 40|step_2 8|step_2;aten::mm 40|'
+equal 'ranges by key, operations whole' "$(stacks --by nvtx)" 'step_1;NCCL:ncclGroupEnd 50|step_1;aten::mm 40|step_2 8|step_2;aten::mm 40|'
 equal '--names=digits removes numbers of ranges' "$(stacks --by kernel --names=digits)" 'step_#;NCCL:ncclGroupEnd;ar 50|step_#;ar 8|step_#;aten::mm;gemm 80|'
 equal '--names=full keeps full names' "$(stacks --by nvtx --names=full | grep -o 'aten::mm[^|]*' | tr '\n' '|')" 'aten::mm, seq = 4, op_id = 9 40|aten::mm, op_id = 10 40|'
-equal '... which is the same of all steps: their numbers are #, unless names are wanted as they are' "$(stacks --by nvtx)" 'step_# 8|step_#;NCCL:ncclGroupEnd 50|step_#;aten::mm 80|'
-equal '--exposed subtracts hidden time' "$(stacks --by nvtx --exposed --names key)" 'step_1;NCCL:ncclGroupEnd 20|step_1;aten::mm 40|step_2 8|step_2;aten::mm 40|'
+equal '... which is the same of all steps: their numbers are #, if names of steps are' "$(stacks --by nvtx --names steps)" 'step_# 8|step_#;NCCL:ncclGroupEnd 50|step_#;aten::mm 80|'
+equal '--exposed subtracts hidden time' "$(stacks --by nvtx --exposed)" 'step_1;NCCL:ncclGroupEnd 20|step_1;aten::mm 40|step_2 8|step_2;aten::mm 40|'
 nsysx-fold --by nvtx --exposed "$T/calls" >"$T/out" 2>"$T/err"
 equal '... and reports unknown hidden times' "$(cat "$T/err")" \
 	'nsysx-fold: warning: communicating operations without hidden time: counted whole; nsysx-overlap adds it'
 sed 's/\t50\t3\t1\t30$/\t50\t3\t1\t60/; s/\t8\t4\t1\t$/\t8\t4\t1\t-5/' "$T/calls" >"$T/over"
-equal '... and none that cannot be is taken' "$(nsysx-fold --by nvtx --names key --exposed "$T/over" 2>"$T/err" | head -n 1)" 'step_1;aten::mm 40'
+equal '... and none that cannot be is taken' "$(nsysx-fold --by nvtx --exposed "$T/over" 2>"$T/err" | head -n 1)" 'step_1;aten::mm 40'
 equal '... which it reports' "$(cat "$T/err")" 'nsysx-fold: warning: operations whose hidden time exceeds their duration: cut to it (2)'
-equal '--mark-comm marks operations' "$(stacks --by nvtx --mark-comm --names key)" \
+equal '--mark-comm marks operations' "$(stacks --by nvtx --mark-comm)" \
 	'step_1;NCCL:ncclGroupEnd;[communication] 50|step_1;aten::mm 40|step_2;[communication] 8|step_2;aten::mm 40|'
-equal '... and their exposed time with --exposed' "$(stacks --by kernel --exposed --mark-comm --names key | tr '|' '\n' | grep communication | tr '\n' '|')" \
+equal '... and their exposed time with --exposed' "$(stacks --by kernel --exposed --mark-comm | tr '|' '\n' | grep communication | tr '\n' '|')" \
 	'step_1;NCCL:ncclGroupEnd;ar;[communication] 20|step_2;ar;[communication] 8|'
 # A range that copies and computes.
 {

@@ -363,11 +363,11 @@ equal 'names by key, in full, without digits' "$(cat "$T/named")" 'device 0;laun
 device 0;launch-starved;range;aten::add, seq = 7, op_id = 52 10
 device 0;launch-starved;range;aten::add 10'
 sed 's/aten::add, seq = 7, op_id = 52/step 7 of layer_3/' "$T/names" >"$T/stepped"
-equal 'stacks of steps are one, whatever their numbers' "$(nsysx-idle -q --folded "$T/stepped" | grep ';range;')" 'device 0;launch-starved;range;step # of layer_# 10'
-equal '... unless names are wanted as they are' "$(nsysx-idle -q --folded --names=key "$T/stepped" | grep ';range;')" 'device 0;launch-starved;range;step 7 of layer_3 10'
+equal 'stacks of steps are one, whatever their numbers' "$(nsysx-idle -q --folded --names=steps "$T/stepped" | grep ';range;')" 'device 0;launch-starved;range;step # of layer_# 10'
+equal '... unless names are wanted as they are' "$(nsysx-idle -q --folded "$T/stepped" | grep ';range;')" 'device 0;launch-starved;range;step 7 of layer_3 10'
 equal '... and a list tells which' "$(nsysx-idle -q --tsv --list 9 "$T/stepped" | grep -c 'step 7 of layer_3')" 1
 sed 's/aten::add, seq = 7, op_id = 52/layer_3/' "$T/names" >"$T/layered"
-equal '... and layers are not steps' "$(nsysx-idle -q --folded "$T/layered" | grep ';range;')" 'device 0;launch-starved;range;layer_3 10'
+equal '... and layers are not steps' "$(nsysx-idle -q --folded --names=steps "$T/layered" | grep ';range;')" 'device 0;launch-starved;range;layer_3 10'
 
 # ---- incomplete and unusual streams
 
