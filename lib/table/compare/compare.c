@@ -278,7 +278,7 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 			tell_allowed(c, r, n, out->table, diags);
 		tell_hidden(c, out, r, n);
 		nsx_compare_judge_coverage(c, out, diags);
-		nsx_compare_judge_samples(c, out, r, n);
+		nsx_compare_judge_samples(c, out, r, n, diags);
 		nsx_compare_tell_differences(c, r, n, diags);
 	}
 	if (rc == NSX_OK && c->options.junit)

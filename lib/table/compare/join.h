@@ -493,7 +493,8 @@ void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struc
 #define NSX_BLIND 10
 /* comparable.c: whether enough of both sides is matched, and their samples are enough: out->comparable and why. */
 void nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags);
-void nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
+void nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n,
+                               struct nsx_diags *diags);
 /* What differs between the runs that are compared, with what would make them alike. */
 void nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
 
