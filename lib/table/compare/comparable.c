@@ -76,7 +76,8 @@ report_warm_up(struct cmp *c, const struct cmp_result *r, int side, struct nsx_d
 
 	while (n < v.n && v.v[n] > SLOW * median)
 		sum += v.v[n++];
-	if (!n || n > v.n / MANY || c->side[side].nruns)
+	/* Of a server a step is long for its batch. */
+	if (!n || n > v.n / MANY || c->side[side].nruns || r->row[side]->strata)
 		return;
 	bool program = nsx_compare_group_of(c, r)->key != nsx_compare_group_of(c, r)->name;
 

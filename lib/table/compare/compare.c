@@ -471,6 +471,8 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 		leave_out(&c, diags);
 	if (rc == NSX_OK && c.way->check)
 		c.way->check(&c);
+	if (rc == NSX_OK && !nsx_compare_settle_strata(&c))
+		rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK)
 		rc = nsx_compare_work(&c);
 	if (rc == NSX_OK)

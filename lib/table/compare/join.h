@@ -94,6 +94,11 @@ struct cmp_row {
 	uint32_t     inner;      /* the row, without a name, of other times that this one may be of: spans of the same
 	                          * ranges, the same operations in executions of programs, a device's time in its
 	                          * steps; NSX_NONE: there are none */
+	uint32_t     batch;      /* the hidden row of the batches of the steps that its times are of (strata.c);
+	                          * NSX_NONE: not known; */
+	uint32_t     strata;     /* the number of strata that they are in; 0: they are not; */
+	bool         numbered;   /* of a row of batches: its samples are the numbers of these; */
+	bool         other_batches;   /* of NEW: BASE has others, and the mean is as of those of BASE */
 	struct cmp_time   time;  /* of all cells, or of a table; n is 0 if it has none */
 	struct cmp_series samples;   /* tables have none */
 	struct cmp_comm  *comm;  /* of a row of collectives; owned */
@@ -353,6 +358,18 @@ static inline struct nsx_sample
 cmp_sample(const struct cmp_side *s, const struct cmp_row *r)
 {
 	return (struct nsx_sample){ r->samples.n ? s->values.p + r->samples.first : NULL, r->samples.n };
+}
+
+/* strata.c: a batch as a time, to which times of a step's hidden row add up; NSX_ABSENT: not known. */
+int64_t nsx_compare_batch(int64_t requests, int64_t tokens);
+/* Rows are matched: put steps of batches that both sides have into strata, unless there are several base runs, and let
+ * the means of NEW be as if it had the batches of BASE. False when out of memory. */
+bool nsx_compare_settle_strata(struct cmp *c);
+/* The stratum of each sample of a row that is in strata. */
+static inline const double *
+cmp_strata(const struct cmp_side *s, const struct cmp_row *r)
+{
+	return s->values.p + s->rows.p[r->batch].samples.first;
 }
 
 enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_MINOR,
