@@ -91,6 +91,27 @@ for seed in $(seq 101 140); do
 done
 equal 'equal pairs of 40 seeds that are silent, and slower ones that are found' "$silent $found" '40 40'
 
+# ---- what BASE has next to nothing of
+
+# of IDLE...: 24 steps of 100 us of work and as much idle time, ns, as the arguments say in turn.
+of() { awk -v list="$*" 'BEGIN { OFS = "\t"; n = split(list, idle, " "); print "#nsysx", 2; print "#profile", "profile:i", "name:s"; print "#device", "device:i", "profile:i", "pid:i"
+	print "#range", "profile:i", "range:i", "pid:i", "tid:i", "name:s", "start:i", "dur:i", "host_start:i", "host_dur:i"
+	print "#op", "profile:i", "op:i", "type:s", "device:i", "name:s", "start:i", "dur:i", "tid:i", "host_start:i", "host_dur:i"
+	print "profile", 0, "r0"; print "device", 0, 0, 7; t = 1000
+	for (i = 0; i < 24; i++) { print "range", 0, i, 7, 7, "train step", t, 100000, t, 20; print "op", 0, i, "kernel", 0, "work", t, 100000, 7, t + 1, 5; t += 100000 + idle[i % n + 1] }
+	print "#end", "records:i"; print "end", 50 }'; }
+idle_row() { nsysx-compare -q --tsv --by step --step '^train step' "$T/idle.base" "$T/idle.new" | columns statistic,base,new,change,delta_share,verdict | grep '^idle '; }
+of 100 101 >"$T/idle.base"; of 30100 30101 >"$T/idle.new"
+equal 'idle time of next to nothing: its change is told in shares of the step' "$(idle_row | awk '{ printf "%s %.5f %s", $4, $5, $6 }')" "- $(awk 'BEGIN { printf "%.5f", 30000 / 100100.48 }') slower"
+equal '... also in the table' "$(nsysx-compare -q --table --by step --step '^train step' "$T/idle.base" "$T/idle.new" | grep -c '300[0-9][0-9]\.[0-9]*%')" 0
+of 150 151 >"$T/idle.new"
+equal '... unless it has not doubled' "$(idle_row | awk '{ printf "%.2f", $4 }')" 0.50
+of 0 4000 0 0 0 0 0 1000 >"$T/idle.base"; of 0 4000 0 0 0 0 0 1500 500 >"$T/idle.new"
+equal '... or is noise' "$(idle_row | cut -d' ' -f 4)" '-'
+of 10000 10001 >"$T/idle.base"; of 30000 30001 >"$T/idle.new"
+equal 'of more than --percent of the step it is told' "$(idle_row | awk '{ printf "%.2f %.3f", $4, $5 }')" "2.00 $(awk 'BEGIN { printf "%.3f", 20 / 110 }')"
+equal '... and of what it is below a larger one' "$(nsysx-compare -q --tsv --by step --percent 15 --step '^train step' "$T/idle.base" "$T/idle.new" | columns statistic,change | grep '^idle ')" 'idle -'
+
 # ---- generated servers
 
 [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ] || { done_testing; exit; }

@@ -416,6 +416,13 @@ void nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text);
  * unless they are what is compared; then come the rows of the table in its order. The caller frees them. NULL when out
  * of memory. */
 struct cmp_result *nsx_compare_judge(struct cmp *c, size_t *whole, size_t *n);
+/* The difference as a share of what BASE has. NAN where that is not known, or says nothing, because BASE has next to
+ * none: of a part of a step or device, less than noise, or less than --percent of the whole and no more than half of
+ * what NEW has. nsx_compare_of_whole: as a share of BASE's whole step, or device; NAN if it is no part of one. */
+double nsx_compare_change(const struct cmp *c, const struct cmp_result *r);
+double nsx_compare_of_whole(const struct cmp *c, const struct cmp_result *r);
+/* Append " (+12.3%)", or " (+1.2% of the step)". */
+void nsx_compare_put_change(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 /* The names of a result: its group and name in NEW, or in BASE only. */
 const struct cmp_group *nsx_compare_group_of(const struct cmp *c, const struct cmp_result *r);
 const struct cmp_row *nsx_compare_row_shown(const struct cmp_result *r);

@@ -249,6 +249,30 @@ testify(const struct cmp *c, struct cmp_result *r, double of)
 	return means_differ || medians_differ ? CMP_HIDDEN : CMP_SAME;
 }
 
+double
+nsx_compare_change(const struct cmp *c, const struct cmp_result *r)
+{
+	double of = r->judged[NSX_COMPARE_BASE], diff = r->judged[NSX_COMPARE_NEW] - of;
+
+	if (!r->row[0] || !r->row[1] || !(of > 0))
+		return NAN;
+	if (r->row[0]->of != NSX_NONE && c->way->within && !c->options.tail
+	    && ((r->has_noise && of < r->noise)
+	        || (diff > of && of < c->options.percent / 100 * whole_of(c, r, NSX_COMPARE_BASE))))
+		return NAN;
+	return diff / of;
+}
+
+double
+nsx_compare_of_whole(const struct cmp *c, const struct cmp_result *r)
+{
+	if (!r->row[0] || !r->row[1] || r->row[0]->at == 0)
+		return r->row[0] && r->row[1] && c->way->within ? nsx_compare_change(c, r) : NAN;
+	double whole = r->row[0]->of == NSX_NONE ? 0 : whole_of(c, r, NSX_COMPARE_BASE);
+
+	return whole > 0 && !c->options.tail ? r->diff / whole : NAN;
+}
+
 bool
 nsx_compare_is_allowed(const struct cmp *c, const struct cmp_result *r)
 {
