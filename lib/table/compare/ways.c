@@ -78,9 +78,10 @@ static const struct cmp_way ways[] = {
 		.instead = STEPS_INSTEAD,
 		.read = nsx_compare_read_steps, .listed = true,
 		.tell = nsx_compare_tell_steps, .tell_growth = nsx_compare_tell_growth, .within = true, .runs = true,
-		.shown = "class device statistic " CHANGE("delta") "verdict base_steps new_steps delta_share " SAMPLES "witness ",
-		.rank = "class statistic base new change verdict delta_share device delta noise base_p50 new_p50 base_p99 "
-			"new_p99 witness base_n_eff new_n_eff",
+		.shown = "class device statistic " CHANGE("delta") "verdict base_steps new_steps delta_share "
+			SAMPLES "witness ",
+		.rank = "class statistic base new change verdict delta_share device delta noise base_p50 new_p50 "
+			"base_p99 new_p99 witness base_n_eff new_n_eff",
 		.brief = "class device statistic base new change delta_share base_p99 new_p99 verdict"
 	},
 	[NSX_COMPARE_DEVICE] = {
@@ -283,7 +284,8 @@ show(const struct cmp *c, const struct cmp_result *r)
 		.device = c->way->devices ? g->number : both && base->number != row->number ? NSX_ABSENT : row->number,
 		.base_bytes = NSX_ABSENT, .runs = NSX_ABSENT,
 		.between = { .lowest = NAN, .highest = NAN, .deviation = NAN },
-		.diff = diff, .change = nsx_compare_change(c, r), .of_whole = nsx_compare_of_whole(c, r), .effect = r->effect,
+		.diff = diff, .change = nsx_compare_change(c, r), .of_whole = nsx_compare_of_whole(c, r),
+		.effect = r->effect,
 		.noise = r->has_noise ? r->noise : NAN,
 		.side = { show_side(c, r, NSX_COMPARE_BASE), show_side(c, r, NSX_COMPARE_NEW) }
 	};
