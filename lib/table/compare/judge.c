@@ -353,8 +353,8 @@ hear_values(const struct cmp *c, struct cmp_result *r, struct nsx_sample b, stru
 
 		if (!nsx_witness_strata(b, n, &strata, alpha, &r->witness))
 			return false;
-		/* Too few for a mean of each are enough for one of all, with more noise. */
-		if (r->witness.judged)
+		/* Too few for a mean of each are enough for one of all, with more noise, if these are of the same. */
+		if (r->witness.judged || r->row[NSX_COMPARE_NEW]->other_batches)
 			return true;
 	}
 	if (!nsx_witness_means(b, n, alpha, &r->witness))
