@@ -14,7 +14,7 @@
 enum { NOT_COMPARABLE = 3 };
 
 static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *minor = "0.1", *coverage = "0.5",
-    *folded, *gate, *junit, *explain;
+    *unjudged = "0.1", *folded, *gate, *junit, *explain;
 static int64_t absolute = 100;
 static bool changed, github, history;
 
@@ -36,6 +36,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "minor", &minor, "P", "differences of up to P percent of the program's time are minor [0.1]"),
 	NSX_OPT_STR(0, "coverage", &coverage, "SHARE",
 		    "minimum share of the time of each stream that must be matched [0.5]"),
+	NSX_OPT_STR(0, "unjudged", &unjudged, "SHARE",
+		    "by step and device: share of the time that may be of too few steps to judge; 0: none [0.1]"),
 	NSX_OPT_FLAG(0, "changed", &changed, "omit rows without a change"),
 	NSX_OPT_MAYBE(0, "why", &explain, "renamed",
 		      "by step: print what made the periods of steps differ instead; the differences add up; renamed: "
@@ -144,6 +146,7 @@ wanted(int nops, char **ops)
 	o.percent = number("percent", percent, 0, 1e6);
 	o.minor = number("minor", minor, 0, 100);
 	o.coverage = number("coverage", coverage, 0, 1);
+	o.unjudged = number("unjudged", unjudged, 0, 1);
 	o.absolute = absolute;
 	o.fold = folded && strcmp(folded, "base") == 0 ? NSX_COMPARE_BASE : NSX_COMPARE_NEW;
 	nsx_tool_table_form(&cli);

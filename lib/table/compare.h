@@ -55,6 +55,8 @@ struct nsx_compare_options {
 	int64_t absolute;     /* nor do those of up to this many ns per execution */
 	double  minor;        /* nor do those of up to this percentage of the time of the row's program */
 	double  coverage;     /* streams are comparable if at least this share of the time of each is matched; 0 to 1 */
+	double  unjudged;     /* STEP, DEVICE: nor are they if what cannot be judged has more than this share of the
+	                       * time; 0 to 1 */
 	int     fold;         /* the side whose folded stacks are requested */
 	enum nsx_names names; /* which ranges and operations have one name; RANGE and KERNEL */
 	const char *step, *module;   /* which records are steps, as in struct nsx_steps_options; STEP,

@@ -36,7 +36,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_MAYBE (0, "graphs", &syn_opt.graphs, "nodes|whole", "the step runs in CUDA graphs, traced by node or as wholes [nodes]"),
 	NSX_OPT_MAYBE (0, "torch", &syn_opt.torch, "train|checkpoints|vllm|vllm-sums|sglang|tensorrt-llm", "ranges as PyTorch writes them, no XLA; steps as training, one with checkpoints or a server of language models names them [train]"),
 	NSX_OPT_MAYBE (0, "unfinished", &syn_opt.unfinished, "null|stop", "the captures stop inside the last step: its range has no end, or the capture's [both]"),
-	NSX_OPT_STR   (0, "slow", &syn_opt.slow, "NAME:PERCENT,...", "instructions of these names take so much more time; with --torch kernels of ranges of these names"),
+	NSX_OPT_STR   (0, "slow", &syn_opt.slow, "NAME:PERCENT,...", "instructions of these names take so much more time; with --torch kernels of ranges of these names, or of a server's steps of these phases"),
 	NSX_OPT_STR   (0, "plant", &syn_opt.plant, "CAUSE",
 	               "make steps slow by slow-collective, late-host, blocking, straggler or layout"),
 	NSX_OPT_STR   (0, "slow-device", &syn_opt.slow_device, "DEVICE:PERCENT",

@@ -41,7 +41,8 @@ slower(struct torch *t, uint32_t thread, int64_t ns)
 			percent = strtol(colon + 1, &after, 10);
 		if (colon == s || after == colon + 1 || after != end)
 			syn_die("--slow %.*s: want NAME:PERCENT", (int)(end - s), s);
-		if ((size_t)(colon - s) != n || strncmp(s, range, n) != 0)
+		if (((size_t)(colon - s) != n || strncmp(s, range, n) != 0)
+		    && (!t->phase || (size_t)(colon - s) != strlen(t->phase) || strncmp(s, t->phase, strlen(t->phase)) != 0))
 			continue;
 		slowed = true;
 		ns += ns * percent / 100;
@@ -357,6 +358,7 @@ serve(struct torch *t, int64_t k)
 	uint32_t name = torch_serving(t, k, takes, has);
 
 	t->tokens = 512 * takes + has;
+	t->phase = !takes ? "decode" : has ? "mixed" : "prefill";
 	syn_push(p, t->proc, 0, SYN_DEFAULT, name, false);
 	torch_push(t, 0, "aten::to");
 	torch_op(t, 0, SYN_MEMCPY, 7, NULL, 3000);
@@ -382,7 +384,7 @@ serve(struct torch *t, int64_t k)
 static struct torch
 begin(struct syn_plan *p, uint32_t dev)
 {
-	struct torch t = { p, p->dev.p[dev].proc, dev, 990346 + 1000 * (int64_t)dev, 45328, 0, SYN_NONE, SYN_NONE, SYN_NONE, SYN_NONE };
+	struct torch t = { p, p->dev.p[dev].proc, dev, 990346 + 1000 * (int64_t)dev, 45328, 0, SYN_NONE, SYN_NONE, SYN_NONE, SYN_NONE, NULL };
 
 	/* The second device of a process follows the first on the same threads. */
 	if (p->dev.p[dev].local == 0) {

@@ -10,6 +10,7 @@ struct torch {
 	int64_t  op_id, seq, tokens;
 	uint32_t inside, cross, overlapping;   /* start/end ranges under way */
 	uint32_t joined;                       /* the operation of the last collective */
+	const char *phase;   /* of the step of a server; NULL: it is none */
 };
 
 /* A GPU operation of about dur ns that the thread launches; stream 7 computes. A range with a number of its own

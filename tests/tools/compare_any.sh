@@ -407,10 +407,10 @@ gate 'streams without ranges' 3 'NEW has no ranges with GPU work' --partial --by
 # ---- Markdown ----
 nsysx-compare -q --markdown --by step "$T/base" "$T/idle" >"$T/md"
 equal 'the answer comes first' "$(head -n 1 "$T/md")" '**slower** by step: 6 slower, 12 same'
-equal 'then a table, short enough for a comment' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base | new | change | base_p99 | new_p99 | verdict |
-|---|--:|---|--:|--:|--:|--:|--:|---|'
-equal 'or of all columns' "$(nsysx-compare -q --wide --markdown --by step "$T/base" "$T/idle" | sed -n 3,4p)" '| class | device | statistic | base | new | delta | change | noise | verdict | base_steps | new_steps | base_p50 | new_p50 | base_p99 | new_p99 | base_n_eff | new_n_eff | witness |
-|---|--:|---|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|---|'
+equal 'then a table, short enough for a comment' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base | new | change | delta_share | base_p99 | new_p99 | verdict |
+|---|--:|---|--:|--:|--:|--:|--:|--:|---|'
+equal 'or of all columns' "$(nsysx-compare -q --wide --markdown --by step "$T/base" "$T/idle" | sed -n 3,4p)" '| class | device | statistic | base | new | delta | change | noise | verdict | base_steps | new_steps | delta_share | base_p50 | new_p50 | base_p99 | new_p99 | base_n_eff | new_n_eff | witness |
+|---|--:|---|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|'
 equal 'a change is that of the two times beside it' "$(nsysx-compare -q --markdown --by step "$T/few1" "$T/few1" | sed -n 's/ us / /g; s/%//; s/^| `train step #` |[^|]*| `[a-z:]*` | \([0-9.]*\) | \([0-9.]*\) | \(-*[0-9.]*\) |.*/\1 \2 \3/p' |
 	awk '$1 { d = 100 * ($2 - $1) / $1 - $3; n++; bad += d * d > 0.0225 } END { print (n > 5), bad + 0 }')" '1 0'
 equal 'of all rows' "$(grep -c '^| `train step #` |.*| `\(slower\|same\)` |$' "$T/md")" 18

@@ -238,6 +238,7 @@ nsysx-stragglers -q --table --waits "$T/step.tsv" >"$T/got"
 	printf 'all-reduce       1      2   0 ns       0 ns      0 ns     1   15 ns       71.00 ns\n'
 	printf 'all-reduce       0      2  10 ns   5.000 ns     10 ns     1    0 ns       71.00 ns\n'
 	printf 'all-reduce       2      2   5 ns   2.500 ns      5 ns     0    0 ns       71.00 ns\n'
+	printf '[all]: 6 records of 2 instances, waited 15 ns\n'
 	printf 'the stream holds no diags\n'
 } >"$T/want"
 same 'aligned columns with units' "$T/want" "$T/got"
@@ -249,6 +250,41 @@ waited() {
 		$c["group"] > 1 { n[$c["device"]]++; t[$c["device"]] += $c["wait"] } END { for (d in n) print d "\t" n[d] "\t" t[d] }' "$1/answers/collectives.tsv" | sort
 }
 if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
+	# Lines below the table: the sums of its rows, of each device and of all, to the digits that they have.
+	cat >"$T/totals.py" <<'END'
+import re, sys
+rows = [l.rstrip("\n").split("\t") for l in open(sys.argv[1])]
+at = {n: i for i, n in enumerate(rows[0])}
+unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+devices = {}
+for r in rows[1:]:
+    d = devices.setdefault(int(r[at["device"]]), [0, 0, 0, 0])
+    for i, n in enumerate(("count", "wait", "last", "caused")): d[i] += int(r[at[n]])
+order = sorted(devices, key=lambda d: (-devices[d][3], d))
+def near(text, number): v, u = text.split(" "); return abs(float(v) * unit[u] - number) <= 0.0006 * number
+t = r"([0-9.]+ [num]?s)"
+told, rest, all = [], None, None
+for l in open(sys.argv[2]):
+    m = re.match(r"\[all\] of device (\d+): (\d+) records?, waited %s, last (\d+) times?, the others waited %s for it$" % (t, t), l)
+    if m:
+        d = devices[int(m[1])]
+        told.append(int(m[1]))
+        if not (int(m[2]) == d[0] and near(m[3], d[1]) and int(m[4]) == d[2] and near(m[5], d[3])): print("wrong:", l, d)
+    rest = re.match(r"\[all\] of (\d+) further devices?: (\d+) records, waited %s$" % t, l) or rest
+    all = re.match(r"\[all\]: (\d+) records of (\d+) instances?, waited %s$" % t, l) or all
+total = [sum(d[i] for d in devices.values()) for i in range(4)]
+more = [sum(devices[d][i] for d in order[16:]) for i in range(4)]
+print(told == order[:16], len(told), bool(rest) == (len(order) > 16), not rest or (int(rest[1]) == len(order) - 16 and int(rest[2]) == more[0] and near(rest[3], more[1])),
+      int(all[1]) == total[0] and int(all[2]) == total[2] and near(all[3], total[1]))
+END
+	for devices in 4 18; do
+		"$SYNTH" --one-export --processes 2 --devices "$((devices / 2))" --steps 3 -o "$T/many"
+		nsysx-extract -q -x "$T/many/dump0" "$T/many/r.sqlite" | nsysx-collectives -q -o "$T/many.nsysx"
+		nsysx-stragglers -q --tsv --waits -o "$T/many.tsv" "$T/many.nsysx"
+		nsysx-stragglers -q --table --top 2 --waits -o "$T/many.txt" "$T/many.nsysx"
+		equal "sums of $devices devices over kinds" "$(python3 "$T/totals.py" "$T/many.tsv" "$T/many.txt")" "True $((devices < 16 ? devices : 16)) True True True"
+		rm -r "$T/many"
+	done
 	"$SYNTH" --processes 1 --devices 4 -o "$T/one"
 	nsysx-extract -q -b -o "$T/one/s" "$T/one/r0.sqlite"
 	nsysx-stragglers -q --waits --tsv "$T/one/s" | awk -F'\t' 'NR > 1 { n[$2] += $3; t[$2] += $4 } END { for (d in n) print d "\t" n[d] "\t" t[d] }' | sort >"$T/got"

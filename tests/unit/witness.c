@@ -158,6 +158,94 @@ test_tail(void)
 	is_int(quicker, 400, "shorter ones are found");
 }
 
+/* ---- strata */
+
+enum { KINDS = 5 };
+
+/* A run of n values, each of a kind that chance chooses, the lowest `least` or more often than others: kinds are 100, 150,
+ * 200, ... with chance of 1, or of 1 % (share), times `longer`. */
+static void
+fill_kinds(double *v, double *of, size_t n, int least, bool share, double longer)
+{
+	for (size_t i = 0; i < n; i++) {
+		int kind = i < KINDS ? (int)i : draw() < 0.3 ? least : (int)(draw() * KINDS);
+
+		of[i] = kind;
+		v[i] = longer * (100 + 50 * kind + gauss() * (share ? 1 + 0.5 * kind : 1));
+	}
+}
+
+/* How many of PAIRS pairs of n values have a witness for longer steps, and how many for shorter ones; *more: the mean of
+ * the differences of means, as a share. */
+static int
+strata_alarms(size_t n, bool share, double longer, double alpha, int *shorter, double *more)
+{
+	double v[2][STEPS], of[2][STEPS];
+	const struct nsx_strata strata = { { of[0], of[1] }, KINDS };
+	int found = 0;
+
+	*shorter = 0;
+	*more = 0;
+	for (int i = 0; i < PAIRS; i++) {
+		struct nsx_witness w;
+
+		fill_kinds(v[0], of[0], n, 0, share, 1);
+		fill_kinds(v[1], of[1], n, KINDS - 1, share, longer);
+		if (!nsx_witness_strata((struct nsx_sample){ v[0], n }, (struct nsx_sample){ v[1], n }, &strata, alpha, &w))
+			return PAIRS;
+		found += w.judged && (w.means > 0 || w.ranks > 0);
+		*shorter += w.judged && (w.means < 0 || w.ranks < 0);
+		*more += (w.of[1].mean / w.of[0].mean - 1) / PAIRS;
+	}
+	return found;
+}
+
+/* Runs whose kinds of work come as often in neither: what they take alike is not longer, and what is longer is found. */
+static void
+test_strata(void)
+{
+	double v[2][STEPS], one[STEPS] = { 0 }, more;
+	const struct nsx_strata same = { { one, one }, 1 };
+	struct nsx_witness plain, w;
+	int shorter, n;
+
+	for (int i = 0; i < 20; i++) {
+		fill(v[0], STEPS, 0.5);
+		fill(v[1], STEPS, 0.5);
+		bool both = nsx_witness((struct nsx_sample){ v[0], STEPS }, (struct nsx_sample){ v[1], STEPS }, 0.05, &plain)
+		            && nsx_witness_strata((struct nsx_sample){ v[0], STEPS }, (struct nsx_sample){ v[1], STEPS }, &same,
+		                                  0.05, &w);
+		if (!both || fabs(w.noise / plain.noise - 1) > 1e-9 || w.means != plain.means || w.ranks != plain.ranks
+		    || w.judged != plain.judged || fabs(w.of[0].n_eff / plain.of[0].n_eff - 1) > 1e-9
+		    || fabs(w.of[1].mean / plain.of[1].mean - 1) > 1e-12 || fabs(w.median[0] / plain.median[0] - 1) > 0.01) {
+			ok(false, "one stratum is none: noise %.9g, was %.9g", w.noise, plain.noise);
+			return;
+		}
+	}
+	ok(true, "one stratum is none");
+	/* Two witnesses, which mostly agree, at 0.02 each, in both directions. */
+	n = strata_alarms(STEPS, false, 1, 0.02, &shorter, &more);
+	ok(n + shorter >= PAIRS * 2 / 100 && n + shorter <= PAIRS * 8 / 100,
+	   "equal work, other kinds of it: %d longer, %d shorter of %d pairs", n, shorter, PAIRS);
+	ok(fabs(more) < 0.001, "equal work takes as long: %+.5f", more);
+	for (int few = 0; few < 2; few++) {
+		n = strata_alarms(few ? 20 : STEPS, true, 1, 0.02, &shorter, &more);
+		ok(n <= PAIRS * 4 / 100 && shorter <= PAIRS * 4 / 100, "%s: %d longer, %d shorter of %d pairs",
+		   few ? "few values" : "larger ones vary more", n, shorter, PAIRS);
+	}
+	n = strata_alarms(STEPS, true, 1.02, 0.000675, &shorter, &more);
+	ok(n > PAIRS * 98 / 100 && shorter == 0 && fabs(more - 0.02) < 0.001, "2 %% longer: found in %d of %d pairs, %+.4f", n,
+	   PAIRS, more);
+	/* A stratum that one side lacks does not count. */
+	for (int i = 0; i < STEPS; i++) {
+		one[i] = i % 10 ? 0 : -1;
+		v[0][i] = 100 + i % 3;
+		v[1][i] = i % 10 ? 100 + i % 3 : 1000;
+	}
+	ok(nsx_witness_strata((struct nsx_sample){ v[0], STEPS }, (struct nsx_sample){ v[1], STEPS }, &same, 0.005, &w)
+	   && w.judged && w.means == 0 && w.ranks == 0 && fabs(w.of[0].mean - w.of[1].mean) < 1e-9, "what one side lacks does not count");
+}
+
 int
 main(void)
 {
@@ -166,5 +254,6 @@ main(void)
 	test_kinds();
 	test_student();
 	test_tail();
+	test_strata();
 	return done();
 }

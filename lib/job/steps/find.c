@@ -55,7 +55,7 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 	const struct nsx_steps_wanted none = { .also = NULL };
 	int64_t ndiags = s->ndiags;
 	bool warm = s->warm;
-	bool bounds = s->bounds;
+	bool bounds = s->bounds, batched = s->batched;
 	int rc;
 
 	if (!in)
@@ -63,7 +63,7 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 	nsx_steps_free(s);
 	*s = (struct nsx_step_set){ .kind = nsx_serving_is_class(nsx_str_c(class)) ? NSX_STEP_SERVING : NSX_STEP_CLASS,
 	                            .phases = true, .label = class, .suffixed = repeats, .bounds = bounds,
-	                            .err = err };
+	                            .batched = batched, .err = err };
 	nsx_steps_need(s, in);
 	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL, &none }, err);
 	s->ndiags = ndiags;
@@ -189,7 +189,8 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 	                            : wanted->serving ? NSX_STEP_SERVING : NSX_STEP_MODULE,
 	                            .label = wanted->step ? wanted->step : wanted->repeat ? wanted->repeat
 	                            : wanted->module, .suffixed = wanted->repeat, .shaped = wanted->serving,
-	                            .cat.keep = wanted->keep, .bounds = wanted->bounds, .err = err };
+	                            .cat.keep = wanted->keep, .bounds = wanted->bounds,
+	                            .batched = wanted->batched, .err = err };
 	if (wanted->step) {
 		if (nsx_pattern_compile(wanted->step, 0, &pattern, err) != NSX_OK)
 			return NSX_ERR;

@@ -28,6 +28,9 @@ struct nsx_step {
 	int64_t  tag;
 };
 
+/* Requests and tokens of a server's step; NSX_ABSENT: not known. */
+struct nsx_step_batch { int64_t requests, tokens; };
+
 /* Something that may be a step of another class, on a device: ns. */
 struct nsx_step_other { uint32_t device, class; int64_t start, dur; };
 
@@ -68,6 +71,9 @@ struct nsx_step_set {
 	bool               shaped;          /* the names of steps are kept, and marks of steps not used */
 	bool               bounds;          /* of steps only their bounds are in question, not what devices do in
 	                                     * them, which takes memory by operation */
+	bool               batched;         /* the batches of a server's steps are kept (batch.h), */
+	struct nsx_map     batch_of;        /* by profile and range */
+	NSX_VEC(struct nsx_step_batch) batches;
 	const char        *label;           /* NSX_STEP_PATTERN: the expression; NSX_STEP_CLASS: the class
 	                                     * (nsx_step_class_name); NSX_STEP_MODULE: name or key, NULL: any */
 	bool               suffixed;        /* NSX_STEP_CLASS: as in nsx_step_class_name */

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "job/diags_of.h"
+#include "job/steps/batch.h"
 #include "job/steps/between.h"
 #include "job/reach.h"
 #include "job/steps/marks.h"
@@ -317,7 +318,7 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 	}
 	switch (rec->kind->id) {
 	case NSX_RANGE:
-		good = take_range(s, rec);
+		good = take_range(s, rec) && (!s->batched || nsx_step_batch_take(s, rec));
 		if (good && nsx_between_take(&s->between, s, rec) != NSX_OK)
 			return NSX_ERR;
 		break;
@@ -593,6 +594,8 @@ nsx_steps_free(struct nsx_step_set *s)
 	free(s->removed.p);
 	free(s->marks.p);
 	free(s->marked.p);
+	nsx_map_free(&s->batch_of);
+	free(s->batches.p);
 	nsx_between_free(&s->between);
 	free(s->others.p);
 	free(s->cut.p);

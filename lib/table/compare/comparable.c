@@ -2,6 +2,7 @@
  * place for these messages, but for those of a single way of comparing, which fill cmp.unlike. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/input.h"
@@ -75,7 +76,8 @@ report_warm_up(struct cmp *c, const struct cmp_result *r, int side, struct nsx_d
 
 	while (n < v.n && v.v[n] > SLOW * median)
 		sum += v.v[n++];
-	if (!n || n > v.n / MANY || c->side[side].nruns)
+	/* Of a server a step is long for its batch. */
+	if (!n || n > v.n / MANY || c->side[side].nruns || r->row[side]->strata)
 		return;
 	bool program = nsx_compare_group_of(c, r)->key != nsx_compare_group_of(c, r)->name;
 
@@ -137,27 +139,31 @@ coverage(const struct cmp *c, const struct cmp_side *s)
 	return s->time ? (double)matched / (double)s->time : 0;
 }
 
+/* Why a row is not judged. */
+struct why { char text[256]; };
+
 /* A run that is too short beside those of BASE, or one of these, if they are judged by their tails. */
-static void
-tell_short(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+static struct why
+tell_short(const struct cmp *c, const struct cmp_result *r)
 {
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
 	size_t steps = cmp_sample(&c->side[NSX_COMPARE_NEW], r->row[NSX_COMPARE_NEW]).n,
 	    least = nsx_compare_between(r->row[NSX_COMPARE_BASE], false).least;
+	struct why why;
 
 	if (!r->witness.judged)
-		snprintf(out->why, sizeof out->why,
+		snprintf(why.text, sizeof why.text,
 			 "%.*s: NEW has %zu step%s, each base run %zu or more: record as many", CMP_CUT(name, 80),
 			 steps, steps == 1 ? "" : "s", least);
 	else
-		snprintf(out->why, sizeof out->why, "%.*s: NEW has %zu steps, a base run %zu, want %d for their p99: "
+		snprintf(why.text, sizeof why.text, "%.*s: NEW has %zu steps, a base run %zu, want %d for their p99: "
 		         "record more steps", CMP_CUT(name, 80), steps, least, NSX_TAIL_OF_RUN);
-	out->comparable = false;
+	return why;
 }
 
 /* Samples that are too few, or depend on each other so much that they tell little. */
-static void
-tell_few(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+static struct why
+tell_few(const struct cmp *c, const struct cmp_result *r)
 {
 	const struct nsx_witness *w = &r->witness;
 	int side = w->of[1].n_eff < w->of[0].n_eff, least = c->options.tail ? NSX_TAIL_LEAST : NSX_WITNESS_LEAST;
@@ -166,17 +172,22 @@ tell_few(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *
 	size_t n = cmp_sample(&c->side[side], r->row[side]).n;
 	const char *unit = c->unit, *tail = c->options.tail ? " of their p99" : "",
 	    *more = c->way->runs ? ", or several base runs" : "";
+	struct why why;
 
 	n = n ? n : (size_t)w->of[side].n_eff;   /* of a table */
-	if (w->of[side].n_eff < (double)n - 0.05)
-		snprintf(out->why, sizeof out->why, "%.*s: %zu %ss of %s that depend on each other tell as much as "
+	if (r->row[side]->strata && w->of[side].n_eff < (double)n - 0.05)
+		snprintf(why.text, sizeof why.text, "%.*s: %zu %ss of %s, of %u kinds of batches, tell as much as "
+		         "%.1f, want %d: record more %ss%s", CMP_CUT(name, 80), n, unit, c->side[side].name,
+		         r->row[side]->strata, w->of[side].n_eff, least, unit, more);
+	else if (w->of[side].n_eff < (double)n - 0.05)
+		snprintf(why.text, sizeof why.text, "%.*s: %zu %ss of %s that depend on each other tell as much as "
 		         "%.1f%s, want %d: record more %ss%s", CMP_CUT(name, 80), n, unit, c->side[side].name,
 		         w->of[side].n_eff, tail, least, unit, more);
 	else
-		snprintf(out->why, sizeof out->why, "%.*s: %zu %s%s of %s tell%s too little%s, want %d: record more "
+		snprintf(why.text, sizeof why.text, "%.*s: %zu %s%s of %s tell%s too little%s, want %d: record more "
 		         "%ss%s", CMP_CUT(name, 80), n, unit, n == 1 ? "" : "s", c->side[side].name, n == 1 ? "s" : "",
 		         tail, least, unit, more);
-	out->comparable = false;
+	return why;
 }
 
 /* What decides, if base runs differ so much that of what --percent asks for nothing would be seen: neither "same" nor
@@ -190,48 +201,111 @@ is_blind(const struct cmp *c, const struct cmp_result *r)
 	       && (r->verdict == CMP_SAME || r->verdict == CMP_HIDDEN);
 }
 
-static void
-tell_blind(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+static struct why
+tell_blind(const struct cmp *c, const struct cmp_result *r)
 {
 	struct nsx_str name = cmp_str(c, nsx_compare_group_of(c, r)->name);
+	struct why why;
 	char device[40] = "";
 
 	if (c->way->devices)
 		snprintf(device, sizeof device, "device %" PRId64, nsx_compare_group_of(c, r)->number);
-	snprintf(out->why, sizeof out->why, "%s%.*s: noise between %zu base runs is %.1f%%%s or more, so that an "
+	snprintf(why.text, sizeof why.text, "%s%.*s: noise between %zu base runs is %.1f%%%s or more, so that an "
 	         "increase of %g%% is not seen: compare more base runs, or more alike, or with --percent above that",
 	         device, c->way->devices ? 0 : (int)(name.len < 60 ? name.len : 60), name.ptr, r->runs,
 	         100 * r->unseen / r->judged[NSX_COMPARE_BASE], c->options.tail ? " of p99" : "", c->options.percent);
-	out->blind = true;
-	out->comparable = false;
+	return why;
 }
 
-void
-nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
+/* Without steps those that take the most time decide: as much as has to be matched has to be judged; where rows contain
+ * each other, any. */
+static void
+judge_rows(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
 {
 	const struct cmp_result *most = NULL;
 	nsx_u128 both = 0, few = 0;
 
 	for (size_t i = 0; i < n && out->comparable && !out->regressions.n; i++) {
-		bool is_few = cmp_is_few(c, &r[i]), decides = cmp_decides(c, &r[i]);
+		bool is_few = cmp_is_few(c, &r[i]);
 
-		if (!c->way->listed && r[i].row[0] && r[i].row[1]) {
-			both += r[i].time[1].sum;
-			few += is_few ? r[i].time[1].sum : 0;
-			most = is_few && (!most || r[i].time[1].sum > most->time[1].sum) ? &r[i] : most;
-		} else if (decides && is_few) {
-			if (r[i].runs)
-				tell_short(c, out, &r[i]);
-			else
-				tell_few(c, out, &r[i]);
-		} else if (decides && is_blind(c, &r[i])) {
-			tell_blind(c, out, &r[i]);
-		}
+		if (!r[i].row[0] || !r[i].row[1])
+			continue;
+		both += r[i].time[1].sum;
+		few += is_few ? r[i].time[1].sum : 0;
+		most = is_few && (!most || r[i].time[1].sum > most->time[1].sum) ? &r[i] : most;
 	}
-	/* Without steps those that take the most time decide: as much as has to be matched has to be judged; where rows
-	 * contain each other, any. */
-	if (most && (c->way->nested ? few == both : (double)(both - few) < c->options.coverage * (double)both))
-		tell_few(c, out, most);
+	if (!most || !(c->way->nested ? few == both : (double)(both - few) < c->options.coverage * (double)both))
+		return;
+	snprintf(out->why, sizeof out->why, "%s", tell_few(c, most).text);
+	out->comparable = false;
+}
+
+/* The larger share of a time in that of its side. */
+static double
+share_of(const nsx_u128 time[2], const nsx_u128 all[2])
+{
+	double share = 0;
+
+	for (int k = 0; k < 2; k++)
+		if (all[k] && (double)time[k] / (double)all[k] > share)
+			share = (double)time[k] / (double)all[k];
+	return share;
+}
+
+/* Classes of steps, or devices, each decide. What cannot be judged of a few steps, as of a phase of a server that is
+ * rare, says nothing of the others: up to a share of the time it is told, and no more; above that nothing is judged. */
+static void
+judge_listed(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n,
+             struct nsx_diags *diags)
+{
+	nsx_u128 all[2] = { 0 }, not[2] = { 0 };
+	double largest = -1;
+
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < 2 && cmp_decides(c, &r[i]); k++) {
+			all[k] += r[i].time[k].sum;
+			not[k] += cmp_is_few(c, &r[i]) || is_blind(c, &r[i]) ? r[i].time[k].sum : 0;
+		}
+	double share = share_of(not, all);
+	bool refused = share > c->options.unjudged && out->comparable && !out->regressions.n;
+
+	for (size_t i = 0; i < n && out->comparable; i++) {
+		bool is_few = cmp_is_few(c, &r[i]), blind = is_blind(c, &r[i]);
+		const nsx_u128 time[2] = { r[i].time[0].sum, r[i].time[1].sum };
+		double part = share_of(time, all);
+
+		if (!cmp_decides(c, &r[i]) || !(is_few || blind))
+			continue;
+		struct why why = blind ? tell_blind(c, &r[i]) : r[i].runs ? tell_short(c, &r[i]) : tell_few(c, &r[i]);
+
+		if (refused && part > largest) {
+			snprintf(out->why, sizeof out->why, "%s", why.text);
+			out->blind = blind;
+			largest = part;
+		}
+		if (refused)
+			continue;
+		if (out->table)
+			nsx_table_note(out->table, "not judged, %.1f%% of the time: %s", 100 * part, why.text);
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "not judged, %.1f%% of the time: %s", 100 * part, why.text);
+	}
+	if (refused && share < 1) {
+		size_t at = strlen(out->why);
+
+		snprintf(out->why + at, sizeof out->why - at, "; %.1f%% of the time is not judged, --unjudged allows "
+		         "%g%%", 100 * share, 100 * c->options.unjudged);
+	}
+	out->comparable &= !refused;
+}
+
+void
+nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n,
+                          struct nsx_diags *diags)
+{
+	if (c->way->listed)
+		judge_listed(c, out, r, n, diags);
+	else
+		judge_rows(c, out, r, n);
 }
 
 void

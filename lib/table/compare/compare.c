@@ -28,6 +28,17 @@ nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct n
 /* ---- regressions */
 
 void
+nsx_compare_put_change(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
+{
+	double change = nsx_compare_change(c, r), part = nsx_compare_of_whole(c, r);
+
+	if (!isnan(change))
+		nsx_buf_fmt(text, " (%+.1f%%)", 100 * change);
+	else if (!isnan(part))
+		nsx_buf_fmt(text, " (%+.1f%% of the %s)", 100 * part, c->way->devices ? "whole" : c->unit);
+}
+
+void
 nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
 {
 	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
@@ -55,8 +66,7 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 			            nsx_ns_text(r->tail.upper[0]).s);
 	} else {
 		nsx_buf_fmt(text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->unit, nsx_ns_text(b->mean).s);
-		if (b->mean > 0)
-			nsx_buf_fmt(text, " (%+.1f%%)", 100 * r->diff / b->mean);
+		nsx_compare_put_change(c, r, text);
 		if (r->has_noise)
 			nsx_buf_fmt(text, ", noise %s", nsx_ns_text(r->noise).s);
 		else
@@ -245,13 +255,14 @@ tell_hidden(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 	if (!hidden)
 		return;
 	struct nsx_str name = cmp_str(c, nsx_compare_row_shown(most)->name);
-	double was = most->judged[NSX_COMPARE_BASE], is = most->judged[NSX_COMPARE_NEW];
+	double change = nsx_compare_change(c, most), part = nsx_compare_of_whole(c, most);
 
 	if (!name.len)
 		name = cmp_str(c, nsx_compare_group_of(c, most)->key);
-	snprintf(out->hidden, sizeof out->hidden, "%zu row%s that noise hides %s not shown, %s%.*s: %+.1f%%", hidden,
+	snprintf(out->hidden, sizeof out->hidden, "%zu row%s that noise hides %s not shown, %s%.*s: %+.1f%%%s", hidden,
 	         hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are", hidden == 1 ? "" : "such as ",
-	         CMP_CUT(name, 100), was > 0 ? 100 * (is / was - 1) : 0);
+	         CMP_CUT(name, 100), 100 * (!isnan(change) ? change : !isnan(part) ? part : 0),
+	         isnan(change) && !isnan(part) ? " of the whole" : "");
 	if (out->table)
 		nsx_table_note(out->table, "%s", out->hidden);
 }
@@ -278,7 +289,7 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 			tell_allowed(c, r, n, out->table, diags);
 		tell_hidden(c, out, r, n);
 		nsx_compare_judge_coverage(c, out, diags);
-		nsx_compare_judge_samples(c, out, r, n);
+		nsx_compare_judge_samples(c, out, r, n, diags);
 		nsx_compare_tell_differences(c, r, n, diags);
 	}
 	if (rc == NSX_OK && c->options.junit)
@@ -471,6 +482,8 @@ nsx_compare(struct nsx_reader *const *runs, size_t nruns, const struct nsx_compa
 		leave_out(&c, diags);
 	if (rc == NSX_OK && c.way->check)
 		c.way->check(&c);
+	if (rc == NSX_OK && !nsx_compare_settle_strata(&c))
+		rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK)
 		rc = nsx_compare_work(&c);
 	if (rc == NSX_OK)

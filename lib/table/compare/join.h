@@ -94,6 +94,11 @@ struct cmp_row {
 	uint32_t     inner;      /* the row, without a name, of other times that this one may be of: spans of the same
 	                          * ranges, the same operations in executions of programs, a device's time in its
 	                          * steps; NSX_NONE: there are none */
+	uint32_t     batch;      /* the hidden row of the batches of the steps that its times are of (strata.c);
+	                          * NSX_NONE: not known; */
+	uint32_t     strata;     /* the number of strata that they are in; 0: they are not; */
+	bool         numbered;   /* of a row of batches: its samples are the numbers of these; */
+	bool         other_batches;   /* of NEW: BASE has others, and the mean is as of those of BASE */
 	struct cmp_time   time;  /* of all cells, or of a table; n is 0 if it has none */
 	struct cmp_series samples;   /* tables have none */
 	struct cmp_comm  *comm;  /* of a row of collectives; owned */
@@ -355,6 +360,18 @@ cmp_sample(const struct cmp_side *s, const struct cmp_row *r)
 	return (struct nsx_sample){ r->samples.n ? s->values.p + r->samples.first : NULL, r->samples.n };
 }
 
+/* strata.c: a batch as a time, to which times of a step's hidden row add up; NSX_ABSENT: not known. */
+int64_t nsx_compare_batch(int64_t requests, int64_t tokens);
+/* Rows are matched: put steps of batches that both sides have into strata, unless there are several base runs, and let
+ * the means of NEW be as if it had the batches of BASE. False when out of memory. */
+bool nsx_compare_settle_strata(struct cmp *c);
+/* The stratum of each sample of a row that is in strata. */
+static inline const double *
+cmp_strata(const struct cmp_side *s, const struct cmp_row *r)
+{
+	return s->values.p + s->rows.p[r->batch].samples.first;
+}
+
 enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_MINOR,
                    CMP_UNEVEN, CMP_HIDDEN, CMP_VERDICTS };
 
@@ -399,6 +416,13 @@ void nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text);
  * unless they are what is compared; then come the rows of the table in its order. The caller frees them. NULL when out
  * of memory. */
 struct cmp_result *nsx_compare_judge(struct cmp *c, size_t *whole, size_t *n);
+/* The difference as a share of what BASE has. NAN where that is not known, or says nothing, because BASE has next to
+ * none: of a part of a step or device, less than noise, or less than --percent of the whole and no more than half of
+ * what NEW has. nsx_compare_of_whole: as a share of BASE's whole step, or device; NAN if it is no part of one. */
+double nsx_compare_change(const struct cmp *c, const struct cmp_result *r);
+double nsx_compare_of_whole(const struct cmp *c, const struct cmp_result *r);
+/* Append " (+12.3%)", or " (+1.2% of the step)". */
+void nsx_compare_put_change(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 /* The names of a result: its group and name in NEW, or in BASE only. */
 const struct cmp_group *nsx_compare_group_of(const struct cmp *c, const struct cmp_result *r);
 const struct cmp_row *nsx_compare_row_shown(const struct cmp_result *r);
@@ -493,7 +517,8 @@ void nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struc
 #define NSX_BLIND 10
 /* comparable.c: whether enough of both sides is matched, and their samples are enough: out->comparable and why. */
 void nsx_compare_judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags);
-void nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n);
+void nsx_compare_judge_samples(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n,
+                               struct nsx_diags *diags);
 /* What differs between the runs that are compared, with what would make them alike. */
 void nsx_compare_tell_differences(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_diags *diags);
 

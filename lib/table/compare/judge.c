@@ -249,6 +249,30 @@ testify(const struct cmp *c, struct cmp_result *r, double of)
 	return means_differ || medians_differ ? CMP_HIDDEN : CMP_SAME;
 }
 
+double
+nsx_compare_change(const struct cmp *c, const struct cmp_result *r)
+{
+	double of = r->judged[NSX_COMPARE_BASE], diff = r->judged[NSX_COMPARE_NEW] - of;
+
+	if (!r->row[0] || !r->row[1] || !(of > 0))
+		return NAN;
+	if (r->row[0]->of != NSX_NONE && c->way->within && !c->options.tail
+	    && ((r->has_noise && of < r->noise)
+	        || (diff > of && of < c->options.percent / 100 * whole_of(c, r, NSX_COMPARE_BASE))))
+		return NAN;
+	return diff / of;
+}
+
+double
+nsx_compare_of_whole(const struct cmp *c, const struct cmp_result *r)
+{
+	if (!r->row[0] || !r->row[1] || r->row[0]->at == 0)
+		return r->row[0] && r->row[1] && c->way->within ? nsx_compare_change(c, r) : NAN;
+	double whole = r->row[0]->of == NSX_NONE ? 0 : whole_of(c, r, NSX_COMPARE_BASE);
+
+	return whole > 0 && !c->options.tail ? r->diff / whole : NAN;
+}
+
 bool
 nsx_compare_is_allowed(const struct cmp *c, const struct cmp_result *r)
 {
@@ -315,7 +339,33 @@ effective_of(const struct cmp_time *t)
 {
 	bool known = t->variance >= 0;
 
-	return (struct nsx_effective){ t->mean, known ? (double)t->n : 1, known ? t->variance : 0 };
+	return (struct nsx_effective){ .mean = t->mean, .n_eff = known ? (double)t->n : 1,
+	                               .variance = known ? t->variance : 0 };
+}
+
+/* Let the witnesses judge samples. False when out of memory. */
+static bool
+hear_values(const struct cmp *c, struct cmp_result *r, struct nsx_sample b, struct nsx_sample n, double alpha)
+{
+	if (r->row[NSX_COMPARE_BASE]->strata) {
+		const struct nsx_strata strata = { { cmp_strata(&c->side[0], r->row[0]),
+			cmp_strata(&c->side[1], r->row[1]) }, r->row[NSX_COMPARE_BASE]->strata };
+
+		if (!nsx_witness_strata(b, n, &strata, alpha, &r->witness))
+			return false;
+		/* Too few for a mean of each are enough for one of all, with more noise, if these are of the same. */
+		if (r->witness.judged || r->row[NSX_COMPARE_NEW]->other_batches)
+			return true;
+	}
+	if (!nsx_witness_means(b, n, alpha, &r->witness))
+		return false;
+	/* Of a row that is the same by its mean and its median the ranks, which take the most time, say nothing. */
+	double medians = r->witness.median[NSX_COMPARE_NEW] - r->witness.median[NSX_COMPARE_BASE];
+	bool same = r->row[NSX_COMPARE_BASE]->of == NSX_NONE
+	    && !above_floors(c, r->diff, r->time[NSX_COMPARE_BASE].mean)
+	    && !above_floors(c, medians, r->witness.median[NSX_COMPARE_BASE]);
+
+	return same || nsx_witness_ranks(b, n, alpha, &r->witness);
 }
 
 /* Let the witnesses judge the samples of both sides, or what tables tell of them. False when out of memory. */
@@ -338,15 +388,7 @@ hear(const struct cmp *c, struct cmp_result *r)
 	if (!b.n || !n.n)
 		return nsx_compare_hear_runs(c, r);
 	r->sampled = true;
-	if (!nsx_witness_means(b, n, alpha, &r->witness))
-		return false;
-	/* Of a row that is the same by its mean and its median the ranks, which take the most time, say nothing. */
-	double medians = r->witness.median[NSX_COMPARE_NEW] - r->witness.median[NSX_COMPARE_BASE];
-	bool same = r->row[NSX_COMPARE_BASE]->of == NSX_NONE
-	    && !above_floors(c, r->diff, r->time[NSX_COMPARE_BASE].mean)
-	    && !above_floors(c, medians, r->witness.median[NSX_COMPARE_BASE]);
-
-	if (!same && !nsx_witness_ranks(b, n, alpha, &r->witness))
+	if (!hear_values(c, r, b, n, alpha))
 		return false;
 	double n_eff[2] = { r->witness.of[0].n_eff, r->witness.of[1].n_eff };
 

@@ -16,6 +16,7 @@
 
 #include "base/sort.h"
 #include "job/causes.h"
+#include "job/steps/batch.h"
 #include "table/compare/join.h"
 #include "table/compare/why.h"
 #include "table/steps/explain.h"
@@ -24,10 +25,12 @@
 /* Number of steps for a p99 that is compared. */
 #define TAIL 10
 
-enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, CAUSES, SPAN = CAUSES + NSX_NCAUSES, NSTATS };
+enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, CAUSES, SPAN = CAUSES + NSX_NCAUSES,
+            /* hidden: batches of steps whose periods count, and of all */
+            KEPT_BATCHES, BATCHES, NSTATS };
 static const char *const names[NSTATS] = {
 	[PERIOD] = "period", [COMPUTE] = "compute", [EXPOSED] = "exposed", [COPY] = "copy", [IDLE] = "idle",
-	[SPAN] = "span"
+	[SPAN] = "span", [KEPT_BATCHES] = "batches", [BATCHES] = "all batches"
 };
 static const enum nsx_part parts[] = {
 	[COMPUTE] = NSX_PART_COMPUTE, [EXPOSED] = NSX_PART_COMM, [COPY] = NSX_PART_COPY, [IDLE] = NSX_PART_IDLE
@@ -72,6 +75,10 @@ measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTAT
 	for (int k = 0; k < NSTATS; k++)
 		times[k] = NSX_ABSENT;
 	times[SPAN] = o->last - o->first;
+	struct nsx_step_batch batch = nsx_step_batch_of(set, o);
+
+	times[BATCHES] = nsx_compare_batch(batch.requests, batch.tokens);
+	times[KEPT_BATCHES] = o->kept ? times[BATCHES] : NSX_ABSENT;
 	/* A period with a step of another class in it says more than the step. */
 	if (o->kept)
 		times[PERIOD] = o->period;
@@ -105,8 +112,9 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool
 		at = row.name == NSX_NONE ? (uint32_t)NSX_NONE : nsx_compare_row_add(s, row);
 		if (at == NSX_NONE)
 			return NSX_NONE;
-		if (k != PERIOD && k != SPAN)
+		if (k != PERIOD && k < SPAN)
 			s->rows.p[at].of = first;
+		s->rows.p[at].batch = first + (k < SPAN ? KEPT_BATCHES : k == SPAN ? BATCHES : (uint32_t)k);
 	}
 	return group == NSX_NONE ? group : first;
 }
@@ -185,6 +193,8 @@ nsx_compare_end_steps(struct cmp_side *s)
 	for (size_t i = 0; i < s->rows.n; i++)
 		if (s->rows.p[i].at == SPAN)
 			s->rows.p[i].leads = !s->rows.p[i - SPAN].time.n;
+		else if (s->rows.p[i].at > SPAN)
+			s->rows.p[i].time = (struct cmp_time){ 0 };
 	return true;
 }
 
@@ -240,7 +250,7 @@ find_steps(struct cmp *c, struct cmp_side *s, struct nsx_spool *spool, struct ns
 	bool first = s == &c->side[NSX_COMPARE_BASE] || !c->side[NSX_COMPARE_BASE].in;
 	const struct nsx_steps_options options = {
 		.step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
-		.repeats = !named && first, .repeat = named ? NULL : c->repeat
+		.batched = true, .repeats = !named && first, .repeat = named ? NULL : c->repeat
 	};
 
 	if (!spool || nsx_steps_collect(s->in, &options, set, spool, own, c->err) != NSX_OK)
@@ -451,6 +461,23 @@ tell_period(const struct told *to)
 		    "why", nsx_ns_text((double)b->p99).s, nsx_ns_text((double)n->p99).s);
 }
 
+/* NEW has other batches than BASE: what is printed of it is not what it took. */
+static void
+tell_batches(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
+{
+	const struct cmp_row *new = r->row[NSX_COMPARE_NEW];
+	struct nsx_str class = cmp_str(c, nsx_compare_group_of(c, r)->key);
+
+	if (!new || !new->other_batches)
+		return;
+	double own = (double)new->time.sum / (double)new->time.n;
+
+	nsx_table_note(t, "NEW has other batches of %.*s than BASE: its times are as of those of BASE; of its own the "
+	               "period is %s", CMP_CUT(class, 200), nsx_ns_text(own).s);
+	nsx_diag_add(diags, NSX_INFO, "", 1, "%.*s: NEW has other batches than BASE: its times are as of those of "
+	             "BASE; of its own the period is %s", CMP_CUT(class, 200), nsx_ns_text(own).s);
+}
+
 void
 nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *t,
                        struct nsx_diags *diags)
@@ -470,6 +497,9 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 				       g->devices ? "; the last of each has no period" : "");
 		}
 	for (size_t i = 0; i < n; i++)
-		if (nsx_compare_row_shown(&r[i])->device == NSX_ABSENT && nsx_compare_row_shown(&r[i])->at == PERIOD)
+		if (nsx_compare_row_shown(&r[i])->device == NSX_ABSENT
+		    && nsx_compare_row_shown(&r[i])->at == PERIOD) {
+			tell_batches(c, &r[i], t, diags);
 			tell_period(&(struct told){ c, &r[i], t, diags });
+		}
 }

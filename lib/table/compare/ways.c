@@ -78,10 +78,11 @@ static const struct cmp_way ways[] = {
 		.instead = STEPS_INSTEAD,
 		.read = nsx_compare_read_steps, .listed = true,
 		.tell = nsx_compare_tell_steps, .tell_growth = nsx_compare_tell_growth, .within = true, .runs = true,
-		.shown = "class device statistic " CHANGE("delta") "verdict base_steps new_steps " SAMPLES "witness ",
-		.rank = "class statistic base new change verdict device delta noise base_p50 new_p50 base_p99 "
-			"new_p99 witness base_n_eff new_n_eff",
-		.brief = "class device statistic base new change base_p99 new_p99 verdict"
+		.shown = "class device statistic " CHANGE("delta") "verdict base_steps new_steps delta_share "
+			SAMPLES "witness ",
+		.rank = "class statistic base new change verdict delta_share device delta noise base_p50 new_p50 "
+			"base_p99 new_p99 witness base_n_eff new_n_eff",
+		.brief = "class device statistic base new change delta_share base_p99 new_p99 verdict"
 	},
 	[NSX_COMPARE_DEVICE] = {
 		.name = "device", .things = "devices with GPU work", .unit = "run", .instead = FROM_XLA,
@@ -183,7 +184,7 @@ struct shown {
 	struct nsx_str    program, name, base_name, key, type, opcode, op_name, axis, kind;
 	const char       *match, *program_match, *verdict, *witness;
 	int64_t           id, device, bytes, base_bytes, group, runs;
-	double            diff, change, noise, effect;
+	double            diff, change, of_whole, noise, effect;
 	struct cmp_between between;
 	struct shown_side side[2];
 };
@@ -206,7 +207,8 @@ static const struct nsx_sum_col cols[] = {
 	INT("base_bytes", NSX_CELL_BYTES, base_bytes), INT("group", NSX_CELL_ID, group),
 	REAL("base", NSX_CELL_MEAN_NS, side[0].mean), REAL("new", NSX_CELL_MEAN_NS, side[1].mean),
 	REAL("diff", NSX_CELL_MEAN_NS, diff), REAL("delta", NSX_CELL_MEAN_NS, diff),
-	REAL("change", NSX_CELL_SHARE, change), REAL("noise", NSX_CELL_MEAN_NS, noise),
+	REAL("change", NSX_CELL_SHARE, change), REAL("delta_share", NSX_CELL_SHARE, of_whole),
+	REAL("noise", NSX_CELL_MEAN_NS, noise),
 	REAL("effect", NSX_CELL_MEAN_NS, effect),
 	INTS("execs", NSX_CELL_INT, execs), INTS("count", NSX_CELL_INT, count), INTS("steps", NSX_CELL_INT, count),
 	INTS("p50", NSX_CELL_NS, p50), INTS("p99", NSX_CELL_NS, p99), INTS("instances", NSX_CELL_INT, instances),
@@ -282,7 +284,8 @@ show(const struct cmp *c, const struct cmp_result *r)
 		.device = c->way->devices ? g->number : both && base->number != row->number ? NSX_ABSENT : row->number,
 		.base_bytes = NSX_ABSENT, .runs = NSX_ABSENT,
 		.between = { .lowest = NAN, .highest = NAN, .deviation = NAN },
-		.diff = diff, .change = both && of > 0 ? diff / of : NAN, .effect = r->effect,
+		.diff = diff, .change = nsx_compare_change(c, r), .of_whole = nsx_compare_of_whole(c, r),
+		.effect = r->effect,
 		.noise = r->has_noise ? r->noise : NAN,
 		.side = { show_side(c, r, NSX_COMPARE_BASE), show_side(c, r, NSX_COMPARE_NEW) }
 	};

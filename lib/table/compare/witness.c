@@ -135,10 +135,20 @@ correlation_time(struct nsx_sample s, double mean, double squares)
 	return 2 * sum - 1 > 1 ? 2 * sum - 1 : 1;
 }
 
+/* tau' of a sample. */
+static double
+dependence(struct nsx_sample s, double mean, double squares)
+{
+	double n = (double)s.n, tau = squares > 0 ? correlation_time(s, mean, squares) : 1;
+
+	tau = 1 + (tau - 1) * (1 + 2 * tau / n);
+	return tau < n ? tau : n;
+}
+
 struct nsx_effective
 nsx_effective_of(struct nsx_sample s)
 {
-	struct nsx_effective e = { 0, 1, 0 };
+	struct nsx_effective e = { .n_eff = 1 };
 	double n = (double)s.n, squares, tau;
 
 	for (size_t i = 0; i < s.n; i++)
@@ -150,9 +160,7 @@ nsx_effective_of(struct nsx_sample s)
 		e.n_eff = n;
 		return e;
 	}
-	tau = correlation_time(s, e.mean, squares);
-	tau = 1 + (tau - 1) * (1 + 2 * tau / n);
-	tau = tau < n ? tau : n;
+	tau = dependence(s, e.mean, squares);
 	e.n_eff = n / tau;
 	/* With one effective value no variance is known: that of all values is too small, and nothing is judged. */
 	e.variance = squares / (n - tau > 1 ? n - tau : 1);
@@ -160,6 +168,14 @@ nsx_effective_of(struct nsx_sample s)
 }
 
 /* ---- witnesses */
+
+static double
+freedom_of(const struct nsx_effective *e)
+{
+	double freedom = e->freedom > 0 ? e->freedom : e->n_eff - 1;
+
+	return freedom > 1 ? freedom : 1;
+}
 
 /* 1 if NEW's mean is larger, -1 if it is smaller, by more than chance; *noise: the largest difference that is
  * chance. */
@@ -171,7 +187,7 @@ speak(const struct nsx_effective of[2], double alpha, double *noise)
 
 	*noise = 0;
 	if (all > 0 && alpha > 0) {
-		double fa = of[0].n_eff > 2 ? of[0].n_eff - 1 : 1, fb = of[1].n_eff > 2 ? of[1].n_eff - 1 : 1;
+		double fa = freedom_of(&of[0]), fb = freedom_of(&of[1]);
 
 		/* Divided by the sum first: squares of squares may exceed the range of doubles. */
 		freedom = 1 / (a / all * (a / all) / fa + b / all * (b / all) / fb);
@@ -277,6 +293,171 @@ nsx_witness_of_means(struct nsx_effective base, struct nsx_effective new, double
 	*w = (struct nsx_witness){ .of = { base, new }, .median = { base.mean, new.mean } };
 	w->judged = base.n_eff >= NSX_WITNESS_LEAST && new.n_eff >= NSX_WITNESS_LEAST;
 	w->means = speak(w->of, alpha, &w->noise);
+}
+
+/* ---- strata */
+
+/* A stratum: of each side the number of its values, their mean, and their sum of squares about it. */
+struct stratum { double n[2], mean[2], squares[2]; };
+
+/* The values of both sides that count, with the strata that they are in. */
+struct stratified { struct nsx_sample of[2]; double *in[2]; struct stratum *list; size_t n; };
+
+static void
+sum_strata(struct stratified *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		x->list[i] = (struct stratum){ { 0 }, { 0 }, { 0 } };
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < x->of[k].n; i++) {
+			struct stratum *s = &x->list[(size_t)x->in[k][i]];
+
+			double from = x->of[k].v[i] - s->mean[k];
+
+			s->mean[k] += from / ++s->n[k];
+			s->squares[k] += from * (x->of[k].v[i] - s->mean[k]);
+		}
+}
+
+static double
+center_of(const struct stratum *s)
+{
+	return (s->n[0] * s->mean[0] + s->n[1] * s->mean[1]) / (s->n[0] + s->n[1]);
+}
+
+/* The square of the error of a side's mean, from the variance of each stratum by itself: where one that is rare in this
+ * run and frequent in BASE varies more than the others do, the variance of all is too small. That of a single value is
+ * taken to be the one of all. *freedom: its degrees of freedom (Satterthwaite). */
+static double
+error_of(const struct stratified *x, int side, double variance, double *freedom)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		double n = x->list[i].n[side], weight = x->list[i].n[0] / (double)x->of[0].n;
+		double own = n > 1 ? x->list[i].squares[side] / (n - 1) : variance, part = weight * weight * own / n;
+
+		sum += part;
+		squares += part * part / (n > 1 ? n - 1 : *freedom);
+	}
+	*freedom = squares > 0 ? sum * sum / squares : *freedom;
+	return sum;
+}
+
+/* What a side's values tell; left: space for them. */
+static struct nsx_effective
+effective_in(const struct stratified *x, int side, double *left)
+{
+	struct nsx_sample rest = { left, x->of[side].n };
+	struct nsx_effective e = { .n_eff = 1 };
+	double spare = (double)rest.n - (double)x->n + 1, share = 0;   /* each stratum but one takes one */
+
+	for (size_t i = 0; i < rest.n; i++)
+		left[i] = x->of[side].v[i] - x->list[(size_t)x->in[side][i]].mean[side];
+	for (size_t i = 0; i < x->n; i++) {
+		double weight = x->list[i].n[0] / (double)x->of[0].n;
+
+		e.mean += weight * x->list[i].mean[side];
+		share += weight * weight / x->list[i].n[side];
+	}
+	double squares = covariance(rest, 0, 0), tau = dependence(rest, 0, squares);
+
+	e.n_eff = fmax(1, 1 / share / tau);
+	e.variance = squares / fmax(1, spare - tau);
+	e.freedom = fmax(1, spare / tau - 1);
+	double freedom = e.freedom, error = error_of(x, side, e.variance, &freedom) / share;
+
+	if (error > e.variance) {
+		e.variance = error;
+		e.freedom = fmax(1, fmin(e.freedom, freedom / tau));
+	}
+	return e;
+}
+
+/* The median of the sample that is aligned with the other one, in the place of its values. False when out of memory. */
+static bool
+align(const struct stratified *x, int side, double *to, double *median)
+{
+	double most = 0, all = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		most = fmax(most, center_of(&x->list[i]));
+		all += x->list[i].n[0] / (double)x->of[0].n * center_of(&x->list[i]);
+	}
+	/* None is below 0. */
+	for (size_t i = 0; i < x->of[side].n; i++)
+		to[i] = fmax(0, x->of[side].v[i] + (most - center_of(&x->list[(size_t)x->in[side][i]])));
+	if (!median_of((struct nsx_sample){ to, x->of[side].n }, median))
+		return false;
+	*median += all - most;
+	return true;
+}
+
+/* Both witnesses of values that count; space: for three times as many, and sort: for as many. False when out of
+ * memory. */
+static bool
+hear_strata(struct stratified *x, double alpha, double *space, struct nsx_sort_start *sort, struct nsx_witness *w)
+{
+	size_t n = x->of[0].n + x->of[1].n, at = 0;
+	double *const aligned[2] = { space, space + x->of[0].n }, *const ranks[2] = { space + n, aligned[1] + n };
+	double *left = space + 2 * n, unused;
+	struct nsx_effective places[2];
+
+	sum_strata(x);
+	w->judged = true;
+	for (int k = 0; k < 2; k++) {
+		w->of[k] = effective_in(x, k, left);
+		if (!align(x, k, aligned[k], &w->median[k]))
+			return false;
+	}
+	w->means = speak(w->of, alpha, &w->noise);
+	for (int k = 0; k < 2; k++) {
+		w->of[k].n_eff = fmin(w->of[k].n_eff, w->of[k].freedom + 1);
+		w->judged &= w->of[k].n_eff >= NSX_WITNESS_LEAST;
+	}
+	for (uint32_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < x->of[k].n; i++)
+			sort[at++] = (struct nsx_sort_start){ bits_of(aligned[k][i]), (uint32_t)i, k };
+	if (!rank_all(sort, n, ranks))
+		return false;
+	for (int k = 0; k < 2; k++)
+		x->of[k].v = ranks[k];
+	sum_strata(x);
+	for (int k = 0; k < 2; k++)
+		places[k] = effective_in(x, k, left);
+	w->ranks = speak(places, alpha, &unused);
+	return true;
+}
+
+bool
+nsx_witness_strata(struct nsx_sample base, struct nsx_sample new, const struct nsx_strata *strata, double alpha,
+                   struct nsx_witness *w)
+{
+	const struct nsx_sample of[2] = { base, new };
+	size_t n = base.n + new.n;
+	double *space = malloc((5 * n + 1) * sizeof *space);
+	struct nsx_sort_start *sort = malloc((n + 1) * sizeof *sort);
+	struct stratified x = { .list = malloc((strata->n + 1) * sizeof *x.list), .n = strata->n };
+	bool good = space && sort && x.list;
+
+	*w = (struct nsx_witness){ .judged = false };
+	for (int k = 0; k < 2 && good; k++) {
+		double *v = space + (k ? base.n : 0), *in = v + n;
+
+		x.of[k].v = v;
+		x.in[k] = in;
+		for (size_t i = 0; i < of[k].n; i++) {
+			if (strata->of[k][i] < 0)
+				continue;
+			v[x.of[k].n] = of[k].v[i];
+			in[x.of[k].n++] = strata->of[k][i];
+		}
+	}
+	good = good && hear_strata(&x, alpha, space + 2 * n, sort, w);
+	free(space);
+	free(sort);
+	free(x.list);
+	return good;
 }
 
 /* ---- tails */

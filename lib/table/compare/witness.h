@@ -23,8 +23,9 @@
 /* Values in the order of time. */
 struct nsx_sample { const double *v; size_t n; };
 
-/* Those of a sample: mean, effective number, variance of a value. n_eff is at least 1, and at most n. */
-struct nsx_effective { double mean, n_eff, variance; };
+/* Those of a sample: mean, effective number, variance of a value. n_eff is at least 1, and at most n. freedom: of the
+ * variance, if it is not n_eff - 1; 0: it is. */
+struct nsx_effective { double mean, n_eff, variance, freedom; };
 
 /* The result: index 0 is BASE, 1 is NEW. Medians are by nearest rank. */
 struct nsx_witness {
@@ -44,6 +45,23 @@ bool nsx_witness(struct nsx_sample base, struct nsx_sample new, double alpha, st
 /* The same in two parts: all but `ranks`, which is 0; and that, which takes the most time. */
 bool nsx_witness_means(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w);
 bool nsx_witness_ranks(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w);
+
+/* Strata: values of one kind of work, such as a batch, which vary less than all do. of: of each value of each side, the
+ * number of its stratum, below n; -1: a side has none of it, and the value does not count. */
+struct nsx_strata { const double *of[2]; size_t n; };
+
+/* nsx_witness of values in strata. Means are those of BASE's strata, each as often as BASE has it. Of n values in k
+ * strata with n_s values each, whose shares in BASE are w_s:
+ *
+ *     mean = sum of w_s mean_s     n_eff = 1 / (sum of w_s^2 / n_s) / tau'     freedom = (n - k + 1) / tau' - 1
+ *     variance = sum of squares about the means of strata / (n - k + 1 - tau')
+ *
+ * with tau' of what is left of values without these means; where the variances of strata, each by itself, make a larger
+ * error of the mean, that counts, with its degrees of freedom. With one stratum these are the above. n_eff as it is
+ * told is freedom + 1 at most. Ranks and medians are of values less the mean of their stratum in both runs (aligned
+ * ranks: Hodges and Lehmann, Annals of Mathematical Statistics 33, 1962). False when out of memory. */
+bool nsx_witness_strata(struct nsx_sample base, struct nsx_sample new, const struct nsx_strata *strata, double alpha,
+                        struct nsx_witness *w);
 
 /* The same of the mean, number and variance of each side's values alone, whose order is not known, by the witness of
  * means: medians are means. */

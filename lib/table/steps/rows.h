@@ -22,7 +22,7 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 	                                         .serving = options->by != NSX_STEPS_BY_CLASS,
 	                                         .require = options->require, .keep = options->keep,
 	                                         .repeats = options->repeats, .repeat = options->repeat,
-	                                         .brief = options->brief };
+	                                         .brief = options->brief, .batched = options->batched };
 
 	return nsx_steps_find(in, &wanted, s, again, diags, err);
 }

@@ -6,10 +6,14 @@
  *   device 0   100..150    waits 30 for device 2
  *   device 1   110..150    waits 20 for device 2
  *   device 2   130..151    made others wait 50; transfer of all three: 21 */
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "table/stragglers/lockstep.h"
 #include "base/num.h"
+#include "base/sort.h"
 #include "job/clock_error.h"
 #include "job/comm/reading.h"
 #include "job/remedy.h"
@@ -262,6 +266,79 @@ table_of(struct waits *f, struct nsx_sums *sums)
 	return nsx_sums_table(sums, f->err);
 }
 
+/* ---- totals, as lines below the table of devices */
+
+/* The devices that have a line of their own. */
+enum { TOLD = 16 };
+
+static const struct nsx_sum_def totals_of_devices = {
+	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols
+};
+
+static void
+add_row(struct row *to, const struct row *r)
+{
+	to->count += r->count;
+	to->last += r->last;
+	to->wait += r->wait;
+	to->caused += r->caused;
+	to->wait_max = r->wait_max > to->wait_max ? r->wait_max : to->wait_max;
+}
+
+NSX_ORDER(by_caused, struct row, NSX_CMP(b->caused, a->caused), NSX_CMP(a->key.device, b->key.device))
+
+static void
+tell_total(struct nsx_table *t, const char *whose, const struct row *r)
+{
+	nsx_table_note(t, "[all]%s: %" PRId64 " record%s, waited %s, last %" PRId64 " time%s, the others waited %s for "
+	               "it", whose, r->count, r->count == 1 ? "" : "s", nsx_ns_text((double)r->wait).s, r->last,
+	               r->last == 1 ? "" : "s", nsx_ns_text((double)r->caused).s);
+}
+
+/* The sums over all kinds of collectives, of each device if there are several kinds, and of all devices. NSX_OK or
+ * NSX_ERR. */
+static int
+tell_totals(struct waits *f, struct nsx_table *t)
+{
+	struct nsx_sums sums = { .def = &totals_of_devices };
+	struct row all = { .count = 0 }, rest = { .count = 0 };
+	size_t n = nsx_sums_count(&f->devices), devices;
+	char whose[48];
+
+	for (size_t i = 0; i < n; i++) {
+		const struct row *r = nsx_sums_at(&f->devices, i);
+		struct row *to = row_at(&sums, 0, 0, r->key.device, 0);
+
+		if (!to) {
+			nsx_sums_free(&sums);
+			return NSX_NOMEM(f);
+		}
+		add_row(to, r);
+		add_row(&all, r);
+	}
+	devices = nsx_sums_count(&sums);
+	struct row *list = devices ? nsx_sums_at(&sums, 0) : NULL;
+
+	if (devices)
+		qsort(list, devices, sizeof *list, by_caused);
+	for (size_t i = 0; i < devices && devices < n; i++) {
+		if (i >= TOLD) {
+			add_row(&rest, &list[i]);
+			continue;
+		}
+		snprintf(whose, sizeof whose, " of device %" PRId64, list[i].key.device);
+		tell_total(t, whose, &list[i]);
+	}
+	if (rest.count)
+		nsx_table_note(t, "[all] of %zu further device%s: %" PRId64 " records, waited %s", devices - TOLD,
+		               devices - TOLD == 1 ? "" : "s", rest.count, nsx_ns_text((double)rest.wait).s);
+	if (all.count)
+		nsx_table_note(t, "[all]: %" PRId64 " records of %" PRId64 " instance%s, waited %s", all.count,
+		               all.last, all.last == 1 ? "" : "s", nsx_ns_text((double)all.wait).s);
+	nsx_sums_free(&sums);
+	return NSX_OK;
+}
+
 static void
 add_diags(const struct waits *f, struct nsx_diags *diags)
 {
@@ -306,6 +383,8 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 		rc = nsx_late_check_program(&f.reading.comm->cat, &f.top, options->program, err);
 	if (rc == NSX_OK && devices)
 		rc = (*devices = f.by_inst ? instructions(&f) : table_of(&f, &f.devices)) ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK && devices && !f.by_inst)
+		rc = tell_totals(&f, *devices);
 	if (rc == NSX_OK && pairs)
 		rc = (*pairs = table_of(&f, &f.pairs)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
