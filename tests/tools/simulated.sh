@@ -56,7 +56,8 @@ for kind in loader twoway buckets pipeline tensor replay full item straggler jit
 		same "$kind: the critical path by $by sums to the period" "$T/want" "$T/got"
 		case $kind in loader|devices) continue ;; esac
 		if [ "$by" = part ]; then of=part; else of=on; fi
-		sums "device $of" ns <"$T/path" >"$T/got"
+		# Gaps in which the host works while the device has work, too, might be waits.
+		awk -F'\t' -v OFS='\t' '{ for (i = 1; i <= NF; i++) if ($i == "unseen") $i = "host"; print }' "$T/path" | sums "device $of" ns >"$T/got"
 		awk -F'\t' -v OFS='\t' -v by="$by" '$2 == by && $4 { print $1, $3, $4 }' "$T/job/answers/critical.tsv" | sort >"$T/want"
 		same "$kind: what was critical, by $by" "$T/want" "$T/got"
 	done

@@ -181,7 +181,7 @@ nsx_wi_gains_open(struct wi_gains *w, const struct wi_graph *g, const struct wi_
 	w->period = nsx_wi_period(g, NULL, NULL);
 	w->hostless = !g->calls.n && !nsx_cat_on_cpu(&g->pairing.comm.cat);
 	w->unexplained = share(path, path->parts[WI_UNEXPLAINED]);
-	w->unseen = share(path, path->unseen);
+	w->unseen = share(path, path->parts[WI_UNSEEN_PART]);
 	w->late = share(path, path->late);
 	w->blind = path->blind;
 	w->idle = path->idle;

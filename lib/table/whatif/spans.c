@@ -387,7 +387,7 @@ nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi
 
 	*s = (struct wi_spans){ .g = g, .is_doubt = nsx_large_array(wi_large(g), g->nevents / 8 + 1, 1),
 	                        .looked = calloc(g->lanes.n + 1, sizeof *s->looked) };
-	good = unseen && s->is_doubt && s->looked && nsx_wi_find_unseen(g, unseen)
+	good = unseen && s->is_doubt && s->looked && nsx_wi_find_unseen(g, unseen, NULL)
 	       && nsx_wi_list(s, (double)path->late > some * all);
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		wi_pause(g, i);
@@ -395,7 +395,7 @@ nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi
 	}
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		wi_pause(g, i);
-		good = doubts_call(s, i, unseen, (double)path->unseen > some * all || path->idle > WI_IDLE);
+		good = doubts_call(s, i, unseen, (double)path->parts[WI_UNSEEN_PART] > some * all || path->idle > WI_IDLE);
 	}
 	nsx_large_free(wi_large(g), unseen);
 	good = good && put_in_order(s);

@@ -208,7 +208,8 @@ nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, 
 	if (rc == NSX_OK)
 		rc = read_events(in, &options->steps, again, &g, &s, diags, err);
 	/* Other paths and slack are by step, whose class they name. */
-	if (rc == NSX_OK && (options->form == NSX_WHATIF_FORECAST || options->form == NSX_WHATIF_OP))
+	if (rc == NSX_OK && (options->form == NSX_WHATIF_FORECAST || options->form == NSX_WHATIF_MEAN
+	                     || options->form == NSX_WHATIF_OP))
 		rc = nsx_step_windows(&s, &w);
 	/* Without programs no instruction has costs. */
 	if (rc == NSX_OK && limits && s.cat.programs.n)
