@@ -62,8 +62,7 @@ static double
 slows(const struct wi_plan *p)
 {
 	const struct wi_change *c = &p->change;
-	double most = p->kind == WI_PLAN_CHANGE && c->what == WI_BANDWIDTH ? INFINITY
-	              : p->kind == WI_PLAN_CHANGE && c->what != WI_LIMIT && c->k > 0 && c->k < 1 ? 1 / c->k : 1;
+	double most = c->what == WI_BANDWIDTH ? INFINITY : c->what != WI_LIMIT && c->k > 0 && c->k < 1 ? 1 / c->k : 1;
 
 	for (size_t i = 0; i < p->nparts; i++)
 		most *= slows(&p->parts[i]);
