@@ -44,11 +44,11 @@ static const struct nsx_sum_def device_def = { .size = sizeof(struct row), .key 
 static void
 note_parts(struct nsx_table *t, bool unseen)
 {
-	nsx_table_note(t, "of the critical path, on which the host may be while devices compute: no share of idle time, "
-	               "which nsysx-idle has");
+	nsx_table_note(t, "of the critical path, on which the host may be while devices compute: no share of idle "
+	               "time, which nsysx-idle has");
 	if (unseen)
-		nsx_table_note(t, "unseen: between calls while the device has work, the host works, or waits for it in no "
-		               "call");
+		nsx_table_note(t, "unseen: between calls while the device has work, the host works, or waits for it in "
+		               "no call");
 }
 
 struct summing { const struct wi_graph *g; struct nsx_sums *sums; bool part, unseen; };

@@ -59,8 +59,8 @@ struct wi_lane { uint32_t profile, device, stream; };
 /* That of a device's last operation, whose stream has this number in the report. */
 struct wi_last_lane { int64_t stream; uint32_t lane; };
 
-/* What operations do. name: in names, of the instruction where there is one; kernel: there, too, of the operation; inst:
- * in the catalogue. */
+/* What operations do. name: in names, of the instruction where there is one; kernel: there, too, of the operation;
+ * inst: in the catalogue. */
 struct wi_task { uint32_t name, kernel, inst; bool comm, copy; };
 
 /* Of operations that communicate, are nodes of a graph, or await others. */

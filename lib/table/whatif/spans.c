@@ -383,7 +383,7 @@ nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi
 {
 	bool *unseen = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *unseen);
 	double all = (double)path->all;
-	bool good;
+	bool good, waits = (double)path->parts[WI_UNSEEN_PART] > some * all;
 
 	*s = (struct wi_spans){ .g = g, .is_doubt = nsx_large_array(wi_large(g), g->nevents / 8 + 1, 1),
 	                        .looked = calloc(g->lanes.n + 1, sizeof *s->looked) };
@@ -395,7 +395,7 @@ nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi
 	}
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		wi_pause(g, i);
-		good = doubts_call(s, i, unseen, (double)path->parts[WI_UNSEEN_PART] > some * all || path->idle > WI_IDLE);
+		good = doubts_call(s, i, unseen, waits || path->idle > WI_IDLE);
 	}
 	nsx_large_free(wi_large(g), unseen);
 	good = good && put_in_order(s);
