@@ -20,7 +20,7 @@ static const struct nsx_opt opts[] = {
 	NSX_TOOL_STEPS,
 	NSX_OPT_CALL(0, "what", add_change, "CHANGE", "forecast this change; may be repeated [the usual ones]"),
 	NSX_OPT_MAYBE(0, "critical", &critical, "BY",
-	              "print the critical path instead, by part, device, op or edge [part]"),
+	              "print the critical path instead: mean, or each step's by part or device, by op or edge [mean]"),
 	NSX_OPT_FLAG(0, "slack", &slack, "print how much longer operations could take instead"),
 	NSX_OPT_FLAG(0, "each", &each, "with --critical each edge, with --slack each operation"),
 	NSX_TOOL_TABLE,
@@ -37,8 +37,8 @@ static enum nsx_whatif_form
 form(void)
 {
 	static const struct { const char *name; enum nsx_whatif_form form; } by[] = {
-		{ "", NSX_WHATIF_PART }, { "part", NSX_WHATIF_PART }, { "device", NSX_WHATIF_DEVICE },
-		{ "op", NSX_WHATIF_OP }, { "edge", NSX_WHATIF_EDGES }
+		{ "", NSX_WHATIF_MEAN }, { "mean", NSX_WHATIF_MEAN }, { "part", NSX_WHATIF_PART },
+		{ "device", NSX_WHATIF_DEVICE }, { "op", NSX_WHATIF_OP }, { "edge", NSX_WHATIF_EDGES }
 	};
 
 	if (slack)
@@ -48,8 +48,8 @@ form(void)
 	for (size_t i = 0; i < sizeof by / sizeof *by; i++)
 		if (strcmp(critical, by[i].name) == 0)
 			return each ? NSX_WHATIF_EDGES : by[i].form;
-	nsx_cli_misuse(&cli, "--critical=%s: want part, device, op or edge", critical);
-	return NSX_WHATIF_PART;
+	nsx_cli_misuse(&cli, "--critical=%s: want mean, part, device, op or edge", critical);
+	return NSX_WHATIF_MEAN;
 }
 
 int

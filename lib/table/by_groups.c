@@ -19,7 +19,7 @@ const struct nsx_by_groups nsx_groups_of_summary = {
 	.sums = "execs compute exposed hidden idle copy copy_hidden window", MAIN("compute")
 }, nsx_groups_of_steps = {
 	.keys = "class", .sums = "count", .means = "compute_mean exposed_mean copy_mean idle_mean",
-	.main = "period_mean", .as = { "period_mean", "period_p50", "period_p99", "period_max" }
+	.main = "period_mean", .as = { "period_mean", "period_p50", "period_p99", "period_max" }, .notes = true
 }, nsx_groups_of_idle = {
 	.keys = "part group cause", .sums = "ns count drained blocked", MAIN("ns"), .notes = true, .zeros = true
 }, nsx_groups_of_lockstep = {

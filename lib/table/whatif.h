@@ -11,7 +11,8 @@
 
 enum nsx_whatif_form {
 	NSX_WHATIF_FORECAST,                 /* a row for each change */
-	NSX_WHATIF_PART, NSX_WHATIF_DEVICE, NSX_WHATIF_OP,   /* the critical path, by this */
+	NSX_WHATIF_MEAN,                     /* the critical path by part, the mean of all steps; */
+	NSX_WHATIF_PART, NSX_WHATIF_DEVICE, NSX_WHATIF_OP,   /* by this */
 	NSX_WHATIF_EDGES,                    /* each edge of it */
 	NSX_WHATIF_SLACK, NSX_WHATIF_SLACKS  /* by device and step; of each operation */
 };

@@ -696,7 +696,7 @@ equal 'what is forecast without a finding' "$(forecasts waits | tr '\t' ' ')" 'b
 shows '... on the screen' 'blocking, up to 10.00 us of a step, 16.7%, forecast 15.2%' nsysx-diagnose -q --table --step '^step' "$T/waits"
 shows 'what sets the step' 'the step is set by a chain: 83% compute, 10% latency, 3% the host'\''s work, 3% CUDA calls $ nsysx-whatif --critical --table' nsysx-diagnose -q --table --step '^step' "$T/waits"
 nsysx-diagnose -q --table --step '^step' "$T/waits" | sed -n 's/^ *\$ \(nsysx-whatif\)/\1/p' >"$T/command"
-equal '... and its command shows it' "$(sh "$T/command" 2>/dev/null | awk '$3 == "compute" { print $NF }' | sort -u)" '83.3%'
+equal '... and its command shows it' "$(sh "$T/command" 2>/dev/null | awk '$1 == "compute" { print $4 }')" '83.3%'
 waits '' | stream unknown
 equal 'where nobody knows what was waited for nothing is forecast' "$(forecasts unknown | awk -F'\t' '$3 != "" { n++ } END { print n + 0 }')" 0
 shows '... but a range, of a call that waited or worked' 'forecasts are ranges, of whatever is not known: 86.7 % (limit 10 %) of the critical path is not explained' nsysx-diagnose -q --table --step '^step' "$T/unknown"

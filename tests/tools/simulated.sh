@@ -56,7 +56,8 @@ for kind in loader twoway buckets pipeline tensor replay full item straggler jit
 		same "$kind: the critical path by $by sums to the period" "$T/want" "$T/got"
 		case $kind in loader|devices) continue ;; esac
 		if [ "$by" = part ]; then of=part; else of=on; fi
-		sums "device $of" ns <"$T/path" >"$T/got"
+		# Gaps in which the host works while the device has work, too, might be waits.
+		awk -F'\t' -v OFS='\t' '{ for (i = 1; i <= NF; i++) if ($i == "unseen") $i = "host"; print }' "$T/path" | sums "device $of" ns >"$T/got"
 		awk -F'\t' -v OFS='\t' -v by="$by" '$2 == by && $4 { print $1, $3, $4 }' "$T/job/answers/critical.tsv" | sort >"$T/want"
 		same "$kind: what was critical, by $by" "$T/want" "$T/got"
 	done
@@ -77,5 +78,24 @@ for kind in loader twoway buckets pipeline tensor replay full item straggler jit
 		}
 		END { if (n < 10) print n " operations" }' "$T/ops" "$T/slack" "$T/job/answers/slack.tsv")
 	equal "$kind: slack" "$wrong" ''
+done
+# Without the calls in which the host waits: what is certain of its work is no more than that, and what is not is unseen.
+for kind in twoway buckets pipeline tensor replay full item straggler jitter devices; do
+	job "$kind"
+	nsysx-view "$T/s" | awk -F'\t' -v OFS='\t' '
+		/^#call\t/ { for (i = 1; i <= NF; i++) { split($i, name, ":"); at[name[1]] = i } }
+		$1 == "call" && $at["class"] == "sync" { next }
+		{ print }' >"$T/unseen"
+	nsysx-whatif -q --tsv --critical --step "$step" "$T/unseen" >"$T/path"
+	equal "$kind, waits in no call: the host's work, and what may be" "$(awk -F'\t' '
+		FNR == 1 { next }
+		FILENAME ~ /path$/ { got[$1] = 100 * $3; next }
+		$2 == "part" { all += $4; if ($3 == "host") host += $4 }
+		END {
+			host *= 100 / all
+			print got["host"] <= host + 0.5 && got["host"] + got["unseen"] >= host - 0.5 ? "good" : got["host"] " and " got["unseen"] " of " host
+		}' "$T/path" "$T/job/answers/critical.tsv")" good
+	# Of this one that is most of the path, which is computation.
+	[ "$kind" != devices ] || equal '... which is told apart' "$(awk -F'\t' '$1 == "unseen" { print ($3 > 0.5) }' "$T/path")" 1
 done
 done_testing

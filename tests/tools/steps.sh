@@ -343,4 +343,32 @@ says '... with alternatives, which need groups' 'groups in --step make classes: 
 says '... with a repetition' 'groups in --step make classes: name the steps without groups (9)' nsysx-steps --step '^(s)*tep ([0-9])' "$T/between"
 says '... for nsysx-diagnose' "make classes; without groups: --step '^step [0-9]+'" nsysx-diagnose --step '^step ([0-9]+)' "$T/between"
 equal 'one class with two steps has periods' "$(nsysx-steps --step '^step [0-9], (a|b)' "$T/between" 2>&1 >"$T/out" | grep -c 'one step each')" 0
+
+# Device 0 has steps at 0, 100 and 300, device 1 at 10 and 70: periods of 100, 200 and 60, each with one vote.
+stream votes <<'END_STREAM'
+device device=0
+device device=1
+range range=1 host_start=0 host_dur=5 start=0 dur=5 device=0 name=step
+op name=k start=0 dur=5 device=0 call=1 tid=1 host_start=0 host_dur=5 range=1
+call call=1 start=0 dur=5 name=cudaLaunchKernel class=launch ops=1
+range range=2 tid=2 host_start=10 host_dur=5 start=10 dur=5 device=1 name=step
+call call=2 tid=2 start=10 dur=5 name=cudaLaunchKernel class=launch ops=1
+op name=k start=10 dur=5 device=1 call=2 tid=2 host_start=10 host_dur=5 range=2
+range range=3 tid=2 host_start=70 host_dur=5 start=70 dur=5 device=1 name=step
+call call=3 tid=2 start=70 dur=5 name=cudaLaunchKernel class=launch ops=1
+op name=k start=70 dur=5 device=1 call=3 tid=2 host_start=70 host_dur=5 range=3
+range range=4 host_start=100 host_dur=5 start=100 dur=5 device=0 name=step
+call call=4 start=100 dur=5 name=cudaLaunchKernel class=launch ops=1
+op name=k start=100 dur=5 device=0 call=4 tid=1 host_start=100 host_dur=5 range=4
+range range=5 host_start=300 host_dur=5 start=300 dur=5 device=0 name=step
+call call=5 start=300 dur=5 name=cudaLaunchKernel class=launch ops=1
+op name=k start=300 dur=5 device=0 call=5 tid=1 host_start=300 host_dur=5 range=5
+END_STREAM
+equal 'steps of devices, of which some have a period' "$(cells votes device,count,periods,period_mean --step step | paste -sd, -)" '0 3 2 150,1 2 1 60'
+for by in device node; do
+	equal "... and the step of the job, below the table by $by" "$(nsysx-steps --step step --by $by --table "$T/votes" 2>"$T/null" | grep -o 'a step of class.*devices')" \
+		'a step of class step: 120 ns, the mean of 3 periods on 2 devices'
+done
+alike '... which other tools have' "$(nsysx-diagnose -q --where --step step "$T/votes" | awk -F'\t' '$1 == "step" { print $4, $6 }')" '3 120'
+alike '... also that which leaves none out here' "$(nsysx-whatif -q --tsv --step step --what faster:k=2 "$T/votes" | awk -F'\t' 'NR == 2 { print $2, $3 }')" '3 120'
 done_testing

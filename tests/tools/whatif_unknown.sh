@@ -200,6 +200,17 @@ awk 'function wait(pid, tid, s, dur) { print s "\tcall\t0\t" ++c "\t" pid "\t" t
 equal 'calls that wait for what is not known, of the time of the process' "$(nsysx-whatif --what faster:A=2 "$T/s" 2>&1 | grep -o 'what is not known take [0-9.]* %')" \
 	'what is not known take 60.0 %'
 
+# A change may make a step longer by what it makes longer, but no more: A takes 9 of 10 ms.
+equal 'a kernel that takes ten times as long' "$(gains s faster:A=0.1 | awk '{ print ($3 <= 10000000 - 90000000 && $3 >= -90000000) }')" 1
+# Steps of which most are something else: the range of what a host without work saves was beyond the period, which no job has.
+make_job absurd --pipeline --processes 5
+nsysx-extract -q -a -b "$T"/absurd/r*.sqlite | nsysx-align -q -b | nsysx-warmup -q -b -o "$T/absurd/s"
+nsysx-whatif -q --tsv --step '.*' "$T/absurd/s" >"$T/out"
+equal 'no range is beyond the period' "$(awk -F'\t' 'NR > 2 && $6 != "" && ($6 < -$3 || $7 > $3)' "$T/out")" ''
+equal '... but empty' "$(awk -F'\t' '$1 == "host=inf" { print $4 "," $5 "," $6 "," $7 }' "$T/out")" ,,,
+equal '... while others are known' "$(awk -F'\t' 'NR > 2 && $6 != "" { n++ } END { print (n >= 5) }' "$T/out")" 1
+fails '... alone it is no forecast' 1 'no forecasts: ' nsysx-whatif --step '.*' --what host=inf "$T/absurd/s"
+
 # A straggler, of which the host is not known. What a change saves does not depend on whether communicators are known, or found by what ends together.
 make_job straggler --sim straggler
 nsysx-extract -q --ops --ranges "$T/straggler/r.sqlite" | nsysx-view >"$T/known"

@@ -284,6 +284,17 @@ keep_pure(struct nsx_step_set *s)
 	}
 }
 
+struct nsx_step_mean
+nsx_step_mean(const struct nsx_step_set *s, uint32_t class)
+{
+	struct nsx_stat stat = { 0 };
+
+	for (size_t i = 0; i < s->list.n && class != NSX_NONE; i++)
+		if (s->list.p[i].class == class && s->list.p[i].kept)
+			nsx_stat_add(&stat, s->list.p[i].period);
+	return (struct nsx_step_mean){ (int64_t)stat.n, stat.n ? nsx_stat_mean(&stat) : 0 };
+}
+
 int
 nsx_step_periods(struct nsx_step_set *s)
 {

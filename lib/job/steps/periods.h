@@ -20,6 +20,12 @@
 
 #include "job/steps/set.h"
 
+/* The step of a job: how many periods of a class count, on all devices, and their mean, ns: each has one vote. */
+struct nsx_step_mean { int64_t periods; double ns; };
+
+/* That of the class, in nsx_step_set.names; NSX_NONE, as of one without: 0 periods. After nsx_steps_finish. */
+struct nsx_step_mean nsx_step_mean(const struct nsx_step_set *s, uint32_t class);
+
 /* Of a set whose list is by class, device and start, and whose timelines are finished: remove what is no step, and,
  * of executions of no named program, all programs but the one with most time of those that ran twice on a device; set
  * next, period, sums, other and kept. NSX_OK, or NSX_ERR with s->err filled. O(n log n). */

@@ -57,11 +57,11 @@ BEGIN {
 	HEAD = 15
 	split("compute comm copy idle path", lanes, " ")
 	# How the parts of the critical path are drawn and named.
-	split("compute comm copy gap host api unexplained", parts, " ")
+	split("compute comm copy gap host unseen api unexplained", parts, " ")
 	drawn["compute"] = "compute"; drawn["comm"] = "exposed"; drawn["copy"] = "copy"; drawn["gap"] = "idle"
-	drawn["host"] = "late"; drawn["api"] = "starved"; drawn["unexplained"] = "unknown"
+	drawn["host"] = "late"; drawn["unseen"] = "sync"; drawn["api"] = "starved"; drawn["unexplained"] = "unknown"
 	said["compute"] = "computation"; said["comm"] = "transfer"; said["copy"] = "copy"; said["gap"] = "latency"
-	said["host"] = "work of the host"; said["api"] = "CUDA call"; said["unexplained"] = "not explained"
+	said["host"] = "work of the host"; said["unseen"] = "the host works, or waits in no call"; said["api"] = "CUDA call"; said["unexplained"] = "not explained"
 	# In the order of nsysx-idle.
 }
 # The fill of a piece: by its class, or a gradient for stripes.

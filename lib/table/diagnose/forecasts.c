@@ -100,7 +100,8 @@ nsx_look_put_path(const struct nsx_look_at *a, struct nsx_buf *to)
 {
 	static const char *const words[WI_NPARTS] = {
 		[WI_COMPUTE] = "compute", [WI_COMM] = "transfers", [WI_COPY] = "copies", [WI_GAP_PART] = "latency",
-		[WI_HOST_PART] = "the host's work", [WI_API_PART] = "CUDA calls", [WI_UNEXPLAINED] = "not explained"
+		[WI_HOST_PART] = "the host's work", [WI_UNSEEN_PART] = "the host's work or waits in no call",
+		[WI_API_PART] = "CUDA calls", [WI_UNEXPLAINED] = "not explained"
 	};
 	const struct nsx_look_forecasts *f = &a->forecasts;
 	bool said[WI_NPARTS] = { false };

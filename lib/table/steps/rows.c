@@ -1,12 +1,16 @@
 /* rows.c -- the two tables of nsysx-steps, as definitions. */
 #include "table/steps/rows.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/sort.h"
 #include "base/stat.h"
+#include "job/steps/periods.h"
+#include "job/steps/windows.h"
 #include "table/sums.h"
 
 /* What is measured of a step, ns. */
@@ -33,7 +37,7 @@ measure(const struct nsx_step_of *o, int64_t of[NMEASURES])
 /* Of a measure over the steps that have it; none has: NaN, no values. */
 struct statistics { double mean; struct nsx_samples of; };
 
-struct class_row { struct nsx_str class; int64_t device, count; struct statistics of[NMEASURES]; };
+struct class_row { struct nsx_str class; int64_t device, count, periods; struct statistics of[NMEASURES]; };
 
 #define OF_CLASS(member) offsetof(struct class_row, member), 0, NULL
 #define PERCENTILE(m, p) NSX_CELL_NS, NSX_SUM_PERCENTILE, offsetof(struct class_row, of[m].of), p, NULL
@@ -48,11 +52,12 @@ static const struct nsx_sum_col class_cols[] = {
 	{ "count",  NSX_CELL_INT,    NSX_SUM_INT, OF_CLASS(count) },
 	FIVE("period", PERIOD), FIVE("span", SPAN), FIVE("busy", BUSY), FIVE("compute", COMPUTE),
 	FIVE("exposed", EXPOSED), FIVE("copy", COPY), FIVE("idle", IDLE), FIVE("between", BETWEEN),
+	{ "periods", NSX_CELL_INT,   NSX_SUM_INT, OF_CLASS(periods) },
 };
 static const struct nsx_sum_def classes = {
 	.size = sizeof(struct class_row), .cols = class_cols, .ncols = sizeof class_cols / sizeof *class_cols,
-	.rank = "class device period_p50 period_p99 exposed_mean compute_mean idle_mean count period_max copy_mean "
-	        "period_p90"
+	.rank = "class device period_p50 period_p99 exposed_mean compute_mean idle_mean count periods period_max "
+	        "copy_mean period_p90"
 };
 
 /* Of n steps: of spans all count, of the rest those whose period does. room: for n values. */
@@ -92,10 +97,32 @@ put_classes(const struct nsx_step_set *s, const struct nsx_sums *sums, struct ns
 		r.count = (int64_t)n;
 		for (int m = 0; m < NMEASURES; m++)
 			r.of[m] = statistics(o, n, (enum measure)m, room + (size_t)m * n);
+		r.periods = (int64_t)r.of[PERIOD].of.n;
 		rc = nsx_sums_put(sums, t, &r, s->err);
 	}
 	free(room);
 	return rc;
+}
+
+/* The step of the job, which no row has where there are several devices. */
+static int
+put_job(const struct nsx_step_set *s, struct nsx_table *t)
+{
+	struct nsx_step_windows w = { .class = NSX_NONE };
+	int rc = nsx_step_windows(s, &w);
+	struct nsx_step_mean job = nsx_step_mean(s, w.class);
+	struct nsx_str name;
+	size_t devices = 0;
+
+	for (size_t i = 0; i < w.list.n; i++)
+		devices += !i || w.list.p[i].number != w.list.p[i - 1].number;
+	free(w.list.p);
+	if (rc != NSX_OK || w.class == NSX_NONE || devices < 2)
+		return rc;
+	name = nsx_intern_str(&s->names, w.class);
+	nsx_table_note(t, "a step of class %.*s: %s, the mean of %" PRId64 " periods on %zu devices; a step that no "
+	               "other follows has none", (int)name.len, name.ptr, NSX_NS(job.ns), job.periods, devices);
+	return NSX_OK;
 }
 
 /* ---- a row for each step ---- */
@@ -161,7 +188,7 @@ nsx_steps_table(const struct nsx_step_set *s, bool each)
 	struct nsx_sums sums = { .def = each ? &steps : &classes };
 	struct nsx_table *t = nsx_sums_begin(&sums, s->err);
 
-	if (t && (each ? put_steps : put_classes)(s, &sums, t) == NSX_OK)
+	if (t && (each ? put_steps : put_classes)(s, &sums, t) == NSX_OK && (each || put_job(s, t) == NSX_OK))
 		return t;
 	nsx_table_free(t);
 	return NULL;

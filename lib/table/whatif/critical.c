@@ -1,6 +1,7 @@
 /* critical.c -- the critical path by part, device, operation or edge. */
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "table/sums.h"
 #include "table/whatif/gains.h"
 #include "table/whatif/plan.h"
@@ -40,12 +41,22 @@ static const struct nsx_sum_def part_def = { .size = sizeof(struct row), .key = 
 static const struct nsx_sum_def device_def = { .size = sizeof(struct row), .key = 4 * sizeof(int64_t),
 	.cols = device_cols, .ncols = 6, .order = "class step device -ns on", .rank = "step device class on share ns" };
 
-struct summing { const struct wi_graph *g; struct nsx_sums *sums; bool part; };
+static void
+note_parts(struct nsx_table *t, bool unseen)
+{
+	nsx_table_note(t, "of the critical path, on which the host may be while devices compute: no share of idle "
+	               "time, which nsysx-idle has");
+	if (unseen)
+		nsx_table_note(t, "unseen: between calls while the device has work, the host works, or waits for it in "
+		               "no call");
+}
+
+struct summing { const struct wi_graph *g; struct nsx_sums *sums; bool part, unseen; };
 
 static bool
 add_hop(void *state, const struct wi_hop *h)
 {
-	const struct summing *by = state;
+	struct summing *by = state;
 	const struct wi_graph *g = by->g;
 	const struct wi_step *s = &g->steps.p[h->step];
 	int64_t key[4] = { s->number, device_number(g, s->device), by->part ? h->part : device_number(g, h->on),
@@ -54,6 +65,7 @@ add_hop(void *state, const struct wi_hop *h)
 
 	if (!r)
 		return false;
+	by->unseen |= h->part == WI_UNSEEN_PART;
 	r->name = s->class;
 	r->ns += h->ns;
 	r->period = g->ops.p[s->next].start - g->ops.p[s->first].start;
@@ -65,15 +77,81 @@ by_step(const struct wi_graph *g, bool part)
 {
 	struct nsx_sum_def def = part ? part_def : device_def;
 	struct nsx_sums sums = { .def = &def, .text = wi_text, .state = &g->names };
+	struct summing by = { g, &sums, part, false };
 	struct nsx_table *t = NULL;
 
 	if (!g->classed) {
 		def.shown = part ? "step device part ns share" : "step device on ns share";
 		def.rank = part ? "step device part share ns" : "step device on share ns";
 	}
-	if (nsx_wi_walk_all(g, add_hop, &(struct summing){ g, &sums, part }))
+	if (nsx_wi_walk_all(g, add_hop, &by))
 		t = nsx_sums_table(&sums, g->err);
 	nsx_sums_free(&sums);
+	if (t && part)
+		note_parts(t, by.unseen);
+	return t;
+}
+
+/* ---- by part, of all steps */
+
+struct mean_row { int64_t which, ns, all, steps, all_steps; double mean, all_period; };
+static const char *
+say_mean(const void *row)
+{
+	return nsx_wi_part_names[((const struct mean_row *)row)->which];
+}
+
+static const struct nsx_sum_col mean_cols[] = {
+	{ "part", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, say_mean },
+	{ "ns", NSX_CELL_MEAN_NS, NSX_SUM_REAL, offsetof(struct mean_row, mean), 0, NULL },
+	{ "share", NSX_CELL_SHARE, NSX_SUM_RATIO, offsetof(struct mean_row, ns), offsetof(struct mean_row, all), NULL },
+	{ "steps", NSX_CELL_INT, NSX_SUM_INT, offsetof(struct mean_row, steps), 0, NULL },
+	{ "all_steps", NSX_CELL_INT, NSX_SUM_INT, offsetof(struct mean_row, all_steps), 0, NULL },
+	{ "all_period", NSX_CELL_MEAN_NS, NSX_SUM_REAL, offsetof(struct mean_row, all_period), 0, NULL }
+};
+static const struct nsx_sum_def mean_def = { .size = sizeof(struct mean_row), .key = sizeof(int64_t), .cols = mean_cols,
+	.ncols = 6, .order = "-ns part", .rank = "part ns share steps" };
+
+static bool
+add_mean(void *state, const struct wi_hop *h)
+{
+	struct mean_row *r = nsx_sums_row(state, &(int64_t){ h->part });
+
+	if (r)
+		r->ns += h->ns;
+	return r != NULL;
+}
+
+static struct nsx_table *
+of_all(const struct wi_graph *g)
+{
+	struct nsx_sums sums = { .def = &mean_def };
+	struct nsx_table *t = NULL;
+	int64_t all = 0, removed = 0, steps = (int64_t)g->steps.n;
+	bool good = nsx_wi_walk_all(g, add_mean, &sums), unseen = false;
+
+	for (size_t i = 0; i < g->steps.n; i++)
+		removed += g->steps.p[i].removed;
+	for (size_t i = 0; i < nsx_sums_count(&sums); i++)
+		all += ((const struct mean_row *)nsx_sums_at(&sums, i))->ns;
+	for (size_t i = 0; i < nsx_sums_count(&sums); i++) {
+		struct mean_row *r = nsx_sums_at(&sums, i);
+
+		unseen |= r->which == WI_UNSEEN_PART;
+		r->all = all;
+		r->steps = steps;
+		r->all_steps = g->all.periods;
+		r->all_period = g->all.ns;
+		r->mean = (double)r->ns / (double)steps;
+	}
+	if (good)
+		t = nsx_sums_table(&sums, g->err);
+	nsx_sums_free(&sums);
+	if (t)
+		note_parts(t, unseen);
+	if (t && removed > 0)
+		nsx_table_note(t, "parts have %s a step that nsysx-warmup removed, and the period has not",
+		               NSX_NS((double)removed / (double)steps));
 	return t;
 }
 
@@ -252,9 +330,6 @@ nsx_wi_critical(const struct wi_graph *g, enum nsx_whatif_form form, struct nsx_
                 struct nsx_diags *diags)
 {
 	*table = form == NSX_WHATIF_OP ? by_op(g, diags) : form == NSX_WHATIF_EDGES ? each_edge(g)
-	         : by_step(g, form == NSX_WHATIF_PART);
-	if (*table && form == NSX_WHATIF_PART)
-		nsx_table_note(*table, "of the critical path, on which the host may be while devices compute: no share "
-		               "of idle time, which nsysx-idle has");
+	         : form == NSX_WHATIF_MEAN ? of_all(g) : by_step(g, form == NSX_WHATIF_PART);
 	return *table ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

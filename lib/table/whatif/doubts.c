@@ -266,7 +266,8 @@ nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 	const struct wi_graph *g = s->g;
 	bool *unseen = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *unseen);
 	double all = (double)path->all;
-	bool good = unseen && nsx_wi_find_unseen(g, unseen);
+	bool waits = (double)path->parts[WI_UNSEEN_PART] > some * all;
+	bool good = unseen && nsx_wi_find_unseen(g, unseen, NULL);
 
 	s->streams = (double)path->late > some * all;
 	for (size_t i = 0; i < g->ops.n && good; i++) {
@@ -275,7 +276,7 @@ nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 	}
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		wi_pause(g, i);
-		good = doubts_call(s, i, unseen, (double)path->unseen > some * all || path->idle > WI_IDLE);
+		good = doubts_call(s, i, unseen, waits || path->idle > WI_IDLE);
 	}
 	nsx_large_free(wi_large(g), unseen);
 	return good;

@@ -22,11 +22,12 @@ struct forecast {
 	trials trials;           /* of the rows but the first, in the order in which they were added */
 };
 
-enum { WHAT, STEPS, PERIOD, PREDICTED, SAVED, LOW, HIGH, UNEXPLAINED };
+enum { WHAT, STEPS, PERIOD, PREDICTED, SAVED, LOW, HIGH, UNEXPLAINED, ALL_STEPS, ALL_PERIOD };
 static const struct nsx_table_col cols[] = {
 	{ "what", NSX_CELL_STRING }, { "steps", NSX_CELL_INT }, { "period", NSX_CELL_MEAN_NS },
 	{ "predicted", NSX_CELL_MEAN_NS }, { "saved", NSX_CELL_MEAN_NS }, { "low", NSX_CELL_MEAN_NS },
-	{ "high", NSX_CELL_MEAN_NS }, { "unexplained", NSX_CELL_SHARE }
+	{ "high", NSX_CELL_MEAN_NS }, { "unexplained", NSX_CELL_SHARE },
+	{ "all_steps", NSX_CELL_INT }, { "all_period", NSX_CELL_MEAN_NS }
 };
 
 /* A row without its gain. Takes text. */
@@ -219,6 +220,10 @@ make_table(const struct forecast *f)
 		nsx_table_int(t, STEPS, (int64_t)f->g->steps.n);
 		nsx_table_double(t, PERIOD, w->period);
 		nsx_table_double(t, UNEXPLAINED, w->unexplained);
+		if (f->g->all.periods) {
+			nsx_table_int(t, ALL_STEPS, f->g->all.periods);
+			nsx_table_double(t, ALL_PERIOD, f->g->all.ns);
+		}
 		if (r->gain.single) {
 			nsx_table_double(t, PREDICTED, w->period - r->gain.saved);
 			nsx_table_double(t, SAVED, r->gain.saved);

@@ -57,6 +57,26 @@ is_of_host(const struct wi_plan *p)
 	       || nsx_wi_plan_is(p, WI_NO_PROFILER);
 }
 
+/* How many times as long a change may make an event take, at least 1; INFINITY: nobody knows. */
+static double
+slows(const struct wi_plan *p)
+{
+	const struct wi_change *c = &p->change;
+	double most = c->what == WI_BANDWIDTH ? INFINITY : c->what != WI_LIMIT && c->k > 0 && c->k < 1 ? 1 / c->k : 1;
+
+	for (size_t i = 0; i < p->nparts; i++)
+		most *= slows(&p->parts[i]);
+	return most;
+}
+
+/* Whether no job has such a range: one that saves more than the period, or makes it longer by more than that, and than
+ * what the change slows can do. Then what waited for what was misjudged, and nothing is known. */
+static bool
+is_absurd(const struct wi_trial *t, double period)
+{
+	return t->gain.high > period || -t->gain.low > period * slows(&t->plan);
+}
+
 /* The range of a gain where something is not known. bounds: as above. */
 static int
 span(struct wi_gains *w, struct wi_trial *t, double period, const bool *without, int64_t *bounds)
@@ -79,6 +99,7 @@ span(struct wi_gains *w, struct wi_trial *t, double period, const bool *without,
 	}
 	if (w->hostless)
 		t->gain.low = fmin(t->gain.low, 0);
+	t->gain.none |= is_absurd(t, period);
 	return NSX_OK;
 }
 
@@ -159,7 +180,7 @@ nsx_wi_gains_open(struct wi_gains *w, const struct wi_graph *g, const struct wi_
 	w->period = nsx_wi_period(g, NULL, NULL);
 	w->hostless = !g->calls.n && !nsx_cat_on_cpu(&g->pairing.comm.cat);
 	w->unexplained = share(path, path->parts[WI_UNEXPLAINED]);
-	w->unseen = share(path, path->unseen);
+	w->unseen = share(path, path->parts[WI_UNSEEN_PART]);
 	w->late = share(path, path->late);
 	w->blind = path->blind;
 	w->idle = path->idle;

@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "job/comm/pairing.h"
+#include "job/steps/periods.h"
 #include "job/steps/steps.h"
 #include "job/threads.h"
 #include "table/analysis.h"
@@ -158,6 +159,9 @@ struct wi_graph {
 	NSX_VEC(struct wi_item)     items;
 	NSX_VEC(struct wi_overhead) overheads;   /* of the profiler */
 	NSX_VEC(struct wi_step)     steps;       /* by class, device, then time */
+	struct nsx_step_mean        all;         /* of their class (job/steps/periods.h); 0 periods: not one class */
+	size_t                      began;       /* of these, not among the steps: the first of their devices; */
+	size_t                      ended;       /* and among the steps, but not of these: the last */
 	NSX_VEC(double)             limits;      /* of instructions, as far as it goes: the share of their time that
 	                                          * they need at the limit of the device; 1: not known */
 	/* The graph. */
@@ -367,9 +371,9 @@ int nsx_wi_find_handovers(struct wi_graph *g);
 int nsx_wi_make_edges(struct wi_graph *g);
 
 /* ---- sweep.c */
-/* The period that was measured: the mean over devices of the mean over steps; 0: no steps. bounds: when steps begin
- * and the ones after them, two of each of wi_graph.steps (plan.h); NULL: as was measured. without: by device of the
- * catalogue, those that do not count; NULL: all do. */
+/* The period that was measured: the mean over the steps of all devices, each with one vote (job/steps/periods.h); 0: no
+ * steps. bounds: when steps begin and the ones after them, two of each of wi_graph.steps (plan.h); NULL: as was
+ * measured. without: by device of the catalogue, those that do not count; NULL: all do. */
 double nsx_wi_period(const struct wi_graph *g, const int64_t *bounds, const bool *without);
 
 #endif

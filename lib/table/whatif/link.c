@@ -452,6 +452,7 @@ with_next(const struct nsx_step_set *s, struct nsx_step_of o)
 int
 nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t class)
 {
+	g->all = nsx_step_mean(s, class);
 	g->classed = class == NSX_NONE && s->list.n
 	             && (s->groups || s->list.p[0].class != s->list.p[s->list.n - 1].class);
 	for (size_t i = 0, n, k = 0; i < s->list.n; i += n, k = 0) {
@@ -465,13 +466,16 @@ nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t cla
 		/* What happened before the first one is not known. */
 		for (; k < n && o[k].first < g->from;)
 			k++;
-		for (k += n - k >= 4; k < n; k++) {
+		if (n - k >= 4)
+			g->began += o[k++].kept;
+		for (; k < n; k++) {
 			struct nsx_step_of of = with_next(s, o[k]);
 			struct wi_step x = { of.number, of.sums.removed, NSX_NONE, device, NSX_NONE, NSX_NONE };
 
 			wi_pause(g, (i + k) << SEARCHES);
 			if (!of.kept || device == NSX_NONE)
 				continue;
+			g->ended += !o[k].kept;
 			x.class = nsx_intern(&g->names, nsx_intern_str(&s->names, of.class));
 			if (x.class == NSX_NONE)
 				return nsx_err_nomem(g->err, NULL);

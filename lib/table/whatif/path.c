@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/sort.h"
 
 enum {
@@ -10,7 +11,8 @@ enum {
 	TIMES_USUAL = 10      /* that many times as long as is usual, is not explained */
 };
 
-const char *const nsx_wi_part_names[WI_NPARTS] = { "compute", "comm", "copy", "gap", "host", "api", "unexplained" };
+const char *const nsx_wi_part_names[WI_NPARTS] = { "compute", "comm", "copy", "gap", "host", "unseen", "api",
+                                                 "unexplained" };
 const char *const nsx_wi_class_names[WI_NCLASSES] = { "dur", "rdv", "launch", "stream", "wait", "gap", "call", "sync",
                                                   "queue" };
 
@@ -67,6 +69,7 @@ struct walk {
 	size_t     n;
 	wi_hop_fn *hop;
 	void      *state;
+	const int64_t *until;    /* by call: up to when the gap before it is unseen (nsx_wi_find_unseen) */
 	uint32_t   event, of;
 };
 
@@ -95,10 +98,25 @@ own(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 	return true;
 }
 
-static struct walk
-walk_begin(const struct wi_graph *g, size_t at, wi_hop_fn *hop, void *state)
+/* The same, of the gap before a call, of which the host may have waited in the first part. */
+static bool
+own_gap(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 {
-	struct walk w = { .g = g, .steps = &g->steps.p[at], .n = wi_run(g, at), .hop = hop, .state = state };
+	int64_t until = w->until[wi_call_of(w->g, hop.event)];
+
+	if (until <= from)
+		return own(w, hop, from, to);
+	if (until < to && !own(w, hop, until, to))
+		return false;
+	hop.part = WI_UNSEEN_PART;
+	return own(w, hop, from, nsx_min(until, to));
+}
+
+static struct walk
+walk_begin(const struct wi_graph *g, size_t at, const int64_t *until, wi_hop_fn *hop, void *state)
+{
+	struct walk w = { .g = g, .steps = &g->steps.p[at], .n = wi_run(g, at), .hop = hop, .state = state,
+		          .until = until };
 
 	w.event = w.of = wi_start(w.steps[w.n - 1].next);
 	return w;
@@ -127,29 +145,50 @@ walk(struct walk *w, int64_t until)
 			hop.on = wi_device(g, &g->ops.p[wi_op_of(of)]);
 		else if (g->calls.p[wi_call_of(g, of)].op != NSX_NONE)
 			hop.on = wi_device(g, &g->ops.p[g->calls.p[wi_call_of(g, of)].op]);
-		if (!own(w, hop, wi_time(g, g->edges.p[k].from), to))
+		if (!(hop.part == WI_HOST_PART ? own_gap : own)(w, hop, wi_time(g, g->edges.p[k].from), to))
 			return false;
 		w->event = g->edges.p[k].from;
 	}
 	return true;
 }
 
+/* By call: which come after a gap that may be a wait, and up to when. {0} is empty; nsx_large_free of wi_large. */
+struct unseen { bool *after; int64_t *until; };
+
+static void
+free_unseen(const struct wi_graph *g, struct unseen *u)
+{
+	nsx_large_free(wi_large(g), u->after);
+	nsx_large_free(wi_large(g), u->until);
+}
+
+/* false: out of memory. The caller frees u in both cases. */
+static bool
+find_unseen(const struct wi_graph *g, struct unseen *u)
+{
+	u->after = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *u->after);
+	u->until = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *u->until);
+	return u->after && u->until && nsx_wi_find_unseen(g, u->after, u->until);
+}
+
 bool
 nsx_wi_walk(const struct wi_graph *g, wi_hop_fn *hop, void *state)
 {
-	bool good = true;
+	struct unseen u;
+	bool good = find_unseen(g, &u);
 
 	for (size_t i = 0; i < g->steps.n && good; i += wi_run(g, i)) {
-		struct walk w = walk_begin(g, i, hop, state);
+		struct walk w = walk_begin(g, i, u.until, hop, state);
 
 		good = walk(&w, INT64_MIN);
 	}
+	free_unseen(g, &u);
 	return good;
 }
 
 /* Paths of many devices go through the same stretch of time together, so that it is needed once. */
-bool
-nsx_wi_walk_all(const struct wi_graph *g, wi_hop_fn *hop, void *state)
+static bool
+walk_all(const struct wi_graph *g, const int64_t *until, wi_hop_fn *hop, void *state)
 {
 	NSX_VEC(struct walk) walks = { 0 };
 	int64_t first = INT64_MAX, last = INT64_MIN;
@@ -157,7 +196,7 @@ nsx_wi_walk_all(const struct wi_graph *g, wi_hop_fn *hop, void *state)
 	bool good = true;
 
 	for (size_t i = 0; i < g->steps.n && good; i += wi_run(g, i)) {
-		struct walk w = walk_begin(g, i, hop, state);
+		struct walk w = walk_begin(g, i, until, hop, state);
 		int64_t begin = g->ops.p[w.steps->first].start, end = wi_time(g, w.event);
 
 		good = nsx_vec_push(&walks, w);
@@ -173,9 +212,19 @@ nsx_wi_walk_all(const struct wi_graph *g, wi_hop_fn *hop, void *state)
 	return good;
 }
 
+bool
+nsx_wi_walk_all(const struct wi_graph *g, wi_hop_fn *hop, void *state)
+{
+	struct unseen u;
+	bool good = find_unseen(g, &u) && walk_all(g, u.until, hop, state);
+
+	free_unseen(g, &u);
+	return good;
+}
+
 /* ---- sums */
 
-struct summing { const struct wi_graph *g; struct wi_path *path; const bool *unseen; };
+struct summing { const struct wi_graph *g; struct wi_path *path; };
 
 static bool
 add(void *state, const struct wi_hop *h)
@@ -198,24 +247,22 @@ add(void *state, const struct wi_hop *h)
 	if (h->part == WI_COMM && g->edges.p[h->edge].class == WI_DUR
 	    && wi_more(g, &g->ops.p[wi_op_of(h->event)])->guessed)
 		s->path->unpaired += h->ns;
-	if (h->part == WI_HOST_PART && h->edge != NSX_NONE && !wi_is_op(g, h->event)
-	    && s->unseen[wi_call_of(g, h->event)])
-		s->path->unseen += h->ns;
 	return true;
 }
 
 int
 nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path)
 {
-	bool *unseen = nsx_large_array(wi_large(g), g->calls.n, sizeof *unseen), good;
+	struct unseen u;
+	bool good = find_unseen(g, &u);
 
 	*path = (struct wi_path){ .on = calloc(g->pairing.comm.cat.devices.n + 1, sizeof *path->on),
 	                          .names = calloc(g->names.n + 1, sizeof *path->names) };
-	good = unseen && path->on && path->names && nsx_wi_find_unseen(g, unseen);
+	good = good && path->on && path->names;
 	if (good)
-		good = nsx_wi_walk_all(g, add, &(struct summing){ g, path, unseen });
-	good = good && nsx_wi_host_time(g, unseen, &path->idle, &path->blind);
-	nsx_large_free(wi_large(g), unseen);
+		good = walk_all(g, u.until, add, &(struct summing){ g, path });
+	good = good && nsx_wi_host_time(g, u.after, &path->idle, &path->blind);
+	free_unseen(g, &u);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 

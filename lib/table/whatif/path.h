@@ -6,11 +6,14 @@
 
 #include "table/whatif/graph.h"
 
-enum wi_part { WI_COMPUTE, WI_COMM, WI_COPY, WI_GAP_PART, WI_HOST_PART, WI_API_PART, WI_UNEXPLAINED, WI_NPARTS };
+/* Unseen: in a gap between calls, while what its process has launched is still to be done: the host works, or waits for
+ * that in a way that is no call. */
+enum wi_part { WI_COMPUTE, WI_COMM, WI_COPY, WI_GAP_PART, WI_HOST_PART, WI_UNSEEN_PART, WI_API_PART, WI_UNEXPLAINED,
+               WI_NPARTS };
 extern const char *const nsx_wi_part_names[WI_NPARTS];
 extern const char *const nsx_wi_class_names[WI_NCLASSES];
 
-/* A part of an edge in one step of the device whose path it is. */
+/* A part of an edge in one step of the device whose path it is; an edge that is unseen in part has two. */
 struct wi_hop {
 	uint32_t step;               /* in wi_graph.steps */
 	uint32_t event, edge;        /* NSX_NONE: before the first event that is known */
@@ -29,8 +32,6 @@ bool nsx_wi_walk_all(const struct wi_graph *g, wi_hop_fn *hop, void *state);
 /* Sums over all paths, ns. */
 struct wi_path {
 	int64_t  all, parts[WI_NPARTS];
-	int64_t  unseen;             /* in which the host may have waited for the device in a way that is no call: in
-	                              * gaps that began when its process had launched much that was still to be done */
 	int64_t  odd[WI_NCLASSES];   /* not explained, by class of edge */
 	int64_t  late;               /* latencies of operations that are much longer than usual */
 	int64_t  unpaired;           /* collectives of unknown members, in which nobody waits for another */
@@ -59,7 +60,8 @@ enum { WI_LONG_GAP = 50000 };
 bool nsx_wi_host_time(const struct wi_graph *g, const bool *unseen, double *idle, double *blind);
 
 /* ---- unseen.c */
-/* Set which calls come after a gap that may be a wait; by call. */
-bool nsx_wi_find_unseen(const struct wi_graph *g, bool *after);
+/* Set which calls come after a gap that may be a wait; by call. until: NULL, or room for when what had been launched
+ * was done, in the gap; INT64_MIN of other calls. */
+bool nsx_wi_find_unseen(const struct wi_graph *g, bool *after, int64_t *until);
 
 #endif

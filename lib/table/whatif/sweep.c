@@ -287,22 +287,17 @@ nsx_wi_replay(const struct wi_graph *g, struct wi_slots *slots, const struct wi_
 double
 nsx_wi_period(const struct wi_graph *g, const int64_t *bounds, const bool *without)
 {
-	double sum = 0;
-	size_t devices = 0;
+	int64_t sum = 0;
+	size_t n = 0;
 
-	for (size_t i = 0, n; i < g->steps.n; i += n) {
+	for (size_t i = 0; i < g->steps.n; i++) {
 		const struct wi_step *s = &g->steps.p[i];
-		int64_t ns = 0;
 
-		n = wi_run(g, i);
 		if (without && without[s->device])
 			continue;
-		for (size_t k = 0; k < n; k++) {
-			ns += bounds ? bounds[2 * (i + k) + 1] - bounds[2 * (i + k)] - s[k].removed
-			      : g->ops.p[s[k].next].start - g->ops.p[s[k].first].start - s[k].removed;
-		}
-		sum += (double)ns / (double)n;
-		devices++;
+		sum += bounds ? bounds[2 * i + 1] - bounds[2 * i] - s->removed
+		       : g->ops.p[s->next].start - g->ops.p[s->first].start - s->removed;
+		n++;
 	}
-	return devices ? sum / (double)devices : 0;
+	return n ? (double)sum / (double)n : 0;
 }

@@ -3,12 +3,13 @@
  * is suspect: it need not have been late. */
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "table/whatif/path.h"
 
 enum { LEFT = 50000 };   /* ns of work that devices have left when a gap begins that may be a wait */
 
 bool
-nsx_wi_find_unseen(const struct wi_graph *g, bool *after)
+nsx_wi_find_unseen(const struct wi_graph *g, bool *after, int64_t *until)
 {
 	size_t n = g->threads.process_of.n;
 	int64_t *last = malloc((n + 1) * sizeof *last);   /* by process: latest end of what it has launched */
@@ -36,6 +37,8 @@ nsx_wi_find_unseen(const struct wi_graph *g, bool *after)
 		after[i] = wi_before(c) != NSX_NONE && wi_call_more(g, c)->from == NSX_NONE
 		           && wi_call_more(g, c)->drained == NSX_NONE && *end != INT64_MIN
 		           && *end - g->calls.p[c->before].end >= LEFT;
+		if (until)
+			until[i] = after[i] ? nsx_min(*end, c->start) : INT64_MIN;
 		*end = ends[i] > *end ? ends[i] : *end;
 	}
 	free(last);

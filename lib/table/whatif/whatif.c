@@ -2,10 +2,12 @@
  * time for the limits of instructions, where programs have any. */
 #include "table/whatif.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/num.h"
 #include "base/par.h"
 #include "job/remedy.h"
 #include "job/steps/find.h"
@@ -133,6 +135,30 @@ note_class(const struct nsx_step_set *s, uint32_t class, struct nsx_table *t)
 		               (int)name.len, name.ptr, n);
 }
 
+/* Which steps these are, where they are not those that other tools have. */
+static void
+note_steps(const struct wi_graph *g, struct nsx_table *t)
+{
+	int64_t n = (int64_t)g->steps.n, lost = g->all.periods - (int64_t)g->began + (int64_t)g->ended - n;
+	struct nsx_buf why = { 0 };
+
+	if (!g->all.periods || !n || (!g->began && !g->ended && !lost))
+		return;
+	if (g->began)
+		nsx_buf_fmt(&why, "; left out: %zu, the first of a device, as what came before it is not known",
+		            g->began);
+	if (g->ended)
+		nsx_buf_fmt(&why, "; added: %zu, the last of a device, which ends with the start of the step that the "
+		            "recording cuts", g->ended);
+	if (lost)
+		nsx_buf_fmt(&why, "; left out: %" PRId64 ", whose operations are not known", lost);
+	nsx_buf_char(&why, '\0');
+	nsx_table_note(t, "the period is the mean of %" PRId64 " steps; that of all %" PRId64 ", as nsysx-steps and "
+	               "nsysx-diagnose have it, is %s%s", n, g->all.periods, NSX_NS(g->all.ns),
+	               why.failed ? "" : why.ptr);
+	nsx_buf_free(&why);
+}
+
 static int
 make(struct wi_graph *g, const struct nsx_whatif_options *o, struct nsx_table **table, struct nsx_diags *diags)
 {
@@ -182,7 +208,8 @@ nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, 
 	if (rc == NSX_OK)
 		rc = read_events(in, &options->steps, again, &g, &s, diags, err);
 	/* Other paths and slack are by step, whose class they name. */
-	if (rc == NSX_OK && (options->form == NSX_WHATIF_FORECAST || options->form == NSX_WHATIF_OP))
+	if (rc == NSX_OK && (options->form == NSX_WHATIF_FORECAST || options->form == NSX_WHATIF_MEAN
+	                     || options->form == NSX_WHATIF_OP))
 		rc = nsx_step_windows(&s, &w);
 	/* Without programs no instruction has costs. */
 	if (rc == NSX_OK && limits && s.cat.programs.n)
@@ -193,8 +220,10 @@ nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, 
 		*ndiags = s.ndiags;
 		report(&g, diags);
 		rc = make(&g, options, table, diags);
-		if (rc == NSX_OK)
+		if (rc == NSX_OK) {
+			note_steps(&g, *table);
 			note_class(&s, w.class, *table);
+		}
 	}
 	nsx_spool_free(again);
 	free(w.list.p);

@@ -925,7 +925,7 @@ def variability(job, same):
              2 * sum(max(0, p - p50) for first, p in kept if first) > above)
 
 
-@claim("steps of a job: their number and period in whatif, marks and tables by group are those of steps --each")
+@claim("the step of a job: steps, diagnose, compare and idle have one number and mean of periods, and whatif says which it has; marks, groups")
 def counted(job, same):
     cls = job.headline()
     if cls is None or not job.kept[cls]:
@@ -933,16 +933,37 @@ def counted(job, same):
     by = collections.defaultdict(list)
     for r, a, b in job.kept[cls]:
         by[r["device"]].append(job.device[r["device"]].within(a, b)["window"])
-    # What came before the first step of a device is not known to whatif, which leaves it out where others remain; its period is
-    # the mean of those of devices.
-    left = collections.defaultdict(list)
+    # What came before the first step of a device is not known to whatif, which leaves it out where others remain, and says so.
+    left, lasted, n = [], [], sum(map(len, by.values()))
     for r, a, b in job.kept[cls]:
         rows = sorted(x["start"] for x in job.each if x["class"] == cls and x["device"] == r["device"])
         if a != rows[0] or len(rows) < 4:
-            left[r["device"]].append(job.device[r["device"]].within(a, b)["window"])
-    for r in table(f"whatif -q --tsv {job.how}", job.stream)[:1] if left else ():
-        same("steps of whatif", r["steps"], sum(map(len, left.values())))
-        same("period of whatif", r["period"], sum(sum(v) / len(v) for v in left.values()) / len(left), 1e-3)
+            left.append(job.device[r["device"]].within(a, b)["window"])
+            lasted.append(b - a)
+    every = sum(map(sum, by.values())) / n
+    path = table(f"whatif -q --tsv --critical {job.how}", job.stream) if left else []
+    for r in table(f"whatif -q --tsv {job.how}", job.stream)[:1] + path[:1] if left else ():
+        same("steps of whatif", r["steps"], len(left))
+        same("all steps of whatif", r["all_steps"], n)
+        same("period of all steps, whatif", r["all_period"], every, 1e-3)
+        if "period" in r:
+            same("period of whatif", r["period"], sum(left) / len(left), 1e-3)
+    if path:
+        same("the parts of the critical path add up to the time from start to start", sum(r["ns"] for r in path),
+             sum(lasted) / len(lasted), 1e-3)
+        said = run(f"nsysx-whatif -q --table --critical {job.how} {job.stream}")[0]
+        same("whatif says which steps it has, where these are not all",
+             f"the mean of {len(left)} steps; that of all {n}, " in said, len(left) != n)
+    # All others have all of them, each with one vote.
+    rows = [r for r in table(f"steps -q {job.how}", job.stream) if r["class"] == cls]
+    same("periods of steps", sum(r["periods"] for r in rows), n)
+    same("period of steps", sum(r["periods"] * (r["period_mean"] or 0) for r in rows) / n, every, 1e-3)
+    said = run(f"nsysx-steps -q --table {job.how} {job.stream}")[0]
+    same("steps says the step of the job of several devices", f"the mean of {n} periods on {len(by)} devices" in said, len(by) > 1)
+    for r in table(f"diagnose -q --where {job.how}", job.stream)[:1]:
+        same("periods of diagnose", r["count"], n)
+        same("period of diagnose", r["mean"], every, 1e-3)
+    same("period of idle --steps", sum(r["ns"] for r in table(f"idle -q --steps {job.how}", job.stream)) / n, every, 1e-3)
     path = job.stream + ".steps"
     run(f"nsysx-steps -q -b --mark {job.how} -o {path} {job.stream}")
     marks = {(r["device"], r["start"]): r for r in table("view -q -t step", path)}
@@ -960,6 +981,8 @@ def counted(job, same):
         if r["class"] == cls and r["statistic"] == "period" and (r["device"] in mean or len(mean) > 1 and r["device"] is None):
             n = len(by[r["device"]]) if r["device"] in mean else sum(map(len, by.values()))
             same(f"compare --by step, device {r['device']}: steps", r["base_steps"], n)
+            same(f"compare --by step, device {r['device']}: period", r["base"],
+                 sum(by[r["device"]] if r["device"] in mean else sum(by.values(), [])) / n, 1e-3)
 
 
 @claim("kernels, copies and all operations have one number and time in the tables that count them")
