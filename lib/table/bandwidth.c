@@ -17,37 +17,26 @@
 #include "job/hidden.h"
 #include "table/bandwidth_rows.h"
 
-#define AT(member) offsetof(struct nsx_bandwidth_row, member), 0, NULL
-#define BY_WAITS(member) offsetof(struct nsx_bandwidth_row, member), offsetof(struct nsx_bandwidth_row, waits), NULL
+#define NSX_ROW struct nsx_bandwidth_row
 
 static const struct nsx_sum_col cols[] = {
-	{ "program",      NSX_CELL_STRING,  NSX_SUM_STR,   AT(program) },
-	{ "name",         NSX_CELL_STRING,  NSX_SUM_STR,   AT(inst_name) },
-	{ "op_name",      NSX_CELL_STRING,  NSX_SUM_STR,   AT(op_name) },
-	{ "collective",   NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(kind) },
-	{ "bytes",        NSX_CELL_BYTES,   NSX_SUM_INT,   AT(bytes) },
-	{ "group",        NSX_CELL_ID,     NSX_SUM_INT,   AT(group) },
-	{ "instances",    NSX_CELL_INT,     NSX_SUM_INT,   AT(instances) },
-	{ "busbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.busbw) },
-	{ "busbw_stderr", NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.stderr_busbw) },
-	{ "algbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.algbw) },
-	{ "wait_mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_WAITS(wait) },
-	{ "wait_max",     NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
-	{ "hidden_share", NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(hidden_share) },
-	{ "total",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(dur) },
-	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known_wait) },
+	NSX_COL("program", STRING, program), NSX_COL("name", STRING, inst_name), NSX_COL("op_name", STRING, op_name),
+	NSX_COL("collective", STRING, kind), NSX_COL("bytes", BYTES, bytes), NSX_COL("group", ID, group),
+	NSX_COL("instances", INT, instances), NSX_COL("busbw_mean", GBPS, mean.busbw),
+	NSX_COL("busbw_stderr", GBPS, mean.stderr_busbw), NSX_COL("algbw_mean", GBPS, mean.algbw),
+	NSX_COL_PER("wait_mean", MEAN_NS, wait, waits), NSX_COL("wait_max", NS, wait_max),
+	NSX_COL("hidden_share", SHARE, hidden_share), NSX_COL("total", NS, dur), NSX_COL("wait", NS, known_wait),
 };
 #define SIZES "collective bytes group instances busbw_mean busbw_stderr algbw_mean wait_mean wait_max hidden_share " \
 	      "total wait"
 
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
-	.cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-total collective bytes group", .shown = SIZES,
+	NSX_ROWS(cols), .key = offsetof(struct nsx_bandwidth_row, instances), .shown = SIZES,
+	.order = "-total collective bytes group",
 	.rank = "collective bytes group instances total busbw_mean wait hidden_share wait_mean algbw_mean",
 	.adds = "total"
 }, by_inst = {
-	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
-	.cols = cols, .ncols = sizeof cols / sizeof *cols, .shown = "program name " SIZES " op_name",
+	NSX_ROWS(cols), .key = offsetof(struct nsx_bandwidth_row, instances), .shown = "program name " SIZES " op_name",
 	.order = "-wait -total program name collective bytes group",
 	.rank = "name wait wait_mean total instances collective bytes busbw_mean group program hidden_share algbw_mean",
 	.adds = "wait"

@@ -55,30 +55,22 @@ bucket_text(const void *row)
 	return sizes[((const struct row *)row)->key.size].name;
 }
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-#define BY_TIME(member) offsetof(struct row, member), offsetof(struct row, time), NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",         NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.name) },
-	{ "src",          NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.src) },
-	{ "dst",          NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.dst) },
-	{ "mode",         NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, mode_text },
-	{ "bucket",       NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, bucket_text },
-	{ "count",        NSX_CELL_INT,    NSX_SUM_INT,   AT(count) },
-	{ "bytes",        NSX_CELL_BYTES,  NSX_SUM_INT,   AT(bytes) },
-	{ "time",         NSX_CELL_NS,     NSX_SUM_INT,   AT(time) },
-	{ "gbps",         NSX_CELL_GBPS,   NSX_SUM_RATIO, BY_TIME(bytes) },
-	{ "hidden_share", NSX_CELL_SHARE,  NSX_SUM_RATIO, BY_TIME(hidden) },
-	{ "by_mode",      NSX_CELL_INT,    NSX_SUM_INT,   AT(key.mode) },
-	{ "by_size",      NSX_CELL_INT,    NSX_SUM_INT,   AT(key.size) },
+	NSX_COL("name", STRING, key.name), NSX_COL("src", STRING, key.src), NSX_COL("dst", STRING, key.dst),
+	NSX_COL_SAID("mode", mode_text), NSX_COL_SAID("bucket", bucket_text), NSX_COL("count", INT, count),
+	NSX_COL("bytes", BYTES, bytes), NSX_COL("time", NS, time), NSX_COL_PER("gbps", GBPS, bytes, time),
+	NSX_COL_PER("hidden_share", SHARE, hidden, time), NSX_COL("by_mode", INT, key.mode),
+	NSX_COL("by_size", INT, key.size),
 };
 /* The longest time first; sizes of one kind together, the smallest first. */
 static const struct nsx_sum_def kinds = {
-	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(struct key),
 	.shown = "name src dst mode count bytes time gbps hidden_share", .order = "-time name src dst by_mode",
 	.rank = "src dst mode time bytes count hidden_share gbps name", .adds = "time",
 	.heads = { { "gbps", "GB/s" } }
 }, kinds_by_size = {
-	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(struct key),
 	.shown = "name src dst mode bucket count bytes time gbps hidden_share",
 	.order = "name src dst by_mode by_size",
 	.rank = "bucket src dst mode time bytes count gbps hidden_share name", .adds = "time",
@@ -103,21 +95,16 @@ rule_text(const void *finding)
 	return rules[((const struct finding *)finding)->rule];
 }
 
-#define OF(member) offsetof(struct finding, member), 0, NULL
+#undef NSX_ROW
+#define NSX_ROW struct finding
 static const struct nsx_sum_col finding_cols[] = {
-	{ "rule",    NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, rule_text },
-	{ "pid",     NSX_CELL_INT,    NSX_SUM_INT,  OF(pid) },
-	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,  OF(device) },
-	{ "start",   NSX_CELL_TIME,   NSX_SUM_INT,  OF(start) },
-	{ "dur",     NSX_CELL_NS,     NSX_SUM_INT,  OF(dur) },
-	{ "bytes",   NSX_CELL_BYTES,  NSX_SUM_INT,  OF(bytes) },
-	{ "src",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(src) },
-	{ "dst",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(dst) },
-	{ "api",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(api) },
-	{ "by_rule", NSX_CELL_INT,    NSX_SUM_INT,  OF(rule) },
+	NSX_COL_SAID("rule", rule_text), NSX_COL("pid", INT, pid), NSX_COL("device", ID, device),
+	NSX_COL("start", TIME, start), NSX_COL("dur", NS, dur), NSX_COL("bytes", BYTES, bytes),
+	NSX_COL("src", STRING, src), NSX_COL("dst", STRING, dst), NSX_COL("api", STRING, api),
+	NSX_COL("by_rule", INT, rule),
 };
 static const struct nsx_sum_def of_findings = {
-	.size = sizeof(struct finding), .cols = finding_cols, .ncols = sizeof finding_cols / sizeof *finding_cols,
+	NSX_ROWS(finding_cols),
 	.shown = "rule pid device start dur bytes src dst api", .order = "-dur by_rule device start",
 	.rank = "rule start device dur bytes src api dst"
 };

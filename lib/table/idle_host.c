@@ -2,7 +2,6 @@
  * parts of each device's current gap. */
 #include "table/idle_host.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/doing/places.h"
@@ -28,36 +27,23 @@ state_name(const void *row)
 	return nsx_doing_name((enum nsx_doing_state)((const struct row *)row)->key.state);
 }
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 #define STATE_COLS \
-	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) }, \
-	{ "cause",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, cause_name }, \
-	{ "state",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, state_name }, \
-	{ "what",    NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.what) }
+	NSX_COL("device", ID, key.device), NSX_COL_SAID("cause", cause_name), NSX_COL_SAID("state", state_name), \
+	NSX_COL("what", STRING, key.what)
 #define TIME_COLS \
-	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,   AT(ns) }, \
-	{ "share",   NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct row, ns), offsetof(struct row, whole), NULL }, \
-	{ "off",     NSX_CELL_NS,     NSX_SUM_INT,   AT(off) }, \
-	{ "count",   NSX_CELL_INT,    NSX_SUM_INT,   AT(count) }, \
-	{ "longest", NSX_CELL_NS,     NSX_SUM_INT,   AT(longest) }
+	NSX_COL("ns", NS, ns), NSX_COL_PER("share", SHARE, ns, whole), NSX_COL("off", NS, off), \
+	NSX_COL("count", INT, count), NSX_COL("longest", NS, longest)
 
 static const struct nsx_sum_col state_cols[] = { STATE_COLS, TIME_COLS };
 static const struct nsx_sum_col line_cols[] = {
-	STATE_COLS,
-	{ "line",    NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.line) },
-	TIME_COLS,
-	{ "samples", NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
+	STATE_COLS, NSX_COL("line", STRING, key.line), TIME_COLS, NSX_COL("samples", INT, samples),
 };
 static const struct nsx_sum_col function_cols[] = {
-	{ "device",   NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) },
-	{ "state",    NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, state_name },
-	{ "function", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.what) },
-	{ "ns",       NSX_CELL_NS,     NSX_SUM_INT,   AT(ns) },
-	{ "share",    NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct row, ns), offsetof(struct row, whole), NULL },
-	{ "samples",  NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
+	NSX_COL("device", ID, key.device), NSX_COL_SAID("state", state_name), NSX_COL("function", STRING, key.what),
+	NSX_COL("ns", NS, ns), NSX_COL_PER("share", SHARE, ns, whole), NSX_COL("samples", INT, samples),
 };
-#define DEF(list, by, first) { .size = sizeof(struct row), .key = sizeof(struct key), .cols = list, \
-	                      .ncols = sizeof list / sizeof *list, .order = by, .rank = first, .adds = "ns", \
+#define DEF(list, by, first) { NSX_ROWS(list), .key = sizeof(struct key), .order = by, .rank = first, .adds = "ns", \
 	                      .heads = { { "ns", "time" } } }
 static const struct nsx_sum_def defs[] = {
 	[NSX_IDLE_HOST_STATES] = DEF(state_cols, "-ns device cause state what", "ns state what cause share off"),
@@ -81,20 +67,15 @@ struct host_gap {
 /* The gap of a device that goes on. */
 struct open_gap { struct host_gap gap; NSX_VEC(struct gap_part) parts; };
 
-#define OF(member) offsetof(struct host_gap, member), 0, NULL
+#undef NSX_ROW
+#define NSX_ROW struct host_gap
 static const struct nsx_sum_col gap_cols[] = {
-	{ "device", NSX_CELL_ID,     NSX_SUM_INT,  OF(device) },
-	{ "start",  NSX_CELL_TIME,   NSX_SUM_INT,  OF(start) },
-	{ "ns",     NSX_CELL_NS,     NSX_SUM_INT,  OF(ns) },
-	{ "cause",  NSX_CELL_STRING, NSX_SUM_WORD, OF(cause) },
-	{ "state",  NSX_CELL_STRING, NSX_SUM_WORD, OF(state) },
-	{ "what",   NSX_CELL_STRING, NSX_SUM_TEXT, OF(what) },
-	{ "line",   NSX_CELL_STRING, NSX_SUM_TEXT, OF(most.line) },
-	{ "part",   NSX_CELL_NS,     NSX_SUM_INT,  OF(most.ns) },
-	{ "tid",    NSX_CELL_INT,    NSX_SUM_INT,  OF(tid) },
+	NSX_COL("device", ID, device), NSX_COL("start", TIME, start), NSX_COL("ns", NS, ns),
+	NSX_COL("cause", STRING, cause), NSX_COL("state", STRING, state), NSX_COL("what", STRING, what),
+	NSX_COL("line", STRING, most.line), NSX_COL("part", NS, most.ns), NSX_COL("tid", INT, tid),
 };
 static const struct nsx_sum_def gaps = {
-	.size = sizeof(struct host_gap), .cols = gap_cols, .ncols = sizeof gap_cols / sizeof *gap_cols,
+	NSX_ROWS(gap_cols),
 	.order = "-ns device start", .rank = "ns line what state part start device cause", .heads = { { "ns", "time" } }
 };
 

@@ -25,23 +25,16 @@ struct row {
 };
 
 static const char *verdict_of(const void *row);
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
-	{ "kernels", NSX_CELL_INT,    NSX_SUM_INT,  AT(kernels) },
-	{ "calls",   NSX_CELL_INT,    NSX_SUM_INT,  AT(calls) },
-	{ "queued",  NSX_CELL_INT,    NSX_SUM_INT,  AT(queued) },
-	{ "api",     NSX_CELL_NS,     NSX_SUM_INT,  AT(api) },
-	{ "queue",   NSX_CELL_NS,     NSX_SUM_INT,  AT(queue) },
-	{ "kernel",  NSX_CELL_NS,     NSX_SUM_INT,  AT(kernel) },
-	{ "starved", NSX_CELL_NS,     NSX_SUM_INT,  AT(starved) },
-	{ "stalled", NSX_CELL_NS,     NSX_SUM_INT,  AT(stalled) },
-	{ "loading", NSX_CELL_NS,     NSX_SUM_INT,  AT(loading) },
-	{ "verdict", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, verdict_of },
+	NSX_COL("name", STRING, name), NSX_COL("kernels", INT, kernels), NSX_COL("calls", INT, calls),
+	NSX_COL("queued", INT, queued), NSX_COL("api", NS, api), NSX_COL("queue", NS, queue),
+	NSX_COL("kernel", NS, kernel), NSX_COL("starved", NS, starved), NSX_COL("stalled", NS, stalled),
+	NSX_COL("loading", NS, loading), NSX_COL_SAID("verdict", verdict_of),
 };
 /* Launches wait concurrently: the sum may exceed the length of the profile. */
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(uint64_t),
 	.order = "-starved -kernel name", .rank = "name verdict starved kernel queue", .adds = "starved",
 	.heads = { { "queue", "queue_sum" } }
 };

@@ -35,23 +35,15 @@ struct row {
 	nsx_u128 api, span, busy, gaps, starved;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-#define PER(member, by) offsetof(struct row, member), offsetof(struct row, by), NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",      NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(first) },
-	{ "nodes",     NSX_CELL_INT,     NSX_SUM_INT,   AT(nodes) },
-	{ "replays",   NSX_CELL_INT,     NSX_SUM_INT,   AT(replays) },
-	{ "api",       NSX_CELL_NS,      NSX_SUM_TOTAL, AT(api) },
-	{ "span",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(span) },
-	{ "span_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  PER(span, replays) },
-	{ "busy",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(busy) },
-	{ "gaps",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(gaps) },
-	{ "gap_share", NSX_CELL_SHARE,   NSX_SUM_SHARE, PER(gaps, span) },
-	{ "starved",   NSX_CELL_NS,      NSX_SUM_TOTAL, AT(starved) },
+	NSX_COL("name", STRING, first), NSX_COL("nodes", INT, nodes), NSX_COL("replays", INT, replays),
+	NSX_COL("api", NS, api), NSX_COL("span", NS, span), NSX_COL_PER("span_mean", MEAN_NS, span, replays),
+	NSX_COL("busy", NS, busy), NSX_COL("gaps", NS, gaps), NSX_COL_PER("gap_share", SHARE, gaps, span),
+	NSX_COL("starved", NS, starved),
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = offsetof(struct row, first), .cols = cols,
-	.ncols = sizeof cols / sizeof *cols, .order = "-span name nodes",
+	NSX_ROWS(cols), .key = offsetof(struct row, first), .order = "-span name nodes",
 	.rank = "name replays nodes span_mean gap_share starved api span busy gaps",
 	.adds = "span"
 };

@@ -60,21 +60,14 @@ struct row {
 	nsx_u128 span, api, starved, idle;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",     NSX_CELL_STRING, NSX_SUM_TEXT,  AT(first) },
-	{ "program",  NSX_CELL_STRING, NSX_SUM_TEXT,  AT(program) },
-	{ "launches", NSX_CELL_INT,    NSX_SUM_INT,   AT(ops) },
-	{ "times",    NSX_CELL_INT,    NSX_SUM_INT,   AT(times) },
-	{ "api",      NSX_CELL_NS,     NSX_SUM_TOTAL, AT(api) },
-	{ "span",     NSX_CELL_NS,     NSX_SUM_TOTAL, AT(span) },
-	{ "starved",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(starved) },
-	{ "idle",     NSX_CELL_NS,     NSX_SUM_TOTAL, AT(idle) },
-	{ "share",    NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(starved) },
+	NSX_COL("name", STRING, first), NSX_COL("program", STRING, program), NSX_COL("launches", INT, ops),
+	NSX_COL("times", INT, times), NSX_COL("api", NS, api), NSX_COL("span", NS, span),
+	NSX_COL("starved", NS, starved), NSX_COL("idle", NS, idle), NSX_COL_SHARE("share", starved),
 };
 static const struct nsx_sum_def of_same = { .size = sizeof(struct row), .key = offsetof(struct row, times) }, def = {
-	.size = sizeof(struct row), .key = offsetof(struct row, times), .cols = cols,
-	.ncols = sizeof cols / sizeof *cols, .order = "-starved -idle -span name launches",
+	NSX_ROWS(cols), .key = offsetof(struct row, times), .order = "-starved -idle -span name launches",
 	.rank = "name starved share idle launches times span api program",
 	.adds = "starved"
 };

@@ -49,32 +49,18 @@ struct row {
 	uint32_t class;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "profile",  NSX_CELL_ID,     NSX_SUM_INT,  AT(profile) },
-	{ "device",   NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
-	{ "pid",      NSX_CELL_ID,     NSX_SUM_INT,  AT(pid) },
-	{ "memory",   NSX_CELL_STRING, NSX_SUM_TEXT, AT(site.memory) },
-	{ "start",    NSX_CELL_TIME,     NSX_SUM_INT,  AT(start) },
-	{ "live",     NSX_CELL_BYTES,  NSX_SUM_INT,  AT(live) },
-	{ "reserved", NSX_CELL_BYTES,  NSX_SUM_INT,  AT(reserved) },
-	{ "peak",     NSX_CELL_BYTES,  NSX_SUM_INT,  AT(peak) },
-	{ "capacity", NSX_CELL_BYTES,  NSX_SUM_INT,  AT(capacity) },
-	{ "share",    NSX_CELL_SHARE,  NSX_SUM_REAL, AT(share) },
-	{ "class",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(class) },
-	{ "step",     NSX_CELL_ID,     NSX_SUM_INT,  AT(step) },
-	{ "end",      NSX_CELL_BYTES,  NSX_SUM_INT,  AT(end) },
-	{ "allocs",   NSX_CELL_INT,    NSX_SUM_INT,  AT(allocs) },
-	{ "frees",    NSX_CELL_INT,    NSX_SUM_INT,  AT(frees) },
-	{ "unknown",  NSX_CELL_INT,    NSX_SUM_INT,  AT(unknown) },
-	{ "by",       NSX_CELL_STRING, NSX_SUM_TEXT, AT(site.by) },
-	{ "path",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(site.path) },
-	{ "variable", NSX_CELL_STRING, NSX_SUM_TEXT, AT(site.variable) },
-	{ "count",    NSX_CELL_INT,    NSX_SUM_INT,  AT(count) },
-	{ "bytes",    NSX_CELL_BYTES,  NSX_SUM_INT,  AT(bytes) },
-	{ "is_rest",  NSX_CELL_INT,    NSX_SUM_INT,  AT(rest) },
+	NSX_COL("profile", ID, profile), NSX_COL("device", ID, device), NSX_COL("pid", ID, pid),
+	NSX_COL("memory", STRING, site.memory), NSX_COL("start", TIME, start), NSX_COL("live", BYTES, live),
+	NSX_COL("reserved", BYTES, reserved), NSX_COL("peak", BYTES, peak), NSX_COL("capacity", BYTES, capacity),
+	NSX_COL("share", SHARE, share), NSX_COL("class", STRING, class), NSX_COL("step", ID, step),
+	NSX_COL("end", BYTES, end), NSX_COL("allocs", INT, allocs), NSX_COL("frees", INT, frees),
+	NSX_COL("unknown", INT, unknown), NSX_COL("by", STRING, site.by), NSX_COL("path", STRING, site.path),
+	NSX_COL("variable", STRING, site.variable), NSX_COL("count", INT, count), NSX_COL("bytes", BYTES, bytes),
+	NSX_COL("is_rest", INT, rest),
 };
-#define ROWS .size = sizeof(struct row), .key = sizeof(struct site), .cols = cols, .ncols = sizeof cols / sizeof *cols
+#define ROWS NSX_ROWS(cols), .key = sizeof(struct site)
 
 static const struct nsx_sum_def defs[] = {
 	[NSX_USAGE_PEAK] = { ROWS,

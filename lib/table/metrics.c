@@ -38,19 +38,14 @@ struct row {
 	double   mean, coverage, exclusive;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
-	{ "metric",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(metric) },
-	{ "samples",   NSX_CELL_INT,    NSX_SUM_INT,  AT(samples) },
-	{ "mean",      NSX_CELL_DOUBLE, NSX_SUM_REAL, AT(mean) },
-	{ "max",       NSX_CELL_INT,    NSX_SUM_INT,  AT(value_max) },
-	{ "coverage",  NSX_CELL_SHARE,  NSX_SUM_REAL, AT(coverage) },
-	{ "exclusive", NSX_CELL_SHARE,  NSX_SUM_REAL, AT(exclusive) },
-	{ "by_time",   NSX_CELL_INT,    NSX_SUM_REAL, AT(covered) },
+	NSX_COL("name", STRING, name), NSX_COL("metric", STRING, metric), NSX_COL("samples", INT, samples),
+	NSX_COL("mean", DOUBLE, mean), NSX_COL("max", INT, value_max), NSX_COL("coverage", SHARE, coverage),
+	NSX_COL("exclusive", SHARE, exclusive), NSX_COL("by_time", INT, covered),
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = 2 * sizeof(uint32_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = 2 * sizeof(uint32_t),
 	.shown = "name metric samples mean max coverage exclusive", .order = "-by_time name metric",
 	.rank = "name metric mean max samples coverage exclusive"
 };

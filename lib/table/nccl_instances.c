@@ -2,7 +2,6 @@
 #include "table/nccl_instances.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/input.h"
@@ -21,35 +20,22 @@ struct row {
 	int64_t  device, start, dur, wait, hidden, op;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 
 static const struct nsx_sum_col cols[] = {
-	{ "comm_id",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(comm_id) },
-	{ "collective", NSX_CELL_STRING, NSX_SUM_TEXT, AT(kind) },
-	{ "pair",       NSX_CELL_STRING, NSX_SUM_TEXT, AT(pair) },
-	{ "seq",        NSX_CELL_ID,    NSX_SUM_INT,  AT(seq) },
-	{ "group",      NSX_CELL_ID,    NSX_SUM_INT,  AT(group) },
-	{ "bytes",      NSX_CELL_BYTES,  NSX_SUM_INT,  AT(bytes) },
-	{ "calls",      NSX_CELL_INT,    NSX_SUM_INT,  AT(calls) },
-	{ "algbw",      NSX_CELL_GBPS,   NSX_SUM_REAL, AT(algbw) },
-	{ "busbw",      NSX_CELL_GBPS,   NSX_SUM_REAL, AT(busbw) },
-	{ "ranks",      NSX_CELL_INT,    NSX_SUM_INT,  AT(ranks) },
-	{ "skew",       NSX_CELL_NS,     NSX_SUM_INT,  AT(skew) },
-	{ "straggler",  NSX_CELL_ID,    NSX_SUM_INT,  AT(straggler) },
-	{ "transfer",   NSX_CELL_NS,     NSX_SUM_INT,  AT(transfer) },
-	{ "device",     NSX_CELL_ID,    NSX_SUM_INT,  AT(device) },
-	{ "start",      NSX_CELL_TIME,   NSX_SUM_INT,  AT(start) },
-	{ "dur",        NSX_CELL_NS,     NSX_SUM_INT,  AT(dur) },
-	{ "wait",       NSX_CELL_NS,     NSX_SUM_INT,  AT(wait) },
-	{ "hidden",     NSX_CELL_NS,     NSX_SUM_INT,  AT(hidden) },
-	{ "op",         NSX_CELL_ID,    NSX_SUM_INT,  AT(op) },
+	NSX_COL("comm_id", STRING, comm_id), NSX_COL("collective", STRING, kind), NSX_COL("pair", STRING, pair),
+	NSX_COL("seq", ID, seq), NSX_COL("group", ID, group), NSX_COL("bytes", BYTES, bytes),
+	NSX_COL("calls", INT, calls), NSX_COL("algbw", GBPS, algbw), NSX_COL("busbw", GBPS, busbw),
+	NSX_COL("ranks", INT, ranks), NSX_COL("skew", NS, skew), NSX_COL("straggler", ID, straggler),
+	NSX_COL("transfer", NS, transfer), NSX_COL("device", ID, device), NSX_COL("start", TIME, start),
+	NSX_COL("dur", NS, dur), NSX_COL("wait", NS, wait), NSX_COL("hidden", NS, hidden), NSX_COL("op", ID, op),
 };
 static const struct nsx_sum_def of_instances = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols),
 	.shown = "comm_id collective pair seq group ranks bytes calls algbw busbw skew straggler transfer",
 	.rank = "collective bytes group busbw skew straggler ranks transfer seq", .adds = "transfer"
 }, of_each = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols),
 	.shown = "comm_id collective pair seq device start dur bytes group calls algbw busbw wait hidden op",
 	.rank = "collective device dur bytes busbw wait hidden start seq group", .adds = "dur"
 };

@@ -68,22 +68,15 @@ say_side(const void *row)
 	return names[((const struct row *)row)->side];
 }
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",        NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(name) },
-	{ "beside",      NSX_CELL_STRING,  NSX_SUM_SAID,  0, 0, say_side },
-	{ "count",       NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
-	{ "hidden",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(hidden) },
-	{ "known",       NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known) },
-	{ "alone_mean",  NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(alone_mean) },
-	{ "beside_mean", NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(beside_mean) },
-	{ "slowdown",    NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(slowdown) },
-	{ "paid",        NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(paid) },
-	{ "saved",       NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(saved) },
+	NSX_COL("name", STRING, name), NSX_COL_SAID("beside", say_side), NSX_COL("count", INT, count),
+	NSX_COL("hidden", NS, hidden), NSX_COL("known", NS, known), NSX_COL("alone_mean", MEAN_NS, alone_mean),
+	NSX_COL("beside_mean", MEAN_NS, beside_mean), NSX_COL("slowdown", SHARE, slowdown),
+	NSX_COL("paid", MEAN_NS, paid), NSX_COL("saved", MEAN_NS, saved),
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = 2 * sizeof(uint32_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.order = "-hidden name beside",
+	NSX_ROWS(cols), .key = 2 * sizeof(uint32_t), .order = "-hidden name beside",
 	.rank = "name beside hidden saved paid slowdown alone_mean beside_mean count known",
 	.adds = "hidden"
 };

@@ -136,15 +136,11 @@ uint32_t *nsx_idle_window_order(const struct idle *f);
 /* What a window's rows begin with: which columns of these a table has depends on what it is by (IDLE_BY). */
 struct idle_keys { int64_t device, number, start; struct nsx_str label, next; };
 struct idle_keys nsx_idle_keys(const struct idle *f, uint32_t window);
-#define IDLE_KEY_COLS(row) \
-	{ "device",    NSX_CELL_ID,     NSX_SUM_INT, offsetof(row, keys.device), 0, NULL }, \
-	{ "class",     NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.label), 0, NULL }, \
-	{ "module",    NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.label), 0, NULL }, \
-	{ "name",      NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.label), 0, NULL }, \
-	{ "next",      NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.next), 0, NULL }, \
-	{ "execution", NSX_CELL_ID,     NSX_SUM_INT, offsetof(row, keys.number), 0, NULL }, \
-	{ "step",      NSX_CELL_ID,     NSX_SUM_INT, offsetof(row, keys.number), 0, NULL }, \
-	{ "start",     NSX_CELL_TIME,   NSX_SUM_INT, offsetof(row, keys.start), 0, NULL }
+#define IDLE_KEY_COLS \
+	NSX_COL("device", ID, keys.device), NSX_COL("class", STRING, keys.label), \
+	NSX_COL("module", STRING, keys.label), NSX_COL("name", STRING, keys.label), \
+	NSX_COL("next", STRING, keys.next), NSX_COL("execution", ID, keys.number), \
+	NSX_COL("step", ID, keys.number), NSX_COL("start", TIME, keys.start)
 /* A definition for each enum nsx_windows_by, and one for steps of several classes. */
 enum { IDLE_BY_CLASS = NSX_WINDOWS_GIVEN + 1 };
 #define IDLE_BY(DEF) \

@@ -1,25 +1,21 @@
 /* pace.c -- a row for each device: how much longer it takes for the same kernels (job/pace.h). Holds a sum for each
  * device and name of a kernel. */
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/pace.h"
 #include "table/stragglers/lockstep.h"
 #include "table/sums.h"
 
-#define AT(member) offsetof(struct nsx_pace, member), 0, NULL
+#define NSX_ROW struct nsx_pace
 
 static const struct nsx_sum_col cols[] = {
-	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,   AT(device) },
-	{ "kernels", NSX_CELL_INT,    NSX_SUM_INT,   AT(kernels) },
-	{ "time",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(ns) },
-	{ "pace",    NSX_CELL_DOUBLE, NSX_SUM_REAL,  AT(pace) },
+	NSX_COL("device", ID, device), NSX_COL("kernels", INT, kernels), NSX_COL("time", NS, ns),
+	NSX_COL("pace", DOUBLE, pace),
 };
 /* The slowest first. */
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct nsx_pace), .cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-pace device",
-	.rank = "device pace time kernels"
+	NSX_ROWS(cols), .order = "-pace device", .rank = "device pace time kernels"
 };
 
 struct pacing {

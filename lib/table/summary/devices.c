@@ -1,7 +1,6 @@
 /* devices.c -- a row for each device: its activities, from its first operation to its last, by its operations; without
  * operations by the thunks of top programs, between the first start and the last end of a module. Constant memory per
  * device. */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "table/summary/moments.h"
@@ -31,23 +30,17 @@ struct row {
 	nsx_u128 span, modules, compute, exposed, hidden, idle, window, copy, copy_hidden, whole;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-#define TIME(member) { #member, NSX_CELL_NS, NSX_SUM_TOTAL, AT(member) }
-#define SHARE(member) \
-	{ #member "_share", NSX_CELL_SHARE, NSX_SUM_SHARE, offsetof(struct row, member), offsetof(struct row, whole), \
-	  NULL }
+#define NSX_ROW struct row
+#define TIME(member) NSX_COL(#member, NS, member)
+#define PART(member) NSX_COL_PER(#member "_share", SHARE, member, whole)
 
 static const struct nsx_sum_col cols[] = {
-	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,  AT(device) },
-	{ "profile", NSX_CELL_STRING, NSX_SUM_TEXT, AT(profile) },
-	{ "execs",   NSX_CELL_INT,    NSX_SUM_INT,  AT(execs) },
+	NSX_COL("device", ID, device), NSX_COL("profile", STRING, profile), NSX_COL("execs", INT, execs),
 	TIME(span), TIME(modules), TIME(compute), TIME(exposed), TIME(hidden), TIME(idle),
-	SHARE(compute), SHARE(exposed), SHARE(idle),
-	TIME(window), TIME(copy), TIME(copy_hidden)
+	PART(compute), PART(exposed), PART(idle), TIME(window), TIME(copy), TIME(copy_hidden)
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.order = "device",
+	NSX_ROWS(cols), .key = sizeof(int64_t), .order = "device",
 	.rank = "device span compute_share exposed_share idle_share compute exposed idle hidden copy execs"
 };
 

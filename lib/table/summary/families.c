@@ -1,6 +1,5 @@
 /* families.c -- a row for each family of GPU operations and kind in it (job/family.h): attention, matrix products by
  * type, casts, elementwise kernels, communication, copies. Holds a sum for each, and the names of kernels. */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/catalogue.h"
@@ -19,20 +18,15 @@ struct row {
 /* The operations of a name in a row; the key first. */
 struct named { uint32_t row, name; nsx_u128 total; };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 
 static const struct nsx_sum_col cols[] = {
-	{ "family",  NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(family) },
-	{ "kind",    NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(kind) },
-	{ "count",   NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
-	{ "total",   NSX_CELL_NS,      NSX_SUM_TOTAL, AT(total) },
-	{ "mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  offsetof(struct row, total), offsetof(struct row, count), NULL },
-	{ "share",   NSX_CELL_SHARE,   NSX_SUM_SHARE, AT(total) },
-	{ "names",   NSX_CELL_INT,     NSX_SUM_INT,   AT(names) },
-	{ "longest", NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(longest) },
+	NSX_COL("family", STRING, family), NSX_COL("kind", STRING, kind), NSX_COL("count", INT, count),
+	NSX_COL("total", NS, total), NSX_COL_PER("mean", MEAN_NS, total, count), NSX_COL_SHARE("share", total),
+	NSX_COL("names", INT, names), NSX_COL("longest", STRING, longest),
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(uint64_t),
 	.order = "-total family kind", .rank = "family kind total share count mean longest names", .adds = "total"
 }, by_name = { .size = sizeof(struct named), .key = sizeof(uint64_t) };
 

@@ -1,7 +1,6 @@
 /* insts.c -- a row for each instruction, opcode or kind of collective, and sums over the stream. Holds the metadata of
  * instructions and exact sums for each that was executed. */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "table/summary/axes.h"
@@ -35,69 +34,48 @@ struct thunk {
 	nsx_u128 exposed;
 };
 
-#define AT(type, member) offsetof(struct type, member), 0, NULL
-
+#define NSX_ROW struct thunk
 static const struct nsx_sum_col thunk_cols[] = {
-	{ "id",      NSX_CELL_ID,     NSX_SUM_INT,    AT(thunk, id) },
-	{ "program", NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, program_name) },
-	{ "name",    NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, name) },
-	{ "opcode",  NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, opcode) },
-	{ "comm",    NSX_CELL_INT,     NSX_SUM_INT,    AT(thunk, comm) },
-	{ "count",   NSX_CELL_INT,     NSX_SUM_INT,    AT(thunk, time.n) },
-	{ "total",   NSX_CELL_NS,      NSX_SUM_TOTAL,  AT(thunk, time.sum) },
-	{ "mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   offsetof(struct thunk, time.sum), offsetof(struct thunk, time.n),
-	  NULL },
-	{ "std",     NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(thunk, time) },
-	{ "relstd",  NSX_CELL_SHARE,   NSX_SUM_RELSTD, AT(thunk, time) },
-	{ "share",   NSX_CELL_SHARE,   NSX_SUM_SHARE,  AT(thunk, time.sum) },
-	{ "op_name", NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, op_name) },
-	{ "exposed", NSX_CELL_NS,      NSX_SUM_TOTAL,  AT(thunk, exposed) },
-	{ "number",  NSX_CELL_INT,     NSX_SUM_INT,    AT(thunk, program) },
+	NSX_COL("id", ID, id), NSX_COL("program", STRING, program_name), NSX_COL("name", STRING, name),
+	NSX_COL("opcode", STRING, opcode), NSX_COL("comm", INT, comm), NSX_COL("count", INT, time.n),
+	NSX_COL("total", NS, time.sum), NSX_COL_MEAN("mean", MEAN_NS, time), NSX_COL_STAT("std", MEAN_NS, STD, time),
+	NSX_COL_STAT("relstd", SHARE, RELSTD, time), NSX_COL_SHARE("share", time.sum),
+	NSX_COL("op_name", STRING, op_name), NSX_COL("exposed", NS, exposed), NSX_COL("number", INT, program),
 };
-static const struct nsx_sum_col opcode_cols[] = {
-	{ "opcode", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
-	{ "total",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
-	{ "share",  NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
-	{ "last",   NSX_CELL_INT,    NSX_SUM_INT,   AT(row, key.last) },
-};
-static const struct nsx_sum_col source_cols[] = {
-	{ "source", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
-	{ "count",  NSX_CELL_INT,    NSX_SUM_INT,   AT(row, count) },
-	{ "total",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
-	{ "share",  NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
-	{ "forward",   NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_FORWARD]) },
-	{ "backward",  NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_BACKWARD]) },
-	{ "recompute", NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_RECOMPUTE]) },
-	{ "optimizer", NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_OPTIMIZER]) },
-};
-static const struct nsx_sum_col total_cols[] = {
-	{ "quantity", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
-	{ "total",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
-	{ "share",    NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
-};
-static const struct nsx_sum_col collective_cols[] = {
-	{ "collective",   NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
-	{ "count",        NSX_CELL_INT,    NSX_SUM_INT,   AT(row, count) },
-	{ "total",        NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, total) },
-	{ "exposed",      NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
-	{ "hidden",       NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, hidden) },
-	{ "hidden_share", NSX_CELL_SHARE,  NSX_SUM_SHARE, offsetof(struct row, hidden), offsetof(struct row, of),
-	  NULL },
-	{ "axis",         NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, axis) },
-};
-
-#define COLS(list) .cols = list, .ncols = sizeof list / sizeof *list
 #define THUNKS \
-	.size = sizeof(struct thunk), .key = sizeof(uint64_t), COLS(thunk_cols), \
+	NSX_ROWS(thunk_cols), .key = sizeof(uint64_t), \
 	.shown = "id program name opcode comm count total mean std relstd share op_name exposed"
-#define ROWS(list) .size = sizeof(struct row), .key = sizeof((struct row *)0)->key, COLS(list)
-
 static const struct nsx_sum_def instructions = {
 	THUNKS, .order = "-total number name", .rank = "name total share id program count opcode mean op_name",
 	.adds = "total"
 }, variable = {
 	THUNKS, .order = "-mean number name", .rank = "name total relstd mean id program count share"
-}, opcodes = {
+};
+
+#undef NSX_ROW
+#define NSX_ROW struct row
+static const struct nsx_sum_col opcode_cols[] = {
+	NSX_COL("opcode", STRING, key.label), NSX_COL("total", NS, exposed), NSX_COL_SHARE("share", exposed),
+	NSX_COL("last", INT, key.last),
+};
+static const struct nsx_sum_col source_cols[] = {
+	NSX_COL("source", STRING, key.label), NSX_COL("count", INT, count), NSX_COL("total", NS, exposed),
+	NSX_COL_SHARE("share", exposed), NSX_COL("forward", NS, phase[NSX_PHASE_FORWARD]),
+	NSX_COL("backward", NS, phase[NSX_PHASE_BACKWARD]), NSX_COL("recompute", NS, phase[NSX_PHASE_RECOMPUTE]),
+	NSX_COL("optimizer", NS, phase[NSX_PHASE_OPTIMIZER]),
+};
+static const struct nsx_sum_col total_cols[] = {
+	NSX_COL("quantity", STRING, key.label), NSX_COL("total", NS, exposed), NSX_COL_SHARE("share", exposed),
+};
+static const struct nsx_sum_col collective_cols[] = {
+	NSX_COL("collective", STRING, key.label), NSX_COL("count", INT, count), NSX_COL("total", NS, total),
+	NSX_COL("exposed", NS, exposed), NSX_COL("hidden", NS, hidden), NSX_COL_PER("hidden_share", SHARE, hidden, of),
+	NSX_COL("axis", STRING, axis),
+};
+
+#define ROWS(list) NSX_ROWS(list), .key = sizeof((struct row *)0)->key
+
+static const struct nsx_sum_def opcodes = {
 	ROWS(opcode_cols), .shown = "opcode total share", .order = "last -total opcode", .adds = "total"
 }, sources = {
 	ROWS(source_cols), .order = "-total source", .adds = "total",

@@ -28,29 +28,19 @@ struct module {
 	double   wait_share;
 };
 
-#define AT(member) offsetof(struct module, member), 0, NULL
-#define MEAN(member) offsetof(struct module, member.sum), offsetof(struct module, member.n), NULL
+#define NSX_ROW struct module
 
 static const struct nsx_sum_col cols[] = {
-	{ "id",          NSX_CELL_ID,     NSX_SUM_INT,    AT(id) },
-	{ "name",        NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(name) },
-	{ "key",         NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(key) },
-	{ "execs",       NSX_CELL_INT,     NSX_SUM_INT,    AT(dur.n) },
-	{ "thunks_mean", NSX_CELL_DOUBLE,  NSX_SUM_MEAN,   MEAN(thunks) },
-	{ "thunks_std",  NSX_CELL_DOUBLE,  NSX_SUM_STD,    AT(thunks) },
-	{ "total",       NSX_CELL_NS,      NSX_SUM_TOTAL,  AT(total) },
-	{ "mean",        NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(dur) },
-	{ "std",         NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(dur) },
-	{ "share",       NSX_CELL_SHARE,   NSX_SUM_SHARE,  AT(total) },
-	{ "wait_mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(wait) },
-	{ "wait_std",    NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(wait) },
-	{ "wait_share",  NSX_CELL_SHARE,   NSX_SUM_REAL,   AT(wait_share) },
-	{ "spread_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(spread) },
-	{ "spread_std",  NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(spread) },
-	{ "number",      NSX_CELL_INT,     NSX_SUM_INT,    AT(number) },
+	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("key", STRING, key), NSX_COL("execs", INT, dur.n),
+	NSX_COL_MEAN("thunks_mean", DOUBLE, thunks), NSX_COL_STAT("thunks_std", DOUBLE, STD, thunks),
+	NSX_COL("total", NS, total), NSX_COL_MEAN("mean", MEAN_NS, dur), NSX_COL_STAT("std", MEAN_NS, STD, dur),
+	NSX_COL_SHARE("share", total), NSX_COL_MEAN("wait_mean", MEAN_NS, wait),
+	NSX_COL_STAT("wait_std", MEAN_NS, STD, wait), NSX_COL("wait_share", SHARE, wait_share),
+	NSX_COL_MEAN("spread_mean", MEAN_NS, spread), NSX_COL_STAT("spread_std", MEAN_NS, STD, spread),
+	NSX_COL("number", INT, number),
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct module), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(uint64_t),
 	.shown = "id name key execs thunks_mean thunks_std total mean std share wait_mean wait_std wait_share "
 	         "spread_mean spread_std",
 	.order = "-total key number", .adds = "total",

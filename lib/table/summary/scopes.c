@@ -8,7 +8,6 @@
  * What instructions have to compute is that of nsysx-roofline: floating-point operations at the peaks of the devices.
  * Holds a sum for each instruction, or scope and phase. */
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/hidden.h"
@@ -35,31 +34,19 @@ struct row {
 	double   hfu, mfu;         /* set at the end */
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 
 static const struct nsx_sum_col cols[] = {
-	{ "phase",      NSX_CELL_STRING, NSX_SUM_STR,   AT(name) },
-	{ "scope",      NSX_CELL_STRING, NSX_SUM_STR,   AT(name) },
-	{ "depth",      NSX_CELL_INT,    NSX_SUM_INT,   AT(depth) },
-	{ "count",      NSX_CELL_INT,    NSX_SUM_INT,   AT(count) },
-	{ "total",      NSX_CELL_NS,     NSX_SUM_TOTAL, AT(total) },
-	{ "self",       NSX_CELL_NS,     NSX_SUM_TOTAL, AT(self) },
-	{ "share",      NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(total) },
-	{ "forward",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(phase[NSX_PHASE_FORWARD]) },
-	{ "backward",   NSX_CELL_NS,     NSX_SUM_TOTAL, AT(phase[NSX_PHASE_BACKWARD]) },
-	{ "recompute",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(phase[NSX_PHASE_RECOMPUTE]) },
-	{ "optimizer",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(phase[NSX_PHASE_OPTIMIZER]) },
-	{ "compute",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(of[NSX_PART_COMPUTE]) },
-	{ "comm",       NSX_CELL_NS,     NSX_SUM_TOTAL, AT(of[NSX_PART_COMM]) },
-	{ "exposed",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(exposed) },
-	{ "copy",       NSX_CELL_NS,     NSX_SUM_TOTAL, AT(of[NSX_PART_COPY]) },
-	{ "flops",      NSX_CELL_INT,    NSX_SUM_TOTAL, AT(flops) },
-	{ "hfu",        NSX_CELL_SHARE,  NSX_SUM_REAL,  AT(hfu) },
-	{ "mfu",        NSX_CELL_SHARE,  NSX_SUM_REAL,  AT(mfu) },
-	{ "key",        NSX_CELL_INT,    NSX_SUM_INT,   AT(key) },
+	NSX_COL("phase", STRING, name), NSX_COL("scope", STRING, name), NSX_COL("depth", INT, depth),
+	NSX_COL("count", INT, count), NSX_COL("total", NS, total), NSX_COL("self", NS, self),
+	NSX_COL_SHARE("share", total), NSX_COL("forward", NS, phase[NSX_PHASE_FORWARD]),
+	NSX_COL("backward", NS, phase[NSX_PHASE_BACKWARD]), NSX_COL("recompute", NS, phase[NSX_PHASE_RECOMPUTE]),
+	NSX_COL("optimizer", NS, phase[NSX_PHASE_OPTIMIZER]), NSX_COL("compute", NS, of[NSX_PART_COMPUTE]),
+	NSX_COL("comm", NS, of[NSX_PART_COMM]), NSX_COL("exposed", NS, exposed), NSX_COL("copy", NS, of[NSX_PART_COPY]),
+	NSX_COL("flops", INT, flops), NSX_COL("hfu", SHARE, hfu), NSX_COL("mfu", SHARE, mfu), NSX_COL("key", INT, key),
 };
 
-#define ROWS .size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols
+#define ROWS NSX_ROWS(cols), .key = sizeof(int64_t)
 
 /* People compare hfu with that of others, whose time is another: that of executions, or of steps. */
 static const struct nsx_sum_def phases = {
