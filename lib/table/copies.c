@@ -110,15 +110,12 @@ static const struct nsx_sum_def of_findings = {
 };
 
 struct copies {
+	NSX_STATE;
 	const struct nsx_copies_options *options;
-	struct nsx_err      *err;
-	const struct nsx_catalogue *cat;
 	struct nsx_call_book calls;
 	struct nsx_intern    strings;
-	struct nsx_sums      sums;       /* of struct row */
 	NSX_VEC(struct device) devices;  /* by index of the catalogue */
 	struct nsx_sums      findings;   /* of struct finding */
-	const int64_t *came;
 	int64_t early;                   /* copies that came before their calls */
 	bool    clipped;
 };
@@ -126,7 +123,7 @@ struct copies {
 static struct row *
 row(const struct copies *f, uint32_t number)
 {
-	return nsx_sums_at(&f->sums, number);
+	return nsx_sums_at(&f->rows, number);
 }
 
 static const struct finding *
@@ -244,7 +241,7 @@ take_copy(struct copies *f, const struct nsx_event *e, bool set, struct device *
 	new.src = nsx_intern(&f->strings, nsx_string(op, NSX_OP_src));
 	new.dst = nsx_intern(&f->strings, nsx_string(op, NSX_OP_dst));
 	api_id = nsx_intern(&f->strings, api);
-	at = nsx_sums_number(&f->sums, &new);
+	at = nsx_sums_number(&f->rows, &new);
 	if (new.name == NSX_NONE || new.src == NSX_NONE || new.dst == NSX_NONE || api_id == NSX_NONE || at == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
 	struct row *r = row(f, at);
@@ -352,7 +349,7 @@ findings_shown(struct copies *f, struct nsx_table *t)
 	size_t all = nsx_sums_count(&f->findings), n = 0;
 	int64_t total = 0, rest = 0;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++)
 		total = nsx_add_sat(total, row(f, (uint32_t)i)->time, &f->clipped);
 	while (n < all && (n == 0 || finding(f, n)->dur > (total - 1) / MINOR))
 		n++;
@@ -383,11 +380,9 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
 	struct copies *f = state;
 
+	(void)at;
 	f->options = options;
-	f->err = at->err;
-	f->cat = at->cat;
-	f->came = at->came;
-	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds,
+	f->rows = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds,
 	                             .texts = &f->strings };
 	f->findings = (struct nsx_sums){ .def = &of_findings, .texts = &f->strings };
 	return NSX_OK;
@@ -416,12 +411,11 @@ finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->devices.n; i++)
 		book(f, &f->devices.p[i], INT64_MAX);
 	if (!table) {
-		nsx_sums_sort(&f->sums);
+		nsx_sums_sort(&f->rows);
 		return NSX_OK;
 	}
 	report(f, diags);
-	*table = f->options->findings ? make_findings(f) : nsx_sums_table(&f->sums, f->err);
-	return *table ? NSX_OK : NSX_ERR;
+	return !f->options->findings || (*table = make_findings(f)) ? NSX_OK : NSX_ERR;
 }
 
 static void
@@ -431,7 +425,6 @@ free_all(void *state)
 
 	nsx_call_book_free(&f->calls);
 	nsx_intern_free(&f->strings);
-	nsx_sums_free(&f->sums);
 	for (size_t i = 0; i < f->devices.n; i++) {
 		free(f->devices.p[i].running.p);
 		free(f->devices.p[i].endings.p);
@@ -441,14 +434,14 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_copies_analysis = {
-	sizeof(struct copies), NSX_K(CALL) | NSX_K(OP), NSX_TIMED, begin, need, take, finish, free_all
+	sizeof(struct copies), NSX_K(CALL) | NSX_K(OP), NSX_TIMED | NSX_STATED, begin, need, take, finish, free_all
 };
 
 bool
 nsx_copies_sum(const void *state, size_t i, struct nsx_copies_sum *sum)
 {
 	const struct copies *f = state;
-	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
+	const struct row *r = i < nsx_sums_count(&f->rows) ? row(f, (uint32_t)i) : NULL;
 
 	if (!r)
 		return false;

@@ -46,12 +46,10 @@ struct counted { uint32_t row, next; };
 struct busy { int64_t end; struct nsx_removed removed; };
 
 struct launch {
+	NSX_STATE;
 	const struct nsx_launch_options *options;   /* NULL: only sums of operations are asked for */
-	struct nsx_err       *err;
-	const struct nsx_catalogue *cat;
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;      /* of ranges */
-	struct nsx_sums       sums;       /* of struct row */
 	NSX_VEC(uint32_t)     row_of;     /* by name: its row; NSX_NONE: none yet */
 	struct nsx_call_book  calls;
 	NSX_VEC(struct counted) counted;
@@ -61,7 +59,6 @@ struct launch {
 	uint32_t              graph;      /* of CUDA graphs there */
 	NSX_VEC(struct busy)  busy;       /* by device */
 	struct nsx_excerpt    excerpt;
-	const int64_t *came;
 	int64_t no_call;
 	bool    clipped;
 };
@@ -108,7 +105,7 @@ first_in_row(struct launch *f, struct nsx_call_entry *c, uint32_t row, bool *fai
 static struct row *
 row(const struct launch *f, uint32_t number)
 {
-	return nsx_sums_at(&f->sums, number);
+	return nsx_sums_at(&f->rows, number);
 }
 
 static uint32_t
@@ -134,7 +131,7 @@ row_of(struct launch *f, uint32_t name)
 	if (name == NSX_NONE || !nsx_vec_reach(&f->row_of, name, &(uint32_t){ NSX_NONE }))
 		return NSX_NONE;
 	if (f->row_of.p[name] == NSX_NONE)
-		f->row_of.p[name] = nsx_sums_number(&f->sums, &(uint32_t[2]){ name, 0 });
+		f->row_of.p[name] = nsx_sums_number(&f->rows, &(uint32_t[2]){ name, 0 });
 	return f->row_of.p[name];
 }
 
@@ -326,12 +323,9 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	struct launch *f = state;
 
 	f->options = options;
-	f->err = at->err;
-	f->came = at->came;
-	f->cat = at->cat;
 	f->of_ops = at->names;
 	f->graph = NSX_NONE;
-	f->sums = (struct nsx_sums){ .def = &def, .texts = by_range(f) ? &f->names : at->names };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = by_range(f) ? &f->names : at->names };
 	return NSX_OK;
 }
 
@@ -353,7 +347,7 @@ finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct launch *f = state;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++) {
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
 		struct row *r = row(f, (uint32_t)i);
 		if (!nsx_call_book_knows(&f->calls, r->profile))
 			r->stalled = r->loading = NSX_ABSENT;
@@ -361,12 +355,11 @@ finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (f->clipped)
 		return nsx_err_overflow(f->err, NULL);
 	if (!table) {
-		nsx_sums_sort(&f->sums);
+		nsx_sums_sort(&f->rows);
 		return NSX_OK;
 	}
 	report(f, diags);
-	*table = nsx_sums_table(&f->sums, f->err);
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 static void
@@ -379,7 +372,6 @@ free_all(void *state)
 	nsx_intern_free(&f->names);
 	nsx_map_free(&f->counted_in);
 	nsx_call_book_free(&f->calls);
-	nsx_sums_free(&f->sums);
 	free(f->counted.p);
 	free(f->uncounted.p);
 	free(f->busy.p);
@@ -387,22 +379,23 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_launch_analysis = {
-	sizeof(struct launch), NSX_K(CALL) | NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, begin, need, take,
-	finish, free_all
+	sizeof(struct launch), NSX_K(CALL) | NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED | NSX_STATED, begin, need,
+	take, finish, free_all
 };
 const struct nsx_analysis nsx_launch_ranges = {
-	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP) | NSX_K(STEP), NSX_TIMED, begin, need, take,
-	finish, free_all
+	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP) | NSX_K(STEP), NSX_TIMED | NSX_STATED, begin,
+	need, take, finish, free_all
 };
 const struct nsx_analysis nsx_launch_sums = {
-	sizeof(struct launch), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, begin, need_ops, take, finish, free_all
+	sizeof(struct launch), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED | NSX_STATED, begin, need_ops, take,
+	finish, free_all
 };
 
 bool
 nsx_launch_sum(const void *state, size_t i, struct nsx_launch_sum *sum)
 {
 	const struct launch *f = state;
-	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
+	const struct row *r = i < nsx_sums_count(&f->rows) ? row(f, (uint32_t)i) : NULL;
 
 	if (r)
 		*sum = (struct nsx_launch_sum){ nsx_intern_str(f->of_ops, r->name), r->kernels, r->kernel, r->starved,

@@ -52,13 +52,11 @@ static const struct nsx_sum_def def = {
 struct busy { int64_t end; struct nsx_removed removed; };
 
 struct launched_graphs {
-	struct nsx_err   *err;
+	NSX_STATE;
 	struct nsx_intern *names;         /* of operations */
-	struct nsx_sums   replays, rows;
+	struct nsx_sums   replays;
 	NSX_VEC(struct busy) busy;        /* by device */
-	const struct nsx_catalogue *cat;
 	struct nsx_excerpt excerpt;
-	const int64_t    *came;
 	int64_t           no_call;
 };
 
@@ -68,9 +66,6 @@ graphs_begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	struct launched_graphs *f = state;
 
 	(void)options;
-	f->err = at->err;
-	f->came = at->came;
-	f->cat = at->cat;
 	f->names = at->names;
 	f->replays.def = &of_replays;
 	return NSX_OK;
@@ -149,6 +144,7 @@ graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct launched_graphs *f = state;
 
+	(void)table;
 	f->rows = (struct nsx_sums){ .def = &def, .texts = f->names };
 	for (size_t i = 0; i < nsx_sums_count(&f->replays); i++) {
 		const struct replay *r = nsx_sums_at(&f->replays, i);
@@ -173,14 +169,13 @@ graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		if (row->nodes == NSX_ABSENT)
 			row->busy = row->gaps = NSX_SUM_NONE;
 	}
-	*table = nsx_sums_table(&f->rows, f->err);
 	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
 	else if (!nsx_sums_count(&f->replays) && !f->no_call)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operation is of a CUDA graph");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call,
 	             "operations of graphs whose call is not in the profile: not counted");
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 static void
@@ -189,12 +184,11 @@ graphs_free(void *state)
 	struct launched_graphs *f = state;
 
 	nsx_sums_free(&f->replays);
-	nsx_sums_free(&f->rows);
 	free(f->busy.p);
 	nsx_excerpt_free(&f->excerpt);
 }
 
 const struct nsx_analysis nsx_launch_graphs = {
-	sizeof(struct launched_graphs), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, graphs_begin, graphs_need,
-	graphs_take, graphs_finish, graphs_free
+	sizeof(struct launched_graphs), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED | NSX_STATED, graphs_begin,
+	graphs_need, graphs_take, graphs_finish, graphs_free
 };

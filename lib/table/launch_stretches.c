@@ -73,14 +73,12 @@ static const struct nsx_sum_def of_same = { .size = sizeof(struct row), .key = o
 };
 
 struct stretches {
-	struct nsx_err       *err;
-	struct nsx_catalogue *cat;
+	NSX_STATE;
 	struct nsx_intern    *names;      /* of operations, and labels of programs */
 	struct nsx_threads    threads;
 	NSX_VEC(struct waits) waits;      /* by thread */
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
-	struct nsx_sums       same, rows;
-	const int64_t        *came;
+	struct nsx_sums       same;
 	int64_t               no_call;
 };
 
@@ -90,10 +88,7 @@ stretches_begin(void *state, const void *options, const struct nsx_analysis_at *
 	struct stretches *f = state;
 
 	(void)options;
-	f->err = at->err;
-	f->cat = at->cat;
 	f->names = at->names;
-	f->came = at->came;
 	f->same.def = &of_same;
 	return NSX_OK;
 }
@@ -401,10 +396,9 @@ stretches_free(void *state)
 	free(f->devices.p);
 	nsx_threads_free(&f->threads);
 	nsx_sums_free(&f->same);
-	nsx_sums_free(&f->rows);
 }
 
 const struct nsx_analysis nsx_launch_stretches = {
-	sizeof(struct stretches), NSX_K(OP) | NSX_K(CALL) | NSX_K(STEP), NSX_NAMED | NSX_TIMED,
+	sizeof(struct stretches), NSX_K(OP) | NSX_K(CALL) | NSX_K(STEP), NSX_NAMED | NSX_TIMED | NSX_STATED,
 	stretches_begin, stretches_need, stretches_take, stretches_finish, stretches_free
 };

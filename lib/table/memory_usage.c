@@ -77,16 +77,15 @@ static const struct nsx_sum_def defs[] = {
 };
 
 struct usage {
+	NSX_STATE;
 	const struct nsx_usage_options *options;
-	struct nsx_err       *err;
-	struct nsx_catalogue *cat;
 	struct nsx_live       live;
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;        /* of memories, calls, ranges, paths, classes */
 	struct nsx_buf        path;
 	struct nsx_map        curve_of;     /* (space, memory) -> curves */
 	NSX_VEC(struct curve) curves;
-	struct nsx_sums       sites, rows;
+	struct nsx_sums       sites;
 	NSX_VEC(struct life)  lives;
 	NSX_VEC(struct usage_step) steps;
 	uint64_t              changes;
@@ -98,11 +97,10 @@ usage_begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
 	struct usage *u = state;
 
+	(void)at;
 	u->options = options;
-	u->err = at->err;
-	u->cat = at->cat;
 	u->sites.def = &of_sites;
-	u->rows.def = &defs[u->options->what];
+	u->rows = (struct nsx_sums){ .def = &defs[u->options->what], .texts = &u->names };
 	return NSX_OK;
 }
 
@@ -518,7 +516,7 @@ usage_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct usage *u = state;
 	int rc = NSX_OK;
 
-	u->rows.texts = &u->names;
+	(void)table;
 	if (!nsx_sort_by(u->steps.p, u->steps.n, sizeof *u->steps.p, by_profile, NULL))
 		return NSX_NOMEM(u);
 	for (size_t i = 0; i < u->curves.n && rc == NSX_OK; i++) {
@@ -535,8 +533,7 @@ usage_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (rc != NSX_OK)
 		return NSX_ERR;
 	say(u, diags);
-	*table = nsx_sums_table(&u->rows, u->err);
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 static void
@@ -553,12 +550,11 @@ usage_free(void *state)
 	nsx_buf_free(&u->path);
 	nsx_map_free(&u->curve_of);
 	nsx_sums_free(&u->sites);
-	nsx_sums_free(&u->rows);
 	free(u->lives.p);
 	free(u->steps.p);
 }
 
 const struct nsx_analysis nsx_usage_analysis = {
-	sizeof(struct usage), NSX_K(MEMORY) | NSX_K(RANGE) | NSX_K(STEP), true, usage_begin, usage_need, usage_take,
-	usage_finish, usage_free
+	sizeof(struct usage), NSX_K(MEMORY) | NSX_K(RANGE) | NSX_K(STEP), true | NSX_STATED, usage_begin, usage_need,
+	usage_take, usage_finish, usage_free
 };

@@ -68,9 +68,8 @@ struct share { int64_t time, alone; uint32_t name, running; };
 struct metric_edge { int64_t at; uint32_t share; bool begins; };
 
 struct metrics {
+	NSX_STATE;
 	const struct nsx_metrics_options *options;
-	struct nsx_err       *err;
-	struct nsx_catalogue *cat;
 	struct nsx_intern     names;
 	uint32_t              recall[NSX_RECALL];
 	struct nsx_range_book ranges;
@@ -81,7 +80,7 @@ struct metrics {
 	NSX_VEC(struct metric_edge) edges;
 	NSX_VEC(uint32_t)     active;      /* of shares */
 	NSX_VEC(struct share) shares;      /* first of all names, then of those that ran for half of it */
-	struct nsx_sums       named, rows, sampled;
+	struct nsx_sums       named, sampled;
 	int64_t               samples, things, lost, beyond, again;
 };
 
@@ -90,9 +89,8 @@ metrics_begin(void *state, const void *options, const struct nsx_analysis_at *at
 {
 	struct metrics *m = state;
 
+	(void)at;
 	m->options = options;
-	m->err = at->err;
-	m->cat = at->cat;
 	m->named.def = &of_names;
 	m->rows = (struct nsx_sums){ .def = &def, .texts = &m->names };
 	m->sampled.def = &of_sampled;
@@ -388,6 +386,7 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct metrics *m = state;
 
+	(void)table;
 	for (size_t i = 0; i < m->lanes.n; i++)
 		if (pass(m, &m->lanes.p[i], INT64_MAX) != NSX_OK)
 			return NSX_ERR;
@@ -402,7 +401,6 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		r->value_max = r->samples ? r->value_max : NSX_ABSENT;
 		r->coverage = n && n->time ? r->covered / (double)n->time : NAN;
 	}
-	*table = nsx_sums_table(&m->rows, m->err);
 	if (!m->samples)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no samples of GPU metrics: %s",
 		             nsx_remedy(m->cat, NSX_LACK_METRICS));
@@ -415,7 +413,7 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", m->again,
 	             "samples that begin before the one before them of their metric and device has ended: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", m->lost, "operations whose range is not in the stream: not counted");
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 static void
@@ -426,7 +424,6 @@ metrics_free(void *state)
 	nsx_intern_free(&m->names);
 	nsx_range_book_free(&m->ranges);
 	nsx_sums_free(&m->named);
-	nsx_sums_free(&m->rows);
 	nsx_sums_free(&m->sampled);
 	for (size_t i = 0; i < m->lanes.n; i++) {
 		free(m->lanes.p[i].running.p);
@@ -440,6 +437,6 @@ metrics_free(void *state)
 }
 
 const struct nsx_analysis nsx_metrics_analysis = {
-	sizeof(struct metrics), NSX_K(OP) | NSX_K(RANGE) | NSX_K(STEP) | NSX_K(METRIC), true, metrics_begin,
-	metrics_need, metrics_take, metrics_finish, metrics_free
+	sizeof(struct metrics), NSX_K(OP) | NSX_K(RANGE) | NSX_K(STEP) | NSX_K(METRIC), true | NSX_STATED,
+	metrics_begin, metrics_need, metrics_take, metrics_finish, metrics_free
 };

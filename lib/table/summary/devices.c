@@ -45,15 +45,12 @@ static const struct nsx_sum_def def = {
 };
 
 struct devices {
-	struct nsx_err  *err;
+	NSX_STATE;
 	struct nsx_cover cover;
-	struct nsx_catalogue *cat;
 	struct nsx_top   top;
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	struct nsx_sums  works;           /* of struct work */
-	struct nsx_sums  rows;            /* at the end */
 	struct nsx_all_moments moments;
-	const int64_t *came;
 };
 
 static int
@@ -62,8 +59,6 @@ devices_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	const struct nsx_summary_options *options = given;
 	struct devices *f = state;
 
-	f->err = at->err;
-	f->came = at->came;
 	f->cover = options->cover;
 	f->cat = f->top.given = at->cat;
 	f->works.def = &works;
@@ -88,7 +83,6 @@ devices_free(void *state)
 	nsx_top_free(&f->top);
 	nsx_moments_free(&f->moments);
 	nsx_sums_free(&f->works);
-	nsx_sums_free(&f->rows);
 	free(f->devices.p);
 }
 
@@ -244,6 +238,7 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	bool worked = f->top.any_module || f->top.any_thunk;
 	bool modules = f->came[NSX_MODULE] || f->came[NSX_THUNK], ops = f->came[NSX_OP];
 
+	(void)table;
 	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->cat->strings };
 	for (size_t i = 0; i < nsx_sums_count(&f->works); i++) {
 		const struct work *w = nsx_sums_at(&f->works, i);
@@ -270,22 +265,10 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	for (size_t i = 0; (modules || ops) && i < f->devices.n; i++)
 		if (f->devices.p[i].met && !add_row(f, i, worked))
 			return nsx_err_nomem(f->err, NULL);
-	*table = nsx_sums_table(&f->rows, f->err);
-	return *table ? NSX_OK : NSX_ERR;
-}
-
-int
-nsx_sum_devices_again(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags)
-{
-	struct devices *f = state;
-
-	(void)options;
-	(void)diags;
-	*table = nsx_sums_table(&f->rows, f->err);
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 const struct nsx_analysis nsx_sum_devices = {
-	sizeof(struct devices), NSX_SUM_KINDS, true | NSX_REACHING,
+	sizeof(struct devices), NSX_SUM_KINDS, true | NSX_REACHING | NSX_STATED,
 	devices_begin, devices_need, devices_take, devices_finish, devices_free
 };

@@ -31,14 +31,12 @@ static const struct nsx_sum_def def = {
 }, by_name = { .size = sizeof(struct named), .key = sizeof(uint64_t) };
 
 struct families {
-	struct nsx_err   *err;
-	struct nsx_catalogue *cat;
+	NSX_STATE;
 	struct nsx_intern strs;     /* names of families, kinds and operations; 0 is the empty string */
 	uint32_t          recall[NSX_RECALL];
 	NSX_VEC(struct nsx_family) of;   /* by number of a kernel's name; family NULL: not yet */
-	struct nsx_sums   rows, named;
+	struct nsx_sums   named;
 	int64_t           timeless;
-	const int64_t    *came;
 };
 
 static int
@@ -46,10 +44,7 @@ families_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
 	struct families *f = state;
 
-	(void)given;
-	f->err = at->err;
-	f->cat = at->cat;
-	f->came = at->came;
+	(void)given, (void)at;
 	f->cat->keep |= NSX_CAT_COSTS;
 	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->strs };
 	f->named = (struct nsx_sums){ .def = &by_name };
@@ -71,7 +66,6 @@ families_free(void *state)
 	struct families *f = state;
 
 	nsx_intern_free(&f->strs);
-	nsx_sums_free(&f->rows);
 	nsx_sums_free(&f->named);
 	free(f->of.p);
 }
@@ -158,6 +152,7 @@ families_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct families *f = state;
 	nsx_u128 *most = calloc(nsx_sums_count(&f->rows) + 1, sizeof *most);
 
+	(void)table;
 	if (!most)
 		return nsx_err_nomem(f->err, NULL);
 	for (size_t i = 0; i < nsx_sums_count(&f->named); i++) {
@@ -173,14 +168,13 @@ families_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		r->names++;
 	}
 	free(most);
-	*table = nsx_sums_table(&f->rows, f->err);
 	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no op records: extract with --ops");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 const struct nsx_analysis nsx_sum_families = {
-	sizeof(struct families), NSX_K_METADATA | NSX_K(OP), true | NSX_REACHING,
+	sizeof(struct families), NSX_K_METADATA | NSX_K(OP), true | NSX_REACHING | NSX_STATED,
 	families_begin, families_need, families_take, families_finish, families_free
 };

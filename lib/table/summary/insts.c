@@ -100,19 +100,16 @@ struct inst {
 static const struct nsx_sum_def of_kinds = { .size = sizeof(struct inst), .key = sizeof(uint64_t) };
 
 struct insts {
-	struct nsx_err *err;
+	NSX_STATE;
 	struct nsx_summary_options options;
-	struct nsx_catalogue *cat;
 	struct nsx_top  top;
 	NSX_VEC(struct inst) insts;      /* by index of the catalogue, up to the last one that ran */
 	struct nsx_sums op_kinds;        /* of struct inst: operations by kind of collective */
 	struct nsx_all_moments moments;  /* with NSX_SUMMARY_TOTAL */
-	const int64_t  *came;
 	bool            any_op;  /* within reach */
 	int64_t         timeless_ops;
 	bool            no_hidden; /* some communication has no `hidden` */
 	struct nsx_kind_axes axes; /* with NSX_SUMMARY_COLLECTIVE */
-	struct nsx_sums sums;      /* at the end: the rows */
 	struct nsx_stacks tree;    /* by source: what follows is of it */
 	struct nsx_scopes scopes;
 	bool              any_frames;      /* by source: an instruction that ran has a stack */
@@ -124,8 +121,6 @@ insts_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	const struct nsx_summary_options *options = given;
 	struct insts *f = state;
 
-	f->err = at->err;
-	f->came = at->came;
 	f->op_kinds.def = &of_kinds;
 	f->options = *options;
 	f->cat = f->top.given = at->cat;
@@ -158,7 +153,6 @@ insts_free(void *state)
 	nsx_sums_free(&f->op_kinds);
 	nsx_moments_free(&f->moments);
 	nsx_kind_axes_free(&f->axes);
-	nsx_sums_free(&f->sums);
 	nsx_scopes_free(&f->scopes);
 	nsx_stacks_free(&f->tree);
 	free(f->insts.p);
@@ -303,7 +297,7 @@ add_insts(struct insts *f, size_t *beyond)
 			*beyond += !most && i->exposed.n > 0;
 			continue;
 		}
-		struct thunk *t = nsx_sums_row(&f->sums, &(uint32_t[2]){ (uint32_t)k, 0 });
+		struct thunk *t = nsx_sums_row(&f->rows, &(uint32_t[2]){ (uint32_t)k, 0 });
 
 		if (!t)
 			return false;
@@ -318,7 +312,7 @@ add_insts(struct insts *f, size_t *beyond)
 		t->exposed = i->comm && !i->no_hidden ? (nsx_u128)i->exposed.sum : NSX_SUM_NONE;
 	}
 	if (most)
-		nsx_sums_cut(&f->sums, (size_t)most);
+		nsx_sums_cut(&f->rows, (size_t)most);
 	return true;
 }
 
@@ -330,7 +324,7 @@ row_at(struct insts *f, uint32_t label, bool last)
 {
 	struct row key = { .key = { label, 0, last } };
 
-	return nsx_sums_row(&f->sums, &key);
+	return nsx_sums_row(&f->rows, &key);
 }
 
 static bool
@@ -418,8 +412,8 @@ add_axes(struct insts *f)
 	struct nsx_buf text = { 0 };
 	bool good = nsx_kind_axes_settle(&f->axes, f->cat);
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums) && good; i++) {
-		struct row *r = nsx_sums_at(&f->sums, i);
+	for (size_t i = 0; i < nsx_sums_count(&f->rows) && good; i++) {
+		struct row *r = nsx_sums_at(&f->rows, i);
 
 		text.len = 0;
 		good = nsx_kind_axes_text(&f->axes, r->key.label, &text);
@@ -437,8 +431,8 @@ add_idle(struct insts *f)
 {
 	nsx_u128 modules = nsx_top_modules(&f->top), exposed = 0;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
-		exposed += ((struct row *)nsx_sums_at(&f->sums, i))->exposed;
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++)
+		exposed += ((struct row *)nsx_sums_at(&f->rows, i))->exposed;
 	return !f->top.any_module || !f->top.any_thunk
 	       || add_named(f, "[GPU idle during module execution]", true, modules > exposed ? modules - exposed : 0);
 }
@@ -449,14 +443,14 @@ note_all(const struct insts *f, struct nsx_table *t)
 {
 	struct row all = { .count = 0 };
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++) {
-		const struct row *r = nsx_sums_at(&f->sums, i);
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
+		const struct row *r = nsx_sums_at(&f->rows, i);
 
 		all.count += r->count;
 		all.exposed += r->exposed;
 		all.hidden += r->hidden;
 	}
-	if (nsx_sums_count(&f->sums))
+	if (nsx_sums_count(&f->rows))
 		nsx_kind_note(t, all.count, all.exposed, all.hidden, !f->no_hidden);
 }
 
@@ -481,7 +475,7 @@ add_totals(struct insts *f)
 	}
 	n = f->moments.any ? nsx_totals_of_moments(&f->moments, &f->top, rows)
 	                   : nsx_totals_of_thunks(&sums, &f->top, &f->moments.excerpt, rows);
-	f->sums.whole = rows[0].ns;
+	f->rows.whole = rows[0].ns;
 	for (int i = 0; i < n; i++)
 		if (rows[i].known && !add_named(f, rows[i].name, false, rows[i].ns))
 			return false;
@@ -507,7 +501,7 @@ report(struct insts *f, struct nsx_diags *diags)
 		             "no module records: every program counts; idle time and shares are not known");
 	if (kinds && (f->top.any_thunk || f->any_op) && !f->top.any_comm)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
-	if (f->options.by == NSX_SUMMARY_SOURCE && nsx_sums_count(&f->sums) && f->insts.n && !f->any_frames)
+	if (f->options.by == NSX_SUMMARY_SOURCE && nsx_sums_count(&f->rows) && f->insts.n && !f->any_frames)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no instruction has a stack: rows are the ends of op_names, not "
 		             "source lines; extract with -x DIR");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
@@ -537,24 +531,23 @@ make_table(struct insts *f, struct nsx_table **table, struct nsx_diags *diags)
 	bool shares = f->options.by != NSX_SUMMARY_TOTAL && f->options.by != NSX_SUMMARY_COLLECTIVE, good;
 	size_t beyond = 0;
 
-	nsx_sums_free(&f->sums);
-	f->sums = (struct nsx_sums){ .def = def_of(&f->options), .texts = &f->cat->strings };
-	f->sums.none = f->options.by == NSX_SUMMARY_COLLECTIVE ? "[unknown]"
+	f->rows = (struct nsx_sums){ .def = def_of(&f->options), .texts = &f->cat->strings };
+	f->rows.none = f->options.by == NSX_SUMMARY_COLLECTIVE ? "[unknown]"
 	    : f->options.by == NSX_SUMMARY_OPCODE ? "[no instruction]" : NULL;
 	if (shares)
-		f->sums.whole = whole(f);
+		f->rows.whole = whole(f);
 	switch (f->options.by) {
 	case NSX_SUMMARY_THUNK: good = add_insts(f, &beyond); break;
 	case NSX_SUMMARY_TOTAL: good = add_totals(f); break;
 	default:
 		good = add_labels(f) && (f->options.by != NSX_SUMMARY_OPCODE || add_idle(f))
 		       && (f->options.by != NSX_SUMMARY_COLLECTIVE || add_axes(f));
-		beyond = nsx_sums_keep(&f->sums, is_shown, NULL);
+		beyond = nsx_sums_keep(&f->rows, is_shown, NULL);
 	}
-	*table = good ? nsx_sums_table(&f->sums, f->err) : NULL;
+	*table = good ? nsx_sums_table(&f->rows, f->err) : NULL;
 	nsx_table_uncovered(*table, beyond);
 	if (f->top.any_module && !f->options.variable && shares)
-		nsx_table_shares(*table, "share", f->sums.whole > nsx_top_all_modules(&f->top) ? "the sum of the rows"
+		nsx_table_shares(*table, "share", f->rows.whole > nsx_top_all_modules(&f->top) ? "the sum of the rows"
 		                                                                               : "module time");
 	if (*table && f->options.by == NSX_SUMMARY_COLLECTIVE)
 		note_all(f, *table);
@@ -585,6 +578,6 @@ nsx_sum_insts_again(void *state, const void *options, struct nsx_table **table, 
 }
 
 const struct nsx_analysis nsx_sum_insts = {
-	sizeof(struct insts), NSX_SUM_KINDS, true | NSX_REACHING,
+	sizeof(struct insts), NSX_SUM_KINDS, true | NSX_REACHING | NSX_STATED,
 	insts_begin, insts_need, insts_take, insts_finish, insts_free
 };

@@ -102,7 +102,6 @@ ops_free(void *state)
 
 	nsx_intern_free(&f->strs);
 	nsx_buf_free(&f->scratch);
-	nsx_sums_free(&f->rows);
 	nsx_map_free(&f->compiling);
 	nsx_range_book_free(&f->book);
 	nsx_helpers_free(&f->helpers);
@@ -327,8 +326,7 @@ ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	struct nsx_ops *f = state;
 
 	if (nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE)
-		return nsx_err_nomem(at->err, NULL);
-	f->err = at->err;
+		return nsx_err_nomem(f->err, NULL);
 	f->kernel = options->by == NSX_SUMMARY_KERNEL;
 	f->no_compile = options->no_compile;
 	f->names = options->names;
@@ -474,5 +472,5 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_ops = {
-	sizeof(struct nsx_ops), 0, false, ops_begin, ops_need, ops_take, ops_finish, ops_free
+	sizeof(struct nsx_ops), 0, NSX_STATED, ops_begin, ops_need, ops_take, ops_finish, ops_free
 };

@@ -65,21 +65,19 @@ static const struct nsx_sum_def of_executions = { .size = sizeof(struct executio
 struct waited { int64_t start, exposed; uint32_t clock, thing, run; };
 
 struct programs {
-	struct nsx_err *err;
+	NSX_STATE;
 	struct nsx_top  top;
 	struct nsx_comm comm;
 	struct nsx_instances instances;   /* keys: nsx_comm_instance */
-	struct nsx_sums modules;          /* of struct module */
 	struct nsx_sums executions, runs, things;
 	int64_t         partial, apart;
-	const int64_t  *came;
 };
 
 /* The module of a program; NULL when out of memory. */
 static struct module *
 module_at(struct programs *f, uint32_t program)
 {
-	return program == NSX_NONE ? NULL : nsx_sums_row(&f->modules, &(uint32_t[2]){ program, 0 });
+	return program == NSX_NONE ? NULL : nsx_sums_row(&f->rows, &(uint32_t[2]){ program, 0 });
 }
 
 static int
@@ -125,12 +123,10 @@ programs_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
 	struct programs *f = state;
 
-	(void)given;
-	f->err = at->err;
-	f->came = at->came;
+	(void)given, (void)at;
 	f->comm.cat.keep = NSX_CAT_RUNNERS;
 	f->top.given = &f->comm.cat;
-	f->modules = (struct nsx_sums){ .def = &def, .texts = &f->comm.cat.strings };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->comm.cat.strings };
 	f->executions.def = &of_executions;
 	f->runs.def = &of_runs;
 	f->things.def = &of_things;
@@ -156,7 +152,6 @@ programs_free(void *state)
 	nsx_top_free(&f->top);
 	nsx_comm_free(&f->comm);
 	nsx_instances_free(&f->instances);
-	nsx_sums_free(&f->modules);
 	nsx_sums_free(&f->executions);
 	nsx_sums_free(&f->runs);
 	nsx_sums_free(&f->things);
@@ -278,10 +273,10 @@ has_executions(void *state, const void *row)
 static void
 describe(struct programs *f)
 {
-	nsx_sums_keep(&f->modules, has_executions, NULL);
-	f->modules.whole = nsx_top_all_modules(&f->top);
-	for (size_t i = 0; i < nsx_sums_count(&f->modules); i++) {
-		struct module *m = nsx_sums_at(&f->modules, i);
+	nsx_sums_keep(&f->rows, has_executions, NULL);
+	f->rows.whole = nsx_top_all_modules(&f->top);
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
+		struct module *m = nsx_sums_at(&f->rows, i);
 		const struct nsx_cat_program *of = &f->comm.cat.programs.p[m->program];
 
 		m->name = nsx_top_name(&f->top, m->program);
@@ -305,7 +300,7 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		rc = nsx_err_nomem(f->err, NULL);
 	if (rc == NSX_OK) {
 		describe(f);
-		*table = nsx_sums_table(&f->modules, f->err);
+		*table = nsx_sums_table(&f->rows, f->err);
 		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	nsx_table_shares(*table, "share", "module time");
@@ -326,6 +321,6 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_programs = {
-	sizeof(struct programs), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), NSX_REACHING,
+	sizeof(struct programs), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), NSX_REACHING | NSX_STATED,
 	programs_begin, programs_need, programs_take, programs_finish, programs_free
 };

@@ -68,9 +68,8 @@ static const struct nsx_sum_def phases = {
 static const struct nsx_roofline_options peaks = { .by = NSX_ROOFLINE_OPCODE };
 
 struct scopes {
-	struct nsx_err   *err;
+	NSX_STATE;
 	bool              phases;
-	struct nsx_catalogue *cat;         /* of the reading */
 	struct nsx_roof   roof;
 	struct nsx_stacks tree;
 	struct nsx_scopes scopes;
@@ -81,8 +80,6 @@ struct scopes {
 	int64_t           timeless, over_hidden;
 	nsx_u128          cut;             /* ns of unknown phase, since the op_name is cut */
 	nsx_u128          all, unseen;     /* ns of operations; of those in no range and of no instruction */
-	struct nsx_sums   sums;
-	const int64_t    *came;
 };
 
 static int
@@ -91,13 +88,10 @@ scopes_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	const struct nsx_summary_options *options = given;
 	struct scopes *f = state;
 
-	f->err = at->err;
-	f->came = at->came;
 	f->cells.def = &of_cells;
 	f->phases = options->by == NSX_SUMMARY_PHASE;
 	if (nsx_roofline_analysis.begin(&f->roof, &peaks, at) != NSX_OK)
 		return NSX_ERR;
-	f->cat = at->cat;
 	f->cat->keep |= NSX_SCOPES_KEEP;
 	f->scopes = (struct nsx_scopes){ .tree = &f->tree, .cat = f->cat, .form = options->names,
 	                                 .err = at->err };
@@ -127,7 +121,6 @@ scopes_free(void *state)
 	nsx_stacks_free(&f->tree);
 	nsx_operators_free(&f->operators);
 	nsx_sums_free(&f->cells);
-	nsx_sums_free(&f->sums);
 	free(f->thunks.p);
 }
 
@@ -217,10 +210,10 @@ scopes_take(void *state, const struct nsx_event *e)
 static struct row *
 row_at(struct scopes *f, int64_t key)
 {
-	size_t before = nsx_sums_count(&f->sums);
-	struct row *r = nsx_sums_row(&f->sums, &key);
+	size_t before = nsx_sums_count(&f->rows);
+	struct row *r = nsx_sums_row(&f->rows, &key);
 
-	if (r && nsx_sums_count(&f->sums) > before)
+	if (r && nsx_sums_count(&f->rows) > before)
 		r->flops = NSX_SUM_NONE;
 	return r;
 }
@@ -249,7 +242,7 @@ add_cell(struct scopes *f, const struct cell *c)
 	r->phase[nsx_scopes_phase(&f->scopes, c->place)] += ns;
 	if (c->place.phase == NSX_PHASE_CUT && nsx_scopes_phase(&f->scopes, c->place) == NSX_PHASE_UNKNOWN)
 		f->cut += ns;
-	f->sums.whole += ns;
+	f->rows.whole += ns;
 	return true;
 }
 
@@ -308,18 +301,18 @@ static bool
 add_up(struct scopes *f)
 {
 	for (size_t node = f->tree.nodes.n; node-- > 1;) {
-		uint32_t number = nsx_sums_find(&f->sums, &(int64_t){ (int64_t)node });
+		uint32_t number = nsx_sums_find(&f->rows, &(int64_t){ (int64_t)node });
 		struct row *up, *r;
 
 		if (number == NSX_NONE)
 			continue;
-		r = nsx_sums_at(&f->sums, number);
+		r = nsx_sums_at(&f->rows, number);
 		r->total += r->self;
 		if (f->tree.nodes.p[node].parent == NSX_STACKS_ROOT)
 			continue;
 		if (!(up = row_at(f, f->tree.nodes.p[node].parent)))
 			return false;
-		r = nsx_sums_at(&f->sums, number);
+		r = nsx_sums_at(&f->rows, number);
 		up->count += r->count;
 		up->total += r->total;
 		up->exposed += r->exposed;
@@ -367,8 +360,8 @@ complete(struct scopes *f)
 	struct nsx_buf b = { 0 };
 	bool good = f->phases || add_up(f);
 
-	for (size_t i = 0; good && i < nsx_sums_count(&f->sums); i++) {
-		struct row *r = nsx_sums_at(&f->sums, i);
+	for (size_t i = 0; good && i < nsx_sums_count(&f->rows); i++) {
+		struct row *r = nsx_sums_at(&f->rows, i);
 
 		if (f->phases) {
 			r->name = nsx_str_c(nsx_phase_name((enum nsx_phase)r->key));
@@ -405,12 +398,12 @@ report(const struct scopes *f, struct nsx_diags *diags)
 		             "no op and no thunk records: extract with --ops, and of PyTorch with --ranges");
 	else if (!f->any_op)
 		nsx_sum_thunk_view(f->came, false, diags);
-	if (nsx_sums_count(&f->sums) && f->cat->insts.n && !any_op_name(f->cat))
+	if (nsx_sums_count(&f->rows) && f->cat->insts.n && !any_op_name(f->cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has an op_name: extract with -x DIR");
 	if (f->cut)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"%.1f%% of the time is of instructions whose op_name is cut, as \"jit(f)/jit(main)\": their "
-			"phase is not known: extract with -x DIR", 100 * (double)f->cut / (double)f->sums.whole);
+			"phase is not known: extract with -x DIR", 100 * (double)f->cut / (double)f->rows.whole);
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->scopes.lost,
 	             "operations whose range is not in the stream: in no scope, and their phase is not known");
@@ -426,8 +419,8 @@ note_work(const struct scopes *f, struct nsx_table *t)
 	double part = f->all ? (double)f->unseen / (double)f->all : 0;
 	bool any = false;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
-		any |= ((const struct row *)nsx_sums_at(&f->sums, i))->flops != NSX_SUM_NONE;
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++)
+		any |= ((const struct row *)nsx_sums_at(&f->rows, i))->flops != NSX_SUM_NONE;
 	if (any)
 		nsx_table_note(t, "%s of total, the time of %s, and not of the period of a step, of which "
 		               "idle time is a part%s", f->phases ? "hfu is" : "hfu and mfu are",
@@ -450,7 +443,7 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_diags_free(&own);
 	if (rc != NSX_OK)
 		return rc;
-	f->sums = (struct nsx_sums){ .def = f->phases ? &phases : &scopes };
+	f->rows = (struct nsx_sums){ .def = f->phases ? &phases : &scopes };
 	/* First all places: they tell which programs have a backward pass, of what ran. */
 	for (size_t i = 0; !f->any_op && good && i < f->thunks.n; i++) {
 		if (!f->thunks.p[i].count)
@@ -463,7 +456,7 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	for (size_t i = 0; !f->any_op && good && i < f->thunks.n; i++)
 		good = !f->thunks.p[i].count || add_cell(f, &f->thunks.p[i]);
 	good = good && add_works(f) && add_operators(f) && complete(f);
-	*table = good ? nsx_sums_table(&f->sums, f->err) : NULL;
+	*table = good ? nsx_sums_table(&f->rows, f->err) : NULL;
 	if (*table)
 		note_work(f, *table);
 	report(f, diags);
@@ -471,6 +464,6 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_scopes = {
-	sizeof(struct scopes), NSX_K(OP) | NSX_K(THUNK) | NSX_K(RANGE), true | NSX_REACHING,
+	sizeof(struct scopes), NSX_K(OP) | NSX_K(THUNK) | NSX_K(RANGE), true | NSX_REACHING | NSX_STATED,
 	scopes_begin, scopes_need, scopes_take, scopes_finish, scopes_free
 };

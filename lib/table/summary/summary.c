@@ -94,7 +94,7 @@ nsx_summaries(struct nsx_reader *in, const void *of, struct nsx_table **tables, 
 		runs[i] = (struct nsx_analysis_run){ .is = ways[w->options[i].by].analysis, .options = &w->options[i],
 		                                     .of = same_state(w->options, runs, i),
 		                                     .again = w->options[i].by == NSX_SUMMARY_DEVICE
-		                                     ? nsx_sum_devices_again : nsx_sum_insts_again };
+		                                              ? NULL : nsx_sum_insts_again };
 	leave_ranges(in, w->options, w->n);
 	rc = runs ? nsx_analyse_tables(runs, w->n, in, w->options->require, tables, ndiags, diags, err)
 	          : nsx_err_nomem(err, NULL);
