@@ -241,11 +241,9 @@ nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, 
 		nsx_cat_need(&a->cat, in);
 	const struct nsx_run_kinds runs = runs_of_all(a);
 
-	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_runs(in, &runs);
 	if (nsx_read_all(in, require, take, a, err) != NSX_OK)
 		return NSX_ERR;
-	a->ndiags = a->came[NSX_DIAG];
 	return finish(a, diags);
 }
 
@@ -275,12 +273,11 @@ nsx_analyses_free(struct nsx_analyses *a)
 
 int
 nsx_analyse_tables(struct nsx_analysis_run *runs, size_t n, struct nsx_reader *in, const char *require,
-                   struct nsx_table **tables, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+                   struct nsx_table **tables, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_analyses a = { .runs = runs, .n = n };
 	int rc = nsx_analyse(&a, in, require, diags, err);
 
-	*ndiags = a.ndiags;
 	for (size_t i = 0; i < n; i++) {
 		tables[i] = rc == NSX_OK ? runs[i].table : NULL;
 		runs[i].table = rc == NSX_OK ? NULL : runs[i].table;

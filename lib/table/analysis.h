@@ -133,7 +133,6 @@ struct nsx_analyses {
 	size_t               n;
 	const struct nsx_step_windows *windows;   /* NULL: there are none */
 	struct nsx_catalogue cat;                 /* of all analyses that are shared */
-	int64_t              ndiags;              /* diags in the stream */
 	int64_t              beyond;              /* records that are not in reach, of kinds that are looked up */
 	/* Own. */
 	int64_t              came[NSX_NKINDS + 1];
@@ -165,8 +164,8 @@ void nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, const char 
 void nsx_analyses_free(struct nsx_analyses *a);
 
 /* A reading for n tables, which the caller frees, a run each; of runs, `is` and what goes before `state` may be set.
- * *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled, tables NULL and nothing to free. */
+ * NSX_OK, or NSX_ERR with err filled, tables NULL and nothing to free. */
 int nsx_analyse_tables(struct nsx_analysis_run *runs, size_t n, struct nsx_reader *in, const char *require,
-                       struct nsx_table **tables, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
+                       struct nsx_table **tables, struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

@@ -214,7 +214,6 @@ take_other(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_bandwidth_sums *s = state;
 
-	s->ndiags += rec->kind->id == NSX_DIAG;
 	s->warm |= rec->kind->id == NSX_DIAG && nsx_is_diag_of(rec, "nsysx-warmup");
 	if (s->other && !s->other(s->arg, rec))
 		return nsx_err_nomem(s->err, NULL);
@@ -279,8 +278,8 @@ say_absent(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
 }
 
 int
-nsx_bandwidth(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
-              struct nsx_diags *diags, struct nsx_err *err)
+nsx_bandwidth(struct nsx_reader *in, const void *options, struct nsx_table **table, struct nsx_diags *diags,
+              struct nsx_err *err)
 {
 	const struct nsx_bandwidth_options *o = options;
 	struct nsx_group_axes axes = { 0 };
@@ -289,7 +288,6 @@ nsx_bandwidth(struct nsx_reader *in, const void *options, struct nsx_table **tab
 	int rc = nsx_bandwidth_collect(in, &s, diags, err);
 
 	*table = NULL;
-	*ndiags = s.ndiags;
 	if (rc == NSX_OK && o->some && !s.closed)
 		rc = nsx_err_set(err, "%s: no collective record", nsx_reader_input(in)->name);
 	if (rc == NSX_OK) {

@@ -89,7 +89,7 @@ struct host {
 	struct nsx_intern  texts;     /* of what and line; number 0 is empty */
 	NSX_VEC(int64_t)        starved;  /* by device, ns */
 	struct nsx_map     counted;   /* (row, sample) */
-	int64_t            ndiags, ns[NSX_DOING_STATES], profiler, unscheduled;
+	int64_t            ns[NSX_DOING_STATES], profiler, unscheduled;
 };
 
 static struct row *
@@ -250,7 +250,6 @@ take(void *state, const struct nsx_rec *rec)
 {
 	struct host *h = state;
 
-	h->ndiags += rec->kind->id == NSX_DIAG;
 	return nsx_doing_take(&h->doing, rec);
 }
 
@@ -295,7 +294,7 @@ report(const struct host *h, struct nsx_diags *diags)
 
 int
 nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options, struct nsx_table **table,
-              int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+              struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct host h = { .options = options, .err = err };
 	int rc = nsx_intern(&h.texts, NSX_STR("")) == 0 ? NSX_OK : nsx_err_nomem(err, NULL);
@@ -310,7 +309,6 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	h.doing.err = err;
 	nsx_doing_begin(&h.doing);
 	nsx_doing_need(&h.doing, in);
-	nsx_reader_need(in, NSX_DIAG, 0);
 	if (rc == NSX_OK)
 		rc = nsx_read_all(in, options->require, take, &h, err);
 	if (rc == NSX_OK)
@@ -322,7 +320,6 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	else if (rc == NSX_OK)
 		set_wholes(&h);
 	if (rc == NSX_OK) {
-		*ndiags = h.ndiags;
 		report(&h, diags);
 		*table = nsx_sums_table(&h.sums, err);
 		rc = *table ? NSX_OK : NSX_ERR;

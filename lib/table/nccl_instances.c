@@ -60,7 +60,7 @@ struct collected {
 	int64_t seq;         /* of the last row */
 	struct instance last;/* whose row that was */
 	bool    apart;       /* some instance is on clocks that cannot be compared */
-	int64_t diags, without;
+	int64_t without;
 };
 
 static struct nsx_str
@@ -70,15 +70,6 @@ text(const struct collected *c, uint32_t id)
 }
 
 NSX_ORDER(by_device, struct nsx_collective, NSX_CMP(a->device, b->device))
-
-static int
-count_diag(void *state, const struct nsx_rec *rec)
-{
-	struct collected *c = state;
-
-	c->diags += rec->kind->id == NSX_DIAG;
-	return NSX_OK;
-}
 
 /* Whether two instances are of one communicator, kind and pair of ranks. */
 static int
@@ -222,8 +213,8 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 }
 
 int
-nsx_nccl_instances(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
-                   struct nsx_diags *diags, struct nsx_err *err)
+nsx_nccl_instances(struct nsx_reader *in, const void *options, struct nsx_table **table, struct nsx_diags *diags,
+                   struct nsx_err *err)
 {
 	const struct nsx_nccl_options *o = options;
 	struct collected c = { .err = err, .each = o->each };
@@ -235,9 +226,8 @@ nsx_nccl_instances(struct nsx_reader *in, const void *options, struct nsx_table 
 	c.table = nsx_sums_begin(&c.sums, err);
 	if (!c.table)
 		return NSX_ERR;
-	c.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = count_diag, .state = &c };
+	c.reading = (struct nsx_collective_reading){ .instance = add_instance, .state = &c };
 	rc = nsx_collective_instances(in, &c.reading, diags, err);
-	*ndiags = c.diags;
 	if (rc == NSX_OK && c.apart)
 		rc = nsx_err_set(err,
 			"devices of one NCCL communicator are on clocks that cannot be compared: put them on one with "

@@ -370,6 +370,7 @@ read_side(struct cmp *c, struct cmp_side *s, int by, struct nsx_diags *diags)
 	int rc = (by >= 0 ? nsx_compare_read_table : c->tables && c->way->sum_up ? c->way->sum_up
 	          : c->way->read)(c, s, diags);
 
+	s->diags = nsx_reader_diags(s->in);
 	return rc != NSX_OK || count_devices(c, s) ? rc : nsx_err_nomem(c->err, NULL);
 }
 

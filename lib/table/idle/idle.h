@@ -67,7 +67,6 @@ struct idle {
 	int64_t            ngaps;                   /* whether they are listed or not */
 	struct idle_gap    others;                  /* the sums of all of them, at last of those that are not listed */
 	NSX_VEC(struct nsx_idle_piece) pieces;      /* of a gap that is clipped */
-	int64_t            ndiags;
 };
 
 /* The time of a window without that of removed work: shares are of it. */
@@ -110,8 +109,8 @@ bool nsx_idle_clip_gap(struct idle *f, const struct nsx_stretch *gap, int64_t fr
 
 /* ---- steps.c: read all of `in` into a spool, and collect the steps that options name, or those that are found: into
  * f->within with options.steps, else into f->steps. Returns the reader of the spool, which the caller closes, or NULL
- * on failure; *ndiags: diags in the stream. */
-struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
+ * on failure. */
+struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in);
 
 /* ---- rows.c, verdict.c: tables are NULL with f->err filled on failure */
 int nsx_idle_fold_gap(struct idle *f, const struct nsx_stretch *gap);

@@ -197,15 +197,14 @@ report(const struct nsx_spans *s, struct nsx_diags *diags)
 }
 
 int
-nsx_measure(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
-            struct nsx_diags *diags, struct nsx_err *err)
+nsx_measure(struct nsx_reader *in, const void *options, struct nsx_table **table, struct nsx_diags *diags,
+            struct nsx_err *err)
 {
 	const struct nsx_measure_options *o = options;
 	struct nsx_spans s = { .options = o, .err = err,
 	                       .near = { .want = nsx_str_c(o->module ? o->module : o->range) } };
 	int rc = nsx_spans_read(&s, in);
 
-	*ndiags = s.diags;
 	*table = rc == NSX_OK ? make_table(&s) : NULL;
 	rc = *table ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)

@@ -25,7 +25,7 @@ struct pacing {
 	uint32_t             recall[NSX_RECALL];
 	struct nsx_map       of;       /* (device, name) -> times */
 	NSX_VEC(struct nsx_pace_time) times;
-	int64_t              kernels, diags;
+	int64_t              kernels;
 };
 
 static int
@@ -54,7 +54,6 @@ take(void *state, const struct nsx_rec *rec)
 {
 	struct pacing *p = state;
 
-	p->diags += rec->kind->id == NSX_DIAG;
 	return rec->kind->id == NSX_OP ? take_op(p, rec) : nsx_cat_take(&p->cat, rec, p->err);
 }
 
@@ -72,17 +71,15 @@ say(const struct pacing *p, const struct nsx_paces *paces, struct nsx_diags *dia
 
 int
 nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **table,
-                    int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+                    struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct pacing p = { .err = err };
 	struct nsx_paces paces = { 0 };
 
 	nsx_cat_need(&p.cat, in);
-	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_need(in, NSX_OP, NSX_EVERY);
 	int rc = nsx_read_all(in, options->require, take, &p, err);
 
-	*ndiags = p.diags;
 	if (rc == NSX_OK)
 		rc = nsx_paces_of(p.times.p, p.times.n, &paces, err);
 	for (size_t i = 0; i < paces.list.n; i++)

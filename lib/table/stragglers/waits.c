@@ -75,7 +75,7 @@ struct waits {
 	bool             by_device, by_pair;   /* which of them are wanted */
 	bool             by_inst;              /* devices are of each instruction */
 	struct lockstep *also;             /* takes records, too; NULL: none */
-	int64_t          diags, instances, apart, incomplete, alone;
+	int64_t          instances, apart, incomplete, alone;
 	int64_t          within;           /* rows of the tables whose waits are within the error of the clocks */
 };
 
@@ -169,7 +169,6 @@ take_other(void *state, const struct nsx_rec *rec)
 {
 	struct waits *f = state;
 
-	f->diags += rec->kind->id == NSX_DIAG;
 	f->top.given = &f->reading.comm->cat;
 	if (rec->kind->id == NSX_MODULE && nsx_top_module(&f->top, rec) == NSX_NONE)
 		return NSX_NOMEM(f);
@@ -267,9 +266,8 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 }
 
 int
-nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options,
-                     struct nsx_table **devices, struct nsx_table **pairs, struct lockstep *also, int64_t *ndiags,
-                     struct nsx_diags *diags, struct nsx_err *err)
+nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **devices,
+                     struct nsx_table **pairs, struct lockstep *also, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct waits f = { .err = err, .options = options, .also = also, .by_device = devices, .by_pair = pairs,
 	                   .by_inst = options->show == NSX_STRAGGLERS_INSTRUCTIONS };
@@ -293,7 +291,6 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 		rc = (*pairs = table_of(&f, &f.pairs)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		add_diags(&f, diags);
-	*ndiags = f.diags;
 	nsx_collective_reading_free(&f.reading);
 	nsx_top_free(&f.top);
 	nsx_sums_free(&f.devices);
