@@ -116,18 +116,6 @@ finish(struct row *r)
 	r->wait_max = r->waits ? r->wait_max : NSX_ABSENT;
 }
 
-/* One more than the highest number of a device. */
-static int64_t
-devices_of(const struct nsx_catalogue *c)
-{
-	int64_t most = 0;
-
-	for (size_t i = 0; i < c->devices.n; i++)
-		if (c->devices.p[i].listed && c->devices.p[i].number >= most)
-			most = c->devices.p[i].number + 1;
-	return most;
-}
-
 static bool
 add_up(struct making *m, const struct nsx_bandwidth_sums *s)
 {
@@ -175,7 +163,7 @@ nsx_bandwidth_by_axis(struct nsx_bandwidth_sums *s, bool groups, struct nsx_err 
 	struct nsx_table *t = NULL;
 
 	m.sums.texts = &m.texts;
-	if (nsx_group_axes_settle(s->axes, &s->reading.comm->groups, devices_of(&s->reading.comm->cat))
+	if (nsx_group_axes_settle(s->axes, &s->reading.comm->groups, nsx_cat_numbers(&s->reading.comm->cat))
 	    && add_up(&m, s))
 		note_unknown(&m, &s->reading.comm->cat, t = nsx_sums_table(&m.sums, err));
 	else

@@ -173,7 +173,6 @@ static void
 put_devices(const struct cmp_result *r, size_t n, struct nsx_buf *b)
 {
 	NSX_VEC(int64_t) devices = { 0 };
-	size_t kept = 0;
 	bool single = true;
 
 	for (size_t i = 0; i < n && single; i++) {
@@ -185,11 +184,8 @@ put_devices(const struct cmp_result *r, size_t n, struct nsx_buf *b)
 		b->failed |= !nsx_vec_push(&devices, device);
 	}
 	/* Rows come by class: a device may have one of each. */
-	if (devices.n)
-		qsort(devices.p, devices.n, sizeof *devices.p, nsx_sort_by_int);
-	for (size_t i = 0; i < devices.n; i++)
-		if (!i || devices.p[i] != devices.p[kept - 1])
-			devices.p[kept++] = devices.p[i];
+	size_t kept = nsx_sort_unique(devices.p, devices.n);
+
 	if (single && kept) {
 		nsx_buf_c(b, kept > 1 ? "; on devices " : "; on device ");
 		nsx_ranges_put(devices.p, kept, b);

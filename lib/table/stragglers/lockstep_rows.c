@@ -158,17 +158,11 @@ struct columns { NSX_VEC(int64_t) devices; };
 static bool
 list_devices(const struct lockstep *f, struct columns *c)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < f->peers.n; i++)
 		for (size_t k = 0; k < f->peers.p[i].members.n; k++)
 			if (!nsx_vec_push(&c->devices, f->peers.p[i].members.p[k].device))
 				return false;
-	nsx_sort(c->devices.p, c->devices.n, nsx_sort_by_int);
-	for (size_t i = 0; i < c->devices.n; i++)
-		if (i == 0 || c->devices.p[i] != c->devices.p[n - 1])
-			c->devices.p[n++] = c->devices.p[i];
-	c->devices.n = n;
+	c->devices.n = nsx_sort_unique(c->devices.p, c->devices.n);
 	return true;
 }
 
