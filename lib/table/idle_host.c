@@ -196,9 +196,7 @@ finish_gaps(struct host *h)
 		if (!end_gap(h, &h->open.p[i]))
 			return false;
 	nsx_sums_cut(&h->sums, (size_t)h->options->list);
-	for (size_t i = 0; i < nsx_sums_count(&h->sums); i++) {
-		struct host_gap *g = nsx_sums_at(&h->sums, i);
-
+	NSX_SUMS_EACH(struct host_gap, g, &h->sums) {
 		g->what = nsx_intern(&h->texts, nsx_doing_text(&h->doing, g->most.what));
 		if (g->what == NSX_NONE)
 			return false;
@@ -257,8 +255,7 @@ take(void *state, const struct nsx_rec *rec)
 static void
 set_wholes(struct host *h)
 {
-	for (size_t i = 0; i < nsx_sums_count(&h->sums); i++) {
-		struct row *row = nsx_sums_at(&h->sums, i);
+	NSX_SUMS_EACH(struct row, row, &h->sums) {
 		uint32_t device = nsx_cat_find_device(&h->doing.cat, row->key.device);
 
 		row->whole = device < h->starved.n ? h->starved.p[device] : 0;

@@ -146,8 +146,7 @@ graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 
 	(void)table;
 	f->rows = (struct nsx_sums){ .def = &def, .texts = f->names };
-	for (size_t i = 0; i < nsx_sums_count(&f->replays); i++) {
-		const struct replay *r = nsx_sums_at(&f->replays, i);
+	NSX_SUMS_EACH(const struct replay, r, &f->replays) {
 		struct row key = { .nodes = r->names ? r->nodes : NSX_ABSENT, .names = r->names };
 		struct row *row = nsx_sums_row(&f->rows, &key);
 
@@ -163,9 +162,7 @@ graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		row->busy += r->names ? r->busy.length : 0;
 		row->gaps += r->names ? span - r->busy.length : 0;
 	}
-	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
-		struct row *row = nsx_sums_at(&f->rows, i);
-
+	NSX_SUMS_EACH(struct row, row, &f->rows) {
 		if (row->nodes == NSX_ABSENT)
 			row->busy = row->gaps = NSX_SUM_NONE;
 	}

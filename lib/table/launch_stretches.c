@@ -340,9 +340,7 @@ tell(const struct stretches *f, struct nsx_table *t, struct nsx_diags *diags)
 {
 	double starved = 0, idle = 0, whole = (double)f->rows.whole;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
-		const struct row *r = nsx_sums_at(&f->rows, i);
-
+	NSX_SUMS_EACH(const struct row, r, &f->rows) {
 		starved += (double)r->starved;
 		idle += (double)r->idle;
 	}

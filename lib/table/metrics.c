@@ -372,9 +372,7 @@ metrics_take(void *state, const struct nsx_event *e)
 static int
 add_unsampled(struct metrics *m)
 {
-	for (size_t i = 0; i < nsx_sums_count(&m->named); i++) {
-		const struct named *n = nsx_sums_at(&m->named, i);
-
+	NSX_SUMS_EACH(const struct named, n, &m->named) {
 		if (!n->sampled && !nsx_sums_row(&m->rows, &(uint32_t[2]){ n->name, NSX_NONE }))
 			return NSX_NOMEM(m);
 	}
@@ -392,8 +390,7 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 			return NSX_ERR;
 	if (m->samples && add_unsampled(m) != NSX_OK)
 		return NSX_ERR;
-	for (size_t i = 0; i < nsx_sums_count(&m->rows); i++) {
-		struct row *r = nsx_sums_at(&m->rows, i);
+	NSX_SUMS_EACH(struct row, r, &m->rows) {
 		const struct named *n = nsx_sums_row(&m->named, &r->name);
 
 		r->mean = r->samples ? r->weighed / r->covered : NAN;

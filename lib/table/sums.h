@@ -136,6 +136,10 @@ nsx_sums_at(const struct nsx_sums *s, size_t i)
 	return s->rows.p + i * s->def->size;
 }
 
+/* For each row, as a pointer `r` to that type; none may be added meanwhile. */
+#define NSX_SUMS_EACH(type, r, sums) \
+	for (type *r = (void *)(sums)->rows.p; r && (const unsigned char *)r < (sums)->rows.p + (sums)->rows.n; r++)
+
 /* Remove the rows that `keep` does not want: their number. The others keep their order. None may be added
  * afterwards. */
 size_t nsx_sums_keep(struct nsx_sums *s, bool (*keep)(void *state, const void *row), void *state);

@@ -63,9 +63,7 @@ round_rows(struct nsx_sums *rows)
 {
 	nsx_u128 missing = 0;
 
-	for (size_t i = 0; i < nsx_sums_count(rows); i++) {
-		struct compiling_row *r = nsx_sums_at(rows, i);
-
+	NSX_SUMS_EACH(struct compiling_row, r, rows) {
 		r->fraction = fraction(r->self);
 		missing += r->fraction;
 	}
@@ -101,9 +99,7 @@ rows_table(struct compiling *c)
 	struct nsx_sums *rows = &c->at->rows;
 	fine_time total = 0;
 
-	for (size_t i = 0; i < nsx_sums_count(rows); i++) {
-		struct compiling_row *r = nsx_sums_at(rows, i);
-
+	NSX_SUMS_EACH(struct compiling_row, r, rows) {
 		r->id = NSX_ABSENT;
 		if (c->at->by == NSX_COMPILE_MODULE)
 			name_program(c, r);
@@ -114,9 +110,7 @@ rows_table(struct compiling *c)
 			nsx_err_set(c->err, "%s: the sum of compile times exceeds 63 bits", c->where);
 			return NULL;
 		}
-	for (size_t i = 0; i < nsx_sums_count(rows); i++) {
-		struct compiling_row *r = nsx_sums_at(rows, i);
-
+	NSX_SUMS_EACH(struct compiling_row, r, rows) {
 		r->self_ns = whole(r->self);
 		r->child_ns = nearest(r->child);
 		r->work_ns = whole(r->work);

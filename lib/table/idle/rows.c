@@ -192,9 +192,7 @@ put_others(struct idle *f, struct nsx_table *t)
 {
 	struct idle_gap *o = &f->others;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->gaps); i++) {
-		const struct idle_gap *g = nsx_sums_at(&f->gaps, i);
-
+	NSX_SUMS_EACH(const struct idle_gap, g, &f->gaps) {
 		o->dur -= g->dur;
 		o->ns -= g->ns;
 		o->drained -= g->drained;
@@ -225,9 +223,7 @@ nsx_idle_list_table(struct idle *f)
 		}
 		*g = *(const struct idle_gap *)nsx_sums_at(&f->shown, i);
 	}
-	for (size_t i = 0; i < nsx_sums_count(&f->gaps); i++) {
-		struct idle_gap *g = nsx_sums_at(&f->gaps, i);
-
+	NSX_SUMS_EACH(struct idle_gap, g, &f->gaps) {
 		f->scratch.len = 0;
 		nsx_idle_put_frames(f, g->path, g->leaf, &f->scratch);
 		g->stack = stack_text(f);

@@ -126,9 +126,7 @@ note_attention(const struct nsx_step_set *s, const struct nsx_steps_options *o, 
 {
 	bool pairs = false, limited = false;
 
-	for (size_t i = 0; i < nsx_sums_count(sums); i++) {
-		const struct row *r = nsx_sums_at(sums, i);
-
+	NSX_SUMS_EACH(const struct row, r, sums) {
 		pairs |= r->pairs.n > 0;
 		limited |= r->limited > 0;
 	}

@@ -190,8 +190,7 @@ instructions(struct waits *f)
 	struct nsx_sums sums = { .def = &waits_of_instructions, .texts = &cat->strings, .none = "[unknown]" };
 	struct nsx_table *t;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->devices); i++) {
-		const struct row *r = nsx_sums_at(&f->devices, i);
+	NSX_SUMS_EACH(const struct row, r, &f->devices) {
 		struct line *l = nsx_sums_row(&sums, (uint32_t [2]){ r->key.kind, r->key.inst });
 
 		if (!l) {
@@ -213,9 +212,7 @@ instructions(struct waits *f)
 			l->last = r->last;
 		}
 	}
-	for (size_t i = 0; i < nsx_sums_count(&sums); i++) {
-		struct line *l = nsx_sums_at(&sums, i);
-
+	NSX_SUMS_EACH(struct line, l, &sums) {
 		f->within += is_within_error(f, l->wait, l->count);
 		if (!l->wait)
 			l->device = l->last = NSX_ABSENT;
@@ -236,11 +233,8 @@ instructions(struct waits *f)
 static struct nsx_table *
 table_of(struct waits *f, struct nsx_sums *sums)
 {
-	for (size_t i = 0; i < nsx_sums_count(sums); i++) {
-		const struct row *r = nsx_sums_at(sums, i);
-
+	NSX_SUMS_EACH(const struct row, r, sums)
 		f->within += is_within_error(f, r->wait, r->count);
-	}
 	return nsx_sums_table(sums, f->err);
 }
 

@@ -158,8 +158,7 @@ devices_take(void *state, const struct nsx_event *e)
 static void
 add_up(struct devices *f)
 {
-	for (size_t i = 0; i < nsx_sums_count(&f->works); i++) {
-		const struct work *w = nsx_sums_at(&f->works, i);
+	NSX_SUMS_EACH(const struct work, w, &f->works) {
 		struct work *d = &f->devices.p[w->device].all;
 
 		if (!f->top.programs.p[w->program].kept)
@@ -240,9 +239,7 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 
 	(void)table;
 	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->cat->strings };
-	for (size_t i = 0; i < nsx_sums_count(&f->works); i++) {
-		const struct work *w = nsx_sums_at(&f->works, i);
-
+	NSX_SUMS_EACH(const struct work, w, &f->works) {
 		if (!nsx_top_expose(&f->top, w->program, w->compute + w->exposed))
 			return nsx_err_nomem(f->err, NULL);
 	}

@@ -155,8 +155,7 @@ families_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	(void)table;
 	if (!most)
 		return nsx_err_nomem(f->err, NULL);
-	for (size_t i = 0; i < nsx_sums_count(&f->named); i++) {
-		const struct named *n = nsx_sums_at(&f->named, i);
+	NSX_SUMS_EACH(const struct named, n, &f->named) {
 		struct row *r = nsx_sums_at(&f->rows, n->row);
 		bool more = n->total > most[n->row] || (n->total == most[n->row] && r->names
 			&& nsx_str_cmp(nsx_intern_str(&f->strs, n->name), nsx_intern_str(&f->strs, r->longest)) < 0);

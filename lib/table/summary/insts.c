@@ -443,9 +443,7 @@ note_all(const struct insts *f, struct nsx_table *t)
 {
 	struct row all = { .count = 0 };
 
-	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
-		const struct row *r = nsx_sums_at(&f->rows, i);
-
+	NSX_SUMS_EACH(const struct row, r, &f->rows) {
 		all.count += r->count;
 		all.exposed += r->exposed;
 		all.hidden += r->hidden;

@@ -242,8 +242,7 @@ programs_take(void *state, const struct nsx_event *e)
 static bool
 add_up(struct programs *f)
 {
-	for (size_t i = 0; i < nsx_sums_count(&f->executions); i++) {
-		const struct execution *e = nsx_sums_at(&f->executions, i);
+	NSX_SUMS_EACH(const struct execution, e, &f->executions) {
 		struct module *m = e->communicates ? module_at(f, e->program) : NULL;
 
 		if (m)
@@ -251,8 +250,7 @@ add_up(struct programs *f)
 		else if (e->communicates)
 			return false;
 	}
-	for (size_t i = 0; i < nsx_sums_count(&f->runs); i++) {
-		const struct run *r = nsx_sums_at(&f->runs, i);
+	NSX_SUMS_EACH(const struct run, r, &f->runs) {
 		const struct execution *e = nsx_sums_at(&f->executions, r->execution);
 		struct module *m = r->ran && e->communicates ? module_at(f, e->program) : NULL;
 
@@ -275,8 +273,7 @@ describe(struct programs *f)
 {
 	nsx_sums_keep(&f->rows, has_executions, NULL);
 	f->rows.whole = nsx_top_all_modules(&f->top);
-	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
-		struct module *m = nsx_sums_at(&f->rows, i);
+	NSX_SUMS_EACH(struct module, m, &f->rows) {
 		const struct nsx_cat_program *of = &f->comm.cat.programs.p[m->program];
 
 		m->name = nsx_top_name(&f->top, m->program);
