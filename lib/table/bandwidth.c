@@ -18,7 +18,6 @@
 #include "table/bandwidth_rows.h"
 
 #define NSX_ROW struct nsx_bandwidth_row
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL("program", STRING, program), NSX_COL("name", STRING, inst_name), NSX_COL("op_name", STRING, op_name),
 	NSX_COL("collective", STRING, kind), NSX_COL("bytes", BYTES, bytes), NSX_COL("group", ID, group),

@@ -21,7 +21,6 @@ struct row {
 };
 
 #define NSX_ROW struct row
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL("axis", STRING, axis), NSX_COL("devices", STRING, devices), NSX_COL("name", STRING, called),
 	NSX_COL("size", ID, size), NSX_COL("stride", ID, stride), NSX_COL("groups", INT, groups),

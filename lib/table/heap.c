@@ -25,7 +25,6 @@ struct row {
 };
 
 #define NSX_ROW struct row
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("trace", INT, trace), NSX_COL("step", ID, step),
 	NSX_COL("bytes", BYTES, bytes), NSX_COL("memory", STRING, memory), NSX_COL("arguments", BYTES, arguments),

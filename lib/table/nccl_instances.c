@@ -21,7 +21,6 @@ struct row {
 };
 
 #define NSX_ROW struct row
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL("comm_id", STRING, comm_id), NSX_COL("collective", STRING, kind), NSX_COL("pair", STRING, pair),
 	NSX_COL("seq", ID, seq), NSX_COL("group", ID, group), NSX_COL("bytes", BYTES, bytes),

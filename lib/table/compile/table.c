@@ -54,7 +54,6 @@ static const struct nsx_sum_def ranges = {
 	ROWS, .order = "-self name by_program", .shown = "id name key compilations total mean max work share",
 	.rank = "key total share compilations mean max work", .adds = "total"
 };
-#undef AT
 
 /* Make self of every row an integer: round down, then add one to the largest fractions, as many as the exact total
  * requires. */

@@ -97,7 +97,6 @@ static const struct nsx_sum_col gap_cols[] = {
 	NSX_COL("prev", STRING, prev), NSX_COL("next", STRING, next), NSX_COL("stack", STRING, stack),
 	NSX_COL("drained", NS, drained), NSX_COL("blocked", NS, blocked), NSX_COL("own", NS, own),
 };
-#undef AT
 #define DEF(by, first) { NSX_ROWS(gap_cols), .order = by, .rank = first, \
 	                 .heads = { { "ns", "of_causes" } } }
 /* The longest first; if only some causes are kept, those with the most time of these causes. */

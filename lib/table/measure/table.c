@@ -8,7 +8,6 @@
 /* ---- one by one */
 
 #define NSX_ROW struct nsx_span_sum
-
 static const struct nsx_sum_col execution_cols[] = {
 	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("execution", ID, key.execution),
 	NSX_COL("device", ID, key.device), NSX_COL("kernels", NS, kernels), NSX_COL("events", NS, events),

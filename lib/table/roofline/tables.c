@@ -20,7 +20,6 @@ static const struct line blank = {
 };
 
 #define NSX_ROW struct line
-
 static const struct nsx_sum_col cols[] = {
 	/* The first is an instruction's, the other `vector` a program's, which has its columns from the second on. */
 	NSX_COL("vector", FLOPS, vector), NSX_COL("id", ID, id), NSX_COL("device", ID, device),

@@ -39,7 +39,6 @@ phase_text(const void *row)
 }
 
 #define NSX_ROW struct row
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL_SAID("phase", phase_text), NSX_COL("requests", INT, requests), NSX_COL("tokens", INT, tokens),
 	NSX_COL_MEAN("requests_mean", DOUBLE, request), NSX_COL_MEAN("tokens_mean", DOUBLE, token),

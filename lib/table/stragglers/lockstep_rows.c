@@ -26,7 +26,6 @@ edge_text(const void *row)
 }
 
 #define NSX_ROW struct row
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL("program", STRING, program), NSX_COL("id", ID, id), NSX_COL("device", ID, device),
 	NSX_COL("executions", INT, executions), NSX_COL("bias_mean", MEAN_NS, mean),

@@ -8,7 +8,6 @@
 #include "table/sums.h"
 
 #define NSX_ROW struct nsx_pace
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL("device", ID, device), NSX_COL("kernels", INT, kernels), NSX_COL("time", NS, ns),
 	NSX_COL("pace", DOUBLE, pace),

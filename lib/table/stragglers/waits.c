@@ -24,7 +24,6 @@ struct row {
 };
 
 #define NSX_ROW struct row
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL("collective", STRING, key.kind), NSX_COL("device", ID, key.device),
 	NSX_COL("waited_for", ID, key.cause), NSX_COL("count", INT, count), NSX_COL("wait", NS, wait),
@@ -52,7 +51,6 @@ struct line {
 
 #undef NSX_ROW
 #define NSX_ROW struct line
-
 static const struct nsx_sum_col line_cols[] = {
 	NSX_COL("program", STRING, program), NSX_COL("name", STRING, name), NSX_COL("collective", STRING, kind),
 	NSX_COL("instances", INT, instances), NSX_COL("wait", NS, wait), NSX_COL_SHARE("wait_share", wait),

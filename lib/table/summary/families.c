@@ -19,7 +19,6 @@ struct row {
 struct named { uint32_t row, name; nsx_u128 total; };
 
 #define NSX_ROW struct row
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL("family", STRING, family), NSX_COL("kind", STRING, kind), NSX_COL("count", INT, count),
 	NSX_COL("total", NS, total), NSX_COL_PER("mean", MEAN_NS, total, count), NSX_COL_SHARE("share", total),

@@ -29,7 +29,6 @@ struct module {
 };
 
 #define NSX_ROW struct module
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("key", STRING, key), NSX_COL("execs", INT, dur.n),
 	NSX_COL_MEAN("thunks_mean", DOUBLE, thunks), NSX_COL_STAT("thunks_std", DOUBLE, STD, thunks),

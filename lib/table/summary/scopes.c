@@ -35,7 +35,6 @@ struct row {
 };
 
 #define NSX_ROW struct row
-
 static const struct nsx_sum_col cols[] = {
 	NSX_COL("phase", STRING, name), NSX_COL("scope", STRING, name), NSX_COL("depth", INT, depth),
 	NSX_COL("count", INT, count), NSX_COL("total", NS, total), NSX_COL("self", NS, self),
