@@ -133,7 +133,6 @@ print_host(int nops, char **ops)
 					   .causes = causes ? nsx_tool_host_causes(&cli, "--cause", causes, causes) : 0,
 					   .require = nsx_tool_input.require };
 	struct nsx_table *table = NULL;
-	int64_t ndiags = 0;
 	struct nsx_tool t;
 	int rc;
 
@@ -153,8 +152,8 @@ print_host(int nops, char **ops)
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	rc = nsx_idle_marked(&t.in, latency, o.require, &t.diags, &t.err);
 	if (rc == NSX_OK)
-		rc = nsx_idle_host(t.in, &o, &table, &ndiags, &t.diags, &t.err);
-	return nsx_tool_finish_tables(&t, rc, NULL, &table, 1, ndiags);
+		rc = nsx_idle_host(t.in, &o, &table, &t.diags, &t.err);
+	return nsx_tool_finish_tables(&t, rc, NULL, &table, 1, nsx_reader_diags(t.in));
 }
 
 /* The table of causes. */
@@ -186,7 +185,7 @@ may_sum(const struct nsx_idle_options *o)
 /* The table of windows, by group if g is set. */
 static int
 make_table(struct nsx_tool *t, const struct nsx_idle_options *o, const struct nsx_grouping *g, struct nsx_outfile *out,
-           struct nsx_table **table, int64_t *ndiags)
+           struct nsx_table **table)
 {
 	struct nsx_grouping all_devices = { NSX_BY_BLOCK, 1 };
 	struct nsx_device_groups groups = { .err = &t->err };
@@ -195,7 +194,7 @@ make_table(struct nsx_tool *t, const struct nsx_idle_options *o, const struct ns
 
 	if (g || sum)
 		nsx_device_groups_listen(&groups, t->in);
-	rc = nsx_idle(t->in, o, out, table, ndiags, &t->diags, &t->err);
+	rc = nsx_idle(t->in, o, out, table, &t->diags, &t->err);
 	sum &= groups.comm.cat.ndevices > EACH;
 	for (size_t i = 0; i < groups.comm.cat.devices.n; i++)
 		if (groups.comm.cat.devices.p[i].number >= all_devices.block)
@@ -225,7 +224,6 @@ main(int argc, char **argv)
 	struct nsx_grouping g;
 	bool grouped = nsx_grouping_parse(by, &g);
 	struct nsx_tool t;
-	int64_t ndiags = 0;
 	int rc = NSX_OK;
 
 	if (known)
@@ -269,9 +267,9 @@ main(int argc, char **argv)
 		rc = out ? NSX_OK : NSX_ERR;
 	}
 	if (rc == NSX_OK)
-		rc = make_table(&t, &o, grouped ? &g : NULL, out, &table, &ndiags);
+		rc = make_table(&t, &o, grouped ? &g : NULL, out, &table);
 	if (rc == NSX_OK && folded)
 		rc = nsx_tool_commit(&t, out);
 	nsx_outfile_free(out);
-	return nsx_tool_finish_tables(&t, rc, NULL, &table, folded ? 0 : 1, ndiags);
+	return nsx_tool_finish_tables(&t, rc, NULL, &table, folded ? 0 : 1, nsx_reader_diags(t.in));
 }

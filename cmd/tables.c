@@ -164,7 +164,6 @@ nsx_tool_print(const struct nsx_cli *cli, int nops, char **ops, const struct nsx
 	struct nsx_device_groups groups = { .err = NULL };
 	struct nsx_grouping g;
 	struct nsx_tool t;
-	int64_t diags = 0;
 	size_t n;
 
 	nsx_tool_table_form(cli);
@@ -181,13 +180,13 @@ nsx_tool_print(const struct nsx_cli *cli, int nops, char **ops, const struct nsx
 			break;
 		}
 	const char *require = nsx_tool_input.require;
-	int rc = p->runs ? nsx_analyse_tables(p->runs, n, t.in, require, tables, &diags, &t.diags, &t.err)
-	                 : p->read(t.in, p->options, tables, &diags, &t.diags, &t.err);
+	int rc = p->runs ? nsx_analyse_tables(p->runs, n, t.in, require, tables, &t.diags, &t.err)
+	                 : p->read(t.in, p->options, tables, &t.diags, &t.err);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
 		if (is_grouped(p, &parts[i], &g))
 			rc = nsx_table_by_groups(&tables[i], p->groups, &g, &groups, &t.diags, &t.err);
 	nsx_device_groups_free(&groups);
-	rc = nsx_tool_finish_tables(&t, rc, parts, tables, n, diags);
+	rc = nsx_tool_finish_tables(&t, rc, parts, tables, n, nsx_reader_diags(t.in));
 	free(tables);
 	return rc;
 }

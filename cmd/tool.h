@@ -199,9 +199,9 @@ int nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t
 int nsx_tool_finish_tables(struct nsx_tool *t, int rc, struct nsx_tool_part *parts, struct nsx_table **tables, size_t n,
                            int64_t diags);
 
-/* Read all of `in` and make the tables, which the caller frees, in the order of their parts; *ndiags: diags of the
- * stream. NSX_OK, or NSX_ERR with err filled; tables that are not made remain NULL. */
-typedef int nsx_tool_read(struct nsx_reader *in, const void *options, struct nsx_table **tables, int64_t *ndiags,
+/* Read all of `in` and make the tables, which the caller frees, in the order of their parts. NSX_OK, or NSX_ERR with
+ * err filled; tables that are not made remain NULL. */
+typedef int nsx_tool_read(struct nsx_reader *in, const void *options, struct nsx_table **tables,
                           struct nsx_diags *diags, struct nsx_err *err);
 
 /* What a program prints of a stream. {0} with read or runs set. */

@@ -102,6 +102,18 @@ exchange(int64_t *a, int64_t *b)
 	*b = x;
 }
 
+size_t
+nsx_sort_unique(int64_t *v, size_t n)
+{
+	size_t kept = 0;
+
+	nsx_sort(v, n, nsx_sort_by_int);
+	for (size_t i = 0; i < n; i++)
+		if (!i || v[i] != v[kept - 1])
+			v[kept++] = v[i];
+	return kept;
+}
+
 int64_t
 nsx_sort_nth(int64_t *v, size_t n, size_t k)
 {

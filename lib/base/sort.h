@@ -57,6 +57,9 @@ nsx_first_of(const int *orders, size_t n)
 int nsx_sort_by_int(const void *a, const void *b);
 int nsx_sort_by_double(const void *a, const void *b);
 
+/* Sort n values and keep each once: their number. */
+size_t nsx_sort_unique(int64_t *v, size_t n);
+
 /* The k-th smallest of n > k values, from 0, which are put into another order: before place k are none that are larger,
  * behind it none that are smaller. O(n). */
 int64_t nsx_sort_nth(int64_t *v, size_t n, size_t k);

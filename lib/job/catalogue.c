@@ -158,6 +158,17 @@ nsx_cat_find_device(const struct nsx_catalogue *c, int64_t number)
 	return nsx_cat_index_find(&c->device_at, number);
 }
 
+int64_t
+nsx_cat_numbers(const struct nsx_catalogue *c)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < c->devices.n; i++)
+		if (c->devices.p[i].listed && c->devices.p[i].number >= most)
+			most = c->devices.p[i].number + 1;
+	return most;
+}
+
 bool
 nsx_cat_on_cpu(const struct nsx_catalogue *c)
 {

@@ -138,6 +138,9 @@ uint32_t nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
+/* One more than the highest number of a device that is listed; 0: there is none. */
+int64_t nsx_cat_numbers(const struct nsx_catalogue *c);
+
 /* Whether all devices are CPUs that run instructions of XLA: nothing is launched there, and no GPU is to be tuned. */
 bool nsx_cat_on_cpu(const struct nsx_catalogue *c);
 

@@ -93,6 +93,7 @@ struct nsx_reader {
 	int64_t           line;          /* text: of the record read last */
 	int64_t           records;
 	int64_t           beyond;        /* number of them whose end does not fit 64 bits */
+	int64_t           diags;         /* of kind diag; */
 	bool              unsteady;      /* one of them says that nothing is steady */
 	int               status;        /* the status that ended it; NSX_OK while it continues */
 	struct nsx_buf    place;

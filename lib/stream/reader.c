@@ -90,6 +90,12 @@ nsx_reader_watch(struct nsx_reader *r)
 	nsx_input_watch(&r->in, &r->records);
 }
 
+int64_t
+nsx_reader_diags(const struct nsx_reader *r)
+{
+	return r->dec ? r->diags : -1;
+}
+
 bool
 nsx_reader_unsteady(const struct nsx_reader *r)
 {
@@ -407,8 +413,10 @@ nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
 		const struct nsx_kind_times *t = times_of(r, rec->kind);
 		r->records++;
 		r->beyond += ends_beyond(t, rec);
-		if (rec->kind->id == NSX_DIAG)
+		if (rec->kind->id == NSX_DIAG) {
+			r->diags++;
 			r->unsteady |= nsx_says_unsteady(rec);
+		}
 		if (r->flags & NSX_READ_ORDERED && !nsx_reader_comes_after(r, t->order, rec))
 			rc = nsx_reader_check_order(r, rec);
 		if (!lacks(r, rec))

@@ -83,6 +83,9 @@ int64_t nsx_reader_records(const struct nsx_reader *r);
 /* Number of records read so far whose start + dur does not fit 64 bits: their ends are clamped. */
 int64_t nsx_reader_beyond(const struct nsx_reader *r);
 
+/* Number of diags read so far; -1: nothing was read, as of a file that is no stream and that others read. */
+int64_t nsx_reader_diags(const struct nsx_reader *r);
+
 /* Whether a diag read so far says that nothing in the stream is steady (steady.h). */
 bool nsx_reader_unsteady(const struct nsx_reader *r);
 

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "job/reach.h"
@@ -19,6 +20,14 @@ void
 nsx_reach_need(struct nsx_reader *in, enum nsx_kind_id kind)
 {
 	nsx_reader_need(in, kind, nsx_field_slots(kind, NSX_REACH_ROLES));
+}
+
+struct state { NSX_STATE; };
+
+static struct nsx_sums *
+rows_of(const struct nsx_analysis_run *r)
+{
+	return (struct nsx_sums *)(void *)((char *)r->state + offsetof(struct state, rows));
 }
 
 /* Find what analyses look up of a record. */
@@ -172,14 +181,26 @@ begin(struct nsx_analyses *a)
 			continue;
 		if (r->is->size && !(r->state = calloc(1, r->is->size)))
 			return nsx_err_nomem(a->err, NULL);
+		if (r->is->shared & NSX_STATED)
+			memcpy(r->state, &(struct state){ .err = a->err, .cat = &a->cat, .came = a->came },
+			       sizeof(struct state));
 		if (r->is->begin && r->is->begin(r->state, r->options, &at) != NSX_OK)
 			return NSX_ERR;
 		if (r->is->shared & NSX_REACHING)
 			a->reaching |= NSX_REACHING_KINDS & (r->is->kinds ? r->is->kinds : ~UINT64_C(0));
-		if ((r->is->shared & ~(unsigned)NSX_REACHING) || r->steps)
+		if ((r->is->shared & ~(unsigned)(NSX_REACHING | NSX_STATED)) || r->steps)
 			a->shared |= r->is->kinds ? r->is->kinds : ~UINT64_C(0);
 	}
 	return list_takers(a) ? NSX_OK : nsx_err_nomem(a->err, NULL);
+}
+
+/* The table of the rows that the state of a run keeps. */
+static int
+make_table(struct nsx_analyses *a, struct nsx_analysis_run *r, const struct nsx_analysis_run *of)
+{
+	struct nsx_sums *rows = of->is->shared & NSX_STATED ? rows_of(of) : NULL;
+
+	return !rows || !rows->def || (r->table = nsx_sums_table(rows, a->err)) ? NSX_OK : NSX_ERR;
 }
 
 static int
@@ -191,10 +212,12 @@ finish(struct nsx_analyses *a, struct nsx_diags *diags)
 		struct nsx_analysis_run *r = &a->runs[i];
 		struct nsx_diags own = { .failed = false };
 
-		if (r->of)
+		if (r->of && r->again)
 			rc = r->again(r->of->state, r->options, &r->table, &own);
-		else if (r->is->finish)
+		else if (!r->of && r->is->finish)
 			rc = r->is->finish(r->state, r->sums ? NULL : &r->table, &own);
+		if (rc == NSX_OK && !r->sums && !r->table)
+			rc = make_table(a, r, r->of ? r->of : r);
 		nsx_diag_add(&own, NSX_WARNING, "", r->beyond, NSX_BEYOND_REACH);
 		nsx_diag_add(&own, NSX_WARNING, "", r->timeless, "operations without a start or duration: ignored");
 		if (rc == NSX_OK && !r->sums)
@@ -218,11 +241,9 @@ nsx_analyse(struct nsx_analyses *a, struct nsx_reader *in, const char *require, 
 		nsx_cat_need(&a->cat, in);
 	const struct nsx_run_kinds runs = runs_of_all(a);
 
-	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_runs(in, &runs);
 	if (nsx_read_all(in, require, take, a, err) != NSX_OK)
 		return NSX_ERR;
-	a->ndiags = a->came[NSX_DIAG];
 	return finish(a, diags);
 }
 
@@ -232,6 +253,8 @@ nsx_analyses_free(struct nsx_analyses *a)
 	for (size_t i = 0; i < a->n; i++) {
 		struct nsx_analysis_run *r = &a->runs[i];
 
+		if (r->state && (r->is->shared & NSX_STATED))
+			nsx_sums_free(rows_of(r));
 		if (r->state && r->is->free)
 			r->is->free(r->state);
 		if (r->is->size)
@@ -250,12 +273,11 @@ nsx_analyses_free(struct nsx_analyses *a)
 
 int
 nsx_analyse_tables(struct nsx_analysis_run *runs, size_t n, struct nsx_reader *in, const char *require,
-                   struct nsx_table **tables, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+                   struct nsx_table **tables, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_analyses a = { .runs = runs, .n = n };
 	int rc = nsx_analyse(&a, in, require, diags, err);
 
-	*ndiags = a.ndiags;
 	for (size_t i = 0; i < n; i++) {
 		tables[i] = rc == NSX_OK ? runs[i].table : NULL;
 		runs[i].table = rc == NSX_OK ? NULL : runs[i].table;

@@ -4,12 +4,12 @@
  * catalogue of its metadata, finds for each record once what several of them would look up (struct nsx_event), and
  * gives it to those that take records of its kind. The smallest one counts the operations of each device:
  *
- *   struct counts { struct nsx_err *err; struct nsx_sums sums; };
+ *   struct counts { NSX_STATE; };
  *
  *   static int
  *   begin(void *state, const void *options, const struct nsx_analysis_at *at)
  *   {
- *       *(struct counts *)state = (struct counts){ .err = at->err, .sums = { .def = &def } };
+ *       ((struct counts *)state)->rows.def = &def;
  *       return NSX_OK;
  *   }
  *   static void need(void *state, struct nsx_reader *in) { nsx_event_need(in, NSX_OP); }
@@ -17,20 +17,12 @@
  *   take(void *state, const struct nsx_event *e)
  *   {
  *       struct counts *c = state;
- *       struct row *r = nsx_sums_row(&c->sums, &e->number);
+ *       struct row *r = nsx_sums_row(&c->rows, &e->number);
  *
  *       return r ? (r->count++, NSX_OK) : nsx_err_nomem(c->err, NULL);
  *   }
- *   static int
- *   finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
- *   {
- *       struct counts *c = state;
  *
- *       return (*table = nsx_sums_table(&c->sums, c->err)) ? NSX_OK : NSX_ERR;
- *   }
- *   static void end(void *state) { nsx_sums_free(&((struct counts *)state)->sums); }
- *
- *   const struct nsx_analysis nsx_counts = { sizeof(struct counts), NSX_K(OP), true, begin, need, take, finish, end };
+ *   const struct nsx_analysis nsx_counts = { sizeof(struct counts), NSX_K(OP), true | NSX_STATED, begin, need, take };
  *
  *   { { .is = &nsx_counts }, { .is = &nsx_copies_analysis, .options = &o } }         two in one reading */
 #ifndef NSX_TABLE_ANALYSIS_H
@@ -48,6 +40,7 @@
 #include "job/steps/windows.h"
 #include "stream/kinds.h"
 #include "stream/reader.h"
+#include "table/sums.h"
 
 /* A set of kinds. */
 #define NSX_K(kind) (UINT64_C(1) << NSX_##kind)
@@ -85,7 +78,7 @@ struct nsx_analysis_at {
 
 #define NSX_REACHING_KINDS (NSX_K(MODULE) | NSX_K(THUNK) | NSX_K(OP) | NSX_K(RANGE))
 
-enum { NSX_NAMED = 2, NSX_TIMED = 4, NSX_REACHING = 8 };
+enum { NSX_NAMED = 2, NSX_TIMED = 4, NSX_REACHING = 8, NSX_STATED = 16 };
 
 /* Functions return NSX_OK, or NSX_ERR with at->err filled; begin, finish and free may be NULL. */
 struct nsx_analysis {
@@ -95,7 +88,8 @@ struct nsx_analysis {
 	 * names of operations, a column that it declares, have numbers; NSX_TIMED: as with true, and records beyond
 	 * reach and operations without a start or duration do not come: diags tell how many. The last two may be
 	 * joined. NSX_REACHING: events as with false, but records of NSX_REACHING_KINDS beyond reach do not come; with
-	 * any of the others the same of those. `need` declares its kinds with nsx_reach_need or nsx_event_need. */
+	 * any of the others the same of those. `need` declares its kinds with nsx_reach_need or nsx_event_need.
+	 * NSX_STATED, with any of them: the state begins with NSX_STATE. */
 	unsigned shared;
 	/* A state of `size` is all 0. options: the caller's, which outlive it. */
 	int  (*begin)(void *state, const void *options, const struct nsx_analysis_at *at);
@@ -110,6 +104,10 @@ struct nsx_analysis {
 	void (*free)(void *state);   /* after `begin`, whatever that returned */
 };
 
+/* What a state may begin with (NSX_STATED): of the reading, set before `begin`; and rows, which are freed with the
+ * state. If they have a definition they are the table, unless `finish` or `again` made one. */
+#define NSX_STATE struct { struct nsx_err *err; struct nsx_catalogue *cat; const int64_t *came; struct nsx_sums rows; }
+
 /* An analysis in a reading. {0} with `is` set. */
 struct nsx_analysis_run {
 	const struct nsx_analysis *is;
@@ -119,7 +117,7 @@ struct nsx_analysis_run {
 	bool              sums;    /* no table, no diags: the caller reads the state */
 	struct nsx_diags *diags;   /* the caller's, which get its diags alone; NULL: all have the same */
 	/* NULL, or a run before it that takes records for both: then `again` makes a further table of its finished
-	 * state, by the options of this run, and no function of `is` is called. */
+	 * state, by the options of this run (NULL: its rows again), and no function of `is` is called. */
 	const struct nsx_analysis_run *of;
 	int             (*again)(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags);
 	void             *state;   /* set by nsx_analyse, or with size 0 by the caller */
@@ -135,7 +133,6 @@ struct nsx_analyses {
 	size_t               n;
 	const struct nsx_step_windows *windows;   /* NULL: there are none */
 	struct nsx_catalogue cat;                 /* of all analyses that are shared */
-	int64_t              ndiags;              /* diags in the stream */
 	int64_t              beyond;              /* records that are not in reach, of kinds that are looked up */
 	/* Own. */
 	int64_t              came[NSX_NKINDS + 1];
@@ -167,8 +164,8 @@ void nsx_analysis_tell(struct nsx_table *t, struct nsx_diags *diags, const char 
 void nsx_analyses_free(struct nsx_analyses *a);
 
 /* A reading for n tables, which the caller frees, a run each; of runs, `is` and what goes before `state` may be set.
- * *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled, tables NULL and nothing to free. */
+ * NSX_OK, or NSX_ERR with err filled, tables NULL and nothing to free. */
 int nsx_analyse_tables(struct nsx_analysis_run *runs, size_t n, struct nsx_reader *in, const char *require,
-                       struct nsx_table **tables, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
+                       struct nsx_table **tables, struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

@@ -17,37 +17,25 @@
 #include "job/hidden.h"
 #include "table/bandwidth_rows.h"
 
-#define AT(member) offsetof(struct nsx_bandwidth_row, member), 0, NULL
-#define BY_WAITS(member) offsetof(struct nsx_bandwidth_row, member), offsetof(struct nsx_bandwidth_row, waits), NULL
-
+#define NSX_ROW struct nsx_bandwidth_row
 static const struct nsx_sum_col cols[] = {
-	{ "program",      NSX_CELL_STRING,  NSX_SUM_STR,   AT(program) },
-	{ "name",         NSX_CELL_STRING,  NSX_SUM_STR,   AT(inst_name) },
-	{ "op_name",      NSX_CELL_STRING,  NSX_SUM_STR,   AT(op_name) },
-	{ "collective",   NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(kind) },
-	{ "bytes",        NSX_CELL_BYTES,   NSX_SUM_INT,   AT(bytes) },
-	{ "group",        NSX_CELL_ID,     NSX_SUM_INT,   AT(group) },
-	{ "instances",    NSX_CELL_INT,     NSX_SUM_INT,   AT(instances) },
-	{ "busbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.busbw) },
-	{ "busbw_stderr", NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.stderr_busbw) },
-	{ "algbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(mean.algbw) },
-	{ "wait_mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_WAITS(wait) },
-	{ "wait_max",     NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
-	{ "hidden_share", NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(hidden_share) },
-	{ "total",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(dur) },
-	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known_wait) },
+	NSX_COL("program", STRING, program), NSX_COL("name", STRING, inst_name), NSX_COL("op_name", STRING, op_name),
+	NSX_COL("collective", STRING, kind), NSX_COL("bytes", BYTES, bytes), NSX_COL("group", ID, group),
+	NSX_COL("instances", INT, instances), NSX_COL("busbw_mean", GBPS, mean.busbw),
+	NSX_COL("busbw_stderr", GBPS, mean.stderr_busbw), NSX_COL("algbw_mean", GBPS, mean.algbw),
+	NSX_COL_PER("wait_mean", MEAN_NS, wait, waits), NSX_COL("wait_max", NS, wait_max),
+	NSX_COL("hidden_share", SHARE, hidden_share), NSX_COL("total", NS, dur), NSX_COL("wait", NS, known_wait),
 };
 #define SIZES "collective bytes group instances busbw_mean busbw_stderr algbw_mean wait_mean wait_max hidden_share " \
 	      "total wait"
 
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
-	.cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-total collective bytes group", .shown = SIZES,
+	NSX_ROWS(cols), .key = offsetof(struct nsx_bandwidth_row, instances), .shown = SIZES,
+	.order = "-total collective bytes group",
 	.rank = "collective bytes group instances total busbw_mean wait hidden_share wait_mean algbw_mean",
 	.adds = "total"
 }, by_inst = {
-	.size = sizeof(struct nsx_bandwidth_row), .key = offsetof(struct nsx_bandwidth_row, instances),
-	.cols = cols, .ncols = sizeof cols / sizeof *cols, .shown = "program name " SIZES " op_name",
+	NSX_ROWS(cols), .key = offsetof(struct nsx_bandwidth_row, instances), .shown = "program name " SIZES " op_name",
 	.order = "-wait -total program name collective bytes group",
 	.rank = "name wait wait_mean total instances collective bytes busbw_mean group program hidden_share algbw_mean",
 	.adds = "wait"
@@ -225,7 +213,6 @@ take_other(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_bandwidth_sums *s = state;
 
-	s->ndiags += rec->kind->id == NSX_DIAG;
 	s->warm |= rec->kind->id == NSX_DIAG && nsx_is_diag_of(rec, "nsysx-warmup");
 	if (s->other && !s->other(s->arg, rec))
 		return nsx_err_nomem(s->err, NULL);
@@ -290,8 +277,8 @@ say_absent(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
 }
 
 int
-nsx_bandwidth(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
-              struct nsx_diags *diags, struct nsx_err *err)
+nsx_bandwidth(struct nsx_reader *in, const void *options, struct nsx_table **table, struct nsx_diags *diags,
+              struct nsx_err *err)
 {
 	const struct nsx_bandwidth_options *o = options;
 	struct nsx_group_axes axes = { 0 };
@@ -300,7 +287,6 @@ nsx_bandwidth(struct nsx_reader *in, const void *options, struct nsx_table **tab
 	int rc = nsx_bandwidth_collect(in, &s, diags, err);
 
 	*table = NULL;
-	*ndiags = s.ndiags;
 	if (rc == NSX_OK && o->some && !s.closed)
 		rc = nsx_err_set(err, "%s: no collective record", nsx_reader_input(in)->name);
 	if (rc == NSX_OK) {

@@ -17,9 +17,9 @@ enum nsx_bandwidth_by {
 struct nsx_bandwidth_options { enum nsx_bandwidth_by by; bool some; };
 
 /* Read all of `in` (open, not read from yet; metadata before thunks) and sum up its communication. The rows do not
- * depend on the order of thunks. options: struct nsx_bandwidth_options. The caller frees *table; *ndiags: diags in the
- * stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_bandwidth(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
-                  struct nsx_diags *diags, struct nsx_err *err);
+ * depend on the order of thunks. options: struct nsx_bandwidth_options. The caller frees *table. NSX_OK, or NSX_ERR
+ * with err filled and nothing to free. */
+int nsx_bandwidth(struct nsx_reader *in, const void *options, struct nsx_table **table, struct nsx_diags *diags,
+                  struct nsx_err *err);
 
 #endif

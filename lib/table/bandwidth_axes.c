@@ -20,37 +20,24 @@ struct row {
 	double   hidden_share;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-#define BY_WAITS(member) offsetof(struct row, member), offsetof(struct row, waits), NULL
-
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "axis",         NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(axis) },
-	{ "devices",      NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(devices) },
-	{ "name",         NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(called) },
-	{ "size",         NSX_CELL_ID,      NSX_SUM_INT,   AT(size) },
-	{ "stride",       NSX_CELL_ID,      NSX_SUM_INT,   AT(stride) },
-	{ "groups",       NSX_CELL_INT,     NSX_SUM_INT,   AT(groups) },
-	{ "instances",    NSX_CELL_INT,     NSX_SUM_INT,   AT(instances) },
-	{ "total",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(dur) },
-	{ "exposed",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(exposed) },
-	{ "wait",         NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known_wait) },
-	{ "wait_mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_WAITS(wait) },
-	{ "wait_max",     NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
-	{ "hidden_share", NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(hidden_share) },
-	{ "busbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(busbw) },
-	{ "algbw_mean",   NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(algbw) },
+	NSX_COL("axis", STRING, axis), NSX_COL("devices", STRING, devices), NSX_COL("name", STRING, called),
+	NSX_COL("size", ID, size), NSX_COL("stride", ID, stride), NSX_COL("groups", INT, groups),
+	NSX_COL("instances", INT, instances), NSX_COL("total", NS, dur), NSX_COL("exposed", NS, exposed),
+	NSX_COL("wait", NS, known_wait), NSX_COL_PER("wait_mean", MEAN_NS, wait, waits),
+	NSX_COL("wait_max", NS, wait_max), NSX_COL("hidden_share", SHARE, hidden_share),
+	NSX_COL("busbw_mean", GBPS, busbw), NSX_COL("algbw_mean", GBPS, algbw),
 };
 static const struct nsx_sum_def by_axis = {
-	.size = sizeof(struct row), .key = offsetof(struct row, called), .cols = cols,
-	.ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = offsetof(struct row, called),
 	.shown = "axis name size stride groups instances total exposed wait wait_mean wait_max hidden_share busbw_mean "
 	         "algbw_mean",
 	.order = "-total axis",
 	.rank = "axis name size total exposed wait instances busbw_mean groups stride hidden_share",
 	.adds = "total"
 }, by_group = {
-	.size = sizeof(struct row), .key = offsetof(struct row, called), .cols = cols,
-	.ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = offsetof(struct row, called),
 	.shown = "axis name devices size stride instances total exposed wait wait_mean wait_max hidden_share "
 	         "busbw_mean algbw_mean",
 	.order = "-total axis devices",
@@ -128,18 +115,6 @@ finish(struct row *r)
 	r->wait_max = r->waits ? r->wait_max : NSX_ABSENT;
 }
 
-/* One more than the highest number of a device. */
-static int64_t
-devices_of(const struct nsx_catalogue *c)
-{
-	int64_t most = 0;
-
-	for (size_t i = 0; i < c->devices.n; i++)
-		if (c->devices.p[i].listed && c->devices.p[i].number >= most)
-			most = c->devices.p[i].number + 1;
-	return most;
-}
-
 static bool
 add_up(struct making *m, const struct nsx_bandwidth_sums *s)
 {
@@ -187,7 +162,7 @@ nsx_bandwidth_by_axis(struct nsx_bandwidth_sums *s, bool groups, struct nsx_err 
 	struct nsx_table *t = NULL;
 
 	m.sums.texts = &m.texts;
-	if (nsx_group_axes_settle(s->axes, &s->reading.comm->groups, devices_of(&s->reading.comm->cat))
+	if (nsx_group_axes_settle(s->axes, &s->reading.comm->groups, nsx_cat_numbers(&s->reading.comm->cat))
 	    && add_up(&m, s))
 		note_unknown(&m, &s->reading.comm->cat, t = nsx_sums_table(&m.sums, err));
 	else

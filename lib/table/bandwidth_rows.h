@@ -50,7 +50,6 @@ struct nsx_bandwidth_sums {
 	struct nsx_collective_reading reading;
 	struct nsx_sums    sums;                /* of struct nsx_bandwidth_row */
 	struct { struct nsx_bandwidth_row *p; size_t n; } rows;   /* at the end: those, the longest time first */
-	int64_t            ndiags;              /* diag records in the stream */
 	bool               warm, any_hidden;    /* it went through nsysx-warmup; a record has `hidden` */
 	int64_t            lone_ops, closed, incomplete, unknown_wait, alone, no_hidden, over_hidden;
 };

@@ -118,7 +118,6 @@ take_rows(struct grouping *x)
 {
 	struct nsx_buf text = { 0 };
 	bool good = true;
-	size_t kept = 0;
 
 	for (size_t row = 0; good && row < nsx_table_rows(x->t); row++) {
 		struct nsx_table_cell d = nsx_table_get(x->t, row, x->device);
@@ -132,14 +131,8 @@ take_rows(struct grouping *x)
 			*at = (uint32_t)row;
 	}
 	nsx_buf_free(&text);
-	if (!good || !x->devices.n)
-		return good;
-	qsort(x->devices.p, x->devices.n, sizeof *x->devices.p, nsx_sort_by_int);
-	for (size_t i = 1; i < x->devices.n; i++)
-		if (x->devices.p[i] != x->devices.p[kept])
-			x->devices.p[++kept] = x->devices.p[i];
-	x->devices.n = kept + 1;
-	return true;
+	x->devices.n = nsx_sort_unique(x->devices.p, x->devices.n);
+	return good;
 }
 
 /* ---- rows */

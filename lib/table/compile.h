@@ -37,10 +37,10 @@ struct nsx_compile_opts {
 };
 
 /* Read all of `in`, from which nothing has been read (open with NSX_READ_ORDERED), and make the tables of one reading,
- * which the caller frees. opts: struct nsx_compile_opts; *ndiags: diags in the stream, -1: it is not a stream. NSX_OK,
- * or NSX_ERR with err filled; tables that are not made are NULL. */
-int nsx_compile(struct nsx_reader *in, const void *opts, struct nsx_table **tables, int64_t *ndiags,
-                struct nsx_diags *diags, struct nsx_err *err);
+ * which the caller frees. opts: struct nsx_compile_opts. NSX_OK, or NSX_ERR with err filled; tables that are not made
+ * are NULL. */
+int nsx_compile(struct nsx_reader *in, const void *opts, struct nsx_table **tables, struct nsx_diags *diags,
+                struct nsx_err *err);
 
 /* Write a block of lines for each compilation: its time without XlaCompile's own, and the ranges that make up 99 % of
  * that. By the kind of range, or (full) by whole names. The input is a stream with all ranges of the host, or the CSV.

@@ -23,23 +23,17 @@ struct program { struct nsx_signature s; struct nsx_debug_options options; int s
 
 struct row { struct nsx_str name, why, argument, was, is, folder; int64_t id, like; };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "id",       NSX_CELL_ID,     NSX_SUM_INT, AT(id) },
-	{ "name",     NSX_CELL_STRING, NSX_SUM_STR, AT(name) },
-	{ "like",     NSX_CELL_ID,     NSX_SUM_INT, AT(like) },
-	{ "why",      NSX_CELL_STRING, NSX_SUM_STR, AT(why) },
-	{ "argument", NSX_CELL_STRING, NSX_SUM_STR, AT(argument) },
-	{ "was",      NSX_CELL_STRING, NSX_SUM_STR, AT(was) },
-	{ "is",       NSX_CELL_STRING, NSX_SUM_STR, AT(is) },
-	{ "folder",   NSX_CELL_STRING, NSX_SUM_STR, AT(folder) },
+	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("like", ID, like), NSX_COL("why", STRING, why),
+	NSX_COL("argument", STRING, argument), NSX_COL("was", STRING, was), NSX_COL("is", STRING, is),
+	NSX_COL("folder", STRING, folder),
 };
 static const struct nsx_sum_def def = {
 	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols - 1,
 	.rank = "name why argument was is id like"
 }, of_folders = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.rank = "name why argument was is folder id like"
+	NSX_ROWS(cols), .rank = "name why argument was is folder id like"
 };
 
 struct again {

@@ -55,30 +55,22 @@ bucket_text(const void *row)
 	return sizes[((const struct row *)row)->key.size].name;
 }
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-#define BY_TIME(member) offsetof(struct row, member), offsetof(struct row, time), NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",         NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.name) },
-	{ "src",          NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.src) },
-	{ "dst",          NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.dst) },
-	{ "mode",         NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, mode_text },
-	{ "bucket",       NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, bucket_text },
-	{ "count",        NSX_CELL_INT,    NSX_SUM_INT,   AT(count) },
-	{ "bytes",        NSX_CELL_BYTES,  NSX_SUM_INT,   AT(bytes) },
-	{ "time",         NSX_CELL_NS,     NSX_SUM_INT,   AT(time) },
-	{ "gbps",         NSX_CELL_GBPS,   NSX_SUM_RATIO, BY_TIME(bytes) },
-	{ "hidden_share", NSX_CELL_SHARE,  NSX_SUM_RATIO, BY_TIME(hidden) },
-	{ "by_mode",      NSX_CELL_INT,    NSX_SUM_INT,   AT(key.mode) },
-	{ "by_size",      NSX_CELL_INT,    NSX_SUM_INT,   AT(key.size) },
+	NSX_COL("name", STRING, key.name), NSX_COL("src", STRING, key.src), NSX_COL("dst", STRING, key.dst),
+	NSX_COL_SAID("mode", mode_text), NSX_COL_SAID("bucket", bucket_text), NSX_COL("count", INT, count),
+	NSX_COL("bytes", BYTES, bytes), NSX_COL("time", NS, time), NSX_COL_PER("gbps", GBPS, bytes, time),
+	NSX_COL_PER("hidden_share", SHARE, hidden, time), NSX_COL("by_mode", INT, key.mode),
+	NSX_COL("by_size", INT, key.size),
 };
 /* The longest time first; sizes of one kind together, the smallest first. */
 static const struct nsx_sum_def kinds = {
-	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(struct key),
 	.shown = "name src dst mode count bytes time gbps hidden_share", .order = "-time name src dst by_mode",
 	.rank = "src dst mode time bytes count hidden_share gbps name", .adds = "time",
 	.heads = { { "gbps", "GB/s" } }
 }, kinds_by_size = {
-	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(struct key),
 	.shown = "name src dst mode bucket count bytes time gbps hidden_share",
 	.order = "name src dst by_mode by_size",
 	.rank = "bucket src dst mode time bytes count gbps hidden_share name", .adds = "time",
@@ -103,35 +95,27 @@ rule_text(const void *finding)
 	return rules[((const struct finding *)finding)->rule];
 }
 
-#define OF(member) offsetof(struct finding, member), 0, NULL
+#undef NSX_ROW
+#define NSX_ROW struct finding
 static const struct nsx_sum_col finding_cols[] = {
-	{ "rule",    NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, rule_text },
-	{ "pid",     NSX_CELL_INT,    NSX_SUM_INT,  OF(pid) },
-	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,  OF(device) },
-	{ "start",   NSX_CELL_TIME,   NSX_SUM_INT,  OF(start) },
-	{ "dur",     NSX_CELL_NS,     NSX_SUM_INT,  OF(dur) },
-	{ "bytes",   NSX_CELL_BYTES,  NSX_SUM_INT,  OF(bytes) },
-	{ "src",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(src) },
-	{ "dst",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(dst) },
-	{ "api",     NSX_CELL_STRING, NSX_SUM_TEXT, OF(api) },
-	{ "by_rule", NSX_CELL_INT,    NSX_SUM_INT,  OF(rule) },
+	NSX_COL_SAID("rule", rule_text), NSX_COL("pid", INT, pid), NSX_COL("device", ID, device),
+	NSX_COL("start", TIME, start), NSX_COL("dur", NS, dur), NSX_COL("bytes", BYTES, bytes),
+	NSX_COL("src", STRING, src), NSX_COL("dst", STRING, dst), NSX_COL("api", STRING, api),
+	NSX_COL("by_rule", INT, rule),
 };
 static const struct nsx_sum_def of_findings = {
-	.size = sizeof(struct finding), .cols = finding_cols, .ncols = sizeof finding_cols / sizeof *finding_cols,
+	NSX_ROWS(finding_cols),
 	.shown = "rule pid device start dur bytes src dst api", .order = "-dur by_rule device start",
 	.rank = "rule start device dur bytes src api dst"
 };
 
 struct copies {
+	NSX_STATE;
 	const struct nsx_copies_options *options;
-	struct nsx_err      *err;
-	const struct nsx_catalogue *cat;
 	struct nsx_call_book calls;
 	struct nsx_intern    strings;
-	struct nsx_sums      sums;       /* of struct row */
 	NSX_VEC(struct device) devices;  /* by index of the catalogue */
 	struct nsx_sums      findings;   /* of struct finding */
-	const int64_t *came;
 	int64_t early;                   /* copies that came before their calls */
 	bool    clipped;
 };
@@ -139,7 +123,7 @@ struct copies {
 static struct row *
 row(const struct copies *f, uint32_t number)
 {
-	return nsx_sums_at(&f->sums, number);
+	return nsx_sums_at(&f->rows, number);
 }
 
 static const struct finding *
@@ -257,7 +241,7 @@ take_copy(struct copies *f, const struct nsx_event *e, bool set, struct device *
 	new.src = nsx_intern(&f->strings, nsx_string(op, NSX_OP_src));
 	new.dst = nsx_intern(&f->strings, nsx_string(op, NSX_OP_dst));
 	api_id = nsx_intern(&f->strings, api);
-	at = nsx_sums_number(&f->sums, &new);
+	at = nsx_sums_number(&f->rows, &new);
 	if (new.name == NSX_NONE || new.src == NSX_NONE || new.dst == NSX_NONE || api_id == NSX_NONE || at == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
 	struct row *r = row(f, at);
@@ -365,7 +349,7 @@ findings_shown(struct copies *f, struct nsx_table *t)
 	size_t all = nsx_sums_count(&f->findings), n = 0;
 	int64_t total = 0, rest = 0;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++)
 		total = nsx_add_sat(total, row(f, (uint32_t)i)->time, &f->clipped);
 	while (n < all && (n == 0 || finding(f, n)->dur > (total - 1) / MINOR))
 		n++;
@@ -396,11 +380,9 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
 	struct copies *f = state;
 
+	(void)at;
 	f->options = options;
-	f->err = at->err;
-	f->cat = at->cat;
-	f->came = at->came;
-	f->sums = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds,
+	f->rows = (struct nsx_sums){ .def = f->options->by_size ? &kinds_by_size : &kinds,
 	                             .texts = &f->strings };
 	f->findings = (struct nsx_sums){ .def = &of_findings, .texts = &f->strings };
 	return NSX_OK;
@@ -429,12 +411,11 @@ finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->devices.n; i++)
 		book(f, &f->devices.p[i], INT64_MAX);
 	if (!table) {
-		nsx_sums_sort(&f->sums);
+		nsx_sums_sort(&f->rows);
 		return NSX_OK;
 	}
 	report(f, diags);
-	*table = f->options->findings ? make_findings(f) : nsx_sums_table(&f->sums, f->err);
-	return *table ? NSX_OK : NSX_ERR;
+	return !f->options->findings || (*table = make_findings(f)) ? NSX_OK : NSX_ERR;
 }
 
 static void
@@ -444,7 +425,6 @@ free_all(void *state)
 
 	nsx_call_book_free(&f->calls);
 	nsx_intern_free(&f->strings);
-	nsx_sums_free(&f->sums);
 	for (size_t i = 0; i < f->devices.n; i++) {
 		free(f->devices.p[i].running.p);
 		free(f->devices.p[i].endings.p);
@@ -454,14 +434,14 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_copies_analysis = {
-	sizeof(struct copies), NSX_K(CALL) | NSX_K(OP), NSX_TIMED, begin, need, take, finish, free_all
+	sizeof(struct copies), NSX_K(CALL) | NSX_K(OP), NSX_TIMED | NSX_STATED, begin, need, take, finish, free_all
 };
 
 bool
 nsx_copies_sum(const void *state, size_t i, struct nsx_copies_sum *sum)
 {
 	const struct copies *f = state;
-	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
+	const struct row *r = i < nsx_sums_count(&f->rows) ? row(f, (uint32_t)i) : NULL;
 
 	if (!r)
 		return false;

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,38 +24,20 @@ struct row {
 	size_t  first, rows;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "id",            NSX_CELL_ID,    NSX_SUM_INT,  AT(id) },
-	{ "name",          NSX_CELL_STRING, NSX_SUM_STR,  AT(name) },
-	{ "trace",         NSX_CELL_INT,    NSX_SUM_INT,  AT(trace) },
-	{ "step",          NSX_CELL_ID,    NSX_SUM_INT,  AT(step) },
-	{ "bytes",         NSX_CELL_BYTES,  NSX_SUM_INT,  AT(bytes) },
-	{ "memory",        NSX_CELL_STRING, NSX_SUM_STR,  AT(memory) },
-	{ "arguments",     NSX_CELL_BYTES,  NSX_SUM_INT,  AT(arguments) },
-	{ "outputs",       NSX_CELL_BYTES,  NSX_SUM_INT,  AT(outputs) },
-	{ "aliased",       NSX_CELL_BYTES,  NSX_SUM_INT,  AT(aliased) },
-	{ "constants",     NSX_CELL_BYTES,  NSX_SUM_INT,  AT(constants) },
-	{ "temp",          NSX_CELL_BYTES,  NSX_SUM_INT,  AT(temp) },
-	{ "heap",          NSX_CELL_BYTES,  NSX_SUM_INT,  AT(heap) },
-	{ "peak",          NSX_CELL_BYTES,  NSX_SUM_INT,  AT(peak) },
-	{ "points",        NSX_CELL_INT,    NSX_SUM_INT,  AT(points) },
-	{ "fragmentation", NSX_CELL_BYTES,  NSX_SUM_INT,  AT(fragmentation) },
-	{ "buffer",        NSX_CELL_INT,    NSX_SUM_INT,  AT(buffer) },
-	{ "size",          NSX_CELL_BYTES,  NSX_SUM_INT,  AT(size) },
-	{ "share",         NSX_CELL_SHARE,  NSX_SUM_REAL, AT(share) },
-	{ "instruction",   NSX_CELL_STRING, NSX_SUM_STR,  AT(instruction) },
-	{ "op_name",       NSX_CELL_STRING, NSX_SUM_STR,  AT(op_name) },
-	{ "source",        NSX_CELL_STRING, NSX_SUM_STR,  AT(source) },
-	{ "kind",          NSX_CELL_STRING, NSX_SUM_STR,  AT(kind) },
-	{ "reserved",      NSX_CELL_BYTES,  NSX_SUM_INT,  AT(reserved) },
-	{ "capacity",      NSX_CELL_BYTES,  NSX_SUM_INT,  AT(capacity) },
-	{ "by_came",       NSX_CELL_INT,    NSX_SUM_INT,  AT(came) },
+	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("trace", INT, trace), NSX_COL("step", ID, step),
+	NSX_COL("bytes", BYTES, bytes), NSX_COL("memory", STRING, memory), NSX_COL("arguments", BYTES, arguments),
+	NSX_COL("outputs", BYTES, outputs), NSX_COL("aliased", BYTES, aliased), NSX_COL("constants", BYTES, constants),
+	NSX_COL("temp", BYTES, temp), NSX_COL("heap", BYTES, heap), NSX_COL("peak", BYTES, peak),
+	NSX_COL("points", INT, points), NSX_COL("fragmentation", BYTES, fragmentation), NSX_COL("buffer", INT, buffer),
+	NSX_COL("size", BYTES, size), NSX_COL("share", SHARE, share), NSX_COL("instruction", STRING, instruction),
+	NSX_COL("op_name", STRING, op_name), NSX_COL("source", STRING, source), NSX_COL("kind", STRING, kind),
+	NSX_COL("reserved", BYTES, reserved), NSX_COL("capacity", BYTES, capacity), NSX_COL("by_came", INT, came),
 };
 
 /* The order is that of the rows which are kept. */
-#define ROWS .size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-peak by_came"
+#define ROWS NSX_ROWS(cols), .order = "-peak by_came"
 
 /* Two quantities are called peak: people see one name for each. */
 #define TWO_PEAKS .heads = { { "heap", "heap_peak" }, { "peak", "whole_peak" } }

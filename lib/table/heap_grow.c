@@ -11,7 +11,6 @@
 #include "table/heap_grow.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -30,22 +29,14 @@ struct row {
 	double  unit, share;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",   NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.name) },
-	{ "kind",   NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.kind) },
-	{ "what",   NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.what) },
-	{ "first",  NSX_CELL_BYTES,  NSX_SUM_INT,  AT(size[0]) },
-	{ "second", NSX_CELL_BYTES,  NSX_SUM_INT,  AT(size[1]) },
-	{ "growth", NSX_CELL_BYTES,  NSX_SUM_INT,  AT(growth) },
-	{ "unit",   NSX_CELL_DOUBLE, NSX_SUM_REAL, AT(unit) },
-	{ "share",  NSX_CELL_SHARE,  NSX_SUM_REAL, AT(share) },
-	{ "fits",   NSX_CELL_INT,    NSX_SUM_INT,  AT(fits) },
-	{ "most",   NSX_CELL_INT,    NSX_SUM_INT,  AT(most) },
-	{ "is_same", NSX_CELL_INT,   NSX_SUM_INT,  AT(same) },
-	{ "pair",   NSX_CELL_INT,    NSX_SUM_INT,  AT(pair) },
+	NSX_COL("name", STRING, key.name), NSX_COL("kind", STRING, key.kind), NSX_COL("what", STRING, key.what),
+	NSX_COL("first", BYTES, size[0]), NSX_COL("second", BYTES, size[1]), NSX_COL("growth", BYTES, growth),
+	NSX_COL("unit", DOUBLE, unit), NSX_COL("share", SHARE, share), NSX_COL("fits", INT, fits),
+	NSX_COL("most", INT, most), NSX_COL("is_same", INT, same), NSX_COL("pair", INT, pair),
 };
-#define ROWS .size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols, \
+#define ROWS NSX_ROWS(cols), .key = sizeof(struct key), \
 	.order = "name pair is_same -growth kind what"
 static const struct nsx_sum_def plain = {
 	ROWS, .shown = "name kind what first second growth unit share",

@@ -56,10 +56,9 @@ struct nsx_idle_options {
 struct nsx_table *nsx_idle_known(struct nsx_err *err);
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). NSX_IDLE_FOLDED writes stacks to out, and *table
- * stays NULL; the other forms make *table, which the caller frees; *ndiags is the number of diags of the stream.
- * NSX_OK, or NSX_ERR with err filled and nothing to free. */
+ * stays NULL; the other forms make *table, which the caller frees. NSX_OK, or NSX_ERR with err filled and nothing to
+ * free. */
 int nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
-             struct nsx_table **table, int64_t *ndiags,
-             struct nsx_diags *diags, struct nsx_err *err);
+             struct nsx_table **table, struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

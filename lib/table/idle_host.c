@@ -2,7 +2,6 @@
  * parts of each device's current gap. */
 #include "table/idle_host.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/doing/places.h"
@@ -28,42 +27,27 @@ state_name(const void *row)
 	return nsx_doing_name((enum nsx_doing_state)((const struct row *)row)->key.state);
 }
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 #define STATE_COLS \
-	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) }, \
-	{ "cause",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, cause_name }, \
-	{ "state",   NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, state_name }, \
-	{ "what",    NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.what) }
+	NSX_COL("device", ID, key.device), NSX_COL_SAID("cause", cause_name), NSX_COL_SAID("state", state_name), \
+	NSX_COL("what", STRING, key.what)
 #define TIME_COLS \
-	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,   AT(ns) }, \
-	{ "share",   NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct row, ns), offsetof(struct row, whole), NULL }, \
-	{ "off",     NSX_CELL_NS,     NSX_SUM_INT,   AT(off) }, \
-	{ "count",   NSX_CELL_INT,    NSX_SUM_INT,   AT(count) }, \
-	{ "longest", NSX_CELL_NS,     NSX_SUM_INT,   AT(longest) }
+	NSX_COL("ns", NS, ns), NSX_COL_PER("share", SHARE, ns, whole), NSX_COL("off", NS, off), \
+	NSX_COL("count", INT, count), NSX_COL("longest", NS, longest)
 
 static const struct nsx_sum_col state_cols[] = { STATE_COLS, TIME_COLS };
 static const struct nsx_sum_col line_cols[] = {
-	STATE_COLS,
-	{ "line",    NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.line) },
-	TIME_COLS,
-	{ "samples", NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
+	STATE_COLS, NSX_COL("line", STRING, key.line), TIME_COLS, NSX_COL("samples", INT, samples),
 };
 static const struct nsx_sum_col sum_cols[] = {
-	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) },
-	{ "line",    NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.line) },
-	TIME_COLS,
-	{ "samples", NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
+	NSX_COL("device", ID, key.device), NSX_COL("line", STRING, key.line), TIME_COLS,
+	NSX_COL("samples", INT, samples),
 };
 static const struct nsx_sum_col function_cols[] = {
-	{ "device",   NSX_CELL_ID,    NSX_SUM_INT,   AT(key.device) },
-	{ "state",    NSX_CELL_STRING, NSX_SUM_SAID,  0, 0, state_name },
-	{ "function", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(key.what) },
-	{ "ns",       NSX_CELL_NS,     NSX_SUM_INT,   AT(ns) },
-	{ "share",    NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct row, ns), offsetof(struct row, whole), NULL },
-	{ "samples",  NSX_CELL_INT,    NSX_SUM_INT,   AT(samples) },
+	NSX_COL("device", ID, key.device), NSX_COL_SAID("state", state_name), NSX_COL("function", STRING, key.what),
+	NSX_COL("ns", NS, ns), NSX_COL_PER("share", SHARE, ns, whole), NSX_COL("samples", INT, samples),
 };
-#define DEF(list, by, first) { .size = sizeof(struct row), .key = sizeof(struct key), .cols = list, \
-	                      .ncols = sizeof list / sizeof *list, .order = by, .rank = first, .adds = "ns", \
+#define DEF(list, by, first) { NSX_ROWS(list), .key = sizeof(struct key), .order = by, .rank = first, .adds = "ns", \
 	                      .heads = { { "ns", "time" } } }
 static const struct nsx_sum_def defs[] = {
 	[NSX_IDLE_HOST_STATES] = DEF(state_cols, "-ns device cause state what", "ns state what cause share off"),
@@ -88,20 +72,15 @@ struct host_gap {
 /* The gap of a device that goes on. */
 struct open_gap { struct host_gap gap; NSX_VEC(struct gap_part) parts; };
 
-#define OF(member) offsetof(struct host_gap, member), 0, NULL
+#undef NSX_ROW
+#define NSX_ROW struct host_gap
 static const struct nsx_sum_col gap_cols[] = {
-	{ "device", NSX_CELL_ID,     NSX_SUM_INT,  OF(device) },
-	{ "start",  NSX_CELL_TIME,   NSX_SUM_INT,  OF(start) },
-	{ "ns",     NSX_CELL_NS,     NSX_SUM_INT,  OF(ns) },
-	{ "cause",  NSX_CELL_STRING, NSX_SUM_WORD, OF(cause) },
-	{ "state",  NSX_CELL_STRING, NSX_SUM_WORD, OF(state) },
-	{ "what",   NSX_CELL_STRING, NSX_SUM_TEXT, OF(what) },
-	{ "line",   NSX_CELL_STRING, NSX_SUM_TEXT, OF(most.line) },
-	{ "part",   NSX_CELL_NS,     NSX_SUM_INT,  OF(most.ns) },
-	{ "tid",    NSX_CELL_INT,    NSX_SUM_INT,  OF(tid) },
+	NSX_COL("device", ID, device), NSX_COL("start", TIME, start), NSX_COL("ns", NS, ns),
+	NSX_COL("cause", STRING, cause), NSX_COL("state", STRING, state), NSX_COL("what", STRING, what),
+	NSX_COL("line", STRING, most.line), NSX_COL("part", NS, most.ns), NSX_COL("tid", INT, tid),
 };
 static const struct nsx_sum_def gaps = {
-	.size = sizeof(struct host_gap), .cols = gap_cols, .ncols = sizeof gap_cols / sizeof *gap_cols,
+	NSX_ROWS(gap_cols),
 	.order = "-ns device start", .rank = "ns line what state part start device cause", .heads = { { "ns", "time" } }
 };
 
@@ -115,7 +94,7 @@ struct host {
 	struct nsx_intern  texts;     /* of what and line; number 0 is empty */
 	NSX_VEC(int64_t)        starved;  /* by device, ns */
 	struct nsx_map     counted;   /* (row, sample) */
-	int64_t            ndiags, ns[NSX_DOING_STATES], profiler, unscheduled;
+	int64_t            ns[NSX_DOING_STATES], profiler, unscheduled;
 };
 
 static struct row *
@@ -223,9 +202,7 @@ finish_gaps(struct host *h)
 		if (!end_gap(h, &h->open.p[i]))
 			return false;
 	nsx_sums_cut(&h->sums, (size_t)h->options->list);
-	for (size_t i = 0; i < nsx_sums_count(&h->sums); i++) {
-		struct host_gap *g = nsx_sums_at(&h->sums, i);
-
+	NSX_SUMS_EACH(struct host_gap, g, &h->sums) {
 		g->what = nsx_intern(&h->texts, nsx_doing_text(&h->doing, g->most.what));
 		if (g->what == NSX_NONE)
 			return false;
@@ -277,7 +254,6 @@ take(void *state, const struct nsx_rec *rec)
 {
 	struct host *h = state;
 
-	h->ndiags += rec->kind->id == NSX_DIAG;
 	return nsx_doing_take(&h->doing, rec);
 }
 
@@ -285,8 +261,7 @@ take(void *state, const struct nsx_rec *rec)
 static void
 set_wholes(struct host *h)
 {
-	for (size_t i = 0; i < nsx_sums_count(&h->sums); i++) {
-		struct row *row = nsx_sums_at(&h->sums, i);
+	NSX_SUMS_EACH(struct row, row, &h->sums) {
 		uint32_t device = nsx_cat_find_device(&h->doing.cat, row->key.device);
 
 		row->whole = device < h->starved.n ? h->starved.p[device] : 0;
@@ -322,7 +297,7 @@ report(const struct host *h, struct nsx_diags *diags)
 
 int
 nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options, struct nsx_table **table,
-              int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+              struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct host h = { .options = options, .err = err };
 	int rc = nsx_intern(&h.texts, NSX_STR("")) == 0 ? NSX_OK : nsx_err_nomem(err, NULL);
@@ -337,7 +312,6 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	h.doing.err = err;
 	nsx_doing_begin(&h.doing);
 	nsx_doing_need(&h.doing, in);
-	nsx_reader_need(in, NSX_DIAG, 0);
 	if (rc == NSX_OK)
 		rc = nsx_read_all(in, options->require, take, &h, err);
 	if (rc == NSX_OK)
@@ -349,7 +323,6 @@ nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options
 	else if (rc == NSX_OK)
 		set_wholes(&h);
 	if (rc == NSX_OK) {
-		*ndiags = h.ndiags;
 		report(&h, diags);
 		*table = nsx_sums_table(&h.sums, err);
 		rc = *table ? NSX_OK : NSX_ERR;

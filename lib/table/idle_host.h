@@ -22,9 +22,9 @@ struct nsx_idle_host_options {
 	const char    *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 
-/* Read all of `in`, whose idle time is marked, and make the table, which the caller frees; *ndiags: diags in the
- * stream. NSX_OK, or NSX_ERR with err filled. */
+/* Read all of `in`, whose idle time is marked, and make the table, which the caller frees. NSX_OK, or NSX_ERR with err
+ * filled. */
 int nsx_idle_host(struct nsx_reader *in, const struct nsx_idle_host_options *options, struct nsx_table **table,
-                  int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
+                  struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

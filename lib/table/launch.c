@@ -25,23 +25,16 @@ struct row {
 };
 
 static const char *verdict_of(const void *row);
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
-	{ "kernels", NSX_CELL_INT,    NSX_SUM_INT,  AT(kernels) },
-	{ "calls",   NSX_CELL_INT,    NSX_SUM_INT,  AT(calls) },
-	{ "queued",  NSX_CELL_INT,    NSX_SUM_INT,  AT(queued) },
-	{ "api",     NSX_CELL_NS,     NSX_SUM_INT,  AT(api) },
-	{ "queue",   NSX_CELL_NS,     NSX_SUM_INT,  AT(queue) },
-	{ "kernel",  NSX_CELL_NS,     NSX_SUM_INT,  AT(kernel) },
-	{ "starved", NSX_CELL_NS,     NSX_SUM_INT,  AT(starved) },
-	{ "stalled", NSX_CELL_NS,     NSX_SUM_INT,  AT(stalled) },
-	{ "loading", NSX_CELL_NS,     NSX_SUM_INT,  AT(loading) },
-	{ "verdict", NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, verdict_of },
+	NSX_COL("name", STRING, name), NSX_COL("kernels", INT, kernels), NSX_COL("calls", INT, calls),
+	NSX_COL("queued", INT, queued), NSX_COL("api", NS, api), NSX_COL("queue", NS, queue),
+	NSX_COL("kernel", NS, kernel), NSX_COL("starved", NS, starved), NSX_COL("stalled", NS, stalled),
+	NSX_COL("loading", NS, loading), NSX_COL_SAID("verdict", verdict_of),
 };
 /* Launches wait concurrently: the sum may exceed the length of the profile. */
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(uint64_t),
 	.order = "-starved -kernel name", .rank = "name verdict starved kernel queue", .adds = "starved",
 	.heads = { { "queue", "queue_sum" } }
 };
@@ -53,12 +46,10 @@ struct counted { uint32_t row, next; };
 struct busy { int64_t end; struct nsx_removed removed; };
 
 struct launch {
+	NSX_STATE;
 	const struct nsx_launch_options *options;   /* NULL: only sums of operations are asked for */
-	struct nsx_err       *err;
-	const struct nsx_catalogue *cat;
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;      /* of ranges */
-	struct nsx_sums       sums;       /* of struct row */
 	NSX_VEC(uint32_t)     row_of;     /* by name: its row; NSX_NONE: none yet */
 	struct nsx_call_book  calls;
 	NSX_VEC(struct counted) counted;
@@ -68,7 +59,6 @@ struct launch {
 	uint32_t              graph;      /* of CUDA graphs there */
 	NSX_VEC(struct busy)  busy;       /* by device */
 	struct nsx_excerpt    excerpt;
-	const int64_t *came;
 	int64_t no_call;
 	bool    clipped;
 };
@@ -115,7 +105,7 @@ first_in_row(struct launch *f, struct nsx_call_entry *c, uint32_t row, bool *fai
 static struct row *
 row(const struct launch *f, uint32_t number)
 {
-	return nsx_sums_at(&f->sums, number);
+	return nsx_sums_at(&f->rows, number);
 }
 
 static uint32_t
@@ -141,7 +131,7 @@ row_of(struct launch *f, uint32_t name)
 	if (name == NSX_NONE || !nsx_vec_reach(&f->row_of, name, &(uint32_t){ NSX_NONE }))
 		return NSX_NONE;
 	if (f->row_of.p[name] == NSX_NONE)
-		f->row_of.p[name] = nsx_sums_number(&f->sums, &(uint32_t[2]){ name, 0 });
+		f->row_of.p[name] = nsx_sums_number(&f->rows, &(uint32_t[2]){ name, 0 });
 	return f->row_of.p[name];
 }
 
@@ -333,12 +323,9 @@ begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	struct launch *f = state;
 
 	f->options = options;
-	f->err = at->err;
-	f->came = at->came;
-	f->cat = at->cat;
 	f->of_ops = at->names;
 	f->graph = NSX_NONE;
-	f->sums = (struct nsx_sums){ .def = &def, .texts = by_range(f) ? &f->names : at->names };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = by_range(f) ? &f->names : at->names };
 	return NSX_OK;
 }
 
@@ -360,7 +347,7 @@ finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct launch *f = state;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++) {
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
 		struct row *r = row(f, (uint32_t)i);
 		if (!nsx_call_book_knows(&f->calls, r->profile))
 			r->stalled = r->loading = NSX_ABSENT;
@@ -368,12 +355,11 @@ finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (f->clipped)
 		return nsx_err_overflow(f->err, NULL);
 	if (!table) {
-		nsx_sums_sort(&f->sums);
+		nsx_sums_sort(&f->rows);
 		return NSX_OK;
 	}
 	report(f, diags);
-	*table = nsx_sums_table(&f->sums, f->err);
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 static void
@@ -386,7 +372,6 @@ free_all(void *state)
 	nsx_intern_free(&f->names);
 	nsx_map_free(&f->counted_in);
 	nsx_call_book_free(&f->calls);
-	nsx_sums_free(&f->sums);
 	free(f->counted.p);
 	free(f->uncounted.p);
 	free(f->busy.p);
@@ -394,22 +379,23 @@ free_all(void *state)
 }
 
 const struct nsx_analysis nsx_launch_analysis = {
-	sizeof(struct launch), NSX_K(CALL) | NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, begin, need, take,
-	finish, free_all
+	sizeof(struct launch), NSX_K(CALL) | NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED | NSX_STATED, begin, need,
+	take, finish, free_all
 };
 const struct nsx_analysis nsx_launch_ranges = {
-	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP) | NSX_K(STEP), NSX_TIMED, begin, need, take,
-	finish, free_all
+	sizeof(struct launch), NSX_K(CALL) | NSX_K(RANGE) | NSX_K(OP) | NSX_K(STEP), NSX_TIMED | NSX_STATED, begin,
+	need, take, finish, free_all
 };
 const struct nsx_analysis nsx_launch_sums = {
-	sizeof(struct launch), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, begin, need_ops, take, finish, free_all
+	sizeof(struct launch), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED | NSX_STATED, begin, need_ops, take,
+	finish, free_all
 };
 
 bool
 nsx_launch_sum(const void *state, size_t i, struct nsx_launch_sum *sum)
 {
 	const struct launch *f = state;
-	const struct row *r = i < nsx_sums_count(&f->sums) ? row(f, (uint32_t)i) : NULL;
+	const struct row *r = i < nsx_sums_count(&f->rows) ? row(f, (uint32_t)i) : NULL;
 
 	if (r)
 		*sum = (struct nsx_launch_sum){ nsx_intern_str(f->of_ops, r->name), r->kernels, r->kernel, r->starved,

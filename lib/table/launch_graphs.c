@@ -35,23 +35,15 @@ struct row {
 	nsx_u128 api, span, busy, gaps, starved;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-#define PER(member, by) offsetof(struct row, member), offsetof(struct row, by), NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",      NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(first) },
-	{ "nodes",     NSX_CELL_INT,     NSX_SUM_INT,   AT(nodes) },
-	{ "replays",   NSX_CELL_INT,     NSX_SUM_INT,   AT(replays) },
-	{ "api",       NSX_CELL_NS,      NSX_SUM_TOTAL, AT(api) },
-	{ "span",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(span) },
-	{ "span_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  PER(span, replays) },
-	{ "busy",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(busy) },
-	{ "gaps",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(gaps) },
-	{ "gap_share", NSX_CELL_SHARE,   NSX_SUM_SHARE, PER(gaps, span) },
-	{ "starved",   NSX_CELL_NS,      NSX_SUM_TOTAL, AT(starved) },
+	NSX_COL("name", STRING, first), NSX_COL("nodes", INT, nodes), NSX_COL("replays", INT, replays),
+	NSX_COL("api", NS, api), NSX_COL("span", NS, span), NSX_COL_PER("span_mean", MEAN_NS, span, replays),
+	NSX_COL("busy", NS, busy), NSX_COL("gaps", NS, gaps), NSX_COL_PER("gap_share", SHARE, gaps, span),
+	NSX_COL("starved", NS, starved),
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = offsetof(struct row, first), .cols = cols,
-	.ncols = sizeof cols / sizeof *cols, .order = "-span name nodes",
+	NSX_ROWS(cols), .key = offsetof(struct row, first), .order = "-span name nodes",
 	.rank = "name replays nodes span_mean gap_share starved api span busy gaps",
 	.adds = "span"
 };
@@ -60,13 +52,11 @@ static const struct nsx_sum_def def = {
 struct busy { int64_t end; struct nsx_removed removed; };
 
 struct launched_graphs {
-	struct nsx_err   *err;
+	NSX_STATE;
 	struct nsx_intern *names;         /* of operations */
-	struct nsx_sums   replays, rows;
+	struct nsx_sums   replays;
 	NSX_VEC(struct busy) busy;        /* by device */
-	const struct nsx_catalogue *cat;
 	struct nsx_excerpt excerpt;
-	const int64_t    *came;
 	int64_t           no_call;
 };
 
@@ -76,9 +66,6 @@ graphs_begin(void *state, const void *options, const struct nsx_analysis_at *at)
 	struct launched_graphs *f = state;
 
 	(void)options;
-	f->err = at->err;
-	f->came = at->came;
-	f->cat = at->cat;
 	f->names = at->names;
 	f->replays.def = &of_replays;
 	return NSX_OK;
@@ -157,9 +144,9 @@ graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct launched_graphs *f = state;
 
+	(void)table;
 	f->rows = (struct nsx_sums){ .def = &def, .texts = f->names };
-	for (size_t i = 0; i < nsx_sums_count(&f->replays); i++) {
-		const struct replay *r = nsx_sums_at(&f->replays, i);
+	NSX_SUMS_EACH(const struct replay, r, &f->replays) {
 		struct row key = { .nodes = r->names ? r->nodes : NSX_ABSENT, .names = r->names };
 		struct row *row = nsx_sums_row(&f->rows, &key);
 
@@ -175,20 +162,17 @@ graphs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		row->busy += r->names ? r->busy.length : 0;
 		row->gaps += r->names ? span - r->busy.length : 0;
 	}
-	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
-		struct row *row = nsx_sums_at(&f->rows, i);
-
+	NSX_SUMS_EACH(struct row, row, &f->rows) {
 		if (row->nodes == NSX_ABSENT)
 			row->busy = row->gaps = NSX_SUM_NONE;
 	}
-	*table = nsx_sums_table(&f->rows, f->err);
 	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
 	else if (!nsx_sums_count(&f->replays) && !f->no_call)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operation is of a CUDA graph");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call,
 	             "operations of graphs whose call is not in the profile: not counted");
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 static void
@@ -197,12 +181,11 @@ graphs_free(void *state)
 	struct launched_graphs *f = state;
 
 	nsx_sums_free(&f->replays);
-	nsx_sums_free(&f->rows);
 	free(f->busy.p);
 	nsx_excerpt_free(&f->excerpt);
 }
 
 const struct nsx_analysis nsx_launch_graphs = {
-	sizeof(struct launched_graphs), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED, graphs_begin, graphs_need,
-	graphs_take, graphs_finish, graphs_free
+	sizeof(struct launched_graphs), NSX_K(OP) | NSX_K(STEP), NSX_NAMED | NSX_TIMED | NSX_STATED, graphs_begin,
+	graphs_need, graphs_take, graphs_finish, graphs_free
 };

@@ -60,34 +60,25 @@ struct row {
 	nsx_u128 span, api, starved, idle;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",     NSX_CELL_STRING, NSX_SUM_TEXT,  AT(first) },
-	{ "program",  NSX_CELL_STRING, NSX_SUM_TEXT,  AT(program) },
-	{ "launches", NSX_CELL_INT,    NSX_SUM_INT,   AT(ops) },
-	{ "times",    NSX_CELL_INT,    NSX_SUM_INT,   AT(times) },
-	{ "api",      NSX_CELL_NS,     NSX_SUM_TOTAL, AT(api) },
-	{ "span",     NSX_CELL_NS,     NSX_SUM_TOTAL, AT(span) },
-	{ "starved",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(starved) },
-	{ "idle",     NSX_CELL_NS,     NSX_SUM_TOTAL, AT(idle) },
-	{ "share",    NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(starved) },
+	NSX_COL("name", STRING, first), NSX_COL("program", STRING, program), NSX_COL("launches", INT, ops),
+	NSX_COL("times", INT, times), NSX_COL("api", NS, api), NSX_COL("span", NS, span),
+	NSX_COL("starved", NS, starved), NSX_COL("idle", NS, idle), NSX_COL_SHARE("share", starved),
 };
 static const struct nsx_sum_def of_same = { .size = sizeof(struct row), .key = offsetof(struct row, times) }, def = {
-	.size = sizeof(struct row), .key = offsetof(struct row, times), .cols = cols,
-	.ncols = sizeof cols / sizeof *cols, .order = "-starved -idle -span name launches",
+	NSX_ROWS(cols), .key = offsetof(struct row, times), .order = "-starved -idle -span name launches",
 	.rank = "name starved share idle launches times span api program",
 	.adds = "starved"
 };
 
 struct stretches {
-	struct nsx_err       *err;
-	struct nsx_catalogue *cat;
+	NSX_STATE;
 	struct nsx_intern    *names;      /* of operations, and labels of programs */
 	struct nsx_threads    threads;
 	NSX_VEC(struct waits) waits;      /* by thread */
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
-	struct nsx_sums       same, rows;
-	const int64_t        *came;
+	struct nsx_sums       same;
 	int64_t               no_call;
 };
 
@@ -97,10 +88,7 @@ stretches_begin(void *state, const void *options, const struct nsx_analysis_at *
 	struct stretches *f = state;
 
 	(void)options;
-	f->err = at->err;
-	f->cat = at->cat;
 	f->names = at->names;
-	f->came = at->came;
 	f->same.def = &of_same;
 	return NSX_OK;
 }
@@ -352,9 +340,7 @@ tell(const struct stretches *f, struct nsx_table *t, struct nsx_diags *diags)
 {
 	double starved = 0, idle = 0, whole = (double)f->rows.whole;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++) {
-		const struct row *r = nsx_sums_at(&f->rows, i);
-
+	NSX_SUMS_EACH(const struct row, r, &f->rows) {
 		starved += (double)r->starved;
 		idle += (double)r->idle;
 	}
@@ -408,10 +394,9 @@ stretches_free(void *state)
 	free(f->devices.p);
 	nsx_threads_free(&f->threads);
 	nsx_sums_free(&f->same);
-	nsx_sums_free(&f->rows);
 }
 
 const struct nsx_analysis nsx_launch_stretches = {
-	sizeof(struct stretches), NSX_K(OP) | NSX_K(CALL) | NSX_K(STEP), NSX_NAMED | NSX_TIMED,
+	sizeof(struct stretches), NSX_K(OP) | NSX_K(CALL) | NSX_K(STEP), NSX_NAMED | NSX_TIMED | NSX_STATED,
 	stretches_begin, stretches_need, stretches_take, stretches_finish, stretches_free
 };

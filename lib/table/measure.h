@@ -26,8 +26,8 @@ struct nsx_measure_options {
 };
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). options: struct nsx_measure_options. The caller
- * frees *table; *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_measure(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
-                struct nsx_diags *diags, struct nsx_err *err);
+ * frees *table. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_measure(struct nsx_reader *in, const void *options, struct nsx_table **table, struct nsx_diags *diags,
+                struct nsx_err *err);
 
 #endif

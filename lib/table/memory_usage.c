@@ -49,32 +49,18 @@ struct row {
 	uint32_t class;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "profile",  NSX_CELL_ID,     NSX_SUM_INT,  AT(profile) },
-	{ "device",   NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
-	{ "pid",      NSX_CELL_ID,     NSX_SUM_INT,  AT(pid) },
-	{ "memory",   NSX_CELL_STRING, NSX_SUM_TEXT, AT(site.memory) },
-	{ "start",    NSX_CELL_TIME,     NSX_SUM_INT,  AT(start) },
-	{ "live",     NSX_CELL_BYTES,  NSX_SUM_INT,  AT(live) },
-	{ "reserved", NSX_CELL_BYTES,  NSX_SUM_INT,  AT(reserved) },
-	{ "peak",     NSX_CELL_BYTES,  NSX_SUM_INT,  AT(peak) },
-	{ "capacity", NSX_CELL_BYTES,  NSX_SUM_INT,  AT(capacity) },
-	{ "share",    NSX_CELL_SHARE,  NSX_SUM_REAL, AT(share) },
-	{ "class",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(class) },
-	{ "step",     NSX_CELL_ID,     NSX_SUM_INT,  AT(step) },
-	{ "end",      NSX_CELL_BYTES,  NSX_SUM_INT,  AT(end) },
-	{ "allocs",   NSX_CELL_INT,    NSX_SUM_INT,  AT(allocs) },
-	{ "frees",    NSX_CELL_INT,    NSX_SUM_INT,  AT(frees) },
-	{ "unknown",  NSX_CELL_INT,    NSX_SUM_INT,  AT(unknown) },
-	{ "by",       NSX_CELL_STRING, NSX_SUM_TEXT, AT(site.by) },
-	{ "path",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(site.path) },
-	{ "variable", NSX_CELL_STRING, NSX_SUM_TEXT, AT(site.variable) },
-	{ "count",    NSX_CELL_INT,    NSX_SUM_INT,  AT(count) },
-	{ "bytes",    NSX_CELL_BYTES,  NSX_SUM_INT,  AT(bytes) },
-	{ "is_rest",  NSX_CELL_INT,    NSX_SUM_INT,  AT(rest) },
+	NSX_COL("profile", ID, profile), NSX_COL("device", ID, device), NSX_COL("pid", ID, pid),
+	NSX_COL("memory", STRING, site.memory), NSX_COL("start", TIME, start), NSX_COL("live", BYTES, live),
+	NSX_COL("reserved", BYTES, reserved), NSX_COL("peak", BYTES, peak), NSX_COL("capacity", BYTES, capacity),
+	NSX_COL("share", SHARE, share), NSX_COL("class", STRING, class), NSX_COL("step", ID, step),
+	NSX_COL("end", BYTES, end), NSX_COL("allocs", INT, allocs), NSX_COL("frees", INT, frees),
+	NSX_COL("unknown", INT, unknown), NSX_COL("by", STRING, site.by), NSX_COL("path", STRING, site.path),
+	NSX_COL("variable", STRING, site.variable), NSX_COL("count", INT, count), NSX_COL("bytes", BYTES, bytes),
+	NSX_COL("is_rest", INT, rest),
 };
-#define ROWS .size = sizeof(struct row), .key = sizeof(struct site), .cols = cols, .ncols = sizeof cols / sizeof *cols
+#define ROWS NSX_ROWS(cols), .key = sizeof(struct site)
 
 static const struct nsx_sum_def defs[] = {
 	[NSX_USAGE_PEAK] = { ROWS,
@@ -91,16 +77,15 @@ static const struct nsx_sum_def defs[] = {
 };
 
 struct usage {
+	NSX_STATE;
 	const struct nsx_usage_options *options;
-	struct nsx_err       *err;
-	struct nsx_catalogue *cat;
 	struct nsx_live       live;
 	struct nsx_range_book ranges;
 	struct nsx_intern     names;        /* of memories, calls, ranges, paths, classes */
 	struct nsx_buf        path;
 	struct nsx_map        curve_of;     /* (space, memory) -> curves */
 	NSX_VEC(struct curve) curves;
-	struct nsx_sums       sites, rows;
+	struct nsx_sums       sites;
 	NSX_VEC(struct life)  lives;
 	NSX_VEC(struct usage_step) steps;
 	uint64_t              changes;
@@ -112,11 +97,10 @@ usage_begin(void *state, const void *options, const struct nsx_analysis_at *at)
 {
 	struct usage *u = state;
 
+	(void)at;
 	u->options = options;
-	u->err = at->err;
-	u->cat = at->cat;
 	u->sites.def = &of_sites;
-	u->rows.def = &defs[u->options->what];
+	u->rows = (struct nsx_sums){ .def = &defs[u->options->what], .texts = &u->names };
 	return NSX_OK;
 }
 
@@ -532,7 +516,7 @@ usage_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct usage *u = state;
 	int rc = NSX_OK;
 
-	u->rows.texts = &u->names;
+	(void)table;
 	if (!nsx_sort_by(u->steps.p, u->steps.n, sizeof *u->steps.p, by_profile, NULL))
 		return NSX_NOMEM(u);
 	for (size_t i = 0; i < u->curves.n && rc == NSX_OK; i++) {
@@ -549,8 +533,7 @@ usage_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (rc != NSX_OK)
 		return NSX_ERR;
 	say(u, diags);
-	*table = nsx_sums_table(&u->rows, u->err);
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 static void
@@ -567,12 +550,11 @@ usage_free(void *state)
 	nsx_buf_free(&u->path);
 	nsx_map_free(&u->curve_of);
 	nsx_sums_free(&u->sites);
-	nsx_sums_free(&u->rows);
 	free(u->lives.p);
 	free(u->steps.p);
 }
 
 const struct nsx_analysis nsx_usage_analysis = {
-	sizeof(struct usage), NSX_K(MEMORY) | NSX_K(RANGE) | NSX_K(STEP), true, usage_begin, usage_need, usage_take,
-	usage_finish, usage_free
+	sizeof(struct usage), NSX_K(MEMORY) | NSX_K(RANGE) | NSX_K(STEP), true | NSX_STATED, usage_begin, usage_need,
+	usage_take, usage_finish, usage_free
 };

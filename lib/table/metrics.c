@@ -38,19 +38,14 @@ struct row {
 	double   mean, coverage, exclusive;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
-	{ "metric",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(metric) },
-	{ "samples",   NSX_CELL_INT,    NSX_SUM_INT,  AT(samples) },
-	{ "mean",      NSX_CELL_DOUBLE, NSX_SUM_REAL, AT(mean) },
-	{ "max",       NSX_CELL_INT,    NSX_SUM_INT,  AT(value_max) },
-	{ "coverage",  NSX_CELL_SHARE,  NSX_SUM_REAL, AT(coverage) },
-	{ "exclusive", NSX_CELL_SHARE,  NSX_SUM_REAL, AT(exclusive) },
-	{ "by_time",   NSX_CELL_INT,    NSX_SUM_REAL, AT(covered) },
+	NSX_COL("name", STRING, name), NSX_COL("metric", STRING, metric), NSX_COL("samples", INT, samples),
+	NSX_COL("mean", DOUBLE, mean), NSX_COL("max", INT, value_max), NSX_COL("coverage", SHARE, coverage),
+	NSX_COL("exclusive", SHARE, exclusive), NSX_COL("by_time", INT, covered),
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = 2 * sizeof(uint32_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = 2 * sizeof(uint32_t),
 	.shown = "name metric samples mean max coverage exclusive", .order = "-by_time name metric",
 	.rank = "name metric mean max samples coverage exclusive"
 };
@@ -73,9 +68,8 @@ struct share { int64_t time, alone; uint32_t name, running; };
 struct metric_edge { int64_t at; uint32_t share; bool begins; };
 
 struct metrics {
+	NSX_STATE;
 	const struct nsx_metrics_options *options;
-	struct nsx_err       *err;
-	struct nsx_catalogue *cat;
 	struct nsx_intern     names;
 	uint32_t              recall[NSX_RECALL];
 	struct nsx_range_book ranges;
@@ -86,7 +80,7 @@ struct metrics {
 	NSX_VEC(struct metric_edge) edges;
 	NSX_VEC(uint32_t)     active;      /* of shares */
 	NSX_VEC(struct share) shares;      /* first of all names, then of those that ran for half of it */
-	struct nsx_sums       named, rows, sampled;
+	struct nsx_sums       named, sampled;
 	int64_t               samples, things, lost, beyond, again;
 };
 
@@ -95,9 +89,8 @@ metrics_begin(void *state, const void *options, const struct nsx_analysis_at *at
 {
 	struct metrics *m = state;
 
+	(void)at;
 	m->options = options;
-	m->err = at->err;
-	m->cat = at->cat;
 	m->named.def = &of_names;
 	m->rows = (struct nsx_sums){ .def = &def, .texts = &m->names };
 	m->sampled.def = &of_sampled;
@@ -379,9 +372,7 @@ metrics_take(void *state, const struct nsx_event *e)
 static int
 add_unsampled(struct metrics *m)
 {
-	for (size_t i = 0; i < nsx_sums_count(&m->named); i++) {
-		const struct named *n = nsx_sums_at(&m->named, i);
-
+	NSX_SUMS_EACH(const struct named, n, &m->named) {
 		if (!n->sampled && !nsx_sums_row(&m->rows, &(uint32_t[2]){ n->name, NSX_NONE }))
 			return NSX_NOMEM(m);
 	}
@@ -393,13 +384,13 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct metrics *m = state;
 
+	(void)table;
 	for (size_t i = 0; i < m->lanes.n; i++)
 		if (pass(m, &m->lanes.p[i], INT64_MAX) != NSX_OK)
 			return NSX_ERR;
 	if (m->samples && add_unsampled(m) != NSX_OK)
 		return NSX_ERR;
-	for (size_t i = 0; i < nsx_sums_count(&m->rows); i++) {
-		struct row *r = nsx_sums_at(&m->rows, i);
+	NSX_SUMS_EACH(struct row, r, &m->rows) {
 		const struct named *n = nsx_sums_row(&m->named, &r->name);
 
 		r->mean = r->samples ? r->weighed / r->covered : NAN;
@@ -407,7 +398,6 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		r->value_max = r->samples ? r->value_max : NSX_ABSENT;
 		r->coverage = n && n->time ? r->covered / (double)n->time : NAN;
 	}
-	*table = nsx_sums_table(&m->rows, m->err);
 	if (!m->samples)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no samples of GPU metrics: %s",
 		             nsx_remedy(m->cat, NSX_LACK_METRICS));
@@ -420,7 +410,7 @@ metrics_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", m->again,
 	             "samples that begin before the one before them of their metric and device has ended: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", m->lost, "operations whose range is not in the stream: not counted");
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 static void
@@ -431,7 +421,6 @@ metrics_free(void *state)
 	nsx_intern_free(&m->names);
 	nsx_range_book_free(&m->ranges);
 	nsx_sums_free(&m->named);
-	nsx_sums_free(&m->rows);
 	nsx_sums_free(&m->sampled);
 	for (size_t i = 0; i < m->lanes.n; i++) {
 		free(m->lanes.p[i].running.p);
@@ -445,6 +434,6 @@ metrics_free(void *state)
 }
 
 const struct nsx_analysis nsx_metrics_analysis = {
-	sizeof(struct metrics), NSX_K(OP) | NSX_K(RANGE) | NSX_K(STEP) | NSX_K(METRIC), true, metrics_begin,
-	metrics_need, metrics_take, metrics_finish, metrics_free
+	sizeof(struct metrics), NSX_K(OP) | NSX_K(RANGE) | NSX_K(STEP) | NSX_K(METRIC), true | NSX_STATED,
+	metrics_begin, metrics_need, metrics_take, metrics_finish, metrics_free
 };

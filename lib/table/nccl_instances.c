@@ -2,7 +2,6 @@
 #include "table/nccl_instances.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/input.h"
@@ -21,35 +20,21 @@ struct row {
 	int64_t  device, start, dur, wait, hidden, op;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "comm_id",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(comm_id) },
-	{ "collective", NSX_CELL_STRING, NSX_SUM_TEXT, AT(kind) },
-	{ "pair",       NSX_CELL_STRING, NSX_SUM_TEXT, AT(pair) },
-	{ "seq",        NSX_CELL_ID,    NSX_SUM_INT,  AT(seq) },
-	{ "group",      NSX_CELL_ID,    NSX_SUM_INT,  AT(group) },
-	{ "bytes",      NSX_CELL_BYTES,  NSX_SUM_INT,  AT(bytes) },
-	{ "calls",      NSX_CELL_INT,    NSX_SUM_INT,  AT(calls) },
-	{ "algbw",      NSX_CELL_GBPS,   NSX_SUM_REAL, AT(algbw) },
-	{ "busbw",      NSX_CELL_GBPS,   NSX_SUM_REAL, AT(busbw) },
-	{ "ranks",      NSX_CELL_INT,    NSX_SUM_INT,  AT(ranks) },
-	{ "skew",       NSX_CELL_NS,     NSX_SUM_INT,  AT(skew) },
-	{ "straggler",  NSX_CELL_ID,    NSX_SUM_INT,  AT(straggler) },
-	{ "transfer",   NSX_CELL_NS,     NSX_SUM_INT,  AT(transfer) },
-	{ "device",     NSX_CELL_ID,    NSX_SUM_INT,  AT(device) },
-	{ "start",      NSX_CELL_TIME,   NSX_SUM_INT,  AT(start) },
-	{ "dur",        NSX_CELL_NS,     NSX_SUM_INT,  AT(dur) },
-	{ "wait",       NSX_CELL_NS,     NSX_SUM_INT,  AT(wait) },
-	{ "hidden",     NSX_CELL_NS,     NSX_SUM_INT,  AT(hidden) },
-	{ "op",         NSX_CELL_ID,    NSX_SUM_INT,  AT(op) },
+	NSX_COL("comm_id", STRING, comm_id), NSX_COL("collective", STRING, kind), NSX_COL("pair", STRING, pair),
+	NSX_COL("seq", ID, seq), NSX_COL("group", ID, group), NSX_COL("bytes", BYTES, bytes),
+	NSX_COL("calls", INT, calls), NSX_COL("algbw", GBPS, algbw), NSX_COL("busbw", GBPS, busbw),
+	NSX_COL("ranks", INT, ranks), NSX_COL("skew", NS, skew), NSX_COL("straggler", ID, straggler),
+	NSX_COL("transfer", NS, transfer), NSX_COL("device", ID, device), NSX_COL("start", TIME, start),
+	NSX_COL("dur", NS, dur), NSX_COL("wait", NS, wait), NSX_COL("hidden", NS, hidden), NSX_COL("op", ID, op),
 };
 static const struct nsx_sum_def of_instances = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols),
 	.shown = "comm_id collective pair seq group ranks bytes calls algbw busbw skew straggler transfer",
 	.rank = "collective bytes group busbw skew straggler ranks transfer seq", .adds = "transfer"
 }, of_each = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols),
 	.shown = "comm_id collective pair seq device start dur bytes group calls algbw busbw wait hidden op",
 	.rank = "collective device dur bytes busbw wait hidden start seq group", .adds = "dur"
 };
@@ -74,7 +59,7 @@ struct collected {
 	int64_t seq;         /* of the last row */
 	struct instance last;/* whose row that was */
 	bool    apart;       /* some instance is on clocks that cannot be compared */
-	int64_t diags, without;
+	int64_t without;
 };
 
 static struct nsx_str
@@ -84,15 +69,6 @@ text(const struct collected *c, uint32_t id)
 }
 
 NSX_ORDER(by_device, struct nsx_collective, NSX_CMP(a->device, b->device))
-
-static int
-count_diag(void *state, const struct nsx_rec *rec)
-{
-	struct collected *c = state;
-
-	c->diags += rec->kind->id == NSX_DIAG;
-	return NSX_OK;
-}
 
 /* Whether two instances are of one communicator, kind and pair of ranks. */
 static int
@@ -236,8 +212,8 @@ add_instance(void *state, struct nsx_collective *of, size_t n)
 }
 
 int
-nsx_nccl_instances(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
-                   struct nsx_diags *diags, struct nsx_err *err)
+nsx_nccl_instances(struct nsx_reader *in, const void *options, struct nsx_table **table, struct nsx_diags *diags,
+                   struct nsx_err *err)
 {
 	const struct nsx_nccl_options *o = options;
 	struct collected c = { .err = err, .each = o->each };
@@ -249,9 +225,8 @@ nsx_nccl_instances(struct nsx_reader *in, const void *options, struct nsx_table 
 	c.table = nsx_sums_begin(&c.sums, err);
 	if (!c.table)
 		return NSX_ERR;
-	c.reading = (struct nsx_collective_reading){ .instance = add_instance, .other = count_diag, .state = &c };
+	c.reading = (struct nsx_collective_reading){ .instance = add_instance, .state = &c };
 	rc = nsx_collective_instances(in, &c.reading, diags, err);
-	*ndiags = c.diags;
 	if (rc == NSX_OK && c.apart)
 		rc = nsx_err_set(err,
 			"devices of one NCCL communicator are on clocks that cannot be compared: put them on one with "

@@ -13,8 +13,8 @@ struct nsx_nccl_options { bool each, some; };
 
 /* Read all of `in` (open with NSX_READ_ORDERED, not read from yet) and make the table, which the caller frees. Holds
  * what job/comm/nccl.h does. Devices of one communicator on clocks that cannot be compared are an error. options:
- * struct nsx_nccl_options; *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_nccl_instances(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
-                       struct nsx_diags *diags, struct nsx_err *err);
+ * struct nsx_nccl_options. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_nccl_instances(struct nsx_reader *in, const void *options, struct nsx_table **table, struct nsx_diags *diags,
+                       struct nsx_err *err);
 
 #endif

@@ -68,38 +68,29 @@ say_side(const void *row)
 	return names[((const struct row *)row)->side];
 }
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "name",        NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(name) },
-	{ "beside",      NSX_CELL_STRING,  NSX_SUM_SAID,  0, 0, say_side },
-	{ "count",       NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
-	{ "hidden",      NSX_CELL_NS,      NSX_SUM_TOTAL, AT(hidden) },
-	{ "known",       NSX_CELL_NS,      NSX_SUM_TOTAL, AT(known) },
-	{ "alone_mean",  NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(alone_mean) },
-	{ "beside_mean", NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(beside_mean) },
-	{ "slowdown",    NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(slowdown) },
-	{ "paid",        NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(paid) },
-	{ "saved",       NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(saved) },
+	NSX_COL("name", STRING, name), NSX_COL_SAID("beside", say_side), NSX_COL("count", INT, count),
+	NSX_COL("hidden", NS, hidden), NSX_COL("known", NS, known), NSX_COL("alone_mean", MEAN_NS, alone_mean),
+	NSX_COL("beside_mean", MEAN_NS, beside_mean), NSX_COL("slowdown", SHARE, slowdown),
+	NSX_COL("paid", MEAN_NS, paid), NSX_COL("saved", MEAN_NS, saved),
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = 2 * sizeof(uint32_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.order = "-hidden name beside",
+	NSX_ROWS(cols), .key = 2 * sizeof(uint32_t), .order = "-hidden name beside",
 	.rank = "name beside hidden saved paid slowdown alone_mean beside_mean count known",
 	.adds = "hidden"
 };
 
 struct overlap {
-	struct nsx_err       *err;
-	struct nsx_catalogue *cat;
+	NSX_STATE;
 	struct nsx_intern    *names;
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	NSX_VEC(struct open)  open;       /* a heap */
 	NSX_VEC(uint32_t)     work_of;    /* by index of the instruction; NSX_NONE: not looked up yet */
-	struct nsx_sums       works, cells, rows;
+	struct nsx_sums       works, cells;
 	NSX_VEC(uint32_t)     cell_of;    /* by nsx_event.of_name: the last one; NSX_NONE: none */
 	struct nsx_overlap_sums all;
 	double                variance;   /* of all.paid */
-	const int64_t        *came;
 	int64_t               others;        /* operations that communicate or copy */
 };
 
@@ -118,10 +109,7 @@ overlap_begin(void *state, const void *options, const struct nsx_analysis_at *at
 	struct overlap *o = state;
 
 	(void)options;
-	o->err = at->err;
-	o->cat = at->cat;
 	o->names = at->names;
-	o->came = at->came;
 	o->cat->keep |= NSX_CAT_COSTS;
 	o->cells.def = &of_cells;
 	o->works.def = &of_works;
@@ -344,8 +332,7 @@ overlap_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		settle(nsx_sums_at(&o->rows, i));
 	if (!table)
 		return NSX_OK;
-	*table = nsx_sums_table(&o->rows, o->err);
-	if (!*table)
+	if (!(*table = nsx_sums_table(&o->rows, o->err)))
 		return NSX_ERR;
 	if (!o->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no op records: extract with --ops");
@@ -370,12 +357,11 @@ overlap_free(void *state)
 	nsx_sums_free(&o->cells);
 	free(o->work_of.p);
 	free(o->cell_of.p);
-	nsx_sums_free(&o->rows);
 	free(o->devices.p);
 	free(o->open.p);
 }
 
 const struct nsx_analysis nsx_overlap_analysis = {
-	sizeof(struct overlap), NSX_K(OP), NSX_NAMED | NSX_TIMED, overlap_begin, overlap_need, overlap_take,
-	overlap_finish, overlap_free
+	sizeof(struct overlap), NSX_K(OP), NSX_NAMED | NSX_TIMED | NSX_STATED, overlap_begin, overlap_need,
+	overlap_take, overlap_finish, overlap_free
 };

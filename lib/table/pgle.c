@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,14 +37,12 @@ struct file {
 	int64_t  in_buffers;         /* ns assigned to command buffers */
 };
 
+#define NSX_ROW struct cost
 static const struct nsx_sum_col cost_cols[] = {
-	{ "fingerprint", NSX_CELL_STRING, NSX_SUM_TEXT, offsetof(struct cost, fingerprint), 0, NULL },
-	{ "name",        NSX_CELL_STRING, NSX_SUM_TEXT, offsetof(struct cost, name), 0, NULL },
-	{ "timed",       NSX_CELL_INT,    NSX_SUM_INT,  offsetof(struct cost, timed), 0, NULL },
+	NSX_COL("fingerprint", STRING, fingerprint), NSX_COL("name", STRING, name), NSX_COL("timed", INT, timed),
 };
 static const struct nsx_sum_def of_costs = {
-	.size = sizeof(struct cost), .key = 2 * sizeof(uint32_t), .cols = cost_cols, .ncols = 3,
-	.order = "-timed fingerprint name"
+	NSX_ROWS(cost_cols), .key = 2 * sizeof(uint32_t), .order = "-timed fingerprint name"
 }, of_files = { .size = sizeof(struct file), .key = sizeof(uint32_t) };
 
 struct pgle {

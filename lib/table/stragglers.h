@@ -28,13 +28,13 @@ struct nsx_stragglers_options {
 };
 
 /* Read all of `in`, open with NSX_READ_ORDERED and not read from yet, and make the table, which the caller frees;
- * options: struct nsx_stragglers_options; *ndiags: diags in the stream. A stream with work of several reports whose
- * clocks were not aligned is an error. NSX_OK, or NSX_ERR with err filled and *tables NULL or to be freed. */
-int nsx_stragglers(struct nsx_reader *in, const void *options, struct nsx_table **tables, int64_t *ndiags,
-                   struct nsx_diags *diags, struct nsx_err *err);
+ * options: struct nsx_stragglers_options. A stream with work of several reports whose clocks were not aligned is an
+ * error. NSX_OK, or NSX_ERR with err filled and *tables NULL or to be freed. */
+int nsx_stragglers(struct nsx_reader *in, const void *options, struct nsx_table **tables, struct nsx_diags *diags,
+                   struct nsx_err *err);
 
 /* The same for the first NSX_STRAGGLERS_TOGETHER tables, in their order, in one reading; options->show is ignored. */
-int nsx_stragglers_all(struct nsx_reader *in, const void *options, struct nsx_table **tables, int64_t *ndiags,
-                       struct nsx_diags *diags, struct nsx_err *err);
+int nsx_stragglers_all(struct nsx_reader *in, const void *options, struct nsx_table **tables, struct nsx_diags *diags,
+                       struct nsx_err *err);
 
 #endif

@@ -46,9 +46,8 @@ struct nsx_summaries_of { const struct nsx_summary_options *options; size_t n; }
 
 /* Read all of `in` (open, not read from yet; metadata before what refers to it) and make a table for each of the
  * options, which the caller frees. Rows do not depend on the order of records of one kind. of: struct nsx_summaries_of;
- * *ndiags: diags in the stream; a diag that several tables have is counted once. NSX_OK, or NSX_ERR with err filled and
- * nothing to free. */
-int nsx_summaries(struct nsx_reader *in, const void *of, struct nsx_table **tables, int64_t *ndiags,
-                  struct nsx_diags *diags, struct nsx_err *err);
+ * a diag that several tables have is counted once. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_summaries(struct nsx_reader *in, const void *of, struct nsx_table **tables, struct nsx_diags *diags,
+                  struct nsx_err *err);
 
 #endif

@@ -2,17 +2,16 @@
  * says what of the struct it shows.
  *
  *   struct row { int64_t device; int64_t count; nsx_u128 wait; };
- *   static const struct nsx_sum_col cols[] = {
- *       { "device", NSX_CELL_ID, NSX_SUM_INT,   offsetof(struct row, device) },
- *       { "wait",   NSX_CELL_NS,  NSX_SUM_TOTAL, offsetof(struct row, wait) } };
- *   static const struct nsx_sum_def def = { .size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols,
- *                                           .ncols = 2,
- *                                           .order = "-wait device" };
+ *   #define NSX_ROW struct row
+ *   static const struct nsx_sum_col cols[] = { NSX_COL("device", ID, device), NSX_COL("wait", NS, wait) };
+ *   static const struct nsx_sum_def def = { NSX_ROWS(cols), .key = sizeof(int64_t), .order = "-wait device" };
  *
  *   ((struct row *)nsx_sums_row(&sums, &device))->wait += ns;      for each record
  *   table = nsx_sums_table(&sums, err);                            at the end: the longest wait first */
 #ifndef NSX_TABLE_SUMS_H
 #define NSX_TABLE_SUMS_H
+
+#include <stddef.h>
 
 #include "base/err.h"
 #include "base/map.h"
@@ -50,6 +49,36 @@ struct nsx_sum_col {
 	size_t          at, per;                     /* offsets in the row; per 0: none. Of a percentile: p */
 	const char   *(*say)(const void *row);
 };
+
+/* Columns of a row whose type is NSX_ROW, which a file defines. cell: without NSX_CELL_. How a member is read its type
+ * tells, so that a column cannot read it as something else. */
+#define NSX_COL(name, cell, member) \
+	{ name, NSX_CELL_##cell, NSX_SUM_OF(member), offsetof(NSX_ROW, member), 0, NULL }
+/* The member divided by another one. */
+#define NSX_COL_PER(name, cell, member, by) \
+	{ name, NSX_CELL_##cell, NSX_SUM_BY(member, by), offsetof(NSX_ROW, member), offsetof(NSX_ROW, by), NULL }
+/* A total as a share of nsx_sums.whole. */
+#define NSX_COL_SHARE(name, member) { name, NSX_CELL_SHARE, NSX_SUM_SHARE, offsetof(NSX_ROW, member), 0, NULL }
+/* Of a struct nsx_stat: its mean; MIN, MAX, STD or RELSTD. */
+#define NSX_COL_MEAN(name, cell, member) \
+	{ name, NSX_CELL_##cell, NSX_SUM_MEAN, offsetof(NSX_ROW, member.sum), offsetof(NSX_ROW, member.n), NULL }
+#define NSX_COL_STAT(name, cell, what, member) \
+	{ name, NSX_CELL_##cell, NSX_SUM_##what, offsetof(NSX_ROW, member), 0, NULL }
+#define NSX_COL_PERCENTILE(name, member, p) \
+	{ name, NSX_CELL_NS, NSX_SUM_PERCENTILE, offsetof(NSX_ROW, member), p, NULL }
+/* What a function says. */
+#define NSX_COL_SAID(name, say) { name, NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, say }
+
+#define NSX_SUM_OF(member) \
+	_Generic(((NSX_ROW *)0)->member, uint32_t: NSX_SUM_TEXT, int64_t: NSX_SUM_INT, nsx_u128: NSX_SUM_TOTAL, \
+	         __int128: NSX_SUM_TOTAL, struct nsx_str: NSX_SUM_STR, const char *: NSX_SUM_WORD, \
+	         double: NSX_SUM_REAL)
+#define NSX_SUM_BY(member, by) \
+	_Generic(((NSX_ROW *)0)->member, int64_t: NSX_SUM_RATIO, \
+	         default: _Generic(((NSX_ROW *)0)->by, int64_t: NSX_SUM_MEAN, nsx_u128: NSX_SUM_SHARE))
+
+/* Of a definition: rows of that type, with those columns. */
+#define NSX_ROWS(list) .size = sizeof(NSX_ROW), .cols = list, .ncols = sizeof list / sizeof *list
 
 enum { NSX_SUM_COLS = 48 };   /* columns of a table */
 
@@ -106,6 +135,10 @@ nsx_sums_at(const struct nsx_sums *s, size_t i)
 {
 	return s->rows.p + i * s->def->size;
 }
+
+/* For each row, as a pointer `r` to that type; none may be added meanwhile. */
+#define NSX_SUMS_EACH(type, r, sums) \
+	for (type *r = (void *)(sums)->rows.p; r && (const unsigned char *)r < (sums)->rows.p + (sums)->rows.n; r++)
 
 /* Remove the rows that `keep` does not want: their number. The others keep their order. None may be added
  * afterwards. */

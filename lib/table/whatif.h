@@ -28,8 +28,8 @@ struct nsx_whatif_options {
 const char *nsx_whatif_check(const char *text);
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). wanted: struct nsx_whatif_options. The caller
- * frees *table; *ndiags: diags in the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, int64_t *ndiags,
-               struct nsx_diags *diags, struct nsx_err *err);
+ * frees *table. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, struct nsx_diags *diags,
+               struct nsx_err *err);
 
 #endif

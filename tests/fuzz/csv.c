@@ -22,17 +22,16 @@ make_table(const uint8_t *data, size_t size, enum nsx_compile_by by)
 	struct nsx_err err = { "" }, write_err = { "" };
 	struct nsx_diags diags = { 0 };
 	struct nsx_table *made = NULL;
-	int64_t ndiags;
 	const struct nsx_compile_opts opts = { .by = &by, .nby = 1, .csv = nsx_extract_compile_csv,
 	                                       .loading = by != NSX_COMPILE_PASS && by != NSX_COMPILE_PROCESS };
 	struct nsx_reader *r = nsx_reader_mem(data, size, "fuzz", NSX_READ_ORDERED, &err);
-	int rc = r ? nsx_compile(r, &opts, &made, &ndiags, &diags, &err) : NSX_ERR;
+	int rc = r ? nsx_compile(r, &opts, &made, &diags, &err) : NSX_ERR;
 
 	judge(rc, &err);
 	if (rc == NSX_OK) {
 		struct nsx_outfile *out = nsx_outfile_open("/dev/null", &write_err);
 
-		if (!out || nsx_table_write(made, NSX_TABLE_ALIGNED, ndiags, out, &write_err) != NSX_OK)
+		if (!out || nsx_table_write(made, NSX_TABLE_ALIGNED, nsx_reader_diags(r), out, &write_err) != NSX_OK)
 			abort();
 		nsx_outfile_free(out);
 	}

@@ -1,5 +1,5 @@
-/* pipeline.c -- fuzz what follows extraction: any bytes as a stream through merge, warmup, align, overlap and collectives, then into every
- * table and fold. The output of each is accepted by the next; a refusal has a message. */
+/* pipeline.c -- fuzz what follows extraction: any bytes as a stream through merge, warmup, align, overlap and
+ * collectives, then into every table and fold. The output of each is accepted by the next; a refusal has a message. */
 #include "bytes.h"
 #include "tests/fuzz/listed.h"
 
@@ -147,16 +147,14 @@ collectives(const char *from, struct fuzz_file *to)
 static int
 listed(struct nsx_reader *in, int number, struct nsx_table **t, struct nsx_diags *diags, struct nsx_err *err)
 {
-	int64_t ndiags;
-
 #define TABLE(NAME, ...) if (number-- == 0) { \
 		const struct nsx_##NAME##_options opts = { __VA_ARGS__ }; \
-		return nsx_##NAME(in, &opts, t, &ndiags, diags, err); \
+		return nsx_##NAME(in, &opts, t, diags, err); \
 	}
 #define ANALYSIS(NAME, ...) if (number-- == 0) { \
 		const struct nsx_##NAME##_options opts = { __VA_ARGS__ }; \
 		struct nsx_analysis_run run = { .is = &nsx_##NAME##_analysis, .options = &opts }; \
-		return nsx_analyse_tables(&run, 1, in, NULL, t, &ndiags, diags, err); \
+		return nsx_analyse_tables(&run, 1, in, NULL, t, diags, err); \
 	}
 	FUZZ_LISTED(TABLE, ANALYSIS)
 	return NSX_ERR;
@@ -171,22 +169,21 @@ table(const char *from, int number)
 	struct nsx_reader *in = nsx_reader_open(from, NSX_READ_ORDERED, &read_err);
 	struct nsx_outfile *out = nsx_outfile_open("/dev/null", &err);
 	struct nsx_table *t = NULL;
-	int64_t ndiags;
 	int rc;
 
 	fuzz_must(in && out);
 	if (number < SUMMARIES) {
 		const struct nsx_summary_options opts = { .by = (enum nsx_summary_by)number, .cover = { 99, 100 } };
-		rc = nsx_summaries(in, &(struct nsx_summaries_of){ &opts, 1 }, &t, &ndiags, &diags, &err);
+		rc = nsx_summaries(in, &(struct nsx_summaries_of){ &opts, 1 }, &t, &diags, &err);
 	} else if ((number -= SUMMARIES) < SHOWS) {
 		const struct nsx_stragglers_options opts = { (enum nsx_stragglers_show)number, NULL, NULL };
-		rc = nsx_stragglers(in, &opts, &t, &ndiags, &diags, &err);
+		rc = nsx_stragglers(in, &opts, &t, &diags, &err);
 	} else if ((number -= SHOWS) < FOLDS) {
 		const struct nsx_fold_options opts = { .by = (enum nsx_fold_by)number, .cover = { 99, 100 }, .names = (enum nsx_names)(number % 3), .exposed = number % 2 };
 		rc = nsx_folds(in, &opts, 1, &out, &diags, &err);
 	} else if ((number -= FOLDS) < MEASURES) {
 		const struct nsx_measure_options opts = { .what = (enum nsx_measure_what)number, .module = number ? "jit_f" : NULL, .range = number ? NULL : "f" };
-		rc = nsx_measure(in, &opts, &t, &ndiags, &diags, &err);
+		rc = nsx_measure(in, &opts, &t, &diags, &err);
 	} else if ((number -= MEASURES) < DIAGNOSES) {
 		const struct nsx_diagnose_options opts = { .form = (enum nsx_diagnose_form)number, .min = 0, .step = number == 1 ? "f" : NULL };
 		struct nsx_diagnosis diagnosis;
@@ -200,13 +197,13 @@ table(const char *from, int number)
 			.module = "jit_f", .every = 1 << 30, .latency = NSX_IDLE_LATENCY, .list = 3, .zeros = number % 2
 		};
 
-		rc = nsx_idle(in, &opts, out, &t, &ndiags, &diags, &err);
+		rc = nsx_idle(in, &opts, out, &t, &diags, &err);
 	} else if ((number -= IDLES) < LISTED) {
 		rc = listed(in, number, &t, &diags, &err);
 	} else {
 		const struct nsx_bandwidth_options opts = { .by = NSX_BANDWIDTH_GROUP };
 
-		rc = nsx_bandwidth(in, &opts, &t, &ndiags, &diags, &err);
+		rc = nsx_bandwidth(in, &opts, &t, &diags, &err);
 	}
 	fuzz_must(rc == NSX_OK || err.msg[0] || read_err.msg[0]);
 	if (rc == NSX_OK && t)

@@ -244,6 +244,16 @@ orders(void)
 	ok(by_one(&p, &q) < 0 && by_one(&q, &p) > 0, "pointers");
 }
 
+static void
+unique(void)
+{
+	int64_t v[] = { 5, INT64_MIN, 5, -1, 5, INT64_MAX, -1 }, one[] = { 7 };
+	static const int64_t want[] = { INT64_MIN, -1, 5, INT64_MAX };
+
+	ok(nsx_sort_unique(v, 7) == 4 && memcmp(v, want, sizeof want) == 0, "each value once, in order");
+	ok(nsx_sort_unique(one, 1) == 1 && one[0] == 7 && nsx_sort_unique(NULL, 0) == 0, "one value once, and none");
+}
+
 int
 main(void)
 {
@@ -272,5 +282,6 @@ main(void)
 	with_context();
 	first();
 	orders();
+	unique();
 	return done();
 }

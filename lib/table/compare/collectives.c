@@ -182,7 +182,6 @@ nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags
 		rc = nsx_bandwidth_collect(s->in, &l.sums, &own, c->err);
 	if (rc == NSX_OK && !finish(&l))
 		rc = nsx_err_nomem(c->err, NULL);
-	s->diags = l.sums.ndiags;
 	s->warm = l.sums.warm;
 	s->top.any_comm = s->time > 0;
 	s->top.any_hidden = l.sums.any_hidden;

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/members.h"
 #include "base/sort.h"
@@ -183,7 +182,6 @@ static void
 put_devices(const struct cmp_result *r, size_t n, struct nsx_buf *b)
 {
 	NSX_VEC(int64_t) devices = { 0 };
-	size_t kept = 0;
 	bool single = true;
 
 	for (size_t i = 0; i < n && single; i++) {
@@ -195,11 +193,8 @@ put_devices(const struct cmp_result *r, size_t n, struct nsx_buf *b)
 		b->failed |= !nsx_vec_push(&devices, device);
 	}
 	/* Rows come by class: a device may have one of each. */
-	if (devices.n)
-		qsort(devices.p, devices.n, sizeof *devices.p, nsx_sort_by_int);
-	for (size_t i = 0; i < devices.n; i++)
-		if (!i || devices.p[i] != devices.p[kept - 1])
-			devices.p[kept++] = devices.p[i];
+	size_t kept = nsx_sort_unique(devices.p, devices.n);
+
 	if (single && kept) {
 		nsx_buf_c(b, kept > 1 ? "; on devices " : "; on device ");
 		nsx_ranges_put(devices.p, kept, b);
@@ -381,6 +376,7 @@ read_side(struct cmp *c, struct cmp_side *s, int by, struct nsx_diags *diags)
 	int rc = (by >= 0 ? nsx_compare_read_table : c->tables && c->way->sum_up ? c->way->sum_up
 	          : c->way->read)(c, s, diags);
 
+	s->diags = nsx_reader_diags(s->in);
 	return rc != NSX_OK || count_devices(c, s) ? rc : nsx_err_nomem(c->err, NULL);
 }
 

@@ -283,13 +283,8 @@ settle_executions(struct cmp_side *s)
 
 		for (; at != NSX_NONE; at = s->cells.p[at].next) {
 			struct cmp_cell *c = &s->cells.p[at];
-			size_t n = 0;
 
-			qsort(c->numbers.p, c->numbers.n, sizeof *c->numbers.p, nsx_sort_by_int);
-			for (size_t k = 0; k < c->numbers.n; k++)
-				if (!n || c->numbers.p[n - 1] != c->numbers.p[k])
-					c->numbers.p[n++] = c->numbers.p[k];
-			c->numbers.n = c->times.n = n;
+			c->numbers.n = c->times.n = nsx_sort_unique(c->numbers.p, c->numbers.n);
 		}
 	}
 }

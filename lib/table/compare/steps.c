@@ -12,7 +12,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "job/causes.h"
@@ -255,7 +254,6 @@ find_steps(struct cmp *c, struct cmp_side *s, struct nsx_spool *spool, struct ns
 
 	if (!spool || nsx_steps_collect(s->in, &options, set, spool, own, c->err) != NSX_OK)
 		return NSX_ERR;
-	s->diags = set->ndiags;
 	s->warm = set->warm;
 	s->start = nsx_compare_start_of(&set->cat);
 	if (!set->suffixed || !set->list.n || c->repeat)

@@ -328,7 +328,6 @@ begin(struct cmp *c, struct cmp_side *s)
 	for (int i = 0; i < NFORMS; i++)
 		if (forms[i].by == (int)c->options.by)
 			p.form = &forms[i];
-	s->diags = -1;
 	return p;
 }
 
@@ -363,7 +362,7 @@ nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	struct nsx_table *table;
 
 	s->summed = !c->way->devices;
-	if (nsx_summaries(s->in, &one, &table, &s->diags, diags, c->err) != NSX_OK)
+	if (nsx_summaries(s->in, &one, &table, diags, c->err) != NSX_OK)
 		return end(&p, NSX_ERR);
 	int rc = read_summary(&p, table);
 

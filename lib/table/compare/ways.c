@@ -1,7 +1,6 @@
 /* ways.c -- what can be compared: each way's words, columns, and how its rows are read, ordered and judged; and the
  * table of results, which is made from these definitions alone. */
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "table/compare/join.h"
@@ -189,34 +188,28 @@ struct shown {
 	struct shown_side side[2];
 };
 
-#define AT(member) offsetof(struct shown, member), 0, NULL
-#define STR(name, member) { name, NSX_CELL_STRING, NSX_SUM_STR, AT(member) }
-#define WORD(name) { #name, NSX_CELL_STRING, NSX_SUM_WORD, AT(name) }
-#define INT(name, type, member) { name, type, NSX_SUM_INT, AT(member) }
-#define REAL(name, type, member) { name, type, NSX_SUM_REAL, AT(member) }
+#define NSX_ROW struct shown
 /* Of both sides. */
-#define INTS(name, type, member) INT("base_" name, type, side[0].member), INT("new_" name, type, side[1].member)
-#define REALS(name, type, member) REAL("base_" name, type, side[0].member), REAL("new_" name, type, side[1].member)
+#define BOTH(name, cell, member) \
+	NSX_COL("base_" name, cell, side[0].member), NSX_COL("new_" name, cell, side[1].member)
 static const struct nsx_sum_col cols[] = {
-	STR("program", program), STR("name", name), STR("base_name", base_name), STR("key", key),
-	STR("base_key", base_name), STR("class", key), STR("statistic", name), STR("source", name),
-	STR("base_source", base_name), STR("phase", name), STR("type", type), STR("opcode", opcode),
-	STR("op_name", op_name), STR("axis", axis), STR("collective", kind),
-	WORD(match), WORD(program_match), WORD(verdict), WORD(witness),
-	INT("id", NSX_CELL_ID, id), INT("device", NSX_CELL_ID, device), INT("bytes", NSX_CELL_BYTES, bytes),
-	INT("base_bytes", NSX_CELL_BYTES, base_bytes), INT("group", NSX_CELL_ID, group),
-	REAL("base", NSX_CELL_MEAN_NS, side[0].mean), REAL("new", NSX_CELL_MEAN_NS, side[1].mean),
-	REAL("diff", NSX_CELL_MEAN_NS, diff), REAL("delta", NSX_CELL_MEAN_NS, diff),
-	REAL("change", NSX_CELL_SHARE, change), REAL("delta_share", NSX_CELL_SHARE, of_whole),
-	REAL("noise", NSX_CELL_MEAN_NS, noise),
-	REAL("effect", NSX_CELL_MEAN_NS, effect),
-	INTS("execs", NSX_CELL_INT, execs), INTS("count", NSX_CELL_INT, count), INTS("steps", NSX_CELL_INT, count),
-	INTS("p50", NSX_CELL_NS, p50), INTS("p99", NSX_CELL_NS, p99), INTS("instances", NSX_CELL_INT, instances),
-	REALS("span", NSX_CELL_MEAN_NS, span), REALS("rate", NSX_CELL_DOUBLE, rate),
-	REALS("n_eff", NSX_CELL_DOUBLE, n_eff), REALS("share", NSX_CELL_SHARE, share),
-	REALS("transfer", NSX_CELL_MEAN_NS, transfer), REALS("busbw", NSX_CELL_GBPS, busbw),
-	INT("base_runs", NSX_CELL_INT, runs), REAL("base_std", NSX_CELL_MEAN_NS, between.deviation),
-	REAL("base_min", NSX_CELL_MEAN_NS, between.lowest), REAL("base_max", NSX_CELL_MEAN_NS, between.highest)
+	NSX_COL("program", STRING, program), NSX_COL("name", STRING, name), NSX_COL("base_name", STRING, base_name),
+	NSX_COL("key", STRING, key), NSX_COL("base_key", STRING, base_name), NSX_COL("class", STRING, key),
+	NSX_COL("statistic", STRING, name), NSX_COL("source", STRING, name), NSX_COL("base_source", STRING, base_name),
+	NSX_COL("phase", STRING, name), NSX_COL("type", STRING, type), NSX_COL("opcode", STRING, opcode),
+	NSX_COL("op_name", STRING, op_name), NSX_COL("axis", STRING, axis), NSX_COL("collective", STRING, kind),
+	NSX_COL("match", STRING, match), NSX_COL("program_match", STRING, program_match),
+	NSX_COL("verdict", STRING, verdict), NSX_COL("witness", STRING, witness), NSX_COL("id", ID, id),
+	NSX_COL("device", ID, device), NSX_COL("bytes", BYTES, bytes), NSX_COL("base_bytes", BYTES, base_bytes),
+	NSX_COL("group", ID, group), NSX_COL("base", MEAN_NS, side[0].mean), NSX_COL("new", MEAN_NS, side[1].mean),
+	NSX_COL("diff", MEAN_NS, diff), NSX_COL("delta", MEAN_NS, diff), NSX_COL("change", SHARE, change),
+	NSX_COL("delta_share", SHARE, of_whole),
+	NSX_COL("noise", MEAN_NS, noise), NSX_COL("effect", MEAN_NS, effect), BOTH("execs", INT, execs),
+	BOTH("count", INT, count), BOTH("steps", INT, count), BOTH("p50", NS, p50), BOTH("p99", NS, p99),
+	BOTH("instances", INT, instances), BOTH("span", MEAN_NS, span), BOTH("rate", DOUBLE, rate),
+	BOTH("n_eff", DOUBLE, n_eff), BOTH("share", SHARE, share), BOTH("transfer", MEAN_NS, transfer),
+	BOTH("busbw", GBPS, busbw), NSX_COL("base_runs", INT, runs), NSX_COL("base_std", MEAN_NS, between.deviation),
+	NSX_COL("base_min", MEAN_NS, between.lowest), NSX_COL("base_max", MEAN_NS, between.highest),
 };
 
 static double
@@ -330,8 +323,7 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 	const struct cmp_way *w = c->way;
 	bool runs = c->side[NSX_COMPARE_BASE].nruns;
 	char names[512];
-	struct nsx_sum_def def = { .size = sizeof(struct shown), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	                           .shown = names };
+	struct nsx_sum_def def = { NSX_ROWS(cols), .shown = names };
 	struct nsx_sums out = { .def = &def };
 	struct nsx_table *t;
 	int rc = NSX_OK;

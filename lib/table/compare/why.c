@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,23 +81,15 @@ enum match { MATCH_NAME, MATCH_PLACE, MATCH_NEW, MATCH_GONE, NMATCHES };
 static const char *const words[] = { [MATCH_NAME] = "name", [MATCH_PLACE] = "place", [MATCH_NEW] = "new",
                                      [MATCH_GONE] = "gone" };
 
-#define AT(member) offsetof(struct cmp_why_pair, member), 0, NULL
+#define NSX_ROW struct cmp_why_pair
 static const struct nsx_sum_col cols[] = {
-	{ "class",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(class) },
-	{ "device",    NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
-	{ "kind",      NSX_CELL_STRING, NSX_SUM_WORD, AT(kind) },
-	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.name) },
-	{ "range",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(range) },
-	{ "base_name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(base) },
-	{ "match",     NSX_CELL_STRING, NSX_SUM_WORD, AT(match) },
-	{ "base",      NSX_CELL_NS,     NSX_SUM_INT,  AT(mean[0]) },
-	{ "new",       NSX_CELL_NS,     NSX_SUM_INT,  AT(mean[1]) },
-	{ "diff",      NSX_CELL_NS,     NSX_SUM_INT,  AT(diff) },
-	{ "share",     NSX_CELL_SHARE,  NSX_SUM_REAL, AT(share) },
+	NSX_COL("class", STRING, class), NSX_COL("device", ID, device), NSX_COL("kind", STRING, kind),
+	NSX_COL("name", STRING, key.name), NSX_COL("range", STRING, range), NSX_COL("base_name", STRING, base),
+	NSX_COL("match", STRING, match), NSX_COL("base", NS, mean[0]), NSX_COL("new", NS, mean[1]),
+	NSX_COL("diff", NS, diff), NSX_COL("share", SHARE, share),
 };
 static const struct nsx_sum_def pairs = {
-	.size = sizeof(struct cmp_why_pair), .key = sizeof(struct cmp_why_pair_key),
-	.cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(struct cmp_why_pair_key),
 	.rank = "kind name diff share device range match base new base_name class"
 };
 

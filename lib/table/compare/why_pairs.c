@@ -57,20 +57,14 @@ how_text(const void *row)
 	return hows[((const struct renamed *)row)->key.how];
 }
 
-#define AT(member) offsetof(struct renamed, member), 0, NULL
+#define NSX_ROW struct renamed
 static const struct nsx_sum_col cols[] = {
-	{ "class",     NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.class) },
-	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.name) },
-	{ "base_name", NSX_CELL_STRING, NSX_SUM_TEXT, AT(key.base) },
-	{ "how",       NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, how_text },
-	{ "places",    NSX_CELL_INT,    NSX_SUM_INT,  AT(places) },
-	{ "base",      NSX_CELL_NS,     NSX_SUM_INT,  AT(ns[0]) },
-	{ "new",       NSX_CELL_NS,     NSX_SUM_INT,  AT(ns[1]) },
-	{ "diff",      NSX_CELL_NS,     NSX_SUM_INT,  AT(diff) },
+	NSX_COL("class", STRING, key.class), NSX_COL("name", STRING, key.name), NSX_COL("base_name", STRING, key.base),
+	NSX_COL_SAID("how", how_text), NSX_COL("places", INT, places), NSX_COL("base", NS, ns[0]),
+	NSX_COL("new", NS, ns[1]), NSX_COL("diff", NS, diff),
 };
 const struct nsx_sum_def nsx_compare_renamed = {
-	.size = sizeof(struct renamed), .key = sizeof(struct renamed_key), .cols = cols,
-	.ncols = sizeof cols / sizeof *cols, .order = "class -new -base name base_name how",
+	NSX_ROWS(cols), .key = sizeof(struct renamed_key), .order = "class -new -base name base_name how",
 	.rank = "name base_name how places base new diff class"
 };
 

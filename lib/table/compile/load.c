@@ -13,7 +13,6 @@ struct loading {
 	struct nsx_reader *in;
 	struct nsx_map     range_at;   /* id -> index in c->ranges; MISSING: an earlier range has it as its parent */
 	bool               open;       /* c->profile is set */
-	int64_t            diags;
 };
 
 enum { MISSING = NSX_NONE - 1 };
@@ -149,13 +148,12 @@ load(void *state, const struct nsx_rec *rec)
 		rc = nsx_cat_take(&l->c->cat, rec, l->c->err);
 	else if (rec->kind->id == NSX_COMPILE)
 		rc = load_compile(l, rec);
-	l->diags += rec->kind->id == NSX_DIAG;
 	return rc == NSX_OK ? load_span(l, rec) : rc;
 }
 
 /* Read a stream, or (csv) the records that c->opts->csv converts CSV to, into c. */
 static int
-load_all(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags)
+load_all(struct compiling *c, struct nsx_reader *in, bool csv)
 {
 	struct loading l = { .c = c, .in = in };
 
@@ -167,13 +165,12 @@ load_all(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags)
 	if (rc == NSX_OK)
 		rc = flush(&l);
 	nsx_map_free(&l.range_at);
-	*diags = csv ? -1 : l.diags;
 	return rc;
 }
 
 int
-nsx_compile(struct nsx_reader *in, const void *wanted, struct nsx_table **tables, int64_t *ndiags,
-            struct nsx_diags *diags, struct nsx_err *err)
+nsx_compile(struct nsx_reader *in, const void *wanted, struct nsx_table **tables, struct nsx_diags *diags,
+            struct nsx_err *err)
 {
 	const struct nsx_compile_opts *opts = wanted;
 	struct compiling c = { .opts = opts, .tables = calloc(opts->nby, sizeof *c.tables),
@@ -181,13 +178,12 @@ nsx_compile(struct nsx_reader *in, const void *wanted, struct nsx_table **tables
 	bool csv;
 	int rc = c.tables ? nsx_csv_is(nsx_reader_input(in), &csv) : nsx_err_nomem(err, c.where);
 
-	*ndiags = -1;
 	for (size_t i = 0; i < opts->nby; i++)
 		tables[i] = NULL;
 	for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++)
 		c.tables[i] = (struct compile_rows){ opts->by[i], { .def = &nsx_compile_rows } };
 	if (rc == NSX_OK)
-		rc = load_all(&c, in, csv, ndiags);
+		rc = load_all(&c, in, csv);
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_WARNING, "", c.orphans,
 			"compile ranges whose parent is not in the stream: their time is counted, but in no "

@@ -2,7 +2,6 @@
  * in any order. */
 #include "table/compile/compile.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static const char *const by_names[] = { "range", "pass", "phase", "module", "process" };
@@ -39,25 +38,15 @@ nearest(fine_time v)
 
 /* ---- ranges, passes, phases, modules ---- */
 
-#define AT(member) offsetof(struct compiling_row, member), 0, NULL
+#define NSX_ROW struct compiling_row
 static const struct nsx_sum_col row_cols[] = {
-	{ "id",           NSX_CELL_ID,      NSX_SUM_INT,   AT(id) },
-	{ "name",         NSX_CELL_STRING,  NSX_SUM_STR,   AT(name) },
-	{ "key",          NSX_CELL_STRING,  NSX_SUM_STR,   AT(program_key) },
-	{ "compilations", NSX_CELL_INT,     NSX_SUM_INT,   AT(compilations) },
-	{ "self",         NSX_CELL_NS,      NSX_SUM_INT,   AT(self_ns) },
-	{ "child",        NSX_CELL_NS,      NSX_SUM_INT,   AT(child_ns) },
-	{ "total",        NSX_CELL_NS,      NSX_SUM_INT,   AT(self_ns) },
-	{ "mean",         NSX_CELL_MEAN_NS, NSX_SUM_RATIO, offsetof(struct compiling_row, self_ns),
-	                                                   offsetof(struct compiling_row, compilations), NULL },
-	{ "max",          NSX_CELL_NS,      NSX_SUM_INT,   AT(longest) },
-	{ "work",         NSX_CELL_NS,      NSX_SUM_INT,   AT(work_ns) },
-	{ "share",        NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(share) },
-	{ "by_fraction",  NSX_CELL_INT,     NSX_SUM_TOTAL, AT(fraction) },
-	{ "by_program",   NSX_CELL_ID,      NSX_SUM_INT,   AT(program) },
+	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("key", STRING, program_key),
+	NSX_COL("compilations", INT, compilations), NSX_COL("self", NS, self_ns), NSX_COL("child", NS, child_ns),
+	NSX_COL("total", NS, self_ns), NSX_COL_PER("mean", MEAN_NS, self_ns, compilations), NSX_COL("max", NS, longest),
+	NSX_COL("work", NS, work_ns), NSX_COL("share", SHARE, share), NSX_COL("by_fraction", INT, fraction),
+	NSX_COL("by_program", ID, program),
 };
-#define ROWS .size = sizeof(struct compiling_row), .key = sizeof(int64_t), .cols = row_cols, \
-	     .ncols = sizeof row_cols / sizeof *row_cols
+#define ROWS NSX_ROWS(row_cols), .key = sizeof(int64_t)
 const struct nsx_sum_def nsx_compile_rows = { ROWS, .order = "-by_fraction name by_program" };
 static const struct nsx_sum_def ranges = {
 	ROWS, .order = "-self name by_program", .shown = "name self child share", .adds = "self"
@@ -65,7 +54,6 @@ static const struct nsx_sum_def ranges = {
 	ROWS, .order = "-self name by_program", .shown = "id name key compilations total mean max work share",
 	.rank = "key total share compilations mean max work", .adds = "total"
 };
-#undef AT
 
 /* Make self of every row an integer: round down, then add one to the largest fractions, as many as the exact total
  * requires. */
@@ -74,9 +62,7 @@ round_rows(struct nsx_sums *rows)
 {
 	nsx_u128 missing = 0;
 
-	for (size_t i = 0; i < nsx_sums_count(rows); i++) {
-		struct compiling_row *r = nsx_sums_at(rows, i);
-
+	NSX_SUMS_EACH(struct compiling_row, r, rows) {
 		r->fraction = fraction(r->self);
 		missing += r->fraction;
 	}
@@ -112,9 +98,7 @@ rows_table(struct compiling *c)
 	struct nsx_sums *rows = &c->at->rows;
 	fine_time total = 0;
 
-	for (size_t i = 0; i < nsx_sums_count(rows); i++) {
-		struct compiling_row *r = nsx_sums_at(rows, i);
-
+	NSX_SUMS_EACH(struct compiling_row, r, rows) {
 		r->id = NSX_ABSENT;
 		if (c->at->by == NSX_COMPILE_MODULE)
 			name_program(c, r);
@@ -125,9 +109,7 @@ rows_table(struct compiling *c)
 			nsx_err_set(c->err, "%s: the sum of compile times exceeds 63 bits", c->where);
 			return NULL;
 		}
-	for (size_t i = 0; i < nsx_sums_count(rows); i++) {
-		struct compiling_row *r = nsx_sums_at(rows, i);
-
+	NSX_SUMS_EACH(struct compiling_row, r, rows) {
 		r->self_ns = whole(r->self);
 		r->child_ns = nearest(r->child);
 		r->work_ns = whole(r->work);
@@ -144,22 +126,15 @@ rows_table(struct compiling *c)
  * number. */
 struct process_row { int64_t profile, pid, compilations, compile, wall, idle, at; struct nsx_str name; };
 
-#define AT(member) offsetof(struct process_row, member), 0, NULL
+#undef NSX_ROW
+#define NSX_ROW struct process_row
 static const struct nsx_sum_col process_cols[] = {
-	{ "profile",      NSX_CELL_ID,     NSX_SUM_INT,   AT(profile) },
-	{ "name",         NSX_CELL_STRING, NSX_SUM_STR,   AT(name) },
-	{ "pid",          NSX_CELL_INT,    NSX_SUM_INT,   AT(pid) },
-	{ "compilations", NSX_CELL_INT,    NSX_SUM_INT,   AT(compilations) },
-	{ "compile",      NSX_CELL_NS,     NSX_SUM_INT,   AT(compile) },
-	{ "wall",         NSX_CELL_NS,     NSX_SUM_INT,   AT(wall) },
-	{ "share",        NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct process_row, compile),
-	                                                  offsetof(struct process_row, wall), NULL },
-	{ "by_idle",      NSX_CELL_INT,    NSX_SUM_INT,   AT(idle) },
-	{ "by_profile",   NSX_CELL_ID,     NSX_SUM_INT,   AT(at) },
+	NSX_COL("profile", ID, profile), NSX_COL("name", STRING, name), NSX_COL("pid", INT, pid),
+	NSX_COL("compilations", INT, compilations), NSX_COL("compile", NS, compile), NSX_COL("wall", NS, wall),
+	NSX_COL_PER("share", SHARE, compile, wall), NSX_COL("by_idle", INT, idle), NSX_COL("by_profile", ID, at),
 };
 static const struct nsx_sum_def processes = {
-	.size = sizeof(struct process_row), .cols = process_cols, .ncols = sizeof process_cols / sizeof *process_cols,
-	.order = "by_idle -compile by_profile pid",
+	NSX_ROWS(process_cols), .order = "by_idle -compile by_profile pid",
 	.shown = "profile name pid compilations compile wall share"
 };
 

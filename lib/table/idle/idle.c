@@ -213,7 +213,6 @@ void
 nsx_idle_need(const struct idle *f, struct nsx_reader *in)
 {
 	nsx_cat_need(f->cat ? f->cat : &f->own, in);
-	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_idle_finder_need(&f->finder, in);
 	nsx_windows_need(&f->times, in);
 }
@@ -229,7 +228,6 @@ nsx_idle_take(void *state, const struct nsx_rec *rec)
 {
 	struct idle *f = state;
 
-	f->ndiags += rec->kind->id == NSX_DIAG;
 	return take_window(f, rec) == NSX_OK ? nsx_idle_finder_take(&f->finder, rec) : NSX_ERR;
 }
 
@@ -332,11 +330,11 @@ read_again(struct idle *f, struct nsx_reader *in, struct nsx_spool *spool)
 	return rc;
 }
 
-/* Read all of `in`, twice if steps have to be known first. *ndiags: the diags of a first reading. Marks of idle time
+/* Read all of `in`, twice if steps have to be known first. Marks of idle time
  * are used where there are, unless they lack what is asked for: their stacks have one form and no more than
  * NSX_IDLE_FRAMES frames, and they have one latency. */
 static int
-read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int64_t *ndiags)
+read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in)
 {
 	bool marked = o->form != NSX_IDLE_FOLDED && o->names == NSX_NAMES_KEY && o->latency == NSX_IDLE_LATENCY
 	              && nsx_idle_is_marked(in, f->finder.frames);
@@ -346,7 +344,7 @@ read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int6
 
 	f->finder.marked = marked;
 	if (rc == NSX_OK && (o->steps || o->by == NSX_WINDOWS_STEP))
-		rc = (again = nsx_idle_find_steps(f, in, ndiags)) ? NSX_OK : NSX_ERR;
+		rc = (again = nsx_idle_find_steps(f, in)) ? NSX_OK : NSX_ERR;
 	if (o->steps && o->by == NSX_WINDOWS_DEVICE)
 		f->times.by = o->by = NSX_WINDOWS_GIVEN;
 	if (rc == NSX_OK)
@@ -431,23 +429,20 @@ note_verdicts(struct idle *f, struct nsx_table *t)
 
 int
 nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
-         struct nsx_table **table, int64_t *ndiags,
-         struct nsx_diags *diags, struct nsx_err *err)
+         struct nsx_table **table, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_idle_options o = *options;
 	struct idle f = { .options = &o, .diags = diags, .err = err };
-	int64_t spooled = -1;   /* the diags of a first reading */
 	int rc = nsx_idle_begin(&f);
 
 	*table = NULL;
 	if (rc == NSX_OK)
-		rc = read_all(&f, &o, in, &spooled);
+		rc = read_all(&f, &o, in);
 	if (rc == NSX_OK)
 		rc = nsx_idle_finish(&f);
 	if (rc == NSX_OK)
 		rc = nsx_idle_report(&f);
 	if (rc == NSX_OK) {
-		*ndiags = spooled >= 0 ? spooled : f.ndiags;
 		if (options->form == NSX_IDLE_FOLDED) {
 			rc = nsx_stacks_print(&f.folded, out, err);
 		} else {

@@ -67,7 +67,6 @@ struct idle {
 	int64_t            ngaps;                   /* whether they are listed or not */
 	struct idle_gap    others;                  /* the sums of all of them, at last of those that are not listed */
 	NSX_VEC(struct nsx_idle_piece) pieces;      /* of a gap that is clipped */
-	int64_t            ndiags;
 };
 
 /* The time of a window without that of removed work: shares are of it. */
@@ -110,8 +109,8 @@ bool nsx_idle_clip_gap(struct idle *f, const struct nsx_stretch *gap, int64_t fr
 
 /* ---- steps.c: read all of `in` into a spool, and collect the steps that options name, or those that are found: into
  * f->within with options.steps, else into f->steps. Returns the reader of the spool, which the caller closes, or NULL
- * on failure; *ndiags: diags in the stream. */
-struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
+ * on failure. */
+struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in);
 
 /* ---- rows.c, verdict.c: tables are NULL with f->err filled on failure */
 int nsx_idle_fold_gap(struct idle *f, const struct nsx_stretch *gap);
@@ -139,15 +138,11 @@ uint32_t *nsx_idle_window_order(const struct idle *f);
 /* What a window's rows begin with: which columns of these a table has depends on what it is by (IDLE_BY). */
 struct idle_keys { int64_t device, number, start; struct nsx_str label, next; };
 struct idle_keys nsx_idle_keys(const struct idle *f, uint32_t window);
-#define IDLE_KEY_COLS(row) \
-	{ "device",    NSX_CELL_ID,     NSX_SUM_INT, offsetof(row, keys.device), 0, NULL }, \
-	{ "class",     NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.label), 0, NULL }, \
-	{ "module",    NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.label), 0, NULL }, \
-	{ "name",      NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.label), 0, NULL }, \
-	{ "next",      NSX_CELL_STRING, NSX_SUM_STR, offsetof(row, keys.next), 0, NULL }, \
-	{ "execution", NSX_CELL_ID,     NSX_SUM_INT, offsetof(row, keys.number), 0, NULL }, \
-	{ "step",      NSX_CELL_ID,     NSX_SUM_INT, offsetof(row, keys.number), 0, NULL }, \
-	{ "start",     NSX_CELL_TIME,   NSX_SUM_INT, offsetof(row, keys.start), 0, NULL }
+#define IDLE_KEY_COLS \
+	NSX_COL("device", ID, keys.device), NSX_COL("class", STRING, keys.label), \
+	NSX_COL("module", STRING, keys.label), NSX_COL("name", STRING, keys.label), \
+	NSX_COL("next", STRING, keys.next), NSX_COL("execution", ID, keys.number), \
+	NSX_COL("step", ID, keys.number), NSX_COL("start", TIME, keys.start)
 /* A definition for each enum nsx_windows_by, and one for steps of several classes. */
 enum { IDLE_BY_CLASS = NSX_WINDOWS_GIVEN + 1 };
 #define IDLE_BY(DEF) \

@@ -1,5 +1,4 @@
 /* kept.c -- restrictions of the time examined: the steps of each device, and selected causes of gaps. */
-#include <stddef.h>
 
 #include "table/idle/idle.h"
 
@@ -14,17 +13,12 @@ group_name(const void *cause)
 struct nsx_table *
 nsx_idle_known(struct nsx_err *err)
 {
-#define AT(member) offsetof(struct nsx_cause_known, member), 0, NULL
+#define NSX_ROW struct nsx_cause_known
 	static const struct nsx_sum_col cols[] = {
-		{ "cause",   NSX_CELL_STRING, NSX_SUM_WORD, AT(name) },
-		{ "group",   NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, group_name },
-		{ "tint",    NSX_CELL_STRING, NSX_SUM_WORD, AT(tint) },
-		{ "stripes", NSX_CELL_ID,     NSX_SUM_INT,  AT(stripes) },
-		{ "meaning", NSX_CELL_STRING, NSX_SUM_WORD, AT(says) },
+		NSX_COL("cause", STRING, name), NSX_COL_SAID("group", group_name), NSX_COL("tint", STRING, tint),
+		NSX_COL("stripes", ID, stripes), NSX_COL("meaning", STRING, says),
 	};
-#undef AT
-	static const struct nsx_sum_def def = { .size = sizeof *nsx_causes, .cols = cols,
-	                                        .ncols = sizeof cols / sizeof *cols, .rank = "cause group meaning" };
+	static const struct nsx_sum_def def = { NSX_ROWS(cols), .rank = "cause group meaning" };
 
 	return nsx_sums_list(&def, nsx_causes, NSX_NCAUSES, err);
 }

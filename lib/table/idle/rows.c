@@ -1,5 +1,4 @@
 /* rows.c -- windows, gaps and stacks in their printed form. */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -91,24 +90,14 @@ nsx_idle_fold_gap(struct idle *f, const struct nsx_stretch *gap)
 
 /* ---- the longest gaps */
 
-#define AT(member) offsetof(struct idle_gap, member), 0, NULL
+#define NSX_ROW struct idle_gap
 static const struct nsx_sum_col gap_cols[] = {
-	{ "device",  NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
-	{ "start",   NSX_CELL_TIME,   NSX_SUM_INT,  AT(start) },
-	{ "dur",     NSX_CELL_NS,     NSX_SUM_INT,  AT(dur) },
-	{ "cause",   NSX_CELL_STRING, NSX_SUM_WORD, AT(cause_name) },
-	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,  AT(ns) },
-	{ "tid",     NSX_CELL_INT,    NSX_SUM_INT,  AT(tid) },
-	{ "prev",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(prev) },
-	{ "next",    NSX_CELL_STRING, NSX_SUM_TEXT, AT(next) },
-	{ "stack",   NSX_CELL_STRING, NSX_SUM_TEXT, AT(stack) },
-	{ "drained", NSX_CELL_NS,     NSX_SUM_INT,  AT(drained) },
-	{ "blocked", NSX_CELL_NS,     NSX_SUM_INT,  AT(blocked) },
-	{ "own",     NSX_CELL_NS,     NSX_SUM_INT,  AT(own) },
+	NSX_COL("device", ID, device), NSX_COL("start", TIME, start), NSX_COL("dur", NS, dur),
+	NSX_COL("cause", STRING, cause_name), NSX_COL("ns", NS, ns), NSX_COL("tid", INT, tid),
+	NSX_COL("prev", STRING, prev), NSX_COL("next", STRING, next), NSX_COL("stack", STRING, stack),
+	NSX_COL("drained", NS, drained), NSX_COL("blocked", NS, blocked), NSX_COL("own", NS, own),
 };
-#undef AT
-#define DEF(by, first) { .size = sizeof(struct idle_gap), .cols = gap_cols, \
-	                 .ncols = sizeof gap_cols / sizeof *gap_cols, .order = by, .rank = first, \
+#define DEF(by, first) { NSX_ROWS(gap_cols), .order = by, .rank = first, \
 	                 .heads = { { "ns", "of_causes" } } }
 /* The longest first; if only some causes are kept, those with the most time of these causes. */
 static const struct nsx_sum_def gap_defs[] = {
@@ -202,9 +191,7 @@ put_others(struct idle *f, struct nsx_table *t)
 {
 	struct idle_gap *o = &f->others;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->gaps); i++) {
-		const struct idle_gap *g = nsx_sums_at(&f->gaps, i);
-
+	NSX_SUMS_EACH(const struct idle_gap, g, &f->gaps) {
 		o->dur -= g->dur;
 		o->ns -= g->ns;
 		o->drained -= g->drained;
@@ -235,9 +222,7 @@ nsx_idle_list_table(struct idle *f)
 		}
 		*g = *(const struct idle_gap *)nsx_sums_at(&f->shown, i);
 	}
-	for (size_t i = 0; i < nsx_sums_count(&f->gaps); i++) {
-		struct idle_gap *g = nsx_sums_at(&f->gaps, i);
-
+	NSX_SUMS_EACH(struct idle_gap, g, &f->gaps) {
 		f->scratch.len = 0;
 		nsx_idle_put_frames(f, g->path, g->leaf, &f->scratch);
 		g->stack = stack_text(f);
@@ -308,21 +293,14 @@ struct cell_row {
 	const char *part, *group, *cause;
 };
 
-#define AT(member) offsetof(struct cell_row, member), 0, NULL
+#undef NSX_ROW
+#define NSX_ROW struct cell_row
 static const struct nsx_sum_col cell_cols[] = {
-	IDLE_KEY_COLS(struct cell_row),
-	{ "part",    NSX_CELL_STRING, NSX_SUM_WORD,  AT(part) },
-	{ "group",   NSX_CELL_STRING, NSX_SUM_WORD,  AT(group) },
-	{ "cause",   NSX_CELL_STRING, NSX_SUM_WORD,  AT(cause) },
-	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,   AT(ns) },
-	{ "share",   NSX_CELL_SHARE,  NSX_SUM_RATIO, offsetof(struct cell_row, ns),
-	                                             offsetof(struct cell_row, per), NULL },
-	{ "count",   NSX_CELL_INT,    NSX_SUM_INT,   AT(count) },
-	{ "longest", NSX_CELL_NS,     NSX_SUM_INT,   AT(longest) },
-	{ "drained", NSX_CELL_NS,     NSX_SUM_INT,   AT(drained) },
-	{ "blocked", NSX_CELL_NS,     NSX_SUM_INT,   AT(blocked) },
+	IDLE_KEY_COLS, NSX_COL("part", STRING, part), NSX_COL("group", STRING, group), NSX_COL("cause", STRING, cause),
+	NSX_COL("ns", NS, ns), NSX_COL_PER("share", SHARE, ns, per), NSX_COL("count", INT, count),
+	NSX_COL("longest", NS, longest), NSX_COL("drained", NS, drained), NSX_COL("blocked", NS, blocked),
 };
-#define DEF(keys) { .size = sizeof(struct cell_row), .cols = cell_cols, .ncols = sizeof cell_cols / sizeof *cell_cols, \
+#define DEF(keys) { NSX_ROWS(cell_cols), \
 	            .shown = keys " part group cause ns share count longest drained blocked", \
 	            .rank = keys " share cause part ns", .adds = "ns", .heads = { { "ns", "time" } } }
 static const struct nsx_sum_def cell_defs[] = { IDLE_BY(DEF) };

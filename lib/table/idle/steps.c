@@ -49,7 +49,7 @@ keep_within(struct idle *f, const struct nsx_step_set *set)
 }
 
 struct nsx_reader *
-nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
+nsx_idle_find_steps(struct idle *f, struct nsx_reader *in)
 {
 	struct nsx_steps_wanted wanted = { .step = f->options->step, .module = f->options->module,
 	                                   .require = f->options->require };
@@ -64,7 +64,6 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 		rc = nsx_steps_find(in, &wanted, &set, spool, f->diags, f->err);
 	if (rc == NSX_OK)
 		rc = f->options->steps ? keep_within(f, &set) : keep_steps(f, &set);
-	*ndiags = set.ndiags;
 	if (rc == NSX_OK)
 		again = nsx_spool_reader(spool);
 	nsx_spool_free(spool);

@@ -1,6 +1,5 @@
 /* verdict.c -- what limits a window, as a word and as a sentence. */
 #include <inttypes.h>
-#include <stddef.h>
 
 #include "base/num.h"
 #include "table/idle/idle.h"
@@ -213,21 +212,13 @@ struct verdict_row {
 	struct nsx_str path, call, text;
 };
 
-#define AT(member) offsetof(struct verdict_row, member)
+#define NSX_ROW struct verdict_row
 static const struct nsx_sum_col cols[] = {
-	IDLE_KEY_COLS(struct verdict_row),
-	{ "verdict", NSX_CELL_STRING, NSX_SUM_WORD,  AT(word), 0, NULL },
-	{ "ns",      NSX_CELL_NS,     NSX_SUM_INT,   AT(ns), 0, NULL },
-	{ "share",   NSX_CELL_SHARE,  NSX_SUM_RATIO, AT(ns), AT(per), NULL },
-	{ "cause",   NSX_CELL_STRING, NSX_SUM_WORD,  AT(cause), 0, NULL },
-	{ "path",    NSX_CELL_STRING, NSX_SUM_STR,   AT(path), 0, NULL },
-	{ "call",    NSX_CELL_STRING, NSX_SUM_STR,   AT(call), 0, NULL },
-	{ "text",    NSX_CELL_STRING, NSX_SUM_STR,   AT(text), 0, NULL },
-	{ "loss",    NSX_CELL_STRING, NSX_SUM_WORD,  AT(loss), 0, NULL },
-	{ "lost",    NSX_CELL_NS,     NSX_SUM_INT,   AT(lost), 0, NULL },
+	IDLE_KEY_COLS, NSX_COL("verdict", STRING, word), NSX_COL("ns", NS, ns), NSX_COL_PER("share", SHARE, ns, per),
+	NSX_COL("cause", STRING, cause), NSX_COL("path", STRING, path), NSX_COL("call", STRING, call),
+	NSX_COL("text", STRING, text), NSX_COL("loss", STRING, loss), NSX_COL("lost", NS, lost),
 };
-#define DEF(keys) { .size = sizeof(struct verdict_row), .cols = cols, .ncols = sizeof cols / sizeof *cols, \
-	            .shown = keys " verdict ns share cause path call text loss lost", \
+#define DEF(keys) { NSX_ROWS(cols), .shown = keys " verdict ns share cause path call text loss lost", \
 	            .rank = keys " verdict share loss lost cause ns", .heads = { { "ns", "time" } } }
 static const struct nsx_sum_def defs[] = { IDLE_BY(DEF) };
 

@@ -511,9 +511,6 @@ take(void *state, const struct nsx_rec *rec)
 		return s->options->module ? take_module(c, rec) : NSX_OK;
 	case NSX_RANGE:
 		return s->options->range ? take_range(c, rec) : NSX_OK;
-	case NSX_DIAG:
-		s->diags++;
-		return NSX_OK;
 	case NSX_OP:
 		s->met++;
 		if (!nsx_has(rec, NSX_OP_dur) || rec->v[NSX_OP_dur].i < 0) {
@@ -531,7 +528,6 @@ need(const struct collecting *c, struct nsx_reader *in)
 {
 	const struct nsx_spans *s = c->s;
 
-	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_cat_need(&c->cat, in);
 	if (s->options->module)
 		nsx_reader_need(in, NSX_MODULE, NSX_EVERY);

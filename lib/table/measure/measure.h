@@ -44,7 +44,6 @@ struct nsx_spans {
 	int64_t                       helper;                /* operations that helper threads launched meanwhile */
 	int64_t                       candidates, matching;  /* programs or ranges; of that name */
 	struct nsx_near               near;                  /* similar names */
-	int64_t                       diags;
 };
 
 /* Of programs, of ranges. */

@@ -1,5 +1,4 @@
 /* table.c -- GPU time of executions as tables: one by one, summed up, or the operations of each. */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "table/measure/measure.h"
@@ -8,23 +7,16 @@
 
 /* ---- one by one */
 
-#define AT(member) offsetof(struct nsx_span_sum, member), 0, NULL
-
+#define NSX_ROW struct nsx_span_sum
 static const struct nsx_sum_col execution_cols[] = {
-	{ "id",        NSX_CELL_ID,    NSX_SUM_INT,  AT(id) },
-	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
-	{ "execution", NSX_CELL_ID,    NSX_SUM_INT,  AT(key.execution) },
-	{ "device",    NSX_CELL_ID,    NSX_SUM_INT,  AT(key.device) },
-	{ "kernels",   NSX_CELL_NS,     NSX_SUM_INT,  AT(kernels) },
-	{ "events",    NSX_CELL_NS,     NSX_SUM_INT,  AT(events) },
-	{ "ops",       NSX_CELL_INT,    NSX_SUM_INT,  AT(ops) },
-	{ "number",    NSX_CELL_INT,    NSX_SUM_INT,  AT(number) }   /* for ties */
+	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("execution", ID, key.execution),
+	NSX_COL("device", ID, key.device), NSX_COL("kernels", NS, kernels), NSX_COL("events", NS, events),
+	NSX_COL("ops", INT, ops), NSX_COL("number", INT, number)   /* for ties */
 };
 static const char rank[] = "name execution device events kernels";
 
 #define SPANS \
-	.size = sizeof(struct nsx_span_sum), .key = sizeof(struct nsx_span_key), .cols = execution_cols, \
-	.ncols = sizeof execution_cols / sizeof *execution_cols, \
+	NSX_ROWS(execution_cols), .key = sizeof(struct nsx_span_key), \
 	.shown = "id name execution device kernels events ops", .rank = rank, .adds = "kernels"
 
 /* Ranges of one name are one group, for any ids. */
@@ -36,23 +28,16 @@ const struct nsx_sum_def nsx_span_rows[2] = {
 
 struct stats_row { int64_t id, device; uint32_t name; const char *measure; struct nsx_stat of; struct nsx_samples v; };
 
-#define OF(member) offsetof(struct stats_row, member), 0, NULL
-#define PERCENTILE(p) NSX_CELL_NS, NSX_SUM_PERCENTILE, offsetof(struct stats_row, v), p, NULL
+#undef NSX_ROW
+#define NSX_ROW struct stats_row
 static const struct nsx_sum_col stats_cols[] = {
-	{ "id",      NSX_CELL_ID,      NSX_SUM_INT,  OF(id) },
-	{ "name",    NSX_CELL_STRING,  NSX_SUM_TEXT, OF(name) },
-	{ "device",  NSX_CELL_ID,      NSX_SUM_INT,  OF(device) },
-	{ "measure", NSX_CELL_STRING,  NSX_SUM_WORD, OF(measure) },
-	{ "count",   NSX_CELL_INT,     NSX_SUM_INT,  OF(of.n) },
-	{ "mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN, offsetof(struct stats_row, of.sum),
-	                                             offsetof(struct stats_row, of.n), NULL },
-	{ "std",     NSX_CELL_MEAN_NS, NSX_SUM_STD,  OF(of) },
-	{ "min",     NSX_CELL_NS,      NSX_SUM_MIN,  OF(of) },
-	{ "median",  PERCENTILE(50) }, { "p90", PERCENTILE(90) }, { "p99", PERCENTILE(99) },
+	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("device", ID, device),
+	NSX_COL("measure", STRING, measure), NSX_COL("count", INT, of.n), NSX_COL_MEAN("mean", MEAN_NS, of),
+	NSX_COL_STAT("std", MEAN_NS, STD, of), NSX_COL_STAT("min", NS, MIN, of),
+	NSX_COL_PERCENTILE("median", v, 50), NSX_COL_PERCENTILE("p90", v, 90), NSX_COL_PERCENTILE("p99", v, 99),
 };
 static const struct nsx_sum_def stats = {
-	.size = sizeof(struct stats_row), .cols = stats_cols, .ncols = sizeof stats_cols / sizeof *stats_cols,
-	.rank = "name device measure count mean median p90 p99"
+	NSX_ROWS(stats_cols), .rank = "name device measure count mean median p90 p99"
 };
 
 static const struct nsx_span_sum *
@@ -110,20 +95,15 @@ put_all_stats(const struct nsx_spans *s, const struct nsx_sums *sums, struct nsx
 
 struct list_row { int64_t id, execution, device, start, dur; uint32_t name, type, kernel; };
 
-#define IN(member) offsetof(struct list_row, member), 0, NULL
+#undef NSX_ROW
+#define NSX_ROW struct list_row
 static const struct nsx_sum_col list_cols[] = {
-	{ "id",        NSX_CELL_ID,     NSX_SUM_INT,  IN(id) },
-	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, IN(name) },
-	{ "execution", NSX_CELL_ID,     NSX_SUM_INT,  IN(execution) },
-	{ "device",    NSX_CELL_ID,     NSX_SUM_INT,  IN(device) },
-	{ "type",      NSX_CELL_STRING, NSX_SUM_TEXT, IN(type) },
-	{ "kernel",    NSX_CELL_STRING, NSX_SUM_TEXT, IN(kernel) },
-	{ "start",     NSX_CELL_TIME,   NSX_SUM_INT,  IN(start) },
-	{ "dur",       NSX_CELL_NS,     NSX_SUM_INT,  IN(dur) },
+	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("execution", ID, execution),
+	NSX_COL("device", ID, device), NSX_COL("type", STRING, type), NSX_COL("kernel", STRING, kernel),
+	NSX_COL("start", TIME, start), NSX_COL("dur", NS, dur),
 };
 static const struct nsx_sum_def list = {
-	.size = sizeof(struct list_row), .cols = list_cols, .ncols = sizeof list_cols / sizeof *list_cols,
-	.rank = "kernel dur execution device start", .adds = "dur"
+	NSX_ROWS(list_cols), .rank = "kernel dur execution device start", .adds = "dur"
 };
 
 static int
@@ -216,15 +196,14 @@ report(const struct nsx_spans *s, struct nsx_diags *diags)
 }
 
 int
-nsx_measure(struct nsx_reader *in, const void *options, struct nsx_table **table, int64_t *ndiags,
-            struct nsx_diags *diags, struct nsx_err *err)
+nsx_measure(struct nsx_reader *in, const void *options, struct nsx_table **table, struct nsx_diags *diags,
+            struct nsx_err *err)
 {
 	const struct nsx_measure_options *o = options;
 	struct nsx_spans s = { .options = o, .err = err,
 	                       .near = { .want = nsx_str_c(o->module ? o->module : o->range) } };
 	int rc = nsx_spans_read(&s, in);
 
-	*ndiags = s.diags;
 	*table = rc == NSX_OK ? make_table(&s) : NULL;
 	rc = *table ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)

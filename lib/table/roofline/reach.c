@@ -45,11 +45,8 @@ nsx_roof_reaches_most(const struct nsx_roof_reaches *s)
 {
 	const struct nsx_roof_reach *most = NULL;
 
-	for (size_t i = 0; i < nsx_sums_count(&s->of); i++) {
-		const struct nsx_roof_reach *r = nsx_sums_at(&s->of, i);
-
+	NSX_SUMS_EACH(const struct nsx_roof_reach, r, &s->of)
 		most = !most || r->gain > most->gain ? r : most;
-	}
 	return most;
 }
 

@@ -1,6 +1,5 @@
 /* tables.c -- the tables of nsysx-roofline. */
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/names.h"
@@ -20,52 +19,26 @@ static const struct line blank = {
 	.hfu = NAN, .peak = NAN, .bandwidth = NAN, .ridge = NAN
 };
 
-#define AT(member) offsetof(struct line, member), 0, NULL
-#define BOUND(i) offsetof(struct line, by_bound) + i * sizeof(nsx_u128), 0, NULL
-
+#define NSX_ROW struct line
 static const struct nsx_sum_col cols[] = {
 	/* The first is an instruction's, the other `vector` a program's, which has its columns from the second on. */
-	{ "vector",         NSX_CELL_FLOPS,   NSX_SUM_INT,   AT(vector) },
-	{ "id",             NSX_CELL_ID,     NSX_SUM_INT,   AT(id) },
-	{ "device",         NSX_CELL_ID,     NSX_SUM_INT,   AT(device) },
-	{ "program",        NSX_CELL_STRING,  NSX_SUM_STR,   AT(program) },
-	{ "key",            NSX_CELL_STRING,  NSX_SUM_STR,   AT(key) },
-	{ "name",           NSX_CELL_STRING,  NSX_SUM_STR,   AT(name) },
-	{ "opcode",         NSX_CELL_STRING,  NSX_SUM_STR,   AT(opcode) },
-	{ "op_name",        NSX_CELL_STRING,  NSX_SUM_STR,   AT(op_name) },
-	{ "math",           NSX_CELL_STRING,  NSX_SUM_STR,   AT(math) },
-	{ "bound",          NSX_CELL_STRING,  NSX_SUM_STR,   AT(bound) },
-	{ "instructions",   NSX_CELL_INT,     NSX_SUM_INT,   AT(instructions) },
-	{ "executions",     NSX_CELL_INT,     NSX_SUM_INT,   AT(executions) },
-	{ "count",          NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
-	{ "time",           NSX_CELL_NS,      NSX_SUM_TOTAL, AT(time) },
-	{ "total",          NSX_CELL_NS,      NSX_SUM_TOTAL, AT(total) },
-	{ "compute",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(total) },
-	{ "modelled",       NSX_CELL_NS,      NSX_SUM_TOTAL, AT(modelled) },
-	{ "matrix",         NSX_CELL_NS,      NSX_SUM_TOTAL, BOUND(NSX_BOUND_MATRIX) },
-	{ "vector",         NSX_CELL_NS,      NSX_SUM_TOTAL, BOUND(NSX_BOUND_VECTOR) },
-	{ "memory",         NSX_CELL_NS,      NSX_SUM_TOTAL, BOUND(NSX_BOUND_MEMORY) },
-	{ "limit",          NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(limit) },
-	{ "headroom",       NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(headroom) },
-	{ "efficiency",     NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(efficiency) },
-	{ "flops",          NSX_CELL_FLOPS,   NSX_SUM_INT,   AT(flops) },
-	{ "bytes",          NSX_CELL_BYTES,   NSX_SUM_INT,   AT(bytes) },
-	{ "intensity",      NSX_CELL_DOUBLE,  NSX_SUM_REAL,  AT(intensity) },
-	{ "tflops",         NSX_CELL_DOUBLE,  NSX_SUM_REAL,  AT(tflops) },
-	{ "gbps",           NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(gbps) },
-	{ "peak",           NSX_CELL_DOUBLE,  NSX_SUM_REAL,  AT(peak) },
-	{ "bandwidth",      NSX_CELL_GBPS,    NSX_SUM_REAL,  AT(bandwidth) },
-	{ "ridge",          NSX_CELL_DOUBLE,  NSX_SUM_REAL,  AT(ridge) },
-	{ "share",          NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(share) },
-	{ "hfu",            NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(hfu) },
-	{ "note",           NSX_CELL_STRING,  NSX_SUM_STR,   AT(note) },
-	{ "gain",           NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(gain) },
-	{ "peak_from",      NSX_CELL_STRING,  NSX_SUM_STR,   AT(peak_from) },
-	{ "bandwidth_from", NSX_CELL_STRING,  NSX_SUM_STR,   AT(bandwidth_from) },
-	{ "seq",            NSX_CELL_ID,     NSX_SUM_INT,   AT(seq) },
+	NSX_COL("vector", FLOPS, vector), NSX_COL("id", ID, id), NSX_COL("device", ID, device),
+	NSX_COL("program", STRING, program), NSX_COL("key", STRING, key), NSX_COL("name", STRING, name),
+	NSX_COL("opcode", STRING, opcode), NSX_COL("op_name", STRING, op_name), NSX_COL("math", STRING, math),
+	NSX_COL("bound", STRING, bound), NSX_COL("instructions", INT, instructions),
+	NSX_COL("executions", INT, executions), NSX_COL("count", INT, count), NSX_COL("time", NS, time),
+	NSX_COL("total", NS, total), NSX_COL("compute", NS, total), NSX_COL("modelled", NS, modelled),
+	NSX_COL("matrix", NS, by_bound[NSX_BOUND_MATRIX]), NSX_COL("vector", NS, by_bound[NSX_BOUND_VECTOR]),
+	NSX_COL("memory", NS, by_bound[NSX_BOUND_MEMORY]),
+	NSX_COL("limit", MEAN_NS, limit), NSX_COL("headroom", MEAN_NS, headroom),
+	NSX_COL("efficiency", SHARE, efficiency), NSX_COL("flops", FLOPS, flops), NSX_COL("bytes", BYTES, bytes),
+	NSX_COL("intensity", DOUBLE, intensity), NSX_COL("tflops", DOUBLE, tflops), NSX_COL("gbps", GBPS, gbps),
+	NSX_COL("peak", DOUBLE, peak), NSX_COL("bandwidth", GBPS, bandwidth), NSX_COL("ridge", DOUBLE, ridge),
+	NSX_COL("share", SHARE, share), NSX_COL("hfu", SHARE, hfu), NSX_COL("note", STRING, note),
+	NSX_COL("gain", MEAN_NS, gain), NSX_COL("peak_from", STRING, peak_from),
+	NSX_COL("bandwidth_from", STRING, bandwidth_from), NSX_COL("seq", ID, seq),
 };
 
-#define COLS .size = sizeof(struct line), .cols = cols, .ncols = sizeof cols / sizeof *cols
 #define GROUP " instructions count total modelled limit headroom efficiency flops bytes tflops gbps share gain"
 
 #define GBPS .heads = { { "gbps", "GB/s" } }
@@ -73,18 +46,18 @@ static const struct nsx_sum_col cols[] = {
 /* Rows of tables without an order come in theirs. Work of instructions is that of one execution, elsewhere of all. */
 static const struct nsx_sum_def defs[] = {
 	[NSX_ROOFLINE_INST] = {
-		COLS, .shown = "id program name opcode math bound count total limit headroom efficiency flops vector "
-		               "bytes intensity tflops gbps share note op_name gain",
+		NSX_ROWS(cols), .shown = "id program name opcode math bound count total limit headroom efficiency "
+		                         "flops vector bytes intensity tflops gbps share note op_name gain",
 		.rank = "name total headroom efficiency bound share program", .adds = "total",
 		.heads = { { "gbps", "GB/s" }, { "flops", "flops_each" }, { "vector", "vector_each" },
 		           { "bytes", "bytes_each" } }
 	},
 	[NSX_ROOFLINE_OPCODE] = {
-		COLS, .shown = "opcode math" GROUP, .order = "-headroom -total opcode math",
+		NSX_ROWS(cols), .shown = "opcode math" GROUP, .order = "-headroom -total opcode math",
 		.rank = "opcode math total headroom efficiency share", .adds = "total", GBPS
 	},
 	[NSX_ROOFLINE_OP_NAME] = {
-		COLS, .shown = "op_name" GROUP, .order = "-headroom -total op_name",
+		NSX_ROWS(cols), .shown = "op_name" GROUP, .order = "-headroom -total op_name",
 		.rank = "op_name total headroom efficiency share", .adds = "total", GBPS
 	},
 	[NSX_ROOFLINE_PROGRAM] = {
@@ -95,12 +68,12 @@ static const struct nsx_sum_def defs[] = {
 		.heads = { { "hfu", "hfu_of_time" } }
 	},
 	[NSX_ROOFLINE_POINTS] = {
-		COLS, .shown = "id program name opcode math bound intensity tflops gbps peak bandwidth total",
+		NSX_ROWS(cols), .shown = "id program name opcode math bound intensity tflops gbps peak bandwidth total",
 		.rank = "name intensity tflops bound peak bandwidth math total", GBPS
 	},
 	[NSX_ROOFLINE_PEAKS] = {
-		COLS, .shown = "device name math tflops ridge gbps peak_from bandwidth_from", .order = "device seq",
-		.rank = "device name math tflops gbps ridge", GBPS
+		NSX_ROWS(cols), .shown = "device name math tflops ridge gbps peak_from bandwidth_from",
+		.order = "device seq", .rank = "device name math tflops gbps ridge", GBPS
 	},
 };
 

@@ -156,27 +156,17 @@ kind_text(const void *row)
 	return nsx_thing_name((enum nsx_thing)((const struct row *)row)->by_kind);
 }
 
-#define AT(member) offsetof(struct row, member), 0, NULL
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "class",     NSX_CELL_STRING, NSX_SUM_STR,  AT(class) },
-	{ "device",    NSX_CELL_ID,    NSX_SUM_INT,  AT(device) },
-	{ "base_step", NSX_CELL_ID,    NSX_SUM_INT,  AT(base_step) },
-	{ "step",      NSX_CELL_ID,    NSX_SUM_INT,  AT(step) },
-	{ "kind",      NSX_CELL_STRING, NSX_SUM_SAID, 0, 0, kind_text },
-	{ "name",      NSX_CELL_STRING, NSX_SUM_TEXT, AT(name) },
-	{ "base",      NSX_CELL_NS,     NSX_SUM_INT,  AT(base) },
-	{ "new",       NSX_CELL_NS,     NSX_SUM_INT,  AT(new) },
-	{ "delta",     NSX_CELL_NS,     NSX_SUM_INT,  AT(delta) },
-	{ "base_requests", NSX_CELL_INT, NSX_SUM_INT, AT(batch[0].requests) },
-	{ "requests",  NSX_CELL_INT,    NSX_SUM_INT,  AT(batch[1].requests) },
-	{ "base_tokens", NSX_CELL_INT,  NSX_SUM_INT,  AT(batch[0].tokens) },
-	{ "tokens",    NSX_CELL_INT,    NSX_SUM_INT,  AT(batch[1].tokens) },
-	{ "by_pair",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_pair) },
-	{ "by_size",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_size) },
-	{ "by_kind",   NSX_CELL_INT,    NSX_SUM_INT,  AT(by_kind) },
+	NSX_COL("class", STRING, class), NSX_COL("device", ID, device), NSX_COL("base_step", ID, base_step),
+	NSX_COL("step", ID, step), NSX_COL_SAID("kind", kind_text), NSX_COL("name", STRING, name),
+	NSX_COL("base", NS, base), NSX_COL("new", NS, new), NSX_COL("delta", NS, delta),
+	NSX_COL("base_requests", INT, batch[0].requests), NSX_COL("requests", INT, batch[1].requests),
+	NSX_COL("base_tokens", INT, batch[0].tokens), NSX_COL("tokens", INT, batch[1].tokens),
+	NSX_COL("by_pair", INT, by_pair), NSX_COL("by_size", INT, by_size), NSX_COL("by_kind", INT, by_kind),
 };
 #define DEF(more) { \
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols, \
+	NSX_ROWS(cols), \
 	.shown = "class device base_step step kind name base new delta" more, \
 	.order = "by_pair -by_size by_kind name", \
 	.rank = "kind name delta device base new step base_step class" }

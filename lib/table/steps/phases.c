@@ -4,7 +4,6 @@
  *   prefill [0,50)  decode [50,60)  decode [60,72)  mixed [72,110)  decode [110,...
  *       prefill: 50    decode: 10, 12    mixed: 38     the last step has no period */
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/sort.h"
@@ -39,32 +38,18 @@ phase_text(const void *row)
 	return phase == NSX_NSERVING ? "other" : nsx_serving_phase_name((enum nsx_serving_phase)phase);
 }
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-#define MEAN(member) offsetof(struct row, member.sum), offsetof(struct row, member.n), NULL
-
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "phase",         NSX_CELL_STRING,  NSX_SUM_SAID,  0, 0, phase_text },
-	{ "requests",      NSX_CELL_INT,     NSX_SUM_INT,   AT(requests) },
-	{ "tokens",        NSX_CELL_INT,     NSX_SUM_INT,   AT(tokens) },
-	{ "requests_mean", NSX_CELL_DOUBLE,  NSX_SUM_MEAN,  MEAN(request) },
-	{ "tokens_mean",   NSX_CELL_DOUBLE,  NSX_SUM_MEAN,  MEAN(token) },
-	{ "count",         NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
-	{ "share",         NSX_CELL_SHARE,   NSX_SUM_REAL,  AT(share) },
-	{ "period_mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(period) },
-	{ "period_p50",    NSX_CELL_NS,      NSX_SUM_INT,   AT(period_p50) },
-	{ "period_p99",    NSX_CELL_NS,      NSX_SUM_INT,   AT(period_p99) },
-	{ "span_p50",      NSX_CELL_NS,      NSX_SUM_INT,   AT(span_p50) },
-	{ "span_p99",      NSX_CELL_NS,      NSX_SUM_INT,   AT(span_p99) },
-	{ "tokens_rate",   NSX_CELL_DOUBLE,  NSX_SUM_REAL,  AT(rate) },
-	{ "compute",       NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(compute) },
-	{ "exposed",       NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(exposed) },
-	{ "copy",          NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(copy) },
-	{ "idle",          NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(idle) },
-	{ "host",          NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  MEAN(host) },
-	{ "pairs",         NSX_CELL_DOUBLE,  NSX_SUM_MEAN,  MEAN(pairs) },
-	{ "attention",     NSX_CELL_MEAN_NS, NSX_SUM_REAL,  AT(limit) },
+	NSX_COL_SAID("phase", phase_text), NSX_COL("requests", INT, requests), NSX_COL("tokens", INT, tokens),
+	NSX_COL_MEAN("requests_mean", DOUBLE, request), NSX_COL_MEAN("tokens_mean", DOUBLE, token),
+	NSX_COL("count", INT, count), NSX_COL("share", SHARE, share), NSX_COL_MEAN("period_mean", MEAN_NS, period),
+	NSX_COL("period_p50", NS, period_p50), NSX_COL("period_p99", NS, period_p99), NSX_COL("span_p50", NS, span_p50),
+	NSX_COL("span_p99", NS, span_p99), NSX_COL("tokens_rate", DOUBLE, rate),
+	NSX_COL_MEAN("compute", MEAN_NS, compute), NSX_COL_MEAN("exposed", MEAN_NS, exposed),
+	NSX_COL_MEAN("copy", MEAN_NS, copy), NSX_COL_MEAN("idle", MEAN_NS, idle), NSX_COL_MEAN("host", MEAN_NS, host),
+	NSX_COL_MEAN("pairs", DOUBLE, pairs), NSX_COL("attention", MEAN_NS, limit),
 };
-#define ROWS .size = sizeof(struct row), .key = 3 * sizeof(int64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols
+#define ROWS NSX_ROWS(cols), .key = 3 * sizeof(int64_t)
 #define SHOWN \
 	"count share period_mean period_p50 period_p99 span_p50 span_p99 tokens_rate compute exposed copy idle host " \
 	"pairs attention"
@@ -140,9 +125,7 @@ note_attention(const struct nsx_step_set *s, const struct nsx_steps_options *o, 
 {
 	bool pairs = false, limited = false;
 
-	for (size_t i = 0; i < nsx_sums_count(sums); i++) {
-		const struct row *r = nsx_sums_at(sums, i);
-
+	NSX_SUMS_EACH(const struct row, r, sums) {
 		pairs |= r->pairs.n > 0;
 		limited |= r->limited > 0;
 	}

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -39,23 +38,20 @@ struct statistics { double mean; struct nsx_samples of; };
 
 struct class_row { struct nsx_str class; int64_t device, count, periods; struct statistics of[NMEASURES]; };
 
-#define OF_CLASS(member) offsetof(struct class_row, member), 0, NULL
-#define PERCENTILE(m, p) NSX_CELL_NS, NSX_SUM_PERCENTILE, offsetof(struct class_row, of[m].of), p, NULL
+#define NSX_ROW struct class_row
 #define FIVE(name, m) \
-	{ name "_mean", NSX_CELL_MEAN_NS, NSX_SUM_REAL, OF_CLASS(of[m].mean) }, \
-	{ name "_p50",  PERCENTILE(m, 50) }, { name "_p90", PERCENTILE(m, 90) }, \
-	{ name "_p99",  PERCENTILE(m, 99) }, { name "_max", PERCENTILE(m, 100) }
+	NSX_COL(name "_mean", MEAN_NS, of[m].mean), NSX_COL_PERCENTILE(name "_p50", of[m].of, 50), \
+	NSX_COL_PERCENTILE(name "_p90", of[m].of, 90), NSX_COL_PERCENTILE(name "_p99", of[m].of, 99), \
+	NSX_COL_PERCENTILE(name "_max", of[m].of, 100)
 
 static const struct nsx_sum_col class_cols[] = {
-	{ "class",  NSX_CELL_STRING, NSX_SUM_STR, OF_CLASS(class) },
-	{ "device", NSX_CELL_ID,    NSX_SUM_INT, OF_CLASS(device) },
-	{ "count",  NSX_CELL_INT,    NSX_SUM_INT, OF_CLASS(count) },
+	NSX_COL("class", STRING, class), NSX_COL("device", ID, device), NSX_COL("count", INT, count),
 	FIVE("period", PERIOD), FIVE("span", SPAN), FIVE("busy", BUSY), FIVE("compute", COMPUTE),
 	FIVE("exposed", EXPOSED), FIVE("copy", COPY), FIVE("idle", IDLE), FIVE("between", BETWEEN),
-	{ "periods", NSX_CELL_INT,   NSX_SUM_INT, OF_CLASS(periods) },
+	NSX_COL("periods", INT, periods),
 };
 static const struct nsx_sum_def classes = {
-	.size = sizeof(struct class_row), .cols = class_cols, .ncols = sizeof class_cols / sizeof *class_cols,
+	NSX_ROWS(class_cols),
 	.rank = "class device period_p50 period_p99 exposed_mean compute_mean idle_mean count periods period_max "
 	        "copy_mean period_p90"
 };
@@ -132,31 +128,19 @@ struct step_row {
 	int64_t device, step, range, host_start, host_dur, start, of[NMEASURES], hidden, ops, helper, kept;
 };
 
-#define OF_STEP(member) offsetof(struct step_row, member), 0, NULL
+#undef NSX_ROW
+#define NSX_ROW struct step_row
 static const struct nsx_sum_col step_cols[] = {
-	{ "class",      NSX_CELL_STRING, NSX_SUM_STR, OF_STEP(class) },
-	{ "device",     NSX_CELL_ID,    NSX_SUM_INT, OF_STEP(device) },
-	{ "step",       NSX_CELL_ID,    NSX_SUM_INT, OF_STEP(step) },
-	{ "range",      NSX_CELL_ID,    NSX_SUM_INT, OF_STEP(range) },
-	{ "host_start", NSX_CELL_TIME,   NSX_SUM_INT, OF_STEP(host_start) },
-	{ "host_dur",   NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(host_dur) },
-	{ "start",      NSX_CELL_TIME,   NSX_SUM_INT, OF_STEP(start) },
-	{ "span",       NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[SPAN]) },
-	{ "period",     NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[PERIOD]) },
-	{ "busy",       NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[BUSY]) },
-	{ "compute",    NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[COMPUTE]) },
-	{ "exposed",    NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[EXPOSED]) },
-	{ "hidden",     NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(hidden) },
-	{ "copy",       NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[COPY]) },
-	{ "idle",       NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[IDLE]) },
-	{ "between",    NSX_CELL_NS,     NSX_SUM_INT, OF_STEP(of[BETWEEN]) },
-	{ "ops",        NSX_CELL_INT,    NSX_SUM_INT, OF_STEP(ops) },
-	{ "helper",     NSX_CELL_INT,    NSX_SUM_INT, OF_STEP(helper) },
-	{ "kept",       NSX_CELL_INT,    NSX_SUM_INT, OF_STEP(kept) },
+	NSX_COL("class", STRING, class), NSX_COL("device", ID, device), NSX_COL("step", ID, step),
+	NSX_COL("range", ID, range), NSX_COL("host_start", TIME, host_start), NSX_COL("host_dur", NS, host_dur),
+	NSX_COL("start", TIME, start), NSX_COL("span", NS, of[SPAN]), NSX_COL("period", NS, of[PERIOD]),
+	NSX_COL("busy", NS, of[BUSY]), NSX_COL("compute", NS, of[COMPUTE]), NSX_COL("exposed", NS, of[EXPOSED]),
+	NSX_COL("hidden", NS, hidden), NSX_COL("copy", NS, of[COPY]), NSX_COL("idle", NS, of[IDLE]),
+	NSX_COL("between", NS, of[BETWEEN]), NSX_COL("ops", INT, ops), NSX_COL("helper", INT, helper),
+	NSX_COL("kept", INT, kept),
 };
 static const struct nsx_sum_def steps = {
-	.size = sizeof(struct step_row), .cols = step_cols, .ncols = sizeof step_cols / sizeof *step_cols,
-	.rank = "class device step period between compute exposed idle copy span start"
+	NSX_ROWS(step_cols), .rank = "class device step period between compute exposed idle copy span start"
 };
 
 static int

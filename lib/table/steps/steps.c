@@ -24,7 +24,7 @@ make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options
 }
 
 int
-nsx_steps(struct nsx_reader *in, const void *wanted, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
+nsx_steps(struct nsx_reader *in, const void *wanted, struct nsx_table **table, struct nsx_diags *diags,
           struct nsx_err *err)
 {
 	const struct nsx_steps_options *options = wanted;
@@ -38,7 +38,6 @@ nsx_steps(struct nsx_reader *in, const void *wanted, struct nsx_table **table, i
 
 	*table = NULL;
 	if (rc == NSX_OK) {
-		*ndiags = s.ndiags;
 		nsx_steps_report_between(&s, options->explain, diags);
 		/* With --explain the idle time of the same operations is examined, which reports them. */
 		if (!options->explain)

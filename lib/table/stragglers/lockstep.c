@@ -262,7 +262,6 @@ take_thunk(struct lockstep *f, const struct nsx_rec *rec)
 int
 nsx_lockstep_take(struct lockstep *f, const struct nsx_rec *rec)
 {
-	f->diags += rec->kind->id == NSX_DIAG;
 	switch (rec->kind->id) {
 	case NSX_MODULE: return take_module(f, rec);
 	case NSX_THUNK:  return take_thunk(f, rec);
@@ -315,7 +314,6 @@ nsx_lockstep_begin(struct lockstep *f)
 	f->top.given = &f->comm.cat;
 	f->instances = (struct nsx_instances){ .size = sizeof(struct lag_record), .complete = complete, .state = f };
 	nsx_comm_need(&f->comm, f->in);
-	nsx_reader_need(f->in, NSX_DIAG, 0);
 	nsx_reader_need(f->in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(f->in, NSX_THUNK, NSX_EVERY);
 }
@@ -345,7 +343,7 @@ take(void *state, const struct nsx_rec *rec)
 
 int
 nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **table,
-                        int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+                        struct nsx_diags *diags, struct nsx_err *err)
 {
 	bool curve = options->show == NSX_STRAGGLERS_CURVE;
 	struct lockstep f = { .err = err, .in = in, .options = options, .curve = curve };
@@ -355,7 +353,6 @@ nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_optio
 
 	if (rc == NSX_OK)
 		rc = nsx_lockstep_finish(&f, curve ? NULL : table, curve ? table : NULL, diags);
-	*ndiags = f.diags;
 	nsx_lockstep_free(&f);
 	return rc;
 }

@@ -61,7 +61,7 @@ struct lockstep {
 	NSX_VEC(struct lag_occurrence) occurrences;
 	NSX_VEC(struct lag_biases) biases;
 	int64_t           alone;      /* executions of thunks on one device */
-	int64_t           timeless, diags;   /* thunks without start or duration; diag records */
+	int64_t           timeless;   /* thunks without start or duration */
 	bool              any;        /* there is a thunk that computes */
 	bool               curve;     /* also what the table of edges needs */
 };
@@ -92,16 +92,16 @@ int nsx_lockstep_devices(struct lockstep *f, struct nsx_table **out);
 
 /* NSX_STRAGGLERS_DEVICES and NSX_STRAGGLERS_CURVE, with the results of nsx_stragglers. */
 int nsx_stragglers_lockstep(struct nsx_reader *in, const struct nsx_stragglers_options *options,
-                            struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
+                            struct nsx_table **table, struct nsx_diags *diags, struct nsx_err *err);
 
 /* NSX_STRAGGLERS_PACE. */
 int nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **table,
-                        int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err);
+                        struct nsx_diags *diags, struct nsx_err *err);
 
 /* NSX_STRAGGLERS_WAITS, or NSX_STRAGGLERS_INSTRUCTIONS if options->show is that, where `devices` is not NULL, and
  * NSX_STRAGGLERS_PAIRS, where `pairs` is not. also: NULL, or takes the records of the reading, too. */
 int nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options,
-                         struct nsx_table **devices, struct nsx_table **pairs, struct lockstep *also, int64_t *ndiags,
+                         struct nsx_table **devices, struct nsx_table **pairs, struct lockstep *also,
                          struct nsx_diags *diags, struct nsx_err *err);
 
 /* Whether the program of that index is the one of that name, key or id; NULL: every one is. */

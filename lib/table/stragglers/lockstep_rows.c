@@ -25,37 +25,22 @@ edge_text(const void *row)
 	return ((const struct row *)row)->edge == NSX_EDGE_START ? "start" : "end";
 }
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "program",    NSX_CELL_STRING,  NSX_SUM_STR,  AT(program) },
-	{ "id",         NSX_CELL_ID,     NSX_SUM_INT,  AT(id) },
-	{ "device",     NSX_CELL_ID,     NSX_SUM_INT,  AT(device) },
-	{ "executions", NSX_CELL_INT,     NSX_SUM_INT,  AT(executions) },
-	{ "bias_mean",  NSX_CELL_MEAN_NS, NSX_SUM_REAL, AT(mean) },
-	{ "bias_max",   NSX_CELL_MEAN_NS, NSX_SUM_REAL, AT(worst) },
-	{ "bias_sum",   NSX_CELL_MEAN_NS, NSX_SUM_REAL, AT(sum) },
-	{ "rank",       NSX_CELL_ID,     NSX_SUM_INT,  AT(rank) },
-	{ "name",       NSX_CELL_STRING,  NSX_SUM_STR,  AT(name) },
-	{ "occurrence", NSX_CELL_ID,     NSX_SUM_INT,  AT(occurrence) },
-	{ "edge",       NSX_CELL_STRING,  NSX_SUM_SAID, 0, 0, edge_text },
-	{ "time",       NSX_CELL_MEAN_NS, NSX_SUM_REAL, AT(time) },
-	{ "min",        NSX_CELL_MEAN_NS, NSX_SUM_REAL, AT(min) },
-	{ "max",        NSX_CELL_MEAN_NS, NSX_SUM_REAL, AT(max) },
-	{ "std",        NSX_CELL_MEAN_NS, NSX_SUM_REAL, AT(std) },
-	{ "by_peers",   NSX_CELL_INT,     NSX_SUM_INT,  AT(peers) },
-	{ "by_time",    NSX_CELL_MEAN_NS, NSX_SUM_REAL, AT(at) },
-	{ "by_inst",    NSX_CELL_INT,     NSX_SUM_INT,  AT(inst) },
-	{ "by_edge",    NSX_CELL_INT,     NSX_SUM_INT,  AT(edge) },
+	NSX_COL("program", STRING, program), NSX_COL("id", ID, id), NSX_COL("device", ID, device),
+	NSX_COL("executions", INT, executions), NSX_COL("bias_mean", MEAN_NS, mean),
+	NSX_COL("bias_max", MEAN_NS, worst), NSX_COL("bias_sum", MEAN_NS, sum), NSX_COL("rank", ID, rank),
+	NSX_COL("name", STRING, name), NSX_COL("occurrence", ID, occurrence), NSX_COL_SAID("edge", edge_text),
+	NSX_COL("time", MEAN_NS, time), NSX_COL("min", MEAN_NS, min), NSX_COL("max", MEAN_NS, max),
+	NSX_COL("std", MEAN_NS, std), NSX_COL("by_peers", INT, peers), NSX_COL("by_time", MEAN_NS, at),
+	NSX_COL("by_inst", INT, inst), NSX_COL("by_edge", INT, edge),
 };
 /* The latest on average first, though one that is early may deviate more; a curve by time. */
 static const struct nsx_sum_def of_devices = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.shown = "program id device executions bias_mean bias_max bias_sum rank",
+	NSX_ROWS(cols), .shown = "program id device executions bias_mean bias_max bias_sum rank",
 	.order = "by_peers -bias_mean device", .rank = "program device bias_mean rank bias_max executions"
 }, of_edges = {
-	.size = sizeof(struct row), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.shown = "program id name occurrence edge time min max std",
+	NSX_ROWS(cols), .shown = "program id name occurrence edge time min max std",
 	.order = "by_peers by_time by_inst occurrence by_edge", .rank = "name occurrence edge time min max std"
 };
 
@@ -172,17 +157,11 @@ struct columns { NSX_VEC(int64_t) devices; };
 static bool
 list_devices(const struct lockstep *f, struct columns *c)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < f->peers.n; i++)
 		for (size_t k = 0; k < f->peers.p[i].members.n; k++)
 			if (!nsx_vec_push(&c->devices, f->peers.p[i].members.p[k].device))
 				return false;
-	nsx_sort(c->devices.p, c->devices.n, nsx_sort_by_int);
-	for (size_t i = 0; i < c->devices.n; i++)
-		if (i == 0 || c->devices.p[i] != c->devices.p[n - 1])
-			c->devices.p[n++] = c->devices.p[i];
-	c->devices.n = n;
+	c->devices.n = nsx_sort_unique(c->devices.p, c->devices.n);
 	return true;
 }
 

@@ -1,25 +1,20 @@
 /* pace.c -- a row for each device: how much longer it takes for the same kernels (job/pace.h). Holds a sum for each
  * device and name of a kernel. */
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/pace.h"
 #include "table/stragglers/lockstep.h"
 #include "table/sums.h"
 
-#define AT(member) offsetof(struct nsx_pace, member), 0, NULL
-
+#define NSX_ROW struct nsx_pace
 static const struct nsx_sum_col cols[] = {
-	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,   AT(device) },
-	{ "kernels", NSX_CELL_INT,    NSX_SUM_INT,   AT(kernels) },
-	{ "time",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(ns) },
-	{ "pace",    NSX_CELL_DOUBLE, NSX_SUM_REAL,  AT(pace) },
+	NSX_COL("device", ID, device), NSX_COL("kernels", INT, kernels), NSX_COL("time", NS, ns),
+	NSX_COL("pace", DOUBLE, pace),
 };
 /* The slowest first. */
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct nsx_pace), .cols = cols, .ncols = sizeof cols / sizeof *cols, .order = "-pace device",
-	.rank = "device pace time kernels"
+	NSX_ROWS(cols), .order = "-pace device", .rank = "device pace time kernels"
 };
 
 struct pacing {
@@ -29,7 +24,7 @@ struct pacing {
 	uint32_t             recall[NSX_RECALL];
 	struct nsx_map       of;       /* (device, name) -> times */
 	NSX_VEC(struct nsx_pace_time) times;
-	int64_t              kernels, diags;
+	int64_t              kernels;
 };
 
 static int
@@ -58,7 +53,6 @@ take(void *state, const struct nsx_rec *rec)
 {
 	struct pacing *p = state;
 
-	p->diags += rec->kind->id == NSX_DIAG;
 	return rec->kind->id == NSX_OP ? take_op(p, rec) : nsx_cat_take(&p->cat, rec, p->err);
 }
 
@@ -76,17 +70,15 @@ say(const struct pacing *p, const struct nsx_paces *paces, struct nsx_diags *dia
 
 int
 nsx_stragglers_pace(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **table,
-                    int64_t *ndiags, struct nsx_diags *diags, struct nsx_err *err)
+                    struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct pacing p = { .err = err };
 	struct nsx_paces paces = { 0 };
 
 	nsx_cat_need(&p.cat, in);
-	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_need(in, NSX_OP, NSX_EVERY);
 	int rc = nsx_read_all(in, options->require, take, &p, err);
 
-	*ndiags = p.diags;
 	if (rc == NSX_OK)
 		rc = nsx_paces_of(p.times.p, p.times.n, &paces, err);
 	for (size_t i = 0; i < paces.list.n; i++)

@@ -47,24 +47,24 @@ nsx_late_not_aligned(struct nsx_reader *in, struct nsx_err *err)
 }
 
 int
-nsx_stragglers(struct nsx_reader *in, const void *options, struct nsx_table **tables, int64_t *ndiags,
-               struct nsx_diags *diags, struct nsx_err *err)
+nsx_stragglers(struct nsx_reader *in, const void *options, struct nsx_table **tables, struct nsx_diags *diags,
+               struct nsx_err *err)
 {
 	const struct nsx_stragglers_options *o = options;
 
 	tables[0] = NULL;
 	switch (o->show) {
-	case NSX_STRAGGLERS_PACE:  return nsx_stragglers_pace(in, o, tables, ndiags, diags, err);
+	case NSX_STRAGGLERS_PACE:  return nsx_stragglers_pace(in, o, tables, diags, err);
 	case NSX_STRAGGLERS_INSTRUCTIONS:
-	case NSX_STRAGGLERS_WAITS: return nsx_stragglers_waits(in, o, tables, NULL, NULL, ndiags, diags, err);
-	case NSX_STRAGGLERS_PAIRS: return nsx_stragglers_waits(in, o, NULL, tables, NULL, ndiags, diags, err);
-	default:                   return nsx_stragglers_lockstep(in, o, tables, ndiags, diags, err);
+	case NSX_STRAGGLERS_WAITS: return nsx_stragglers_waits(in, o, tables, NULL, NULL, diags, err);
+	case NSX_STRAGGLERS_PAIRS: return nsx_stragglers_waits(in, o, NULL, tables, NULL, diags, err);
+	default:                   return nsx_stragglers_lockstep(in, o, tables, diags, err);
 	}
 }
 
 int
-nsx_stragglers_all(struct nsx_reader *in, const void *options, struct nsx_table **tables, int64_t *ndiags,
-                   struct nsx_diags *diags, struct nsx_err *err)
+nsx_stragglers_all(struct nsx_reader *in, const void *options, struct nsx_table **tables, struct nsx_diags *diags,
+                   struct nsx_err *err)
 {
 	struct lockstep f = { .err = err, .in = in, .options = options, .curve = true };
 	struct nsx_diags of_waits = { .failed = false };
@@ -73,7 +73,7 @@ nsx_stragglers_all(struct nsx_reader *in, const void *options, struct nsx_table 
 		tables[i] = NULL;
 	nsx_lockstep_begin(&f);
 	int rc = nsx_stragglers_waits(in, options, &tables[NSX_STRAGGLERS_WAITS], &tables[NSX_STRAGGLERS_PAIRS], &f,
-	                              ndiags, &of_waits, err);
+	                              &of_waits, err);
 
 	if (rc == NSX_OK)
 		rc = nsx_lockstep_finish(&f, &tables[NSX_STRAGGLERS_DEVICES], &tables[NSX_STRAGGLERS_CURVE], diags);

@@ -7,7 +7,6 @@
  *   device 1   110..150    waits 20 for device 2
  *   device 2   130..151    made others wait 50; transfer of all three: 21 */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,28 +27,20 @@ struct row {
 	nsx_u128   wait, caused, transfer;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-#define BY_COUNT(member) offsetof(struct row, member), offsetof(struct row, count), NULL
-
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "collective",    NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(key.kind) },
-	{ "device",        NSX_CELL_ID,     NSX_SUM_INT,   AT(key.device) },
-	{ "waited_for",    NSX_CELL_ID,     NSX_SUM_INT,   AT(key.cause) },
-	{ "count",         NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
-	{ "wait",          NSX_CELL_NS,      NSX_SUM_TOTAL, AT(wait) },
-	{ "wait_mean",     NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_COUNT(wait) },
-	{ "wait_max",      NSX_CELL_NS,      NSX_SUM_INT,   AT(wait_max) },
-	{ "last",          NSX_CELL_INT,     NSX_SUM_INT,   AT(last) },
-	{ "caused",        NSX_CELL_NS,      NSX_SUM_TOTAL, AT(caused) },
-	{ "transfer_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  BY_COUNT(transfer) },
+	NSX_COL("collective", STRING, key.kind), NSX_COL("device", ID, key.device),
+	NSX_COL("waited_for", ID, key.cause), NSX_COL("count", INT, count), NSX_COL("wait", NS, wait),
+	NSX_COL_PER("wait_mean", MEAN_NS, wait, count), NSX_COL("wait_max", NS, wait_max), NSX_COL("last", INT, last),
+	NSX_COL("caused", NS, caused), NSX_COL_PER("transfer_mean", MEAN_NS, transfer, count),
 };
 /* By kind, then the device that made others wait longest, or the pair in which one waited longest. */
 static const struct nsx_sum_def waits_of_devices = {
-	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(struct key),
 	.shown = "collective device count wait wait_mean wait_max last caused transfer_mean",
 	.order = "collective -caused device", .rank = "collective device wait caused last count"
 }, waits_of_pairs = {
-	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(struct key),
 	.shown = "collective device waited_for count wait wait_mean wait_max",
 	.order = "collective -wait device waited_for", .rank = "collective device waited_for wait count"
 };
@@ -62,27 +53,17 @@ struct line {
 	nsx_u128   wait, caused, transfer;
 };
 
-#define OF(member) offsetof(struct line, member), 0, NULL
-#define OF_COUNT(member) offsetof(struct line, member), offsetof(struct line, count), NULL
-
+#undef NSX_ROW
+#define NSX_ROW struct line
 static const struct nsx_sum_col line_cols[] = {
-	{ "program",       NSX_CELL_STRING,  NSX_SUM_STR,   OF(program) },
-	{ "name",          NSX_CELL_STRING,  NSX_SUM_STR,   OF(name) },
-	{ "collective",    NSX_CELL_STRING,  NSX_SUM_TEXT,  OF(kind) },
-	{ "instances",     NSX_CELL_INT,     NSX_SUM_INT,   OF(instances) },
-	{ "wait",          NSX_CELL_NS,      NSX_SUM_TOTAL, OF(wait) },
-	{ "wait_share",    NSX_CELL_SHARE,   NSX_SUM_SHARE, OF(wait) },
-	{ "wait_mean",     NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  OF_COUNT(wait) },
-	{ "wait_max",      NSX_CELL_NS,      NSX_SUM_INT,   OF(wait_max) },
-	{ "waited_for",    NSX_CELL_ID,      NSX_SUM_INT,   OF(device) },
-	{ "caused",        NSX_CELL_NS,      NSX_SUM_TOTAL, OF(caused) },
-	{ "last",          NSX_CELL_INT,     NSX_SUM_INT,   OF(last) },
-	{ "transfer_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  OF_COUNT(transfer) },
-	{ "op_name",       NSX_CELL_STRING,  NSX_SUM_STR,   OF(op_name) },
+	NSX_COL("program", STRING, program), NSX_COL("name", STRING, name), NSX_COL("collective", STRING, kind),
+	NSX_COL("instances", INT, instances), NSX_COL("wait", NS, wait), NSX_COL_SHARE("wait_share", wait),
+	NSX_COL_PER("wait_mean", MEAN_NS, wait, count), NSX_COL("wait_max", NS, wait_max),
+	NSX_COL("waited_for", ID, device), NSX_COL("caused", NS, caused), NSX_COL("last", INT, last),
+	NSX_COL_PER("transfer_mean", MEAN_NS, transfer, count), NSX_COL("op_name", STRING, op_name),
 };
 static const struct nsx_sum_def waits_of_instructions = {
-	.size = sizeof(struct line), .key = 2 * sizeof(uint32_t), .cols = line_cols,
-	.ncols = sizeof line_cols / sizeof *line_cols, .order = "-wait program name collective",
+	NSX_ROWS(line_cols), .key = 2 * sizeof(uint32_t), .order = "-wait program name collective",
 	.rank = "name wait wait_share waited_for caused instances collective wait_mean last program wait_max",
 	.adds = "wait"
 };
@@ -96,7 +77,7 @@ struct waits {
 	bool             by_device, by_pair;   /* which of them are wanted */
 	bool             by_inst;              /* devices are of each instruction */
 	struct lockstep *also;             /* takes records, too; NULL: none */
-	int64_t          diags, instances, apart, incomplete, alone;
+	int64_t          instances, apart, incomplete, alone;
 	int64_t          within;           /* rows of the tables whose waits are within the error of the clocks */
 };
 
@@ -190,7 +171,6 @@ take_other(void *state, const struct nsx_rec *rec)
 {
 	struct waits *f = state;
 
-	f->diags += rec->kind->id == NSX_DIAG;
 	f->top.given = &f->reading.comm->cat;
 	if (rec->kind->id == NSX_MODULE && nsx_top_module(&f->top, rec) == NSX_NONE)
 		return NSX_NOMEM(f);
@@ -212,8 +192,7 @@ instructions(struct waits *f)
 	struct nsx_sums sums = { .def = &waits_of_instructions, .texts = &cat->strings, .none = "[unknown]" };
 	struct nsx_table *t;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->devices); i++) {
-		const struct row *r = nsx_sums_at(&f->devices, i);
+	NSX_SUMS_EACH(const struct row, r, &f->devices) {
 		struct line *l = nsx_sums_row(&sums, (uint32_t [2]){ r->key.kind, r->key.inst });
 
 		if (!l) {
@@ -235,9 +214,7 @@ instructions(struct waits *f)
 			l->last = r->last;
 		}
 	}
-	for (size_t i = 0; i < nsx_sums_count(&sums); i++) {
-		struct line *l = nsx_sums_at(&sums, i);
-
+	NSX_SUMS_EACH(struct line, l, &sums) {
 		f->within += is_within_error(f, l->wait, l->count);
 		if (!l->wait)
 			l->device = l->last = NSX_ABSENT;
@@ -258,11 +235,8 @@ instructions(struct waits *f)
 static struct nsx_table *
 table_of(struct waits *f, struct nsx_sums *sums)
 {
-	for (size_t i = 0; i < nsx_sums_count(sums); i++) {
-		const struct row *r = nsx_sums_at(sums, i);
-
+	NSX_SUMS_EACH(const struct row, r, sums)
 		f->within += is_within_error(f, r->wait, r->count);
-	}
 	return nsx_sums_table(sums, f->err);
 }
 
@@ -361,9 +335,8 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 }
 
 int
-nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options,
-                     struct nsx_table **devices, struct nsx_table **pairs, struct lockstep *also, int64_t *ndiags,
-                     struct nsx_diags *diags, struct nsx_err *err)
+nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_table **devices,
+                     struct nsx_table **pairs, struct lockstep *also, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct waits f = { .err = err, .options = options, .also = also, .by_device = devices, .by_pair = pairs,
 	                   .by_inst = options->show == NSX_STRAGGLERS_INSTRUCTIONS };
@@ -389,7 +362,6 @@ nsx_stragglers_waits(struct nsx_reader *in, const struct nsx_stragglers_options 
 		rc = (*pairs = table_of(&f, &f.pairs)) ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK)
 		add_diags(&f, diags);
-	*ndiags = f.diags;
 	nsx_collective_reading_free(&f.reading);
 	nsx_top_free(&f.top);
 	nsx_sums_free(&f.devices);

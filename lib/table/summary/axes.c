@@ -54,13 +54,9 @@ NSX_ORDER(by_time, struct nsx_kind_time, NSX_CMP(a->kind, b->kind), NSX_CMP(b->n
 bool
 nsx_kind_axes_settle(struct nsx_kind_axes *a, const struct nsx_catalogue *cat)
 {
-	int64_t devices = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < cat->devices.n; i++)
-		if (cat->devices.p[i].listed && cat->devices.p[i].number >= devices)
-			devices = cat->devices.p[i].number + 1;
-	if (!nsx_group_axes_settle(&a->axes, &a->replicas, devices))
+	if (!nsx_group_axes_settle(&a->axes, &a->replicas, nsx_cat_numbers(cat)))
 		return false;
 	for (size_t i = 0; i < a->times.n; i++) {
 		struct nsx_kind_time t = a->times.p[i];

@@ -1,7 +1,6 @@
 /* devices.c -- a row for each device: its activities, from its first operation to its last, by its operations; without
  * operations by the thunks of top programs, between the first start and the last end of a module. Constant memory per
  * device. */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "table/summary/moments.h"
@@ -31,36 +30,27 @@ struct row {
 	nsx_u128 span, modules, compute, exposed, hidden, idle, window, copy, copy_hidden, whole;
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-#define TIME(member) { #member, NSX_CELL_NS, NSX_SUM_TOTAL, AT(member) }
-#define SHARE(member) \
-	{ #member "_share", NSX_CELL_SHARE, NSX_SUM_SHARE, offsetof(struct row, member), offsetof(struct row, whole), \
-	  NULL }
+#define NSX_ROW struct row
+#define TIME(member) NSX_COL(#member, NS, member)
+#define PART(member) NSX_COL_PER(#member "_share", SHARE, member, whole)
 
 static const struct nsx_sum_col cols[] = {
-	{ "device",  NSX_CELL_ID,    NSX_SUM_INT,  AT(device) },
-	{ "profile", NSX_CELL_STRING, NSX_SUM_TEXT, AT(profile) },
-	{ "execs",   NSX_CELL_INT,    NSX_SUM_INT,  AT(execs) },
+	NSX_COL("device", ID, device), NSX_COL("profile", STRING, profile), NSX_COL("execs", INT, execs),
 	TIME(span), TIME(modules), TIME(compute), TIME(exposed), TIME(hidden), TIME(idle),
-	SHARE(compute), SHARE(exposed), SHARE(idle),
-	TIME(window), TIME(copy), TIME(copy_hidden)
+	PART(compute), PART(exposed), PART(idle), TIME(window), TIME(copy), TIME(copy_hidden)
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
-	.order = "device",
+	NSX_ROWS(cols), .key = sizeof(int64_t), .order = "device",
 	.rank = "device span compute_share exposed_share idle_share compute exposed idle hidden copy execs"
 };
 
 struct devices {
-	struct nsx_err  *err;
+	NSX_STATE;
 	struct nsx_cover cover;
-	struct nsx_catalogue *cat;
 	struct nsx_top   top;
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	struct nsx_sums  works;           /* of struct work */
-	struct nsx_sums  rows;            /* at the end */
 	struct nsx_all_moments moments;
-	const int64_t *came;
 };
 
 static int
@@ -69,8 +59,6 @@ devices_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	const struct nsx_summary_options *options = given;
 	struct devices *f = state;
 
-	f->err = at->err;
-	f->came = at->came;
 	f->cover = options->cover;
 	f->cat = f->top.given = at->cat;
 	f->works.def = &works;
@@ -95,7 +83,6 @@ devices_free(void *state)
 	nsx_top_free(&f->top);
 	nsx_moments_free(&f->moments);
 	nsx_sums_free(&f->works);
-	nsx_sums_free(&f->rows);
 	free(f->devices.p);
 }
 
@@ -171,8 +158,7 @@ devices_take(void *state, const struct nsx_event *e)
 static void
 add_up(struct devices *f)
 {
-	for (size_t i = 0; i < nsx_sums_count(&f->works); i++) {
-		const struct work *w = nsx_sums_at(&f->works, i);
+	NSX_SUMS_EACH(const struct work, w, &f->works) {
 		struct work *d = &f->devices.p[w->device].all;
 
 		if (!f->top.programs.p[w->program].kept)
@@ -251,10 +237,9 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	bool worked = f->top.any_module || f->top.any_thunk;
 	bool modules = f->came[NSX_MODULE] || f->came[NSX_THUNK], ops = f->came[NSX_OP];
 
+	(void)table;
 	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->cat->strings };
-	for (size_t i = 0; i < nsx_sums_count(&f->works); i++) {
-		const struct work *w = nsx_sums_at(&f->works, i);
-
+	NSX_SUMS_EACH(const struct work, w, &f->works) {
 		if (!nsx_top_expose(&f->top, w->program, w->compute + w->exposed))
 			return nsx_err_nomem(f->err, NULL);
 	}
@@ -277,22 +262,10 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	for (size_t i = 0; (modules || ops) && i < f->devices.n; i++)
 		if (f->devices.p[i].met && !add_row(f, i, worked))
 			return nsx_err_nomem(f->err, NULL);
-	*table = nsx_sums_table(&f->rows, f->err);
-	return *table ? NSX_OK : NSX_ERR;
-}
-
-int
-nsx_sum_devices_again(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags)
-{
-	struct devices *f = state;
-
-	(void)options;
-	(void)diags;
-	*table = nsx_sums_table(&f->rows, f->err);
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 const struct nsx_analysis nsx_sum_devices = {
-	sizeof(struct devices), NSX_SUM_KINDS, true | NSX_REACHING,
+	sizeof(struct devices), NSX_SUM_KINDS, true | NSX_REACHING | NSX_STATED,
 	devices_begin, devices_need, devices_take, devices_finish, devices_free
 };

@@ -1,6 +1,5 @@
 /* families.c -- a row for each family of GPU operations and kind in it (job/family.h): attention, matrix products by
  * type, casts, elementwise kernels, communication, copies. Holds a sum for each, and the names of kernels. */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/catalogue.h"
@@ -19,32 +18,24 @@ struct row {
 /* The operations of a name in a row; the key first. */
 struct named { uint32_t row, name; nsx_u128 total; };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "family",  NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(family) },
-	{ "kind",    NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(kind) },
-	{ "count",   NSX_CELL_INT,     NSX_SUM_INT,   AT(count) },
-	{ "total",   NSX_CELL_NS,      NSX_SUM_TOTAL, AT(total) },
-	{ "mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  offsetof(struct row, total), offsetof(struct row, count), NULL },
-	{ "share",   NSX_CELL_SHARE,   NSX_SUM_SHARE, AT(total) },
-	{ "names",   NSX_CELL_INT,     NSX_SUM_INT,   AT(names) },
-	{ "longest", NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(longest) },
+	NSX_COL("family", STRING, family), NSX_COL("kind", STRING, kind), NSX_COL("count", INT, count),
+	NSX_COL("total", NS, total), NSX_COL_PER("mean", MEAN_NS, total, count), NSX_COL_SHARE("share", total),
+	NSX_COL("names", INT, names), NSX_COL("longest", STRING, longest),
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct row), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(uint64_t),
 	.order = "-total family kind", .rank = "family kind total share count mean longest names", .adds = "total"
 }, by_name = { .size = sizeof(struct named), .key = sizeof(uint64_t) };
 
 struct families {
-	struct nsx_err   *err;
-	struct nsx_catalogue *cat;
+	NSX_STATE;
 	struct nsx_intern strs;     /* names of families, kinds and operations; 0 is the empty string */
 	uint32_t          recall[NSX_RECALL];
 	NSX_VEC(struct nsx_family) of;   /* by number of a kernel's name; family NULL: not yet */
-	struct nsx_sums   rows, named;
+	struct nsx_sums   named;
 	int64_t           timeless;
-	const int64_t    *came;
 };
 
 static int
@@ -52,10 +43,7 @@ families_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
 	struct families *f = state;
 
-	(void)given;
-	f->err = at->err;
-	f->cat = at->cat;
-	f->came = at->came;
+	(void)given, (void)at;
 	f->cat->keep |= NSX_CAT_COSTS;
 	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->strs };
 	f->named = (struct nsx_sums){ .def = &by_name };
@@ -77,7 +65,6 @@ families_free(void *state)
 	struct families *f = state;
 
 	nsx_intern_free(&f->strs);
-	nsx_sums_free(&f->rows);
 	nsx_sums_free(&f->named);
 	free(f->of.p);
 }
@@ -164,10 +151,10 @@ families_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct families *f = state;
 	nsx_u128 *most = calloc(nsx_sums_count(&f->rows) + 1, sizeof *most);
 
+	(void)table;
 	if (!most)
 		return nsx_err_nomem(f->err, NULL);
-	for (size_t i = 0; i < nsx_sums_count(&f->named); i++) {
-		const struct named *n = nsx_sums_at(&f->named, i);
+	NSX_SUMS_EACH(const struct named, n, &f->named) {
 		struct row *r = nsx_sums_at(&f->rows, n->row);
 		bool more = n->total > most[n->row] || (n->total == most[n->row] && r->names
 			&& nsx_str_cmp(nsx_intern_str(&f->strs, n->name), nsx_intern_str(&f->strs, r->longest)) < 0);
@@ -179,14 +166,13 @@ families_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		r->names++;
 	}
 	free(most);
-	*table = nsx_sums_table(&f->rows, f->err);
 	if (!f->came[NSX_OP])
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no op records: extract with --ops");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
-	return *table ? NSX_OK : NSX_ERR;
+	return NSX_OK;
 }
 
 const struct nsx_analysis nsx_sum_families = {
-	sizeof(struct families), NSX_K_METADATA | NSX_K(OP), true | NSX_REACHING,
+	sizeof(struct families), NSX_K_METADATA | NSX_K(OP), true | NSX_REACHING | NSX_STATED,
 	families_begin, families_need, families_take, families_finish, families_free
 };

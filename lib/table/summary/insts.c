@@ -1,7 +1,6 @@
 /* insts.c -- a row for each instruction, opcode or kind of collective, and sums over the stream. Holds the metadata of
  * instructions and exact sums for each that was executed. */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "table/summary/axes.h"
@@ -35,69 +34,48 @@ struct thunk {
 	nsx_u128 exposed;
 };
 
-#define AT(type, member) offsetof(struct type, member), 0, NULL
-
+#define NSX_ROW struct thunk
 static const struct nsx_sum_col thunk_cols[] = {
-	{ "id",      NSX_CELL_ID,     NSX_SUM_INT,    AT(thunk, id) },
-	{ "program", NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, program_name) },
-	{ "name",    NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, name) },
-	{ "opcode",  NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, opcode) },
-	{ "comm",    NSX_CELL_INT,     NSX_SUM_INT,    AT(thunk, comm) },
-	{ "count",   NSX_CELL_INT,     NSX_SUM_INT,    AT(thunk, time.n) },
-	{ "total",   NSX_CELL_NS,      NSX_SUM_TOTAL,  AT(thunk, time.sum) },
-	{ "mean",    NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   offsetof(struct thunk, time.sum), offsetof(struct thunk, time.n),
-	  NULL },
-	{ "std",     NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(thunk, time) },
-	{ "relstd",  NSX_CELL_SHARE,   NSX_SUM_RELSTD, AT(thunk, time) },
-	{ "share",   NSX_CELL_SHARE,   NSX_SUM_SHARE,  AT(thunk, time.sum) },
-	{ "op_name", NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(thunk, op_name) },
-	{ "exposed", NSX_CELL_NS,      NSX_SUM_TOTAL,  AT(thunk, exposed) },
-	{ "number",  NSX_CELL_INT,     NSX_SUM_INT,    AT(thunk, program) },
+	NSX_COL("id", ID, id), NSX_COL("program", STRING, program_name), NSX_COL("name", STRING, name),
+	NSX_COL("opcode", STRING, opcode), NSX_COL("comm", INT, comm), NSX_COL("count", INT, time.n),
+	NSX_COL("total", NS, time.sum), NSX_COL_MEAN("mean", MEAN_NS, time), NSX_COL_STAT("std", MEAN_NS, STD, time),
+	NSX_COL_STAT("relstd", SHARE, RELSTD, time), NSX_COL_SHARE("share", time.sum),
+	NSX_COL("op_name", STRING, op_name), NSX_COL("exposed", NS, exposed), NSX_COL("number", INT, program),
 };
-static const struct nsx_sum_col opcode_cols[] = {
-	{ "opcode", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
-	{ "total",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
-	{ "share",  NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
-	{ "last",   NSX_CELL_INT,    NSX_SUM_INT,   AT(row, key.last) },
-};
-static const struct nsx_sum_col source_cols[] = {
-	{ "source", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
-	{ "count",  NSX_CELL_INT,    NSX_SUM_INT,   AT(row, count) },
-	{ "total",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
-	{ "share",  NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
-	{ "forward",   NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_FORWARD]) },
-	{ "backward",  NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_BACKWARD]) },
-	{ "recompute", NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_RECOMPUTE]) },
-	{ "optimizer", NSX_CELL_NS,  NSX_SUM_TOTAL, AT(row, phase[NSX_PHASE_OPTIMIZER]) },
-};
-static const struct nsx_sum_col total_cols[] = {
-	{ "quantity", NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
-	{ "total",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
-	{ "share",    NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(row, exposed) },
-};
-static const struct nsx_sum_col collective_cols[] = {
-	{ "collective",   NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, key.label) },
-	{ "count",        NSX_CELL_INT,    NSX_SUM_INT,   AT(row, count) },
-	{ "total",        NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, total) },
-	{ "exposed",      NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, exposed) },
-	{ "hidden",       NSX_CELL_NS,     NSX_SUM_TOTAL, AT(row, hidden) },
-	{ "hidden_share", NSX_CELL_SHARE,  NSX_SUM_SHARE, offsetof(struct row, hidden), offsetof(struct row, of),
-	  NULL },
-	{ "axis",         NSX_CELL_STRING, NSX_SUM_TEXT,  AT(row, axis) },
-};
-
-#define COLS(list) .cols = list, .ncols = sizeof list / sizeof *list
 #define THUNKS \
-	.size = sizeof(struct thunk), .key = sizeof(uint64_t), COLS(thunk_cols), \
+	NSX_ROWS(thunk_cols), .key = sizeof(uint64_t), \
 	.shown = "id program name opcode comm count total mean std relstd share op_name exposed"
-#define ROWS(list) .size = sizeof(struct row), .key = sizeof((struct row *)0)->key, COLS(list)
-
 static const struct nsx_sum_def instructions = {
 	THUNKS, .order = "-total number name", .rank = "name total share id program count opcode mean op_name",
 	.adds = "total"
 }, variable = {
 	THUNKS, .order = "-mean number name", .rank = "name total relstd mean id program count share"
-}, opcodes = {
+};
+
+#undef NSX_ROW
+#define NSX_ROW struct row
+static const struct nsx_sum_col opcode_cols[] = {
+	NSX_COL("opcode", STRING, key.label), NSX_COL("total", NS, exposed), NSX_COL_SHARE("share", exposed),
+	NSX_COL("last", INT, key.last),
+};
+static const struct nsx_sum_col source_cols[] = {
+	NSX_COL("source", STRING, key.label), NSX_COL("count", INT, count), NSX_COL("total", NS, exposed),
+	NSX_COL_SHARE("share", exposed), NSX_COL("forward", NS, phase[NSX_PHASE_FORWARD]),
+	NSX_COL("backward", NS, phase[NSX_PHASE_BACKWARD]), NSX_COL("recompute", NS, phase[NSX_PHASE_RECOMPUTE]),
+	NSX_COL("optimizer", NS, phase[NSX_PHASE_OPTIMIZER]),
+};
+static const struct nsx_sum_col total_cols[] = {
+	NSX_COL("quantity", STRING, key.label), NSX_COL("total", NS, exposed), NSX_COL_SHARE("share", exposed),
+};
+static const struct nsx_sum_col collective_cols[] = {
+	NSX_COL("collective", STRING, key.label), NSX_COL("count", INT, count), NSX_COL("total", NS, total),
+	NSX_COL("exposed", NS, exposed), NSX_COL("hidden", NS, hidden), NSX_COL_PER("hidden_share", SHARE, hidden, of),
+	NSX_COL("axis", STRING, axis),
+};
+
+#define ROWS(list) NSX_ROWS(list), .key = sizeof((struct row *)0)->key
+
+static const struct nsx_sum_def opcodes = {
 	ROWS(opcode_cols), .shown = "opcode total share", .order = "last -total opcode", .adds = "total"
 }, sources = {
 	ROWS(source_cols), .order = "-total source", .adds = "total",
@@ -122,19 +100,16 @@ struct inst {
 static const struct nsx_sum_def of_kinds = { .size = sizeof(struct inst), .key = sizeof(uint64_t) };
 
 struct insts {
-	struct nsx_err *err;
+	NSX_STATE;
 	struct nsx_summary_options options;
-	struct nsx_catalogue *cat;
 	struct nsx_top  top;
 	NSX_VEC(struct inst) insts;      /* by index of the catalogue, up to the last one that ran */
 	struct nsx_sums op_kinds;        /* of struct inst: operations by kind of collective */
 	struct nsx_all_moments moments;  /* with NSX_SUMMARY_TOTAL */
-	const int64_t  *came;
 	bool            any_op;  /* within reach */
 	int64_t         timeless_ops;
 	bool            no_hidden; /* some communication has no `hidden` */
 	struct nsx_kind_axes axes; /* with NSX_SUMMARY_COLLECTIVE */
-	struct nsx_sums sums;      /* at the end: the rows */
 	struct nsx_stacks tree;    /* by source: what follows is of it */
 	struct nsx_scopes scopes;
 	bool              any_frames;      /* by source: an instruction that ran has a stack */
@@ -146,8 +121,6 @@ insts_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	const struct nsx_summary_options *options = given;
 	struct insts *f = state;
 
-	f->err = at->err;
-	f->came = at->came;
 	f->op_kinds.def = &of_kinds;
 	f->options = *options;
 	f->cat = f->top.given = at->cat;
@@ -180,7 +153,6 @@ insts_free(void *state)
 	nsx_sums_free(&f->op_kinds);
 	nsx_moments_free(&f->moments);
 	nsx_kind_axes_free(&f->axes);
-	nsx_sums_free(&f->sums);
 	nsx_scopes_free(&f->scopes);
 	nsx_stacks_free(&f->tree);
 	free(f->insts.p);
@@ -325,7 +297,7 @@ add_insts(struct insts *f, size_t *beyond)
 			*beyond += !most && i->exposed.n > 0;
 			continue;
 		}
-		struct thunk *t = nsx_sums_row(&f->sums, &(uint32_t[2]){ (uint32_t)k, 0 });
+		struct thunk *t = nsx_sums_row(&f->rows, &(uint32_t[2]){ (uint32_t)k, 0 });
 
 		if (!t)
 			return false;
@@ -340,7 +312,7 @@ add_insts(struct insts *f, size_t *beyond)
 		t->exposed = i->comm && !i->no_hidden ? (nsx_u128)i->exposed.sum : NSX_SUM_NONE;
 	}
 	if (most)
-		nsx_sums_cut(&f->sums, (size_t)most);
+		nsx_sums_cut(&f->rows, (size_t)most);
 	return true;
 }
 
@@ -352,7 +324,7 @@ row_at(struct insts *f, uint32_t label, bool last)
 {
 	struct row key = { .key = { label, 0, last } };
 
-	return nsx_sums_row(&f->sums, &key);
+	return nsx_sums_row(&f->rows, &key);
 }
 
 static bool
@@ -440,8 +412,8 @@ add_axes(struct insts *f)
 	struct nsx_buf text = { 0 };
 	bool good = nsx_kind_axes_settle(&f->axes, f->cat);
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums) && good; i++) {
-		struct row *r = nsx_sums_at(&f->sums, i);
+	for (size_t i = 0; i < nsx_sums_count(&f->rows) && good; i++) {
+		struct row *r = nsx_sums_at(&f->rows, i);
 
 		text.len = 0;
 		good = nsx_kind_axes_text(&f->axes, r->key.label, &text);
@@ -459,8 +431,8 @@ add_idle(struct insts *f)
 {
 	nsx_u128 modules = nsx_top_modules(&f->top), exposed = 0;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
-		exposed += ((struct row *)nsx_sums_at(&f->sums, i))->exposed;
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++)
+		exposed += ((struct row *)nsx_sums_at(&f->rows, i))->exposed;
 	return !f->top.any_module || !f->top.any_thunk
 	       || add_named(f, "[GPU idle during module execution]", true, modules > exposed ? modules - exposed : 0);
 }
@@ -471,14 +443,12 @@ note_all(const struct insts *f, struct nsx_table *t)
 {
 	struct row all = { .count = 0 };
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++) {
-		const struct row *r = nsx_sums_at(&f->sums, i);
-
+	NSX_SUMS_EACH(const struct row, r, &f->rows) {
 		all.count += r->count;
 		all.exposed += r->exposed;
 		all.hidden += r->hidden;
 	}
-	if (nsx_sums_count(&f->sums))
+	if (nsx_sums_count(&f->rows))
 		nsx_kind_note(t, all.count, all.exposed, all.hidden, !f->no_hidden);
 }
 
@@ -503,7 +473,7 @@ add_totals(struct insts *f)
 	}
 	n = f->moments.any ? nsx_totals_of_moments(&f->moments, &f->top, rows)
 	                   : nsx_totals_of_thunks(&sums, &f->top, &f->moments.excerpt, rows);
-	f->sums.whole = rows[0].ns;
+	f->rows.whole = rows[0].ns;
 	for (int i = 0; i < n; i++)
 		if (rows[i].known && !add_named(f, rows[i].name, false, rows[i].ns))
 			return false;
@@ -529,7 +499,7 @@ report(struct insts *f, struct nsx_diags *diags)
 		             "no module records: every program counts; idle time and shares are not known");
 	if (kinds && (f->top.any_thunk || f->any_op) && !f->top.any_comm)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
-	if (f->options.by == NSX_SUMMARY_SOURCE && nsx_sums_count(&f->sums) && f->insts.n && !f->any_frames)
+	if (f->options.by == NSX_SUMMARY_SOURCE && nsx_sums_count(&f->rows) && f->insts.n && !f->any_frames)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no instruction has a stack: rows are the ends of op_names, not "
 		             "source lines; extract with -x DIR");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
@@ -559,24 +529,23 @@ make_table(struct insts *f, struct nsx_table **table, struct nsx_diags *diags)
 	bool shares = f->options.by != NSX_SUMMARY_TOTAL && f->options.by != NSX_SUMMARY_COLLECTIVE, good;
 	size_t beyond = 0;
 
-	nsx_sums_free(&f->sums);
-	f->sums = (struct nsx_sums){ .def = def_of(&f->options), .texts = &f->cat->strings };
-	f->sums.none = f->options.by == NSX_SUMMARY_COLLECTIVE ? "[unknown]"
+	f->rows = (struct nsx_sums){ .def = def_of(&f->options), .texts = &f->cat->strings };
+	f->rows.none = f->options.by == NSX_SUMMARY_COLLECTIVE ? "[unknown]"
 	    : f->options.by == NSX_SUMMARY_OPCODE ? "[no instruction]" : NULL;
 	if (shares)
-		f->sums.whole = whole(f);
+		f->rows.whole = whole(f);
 	switch (f->options.by) {
 	case NSX_SUMMARY_THUNK: good = add_insts(f, &beyond); break;
 	case NSX_SUMMARY_TOTAL: good = add_totals(f); break;
 	default:
 		good = add_labels(f) && (f->options.by != NSX_SUMMARY_OPCODE || add_idle(f))
 		       && (f->options.by != NSX_SUMMARY_COLLECTIVE || add_axes(f));
-		beyond = nsx_sums_keep(&f->sums, is_shown, NULL);
+		beyond = nsx_sums_keep(&f->rows, is_shown, NULL);
 	}
-	*table = good ? nsx_sums_table(&f->sums, f->err) : NULL;
+	*table = good ? nsx_sums_table(&f->rows, f->err) : NULL;
 	nsx_table_uncovered(*table, beyond);
 	if (f->top.any_module && !f->options.variable && shares)
-		nsx_table_shares(*table, "share", f->sums.whole > nsx_top_all_modules(&f->top) ? "the sum of the rows"
+		nsx_table_shares(*table, "share", f->rows.whole > nsx_top_all_modules(&f->top) ? "the sum of the rows"
 		                                                                               : "module time");
 	if (*table && f->options.by == NSX_SUMMARY_COLLECTIVE)
 		note_all(f, *table);
@@ -607,6 +576,6 @@ nsx_sum_insts_again(void *state, const void *options, struct nsx_table **table, 
 }
 
 const struct nsx_analysis nsx_sum_insts = {
-	sizeof(struct insts), NSX_SUM_KINDS, true | NSX_REACHING,
+	sizeof(struct insts), NSX_SUM_KINDS, true | NSX_REACHING | NSX_STATED,
 	insts_begin, insts_need, insts_take, insts_finish, insts_free
 };

@@ -1,41 +1,28 @@
 /* ops.c -- a row for each kind of GPU operation, or for each shown name of NVTX ranges, over all profiles. Holds a sum
  * for each. */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/reach.h"
 #include "table/summary/ops.h"
 #include "table/summary/summary.h"
 
-#define AT(member) offsetof(struct nsx_ops_row, member), 0, NULL
-#define PER(member, by) offsetof(struct nsx_ops_row, member), offsetof(struct nsx_ops_row, by), NULL
+#define NSX_ROW struct nsx_ops_row
 #define TIMES \
-	{ "name",  NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(name) }, \
-	{ "count", NSX_CELL_INT,     NSX_SUM_INT,   AT(sums.dur.n) }, \
-	{ "total", NSX_CELL_NS,      NSX_SUM_TOTAL, AT(sums.dur.sum) }, \
-	{ "mean",  NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  PER(sums.dur.sum, sums.dur.n) }, \
-	{ "std",   NSX_CELL_MEAN_NS, NSX_SUM_STD,   AT(sums.dur) }, \
-	{ "min",   NSX_CELL_NS,      NSX_SUM_MIN,   AT(sums.dur) }, \
-	{ "max",   NSX_CELL_NS,      NSX_SUM_MAX,   AT(sums.dur) }
+	NSX_COL("name", STRING, name), NSX_COL("count", INT, sums.dur.n), NSX_COL("total", NS, sums.dur.sum), \
+	NSX_COL_MEAN("mean", MEAN_NS, sums.dur), NSX_COL_STAT("std", MEAN_NS, STD, sums.dur), \
+	NSX_COL_STAT("min", NS, MIN, sums.dur), NSX_COL_STAT("max", NS, MAX, sums.dur)
 
 static const struct nsx_sum_col kernel_cols[] = {
-	{ "type", NSX_CELL_STRING, NSX_SUM_TEXT, AT(type) }, TIMES,
-	{ "share", NSX_CELL_SHARE, NSX_SUM_SHARE, PER(sums.dur.sum, of_type) }
+	NSX_COL("type", STRING, type), TIMES, NSX_COL_PER("share", SHARE, sums.dur.sum, of_type),
 };
 /* gpu_helper: with --helpers only. */
 static const struct nsx_sum_col range_cols[] = {
-	{ "domain",     NSX_CELL_STRING,  NSX_SUM_TEXT,  AT(type) }, TIMES,
-	{ "ops",        NSX_CELL_INT,     NSX_SUM_TOTAL, AT(sums.ops) },
-	{ "host_total", NSX_CELL_NS,      NSX_SUM_TOTAL, AT(sums.host) },
-	{ "gpu_time",   NSX_CELL_NS,      NSX_SUM_TOTAL, AT(gpu) },
-	{ "gpu_self",   NSX_CELL_NS,      NSX_SUM_TOTAL, AT(self) },
-	{ "gpu_mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,  PER(gpu, of) },
-	{ "gpu_share",  NSX_CELL_SHARE,   NSX_SUM_SHARE, AT(gpu) },
-	{ "gpu_helper", NSX_CELL_NS,      NSX_SUM_TOTAL, AT(helper) },
-	{ "gpu_all",    NSX_CELL_NS,      NSX_SUM_TOTAL, AT(gpu_all) },
+	NSX_COL("domain", STRING, type), TIMES,
+	NSX_COL("ops", INT, sums.ops), NSX_COL("host_total", NS, sums.host), NSX_COL("gpu_time", NS, gpu),
+	NSX_COL("gpu_self", NS, self), NSX_COL_PER("gpu_mean", MEAN_NS, gpu, of), NSX_COL_SHARE("gpu_share", gpu),
+	NSX_COL("gpu_helper", NS, helper), NSX_COL("gpu_all", NS, gpu_all),
 };
-#define ROWS(list) \
-	.size = sizeof(struct nsx_ops_row), .key = sizeof(uint64_t), .cols = list, .ncols = sizeof list / sizeof *list
+#define ROWS(list) NSX_ROWS(list), .key = sizeof(uint64_t)
 /* The one with the most GPU time first, then the longest. Next to their GPU time the times of ranges are their spans,
  * in which the GPU may be idle. */
 #define RANGES ROWS(range_cols), .order = "-gpu_all -total domain name", .adds = "gpu_self", \
@@ -115,7 +102,6 @@ ops_free(void *state)
 
 	nsx_intern_free(&f->strs);
 	nsx_buf_free(&f->scratch);
-	nsx_sums_free(&f->rows);
 	nsx_map_free(&f->compiling);
 	nsx_range_book_free(&f->book);
 	nsx_helpers_free(&f->helpers);
@@ -340,8 +326,7 @@ ops_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	struct nsx_ops *f = state;
 
 	if (nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE)
-		return nsx_err_nomem(at->err, NULL);
-	f->err = at->err;
+		return nsx_err_nomem(f->err, NULL);
 	f->kernel = options->by == NSX_SUMMARY_KERNEL;
 	f->no_compile = options->no_compile;
 	f->names = options->names;
@@ -487,5 +472,5 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_ops = {
-	sizeof(struct nsx_ops), 0, false, ops_begin, ops_need, ops_take, ops_finish, ops_free
+	sizeof(struct nsx_ops), 0, NSX_STATED, ops_begin, ops_need, ops_take, ops_finish, ops_free
 };

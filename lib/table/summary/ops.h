@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "job/range_book.h"
 #include "job/text_numbers.h"
+#include "table/analysis.h"
 #include "table/summary/helpers.h"
 #include "table/sums.h"
 
@@ -35,7 +36,7 @@ struct nsx_ops_row {
 enum { NSX_OPS_DUR, NSX_OPS_OPS, NSX_OPS_HOST };
 
 struct nsx_ops {
-	struct nsx_err *err;
+	NSX_STATE;                 /* rows: of struct nsx_ops_row */
 	enum nsx_names  names;
 	struct nsx_buf  scratch;
 	bool            kernel;
@@ -46,7 +47,6 @@ struct nsx_ops {
 	int64_t         compiling_last;   /* the largest of these numbers of ranges */
 	struct nsx_intern strs;   /* 0 is the empty string */
 	uint32_t        recall[NSX_RECALL];
-	struct nsx_sums rows;      /* of struct nsx_ops_row */
 	struct nsx_text_numbers numbers;   /* rows of a block's texts: type or domain, and name; */
 	struct nsx_stem_numbers stems;     /* and of names in the default domain */
 	NSX_VEC(uint32_t) last;    /* by name: the last row with that name; NSX_NONE: none yet */

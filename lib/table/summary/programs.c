@@ -28,29 +28,18 @@ struct module {
 	double   wait_share;
 };
 
-#define AT(member) offsetof(struct module, member), 0, NULL
-#define MEAN(member) offsetof(struct module, member.sum), offsetof(struct module, member.n), NULL
-
+#define NSX_ROW struct module
 static const struct nsx_sum_col cols[] = {
-	{ "id",          NSX_CELL_ID,     NSX_SUM_INT,    AT(id) },
-	{ "name",        NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(name) },
-	{ "key",         NSX_CELL_STRING,  NSX_SUM_TEXT,   AT(key) },
-	{ "execs",       NSX_CELL_INT,     NSX_SUM_INT,    AT(dur.n) },
-	{ "thunks_mean", NSX_CELL_DOUBLE,  NSX_SUM_MEAN,   MEAN(thunks) },
-	{ "thunks_std",  NSX_CELL_DOUBLE,  NSX_SUM_STD,    AT(thunks) },
-	{ "total",       NSX_CELL_NS,      NSX_SUM_TOTAL,  AT(total) },
-	{ "mean",        NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(dur) },
-	{ "std",         NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(dur) },
-	{ "share",       NSX_CELL_SHARE,   NSX_SUM_SHARE,  AT(total) },
-	{ "wait_mean",   NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(wait) },
-	{ "wait_std",    NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(wait) },
-	{ "wait_share",  NSX_CELL_SHARE,   NSX_SUM_REAL,   AT(wait_share) },
-	{ "spread_mean", NSX_CELL_MEAN_NS, NSX_SUM_MEAN,   MEAN(spread) },
-	{ "spread_std",  NSX_CELL_MEAN_NS, NSX_SUM_STD,    AT(spread) },
-	{ "number",      NSX_CELL_INT,     NSX_SUM_INT,    AT(number) },
+	NSX_COL("id", ID, id), NSX_COL("name", STRING, name), NSX_COL("key", STRING, key), NSX_COL("execs", INT, dur.n),
+	NSX_COL_MEAN("thunks_mean", DOUBLE, thunks), NSX_COL_STAT("thunks_std", DOUBLE, STD, thunks),
+	NSX_COL("total", NS, total), NSX_COL_MEAN("mean", MEAN_NS, dur), NSX_COL_STAT("std", MEAN_NS, STD, dur),
+	NSX_COL_SHARE("share", total), NSX_COL_MEAN("wait_mean", MEAN_NS, wait),
+	NSX_COL_STAT("wait_std", MEAN_NS, STD, wait), NSX_COL("wait_share", SHARE, wait_share),
+	NSX_COL_MEAN("spread_mean", MEAN_NS, spread), NSX_COL_STAT("spread_std", MEAN_NS, STD, spread),
+	NSX_COL("number", INT, number),
 };
 static const struct nsx_sum_def def = {
-	.size = sizeof(struct module), .key = sizeof(uint64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols,
+	NSX_ROWS(cols), .key = sizeof(uint64_t),
 	.shown = "id name key execs thunks_mean thunks_std total mean std share wait_mean wait_std wait_share "
 	         "spread_mean spread_std",
 	.order = "-total key number", .adds = "total",
@@ -75,21 +64,19 @@ static const struct nsx_sum_def of_executions = { .size = sizeof(struct executio
 struct waited { int64_t start, exposed; uint32_t clock, thing, run; };
 
 struct programs {
-	struct nsx_err *err;
+	NSX_STATE;
 	struct nsx_top  top;
 	struct nsx_comm comm;
 	struct nsx_instances instances;   /* keys: nsx_comm_instance */
-	struct nsx_sums modules;          /* of struct module */
 	struct nsx_sums executions, runs, things;
 	int64_t         partial, apart;
-	const int64_t  *came;
 };
 
 /* The module of a program; NULL when out of memory. */
 static struct module *
 module_at(struct programs *f, uint32_t program)
 {
-	return program == NSX_NONE ? NULL : nsx_sums_row(&f->modules, &(uint32_t[2]){ program, 0 });
+	return program == NSX_NONE ? NULL : nsx_sums_row(&f->rows, &(uint32_t[2]){ program, 0 });
 }
 
 static int
@@ -135,12 +122,10 @@ programs_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 {
 	struct programs *f = state;
 
-	(void)given;
-	f->err = at->err;
-	f->came = at->came;
+	(void)given, (void)at;
 	f->comm.cat.keep = NSX_CAT_RUNNERS;
 	f->top.given = &f->comm.cat;
-	f->modules = (struct nsx_sums){ .def = &def, .texts = &f->comm.cat.strings };
+	f->rows = (struct nsx_sums){ .def = &def, .texts = &f->comm.cat.strings };
 	f->executions.def = &of_executions;
 	f->runs.def = &of_runs;
 	f->things.def = &of_things;
@@ -166,7 +151,6 @@ programs_free(void *state)
 	nsx_top_free(&f->top);
 	nsx_comm_free(&f->comm);
 	nsx_instances_free(&f->instances);
-	nsx_sums_free(&f->modules);
 	nsx_sums_free(&f->executions);
 	nsx_sums_free(&f->runs);
 	nsx_sums_free(&f->things);
@@ -257,8 +241,7 @@ programs_take(void *state, const struct nsx_event *e)
 static bool
 add_up(struct programs *f)
 {
-	for (size_t i = 0; i < nsx_sums_count(&f->executions); i++) {
-		const struct execution *e = nsx_sums_at(&f->executions, i);
+	NSX_SUMS_EACH(const struct execution, e, &f->executions) {
 		struct module *m = e->communicates ? module_at(f, e->program) : NULL;
 
 		if (m)
@@ -266,8 +249,7 @@ add_up(struct programs *f)
 		else if (e->communicates)
 			return false;
 	}
-	for (size_t i = 0; i < nsx_sums_count(&f->runs); i++) {
-		const struct run *r = nsx_sums_at(&f->runs, i);
+	NSX_SUMS_EACH(const struct run, r, &f->runs) {
 		const struct execution *e = nsx_sums_at(&f->executions, r->execution);
 		struct module *m = r->ran && e->communicates ? module_at(f, e->program) : NULL;
 
@@ -288,10 +270,9 @@ has_executions(void *state, const void *row)
 static void
 describe(struct programs *f)
 {
-	nsx_sums_keep(&f->modules, has_executions, NULL);
-	f->modules.whole = nsx_top_all_modules(&f->top);
-	for (size_t i = 0; i < nsx_sums_count(&f->modules); i++) {
-		struct module *m = nsx_sums_at(&f->modules, i);
+	nsx_sums_keep(&f->rows, has_executions, NULL);
+	f->rows.whole = nsx_top_all_modules(&f->top);
+	NSX_SUMS_EACH(struct module, m, &f->rows) {
 		const struct nsx_cat_program *of = &f->comm.cat.programs.p[m->program];
 
 		m->name = nsx_top_name(&f->top, m->program);
@@ -315,7 +296,7 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		rc = nsx_err_nomem(f->err, NULL);
 	if (rc == NSX_OK) {
 		describe(f);
-		*table = nsx_sums_table(&f->modules, f->err);
+		*table = nsx_sums_table(&f->rows, f->err);
 		rc = *table ? NSX_OK : NSX_ERR;
 	}
 	nsx_table_shares(*table, "share", "module time");
@@ -336,6 +317,6 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_programs = {
-	sizeof(struct programs), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), NSX_REACHING,
+	sizeof(struct programs), NSX_K_METADATA | NSX_K(MODULE) | NSX_K(THUNK), NSX_REACHING | NSX_STATED,
 	programs_begin, programs_need, programs_take, programs_finish, programs_free
 };

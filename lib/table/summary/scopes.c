@@ -8,7 +8,6 @@
  * What instructions have to compute is that of nsysx-roofline: floating-point operations at the peaks of the devices.
  * Holds a sum for each instruction, or scope and phase. */
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "job/hidden.h"
@@ -35,31 +34,18 @@ struct row {
 	double   hfu, mfu;         /* set at the end */
 };
 
-#define AT(member) offsetof(struct row, member), 0, NULL
-
+#define NSX_ROW struct row
 static const struct nsx_sum_col cols[] = {
-	{ "phase",      NSX_CELL_STRING, NSX_SUM_STR,   AT(name) },
-	{ "scope",      NSX_CELL_STRING, NSX_SUM_STR,   AT(name) },
-	{ "depth",      NSX_CELL_INT,    NSX_SUM_INT,   AT(depth) },
-	{ "count",      NSX_CELL_INT,    NSX_SUM_INT,   AT(count) },
-	{ "total",      NSX_CELL_NS,     NSX_SUM_TOTAL, AT(total) },
-	{ "self",       NSX_CELL_NS,     NSX_SUM_TOTAL, AT(self) },
-	{ "share",      NSX_CELL_SHARE,  NSX_SUM_SHARE, AT(total) },
-	{ "forward",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(phase[NSX_PHASE_FORWARD]) },
-	{ "backward",   NSX_CELL_NS,     NSX_SUM_TOTAL, AT(phase[NSX_PHASE_BACKWARD]) },
-	{ "recompute",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(phase[NSX_PHASE_RECOMPUTE]) },
-	{ "optimizer",  NSX_CELL_NS,     NSX_SUM_TOTAL, AT(phase[NSX_PHASE_OPTIMIZER]) },
-	{ "compute",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(of[NSX_PART_COMPUTE]) },
-	{ "comm",       NSX_CELL_NS,     NSX_SUM_TOTAL, AT(of[NSX_PART_COMM]) },
-	{ "exposed",    NSX_CELL_NS,     NSX_SUM_TOTAL, AT(exposed) },
-	{ "copy",       NSX_CELL_NS,     NSX_SUM_TOTAL, AT(of[NSX_PART_COPY]) },
-	{ "flops",      NSX_CELL_INT,    NSX_SUM_TOTAL, AT(flops) },
-	{ "hfu",        NSX_CELL_SHARE,  NSX_SUM_REAL,  AT(hfu) },
-	{ "mfu",        NSX_CELL_SHARE,  NSX_SUM_REAL,  AT(mfu) },
-	{ "key",        NSX_CELL_INT,    NSX_SUM_INT,   AT(key) },
+	NSX_COL("phase", STRING, name), NSX_COL("scope", STRING, name), NSX_COL("depth", INT, depth),
+	NSX_COL("count", INT, count), NSX_COL("total", NS, total), NSX_COL("self", NS, self),
+	NSX_COL_SHARE("share", total), NSX_COL("forward", NS, phase[NSX_PHASE_FORWARD]),
+	NSX_COL("backward", NS, phase[NSX_PHASE_BACKWARD]), NSX_COL("recompute", NS, phase[NSX_PHASE_RECOMPUTE]),
+	NSX_COL("optimizer", NS, phase[NSX_PHASE_OPTIMIZER]), NSX_COL("compute", NS, of[NSX_PART_COMPUTE]),
+	NSX_COL("comm", NS, of[NSX_PART_COMM]), NSX_COL("exposed", NS, exposed), NSX_COL("copy", NS, of[NSX_PART_COPY]),
+	NSX_COL("flops", INT, flops), NSX_COL("hfu", SHARE, hfu), NSX_COL("mfu", SHARE, mfu), NSX_COL("key", INT, key),
 };
 
-#define ROWS .size = sizeof(struct row), .key = sizeof(int64_t), .cols = cols, .ncols = sizeof cols / sizeof *cols
+#define ROWS NSX_ROWS(cols), .key = sizeof(int64_t)
 
 /* People compare hfu with that of others, whose time is another: that of executions, or of steps. */
 static const struct nsx_sum_def phases = {
@@ -81,9 +67,8 @@ static const struct nsx_sum_def phases = {
 static const struct nsx_roofline_options peaks = { .by = NSX_ROOFLINE_OPCODE };
 
 struct scopes {
-	struct nsx_err   *err;
+	NSX_STATE;
 	bool              phases;
-	struct nsx_catalogue *cat;         /* of the reading */
 	struct nsx_roof   roof;
 	struct nsx_stacks tree;
 	struct nsx_scopes scopes;
@@ -94,8 +79,6 @@ struct scopes {
 	int64_t           timeless, over_hidden;
 	nsx_u128          cut;             /* ns of unknown phase, since the op_name is cut */
 	nsx_u128          all, unseen;     /* ns of operations; of those in no range and of no instruction */
-	struct nsx_sums   sums;
-	const int64_t    *came;
 };
 
 static int
@@ -104,13 +87,10 @@ scopes_begin(void *state, const void *given, const struct nsx_analysis_at *at)
 	const struct nsx_summary_options *options = given;
 	struct scopes *f = state;
 
-	f->err = at->err;
-	f->came = at->came;
 	f->cells.def = &of_cells;
 	f->phases = options->by == NSX_SUMMARY_PHASE;
 	if (nsx_roofline_analysis.begin(&f->roof, &peaks, at) != NSX_OK)
 		return NSX_ERR;
-	f->cat = at->cat;
 	f->cat->keep |= NSX_SCOPES_KEEP;
 	f->scopes = (struct nsx_scopes){ .tree = &f->tree, .cat = f->cat, .form = options->names,
 	                                 .err = at->err };
@@ -140,7 +120,6 @@ scopes_free(void *state)
 	nsx_stacks_free(&f->tree);
 	nsx_operators_free(&f->operators);
 	nsx_sums_free(&f->cells);
-	nsx_sums_free(&f->sums);
 	free(f->thunks.p);
 }
 
@@ -230,10 +209,10 @@ scopes_take(void *state, const struct nsx_event *e)
 static struct row *
 row_at(struct scopes *f, int64_t key)
 {
-	size_t before = nsx_sums_count(&f->sums);
-	struct row *r = nsx_sums_row(&f->sums, &key);
+	size_t before = nsx_sums_count(&f->rows);
+	struct row *r = nsx_sums_row(&f->rows, &key);
 
-	if (r && nsx_sums_count(&f->sums) > before)
+	if (r && nsx_sums_count(&f->rows) > before)
 		r->flops = NSX_SUM_NONE;
 	return r;
 }
@@ -262,7 +241,7 @@ add_cell(struct scopes *f, const struct cell *c)
 	r->phase[nsx_scopes_phase(&f->scopes, c->place)] += ns;
 	if (c->place.phase == NSX_PHASE_CUT && nsx_scopes_phase(&f->scopes, c->place) == NSX_PHASE_UNKNOWN)
 		f->cut += ns;
-	f->sums.whole += ns;
+	f->rows.whole += ns;
 	return true;
 }
 
@@ -321,18 +300,18 @@ static bool
 add_up(struct scopes *f)
 {
 	for (size_t node = f->tree.nodes.n; node-- > 1;) {
-		uint32_t number = nsx_sums_find(&f->sums, &(int64_t){ (int64_t)node });
+		uint32_t number = nsx_sums_find(&f->rows, &(int64_t){ (int64_t)node });
 		struct row *up, *r;
 
 		if (number == NSX_NONE)
 			continue;
-		r = nsx_sums_at(&f->sums, number);
+		r = nsx_sums_at(&f->rows, number);
 		r->total += r->self;
 		if (f->tree.nodes.p[node].parent == NSX_STACKS_ROOT)
 			continue;
 		if (!(up = row_at(f, f->tree.nodes.p[node].parent)))
 			return false;
-		r = nsx_sums_at(&f->sums, number);
+		r = nsx_sums_at(&f->rows, number);
 		up->count += r->count;
 		up->total += r->total;
 		up->exposed += r->exposed;
@@ -380,8 +359,8 @@ complete(struct scopes *f)
 	struct nsx_buf b = { 0 };
 	bool good = f->phases || add_up(f);
 
-	for (size_t i = 0; good && i < nsx_sums_count(&f->sums); i++) {
-		struct row *r = nsx_sums_at(&f->sums, i);
+	for (size_t i = 0; good && i < nsx_sums_count(&f->rows); i++) {
+		struct row *r = nsx_sums_at(&f->rows, i);
 
 		if (f->phases) {
 			r->name = nsx_str_c(nsx_phase_name((enum nsx_phase)r->key));
@@ -418,12 +397,12 @@ report(const struct scopes *f, struct nsx_diags *diags)
 		             "no op and no thunk records: extract with --ops, and of PyTorch with --ranges");
 	else if (!f->any_op)
 		nsx_sum_thunk_view(f->came, false, diags);
-	if (nsx_sums_count(&f->sums) && f->cat->insts.n && !any_op_name(f->cat))
+	if (nsx_sums_count(&f->rows) && f->cat->insts.n && !any_op_name(f->cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has an op_name: extract with -x DIR");
 	if (f->cut)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"%.1f%% of the time is of instructions whose op_name is cut, as \"jit(f)/jit(main)\": their "
-			"phase is not known: extract with -x DIR", 100 * (double)f->cut / (double)f->sums.whole);
+			"phase is not known: extract with -x DIR", 100 * (double)f->cut / (double)f->rows.whole);
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->scopes.lost,
 	             "operations whose range is not in the stream: in no scope, and their phase is not known");
@@ -439,8 +418,8 @@ note_work(const struct scopes *f, struct nsx_table *t)
 	double part = f->all ? (double)f->unseen / (double)f->all : 0;
 	bool any = false;
 
-	for (size_t i = 0; i < nsx_sums_count(&f->sums); i++)
-		any |= ((const struct row *)nsx_sums_at(&f->sums, i))->flops != NSX_SUM_NONE;
+	for (size_t i = 0; i < nsx_sums_count(&f->rows); i++)
+		any |= ((const struct row *)nsx_sums_at(&f->rows, i))->flops != NSX_SUM_NONE;
 	if (any)
 		nsx_table_note(t, "%s of total, the time of %s, and not of the period of a step, of which "
 		               "idle time is a part%s", f->phases ? "hfu is" : "hfu and mfu are",
@@ -463,7 +442,7 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_diags_free(&own);
 	if (rc != NSX_OK)
 		return rc;
-	f->sums = (struct nsx_sums){ .def = f->phases ? &phases : &scopes };
+	f->rows = (struct nsx_sums){ .def = f->phases ? &phases : &scopes };
 	/* First all places: they tell which programs have a backward pass, of what ran. */
 	for (size_t i = 0; !f->any_op && good && i < f->thunks.n; i++) {
 		if (!f->thunks.p[i].count)
@@ -476,7 +455,7 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	for (size_t i = 0; !f->any_op && good && i < f->thunks.n; i++)
 		good = !f->thunks.p[i].count || add_cell(f, &f->thunks.p[i]);
 	good = good && add_works(f) && add_operators(f) && complete(f);
-	*table = good ? nsx_sums_table(&f->sums, f->err) : NULL;
+	*table = good ? nsx_sums_table(&f->rows, f->err) : NULL;
 	if (*table)
 		note_work(f, *table);
 	report(f, diags);
@@ -484,6 +463,6 @@ scopes_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 }
 
 const struct nsx_analysis nsx_sum_scopes = {
-	sizeof(struct scopes), NSX_K(OP) | NSX_K(THUNK) | NSX_K(RANGE), true | NSX_REACHING,
+	sizeof(struct scopes), NSX_K(OP) | NSX_K(THUNK) | NSX_K(RANGE), true | NSX_REACHING | NSX_STATED,
 	scopes_begin, scopes_need, scopes_take, scopes_finish, scopes_free
 };

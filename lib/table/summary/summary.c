@@ -83,8 +83,8 @@ same_state(const struct nsx_summary_options *options, const struct nsx_analysis_
 }
 
 int
-nsx_summaries(struct nsx_reader *in, const void *of, struct nsx_table **tables, int64_t *ndiags,
-              struct nsx_diags *diags, struct nsx_err *err)
+nsx_summaries(struct nsx_reader *in, const void *of, struct nsx_table **tables, struct nsx_diags *diags,
+              struct nsx_err *err)
 {
 	const struct nsx_summaries_of *w = of;
 	struct nsx_analysis_run *runs = calloc(w->n, sizeof *runs);
@@ -94,9 +94,9 @@ nsx_summaries(struct nsx_reader *in, const void *of, struct nsx_table **tables, 
 		runs[i] = (struct nsx_analysis_run){ .is = ways[w->options[i].by].analysis, .options = &w->options[i],
 		                                     .of = same_state(w->options, runs, i),
 		                                     .again = w->options[i].by == NSX_SUMMARY_DEVICE
-		                                     ? nsx_sum_devices_again : nsx_sum_insts_again };
+		                                              ? NULL : nsx_sum_insts_again };
 	leave_ranges(in, w->options, w->n);
-	rc = runs ? nsx_analyse_tables(runs, w->n, in, w->options->require, tables, ndiags, diags, err)
+	rc = runs ? nsx_analyse_tables(runs, w->n, in, w->options->require, tables, diags, err)
 	          : nsx_err_nomem(err, NULL);
 	free(runs);
 	return rc;

@@ -16,10 +16,8 @@
 extern const struct nsx_analysis nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops,
                                  nsx_sum_scopes, nsx_sum_families;
 
-/* Further tables of finished states (`again` of struct nsx_analysis_run): by thunk or opcode, of a state by thunk; by
- * device, of one by device. */
+/* A further table of a finished state by thunk (`again` of struct nsx_analysis_run): by thunk or opcode. */
 int nsx_sum_insts_again(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags);
-int nsx_sum_devices_again(void *state, const void *options, struct nsx_table **table, struct nsx_diags *diags);
 
 /* Report that no operation counts, so times are those of thunks; and, if modules matter, what is not known without
  * them. came: of the reading, by kind. */

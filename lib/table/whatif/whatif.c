@@ -186,8 +186,8 @@ asks_limits(const struct nsx_whatif_options *o)
 }
 
 int
-nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, int64_t *ndiags,
-           struct nsx_diags *diags, struct nsx_err *err)
+nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, struct nsx_diags *diags,
+           struct nsx_err *err)
 {
 	const struct nsx_whatif_options *options = wanted;
 	struct nsx_step_set s = { .err = err };
@@ -217,7 +217,6 @@ nsx_whatif(struct nsx_reader *in, const void *wanted, struct nsx_table **table, 
 	if (rc == NSX_OK)
 		rc = nsx_wi_build(&g, &s, w.class);
 	if (rc == NSX_OK) {
-		*ndiags = s.ndiags;
 		report(&g, diags);
 		rc = make(&g, options, table, diags);
 		if (rc == NSX_OK) {
