@@ -100,7 +100,7 @@ fill_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 	if (!nsx_vec_reach(&k->absent, n, &(int64_t){ NSX_ABSENT }) || !nsx_vec_room(&k->values, (size_t)k->ncols * n))
 		return false;
 	to = k->values.p;
-	*run = (struct nsx_run){ .kind = k->met->kind,
+	*run = (struct nsx_run){ .kind = k->met->kind, .n = n,
 	                         .texts = { b->cur->strings.n, (uint32_t)b->blocks,
 	                                    b->declared.p[k - b->kinds.p].compare ? b->cur->strings.first.p : NULL,
 	                                    &b->cur->strings } };

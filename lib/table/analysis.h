@@ -129,6 +129,16 @@ struct nsx_analysis_run {
 	int64_t           beyond, timeless;
 };
 
+/* A run that takes records of a kind. refuses: what keeps a record from it, as bits of analysis.c; named: it wants the
+ * numbers of names. */
+struct nsx_taker {
+	int                    (*take)(void *state, const struct nsx_event *e);
+	void                    *state;
+	struct nsx_analysis_run *run;
+	unsigned                 refuses;
+	bool                     named;
+};
+
 /* A reading. {0} with runs and n set; cat.keep and windows may be. */
 struct nsx_analyses {
 	struct nsx_analysis_run *runs;
@@ -144,7 +154,7 @@ struct nsx_analyses {
 	uint32_t             recall[NSX_RECALL];
 	struct nsx_series    of_name;             /* (device, name) */
 	NSX_VEC(uint32_t)    last_name;           /* by device: of_name of its last operation */
-	struct nsx_analysis_run **takers;   /* by kind those that take it, and where those of each begin */
+	struct nsx_taker    *takers;   /* by kind those that take it, and where those of each begin */
 	size_t               first[NSX_NKINDS + 2];
 	struct nsx_err      *err;
 };

@@ -268,7 +268,11 @@ take_ranges(void *state, const struct nsx_run *run)
 {
 	struct nsx_look_at *a = state;
 
-	for (size_t i = run->from; i < run->end; i++)
+	/* Of a block all at once, since it does not matter what is between them. */
+	if (a->ranges_block == run->texts.block)
+		return NSX_OK;
+	a->ranges_block = run->texts.block;
+	for (size_t i = run->from; i < run->n; i++)
 		a->beyond += !nsx_run_in_reach(run, i);
 	return NSX_OK;
 }

@@ -211,7 +211,8 @@ struct nsx_look_at {
 	struct nsx_idle_options idle_options;
 	bool               marked;       /* idle time is that of marks */
 	bool               hosts;        /* the stream has host threads */
-	int64_t            beyond;       /* ranges that are not in reach, if only that is looked at */
+	int64_t            beyond;       /* ranges that are not in reach, if only that is looked at; */
+	uint32_t           ranges_block; /* the last block of which they were */
 	struct nsx_analyses reading;     /* of: */
 	struct nsx_analysis_run runs[NSX_LOOK_RUNS];
 	size_t             nruns;
