@@ -21,6 +21,20 @@ nsx_reach_need(struct nsx_reader *in, enum nsx_kind_id kind)
 	nsx_reader_need(in, kind, nsx_field_slots(kind, NSX_REACH_ROLES));
 }
 
+/* The window in which it starts, most often that of the record before it. */
+static const struct nsx_step_window *
+window_of(struct nsx_analyses *a, const struct nsx_event *e)
+{
+	const struct nsx_step_window *x = a->within.n > e->device ? a->within.p[e->device] : NULL;
+
+	if (x && x->from <= e->start && e->start < x->to)
+		return x;
+	x = nsx_step_window_at(a->windows, e->number, e->start);
+	if (x && nsx_vec_reach(&a->within, e->device, NULL))
+		a->within.p[e->device] = x;
+	return x;
+}
+
 /* Find what analyses look up of a record. */
 static int
 find(struct nsx_analyses *a, struct nsx_event *e)
@@ -42,7 +56,7 @@ find(struct nsx_analyses *a, struct nsx_event *e)
 	if (kind == NSX_OP)
 		e->part = nsx_part_of(rec, e->communicates);
 	if (a->windows && e->reaches && e->start != NSX_ABSENT)
-		e->window = nsx_step_window_at(a->windows, e->number, e->start);
+		e->window = window_of(a, e);
 	return NSX_OK;
 }
 
@@ -264,6 +278,7 @@ nsx_analyses_free(struct nsx_analyses *a)
 	nsx_intern_free(&a->names);
 	nsx_series_free(&a->of_name);
 	free(a->last_name.p);
+	free(a->within.p);
 	free(a->takers);
 	a->takers = NULL;
 	nsx_cat_free(&a->cat);

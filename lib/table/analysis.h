@@ -153,7 +153,8 @@ struct nsx_analyses {
 	struct nsx_intern    names;
 	uint32_t             recall[NSX_RECALL];
 	struct nsx_series    of_name;             /* (device, name) */
-	NSX_VEC(uint32_t)    last_name;           /* by device: of_name of its last operation */
+	NSX_VEC(uint32_t)    last_name;           /* by device: of_name of its last operation; */
+	NSX_VEC(const struct nsx_step_window *) within;   /* the last window that was found; NULL: none */
 	struct nsx_taker    *takers;   /* by kind those that take it, and where those of each begin */
 	size_t               first[NSX_NKINDS + 2];
 	struct nsx_err      *err;
