@@ -53,8 +53,10 @@ find(struct nsx_analyses *a, struct nsx_event *e)
 
 	e->end = e->start == NSX_ABSENT || dur < 0 ? NSX_ABSENT : nsx_add_sat(e->start, dur, NULL);
 	e->communicates = kind != NSX_MODULE && nsx_cat_communicates(&a->cat, rec);
-	if (kind == NSX_OP)
-		e->part = nsx_part_of(rec, e->communicates);
+	if (kind == NSX_OP) {
+		e->type = nsx_type_of(rec);
+		e->part = nsx_part_of_type(e->type, e->communicates);
+	}
 	if (a->windows && e->reaches && e->start != NSX_ABSENT)
 		e->window = window_of(a, e);
 	return NSX_OK;

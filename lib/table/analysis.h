@@ -66,7 +66,8 @@ struct nsx_event {
 	bool          communicates; /* nsx_cat_communicates, counted once; of thunks and operations */
 	uint32_t      name;         /* of an operation, in nsx_analysis_at.names; */
 	uint32_t      of_name;      /* a dense number for that name on its device: both for those that are NSX_NAMED */
-	enum nsx_part part;         /* of an operation */
+	enum nsx_type type;         /* of an operation; */
+	enum nsx_part part;         /* its activity */
 	const struct nsx_step_window *window;   /* in which it starts; NULL without windows or beyond reach */
 };
 

@@ -212,7 +212,7 @@ count_op(struct nsx_look_at *a, const struct nsx_event *e)
 	a->ops++;
 	if (e->end != NSX_ABSENT && !nsx_overruns_take_op(&a->overruns, (uint64_t)e->number, e->rec))
 		return nsx_err_nomem(a->err, NULL);
-	if (nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("graph"))) {
+	if (e->type == NSX_TYPE_GRAPH) {
 		int64_t dur = nsx_int(e->rec, NSX_OP_dur, 0), rest = e->window->to - e->start;
 
 		a->graphs++;
