@@ -9,7 +9,7 @@
 struct nsx_map_slot { struct nsx_key key; uint32_t value; bool used; };
 
 /* The slot where a search for key begins. */
-static size_t
+static inline size_t
 home(size_t cap, struct nsx_key key)
 {
 	uint64_t x = (key.a ^ key.b >> 32) * 0x9e3779b97f4a7c15ULL;
@@ -18,7 +18,7 @@ home(size_t cap, struct nsx_key key)
 	return (x ^ x >> 32) & (cap - 1);
 }
 
-static struct nsx_map_slot *
+static inline struct nsx_map_slot *
 place(struct nsx_map_slot *slots, size_t cap, struct nsx_key key)
 {
 	size_t i = home(cap, key);

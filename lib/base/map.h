@@ -34,6 +34,23 @@ bool nsx_map_room(struct nsx_map *m, size_t n);
  * from which nothing is removed and whose numbers are set by no other function. */
 uint32_t nsx_map_number(struct nsx_map *m, struct nsx_key key);
 
+/* The same for keys a few of which occur very often: those are found without a search. recent: NSX_RECENT, at first
+ * {0}, used for this map only. */
+enum { NSX_RECENT = 16 };
+struct nsx_recent { struct nsx_key key; uint32_t number; bool known; };
+static inline uint32_t
+nsx_map_recall(struct nsx_map *m, struct nsx_recent *recent, struct nsx_key key)
+{
+	struct nsx_recent *r = &recent[(key.a ^ key.b) % NSX_RECENT];
+
+	if (!r->known || r->key.a != key.a || r->key.b != key.b) {
+		uint32_t number = nsx_map_number(m, key);
+
+		*r = (struct nsx_recent){ key, number, number != NSX_NONE };
+	}
+	return r->known ? r->number : NSX_NONE;
+}
+
 /* Remove key; false if it is not in the map. */
 bool nsx_map_del(struct nsx_map *m, struct nsx_key key);
 /* Remove all keys, and keep the memory for those to come. */

@@ -15,15 +15,15 @@ nsx_part_name(enum nsx_part part)
 	return names[part];
 }
 
-enum nsx_part
-nsx_part_of(const struct nsx_rec *op, bool communicates)
+enum nsx_type
+nsx_type_of(const struct nsx_rec *op)
 {
 	struct nsx_str type = nsx_string(op, NSX_OP_type);
 
-	if (communicates)
-		return NSX_PART_COMM;
-	return nsx_str_eq(type, NSX_STR("memcpy")) || nsx_str_eq(type, NSX_STR("memset")) ? NSX_PART_COPY
-	       : NSX_PART_COMPUTE;
+	return nsx_str_eq(type, NSX_STR("kernel")) ? NSX_TYPE_KERNEL
+	     : nsx_str_eq(type, NSX_STR("graph"))  ? NSX_TYPE_GRAPH
+	     : nsx_str_eq(type, NSX_STR("memcpy")) ? NSX_TYPE_MEMCPY
+	     : nsx_str_eq(type, NSX_STR("memset")) ? NSX_TYPE_MEMSET : NSX_TYPE_OTHER;
 }
 
 int64_t

@@ -50,6 +50,10 @@ nsx_union_before(const struct nsx_union *u, int64_t t)
 
 /* ---- the parts of a device's time, in one pass ---- */
 
+/* What an operation is, by its column `type`. */
+enum nsx_type { NSX_TYPE_OTHER, NSX_TYPE_KERNEL, NSX_TYPE_GRAPH, NSX_TYPE_MEMCPY, NSX_TYPE_MEMSET };
+enum nsx_type nsx_type_of(const struct nsx_rec *op);
+
 /* Of the activities at one time, the first in this order counts. */
 enum nsx_part {
 	NSX_PART_COMPUTE,   /* a kernel that does not communicate runs, or a whole graph, whose operations are
@@ -64,7 +68,17 @@ enum nsx_part {
 const char *nsx_part_name(enum nsx_part part);
 
 /* The activity of an operation; communicates: whether it does (nsx_cat_communicates). */
-enum nsx_part nsx_part_of(const struct nsx_rec *op, bool communicates);
+static inline enum nsx_part
+nsx_part_of_type(enum nsx_type type, bool communicates)
+{
+	return communicates ? NSX_PART_COMM : type == NSX_TYPE_MEMCPY || type == NSX_TYPE_MEMSET ? NSX_PART_COPY
+	       : NSX_PART_COMPUTE;
+}
+static inline enum nsx_part
+nsx_part_of(const struct nsx_rec *op, bool communicates)
+{
+	return nsx_part_of_type(nsx_type_of(op), communicates);
+}
 
 /* A device. {0} has no operations. of[part].length: ns in which such operations run, hidden or not. thing[part]: the
  * caller's number of the operation that ends last of those that have begun, by which its time can be told from that of

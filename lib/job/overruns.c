@@ -9,7 +9,7 @@
 static struct nsx_overrun_stream *
 stream_of(struct nsx_overruns *o, uint64_t device, int64_t stream)
 {
-	uint32_t at = nsx_map_number(&o->of, (struct nsx_key){ device, (uint64_t)stream });
+	uint32_t at = nsx_map_recall(&o->of, o->recent, (struct nsx_key){ device, (uint64_t)stream });
 
 	return nsx_vec_next(&o->streams, at, ((struct nsx_overrun_stream){ .from = 0 })) ? &o->streams.p[at] : NULL;
 }

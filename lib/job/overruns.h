@@ -32,7 +32,8 @@ struct nsx_overrun_stream { NSX_VEC(struct nsx_overrun) running; size_t from; };
 
 /* {0} has no operations. */
 struct nsx_overruns {
-	struct nsx_map of;                       /* (device, stream) -> streams */
+	struct nsx_map of;                       /* (device, stream) -> streams; */
+	struct nsx_recent recent[NSX_RECENT];    /* those of it that were asked for lately */
 	NSX_VEC(struct nsx_overrun_stream) streams;
 	int64_t  met;
 	int64_t  early, early_ns;                /* operations that overrun, and the sum of their ns */

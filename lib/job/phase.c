@@ -16,17 +16,11 @@ nsx_phase_name(enum nsx_phase phase)
 	return names[phase];
 }
 
-/* Whether s has the word, which is no part of a longer name: a slash, a bracket or nothing is before it. */
+/* Whether s has the word at i. */
 static bool
-has(struct nsx_str s, const char *word)
+has_at(struct nsx_str s, size_t i, struct nsx_str word)
 {
-	size_t n = strlen(word);
-
-	for (size_t i = 0; i + n <= s.len; i++)
-		if (s.ptr[i] == *word && memcmp(s.ptr + i, word, n) == 0
-		    && (i == 0 || s.ptr[i - 1] == '/' || s.ptr[i - 1] == '('))
-			return true;
-	return false;
+	return i + word.len <= s.len && memcmp(s.ptr + i, word.ptr, word.len) == 0;
 }
 
 /* It does so to save memory, and appends ".remat" and a number. */
@@ -60,12 +54,21 @@ nsx_op_name_is_cut(struct nsx_str op_name)
 enum nsx_phase
 nsx_phase_of_op_name(struct nsx_str op_name)
 {
-	if (has(op_name, "rematted_computation"))
-		return NSX_PHASE_RECOMPUTE;
-	if (has(op_name, "transpose("))
-		return NSX_PHASE_BACKWARD;
-	if (has(op_name, "jvp("))
-		return NSX_PHASE_FORWARD;
+	enum nsx_phase found = NSX_PHASE_UNKNOWN;
+
+	/* A word is no part of a longer name: a slash, a bracket or nothing is before it. */
+	for (size_t i = 0; i < op_name.len; i++) {
+		if (i && op_name.ptr[i - 1] != '/' && op_name.ptr[i - 1] != '(')
+			continue;
+		if (has_at(op_name, i, NSX_STR("rematted_computation")))
+			return NSX_PHASE_RECOMPUTE;
+		if (has_at(op_name, i, NSX_STR("transpose(")))
+			found = NSX_PHASE_BACKWARD;
+		else if (found == NSX_PHASE_UNKNOWN && has_at(op_name, i, NSX_STR("jvp(")))
+			found = NSX_PHASE_FORWARD;
+	}
+	if (found != NSX_PHASE_UNKNOWN)
+		return found;
 	if (nsx_op_name_is_cut(op_name))
 		return NSX_PHASE_CUT;
 	return op_name.len ? NSX_PHASE_OUTSIDE : NSX_PHASE_UNKNOWN;

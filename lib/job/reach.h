@@ -20,34 +20,37 @@
 /* The columns that nsx_in_reach reads. */
 #define NSX_REACH_ROLES (NSX_R(START) | NSX_R(DUR) | NSX_R(HOST_START) | NSX_R(HOST_DUR))
 
-enum { NSX_REACH_TIMES = 4 };
-static const enum nsx_role nsx_reach_times[NSX_REACH_TIMES] = {
-	NSX_ROLE_START, NSX_ROLE_DUR, NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR
-};
-
 static inline bool nsx_is_in_reach(int64_t t) { return t >= -NSX_REACH && t <= NSX_REACH; }
+
+static inline bool
+nsx_role_in_reach(const struct nsx_rec *rec, enum nsx_role role)
+{
+	return nsx_is_in_reach(nsx_field_int(rec, role, 0));
+}
 
 /* Whether all times of the record, of host and GPU, are in that range. */
 static inline bool
 nsx_in_reach(const struct nsx_rec *rec)
 {
-	for (int i = 0; i < NSX_REACH_TIMES; i++)
-		if (!nsx_is_in_reach(nsx_field_int(rec, nsx_reach_times[i], 0)))
-			return false;
-	return true;
+	return nsx_role_in_reach(rec, NSX_ROLE_START) && nsx_role_in_reach(rec, NSX_ROLE_DUR)
+	       && nsx_role_in_reach(rec, NSX_ROLE_HOST_START) && nsx_role_in_reach(rec, NSX_ROLE_HOST_DUR);
 }
 
 /* The same of record i of a run. */
 static inline bool
+nsx_run_role_in_reach(const struct nsx_run *run, size_t i, enum nsx_role role)
+{
+	int slot = nsx_field(run->kind->id, role);
+
+	return slot < 0 || nsx_is_in_reach(nsx_run_int(run, i, slot, 0));
+}
+
+static inline bool
 nsx_run_in_reach(const struct nsx_run *run, size_t i)
 {
-	for (int t = 0; t < NSX_REACH_TIMES; t++) {
-		int slot = nsx_field(run->kind->id, nsx_reach_times[t]);
-
-		if (slot >= 0 && !nsx_is_in_reach(nsx_run_int(run, i, slot, 0)))
-			return false;
-	}
-	return true;
+	return nsx_run_role_in_reach(run, i, NSX_ROLE_START) && nsx_run_role_in_reach(run, i, NSX_ROLE_DUR)
+	       && nsx_run_role_in_reach(run, i, NSX_ROLE_HOST_START)
+	       && nsx_run_role_in_reach(run, i, NSX_ROLE_HOST_DUR);
 }
 
 #endif

@@ -100,7 +100,7 @@ fill_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 	if (!nsx_vec_reach(&k->absent, n, &(int64_t){ NSX_ABSENT }) || !nsx_vec_room(&k->values, (size_t)k->ncols * n))
 		return false;
 	to = k->values.p;
-	*run = (struct nsx_run){ .kind = k->met->kind,
+	*run = (struct nsx_run){ .kind = k->met->kind, .n = n,
 	                         .texts = { b->cur->strings.n, (uint32_t)b->blocks,
 	                                    b->declared.p[k - b->kinds.p].compare ? b->cur->strings.first.p : NULL,
 	                                    &b->cur->strings } };
@@ -188,6 +188,14 @@ needed(struct nsx_reader *r, struct nsx_binary_kind *k, size_t n)
 	return n - lacking;
 }
 
+/* Before the first run of a kind in a block. False when out of memory. */
+static __attribute__((noinline)) bool
+begin_kind(struct nsx_reader *r, struct nsx_binary_kind *k)
+{
+	fill(k);
+	return !k->run || fill_run(r, k);
+}
+
 int
 nsx_binary_begin_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 {
@@ -198,11 +206,8 @@ nsx_binary_begin_run(struct nsx_reader *r, struct nsx_binary_kind *k)
 		r->records += (int64_t)n;
 		return NSX_OK;
 	}
-	if (!k->filled) {
-		fill(k);
-		if (k->run && !fill_run(r, k))
-			return nsx_err_nomem(r->err, r->name);
-	}
+	if (!k->filled && !begin_kind(r, k))
+		return nsx_err_nomem(r->err, r->name);
 	/* Runs come as columns: those that only records of other kinds that are not needed separate are one. */
 	for (; k->run && b->run < b->cur->order_kinds.n; b->run++) {
 		const struct nsx_binary_kind *next = &b->kinds.p[b->cur->order_kinds.p[b->run]];

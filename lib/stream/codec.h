@@ -147,7 +147,7 @@ void nsx_reader_times(const struct nsx_kind *k, int *start, int *dur);
 /* With NSX_READ_ORDERED, for each record: NSX_OK, or NSX_ERR if it does not come after the one before. */
 int nsx_reader_check_order(struct nsx_reader *r, const struct nsx_rec *rec);
 
-/* The same where it is easily seen, of work that begins later than the work before it; false: nsx_reader_check_order
+/* The same where it is easily seen, of work that comes after other work; false: nsx_reader_check_order
  * decides. slots: nsx_order_slots of its kind. */
 static inline bool
 nsx_reader_comes_after(struct nsx_reader *r, const int8_t slots[2], const struct nsx_rec *rec)
@@ -161,7 +161,8 @@ nsx_reader_comes_after(struct nsx_reader *r, const int8_t slots[2], const struct
 	int64_t time = rec->v[at].i;
 	if (rec->has >> other & 1 && rec->v[other].i < time)
 		time = rec->v[other].i;
-	if (time <= r->last.first)
+	/* At one time, kinds have an order. */
+	if (time < r->last.first || (time == r->last.first && rec->kind->id < r->last.second))
 		return false;
 	r->last.first = time;
 	r->last.second = rec->kind->id;

@@ -20,11 +20,11 @@ struct nsx_run_texts {
 /* A text, until the next block; empty for NSX_ABSENT. ptr is NULL when out of memory. */
 struct nsx_str nsx_text(const struct nsx_run_texts *texts, int64_t number);
 
-/* Records number from, ..., end - 1 of those of the kind that are needed of the block. A run is valid until the
- * function that gets it returns. */
+/* Records number from, ..., end - 1 of the n of the kind that are needed of the block, which all of its runs have as
+ * the same columns. A run is valid until the function that gets it returns. */
 struct nsx_run {
 	const struct nsx_kind *kind;
-	size_t from, end;
+	size_t from, end, n;
 	struct nsx_run_texts texts;
 	const int64_t *v[NSX_MAX_COLS];   /* by slot: values by number, NSX_ABSENT where absent; of doubles the bits, of
 	                                   * strings the numbers of texts. Only of slots that were declared: use

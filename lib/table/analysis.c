@@ -30,6 +30,20 @@ rows_of(const struct nsx_analysis_run *r)
 	return (struct nsx_sums *)(void *)((char *)r->state + offsetof(struct state, rows));
 }
 
+/* The window in which it starts, most often that of the record before it. */
+static const struct nsx_step_window *
+window_of(struct nsx_analyses *a, const struct nsx_event *e)
+{
+	const struct nsx_step_window *x = a->within.n > e->device ? a->within.p[e->device] : NULL;
+
+	if (x && x->from <= e->start && e->start < x->to)
+		return x;
+	x = nsx_step_window_at(a->windows, e->number, e->start);
+	if (x && nsx_vec_reach(&a->within, e->device, NULL))
+		a->within.p[e->device] = x;
+	return x;
+}
+
 /* Find what analyses look up of a record. */
 static int
 find(struct nsx_analyses *a, struct nsx_event *e)
@@ -48,10 +62,12 @@ find(struct nsx_analyses *a, struct nsx_event *e)
 
 	e->end = e->start == NSX_ABSENT || dur < 0 ? NSX_ABSENT : nsx_add_sat(e->start, dur, NULL);
 	e->communicates = kind != NSX_MODULE && nsx_cat_communicates(&a->cat, rec);
-	if (kind == NSX_OP)
-		e->part = nsx_part_of(rec, e->communicates);
+	if (kind == NSX_OP) {
+		e->type = nsx_type_of(rec);
+		e->part = nsx_part_of_type(e->type, e->communicates);
+	}
 	if (a->windows && e->reaches && e->start != NSX_ABSENT)
-		e->window = nsx_step_window_at(a->windows, e->number, e->start);
+		e->window = window_of(a, e);
 	return NSX_OK;
 }
 
@@ -78,46 +94,67 @@ find_name(struct nsx_analyses *a, struct nsx_event *e)
 	return e->of_name != NSX_NONE;
 }
 
-/* Whether the analysis gets it: what has no times that count is counted. */
-static bool
-comes(struct nsx_analysis_run *r, const struct nsx_event *e)
-{
-	bool timed = r->is->shared & NSX_TIMED, reaching = timed || (r->is->shared & NSX_REACHING);
-	bool timeless = e->rec->kind->id == NSX_OP && e->end == NSX_ABSENT;
+/* Why an analysis may not get a record. */
+enum { OUTSIDE = 1, BEYOND = 2, TIMELESS = 4 };
 
-	r->beyond += reaching && !e->reaches;
-	r->timeless += timed && e->reaches && timeless;
-	return (!reaching || e->reaches) && (!timed || !timeless);
+/* What has no times that count is counted, for those that would get it otherwise. */
+static void
+refuse(const struct nsx_taker *t, unsigned why)
+{
+	if (why & t->refuses & OUTSIDE)
+		return;
+	if (why & BEYOND)
+		t->run->beyond++;
+	else
+		t->run->timeless++;
 }
 
 static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_analyses *a = state;
-	struct nsx_event e = { .rec = rec, .device = NSX_NONE, .number = NSX_ABSENT, .start = NSX_ABSENT,
-	                       .end = NSX_ABSENT, .name = NSX_NONE, .of_name = NSX_NONE };
 	enum nsx_kind_id kind = rec->kind->id;
+	const struct nsx_taker *t = a->takers + a->first[kind], *end = a->takers + a->first[kind + 1];
 
 	a->came[kind]++;
-	if (a->first[kind] == a->first[kind + 1] && nsx_rec_section(rec) != NSX_SECTION_METADATA)
+	if (t == end && nsx_rec_section(rec) != NSX_SECTION_METADATA)
 		return NSX_OK;
+	struct nsx_event e = { .rec = rec, .device = NSX_NONE, .number = NSX_ABSENT, .start = NSX_ABSENT,
+	                       .end = NSX_ABSENT, .name = NSX_NONE, .of_name = NSX_NONE };
+
 	e.reaches = !((a->shared | a->reaching) & UINT64_C(1) << kind) || nsx_in_reach(rec);
 	if (a->shared && find(a, &e) != NSX_OK)
 		return NSX_ERR;
 	a->beyond += !e.reaches;
-	bool outside = !e.reaches || (e.device != NSX_NONE && !e.window);
+	unsigned why = e.reaches ? 0 : OUTSIDE | BEYOND;
 
-	for (size_t i = a->first[kind]; i < a->first[kind + 1]; i++) {
-		struct nsx_analysis_run *r = a->takers[i];
-
-		if ((r->steps && outside) || !comes(r, &e))
+	if (e.device != NSX_NONE && !e.window)
+		why |= OUTSIDE;
+	if (kind == NSX_OP && e.end == NSX_ABSENT)
+		why |= TIMELESS;
+	for (; t < end; t++) {
+		if (why & t->refuses) {
+			refuse(t, why);
 			continue;
-		if (r->is->shared & NSX_NAMED && kind == NSX_OP && e.name == NSX_NONE && !find_name(a, &e))
+		}
+		if (t->named && e.name == NSX_NONE && !find_name(a, &e))
 			return nsx_err_nomem(a->err, NULL);
-		if (r->is->take(r->state, &e) != NSX_OK)
+		if (t->take(t->state, &e) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
+}
+
+static struct nsx_taker
+taker(struct nsx_analysis_run *r, enum nsx_kind_id kind)
+{
+	unsigned shared = r->is->shared, refuses = r->steps ? OUTSIDE : 0;
+
+	if (shared & (NSX_TIMED | NSX_REACHING))
+		refuses |= BEYOND;
+	if (shared & NSX_TIMED)
+		refuses |= TIMELESS;
+	return (struct nsx_taker){ r->is->take, r->state, r, refuses, shared & NSX_NAMED && kind == NSX_OP };
 }
 
 /* Those that take records of each kind, in their order. */
@@ -130,7 +167,7 @@ list_takers(struct nsx_analyses *a)
 	for (enum nsx_kind_id k = 0; a->takers && k <= NSX_NKINDS; k++) {
 		for (size_t i = 0; i < a->n; i++)
 			if (!a->runs[i].of && (!a->runs[i].is->kinds || a->runs[i].is->kinds >> k & 1))
-				a->takers[n++] = &a->runs[i];
+				a->takers[n++] = taker(&a->runs[i], k);
 		a->first[k + 1] = n;
 	}
 	return a->takers != NULL;
@@ -143,7 +180,7 @@ take_run(void *state, const struct nsx_run *run)
 
 	/* All that take the kind take its runs. */
 	for (size_t i = a->first[run->kind->id]; i < a->first[run->kind->id + 1]; i++)
-		if (a->takers[i]->runs.take(a->takers[i]->state, run) != NSX_OK)
+		if (a->takers[i].run->runs.take(a->takers[i].state, run) != NSX_OK)
 			return NSX_ERR;
 	return NSX_OK;
 }
@@ -266,6 +303,7 @@ nsx_analyses_free(struct nsx_analyses *a)
 	nsx_intern_free(&a->names);
 	nsx_series_free(&a->of_name);
 	free(a->last_name.p);
+	free(a->within.p);
 	free(a->takers);
 	a->takers = NULL;
 	nsx_cat_free(&a->cat);

@@ -59,7 +59,8 @@ struct nsx_event {
 	bool          communicates; /* nsx_cat_communicates, counted once; of thunks and operations */
 	uint32_t      name;         /* of an operation, in nsx_analysis_at.names; */
 	uint32_t      of_name;      /* a dense number for that name on its device: both for those that are NSX_NAMED */
-	enum nsx_part part;         /* of an operation */
+	enum nsx_type type;         /* of an operation; */
+	enum nsx_part part;         /* its activity */
 	const struct nsx_step_window *window;   /* in which it starts; NULL without windows or beyond reach */
 };
 
@@ -127,6 +128,16 @@ struct nsx_analysis_run {
 	int64_t           beyond, timeless;
 };
 
+/* A run that takes records of a kind. refuses: what keeps a record from it, as bits of analysis.c; named: it wants the
+ * numbers of names. */
+struct nsx_taker {
+	int                    (*take)(void *state, const struct nsx_event *e);
+	void                    *state;
+	struct nsx_analysis_run *run;
+	unsigned                 refuses;
+	bool                     named;
+};
+
 /* A reading. {0} with runs and n set; cat.keep and windows may be. */
 struct nsx_analyses {
 	struct nsx_analysis_run *runs;
@@ -140,8 +151,9 @@ struct nsx_analyses {
 	struct nsx_intern    names;
 	uint32_t             recall[NSX_RECALL];
 	struct nsx_series    of_name;             /* (device, name) */
-	NSX_VEC(uint32_t)    last_name;           /* by device: of_name of its last operation */
-	struct nsx_analysis_run **takers;   /* by kind those that take it, and where those of each begin */
+	NSX_VEC(uint32_t)    last_name;           /* by device: of_name of its last operation; */
+	NSX_VEC(const struct nsx_step_window *) within;   /* the last window that was found; NULL: none */
+	struct nsx_taker    *takers;   /* by kind those that take it, and where those of each begin */
 	size_t               first[NSX_NKINDS + 2];
 	struct nsx_err      *err;
 };

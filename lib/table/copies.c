@@ -274,8 +274,7 @@ take_copy(struct copies *f, const struct nsx_event *e, bool set, struct device *
 static int
 take_op(struct copies *f, const struct nsx_event *e)
 {
-	struct nsx_str type = nsx_string(e->rec, NSX_OP_type);
-	bool set = nsx_str_eq(type, NSX_STR("memset")), copy = set || nsx_str_eq(type, NSX_STR("memcpy"));
+	bool set = e->type == NSX_TYPE_MEMSET, copy = set || e->type == NSX_TYPE_MEMCPY;
 	int64_t start = e->start, end = e->end;
 	struct device *d;
 	size_t others;

@@ -212,8 +212,7 @@ take_op(struct launch *f, const struct nsx_event *e)
 {
 	const struct nsx_rec *rec = e->rec;
 	uint32_t device = e->device;
-	struct nsx_str type = nsx_string(rec, NSX_OP_type);
-	bool graph = nsx_str_eq(type, NSX_STR("graph")), kernel = graph || nsx_str_eq(type, NSX_STR("kernel"));
+	bool graph = e->type == NSX_TYPE_GRAPH, kernel = graph || e->type == NSX_TYPE_KERNEL;
 	struct nsx_call_entry *c = NULL, gone;
 	int rc = NSX_OK;
 

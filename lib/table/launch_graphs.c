@@ -124,7 +124,7 @@ graphs_take(void *state, const struct nsx_event *e)
 	if (!nsx_vec_reach(&f->busy, e->device, &(struct busy){ NSX_ABSENT, NSX_REMOVED_NONE }))
 		return nsx_err_nomem(f->err, NULL);
 	struct busy *busy = &f->busy.p[e->device];
-	bool whole = nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("graph"));
+	bool whole = e->type == NSX_TYPE_GRAPH;
 
 	/* What nsysx-warmup or nsysx-steps --cut removed kept the device busy. */
 	nsx_removed_take(&busy->removed, e->rec);

@@ -269,7 +269,10 @@ cell_cmp(const struct nsx_sums *s, const struct nsx_sum_col *c, const void *x, c
 	double a, b;
 
 	switch (c->as) {
-	case NSX_SUM_TEXT: return nsx_str_cmp(text_at(s, x, c->at), text_at(s, y, c->at));
+	case NSX_SUM_TEXT:
+		/* One number is one text. */
+		return memcmp((const unsigned char *)x + c->at, (const unsigned char *)y + c->at, sizeof(uint32_t)) == 0
+		       ? 0 : nsx_str_cmp(text_at(s, x, c->at), text_at(s, y, c->at));
 	case NSX_SUM_STR:  return nsx_str_cmp(str_at(x, c->at), str_at(y, c->at));
 	case NSX_SUM_WORD: return nsx_str_cmp(word_at(x, c->at), word_at(y, c->at));
 	case NSX_SUM_SAID: return strcmp(c->say(x), c->say(y));

@@ -40,7 +40,7 @@ struct part {
 };
 
 /* The state of a device, created with those before it; NULL when out of memory. */
-static struct nsx_windows_device *
+static inline struct nsx_windows_device *
 device_at(struct nsx_windows *w, uint32_t index)
 {
 	static const struct nsx_windows_device none = { .window = NSX_NONE, .between = NSX_NONE };
@@ -366,20 +366,23 @@ open_given(struct nsx_windows *w, uint32_t device)
 }
 
 static int
-add_to_open(struct part *p)
+add_to_open(struct nsx_windows *w, struct nsx_windows_device *d, int64_t start, int64_t end, nsx_window_fn *fn,
+            void *state)
 {
-	struct nsx_windows_device *d = p->d;
 	size_t kept = 0, i;
 
 	for (i = 0; i < d->open.n; i++) {
-		const struct nsx_window *x = &p->w->list.p[d->open.p[i]];
+		uint32_t at = d->open.p[i];
+		const struct nsx_window *x = &w->list.p[at];
 
-		if (x->start >= p->end)
+		if (x->start >= end)
 			break;
-		if (x->end > p->start) {
-			if (add(p, d->open.p[i], nsx_max(p->start, x->start), nsx_min(p->end, x->end)) != NSX_OK)
+		if (x->end > start) {
+			int64_t from = nsx_max(start, x->start), to = nsx_min(end, x->end);
+
+			if (from < to && fn(state, at, from, to) != NSX_OK)
 				return NSX_ERR;
-			d->open.p[kept++] = d->open.p[i];
+			d->open.p[kept++] = at;
 		}
 	}
 	/* Given windows all exist from the start: they are moved when one has ended, not for every time. */
@@ -444,20 +447,17 @@ nsx_windows_seen(struct nsx_windows *w, uint32_t device, int64_t start, int64_t 
 int
 nsx_windows_each(struct nsx_windows *w, uint32_t device, int64_t start, int64_t end, nsx_window_fn *fn, void *state)
 {
-	struct part p = { w, device_at(w, device), device, start, end, fn, state };
+	struct nsx_windows_device *d = device_at(w, device);
 
-	if (!p.d)
+	if (!d)
 		return nsx_err_nomem(w->err, NULL);
-	switch (w->by) {
-	case NSX_WINDOWS_DEVICE:    return add_to_device(&p);
-	case NSX_WINDOWS_EVERY:     return add_to_buckets(&p);
-	case NSX_WINDOWS_MODULE:
-	case NSX_WINDOWS_EXECUTION: return add_to_modules(&p);
-	case NSX_WINDOWS_STEP:
-	case NSX_WINDOWS_RANGE:
-	case NSX_WINDOWS_GIVEN:     break;
-	}
-	return add_to_open(&p);
+	if (w->by == NSX_WINDOWS_STEP || w->by == NSX_WINDOWS_RANGE || w->by == NSX_WINDOWS_GIVEN)
+		return add_to_open(w, d, start, end, fn, state);
+
+	struct part p = { w, d, device, start, end, fn, state };
+
+	return w->by == NSX_WINDOWS_DEVICE ? add_to_device(&p) : w->by == NSX_WINDOWS_EVERY ? add_to_buckets(&p)
+	       : add_to_modules(&p);
 }
 
 /* The parts of [start, end) outside the device's own time. */

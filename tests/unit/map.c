@@ -101,6 +101,22 @@ numbers(void)
 }
 
 static void
+recent(void)
+{
+	struct nsx_map m = { 0 };
+	struct nsx_recent recent[NSX_RECENT] = { { .known = false } };
+	bool good = true;
+
+	/* The first key is all 0, and many have one place among the recent ones. */
+	for (int round = 0; round < 3; round++)
+		for (uint64_t i = 0; i < 1000; i++)
+			for (int twice = 0; twice < 2; twice++)
+				good = good && nsx_map_recall(&m, recent, (struct nsx_key){ i * 8, i / 3 }) == i;
+	ok(good && m.n == 1000, "keys that were asked for lately have the numbers that they had");
+	nsx_map_free(&m);
+}
+
+static void
 hashes(void)
 {
 	const char *s = "thunk";
@@ -131,6 +147,7 @@ main(void)
 	maps();
 	interns();
 	numbers();
+	recent();
 	hashes();
 	return done();
 }

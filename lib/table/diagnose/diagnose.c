@@ -211,7 +211,7 @@ count_op(struct nsx_look_at *a, const struct nsx_event *e)
 	a->ops++;
 	if (e->end != NSX_ABSENT && !nsx_overruns_take_op(&a->overruns, (uint64_t)e->number, e->rec))
 		return nsx_err_nomem(a->err, NULL);
-	if (nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("graph"))) {
+	if (e->type == NSX_TYPE_GRAPH) {
 		int64_t dur = nsx_int(e->rec, NSX_OP_dur, 0), rest = e->window->to - e->start;
 
 		a->graphs++;
@@ -267,7 +267,11 @@ take_ranges(void *state, const struct nsx_run *run)
 {
 	struct nsx_look_at *a = state;
 
-	for (size_t i = run->from; i < run->end; i++)
+	/* Of a block all at once, since it does not matter what is between them. */
+	if (a->ranges_block == run->texts.block)
+		return NSX_OK;
+	a->ranges_block = run->texts.block;
+	for (size_t i = run->from; i < run->n; i++)
 		a->beyond += !nsx_run_in_reach(run, i);
 	return NSX_OK;
 }

@@ -168,8 +168,8 @@ struct nsx_look_host {
 enum nsx_kin { NSX_KIN_FLASH, NSX_KIN_F32, NSX_KIN_CAST, NSX_KIN_ELEMENTWISE, NSX_NKINS };
 
 /* Kernels of a name. family.family: NULL: not looked at. hopper: it is for GPUs of compute capability 9.0 and later.
- * kin: if it has any time. */
-struct nsx_look_named { struct nsx_family family; bool hopper; enum nsx_kin kin; nsx_u128 time; };
+ * by_name: what the name alone tells; kin: if it has any time. */
+struct nsx_look_named { struct nsx_family family; bool hopper; enum nsx_kin by_name, kin; nsx_u128 time; };
 
 /* device: in the catalogue of the reading. chained: ns that chains take beyond the longest of each; links: kernels in
  * chains behind the first. */
@@ -187,7 +187,8 @@ struct nsx_look_kins {
 	struct nsx_look_at *at;
 	NSX_VEC(struct nsx_look_named) of;               /* by name, in the names of the reading */
 	NSX_VEC(struct nsx_look_kin_device) devices;     /* by index of the catalogue */
-	struct nsx_map     chain_of;                     /* (profile and device, stream) -> chains */
+	struct nsx_map     chain_of;                     /* (profile and device, stream) -> chains; */
+	struct nsx_recent  recent[NSX_RECENT];           /* those of it that were asked for lately */
 	NSX_VEC(struct nsx_look_chain) chains;
 	bool               hopper;                       /* some kernel is for such GPUs */
 	/* Instructions by index of the catalogue: the kin of their kernels that count, and the time of these. */
@@ -211,7 +212,8 @@ struct nsx_look_at {
 	struct nsx_idle_options idle_options;
 	bool               marked;       /* idle time is that of marks */
 	bool               hosts;        /* the stream has host threads */
-	int64_t            beyond;       /* ranges that are not in reach, if only that is looked at */
+	int64_t            beyond;       /* ranges that are not in reach, if only that is looked at; */
+	uint32_t           ranges_block; /* the last block of which they were */
 	struct nsx_analyses reading;     /* of: */
 	struct nsx_analysis_run runs[NSX_LOOK_RUNS];
 	size_t             nruns;

@@ -63,8 +63,9 @@ named(struct nsx_look_kins *k, uint32_t n)
 		return NULL;
 	if (!k->of.p[n].family.family) {
 		struct nsx_str name = nsx_intern_str(&k->at->reading.names, n);
+		struct nsx_family family = nsx_family_of_kernel(name);
 
-		k->of.p[n] = (struct nsx_look_named){ .family = nsx_family_of_kernel(name),
+		k->of.p[n] = (struct nsx_look_named){ .family = family, .by_name = kin_of(&family),
 		                                      .hopper = nsx_family_matches(name, "*sm90*")
 		                                                || nsx_family_matches(name, "nvjet_*") };
 	}
@@ -79,7 +80,8 @@ take_chain(struct nsx_look_kins *k, struct nsx_look_kin_device *d, const struct 
 	uint64_t stream = (uint64_t)nsx_int(e->rec, NSX_OP_stream, NSX_ABSENT);
 	uint64_t profile = nsx_cat_find_profile(&k->at->reading.cat, nsx_int(e->rec, NSX_OP_profile, NSX_ABSENT));
 	int64_t tid = nsx_int(e->rec, NSX_OP_tid, NSX_ABSENT);
-	uint32_t at = nsx_map_number(&k->chain_of, (struct nsx_key){ profile << 32 | e->device, stream });
+	uint32_t at = nsx_map_recall(&k->chain_of, k->recent,
+	                             (struct nsx_key){ profile << 32 | e->device, stream });
 	struct nsx_look_chain *c;
 
 	if (!nsx_vec_next(&k->chains, at, ((struct nsx_look_chain){ .tid = tid })))
@@ -122,7 +124,6 @@ take(void *state, const struct nsx_event *e)
 	struct nsx_look_kins *k = state;
 	int64_t dur = e->end == NSX_ABSENT ? -1 : e->end - e->start;
 	struct nsx_look_named *of;
-	struct nsx_family family;
 	struct nsx_look_kin_device *d;
 	enum nsx_kin kin;
 	uint32_t inst = NSX_NONE;
@@ -137,19 +138,23 @@ take(void *state, const struct nsx_event *e)
 			return nsx_err_nomem(k->at->err, NULL);
 	}
 	d = &k->devices.p[e->device];
-	if (e->communicates || !nsx_str_eq(nsx_string(e->rec, NSX_OP_type), NSX_STR("kernel")))
+	if (e->communicates || e->type != NSX_TYPE_KERNEL)
 		return take_chain(k, d, e, NSX_NKINS, dur) ? NSX_OK : nsx_err_nomem(k->at->err, NULL);
 	if (!(of = named(k, e->name)))
 		return nsx_err_nomem(k->at->err, NULL);
-	family = of->family;
+	kin = of->by_name;
 	if (nsx_has(e->rec, NSX_OP_inst)) {
 		const struct nsx_catalogue *cat = &k->at->reading.cat;
 
 		inst = nsx_cat_inst(&k->at->reading.cat, e->rec);
 		if (inst == NSX_NONE)
 			return nsx_err_nomem(k->at->err, NULL);
-		if (cat->insts.p[inst].flops > 0)
-			family = nsx_family_of_inst(family, nsx_cat_str(cat, cat->insts.p[inst].math).ptr);
+		if (cat->insts.p[inst].flops > 0) {
+			const char *math = nsx_cat_str(cat, cat->insts.p[inst].math).ptr;
+			struct nsx_family family = nsx_family_of_inst(of->family, math);
+
+			kin = kin_of(&family);
+		}
 		moves = nsx_look_inst_moves(k->at, inst);
 	} else {
 		const char *word;
@@ -160,7 +165,7 @@ take(void *state, const struct nsx_event *e)
 	}
 	k->hopper |= of->hopper;
 	/* What only moves data is in the layout finding, with all of its time. */
-	kin = moves ? NSX_NKINS : kin_of(&family);
+	kin = moves ? NSX_NKINS : kin;
 	if (!take_chain(k, d, e, kin, dur) || (inst != NSX_NONE && kin != NSX_NKINS && !add_inst(k, inst, kin, dur)))
 		return nsx_err_nomem(k->at->err, NULL);
 	if (kin == NSX_NKINS)

@@ -163,7 +163,7 @@ take(void *state, const struct nsx_event *e)
 		return NSX_OK;
 	if (rec->kind->id == NSX_THUNK)
 		return take_thunk(a, rec, dur);
-	if ((!several && !alone) || !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("kernel")))
+	if ((!several && !alone) || e->type != NSX_TYPE_KERNEL)
 		return NSX_OK;
 	const char *word = NULL;
 

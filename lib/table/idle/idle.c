@@ -84,9 +84,12 @@ add_pieces(struct adding *a, struct idle_window *w, uint32_t window, int64_t sta
 		if (f->reasoned && !s->doubtful && reason(f, window, p, to - from) != NSX_OK)
 			return NSX_ERR;
 	}
-	for (int c = 0; met >> c; c++)
-		if (met >> c & 1 && sum[c])
+	for (; met; met &= met - 1) {
+		int c = __builtin_ctzll(met);
+
+		if (sum[c])
 			count_idle(w, s, (enum nsx_cause)c, sum[c], blocked[c]);
+	}
 	return NSX_OK;
 }
 
