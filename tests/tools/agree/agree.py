@@ -849,6 +849,28 @@ def commands(job, same):
             same(r["finding"], True, True)
 
 
+@claim("time of instructions: roofline's rows, sums and programs have that of summary --by thunk, and less its gaps is computation")
+def instruction_time(job, same):
+    thunks = [t for t in table("view -q -t thunk", job.stream) if t["comm"] != 1 and t["dur"] is not None]
+    if not thunks:
+        return
+    total = sum(t["dur"] for t in thunks)
+    same("summary --by thunk", sum(r["total"] for r in table("summary -q --by thunk", job.stream) if r["comm"] != 1), total)
+    for by, column in (("", "total"), ("--by opcode", "total"), ("--by op-name", "total"), ("--by program", "compute")):
+        same(f"roofline {by}", sum(r[column] for r in table(f"roofline -q {by}", job.stream)), total)
+    modelled = [sum(r["modelled"] for r in table(f"roofline -q --by {by}", job.stream)) for by in ("opcode", "op-name", "program")]
+    same("modelled by opcode, op name and program", len(set(modelled)), 1)
+    # Where instructions run one at a time, copy nothing and have all that computes, their gaps are the whole difference.
+    of = {d: union((t["start"], t["start"] + t["dur"]) for t in thunks if t["device"] == d) for d in job.device}
+    if sum(map(length, of.values())) != total or any(t["copy"] == 1 for t in thunks) or \
+            any(minus(device.computing, of[d]) for d, device in job.device.items()):
+        return
+    gaps = sum(length(minus(of[d], device.computing)) for d, device in job.device.items())
+    computation = [r["total"] for r in table("summary -q --by total", job.stream) if r["quantity"] == "computation"]
+    if job.device and computation:
+        same("roofline --by program: compute less gaps", total - gaps, computation[0])
+
+
 @claim("totals are of everything: --cover 1 changes nothing")
 def cover(job, same):
     for by in ("--by thunk", "--by device", "--totals"):
