@@ -151,7 +151,7 @@ nsx_top_all_modules(const struct nsx_top *t)
 NSX_ORDER(run_cmp, struct nsx_top_run, NSX_CMP(a->device, b->device))
 
 nsx_u128
-nsx_top_span(struct nsx_top *t, const struct nsx_excerpt *x)
+nsx_top_span(struct nsx_top *t, const struct nsx_excerpt *x, const struct nsx_gone *gone)
 {
 	nsx_u128 sum = 0;
 	size_t n = 0;
@@ -170,8 +170,10 @@ nsx_top_span(struct nsx_top *t, const struct nsx_excerpt *x)
 			all.first = r->first < all.first ? r->first : all.first;
 			all.last = r->last > all.last ? r->last : all.last;
 		}
-		sum += x->on ? (uint64_t)nsx_excerpt_length(x, nsx_cat_find_device(catalogue(t), all.device))
-		             : (uint64_t)all.last - (uint64_t)all.first;
+		uint32_t device = nsx_cat_find_device(catalogue(t), all.device);
+
+		sum += x->on ? (uint64_t)nsx_excerpt_length(x, device)
+		    : (uint64_t)all.last - (uint64_t)all.first - nsx_gone_within(gone, device, all.first, all.last);
 	}
 	return sum;
 }

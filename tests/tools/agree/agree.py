@@ -871,6 +871,25 @@ def instruction_time(job, same):
         same("roofline --by program: compute less gaps", total - gaps, computation[0])
 
 
+@claim("executions: their span has no time that warm-up removed, and flame graphs add up to it")
+def spans(job, same):
+    rows = [r for r in table("summary -q --by device", job.stream) if r["span"] is not None]
+    for r in rows:
+        ops = job.device[r["device"]].ops if r["device"] in job.device else []
+        own = [m for m in table("view -q -t module", job.stream) if m["device"] == r["device"] and m["dur"] is not None]
+        first, last = min(m["start"] for m in own), max(m["start"] + m["dur"] for m in own)
+        # Executions begin and end with operations.
+        if ops and ops[0]["start"] <= first and job.device[r["device"]].last >= last:
+            same(f"span of device {r['device']} less removed", r["span"],
+                 last - first - length(inside(job.device[r["device"]].parts["removed"], first, last)))
+            same(f"span of device {r['device']} is in its window", r["span"] <= r["window"], True)
+    for by in ("opcode", "module", "source", "op-name") if rows else ():
+        lines = run(f"nsysx-fold -q --cover 1 --by {by} {job.stream}")[0].splitlines()
+        of = {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines}
+        if any(name.startswith("[GPU idle between") for name in of) and any(name.startswith("[GPU idle during") for name in of):
+            same(f"fold --by {by}", sum(of.values()), sum(r["span"] for r in rows))
+
+
 @claim("totals are of everything: --cover 1 changes nothing")
 def cover(job, same):
     for by in ("--by thunk", "--by device", "--totals"):
