@@ -911,6 +911,13 @@ def partitions(job, same):
         return
     for by, column in (("phase", "total"), ("scope", "self"), ("family", "total")):
         same(f"summary --by {by}, sum of {column}", sum(r[column] for r in table(f"summary -q --by {by}", job.stream)), all_)
+    # Sums of whole operations, where devices count each moment once.
+    of = collections.Counter()
+    for device in job.device.values():
+        for op in device.ops:
+            of[kind_of(op)] += op["dur"]
+    for kind in ("compute", "comm", "copy"):
+        same(f"summary --by phase, {kind}", sum(r[kind] for r in table("summary -q --by phase", job.stream)), of[kind])
     out, _, _ = run(f"nsysx-fold -q --by scope {job.stream}")
     same("fold --by scope", sum(int(line.rsplit(" ", 1)[1]) for line in out.splitlines()), all_)
     phases = collections.Counter()
