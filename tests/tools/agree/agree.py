@@ -1031,6 +1031,24 @@ def operations(job, same):
         same("copies: their number", sum(r["count"] for r in rows), len(copies))
 
 
+@claim("instances: marks, all sums of collectives and compare count the same")
+def instances(job, same):
+    marks = table("view -q -t collective", job.marked())
+    if not marks:
+        return
+    told, alone = {r["instance"] for r in marks} - {None}, [r for r in marks if r["instance"] is None]
+    want = len(told) + len(alone)
+    for by in ("", "--by group", "--by instruction"):
+        same(f"collectives --summary {by}", sum(r["instances"] for r in table(f"collectives -q --summary {by}", job.stream)), want)
+    rows = table(f"compare -q --by collective {job.stream}", job.stream)
+    if rows and all(r["base_instances"] is not None for r in rows):
+        same("compare --by collective", sum(r["base_instances"] for r in rows), want)
+    same("compare --by collective: records", sum(r["base_count"] for r in rows), len(marks))
+    text = run(f"nsysx-collectives -q --summary --table {job.stream}")[0]
+    m = re.search(r"\[all\]: (\d+) instances?(?: \((\d+) are single)?", text)
+    same("the line [all]", m and (int(m.group(1)), int(m.group(2) or 0)), (want, len(alone)))
+
+
 @claim("waits: stragglers, collectives and what devices caused add up to one number")
 def caused(job, same):
     waits_ = table("stragglers -q --waits", job.stream)
