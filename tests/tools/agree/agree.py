@@ -1031,6 +1031,59 @@ def operations(job, same):
         same("copies: their number", sum(r["count"] for r in rows), len(copies))
 
 
+@claim("launch: starved is idle's launch-starved time before kernels, and rows by range add up to those by kernel")
+def launched(job, same):
+    rows = table("launch -q", job.stream)
+    if not rows or "starved" not in rows[0]:
+        return
+    group = {r["cause"]: r["group"] for r in table("idle -q", job.stream) if r["part"] == "idle"}
+    kernels = {(o["profile"], o["op"]): o for d in job.device.values() for o in d.ops if o["type"] in ("kernel", "graph")}
+    same("starved", sum(r["starved"] or 0 for r in rows), sum(m["dur"] for m in table("view -q -t idle", job.marked())
+         if group.get(m["cause"]) == "launch-starved" and (m["profile"], m["op"]) in kernels))
+    ranges = table("launch -q --by range", job.stream)
+    for column in ("kernels", "queued", "queue", "kernel", "starved") if ranges else ():
+        same(f"launch --by range, {column}", sum(r[column] or 0 for r in ranges), sum(r[column] or 0 for r in rows))
+    calls = {(profile, o["call"]) for (profile, _), o in kernels.items() if o["call"] is not None}
+    if ranges:
+        same("launch --by range, calls", sum(r["calls"] for r in ranges), len(calls))
+
+
+@claim("steps --explain: the differences of its rows add up to that of the two periods")
+def explained(job, same):
+    delta = collections.Counter()
+    for r in table(f"steps -q --explain {job.how}", job.stream):
+        delta[r["class"], r["device"], r["base_step"], r["step"]] += r["delta"]
+    period = {(r["class"], r["device"], r["step"]): r["period"] for r in job.each}
+    for (cls, device, base, new), ns in delta.items():
+        same(f"steps {base} and {new} of {cls}, device {device}", ns, period[cls, device, new] - period[cls, device, base])
+
+
+@claim("the critical path: its edges, and its sums by part and by device, are one time")
+def critical(job, same):
+    parts_ = table(f"whatif -q --tsv --critical {job.how}", job.stream)
+    if not parts_ or "ns" not in parts_[0]:
+        return
+    same("by device", sum(r["ns"] for r in table(f"whatif -q --tsv --critical=device {job.how}", job.stream)), sum(r["ns"] for r in parts_))
+    same("edges", sum(r["dur"] for r in table(f"whatif -q --tsv --critical=edge {job.how}", job.stream)), sum(r["ns"] for r in parts_))
+
+
+@claim("exposed time of thunks: by instruction, opcode, source, in flame graphs and in compare")
+def thunk_time(job, same):
+    rows = table("summary -q --by thunk", job.stream)
+    if not rows:
+        return
+    total = sum(r["total"] for r in rows)
+    same("summary --by opcode", sum(r["total"] for r in table("summary -q --by opcode", job.stream) if not str(r["opcode"]).startswith("[GPU idle")), total)
+    same("summary --by source", sum(r["total"] for r in table("summary -q --by source", job.stream)), total)
+    for by in ("source", "op-name", "opcode", "module"):
+        lines = run(f"nsysx-fold -q --cover 1 --by {by} {job.stream}")[0].splitlines()
+        same(f"fold --by {by}", sum(int(line.rsplit(" ", 1)[1]) for line in lines if line.startswith("[GPU active]")), total)
+    for by in ("thunk", "opcode", "source"):
+        got = table(f"compare -q --by {by} --time exposed {job.stream}", job.stream)
+        if got:
+            same(f"compare --by {by} --time exposed", sum(r["base"] * r["base_execs"] for r in got), total, 1)
+
+
 @claim("instances: marks, all sums of collectives and compare count the same")
 def instances(job, same):
     marks = table("view -q -t collective", job.marked())
