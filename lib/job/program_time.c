@@ -63,6 +63,10 @@ nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec)
 		return NSX_NONE;
 	struct nsx_top_run *r = &t->runs.p[at];
 	int64_t end = nsx_add_sat(start, dur, NULL);
+	uint32_t profile = nsx_cat_find_profile(catalogue(t), nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT));
+
+	if (profile != NSX_NONE)
+		t->cut += start < catalogue(t)->profiles.p[profile].from || end > catalogue(t)->profiles.p[profile].to;
 	r->first = start < r->first ? start : r->first;
 	r->last = end > r->last ? end : r->last;
 	return program;
@@ -188,6 +192,9 @@ nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags)
 		             "the stream did not pass nsysx-overlap: communication counts whole");
 	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_thunks, "thunks without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_modules, "modules without start or duration: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", t->cut,
+	             "executions that the recording or --time cuts: their whole time counts, and of their work what is "
+	             "in the stream");
 	nsx_diag_add(diags, NSX_WARNING, "", t->over_hidden,
 	             "thunks whose hidden time exceeds their duration: cut to it");
 }

@@ -38,6 +38,7 @@ struct nsx_top {
 	struct nsx_map    run_of;       /* (program, device) -> runs */
 	bool              any_module, any_thunk, any_comm, any_hidden;
 	int64_t           timeless_modules, timeless_thunks, over_hidden;
+	int64_t           cut;          /* modules that lie in part outside of the time that was seen */
 };
 
 static inline struct nsx_catalogue *

@@ -507,6 +507,11 @@ def windows(job, same):
              if min(r["host_start"], r["start"]) >= a and max(r["host_start"] + r["host_dur"], r["start"] + r["span"]) <= b}
     got = {(r["device"], r["start"]): r for r in table(f"steps -q --each {job.how}", piece)}
     same("steps --each, device and start", sorted(got), sorted(whole))
+    seen = {r["profile"]: (r["from"], r["to"]) for r in table("view -q -t profile", piece)}
+    cut_ = [m for m in table("view -q -t module", piece) if m["dur"] is not None and None not in seen[m["profile"]]
+            and (m["start"] < seen[m["profile"]][0] or m["start"] + m["dur"] > seen[m["profile"]][1])]
+    told = re.search(r"executions that the recording or --time cuts: .*\((\d+)\)", run(f"nsysx-summary --by module {piece}")[1])
+    same("executions that are cut, as summary tells", int(told.group(1)) if told else 0, len(cut_))
     for k in set(got) & set(whole):
         for column in ("span", "ops") + (PARTS + ("period",) if got[k]["period"] is not None else ()):
             same(f"{column} of the step of device {k[0]} at {k[1]}", got[k][column], whole[k][column])
