@@ -63,6 +63,10 @@ nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec)
 		return NSX_NONE;
 	struct nsx_top_run *r = &t->runs.p[at];
 	int64_t end = nsx_add_sat(start, dur, NULL);
+	uint32_t profile = nsx_cat_find_profile(catalogue(t), nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT));
+
+	if (profile != NSX_NONE)
+		t->cut += start < catalogue(t)->profiles.p[profile].from || end > catalogue(t)->profiles.p[profile].to;
 	r->first = start < r->first ? start : r->first;
 	r->last = end > r->last ? end : r->last;
 	return program;
@@ -151,7 +155,7 @@ nsx_top_all_modules(const struct nsx_top *t)
 NSX_ORDER(run_cmp, struct nsx_top_run, NSX_CMP(a->device, b->device))
 
 nsx_u128
-nsx_top_span(struct nsx_top *t, const struct nsx_excerpt *x)
+nsx_top_span(struct nsx_top *t, const struct nsx_excerpt *x, const struct nsx_gone *gone)
 {
 	nsx_u128 sum = 0;
 	size_t n = 0;
@@ -170,8 +174,10 @@ nsx_top_span(struct nsx_top *t, const struct nsx_excerpt *x)
 			all.first = r->first < all.first ? r->first : all.first;
 			all.last = r->last > all.last ? r->last : all.last;
 		}
-		sum += x->on ? (uint64_t)nsx_excerpt_length(x, nsx_cat_find_device(catalogue(t), all.device))
-		             : (uint64_t)all.last - (uint64_t)all.first;
+		uint32_t device = nsx_cat_find_device(catalogue(t), all.device);
+
+		sum += x->on ? (uint64_t)nsx_excerpt_length(x, device)
+		    : (uint64_t)all.last - (uint64_t)all.first - nsx_gone_within(gone, device, all.first, all.last);
 	}
 	return sum;
 }
@@ -186,6 +192,9 @@ nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags)
 		             "the stream did not pass nsysx-overlap: communication counts whole");
 	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_thunks, "thunks without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_modules, "modules without start or duration: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", t->cut,
+	             "executions that the recording or --time cuts: their whole time counts, and of their work what is "
+	             "in the stream");
 	nsx_diag_add(diags, NSX_WARNING, "", t->over_hidden,
 	             "thunks whose hidden time exceeds their duration: cut to it");
 }

@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "job/catalogue.h"
+#include "job/gone.h"
 #include "job/steps/excerpt.h"
 #include "stream/kinds.h"
 
@@ -37,6 +38,7 @@ struct nsx_top {
 	struct nsx_map    run_of;       /* (program, device) -> runs */
 	bool              any_module, any_thunk, any_comm, any_hidden;
 	int64_t           timeless_modules, timeless_thunks, over_hidden;
+	int64_t           cut;          /* modules that lie in part outside of the time that was seen */
 };
 
 static inline struct nsx_catalogue *
@@ -67,10 +69,10 @@ bool nsx_top_expose(struct nsx_top *t, uint32_t program, nsx_u128 ns);
  * programs are reported as an info. False when out of memory. */
 bool nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags);
 
-/* Totals over the programs that are kept: time of modules; from the first start to the last end on each device, summed,
- * or where something was cut away the device's windows. */
+/* Totals over the programs that are kept: time of modules; from the first start to the last end on each device, less
+ * what is gone of it, summed, or where something was cut away the device's windows. */
 nsx_u128 nsx_top_modules(const struct nsx_top *t);
-nsx_u128 nsx_top_span(struct nsx_top *t, const struct nsx_excerpt *x);
+nsx_u128 nsx_top_span(struct nsx_top *t, const struct nsx_excerpt *x, const struct nsx_gone *gone);
 
 /* Time of the modules of all programs, kept or not. */
 nsx_u128 nsx_top_all_modules(const struct nsx_top *t);

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/input.h"
@@ -246,15 +247,20 @@ put_total(struct nsx_table *t, const struct nsx_bandwidth_sums *s)
 {
 	nsx_u128 dur = 0, wait = 0;
 	int64_t waits = 0;
+	char alone[100] = "";
 
 	for (size_t i = 0; i < s->rows.n; i++) {
 		dur += s->rows.p[i].dur;
 		wait += s->rows.p[i].wait;
 		waits += s->rows.p[i].waits;
 	}
+	/* Other tables have no instances of these. */
+	if (s->lone_ops)
+		snprintf(alone, sizeof alone, " (%" PRId64 " are single operations, of which no counterpart is known)",
+		         s->lone_ops);
 	if (s->rows.n)
-		nsx_table_note(t, "[all]: %" PRId64 " instance%s, total %s%s%s", s->closed, s->closed == 1 ? "" : "s",
-		               nsx_ns_text((double)dur).s, waits ? ", wait " : "",
+		nsx_table_note(t, "[all]: %" PRId64 " instance%s%s, total %s%s%s", s->closed, s->closed == 1 ? "" : "s",
+		               alone, nsx_ns_text((double)dur).s, waits ? ", wait " : "",
 		               waits ? nsx_ns_text((double)wait).s : "");
 }
 

@@ -92,7 +92,7 @@ struct nsx_sum_def {
 	const char *shown;               /* names of the columns that the table has, in its order; NULL: all ncols. So
 	                                  * several tables of one kind of row need one list of columns, and `order`
 	                                  * may name some that are in none */
-	struct { const char *name, *head; } heads[5];   /* nsx_table_head of a column, if the table has it */
+	struct { const char *name, *head; } heads[6];   /* nsx_table_head of a column, if the table has it */
 };
 
 /* {0} with def set, and texts or text if there are columns of it, is empty. */

@@ -87,6 +87,8 @@ END
 equal 'a line names what hfu is of' "$(nsysx-summary -q --table --by scope "$T/xla" | grep '^hfu')" \
 	'hfu and mfu are of total, the time of the operations, and not of the period of a step, of which idle time is a part; the HFU of nsysx-roofline is of the time of executions'
 equal '... and its heading' "$(nsysx-summary -q --table --by phase "$T/xla" | sed -n '1s/.* //p')" hfu_of_total
+equal 'sums of operations are not headed as the compute and copy of devices, which count each moment once' \
+	"$(nsysx-summary -q --table --by phase --wide "$T/xla" | head -n 1 | grep -oE '(compute|copy)[a-z_]*' | paste -sd' ')" 'compute_total copy_total'
 is '--names=digits joins layers' --by scope --names digits --only 'scope~^step/Model/l' "$T/xla" <<'END'
 scope depth count total self share forward backward recompute optimizer comm exposed copy flops hfu mfu
 step/Model/layer_# 3 10 2370 40 0.750474984167 830 1000 540 0 0 0 0 3072000 0.506329113924 0.337552742616

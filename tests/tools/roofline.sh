@@ -416,5 +416,7 @@ fails 'a full disk' 1 '/dev/full' nsysx-roofline -o /dev/full "$T/s"
 heads() { nsysx-roofline -q --table --wide "$@" "$T/s" | head -n 1 | tr -s ' ' '\n' | grep -e '^flops' -e '^vector' -e '^bytes' | paste -sd' '; }
 equal 'work of one execution is headed so' "$(heads)" 'flops_each vector_each bytes_each'
 equal 'work of all executions is not' "$(heads --by opcode)" 'flops bytes'
+equal 'for people, the time of all instructions of a program is not headed as computation is' \
+	"$(nsysx-roofline -q --table --wide --by program $p "$T/s" | head -n 1 | grep -o -e ' compute' -e instructions_total)" instructions_total
 
 done_testing

@@ -667,6 +667,7 @@ cp "$T/spans" "$T/idle_ranges"
 printf 'range\t0\t1\ta\t0\t10\t5\t1\t2\nend\t2\n' >>"$T/spans"
 printf 'range\t0\t1\ta\t\t\t\t1\t2\nend\t2\n' >>"$T/idle_ranges"
 equal 'spans are headed as spans' "$(nsysx-summary -q --table --by range "$T/spans" | head -n 1 | grep -c 'span_total  span_mean')" 1
+equal 'launches are not headed as operations' "$(nsysx-summary -q --table --wide --by range "$T/spans" | head -n 1 | grep -oE ' (ops|calls) ')" ' calls '
 equal '... and have their names in TSV' "$(nsysx-summary -q --tsv --by range "$T/spans" | head -n 1 | cut -f 4,5)" "$(printf 'total\tmean')"
 equal 'ranges that launch nothing have no rows' "$(nsysx-summary -q --tsv --by range "$T/idle_ranges" | wc -l)" 1
 equal '... a warning says what to do' "$(nsysx-summary --tsv --by range "$T/idle_ranges" 2>&1 >"$T/null" | grep -c 'none of the ranges launched GPU work: .*--trace=cuda,nvtx')" 1

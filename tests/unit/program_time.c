@@ -46,12 +46,27 @@ module(struct nsx_top *t, int64_t number, int64_t device, int64_t start, int64_t
 	return at;
 }
 
+/* An operation of device 0; removed: how long before it those that were removed ended. */
+static bool
+operation(struct nsx_top *t, struct nsx_gone *gone, int64_t start, int64_t dur, int64_t removed)
+{
+	struct nsx_rec r = record(NSX_OP);
+
+	nsx_set_i(&r, NSX_OP_device, 0);
+	nsx_set_i(&r, NSX_OP_start, start);
+	nsx_set_i(&r, NSX_OP_dur, dur);
+	if (removed != NSX_ABSENT)
+		nsx_set_i(&r, NSX_OP_removed, removed);
+	return nsx_gone_take(gone, &r, nsx_cat_device(nsx_top_cat(t), &r));
+}
+
 /* Programs 7 (900 ns of modules on two devices), 3 (90 ns), 5 (10 ns), 9 (no module). */
 static void
 sums(struct nsx_top *t, const char *whose)
 {
 	struct nsx_catalogue *cat = nsx_top_cat(t);
 	struct nsx_diags diags = { 0 };
+	struct nsx_gone gone = { 0 };
 
 	program(t, 3, "jit_g", "jit_g@1");
 	program(t, 7, NULL, NULL);
@@ -70,7 +85,12 @@ sums(struct nsx_top *t, const char *whose)
 	ok(t->programs.p[f].kept && t->programs.p[g].kept && !t->programs.p[h].kept, "%s: 95 %% are 7 and 3", whose);
 	is_int((int64_t)nsx_top_modules(t), 990, "%s: their modules take 990 ns", whose);
 	/* Device 0: 0 to 1090; device 1: 50 to 550. */
-	is_int((int64_t)nsx_top_span(t, &(struct nsx_excerpt){ 0 }), 1090 + 500, "%s: and span 1590", whose);
+	is_int((int64_t)nsx_top_span(t, &(struct nsx_excerpt){ 0 }, &gone), 1090 + 500, "%s: and span 1590", whose);
+	/* What was removed ended at 700, and at 1150 another time: the gaps from 400 and from 1090, which is behind. */
+	ok(operation(t, &gone, 0, 400, NSX_ABSENT) && operation(t, &gone, 1000, 90, 300) && operation(t, &gone, 1200, 10, 50),
+	   "%s: operations are taken", whose);
+	is_int((int64_t)nsx_top_span(t, &(struct nsx_excerpt){ 0 }, &gone), 1090 - 300 + 500, "%s: less 300 that are gone", whose);
+	nsx_gone_free(&gone);
 	nsx_diags_free(&diags);
 }
 

@@ -33,6 +33,7 @@ struct programs {
 	NSX_VEC(uint32_t)       frames;       /* of the current stack */
 	uint32_t                active;       /* the stack [GPU active] */
 	struct nsx_excerpt      excerpt;
+	struct nsx_gone         gone;
 };
 
 static void *
@@ -68,6 +69,7 @@ programs_free(void *state)
 
 	nsx_top_free(&f->top);
 	nsx_excerpt_free(&f->excerpt);
+	nsx_gone_free(&f->gone);
 	nsx_map_free(&f->written_as);
 	nsx_repeats_free(&f->repeats);
 	free(f->frames.p);
@@ -178,6 +180,7 @@ programs_need(const void *state, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
 	nsx_excerpt_need(in);
+	nsx_gone_need(in);
 }
 
 static int
@@ -195,6 +198,7 @@ programs_take(void *state, const struct nsx_rec *rec)
 	switch (rec->kind->id) {
 	case NSX_MODULE: good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
 	case NSX_THUNK:  good = take_thunk(f, rec); break;
+	case NSX_OP:     good = nsx_gone_take(&f->gone, rec, nsx_cat_device(&f->top.cat, rec)); break;
 	case NSX_STEP:
 		good = nsx_excerpt_take(&f->excerpt, rec, nsx_cat_device(&f->top.cat, rec));
 		break;
@@ -423,8 +427,8 @@ programs_finish(void *state, struct nsx_diags *diags)
 	good = good && nsx_top_pick(&f->top, f->options.cover, diags) && fold_insts(f, &exposed);
 	modules = nsx_top_modules(&f->top);
 	good = good && add_idle(f, NSX_STR("[GPU idle during module execution]"), modules, exposed)
-	       && add_idle(f, NSX_STR("[GPU idle between module executions]"), nsx_top_span(&f->top, &f->excerpt),
-	                   modules);
+	       && add_idle(f, NSX_STR("[GPU idle between module executions]"),
+	                   nsx_top_span(&f->top, &f->excerpt, &f->gone), modules);
 	report(f, diags);
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }

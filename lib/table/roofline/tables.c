@@ -65,7 +65,8 @@ static const struct nsx_sum_def defs[] = {
 		.shown = "id program key executions time compute modelled matrix vector memory limit headroom "
 		         "efficiency share flops tflops hfu",
 		.rank = "key time hfu efficiency share headroom executions", .adds = "time",
-		.heads = { { "hfu", "hfu_of_time" } }
+		/* Has the gaps between kernels: not the computation of other tools. */
+		.heads = { { "hfu", "hfu_of_time" }, { "compute", "instructions_total" } }
 	},
 	[NSX_ROOFLINE_POINTS] = {
 		NSX_ROWS(cols), .shown = "id program name opcode math bound intensity tflops gbps peak bandwidth total",

@@ -51,6 +51,7 @@ struct devices {
 	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	struct nsx_sums  works;           /* of struct work */
 	struct nsx_all_moments moments;
+	struct nsx_gone  gone;
 };
 
 static int
@@ -73,6 +74,7 @@ devices_need(void *state, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
 	nsx_reader_need(in, NSX_OP, NSX_EVERY);
 	nsx_moments_need(in);
+	nsx_gone_need(in);
 }
 
 static void
@@ -82,6 +84,7 @@ devices_free(void *state)
 
 	nsx_top_free(&f->top);
 	nsx_moments_free(&f->moments);
+	nsx_gone_free(&f->gone);
 	nsx_sums_free(&f->works);
 	free(f->devices.p);
 }
@@ -147,7 +150,9 @@ devices_take(void *state, const struct nsx_event *e)
 	switch (kind) {
 	case NSX_MODULE: good = good && take_module(f, e); break;
 	case NSX_THUNK:  good = good && take_thunk(f, e); break;
-	case NSX_OP:     good = good && nsx_moments_take(&f->moments, e); break;
+	case NSX_OP:
+		good = good && nsx_moments_take(&f->moments, e) && nsx_gone_take(&f->gone, e->rec, e->device);
+		break;
 	case NSX_STEP:   good = nsx_moments_take_step(&f->moments, f->cat, e->rec); break;
 	default: break;
 	}
@@ -212,7 +217,7 @@ add_row(struct devices *f, size_t at, bool worked)
 	const struct nsx_moments *m = at < f->moments.devices.n ? &f->moments.devices.p[at] : NULL;
 	const struct nsx_excerpt *x = &f->moments.excerpt;
 	uint64_t span = !d->execs ? 0 : x->on ? (uint64_t)nsx_excerpt_length(x, (uint32_t)at)
-	                                      : (uint64_t)d->last - (uint64_t)d->first;
+	    : (uint64_t)d->last - (uint64_t)d->first - nsx_gone_within(&f->gone, (uint32_t)at, d->first, d->last);
 	struct row *r = nsx_sums_row(&f->rows, &f->cat->devices.p[at].number);
 
 	if (!r)

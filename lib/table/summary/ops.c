@@ -24,10 +24,10 @@ static const struct nsx_sum_col range_cols[] = {
 };
 #define ROWS(list) NSX_ROWS(list), .key = sizeof(uint64_t)
 /* The one with the most GPU time first, then the longest. Next to their GPU time the times of ranges are their spans,
- * in which the GPU may be idle. */
+ * in which the GPU may be idle; and their ops are launches, where those of a step are operations. */
 #define RANGES ROWS(range_cols), .order = "-gpu_all -total domain name", .adds = "gpu_self", \
 	.heads = { { "total", "span_total" }, { "mean", "span_mean" }, { "std", "span_std" }, { "min", "span_min" }, \
-	           { "max", "span_max" } }
+	           { "max", "span_max" }, { "ops", "calls" } }
 #define RANGES_SHOWN \
 	"domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_share"
 

@@ -47,18 +47,19 @@ static const struct nsx_sum_col cols[] = {
 
 #define ROWS NSX_ROWS(cols), .key = sizeof(int64_t)
 
-/* People compare hfu with that of others, whose time is another: that of executions, or of steps. */
+/* People compare these with those of others. hfu is of another time there: that of executions, or of steps; and the
+ * compute and copy of devices and steps count each moment once, these are sums of operations. */
 static const struct nsx_sum_def phases = {
 	ROWS, .order = "key", .shown = "phase count total share compute comm exposed copy flops hfu", .adds = "total",
 	.rank = "phase total share count compute comm exposed copy hfu flops",
-	.heads = { { "hfu", "hfu_of_total" } }
+	.heads = { { "hfu", "hfu_of_total" }, { "compute", "compute_total" }, { "copy", "copy_total" } }
 }, scopes = {
 	ROWS, .order = "-total scope",
 	.shown = "scope depth count total self share forward backward recompute optimizer comm exposed copy flops hfu "
 	         "mfu",
 	.rank = "scope total share self forward backward recompute optimizer mfu hfu comm exposed copy count flops "
 	        "depth",
-	.adds = "self", .heads = { { "hfu", "hfu_of_total" }, { "mfu", "mfu_of_total" } }
+	.adds = "self", .heads = { { "hfu", "hfu_of_total" }, { "mfu", "mfu_of_total" }, { "copy", "copy_total" } }
 };
 
 /* From this share of the time on it is told. */

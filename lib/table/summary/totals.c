@@ -35,8 +35,8 @@ int
 nsx_totals_of_thunks(const struct nsx_thunk_sums *sums, struct nsx_top *top, const struct nsx_excerpt *x,
                      struct nsx_total totals[NSX_TOTALS])
 {
-	nsx_u128 modules = nsx_top_modules(top), wall = nsx_top_span(top, x), busy = sums->compute
-	    + sums->exposed + sums->copies;
+	nsx_u128 modules = nsx_top_modules(top), wall = nsx_top_span(top, x, &(struct nsx_gone){ 0 });
+	nsx_u128 busy = sums->compute + sums->exposed + sums->copies;
 	bool thunk = top->any_thunk, module = top->any_module;
 	const struct nsx_total all[NSX_TOTALS] = {
 		{ "wall",                           module, wall },

@@ -507,6 +507,11 @@ def windows(job, same):
              if min(r["host_start"], r["start"]) >= a and max(r["host_start"] + r["host_dur"], r["start"] + r["span"]) <= b}
     got = {(r["device"], r["start"]): r for r in table(f"steps -q --each {job.how}", piece)}
     same("steps --each, device and start", sorted(got), sorted(whole))
+    seen = {r["profile"]: (r["from"], r["to"]) for r in table("view -q -t profile", piece)}
+    cut_ = [m for m in table("view -q -t module", piece) if m["dur"] is not None and None not in seen[m["profile"]]
+            and (m["start"] < seen[m["profile"]][0] or m["start"] + m["dur"] > seen[m["profile"]][1])]
+    told = re.search(r"executions that the recording or --time cuts: .*\((\d+)\)", run(f"nsysx-summary --by module {piece}")[1])
+    same("executions that are cut, as summary tells", int(told.group(1)) if told else 0, len(cut_))
     for k in set(got) & set(whole):
         for column in ("span", "ops") + (PARTS + ("period",) if got[k]["period"] is not None else ()):
             same(f"{column} of the step of device {k[0]} at {k[1]}", got[k][column], whole[k][column])
@@ -849,6 +854,47 @@ def commands(job, same):
             same(r["finding"], True, True)
 
 
+@claim("time of instructions: roofline's rows, sums and programs have that of summary --by thunk, and less its gaps is computation")
+def instruction_time(job, same):
+    thunks = [t for t in table("view -q -t thunk", job.stream) if t["comm"] != 1 and t["dur"] is not None]
+    if not thunks:
+        return
+    total = sum(t["dur"] for t in thunks)
+    same("summary --by thunk", sum(r["total"] for r in table("summary -q --by thunk", job.stream) if r["comm"] != 1), total)
+    for by, column in (("", "total"), ("--by opcode", "total"), ("--by op-name", "total"), ("--by program", "compute")):
+        same(f"roofline {by}", sum(r[column] for r in table(f"roofline -q {by}", job.stream)), total)
+    modelled = [sum(r["modelled"] for r in table(f"roofline -q --by {by}", job.stream)) for by in ("opcode", "op-name", "program")]
+    same("modelled by opcode, op name and program", len(set(modelled)), 1)
+    # Where instructions run one at a time, copy nothing and have all that computes, their gaps are the whole difference.
+    of = {d: union((t["start"], t["start"] + t["dur"]) for t in thunks if t["device"] == d) for d in job.device}
+    if sum(map(length, of.values())) != total or any(t["copy"] == 1 for t in thunks) or \
+            any(minus(device.computing, of[d]) for d, device in job.device.items()):
+        return
+    gaps = sum(length(minus(of[d], device.computing)) for d, device in job.device.items())
+    computation = [r["total"] for r in table("summary -q --by total", job.stream) if r["quantity"] == "computation"]
+    if job.device and computation:
+        same("roofline --by program: compute less gaps", total - gaps, computation[0])
+
+
+@claim("executions: their span has no time that warm-up removed, and flame graphs add up to it")
+def spans(job, same):
+    rows = [r for r in table("summary -q --by device", job.stream) if r["span"] is not None]
+    for r in rows:
+        ops = job.device[r["device"]].ops if r["device"] in job.device else []
+        own = [m for m in table("view -q -t module", job.stream) if m["device"] == r["device"] and m["dur"] is not None]
+        first, last = min(m["start"] for m in own), max(m["start"] + m["dur"] for m in own)
+        # Executions begin and end with operations.
+        if ops and ops[0]["start"] <= first and job.device[r["device"]].last >= last:
+            same(f"span of device {r['device']} less removed", r["span"],
+                 last - first - length(inside(job.device[r["device"]].parts["removed"], first, last)))
+            same(f"span of device {r['device']} is in its window", r["span"] <= r["window"], True)
+    for by in ("opcode", "module", "source", "op-name") if rows else ():
+        lines = run(f"nsysx-fold -q --cover 1 --by {by} {job.stream}")[0].splitlines()
+        of = {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines}
+        if any(name.startswith("[GPU idle between") for name in of) and any(name.startswith("[GPU idle during") for name in of):
+            same(f"fold --by {by}", sum(of.values()), sum(r["span"] for r in rows))
+
+
 @claim("totals are of everything: --cover 1 changes nothing")
 def cover(job, same):
     for by in ("--by thunk", "--by device", "--totals"):
@@ -870,6 +916,13 @@ def partitions(job, same):
         return
     for by, column in (("phase", "total"), ("scope", "self"), ("family", "total")):
         same(f"summary --by {by}, sum of {column}", sum(r[column] for r in table(f"summary -q --by {by}", job.stream)), all_)
+    # Sums of whole operations, where devices count each moment once.
+    of = collections.Counter()
+    for device in job.device.values():
+        for op in device.ops:
+            of[kind_of(op)] += op["dur"]
+    for kind in ("compute", "comm", "copy"):
+        same(f"summary --by phase, {kind}", sum(r[kind] for r in table("summary -q --by phase", job.stream)), of[kind])
     out, _, _ = run(f"nsysx-fold -q --by scope {job.stream}")
     same("fold --by scope", sum(int(line.rsplit(" ", 1)[1]) for line in out.splitlines()), all_)
     phases = collections.Counter()
@@ -1004,6 +1057,77 @@ def operations(job, same):
     rows = table("copies -q", job.stream)
     if rows and "count" in rows[0]:
         same("copies: their number", sum(r["count"] for r in rows), len(copies))
+
+
+@claim("launch: starved is idle's launch-starved time before kernels, and rows by range add up to those by kernel")
+def launched(job, same):
+    rows = table("launch -q", job.stream)
+    if not rows or "starved" not in rows[0]:
+        return
+    group = {r["cause"]: r["group"] for r in table("idle -q", job.stream) if r["part"] == "idle"}
+    kernels = {(o["profile"], o["op"]): o for d in job.device.values() for o in d.ops if o["type"] in ("kernel", "graph")}
+    same("starved", sum(r["starved"] or 0 for r in rows), sum(m["dur"] for m in table("view -q -t idle", job.marked())
+         if group.get(m["cause"]) == "launch-starved" and (m["profile"], m["op"]) in kernels))
+    ranges = table("launch -q --by range", job.stream)
+    for column in ("kernels", "queued", "queue", "kernel", "starved") if ranges else ():
+        same(f"launch --by range, {column}", sum(r[column] or 0 for r in ranges), sum(r[column] or 0 for r in rows))
+    calls = {(profile, o["call"]) for (profile, _), o in kernels.items() if o["call"] is not None}
+    if ranges:
+        same("launch --by range, calls", sum(r["calls"] for r in ranges), len(calls))
+
+
+@claim("steps --explain: the differences of its rows add up to that of the two periods")
+def explained(job, same):
+    delta = collections.Counter()
+    for r in table(f"steps -q --explain {job.how}", job.stream):
+        delta[r["class"], r["device"], r["base_step"], r["step"]] += r["delta"]
+    period = {(r["class"], r["device"], r["step"]): r["period"] for r in job.each}
+    for (cls, device, base, new), ns in delta.items():
+        same(f"steps {base} and {new} of {cls}, device {device}", ns, period[cls, device, new] - period[cls, device, base])
+
+
+@claim("the critical path: its edges, and its sums by part and by device, are one time")
+def critical(job, same):
+    parts_ = table(f"whatif -q --tsv --critical {job.how}", job.stream)
+    if not parts_ or "ns" not in parts_[0]:
+        return
+    same("by device", sum(r["ns"] for r in table(f"whatif -q --tsv --critical=device {job.how}", job.stream)), sum(r["ns"] for r in parts_))
+    same("edges", sum(r["dur"] for r in table(f"whatif -q --tsv --critical=edge {job.how}", job.stream)), sum(r["ns"] for r in parts_))
+
+
+@claim("exposed time of thunks: by instruction, opcode, source, in flame graphs and in compare")
+def thunk_time(job, same):
+    rows = table("summary -q --by thunk", job.stream)
+    if not rows:
+        return
+    total = sum(r["total"] for r in rows)
+    same("summary --by opcode", sum(r["total"] for r in table("summary -q --by opcode", job.stream) if not str(r["opcode"]).startswith("[GPU idle")), total)
+    same("summary --by source", sum(r["total"] for r in table("summary -q --by source", job.stream)), total)
+    for by in ("source", "op-name", "opcode", "module"):
+        lines = run(f"nsysx-fold -q --cover 1 --by {by} {job.stream}")[0].splitlines()
+        same(f"fold --by {by}", sum(int(line.rsplit(" ", 1)[1]) for line in lines if line.startswith("[GPU active]")), total)
+    for by in ("thunk", "opcode", "source"):
+        got = table(f"compare -q --by {by} --time exposed {job.stream}", job.stream)
+        if got:
+            same(f"compare --by {by} --time exposed", sum(r["base"] * r["base_execs"] for r in got), total, 1)
+
+
+@claim("instances: marks, all sums of collectives and compare count the same")
+def instances(job, same):
+    marks = table("view -q -t collective", job.marked())
+    if not marks:
+        return
+    told, alone = {r["instance"] for r in marks} - {None}, [r for r in marks if r["instance"] is None]
+    want = len(told) + len(alone)
+    for by in ("", "--by group", "--by instruction"):
+        same(f"collectives --summary {by}", sum(r["instances"] for r in table(f"collectives -q --summary {by}", job.stream)), want)
+    rows = table(f"compare -q --by collective {job.stream}", job.stream)
+    if rows and all(r["base_instances"] is not None for r in rows):
+        same("compare --by collective", sum(r["base_instances"] for r in rows), want)
+    same("compare --by collective: records", sum(r["base_count"] for r in rows), len(marks))
+    text = run(f"nsysx-collectives -q --summary --table {job.stream}")[0]
+    m = re.search(r"\[all\]: (\d+) instances?(?: \((\d+) are single)?", text)
+    same("the line [all]", m and (int(m.group(1)), int(m.group(2) or 0)), (want, len(alone)))
 
 
 @claim("waits: stragglers, collectives and what devices caused add up to one number")

@@ -42,7 +42,8 @@ def number(text):
 
 
 HEADS = {"time": "ns", "of_causes": "ns", "wait_of_mean": "wait_percent", "queue_sum": "queue", "change": "percent", "of_type": "share", "GB/s": "gbps",
-         "flops_each": "flops", "vector_each": "vector", "bytes_each": "bytes", "whole_peak": "peak", "hfu_of_time": "hfu"}
+         "flops_each": "flops", "vector_each": "vector", "bytes_each": "bytes", "whole_peak": "peak", "hfu_of_time": "hfu",
+         "instructions_total": "compute", "compute_total": "compute", "copy_total": "copy", "calls": "ops"}
 SENTENCES = re.compile("--verdict|-t diag ")
 
 
