@@ -74,7 +74,6 @@ nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 # Tables from one reading of the stream are made together; `records` are tables of records of the stream, unchanged.
 nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
 nsysx_program_by := module thunk variable opcode collective
-# What these say is not repeated: most of it the others said.
 nsysx_whole_by := device total node
 nsysx_detail_by := $(if $(nsysx_detail),range kernel phase)
 nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
@@ -116,6 +115,9 @@ nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }; \
 nsysx_part = : >$(nsysx_out)/logs/tables/$(1).log; [ ! -s $(nsysx_log) ] || { : >$(nsysx_log).new; while IFS= read -r l; do \
 	case $$l in nsysx-$(1):*) printf '%s\n' "$$l" >>$(nsysx_out)/logs/tables/$(1).log ;; *) printf '%s\n' "$$l" >>$(nsysx_log).new ;; esac; \
 	done <$(nsysx_log); mv -f $(nsysx_log).new $(nsysx_log); }
+# $(call nsysx_less,TEXT): what of that log has that text is of no use on the page, and goes.
+nsysx_less = [ ! -s $(nsysx_log) ] || { : >$(nsysx_log).new; while IFS= read -r l; do \
+	case $$l in *'$(1)'*) ;; *) printf '%s\n' "$$l" >>$(nsysx_log).new ;; esac; done <$(nsysx_log); mv -f $(nsysx_log).new $(nsysx_log); }
 # $(call nsysx_tell,TEXT): with NSYSX_TELL set, the current step is reported on standard error.
 nsysx_tell = $(if $(NSYSX_TELL),@printf 'nsysx-report: %s\n' '$(1)' >&2)
 nsysx_tool = $(nsysx_at)$(nsysx_begin) LC_ALL=C $(nsysx_bin)nsysx-
@@ -216,11 +218,10 @@ $(nsysx_summaries): private nsysx_as := tables/summary
 $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_tell,making tables)
 	$(nsysx_at)$(nsysx_begin) for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log); \
-	by=$(call nsysx_list,$(nsysx_detail_by)) whole=; ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
-	! $(call nsysx_can,xla) || { by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=1; }; \
-	[ -z "$$by" ] || { LC_ALL=C; export LC_ALL; \
-		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
-		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $(call nsysx_list,$(nsysx_whole_by)) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
+	by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
+	! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by) $(nsysx_whole_by)); \
+	[ -z "$$by" ] || LC_ALL=C $(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said); \
+	$(call nsysx_less,devices of unknown machines:)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
 	$(call nsysx_ask,comm)collectives --tsv --summary -o $@ $< $(nsysx_said)
 $(nsysx_compiles): private nsysx_as := tables/compile
