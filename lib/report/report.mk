@@ -74,6 +74,7 @@ nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 # Tables from one reading of the stream are made together; `records` are tables of records of the stream, unchanged.
 nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
 nsysx_program_by := module thunk variable opcode collective
+# What these say is not repeated: most of it the others said.
 nsysx_whole_by := device total node
 nsysx_detail_by := $(if $(nsysx_detail),range kernel phase)
 nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
@@ -115,9 +116,6 @@ nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }; \
 nsysx_part = : >$(nsysx_out)/logs/tables/$(1).log; [ ! -s $(nsysx_log) ] || { : >$(nsysx_log).new; while IFS= read -r l; do \
 	case $$l in nsysx-$(1):*) printf '%s\n' "$$l" >>$(nsysx_out)/logs/tables/$(1).log ;; *) printf '%s\n' "$$l" >>$(nsysx_log).new ;; esac; \
 	done <$(nsysx_log); mv -f $(nsysx_log).new $(nsysx_log); }
-# $(call nsysx_less,TEXT): what of that log has that text is of no use on the page, and goes.
-nsysx_less = [ ! -s $(nsysx_log) ] || { : >$(nsysx_log).new; while IFS= read -r l; do \
-	case $$l in *'$(1)'*) ;; *) printf '%s\n' "$$l" >>$(nsysx_log).new ;; esac; done <$(nsysx_log); mv -f $(nsysx_log).new $(nsysx_log); }
 # $(call nsysx_tell,TEXT): with NSYSX_TELL set, the current step is reported on standard error.
 nsysx_tell = $(if $(NSYSX_TELL),@printf 'nsysx-report: %s\n' '$(1)' >&2)
 nsysx_tool = $(nsysx_at)$(nsysx_begin) LC_ALL=C $(nsysx_bin)nsysx-
@@ -211,9 +209,9 @@ nsysx_can = { w=; while read -r w && [ "$$w" != $(1) ]; do :; done <$(nsysx_asks
 nsysx_ask = $(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,$(1)); then : >$@; : >$(nsysx_log); exit; fi; LC_ALL=C $(nsysx_bin)nsysx-
 # $(call nsysx_asked,WORD,FILES): the same for several files.
 nsysx_asked = $(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,$(1)); then for f in $(2); do : >$$f; done; : >$(nsysx_log); exit; fi; LC_ALL=C $(nsysx_bin)nsysx-
-# $(call nsysx_empty,NAMES,FOLDER,ENDING): empty files for those of the names that are not in $$by. The others stay as they are until
-# their command has written new ones: commands that make takes them to be up to date for may be reading them.
-nsysx_empty = for n in $(1); do case ,$$by, in *,$$n,*) ;; *) : >$(nsysx_out)/$(2)/$$n.$(3) ;; esac; done
+# $(call nsysx_empty,NAMES,FOLDER,ENDING,MADE): empty files for those of the names that are not in the list MADE. The others stay as
+# they are until their command has written new ones: commands that make takes them to be up to date for may be reading them.
+nsysx_empty = for n in $(1); do case ,$(4), in *,$$n,*) ;; *) : >$(nsysx_out)/$(2)/$$n.$(3) ;; esac; done
 nsysx_comma := ,
 nsysx_list = $(subst $(eval) ,$(nsysx_comma),$(strip $(1)))
 # The targets are patterns in which % stands for a dot, so that make knows that one call makes them all.
@@ -221,11 +219,12 @@ $(nsysx_summaries): private nsysx_as := tables/summary
 $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_tell,making tables)
 	$(nsysx_at)$(nsysx_begin) : >$(nsysx_log); \
-	by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
-	! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by) $(nsysx_whole_by)); \
-	$(call nsysx_empty,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by),tables,tsv); \
-	[ -z "$$by" ] || LC_ALL=C $(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said); \
-	$(call nsysx_less,devices of unknown machines:)
+	by=$(call nsysx_list,$(nsysx_detail_by)) whole=; ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
+	! $(call nsysx_can,xla) || { by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=$(call nsysx_list,$(nsysx_whole_by)); }; \
+	$(call nsysx_empty,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by),tables,tsv,$$by$(nsysx_comma)$$whole); \
+	[ -z "$$by" ] || { LC_ALL=C; export LC_ALL; \
+		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
+		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $$whole -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
 	$(call nsysx_ask,comm)collectives --tsv --summary -o $@ $< $(nsysx_said)
 $(nsysx_compiles): private nsysx_as := tables/compile
@@ -302,7 +301,7 @@ $(nsysx_folded:.folded=%folded): $(nsysx_last)
 	$(call nsysx_tell,drawing)
 	$(nsysx_at)$(nsysx_begin) : >$(nsysx_log); \
 	by=$(call nsysx_list,$(nsysx_range_folds)); ! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_folds) $(nsysx_range_folds)); \
-	$(call nsysx_empty,$(nsysx_program_folds) $(nsysx_range_folds),flame,folded); \
+	$(call nsysx_empty,$(nsysx_program_folds) $(nsysx_range_folds),flame,folded,$$by); \
 	[ -z "$$by" ] || { case $$by in *,*) f=% ;; *) f=$$by ;; esac; LC_ALL=C $(nsysx_bin)nsysx-fold --mark-comm --by $$by -o "$(nsysx_out)/flame/$$f.folded" $(nsysx_last); } $(nsysx_said)
 $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_out)/.state/flags
 	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --collapse $(nsysx_flags_$*) --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<

@@ -106,7 +106,9 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 }
 
 /* The time covered by a profile, on host and GPU. */
-static const enum nsx_role times[][2] = { { NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR } };
+static const enum nsx_role times[][2] = {
+	{ NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR }
+};
 
 static int
 load_span(struct loading *l, const struct nsx_rec *rec)

@@ -379,7 +379,8 @@ nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi
 	double all = (double)path->all;
 	bool good;
 
-	*s = (struct wi_spans){ .g = g, .in_doubt = nsx_large_array(wi_large(g), g->nevents / 64 + 1, sizeof *s->in_doubt),
+	*s = (struct wi_spans){ .g = g, .in_doubt = nsx_large_array(wi_large(g), g->nevents / 64 + 1,
+	                                                           sizeof *s->in_doubt),
 	                        .looked = calloc(g->lanes.n + 1, sizeof *s->looked) };
 	good = unseen && s->in_doubt && s->looked && nsx_wi_find_unseen(g, unseen)
 	       && nsx_wi_list(s, (double)path->late > some * all);

@@ -19,8 +19,8 @@ struct wi_spans {
 	const struct wi_graph *g;
 	NSX_VEC(struct wi_doubt) doubts;         /* by event */
 	NSX_VEC(uint32_t) causes;                /* events */
-	struct wi_in_doubt { uint64_t bits; uint32_t before; } *in_doubt;   /* of 64 events: a bit each, and how many doubts
-	                                          * are before theirs */
+	/* Of 64 events: a bit each, and how many doubts are before theirs. */
+	struct wi_in_doubt { uint64_t bits; uint32_t before; } *in_doubt;
 	uint32_t *order;                         /* of events: sources first, and causes where that is possible */
 	struct wi_lists of_device, of_process;   /* operations by end; {0}: there are no calls */
 	struct wi_lists comm;                    /* by lane, what communicates by start; {0}: all members are known */
