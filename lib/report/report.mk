@@ -210,16 +210,20 @@ nsysx_can = { w=; while read -r w && [ "$$w" != $(1) ]; do :; done <$(nsysx_asks
 nsysx_ask = $(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,$(1)); then : >$@; : >$(nsysx_log); exit; fi; LC_ALL=C $(nsysx_bin)nsysx-
 # $(call nsysx_asked,WORD,FILES): the same for several files.
 nsysx_asked = $(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,$(1)); then for f in $(2); do : >$$f; done; : >$(nsysx_log); exit; fi; LC_ALL=C $(nsysx_bin)nsysx-
+# $(call nsysx_empty,NAMES,FOLDER,ENDING,MADE): empty files for those of the names that are not in the list MADE. The others stay as
+# they are until their command has written new ones: commands that make takes them to be up to date for may be reading them.
+nsysx_empty = for n in $(1); do case ,$(4), in *,$$n,*) ;; *) : >$(nsysx_out)/$(2)/$$n.$(3) ;; esac; done
 nsysx_comma := ,
 nsysx_list = $(subst $(eval) ,$(nsysx_comma),$(strip $(1)))
 # The targets are patterns in which % stands for a dot, so that make knows that one call makes them all.
 $(nsysx_summaries): private nsysx_as := tables/summary
 $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_tell,making tables)
-	$(nsysx_at)$(nsysx_begin) for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log); \
+	$(nsysx_at)$(nsysx_begin) : >$(nsysx_log); \
 	by=$(call nsysx_list,$(nsysx_detail_by)) whole=; ! $(call nsysx_can,comm) || \
 		by=$(call nsysx_list,collective $(nsysx_detail_by)) whole=$(call nsysx_list,$(nsysx_group_by)); \
-	! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=$(call nsysx_list,$(nsysx_whole_by) $(nsysx_group_by)); \
+	! $(call nsysx_can,xla) || { by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=$(call nsysx_list,$(nsysx_whole_by) $(nsysx_group_by)); }; \
+	$(call nsysx_empty,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_group_by) $(nsysx_detail_by),tables,tsv,$$by$(nsysx_comma)$$whole); \
 	[ -z "$$by" ] || { LC_ALL=C; export LC_ALL; \
 		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
 		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $$whole -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
@@ -301,8 +305,9 @@ nsysx_flags_host := --plain
 $(nsysx_folded): private nsysx_as := flame/folded
 $(nsysx_folded:.folded=%folded): $(nsysx_last)
 	$(call nsysx_tell,drawing)
-	$(nsysx_at)$(nsysx_begin) for f in $(nsysx_folded); do : >$$f; done; : >$(nsysx_log); \
+	$(nsysx_at)$(nsysx_begin) : >$(nsysx_log); \
 	by=$(call nsysx_list,$(nsysx_range_folds)); ! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_folds) $(nsysx_range_folds)); \
+	$(call nsysx_empty,$(nsysx_program_folds) $(nsysx_range_folds),flame,folded,$$by); \
 	[ -z "$$by" ] || { case $$by in *,*) f=% ;; *) f=$$by ;; esac; LC_ALL=C $(nsysx_bin)nsysx-fold --mark-comm --names steps --by $$by -o "$(nsysx_out)/flame/$$f.folded" $(nsysx_last); } $(nsysx_said)
 $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_out)/.state/flags
 	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --collapse $(nsysx_flags_$*) --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<

@@ -19,7 +19,7 @@ static const struct nsx_col columns[] = {
 
 /* NSX_X_FIRST_ counts columns from 1. */
 #define KIND(id, name, meaning) [NSX_##id] = { NSX_##id, #name, meaning, 0, &columns[NSX_##id##_FIRST_ - 1], 0, { 0 }, \
-	0, 0 },
+	0, 0, 0 },
 #define COL(id, name, type, unit, role, meaning)
 static struct nsx_kind kinds[NSX_NKINDS] = {
 #include "stream/kinds.def"
@@ -28,6 +28,16 @@ static struct nsx_kind kinds[NSX_NKINDS] = {
 #undef COL
 
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
+
+uint64_t
+nsx_kind_strings(const struct nsx_kind *k)
+{
+	uint64_t strings = 0;
+
+	for (int i = 0; i < k->nslots; i++)
+		strings |= (uint64_t)(k->cols[i].type == 's') << i;
+	return strings;
+}
 
 static void
 fill(void)
@@ -39,6 +49,7 @@ fill(void)
 		for (int i = 0; i < kinds[k].ncols; i++)
 			kinds[k].order[i] = (uint8_t)i;
 		kinds[k].print = (uint64_t)k + 1;
+		kinds[k].strings = nsx_kind_strings(&kinds[k]);
 	}
 }
 

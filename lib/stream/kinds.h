@@ -64,12 +64,16 @@ struct nsx_kind {
 	int              ncols;
 	uint8_t          order[NSX_MAX_COLS];
 	uint64_t         print;     /* hash of name, columns and order; 0 in a kind made outside lib/stream */
+	uint64_t         strings;    /* slots whose values are strings; with print */
 	uint64_t         unasked;    /* slots that nsx_reader_need (stream/reader.h) did not declare */
 };
 
 /* The kind as this version writes it, all columns in order. One object for the whole process: readers return this
  * pointer for streams with the same header. */
 const struct nsx_kind *nsx_kind_builtin(enum nsx_kind_id id);
+
+/* The slots whose values are strings, found by the types of columns. */
+uint64_t nsx_kind_strings(const struct nsx_kind *k);
 
 /* The known kind of that name, NSX_NKINDS if there is none. */
 enum nsx_kind_id nsx_kind_find(struct nsx_str name);

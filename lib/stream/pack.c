@@ -1,5 +1,5 @@
-/* pack.c -- records as bytes: kind and presence, then the present values in order of slots; a string is its length and
- * its bytes. Nothing is aligned. */
+/* pack.c -- records as bytes: kind and presence, then the present values in order of slots: numbers, then strings, each
+ * its length and its bytes. Nothing is aligned. */
 #include "stream/pack.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 struct head { const struct nsx_kind *kind; uint64_t has; };
 
 /* The lowest slot in `has`, which is removed from it. */
-static int
+static inline int
 next_slot(uint64_t *has)
 {
 	int slot = __builtin_ctzll(*has);
@@ -16,45 +16,35 @@ next_slot(uint64_t *has)
 	return slot;
 }
 
-/* The maximum number of bytes of rec. */
-static size_t
-size_of(const struct nsx_rec *rec)
+static inline uint64_t
+strings_of(const struct nsx_kind *k)
 {
-	size_t size = sizeof(struct head);
-
-	for (uint64_t has = rec->has; has;) {
-		int slot = next_slot(&has);
-
-		size += sizeof(uint64_t);
-		if (rec->kind->cols[slot].type == 's')
-			size += rec->v[slot].s.len;
-	}
-	return size;
+	return k->print ? k->strings : nsx_kind_strings(k);
 }
 
 void
 nsx_pack(struct nsx_buf *b, const struct nsx_rec *rec)
 {
 	struct head h = { rec->kind, rec->has };
+	uint64_t strings = rec->has & strings_of(rec->kind);
+	size_t most = sizeof h + NSX_MAX_COLS * sizeof(uint64_t);
+	char *p;
 
-	if (!nsx_buf_room(b, size_of(rec)))
+	for (uint64_t has = strings; has;)
+		most += rec->v[next_slot(&has)].s.len;
+	if (!nsx_buf_room(b, most))
 		return;
-	char *p = b->ptr + b->len;
+	p = b->ptr + b->len;
 	memcpy(p, &h, sizeof h);
 	p += sizeof h;
-	for (uint64_t has = rec->has; has;) {
-		int slot = next_slot(&has);
+	for (uint64_t has = rec->has & ~strings; has; p += sizeof rec->v->i)
+		memcpy(p, &rec->v[next_slot(&has)].i, sizeof rec->v->i);
+	for (uint64_t has = strings; has;) {
+		struct nsx_str s = rec->v[next_slot(&has)].s;
 
-		if (rec->kind->cols[slot].type == 's') {
-			struct nsx_str s = rec->v[slot].s;
-
-			memcpy(p, &s.len, sizeof s.len);
-			memcpy(p + sizeof s.len, s.ptr, s.len);
-			p += sizeof s.len + s.len;
-		} else {
-			memcpy(p, &rec->v[slot].i, sizeof rec->v[slot].i);
-			p += sizeof rec->v[slot].i;
-		}
+		memcpy(p, &s.len, sizeof s.len);
+		memcpy(p + sizeof s.len, s.ptr, s.len);
+		p += sizeof s.len + s.len;
 	}
 	b->len = (size_t)(p - b->ptr);
 }
@@ -63,21 +53,20 @@ const char *
 nsx_unpack(const char *p, struct nsx_rec *rec, union nsx_val *v)
 {
 	struct head h;
+	uint64_t strings;
 
 	memcpy(&h, p, sizeof h);
 	p += sizeof h;
 	*rec = (struct nsx_rec){ h.kind, h.has, v };
-	for (uint64_t has = h.has; has;) {
-		int slot = next_slot(&has);
+	strings = h.has & strings_of(h.kind);
+	for (uint64_t has = h.has & ~strings; has; p += sizeof v->i)
+		memcpy(&v[next_slot(&has)].i, p, sizeof v->i);
+	for (uint64_t has = strings; has;) {
+		struct nsx_str *s = &v[next_slot(&has)].s;
 
-		if (h.kind->cols[slot].type == 's') {
-			memcpy(&v[slot].s.len, p, sizeof v[slot].s.len);
-			v[slot].s.ptr = p + sizeof v[slot].s.len;
-			p = v[slot].s.ptr + v[slot].s.len;
-		} else {
-			memcpy(&v[slot], p, sizeof v[slot].i);
-			p += sizeof v[slot].i;
-		}
+		memcpy(&s->len, p, sizeof s->len);
+		s->ptr = p + sizeof s->len;
+		p = s->ptr + s->len;
 	}
 	return p;
 }

@@ -235,6 +235,7 @@ nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, const struct nsx_h
 		    && add_column(r, &m, nsx_str_c(r->added.p[i].name), r->added.p[i].type) == NSX_ERR)
 			return NULL;
 	m.kind->print = print_of(m.kind);
+	m.kind->strings = nsx_kind_strings(m.kind);
 
 	met = nsx_arena_alloc(&r->arena, sizeof *met);
 	if (!met || !nsx_vec_room(&r->kinds, 1) || !nsx_vec_room(&r->met, 1) || nsx_intern(&r->names, name) == NSX_NONE)

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/csv.h"
 #include "stream/fields.h"
+#include "stream/run.h"
 #include "job/metadata.h"
 
 struct loading {
@@ -104,12 +105,13 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 }
 
 /* The time covered by a profile, on host and GPU. */
+static const enum nsx_role times[][2] = {
+	{ NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR }
+};
+
 static int
 load_span(struct loading *l, const struct nsx_rec *rec)
 {
-	static const enum nsx_role times[][2] = { { NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START,
-		NSX_ROLE_HOST_DUR } };
-
 	for (int i = 0; i < 2; i++) {
 		if (!nsx_field_has(rec, times[i][0]))
 			continue;
@@ -120,6 +122,45 @@ load_span(struct loading *l, const struct nsx_rec *rec)
 		                 nsx_field_int(rec, times[i][1], 0));
 	}
 	return NSX_OK;
+}
+
+/* The same of records as columns. */
+static int
+load_spans(void *state, const struct nsx_run *run)
+{
+	struct loading *l = state;
+	int profile = nsx_field(run->kind->id, NSX_ROLE_PROFILE), start[2], dur[2];
+
+	for (int k = 0; k < 2; k++) {
+		start[k] = nsx_field(run->kind->id, times[k][0]);
+		dur[k] = nsx_field(run->kind->id, times[k][1]);
+	}
+	for (size_t i = run->from; i < run->end; i++)
+		for (int k = 0; k < 2; k++) {
+			int64_t from = start[k] < 0 ? NSX_ABSENT : nsx_run_int(run, i, start[k], NSX_ABSENT);
+			size_t p;
+
+			if (from == NSX_ABSENT)
+				continue;
+			p = nsx_compile_profile(l->c, profile < 0 ? 0 : nsx_run_int(run, i, profile, 0));
+			if (p == SIZE_MAX)
+				return fail_nomem(l);
+			nsx_compile_span(&l->c->profiles.p[p], from,
+			                 dur[k] < 0 ? 0 : nsx_run_int(run, i, dur[k], 0));
+		}
+	return NSX_OK;
+}
+
+/* Only the times of these matter. */
+static struct nsx_run_kinds
+timed(void)
+{
+	struct nsx_run_kinds runs = { .take = load_spans };
+
+	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
+		if (k != NSX_COMPILE && nsx_field_slots(k, NSX_R(START) | NSX_R(HOST_START)))
+			runs.kinds |= UINT64_C(1) << k;
+	return runs;
 }
 
 /* The columns that load reads. */
@@ -157,8 +198,12 @@ load_all(struct compiling *c, struct nsx_reader *in, bool csv)
 {
 	struct loading l = { .c = c, .in = in };
 
-	if (!csv)
+	const struct nsx_run_kinds runs = timed();
+
+	if (!csv) {
 		need(in);
+		nsx_reader_runs(in, &runs);
+	}
 	int rc = csv ? c->opts->csv(nsx_reader_input(in), load, &l, c->diags, c->err)
 	             : nsx_read_all(in, NULL, load, &l, c->err);
 

@@ -188,7 +188,7 @@ add_doubt(struct wi_spans *s, uint32_t event, uint32_t edge)
 	}
 	d.n = (uint32_t)s->causes.n - d.first;
 	s->partial += s->sampled;
-	s->is_doubt[event / 8] |= (unsigned char)(1u << event % 8);
+	s->in_doubt[event / 64].bits |= UINT64_C(1) << event % 64;
 	return good && nsx_large_push(wi_large(g), &s->doubts, d);
 }
 

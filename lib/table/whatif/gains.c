@@ -27,7 +27,7 @@ static bool
 make_times(struct wi_gains *w)
 {
 	if (!w->times)
-		w->times = nsx_large_array(wi_large(w->g), w->g->nevents, sizeof *w->times);
+		w->times = nsx_large_array(wi_large(w->g), 2 * w->g->nevents, sizeof *w->times);
 	return w->times || nsx_err_nomem(w->g->err, NULL) == NSX_OK;
 }
 
@@ -88,11 +88,11 @@ span(struct wi_gains *w, struct wi_trial *t, double period, const bool *without,
 	t->gain.none = w->hostless && is_of_host(&t->plan);
 	if (!make_times(w) || (!w->spans.g && nsx_wi_spans_begin(&w->spans, g, w->path) != NSX_OK))
 		return NSX_ERR;
-	for (int latest = 0; latest < 2; latest++) {
+	nsx_wi_spans_sweep(&w->spans, &t->plan, w->times, w->times + g->nevents);
+	for (size_t k = 0; k < 2; k++) {
 		double saved;
 
-		nsx_wi_spans_sweep(&w->spans, &t->plan, latest, w->times);
-		nsx_wi_bounds(g, w->times, bounds);
+		nsx_wi_bounds(g, w->times + k * g->nevents, bounds);
 		saved = period - nsx_wi_period(g, bounds, without);
 		t->gain.low = fmin(t->gain.low, saved + fmin(more, 0));
 		t->gain.high = fmax(t->gain.high, saved + fmax(more, 0));

@@ -36,7 +36,7 @@ struct wi_gains {
 	struct wi_slots slots;
 	const struct wi_path *path;
 	struct wi_spans spans;       /* where something is not known */
-	int64_t *times;              /* of events */
+	int64_t *times;              /* of events, two of each */
 	bool    *without;            /* by device: left out of the period, by the change being tried */
 };
 

@@ -8,25 +8,19 @@
  */
 #include "table/whatif/spans.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	IN_VAIN = 16          /* visits of each event that a search for an order may take back: then causes are not
 	                       * looked at */
 };
-#define UNKNOWN INT64_MIN
 
-static const struct wi_doubt *
-doubt_of(const struct wi_spans *s, uint32_t event)
+static void
+count_doubts(struct wi_spans *s)
 {
-	size_t i;
-
-	if (!(s->is_doubt[event / 8] >> event % 8 & 1))
-		return NULL;
-	NSX_BISECT(i, 0, s->doubts.n, s->doubts.p[i].event >= event);
-	return &s->doubts.p[i];
+	for (size_t i = 1; i <= s->g->nevents / 64; i++)
+		s->in_doubt[i].before = s->in_doubt[i - 1].before
+		                        + (uint32_t)__builtin_popcountll(s->in_doubt[i - 1].bits);
 }
 
 /* ---- order: what an event may have waited for comes before it */
@@ -60,7 +54,7 @@ next_source(const struct ordering *o, struct visited *v, bool *cause)
 {
 	const struct wi_graph *g = o->s->g;
 	uint32_t i = v->at++;
-	const struct wi_doubt *d = i < v->edges || !o->left ? NULL : doubt_of(o->s, v->event);
+	const struct wi_doubt *d = i < v->edges || !o->left ? NULL : wi_doubt_of(o->s, v->event);
 
 	*cause = i >= v->edges;
 	return i < v->edges ? g->edges.p[g->first[v->event] + i].from
@@ -71,7 +65,7 @@ next_source(const struct ordering *o, struct visited *v, bool *cause)
 static bool
 lacks_causes(const struct ordering *o, const struct visited *v)
 {
-	const struct wi_doubt *d = o->left ? NULL : doubt_of(o->s, v->event);
+	const struct wi_doubt *d = o->left ? NULL : wi_doubt_of(o->s, v->event);
 	bool any = false;
 
 	/* The last source that was asked for was none. */
@@ -148,10 +142,13 @@ nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi
 {
 	bool good;
 
-	*s = (struct wi_spans){ .g = g, .is_doubt = nsx_large_array(wi_large(g), g->nevents / 8 + 1, 1),
+	*s = (struct wi_spans){ .g = g, .in_doubt = nsx_large_array(wi_large(g), g->nevents / 64 + 1,
+	                                                           sizeof *s->in_doubt),
 	                        .looked = calloc(g->lanes.n + 1, sizeof *s->looked) };
-	good = s->is_doubt && s->looked && nsx_wi_list(s) && nsx_wi_find_doubts(s, path) && nsx_wi_streams_begin(s)
-	       && put_in_order(s);
+	good = s->in_doubt && s->looked && nsx_wi_list(s) && nsx_wi_find_doubts(s, path) && nsx_wi_streams_begin(s);
+	if (good)
+		count_doubts(s);
+	good = good && put_in_order(s);
 	if (s->causes.n >= WI_CAUSES)
 		return nsx_err_set(g->err, "events may have waited for others more than %u times", WI_CAUSES);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
@@ -163,7 +160,7 @@ nsx_wi_spans_free(struct wi_spans *s)
 	struct nsx_large *large = s->g ? wi_large(s->g) : NULL;
 
 	if (large) {
-		nsx_large_free(large, s->is_doubt);
+		nsx_large_free(large, s->in_doubt);
 		nsx_large_free(large, s->order);
 		nsx_large_free(large, s->of_device.at);
 		nsx_large_free(large, s->of_process.at);
@@ -181,150 +178,4 @@ nsx_wi_spans_free(struct wi_spans *s)
 	free(s->threads);
 	free(s->looked);
 	*s = (struct wi_spans){ 0 };
-}
-
-/* ---- sweeps */
-
-/* The latest time of an event in doubt that has an edge: it may wait for each of these. Whatever a change makes of the
- * time since its source, that may be waiting. */
-static int64_t
-latest_of(const struct wi_spans *s, const struct wi_doubt *d, const int64_t *times, int64_t own)
-{
-	const struct wi_graph *g = s->g;
-	int64_t t = wi_time(g, d->event), latest = own, at;
-	int64_t most = t - wi_time(g, g->edges.p[d->edge].from);
-
-	for (uint32_t k = d->first; k < d->first + d->n; k++) {
-		uint32_t x = s->causes.p[k];
-
-		if (times[x] == UNKNOWN)
-			continue;
-		at = t - wi_time(g, x);
-		at = times[x] + (at < most ? at : most);
-		latest = at > latest ? at : latest;
-	}
-	return latest;
-}
-
-/* The earliest: it waits for that of them which a change moves the most. scale: what the change makes of its time. */
-static int64_t
-earliest_of(const struct wi_spans *s, const struct wi_doubt *d, const int64_t *times, int64_t own, double scale)
-{
-	const struct wi_graph *g = s->g;
-	int64_t t = wi_time(g, d->event), earliest = own, at;
-	int64_t from = d->edge == NSX_NONE ? INT64_MIN : times[g->edges.p[d->edge].from];
-
-	for (uint32_t k = d->first; k < d->first + (d->edge == NSX_NONE ? d->n : d->within); k++) {
-		uint32_t x = s->causes.p[k];
-
-		if (times[x] == UNKNOWN)
-			continue;
-		at = times[x] + llround((double)(t - wi_time(g, x)) * scale);
-		at = at > from ? at : from;
-		earliest = at < earliest ? at : earliest;
-	}
-	return earliest;
-}
-
-/* What a collective of unknown members takes at least if it waits for none of the devices that the plan names: it may
- * have waited for any of their starts, also for the last one before its end. scale: what the plan makes of its
- * transfer. */
-static int64_t
-without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_op *o, int64_t lag, double scale)
-{
-	const struct wi_graph *g = s->g;
-
-	for (uint32_t i = 0; i < g->lanes.n; i++) {
-		const uint32_t *ops = s->comm.at + s->comm.first[i];
-		uint32_t device = g->lanes.p[i].device;
-		size_t n = s->comm.first[i + 1] - s->comm.first[i], end;
-		int64_t start;
-
-		if (!n || device == wi_device(g, o) || !nsx_wi_plan_skips(p, device))
-			continue;
-		NSX_BISECT(end, 0, n, g->ops.p[ops[end]].start >= o->end);
-		start = end ? g->ops.p[ops[end - 1]].start : INT64_MIN;
-		if (start > o->start)
-			lag = nsx_min(lag, llround((double)(o->end - start) * scale));
-	}
-	return lag;
-}
-
-/* The time of an event in doubt by its edge that binds and what it may have waited for. */
-static int64_t
-doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt *d, bool latest, const int64_t *times)
-{
-	const struct wi_graph *g = s->g;
-	bool op = wi_is_op(g, d->event), ends = op && wi_is_end(d->event);
-	int64_t from, base, lag, own;
-	double scale;
-
-	if (d->edge == NSX_NONE) {
-		own = wi_time(g, d->event);
-		return latest ? own : earliest_of(s, d, times, own, 1);
-	}
-	from = times[g->edges.p[d->edge].from];
-	base = wi_lag(g, d->edge);
-	lag = nsx_wi_plan_lag(p, d->event, d->edge);
-	own = from + lag;
-	if (lag == WI_GONE)
-		return own;
-	if (latest) {
-		/* A latency that is not known to be one stays. Without its call, an operation may have been late. */
-		if (op && !ends)
-			own = from + (lag > base ? lag : base);
-		if (op && !ends && g->ops.p[wi_op_of(d->event)].call == NSX_NONE && own < wi_time(g, d->event))
-			own = wi_time(g, d->event);
-		return latest_of(s, d, times, own);
-	}
-	if (!op && wi_is_end(d->event) && nsx_wi_plan_is(p, WI_NO_SYNC)
-	    && wi_api(g, &g->calls.p[wi_call_of(g, d->event)])->blocking)
-		return from;
-	scale = ends && base > 0 && lag < base ? (double)lag / (double)base : 1;
-	if (ends && nsx_wi_plan_is(p, WI_NOWAIT)) {
-		own = from + without_wait(s, p, &g->ops.p[wi_op_of(d->event)], lag, scale);
-		if (nsx_wi_plan_skips(p, NSX_NONE))
-			return own;
-	}
-	/* It may have been launched when it was, whatever the device did. */
-	if (op && !ends && g->ops.p[wi_op_of(d->event)].call == NSX_NONE && own > wi_time(g, d->event))
-		own = from > wi_time(g, d->event) ? from : wi_time(g, d->event);
-	return earliest_of(s, d, times, own, scale);
-}
-
-void
-nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, bool latest, int64_t *times)
-{
-	const struct wi_graph *g = s->g;
-	bool streams = latest && s->streams;
-
-	if (streams)
-		nsx_wi_streams_clear(s);
-	for (size_t i = 0; i < g->nevents; i++) {
-		wi_pause(g, i);
-		times[i] = UNKNOWN;
-	}
-	for (size_t i = 0; i < g->nevents; i++) {
-		uint32_t e = s->order[i];
-		const struct wi_doubt *d = doubt_of(s, e);
-		int64_t t = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN, at;
-		const struct wi_op *o = streams && wi_is_op(g, e) ? &g->ops.p[wi_op_of(e)] : NULL;
-
-		wi_pause(g, i);
-		if (d)
-			t = doubted(s, p, d, latest, times);
-		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
-			if (d && k == d->edge)
-				continue;
-			at = times[g->edges.p[k].from] + nsx_wi_plan_lag(p, e, k);
-			t = at > t ? at : t;
-		}
-		if (o && !o->cut && !wi_is_end(e)) {
-			at = nsx_wi_streams_latest(s, o);
-			t = at > t ? at : t;
-		}
-		times[e] = t;
-		if (o && !o->cut && wi_is_end(e))
-			nsx_wi_streams_ended(s, o, t);
-	}
 }

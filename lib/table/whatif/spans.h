@@ -22,7 +22,8 @@ struct wi_spans {
 	const struct wi_graph *g;
 	NSX_VEC(struct wi_doubt) doubts;         /* by event */
 	NSX_VEC(uint32_t) causes;                /* events */
-	unsigned char *is_doubt;                 /* of events, a bit each */
+	/* Of 64 events: a bit each, and how many doubts are before theirs. */
+	struct wi_in_doubt { uint64_t bits; uint32_t before; } *in_doubt;
 	uint32_t *order;                         /* of events: sources first, and causes where that is possible */
 	struct wi_lists of_device, of_process;   /* operations by end; {0}: there are no calls */
 	struct wi_lists comm;                    /* by lane, what communicates by start; {0}: all members are known */
@@ -38,10 +39,20 @@ struct wi_spans {
 	                                          * which they come before took too long */
 };
 
+/* The doubt about an event; NULL: there is none. */
+static inline const struct wi_doubt *
+wi_doubt_of(const struct wi_spans *s, uint32_t event)
+{
+	const struct wi_in_doubt *in = &s->in_doubt[event / 64];
+	uint64_t bit = UINT64_C(1) << event % 64;
+
+	return in->bits & bit ? &s->doubts.p[in->before + (uint32_t)__builtin_popcountll(in->bits & (bit - 1))] : NULL;
+}
+
 /* Find the doubts of a graph with its path. NSX_OK or NSX_ERR; free s in both cases. */
 int nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi_path *path);
-/* The latest, or the earliest, that events can be after a change: of wi_graph.nevents, in times. */
-void nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, bool latest, int64_t *times);
+/* The earliest and the latest that events can be after a change, of wi_graph.nevents each. */
+void nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, int64_t *earliest, int64_t *latest);
 void nsx_wi_spans_free(struct wi_spans *s);
 
 /* ---- lists.c */

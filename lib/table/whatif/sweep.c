@@ -29,7 +29,7 @@ nsx_wi_sweep(const struct wi_plan *p, const struct wi_shares *shares, int64_t *t
 		wi_pause(g, i);
 		for (uint32_t k = first; k != NSX_NONE; k = wi_next(g, k)) {
 			const struct wi_edge *x = &g->edges.p[k];
-			int64_t lag = p->classes >> x->class & 1 ? nsx_wi_plan_lag(p, e, k) : wi_lag(g, k), at;
+			int64_t lag = wi_plan_lag(p, e, k), at;
 
 			if (shares && k == first && x->class == WI_DUR)
 				lag = beside(shares, g, e, lag);
