@@ -308,7 +308,7 @@ $(nsysx_folded:.folded=%folded): $(nsysx_last)
 	$(nsysx_at)$(nsysx_begin) : >$(nsysx_log); \
 	by=$(call nsysx_list,$(nsysx_range_folds)); ! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_folds) $(nsysx_range_folds)); \
 	$(call nsysx_empty,$(nsysx_program_folds) $(nsysx_range_folds),flame,folded,$$by); \
-	[ -z "$$by" ] || { case $$by in *,*) f=% ;; *) f=$$by ;; esac; LC_ALL=C $(nsysx_bin)nsysx-fold --mark-comm --names steps --by $$by -o "$(nsysx_out)/flame/$$f.folded" $(nsysx_last); } $(nsysx_said)
+	[ -z "$$by" ] || { case $$by in *,*) f=% ;; *) f=$$by ;; esac; LC_ALL=C $(nsysx_bin)nsysx-fold --mark-comm $(if $(nsysx_range_folds),--names steps) --by $$by -o "$(nsysx_out)/flame/$$f.folded" $(nsysx_last); } $(nsysx_said)
 $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_out)/.state/flags
 	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --collapse $(nsysx_flags_$*) --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
 

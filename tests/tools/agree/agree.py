@@ -1088,11 +1088,13 @@ def explained(job, same):
 
 @claim("the critical path: its edges, and its sums by part and by device, are one time")
 def critical(job, same):
-    parts_ = table(f"whatif -q --tsv --critical {job.how}", job.stream)
+    parts_ = table(f"whatif -q --tsv --critical=part {job.how}", job.stream)
     if not parts_ or "ns" not in parts_[0]:
         return
     same("by device", sum(r["ns"] for r in table(f"whatif -q --tsv --critical=device {job.how}", job.stream)), sum(r["ns"] for r in parts_))
     same("edges", sum(r["dur"] for r in table(f"whatif -q --tsv --critical=edge {job.how}", job.stream)), sum(r["ns"] for r in parts_))
+    mean = table(f"whatif -q --tsv --critical {job.how}", job.stream)
+    same("the mean of steps", round(sum(r["ns"] for r in mean) * mean[0]["steps"]), sum(r["ns"] for r in parts_))
 
 
 @claim("exposed time of thunks: by instruction, opcode, source, in flame graphs and in compare")
