@@ -6,7 +6,7 @@
 #include "base/sort.h"
 #include "table/whatif/contention.h"
 
-enum { FEW = 6, ROUNDS = 4 };
+enum { FEW = 6, ROUNDS = 4, FEW_ROUNDS = 2 };
 static const double spread_min = 0.2, noise_max = 0.15, least = 0.03;
 
 /* Transfers of a device that overlap are one: [start, end), and the time of those before it. */
@@ -17,11 +17,11 @@ struct transfer { int64_t start, end, before; uint32_t device; };
 NSX_ORDER(by_device, struct transfer, NSX_CMP(a->device, b->device), NSX_CMP(a->start, b->start),
           NSX_CMP(a->end, b->end))
 
-/* When an event is; times: NULL: when it was. */
+/* When an event is in one of n plans; times: from the first of that plan on, NULL: when it was. */
 static int64_t
-at(const struct wi_graph *g, const int64_t *times, uint32_t event)
+at(const struct wi_graph *g, const int64_t *times, size_t n, uint32_t event)
 {
-	return times ? times[event] : wi_time(g, event);
+	return times ? times[event * n] : wi_time(g, event);
 }
 
 /* How long the transfer of a collective's operation takes, which ends with it: all its edges that count have that
@@ -33,16 +33,16 @@ transfer_time(const struct wi_graph *g, const struct wi_plan *p, size_t op)
 	int64_t ns = 0;
 
 	for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
-		int64_t lag = nsx_wi_plan_lag(p, e, k);
+		int64_t lag = wi_plan_lag(p, e, k);
 
 		ns = lag > ns ? lag : ns;
 	}
 	return ns;
 }
 
-/* The transfers after a change, with these times. */
+/* The transfers after a change, with these times, as above. */
 static void
-list_transfers(struct wi_contention *c, const struct wi_plan *p, const int64_t *times)
+list_transfers(struct wi_contention *c, const struct wi_plan *p, const int64_t *times, size_t nplans)
 {
 	const struct wi_graph *g = c->g;
 	size_t n = 0, kept = 0;
@@ -53,7 +53,7 @@ list_transfers(struct wi_contention *c, const struct wi_plan *p, const int64_t *
 
 		if (!wi_task(g, &g->ops.p[i])->comm)
 			continue;
-		t.end = at(g, times, wi_end(i));
+		t.end = at(g, times, nplans, wi_end(i));
 		t.start = t.end - transfer_time(g, p, i);
 		if (t.start < t.end)
 			c->transfers[n++] = t;
@@ -105,15 +105,15 @@ share_of(const struct wi_contention *c, uint32_t device, size_t lo, int64_t star
 
 /* That of an operation, with these times. */
 static double
-share(const struct wi_contention *c, size_t op, const int64_t *times)
+share(const struct wi_contention *c, size_t op, const int64_t *times, size_t nplans)
 {
-	int64_t start = times[wi_start(op)];
+	int64_t start = times[wi_start(op) * nplans];
 	uint32_t device = wi_device(c->g, &c->g->ops.p[op]);
 	const struct transfer *x = c->transfers + c->first[device];
 	size_t lo;
 
 	NSX_BISECT(lo, 0, c->first[device + 1] - c->first[device], x[lo].start >= start);
-	return share_of(c, device, lo, start, times[wi_end(op)]);
+	return share_of(c, device, lo, start, times[wi_end(op) * nplans]);
 }
 
 static bool
@@ -282,7 +282,7 @@ nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g)
 	c->shares.measured = nsx_large_array(wi_large(g), g->ops.n, sizeof *c->shares.measured);
 	if (!c->transfers || !c->first || !c->shares.measured)
 		return nsx_err_nomem(g->err, NULL);
-	list_transfers(c, &measured, NULL);
+	list_transfers(c, &measured, NULL, 1);
 	if (!measure(c))
 		return nsx_err_nomem(g->err, NULL);
 	if (c->shares.k <= 0) {
@@ -290,20 +290,41 @@ nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g)
 		c->shares.measured = NULL;
 		return NSX_OK;
 	}
-	c->shares.now = nsx_large_array(wi_large(g), g->ops.n, sizeof *c->shares.now);
+	c->shares.now = nsx_large_array(wi_large(g), nsx_wi_at_once(g) * g->ops.n, sizeof *c->shares.now);
 	return c->shares.now ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
-void
-nsx_wi_contention_sweep(struct wi_contention *c, const struct wi_plan *p, int64_t *times)
+/* Find the shares with the times of the p-th plan. Whether they are as they were found before. */
+static bool
+share_after(struct wi_contention *c, const struct wi_together *w, size_t p, const int64_t *times)
 {
 	const struct wi_graph *g = c->g;
+	bool same = true;
 
-	for (int round = 0; round < ROUNDS; round++) {
-		list_transfers(c, p, times);
-		for (size_t i = 0; i < g->ops.n; i++, wi_pause(g, i))
-			c->shares.now[i] = contends(g, &g->ops.p[i]) ? share(c, i, times) : 0;
-		nsx_wi_sweep(p, &c->shares, times);
+	list_transfers(c, w->plans[p], times + p, w->n);
+	for (size_t i = 0; i < g->ops.n; i++, wi_pause(g, i)) {
+		double *now = &c->shares.now[i * w->n + p], is = 0;
+
+		if (contends(g, &g->ops.p[i]))
+			is = share(c, i, times + p, w->n);
+		same = same && !(is < *now) && !(is > *now);
+		*now = is;
+	}
+	return same;
+}
+
+void
+nsx_wi_contention_sweep(struct wi_contention *c, const struct wi_together *w, bool roughly, int64_t *times)
+{
+	for (int round = 0; round < (roughly ? FEW_ROUNDS : ROUNDS); round++) {
+		bool same = round > 0;
+
+		for (size_t p = 0; p < w->n; p++)
+			same = share_after(c, w, p, times) && same;
+		/* Another sweep would find these times again. */
+		if (same)
+			break;
+		nsx_wi_sweep(w, &c->shares, times);
 	}
 }
 

@@ -14,8 +14,9 @@ struct wi_contention {
 /* Measure it. NSX_OK or NSX_ERR; free c in both cases. */
 int nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g);
 
-/* From the times that nsx_wi_sweep has after a change to those that heed it. */
-void nsx_wi_contention_sweep(struct wi_contention *c, const struct wi_plan *p, int64_t *times);
+/* From the times that nsx_wi_sweep has after changes, at most nsx_wi_at_once, to those that heed it. roughly: they are
+ * only ends of ranges. */
+void nsx_wi_contention_sweep(struct wi_contention *c, const struct wi_together *w, bool roughly, int64_t *times);
 
 void nsx_wi_contention_free(struct wi_contention *c);
 

@@ -23,29 +23,61 @@ exceeds(const struct wi_gains *w, const struct limits *l)
 	       || w->blind > l->blind || w->idle > l->idle;
 }
 
+/* Some trials, whose plans are swept over together: n <= nsx_wi_at_once. */
+struct batch {
+	struct wi_gains *w;
+	struct wi_trial *trials;
+	size_t   n;
+	int64_t *bounds;         /* of steps, room for those of a plan */
+	const struct wi_plan *plans[WI_TOGETHER];
+	struct wi_together together;
+};
+
 static bool
 make_times(struct wi_gains *w)
 {
 	if (!w->times)
-		w->times = nsx_large_array(wi_large(w->g), 2 * w->g->nevents, sizeof *w->times);
+		w->times = nsx_large_array(wi_large(w->g), 2 * nsx_wi_at_once(w->g) * w->g->nevents, sizeof *w->times);
 	return w->times || nsx_err_nomem(w->g->err, NULL) == NSX_OK;
 }
 
-/* What heeds contention. bounds: of steps, whose contents do not matter. */
-static int
-heed(struct wi_gains *w, struct wi_trial *t, double period, const bool *without, int64_t *bounds)
+/* The period as measured, without the devices that a plan leaves out; those in w->without. */
+static double
+period_of(struct wi_gains *w, const struct wi_trial *t, const bool **without)
 {
-	const struct wi_graph *g = w->g;
-	double plain = t->gain.saved;
+	*without = nsx_wi_plan_without(&t->plan, w->without) ? w->without : NULL;
+	return *without ? nsx_wi_period(w->g, NULL, *without) : w->period;
+}
+
+/* What the k-th trial saves with these times. */
+static double
+saved_by(const struct batch *b, size_t k, const int64_t *times)
+{
+	const bool *without;
+	double period = period_of(b->w, &b->trials[k], &without);
+
+	nsx_wi_bounds(b->w->g, times, b->n, k, b->bounds);
+	return period - nsx_wi_period(b->w->g, b->bounds, without);
+}
+
+/* What heeds contention. */
+static int
+heed(struct batch *b)
+{
+	struct wi_gains *w = b->w;
 
 	if (!make_times(w))
 		return NSX_ERR;
-	nsx_wi_sweep(&t->plan, NULL, w->times);
-	nsx_wi_contention_sweep(&w->contention, &t->plan, w->times);
-	nsx_wi_bounds(g, w->times, bounds);
-	t->gain.saved = period - nsx_wi_period(g, bounds, without);
-	t->gain.low = fmin(plain, t->gain.saved);
-	t->gain.high = fmax(plain, t->gain.saved);
+	nsx_wi_sweep(&b->together, NULL, w->times);
+	nsx_wi_contention_sweep(&w->contention, &b->together, w->refused, w->times);
+	for (size_t k = 0; k < b->n; k++) {
+		struct wi_gain *x = &b->trials[k].gain;
+		double plain = x->saved;
+
+		x->saved = saved_by(b, k, w->times);
+		x->low = fmin(plain, x->saved);
+		x->high = fmax(plain, x->saved);
+	}
 	return NSX_OK;
 }
 
@@ -77,29 +109,32 @@ is_absurd(const struct wi_trial *t, double period)
 	return t->gain.high > period || -t->gain.low > period * slows(&t->plan);
 }
 
-/* The range of a gain where something is not known. bounds: as above. */
+/* The ranges of gains where something is not known. */
 static int
-span(struct wi_gains *w, struct wi_trial *t, double period, const bool *without, int64_t *bounds)
+span(struct batch *b)
 {
-	const struct wi_graph *g = w->g;
-	/* What heeding contention adds. */
-	double more = t->gain.saved > t->gain.low ? t->gain.high - t->gain.low : t->gain.low - t->gain.high;
+	struct wi_gains *w = b->w;
 
-	t->gain.none = w->hostless && is_of_host(&t->plan);
-	if (!make_times(w) || (!w->spans.g && nsx_wi_spans_begin(&w->spans, g, w->path) != NSX_OK))
+	if (!make_times(w) || (!w->spans.g && nsx_wi_spans_begin(&w->spans, w->g, w->path) != NSX_OK))
 		return NSX_ERR;
-	nsx_wi_spans_sweep(&w->spans, &t->plan, w->times, w->times + g->nevents);
-	for (size_t k = 0; k < 2; k++) {
-		double saved;
+	nsx_wi_spans_sweep(&w->spans, &b->together, w->times, w->times + b->n * w->g->nevents);
+	for (size_t k = 0; k < b->n; k++) {
+		struct wi_trial *t = &b->trials[k];
+		struct wi_gain *x = &t->gain;
+		/* What heeding contention adds. */
+		double more = x->saved > x->low ? x->high - x->low : x->low - x->high;
+		const bool *without;
 
-		nsx_wi_bounds(g, w->times + k * g->nevents, bounds);
-		saved = period - nsx_wi_period(g, bounds, without);
-		t->gain.low = fmin(t->gain.low, saved + fmin(more, 0));
-		t->gain.high = fmax(t->gain.high, saved + fmax(more, 0));
+		for (size_t latest = 0; latest < 2; latest++) {
+			double saved = saved_by(b, k, w->times + latest * b->n * w->g->nevents);
+
+			x->low = fmin(x->low, saved + fmin(more, 0));
+			x->high = fmax(x->high, saved + fmax(more, 0));
+		}
+		if (w->hostless)
+			x->low = fmin(x->low, 0);
+		x->none = (w->hostless && is_of_host(&t->plan)) || is_absurd(t, period_of(w, t, &without));
 	}
-	if (w->hostless)
-		t->gain.low = fmin(t->gain.low, 0);
-	t->gain.none |= is_absurd(t, period);
 	return NSX_OK;
 }
 
@@ -122,6 +157,33 @@ judge(struct wi_gains *w, double shorter)
 	w->doubtful = !w->refused && exceeds(w, &doubtful);
 }
 
+/* What trials save beyond what constant latencies tell: heed contention, and what is not known. */
+static int
+refine(struct batch *b, bool unknown)
+{
+	struct wi_gains *w = b->w;
+	int rc = NSX_OK;
+
+	for (size_t k = 0; k < b->n; k++)
+		b->plans[k] = &b->trials[k].plan;
+	nsx_wi_together(&b->together, w->g, b->plans, b->n);
+	if (w->contention.shares.k > 0)
+		rc = heed(b);
+	if (unknown && rc == NSX_OK)
+		rc = span(b);
+	for (size_t k = 0; k < b->n && rc == NSX_OK; k++) {
+		struct wi_trial *t = &b->trials[k];
+		const bool *without;
+
+		/* Who waits for whom in them was guessed. */
+		if (w->g->guessed && nsx_wi_plan_is(&t->plan, WI_NOWAIT))
+			t->gain.low = fmin(t->gain.low, 0);
+		if (unknown)
+			t->gain.single = is_single(w, &t->gain, period_of(w, t, &without));
+	}
+	return rc;
+}
+
 int
 nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 {
@@ -130,6 +192,7 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 	const struct wi_plan *plans[TOGETHER + 1];
 	struct wi_plan model;
 	int64_t *bounds = malloc(((TOGETHER + 1) * 2 * g->steps.n + 1) * sizeof *bounds);
+	size_t each = nsx_wi_at_once(g);
 	int rc = bounds ? NSX_OK : nsx_err_nomem(g->err, NULL);
 
 	nsx_wi_plan_model(&model, g);
@@ -142,25 +205,17 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 		if (rc == NSX_OK && !w->judged)
 			judge(w, w->period - nsx_wi_period(g, bounds + some * 2 * g->steps.n, NULL));
 		for (size_t k = 0; k < some && rc == NSX_OK; k++) {
-			struct wi_trial *t = &trials[i + k];
-			int64_t *of = bounds + k * 2 * g->steps.n;
-			const bool *without = nsx_wi_plan_without(&t->plan, w->without) ? w->without : NULL;
-			double period = without ? nsx_wi_period(g, NULL, without) : w->period;
-			bool unknown = ranges && (w->refused || w->doubtful) && g->steps.n;
+			struct wi_gain *x = &trials[i + k].gain;
+			const bool *without;
+			double period = period_of(w, &trials[i + k], &without);
 
-			t->gain.saved = t->gain.low = t->gain.high = period - nsx_wi_period(g, of, without);
-			t->gain.single = true;
-			if (ranges && w->contention.shares.k > 0)
-				rc = heed(w, t, period, without, of);
-			if (unknown && rc == NSX_OK)
-				rc = span(w, t, period, without, of);
-			/* Who waits for whom in them was guessed. */
-			if (ranges && g->guessed && nsx_wi_plan_is(&t->plan, WI_NOWAIT))
-				t->gain.low = fmin(t->gain.low, 0);
-			if (unknown)
-				t->gain.single = is_single(w, &t->gain, period);
+			x->saved = x->low = x->high = period - nsx_wi_period(g, bounds + k * 2 * g->steps.n, without);
+			x->single = true;
 		}
 	}
+	for (size_t i = 0; i < n && ranges && rc == NSX_OK; i += each)
+		rc = refine(&(struct batch){ .w = w, .trials = trials + i, .n = n - i < each ? n - i : each,
+		                             .bounds = bounds }, (w->refused || w->doubtful) && g->steps.n);
 	free(bounds);
 	return rc;
 }

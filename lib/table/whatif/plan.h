@@ -52,8 +52,8 @@ wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
 	return p->classes >> p->g->edges.p[edge].class & 1 ? nsx_wi_plan_lag(p, event, edge) : wi_lag(p->g, edge);
 }
 
-/* How operations that compute are beside transfers, by operation: a share of their time. One that is always beside them
- * takes 1 + k times as long as one that never is. */
+/* How operations that compute are beside transfers, by operation: a share of their time; now: of each plan. One that is
+ * always beside them takes 1 + k times as long as one that never is. */
 struct wi_shares { double k; double *measured, *now; };
 
 /* ---- even.c */
@@ -79,10 +79,42 @@ void nsx_wi_slots_free(struct wi_slots *s);
  * threads: of plan p at bounds + p * 2 * wi_graph.steps.n. Times are kept in slots. NSX_OK or NSX_ERR. */
 int nsx_wi_replay(const struct wi_graph *g, struct wi_slots *slots, const struct wi_plan *const *plans, size_t n,
                   int64_t *bounds);
-/* The times of all events after it, of wi_graph.nevents. shares: operations are beside transfers otherwise than they
- * were; NULL: they are not. */
-void nsx_wi_sweep(const struct wi_plan *p, const struct wi_shares *shares, int64_t *times);
-/* The bounds of steps with these times of events. */
-void nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, int64_t *bounds);
+/* Plans whose times are made together. The times of event e are n from e * n on, here, in spans.h and contention.h. */
+struct wi_together {
+	const struct wi_graph *g;
+	const struct wi_plan *const *plans;
+	size_t    n;
+	struct wi_differing {
+		size_t  n;
+		uint8_t plans[WI_TOGETHER];  /* those whose lags of edges of a class may differ; */
+		int64_t never[WI_TOGETHER];  /* by plan: 0, or for these what makes the usual lag none */
+	} differing[WI_NCLASSES];
+};
+/* At most WI_TOGETHER plans, which must stay. */
+void nsx_wi_together(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans, size_t n);
+/* How many plans are worth to be together if the times of all events are kept. */
+size_t nsx_wi_at_once(const struct wi_graph *g);
+/* Raise the times of an event to what an edge from a source with these times makes of them. */
+static inline void
+wi_follow(const struct wi_together *w, uint32_t event, uint32_t edge, const int64_t *restrict from, int64_t *restrict t)
+{
+	const struct wi_differing *d = &w->differing[w->g->edges.p[edge].class];
+	int64_t lag = wi_lag(w->g, edge), at;
+
+	for (size_t p = 0; p < w->n; p++) {
+		at = from[p] + lag + d->never[p];
+		t[p] = at > t[p] ? at : t[p];
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		size_t p = d->plans[i];
+
+		at = from[p] + nsx_wi_plan_lag(w->plans[p], event, edge);
+		t[p] = at > t[p] ? at : t[p];
+	}
+}
+/* The times of all events. shares: operations are beside transfers otherwise than they were; NULL: they are not. */
+void nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times);
+/* The bounds of steps with the times of the p-th of n plans. */
+void nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, size_t n, size_t p, int64_t *bounds);
 
 #endif

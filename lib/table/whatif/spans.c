@@ -170,6 +170,7 @@ nsx_wi_spans_free(struct wi_spans *s)
 		nsx_large_free(large, s->causes.p);
 		nsx_large_free(large, s->ends);
 		nsx_large_free(large, s->shifts);
+		nsx_large_free(large, s->places);
 	}
 	free(s->of_device.first);
 	free(s->of_process.first);

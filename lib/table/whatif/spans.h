@@ -30,6 +30,9 @@ struct wi_spans {
 	struct wi_lists of_thread;               /* calls by start; {0}: no thread is in doubt */
 	struct nsx_sort_key *threads;            /* by process */
 	bool streams;                            /* they may wait for each other in ways that are not known: */
+	/* Of an operation, by number in of_device: its own; the first one that ended within the usual latency before it
+	 * started; the first one that ended after that. */
+	struct wi_place { uint32_t of, near, until; } *places;
 	int64_t *ends, *shifts;                  /* of the sweep, by operation of of_device and tree over them: when it
 	                                          * ends, and how much later than was measured; else NULL */
 	uint32_t *looked, looks;                 /* by lane: the search for its last operation that found it */
@@ -51,8 +54,8 @@ wi_doubt_of(const struct wi_spans *s, uint32_t event)
 
 /* Find the doubts of a graph with its path. NSX_OK or NSX_ERR; free s in both cases. */
 int nsx_wi_spans_begin(struct wi_spans *s, const struct wi_graph *g, const struct wi_path *path);
-/* The earliest and the latest that events can be after a change, of wi_graph.nevents each. */
-void nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, int64_t *earliest, int64_t *latest);
+/* The earliest and the latest that events can be after changes, at most nsx_wi_at_once: see plan.h. */
+void nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_t *earliest, int64_t *latest);
 void nsx_wi_spans_free(struct wi_spans *s);
 
 /* ---- lists.c */
@@ -64,11 +67,11 @@ bool nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path);
 
 /* ---- streams.c: where s->streams. That an operation began after others of its device had ended may be no chance. */
 bool nsx_wi_streams_begin(struct wi_spans *s);
-/* Before a sweep. */
-void nsx_wi_streams_clear(const struct wi_spans *s);
+/* Before a sweep of n plans, whose times the others have. */
+void nsx_wi_streams_clear(const struct wi_spans *s, size_t n);
 /* An operation ends then, in the sweep. */
-void nsx_wi_streams_ended(const struct wi_spans *s, const struct wi_op *o, int64_t t);
-/* The latest that one can start if it waits for one of those of its device that have ended so far; INT64_MIN: none. */
-int64_t nsx_wi_streams_latest(const struct wi_spans *s, const struct wi_op *o);
+void nsx_wi_streams_ended(const struct wi_spans *s, size_t op, const int64_t *times, size_t n);
+/* Raise the times of its start to the latest, if it waits for one of those of its device that have ended so far. */
+void nsx_wi_streams_raise(const struct wi_spans *s, size_t op, int64_t *times, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* spans_sweep.c -- see spans.h: the earliest and the latest times of events after a change. */
+/* spans_sweep.c -- see spans.h: the earliest and the latest times of events after changes. */
 #include <math.h>
 
 #include "base/num.h"
@@ -6,46 +6,13 @@
 
 #define UNKNOWN INT64_MIN
 
-/* The latest time of an event in doubt that has an edge: it may wait for each of these. Whatever a change makes of the
- * time since its source, that may be waiting. */
-static int64_t
-latest_of(const struct wi_spans *s, const struct wi_doubt *d, const int64_t *times, int64_t own)
-{
-	const struct wi_graph *g = s->g;
-	int64_t t = wi_time(g, d->event), latest = own, at;
-	int64_t most = t - wi_time(g, g->edges.p[d->edge].from);
-
-	for (uint32_t k = d->first; k < d->first + d->n; k++) {
-		uint32_t x = s->causes.p[k];
-
-		if (times[x] == UNKNOWN)
-			continue;
-		at = t - wi_time(g, x);
-		at = times[x] + (at < most ? at : most);
-		latest = at > latest ? at : latest;
-	}
-	return latest;
-}
-
-/* The earliest: it waits for that of them which a change moves the most. scale: what the change makes of its time. */
-static int64_t
-earliest_of(const struct wi_spans *s, const struct wi_doubt *d, const int64_t *times, int64_t own, double scale)
-{
-	const struct wi_graph *g = s->g;
-	int64_t t = wi_time(g, d->event), earliest = own, at;
-	int64_t from = d->edge == NSX_NONE ? INT64_MIN : times[g->edges.p[d->edge].from];
-
-	for (uint32_t k = d->first; k < d->first + (d->edge == NSX_NONE ? d->n : d->within); k++) {
-		uint32_t x = s->causes.p[k];
-
-		if (times[x] == UNKNOWN)
-			continue;
-		at = times[x] + llround((double)(t - wi_time(g, x)) * scale);
-		at = at > from ? at : from;
-		earliest = at < earliest ? at : earliest;
-	}
-	return earliest;
-}
+/* What of plans matters for events in doubt; of each: a call that waits returns at once; a collective waits for no
+ * start of some devices, or of any. */
+struct spanning {
+	const struct wi_spans *s;
+	const struct wi_together *w;
+	bool no_sync[WI_TOGETHER], nowait[WI_TOGETHER], alone[WI_TOGETHER];
+};
 
 /* What a collective of unknown members takes at least if it waits for none of the devices that the plan names: it may
  * have waited for any of their starts, also for the last one before its end. scale: what the plan makes of its
@@ -71,91 +38,162 @@ without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_
 	return lag;
 }
 
-/* The time of an event in doubt by its edge that binds and what it may have waited for. */
-static int64_t
-doubted(const struct wi_spans *s, const struct wi_plan *p, const struct wi_doubt *d, bool latest, const int64_t *times)
+/* The latest times of an event in doubt: it may wait for each of its causes. Whatever a change makes of the time since
+ * its source, that may be waiting. */
+static void
+doubt_latest(const struct spanning *x, const struct wi_doubt *d, const int64_t *latest, int64_t *own)
 {
-	const struct wi_graph *g = s->g;
-	bool op = wi_is_op(g, d->event), ends = op && wi_is_end(d->event);
-	int64_t from, base, lag, own;
-	double scale;
+	const struct wi_graph *g = x->w->g;
+	size_t n = x->w->n;
+	bool starts = wi_is_op(g, d->event) && !wi_is_end(d->event), gone[WI_TOGETHER], some = false;
+	bool uncalled = starts && g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
+	int64_t t = wi_time(g, d->event), base, most, kept[WI_TOGETHER];
+	const int64_t *from;
 
-	if (d->edge == NSX_NONE) {
-		own = wi_time(g, d->event);
-		return latest ? own : earliest_of(s, d, times, own, 1);
-	}
-	from = times[g->edges.p[d->edge].from];
+	for (size_t p = 0; p < n && d->edge == NSX_NONE; p++)
+		own[p] = t;
+	if (d->edge == NSX_NONE)
+		return;
+	from = latest + g->edges.p[d->edge].from * n;
 	base = wi_lag(g, d->edge);
-	lag = wi_plan_lag(p, d->event, d->edge);
-	own = from + lag;
-	if (lag == WI_GONE)
-		return own;
-	if (latest) {
+	most = t - wi_time(g, g->edges.p[d->edge].from);
+	for (size_t p = 0; p < n; p++) {
+		int64_t lag = wi_plan_lag(x->w->plans[p], d->event, d->edge);
+
+		gone[p] = lag == WI_GONE;
+		some |= gone[p];
 		/* A latency that is not known to be one stays. Without its call, an operation may have been late. */
-		if (op && !ends)
-			own = from + (lag > base ? lag : base);
-		if (op && !ends && g->ops.p[wi_op_of(d->event)].call == NSX_NONE && own < wi_time(g, d->event))
-			own = wi_time(g, d->event);
-		return latest_of(s, d, times, own);
+		own[p] = kept[p] = from[p] + (starts && !gone[p] && lag < base ? base : lag);
+		if (uncalled && !gone[p] && own[p] < t)
+			own[p] = t;
 	}
-	if (!op && wi_is_end(d->event) && nsx_wi_plan_is(p, WI_NO_SYNC)
-	    && wi_api(g, &g->calls.p[wi_call_of(g, d->event)])->blocking)
-		return from;
-	scale = ends && base > 0 && lag < base ? (double)lag / (double)base : 1;
-	if (ends && nsx_wi_plan_is(p, WI_NOWAIT)) {
-		own = from + without_wait(s, p, &g->ops.p[wi_op_of(d->event)], lag, scale);
-		if (nsx_wi_plan_skips(p, NSX_NONE))
-			return own;
+	for (uint32_t k = d->first; k < d->first + d->n; k++) {
+		uint32_t cause = x->s->causes.p[k];
+		const int64_t *at = latest + cause * n;
+		int64_t after = nsx_min(t - wi_time(g, cause), most);
+
+		for (size_t p = 0; p < n && *at != UNKNOWN; p++)
+			own[p] = at[p] + after > own[p] ? at[p] + after : own[p];
+	}
+	for (size_t p = 0; p < n && some; p++)
+		own[p] = gone[p] ? kept[p] : own[p];
+}
+
+/* The earliest time of an event in doubt if it waits for none of its causes. *scale: what the change makes of the time
+ * after them. Whether they count. */
+static bool
+without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int64_t from, int64_t *own, double *scale)
+{
+	const struct wi_graph *g = x->w->g;
+	const struct wi_plan *plan = x->w->plans[p];
+	bool op = wi_is_op(g, d->event), ends = op && wi_is_end(d->event);
+	int64_t base = wi_lag(g, d->edge), lag = wi_plan_lag(plan, d->event, d->edge), t = wi_time(g, d->event);
+
+	*own = from + lag;
+	if (lag == WI_GONE)
+		return false;
+	if (!op && wi_is_end(d->event) && x->no_sync[p] && wi_api(g, &g->calls.p[wi_call_of(g, d->event)])->blocking) {
+		*own = from;
+		return false;
+	}
+	if (ends && base > 0 && lag < base)
+		*scale = (double)lag / (double)base;
+	if (ends && x->nowait[p]) {
+		*own = from + without_wait(x->s, plan, &g->ops.p[wi_op_of(d->event)], lag, *scale);
+		if (x->alone[p])
+			return false;
 	}
 	/* It may have been launched when it was, whatever the device did. */
-	if (op && !ends && g->ops.p[wi_op_of(d->event)].call == NSX_NONE && own > wi_time(g, d->event))
-		own = from > wi_time(g, d->event) ? from : wi_time(g, d->event);
-	return earliest_of(s, d, times, own, scale);
+	if (op && !ends && g->ops.p[wi_op_of(d->event)].call == NSX_NONE && *own > t)
+		*own = from > t ? from : t;
+	return true;
+}
+
+/* The earliest times: it waits for that of its causes which a change moves the most. */
+static void
+doubt_earliest(const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest, int64_t *own)
+{
+	const struct wi_graph *g = x->w->g;
+	size_t n = x->w->n;
+	bool scaled = false, done[WI_TOGETHER] = { false };
+	int64_t t = wi_time(g, d->event), from[WI_TOGETHER], kept[WI_TOGETHER];
+	double scale[WI_TOGETHER];
+
+	for (size_t p = 0; p < n; p++) {
+		from[p] = INT64_MIN;
+		scale[p] = 1;
+		own[p] = t;
+		if (d->edge != NSX_NONE) {
+			from[p] = earliest[g->edges.p[d->edge].from * n + p];
+			done[p] = !without_causes(x, d, p, from[p], &own[p], &scale[p]);
+		}
+		scaled |= scale[p] < 1;
+		kept[p] = own[p];
+	}
+	for (uint32_t k = d->first; k < d->first + (d->edge == NSX_NONE ? d->n : d->within); k++) {
+		uint32_t cause = x->s->causes.p[k];
+		const int64_t *at = earliest + cause * n;
+		int64_t after = t - wi_time(g, cause);
+
+		for (size_t p = 0; p < n && *at != UNKNOWN; p++) {
+			int64_t time = at[p] + (scaled ? llround((double)after * scale[p]) : after);
+
+			time = time > from[p] ? time : from[p];
+			own[p] = time < own[p] ? time : own[p];
+		}
+	}
+	for (size_t p = 0; p < n; p++)
+		own[p] = done[p] ? kept[p] : own[p];
 }
 
 /* Both times of an event, from those of what comes before it. */
 static void
-sweep_event(const struct wi_spans *s, const struct wi_plan *p, uint32_t e, int64_t *earliest, int64_t *latest)
+sweep_event(const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
 {
-	const struct wi_graph *g = s->g;
-	const struct wi_doubt *d = wi_doubt_of(s, e);
-	const struct wi_op *o = s->streams && wi_is_op(g, e) && !g->ops.p[wi_op_of(e)].cut ? &g->ops.p[wi_op_of(e)] : NULL;
-	int64_t early = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN, late = early, at;
+	const struct wi_graph *g = x->w->g;
+	const struct wi_doubt *d = wi_doubt_of(x->s, e);
+	size_t n = x->w->n, op = x->s->streams && wi_is_op(g, e) && !g->ops.p[wi_op_of(e)].cut ? wi_op_of(e) : NSX_NONE;
+	int64_t *early = earliest + e * n, *late = latest + e * n;
+	int64_t begin = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
 
+	for (size_t p = 0; p < n; p++)
+		early[p] = late[p] = begin;
 	if (d) {
-		early = doubted(s, p, d, false, earliest);
-		late = doubted(s, p, d, true, latest);
+		doubt_earliest(x, d, earliest, early);
+		doubt_latest(x, d, latest, late);
 	}
 	for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
-		uint32_t from = g->edges.p[k].from;
+		size_t from = g->edges.p[k].from * n;
 
 		if (d && k == d->edge)
 			continue;
-		at = wi_plan_lag(p, e, k);
-		early = nsx_max(early, earliest[from] + at);
-		late = nsx_max(late, latest[from] + at);
+		wi_follow(x->w, e, k, earliest + from, early);
+		wi_follow(x->w, e, k, latest + from, late);
 	}
-	if (o && !wi_is_end(e))
-		late = nsx_max(late, nsx_wi_streams_latest(s, o));
-	earliest[e] = early;
-	latest[e] = late;
-	if (o && wi_is_end(e))
-		nsx_wi_streams_ended(s, o, late);
+	if (op != NSX_NONE && wi_is_end(e))
+		nsx_wi_streams_ended(x->s, op, late, n);
+	else if (op != NSX_NONE)
+		nsx_wi_streams_raise(x->s, op, late, n);
 }
 
 void
-nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_plan *p, int64_t *earliest, int64_t *latest)
+nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_t *earliest, int64_t *latest)
 {
-	const struct wi_graph *g = s->g;
+	struct spanning x = { .s = s, .w = w };
 
-	if (s->streams)
-		nsx_wi_streams_clear(s);
-	for (size_t i = 0; i < g->nevents; i++) {
-		wi_pause(g, i);
-		earliest[i] = latest[i] = UNKNOWN;
+	for (size_t p = 0; p < w->n; p++) {
+		x.no_sync[p] = nsx_wi_plan_is(w->plans[p], WI_NO_SYNC);
+		x.nowait[p] = nsx_wi_plan_is(w->plans[p], WI_NOWAIT);
+		x.alone[p] = nsx_wi_plan_skips(w->plans[p], NSX_NONE);
 	}
-	for (size_t i = 0; i < g->nevents; i++) {
-		wi_pause(g, i);
-		sweep_event(s, p, s->order[i], earliest, latest);
+	if (s->streams)
+		nsx_wi_streams_clear(s, w->n);
+	for (size_t i = 0; i < w->g->nevents; i++) {
+		wi_pause(w->g, i);
+		earliest[i * w->n] = latest[i * w->n] = UNKNOWN;
+	}
+	for (size_t i = 0; i < w->g->nevents; i++) {
+		wi_pause(w->g, i);
+		sweep_event(&x, s->order[i], earliest, latest);
 	}
 }

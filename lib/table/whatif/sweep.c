@@ -6,46 +6,75 @@
 #include "base/sort.h"
 #include "table/whatif/plan.h"
 
-/* The lag of the work of an operation that is beside transfers otherwise than it was. */
-static int64_t
-beside(const struct wi_shares *s, const struct wi_graph *g, uint32_t event, int64_t lag)
+void
+nsx_wi_together(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans, size_t n)
 {
-	size_t i = wi_op_of(event);
-	const struct wi_task *t = wi_task(g, &g->ops.p[i]);
+	*w = (struct wi_together){ .g = g, .plans = plans, .n = n };
+	for (size_t p = 0; p < n; p++)
+		for (int class = 0; class < WI_NCLASSES; class++)
+			if (plans[p]->classes >> class & 1) {
+				struct wi_differing *d = &w->differing[class];
 
-	return t->comm || t->copy ? lag
-	       : llround((double)lag * (1 + s->k * s->now[i]) / (1 + s->k * s->measured[i]));
+				d->plans[d->n++] = (uint8_t)p;
+				d->never[p] = INT64_MIN / 2;
+			}
 }
 
-void
-nsx_wi_sweep(const struct wi_plan *p, const struct wi_shares *shares, int64_t *times)
+size_t
+nsx_wi_at_once(const struct wi_graph *g)
 {
-	const struct wi_graph *g = p->g;
+	enum { MANY = 1 << 21, MOST = 12 };   /* times of each kind: 16 MB */
+	size_t n = MANY / (g->nevents + 1);
 
-	for (size_t i = 0; i < g->nevents; i++) {
-		uint32_t e = g->order[i], first = g->first[e];
-		int64_t t = first == NSX_NONE ? wi_time(g, e) : INT64_MIN;
+	return n < 1 ? 1 : n < MOST ? n : MOST;
+}
 
-		wi_pause(g, i);
-		for (uint32_t k = first; k != NSX_NONE; k = wi_next(g, k)) {
-			const struct wi_edge *x = &g->edges.p[k];
-			int64_t lag = wi_plan_lag(p, e, k), at;
+/* The work of an operation that is beside transfers otherwise than it was. */
+static void
+beside(const struct wi_together *w, const struct wi_shares *s, uint32_t event, uint32_t edge, const int64_t *from,
+       int64_t *t)
+{
+	size_t i = wi_op_of(event);
 
-			if (shares && k == first && x->class == WI_DUR)
-				lag = beside(shares, g, e, lag);
-			at = times[x->from] + lag;
-			t = at > t ? at : t;
-		}
-		times[e] = t;
+	for (size_t p = 0; p < w->n; p++) {
+		double now = s->now[i * w->n + p], measured = s->measured[i];
+		int64_t lag = wi_plan_lag(w->plans[p], event, edge);
+
+		if (now < measured || now > measured)
+			lag = llround((double)lag * (1 + s->k * now) / (1 + s->k * measured));
+		t[p] = from[p] + lag > t[p] ? from[p] + lag : t[p];
 	}
 }
 
 void
-nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, int64_t *bounds)
+nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+{
+	const struct wi_graph *g = w->g;
+
+	for (size_t i = 0; i < g->nevents; i++) {
+		uint32_t e = g->order[i], first = g->first[e];
+		int64_t *t = times + e * w->n, begin = first == NSX_NONE ? wi_time(g, e) : INT64_MIN;
+
+		wi_pause(g, i);
+		for (size_t p = 0; p < w->n; p++)
+			t[p] = begin;
+		for (uint32_t k = first; k != NSX_NONE; k = wi_next(g, k)) {
+			const struct wi_edge *x = &g->edges.p[k];
+
+			if (shares && k == first && x->class == WI_DUR)
+				beside(w, shares, e, k, times + x->from * w->n, t);
+			else
+				wi_follow(w, e, k, times + x->from * w->n, t);
+		}
+	}
+}
+
+void
+nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, size_t n, size_t p, int64_t *bounds)
 {
 	for (size_t i = 0; i < g->steps.n; i++) {
-		bounds[2 * i] = times[wi_start(g->steps.p[i].first)];
-		bounds[2 * i + 1] = times[wi_start(g->steps.p[i].next)];
+		bounds[2 * i] = times[wi_start(g->steps.p[i].first) * n + p];
+		bounds[2 * i + 1] = times[wi_start(g->steps.p[i].next) * n + p];
 	}
 }
 
@@ -131,13 +160,7 @@ struct bound { int64_t op; size_t at; };
 struct replay {
 	const struct wi_graph *g;
 	const struct wi_slots *slots;
-	const struct wi_plan *const *plans;
-	size_t    n;
-	struct differing {
-		size_t  n;
-		uint8_t plans[WI_TOGETHER];  /* whose lags of edges of a class may differ; */
-		int64_t never[WI_TOGETHER];  /* by plan: 0, or for these what makes the usual lag none */
-	} differing[WI_NCLASSES];
+	struct wi_together together;
 	int64_t  *times;                 /* n of each slot */
 	const struct bound *bounds;      /* by operation, two of each step */
 	int64_t  *out;
@@ -160,53 +183,14 @@ list_bounds(const struct wi_graph *g)
 }
 
 static void
-find_differing(struct replay *r)
-{
-	for (size_t p = 0; p < r->n; p++)
-		for (int class = 0; class < WI_NCLASSES; class++)
-			if (r->plans[p]->classes >> class & 1) {
-				struct differing *d = &r->differing[class];
-
-				d->plans[d->n++] = (uint8_t)p;
-				d->never[p] = INT64_MIN / 2;
-			}
-}
-
-static void
 put_bounds(struct replay *r, uint32_t op, const int64_t *t)
 {
 	size_t n = 2 * r->g->steps.n;
 
 	for (size_t i = nsx_sort_first(r->bounds, n, sizeof *r->bounds, offsetof(struct bound, op), op);
 	     i < n && r->bounds[i].op == op; i++)
-		for (size_t p = 0; p < r->n; p++)
+		for (size_t p = 0; p < r->together.n; p++)
 			r->out[p * n + r->bounds[i].at] = t[p];
-}
-
-/* The time of an event in all plans, from those of its sources. */
-static void
-follow(const struct replay *r, uint32_t event, int64_t *restrict t)
-{
-	const struct wi_graph *g = r->g;
-	size_t n = r->n;
-
-	for (uint32_t k = g->first[event]; k != NSX_NONE; k = wi_next(g, k)) {
-		const struct wi_edge *x = &g->edges.p[k];
-		const struct differing *d = &r->differing[x->class];
-		const int64_t *restrict from = &r->times[r->slots->of[x->from] * n];
-		int64_t lag = wi_lag(g, k), at;
-
-		for (size_t p = 0; p < n; p++) {
-			at = from[p] + lag + d->never[p];
-			t[p] = at > t[p] ? at : t[p];
-		}
-		for (size_t i = 0; i < d->n; i++) {
-			size_t p = d->plans[i];
-
-			at = from[p] + nsx_wi_plan_lag(r->plans[p], event, k);
-			t[p] = at > t[p] ? at : t[p];
-		}
-	}
 }
 
 /* Fetch what the i-th event in order will need, in stages: what was launched long ago is far away. */
@@ -225,10 +209,10 @@ foresee(const struct replay *r, size_t i)
 		__builtin_prefetch(&r->slots->of[g->edges.p[k].from]);
 	e = g->order[i + TIMES];
 	for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
-		const int64_t *t = &r->times[r->slots->of[g->edges.p[k].from] * r->n];
+		const int64_t *t = &r->times[r->slots->of[g->edges.p[k].from] * r->together.n];
 
 		__builtin_prefetch(t);
-		__builtin_prefetch(t + r->n - 1);
+		__builtin_prefetch(t + r->together.n - 1);
 	}
 }
 
@@ -237,17 +221,19 @@ sweep(void *replays, int at)
 {
 	struct replay *r = (struct replay *)replays + at;
 	const struct wi_graph *g = r->g;
+	size_t n = r->together.n;
 
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i];
-		int64_t *t = &r->times[r->slots->of[e] * r->n];
+		int64_t *t = &r->times[r->slots->of[e] * n];
 		int64_t measured = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
 
 		wi_pause(g, i);
 		foresee(r, i);
-		for (size_t p = 0; p < r->n; p++)
+		for (size_t p = 0; p < n; p++)
 			t[p] = measured;
-		follow(r, e, t);
+		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k))
+			wi_follow(&r->together, e, k, &r->times[r->slots->of[g->edges.p[k].from] * n], t);
 		if (wi_is_op(g, e) && !wi_is_end(e) && g->ops.p[wi_op_of(e)].bound)
 			put_bounds(r, (uint32_t)wi_op_of(e), t);
 	}
@@ -268,11 +254,10 @@ nsx_wi_replay(const struct wi_graph *g, struct wi_slots *slots, const struct wi_
 		size_t from = n * i / nparts;
 		struct replay *r = &parts[i];
 
-		*r = (struct replay){ .g = g, .slots = slots, .plans = plans + from, .n = n * (i + 1) / nparts - from,
-		                      .bounds = list, .out = bounds + from * 2 * g->steps.n };
-		r->times = malloc((slots->n + 1) * (r->n + 1) * sizeof *r->times);
+		*r = (struct replay){ .g = g, .slots = slots, .bounds = list, .out = bounds + from * 2 * g->steps.n };
+		nsx_wi_together(&r->together, g, plans + from, n * (i + 1) / nparts - from);
+		r->times = malloc((slots->n + 1) * (r->together.n + 1) * sizeof *r->times);
 		good &= r->times != NULL;
-		find_differing(r);
 	}
 	if (good && n)
 		nsx_par_run((int)nparts, (int)nparts, sweep, parts);
