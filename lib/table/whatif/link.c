@@ -449,8 +449,25 @@ with_next(const struct nsx_step_set *s, struct nsx_step_of o)
 	return o;
 }
 
-int
-nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t class)
+/* By device of the set, when its first step of any class begins; NULL: out of memory. */
+static int64_t *
+first_steps(const struct wi_graph *g, const struct nsx_step_set *s)
+{
+	int64_t *first = malloc((s->cat.devices.n + 1) * sizeof *first);
+
+	for (size_t d = 0; first && d < s->cat.devices.n; d++)
+		first[d] = INT64_MAX;
+	for (size_t i = 0; first && i < s->list.n; i++) {
+		const struct nsx_step_of *o = &s->list.p[i];
+
+		if (o->first >= g->from && o->first < first[o->device])
+			first[o->device] = o->first;
+	}
+	return first;
+}
+
+static int
+find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t class, const int64_t *first)
 {
 	g->all = nsx_step_mean(s, class);
 	g->classed = class == NSX_NONE && s->list.n
@@ -463,10 +480,10 @@ nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t cla
 			n++;
 		if (class != NSX_NONE && o->class != class)
 			continue;
-		/* What happened before the first one is not known. */
+		/* What happened before the first one of its device is not known. */
 		for (; k < n && o[k].first < g->from;)
 			k++;
-		if (n - k >= 4)
+		if (n - k >= 4 && o[k].first == first[o->device])
 			g->began += o[k++].kept;
 		for (; k < n; k++) {
 			struct nsx_step_of of = with_next(s, o[k]);
@@ -489,4 +506,14 @@ nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t cla
 		}
 	}
 	return NSX_OK;
+}
+
+int
+nsx_wi_find_steps(struct wi_graph *g, const struct nsx_step_set *s, uint32_t class)
+{
+	int64_t *first = first_steps(g, s);
+	int rc = first ? find_steps(g, s, class, first) : nsx_err_nomem(g->err, NULL);
+
+	free(first);
+	return rc;
 }
