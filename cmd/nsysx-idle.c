@@ -196,9 +196,8 @@ make_table(struct nsx_tool *t, const struct nsx_idle_options *o, const struct ns
 		nsx_device_groups_listen(&groups, t->in);
 	rc = nsx_idle(t->in, o, out, table, &t->diags, &t->err);
 	sum &= groups.comm.cat.ndevices > EACH;
-	for (size_t i = 0; i < groups.comm.cat.devices.n; i++)
-		if (groups.comm.cat.devices.p[i].number >= all_devices.block)
-			all_devices.block = groups.comm.cat.devices.p[i].number + 1;
+	if (nsx_cat_numbers(&groups.comm.cat) > all_devices.block)
+		all_devices.block = nsx_cat_numbers(&groups.comm.cat);
 	if (rc == NSX_OK && (g || sum))
 		rc = nsx_table_by_groups(table, &nsx_groups_of_idle, g ? g : &all_devices, &groups, &t->diags, &t->err);
 	if (rc == NSX_OK && sum)

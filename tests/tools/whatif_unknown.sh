@@ -159,6 +159,7 @@ for n in 10 100; do
 	[ "$n" -lt 100 ] || left=1
 	equal "$n operations that may have been waited for by what they wait for: told if some are left out" \
 		"$(nsysx-whatif --what faster:P=inf "$T/s" 2>&1 | grep -c 'as too many wait for each other')" $left
+	equal '... and so is it in a diagnosis' "$(nsysx-diagnose "$T/s" 2>&1 >/dev/null | grep -c 'as too many wait for each other')" $left
 done
 
 # Steps of 10 ms, launched long before: C begins when P of its stream and N1 have ended; others of its device are late. N1 is a node of

@@ -20,11 +20,10 @@ nsx_step_batch_take(struct nsx_step_set *s, const struct nsx_rec *range)
 	uint32_t at = nsx_map_number(&s->batch_of, key_of(nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), id));
 	struct nsx_step_batch batch = { x.requests, x.tokens };
 
-	if (at != NSX_NONE && at < s->batches.n) {
-		s->batches.p[at] = batch;
-		return true;
-	}
-	return at != NSX_NONE && nsx_vec_push(&s->batches, batch);
+	if (!nsx_vec_next(&s->batches, at, batch))
+		return false;
+	s->batches.p[at] = batch;
+	return true;
 }
 
 struct nsx_step_batch

@@ -53,7 +53,6 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 {
 	struct nsx_reader *in = nsx_spool_reader(spool);
 	const struct nsx_steps_wanted none = { .also = NULL };
-	int64_t ndiags = s->ndiags;
 	bool warm = s->warm;
 	bool bounds = s->bounds, batched = s->batched;
 	int rc;
@@ -66,7 +65,6 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 	                            .batched = batched, .err = err };
 	nsx_steps_need(s, in);
 	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL, &none }, err);
-	s->ndiags = ndiags;
 	s->warm = warm;
 	nsx_reader_close(in);
 	return rc;

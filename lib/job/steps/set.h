@@ -107,7 +107,7 @@ struct nsx_step_set {
 	bool               warm;            /* nsysx-warmup has told something of the stream */
 	bool               excerpt;         /* the stream has the periods of steps alone (excerpt.h), */
 	bool               elsewhere;       /* and the steps are not those */
-	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call, odd;
+	int64_t calls, ops, modules, nested, unended, empty, timeless, beyond, no_call, odd;
 };
 
 #endif

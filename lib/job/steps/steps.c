@@ -288,7 +288,7 @@ void
 nsx_steps_need(const struct nsx_step_set *s, struct nsx_reader *in)
 {
 	nsx_cat_need(&s->cat, in);
-	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
 	nsx_reader_need(in, NSX_STEP, NSX_EVERY);
 	if (s->brief)
 		return;
@@ -309,7 +309,6 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 {
 	bool good = true;
 
-	s->ndiags += rec->kind->id == NSX_DIAG;
 	s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
 	s->calls += rec->kind->id == NSX_CALL;
 	if (!nsx_in_reach(rec)) {

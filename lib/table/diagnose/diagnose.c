@@ -610,7 +610,9 @@ diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool
 		rc = nsx_look_judge(&a);
 	if (rc == NSX_OK)
 		rc = print(&a, d);
-	d->diags = a.steps.ndiags;
+	if (rc == NSX_OK && a.forecasts.known)
+		nsx_wi_say_partial(&a.forecasts.gains, diags);
+	d->diags = nsx_reader_diags(in);
 	if (rc == NSX_OK && !nsx_look_any_work(&a) && !nsx_look_came(&a, NSX_OP)
 	    && !nsx_look_came(&a, NSX_THUNK))
 		give_one_reason(&a);

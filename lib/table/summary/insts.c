@@ -529,6 +529,7 @@ make_table(struct insts *f, struct nsx_table **table, struct nsx_diags *diags)
 	bool shares = f->options.by != NSX_SUMMARY_TOTAL && f->options.by != NSX_SUMMARY_COLLECTIVE, good;
 	size_t beyond = 0;
 
+	nsx_sums_free(&f->rows);   /* of the table before */
 	f->rows = (struct nsx_sums){ .def = def_of(&f->options), .texts = &f->cat->strings };
 	f->rows.none = f->options.by == NSX_SUMMARY_COLLECTIVE ? "[unknown]"
 	    : f->options.by == NSX_SUMMARY_OPCODE ? "[no instruction]" : NULL;

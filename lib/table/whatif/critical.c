@@ -1,4 +1,5 @@
 /* critical.c -- the critical path by part, device, operation or edge. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -140,8 +141,8 @@ of_all(const struct wi_graph *g)
 		unseen |= r->which == WI_UNSEEN_PART;
 		r->all = all;
 		r->steps = steps;
-		r->all_steps = g->all.periods;
-		r->all_period = g->all.ns;
+		r->all_steps = g->all.periods ? g->all.periods : NSX_ABSENT;
+		r->all_period = g->all.periods ? g->all.ns : NAN;
 		r->mean = (double)r->ns / (double)steps;
 	}
 	if (good)

@@ -359,16 +359,22 @@ nsx_wi_put_refusal(const struct wi_gains *w, struct nsx_buf *to)
 	return !to->failed;
 }
 
+void
+nsx_wi_say_partial(const struct wi_gains *w, struct nsx_diags *diags)
+{
+	nsx_diag_add(diags, NSX_WARNING, "", w->spans.partial, "events that may have waited for very many others, of "
+	             "which some are left out: ranges may be too narrow");
+	nsx_diag_add(diags, NSX_WARNING, "", w->spans.unordered, "events that may have waited for others, of which "
+	             "some are left out, as too many wait for each other: ranges may be too narrow");
+}
+
 bool
 nsx_wi_say_doubts(const struct wi_gains *w, bool ranges, struct nsx_diags *diags)
 {
 	struct nsx_buf why = { 0 };
 	bool good = (!w->refused && !w->doubtful) || nsx_wi_put_refusal(w, &why);
 
-	nsx_diag_add(diags, NSX_WARNING, "", w->spans.partial, "events that may have waited for very many others, of "
-	             "which some are left out: ranges may be too narrow");
-	nsx_diag_add(diags, NSX_WARNING, "", w->spans.unordered, "events that may have waited for others, of which "
-	             "some are left out, as too many wait for each other: ranges may be too narrow");
+	nsx_wi_say_partial(w, diags);
 	if (good && why.len)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s: %s", w->refused
 		             ? ranges ? "forecasts are ranges, from low to high" : "no gains"

@@ -19,7 +19,7 @@ struct wi_gains {
 	const struct wi_graph *g;
 	double   period;             /* as measured, ns */
 	double   unexplained;        /* share of the critical path */
-	double   unseen;             /* share of it in which the host may have waited (nsx_wi_unseen) */
+	double   unseen;             /* share of it in which the host may have waited (WI_UNSEEN_PART) */
 	double   unrelated;          /* share of launches that contradict the launch queue */
 	double   unpaired;           /* share of the path in collectives whose members are not known */
 	double   late;               /* share of it in latencies much longer than usual */
@@ -52,7 +52,9 @@ int nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ran
 void nsx_wi_put_doubts(const struct wi_gains *w, struct nsx_buf *to);
 /* The same, what helps, and a 0 byte. false: out of memory, here and below. */
 bool nsx_wi_put_refusal(const struct wi_gains *w, struct nsx_buf *to);
-/* Warn of the same. ranges: gains have them. */
+/* Warn of what ranges do not heed. */
+void nsx_wi_say_partial(const struct wi_gains *w, struct nsx_diags *diags);
+/* Warn of doubts, and of that. ranges: gains have them. */
 bool nsx_wi_say_doubts(const struct wi_gains *w, bool ranges, struct nsx_diags *diags);
 void nsx_wi_gains_free(struct wi_gains *w);
 

@@ -142,8 +142,13 @@ note_steps(const struct wi_graph *g, struct nsx_table *t)
 	int64_t n = (int64_t)g->steps.n, lost = g->all.periods - (int64_t)g->began + (int64_t)g->ended - n;
 	struct nsx_buf why = { 0 };
 
-	if (!g->all.periods || !n || (!g->began && !g->ended && !lost))
+	if (!n || (!g->began && !g->ended && !lost))
 		return;
+	if (!g->all.periods) {
+		nsx_table_note(t, "the period is the mean of %" PRId64 " steps that end with the start of one that the "
+		               "recording cuts; nsysx-steps and nsysx-diagnose have no period", n);
+		return;
+	}
 	if (g->began)
 		nsx_buf_fmt(&why, "; left out: %zu, the first of a device, as what came before it is not known",
 		            g->began);
