@@ -279,9 +279,7 @@ nsx_idle_is_marked(const struct nsx_reader *in, bool frames)
 
 	if (again) {
 		nsx_cat_need(&cat, again);
-		nsx_idle_op_need(&f, again);
-		nsx_idle_mark_need(&f, again);
-		nsx_excerpt_need(again);
+		nsx_idle_finder_need(&f, again);
 		nsx_idle_finder_begin(&f);
 		for (size_t n = 0; (n < ENOUGH || n < ENOUGH_EACH * cat.devices.n) && nsx_read(again, &rec) == NSX_OK
 		     && nsx_idle_finder_take(&f, &rec) == NSX_OK;)
