@@ -138,4 +138,19 @@ for seed in 1 2 3; do
 	gate "equal servers of seed $seed" 0 '' -q --by step "$T/a" "$T/b"
 	gate '... one that is slower in one phase' 1 'slower: execute_context_*: mixed: period' -q --by step "$T/a" "$T/c"
 done
+
+# ---- what is said of a server
+
+said() { nsysx-compare --table --by "$1" "$2" "$3" 2>&1; }
+made vllm 60 1 && mv "$T/made" "$T/a"
+made vllm 60 3 '--slow decode:15' && mv "$T/made" "$T/b"
+said step "$T/a" "$T/b" >"$T/said"
+# Of each class and device all steps have a period but that which ends the run.
+lack() { nsysx-steps -q --tsv "$T/a" | columns class,count,periods | awk '$1 ~ /:_'"$1"'$/ { n += $2; p += $3 } END { print n, n - p }'; }
+equal 'a class whose steps all have a period lacks none' "$(lack mixed) $(grep -c '^BASE has 28 steps of execute_context_\*: mixed on 2 devices$' "$T/said")" '28 0 1'
+equal '... one of those that lack it, the last of each device, says so' "$(lack decode) $(grep -c '^BASE has 90 steps of execute_context_\*: decode on 2 devices; the last of each has no period$' "$T/said")" '90 2 1'
+equal 'a step of a server prepares while the one before runs: its period is what it costs' "$(grep -c 'compare spans' "$T/said")" 0
+equal '... also of nsysx-steps' "$(nsysx-steps "$T/a" 2>&1 | grep -c 'compare spans')" 0
+nsysx-steps -q --mark -o "$T/a.marked" "$T/a"
+equal '... and of marked steps' "$(nsysx-steps "$T/a.marked" 2>&1 | grep -c 'compare spans')" 0
 done_testing

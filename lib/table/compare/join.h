@@ -36,6 +36,7 @@ struct cmp_group {
 	uint32_t     executed;   /* the row of a program's executions, whose times are 0; NSX_NONE: it is no program */
 	int64_t      last_device, last_execution;   /* the last one of these */
 	int64_t      execs;      /* over all devices */
+	int64_t      periods;    /* of a class of steps: of these, those that have one */
 	int64_t      ran;        /* of a device: executions of any program, or its steps */
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
@@ -142,6 +143,7 @@ struct cmp_side {
 	nsx_u128          time;              /* of the rows that are compared */
 	double            most;              /* of one of them */
 	bool              warm;              /* it was filtered by nsysx-warmup */
+	bool              overlapping;       /* its steps overlap (job/steps/warn.h), which is told of one side */
 	int64_t           diags;
 	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
 	bool              summed;            /* it is a table that was computed from a stream */

@@ -175,6 +175,8 @@ nsx_compare_end_steps(struct cmp_side *s)
 			g->execs += (int64_t)s->cells.p[at].times.n;
 			device = s->cells.p[at].device;
 		}
+		for (uint32_t at = s->rows.p[all + PERIOD].cells; at != NSX_NONE; at = s->cells.p[at].next)
+			g->periods += (int64_t)s->cells.p[at].times.n;
 		g->time = s->rows.p[all + SPAN].sum;
 		g->ops /= (double)g->execs;
 		s->time += g->time;
@@ -249,12 +251,14 @@ find_steps(struct cmp *c, struct cmp_side *s, struct nsx_spool *spool, struct ns
 	bool first = s == &c->side[NSX_COMPARE_BASE] || !c->side[NSX_COMPARE_BASE].in;
 	const struct nsx_steps_options options = {
 		.step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
-		.batched = true, .repeats = !named && first, .repeat = named ? NULL : c->repeat
+		.batched = true, .repeats = !named && first, .repeat = named ? NULL : c->repeat,
+		.overlapping = s != &c->side[0] && c->side[0].overlapping
 	};
 
 	if (!spool || nsx_steps_collect(s->in, &options, set, spool, own, c->err) != NSX_OK)
 		return NSX_ERR;
 	s->warm = set->warm;
+	s->overlapping = set->overlapping;
 	s->start = nsx_compare_start_of(&set->cat);
 	if (!set->suffixed || !set->list.n || c->repeat)
 		return NSX_OK;
@@ -476,6 +480,21 @@ tell_batches(const struct cmp *c, const struct cmp_result *r, struct nsx_table *
 	             "BASE; of its own the period is %s", CMP_CUT(class, 200), nsx_ns_text(own).s);
 }
 
+/* Which steps of a group have no period, for the end of a line: of phases of a server, whose periods last to the next
+ * step of any, the last ones of the device need not be of this class. */
+static const char *
+lacking(const struct cmp_side *s, const struct cmp_group *g, char text[static 64])
+{
+	int64_t n = g->execs - g->periods, each = g->devices * (s->nruns ? g->runs : 1);
+
+	text[0] = '\0';
+	if (n > 0 && n == each)
+		snprintf(text, 64, "; the last of each has no period");
+	else if (n > 0)
+		snprintf(text, 64, "; %" PRId64 " ha%s no period that counts", n, n == 1 ? "s" : "ve");
+	return text;
+}
+
 void
 nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *t,
                        struct nsx_diags *diags)
@@ -485,14 +504,14 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 			const struct cmp_group *g = &c->side[k].groups.p[i];
 			struct nsx_str class = cmp_str(c, g->key);
 
-			char runs[40] = "";
+			char runs[40] = "", lack[64];
 
 			if (c->side[k].nruns)
 				snprintf(runs, sizeof runs, " in %" PRId64 " run%s", g->runs, g->runs == 1 ? "" : "s");
 			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s%s",
 				       c->side[k].name, g->execs, CMP_CUT(class, 200),
 				       g->devices, g->devices == 1 ? "" : "s", runs,
-				       g->devices ? "; the last of each has no period" : "");
+				       lacking(&c->side[k], g, lack));
 		}
 	for (size_t i = 0; i < n; i++)
 		if (nsx_compare_row_shown(&r[i])->device == NSX_ABSENT
