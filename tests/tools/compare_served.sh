@@ -153,4 +153,16 @@ equal 'a step of a server prepares while the one before runs: its period is what
 equal '... also of nsysx-steps' "$(nsysx-steps "$T/a" 2>&1 | grep -c 'compare spans')" 0
 nsysx-steps -q --mark -o "$T/a.marked" "$T/a"
 equal '... and of marked steps' "$(nsysx-steps "$T/a.marked" 2>&1 | grep -c 'compare spans')" 0
+# Decoding takes 15 % more, prompts do not, which take longer: the mean of both is uncertain, ranks are not.
+said kernel "$T/a" "$T/b" >"$T/said"
+nsysx-compare -q --tsv --by kernel "$T/a" "$T/b" | columns name,verdict,diff,noise | grep 'nvjet.* slower' >"$T/row"
+equal 'a kernel that is slower by less than the noise of its mean' "$(awk '{ print ($3 < $4) }' "$T/row")" 1
+ok '... of which the message says what decided' eval 'nsysx-compare --gate --by kernel "$T/a" "$T/b" 2>&1 | grep -q "slower: nvjet.*noise [^:]*: ranks of the samples decide, their median is 7[.0-9]* us longer"'
+equal 'what is slower by more than the noise does not' "$(nsysx-compare --by step "$T/a" "$T/b" 2>&1 | grep -c ' decide')" 0
+
+# The largest of the rows that are not shown.
+hides() { awk '$4 == "hidden" { c = $5 < 0 ? -$5 : $5; if (c > most) { most = c; v = $5; row = $1 ($2 == "-" ? "" : " on device " $2) ": " $3 } n++ } END { gsub("_:", ":", row); printf "%d rows that noise hides are not shown, the most: %s: %+.1f%%\n", n, row, 100 * v }'; }
+nsysx-compare -q --tsv --by step "$T/a" "$T/b" | columns class,device,statistic,verdict,change | hides | sed 's/_\*:_/_*: /' >"$T/want"
+nsysx-compare -q --table --changed --by step "$T/a" "$T/b" | grep 'noise hides' >"$T/got"
+same '--changed names the largest hidden row with its class and device' "$T/got" "$T/want"
 done_testing
