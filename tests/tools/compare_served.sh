@@ -160,6 +160,19 @@ equal 'a kernel that is slower by less than the noise of its mean' "$(awk '{ pri
 ok '... of which the message says what decided' eval 'nsysx-compare --gate --by kernel "$T/a" "$T/b" 2>&1 | grep -q "slower: nvjet.*noise [^:]*: ranks of the samples decide, their median is 7[.0-9]* us longer"'
 equal 'what is slower by more than the noise does not' "$(nsysx-compare --by step "$T/a" "$T/b" 2>&1 | grep -c ' decide')" 0
 
+# Of each of 6 batches there are 2 or 3 steps: their batches are counted in the stream, on a device of which each step has one range.
+said step "$T/a" "$T/b" >"$T/said"
+counts=$(nsysx-view -t range "$T/a" | grep -o 'execute_context_[1-9][^	]*generation_[1-9][0-9]*' | sort | uniq -c | awk '{ n += $1; k++ } END { printf "%d of %d of BASE, %d of %d of NEW, of %d batches", n / 2, n / 2, n / 2, n / 2, k }')
+ok 'that noise is of unlike batches is said, with how many match' grep -qx "the noise of the period of execute_context_\*: mixed is [0-9]*% of it: an increase of less is not seen: batches differ, and too few steps match by batch to be judged by it: $counts; record more steps" "$T/said"
+ok '... as a warning, too' grep -q "warning: execute_context_\*: mixed: the noise of the period is .*: $counts; record more steps" "$T/said"
+gate '... which does not change the status' 0 'too few steps match by batch' --by step "$T/a" "$T/a"
+awk 'BEGIN { for (i = 0; i < 60; i++) print 1, 512, 6, 500000 + i * 7919 % 400000 }' | serve >"$T/alike"
+equal 'not where all are of one batch, and only vary' "$(nsysx-compare --by step --percent 1 "$T/alike" "$T/alike" 2>&1 | grep -c 'match by batch')" 0
+equal 'nor where steps are judged by batch' "$(nsysx-compare --by step "$T/base" "$T/base" 2>&1 | grep -c 'match by batch')" 0
+awk 'BEGIN { for (i = 0; i < 30; i++) print 1, 512 * (1 + i % 2), 6, (1 + i % 2) * 500000 + i }' | serve >"$T/two"
+awk 'BEGIN { for (i = 0; i < 30; i++) print 1, 4096 * (1 + i % 2), 6, (1 + i % 2) * 500000 + i }' | serve >"$T/others"
+equal '... and of none that match' "$(nsysx-compare --by step "$T/two" "$T/others" 2>&1 | grep -c 'warning: .*: 0 of 29 of BASE, 0 of 29 of NEW, of 0 batches; record more steps')" 1
+
 # The largest of the rows that are not shown.
 hides() { awk '$4 == "hidden" { c = $5 < 0 ? -$5 : $5; if (c > most) { most = c; v = $5; row = $1 ($2 == "-" ? "" : " on device " $2) ": " $3 } n++ } END { gsub("_:", ":", row); printf "%d rows that noise hides are not shown, the most: %s: %+.1f%%\n", n, row, 100 * v }'; }
 nsysx-compare -q --tsv --by step "$T/a" "$T/b" | columns class,device,statistic,verdict,change | hides | sed 's/_\*:_/_*: /' >"$T/want"

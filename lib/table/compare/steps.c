@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "job/causes.h"
@@ -408,7 +409,7 @@ say(const struct told *to, const char *what, const char *fmt, ...)
 {
 	struct nsx_str class = cmp_str(to->c, nsx_compare_group_of(to->c, to->r)->key);
 	int len = (int)(class.len < 200 ? class.len : 200);
-	char text[256];
+	char text[400];
 	va_list args;
 
 	va_start(args, fmt);
@@ -416,6 +417,24 @@ say(const struct told *to, const char *what, const char *fmt, ...)
 	va_end(args);
 	nsx_table_note(to->t, "%s of %.*s %s", what, len, class.ptr, text);
 	nsx_diag_add(to->diags, NSX_WARNING, "", 1, "%.*s: %s %s", len, class.ptr, what, text);
+}
+
+/* What makes the noise of a period where it is no chance: steps of a server that are not judged in strata (strata.c).
+ * Empty: they are, or nothing is known of batches. */
+static void
+unlike_batches(const struct cmp *c, const struct cmp_result *r, char text[static 160])
+{
+	const struct cmp_row *of[2];
+
+	text[0] = '\0';
+	for (int k = 0; k < 2 && r->mixed; k++)
+		of[k] = &c->side[k].rows.p[r->row[k]->batch];
+	/* All are of one batch: what they vary by is not that. */
+	if (!r->mixed || (of[0]->kinds == 1 && of[0]->alike == of[0]->samples.n && of[1]->alike == of[1]->samples.n))
+		return;
+	snprintf(text, 160, ": batches differ, and too few steps match by batch to be judged by it: %" PRIu32 " of %zu "
+	         "of BASE, %" PRIu32 " of %zu of NEW, of %" PRIu32 " batch%s", of[0]->alike, of[0]->samples.n,
+	         of[1]->alike, of[1]->samples.n, of[0]->kinds, of[0]->kinds == 1 ? "" : "es");
 }
 
 /* What verdicts do not say of a period. A noise that is a large share of it hides smaller differences: "same" is then
@@ -432,6 +451,7 @@ tell_period(const struct told *to)
 	double share = r->has_noise && b->mean > 0 ? 100 * r->noise / b->mean : 0;
 	double grew = (double)n->p99 - (double)b->p99;
 	const char *more = r->runs ? "base runs" : "steps";
+	char unlike[160];
 
 	if (o->tail) {
 		double more_by = r->tail.p99[1] - r->tail.p99[0];
@@ -445,14 +465,15 @@ tell_period(const struct told *to)
 			    more_by > (double)o->absolute ? "--percent" : "--absolute");
 		return;
 	}
+	unlike_batches(to->c, r, unlike);
 	if (r->verdict == CMP_HIDDEN && r->diff > 0)
-		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more %s",
-		    100 * r->diff / b->mean, share, more);
+		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden%s; %s more %s",
+		    100 * r->diff / b->mean, share, unlike, unlike[0] ? "record" : "compare", more);
 	if (r->verdict != CMP_SAME)
 		return;
 	if (share > o->percent && share > NSX_BLIND)
-		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more %s",
-		    share, more);
+		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen%s; %s more %s",
+		    share, unlike, unlike[0] ? "record" : "compare", more);
 	if (nsx_compare_is_allowed(to->c, r))
 		say(to, "the period", "grew by %s (%+.1f%%), more than its noise of %s, but no more than %s allows: "
 		    "same", nsx_ns_text(r->diff).s, 100 * r->diff / b->mean, nsx_ns_text(r->noise).s,
