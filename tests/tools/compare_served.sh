@@ -117,6 +117,19 @@ of 10000 10001 >"$T/idle.base"; of 30000 30001 >"$T/idle.new"
 equal 'of more than --percent of the step it is told' "$(idle_row | awk '{ printf "%.2f %.3f", $4, $5 }')" "2.00 $(awk 'BEGIN { printf "%.3f", 20 / 110 }')"
 equal '... and of what it is below a larger one' "$(nsysx-compare -q --tsv --by step --percent 15 --step '^train step' "$T/idle.base" "$T/idle.new" | columns statistic,change | grep '^idle ')" 'idle -'
 
+# ---- which steps have no period
+
+# train and eval, each letter a step of 100 us: of five of train the last one has no period, and that of the second one holds eval.
+printf '%s\n' t t e t t t | awk 'BEGIN { OFS = "\t"; print "#nsysx", 2; print "#profile", "profile:i", "name:s"; print "#device", "device:i", "profile:i", "pid:i"
+	print "#range", "profile:i", "range:i", "pid:i", "tid:i", "name:s", "start:i", "dur:i", "host_start:i", "host_dur:i"
+	print "#op", "profile:i", "op:i", "type:s", "device:i", "name:s", "start:i", "dur:i", "tid:i", "host_start:i", "host_dur:i"
+	print "profile", 0, "r0"; print "device", 0, 0, 7; t = 1000 }
+	{ print "range", 0, NR, 7, 7, ($1 == "t" ? "train" : "eval"), t, 100000, t, 20; print "op", 0, NR, "kernel", 0, "work", t, 90000, 7, t + 1, 5; t += 100000 }
+	END { print "#end", "records:i"; print "end", 2 + 2 * NR }' >"$T/both"
+equal 'steps without a period that counts are told by their number' "$(nsysx-compare -q --table --by step --step '^(train|eval)' "$T/both" "$T/both" | grep '^BASE has')" \
+	'BASE has 1 steps of eval on 1 device; the last of each has no period
+BASE has 5 steps of train on 1 device; 2 have no period that counts'
+
 # ---- generated servers
 
 [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ] || { done_testing; exit; }

@@ -502,7 +502,8 @@ tell_batches(const struct cmp *c, const struct cmp_result *r, struct nsx_table *
 }
 
 /* Which steps of a group have no period, for the end of a line: of phases of a server, whose periods last to the next
- * step of any, the last ones of the device need not be of this class. */
+ * step of any, a device's last step is of one class; of others periods may be mixed, too (periods.h). Empty: all have
+ * one. */
 static const char *
 lacking(const struct cmp_side *s, const struct cmp_group *g, char text[static 64])
 {
