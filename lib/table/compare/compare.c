@@ -289,8 +289,8 @@ tell_hidden(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 		name = class;
 	snprintf(out->hidden, sizeof out->hidden, "%zu row%s that noise hides %s not shown, %s%.*s%s%s%.*s: %+.1f%%%s",
 	         hidden, hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are", hidden == 1 ? "" : "the most: ",
-	         listed ? (int)(class.len < 100 ? class.len : 100) : 0, class.ptr, device, listed ? ": " : "",
-	         CMP_CUT(name, 100), 100 * change_of(c, most),
+	         listed ? (int)(class.len < 70 ? class.len : 70) : 0, class.ptr, device, listed ? ": " : "",
+	         CMP_CUT(name, 80), 100 * change_of(c, most),
 	         isnan(nsx_compare_change(c, most)) && !isnan(nsx_compare_of_whole(c, most)) ? " of the whole" : "");
 	if (out->table)
 		nsx_table_note(out->table, "%s", out->hidden);
