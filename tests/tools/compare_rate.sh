@@ -49,7 +49,20 @@ example() {
 example 2000 5000 >"$T/manual"
 example 4000 6000 1 >"$T/manual2"
 run nsysx-compare --gate --by kernel "$T/manual" "$T/manual2"
-equal 'the example of the manual' "$status $(grep -c 'slower: the same work takes 15.0% longer: its operations +0.0%, idle time between them +43.0%, all of it' "$T_private/err")" '1 1'
+equal 'the example of the manual' "$status $(grep -c 'slower: the same work takes 15.0% longer: its operations +0.0%, idle time between them +15.0%, all of it' "$T_private/err")" '1 1'
+# Two streams that run in turn, each for so many ns, and then neither for 4 us: what one waits for the other is no idle time of the device.
+two() {
+	awk -v dur="$1" 'BEGIN {
+		print "device device=0"
+		for (i = 0; i < 200; i++) for (s = 7; s < 9; s++)
+			printf "op device=0 stream=%d name=gemm%d start=%d dur=%d tid=1 host_start=%d host_dur=10\n", s, s, 1000000 + i * (2 * dur + 4000) + (s - 7) * dur, dur, 900000 + i * 20 + s
+	}' | awk -f host/stream.awk
+}
+two 10000 >"$T/two"
+two 12000 >"$T/two2"
+# Turns of 24 us and 28 us: of each stream 10 is its own, 10 the other's, and 4 idle.
+equal 'parts add up to the whole, with time in which other streams run' "$(nsysx-compare -q --table --by kernel "$T/two" "$T/two2" | grep -o 'the same work takes .*')" \
+	"$(awk 'BEGIN { printf "the same work takes %.1f%% longer: its operations +%.1f%%, idle time between them +0.0%%, waiting while other streams run +%.1f%%", 400 / 24, 200 / 24, 200 / 24 }')"
 gate 'which is allowed' 0 '' --by kernel --percent 16 "$T/manual" "$T/manual2"
 run nsysx-compare --by kernel --table "$T/manual" "$T/manual"
 equal 'of the same nothing is told' "$(grep -c 'the same work' "$T_private/out")" 0
@@ -139,7 +152,8 @@ equal 'and its phases' "$(nsysx-compare -q --tsv --by phase "$T/job1.nsysx" "$T/
 same optimizer
 slower backward'
 run nsysx-compare --by kernel --table "$T/job1.nsysx" "$T/job4.nsysx"
-equal 'and no idle time, as with --why' "$(grep -o 'the same work takes .*' "$T_private/out")" 'the same work takes 3.5% longer: its operations +3.0%, idle time between them +0.0%'
+equal 'and no idle time, as with --why, and parts that add up' "$(grep -o 'the same work takes .*' "$T_private/out" | tr -d '%,' |
+	awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^[+-]/) { sum += $i; if ($(i - 1) == "them") idle = $i } print $5, idle, ($5 - sum < 0.15 && sum - $5 < 0.15) }')" '3.5 +0.0 1'
 
 # What occurs half as often is not slower where the rest is not.
 capture half 4 60 5000 half

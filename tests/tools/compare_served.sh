@@ -117,6 +117,19 @@ of 10000 10001 >"$T/idle.base"; of 30000 30001 >"$T/idle.new"
 equal 'of more than --percent of the step it is told' "$(idle_row | awk '{ printf "%.2f %.3f", $4, $5 }')" "2.00 $(awk 'BEGIN { printf "%.3f", 20 / 110 }')"
 equal '... and of what it is below a larger one' "$(nsysx-compare -q --tsv --by step --percent 15 --step '^train step' "$T/idle.base" "$T/idle.new" | columns statistic,change | grep '^idle ')" 'idle -'
 
+# ---- which steps have no period
+
+# train and eval, each letter a step of 100 us: of five of train the last one has no period, and that of the second one holds eval.
+printf '%s\n' t t e t t t | awk 'BEGIN { OFS = "\t"; print "#nsysx", 2; print "#profile", "profile:i", "name:s"; print "#device", "device:i", "profile:i", "pid:i"
+	print "#range", "profile:i", "range:i", "pid:i", "tid:i", "name:s", "start:i", "dur:i", "host_start:i", "host_dur:i"
+	print "#op", "profile:i", "op:i", "type:s", "device:i", "name:s", "start:i", "dur:i", "tid:i", "host_start:i", "host_dur:i"
+	print "profile", 0, "r0"; print "device", 0, 0, 7; t = 1000 }
+	{ print "range", 0, NR, 7, 7, ($1 == "t" ? "train" : "eval"), t, 100000, t, 20; print "op", 0, NR, "kernel", 0, "work", t, 90000, 7, t + 1, 5; t += 100000 }
+	END { print "#end", "records:i"; print "end", 2 + 2 * NR }' >"$T/both"
+equal 'steps without a period that counts are told by their number' "$(nsysx-compare -q --table --by step --step '^(train|eval)' "$T/both" "$T/both" | grep '^BASE has')" \
+	'BASE has 1 steps of eval on 1 device; the last of each has no period
+BASE has 5 steps of train on 1 device; 2 have no period that counts'
+
 # ---- generated servers
 
 [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ] || { done_testing; exit; }
@@ -138,4 +151,44 @@ for seed in 1 2 3; do
 	gate "equal servers of seed $seed" 0 '' -q --by step "$T/a" "$T/b"
 	gate '... one that is slower in one phase' 1 'slower: execute_context_*: mixed: period' -q --by step "$T/a" "$T/c"
 done
+
+# ---- what is said of a server
+
+said() { nsysx-compare --table --by "$1" "$2" "$3" 2>&1; }
+made vllm 60 1 && mv "$T/made" "$T/a"
+made vllm 60 3 '--slow decode:15' && mv "$T/made" "$T/b"
+said step "$T/a" "$T/b" >"$T/said"
+# Of each class and device all steps have a period but that which ends the run.
+lack() { nsysx-steps -q --tsv "$T/a" | columns class,count,periods | awk '$1 ~ /:_'"$1"'$/ { n += $2; p += $3 } END { print n, n - p }'; }
+equal 'a class whose steps all have a period lacks none' "$(lack mixed) $(grep -c '^BASE has 28 steps of execute_context_\*: mixed on 2 devices$' "$T/said")" '28 0 1'
+equal '... one of those that lack it, the last of each device, says so' "$(lack decode) $(grep -c '^BASE has 90 steps of execute_context_\*: decode on 2 devices; the last of each has no period$' "$T/said")" '90 2 1'
+equal 'a step of a server prepares while the one before runs: its period is what it costs' "$(grep -c 'compare spans' "$T/said")" 0
+equal '... also of nsysx-steps' "$(nsysx-steps "$T/a" 2>&1 | grep -c 'compare spans')" 0
+nsysx-steps -q --mark -o "$T/a.marked" "$T/a"
+equal '... and of marked steps' "$(nsysx-steps "$T/a.marked" 2>&1 | grep -c 'compare spans')" 0
+# Decoding takes 15 % more, prompts do not, which take longer: the mean of both is uncertain, ranks are not.
+said kernel "$T/a" "$T/b" >"$T/said"
+nsysx-compare -q --tsv --by kernel "$T/a" "$T/b" | columns name,verdict,diff,noise | grep 'nvjet.* slower' >"$T/row"
+equal 'a kernel that is slower by less than the noise of its mean' "$(awk '{ print ($3 < $4) }' "$T/row")" 1
+ok '... of which the message says what decided' eval 'nsysx-compare --gate --by kernel "$T/a" "$T/b" 2>&1 | grep -q "slower: nvjet.*noise [^:]*: ranks of the samples decide, their median is 7[.0-9]* us longer"'
+equal 'what is slower by more than the noise does not' "$(nsysx-compare --by step "$T/a" "$T/b" 2>&1 | grep -c ' decide')" 0
+
+# Of each of 6 batches there are 2 or 3 steps: their batches are counted in the stream, on a device of which each step has one range.
+said step "$T/a" "$T/b" >"$T/said"
+counts=$(nsysx-view -t range "$T/a" | grep -o 'execute_context_[1-9][^	]*generation_[1-9][0-9]*' | sort | uniq -c | awk '{ n += $1; k++ } END { printf "%d of %d of BASE, %d of %d of NEW, of %d batches", n / 2, n / 2, n / 2, n / 2, k }')
+ok 'that noise is of unlike batches is said, with how many match' grep -qx "the noise of the period of execute_context_\*: mixed is [0-9]*% of it: an increase of less is not seen: batches differ, and too few steps match by batch to be judged by it: $counts; record more steps" "$T/said"
+ok '... as a warning, too' grep -q "warning: execute_context_\*: mixed: the noise of the period is .*: $counts; record more steps" "$T/said"
+gate '... which does not change the status' 0 'too few steps match by batch' --by step "$T/a" "$T/a"
+awk 'BEGIN { for (i = 0; i < 60; i++) print 1, 512, 6, 500000 + i * 7919 % 400000 }' | serve >"$T/alike"
+equal 'not where all are of one batch, and only vary' "$(nsysx-compare --by step --percent 1 "$T/alike" "$T/alike" 2>&1 | grep -c 'match by batch')" 0
+equal 'nor where steps are judged by batch' "$(nsysx-compare --by step "$T/base" "$T/base" 2>&1 | grep -c 'match by batch')" 0
+awk 'BEGIN { for (i = 0; i < 30; i++) print 1, 512 * (1 + i % 2), 6, (1 + i % 2) * 500000 + i }' | serve >"$T/two"
+awk 'BEGIN { for (i = 0; i < 30; i++) print 1, 4096 * (1 + i % 2), 6, (1 + i % 2) * 500000 + i }' | serve >"$T/others"
+equal '... and of none that match' "$(nsysx-compare --by step "$T/two" "$T/others" 2>&1 | grep -c 'warning: .*: 0 of 29 of BASE, 0 of 29 of NEW, of 0 batches; record more steps')" 1
+
+# The largest of the rows that are not shown.
+hides() { awk '$4 == "hidden" { c = $5 < 0 ? -$5 : $5; if (c > most) { most = c; v = $5; row = $1 ($2 == "-" ? "" : " on device " $2) ": " $3 } n++ } END { gsub("_:", ":", row); printf "%d rows that noise hides are not shown, the most: %s: %+.1f%%\n", n, row, 100 * v }'; }
+nsysx-compare -q --tsv --by step "$T/a" "$T/b" | columns class,device,statistic,verdict,change | hides | sed 's/_\*:_/_*: /' >"$T/want"
+nsysx-compare -q --table --changed --by step "$T/a" "$T/b" | grep 'noise hides' >"$T/got"
+same '--changed names the largest hidden row with its class and device' "$T/got" "$T/want"
 done_testing

@@ -89,6 +89,7 @@ each_100 130
 each_100 120
 says 'steps that last longer than it takes until the next one starts are reported' \
 	"steps of 'step@7' overlap: they last 130 ns on average and start 100 ns after each other" nsysx-steps "$T/each.130"
+equal 'of two runs it is said once' "$(nsysx-compare --by step "$T/each.130" "$T/each.130" 2>&1 >"$T/null" | grep -c 'warning: .*compare spans')" 1
 equal 'not those that merely touch it' "$(nsysx-steps "$T/each.120" 2>&1 >"$T/null" | grep -c overlap)" 0
 
 # One number for a step of the job: the capture of device 1 begins two steps later, that of device 2 one step earlier than device 0's, which has

@@ -5,6 +5,7 @@
 
 #include "base/escape.h"
 #include "base/num.h"
+#include "job/serving.h"
 
 /* Steps overlap if the sum of their spans exceeds that of their periods by this factor. */
 #define OVERLAPPING 1.25
@@ -38,12 +39,22 @@ nsx_steps_report_between(const struct nsx_step_set *s, bool compared, struct nsx
 
 /* ---- steps that overlap */
 
+/* Steps of a server, of a phase or all: also of marked steps, which were named elsewhere. */
+static bool
+is_served(struct nsx_str class)
+{
+	return nsx_serving_is_phase(class) || nsx_serving_is_class(class);
+}
+
 /* Steps of a class overlap if they last longer than the time until the next one starts: their first operations, such as
  * copies on another stream, do not wait for the step before. For example three steps that last 100 and start 10 after
- * each other take 120, and have periods of 10. */
-void
-nsx_steps_report_overlapping(const struct nsx_step_set *s, struct nsx_diags *diags)
+ * each other take 120, and have periods of 10. Of a server they prepare a step while the one before runs, which is no
+ * fault of names: its steps are one sequence, whose periods are what each costs. */
+bool
+nsx_steps_report_overlapping(const struct nsx_step_set *s, bool told, struct nsx_diags *diags)
 {
+	bool any = false;
+
 	for (size_t i = 0, n; i < s->list.n; i += n) {
 		const struct nsx_step_of *o = &s->list.p[i];
 		struct nsx_str class = nsx_intern_str(&s->names, o->class);
@@ -60,15 +71,18 @@ nsx_steps_report_overlapping(const struct nsx_step_set *s, struct nsx_diags *dia
 			longer += span > (double)o[n].period;
 			count++;
 		}
-		if (longer > count / 2 && spans > OVERLAPPING * periods)
-			nsx_diag_add(diags, NSX_WARNING, "", longer,
+		if (longer > count / 2 && spans > OVERLAPPING * periods && !is_served(class)) {
+			nsx_diag_add(diags, told ? NSX_INFO : NSX_WARNING, "", longer,
 			             "steps of '%.*s' overlap: they last %s on average and "
 				"start %s after each other, so a period is not the time that a step takes: compare "
 				"spans, "
 			             "or name steps whose first operation waits for the step before",
 			             (int)(class.len < 200 ? class.len : 200), class.ptr,
 			             nsx_ns_text(spans / (double)count).s, nsx_ns_text(periods / (double)count).s);
+			any = true;
+		}
 	}
+	return any;
 }
 
 /* ---- groups */

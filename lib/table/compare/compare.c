@@ -37,6 +37,21 @@ nsx_compare_put_change(const struct cmp *c, const struct cmp_result *r, struct n
 		nsx_buf_fmt(text, " (%+.1f%% of the %s)", 100 * part, c->way->devices ? "whole" : c->unit);
 }
 
+/* What decided, where a row is slower by no more than the noise of means. */
+static void
+put_decider(const struct cmp_result *r, struct nsx_buf *text)
+{
+	double medians = r->witness.median[NSX_COMPARE_NEW] - r->witness.median[NSX_COMPARE_BASE];
+
+	if (r->verdict != CMP_SLOWER || !r->has_noise || r->diff > r->noise)
+		return;
+	if (r->by_work)
+		nsx_buf_c(text, ": the same work decides, which takes longer");
+	else if (r->witness.ranks > 0)
+		nsx_buf_fmt(text, ": %s, their median is %s longer", r->runs ? "medians of runs decide"
+		            : "ranks of the samples decide", nsx_ns_text(medians).s);
+}
+
 void
 nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
 {
@@ -73,6 +88,8 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 	}
 	if (r->runs)
 		nsx_buf_fmt(text, " between %zu base runs", r->runs);
+	if (!c->options.tail && !(r->by_rate && !r->by_time))
+		put_decider(r, text);
 	if (c->way->tell_growth && !c->options.tail)
 		c->way->tell_growth(c, r, text);
 }
@@ -236,6 +253,15 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 	return good;
 }
 
+/* The change of a result, of itself or, where it has none, of its whole. */
+static double
+change_of(const struct cmp *c, const struct cmp_result *r)
+{
+	double change = nsx_compare_change(c, r), part = nsx_compare_of_whole(c, r);
+
+	return !isnan(change) ? change : !isnan(part) ? part : 0;
+}
+
 /* With --changed, what is not shown although it differs by more than was asked for. */
 static void
 tell_hidden(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
@@ -245,19 +271,27 @@ tell_hidden(const struct cmp *c, struct nsx_compare *out, const struct cmp_resul
 
 	for (size_t i = 0; i < n && c->options.changed; i++)
 		if (r[i].verdict == CMP_HIDDEN) {
-			most = !hidden++ ? &r[i] : most;
+			hidden++;
+			most = !most || fabs(change_of(c, &r[i])) > fabs(change_of(c, most)) ? &r[i] : most;
 		}
 	if (!hidden)
 		return;
-	struct nsx_str name = cmp_str(c, nsx_compare_row_shown(most)->name);
-	double change = nsx_compare_change(c, most), part = nsx_compare_of_whole(c, most);
+	const struct cmp_row *row = nsx_compare_row_shown(most);
+	struct nsx_str name = cmp_str(c, row->name), class = cmp_str(c, nsx_compare_group_of(c, most)->key);
+	bool listed = c->way->listed && !c->way->devices && name.len;
+	char device[40] = "";
 
+	if (c->way->devices)
+		snprintf(device, sizeof device, "device %" PRId64 ": ", nsx_compare_group_of(c, most)->number);
+	else if (row->device != NSX_ABSENT)
+		snprintf(device, sizeof device, " on device %" PRId64, row->device);
 	if (!name.len)
-		name = cmp_str(c, nsx_compare_group_of(c, most)->key);
-	snprintf(out->hidden, sizeof out->hidden, "%zu row%s that noise hides %s not shown, %s%.*s: %+.1f%%%s", hidden,
-	         hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are", hidden == 1 ? "" : "such as ",
-	         CMP_CUT(name, 100), 100 * (!isnan(change) ? change : !isnan(part) ? part : 0),
-	         isnan(change) && !isnan(part) ? " of the whole" : "");
+		name = class;
+	snprintf(out->hidden, sizeof out->hidden, "%zu row%s that noise hides %s not shown, %s%.*s%s%s%.*s: %+.1f%%%s",
+	         hidden, hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are", hidden == 1 ? "" : "the most: ",
+	         listed ? (int)(class.len < 70 ? class.len : 70) : 0, class.ptr, device, listed ? ": " : "",
+	         CMP_CUT(name, 80), 100 * change_of(c, most),
+	         isnan(nsx_compare_change(c, most)) && !isnan(nsx_compare_of_whole(c, most)) ? " of the whole" : "");
 	if (out->table)
 		nsx_table_note(out->table, "%s", out->hidden);
 }

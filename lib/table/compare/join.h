@@ -36,6 +36,7 @@ struct cmp_group {
 	uint32_t     executed;   /* the row of a program's executions, whose times are 0; NSX_NONE: it is no program */
 	int64_t      last_device, last_execution;   /* the last one of these */
 	int64_t      execs;      /* over all devices */
+	int64_t      periods;    /* of a class of steps: of these, those that have one */
 	int64_t      ran;        /* of a device: executions of any program, or its steps */
 	int64_t      devices;    /* that executed it */
 	int64_t      runs;       /* of several base runs, that have it */
@@ -98,6 +99,8 @@ struct cmp_row {
 	                          * NSX_NONE: not known; */
 	uint32_t     strata;     /* the number of strata that they are in; 0: they are not; */
 	bool         numbered;   /* of a row of batches: its samples are the numbers of these; */
+	uint32_t     alike, kinds;   /* of one: samples whose batch the other side has, too, and of how many batches
+	                          * these are; */
 	bool         other_batches;   /* of NEW: BASE has others, and the mean is as of those of BASE */
 	struct cmp_time   time;  /* of all cells, or of a table; n is 0 if it has none */
 	struct cmp_series samples;   /* tables have none */
@@ -142,6 +145,7 @@ struct cmp_side {
 	nsx_u128          time;              /* of the rows that are compared */
 	double            most;              /* of one of them */
 	bool              warm;              /* it was filtered by nsysx-warmup */
+	bool              overlapping;       /* its steps overlap (job/steps/warn.h), which is told of one side */
 	int64_t           diags;
 	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
 	bool              summed;            /* it is a table that was computed from a stream */
@@ -387,6 +391,7 @@ struct cmp_result {
 	struct nsx_witness witness;
 	double           rate[2];       /* occurrences for each second of a device; 0: not known, or compared */
 	bool             by_time, by_rate;   /* which of the two the verdict is of; neither: of samples */
+	bool             mixed;         /* of steps of batches that are known, but are judged as if of one */
 	bool             by_work;       /* of samples: no witness spoke, but the same work does (work.h) */
 	struct nsx_tail  tail;          /* with options.tail, */
 	bool             has_tail;      /* if there are enough values for it */

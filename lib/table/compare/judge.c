@@ -347,6 +347,8 @@ effective_of(const struct cmp_time *t)
 static bool
 hear_values(const struct cmp *c, struct cmp_result *r, struct nsx_sample b, struct nsx_sample n, double alpha)
 {
+	size_t batches[2];
+
 	if (r->row[NSX_COMPARE_BASE]->strata) {
 		const struct nsx_strata strata = { { cmp_strata(&c->side[0], r->row[0]),
 			cmp_strata(&c->side[1], r->row[1]) }, r->row[NSX_COMPARE_BASE]->strata };
@@ -357,6 +359,9 @@ hear_values(const struct cmp *c, struct cmp_result *r, struct nsx_sample b, stru
 		if (r->witness.judged || r->row[NSX_COMPARE_NEW]->other_batches)
 			return true;
 	}
+	for (int k = 0; k < 2; k++)
+		batches[k] = r->row[k]->batch == NSX_NONE ? 0 : c->side[k].rows.p[r->row[k]->batch].samples.n;
+	r->mixed = batches[0] == b.n && batches[1] == n.n && !c->options.tail && !c->side[0].nruns;
 	if (!nsx_witness_means(b, n, alpha, &r->witness))
 		return false;
 	/* Of a row that is the same by its mean and its median the ranks, which take the most time, say nothing. */

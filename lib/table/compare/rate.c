@@ -149,20 +149,34 @@ percent(const double of[2])
 	return fabs(v) < 0.05 ? 0 : v;
 }
 
+/* Likewise that of a part, in percent of BASE's whole: so parts add up to the change of the whole. */
+static double
+part(const struct cmp_same_work *w, double base, double new)
+{
+	double v = 100 * (new - base) / w->time[0];
+
+	return fabs(v) < 0.05 ? 0 : v;
+}
+
 void
 nsx_compare_tell_work(const struct cmp *c, struct nsx_buf *text)
 {
 	const struct cmp_same_work *w = &c->same;
+	double others[2];
 
 	/* A change that is written as none is none. */
 	if (!c->compares_work || w->time[0] <= 0 || w->time[1] <= 0 || percent(w->time) == 0)
 		return;
 	nsx_buf_fmt(text, "the same work takes %.1f%% %s: ", fabs(percent(w->time)),
 	            w->time[1] < w->time[0] ? "less" : "longer");
-	if (w->gpu[0] > 0)
-		nsx_buf_fmt(text, "its operations %+.1f%%", percent(w->gpu));
-	if (w->idle[0] > 0)
-		nsx_buf_fmt(text, ", idle time between them %+.1f%%", percent(w->idle));
+	/* What is neither on a stream is time in which others run: communication beside what computes, for example. */
+	for (int k = 0; k < 2; k++)
+		others[k] = w->time[k] - w->gpu[k] - w->idle[k];
+	nsx_buf_fmt(text, "its operations %+.1f%%", part(w, w->gpu[0], w->gpu[1]));
+	if (w->idle[0] > 0 || w->idle[1] > 0)
+		nsx_buf_fmt(text, ", idle time between them %+.1f%%", part(w, w->idle[0], w->idle[1]));
+	if (part(w, 0, others[0]) != 0 || part(w, 0, others[1]) != 0)
+		nsx_buf_fmt(text, ", waiting while other streams run %+.1f%%", part(w, others[0], others[1]));
 	/* What an operation takes is the GPU's; when the next one starts on its stream, the host's. */
 	if (w->said > 0 && w->gpu[1] - w->gpu[0] < (w->time[1] - w->time[0]) / 10)
 		nsx_buf_fmt(text, ", all of it: the host, or what streams wait for%s",

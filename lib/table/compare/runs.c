@@ -98,6 +98,7 @@ add_group(struct cmp_side *s, const struct cmp_group *g)
 	struct cmp_group *to = &s->groups.p[g->pair];
 
 	to->execs += g->execs;
+	to->periods += g->periods;
 	to->ran += g->ran;
 	to->runs++;
 	to->time += g->time;

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "job/causes.h"
@@ -175,6 +176,8 @@ nsx_compare_end_steps(struct cmp_side *s)
 			g->execs += (int64_t)s->cells.p[at].times.n;
 			device = s->cells.p[at].device;
 		}
+		for (uint32_t at = s->rows.p[all + PERIOD].cells; at != NSX_NONE; at = s->cells.p[at].next)
+			g->periods += (int64_t)s->cells.p[at].times.n;
 		g->time = s->rows.p[all + SPAN].sum;
 		g->ops /= (double)g->execs;
 		s->time += g->time;
@@ -249,12 +252,14 @@ find_steps(struct cmp *c, struct cmp_side *s, struct nsx_spool *spool, struct ns
 	bool first = s == &c->side[NSX_COMPARE_BASE] || !c->side[NSX_COMPARE_BASE].in;
 	const struct nsx_steps_options options = {
 		.step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
-		.batched = true, .repeats = !named && first, .repeat = named ? NULL : c->repeat
+		.batched = true, .repeats = !named && first, .repeat = named ? NULL : c->repeat,
+		.overlapping = s != &c->side[0] && c->side[0].overlapping
 	};
 
 	if (!spool || nsx_steps_collect(s->in, &options, set, spool, own, c->err) != NSX_OK)
 		return NSX_ERR;
 	s->warm = set->warm;
+	s->overlapping = set->overlapping;
 	s->start = nsx_compare_start_of(&set->cat);
 	if (!set->suffixed || !set->list.n || c->repeat)
 		return NSX_OK;
@@ -404,7 +409,7 @@ say(const struct told *to, const char *what, const char *fmt, ...)
 {
 	struct nsx_str class = cmp_str(to->c, nsx_compare_group_of(to->c, to->r)->key);
 	int len = (int)(class.len < 200 ? class.len : 200);
-	char text[256];
+	char text[400];
 	va_list args;
 
 	va_start(args, fmt);
@@ -412,6 +417,24 @@ say(const struct told *to, const char *what, const char *fmt, ...)
 	va_end(args);
 	nsx_table_note(to->t, "%s of %.*s %s", what, len, class.ptr, text);
 	nsx_diag_add(to->diags, NSX_WARNING, "", 1, "%.*s: %s %s", len, class.ptr, what, text);
+}
+
+/* What makes the noise of a period where it is no chance: steps of a server that are not judged in strata (strata.c).
+ * Empty: they are, or nothing is known of batches. */
+static void
+unlike_batches(const struct cmp *c, const struct cmp_result *r, char text[static 160])
+{
+	const struct cmp_row *of[2];
+
+	text[0] = '\0';
+	for (int k = 0; k < 2 && r->mixed; k++)
+		of[k] = &c->side[k].rows.p[r->row[k]->batch];
+	/* All are of one batch: what they vary by is not that. */
+	if (!r->mixed || (of[0]->kinds == 1 && of[0]->alike == of[0]->samples.n && of[1]->alike == of[1]->samples.n))
+		return;
+	snprintf(text, 160, ": batches differ, and too few steps match by batch to be judged by it: %" PRIu32 " of %zu "
+	         "of BASE, %" PRIu32 " of %zu of NEW, of %" PRIu32 " batch%s", of[0]->alike, of[0]->samples.n,
+	         of[1]->alike, of[1]->samples.n, of[0]->kinds, of[0]->kinds == 1 ? "" : "es");
 }
 
 /* What verdicts do not say of a period. A noise that is a large share of it hides smaller differences: "same" is then
@@ -428,6 +451,7 @@ tell_period(const struct told *to)
 	double share = r->has_noise && b->mean > 0 ? 100 * r->noise / b->mean : 0;
 	double grew = (double)n->p99 - (double)b->p99;
 	const char *more = r->runs ? "base runs" : "steps";
+	char unlike[160];
 
 	if (o->tail) {
 		double more_by = r->tail.p99[1] - r->tail.p99[0];
@@ -441,14 +465,15 @@ tell_period(const struct told *to)
 			    more_by > (double)o->absolute ? "--percent" : "--absolute");
 		return;
 	}
+	unlike_batches(to->c, r, unlike);
 	if (r->verdict == CMP_HIDDEN && r->diff > 0)
-		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden; compare more %s",
-		    100 * r->diff / b->mean, share, more);
+		say(to, "the period", "grew by %.1f%%, less than its noise, %.1f%%: hidden%s; %s more %s",
+		    100 * r->diff / b->mean, share, unlike, unlike[0] ? "record" : "compare", more);
 	if (r->verdict != CMP_SAME)
 		return;
 	if (share > o->percent && share > NSX_BLIND)
-		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen; compare more %s",
-		    share, more);
+		say(to, "the noise of the period", "is %.0f%% of it: an increase of less is not seen%s; %s more %s",
+		    share, unlike, unlike[0] ? "record" : "compare", more);
 	if (nsx_compare_is_allowed(to->c, r))
 		say(to, "the period", "grew by %s (%+.1f%%), more than its noise of %s, but no more than %s allows: "
 		    "same", nsx_ns_text(r->diff).s, 100 * r->diff / b->mean, nsx_ns_text(r->noise).s,
@@ -476,6 +501,22 @@ tell_batches(const struct cmp *c, const struct cmp_result *r, struct nsx_table *
 	             "BASE; of its own the period is %s", CMP_CUT(class, 200), nsx_ns_text(own).s);
 }
 
+/* Which steps of a group have no period, for the end of a line: of phases of a server, whose periods last to the next
+ * step of any, a device's last step is of one class; of others periods may be mixed, too (periods.h). Empty: all have
+ * one. */
+static const char *
+lacking(const struct cmp_side *s, const struct cmp_group *g, char text[static 64])
+{
+	int64_t n = g->execs - g->periods, each = g->devices * (s->nruns ? g->runs : 1);
+
+	text[0] = '\0';
+	if (n > 0 && n == each)
+		snprintf(text, 64, "; the last of each has no period");
+	else if (n > 0)
+		snprintf(text, 64, "; %" PRId64 " ha%s no period that counts", n, n == 1 ? "s" : "ve");
+	return text;
+}
+
 void
 nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *t,
                        struct nsx_diags *diags)
@@ -485,14 +526,14 @@ nsx_compare_tell_steps(const struct cmp *c, const struct cmp_result *r, size_t n
 			const struct cmp_group *g = &c->side[k].groups.p[i];
 			struct nsx_str class = cmp_str(c, g->key);
 
-			char runs[40] = "";
+			char runs[40] = "", lack[64];
 
 			if (c->side[k].nruns)
 				snprintf(runs, sizeof runs, " in %" PRId64 " run%s", g->runs, g->runs == 1 ? "" : "s");
 			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s on %" PRId64 " device%s%s%s",
 				       c->side[k].name, g->execs, CMP_CUT(class, 200),
 				       g->devices, g->devices == 1 ? "" : "s", runs,
-				       g->devices ? "; the last of each has no period" : "");
+				       lacking(&c->side[k], g, lack));
 		}
 	for (size_t i = 0; i < n; i++)
 		if (nsx_compare_row_shown(&r[i])->device == NSX_ABSENT

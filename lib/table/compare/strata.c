@@ -42,12 +42,14 @@ struct keyed { double key; int side; size_t at; };
 NSX_ORDER(by_key, struct keyed, NSX_CMP(a->key, b->key), NSX_CMP(a->side, b->side))
 
 /* Number the strata of a level, which are runs of equal keys that both sides have: their number, 0 if they are not good
- * enough. of: for the number of each step's. */
+ * enough. of: for the number of each step's. matched: how many steps of each side are in them; *kinds: their number, be
+ * they good enough or not. */
 static size_t
-number_strata(struct keyed *list, size_t n, double *const of[2])
+number_strata(struct keyed *list, size_t n, double *const of[2], size_t matched[2], size_t *kinds)
 {
-	size_t strata = 0, counts[2] = { 0 }, matched[2] = { 0 };
+	size_t strata = 0, counts[2] = { 0 };
 
+	matched[0] = matched[1] = 0;
 	qsort(list, n, sizeof *list, by_key);
 	for (size_t i = 0, k; i < n; i = k) {
 		size_t have[2] = { 0 };
@@ -64,6 +66,7 @@ number_strata(struct keyed *list, size_t n, double *const of[2])
 		}
 		strata += both;
 	}
+	*kinds = strata;
 	for (int side = 0; side < 2; side++)
 		if ((double)matched[side] < MATCHED * (double)counts[side]
 		    || matched[side] + 1 < strata + NSX_WITNESS_LEAST)
@@ -84,12 +87,17 @@ make_strata(struct cmp *c, struct cmp_row *const rows[2])
 
 	for (size_t l = 0; list && numbers && !strata && l < sizeof levels / sizeof *levels; l++) {
 		double *const found[2] = { numbers, numbers + of[0].n };
-		size_t at = 0;
+		size_t at = 0, matched[2], kinds;
 
 		for (int k = 0; k < 2; k++)
 			for (size_t i = 0; i < of[k].n; i++)
 				list[at++] = (struct keyed){ key_at(of[k].v[i], levels[l]), k, i };
-		strata = number_strata(list, n, found);
+		strata = number_strata(list, n, found, matched, &kinds);
+		/* At the first level batches are equal. */
+		for (int k = 0; k < 2 && !l; k++) {
+			rows[k]->alike = (uint32_t)matched[k];
+			rows[k]->kinds = (uint32_t)kinds;
+		}
 	}
 	for (int k = 0; k < 2 && strata; k++)
 		for (size_t i = 0; i < of[k].n; i++)

@@ -22,7 +22,8 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 	                                         .serving = options->by != NSX_STEPS_BY_CLASS,
 	                                         .require = options->require, .keep = options->keep,
 	                                         .repeats = options->repeats, .repeat = options->repeat,
-	                                         .brief = options->brief, .batched = options->batched };
+	                                         .brief = options->brief, .batched = options->batched,
+	                                         .overlapping = options->overlapping };
 
 	return nsx_steps_find(in, &wanted, s, again, diags, err);
 }
