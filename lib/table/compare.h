@@ -66,7 +66,7 @@ struct nsx_compare_options {
 struct nsx_compare {
 	struct nsx_table *table;         /* NULL if folded stacks are requested */
 	bool              comparable;
-	char              why[256];      /* the reason if not */
+	char              why[384];      /* the reason if not */
 	bool              blind;         /* which is noise: they are not judged */
 	char              hidden[256];   /* which rows noise hides, with `changed`, which omits them; empty: none */
 	bool              none;          /* two streams, of which neither has any of what rows are of */

@@ -175,7 +175,7 @@ tell_few(const struct cmp *c, const struct cmp_result *r)
 	struct why why;
 
 	n = n ? n : (size_t)w->of[side].n_eff;   /* of a table */
-	if (r->row[side]->strata && w->of[side].n_eff < (double)n - 0.05)
+	if (r->row[side]->strata && !r->mixed && w->of[side].n_eff < (double)n - 0.05)
 		snprintf(why.text, sizeof why.text, "%.*s: %zu %ss of %s, of %u kinds of batches, tell as much as "
 		         "%.1f, want %d: record more %ss%s", CMP_CUT(name, 80), n, unit, c->side[side].name,
 		         r->row[side]->strata, w->of[side].n_eff, least, unit, more);

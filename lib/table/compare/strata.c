@@ -3,8 +3,8 @@
  *
  * Beside the times of a class, hidden rows have a number for each step, of its tokens and requests (nsx_compare_batch);
  * of several devices its sample is their mean, as that of a time is. Steps with the same number are a stratum. Where
- * this leaves few steps, or leaves out many that have no counterpart, those whose tokens differ by little are one; at
- * last all are, as without batches. Tokens, for example:
+ * this leaves too few steps to judge, or leaves out many that have no counterpart, those whose tokens differ by little
+ * are one; at last all are, as without batches. Tokens, for example:
  *
  *     BASE   512 512 512 1024 1024 1024     NEW   512 512 1024 1024 1024 1024     two strata, 512 and 1024
  *     BASE   500 501 503 498 1000 1010      NEW   499 502 1005 1001 997 1006      two, by parts of powers of two */
@@ -74,38 +74,58 @@ number_strata(struct keyed *list, size_t n, double *const of[2], size_t matched[
 	return strata;
 }
 
-/* Make the numbers of two rows strata: how many, 0 if steps are of one. False when out of memory. */
+/* Whether steps of these strata, with times of two rows, are enough to be judged. False when out of memory, too. */
 static bool
-make_strata(struct cmp *c, struct cmp_row *const rows[2])
+is_judged(const struct cmp *c, struct cmp_row *const times[2], double *const of[2], size_t n, bool *good)
+{
+	struct nsx_sample b = cmp_sample(&c->side[0], times[0]), x = cmp_sample(&c->side[1], times[1]);
+	const struct nsx_strata strata = { { of[0], of[1] }, n };
+	struct nsx_witness w = { .judged = false };
+
+	*good = nsx_witness_strata(b, x, &strata, nsx_witness_alpha(c->options.sigma) / 2, &w);
+	return *good && w.judged;
+}
+
+/* Make the numbers of two rows strata: how many, 0 if steps are of one. Of levels that are good enough the first one of
+ * which the times of the rows can be judged, else the first one. False when out of memory. */
+static bool
+make_strata(struct cmp *c, struct cmp_row *const rows[2], struct cmp_row *const times[2])
 {
 	struct nsx_sample of[2] = { cmp_sample(&c->side[0], rows[0]), cmp_sample(&c->side[1], rows[1]) };
 	size_t n = of[0].n + of[1].n, strata = 0;
 	struct keyed *list = malloc((n + 1) * sizeof *list);
-	double *numbers = malloc((n + 1) * sizeof *numbers);
+	double *numbers = malloc((n + 1) * sizeof *numbers), *kept = malloc((n + 1) * sizeof *kept);
 	double *const to[2] = { c->side[0].values.p + rows[0]->samples.first,
 	                        c->side[1].values.p + rows[1]->samples.first };
+	bool good = list && numbers && kept, judged = false;
+	bool known = times[0]->samples.n == of[0].n && times[1]->samples.n == of[1].n;
 
-	for (size_t l = 0; list && numbers && !strata && l < sizeof levels / sizeof *levels; l++) {
+	for (size_t l = 0; good && !judged && l < sizeof levels / sizeof *levels; l++) {
 		double *const found[2] = { numbers, numbers + of[0].n };
-		size_t at = 0, matched[2], kinds;
+		size_t at = 0, matched[2], kinds, some;
 
 		for (int k = 0; k < 2; k++)
 			for (size_t i = 0; i < of[k].n; i++)
 				list[at++] = (struct keyed){ key_at(of[k].v[i], levels[l]), k, i };
-		strata = number_strata(list, n, found, matched, &kinds);
+		some = number_strata(list, n, found, matched, &kinds);
 		/* At the first level batches are equal. */
 		for (int k = 0; k < 2 && !l; k++) {
 			rows[k]->alike = (uint32_t)matched[k];
 			rows[k]->kinds = (uint32_t)kinds;
 		}
+		judged = some && (!known || is_judged(c, times, found, some, &good));
+		for (size_t i = 0; i < n && some && (judged || !strata); i++)
+			kept[i] = numbers[i];
+		strata = some && (judged || !strata) ? some : strata;
 	}
-	for (int k = 0; k < 2 && strata; k++)
+	for (int k = 0; k < 2 && strata && good; k++)
 		for (size_t i = 0; i < of[k].n; i++)
-			to[k][i] = numbers[(k ? of[0].n : 0) + i];
+			to[k][i] = kept[(k ? of[0].n : 0) + i];
 	rows[0]->strata = rows[1]->strata = (uint32_t)strata;
 	free(list);
 	free(numbers);
-	return list && numbers;
+	free(kept);
+	return good;
 }
 
 /* The times of two rows are of the same batches then: NEW's mean is as if it had those of BASE. It stays what it is if
@@ -158,7 +178,7 @@ nsx_compare_settle_strata(struct cmp *c)
 
 		if (!numbers[0]->numbered) {
 			numbers[0]->numbered = true;
-			good = make_strata(c, numbers);
+			good = make_strata(c, numbers, (struct cmp_row *const[2]){ base, new });
 		}
 		/* Of steps without operations parts are not known, their period is. */
 		if (!numbers[0]->strata || base->samples.n != numbers[0]->samples.n
