@@ -137,8 +137,8 @@ nsx_look_passed(void *state, uint32_t device, int64_t start)
 
 /* ---- telling */
 
-/* A device's time of a cause: all, the state and what with most of it, and the line with most of it among those of which
- * enough samples tell; in_state: what that line has of it in that state. */
+/* A device's time of a cause: all, the state and what with most of it, and the line with most of it among those of
+ * which enough samples tell; in_state: what that line has of it in that state. */
 struct most { int64_t ns, profiler, of_state, in_state; const struct did *state, *line; bool failed; };
 
 static const struct did *
@@ -289,7 +289,8 @@ put_did(struct nsx_look_at *a, const struct nsx_look_device *device, const struc
 	const struct nsx_look_host *h = &a->host;
 	double each = a->stepped && device->periods ? (double)device->periods : 1;
 	const char *unit = a->stepped ? " a step" : "";
-	bool state = m->state && (double)m->of_state >= TOLD * (double)m->ns, one = m->line && m->in_state == m->line->ns;
+	bool state = m->state && (double)m->of_state >= TOLD * (double)m->ns;
+	bool one = m->line && m->in_state == m->line->ns;
 
 	if (!state && !m->line)
 		return;
@@ -303,7 +304,8 @@ put_did(struct nsx_look_at *a, const struct nsx_look_device *device, const struc
 		return;
 	nsx_buf_c(&a->text, !state ? "most in " : one ? " in " : "; in any state most in ");
 	put_line(&a->text, nsx_intern_str(&h->texts, m->line->key.line));
-	nsx_buf_fmt(&a->text, ": %s%s, %" PRId64 " samples", NSX_NS((double)m->line->ns / each), unit, m->line->samples);
+	nsx_buf_fmt(&a->text, ": %s%s, %" PRId64 " samples", NSX_NS((double)m->line->ns / each), unit,
+	            m->line->samples);
 }
 
 const char *
