@@ -81,6 +81,10 @@ ok 'the verdict equals that of nsysx-idle' sh -c "grep '^<p class=\"verdict\">' 
 mkdir -p split
 printf '**Compute bound.**\n\nlooked at: steps  \nnot sure: how much computes: 3 operations  \n' >split/summary.md
 equal 'what is uncertain is on the page, never folded away' "$(awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/summary.md | grep -c '^<p class="note unsure">Not sure: how much computes: 3 operations\.')" 1
+printf '**none of the findings would shorten the step by itself: see nsysx-whatif --table for what would; first among them: exposed-communication, 6.000 us of a step, 6.2%%, forecast 0.0%%**\n\n**Compute bound.**\n' >split/summary.md
+printf 'finding\tgain\nexposed-communication\t6000\n' >split/findings.tsv
+equal 'where nothing is forecast of all findings the first line says it' "$(awk -F'\t' -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/summary.md split/findings.tsv | sed -n 's,^<p class="first">\(.*\)</p>,\1,p')" \
+	'None of the findings would shorten the step by itself: see nsysx-whatif --table for what would; first among them: exposed communication, 6.000 us of a step, 6.2%, forecast 0.0%.'
 # The class of a step, and all that is said of it, stand beside its length.
 printf 'step: 2.000 us mean, 1.500 us p50, 3.000 us p99 (the largest), from start to start, of 28 on 2 devices; class a\\_\\*: mixed, 2 kinds of it take turns, p50 1.000 us, 3.000 us; of the time of all steps 48.3%% is of a\\_\\*: decode\n' >split/summary.md
 printf 'part\tcause\tcount\tmean\tshare\tp50\tp99\nstep\t\t28\t2000\t1\t1500\t3000\n' >split/where.tsv

@@ -10,7 +10,7 @@ FILENAME ~ /summary.md$/ {
 	sub(/ +$/, "", line)
 	if (line ~ /^nothing is steady/)
 		unsteady = 1
-	if (line ~ /^look first at / || line ~ /^nothing is steady/)
+	if (line ~ /^look first at / || line ~ /^none of the findings / || line ~ /^nothing is steady/)
 		look = line
 	else if (line == "")
 		parts += verdict != ""
