@@ -336,6 +336,20 @@ rank(const struct grouping *x, const struct shape *s, struct nsx_table *t)
 	nsx_table_rank(t, "members devices");
 }
 
+/* A terminal does not call a time by its unit, which its cells have. */
+static void
+head(struct nsx_table *t, int ncols)
+{
+	static const char *const heads[][2] = {
+		{ "ns", "time" }, { "ns_mean", "time_mean" }, { "ns_p50", "time_p50" }, { "ns_p99", "time_p99" },
+		{ "ns_max", "time_max" }
+	};
+
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+		if (nsx_table_named(t, nsx_str_c(heads[i][0])) < (size_t)ncols)
+			nsx_table_head(t, heads[i][0], heads[i][1]);
+}
+
 /* ---- totals, as lines below the table */
 
 /* The groups that have a line of their own. */
@@ -464,6 +478,7 @@ make_table(struct grouping *x, const struct nsx_grouping *by, enum nsx_cell type
 		rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK) {
 		rank(x, &s, t);
+		head(t, s.n);
 		spare_places(x, &s, t);
 		return t;
 	}

@@ -365,6 +365,11 @@ printf '#nsysx\t2\n#op\tdevice:i\tcomm:i\tstart:i\tdur:i\tname:s\nop\t0\t1\t5\t9
 for option in --waits --waits=pairs; do
 	says "$option of kernels that communicate: a warning with what would tell" 'nsys export --include-blobs=true' nsysx-stragglers $option "$T/torch"
 done
+for by in node rack block:2; do
+	says "... and what tells without: $by" "who is late nsysx-idle --steps --by $by tells without them" nsysx-stragglers --waits --by $by "$T/torch"
+	ok '... which is an option of it' nsysx-idle -q --steps --by $by "$T/torch"
+done
+says '... of devices and instructions by node' 'nsysx-idle --steps --by node tells' nsysx-stragglers --waits --by instruction "$T/torch"
 for option in --table --curve; do
 	says "$option of them: the same" 'nsysx-collectives --instances --sort skew' nsysx-stragglers $option "$T/torch"
 done

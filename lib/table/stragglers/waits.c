@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "table/stragglers/lockstep.h"
 #include "base/num.h"
@@ -343,6 +344,13 @@ const struct nsx_by_groups nsx_groups_of_waits = {
 	.as = { "caused_mean", "caused_p50", "caused_p99", "caused_max" }, .zeros = true, .total = tell_group
 };
 
+/* Instructions have no idle time, devices are in nodes. */
+static const char *
+idle_by(const struct nsx_stragglers_options *o)
+{
+	return o->by && o->show != NSX_STRAGGLERS_INSTRUCTIONS && strcmp(o->by, "device") != 0 ? o->by : "node";
+}
+
 static void
 add_diags(const struct waits *f, struct nsx_diags *diags)
 {
@@ -351,7 +359,8 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 	else if (!f->instances)
 		nsx_diag_add(diags, NSX_WARNING, "", f->alone,
 		             "operations communicate, but those of other devices that belong to them are not known: "
-		             "%s", nsx_remedy(&f->reading.comm->cat, NSX_LACK_MEMBERS));
+		             "%s; who is late nsysx-idle --steps --by %s tells without them",
+		             nsx_remedy(&f->reading.comm->cat, NSX_LACK_MEMBERS), idle_by(f->options));
 	else if (!nsx_sums_count(&f->devices) && !nsx_sums_count(&f->pairs))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no collective has two devices of the stream on one clock: no waits");
