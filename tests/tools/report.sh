@@ -560,7 +560,7 @@ nsysx-view job.nsysx >"$T/text.nsysx"
 nsysx-report -q -o of-text text.nsysx
 same '... of one in text as well' of-stream/tables/where.tsv of-text/tables/where.tsv
 cp s/r0.sqlite s/r0.nsysx
-fails 'a file of that name that is no stream' 1 's/r0.nsysx: an SQLite file: nsysx-extract reads those' nsysx-report -o of-none s/r0.nsysx
+fails 'a file of that name that is no stream' 1 's/r0.nsysx: an SQLite file: nsysx-prepare makes a stream of such an export' nsysx-report -o of-none s/r0.nsysx
 # A server's steps are of several classes, of which those of both take the most time here.
 "$SYNTH" -q -o v --torch=vllm --steps 40
 nsysx-report -q -o v.report v/r0.sqlite v/r1.sqlite
