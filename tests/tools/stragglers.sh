@@ -365,11 +365,12 @@ printf '#nsysx\t2\n#op\tdevice:i\tcomm:i\tstart:i\tdur:i\tname:s\nop\t0\t1\t5\t9
 for option in --waits --waits=pairs; do
 	says "$option of kernels that communicate: a warning with what would tell" 'nsys export --include-blobs=true' nsysx-stragglers $option "$T/torch"
 done
+printf '#nsysx\t2\n#device\tdevice:i\ndevice\t0\ndevice\t1\n#op\tdevice:i\tcomm:i\tstart:i\tdur:i\tname:s\nop\t0\t1\t5\t9\tncclKernel\nop\t1\t1\t5\t9\tncclKernel\n#end\trecords:i\nend\t4\n' >"$T/torch2"
 for by in node rack block:2; do
-	says "... and what tells without: $by" "who is late nsysx-idle --steps --by $by tells without them" nsysx-stragglers --waits --by $by "$T/torch"
-	ok '... which is an option of it' nsysx-idle -q --steps --by $by "$T/torch"
+	says "... and what tells without, of several devices: $by" "who is late is told by nsysx-idle --steps --by $by" nsysx-stragglers --waits --by $by "$T/torch2"
+	ok '... which is an option of it' nsysx-idle -q --steps --by $by "$T/torch2"
 done
-says '... of devices and instructions by node' 'nsysx-idle --steps --by node tells' nsysx-stragglers --waits --by instruction "$T/torch"
+equal '... of one, or of instructions, by none' "$(for of in '' '--by instruction'; do nsysx-stragglers --waits $of "$T/torch2" 2>&1; nsysx-stragglers --waits --by node "$T/torch" 2>&1; done | grep -c -e '--steps (' -e 'blobs=true)$' -e 'blobs=true) (')|$(nsysx-stragglers --waits --by instruction "$T/torch2" 2>&1 | grep -c -e '--by')" '4|0'
 for option in --table --curve; do
 	says "$option of them: the same" 'nsysx-collectives --instances --sort skew' nsysx-stragglers $option "$T/torch"
 done

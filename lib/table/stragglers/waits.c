@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "table/stragglers/lockstep.h"
 #include "base/num.h"
@@ -344,11 +343,18 @@ const struct nsx_by_groups nsx_groups_of_waits = {
 	.as = { "caused_mean", "caused_p50", "caused_p99", "caused_max" }, .zeros = true, .total = tell_group
 };
 
-/* Instructions have no idle time, devices are in nodes. */
-static const char *
-idle_by(const struct nsx_stragglers_options *o)
+/* Idle time tells who is late, of the same groups; instructions have none. */
+static void
+add_unknown(const struct waits *f, struct nsx_diags *diags)
 {
-	return o->by && o->show != NSX_STRAGGLERS_INSTRUCTIONS && strcmp(o->by, "device") != 0 ? o->by : "node";
+	const struct nsx_catalogue *cat = &f->reading.comm->cat;
+	const char *by = f->options->show == NSX_STRAGGLERS_INSTRUCTIONS ? NULL : f->options->by;
+
+	nsx_diag_add(diags, NSX_WARNING, "", f->alone,
+	             "operations communicate, but those of other devices that belong to them are not known: %s%s%s%s",
+	             nsx_remedy(cat, NSX_LACK_MEMBERS),
+	             cat->ndevices > 1 ? "; without them, who is late is told by nsysx-idle --steps" : "",
+	             cat->ndevices > 1 && by ? " --by " : "", cat->ndevices > 1 && by ? by : "");
 }
 
 static void
@@ -357,10 +363,7 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 	if (!f->instances && !f->alone)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication between devices: nothing waits");
 	else if (!f->instances)
-		nsx_diag_add(diags, NSX_WARNING, "", f->alone,
-		             "operations communicate, but those of other devices that belong to them are not known: "
-		             "%s; who is late nsysx-idle --steps --by %s tells without them",
-		             nsx_remedy(&f->reading.comm->cat, NSX_LACK_MEMBERS), idle_by(f->options));
+		add_unknown(f, diags);
 	else if (!nsx_sums_count(&f->devices) && !nsx_sums_count(&f->pairs))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no collective has two devices of the stream on one clock: no waits");
