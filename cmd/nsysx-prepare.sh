@@ -76,6 +76,18 @@ add_report() {
 	quote "$1"
 	operands="$operands $word"
 }
+# What a folder of reports holds, as advice: nothing, the names of a few, or a pattern of one kind.
+reports_in() {
+	for ending in sqlite sqlite.zst sqlite.xz nsys-rep; do
+		n=0 names='' dir=$(quoted "${1%/}")
+		for f in "${1%/}"/*."$ending"; do
+			[ -f "$f" ] && n=$((n + 1)) names="$names $(quoted "$f")"
+		done
+		case $n in 0) continue ;; [1-4]) ;; *) names=" $dir/*.$ending" ;; esac
+		printf '; give the reports that are in it:%s' "$names"
+		return
+	done
+}
 operand() {
 	file=$1 counted=$((counted + 1))
 	case $file in -?*) file=./$file ;; esac
@@ -86,7 +98,7 @@ operand() {
 		for f in "$file/report.sqlite" "$file/report.sqlite.zst" "$file/report.sqlite.xz" "$file/report.nsys-rep"; do
 			[ -e "$f" ] && report=$f && break
 		done
-		[ "$report" ] || die "$1: want a report, or a folder of nsysx-record, with report.sqlite or report.nsys-rep in it"
+		[ "$report" ] || die "$1: want a report, or a folder of nsysx-record, with report.sqlite or report.nsys-rep in it$(reports_in "$file")"
 		before=$dump
 		[ "$dump" ] || ! [ -d "$file/dump" ] || dump=$file/dump
 		add_report "$report"

@@ -37,7 +37,7 @@ static const struct nsx_cli cli = { "nsysx-stragglers",
 static struct nsx_stragglers_options
 wanted(void)
 {
-	struct nsx_stragglers_options o = { .program = program, .require = nsx_tool_input.require };
+	struct nsx_stragglers_options o = { .program = program, .by = by, .require = nsx_tool_input.require };
 
 	if (curve && waits)
 		nsx_cli_misuse(&cli, "--curve and --waits exclude each other");

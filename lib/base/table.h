@@ -80,6 +80,10 @@ void nsx_table_head(struct nsx_table *t, const char *name, const char *head);
  * terminal shows those of the highest rank that fit. The table may be NULL. */
 void nsx_table_brief(struct nsx_table *t, const char *names);
 
+/* Declare that the column of that name repeats others: a terminal that tables must fit does not have it. The table may
+ * be NULL. */
+void nsx_table_spare(struct nsx_table *t, const char *name);
+
 /* Declare that the strings of the column of that name are sentences: on a terminal each is written below its row,
  * folded, and not in a column. The table may be NULL. */
 void nsx_table_below(struct nsx_table *t, const char *name);

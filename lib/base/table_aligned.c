@@ -185,6 +185,8 @@ lay_out(struct layout *l)
 	l->cols = calloc(l->t->ncols + 1, sizeof *l->cols);
 	if (order && l->cols) {
 		measure(l);
+		for (size_t i = 0; i < l->t->spare.n && l->width && l->rows; i++)
+			l->cols[l->t->spare.p[i]].has = false;
 		sort_columns(l, order);
 		for (size_t i = 0; i < l->t->ncols && !l->width; i++) {
 			l->cols[i].shown = true;

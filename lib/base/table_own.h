@@ -27,6 +27,7 @@ struct nsx_table {
 	NSX_VEC(size_t)  ranked;                /* columns that nsx_table_rank named, in its order */
 	const char     **heads;                 /* headings by column, NULL: the name; NULL: names for all */
 	NSX_VEC(size_t)  brief;                 /* columns that nsx_table_brief named, in its order */
+	NSX_VEC(size_t)  spare;                 /* columns that nsx_table_spare named */
 	bool             sentences;             /* column `below` is shown below rows */
 	size_t           below;
 	bool             adds;                  /* cells of column `added` add up to a whole */

@@ -57,6 +57,7 @@ nsx_table_free(struct nsx_table *t)
 	free(t->has.p);
 	free(t->ranked.p);
 	free(t->brief.p);
+	free(t->spare.p);
 	free(t->heads);
 	nsx_buf_free(&t->notes);
 	nsx_buf_free(&t->title);
@@ -234,6 +235,13 @@ nsx_table_brief(struct nsx_table *t, const char *names)
 {
 	for (size_t col; t && next_column(t, &names, &col);)
 		t->failed |= !nsx_vec_push(&t->brief, col);
+}
+
+void
+nsx_table_spare(struct nsx_table *t, const char *name)
+{
+	for (size_t col; t && next_column(t, &name, &col);)
+		t->failed |= !nsx_vec_push(&t->spare, col);
 }
 
 void

@@ -334,7 +334,8 @@ begin(struct nsx_reader *r)
 	if (n == 0 && !(r->flags & NSX_READ_PARTIAL))
 		return nsx_err_set(r->err, "%s: empty: not an nsysx stream (did the command before it fail?)", r->name);
 	if (n >= sizeof sqlite && memcmp(p, sqlite, sizeof sqlite) == 0)
-		return nsx_err_set(r->err, "%s: an SQLite file: nsysx-extract reads those", r->name);
+		return nsx_err_set(r->err, "%s: an SQLite file: nsysx-prepare makes a stream of such an export",
+		                   r->name);
 	if (nsx_binary_magic(p, n))
 		r->dec = &nsx_binary_decoder;
 	else if ((n >= sizeof text - 1 && memcmp(p, text, sizeof text - 1) == 0) || (r->flags & NSX_READ_PARTIAL))

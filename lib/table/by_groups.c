@@ -25,8 +25,6 @@ const struct nsx_by_groups nsx_groups_of_summary = {
 }, nsx_groups_of_lockstep = {
 	.keys = "program id", .sums = "executions",
 	.main = "bias_mean", .as = { "bias_mean", "bias_p50", "bias_p99", "bias_max" }
-}, nsx_groups_of_waits = {
-	.keys = "collective", .sums = "count wait last caused", MAIN("caused"), .zeros = true
 }, nsx_groups_of_pace = {
 	.sums = "kernels time", MAIN("pace")
 };
@@ -338,6 +336,117 @@ rank(const struct grouping *x, const struct shape *s, struct nsx_table *t)
 	nsx_table_rank(t, "members devices");
 }
 
+/* A terminal does not call a time by its unit, which its cells have. */
+static void
+head(struct nsx_table *t, int ncols)
+{
+	static const char *const heads[][2] = {
+		{ "ns", "time" }, { "ns_mean", "time_mean" }, { "ns_p50", "time_p50" }, { "ns_p99", "time_p99" },
+		{ "ns_max", "time_max" }
+	};
+
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+		if (nsx_table_named(t, nsx_str_c(heads[i][0])) < (size_t)ncols)
+			nsx_table_head(t, heads[i][0], heads[i][1]);
+}
+
+/* ---- totals, as lines below the table */
+
+/* The groups that have a line of their own. */
+enum { TOLD = 16 };
+
+/* Sums of a group over all keys; main: that of the main column. */
+struct total { size_t group; int64_t main, sums[COLS]; };
+
+NSX_ORDER(by_main, struct total, NSX_CMP(b->main, a->main), NSX_CMP(a->group, b->group))
+
+static void
+add_to_total(const struct grouping *x, size_t row, struct total *to)
+{
+	for (int c = 0; c < x->sums.n; c++) {
+		struct nsx_table_cell cell = nsx_table_get(x->t, row, x->sums.of[c].at);
+
+		if (!cell.has)
+			continue;
+		to->sums[c] = nsx_add_sat(to->sums[c], cell.v.i, NULL);
+		if (x->sums.of[c].at == x->main)
+			to->main = to->sums[c];
+	}
+}
+
+static struct total
+total_of(const struct grouping *x, size_t group)
+{
+	const struct nsx_device_group *g = &x->g->list.p[group];
+	struct total to = { .group = group };
+
+	for (size_t i = 0; i < g->n; i++)
+		for (uint32_t key = 0; key < x->first.n; key++) {
+			uint32_t row = row_at(x, key, x->g->devices.p[g->first + i]);
+
+			if (row != NSX_NONE)
+				add_to_total(x, row, &to);
+		}
+	return to;
+}
+
+/* Lines of groups, if there are several kinds of rows, the first by the main column, and one of all devices: groups
+ * along several axes have each device several times. False when out of memory. */
+static bool
+tell_totals(const struct grouping *x, const struct nsx_grouping *by, struct nsx_table *t)
+{
+	size_t n = x->first.n > 1 ? x->g->list.n : 0;
+	struct total *list = calloc(n + 1, sizeof *list), all = { .group = 0 };
+	struct nsx_buf of = { 0 };
+	bool good = list;
+
+	for (size_t i = 0; good && i < n; i++)
+		list[i] = total_of(x, i);
+	if (good)
+		nsx_sort(list, n, by_main);
+	for (size_t i = 0; good && i < n && i < TOLD; i++) {
+		const struct nsx_device_group *g = &x->g->list.p[list[i].group];
+
+		of.len = 0;
+		nsx_buf_c(&of, " of");
+		if (nsx_grouping_has_axes(by)) {
+			nsx_buf_c(&of, " axis ");
+			nsx_buf_str(&of, nsx_intern_str(&x->g->names, g->axis));
+		}
+		if (nsx_grouping_column(by)) {
+			nsx_buf_fmt(&of, " %s ", nsx_grouping_column(by));
+			nsx_buf_str(&of, nsx_intern_str(&x->g->names, g->name));
+		} else {
+			nsx_buf_c(&of, ", devices ");
+			nsx_ranges_put(x->g->devices.p + g->first, g->n, &of);
+		}
+		if (!of.failed)
+			x->def->total(t, nsx_buf_view(&of), list[i].sums);
+		good = !of.failed;
+	}
+	if (n > TOLD)
+		nsx_table_note(t, "... and %zu more groups", n - TOLD);
+	for (size_t row = 0; row < nsx_table_rows(x->t); row++)
+		add_to_total(x, row, &all);
+	if (good && nsx_table_rows(x->t))
+		x->def->total(t, NSX_STR(""), all.sums);
+	nsx_buf_free(&of);
+	free(list);
+	return good;
+}
+
+/* Of groups of one device each, percentiles and the maximum are that device's value, as the mean is. */
+static void
+spare_places(const struct grouping *x, const struct shape *s, struct nsx_table *t)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < x->rows.n; i++)
+		most = x->g->list.p[x->rows.p[i].group].n > most ? x->g->list.p[x->rows.p[i].group].n : most;
+	for (int i = 1; most == 1 && i < PLACES; i++)
+		nsx_table_spare(t, s->cols[s->main + i].name);
+}
+
 static struct nsx_table *
 make_table(struct grouping *x, const struct nsx_grouping *by, enum nsx_cell type, struct nsx_err *err)
 {
@@ -365,8 +474,12 @@ make_table(struct grouping *x, const struct nsx_grouping *by, enum nsx_cell type
 		put_main(x, &s, type, t);
 	}
 	nsx_buf_free(&text);
+	if (rc == NSX_OK && x->def->total && !tell_totals(x, by, t))
+		rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK) {
 		rank(x, &s, t);
+		head(t, s.n);
+		spare_places(x, &s, t);
 		return t;
 	}
 	nsx_table_free(t);

@@ -22,6 +22,9 @@ struct nsx_by_groups {
 	const char *main;    /* its mean, percentiles and maximum over devices, and the device with the largest */
 	const char *as[4];   /* names of the columns of its mean, p50, p99 and maximum */
 	bool        notes;   /* lines below the table remain: they are not about its rows */
+	/* Add a line below the table with the sums over all keys, in the order of `sums`: of a group, " of rack r1",
+	 * or of all devices, empty. NULL: there are none. */
+	void      (*total)(struct nsx_table *t, struct nsx_str of, const int64_t *sums);
 	bool        zeros;   /* a device that has no row for some keys has 0 of the main column there */
 };
 extern const struct nsx_by_groups nsx_groups_of_summary, nsx_groups_of_steps, nsx_groups_of_idle,

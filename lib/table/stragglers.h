@@ -24,6 +24,7 @@ enum nsx_stragglers_show {
 struct nsx_stragglers_options {
 	enum nsx_stragglers_show show;
 	const char *program;      /* only programs of this key, name or id; NULL: all */
+	const char *by;           /* the groups of devices that rows become, for advice; NULL: devices */
 	const char *require;      /* fail unless the stream has a record of this kind; NULL: none */
 };
 

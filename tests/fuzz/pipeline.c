@@ -176,7 +176,7 @@ table(const char *from, int number)
 		const struct nsx_summary_options opts = { .by = (enum nsx_summary_by)number, .cover = { 99, 100 } };
 		rc = nsx_summaries(in, &(struct nsx_summaries_of){ &opts, 1 }, &t, &diags, &err);
 	} else if ((number -= SUMMARIES) < SHOWS) {
-		const struct nsx_stragglers_options opts = { (enum nsx_stragglers_show)number, NULL, NULL };
+		const struct nsx_stragglers_options opts = { (enum nsx_stragglers_show)number, NULL, NULL, NULL };
 		rc = nsx_stragglers(in, &opts, &t, &diags, &err);
 	} else if ((number -= SHOWS) < FOLDS) {
 		const struct nsx_fold_options opts = { .by = (enum nsx_fold_by)number, .cover = { 99, 100 }, .names = (enum nsx_names)(number % 3), .exposed = number % 2 };

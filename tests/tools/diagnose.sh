@@ -73,7 +73,7 @@ equal 'the evidence gives the difference from the idle time of a step: 120 - 40'
 	'80 ns after waits of the host, which is blocking'
 equal 'the period of a step' "$(nsysx-diagnose -q --where --tsv "$T/job" | awk -F'\t' 'NR == 2 { print $4, $6, $7, $8, $9 }')" '3 1000 1000 1000 1'
 equal 'findings below --min are not listed' "$(findings job --min 6 | wc -l | tr -d ' ')" 5
-equal 'the verdict is that of nsysx-idle for the same window, after computation if that is more: 1755 of 3000' "$(nsysx-diagnose -q --table "$T/job" | sed -n 3,5p | tr '\n' ' ')" \
+equal 'the verdict is that of nsysx-idle for the same window, after computation if that is more: 1755 of 3000' "$(nsysx-diagnose -q --table "$T/job" | sed -n 4,6p | tr '\n' ' ')" \
 	'computation is the largest part of 3 steps, 58.5%; the largest loss: device 0 loses 16.0% of 3.000 us to idle time in which the host had not launched the next work; mostly host, 360 ns  '
 equal 'commands name the stream, and run' "$(nsysx-diagnose -q --tsv "$T/job" | awk -F'\t' 'NR > 1 { print $6 }' | sort -u | while read -r c; do
 	sh -c "$c" >/dev/null 2>&1 || echo "$c"
@@ -94,7 +94,7 @@ cp "$T/job" "$T/it's a job"
 equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 3
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "share'
 shows 'the screen reports that gains do not add up' 'each taken alone, for gains do not add up' nsysx-diagnose -q --table "$T/job"
-shows 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5%, forecast 0.0% computation is the largest part of 3 steps, 58.5%; the largest loss: device 0 loses 16.0% of ' nsysx-diagnose -q --table "$T/job"
+shows 'it begins with the first finding, of which nothing is forecast' 'none of the findings would shorten the step by itself: see nsysx-whatif --table for what would; first among them: cudaStreamSynchronize: blocking, 115 ns of a step, 11.5%, forecast 0.0% computation is the largest part of 3 steps, 58.5%; the largest loss: device 0 loses 16.0% of ' nsysx-diagnose -q --table "$T/job"
 shows 'every finding has an action' 'do first: do not wait for the GPU in every step' nsysx-diagnose -q --table "$T/job"
 shows '--top 3: the number of further findings' 'and 4 more: --top 0' nsysx-diagnose -q --table --min 0 "$T/job"
 shows 'sizes of collectives are unknown: not examined' 'not known: slow collectives: sizes of collectives are not in the export' nsysx-diagnose -q --table "$T/job"

@@ -193,6 +193,7 @@ ok 'without groups there is no row, which is reported' sh -c 'test "$(nsysx-summ
 ok 'several tables of one reading' sh -c 'nsysx-summary -q --by device,node,block:2 --tsv -o "$1/by-%.tsv" "$2" && nsysx-summary -q --by node --tsv "$2" | cmp - "$1/by-node.tsv" && test -s "$1/by-block:2.tsv"' sh "$T" "$T/devices"
 fails 'a block of no devices' 2 'block:0' nsysx-summary --by block:0 "$T/devices"
 fails 'a block of N devices' 2 'block:N' nsysx-steps --by block:N "$T/devices"
+equal 'to people ns are a time' "$(nsysx-idle -q --by node --table "$T/devices" | head -n 1 | tr -s ' ' '\n' | grep '^ns\|^time' | paste -sd' ' -)" 'time time_mean time_p50 time_p99 time_max'
 fails 'groups and gaps' 2 '--by node does not go with --verdict, --list' nsysx-idle --by node --list 3 "$T/devices"
 fails 'groups and single steps' 2 '--by does not go with --each' nsysx-steps --by node --each "$T/devices"
 fails 'groups and curves' 2 '--by does not go with --curve' nsysx-stragglers --by node --curve "$T/devices"

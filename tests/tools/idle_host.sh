@@ -49,27 +49,27 @@ equal 'shares are of all launch-starved time' "$(awk -F'\t' 'NR > 1 { s += $6 } 
 nsysx-idle -q --table --by host --lines "$T/s" | awk '/^ *[0-9]/ { print ($0 ~ / ~[0-9]/) == ($NF < 5) }' | sort -u >"$T/says"
 equal '~ is before times of fewer than 5 samples' "$(cat "$T/says")" 1
 
-# The diagnosis names what the host did most in a cause, and of that the line with most time of which 5 samples tell.
+# The diagnosis names what the host did most in a cause, and the line with most of its time, in any state, of which 5
+# samples tell: the first of nsysx-idle --lines=sum.
 nsysx-diagnose -q --tsv "$T/s" >"$T/diagnosis" 2>"$T/errors"
 for cause in host range; do
+	nsysx-idle -q --tsv --by host --lines=sum --cause $cause "$T/s" | awk -F'\t' '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$(at["line"]) != "" && $(at["samples"]) >= 5 {
+			line = $(at["line"]); sub(/.*\//, "", line); sub(/\]$/, "", line); split(line, part, "[")
+			print part[2] " (" part[1] "): " $(at["samples"]) " samples"
+			exit
+		}' >"$T/named"
 	awk -F'\t' -v cause="$cause" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$(at["cause"]) != cause || $(at["what"]) == "[profiler]" || $(at["state"]) == "unknown" { next }
-		{ of[$(at["state"]) "\t" $(at["what"])] += $(at["ns"]); rows++; row[rows] = $0 }
-		END {
-			for (k in of) if (of[k] > of[top] || top == "") top = k
-			for (i = 1; i <= rows; i++) {
-				split(row[i], f, "\t")
-				if (f[at["state"]] "\t" f[at["what"]] == top && f[at["samples"]] >= 5 && f[at["ns"]] > ns) {
-					ns = f[at["ns"]]; line = f[at["line"]]; samples = f[at["samples"]]
-				}
-			}
-			sub(/.*\//, "", line); sub(/\]$/, "", line); split(line, part, "[")
-			print part[2] " (" part[1] "): " samples " samples"
-		}' "$T/lines" >"$T/named"
-	awk -F'\t' -v cause="idle:$cause" '$0 ~ cause' "$T/diagnosis" |
-		sed 's/.*the host there: .* in \([^ ]* ([^)]*)\): .*, \([0-9]* samples\).*/\1: \2/' >"$T/says"
+		{ k = $(at["state"]) "\t" $(at["what"]); of[k] += $(at["ns"]); if (of[k] > of[top] || top == "") top = k }
+		END { for (k in of) if (of[k] > of[top]) top = k; split(top, f, "\t"); print f[1] == "off" ? "off the CPU" : f[1] == "os" ? f[2] : f[1] }' "$T/states" >"$T/state"
+	awk -F'\t' -v cause="idle:$cause" '$0 ~ cause' "$T/diagnosis" >"$T/finding"
+	sed 's/.*the host there: .* in \([^ ]* ([^)]*)\): .*, \([0-9]* samples\).*/\1: \2/' "$T/finding" >"$T/says"
 	same "idle:$cause names the line" "$T/named" "$T/says"
+	ok '... and what the host did' grep -q "the host there: $(cat "$T/state")" "$T/finding"
+	ok '... its time is in all states' test "$(grep -c 'in any state most in' "$T/finding")" = 1
 done
 
 nsysx-fold -q --by host --while idle "$T/s" >"$T/stacks"
@@ -160,9 +160,10 @@ late 6
 nsysx-diagnose -q --tsv "$T/s" >"$T/got"
 n=$(grep -c 'the host there: .*(train.py:[0-9]*)' "$T/got")
 line=$(awk -F'\t' '$2 == "idle:host" { print $5 }' "$T/got" | sed 's/.*(\(train.py:[0-9]*\)).*/\1/')
-equal 'where lines are known nobody is asked to annotate' "$(awk -F'\t' '$2 == "idle:host" { print ($8 ~ /annotate/), $6 }' "$T/got")" "0 nsysx-idle --by host --lines --cause host $T/s"
+equal 'where lines are known nobody is asked to annotate' "$(awk -F'\t' '$2 == "idle:host" { print ($8 ~ /annotate/), $6 }' "$T/got")" "0 nsysx-idle --by host --lines=sum --cause host $T/s"
 ok '... and the command has the line' sh -c '$1 | grep -q "$2"' sh "$(awk -F'\t' '$2 == "idle:host" { print $6 }' "$T/got")" "$line"
-equal '... and all the time' "$(nsysx-idle -q --tsv --by host --lines --cause host "$T/s" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { s += $c["ns"] } END { printf "%.0f", s }')" "$(awk -F'\t' '$2 == "idle:host" { print $3 }' "$T/got")"
+equal '... one device is not the largest part' "$(nsysx-diagnose -q --table "$T/s" | head -n 1 | grep -c 'largest part')" 0
+equal '... and all the time' "$(nsysx-idle -q --tsv --by host --lines=sum --cause host "$T/s" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { s += $c["ns"] } END { printf "%.0f", s }')" "$(awk -F'\t' '$2 == "idle:host" { print $3 }' "$T/got")"
 rm -rf "$T/few"
 make_job few --late-host 4 --seed 6
 nsysx-extract -q -a "$T/few/r0.sqlite" -o "$T/few/s"

@@ -78,6 +78,14 @@ echo text >text
 refused 'a file that is no report' 'not a profile that nsysx reads' text
 refused 'a report that is not there' 'nowhere: No such file' nowhere
 refused 'a folder without a report' 'want a report, or a folder of nsysx-record' logs
+equal '... is not said to have some' "$(nsysx-prepare -o none logs 2>&1 | grep -c 'give the reports')" 0
+mkdir 'its exports' lots
+: >'its exports/r1.sqlite' && : >'its exports/r0.sqlite'
+: >'its exports/r0.nsys-rep'
+for n in 1 2 3 4 5; do : >lots/r$n.nsys-rep; done
+refused 'a folder of exports: the error has their names' "in it; give the reports that are in it: 'its exports/r0.sqlite' 'its exports/r1.sqlite'\$" 'its exports/'
+refused '... of many reports: a pattern' 'give the reports that are in it: lots/\*.nsys-rep$' lots
+rm -r 'its exports' lots
 refused 'a dump that is not there' 'nodump: want a folder' -x nodump two/r0.sqlite
 head -c 3000 0.nsysx >cut.nsysx
 refused 'a stream that is cut short' 'cut.nsysx' cut.nsysx

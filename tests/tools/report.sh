@@ -81,6 +81,15 @@ ok 'the verdict equals that of nsysx-idle' sh -c "grep '^<p class=\"verdict\">' 
 mkdir -p split
 printf '**Compute bound.**\n\nlooked at: steps  \nnot sure: how much computes: 3 operations  \n' >split/summary.md
 equal 'what is uncertain is on the page, never folded away' "$(awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/summary.md | grep -c '^<p class="note unsure">Not sure: how much computes: 3 operations\.')" 1
+printf '**none of the findings would shorten the step by itself: see nsysx-whatif --table for what would; first among them: exposed-communication, 6.000 us of a step, 6.2%%, forecast 0.0%%**\n\n**Compute bound.**\n' >split/summary.md
+printf 'finding\tgain\nexposed-communication\t6000\n' >split/findings.tsv
+equal 'where nothing is forecast of all findings the first line says it' "$(awk -F'\t' -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/summary.md split/findings.tsv | sed -n 's,^<p class="first">\(.*\)</p>,\1,p')" \
+	'None of the findings would shorten the step by itself: see nsysx-whatif --table for what would; first among them: exposed communication, 6.000 us of a step, 6.2%, forecast 0.0%.'
+# The class of a step, and all that is said of it, stand beside its length.
+printf 'step: 2.000 us mean, 1.500 us p50, 3.000 us p99 (the largest), from start to start, of 28 on 2 devices; class a\\_\\*: mixed, 2 kinds of it take turns, p50 1.000 us, 3.000 us; of the time of all steps 48.3%% is of a\\_\\*: decode\n' >split/summary.md
+printf 'part\tcause\tcount\tmean\tshare\tp50\tp99\nstep\t\t28\t2000\t1\t1500\t3000\n' >split/where.tsv
+equal 'the step is told with its class and the kinds that take turns' "$(awk -F'\t' -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/summary.md split/where.tsv | sed -n 's,^<div><dt>\(a step [^<]*\)<.*,\1,p')" \
+	'a step from start to start, mean of 28 steps on 2 devices: class a_*: mixed, 2 kinds of it take turns, p50 1.000 us, 3.000 us; of the time of all steps 48.3% is of a_*: decode'
 printf 'the step is set by device 3 (98%% of the critical path): 88%% compute; see `nsysx-whatif --critical x`\n' >split/summary.md
 equal 'what sets the step is said, with its command' "$(awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/summary.md | grep '^<p>')" \
 	'<p>The step is set by device 3 (98% of the critical path): 88% compute. <code>nsysx-whatif --critical x</code></p>'
@@ -551,7 +560,7 @@ nsysx-view job.nsysx >"$T/text.nsysx"
 nsysx-report -q -o of-text text.nsysx
 same '... of one in text as well' of-stream/tables/where.tsv of-text/tables/where.tsv
 cp s/r0.sqlite s/r0.nsysx
-fails 'a file of that name that is no stream' 1 's/r0.nsysx: an SQLite file: nsysx-extract reads those' nsysx-report -o of-none s/r0.nsysx
+fails 'a file of that name that is no stream' 1 's/r0.nsysx: an SQLite file: nsysx-prepare makes a stream of such an export' nsysx-report -o of-none s/r0.nsysx
 # A server's steps are of several classes, of which those of both take the most time here.
 "$SYNTH" -q -o v --torch=vllm --steps 40
 nsysx-report -q -o v.report v/r0.sqlite v/r1.sqlite
@@ -562,6 +571,7 @@ equal '... the median and the slowest are of the periods of the first screen' \
 	"$(awk -F'\t' 'NR > 1 { p[$1] = $11 } END { print p["median"], p["slowest"] }' v.report/tables/lanes.tsv)" \
 	"$(awk -F'\t' '$1 == "step" && $10 == "execute_context_*: mixed" { print $7, $8 }' v.report/tables/where.tsv)"
 equal '... as are those of the plots' "$(sort -n v.report/plots/percentiles.dat | awk '{ p[NR] = $1 } END { print NR, p[NR] }')" "$(awk -F'\t' '$1 == "step" { print $4, $8 }' v.report/tables/where.tsv)"
+equal '... in the words of nsysx-diagnose' "$(sed -n 's|^<div><dt>a step from start to start, mean of .* devices: \(class .*\)</dt>.*|\1|p' v.report/index.html)" "$(sed -n '/^step: /s/\\//g; s/^step: .*; \(class \)/\1/p' v.report/summary.md)"
 # Its phases: steps as the server plans them; of training the passes, which the generator knows by operation.
 equal 'a server has a table of phases' "$(awk -F'\t' 'NR > 1 { n += $4; s = s " " $1 } END { print n s }' v.report/tables/step-phase.tsv)" '80 mixed decode prefill'
 shows v.report '<h3 id="phases">By phase</h3>' steps '... on the page'

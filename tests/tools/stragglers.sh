@@ -283,6 +283,24 @@ END
 		nsysx-stragglers -q --tsv --waits -o "$T/many.tsv" "$T/many.nsysx"
 		nsysx-stragglers -q --table --top 2 --waits -o "$T/many.txt" "$T/many.nsysx"
 		equal "sums of $devices devices over kinds" "$(python3 "$T/totals.py" "$T/many.tsv" "$T/many.txt")" "True $((devices < 16 ? devices : 16)) True True True"
+		# Groups have such lines, too: their sums in order of what others waited for them, and the same of all.
+		nsysx-stragglers -q --tsv --waits --by block:2 -o "$T/many.tsv" "$T/many.nsysx"
+		nsysx-stragglers -q --table --top 2 --waits --by block:2 "$T/many.nsysx" | grep '^\[all\]' >"$T/groups.txt"
+		awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+			{ b = $c["block"]; n[b] += $c["count"]; l[b] += $c["last"]; w[b] += $c["caused"] }
+			END { for (b in n) printf "%.0f [all] of block %s: %d records, last %d time%s\n", w[b], b, n[b], l[b], l[b] == 1 ? "" : "s" }' "$T/many.tsv" |
+			sort -k 1,1nr | cut -d ' ' -f 2- >"$T/want"
+		sed '$d; s/, waited [^,]*,/,/; s/, others waited .* for its devices$//' "$T/groups.txt" >"$T/got"
+		same "sums of blocks of $devices devices over kinds" "$T/want" "$T/got"
+		equal '... and of all of them' "$(sed -n '$p' "$T/groups.txt")" "$(grep '^\[all\]: ' "$T/many.txt")"
+		if script -qec true /dev/null </dev/null >"$T/typed" 2>&1; then
+			for block in 1 2; do
+				script -qec "stty cols 300; nsysx-stragglers -q --waits --by block:$block '$T/many.nsysx'" /dev/null </dev/null | grep -c caused_p50
+			done | tr '\n' ' ' >"$T/got"
+			equal 'a terminal has percentiles, but not of groups of one device' "$(cat "$T/got")" '0 1 '
+		else
+			skip 'a terminal has percentiles, but not of groups of one device' 'no terminal can be made here'
+		fi
 		rm -r "$T/many"
 	done
 	"$SYNTH" --processes 1 --devices 4 -o "$T/one"
@@ -347,6 +365,12 @@ printf '#nsysx\t2\n#op\tdevice:i\tcomm:i\tstart:i\tdur:i\tname:s\nop\t0\t1\t5\t9
 for option in --waits --waits=pairs; do
 	says "$option of kernels that communicate: a warning with what would tell" 'nsys export --include-blobs=true' nsysx-stragglers $option "$T/torch"
 done
+printf '#nsysx\t2\n#device\tdevice:i\ndevice\t0\ndevice\t1\n#op\tdevice:i\tcomm:i\tstart:i\tdur:i\tname:s\nop\t0\t1\t5\t9\tncclKernel\nop\t1\t1\t5\t9\tncclKernel\n#end\trecords:i\nend\t4\n' >"$T/torch2"
+for by in node rack block:2; do
+	says "... and what tells without, of several devices: $by" "who is late is told by nsysx-idle --steps --by $by" nsysx-stragglers --waits --by $by "$T/torch2"
+	ok '... which is an option of it' nsysx-idle -q --steps --by $by "$T/torch2"
+done
+equal '... of one, or of instructions, by none' "$(for of in '' '--by instruction'; do nsysx-stragglers --waits $of "$T/torch2" 2>&1; nsysx-stragglers --waits --by node "$T/torch" 2>&1; done | grep -c -e '--steps (' -e 'blobs=true)$' -e 'blobs=true) (')|$(nsysx-stragglers --waits --by instruction "$T/torch2" 2>&1 | grep -c -e '--by')" '4|0'
 for option in --table --curve; do
 	says "$option of them: the same" 'nsysx-collectives --instances --sort skew' nsysx-stragglers $option "$T/torch"
 done

@@ -40,9 +40,9 @@ bytes 'binary of version 1' ': stream version 1, this nsysx reads 2: extract aga
 bytes 'a newer binary version' ': stream version 3, this nsysx reads 2' '\012\011\012\005nsysx\020\003'
 bytes 'a binary version of two bytes' ': stream version 300, this nsysx reads 2' '\012\012\012\005nsysx\020\254\002'
 printf 'SQLite format 3\000and so on' >"$T/in"
-fails 'an SQLite file' 1 "$T/in: an SQLite file: nsysx-extract reads those" nsysx-view "$T/in"
+fails 'an SQLite file' 1 "$T/in: an SQLite file: nsysx-prepare makes a stream of such an export" nsysx-view "$T/in"
 zstd -q "$T/in" -o "$T/in.zst"
-fails 'a compressed SQLite file' 1 "$T/in.zst: an SQLite file: nsysx-extract reads those" nsysx-view "$T/in.zst"
+fails 'a compressed SQLite file' 1 "$T/in.zst: an SQLite file: nsysx-prepare makes a stream of such an export" nsysx-view "$T/in.zst"
 fails 'a folder' 1 "nsysx-view: $T: Is a directory" nsysx-view "$T"
 fails 'a file that is not there' 1 "nsysx-view: $T/none: No such file or directory" nsysx-view "$T/none"
 

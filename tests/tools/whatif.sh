@@ -71,6 +71,9 @@ equal '... the mean of both steps' "$(shows --critical "$T/waits" | cut -d ' ' -
 gap 6000 0.1 2
 api 2000 0.03333333333333333 2
 host 2000 0.03333333333333333 2'
+for what in mean part device op; do
+	equal "... to people ns are a time, by $what" "$(nsysx-whatif -q --table --critical=$what "$T/waits" | head -n 1 | tr -s ' ' '\n' | grep -x 'ns\|time')" time
+done
 alike '... which is what it shows by default' "$(shows --critical "$T/waits")" "$(shows --critical=mean "$T/waits")"
 equal '... by edge, in order of time' "$(shows --critical --each "$T/waits" | cut -d ' ' -f 3-8 | head -n 4)" '6000 50000 dur compute 0 
 56000 2000 sync api  1

@@ -140,6 +140,24 @@ extremes(void)
 	nsx_table_free(t);
 }
 
+/* A column that repeats another is not on a terminal, however wide; it is where nothing must fit. */
+static void
+spare(void)
+{
+	static const struct nsx_table_col two[] = { { "mean", NSX_CELL_INT }, { "max", NSX_CELL_INT } };
+	struct nsx_table *t = nsx_table_new(two, 2);
+
+	nsx_table_row(t);
+	nsx_table_int(t, 0, 5);
+	nsx_table_int(t, 1, 6);
+	nsx_table_spare(t, "max");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .width = 80 }, -1),
+	       "mean\n   5\n... and 1 more column: --wide\n", "a terminal has no spare columns");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .width = 0 }, -1), "mean  max\n   5    6\n",
+	       "all columns have them");
+	nsx_table_free(t);
+}
+
 /* What is rounded to the next digit or unit has four digits; a moment has all; what is more than nothing is not 0.000%. */
 static void
 rounded(void)
@@ -497,6 +515,7 @@ main(void)
 	exact();
 	aligned();
 	extremes();
+	spare();
 	rounded();
 	sentences();
 	notes();

@@ -10,7 +10,7 @@ FILENAME ~ /summary.md$/ {
 	sub(/ +$/, "", line)
 	if (line ~ /^nothing is steady/)
 		unsteady = 1
-	if (line ~ /^look first at / || line ~ /^nothing is steady/)
+	if (line ~ /^look first at / || line ~ /^none of the findings / || line ~ /^nothing is steady/)
 		look = line
 	else if (line == "")
 		parts += verdict != ""
@@ -27,12 +27,11 @@ FILENAME ~ /summary.md$/ {
 		sub(/`$/, "", path_command)
 	}
 	if (line ~ /^step: /) {
-		class_line = line
 		if (match(line, / of [0-9]+ on [0-9]+ devices?;/))
 			counted = substr(line, RSTART + 4, RLENGTH - 5)
 		sub(/ on /, " steps on ", counted)
 		largest = line ~ / p99 \(the largest\)/ ? " (the largest)" : ""
-		sub(/.*; /, "", class_line)
+		class_line = substr(line, index(line, "; class ") + 2)
 	}
 	next
 }

@@ -65,6 +65,7 @@ struct nsx_finding {
 	struct wi_gain        forecast;  /* of the change */
 	bool                  forecasts; /* there is one */
 	bool                  ranges;    /* and it is a range, for something is not known (nsysx-whatif(1), Ranges) */
+	bool                  nothing;   /* it is of less than 0.1 % of a step, whatever is not known */
 	bool                  more;      /* the change removes more than it, whatever its kind has */
 	uint32_t              change;    /* of nsysx-whatif; NSX_NONE: none is a forecast of it */
 	uint32_t              evidence, command, subject;

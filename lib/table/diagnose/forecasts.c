@@ -24,6 +24,8 @@ static const double little = 1;
 static const double half = 0.5;
 /* The share of the period that the ends of a range are apart from which on it tells nothing. */
 static const double narrow = 0.05;
+/* What is forecast is nothing below this share of a step. */
+static const double least = 0.001;
 
 /* ---- which steps */
 
@@ -333,6 +335,7 @@ set_forecast(const struct nsx_look_forecasts *f, struct nsx_finding *x, const st
 	x->forecasts = named && !gain->none && gain->high >= -narrow * f->gains.period
 	               && (gain->single || gain->high < x->gain
 	                   || gain->high - gain->low <= narrow * f->gains.period);
+	x->nothing = x->forecasts && gain->high < least * f->gains.period;
 }
 
 /* All changes are tried at once, and whether anything can be forecast with them. */

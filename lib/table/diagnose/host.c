@@ -10,12 +10,34 @@
 #define HALF 0.5
 #define TOLD 0.1
 
-struct key { uint32_t device, cause, state, what, line; };   /* what, line: in texts */
+/* what, line: in texts. Each line has a row for each state, and one with the sum of them (SUM): a sample in which the
+ * state changes counts once there. */
+enum { SUM = NSX_DOING_STATES };
+struct key { uint32_t device, cause, state, what, line; };
 struct did { struct key key; int64_t ns, samples; };
 
 static const struct nsx_sum_def rows = { .size = sizeof(struct did), .key = sizeof(struct key) };
 
 /* ---- reading */
+
+static bool
+add(struct nsx_look_host *h, const struct key *key, const struct nsx_doing_piece *p)
+{
+	uint32_t at = nsx_sums_number(&h->did, key), *seen;
+
+	if (at == NSX_NONE)
+		return false;
+	struct did *d = nsx_sums_at(&h->did, at);
+	d->ns += p->end - p->start;
+	if (p->sample == NSX_ABSENT)
+		return true;
+	seen = nsx_map_at(&h->counted, (struct nsx_key){ at, (uint64_t)p->sample });
+	if (!seen)
+		return false;
+	d->samples += *seen == NSX_NONE;
+	*seen = 0;
+	return true;
+}
 
 static int
 piece(void *state, const struct nsx_doing_piece *p)
@@ -23,21 +45,11 @@ piece(void *state, const struct nsx_doing_piece *p)
 	struct nsx_look_host *h = state;
 	struct key key = { p->device, p->cause, p->state, nsx_intern(&h->texts, nsx_doing_text(&h->doing, p->what)),
 	                   nsx_intern(&h->texts, nsx_doing_line(nsx_doing_frames(&h->doing, p->stack), false)) };
-	uint32_t at = key.what == NSX_NONE || key.line == NSX_NONE ? (uint32_t)NSX_NONE
-	    : nsx_sums_number(&h->did, &key), *seen;
+	bool good = key.what != NSX_NONE && key.line != NSX_NONE && add(h, &key, p);
 
-	if (at == NSX_NONE)
-		return nsx_err_nomem(h->doing.err, NULL);
-	struct did *d = nsx_sums_at(&h->did, at);
-	d->ns += p->end - p->start;
-	if (p->sample == NSX_ABSENT)
-		return NSX_OK;
-	seen = nsx_map_at(&h->counted, (struct nsx_key){ at, (uint64_t)p->sample });
-	if (!seen)
-		return nsx_err_nomem(h->doing.err, NULL);
-	d->samples += *seen == NSX_NONE;
-	*seen = 0;
-	return NSX_OK;
+	if (good && key.line)
+		good = add(h, &(struct key){ key.device, key.cause, SUM, 0, key.line }, p);
+	return good ? NSX_OK : nsx_err_nomem(h->doing.err, NULL);
 }
 
 static int
@@ -125,9 +137,9 @@ nsx_look_passed(void *state, uint32_t device, int64_t start)
 
 /* ---- telling */
 
-/* A device's time of a cause: all, the state and what with most of it, and of these the line with most that is known;
- * lines: of any state one is known. */
-struct most { int64_t ns, profiler, of_state; const struct did *state, *line; bool lines, failed; };
+/* A device's time of a cause: all, the state and what with most of it, and the line with most of it among those of
+ * which enough samples tell; in_state: what that line has of it in that state. */
+struct most { int64_t ns, profiler, of_state, in_state; const struct did *state, *line; bool failed; };
 
 static const struct did *
 did_at(const struct nsx_look_host *h, size_t i)
@@ -162,8 +174,12 @@ most_of(const struct nsx_look_host *h, const struct nsx_look_device *device, enu
 
 		if (!is_of(h, d, device, cause))
 			continue;
+		if (d->key.state == SUM) {
+			if (d->samples >= NSX_DOING_ENOUGH && (!m.line || d->ns > m.line->ns))
+				m.line = d;
+			continue;
+		}
 		m.ns += d->ns;
-		m.lines |= d->key.line && d->samples >= NSX_DOING_ENOUGH;
 		m.profiler += is_profiler(h, d) ? d->ns : 0;
 		if (is_profiler(h, d) || d->key.state == NSX_DOING_UNKNOWN)
 			continue;
@@ -179,12 +195,12 @@ most_of(const struct nsx_look_host *h, const struct nsx_look_device *device, enu
 			m.state = d;
 		}
 	}
-	for (size_t i = 0; m.state && i < nsx_sums_count(&h->did); i++) {
+	for (size_t i = 0; m.state && m.line && i < nsx_sums_count(&h->did); i++) {
 		const struct did *d = did_at(h, i);
 
 		if (is_of(h, d, device, cause) && d->key.state == m.state->key.state && d->key.what == m.state->key.what
-		    && d->key.line && d->samples >= NSX_DOING_ENOUGH && (!m.line || d->ns > m.line->ns))
-			m.line = d;
+		    && d->key.line == m.line->key.line)
+			m.in_state += d->ns;
 	}
 	free(sums.p);
 	nsx_map_free(&of);
@@ -261,9 +277,35 @@ action_of(enum nsx_doing_state state, struct nsx_str what)
 static const char *
 lines_action(const struct most *m, enum nsx_cause cause)
 {
-	return m->lines && cause == NSX_CAUSE_HOST
+	return m->line && cause == NSX_CAUSE_HOST
 	    ? "begin with the lines of Python that take most, and move what they do to another thread or process, or "
 	      "behind the launch of the next work" : NULL;
+}
+
+/* What the host did most, and the line of Python with most of the time, which is in any state. */
+static void
+put_did(struct nsx_look_at *a, const struct nsx_look_device *device, const struct most *m)
+{
+	const struct nsx_look_host *h = &a->host;
+	double each = a->stepped && device->periods ? (double)device->periods : 1;
+	const char *unit = a->stepped ? " a step" : "";
+	bool state = m->state && (double)m->of_state >= TOLD * (double)m->ns;
+	bool one = m->line && m->in_state == m->line->ns;
+
+	if (!state && !m->line)
+		return;
+	nsx_buf_c(&a->text, "; the host there: ");
+	if (state)
+		put_state(&a->text, (enum nsx_doing_state)m->state->key.state,
+		          nsx_intern_str(&h->texts, m->state->key.what));
+	if (state && !one)
+		nsx_buf_fmt(&a->text, ": %s%s", NSX_NS((double)m->of_state / each), unit);
+	if (!m->line)
+		return;
+	nsx_buf_c(&a->text, !state ? "most in " : one ? " in " : "; in any state most in ");
+	put_line(&a->text, nsx_intern_str(&h->texts, m->line->key.line));
+	nsx_buf_fmt(&a->text, ": %s%s, %" PRId64 " samples", NSX_NS((double)m->line->ns / each), unit,
+	            m->line->samples);
 }
 
 const char *
@@ -271,33 +313,17 @@ nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, e
 {
 	const struct nsx_look_host *h = &a->host;
 	struct most m = h->known ? most_of(h, device, cause) : (struct most){ .ns = 0 };
-	struct nsx_str what = { "", 0 };
 
-	*lines = m.lines;
+	*lines = m.line;
 	a->text.failed |= m.failed;   /* is told where the text is used */
 	if (!m.ns)
 		return NULL;
-	if (m.state && (double)m.of_state >= TOLD * (double)m.ns) {
-		const struct did *d = m.line ? m.line : m.state;
-		int64_t ns = m.line ? m.line->ns : m.of_state;
-
-		what = nsx_intern_str(&h->texts, m.state->key.what);
-		nsx_buf_c(&a->text, "; the host there: ");
-		put_state(&a->text, (enum nsx_doing_state)m.state->key.state, what);
-		if (m.line) {
-			nsx_buf_c(&a->text, " in ");
-			put_line(&a->text, nsx_intern_str(&h->texts, d->key.line));
-		}
-		nsx_buf_fmt(&a->text, ": %s%s",
-		            NSX_NS((double)ns / (double)(a->stepped && device->periods ? device->periods : 1)),
-		            a->stepped ? " a step" : "");
-		if (m.line)
-			nsx_buf_fmt(&a->text, ", %" PRId64 " samples", m.line->samples);
-	}
+	put_did(a, device, &m);
 	if ((double)m.profiler >= TOLD * (double)m.ns)
 		nsx_buf_fmt(&a->text,
 			    "; %.0f%% of it is Python sampling, which the recording costs and not the program",
 			    100 * (double)m.profiler / (double)m.ns);
 	return m.state && (double)m.of_state >= HALF * (double)(m.ns - m.profiler)
-	    ? action_of((enum nsx_doing_state)m.state->key.state, what) : lines_action(&m, cause);
+	    ? action_of((enum nsx_doing_state)m.state->key.state, nsx_intern_str(&h->texts, m.state->key.what))
+	    : lines_action(&m, cause);
 }

@@ -191,14 +191,16 @@ see(struct nsx_look_at *a)
 }
 
 /* What it counts with: what is forecast, of a range around it as much as is lost, or the most that is possible. A range
- * alone ranks nothing: it may be wide for reasons that are not the finding's. Of what many changes would give, one
- * counts. */
+ * alone ranks nothing, unless it ends at nothing: it may be wide for reasons that are not the finding's. Of what many
+ * changes would give, one counts. */
 static double
 worth(const struct nsx_finding *f)
 {
 	double forecast = f->gain;
 
-	if (f->forecasts && f->forecast.single && !f->ranges)
+	if (f->nothing)
+		forecast = 0;
+	else if (f->forecasts && f->forecast.single && !f->ranges)
 		forecast = nsx_look_is_own(f) ? f->forecast.saved : fmin(f->forecast.saved, f->gain);
 	else if (f->forecasts && f->forecast.single)
 		forecast = fmin(nsx_look_is_own(f) ? fmax(f->gain, f->forecast.low) : f->gain, f->forecast.high);

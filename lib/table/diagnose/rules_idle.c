@@ -109,7 +109,7 @@ lines_command(struct nsx_look_at *a, enum nsx_cause cause)
 {
 	struct nsx_buf tool = { .len = 0 };
 
-	nsx_buf_fmt(&tool, "nsysx-idle --by host --lines --cause %s", nsx_cause_name(cause));
+	nsx_buf_fmt(&tool, "nsysx-idle --by host --lines=sum --cause %s", nsx_cause_name(cause));
 	return nsx_look_over_text(a, &tool);
 }
 
@@ -164,7 +164,7 @@ judge_idle(struct nsx_look_at *a)
 		const char *action = nsx_look_advise(a, (enum nsx_cause)c, "all"),
 		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c, &lines),
 		    *lacks = no_calls_action(a, (enum nsx_cause)c);
-		if (!a->subject.len)
+		if (!a->subject.len && a->devices.n > 1)
 			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
 

@@ -88,14 +88,16 @@ put_first(struct nsx_screen *s)
 	struct nsx_str subject = nsx_look_str(a, f->subject);
 	bool one = subject.len && nsx_look_is_one(f);
 
-	nsx_look_say(a, "look first at ");
+	/* What comes first has most of what is forecast. */
+	nsx_look_say(a, f->nothing ? "none of the findings would shorten the step by itself: see nsysx-whatif "
+	             "--table for what would; first among them: " : "look first at ");
 	if (one) {
 		nsx_buf_str(&a->text, subject);
 		nsx_buf_c(&a->text, ": ");
 	}
 	nsx_look_put_name(f, &a->text);
-	nsx_buf_fmt(&a->text, ", %s%s of a %s, %.1f%%", f->forecasts && f->forecast.single
-	            && f->forecast.high > f->gain ? "" : "up to ",
+	nsx_buf_fmt(&a->text, ", %s%s of a %s, %.1f%%", f->nothing || (f->forecasts && f->forecast.single
+	            && f->forecast.high > f->gain) ? "" : "up to ",
 	            NSX_NS(f->gain), a->stepped ? "step" : "device's time", 100 * f->gain / a->period);
 	nsx_look_put_forecast(a, f, ", forecast ", &a->text);
 	if (subject.len && !one) {

@@ -16,6 +16,7 @@
 #include "job/clock_error.h"
 #include "job/comm/reading.h"
 #include "job/remedy.h"
+#include "table/by_groups.h"
 #include "table/sums.h"
 
 /* The times of a device in collectives of a kind, or those with one other device. inst: 1 + that of the catalogue where
@@ -262,11 +263,20 @@ add_row(struct row *to, const struct row *r)
 NSX_ORDER(by_caused, struct row, NSX_CMP(b->caused, a->caused), NSX_CMP(a->key.device, b->key.device))
 
 static void
-tell_total(struct nsx_table *t, const char *whose, const struct row *r)
+tell_total(struct nsx_table *t, const char *whose, const struct row *r, bool group)
 {
-	nsx_table_note(t, "[all]%s: %" PRId64 " record%s, waited %s, last %" PRId64 " time%s, the others waited %s for "
-	               "it", whose, r->count, r->count == 1 ? "" : "s", nsx_ns_text((double)r->wait).s, r->last,
-	               r->last == 1 ? "" : "s", nsx_ns_text((double)r->caused).s);
+	nsx_table_note(t, "[all]%s: %" PRId64 " record%s, waited %s, last %" PRId64 " time%s, %s waited %s for %s",
+	               whose, r->count, r->count == 1 ? "" : "s", nsx_ns_text((double)r->wait).s, r->last,
+	               r->last == 1 ? "" : "s", group ? "others" : "the others", nsx_ns_text((double)r->caused).s,
+	               group ? "its devices" : "it");
+}
+
+/* Each instance has one device that is the last. */
+static void
+tell_all(struct nsx_table *t, const struct row *all)
+{
+	nsx_table_note(t, "[all]: %" PRId64 " records of %" PRId64 " instance%s, waited %s", all->count, all->last,
+	               all->last == 1 ? "" : "s", nsx_ns_text((double)all->wait).s);
 }
 
 /* The sums over all kinds of collectives, of each device if there are several kinds, and of all devices. NSX_OK or
@@ -301,16 +311,50 @@ tell_totals(struct waits *f, struct nsx_table *t)
 			continue;
 		}
 		snprintf(whose, sizeof whose, " of device %" PRId64, list[i].key.device);
-		tell_total(t, whose, &list[i]);
+		tell_total(t, whose, &list[i], false);
 	}
 	if (rest.count)
 		nsx_table_note(t, "[all] of %zu further device%s: %" PRId64 " records, waited %s", devices - TOLD,
 		               devices - TOLD == 1 ? "" : "s", rest.count, nsx_ns_text((double)rest.wait).s);
 	if (all.count)
-		nsx_table_note(t, "[all]: %" PRId64 " records of %" PRId64 " instance%s, waited %s", all.count,
-		               all.last, all.last == 1 ? "" : "s", nsx_ns_text((double)all.wait).s);
+		tell_all(t, &all);
 	nsx_sums_free(&sums);
 	return NSX_OK;
+}
+
+/* The same of groups of devices, in which devices wait for each other, too. */
+static void
+tell_group(struct nsx_table *t, struct nsx_str of, const int64_t *sums)
+{
+	struct row r = { .count = sums[0], .wait = (nsx_u128)sums[1], .last = sums[2], .caused = (nsx_u128)sums[3] };
+	struct nsx_buf whose = { 0 };
+
+	nsx_buf_str(&whose, of);
+	nsx_buf_char(&whose, '\0');
+	if (!of.len)
+		tell_all(t, &r);
+	else if (!whose.failed)
+		tell_total(t, whose.ptr, &r, true);
+	nsx_buf_free(&whose);
+}
+
+const struct nsx_by_groups nsx_groups_of_waits = {
+	.keys = "collective", .sums = "count wait last caused", .main = "caused",
+	.as = { "caused_mean", "caused_p50", "caused_p99", "caused_max" }, .zeros = true, .total = tell_group
+};
+
+/* Idle time tells who is late, of the same groups; instructions have none. */
+static void
+add_unknown(const struct waits *f, struct nsx_diags *diags)
+{
+	const struct nsx_catalogue *cat = &f->reading.comm->cat;
+	const char *by = f->options->show == NSX_STRAGGLERS_INSTRUCTIONS ? NULL : f->options->by;
+
+	nsx_diag_add(diags, NSX_WARNING, "", f->alone,
+	             "operations communicate, but those of other devices that belong to them are not known: %s%s%s%s",
+	             nsx_remedy(cat, NSX_LACK_MEMBERS),
+	             cat->ndevices > 1 ? "; without them, who is late is told by nsysx-idle --steps" : "",
+	             cat->ndevices > 1 && by ? " --by " : "", cat->ndevices > 1 && by ? by : "");
 }
 
 static void
@@ -319,9 +363,7 @@ add_diags(const struct waits *f, struct nsx_diags *diags)
 	if (!f->instances && !f->alone)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication between devices: nothing waits");
 	else if (!f->instances)
-		nsx_diag_add(diags, NSX_WARNING, "", f->alone,
-		             "operations communicate, but those of other devices that belong to them are not known: "
-		             "%s", nsx_remedy(&f->reading.comm->cat, NSX_LACK_MEMBERS));
+		add_unknown(f, diags);
 	else if (!nsx_sums_count(&f->devices) && !nsx_sums_count(&f->pairs))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no collective has two devices of the stream on one clock: no waits");

@@ -38,9 +38,11 @@ static const struct nsx_sum_col device_cols[] = {
 #undef SHARE
 #undef CLASS
 static const struct nsx_sum_def part_def = { .size = sizeof(struct row), .key = 4 * sizeof(int64_t), .cols = part_cols,
-	.ncols = 6, .order = "class step device -ns part", .rank = "step device class part share ns" };
+	.ncols = 6, .order = "class step device -ns part", .rank = "step device class part share ns",
+	.heads = { { "ns", "time" } } };
 static const struct nsx_sum_def device_def = { .size = sizeof(struct row), .key = 4 * sizeof(int64_t),
-	.cols = device_cols, .ncols = 6, .order = "class step device -ns on", .rank = "step device class on share ns" };
+	.cols = device_cols, .ncols = 6, .order = "class step device -ns on", .rank = "step device class on share ns",
+	.heads = { { "ns", "time" } } };
 
 static void
 note_parts(struct nsx_table *t, bool unseen)
@@ -111,7 +113,8 @@ static const struct nsx_sum_col mean_cols[] = {
 	{ "all_period", NSX_CELL_MEAN_NS, NSX_SUM_REAL, offsetof(struct mean_row, all_period), 0, NULL }
 };
 static const struct nsx_sum_def mean_def = { .size = sizeof(struct mean_row), .key = sizeof(int64_t), .cols = mean_cols,
-	.ncols = 6, .order = "-ns part", .rank = "part ns share steps" };
+	.ncols = 6, .order = "-ns part", .rank = "part ns share steps",
+	.heads = { { "ns", "time" } } };
 
 static bool
 add_mean(void *state, const struct wi_hop *h)
@@ -170,7 +173,8 @@ static const struct nsx_sum_col op_cols[] = {
 };
 #undef INT
 static const struct nsx_sum_def op_def = { .size = sizeof(struct op_row), .key = 2 * sizeof(uint32_t), .cols = op_cols,
-	.ncols = 6, .order = "-ns name device", .rank = "name device share gain ns count" };
+	.ncols = 6, .order = "-ns name device", .rank = "name device share gain ns count",
+	.heads = { { "ns", "time" } } };
 
 /* What a step saves if the operations of these rows, which are sorted, take no time; absent where there are no
  * forecasts. */
