@@ -425,7 +425,7 @@ tell_totals(const struct grouping *x, const struct nsx_grouping *by, struct nsx_
 		good = !of.failed;
 	}
 	if (n > TOLD)
-		nsx_table_note(t, "... and %zu more groups", n - TOLD);
+		nsx_table_note(t, "... and %zu more group%s", n - TOLD, n - TOLD == 1 ? "" : "s");
 	for (size_t row = 0; row < nsx_table_rows(x->t); row++)
 		add_to_total(x, row, &all);
 	if (good && nsx_table_rows(x->t))

@@ -370,6 +370,7 @@ for by in node rack block:2; do
 	says "... and what tells without, of several devices: $by" "who is late is told by nsysx-idle --steps --by $by" nsysx-stragglers --waits --by $by "$T/torch2"
 	ok '... which is an option of it' nsysx-idle -q --steps --by $by "$T/torch2"
 done
+equal '... by axes that they would tell it names none' "$(nsysx-stragglers --waits --by axis "$T/torch2" 2>&1 | grep -c 'nsysx-idle --steps --by')" 0
 equal '... of one, or of instructions, by none' "$(for of in '' '--by instruction'; do nsysx-stragglers --waits $of "$T/torch2" 2>&1; nsysx-stragglers --waits --by node "$T/torch" 2>&1; done | grep -c -e '--steps (' -e 'blobs=true)$' -e 'blobs=true) (')|$(nsysx-stragglers --waits --by instruction "$T/torch2" 2>&1 | grep -c -e '--by')" '4|0'
 for option in --table --curve; do
 	says "$option of them: the same" 'nsysx-collectives --instances --sort skew' nsysx-stragglers $option "$T/torch"

@@ -45,6 +45,9 @@ equal '... of which the mean is that of the others' "$(shows "$T/longer" | awk '
 equal '... also of the path' "$(shows --critical "$T/longer" | awk '{ sum += $2 } END { print sum, $(NF - 2), $(NF - 1), $NF }')" '100000 3 4 110000'
 says '... which a line below the table says' 'the mean of 3 steps; that of all 4, as nsysx-steps and nsysx-diagnose have it, is 110.0 us; left out: 1, the first of a device' \
 	sh -c 'nsysx-whatif --table --step ^step "$1" >&2' sh "$T/longer"
+launches 6 | awk '/^range/ && !n++ { sub(/name=step/, "name=first") } { print }' | stream two
+equal '... but not that of a class before which a step of another came' \
+	"$(nsysx-whatif -q --tsv --step '^(first|step)' --what host=2 "$T/two" | awk -F'\t' 'NR == 2 { print $2, $3 }')" '4 100000'
 equal '... and where none is left out none does' "$(nsysx-whatif --table --critical --step '^step' "$T/launches" | grep -c 'left out')" 0
 # A kernel of 50 us that the host waits for, until 2 us after its end; the next launch comes 2 us later, or after a longer period. It may be later and
 # so much shorter.

@@ -15,6 +15,7 @@
 #include "base/sort.h"
 #include "job/clock_error.h"
 #include "job/comm/reading.h"
+#include "job/device_groups.h"
 #include "job/remedy.h"
 #include "table/by_groups.h"
 #include "table/sums.h"
@@ -349,7 +350,11 @@ add_unknown(const struct waits *f, struct nsx_diags *diags)
 {
 	const struct nsx_catalogue *cat = &f->reading.comm->cat;
 	const char *by = f->options->show == NSX_STRAGGLERS_INSTRUCTIONS ? NULL : f->options->by;
+	struct nsx_grouping g;
 
+	/* Groups and axes are those of the members that are not known. */
+	if (by && (!nsx_grouping_parse(by, &g) || g.by == NSX_BY_GROUP || g.by == NSX_BY_AXIS))
+		by = NULL;
 	nsx_diag_add(diags, NSX_WARNING, "", f->alone,
 	             "operations communicate, but those of other devices that belong to them are not known: %s%s%s%s",
 	             nsx_remedy(cat, NSX_LACK_MEMBERS),

@@ -989,8 +989,8 @@ def counted(job, same):
     # What came before the first step of a device is not known to whatif, which leaves it out where others remain, and says so.
     left, lasted, n = [], [], sum(map(len, by.values()))
     for r, a, b in job.kept[cls]:
-        rows = sorted(x["start"] for x in job.each if x["class"] == cls and x["device"] == r["device"])
-        if a != rows[0] or len(rows) < 4:
+        rows = sorted((x["start"], x["class"]) for x in job.each if x["device"] == r["device"])
+        if a != rows[0][0] or sum(of == cls for _, of in rows) < 4:
             left.append(job.device[r["device"]].within(a, b)["window"])
             lasted.append(b - a)
     every = sum(map(sum, by.values())) / n
@@ -1095,7 +1095,7 @@ def critical(job, same):
     same("edges", sum(r["dur"] for r in table(f"whatif -q --tsv --critical=edge {job.how}", job.stream)), sum(r["ns"] for r in parts_))
     mean = table(f"whatif -q --tsv --critical {job.how}", job.stream)
     # Of a server's steps the mean is of one class; then it is compared nowhere else.
-    if len({(r["step"], r["device"]) for r in parts_}) == mean[0]["steps"]:
+    if len({r["class"] for r in job.each}) == 1:
         same("the mean of steps", round(sum(r["ns"] for r in mean) * mean[0]["steps"]), sum(r["ns"] for r in parts_))
 
 
